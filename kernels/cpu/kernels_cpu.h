@@ -1,0 +1,25 @@
+/*
+** The CPU's kernels: what src/backend/cpu.c calls. They allocate nothing and lock nothing; pieces of large
+** jobs are handed to gr_parallel (below), which the backend points at its thread pool.
+*/
+#ifndef GR_KERNELS_CPU_H
+#define GR_KERNELS_CPU_H
+
+#include "kernels/kernels.h"
+
+/* Run body(arg, k) for k = 0 .. pieces - 1, in any order, on any threads; return when all are done. */
+typedef void (*gr_parallel)(int64_t pieces, void (*body)(void *arg, int64_t k), void *arg);
+
+/* "sse2", "avx2", "avx512" or "generic": what is in use. force == NULL: the best the CPU has. NULL: not possible. */
+const char *gr_cpu_select(const char *force);
+
+/* Like the launchers of kernels/cuda/launch.h. Inputs and outputs are host pointers. */
+void gr_cpu_reduce(const gr_reduce_job *, gr_parallel);
+void gr_cpu_histogram(const gr_histogram_job *, gr_parallel);
+void gr_cpu_scan(const gr_scan_job *, gr_parallel);
+void gr_cpu_rmsnorm(const gr_rmsnorm_job *, gr_parallel);
+void gr_cpu_fill(const gr_fill_job *, gr_parallel);
+void gr_cpu_copy(const gr_copy_job *, gr_parallel);
+void gr_cpu_random(const gr_random_job *, gr_parallel);
+
+#endif

@@ -1,0 +1,57 @@
+/*
+** Launchers: what the CUDA backend calls. They check nothing, allocate nothing and never wait: they pick
+** a kernel, a grid and a block from the tuning table (tune.h) and launch on the given stream. Each returns
+** a cudaError_t as int (0 is success).
+*/
+#ifndef GR_LAUNCH_H
+#define GR_LAUNCH_H
+
+#include <stddef.h>
+#include "kernels/kernels.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What a launcher needs to know of the device; read once (attribute queries are slow). */
+typedef struct gr_cuda_chip {
+  int device, major, minor; /* compute capability */
+  int sms;                  /* multiprocessors */
+  int shared_optin;         /* bytes of shared memory one block may ask for */
+  int l2_bytes;
+} gr_cuda_chip;
+
+/*
+** Where a launch runs. scratch belongs to this stream alone: its first GR_COUNTER_BYTES are zero when
+** a kernel starts and zero again when it ends (last blocks reset what they used), the rest is free for use.
+** done: if not NULL, the kernel's last act is to store ticket there, after its results are visible to the
+** host (both lie in mapped host memory).
+*/
+#define GR_COUNTER_BYTES 4096
+typedef struct gr_cuda_run {
+  void *stream; /* cudaStream_t */
+  const gr_cuda_chip *chip;
+  void *scratch;
+  size_t scratch_bytes;
+  uint64_t epoch; /* different at every launch on this scratch, never 0 */
+  uint64_t *done;
+  uint64_t ticket;
+} gr_cuda_run;
+
+/* Bytes of scratch a job needs, GR_COUNTER_BYTES included. */
+size_t gr_cuda_reduce_scratch(const gr_reduce_job *, const gr_cuda_chip *);
+size_t gr_cuda_histogram_scratch(const gr_histogram_job *, const gr_cuda_chip *);
+size_t gr_cuda_scan_scratch(const gr_scan_job *, const gr_cuda_chip *);
+
+int gr_cuda_reduce(const gr_reduce_job *, const gr_cuda_run *);
+int gr_cuda_histogram(const gr_histogram_job *, const gr_cuda_run *);
+int gr_cuda_scan(const gr_scan_job *, const gr_cuda_run *);
+int gr_cuda_rmsnorm(const gr_rmsnorm_job *, const gr_cuda_run *);
+int gr_cuda_fill(const gr_fill_job *, const gr_cuda_run *);
+int gr_cuda_copy(const gr_copy_job *, const gr_cuda_run *);
+int gr_cuda_random(const gr_random_job *, const gr_cuda_run *);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,204 @@
+/*
+** What a kernel is asked to do, in plain numbers and pointers: the contract between the core and both
+** sets of kernels. The three tables below (dtypes, reducers, operations) are the only lists of their kind;
+** everything that repeats is generated from them.
+*/
+#ifndef GR_KERNELS_H
+#define GR_KERNELS_H
+
+#include <stdint.h>
+
+/* A 16-bit float in its own type, so that no code adds its bits as an integer by mistake. */
+typedef struct { uint16_t bits; } gr_f16;
+typedef struct { uint16_t bits; } gr_bf16;
+
+/* X(id, short name, long name, C type, kind); kind: UINT, INT or FLOAT. */
+#define GR_DTYPES(X)                       \
+  X(U8, u8, uint8, uint8_t, UINT)          \
+  X(I8, i8, int8, int8_t, INT)             \
+  X(U16, u16, uint16, uint16_t, UINT)      \
+  X(I16, i16, int16, int16_t, INT)         \
+  X(U32, u32, uint32, uint32_t, UINT)      \
+  X(I32, i32, int32, int32_t, INT)         \
+  X(I64, i64, int64, int64_t, INT)         \
+  X(F16, f16, float16, gr_f16, FLOAT)      \
+  X(BF16, bf16, bfloat16, gr_bf16, FLOAT)  \
+  X(F32, f32, float32, float, FLOAT)       \
+  X(F64, f64, float64, double, FLOAT)
+
+#define GR_X(id, s, l, type, kind) GR_##id,
+typedef enum gr_dtype { GR_DTYPES(GR_X) GR_DTYPE_COUNT } gr_dtype;
+#undef GR_X
+
+typedef enum gr_kind { GR_UINT, GR_INT, GR_FLOAT } gr_kind;
+
+/*
+** Reducers: what a kernel accumulates. An operation is a reducer and a way to finish it (gr_finish in
+** numerics.h), so mean costs no kernel of its own. X(id, inputs, accumulator of floats, of integers).
+**   TREE  one double folded along the fixed tree            ORDER  two int64 keys (smallest, largest)
+**   WRAP  one int64 that wraps                              PLACE  key and position of the best element
+**   SPREAD sum and sum of squared deviations                TRIPLE three doubles (ab, aa, bb)
+**   PAIRED sum and its compensation                         NONE   not defined for this kind
+**   WIDE   low 32 bits and the rest of an integer sum
+*/
+#define GR_REDUCERS(X)                   \
+  X(SUM, 1, TREE, WRAP)                  \
+  X(SUMWIDE, 1, NONE, WIDE)              \
+  X(PROD, 1, TREE, WRAP)                 \
+  X(MINMAX, 1, ORDER, ORDER)             \
+  X(ARGMIN, 1, PLACE, PLACE)             \
+  X(ARGMAX, 1, PLACE, PLACE)             \
+  X(COUNT, 1, WRAP, WRAP)                \
+  X(SUMABS, 1, TREE, TREE)               \
+  X(SUMSQ, 1, TREE, TREE)                \
+  X(SPREAD, 1, SPREAD, SPREAD)           \
+  X(DOT, 2, TREE, WRAP)                  \
+  X(SQDIFF, 2, TREE, TREE)               \
+  X(COSINE, 2, TRIPLE, TRIPLE)           \
+  X(DIFFER, 2, WRAP, WRAP)               \
+  X(SUM_F32, 1, TREE, NONE)              \
+  X(SUM_KAHAN, 1, PAIRED, NONE)          \
+  X(SUM_NEUMAIER, 1, PAIRED, NONE)       \
+  X(DOT_F32, 2, TREE, NONE)              \
+  X(DOT_KAHAN, 2, PAIRED, NONE)          \
+  X(DOT_NEUMAIER, 2, PAIRED, NONE)
+
+#define GR_X(id, inputs, f, i) GR_RED_##id,
+typedef enum gr_reducer { GR_REDUCERS(GR_X) GR_REDUCER_COUNT } gr_reducer;
+#undef GR_X
+
+typedef enum gr_acc_kind {
+  GR_ACC_NONE, GR_ACC_TREE, GR_ACC_WRAP, GR_ACC_ORDER, GR_ACC_PLACE, GR_ACC_SPREAD, GR_ACC_TRIPLE, GR_ACC_PAIRED,
+  GR_ACC_WIDE
+} gr_acc_kind;
+
+/* The state of a reduction: of one lane, of a subtree, of the whole. Which fields are in use: gr_acc_kind. */
+typedef union gr_acc {
+  double f[3];
+  int64_t i[3];
+} gr_acc;
+
+/*
+** Operations as users name them. X(name, reducer, result of floats, result of integers, on empty input).
+** Results: F64, I64, SAME (the input's dtype), BOOL (u8 in arrays); on empty: a value, or RAISE.
+*/
+#define GR_OPS(X)                            \
+  X(sum, SUM, F64, I64, VALUE)               \
+  X(prod, PROD, F64, I64, VALUE)             \
+  X(min, MINMAX, SAME, SAME, RAISE)          \
+  X(max, MINMAX, SAME, SAME, RAISE)          \
+  X(minmax, MINMAX, SAME, SAME, RAISE)       \
+  X(mean, SUM, F64, F64, VALUE)              \
+  X(var, SPREAD, F64, F64, VALUE)            \
+  X(std, SPREAD, F64, F64, VALUE)            \
+  X(argmin, ARGMIN, I64, I64, RAISE)         \
+  X(argmax, ARGMAX, I64, I64, RAISE)         \
+  X(any, COUNT, BOOL, BOOL, VALUE)           \
+  X(all, COUNT, BOOL, BOOL, VALUE)           \
+  X(count, COUNT, I64, I64, VALUE)           \
+  X(norm1, SUMABS, F64, F64, VALUE)          \
+  X(norm2, SUMSQ, F64, F64, VALUE)           \
+  X(norminf, MINMAX, F64, F64, VALUE)        \
+  X(dot, DOT, F64, I64, VALUE)               \
+  X(mse, SQDIFF, F64, F64, VALUE)            \
+  X(cosine, COSINE, F64, F64, VALUE)         \
+  X(differ, DIFFER, I64, I64, VALUE)         \
+  X(sum_f32, SUM_F32, F64, F64, VALUE)       \
+  X(sum_kahan, SUM_KAHAN, F64, F64, VALUE)   \
+  X(sum_neumaier, SUM_NEUMAIER, F64, F64, VALUE) \
+  X(dot_f32, DOT_F32, F64, F64, VALUE)       \
+  X(dot_kahan, DOT_KAHAN, F64, F64, VALUE)   \
+  X(dot_neumaier, DOT_NEUMAIER, F64, F64, VALUE) \
+  X(sumsq, SUMSQ, F64, F64, VALUE)
+
+#define GR_X(name, reducer, f, i, e) GR_OP_##name,
+typedef enum gr_op { GR_OPS(GR_X) GR_OP_COUNT } gr_op;
+#undef GR_X
+
+/*
+** count vectors of n elements each. Element k of vector v lies at data + v * step + k * stride (bytes; both
+** may be zero or negative). Flat arrays are one vector; the rows of a matrix have stride == element size,
+** its columns have step == element size.
+*/
+typedef struct gr_vec {
+  const void *data;
+  int64_t stride, step;
+} gr_vec;
+
+/*
+** Reduce each of count vectors to one result (two for minmax: out2 takes the maxima). Results are written
+** contiguously as out_dtype; a scalar that goes back to Lua asks for F64 or I64, which hold the accumulator.
+** min, max, argmin, argmax and minmax never see n == 0 (the core raises); the others give their empty value.
+*/
+typedef struct gr_reduce_job {
+  gr_op op;
+  gr_dtype dtype;
+  int64_t n, count;
+  gr_vec a, b;
+  double ddof;  /* var, std */
+  double scale_a, scale_b; /* sumsq, norm2, cosine: elements are multiplied by it first (powers of two, usually 1) */
+  gr_dtype out_dtype;
+  void *out, *out2;
+} gr_reduce_job;
+
+/*
+** Histogram of one vector. Bin k of edges[0..bins] is edges[k] <= x < edges[k+1], the last closed above.
+** Edges rise strictly. Integer samples are compared with ilimits (int64: the smallest integer that lies in
+** bin k; ilimits[bins] is the LARGEST integer that lies in the last bin), so that i64 is exact.
+** guess == 1: the edges are evenly spaced, so k is near (x - first) * per_bin; else search.
+** modulo: bin = x mod bins (never negative), edges unused. counts: bins int64, tails: below, above, nan;
+** all are overwritten.
+*/
+typedef struct gr_histogram_job {
+  gr_dtype dtype;
+  int64_t n, bins;
+  gr_vec a;
+  const double *edges;
+  const int64_t *ilimits;
+  double first, per_bin; /* edges[0], bins / (edges[bins] - edges[0]) */
+  int32_t guess, modulo;
+  int64_t *counts, *tails;
+} gr_histogram_job;
+
+/* Running sum, prod, min or max (op) of one vector, into a vector of out_dtype (docs/numerics.md: the scan). */
+typedef struct gr_scan_job {
+  gr_op op;
+  gr_dtype dtype, out_dtype;
+  int64_t n;
+  gr_vec a, out;
+  int32_t exclusive, reverse;
+} gr_scan_job;
+
+/* out[r][k] = x[r][k] / sqrt(mean(x[r]^2) + eps) * w[k]; x, w and out share a dtype; w.data may be NULL. */
+typedef struct gr_rmsnorm_job {
+  gr_dtype dtype;
+  int64_t n, count;
+  gr_vec x, w, out;
+  double eps;
+} gr_rmsnorm_job;
+
+/* Write value (8 bytes holding one element of dtype, in its lowest bytes) to n elements of out. */
+typedef struct gr_fill_job {
+  gr_dtype dtype;
+  int64_t n;
+  gr_vec out;
+  uint64_t value;
+} gr_fill_job;
+
+/* Copy n elements of dtype; the two do not overlap. */
+typedef struct gr_copy_job {
+  gr_dtype dtype;
+  int64_t n;
+  gr_vec a, out;
+} gr_copy_job;
+
+/* n numbers of the stream (seed, stream) starting at counter 0; normal: standard normal, else uniform [0, 1). */
+typedef struct gr_random_job {
+  gr_dtype dtype;
+  int64_t n;
+  gr_vec out;
+  uint64_t seed, stream;
+  int32_t normal;
+} gr_random_job;
+
+#endif

@@ -1,0 +1,78 @@
+/*
+** What the core asks of a backend. A gr_backend is one device as the process sees it; a gr_queue is one Lua
+** state's stream of work on it. Calls on one queue come from one thread at a time; the functions that take
+** a gr_backend may be called from any thread. No function here knows about Lua, arrays or validity.
+*/
+#ifndef GR_BACKEND_H
+#define GR_BACKEND_H
+
+#include <stddef.h>
+#include "kernels/kernels.h"
+
+typedef enum gr_status {
+  GR_OK,
+  GR_NO_MEMORY, /* the device or the host refused an allocation: collecting garbage may help */
+  GR_DEVICE,    /* the device failed: queue->error says how */
+  GR_BAD,       /* the caller asked for something impossible: queue->error says what */
+  GR_SYSTEM     /* the operating system refused: errno is set */
+} gr_status;
+
+/* Counted by whoever does the thing: backends copies, launches and syncs, the core allocations. */
+typedef struct gr_stats {
+  uint64_t bytes_up, bytes_down; /* host to device, device to host */
+  uint64_t copies, launches, syncs;
+  uint64_t allocations; /* blocks asked of the system or the driver, on either side; the pool's hits are free */
+} gr_stats;
+
+typedef struct gr_backend gr_backend;
+
+/* The head of every backend's own queue structure. */
+typedef struct gr_queue {
+  gr_backend *backend;
+  gr_stats stats;
+  int lost;        /* the device is unusable for the rest of the process */
+  char error[240]; /* why the last call failed */
+} gr_queue;
+
+struct gr_backend {
+  char name[16];        /* "cpu", "cuda:0", "pretend" */
+  char description[96]; /* the device's own name */
+  int separate;         /* has memory of its own; else device pointers are host pointers */
+
+  /* Memory of the device, 256-byte aligned and padded to whole 256 bytes. NULL when refused. Thread-safe. */
+  void *(*alloc)(gr_backend *, size_t bytes);
+  void (*free)(gr_backend *, void *, size_t bytes);
+  size_t (*available)(gr_backend *); /* bytes free on the device now */
+
+  gr_queue *(*open)(gr_backend *);
+  void (*close)(gr_queue *);
+
+  /* In order with the queue's other work. The host range may be reused, or read, when they return. */
+  gr_status (*upload)(gr_queue *, void *device, const void *host, size_t bytes);
+  gr_status (*download)(gr_queue *, void *host, const void *device, size_t bytes);
+  gr_status (*zero)(gr_queue *, void *device, size_t bytes);
+  gr_status (*wait)(gr_queue *); /* until all work of this queue is done */
+
+  /*
+  ** result == NULL: results go to job->out (device memory), in queue order. Else count is 1: job->out, out2 and
+  ** out_dtype are ignored, and the call waits and stores one 8-byte number (minmax: two), f64 or i64 as
+  ** gr_finish says.
+  */
+  gr_status (*reduce)(gr_queue *, const gr_reduce_job *, uint64_t *result);
+  gr_status (*histogram)(gr_queue *, const gr_histogram_job *);
+  gr_status (*scan)(gr_queue *, const gr_scan_job *);
+  gr_status (*rmsnorm)(gr_queue *, const gr_rmsnorm_job *);
+  gr_status (*fill)(gr_queue *, const gr_fill_job *);
+  gr_status (*copy)(gr_queue *, const gr_copy_job *);
+  gr_status (*random)(gr_queue *, const gr_random_job *);
+};
+
+/*
+** The devices of this process, opened once. gr_cuda_backends gives how many CUDA devices answered and fills
+** list (up to room); when none did, why says so. Built without nvcc it always gives 0.
+*/
+gr_backend *gr_cpu_backend(void);
+gr_backend *gr_pretend_backend(void); /* the CPU's kernels behind a memory of their own: for tests */
+int gr_cuda_backends(gr_backend **list, int room, const char **why);
+
+#endif
