@@ -245,6 +245,13 @@ typedef struct gr_value {
 GR_FN gr_value gr_value_f(double x) { gr_value r; r.v[0].f = r.v[1].f = gr_canonical(x); r.is_float = 1; return r; }
 GR_FN gr_value gr_value_i(int64_t x) { gr_value r; r.v[0].i = r.v[1].i = x; r.is_float = 0; return r; }
 
+/*
+** Norms of f64 may overflow or lose small squares on the way. Outside this range the second value of the
+** result is 0.0, and the caller repeats the reduction with elements scaled by a power of two.
+*/
+GR_FN int gr_safe_square(double s) { return s >= 0x1p-900 && s <= 0x1p+1000; }
+GR_FN gr_value gr_with_safety(gr_value r, int safe) { r.v[1].f = safe ? 1.0 : 0.0; return r; }
+
 /* The smallest and the largest of an ORDER state; a NaN anywhere makes both NaN. */
 GR_FN gr_value gr_finish_order(gr_op op, gr_dtype t, gr_acc a) {
   gr_value r = gr_value_i(0);
@@ -287,8 +294,10 @@ GR_FN gr_value gr_finish(gr_op op, gr_dtype t, gr_acc a, int64_t n, double ddof)
     case GR_OP_mse: return gr_value_f(a.f[0] / (double)n);
     case GR_OP_var: return gr_value_f(a.f[1] / ((double)n - ddof));
     case GR_OP_std: return gr_value_f(sqrt(a.f[1] / ((double)n - ddof)));
-    case GR_OP_norm2: return gr_value_f(sqrt(a.f[0]));
-    case GR_OP_cosine: return gr_value_f(a.f[0] / (sqrt(a.f[1]) * sqrt(a.f[2])));
+    case GR_OP_norm2: return gr_with_safety(gr_value_f(sqrt(a.f[0])), gr_safe_square(a.f[0]));
+    case GR_OP_cosine:
+      return gr_with_safety(gr_value_f(a.f[0] / (sqrt(a.f[1]) * sqrt(a.f[2]))),
+                            gr_safe_square(a.f[1]) && gr_safe_square(a.f[2]));
     default: break;
   }
   if (kind == GR_ACC_PAIRED) { /* an infinite sum has a meaningless compensation */

@@ -1,0 +1,77 @@
+#include "src/core/array.h"
+
+const char gr_array_magic = 0;
+
+gr_status gr_array_make(gr_context *c, gr_array *out, gr_dtype dtype, int64_t n) {
+  size_t size = (size_t)gr_size(dtype);
+  char text[24];
+  if (n > (int64_t)(PTRDIFF_MAX / size / 2)) return gr_fail(c, GR_NO_MEMORY, "out of memory: %lld elements asked", (long long)n);
+  size_t bytes = (size_t)n * size, free_bytes = bytes >> 30 ? c->queue->backend->available(c->queue->backend) : bytes;
+  if (bytes > free_bytes && bytes > free_bytes + c->live)
+    return gr_fail(c, GR_NO_MEMORY, "out of memory on %s: %s asked%s", c->queue->backend->name,
+                   gr_bytes_text(bytes, text), ", more than the device has");
+  gr_storage *s = gr_storage_new(c, c->queue, bytes);
+  if (!s) return gr_fail(c, GR_NO_MEMORY, "out of memory: no room for an array's bookkeeping");
+  out->storage = s;
+  out->dtype = dtype;
+  out->n = n;
+  out->offset = 0;
+  out->stride = (int64_t)size;
+  return GR_OK;
+}
+
+void gr_array_view(const gr_array *a, gr_array *out, int64_t first, int64_t step, int64_t count) {
+  gr_storage_keep(a->storage);
+  out->storage = a->storage;
+  out->dtype = a->dtype;
+  out->n = count;
+  out->offset = count ? a->offset + first * a->stride : a->offset;
+  out->stride = a->stride * step;
+}
+
+void gr_array_release(gr_array *a) {
+  gr_storage *s = a->storage;
+  a->storage = NULL;
+  if (s) gr_storage_drop(s);
+}
+
+/* The bytes of the storage from the view's lowest element to the end of its highest. */
+static void range(const gr_array *a, size_t *from, size_t *to) {
+  int64_t first = a->offset, last = a->offset + (a->n - 1) * a->stride;
+  if (a->n == 0) last = first - gr_size(a->dtype);
+  *from = (size_t)(first < last || a->n == 0 ? first : last);
+  *to = (size_t)((first < last || a->n == 0 ? last : first) + gr_size(a->dtype));
+}
+
+static void vector(const gr_array *a, gr_side side, gr_vec *v) {
+  v->data = a->n ? a->storage->memory[side] + a->offset : NULL;
+  v->stride = a->n > 1 ? a->stride : gr_size(a->dtype); /* one element is contiguous */
+  v->step = 0;
+}
+
+gr_status gr_array_read(const gr_array *a, gr_side side, gr_vec *v) {
+  gr_status status = GR_OK;
+  if (!a->storage->full[side]) {
+    size_t from, to;
+    range(a, &from, &to);
+    status = gr_storage_read(a->storage, side, from, to);
+  }
+  vector(a, side, v);
+  return status;
+}
+
+gr_status gr_array_write(const gr_array *a, gr_side side, int whole, gr_vec *v) {
+  size_t from, to;
+  range(a, &from, &to);
+  gr_status status = gr_storage_write(a->storage, side, from, to, whole && gr_array_dense(a));
+  vector(a, side, v);
+  return status;
+}
+
+int gr_array_overlap(const gr_array *a, const gr_array *b) {
+  size_t af, at, bf, bt;
+  if (a->storage != b->storage || !a->n || !b->n) return 0;
+  range(a, &af, &at);
+  range(b, &bf, &bt);
+  return af < bt && bf < at;
+}

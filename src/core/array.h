@@ -1,0 +1,35 @@
+/* An array is a view: a dtype and n positions in a storage, which all views of the same data share. */
+#ifndef GR_ARRAY_H
+#define GR_ARRAY_H
+
+#include "src/core/dtype.h"
+#include "src/core/storage.h"
+
+typedef struct gr_array {
+  const void *magic;   /* &gr_array_magic: how the binding knows an array from other userdata */
+  gr_storage *storage; /* NULL: released */
+  gr_dtype dtype;
+  int64_t n;
+  int64_t offset, stride; /* bytes; offset is that of the first element; stride may be negative */
+} gr_array;
+
+extern const char gr_array_magic;
+
+/* n zeros that are nowhere yet, on the context's present backend. */
+gr_status gr_array_make(gr_context *, gr_array *out, gr_dtype, int64_t n);
+
+/* Elements first, first + step, ... (0-based, count of them) of a, sharing its storage. */
+void gr_array_view(const gr_array *a, gr_array *out, int64_t first, int64_t step, int64_t count);
+
+void gr_array_release(gr_array *);
+
+static inline int gr_array_dense(const gr_array *a) { return a->stride == gr_size(a->dtype) || a->n <= 1; }
+
+/* The view on one side, ready to be read, or written (whole: every element will be). */
+gr_status gr_array_read(const gr_array *, gr_side, gr_vec *);
+gr_status gr_array_write(const gr_array *, gr_side, int whole, gr_vec *);
+
+/* Whether the two views could touch the same byte. */
+int gr_array_overlap(const gr_array *, const gr_array *);
+
+#endif

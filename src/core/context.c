@@ -1,0 +1,115 @@
+#include "src/core/context.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/core/pool.h"
+
+#define DEFAULT_FLOOR ((size_t)64 << 20)
+
+gr_context *gr_context_new(void) {
+  gr_context *c = calloc(1, sizeof *c);
+  if (!c) return NULL;
+  c->refs = 1;
+  c->floor = c->budget = DEFAULT_FLOOR;
+  c->automatic = 1;
+  return c;
+}
+
+void gr_context_drop(gr_context *c) {
+  if (--c->refs > 0) return;
+  for (int k = 0; k < c->queue_count; k++) {
+    gr_queue *q = c->queues[k];
+    q->backend->wait(q);
+    gr_pool_settle(q);
+    q->backend->close(q);
+  }
+  free(c);
+}
+
+int gr_backends(gr_backend *list[GR_MAX_BACKENDS], const char **why) {
+  int n = gr_cuda_backends(list, GR_MAX_BACKENDS - 2, why);
+  list[n++] = gr_cpu_backend();
+  list[n++] = gr_pretend_backend();
+  return n;
+}
+
+static gr_queue *queue_on(gr_context *c, gr_backend *backend) {
+  for (int k = 0; k < c->queue_count; k++)
+    if (c->queues[k]->backend == backend) return c->queues[k];
+  gr_queue *q = backend->open(backend);
+  if (q) c->queues[c->queue_count++] = q;
+  return q;
+}
+
+static gr_backend *backend_named(gr_backend *const *list, int n, const char *name) {
+  char first_gpu[] = "cuda:0";
+  if (!strcmp(name, "cuda")) name = first_gpu;
+  for (int k = 0; k < n; k++)
+    if (!strcmp(list[k]->name, name)) return list[k];
+  return NULL;
+}
+
+static gr_status unknown_device(gr_context *c, gr_backend *const *list, int n, const char *name, const char *why) {
+  char known[200] = "";
+  size_t at = 0;
+  for (int k = 0; k < n && at < sizeof known - 20; k++)
+    at += (size_t)snprintf(known + at, sizeof known - at, "%s%s", k ? ", " : "", list[k]->name);
+  if (!strncmp(name, "cuda", 4) && n == 2) return gr_fail(c, GR_BAD, "no device '%s': %s", name, why);
+  return gr_fail(c, GR_BAD, "no device '%s' (there are: %s)", name, known);
+}
+
+gr_status gr_context_use(gr_context *c, const char *name) {
+  gr_backend *list[GR_MAX_BACKENDS], *chosen;
+  const char *why = "", *wish = name ? name : getenv("GPUREDUCE_DEVICE");
+  int n = gr_backends(list, &why);
+  if (wish && *wish) {
+    chosen = backend_named(list, n, wish);
+    if (!chosen) return unknown_device(c, list, n, wish, why);
+    c->why = name ? "chosen by use" : "chosen by GPUREDUCE_DEVICE";
+  } else {
+    chosen = list[0]; /* the first GPU, or the CPU */
+    c->why = n > 2 ? "a CUDA device answers" : why;
+  }
+  gr_queue *q = queue_on(c, chosen);
+  if (!q) return gr_fail(c, GR_DEVICE, "device '%s' does not open", chosen->name);
+  c->queue = q;
+  return GR_OK;
+}
+
+int gr_context_over(const gr_context *c, size_t bytes) {
+  return c->automatic && (bytes > c->budget || c->live > c->budget - bytes);
+}
+
+void gr_context_collected(gr_context *c) {
+  size_t twice = c->live > SIZE_MAX / 2 ? SIZE_MAX : 2 * c->live;
+  c->budget = twice > c->floor ? twice : c->floor;
+  c->collections++;
+}
+
+gr_status gr_fail(gr_context *c, gr_status status, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  vsnprintf(c->error, sizeof c->error, format, args);
+  va_end(args);
+  return status;
+}
+
+const char *gr_bytes_text(size_t bytes, char text[24]) {
+  static const char *const unit[] = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  double x = (double)bytes;
+  int u = 0;
+  while (x >= 1024 && u < 6) x /= 1024, u++;
+  snprintf(text, 24, u ? "%.1f %s" : "%.0f %s", x, unit[u]);
+  return text;
+}
+
+gr_status gr_fail_from(gr_context *c, gr_queue *q, gr_status status, const char *what, size_t asked) {
+  char a[24], f[24], l[24];
+  if (status != GR_NO_MEMORY) return gr_fail(c, status, "%s: %s", what, q->error);
+  return gr_fail(c, status, "out of memory on %s: %s asked, %s free, %s live in %lld arrays", q->backend->name,
+                 gr_bytes_text(asked, a), gr_bytes_text(q->backend->available(q->backend), f),
+                 gr_bytes_text(c->live, l), (long long)c->storages);
+}

@@ -1,0 +1,52 @@
+/*
+** The state of one Lua state: its queues (one for each backend that it has used), the one in use, and the
+** byte budget that stands in for what the garbage collector cannot see. Storages hold it alive.
+*/
+#ifndef GR_CONTEXT_H
+#define GR_CONTEXT_H
+
+#include "src/core/backend.h"
+
+#define GR_MAX_BACKENDS 18 /* cpu, pretend and sixteen GPUs */
+
+typedef struct gr_context {
+  int refs, closed;
+  gr_queue *queues[GR_MAX_BACKENDS];
+  int queue_count;
+  gr_queue *queue;      /* in use */
+  const char *why;      /* why this backend was chosen */
+  size_t live;          /* bytes of this state's storages, both sides */
+  size_t floor, budget; /* a full collection is due when live would pass budget */
+  int automatic;        /* collections by budget happen by themselves */
+  uint64_t collections;
+  int64_t storages;
+  char error[400];      /* what the last failing core function has to say */
+} gr_context;
+
+gr_context *gr_context_new(void);
+void gr_context_drop(gr_context *); /* closes the queues when the last storage is gone too */
+
+/* Switch to "cpu", "pretend", "cuda" or "cuda:N"; NULL: what GPUREDUCE_DEVICE says, else the best there is. */
+gr_status gr_context_use(gr_context *, const char *name);
+
+/* Every backend of this process: fills list, returns how many; why: the reason when there is no CUDA device. */
+int gr_backends(gr_backend *list[GR_MAX_BACKENDS], const char **why);
+
+/* Whether bytes more would pass the budget; and the new budget after a full collection. */
+int gr_context_over(const gr_context *, size_t bytes);
+void gr_context_collected(gr_context *);
+
+/* Format context->error and return status. */
+gr_status gr_fail(gr_context *, gr_status, const char *format, ...)
+#if defined(__GNUC__)
+    __attribute__((format(printf, 3, 4)))
+#endif
+    ;
+
+/* The words for a queue's or the pool's failure: call when a backend call did not return GR_OK. */
+gr_status gr_fail_from(gr_context *, gr_queue *, gr_status, const char *what, size_t asked);
+
+/* "4.0 GiB" */
+const char *gr_bytes_text(size_t bytes, char text[24]);
+
+#endif

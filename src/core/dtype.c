@@ -1,0 +1,84 @@
+#include "src/core/dtype.h"
+
+#include <float.h>
+
+#define LOW_u8 0
+#define LOW_i8 INT8_MIN
+#define LOW_u16 0
+#define LOW_i16 INT16_MIN
+#define LOW_u32 0
+#define LOW_i32 INT32_MIN
+#define LOW_i64 INT64_MIN
+#define LOW_f16 0
+#define LOW_bf16 0
+#define LOW_f32 0
+#define LOW_f64 0
+#define HIGH_u8 UINT8_MAX
+#define HIGH_i8 INT8_MAX
+#define HIGH_u16 UINT16_MAX
+#define HIGH_i16 INT16_MAX
+#define HIGH_u32 UINT32_MAX
+#define HIGH_i32 INT32_MAX
+#define HIGH_i64 INT64_MAX
+#define HIGH_f16 0
+#define HIGH_bf16 0
+#define HIGH_f32 0
+#define HIGH_f64 0
+
+#define GR_X(id, s, l, type, kind) {#s, #l, (int)sizeof(type), GR_##kind, LOW_##s, HIGH_##s},
+const gr_dtype_info gr_dtypes[GR_DTYPE_COUNT] = {GR_DTYPES(GR_X)};
+#undef GR_X
+
+int gr_dtype_named(const char *name) {
+  for (int t = 0; t < GR_DTYPE_COUNT; t++)
+    if (!strcmp(name, gr_dtypes[t].name) || !strcmp(name, gr_dtypes[t].long_name)) return t;
+  return -1;
+}
+
+gr_value gr_element_get(gr_dtype t, const void *p) {
+  gr_value r = {.is_float = gr_dtypes[t].kind == GR_FLOAT};
+  switch (t) {
+#define INTEGER(id, type) \
+  case GR_##id: { type x; memcpy(&x, p, sizeof x); r.v[0].i = (int64_t)x; break; }
+#define REAL(id, s, type) \
+  case GR_##id: { type x; memcpy(&x, p, sizeof x); r.v[0].f = gr_widen_##s(x); break; }
+    INTEGER(U8, uint8_t) INTEGER(I8, int8_t) INTEGER(U16, uint16_t) INTEGER(I16, int16_t)
+    INTEGER(U32, uint32_t) INTEGER(I32, int32_t) INTEGER(I64, int64_t)
+    REAL(F16, f16, gr_f16) REAL(BF16, bf16, gr_bf16) REAL(F32, f32, float) REAL(F64, f64, double)
+    default: break;
+#undef INTEGER
+#undef REAL
+  }
+  r.v[1] = r.v[0];
+  return r;
+}
+
+void gr_element_put_f(gr_dtype t, void *p, double x) {
+  float f = (float)x;
+  gr_f16 h;
+  gr_bf16 b;
+  switch (t) {
+    case GR_F16: h = gr_f64_to_f16(x); memcpy(p, &h, sizeof h); break;
+    case GR_BF16: b = gr_f64_to_bf16(x); memcpy(p, &b, sizeof b); break;
+    case GR_F32: memcpy(p, &f, sizeof f); break;
+    default: memcpy(p, &x, sizeof x); break;
+  }
+}
+
+void gr_element_put_i(gr_dtype t, void *p, int64_t x) {
+  float f = (float)x; /* straight from the integer: by way of a double it could round twice */
+  switch (t) {
+    case GR_F32: memcpy(p, &f, sizeof f); break;
+    case GR_F16: case GR_BF16: case GR_F64: gr_element_put_f(t, p, (double)x); break;
+    default: memcpy(p, &x, (size_t)gr_size(t)); break; /* little-endian: the low bytes are the narrow integer */
+  }
+}
+
+int gr_float_fits(gr_dtype t, double x) {
+  switch (t) {
+    case GR_F16: return fabs(x) < 65520.0;
+    case GR_BF16: return fabs(x) < 3.3961775292304957e38; /* halfway from the largest bf16 to 2^128 */
+    case GR_F32: return fabs(x) < 3.4028235677973366e38;  /* halfway from FLT_MAX to 2^128 */
+    default: return 1;
+  }
+}

@@ -1,0 +1,30 @@
+/* Element types: names, sizes, kinds, and single elements in and out of memory. The table is in kernels.h. */
+#ifndef GR_DTYPE_H
+#define GR_DTYPE_H
+
+#include <stddef.h>
+#include "kernels/numerics.h"
+
+typedef struct gr_dtype_info {
+  const char *name, *long_name;
+  int size; /* bytes of an element */
+  gr_kind kind;
+  int64_t lowest, highest; /* integers: the range */
+} gr_dtype_info;
+
+extern const gr_dtype_info gr_dtypes[GR_DTYPE_COUNT];
+
+static inline int gr_size(gr_dtype t) { return gr_dtypes[t].size; }
+
+/* The dtype called name (short or long), or -1. */
+int gr_dtype_named(const char *name);
+
+/* One element as a value, and back. Floats are rounded to nearest even. */
+gr_value gr_element_get(gr_dtype t, const void *p);
+void gr_element_put_f(gr_dtype t, void *p, double x);  /* float dtypes */
+void gr_element_put_i(gr_dtype t, void *p, int64_t x); /* any dtype; integers are in range */
+
+/* Whether a finite x stays finite when it is rounded to the float dtype t. */
+int gr_float_fits(gr_dtype t, double x);
+
+#endif

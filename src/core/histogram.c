@@ -1,0 +1,131 @@
+#include "src/core/histogram.h"
+
+#include "src/core/ops.h"
+
+#define TWO_63 9223372036854775808.0
+
+void gr_linspace(double first, double last, int64_t n, double *out) {
+  double step = n > 1 ? (last - first) / (double)(n - 1) : 0;
+  for (int64_t k = 0; k < n; k++) out[k] = (double)k * step + first;
+  if (n > 1) out[n - 1] = last;
+}
+
+/* The smallest and largest finite elements, on the host: only for data that has infinities or NaNs. */
+static gr_status finite_range(const gr_array *a, double *min, double *max) {
+  gr_vec v;
+  gr_status status = gr_array_read(a, GR_HOST, &v);
+  *min = INFINITY;
+  *max = -INFINITY;
+  if (status != GR_OK) return status;
+  for (int64_t k = 0; k < a->n; k++) {
+    double x = gr_element_get(a->dtype, (const char *)v.data + k * v.stride).v[0].f;
+    if (x - x != 0) continue;
+    if (x < *min) *min = x;
+    if (x > *max) *max = x;
+  }
+  return GR_OK;
+}
+
+/* The range as given, or the data's; nothing to go by gives 0 to 1, and a single value is given width, as in NumPy. */
+static gr_status data_range(gr_context *c, const gr_array *a, const gr_binning *b, double *min, double *max) {
+  gr_value r;
+  double low = 0, high = 1;
+  if (!(b->has_min && b->has_max) && a->n) {
+    gr_status status = gr_reduce_all(c, GR_OP_minmax, a, NULL, 0, &r);
+    if (status != GR_OK) return status;
+    low = r.is_float ? r.v[0].f : (double)r.v[0].i;
+    high = r.is_float ? r.v[1].f : (double)r.v[1].i;
+    if (low - low != 0 || high - high != 0)
+      if ((status = finite_range(a, &low, &high)) != GR_OK) return status;
+    if (low > high) low = 0, high = 1;
+  }
+  *min = b->has_min ? b->min : low;
+  *max = b->has_max ? b->max : high;
+  if (*min == *max && !(b->has_min && b->has_max)) *min -= 0.5, *max += 0.5;
+  if (!(*min < *max))
+    return gr_fail(c, GR_BAD, "min %.17g is not below max %.17g", *min, *max);
+  if (*max - *min > 0x1.fffffffffffffp+1023)
+    return gr_fail(c, GR_BAD, "the range from %.17g to %.17g is too wide", *min, *max);
+  return GR_OK;
+}
+
+static gr_status check_rising(gr_context *c, const double *e, int64_t bins, int given) {
+  for (int64_t k = 0; k <= bins; k++)
+    if (e[k] - e[k] != 0) return gr_fail(c, GR_BAD, "edge %lld is %g: edges are finite", (long long)k + 1, e[k]);
+  for (int64_t k = 0; k < bins; k++) {
+    if (e[k] < e[k + 1]) continue;
+    if (given)
+      return gr_fail(c, GR_BAD, "edges must rise, but edge %lld is %.17g and edge %lld is %.17g", (long long)k + 1, e[k],
+                     (long long)k + 2, e[k + 1]);
+    return gr_fail(c, GR_BAD, "%lld bins from %.17g to %.17g are narrower than the spacing of f64 numbers",
+                   (long long)bins, e[0], e[bins]);
+  }
+  return GR_OK;
+}
+
+static gr_status make_edges(gr_context *c, const gr_array *a, const gr_binning *b, gr_array *edges) {
+  gr_vec to;
+  double min = 0, max = (double)b->bins;
+  gr_status status = b->edges || b->modulo ? GR_OK : data_range(c, a, b, &min, &max);
+  if (status == GR_OK) status = gr_array_make(c, edges, GR_F64, b->bins + 1);
+  if (status != GR_OK) return status;
+  if (b->edges && (status = gr_copy(c, b->edges, edges)) != GR_OK) return status;
+  status = b->edges ? gr_array_read(edges, GR_HOST, &to) : gr_array_write(edges, GR_HOST, 1, &to);
+  if (status != GR_OK) return status;
+  if (!b->edges) gr_linspace(min, max, b->bins + 1, (double *)(uintptr_t)to.data);
+  return check_rising(c, to.data, b->bins, b->edges != NULL);
+}
+
+/* Integers are compared with integers: the smallest one in each bin, and the largest in the last. */
+static gr_status make_limits(gr_context *c, const double *e, int64_t bins, gr_array *limits) {
+  gr_vec to;
+  gr_status status = gr_array_make(c, limits, GR_I64, bins + 1);
+  if (status == GR_OK) status = gr_array_write(limits, GR_HOST, 1, &to);
+  if (status != GR_OK) return status;
+  int64_t *out = (int64_t *)(uintptr_t)to.data;
+  for (int64_t k = 0; k <= bins; k++) {
+    double x = k < bins ? ceil(e[k]) : floor(e[k]);
+    if (k < bins && x >= TWO_63) return gr_fail(c, GR_BAD, "edge %lld is %.17g: past every integer", (long long)k + 1, e[k]);
+    out[k] = x >= TWO_63 ? INT64_MAX : x < -TWO_63 ? INT64_MIN : (int64_t)x;
+  }
+  return GR_OK;
+}
+
+static gr_status run(gr_context *c, const gr_array *a, const gr_binning *b, gr_array *counts, const gr_array *edges,
+                     const gr_array *limits) {
+  gr_queue *q = a->storage->queue;
+  gr_side side = gr_kernel_side(a->storage);
+  gr_histogram_job job = {.dtype = a->dtype, .n = a->n, .bins = b->bins, .guess = !b->edges, .modulo = b->modulo};
+  gr_vec e, l, out;
+  gr_status status = gr_array_read(edges, GR_HOST, &e);
+  if (status != GR_OK) return status;
+  job.first = ((const double *)e.data)[0];
+  job.per_bin = (double)b->bins / (((const double *)e.data)[b->bins] - job.first);
+  status = gr_array_read(edges, side, &e);
+  job.edges = e.data;
+  if (status == GR_OK && limits) {
+    status = gr_array_read(limits, side, &l);
+    job.ilimits = l.data;
+  }
+  if (status == GR_OK) status = gr_array_read(a, side, &job.a);
+  if (status == GR_OK) status = gr_array_write(counts, side, 1, &out);
+  if (status != GR_OK) return status;
+  job.counts = (int64_t *)(uintptr_t)out.data;
+  job.tails = job.counts + b->bins;
+  status = q->backend->histogram(q, &job);
+  return status == GR_OK ? GR_OK : gr_fail_from(c, q, status, "histogram", 0);
+}
+
+gr_status gr_histogram(gr_context *c, const gr_array *a, const gr_binning *b, gr_array *counts, gr_array *edges) {
+  gr_array limits = {0};
+  gr_vec e;
+  gr_status status = make_edges(c, a, b, edges);
+  if (status == GR_OK) status = gr_array_make(c, counts, GR_I64, b->bins + 3);
+  if (status == GR_OK && !gr_is_float(a->dtype) && !b->modulo) {
+    status = gr_array_read(edges, GR_HOST, &e);
+    if (status == GR_OK) status = make_limits(c, e.data, b->bins, &limits);
+  }
+  if (status == GR_OK) status = run(c, a, b, counts, edges, limits.storage ? &limits : NULL);
+  gr_array_release(&limits);
+  return status;
+}

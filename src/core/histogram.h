@@ -1,0 +1,21 @@
+/* Histograms by NumPy's rule: bin k holds edges[k] <= x < edges[k+1], the last one its upper edge as well. */
+#ifndef GR_HISTOGRAM_H
+#define GR_HISTOGRAM_H
+
+#include "src/core/array.h"
+
+typedef struct gr_binning {
+  int64_t bins;
+  const gr_array *edges; /* f64, rising; or NULL: evenly spaced bins */
+  int modulo;            /* bin = x mod bins, for integers */
+  int has_min, has_max;  /* else from the data's finite range */
+  double min, max;
+} gr_binning;
+
+/* counts: bins + 3 of i64, the last three what lies below, above and is NaN. edges: bins + 1 of f64. Both are made here. */
+gr_status gr_histogram(gr_context *, const gr_array *a, const gr_binning *, gr_array *counts, gr_array *edges);
+
+/* first + k * step for k < n - 1 and last at the end: linspace as NumPy has it. */
+void gr_linspace(double first, double last, int64_t n, double *out);
+
+#endif

@@ -1,0 +1,241 @@
+#include "src/core/ops.h"
+
+#define GR_X(id, inputs, f, i) GR_INPUTS_##id = inputs,
+enum { GR_REDUCERS(GR_X) GR_EMPTY_VALUE = 0, GR_EMPTY_RAISE };
+#undef GR_X
+#define GR_X(name, red, f, i, empty) {#name, GR_INPUTS_##red, GR_EMPTY_##empty, GR_GIVES_##f, GR_GIVES_##i},
+const gr_op_info gr_ops[GR_OP_COUNT] = {GR_OPS(GR_X)};
+#undef GR_X
+
+int gr_op_named(const char *name) {
+  for (int k = 0; k < GR_OP_COUNT; k++)
+    if (!strcmp(name, gr_ops[k].name)) return k;
+  return -1;
+}
+
+gr_dtype gr_result_dtype(gr_op op, gr_dtype dtype) {
+  switch (gr_is_float(dtype) ? gr_ops[op].floats : gr_ops[op].integers) {
+    case GR_GIVES_F64: return GR_F64;
+    case GR_GIVES_I64: return GR_I64;
+    case GR_GIVES_BOOL: return GR_U8;
+    default: return dtype;
+  }
+}
+
+int64_t gr_shape_results(gr_shape s, int64_t n) { return s.rows == 0 ? 1 : s.axis == 1 ? n / s.rows : s.rows; }
+int64_t gr_shape_length(gr_shape s, int64_t n) { return s.rows == 0 ? n : s.axis == 1 ? s.rows : n / s.rows; }
+
+/* ---- reductions ---- */
+
+/* Cut a vector of all elements into rows or columns. */
+static void cut(gr_vec *v, gr_shape s, int64_t n) {
+  int64_t columns = s.rows ? n / s.rows : n, along = v->stride;
+  if (s.rows == 0) return;
+  v->stride = s.axis == 1 ? along * columns : along;
+  v->step = s.axis == 1 ? along : along * columns;
+}
+
+static gr_status reduce_job(gr_op op, const gr_array *a, const gr_array *b, double ddof, gr_shape s, gr_reduce_job *job) {
+  gr_side side = gr_kernel_side(a->storage);
+  *job = (gr_reduce_job){.op = op, .dtype = a->dtype, .ddof = ddof, .scale_a = 1, .scale_b = 1};
+  job->n = gr_shape_length(s, a->n);
+  job->count = gr_shape_results(s, a->n);
+  gr_status status = gr_array_read(a, side, &job->a);
+  if (status == GR_OK && b) status = gr_array_read(b, side, &job->b);
+  if (status != GR_OK) return status;
+  cut(&job->a, s, a->n);
+  if (b && (s.pairs || s.rows == 0)) cut(&job->b, s, b->n);
+  return GR_OK;
+}
+
+static gr_status run_one(gr_context *c, gr_queue *q, const gr_reduce_job *job, gr_value *r) {
+  uint64_t words[2];
+  gr_status status = q->backend->reduce(q, job, words);
+  if (status != GR_OK) return gr_fail_from(c, q, status, gr_ops[job->op].name, 0);
+  memcpy(r->v, words, sizeof words);
+  return GR_OK;
+}
+
+static int may_overflow(gr_op op, gr_dtype t) { return t == GR_F64 && (op == GR_OP_norm2 || op == GR_OP_cosine); }
+
+/* The power of two that brings the largest magnitude of v near 1, or 0 when that is zero, infinite or NaN. */
+static gr_status scale_of(gr_context *c, gr_queue *q, const gr_reduce_job *job, gr_vec v, double *scale, double *largest) {
+  gr_reduce_job probe = *job;
+  gr_value r;
+  int exponent;
+  probe.op = GR_OP_norminf;
+  probe.a = v;
+  gr_status status = run_one(c, q, &probe, &r);
+  if (status != GR_OK) return status;
+  *largest = r.v[0].f;
+  *scale = 0;
+  if (!(*largest > 0 && *largest <= 0x1.fffffffffffffp+1023)) return GR_OK;
+  frexp(*largest, &exponent);
+  *scale = ldexp(1.0, -exponent < 1000 ? -exponent : 1000); /* the smallest subnormals stay below 1: good enough */
+  return GR_OK;
+}
+
+/* norm2 or cosine of f64 whose squares leave the safe range: find the scales, then once more. */
+static gr_status run_scaled(gr_context *c, gr_queue *q, gr_reduce_job *job, gr_value *r) {
+  double largest_a, largest_b = 1;
+  gr_status status = scale_of(c, q, job, job->a, &job->scale_a, &largest_a);
+  if (status == GR_OK && job->op == GR_OP_cosine) status = scale_of(c, q, job, job->b, &job->scale_b, &largest_b);
+  if (status != GR_OK) return status;
+  if (job->scale_a == 0 || job->scale_b == 0) {
+    int norm = job->op == GR_OP_norm2; /* of zeros, or of something infinite; a cosine has no value there */
+    *r = gr_value_f(norm ? largest_a : gr_nan());
+    return GR_OK;
+  }
+  status = run_one(c, q, job, r);
+  if (job->op == GR_OP_norm2) r->v[0].f /= job->scale_a;
+  return status;
+}
+
+gr_status gr_reduce_all(gr_context *c, gr_op op, const gr_array *a, const gr_array *b, double ddof, gr_value *r) {
+  gr_reduce_job job;
+  gr_queue *q = a->storage->queue;
+  gr_status status = reduce_job(op, a, b, ddof, (gr_shape){0, 2, 0}, &job);
+  if (status == GR_OK) status = run_one(c, q, &job, r);
+  if (status == GR_OK && may_overflow(op, a->dtype) && r->v[1].f == 0 && a->n) status = run_scaled(c, q, &job, r);
+  r->is_float = gr_is_float(gr_result_dtype(op, a->dtype));
+  return status;
+}
+
+/* Redo, one by one, the rows whose squares left the safe range. flags: 1.0 for the others. */
+static gr_status redo_unsafe(gr_context *c, const gr_reduce_job *job, gr_array *out, gr_array *flags) {
+  gr_value all, r;
+  gr_vec f, o;
+  gr_status status = gr_reduce_all(c, GR_OP_all, flags, NULL, 0, &all);
+  if (status != GR_OK || all.v[0].i || job->n == 0) return status;
+  if ((status = gr_array_read(flags, GR_HOST, &f)) != GR_OK) return status;
+  if ((status = gr_array_write(out, GR_HOST, 0, &o)) != GR_OK) return status;
+  for (int64_t k = 0; k < job->count; k++) {
+    double safe = gr_element_get(GR_F64, (const char *)f.data + k * f.stride).v[0].f;
+    gr_reduce_job one = *job;
+    if (safe != 0) continue;
+    one.count = 1;
+    one.a.data = (const char *)job->a.data + k * job->a.step;
+    if (job->b.data) one.b.data = (const char *)job->b.data + k * job->b.step;
+    if ((status = run_scaled(c, out->storage->queue, &one, &r)) != GR_OK) return status;
+    gr_element_put_f(GR_F64, (char *)(uintptr_t)o.data + k * o.stride, r.v[0].f);
+  }
+  return GR_OK;
+}
+
+static gr_status run_each(gr_context *c, gr_reduce_job *job, gr_array *out, gr_array *out2) {
+  gr_queue *q = out->storage->queue;
+  gr_side side = gr_kernel_side(out->storage);
+  gr_vec o = {0}, o2 = {0};
+  gr_status status = gr_array_write(out, side, 1, &o);
+  if (status == GR_OK && out2) status = gr_array_write(out2, side, 1, &o2);
+  if (status != GR_OK) return status;
+  job->out = (void *)(uintptr_t)o.data;
+  job->out2 = (void *)(uintptr_t)o2.data;
+  job->out_dtype = out->dtype;
+  status = q->backend->reduce(q, job, NULL);
+  return status == GR_OK ? GR_OK : gr_fail_from(c, q, status, gr_ops[job->op].name, 0);
+}
+
+gr_status gr_reduce_each(gr_context *c, gr_op op, gr_shape s, const gr_array *a, const gr_array *b, double ddof,
+                         gr_array *out, gr_array *out2) {
+  gr_reduce_job job;
+  gr_array flags = {0};
+  gr_status status = reduce_job(op, a, b, ddof, s, &job);
+  if (status != GR_OK || job.count == 0) return status;
+  if (!may_overflow(op, a->dtype)) return run_each(c, &job, out, out2);
+  status = gr_array_make(c, &flags, GR_F64, job.count);
+  if (status == GR_OK) status = run_each(c, &job, out, &flags);
+  if (status == GR_OK) status = redo_unsafe(c, &job, out, &flags);
+  gr_array_release(&flags);
+  return status;
+}
+
+/* ---- the others ---- */
+
+gr_dtype gr_scan_dtype(gr_op op, gr_dtype t) {
+  if (op == GR_OP_min || op == GR_OP_max) return t;
+  return !gr_is_float(t) ? GR_I64 : t == GR_F64 ? GR_F64 : GR_F32;
+}
+
+/* Read a, get ready to write all of out: what every job from one array to another needs. */
+static gr_status map_job(const gr_array *a, gr_array *out, gr_vec *from, gr_vec *to) {
+  gr_status status = gr_array_read(a, gr_kernel_side(a->storage), from);
+  return status == GR_OK ? gr_array_write(out, gr_kernel_side(out->storage), 1, to) : status;
+}
+
+gr_status gr_scan(gr_context *c, gr_op op, const gr_array *a, gr_array *out, int exclusive, int reverse) {
+  gr_queue *q = a->storage->queue;
+  gr_scan_job job = {.op = op, .dtype = a->dtype, .out_dtype = out->dtype, .n = a->n,
+                     .exclusive = exclusive, .reverse = reverse};
+  gr_status status = map_job(a, out, &job.a, &job.out);
+  if (status != GR_OK || a->n == 0) return status;
+  status = q->backend->scan(q, &job);
+  return status == GR_OK ? GR_OK : gr_fail_from(c, q, status, "scan", 0);
+}
+
+gr_status gr_rmsnorm(gr_context *c, const gr_array *x, const gr_array *w, gr_array *out, int64_t rows, double eps) {
+  gr_queue *q = x->storage->queue;
+  gr_rmsnorm_job job = {.dtype = x->dtype, .n = x->n / rows, .count = rows, .eps = eps};
+  gr_shape s = {rows, 2, 1};
+  gr_status status = w ? gr_array_read(w, gr_kernel_side(w->storage), &job.w) : GR_OK;
+  if (status == GR_OK) status = map_job(x, out, &job.x, &job.out);
+  if (status != GR_OK || x->n == 0) return status;
+  cut(&job.x, s, x->n);
+  cut(&job.out, s, x->n);
+  status = q->backend->rmsnorm(q, &job);
+  return status == GR_OK ? GR_OK : gr_fail_from(c, q, status, "rmsnorm", 0);
+}
+
+gr_status gr_fill(gr_context *c, gr_array *a, gr_value value) {
+  gr_queue *q = a->storage->queue;
+  gr_fill_job job = {.dtype = a->dtype, .n = a->n};
+  gr_status status = gr_array_write(a, gr_kernel_side(a->storage), 1, &job.out);
+  if (status != GR_OK || a->n == 0) return status;
+  if (value.is_float) gr_element_put_f(a->dtype, &job.value, value.v[0].f);
+  else gr_element_put_i(a->dtype, &job.value, value.v[0].i);
+  status = q->backend->fill(q, &job);
+  return status == GR_OK ? GR_OK : gr_fail_from(c, q, status, "fill", 0);
+}
+
+/* Element by element on the host: between backends, and where the views overlap. */
+static gr_status copy_on_host(const gr_array *a, gr_array *out) {
+  gr_vec from, to;
+  int size = gr_size(a->dtype);
+  gr_status status = gr_array_read(a, GR_HOST, &from);
+  if (status == GR_OK) status = gr_array_write(out, GR_HOST, 1, &to);
+  if (status != GR_OK || a->n == 0) return status;
+  char *d = (char *)(uintptr_t)to.data;
+  const char *s = from.data;
+  if (gr_array_dense(a) && gr_array_dense(out)) memmove(d, s, (size_t)a->n * (size_t)size);
+  else
+    for (int64_t k = 0; k < a->n; k++) memcpy(d + k * to.stride, s + k * from.stride, (size_t)size);
+  return GR_OK;
+}
+
+gr_status gr_copy(gr_context *c, const gr_array *a, gr_array *out) {
+  gr_queue *q = a->storage->queue;
+  if (q != out->storage->queue) return copy_on_host(a, out);
+  gr_copy_job job = {.dtype = a->dtype, .n = a->n};
+  gr_status status = map_job(a, out, &job.a, &job.out);
+  if (status != GR_OK || a->n == 0) return status;
+  status = q->backend->copy(q, &job);
+  return status == GR_OK ? GR_OK : gr_fail_from(c, q, status, "copy", 0);
+}
+
+gr_status gr_equal(gr_context *c, const gr_array *a, const gr_array *b, int *equal) {
+  gr_value r;
+  *equal = 0;
+  if (a->n != b->n || a->dtype != b->dtype) return GR_OK;
+  gr_status status = gr_reduce_all(c, GR_OP_differ, a, b, 0, &r);
+  *equal = status == GR_OK && r.v[0].i == 0;
+  return status;
+}
+
+gr_status gr_random(gr_context *c, gr_array *out, uint64_t seed, uint64_t stream, int normal) {
+  gr_queue *q = out->storage->queue;
+  gr_random_job job = {.dtype = out->dtype, .n = out->n, .seed = seed, .stream = stream, .normal = normal};
+  gr_status status = gr_array_write(out, gr_kernel_side(out->storage), 1, &job.out);
+  if (status != GR_OK || out->n == 0) return status;
+  status = q->backend->random(q, &job);
+  return status == GR_OK ? GR_OK : gr_fail_from(c, q, status, "random", 0);
+}

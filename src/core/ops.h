@@ -1,0 +1,48 @@
+/*
+** Operations on arrays: they bring the inputs to the side where the kernels run, mark the outputs, and hand a job
+** to the backend. Callers have checked shapes and dtypes (the binding words those errors); all arrays of
+** one call live on one backend. On failure context->error has the words.
+*/
+#ifndef GR_OPS_H
+#define GR_OPS_H
+
+#include "src/core/array.h"
+
+/* How an array is read as a matrix: rows 0 means flat. axis 2 reduces along each row, 1 down each column. */
+typedef struct gr_shape {
+  int64_t rows;
+  int axis;
+  int pairs; /* two inputs: row by row; else every row of a with the whole of b */
+} gr_shape;
+
+/* One row for each operation: its name and what it gives. */
+typedef struct gr_op_info {
+  const char *name;
+  int inputs, raises_on_empty;
+  enum { GR_GIVES_F64, GR_GIVES_I64, GR_GIVES_SAME, GR_GIVES_BOOL } floats, integers;
+} gr_op_info;
+extern const gr_op_info gr_ops[GR_OP_COUNT];
+int gr_op_named(const char *name); /* or -1 */
+
+gr_dtype gr_result_dtype(gr_op op, gr_dtype dtype); /* of an array of results */
+
+/* How many vectors of which length a shape makes of n elements. */
+int64_t gr_shape_results(gr_shape, int64_t n);
+int64_t gr_shape_length(gr_shape, int64_t n);
+
+/* One number (minmax: two) from the whole array; waits. b is NULL for operations of one input. */
+gr_status gr_reduce_all(gr_context *, gr_op, const gr_array *a, const gr_array *b, double ddof, gr_value *result);
+
+/* One number from each row or column, into out (minmax: minima; out2: maxima), arrays of the result dtype. */
+gr_status gr_reduce_each(gr_context *, gr_op, gr_shape, const gr_array *a, const gr_array *b, double ddof,
+                         gr_array *out, gr_array *out2);
+
+gr_status gr_scan(gr_context *, gr_op, const gr_array *a, gr_array *out, int exclusive, int reverse);
+gr_dtype gr_scan_dtype(gr_op, gr_dtype);
+gr_status gr_rmsnorm(gr_context *, const gr_array *x, const gr_array *w, gr_array *out, int64_t rows, double eps);
+gr_status gr_fill(gr_context *, gr_array *, gr_value);
+gr_status gr_copy(gr_context *, const gr_array *a, gr_array *out); /* same dtype and length, may overlap, may change backend */
+gr_status gr_equal(gr_context *, const gr_array *a, const gr_array *b, int *equal);
+gr_status gr_random(gr_context *, gr_array *out, uint64_t seed, uint64_t stream, int normal);
+
+#endif

@@ -1,0 +1,160 @@
+#include "src/core/storage.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "src/core/pool.h"
+
+/* ---- bitmaps ---- */
+
+static int bit(const gr_storage *s, int side, size_t chunk) {
+  return (int)(s->current[side][chunk >> 6] >> (chunk & 63) & 1);
+}
+
+static void set_bits(gr_storage *s, int side, size_t first, size_t last, int value) {
+  uint64_t *words = s->current[side];
+  for (size_t c = first; c <= last;) {
+    size_t low = c & 63, high = (c | 63) < last ? 63 : last & 63; /* a word at a time: 4 GiB are 1024 words */
+    uint64_t mask = (UINT64_MAX << low) & (UINT64_MAX >> (63 - high));
+    if (value) words[c >> 6] |= mask;
+    else words[c >> 6] &= ~mask;
+    c = (c | 63) + 1;
+  }
+}
+
+static void note_full(gr_storage *s, int side) {
+  size_t words = s->chunks >> 6, rest = s->chunks & 63;
+  s->full[side] = 0;
+  for (size_t w = 0; w < words; w++)
+    if (s->current[side][w] != UINT64_MAX) return;
+  if (rest && s->current[side][words] != (UINT64_C(1) << rest) - 1) return;
+  s->full[side] = 1;
+}
+
+/* ---- life ---- */
+
+gr_storage *gr_storage_new(gr_context *context, gr_queue *queue, size_t bytes) {
+  gr_storage *s = calloc(1, sizeof *s);
+  if (!s) return NULL;
+  s->bytes = bytes;
+  s->chunks = (bytes + GR_CHUNK - 1) / GR_CHUNK;
+  if (s->chunks <= 64) {
+    s->current[0] = &s->inline_bits[0];
+    s->current[1] = &s->inline_bits[1];
+  } else {
+    size_t words = (s->chunks + 63) / 64;
+    s->current[0] = calloc(2 * words, sizeof(uint64_t));
+    if (!s->current[0]) {
+      free(s);
+      return NULL;
+    }
+    s->current[1] = s->current[0] + words;
+  }
+  s->context = context;
+  s->queue = queue;
+  s->refs = 1;
+  context->refs++;
+  context->storages++;
+  return s;
+}
+
+void gr_storage_keep(gr_storage *s) { s->refs++; }
+
+void gr_storage_drop(gr_storage *s) {
+  gr_context *context = s->context;
+  if (--s->refs > 0) return;
+  if (s->memory[GR_HOST]) {
+    if (s->owner == GR_MAPPED) munmap(s->memory[GR_HOST], s->bytes);
+    else gr_pool_give(NULL, s->queue, s->memory[GR_HOST], s->bytes);
+    context->live -= gr_pool_round(s->bytes);
+  }
+  if (s->memory[GR_DEVSIDE]) {
+    gr_pool_give(s->queue->backend, s->queue, s->memory[GR_DEVSIDE], s->bytes);
+    context->live -= gr_pool_round(s->bytes);
+  }
+  if (s->current[0] != &s->inline_bits[0]) free(s->current[0]);
+  free(s);
+  context->storages--;
+  gr_context_drop(context);
+}
+
+void gr_storage_adopt_mapping(gr_storage *s, void *mapping) {
+  s->memory[GR_HOST] = mapping;
+  s->owner = GR_MAPPED;
+  s->context->live += gr_pool_round(s->bytes);
+  set_bits(s, GR_HOST, 0, s->chunks - 1, 1);
+  s->full[GR_HOST] = 1;
+}
+
+static gr_status need_memory(gr_storage *s, gr_side side) {
+  if (s->memory[side]) return GR_OK;
+  void *p = gr_pool_take(side == GR_HOST ? NULL : s->queue->backend, s->queue, s->bytes);
+  if (!p) return gr_fail_from(s->context, s->queue, GR_NO_MEMORY, "allocation", s->bytes);
+  s->memory[side] = p;
+  s->context->live += gr_pool_round(s->bytes);
+  return GR_OK;
+}
+
+/* ---- moving ---- */
+
+/* Chunks first .. last are stale on side, and all of them current on the other side or none is. */
+static gr_status bring_run(gr_storage *s, gr_side side, size_t first, size_t last, int from_other) {
+  size_t from = first * GR_CHUNK, to = (last + 1) * GR_CHUNK;
+  gr_backend *b = s->queue->backend;
+  gr_status status = GR_OK;
+  if (to > s->bytes) to = s->bytes;
+  char *here = s->memory[side] + from, *there = s->memory[!side] + (from_other ? from : 0);
+  if (!from_other && side == GR_HOST) memset(here, 0, to - from);
+  else if (!from_other) status = b->zero(s->queue, here, to - from);
+  else if (side == GR_HOST) status = b->download(s->queue, here, there, to - from);
+  else status = b->upload(s->queue, here, there, to - from);
+  if (status != GR_OK) return gr_fail_from(s->context, s->queue, status, "moving data", to - from);
+  set_bits(s, side, first, last, 1);
+  return GR_OK;
+}
+
+static gr_status bring(gr_storage *s, gr_side side, size_t first, size_t last) {
+  size_t c = first;
+  while (c <= last) {
+    if (bit(s, side, c)) {
+      c++;
+      continue;
+    }
+    int other = bit(s, !side, c);
+    size_t end = c;
+    while (end < last && !bit(s, side, end + 1) && bit(s, !side, end + 1) == other) end++;
+    gr_status status = bring_run(s, side, c, end, other);
+    if (status != GR_OK) return status;
+    c = end + 1;
+  }
+  note_full(s, side);
+  return GR_OK;
+}
+
+gr_status gr_storage_read(gr_storage *s, gr_side side, size_t from, size_t to) {
+  if (s->full[side] || from >= to) return GR_OK;
+  gr_status status = need_memory(s, side);
+  return status != GR_OK ? status : bring(s, side, from / GR_CHUNK, (to - 1) / GR_CHUNK);
+}
+
+gr_status gr_storage_write(gr_storage *s, gr_side side, size_t from, size_t to, int whole) {
+  if (from >= to) return GR_OK;
+  gr_status status = need_memory(s, side);
+  size_t first = from / GR_CHUNK, last = (to - 1) / GR_CHUNK;
+  if (status == GR_OK && !s->full[side]) {
+    if (!whole) status = bring(s, side, first, last);
+    else {
+      if (from % GR_CHUNK) status = bring(s, side, first, first);
+      if (status == GR_OK && to % GR_CHUNK && to < s->bytes) status = bring(s, side, last, last);
+    }
+  }
+  if (status != GR_OK) return status;
+  if (!s->full[side]) {
+    set_bits(s, side, first, last, 1);
+    note_full(s, side);
+  }
+  set_bits(s, !side, first, last, 0);
+  s->full[!side] = 0;
+  return GR_OK;
+}

@@ -1,0 +1,53 @@
+/*
+** A storage is one range of bytes that may have a copy in host memory, one in device memory, or both. Each
+** 64 KiB chunk of each copy is current or stale; a chunk that is current nowhere is all zeros and has not been
+** written yet. Bytes move only when somebody needs a chunk on a side where it is stale.
+**
+** Invariants: a bit of current[side] is set only if memory[side] exists; full[side] says that all bits are set.
+** On a backend without memory of its own both sides are the same: everything happens on GR_HOST.
+*/
+#ifndef GR_STORAGE_H
+#define GR_STORAGE_H
+
+#include "src/core/context.h"
+
+#define GR_CHUNK ((size_t)65536)
+
+typedef enum gr_side { GR_HOST, GR_DEVSIDE } gr_side;
+
+typedef enum gr_owner { GR_OWNED, GR_MAPPED } gr_owner; /* of the host copy: the pool, or a file mapping */
+
+typedef struct gr_storage {
+  gr_context *context;
+  gr_queue *queue;
+  int refs;
+  gr_owner owner;
+  size_t bytes, chunks;
+  char *memory[2];
+  int full[2];
+  uint64_t *current[2], inline_bits[2]; /* one word serves up to 4 MiB */
+} gr_storage;
+
+/* All zeros, nowhere yet. NULL when even the bookkeeping finds no memory. */
+gr_storage *gr_storage_new(gr_context *, gr_queue *, size_t bytes);
+void gr_storage_keep(gr_storage *);
+void gr_storage_drop(gr_storage *); /* frees at the last drop */
+
+/* The side on which kernels of this storage's backend run. */
+static inline gr_side gr_kernel_side(const gr_storage *s) {
+  return s->queue->backend->separate ? GR_DEVSIDE : GR_HOST;
+}
+
+/* Make bytes [from, to) current on side, in queue order. */
+gr_status gr_storage_read(gr_storage *, gr_side, size_t from, size_t to);
+
+/*
+** Somebody is about to write within [from, to) on side: afterwards that side is current there and the other
+** is stale. whole: every byte of the range will be written, so only chunks that the range cuts are brought first.
+*/
+gr_status gr_storage_write(gr_storage *, gr_side, size_t from, size_t to, int whole);
+
+/* The host copy is a private mapping of a file, ready to read; unmapped at the end. */
+void gr_storage_adopt_mapping(gr_storage *, void *mapping);
+
+#endif
