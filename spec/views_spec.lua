@@ -1,0 +1,86 @@
+local S = require "spec.support"
+local gr = S.gr
+
+describe("views", function()
+  it("share their storage", function()
+    local a = gr.arange(1, 10, "i32")
+    local v = a:slice(3, 6)
+    assert.equal(4, #v)
+    v[1] = 100
+    assert.equal(100, a[3])
+    a[4] = 200
+    assert.equal(200, v[2])
+    assert.equal("i32", v.dtype)
+  end)
+
+  it("take negative positions and steps", function()
+    local a = gr.arange(1, 10, "i32")
+    S.same_all({ 8, 9, 10 }, a:slice(-3), "slice(-3)")
+    S.same_all({ 2, 3 }, a:slice(2, -8), "slice(2, -8)")
+    S.same_all({ 1, 4, 7, 10 }, a:slice(1, 10, 3), "step 3")
+    S.same_all({ 10, 8, 6, 4, 2 }, a:slice(10, 1, -2), "step -2")
+    S.same_all({ 10, 9 }, a:slice(-1, -2, -1), "step -1")
+    S.same_all({ 4 }, a:slice(4, 4), "one")
+    assert.equal(10, #a:slice())
+  end)
+
+  it("may be empty", function()
+    local a = gr.arange(1, 10, "i32")
+    assert.equal(0, #a:slice(1, 0))
+    assert.equal(0, #a:slice(11, 10))
+    assert.equal(0, #a:slice(5, 4))
+    assert.equal(0, #a:slice(4, 5, -1))
+    assert.equal(0, a:slice(5, 4):sum())
+  end)
+
+  it("of views of views", function()
+    local a = gr.arange(1, 100, "i32")
+    local v = a:slice(2, 100, 2):slice(50, 1, -1):slice(1, 50, 7)
+    S.same_all({ 100, 86, 72, 58, 44, 30, 16, 2 }, v, "nested")
+    assert.equal(408, v:sum())
+    v[2] = -1
+    assert.equal(-1, a[86])
+  end)
+
+  it("keep the storage alive", function()
+    local v = gr.arange(1, 1000, "f64"):slice(10, 20)
+    collectgarbage()
+    collectgarbage()
+    gr.trim()
+    local junk = gr.full(1000, -1, "f64")
+    S.same_all({ 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20 }, v, "kept")
+    junk:release()
+  end)
+
+  it("outlive the release of what they came from", function()
+    local a = gr.arange(1, 10, "i32")
+    local v = a:slice(2, 3)
+    a:release()
+    assert.equal(5, v:sum())
+  end)
+
+  it("fill and write only their own elements", function()
+    local a = gr.zeros(12, "u16")
+    a:slice(2, 12, 3):fill(5)
+    S.same_all({ 0, 5, 0, 0, 5, 0, 0, 5, 0, 0, 5, 0 }, a, "filled")
+    a:slice(9, 7, -1):fill(1)
+    S.same_all({ 0, 5, 0, 0, 5, 0, 1, 1, 1, 0, 5, 0 }, a, "filled")
+  end)
+
+  it("copy to contiguous arrays", function()
+    local a = gr.arange(1, 5000, "f32")
+    local c = a:slice(5000, 2, -3):copy()
+    assert.equal(1667, #c)
+    for k = 1, #c, 100 do assert.equal(5000 - 3 * (k - 1), c[k]) end
+    assert.equal(a:slice(5000, 2, -3):sum(), c:sum())
+  end)
+
+  it("read and write across the fill on any device", function()
+    local a = gr.zeros(200000, "f32")
+    a:slice(1, 200000, 2):fill(1)
+    assert.equal(100000, a:sum())
+    a[100000] = 0.5
+    assert.equal(100000.5, a:sum())
+    assert.equal(1, a[99999])
+  end)
+end)
