@@ -1,0 +1,170 @@
+-- Rows and columns: each result has the bits of the same vector reduced alone.
+local S = require "spec.support"
+local D = require "spec.data"
+local gr, model = S.gr, S.model
+
+local shapes = { { 1, 1 }, { 1, 1000 }, { 1000, 1 }, { 3, 5 }, { 7, 129 }, { 33, 64 }, { 64, 33 }, { 5, 1025 }, { 300, 7 }, { 2, 4097 } }
+local result = {
+  sum = { "i64", "f64" }, prod = { "i64", "f64" }, mean = { "f64", "f64" }, var = { "f64", "f64" }, std = { "f64", "f64" },
+  argmin = { "i64", "i64" }, argmax = { "i64", "i64" }, count = { "i64", "i64" }, any = { "u8", "u8" }, all = { "u8", "u8" },
+  norm = { "f64", "f64" },
+}
+
+-- The vectors of a row-major table: rows (axis 2) or columns (axis 1).
+local function vectors(t, rows, axis)
+  local columns, list = #t / rows, {}
+  for v = 1, axis == 2 and rows or columns do
+    local vector = {}
+    for k = 1, axis == 2 and columns or rows do
+      vector[k] = axis == 2 and t[(v - 1) * columns + k] or t[(k - 1) * columns + v]
+    end
+    list[v] = vector
+  end
+  return list
+end
+
+local function as_number(x)
+  if x == true then return 1 elseif x == false then return 0 end
+  return x
+end
+
+describe("rows and columns of", function()
+  for _, dtype in ipairs(model.dtypes) do
+    it(dtype, function()
+      for s, shape in ipairs(shapes) do
+        local rows, n = shape[1], shape[1] * shape[2]
+        for _, axis in ipairs { 2, 1 } do
+          for op, dtypes in pairs(result) do
+            local t = S.whole(D[op == "prod" and "factors" or "sparse"](dtype, n, s))
+            local a = gr.array(t, dtype)
+            local r = op == "norm" and gr.norm(a, 2, { rows = rows, axis = axis }) or gr[op](a, { rows = rows, axis = axis })
+            local list = vectors(t, rows, axis)
+            S.same(#list, #r, "results", op, dtype)
+            S.same(dtypes[model.is_float[dtype] and 2 or 1], r.dtype, "dtype of", op, dtype)
+            local got, f = r:table(), model.reduce[op == "norm" and "norm2" or op]
+            for v, vector in ipairs(list) do
+              local expected = as_number(f(dtype, #vector, function(k) return vector[k] end))
+              S.same(expected, got[v], op, dtype, shape[1] .. "x" .. shape[2], "axis", axis, "result", v)
+            end
+          end
+          local t = S.whole(D.sparse(dtype, n, s))
+          local low, high = gr.minmax(gr.array(t, dtype), { rows = rows, axis = axis })
+          local list = vectors(t, rows, axis)
+          S.same(dtype, low.dtype, "dtype of min")
+          for v, vector in ipairs(list) do
+            local x, y = model.reduce.minmax(dtype, #vector, function(k) return vector[k] end)
+            S.same(x, low[v], "min", dtype, v)
+            S.same(y, high[v], "max", dtype, v)
+          end
+        end
+      end
+    end)
+  end
+
+  it("views that start or step oddly", function()
+    for _, dtype in ipairs { "u8", "f16", "f32", "f64" } do
+      local rows, columns = 6, 171
+      local t = S.whole(D.medium(dtype, rows * columns, 4))
+      local b = gr.array(t, dtype)
+      for _, axis in ipairs { 1, 2 } do
+        local expected = gr.sum(b, { rows = rows, axis = axis })
+        for _, view in ipairs(S.views(t, dtype, 77)) do
+          assert.is_true(expected:equal(gr.sum(view[2], { rows = rows, axis = axis })), view[1])
+        end
+      end
+    end
+  end)
+end)
+
+describe("dot", function()
+  it("of each row with one vector", function()
+    for _, dtype in ipairs(model.dtypes) do
+      for _, shape in ipairs(shapes) do
+        local rows, columns = shape[1], shape[2]
+        local t, u = S.whole(D.medium(dtype, rows * columns, 3)), S.whole(D.medium(dtype, columns, 4))
+        local r = gr.dot(gr.array(t, dtype), gr.array(u, dtype), { rows = rows })
+        S.same(model.is_float[dtype] and "f64" or "i64", r.dtype, "dtype")
+        local got = r:table()
+        for v, vector in ipairs(vectors(t, rows, 2)) do
+          local expected = model.reduce.dot(dtype, columns, function(k) return vector[k] end, function(k) return u[k] end)
+          S.same(expected, got[v], "dot", dtype, rows .. "x" .. columns, v)
+        end
+      end
+    end
+  end)
+
+  it("mse and cosine row by row", function()
+    for _, dtype in ipairs { "i16", "bf16", "f32", "f64" } do
+      for _, shape in ipairs(shapes) do
+        local rows, n = shape[1], shape[1] * shape[2]
+        local t, u = S.whole(D.medium(dtype, n, 5)), S.whole(D.medium(dtype, n, 6))
+        local a, b = gr.array(t, dtype), gr.array(u, dtype)
+        local va, vb = vectors(t, rows, 2), vectors(u, rows, 2)
+        for _, op in ipairs { "dot", "mse", "cosine" } do
+          local got = gr[op](a, b, { rows = rows, pairs = true }):table()
+          for v = 1, rows do
+            local x, y = va[v], vb[v]
+            local expected = model.reduce[op](dtype, #x, function(k) return x[k] end, function(k) return y[k] end)
+            S.same(expected, got[v], op, dtype, v)
+          end
+        end
+      end
+    end
+  end)
+end)
+
+describe("array results", function()
+  it("may go into an array that is there", function()
+    local a = gr.arange(1, 12, "i32")
+    local into = gr.zeros(3, "i64")
+    local r = gr.sum(a, { rows = 3, into = into })
+    assert.equal(into, r)
+    S.same_all({ 10, 26, 42 }, into, "into")
+    local f = gr.zeros(4, "f64")
+    gr.mean(a, { rows = 3, axis = 1, into = f })
+    S.same_all({ 5, 6, 7, 8 }, f, "into")
+    local w = gr.zeros(7, "i64")
+    gr.sum(a, { rows = 3, into = w:slice(1, 5, 2) })
+    S.same_all({ 10, 0, 26, 0, 42, 0, 0 }, w, "into a view")
+  end)
+end)
+
+describe("rmsnorm", function()
+  local function reference(x, w, eps)
+    local s = 0
+    for k = 1, #x do s = s + x[k] * x[k] end
+    local out = {}
+    for k = 1, #x do out[k] = x[k] / math.sqrt(s / #x + eps) * (w and w[k] or 1) end
+    return out
+  end
+
+  it("of rows, with weights", function()
+    for _, dtype in ipairs { "f16", "bf16", "f32", "f64" } do
+      local unit = ({ f16 = 2 ^ -10, bf16 = 2 ^ -7, f32 = 2 ^ -23, f64 = 2 ^ -50 })[dtype]
+      for _, shape in ipairs { { 1, 1 }, { 3, 7 }, { 5, 256 }, { 4, 1000 }, { 2, 5000 } } do
+        local rows, columns = shape[1], shape[2]
+        local t, w = model.data(dtype, rows * columns, 8), model.data(dtype, columns, 9)
+        local out = gr.rmsnorm(gr.array(t, dtype), gr.array(w, dtype), { rows = rows, eps = 1e-5 })
+        assert.equal(dtype, out.dtype)
+        local got = out:table()
+        for r, vector in ipairs(vectors(t, rows, 2)) do
+          local expected = reference(vector, w, 1e-5)
+          for k = 1, columns do
+            local difference = math.abs(expected[k] - got[(r - 1) * columns + k])
+            assert(difference <= unit * math.abs(expected[k]) + 2.0 ^ -24 * (dtype == "f16" and 1 or 0), dtype .. " " .. r .. " " .. k)
+          end
+        end
+      end
+    end
+  end)
+
+  it("into an array, on views, one row by default", function()
+    local x = gr.arange(1, 8, "f32")
+    local w = gr.ones(8, "f32")
+    local into = gr.zeros(8, "f32")
+    local out = gr.rmsnorm(x, w, { into = into })
+    assert.equal(into, out)
+    local again = gr.rmsnorm(x:slice(8, 1, -1), w)
+    assert.is_true(into:equal(again:slice(8, 1, -1)) or math.abs(into[1] - again[8]) < 1e-6)
+  end)
+end)
