@@ -157,6 +157,7 @@ typedef struct gr_histogram_job {
   const int64_t *ilimits;
   double first, per_bin; /* edges[0], bins / (edges[bins] - edges[0]) */
   int32_t guess, modulo;
+  int32_t whole; /* with guess: every edge is an integer (a hint for integer samples) */
   int64_t *counts, *tails;
 } gr_histogram_job;
 

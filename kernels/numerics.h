@@ -74,6 +74,8 @@ GR_FN uint16_t gr_round16(double x, int fraction, int bias) {
   if (exponent >= 1) kept += (uint64_t)(exponent - 1) << fraction;
   return (uint16_t)(sign | kept);
 }
+/* CUDA converts a NaN to another NaN than x86 does. */
+GR_FN float gr_f64_to_f32(double x) { return x == x ? (float)x : gr_from_bits32(0x7fc00000u); }
 GR_FN gr_f16 gr_f64_to_f16(double x) { gr_f16 h; h.bits = gr_round16(x, 10, 15); return h; }
 GR_FN gr_bf16 gr_f64_to_bf16(double x) { gr_bf16 h; h.bits = gr_round16(x, 7, 127); return h; }
 
