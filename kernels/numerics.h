@@ -185,7 +185,10 @@ GR_FN gr_acc gr_merge(gr_reducer red, gr_acc_kind kind, gr_acc a, gr_acc b) {
   gr_acc r = a;
   int k;
   switch (kind) {
-    case GR_ACC_TREE: r.f[0] = red == GR_RED_PROD ? a.f[0] * b.f[0] : a.f[0] + b.f[0]; break;
+    case GR_ACC_TREE:
+      if (red == GR_RED_SUM_F32 || red == GR_RED_DOT_F32) r.f[0] = (double)((float)a.f[0] + (float)b.f[0]);
+      else r.f[0] = red == GR_RED_PROD ? a.f[0] * b.f[0] : a.f[0] + b.f[0];
+      break;
     case GR_ACC_TRIPLE: for (k = 0; k < 3; k++) r.f[k] = a.f[k] + b.f[k]; break;
     case GR_ACC_SPREAD: r = gr_merge_spread(a, b); break;
     case GR_ACC_PAIRED: {
