@@ -113,7 +113,8 @@ function R.sum(dtype, n, at, accumulate)
   if accumulate == "kahan" or accumulate == "neumaier" then return compensated(dtype, n, accumulate == "kahan", at) end
   local in32 = accumulate == "f32"
   local step = (in32 or narrow(dtype)) and add32 or add
-  return canonical(tree(dtype, n, at, NZ, step, in32 and add32 or add) or 0.0)
+  local function rounded(k) return f32(at(k)) end
+  return canonical(tree(dtype, n, in32 and rounded or at, NZ, step, in32 and add32 or add) or 0.0)
 end
 
 function R.prod(dtype, n, at)
@@ -139,7 +140,7 @@ function R.dot(dtype, n, at, bt, accumulate)
   end
   local in32 = accumulate == "f32"
   local function product(k) return at(k) * bt(k) end
-  local function product32(k) return f32(at(k) * bt(k)) end
+  local function product32(k) return f32(f32(at(k)) * f32(bt(k))) end
   local low = in32 or narrow(dtype)
   return canonical(tree(dtype, n, low and product32 or product, NZ, low and add32 or add, in32 and add32 or add) or 0.0)
 end
@@ -233,6 +234,19 @@ function R.count(_, n, at)
 end
 function R.any(_, n, at) return R.count(nil, n, at) > 0 end
 function R.all(_, n, at) return R.count(nil, n, at) == n end
+
+-- One row of rmsnorm: x, w (or nil) are functions; the results are rounded to the dtype.
+function M.rmsnorm(dtype, n, x, w, eps)
+  local squares = tree(dtype, n, function(k) return x(k) * x(k) end, NZ, add, add)
+  local r = 1 / math.sqrt(squares / n + eps)
+  local out = {}
+  for k = 1, n do
+    local y = x(k) * r
+    if w then y = y * w(k) end
+    out[k] = M.round[dtype](y)
+  end
+  return out
+end
 
 -- ---- the scan ----
 

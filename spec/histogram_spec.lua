@@ -1,0 +1,270 @@
+-- NumPy's rule: bin k holds edges[k] <= x < edges[k+1], the last one its upper edge too; nothing is lost.
+local S = require "spec.support"
+local D = require "spec.data"
+local gr, model = S.gr, S.model
+local nan, huge = model.nan, math.huge
+
+-- numpy.linspace(first, last, bins + 1)
+local function even_edges(first, last, bins)
+  local step, edges = (last - first) / bins, {}
+  for k = 0, bins - 1 do edges[k + 1] = k * step + first end
+  edges[bins + 1] = last
+  return edges
+end
+
+-- Counts by the rule, by bisection.
+local function reference(t, edges)
+  local bins = #edges - 1
+  local counts, below, above, nans = {}, 0, 0, 0
+  for k = 1, bins do counts[k] = 0 end
+  for _, x in ipairs(t) do
+    if x ~= x then nans = nans + 1
+    elseif x < edges[1] then below = below + 1
+    elseif x > edges[bins + 1] then above = above + 1
+    else
+      local low, high = 1, bins + 1 -- edges[low] <= x, and x < edges[high] or x is on the last one
+      while high - low > 1 do
+        local middle = math.floor((low + high) / 2)
+        if x >= edges[middle] then low = middle else high = middle end
+      end
+      counts[low] = counts[low] + 1
+    end
+  end
+  return counts, below, above, nans
+end
+
+local function check(h, t, edges, ...)
+  local counts, below, above, nans = reference(t, edges)
+  S.same(#counts, #h, "bins", ...)
+  S.same_all(edges, h.edges, "edges", ...)
+  S.same_all(counts, h.counts, "counts", ...)
+  S.same(below, h.below, "below", ...)
+  S.same(above, h.above, "above", ...)
+  S.same(nans, h.nan, "nan", ...)
+end
+
+-- The numbers next to x in f64.
+local function neighbours(x)
+  if x == 0 then return -(2.0 ^ -1074), 2.0 ^ -1074 end
+  local m, e = model.split(math.abs(x))
+  local up = 2.0 ^ (e - 53)
+  local down = m == 0.5 and up / 2 or up
+  if x > 0 then return x - down, x + up end
+  return x - up, x + down
+end
+
+describe("histogram", function()
+  it("counts every dtype, on all views", function()
+    for _, dtype in ipairs(model.dtypes) do
+      for _, n in ipairs { 0, 1, 33, 1000, 5000 } do
+        local t = S.whole(model.data(dtype, n, n + 1))
+        local low, high = -0.5, 0.75
+        if not model.is_float[dtype] then
+          local range = math.min(model.highest[dtype], 2.0 ^ 30)
+          low, high = -range / 3, range / 2 + 0.5
+        end
+        for _, bins in ipairs { 1, 7, 256 } do
+          local edges = even_edges(low, high, bins)
+          for _, view in ipairs(S.views(t, dtype, 0)) do
+            check(gr.histogram(view[2], { bins = bins, min = low, max = high }), t, edges, dtype, n, bins, view[1])
+          end
+        end
+      end
+    end
+  end)
+
+  it("gives counts as i64, edges as f64, the rest as whole numbers", function()
+    local h = gr.histogram(gr.array { -1, 0, 0.5, 1, 2, nan, huge, -huge }, { bins = 2, min = 0, max = 1 })
+    assert.equal("i64", h.counts.dtype)
+    assert.equal("f64", h.edges.dtype)
+    assert.equal(2, #h)
+    S.same_all({ 1, 2 }, h.counts, "counts")
+    S.same_all({ 0, 0.5, 1 }, h.edges, "edges")
+    assert.equal(2, h.below)
+    assert.equal(2, h.above)
+    assert.equal(1, h.nan)
+    if S.integers then assert.equal("integer", math.type(h.below)) end
+  end)
+
+  it("takes the data's finite range when none is given", function()
+    local t = { 3, -1, 7, 2.5, huge, nan, -huge }
+    check(gr.histogram(gr.array(t, "f64"), { bins = 4 }), t, even_edges(-1, 7, 4), "range")
+    local u = { 9, 200, 17 }
+    check(gr.histogram(gr.array(u, "u8"), { bins = 3 }), u, even_edges(9, 200, 3), "range of u8")
+    check(gr.histogram(gr.array(u, "u8"), { bins = 3, min = 0 }), u, even_edges(0, 200, 3), "min alone")
+  end)
+
+  it("widens a range of one value, and takes 0 to 1 for nothing, as NumPy does", function()
+    check(gr.histogram(gr.full(5, 3), { bins = 2 }), { 3, 3, 3, 3, 3 }, { 2.5, 3, 3.5 }, "one value")
+    check(gr.histogram(gr.zeros(0), { bins = 2 }), {}, { 0, 0.5, 1 }, "nothing")
+    check(gr.histogram(gr.full(2, nan), { bins = 2 }), { nan, nan }, { 0, 0.5, 1 }, "NaN alone")
+  end)
+
+  it("is exact for a million samples on and beside the edges of f64", function()
+    for _, row in ipairs { { -3.7, 11.3, 1000, 200 }, { 0, 1, 4096, 20 }, { 1e-3, 1e5, 333, 150 }, { -1, -0.1, 50000, 2 } } do
+      local first, last, bins, times = row[1], row[2], row[3], row[4]
+      local edges = even_edges(first, last, bins)
+      local t, counts, below, above = {}, {}, 0, 0
+      for k = 1, bins do counts[k] = 0 end
+      for k = 1, bins + 1 do
+        local down, up = neighbours(edges[k])
+        t[#t + 1], t[#t + 2], t[#t + 3] = down, edges[k], up
+        if k == 1 then below = below + 1 else counts[k - 1] = counts[k - 1] + 1 end
+        if k <= bins then counts[k] = counts[k] + 2 else
+          counts[bins] = counts[bins] + 1 -- the last edge is closed
+          above = above + 1
+        end
+      end
+      local bytes = gr.array(t, "f64"):bytes()
+      local h = gr.histogram(gr.frombytes(bytes:rep(times), "f64"), { bins = bins, min = first, max = last })
+      local got = h.counts:table()
+      for k = 1, bins do S.same(counts[k] * times, got[k], "bin", k, "of", bins) end
+      S.same(below * times, h.below, "below")
+      S.same(above * times, h.above, "above")
+      -- the same edges as an array: found by search, not by a guess
+      local again = gr.histogram(gr.frombytes(bytes:rep(3), "f64"), { edges = h.edges })
+      got = again.counts:table()
+      for k = 1, bins do S.same(counts[k] * 3, got[k], "bin", k, "of", bins, "by edges") end
+    end
+  end)
+
+  it("is exact for f32 and f16 samples at the edges", function()
+    for _, dtype in ipairs { "f32", "f16", "bf16" } do
+      local edges = even_edges(-1.1, 2.3, 997)
+      local t = {}
+      for k = 1, #edges do
+        local r = model.round[dtype](edges[k])
+        t[#t + 1] = r
+        t[#t + 1] = model.round[dtype](r * (1 + 2.0 ^ -10))
+        t[#t + 1] = model.round[dtype](r * (1 - 2.0 ^ -10))
+      end
+      check(gr.histogram(gr.array(t, dtype), { bins = 997, min = -1.1, max = 2.3 }), t, edges, dtype)
+    end
+  end)
+
+  it("compares i64 as integers", function()
+    if not S.integers then return end
+    local big = math.tointeger(2 ^ 53)
+    local t = { big - 1, big, big + 1, big + 2, math.maxinteger, math.mininteger }
+    local h = gr.histogram(gr.array(t, "i64"), { edges = { 2.0 ^ 53 - 1, 2.0 ^ 53, 2.0 ^ 53 + 2 } })
+    S.same_all({ 1, 3 }, h.counts, "counts") -- 2^53 + 1 is not rounded up to the edge; the last edge is closed
+    assert.equal(1, h.below)
+    assert.equal(1, h.above)
+    local all = gr.histogram(gr.array(t, "i64"), { edges = { -2.0 ^ 63, 0, 2.0 ^ 63 } })
+    S.same_all({ 1, 5 }, all.counts, "counts")
+    local range = gr.histogram(gr.array({ big + 1, 5, big + 1 }, "i64"), { bins = 3 })
+    assert.equal(3, range.counts:sum())
+  end)
+
+  it("takes uneven edges, as a table or an array", function()
+    local edges = { -2, -1.5, 0, 0.125, 4, 1000 }
+    for _, dtype in ipairs { "i8", "i32", "f32", "f64" } do
+      local t = S.whole(D.sparse(dtype, 3000, 3))
+      check(gr.histogram(gr.array(t, dtype), { edges = edges }), t, edges, dtype)
+      check(gr.histogram(gr.array(t, dtype), { edges = gr.array(edges, "f64") }), t, edges, dtype)
+    end
+  end)
+
+  it("has bins from 1 to 10^7", function()
+    local n = 20000
+    local a = gr.arange(0, n - 1, "i32")
+    for _, bins in ipairs { 1, 2, 100, 1000, 10000, 16384, 65536, 100000 } do
+      local h = gr.histogram(a, { bins = bins, min = 0, max = bins })
+      assert.equal(bins, #h)
+      assert.equal(math.min(n, bins + 1), h.counts:sum())
+      assert.equal(math.max(0, n - bins - 1), h.above)
+    end
+    local h = gr.histogram(a, { bins = 10000000, min = 0, max = 10000000 })
+    assert.equal(n, h.counts:sum())
+    assert.equal(1, h.counts[n])
+    assert.equal(0, h.counts[n + 1])
+  end)
+
+  it("stands constant and skewed data", function()
+    for _, bins in ipairs { 2, 256, 5000, 70000 } do
+      local h = gr.histogram(gr.full(300000, 1, "f32"), { bins = bins, min = 0, max = 1 })
+      assert.equal(300000, h.counts[bins])
+      assert.equal(300000, h.counts:sum())
+      h = gr.histogram(gr.full(300001, 1, "i32"), { bins = bins, min = 0, max = bins })
+      assert.equal(300001, h.counts[2])
+    end
+  end)
+
+  it("bins by remainder", function()
+    for _, dtype in ipairs { "u8", "i8", "u16", "i16", "u32", "i32", "i64" } do
+      for _, bins in ipairs { 1, 7, 256, 1000 } do
+        local t, counts = S.whole(model.data(dtype, 2000, 8)), {}
+        for k = 1, bins do counts[k] = 0 end
+        for _, x in ipairs(t) do counts[x % bins + 1] = counts[x % bins + 1] + 1 end
+        local h = gr.histogram(gr.array(t, dtype), { bins = bins, modulo = true })
+        S.same_all(counts, h.counts, "counts", dtype, bins)
+        S.same_all(even_edges(0, bins, bins), h.edges, "edges", dtype, bins)
+      end
+    end
+  end)
+
+  it("gives quantiles", function()
+    local h = gr.histogram(gr.arange(0, 999, "f64"), { bins = 1000, min = 0, max = 1000 })
+    assert(math.abs(h:quantile(0.5) - 500) <= 1)
+    assert(math.abs(h:quantile(0.25) - 250) <= 1)
+    assert(math.abs(h:quantile(0) - 0) <= 1)
+    assert(math.abs(h:quantile(1) - 1000) <= 1)
+  end)
+end)
+
+describe("bincount", function()
+  it("counts whole numbers", function()
+    local b = gr.bincount(gr.array({ 0, 1, 1, 5, 1 }, "i32"))
+    assert.equal("i64", b.dtype)
+    S.same_all({ 1, 3, 0, 0, 0, 1 }, b, "bincount")
+    S.same_all({ 1, 3, 0, 0, 0, 1, 0, 0 }, gr.bincount(gr.array({ 0, 1, 1, 5, 1 }, "u8"), { minlength = 8 }), "minlength")
+    assert.equal(0, #gr.bincount(gr.zeros(0, "u16")))
+    S.same_all({ 0, 0 }, gr.bincount(gr.zeros(0, "u16"), { minlength = 2 }), "empty")
+  end)
+
+  it("of many", function()
+    local t = model.data("u16", 50000, 6)
+    local counts, top = {}, 0
+    for _, x in ipairs(t) do
+      counts[x + 1] = (counts[x + 1] or 0) + 1
+      top = math.max(top, x)
+    end
+    for k = 1, top + 1 do counts[k] = counts[k] or 0 end
+    S.same_all(counts, gr.bincount(gr.array(t, "u16")), "bincount")
+  end)
+end)
+
+describe("plot", function()
+  local h = gr.histogram(gr.array({ 1, 1, 1, 1, 2, 2, 3, 9 }, "f64"), { edges = { 0, 1.5, 2.5, 3.5 } })
+
+  it("draws bars of text that fit", function()
+    assert.equal(table.concat({
+      "  0 |############ 4",
+      "1.5 |###### 2",
+      "2.5 |### 1",
+      "3.5",
+      "above 1",
+    }, "\n"), h:plot { width = 20, ascii = true })
+    for _, width in ipairs { 20, 33, 80, 200 } do
+      for line in (h:plot { width = width, ascii = true } .. "\n"):gmatch("([^\n]*)\n") do assert.is_true(#line <= width) end
+    end
+  end)
+
+  it("uses eighths of blocks otherwise", function()
+    local text = h:plot { width = 20, ascii = false }
+    assert.truthy(text:find("\226\148\130" .. ("\226\150\136"):rep(12) .. " 4", 1, true))
+    for line in (text .. "\n"):gmatch("([^\n]*)\n") do
+      assert.is_true(select(2, line:gsub("[^\128-\191]", "")) <= 20)
+    end
+  end)
+
+  it("merges bins to a height", function()
+    local many = gr.histogram(gr.arange(0, 999, "i32"), { bins = 1000, min = 0, max = 999 })
+    local _, lines = many:plot({ height = 10, ascii = true, width = 40 }):gsub("\n", "\n")
+    assert.equal(10, lines)
+  end)
+
+  it("is what print shows", function()
+    assert.equal(h:plot(), tostring(h))
+  end)
+end)
