@@ -42,6 +42,10 @@ typedef struct gr_cuda_run {
 size_t gr_cuda_reduce_scratch(const gr_reduce_job *, const gr_cuda_chip *);
 size_t gr_cuda_histogram_scratch(const gr_histogram_job *, const gr_cuda_chip *);
 size_t gr_cuda_scan_scratch(const gr_scan_job *, const gr_cuda_chip *);
+size_t gr_cuda_rmsnorm_scratch(const gr_rmsnorm_job *, const gr_cuda_chip *);
+
+/* Whether this build has kernels for the current device: 0, or the cudaError_t that says why not. */
+int gr_cuda_loadable(void);
 
 int gr_cuda_reduce(const gr_reduce_job *, const gr_cuda_run *);
 int gr_cuda_histogram(const gr_histogram_job *, const gr_cuda_run *);

@@ -1,0 +1,9 @@
+/* Stands in for cuda.c where there was no CUDA compiler. */
+#include "src/core/backend.h"
+
+int gr_cuda_backends(gr_backend **list, int room, const char **why) {
+  (void)list;
+  (void)room;
+  *why = "built without CUDA";
+  return 0;
+}
