@@ -5,13 +5,16 @@
 #ifndef GR_KERNELS_CPU_H
 #define GR_KERNELS_CPU_H
 
-#include "kernels/kernels.h"
+#include "kernels/numerics.h"
 
 /* Run body(arg, k) for k = 0 .. pieces - 1, in any order, on any threads; return when all are done. */
 typedef void (*gr_parallel)(int64_t pieces, void (*body)(void *arg, int64_t k), void *arg);
 
 /* "sse2", "avx2", "avx512" or "generic": what is in use. force == NULL: the best the CPU has. NULL: not possible. */
 const char *gr_cpu_select(const char *force);
+
+/* The first vector of the job, as a number: out, out2 and out_dtype are ignored. */
+gr_value gr_cpu_reduce_value(const gr_reduce_job *, gr_parallel);
 
 /* Like the launchers of kernels/cuda/launch.h. Inputs and outputs are host pointers. */
 void gr_cpu_reduce(const gr_reduce_job *, gr_parallel);

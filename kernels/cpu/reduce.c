@@ -1,0 +1,179 @@
+/*
+** Reductions: takes a job apart into stretches that one kernel call does, and folds what comes back along
+** the tree. Vectors that are not contiguous are gathered leaf by leaf.
+*/
+#include "kernels/cpu/table.h"
+
+#define PIECE_BYTES (256 * 1024) /* what is worth handing to another thread */
+#define MAX_PIECES 512
+
+/* What all vectors of a job have in common. */
+typedef struct plan {
+  const gr_reduce_job *job;
+  gr_span span;
+  gr_reducer red;
+  gr_acc_kind kind;
+  int size, inputs;
+} plan;
+
+static int inputs_of(gr_reducer red) {
+  static const signed char inputs[] = {
+#define GR_X(id, inputs, f, i) inputs,
+    GR_REDUCERS(GR_X)
+#undef GR_X
+  };
+  return inputs[red];
+}
+
+static plan make_plan(const gr_reduce_job *job) {
+  const gr_cpu_table *table = gr_cpu_table_in_use();
+  plan p;
+  p.job = job;
+  p.red = gr_reducer_of(job->op, job->dtype);
+  p.kind = gr_acc_kind_of(p.red, job->dtype);
+  p.size = gr_size_of(job->dtype);
+  p.inputs = inputs_of(p.red);
+  p.span = table->span[p.red][job->dtype];
+  if (job->op == GR_OP_min) p.span = table->lowest[job->dtype];
+  if (job->op == GR_OP_max) p.span = table->highest[job->dtype];
+  return p;
+}
+
+/* m elements of a strided vector side by side. */
+#define GATHER(type)                                                              \
+  for (k = 0; k < m; k++, from += stride) memcpy((type *)to + k, from, sizeof(type))
+static void gather(void *to, const char *from, int64_t stride, int64_t m, int size) {
+  int64_t k;
+  switch (size) {
+    case 1: GATHER(uint8_t); break;
+    case 2: GATHER(uint16_t); break;
+    case 4: GATHER(uint32_t); break;
+    default: GATHER(uint64_t); break;
+  }
+}
+
+/* Elements from .. from + m of vector v; from is where a leaf starts. */
+static gr_acc range(const plan *p, int64_t v, int64_t from, int64_t m) {
+  const gr_vec *x = &p->job->a, *y = &p->job->b;
+  const int two = p->inputs == 2, leaf = GR_LEAF(p->size);
+  const int gather_x = x->stride != p->size, gather_y = two && y->stride != p->size;
+  const char *a = (const char *)x->data + v * x->step + from * x->stride;
+  const char *b = two ? (const char *)y->data + v * y->step + from * y->stride : a;
+  uint64_t u[GR_ROW_BYTES * 16 / 8], w[GR_ROW_BYTES * 16 / 8];
+  gr_counter c;
+  if (!gather_x && !gather_y) {
+    gr_acc acc = p->span(a, b, m, p->job);
+    if (p->kind == GR_ACC_PLACE) acc.i[1] += from;
+    return acc;
+  }
+  c.top = 0;
+  c.count = 0;
+  for (; m > 0; m -= leaf, from += leaf) {
+    const int64_t part = m < leaf ? m : leaf;
+    if (gather_x) gather(u, a, x->stride, part, p->size);
+    if (gather_y) gather(w, b, y->stride, part, p->size);
+    {
+      gr_acc acc = p->span(gather_x ? (const void *)u : a, gather_y ? (const void *)w : b, part, p->job);
+      if (p->kind == GR_ACC_PLACE) acc.i[1] += from;
+      gr_counter_push(&c, p->red, p->kind, acc);
+    }
+    a += leaf * x->stride;
+    if (two) b += leaf * y->stride;
+  }
+  return gr_counter_fold(&c, p->red, p->kind);
+}
+
+/* One large vector cut into subtrees of equal size. */
+typedef struct pieces {
+  const plan *p;
+  int64_t v, size;
+  gr_acc acc[MAX_PIECES];
+} pieces;
+
+static void do_piece(void *arg, int64_t k) {
+  pieces *s = (pieces *)arg;
+  const int64_t from = k * s->size, left = s->p->job->n - from;
+  s->acc[k] = range(s->p, s->v, from, left < s->size ? left : s->size);
+}
+
+static gr_acc whole_vector(const plan *p, int64_t v, gr_parallel parallel) {
+  const int64_t n = p->job->n;
+  pieces s;
+  gr_counter c;
+  int64_t count, k;
+  if (n == 0) return gr_identity(p->kind, p->red == GR_RED_PROD);
+  if (!parallel || n <= PIECE_BYTES / p->size) return range(p, v, 0, n);
+  s.p = p;
+  s.v = v;
+  s.size = PIECE_BYTES / p->size;
+  while ((n - 1) / s.size >= MAX_PIECES) s.size *= 2;
+  count = (n - 1) / s.size + 1;
+  parallel(count, do_piece, &s);
+  c.top = 0;
+  c.count = 0;
+  for (k = 0; k < count; k++) gr_counter_push(&c, p->red, p->kind, s.acc[k]);
+  return gr_counter_fold(&c, p->red, p->kind);
+}
+
+/* ---- results ---- */
+
+static void store(gr_dtype t, void *out, int64_t v, gr_value value, int which) {
+  const double f = value.is_float ? value.v[which].f : (double)value.v[which].i;
+  const int64_t i = value.is_float ? (int64_t)value.v[which].f : value.v[which].i;
+  switch (t) {
+    case GR_U8: ((uint8_t *)out)[v] = (uint8_t)i; break;
+    case GR_I8: ((int8_t *)out)[v] = (int8_t)i; break;
+    case GR_U16: ((uint16_t *)out)[v] = (uint16_t)i; break;
+    case GR_I16: ((int16_t *)out)[v] = (int16_t)i; break;
+    case GR_U32: ((uint32_t *)out)[v] = (uint32_t)i; break;
+    case GR_I32: ((int32_t *)out)[v] = (int32_t)i; break;
+    case GR_I64: ((int64_t *)out)[v] = i; break;
+    case GR_F16: ((gr_f16 *)out)[v] = gr_f64_to_f16(f); break;
+    case GR_BF16: ((gr_bf16 *)out)[v] = gr_f64_to_bf16(f); break;
+    case GR_F32: ((float *)out)[v] = gr_f64_to_f32(f); break;
+    case GR_F64: ((double *)out)[v] = f; break;
+    default: break;
+  }
+}
+
+static void finish(const plan *p, int64_t v, gr_acc acc) {
+  const gr_reduce_job *job = p->job;
+  gr_value value = gr_finish(job->op, job->dtype, acc, job->n, job->ddof);
+  store(job->out_dtype, job->out, v, value, 0);
+  if (job->out2) store(job->out_dtype, job->out2, v, value, 1);
+}
+
+gr_value gr_cpu_reduce_value(const gr_reduce_job *job, gr_parallel parallel) {
+  plan p = make_plan(job);
+  return gr_finish(job->op, job->dtype, whole_vector(&p, 0, parallel), job->n, job->ddof);
+}
+
+/* Many vectors: each thread takes some of them. */
+typedef struct batch { const plan *p; int64_t size; } batch;
+
+static void do_batch(void *arg, int64_t k) {
+  const batch *s = (const batch *)arg;
+  const int64_t count = s->p->job->count, end = (k + 1) * s->size < count ? (k + 1) * s->size : count;
+  int64_t v;
+  for (v = k * s->size; v < end; v++) finish(s->p, v, whole_vector(s->p, v, NULL));
+}
+
+void gr_cpu_reduce(const gr_reduce_job *job, gr_parallel parallel) {
+  const plan p = make_plan(job);
+  const int64_t bytes = job->n * p.size;
+  int64_t v;
+  batch s;
+  if (job->count == 0) return;
+  if (bytes >= 4 * PIECE_BYTES || job->count == 1) {
+    for (v = 0; v < job->count; v++) finish(&p, v, whole_vector(&p, v, parallel));
+    return;
+  }
+  s.p = &p;
+  s.size = PIECE_BYTES / (bytes + 64) + 1;
+  if (!parallel || job->count <= s.size) {
+    s.size = job->count;
+    do_batch(&s, 0);
+  } else {
+    parallel((job->count - 1) / s.size + 1, do_batch, &s);
+  }
+}

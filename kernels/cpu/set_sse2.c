@@ -1,0 +1,19 @@
+/* The kernels for SSE2. */
+#include "kernels/cpu/table.h"
+#if GR_CPU_X86
+#include <immintrin.h>
+#if defined(__clang__)
+#pragma clang attribute push(__attribute__((target("sse2"))), apply_to = function)
+#else
+#pragma GCC target("sse2")
+#endif
+#include "kernels/cpu/vec_sse2.h"
+#define GR_SET "sse2"
+#define GR_TABLE gr_cpu_sse2
+#include "kernels/cpu/kernels.inc"
+#if defined(__clang__)
+#pragma clang attribute pop
+#endif
+#else
+typedef int gr_cpu_no_sse2;
+#endif

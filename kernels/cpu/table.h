@@ -1,0 +1,59 @@
+/*
+** One table of kernels per instruction set. The sources named *.inc are compiled once for each set: set_*.c
+** names the set, its vec_*.h says what a vector is there, and kernels.inc pulls in the rest.
+*/
+#ifndef GR_CPU_TABLE_H
+#define GR_CPU_TABLE_H
+
+#include "kernels/numerics.h"
+#include "kernels/cpu/kernels_cpu.h"
+
+/* The state of n contiguous elements that start where a leaf starts (n > 0). The job gives the scales. */
+typedef gr_acc (*gr_span)(const void *a, const void *b, int64_t n, const gr_reduce_job *job);
+
+typedef struct gr_cpu_table {
+  const char *name;
+  gr_span span[GR_REDUCER_COUNT][GR_DTYPE_COUNT]; /* NULL: not defined for the dtype */
+  gr_span lowest[GR_DTYPE_COUNT], highest[GR_DTYPE_COUNT]; /* half of MINMAX: the other key is not looked for */
+} gr_cpu_table;
+
+#if (defined(__x86_64__) || defined(__i386__)) && defined(__GNUC__) && defined(__SSE2__)
+#define GR_CPU_X86 1
+extern const gr_cpu_table gr_cpu_sse2, gr_cpu_avx2, gr_cpu_avx512;
+#else
+#define GR_CPU_X86 0
+#endif
+extern const gr_cpu_table gr_cpu_generic;
+
+/* The table in use; the first call picks it. */
+const gr_cpu_table *gr_cpu_table_in_use(void);
+
+/* Partial results of neighbouring subtrees, folded as soon as two of a size have met: a binary counter. */
+typedef struct gr_counter {
+  gr_acc node[64];
+  int top;
+  uint64_t count;
+} gr_counter;
+
+static inline void gr_counter_push(gr_counter *c, gr_reducer red, gr_acc_kind kind, gr_acc acc) {
+  uint64_t k;
+  for (k = c->count++; k & 1; k >>= 1) acc = gr_merge(red, kind, c->node[--c->top], acc);
+  c->node[c->top++] = acc;
+}
+
+static inline gr_acc gr_counter_fold(gr_counter *c, gr_reducer red, gr_acc_kind kind) {
+  gr_acc acc = c->node[--c->top];
+  while (c->top > 0) acc = gr_merge(red, kind, c->node[--c->top], acc);
+  return acc;
+}
+
+static inline int gr_size_of(gr_dtype t) {
+  static const signed char size[] = {
+#define GR_X(id, s, l, type, kind) (signed char)sizeof(type),
+    GR_DTYPES(GR_X)
+#undef GR_X
+  };
+  return size[t];
+}
+
+#endif

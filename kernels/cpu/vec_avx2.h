@@ -1,0 +1,61 @@
+/* AVX2 with FMA and F16C: 4 doubles or 8 floats, 16 registers. */
+#include <immintrin.h>
+#include "kernels/cpu/vec_common.h"
+
+#define GR_W 4
+#define GR_WF 8
+#define GR_GROUP 8
+
+typedef double vd __attribute__((vector_size(32)));
+typedef float vf __attribute__((vector_size(32)));
+
+GR_INLINE vd vd_set(double x) { return (vd)_mm256_set1_pd(x); }
+GR_INLINE vf vf_set(float x) { return (vf)_mm256_set1_ps(x); }
+GR_INLINE vd vd_abs(vd x) { return (vd)_mm256_andnot_pd(_mm256_set1_pd(-0.0), (__m256d)x); }
+GR_INLINE vd vd_first(int n, vd x, vd y) {
+  __m256i mask = _mm256_cmpgt_epi64(_mm256_set1_epi64x(n), _mm256_set_epi64x(3, 2, 1, 0));
+  return (vd)_mm256_blendv_pd((__m256d)y, (__m256d)x, _mm256_castsi256_pd(mask));
+}
+GR_INLINE vf vf_first(int n, vf x, vf y) {
+  __m256i mask = _mm256_cmpgt_epi32(_mm256_set1_epi32(n), _mm256_set_epi32(7, 6, 5, 4, 3, 2, 1, 0));
+  return (vf)_mm256_blendv_ps((__m256)y, (__m256)x, _mm256_castsi256_ps(mask));
+}
+
+GR_INLINE __m128i gr_load4(const void *p) { int32_t u; memcpy(&u, p, 4); return _mm_cvtsi32_si128(u); }
+
+GR_INLINE vd vd_load(gr_dtype t, const void *p) {
+  const __m128i *q = (const __m128i *)p;
+  switch (t) {
+    case GR_U8: return (vd)_mm256_cvtepi32_pd(_mm_cvtepu8_epi32(gr_load4(p)));
+    case GR_I8: return (vd)_mm256_cvtepi32_pd(_mm_cvtepi8_epi32(gr_load4(p)));
+    case GR_U16: return (vd)_mm256_cvtepi32_pd(_mm_cvtepu16_epi32(_mm_loadl_epi64(q)));
+    case GR_I16: return (vd)_mm256_cvtepi32_pd(_mm_cvtepi16_epi32(_mm_loadl_epi64(q)));
+    case GR_U32: { /* 2^52 + u has u in its low bits */
+      __m256i u = _mm256_or_si256(_mm256_cvtepu32_epi64(_mm_loadu_si128(q)), _mm256_set1_epi64x(0x4330000000000000));
+      return (vd)_mm256_sub_pd(_mm256_castsi256_pd(u), _mm256_set1_pd(4503599627370496.0));
+    }
+    case GR_I32: return (vd)_mm256_cvtepi32_pd(_mm_loadu_si128(q));
+    case GR_I64: {
+      int64_t i[4];
+      memcpy(i, p, 32);
+      return (vd)_mm256_set_pd((double)i[3], (double)i[2], (double)i[1], (double)i[0]);
+    }
+    case GR_F16: return (vd)_mm256_cvtps_pd(_mm_cvtph_ps(_mm_loadl_epi64(q)));
+    case GR_BF16: return (vd)_mm256_cvtps_pd(_mm_castsi128_ps(_mm_slli_epi32(_mm_cvtepu16_epi32(_mm_loadl_epi64(q)), 16)));
+    case GR_F32: return (vd)_mm256_cvtps_pd(_mm_loadu_ps((const float *)p));
+    default: return (vd)_mm256_loadu_pd((const double *)p);
+  }
+}
+
+GR_INLINE vf vf_load(gr_dtype t, const void *p) {
+  __m128i h = _mm_loadu_si128((const __m128i *)p);
+  switch (t) {
+    case GR_F16: return (vf)_mm256_cvtph_ps(h);
+    case GR_BF16: return (vf)_mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(h), 16));
+    case GR_F32: return (vf)_mm256_loadu_ps((const float *)p);
+    default: {
+      __m128 low = _mm256_cvtpd_ps(_mm256_loadu_pd((const double *)p));
+      return (vf)_mm256_insertf128_ps(_mm256_castps128_ps256(low), _mm256_cvtpd_ps(_mm256_loadu_pd((const double *)p + 4)), 1);
+    }
+  }
+}

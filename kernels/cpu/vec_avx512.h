@@ -1,0 +1,52 @@
+/* AVX-512: 8 doubles or 16 floats, 32 registers. */
+#include <immintrin.h>
+#include "kernels/cpu/vec_common.h"
+
+#define GR_W 8
+#define GR_WF 16
+#define GR_GROUP 16 /* accumulators held at once */
+
+typedef double vd __attribute__((vector_size(64)));
+typedef float vf __attribute__((vector_size(64)));
+
+GR_INLINE vd vd_set(double x) { return (vd)_mm512_set1_pd(x); }
+GR_INLINE vf vf_set(float x) { return (vf)_mm512_set1_ps(x); }
+GR_INLINE vd vd_abs(vd x) { return (vd)_mm512_abs_pd((__m512d)x); }
+/* The first n lanes of x, the others of y. */
+GR_INLINE vd vd_first(int n, vd x, vd y) { return (vd)_mm512_mask_mov_pd((__m512d)y, (__mmask8)((1u << n) - 1), (__m512d)x); }
+GR_INLINE vf vf_first(int n, vf x, vf y) { return (vf)_mm512_mask_mov_ps((__m512)y, (__mmask16)((1u << n) - 1), (__m512)x); }
+
+GR_INLINE __m512i gr_bf16_bits(const void *p) {
+  return _mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)p)), 16);
+}
+
+GR_INLINE vd vd_load(gr_dtype t, const void *p) {
+  const __m128i *q = (const __m128i *)p;
+  const __m256i *h = (const __m256i *)p;
+  switch (t) {
+    case GR_U8: return (vd)_mm512_cvtepi32_pd(_mm256_cvtepu8_epi32(_mm_loadl_epi64(q)));
+    case GR_I8: return (vd)_mm512_cvtepi32_pd(_mm256_cvtepi8_epi32(_mm_loadl_epi64(q)));
+    case GR_U16: return (vd)_mm512_cvtepi32_pd(_mm256_cvtepu16_epi32(_mm_loadu_si128(q)));
+    case GR_I16: return (vd)_mm512_cvtepi32_pd(_mm256_cvtepi16_epi32(_mm_loadu_si128(q)));
+    case GR_U32: return (vd)_mm512_cvtepu32_pd(_mm256_loadu_si256(h));
+    case GR_I32: return (vd)_mm512_cvtepi32_pd(_mm256_loadu_si256(h));
+    case GR_I64: return (vd)_mm512_cvtepi64_pd(_mm512_loadu_si512(p));
+    case GR_F16: return (vd)_mm512_cvtps_pd(_mm256_cvtph_ps(_mm_loadu_si128(q)));
+    case GR_BF16:
+      return (vd)_mm512_cvtps_pd(_mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(_mm_loadu_si128(q)), 16)));
+    case GR_F32: return (vd)_mm512_cvtps_pd(_mm256_loadu_ps((const float *)p));
+    default: return (vd)_mm512_loadu_pd(p);
+  }
+}
+
+GR_INLINE vf vf_load(gr_dtype t, const void *p) {
+  switch (t) {
+    case GR_F16: return (vf)_mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)p));
+    case GR_BF16: return (vf)_mm512_castsi512_ps(gr_bf16_bits(p));
+    case GR_F32: return (vf)_mm512_loadu_ps(p);
+    default: {
+      __m256 low = _mm512_cvtpd_ps(_mm512_loadu_pd(p)), high = _mm512_cvtpd_ps(_mm512_loadu_pd((const double *)p + 8));
+      return (vf)_mm512_insertf32x8(_mm512_castps256_ps512(low), high, 1);
+    }
+  }
+}

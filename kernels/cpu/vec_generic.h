@@ -1,0 +1,25 @@
+/* Plain C: a vector is one number, and the compiler may do better by itself. */
+#include "kernels/cpu/vec_common.h"
+
+#define GR_W 1
+#define GR_WF 1
+#define GR_GROUP 16
+
+typedef double vd;
+typedef float vf;
+
+GR_INLINE vd vd_set(double x) { return x; }
+GR_INLINE vf vf_set(float x) { return x; }
+GR_INLINE vd vd_abs(vd x) { return fabs(x); }
+GR_INLINE vd vd_first(int n, vd x, vd y) { (void)n; (void)y; return x; }
+GR_INLINE vf vf_first(int n, vf x, vf y) { (void)n; (void)y; return x; }
+
+GR_INLINE vd vd_load(gr_dtype t, const void *p) {
+  switch (t) {
+#define GR_X(id, s, l, type, kind) case GR_##id: { type e; memcpy(&e, p, sizeof(e)); return gr_widen_##s(e); }
+    GR_DTYPES(GR_X)
+#undef GR_X
+    default: return 0;
+  }
+}
+GR_INLINE vf vf_load(gr_dtype t, const void *p) { return (float)vd_load(t, p); }

@@ -1,0 +1,69 @@
+/* SSE2, which every x86-64 has: 2 doubles or 4 floats, 16 registers. */
+#include <emmintrin.h>
+#include "kernels/cpu/vec_common.h"
+
+#define GR_W 2
+#define GR_WF 4
+#define GR_GROUP 8
+
+typedef double vd __attribute__((vector_size(16)));
+typedef float vf __attribute__((vector_size(16)));
+
+GR_INLINE vd vd_set(double x) { return (vd)_mm_set1_pd(x); }
+GR_INLINE vf vf_set(float x) { return (vf)_mm_set1_ps(x); }
+GR_INLINE vd vd_abs(vd x) { return (vd)_mm_andnot_pd(_mm_set1_pd(-0.0), (__m128d)x); }
+GR_INLINE vd vd_first(int n, vd x, vd y) { /* n is 1: 0 and 2 do not come here */
+  (void)n;
+  return (vd)_mm_move_sd((__m128d)y, (__m128d)x);
+}
+GR_INLINE vf vf_first(int n, vf x, vf y) {
+  __m128 mask = _mm_castsi128_ps(_mm_cmpgt_epi32(_mm_set1_epi32(n), _mm_set_epi32(3, 2, 1, 0)));
+  return (vf)_mm_or_ps(_mm_and_ps(mask, (__m128)x), _mm_andnot_ps(mask, (__m128)y));
+}
+
+/* The bits of four f16 as f32: gr_f16_to_f32, four at a time. */
+GR_INLINE __m128 gr_f16x4(__m128i h) {
+  __m128i wide = _mm_unpacklo_epi16(h, _mm_setzero_si128());
+  __m128i sign = _mm_slli_epi32(_mm_and_si128(wide, _mm_set1_epi32(0x8000)), 16);
+  __m128i rest = _mm_and_si128(wide, _mm_set1_epi32(0x7fff));
+  __m128i special = _mm_and_si128(_mm_cmpgt_epi32(rest, _mm_set1_epi32(0x7bff)), _mm_set1_epi32(0x7f800000));
+  __m128 scaled = _mm_mul_ps(_mm_castsi128_ps(_mm_slli_epi32(rest, 13)), _mm_set1_ps(5.192296858534828e33f));
+  return _mm_or_ps(_mm_or_ps(scaled, _mm_castsi128_ps(special)), _mm_castsi128_ps(sign));
+}
+
+#define GR_PAIR(s, type) \
+  { type e[2]; memcpy(e, p, sizeof(e)); return (vd)_mm_set_pd(gr_widen_##s(e[1]), gr_widen_##s(e[0])); }
+
+GR_INLINE vd vd_load(gr_dtype t, const void *p) {
+  switch (t) {
+    case GR_U8: GR_PAIR(u8, uint8_t)
+    case GR_I8: GR_PAIR(i8, int8_t)
+    case GR_U16: GR_PAIR(u16, uint16_t)
+    case GR_I16: GR_PAIR(i16, int16_t)
+    case GR_U32: GR_PAIR(u32, uint32_t)
+    case GR_I32: return (vd)_mm_cvtepi32_pd(_mm_loadl_epi64((const __m128i *)p));
+    case GR_I64: GR_PAIR(i64, int64_t)
+    case GR_F16: { int32_t u; memcpy(&u, p, 4); return (vd)_mm_cvtps_pd(gr_f16x4(_mm_cvtsi32_si128(u))); }
+    case GR_BF16: {
+      int32_t u;
+      memcpy(&u, p, 4);
+      return (vd)_mm_cvtps_pd(_mm_castsi128_ps(_mm_unpacklo_epi16(_mm_setzero_si128(), _mm_cvtsi32_si128(u))));
+    }
+    case GR_F32: return (vd)_mm_cvtps_pd(_mm_castsi128_ps(_mm_loadl_epi64((const __m128i *)p)));
+    default: return (vd)_mm_loadu_pd((const double *)p);
+  }
+}
+#undef GR_PAIR
+
+GR_INLINE vf vf_load(gr_dtype t, const void *p) {
+  switch (t) {
+    case GR_F16: return (vf)gr_f16x4(_mm_loadl_epi64((const __m128i *)p));
+    case GR_BF16:
+      return (vf)_mm_castsi128_ps(_mm_unpacklo_epi16(_mm_setzero_si128(), _mm_loadl_epi64((const __m128i *)p)));
+    case GR_F32: return (vf)_mm_loadu_ps((const float *)p);
+    default: {
+      __m128d low = _mm_loadu_pd((const double *)p), high = _mm_loadu_pd((const double *)p + 2);
+      return (vf)_mm_movelh_ps(_mm_cvtpd_ps(low), _mm_cvtpd_ps(high));
+    }
+  }
+}

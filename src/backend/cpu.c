@@ -1,0 +1,153 @@
+/* The CPU as a backend. Its memory is the host's, so nothing is copied; work is done when a call returns. */
+#include "src/backend/cpu.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "kernels/cpu/kernels_cpu.h"
+#include "kernels/cpu/rounding.h"
+#include "src/core/threads.h"
+
+/* ---- memory ---- */
+
+static size_t padded(size_t bytes) { return bytes <= SIZE_MAX - 511 ? (bytes + 255 + (bytes == 0)) & ~(size_t)255 : 0; }
+
+void *gr_cpu_alloc(gr_backend *backend, size_t bytes) {
+  const size_t whole = padded(bytes);
+  (void)backend;
+  return whole ? aligned_alloc(256, whole) : NULL;
+}
+
+void gr_cpu_free(gr_backend *backend, void *block, size_t bytes) {
+  (void)backend;
+  (void)bytes;
+  free(block);
+}
+
+size_t gr_cpu_available(gr_backend *backend) {
+  (void)backend;
+#ifdef _SC_AVPHYS_PAGES
+  {
+    const long pages = sysconf(_SC_AVPHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+    if (pages > 0 && size > 0) return (size_t)pages * (size_t)size;
+  }
+#endif
+  return SIZE_MAX / 2;
+}
+
+/* ---- queues ---- */
+
+/* GPUREDUCE_CPU asks for one instruction set. An impossible one is an error of every operation, not a guess. */
+static void choose_set(gr_queue *q) {
+  const char *force = getenv("GPUREDUCE_CPU");
+  if (force && !*force) force = NULL;
+  if (!gr_cpu_select(force)) {
+    snprintf(q->error, sizeof(q->error),
+             "GPUREDUCE_CPU asks for '%.60s': this CPU has no such instruction set (avx512, avx2, sse2 or generic)", force);
+  }
+}
+
+gr_queue *gr_cpu_open(gr_backend *backend) {
+  gr_queue *q = (gr_queue *)calloc(1, sizeof(*q));
+  if (!q) return NULL;
+  q->backend = backend;
+  choose_set(q);
+  return q;
+}
+
+void gr_cpu_close(gr_queue *q) { free(q); }
+
+static gr_status upload(gr_queue *q, void *device, const void *host, size_t bytes) {
+  (void)q;
+  if (device != host && bytes) memmove(device, host, bytes);
+  return GR_OK;
+}
+
+static gr_status download(gr_queue *q, void *host, const void *device, size_t bytes) {
+  return upload(q, host, device, bytes);
+}
+
+gr_status gr_cpu_zero(gr_queue *q, void *device, size_t bytes) {
+  (void)q;
+  memset(device, 0, bytes);
+  return GR_OK;
+}
+
+static gr_status wait_for(gr_queue *q) {
+  (void)q;
+  return GR_OK;
+}
+
+/* ---- operations ---- */
+
+gr_status gr_cpu_do_reduce(gr_queue *q, const gr_reduce_job *job, uint64_t *result) {
+  gr_rounding before;
+  if (q->error[0]) return GR_BAD;
+  before = gr_rounding_enter();
+  q->stats.launches++;
+  if (result) {
+    const gr_value value = gr_cpu_reduce_value(job, gr_threads_run);
+    memcpy(result, value.v, sizeof(value.v));
+  } else {
+    gr_cpu_reduce(job, gr_threads_run);
+  }
+  gr_rounding_leave(before);
+  return GR_OK;
+}
+
+#define OPERATION(name)                                                        \
+  gr_status gr_cpu_do_##name(gr_queue *q, const gr_##name##_job *job) {        \
+    gr_rounding before;                                                        \
+    if (q->error[0]) return GR_BAD;                                            \
+    before = gr_rounding_enter();                                              \
+    q->stats.launches++;                                                       \
+    gr_cpu_##name(job, gr_threads_run);                                        \
+    gr_rounding_leave(before);                                                 \
+    return GR_OK;                                                              \
+  }
+OPERATION(histogram)
+OPERATION(scan)
+OPERATION(rmsnorm)
+OPERATION(fill)
+OPERATION(copy)
+OPERATION(random)
+
+/* The processor's own name, for people. */
+static void describe(char *text, size_t size) {
+  char line[256];
+  FILE *f = fopen("/proc/cpuinfo", "r");
+  snprintf(text, size, "host processor");
+  if (!f) return;
+  while (fgets(line, sizeof(line), f)) {
+    const char *colon = strchr(line, ':');
+    if (strncmp(line, "model name", 10) != 0 || !colon) continue;
+    snprintf(text, size, "%.*s", (int)strcspn(colon + 2, "\n"), colon + 2);
+    break;
+  }
+  fclose(f);
+}
+
+static gr_backend cpu = {
+  .name = "cpu",
+  .alloc = gr_cpu_alloc,
+  .free = gr_cpu_free,
+  .available = gr_cpu_available,
+  .open = gr_cpu_open,
+  .close = gr_cpu_close,
+  .upload = upload,
+  .download = download,
+  .zero = gr_cpu_zero,
+  .wait = wait_for,
+  .reduce = gr_cpu_do_reduce,
+  GR_CPU_OPERATIONS,
+};
+
+static void describe_once(void) { describe(cpu.description, sizeof(cpu.description)); }
+
+gr_backend *gr_cpu_backend(void) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, describe_once);
+  return &cpu;
+}

@@ -1,0 +1,26 @@
+/* The parts of the CPU's backend that the pretend device uses too. */
+#ifndef GR_BACKEND_CPU_H
+#define GR_BACKEND_CPU_H
+
+#include "src/core/backend.h"
+
+void *gr_cpu_alloc(gr_backend *, size_t bytes);
+void gr_cpu_free(gr_backend *, void *block, size_t bytes);
+size_t gr_cpu_available(gr_backend *);
+gr_queue *gr_cpu_open(gr_backend *);
+void gr_cpu_close(gr_queue *);
+gr_status gr_cpu_zero(gr_queue *, void *device, size_t bytes);
+
+gr_status gr_cpu_do_reduce(gr_queue *, const gr_reduce_job *, uint64_t *result);
+gr_status gr_cpu_do_histogram(gr_queue *, const gr_histogram_job *);
+gr_status gr_cpu_do_scan(gr_queue *, const gr_scan_job *);
+gr_status gr_cpu_do_rmsnorm(gr_queue *, const gr_rmsnorm_job *);
+gr_status gr_cpu_do_fill(gr_queue *, const gr_fill_job *);
+gr_status gr_cpu_do_copy(gr_queue *, const gr_copy_job *);
+gr_status gr_cpu_do_random(gr_queue *, const gr_random_job *);
+
+#define GR_CPU_OPERATIONS                                                                               \
+  .histogram = gr_cpu_do_histogram, .scan = gr_cpu_do_scan, .rmsnorm = gr_cpu_do_rmsnorm,               \
+  .fill = gr_cpu_do_fill, .copy = gr_cpu_do_copy, .random = gr_cpu_do_random
+
+#endif

@@ -1,0 +1,14 @@
+/* The pretend device: the CPU's kernels behind a memory of their own. What tests may ask of it. */
+#ifndef GR_PRETEND_H
+#define GR_PRETEND_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+** capacity: bytes that it has in all (0: no limit). fail_at: the allocation to refuse, counted from this call
+** (1: the next one; 0: none). GPUREDUCE_PRETEND_CAPACITY and GPUREDUCE_PRETEND_FAIL_AT set the two at the start.
+*/
+void gr_pretend_limits(size_t capacity, int64_t fail_at);
+
+#endif

@@ -1,0 +1,22 @@
+/*
+** A small pool of threads for the CPU's kernels. Nothing starts before the first call with more than one
+** piece; the caller works too; idle threads sleep. Results never depend on how many there are, since pieces
+** are cut by size alone.
+*/
+#ifndef GR_THREADS_H
+#define GR_THREADS_H
+
+#include <stdint.h>
+
+/*
+** body(arg, k) for k = 0 .. pieces - 1, in any order, here and on the pool's threads; returns when all are
+** done. Any thread may call. A call made while the pool is busy (another Lua state's, or one from inside a
+** body) does all the work itself.
+*/
+void gr_threads_run(int64_t pieces, void (*body)(void *arg, int64_t k), void *arg);
+
+/* How many threads work, the caller included: GPUREDUCE_THREADS, or the CPUs that this process may use. */
+int gr_threads_count(void);
+void gr_threads_set(int count);
+
+#endif
