@@ -1,0 +1,147 @@
+-- Philox 4x32-10 in plain Lua against its published vectors, and the module against that.
+local S = require "spec.support"
+local gr, model = S.gr, S.model
+
+local floor = math.floor
+
+local function xor(a, b)
+  local r, unit = 0, 1
+  while a > 0 or b > 0 do
+    local x, y = a % 2, b % 2
+    if x ~= y then r = r + unit end
+    a, b, unit = (a - x) / 2, (b - y) / 2, unit * 2
+  end
+  return r
+end
+
+-- High and low word of a 32 x 32 bit product, in halves that doubles hold exactly.
+local function multiply(a, b)
+  local ah, al, bh, bl = floor(a / 65536), a % 65536, floor(b / 65536), b % 65536
+  local low = al * bl
+  local middle = ah * bl + al * bh
+  local total = (middle % 65536) * 65536 + low
+  return ah * bh + floor(middle / 65536) + floor(total / 4294967296), total % 4294967296
+end
+
+local function philox(c, k)
+  local c0, c1, c2, c3, k0, k1 = c[1], c[2], c[3], c[4], k[1], k[2]
+  for _ = 1, 10 do
+    local h0, l0 = multiply(0xD2511F53, c0)
+    local h1, l1 = multiply(0xCD9E8D57, c2)
+    c0, c1, c2, c3 = xor(xor(h1, c1), k0), l1, xor(xor(h0, c3), k1), l0
+    k0, k1 = (k0 + 0x9E3779B9) % 4294967296, (k1 + 0xBB67AE85) % 4294967296
+  end
+  return { c0, c1, c2, c3 }
+end
+
+local function words(group, seed, stream)
+  local function low(x) return x % 4294967296 end
+  local function high(x) return floor(x / 4294967296) end
+  return philox({ low(group), high(group), low(stream), high(stream) }, { low(seed), high(seed) })
+end
+
+describe("Philox 4x32-10", function()
+  it("gives the published numbers", function()
+    local F = 4294967295
+    local function check(counter, key, expected) S.same_all(expected, philox(counter, key), "philox") end
+    check({ 0, 0, 0, 0 }, { 0, 0 }, { 0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8 })
+    check({ F, F, F, F }, { F, F }, { 0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd })
+    check({ 0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344 }, { 0xa4093822, 0x299f31d0 },
+      { 0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1 })
+  end)
+
+  it("gives the module's uniforms", function()
+    for _, pair in ipairs { { 0, 0 }, { 1, 0 }, { 0, 1 }, { 123456789, 42 }, { 2 ^ 40 + 17, 2 ^ 33 + 5 } } do
+      local seed, stream = pair[1], pair[2]
+      local bits = { f32 = 24, f16 = 11, bf16 = 8 }
+      for dtype, width in pairs(bits) do
+        local got = gr.rand(103, dtype, { seed = seed, stream = stream }):table()
+        for k = 1, 103 do
+          local w = words(floor((k - 1) / 4), seed, stream)[(k - 1) % 4 + 1]
+          S.same(floor(w / 2.0 ^ (32 - width)) * 2.0 ^ -width, got[k], "rand", dtype, seed, stream, k)
+        end
+      end
+      local got = gr.rand(51, "f64", { seed = seed, stream = stream }):table()
+      for k = 1, 51 do
+        local w, j = words(floor((k - 1) / 2), seed, stream), (k - 1) % 2
+        local expected = (w[2 * j + 2] * 2097152.0 + floor(w[2 * j + 1] / 2048)) * 2.0 ^ -53
+        S.same(expected, got[k], "rand f64", seed, stream, k)
+      end
+    end
+    S.same(floor(0x6627e8d5 / 256) * 2.0 ^ -24, gr.rand(1, "f32", { seed = 0, stream = 0 })[1], "the first vector")
+  end)
+
+  it("gives the module's normals", function()
+    local function near(expected, got, tolerance, k)
+      local difference = math.abs(expected - got)
+      if difference > tolerance * math.max(1, math.abs(expected)) then
+        error(("normal %d: expected %.17g, got %.17g"):format(k, expected, got))
+      end
+    end
+    local pi2 = 2 * math.pi
+    local got = gr.randn(400, "f32", { seed = 7, stream = 3 }):table()
+    local exact = gr.randn(400, "f64", { seed = 7, stream = 3 }):table()
+    for k = 0, 398, 2 do
+      local w = words(floor(k / 4), 7, 3)
+      local u, v = (w[k % 4 + 1] + 1) * 2.0 ^ -32, w[k % 4 + 2] * 2.0 ^ -32
+      local r = math.sqrt(-2 * math.log(u))
+      near(r * math.cos(pi2 * v), got[k + 1], 1e-6, k + 1)
+      near(r * math.sin(pi2 * v), got[k + 2], 1e-6, k + 2)
+      w = words(floor(k / 2), 7, 3)
+      u = (w[2] * 2097152.0 + floor(w[1] / 2048) + 1) * 2.0 ^ -53
+      v = (w[4] * 2097152.0 + floor(w[3] / 2048)) * 2.0 ^ -53
+      r = math.sqrt(-2 * math.log(u))
+      near(r * math.cos(pi2 * v), exact[k + 1], 1e-13, k + 1)
+      near(r * math.sin(pi2 * v), exact[k + 2], 1e-13, k + 2)
+    end
+  end)
+end)
+
+describe("random numbers", function()
+  it("are f32 by default, in [0, 1)", function()
+    local a = gr.rand(10000, { seed = 1 })
+    assert.equal("f32", a.dtype)
+    assert.is_true(a:min() >= 0)
+    assert.is_true(a:max() < 1)
+    assert.equal(5, #gr.rand(5))
+    assert.equal("f64", gr.randn(5, "f64").dtype)
+    assert.equal(0, #gr.rand(0))
+  end)
+
+  it("repeat for a seed, differ between seeds and streams", function()
+    local a = gr.rand(1000, "f64", { seed = 5 })
+    assert.is_true(a:equal(gr.rand(1000, "f64", { seed = 5 })))
+    assert.is_true(a:equal(gr.rand(2000, "f64", { seed = 5 }):slice(1, 1000)))
+    assert.is_false(a:equal(gr.rand(1000, "f64", { seed = 6 })))
+    assert.is_false(a:equal(gr.rand(1000, "f64", { seed = 5, stream = 1 })))
+  end)
+
+  it("have the moments they should", function()
+    local n = 1000000
+    local u = gr.rand(n, "f64", { seed = 11 })
+    assert(math.abs(u:mean() - 0.5) < 5 * math.sqrt(1 / 12 / n))
+    assert(math.abs(u:var() - 1 / 12) < 5 * math.sqrt(1 / 180 / n))
+    for _, dtype in ipairs { "f32", "f64" } do
+      local z = gr.randn(n, dtype, { seed = 12 })
+      assert(math.abs(z:mean()) < 5 / math.sqrt(n))
+      assert(math.abs(z:var() - 1) < 5 * math.sqrt(2 / n))
+      local h = gr.histogram(z, { edges = { -1e9, -1, 0, 1, 1e9 } })
+      for k, p in ipairs { 0.158655, 0.341345, 0.341345, 0.158655 } do
+        assert(math.abs(h.counts[k] / n - p) < 5 * math.sqrt(p * (1 - p) / n), k)
+      end
+    end
+    local chi = gr.histogram(u, { bins = 100, min = 0, max = 1 }).counts
+    local sum = 0
+    for k = 1, 100 do sum = sum + (chi[k] - n / 100) ^ 2 / (n / 100) end
+    assert(sum > 50 and sum < 170, sum) -- chi squared with 99 degrees of freedom
+  end)
+
+  it("narrow dtypes stay within them", function()
+    for _, dtype in ipairs { "f16", "bf16" } do
+      local a = gr.rand(10000, dtype, { seed = 2 })
+      assert.is_true(a:max() < 1)
+      assert(math.abs(a:mean() - 0.5) < 0.02)
+      assert(math.abs(gr.randn(10000, dtype, { seed = 2 }):mean()) < 0.05)
+    end
+  end)
+end)
