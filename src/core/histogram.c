@@ -26,6 +26,16 @@ static gr_status finite_range(const gr_array *a, double *min, double *max) {
   return GR_OK;
 }
 
+/* The doubles on either side of an integer: the data's own range must hold its extremes. */
+static double down(int64_t x) {
+  double d = (double)x;
+  return d >= TWO_63 || (int64_t)d > x ? nextafter(d, -INFINITY) : d;
+}
+static double up(int64_t x) {
+  double d = (double)x;
+  return d < TWO_63 && (int64_t)d < x ? nextafter(d, INFINITY) : d;
+}
+
 /* The range as given, or the data's; nothing to go by gives 0 to 1, and a single value is given width, as in NumPy. */
 static gr_status data_range(gr_context *c, const gr_array *a, const gr_binning *b, double *min, double *max) {
   gr_value r;
@@ -33,8 +43,8 @@ static gr_status data_range(gr_context *c, const gr_array *a, const gr_binning *
   if (!(b->has_min && b->has_max) && a->n) {
     gr_status status = gr_reduce_all(c, GR_OP_minmax, a, NULL, 0, &r);
     if (status != GR_OK) return status;
-    low = r.is_float ? r.v[0].f : (double)r.v[0].i;
-    high = r.is_float ? r.v[1].f : (double)r.v[1].i;
+    low = r.is_float ? r.v[0].f : down(r.v[0].i);
+    high = r.is_float ? r.v[1].f : up(r.v[1].i);
     if (low - low != 0 || high - high != 0)
       if ((status = finite_range(a, &low, &high)) != GR_OK) return status;
     if (low > high) low = 0, high = 1;
@@ -100,7 +110,9 @@ static gr_status run(gr_context *c, const gr_array *a, const gr_binning *b, gr_a
   gr_status status = gr_array_read(edges, GR_HOST, &e);
   if (status != GR_OK) return status;
   job.first = ((const double *)e.data)[0];
-  job.per_bin = (double)b->bins / (((const double *)e.data)[b->bins] - job.first);
+  const double last = ((const double *)e.data)[b->bins], step = (last - job.first) / (double)b->bins;
+  job.per_bin = (double)b->bins / (last - job.first);
+  job.whole = job.guess && job.first == floor(job.first) && last == floor(last) && step == floor(step);
   status = gr_array_read(edges, side, &e);
   job.edges = e.data;
   if (status == GR_OK && limits) {
@@ -119,6 +131,8 @@ static gr_status run(gr_context *c, const gr_array *a, const gr_binning *b, gr_a
 gr_status gr_histogram(gr_context *c, const gr_array *a, const gr_binning *b, gr_array *counts, gr_array *edges) {
   gr_array limits = {0};
   gr_vec e;
+  gr_array_release(edges); /* of a first try that ran out of memory */
+  gr_array_release(counts);
   gr_status status = make_edges(c, a, b, edges);
   if (status == GR_OK) status = gr_array_make(c, counts, GR_I64, b->bins + 3);
   if (status == GR_OK && !gr_is_float(a->dtype) && !b->modulo) {

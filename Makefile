@@ -1,0 +1,144 @@
+# make            build/gpureduce.so for $(LUA), with the CUDA backend if nvcc is found
+# make demo       run the example on the Lua binary        make test      run the specs
+# make test-all   run the specs under every Lua found      make bench     time it
+# make release    all GPU architectures                    make lint format install clean
+#
+# Honours CC CFLAGS LUA LUA_INCDIR NVCC CUDA_HOME CUDA_ARCHS BUSTED, and for install PREFIX LIBDIR.
+
+CC ?= cc
+CFLAGS ?= -O3 -Wall -Wextra
+LUA ?= lua5.4
+BUSTED ?= busted
+
+# ---- the Lua to build for ----
+
+lua_version = $(shell $(LUA) -e 'print(jit and "luajit" or _VERSION:match("%d.%d"))')
+lua_incdir_of = $(firstword $(foreach d,$(if $(filter luajit,$(1)),luajit-2.1,lua$(1) lua-$(1)),$(wildcard /usr/include/$(d) /usr/local/include/$(d))) /usr/include)
+lua_incdir = $(or $(strip $(LUA_INCDIR)),$(call lua_incdir_of,$(lua_version)))
+
+# ---- CUDA: found on PATH or in the usual place; NVCC= (empty) builds the CPU half alone ----
+
+CUDA_HOME ?= $(firstword $(wildcard /usr/local/cuda /opt/cuda))
+NVCC ?= $(shell command -v nvcc || { test -x "$(CUDA_HOME)/bin/nvcc" && echo "$(CUDA_HOME)/bin/nvcc"; })
+# The toolkit's folder as nvcc itself says it: PATH may hold a wrapper.
+CUDA_ROOT = $(if $(CUDA_HOME),$(CUDA_HOME),$(patsubst %/bin/nvcc,%,$(realpath $(NVCC))))
+local_arch = $(shell nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | head -1 | tr -d .)
+CUDA_ARCHS ?= $(or $(local_arch),90)
+release_archs = 75 80 86 89 90 100 120
+last_arch = $(lastword $(CUDA_ARCHS))
+gencode = $(foreach a,$(CUDA_ARCHS),-gencode arch=compute_$(a),code=sm_$(a)) -gencode arch=compute_$(last_arch),code=compute_$(last_arch)
+
+# ---- what is built ----
+
+core_c    = $(wildcard src/core/*.c kernels/cpu/*.c) src/backend/cpu.c src/backend/pretend.c
+binding_c = $(wildcard src/binding/*.c)
+cuda_c    = $(filter-out src/backend/nocuda.c src/backend/cpu.c src/backend/pretend.c,$(wildcard src/backend/*.c))
+cuda_cu   = $(wildcard kernels/cuda/*.cu)
+lua_parts = $(wildcard lua/gpureduce/*.lua)
+headers   = $(wildcard include/*.h src/*/*.h kernels/*.h kernels/*/*.h kernels/*/*.inc)
+cu_headers = $(wildcard kernels/*.h kernels/cuda/*.h kernels/cuda/*.cuh)
+
+base = $(CFLAGS) -std=c11 -D_DEFAULT_SOURCE -ffp-contract=off -fPIC -fvisibility=hidden -pthread -I.
+nvflags = -O3 -std=c++17 -fmad=false -I. -Xfatbin -compress-all -Xcompiler -fPIC,-fvisibility=hidden $(gencode)
+
+ifneq ($(strip $(NVCC)),)
+flavour = cuda
+device_o = $(cuda_c:%.c=build/obj/%.o) $(cuda_cu:%.cu=build/obj/%.$(subst $(eval) ,-,$(CUDA_ARCHS)).o)
+device_libs = -L$(CUDA_ROOT)/lib64 -lcudart_static -lrt
+else
+flavour = cpu
+device_o = build/obj/src/backend/nocuda.o
+endif
+core_o = $(core_c:%.c=build/obj/%.o) $(device_o)
+libs = $(device_libs) -lm -ldl -lpthread
+
+OUT ?= build
+LIB_EXTENSION ?= so
+LIBFLAG ?= -shared
+module = $(OUT)/gpureduce.$(LIB_EXTENSION)
+binding_o = $(binding_c:src/binding/%.c=$(OUT)/obj-$(lua_version)/%.o) $(OUT)/obj-$(lua_version)/embedded.o
+
+.PHONY: all demo test test-all bench lint format release install clean
+.DELETE_ON_ERROR:
+
+all: $(module)
+
+# Unloading a library that has registered GPU code is not safe, hence nodelete; liblua comes from the host.
+$(module): $(binding_o) $(core_o) build/flavour-$(flavour)
+	@mkdir -p $(@D)
+	$(CC) $(LIBFLAG) -Wl,-z,nodelete -Wl,--exclude-libs,ALL $(LDFLAGS) -o $@ $(binding_o) $(core_o) $(libs)
+	@echo "built $@ for Lua $(lua_version): $(if $(filter cuda,$(flavour)),CPU and CUDA (architectures $(CUDA_ARCHS)$(comma) $$($(kernel_count)) kernels),CPU alone (no nvcc)), $$(du -h $@ | cut -f1)"
+
+comma = ,
+kernel_count = $(CUDA_ROOT)/bin/cuobjdump -elf $(filter %.$(subst $(eval) ,-,$(CUDA_ARCHS)).o,$(device_o)) 2>/dev/null | grep -c '^\.text\.' || echo 0
+
+# Relink when the flavour changes.
+build/flavour-$(flavour):
+	@mkdir -p build && rm -f build/flavour-* && touch $@
+
+build/obj/src/backend/cuda%.o: src/backend/cuda%.c $(headers)
+	@mkdir -p $(@D)
+	$(CC) $(base) -isystem $(CUDA_ROOT)/include -c $< -o $@
+
+build/obj/%.o: %.c $(headers)
+	@mkdir -p $(@D)
+	$(CC) $(base) -c $< -o $@
+
+build/obj/%.$(subst $(eval) ,-,$(CUDA_ARCHS)).o: %.cu $(cu_headers)
+	@mkdir -p $(@D)
+	$(NVCC) $(nvflags) -c $< -o $@
+
+$(OUT)/obj-$(lua_version)/%.o: src/binding/%.c $(headers)
+	@mkdir -p $(@D)
+	$(CC) $(base) -I$(lua_incdir) -c $< -o $@
+
+$(OUT)/obj-$(lua_version)/embedded.o: build/embedded.c
+	@mkdir -p $(@D)
+	$(CC) $(base) -c $< -o $@
+
+# Each Lua part as one C string a line, so that one file is the whole module.
+build/embedded.c: $(lua_parts) Makefile
+	@mkdir -p $(@D)
+	@{ echo '#include "src/binding/embedded.h"'; echo '#include <stddef.h>'; echo 'const gr_embedded gr_embedded_parts[] = {'; \
+	  for f in $(lua_parts); do echo "{\"$$(basename $$f .lua)\","; sed 's/\\/\\\\/g; s/"/\\"/g; s/^/"/; s/$$/\\n"/' $$f; echo '},'; done; \
+	  echo '{NULL, NULL}};'; } >$@
+
+# ---- using it ----
+
+demo: all
+	LUA_CPATH="$(OUT)/?.so;;" $(LUA) examples/bytes.lua $$(command -v $(LUA))
+
+test: all
+	LUA_CPATH="$(CURDIR)/$(OUT)/?.so;;" $(BUSTED) --lua=$$(command -v $(LUA))
+
+luas = $(foreach l,lua5.4 lua5.3 lua5.1 luajit,$(if $(shell command -v $(l)),$(l)))
+test-all: $(luas:%=test-%)
+test-%:
+	$(MAKE) --no-print-directory test LUA=$* LUA_INCDIR= OUT=build/$* BUSTED="$(BUSTED)"
+
+bench: all
+	LUA_CPATH="$(CURDIR)/$(OUT)/?.so;;" $(LUA) bench/spine.lua
+
+lint:
+	luacheck -q .
+	$(MAKE) --no-print-directory -B build/lint NVCC=
+
+build/lint: $(core_c) $(binding_c)
+	@mkdir -p build
+	for f in $(core_c) $(binding_c); do $(CC) $(base) -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wno-missing-prototypes -I$(lua_incdir) -fsyntax-only $$f || exit 1; done
+	@touch $@
+
+format:
+	clang-format -i $(wildcard src/*/*.c src/*/*.h kernels/*.h kernels/cpu/*.c kernels/cpu/*.h kernels/cuda/*.cu kernels/cuda/*.cuh kernels/cuda/*.h)
+
+release:
+	$(MAKE) CUDA_ARCHS="$(release_archs)" OUT=build/release
+
+PREFIX ?= /usr/local
+LIBDIR ?= $(PREFIX)/lib/lua/$(patsubst luajit,5.1,$(lua_version))
+install: all
+	install -d $(DESTDIR)$(LIBDIR)
+	install -m 755 $(module) $(DESTDIR)$(LIBDIR)/
+
+clean:
+	rm -rf build

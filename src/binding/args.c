@@ -1,0 +1,247 @@
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "src/binding/binding.h"
+#include "src/core/ops.h"
+
+int gr_l_argerror(lua_State *L, int arg, const char *format, ...) {
+  char text[320];
+  va_list args;
+  va_start(args, format);
+  vsnprintf(text, sizeof text, format, args);
+  va_end(args);
+  luaL_error(L, "bad argument #%d to '%s' (%s)", arg, gr_l_name(L), text);
+  abort(); /* luaL_error does not return */
+}
+
+/* ---- hints ---- */
+
+/* Edit distance of two short words, with neighbours that changed places as one edit (optimal string alignment). */
+static int distance(const char *a, const char *b) {
+  enum { N = 24 };
+  int d[N + 1][N + 1], la = (int)strlen(a), lb = (int)strlen(b);
+  if (la > N || lb > N) return N;
+  for (int i = 0; i <= la; i++) d[i][0] = i;
+  for (int j = 0; j <= lb; j++) d[0][j] = j;
+  for (int i = 1; i <= la; i++)
+    for (int j = 1; j <= lb; j++) {
+      int best = d[i - 1][j - 1] + (a[i - 1] != b[j - 1]);
+      if (d[i - 1][j] + 1 < best) best = d[i - 1][j] + 1;
+      if (d[i][j - 1] + 1 < best) best = d[i][j - 1] + 1;
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && d[i - 2][j - 2] + 1 < best) best = d[i - 2][j - 2] + 1;
+      d[i][j] = best;
+    }
+  return d[la][lb];
+}
+
+const char *gr_l_hint(const char *given, const char *const *names, char text[64]) {
+  int best = 3, length = (int)strlen(given);
+  text[0] = 0;
+  for (; *names; names++) {
+    int d = distance(given, *names);
+    if (d >= best || d >= length) continue;
+    best = d;
+    snprintf(text, 64, " (did you mean '%s'?)", *names);
+  }
+  return text;
+}
+
+#define GR_X(id, s, l, type, kind) #s,
+static const char *const dtype_names[] = {GR_DTYPES(GR_X) NULL};
+#undef GR_X
+#define GR_X(name, red, f, i, empty) #name,
+static const char *const op_names[] = {GR_OPS(GR_X) NULL};
+#undef GR_X
+
+/* ---- arrays ---- */
+
+gr_array *gr_l_test_array(lua_State *L, int i) {
+  gr_array *a = lua_touserdata(L, i); /* light userdata has length 0 */
+  return a && lua_rawlen(L, i) == sizeof *a && a->magic == &gr_array_magic ? a : NULL;
+}
+
+/* What the value at i is, in words: its type, or the name its metatable gives. */
+static const char *kind_of(lua_State *L, int i) {
+  if (lua_isnone(L, i)) return "no value";
+  if (luaL_getmetafield(L, i, "__name")) {
+    if (lua_type(L, -1) == LUA_TSTRING) return lua_tostring(L, -1);
+    lua_pop(L, 1);
+  }
+  return luaL_typename(L, i);
+}
+
+gr_array *gr_l_check_array(lua_State *L, int arg) {
+  gr_array *a = gr_l_test_array(L, arg);
+  if (!a) gr_l_argerror(L, arg, "%s expected, got %s", GR_ARRAY_NAME, kind_of(L, arg));
+  if (!a->storage) gr_l_argerror(L, arg, "array has been released");
+  return a;
+}
+
+void gr_l_check_device(lua_State *L, const gr_array *a, const gr_array *b, int arg) {
+  if (a->storage->queue != b->storage->queue)
+    gr_l_argerror(L, arg, "array on device '%s' expected, got one on '%s': copy() brings it to the device in use",
+                  a->storage->queue->backend->name, b->storage->queue->backend->name);
+}
+
+gr_array *gr_l_check_pair(lua_State *L, const gr_array *a, int arg) {
+  gr_array *b = gr_l_check_array(L, arg);
+  if (b->dtype != a->dtype)
+    gr_l_argerror(L, arg, "dtype %s expected, got %s", gr_dtypes[a->dtype].name, gr_dtypes[b->dtype].name);
+  if (b->n != a->n) gr_l_argerror(L, arg, "length %lld expected, got %lld", (long long)a->n, (long long)b->n);
+  gr_l_check_device(L, a, b, arg);
+  return b;
+}
+
+/* ---- numbers and names ---- */
+
+int gr_l_to_int64(lua_State *L, int i, int64_t *out) {
+  if (lua_type(L, i) != LUA_TNUMBER) return 0;
+  if (lua_isinteger(L, i)) {
+    *out = (int64_t)lua_tointeger(L, i);
+    return 1;
+  }
+  double x = lua_tonumber(L, i);
+  if (!(x >= -0x1p63 && x < 0x1p63) || x != floor(x)) return 0;
+  *out = (int64_t)x;
+  return 1;
+}
+
+double gr_l_check_number(lua_State *L, int arg) {
+  if (lua_type(L, arg) != LUA_TNUMBER) gr_l_argerror(L, arg, "number expected, got %s", kind_of(L, arg));
+  return lua_tonumber(L, arg);
+}
+
+int64_t gr_l_check_int(lua_State *L, int arg) {
+  int64_t x;
+  double d = gr_l_check_number(L, arg);
+  if (!gr_l_to_int64(L, arg, &x)) gr_l_argerror(L, arg, "whole number expected, got %.14g", d);
+  return x;
+}
+
+int64_t gr_l_check_length(lua_State *L, int arg) {
+  int64_t n = gr_l_check_int(L, arg);
+  if (n < 0) gr_l_argerror(L, arg, "length of 0 or more expected, got %lld", (long long)n);
+  return n;
+}
+
+int gr_l_dtype_arg(lua_State *L, int arg, const char *name) {
+  char hint[64];
+  int t = gr_dtype_named(name);
+  if (t < 0) gr_l_argerror(L, arg, "unknown dtype '%.40s'%s", name, gr_l_hint(name, dtype_names, hint));
+  return t;
+}
+
+gr_dtype gr_l_opt_dtype(lua_State *L, int arg, gr_dtype otherwise) {
+  if (lua_isnoneornil(L, arg)) return otherwise;
+  if (lua_type(L, arg) != LUA_TSTRING) gr_l_argerror(L, arg, "dtype name expected, got %s", kind_of(L, arg));
+  return (gr_dtype)gr_l_dtype_arg(L, arg, lua_tostring(L, arg));
+}
+
+int gr_l_op_arg(lua_State *L, int arg) {
+  char hint[64];
+  if (lua_type(L, arg) != LUA_TSTRING) gr_l_argerror(L, arg, "operation name expected, got %s", kind_of(L, arg));
+  const char *name = lua_tostring(L, arg);
+  int op = gr_op_named(name);
+  if (op < 0) gr_l_argerror(L, arg, "unknown operation '%.40s'%s", name, gr_l_hint(name, op_names, hint));
+  return op;
+}
+
+void gr_l_check_range(lua_State *L, int arg, int64_t n, int64_t *first, int64_t *count) {
+  int64_t i = lua_isnoneornil(L, arg) ? 1 : gr_l_check_int(L, arg);
+  int64_t j = lua_isnoneornil(L, arg + 1) ? n : gr_l_check_int(L, arg + 1);
+  if (i < 0) i += n + 1;
+  if (j < 0) j += n + 1;
+  if (i < 1 || i > n + 1 || (i > n && j >= i)) gr_l_argerror(L, arg, "position from 1 to %lld expected, got %lld", (long long)n, (long long)i);
+  if (j > n || j < i - 1) gr_l_argerror(L, arg + 1, "position from %lld to %lld expected, got %lld", (long long)i - 1, (long long)n, (long long)j);
+  *first = i - 1;
+  *count = j - i + 1;
+}
+
+/* ---- options ---- */
+
+int gr_l_options(lua_State *L, int arg, const char *const *names) {
+  if (lua_isnoneornil(L, arg)) return 0;
+  if (lua_type(L, arg) != LUA_TTABLE) gr_l_argerror(L, arg, "options table expected, got %s", kind_of(L, arg));
+  lua_pushnil(L);
+  while (lua_next(L, arg)) {
+    int known = 0;
+    char hint[64];
+    lua_pop(L, 1);
+    if (lua_type(L, -1) != LUA_TSTRING) gr_l_argerror(L, arg, "option names are strings, got a %s", luaL_typename(L, -1));
+    for (int k = 0; names[k] && !known; k++) known = !strcmp(lua_tostring(L, -1), names[k]);
+    if (known) continue;
+    const char *name = lua_tostring(L, -1);
+    gr_l_argerror(L, arg, "unknown option '%.40s'%s", name, gr_l_hint(name, names, hint));
+  }
+  return 1;
+}
+
+/* Push the option if there is one: the shared start of the getters. */
+static int push_option(lua_State *L, int arg, const char *name, int type, const char *expected) {
+  if (lua_type(L, arg) != LUA_TTABLE) return 0;
+  int found = gr_getfield(L, arg, name);
+  if (found == LUA_TNIL) {
+    lua_pop(L, 1);
+    return 0;
+  }
+  if (type != LUA_TNONE && found != type) gr_l_argerror(L, arg, "option '%s': %s expected, got %s", name, expected, kind_of(L, -1));
+  return 1;
+}
+
+int gr_l_option_int(lua_State *L, int arg, const char *name, int64_t *out) {
+  if (!push_option(L, arg, name, LUA_TNUMBER, "number")) return 0;
+  if (!gr_l_to_int64(L, -1, out)) gr_l_argerror(L, arg, "option '%s': whole number expected, got %.14g", name, lua_tonumber(L, -1));
+  lua_pop(L, 1);
+  return 1;
+}
+
+int gr_l_option_number(lua_State *L, int arg, const char *name, double *out) {
+  if (!push_option(L, arg, name, LUA_TNUMBER, "number")) return 0;
+  *out = lua_tonumber(L, -1);
+  lua_pop(L, 1);
+  return 1;
+}
+
+int gr_l_option_flag(lua_State *L, int arg, const char *name) {
+  if (!push_option(L, arg, name, LUA_TBOOLEAN, "boolean")) return 0;
+  int set = lua_toboolean(L, -1);
+  lua_pop(L, 1);
+  return set;
+}
+
+/* The table keeps the string alive while the call runs. */
+const char *gr_l_option_string(lua_State *L, int arg, const char *name) {
+  if (!push_option(L, arg, name, LUA_TSTRING, "string")) return NULL;
+  const char *s = lua_tostring(L, -1);
+  lua_pop(L, 1);
+  return s;
+}
+
+gr_array *gr_l_option_array(lua_State *L, int arg, const char *name) {
+  if (!push_option(L, arg, name, LUA_TNONE, NULL)) return NULL;
+  gr_array *a = gr_l_test_array(L, -1);
+  if (!a) gr_l_argerror(L, arg, "option '%s': %s expected, got %s", name, GR_ARRAY_NAME, kind_of(L, -1));
+  if (!a->storage) gr_l_argerror(L, arg, "option '%s': array has been released", name);
+  return a;
+}
+
+int64_t gr_l_option_rows(lua_State *L, int arg, int64_t n) {
+  int64_t rows;
+  if (!gr_l_option_int(L, arg, "rows", &rows)) return 0;
+  if (rows < 1) gr_l_argerror(L, arg, "option 'rows': 1 or more expected, got %lld", (long long)rows);
+  if (n % rows) gr_l_argerror(L, arg, "option 'rows': %lld rows do not divide length %lld", (long long)rows, (long long)n);
+  return rows;
+}
+
+gr_array *gr_l_option_into(lua_State *L, int arg, gr_dtype dtype, int64_t n, const gr_array *a) {
+  gr_array *into = gr_l_option_array(L, arg, "into");
+  if (!into) return NULL;
+  if (into->dtype != dtype || into->n != n)
+    gr_l_argerror(L, arg, "option 'into': %s[%lld] expected, got %s[%lld]", gr_dtypes[dtype].name, (long long)n,
+                  gr_dtypes[into->dtype].name, (long long)into->n);
+  gr_l_check_device(L, a, into, arg);
+  int same = into->offset == a->offset && into->stride == a->stride && into->dtype == a->dtype && into->n == a->n;
+  if (!same && gr_array_overlap(into, a)) gr_l_argerror(L, arg, "option 'into': overlaps the input");
+  return into;
+}

@@ -1,0 +1,231 @@
+/* Arrays as Lua sees them: elements, length, views, bulk out, life. */
+#include <stdio.h>
+
+#include "src/binding/binding.h"
+#include "src/core/ops.h"
+
+/* ---- elements ---- */
+
+/*
+** __index: a position gives an element (nil out of range), a name a method, "dtype" the dtype's name. Its third
+** upvalue is the table of methods, so that a method call costs one look-up.
+*/
+static int l_index(lua_State *L) {
+  gr_context *c = gr_l_context(L);
+  gr_array *a = lua_touserdata(L, 1);
+  int64_t k;
+  gr_vec v;
+  if (lua_type(L, 2) == LUA_TSTRING) {
+    lua_pushvalue(L, 2);
+    lua_rawget(L, lua_upvalueindex(3));
+    if (lua_isnil(L, -1) && !strcmp(lua_tostring(L, 2), "dtype")) lua_pushstring(L, gr_dtypes[a->dtype].name);
+    return 1;
+  }
+  if (!gr_l_to_int64(L, 2, &k)) return lua_pushnil(L), 1;
+  gr_l_check_array(L, 1);
+  if (k < 1 || k > a->n) return lua_pushnil(L), 1;
+  gr_array one = *a;
+  one.offset += (k - 1) * a->stride;
+  one.n = 1;
+  GR_TRY(L, c, 1, gr_array_read(&one, GR_HOST, &v));
+  gr_l_push_element(L, a->dtype, v.data);
+  return 1;
+}
+
+static int l_newindex(lua_State *L) {
+  gr_context *c = gr_l_context(L);
+  gr_array *a = gr_l_check_array(L, 1);
+  char text[96], element[8];
+  int64_t k;
+  gr_vec v;
+  if (!gr_l_to_int64(L, 2, &k)) return luaL_error(L, GR_ARRAY_NAME ": position expected, got %s", luaL_typename(L, 2));
+  const char *why = gr_l_put(L, 3, a->dtype, element, text);
+  if (k < 1 || k > a->n) {
+    snprintf(text, sizeof text, "position %lld is out of range (1 to %lld)", (long long)k, (long long)a->n);
+    why = text;
+  }
+  if (why) return luaL_error(L, GR_ARRAY_NAME ": %s", why);
+  gr_array one = *a;
+  one.offset += (k - 1) * a->stride;
+  one.n = 1;
+  GR_TRY(L, c, 1, gr_array_write(&one, GR_HOST, 1, &v));
+  memcpy((void *)(uintptr_t)v.data, element, (size_t)gr_size(a->dtype));
+  return 0;
+}
+
+static int l_len(lua_State *L) {
+  lua_pushinteger(L, (lua_Integer)gr_l_check_array(L, 1)->n);
+  return 1;
+}
+
+/* ---- views and bulk out ---- */
+
+/* a:slice(i, j, step): a view that shares the data. Missing ends are those of the direction. */
+static int l_slice(lua_State *L) {
+  gr_array *a = gr_l_check_array(L, 1);
+  int64_t step = lua_isnoneornil(L, 4) ? 1 : gr_l_check_int(L, 4), first, count;
+  if (step == 0) gr_l_argerror(L, 4, "step of 1 or more, or -1 or less, expected, got 0");
+  lua_settop(L, 3);
+  if (step < 0) { /* the same range from the other end: i down to j */
+    lua_pushvalue(L, 2);
+    lua_pushvalue(L, 3);
+    lua_replace(L, 2);
+    lua_replace(L, 3);
+    gr_l_check_range(L, 2, a->n, &first, &count);
+    first += count - 1;
+  } else gr_l_check_range(L, 2, a->n, &first, &count);
+  gr_array *view = gr_l_push_array(L);
+  int64_t stride = step < 0 ? -step : step;
+  gr_array_view(a, view, first, step, count ? (count - 1) / stride + 1 : 0);
+  return 1;
+}
+
+/* The elements of arguments arg, arg + 1 of a, on the host. */
+static gr_array host_range(lua_State *L, gr_context *c, gr_array *a, gr_vec *v) {
+  int64_t first, count;
+  gr_l_check_range(L, 2, a->n, &first, &count);
+  gr_array part = *a;
+  part.offset += first * a->stride;
+  part.n = count;
+  GR_TRY(L, c, 1, gr_array_read(&part, GR_HOST, v));
+  return part;
+}
+
+static int l_table(lua_State *L) {
+  gr_vec v;
+  gr_array part = host_range(L, gr_l_context(L), gr_l_check_array(L, 1), &v);
+  lua_createtable(L, part.n < INT32_MAX ? (int)part.n : 0, 0);
+  for (int64_t k = 0; k < part.n; k++) {
+    gr_l_push_element(L, part.dtype, (const char *)v.data + k * v.stride);
+    lua_rawseti(L, -2, (int)(k + 1));
+  }
+  return 1;
+}
+
+static int l_bytes(lua_State *L) {
+  gr_vec v;
+  gr_array part = host_range(L, gr_l_context(L), gr_l_check_array(L, 1), &v);
+  size_t size = (size_t)gr_size(part.dtype);
+  if (gr_array_dense(&part)) return lua_pushlstring(L, part.n ? v.data : "", (size_t)part.n * size), 1;
+  char *packed = gr_newuserdata(L, (size_t)part.n * size);
+  for (int64_t k = 0; k < part.n; k++) memcpy(packed + (size_t)k * size, (const char *)v.data + k * v.stride, size);
+  lua_pushlstring(L, packed, (size_t)part.n * size);
+  return 1;
+}
+
+/* ---- whole arrays ---- */
+
+static int l_copy(lua_State *L) {
+  gr_context *c = gr_l_context(L);
+  gr_array *a = gr_l_check_array(L, 1), *out = gr_l_new_array(L, c, a->dtype, a->n);
+  GR_TRY(L, c, 1, gr_copy(c, a, out));
+  return 1;
+}
+
+static int l_fill(lua_State *L) {
+  gr_context *c = gr_l_context(L);
+  gr_array *a = gr_l_check_array(L, 1);
+  gr_value value = gr_l_check_value(L, 2, a->dtype);
+  GR_TRY(L, c, 1, gr_fill(c, a, value));
+  lua_settop(L, 1);
+  return 1;
+}
+
+static int l_equal(lua_State *L) {
+  gr_context *c = gr_l_context(L);
+  gr_array *a = gr_l_check_array(L, 1), *b = gr_l_check_array(L, 2);
+  int equal;
+  if (a->n == b->n && a->dtype == b->dtype) gr_l_check_device(L, a, b, 2);
+  GR_TRY(L, c, 1, gr_equal(c, a, b, &equal));
+  lua_pushboolean(L, equal);
+  return 1;
+}
+
+/* Start moving the data to where the kernels run, or (sync) make the host copy current. Both return the array. */
+static int l_bring(lua_State *L) {
+  gr_context *c = gr_l_context(L);
+  gr_array *a = gr_l_check_array(L, 1);
+  gr_vec v;
+  GR_TRY(L, c, 1, gr_array_read(a, gr_l_number(L) ? GR_HOST : gr_kernel_side(a->storage), &v));
+  lua_settop(L, 1);
+  return 1;
+}
+
+/* ---- life ---- */
+
+/* release, __gc and __close: give the memory back now; a second time does nothing. */
+static int l_release(lua_State *L) {
+  gr_array *a = gr_l_test_array(L, 1);
+  if (!a) gr_l_check_array(L, 1);
+  gr_array_release(a);
+  return 0;
+}
+
+static const char *where(const gr_storage *s, char text[32]) {
+  int host = s->memory[GR_HOST] != NULL, device = s->memory[GR_DEVSIDE] != NULL;
+  if (!s->queue->backend->separate) return "host";
+  const char *side[] = {"stale", "current"};
+  if (!host && !device) return "zeros";
+  if (!host) return "device";
+  if (!device) return "host";
+  snprintf(text, 32, "host %s, device %s", side[s->full[GR_HOST]], side[s->full[GR_DEVSIDE]]);
+  return text;
+}
+
+static int l_tostring(lua_State *L) {
+  gr_array *a = gr_l_test_array(L, 1);
+  char text[96], side[32];
+  if (!a) gr_l_check_array(L, 1);
+  if (!a->storage) return lua_pushliteral(L, GR_ARRAY_NAME " (released)"), 1;
+  snprintf(text, sizeof text, GR_ARRAY_NAME " %s[%lld] (%s)", gr_dtypes[a->dtype].name, (long long)a->n, where(a->storage, side));
+  lua_pushstring(L, text);
+  return 1;
+}
+
+static void set_int(lua_State *L, const char *key, int64_t x) {
+  lua_pushinteger(L, (lua_Integer)x);
+  lua_setfield(L, -2, key);
+}
+
+/* a:info(): what there is to know without touching the data. stride counts elements. */
+static int l_info(lua_State *L) {
+  gr_array *a = gr_l_check_array(L, 1);
+  char side[32];
+  lua_createtable(L, 0, 8);
+  set_int(L, "n", a->n);
+  set_int(L, "size", gr_size(a->dtype));
+  set_int(L, "stride", a->stride / gr_size(a->dtype));
+  set_int(L, "storage_bytes", (int64_t)a->storage->bytes);
+  set_int(L, "references", a->storage->refs);
+  lua_pushstring(L, gr_dtypes[a->dtype].name);
+  lua_setfield(L, -2, "dtype");
+  lua_pushstring(L, a->storage->queue->backend->name);
+  lua_setfield(L, -2, "device");
+  lua_pushstring(L, where(a->storage, side));
+  lua_setfield(L, -2, "where");
+  return 1;
+}
+
+const gr_function gr_array_functions[] = {
+  {"slice", l_slice, 0}, {"table", l_table, 0},     {"bytes", l_bytes, 0},   {"copy", l_copy, 0},
+  {"fill", l_fill, 0},   {"equal", l_equal, 0},     {"release", l_release, 0}, {"info", l_info, 0},
+  {"sync", l_bring, 1},  {"prefetch", l_bring, 0},  {NULL, NULL, 0},
+};
+
+static const gr_function gr_array_metamethods[] = {
+  {"__newindex", l_newindex, 0}, {"__len", l_len, 0},       {"__tostring", l_tostring, 0},
+  {"__gc", l_release, 0},        {"__close", l_release, 0}, {NULL, NULL, 0},
+};
+
+void gr_l_array_metatable(lua_State *L, gr_context *c) {
+  luaL_newmetatable(L, GR_ARRAY_NAME);
+  lua_pushliteral(L, GR_ARRAY_NAME);
+  lua_setfield(L, -2, "__name");
+  gr_l_register(L, c, gr_array_metamethods);
+  lua_pushlightuserdata(L, c);
+  lua_pushliteral(L, "__index");
+  lua_pushvalue(L, -4); /* the module table: methods are the module's functions */
+  lua_pushcclosure(L, l_index, 3);
+  lua_setfield(L, -2, "__index");
+  lua_pop(L, 1);
+}

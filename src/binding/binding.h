@@ -1,0 +1,110 @@
+/*
+** What the files of the binding share. Every function of the module is a closure with three upvalues: the
+** context, its own name (for error texts, the same for f(a) and a:f()), and a number that the function may use.
+** The order in each: check all arguments, push the userdata that will own the result, call the core, raise.
+*/
+#ifndef GR_BINDING_H
+#define GR_BINDING_H
+
+#include "src/binding/compat.h"
+#include "src/core/array.h"
+
+#define GR_ARRAY_NAME "gpureduce.array"
+#define GR_HISTOGRAM_NAME "gpureduce.histogram"
+
+typedef struct gr_function {
+  const char *name;
+  lua_CFunction f;
+  lua_Integer number;
+} gr_function;
+
+static inline gr_context *gr_l_context(lua_State *L) { return lua_touserdata(L, lua_upvalueindex(1)); }
+static inline const char *gr_l_name(lua_State *L) { return lua_tostring(L, lua_upvalueindex(2)); }
+static inline lua_Integer gr_l_number(lua_State *L) { return lua_tointeger(L, lua_upvalueindex(3)); }
+
+/* Add functions to the table on top of the stack; the list ends with a NULL name. */
+void gr_l_register(lua_State *L, gr_context *c, const gr_function *list);
+
+/* The functions of the module's parts. */
+extern const gr_function gr_array_functions[], gr_make_functions[], gr_reduce_functions[], gr_histogram_functions[],
+    gr_scan_functions[], gr_file_functions[], gr_device_functions[];
+
+/* The metatable of arrays, whose methods are those of the module table on top of the stack. */
+void gr_l_array_metatable(lua_State *L, gr_context *);
+
+/* ---- arguments (args.c) ---- */
+
+/* "bad argument #2 to 'dot' (...)"; does not return. */
+int gr_l_argerror(lua_State *L, int arg, const char *format, ...)
+#if defined(__GNUC__)
+    __attribute__((format(printf, 3, 4), noreturn))
+#endif
+    ;
+
+/* " (did you mean 'x'?)" for the name nearest to what was given, else "". The list ends with NULL. */
+const char *gr_l_hint(const char *given, const char *const *names, char text[64]);
+
+gr_array *gr_l_test_array(lua_State *L, int i); /* NULL if it is none */
+gr_array *gr_l_check_array(lua_State *L, int arg);
+/* arg is an array of the same dtype, length and device as a, the first argument. */
+gr_array *gr_l_check_pair(lua_State *L, const gr_array *a, int arg);
+void gr_l_check_device(lua_State *L, const gr_array *a, const gr_array *b, int arg);
+
+int gr_l_to_int64(lua_State *L, int i, int64_t *out); /* whole numbers only; 0 if it is not one */
+int64_t gr_l_check_int(lua_State *L, int arg);
+int64_t gr_l_check_length(lua_State *L, int arg); /* >= 0 */
+double gr_l_check_number(lua_State *L, int arg);
+gr_dtype gr_l_opt_dtype(lua_State *L, int arg, gr_dtype otherwise);
+int gr_l_dtype_arg(lua_State *L, int arg, const char *name); /* the dtype called name, or an error */
+int gr_l_op_arg(lua_State *L, int arg);                      /* an operation of one input */
+
+/* Positions i, j with negatives from the end; 1 <= i, j <= n, or j == i - 1 for none. From arguments arg, arg + 1. */
+void gr_l_check_range(lua_State *L, int arg, int64_t n, int64_t *first, int64_t *count);
+
+/* ---- options ---- */
+
+/* The options table at arg, or nothing; other keys than those of the list (NULL-ended) are errors. Returns if it is there. */
+int gr_l_options(lua_State *L, int arg, const char *const *names);
+int gr_l_option_int(lua_State *L, int arg, const char *name, int64_t *out);
+int gr_l_option_number(lua_State *L, int arg, const char *name, double *out);
+int gr_l_option_flag(lua_State *L, int arg, const char *name);
+const char *gr_l_option_string(lua_State *L, int arg, const char *name);
+/* Leaves the array on the stack when it is there; NULL (and nothing pushed) when not. */
+gr_array *gr_l_option_array(lua_State *L, int arg, const char *name);
+int64_t gr_l_option_rows(lua_State *L, int arg, int64_t n);
+/* The option 'into': an array of that dtype and length that does not overlap a; left on the stack. NULL if not given. */
+gr_array *gr_l_option_into(lua_State *L, int arg, gr_dtype, int64_t n, const gr_array *a);
+
+/* ---- values (values.c) ---- */
+
+/* Store the Lua number at i as one element; NULL, or why it cannot be, in text. */
+const char *gr_l_put(lua_State *L, int i, gr_dtype, void *p, char text[96]);
+void gr_l_push_element(lua_State *L, gr_dtype, const void *p);
+void gr_l_push_value(lua_State *L, const gr_value *, int k);
+/* The number at arg as a value of that dtype, or an error that names the argument. */
+gr_value gr_l_check_value(lua_State *L, int arg, gr_dtype);
+
+/* ---- results and failures (results.c) ---- */
+
+/* A released array with its metatable, on the stack: ready to own what the core makes. */
+gr_array *gr_l_push_array(lua_State *L);
+/* n zeros; collects first when the budget says so. */
+gr_array *gr_l_new_array(lua_State *L, gr_context *, gr_dtype, int64_t n);
+void gr_l_reserve(lua_State *L, gr_context *, size_t bytes);
+
+/* After GR_NO_MEMORY: collect garbage and empty the pool; the caller tries once more. */
+void gr_l_reclaim(lua_State *L, gr_context *);
+/* Raise what a failed core function said; arg: whose fault GR_BAD is. Does not return. */
+int gr_l_raise(lua_State *L, gr_context *, gr_status, int arg);
+
+#define GR_TRY(L, c, arg, call)              \
+  do {                                       \
+    gr_status status_ = (call);              \
+    if (status_ == GR_NO_MEMORY) {           \
+      gr_l_reclaim(L, c);                    \
+      status_ = (call);                      \
+    }                                        \
+    if (status_ != GR_OK) gr_l_raise(L, c, status_, arg); \
+  } while (0)
+
+#endif

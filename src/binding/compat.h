@@ -1,0 +1,30 @@
+/* What keeps one source clean for Lua 5.1, LuaJIT, 5.2, 5.3, 5.4 and 5.5. */
+#ifndef GR_COMPAT_H
+#define GR_COMPAT_H
+
+#include <lauxlib.h>
+#include <lua.h>
+
+#if LUA_VERSION_NUM < 502
+#define lua_rawlen lua_objlen
+#define luaL_setmetatable(L, name) (luaL_getmetatable(L, name), lua_setmetatable(L, -2))
+static inline int lua_absindex(lua_State *L, int i) { return i > 0 || i <= LUA_REGISTRYINDEX ? i : lua_gettop(L) + i + 1; }
+#endif
+
+#if LUA_VERSION_NUM < 503
+static inline int lua_isinteger(lua_State *L, int i) { return (void)L, (void)i, 0; }
+/* rawgeti and getfield tell the type from 5.3 on. */
+static inline int gr_rawgeti(lua_State *L, int t, lua_Integer k) { return lua_rawgeti(L, t, (int)k), lua_type(L, -1); }
+static inline int gr_getfield(lua_State *L, int t, const char *k) { return lua_getfield(L, t, k), lua_type(L, -1); }
+#else
+#define gr_rawgeti lua_rawgeti
+#define gr_getfield lua_getfield
+#endif
+
+#if LUA_VERSION_NUM < 504
+#define gr_newuserdata lua_newuserdata
+#else
+#define gr_newuserdata(L, bytes) lua_newuserdatauv(L, bytes, 0)
+#endif
+
+#endif

@@ -1,0 +1,126 @@
+/* Where things run, what it cost, how much memory: backend, devices, use, stats, memory, trim, gc, threads. */
+#include "src/binding/binding.h"
+#include "src/core/pool.h"
+#include "src/core/threads.h"
+#include "kernels/cpu/kernels_cpu.h"
+
+static void set_number(lua_State *L, const char *key, uint64_t x) {
+  lua_pushinteger(L, (lua_Integer)x);
+  lua_setfield(L, -2, key);
+}
+
+/* gr.backend(): the name of the device in use, and why it is that one. */
+static int l_backend(lua_State *L) {
+  gr_context *c = gr_l_context(L);
+  lua_pushstring(L, c->queue->backend->name);
+  lua_pushstring(L, c->why);
+  return 2;
+}
+
+/* gr.devices(): {{name =, description =}, ...} */
+static int l_devices(lua_State *L) {
+  gr_backend *list[GR_MAX_BACKENDS];
+  const char *why;
+  int n = gr_backends(list, &why);
+  lua_createtable(L, n, 0);
+  for (int k = 0; k < n; k++) {
+    lua_createtable(L, 0, 2);
+    lua_pushstring(L, list[k]->name);
+    lua_setfield(L, -2, "name");
+    lua_pushstring(L, list[k]->description);
+    lua_setfield(L, -2, "description");
+    lua_rawseti(L, -2, k + 1);
+  }
+  return 1;
+}
+
+/* gr.use(name): arrays made from now on live there. */
+static int l_use(lua_State *L) {
+  gr_context *c = gr_l_context(L);
+  if (lua_type(L, 1) != LUA_TSTRING) gr_l_argerror(L, 1, "device name expected, got %s", lua_isnone(L, 1) ? "no value" : luaL_typename(L, 1));
+  GR_TRY(L, c, 1, gr_context_use(c, lua_tostring(L, 1)));
+  lua_pushstring(L, c->queue->backend->name);
+  return 1;
+}
+
+/* gr.stats(): what this state's queues have done so far. */
+static int l_stats(lua_State *L) {
+  gr_context *c = gr_l_context(L);
+  gr_stats sum = {0};
+  for (int k = 0; k < c->queue_count; k++) {
+    const gr_stats *s = &c->queues[k]->stats;
+    sum.bytes_up += s->bytes_up;
+    sum.bytes_down += s->bytes_down;
+    sum.copies += s->copies;
+    sum.launches += s->launches;
+    sum.syncs += s->syncs;
+    sum.allocations += s->allocations;
+  }
+  lua_createtable(L, 0, 6);
+  set_number(L, "bytes_up", sum.bytes_up);
+  set_number(L, "bytes_down", sum.bytes_down);
+  set_number(L, "copies", sum.copies);
+  set_number(L, "launches", sum.launches);
+  set_number(L, "syncs", sum.syncs);
+  set_number(L, "allocations", sum.allocations);
+  return 1;
+}
+
+/* gr.memory(): bytes of this state (live, budget) and of the process (host, device, pooled, peak). */
+static int l_memory(lua_State *L) {
+  gr_context *c = gr_l_context(L);
+  gr_pool_counts p = gr_pool_read();
+  lua_createtable(L, 0, 8);
+  set_number(L, "live", c->live);
+  set_number(L, "budget", c->budget);
+  set_number(L, "arrays", (uint64_t)c->storages);
+  set_number(L, "collections", c->collections);
+  set_number(L, "host", p.host);
+  set_number(L, "device", p.device);
+  set_number(L, "pooled", p.pooled);
+  set_number(L, "peak", p.peak);
+  return 1;
+}
+
+static int l_trim(lua_State *L) {
+  lua_pushinteger(L, (lua_Integer)gr_pool_trim());
+  return 1;
+}
+
+/* gr.gc{budget = bytes, auto = boolean}: the smallest budget, and whether passing it collects by itself. */
+static int l_gc(lua_State *L) {
+  static const char *const names[] = {"budget", "auto", NULL};
+  gr_context *c = gr_l_context(L);
+  int64_t budget;
+  if (!gr_l_options(L, 1, names)) gr_l_argerror(L, 1, "options table expected, got no value");
+  if (gr_l_option_int(L, 1, "budget", &budget)) {
+    if (budget < 0) gr_l_argerror(L, 1, "option 'budget': 0 or more bytes expected, got %lld", (long long)budget);
+    c->floor = c->budget = (size_t)budget;
+  }
+  lua_getfield(L, 1, "auto");
+  if (!lua_isnil(L, -1)) c->automatic = gr_l_option_flag(L, 1, "auto");
+  return 0;
+}
+
+/* gr.threads(n): how many threads large CPU work is spread over; sets it when n is given. */
+static int l_threads(lua_State *L) {
+  if (!lua_isnoneornil(L, 1)) {
+    int64_t n = gr_l_check_int(L, 1);
+    if (n < 1 || n > 1024) gr_l_argerror(L, 1, "1 to 1024 threads expected, got %lld", (long long)n);
+    gr_threads_set((int)n);
+  }
+  lua_pushinteger(L, gr_threads_count());
+  return 1;
+}
+
+/* gr.instructions(): the instruction set that the CPU's kernels use. */
+static int l_instructions(lua_State *L) {
+  lua_pushstring(L, gr_cpu_select(NULL));
+  return 1;
+}
+
+const gr_function gr_device_functions[] = {
+  {"backend", l_backend, 0}, {"devices", l_devices, 0}, {"use", l_use, 0}, {"stats", l_stats, 0}, {"memory", l_memory, 0},
+  {"trim", l_trim, 0},       {"gc", l_gc, 0},           {"threads", l_threads, 0}, {"instructions", l_instructions, 0},
+  {NULL, NULL, 0},
+};

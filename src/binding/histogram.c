@@ -1,0 +1,118 @@
+/* Histograms: the counting here; the result's methods (quantile, plot) in lua/gpureduce/histogram.lua. */
+#include "src/binding/binding.h"
+#include "src/core/histogram.h"
+#include "src/core/ops.h"
+
+#define MAX_BINS ((int64_t)1 << 31)
+
+static int64_t check_bins(lua_State *L, int arg, const char *name, int64_t bins) {
+  if (bins < 1 || bins > MAX_BINS)
+    gr_l_argerror(L, arg, "option '%s': 1 to %lld expected, got %lld", name, (long long)MAX_BINS, (long long)bins);
+  return bins;
+}
+
+/* {edges = table or array}: as an f64 array on a's device, left on the stack. */
+static gr_array *edges_option(lua_State *L, gr_context *c, const gr_array *a) {
+  if (gr_getfield(L, 2, "edges") == LUA_TNIL) return lua_pop(L, 1), NULL;
+  gr_array *given = gr_l_test_array(L, -1), *out;
+  int64_t n = given ? given->n : lua_istable(L, -1) ? (int64_t)lua_rawlen(L, -1) : -1;
+  if (n < 0) gr_l_argerror(L, 2, "option 'edges': table or %s expected, got %s", GR_ARRAY_NAME, luaL_typename(L, -1));
+  if (n < 2) gr_l_argerror(L, 2, "option 'edges': 2 or more edges expected, got %lld", (long long)n);
+  if (given) {
+    if (!given->storage) gr_l_argerror(L, 2, "option 'edges': array has been released");
+    if (given->dtype != GR_F64) gr_l_argerror(L, 2, "option 'edges': dtype f64 expected, got %s", gr_dtypes[given->dtype].name);
+    gr_l_check_device(L, a, given, 2);
+    return given;
+  }
+  out = gr_l_new_array(L, c, GR_F64, n);
+  gr_vec v;
+  char text[96];
+  GR_TRY(L, c, 2, gr_array_write(out, GR_HOST, 1, &v));
+  for (int64_t k = 0; k < n; k++) {
+    gr_rawgeti(L, -2, (lua_Integer)(k + 1));
+    const char *why = gr_l_put(L, -1, GR_F64, (char *)(uintptr_t)v.data + 8 * k, text);
+    if (why) gr_l_argerror(L, 2, "option 'edges': edge %lld: %s", (long long)k + 1, why);
+    lua_pop(L, 1);
+  }
+  return out;
+}
+
+static gr_binning read_binning(lua_State *L, gr_context *c, const gr_array *a) {
+  static const char *const names[] = {"bins", "min", "max", "edges", "modulo", NULL};
+  gr_binning b = {.bins = 0};
+  if (!gr_l_options(L, 2, names)) gr_l_argerror(L, 2, "options table with 'bins' or 'edges' expected, got no value");
+  b.has_min = gr_l_option_number(L, 2, "min", &b.min);
+  b.has_max = gr_l_option_number(L, 2, "max", &b.max);
+  b.modulo = gr_l_option_flag(L, 2, "modulo");
+  if (b.has_min && b.min - b.min != 0) gr_l_argerror(L, 2, "option 'min': finite number expected, got %g", b.min);
+  if (b.has_max && b.max - b.max != 0) gr_l_argerror(L, 2, "option 'max': finite number expected, got %g", b.max);
+  if (b.modulo && gr_is_float(a->dtype)) gr_l_argerror(L, 2, "option 'modulo': integer dtype expected, got %s", gr_dtypes[a->dtype].name);
+  if (b.modulo && (b.has_min || b.has_max)) gr_l_argerror(L, 2, "option 'modulo': takes no 'min' and 'max'");
+  int has_bins = gr_l_option_int(L, 2, "bins", &b.bins);
+  if (has_bins) check_bins(L, 2, "bins", b.bins);
+  b.edges = edges_option(L, c, a);
+  if (b.edges && (has_bins || b.has_min || b.has_max || b.modulo)) gr_l_argerror(L, 2, "option 'edges': takes no 'bins', 'min', 'max' or 'modulo'");
+  if (b.edges) b.bins = check_bins(L, 2, "edges", b.edges->n - 1);
+  if (!b.edges && !has_bins) gr_l_argerror(L, 2, "option 'bins' or 'edges' expected");
+  return b;
+}
+
+/* Counts and tails are views of one array of bins + 3; pushes the one asked for. */
+static gr_array *push_part(lua_State *L, const gr_array *all, int64_t first, int64_t count) {
+  gr_array *part = gr_l_push_array(L);
+  gr_array_view(all, part, first, 1, count);
+  return part;
+}
+
+/* gr.histogram(a, {bins, min, max} or {edges} or {bins, modulo}) */
+static int l_histogram(lua_State *L) {
+  gr_context *c = gr_l_context(L);
+  gr_array *a = gr_l_check_array(L, 1);
+  gr_binning b = read_binning(L, c, a);
+  gr_l_reserve(L, c, (size_t)(b.bins * 24));
+  gr_array *counts = gr_l_push_array(L);
+  int at = lua_gettop(L);
+  gr_array *edges = gr_l_push_array(L);
+  GR_TRY(L, c, 2, gr_histogram(c, a, &b, counts, edges));
+  lua_createtable(L, 0, 6);
+  push_part(L, counts, 0, b.bins);
+  lua_setfield(L, -2, "counts");
+  push_part(L, counts, b.bins, 3);
+  lua_setfield(L, -2, "tails");
+  lua_pushvalue(L, at + 1);
+  lua_setfield(L, -2, "edges");
+  lua_getfield(L, LUA_REGISTRYINDEX, GR_HISTOGRAM_NAME);
+  lua_setmetatable(L, -2);
+  return 1;
+}
+
+/*
+** gr.bincount(a, {minlength}): how often each of 0 .. max occurs, i64. Negative elements are an error.
+** One pass for the range, one for the counts.
+*/
+static int l_bincount(lua_State *L) {
+  static const char *const names[] = {"minlength", NULL};
+  gr_context *c = gr_l_context(L);
+  gr_array *a = gr_l_check_array(L, 1);
+  gr_value range = gr_value_i(-1);
+  int64_t least = 0;
+  if (gr_is_float(a->dtype)) gr_l_argerror(L, 1, "integer dtype expected, got %s", gr_dtypes[a->dtype].name);
+  gr_l_options(L, 2, names);
+  if (gr_l_option_int(L, 2, "minlength", &least) && (least < 0 || least > MAX_BINS))
+    gr_l_argerror(L, 2, "option 'minlength': 0 to %lld expected, got %lld", (long long)MAX_BINS, (long long)least);
+  if (a->n) GR_TRY(L, c, 1, gr_reduce_all(c, GR_OP_minmax, a, NULL, 0, &range));
+  if (a->n && range.v[0].i < 0) gr_l_argerror(L, 1, "elements of 0 or more expected, got %lld", (long long)range.v[0].i);
+  int64_t bins = a->n ? range.v[1].i + 1 : 0;
+  if (bins < least) bins = least;
+  if (bins == 0) return gr_l_new_array(L, c, GR_I64, 0), 1;
+  if (bins > MAX_BINS || bins < 0) gr_l_argerror(L, 1, "elements below %lld expected, got %lld", (long long)MAX_BINS, (long long)range.v[1].i);
+  gr_binning b = {.bins = bins, .modulo = 1};
+  gr_l_reserve(L, c, (size_t)(bins * 24));
+  gr_array *counts = gr_l_push_array(L), *edges = gr_l_push_array(L);
+  GR_TRY(L, c, 1, gr_histogram(c, a, &b, counts, edges));
+  gr_array_release(edges);
+  push_part(L, counts, 0, bins);
+  return 1;
+}
+
+const gr_function gr_histogram_functions[] = {{"histogram", l_histogram, 0}, {"bincount", l_bincount, 0}, {NULL, NULL, 0}};

@@ -1,0 +1,163 @@
+/* Reductions: by name, by reduce(op), of one array or two, of the whole or of rows and columns. */
+#include <stdio.h>
+
+#include "src/binding/binding.h"
+#include "src/core/ops.h"
+
+/* What a call asks for, gathered from its arguments. */
+typedef struct call {
+  gr_op op;
+  gr_array *a, *b;
+  gr_shape shape;
+  double ddof;
+  int options; /* where the options table is */
+} call;
+
+static int push_scalar(lua_State *L, const call *q, const gr_value *r) {
+  gr_dtype result = gr_result_dtype(q->op, q->a->dtype);
+  if (result == GR_U8 && gr_ops[q->op].floats == GR_GIVES_BOOL) return lua_pushboolean(L, r->v[0].i != 0), 1;
+  gr_l_push_value(L, r, 0);
+  if (q->op != GR_OP_minmax) return 1;
+  gr_l_push_value(L, r, 1);
+  return 2;
+}
+
+/* ---- checks ---- */
+
+static void check_empty(lua_State *L, const call *q) {
+  int64_t n = gr_shape_length(q->shape, q->a->n);
+  if (n == 0 && gr_ops[q->op].raises_on_empty) gr_l_argerror(L, 1, "array is empty: '%s' needs an element", gr_ops[q->op].name);
+  if ((q->op == GR_OP_var || q->op == GR_OP_std) && q->ddof >= (double)n && !(n == 0 && q->ddof == 0))
+    gr_l_argerror(L, q->options, "option 'ddof': less than the length %lld expected, got %.14g", (long long)n, q->ddof);
+}
+
+/* accumulate = "f32", "kahan" or "neumaier" picks a sibling of sum and dot; "f64" is the default itself. */
+static void pick_accumulator(lua_State *L, call *q) {
+  static const char *const modes[] = {"f32", "f64", "kahan", "neumaier", NULL};
+  char name[32], hint[64];
+  const char *mode = gr_l_option_string(L, q->options, "accumulate");
+  int known = 0;
+  if (!mode) return;
+  for (int k = 0; modes[k]; k++) known |= !strcmp(mode, modes[k]);
+  if (!known) gr_l_argerror(L, q->options, "option 'accumulate': unknown mode '%.40s'%s", mode, gr_l_hint(mode, modes, hint));
+  if (!gr_is_float(q->a->dtype))
+    gr_l_argerror(L, q->options, "option 'accumulate': float dtype expected, got %s", gr_dtypes[q->a->dtype].name);
+  if (!strcmp(mode, "f64")) return;
+  snprintf(name, sizeof name, "%s_%s", gr_ops[q->op].name, mode);
+  q->op = (gr_op)gr_op_named(name);
+}
+
+static void read_options(lua_State *L, call *q, int64_t n) {
+  static const char *const plain[] = {"rows", "axis", "into", NULL};
+  static const char *const summing[] = {"rows", "axis", "into", "accumulate", NULL};
+  static const char *const spread[] = {"rows", "axis", "into", "ddof", NULL};
+  static const char *const paired[] = {"rows", "axis", "into", "pairs", NULL};
+  static const char *const dots[] = {"rows", "axis", "into", "pairs", "accumulate", NULL};
+  const char *const *names = q->op == GR_OP_sum ? summing : q->op == GR_OP_dot ? dots
+                           : q->op == GR_OP_var || q->op == GR_OP_std ? spread
+                           : gr_ops[q->op].inputs == 2 ? paired : plain;
+  int64_t axis = 2;
+  if (!gr_l_options(L, q->options, names)) return;
+  q->shape.rows = gr_l_option_rows(L, q->options, n);
+  if (gr_l_option_int(L, q->options, "axis", &axis) && axis != 1 && axis != 2)
+    gr_l_argerror(L, q->options, "option 'axis': 1 (down the columns) or 2 (along the rows) expected, got %lld", (long long)axis);
+  q->shape.axis = (int)axis;
+  q->shape.pairs = gr_l_option_flag(L, q->options, "pairs");
+  if (names == spread) gr_l_option_number(L, q->options, "ddof", &q->ddof);
+  if (names == summing || names == dots) pick_accumulator(L, q);
+}
+
+/* ---- results ---- */
+
+/* minmax of rows takes into = {minima, maxima}; the others one array. Pushes the result arrays. */
+static int push_each(lua_State *L, gr_context *c, const call *q) {
+  gr_dtype t = gr_result_dtype(q->op, q->a->dtype);
+  int64_t n = gr_shape_results(q->shape, q->a->n);
+  int two = q->op == GR_OP_minmax, inside = 0;
+  gr_array *out[2] = {NULL, NULL};
+  if (q->options && lua_istable(L, q->options)) {
+    if (!two) out[0] = gr_l_option_into(L, q->options, t, n, q->a);
+    else if (gr_getfield(L, q->options, "into") != LUA_TNIL) gr_l_argerror(L, q->options, "option 'into': minmax gives two arrays, use min and max");
+    inside = out[0] != NULL;
+    if (inside && q->b && gr_array_overlap(out[0], q->b)) gr_l_argerror(L, q->options, "option 'into': overlaps the input");
+  }
+  if (!inside) out[0] = gr_l_new_array(L, c, t, n);
+  if (two) out[1] = gr_l_new_array(L, c, t, n);
+  GR_TRY(L, c, 1, gr_reduce_each(c, q->op, q->shape, q->a, q->b, q->ddof, out[0], out[1]));
+  return two ? 2 : 1;
+}
+
+static int finish(lua_State *L, call *q) {
+  gr_context *c = gr_l_context(L);
+  gr_value r;
+  check_empty(L, q);
+  if (q->shape.rows) return push_each(L, c, q);
+  GR_TRY(L, c, 1, gr_reduce_all(c, q->op, q->a, q->b, q->ddof, &r));
+  return push_scalar(L, q, &r);
+}
+
+/* ---- functions ---- */
+
+static int reduce_one(lua_State *L, gr_op op, int options) {
+  call q = {.op = op, .a = gr_l_check_array(L, 1), .options = options, .shape = {0, 2, 0}};
+  if (!lua_isnoneornil(L, options)) read_options(L, &q, q.a->n);
+  return finish(L, &q);
+}
+
+/* gr.sum(a, options) and its like: the upvalue is the operation. */
+static int l_reduce_named(lua_State *L) { return reduce_one(L, (gr_op)gr_l_number(L), 2); }
+
+/* gr.reduce(a, op, options) */
+static int l_reduce(lua_State *L) {
+  gr_l_check_array(L, 1);
+  gr_op op = (gr_op)gr_l_op_arg(L, 2);
+  if (gr_ops[op].inputs != 1) gr_l_argerror(L, 2, "operation of one array expected, '%s' takes two", gr_ops[op].name);
+  return reduce_one(L, op, 3);
+}
+
+/* gr.norm(a, p, options), p = 1, 2 (default) or infinity */
+static int l_norm(lua_State *L) {
+  int given = !lua_isnoneornil(L, 2) && !lua_istable(L, 2);
+  double p = 2;
+  gr_l_check_array(L, 1);
+  if (given && lua_type(L, 2) == LUA_TSTRING && !strcmp(lua_tostring(L, 2), "inf")) p = INFINITY;
+  else if (given) p = gr_l_check_number(L, 2);
+  if (p != 1 && p != 2 && p != INFINITY) gr_l_argerror(L, 2, "norm of order 1, 2 or math.huge expected, got %.14g", p);
+  return reduce_one(L, p == 1 ? GR_OP_norm1 : p == 2 ? GR_OP_norm2 : GR_OP_norminf, given || lua_isnil(L, 2) ? 3 : 2);
+}
+
+/* With rows and no pairs, b is one row (axis 2) or one column (axis 1) that meets each of a's. */
+static void check_second(lua_State *L, call *q) {
+  if (q->shape.rows == 0 || q->shape.pairs) {
+    gr_l_check_pair(L, q->a, 2);
+    return;
+  }
+  int64_t n = gr_shape_length(q->shape, q->a->n);
+  if (q->b->dtype != q->a->dtype)
+    gr_l_argerror(L, 2, "dtype %s expected, got %s", gr_dtypes[q->a->dtype].name, gr_dtypes[q->b->dtype].name);
+  if (q->b->n != n)
+    gr_l_argerror(L, 2, "length %lld (of a %s) expected, got %lld", (long long)n, q->shape.axis == 2 ? "row" : "column", (long long)q->b->n);
+  gr_l_check_device(L, q->a, q->b, 2);
+}
+
+/* gr.dot(a, b, options), mse, cosine */
+static int l_reduce_pair(lua_State *L) {
+  call q = {.op = (gr_op)gr_l_number(L), .a = gr_l_check_array(L, 1), .options = 3, .shape = {0, 2, 0}};
+  q.b = gr_l_check_array(L, 2);
+  if (!lua_isnoneornil(L, 3)) read_options(L, &q, q.a->n);
+  check_second(L, &q);
+  return finish(L, &q);
+}
+
+const gr_function gr_reduce_functions[] = {
+  {"reduce", l_reduce, 0},
+  {"norm", l_norm, 0},
+#define ONE(name) {#name, l_reduce_named, GR_OP_##name},
+  ONE(sum) ONE(prod) ONE(min) ONE(max) ONE(minmax) ONE(mean) ONE(var) ONE(std) ONE(argmin) ONE(argmax)
+  ONE(any) ONE(all) ONE(count)
+#undef ONE
+  {"dot", l_reduce_pair, GR_OP_dot},
+  {"mse", l_reduce_pair, GR_OP_mse},
+  {"cosine", l_reduce_pair, GR_OP_cosine},
+  {NULL, NULL, 0},
+};

@@ -1,0 +1,42 @@
+/* New arrays, the byte budget, and what to do when the core says no. */
+#include <stdlib.h>
+
+#include "src/binding/binding.h"
+#include "src/core/pool.h"
+
+gr_array *gr_l_push_array(lua_State *L) {
+  gr_array *a = gr_newuserdata(L, sizeof *a);
+  *a = (gr_array){.magic = &gr_array_magic};
+  luaL_setmetatable(L, GR_ARRAY_NAME);
+  return a;
+}
+
+/*
+** Lua does not see these bytes, so a budget stands in for its own accounting. Steps of the collector would not do:
+** in generational mode they never find an array that has survived twice.
+*/
+void gr_l_reserve(lua_State *L, gr_context *c, size_t bytes) {
+  if (!gr_context_over(c, bytes)) return;
+  lua_gc(L, LUA_GCCOLLECT, 0);
+  gr_context_collected(c);
+}
+
+gr_array *gr_l_new_array(lua_State *L, gr_context *c, gr_dtype dtype, int64_t n) {
+  size_t size = (size_t)gr_size(dtype);
+  gr_array *a = gr_l_push_array(L);
+  if (n <= (int64_t)(PTRDIFF_MAX / size / 2)) gr_l_reserve(L, c, (size_t)n * size);
+  GR_TRY(L, c, 1, gr_array_make(c, a, dtype, n));
+  return a;
+}
+
+void gr_l_reclaim(lua_State *L, gr_context *c) {
+  lua_gc(L, LUA_GCCOLLECT, 0);
+  gr_context_collected(c);
+  gr_pool_trim();
+}
+
+int gr_l_raise(lua_State *L, gr_context *c, gr_status status, int arg) {
+  if (status == GR_BAD) gr_l_argerror(L, arg, "%s", c->error);
+  luaL_error(L, "gpureduce: %s", c->error);
+  abort(); /* luaL_error does not return */
+}

@@ -1,0 +1,46 @@
+/* Operations from array to array: scan and rmsnorm. */
+#include "src/binding/binding.h"
+#include "src/core/ops.h"
+
+/* gr.scan(a, op, {exclusive, reverse, into}) */
+static int l_scan(lua_State *L) {
+  static const char *const names[] = {"exclusive", "reverse", "into", NULL};
+  gr_context *c = gr_l_context(L);
+  gr_array *a = gr_l_check_array(L, 1);
+  gr_op op = lua_isnoneornil(L, 2) ? GR_OP_sum : (gr_op)gr_l_op_arg(L, 2);
+  if (op != GR_OP_sum && op != GR_OP_prod && op != GR_OP_min && op != GR_OP_max)
+    gr_l_argerror(L, 2, "scan of sum, prod, min or max expected, got '%s'", gr_ops[op].name);
+  gr_l_options(L, 3, names);
+  int exclusive = gr_l_option_flag(L, 3, "exclusive"), reverse = gr_l_option_flag(L, 3, "reverse");
+  gr_dtype t = gr_scan_dtype(op, a->dtype);
+  gr_array *out = gr_l_option_into(L, 3, t, a->n, a);
+  if (!out) out = gr_l_new_array(L, c, t, a->n);
+  GR_TRY(L, c, 1, gr_scan(c, op, a, out, exclusive, reverse));
+  return 1;
+}
+
+/* gr.rmsnorm(x, w, {rows, eps, into}): w may be nil */
+static int l_rmsnorm(lua_State *L) {
+  static const char *const names[] = {"rows", "eps", "into", NULL};
+  gr_context *c = gr_l_context(L);
+  gr_array *x = gr_l_check_array(L, 1), *w = lua_isnoneornil(L, 2) ? NULL : gr_l_check_array(L, 2);
+  double eps = 1e-5;
+  if (!gr_is_float(x->dtype)) gr_l_argerror(L, 1, "float dtype expected, got %s", gr_dtypes[x->dtype].name);
+  gr_l_options(L, 3, names);
+  int64_t rows = gr_l_option_rows(L, 3, x->n);
+  if (rows == 0) rows = 1;
+  gr_l_option_number(L, 3, "eps", &eps);
+  if (!(eps >= 0 && eps - eps == 0)) gr_l_argerror(L, 3, "option 'eps': 0 or more expected, got %.14g", eps);
+  if (w && w->dtype != x->dtype)
+    gr_l_argerror(L, 2, "dtype %s expected, got %s", gr_dtypes[x->dtype].name, gr_dtypes[w->dtype].name);
+  if (w && w->n != x->n / rows)
+    gr_l_argerror(L, 2, "length %lld (of a row) expected, got %lld", (long long)(x->n / rows), (long long)w->n);
+  if (w) gr_l_check_device(L, x, w, 2);
+  gr_array *out = gr_l_option_into(L, 3, x->dtype, x->n, x);
+  if (out && w && gr_array_overlap(out, w)) gr_l_argerror(L, 3, "option 'into': overlaps the weights");
+  if (!out) out = gr_l_new_array(L, c, x->dtype, x->n);
+  GR_TRY(L, c, 1, gr_rmsnorm(c, x, w, out, rows, eps));
+  return 1;
+}
+
+const gr_function gr_scan_functions[] = {{"scan", l_scan, 0}, {"rmsnorm", l_rmsnorm, 0}, {NULL, NULL, 0}};

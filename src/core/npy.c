@@ -1,0 +1,151 @@
+/* The header of NumPy's NPY files: a strict reader of the dictionary that NumPy writes, and a writer. */
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "src/core/file.h"
+
+static const struct { const char *descr; gr_dtype dtype; } known[] = {
+  {"|u1", GR_U8}, {"|i1", GR_I8}, {"<u2", GR_U16}, {"<i2", GR_I16}, {"<u4", GR_U32}, {"<i4", GR_I32},
+  {"<i8", GR_I64}, {"<f2", GR_F16}, {"<f4", GR_F32}, {"<f8", GR_F64}, {"|b1", GR_U8},
+};
+#define KNOWN (sizeof known / sizeof known[0])
+
+static const char *descr_of(gr_dtype t) {
+  for (size_t k = 0; k < KNOWN; k++)
+    if (known[k].dtype == t) return known[k].descr;
+  return NULL;
+}
+
+size_t gr_npy_header_bytes(const unsigned char *b) {
+  if (memcmp(b, "\x93NUMPY", 6) != 0 || b[6] < 1 || b[6] > 3) return 0;
+  size_t length = b[8] | (size_t)b[9] << 8;
+  return b[6] == 1 ? 10 + length : 12 + (length | (size_t)b[10] << 16 | (size_t)b[11] << 24);
+}
+
+/* ---- reading ---- */
+
+typedef struct cursor {
+  const char *at, *end;
+} cursor;
+
+static void skip_space(cursor *c) {
+  while (c->at < c->end && isspace((unsigned char)*c->at)) c->at++;
+}
+
+static int take(cursor *c, const char *word) {
+  size_t n = strlen(word);
+  skip_space(c);
+  if ((size_t)(c->end - c->at) < n || memcmp(c->at, word, n) != 0) return 0;
+  c->at += n;
+  return 1;
+}
+
+/* A quoted string of less than 32 characters. */
+static int take_string(cursor *c, char out[32]) {
+  skip_space(c);
+  if (c->at >= c->end || (*c->at != '\'' && *c->at != '"')) return 0;
+  char quote = *c->at++;
+  size_t n = 0;
+  while (c->at < c->end && *c->at != quote && n < 31) out[n++] = *c->at++;
+  out[n] = 0;
+  if (c->at >= c->end || *c->at != quote) return 0;
+  c->at++;
+  return 1;
+}
+
+static gr_status take_dtype(gr_context *g, cursor *c, gr_npy *h) {
+  char s[32];
+  skip_space(c);
+  if (c->at < c->end && *c->at == '[') return gr_fail(g, GR_BAD, "NPY structured dtypes are not supported");
+  if (!take_string(c, s)) return gr_fail(g, GR_BAD, "NPY header: 'descr' is not a string");
+  for (size_t k = 0; k < KNOWN; k++)
+    if (!strcmp(known[k].descr, s)) {
+      h->dtype = known[k].dtype;
+      return GR_OK;
+    }
+  if (s[0] == '>') return gr_fail(g, GR_BAD, "NPY data is big-endian ('%s'): only little-endian is supported", s);
+  if (strchr(s, 'O')) return gr_fail(g, GR_BAD, "NPY data has the object dtype ('%s'), which is not supported", s);
+  return gr_fail(g, GR_BAD, "NPY dtype '%s' is not supported", s);
+}
+
+static gr_status take_shape(gr_context *g, cursor *c, gr_npy *h) {
+  h->dimensions = 0;
+  h->n = 1;
+  if (!take(c, "(")) return gr_fail(g, GR_BAD, "NPY header: 'shape' is not a tuple");
+  while (!take(c, ")")) {
+    int64_t d = 0;
+    if (h->dimensions == GR_MAX_DIMENSIONS) return gr_fail(g, GR_BAD, "NPY header: more than %d dimensions", GR_MAX_DIMENSIONS);
+    skip_space(c);
+    if (c->at >= c->end || !isdigit((unsigned char)*c->at)) return gr_fail(g, GR_BAD, "NPY header: 'shape' holds something other than lengths");
+    while (c->at < c->end && isdigit((unsigned char)*c->at)) {
+      if (d > (INT64_MAX - 9) / 10) return gr_fail(g, GR_BAD, "NPY header: a length is too large");
+      d = d * 10 + (*c->at++ - '0');
+    }
+    h->shape[h->dimensions++] = d;
+    if (d && h->n > INT64_MAX / 8 / d) return gr_fail(g, GR_BAD, "NPY header: the shape is too large");
+    h->n *= d;
+    if (!take(c, ",")) {
+      if (!take(c, ")")) return gr_fail(g, GR_BAD, "NPY header: 'shape' does not end");
+      break;
+    }
+  }
+  return GR_OK;
+}
+
+static gr_status take_entries(gr_context *g, cursor *c, gr_npy *h) {
+  int seen = 0, fortran = 0;
+  if (!take(c, "{")) return gr_fail(g, GR_BAD, "NPY header is not a dictionary");
+  while (!take(c, "}")) {
+    char key[32];
+    gr_status status = GR_OK;
+    if (!take_string(c, key) || !take(c, ":")) return gr_fail(g, GR_BAD, "NPY header is malformed");
+    if (!strcmp(key, "descr")) seen |= 1, status = take_dtype(g, c, h);
+    else if (!strcmp(key, "shape")) seen |= 2, status = take_shape(g, c, h);
+    else if (!strcmp(key, "fortran_order")) {
+      seen |= 4;
+      fortran = take(c, "True");
+      if (!fortran && !take(c, "False")) return gr_fail(g, GR_BAD, "NPY header: 'fortran_order' is neither True nor False");
+    } else return gr_fail(g, GR_BAD, "NPY header has an unknown key '%s'", key);
+    if (status != GR_OK) return status;
+    if (!take(c, ",") && !take(c, "}")) return gr_fail(g, GR_BAD, "NPY header is malformed");
+    else if (c->at[-1] == '}') break;
+  }
+  if (seen != 7) return gr_fail(g, GR_BAD, "NPY header lacks '%s'", !(seen & 1) ? "descr" : !(seen & 2) ? "shape" : "fortran_order");
+  if (fortran && h->dimensions > 1) return gr_fail(g, GR_BAD, "NPY data is in Fortran order: only C order is supported");
+  return GR_OK;
+}
+
+gr_status gr_npy_parse(gr_context *g, const unsigned char *b, size_t have, int64_t file_bytes, gr_npy *h) {
+  if (have < 10 || memcmp(b, "\x93NUMPY", 6) != 0) return gr_fail(g, GR_BAD, "not an NPY file (its first bytes are not \\x93NUMPY)");
+  if (b[6] < 1 || b[6] > 3) return gr_fail(g, GR_BAD, "NPY version %d.%d is not supported (1.0 to 3.0 are)", b[6], b[7]);
+  size_t header = have < 12 && b[6] > 1 ? SIZE_MAX : gr_npy_header_bytes(b);
+  if ((uint64_t)header > (uint64_t)file_bytes || header > have)
+    return gr_fail(g, GR_BAD, "truncated NPY file: its header does not fit in %" PRId64 " bytes", file_bytes);
+  cursor c = {(const char *)b + (b[6] == 1 ? 10 : 12), (const char *)b + header};
+  gr_status status = take_entries(g, &c, h);
+  if (status != GR_OK) return status;
+  h->data_offset = (int64_t)header;
+  int64_t promised = h->n * gr_size(h->dtype), there = file_bytes - h->data_offset;
+  if (promised > there)
+    return gr_fail(g, GR_BAD, "truncated NPY file: its header promises %" PRId64 " bytes of data, %" PRId64 " are there", promised, there);
+  if (promised < there)
+    return gr_fail(g, GR_BAD, "NPY file is longer than its header says: %" PRId64 " bytes of data promised, %" PRId64 " are there", promised, there);
+  return GR_OK;
+}
+
+/* ---- writing ---- */
+
+size_t gr_npy_format(char *text, gr_dtype dtype, int dimensions, const int64_t *shape) {
+  const char *descr = descr_of(dtype);
+  if (!descr) return 0;
+  int at = snprintf(text, 4096, "\x93NUMPY\x01%c..{'descr': '%s', 'fortran_order': False, 'shape': (", 0, descr);
+  for (int k = 0; k < dimensions; k++)
+    at += snprintf(text + at, 4096 - (size_t)at, k ? ", %" PRId64 : "%" PRId64, shape[k]);
+  at += snprintf(text + at, 4096 - (size_t)at, dimensions == 1 ? ",), }" : "), }");
+  while ((at + 1) % 64) text[at++] = ' '; /* the data starts at a multiple of 64 */
+  text[at++] = '\n';
+  text[8] = (char)((at - 10) & 255);
+  text[9] = (char)((at - 10) >> 8);
+  return (size_t)at;
+}
