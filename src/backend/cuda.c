@@ -354,7 +354,8 @@ static cudaError_t read_chip(gr_cuda_chip *chip, int device) {
   cudaError_t e = cudaDeviceGetAttribute(&chip->major, cudaDevAttrComputeCapabilityMajor, device);
   if (e == cudaSuccess) e = cudaDeviceGetAttribute(&chip->minor, cudaDevAttrComputeCapabilityMinor, device);
   if (e == cudaSuccess) e = cudaDeviceGetAttribute(&chip->sms, cudaDevAttrMultiProcessorCount, device);
-  if (e == cudaSuccess) e = cudaDeviceGetAttribute(&chip->shared_optin, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+  if (e == cudaSuccess)
+    e = cudaDeviceGetAttribute(&chip->shared_optin, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
   if (e == cudaSuccess) e = cudaDeviceGetAttribute(&chip->l2_bytes, cudaDevAttrL2CacheSize, device);
   chip->device = device;
   return e;

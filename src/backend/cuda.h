@@ -11,7 +11,7 @@ typedef struct gr_cuda_device {
   gr_cuda_chip chip;
 } gr_cuda_device;
 
-/* Device memory that kernels of one stream use among themselves; the counters at its start are zero between launches. */
+/* Device memory that kernels of one stream share; the counters at its start are zero between launches. */
 typedef struct gr_cuda_scratch {
   void *memory;
   size_t bytes;

@@ -1,0 +1,178 @@
+/*
+** Which bin a sample belongs to, exactly as the edges say. Each way has a quick answer that is right whenever
+** it is given and declines near an edge; gr_bin_exact then compares with the edges themselves.
+*/
+#ifndef GR_BINNING_CUH
+#define GR_BINNING_CUH
+
+#include "kernels/numerics.h"
+
+enum { GR_BELOW = -1, GR_ABOVE = -2, GR_IS_NAN = -3, GR_UNSURE = -4 };
+
+/* What a kernel knows of a job; everything here was checked and derived on the host (gr_bins_of). */
+typedef struct gr_bins {
+  const double *edges;
+  const int64_t *limits; /* for integer samples; else NULL */
+  int32_t bins, modulo, guess;
+  double first, per_bin;
+  double quick_first, quick_half; /* the f64 estimate: where bin 0 starts, 0.5 - its error in bins */
+  float quick_first_f, per_bin_f, quick_half_f; /* the f32 estimate, likewise */
+  float cell_first, cells_per; /* the cells of a table over uneven edges */
+  uint64_t magic; /* 2^64 / bins + 1 */
+} gr_bins;
+
+/* ---- samples as numbers ---- */
+
+template <typename T> static __device__ __forceinline__ float gr_as_f32(T x) { return (float)x; }
+template <> __device__ __forceinline__ float gr_as_f32<gr_bf16>(gr_bf16 x) { return gr_bf16_to_f32(x); }
+template <> __device__ __forceinline__ float gr_as_f32<gr_f16>(gr_f16 x) {
+  float y;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(y) : "h"(x.bits));
+  return y;
+}
+template <typename T> static __device__ __forceinline__ double gr_as_f64(T x) { return (double)x; }
+template <> __device__ __forceinline__ double gr_as_f64<gr_bf16>(gr_bf16 x) { return (double)gr_as_f32(x); }
+template <> __device__ __forceinline__ double gr_as_f64<gr_f16>(gr_f16 x) { return (double)gr_as_f32(x); }
+
+template <typename T> struct gr_is_whole { static const bool yes = true; };
+template <> struct gr_is_whole<gr_f16> { static const bool yes = false; };
+template <> struct gr_is_whole<gr_bf16> { static const bool yes = false; };
+template <> struct gr_is_whole<float> { static const bool yes = false; };
+template <> struct gr_is_whole<double> { static const bool yes = false; };
+
+/* ---- the exact answer ---- */
+
+/* The largest k in [low, high] with at[k] <= x, given at[low] <= x. */
+template <typename V> static __device__ __forceinline__ int32_t gr_search(const V *at, V x, int32_t low, int32_t high) {
+  while (low < high) {
+    int32_t middle = (int32_t)(((uint32_t)low + (uint32_t)high + 1) >> 1);
+    if (at[middle] <= x) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}
+
+template <typename V>
+static __device__ __forceinline__ int32_t gr_place(const gr_bins &b, const V *at, V x, double estimate) {
+  int32_t k, top = b.bins - 1;
+  if (x != x) return GR_IS_NAN;
+  if (x < at[0]) return GR_BELOW;
+  if (x > at[b.bins]) return GR_ABOVE;
+  if (!b.guess) return gr_search(at, x, 0, top);
+  k = estimate > 0 ? estimate < (double)top ? (int32_t)estimate : top : 0;
+  while (k > 0 && x < at[k]) k--;
+  while (k < top && x >= at[k + 1]) k++;
+  return k;
+}
+
+template <typename T> static __device__ __forceinline__ int32_t gr_modulo(const gr_bins &b, T x) {
+  if ((b.bins & (b.bins - 1)) == 0) return (int32_t)((uint32_t)x & (uint32_t)(b.bins - 1));
+  if (sizeof(T) == 8) {
+    int64_t r = (int64_t)x % b.bins;
+    return (int32_t)(r < 0 ? r + b.bins : r);
+  }
+  /* Remainder of the absolute value by one reciprocal (Lemire, Kaser, Kurz 2019). */
+  bool negative = (T)-1 < (T)0 && x < (T)0;
+  uint32_t u = negative ? 0u - (uint32_t)x : (uint32_t)x;
+  uint32_t r = (uint32_t)__umul64hi(b.magic * u, (uint64_t)b.bins);
+  return (int32_t)(negative && r ? (uint32_t)b.bins - r : r);
+}
+
+template <bool Whole> struct gr_exact { /* integers */
+  template <typename T> static __device__ __forceinline__ int32_t bin(const gr_bins &b, T x) {
+    if (b.modulo) return gr_modulo(b, x);
+    return gr_place<int64_t>(b, b.limits, (int64_t)x, ((double)x - b.first) * b.per_bin);
+  }
+  template <typename T> static __device__ __forceinline__ bool reaches(const gr_bins &b, T x, uint32_t edge) {
+    return (int64_t)x >= b.limits[edge];
+  }
+};
+template <> struct gr_exact<false> {
+  template <typename T> static __device__ __forceinline__ int32_t bin(const gr_bins &b, T x) {
+    double v = gr_as_f64(x);
+    return gr_place<double>(b, b.edges, v, (v - b.first) * b.per_bin);
+  }
+  template <typename T> static __device__ __forceinline__ bool reaches(const gr_bins &b, T x, uint32_t edge) {
+    return gr_as_f64(x) >= b.edges[edge];
+  }
+};
+template <typename T> static __device__ __forceinline__ int32_t gr_bin_exact(const gr_bins &b, T x) {
+  return gr_exact<gr_is_whole<T>::yes>::bin(b, x);
+}
+
+/* ---- quick answers: a bin, or a negative number ---- */
+
+/*
+** Even bins, estimated in f32 or f64. Adding 1.5 * 2^23 (2^52) rounded down leaves the floor in the low bits;
+** the fraction tells whether an edge may lie within the estimate's error.
+*/
+struct gr_quick_f32 {
+  template <typename T> static __device__ __forceinline__ int32_t bin(const gr_bins &b, const uint32_t *, T x) {
+    float t = (gr_as_f32(x) - b.quick_first_f) * b.per_bin_f, m = __fadd_rd(t, 12582912.0f);
+    uint32_t k = __float_as_uint(m) - 0x4b400000u;
+    float fraction = t - (m - 12582912.0f);
+    return k < (uint32_t)b.bins && fabsf(fraction - 0.5f) < b.quick_half_f ? (int32_t)k : GR_UNSURE;
+  }
+};
+struct gr_quick_f64 {
+  template <typename T> static __device__ __forceinline__ int32_t bin(const gr_bins &b, const uint32_t *, T x) {
+    double t = (gr_as_f64(x) - b.quick_first) * b.per_bin, m = __dadd_rd(t, 6755399441055744.0);
+    uint32_t k = (uint32_t)__double2loint(m);
+    double fraction = t - (m - 6755399441055744.0);
+    bool inside = __double2hiint(m) == 0x43380000 && k < (uint32_t)b.bins;
+    return inside && fabs(fraction - 0.5) < b.quick_half ? (int32_t)k : GR_UNSURE;
+  }
+};
+struct gr_quick_modulo {
+  template <typename T> static __device__ __forceinline__ int32_t bin(const gr_bins &b, const uint32_t *, T x) {
+    return gr_modulo(b, x);
+  }
+};
+struct gr_quick_none {
+  template <typename T> static __device__ __forceinline__ int32_t bin(const gr_bins &, const uint32_t *, T) {
+    return GR_UNSURE;
+  }
+};
+
+/*
+** Uneven bins, through a table of equal cells over the range. A sample's cell never falls when the sample
+** grows (f32 subtraction and multiplication round monotonically), so the bins of a cell are known from the
+** cells of the edges. An entry is its first bin and its last one << 16; GR_EDGE_CELL: outside or at an end.
+*/
+#define GR_CELLS 4096
+#define GR_EDGE_CELL 0xffff0000u
+
+template <typename T> static __device__ __forceinline__ int32_t gr_cell(const gr_bins &b, T x) {
+  int32_t c = __float2int_rd((gr_as_f32(x) - b.cell_first) * b.cells_per); /* NaN gives 0, which is an edge cell */
+  return min(max(c, 0), GR_CELLS - 1);
+}
+
+struct gr_quick_table {
+  template <typename T> static __device__ __forceinline__ int32_t bin(const gr_bins &b, const uint32_t *table, T x) {
+    uint32_t cell = table[gr_cell(b, x)], low = cell & 0xffffu, high = cell >> 16;
+    if (low == high) return (int32_t)low;
+    if (high - low > 1 || high == 0xffffu) return GR_UNSURE;
+    /* One edge in the cell: one comparison. */
+    return (int32_t)(gr_exact<gr_is_whole<T>::yes>::reaches(b, x, high) ? high : low);
+  }
+};
+
+/* All threads of a block fill the table; a barrier must follow. */
+static __device__ void gr_fill_table(const gr_bins &b, uint32_t *table) {
+  uint16_t *half = (uint16_t *)table;
+  int32_t warp = (int32_t)(threadIdx.x >> 5), warps = (int32_t)(blockDim.x >> 5), lane = (int32_t)(threadIdx.x & 31);
+  for (int32_t c = (int32_t)threadIdx.x; c < GR_CELLS; c += (int32_t)blockDim.x) table[c] = GR_EDGE_CELL;
+  __syncthreads();
+  for (int32_t k = warp; k < b.bins; k += warps) {
+    int32_t from = gr_cell(b, b.edges[k]), to = gr_cell(b, b.edges[k + 1]);
+    for (int32_t c = from + 1 + lane; c < to; c += 32) table[c] = (uint32_t)k | (uint32_t)k << 16;
+    if (lane == 0 && k > 0) {
+      if (gr_cell(b, b.edges[k - 1]) != from) half[2 * from] = (uint16_t)(k - 1);
+      if (to != from) half[2 * from + 1] = (uint16_t)k;
+    }
+  }
+  __syncthreads();
+  if (threadIdx.x == 0) table[gr_cell(b, b.edges[0])] = table[gr_cell(b, b.edges[b.bins])] = GR_EDGE_CELL;
+}
+
+#endif
