@@ -2,6 +2,7 @@
 # make demo       run the example on the Lua binary        make test      run the specs
 # make test-all   run the specs under every Lua found      make bench     time it
 # make release    all GPU architectures                    make lint format install clean
+# make deps       install what building needs (Debian)     make deps-test   and what the specs need
 #
 # Honours CC CFLAGS LUA LUA_INCDIR NVCC CUDA_HOME CUDA_ARCHS BUSTED, and for install PREFIX LIBDIR.
 
@@ -30,6 +31,9 @@ gencode = $(foreach a,$(CUDA_ARCHS),-gencode arch=compute_$(a),code=sm_$(a)) -ge
 
 # ---- what is built ----
 
+OUT ?= build
+OBJ ?= build/obj
+
 core_c    = $(wildcard src/core/*.c kernels/cpu/*.c) src/backend/cpu.c src/backend/pretend.c
 binding_c = $(wildcard src/binding/*.c)
 cuda_c    = $(filter-out src/backend/nocuda.c src/backend/cpu.c src/backend/pretend.c,$(wildcard src/backend/*.c))
@@ -43,22 +47,21 @@ nvflags = -O3 -std=c++17 -fmad=false -I. -Xfatbin -compress-all -Xcompiler -fPIC
 
 ifneq ($(strip $(NVCC)),)
 flavour = cuda
-device_o = $(cuda_c:%.c=build/obj/%.o) $(cuda_cu:%.cu=build/obj/%.$(subst $(eval) ,-,$(CUDA_ARCHS)).o)
+device_o = $(cuda_c:%.c=$(OBJ)/%.o) $(cuda_cu:%.cu=$(OBJ)/%.$(subst $(eval) ,-,$(CUDA_ARCHS)).o)
 device_libs = -L$(CUDA_ROOT)/lib64 -lcudart_static -lrt
 else
 flavour = cpu
-device_o = build/obj/src/backend/nocuda.o
+device_o = $(OBJ)/src/backend/nocuda.o
 endif
-core_o = $(core_c:%.c=build/obj/%.o) $(device_o)
+core_o = $(core_c:%.c=$(OBJ)/%.o) $(device_o)
 libs = $(device_libs) -lm -ldl -lpthread
 
-OUT ?= build
 LIB_EXTENSION ?= so
 LIBFLAG ?= -shared
 module = $(OUT)/gpureduce.$(LIB_EXTENSION)
 binding_o = $(binding_c:src/binding/%.c=$(OUT)/obj-$(lua_version)/%.o) $(OUT)/obj-$(lua_version)/embedded.o
 
-.PHONY: all demo test test-all bench lint format release install clean
+.PHONY: all deps deps-test demo test test-all sanitize bench lint format release install clean
 .DELETE_ON_ERROR:
 
 all: $(module)
@@ -76,15 +79,15 @@ kernel_count = $(CUDA_ROOT)/bin/cuobjdump -elf $(filter %.$(subst $(eval) ,-,$(C
 build/flavour-$(flavour):
 	@mkdir -p build && rm -f build/flavour-* && touch $@
 
-build/obj/src/backend/cuda%.o: src/backend/cuda%.c $(headers)
+$(OBJ)/src/backend/cuda%.o: src/backend/cuda%.c $(headers)
 	@mkdir -p $(@D)
 	$(CC) $(base) -isystem $(CUDA_ROOT)/include -c $< -o $@
 
-build/obj/%.o: %.c $(headers)
+$(OBJ)/%.o: %.c $(headers)
 	@mkdir -p $(@D)
 	$(CC) $(base) -c $< -o $@
 
-build/obj/%.$(subst $(eval) ,-,$(CUDA_ARCHS)).o: %.cu $(cu_headers)
+$(OBJ)/%.$(subst $(eval) ,-,$(CUDA_ARCHS)).o: %.cu $(cu_headers)
 	@mkdir -p $(@D)
 	$(NVCC) $(nvflags) -c $< -o $@
 
@@ -105,6 +108,14 @@ build/embedded.c: $(lua_parts) Makefile
 
 # ---- using it ----
 
+apt = apt-get install -qq -y --no-install-recommends
+deps:
+	apt-get update -qq
+	$(apt) gcc libc6-dev lua5.4 liblua5.4-dev
+
+deps-test: deps
+	$(apt) g++ lua5.3 liblua5.3-dev lua5.1 liblua5.1-0-dev luajit libluajit-5.1-dev lua-busted lua-check
+
 demo: all
 	LUA_CPATH="$(OUT)/?.so;;" $(LUA) examples/bytes.lua $$(command -v $(LUA))
 
@@ -119,14 +130,15 @@ test-%:
 bench: all
 	LUA_CPATH="$(CURDIR)/$(OUT)/?.so;;" $(LUA) bench/spine.lua
 
+# The specs under AddressSanitizer and UBSan, with a collector that runs all the time (see spec/support.lua).
+sanitize:
+	$(MAKE) --no-print-directory test OUT=build/asan OBJ=build/asan/obj NVCC= CFLAGS="-O1 -g -Wall -Wextra -fsanitize=address,undefined -fno-sanitize-recover=undefined" \
+	  BUSTED="env LD_PRELOAD=$$($(CC) -print-file-name=libasan.so) ASAN_OPTIONS=detect_leaks=0 $(BUSTED)"
+
 lint:
 	luacheck -q .
-	$(MAKE) --no-print-directory -B build/lint NVCC=
-
-build/lint: $(core_c) $(binding_c)
-	@mkdir -p build
-	for f in $(core_c) $(binding_c); do $(CC) $(base) -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wno-missing-prototypes -I$(lua_incdir) -fsyntax-only $$f || exit 1; done
-	@touch $@
+	for f in $(core_c) $(binding_c) src/backend/nocuda.c; do \
+	  $(CC) $(base) -Werror -Wshadow -Wstrict-prototypes -Wpointer-arith -I$(lua_incdir) -fsyntax-only $$f || exit 1; done
 
 format:
 	clang-format -i $(wildcard src/*/*.c src/*/*.h kernels/*.h kernels/cpu/*.c kernels/cpu/*.h kernels/cuda/*.cu kernels/cuda/*.cuh kernels/cuda/*.h)

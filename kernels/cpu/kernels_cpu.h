@@ -7,11 +7,15 @@
 
 #include "kernels/numerics.h"
 
-/* Run body(arg, k) for k = 0 .. pieces - 1, in any order, on any threads; return when all are done. */
+/*
+** Run body(arg, k) for k = 0 .. pieces - 1 on any threads; return when all are done. Pieces are started in
+** order, so a body may wait for something that the ones before it do.
+*/
 typedef void (*gr_parallel)(int64_t pieces, void (*body)(void *arg, int64_t k), void *arg);
 
 /* "sse2", "avx2", "avx512" or "generic": what is in use. force == NULL: the best the CPU has. NULL: not possible. */
 const char *gr_cpu_select(const char *force);
+const char *gr_cpu_in_use(void);
 
 /* The first vector of the job, as a number: out, out2 and out_dtype are ignored. */
 gr_value gr_cpu_reduce_value(const gr_reduce_job *, gr_parallel);

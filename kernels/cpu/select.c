@@ -40,3 +40,5 @@ const gr_cpu_table *gr_cpu_table_in_use(void) {
   if (!in_use) gr_cpu_select(NULL);
   return in_use;
 }
+
+const char *gr_cpu_in_use(void) { return gr_cpu_table_in_use()->name; }

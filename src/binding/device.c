@@ -1,4 +1,6 @@
 /* Where things run, what it cost, how much memory: backend, devices, use, stats, memory, trim, gc, threads. */
+#include <time.h>
+
 #include "src/binding/binding.h"
 #include "src/core/pool.h"
 #include "src/core/threads.h"
@@ -115,11 +117,20 @@ static int l_threads(lua_State *L) {
 
 /* gr.instructions(): the instruction set that the CPU's kernels use. */
 static int l_instructions(lua_State *L) {
-  lua_pushstring(L, gr_cpu_select(NULL));
+  lua_pushstring(L, gr_cpu_in_use());
+  return 1;
+}
+
+/* gr.clock(): seconds on a clock that only goes forward, for timing (os.clock counts the CPU's time of all threads). */
+static int l_clock(lua_State *L) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  lua_pushnumber(L, (lua_Number)t.tv_sec + 1e-9 * (lua_Number)t.tv_nsec);
   return 1;
 }
 
 const gr_function gr_device_functions[] = {
+  {"clock", l_clock, 0},
   {"backend", l_backend, 0}, {"devices", l_devices, 0}, {"use", l_use, 0}, {"stats", l_stats, 0}, {"memory", l_memory, 0},
   {"trim", l_trim, 0},       {"gc", l_gc, 0},           {"threads", l_threads, 0}, {"instructions", l_instructions, 0},
   {NULL, NULL, 0},

@@ -1,0 +1,61 @@
+-- How fast the main operations are, end to end: until the number is a Lua value. Every result is first compared with
+-- the CPU's, to the bit. Usage: lua bench/spine.lua [largest exponent, default 28 on a GPU, 26 on the CPU]
+local gr = require "gpureduce"
+
+local name, why = gr.backend()
+local largest = tonumber(arg and arg[1]) or (name:match("cuda") and 28 or 26)
+
+local function median(t)
+  table.sort(t)
+  return t[math.floor(#t / 2) + 1]
+end
+
+-- Median seconds of f over rounds of enough calls to fill a millisecond or so.
+local function seconds(f)
+  local calls, took = 1, 0
+  f()
+  repeat
+    local start = gr.clock()
+    for _ = 1, calls do f() end
+    took = gr.clock() - start
+    if took < 1e-3 then calls = calls * 2 end
+  until took >= 1e-3
+  local rounds = {}
+  for round = 1, 15 do
+    local start = gr.clock()
+    for _ = 1, calls do f() end
+    rounds[round] = (gr.clock() - start) / calls
+  end
+  return median(rounds)
+end
+
+local function same(x, y) return x == y or (x ~= x and y ~= y) end
+
+-- What the CPU says of the same numbers (the generator gives the same on every backend).
+local function verify(op, n, ...)
+  if name == "cpu" then return end
+  local got = op(...)
+  gr.use("cpu")
+  local a, b = gr.rand(n, "f32", { seed = 1 }), gr.rand(n, "f32", { seed = 2 })
+  local expected = op(a, select("#", ...) == 2 and b or nil)
+  gr.use(name)
+  assert(same(got, expected), ("n = %d: %.17g here, %.17g on the CPU"):format(n, got, expected))
+end
+
+print(("%s, %s (%s); CPU: %s, %d threads"):format(gr._VERSION, name, why, gr.instructions(), gr.threads()))
+print("           sum f32              dot f32              max f32")
+print("      n      us     GB/s          us     GB/s          us     GB/s")
+for exponent = 4, largest, 2 do
+  local n = 2 ^ exponent
+  local a, b = gr.rand(n, "f32", { seed = 1 }), gr.rand(n, "f32", { seed = 2 })
+  local row = { ("2^%-2d"):format(exponent) }
+  for k, op in ipairs { gr.sum, gr.dot, gr.max } do
+    local second = k == 2 and b or nil
+    verify(op, n, a, second)
+    local s = seconds(function() return op(a, second) end)
+    row[#row + 1] = ("%9.2f %8.1f"):format(s * 1e6, n * (k == 2 and 8 or 4) / s / 1e9)
+  end
+  print("   " .. table.concat(row, "    "))
+  a:release()
+  b:release()
+end
