@@ -2,6 +2,7 @@
 ** Reductions: takes a job apart into stretches that one kernel call does, and folds what comes back along
 ** the tree. Vectors that are not contiguous are gathered leaf by leaf.
 */
+#include "kernels/cpu/gather.h"
 #include "kernels/cpu/table.h"
 
 #define PIECE_BYTES (256 * 1024) /* what is worth handing to another thread */
@@ -39,19 +40,6 @@ static plan make_plan(const gr_reduce_job *job) {
   return p;
 }
 
-/* m elements of a strided vector side by side. */
-#define GATHER(type)                                                              \
-  for (k = 0; k < m; k++, from += stride) memcpy((type *)to + k, from, sizeof(type))
-static void gather(void *to, const char *from, int64_t stride, int64_t m, int size) {
-  int64_t k;
-  switch (size) {
-    case 1: GATHER(uint8_t); break;
-    case 2: GATHER(uint16_t); break;
-    case 4: GATHER(uint32_t); break;
-    default: GATHER(uint64_t); break;
-  }
-}
-
 /* Elements from .. from + m of vector v; from is where a leaf starts. */
 static gr_acc range(const plan *p, int64_t v, int64_t from, int64_t m) {
   const gr_vec *x = &p->job->a, *y = &p->job->b;
@@ -70,8 +58,8 @@ static gr_acc range(const plan *p, int64_t v, int64_t from, int64_t m) {
   c.count = 0;
   for (; m > 0; m -= leaf, from += leaf) {
     const int64_t part = m < leaf ? m : leaf;
-    if (gather_x) gather(u, a, x->stride, part, p->size);
-    if (gather_y) gather(w, b, y->stride, part, p->size);
+    if (gather_x) gr_gather(u, a, x->stride, part, p->size);
+    if (gather_y) gr_gather(w, b, y->stride, part, p->size);
     {
       gr_acc acc = p->span(gather_x ? (const void *)u : a, gather_y ? (const void *)w : b, part, p->job);
       if (p->kind == GR_ACC_PLACE) acc.i[1] += from;

@@ -59,3 +59,24 @@ GR_INLINE vf vf_load(gr_dtype t, const void *p) {
     }
   }
 }
+
+/* Lane l becomes the sum (or product) of lanes 0 .. l, by doubling halves: the upper takes the lower's last. */
+GR_INLINE vd vd_scan(int multiply, vd x) {
+  vd t = (vd)_mm256_movedup_pd((__m256d)x);
+  t = multiply ? x * t : x + t;
+  x = (vd)_mm256_blend_pd((__m256d)x, (__m256d)t, 0xa);
+  t = (vd)_mm256_permute4x64_pd((__m256d)x, 0x55);
+  t = multiply ? x * t : x + t;
+  return (vd)_mm256_blend_pd((__m256d)x, (__m256d)t, 0xc);
+}
+GR_INLINE vd vd_last(vd x) { return (vd)_mm256_permute4x64_pd((__m256d)x, 0xff); }
+GR_INLINE vd vd_shift(vd first, vd x) {
+  return (vd)_mm256_blend_pd(_mm256_permute4x64_pd((__m256d)x, 0x90), (__m256d)first, 1);
+}
+
+GR_INLINE void vd_store(gr_dtype t, void *p, vd x) {
+  __m256d v = (__m256d)x;
+  v = _mm256_blendv_pd(v, _mm256_set1_pd(gr_nan()), _mm256_cmp_pd(v, v, _CMP_UNORD_Q));
+  if (t == GR_F64) _mm256_storeu_pd((double *)p, v);
+  else _mm_storeu_ps((float *)p, _mm256_cvtpd_ps(v));
+}

@@ -50,3 +50,31 @@ GR_INLINE vf vf_load(gr_dtype t, const void *p) {
     }
   }
 }
+
+/* Lane l becomes the sum (or product) of lanes 0 .. l, by doubling halves: the upper takes the lower's last. */
+GR_INLINE vd vd_scan(int multiply, vd x) {
+  __m512d v = (__m512d)x, t;
+#define GR_STEP(mask) v = multiply ? _mm512_mask_mul_pd(v, mask, v, t) : _mm512_mask_add_pd(v, mask, v, t)
+  t = _mm512_movedup_pd(v);
+  GR_STEP(0xaa);
+  t = _mm512_permutex_pd(v, 0x55);
+  GR_STEP(0xcc);
+  t = _mm512_permutexvar_pd(_mm512_set1_epi64(3), v);
+  GR_STEP(0xf0);
+#undef GR_STEP
+  return (vd)v;
+}
+GR_INLINE vd vd_last(vd x) { return (vd)_mm512_permutexvar_pd(_mm512_set1_epi64(7), (__m512d)x); }
+/* The lanes one place up, what comes first in lane 0. */
+GR_INLINE vd vd_shift(vd first, vd x) {
+  __m512i i = _mm512_set_epi64(6, 5, 4, 3, 2, 1, 0, 0);
+  return (vd)_mm512_mask_mov_pd(_mm512_permutexvar_pd(i, (__m512d)x), 1, (__m512d)first);
+}
+
+/* Rounded to t, which is F32 or F64; every NaN becomes the canonical one. */
+GR_INLINE void vd_store(gr_dtype t, void *p, vd x) {
+  __m512d v = (__m512d)x;
+  v = _mm512_mask_mov_pd(v, _mm512_cmp_pd_mask(v, v, _CMP_UNORD_Q), _mm512_set1_pd(gr_nan()));
+  if (t == GR_F64) _mm512_storeu_pd(p, v);
+  else _mm256_storeu_ps((float *)p, _mm512_cvtpd_ps(v));
+}

@@ -67,3 +67,19 @@ GR_INLINE vf vf_load(gr_dtype t, const void *p) {
     }
   }
 }
+
+/* Lane l becomes the sum (or product) of lanes 0 .. l. */
+GR_INLINE vd vd_scan(int multiply, vd x) {
+  vd t = (vd)_mm_unpacklo_pd((__m128d)x, (__m128d)x);
+  t = multiply ? x * t : x + t;
+  return (vd)_mm_move_sd((__m128d)t, (__m128d)x);
+}
+GR_INLINE vd vd_last(vd x) { return (vd)_mm_unpackhi_pd((__m128d)x, (__m128d)x); }
+GR_INLINE vd vd_shift(vd first, vd x) { return (vd)_mm_unpacklo_pd((__m128d)first, (__m128d)x); }
+
+GR_INLINE void vd_store(gr_dtype t, void *p, vd x) {
+  __m128d v = (__m128d)x, nan = _mm_cmpunord_pd(v, v);
+  v = _mm_or_pd(_mm_andnot_pd(nan, v), _mm_and_pd(nan, _mm_set1_pd(gr_nan())));
+  if (t == GR_F64) _mm_storeu_pd((double *)p, v);
+  else _mm_storel_epi64((__m128i *)p, _mm_castps_si128(_mm_cvtpd_ps(v)));
+}

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 /*
-** body(arg, k) for k = 0 .. pieces - 1, in any order, here and on the pool's threads; returns when all are
+** body(arg, k) for k = 0 .. pieces - 1, started in order, here and on the pool's threads; returns when all are
 ** done. Any thread may call. A call made while the pool is busy (another Lua state's, or one from inside a
 ** body) does all the work itself.
 */

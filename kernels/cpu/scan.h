@@ -1,0 +1,34 @@
+/* What scan.c and the kernels of scan.inc share. */
+#ifndef GR_CPU_SCAN_H
+#define GR_CPU_SCAN_H
+
+#include "kernels/numerics.h"
+
+#define GR_SCAN_BLOCK 131072 /* elements: 32 tiles of 16 rows of 32 groups of 8 */
+
+/*
+** Totals of neighbours, paired as the scan by doubling halves pairs them: scan_fold is the inclusive result
+** at the last one pushed.
+*/
+typedef struct scan_counter {
+  double node[8];
+  int top, count;
+} scan_counter;
+
+static inline void scan_push(scan_counter *c, int multiply, double x) {
+  int k;
+  for (k = c->count++; k & 1; k >>= 1) {
+    const double left = c->node[--c->top];
+    x = multiply ? left * x : left + x;
+  }
+  c->node[c->top++] = x;
+}
+
+static inline double scan_fold(const scan_counter *c, int multiply) {
+  int k = c->top - 1;
+  double x = c->node[k];
+  while (k-- > 0) x = multiply ? c->node[k] * x : c->node[k] + x;
+  return x;
+}
+
+#endif
