@@ -120,7 +120,7 @@ demo: all
 	LUA_CPATH="$(OUT)/?.so;;" $(LUA) examples/bytes.lua $$(command -v $(LUA))
 
 test: all
-	LUA_CPATH="$(CURDIR)/$(OUT)/?.so;;" $(BUSTED) --lua=$$(command -v $(LUA))
+	LUA_CPATH="$(CURDIR)/$(OUT)/?.so;;" $(BUSTED) --lua=$$(command -v $(LUA)) --cpath="$(CURDIR)/$(OUT)/?.so"
 
 luas = $(foreach l,lua5.4 lua5.3 lua5.1 luajit,$(if $(shell command -v $(l)),$(l)))
 test-all: $(luas:%=test-%)
