@@ -1,0 +1,355 @@
+/*
+** Running sums, products, minima and maxima in one launch. Blocks take tiles of 4096 elements in order; a
+** tile publishes what it adds up to before it knows what lies before it, and learns that from the totals of
+** the 31 tiles, 31 groups of tiles and one superblock before it: always the same ones, so that the order of
+** additions depends on positions alone (docs/numerics.md: the scan).
+*/
+#ifndef GR_SCAN_CUH
+#define GR_SCAN_CUH
+
+#include <cuda_runtime.h>
+#include "kernels/cuda/element.cuh"
+#include "kernels/cuda/launch.h"
+
+#define GR_SCAN_THREADS 256
+#define GR_SCAN_WARPS 8
+#define GR_SCAN_ROW 256
+#define GR_SCAN_ROWS 16 /* a tile; a warp has two */
+#define GR_SCAN_TILE (GR_SCAN_ROW * GR_SCAN_ROWS)
+
+/* A published total: each word carries half of it and the launch's tag, so a word is either whole or not there. */
+typedef ulonglong2 gr_scan_state;
+
+typedef struct gr_scan {
+  const char *a;
+  char *out;
+  int64_t a_stride, out_stride; /* in logical order: negative when the scan runs backwards */
+  int64_t n, tiles;
+  int32_t exclusive;
+  int64_t flip; /* max: -1, its keys are complemented and the smallest is looked for */
+  uint64_t start; /* the element that an exclusive scan starts with */
+  unsigned *next; /* the next tile to take */
+  gr_scan_state *tile, *group, *super;
+  uint32_t tag;
+} gr_scan;
+
+/* ---- what is scanned: 8-byte values, how elements become values and values results ---- */
+
+template <gr_dtype D, bool multiplies> struct gr_scan_float {
+  using Value = double;
+  using In = gr_type<D>;
+  using Out = std::conditional_t<D == GR_F64, double, float>;
+  static __device__ __forceinline__ Value identity() { return multiplies ? 1.0 : -0.0; }
+  static __device__ __forceinline__ Value join(Value x, Value y) { return multiplies ? x * y : x + y; }
+  static __device__ __forceinline__ Value value(In x, int64_t) { return gr_to_f64<D>(x); }
+  static __device__ __forceinline__ Out result(Value x, int64_t) {
+    if constexpr (D == GR_F64) return gr_canonical(x);
+    else return gr_f64_to_f32(x);
+  }
+};
+
+template <gr_dtype D, bool multiplies> struct gr_scan_integer {
+  using Value = int64_t;
+  using In = gr_type<D>;
+  using Out = int64_t;
+  static __device__ __forceinline__ Value identity() { return multiplies; }
+  static __device__ __forceinline__ Value join(Value x, Value y) {
+    return (int64_t)(multiplies ? (uint64_t)x * (uint64_t)y : (uint64_t)x + (uint64_t)y);
+  }
+  static __device__ __forceinline__ Value value(In x, int64_t) { return (int64_t)x; }
+  static __device__ __forceinline__ Out result(Value x, int64_t) { return x; }
+};
+
+/* Keys; of floats INT64_MIN stands for NaN, which wins over everything. */
+template <gr_dtype D> struct gr_scan_order {
+  using Value = int64_t;
+  using In = gr_type<D>;
+  using Out = gr_type<D>;
+  static __device__ __forceinline__ Value identity() { return INT64_MAX; }
+  static __device__ __forceinline__ Value join(Value x, Value y) { return y < x ? y : x; }
+  static __device__ __forceinline__ Value value(In x, int64_t flip) {
+    return gr_is_nan<D>(x) ? INT64_MIN : gr_element<D>::key(x) ^ flip;
+  }
+  static __device__ __forceinline__ Out result(Value v, int64_t flip) {
+    int64_t key = v ^ flip;
+    bool nan = v == INT64_MIN;
+    Out x;
+    if constexpr (D == GR_F64) x = nan ? gr_nan() : gr_from_bits64((uint64_t)gr_key_bits64((uint64_t)key));
+    else if constexpr (D == GR_F32)
+      x = gr_from_bits32(nan ? 0x7fc00000u : (uint32_t)gr_key_bits32((uint32_t)key));
+    else if constexpr (D == GR_F16) x.bits = nan ? 0x7e00 : (uint16_t)gr_key_bits16((uint16_t)key);
+    else if constexpr (D == GR_BF16) x.bits = nan ? 0x7fc0 : (uint16_t)gr_key_bits16((uint16_t)key);
+    else x = (Out)key;
+    return x;
+  }
+};
+
+/* ---- published totals ---- */
+
+template <class S>
+static __device__ __forceinline__ void gr_scan_publish(gr_scan_state *at, typename S::Value v, uint32_t tag) {
+  uint64_t u;
+  memcpy(&u, &v, 8);
+  uint64_t low = (uint64_t)tag << 32 | (uint32_t)u, high = (uint64_t)tag << 32 | u >> 32;
+  asm volatile("st.relaxed.gpu.global.v2.u64 [%0], {%1, %2};" : : "l"(at), "l"(low), "l"(high) : "memory");
+}
+
+template <class S>
+static __device__ __forceinline__ typename S::Value gr_scan_await(const gr_scan_state *at, uint32_t tag) {
+  uint64_t low, high, u;
+  for (;;) {
+    asm volatile("ld.relaxed.gpu.global.v2.u64 {%0, %1}, [%2];" : "=l"(low), "=l"(high) : "l"(at) : "memory");
+    if ((uint32_t)(low >> 32) == tag && (uint32_t)(high >> 32) == tag) break;
+  }
+  u = high << 32 | (uint32_t)low;
+  typename S::Value v;
+  memcpy(&v, &u, 8);
+  return v;
+}
+
+/* ---- within a warp ---- */
+
+/* Inclusive scan over `count` lanes: in each step the upper half of a group adds the last of its lower half. */
+template <class S>
+static __device__ __forceinline__ typename S::Value gr_scan_lanes(typename S::Value v, int count, int lane) {
+#pragma unroll
+  for (int h = 1; h < 32; h *= 2) {
+    if (h >= count) break;
+    typename S::Value last = __shfl_sync(~0u, v, (lane & ~(2 * h - 1)) + h - 1);
+    if (lane & h) v = S::join(last, v);
+  }
+  return v;
+}
+
+template <class S> static __device__ __forceinline__ void gr_scan_eight(typename S::Value (&v)[8]) {
+#pragma unroll
+  for (int h = 1; h < 8; h *= 2)
+#pragma unroll
+    for (int k = 0; k < 8; k++)
+      if (k & h) v[k] = S::join(v[(k & ~(2 * h - 1)) + h - 1], v[k]);
+}
+
+/* The value before this lane's. */
+template <class S> static __device__ __forceinline__ typename S::Value gr_scan_before(typename S::Value v, int lane) {
+  typename S::Value before = __shfl_up_sync(~0u, v, 1);
+  return lane == 0 ? S::identity() : before;
+}
+
+/* ---- between memory and the lanes that own 8 elements in a row ---- */
+
+/*
+** A row passes through shared memory, so that global memory sees 16-byte words in order while a lane gets its 8
+** neighbours. Words are swizzled so that neither side meets bank conflicts.
+*/
+template <int size> struct gr_scan_row {
+  static constexpr int words = size * 8 > 16 ? size * 8 / 16 : 1; /* of a lane */
+  static __device__ __forceinline__ int place(int word) { return word ^ (word >> 3 & (words - 1)); }
+  static __device__ __forceinline__ char *element(char *row, int k) {
+    int byte = k * size;
+    return row + place(byte >> 4) * 16 + (byte & 15);
+  }
+  /* This lane's eight elements. */
+  template <typename T> static __device__ __forceinline__ void take(const char *row, int lane, T (&x)[8]) {
+    if constexpr (size == 1) {
+      memcpy(x, __builtin_assume_aligned(row + lane * 8, 8), 8);
+    } else {
+#pragma unroll
+      for (int w = 0; w < words; w++) {
+        uint4 u = *(const uint4 *)(row + place(lane * words + w) * 16);
+        memcpy((char *)x + w * 16, &u, 16);
+      }
+    }
+  }
+  template <typename T> static __device__ __forceinline__ void give(char *row, int lane, const T (&x)[8]) {
+    if constexpr (size == 1) {
+      memcpy(__builtin_assume_aligned(row + lane * 8, 8), x, 8);
+    } else {
+#pragma unroll
+      for (int w = 0; w < words; w++) {
+        uint4 u;
+        memcpy(&u, (const char *)x + w * 16, 16);
+        *(uint4 *)(row + place(lane * words + w) * 16) = u;
+      }
+    }
+  }
+};
+
+/* Two neighbouring rows of a warp, read from p; `whole`: all there, contiguous and aligned. */
+template <typename T>
+static __device__ __forceinline__ void gr_scan_read(char *rows, const char *p, int64_t stride, int64_t left, bool whole,
+                                                    int lane) {
+  constexpr int size = (int)sizeof(T), words = 2 * GR_SCAN_ROW * size / 16, each = words / 32;
+  using R = gr_scan_row<size>;
+  if (whole) {
+    uint4 u[each];
+#pragma unroll
+    for (int w = 0; w < each; w++) u[w] = __ldcs((const uint4 *)p + w * 32 + lane);
+#pragma unroll
+    for (int w = 0; w < each; w++) *(uint4 *)(rows + R::place(w * 32 + lane) * 16) = u[w];
+  } else {
+#pragma unroll 8
+    for (int k = lane; k < 2 * GR_SCAN_ROW; k += 32)
+      if (k < left) *(T *)R::element(rows, k) = *(const T *)(p + k * stride);
+  }
+  __syncwarp();
+}
+
+template <typename T>
+static __device__ __forceinline__ void gr_scan_write(char *row, char *p, int64_t stride, int64_t left, bool whole,
+                                                     int lane) {
+  constexpr int size = (int)sizeof(T), words = GR_SCAN_ROW * size / 16;
+  using R = gr_scan_row<size>;
+  __syncwarp();
+  if (whole) {
+#pragma unroll
+    for (int w = lane; w < words; w += 32)
+      __stcs((uint4 *)p + w, *(const uint4 *)(row + R::place(w) * 16));
+  } else {
+#pragma unroll 8
+    for (int k = lane; k < GR_SCAN_ROW; k += 32)
+      if (k < left) *(T *)(p + k * stride) = *(const T *)R::element(row, k);
+  }
+  __syncwarp();
+}
+
+/* ---- the kernel ---- */
+
+template <class S> struct gr_scan_shared {
+  using Value = typename S::Value;
+  /* A warp's two rows, and where a row of results passes: over its own elements if it is no longer than they. */
+  static constexpr int in = GR_SCAN_ROW * (int)sizeof(typename S::In), out = GR_SCAN_ROW * (int)sizeof(typename S::Out);
+  static constexpr int lead = out > in ? out : 0;
+  __align__(16) char rows[GR_SCAN_WARPS][lead + 2 * in];
+  __device__ __forceinline__ char *elements(int warp, int r) { return rows[warp] + lead + r * in; }
+  __device__ __forceinline__ char *results(int warp, int r) { return rows[warp] + (lead ? 0 : r * in); }
+  Value row[GR_SCAN_ROWS];        /* totals, then what lies before each in the tile */
+  Value in_group, in_super, done; /* what lies before the tile: T, G and S */
+  Value super_total;
+  int64_t tile, next;
+};
+
+/* The first warp: totals of the rows, the tile's total out, what its neighbours before it add up to in. */
+template <class S>
+static __device__ __forceinline__ void gr_scan_tile(const gr_scan &q, gr_scan_shared<S> &s, int lane) {
+  int64_t tile = s.tile;
+  int place = (int)(tile & 31);
+  typename S::Value v = S::identity(), total;
+  if (lane < GR_SCAN_ROWS) v = s.row[lane];
+  v = gr_scan_lanes<S>(v, GR_SCAN_ROWS, lane);
+  total = __shfl_sync(~0u, v, GR_SCAN_ROWS - 1);
+  if (lane == 0) gr_scan_publish<S>(&q.tile[tile], total, q.tag);
+  v = gr_scan_before<S>(v, lane);
+  if (lane < GR_SCAN_ROWS) s.row[lane] = v;
+  v = lane == place ? total : S::identity();
+  if (lane < place) v = gr_scan_await<S>(&q.tile[tile - place + lane], q.tag);
+  __syncwarp();
+  v = gr_scan_lanes<S>(v, 32, lane);
+  if (place == 31 && lane == 31) gr_scan_publish<S>(&q.group[tile >> 5], v, q.tag);
+  v = gr_scan_before<S>(v, lane);
+  if (lane == place) s.in_group = v;
+}
+
+/* The second: groups of 32 tiles before this one. The last tile of a superblock waits for its own group as well. */
+template <class S>
+static __device__ __forceinline__ void gr_scan_group(const gr_scan &q, gr_scan_shared<S> &s, int lane) {
+  int64_t group = s.tile >> 5;
+  int place = (int)(group & 31);
+  bool last = (s.tile & 1023) == 1023; /* of a superblock */
+  typename S::Value v = S::identity();
+  if (lane < place + last) v = gr_scan_await<S>(&q.group[group - place + lane], q.tag);
+  __syncwarp();
+  v = gr_scan_lanes<S>(v, 32, lane);
+  if (lane == 31) s.super_total = v;
+  v = gr_scan_before<S>(v, lane);
+  if (lane == place) s.in_super = v;
+}
+
+/* This lane's eight elements of a row, scanned; `left` elements of the row are there. */
+template <class S>
+static __device__ __forceinline__ void gr_scan_own(typename S::Value (&v)[8], const char *row, int64_t left,
+                                                   int64_t flip, int lane) {
+  typename S::In x[8];
+  gr_scan_row<(int)sizeof(typename S::In)>::take(row, lane, x);
+#pragma unroll
+  for (int k = 0; k < 8; k++) v[k] = lane * 8 + k < left ? S::value(x[k], flip) : S::identity();
+  gr_scan_eight<S>(v);
+}
+
+/* Results of the elements v that follow base. */
+template <class S>
+static __device__ __forceinline__ void gr_scan_results(const gr_scan &q, const typename S::Value (&v)[8],
+                                                       typename S::Value base, typename S::Out (&out)[8]) {
+#pragma unroll
+  for (int k = 0; k < 8; k++) {
+    if (q.exclusive) out[k] = S::result(k ? S::join(base, v[k ? k - 1 : 0]) : base, q.flip);
+    else out[k] = S::result(S::join(base, v[k]), q.flip);
+  }
+}
+
+/*
+** Elements wait in shared memory while the block learns what lies before them, and are scanned a second
+** time then: that costs less than keeping the first scan in registers.
+*/
+template <class S>
+static __global__ void __launch_bounds__(GR_SCAN_THREADS, 4) gr_scan_tiles(const __grid_constant__ gr_scan q) {
+  using Value = typename S::Value;
+  using In = typename S::In;
+  using Out = typename S::Out;
+  __shared__ gr_scan_shared<S> s;
+  int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
+  bool whole_in = q.a_stride == (int64_t)sizeof(In) && ((uintptr_t)q.a & 15) == 0;
+  bool whole_out = q.out_stride == (int64_t)sizeof(Out) && ((uintptr_t)q.out & 15) == 0;
+  unsigned last_ticket = (unsigned)(q.tiles + gridDim.x - 1); /* the counter wraps to zero when all have asked */
+  if (threadIdx.x == 0) s.tile = atomicInc(q.next, last_ticket);
+  for (;;) {
+    __syncthreads();
+    int64_t tile = s.tile, from = tile * GR_SCAN_TILE + warp * 2 * GR_SCAN_ROW, left = q.n - from;
+    if (tile >= q.tiles) return;
+    bool whole = left >= 2 * GR_SCAN_ROW;
+    gr_scan_read<In>(s.elements(warp, 0), q.a + from * q.a_stride, q.a_stride, left, whole_in && whole, lane);
+    Value before[2], v[8];
+#pragma unroll
+    for (int r = 0; r < 2; r++) {
+      gr_scan_own<S>(v, s.elements(warp, r), left - r * GR_SCAN_ROW, q.flip, lane);
+      Value w = gr_scan_lanes<S>(v[7], 32, lane);
+      if (lane == 31) s.row[warp * 2 + r] = w;
+      before[r] = gr_scan_before<S>(w, lane);
+    }
+    __syncthreads();
+    if (warp == 0) gr_scan_tile<S>(q, s, lane);
+    else if (warp == 1) gr_scan_group<S>(q, s, lane);
+    else if (warp == 2 && lane == 0)
+      s.done = tile < 1024 ? S::identity() : gr_scan_await<S>(&q.super[tile >> 10], q.tag);
+    else if (warp == 3 && lane == 0) s.next = atomicInc(q.next, last_ticket);
+    __syncthreads();
+    Value base = S::join(S::join(s.done, s.in_super), s.in_group);
+    if (threadIdx.x == 0 && (tile & 1023) == 1023)
+      gr_scan_publish<S>(&q.super[(tile >> 10) + 1], S::join(s.done, s.super_total), q.tag);
+#pragma unroll
+    for (int r = 0; r < 2; r++) {
+      int64_t at = from + r * GR_SCAN_ROW, rest = left - r * GR_SCAN_ROW;
+      char *row = s.results(warp, r);
+      Out out[8];
+      gr_scan_own<S>(v, s.elements(warp, r), rest, q.flip, lane);
+      gr_scan_results<S>(q, v, S::join(base, S::join(s.row[warp * 2 + r], before[r])), out);
+      if (q.exclusive && at == 0 && lane == 0) memcpy(&out[0], &q.start, sizeof out[0]);
+      __syncwarp();
+      gr_scan_row<(int)sizeof(Out)>::give(row, lane, out);
+      gr_scan_write<Out>(row, q.out + at * q.out_stride, q.out_stride, rest, whole_out && whole, lane);
+    }
+    if (threadIdx.x == 0) s.tile = s.next;
+  }
+}
+
+template <class S> static cudaError_t gr_scan_start(const gr_scan *q, const gr_cuda_chip *chip, cudaStream_t stream) {
+  void *args[] = {(void *)q};
+  int64_t most = (int64_t)chip->sms * 4;
+  unsigned blocks = (unsigned)(q->tiles < most ? q->tiles : most);
+  return cudaLaunchKernel((const void *)gr_scan_tiles<S>, blocks, GR_SCAN_THREADS, args, 0, stream);
+}
+
+cudaError_t gr_scan_floats(gr_dtype, int multiplies, const gr_scan *, const gr_cuda_chip *, cudaStream_t);
+cudaError_t gr_scan_integers(gr_dtype, int multiplies, const gr_scan *, const gr_cuda_chip *, cudaStream_t);
+cudaError_t gr_scan_orders(gr_dtype, const gr_scan *, const gr_cuda_chip *, cudaStream_t);
+
+#endif
