@@ -306,8 +306,8 @@ GR_FN gr_value gr_finish(gr_op op, gr_dtype t, gr_acc a, int64_t n, double ddof)
     default: break;
   }
   if (kind == GR_ACC_PAIRED) { /* an infinite sum has a meaningless compensation */
-    int neumaier = red == GR_RED_SUM_NEUMAIER || red == GR_RED_DOT_NEUMAIER;
-    return gr_value_f(neumaier && a.f[0] - a.f[0] == 0 ? a.f[0] + a.f[1] : a.f[0]);
+    int kahan = red == GR_RED_SUM_KAHAN || red == GR_RED_DOT_KAHAN;
+    return gr_value_f(a.f[0] - a.f[0] != 0 ? a.f[0] : kahan ? a.f[0] - a.f[1] : a.f[0] + a.f[1]);
   }
   return kind == GR_ACC_WRAP ? gr_value_i(a.i[0]) : gr_value_f(a.f[0]);
 }

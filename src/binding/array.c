@@ -22,7 +22,7 @@ static int l_index(lua_State *L) {
     return 1;
   }
   if (!gr_l_to_int64(L, 2, &k)) return lua_pushnil(L), 1;
-  gr_l_check_array(L, 1);
+  if (!a->storage) return luaL_error(L, GR_ARRAY_NAME ": array has been released");
   if (k < 1 || k > a->n) return lua_pushnil(L), 1;
   gr_array one = *a;
   one.offset += (k - 1) * a->stride;
@@ -34,10 +34,11 @@ static int l_index(lua_State *L) {
 
 static int l_newindex(lua_State *L) {
   gr_context *c = gr_l_context(L);
-  gr_array *a = gr_l_check_array(L, 1);
+  gr_array *a = lua_touserdata(L, 1);
   char text[96], element[8];
   int64_t k;
   gr_vec v;
+  if (!a->storage) return luaL_error(L, GR_ARRAY_NAME ": array has been released");
   if (!gr_l_to_int64(L, 2, &k)) return luaL_error(L, GR_ARRAY_NAME ": position expected, got %s", luaL_typename(L, 2));
   const char *why = gr_l_put(L, 3, a->dtype, element, text);
   if (k < 1 || k > a->n) {

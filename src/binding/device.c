@@ -14,6 +14,7 @@ static void set_number(lua_State *L, const char *key, uint64_t x) {
 /* gr.backend(): the name of the device in use, and why it is that one. */
 static int l_backend(lua_State *L) {
   gr_context *c = gr_l_context(L);
+  GR_TRY(L, c, 1, gr_context_ready(c));
   lua_pushstring(L, c->queue->backend->name);
   lua_pushstring(L, c->why);
   return 2;

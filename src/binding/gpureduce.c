@@ -58,7 +58,6 @@ static gr_context *open_context(lua_State *L) {
   lua_setfield(L, LUA_REGISTRYINDEX, CONTEXT_NAME ".instance");
   *c = gr_context_new();
   if (!*c) luaL_error(L, "gpureduce: out of memory");
-  if (gr_context_use(*c, NULL) != GR_OK) luaL_error(L, "gpureduce: %s", (*c)->error);
   return *c;
 }
 

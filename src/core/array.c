@@ -5,6 +5,8 @@ const char gr_array_magic = 0;
 gr_status gr_array_make(gr_context *c, gr_array *out, gr_dtype dtype, int64_t n) {
   size_t size = (size_t)gr_size(dtype);
   char text[24];
+  gr_status status = gr_context_ready(c);
+  if (status != GR_OK) return status;
   if (n > (int64_t)(PTRDIFF_MAX / size / 2)) return gr_fail(c, GR_NO_MEMORY, "out of memory: %lld elements asked", (long long)n);
   size_t bytes = (size_t)n * size, free_bytes = bytes >> 30 ? c->queue->backend->available(c->queue->backend) : bytes;
   if (bytes > free_bytes && bytes > free_bytes + c->live)

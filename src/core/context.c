@@ -52,13 +52,14 @@ static gr_backend *backend_named(gr_backend *const *list, int n, const char *nam
   return NULL;
 }
 
-static gr_status unknown_device(gr_context *c, gr_backend *const *list, int n, const char *name, const char *why) {
+static gr_status unknown_device(gr_context *c, gr_backend *const *list, int n, const char *name, const char *why,
+                                const char *source) {
   char known[200] = "";
   size_t at = 0;
   for (int k = 0; k < n && at < sizeof known - 20; k++)
     at += (size_t)snprintf(known + at, sizeof known - at, "%s%s", k ? ", " : "", list[k]->name);
-  if (!strncmp(name, "cuda", 4) && n == 2) return gr_fail(c, GR_BAD, "no device '%s': %s", name, why);
-  return gr_fail(c, GR_BAD, "no device '%s' (there are: %s)", name, known);
+  if (!strncmp(name, "cuda", 4) && n == 2) return gr_fail(c, GR_BAD, "no device '%s'%s: %s", name, source, why);
+  return gr_fail(c, GR_BAD, "no device '%s'%s (there are: %s)", name, source, known);
 }
 
 gr_status gr_context_use(gr_context *c, const char *name) {
@@ -67,7 +68,7 @@ gr_status gr_context_use(gr_context *c, const char *name) {
   int n = gr_backends(list, &why);
   if (wish && *wish) {
     chosen = backend_named(list, n, wish);
-    if (!chosen) return unknown_device(c, list, n, wish, why);
+    if (!chosen) return unknown_device(c, list, n, wish, why, name ? "" : ", which GPUREDUCE_DEVICE asks for");
     c->why = name ? "chosen by use" : "chosen by GPUREDUCE_DEVICE";
   } else {
     chosen = list[0]; /* the first GPU, or the CPU */

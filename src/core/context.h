@@ -13,7 +13,7 @@ typedef struct gr_context {
   int refs, closed;
   gr_queue *queues[GR_MAX_BACKENDS];
   int queue_count;
-  gr_queue *queue;      /* in use */
+  gr_queue *queue;      /* in use; NULL before the first use of any */
   const char *why;      /* why this backend was chosen */
   size_t live;          /* bytes of this state's storages, both sides */
   size_t floor, budget; /* a full collection is due when live would pass budget */
@@ -28,6 +28,9 @@ void gr_context_drop(gr_context *); /* closes the queues when the last storage i
 
 /* Switch to "cpu", "pretend", "cuda" or "cuda:N"; NULL: what GPUREDUCE_DEVICE says, else the best there is. */
 gr_status gr_context_use(gr_context *, const char *name);
+
+/* Devices are looked for at first use, not at require: starting CUDA takes a while. */
+static inline gr_status gr_context_ready(gr_context *c) { return c->queue ? GR_OK : gr_context_use(c, NULL); }
 
 /* Every backend of this process: fills list, returns how many; why: the reason when there is no CUDA device. */
 int gr_backends(gr_backend *list[GR_MAX_BACKENDS], const char **why);

@@ -122,7 +122,8 @@ static gr_status redo_unsafe(gr_context *c, const gr_reduce_job *job, gr_array *
   return GR_OK;
 }
 
-static gr_status run_each(gr_context *c, gr_reduce_job *job, gr_array *out, gr_array *out2) {
+/* Into dense arrays: kernels write their results next to each other. */
+static gr_status run_dense(gr_context *c, gr_reduce_job *job, gr_array *out, gr_array *out2) {
   gr_queue *q = out->storage->queue;
   gr_side side = gr_kernel_side(out->storage);
   gr_vec o = {0}, o2 = {0};
@@ -134,6 +135,16 @@ static gr_status run_each(gr_context *c, gr_reduce_job *job, gr_array *out, gr_a
   job->out_dtype = out->dtype;
   status = q->backend->reduce(q, job, NULL);
   return status == GR_OK ? GR_OK : gr_fail_from(c, q, status, gr_ops[job->op].name, 0);
+}
+
+static gr_status run_each(gr_context *c, gr_reduce_job *job, gr_array *out, gr_array *out2) {
+  gr_array dense = {0};
+  if (gr_array_dense(out)) return run_dense(c, job, out, out2);
+  gr_status status = gr_array_make(c, &dense, out->dtype, out->n);
+  if (status == GR_OK) status = run_dense(c, job, &dense, out2);
+  if (status == GR_OK) status = gr_copy(c, &dense, out);
+  gr_array_release(&dense);
+  return status;
 }
 
 gr_status gr_reduce_each(gr_context *c, gr_op op, gr_shape s, const gr_array *a, const gr_array *b, double ddof,
