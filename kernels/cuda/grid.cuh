@@ -1,0 +1,141 @@
+/*
+** The block and grid layers: leaf values fold by adjacency in shared memory to one node; nodes go to scratch,
+** and the last block to arrive folds them in order. Blocks of 2^k aligned leaves make nodes of one binary
+** tree, so neither the size of a block nor who comes last shows in the result.
+*/
+#ifndef GR_GRID_CUH
+#define GR_GRID_CUH
+
+#include "kernels/cuda/launch.h"
+#include "kernels/cuda/warp.cuh"
+
+/* A reduce job with its plan, as kernels get it. */
+struct gr_reduce_args {
+  gr_reduce_job job;
+  gr_context context;
+  int64_t first;      /* the vector that this launch starts with */
+  int64_t leaves;     /* of one vector */
+  int64_t nodes;      /* of one vector; with more than one, blocks meet at a counter */
+  int node_warps, passes; /* gr_reduce_leaves: a node is node_warps x passes leaves */
+  int threads, rows;  /* gr_reduce_short: threads of a vector, words of each */
+  int wide, deep, leaves_at_once, lanes_each; /* gr_reduce_columns: see there */
+  int64_t *node;
+  unsigned *counter;
+  uint64_t *done;
+  uint64_t ticket;
+};
+
+/* ---- results ---- */
+
+static __device__ __forceinline__ void gr_store_float(void *out, gr_dtype t, int64_t i, double x) {
+  switch (t) {
+    case GR_F16: ((gr_f16 *)out)[i] = gr_f64_to_f16(x); break;
+    case GR_BF16: ((gr_bf16 *)out)[i] = gr_f64_to_bf16(x); break;
+    case GR_F32: ((float *)out)[i] = gr_f64_to_f32(x); break;
+    case GR_F64: ((double *)out)[i] = x; break;
+    default: ((int64_t *)out)[i] = (int64_t)x; break;
+  }
+}
+static __device__ __forceinline__ void gr_store_int(void *out, gr_dtype t, int64_t i, int64_t x) {
+  switch (t) {
+    case GR_U8: case GR_I8: ((uint8_t *)out)[i] = (uint8_t)x; break;
+    case GR_U16: case GR_I16: ((uint16_t *)out)[i] = (uint16_t)x; break;
+    case GR_U32: case GR_I32: ((uint32_t *)out)[i] = (uint32_t)x; break;
+    case GR_I64: ((int64_t *)out)[i] = x; break;
+    default: gr_store_float(out, t, i, (double)x); break;
+  }
+}
+
+/* Finish vector v and store it; then the ticket, after the result is visible to the host. */
+static __device__ __noinline__ void gr_write_result(const gr_reduce_args &q, double f0, double f1, double f2, int64_t v) {
+  gr_acc acc;
+  acc.f[0] = f0;
+  acc.f[1] = f1;
+  acc.f[2] = f2;
+  gr_value r = gr_finish(q.job.op, q.job.dtype, acc, q.job.n, q.job.ddof);
+  void *out[2] = {q.job.out, q.job.out2};
+  for (int i = 0; i < 2; i++) {
+    if (!out[i]) continue;
+    if (r.is_float) gr_store_float(out[i], q.job.out_dtype, v, r.v[i].f);
+    else gr_store_int(out[i], q.job.out_dtype, v, r.v[i].i);
+  }
+  if (q.done) {
+    __threadfence_system();
+    *(volatile uint64_t *)q.done = q.ticket;
+  }
+}
+template <class R> __device__ __forceinline__ void gr_write(const gr_reduce_args &q, gr_acc a, int64_t v) {
+  gr_write_result(q, a.f[0], R::fields > 1 ? a.f[1] : 0.0, R::fields > 2 ? a.f[2] : 0.0, v);
+}
+
+/* ---- states in memory: field after field, `pitch` apart ---- */
+
+template <class R> __device__ __forceinline__ void gr_put(int64_t *p, int64_t pitch, gr_acc a) {
+#pragma unroll
+  for (int i = 0; i < R::fields; i++) p[i * pitch] = a.i[i];
+}
+template <class R> __device__ __forceinline__ gr_acc gr_get(const int64_t *p, int64_t pitch) {
+  gr_acc a = R::identity();
+#pragma unroll
+  for (int i = 0; i < R::fields; i++) a.i[i] = p[i * pitch];
+  return a;
+}
+
+/* Up to 256 states in order fold by adjacency in one warp; all its threads get the result. */
+template <class R> __device__ __forceinline__ gr_acc gr_fold_256(const int64_t *p, int64_t pitch, int count, int lane) {
+  gr_acc v[8];
+#pragma unroll
+  for (int i = 0; i < 8; i++) {
+    v[i] = R::identity();
+    if (lane * 8 + i < count)
+#pragma unroll
+      for (int f = 0; f < R::fields; f++) v[i].i[f] = *(const volatile int64_t *)(p + f * pitch + lane * 8 + i); /* shared, or past L1 */
+  }
+#pragma unroll
+  for (int n = 1; n < 8; n *= 2)
+#pragma unroll
+    for (int i = 0; i < 8; i += 2 * n) v[i] = R::merge(v[i], v[i + n]);
+  int busy = (count + 7) / 8;
+#pragma unroll
+  for (int h = 1; h < 32; h *= 2)
+    if (h < busy) v[0] = gr_merge_xor<R>(v[0], h);
+  return v[0];
+}
+
+/* Up to 2^18 states, 256 at a time; lane i keeps the i-th result of 32, and again. */
+template <class R> __device__ __forceinline__ gr_acc gr_fold_many(const int64_t *p, int64_t pitch, int64_t count, int lane) {
+  if (count <= 256) return gr_fold_256<R>(p, pitch, (int)count, lane);
+  gr_acc upper = R::identity(), lower = R::identity();
+  int units = (int)((count + 255) / 256);
+#pragma unroll 1
+  for (int u = 0; u < units; u++) {
+    gr_acc a = gr_fold_256<R>(p + u * 256, pitch, (int)min((int64_t)256, count - u * 256), lane);
+    lower = gr_select<R>(lane == (u & 31), a, lower);
+    if ((u & 31) == 31 || u == units - 1) {
+      a = gr_fold_adjacent<R>(lower, 32);
+      upper = gr_select<R>(lane == u / 32, a, upper);
+      lower = R::identity();
+    }
+  }
+  return gr_fold_adjacent<R>(upper, 32);
+}
+
+/* ---- the last block ---- */
+
+/*
+** True in every thread of the last of `blocks` blocks to call it. What thread 0 of any of them, or its block
+** before a barrier, wrote is then visible. The counter goes back to zero by itself.
+*/
+__device__ __forceinline__ bool gr_last_block(unsigned *counter, unsigned blocks) {
+  __shared__ bool last;
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    __threadfence();
+    last = atomicInc(counter, blocks - 1) == blocks - 1;
+    __threadfence();
+  }
+  __syncthreads();
+  return last;
+}
+
+#endif

@@ -1,0 +1,174 @@
+/*
+** The plan of a reduction: which of the three kernels, what grid, how much scratch; then the launch.
+**
+** Scratch: after the counters, the nodes of every vector that takes more than one block. Counters are one a
+** vector (or a group of columns), so a launch takes at most gr_counters of those at a time; more vectors of
+** several blocks each take several launches, each of them large.
+*/
+#include "kernels/cuda/reduce.cuh"
+#include "kernels/cuda/tune.h"
+
+namespace {
+
+constexpr int64_t gr_counters = GR_COUNTER_BYTES / sizeof(unsigned);
+constexpr int gr_block_columns = 256; /* threads */
+constexpr int64_t gr_most_blocks = INT32_MAX;
+
+struct Plan {
+  gr_reduce_entry entry;
+  gr_reduce_args args;
+  gr_reduce_launch launch;
+  int64_t vectors;         /* per launch */
+  int64_t per_block;       /* vectors of one block, or group of blocks */
+  int64_t blocks_per_group;
+  int64_t node_words;      /* 8-byte words of scratch */
+};
+
+int size_of(gr_dtype t) {
+  static const int sizes[] = {
+#define GR_X(id, s, l, type, kind) (int)sizeof(type),
+      GR_DTYPES(GR_X)
+#undef GR_X
+  };
+  return sizes[t];
+}
+#define GR_X(id, inputs, f, i) inputs,
+const int inputs_of[] = {GR_REDUCERS(GR_X)};
+#undef GR_X
+
+gr_reduce_entry entry_of(gr_reducer red, gr_dtype t) {
+  gr_reduce_entry (*const families[])(gr_reducer, gr_dtype) = {gr_reduce_sums,    gr_reduce_orders, gr_reduce_norms,
+                                                               gr_reduce_spreads, gr_reduce_pairs,  gr_reduce_accurates};
+  for (auto family : families) {
+    gr_reduce_entry e = family(red, t);
+    if (e.launch) return e;
+  }
+  return {};
+}
+
+int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+int64_t clamp(int64_t x, int64_t low, int64_t high) { return x < low ? low : x > high ? high : x; }
+int64_t power_of_two(int64_t n) { int64_t p = 1; while (p < n) p *= 2; return p; }
+
+/* Whether every vector is contiguous, the first input's rows next to each other or not. */
+bool is_rows(const gr_reduce_job &j, int inputs) {
+  int size = size_of(j.dtype);
+  return j.a.stride == size && (inputs == 1 || j.b.stride == size);
+}
+bool is_columns(const gr_reduce_job &j) { return j.a.step == size_of(j.dtype) && j.a.stride != j.a.step; }
+
+/* Leaves over warps and blocks: all of one vector in few blocks, or many vectors side by side. */
+void plan_leaves(Plan &p, const gr_tune &t, int sms) {
+  const gr_reduce_job &j = p.args.job;
+  int64_t leaves = p.args.leaves, block = t.flat_warps, warps, passes;
+  if (j.count == 1) {
+    warps = leaves <= t.one_block_leaves ? power_of_two(leaves) : block;
+    passes = leaves <= t.one_block_leaves ? 1 : power_of_two(leaves / (block * sms * t.flat_blocks));
+    block = warps;
+  } else {
+    int64_t wanted = ceil_div((int64_t)sms * t.row_warps, j.count); /* warps for each vector */
+    warps = clamp(power_of_two(wanted), 1, power_of_two(leaves) < block ? power_of_two(leaves) : block);
+    passes = power_of_two(ceil_div(leaves, warps));
+    if (wanted > warps) passes = clamp(power_of_two(leaves / wanted), 1, passes);
+  }
+  passes = clamp(passes, 1, t.most_passes);
+  while (ceil_div(leaves, warps * passes) > 65536 && warps * passes < 256) passes *= 2;
+  p.args.nodes = ceil_div(leaves, warps * passes);
+  if (p.args.nodes > 1 && warps < 4) { /* blocks that meet at a counter hold one node each */
+    while (warps < 8 && warps < leaves) warps *= 2;
+    p.args.nodes = ceil_div(leaves, warps * passes);
+  }
+  if (p.args.nodes > 1) block = warps;
+  else if (j.count > 1) block = clamp(8, warps, 16);
+  p.args.node_warps = (int)warps;
+  p.args.passes = (int)passes;
+  p.launch.shape = GR_LEAVES;
+  p.launch.threads = (unsigned)(block * 32);
+  p.per_block = p.args.nodes > 1 ? 1 : block / warps;
+  p.blocks_per_group = p.args.nodes;
+}
+
+void plan_short(Plan &p, int words) {
+  int size = size_of(p.args.job.dtype);
+  int64_t n = p.args.job.n;
+  p.args.threads = (int)clamp(power_of_two(ceil_div(n * size, 16)), 1, 32);
+  p.args.rows = (int)power_of_two(ceil_div(n, GR_LANES(size)));
+  p.args.nodes = 1;
+  p.launch.shape = GR_SHORT;
+  p.launch.threads = 128;
+  p.per_block = (int64_t)4 * (32 / p.args.threads) * (words / p.args.rows);
+  p.blocks_per_group = 1;
+}
+
+/* each: columns of a thread, as gr_columns_each says. */
+void plan_columns(Plan &p, const gr_tune &t, int sms, int each) {
+  const gr_reduce_job &j = p.args.job;
+  int size = size_of(j.dtype);
+  int64_t lanes = power_of_two(clamp(j.n, 1, GR_LANES(size)));
+  int64_t words = power_of_two(ceil_div(j.count, each)), deep, wide, together;
+  p.args.rows = (int)power_of_two(clamp(ceil_div(j.n, GR_LANES(size)), 1, GR_LEAF_ROWS(size)));
+  deep = clamp(lanes / 4, lanes / 16 > 0 ? lanes / 16 : 1, 32);
+  while (lanes / deep > 16) deep *= 2;
+  if (deep > 32) deep = 32;
+  wide = clamp(words, 1, gr_block_columns / deep);
+  together = clamp(gr_block_columns / deep / wide, 1, clamp(power_of_two(p.args.leaves), 1, 8));
+  /* Too few blocks: narrower ones, down to 64 threads and 32 bytes a row. */
+  while (wide * deep * together > 64 && ceil_div(p.args.leaves, together) * ceil_div(words, wide) < (int64_t)sms * t.column_blocks) {
+    if (together > 1) together /= 2;
+    else if (wide * each * size > 32) wide /= 2;
+    else break;
+  }
+  p.args.deep = (int)deep;
+  p.args.wide = (int)wide;
+  p.args.leaves_at_once = (int)together;
+  p.args.lanes_each = (int)(lanes / deep);
+  p.args.nodes = ceil_div(p.args.leaves, together);
+  p.launch.shape = GR_COLUMNS;
+  p.launch.threads = (unsigned)(wide * deep * together);
+  p.per_block = wide * each;
+  p.blocks_per_group = p.args.nodes;
+}
+
+Plan plan(const gr_reduce_job &job, const gr_cuda_chip &chip) {
+  Plan p = {};
+  gr_tune t = gr_tune_for(chip.major, chip.minor);
+  gr_reducer red = gr_reducer_of(job.op, job.dtype);
+  int size = size_of(job.dtype), inputs = inputs_of[red];
+  p.entry = entry_of(red, job.dtype);
+  p.args.job = job;
+  p.args.context = {job.scale_a, job.scale_b, red == GR_RED_ARGMIN ? -1 : 0};
+  if (inputs == 1) p.args.job.b = job.a;
+  p.args.leaves = clamp(ceil_div(job.n, GR_LEAF(size)), 1, INT64_MAX);
+  bool many = job.n > 0 && job.count > 1;
+  if (many && is_rows(job, inputs) && job.n * size <= p.entry.words * GR_ROW_BYTES) plan_short(p, p.entry.words);
+  else if (many && is_columns(job)) plan_columns(p, t, chip.sms, p.entry.columns);
+  else plan_leaves(p, t, chip.sms);
+  p.vectors = p.args.nodes > 1 ? gr_counters * p.per_block : gr_most_blocks * p.per_block;
+  if (p.vectors > job.count) p.vectors = job.count;
+  p.node_words = p.args.nodes > 1 ? p.vectors * p.args.nodes * p.entry.fields : 0;
+  return p;
+}
+
+} // namespace
+
+extern "C" size_t gr_cuda_reduce_scratch(const gr_reduce_job *job, const gr_cuda_chip *chip) {
+  return GR_COUNTER_BYTES + (size_t)plan(*job, *chip).node_words * sizeof(int64_t);
+}
+
+extern "C" int gr_cuda_reduce(const gr_reduce_job *job, const gr_cuda_run *run) {
+  Plan p = plan(*job, *run->chip);
+  if (!p.entry.launch) return cudaErrorInvalidValue;
+  p.args.counter = (unsigned *)run->scratch;
+  p.args.node = (int64_t *)((char *)run->scratch + GR_COUNTER_BYTES);
+  p.args.done = run->done;
+  p.args.ticket = run->ticket;
+  p.launch.stream = (cudaStream_t)run->stream;
+  for (int64_t first = 0; first < job->count; first += p.vectors) {
+    cudaError_t e;
+    p.args.first = first;
+    p.args.job.count = job->count - first < p.vectors ? job->count - first : p.vectors;
+    p.launch.blocks = (unsigned)(ceil_div(p.args.job.count, p.per_block) * p.blocks_per_group);
+    if ((e = p.entry.launch(p.args, p.launch)) != cudaSuccess) return e;
+  }
+  return cudaSuccess;
+}

@@ -1,0 +1,33 @@
+/*
+** The three reduce kernels of one reducer and dtype, and how a table of them is made.
+*/
+#ifndef GR_REDUCE_CUH
+#define GR_REDUCE_CUH
+
+#include "kernels/cuda/grid.cuh"
+
+enum gr_reduce_shape { GR_LEAVES, GR_SHORT, GR_COLUMNS };
+
+struct gr_reduce_launch {
+  gr_reduce_shape shape;
+  unsigned blocks, threads;
+  cudaStream_t stream;
+};
+
+/* A reducer's kernels, and what a plan must know of them. */
+struct gr_reduce_entry {
+  cudaError_t (*launch)(const gr_reduce_args &, const gr_reduce_launch &);
+  int fields;  /* of its state */
+  int words;   /* of a thread in gr_reduce_short */
+  int columns; /* of a thread in gr_reduce_columns */
+};
+
+/* One per family of reducers (reduce_*.cu): launch is NULL where it does not have this reducer or dtype. */
+gr_reduce_entry gr_reduce_sums(gr_reducer, gr_dtype);
+gr_reduce_entry gr_reduce_orders(gr_reducer, gr_dtype);
+gr_reduce_entry gr_reduce_norms(gr_reducer, gr_dtype);
+gr_reduce_entry gr_reduce_spreads(gr_reducer, gr_dtype);
+gr_reduce_entry gr_reduce_pairs(gr_reducer, gr_dtype);
+gr_reduce_entry gr_reduce_accurates(gr_reducer, gr_dtype);
+
+#endif

@@ -1,0 +1,9 @@
+/* dot, cosine, differ */
+#include "kernels/cuda/reduce_family.cuh"
+
+gr_reduce_entry gr_reduce_pairs(gr_reducer red, gr_dtype t) {
+  if (red == GR_RED_DOT) switch (t) { GR_INTS(DOT) GR_FLOATS(DOT) default: return {}; }
+  if (red == GR_RED_COSINE) switch (t) { GR_INTS(COSINE) GR_FLOATS(COSINE) default: return {}; }
+  if (red == GR_RED_DIFFER) switch (t) { GR_INTS(DIFFER) GR_FLOATS(DIFFER) default: return {}; }
+  return {};
+}

@@ -1,0 +1,301 @@
+/*
+** Reducers, seen from one thread. A reducer R has a Lane, the state of one lane of a leaf (or, where order
+** inside a leaf cannot matter, of a whole thread):
+**   R::start()                         an empty lane
+**   R::add(lane, x, y, context, code)  one element more (y: of the second input; code: where, see mark)
+**   R::mark(lane, place)               after some adds: the code kept stands for that position (PLACE only)
+**   R::state(lane, context)            the lane as a gr_acc
+** R::lanes: adds must go to the lane their position says. R::leaves: leaves must merge in the tree's order.
+*/
+#ifndef GR_REDUCERS_CUH
+#define GR_REDUCERS_CUH
+
+#include "kernels/cuda/element.cuh"
+
+/* What a reducer needs to know besides elements: factors, or the mean in a. */
+struct gr_context {
+  double a, b;
+  int64_t flip; /* ARGMIN: -1, its keys are complemented */
+};
+
+#define GR_X(id, inputs, f, i) inputs,
+constexpr int gr_inputs_table[] = {GR_REDUCERS(GR_X)};
+#undef GR_X
+#define GR_X(id, inputs, f, i) GR_ACC_##f,
+constexpr gr_acc_kind gr_float_kinds[] = {GR_REDUCERS(GR_X)};
+#undef GR_X
+#define GR_X(id, inputs, f, i) GR_ACC_##i,
+constexpr gr_acc_kind gr_int_kinds[] = {GR_REDUCERS(GR_X)};
+#undef GR_X
+
+constexpr int gr_fields_of(gr_acc_kind k) {
+  return k == GR_ACC_SPREAD || k == GR_ACC_TRIPLE ? 3
+         : k == GR_ACC_ORDER || k == GR_ACC_PLACE || k == GR_ACC_PAIRED || k == GR_ACC_WIDE ? 2 : 1;
+}
+
+/* What all reducers have in common. */
+template <gr_reducer RED, gr_dtype D> struct gr_common {
+  static constexpr gr_reducer red = RED;
+  static constexpr gr_dtype dtype = D;
+  static constexpr gr_acc_kind kind = gr_floating<D> ? gr_float_kinds[RED] : gr_int_kinds[RED];
+  static constexpr int inputs = gr_inputs_table[RED], fields = gr_fields_of(kind);
+  static constexpr bool spread = false;
+  using T = gr_type<D>;
+  static __device__ __forceinline__ gr_acc merge(gr_acc a, gr_acc b) { return gr_merge(RED, kind, a, b); }
+  static __device__ __forceinline__ gr_acc identity() { return gr_identity(kind, RED == GR_RED_PROD); }
+  template <class Lane> static __device__ __forceinline__ void mark(Lane &, int64_t) {}
+};
+
+/* Lanes of one to three doubles: floats, and integers whose terms need more than a leaf holds exactly. */
+template <gr_reducer RED, gr_dtype D> struct gr_in_f64 : gr_common<RED, D> {
+  using B = gr_common<RED, D>;
+  using T = typename B::T;
+  struct Lane { double f[B::fields]; };
+  static constexpr bool lanes = true, leaves = true;
+  static __device__ __forceinline__ Lane start() {
+    Lane l;
+    gr_acc a = B::identity();
+#pragma unroll
+    for (int i = 0; i < B::fields; i++) l.f[i] = a.f[i];
+    return l;
+  }
+  static __device__ __forceinline__ void add(Lane &l, T ex, T ey, const gr_context &k, int) {
+    double x = gr_to_f64<D>(ex), y = B::inputs == 2 ? gr_to_f64<D>(ey) : 0.0;
+    if constexpr (RED == GR_RED_SUM) l.f[0] += x;
+    else if constexpr (RED == GR_RED_PROD) l.f[0] *= x;
+    else if constexpr (RED == GR_RED_SUMABS) l.f[0] += fabs(x);
+    else if constexpr (RED == GR_RED_SUMSQ) { x *= k.a; l.f[0] += x * x; }
+    else if constexpr (RED == GR_RED_SQDIFF) { x -= y; l.f[0] += x * x; }
+    else if constexpr (RED == GR_RED_SPREAD) { x -= k.a; l.f[0] += x * x; } /* the second pass: a is the mean */
+    else if constexpr (RED == GR_RED_COSINE) {
+      x *= k.a;
+      y *= k.b;
+      l.f[0] += x * y;
+      l.f[1] += x * x;
+      l.f[2] += y * y;
+    } else if constexpr (RED == GR_RED_DOT) {
+      /* The product of two f32 is exact in f64, so that one rounding is what two would give. */
+      if constexpr (gr_size<D> <= 4) l.f[0] = __fma_rn(x, y, l.f[0]);
+      else l.f[0] += x * y;
+    } else if constexpr (RED == GR_RED_SUM_KAHAN) gr_add_kahan(&l.f[0], &l.f[1], x);
+    else if constexpr (RED == GR_RED_SUM_NEUMAIER) gr_add_neumaier(&l.f[0], &l.f[1], x);
+    else {
+      static_assert(RED == GR_RED_DOT_KAHAN || RED == GR_RED_DOT_NEUMAIER, "no such reducer");
+      double p = x * y, e = gr_size<D> == 8 ? __fma_rn(x, y, -p) : 0.0;
+      if constexpr (RED == GR_RED_DOT_KAHAN) { gr_add_kahan(&l.f[0], &l.f[1], p); l.f[1] -= e; }
+      else { gr_add_neumaier(&l.f[0], &l.f[1], p); l.f[1] += e; }
+    }
+  }
+  static __device__ __forceinline__ gr_acc state(const Lane &l, const gr_context &) {
+    gr_acc a = B::identity();
+#pragma unroll
+    for (int i = 0; i < B::fields; i++) a.f[i] = l.f[i];
+    return a;
+  }
+};
+
+/* Lanes of one float: sums and dots of 16-bit floats, and those that ask for f32. */
+template <gr_reducer RED, gr_dtype D> struct gr_in_f32 : gr_common<RED, D> {
+  using B = gr_common<RED, D>;
+  using T = typename B::T;
+  struct Lane { float s; };
+  static constexpr bool lanes = true, leaves = true;
+  static __device__ __forceinline__ Lane start() { return Lane{-0.0f}; }
+  static __device__ __forceinline__ void add(Lane &l, T x, T y, const gr_context &, int) {
+    if constexpr (B::inputs == 1) l.s += gr_to_f32<D>(x);
+    else if constexpr (D == GR_F16) l.s = __fmaf_rn(gr_to_f32<D>(x), gr_to_f32<D>(y), l.s); /* exact product */
+    else l.s += gr_to_f32<D>(x) * gr_to_f32<D>(y);
+  }
+  static __device__ __forceinline__ gr_acc state(const Lane &l, const gr_context &) {
+    gr_acc a = B::identity();
+    a.f[0] = (double)l.s;
+    return a;
+  }
+};
+
+/*
+** Integers whose sums over a leaf are exact in f64 and in integers alike: no order inside the leaf. The one
+** thing integers forget is that a sum of nothing but -0 (0 times a negative) is -0: `plain` remembers.
+*/
+template <gr_reducer RED, gr_dtype D> struct gr_exact : gr_common<RED, D> {
+  using B = gr_common<RED, D>;
+  using T = typename B::T;
+  static constexpr int sums = RED == GR_RED_COSINE ? 3 : 1;
+  static constexpr bool wide = gr_size<D> == 4 || (gr_size<D> == 2 && RED != GR_RED_SUMABS && RED != GR_RED_SUM);
+  using S = std::conditional_t<wide, int64_t, int32_t>;
+  struct Lane { S s[sums]; uint32_t plain; };
+  static constexpr bool lanes = false, leaves = true;
+  static __device__ __forceinline__ Lane start() { return Lane{}; }
+  static __device__ __forceinline__ void add(Lane &l, T ex, T ey, const gr_context &, int) {
+    if constexpr (RED == GR_RED_SUM) l.s[0] += (S)ex;
+    else if constexpr (RED == GR_RED_SUMABS) l.s[0] += ex < 0 ? -(S)ex : (S)ex;
+    else {
+      int32_t x = (int32_t)ex, y = (int32_t)ey;
+      if constexpr (RED == GR_RED_SUMSQ) l.s[0] += (S)((uint32_t)x * (uint32_t)x);
+      else if constexpr (RED == GR_RED_SQDIFF) l.s[0] += (S)((uint32_t)(x - y) * (uint32_t)(x - y));
+      else {
+        static_assert(RED == GR_RED_COSINE, "no such reducer");
+        l.s[0] += (S)x * (S)y;
+        l.s[1] += (S)((uint32_t)x * (uint32_t)x);
+        l.s[2] += (S)((uint32_t)y * (uint32_t)y);
+        if constexpr (std::is_signed_v<T>) l.plain |= (x | y) >= 0 || (x != 0 && y != 0);
+      }
+    }
+  }
+  static __device__ __forceinline__ gr_acc state(const Lane &l, const gr_context &k) {
+    gr_acc a = B::identity();
+    if constexpr (RED == GR_RED_COSINE) {
+      a.f[0] = (double)l.s[0] * (k.a * k.b);
+      if (std::is_signed_v<T> && !l.plain) a.f[0] = -0.0;
+      a.f[1] = (double)l.s[1] * (k.a * k.a);
+      a.f[2] = (double)l.s[2] * (k.b * k.b);
+    } else {
+      a.f[0] = (double)l.s[0] * (RED == GR_RED_SUMSQ ? k.a * k.a : 1.0);
+    }
+    return a;
+  }
+};
+
+/* Integers that wrap, and counts: order does not matter at all. */
+template <gr_reducer RED, gr_dtype D> struct gr_wrapping : gr_common<RED, D> {
+  using B = gr_common<RED, D>;
+  using T = typename B::T;
+  static constexpr bool counts = RED == GR_RED_COUNT || RED == GR_RED_DIFFER;
+  /* A thread sees at most 2^12 elements: 32 bits hold their sum, or their products summed for bytes. */
+  static constexpr bool narrow =
+      counts || (RED == GR_RED_SUM && gr_size<D> <= 2) || (RED == GR_RED_DOT && gr_size<D> == 1);
+  using S = std::conditional_t<narrow, uint32_t, uint64_t>;
+  struct Lane { S s; };
+  static constexpr bool lanes = false, leaves = false;
+  static __device__ __forceinline__ Lane start() { return Lane{(S)(RED == GR_RED_PROD)}; }
+  static __device__ __forceinline__ void add(Lane &l, T x, T y, const gr_context &, int) {
+    if constexpr (RED == GR_RED_COUNT) l.s += gr_not_zero<D>(x);
+    else if constexpr (RED == GR_RED_DIFFER) l.s += gr_unequal<D>(x, y);
+    else if constexpr (RED == GR_RED_SUM) l.s += (S)(int64_t)x;
+    else if constexpr (RED == GR_RED_PROD) l.s *= (S)(int64_t)x;
+    else if constexpr (gr_size<D> <= 2) l.s += (S)((int64_t)x * (int64_t)y);
+    else l.s += (S)(int64_t)x * (S)(int64_t)y;
+  }
+  static __device__ __forceinline__ gr_acc state(const Lane &l, const gr_context &) {
+    gr_acc a = B::identity();
+    a.i[0] = narrow && !counts ? (int64_t)(int32_t)l.s : (int64_t)l.s;
+    return a;
+  }
+};
+
+/* The sum of i64 in 128 bits. */
+template <gr_reducer RED, gr_dtype D> struct gr_wide : gr_common<RED, D> {
+  using B = gr_common<RED, D>;
+  using T = typename B::T;
+  struct Lane { uint64_t low; int64_t high; };
+  static constexpr bool lanes = false, leaves = false;
+  static __device__ __forceinline__ Lane start() { return Lane{0, 0}; }
+  static __device__ __forceinline__ void add(Lane &l, T x, T, const gr_context &, int) {
+    uint64_t u = (uint64_t)(int64_t)x;
+    l.low += u;
+    l.high += (int64_t)(l.low < u) + ((int64_t)x >> 63);
+  }
+  static __device__ __forceinline__ gr_acc state(const Lane &l, const gr_context &) {
+    gr_acc a = B::identity();
+    a.i[0] = (int64_t)(l.low & UINT32_MAX);
+    a.i[1] = (int64_t)((uint64_t)l.high << 32 | l.low >> 32);
+    return a;
+  }
+};
+
+/* Keys in the smallest integer that holds them. */
+template <gr_dtype D>
+using gr_key_type = std::conditional_t<gr_size<D> == 8, int64_t, std::conditional_t<D == GR_U32, uint32_t, int32_t>>;
+template <class K> __device__ __forceinline__ constexpr K gr_lowest() {
+  return std::is_signed_v<K> ? (K)((K)1 << (sizeof(K) * 8 - 1)) : (K)0;
+}
+template <class K> __device__ __forceinline__ constexpr K gr_highest() { return (K)~gr_lowest<K>(); }
+
+template <gr_reducer RED, gr_dtype D> struct gr_order : gr_common<RED, D> {
+  using B = gr_common<RED, D>;
+  using T = typename B::T;
+  using K = gr_key_type<D>;
+  struct Lane { K low, high; };
+  static constexpr bool lanes = false, leaves = false;
+  static __device__ __forceinline__ Lane start() { return Lane{gr_highest<K>(), gr_lowest<K>()}; }
+  static __device__ __forceinline__ void add(Lane &l, T x, T, const gr_context &, int) {
+    K k = (K)gr_element<D>::key(x);
+    l.low = k < l.low ? k : l.low;
+    l.high = k > l.high ? k : l.high;
+  }
+  static __device__ __forceinline__ gr_acc state(const Lane &l, const gr_context &) {
+    gr_acc a;
+    a.i[0] = l.low;
+    a.i[1] = l.high;
+    a.i[2] = 0;
+    return a;
+  }
+};
+
+/*
+** The first of the largest keys. Between two marks a lane keeps the best key and its code, in 32 bits; codes
+** rise with position, so that "greater" keeps the first. mark turns the code into a position.
+*/
+template <gr_reducer RED, gr_dtype D> struct gr_place : gr_common<RED, D> {
+  using B = gr_common<RED, D>;
+  using T = typename B::T;
+  using K = gr_key_type<D>;
+  struct Lane { K best, recent; int code; int64_t place; };
+  static constexpr bool lanes = false, leaves = false;
+  static __device__ __forceinline__ Lane start() { return Lane{gr_lowest<K>(), gr_lowest<K>(), -1, -1}; }
+  static __device__ __forceinline__ void add(Lane &l, T x, T, const gr_context &k, int code) {
+    K key = (K)gr_element<D>::key(x) ^ (K)k.flip;
+    if (gr_is_nan<D>(x)) key = gr_highest<K>();
+    bool better = key > l.recent;
+    if (l.code < 0) better = true;
+    l.recent = better ? key : l.recent;
+    l.code = better ? code : l.code;
+  }
+  static __device__ __forceinline__ void mark(Lane &l, int64_t place) {
+    if (l.code >= 0 && (l.recent > l.best || (l.recent == l.best && (uint64_t)place < (uint64_t)l.place))) {
+      l.best = l.recent;
+      l.place = place;
+    }
+    l.recent = gr_lowest<K>();
+    l.code = -1;
+  }
+  static __device__ __forceinline__ gr_acc state(const Lane &l, const gr_context &) {
+    gr_acc a = B::identity();
+    if (l.place >= 0) {
+      a.i[0] = l.best;
+      a.i[1] = l.place;
+    }
+    return a;
+  }
+};
+
+/* Two passes over a leaf: its sum, then the squared distances to its mean. */
+template <gr_reducer RED, gr_dtype D> struct gr_two_pass : gr_common<RED, D> {
+  static constexpr bool spread = true, leaves = true;
+  static constexpr bool lanes = true;
+  using Sum = std::conditional_t<gr_floating<D> || gr_size<D> == 8, gr_in_f64<GR_RED_SUM, D>, gr_exact<GR_RED_SUM, D>>;
+  using Squares = gr_in_f64<GR_RED_SPREAD, D>;
+};
+
+/* The reducer for RED over elements of dtype D. */
+template <gr_reducer RED, gr_dtype D> struct gr_choose {
+  static constexpr gr_acc_kind kind = gr_common<RED, D>::kind;
+  static constexpr bool integer = !gr_floating<D>, sixteen = D == GR_F16 || D == GR_BF16;
+  static constexpr bool single = RED == GR_RED_SUM_F32 || RED == GR_RED_DOT_F32;
+  static constexpr bool small_terms =
+      integer && (gr_size<D> <= 2 || (gr_size<D> == 4 && RED == GR_RED_SUMABS));
+  static auto pick() {
+    if constexpr (kind == GR_ACC_WRAP) return gr_wrapping<RED, D>{};
+    else if constexpr (kind == GR_ACC_WIDE) return gr_wide<RED, D>{};
+    else if constexpr (kind == GR_ACC_ORDER) return gr_order<RED, D>{};
+    else if constexpr (kind == GR_ACC_PLACE) return gr_place<GR_RED_ARGMAX, D>{};
+    else if constexpr (kind == GR_ACC_SPREAD) return gr_two_pass<RED, D>{};
+    else if constexpr (single || (sixteen && (RED == GR_RED_SUM || RED == GR_RED_DOT))) return gr_in_f32<RED, D>{};
+    else if constexpr (small_terms) return gr_exact<RED, D>{};
+    else return gr_in_f64<RED, D>{};
+  }
+  using type = decltype(pick());
+};
+template <gr_reducer RED, gr_dtype D> using gr_reducer_for = typename gr_choose<RED, D>::type;
+
+#endif

@@ -1,0 +1,24 @@
+/*
+** Tuning numbers. They choose grids and blocks, never results. Measured on Hopper (bench/NOTES.md); the same
+** numbers are safe elsewhere: they only count warps and multiprocessors.
+*/
+#ifndef GR_TUNE_H
+#define GR_TUNE_H
+
+typedef struct gr_tune {
+  int one_block_leaves; /* up to so many leaves one block does all */
+  int flat_warps;       /* warps of a block when a vector takes several blocks */
+  int flat_blocks;      /* ...of which so many, by multiprocessor, are wanted before leaves are taken in turn */
+  int most_passes;      /* leaves a warp takes in turn at most */
+  int row_warps;        /* warps to have in flight, by multiprocessor, before a row gets one warp only */
+  int column_blocks;    /* blocks to have, by multiprocessor, before column blocks widen */
+} gr_tune;
+
+static inline gr_tune gr_tune_for(int major, int minor) {
+  gr_tune t = {16, 16, 2, 16, 48, 4};
+  (void)minor;
+  if (major < 8) t.row_warps = 32; /* fewer threads fit */
+  return t;
+}
+
+#endif

@@ -1,0 +1,91 @@
+/*
+** The warp layer: exchanging states between lanes, and folding the lanes of a leaf by halves.
+*/
+#ifndef GR_WARP_CUH
+#define GR_WARP_CUH
+
+#include "kernels/cuda/reducers.cuh"
+
+template <class R> __device__ __forceinline__ gr_acc gr_shuffle_xor(gr_acc a, int mask) {
+#pragma unroll
+  for (int i = 0; i < R::fields; i++) a.i[i] = __shfl_xor_sync(~0u, (long long)a.i[i], mask);
+  return a;
+}
+
+template <class R> __device__ __forceinline__ gr_acc gr_select(bool c, gr_acc a, gr_acc b) {
+#pragma unroll
+  for (int i = 0; i < R::fields; i++) a.i[i] = c ? a.i[i] : b.i[i];
+  return a;
+}
+
+/* Merge with the thread `mask` away; merging is symmetric, so both get the same. */
+template <class R> __device__ __forceinline__ gr_acc gr_merge_xor(gr_acc a, int mask) {
+  return R::merge(a, gr_shuffle_xor<R>(a, mask));
+}
+
+/* `count` (a power of two up to 32) neighbours fold by adjacency. */
+template <class R> __device__ __forceinline__ gr_acc gr_fold_adjacent(gr_acc a, int count) {
+#pragma unroll
+  for (int h = 1; h < 32; h *= 2)
+    if (h < count) a = gr_merge_xor<R>(a, h);
+  return a;
+}
+
+/*
+** `threads` neighbours hold C lanes each: lane l is number l % C of thread l / C. Fold by halves: the upper
+** half of the threads onto the lower, and so on, then the C within a thread. In the first `trades` steps two
+** threads trade halves of what they hold, so that each merges half as much and nothing twice.
+*/
+template <class R, int C, int trades>
+__device__ __forceinline__ gr_acc gr_fold_traded(gr_acc (&v)[C], int threads, int lane) {
+  int h = threads / 2;
+#pragma unroll
+  for (int i = 0; i < trades; i++, h /= 2) {
+    bool upper = lane & h;
+#pragma unroll
+    for (int c = 0; c < C >> (i + 1); c++) {
+      gr_acc keep = gr_select<R>(upper, v[c + (C >> (i + 1))], v[c]), give = gr_select<R>(upper, v[c], v[c + (C >> (i + 1))]);
+      v[c] = R::merge(keep, gr_shuffle_xor<R>(give, h));
+    }
+  }
+  if constexpr (C >> trades == 1) {
+#pragma unroll
+    for (int i = trades; i < 5; i++, h /= 2)
+      if (h > 0) v[0] = gr_merge_xor<R>(v[0], h);
+  }
+  h = threads / 2;
+#pragma unroll
+  for (int i = 0; i < trades; i++, h /= 2)
+#pragma unroll
+    for (int c = 0; c < C >> trades; c++) v[c] = gr_merge_xor<R>(v[c], h);
+#pragma unroll
+  for (int n = (C >> trades) / 2; n > 0; n /= 2)
+#pragma unroll
+    for (int c = 0; c < n; c++) v[c] = R::merge(v[c], v[c + n]);
+  return v[0];
+}
+
+template <class R, int C, int trades = 0>
+__device__ __forceinline__ gr_acc gr_fold_halves(gr_acc (&v)[C], int threads, int lane) {
+  if constexpr (C >> trades == 1) {
+    return gr_fold_traded<R, C, trades>(v, threads, lane);
+  } else {
+    if (threads == 1 << trades) return gr_fold_traded<R, C, trades>(v, threads, lane);
+    return gr_fold_halves<R, C, trades + 1>(v, threads, lane);
+  }
+}
+
+/* How many lanes a thread keeps in one 16-byte word's worth of elements. */
+template <class R> constexpr int gr_lanes_of = R::lanes ? 16 / gr_size<R::dtype> : 1;
+
+/* The lanes of `threads` neighbours become one state, the same in all of them. */
+template <class R>
+__device__ __forceinline__ gr_acc gr_fold_lanes(const typename R::Lane (&lane)[gr_lanes_of<R>], const gr_context &k,
+                                                int threads, int me) {
+  gr_acc v[gr_lanes_of<R>];
+#pragma unroll
+  for (int c = 0; c < gr_lanes_of<R>; c++) v[c] = R::state(lane[c], k);
+  return gr_fold_halves<R, gr_lanes_of<R>>(v, threads, me);
+}
+
+#endif
