@@ -214,9 +214,11 @@ describe("NPY files that are refused", function()
     local good = "'descr': '<f4', 'fortran_order': False, 'shape': (1,), "
     assert.is_nil(refusal(npy("{" .. good .. "}", "\0\0\0\0")))
     for _, header in ipairs {
-      "", "{", "{}", "[" .. good .. "]", "{" .. good, "{'descr': '<f4'}", "{'descr': 5, 'fortran_order': False, 'shape': (1,)}",
+      "", "{", "{}", "[" .. good .. "]", "{" .. good, "{'descr': '<f4'}",
+      "{'descr': 5, 'fortran_order': False, 'shape': (1,)}",
       "{'descr': '<f4', 'fortran_order': Maybe, 'shape': (1,)}", "{'descr': '<f4', 'fortran_order': False, 'shape': 1}",
-      "{'descr': '<f4', 'fortran_order': False, 'shape': (-1,)}", "{'descr': '<f4', 'fortran_order': False, 'shape': (1.5,)}",
+      "{'descr': '<f4', 'fortran_order': False, 'shape': (-1,)}",
+      "{'descr': '<f4', 'fortran_order': False, 'shape': (1.5,)}",
       "{'descr': '<f4', 'fortran_order': False, 'shape': (1,", "{'descr': '<f4', 'fortran_order': False}",
       "{" .. good .. "'extra': 1}", "{'descr: '<f4'}", "{'descr': '<f4", "{'descr': '<f4' 'shape': (1,)}",
       "{'descr': '" .. ("<f4"):rep(20) .. "'}", "{" .. ("("):rep(100), ("\0"):rep(100),

@@ -35,7 +35,7 @@ end
 
 local function check(h, t, edges, ...)
   local counts, below, above, nans = reference(t, edges)
-  S.same(#counts, #h, "bins", ...)
+  S.same(#counts, S.integers and #h or #h.counts, "bins", ...)
   S.same_all(edges, h.edges, "edges", ...)
   S.same_all(counts, h.counts, "counts", ...)
   S.same(below, h.below, "below", ...)
@@ -77,7 +77,8 @@ describe("histogram", function()
     local h = gr.histogram(gr.array { -1, 0, 0.5, 1, 2, nan, huge, -huge }, { bins = 2, min = 0, max = 1 })
     assert.equal("i64", h.counts.dtype)
     assert.equal("f64", h.edges.dtype)
-    assert.equal(2, #h)
+    assert.equal(2, #h.counts)
+    if S.integers then assert.equal(2, #h) end -- Lua 5.1 has no length of tables with metatables
     S.same_all({ 1, 2 }, h.counts, "counts")
     S.same_all({ 0, 0.5, 1 }, h.edges, "edges")
     assert.equal(2, h.below)
@@ -101,7 +102,8 @@ describe("histogram", function()
   end)
 
   it("is exact for a million samples on and beside the edges of f64", function()
-    for _, row in ipairs { { -3.7, 11.3, 1000, 200 }, { 0, 1, 4096, 20 }, { 1e-3, 1e5, 333, 150 }, { -1, -0.1, 50000, 2 } } do
+    local ranges = { { -3.7, 11.3, 1000, 200 }, { 0, 1, 4096, 20 }, { 1e-3, 1e5, 333, 150 }, { -1, -0.1, 50000, 2 } }
+    for _, row in ipairs(ranges) do
       local first, last, bins, times = row[1], row[2], row[3], row[4]
       local edges = even_edges(first, last, bins)
       local t, counts, below, above = {}, {}, 0, 0
@@ -170,7 +172,7 @@ describe("histogram", function()
     local a = gr.arange(0, n - 1, "i32")
     for _, bins in ipairs { 1, 2, 100, 1000, 10000, 16384, 65536, 100000 } do
       local h = gr.histogram(a, { bins = bins, min = 0, max = bins })
-      assert.equal(bins, #h)
+      assert.equal(bins, #h.counts)
       assert.equal(math.min(n, bins + 1), h.counts:sum())
       assert.equal(math.max(0, n - bins - 1), h.above)
     end
@@ -217,7 +219,8 @@ describe("bincount", function()
     local b = gr.bincount(gr.array({ 0, 1, 1, 5, 1 }, "i32"))
     assert.equal("i64", b.dtype)
     S.same_all({ 1, 3, 0, 0, 0, 1 }, b, "bincount")
-    S.same_all({ 1, 3, 0, 0, 0, 1, 0, 0 }, gr.bincount(gr.array({ 0, 1, 1, 5, 1 }, "u8"), { minlength = 8 }), "minlength")
+    b = gr.bincount(gr.array({ 0, 1, 1, 5, 1 }, "u8"), { minlength = 8 })
+    S.same_all({ 1, 3, 0, 0, 0, 1, 0, 0 }, b, "minlength")
     assert.equal(0, #gr.bincount(gr.zeros(0, "u16")))
     S.same_all({ 0, 0 }, gr.bincount(gr.zeros(0, "u16"), { minlength = 2 }), "empty")
   end)
@@ -246,7 +249,8 @@ describe("plot", function()
       "above 1",
     }, "\n"), h:plot { width = 20, ascii = true })
     for _, width in ipairs { 20, 33, 80, 200 } do
-      for line in (h:plot { width = width, ascii = true } .. "\n"):gmatch("([^\n]*)\n") do assert.is_true(#line <= width) end
+      local text = h:plot { width = width, ascii = true }
+      for line in text:gmatch("[^\n]+") do assert.is_true(#line <= width) end
     end
   end)
 

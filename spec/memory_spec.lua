@@ -100,7 +100,8 @@ describe("memory", function()
   end)
 
   it("is found again after a refusal: collect, trim, try once more", function()
-    local text, status = S.child_text({ GPUREDUCE_DEVICE = "pretend", GPUREDUCE_PRETEND_CAPACITY = tostring(16 * MIB) }, [[
+    local environment = { GPUREDUCE_DEVICE = "pretend", GPUREDUCE_PRETEND_CAPACITY = tostring(16 * MIB) }
+    local text, status = S.child_text(environment, [[
       local gr = require "gpureduce"
       collectgarbage "stop"
       for k = 1, 100 do assert(gr.ones(1048576, "u8"):sum() == 1048576) end -- garbage of 100 MiB on 16

@@ -12,12 +12,13 @@ local function add32(a, b) return f32(a + b) end
 local function multiply(a, b) return a * b end
 
 -- Lanes of one leaf: numbers first .. last of term(k), k from 1; then folded by halves.
-local function fold_leaf(term, first, last, lanes, identity, lane_step, merge, widen)
-  local s = {}
+local function fold_leaf(term, first, last, lanes, identity, lane_step, merge)
+  local s, row = {}, lanes
+  while lanes > 1 and lanes / 2 > last - first do lanes = lanes / 2 end -- upper lanes are empty: they change nothing
   for l = 1, lanes do
     local acc = identity
-    for k = first + l - 1, last, lanes do acc = lane_step(acc, term(k)) end
-    s[l] = widen and widen(acc) or acc
+    for k = first + l - 1, last, row do acc = lane_step(acc, term(k)) end
+    s[l] = acc
   end
   local half = lanes / 2
   while half >= 1 do
@@ -39,12 +40,12 @@ local function fold_nodes(nodes, merge)
   return nodes[1]
 end
 
-local function tree(dtype, n, term, identity, lane_step, merge, widen)
+local function tree(dtype, n, term, identity, lane_step, merge)
   if n == 0 then return nil end
   local nodes, leaf = {}, M.leaf[dtype]
   for first = 1, n, leaf do
     local last = first + leaf - 1
-    nodes[#nodes + 1] = fold_leaf(term, first, last < n and last or n, M.lanes[dtype], identity, lane_step, merge, widen)
+    nodes[#nodes + 1] = fold_leaf(term, first, last < n and last or n, M.lanes[dtype], identity, lane_step, merge)
   end
   return fold_nodes(nodes, merge)
 end
@@ -65,6 +66,8 @@ local function product_error(x, y, p)
   local yl = y - yh
   return ((xh * yh - p) + xh * yl + xl * yh) + xl * yl
 end
+
+local function canonical(x) return x == x and x or nan end
 
 local function compensated(dtype, n, kahan, term)
   local function merge(a, b)
@@ -92,8 +95,8 @@ local function compensated(dtype, n, kahan, term)
   end
   local r = tree(dtype, n, term, { NZ, 0.0 }, lane_step, merge)
   if not r then return 0.0 end
-  if kahan or r[1] - r[1] ~= 0 then return r[1] end
-  return r[1] + r[2]
+  if r[1] - r[1] ~= 0 then return canonical(r[1]) end -- an infinite sum has a meaningless compensation
+  return kahan and r[1] - r[2] or r[1] + r[2]
 end
 
 -- ---- reductions: M.reduce[name](dtype, n, at[, at2][, options]) where at(k) is the k-th number, k from 1 ----
@@ -102,7 +105,8 @@ local R = {}
 M.reduce = R
 
 local function narrow(dtype) return dtype == "f16" or dtype == "bf16" end
-local function canonical(x) return x == x and x or nan end
+-- Integers become doubles where an operation works in doubles. (x + 0.0 would lose the sign of -0.0.)
+local function widened(at) return function(k) return at(k) * 1.0 end end
 
 function R.sum(dtype, n, at, accumulate)
   if not M.is_float[dtype] then -- exact while the sum stays below 2^53; a Lua integer where there are any
@@ -146,12 +150,15 @@ function R.dot(dtype, n, at, bt, accumulate)
 end
 
 function R.norm1(dtype, n, at)
+  at = widened(at)
   return canonical(tree(dtype, n, function(k) return abs(at(k)) end, NZ, add, add) or 0.0)
 end
 function R.norm2(dtype, n, at)
+  at = widened(at)
   return canonical(math.sqrt(tree(dtype, n, function(k) local v = at(k); return v * v end, NZ, add, add) or 0.0))
 end
 function R.norminf(_, n, at)
+  at = widened(at)
   local best = 0.0
   for k = 1, n do
     local v = abs(at(k))
@@ -163,12 +170,14 @@ end
 
 function R.mse(dtype, n, at, bt)
   if n == 0 then return nan end
+  at, bt = widened(at), widened(bt)
   local function term(k) local d = at(k) - bt(k); return d * d end
   return canonical(tree(dtype, n, term, NZ, add, add) / n)
 end
 
 function R.cosine(dtype, n, at, bt)
   if n == 0 then return nan end
+  at, bt = widened(at), widened(bt)
   local xy = tree(dtype, n, function(k) return at(k) * bt(k) end, NZ, add, add)
   local xx = tree(dtype, n, function(k) return at(k) * at(k) end, NZ, add, add)
   local yy = tree(dtype, n, function(k) return bt(k) * bt(k) end, NZ, add, add)
@@ -177,6 +186,7 @@ end
 
 -- Sum of squared deviations: leaf by leaf around the leaf's mean, then merged pairwise.
 local function spread(dtype, n, at)
+  at = widened(at)
   local nodes, leaf, lanes = {}, M.leaf[dtype], M.lanes[dtype]
   for first = 1, n, leaf do
     local last = first + leaf - 1

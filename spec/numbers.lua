@@ -58,11 +58,10 @@ M.round = {
   f32 = rounder(24, -125, 128),
   f64 = function(x) return x end,
 }
-local f32 = M.round.f32
 if string.pack then -- the same, sooner: a million roundings are needed in places
   local pack, unpack = string.pack, string.unpack
-  f32 = function(x) return (unpack("<f", pack("<f", x))) end
-  M.slow_f32, M.round.f32 = M.round.f32, f32
+  M.slow_f32 = M.round.f32
+  M.round.f32 = function(x) return (unpack("<f", pack("<f", x))) end
 end
 
 -- The bits of a float of `width` bits with `fraction` fraction bits, as numbers: low word, high word (or nil).
@@ -183,7 +182,9 @@ function M.pack1(x, dtype)
   return string.char(unpack_table(t))
 end
 
-local formats = { u8 = "B", i8 = "b", u16 = "<H", i16 = "<h", u32 = "<I4", i32 = "<i4", i64 = "<i8", f32 = "<f", f64 = "<d" }
+local formats = {
+  u8 = "B", i8 = "b", u16 = "<H", i16 = "<h", u32 = "<I4", i32 = "<i4", i64 = "<i8", f32 = "<f", f64 = "<d",
+}
 
 -- A table of numbers as packed bytes; last defaults to #t.
 function M.pack(t, dtype, last)

@@ -1,6 +1,6 @@
 -- Philox 4x32-10 in plain Lua against its published vectors, and the module against that.
 local S = require "spec.support"
-local gr, model = S.gr, S.model
+local gr = S.gr
 
 local floor = math.floor
 

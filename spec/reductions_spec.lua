@@ -69,10 +69,14 @@ describe("reductions of", function()
           for _, way in ipairs { "f32", "f64", "kahan", "neumaier" } do
             local set = sets.wide
             local expected = model.reduce.sum(dtype, n, set.at, way ~= "f64" and way or nil)
-            for k = 1, 4 do S.same(expected, set.views[k][2]:sum { accumulate = way }, "sum", way, n, dtype, set.views[k][1]) end
+            for k = 1, 4 do
+              local view = set.views[k]
+              S.same(expected, view[2]:sum { accumulate = way }, "sum", way, n, dtype, view[1])
+            end
             expected = model.reduce.dot(dtype, n, ta.at, bt, way ~= "f64" and way or nil)
             for k = 1, 4 do
-              S.same(expected, ta.views[k][2]:dot(views_b[k][2], { accumulate = way }), "dot", way, n, dtype, ta.views[k][1])
+              local view = ta.views[k]
+              S.same(expected, view[2]:dot(views_b[k][2], { accumulate = way }), "dot", way, n, dtype, view[1])
             end
           end
         end
@@ -84,7 +88,8 @@ end)
 describe("reduce(op)", function()
   it("is the reduction of that name", function()
     local a = gr.array(D.sparse("f32", 777, 1), "f32")
-    for _, op in ipairs { "sum", "prod", "min", "max", "mean", "var", "std", "argmin", "argmax", "any", "all", "count" } do
+    local names = { "sum", "prod", "min", "max", "mean", "var", "std", "argmin", "argmax", "any", "all", "count" }
+    for _, op in ipairs(names) do
       S.same(gr[op](a), gr.reduce(a, op), op)
       S.same(gr[op](a), a:reduce(op), op)
     end

@@ -11,8 +11,8 @@ S.jit = rawget(_G, "jit") ~= nil
 function S.same(expected, got, ...)
   local ok
   if type(expected) == "number" and type(got) == "number" then
-    ok = expected == got and (expected ~= 0 or model.hex(expected) == model.hex(got) or S.is_integer(expected) or S.is_integer(got))
-    ok = ok or (expected ~= expected and got ~= got)
+    local signs = expected ~= 0 or S.is_integer(expected) or S.is_integer(got) or model.hex(expected) == model.hex(got)
+    ok = (expected == got and signs) or (expected ~= expected and got ~= got)
   else
     ok = expected == got
   end

@@ -61,7 +61,7 @@ function plot.histogram(h, options)
   local height = max(1, floor(options.height or 32))
   local ascii = options.ascii
   if ascii == nil then ascii = os.getenv("TERM") == "dumb" end
-  local bar = ascii and bar_ascii or bar_unicode
+  local bar, axis = ascii and bar_ascii or bar_unicode, ascii and "|" or "\226\148\130"
 
   local counts, edges = group(h.counts, h.edges, height)
   local text, left, right, most = labels(edges), 0, 0, 0
@@ -74,12 +74,12 @@ function plot.histogram(h, options)
 
   local lines = {}
   for k = 1, #counts do
-    local cells, used = "", 0
+    local cells, used = ""
     if counts[k] > 0 then
       cells, used = bar(counts[k] / most * room)
       if used == 0 then cells = ascii and "." or eighths[1] end -- something is there: show it
     end
-    lines[k] = ("%" .. left .. "s %s%s %s"):format(text[k], ascii and "|" or "\226\148\130", cells, count_text(counts[k]))
+    lines[k] = ("%" .. left .. "s %s%s %s"):format(text[k], axis, cells, count_text(counts[k]))
   end
   lines[#lines + 1] = ("%" .. left .. "s"):format(text[#text])
 
