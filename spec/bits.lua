@@ -12,8 +12,8 @@ local SIZES, LONGEST = 200, 200000
 -- Log-uniform sizes with the tree's and the scan's corners among them; a start and a step for each.
 local function make_cases()
   local g, cases = model.generator(2026), {}
-  local corners = { 0, 1, 2, 3, 31, 32, 33, 127, 128, 129, 511, 512, 513, 1023, 1024, 1025, 4095, 4096, 4097, 8192, 65536,
-    65537, 131072, 131073, LONGEST }
+  local corners = { 0, 1, 2, 3, 31, 32, 33, 127, 128, 129, 511, 512, 513, 1023, 1024, 1025, 4095, 4096, 4097, 8192,
+    65536, 65537, 131072, 131073, LONGEST }
   for k = 1, SIZES do
     local n = corners[k] or math.floor(LONGEST ^ (g() / 2147483647))
     local step = ({ 1, 1, 2, 3, -1, -2 })[g() % 6 + 1]
