@@ -38,7 +38,7 @@ static void do_rows(void *arg, int64_t k) {
     squares.a = job->x;
     squares.a.data = (const char *)job->x.data + row * job->x.step;
     sum = gr_cpu_reduce_value(&squares, NULL).v[0].f;
-    gr_cpu_table_in_use()->norm_row[job->dtype](job, row, 1.0 / sqrt(sum / (double)job->n + job->eps));
+    gr_cpu_table_in_use()->norm_row(job, row, 1.0 / sqrt(sum / (double)job->n + job->eps));
   }
 }
 

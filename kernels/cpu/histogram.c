@@ -2,16 +2,16 @@
 ** Histograms: the instruction set's kernel says where each sample belongs, a few hundred at a time, and this
 ** counts. Each piece counts in tables of its own on the stack while the bins are few enough.
 */
-#include "kernels/cpu/gather.h"
 #include "kernels/cpu/table.h"
 
-#define CHUNK 512           /* samples between finding bins and counting them */
+#define CHUNK GR_BINS_CHUNK /* samples between finding bins and counting them */
 #define SLOTS 16384         /* counters on the stack */
 #define PIECE_ELEMENTS (128 * 1024)
 #define MAX_PIECES 4096
 
 typedef struct state {
   const gr_histogram_job *job;
+  gr_bins_job bins;
   gr_bins find;
   int size;
   int64_t piece;
@@ -26,18 +26,11 @@ static int64_t *counter_of(const gr_histogram_job *job, int64_t slot) {
   return slot < job->bins ? &job->counts[slot] : &job->tails[slot - job->bins];
 }
 
-/* The next chunk of samples, contiguous. */
-static const void *chunk(const state *s, int64_t from, int m, void *buffer) {
-  const char *p = (const char *)s->job->a.data + from * s->job->a.stride;
-  if (s->job->a.stride == s->size) return p;
-  gr_gather(buffer, p, s->job->a.stride, m, s->size);
-  return buffer;
-}
+static const char *sample(const state *s, int64_t k) { return (const char *)s->job->a.data + k * s->job->a.stride; }
 
 /* Few bins: four tables, so that runs of equal samples do not wait for one counter. */
 static void count_few(const state *s, int64_t from, int64_t n) {
   uint32_t table[SLOTS];
-  uint64_t buffer[CHUNK];
   int32_t index[CHUNK];
   const int32_t slots = (int32_t)s->job->bins + 3, tables = slots <= SLOTS / 4 ? 4 : 1, apart = tables == 4 ? slots : 0;
   int64_t left, i;
@@ -45,7 +38,7 @@ static void count_few(const state *s, int64_t from, int64_t n) {
   for (left = n; left > 0; left -= CHUNK, from += CHUNK) {
     const int m = left < CHUNK ? (int)left : CHUNK;
     int k;
-    s->find(s->job, chunk(s, from, m, buffer), m, index);
+    s->find(&s->bins, sample(s, from), s->job->a.stride, m, index);
     for (k = 0; k + 4 <= m; k += 4) {
       table[index[k]]++;
       table[index[k + 1] + apart]++;
@@ -63,13 +56,12 @@ static void count_few(const state *s, int64_t from, int64_t n) {
 
 /* Many bins: straight into the result. One thread at a time. */
 static void count_many(const state *s, int64_t from, int64_t n) {
-  uint64_t buffer[CHUNK];
   int32_t index[CHUNK];
   int64_t left;
   for (left = n; left > 0; left -= CHUNK, from += CHUNK) {
     const int m = left < CHUNK ? (int)left : CHUNK;
     int k;
-    s->find(s->job, chunk(s, from, m, buffer), m, index);
+    s->find(&s->bins, sample(s, from), s->job->a.stride, m, index);
     for (k = 0; k < m; k++) ++*counter_of(s->job, index[k]);
   }
 }
@@ -84,7 +76,11 @@ static void count_bytes(const state *s, int64_t from, int64_t n) {
   memset(table, 0, sizeof(table));
   for (left = n; left > 0; left -= CHUNK, from += CHUNK) {
     const int m = left < CHUNK ? (int)left : CHUNK;
-    const uint8_t *x = (const uint8_t *)chunk(s, from, m, buffer);
+    const uint8_t *x = (const uint8_t *)sample(s, from);
+    if (s->job->a.stride != 1) {
+      for (k = 0; k < m; k++) buffer[k] = x[k * s->job->a.stride];
+      x = buffer;
+    }
     for (k = 0; k + 8 <= m; k += 8) {
       uint64_t eight;
       memcpy(&eight, x + k, 8);
@@ -100,7 +96,7 @@ static void count_bytes(const state *s, int64_t from, int64_t n) {
     for (; k < m; k++) table[0][x[k]]++;
   }
   for (k = 0; k < 256; k++) value[k] = (uint8_t)k;
-  s->find(s->job, value, 256, index);
+  s->find(&s->bins, (const char *)value, 1, 256, index);
   for (k = 0; k < 256; k++) {
     const int64_t count = (int64_t)table[0][k] + table[1][k] + table[2][k] + table[3][k];
     add(counter_of(s->job, index[k]), count);
@@ -115,15 +111,32 @@ static void do_piece(void *arg, int64_t k) {
   else count_many(s, from, n);
 }
 
+/* How far the guess of an edge can be from the edge's number. */
+static void judge_guess(gr_bins_job *b) {
+  const gr_histogram_job *job = b->job;
+  int64_t k;
+  b->guess_low = b->guess_high = b->shift = 0;
+  if (!job->guess || job->modulo || job->dtype == GR_I64) return;
+  for (k = 0; k <= job->bins; k++) {
+    const double off = (job->edges[k] - job->first) * job->per_bin - (double)k;
+    b->guess_low = off < b->guess_low ? off : b->guess_low;
+    b->guess_high = off > b->guess_high ? off : b->guess_high;
+  }
+  /* Integers among integer edges: half a step up, no sample is on an edge. */
+  if (job->whole && !gr_is_float(job->dtype)) b->shift = 0.5;
+}
+
 void gr_cpu_histogram(const gr_histogram_job *job, gr_parallel parallel) {
   state s;
   int64_t count, k;
   s.job = job;
-  s.find = gr_cpu_table_in_use()->bins[job->dtype];
+  s.bins.job = job;
+  s.find = gr_cpu_table_in_use()->bins;
   s.size = gr_size_of(job->dtype);
   memset(job->counts, 0, (size_t)job->bins * sizeof(*job->counts));
   memset(job->tails, 0, 3 * sizeof(*job->tails));
   if (job->n == 0) return;
+  judge_guess(&s.bins);
   /* A piece must be worth clearing and adding up its tables. */
   s.piece = PIECE_ELEMENTS;
   while (s.piece < 16 * job->bins || (job->n - 1) / s.piece >= MAX_PIECES) s.piece *= 2;

@@ -109,6 +109,7 @@ void gr_cpu_scan(const gr_scan_job *asked, gr_parallel parallel) {
   gr_scan_job job = *asked;
   scan_state s;
   int64_t from;
+  int slot;
   if (job.n == 0) return;
   if (job.reverse) { /* the same, seen from the other end */
     job.a.data = (const char *)job.a.data + (job.n - 1) * job.a.stride;
@@ -118,8 +119,11 @@ void gr_cpu_scan(const gr_scan_job *asked, gr_parallel parallel) {
   }
   s.job = &job;
   s.left = nothing_before(&job);
-  s.total = table->scan_total[gr_scan_slot(job.op)][job.dtype];
-  s.write = table->scan_write[gr_scan_slot(job.op)][job.dtype];
+  slot = job.op == GR_OP_sum ? (s.left.ordered ? GR_SCAN_SUM : GR_SCAN_ISUM)
+       : job.op == GR_OP_prod ? (s.left.ordered ? GR_SCAN_PROD : GR_SCAN_IPROD)
+       : job.op == GR_OP_min ? GR_SCAN_MIN : GR_SCAN_MAX;
+  s.total = table->scan_total[slot];
+  s.write = table->scan_write[slot];
   if (parallel && job.n >= PARALLEL_ELEMENTS) {
     atomic_init(&s.known, 0);
     parallel((job.n - 1) / GR_SCAN_BLOCK + 1, do_block, &s);

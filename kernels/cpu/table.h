@@ -11,9 +11,12 @@
 /* The state of n contiguous elements that start where a leaf starts (n > 0). The job gives the scales. */
 typedef gr_acc (*gr_span)(const void *a, const void *b, int64_t n, const gr_reduce_job *job);
 
+/* The scans: of floats in order, of keys and integers in any. */
+enum { GR_SCAN_SUM, GR_SCAN_PROD, GR_SCAN_ISUM, GR_SCAN_IPROD, GR_SCAN_MIN, GR_SCAN_MAX, GR_SCANS };
+
 /*
 ** One block of a scan, from logical position `from` on: what it comes to, and its results given all that lies
-** before it (which returns the total too; for integers and extremes the total includes what lies before).
+** before it; that returns the total too, which for keys and integers includes what lies before.
 */
 typedef gr_acc (*gr_scan_total)(const gr_scan_job *job, int64_t from, int64_t n);
 typedef gr_acc (*gr_scan_write)(const gr_scan_job *job, int64_t from, int64_t n, gr_acc base);
@@ -21,22 +24,27 @@ typedef gr_acc (*gr_scan_write)(const gr_scan_job *job, int64_t from, int64_t n,
 /* y = x * r * w for one row of rmsnorm; w may be NULL. */
 typedef void (*gr_norm_row)(const gr_rmsnorm_job *job, int64_t row, double r);
 
-/* The bins of m contiguous samples: 0 .. bins - 1, then below, above, NaN. */
-typedef void (*gr_bins)(const gr_histogram_job *job, const void *x, int m, int32_t *index);
+/*
+** A histogram's job and what its edges say about guesses (bins.inc). The function gives the bins of m samples
+** (at most GR_BINS_CHUNK): 0 .. bins - 1, then below, above, NaN.
+*/
+#define GR_BINS_CHUNK 512
+typedef struct gr_bins_job {
+  const gr_histogram_job *job;
+  double guess_low, guess_high, shift;
+} gr_bins_job;
+typedef void (*gr_bins)(const gr_bins_job *b, const char *x, int64_t stride, int m, int32_t *index);
 
 typedef struct gr_cpu_table {
   const char *name;
   gr_span span[GR_REDUCER_COUNT][GR_DTYPE_COUNT]; /* NULL: not defined for the dtype */
   gr_span lowest[GR_DTYPE_COUNT], highest[GR_DTYPE_COUNT]; /* half of MINMAX: the other key is not looked for */
-  gr_scan_total scan_total[4][GR_DTYPE_COUNT]; /* by gr_scan_slot */
-  gr_scan_write scan_write[4][GR_DTYPE_COUNT];
-  gr_norm_row norm_row[GR_DTYPE_COUNT];
-  gr_bins bins[GR_DTYPE_COUNT];
+  gr_scan_total scan_total[GR_SCANS];
+  gr_scan_write scan_write[GR_SCANS];
+  gr_norm_row norm_row;
+  gr_bins bins;
 } gr_cpu_table;
 
-static inline int gr_scan_slot(gr_op op) {
-  return op == GR_OP_sum ? 0 : op == GR_OP_prod ? 1 : op == GR_OP_min ? 2 : 3;
-}
 
 #if (defined(__x86_64__) || defined(__i386__)) && defined(__GNUC__) && defined(__SSE2__)
 #define GR_CPU_X86 1
