@@ -25,6 +25,8 @@ NVCC ?= $(shell command -v nvcc || { test -x "$(CUDA_HOME)/bin/nvcc" && echo "$(
 CUDA_ROOT = $(if $(CUDA_HOME),$(CUDA_HOME),$(patsubst %/bin/nvcc,%,$(realpath $(NVCC))))
 local_arch = $(shell nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | head -1 | tr -d .)
 CUDA_ARCHS ?= $(or $(local_arch),90)
+# Older compilers know only the first of the two ways to compress; the second halves it again.
+compress := -Xfatbin -compress-all$(if $(strip $(NVCC)),$(if $(findstring compress-mode,$(shell $(NVCC) --help 2>/dev/null)), --compress-mode=size))
 release_archs = 75 80 86 89 90 100 120
 last_arch = $(lastword $(CUDA_ARCHS))
 gencode = $(foreach a,$(CUDA_ARCHS),-gencode arch=compute_$(a),code=sm_$(a)) -gencode arch=compute_$(last_arch),code=compute_$(last_arch)
@@ -43,7 +45,7 @@ headers   = $(wildcard include/*.h src/*/*.h kernels/*.h kernels/*/*.h kernels/*
 cu_headers = $(wildcard kernels/*.h kernels/cuda/*.h kernels/cuda/*.cuh)
 
 base = $(CFLAGS) -std=c11 -D_DEFAULT_SOURCE -ffp-contract=off -fPIC -fvisibility=hidden -pthread -I.
-nvflags = -O3 -std=c++17 -fmad=false -I. -Xfatbin -compress-all -Xcompiler -fPIC,-fvisibility=hidden $(gencode)
+nvflags = -O3 -std=c++17 -fmad=false -I. $(compress) -Xcompiler -fPIC,-fvisibility=hidden $(gencode)
 
 ifneq ($(strip $(NVCC)),)
 flavour = cuda
