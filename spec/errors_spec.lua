@@ -83,7 +83,7 @@ local rows = {
   { "gr.mse(a, b)", "bad argument #2 to 'mse' (length 10 expected, got 9)" },
   { "gr.cosine(a, u)", "bad argument #2 to 'cosine' (dtype f32 expected, got u8)" },
   { "gr.sum(5)", "bad argument #1 to 'sum' (gpureduce.array expected, got number)" },
-  { "gr.sum(io.stdout)", "bad argument #1 to 'sum' (gpureduce.array expected, got FILE*)" },
+  { "gr.sum(gr.sum)", "bad argument #1 to 'sum' (gpureduce.array expected, got function)" },
   { "gr.min(empty)", "bad argument #1 to 'min' (array is empty: 'min' needs an element)" },
   { "gr.max(empty)", "bad argument #1 to 'max' (array is empty: 'max' needs an element)" },
   { "gr.minmax(empty)", "bad argument #1 to 'minmax' (array is empty: 'minmax' needs an element)" },
@@ -195,7 +195,7 @@ local rows = {
   { "gr.save(a, 'x.npy', { shape = { 3, 4 } })",
     "bad argument #3 to 'save' (option 'shape': product 10 expected, got 12)" },
   { "gr.save(a, 'x.raw', { shape = { 10 } })", "bad argument #3 to 'save' (unknown option 'shape')" },
-  { "gr.use('gpu')", "bad argument #1 to 'use' (no device 'gpu' (there are: cpu, ", start = true },
+  { "gr.use('gpu')", "bad argument #1 to 'use' (no device 'gpu' (there are: ", start = true },
   { "gr.use(1)", "bad argument #1 to 'use' (device name expected, got number)" },
   { "gr.threads(0)", "bad argument #1 to 'threads' (1 to 1024 threads expected, got 0)" },
   { "gr.gc({ buget = 1 })", "bad argument #1 to 'gc' (unknown option 'buget' (did you mean 'budget'?))" },
@@ -207,7 +207,7 @@ describe("bad input", function()
 
   before_each(function()
     environment = {
-      gr = gr, io = io, nan = S.model.nan, huge = math.huge,
+      gr = gr, nan = S.model.nan, huge = math.huge,
       a = gr.array({ 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 }, "f32"),
       b = gr.array({ 1, 2, 3, 4, 5, 6, 7, 8, 9 }, "f32"),
       d = gr.array({ 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 }, "f64"),

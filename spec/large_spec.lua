@@ -1,0 +1,39 @@
+-- More than 2^31 elements, on a GPU (the arrays are made there: 2 and 9 GB).
+local S = require "spec.support"
+local gr = S.gr
+
+local function on_gpu(name, f)
+  it(name, function()
+    if not gr.backend():find("^cuda") then return pending "needs a GPU" end
+    f()
+    collectgarbage()
+    collectgarbage()
+    gr.trim()
+  end)
+end
+
+describe("more than 2^31 elements", function()
+  local n = 2 ^ 31 + 12345
+
+  on_gpu("of u8: sum and histogram", function()
+    local a = gr.full(n, 3, "u8")
+    a[n] = 200
+    a[2 ^ 31] = 5
+    assert.equal(3 * (n - 2) + 205, a:sum())
+    assert.equal(n, a:argmax())
+    local h = gr.histogram(a, { bins = 256, modulo = true })
+    assert.equal(n - 2, h.counts[4])
+    assert.equal(1, h.counts[6])
+    assert.equal(1, h.counts[201])
+    local stepped = a:slice(n, 1, -12345) -- meets n and 2^31
+    assert.equal(3 * (#stepped - 2) + 205, stepped:sum())
+  end)
+
+  on_gpu("of f32: dot", function()
+    local a = gr.full(n, 2, "f32")
+    a[n] = 7
+    assert.equal(4 * (n - 1) + 49, a:dot(a))
+    assert.equal(2, a:slice(2 ^ 31 - 1, 2 ^ 31 + 1):min())
+    a:release()
+  end)
+end)
