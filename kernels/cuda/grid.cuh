@@ -16,9 +16,9 @@ struct gr_reduce_args {
   int64_t first;      /* the vector that this launch starts with */
   int64_t leaves;     /* of one vector */
   int64_t nodes;      /* of one vector; with more than one, blocks meet at a counter */
-  int node_warps, passes; /* gr_reduce_leaves: a node is node_warps x passes leaves */
-  int threads, rows;  /* gr_reduce_short: threads of a vector, words of each */
-  int wide, deep, leaves_at_once, lanes_each; /* gr_reduce_columns: see there */
+  int warps, passes;  /* gr_reduce_leaves: a node is 2^warps x passes leaves */
+  int threads, rows;  /* gr_reduce_short: 2^threads of a vector, 2^rows words of each */
+  int wide, deep, together, each; /* gr_reduce_columns: logarithms too; see there. Its rows: of a lane */
   int64_t *node;
   unsigned *counter;
   uint64_t *done;
@@ -27,45 +27,54 @@ struct gr_reduce_args {
 
 /* ---- results ---- */
 
-static __device__ __forceinline__ void gr_store_float(void *out, gr_dtype t, int64_t i, double x) {
+/* out_dtype is f64, f32, i64, u8 or the input's own. */
+template <gr_dtype D>
+static __device__ __forceinline__ void gr_store(void *out, gr_dtype t, int64_t i, bool is_float, double x, int64_t k) {
+  if (!is_float && (t == GR_F64 || t == GR_F32)) x = (double)k;
+  if (is_float && !gr_is_float(t)) k = (int64_t)x;
+  if (t == GR_F64) { ((double *)out)[i] = x; return; }
+  if (t == GR_F32) { ((float *)out)[i] = gr_f64_to_f32(x); return; }
+  if constexpr (D == GR_F16) if (t == GR_F16) { ((gr_f16 *)out)[i] = gr_f64_to_f16(x); return; }
+  if constexpr (D == GR_BF16) if (t == GR_BF16) { ((gr_bf16 *)out)[i] = gr_f64_to_bf16(x); return; }
   switch (t) {
-    case GR_F16: ((gr_f16 *)out)[i] = gr_f64_to_f16(x); break;
-    case GR_BF16: ((gr_bf16 *)out)[i] = gr_f64_to_bf16(x); break;
-    case GR_F32: ((float *)out)[i] = gr_f64_to_f32(x); break;
-    case GR_F64: ((double *)out)[i] = x; break;
-    default: ((int64_t *)out)[i] = (int64_t)x; break;
-  }
-}
-static __device__ __forceinline__ void gr_store_int(void *out, gr_dtype t, int64_t i, int64_t x) {
-  switch (t) {
-    case GR_U8: case GR_I8: ((uint8_t *)out)[i] = (uint8_t)x; break;
-    case GR_U16: case GR_I16: ((uint16_t *)out)[i] = (uint16_t)x; break;
-    case GR_U32: case GR_I32: ((uint32_t *)out)[i] = (uint32_t)x; break;
-    case GR_I64: ((int64_t *)out)[i] = x; break;
-    default: gr_store_float(out, t, i, (double)x); break;
+    case GR_U8: case GR_I8: ((uint8_t *)out)[i] = (uint8_t)k; break;
+    case GR_U16: case GR_I16: ((uint16_t *)out)[i] = (uint16_t)k; break;
+    case GR_U32: case GR_I32: ((uint32_t *)out)[i] = (uint32_t)k; break;
+    default: ((int64_t *)out)[i] = k; break;
   }
 }
 
+/* gr_finish with the operation known when compiled, so that a kernel holds only its reducer's operations. */
+template <class R> static __device__ __forceinline__ gr_value gr_finish_known(const gr_reduce_job &j, gr_acc a) {
+  constexpr bool place = R::kind == GR_ACC_PLACE;
+#define GR_X(name, r, f, i, e)                                                                                \
+  if constexpr (GR_RED_##r == R::red || (place && GR_RED_##r == GR_RED_ARGMIN) ||                             \
+                (R::red == GR_RED_SUMWIDE && GR_OP_##name == GR_OP_mean))                                     \
+    if (j.op == GR_OP_##name) return gr_finish(GR_OP_##name, R::dtype, a, j.n, j.ddof);
+  GR_OPS(GR_X)
+#undef GR_X
+  return gr_value_i(0);
+}
+
 /* Finish vector v and store it; then the ticket, after the result is visible to the host. */
+template <class R>
 static __device__ __noinline__ void gr_write_result(const gr_reduce_args &q, double f0, double f1, double f2, int64_t v) {
   gr_acc acc;
   acc.f[0] = f0;
   acc.f[1] = f1;
   acc.f[2] = f2;
-  gr_value r = gr_finish(q.job.op, q.job.dtype, acc, q.job.n, q.job.ddof);
-  void *out[2] = {q.job.out, q.job.out2};
-  for (int i = 0; i < 2; i++) {
-    if (!out[i]) continue;
-    if (r.is_float) gr_store_float(out[i], q.job.out_dtype, v, r.v[i].f);
-    else gr_store_int(out[i], q.job.out_dtype, v, r.v[i].i);
-  }
+  gr_value r = gr_finish_known<R>(q.job, acc);
+#pragma unroll 1
+  for (int i = 0; i < 2; i++)
+    if (void *out = i ? q.job.out2 : q.job.out)
+      gr_store<R::dtype>(out, q.job.out_dtype, v, r.is_float, i ? r.v[1].f : r.v[0].f, i ? r.v[1].i : r.v[0].i);
   if (q.done) {
     __threadfence_system();
     *(volatile uint64_t *)q.done = q.ticket;
   }
 }
 template <class R> __device__ __forceinline__ void gr_write(const gr_reduce_args &q, gr_acc a, int64_t v) {
-  gr_write_result(q, a.f[0], R::fields > 1 ? a.f[1] : 0.0, R::fields > 2 ? a.f[2] : 0.0, v);
+  gr_write_result<R>(q, a.f[0], R::fields > 1 ? a.f[1] : 0.0, R::fields > 2 ? a.f[2] : 0.0, v);
 }
 
 /* ---- states in memory: field after field, `pitch` apart ---- */

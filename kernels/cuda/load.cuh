@@ -34,13 +34,17 @@ __device__ __forceinline__ uint4 gr_realign(uint4 a, uint4 b, int shift) {
                     __funnelshift_r(a.z, a.w, bits), __funnelshift_r(a.w, b.x, bits));
 }
 
-/* The first `bytes` (1 to 16) of the 16 bytes at p, at any address; the rest is whatever lies there. */
-__device__ __forceinline__ uint4 gr_load_any(const char *p, int bytes) {
+/*
+** The first `bytes` (1 to 16) of the 16 bytes at p, in two steps, so that many first steps can be in flight
+** while the code of the second exists once: the aligned word that p lies in, and then the next one if it
+** has some of the bytes (a neighbour has read it: it is in L1) and a shift.
+*/
+__device__ __forceinline__ uint4 gr_load_begin(const char *p) { return gr_load16((const char *)((uintptr_t)p & ~(uintptr_t)15)); }
+__device__ __forceinline__ uint4 gr_load_end(uint4 a, const char *p, int bytes) {
   int shift = (int)((uintptr_t)p & 15);
-  const char *q = p - shift;
-  uint4 a = gr_load16(q), b = a;
+  uint4 b = a;
   if (shift == 0) return a;
-  if (shift + bytes > 16) b = gr_load16(q + 16);
+  if (shift + bytes > 16) b = gr_load16(p - shift + 16);
   return gr_realign(a, b, shift);
 }
 

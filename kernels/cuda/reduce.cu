@@ -49,6 +49,8 @@ gr_reduce_entry entry_of(gr_reducer red, gr_dtype t) {
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 int64_t clamp(int64_t x, int64_t low, int64_t high) { return x < low ? low : x > high ? high : x; }
 int64_t power_of_two(int64_t n) { int64_t p = 1; while (p < n) p *= 2; return p; }
+int64_t power_below(int64_t n) { int64_t p = 1; while (p * 2 <= n) p *= 2; return p; }
+int log2_of(int64_t p) { int k = 0; while (p > 1) p /= 2, k++; return k; }
 
 /* Whether every vector is contiguous, the first input's rows next to each other or not. */
 bool is_rows(const gr_reduce_job &j, int inputs) {
@@ -63,13 +65,13 @@ void plan_leaves(Plan &p, const gr_tune &t, int sms) {
   int64_t leaves = p.args.leaves, block = t.flat_warps, warps, passes;
   if (j.count == 1) {
     warps = leaves <= t.one_block_leaves ? power_of_two(leaves) : block;
-    passes = leaves <= t.one_block_leaves ? 1 : power_of_two(leaves / (block * sms * t.flat_blocks));
+    passes = leaves <= t.one_block_leaves ? 1 : power_below(leaves / (block * sms * t.flat_blocks));
     block = warps;
   } else {
     int64_t wanted = ceil_div((int64_t)sms * t.row_warps, j.count); /* warps for each vector */
     warps = clamp(power_of_two(wanted), 1, power_of_two(leaves) < block ? power_of_two(leaves) : block);
     passes = power_of_two(ceil_div(leaves, warps));
-    if (wanted > warps) passes = clamp(power_of_two(leaves / wanted), 1, passes);
+    if (wanted > warps) passes = clamp(power_below(leaves / wanted), 1, passes);
   }
   passes = clamp(passes, 1, t.most_passes);
   while (ceil_div(leaves, warps * passes) > 65536 && warps * passes < 256) passes *= 2;
@@ -80,7 +82,7 @@ void plan_leaves(Plan &p, const gr_tune &t, int sms) {
   }
   if (p.args.nodes > 1) block = warps;
   else if (j.count > 1) block = clamp(8, warps, 16);
-  p.args.node_warps = (int)warps;
+  p.args.warps = log2_of(warps);
   p.args.passes = (int)passes;
   p.launch.shape = GR_LEAVES;
   p.launch.threads = (unsigned)(block * 32);
@@ -91,12 +93,12 @@ void plan_leaves(Plan &p, const gr_tune &t, int sms) {
 void plan_short(Plan &p, int words) {
   int size = size_of(p.args.job.dtype);
   int64_t n = p.args.job.n;
-  p.args.threads = (int)clamp(power_of_two(ceil_div(n * size, 16)), 1, 32);
-  p.args.rows = (int)power_of_two(ceil_div(n, GR_LANES(size)));
+  p.args.threads = log2_of(clamp(power_of_two(ceil_div(n * size, 16)), 1, 32));
+  p.args.rows = log2_of(power_of_two(ceil_div(n, GR_LANES(size))));
   p.args.nodes = 1;
   p.launch.shape = GR_SHORT;
   p.launch.threads = 128;
-  p.per_block = (int64_t)4 * (32 / p.args.threads) * (words / p.args.rows);
+  p.per_block = (int64_t)4 * (32 >> p.args.threads) * (words >> p.args.rows);
   p.blocks_per_group = 1;
 }
 
@@ -104,24 +106,21 @@ void plan_short(Plan &p, int words) {
 void plan_columns(Plan &p, const gr_tune &t, int sms, int each) {
   const gr_reduce_job &j = p.args.job;
   int size = size_of(j.dtype);
-  int64_t lanes = power_of_two(clamp(j.n, 1, GR_LANES(size)));
-  int64_t words = power_of_two(ceil_div(j.count, each)), deep, wide, together;
-  p.args.rows = (int)power_of_two(clamp(ceil_div(j.n, GR_LANES(size)), 1, GR_LEAF_ROWS(size)));
-  deep = clamp(lanes / 4, lanes / 16 > 0 ? lanes / 16 : 1, 32);
-  while (lanes / deep > 16) deep *= 2;
-  if (deep > 32) deep = 32;
-  wide = clamp(words, 1, gr_block_columns / deep);
-  together = clamp(gr_block_columns / deep / wide, 1, clamp(power_of_two(p.args.leaves), 1, 8));
+  int64_t lanes = power_of_two(clamp(j.n, 1, GR_LANES(size))), deep = clamp(lanes / 4, 1, 32);
+  int64_t words = power_of_two(ceil_div(j.count, each)), wide = clamp(words, 1, gr_block_columns / deep);
+  int64_t together = clamp(gr_block_columns / deep / wide, 1, clamp(power_of_two(p.args.leaves), 1, 8));
+  int64_t enough = (int64_t)sms * t.column_blocks;
   /* Too few blocks: narrower ones, down to 64 threads and 32 bytes a row. */
-  while (wide * deep * together > 64 && ceil_div(p.args.leaves, together) * ceil_div(words, wide) < (int64_t)sms * t.column_blocks) {
+  while (wide * deep * together > 64 && ceil_div(p.args.leaves, together) * ceil_div(words, wide) < enough) {
     if (together > 1) together /= 2;
     else if (wide * each * size > 32) wide /= 2;
     else break;
   }
-  p.args.deep = (int)deep;
-  p.args.wide = (int)wide;
-  p.args.leaves_at_once = (int)together;
-  p.args.lanes_each = (int)(lanes / deep);
+  p.args.deep = log2_of(deep);
+  p.args.wide = log2_of(wide);
+  p.args.together = log2_of(together);
+  p.args.each = log2_of(lanes / deep);
+  p.args.rows = log2_of(power_of_two(clamp(ceil_div(j.n, GR_LANES(size)), 1, GR_LEAF_ROWS(size))));
   p.args.nodes = ceil_div(p.args.leaves, together);
   p.launch.shape = GR_COLUMNS;
   p.launch.threads = (unsigned)(wide * deep * together);

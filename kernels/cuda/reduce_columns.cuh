@@ -1,26 +1,32 @@
 /*
 ** Columns: neighbouring vectors are neighbours in memory. A thread takes a word of columns and some lanes of
-** a leaf. A block is `wide` words x `deep` lanes x `leaves_at_once` leaves; each thread takes lanes_each
-** lanes, `deep` apart, in the order in which folding by halves needs them: their positions bit-reversed.
+** a leaf. A block is wide words x deep lanes x `together` leaves; a thread takes `each` lanes, deep apart, of
+** 2^rows elements, in the order in which folding by halves needs them: their numbers bit-reversed. (These
+** four are powers of two, kept as logarithms.)
 */
 #ifndef GR_REDUCE_COLUMNS_CUH
 #define GR_REDUCE_COLUMNS_CUH
 
 #include "kernels/cuda/reduce_leaves.cuh"
 
-constexpr int gr_columns_block = 256, gr_columns_flight = 8, gr_columns_levels = 4; /* lanes_each <= 2^levels */
+constexpr int gr_columns_block = 256;
 
 /* Columns of a thread. Ordered lanes keep a stack of doubles for each, so they take fewer. */
+template <class R> constexpr int gr_columns_most = !R::lanes ? 8 : R::kind == GR_ACC_TRIPLE ? 2 : 4;
 template <class R>
-constexpr int gr_columns_each = 16 / gr_size<R::dtype> < (R::lanes ? 4 : 8) ? 16 / gr_size<R::dtype> : (R::lanes ? 4 : 8);
+constexpr int gr_columns_each = 16 / gr_size<R::dtype> < gr_columns_most<R> ? 16 / gr_size<R::dtype> : gr_columns_most<R>;
+
+/* How many lanes a thread takes at most, as a logarithm. */
+template <gr_dtype D> constexpr int gr_columns_levels = gr_size<D> == 1 ? 4 : gr_size<D> == 2 ? 3 : 2;
 
 template <class Q, int C> struct gr_column_stack {
-  gr_acc level[gr_columns_levels][C];
+  static constexpr int levels = gr_columns_levels<Q::dtype>;
+  gr_acc level[levels][C];
   /* State number i (counted from 0) is done: merge it with the equally large neighbours before it. */
   __device__ __forceinline__ void push(gr_acc (&v)[C], int i) {
     bool going = true;
 #pragma unroll
-    for (int s = 0; s < gr_columns_levels; s++) {
+    for (int s = 0; s < levels; s++) {
       if (!going) continue;
       if (i >> s & 1) {
 #pragma unroll
@@ -34,25 +40,33 @@ template <class Q, int C> struct gr_column_stack {
   }
 };
 
-/* C elements of one row, columns apart by the vectors' step. */
-template <gr_dtype D, int C>
-__device__ __forceinline__ uint4 gr_load_columns(const gr_vec &vec, int64_t v, int64_t k, int valid, bool words) {
+/*
+** C elements of one row, in the same two steps as gr_load_begin and gr_load_end. Vectors that are not
+** neighbours in memory (a second input that all columns share) are gathered in the second step.
+*/
+template <gr_dtype D, int C> __device__ __forceinline__ bool gr_fits(const char *p) { return ((uintptr_t)p & (C * gr_size<D> - 1)) == 0; }
+template <gr_dtype D, int C> __device__ __forceinline__ uint4 gr_begin_columns(const gr_vec &vec, int64_t v, int64_t k) {
   const char *p = (const char *)vec.data + v * vec.step + k * vec.stride;
-  constexpr int bytes = C * gr_size<D>;
-  if (!words) return gr_gather<D>(p, vec.step, valid);
-  if constexpr (bytes == 8) {
-    if (valid == C && ((uintptr_t)p & 7) == 0) {
-      uint2 u = __ldg((const uint2 *)p);
-      return make_uint4(u.x, u.y, 0, 0);
-    }
-  } else if constexpr (bytes == 4) {
-    if (valid == C && ((uintptr_t)p & 3) == 0) return make_uint4(__ldg((const unsigned *)p), 0, 0, 0);
+  if (vec.step != gr_size<D>) return make_uint4(0, 0, 0, 0);
+  if constexpr (C * gr_size<D> == 8) {
+    if (!gr_fits<D, C>(p)) return gr_load_begin(p);
+    uint2 u = __ldg((const uint2 *)p);
+    return make_uint4(u.x, u.y, 0, 0);
+  } else {
+    static_assert(C * gr_size<D> == 16 || C * gr_size<D> == 4, "a thread's columns fill a word, half or a quarter");
+    if (C * gr_size<D> == 16 || !gr_fits<D, C>(p)) return gr_load_begin(p);
+    return make_uint4(__ldg((const unsigned *)p), 0, 0, 0);
   }
-  return gr_load_any(p, valid * gr_size<D>);
+}
+template <gr_dtype D, int C>
+__device__ __forceinline__ uint4 gr_end_columns(uint4 begun, const gr_vec &vec, int64_t v, int64_t k, int valid) {
+  const char *p = (const char *)vec.data + v * vec.step + k * vec.stride;
+  if (vec.step != gr_size<D>) return gr_gather<D>(p, vec.step, valid);
+  return gr_fits<D, C>(p) ? begun : gr_load_end(begun, p, valid * gr_size<D>);
 }
 
 template <class R> struct gr_column_reader {
-  static constexpr int C = gr_columns_each<R>, size = gr_size<R::dtype>, flight = gr_columns_flight;
+  static constexpr int C = gr_columns_each<R>, size = gr_size<R::dtype>, flight = R::inputs == 2 ? 4 : 8;
   const gr_reduce_args &q;
   const int64_t v;   /* first column */
   const int valid;   /* columns of this thread */
@@ -64,9 +78,8 @@ template <class R> struct gr_column_reader {
   __device__ __forceinline__ void read(gr_acc (&v_out)[C], const gr_context &c, const double (&mean)[C]) const {
     typename Q::Lane l[C];
     gr_column_stack<Q, C> stack;
-    int log_rows = 31 - __clz(q.rows), steps = q.lanes_each * q.rows;
+    int steps = 1 << (q.each + q.rows);
     int64_t left = min(q.job.n - first, (int64_t)GR_LEAF(size));
-    bool words_a = q.job.a.step == size, words_b = q.job.b.step == size;
 #pragma unroll
     for (int i = 0; i < C; i++) l[i] = Q::start();
 #pragma unroll 1
@@ -74,22 +87,24 @@ template <class R> struct gr_column_reader {
       uint4 a[flight], b[flight];
 #pragma unroll
       for (int s = 0; s < flight; s++) {
-        int k = position(s0 + s, log_rows);
+        int k = position(s0 + s);
         a[s] = b[s] = make_uint4(0, 0, 0, 0);
         if (k < left && valid > 0 && s0 + s < steps) {
-          a[s] = gr_load_columns<R::dtype, C>(q.job.a, v, first + k, valid, words_a);
-          if (R::inputs == 2) b[s] = gr_load_columns<R::dtype, C>(q.job.b, v, first + k, valid, words_b);
+          a[s] = gr_begin_columns<R::dtype, C>(q.job.a, v, first + k);
+          if (R::inputs == 2) b[s] = gr_begin_columns<R::dtype, C>(q.job.b, v, first + k);
         }
       }
 #pragma unroll 1
       for (int s = s0; s < min(s0 + flight, steps); s++) {
-        int k = position(s, log_rows);
-        if (k < left) {
+        int k = position(s);
+        if (k < left && valid > 0) {
+          uint4 x = gr_end_columns<R::dtype, C>(a[0], q.job.a, v, first + k, valid), y = x;
+          if (R::inputs == 2) y = gr_end_columns<R::dtype, C>(b[0], q.job.b, v, first + k, valid);
 #pragma unroll
           for (int i = 0; i < C; i++) {
             gr_context own = c;
             if (Q::red == GR_RED_SPREAD) own.a = mean[i];
-            Q::add(l[i], gr_pick<R::dtype>(a[0], i), gr_pick<R::dtype>(b[0], i), own, k);
+            Q::add(l[i], gr_pick<R::dtype>(x, i), gr_pick<R::dtype>(y, i), own, k);
           }
         }
         gr_rotate(a);
@@ -98,10 +113,10 @@ template <class R> struct gr_column_reader {
 #pragma unroll
           for (int i = 0; i < C; i++) Q::mark(l[i], first + l[i].code);
         }
-        if (Q::lanes && ((s + 1) & (q.rows - 1)) == 0) {
+        if (Q::lanes && ((s + 1) & ((1 << q.rows) - 1)) == 0) {
 #pragma unroll
           for (int i = 0; i < C; i++) v_out[i] = Q::state(l[i], c), l[i] = Q::start();
-          stack.push(v_out, s >> log_rows);
+          stack.push(v_out, s >> q.rows);
         }
       }
     }
@@ -111,9 +126,9 @@ template <class R> struct gr_column_reader {
     }
   }
   /* Where in the leaf a thread's s-th element lies. */
-  __device__ __forceinline__ int position(int s, int log_rows) const {
-    int turned = q.lanes_each == 1 ? 0 : (int)(__brev(s >> log_rows) >> (__clz(q.lanes_each) + 1));
-    return ly + q.deep * turned + (s & (q.rows - 1)) * GR_LANES(size);
+  __device__ __forceinline__ int position(int s) const {
+    int turned = q.each == 0 ? 0 : (int)(__brev(s >> q.rows) >> (32 - q.each));
+    return ly + (turned << q.deep) + (s & ((1 << q.rows) - 1)) * GR_LANES(size);
   }
 };
 
@@ -124,7 +139,7 @@ template <class R> struct gr_column_reader {
 constexpr int gr_columns_chunk = 4, gr_columns_pitch = gr_columns_block * gr_columns_chunk * 9 / 8;
 
 __device__ __forceinline__ int gr_column_slot(const gr_reduce_args &q, int c, int word) {
-  int words = blockDim.x / q.deep, pitch = q.deep + (q.deep >= 8);
+  int words = blockDim.x >> q.deep, pitch = (1 << q.deep) + (q.deep >= 3);
   return (c * words + word) * pitch;
 }
 
@@ -136,13 +151,13 @@ __device__ __forceinline__ void gr_fold_columns(const gr_reduce_args &q, int64_t
   for (int i = 0; i < C; i++)
     if (i >= c0 && i < c0 + chunk) gr_put<Q>(value + gr_column_slot(q, i - c0, word) + ly, gr_columns_pitch, v[i]);
   __syncthreads();
-  if (q.deep == 1) return;
-  int at = threadIdx.x % q.deep, other = threadIdx.x / q.deep;
+  if (q.deep == 0) return;
+  int at = threadIdx.x & ((1 << q.deep) - 1), other = threadIdx.x >> q.deep;
 #pragma unroll 1
   for (int i = 0; i < chunk; i++) {
     int64_t *p = value + gr_column_slot(q, i, other);
     gr_acc a = gr_get<Q>(p + at, gr_columns_pitch);
-    for (int h = q.deep / 2; h > 0; h /= 2) a = gr_merge_xor<Q>(a, h);
+    for (int h = 1 << q.deep >> 1; h > 0; h /= 2) a = gr_merge_xor<Q>(a, h);
     if (at == 0) gr_put<Q>(p, gr_columns_pitch, a);
   }
   __syncthreads();
@@ -178,14 +193,20 @@ __device__ __forceinline__ void gr_spread_columns(const gr_reduce_args &q, const
   __syncthreads();
 }
 
-/* Grid: column groups of wide * C columns, times q.nodes; a node is leaves_at_once (up to 8) leaves. */
+/* Grid: column groups of wide * C columns, times q.nodes; a node is `together` (up to 8) leaves. */
 template <class R>
-__global__ void __launch_bounds__(gr_columns_block) gr_reduce_columns(const __grid_constant__ gr_reduce_args q) {
+__global__ void __launch_bounds__(gr_columns_block, R::fields == 1 && R::inputs == 1 ? 2 : 1)
+gr_reduce_columns(const __grid_constant__ gr_reduce_args q) {
   constexpr int C = gr_columns_each<R>, chunk = C < gr_columns_chunk ? C : gr_columns_chunk, leaf_size = GR_LEAF(gr_size<R::dtype>);
   __shared__ int64_t value[gr_columns_pitch * R::fields];
-  int x = threadIdx.x % q.wide, ly = threadIdx.x / q.wide % q.deep, z = threadIdx.x / q.wide / q.deep, word = z * q.wide + x;
-  int64_t group = blockIdx.x / q.nodes, node = blockIdx.x % q.nodes, leaf = node * q.leaves_at_once + z;
-  int64_t v0 = group * q.wide * C, v = v0 + x * C, pitch = q.job.count * q.nodes;
+  int wide = 1 << q.wide, together = 1 << q.together, x = threadIdx.x & (wide - 1);
+  int ly = threadIdx.x >> q.wide & ((1 << q.deep) - 1), z = threadIdx.x >> (q.wide + q.deep), word = (z << q.wide) + x;
+  unsigned group = blockIdx.x, node = 0;
+  if (q.nodes > 1) {
+    group = blockIdx.x / (unsigned)q.nodes;
+    node = blockIdx.x - group * (unsigned)q.nodes;
+  }
+  int64_t leaf = ((int64_t)node << q.together) + z, v0 = (int64_t)group * wide * C, v = v0 + x * C, pitch = q.job.count * q.nodes;
   int valid = leaf < q.leaves ? (int)max((int64_t)0, min((int64_t)C, q.job.count - v)) : 0;
   gr_column_reader<R> reader = {q, q.first + v, valid, ly, leaf * leaf_size};
   gr_acc mine[C];
@@ -199,23 +220,23 @@ __global__ void __launch_bounds__(gr_columns_block) gr_reduce_columns(const __gr
 #pragma unroll
   for (int c0 = 0; c0 < C; c0 += chunk) {
     if constexpr (!R::spread) gr_fold_columns<R, C>(q, value, mine, c0, word, ly);
-    for (int i = threadIdx.x; i < q.wide * chunk; i += blockDim.x) {
-      int64_t column = v0 + i % q.wide * C + c0 + i / q.wide;
+    for (int i = threadIdx.x; i < wide * chunk; i += blockDim.x) {
+      int64_t column = v0 + (i & (wide - 1)) * C + c0 + (i >> q.wide);
       if (column >= q.job.count) continue;
-      for (int s = 1; s < q.leaves_at_once; s *= 2)
-        for (int j = 0; j < q.leaves_at_once; j += 2 * s) {
-          int64_t *to = value + gr_column_slot(q, i / q.wide, j * q.wide + i % q.wide);
-          int64_t *from = value + gr_column_slot(q, i / q.wide, (j + s) * q.wide + i % q.wide);
+      for (int s = 1; s < together; s *= 2)
+        for (int j = 0; j < together; j += 2 * s) {
+          int64_t *to = value + gr_column_slot(q, i >> q.wide, j * wide + (i & (wide - 1)));
+          int64_t *from = value + gr_column_slot(q, i >> q.wide, (j + s) * wide + (i & (wide - 1)));
           gr_put<R>(to, gr_columns_pitch, R::merge(gr_get<R>(to, gr_columns_pitch), gr_get<R>(from, gr_columns_pitch)));
         }
-      gr_acc acc = gr_get<R>(value + gr_column_slot(q, i / q.wide, i % q.wide), gr_columns_pitch);
+      gr_acc acc = gr_get<R>(value + gr_column_slot(q, i >> q.wide, i & (wide - 1)), gr_columns_pitch);
       if (q.nodes == 1) gr_write<R>(q, acc, q.first + column);
       else gr_put<R>(q.node + column * q.nodes + node, pitch, acc);
     }
   }
   if (q.nodes == 1 || !gr_last_block(q.counter + group, (unsigned)q.nodes)) return;
   int lane = threadIdx.x & 31;
-  for (int i = threadIdx.x >> 5; i < q.wide * C && v0 + i < q.job.count; i += blockDim.x >> 5) {
+  for (int i = threadIdx.x >> 5; i < wide * C && v0 + i < q.job.count; i += blockDim.x >> 5) {
     gr_acc acc = gr_fold_many<R>(q.node + (v0 + i) * q.nodes, pitch, q.nodes, lane);
     if (lane == 0) gr_write<R>(q, acc, q.first + v0 + i);
   }

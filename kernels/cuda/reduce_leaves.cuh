@@ -7,9 +7,8 @@
 #include "kernels/cuda/grid.cuh"
 #include "kernels/cuda/load.cuh"
 
-/* Rows in flight at once. Two passes over a leaf keep all of it in registers. */
-template <class R>
-constexpr int gr_batch = R::spread ? GR_LEAF_ROWS(gr_size<R::dtype>) : R::inputs == 2 ? 4 : 8;
+/* Rows in flight at once. */
+template <class R> constexpr int gr_batch = R::inputs == 2 ? 4 : 8;
 
 template <class Q, int rows>
 __device__ __forceinline__ void gr_add_rows(typename Q::Lane (&l)[gr_lanes_of<Q>], const uint4 (&a)[rows],
@@ -38,6 +37,23 @@ template <int n> __device__ __forceinline__ void gr_rotate(uint4 (&w)[n]) {
   w[n - 1] = first;
 }
 
+/* The word with elements k.. of a vector, whatever its walk; begun: what gr_begin_loose loaded for it. */
+template <gr_dtype D> __device__ __forceinline__ uint4 gr_loose_word(uint4 begun, const gr_walker &v, int64_t k, int valid) {
+  const char *p = v.p + k * v.stride;
+  if (v.walk == GR_STRIDED) return gr_gather<D>(p, v.stride, valid);
+  return valid > 0 ? gr_load_end(begun, p, valid * gr_size<D>) : begun;
+}
+
+template <gr_dtype D, int rows>
+__device__ __forceinline__ void gr_begin_loose(uint4 (&w)[rows], const gr_walker &v, int64_t k0, int64_t left) {
+#pragma unroll
+  for (int r = 0; r < rows; r++) {
+    int k = r * GR_LANES(gr_size<D>);
+    w[r] = make_uint4(0, 0, 0, 0);
+    if (v.walk != GR_STRIDED && left > k) w[r] = gr_load_begin(v.p + (k0 + k) * gr_size<D>);
+  }
+}
+
 /* A batch of rows of a leaf's end, or of strided data: word by word, so that the code stays small. */
 template <class Q, int rows>
 __device__ __forceinline__ void gr_add_loose(typename Q::Lane (&l)[gr_lanes_of<Q>], uint4 (&a)[rows], uint4 (&b)[rows],
@@ -46,31 +62,16 @@ __device__ __forceinline__ void gr_add_loose(typename Q::Lane (&l)[gr_lanes_of<Q
   constexpr int each = 16 / gr_size<Q::dtype>, row = GR_LANES(gr_size<Q::dtype>);
 #pragma unroll 1
   for (int r = 0; r < used; r++) {
-    int64_t valid = left - r * row;
-    if (wa.walk == GR_STRIDED) a[0] = gr_gather<Q::dtype>(wa.p + (k0 + r * row) * wa.stride, wa.stride, (int)min(valid, (int64_t)each));
-    if (Q::inputs == 2 && wb.walk == GR_STRIDED)
-      b[0] = gr_gather<Q::dtype>(wb.p + (k0 + r * row) * wb.stride, wb.stride, (int)min(valid, (int64_t)each));
-    gr_add_some<Q>(l, a[0], b[0], (int)min(valid, (int64_t)each), k, r * each);
+    int valid = (int)min(left - r * row, (int64_t)each);
+    uint4 x = gr_loose_word<Q::dtype>(a[0], wa, k0 + r * row, valid), y = x;
+    if (Q::inputs == 2) y = gr_loose_word<Q::dtype>(b[0], wb, k0 + r * row, valid);
+    gr_add_some<Q>(l, x, y, valid, k, r * each);
     gr_rotate(a);
     if (Q::inputs == 2) gr_rotate(b);
   }
 }
 
-template <gr_dtype D, int rows>
-__device__ __forceinline__ void gr_load_loose(uint4 (&w)[rows], const gr_walker &v, int64_t k0, int64_t left) {
-  constexpr int size = gr_size<D>, row = GR_LANES(size);
-#pragma unroll
-  for (int r = 0; r < rows; r++) {
-    int64_t valid = left - r * row;
-    w[r] = make_uint4(0, 0, 0, 0);
-    if (v.walk != GR_STRIDED && valid > 0)
-      w[r] = gr_load_any(v.p + (k0 + r * row) * size, (int)min(valid, (int64_t)(16 / size)) * size);
-  }
-}
-
-/*
-** Adds leaf number `leaf` of the vector to lane[]; for SPREAD, which needs two passes, gives the leaf's state.
-*/
+/* Reads leaves of one vector. */
 template <class R> struct gr_leaf_reader {
   static constexpr int size = gr_size<R::dtype>, each = 16 / size, row = GR_LANES(size), rows = gr_batch<R>;
   const gr_walker a, b;
@@ -81,60 +82,40 @@ template <class R> struct gr_leaf_reader {
   __device__ __forceinline__ bool whole(int64_t first) const {
     return n - first >= GR_LEAF(size) && a.walk != GR_STRIDED && (R::inputs == 1 || b.walk != GR_STRIDED);
   }
-  /* Rows of a batch that hold something; a second pass wants the words turned round to where they were. */
-  __device__ __forceinline__ int used(int64_t k) const {
-    return R::spread ? rows : (int)min((int64_t)rows, (n - k + row - 1) / row);
-  }
-  __device__ __forceinline__ void load(uint4 (&wa)[rows], uint4 (&wb)[rows], int64_t k, bool whole) const {
-    if (whole) {
-      gr_load_rows<rows>(wa, a.p + k * size, a.walk, lane);
-      if (R::inputs == 2) gr_load_rows<rows>(wb, b.p + k * size, b.walk, lane);
-    } else {
-      gr_load_loose<R::dtype, rows>(wa, a, k + lane * each, n - k - lane * each);
-      if (R::inputs == 2) gr_load_loose<R::dtype, rows>(wb, b, k + lane * each, n - k - lane * each);
-    }
-  }
   template <class Q>
-  __device__ __forceinline__ void add(typename Q::Lane (&l)[gr_lanes_of<Q>], uint4 (&wa)[rows], uint4 (&wb)[rows],
-                                      int64_t k, bool whole, const gr_context &c) const {
-    if (whole) gr_add_rows<Q, rows>(l, wa, wb, c);
-    else gr_add_loose<Q, rows>(l, wa, wb, a, b, k + lane * each, n - k - lane * each, used(k), c);
-  }
-
-  template <class L> __device__ __forceinline__ void read(L &l, int64_t leaf, const gr_context &c) const {
+  __device__ __forceinline__ void read(typename Q::Lane (&l)[gr_lanes_of<Q>], int64_t leaf, const gr_context &c) const {
     int64_t first = leaf * GR_LEAF(size);
     bool all = whole(first);
 #pragma unroll 1
-    for (int r = 0; r < GR_LEAF_ROWS(size); r += rows) {
+    for (int64_t k = first; k < min(n, first + GR_LEAF(size)); k += rows * row) {
       uint4 wa[rows], wb[rows];
-      int64_t k = first + r * row;
-      if (k >= n) break;
-      load(wa, wb, k, all);
-      add<R>(l, wa, wb, k, all, c);
-      if constexpr (R::kind == GR_ACC_PLACE) R::mark(l[0], k + l[0].code / each * row + lane * each + l[0].code % each);
+      if (all) {
+        gr_load_rows<rows>(wa, a.p + k * size, a.walk, lane);
+        if (R::inputs == 2) gr_load_rows<rows>(wb, b.p + k * size, b.walk, lane);
+        gr_add_rows<Q, rows>(l, wa, wb, c);
+      } else {
+        int64_t mine = k + lane * each;
+        gr_begin_loose<R::dtype, rows>(wa, a, mine, n - mine);
+        if (R::inputs == 2) gr_begin_loose<R::dtype, rows>(wb, b, mine, n - mine);
+        gr_add_loose<Q, rows>(l, wa, wb, a, b, mine, n - mine, (int)min((int64_t)rows, (n - k + row - 1) / row), c);
+      }
+      if constexpr (Q::kind == GR_ACC_PLACE) Q::mark(l[0], k + l[0].code / each * row + lane * each + l[0].code % each);
     }
   }
-
+  template <class Q> __device__ __forceinline__ gr_acc fold(int64_t leaf, const gr_context &c) const {
+    typename Q::Lane l[gr_lanes_of<Q>];
+#pragma unroll
+    for (int i = 0; i < gr_lanes_of<Q>; i++) l[i] = Q::start();
+    read<Q>(l, leaf, c);
+    return gr_fold_lanes<Q>(l, c, 32, lane);
+  }
+  /* The second pass finds the leaf in L1. */
   __device__ __forceinline__ gr_acc spread(int64_t leaf, gr_context c) const {
-    using S = typename R::Sum;
-    using M = typename R::Squares;
-    int64_t first = leaf * GR_LEAF(size);
-    bool all = whole(first);
-    uint4 wa[rows], wb[rows];
-    typename S::Lane sum[gr_lanes_of<S>];
-    typename M::Lane squares[gr_lanes_of<M>];
-#pragma unroll
-    for (int i = 0; i < gr_lanes_of<S>; i++) sum[i] = S::start();
-#pragma unroll
-    for (int i = 0; i < gr_lanes_of<M>; i++) squares[i] = M::start();
     gr_acc acc;
-    acc.f[2] = (double)min((int64_t)GR_LEAF(size), n - first);
-    load(wa, wb, first, all);
-    add<S>(sum, wa, wb, first, all, c);
-    acc.f[0] = gr_fold_lanes<S>(sum, c, 32, lane).f[0];
+    acc.f[2] = (double)min((int64_t)GR_LEAF(size), n - leaf * GR_LEAF(size));
+    acc.f[0] = fold<typename R::Sum>(leaf, c).f[0];
     c.a = acc.f[0] / acc.f[2];
-    add<M>(squares, wa, wb, first, all, c);
-    acc.f[1] = gr_fold_lanes<M>(squares, c, 32, lane).f[0];
+    acc.f[1] = fold<typename R::Squares>(leaf, c).f[0];
     return acc;
   }
 };
@@ -146,27 +127,20 @@ __device__ __forceinline__ gr_acc gr_read_passes(const gr_reduce_args &q, const 
   if constexpr (R::leaves) {
 #pragma unroll 1
     for (int i = 0; i < q.passes; i++) {
-      int64_t leaf = (node * q.passes + i) * q.node_warps + sub;
+      int64_t leaf = (node * q.passes + i << q.warps) + sub;
       gr_acc acc;
       if (leaf >= q.leaves) break;
-      if constexpr (R::spread) {
-        acc = reader.spread(leaf, q.context);
-      } else {
-        typename R::Lane l[gr_lanes_of<R>];
-#pragma unroll
-        for (int c = 0; c < gr_lanes_of<R>; c++) l[c] = R::start();
-        reader.read(l, leaf, q.context);
-        acc = gr_fold_lanes<R>(l, q.context, 32, reader.lane);
-      }
+      if constexpr (R::spread) acc = reader.spread(leaf, q.context);
+      else acc = reader.template fold<R>(leaf, q.context);
       mine = gr_select<R>(reader.lane == i, acc, mine);
     }
   } else {
     typename R::Lane l[1] = {R::start()};
 #pragma unroll 1
     for (int i = 0; i < q.passes; i++) {
-      int64_t leaf = (node * q.passes + i) * q.node_warps + sub;
+      int64_t leaf = (node * q.passes + i << q.warps) + sub;
       if (leaf >= q.leaves) break;
-      reader.read(l, leaf, q.context);
+      reader.template read<R>(l, leaf, q.context);
     }
     mine = gr_fold_lanes<R>(l, q.context, 32, reader.lane);
   }
@@ -176,49 +150,62 @@ __device__ __forceinline__ gr_acc gr_read_passes(const gr_reduce_args &q, const 
 constexpr int gr_leaves_block = 512; /* threads at most */
 
 /*
-** A block holds blockDim / 32 / node_warps nodes; with more than one node a vector, exactly one. passes <= 32
-** and node_warps * passes <= 256.
+** 80 registers let three blocks of 256 threads reside, 96 KB in flight: enough to saturate memory. What has
+** more state takes up to 128.
+*/
+#if CUDART_VERSION >= 12040
+#define GR_LEAVES_BOUNDS(R) __maxnreg__(R::fields == 1 && R::inputs == 1 && gr_size<R::dtype> > 1 ? 80 : 128)
+#else
+#define GR_LEAVES_BOUNDS(R) __launch_bounds__(gr_leaves_block)
+#endif
+
+/*
+** A block holds nodes of 2^q.warps warps, side by side; if a vector has several nodes, exactly one.
+** passes <= 32 and 2^warps * passes <= 256.
 */
 template <class R>
-__global__ void __launch_bounds__(gr_leaves_block) gr_reduce_leaves(const __grid_constant__ gr_reduce_args q) {
+__global__ void GR_LEAVES_BOUNDS(R) gr_reduce_leaves(const __grid_constant__ gr_reduce_args q) {
   __shared__ int64_t value[R::fields * 512];
-  int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, sub = warp & (q.node_warps - 1);
-  int64_t item = ((int64_t)blockIdx.x * (blockDim.x >> 5) + warp) / q.node_warps;
-  int64_t v = item / q.nodes, node = item % q.nodes;
+  int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, sub = warp & ((1 << q.warps) - 1);
+  unsigned v0 = blockIdx.x, node = 0;
+  if (q.nodes > 1) {
+    v0 = blockIdx.x / (unsigned)q.nodes;
+    node = blockIdx.x - v0 * (unsigned)q.nodes;
+  }
+  int64_t v = (int64_t)v0 * (blockDim.x >> 5 >> q.warps) + (warp >> q.warps);
   bool live = v < q.job.count;
-  v += q.first;
   gr_acc acc = R::identity();
   if (live) {
-    gr_leaf_reader<R> reader = {gr_walk_of<R::dtype>(q.job.a, v), gr_walk_of<R::dtype>(q.job.b, v), q.job.n, lane};
+    gr_leaf_reader<R> reader = {gr_walk_of<R::dtype>(q.job.a, q.first + v), gr_walk_of<R::dtype>(q.job.b, q.first + v),
+                                q.job.n, lane};
     acc = gr_read_passes<R>(q, reader, node, sub);
   }
   int passes = R::leaves ? q.passes : 1;
-  if (q.node_warps == 1) {
+  if (q.warps == 0) {
     if (R::leaves) acc = gr_fold_adjacent<R>(acc, passes);
   } else {
     int64_t *mine = value + (warp - sub) * passes;
-    if (lane < passes) gr_put<R>(mine + lane * q.node_warps + sub, 512, acc);
+    if (lane < passes) gr_put<R>(mine + (lane << q.warps) + sub, 512, acc);
     __syncthreads();
-    if (sub == 0) acc = gr_fold_256<R>(mine, 512, passes * q.node_warps, lane);
+    if (sub == 0) acc = gr_fold_256<R>(mine, 512, passes << q.warps, lane);
   }
   if (q.nodes == 1) {
-    if (live && sub == 0 && lane == 0) gr_write<R>(q, acc, v);
+    if (live && sub == 0 && lane == 0) gr_write<R>(q, acc, q.first + v);
     return;
   }
-  int64_t *nodes = q.node + (v - q.first) * q.nodes * R::fields;
+  int64_t *nodes = q.node + v * q.nodes * R::fields;
   if (threadIdx.x == 0) gr_put<R>(nodes + node, q.nodes, acc);
-  if (!gr_last_block(q.counter + (v - q.first), (unsigned)q.nodes)) return;
-  int units = (int)((q.nodes + 255) / 256);
-  if (units > 1) {
-    for (int u = warp; u < units; u += blockDim.x >> 5) {
-      acc = gr_fold_256<R>(nodes + u * 256, q.nodes, (int)min((int64_t)256, q.nodes - u * 256), lane);
-      if (lane == 0) gr_put<R>(value + u, 512, acc);
-    }
-    __syncthreads();
+  if (!gr_last_block(q.counter + v, (unsigned)q.nodes)) return;
+  int units = (int)((q.nodes + 255) >> 8);
+  for (int u = warp; u < units; u += blockDim.x >> 5) {
+    acc = gr_fold_256<R>(nodes + u * 256, q.nodes, (int)min((int64_t)256, q.nodes - u * 256), lane);
+    if (units > 1 && lane == 0) gr_put<R>(value + u, 512, acc);
   }
-  if (warp > 0) return;
-  acc = units > 1 ? gr_fold_many<R>(value, 512, units, lane) : gr_fold_256<R>(nodes, q.nodes, (int)q.nodes, lane);
-  if (lane == 0) gr_write<R>(q, acc, v);
+  if (units > 1) {
+    __syncthreads();
+    if (warp == 0) acc = gr_fold_256<R>(value, 512, units, lane);
+  }
+  if (threadIdx.x == 0) gr_write<R>(q, acc, q.first + v);
 }
 
 #endif

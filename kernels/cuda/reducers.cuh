@@ -33,11 +33,13 @@ constexpr int gr_fields_of(gr_acc_kind k) {
          : k == GR_ACC_ORDER || k == GR_ACC_PLACE || k == GR_ACC_PAIRED || k == GR_ACC_WIDE ? 2 : 1;
 }
 
+template <gr_reducer RED, gr_dtype D> constexpr gr_acc_kind gr_kind_for = gr_floating<D> ? gr_float_kinds[RED] : gr_int_kinds[RED];
+
 /* What all reducers have in common. */
-template <gr_reducer RED, gr_dtype D> struct gr_common {
+template <gr_reducer RED, gr_dtype D, gr_acc_kind KIND = gr_kind_for<RED, D>> struct gr_common {
   static constexpr gr_reducer red = RED;
   static constexpr gr_dtype dtype = D;
-  static constexpr gr_acc_kind kind = gr_floating<D> ? gr_float_kinds[RED] : gr_int_kinds[RED];
+  static constexpr gr_acc_kind kind = KIND;
   static constexpr int inputs = gr_inputs_table[RED], fields = gr_fields_of(kind);
   static constexpr bool spread = false;
   using T = gr_type<D>;
@@ -46,9 +48,13 @@ template <gr_reducer RED, gr_dtype D> struct gr_common {
   template <class Lane> static __device__ __forceinline__ void mark(Lane &, int64_t) {}
 };
 
+/* The two passes of SPREAD are plain sums of doubles, of integers too. */
+template <gr_reducer RED, gr_dtype D>
+constexpr gr_acc_kind gr_double_kind = RED == GR_RED_SUM || RED == GR_RED_SPREAD ? GR_ACC_TREE : gr_kind_for<RED, D>;
+
 /* Lanes of one to three doubles: floats, and integers whose terms need more than a leaf holds exactly. */
-template <gr_reducer RED, gr_dtype D> struct gr_in_f64 : gr_common<RED, D> {
-  using B = gr_common<RED, D>;
+template <gr_reducer RED, gr_dtype D> struct gr_in_f64 : gr_common<RED, D, gr_double_kind<RED, D>> {
+  using B = gr_common<RED, D, gr_double_kind<RED, D>>;
   using T = typename B::T;
   struct Lane { double f[B::fields]; };
   static constexpr bool lanes = true, leaves = true;
@@ -117,8 +123,8 @@ template <gr_reducer RED, gr_dtype D> struct gr_in_f32 : gr_common<RED, D> {
 ** Integers whose sums over a leaf are exact in f64 and in integers alike: no order inside the leaf. The one
 ** thing integers forget is that a sum of nothing but -0 (0 times a negative) is -0: `plain` remembers.
 */
-template <gr_reducer RED, gr_dtype D> struct gr_exact : gr_common<RED, D> {
-  using B = gr_common<RED, D>;
+template <gr_reducer RED, gr_dtype D> struct gr_exact : gr_common<RED, D, gr_double_kind<RED, D>> {
+  using B = gr_common<RED, D, gr_double_kind<RED, D>>;
   using T = typename B::T;
   static constexpr int sums = RED == GR_RED_COSINE ? 3 : 1;
   static constexpr bool wide = gr_size<D> == 4 || (gr_size<D> == 2 && RED != GR_RED_SUMABS && RED != GR_RED_SUM);
@@ -279,7 +285,7 @@ template <gr_reducer RED, gr_dtype D> struct gr_two_pass : gr_common<RED, D> {
 
 /* The reducer for RED over elements of dtype D. */
 template <gr_reducer RED, gr_dtype D> struct gr_choose {
-  static constexpr gr_acc_kind kind = gr_common<RED, D>::kind;
+  static constexpr gr_acc_kind kind = gr_kind_for<RED, D>;
   static constexpr bool integer = !gr_floating<D>, sixteen = D == GR_F16 || D == GR_BF16;
   static constexpr bool single = RED == GR_RED_SUM_F32 || RED == GR_RED_DOT_F32;
   static constexpr bool small_terms =

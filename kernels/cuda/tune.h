@@ -15,9 +15,9 @@ typedef struct gr_tune {
 } gr_tune;
 
 static inline gr_tune gr_tune_for(int major, int minor) {
-  gr_tune t = {16, 16, 2, 16, 48, 4};
+  gr_tune t = {16, 8, 3, 16, 96, 4};
   (void)minor;
-  if (major < 8) t.row_warps = 32; /* fewer threads fit */
+  if (major < 8) t.row_warps = 64; /* fewer threads fit */
   return t;
 }
 

@@ -36,32 +36,39 @@ template <class R> __device__ __forceinline__ gr_acc gr_fold_adjacent(gr_acc a, 
 ** half of the threads onto the lower, and so on, then the C within a thread. In the first `trades` steps two
 ** threads trade halves of what they hold, so that each merges half as much and nothing twice.
 */
-template <class R, int C, int trades>
-__device__ __forceinline__ gr_acc gr_fold_traded(gr_acc (&v)[C], int threads, int lane) {
-  int h = threads / 2;
-#pragma unroll
-  for (int i = 0; i < trades; i++, h /= 2) {
+template <class R, int C, int held, int trades>
+__device__ __forceinline__ void gr_trade(gr_acc (&v)[C], int h, int lane) {
+  if constexpr (trades > 0) {
     bool upper = lane & h;
 #pragma unroll
-    for (int c = 0; c < C >> (i + 1); c++) {
-      gr_acc keep = gr_select<R>(upper, v[c + (C >> (i + 1))], v[c]), give = gr_select<R>(upper, v[c], v[c + (C >> (i + 1))]);
+    for (int c = 0; c < held / 2; c++) {
+      gr_acc keep = gr_select<R>(upper, v[c + held / 2], v[c]), give = gr_select<R>(upper, v[c], v[c + held / 2]);
       v[c] = R::merge(keep, gr_shuffle_xor<R>(give, h));
     }
+    gr_trade<R, C, held / 2, trades - 1>(v, h / 2, lane);
   }
-  if constexpr (C >> trades == 1) {
+}
+template <class R, int C, int held> __device__ __forceinline__ void gr_fold_own(gr_acc (&v)[C]) {
+  if constexpr (held > 1) {
 #pragma unroll
-    for (int i = trades; i < 5; i++, h /= 2)
-      if (h > 0) v[0] = gr_merge_xor<R>(v[0], h);
+    for (int c = 0; c < held / 2; c++) v[c] = R::merge(v[c], v[c + held / 2]);
+    gr_fold_own<R, C, held / 2>(v);
   }
-  h = threads / 2;
+}
+template <class R, int C, int trades>
+__device__ __forceinline__ gr_acc gr_fold_traded(gr_acc (&v)[C], int threads, int lane) {
+  constexpr int held = C >> trades;
+  gr_trade<R, C, C, trades>(v, threads / 2, lane);
+  if constexpr (held == 1) {
 #pragma unroll
-  for (int i = 0; i < trades; i++, h /= 2)
+    for (int i = trades + 1; i <= 5; i++)
+      if (threads >> i > 0) v[0] = gr_merge_xor<R>(v[0], threads >> i);
+  }
 #pragma unroll
-    for (int c = 0; c < C >> trades; c++) v[c] = gr_merge_xor<R>(v[c], h);
+  for (int i = 1; i <= trades; i++)
 #pragma unroll
-  for (int n = (C >> trades) / 2; n > 0; n /= 2)
-#pragma unroll
-    for (int c = 0; c < n; c++) v[c] = R::merge(v[c], v[c + n]);
+    for (int c = 0; c < held; c++) v[c] = gr_merge_xor<R>(v[c], threads >> i);
+  gr_fold_own<R, C, held>(v);
   return v[0];
 }
 
