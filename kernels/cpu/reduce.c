@@ -1,21 +1,11 @@
 /*
 ** Reductions: takes a job apart into stretches that one kernel call does, and folds what comes back along
-** the tree. Vectors that are not contiguous are gathered leaf by leaf.
+** the tree. Vectors that are not contiguous are gathered leaf by leaf (columns: see columns.c).
 */
 #include "kernels/cpu/gather.h"
-#include "kernels/cpu/table.h"
+#include "kernels/cpu/reduce.h"
 
-#define PIECE_BYTES (256 * 1024) /* what is worth handing to another thread */
 #define MAX_PIECES 512
-
-/* What all vectors of a job have in common. */
-typedef struct plan {
-  const gr_reduce_job *job;
-  gr_span span;
-  gr_reducer red;
-  gr_acc_kind kind;
-  int size, inputs;
-} plan;
 
 static int inputs_of(gr_reducer red) {
   static const signed char inputs[] = {
@@ -26,22 +16,22 @@ static int inputs_of(gr_reducer red) {
   return inputs[red];
 }
 
-static plan make_plan(const gr_reduce_job *job) {
+static gr_plan make_plan(const gr_reduce_job *job) {
   const gr_cpu_table *table = gr_cpu_table_in_use();
-  plan p;
+  gr_plan p;
   p.job = job;
   p.red = gr_reducer_of(job->op, job->dtype);
   p.kind = gr_acc_kind_of(p.red, job->dtype);
   p.size = gr_size_of(job->dtype);
   p.inputs = inputs_of(p.red);
   p.span = table->span[p.red][job->dtype];
-  if (job->op == GR_OP_min) p.span = table->lowest[job->dtype];
-  if (job->op == GR_OP_max) p.span = table->highest[job->dtype];
+  if (job->op == GR_OP_min && table->lowest[job->dtype]) p.span = table->lowest[job->dtype];
+  if (job->op == GR_OP_max && table->highest[job->dtype]) p.span = table->highest[job->dtype];
   return p;
 }
 
 /* Elements from .. from + m of vector v; from is where a leaf starts. */
-static gr_acc range(const plan *p, int64_t v, int64_t from, int64_t m) {
+static gr_acc range(const gr_plan *p, int64_t v, int64_t from, int64_t m) {
   const gr_vec *x = &p->job->a, *y = &p->job->b;
   const int two = p->inputs == 2, leaf = GR_LEAF(p->size);
   const int gather_x = x->stride != p->size, gather_y = two && y->stride != p->size;
@@ -73,7 +63,7 @@ static gr_acc range(const plan *p, int64_t v, int64_t from, int64_t m) {
 
 /* One large vector cut into subtrees of equal size. */
 typedef struct pieces {
-  const plan *p;
+  const gr_plan *p;
   int64_t v, size;
   gr_acc acc[MAX_PIECES];
 } pieces;
@@ -84,16 +74,16 @@ static void do_piece(void *arg, int64_t k) {
   s->acc[k] = range(s->p, s->v, from, left < s->size ? left : s->size);
 }
 
-static gr_acc whole_vector(const plan *p, int64_t v, gr_parallel parallel) {
+static gr_acc whole_vector(const gr_plan *p, int64_t v, gr_parallel parallel) {
   const int64_t n = p->job->n;
   pieces s;
   gr_counter c;
   int64_t count, k;
   if (n == 0) return gr_identity(p->kind, p->red == GR_RED_PROD);
-  if (!parallel || n <= PIECE_BYTES / p->size) return range(p, v, 0, n);
+  if (!parallel || n <= GR_PIECE_BYTES / p->size) return range(p, v, 0, n);
   s.p = p;
   s.v = v;
-  s.size = PIECE_BYTES / p->size;
+  s.size = GR_PIECE_BYTES / p->size;
   while ((n - 1) / s.size >= MAX_PIECES) s.size *= 2;
   count = (n - 1) / s.size + 1;
   parallel(count, do_piece, &s);
@@ -124,7 +114,7 @@ static void store(gr_dtype t, void *out, int64_t v, gr_value value, int which) {
   }
 }
 
-static void finish(const plan *p, int64_t v, gr_acc acc) {
+void gr_finish_vector(const gr_plan *p, int64_t v, gr_acc acc) {
   const gr_reduce_job *job = p->job;
   gr_value value = gr_finish(job->op, job->dtype, acc, job->n, job->ddof);
   store(job->out_dtype, job->out, v, value, 0);
@@ -132,32 +122,36 @@ static void finish(const plan *p, int64_t v, gr_acc acc) {
 }
 
 gr_value gr_cpu_reduce_value(const gr_reduce_job *job, gr_parallel parallel) {
-  plan p = make_plan(job);
+  gr_plan p = make_plan(job);
   return gr_finish(job->op, job->dtype, whole_vector(&p, 0, parallel), job->n, job->ddof);
 }
 
 /* Many vectors: each thread takes some of them. */
-typedef struct batch { const plan *p; int64_t size; } batch;
+typedef struct batch { const gr_plan *p; int64_t size; } batch;
 
 static void do_batch(void *arg, int64_t k) {
   const batch *s = (const batch *)arg;
   const int64_t count = s->p->job->count, end = (k + 1) * s->size < count ? (k + 1) * s->size : count;
   int64_t v;
-  for (v = k * s->size; v < end; v++) finish(s->p, v, whole_vector(s->p, v, NULL));
+  for (v = k * s->size; v < end; v++) gr_finish_vector(s->p, v, whole_vector(s->p, v, NULL));
 }
 
 void gr_cpu_reduce(const gr_reduce_job *job, gr_parallel parallel) {
-  const plan p = make_plan(job);
+  const gr_plan p = make_plan(job);
   const int64_t bytes = job->n * p.size;
   int64_t v;
   batch s;
   if (job->count == 0) return;
-  if (bytes >= 4 * PIECE_BYTES || job->count == 1) {
-    for (v = 0; v < job->count; v++) finish(&p, v, whole_vector(&p, v, parallel));
+  if (job->count > 1 && job->n > 1 && job->a.step == p.size && job->a.stride != p.size) {
+    gr_reduce_columns(&p, parallel);
+    return;
+  }
+  if (bytes >= 4 * GR_PIECE_BYTES || job->count == 1) {
+    for (v = 0; v < job->count; v++) gr_finish_vector(&p, v, whole_vector(&p, v, parallel));
     return;
   }
   s.p = &p;
-  s.size = PIECE_BYTES / (bytes + 64) + 1;
+  s.size = GR_PIECE_BYTES / (bytes + 64) + 1;
   if (!parallel || job->count <= s.size) {
     s.size = job->count;
     do_batch(&s, 0);

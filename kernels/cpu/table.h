@@ -38,7 +38,7 @@ typedef void (*gr_bins)(const gr_bins_job *b, const char *x, int64_t stride, int
 typedef struct gr_cpu_table {
   const char *name;
   gr_span span[GR_REDUCER_COUNT][GR_DTYPE_COUNT]; /* NULL: not defined for the dtype */
-  gr_span lowest[GR_DTYPE_COUNT], highest[GR_DTYPE_COUNT]; /* half of MINMAX: the other key is not looked for */
+  gr_span lowest[GR_DTYPE_COUNT], highest[GR_DTYPE_COUNT]; /* half of MINMAX, where that is less work */
   gr_scan_total scan_total[GR_SCANS];
   gr_scan_write scan_write[GR_SCANS];
   gr_norm_row norm_row;

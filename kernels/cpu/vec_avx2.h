@@ -80,3 +80,40 @@ GR_INLINE void vd_store(gr_dtype t, void *p, vd x) {
   if (t == GR_F64) _mm256_storeu_pd((double *)p, v);
   else _mm_storeu_ps((float *)p, _mm256_cvtpd_ps(v));
 }
+
+/* For smallest and largest. Of two equal or unordered operands min and max give the second. */
+#define GR_VECTOR_ORDER 1
+typedef vf vf_mask;
+typedef vd vd_mask;
+GR_INLINE vf vf_min(vf x, vf y) { return (vf)_mm256_min_ps((__m256)x, (__m256)y); }
+GR_INLINE vd vd_min(vd x, vd y) { return (vd)_mm256_min_pd((__m256d)x, (__m256d)y); }
+GR_INLINE vf vf_max(vf x, vf y) { return (vf)_mm256_max_ps((__m256)x, (__m256)y); }
+GR_INLINE vd vd_max(vd x, vd y) { return (vd)_mm256_max_pd((__m256d)x, (__m256d)y); }
+GR_INLINE vf vf_or(vf x, vf y) { return (vf)_mm256_or_ps((__m256)x, (__m256)y); }
+GR_INLINE vd vd_or(vd x, vd y) { return (vd)_mm256_or_pd((__m256d)x, (__m256d)y); }
+GR_INLINE vf vf_and(vf x, vf y) { return (vf)_mm256_and_ps((__m256)x, (__m256)y); }
+GR_INLINE vd vd_and(vd x, vd y) { return (vd)_mm256_and_pd((__m256d)x, (__m256d)y); }
+GR_INLINE vf_mask vf_no_mask(void) { return vf_set(0); }
+GR_INLINE vd_mask vd_no_mask(void) { return vd_set(0); }
+GR_INLINE vf_mask vf_nan(vf_mask m, vf x, vf y) { return vf_or(m, (vf)_mm256_cmp_ps((__m256)x, (__m256)y, _CMP_UNORD_Q)); }
+GR_INLINE vd_mask vd_nan(vd_mask m, vd x, vd y) { return vd_or(m, (vd)_mm256_cmp_pd((__m256d)x, (__m256d)y, _CMP_UNORD_Q)); }
+GR_INLINE int vf_any(vf_mask m) { return _mm256_movemask_ps((__m256)m) != 0; }
+GR_INLINE int vd_any(vd_mask m) { return _mm256_movemask_pd((__m256d)m) != 0; }
+#define GR_HALVES(name, op)                                                             \
+  GR_INLINE float vf_##name(vf v) {                                                     \
+    __m128 x = _mm_##op##_ps(_mm256_castps256_ps128((__m256)v), _mm256_extractf128_ps((__m256)v, 1)); \
+    x = _mm_##op##_ps(x, _mm_movehl_ps(x, x));                                          \
+    return _mm_cvtss_f32(_mm_##op##_ss(x, _mm_shuffle_ps(x, x, 1)));                    \
+  }                                                                                     \
+  GR_INLINE double vd_##name(vd v) {                                                    \
+    __m128d x = _mm_##op##_pd(_mm256_castpd256_pd128((__m256d)v), _mm256_extractf128_pd((__m256d)v, 1)); \
+    return _mm_cvtsd_f64(_mm_##op##_sd(x, _mm_unpackhi_pd(x, x)));                      \
+  }
+GR_HALVES(least, min)
+GR_HALVES(most, max)
+#undef GR_HALVES
+/* Is the sign bit set in any lane; in every lane? */
+GR_INLINE int vf_any_sign(vf x) { return vf_any(x); }
+GR_INLINE int vf_all_sign(vf x) { return _mm256_movemask_ps((__m256)x) == 0xff; }
+GR_INLINE int vd_any_sign(vd x) { return vd_any(x); }
+GR_INLINE int vd_all_sign(vd x) { return _mm256_movemask_pd((__m256d)x) == 0xf; }

@@ -83,3 +83,38 @@ GR_INLINE void vd_store(gr_dtype t, void *p, vd x) {
   if (t == GR_F64) _mm_storeu_pd((double *)p, v);
   else _mm_storel_epi64((__m128i *)p, _mm_castps_si128(_mm_cvtpd_ps(v)));
 }
+
+/* For smallest and largest. Of two equal or unordered operands min and max give the second. */
+#define GR_VECTOR_ORDER 1
+typedef vf vf_mask;
+typedef vd vd_mask;
+GR_INLINE vf vf_min(vf x, vf y) { return (vf)_mm_min_ps((__m128)x, (__m128)y); }
+GR_INLINE vd vd_min(vd x, vd y) { return (vd)_mm_min_pd((__m128d)x, (__m128d)y); }
+GR_INLINE vf vf_max(vf x, vf y) { return (vf)_mm_max_ps((__m128)x, (__m128)y); }
+GR_INLINE vd vd_max(vd x, vd y) { return (vd)_mm_max_pd((__m128d)x, (__m128d)y); }
+GR_INLINE vf vf_or(vf x, vf y) { return (vf)_mm_or_ps((__m128)x, (__m128)y); }
+GR_INLINE vd vd_or(vd x, vd y) { return (vd)_mm_or_pd((__m128d)x, (__m128d)y); }
+GR_INLINE vf vf_and(vf x, vf y) { return (vf)_mm_and_ps((__m128)x, (__m128)y); }
+GR_INLINE vd vd_and(vd x, vd y) { return (vd)_mm_and_pd((__m128d)x, (__m128d)y); }
+GR_INLINE vf_mask vf_no_mask(void) { return vf_set(0); }
+GR_INLINE vd_mask vd_no_mask(void) { return vd_set(0); }
+GR_INLINE vf_mask vf_nan(vf_mask m, vf x, vf y) { return vf_or(m, (vf)_mm_cmpunord_ps((__m128)x, (__m128)y)); }
+GR_INLINE vd_mask vd_nan(vd_mask m, vd x, vd y) { return vd_or(m, (vd)_mm_cmpunord_pd((__m128d)x, (__m128d)y)); }
+GR_INLINE int vf_any(vf_mask m) { return _mm_movemask_ps((__m128)m) != 0; }
+GR_INLINE int vd_any(vd_mask m) { return _mm_movemask_pd((__m128d)m) != 0; }
+#define GR_HALVES(name, op)                                                             \
+  GR_INLINE float vf_##name(vf v) {                                                     \
+    const __m128 x = _mm_##op##_ps((__m128)v, _mm_movehl_ps((__m128)v, (__m128)v));     \
+    return _mm_cvtss_f32(_mm_##op##_ss(x, _mm_shuffle_ps(x, x, 1)));                    \
+  }                                                                                     \
+  GR_INLINE double vd_##name(vd v) {                                                    \
+    return _mm_cvtsd_f64(_mm_##op##_sd((__m128d)v, _mm_unpackhi_pd((__m128d)v, (__m128d)v))); \
+  }
+GR_HALVES(least, min)
+GR_HALVES(most, max)
+#undef GR_HALVES
+/* Is the sign bit set in any lane; in every lane? */
+GR_INLINE int vf_any_sign(vf x) { return vf_any(x); }
+GR_INLINE int vf_all_sign(vf x) { return _mm_movemask_ps((__m128)x) == 0xf; }
+GR_INLINE int vd_any_sign(vd x) { return vd_any(x); }
+GR_INLINE int vd_all_sign(vd x) { return _mm_movemask_pd((__m128d)x) == 0x3; }
