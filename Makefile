@@ -45,11 +45,12 @@ headers   = $(wildcard include/*.h src/*/*.h kernels/*.h kernels/*/*.h kernels/*
 cu_headers = $(wildcard kernels/*.h kernels/cuda/*.h kernels/cuda/*.cuh)
 
 base = $(CFLAGS) -std=c11 -D_DEFAULT_SOURCE -ffp-contract=off -fPIC -fvisibility=hidden -pthread -I.
-nvflags = -O3 -std=c++17 -fmad=false -I. $(compress) -Xcompiler -fPIC,-fvisibility=hidden $(gencode)
+nvflags = -O3 -std=c++17 -fmad=false -I. $(compress) -Xcompiler -fPIC,-fvisibility=hidden,-fno-exceptions,-fno-rtti,-fno-threadsafe-statics $(gencode)
 
 ifneq ($(strip $(NVCC)),)
 flavour = cuda
-device_o = $(cuda_c:%.c=$(OBJ)/%.o) $(cuda_cu:%.cu=$(OBJ)/%.$(subst $(eval) ,-,$(CUDA_ARCHS)).o)
+cuda_o = $(cuda_cu:%.cu=$(OBJ)/%.$(subst $(eval) ,-,$(CUDA_ARCHS)).o)
+device_o = $(cuda_c:%.c=$(OBJ)/%.o) $(cuda_o)
 device_libs = -L$(CUDA_ROOT)/lib64 -lcudart_static -lrt
 else
 flavour = cpu
@@ -72,10 +73,9 @@ all: $(module)
 $(module): $(binding_o) $(core_o) build/flavour-$(flavour)
 	@mkdir -p $(@D)
 	$(CC) $(LIBFLAG) -Wl,-z,nodelete -Wl,--exclude-libs,ALL $(LDFLAGS) -o $@ $(binding_o) $(core_o) $(libs)
-	@echo "built $@ for Lua $(lua_version): $(if $(filter cuda,$(flavour)),CPU and CUDA (architectures $(CUDA_ARCHS)$(comma) $$($(kernel_count)) kernels),CPU alone (no nvcc)), $$(du -h $@ | cut -f1)"
+	@echo "built $@ for Lua $(lua_version): $(what), $$(du -h $@ | cut -f1)"
 
-comma = ,
-kernel_count = $(CUDA_ROOT)/bin/cuobjdump -elf $(filter %.$(subst $(eval) ,-,$(CUDA_ARCHS)).o,$(device_o)) 2>/dev/null | grep -c '^\.text\.' || echo 0
+what = $(if $(filter cuda,$(flavour)),CPU and CUDA ($$(nm $(cuda_o) | grep -c ' [tT] .*__device_stub') kernels for architectures $(CUDA_ARCHS)),CPU alone (no nvcc))
 
 # Relink when the flavour changes.
 build/flavour-$(flavour):

@@ -34,10 +34,10 @@ local function same(x, y) return x == y or (x ~= x and y ~= y) end
 -- What the CPU says of the same numbers (the generator gives the same on every backend).
 local function verify(op, n, ...)
   if name == "cpu" then return end
-  local got = op(...)
+  local got, inputs = op(...), {}
   gr.use("cpu")
-  local a, b = gr.rand(n, "f32", { seed = 1 }), gr.rand(n, "f32", { seed = 2 })
-  local expected = op(a, select("#", ...) == 2 and b or nil)
+  for k = 1, select("#", ...) do inputs[k] = gr.rand(n, "f32", { seed = k }) end
+  local expected = op((table.unpack or unpack)(inputs)) -- luacheck: ignore unpack
   gr.use(name)
   assert(same(got, expected), ("n = %d: %.17g here, %.17g on the CPU"):format(n, got, expected))
 end
@@ -50,9 +50,9 @@ for exponent = 4, largest, 2 do
   local a, b = gr.rand(n, "f32", { seed = 1 }), gr.rand(n, "f32", { seed = 2 })
   local row = { ("2^%-2d"):format(exponent) }
   for k, op in ipairs { gr.sum, gr.dot, gr.max } do
-    local second = k == 2 and b or nil
-    verify(op, n, a, second)
-    local s = seconds(function() return op(a, second) end)
+    local inputs = k == 2 and { a, b } or { a }
+    verify(op, n, (table.unpack or unpack)(inputs)) -- luacheck: ignore unpack
+    local s = seconds(k == 2 and function() return op(a, b) end or function() return op(a) end)
     row[#row + 1] = ("%9.2f %8.1f"):format(s * 1e6, n * (k == 2 and 8 or 4) / s / 1e9)
   end
   print("   " .. table.concat(row, "    "))
