@@ -216,31 +216,45 @@ static __device__ __forceinline__ void gr_scan_write(char *row, char *p, int64_t
 
 template <class S> struct gr_scan_shared {
   using Value = typename S::Value;
-  /* A warp's two rows, and where a row of results passes: over its own elements if it is no longer than they. */
+  /* Two tiles, two rows of each for a warp; and where a row of results passes: over its elements if no longer. */
   static constexpr int in = GR_SCAN_ROW * (int)sizeof(typename S::In), out = GR_SCAN_ROW * (int)sizeof(typename S::Out);
   static constexpr int lead = out > in ? out : 0;
-  __align__(16) char rows[GR_SCAN_WARPS][lead + 2 * in];
-  __device__ __forceinline__ char *elements(int warp, int r) { return rows[warp] + lead + r * in; }
-  __device__ __forceinline__ char *results(int warp, int r) { return rows[warp] + (lead ? 0 : r * in); }
-  Value row[GR_SCAN_ROWS];        /* totals, then what lies before each in the tile */
-  Value in_group, in_super, done; /* what lies before the tile: T, G and S */
+  __align__(16) char rows[GR_SCAN_WARPS][lead + 4 * in];
+  Value row[2][GR_SCAN_ROWS];     /* of each tile: totals, then what lies before each row in the tile */
+  Value total[2];                 /* of each tile */
+  Value in_group, in_super, done; /* what lies before the tile that is written: T, G and S */
   Value super_total;
-  int64_t tile, next;
+  int64_t take; /* the tile taken last */
+  __device__ __forceinline__ char *elements(int warp, int half, int r) {
+    return rows[warp] + lead + (half * 2 + r) * in;
+  }
+  __device__ __forceinline__ char *results(int warp, int half, int r) {
+    return lead ? rows[warp] : elements(warp, half, r);
+  }
 };
 
-/* The first warp: totals of the rows, the tile's total out, what its neighbours before it add up to in. */
+/* One warp: what lies before each row of a tile, from the rows' totals; and the tile's total, for all to see. */
 template <class S>
-static __device__ __forceinline__ void gr_scan_tile(const gr_scan &q, gr_scan_shared<S> &s, int lane) {
-  int64_t tile = s.tile;
-  int place = (int)(tile & 31);
+static __device__ __forceinline__ void gr_scan_rows(const gr_scan &q, gr_scan_shared<S> &s, int64_t tile, int half,
+                                                    int lane) {
   typename S::Value v = S::identity(), total;
-  if (lane < GR_SCAN_ROWS) v = s.row[lane];
+  if (lane < GR_SCAN_ROWS) v = s.row[half][lane];
   v = gr_scan_lanes<S>(v, GR_SCAN_ROWS, lane);
   total = __shfl_sync(~0u, v, GR_SCAN_ROWS - 1);
-  if (lane == 0) gr_scan_publish<S>(&q.tile[tile], total, q.tag);
+  if (lane == 0) {
+    gr_scan_publish<S>(&q.tile[tile], total, q.tag);
+    s.total[half] = total;
+  }
   v = gr_scan_before<S>(v, lane);
-  if (lane < GR_SCAN_ROWS) s.row[lane] = v;
-  v = lane == place ? total : S::identity();
+  if (lane < GR_SCAN_ROWS) s.row[half][lane] = v;
+}
+
+/* One warp: the tiles before this one in its group. The group's last tile adds the group up. */
+template <class S>
+static __device__ __forceinline__ void gr_scan_tile(const gr_scan &q, gr_scan_shared<S> &s, int64_t tile, int half,
+                                                    int lane) {
+  int place = (int)(tile & 31);
+  typename S::Value v = lane == place ? s.total[half] : S::identity();
   if (lane < place) v = gr_scan_await<S>(&q.tile[tile - place + lane], q.tag);
   __syncwarp();
   v = gr_scan_lanes<S>(v, 32, lane);
@@ -249,12 +263,12 @@ static __device__ __forceinline__ void gr_scan_tile(const gr_scan &q, gr_scan_sh
   if (lane == place) s.in_group = v;
 }
 
-/* The second: groups of 32 tiles before this one. The last tile of a superblock waits for its own group as well. */
+/* One warp: the groups before this one. The last tile of a superblock waits for its own group as well. */
 template <class S>
-static __device__ __forceinline__ void gr_scan_group(const gr_scan &q, gr_scan_shared<S> &s, int lane) {
-  int64_t group = s.tile >> 5;
+static __device__ __forceinline__ void gr_scan_group(const gr_scan &q, gr_scan_shared<S> &s, int64_t tile, int lane) {
+  int64_t group = tile >> 5;
   int place = (int)(group & 31);
-  bool last = (s.tile & 1023) == 1023; /* of a superblock */
+  bool last = (tile & 1023) == 1023; /* of a superblock */
   typename S::Value v = S::identity();
   if (lane < place + last) v = gr_scan_await<S>(&q.group[group - place + lane], q.tag);
   __syncwarp();
@@ -266,8 +280,8 @@ static __device__ __forceinline__ void gr_scan_group(const gr_scan &q, gr_scan_s
 
 /* This lane's eight elements of a row, scanned; `left` elements of the row are there. */
 template <class S>
-static __device__ __forceinline__ void gr_scan_own(typename S::Value (&v)[8], const char *row, int64_t left,
-                                                   int64_t flip, int lane) {
+static __device__ __forceinline__ void gr_scan_own(typename S::Value (&v)[8], const char *row, int64_t left, int64_t flip,
+                                                   int lane) {
   typename S::In x[8];
   gr_scan_row<(int)sizeof(typename S::In)>::take(row, lane, x);
 #pragma unroll
@@ -287,7 +301,8 @@ static __device__ __forceinline__ void gr_scan_results(const gr_scan &q, const t
 }
 
 /*
-** Elements wait in shared memory while the block learns what lies before them, and are scanned a second
+** A tile is read, added up and published; it is written only after the block has done so for its next tile, by
+** when the totals that it depends on are mostly there. Elements wait in shared memory and are scanned a second
 ** time then: that costs less than keeping the first scan in registers.
 */
 template <class S>
@@ -295,57 +310,79 @@ static __global__ void __launch_bounds__(GR_SCAN_THREADS, 4) gr_scan_tiles(const
   using Value = typename S::Value;
   using In = typename S::In;
   using Out = typename S::Out;
-  __shared__ gr_scan_shared<S> s;
-  int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
+  extern __shared__ __align__(16) char memory[];
+  gr_scan_shared<S> &s = *(gr_scan_shared<S> *)memory;
+  int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, half = 0;
   bool whole_in = q.a_stride == (int64_t)sizeof(In) && ((uintptr_t)q.a & 15) == 0;
   bool whole_out = q.out_stride == (int64_t)sizeof(Out) && ((uintptr_t)q.out & 15) == 0;
   unsigned last_ticket = (unsigned)(q.tiles + gridDim.x - 1); /* the counter wraps to zero when all have asked */
-  if (threadIdx.x == 0) s.tile = atomicInc(q.next, last_ticket);
+  int64_t offset = warp * 2 * GR_SCAN_ROW, tile = -1;
+  Value before[2] = {S::identity(), S::identity()}, v[8];
+  if (threadIdx.x == 0) s.take = atomicInc(q.next, last_ticket);
   for (;;) {
     __syncthreads();
-    int64_t tile = s.tile, from = tile * GR_SCAN_TILE + warp * 2 * GR_SCAN_ROW, left = q.n - from;
-    if (tile >= q.tiles) return;
-    bool whole = left >= 2 * GR_SCAN_ROW;
-    gr_scan_read<In>(s.elements(warp, 0), q.a + from * q.a_stride, q.a_stride, left, whole_in && whole, lane);
-    Value before[2], v[8];
+    int64_t next = s.take, from = tile * GR_SCAN_TILE + offset, left = q.n - from;
+    Value before_next[2];
+    if (next < q.tiles) { /* read and publish */
+      int64_t at = next * GR_SCAN_TILE + offset, rest = q.n - at;
+      gr_scan_read<In>(s.elements(warp, half ^ 1, 0), q.a + at * q.a_stride, q.a_stride, rest,
+                       whole_in && rest >= 2 * GR_SCAN_ROW, lane);
 #pragma unroll
-    for (int r = 0; r < 2; r++) {
-      gr_scan_own<S>(v, s.elements(warp, r), left - r * GR_SCAN_ROW, q.flip, lane);
-      Value w = gr_scan_lanes<S>(v[7], 32, lane);
-      if (lane == 31) s.row[warp * 2 + r] = w;
-      before[r] = gr_scan_before<S>(w, lane);
+      for (int r = 0; r < 2; r++) {
+        gr_scan_own<S>(v, s.elements(warp, half ^ 1, r), rest - r * GR_SCAN_ROW, q.flip, lane);
+        Value w = gr_scan_lanes<S>(v[7], 32, lane);
+        if (lane == 31) s.row[half ^ 1][warp * 2 + r] = w;
+        before_next[r] = gr_scan_before<S>(w, lane);
+      }
     }
     __syncthreads();
-    if (warp == 0) gr_scan_tile<S>(q, s, lane);
-    else if (warp == 1) gr_scan_group<S>(q, s, lane);
-    else if (warp == 2 && lane == 0)
-      s.done = tile < 1024 ? S::identity() : gr_scan_await<S>(&q.super[tile >> 10], q.tag);
-    else if (warp == 3 && lane == 0) s.next = atomicInc(q.next, last_ticket);
-    __syncthreads();
-    Value base = S::join(S::join(s.done, s.in_super), s.in_group);
-    if (threadIdx.x == 0 && (tile & 1023) == 1023)
-      gr_scan_publish<S>(&q.super[(tile >> 10) + 1], S::join(s.done, s.super_total), q.tag);
+    if (warp == 0 && next < q.tiles) gr_scan_rows<S>(q, s, next, half ^ 1, lane);
+    if (tile >= 0) { /* wait and write */
+      if (warp == 1) gr_scan_tile<S>(q, s, tile, half, lane);
+      else if (warp == 2) gr_scan_group<S>(q, s, tile, lane);
+      else if (warp == 3 && lane == 0)
+        s.done = tile < 1024 ? S::identity() : gr_scan_await<S>(&q.super[tile >> 10], q.tag);
+      __syncthreads();
+      Value base = S::join(S::join(s.done, s.in_super), s.in_group);
+      /* Another tile, now that waiting is over: others wait for it. */
+      if (threadIdx.x == 128 && next < q.tiles) s.take = atomicInc(q.next, last_ticket);
+      if (threadIdx.x == 0 && (tile & 1023) == 1023)
+        gr_scan_publish<S>(&q.super[(tile >> 10) + 1], S::join(s.done, s.super_total), q.tag);
 #pragma unroll
-    for (int r = 0; r < 2; r++) {
-      int64_t at = from + r * GR_SCAN_ROW, rest = left - r * GR_SCAN_ROW;
-      char *row = s.results(warp, r);
-      Out out[8];
-      gr_scan_own<S>(v, s.elements(warp, r), rest, q.flip, lane);
-      gr_scan_results<S>(q, v, S::join(base, S::join(s.row[warp * 2 + r], before[r])), out);
-      if (q.exclusive && at == 0 && lane == 0) memcpy(&out[0], &q.start, sizeof out[0]);
-      __syncwarp();
-      gr_scan_row<(int)sizeof(Out)>::give(row, lane, out);
-      gr_scan_write<Out>(row, q.out + at * q.out_stride, q.out_stride, rest, whole_out && whole, lane);
+      for (int r = 0; r < 2; r++) {
+        int64_t at = from + r * GR_SCAN_ROW, rest = left - r * GR_SCAN_ROW;
+        char *row = s.results(warp, half, r);
+        Out out[8];
+        gr_scan_own<S>(v, s.elements(warp, half, r), rest, q.flip, lane);
+        gr_scan_results<S>(q, v, S::join(base, S::join(s.row[half][warp * 2 + r], before[r])), out);
+        if (q.exclusive && at == 0 && lane == 0) memcpy(&out[0], &q.start, sizeof out[0]);
+        __syncwarp();
+        gr_scan_row<(int)sizeof(Out)>::give(row, lane, out);
+        gr_scan_write<Out>(row, q.out + at * q.out_stride, q.out_stride, rest,
+                           whole_out && left >= 2 * GR_SCAN_ROW, lane);
+      }
+    } else if (threadIdx.x == 128 && next < q.tiles) {
+      s.take = atomicInc(q.next, last_ticket);
     }
-    if (threadIdx.x == 0) s.tile = s.next;
+    if (next >= q.tiles) return;
+    tile = next;
+    half ^= 1;
+    before[0] = before_next[0];
+    before[1] = before_next[1];
   }
 }
 
 template <class S> static cudaError_t gr_scan_start(const gr_scan *q, const gr_cuda_chip *chip, cudaStream_t stream) {
   void *args[] = {(void *)q};
+  size_t shared = sizeof(gr_scan_shared<S>);
   int64_t most = (int64_t)chip->sms * 4;
+  if (shared > 48 * 1024) {
+    cudaError_t e = cudaFuncSetAttribute((const void *)gr_scan_tiles<S>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                         (int)shared);
+    if (e != cudaSuccess) return e;
+  }
   unsigned blocks = (unsigned)(q->tiles < most ? q->tiles : most);
-  return cudaLaunchKernel((const void *)gr_scan_tiles<S>, blocks, GR_SCAN_THREADS, args, 0, stream);
+  return cudaLaunchKernel((const void *)gr_scan_tiles<S>, blocks, GR_SCAN_THREADS, args, shared, stream);
 }
 
 cudaError_t gr_scan_floats(gr_dtype, int multiplies, const gr_scan *, const gr_cuda_chip *, cudaStream_t);
