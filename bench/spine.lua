@@ -12,20 +12,14 @@ end
 
 -- Median seconds of f over rounds of enough calls to fill a millisecond or so.
 local function seconds(f)
-  local calls, took = 1, 0
-  f()
-  repeat
+  local function time(calls)
     local start = gr.clock()
     for _ = 1, calls do f() end
-    took = gr.clock() - start
-    if took < 1e-3 then calls = calls * 2 end
-  until took >= 1e-3
-  local rounds = {}
-  for round = 1, 15 do
-    local start = gr.clock()
-    for _ = 1, calls do f() end
-    rounds[round] = (gr.clock() - start) / calls
+    return gr.clock() - start
   end
+  local calls, rounds = 1, {}
+  while time(calls) < 1e-3 do calls = calls * 2 end
+  for round = 1, 15 do rounds[round] = time(calls) / calls end
   return median(rounds)
 end
 
