@@ -1,13 +1,13 @@
 /*
-** Which bin a sample belongs to, exactly as the edges say. Each way has a quick answer that is right whenever
-** it is given and declines near an edge; gr_bin_exact then compares with the edges themselves.
+** Which bin a sample belongs to, exactly as the edges say. Each way has a quick answer that says whether it is
+** sure; near an edge it is not, and then the edges themselves decide.
 */
 #ifndef GR_BINNING_CUH
 #define GR_BINNING_CUH
 
 #include "kernels/numerics.h"
 
-enum { GR_BELOW = -1, GR_ABOVE = -2, GR_IS_NAN = -3, GR_UNSURE = -4 };
+enum { GR_BELOW = -1, GR_ABOVE = -2, GR_IS_NAN = -3 };
 
 /* What a kernel knows of a job; everything here was checked and derived on the host (gr_bins_of). */
 typedef struct gr_bins {
@@ -17,6 +17,7 @@ typedef struct gr_bins {
   double first, per_bin;
   double quick_first, quick_half; /* the f64 estimate: where bin 0 starts, 0.5 - its error in bins */
   float quick_first_f, per_bin_f, quick_half_f; /* the f32 estimate, likewise */
+  float middle, half_bins;                      /* (bins - 1) / 2, bins / 2 */
   float cell_first, cells_per; /* the cells of a table over uneven edges */
   uint64_t magic; /* 2^64 / bins + 1 */
 } gr_bins;
@@ -80,11 +81,13 @@ template <typename T> static __device__ __forceinline__ int32_t gr_modulo(const 
 
 template <bool Whole> struct gr_exact { /* integers */
   template <typename T> static __device__ __forceinline__ int32_t bin(const gr_bins &b, T x) {
-    if (b.modulo) return gr_modulo(b, x);
     return gr_place<int64_t>(b, b.limits, (int64_t)x, ((double)x - b.first) * b.per_bin);
   }
   template <typename T> static __device__ __forceinline__ bool reaches(const gr_bins &b, T x, uint32_t edge) {
     return (int64_t)x >= b.limits[edge];
+  }
+  template <typename T> static __device__ __forceinline__ bool passes(const gr_bins &b, T x) {
+    return (int64_t)x > b.limits[b.bins];
   }
 };
 template <> struct gr_exact<false> {
@@ -95,42 +98,82 @@ template <> struct gr_exact<false> {
   template <typename T> static __device__ __forceinline__ bool reaches(const gr_bins &b, T x, uint32_t edge) {
     return gr_as_f64(x) >= b.edges[edge];
   }
+  template <typename T> static __device__ __forceinline__ bool passes(const gr_bins &b, T x) {
+    return gr_as_f64(x) > b.edges[b.bins];
+  }
 };
 template <typename T> static __device__ __forceinline__ int32_t gr_bin_exact(const gr_bins &b, T x) {
   return gr_exact<gr_is_whole<T>::yes>::bin(b, x);
 }
 
-/* ---- quick answers: a bin, or a negative number ---- */
+/* The same for a sample nearer to this edge than to any other: one comparison. Below edge 0 lies GR_BELOW. */
+template <typename T> static __device__ __forceinline__ int32_t gr_by_edge(const gr_bins &b, T x, uint32_t edge) {
+  using E = gr_exact<gr_is_whole<T>::yes>;
+  if (edge < (uint32_t)b.bins) return (int32_t)edge - !E::reaches(b, x, edge);
+  if (edge == (uint32_t)b.bins) return E::passes(b, x) ? GR_ABOVE : b.bins - 1;
+  return gr_bin_exact(b, x);
+}
+
+/* ---- quick answers ---- */
 
 /*
-** Even bins, estimated in f32 or f64. Adding 1.5 * 2^23 (2^52) rounded down leaves the floor in the low bits;
-** the fraction tells whether an edge may lie within the estimate's error.
+** quick::bin gives a bin, plus quick::bias, and whether it is sure; it has no branches. Of the sample it gets
+** what suits it, x or its value in f32. quick::settle answers when it was not sure, by the edges.
+**
+** Even bins, estimated in f32 or f64. The estimate less 1/2 is rounded by adding 1.5 * 2^23 (2^52), which leaves
+** the bin in the low bits; what rounding took off tells whether an edge may lie within the estimate's error. If
+** so, that edge decides.
 */
-struct gr_quick_f32 {
-  template <typename T> static __device__ __forceinline__ int32_t bin(const gr_bins &b, const uint32_t *, T x) {
-    float t = (gr_as_f32(x) - b.quick_first_f) * b.per_bin_f, m = __fadd_rd(t, 12582912.0f);
-    uint32_t k = __float_as_uint(m) - 0x4b400000u;
-    float fraction = t - (m - 12582912.0f);
-    return k < (uint32_t)b.bins && fabsf(fraction - 0.5f) < b.quick_half_f ? (int32_t)k : GR_UNSURE;
+template <bool in_f32> struct gr_quick_even;
+template <> struct gr_quick_even<true> {
+  static const uint32_t bias = 0x4b400000u;
+  template <typename T>
+  static __device__ __forceinline__ uint32_t bin(const gr_bins &b, const uint32_t *, T, float x, bool &sure) {
+    float t = __fmaf_rn(x - b.quick_first_f, b.per_bin_f, -0.5f), m = t + 12582912.0f;
+    sure = (fabsf(t - (m - 12582912.0f)) < b.quick_half_f) & (fabsf(t - b.middle) < b.half_bins);
+    return __float_as_uint(m);
+  }
+  template <typename T> static __device__ __forceinline__ int32_t settle(const gr_bins &b, const uint32_t *, T x) {
+    float t = (gr_as_f32(x) - b.quick_first_f) * b.per_bin_f;
+    return gr_by_edge(b, x, __float_as_uint(t + 12582912.0f) - bias);
   }
 };
-struct gr_quick_f64 {
-  template <typename T> static __device__ __forceinline__ int32_t bin(const gr_bins &b, const uint32_t *, T x) {
-    double t = (gr_as_f64(x) - b.quick_first) * b.per_bin, m = __dadd_rd(t, 6755399441055744.0);
+template <> struct gr_quick_even<false> {
+  static const uint32_t bias = 0;
+  template <typename T>
+  static __device__ __forceinline__ uint32_t bin(const gr_bins &b, const uint32_t *, T x, float, bool &sure) {
+    double t = __fma_rn(gr_as_f64(x) - b.quick_first, b.per_bin, -0.5), m = t + 6755399441055744.0;
     uint32_t k = (uint32_t)__double2loint(m);
-    double fraction = t - (m - 6755399441055744.0);
-    bool inside = __double2hiint(m) == 0x43380000 && k < (uint32_t)b.bins;
-    return inside && fabs(fraction - 0.5) < b.quick_half ? (int32_t)k : GR_UNSURE;
+    sure = (fabs(t - (m - 6755399441055744.0)) < b.quick_half) & (__double2hiint(m) == 0x43380000) &
+           (k < (uint32_t)b.bins);
+    return k;
+  }
+  template <typename T> static __device__ __forceinline__ int32_t settle(const gr_bins &b, const uint32_t *, T x) {
+    double m = (gr_as_f64(x) - b.quick_first) * b.per_bin + 6755399441055744.0;
+    bool near = __double2hiint(m) == 0x43380000 && b.quick_half > 0.3;
+    return near ? gr_by_edge(b, x, (uint32_t)__double2loint(m)) : gr_bin_exact(b, x);
   }
 };
 struct gr_quick_modulo {
-  template <typename T> static __device__ __forceinline__ int32_t bin(const gr_bins &b, const uint32_t *, T x) {
+  static const uint32_t bias = 0;
+  template <typename T>
+  static __device__ __forceinline__ uint32_t bin(const gr_bins &b, const uint32_t *, T x, float, bool &sure) {
+    sure = true;
+    return (uint32_t)gr_modulo(b, x);
+  }
+  template <typename T> static __device__ __forceinline__ int32_t settle(const gr_bins &b, const uint32_t *, T x) {
     return gr_modulo(b, x);
   }
 };
 struct gr_quick_none {
-  template <typename T> static __device__ __forceinline__ int32_t bin(const gr_bins &, const uint32_t *, T) {
-    return GR_UNSURE;
+  static const uint32_t bias = 0;
+  template <typename T>
+  static __device__ __forceinline__ uint32_t bin(const gr_bins &, const uint32_t *, T, float, bool &sure) {
+    sure = false;
+    return 0;
+  }
+  template <typename T> static __device__ __forceinline__ int32_t settle(const gr_bins &b, const uint32_t *, T x) {
+    return gr_bin_exact(b, x);
   }
 };
 
@@ -142,18 +185,30 @@ struct gr_quick_none {
 #define GR_CELLS 4096
 #define GR_EDGE_CELL 0xffff0000u
 
-template <typename T> static __device__ __forceinline__ int32_t gr_cell(const gr_bins &b, T x) {
-  int32_t c = __float2int_rd((gr_as_f32(x) - b.cell_first) * b.cells_per); /* NaN gives 0, which is an edge cell */
-  return min(max(c, 0), GR_CELLS - 1);
+/* NaN gives cell 0, which is an edge cell. */
+template <typename T> static __device__ __forceinline__ uint32_t gr_cell(const gr_bins &b, T x) {
+  float t = fminf(fmaxf((gr_as_f32(x) - b.cell_first) * b.cells_per, 0.0f), (float)(GR_CELLS - 1));
+  return __float_as_uint(__fadd_rd(t, 12582912.0f)) - 0x4b400000u;
 }
 
 struct gr_quick_table {
-  template <typename T> static __device__ __forceinline__ int32_t bin(const gr_bins &b, const uint32_t *table, T x) {
+  static const uint32_t bias = 0;
+  template <typename T>
+  static __device__ __forceinline__ uint32_t bin(const gr_bins &b, const uint32_t *table, T x, float, bool &sure) {
+    uint32_t cell = table[gr_cell(b, x)];
+    sure = cell >> 16 == (cell & 0xffffu);
+    return cell & 0xffffu;
+  }
+  template <typename T>
+  static __device__ __forceinline__ int32_t settle(const gr_bins &b, const uint32_t *table, T x) {
     uint32_t cell = table[gr_cell(b, x)], low = cell & 0xffffu, high = cell >> 16;
-    if (low == high) return (int32_t)low;
-    if (high - low > 1 || high == 0xffffu) return GR_UNSURE;
-    /* One edge in the cell: one comparison. */
-    return (int32_t)(gr_exact<gr_is_whole<T>::yes>::reaches(b, x, high) ? high : low);
+    if (high == 0xffffu) return gr_bin_exact(b, x);
+    while (low < high) {
+      uint32_t middle = (low + high + 1) >> 1;
+      if (gr_exact<gr_is_whole<T>::yes>::reaches(b, x, middle)) low = middle;
+      else high = middle - 1;
+    }
+    return (int32_t)low;
   }
 };
 
@@ -164,10 +219,10 @@ static __device__ void gr_fill_table(const gr_bins &b, uint32_t *table) {
   for (int32_t c = (int32_t)threadIdx.x; c < GR_CELLS; c += (int32_t)blockDim.x) table[c] = GR_EDGE_CELL;
   __syncthreads();
   for (int32_t k = warp; k < b.bins; k += warps) {
-    int32_t from = gr_cell(b, b.edges[k]), to = gr_cell(b, b.edges[k + 1]);
+    int32_t from = (int32_t)gr_cell(b, b.edges[k]), to = (int32_t)gr_cell(b, b.edges[k + 1]);
     for (int32_t c = from + 1 + lane; c < to; c += 32) table[c] = (uint32_t)k | (uint32_t)k << 16;
     if (lane == 0 && k > 0) {
-      if (gr_cell(b, b.edges[k - 1]) != from) half[2 * from] = (uint16_t)(k - 1);
+      if ((int32_t)gr_cell(b, b.edges[k - 1]) != from) half[2 * from] = (uint16_t)(k - 1);
       if (to != from) half[2 * from + 1] = (uint16_t)k;
     }
   }

@@ -25,7 +25,7 @@ template <typename T> static __device__ void values_to_bins(const gr_hist &a) {
   __syncthreads();
   if (threadIdx.x < 256) {
     uint64_t count = gr_hist_drain(a.area + GR_HIST_COUNTS + threadIdx.x);
-    int32_t k = gr_bin_exact(a.bins, (T)threadIdx.x);
+    int32_t k = a.bins.modulo ? gr_modulo(a.bins, (T)threadIdx.x) : gr_bin_exact(a.bins, (T)threadIdx.x);
     if (count) atomicAdd(k >= 0 ? (unsigned long long *)a.counts + k : tails + (-1 - k), (unsigned long long)count);
   }
   __syncthreads();
@@ -35,9 +35,9 @@ template <typename T> static __device__ void values_to_bins(const gr_hist &a) {
 
 template <typename T> static __global__ void __launch_bounds__(512, 3) hist_values(const __grid_constant__ gr_hist a) {
   const int deep = 4;
-  uint32_t *mine = gr_hist_shared + (threadIdx.x & 31);
+  uint32_t *mine = gr_hist_shared + GR_HIST_SPARE + (threadIdx.x & 31);
   int64_t threads = blockDim.x, step = gridDim.x * deep * threads, v = blockIdx.x * deep * threads + threadIdx.x;
-  for (uint32_t k = threadIdx.x; k < 256u << BYTE_COPIES; k += blockDim.x) gr_hist_shared[k] = 0;
+  for (uint32_t k = threadIdx.x; k < GR_HIST_SPARE + (256u << BYTE_COPIES); k += blockDim.x) gr_hist_shared[k] = 0;
   __syncthreads();
   if (a.contiguous) {
     const char *body = a.data + a.head;
@@ -115,6 +115,8 @@ static enum gr_hist_way estimate(gr_bins *b, gr_dtype t, double first, double la
   b->quick_first_f = (float)(first - half);
   b->per_bin_f = (float)b->per_bin;
   b->quick_half_f = (float)(0.5 - error);
+  b->middle = (float)(0.5 * (b->bins - 1));
+  b->half_bins = (float)(0.5 * b->bins);
   return ordinary && t != GR_I64 && t != GR_F64 && b->bins < 1 << 22 && error < 0.002 ? GR_HIST_F32 : GR_HIST_F64;
 }
 
@@ -174,7 +176,7 @@ static void plan(const gr_histogram_job *job, const gr_cuda_chip *chip, gr_hist_
   int64_t room = (chip->shared_optin - 2048) / 4 - table, per_block = 2, units;
   p->threads = 512;
   if (size == 1) {
-    p->shared = (256u << BYTE_COPIES) * 4;
+    p->shared = (GR_HIST_SPARE + (256u << BYTE_COPIES)) * 4;
     per_block = 3;
   } else if (job->bins > MOST_PARTS * room || (p->way == GR_HIST_TABLE && job->bins > room) ||
              (job->bins > 16384 && job->n < 8 * job->bins)) {
@@ -185,7 +187,7 @@ static void plan(const gr_histogram_job *job, const gr_cuda_chip *chip, gr_hist_
     h->parts = (int32_t)((job->bins + room - 1) / room);
     h->part_bins = (int32_t)((job->bins + h->parts - 1) / h->parts);
     while (h->shift < 5 && (int64_t)h->part_bins << (h->shift + 1) <= budget) h->shift++;
-    p->shared = (size_t)(((int64_t)h->part_bins << h->shift) + table) * 4;
+    p->shared = (size_t)(GR_HIST_SPARE + ((int64_t)h->part_bins << h->shift) + table) * 4;
     if (2 * (p->shared + 2048) > (size_t)chip->shared_optin) p->threads = 1024, per_block = 1;
   }
   units = (h->contiguous ? h->vectors / 4 : job->n / 8) / p->threads;
@@ -231,7 +233,7 @@ int gr_cuda_histogram(const gr_histogram_job *job, const gr_cuda_run *run) {
   if (e == cudaSuccess && rows) {
     int32_t units = p.blocks / p.args.parts, groups = (p.args.part_bins + 3 + 31) / 32;
     void *args[] = {&p.args, &units, &groups};
-    e = cudaLaunchKernel((const void *)gr_hist_merge, dim3((unsigned)(groups * p.args.parts)), dim3(256), args, 0, stream);
+    e = cudaLaunchKernel((const void *)gr_hist_merge, (unsigned)(groups * p.args.parts), 256, args, 0, stream);
   }
   return e;
 }

@@ -48,6 +48,16 @@ template <typename T> struct gr_pack {
     }
     return x;
   }
+  /* Element k in f32. A 16-bit integer goes into the low bits of 2^23: a permutation and an add. */
+  __device__ __forceinline__ float f32(int k) const {
+    if constexpr (sizeof(T) == 2 && gr_is_whole<T>::yes) {
+      const bool is_signed = (T)-1 < (T)1;
+      uint32_t u = __byte_perm(is_signed ? w[k / 2] ^ 0x80008000u : w[k / 2], 0x4b000000u, k & 1 ? 0x7632 : 0x7610);
+      return __uint_as_float(u) - (is_signed ? 8421376.0f : 8388608.0f);
+    } else {
+      return gr_as_f32(get(k));
+    }
+  }
 };
 
 template <typename T> static __device__ __forceinline__ gr_pack<T> gr_load_pack(const char *at) {
@@ -57,70 +67,90 @@ template <typename T> static __device__ __forceinline__ gr_pack<T> gr_load_pack(
   return p;
 }
 
-/* One sample the long way round. */
-template <typename T, class Sink>
-static __device__ __forceinline__ void gr_count_one(const gr_hist &a, T x, Sink &sink) {
-  int32_t k = gr_bin_exact(a.bins, x);
-  if (k >= 0) sink.hit((uint32_t)k);
+/* One sample alone. */
+template <class Quick, typename T, class Sink>
+static __device__ __forceinline__ void gr_count_one(const gr_hist &a, const uint32_t *table, T x, Sink &sink) {
+  int32_t k = Quick::settle(a.bins, table, x);
+  if (k >= 0) sink.hit((uint32_t)k + Quick::bias, true);
   else sink.miss(k);
 }
 
-/* The samples of one load: quick answers first, then the few that declined, so that their code exists once. */
+/* The samples of one load: quick answers first, then the few that were not sure, so that their code exists once. */
 template <typename T, class Quick, class Sink>
 static __device__ __forceinline__ void gr_count_pack(const gr_hist &a, const uint32_t *table, const gr_pack<T> &p,
                                                      Sink &sink) {
   uint32_t unsure = 0;
 #pragma unroll
   for (int k = 0; k < gr_pack<T>::count; k++) {
-    int32_t bin = Quick::bin(a.bins, table, p.get(k));
-    if (bin >= 0) sink.hit((uint32_t)bin);
-    else unsure |= 1u << k;
+    bool sure;
+    uint32_t bin = Quick::bin(a.bins, table, p.get(k), p.f32(k), sure);
+    sink.hit(bin, sure);
+    if (!sure) unsure |= 1u << k;
   }
   while (unsure) {
     int k = __ffs((int)unsure) - 1;
     unsure &= unsure - 1;
-    gr_count_one(a, p.get(k), sink);
+    gr_count_one<Quick>(a, table, p.get(k), sink);
   }
 }
 
 /* All samples of this block's unit. */
 template <typename T, class Quick, class Sink>
 static __device__ __forceinline__ void gr_count_all(const gr_hist &a, const uint32_t *table, Sink &sink) {
-  const int deep = 4;
+  const int deep = sizeof(T) == 2 ? 3 : 4; /* loads at once: as many as registers allow */
   int64_t unit = blockIdx.x / (uint32_t)a.parts, units = gridDim.x / (uint32_t)a.parts;
   int64_t threads = blockDim.x, v = unit * deep * threads + threadIdx.x, step = units * deep * threads;
   if (!a.contiguous) {
     for (int64_t k = unit * threads + threadIdx.x; k < a.n; k += units * threads)
-      gr_count_one(a, *(const T *)(a.data + k * a.stride), sink);
+      gr_count_one<Quick>(a, table, *(const T *)(a.data + k * a.stride), sink);
     return;
   }
   const char *body = a.data + a.head * (int64_t)sizeof(T);
-  for (; v + (deep - 1) * threads < a.vectors; v += step) {
-    gr_pack<T> p[deep];
+  gr_pack<T> p[deep], next[deep];
+  bool more = v + (deep - 1) * threads < a.vectors;
+  if (more)
 #pragma unroll
     for (int u = 0; u < deep; u++) p[u] = gr_load_pack<T>(body + (v + u * threads) * 16);
+  while (more) { /* the next loads are on their way while these are counted */
+    v += step;
+    more = v + (deep - 1) * threads < a.vectors;
+    if (more)
+#pragma unroll
+      for (int u = 0; u < deep; u++) next[u] = gr_load_pack<T>(body + (v + u * threads) * 16);
 #pragma unroll
     for (int u = 0; u < deep; u++) gr_count_pack<T, Quick>(a, table, p[u], sink);
+#pragma unroll
+    for (int u = 0; u < deep; u++) p[u] = next[u];
   }
   for (int u = 0; u < deep && v < a.vectors; u++, v += threads)
     gr_count_pack<T, Quick>(a, table, gr_load_pack<T>(body + v * 16), sink);
   if (unit == 0) { /* what lies before and after the whole vectors: fewer than 16 elements each */
     int64_t tail = a.head + a.vectors * gr_pack<T>::count;
-    if (threadIdx.x < a.head) gr_count_one(a, ((const T *)a.data)[threadIdx.x], sink);
-    if (tail + threadIdx.x < a.n) gr_count_one(a, ((const T *)a.data)[tail + threadIdx.x], sink);
+    const T *x = (const T *)a.data + threadIdx.x;
+    if (threadIdx.x < a.head) gr_count_one<Quick>(a, table, *x, sink);
+    if (tail + threadIdx.x < a.n) gr_count_one<Quick>(a, table, x[tail], sink);
   }
 }
 
 /* ---- counters in shared memory ---- */
 
+/* Counters lie behind 32 spare words. */
+#define GR_HIST_SPARE 32
 extern __shared__ uint32_t gr_hist_shared[];
 
-struct gr_shared_sink {
-  uint32_t first, bins, lane; /* of this block's part; which copy of a counter is this thread's */
+/*
+** Counts what Quick gives. With several parts a block has the bins of its own alone. What is not counted here
+** goes to a spare word, so that a hit needs no branch.
+*/
+template <uint32_t bias, bool parts> struct gr_shared_sink {
+  uint32_t first, bins; /* of this block's part */
+  uint32_t zero, step;  /* shared address of this thread's copy of bin -bias, bytes from bin to bin */
+  uint32_t spare;
   int32_t shift;
   uint32_t tails[3];
-  __device__ __forceinline__ void hit(uint32_t k) {
-    if (k - first < bins) atomicAdd(&gr_hist_shared[((k - first) << shift) + lane], 1u);
+  __device__ __forceinline__ void hit(uint32_t k, bool valid) {
+    if (parts) valid = valid & (k - (first + bias) < bins);
+    asm volatile("red.shared.add.u32 [%0], 1;" : : "r"(valid ? zero + k * step : spare));
   }
   __device__ __forceinline__ void miss(int32_t why) {
     tails[0] += why == GR_BELOW;
@@ -132,7 +162,8 @@ struct gr_shared_sink {
 /* Sum of the copies of counter k; every thread starts at another copy, since copies lie in different banks. */
 static __device__ __forceinline__ uint32_t gr_copies(uint32_t k, int32_t shift) {
   uint32_t sum = 0, copies = 1u << shift;
-  for (uint32_t r = 0; r < copies; r++) sum += gr_hist_shared[(k << shift) + ((r + threadIdx.x) & (copies - 1))];
+  const uint32_t *all = gr_hist_shared + GR_HIST_SPARE + (k << shift);
+  for (uint32_t r = 0; r < copies; r++) sum += all[(r + threadIdx.x) & (copies - 1)];
   return sum;
 }
 
@@ -155,7 +186,7 @@ static __device__ __forceinline__ uint64_t gr_hist_drain(uint64_t *at) {
 }
 
 /* Few bins: add to the area, and the last block moves the totals out. */
-static __device__ void gr_hist_finish_few(const gr_hist &a, const gr_shared_sink &sink) {
+template <class Sink> static __device__ void gr_hist_finish_few(const gr_hist &a, const Sink &sink) {
   unsigned long long *area = (unsigned long long *)a.area;
   for (uint32_t k = threadIdx.x; k < sink.bins; k += blockDim.x) {
     uint32_t sum = gr_copies(k, sink.shift);
@@ -171,7 +202,7 @@ static __device__ void gr_hist_finish_few(const gr_hist &a, const gr_shared_sink
 }
 
 /* Many bins: a row of its own for each block; gr_hist_merge adds them up. */
-static __device__ void gr_hist_finish_row(const gr_hist &a, const gr_shared_sink &sink) {
+template <class Sink> static __device__ void gr_hist_finish_row(const gr_hist &a, const Sink &sink) {
   uint32_t parts = (uint32_t)a.parts, part = blockIdx.x % parts, unit = blockIdx.x / parts, units = gridDim.x / parts;
   uint32_t *row = a.rows + (int64_t)(part * units + unit) * (a.part_bins + 3);
   __shared__ uint32_t tails[3];
@@ -185,14 +216,17 @@ static __device__ void gr_hist_finish_row(const gr_hist &a, const gr_shared_sink
   if (threadIdx.x < 3) row[a.part_bins + (int32_t)threadIdx.x] = tails[threadIdx.x];
 }
 
-template <typename T, class Quick, bool Table>
+template <typename T, class Quick, bool has_table, bool parts>
 static __global__ void __launch_bounds__(1024, 1) gr_hist_blocks(const __grid_constant__ gr_hist a) {
   uint32_t part = blockIdx.x % (uint32_t)a.parts, first = part * (uint32_t)a.part_bins;
-  uint32_t bins = min((uint32_t)a.part_bins, (uint32_t)a.bins.bins - first), words = bins << a.shift;
-  gr_shared_sink sink = {first, bins, threadIdx.x & ((1u << a.shift) - 1), a.shift, {0, 0, 0}};
-  uint32_t *table = gr_hist_shared + ((uint32_t)a.part_bins << a.shift);
+  uint32_t bins = min((uint32_t)a.part_bins, (uint32_t)a.bins.bins - first), words = GR_HIST_SPARE + (bins << a.shift);
+  uint32_t step = 4u << a.shift, copy = threadIdx.x & ((1u << a.shift) - 1);
+  uint32_t *table = gr_hist_shared + GR_HIST_SPARE + ((uint32_t)a.part_bins << a.shift);
+  uint32_t base = (uint32_t)__cvta_generic_to_shared(gr_hist_shared), spare = base + (threadIdx.x & 31) * 4;
+  uint32_t zero = base + (GR_HIST_SPARE + copy) * 4 - (first + Quick::bias) * step;
+  gr_shared_sink<Quick::bias, parts> sink = {first, bins, zero, step, spare, a.shift, {0, 0, 0}};
   for (uint32_t k = threadIdx.x; k < words; k += blockDim.x) gr_hist_shared[k] = 0;
-  if (Table) gr_fill_table(a.bins, table);
+  if (has_table) gr_fill_table(a.bins, table);
   __syncthreads();
   gr_count_all<T, Quick>(a, table, sink);
   __syncthreads();
@@ -206,10 +240,12 @@ static __global__ void __launch_bounds__(1024, 1) gr_hist_blocks(const __grid_co
 ** The first bins that a block meets get counters in shared memory, as the frequent ones almost surely do;
 ** misses of a warp that hit the same bin are added at once. So neither constant nor sorted data collapse.
 */
-struct gr_global_sink {
+template <uint32_t bias> struct gr_global_sink {
   unsigned long long *counts;
   uint32_t tails[3];
-  __device__ __forceinline__ void hit(uint32_t k) {
+  __device__ __forceinline__ void hit(uint32_t k, bool valid) {
+    if (!valid) return;
+    k -= bias;
     uint32_t *tag = gr_hist_shared + (k & (GR_HIST_SLOTS - 1)), mark = k + 1, seen = *(volatile uint32_t *)tag;
     if (seen == 0) seen = atomicCAS(tag, 0u, mark);
     if (seen == 0 || seen == mark) {
@@ -229,7 +265,7 @@ struct gr_global_sink {
 
 template <typename T, class Quick>
 static __global__ void __launch_bounds__(512, 2) gr_hist_global(const __grid_constant__ gr_hist a) {
-  gr_global_sink sink = {(unsigned long long *)a.counts, {0, 0, 0}};
+  gr_global_sink<Quick::bias> sink = {(unsigned long long *)a.counts, {0, 0, 0}};
   for (uint32_t k = threadIdx.x; k < 2 * GR_HIST_SLOTS; k += blockDim.x) gr_hist_shared[k] = 0;
   __syncthreads();
   gr_count_all<T, Quick>(a, NULL, sink);
@@ -254,7 +290,7 @@ typedef struct gr_hist_plan {
 
 template <class Kernel> static cudaError_t gr_hist_start(Kernel kernel, const gr_hist_plan *p, cudaStream_t stream) {
   void *args[] = {(void *)&p->args};
-  if (p->shared > 48 * 1024) {
+  if (p->shared > 40 * 1024) { /* 48, less what kernels have besides */
     cudaError_t e =
         cudaFuncSetAttribute((const void *)kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)p->shared);
     if (e != cudaSuccess) return e;
@@ -263,33 +299,22 @@ template <class Kernel> static cudaError_t gr_hist_start(Kernel kernel, const gr
   return cudaLaunchKernel((const void *)kernel, grid, block, args, p->shared, stream);
 }
 
-template <typename T, bool Whole> struct gr_hist_modulo {
-  static cudaError_t launch(const gr_hist_plan *p, cudaStream_t stream) {
-    if (p->global) return gr_hist_start(gr_hist_global<T, gr_quick_modulo>, p, stream);
-    return gr_hist_start(gr_hist_blocks<T, gr_quick_modulo, false>, p, stream);
-  }
-};
-template <typename T> struct gr_hist_modulo<T, false> {
-  static cudaError_t launch(const gr_hist_plan *, cudaStream_t) { return cudaErrorInvalidValue; }
-};
-
-template <typename T, bool Narrow> struct gr_hist_estimate {
-  static cudaError_t launch(const gr_hist_plan *p, cudaStream_t stream) {
-    return gr_hist_start(gr_hist_blocks<T, gr_quick_f32, false>, p, stream);
-  }
-};
-template <typename T> struct gr_hist_estimate<T, false> {
-  static cudaError_t launch(const gr_hist_plan *, cudaStream_t) { return cudaErrorInvalidValue; }
-};
-
 template <typename T> static cudaError_t gr_hist_launch(const gr_hist_plan *p, cudaStream_t stream) {
-  if (p->way == GR_HIST_MODULO) return gr_hist_modulo<T, gr_is_whole<T>::yes>::launch(p, stream);
+  const bool whole = gr_is_whole<T>::yes, narrow = sizeof(T) <= 4;
+  bool parts = p->args.parts > 1;
+  if constexpr (whole)
+    if (p->way == GR_HIST_MODULO)
+      return p->global ? gr_hist_start(gr_hist_global<T, gr_quick_modulo>, p, stream)
+             : parts   ? gr_hist_start(gr_hist_blocks<T, gr_quick_modulo, false, true>, p, stream)
+                       : gr_hist_start(gr_hist_blocks<T, gr_quick_modulo, false, false>, p, stream);
   if (p->way == GR_HIST_TABLE)
     return p->global ? gr_hist_start(gr_hist_global<T, gr_quick_none>, p, stream)
-                     : gr_hist_start(gr_hist_blocks<T, gr_quick_table, true>, p, stream);
-  if (p->global) return gr_hist_start(gr_hist_global<T, gr_quick_f64>, p, stream);
-  if (p->way == GR_HIST_F32) return gr_hist_estimate<T, sizeof(T) <= 4>::launch(p, stream);
-  return gr_hist_start(gr_hist_blocks<T, gr_quick_f64, false>, p, stream);
+                     : gr_hist_start(gr_hist_blocks<T, gr_quick_table, true, false>, p, stream);
+  if (p->global) return gr_hist_start(gr_hist_global<T, gr_quick_even<false>>, p, stream);
+  if (parts) return gr_hist_start(gr_hist_blocks<T, gr_quick_even<false>, false, true>, p, stream);
+  if constexpr (narrow)
+    if (p->way == GR_HIST_F32) return gr_hist_start(gr_hist_blocks<T, gr_quick_even<true>, false, false>, p, stream);
+  return gr_hist_start(gr_hist_blocks<T, gr_quick_even<false>, false, false>, p, stream);
 }
 
 cudaError_t gr_hist_integers(gr_dtype, const gr_hist_plan *, cudaStream_t);

@@ -280,8 +280,8 @@ static __device__ __forceinline__ void gr_scan_group(const gr_scan &q, gr_scan_s
 
 /* This lane's eight elements of a row, scanned; `left` elements of the row are there. */
 template <class S>
-static __device__ __forceinline__ void gr_scan_own(typename S::Value (&v)[8], const char *row, int64_t left, int64_t flip,
-                                                   int lane) {
+static __device__ __forceinline__ void gr_scan_own(typename S::Value (&v)[8], const char *row, int64_t left,
+                                                   int64_t flip, int lane) {
   typename S::In x[8];
   gr_scan_row<(int)sizeof(typename S::In)>::take(row, lane, x);
 #pragma unroll
