@@ -97,7 +97,7 @@ static __device__ __forceinline__ void gr_count_pack(const gr_hist &a, const uin
 /* All samples of this block's unit. */
 template <typename T, class Quick, class Sink>
 static __device__ __forceinline__ void gr_count_all(const gr_hist &a, const uint32_t *table, Sink &sink) {
-  const int deep = sizeof(T) == 2 ? 3 : 4; /* loads at once: as many as registers allow */
+  const int deep = sizeof(T) == 2 ? 2 : 4; /* loads at once: as many as registers allow */
   int64_t unit = blockIdx.x / (uint32_t)a.parts, units = gridDim.x / (uint32_t)a.parts;
   int64_t threads = blockDim.x, v = unit * deep * threads + threadIdx.x, step = units * deep * threads;
   if (!a.contiguous) {
