@@ -102,7 +102,11 @@ end
 -- Run a Lua file in a new process with environment variables set; returns what it printed and its exit status.
 function S.child(environment, script, ...)
   local output = os.tmpname()
-  local parts = { "LUA_PATH=" .. quoted(package.path), "LUA_CPATH=" .. quoted(package.cpath) }
+  local parts, suffix = {}, "_" .. _VERSION:match("%d.%d"):gsub("%.", "_") -- LUA_PATH_5_4 goes before LUA_PATH
+  for _, end_of_name in ipairs { "", suffix } do
+    parts[#parts + 1] = "LUA_PATH" .. end_of_name .. "=" .. quoted(package.path)
+    parts[#parts + 1] = "LUA_CPATH" .. end_of_name .. "=" .. quoted(package.cpath)
+  end
   for name, value in pairs(environment) do parts[#parts + 1] = name .. "=" .. quoted(value) end
   parts[#parts + 1] = interpreter()
   parts[#parts + 1] = quoted(script)
