@@ -11,8 +11,8 @@
 #include "kernels/cuda/element.cuh"
 #include "kernels/cuda/launch.h"
 
-#define GR_SCAN_THREADS 256
-#define GR_SCAN_WARPS 8
+#define GR_SCAN_WARPS 8 /* that read and write; one more looks back */
+#define GR_SCAN_THREADS ((GR_SCAN_WARPS + 1) * 32)
 #define GR_SCAN_ROW 256
 #define GR_SCAN_ROWS 16 /* a tile; a warp has two */
 #define GR_SCAN_TILE (GR_SCAN_ROW * GR_SCAN_ROWS)
@@ -44,7 +44,8 @@ template <gr_dtype D, bool multiplies> struct gr_scan_float {
   static __device__ __forceinline__ Value value(In x, int64_t) { return gr_to_f64<D>(x); }
   static __device__ __forceinline__ Out result(Value x, int64_t) {
     if constexpr (D == GR_F64) return gr_canonical(x);
-    else return gr_f64_to_f32(x);
+    float y = (float)x; /* as gr_f64_to_f32: NaN when x is */
+    return y == y ? y : gr_from_bits32(0x7fc00000u);
   }
 };
 
@@ -220,11 +221,9 @@ template <class S> struct gr_scan_shared {
   static constexpr int in = GR_SCAN_ROW * (int)sizeof(typename S::In), out = GR_SCAN_ROW * (int)sizeof(typename S::Out);
   static constexpr int lead = out > in ? out : 0;
   __align__(16) char rows[GR_SCAN_WARPS][lead + 4 * in];
-  Value row[2][GR_SCAN_ROWS];     /* of each tile: totals, then what lies before each row in the tile */
-  Value total[2];                 /* of each tile */
-  Value in_group, in_super, done; /* what lies before the tile that is written: T, G and S */
-  Value super_total;
-  int64_t take; /* the tile taken last */
+  Value row[2][GR_SCAN_ROWS]; /* of each tile: totals, then what lies before each row in the tile */
+  Value total[2], base[2];    /* of each tile, and all that lies before it */
+  int64_t take, tile[2];      /* the tile taken last; which two are here */
   __device__ __forceinline__ char *elements(int warp, int half, int r) {
     return rows[warp] + lead + (half * 2 + r) * in;
   }
@@ -249,33 +248,39 @@ static __device__ __forceinline__ void gr_scan_rows(const gr_scan &q, gr_scan_sh
   if (lane < GR_SCAN_ROWS) s.row[half][lane] = v;
 }
 
-/* One warp: the tiles before this one in its group. The group's last tile adds the group up. */
+/*
+** One warp: all that lies before a tile. Whoever has the last tile of a group adds the group up, and the last
+** one of a superblock what lies before the next.
+*/
 template <class S>
-static __device__ __forceinline__ void gr_scan_tile(const gr_scan &q, gr_scan_shared<S> &s, int64_t tile, int half,
-                                                    int lane) {
-  int place = (int)(tile & 31);
-  typename S::Value v = lane == place ? s.total[half] : S::identity();
-  if (lane < place) v = gr_scan_await<S>(&q.tile[tile - place + lane], q.tag);
+static __device__ __forceinline__ typename S::Value gr_scan_look_back(const gr_scan &q, typename S::Value total,
+                                                                      int64_t tile, int lane) {
+  using Value = typename S::Value;
+  int64_t group = tile >> 5, super = tile >> 10;
+  int in_group = (int)(tile & 31), in_super = (int)(group & 31);
+  Value t = lane == in_group ? total : S::identity(), g = S::identity(), done = S::identity();
+  if (lane < in_group) t = gr_scan_await<S>(&q.tile[tile - in_group + lane], q.tag);
   __syncwarp();
-  v = gr_scan_lanes<S>(v, 32, lane);
-  if (place == 31 && lane == 31) gr_scan_publish<S>(&q.group[tile >> 5], v, q.tag);
-  v = gr_scan_before<S>(v, lane);
-  if (lane == place) s.in_group = v;
+  t = gr_scan_lanes<S>(t, 32, lane);
+  Value group_total = __shfl_sync(~0u, t, 31);
+  if (in_group == 31 && lane == 0) gr_scan_publish<S>(&q.group[group], group_total, q.tag);
+  if (lane < in_super) g = gr_scan_await<S>(&q.group[group - in_super + lane], q.tag);
+  else if (lane == in_super && in_group == 31) g = group_total;
+  if (super > 0) done = gr_scan_await<S>(&q.super[super], q.tag);
+  __syncwarp();
+  g = gr_scan_lanes<S>(g, 32, lane);
+  if ((tile & 1023) == 1023 && lane == 31) gr_scan_publish<S>(&q.super[super + 1], S::join(done, g), q.tag);
+  t = gr_scan_before<S>(t, lane);
+  g = gr_scan_before<S>(g, lane);
+  return S::join(S::join(done, __shfl_sync(~0u, g, in_super)), __shfl_sync(~0u, t, in_group));
 }
 
-/* One warp: the groups before this one. The last tile of a superblock waits for its own group as well. */
-template <class S>
-static __device__ __forceinline__ void gr_scan_group(const gr_scan &q, gr_scan_shared<S> &s, int64_t tile, int lane) {
-  int64_t group = tile >> 5;
-  int place = (int)(group & 31);
-  bool last = (tile & 1023) == 1023; /* of a superblock */
-  typename S::Value v = S::identity();
-  if (lane < place + last) v = gr_scan_await<S>(&q.group[group - place + lane], q.tag);
-  __syncwarp();
-  v = gr_scan_lanes<S>(v, 32, lane);
-  if (lane == 31) s.super_total = v;
-  v = gr_scan_before<S>(v, lane);
-  if (lane == place) s.in_super = v;
+/* A barrier of the warps that read and write, and one of all. */
+static __device__ __forceinline__ void gr_scan_meet() {
+  asm volatile("bar.sync 1, %0;" : : "n"(GR_SCAN_WARPS * 32) : "memory");
+}
+static __device__ __forceinline__ void gr_scan_meet_all() {
+  asm volatile("bar.sync 2, %0;" : : "n"(GR_SCAN_THREADS) : "memory");
 }
 
 /* This lane's eight elements of a row, scanned; `left` elements of the row are there. */
@@ -285,7 +290,11 @@ static __device__ __forceinline__ void gr_scan_own(typename S::Value (&v)[8], co
   typename S::In x[8];
   gr_scan_row<(int)sizeof(typename S::In)>::take(row, lane, x);
 #pragma unroll
-  for (int k = 0; k < 8; k++) v[k] = lane * 8 + k < left ? S::value(x[k], flip) : S::identity();
+  for (int k = 0; k < 8; k++) v[k] = S::value(x[k], flip);
+  if (left < GR_SCAN_ROW)
+#pragma unroll
+    for (int k = 0; k < 8; k++)
+      if (lane * 8 + k >= left) v[k] = S::identity();
   gr_scan_eight<S>(v);
 }
 
@@ -300,19 +309,36 @@ static __device__ __forceinline__ void gr_scan_results(const gr_scan &q, const t
   }
 }
 
+/* The warp that looks back, one tile after another, while the others write the tile before and read the next. */
+template <class S>
+static __device__ __forceinline__ void gr_scan_looker(const gr_scan &q, gr_scan_shared<S> &s, int lane) {
+  for (int half = 1;; half ^= 1) {
+    gr_scan_meet_all();
+    int64_t tile = s.tile[half];
+    if (tile >= q.tiles) return;
+    typename S::Value base = gr_scan_look_back<S>(q, s.total[half], tile, lane);
+    if (lane == 0) s.base[half] = base;
+  }
+}
+
 /*
-** A tile is read, added up and published; it is written only after the block has done so for its next tile, by
-** when the totals that it depends on are mostly there. Elements wait in shared memory and are scanned a second
-** time then: that costs less than keeping the first scan in registers.
+** A tile is read, added up and published; it is written after the block has done so for its next tile, by when
+** what lies before it is known. Publishing never waits for anything, so no block holds up the others. Elements
+** stay in shared memory and are scanned a second time then: that costs less than keeping the first scan in registers.
 */
 template <class S>
-static __global__ void __launch_bounds__(GR_SCAN_THREADS, 4) gr_scan_tiles(const __grid_constant__ gr_scan q) {
+static __global__ void __launch_bounds__(GR_SCAN_THREADS, sizeof(typename S::In) + sizeof(typename S::Out) > 8 ? 3 : 4)
+gr_scan_tiles(const __grid_constant__ gr_scan q) {
   using Value = typename S::Value;
   using In = typename S::In;
   using Out = typename S::Out;
   extern __shared__ __align__(16) char memory[];
   gr_scan_shared<S> &s = *(gr_scan_shared<S> *)memory;
   int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, half = 0;
+  if (warp == GR_SCAN_WARPS) {
+    gr_scan_looker<S>(q, s, lane);
+    return;
+  }
   bool whole_in = q.a_stride == (int64_t)sizeof(In) && ((uintptr_t)q.a & 15) == 0;
   bool whole_out = q.out_stride == (int64_t)sizeof(Out) && ((uintptr_t)q.out & 15) == 0;
   unsigned last_ticket = (unsigned)(q.tiles + gridDim.x - 1); /* the counter wraps to zero when all have asked */
@@ -320,10 +346,10 @@ static __global__ void __launch_bounds__(GR_SCAN_THREADS, 4) gr_scan_tiles(const
   Value before[2] = {S::identity(), S::identity()}, v[8];
   if (threadIdx.x == 0) s.take = atomicInc(q.next, last_ticket);
   for (;;) {
-    __syncthreads();
-    int64_t next = s.take, from = tile * GR_SCAN_TILE + offset, left = q.n - from;
+    gr_scan_meet();
+    int64_t next = s.take;
     Value before_next[2];
-    if (next < q.tiles) { /* read and publish */
+    if (next < q.tiles) { /* read and add up */
       int64_t at = next * GR_SCAN_TILE + offset, rest = q.n - at;
       gr_scan_read<In>(s.elements(warp, half ^ 1, 0), q.a + at * q.a_stride, q.a_stride, rest,
                        whole_in && rest >= 2 * GR_SCAN_ROW, lane);
@@ -335,19 +361,17 @@ static __global__ void __launch_bounds__(GR_SCAN_THREADS, 4) gr_scan_tiles(const
         before_next[r] = gr_scan_before<S>(w, lane);
       }
     }
-    __syncthreads();
-    if (warp == 0 && next < q.tiles) gr_scan_rows<S>(q, s, next, half ^ 1, lane);
-    if (tile >= 0) { /* wait and write */
-      if (warp == 1) gr_scan_tile<S>(q, s, tile, half, lane);
-      else if (warp == 2) gr_scan_group<S>(q, s, tile, lane);
-      else if (warp == 3 && lane == 0)
-        s.done = tile < 1024 ? S::identity() : gr_scan_await<S>(&q.super[tile >> 10], q.tag);
-      __syncthreads();
-      Value base = S::join(S::join(s.done, s.in_super), s.in_group);
-      /* Another tile, now that waiting is over: others wait for it. */
-      if (threadIdx.x == 128 && next < q.tiles) s.take = atomicInc(q.next, last_ticket);
-      if (threadIdx.x == 0 && (tile & 1023) == 1023)
-        gr_scan_publish<S>(&q.super[(tile >> 10) + 1], S::join(s.done, s.super_total), q.tag);
+    gr_scan_meet();
+    if (warp == 0) {
+      if (next < q.tiles) gr_scan_rows<S>(q, s, next, half ^ 1, lane);
+      if (lane == 0) s.tile[half ^ 1] = next;
+    }
+    gr_scan_meet_all();
+    /* Another tile, now that waiting is over: others wait for it. */
+    if (threadIdx.x == 32 && next < q.tiles) s.take = atomicInc(q.next, last_ticket);
+    if (tile >= 0) { /* write */
+      int64_t from = tile * GR_SCAN_TILE + offset, left = q.n - from;
+      Value base = s.base[half];
 #pragma unroll
       for (int r = 0; r < 2; r++) {
         int64_t at = from + r * GR_SCAN_ROW, rest = left - r * GR_SCAN_ROW;
@@ -361,8 +385,6 @@ static __global__ void __launch_bounds__(GR_SCAN_THREADS, 4) gr_scan_tiles(const
         gr_scan_write<Out>(row, q.out + at * q.out_stride, q.out_stride, rest,
                            whole_out && left >= 2 * GR_SCAN_ROW, lane);
       }
-    } else if (threadIdx.x == 128 && next < q.tiles) {
-      s.take = atomicInc(q.next, last_ticket);
     }
     if (next >= q.tiles) return;
     tile = next;
