@@ -82,6 +82,38 @@ describe("rows and columns of", function()
   end)
 end)
 
+describe("matrices at the edge", function()
+  local nan = model.nan
+
+  it("of empty rows give what an empty array gives", function()
+    local empty = gr.zeros(0)
+    S.same_all({ 0, 0, 0 }, gr.sum(empty, { rows = 3 }), "sum")
+    S.same_all({ 1, 1 }, gr.prod(empty, { rows = 2 }), "prod")
+    S.same_all({ nan, nan }, gr.mean(empty, { rows = 2 }), "mean")
+    S.same_all({ 1, 1 }, gr.all(empty, { rows = 2 }), "all")
+    S.same_all({ nan, nan }, gr.cosine(empty, empty, { rows = 2, pairs = true }), "cosine")
+    assert.equal(0, #gr.sum(empty, { rows = 3, axis = 1 }))
+    assert.truthy(S.message(gr.min, empty, { rows = 3 }):find("array is empty", 1, true))
+  end)
+
+  it("norms of rows and columns neither overflow nor vanish", function()
+    local t = { 3 * 2.0 ^ 900, 4 * 2.0 ^ 900, 3 * 2.0 ^ -900, 4 * 2.0 ^ -900, 3, 4 }
+    local expected = { 5 * 2.0 ^ 900, 5 * 2.0 ^ -900, 5 }
+    S.same_all(expected, gr.norm(gr.array(t, "f64"), 2, { rows = 3 }), "rows")
+    local columns = gr.array({ t[1], t[3], t[5], t[2], t[4], t[6] }, "f64")
+    S.same_all(expected, gr.norm(columns, { rows = 2, axis = 1 }), "columns")
+    local a = gr.array({ 2.0 ^ 900, 2.0 ^ 900, 2.0 ^ -900, 2.0 ^ -900 }, "f64")
+    local b = gr.array({ 2.0 ^ 900, -(2.0 ^ 900), -(2.0 ^ 900), 2.0 ^ 900 }, "f64")
+    S.same_all({ 0, 0 }, gr.cosine(a, b, { rows = 2, pairs = true }), "cosine")
+  end)
+
+  it("dot of columns, with one vector and pair by pair", function()
+    local a = gr.arange(1, 6)
+    S.same_all({ 9, 12, 15 }, gr.dot(a, gr.arange(1, 2), { rows = 2, axis = 1 }), "each column")
+    S.same_all({ 17, 29, 45 }, gr.dot(a, a, { rows = 2, pairs = true, axis = 1 }), "pairs of columns")
+  end)
+end)
+
 describe("dot", function()
   it("of each row with one vector", function()
     for _, dtype in ipairs(model.dtypes) do
