@@ -94,7 +94,11 @@ end
 
 local function quoted(text) return "'" .. tostring(text):gsub("'", "'\\''") .. "'" end
 
+-- The program that runs this: the argument furthest to the left, else by its usual name.
 local function interpreter()
+  local k = 0
+  while arg and arg[k - 1] do k = k - 1 end
+  if k < 0 then return quoted(arg[k]) end
   if S.jit then return "luajit" end
   return "lua" .. _VERSION:match("%d.%d")
 end
