@@ -17,8 +17,8 @@ struct gr_reduce_args {
   int64_t leaves;     /* of one vector */
   int64_t nodes;      /* of one vector; with more than one, blocks meet at a counter */
   int warps, passes;  /* gr_reduce_leaves: a node is 2^warps x passes leaves */
-  int threads, rows;  /* gr_reduce_short: 2^threads of a vector, 2^rows words of each */
-  int wide, deep, together, each; /* gr_reduce_columns: logarithms too; see there. Its rows: of a lane */
+  int threads, rows;  /* gr_reduce_short: 2^threads of a row, rows of a warp */
+  int wide, deep, together, each; /* gr_reduce_columns: logarithms too; see there. There rows: of a lane, as a logarithm */
   int64_t *node;
   unsigned *counter;
   uint64_t *done;
@@ -104,11 +104,7 @@ template <class R> __device__ __forceinline__ gr_acc gr_fold_256(const int64_t *
   for (int n = 1; n < 8; n *= 2)
 #pragma unroll
     for (int i = 0; i < 8; i += 2 * n) v[i] = R::merge(v[i], v[i + n]);
-  int busy = (count + 7) / 8;
-#pragma unroll
-  for (int h = 1; h < 32; h *= 2)
-    if (h < busy) v[0] = gr_merge_xor<R>(v[0], h);
-  return v[0];
+  return gr_fold_adjacent<R>(v[0], 32);
 }
 
 /* Up to 2^18 states, 256 at a time; lane i keeps the i-th result of 32, and again. */

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int64_t gr_counters = GR_COUNTER_BYTES / sizeof(unsigned);
 constexpr int gr_block_columns = 256; /* threads */
-constexpr int64_t gr_most_blocks = INT32_MAX;
+constexpr int64_t gr_most_blocks = INT32_MAX, gr_stage_bytes = 4096;
 
 struct Plan {
   gr_reduce_entry entry;
@@ -52,12 +52,11 @@ int64_t power_of_two(int64_t n) { int64_t p = 1; while (p < n) p *= 2; return p;
 int64_t power_below(int64_t n) { int64_t p = 1; while (p * 2 <= n) p *= 2; return p; }
 int log2_of(int64_t p) { int k = 0; while (p > 1) p /= 2, k++; return k; }
 
-/* Whether every vector is contiguous, the first input's rows next to each other or not. */
-bool is_rows(const gr_reduce_job &j, int inputs) {
+/* Whether neighbouring vectors are neighbours in memory, in all inputs. */
+bool is_columns(const gr_reduce_job &j) {
   int size = size_of(j.dtype);
-  return j.a.stride == size && (inputs == 1 || j.b.stride == size);
+  return j.a.step == size && j.a.stride != size && j.b.step == size;
 }
-bool is_columns(const gr_reduce_job &j) { return j.a.step == size_of(j.dtype) && j.a.stride != j.a.step; }
 
 /* Leaves over warps and blocks: all of one vector in few blocks, or many vectors side by side. */
 void plan_leaves(Plan &p, const gr_tune &t, int sms) {
@@ -65,7 +64,7 @@ void plan_leaves(Plan &p, const gr_tune &t, int sms) {
   int64_t leaves = p.args.leaves, block = t.flat_warps, warps, passes;
   if (j.count == 1) {
     warps = leaves <= t.one_block_leaves ? power_of_two(leaves) : block;
-    passes = leaves <= t.one_block_leaves ? 1 : power_below(leaves / (block * sms * t.flat_blocks));
+    passes = leaves <= t.one_block_leaves ? 1 : power_of_two(ceil_div(leaves, block * sms * t.flat_blocks));
     block = warps;
   } else {
     int64_t wanted = ceil_div((int64_t)sms * t.row_warps, j.count); /* warps for each vector */
@@ -90,15 +89,29 @@ void plan_leaves(Plan &p, const gr_tune &t, int sms) {
   p.blocks_per_group = p.args.nodes;
 }
 
-void plan_short(Plan &p, int words) {
-  int size = size_of(p.args.job.dtype);
-  int64_t n = p.args.job.n;
-  p.args.threads = log2_of(clamp(power_of_two(ceil_div(n * size, 16)), 1, 32));
-  p.args.rows = log2_of(power_of_two(ceil_div(n, GR_LANES(size))));
+/* Bytes from one row to the next that gr_reduce_short takes: rows in order, not too far apart. */
+bool fits_stage(const gr_reduce_job &j, const gr_vec &v) {
+  int64_t bytes = j.n * size_of(j.dtype);
+  return v.stride == size_of(j.dtype) && bytes <= gr_stage_bytes && (j.count == 1 || (v.step >= 0 && v.step <= 2 * bytes));
+}
+bool is_short(const gr_reduce_job &j) { return fits_stage(j, j.a) && fits_stage(j, j.b); }
+
+void plan_short(Plan &p, int sms) {
+  gr_reduce_job &j = p.args.job;
+  int64_t bytes = j.n * size_of(j.dtype), rows, warps = 4;
+  if (j.count == 1) j.a.step = j.b.step = 0;
+  int64_t step = j.a.step > j.b.step ? j.a.step : j.b.step;
+  bool tiny = j.n <= 32 && bytes <= 128 && j.count > 1 && 31 * step + bytes <= gr_stage_bytes;
+  rows = step == 0 ? 32 : (gr_stage_bytes - bytes) / step + 1;
+  rows = clamp(rows, 1, ceil_div(j.count, (int64_t)sms * 16)); /* small batches: rather more warps */
+  if (tiny) rows = clamp(rows / 32 * 32, 32, INT32_MAX);
+  if (j.count < 4) warps = 1;
+  p.args.threads = tiny ? 0 : 5;
+  p.args.rows = (int)rows;
   p.args.nodes = 1;
   p.launch.shape = GR_SHORT;
-  p.launch.threads = 128;
-  p.per_block = (int64_t)4 * (32 >> p.args.threads) * (words >> p.args.rows);
+  p.launch.threads = (unsigned)(warps * 32);
+  p.per_block = warps * rows;
   p.blocks_per_group = 1;
 }
 
@@ -139,8 +152,8 @@ Plan plan(const gr_reduce_job &job, const gr_cuda_chip &chip) {
   if (inputs == 1) p.args.job.b = job.a;
   p.args.leaves = clamp(ceil_div(job.n, GR_LEAF(size)), 1, INT64_MAX);
   bool many = job.n > 0 && job.count > 1;
-  if (many && is_rows(job, inputs) && job.n * size <= p.entry.words * GR_ROW_BYTES) plan_short(p, p.entry.words);
-  else if (many && is_columns(job)) plan_columns(p, t, chip.sms, p.entry.columns);
+  if (job.n > 0 && is_short(p.args.job)) plan_short(p, chip.sms);
+  else if (many && is_columns(p.args.job)) plan_columns(p, t, chip.sms, p.entry.columns);
   else plan_leaves(p, t, chip.sms);
   p.vectors = p.args.nodes > 1 ? gr_counters * p.per_block : gr_most_blocks * p.per_block;
   if (p.vectors > job.count) p.vectors = job.count;

@@ -18,7 +18,6 @@ struct gr_reduce_launch {
 struct gr_reduce_entry {
   cudaError_t (*launch)(const gr_reduce_args &, const gr_reduce_launch &);
   int fields;  /* of its state */
-  int words;   /* of a thread in gr_reduce_short */
   int columns; /* of a thread in gr_reduce_columns */
 };
 

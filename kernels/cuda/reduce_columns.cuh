@@ -7,7 +7,8 @@
 #ifndef GR_REDUCE_COLUMNS_CUH
 #define GR_REDUCE_COLUMNS_CUH
 
-#include "kernels/cuda/reduce_leaves.cuh"
+#include "kernels/cuda/grid.cuh"
+#include "kernels/cuda/load.cuh"
 
 constexpr int gr_columns_block = 256;
 
@@ -40,29 +41,14 @@ template <class Q, int C> struct gr_column_stack {
   }
 };
 
-/*
-** C elements of one row, in the same two steps as gr_load_begin and gr_load_end. Vectors that are not
-** neighbours in memory (a second input that all columns share) are gathered in the second step.
-*/
-template <gr_dtype D, int C> __device__ __forceinline__ bool gr_fits(const char *p) { return ((uintptr_t)p & (C * gr_size<D> - 1)) == 0; }
-template <gr_dtype D, int C> __device__ __forceinline__ uint4 gr_begin_columns(const gr_vec &vec, int64_t v, int64_t k) {
-  const char *p = (const char *)vec.data + v * vec.step + k * vec.stride;
-  if (vec.step != gr_size<D>) return make_uint4(0, 0, 0, 0);
-  if constexpr (C * gr_size<D> == 8) {
-    if (!gr_fits<D, C>(p)) return gr_load_begin(p);
-    uint2 u = __ldg((const uint2 *)p);
-    return make_uint4(u.x, u.y, 0, 0);
-  } else {
-    static_assert(C * gr_size<D> == 16 || C * gr_size<D> == 4, "a thread's columns fill a word, half or a quarter");
-    if (C * gr_size<D> == 16 || !gr_fits<D, C>(p)) return gr_load_begin(p);
-    return make_uint4(__ldg((const unsigned *)p), 0, 0, 0);
-  }
-}
-template <gr_dtype D, int C>
-__device__ __forceinline__ uint4 gr_end_columns(uint4 begun, const gr_vec &vec, int64_t v, int64_t k, int valid) {
-  const char *p = (const char *)vec.data + v * vec.step + k * vec.stride;
-  if (vec.step != gr_size<D>) return gr_gather<D>(p, vec.step, valid);
-  return gr_fits<D, C>(p) ? begun : gr_load_end(begun, p, valid * gr_size<D>);
+/* C neighbouring elements in the two steps of gr_load_begin and gr_load_end; fits: aligned to their size. */
+template <gr_dtype D, int C> __device__ __forceinline__ uint4 gr_begin_columns(const char *p, bool fits) {
+  constexpr int bytes = C * gr_size<D>;
+  static_assert(bytes == 16 || bytes == 8 || bytes == 4, "a thread's columns fill a word, half or a quarter");
+  if (bytes == 16 || !fits) return gr_load_begin(p);
+  if constexpr (bytes == 4) return make_uint4(__ldg((const unsigned *)p), 0, 0, 0);
+  uint2 u = __ldg((const uint2 *)p);
+  return make_uint4(u.x, u.y, 0, 0);
 }
 
 template <class R> struct gr_column_reader {
@@ -79,7 +65,12 @@ template <class R> struct gr_column_reader {
     typename Q::Lane l[C];
     gr_column_stack<Q, C> stack;
     int steps = 1 << (q.each + q.rows);
-    int64_t left = min(q.job.n - first, (int64_t)GR_LEAF(size));
+    int64_t left = min(q.job.n - first, (int64_t)GR_LEAF(size)), stride_a = q.job.a.stride, stride_b = q.job.b.stride;
+    const char *pa = (const char *)q.job.a.data + v * size + first * stride_a;
+    const char *pb = (const char *)q.job.b.data + v * size + first * stride_b;
+    bool fits_a = (((uintptr_t)pa | (uintptr_t)stride_a) & (C * size - 1)) == 0;
+    bool fits_b = (((uintptr_t)pb | (uintptr_t)stride_b) & (C * size - 1)) == 0;
+    if (valid <= 0) left = 0;
 #pragma unroll
     for (int i = 0; i < C; i++) l[i] = Q::start();
 #pragma unroll 1
@@ -87,37 +78,35 @@ template <class R> struct gr_column_reader {
       uint4 a[flight], b[flight];
 #pragma unroll
       for (int s = 0; s < flight; s++) {
-        int k = position(s0 + s);
+        int k = position<Q::lanes>(s0 + s);
         a[s] = b[s] = make_uint4(0, 0, 0, 0);
-        if (k < left && valid > 0 && s0 + s < steps) {
-          a[s] = gr_begin_columns<R::dtype, C>(q.job.a, v, first + k);
-          if (R::inputs == 2) b[s] = gr_begin_columns<R::dtype, C>(q.job.b, v, first + k);
+        if (s0 + s < steps && k < left) {
+          a[s] = gr_begin_columns<R::dtype, C>(pa + k * stride_a, fits_a);
+          if (R::inputs == 2) b[s] = gr_begin_columns<R::dtype, C>(pb + k * stride_b, fits_b);
         }
       }
-#pragma unroll 1
-      for (int s = s0; s < min(s0 + flight, steps); s++) {
-        int k = position(s);
-        if (k < left && valid > 0) {
-          uint4 x = gr_end_columns<R::dtype, C>(a[0], q.job.a, v, first + k, valid), y = x;
-          if (R::inputs == 2) y = gr_end_columns<R::dtype, C>(b[0], q.job.b, v, first + k, valid);
+#pragma unroll
+      for (int s = 0; s < flight; s++) {
+        int k = position<Q::lanes>(s0 + s);
+        if (s0 + s < steps && k < left) {
+          if (!fits_a) a[s] = gr_load_end(a[s], pa + k * stride_a, valid * size);
+          if (R::inputs == 2 && !fits_b) b[s] = gr_load_end(b[s], pb + k * stride_b, valid * size);
 #pragma unroll
           for (int i = 0; i < C; i++) {
             gr_context own = c;
             if (Q::red == GR_RED_SPREAD) own.a = mean[i];
-            Q::add(l[i], gr_pick<R::dtype>(x, i), gr_pick<R::dtype>(y, i), own, k);
+            Q::add(l[i], gr_pick<R::dtype>(a[s], i), gr_pick<R::dtype>(b[s], i), own, k);
           }
         }
-        gr_rotate(a);
-        if (R::inputs == 2) gr_rotate(b);
-        if constexpr (Q::kind == GR_ACC_PLACE) {
-#pragma unroll
-          for (int i = 0; i < C; i++) Q::mark(l[i], first + l[i].code);
-        }
-        if (Q::lanes && ((s + 1) & ((1 << q.rows) - 1)) == 0) {
+        if (Q::lanes && s0 + s < steps && ((s0 + s + 1) & ((1 << q.rows) - 1)) == 0) {
 #pragma unroll
           for (int i = 0; i < C; i++) v_out[i] = Q::state(l[i], c), l[i] = Q::start();
-          stack.push(v_out, s >> q.rows);
+          stack.push(v_out, (s0 + s) >> q.rows);
         }
+      }
+      if constexpr (Q::kind == GR_ACC_PLACE) {
+#pragma unroll
+        for (int i = 0; i < C; i++) Q::mark(l[i], first + l[i].code);
       }
     }
     if (!Q::lanes) {
@@ -125,8 +114,9 @@ template <class R> struct gr_column_reader {
       for (int i = 0; i < C; i++) v_out[i] = Q::state(l[i], c);
     }
   }
-  /* Where in the leaf a thread's s-th element lies. */
-  __device__ __forceinline__ int position(int s) const {
+  /* Where in the leaf a thread's s-th element lies; without lanes, simply in rising order. */
+  template <bool by_lane> __device__ __forceinline__ int position(int s) const {
+    if (!by_lane) return ly + (s << q.deep);
     int turned = q.each == 0 ? 0 : (int)(__brev(s >> q.rows) >> (32 - q.each));
     return ly + (turned << q.deep) + (s & ((1 << q.rows) - 1)) * GR_LANES(size);
   }

@@ -19,7 +19,7 @@ template <class R> static cudaError_t gr_launch_reduce(const gr_reduce_args &q, 
 }
 
 template <class R> static gr_reduce_entry gr_entry() {
-  return {gr_launch_reduce<R>, R::fields, gr_short_batch<R>, gr_columns_each<R>};
+  return {gr_launch_reduce<R>, R::fields, gr_columns_each<R>};
 }
 
 /* The kernels of one reducer over all dtypes, or over the floats. */

@@ -15,10 +15,15 @@ __device__ __forceinline__ void gr_add_rows(typename Q::Lane (&l)[gr_lanes_of<Q>
                                             const uint4 (&b)[rows], const gr_context &k) {
   constexpr int each = 16 / gr_size<Q::dtype>;
 #pragma unroll
-  for (int r = 0; r < rows; r++)
+  for (int r = 0; r < rows; r++) {
+    if constexpr (Q::by_word) {
+      Q::add_word(l[0], a[r], b[r], k, r * each);
+    } else {
 #pragma unroll
-    for (int c = 0; c < each; c++)
-      Q::add(l[Q::lanes ? c : 0], gr_pick<Q::dtype>(a[r], c), gr_pick<Q::dtype>(b[r], c), k, r * each + c);
+      for (int c = 0; c < each; c++)
+        Q::add(l[Q::lanes ? c : 0], gr_pick<Q::dtype>(a[r], c), gr_pick<Q::dtype>(b[r], c), k, r * each + c);
+    }
+  }
 }
 
 /* The first `valid` elements of one word. */
@@ -71,51 +76,93 @@ __device__ __forceinline__ void gr_add_loose(typename Q::Lane (&l)[gr_lanes_of<Q
   }
 }
 
+template <class Q> struct gr_lane_set { typename Q::Lane l[gr_lanes_of<Q>]; };
+
+/* A leaf that cannot be read row by row: the last one of a vector, or any of a strided one. Kept out of line. */
+template <class Q, int rows>
+__device__ __noinline__ gr_lane_set<Q> gr_read_loose(const gr_reduce_args &q, int64_t v, int64_t first, double mean, gr_lane_set<Q> s) {
+  constexpr int size = gr_size<Q::dtype>, each = 16 / size, row = GR_LANES(size);
+  int lane = threadIdx.x & 31;
+  int64_t n = q.job.n;
+  gr_walker a = gr_walk_of<Q::dtype>(q.job.a, v), b = gr_walk_of<Q::dtype>(q.job.b, v);
+  gr_context c = q.context;
+  if (Q::red == GR_RED_SPREAD) c.a = mean;
+#pragma unroll 1
+  for (int64_t k = first; k < min(n, first + GR_LEAF(size)); k += rows * row) {
+    uint4 wa[rows], wb[rows];
+    int64_t mine = k + lane * each;
+    gr_begin_loose<Q::dtype, rows>(wa, a, mine, n - mine);
+    if (Q::inputs == 2) gr_begin_loose<Q::dtype, rows>(wb, b, mine, n - mine);
+    gr_add_loose<Q, rows>(s.l, wa, wb, a, b, mine, n - mine, (int)min((int64_t)rows, (n - k + row - 1) / row), c);
+    if constexpr (Q::kind == GR_ACC_PLACE) Q::mark(s.l[0], k + s.l[0].code / each * row + lane * each + s.l[0].code % each);
+  }
+  return s;
+}
+
 /* Reads leaves of one vector. */
 template <class R> struct gr_leaf_reader {
   static constexpr int size = gr_size<R::dtype>, each = 16 / size, row = GR_LANES(size), rows = gr_batch<R>;
-  const gr_walker a, b;
-  const int64_t n;
+  const gr_reduce_args &q;
+  const int64_t v, n;
   const int lane;
 
-  /* Whether the whole leaf can be read row by row. */
-  __device__ __forceinline__ bool whole(int64_t first) const {
-    return n - first >= GR_LEAF(size) && a.walk != GR_STRIDED && (R::inputs == 1 || b.walk != GR_STRIDED);
-  }
-  template <class Q>
-  __device__ __forceinline__ void read(typename Q::Lane (&l)[gr_lanes_of<Q>], int64_t leaf, const gr_context &c) const {
+  template <class Q> __device__ __forceinline__ void read(gr_lane_set<Q> &s, int64_t leaf, const gr_context &c) const {
     int64_t first = leaf * GR_LEAF(size);
-    bool all = whole(first);
+    gr_walker a = gr_walk_of<R::dtype>(q.job.a, v), b = gr_walk_of<R::dtype>(q.job.b, v);
+    if (n - first < GR_LEAF(size) || a.walk == GR_STRIDED || (R::inputs == 2 && b.walk == GR_STRIDED)) {
+      s = gr_read_loose<Q, R::inputs == 2 ? 4 : 8>(q, v, first, c.a, s);
+      return;
+    }
 #pragma unroll 1
-    for (int64_t k = first; k < min(n, first + GR_LEAF(size)); k += rows * row) {
+    for (int r = 0; r < GR_LEAF_ROWS(size); r += rows) {
       uint4 wa[rows], wb[rows];
-      if (all) {
-        gr_load_rows<rows>(wa, a.p + k * size, a.walk, lane);
-        if (R::inputs == 2) gr_load_rows<rows>(wb, b.p + k * size, b.walk, lane);
-        gr_add_rows<Q, rows>(l, wa, wb, c);
-      } else {
-        int64_t mine = k + lane * each;
-        gr_begin_loose<R::dtype, rows>(wa, a, mine, n - mine);
-        if (R::inputs == 2) gr_begin_loose<R::dtype, rows>(wb, b, mine, n - mine);
-        gr_add_loose<Q, rows>(l, wa, wb, a, b, mine, n - mine, (int)min((int64_t)rows, (n - k + row - 1) / row), c);
-      }
-      if constexpr (Q::kind == GR_ACC_PLACE) Q::mark(l[0], k + l[0].code / each * row + lane * each + l[0].code % each);
+      int64_t k = first + r * row;
+      gr_load_rows<rows>(wa, a.p + k * size, a.walk, lane);
+      if (R::inputs == 2) gr_load_rows<rows>(wb, b.p + k * size, b.walk, lane);
+      gr_add_rows<Q, rows>(s.l, wa, wb, c);
+      if constexpr (Q::kind == GR_ACC_PLACE) Q::mark(s.l[0], k + s.l[0].code / each * row + lane * each + s.l[0].code % each);
     }
   }
   template <class Q> __device__ __forceinline__ gr_acc fold(int64_t leaf, const gr_context &c) const {
-    typename Q::Lane l[gr_lanes_of<Q>];
+    gr_lane_set<Q> s;
 #pragma unroll
-    for (int i = 0; i < gr_lanes_of<Q>; i++) l[i] = Q::start();
-    read<Q>(l, leaf, c);
-    return gr_fold_lanes<Q>(l, c, 32, lane);
+    for (int i = 0; i < gr_lanes_of<Q>; i++) s.l[i] = Q::start();
+    read<Q>(s, leaf, c);
+    return gr_fold_lanes<Q>(s.l, c, 32, lane);
   }
-  /* The second pass finds the leaf in L1. */
+  template <class Q> __device__ __forceinline__ double loose(int64_t leaf, const gr_context &c) const {
+    gr_lane_set<Q> s;
+#pragma unroll
+    for (int i = 0; i < gr_lanes_of<Q>; i++) s.l[i] = Q::start();
+    s = gr_read_loose<Q, 8>(q, v, leaf * GR_LEAF(size), c.a, s);
+    return gr_fold_lanes<Q>(s.l, c, 32, lane).f[0];
+  }
+  /* A whole leaf stays in registers for its second pass; another one is read twice. */
   __device__ __forceinline__ gr_acc spread(int64_t leaf, gr_context c) const {
     gr_acc acc;
+    gr_walker a = gr_walk_of<R::dtype>(q.job.a, v);
     acc.f[2] = (double)min((int64_t)GR_LEAF(size), n - leaf * GR_LEAF(size));
-    acc.f[0] = fold<typename R::Sum>(leaf, c).f[0];
+    if (n - leaf * GR_LEAF(size) >= GR_LEAF(size) && a.walk != GR_STRIDED) {
+      using S = typename R::Sum;
+      using M = typename R::Squares;
+      uint4 w[GR_LEAF_ROWS(size)];
+      gr_lane_set<S> sum;
+      gr_lane_set<M> squares;
+#pragma unroll
+      for (int i = 0; i < gr_lanes_of<S>; i++) sum.l[i] = S::start();
+#pragma unroll
+      for (int i = 0; i < gr_lanes_of<M>; i++) squares.l[i] = M::start();
+      gr_load_rows<GR_LEAF_ROWS(size)>(w, a.p + leaf * GR_LEAF(size) * size, a.walk, lane);
+      gr_add_rows<S, GR_LEAF_ROWS(size)>(sum.l, w, w, c);
+      acc.f[0] = gr_fold_lanes<S>(sum.l, c, 32, lane).f[0];
+      c.a = acc.f[0] / acc.f[2];
+      gr_add_rows<M, GR_LEAF_ROWS(size)>(squares.l, w, w, c);
+      acc.f[1] = gr_fold_lanes<M>(squares.l, c, 32, lane).f[0];
+      return acc;
+    }
+    acc.f[0] = loose<typename R::Sum>(leaf, c);
     c.a = acc.f[0] / acc.f[2];
-    acc.f[1] = fold<typename R::Squares>(leaf, c).f[0];
+    acc.f[1] = loose<typename R::Squares>(leaf, c);
     return acc;
   }
 };
@@ -135,14 +182,14 @@ __device__ __forceinline__ gr_acc gr_read_passes(const gr_reduce_args &q, const 
       mine = gr_select<R>(reader.lane == i, acc, mine);
     }
   } else {
-    typename R::Lane l[1] = {R::start()};
+    gr_lane_set<R> s = {{R::start()}};
 #pragma unroll 1
     for (int i = 0; i < q.passes; i++) {
       int64_t leaf = (node * q.passes + i << q.warps) + sub;
       if (leaf >= q.leaves) break;
-      reader.template read<R>(l, leaf, q.context);
+      reader.template read<R>(s, leaf, q.context);
     }
-    mine = gr_fold_lanes<R>(l, q.context, 32, reader.lane);
+    mine = gr_fold_lanes<R>(s.l, q.context, 32, reader.lane);
   }
   return mine;
 }
@@ -150,11 +197,11 @@ __device__ __forceinline__ gr_acc gr_read_passes(const gr_reduce_args &q, const 
 constexpr int gr_leaves_block = 512; /* threads at most */
 
 /*
-** 80 registers let three blocks of 256 threads reside, 96 KB in flight: enough to saturate memory. What has
-** more state takes up to 128.
+** 64 registers let four blocks of 256 threads reside, 128 KB in flight: one wave of blocks covers 2^24
+** elements. What has more state takes up to 128.
 */
 #if CUDART_VERSION >= 12040
-#define GR_LEAVES_BOUNDS(R) __maxnreg__(R::fields == 1 && R::inputs == 1 && gr_size<R::dtype> > 1 ? 80 : 128)
+#define GR_LEAVES_BOUNDS(R) __maxnreg__(R::fields == 1 && R::inputs == 1 && gr_size<R::dtype> > 1 ? 64 : 128)
 #else
 #define GR_LEAVES_BOUNDS(R) __launch_bounds__(gr_leaves_block)
 #endif
@@ -166,7 +213,7 @@ constexpr int gr_leaves_block = 512; /* threads at most */
 template <class R>
 __global__ void GR_LEAVES_BOUNDS(R) gr_reduce_leaves(const __grid_constant__ gr_reduce_args q) {
   __shared__ int64_t value[R::fields * 512];
-  int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, sub = warp & ((1 << q.warps) - 1);
+  int lane = threadIdx.x & 31, warp = gr_warp_index(), sub = warp & ((1 << q.warps) - 1);
   unsigned v0 = blockIdx.x, node = 0;
   if (q.nodes > 1) {
     v0 = blockIdx.x / (unsigned)q.nodes;
@@ -176,8 +223,7 @@ __global__ void GR_LEAVES_BOUNDS(R) gr_reduce_leaves(const __grid_constant__ gr_
   bool live = v < q.job.count;
   gr_acc acc = R::identity();
   if (live) {
-    gr_leaf_reader<R> reader = {gr_walk_of<R::dtype>(q.job.a, q.first + v), gr_walk_of<R::dtype>(q.job.b, q.first + v),
-                                q.job.n, lane};
+    gr_leaf_reader<R> reader = {q, q.first + v, q.job.n, lane};
     acc = gr_read_passes<R>(q, reader, node, sub);
   }
   int passes = R::leaves ? q.passes : 1;

@@ -1,113 +1,165 @@
 /*
-** Rows shorter than a leaf: 2^threads neighbouring threads of a warp take a row, 2^rows words each, and a
-** warp takes as many rows as fill its loads. A row's empty lanes are identities, so folding only the
+** Rows that a warp can hold: up to 4 KB of neighbouring rows go to shared memory, by aligned words whatever
+** the rows' alignment, and are read back element by element. A tiny row belongs to one thread, a longer
+** one to the warp. Lanes of a leaf that a short row leaves empty are identities, so that folding only the
 ** lanes in use gives the tree's bits.
 */
 #ifndef GR_REDUCE_SHORT_CUH
 #define GR_REDUCE_SHORT_CUH
 
-#include "kernels/cuda/reduce_leaves.cuh"
+#include "kernels/cuda/grid.cuh"
+#include "kernels/cuda/load.cuh"
 
-constexpr int gr_short_warps = 4;
-template <class R> constexpr int gr_short_batch = R::inputs == 2 ? 4 : 8;
+constexpr int gr_short_warps = 4, gr_short_bytes = 4096, gr_short_tiny = 32; /* elements of a tiny row, at most 128 bytes */
 
-/* Begins to load one input of the words that a thread takes: row by row, a word at a time. */
-template <gr_dtype D, int words>
-__device__ __forceinline__ void gr_begin_short(uint4 (&w)[words], const gr_vec &vec, const gr_reduce_args &q, int64_t row0, int place) {
-  constexpr int size = gr_size<D>, each = 16 / size;
-  int at = place & ((1 << q.threads) - 1), group = place >> q.threads, step = 32 >> q.threads;
+/*
+** Staged bytes: every 128 are followed by a gap of one element (at least 4 bytes), so that threads which read
+** rows of 2^k bytes meet different banks.
+*/
+template <gr_dtype D> struct gr_stage {
+  static constexpr int gap = gr_size<D> == 8 ? 8 : 4, bytes = (gr_short_bytes + 32) / 128 * (128 + gap) + 128;
+  static __device__ __forceinline__ int place(int at) { return at + (at >> 7) * gap; }
+
+  /* Copies `bytes` bytes from p; gives where in the stage they start. All words are in flight at once. */
+  static __device__ __forceinline__ int fill(char *stage, const char *p, int bytes, int lane) {
+    int shift = (int)((uintptr_t)p & 15), words = (shift + bytes + 15) >> 4;
+    uint4 w[gr_short_bytes / 512 + 1];
 #pragma unroll
-  for (int i = 0; i < words; i++) {
-    int64_t row = row0 + (i >> q.rows) * step + group;
-    int k = (i & ((1 << q.rows) - 1)) * GR_LANES(size) + at * each, valid = row < q.job.count ? min((int)q.job.n - k, each) : 0;
-    w[i] = make_uint4(0, 0, 0, 0);
-    if (valid > 0) w[i] = gr_load_begin((const char *)vec.data + (q.first + row) * vec.step + (int64_t)k * size);
-  }
-}
-
-template <class R> struct gr_short_reader {
-  static constexpr int size = gr_size<R::dtype>, each = 16 / size, words = gr_short_batch<R>;
-
-  /* Adds the next `rows` words; they move to the end, and are back in place after as many rounds. */
-  template <class Q>
-  static __device__ __forceinline__ void add(typename Q::Lane (&l)[gr_lanes_of<Q>], uint4 (&a)[words], uint4 (&b)[words],
-                                             const gr_reduce_args &q, int64_t row, int at, const gr_context &c) {
-    bool live = row < q.job.count;
-    row += q.first;
-#pragma unroll 1
-    for (int r = 0; r < 1 << q.rows; r++) {
-      int k = r * GR_LANES(size) + at * each, valid = live ? min((int)q.job.n - k, each) : 0;
-      uint4 x = a[0], y = b[0];
-      if (valid > 0) {
-        x = gr_load_end(x, (const char *)q.job.a.data + row * q.job.a.step + k * size, valid * size);
-        if (Q::inputs == 2) y = gr_load_end(y, (const char *)q.job.b.data + row * q.job.b.step + k * size, valid * size);
+    for (int i = 0; i <= gr_short_bytes / 512; i++)
+      if (i * 32 + lane < words) w[i] = gr_load16(p - shift + (i * 32 + lane) * 16);
+#pragma unroll
+    for (int i = 0; i <= gr_short_bytes / 512; i++)
+      if (i * 32 + lane < words) {
+        uint32_t *to = (uint32_t *)(stage + place((i * 32 + lane) * 16));
+        to[0] = w[i].x;
+        to[1] = w[i].y;
+        to[2] = w[i].z;
+        to[3] = w[i].w;
       }
-      gr_add_some<Q>(l, x, y, valid, c, r * each);
-      gr_rotate(a);
-      if (R::inputs == 2) gr_rotate(b);
+    return shift;
+  }
+  static __device__ __forceinline__ gr_type<D> get(const char *stage, int at) {
+    return *(const gr_type<D> *)(stage + place(at));
+  }
+};
+
+/* One row in the stage (or one of each input): where it starts. */
+template <class R> struct gr_short_row {
+  using T = gr_type<R::dtype>;
+  using Stage = gr_stage<R::dtype>;
+  static constexpr int size = gr_size<R::dtype>, lanes = GR_LANES(size);
+  const char *stage_a, *stage_b;
+  int a, b, n;
+
+  template <class Q> __device__ __forceinline__ void add(typename Q::Lane &l, int k, const gr_context &c) const {
+    T x = Stage::get(stage_a, a + k * size), y = x;
+    if (Q::inputs == 2) y = Stage::get(stage_b, b + k * size);
+    Q::add(l, x, y, c, k);
+  }
+
+  /* Lanes first, first + step, ... of `count` lanes with one element each, folded by halves. */
+  template <class Q, int count, int step = 1> __device__ __forceinline__ gr_acc tiny(int first, const gr_context &c) const {
+    if constexpr (step == count) {
+      typename Q::Lane l = Q::start();
+      if (first < n) add<Q>(l, first, c);
+      return Q::state(l, c);
+    } else {
+      gr_acc low = tiny<Q, count, step * 2>(first, c), high = tiny<Q, count, step * 2>(first + step, c);
+      return Q::merge(low, high);
     }
   }
-  template <class Q> static __device__ __forceinline__ void start(typename Q::Lane (&l)[gr_lanes_of<Q>]) {
-#pragma unroll
-    for (int i = 0; i < gr_lanes_of<Q>; i++) l[i] = Q::start();
+  /* A row of one thread. */
+  template <class Q> __device__ __forceinline__ gr_acc by_thread(const gr_context &c) const {
+    if constexpr (Q::lanes) {
+      if (n <= 4) return tiny<Q, 4>(0, c);
+      if (n <= 16 || size == 8) return tiny<Q, 16>(0, c);
+      return tiny<Q, 32>(0, c);
+    } else {
+      typename Q::Lane l = Q::start();
+#pragma unroll 4
+      for (int k = 0; k < n; k++) add<Q>(l, k, c);
+      if constexpr (Q::kind == GR_ACC_PLACE) Q::mark(l, l.code);
+      return Q::state(l, c);
+    }
   }
-  template <int n> static __device__ __forceinline__ void back(uint4 (&w)[n], int turns) {
+  /* A row of the warp: thread t takes lanes t, t + 32, ..., and folds them before the warp folds the rest. */
+  template <class Q, int first, int step> __device__ __forceinline__ gr_acc own(int t, const gr_context &c) const {
+    if constexpr (step == lanes / 32) {
+      typename Q::Lane l = Q::start();
 #pragma unroll 1
-    for (int i = 0; i < turns; i++) gr_rotate(w);
+      for (int k = t + first * 32; k < n; k += lanes) add<Q>(l, k, c);
+      return Q::state(l, c);
+    } else {
+      gr_acc low = own<Q, first, step * 2>(t, c);
+      if (first + step >= (n + 31) >> 5) return low;
+      return Q::merge(low, own<Q, first + step, step * 2>(t, c));
+    }
   }
-
-  static __device__ __forceinline__ gr_acc fold(uint4 (&a)[words], uint4 (&b)[words], const gr_reduce_args &q, int64_t row, int place) {
-    gr_context c = q.context;
-    int at = place & ((1 << q.threads) - 1), threads = 1 << q.threads;
+  template <class Q> __device__ __forceinline__ gr_acc by_warp(int t, const gr_context &c) const {
+    gr_acc acc;
+    if constexpr (Q::lanes) {
+      acc = own<Q, 0, 1>(t, c);
+    } else {
+      typename Q::Lane l = Q::start();
+#pragma unroll 4
+      for (int k = t; k < n; k += 32) add<Q>(l, k, c);
+      if constexpr (Q::kind == GR_ACC_PLACE) Q::mark(l, l.code);
+      acc = Q::state(l, c);
+    }
+#pragma unroll
+    for (int h = 16; h > 0; h /= 2) acc = gr_merge_xor<Q>(acc, h);
+    return acc;
+  }
+  template <class Q> __device__ __forceinline__ gr_acc fold(bool tiny_row, int t, const gr_context &c) const {
+    return tiny_row ? by_thread<Q>(c) : by_warp<Q>(t, c);
+  }
+  __device__ __forceinline__ gr_acc reduce(bool tiny_row, int t, gr_context c) const {
     if constexpr (R::spread) {
-      using S = typename R::Sum;
-      using M = typename R::Squares;
-      typename S::Lane sum[gr_lanes_of<S>];
-      typename M::Lane squares[gr_lanes_of<M>];
       gr_acc acc;
-      start<S>(sum);
-      start<M>(squares);
-      add<S>(sum, a, b, q, row, at, c);
-      back(a, words - (1 << q.rows));
-      acc.f[2] = (double)q.job.n;
-      acc.f[0] = gr_fold_lanes<S>(sum, c, threads, place).f[0];
+      acc.f[2] = (double)n;
+      acc.f[0] = fold<typename R::Sum>(tiny_row, t, c).f[0];
       c.a = acc.f[0] / acc.f[2];
-      add<M>(squares, a, b, q, row, at, c);
-      acc.f[1] = gr_fold_lanes<M>(squares, c, threads, place).f[0];
+      acc.f[1] = fold<typename R::Squares>(tiny_row, t, c).f[0];
       return acc;
     } else {
-      typename R::Lane l[gr_lanes_of<R>];
-      start<R>(l);
-      add<R>(l, a, b, q, row, at, c);
-      if constexpr (R::kind == GR_ACC_PLACE)
-        R::mark(l[0], (int64_t)(l[0].code / each) * GR_LANES(size) + at * each + l[0].code % each);
-      return gr_fold_lanes<R>(l, c, threads, place);
+      return fold<R>(tiny_row, t, c);
     }
   }
 };
 
+/* q.rows: rows of a warp; those of one input, gaps included, fit the stage. */
 template <class R>
 __global__ void __launch_bounds__(gr_short_warps * 32) gr_reduce_short(const __grid_constant__ gr_reduce_args q) {
-  using Reader = gr_short_reader<R>;
-  constexpr int words = Reader::words, most = words * 32;
-  __shared__ int64_t value[gr_short_warps * most * R::fields];
-  int place = threadIdx.x & 31, warp = threadIdx.x >> 5, step = 32 >> q.threads, per_warp = (words >> q.rows) * step;
-  int64_t row0 = ((int64_t)blockIdx.x * gr_short_warps + warp) * per_warp;
-  int64_t *mine = value + warp * most * R::fields;
-  uint4 a[words], b[words];
+  using Stage = gr_stage<R::dtype>;
+  __shared__ __align__(16) char stage[gr_short_warps][R::inputs][Stage::bytes];
+  int lane = threadIdx.x & 31, warp = gr_warp_index(), n = (int)q.job.n;
+  int64_t row0 = ((int64_t)blockIdx.x * (blockDim.x >> 5) + warp) * q.rows;
   if (row0 >= q.job.count) return;
-  gr_begin_short<R::dtype, words>(a, q.job.a, q, row0, place);
-  if (R::inputs == 2) gr_begin_short<R::dtype, words>(b, q.job.b, q, row0, place);
-#pragma unroll 1
-  for (int i = 0; i < words >> q.rows; i++) {
-    int group = i * step + (place >> q.threads);
-    gr_acc acc = Reader::fold(a, b, q, row0 + group, place);
-    if ((place & ((1 << q.threads) - 1)) == 0) gr_put<R>(mine + group, most, acc);
-  }
+  int rows = (int)min((int64_t)q.rows, q.job.count - row0), step_a = (int)q.job.a.step, step_b = (int)q.job.b.step;
+  row0 += q.first;
+  gr_short_row<R> row = {stage[warp][0], stage[warp][R::inputs - 1], 0, 0, n};
+  int a = Stage::fill(stage[warp][0], (const char *)q.job.a.data + row0 * step_a, (rows - 1) * step_a + n * row.size, lane), b = 0;
+  if (R::inputs == 2)
+    b = Stage::fill(stage[warp][R::inputs - 1], (const char *)q.job.b.data + row0 * step_b, (rows - 1) * step_b + n * row.size, lane);
   __syncwarp();
-  /* The results lie in order now: whole warps finish and store them. */
-  for (int i = place; i < per_warp && row0 + i < q.job.count; i += 32)
-    gr_write<R>(q, gr_get<R>(mine + i, most), q.first + row0 + i);
+  bool tiny_row = q.threads == 0;
+  gr_acc mine = R::identity();
+#pragma unroll 1
+  for (int r0 = 0; r0 < rows; r0 += 32) {
+    if (tiny_row) {
+      row.a = a + min(r0 + lane, rows - 1) * step_a;
+      row.b = b + min(r0 + lane, rows - 1) * step_b;
+      mine = row.reduce(true, lane, q.context);
+    } else {
+#pragma unroll 1
+      for (int r = r0; r < min(r0 + 32, rows); r++) {
+        row.a = a + r * step_a;
+        row.b = b + r * step_b;
+        mine = gr_select<R>(lane == r - r0, row.reduce(false, lane, q.context), mine);
+      }
+    }
+    if (r0 + lane < rows) gr_write<R>(q, mine, row0 + r0 + lane);
+  }
 }
 
 #endif

@@ -6,6 +6,7 @@
 **   R::mark(lane, place)               after some adds: the code kept stands for that position (PLACE only)
 **   R::state(lane, context)            the lane as a gr_acc
 ** R::lanes: adds must go to the lane their position says. R::leaves: leaves must merge in the tree's order.
+** R::by_word: there is an add_word as well, a quicker way to add all elements of a 16-byte word.
 */
 #ifndef GR_REDUCERS_CUH
 #define GR_REDUCERS_CUH
@@ -35,15 +36,26 @@ constexpr int gr_fields_of(gr_acc_kind k) {
 
 template <gr_reducer RED, gr_dtype D> constexpr gr_acc_kind gr_kind_for = gr_floating<D> ? gr_float_kinds[RED] : gr_int_kinds[RED];
 
+/* Out of line: it has three divisions. */
+static __device__ __noinline__ gr_acc gr_merge_spread_apart(double s0, double q0, double n0, double s1, double q1, double n1) {
+  gr_acc a, b;
+  a.f[0] = s0; a.f[1] = q0; a.f[2] = n0;
+  b.f[0] = s1; b.f[1] = q1; b.f[2] = n1;
+  return gr_merge_spread(a, b);
+}
+
 /* What all reducers have in common. */
 template <gr_reducer RED, gr_dtype D, gr_acc_kind KIND = gr_kind_for<RED, D>> struct gr_common {
   static constexpr gr_reducer red = RED;
   static constexpr gr_dtype dtype = D;
   static constexpr gr_acc_kind kind = KIND;
   static constexpr int inputs = gr_inputs_table[RED], fields = gr_fields_of(kind);
-  static constexpr bool spread = false;
+  static constexpr bool spread = false, by_word = false;
   using T = gr_type<D>;
-  static __device__ __forceinline__ gr_acc merge(gr_acc a, gr_acc b) { return gr_merge(RED, kind, a, b); }
+  static __device__ __forceinline__ gr_acc merge(gr_acc a, gr_acc b) {
+    if constexpr (kind == GR_ACC_SPREAD) return gr_merge_spread_apart(a.f[0], a.f[1], a.f[2], b.f[0], b.f[1], b.f[2]);
+    else return gr_merge(RED, kind, a, b);
+  }
   static __device__ __forceinline__ gr_acc identity() { return gr_identity(kind, RED == GR_RED_PROD); }
   template <class Lane> static __device__ __forceinline__ void mark(Lane &, int64_t) {}
 };
@@ -148,6 +160,23 @@ template <gr_reducer RED, gr_dtype D> struct gr_exact : gr_common<RED, D, gr_dou
       }
     }
   }
+  /* `plain` for a whole word at once: in the top bit of each element, "both are 0 or more" or "neither is 0". */
+  static constexpr bool by_word = RED == GR_RED_COSINE && std::is_signed_v<T>;
+  static __device__ __forceinline__ uint32_t plain_word(uint32_t x, uint32_t y) {
+    constexpr uint32_t top = gr_size<D> == 1 ? 0x80808080u : 0x80008000u;
+    uint32_t some_x = ((x & ~top) + ~top) | x, some_y = ((y & ~top) + ~top) | y;
+    return ((some_x & some_y) | ~(x | y)) & top;
+  }
+  static __device__ __forceinline__ void add_word(Lane &l, const uint4 &a, const uint4 &b, const gr_context &, int) {
+    l.plain |= plain_word(a.x, b.x) | plain_word(a.y, b.y) | plain_word(a.z, b.z) | plain_word(a.w, b.w);
+#pragma unroll
+    for (int c = 0; c < 16 / gr_size<D>; c++) {
+      int32_t x = (int32_t)gr_pick<D>(a, c), y = (int32_t)gr_pick<D>(b, c);
+      l.s[0] += (S)x * (S)y;
+      l.s[1] += (S)((uint32_t)x * (uint32_t)x);
+      l.s[2] += (S)((uint32_t)y * (uint32_t)y);
+    }
+  }
   static __device__ __forceinline__ gr_acc state(const Lane &l, const gr_context &k) {
     gr_acc a = B::identity();
     if constexpr (RED == GR_RED_COSINE) {
@@ -181,6 +210,19 @@ template <gr_reducer RED, gr_dtype D> struct gr_wrapping : gr_common<RED, D> {
     else if constexpr (RED == GR_RED_PROD) l.s *= (S)(int64_t)x;
     else if constexpr (gr_size<D> <= 2) l.s += (S)((int64_t)x * (int64_t)y);
     else l.s += (S)(int64_t)x * (S)(int64_t)y;
+  }
+  /* The product of four bytes, or of two shorts, fits 32 bits. */
+  static constexpr bool by_word = RED == GR_RED_PROD && gr_size<D> <= 2;
+  static __device__ __forceinline__ void add_word(Lane &l, const uint4 &a, const uint4 &, const gr_context &, int) {
+    using P = std::conditional_t<std::is_signed_v<T>, int32_t, uint32_t>;
+    constexpr int each = 4 / gr_size<D>;
+#pragma unroll
+    for (int c = 0; c < 16 / gr_size<D>; c += each) {
+      P p = (P)gr_pick<D>(a, c);
+#pragma unroll
+      for (int i = 1; i < each; i++) p *= (P)gr_pick<D>(a, c + i);
+      l.s *= (S)(int64_t)p;
+    }
   }
   static __device__ __forceinline__ gr_acc state(const Lane &l, const gr_context &) {
     gr_acc a = B::identity();
@@ -242,27 +284,74 @@ template <gr_reducer RED, gr_dtype D> struct gr_order : gr_common<RED, D> {
 ** The first of the largest keys. Between two marks a lane keeps the best key and its code, in 32 bits; codes
 ** rise with position, so that "greater" keeps the first. mark turns the code into a position.
 */
+
+/* Packed keys of narrow elements, two 16-bit halves at a time, and the larger halves of two such. */
+template <gr_dtype D> __device__ __forceinline__ uint32_t gr_larger_halves(uint32_t u, uint32_t best, uint32_t flip) {
+  if constexpr (gr_size<D> == 1) {
+    u ^= flip ^ (D == GR_I8 ? 0x80808080u : 0u);
+    return __vmaxu2(__vmaxu2(best, u & 0x00ff00ffu), u >> 8 & 0x00ff00ffu);
+  } else if constexpr (gr_floating<D>) {
+    return __vmaxs2(best, u ^ (u >> 15 & 0x00010001u) * 0x7fffu ^ flip);
+  } else {
+    return __vmaxu2(best, u ^ flip ^ (D == GR_I16 ? 0x80008000u : 0u));
+  }
+}
+
 template <gr_reducer RED, gr_dtype D> struct gr_place : gr_common<RED, D> {
   using B = gr_common<RED, D>;
   using T = typename B::T;
   using K = gr_key_type<D>;
   struct Lane { K best, recent; int code; int64_t place; };
+  /* No narrow element has the lowest key of 32 bits, so their best key can stay the one to beat. */
+  static constexpr bool narrow = gr_size<D> <= 2;
   static constexpr bool lanes = false, leaves = false;
   static __device__ __forceinline__ Lane start() { return Lane{gr_lowest<K>(), gr_lowest<K>(), -1, -1}; }
   static __device__ __forceinline__ void add(Lane &l, T x, T, const gr_context &k, int code) {
     K key = (K)gr_element<D>::key(x) ^ (K)k.flip;
     if (gr_is_nan<D>(x)) key = gr_highest<K>();
-    bool better = key > l.recent;
-    if (l.code < 0) better = true;
+    bool better = key > l.recent || (!narrow && l.code < 0);
     l.recent = better ? key : l.recent;
     l.code = better ? code : l.code;
+  }
+  /*
+  ** Narrow elements: the largest key of a word says whether to look closer, which is rare. A word with a NaN
+  ** always gets the closer look.
+  */
+  static constexpr bool by_word = narrow;
+  static __device__ __noinline__ Lane look(Lane l, uint4 w, int64_t flip, int code) {
+    gr_context k = {0, 0, flip};
+#pragma unroll
+    for (int c = 0; c < 16 / gr_size<D>; c++) add(l, gr_pick<D>(w, c), gr_pick<D>(w, c), k, code + c);
+    return l;
+  }
+  static __device__ __forceinline__ void add_word(Lane &l, const uint4 &w, const uint4 &, const gr_context &k, int code) {
+    constexpr bool halves_signed = gr_floating<D>;
+    uint32_t flip = (uint32_t)k.flip, best = halves_signed ? 0x80008000u : 0u;
+    best = gr_larger_halves<D>(w.x, best, flip);
+    best = gr_larger_halves<D>(w.y, best, flip);
+    best = gr_larger_halves<D>(w.z, best, flip);
+    best = gr_larger_halves<D>(w.w, best, flip);
+    int32_t low = halves_signed ? (int16_t)best : (int32_t)(best & 0xffff), high = halves_signed ? (int32_t)best >> 16 : (int32_t)(best >> 16);
+    int32_t key = low > high ? low : high;
+    /* Back to the key that add uses: i8 and i16 were moved up to be unsigned, and complements of u8 and u16 are negative. */
+    if (D == GR_I8) key -= 128;
+    if (D == GR_I16) key -= 32768;
+    if (D == GR_U8 && k.flip) key -= 256;
+    if (D == GR_U16 && k.flip) key -= 65536;
+    bool odd = false;
+    if constexpr (gr_floating<D>) {
+      uint32_t most = __vmaxu2(__vmaxu2(w.x & 0x7fff7fffu, w.y & 0x7fff7fffu), __vmaxu2(w.z & 0x7fff7fffu, w.w & 0x7fff7fffu));
+      uint32_t inf = D == GR_F16 ? 0x7c00u : 0x7f80u;
+      odd = (most & 0xffffu) > inf || (most >> 16) > inf;
+    }
+    if (odd || key > (int32_t)l.recent) l = look(l, w, k.flip, code);
   }
   static __device__ __forceinline__ void mark(Lane &l, int64_t place) {
     if (l.code >= 0 && (l.recent > l.best || (l.recent == l.best && (uint64_t)place < (uint64_t)l.place))) {
       l.best = l.recent;
       l.place = place;
     }
-    l.recent = gr_lowest<K>();
+    if (!narrow) l.recent = gr_lowest<K>();
     l.code = -1;
   }
   static __device__ __forceinline__ gr_acc state(const Lane &l, const gr_context &) {

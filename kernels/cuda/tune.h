@@ -15,7 +15,7 @@ typedef struct gr_tune {
 } gr_tune;
 
 static inline gr_tune gr_tune_for(int major, int minor) {
-  gr_tune t = {16, 8, 3, 16, 96, 4};
+  gr_tune t = {16, 8, 4, 16, 128, 4};
   (void)minor;
   if (major < 8) t.row_warps = 64; /* fewer threads fit */
   return t;

@@ -6,6 +6,9 @@
 
 #include "kernels/cuda/reducers.cuh"
 
+/* This thread's warp; the shuffle tells the compiler that it is one number for all threads of the warp. */
+__device__ __forceinline__ int gr_warp_index() { return __shfl_sync(~0u, (int)threadIdx.x >> 5, 0); }
+
 template <class R> __device__ __forceinline__ gr_acc gr_shuffle_xor(gr_acc a, int mask) {
 #pragma unroll
   for (int i = 0; i < R::fields; i++) a.i[i] = __shfl_xor_sync(~0u, (long long)a.i[i], mask);
