@@ -33,7 +33,7 @@ typedef struct gr_scan {
   uint32_t tag;
 } gr_scan;
 
-/* ---- what is scanned: 8-byte values, how elements become values and values results ---- */
+/* ---- what is scanned: values of up to 8 bytes, how elements become values and values results ---- */
 
 template <gr_dtype D, bool multiplies> struct gr_scan_float {
   using Value = double;
@@ -61,25 +61,30 @@ template <gr_dtype D, bool multiplies> struct gr_scan_integer {
   static __device__ __forceinline__ Out result(Value x, int64_t) { return x; }
 };
 
-/* Keys; of floats INT64_MIN stands for NaN, which wins over everything. */
+/*
+** Keys, of 32 bits where they suffice; u32 is moved down by half its range for that. Of floats the smallest key
+** stands for NaN, which wins over everything.
+*/
 template <gr_dtype D> struct gr_scan_order {
-  using Value = int64_t;
+  using Value = std::conditional_t<gr_size<D> == 8, int64_t, int32_t>;
   using In = gr_type<D>;
   using Out = gr_type<D>;
-  static __device__ __forceinline__ Value identity() { return INT64_MAX; }
+  static constexpr Value lowest = (Value)((Value)1 << (sizeof(Value) * 8 - 1));
+  static __device__ __forceinline__ Value identity() { return ~lowest; }
   static __device__ __forceinline__ Value join(Value x, Value y) { return y < x ? y : x; }
   static __device__ __forceinline__ Value value(In x, int64_t flip) {
-    return gr_is_nan<D>(x) ? INT64_MIN : gr_element<D>::key(x) ^ flip;
+    if constexpr (D == GR_U32) return (Value)(x ^ 0x80000000u) ^ (Value)flip;
+    else return gr_is_nan<D>(x) ? lowest : (Value)gr_element<D>::key(x) ^ (Value)flip;
   }
   static __device__ __forceinline__ Out result(Value v, int64_t flip) {
-    int64_t key = v ^ flip;
-    bool nan = v == INT64_MIN;
+    Value key = v ^ (Value)flip;
+    bool nan = v == lowest;
     Out x;
     if constexpr (D == GR_F64) x = nan ? gr_nan() : gr_from_bits64((uint64_t)gr_key_bits64((uint64_t)key));
-    else if constexpr (D == GR_F32)
-      x = gr_from_bits32(nan ? 0x7fc00000u : (uint32_t)gr_key_bits32((uint32_t)key));
+    else if constexpr (D == GR_F32) x = gr_from_bits32(nan ? 0x7fc00000u : (uint32_t)gr_key_bits32((uint32_t)key));
     else if constexpr (D == GR_F16) x.bits = nan ? 0x7e00 : (uint16_t)gr_key_bits16((uint16_t)key);
     else if constexpr (D == GR_BF16) x.bits = nan ? 0x7fc0 : (uint16_t)gr_key_bits16((uint16_t)key);
+    else if constexpr (D == GR_U32) x = (uint32_t)key ^ 0x80000000u;
     else x = (Out)key;
     return x;
   }
@@ -89,8 +94,8 @@ template <gr_dtype D> struct gr_scan_order {
 
 template <class S>
 static __device__ __forceinline__ void gr_scan_publish(gr_scan_state *at, typename S::Value v, uint32_t tag) {
-  uint64_t u;
-  memcpy(&u, &v, 8);
+  uint64_t u = 0;
+  memcpy(&u, &v, sizeof v);
   uint64_t low = (uint64_t)tag << 32 | (uint32_t)u, high = (uint64_t)tag << 32 | u >> 32;
   asm volatile("st.relaxed.gpu.global.v2.u64 [%0], {%1, %2};" : : "l"(at), "l"(low), "l"(high) : "memory");
 }
@@ -104,7 +109,7 @@ static __device__ __forceinline__ typename S::Value gr_scan_await(const gr_scan_
   }
   u = high << 32 | (uint32_t)low;
   typename S::Value v;
-  memcpy(&v, &u, 8);
+  memcpy(&v, &u, sizeof v);
   return v;
 }
 
@@ -175,40 +180,64 @@ template <int size> struct gr_scan_row {
   }
 };
 
-/* Two neighbouring rows of a warp, read from p; `whole`: all there, contiguous and aligned. */
+/* How a tile's elements lie: 16-byte words in order, or in the opposite order, or one by one. */
+enum gr_scan_walk { GR_SCAN_SINGLY, GR_SCAN_FORWARD, GR_SCAN_BACKWARD };
+
+template <typename T> static __device__ __forceinline__ gr_scan_walk gr_scan_walk_of(const char *p, int64_t stride) {
+  const int64_t size = (int64_t)sizeof(T);
+  if (stride == size && ((uintptr_t)p & 15) == 0) return GR_SCAN_FORWARD;
+  return stride == -size && ((uintptr_t)(p + size) & 15) == 0 ? GR_SCAN_BACKWARD : GR_SCAN_SINGLY;
+}
+
+/* The elements of a word in opposite order. */
+template <int size> static __device__ __forceinline__ uint4 gr_scan_mirror(uint4 u) {
+  if constexpr (size == 8) return make_uint4(u.z, u.w, u.x, u.y);
+  constexpr unsigned order = size == 4 ? 0x3210 : size == 2 ? 0x1032 : 0x0123;
+  return make_uint4(__byte_perm(u.w, 0, order), __byte_perm(u.z, 0, order), __byte_perm(u.y, 0, order),
+                    __byte_perm(u.x, 0, order));
+}
+
+/* Two neighbouring rows of a warp; p is where the first element is, `left` how many there are. */
 template <typename T>
-static __device__ __forceinline__ void gr_scan_read(char *rows, const char *p, int64_t stride, int64_t left, bool whole,
-                                                    int lane) {
+static __device__ __forceinline__ void gr_scan_read(char *rows, const char *p, int64_t stride, int64_t left,
+                                                    gr_scan_walk walk, int lane) {
   constexpr int size = (int)sizeof(T), words = 2 * GR_SCAN_ROW * size / 16, each = words / 32;
   using R = gr_scan_row<size>;
-  if (whole) {
-    uint4 u[each];
-#pragma unroll
-    for (int w = 0; w < each; w++) u[w] = __ldcs((const uint4 *)p + w * 32 + lane);
-#pragma unroll
-    for (int w = 0; w < each; w++) *(uint4 *)(rows + R::place(w * 32 + lane) * 16) = u[w];
-  } else {
+  if (walk == GR_SCAN_SINGLY || left < 2 * GR_SCAN_ROW) {
 #pragma unroll 8
     for (int k = lane; k < 2 * GR_SCAN_ROW; k += 32)
       if (k < left) *(T *)R::element(rows, k) = *(const T *)(p + k * stride);
+  } else {
+    bool back = walk == GR_SCAN_BACKWARD;
+    const uint4 *from = (const uint4 *)(back ? p + size - 16 : p);
+    uint4 u[each];
+#pragma unroll
+    for (int w = 0; w < each; w++) u[w] = __ldcs(from + (back ? -(w * 32 + lane) : w * 32 + lane));
+#pragma unroll
+    for (int w = 0; w < each; w++)
+      *(uint4 *)(rows + R::place(w * 32 + lane) * 16) = back ? gr_scan_mirror<size>(u[w]) : u[w];
   }
   __syncwarp();
 }
 
 template <typename T>
-static __device__ __forceinline__ void gr_scan_write(char *row, char *p, int64_t stride, int64_t left, bool whole,
-                                                     int lane) {
+static __device__ __forceinline__ void gr_scan_write(char *row, char *p, int64_t stride, int64_t left,
+                                                     gr_scan_walk walk, int lane) {
   constexpr int size = (int)sizeof(T), words = GR_SCAN_ROW * size / 16;
   using R = gr_scan_row<size>;
   __syncwarp();
-  if (whole) {
-#pragma unroll
-    for (int w = lane; w < words; w += 32)
-      __stcs((uint4 *)p + w, *(const uint4 *)(row + R::place(w) * 16));
-  } else {
+  if (walk == GR_SCAN_SINGLY || left < GR_SCAN_ROW) {
 #pragma unroll 8
     for (int k = lane; k < GR_SCAN_ROW; k += 32)
       if (k < left) *(T *)(p + k * stride) = *(const T *)R::element(row, k);
+  } else {
+    bool back = walk == GR_SCAN_BACKWARD;
+    uint4 *to = (uint4 *)(back ? p + size - 16 : p);
+#pragma unroll
+    for (int w = lane; w < words; w += 32) {
+      uint4 u = *(const uint4 *)(row + R::place(w) * 16);
+      __stcs(to + (back ? -w : w), back ? gr_scan_mirror<size>(u) : u);
+    }
   }
   __syncwarp();
 }
@@ -339,8 +368,7 @@ gr_scan_tiles(const __grid_constant__ gr_scan q) {
     gr_scan_looker<S>(q, s, lane);
     return;
   }
-  bool whole_in = q.a_stride == (int64_t)sizeof(In) && ((uintptr_t)q.a & 15) == 0;
-  bool whole_out = q.out_stride == (int64_t)sizeof(Out) && ((uintptr_t)q.out & 15) == 0;
+  gr_scan_walk walk_in = gr_scan_walk_of<In>(q.a, q.a_stride), walk_out = gr_scan_walk_of<Out>(q.out, q.out_stride);
   unsigned last_ticket = (unsigned)(q.tiles + gridDim.x - 1); /* the counter wraps to zero when all have asked */
   int64_t offset = warp * 2 * GR_SCAN_ROW, tile = -1;
   Value before[2] = {S::identity(), S::identity()}, v[8];
@@ -351,8 +379,7 @@ gr_scan_tiles(const __grid_constant__ gr_scan q) {
     Value before_next[2];
     if (next < q.tiles) { /* read and add up */
       int64_t at = next * GR_SCAN_TILE + offset, rest = q.n - at;
-      gr_scan_read<In>(s.elements(warp, half ^ 1, 0), q.a + at * q.a_stride, q.a_stride, rest,
-                       whole_in && rest >= 2 * GR_SCAN_ROW, lane);
+      gr_scan_read<In>(s.elements(warp, half ^ 1, 0), q.a + at * q.a_stride, q.a_stride, rest, walk_in, lane);
 #pragma unroll
       for (int r = 0; r < 2; r++) {
         gr_scan_own<S>(v, s.elements(warp, half ^ 1, r), rest - r * GR_SCAN_ROW, q.flip, lane);
@@ -382,8 +409,7 @@ gr_scan_tiles(const __grid_constant__ gr_scan q) {
         if (q.exclusive && at == 0 && lane == 0) memcpy(&out[0], &q.start, sizeof out[0]);
         __syncwarp();
         gr_scan_row<(int)sizeof(Out)>::give(row, lane, out);
-        gr_scan_write<Out>(row, q.out + at * q.out_stride, q.out_stride, rest,
-                           whole_out && left >= 2 * GR_SCAN_ROW, lane);
+        gr_scan_write<Out>(row, q.out + at * q.out_stride, q.out_stride, rest, walk_out, lane);
       }
     }
     if (next >= q.tiles) return;
