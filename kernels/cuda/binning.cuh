@@ -5,6 +5,7 @@
 #ifndef GR_BINNING_CUH
 #define GR_BINNING_CUH
 
+#include <cuda_fp16.h>
 #include "kernels/numerics.h"
 
 enum { GR_BELOW = -1, GR_ABOVE = -2, GR_IS_NAN = -3 };
@@ -180,10 +181,15 @@ struct gr_quick_none {
 /*
 ** Uneven bins, through a table of equal cells over the range. A sample's cell never falls when the sample
 ** grows (f32 subtraction and multiplication round monotonically), so the bins of a cell are known from the
-** cells of the edges. An entry is its first bin and its last one << 16; GR_EDGE_CELL: outside or at an end.
+** cells of the edges: its first bin and its last one << 16; GR_EDGE_CELL: outside or at an end. For samples of 2
+** and 4 bytes the table then gets, beside the first bin, where the next one starts as a sample: a cut.
+**   2 bytes  bin | cut << 16; bin 0xffff: see the edges
+**   4 bytes  bin, cut; or 0xffff0000 | first bin, last bin
+**   8 bytes  first bin | last bin << 16
 */
 #define GR_CELLS 4096
 #define GR_EDGE_CELL 0xffff0000u
+template <typename T> constexpr int gr_cell_words = sizeof(T) == 4 ? 2 : 1;
 
 /* NaN gives cell 0, which is an edge cell. */
 template <typename T> static __device__ __forceinline__ uint32_t gr_cell(const gr_bins &b, T x) {
@@ -191,17 +197,84 @@ template <typename T> static __device__ __forceinline__ uint32_t gr_cell(const g
   return __float_as_uint(__fadd_rd(t, 12582912.0f)) - 0x4b400000u;
 }
 
+/* How samples compare with cuts: floats reach them, integers pass them. `never`: what no sample does. */
+template <typename T> struct gr_cuts { /* integers of 2 and 4 bytes */
+  static constexpr int64_t lowest = (T)-1 < (T)0 ? -((int64_t)1 << (sizeof(T) * 8 - 1)) : 0;
+  static constexpr int64_t highest = lowest + ((int64_t)1 << sizeof(T) * 8) - 1;
+  static __device__ __forceinline__ uint32_t never() { return (uint32_t)(uint64_t)highest; }
+  static __device__ __forceinline__ bool always(const gr_bins &b, uint32_t edge) {
+    return b.limits[edge] <= lowest;
+  }
+  static __device__ __forceinline__ uint32_t at(const gr_bins &b, uint32_t edge) {
+    return b.limits[edge] > highest ? never() : (uint32_t)(b.limits[edge] - 1);
+  }
+  static __device__ __forceinline__ bool over(T x, float, uint32_t cut) { return x > (T)cut; }
+};
+struct gr_cuts_of_floats {
+  static __device__ __forceinline__ bool always(const gr_bins &, uint32_t) { return false; }
+  /* The smallest f32 that is not below the edge. */
+  static __device__ __forceinline__ float up(const gr_bins &b, uint32_t edge) {
+    return __double2float_ru(b.edges[edge]);
+  }
+};
+template <> struct gr_cuts<float> : gr_cuts_of_floats {
+  static __device__ __forceinline__ uint32_t never() { return 0x7fc00000u; }
+  static __device__ __forceinline__ uint32_t at(const gr_bins &b, uint32_t edge) {
+    return __float_as_uint(up(b, edge));
+  }
+  static __device__ __forceinline__ bool over(float, float x, uint32_t cut) { return x >= __uint_as_float(cut); }
+};
+template <> struct gr_cuts<gr_f16> : gr_cuts_of_floats {
+  static __device__ __forceinline__ uint32_t never() { return 0x7e00u; }
+  static __device__ __forceinline__ uint32_t at(const gr_bins &b, uint32_t edge) {
+    return __half_as_ushort(__float2half_ru(up(b, edge)));
+  }
+  static __device__ __forceinline__ bool over(gr_f16, float x, uint32_t cut) {
+    return x >= gr_as_f32(gr_f16{(uint16_t)cut});
+  }
+};
+template <> struct gr_cuts<gr_bf16> : gr_cuts_of_floats {
+  static __device__ __forceinline__ uint32_t never() { return 0x7fc0u; }
+  static __device__ __forceinline__ uint32_t at(const gr_bins &b, uint32_t edge) {
+    uint32_t u = __float_as_uint(up(b, edge));
+    return (u >> 16) + (u >> 31 == 0 && (u & 0xffffu) != 0); /* dropping bits raises a negative number */
+  }
+  static __device__ __forceinline__ bool over(gr_bf16, float x, uint32_t cut) {
+    return x >= __uint_as_float(cut << 16);
+  }
+};
+
 struct gr_quick_table {
   static const uint32_t bias = 0;
   template <typename T>
-  static __device__ __forceinline__ uint32_t bin(const gr_bins &b, const uint32_t *table, T x, float, bool &sure) {
-    uint32_t cell = table[gr_cell(b, x)];
-    sure = cell >> 16 == (cell & 0xffffu);
-    return cell & 0xffffu;
+  static __device__ __forceinline__ uint32_t bin(const gr_bins &b, const uint32_t *table, T x, float f, bool &sure) {
+    uint32_t c = gr_cell(b, x);
+    if constexpr (sizeof(T) == 2) {
+      uint32_t cell = table[c], low = cell & 0xffffu;
+      sure = low != 0xffffu;
+      return low + gr_cuts<T>::over(x, f, cell >> 16);
+    } else if constexpr (sizeof(T) == 4) {
+      uint2 cell = ((const uint2 *)table)[c];
+      sure = cell.x < 0x10000u;
+      return cell.x + gr_cuts<T>::over(x, f, cell.y);
+    } else {
+      sure = table[c] >> 16 == (table[c] & 0xffffu);
+      return table[c] & 0xffffu;
+    }
   }
   template <typename T>
   static __device__ __forceinline__ int32_t settle(const gr_bins &b, const uint32_t *table, T x) {
-    uint32_t cell = table[gr_cell(b, x)], low = cell & 0xffffu, high = cell >> 16;
+    uint32_t low = 0, high = 0xffffu;
+    if constexpr (sizeof(T) == 4) {
+      uint2 cell = ((const uint2 *)table)[gr_cell(b, x)];
+      if (cell.x < 0x10000u) return (int32_t)(cell.x + gr_cuts<T>::over(x, gr_as_f32(x), cell.y));
+      low = cell.x & 0xffffu;
+      high = cell.y;
+    } else if constexpr (sizeof(T) == 8) {
+      uint32_t cell = table[gr_cell(b, x)];
+      low = cell & 0xffffu;
+      high = cell >> 16;
+    }
     if (high == 0xffffu) return gr_bin_exact(b, x);
     while (low < high) {
       uint32_t middle = (low + high + 1) >> 1;
@@ -212,22 +285,44 @@ struct gr_quick_table {
   }
 };
 
+/* First and last bin of a cell become a bin and a cut. */
+template <typename T> static __device__ __forceinline__ void gr_cut_cell(const gr_bins &b, uint32_t *cell) {
+  uint32_t low = *cell & 0xffffu, high = *cell >> 16, cut = gr_cuts<T>::never();
+  bool known = high - low <= 1u && high != 0xffffu;
+  if (known && high != low) {
+    if (gr_cuts<T>::always(b, high)) low = high;
+    else cut = gr_cuts<T>::at(b, high);
+  }
+  if constexpr (sizeof(T) == 2) {
+    *cell = known ? low | cut << 16 : 0xffffu;
+  } else {
+    cell[0] = known ? low : 0xffff0000u | low;
+    cell[1] = known ? cut : high;
+  }
+}
+
 /* All threads of a block fill the table; a barrier must follow. */
-static __device__ void gr_fill_table(const gr_bins &b, uint32_t *table) {
+template <typename T> static __device__ void gr_fill_table(const gr_bins &b, uint32_t *table) {
+  const int words = gr_cell_words<T>;
   uint16_t *half = (uint16_t *)table;
   int32_t warp = (int32_t)(threadIdx.x >> 5), warps = (int32_t)(blockDim.x >> 5), lane = (int32_t)(threadIdx.x & 31);
-  for (int32_t c = (int32_t)threadIdx.x; c < GR_CELLS; c += (int32_t)blockDim.x) table[c] = GR_EDGE_CELL;
+  for (int32_t c = (int32_t)threadIdx.x; c < GR_CELLS; c += (int32_t)blockDim.x) table[c * words] = GR_EDGE_CELL;
   __syncthreads();
   for (int32_t k = warp; k < b.bins; k += warps) {
     int32_t from = (int32_t)gr_cell(b, b.edges[k]), to = (int32_t)gr_cell(b, b.edges[k + 1]);
-    for (int32_t c = from + 1 + lane; c < to; c += 32) table[c] = (uint32_t)k | (uint32_t)k << 16;
+    for (int32_t c = from + 1 + lane; c < to; c += 32) table[c * words] = (uint32_t)k | (uint32_t)k << 16;
     if (lane == 0 && k > 0) {
-      if ((int32_t)gr_cell(b, b.edges[k - 1]) != from) half[2 * from] = (uint16_t)(k - 1);
-      if (to != from) half[2 * from + 1] = (uint16_t)k;
+      if ((int32_t)gr_cell(b, b.edges[k - 1]) != from) half[2 * words * from] = (uint16_t)(k - 1);
+      if (to != from) half[2 * words * from + 1] = (uint16_t)k;
     }
   }
   __syncthreads();
-  if (threadIdx.x == 0) table[gr_cell(b, b.edges[0])] = table[gr_cell(b, b.edges[b.bins])] = GR_EDGE_CELL;
+  if (threadIdx.x == 0)
+    table[gr_cell(b, b.edges[0]) * words] = table[gr_cell(b, b.edges[b.bins]) * words] = GR_EDGE_CELL;
+  if constexpr (sizeof(T) <= 4) {
+    __syncthreads();
+    for (int32_t c = (int32_t)threadIdx.x; c < GR_CELLS; c += (int32_t)blockDim.x) gr_cut_cell<T>(b, table + c * words);
+  }
 }
 
 #endif

@@ -122,6 +122,8 @@ static enum gr_hist_way estimate(gr_bins *b, gr_dtype t, double first, double la
 
 static enum gr_hist_way bins_of(const gr_histogram_job *job, gr_bins *b) {
   double last = job->first + (double)job->bins / job->per_bin, cells;
+  /* 16-bit floats lie on edges too often for an estimate. */
+  int crowded = (job->dtype == GR_F16 || job->dtype == GR_BF16) && job->bins <= GR_CELLS / 4 && job->n >= 1 << 16;
   b->edges = job->edges;
   b->limits = job->ilimits;
   b->bins = (int32_t)job->bins;
@@ -131,7 +133,7 @@ static enum gr_hist_way bins_of(const gr_histogram_job *job, gr_bins *b) {
   b->magic = UINT64_MAX / (uint64_t)job->bins + 1;
   if (job->modulo) return GR_HIST_MODULO;
   b->guess = job->guess && job->per_bin > 0 && job->per_bin < 1e300;
-  if (b->guess) return estimate(b, job->dtype, job->first, last, job->whole);
+  if (b->guess && !crowded) return estimate(b, job->dtype, job->first, last, job->whole);
   cells = GR_CELLS / (last - job->first);
   b->cell_first = (float)job->first;
   b->cells_per = cells > 0 && cells < 1e38 && fabs(job->first) < 1e38 ? (float)cells : 0.0f;
@@ -172,7 +174,7 @@ static void plan(const gr_histogram_job *job, const gr_cuda_chip *chip, gr_hist_
   h->tails = job->tails;
   h->parts = 1;
   *rows = 0;
-  int64_t table = p->way == GR_HIST_TABLE ? GR_CELLS : 0;
+  int64_t table = p->way != GR_HIST_TABLE ? 0 : size == 4 ? 2 * GR_CELLS : GR_CELLS;
   int64_t room = (chip->shared_optin - 2048) / 4 - table, per_block = 2, units;
   p->threads = 512;
   if (size == 1) {
@@ -187,7 +189,7 @@ static void plan(const gr_histogram_job *job, const gr_cuda_chip *chip, gr_hist_
     h->parts = (int32_t)((job->bins + room - 1) / room);
     h->part_bins = (int32_t)((job->bins + h->parts - 1) / h->parts);
     while (h->shift < 5 && (int64_t)h->part_bins << (h->shift + 1) <= budget) h->shift++;
-    p->shared = (size_t)(GR_HIST_SPARE + ((int64_t)h->part_bins << h->shift) + table) * 4;
+    p->shared = (size_t)(GR_HIST_SPARE + ((int64_t)h->part_bins << h->shift) + 1 + table) * 4;
     if (2 * (p->shared + 2048) > (size_t)chip->shared_optin) p->threads = 1024, per_block = 1;
   }
   units = (h->contiguous ? h->vectors / 4 : job->n / 8) / p->threads;

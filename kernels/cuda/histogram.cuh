@@ -221,12 +221,12 @@ static __global__ void __launch_bounds__(1024, 1) gr_hist_blocks(const __grid_co
   uint32_t part = blockIdx.x % (uint32_t)a.parts, first = part * (uint32_t)a.part_bins;
   uint32_t bins = min((uint32_t)a.part_bins, (uint32_t)a.bins.bins - first), words = GR_HIST_SPARE + (bins << a.shift);
   uint32_t step = 4u << a.shift, copy = threadIdx.x & ((1u << a.shift) - 1);
-  uint32_t *table = gr_hist_shared + GR_HIST_SPARE + ((uint32_t)a.part_bins << a.shift);
+  uint32_t *table = gr_hist_shared + GR_HIST_SPARE + ((((uint32_t)a.part_bins << a.shift) + 1) & ~1u);
   uint32_t base = (uint32_t)__cvta_generic_to_shared(gr_hist_shared), spare = base + (threadIdx.x & 31) * 4;
   uint32_t zero = base + (GR_HIST_SPARE + copy) * 4 - (first + Quick::bias) * step;
   gr_shared_sink<Quick::bias, parts> sink = {first, bins, zero, step, spare, a.shift, {0, 0, 0}};
   for (uint32_t k = threadIdx.x; k < words; k += blockDim.x) gr_hist_shared[k] = 0;
-  if (has_table) gr_fill_table(a.bins, table);
+  if constexpr (has_table) gr_fill_table<T>(a.bins, table);
   __syncthreads();
   gr_count_all<T, Quick>(a, table, sink);
   __syncthreads();
