@@ -75,7 +75,7 @@ $(module): $(binding_o) $(core_o) build/flavour-$(flavour)
 	$(CC) $(LIBFLAG) -Wl,-z,nodelete -Wl,--exclude-libs,ALL $(LDFLAGS) -o $@ $(binding_o) $(core_o) $(libs)
 	@echo "built $@ for Lua $(lua_version): $(what), $$(du -h $@ | cut -f1)"
 
-what = $(if $(filter cuda,$(flavour)),CPU and CUDA ($$(nm $(cuda_o) | grep -c ' [tT] .*__device_stub') kernels for architectures $(CUDA_ARCHS)),CPU alone (no nvcc))
+what = $(if $(filter cuda,$(flavour)),CPU and CUDA ($$(strings -d $(cuda_o) | grep -c '^_Z') kernels for architectures $(CUDA_ARCHS)),CPU alone (no nvcc))
 
 # Relink when the flavour changes.
 build/flavour-$(flavour):
