@@ -74,13 +74,11 @@ static void do_piece(void *arg, int64_t k) {
   s->acc[k] = range(s->p, s->v, from, left < s->size ? left : s->size);
 }
 
-static gr_acc whole_vector(const gr_plan *p, int64_t v, gr_parallel parallel) {
+static gr_acc in_pieces(const gr_plan *p, int64_t v, gr_parallel parallel) {
   const int64_t n = p->job->n;
   pieces s;
   gr_counter c;
   int64_t count, k;
-  if (n == 0) return gr_identity(p->kind, p->red == GR_RED_PROD);
-  if (!parallel || n <= GR_PIECE_BYTES / p->size) return range(p, v, 0, n);
   s.p = p;
   s.v = v;
   s.size = GR_PIECE_BYTES / p->size;
@@ -91,6 +89,17 @@ static gr_acc whole_vector(const gr_plan *p, int64_t v, gr_parallel parallel) {
   c.count = 0;
   for (k = 0; k < count; k++) gr_counter_push(&c, p->red, p->kind, s.acc[k]);
   return gr_counter_fold(&c, p->red, p->kind);
+}
+
+static gr_acc whole_vector(const gr_plan *p, int64_t v, gr_parallel parallel) {
+  const gr_reduce_job *job = p->job;
+  const int64_t n = job->n;
+  if (n == 0) return gr_identity(p->kind, p->red == GR_RED_PROD);
+  if (parallel && n > GR_PIECE_BYTES / p->size) return in_pieces(p, v, parallel);
+  if (job->a.stride == p->size && (p->inputs < 2 || job->b.stride == p->size)) /* most calls, and the quickest */
+    return p->span((const char *)job->a.data + v * job->a.step,
+                   p->inputs < 2 ? NULL : (const char *)job->b.data + v * job->b.step, n, job);
+  return range(p, v, 0, n);
 }
 
 /* ---- results ---- */

@@ -1,8 +1,9 @@
 /* Which instruction set's kernels run: the best that this CPU has, or the one asked for. */
+#include <stdatomic.h>
 #include "kernels/cpu/table.h"
 
-/* Written once per choice, always to a valid table: readers need no lock. */
-static const gr_cpu_table *in_use;
+/* Always a valid table once it is set: readers need no lock. */
+static _Atomic(const gr_cpu_table *) in_use;
 
 /* The tables from best to plainest; NULL where the CPU lacks the set. */
 static const gr_cpu_table *candidate(int k) {
@@ -29,7 +30,7 @@ const char *gr_cpu_select(const char *force) {
   for (k = 0; k < 4; k++) {
     t = candidate(k);
     if (t && (!force || !strcmp(force, t->name))) {
-      in_use = t;
+      atomic_store_explicit(&in_use, t, memory_order_release);
       return t->name;
     }
   }
@@ -37,8 +38,10 @@ const char *gr_cpu_select(const char *force) {
 }
 
 const gr_cpu_table *gr_cpu_table_in_use(void) {
-  if (!in_use) gr_cpu_select(NULL);
-  return in_use;
+  const gr_cpu_table *t = atomic_load_explicit(&in_use, memory_order_acquire);
+  if (t) return t;
+  gr_cpu_select(NULL);
+  return atomic_load_explicit(&in_use, memory_order_acquire);
 }
 
 const char *gr_cpu_in_use(void) { return gr_cpu_table_in_use()->name; }
