@@ -134,7 +134,7 @@ bench: all
 
 # The specs under AddressSanitizer and UBSan, with a collector that runs all the time (see spec/support.lua).
 sanitize:
-	$(MAKE) --no-print-directory test OUT=build/asan OBJ=build/asan/obj NVCC= CFLAGS="-O1 -g -Wall -Wextra -fsanitize=address,undefined -fno-sanitize-recover=undefined" \
+	$(MAKE) --no-print-directory test OUT=build/asan OBJ=build/asan/obj NVCC= CFLAGS="-O1 -g -Wall -Wextra -fsanitize=address,undefined -fno-sanitize-recover=undefined" LDFLAGS=-fsanitize=address,undefined \
 	  BUSTED="env LD_PRELOAD=$$($(CC) -print-file-name=libasan.so) ASAN_OPTIONS=detect_leaks=0 $(BUSTED)"
 
 lint:
