@@ -18,6 +18,7 @@ struct gr_reduce_args {
   int64_t nodes;      /* of one vector; with more than one, blocks meet at a counter */
   int warps, passes;  /* gr_reduce_leaves: a node is 2^warps x passes leaves */
   int threads, rows;  /* gr_reduce_short: 2^threads of a row, rows of a warp */
+  int apart;          /* gr_reduce_columns: a thread takes every 2^wide-th column, not neighbours */
   int wide, deep, together, each; /* gr_reduce_columns: logarithms too; see there. There rows: of a lane, as a logarithm */
   int64_t *node;
   unsigned *counter;
@@ -56,15 +57,13 @@ template <class R> static __device__ __forceinline__ gr_value gr_finish_known(co
   return gr_value_i(0);
 }
 
-/* Finish vector v and store it; then the ticket, after the result is visible to the host. */
-template <class R>
-static __device__ __noinline__ void gr_write_result(const gr_reduce_args &q, double f0, double f1, double f2, int64_t v) {
-  gr_acc acc;
-  acc.f[0] = f0;
-  acc.f[1] = f1;
-  acc.f[2] = f2;
+/*
+** Finish vector v and store it; then the ticket, after the result is visible to the host. Inline, and once in
+** a kernel: a call would read the arguments through memory instead of the constant bank.
+*/
+template <class R> static __device__ __forceinline__ void gr_write(const gr_reduce_args &q, gr_acc acc, int64_t v) {
   gr_value r = gr_finish_known<R>(q.job, acc);
-#pragma unroll 1
+#pragma unroll
   for (int i = 0; i < 2; i++)
     if (void *out = i ? q.job.out2 : q.job.out)
       gr_store<R::dtype>(out, q.job.out_dtype, v, r.is_float, i ? r.v[1].f : r.v[0].f, i ? r.v[1].i : r.v[0].i);
@@ -73,10 +72,6 @@ static __device__ __noinline__ void gr_write_result(const gr_reduce_args &q, dou
     *(volatile uint64_t *)q.done = q.ticket;
   }
 }
-template <class R> __device__ __forceinline__ void gr_write(const gr_reduce_args &q, gr_acc a, int64_t v) {
-  gr_write_result<R>(q, a.f[0], R::fields > 1 ? a.f[1] : 0.0, R::fields > 2 ? a.f[2] : 0.0, v);
-}
-
 /* ---- states in memory: field after field, `pitch` apart ---- */
 
 template <class R> __device__ __forceinline__ void gr_put(int64_t *p, int64_t pitch, gr_acc a) {

@@ -49,8 +49,9 @@ __device__ __forceinline__ uint4 gr_load_end(uint4 a, const char *p, int bytes) 
 }
 
 /* Up to `valid` elements from p, `stride` bytes apart, packed into one word. */
-template <gr_dtype D> __device__ __forceinline__ uint4 gr_gather(const char *p, int64_t stride, int valid) {
-  constexpr int size = gr_size<D>, count = 16 / size;
+template <gr_dtype D, int count = 16 / gr_size<D>>
+__device__ __forceinline__ uint4 gr_gather(const char *p, int64_t stride, int valid) {
+  constexpr int size = gr_size<D>;
   uint32_t u[4] = {0, 0, 0, 0};
 #pragma unroll
   for (int c = 0; c < count; c++) {

@@ -92,19 +92,18 @@ void plan_leaves(Plan &p, const gr_tune &t, int sms) {
 /* Bytes from one row to the next that gr_reduce_short takes: rows in order, not too far apart. */
 bool fits_stage(const gr_reduce_job &j, const gr_vec &v) {
   int64_t bytes = j.n * size_of(j.dtype);
-  return v.stride == size_of(j.dtype) && bytes <= gr_stage_bytes && (j.count == 1 || (v.step >= 0 && v.step <= 2 * bytes));
+  return v.stride == size_of(j.dtype) && bytes <= gr_stage_bytes && v.step >= 0 && v.step <= 2 * bytes;
 }
 bool is_short(const gr_reduce_job &j) { return fits_stage(j, j.a) && fits_stage(j, j.b); }
 
 void plan_short(Plan &p, int sms) {
   gr_reduce_job &j = p.args.job;
   int64_t bytes = j.n * size_of(j.dtype), rows, warps = 4;
-  if (j.count == 1) j.a.step = j.b.step = 0;
   int64_t step = j.a.step > j.b.step ? j.a.step : j.b.step;
-  bool tiny = j.n <= 32 && bytes <= 128 && j.count > 1 && 31 * step + bytes <= gr_stage_bytes;
+  bool tiny = j.n <= 64 && bytes <= 256 && 15 * step + bytes <= gr_stage_bytes; /* a row of one thread */
   rows = step == 0 ? 32 : (gr_stage_bytes - bytes) / step + 1;
-  rows = clamp(rows, 1, ceil_div(j.count, (int64_t)sms * 16)); /* small batches: rather more warps */
-  if (tiny) rows = clamp(rows / 32 * 32, 32, INT32_MAX);
+  rows = clamp(rows, 1, clamp(ceil_div(j.count, (int64_t)sms * 16), tiny ? 32 : 1, INT32_MAX)); /* few rows: rather more warps */
+  if (tiny && rows > 32) rows = rows / 32 * 32;
   if (j.count < 4) warps = 1;
   p.args.threads = tiny ? 0 : 5;
   p.args.rows = (int)rows;
@@ -114,6 +113,8 @@ void plan_short(Plan &p, int sms) {
   p.per_block = warps * rows;
   p.blocks_per_group = 1;
 }
+
+bool aligned(const gr_vec &v, int64_t bytes) { return ((uintptr_t)v.data | (uintptr_t)v.stride) % (uintptr_t)bytes == 0; }
 
 /* each: columns of a thread, as gr_columns_each says. */
 void plan_columns(Plan &p, const gr_tune &t, int sms, int each) {
@@ -133,6 +134,7 @@ void plan_columns(Plan &p, const gr_tune &t, int sms, int each) {
   p.args.wide = log2_of(wide);
   p.args.together = log2_of(together);
   p.args.each = log2_of(lanes / deep);
+  p.args.apart = !aligned(j.a, each * size) || !aligned(j.b, each * size);
   p.args.rows = log2_of(power_of_two(clamp(ceil_div(j.n, GR_LANES(size)), 1, GR_LEAF_ROWS(size))));
   p.args.nodes = ceil_div(p.args.leaves, together);
   p.launch.shape = GR_COLUMNS;
@@ -152,7 +154,7 @@ Plan plan(const gr_reduce_job &job, const gr_cuda_chip &chip) {
   if (inputs == 1) p.args.job.b = job.a;
   p.args.leaves = clamp(ceil_div(job.n, GR_LEAF(size)), 1, INT64_MAX);
   bool many = job.n > 0 && job.count > 1;
-  if (job.n > 0 && is_short(p.args.job)) plan_short(p, chip.sms);
+  if (many && is_short(p.args.job)) plan_short(p, chip.sms);
   else if (many && is_columns(p.args.job)) plan_columns(p, t, chip.sms, p.entry.columns);
   else plan_leaves(p, t, chip.sms);
   p.vectors = p.args.nodes > 1 ? gr_counters * p.per_block : gr_most_blocks * p.per_block;

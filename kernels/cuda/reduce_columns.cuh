@@ -41,11 +41,11 @@ template <class Q, int C> struct gr_column_stack {
   }
 };
 
-/* C neighbouring elements in the two steps of gr_load_begin and gr_load_end; fits: aligned to their size. */
-template <gr_dtype D, int C> __device__ __forceinline__ uint4 gr_begin_columns(const char *p, bool fits) {
+/* C neighbouring elements, aligned to their joint size. */
+template <gr_dtype D, int C> __device__ __forceinline__ uint4 gr_load_columns(const char *p) {
   constexpr int bytes = C * gr_size<D>;
   static_assert(bytes == 16 || bytes == 8 || bytes == 4, "a thread's columns fill a word, half or a quarter");
-  if (bytes == 16 || !fits) return gr_load_begin(p);
+  if constexpr (bytes == 16) return gr_load16(p);
   if constexpr (bytes == 4) return make_uint4(__ldg((const unsigned *)p), 0, 0, 0);
   uint2 u = __ldg((const uint2 *)p);
   return make_uint4(u.x, u.y, 0, 0);
@@ -68,8 +68,6 @@ template <class R> struct gr_column_reader {
     int64_t left = min(q.job.n - first, (int64_t)GR_LEAF(size)), stride_a = q.job.a.stride, stride_b = q.job.b.stride;
     const char *pa = (const char *)q.job.a.data + v * size + first * stride_a;
     const char *pb = (const char *)q.job.b.data + v * size + first * stride_b;
-    bool fits_a = (((uintptr_t)pa | (uintptr_t)stride_a) & (C * size - 1)) == 0;
-    bool fits_b = (((uintptr_t)pb | (uintptr_t)stride_b) & (C * size - 1)) == 0;
     if (valid <= 0) left = 0;
 #pragma unroll
     for (int i = 0; i < C; i++) l[i] = Q::start();
@@ -81,16 +79,19 @@ template <class R> struct gr_column_reader {
         int k = position<Q::lanes>(s0 + s);
         a[s] = b[s] = make_uint4(0, 0, 0, 0);
         if (s0 + s < steps && k < left) {
-          a[s] = gr_begin_columns<R::dtype, C>(pa + k * stride_a, fits_a);
-          if (R::inputs == 2) b[s] = gr_begin_columns<R::dtype, C>(pb + k * stride_b, fits_b);
+          if (q.apart) {
+            a[s] = gr_gather<R::dtype, C>(pa + k * stride_a, (int64_t)size << q.wide, valid);
+            if (R::inputs == 2) b[s] = gr_gather<R::dtype, C>(pb + k * stride_b, (int64_t)size << q.wide, valid);
+          } else {
+            a[s] = gr_load_columns<R::dtype, C>(pa + k * stride_a);
+            if (R::inputs == 2) b[s] = gr_load_columns<R::dtype, C>(pb + k * stride_b);
+          }
         }
       }
 #pragma unroll
       for (int s = 0; s < flight; s++) {
         int k = position<Q::lanes>(s0 + s);
         if (s0 + s < steps && k < left) {
-          if (!fits_a) a[s] = gr_load_end(a[s], pa + k * stride_a, valid * size);
-          if (R::inputs == 2 && !fits_b) b[s] = gr_load_end(b[s], pb + k * stride_b, valid * size);
 #pragma unroll
           for (int i = 0; i < C; i++) {
             gr_context own = c;
@@ -183,9 +184,18 @@ __device__ __forceinline__ void gr_spread_columns(const gr_reduce_args &q, const
   __syncthreads();
 }
 
+/* The last block of a group of columns: its nodes, a warp for each column. */
+template <class R> __device__ __noinline__ void gr_finish_columns(const gr_reduce_args &q, int64_t v0, int columns, int64_t pitch) {
+#pragma unroll 1
+  for (int i = gr_warp_index(); i < columns && v0 + i < q.job.count; i += blockDim.x >> 5) {
+    gr_acc acc = gr_fold_many<R>(q.node + (v0 + i) * q.nodes, pitch, q.nodes, threadIdx.x & 31);
+    if ((threadIdx.x & 31) == 0) gr_write<R>(q, acc, q.first + v0 + i);
+  }
+}
+
 /* Grid: column groups of wide * C columns, times q.nodes; a node is `together` (up to 8) leaves. */
 template <class R>
-__global__ void __launch_bounds__(gr_columns_block, R::fields == 1 && R::inputs == 1 ? 2 : 1)
+__global__ void __launch_bounds__(gr_columns_block, R::fields == 1 && R::inputs == 1 ? 3 : 1)
 gr_reduce_columns(const __grid_constant__ gr_reduce_args q) {
   constexpr int C = gr_columns_each<R>, chunk = C < gr_columns_chunk ? C : gr_columns_chunk, leaf_size = GR_LEAF(gr_size<R::dtype>);
   __shared__ int64_t value[gr_columns_pitch * R::fields];
@@ -196,8 +206,9 @@ gr_reduce_columns(const __grid_constant__ gr_reduce_args q) {
     group = blockIdx.x / (unsigned)q.nodes;
     node = blockIdx.x - group * (unsigned)q.nodes;
   }
-  int64_t leaf = ((int64_t)node << q.together) + z, v0 = (int64_t)group * wide * C, v = v0 + x * C, pitch = q.job.count * q.nodes;
-  int valid = leaf < q.leaves ? (int)max((int64_t)0, min((int64_t)C, q.job.count - v)) : 0;
+  int64_t leaf = ((int64_t)node << q.together) + z, v0 = (int64_t)group * wide * C, pitch = q.job.count * q.nodes;
+  int64_t v = v0 + (q.apart ? x : x * C), rest = q.apart ? (q.job.count - v + wide - 1) >> q.wide : q.job.count - v;
+  int valid = leaf < q.leaves ? (int)max((int64_t)0, min((int64_t)C, rest)) : 0;
   gr_column_reader<R> reader = {q, q.first + v, valid, ly, leaf * leaf_size};
   gr_acc mine[C];
   if constexpr (R::spread) {
@@ -207,29 +218,29 @@ gr_reduce_columns(const __grid_constant__ gr_reduce_args q) {
     double unused[C] = {};
     reader.template read<R>(mine, q.context, unused);
   }
+  bool last = q.nodes == 1;
 #pragma unroll
   for (int c0 = 0; c0 < C; c0 += chunk) {
     if constexpr (!R::spread) gr_fold_columns<R, C>(q, value, mine, c0, word, ly);
+#pragma unroll 1
     for (int i = threadIdx.x; i < wide * chunk; i += blockDim.x) {
-      int64_t column = v0 + (i & (wide - 1)) * C + c0 + (i >> q.wide);
+      int c = i >> q.wide, at = i & (wide - 1);
+      int64_t column = v0 + (q.apart ? at + ((c0 + c) << q.wide) : at * C + c0 + c);
       if (column >= q.job.count) continue;
+#pragma unroll 1
       for (int s = 1; s < together; s *= 2)
+#pragma unroll 1
         for (int j = 0; j < together; j += 2 * s) {
-          int64_t *to = value + gr_column_slot(q, i >> q.wide, j * wide + (i & (wide - 1)));
-          int64_t *from = value + gr_column_slot(q, i >> q.wide, (j + s) * wide + (i & (wide - 1)));
+          int64_t *to = value + gr_column_slot(q, c, j * wide + at), *from = value + gr_column_slot(q, c, (j + s) * wide + at);
           gr_put<R>(to, gr_columns_pitch, R::merge(gr_get<R>(to, gr_columns_pitch), gr_get<R>(from, gr_columns_pitch)));
         }
-      gr_acc acc = gr_get<R>(value + gr_column_slot(q, i >> q.wide, i & (wide - 1)), gr_columns_pitch);
-      if (q.nodes == 1) gr_write<R>(q, acc, q.first + column);
+      gr_acc acc = gr_get<R>(value + gr_column_slot(q, c, at), gr_columns_pitch);
+      if (last) gr_write<R>(q, acc, q.first + column);
       else gr_put<R>(q.node + column * q.nodes + node, pitch, acc);
     }
   }
-  if (q.nodes == 1 || !gr_last_block(q.counter + group, (unsigned)q.nodes)) return;
-  int lane = threadIdx.x & 31;
-  for (int i = threadIdx.x >> 5; i < wide * C && v0 + i < q.job.count; i += blockDim.x >> 5) {
-    gr_acc acc = gr_fold_many<R>(q.node + (v0 + i) * q.nodes, pitch, q.nodes, lane);
-    if (lane == 0) gr_write<R>(q, acc, q.first + v0 + i);
-  }
+  if (last || !gr_last_block(q.counter + group, (unsigned)q.nodes)) return;
+  gr_finish_columns<R>(q, v0, wide * C, pitch);
 }
 
 #endif

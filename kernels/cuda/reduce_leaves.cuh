@@ -76,17 +76,27 @@ __device__ __forceinline__ void gr_add_loose(typename Q::Lane (&l)[gr_lanes_of<Q
   }
 }
 
-template <class Q> struct gr_lane_set { typename Q::Lane l[gr_lanes_of<Q>]; };
 
-/* A leaf that cannot be read row by row: the last one of a vector, or any of a strided one. Kept out of line. */
+template <class Q> struct gr_lane_set { typename Q::Lane l[gr_lanes_of<Q>]; };
+template <class Q> __device__ __forceinline__ gr_lane_set<Q> gr_start_lanes() {
+  gr_lane_set<Q> s;
+#pragma unroll
+  for (int i = 0; i < gr_lanes_of<Q>; i++) s.l[i] = Q::start();
+  return s;
+}
+/* The reducer itself; of one with two passes, the first. */
+template <class R, bool = R::spread> struct gr_plain { using type = R; };
+template <class R> struct gr_plain<R, true> { using type = typename R::Sum; };
+
+/*
+** A leaf that cannot be read row by row, from element `first`: the last one of a vector, or any of a strided
+** one. Out of line, and with few rows in flight, to leave the main loop its registers.
+*/
 template <class Q, int rows>
-__device__ __noinline__ gr_lane_set<Q> gr_read_loose(const gr_reduce_args &q, int64_t v, int64_t first, double mean, gr_lane_set<Q> s) {
+__device__ __noinline__ gr_lane_set<Q> gr_read_loose(gr_walker a, gr_walker b, int64_t n, int64_t first, gr_context c) {
   constexpr int size = gr_size<Q::dtype>, each = 16 / size, row = GR_LANES(size);
   int lane = threadIdx.x & 31;
-  int64_t n = q.job.n;
-  gr_walker a = gr_walk_of<Q::dtype>(q.job.a, v), b = gr_walk_of<Q::dtype>(q.job.b, v);
-  gr_context c = q.context;
-  if (Q::red == GR_RED_SPREAD) c.a = mean;
+  gr_lane_set<Q> s = gr_start_lanes<Q>();
 #pragma unroll 1
   for (int64_t k = first; k < min(n, first + GR_LEAF(size)); k += rows * row) {
     uint4 wa[rows], wb[rows];
@@ -99,97 +109,96 @@ __device__ __noinline__ gr_lane_set<Q> gr_read_loose(const gr_reduce_args &q, in
   return s;
 }
 
-/* Reads leaves of one vector. */
-template <class R> struct gr_leaf_reader {
-  static constexpr int size = gr_size<R::dtype>, each = 16 / size, row = GR_LANES(size), rows = gr_batch<R>;
-  const gr_reduce_args &q;
-  const int64_t v, n;
-  const int lane;
-
-  template <class Q> __device__ __forceinline__ void read(gr_lane_set<Q> &s, int64_t leaf, const gr_context &c) const {
-    int64_t first = leaf * GR_LEAF(size);
-    gr_walker a = gr_walk_of<R::dtype>(q.job.a, v), b = gr_walk_of<R::dtype>(q.job.b, v);
-    if (n - first < GR_LEAF(size) || a.walk == GR_STRIDED || (R::inputs == 2 && b.walk == GR_STRIDED)) {
-      s = gr_read_loose<Q, R::inputs == 2 ? 4 : 8>(q, v, first, c.a, s);
-      return;
-    }
+/* A whole leaf at p (and b of the second input). k: its first position. */
+template <class Q, int batch>
+__device__ __forceinline__ void gr_read_whole(gr_lane_set<Q> &s, const gr_walker &a, const gr_walker &b, int64_t k, int lane,
+                                              const gr_context &c) {
+  constexpr int size = gr_size<Q::dtype>, each = 16 / size, row = GR_LANES(size);
 #pragma unroll 1
-    for (int r = 0; r < GR_LEAF_ROWS(size); r += rows) {
-      uint4 wa[rows], wb[rows];
-      int64_t k = first + r * row;
-      gr_load_rows<rows>(wa, a.p + k * size, a.walk, lane);
-      if (R::inputs == 2) gr_load_rows<rows>(wb, b.p + k * size, b.walk, lane);
-      gr_add_rows<Q, rows>(s.l, wa, wb, c);
-      if constexpr (Q::kind == GR_ACC_PLACE) Q::mark(s.l[0], k + s.l[0].code / each * row + lane * each + s.l[0].code % each);
-    }
+  for (int r = 0; r < GR_LEAF_ROWS(size); r += batch) {
+    uint4 wa[batch], wb[batch];
+    gr_load_rows<batch>(wa, a.p + r * GR_ROW_BYTES, a.walk, lane);
+    if (Q::inputs == 2) gr_load_rows<batch>(wb, b.p + r * GR_ROW_BYTES, b.walk, lane);
+    gr_add_rows<Q, batch>(s.l, wa, wb, c);
+    if constexpr (Q::kind == GR_ACC_PLACE)
+      Q::mark(s.l[0], k + r * row + s.l[0].code / each * row + lane * each + s.l[0].code % each);
   }
-  template <class Q> __device__ __forceinline__ gr_acc fold(int64_t leaf, const gr_context &c) const {
-    gr_lane_set<Q> s;
-#pragma unroll
-    for (int i = 0; i < gr_lanes_of<Q>; i++) s.l[i] = Q::start();
-    read<Q>(s, leaf, c);
-    return gr_fold_lanes<Q>(s.l, c, 32, lane);
-  }
-  template <class Q> __device__ __forceinline__ double loose(int64_t leaf, const gr_context &c) const {
-    gr_lane_set<Q> s;
-#pragma unroll
-    for (int i = 0; i < gr_lanes_of<Q>; i++) s.l[i] = Q::start();
-    s = gr_read_loose<Q, 8>(q, v, leaf * GR_LEAF(size), c.a, s);
-    return gr_fold_lanes<Q>(s.l, c, 32, lane).f[0];
-  }
-  /* A whole leaf stays in registers for its second pass; another one is read twice. */
-  __device__ __forceinline__ gr_acc spread(int64_t leaf, gr_context c) const {
-    gr_acc acc;
-    gr_walker a = gr_walk_of<R::dtype>(q.job.a, v);
-    acc.f[2] = (double)min((int64_t)GR_LEAF(size), n - leaf * GR_LEAF(size));
-    if (n - leaf * GR_LEAF(size) >= GR_LEAF(size) && a.walk != GR_STRIDED) {
-      using S = typename R::Sum;
-      using M = typename R::Squares;
-      uint4 w[GR_LEAF_ROWS(size)];
-      gr_lane_set<S> sum;
-      gr_lane_set<M> squares;
-#pragma unroll
-      for (int i = 0; i < gr_lanes_of<S>; i++) sum.l[i] = S::start();
-#pragma unroll
-      for (int i = 0; i < gr_lanes_of<M>; i++) squares.l[i] = M::start();
-      gr_load_rows<GR_LEAF_ROWS(size)>(w, a.p + leaf * GR_LEAF(size) * size, a.walk, lane);
-      gr_add_rows<S, GR_LEAF_ROWS(size)>(sum.l, w, w, c);
-      acc.f[0] = gr_fold_lanes<S>(sum.l, c, 32, lane).f[0];
-      c.a = acc.f[0] / acc.f[2];
-      gr_add_rows<M, GR_LEAF_ROWS(size)>(squares.l, w, w, c);
-      acc.f[1] = gr_fold_lanes<M>(squares.l, c, 32, lane).f[0];
-      return acc;
-    }
-    acc.f[0] = loose<typename R::Sum>(leaf, c);
-    c.a = acc.f[0] / acc.f[2];
-    acc.f[1] = loose<typename R::Squares>(leaf, c);
-    return acc;
-  }
-};
+}
 
-/* The leaves of one node that fall to this warp: its value in lane i is that of pass i (order-free: of all). */
+/* The sum of a leaf and of its squared distances to the mean. a.p: where a whole leaf starts; else the vector. */
 template <class R>
-__device__ __forceinline__ gr_acc gr_read_passes(const gr_reduce_args &q, const gr_leaf_reader<R> &reader, int64_t node, int sub) {
-  gr_acc mine = R::identity();
-  if constexpr (R::leaves) {
-#pragma unroll 1
-    for (int i = 0; i < q.passes; i++) {
-      int64_t leaf = (node * q.passes + i << q.warps) + sub;
-      gr_acc acc;
-      if (leaf >= q.leaves) break;
-      if constexpr (R::spread) acc = reader.spread(leaf, q.context);
-      else acc = reader.template fold<R>(leaf, q.context);
-      mine = gr_select<R>(reader.lane == i, acc, mine);
-    }
+__device__ __forceinline__ gr_acc gr_read_spread(const gr_walker &a, bool whole, int64_t n, int64_t first, int lane, gr_context c) {
+  using S = typename R::Sum;
+  using M = typename R::Squares;
+  constexpr int size = gr_size<R::dtype>;
+  gr_acc acc;
+  acc.f[2] = (double)min((int64_t)GR_LEAF(size), n - first);
+  gr_lane_set<S> sum = gr_start_lanes<S>();
+  gr_lane_set<M> squares = gr_start_lanes<M>();
+  if (!whole) {
+    sum = gr_read_loose<S, 8>(a, a, n, first, c);
+    acc.f[0] = gr_fold_lanes<S>(sum.l, c, 32, lane).f[0];
+    c.a = acc.f[0] / acc.f[2];
+    squares = gr_read_loose<M, 8>(a, a, n, first, c);
+  } else if constexpr (size <= 2) { /* too much for registers; the second pass finds it in L1 */
+    gr_read_whole<S, 8>(sum, a, a, first, lane, c);
+    acc.f[0] = gr_fold_lanes<S>(sum.l, c, 32, lane).f[0];
+    c.a = acc.f[0] / acc.f[2];
+    gr_read_whole<M, 8>(squares, a, a, first, lane, c);
   } else {
-    gr_lane_set<R> s = {{R::start()}};
+    uint4 w[8];
+    gr_load_rows<8>(w, a.p, a.walk, lane);
+    gr_add_rows<S, 8>(sum.l, w, w, c);
+    acc.f[0] = gr_fold_lanes<S>(sum.l, c, 32, lane).f[0];
+    c.a = acc.f[0] / acc.f[2];
+    gr_add_rows<M, 8>(squares.l, w, w, c);
+  }
+  acc.f[1] = gr_fold_lanes<M>(squares.l, c, 32, lane).f[0];
+  return acc;
+}
+
+/*
+** This warp's leaves of one node, 2^q.warps apart; lane i of the result holds the value of pass i (where order
+** does not matter: every lane that of all passes).
+*/
+template <class R>
+__device__ __forceinline__ gr_acc gr_read_passes(const gr_reduce_args &q, int64_t v, unsigned node, int sub, int lane) {
+  constexpr int size = gr_size<R::dtype>, leaf = GR_LEAF(size), log_leaf = size == 1 || size == 2 ? 12 : size == 4 ? 10 : 9;
+  static_assert(1 << log_leaf == leaf, "leaves are powers of two");
+  const gr_walker a = gr_walk_of<R::dtype>(q.job.a, v), b = gr_walk_of<R::dtype>(q.job.b, v);
+  int shift = log_leaf + q.warps;
+  int64_t n = q.job.n, k = ((int64_t)(node * (unsigned)q.passes) << shift) + sub * leaf, after = n - leaf - k;
+  /* Passes with anything in them, and passes that read whole leaves. */
+  int some = n > k ? (int)min((int64_t)q.passes, ((n - 1 - k) >> shift) + 1) : 0;
+  int whole = after >= 0 ? (int)min((int64_t)q.passes, (after >> shift) + 1) : 0;
+  if (a.walk == GR_STRIDED || (R::inputs == 2 && b.walk == GR_STRIDED)) whole = 0;
+  gr_walker at = a, bt = b;
+  at.p += k * size;
+  bt.p += k * size;
+  gr_acc mine = R::identity();
+  gr_lane_set<typename gr_plain<R>::type> kept = gr_start_lanes<typename gr_plain<R>::type>();
 #pragma unroll 1
-    for (int i = 0; i < q.passes; i++) {
-      int64_t leaf = (node * q.passes + i << q.warps) + sub;
-      if (leaf >= q.leaves) break;
-      reader.template read<R>(s, leaf, q.context);
+  for (int i = 0; i < some; i++, k += (int64_t)1 << shift, at.p += (int64_t)size << shift, bt.p += (int64_t)size << shift) {
+    gr_acc acc;
+    if constexpr (R::spread) {
+      acc = gr_read_spread<R>(i < whole ? at : a, i < whole, n, k, lane, q.context);
+    } else {
+      if (R::leaves) kept = gr_start_lanes<R>();
+      if (i < whole) {
+        gr_read_whole<R, gr_batch<R>>(kept, at, bt, k, lane, q.context);
+      } else {
+        gr_lane_set<R> loose = gr_read_loose<R, R::inputs == 2 ? 4 : 8>(a, b, n, k, q.context);
+        if constexpr (R::leaves) kept = loose;
+        else mine = R::merge(mine, R::state(loose.l[0], q.context));
+      }
+      if constexpr (R::leaves) acc = gr_fold_lanes<R>(kept.l, q.context, 32, lane);
     }
-    mine = gr_fold_lanes<R>(s.l, q.context, 32, reader.lane);
+    if constexpr (R::leaves) mine = gr_select<R>(lane == i, acc, mine);
+  }
+  if constexpr (!R::leaves) {
+    mine = R::merge(mine, R::state(kept.l[0], q.context));
+    gr_acc all[1] = {mine};
+    mine = gr_fold_halves<R, 1>(all, 32, lane);
   }
   return mine;
 }
@@ -201,7 +210,7 @@ constexpr int gr_leaves_block = 512; /* threads at most */
 ** elements. What has more state takes up to 128.
 */
 #if CUDART_VERSION >= 12040
-#define GR_LEAVES_BOUNDS(R) __maxnreg__(R::fields == 1 && R::inputs == 1 && gr_size<R::dtype> > 1 ? 64 : 128)
+#define GR_LEAVES_BOUNDS(R) __maxnreg__(R::fields == 1 && R::inputs == 1 ? 64 : 128)
 #else
 #define GR_LEAVES_BOUNDS(R) __launch_bounds__(gr_leaves_block)
 #endif
@@ -216,42 +225,39 @@ __global__ void GR_LEAVES_BOUNDS(R) gr_reduce_leaves(const __grid_constant__ gr_
   int lane = threadIdx.x & 31, warp = gr_warp_index(), sub = warp & ((1 << q.warps) - 1);
   unsigned v0 = blockIdx.x, node = 0;
   if (q.nodes > 1) {
-    v0 = blockIdx.x / (unsigned)q.nodes;
+    v0 = q.job.count == 1 ? 0 : blockIdx.x / (unsigned)q.nodes;
     node = blockIdx.x - v0 * (unsigned)q.nodes;
   }
   int64_t v = (int64_t)v0 * (blockDim.x >> 5 >> q.warps) + (warp >> q.warps);
   bool live = v < q.job.count;
   gr_acc acc = R::identity();
-  if (live) {
-    gr_leaf_reader<R> reader = {q, q.first + v, q.job.n, lane};
-    acc = gr_read_passes<R>(q, reader, node, sub);
-  }
+  if (live) acc = gr_read_passes<R>(q, q.first + v, node, sub, lane);
   int passes = R::leaves ? q.passes : 1;
   if (q.warps == 0) {
-    if (R::leaves) acc = gr_fold_adjacent<R>(acc, passes);
+    if (R::leaves && passes > 1) acc = gr_fold_adjacent<R>(acc, 32);
   } else {
     int64_t *mine = value + (warp - sub) * passes;
     if (lane < passes) gr_put<R>(mine + (lane << q.warps) + sub, 512, acc);
     __syncthreads();
     if (sub == 0) acc = gr_fold_256<R>(mine, 512, passes << q.warps, lane);
   }
-  if (q.nodes == 1) {
-    if (live && sub == 0 && lane == 0) gr_write<R>(q, acc, q.first + v);
-    return;
+  bool writes = live && sub == 0 && lane == 0;
+  if (q.nodes > 1) {
+    int64_t *nodes = q.node + v * q.nodes * R::fields;
+    if (threadIdx.x == 0) gr_put<R>(nodes + node, q.nodes, acc);
+    if (!gr_last_block(q.counter + v, (unsigned)q.nodes)) return;
+    int units = (int)((q.nodes + 255) >> 8);
+    for (int u = warp; u < units; u += blockDim.x >> 5) {
+      acc = gr_fold_256<R>(nodes + u * 256, q.nodes, (int)min((int64_t)256, q.nodes - u * 256), lane);
+      if (units > 1 && lane == 0) gr_put<R>(value + u, 512, acc);
+    }
+    if (units > 1) {
+      __syncthreads();
+      if (warp == 0) acc = gr_fold_256<R>(value, 512, units, lane);
+    }
+    writes = threadIdx.x == 0;
   }
-  int64_t *nodes = q.node + v * q.nodes * R::fields;
-  if (threadIdx.x == 0) gr_put<R>(nodes + node, q.nodes, acc);
-  if (!gr_last_block(q.counter + v, (unsigned)q.nodes)) return;
-  int units = (int)((q.nodes + 255) >> 8);
-  for (int u = warp; u < units; u += blockDim.x >> 5) {
-    acc = gr_fold_256<R>(nodes + u * 256, q.nodes, (int)min((int64_t)256, q.nodes - u * 256), lane);
-    if (units > 1 && lane == 0) gr_put<R>(value + u, 512, acc);
-  }
-  if (units > 1) {
-    __syncthreads();
-    if (warp == 0) acc = gr_fold_256<R>(value, 512, units, lane);
-  }
-  if (threadIdx.x == 0) gr_write<R>(q, acc, q.first + v);
+  if (writes) gr_write<R>(q, acc, q.first + v);
 }
 
 #endif

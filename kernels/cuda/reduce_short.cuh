@@ -10,7 +10,7 @@
 #include "kernels/cuda/grid.cuh"
 #include "kernels/cuda/load.cuh"
 
-constexpr int gr_short_warps = 4, gr_short_bytes = 4096, gr_short_tiny = 32; /* elements of a tiny row, at most 128 bytes */
+constexpr int gr_short_warps = 4, gr_short_bytes = 4096;
 
 /*
 ** Staged bytes: every 128 are followed by a gap of one element (at least 4 bytes), so that threads which read
@@ -72,8 +72,8 @@ template <class R> struct gr_short_row {
   template <class Q> __device__ __forceinline__ gr_acc by_thread(const gr_context &c) const {
     if constexpr (Q::lanes) {
       if (n <= 4) return tiny<Q, 4>(0, c);
-      if (n <= 16 || size == 8) return tiny<Q, 16>(0, c);
-      return tiny<Q, 32>(0, c);
+      if (n <= 16) return tiny<Q, 16>(0, c);
+      return tiny<Q, size == 8 ? 32 : 64>(0, c);
     } else {
       typename Q::Lane l = Q::start();
 #pragma unroll 4
