@@ -15,6 +15,7 @@ static struct {
   pthread_mutex_t lock;
   size_t capacity, used; /* bytes; capacity 0: no limit */
   int64_t fail_at;       /* allocations until one is refused; 0: never */
+  int64_t lose_at;       /* reductions until the device is lost; 0: never */
 } memory = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 void gr_pretend_limits(size_t capacity, int64_t fail_at) {
@@ -65,7 +66,14 @@ static size_t pretend_available(gr_backend *backend) {
   return left;
 }
 
+static gr_status usable(gr_queue *q) {
+  if (!q->lost) return GR_OK;
+  strcpy(q->error, "the device is lost");
+  return GR_DEVICE;
+}
+
 static gr_status pretend_upload(gr_queue *q, void *device, const void *host, size_t bytes) {
+  if (usable(q) != GR_OK) return GR_DEVICE;
   memcpy(device, host, bytes);
   q->stats.bytes_up += bytes;
   q->stats.copies++;
@@ -74,6 +82,7 @@ static gr_status pretend_upload(gr_queue *q, void *device, const void *host, siz
 
 /* The host may read what it gets at once: that is a wait. */
 static gr_status pretend_download(gr_queue *q, void *host, const void *device, size_t bytes) {
+  if (usable(q) != GR_OK) return GR_DEVICE;
   memcpy(host, device, bytes);
   q->stats.bytes_down += bytes;
   q->stats.copies++;
@@ -87,6 +96,8 @@ static gr_status pretend_wait(gr_queue *q) {
 }
 
 static gr_status pretend_reduce(gr_queue *q, const gr_reduce_job *job, uint64_t *result) {
+  if (memory.lose_at > 0 && --memory.lose_at == 0) q->lost = 1;
+  if (usable(q) != GR_OK) return GR_DEVICE;
   if (result) q->stats.syncs++;
   return gr_cpu_do_reduce(q, job, result);
 }
@@ -110,8 +121,10 @@ static gr_backend pretend = {
 
 static void read_limits(void) {
   const char *capacity = getenv("GPUREDUCE_PRETEND_CAPACITY"), *fail_at = getenv("GPUREDUCE_PRETEND_FAIL_AT");
+  const char *lose_at = getenv("GPUREDUCE_PRETEND_LOSE_AT");
   if (capacity) memory.capacity = (size_t)strtoull(capacity, NULL, 10);
   if (fail_at) memory.fail_at = strtoll(fail_at, NULL, 10);
+  if (lose_at) memory.lose_at = strtoll(lose_at, NULL, 10);
 }
 
 gr_backend *gr_pretend_backend(void) {

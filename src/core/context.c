@@ -69,7 +69,7 @@ gr_status gr_context_use(gr_context *c, const char *name) {
   if (wish && *wish) {
     chosen = backend_named(list, n, wish);
     if (!chosen) return unknown_device(c, list, n, wish, why, name ? "" : ", which GPUREDUCE_DEVICE asks for");
-    c->why = name ? "chosen by use" : "chosen by GPUREDUCE_DEVICE";
+    c->why = !name ? "chosen by GPUREDUCE_DEVICE" : c->queue && c->queue->lost ? "the device before was lost" : "chosen by use";
   } else {
     chosen = list[0]; /* the first GPU, or the CPU */
     c->why = n > 2 ? "a CUDA device answers" : why;
