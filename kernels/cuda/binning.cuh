@@ -19,7 +19,7 @@ typedef struct gr_bins {
   double quick_first, quick_half; /* the f64 estimate: where bin 0 starts, 0.5 - its error in bins */
   float quick_first_f, per_bin_f, quick_half_f; /* the f32 estimate, likewise */
   float middle, half_bins;                      /* (bins - 1) / 2, bins / 2 */
-  float cell_first, cells_per; /* the cells of a table over uneven edges */
+  float cell_first, per_width; /* the table over uneven edges: where it starts, 1 / its width */
   uint64_t magic; /* 2^64 / bins + 1 */
 } gr_bins;
 
@@ -191,10 +191,13 @@ struct gr_quick_none {
 #define GR_EDGE_CELL 0xffff0000u
 template <typename T> constexpr int gr_cell_words = sizeof(T) == 4 ? 2 : 1;
 
-/* NaN gives cell 0, which is an edge cell. */
+/* The cell plus 0x4b400000, by adding 1.5 * 2^23. NaN gives cell 0, which is an edge cell. */
+static __device__ __forceinline__ uint32_t gr_cell_bits(const gr_bins &b, float x) {
+  float t = __saturatef((x - b.cell_first) * b.per_width);
+  return __float_as_uint(__fmaf_rd(t, (float)(GR_CELLS - 1), 12582912.0f));
+}
 template <typename T> static __device__ __forceinline__ uint32_t gr_cell(const gr_bins &b, T x) {
-  float t = fminf(fmaxf((gr_as_f32(x) - b.cell_first) * b.cells_per, 0.0f), (float)(GR_CELLS - 1));
-  return __float_as_uint(__fadd_rd(t, 12582912.0f)) - 0x4b400000u;
+  return gr_cell_bits(b, gr_as_f32(x)) - 0x4b400000u;
 }
 
 /* How samples compare with cuts: floats reach them, integers pass them. `never`: what no sample does. */
@@ -248,18 +251,24 @@ struct gr_quick_table {
   static const uint32_t bias = 0;
   template <typename T>
   static __device__ __forceinline__ uint32_t bin(const gr_bins &b, const uint32_t *table, T x, float f, bool &sure) {
-    uint32_t c = gr_cell(b, x);
+    uint32_t base = (uint32_t)__cvta_generic_to_shared(table) - 0x4b400000u * 4 * gr_cell_words<T>;
+    uint32_t at = base + gr_cell_bits(b, f) * 4 * gr_cell_words<T>;
     if constexpr (sizeof(T) == 2) {
-      uint32_t cell = table[c], low = cell & 0xffffu;
+      uint32_t cell, low;
+      asm volatile("ld.shared.u32 %0, [%1];" : "=r"(cell) : "r"(at));
+      low = cell & 0xffffu;
       sure = low != 0xffffu;
       return low + gr_cuts<T>::over(x, f, cell >> 16);
     } else if constexpr (sizeof(T) == 4) {
-      uint2 cell = ((const uint2 *)table)[c];
+      uint2 cell;
+      asm volatile("ld.shared.v2.u32 {%0, %1}, [%2];" : "=r"(cell.x), "=r"(cell.y) : "r"(at));
       sure = cell.x < 0x10000u;
       return cell.x + gr_cuts<T>::over(x, f, cell.y);
     } else {
-      sure = table[c] >> 16 == (table[c] & 0xffffu);
-      return table[c] & 0xffffu;
+      uint32_t cell;
+      asm volatile("ld.shared.u32 %0, [%1];" : "=r"(cell) : "r"(at));
+      sure = cell >> 16 == (cell & 0xffffu);
+      return cell & 0xffffu;
     }
   }
   template <typename T>

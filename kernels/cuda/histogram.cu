@@ -134,9 +134,9 @@ static enum gr_hist_way bins_of(const gr_histogram_job *job, gr_bins *b) {
   if (job->modulo) return GR_HIST_MODULO;
   b->guess = job->guess && job->per_bin > 0 && job->per_bin < 1e300;
   if (b->guess && !crowded) return estimate(b, job->dtype, job->first, last, job->whole);
-  cells = GR_CELLS / (last - job->first);
+  cells = 1.0 / (last - job->first);
   b->cell_first = (float)job->first;
-  b->cells_per = cells > 0 && cells < 1e38 && fabs(job->first) < 1e38 ? (float)cells : 0.0f;
+  b->per_width = cells > 0 && cells < 1e38 && fabs(job->first) < 1e38 ? (float)cells : 0.0f;
   return GR_HIST_TABLE;
 }
 

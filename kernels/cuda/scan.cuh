@@ -251,8 +251,8 @@ template <class S> struct gr_scan_shared {
   static constexpr int lead = out > in ? out : 0;
   __align__(16) char rows[GR_SCAN_WARPS][lead + 4 * in];
   Value row[2][GR_SCAN_ROWS]; /* of each tile: totals, then what lies before each row in the tile */
-  Value total[2], base[2];    /* of each tile, and all that lies before it */
-  int64_t take, tile[2];      /* the tile taken last; which two are here */
+  Value base[2];              /* all that lies before each tile */
+  int64_t take;               /* the tile taken last */
   __device__ __forceinline__ char *elements(int warp, int half, int r) {
     return rows[warp] + lead + (half * 2 + r) * in;
   }
@@ -269,10 +269,7 @@ static __device__ __forceinline__ void gr_scan_rows(const gr_scan &q, gr_scan_sh
   if (lane < GR_SCAN_ROWS) v = s.row[half][lane];
   v = gr_scan_lanes<S>(v, GR_SCAN_ROWS, lane);
   total = __shfl_sync(~0u, v, GR_SCAN_ROWS - 1);
-  if (lane == 0) {
-    gr_scan_publish<S>(&q.tile[tile], total, q.tag);
-    s.total[half] = total;
-  }
+  if (lane == 0) gr_scan_publish<S>(&q.tile[tile], total, q.tag);
   v = gr_scan_before<S>(v, lane);
   if (lane < GR_SCAN_ROWS) s.row[half][lane] = v;
 }
@@ -282,13 +279,12 @@ static __device__ __forceinline__ void gr_scan_rows(const gr_scan &q, gr_scan_sh
 ** one of a superblock what lies before the next.
 */
 template <class S>
-static __device__ __forceinline__ typename S::Value gr_scan_look_back(const gr_scan &q, typename S::Value total,
-                                                                      int64_t tile, int lane) {
+static __device__ __forceinline__ typename S::Value gr_scan_look_back(const gr_scan &q, int64_t tile, int lane) {
   using Value = typename S::Value;
   int64_t group = tile >> 5, super = tile >> 10;
   int in_group = (int)(tile & 31), in_super = (int)(group & 31);
-  Value t = lane == in_group ? total : S::identity(), g = S::identity(), done = S::identity();
-  if (lane < in_group) t = gr_scan_await<S>(&q.tile[tile - in_group + lane], q.tag);
+  Value t = S::identity(), g = S::identity(), done = S::identity();
+  if (lane <= in_group) t = gr_scan_await<S>(&q.tile[tile - in_group + lane], q.tag);
   __syncwarp();
   t = gr_scan_lanes<S>(t, 32, lane);
   Value group_total = __shfl_sync(~0u, t, 31);
@@ -304,12 +300,18 @@ static __device__ __forceinline__ typename S::Value gr_scan_look_back(const gr_s
   return S::join(S::join(done, __shfl_sync(~0u, g, in_super)), __shfl_sync(~0u, t, in_group));
 }
 
-/* A barrier of the warps that read and write, and one of all. */
+/* Barriers: of the warps that read and write; of all; and for these to wait until the other has taken a tile. */
 static __device__ __forceinline__ void gr_scan_meet() {
   asm volatile("bar.sync 1, %0;" : : "n"(GR_SCAN_WARPS * 32) : "memory");
 }
 static __device__ __forceinline__ void gr_scan_meet_all() {
   asm volatile("bar.sync 2, %0;" : : "n"(GR_SCAN_THREADS) : "memory");
+}
+static __device__ __forceinline__ void gr_scan_taken() {
+  asm volatile("bar.arrive 3, %0;" : : "n"(GR_SCAN_THREADS) : "memory");
+}
+static __device__ __forceinline__ void gr_scan_await_taken() {
+  asm volatile("bar.sync 3, %0;" : : "n"(GR_SCAN_THREADS) : "memory");
 }
 
 /* This lane's eight elements of a row, scanned; `left` elements of the row are there. */
@@ -338,15 +340,27 @@ static __device__ __forceinline__ void gr_scan_results(const gr_scan &q, const t
   }
 }
 
-/* The warp that looks back, one tile after another, while the others write the tile before and read the next. */
+/*
+** The warp that takes tiles and looks back from each, while the others write the one before and read the next. A
+** tile is taken when nothing keeps the others from reading and publishing it: all other blocks wait for that.
+*/
 template <class S>
 static __device__ __forceinline__ void gr_scan_looker(const gr_scan &q, gr_scan_shared<S> &s, int lane) {
-  for (int half = 1;; half ^= 1) {
+  unsigned last_ticket = (unsigned)(q.tiles + gridDim.x - 1); /* the counter wraps to zero when all have asked */
+  int64_t tile = -1, next;
+  for (int half = 0;; half ^= 1) {
+    next = lane == 0 ? atomicInc(q.next, last_ticket) : 0;
+    if (lane == 0) s.take = next;
+    next = __shfl_sync(~0u, next, 0);
+    gr_scan_taken();
+    if (tile >= 0) {
+      typename S::Value base = gr_scan_look_back<S>(q, tile, lane);
+      if (lane == 0) s.base[half] = base;
+      __syncwarp();
+    }
     gr_scan_meet_all();
-    int64_t tile = s.tile[half];
-    if (tile >= q.tiles) return;
-    typename S::Value base = gr_scan_look_back<S>(q, s.total[half], tile, lane);
-    if (lane == 0) s.base[half] = base;
+    if (next >= q.tiles) return;
+    tile = next;
   }
 }
 
@@ -369,12 +383,10 @@ gr_scan_tiles(const __grid_constant__ gr_scan q) {
     return;
   }
   gr_scan_walk walk_in = gr_scan_walk_of<In>(q.a, q.a_stride), walk_out = gr_scan_walk_of<Out>(q.out, q.out_stride);
-  unsigned last_ticket = (unsigned)(q.tiles + gridDim.x - 1); /* the counter wraps to zero when all have asked */
   int64_t offset = warp * 2 * GR_SCAN_ROW, tile = -1;
   Value before[2] = {S::identity(), S::identity()}, v[8];
-  if (threadIdx.x == 0) s.take = atomicInc(q.next, last_ticket);
   for (;;) {
-    gr_scan_meet();
+    gr_scan_await_taken();
     int64_t next = s.take;
     Value before_next[2];
     if (next < q.tiles) { /* read and add up */
@@ -389,13 +401,8 @@ gr_scan_tiles(const __grid_constant__ gr_scan q) {
       }
     }
     gr_scan_meet();
-    if (warp == 0) {
-      if (next < q.tiles) gr_scan_rows<S>(q, s, next, half ^ 1, lane);
-      if (lane == 0) s.tile[half ^ 1] = next;
-    }
+    if (warp == 0 && next < q.tiles) gr_scan_rows<S>(q, s, next, half ^ 1, lane);
     gr_scan_meet_all();
-    /* Another tile, now that waiting is over: others wait for it. */
-    if (threadIdx.x == 32 && next < q.tiles) s.take = atomicInc(q.next, last_ticket);
     if (tile >= 0) { /* write */
       int64_t from = tile * GR_SCAN_TILE + offset, left = q.n - from;
       Value base = s.base[half];
