@@ -47,6 +47,16 @@ static void pick_accumulator(lua_State *L, call *q) {
   q->op = (gr_op)gr_op_named(name);
 }
 
+/* Options that say how to read a matrix, where none is read, are a mistake. */
+static void refuse_without_rows(lua_State *L, int options) {
+  static const char *const need_rows[] = {"axis", "into", "pairs", NULL};
+  for (int k = 0; need_rows[k]; k++) {
+    if (gr_getfield(L, options, need_rows[k]) != LUA_TNIL)
+      gr_l_argerror(L, options, "option '%s': only together with 'rows'", need_rows[k]);
+    lua_pop(L, 1);
+  }
+}
+
 static void read_options(lua_State *L, call *q, int64_t n) {
   static const char *const plain[] = {"rows", "axis", "into", NULL};
   static const char *const summing[] = {"rows", "axis", "into", "accumulate", NULL};
@@ -59,6 +69,7 @@ static void read_options(lua_State *L, call *q, int64_t n) {
   int64_t axis = 2;
   if (!gr_l_options(L, q->options, names)) return;
   q->shape.rows = gr_l_option_rows(L, q->options, n);
+  if (!q->shape.rows) refuse_without_rows(L, q->options);
   if (gr_l_option_int(L, q->options, "axis", &axis) && axis != 1 && axis != 2)
     gr_l_argerror(L, q->options, "option 'axis': 1 (down the columns) or 2 (along the rows) expected, got %lld", (long long)axis);
   q->shape.axis = (int)axis;
