@@ -100,16 +100,20 @@ static __device__ __forceinline__ void gr_scan_publish(gr_scan_state *at, typena
   asm volatile("st.relaxed.gpu.global.v2.u64 [%0], {%1, %2};" : : "l"(at), "l"(low), "l"(high) : "memory");
 }
 
+static __device__ __forceinline__ gr_scan_state gr_scan_peek(const gr_scan_state *at) {
+  gr_scan_state u;
+  asm volatile("ld.relaxed.gpu.global.v2.u64 {%0, %1}, [%2];" : "=l"(u.x), "=l"(u.y) : "l"(at) : "memory");
+  return u;
+}
+
+/* What is published there; u is a first look at it. */
 template <class S>
-static __device__ __forceinline__ typename S::Value gr_scan_await(const gr_scan_state *at, uint32_t tag) {
-  uint64_t low, high, u;
-  for (;;) {
-    asm volatile("ld.relaxed.gpu.global.v2.u64 {%0, %1}, [%2];" : "=l"(low), "=l"(high) : "l"(at) : "memory");
-    if ((uint32_t)(low >> 32) == tag && (uint32_t)(high >> 32) == tag) break;
-  }
-  u = high << 32 | (uint32_t)low;
+static __device__ __forceinline__ typename S::Value gr_scan_await(gr_scan_state u, const gr_scan_state *at,
+                                                                  uint32_t tag) {
+  while ((uint32_t)(u.x >> 32) != tag || (uint32_t)(u.y >> 32) != tag) u = gr_scan_peek(at);
+  uint64_t bits = u.y << 32 | (uint32_t)u.x;
   typename S::Value v;
-  memcpy(&v, &u, sizeof v);
+  memcpy(&v, &bits, sizeof v);
   return v;
 }
 
@@ -274,30 +278,53 @@ static __device__ __forceinline__ void gr_scan_rows(const gr_scan &q, gr_scan_sh
   if (lane < GR_SCAN_ROWS) s.row[half][lane] = v;
 }
 
+/* Where one warp looks for what lies before a tile: each lane at a tile of its group and a group of its superblock. */
+template <class S> struct gr_scan_place {
+  int64_t group, super;
+  int in_group, in_super;
+  const gr_scan_state *t, *g, *done;
+  gr_scan_state first_t, first_g, first_done;
+  __device__ __forceinline__ gr_scan_place(const gr_scan &q, int64_t tile, int lane) {
+    group = tile >> 5;
+    super = tile >> 10;
+    in_group = (int)(tile & 31);
+    in_super = (int)(group & 31);
+    t = &q.tile[tile - in_group + lane];
+    g = &q.group[group - in_super + lane];
+    done = &q.super[super];
+  }
+  /* A first look at everything at once. */
+  __device__ __forceinline__ void peek(int lane) {
+    if (lane <= in_group) first_t = gr_scan_peek(t);
+    if (lane < in_super) first_g = gr_scan_peek(g);
+    if (super > 0) first_done = gr_scan_peek(done);
+  }
+};
+
 /*
-** One warp: all that lies before a tile. Whoever has the last tile of a group adds the group up, and the last
-** one of a superblock what lies before the next.
+** All that lies before the tile. Whoever has the last tile of a group adds the group up, and the last one of a
+** superblock what lies before the next.
 */
 template <class S>
-static __device__ __forceinline__ typename S::Value gr_scan_look_back(const gr_scan &q, int64_t tile, int lane) {
+static __device__ __forceinline__ typename S::Value gr_scan_look_back(const gr_scan &q, const gr_scan_place<S> &p,
+                                                                      int lane) {
   using Value = typename S::Value;
-  int64_t group = tile >> 5, super = tile >> 10;
-  int in_group = (int)(tile & 31), in_super = (int)(group & 31);
   Value t = S::identity(), g = S::identity(), done = S::identity();
-  if (lane <= in_group) t = gr_scan_await<S>(&q.tile[tile - in_group + lane], q.tag);
+  if (lane <= p.in_group) t = gr_scan_await<S>(p.first_t, p.t, q.tag);
   __syncwarp();
   t = gr_scan_lanes<S>(t, 32, lane);
   Value group_total = __shfl_sync(~0u, t, 31);
-  if (in_group == 31 && lane == 0) gr_scan_publish<S>(&q.group[group], group_total, q.tag);
-  if (lane < in_super) g = gr_scan_await<S>(&q.group[group - in_super + lane], q.tag);
-  else if (lane == in_super && in_group == 31) g = group_total;
-  if (super > 0) done = gr_scan_await<S>(&q.super[super], q.tag);
+  if (p.in_group == 31 && lane == 0) gr_scan_publish<S>(&q.group[p.group], group_total, q.tag);
+  if (lane < p.in_super) g = gr_scan_await<S>(p.first_g, p.g, q.tag);
+  else if (lane == p.in_super && p.in_group == 31) g = group_total;
+  if (p.super > 0) done = gr_scan_await<S>(p.first_done, p.done, q.tag);
   __syncwarp();
   g = gr_scan_lanes<S>(g, 32, lane);
-  if ((tile & 1023) == 1023 && lane == 31) gr_scan_publish<S>(&q.super[super + 1], S::join(done, g), q.tag);
+  if (p.in_group == 31 && p.in_super == 31 && lane == 31)
+    gr_scan_publish<S>(&q.super[p.super + 1], S::join(done, g), q.tag);
   t = gr_scan_before<S>(t, lane);
   g = gr_scan_before<S>(g, lane);
-  return S::join(S::join(done, __shfl_sync(~0u, g, in_super)), __shfl_sync(~0u, t, in_group));
+  return S::join(S::join(done, __shfl_sync(~0u, g, p.in_super)), __shfl_sync(~0u, t, p.in_group));
 }
 
 /* Barriers: of the warps that read and write; of all; and for these to wait until the other has taken a tile. */
@@ -349,12 +376,14 @@ static __device__ __forceinline__ void gr_scan_looker(const gr_scan &q, gr_scan_
   unsigned last_ticket = (unsigned)(q.tiles + gridDim.x - 1); /* the counter wraps to zero when all have asked */
   int64_t tile = -1, next;
   for (int half = 0;; half ^= 1) {
+    gr_scan_place<S> place(q, tile, lane);
     next = lane == 0 ? atomicInc(q.next, last_ticket) : 0;
+    if (tile >= 0) place.peek(lane); /* while the ticket is on its way */
     if (lane == 0) s.take = next;
     next = __shfl_sync(~0u, next, 0);
     gr_scan_taken();
     if (tile >= 0) {
-      typename S::Value base = gr_scan_look_back<S>(q, tile, lane);
+      typename S::Value base = gr_scan_look_back<S>(q, place, lane);
       if (lane == 0) s.base[half] = base;
       __syncwarp();
     }
