@@ -105,7 +105,8 @@ void plan_short(Plan &p, int sms) {
   rows = clamp(rows, 1, clamp(ceil_div(j.count, (int64_t)sms * 16), tiny ? 32 : 1, INT32_MAX)); /* few rows: rather more warps */
   if (tiny && rows > 32) rows = rows / 32 * 32;
   if (j.count < 4) warps = 1;
-  p.args.threads = tiny ? 0 : 5;
+  /* Few lanes to a thread, or 8 in groups of threads that share a warp, or the whole warp. */
+  p.args.threads = tiny ? 0 : j.n <= 128 && j.n <= GR_LANES(size_of(j.dtype)) ? log2_of(power_of_two(j.n) / 8) : 5;
   p.args.rows = (int)rows;
   p.args.nodes = 1;
   p.launch.shape = GR_SHORT;
@@ -120,7 +121,7 @@ bool aligned(const gr_vec &v, int64_t bytes) { return ((uintptr_t)v.data | (uint
 void plan_columns(Plan &p, const gr_tune &t, int sms, int each) {
   const gr_reduce_job &j = p.args.job;
   int size = size_of(j.dtype);
-  int64_t lanes = power_of_two(clamp(j.n, 1, GR_LANES(size))), deep = clamp(lanes / 4, 1, 32);
+  int64_t lanes = power_of_two(clamp(j.n, 1, GR_LANES(size))), deep = clamp(lanes / 16, 1, 32);
   int64_t words = power_of_two(ceil_div(j.count, each)), wide = clamp(words, 1, gr_block_columns / deep);
   int64_t together = clamp(gr_block_columns / deep / wide, 1, clamp(power_of_two(p.args.leaves), 1, 8));
   int64_t enough = (int64_t)sms * t.column_blocks;

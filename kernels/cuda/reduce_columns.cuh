@@ -17,11 +17,11 @@ template <class R> constexpr int gr_columns_most = !R::lanes ? 8 : R::kind == GR
 template <class R>
 constexpr int gr_columns_each = 16 / gr_size<R::dtype> < gr_columns_most<R> ? 16 / gr_size<R::dtype> : gr_columns_most<R>;
 
-/* How many lanes a thread takes at most, as a logarithm. */
-template <gr_dtype D> constexpr int gr_columns_levels = gr_size<D> == 1 ? 4 : gr_size<D> == 2 ? 3 : 2;
+/* How many lanes a thread takes at most, as a logarithm: many, so that a block reads wide rows. */
+constexpr int gr_columns_levels = 4;
 
 template <class Q, int C> struct gr_column_stack {
-  static constexpr int levels = gr_columns_levels<Q::dtype>;
+  static constexpr int levels = gr_columns_levels;
   gr_acc level[levels][C];
   /* State number i (counted from 0) is done: merge it with the equally large neighbours before it. */
   __device__ __forceinline__ void push(gr_acc (&v)[C], int i) {
@@ -137,11 +137,12 @@ __device__ __forceinline__ int gr_column_slot(const gr_reduce_args &q, int c, in
 template <class Q, int C>
 __device__ __forceinline__ void gr_fold_columns(const gr_reduce_args &q, int64_t *value, const gr_acc (&v)[C], int c0, int word, int ly) {
   constexpr int chunk = C < gr_columns_chunk ? C : gr_columns_chunk;
-  __syncthreads();
+  bool alone = (q.deep | q.together) == 0; /* every thread reads back what it wrote */
+  if (!alone) __syncthreads();
 #pragma unroll
   for (int i = 0; i < C; i++)
     if (i >= c0 && i < c0 + chunk) gr_put<Q>(value + gr_column_slot(q, i - c0, word) + ly, gr_columns_pitch, v[i]);
-  __syncthreads();
+  if (!alone) __syncthreads();
   if (q.deep == 0) return;
   int at = threadIdx.x & ((1 << q.deep) - 1), other = threadIdx.x >> q.deep;
 #pragma unroll 1
@@ -195,7 +196,7 @@ template <class R> __device__ __noinline__ void gr_finish_columns(const gr_reduc
 
 /* Grid: column groups of wide * C columns, times q.nodes; a node is `together` (up to 8) leaves. */
 template <class R>
-__global__ void __launch_bounds__(gr_columns_block, R::fields == 1 && R::inputs == 1 ? 3 : 1)
+__global__ void __launch_bounds__(gr_columns_block, R::fields == 1 && R::inputs == 1 ? 2 : 1)
 gr_reduce_columns(const __grid_constant__ gr_reduce_args q) {
   constexpr int C = gr_columns_each<R>, chunk = C < gr_columns_chunk ? C : gr_columns_chunk, leaf_size = GR_LEAF(gr_size<R::dtype>);
   __shared__ int64_t value[gr_columns_pitch * R::fields];

@@ -57,30 +57,47 @@ template <class R> struct gr_short_row {
     Q::add(l, x, y, c, k);
   }
 
-  /* Lanes first, first + step, ... of `count` lanes with one element each, folded by halves. */
-  template <class Q, int count, int step = 1> __device__ __forceinline__ gr_acc tiny(int first, const gr_context &c) const {
+  /*
+  ** A thread's `count` lanes with one element each, folded by halves: lanes at, at + apart, at + 2 apart, ...
+  ** Of these, first, first + step, ... here.
+  */
+  template <class Q, int count, int first = 0, int step = 1>
+  __device__ __forceinline__ gr_acc tiny(int at, int apart, const gr_context &c) const {
     if constexpr (step == count) {
       typename Q::Lane l = Q::start();
-      if (first < n) add<Q>(l, first, c);
+      if (at + first * apart < n) add<Q>(l, at + first * apart, c);
       return Q::state(l, c);
     } else {
-      gr_acc low = tiny<Q, count, step * 2>(first, c), high = tiny<Q, count, step * 2>(first + step, c);
+      gr_acc low = tiny<Q, count, first, step * 2>(at, apart, c), high = tiny<Q, count, first + step, step * 2>(at, apart, c);
       return Q::merge(low, high);
     }
+  }
+  /* Without lanes: every element that falls to this thread. */
+  template <class Q> __device__ __forceinline__ gr_acc any_order(int at, int apart, const gr_context &c) const {
+    typename Q::Lane l = Q::start();
+#pragma unroll 4
+    for (int k = at; k < n; k += apart) add<Q>(l, k, c);
+    if constexpr (Q::kind == GR_ACC_PLACE) Q::mark(l, l.code);
+    return Q::state(l, c);
   }
   /* A row of one thread. */
   template <class Q> __device__ __forceinline__ gr_acc by_thread(const gr_context &c) const {
     if constexpr (Q::lanes) {
-      if (n <= 4) return tiny<Q, 4>(0, c);
-      if (n <= 16) return tiny<Q, 16>(0, c);
-      return tiny<Q, size == 8 ? 32 : 64>(0, c);
+      if (n <= 4) return tiny<Q, 4>(0, 1, c);
+      if (n <= 16) return tiny<Q, 16>(0, 1, c);
+      if (n <= 32 || size == 8) return tiny<Q, 32>(0, 1, c);
+      return tiny<Q, size == 8 ? 32 : 64>(0, 1, c);
     } else {
-      typename Q::Lane l = Q::start();
-#pragma unroll 4
-      for (int k = 0; k < n; k++) add<Q>(l, k, c);
-      if constexpr (Q::kind == GR_ACC_PLACE) Q::mark(l, l.code);
-      return Q::state(l, c);
+      return any_order<Q>(0, 1, c);
     }
+  }
+  /* A row of 2^log neighbouring threads, of which this is number t. */
+  template <class Q> __device__ __forceinline__ gr_acc by_group(int t, int log, const gr_context &c) const {
+    gr_acc acc;
+    if constexpr (Q::lanes) acc = tiny<Q, 8>(t, 1 << log, c);
+    else acc = any_order<Q>(t, 1 << log, c);
+    for (int h = 1 << log >> 1; h > 0; h /= 2) acc = gr_merge_xor<Q>(acc, h);
+    return acc;
   }
   /* A row of the warp: thread t takes lanes t, t + 32, ..., and folds them before the warp folds the rest. */
   template <class Q, int first, int step> __device__ __forceinline__ gr_acc own(int t, const gr_context &c) const {
@@ -97,32 +114,27 @@ template <class R> struct gr_short_row {
   }
   template <class Q> __device__ __forceinline__ gr_acc by_warp(int t, const gr_context &c) const {
     gr_acc acc;
-    if constexpr (Q::lanes) {
-      acc = own<Q, 0, 1>(t, c);
-    } else {
-      typename Q::Lane l = Q::start();
-#pragma unroll 4
-      for (int k = t; k < n; k += 32) add<Q>(l, k, c);
-      if constexpr (Q::kind == GR_ACC_PLACE) Q::mark(l, l.code);
-      acc = Q::state(l, c);
-    }
+    if constexpr (Q::lanes) acc = own<Q, 0, 1>(t, c);
+    else acc = any_order<Q>(t, 32, c);
 #pragma unroll
     for (int h = 16; h > 0; h /= 2) acc = gr_merge_xor<Q>(acc, h);
     return acc;
   }
-  template <class Q> __device__ __forceinline__ gr_acc fold(bool tiny_row, int t, const gr_context &c) const {
-    return tiny_row ? by_thread<Q>(c) : by_warp<Q>(t, c);
+  /* log: 0 for a row of one thread, 5 for one of the warp, else of a group. */
+  template <class Q> __device__ __forceinline__ gr_acc fold(int log, int lane, const gr_context &c) const {
+    if (log == 0) return by_thread<Q>(c);
+    return log == 5 ? by_warp<Q>(lane, c) : by_group<Q>(lane & ((1 << log) - 1), log, c);
   }
-  __device__ __forceinline__ gr_acc reduce(bool tiny_row, int t, gr_context c) const {
+  __device__ __forceinline__ gr_acc reduce(int log, int lane, gr_context c) const {
     if constexpr (R::spread) {
       gr_acc acc;
       acc.f[2] = (double)n;
-      acc.f[0] = fold<typename R::Sum>(tiny_row, t, c).f[0];
+      acc.f[0] = fold<typename R::Sum>(log, lane, c).f[0];
       c.a = acc.f[0] / acc.f[2];
-      acc.f[1] = fold<typename R::Squares>(tiny_row, t, c).f[0];
+      acc.f[1] = fold<typename R::Squares>(log, lane, c).f[0];
       return acc;
     } else {
-      return fold<R>(tiny_row, t, c);
+      return fold<R>(log, lane, c);
     }
   }
 };
@@ -142,23 +154,21 @@ __global__ void __launch_bounds__(gr_short_warps * 32) gr_reduce_short(const __g
   if (R::inputs == 2)
     b = Stage::fill(stage[warp][R::inputs - 1], (const char *)q.job.b.data + row0 * step_b, (rows - 1) * step_b + n * row.size, lane);
   __syncwarp();
-  bool tiny_row = q.threads == 0;
   gr_acc mine = R::identity();
 #pragma unroll 1
   for (int r0 = 0; r0 < rows; r0 += 32) {
-    if (tiny_row) {
-      row.a = a + min(r0 + lane, rows - 1) * step_a;
-      row.b = b + min(r0 + lane, rows - 1) * step_b;
-      mine = row.reduce(true, lane, q.context);
-    } else {
+    /* 32 >> q.threads rows at a time; lane i keeps row r0 + i. */
+    int count = min(32, rows - r0), log = q.threads, step = 32 >> log;
 #pragma unroll 1
-      for (int r = r0; r < min(r0 + 32, rows); r++) {
-        row.a = a + r * step_a;
-        row.b = b + r * step_b;
-        mine = gr_select<R>(lane == r - r0, row.reduce(false, lane, q.context), mine);
-      }
+    for (int r = 0; r < count; r += step) {
+      int own = r0 + min(r + (lane >> log), count - 1);
+      row.a = a + own * step_a;
+      row.b = b + own * step_b;
+      gr_acc acc = row.reduce(log, lane, q.context);
+      if (log > 0) acc = gr_shuffle_from<R>(acc, (lane - r) << log & 31);
+      mine = gr_select<R>(lane >= r && lane < r + step, acc, mine);
     }
-    if (r0 + lane < rows) gr_write<R>(q, mine, row0 + r0 + lane);
+    if (lane < count) gr_write<R>(q, mine, row0 + r0 + lane);
   }
 }
 

@@ -15,6 +15,12 @@ template <class R> __device__ __forceinline__ gr_acc gr_shuffle_xor(gr_acc a, in
   return a;
 }
 
+template <class R> __device__ __forceinline__ gr_acc gr_shuffle_from(gr_acc a, int source) {
+#pragma unroll
+  for (int i = 0; i < R::fields; i++) a.i[i] = __shfl_sync(~0u, (long long)a.i[i], source);
+  return a;
+}
+
 template <class R> __device__ __forceinline__ gr_acc gr_select(bool c, gr_acc a, gr_acc b) {
 #pragma unroll
   for (int i = 0; i < R::fields; i++) a.i[i] = c ? a.i[i] : b.i[i];
