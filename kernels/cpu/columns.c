@@ -37,7 +37,7 @@ static void do_strip(const gr_plan *p, int64_t v, int columns, int64_t from, int
   const gr_vec *x = &p->job->a, *y = &p->job->b;
   const int leaf = GR_LEAF(p->size), turn_y = p->inputs == 2 && y->step == p->size && y->stride != p->size;
   const int64_t pitch = (n < leaf ? n : leaf) * p->size + PAD;
-  char a[STRIP_BYTES + MOST_COLUMNS * PAD], b[STRIP_BYTES + MOST_COLUMNS * PAD];
+  _Alignas(64) char a[STRIP_BYTES + MOST_COLUMNS * PAD], b[STRIP_BYTES + MOST_COLUMNS * PAD];
   uint64_t room[GR_ROW_BYTES * 16 / 8];
   gr_counter c[MOST_COLUMNS];
   int64_t left;
