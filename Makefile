@@ -29,7 +29,12 @@ CUDA_ARCHS ?= $(or $(local_arch),90)
 compress := -Xfatbin -compress-all$(if $(strip $(NVCC)),$(if $(findstring compress-mode,$(shell $(NVCC) --help 2>/dev/null)), --compress-mode=size))
 release_archs = 75 80 86 89 90 100 120
 last_arch = $(lastword $(CUDA_ARCHS))
-gencode = $(foreach a,$(CUDA_ARCHS),-gencode arch=compute_$(a),code=sm_$(a)) -gencode arch=compute_$(last_arch),code=compute_$(last_arch)
+# Neighbours share one pass of the compiler's front: their code is assembled from the same PTX.
+front_86 = 80
+front_89 = 80
+front_100 = 90
+gencode = $(foreach a,$(CUDA_ARCHS),-gencode arch=compute_$(or $(front_$(a)),$(a)),code=sm_$(a)) \
+          -gencode arch=compute_$(last_arch),code=compute_$(last_arch)
 
 # ---- what is built ----
 
