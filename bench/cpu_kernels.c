@@ -228,8 +228,9 @@ int main(int argc, char **argv) {
   const int64_t least = argc > 3 ? atoll(argv[3]) : 16, most = argc > 4 ? atoll(argv[4]) : 10000000;
   static const int64_t sizes[] = {16, 1000, 10000, 100000, 1000000, 10000000, 100000000};
   const double budget = argc > 5 ? atof(argv[5]) * 1e6 : 30e6;
-  char *a = (char *)aligned_alloc(4096, (size_t)most * 8 + 8192), *b = (char *)aligned_alloc(4096, (size_t)most * 8 + 8192);
-  char *out = (char *)aligned_alloc(4096, (size_t)most * 8 + 8192);
+  const size_t room = ((size_t)most * 8 + 8191) / 4096 * 4096;
+  char *a = (char *)aligned_alloc(4096, room), *b = (char *)aligned_alloc(4096, room);
+  char *out = (char *)aligned_alloc(4096, room);
   float *x = (float *)a, *y = (float *)b;
   static work w;
   uint64_t state = 1;
@@ -272,7 +273,9 @@ int main(int argc, char **argv) {
         one = best(which, &w, NULL, budget);
         all = n < 100000 ? one : best(which, &w, gr_threads_run, budget);
         if (n == 16) printf("%16.1f ns a call", one);
-        else printf("  %6.3f %3.0f%% %6.3f %3.0f%%", one / (double)n, 100 * read / one, all / (double)n, 100 * read_all / all);
+        else
+          printf("  %6.3f %3.0f%% %6.3f %3.0f%%", one / (double)n, 100 * read / one, all / (double)n,
+                 100 * read_all / all);
       }
       printf("\n");
       fflush(stdout);

@@ -20,8 +20,8 @@ typedef struct strips {
 } strips;
 
 /* The second input of one column: turned with the first, or shared by all, or gathered. */
-static const void *second(const gr_plan *p, const char *turned, int64_t pitch, int64_t v, int c, int64_t from, int64_t m,
-                          void *room) {
+static const void *second(const gr_plan *p, const char *turned, int64_t pitch, int64_t v, int c, int64_t from,
+                          int64_t m, void *room) {
   const gr_vec *y = &p->job->b;
   const char *data;
   if (p->inputs < 2) return NULL;
@@ -48,8 +48,12 @@ static void do_strip(const gr_plan *p, int64_t v, int columns, int64_t from, int
   }
   for (left = n; left > 0; left -= leaf, from += leaf) {
     const int64_t m = left < leaf ? left : leaf;
-    gr_turn(p->size, a, pitch, (const char *)x->data + v * p->size + from * x->stride, x->stride, m, columns);
-    if (turn_y) gr_turn(p->size, b, pitch, (const char *)y->data + v * p->size + from * y->stride, y->stride, m, columns);
+    const char *row_x = (const char *)x->data + v * p->size + from * x->stride;
+    gr_turn(p->size, a, pitch, row_x, x->stride, m, columns);
+    if (turn_y) {
+      const char *row_y = (const char *)y->data + v * p->size + from * y->stride;
+      gr_turn(p->size, b, pitch, row_y, y->stride, m, columns);
+    }
     for (k = 0; k < columns; k++) {
       gr_acc acc = p->span(a + k * pitch, second(p, turn_y ? b : NULL, pitch, v, k, from, m, room), m, p->job);
       if (p->kind == GR_ACC_PLACE) acc.i[1] += from;

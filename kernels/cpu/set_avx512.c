@@ -3,7 +3,8 @@
 #if GR_CPU_X86
 #include <immintrin.h>
 #if defined(__clang__)
-#pragma clang attribute push(__attribute__((target("avx512f,avx512dq,avx512bw,avx512vl,fma,f16c"))), apply_to = function)
+#pragma clang attribute push(__attribute__((target("avx512f,avx512dq,avx512bw,avx512vl,fma,f16c"))), \
+                             apply_to = function)
 #else
 #pragma GCC target("avx512f,avx512dq,avx512bw,avx512vl,fma,f16c")
 #endif

@@ -60,7 +60,8 @@ static inline __attribute__((always_inline)) void gr_turn_of(int size, char *to,
       gr_turn_square(size, to + c * pitch + k * size, pitch, from + k * stride + c * size, stride);
     for (; c < columns; c++) {
       int i;
-      for (i = 0; i < side; i++) memcpy(to + c * pitch + (k + i) * size, from + (k + i) * stride + c * size, (size_t)size);
+      for (i = 0; i < side; i++)
+        memcpy(to + c * pitch + (k + i) * size, from + (k + i) * stride + c * size, (size_t)size);
     }
   }
 #endif
@@ -68,7 +69,8 @@ static inline __attribute__((always_inline)) void gr_turn_of(int size, char *to,
     for (c = 0; c < columns; c++) memcpy(to + c * pitch + k * size, from + k * stride + c * size, (size_t)size);
 }
 
-static inline void gr_turn(int size, char *to, int64_t pitch, const char *from, int64_t stride, int64_t rows, int columns) {
+static inline void gr_turn(int size, char *to, int64_t pitch, const char *from, int64_t stride, int64_t rows,
+                           int columns) {
   switch (size) {
     case 1: gr_turn_of(1, to, pitch, from, stride, rows, columns); break;
     case 2: gr_turn_of(2, to, pitch, from, stride, rows, columns); break;

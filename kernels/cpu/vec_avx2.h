@@ -41,7 +41,8 @@ GR_INLINE vd vd_load(gr_dtype t, const void *p) {
       return (vd)_mm256_set_pd((double)i[3], (double)i[2], (double)i[1], (double)i[0]);
     }
     case GR_F16: return (vd)_mm256_cvtps_pd(_mm_cvtph_ps(_mm_loadl_epi64(q)));
-    case GR_BF16: return (vd)_mm256_cvtps_pd(_mm_castsi128_ps(_mm_slli_epi32(_mm_cvtepu16_epi32(_mm_loadl_epi64(q)), 16)));
+    case GR_BF16:
+      return (vd)_mm256_cvtps_pd(_mm_castsi128_ps(_mm_slli_epi32(_mm_cvtepu16_epi32(_mm_loadl_epi64(q)), 16)));
     case GR_F32: return (vd)_mm256_cvtps_pd(_mm_loadu_ps((const float *)p));
     default: return (vd)_mm256_loadu_pd((const double *)p);
   }
@@ -55,7 +56,8 @@ GR_INLINE vf vf_load(gr_dtype t, const void *p) {
     case GR_F32: return (vf)_mm256_loadu_ps((const float *)p);
     default: {
       __m128 low = _mm256_cvtpd_ps(_mm256_loadu_pd((const double *)p));
-      return (vf)_mm256_insertf128_ps(_mm256_castps128_ps256(low), _mm256_cvtpd_ps(_mm256_loadu_pd((const double *)p + 4)), 1);
+      __m128 high = _mm256_cvtpd_ps(_mm256_loadu_pd((const double *)p + 4));
+      return (vf)_mm256_insertf128_ps(_mm256_castps128_ps256(low), high, 1);
     }
   }
 }
@@ -95,8 +97,12 @@ GR_INLINE vf vf_and(vf x, vf y) { return (vf)_mm256_and_ps((__m256)x, (__m256)y)
 GR_INLINE vd vd_and(vd x, vd y) { return (vd)_mm256_and_pd((__m256d)x, (__m256d)y); }
 GR_INLINE vf_mask vf_no_mask(void) { return vf_set(0); }
 GR_INLINE vd_mask vd_no_mask(void) { return vd_set(0); }
-GR_INLINE vf_mask vf_nan(vf_mask m, vf x, vf y) { return vf_or(m, (vf)_mm256_cmp_ps((__m256)x, (__m256)y, _CMP_UNORD_Q)); }
-GR_INLINE vd_mask vd_nan(vd_mask m, vd x, vd y) { return vd_or(m, (vd)_mm256_cmp_pd((__m256d)x, (__m256d)y, _CMP_UNORD_Q)); }
+GR_INLINE vf_mask vf_nan(vf_mask m, vf x, vf y) {
+  return vf_or(m, (vf)_mm256_cmp_ps((__m256)x, (__m256)y, _CMP_UNORD_Q));
+}
+GR_INLINE vd_mask vd_nan(vd_mask m, vd x, vd y) {
+  return vd_or(m, (vd)_mm256_cmp_pd((__m256d)x, (__m256d)y, _CMP_UNORD_Q));
+}
 GR_INLINE int vf_any(vf_mask m) { return _mm256_movemask_ps((__m256)m) != 0; }
 GR_INLINE int vd_any(vd_mask m) { return _mm256_movemask_pd((__m256d)m) != 0; }
 #define GR_HALVES(name, op)                                                             \
@@ -117,3 +123,25 @@ GR_INLINE int vf_any_sign(vf x) { return vf_any(x); }
 GR_INLINE int vf_all_sign(vf x) { return _mm256_movemask_ps((__m256)x) == 0xff; }
 GR_INLINE int vd_any_sign(vd x) { return vd_any(x); }
 GR_INLINE int vd_all_sign(vd x) { return _mm256_movemask_pd((__m256d)x) == 0xf; }
+
+/* The sum of n bytes, each xor-ed with flip. */
+GR_INLINE uint64_t gr_sum_bytes(const void *x, int64_t n, char flip) {
+  const char *p = (const char *)x;
+  const __m256i zero = _mm256_setzero_si256(), change = _mm256_set1_epi8(flip);
+  __m256i one = zero, two = zero;
+  uint64_t sums[4], total = 0;
+  int k;
+  for (; n >= 2 * 32; n -= 2 * 32, p += 2 * 32) {
+    const __m256i u = _mm256_loadu_si256((const __m256i *)(const void *)p);
+    const __m256i v = _mm256_loadu_si256((const __m256i *)(const void *)(p + 32));
+    GR_PREFETCH(p + GR_AHEAD);
+    GR_PREFETCH(p + GR_AHEAD + 32);
+    one = _mm256_add_epi64(one, _mm256_sad_epu8(_mm256_xor_si256(u, change), zero));
+    two = _mm256_add_epi64(two, _mm256_sad_epu8(_mm256_xor_si256(v, change), zero));
+  }
+  one = _mm256_add_epi64(one, two);
+  memcpy(sums, &one, sizeof(sums));
+  for (k = 0; k < 4; k++) total += sums[k];
+  for (; n > 0; n--, p++) total += (uint8_t)(*p ^ flip);
+  return total;
+}

@@ -13,8 +13,12 @@ GR_INLINE vd vd_set(double x) { return (vd)_mm512_set1_pd(x); }
 GR_INLINE vf vf_set(float x) { return (vf)_mm512_set1_ps(x); }
 GR_INLINE vd vd_abs(vd x) { return (vd)_mm512_abs_pd((__m512d)x); }
 /* The first n lanes of x, the others of y. */
-GR_INLINE vd vd_first(int n, vd x, vd y) { return (vd)_mm512_mask_mov_pd((__m512d)y, (__mmask8)((1u << n) - 1), (__m512d)x); }
-GR_INLINE vf vf_first(int n, vf x, vf y) { return (vf)_mm512_mask_mov_ps((__m512)y, (__mmask16)((1u << n) - 1), (__m512)x); }
+GR_INLINE vd vd_first(int n, vd x, vd y) {
+  return (vd)_mm512_mask_mov_pd((__m512d)y, (__mmask8)((1u << n) - 1), (__m512d)x);
+}
+GR_INLINE vf vf_first(int n, vf x, vf y) {
+  return (vf)_mm512_mask_mov_ps((__m512)y, (__mmask16)((1u << n) - 1), (__m512)x);
+}
 
 GR_INLINE __m512i gr_bf16_bits(const void *p) {
   return _mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)p)), 16);
@@ -110,3 +114,25 @@ GR_INLINE int vf_any_sign(vf x) { return _mm512_movepi32_mask((__m512i)x) != 0; 
 GR_INLINE int vf_all_sign(vf x) { return _mm512_movepi32_mask((__m512i)x) == 0xffff; }
 GR_INLINE int vd_any_sign(vd x) { return _mm512_movepi64_mask((__m512i)x) != 0; }
 GR_INLINE int vd_all_sign(vd x) { return _mm512_movepi64_mask((__m512i)x) == 0xff; }
+
+/* The sum of n bytes, each xor-ed with flip. */
+GR_INLINE uint64_t gr_sum_bytes(const void *x, int64_t n, char flip) {
+  const char *p = (const char *)x;
+  const __m512i zero = _mm512_setzero_si512(), change = _mm512_set1_epi8(flip);
+  __m512i one = zero, two = zero;
+  uint64_t sums[8], total = 0;
+  int k;
+  for (; n >= 2 * 64; n -= 2 * 64, p += 2 * 64) {
+    const __m512i u = _mm512_loadu_si512((const __m512i *)(const void *)p);
+    const __m512i v = _mm512_loadu_si512((const __m512i *)(const void *)(p + 64));
+    GR_PREFETCH(p + GR_AHEAD);
+    GR_PREFETCH(p + GR_AHEAD + 64);
+    one = _mm512_add_epi64(one, _mm512_sad_epu8(_mm512_xor_si512(u, change), zero));
+    two = _mm512_add_epi64(two, _mm512_sad_epu8(_mm512_xor_si512(v, change), zero));
+  }
+  one = _mm512_add_epi64(one, two);
+  memcpy(sums, &one, sizeof(sums));
+  for (k = 0; k < 8; k++) total += sums[k];
+  for (; n > 0; n--, p++) total += (uint8_t)(*p ^ flip);
+  return total;
+}

@@ -7,9 +7,11 @@
 
 #if defined(__GNUC__)
 #define GR_INLINE static inline __attribute__((always_inline, unused))
+#define GR_MAYBE_UNUSED __attribute__((unused))
 #define GR_PREFETCH(p) __builtin_prefetch(p)
 #else
 #define GR_INLINE static inline
+#define GR_MAYBE_UNUSED
 #define GR_PREFETCH(p) ((void)(p))
 #endif
 
