@@ -18,6 +18,7 @@ typedef struct gr_bins {
   double first, per_bin;
   double quick_first, quick_half; /* the f64 estimate: where bin 0 starts, 0.5 - its error in bins */
   float quick_first_f, per_bin_f, quick_half_f; /* the f32 estimate, likewise */
+  float quick_add_f;                            /* -quick_first * per_bin - 1/2 */
   float middle, half_bins;                      /* (bins - 1) / 2, bins / 2 */
   float cell_first, per_width; /* the table over uneven edges: where it starts, 1 / its width */
   uint64_t magic; /* 2^64 / bins + 1 */
@@ -130,7 +131,7 @@ template <> struct gr_quick_even<true> {
   static const uint32_t bias = 0x4b400000u;
   template <typename T>
   static __device__ __forceinline__ uint32_t bin(const gr_bins &b, const uint32_t *, T, float x, bool &sure) {
-    float t = __fmaf_rn(x - b.quick_first_f, b.per_bin_f, -0.5f), m = t + 12582912.0f;
+    float t = __fmaf_rn(x, b.per_bin_f, b.quick_add_f), m = t + 12582912.0f;
     sure = (fabsf(t - (m - 12582912.0f)) < b.quick_half_f) & (fabsf(t - b.middle) < b.half_bins);
     return __float_as_uint(m);
   }

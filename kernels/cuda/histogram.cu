@@ -102,17 +102,18 @@ gr_hist_merge(const __grid_constant__ gr_hist a, int32_t units, int32_t groups) 
 
 /*
 ** The estimates of evenly spaced bins and how far they may be off, in bins: rounding of the sample (32-bit
-** integers in f32), of the first edge, of the difference and of the product, with a quarter to spare. Integer
-** samples on integer edges are taken at x + 1/2, which lies off every edge.
+** integers in f32), of the factor, of the summand and of the result, with a quarter to spare. Integer samples on
+** integer edges are taken at x + 1/2, which lies off every edge.
 */
 static enum gr_hist_way estimate(gr_bins *b, gr_dtype t, double first, double last, int whole) {
   double most = fmax(fabs(first), fabs(last)) * b->per_bin, wide = t == GR_U32 || t == GR_I32 ? most : 0;
-  double error = 7.5e-8 * (wide + fabs(first) * b->per_bin + 3.0 * b->bins) + 1e-6;
+  double error = 7.5e-8 * (wide + most + fabs(first) * b->per_bin + 2.0 * b->bins) + 1e-6;
   double half = whole && !gr_is_float(t) ? 0.5 : 0.0;
   int ordinary = b->per_bin > 1e-30 && b->per_bin < 1e30 && fabs(first) < 1e30 && fabs(last) < 1e30;
   b->quick_first = first - half;
   b->quick_half = 0.5 - ((most + b->bins) * 2.0e-14 + 1e-9);
   b->quick_first_f = (float)(first - half);
+  b->quick_add_f = (float)(-b->quick_first * b->per_bin - 0.5);
   b->per_bin_f = (float)b->per_bin;
   b->quick_half_f = (float)(0.5 - error);
   b->middle = (float)(0.5 * (b->bins - 1));

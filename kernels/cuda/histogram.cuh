@@ -97,7 +97,7 @@ static __device__ __forceinline__ void gr_count_pack(const gr_hist &a, const uin
 /* All samples of this block's unit. */
 template <typename T, class Quick, class Sink>
 static __device__ __forceinline__ void gr_count_all(const gr_hist &a, const uint32_t *table, Sink &sink) {
-  const int deep = sizeof(T) == 2 ? 2 : 4; /* loads at once: as many as registers allow */
+  const int deep = sizeof(T) > 2 ? 4 : Sink::several ? 2 : 3; /* loads at once: as many as registers allow */
   int64_t unit = blockIdx.x / (uint32_t)a.parts, units = gridDim.x / (uint32_t)a.parts;
   int64_t threads = blockDim.x, v = unit * deep * threads + threadIdx.x, step = units * deep * threads;
   if (!a.contiguous) {
@@ -143,6 +143,7 @@ extern __shared__ uint32_t gr_hist_shared[];
 ** goes to a spare word, so that a hit needs no branch.
 */
 template <uint32_t bias, bool parts> struct gr_shared_sink {
+  static const bool several = parts;
   uint32_t first, bins; /* of this block's part */
   uint32_t zero, step;  /* shared address of this thread's copy of bin -bias, bytes from bin to bin */
   uint32_t spare;
@@ -241,6 +242,7 @@ static __global__ void __launch_bounds__(1024, 1) gr_hist_blocks(const __grid_co
 ** misses of a warp that hit the same bin are added at once. So neither constant nor sorted data collapse.
 */
 template <uint32_t bias> struct gr_global_sink {
+  static const bool several = true;
   unsigned long long *counts;
   uint32_t tails[3];
   __device__ __forceinline__ void hit(uint32_t k, bool valid) {
