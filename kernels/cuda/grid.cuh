@@ -19,7 +19,7 @@ struct gr_reduce_args {
   int warps, passes;  /* gr_reduce_leaves: a node is 2^warps x passes leaves */
   int threads, rows;  /* gr_reduce_short: 2^threads of a row, rows of a warp */
   int apart;          /* gr_reduce_columns: a thread takes every 2^wide-th column, not neighbours */
-  int wide, deep, together, each; /* gr_reduce_columns: logarithms too; see there. There rows: of a lane, as a logarithm */
+  int wide, deep, together, each; /* gr_reduce_columns: logarithms too; see there. There rows: 1 + log2 of flights of a lane, or 0 */
   int64_t *node;
   unsigned *counter;
   uint64_t *done;

@@ -121,7 +121,9 @@ bool aligned(const gr_vec &v, int64_t bytes) { return ((uintptr_t)v.data | (uint
 void plan_columns(Plan &p, const gr_tune &t, int sms, int each) {
   const gr_reduce_job &j = p.args.job;
   int size = size_of(j.dtype);
-  int64_t lanes = power_of_two(clamp(j.n, 1, GR_LANES(size))), deep = clamp(lanes / 16, 1, 32);
+  bool one_each = j.n <= GR_LANES(size); /* one element to a lane: flights of 8 lanes */
+  int64_t lanes = power_of_two(clamp(j.n, 8, GR_LANES(size)));
+  int64_t groups = one_each ? lanes / 8 : lanes, deep = one_each ? clamp(groups / 2, 1, 32) : size == 4 ? 16 : 32;
   int64_t words = power_of_two(ceil_div(j.count, each)), wide = clamp(words, 1, gr_block_columns / deep);
   int64_t together = clamp(gr_block_columns / deep / wide, 1, clamp(power_of_two(p.args.leaves), 1, 8));
   int64_t enough = (int64_t)sms * t.column_blocks;
@@ -134,9 +136,9 @@ void plan_columns(Plan &p, const gr_tune &t, int sms, int each) {
   p.args.deep = log2_of(deep);
   p.args.wide = log2_of(wide);
   p.args.together = log2_of(together);
-  p.args.each = log2_of(lanes / deep);
+  p.args.each = log2_of(groups / deep);
   p.args.apart = !aligned(j.a, each * size) || !aligned(j.b, each * size);
-  p.args.rows = log2_of(power_of_two(clamp(ceil_div(j.n, GR_LANES(size)), 1, GR_LEAF_ROWS(size))));
+  p.args.rows = one_each ? 0 : j.n <= 8 * GR_LANES(size) ? 1 : log2_of(GR_LEAF_ROWS(size) / 8) + 1;
   p.args.nodes = ceil_div(p.args.leaves, together);
   p.launch.shape = GR_COLUMNS;
   p.launch.threads = (unsigned)(wide * deep * together);

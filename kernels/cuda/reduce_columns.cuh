@@ -1,8 +1,9 @@
 /*
 ** Columns: neighbouring vectors are neighbours in memory. A thread takes a word of columns and some lanes of
-** a leaf. A block is wide words x deep lanes x `together` leaves; a thread takes `each` lanes, deep apart, of
-** 2^rows elements, in the order in which folding by halves needs them: their numbers bit-reversed. (These
-** four are powers of two, kept as logarithms.)
+** a leaf; a block is wide words x deep lanes x `together` leaves (powers of two, kept as logarithms). Loads
+** go in flights of 8. If a lane has several elements, a flight is 8 of one lane (q.rows says how many flights
+** a lane has, plus one); if not, it is one element of 8 lanes as far apart as lanes get, which fold at once.
+** What flights leave is folded in the order of halving: a thread's 2^each lanes bit-reversed, by a stack.
 */
 #ifndef GR_REDUCE_COLUMNS_CUH
 #define GR_REDUCE_COLUMNS_CUH
@@ -17,11 +18,11 @@ template <class R> constexpr int gr_columns_most = !R::lanes ? 8 : R::kind == GR
 template <class R>
 constexpr int gr_columns_each = 16 / gr_size<R::dtype> < gr_columns_most<R> ? 16 / gr_size<R::dtype> : gr_columns_most<R>;
 
-/* How many lanes a thread takes at most, as a logarithm: many, so that a block reads wide rows. */
-constexpr int gr_columns_levels = 4;
+/* How many times a thread's lanes halve, at most. */
+template <gr_dtype D> constexpr int gr_columns_levels = gr_size<D> == 1 ? 4 : gr_size<D> == 8 ? 2 : 3;
 
 template <class Q, int C> struct gr_column_stack {
-  static constexpr int levels = gr_columns_levels;
+  static constexpr int levels = gr_columns_levels<Q::dtype>;
   gr_acc level[levels][C];
   /* State number i (counted from 0) is done: merge it with the equally large neighbours before it. */
   __device__ __forceinline__ void push(gr_acc (&v)[C], int i) {
@@ -52,74 +53,83 @@ template <gr_dtype D, int C> __device__ __forceinline__ uint4 gr_load_columns(co
 }
 
 template <class R> struct gr_column_reader {
-  static constexpr int C = gr_columns_each<R>, size = gr_size<R::dtype>, flight = R::inputs == 2 ? 4 : 8;
+  static constexpr int C = gr_columns_each<R>, size = gr_size<R::dtype>, flight = 8;
   const gr_reduce_args &q;
-  const int64_t v;   /* first column */
-  const int valid;   /* columns of this thread */
-  const int ly;      /* first lane */
+  const int64_t v;     /* first column */
+  const int valid;     /* columns of this thread */
+  const int ly;        /* first lane */
   const int64_t first; /* of the leaf */
+
+  __device__ __forceinline__ void load(uint4 (&w)[flight], const gr_vec &vec, int k0, int apart, int left) const {
+    const char *p = (const char *)vec.data + v * size + (first + k0) * vec.stride;
+    int64_t step = apart * vec.stride;
+#pragma unroll
+    for (int j = 0; j < flight; j++, p += step) {
+      w[j] = make_uint4(0, 0, 0, 0);
+      if (k0 + j * apart >= left) continue;
+      if (q.apart) w[j] = gr_gather<R::dtype, C>(p, (int64_t)size << q.wide, valid);
+      else w[j] = gr_load_columns<R::dtype, C>(p);
+    }
+  }
+
+  template <class Q> __device__ __forceinline__ void add(typename Q::Lane &l, const uint4 &a, const uint4 &b, int i, int k,
+                                                         gr_context c, const double (&mean)[C]) const {
+    if (Q::red == GR_RED_SPREAD) c.a = mean[i];
+    Q::add(l, gr_pick<R::dtype>(a, i), gr_pick<R::dtype>(b, i), c, k);
+  }
+
+  /* One element of each of 8 lanes: lane j and lane j + 4, then j and j + 2, then the last two. */
+  template <class Q, int j = 0, int step = 1>
+  __device__ __forceinline__ gr_acc halve(const uint4 (&a)[flight], const uint4 (&b)[flight], int i, int k0, int apart, int left,
+                                          const gr_context &c, const double (&mean)[C]) const {
+    if constexpr (step == flight) {
+      typename Q::Lane l = Q::start();
+      if (k0 + j * apart < left) add<Q>(l, a[j], b[j], i, 0, c, mean);
+      return Q::state(l, c);
+    } else {
+      return Q::merge(halve<Q, j, step * 2>(a, b, i, k0, apart, left, c, mean),
+                      halve<Q, j + step, step * 2>(a, b, i, k0, apart, left, c, mean));
+    }
+  }
 
   /* This thread's lanes of the leaf, folded as far as one thread can. */
   template <class Q>
   __device__ __forceinline__ void read(gr_acc (&v_out)[C], const gr_context &c, const double (&mean)[C]) const {
     typename Q::Lane l[C];
     gr_column_stack<Q, C> stack;
-    int steps = 1 << (q.each + q.rows);
-    int64_t left = min(q.job.n - first, (int64_t)GR_LEAF(size)), stride_a = q.job.a.stride, stride_b = q.job.b.stride;
-    const char *pa = (const char *)q.job.a.data + v * size + first * stride_a;
-    const char *pb = (const char *)q.job.b.data + v * size + first * stride_b;
-    if (valid <= 0) left = 0;
+    bool by_lane = q.rows > 0; /* several elements to a lane */
+    int more = by_lane ? q.rows - 1 : 0, apart = by_lane ? GR_LANES(size) : 1 << (q.each + q.deep), flights = 1 << (q.each + more);
+    int left = valid > 0 ? (int)min(q.job.n - first, (int64_t)GR_LEAF(size)) : 0;
 #pragma unroll
     for (int i = 0; i < C; i++) l[i] = Q::start();
 #pragma unroll 1
-    for (int s0 = 0; s0 < steps; s0 += flight) {
+    for (int f = 0; f < flights; f++) {
       uint4 a[flight], b[flight];
+      int group = f >> more, turned = q.each == 0 ? 0 : (int)(__brev(group) >> (32 - q.each));
+      int k0 = ly + (turned << q.deep) + (f & ((1 << more) - 1)) * flight * GR_LANES(size);
+      load(a, q.job.a, k0, apart, left);
+      if (R::inputs == 2) load(b, q.job.b, k0, apart, left);
+      if (Q::lanes && !by_lane) {
 #pragma unroll
-      for (int s = 0; s < flight; s++) {
-        int k = position<Q::lanes>(s0 + s);
-        a[s] = b[s] = make_uint4(0, 0, 0, 0);
-        if (s0 + s < steps && k < left) {
-          if (q.apart) {
-            a[s] = gr_gather<R::dtype, C>(pa + k * stride_a, (int64_t)size << q.wide, valid);
-            if (R::inputs == 2) b[s] = gr_gather<R::dtype, C>(pb + k * stride_b, (int64_t)size << q.wide, valid);
-          } else {
-            a[s] = gr_load_columns<R::dtype, C>(pa + k * stride_a);
-            if (R::inputs == 2) b[s] = gr_load_columns<R::dtype, C>(pb + k * stride_b);
-          }
-        }
+        for (int i = 0; i < C; i++) v_out[i] = halve<Q>(a, b, i, k0, apart, left, c, mean);
+      } else {
+#pragma unroll
+        for (int j = 0; j < flight; j++)
+          if (k0 + j * apart < left)
+#pragma unroll
+            for (int i = 0; i < C; i++) add<Q>(l[i], a[j], b[j], i, k0 + j * apart, c, mean);
       }
 #pragma unroll
-      for (int s = 0; s < flight; s++) {
-        int k = position<Q::lanes>(s0 + s);
-        if (s0 + s < steps && k < left) {
-#pragma unroll
-          for (int i = 0; i < C; i++) {
-            gr_context own = c;
-            if (Q::red == GR_RED_SPREAD) own.a = mean[i];
-            Q::add(l[i], gr_pick<R::dtype>(a[s], i), gr_pick<R::dtype>(b[s], i), own, k);
-          }
-        }
-        if (Q::lanes && s0 + s < steps && ((s0 + s + 1) & ((1 << q.rows) - 1)) == 0) {
-#pragma unroll
-          for (int i = 0; i < C; i++) v_out[i] = Q::state(l[i], c), l[i] = Q::start();
-          stack.push(v_out, (s0 + s) >> q.rows);
-        }
+      for (int i = 0; i < C; i++) {
+        if constexpr (Q::kind == GR_ACC_PLACE) Q::mark(l[i], first + l[i].code), Q::forget(l[i]);
+        if (Q::lanes && by_lane && (f + 1) >> more > group) v_out[i] = Q::state(l[i], c), l[i] = Q::start();
       }
-      if constexpr (Q::kind == GR_ACC_PLACE) {
-#pragma unroll
-        for (int i = 0; i < C; i++) Q::mark(l[i], first + l[i].code);
-      }
+      if (Q::lanes && (f + 1) >> more > group) stack.push(v_out, group);
     }
     if (!Q::lanes) {
 #pragma unroll
       for (int i = 0; i < C; i++) v_out[i] = Q::state(l[i], c);
     }
-  }
-  /* Where in the leaf a thread's s-th element lies; without lanes, simply in rising order. */
-  template <bool by_lane> __device__ __forceinline__ int position(int s) const {
-    if (!by_lane) return ly + (s << q.deep);
-    int turned = q.each == 0 ? 0 : (int)(__brev(s >> q.rows) >> (32 - q.each));
-    return ly + (turned << q.deep) + (s & ((1 << q.rows) - 1)) * GR_LANES(size);
   }
 };
 

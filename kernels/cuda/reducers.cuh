@@ -354,6 +354,8 @@ template <gr_reducer RED, gr_dtype D> struct gr_place : gr_common<RED, D> {
     if (!narrow) l.recent = gr_lowest<K>();
     l.code = -1;
   }
+  /* The next adds may lie before this lane's best: compare with nothing. */
+  static __device__ __forceinline__ void forget(Lane &l) { l.recent = gr_lowest<K>(); }
   static __device__ __forceinline__ gr_acc state(const Lane &l, const gr_context &) {
     gr_acc a = B::identity();
     if (l.place >= 0) {
