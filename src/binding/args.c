@@ -147,13 +147,13 @@ int gr_l_op_arg(lua_State *L, int arg) {
   return op;
 }
 
-void gr_l_check_range(lua_State *L, int arg, int64_t n, int64_t *first, int64_t *count) {
-  int64_t i = lua_isnoneornil(L, arg) ? 1 : gr_l_check_int(L, arg);
-  int64_t j = lua_isnoneornil(L, arg + 1) ? n : gr_l_check_int(L, arg + 1);
+void gr_l_check_range(lua_State *L, int low, int high, int64_t n, int64_t *first, int64_t *count) {
+  int64_t i = lua_isnoneornil(L, low) ? 1 : gr_l_check_int(L, low);
+  int64_t j = lua_isnoneornil(L, high) ? n : gr_l_check_int(L, high);
   if (i < 0) i += n + 1;
   if (j < 0) j += n + 1;
-  if (i < 1 || i > n + 1 || (i > n && j >= i)) gr_l_argerror(L, arg, "position from 1 to %lld expected, got %lld", (long long)n, (long long)i);
-  if (j > n || j < i - 1) gr_l_argerror(L, arg + 1, "position from %lld to %lld expected, got %lld", (long long)i - 1, (long long)n, (long long)j);
+  if (i < 1 || i > n + 1 || (i > n && j >= i)) gr_l_argerror(L, low, "position from 1 to %lld expected, got %lld", (long long)n, (long long)i);
+  if (j > n || j < i - 1) gr_l_argerror(L, high, "position from %lld to %lld expected, got %lld", (long long)i - 1, (long long)n, (long long)j);
   *first = i - 1;
   *count = j - i + 1;
 }

@@ -66,15 +66,9 @@ static int l_slice(lua_State *L) {
   gr_array *a = gr_l_check_array(L, 1);
   int64_t step = lua_isnoneornil(L, 4) ? 1 : gr_l_check_int(L, 4), first, count;
   if (step == 0) gr_l_argerror(L, 4, "step of 1 or more, or -1 or less, expected, got 0");
-  lua_settop(L, 3);
-  if (step < 0) { /* the same range from the other end: i down to j */
-    lua_pushvalue(L, 2);
-    lua_pushvalue(L, 3);
-    lua_replace(L, 2);
-    lua_replace(L, 3);
-    gr_l_check_range(L, 2, a->n, &first, &count);
-    first += count - 1;
-  } else gr_l_check_range(L, 2, a->n, &first, &count);
+  int down = step < 0; /* from i down to j: the same range from its other end */
+  gr_l_check_range(L, 2 + down, 3 - down, a->n, &first, &count);
+  if (down) first += count - 1;
   gr_array *view = gr_l_push_array(L);
   int64_t stride = step < 0 ? -step : step;
   gr_array_view(a, view, first, step, count ? (count - 1) / stride + 1 : 0);
@@ -84,7 +78,7 @@ static int l_slice(lua_State *L) {
 /* The elements of arguments arg, arg + 1 of a, on the host. */
 static gr_array host_range(lua_State *L, gr_context *c, gr_array *a, gr_vec *v) {
   int64_t first, count;
-  gr_l_check_range(L, 2, a->n, &first, &count);
+  gr_l_check_range(L, 2, 3, a->n, &first, &count);
   gr_array part = *a;
   part.offset += first * a->stride;
   part.n = count;

@@ -58,8 +58,8 @@ gr_dtype gr_l_opt_dtype(lua_State *L, int arg, gr_dtype otherwise);
 int gr_l_dtype_arg(lua_State *L, int arg, const char *name); /* the dtype called name, or an error */
 int gr_l_op_arg(lua_State *L, int arg);                      /* an operation of one input */
 
-/* Positions i, j with negatives from the end; 1 <= i, j <= n, or j == i - 1 for none. From arguments arg, arg + 1. */
-void gr_l_check_range(lua_State *L, int arg, int64_t n, int64_t *first, int64_t *count);
+/* Positions i, j with negatives from the end; 1 <= i, j <= n, or j == i - 1 for none. low, high: which arguments. */
+void gr_l_check_range(lua_State *L, int low, int high, int64_t n, int64_t *first, int64_t *count);
 
 /* ---- options ---- */
 

@@ -1,0 +1,47 @@
+-- Touches every operation, dtype and kind of view once at small sizes: for compute-sanitizer, which makes all slow.
+local gr = require "gpureduce"
+
+local dtypes = { "u8", "i8", "u16", "i16", "u32", "i32", "i64", "f16", "bf16", "f32", "f64" }
+local ops = { "sum", "prod", "min", "max", "minmax", "mean", "var", "std", "argmin", "argmax", "any", "all", "count" }
+local calls = 0
+
+local function each(a, b, float)
+  for _, op in ipairs(ops) do gr[op](a) end
+  for _, p in ipairs { 1, 2, math.huge } do a:norm(p) end
+  for _, op in ipairs { "dot", "mse", "cosine" } do gr[op](a, b) end
+  if float then
+    for _, mode in ipairs { "f32", "kahan", "neumaier" } do
+      a:sum { accumulate = mode }
+      a:dot(b, { accumulate = mode })
+    end
+    a:rmsnorm(b)
+  end
+  for _, op in ipairs { "sum", "prod", "min", "max" } do
+    a:scan(op)
+    a:scan(op, { exclusive = true, reverse = true })
+  end
+  for _, bins in ipairs { 3, 300, 9000, 70000 } do a:histogram { bins = bins, min = -1, max = 100 } end
+  a:copy():fill(1)
+  a:equal(b)
+  calls = calls + 1
+end
+
+for _, dtype in ipairs(dtypes) do
+  local float = dtype:match("f") ~= nil
+  for _, n in ipairs { 1, 35, 1031, 9000 } do
+    local a, b = gr.array(2 * n + 20, dtype), gr.array(2 * n + 20, dtype)
+    for k = 1, 2 * n + 20, 7 do a[k], b[k] = k % 90, k % 50 end
+    for _, view in ipairs { { 1, n, 1 }, { 4, n + 3, 1 }, { 2, 2 * n + 1, 2 }, { n, 1, -1 } } do
+      each(a:slice(view[1], view[2], view[3]), b:slice(view[1], view[2], view[3]), float)
+    end
+    local m = a:slice(2, 2 * n + 1)
+    for axis = 1, 2 do
+      for _, rows in ipairs { 2, n } do
+        for _, op in ipairs(ops) do gr[op](m, { rows = rows, axis = axis }) end
+        gr.dot(m, m, { rows = rows, axis = axis, pairs = true })
+      end
+    end
+  end
+  if float then gr.rand(5000, dtype):sum() gr.randn(5000, dtype):sum() end
+end
+print(gr.backend(), calls .. " views touched")
