@@ -256,7 +256,7 @@ template <class S> struct gr_scan_shared {
   __align__(16) char rows[GR_SCAN_WARPS][lead + 4 * in];
   Value row[2][GR_SCAN_ROWS]; /* of each tile: totals, then what lies before each row in the tile */
   Value base[2];              /* all that lies before each tile */
-  int64_t take;               /* the tile taken last */
+  int64_t take[2];            /* which tile each is */
   __device__ __forceinline__ char *elements(int warp, int half, int r) {
     return rows[warp] + lead + (half * 2 + r) * in;
   }
@@ -295,22 +295,22 @@ template <class S> struct gr_scan_place {
   }
   /* A first look at everything at once. */
   __device__ __forceinline__ void peek(int lane) {
-    if (lane <= in_group) first_t = gr_scan_peek(t);
+    if (lane < in_group + (in_group == 31)) first_t = gr_scan_peek(t);
     if (lane < in_super) first_g = gr_scan_peek(g);
     if (super > 0) first_done = gr_scan_peek(done);
   }
 };
 
 /*
-** All that lies before the tile. Whoever has the last tile of a group adds the group up, and the last one of a
-** superblock what lies before the next.
+** All that lies before the tile. Whoever has the last tile of a group (and needs its own total) adds the group up,
+** and the last one of a superblock what lies before the next.
 */
 template <class S>
 static __device__ __forceinline__ typename S::Value gr_scan_look_back(const gr_scan &q, const gr_scan_place<S> &p,
                                                                       int lane) {
   using Value = typename S::Value;
   Value t = S::identity(), g = S::identity(), done = S::identity();
-  if (lane <= p.in_group) t = gr_scan_await<S>(p.first_t, p.t, q.tag);
+  if (lane < p.in_group + (p.in_group == 31)) t = gr_scan_await<S>(p.first_t, p.t, q.tag);
   __syncwarp();
   t = gr_scan_lanes<S>(t, 32, lane);
   Value group_total = __shfl_sync(~0u, t, 31);
@@ -327,18 +327,12 @@ static __device__ __forceinline__ typename S::Value gr_scan_look_back(const gr_s
   return S::join(S::join(done, __shfl_sync(~0u, g, p.in_super)), __shfl_sync(~0u, t, p.in_group));
 }
 
-/* Barriers: of the warps that read and write; of all; and for these to wait until the other has taken a tile. */
+/* Barriers: of the warps that read and write, and of all. */
 static __device__ __forceinline__ void gr_scan_meet() {
   asm volatile("bar.sync 1, %0;" : : "n"(GR_SCAN_WARPS * 32) : "memory");
 }
 static __device__ __forceinline__ void gr_scan_meet_all() {
   asm volatile("bar.sync 2, %0;" : : "n"(GR_SCAN_THREADS) : "memory");
-}
-static __device__ __forceinline__ void gr_scan_taken() {
-  asm volatile("bar.arrive 3, %0;" : : "n"(GR_SCAN_THREADS) : "memory");
-}
-static __device__ __forceinline__ void gr_scan_await_taken() {
-  asm volatile("bar.sync 3, %0;" : : "n"(GR_SCAN_THREADS) : "memory");
 }
 
 /* This lane's eight elements of a row, scanned; `left` elements of the row are there. */
@@ -367,29 +361,18 @@ static __device__ __forceinline__ void gr_scan_results(const gr_scan &q, const t
   }
 }
 
-/*
-** The warp that takes tiles and looks back from each, while the others write the one before and read the next. A
-** tile is taken when nothing keeps the others from reading and publishing it: all other blocks wait for that.
-*/
+/* The warp that looks back, one tile after another, while the others write the one before and read the next. */
 template <class S>
 static __device__ __forceinline__ void gr_scan_looker(const gr_scan &q, gr_scan_shared<S> &s, int lane) {
-  unsigned last_ticket = (unsigned)(q.tiles + gridDim.x - 1); /* the counter wraps to zero when all have asked */
-  int64_t tile = -1, next;
-  for (int half = 0;; half ^= 1) {
-    gr_scan_place<S> place(q, tile, lane);
-    next = lane == 0 ? atomicInc(q.next, last_ticket) : 0;
-    if (tile >= 0) place.peek(lane); /* while the ticket is on its way */
-    if (lane == 0) s.take = next;
-    next = __shfl_sync(~0u, next, 0);
-    gr_scan_taken();
-    if (tile >= 0) {
-      typename S::Value base = gr_scan_look_back<S>(q, place, lane);
-      if (lane == 0) s.base[half] = base;
-      __syncwarp();
-    }
+  for (int half = 1;; half ^= 1) {
     gr_scan_meet_all();
-    if (next >= q.tiles) return;
-    tile = next;
+    int64_t tile = s.take[half];
+    if (tile >= q.tiles) return;
+    gr_scan_place<S> place(q, tile, lane);
+    place.peek(lane);
+    typename S::Value base = gr_scan_look_back<S>(q, place, lane);
+    if (lane == 0) s.base[half] = base;
+    __syncwarp();
   }
 }
 
@@ -414,9 +397,11 @@ gr_scan_tiles(const __grid_constant__ gr_scan q) {
   gr_scan_walk walk_in = gr_scan_walk_of<In>(q.a, q.a_stride), walk_out = gr_scan_walk_of<Out>(q.out, q.out_stride);
   int64_t offset = warp * 2 * GR_SCAN_ROW, tile = -1;
   Value before[2] = {S::identity(), S::identity()}, v[8];
+  unsigned last_ticket = (unsigned)(q.tiles + gridDim.x - 1); /* the counter wraps to zero when all have asked */
+  if (threadIdx.x == 32) s.take[1] = atomicInc(q.next, last_ticket);
   for (;;) {
-    gr_scan_await_taken();
-    int64_t next = s.take;
+    gr_scan_meet();
+    int64_t next = s.take[half ^ 1];
     Value before_next[2];
     if (next < q.tiles) { /* read and add up */
       int64_t at = next * GR_SCAN_TILE + offset, rest = q.n - at;
@@ -432,6 +417,8 @@ gr_scan_tiles(const __grid_constant__ gr_scan q) {
     gr_scan_meet();
     if (warp == 0 && next < q.tiles) gr_scan_rows<S>(q, s, next, half ^ 1, lane);
     gr_scan_meet_all();
+    /* Another tile, now that nothing keeps this block from publishing it: all others wait for that. */
+    if (threadIdx.x == 32 && next < q.tiles) s.take[half] = atomicInc(q.next, last_ticket);
     if (tile >= 0) { /* write */
       int64_t from = tile * GR_SCAN_TILE + offset, left = q.n - from;
       Value base = s.base[half];
