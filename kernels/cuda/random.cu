@@ -40,7 +40,8 @@ template <gr_dtype D> static cudaError_t start(const gr_random_job *job, const g
   bool packed = job->out.stride == gr_size<D> && (uintptr_t)job->out.data % (group * gr_size<D>) == 0;
   void *args[] = {(void *)job, &packed};
   const void *kernel = job->normal ? (const void *)generate<D, 1> : (const void *)generate<D, 0>;
-  return cudaLaunchKernel(kernel, (unsigned)(blocks < most ? blocks : most), THREADS, args, 0, (cudaStream_t)run->stream);
+  cudaStream_t stream = (cudaStream_t)run->stream;
+  return cudaLaunchKernel(kernel, (unsigned)(blocks < most ? blocks : most), THREADS, args, 0, stream);
 }
 
 int gr_cuda_random(const gr_random_job *job, const gr_cuda_run *run) {
