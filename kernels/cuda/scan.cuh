@@ -256,6 +256,7 @@ template <class S> struct gr_scan_shared {
   __align__(16) char rows[GR_SCAN_WARPS][lead + 4 * in];
   Value row[2][GR_SCAN_ROWS]; /* of each tile: totals, then what lies before each row in the tile */
   Value base[2];              /* all that lies before each tile */
+  Value total[2];             /* of each tile */
   int64_t take[2];            /* which tile each is */
   __device__ __forceinline__ char *elements(int warp, int half, int r) {
     return rows[warp] + lead + (half * 2 + r) * in;
@@ -273,7 +274,10 @@ static __device__ __forceinline__ void gr_scan_rows(const gr_scan &q, gr_scan_sh
   if (lane < GR_SCAN_ROWS) v = s.row[half][lane];
   v = gr_scan_lanes<S>(v, GR_SCAN_ROWS, lane);
   total = __shfl_sync(~0u, v, GR_SCAN_ROWS - 1);
-  if (lane == 0) gr_scan_publish<S>(&q.tile[tile], total, q.tag);
+  if (lane == 0) {
+    gr_scan_publish<S>(&q.tile[tile], total, q.tag);
+    s.total[half] = total;
+  }
   v = gr_scan_before<S>(v, lane);
   if (lane < GR_SCAN_ROWS) s.row[half][lane] = v;
 }
@@ -295,22 +299,22 @@ template <class S> struct gr_scan_place {
   }
   /* A first look at everything at once. */
   __device__ __forceinline__ void peek(int lane) {
-    if (lane < in_group + (in_group == 31)) first_t = gr_scan_peek(t);
+    if (lane < in_group) first_t = gr_scan_peek(t);
     if (lane < in_super) first_g = gr_scan_peek(g);
     if (super > 0) first_done = gr_scan_peek(done);
   }
 };
 
 /*
-** All that lies before the tile. Whoever has the last tile of a group (and needs its own total) adds the group up,
+** All that lies before the tile, whose own total is given. Whoever has the last tile of a group adds the group up,
 ** and the last one of a superblock what lies before the next.
 */
 template <class S>
 static __device__ __forceinline__ typename S::Value gr_scan_look_back(const gr_scan &q, const gr_scan_place<S> &p,
-                                                                      int lane) {
+                                                                      typename S::Value total, int lane) {
   using Value = typename S::Value;
-  Value t = S::identity(), g = S::identity(), done = S::identity();
-  if (lane < p.in_group + (p.in_group == 31)) t = gr_scan_await<S>(p.first_t, p.t, q.tag);
+  Value t = lane == p.in_group ? total : S::identity(), g = S::identity(), done = S::identity();
+  if (lane < p.in_group) t = gr_scan_await<S>(p.first_t, p.t, q.tag);
   __syncwarp();
   t = gr_scan_lanes<S>(t, 32, lane);
   Value group_total = __shfl_sync(~0u, t, 31);
@@ -370,7 +374,7 @@ static __device__ __forceinline__ void gr_scan_looker(const gr_scan &q, gr_scan_
     if (tile >= q.tiles) return;
     gr_scan_place<S> place(q, tile, lane);
     place.peek(lane);
-    typename S::Value base = gr_scan_look_back<S>(q, place, lane);
+    typename S::Value base = gr_scan_look_back<S>(q, place, s.total[half], lane);
     if (lane == 0) s.base[half] = base;
     __syncwarp();
   }
@@ -416,6 +420,7 @@ gr_scan_tiles(const __grid_constant__ gr_scan q) {
     }
     gr_scan_meet();
     if (warp == 0 && next < q.tiles) gr_scan_rows<S>(q, s, next, half ^ 1, lane);
+    gr_scan_meet(); /* for racecheck alone, which does not see that the next barrier orders what warp 0 wrote */
     gr_scan_meet_all();
     /* Another tile, now that nothing keeps this block from publishing it: all others wait for that. */
     if (threadIdx.x == 32 && next < q.tiles) s.take[half] = atomicInc(q.next, last_ticket);
