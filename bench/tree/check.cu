@@ -12,10 +12,13 @@
 #include "kernels/cuda/launch.h"
 #include "kernels/numerics.h"
 
-#define CHECK(call)                                                                                \
-  do {                                                                                             \
-    cudaError_t e_ = (cudaError_t)(call);                                                          \
-    if (e_ != cudaSuccess) { printf("line %d: %s\n", __LINE__, cudaGetErrorString(e_)); exit(1); } \
+#define CHECK(call)                                              \
+  do {                                                           \
+    cudaError_t e_ = (cudaError_t)(call);                        \
+    if (e_ != cudaSuccess) {                                     \
+      printf("line %d: %s\n", __LINE__, cudaGetErrorString(e_)); \
+      exit(1);                                                   \
+    }                                                            \
   } while (0)
 
 #define GR_X(id, s, l, type, k) sizeof(type),
@@ -34,19 +37,23 @@ static const int results[][3] = {GR_OPS(GR_X)};
 
 /* ---- the model ---- */
 
-struct Element { double d; float f; int64_t i, key; };
+struct Element {
+  double d;
+  float f;
+  int64_t i, key;
+};
 
 static Element element(gr_dtype t, const char *p) {
   Element e = {};
   switch (t) {
-#define GR_X(id, s, l, type, k)                                                      \
-  case GR_##id: {                                                                    \
-    type x;                                                                          \
-    memcpy(&x, p, sizeof(x));                                                        \
-    e.d = gr_widen_##s(x);                                                           \
-    e.key = gr_key_##s(x);                                                           \
-    e.i = (int64_t)(gr_is_float(t) ? 0 : e.key);                                     \
-    break;                                                                           \
+#define GR_X(id, s, l, type, k)                  \
+  case GR_##id: {                                \
+    type x;                                      \
+    memcpy(&x, p, sizeof(x));                    \
+    e.d = gr_widen_##s(x);                       \
+    e.key = gr_key_##s(x);                       \
+    e.i = (int64_t)(gr_is_float(t) ? 0 : e.key); \
+    break;                                       \
   }
     GR_DTYPES(GR_X)
 #undef GR_X
@@ -60,7 +67,9 @@ static void add(gr_reducer red, gr_acc_kind kind, gr_dtype t, gr_acc *a, float *
                 double sa, double sb) {
   bool integer = !gr_is_float(t);
   switch (red) {
-    case GR_RED_SUM: case GR_RED_PROD: case GR_RED_DOT:
+    case GR_RED_SUM:
+    case GR_RED_PROD:
+    case GR_RED_DOT:
       if (integer) {
         uint64_t v = (uint64_t)x.i * (red == GR_RED_DOT ? (uint64_t)y.i : 1);
         a->i[0] = (int64_t)(red == GR_RED_PROD ? (uint64_t)a->i[0] * v : (uint64_t)a->i[0] + v);
@@ -78,7 +87,8 @@ static void add(gr_reducer red, gr_acc_kind kind, gr_dtype t, gr_acc *a, float *
       if (x.key < a->i[0]) a->i[0] = x.key;
       if (x.key > a->i[1]) a->i[1] = x.key;
       break;
-    case GR_RED_ARGMIN: case GR_RED_ARGMAX: {
+    case GR_RED_ARGMIN:
+    case GR_RED_ARGMAX: {
       int64_t key = red == GR_RED_ARGMIN ? ~x.key : x.key;
       if (!integer && x.d != x.d) key = INT64_MAX;
       if (key > a->i[0] || (key == a->i[0] && k < a->i[1])) a->i[0] = key, a->i[1] = k;
@@ -99,7 +109,8 @@ static void add(gr_reducer red, gr_acc_kind kind, gr_dtype t, gr_acc *a, float *
     case GR_RED_DOT_F32: *lane32 += x.f * y.f; break;
     case GR_RED_SUM_KAHAN: gr_add_kahan(&a->f[0], &a->f[1], x.d); break;
     case GR_RED_SUM_NEUMAIER: gr_add_neumaier(&a->f[0], &a->f[1], x.d); break;
-    case GR_RED_DOT_KAHAN: case GR_RED_DOT_NEUMAIER: {
+    case GR_RED_DOT_KAHAN:
+    case GR_RED_DOT_NEUMAIER: {
       double p = x.d * y.d, e = t == GR_F64 ? fma(x.d, y.d, -p) : 0.0;
       if (red == GR_RED_DOT_KAHAN) gr_add_kahan(&a->f[0], &a->f[1], p), a->f[1] -= e;
       else gr_add_neumaier(&a->f[0], &a->f[1], p), a->f[1] += e;
@@ -111,8 +122,8 @@ static void add(gr_reducer red, gr_acc_kind kind, gr_dtype t, gr_acc *a, float *
 }
 
 /* One leaf: lanes in order, then by halves. */
-static gr_acc model_leaf(gr_reducer red, gr_acc_kind kind, gr_dtype t, const char *a, int64_t as, const char *b, int64_t bs,
-                         int64_t first, int64_t count, double sa, double sb) {
+static gr_acc model_leaf(gr_reducer red, gr_acc_kind kind, gr_dtype t, const char *a, int64_t as, const char *b,
+                         int64_t bs, int64_t first, int64_t count, double sa, double sb) {
   int lanes = GR_LANES(sizes[t]);
   bool in32 = kind == GR_ACC_TREE && (red == GR_RED_SUM_F32 || red == GR_RED_DOT_F32 ||
                                       (sizes[t] == 2 && gr_is_float(t) && (red == GR_RED_SUM || red == GR_RED_DOT)));
@@ -121,8 +132,8 @@ static gr_acc model_leaf(gr_reducer red, gr_acc_kind kind, gr_dtype t, const cha
   if (red == GR_RED_SPREAD)
     for (auto &l : lane) l.f[1] = -0.0;
   for (int64_t k = 0; k < count; k++)
-    add(red, kind, t, &lane[k % lanes], &lane32[k % lanes], element(t, a + (first + k) * as), element(t, b + (first + k) * bs),
-        first + k, sa, sb);
+    add(red, kind, t, &lane[k % lanes], &lane32[k % lanes], element(t, a + (first + k) * as),
+        element(t, b + (first + k) * bs), first + k, sa, sb);
   if (in32)
     for (int l = 0; l < lanes; l++) lane[l].f[0] = lane32[l];
   for (int h = lanes / 2; h; h /= 2)
@@ -174,9 +185,18 @@ static void store(char *out, gr_dtype t, gr_value r, int which) {
   float f;
   switch (t) {
     case GR_F64: memcpy(out, &x, 8); break;
-    case GR_F32: f = gr_f64_to_f32(x); memcpy(out, &f, 4); break;
-    case GR_F16: h = gr_f64_to_f16(x); memcpy(out, &h, 2); break;
-    case GR_BF16: g = gr_f64_to_bf16(x); memcpy(out, &g, 2); break;
+    case GR_F32:
+      f = gr_f64_to_f32(x);
+      memcpy(out, &f, 4);
+      break;
+    case GR_F16:
+      h = gr_f64_to_f16(x);
+      memcpy(out, &h, 2);
+      break;
+    case GR_BF16:
+      g = gr_f64_to_bf16(x);
+      memcpy(out, &g, 2);
+      break;
     default: memcpy(out, &i, sizes[t]); break;
   }
 }
@@ -193,10 +213,16 @@ static void fill(std::vector<char> &buffer, gr_dtype t, int flavour) {
     if (flavour == 2) x = (double)(below(5) - 2), u = (uint64_t)(below(5) - 2);
     if (flavour == 3 && below(50) == 0) x = below(2) ? INFINITY : below(2) ? NAN : -0.0;
     if (flavour == 3 && below(3) == 0) u = 0;
-    if (t == GR_F16) { gr_f16 h = gr_f64_to_f16(x); memcpy(&buffer[i], &h, 2); }
-    else if (t == GR_BF16) { gr_bf16 h = gr_f64_to_bf16(x); memcpy(&buffer[i], &h, 2); }
-    else if (t == GR_F32) { float f = (float)x; memcpy(&buffer[i], &f, 4); }
-    else if (t == GR_F64) memcpy(&buffer[i], &x, 8);
+    if (t == GR_F16) {
+      gr_f16 h = gr_f64_to_f16(x);
+      memcpy(&buffer[i], &h, 2);
+    } else if (t == GR_BF16) {
+      gr_bf16 h = gr_f64_to_bf16(x);
+      memcpy(&buffer[i], &h, 2);
+    } else if (t == GR_F32) {
+      float f = (float)x;
+      memcpy(&buffer[i], &f, 4);
+    } else if (t == GR_F64) memcpy(&buffer[i], &x, 8);
     else memcpy(&buffer[i], &u, sizes[t]);
   }
 }
@@ -231,7 +257,8 @@ int main(int argc, char **argv) {
         gr_reducer red = gr_reducer_of((gr_op)op, (gr_dtype)t);
         gr_acc_kind kind = gr_acc_kind_of(red, (gr_dtype)t);
         if (kind == GR_ACC_NONE) continue;
-        int64_t room = (int64_t)(bytes / size), off_a = below(20), off_b = below(2) ? off_a : below(20), shape = below(8);
+        int64_t room = (int64_t)(bytes / size), off_a = below(20), off_b = below(2) ? off_a : below(20),
+                shape = below(8);
         j.op = (gr_op)op;
         j.dtype = (gr_dtype)t;
         j.ddof = below(2);
@@ -252,9 +279,21 @@ int main(int argc, char **argv) {
           int64_t pitch = cols + (below(2) ? 0 : below(9));
           if (below(4) == 0) pitch = (cols + 15) / 16 * 16, off_a = off_b = 0;
           if (below(2)) std::swap(rows, cols), pitch = cols + (pitch & 7);
-          if (shape <= 4) { j.n = cols; j.count = rows; ta = tb = pitch; }
-          else if (shape <= 6) { j.n = rows; j.count = cols; sa = sb = pitch; ta = tb = 1; }
-          else { j.n = cols / 2; j.count = rows; sa = sb = 2; ta = tb = pitch; }
+          if (shape <= 4) {
+            j.n = cols;
+            j.count = rows;
+            ta = tb = pitch;
+          } else if (shape <= 6) {
+            j.n = rows;
+            j.count = cols;
+            sa = sb = pitch;
+            ta = tb = 1;
+          } else {
+            j.n = cols / 2;
+            j.count = rows;
+            sa = sb = 2;
+            ta = tb = pitch;
+          }
           if (below(3) == 0) tb = 0, sb = 1;
           if (j.count * 8 > (int64_t)out_bytes - 512) j.count = (int64_t)out_bytes / 8 - 64;
         }
@@ -264,7 +303,10 @@ int main(int argc, char **argv) {
         j.a = {da + off_a * size, sa * size, ta * size};
         j.b = {db + off_b * size, sb * size, tb * size};
         int kind_of_result = results[op][gr_is_float(j.dtype) ? 0 : 1];
-        j.out_dtype = kind_of_result == F64 ? GR_F64 : kind_of_result == I64 ? GR_I64 : kind_of_result == BOOL ? GR_U8 : j.dtype;
+        j.out_dtype = kind_of_result == F64    ? GR_F64
+                      : kind_of_result == I64  ? GR_I64
+                      : kind_of_result == BOOL ? GR_U8
+                                               : j.dtype;
         bool two = op == GR_OP_minmax || op == GR_OP_norm2 || op == GR_OP_cosine;
         j.out = dout + 64;
         j.out2 = two ? dout + out_bytes + 64 : nullptr;
@@ -278,11 +320,16 @@ int main(int argc, char **argv) {
           j.out2 = slot + 1;
         }
         size_t need = gr_cuda_reduce_scratch(&j, &chip);
-        if (need > scratch_bytes) { printf("scratch %zu\n", need); return 1; }
+        if (need > scratch_bytes) {
+          printf("scratch %zu\n", need);
+          return 1;
+        }
         CHECK(cudaMemset(dout, 0xa5, out_bytes * 2));
         memset(want.data(), 0xa5, out_bytes * 2);
         CHECK(gr_cuda_reduce(&j, &run));
-        if (ticket) while (*(volatile uint64_t *)run.done != run.ticket) CHECK(cudaStreamQuery(0) == cudaErrorNotReady ? 0 : cudaPeekAtLastError());
+        if (ticket)
+          while (*(volatile uint64_t *)run.done != run.ticket)
+            CHECK(cudaStreamQuery(0) == cudaErrorNotReady ? 0 : cudaPeekAtLastError());
         CHECK(cudaDeviceSynchronize());
         CHECK(cudaMemcpy(got.data(), dout, out_bytes * 2, cudaMemcpyDefault));
         if (ticket) memcpy(&got[64], slot, 8);
@@ -299,15 +346,21 @@ int main(int argc, char **argv) {
           size_t e = (at % out_bytes - 64) / sizes[j.out_dtype];
           memcpy(&x, &got[at / out_bytes * out_bytes + 64 + e * sizes[j.out_dtype]], sizes[j.out_dtype]);
           memcpy(&y, &want[at / out_bytes * out_bytes + 64 + e * sizes[j.out_dtype]], sizes[j.out_dtype]);
-          printf("%s %s n %lld count %lld stride %lld/%lld step %lld/%lld off %lld/%lld out %s flavour %d: byte %zu, vector %zu got %a want %a\n",
-                 ops[op], dtypes[t], (long long)j.n, (long long)j.count, (long long)sa, (long long)sb, (long long)ta,
-                 (long long)tb, (long long)off_a, (long long)off_b, dtypes[j.out_dtype], round % 4, at, e, x, y);
+          printf(
+              "%s %s n %lld count %lld stride %lld/%lld step %lld/%lld off %lld/%lld out %s flavour %d: byte %zu, "
+              "vector %zu got %a want %a\n",
+              ops[op], dtypes[t], (long long)j.n, (long long)j.count, (long long)sa, (long long)sb, (long long)ta,
+              (long long)tb, (long long)off_a, (long long)off_b, dtypes[j.out_dtype], round % 4, at, e, x, y);
         }
       }
     }
   CHECK(cudaMemcpy(got.data(), scratch, GR_COUNTER_BYTES, cudaMemcpyDefault));
   for (int i = 0; i < GR_COUNTER_BYTES; i++)
-    if (got[i]) { printf("counter byte %d is not zero\n", i); bad++; break; }
+    if (got[i]) {
+      printf("counter byte %d is not zero\n", i);
+      bad++;
+      break;
+    }
   printf("reductions: %d of %d wrong\n", bad, tried);
   return bad != 0;
 }

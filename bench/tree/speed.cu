@@ -15,10 +15,13 @@
 #include "kernels/cuda/launch.h"
 #include "kernels/numerics.h"
 
-#define CHECK(call)                                                                                \
-  do {                                                                                             \
-    cudaError_t e_ = (cudaError_t)(call);                                                          \
-    if (e_ != cudaSuccess) { printf("line %d: %s\n", __LINE__, cudaGetErrorString(e_)); exit(1); } \
+#define CHECK(call)                                              \
+  do {                                                           \
+    cudaError_t e_ = (cudaError_t)(call);                        \
+    if (e_ != cudaSuccess) {                                     \
+      printf("line %d: %s\n", __LINE__, cudaGetErrorString(e_)); \
+      exit(1);                                                   \
+    }                                                            \
   } while (0)
 
 #define GR_X(id, s, l, type, k) sizeof(type),
@@ -96,7 +99,8 @@ static void compare(std::vector<Entry> &entries, int rounds) {
         float ms;
         CHECK(cudaEventRecord(a, stream));
         if (graph) CHECK(cudaGraphLaunch(e.graph, stream));
-        else for (int i = 0; i < batch; i++) e.call(turn++);
+        else
+          for (int i = 0; i < batch; i++) e.call(turn++);
         CHECK(cudaEventRecord(b, stream));
         CHECK(cudaEventSynchronize(b));
         CHECK(cudaEventElapsedTime(&ms, a, b));
@@ -104,7 +108,8 @@ static void compare(std::vector<Entry> &entries, int rounds) {
       }
   for (auto &e : entries) {
     CHECK(cudaGraphExecDestroy(e.graph));
-    printf("%-34s%10.2f%10.2f%9.0f\n", e.name.c_str(), median(e.us[0]), median(e.us[1]), e.bytes / median(e.us[1]) / 1e3);
+    printf("%-34s%10.2f%10.2f%9.0f\n", e.name.c_str(), median(e.us[0]), median(e.us[1]),
+           e.bytes / median(e.us[1]) / 1e3);
   }
   fflush(stdout);
 }
@@ -129,16 +134,19 @@ static void sums() {
     std::vector<Entry> e;
     e.push_back({p, 4.0 * n, [=](int64_t i) { run(flat(GR_OP_sum, GR_F32, n, input(i, bytes), nullptr)); }});
     e.push_back({p + " CUB", 4.0 * n, [=](int64_t i) {
-      size_t b = temp_bytes;
-      cub::DeviceReduce::Sum(temp, b, (const float *)input(i, bytes), (float *)out, n, stream);
-    }});
-    e.push_back({p + " unaligned", 4.0 * n, [=](int64_t i) { run(flat(GR_OP_sum, GR_F32, n, input(i, bytes) + 4, nullptr)); }});
-    e.push_back({p + " argmax", 4.0 * n, [=](int64_t i) { run(flat(GR_OP_argmax, GR_F32, n, input(i, bytes), nullptr)); }});
-    if (n >= 1024) e.push_back({p + " half, stride 2", 4.0 * n, [=](int64_t i) {
-      gr_reduce_job j = flat(GR_OP_sum, GR_F32, n / 2, input(i, bytes), nullptr);
-      j.a.stride = 8;
-      run(j);
-    }});
+                   size_t b = temp_bytes;
+                   cub::DeviceReduce::Sum(temp, b, (const float *)input(i, bytes), (float *)out, n, stream);
+                 }});
+    e.push_back(
+        {p + " unaligned", 4.0 * n, [=](int64_t i) { run(flat(GR_OP_sum, GR_F32, n, input(i, bytes) + 4, nullptr)); }});
+    e.push_back(
+        {p + " argmax", 4.0 * n, [=](int64_t i) { run(flat(GR_OP_argmax, GR_F32, n, input(i, bytes), nullptr)); }});
+    if (n >= 1024)
+      e.push_back({p + " half, stride 2", 4.0 * n, [=](int64_t i) {
+                     gr_reduce_job j = flat(GR_OP_sum, GR_F32, n / 2, input(i, bytes), nullptr);
+                     j.a.stride = 8;
+                     run(j);
+                   }});
     compare(e, 9);
   }
 }
@@ -147,16 +155,17 @@ static void all_ops() {
   const int64_t n = (int64_t)1 << 28;
   for (int op = 0; op < GR_OP_COUNT; op++) {
     std::vector<Entry> e;
-    if (op == GR_OP_min || op == GR_OP_max || op == GR_OP_std || op == GR_OP_argmin || op == GR_OP_any || op == GR_OP_all ||
-        op == GR_OP_sumsq || op == GR_OP_norminf) continue; /* kernels shared with others */
+    if (op == GR_OP_min || op == GR_OP_max || op == GR_OP_std || op == GR_OP_argmin || op == GR_OP_any ||
+        op == GR_OP_all || op == GR_OP_sumsq || op == GR_OP_norminf)
+      continue; /* kernels shared with others */
     title(ops[op]);
     for (int t = 0; t < GR_DTYPE_COUNT; t++) {
       gr_reducer red = gr_reducer_of((gr_op)op, (gr_dtype)t);
       if (gr_acc_kind_of(red, (gr_dtype)t) == GR_ACC_NONE) continue;
       int inputs = inputs_of[red];
       e.push_back({std::string(ops[op]) + " " + dtypes[t], (double)n * sizes[t] * inputs, [=](int64_t i) {
-        run(flat((gr_op)op, (gr_dtype)t, n, pool + (i & 1) * 256, pool + n * sizes[t] + (i & 1) * 256));
-      }});
+                     run(flat((gr_op)op, (gr_dtype)t, n, pool + (i & 1) * 256, pool + n * sizes[t] + (i & 1) * 256));
+                   }});
     }
     compare(e, 3);
   }
@@ -169,29 +178,31 @@ static void shapes(gr_op op, gr_dtype t) {
   for (int lg = 2; lg <= 24; lg += 2)
     for (int columns = 0; columns < 2; columns++) {
       int64_t cols = (int64_t)1 << lg, rows = total >> lg;
-      e.push_back({std::to_string(rows) + " x " + std::to_string(cols) + (columns ? " columns" : " rows"), (double)total * sizes[t] * inputs_of[gr_reducer_of(op, t)],
-                   [=](int64_t i) {
-        gr_reduce_job j = flat(op, t, columns ? rows : cols, input(i, total * sizes[t]), input(i + 1, total * sizes[t]));
-        j.count = columns ? cols : rows;
-        j.a.stride = j.b.stride = columns ? cols * sizes[t] : sizes[t];
-        j.a.step = j.b.step = columns ? sizes[t] : cols * sizes[t];
-        j.out2 = nullptr;
-        run(j);
-      }});
+      e.push_back({std::to_string(rows) + " x " + std::to_string(cols) + (columns ? " columns" : " rows"),
+                   (double)total * sizes[t] * inputs_of[gr_reducer_of(op, t)], [=](int64_t i) {
+                     gr_reduce_job j =
+                         flat(op, t, columns ? rows : cols, input(i, total * sizes[t]), input(i + 1, total * sizes[t]));
+                     j.count = columns ? cols : rows;
+                     j.a.stride = j.b.stride = columns ? cols * sizes[t] : sizes[t];
+                     j.a.step = j.b.step = columns ? sizes[t] : cols * sizes[t];
+                     j.out2 = nullptr;
+                     run(j);
+                   }});
     }
   const int64_t odd[] = {3, 5, 17, 33, 65, 100, 129, 255, 257, 1000, 1025, 4097};
   for (int64_t cols : odd) {
     int64_t rows = total / cols;
     for (int columns = 0; columns < 2; columns++)
-      e.push_back({std::to_string(rows) + " x " + std::to_string(cols) + (columns ? " columns" : " rows"), (double)rows * cols * sizes[t] * inputs_of[gr_reducer_of(op, t)],
-                   [=](int64_t i) {
-        gr_reduce_job j = flat(op, t, columns ? rows : cols, input(i, total * sizes[t]), input(i + 1, total * sizes[t]));
-        j.count = columns ? cols : rows;
-        j.a.stride = j.b.stride = columns ? cols * sizes[t] : sizes[t];
-        j.a.step = j.b.step = columns ? sizes[t] : cols * sizes[t];
-        j.out2 = nullptr;
-        run(j);
-      }});
+      e.push_back({std::to_string(rows) + " x " + std::to_string(cols) + (columns ? " columns" : " rows"),
+                   (double)rows * cols * sizes[t] * inputs_of[gr_reducer_of(op, t)], [=](int64_t i) {
+                     gr_reduce_job j =
+                         flat(op, t, columns ? rows : cols, input(i, total * sizes[t]), input(i + 1, total * sizes[t]));
+                     j.count = columns ? cols : rows;
+                     j.a.stride = j.b.stride = columns ? cols * sizes[t] : sizes[t];
+                     j.a.step = j.b.step = columns ? sizes[t] : cols * sizes[t];
+                     j.out2 = nullptr;
+                     run(j);
+                   }});
   }
   compare(e, 3);
 }
@@ -218,7 +229,8 @@ static void latency() {
       auto t0 = std::chrono::steady_clock::now();
       if (i % 3 == 2) empty_kernel<<<1, 1, 0, stream>>>(slot, ticket);
       else run(j, slot + 4, ticket);
-      while (*done != ticket) {}
+      while (*done != ticket) {
+      }
       t[i % 3].push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - t0).count() * 1e6);
     }
     printf("2^%-2d sum %6.2f  dot %6.2f  empty %6.2f  ratio %.3f\n", lg, median(t[0]), median(t[1]), median(t[2]),
@@ -229,7 +241,9 @@ static void latency() {
 __global__ void fill(float *x, int64_t n) {
   for (int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x; i < n; i += (int64_t)gridDim.x * blockDim.x) {
     uint64_t h = (uint64_t)i * 0x9e3779b97f4a7c15ull;
-    h ^= h >> 29; h *= 0xbf58476d1ce4e5b9ull; h ^= h >> 32;
+    h ^= h >> 29;
+    h *= 0xbf58476d1ce4e5b9ull;
+    h ^= h >> 32;
     x[i] = ((float)(h & 0xffffff) - 8388608.0f) / 1048576.0f;
   }
 }

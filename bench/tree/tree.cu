@@ -15,10 +15,13 @@
 #include <cub/device/device_reduce.cuh>
 #include "kernels/numerics.h"
 
-#define CHECK(call)                                                                            \
-  do {                                                                                         \
-    cudaError_t e_ = (call);                                                                   \
-    if (e_ != cudaSuccess) { printf("line %d: %s\n", __LINE__, cudaGetErrorString(e_)); exit(1); } \
+#define CHECK(call)                                              \
+  do {                                                           \
+    cudaError_t e_ = (call);                                     \
+    if (e_ != cudaSuccess) {                                     \
+      printf("line %d: %s\n", __LINE__, cudaGetErrorString(e_)); \
+      exit(1);                                                   \
+    }                                                            \
   } while (0)
 
 constexpr int kLeaf = GR_LEAF(4), kRows = GR_LEAF_ROWS(4), kMaxValues = 256;
@@ -26,7 +29,7 @@ constexpr int kLeaf = GR_LEAF(4), kRows = GR_LEAF_ROWS(4), kMaxValues = 256;
 struct Job {
   const char *data;
   int64_t stride, n;
-  int passes;  /* leaves that one warp takes in turn */
+  int passes; /* leaves that one warp takes in turn */
   int64_t nodes;
   double *node, *out;
   unsigned *counter;
@@ -46,11 +49,24 @@ __device__ __forceinline__ uint4 load_any(const char *p, int bytes) {
   const uint4 *q = (const uint4 *)(p - shift);
   uint4 a = __ldg(q), b = a;
   if (shift + bytes > 16) b = __ldg(q + 1);
-  if (shift & 8) { a.x = a.z; a.y = a.w; a.z = b.x; a.w = b.y; b.x = b.z; b.y = b.w; }
-  if (shift & 4) { a.x = a.y; a.y = a.z; a.z = a.w; a.w = b.x; b.x = b.y; }
+  if (shift & 8) {
+    a.x = a.z;
+    a.y = a.w;
+    a.z = b.x;
+    a.w = b.y;
+    b.x = b.z;
+    b.y = b.w;
+  }
+  if (shift & 4) {
+    a.x = a.y;
+    a.y = a.z;
+    a.z = a.w;
+    a.w = b.x;
+    b.x = b.y;
+  }
   int bits = (shift & 3) * 8;
-  return make_uint4(__funnelshift_r(a.x, a.y, bits), __funnelshift_r(a.y, a.z, bits),
-                    __funnelshift_r(a.z, a.w, bits), __funnelshift_r(a.w, b.x, bits));
+  return make_uint4(__funnelshift_r(a.x, a.y, bits), __funnelshift_r(a.y, a.z, bits), __funnelshift_r(a.z, a.w, bits),
+                    __funnelshift_r(a.w, b.x, bits));
 }
 
 /* Four lanes a thread fold by halves; each exchange leaves a thread with half as many values. */
@@ -180,7 +196,8 @@ __global__ void __launch_bounds__(512) free_sum(Job job) {
   for (int64_t i = (int64_t)blockIdx.x * blockDim.x * U + threadIdx.x; i < words; i += step) {
     uint4 w[U];
 #pragma unroll
-    for (int u = 0; u < U; u++) w[u] = i + u * blockDim.x < words ? __ldg(p + i + u * blockDim.x) : make_uint4(0, 0, 0, 0);
+    for (int u = 0; u < U; u++)
+      w[u] = i + u * blockDim.x < words ? __ldg(p + i + u * blockDim.x) : make_uint4(0, 0, 0, 0);
 #pragma unroll
     for (int u = 0; u < U; u++)
 #pragma unroll
@@ -227,7 +244,8 @@ static double model(const float *x, int64_t n, int64_t stride) {
   }
   while (nodes.size() > 1) {
     std::vector<double> up;
-    for (size_t i = 0; i < nodes.size(); i += 2) up.push_back(i + 1 < nodes.size() ? nodes[i] + nodes[i + 1] : nodes[i]);
+    for (size_t i = 0; i < nodes.size(); i += 2)
+      up.push_back(i + 1 < nodes.size() ? nodes[i] + nodes[i + 1] : nodes[i]);
     nodes.swap(up);
   }
   return nodes.empty() ? 0.0 : nodes[0];
@@ -241,13 +259,19 @@ static const int64_t kPool = (int64_t)1 << 30; /* floats */
 static Job base;
 static int sms;
 
-struct Shape { int warps, passes, grid; };
+struct Shape {
+  int warps, passes, grid;
+};
 
 /* What tune.h will do: few leaves a warp until every multiprocessor is busy, then more. */
 static Shape pick(int64_t n) {
   int64_t leaves = (n + kLeaf - 1) / kLeaf;
   if (leaves <= 1) return {1, 1, 0};
-  if (leaves <= 16) { int w = 2; while (w < leaves) w *= 2; return {w, 1, 0}; }
+  if (leaves <= 16) {
+    int w = 2;
+    while (w < leaves) w *= 2;
+    return {w, 1, 0};
+  }
   int passes = 1;
   while (passes < 4 && leaves > (int64_t)sms * 32 * 2 * passes) passes *= 2;
   while (leaves > (int64_t)32768 * 8 * passes) passes *= 2;
@@ -266,7 +290,11 @@ static Job job_of(const float *x, int64_t n, int64_t stride, Shape s) {
 }
 static void launch_tree(const float *x, int64_t n, int64_t stride, Shape s, Job *like = nullptr) {
   Job j = job_of(x, n, stride, s);
-  if (like) { j.out = like->out; j.done = like->done; j.ticket = like->ticket; }
+  if (like) {
+    j.out = like->out;
+    j.done = like->done;
+    j.ticket = like->ticket;
+  }
   int64_t grid = s.grid ? std::min<int64_t>(j.nodes, s.grid) : j.nodes;
   tree_sum<<<(unsigned)grid, s.warps * 32, 0, stream>>>(j);
 }
@@ -274,7 +302,8 @@ template <int U>
 static void launch_free(const float *x, int64_t n, int threads, int per_sm) {
   Job j = job_of(x, n, 1, {1, 1, 0});
   int64_t tiles = (n / 4 + (int64_t)threads * U - 1) / (threads * U);
-  free_sum<U><<<(unsigned)std::max<int64_t>(1, std::min<int64_t>(tiles, (int64_t)sms * per_sm)), threads, 0, stream>>>(j);
+  free_sum<U>
+      <<<(unsigned)std::max<int64_t>(1, std::min<int64_t>(tiles, (int64_t)sms * per_sm)), threads, 0, stream>>>(j);
 }
 
 struct Entry {
@@ -297,7 +326,10 @@ static void compare(std::vector<Entry> &entries, int64_t span, int rounds) {
   cudaEvent_t a, b;
   CHECK(cudaEventCreate(&a));
   CHECK(cudaEventCreate(&b));
-  auto next = [&] { int64_t s = cursor++ % slots; return pool + s * (kPool / slots / 64 * 64); };
+  auto next = [&] {
+    int64_t s = cursor++ % slots;
+    return pool + s * (kPool / slots / 64 * 64);
+  };
   for (auto &e : entries) {
     cudaGraph_t g;
     CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
@@ -312,7 +344,8 @@ static void compare(std::vector<Entry> &entries, int64_t span, int rounds) {
         float ms;
         CHECK(cudaEventRecord(a, stream));
         if (graph) CHECK(cudaGraphLaunch(e.graph, stream));
-        else for (int i = 0; i < batch; i++) e.run(next());
+        else
+          for (int i = 0; i < batch; i++) e.run(next());
         CHECK(cudaEventRecord(b, stream));
         CHECK(cudaEventSynchronize(b));
         CHECK(cudaEventElapsedTime(&ms, a, b));
@@ -324,7 +357,9 @@ static void compare(std::vector<Entry> &entries, int64_t span, int rounds) {
 __global__ void fill(float *x, int64_t n) {
   for (int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x; i < n; i += (int64_t)gridDim.x * blockDim.x) {
     uint64_t h = (uint64_t)i * 0x9e3779b97f4a7c15ull;
-    h ^= h >> 29; h *= 0xbf58476d1ce4e5b9ull; h ^= h >> 32;
+    h ^= h >> 29;
+    h *= 0xbf58476d1ce4e5b9ull;
+    h ^= h >> 32;
     x[i] = ((float)(h & 0xffffff) - 8388608.0f) / 1048576.0f;
   }
 }
@@ -334,21 +369,25 @@ static int verify() {
   std::vector<float> x(m);
   CHECK(cudaMemcpy(x.data(), pool, m * 4, cudaMemcpyDeviceToHost));
   int bad = 0, tried = 0;
-  std::vector<int64_t> sizes = {1, 2, 3, 4, 5, 31, 32, 33, 127, 128, 129, 1000, 1023, 1024, 1025, 2047, 2049, 4096, 9999,
-                                16384, 16385, 65536, 100001, 262145, 1000007, 2000000, 4194304 - 32};
+  std::vector<int64_t> sizes = {1,    2,     3,     4,     5,      31,     32,      33,      127,
+                                128,  129,   1000,  1023,  1024,   1025,   2047,    2049,    4096,
+                                9999, 16384, 16385, 65536, 100001, 262145, 1000007, 2000000, 4194304 - 32};
   for (int64_t n : sizes)
     for (int64_t stride = 1; stride <= 2; stride++)
       for (int offset = 0; offset < 6; offset++)
         for (int variant = 0; variant < 4; variant++) {
-          Shape s = variant == 0 ? pick(n) : variant == 1 ? Shape{8, 2, 0} : variant == 2 ? Shape{16, 4, 7} : Shape{4, 8, 33};
+          Shape s = variant == 0   ? pick(n)
+                    : variant == 1 ? Shape{8, 2, 0}
+                    : variant == 2 ? Shape{16, 4, 7}
+                                   : Shape{4, 8, 33};
           double got, want = model(x.data() + offset, n, stride);
           launch_tree(pool + offset, n, stride, s);
           CHECK(cudaMemcpyAsync(&got, base.out, 8, cudaMemcpyDefault, stream));
           CHECK(cudaStreamSynchronize(stream));
           tried++;
           if (memcmp(&got, &want, 8) && bad++ < 10)
-            printf("BITS n %lld stride %lld offset %d variant %d: %.17g, model %.17g\n", (long long)n, (long long)stride,
-                   offset, variant, got, want);
+            printf("BITS n %lld stride %lld offset %d variant %d: %.17g, model %.17g\n", (long long)n,
+                   (long long)stride, offset, variant, got, want);
         }
   printf("bits: %d of %d wrong\n", bad, tried);
   return bad;
@@ -371,7 +410,8 @@ static void latency() {
       auto t0 = std::chrono::steady_clock::now();
       if (i & 1) launch_tree(pool + (i % 512) * 65536, (int64_t)1 << lg, 1, pick((int64_t)1 << lg), &like);
       else empty_kernel<<<1, 32, 0, stream>>>(like);
-      while (*done != ticket) {}
+      while (*done != ticket) {
+      }
       t[i & 1].push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - t0).count() * 1e6);
     }
     printf("2^%-2d tree %6.2f  empty %6.2f  ratio %.3f\n", lg, median(t[1]), median(t[0]), median(t[1]) / median(t[0]));
@@ -404,7 +444,9 @@ int main(int argc, char **argv) {
     int64_t n = (int64_t)1 << lg, span = std::max<int64_t>(n, 1024) + 64;
     if (lg == 30) span = n;
     std::vector<Entry> e;
-    auto add = [&](std::string name, std::function<void(const float *)> run) { e.push_back({name, run, {}, {}, nullptr}); };
+    auto add = [&](std::string name, std::function<void(const float *)> run) {
+      e.push_back({name, run, {}, {}, nullptr});
+    };
     auto shaped = [&](Shape s) { return [=](const float *x) { launch_tree(x, n, 1, s); }; };
     add("tree", shaped(pick(n)));
     add("free U4 512x4", [=](const float *x) { launch_free<4>(x, n, 512, 4); });

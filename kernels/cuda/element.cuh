@@ -9,25 +9,31 @@
 #include <type_traits>
 #include "kernels/numerics.h"
 
-template <gr_dtype D> struct gr_element;
+template <gr_dtype D>
+struct gr_element;
 
-#define GR_X(id, s, l, ctype, k)                                                 \
-  template <> struct gr_element<GR_##id> {                                       \
-    using type = ctype;                                                          \
-    static constexpr gr_kind kind = GR_##k;                                      \
-    static constexpr int size = (int)sizeof(ctype);                              \
-    static __device__ __forceinline__ int64_t key(ctype x) { return gr_key_##s(x); } \
+#define GR_X(id, s, l, ctype, k)                                                        \
+  template <>                                                                           \
+  struct gr_element<GR_##id> {                                                          \
+    using type = ctype;                                                                 \
+    static constexpr gr_kind kind = GR_##k;                                             \
+    static constexpr int size = (int)sizeof(ctype);                                     \
+    static __device__ __forceinline__ int64_t key(ctype x) { return gr_key_##s(x); }    \
     static __device__ __forceinline__ double widen(ctype x) { return gr_widen_##s(x); } \
   };
 GR_DTYPES(GR_X)
 #undef GR_X
 
-template <gr_dtype D> using gr_type = typename gr_element<D>::type;
-template <gr_dtype D> constexpr bool gr_floating = gr_element<D>::kind == GR_FLOAT;
-template <gr_dtype D> constexpr int gr_size = gr_element<D>::size;
+template <gr_dtype D>
+using gr_type = typename gr_element<D>::type;
+template <gr_dtype D>
+constexpr bool gr_floating = gr_element<D>::kind == GR_FLOAT;
+template <gr_dtype D>
+constexpr int gr_size = gr_element<D>::size;
 
 /* As f32: exact for 16-bit floats, rounded for f64. */
-template <gr_dtype D> __device__ __forceinline__ float gr_to_f32(gr_type<D> x) {
+template <gr_dtype D>
+__device__ __forceinline__ float gr_to_f32(gr_type<D> x) {
   if constexpr (D == GR_F16) return __half2float(__ushort_as_half(x.bits));
   else if constexpr (D == GR_BF16) return gr_bf16_to_f32(x);
   else return (float)x;
@@ -37,27 +43,33 @@ template <gr_dtype D> __device__ __forceinline__ float gr_to_f32(gr_type<D> x) {
 ** As f64. Narrow integers are put into the low bits of 2^52 and 2^52 is taken away again: one add at full
 ** rate instead of a conversion at a quarter of it.
 */
-template <gr_dtype D> __device__ __forceinline__ double gr_to_f64(gr_type<D> x) {
+template <gr_dtype D>
+__device__ __forceinline__ double gr_to_f64(gr_type<D> x) {
   if constexpr (D == GR_F16 || D == GR_BF16) return (double)gr_to_f32<D>(x);
-  else if constexpr (gr_size<D> <= 2) {
+  else if constexpr (gr_size<D> <= 2 && gr_element<D>::kind == GR_UINT) {
+    return __hiloint2double(0x43300000, (int)x) - 4503599627370496.0;
+  } else if constexpr (gr_size<D> <= 2) { /* and 2^31 with it, so that no bit borrows */
     return __hiloint2double(0x43300000, (int)((uint32_t)(int32_t)x ^ 0x80000000u)) - 4503601774854144.0;
   } else return gr_element<D>::widen(x);
 }
 
-template <gr_dtype D> __device__ __forceinline__ bool gr_is_nan(gr_type<D> x) {
+template <gr_dtype D>
+__device__ __forceinline__ bool gr_is_nan(gr_type<D> x) {
   if constexpr (D == GR_F16) return (x.bits & 0x7fffu) > 0x7c00u;
   else if constexpr (D == GR_BF16) return (x.bits & 0x7fffu) > 0x7f80u;
   else if constexpr (gr_floating<D>) return x != x;
   else return false;
 }
 
-template <gr_dtype D> __device__ __forceinline__ bool gr_not_zero(gr_type<D> x) {
+template <gr_dtype D>
+__device__ __forceinline__ bool gr_not_zero(gr_type<D> x) {
   if constexpr (D == GR_F16 || D == GR_BF16) return (x.bits & 0x7fffu) != 0;
   else return x != 0;
 }
 
 /* As numbers: zeros of either sign are equal, and so are NaNs. */
-template <gr_dtype D> __device__ __forceinline__ bool gr_unequal(gr_type<D> x, gr_type<D> y) {
+template <gr_dtype D>
+__device__ __forceinline__ bool gr_unequal(gr_type<D> x, gr_type<D> y) {
   if constexpr (D == GR_F16 || D == GR_BF16) {
     bool zeros = ((x.bits | y.bits) & 0x7fffu) == 0;
     return x.bits != y.bits && !zeros && !(gr_is_nan<D>(x) && gr_is_nan<D>(y));
@@ -69,7 +81,8 @@ template <gr_dtype D> __device__ __forceinline__ bool gr_unequal(gr_type<D> x, g
 }
 
 /* Element c of a 16-byte word; c is known when compiled, so this is a register and at most a shift. */
-template <gr_dtype D> __device__ __forceinline__ gr_type<D> gr_pick(const uint4 &w, int c) {
+template <gr_dtype D>
+__device__ __forceinline__ gr_type<D> gr_pick(const uint4 &w, int c) {
   constexpr int size = gr_size<D>;
   gr_type<D> x;
   if constexpr (size == 8) {

@@ -13,13 +13,14 @@
 struct gr_reduce_args {
   gr_reduce_job job;
   gr_context context;
-  int64_t first;      /* the vector that this launch starts with */
-  int64_t leaves;     /* of one vector */
-  int64_t nodes;      /* of one vector; with more than one, blocks meet at a counter */
-  int warps, passes;  /* gr_reduce_leaves: a node is 2^warps x passes leaves */
-  int threads, rows;  /* gr_reduce_short: 2^threads of a row, rows of a warp */
-  int apart;          /* gr_reduce_columns: a thread takes every 2^wide-th column, not neighbours */
-  int wide, deep, together, each; /* gr_reduce_columns: logarithms too; see there. There rows: 1 + log2 of flights of a lane, or 0 */
+  int64_t first;     /* the vector that this launch starts with */
+  int64_t leaves;    /* of one vector */
+  int64_t nodes;     /* of one vector; with more than one, blocks meet at a counter */
+  int warps, passes; /* gr_reduce_leaves: a node is 2^warps x passes leaves */
+  int threads, rows; /* gr_reduce_short: 2^threads of a row, rows of a warp */
+  int apart;         /* gr_reduce_columns: a thread takes every 2^wide-th column, not neighbours */
+  int wide, deep, together,
+      each; /* gr_reduce_columns: logarithms too; see there. There rows: 1 + log2 of flights of a lane, or 0 */
   int64_t *node;
   unsigned *counter;
   uint64_t *done;
@@ -33,24 +34,42 @@ template <gr_dtype D>
 static __device__ __forceinline__ void gr_store(void *out, gr_dtype t, int64_t i, bool is_float, double x, int64_t k) {
   if (!is_float && (t == GR_F64 || t == GR_F32)) x = (double)k;
   if (is_float && !gr_is_float(t)) k = (int64_t)x;
-  if (t == GR_F64) { ((double *)out)[i] = x; return; }
-  if (t == GR_F32) { ((float *)out)[i] = gr_f64_to_f32(x); return; }
-  if constexpr (D == GR_F16) if (t == GR_F16) { ((gr_f16 *)out)[i] = gr_f64_to_f16(x); return; }
-  if constexpr (D == GR_BF16) if (t == GR_BF16) { ((gr_bf16 *)out)[i] = gr_f64_to_bf16(x); return; }
+  if (t == GR_F64) {
+    ((double *)out)[i] = x;
+    return;
+  }
+  if (t == GR_F32) {
+    ((float *)out)[i] = gr_f64_to_f32(x);
+    return;
+  }
+  if constexpr (D == GR_F16)
+    if (t == GR_F16) {
+      ((gr_f16 *)out)[i] = gr_f64_to_f16(x);
+      return;
+    }
+  if constexpr (D == GR_BF16)
+    if (t == GR_BF16) {
+      ((gr_bf16 *)out)[i] = gr_f64_to_bf16(x);
+      return;
+    }
   switch (t) {
-    case GR_U8: case GR_I8: ((uint8_t *)out)[i] = (uint8_t)k; break;
-    case GR_U16: case GR_I16: ((uint16_t *)out)[i] = (uint16_t)k; break;
-    case GR_U32: case GR_I32: ((uint32_t *)out)[i] = (uint32_t)k; break;
+    case GR_U8:
+    case GR_I8: ((uint8_t *)out)[i] = (uint8_t)k; break;
+    case GR_U16:
+    case GR_I16: ((uint16_t *)out)[i] = (uint16_t)k; break;
+    case GR_U32:
+    case GR_I32: ((uint32_t *)out)[i] = (uint32_t)k; break;
     default: ((int64_t *)out)[i] = k; break;
   }
 }
 
 /* gr_finish with the operation known when compiled, so that a kernel holds only its reducer's operations. */
-template <class R> static __device__ __forceinline__ gr_value gr_finish_known(const gr_reduce_job &j, gr_acc a) {
+template <class R>
+static __device__ __forceinline__ gr_value gr_finish_known(const gr_reduce_job &j, gr_acc a) {
   constexpr bool place = R::kind == GR_ACC_PLACE;
-#define GR_X(name, r, f, i, e)                                                                                \
-  if constexpr (GR_RED_##r == R::red || (place && GR_RED_##r == GR_RED_ARGMIN) ||                             \
-                (R::red == GR_RED_SUMWIDE && GR_OP_##name == GR_OP_mean))                                     \
+#define GR_X(name, r, f, i, e)                                                    \
+  if constexpr (GR_RED_##r == R::red || (place && GR_RED_##r == GR_RED_ARGMIN) || \
+                (R::red == GR_RED_SUMWIDE && GR_OP_##name == GR_OP_mean))         \
     if (j.op == GR_OP_##name) return gr_finish(GR_OP_##name, R::dtype, a, j.n, j.ddof);
   GR_OPS(GR_X)
 #undef GR_X
@@ -61,7 +80,8 @@ template <class R> static __device__ __forceinline__ gr_value gr_finish_known(co
 ** Finish vector v and store it; then the ticket, after the result is visible to the host. Inline, and once in
 ** a kernel: a call would read the arguments through memory instead of the constant bank.
 */
-template <class R> static __device__ __forceinline__ void gr_write(const gr_reduce_args &q, gr_acc acc, int64_t v) {
+template <class R>
+static __device__ __forceinline__ void gr_write(const gr_reduce_args &q, gr_acc acc, int64_t v) {
   gr_value r = gr_finish_known<R>(q.job, acc);
 #pragma unroll
   for (int i = 0; i < 2; i++)
@@ -74,11 +94,13 @@ template <class R> static __device__ __forceinline__ void gr_write(const gr_redu
 }
 /* ---- states in memory: field after field, `pitch` apart ---- */
 
-template <class R> __device__ __forceinline__ void gr_put(int64_t *p, int64_t pitch, gr_acc a) {
+template <class R>
+__device__ __forceinline__ void gr_put(int64_t *p, int64_t pitch, gr_acc a) {
 #pragma unroll
   for (int i = 0; i < R::fields; i++) p[i * pitch] = a.i[i];
 }
-template <class R> __device__ __forceinline__ gr_acc gr_get(const int64_t *p, int64_t pitch) {
+template <class R>
+__device__ __forceinline__ gr_acc gr_get(const int64_t *p, int64_t pitch) {
   gr_acc a = R::identity();
 #pragma unroll
   for (int i = 0; i < R::fields; i++) a.i[i] = p[i * pitch];
@@ -86,14 +108,16 @@ template <class R> __device__ __forceinline__ gr_acc gr_get(const int64_t *p, in
 }
 
 /* Up to 256 states in order fold by adjacency in one warp; all its threads get the result. */
-template <class R> __device__ __forceinline__ gr_acc gr_fold_256(const int64_t *p, int64_t pitch, int count, int lane) {
+template <class R>
+__device__ __forceinline__ gr_acc gr_fold_256(const int64_t *p, int64_t pitch, int count, int lane) {
   gr_acc v[8];
 #pragma unroll
   for (int i = 0; i < 8; i++) {
     v[i] = R::identity();
     if (lane * 8 + i < count)
 #pragma unroll
-      for (int f = 0; f < R::fields; f++) v[i].i[f] = *(const volatile int64_t *)(p + f * pitch + lane * 8 + i); /* shared, or past L1 */
+      for (int f = 0; f < R::fields; f++)
+        v[i].i[f] = *(const volatile int64_t *)(p + f * pitch + lane * 8 + i); /* shared, or past L1 */
   }
 #pragma unroll
   for (int n = 1; n < 8; n *= 2)
@@ -103,7 +127,8 @@ template <class R> __device__ __forceinline__ gr_acc gr_fold_256(const int64_t *
 }
 
 /* Up to 2^18 states, 256 at a time; lane i keeps the i-th result of 32, and again. */
-template <class R> __device__ __forceinline__ gr_acc gr_fold_many(const int64_t *p, int64_t pitch, int64_t count, int lane) {
+template <class R>
+__device__ __forceinline__ gr_acc gr_fold_many(const int64_t *p, int64_t pitch, int64_t count, int lane) {
   if (count <= 256) return gr_fold_256<R>(p, pitch, (int)count, lane);
   gr_acc upper = R::identity(), lower = R::identity();
   int units = (int)((count + 255) / 256);
@@ -123,16 +148,19 @@ template <class R> __device__ __forceinline__ gr_acc gr_fold_many(const int64_t 
 /* ---- the last block ---- */
 
 /*
-** True in every thread of the last of `blocks` blocks to call it. What thread 0 of any of them, or its block
-** before a barrier, wrote is then visible. The counter goes back to zero by itself.
+** True in every thread of the last of `blocks` blocks to call it. What any thread of any of them wrote before
+** is then visible (barrier, release, acquire, barrier). The counter goes back to zero by itself.
 */
 __device__ __forceinline__ bool gr_last_block(unsigned *counter, unsigned blocks) {
   __shared__ bool last;
   __syncthreads();
   if (threadIdx.x == 0) {
-    __threadfence();
-    last = atomicInc(counter, blocks - 1) == blocks - 1;
-    __threadfence();
+    unsigned before;
+    asm volatile("atom.acq_rel.gpu.global.inc.u32 %0, [%1], %2;"
+                 : "=r"(before)
+                 : "l"(counter), "r"(blocks - 1)
+                 : "memory");
+    last = before == blocks - 1;
   }
   __syncthreads();
   return last;

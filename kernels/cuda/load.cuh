@@ -15,7 +15,8 @@ struct gr_walker {
   gr_walk walk;
 };
 
-template <gr_dtype D> __device__ __forceinline__ gr_walker gr_walk_of(const gr_vec &v, int64_t index) {
+template <gr_dtype D>
+__device__ __forceinline__ gr_walker gr_walk_of(const gr_vec &v, int64_t index) {
   gr_walker w;
   w.p = (const char *)v.data + index * v.step;
   w.stride = v.stride;
@@ -28,10 +29,23 @@ __device__ __forceinline__ uint4 gr_load16(const void *p) { return __ldg((const 
 /* 16 bytes that start `shift` bytes into the words a, b. */
 __device__ __forceinline__ uint4 gr_realign(uint4 a, uint4 b, int shift) {
   int bits = (shift & 3) * 8;
-  if (shift & 8) { a.x = a.z; a.y = a.w; a.z = b.x; a.w = b.y; b.x = b.z; b.y = b.w; }
-  if (shift & 4) { a.x = a.y; a.y = a.z; a.z = a.w; a.w = b.x; b.x = b.y; }
-  return make_uint4(__funnelshift_r(a.x, a.y, bits), __funnelshift_r(a.y, a.z, bits),
-                    __funnelshift_r(a.z, a.w, bits), __funnelshift_r(a.w, b.x, bits));
+  if (shift & 8) {
+    a.x = a.z;
+    a.y = a.w;
+    a.z = b.x;
+    a.w = b.y;
+    b.x = b.z;
+    b.y = b.w;
+  }
+  if (shift & 4) {
+    a.x = a.y;
+    a.y = a.z;
+    a.z = a.w;
+    a.w = b.x;
+    b.x = b.y;
+  }
+  return make_uint4(__funnelshift_r(a.x, a.y, bits), __funnelshift_r(a.y, a.z, bits), __funnelshift_r(a.z, a.w, bits),
+                    __funnelshift_r(a.w, b.x, bits));
 }
 
 /*
@@ -39,7 +53,9 @@ __device__ __forceinline__ uint4 gr_realign(uint4 a, uint4 b, int shift) {
 ** while the code of the second exists once: the aligned word that p lies in, and then the next one if it
 ** has some of the bytes (a neighbour has read it: it is in L1) and a shift.
 */
-__device__ __forceinline__ uint4 gr_load_begin(const char *p) { return gr_load16((const char *)((uintptr_t)p & ~(uintptr_t)15)); }
+__device__ __forceinline__ uint4 gr_load_begin(const char *p) {
+  return gr_load16((const char *)((uintptr_t)p & ~(uintptr_t)15));
+}
 __device__ __forceinline__ uint4 gr_load_end(uint4 a, const char *p, int bytes) {
   int shift = (int)((uintptr_t)p & 15);
   uint4 b = a;

@@ -13,15 +13,17 @@ namespace {
 constexpr int64_t gr_counters = GR_COUNTER_BYTES / sizeof(unsigned);
 constexpr int gr_block_columns = 256; /* threads */
 constexpr int64_t gr_most_blocks = INT32_MAX, gr_stage_bytes = 4096;
+/* What the last block can fold; beyond: 128 GiB of f32 in one vector. */
+constexpr int64_t gr_most_column_nodes = 1 << 18, gr_most_nodes = 1 << 17;
 
 struct Plan {
   gr_reduce_entry entry;
   gr_reduce_args args;
   gr_reduce_launch launch;
-  int64_t vectors;         /* per launch */
-  int64_t per_block;       /* vectors of one block, or group of blocks */
+  int64_t vectors;   /* per launch */
+  int64_t per_block; /* vectors of one block, or group of blocks */
   int64_t blocks_per_group;
-  int64_t node_words;      /* 8-byte words of scratch */
+  int64_t node_words; /* 8-byte words of scratch */
 };
 
 int size_of(gr_dtype t) {
@@ -37,8 +39,8 @@ const int inputs_of[] = {GR_REDUCERS(GR_X)};
 #undef GR_X
 
 gr_reduce_entry entry_of(gr_reducer red, gr_dtype t) {
-  gr_reduce_entry (*const families[])(gr_reducer, gr_dtype) = {gr_reduce_sums,    gr_reduce_orders, gr_reduce_norms,
-                                                               gr_reduce_spreads, gr_reduce_pairs,  gr_reduce_accurates};
+  gr_reduce_entry (*const families[])(gr_reducer, gr_dtype) = {
+      gr_reduce_sums, gr_reduce_orders, gr_reduce_norms, gr_reduce_spreads, gr_reduce_pairs, gr_reduce_accurates};
   for (auto family : families) {
     gr_reduce_entry e = family(red, t);
     if (e.launch) return e;
@@ -48,9 +50,21 @@ gr_reduce_entry entry_of(gr_reducer red, gr_dtype t) {
 
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 int64_t clamp(int64_t x, int64_t low, int64_t high) { return x < low ? low : x > high ? high : x; }
-int64_t power_of_two(int64_t n) { int64_t p = 1; while (p < n) p *= 2; return p; }
-int64_t power_below(int64_t n) { int64_t p = 1; while (p * 2 <= n) p *= 2; return p; }
-int log2_of(int64_t p) { int k = 0; while (p > 1) p /= 2, k++; return k; }
+int64_t power_of_two(int64_t n) {
+  int64_t p = 1;
+  while (p < n) p *= 2;
+  return p;
+}
+int64_t power_below(int64_t n) {
+  int64_t p = 1;
+  while (p * 2 <= n) p *= 2;
+  return p;
+}
+int log2_of(int64_t p) {
+  int k = 0;
+  while (p > 1) p /= 2, k++;
+  return k;
+}
 
 /* Whether neighbouring vectors are neighbours in memory, in all inputs. */
 bool is_columns(const gr_reduce_job &j) {
@@ -102,7 +116,8 @@ void plan_short(Plan &p, int sms) {
   int64_t step = j.a.step > j.b.step ? j.a.step : j.b.step;
   bool tiny = j.n <= 64 && bytes <= 256 && 15 * step + bytes <= gr_stage_bytes; /* a row of one thread */
   rows = step == 0 ? 32 : (gr_stage_bytes - bytes) / step + 1;
-  rows = clamp(rows, 1, clamp(ceil_div(j.count, (int64_t)sms * 16), tiny ? 32 : 1, INT32_MAX)); /* few rows: rather more warps */
+  rows = clamp(rows, 1,
+               clamp(ceil_div(j.count, (int64_t)sms * 16), tiny ? 32 : 1, INT32_MAX)); /* few rows: rather more warps */
   if (tiny && rows > 32) rows = rows / 32 * 32;
   if (j.count < 4) warps = 1;
   /* Few lanes to a thread, or 8 in groups of threads that share a warp, or the whole warp. */
@@ -115,15 +130,18 @@ void plan_short(Plan &p, int sms) {
   p.blocks_per_group = 1;
 }
 
-bool aligned(const gr_vec &v, int64_t bytes) { return ((uintptr_t)v.data | (uintptr_t)v.stride) % (uintptr_t)bytes == 0; }
+bool aligned(const gr_vec &v, int64_t bytes) {
+  return ((uintptr_t)v.data | (uintptr_t)v.stride) % (uintptr_t)bytes == 0;
+}
 
-/* each: columns of a thread, as gr_columns_each says. */
-void plan_columns(Plan &p, const gr_tune &t, int sms, int each) {
+void plan_columns(Plan &p, const gr_tune &t, int sms) {
   const gr_reduce_job &j = p.args.job;
   int size = size_of(j.dtype);
-  bool one_each = j.n <= GR_LANES(size); /* one element to a lane: flights of 8 lanes */
-  int64_t lanes = power_of_two(clamp(j.n, 8, GR_LANES(size)));
-  int64_t groups = one_each ? lanes / 8 : lanes, deep = one_each ? clamp(groups / 2, 1, 32) : size == 4 ? 16 : 32;
+  int64_t each = p.entry.columns, most = p.entry.lanes;
+  bool one_each = j.n <= most; /* one element to a lane: flights of 8 lanes */
+  int64_t lanes = power_of_two(clamp(j.n, 8, most)), groups = one_each ? lanes / 8 : lanes;
+  int64_t deep = one_each ? clamp(groups / 2, 1, 32) : size == 4 ? 16 : 32;
+  p.args.leaves = clamp(ceil_div(j.n, p.entry.leaf), 1, INT64_MAX);
   int64_t words = power_of_two(ceil_div(j.count, each)), wide = clamp(words, 1, gr_block_columns / deep);
   int64_t together = clamp(gr_block_columns / deep / wide, 1, clamp(power_of_two(p.args.leaves), 1, 8));
   int64_t enough = (int64_t)sms * t.column_blocks;
@@ -138,7 +156,7 @@ void plan_columns(Plan &p, const gr_tune &t, int sms, int each) {
   p.args.together = log2_of(together);
   p.args.each = log2_of(groups / deep);
   p.args.apart = !aligned(j.a, each * size) || !aligned(j.b, each * size);
-  p.args.rows = one_each ? 0 : j.n <= 8 * GR_LANES(size) ? 1 : log2_of(GR_LEAF_ROWS(size) / 8) + 1;
+  p.args.rows = one_each ? 0 : j.n <= 8 * most ? 1 : log2_of(p.entry.leaf / most / 8) + 1;
   p.args.nodes = ceil_div(p.args.leaves, together);
   p.launch.shape = GR_COLUMNS;
   p.launch.threads = (unsigned)(wide * deep * together);
@@ -158,15 +176,19 @@ Plan plan(const gr_reduce_job &job, const gr_cuda_chip &chip) {
   p.args.leaves = clamp(ceil_div(job.n, GR_LEAF(size)), 1, INT64_MAX);
   bool many = job.n > 0 && job.count > 1;
   if (many && is_short(p.args.job)) plan_short(p, chip.sms);
-  else if (many && is_columns(p.args.job)) plan_columns(p, t, chip.sms, p.entry.columns);
+  else if (many && is_columns(p.args.job)) plan_columns(p, t, chip.sms);
   else plan_leaves(p, t, chip.sms);
+  if (p.launch.shape == GR_COLUMNS && p.args.nodes > gr_most_column_nodes) {
+    p.args.leaves = ceil_div(job.n, GR_LEAF(size));
+    plan_leaves(p, t, chip.sms);
+  }
   p.vectors = p.args.nodes > 1 ? gr_counters * p.per_block : gr_most_blocks * p.per_block;
   if (p.vectors > job.count) p.vectors = job.count;
   p.node_words = p.args.nodes > 1 ? p.vectors * p.args.nodes * p.entry.fields : 0;
   return p;
 }
 
-} // namespace
+}  // namespace
 
 extern "C" size_t gr_cuda_reduce_scratch(const gr_reduce_job *job, const gr_cuda_chip *chip) {
   return GR_COUNTER_BYTES + (size_t)plan(*job, *chip).node_words * sizeof(int64_t);
@@ -174,7 +196,7 @@ extern "C" size_t gr_cuda_reduce_scratch(const gr_reduce_job *job, const gr_cuda
 
 extern "C" int gr_cuda_reduce(const gr_reduce_job *job, const gr_cuda_run *run) {
   Plan p = plan(*job, *run->chip);
-  if (!p.entry.launch) return cudaErrorInvalidValue;
+  if (!p.entry.launch || (p.launch.shape == GR_LEAVES && p.args.nodes > gr_most_nodes)) return cudaErrorInvalidValue;
   p.args.counter = (unsigned *)run->scratch;
   p.args.node = (int64_t *)((char *)run->scratch + GR_COUNTER_BYTES);
   p.args.done = run->done;

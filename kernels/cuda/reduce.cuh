@@ -17,8 +17,8 @@ struct gr_reduce_launch {
 /* A reducer's kernels, and what a plan must know of them. */
 struct gr_reduce_entry {
   cudaError_t (*launch)(const gr_reduce_args &, const gr_reduce_launch &);
-  int fields;  /* of its state */
-  int columns; /* of a thread in gr_reduce_columns */
+  int fields;               /* of its state */
+  int columns, lanes, leaf; /* of a thread, a block and a column in gr_reduce_columns */
 };
 
 /* One per family of reducers (reduce_*.cu): launch is NULL where it does not have this reducer or dtype. */

@@ -14,14 +14,31 @@
 constexpr int gr_columns_block = 256;
 
 /* Columns of a thread. Ordered lanes keep a stack of doubles for each, so they take fewer. */
-template <class R> constexpr int gr_columns_most = !R::lanes ? 8 : R::kind == GR_ACC_TRIPLE ? 2 : 4;
 template <class R>
-constexpr int gr_columns_each = 16 / gr_size<R::dtype> < gr_columns_most<R> ? 16 / gr_size<R::dtype> : gr_columns_most<R>;
+constexpr int gr_columns_most = !R::lanes                  ? 8
+                                : R::kind == GR_ACC_TRIPLE ? 2
+                                                           : 4;
+template <class R>
+constexpr int gr_columns_each =
+    16 / gr_size<R::dtype> < gr_columns_most<R> ? 16 / gr_size<R::dtype> : gr_columns_most<R>;
+
+/*
+** Lanes and leaf of a column. Where order does not matter a block takes fewer rows than a leaf has, so that
+** narrow types make as many blocks as wide ones.
+*/
+template <class R>
+constexpr int gr_columns_lanes = !R::leaves && gr_size<R::dtype> < 4 ? 128 : GR_LANES(gr_size<R::dtype>);
+template <class R>
+constexpr int gr_columns_leaf = !R::leaves ? 8 * gr_columns_lanes<R> : GR_LEAF(gr_size<R::dtype>);
 
 /* How many times a thread's lanes halve, at most. */
-template <gr_dtype D> constexpr int gr_columns_levels = gr_size<D> == 1 ? 4 : gr_size<D> == 8 ? 2 : 3;
+template <gr_dtype D>
+constexpr int gr_columns_levels = gr_size<D> == 1   ? 4
+                                  : gr_size<D> == 8 ? 2
+                                                    : 3;
 
-template <class Q, int C> struct gr_column_stack {
+template <class Q, int C>
+struct gr_column_stack {
   static constexpr int levels = gr_columns_levels<Q::dtype>;
   gr_acc level[levels][C];
   /* State number i (counted from 0) is done: merge it with the equally large neighbours before it. */
@@ -43,7 +60,8 @@ template <class Q, int C> struct gr_column_stack {
 };
 
 /* C neighbouring elements, aligned to their joint size. */
-template <gr_dtype D, int C> __device__ __forceinline__ uint4 gr_load_columns(const char *p) {
+template <gr_dtype D, int C>
+__device__ __forceinline__ uint4 gr_load_columns(const char *p) {
   constexpr int bytes = C * gr_size<D>;
   static_assert(bytes == 16 || bytes == 8 || bytes == 4, "a thread's columns fill a word, half or a quarter");
   if constexpr (bytes == 16) return gr_load16(p);
@@ -52,8 +70,10 @@ template <gr_dtype D, int C> __device__ __forceinline__ uint4 gr_load_columns(co
   return make_uint4(u.x, u.y, 0, 0);
 }
 
-template <class R> struct gr_column_reader {
+template <class R>
+struct gr_column_reader {
   static constexpr int C = gr_columns_each<R>, size = gr_size<R::dtype>, flight = 8;
+  static constexpr int lanes = gr_columns_lanes<R>, leaf = gr_columns_leaf<R>;
   const gr_reduce_args &q;
   const int64_t v;     /* first column */
   const int valid;     /* columns of this thread */
@@ -67,21 +87,24 @@ template <class R> struct gr_column_reader {
     for (int j = 0; j < flight; j++, p += step) {
       w[j] = make_uint4(0, 0, 0, 0);
       if (k0 + j * apart >= left) continue;
-      if (q.apart) w[j] = gr_gather<R::dtype, C>(p, (int64_t)size << q.wide, valid);
-      else w[j] = gr_load_columns<R::dtype, C>(p);
+      if (q.apart)
+        w[j] = gr_gather<R::dtype, C>(p, (int64_t)size << q.wide, valid);
+      else
+        w[j] = gr_load_columns<R::dtype, C>(p);
     }
   }
 
-  template <class Q> __device__ __forceinline__ void add(typename Q::Lane &l, const uint4 &a, const uint4 &b, int i, int k,
-                                                         gr_context c, const double (&mean)[C]) const {
+  template <class Q>
+  __device__ __forceinline__ void add(typename Q::Lane &l, const uint4 &a, const uint4 &b, int i, int k, gr_context c,
+                                      const double (&mean)[C]) const {
     if (Q::red == GR_RED_SPREAD) c.a = mean[i];
     Q::add(l, gr_pick<R::dtype>(a, i), gr_pick<R::dtype>(b, i), c, k);
   }
 
   /* One element of each of 8 lanes: lane j and lane j + 4, then j and j + 2, then the last two. */
   template <class Q, int j = 0, int step = 1>
-  __device__ __forceinline__ gr_acc halve(const uint4 (&a)[flight], const uint4 (&b)[flight], int i, int k0, int apart, int left,
-                                          const gr_context &c, const double (&mean)[C]) const {
+  __device__ __forceinline__ gr_acc halve(const uint4 (&a)[flight], const uint4 (&b)[flight], int i, int k0, int apart,
+                                          int left, const gr_context &c, const double (&mean)[C]) const {
     if constexpr (step == flight) {
       typename Q::Lane l = Q::start();
       if (k0 + j * apart < left) add<Q>(l, a[j], b[j], i, 0, c, mean);
@@ -98,15 +121,16 @@ template <class R> struct gr_column_reader {
     typename Q::Lane l[C];
     gr_column_stack<Q, C> stack;
     bool by_lane = q.rows > 0; /* several elements to a lane */
-    int more = by_lane ? q.rows - 1 : 0, apart = by_lane ? GR_LANES(size) : 1 << (q.each + q.deep), flights = 1 << (q.each + more);
-    int left = valid > 0 ? (int)min(q.job.n - first, (int64_t)GR_LEAF(size)) : 0;
+    int more = by_lane ? q.rows - 1 : 0, apart = by_lane ? lanes : 1 << (q.each + q.deep),
+        flights = 1 << (q.each + more);
+    int left = valid > 0 ? (int)min(q.job.n - first, (int64_t)leaf) : 0;
 #pragma unroll
     for (int i = 0; i < C; i++) l[i] = Q::start();
 #pragma unroll 1
     for (int f = 0; f < flights; f++) {
       uint4 a[flight], b[flight];
       int group = f >> more, turned = q.each == 0 ? 0 : (int)(__brev(group) >> (32 - q.each));
-      int k0 = ly + (turned << q.deep) + (f & ((1 << more) - 1)) * flight * GR_LANES(size);
+      int k0 = ly + (turned << q.deep) + (f & ((1 << more) - 1)) * flight * lanes;
       load(a, q.job.a, k0, apart, left);
       if (R::inputs == 2) load(b, q.job.b, k0, apart, left);
       if (Q::lanes && !by_lane) {
@@ -145,7 +169,8 @@ __device__ __forceinline__ int gr_column_slot(const gr_reduce_args &q, int c, in
 }
 
 template <class Q, int C>
-__device__ __forceinline__ void gr_fold_columns(const gr_reduce_args &q, int64_t *value, const gr_acc (&v)[C], int c0, int word, int ly) {
+__device__ __forceinline__ void gr_fold_columns(const gr_reduce_args &q, int64_t *value, const gr_acc (&v)[C], int c0,
+                                                int word, int ly) {
   constexpr int chunk = C < gr_columns_chunk ? C : gr_columns_chunk;
   bool alone = (q.deep | q.together) == 0; /* every thread reads back what it wrote */
   if (!alone) __syncthreads();
@@ -167,8 +192,8 @@ __device__ __forceinline__ void gr_fold_columns(const gr_reduce_args &q, int64_t
 
 /* The states of this thread's columns for its leaf, folded over the block's lanes: in `value`, chunk by chunk. */
 template <class R, int C>
-__device__ __forceinline__ void gr_spread_columns(const gr_reduce_args &q, const gr_column_reader<R> &reader, int64_t *value,
-                                                  gr_acc (&mine)[C], double count, int word) {
+__device__ __forceinline__ void gr_spread_columns(const gr_reduce_args &q, const gr_column_reader<R> &reader,
+                                                  int64_t *value, gr_acc (&mine)[C], double count, int word) {
   using S = typename R::Sum;
   using M = typename R::Squares;
   static_assert(C <= gr_columns_chunk, "one chunk holds all columns of a thread");
@@ -196,7 +221,8 @@ __device__ __forceinline__ void gr_spread_columns(const gr_reduce_args &q, const
 }
 
 /* The last block of a group of columns: its nodes, a warp for each column. */
-template <class R> __device__ __noinline__ void gr_finish_columns(const gr_reduce_args &q, int64_t v0, int columns, int64_t pitch) {
+template <class R>
+__device__ __noinline__ void gr_finish_columns(const gr_reduce_args &q, int64_t v0, int columns, int64_t pitch) {
 #pragma unroll 1
   for (int i = gr_warp_index(); i < columns && v0 + i < q.job.count; i += blockDim.x >> 5) {
     gr_acc acc = gr_fold_many<R>(q.node + (v0 + i) * q.nodes, pitch, q.nodes, threadIdx.x & 31);
@@ -207,8 +233,9 @@ template <class R> __device__ __noinline__ void gr_finish_columns(const gr_reduc
 /* Grid: column groups of wide * C columns, times q.nodes; a node is `together` (up to 8) leaves. */
 template <class R>
 __global__ void __launch_bounds__(gr_columns_block, R::fields == 1 && R::inputs == 1 ? 2 : 1)
-gr_reduce_columns(const __grid_constant__ gr_reduce_args q) {
-  constexpr int C = gr_columns_each<R>, chunk = C < gr_columns_chunk ? C : gr_columns_chunk, leaf_size = GR_LEAF(gr_size<R::dtype>);
+    gr_reduce_columns(const __grid_constant__ gr_reduce_args q) {
+  constexpr int C = gr_columns_each<R>, chunk = C < gr_columns_chunk ? C : gr_columns_chunk,
+                leaf_size = gr_columns_leaf<R>;
   __shared__ int64_t value[gr_columns_pitch * R::fields];
   int wide = 1 << q.wide, together = 1 << q.together, x = threadIdx.x & (wide - 1);
   int ly = threadIdx.x >> q.wide & ((1 << q.deep) - 1), z = threadIdx.x >> (q.wide + q.deep), word = (z << q.wide) + x;
@@ -218,7 +245,8 @@ gr_reduce_columns(const __grid_constant__ gr_reduce_args q) {
     node = blockIdx.x - group * (unsigned)q.nodes;
   }
   int64_t leaf = ((int64_t)node << q.together) + z, v0 = (int64_t)group * wide * C, pitch = q.job.count * q.nodes;
-  int64_t v = v0 + (q.apart ? x : x * C), rest = q.apart ? (q.job.count - v + wide - 1) >> q.wide : q.job.count - v;
+  bool apart = q.apart;
+  int64_t v = v0 + (apart ? x : x * C), rest = apart ? (q.job.count - v + wide - 1) >> q.wide : q.job.count - v;
   int valid = leaf < q.leaves ? (int)max((int64_t)0, min((int64_t)C, rest)) : 0;
   gr_column_reader<R> reader = {q, q.first + v, valid, ly, leaf * leaf_size};
   gr_acc mine[C];
@@ -236,13 +264,14 @@ gr_reduce_columns(const __grid_constant__ gr_reduce_args q) {
 #pragma unroll 1
     for (int i = threadIdx.x; i < wide * chunk; i += blockDim.x) {
       int c = i >> q.wide, at = i & (wide - 1);
-      int64_t column = v0 + (q.apart ? at + ((c0 + c) << q.wide) : at * C + c0 + c);
+      int64_t column = v0 + (apart ? at + ((c0 + c) << q.wide) : at * C + c0 + c);
       if (column >= q.job.count) continue;
 #pragma unroll 1
       for (int s = 1; s < together; s *= 2)
 #pragma unroll 1
         for (int j = 0; j < together; j += 2 * s) {
-          int64_t *to = value + gr_column_slot(q, c, j * wide + at), *from = value + gr_column_slot(q, c, (j + s) * wide + at);
+          int64_t *to = value + gr_column_slot(q, c, j * wide + at),
+                  *from = value + gr_column_slot(q, c, (j + s) * wide + at);
           gr_put<R>(to, gr_columns_pitch, R::merge(gr_get<R>(to, gr_columns_pitch), gr_get<R>(from, gr_columns_pitch)));
         }
       gr_acc acc = gr_get<R>(value + gr_column_slot(q, c, at), gr_columns_pitch);

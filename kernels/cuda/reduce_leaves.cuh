@@ -8,7 +8,8 @@
 #include "kernels/cuda/load.cuh"
 
 /* Rows in flight at once. */
-template <class R> constexpr int gr_batch = R::inputs == 2 ? 4 : 8;
+template <class R>
+constexpr int gr_batch = R::inputs == 2 ? 4 : 8;
 
 template <class Q, int rows>
 __device__ __forceinline__ void gr_add_rows(typename Q::Lane (&l)[gr_lanes_of<Q>], const uint4 (&a)[rows],
@@ -35,7 +36,8 @@ __device__ __forceinline__ void gr_add_some(typename Q::Lane (&l)[gr_lanes_of<Q>
     if (c < valid) Q::add(l[Q::lanes ? c : 0], gr_pick<Q::dtype>(a, c), gr_pick<Q::dtype>(b, c), k, code + c);
 }
 
-template <int n> __device__ __forceinline__ void gr_rotate(uint4 (&w)[n]) {
+template <int n>
+__device__ __forceinline__ void gr_rotate(uint4 (&w)[n]) {
   uint4 first = w[0];
 #pragma unroll
   for (int i = 0; i + 1 < n; i++) w[i] = w[i + 1];
@@ -43,7 +45,8 @@ template <int n> __device__ __forceinline__ void gr_rotate(uint4 (&w)[n]) {
 }
 
 /* The word with elements k.. of a vector, whatever its walk; begun: what gr_begin_loose loaded for it. */
-template <gr_dtype D> __device__ __forceinline__ uint4 gr_loose_word(uint4 begun, const gr_walker &v, int64_t k, int valid) {
+template <gr_dtype D>
+__device__ __forceinline__ uint4 gr_loose_word(uint4 begun, const gr_walker &v, int64_t k, int valid) {
   const char *p = v.p + k * v.stride;
   if (v.walk == GR_STRIDED) return gr_gather<D>(p, v.stride, valid);
   return valid > 0 ? gr_load_end(begun, p, valid * gr_size<D>) : begun;
@@ -76,17 +79,26 @@ __device__ __forceinline__ void gr_add_loose(typename Q::Lane (&l)[gr_lanes_of<Q
   }
 }
 
-
-template <class Q> struct gr_lane_set { typename Q::Lane l[gr_lanes_of<Q>]; };
-template <class Q> __device__ __forceinline__ gr_lane_set<Q> gr_start_lanes() {
+template <class Q>
+struct gr_lane_set {
+  typename Q::Lane l[gr_lanes_of<Q>];
+};
+template <class Q>
+__device__ __forceinline__ gr_lane_set<Q> gr_start_lanes() {
   gr_lane_set<Q> s;
 #pragma unroll
   for (int i = 0; i < gr_lanes_of<Q>; i++) s.l[i] = Q::start();
   return s;
 }
 /* The reducer itself; of one with two passes, the first. */
-template <class R, bool = R::spread> struct gr_plain { using type = R; };
-template <class R> struct gr_plain<R, true> { using type = typename R::Sum; };
+template <class R, bool = R::spread>
+struct gr_plain {
+  using type = R;
+};
+template <class R>
+struct gr_plain<R, true> {
+  using type = typename R::Sum;
+};
 
 /*
 ** A leaf that cannot be read row by row, from element `first`: the last one of a vector, or any of a strided
@@ -104,15 +116,16 @@ __device__ __noinline__ gr_lane_set<Q> gr_read_loose(gr_walker a, gr_walker b, i
     gr_begin_loose<Q::dtype, rows>(wa, a, mine, n - mine);
     if (Q::inputs == 2) gr_begin_loose<Q::dtype, rows>(wb, b, mine, n - mine);
     gr_add_loose<Q, rows>(s.l, wa, wb, a, b, mine, n - mine, (int)min((int64_t)rows, (n - k + row - 1) / row), c);
-    if constexpr (Q::kind == GR_ACC_PLACE) Q::mark(s.l[0], k + s.l[0].code / each * row + lane * each + s.l[0].code % each);
+    if constexpr (Q::kind == GR_ACC_PLACE)
+      Q::mark(s.l[0], k + s.l[0].code / each * row + lane * each + s.l[0].code % each);
   }
   return s;
 }
 
 /* A whole leaf at p (and b of the second input). k: its first position. */
 template <class Q, int batch>
-__device__ __forceinline__ void gr_read_whole(gr_lane_set<Q> &s, const gr_walker &a, const gr_walker &b, int64_t k, int lane,
-                                              const gr_context &c) {
+__device__ __forceinline__ void gr_read_whole(gr_lane_set<Q> &s, const gr_walker &a, const gr_walker &b, int64_t k,
+                                              int lane, const gr_context &c) {
   constexpr int size = gr_size<Q::dtype>, each = 16 / size, row = GR_LANES(size);
 #pragma unroll 1
   for (int r = 0; r < GR_LEAF_ROWS(size); r += batch) {
@@ -127,7 +140,8 @@ __device__ __forceinline__ void gr_read_whole(gr_lane_set<Q> &s, const gr_walker
 
 /* The sum of a leaf and of its squared distances to the mean. a.p: where a whole leaf starts; else the vector. */
 template <class R>
-__device__ __forceinline__ gr_acc gr_read_spread(const gr_walker &a, bool whole, int64_t n, int64_t first, int lane, gr_context c) {
+__device__ __forceinline__ gr_acc gr_read_spread(const gr_walker &a, bool whole, int64_t n, int64_t first, int lane,
+                                                 gr_context c) {
   using S = typename R::Sum;
   using M = typename R::Squares;
   constexpr int size = gr_size<R::dtype>;
@@ -163,7 +177,10 @@ __device__ __forceinline__ gr_acc gr_read_spread(const gr_walker &a, bool whole,
 */
 template <class R>
 __device__ __forceinline__ gr_acc gr_read_passes(const gr_reduce_args &q, int64_t v, unsigned node, int sub, int lane) {
-  constexpr int size = gr_size<R::dtype>, leaf = GR_LEAF(size), log_leaf = size == 1 || size == 2 ? 12 : size == 4 ? 10 : 9;
+  constexpr int size = gr_size<R::dtype>, leaf = GR_LEAF(size),
+                log_leaf = size == 1 || size == 2 ? 12
+                           : size == 4            ? 10
+                                                  : 9;
   static_assert(1 << log_leaf == leaf, "leaves are powers of two");
   const gr_walker a = gr_walk_of<R::dtype>(q.job.a, v), b = gr_walk_of<R::dtype>(q.job.b, v);
   int shift = log_leaf + q.warps;
@@ -178,7 +195,8 @@ __device__ __forceinline__ gr_acc gr_read_passes(const gr_reduce_args &q, int64_
   gr_acc mine = R::identity();
   gr_lane_set<typename gr_plain<R>::type> kept = gr_start_lanes<typename gr_plain<R>::type>();
 #pragma unroll 1
-  for (int i = 0; i < some; i++, k += (int64_t)1 << shift, at.p += (int64_t)size << shift, bt.p += (int64_t)size << shift) {
+  for (int i = 0; i < some;
+       i++, k += (int64_t)1 << shift, at.p += (int64_t)size << shift, bt.p += (int64_t)size << shift) {
     gr_acc acc;
     if constexpr (R::spread) {
       acc = gr_read_spread<R>(i < whole ? at : a, i < whole, n, k, lane, q.context);
@@ -187,7 +205,7 @@ __device__ __forceinline__ gr_acc gr_read_passes(const gr_reduce_args &q, int64_
       if (i < whole) {
         gr_read_whole<R, gr_batch<R>>(kept, at, bt, k, lane, q.context);
       } else {
-        gr_lane_set<R> loose = gr_read_loose<R, R::inputs == 2 ? 4 : 8>(a, b, n, k, q.context);
+        gr_lane_set<R> loose = gr_read_loose < R, R::inputs == 2 ? 4 : 8 > (a, b, n, k, q.context);
         if constexpr (R::leaves) kept = loose;
         else mine = R::merge(mine, R::state(loose.l[0], q.context));
       }
@@ -253,7 +271,7 @@ __global__ void GR_LEAVES_BOUNDS(R) gr_reduce_leaves(const __grid_constant__ gr_
     }
     if (units > 1) {
       __syncthreads();
-      if (warp == 0) acc = gr_fold_256<R>(value, 512, units, lane);
+      if (warp == 0) acc = gr_fold_many<R>(value, 512, units, lane);
     }
     writes = threadIdx.x == 0;
   }

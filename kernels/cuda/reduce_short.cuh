@@ -16,7 +16,8 @@ constexpr int gr_short_warps = 4, gr_short_bytes = 4096;
 ** Staged bytes: every 128 are followed by a gap of one element (at least 4 bytes), so that threads which read
 ** rows of 2^k bytes meet different banks.
 */
-template <gr_dtype D> struct gr_stage {
+template <gr_dtype D>
+struct gr_stage {
   static constexpr int gap = gr_size<D> == 8 ? 8 : 4, bytes = (gr_short_bytes + 32) / 128 * (128 + gap) + 128;
   static __device__ __forceinline__ int place(int at) { return at + (at >> 7) * gap; }
 
@@ -44,14 +45,16 @@ template <gr_dtype D> struct gr_stage {
 };
 
 /* One row in the stage (or one of each input): where it starts. */
-template <class R> struct gr_short_row {
+template <class R>
+struct gr_short_row {
   using T = gr_type<R::dtype>;
   using Stage = gr_stage<R::dtype>;
   static constexpr int size = gr_size<R::dtype>, lanes = GR_LANES(size);
   const char *stage_a, *stage_b;
   int a, b, n;
 
-  template <class Q> __device__ __forceinline__ void add(typename Q::Lane &l, int k, const gr_context &c) const {
+  template <class Q>
+  __device__ __forceinline__ void add(typename Q::Lane &l, int k, const gr_context &c) const {
     T x = Stage::get(stage_a, a + k * size), y = x;
     if (Q::inputs == 2) y = Stage::get(stage_b, b + k * size);
     Q::add(l, x, y, c, k);
@@ -68,12 +71,14 @@ template <class R> struct gr_short_row {
       if (at + first * apart < n) add<Q>(l, at + first * apart, c);
       return Q::state(l, c);
     } else {
-      gr_acc low = tiny<Q, count, first, step * 2>(at, apart, c), high = tiny<Q, count, first + step, step * 2>(at, apart, c);
+      gr_acc low = tiny<Q, count, first, step * 2>(at, apart, c),
+             high = tiny<Q, count, first + step, step * 2>(at, apart, c);
       return Q::merge(low, high);
     }
   }
   /* Without lanes: every element that falls to this thread. */
-  template <class Q> __device__ __forceinline__ gr_acc any_order(int at, int apart, const gr_context &c) const {
+  template <class Q>
+  __device__ __forceinline__ gr_acc any_order(int at, int apart, const gr_context &c) const {
     typename Q::Lane l = Q::start();
 #pragma unroll 4
     for (int k = at; k < n; k += apart) add<Q>(l, k, c);
@@ -81,18 +86,20 @@ template <class R> struct gr_short_row {
     return Q::state(l, c);
   }
   /* A row of one thread. */
-  template <class Q> __device__ __forceinline__ gr_acc by_thread(const gr_context &c) const {
+  template <class Q>
+  __device__ __forceinline__ gr_acc by_thread(const gr_context &c) const {
     if constexpr (Q::lanes) {
       if (n <= 4) return tiny<Q, 4>(0, 1, c);
       if (n <= 16) return tiny<Q, 16>(0, 1, c);
       if (n <= 32 || size == 8) return tiny<Q, 32>(0, 1, c);
-      return tiny<Q, size == 8 ? 32 : 64>(0, 1, c);
+      return tiny < Q, size == 8 ? 32 : 64 > (0, 1, c);
     } else {
       return any_order<Q>(0, 1, c);
     }
   }
   /* A row of 2^log neighbouring threads, of which this is number t. */
-  template <class Q> __device__ __forceinline__ gr_acc by_group(int t, int log, const gr_context &c) const {
+  template <class Q>
+  __device__ __forceinline__ gr_acc by_group(int t, int log, const gr_context &c) const {
     gr_acc acc;
     if constexpr (Q::lanes) acc = tiny<Q, 8>(t, 1 << log, c);
     else acc = any_order<Q>(t, 1 << log, c);
@@ -100,7 +107,8 @@ template <class R> struct gr_short_row {
     return acc;
   }
   /* A row of the warp: thread t takes lanes t, t + 32, ..., and folds them before the warp folds the rest. */
-  template <class Q, int first, int step> __device__ __forceinline__ gr_acc own(int t, const gr_context &c) const {
+  template <class Q, int first, int step>
+  __device__ __forceinline__ gr_acc own(int t, const gr_context &c) const {
     if constexpr (step == lanes / 32) {
       typename Q::Lane l = Q::start();
 #pragma unroll 1
@@ -112,7 +120,8 @@ template <class R> struct gr_short_row {
       return Q::merge(low, own<Q, first + step, step * 2>(t, c));
     }
   }
-  template <class Q> __device__ __forceinline__ gr_acc by_warp(int t, const gr_context &c) const {
+  template <class Q>
+  __device__ __forceinline__ gr_acc by_warp(int t, const gr_context &c) const {
     gr_acc acc;
     if constexpr (Q::lanes) acc = own<Q, 0, 1>(t, c);
     else acc = any_order<Q>(t, 32, c);
@@ -121,7 +130,8 @@ template <class R> struct gr_short_row {
     return acc;
   }
   /* log: 0 for a row of one thread, 5 for one of the warp, else of a group. */
-  template <class Q> __device__ __forceinline__ gr_acc fold(int log, int lane, const gr_context &c) const {
+  template <class Q>
+  __device__ __forceinline__ gr_acc fold(int log, int lane, const gr_context &c) const {
     if (log == 0) return by_thread<Q>(c);
     return log == 5 ? by_warp<Q>(lane, c) : by_group<Q>(lane & ((1 << log) - 1), log, c);
   }
@@ -150,9 +160,12 @@ __global__ void __launch_bounds__(gr_short_warps * 32) gr_reduce_short(const __g
   int rows = (int)min((int64_t)q.rows, q.job.count - row0), step_a = (int)q.job.a.step, step_b = (int)q.job.b.step;
   row0 += q.first;
   gr_short_row<R> row = {stage[warp][0], stage[warp][R::inputs - 1], 0, 0, n};
-  int a = Stage::fill(stage[warp][0], (const char *)q.job.a.data + row0 * step_a, (rows - 1) * step_a + n * row.size, lane), b = 0;
+  int a = Stage::fill(stage[warp][0], (const char *)q.job.a.data + row0 * step_a, (rows - 1) * step_a + n * row.size,
+                      lane),
+      b = 0;
   if (R::inputs == 2)
-    b = Stage::fill(stage[warp][R::inputs - 1], (const char *)q.job.b.data + row0 * step_b, (rows - 1) * step_b + n * row.size, lane);
+    b = Stage::fill(stage[warp][R::inputs - 1], (const char *)q.job.b.data + row0 * step_b,
+                    (rows - 1) * step_b + n * row.size, lane);
   __syncwarp();
   gr_acc mine = R::identity();
 #pragma unroll 1

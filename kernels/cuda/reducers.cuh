@@ -30,22 +30,30 @@ constexpr gr_acc_kind gr_int_kinds[] = {GR_REDUCERS(GR_X)};
 #undef GR_X
 
 constexpr int gr_fields_of(gr_acc_kind k) {
-  return k == GR_ACC_SPREAD || k == GR_ACC_TRIPLE ? 3
-         : k == GR_ACC_ORDER || k == GR_ACC_PLACE || k == GR_ACC_PAIRED || k == GR_ACC_WIDE ? 2 : 1;
+  return k == GR_ACC_SPREAD || k == GR_ACC_TRIPLE                                           ? 3
+         : k == GR_ACC_ORDER || k == GR_ACC_PLACE || k == GR_ACC_PAIRED || k == GR_ACC_WIDE ? 2
+                                                                                            : 1;
 }
 
-template <gr_reducer RED, gr_dtype D> constexpr gr_acc_kind gr_kind_for = gr_floating<D> ? gr_float_kinds[RED] : gr_int_kinds[RED];
+template <gr_reducer RED, gr_dtype D>
+constexpr gr_acc_kind gr_kind_for = gr_floating<D> ? gr_float_kinds[RED] : gr_int_kinds[RED];
 
 /* Out of line: it has three divisions. */
-static __device__ __noinline__ gr_acc gr_merge_spread_apart(double s0, double q0, double n0, double s1, double q1, double n1) {
+static __device__ __noinline__ gr_acc gr_merge_spread_apart(double s0, double q0, double n0, double s1, double q1,
+                                                            double n1) {
   gr_acc a, b;
-  a.f[0] = s0; a.f[1] = q0; a.f[2] = n0;
-  b.f[0] = s1; b.f[1] = q1; b.f[2] = n1;
+  a.f[0] = s0;
+  a.f[1] = q0;
+  a.f[2] = n0;
+  b.f[0] = s1;
+  b.f[1] = q1;
+  b.f[2] = n1;
   return gr_merge_spread(a, b);
 }
 
 /* What all reducers have in common. */
-template <gr_reducer RED, gr_dtype D, gr_acc_kind KIND = gr_kind_for<RED, D>> struct gr_common {
+template <gr_reducer RED, gr_dtype D, gr_acc_kind KIND = gr_kind_for<RED, D>>
+struct gr_common {
   static constexpr gr_reducer red = RED;
   static constexpr gr_dtype dtype = D;
   static constexpr gr_acc_kind kind = KIND;
@@ -57,7 +65,8 @@ template <gr_reducer RED, gr_dtype D, gr_acc_kind KIND = gr_kind_for<RED, D>> st
     else return gr_merge(RED, kind, a, b);
   }
   static __device__ __forceinline__ gr_acc identity() { return gr_identity(kind, RED == GR_RED_PROD); }
-  template <class Lane> static __device__ __forceinline__ void mark(Lane &, int64_t) {}
+  template <class Lane>
+  static __device__ __forceinline__ void mark(Lane &, int64_t) {}
 };
 
 /* The two passes of SPREAD are plain sums of doubles, of integers too. */
@@ -65,10 +74,13 @@ template <gr_reducer RED, gr_dtype D>
 constexpr gr_acc_kind gr_double_kind = RED == GR_RED_SUM || RED == GR_RED_SPREAD ? GR_ACC_TREE : gr_kind_for<RED, D>;
 
 /* Lanes of one to three doubles: floats, and integers whose terms need more than a leaf holds exactly. */
-template <gr_reducer RED, gr_dtype D> struct gr_in_f64 : gr_common<RED, D, gr_double_kind<RED, D>> {
+template <gr_reducer RED, gr_dtype D>
+struct gr_in_f64 : gr_common<RED, D, gr_double_kind<RED, D>> {
   using B = gr_common<RED, D, gr_double_kind<RED, D>>;
   using T = typename B::T;
-  struct Lane { double f[B::fields]; };
+  struct Lane {
+    double f[B::fields];
+  };
   static constexpr bool lanes = true, leaves = true;
   static __device__ __forceinline__ Lane start() {
     Lane l;
@@ -82,9 +94,16 @@ template <gr_reducer RED, gr_dtype D> struct gr_in_f64 : gr_common<RED, D, gr_do
     if constexpr (RED == GR_RED_SUM) l.f[0] += x;
     else if constexpr (RED == GR_RED_PROD) l.f[0] *= x;
     else if constexpr (RED == GR_RED_SUMABS) l.f[0] += fabs(x);
-    else if constexpr (RED == GR_RED_SUMSQ) { x *= k.a; l.f[0] += x * x; }
-    else if constexpr (RED == GR_RED_SQDIFF) { x -= y; l.f[0] += x * x; }
-    else if constexpr (RED == GR_RED_SPREAD) { x -= k.a; l.f[0] += x * x; } /* the second pass: a is the mean */
+    else if constexpr (RED == GR_RED_SUMSQ) {
+      x *= k.a;
+      l.f[0] += x * x;
+    } else if constexpr (RED == GR_RED_SQDIFF) {
+      x -= y;
+      l.f[0] += x * x;
+    } else if constexpr (RED == GR_RED_SPREAD) {
+      x -= k.a;
+      l.f[0] += x * x;
+    } /* the second pass: a is the mean */
     else if constexpr (RED == GR_RED_COSINE) {
       x *= k.a;
       y *= k.b;
@@ -100,8 +119,13 @@ template <gr_reducer RED, gr_dtype D> struct gr_in_f64 : gr_common<RED, D, gr_do
     else {
       static_assert(RED == GR_RED_DOT_KAHAN || RED == GR_RED_DOT_NEUMAIER, "no such reducer");
       double p = x * y, e = gr_size<D> == 8 ? __fma_rn(x, y, -p) : 0.0;
-      if constexpr (RED == GR_RED_DOT_KAHAN) { gr_add_kahan(&l.f[0], &l.f[1], p); l.f[1] -= e; }
-      else { gr_add_neumaier(&l.f[0], &l.f[1], p); l.f[1] += e; }
+      if constexpr (RED == GR_RED_DOT_KAHAN) {
+        gr_add_kahan(&l.f[0], &l.f[1], p);
+        l.f[1] -= e;
+      } else {
+        gr_add_neumaier(&l.f[0], &l.f[1], p);
+        l.f[1] += e;
+      }
     }
   }
   static __device__ __forceinline__ gr_acc state(const Lane &l, const gr_context &) {
@@ -113,10 +137,13 @@ template <gr_reducer RED, gr_dtype D> struct gr_in_f64 : gr_common<RED, D, gr_do
 };
 
 /* Lanes of one float: sums and dots of 16-bit floats, and those that ask for f32. */
-template <gr_reducer RED, gr_dtype D> struct gr_in_f32 : gr_common<RED, D> {
+template <gr_reducer RED, gr_dtype D>
+struct gr_in_f32 : gr_common<RED, D> {
   using B = gr_common<RED, D>;
   using T = typename B::T;
-  struct Lane { float s; };
+  struct Lane {
+    float s;
+  };
   static constexpr bool lanes = true, leaves = true;
   static __device__ __forceinline__ Lane start() { return Lane{-0.0f}; }
   static __device__ __forceinline__ void add(Lane &l, T x, T y, const gr_context &, int) {
@@ -135,13 +162,17 @@ template <gr_reducer RED, gr_dtype D> struct gr_in_f32 : gr_common<RED, D> {
 ** Integers whose sums over a leaf are exact in f64 and in integers alike: no order inside the leaf. The one
 ** thing integers forget is that a sum of nothing but -0 (0 times a negative) is -0: `plain` remembers.
 */
-template <gr_reducer RED, gr_dtype D> struct gr_exact : gr_common<RED, D, gr_double_kind<RED, D>> {
+template <gr_reducer RED, gr_dtype D>
+struct gr_exact : gr_common<RED, D, gr_double_kind<RED, D>> {
   using B = gr_common<RED, D, gr_double_kind<RED, D>>;
   using T = typename B::T;
   static constexpr int sums = RED == GR_RED_COSINE ? 3 : 1;
   static constexpr bool wide = gr_size<D> == 4 || (gr_size<D> == 2 && RED != GR_RED_SUMABS && RED != GR_RED_SUM);
   using S = std::conditional_t<wide, int64_t, int32_t>;
-  struct Lane { S s[sums]; uint32_t plain; };
+  struct Lane {
+    S s[sums];
+    uint32_t plain;
+  };
   static constexpr bool lanes = false, leaves = true;
   static __device__ __forceinline__ Lane start() { return Lane{}; }
   static __device__ __forceinline__ void add(Lane &l, T ex, T ey, const gr_context &, int) {
@@ -192,7 +223,8 @@ template <gr_reducer RED, gr_dtype D> struct gr_exact : gr_common<RED, D, gr_dou
 };
 
 /* Integers that wrap, and counts: order does not matter at all. */
-template <gr_reducer RED, gr_dtype D> struct gr_wrapping : gr_common<RED, D> {
+template <gr_reducer RED, gr_dtype D>
+struct gr_wrapping : gr_common<RED, D> {
   using B = gr_common<RED, D>;
   using T = typename B::T;
   static constexpr bool counts = RED == GR_RED_COUNT || RED == GR_RED_DIFFER;
@@ -200,7 +232,9 @@ template <gr_reducer RED, gr_dtype D> struct gr_wrapping : gr_common<RED, D> {
   static constexpr bool narrow =
       counts || (RED == GR_RED_SUM && gr_size<D> <= 2) || (RED == GR_RED_DOT && gr_size<D> == 1);
   using S = std::conditional_t<narrow, uint32_t, uint64_t>;
-  struct Lane { S s; };
+  struct Lane {
+    S s;
+  };
   static constexpr bool lanes = false, leaves = false;
   static __device__ __forceinline__ Lane start() { return Lane{(S)(RED == GR_RED_PROD)}; }
   static __device__ __forceinline__ void add(Lane &l, T x, T y, const gr_context &, int) {
@@ -232,10 +266,14 @@ template <gr_reducer RED, gr_dtype D> struct gr_wrapping : gr_common<RED, D> {
 };
 
 /* The sum of i64 in 128 bits. */
-template <gr_reducer RED, gr_dtype D> struct gr_wide : gr_common<RED, D> {
+template <gr_reducer RED, gr_dtype D>
+struct gr_wide : gr_common<RED, D> {
   using B = gr_common<RED, D>;
   using T = typename B::T;
-  struct Lane { uint64_t low; int64_t high; };
+  struct Lane {
+    uint64_t low;
+    int64_t high;
+  };
   static constexpr bool lanes = false, leaves = false;
   static __device__ __forceinline__ Lane start() { return Lane{0, 0}; }
   static __device__ __forceinline__ void add(Lane &l, T x, T, const gr_context &, int) {
@@ -254,16 +292,23 @@ template <gr_reducer RED, gr_dtype D> struct gr_wide : gr_common<RED, D> {
 /* Keys in the smallest integer that holds them. */
 template <gr_dtype D>
 using gr_key_type = std::conditional_t<gr_size<D> == 8, int64_t, std::conditional_t<D == GR_U32, uint32_t, int32_t>>;
-template <class K> __device__ __forceinline__ constexpr K gr_lowest() {
+template <class K>
+__device__ __forceinline__ constexpr K gr_lowest() {
   return std::is_signed_v<K> ? (K)((K)1 << (sizeof(K) * 8 - 1)) : (K)0;
 }
-template <class K> __device__ __forceinline__ constexpr K gr_highest() { return (K)~gr_lowest<K>(); }
+template <class K>
+__device__ __forceinline__ constexpr K gr_highest() {
+  return (K)~gr_lowest<K>();
+}
 
-template <gr_reducer RED, gr_dtype D> struct gr_order : gr_common<RED, D> {
+template <gr_reducer RED, gr_dtype D>
+struct gr_order : gr_common<RED, D> {
   using B = gr_common<RED, D>;
   using T = typename B::T;
   using K = gr_key_type<D>;
-  struct Lane { K low, high; };
+  struct Lane {
+    K low, high;
+  };
   static constexpr bool lanes = false, leaves = false;
   static __device__ __forceinline__ Lane start() { return Lane{gr_highest<K>(), gr_lowest<K>()}; }
   static __device__ __forceinline__ void add(Lane &l, T x, T, const gr_context &, int) {
@@ -286,7 +331,8 @@ template <gr_reducer RED, gr_dtype D> struct gr_order : gr_common<RED, D> {
 */
 
 /* Packed keys of narrow elements, two 16-bit halves at a time, and the larger halves of two such. */
-template <gr_dtype D> __device__ __forceinline__ uint32_t gr_larger_halves(uint32_t u, uint32_t best, uint32_t flip) {
+template <gr_dtype D>
+__device__ __forceinline__ uint32_t gr_larger_halves(uint32_t u, uint32_t best, uint32_t flip) {
   if constexpr (gr_size<D> == 1) {
     u ^= flip ^ (D == GR_I8 ? 0x80808080u : 0u);
     return __vmaxu2(__vmaxu2(best, u & 0x00ff00ffu), u >> 8 & 0x00ff00ffu);
@@ -297,11 +343,16 @@ template <gr_dtype D> __device__ __forceinline__ uint32_t gr_larger_halves(uint3
   }
 }
 
-template <gr_reducer RED, gr_dtype D> struct gr_place : gr_common<RED, D> {
+template <gr_reducer RED, gr_dtype D>
+struct gr_place : gr_common<RED, D> {
   using B = gr_common<RED, D>;
   using T = typename B::T;
   using K = gr_key_type<D>;
-  struct Lane { K best, recent; int code; int64_t place; };
+  struct Lane {
+    K best, recent;
+    int code;
+    int64_t place;
+  };
   /* No narrow element has the lowest key of 32 bits, so their best key can stay the one to beat. */
   static constexpr bool narrow = gr_size<D> <= 2;
   static constexpr bool lanes = false, leaves = false;
@@ -324,23 +375,27 @@ template <gr_reducer RED, gr_dtype D> struct gr_place : gr_common<RED, D> {
     for (int c = 0; c < 16 / gr_size<D>; c++) add(l, gr_pick<D>(w, c), gr_pick<D>(w, c), k, code + c);
     return l;
   }
-  static __device__ __forceinline__ void add_word(Lane &l, const uint4 &w, const uint4 &, const gr_context &k, int code) {
+  static __device__ __forceinline__ void add_word(Lane &l, const uint4 &w, const uint4 &, const gr_context &k,
+                                                  int code) {
     constexpr bool halves_signed = gr_floating<D>;
     uint32_t flip = (uint32_t)k.flip, best = halves_signed ? 0x80008000u : 0u;
     best = gr_larger_halves<D>(w.x, best, flip);
     best = gr_larger_halves<D>(w.y, best, flip);
     best = gr_larger_halves<D>(w.z, best, flip);
     best = gr_larger_halves<D>(w.w, best, flip);
-    int32_t low = halves_signed ? (int16_t)best : (int32_t)(best & 0xffff), high = halves_signed ? (int32_t)best >> 16 : (int32_t)(best >> 16);
+    int32_t low = halves_signed ? (int16_t)best : (int32_t)(best & 0xffff),
+            high = halves_signed ? (int32_t)best >> 16 : (int32_t)(best >> 16);
     int32_t key = low > high ? low : high;
-    /* Back to the key that add uses: i8 and i16 were moved up to be unsigned, and complements of u8 and u16 are negative. */
+    /* Back to the key that add uses: i8 and i16 were moved up to be unsigned, and complements of u8 and u16 are
+     * negative. */
     if (D == GR_I8) key -= 128;
     if (D == GR_I16) key -= 32768;
     if (D == GR_U8 && k.flip) key -= 256;
     if (D == GR_U16 && k.flip) key -= 65536;
     bool odd = false;
     if constexpr (gr_floating<D>) {
-      uint32_t most = __vmaxu2(__vmaxu2(w.x & 0x7fff7fffu, w.y & 0x7fff7fffu), __vmaxu2(w.z & 0x7fff7fffu, w.w & 0x7fff7fffu));
+      uint32_t most =
+          __vmaxu2(__vmaxu2(w.x & 0x7fff7fffu, w.y & 0x7fff7fffu), __vmaxu2(w.z & 0x7fff7fffu, w.w & 0x7fff7fffu));
       uint32_t inf = D == GR_F16 ? 0x7c00u : 0x7f80u;
       odd = (most & 0xffffu) > inf || (most >> 16) > inf;
     }
@@ -367,7 +422,8 @@ template <gr_reducer RED, gr_dtype D> struct gr_place : gr_common<RED, D> {
 };
 
 /* Two passes over a leaf: its sum, then the squared distances to its mean. */
-template <gr_reducer RED, gr_dtype D> struct gr_two_pass : gr_common<RED, D> {
+template <gr_reducer RED, gr_dtype D>
+struct gr_two_pass : gr_common<RED, D> {
   static constexpr bool spread = true, leaves = true;
   static constexpr bool lanes = true;
   using Sum = std::conditional_t<gr_floating<D> || gr_size<D> == 8, gr_in_f64<GR_RED_SUM, D>, gr_exact<GR_RED_SUM, D>>;
@@ -375,12 +431,12 @@ template <gr_reducer RED, gr_dtype D> struct gr_two_pass : gr_common<RED, D> {
 };
 
 /* The reducer for RED over elements of dtype D. */
-template <gr_reducer RED, gr_dtype D> struct gr_choose {
+template <gr_reducer RED, gr_dtype D>
+struct gr_choose {
   static constexpr gr_acc_kind kind = gr_kind_for<RED, D>;
   static constexpr bool integer = !gr_floating<D>, sixteen = D == GR_F16 || D == GR_BF16;
   static constexpr bool single = RED == GR_RED_SUM_F32 || RED == GR_RED_DOT_F32;
-  static constexpr bool small_terms =
-      integer && (gr_size<D> <= 2 || (gr_size<D> == 4 && RED == GR_RED_SUMABS));
+  static constexpr bool small_terms = integer && (gr_size<D> <= 2 || (gr_size<D> == 4 && RED == GR_RED_SUMABS));
   static auto pick() {
     if constexpr (kind == GR_ACC_WRAP) return gr_wrapping<RED, D>{};
     else if constexpr (kind == GR_ACC_WIDE) return gr_wide<RED, D>{};
@@ -393,6 +449,7 @@ template <gr_reducer RED, gr_dtype D> struct gr_choose {
   }
   using type = decltype(pick());
 };
-template <gr_reducer RED, gr_dtype D> using gr_reducer_for = typename gr_choose<RED, D>::type;
+template <gr_reducer RED, gr_dtype D>
+using gr_reducer_for = typename gr_choose<RED, D>::type;
 
 #endif

@@ -9,31 +9,36 @@
 /* This thread's warp; the shuffle tells the compiler that it is one number for all threads of the warp. */
 __device__ __forceinline__ int gr_warp_index() { return __shfl_sync(~0u, (int)threadIdx.x >> 5, 0); }
 
-template <class R> __device__ __forceinline__ gr_acc gr_shuffle_xor(gr_acc a, int mask) {
+template <class R>
+__device__ __forceinline__ gr_acc gr_shuffle_xor(gr_acc a, int mask) {
 #pragma unroll
   for (int i = 0; i < R::fields; i++) a.i[i] = __shfl_xor_sync(~0u, (long long)a.i[i], mask);
   return a;
 }
 
-template <class R> __device__ __forceinline__ gr_acc gr_shuffle_from(gr_acc a, int source) {
+template <class R>
+__device__ __forceinline__ gr_acc gr_shuffle_from(gr_acc a, int source) {
 #pragma unroll
   for (int i = 0; i < R::fields; i++) a.i[i] = __shfl_sync(~0u, (long long)a.i[i], source);
   return a;
 }
 
-template <class R> __device__ __forceinline__ gr_acc gr_select(bool c, gr_acc a, gr_acc b) {
+template <class R>
+__device__ __forceinline__ gr_acc gr_select(bool c, gr_acc a, gr_acc b) {
 #pragma unroll
   for (int i = 0; i < R::fields; i++) a.i[i] = c ? a.i[i] : b.i[i];
   return a;
 }
 
 /* Merge with the thread `mask` away; merging is symmetric, so both get the same. */
-template <class R> __device__ __forceinline__ gr_acc gr_merge_xor(gr_acc a, int mask) {
+template <class R>
+__device__ __forceinline__ gr_acc gr_merge_xor(gr_acc a, int mask) {
   return R::merge(a, gr_shuffle_xor<R>(a, mask));
 }
 
 /* `count` (a power of two up to 32) neighbours fold by adjacency. */
-template <class R> __device__ __forceinline__ gr_acc gr_fold_adjacent(gr_acc a, int count) {
+template <class R>
+__device__ __forceinline__ gr_acc gr_fold_adjacent(gr_acc a, int count) {
 #pragma unroll
   for (int h = 1; h < 32; h *= 2)
     if (h < count) a = gr_merge_xor<R>(a, h);
@@ -57,7 +62,8 @@ __device__ __forceinline__ void gr_trade(gr_acc (&v)[C], int h, int lane) {
     gr_trade<R, C, held / 2, trades - 1>(v, h / 2, lane);
   }
 }
-template <class R, int C, int held> __device__ __forceinline__ void gr_fold_own(gr_acc (&v)[C]) {
+template <class R, int C, int held>
+__device__ __forceinline__ void gr_fold_own(gr_acc (&v)[C]) {
   if constexpr (held > 1) {
 #pragma unroll
     for (int c = 0; c < held / 2; c++) v[c] = R::merge(v[c], v[c + held / 2]);
@@ -92,7 +98,8 @@ __device__ __forceinline__ gr_acc gr_fold_halves(gr_acc (&v)[C], int threads, in
 }
 
 /* How many lanes a thread keeps in one 16-byte word's worth of elements. */
-template <class R> constexpr int gr_lanes_of = R::lanes ? 16 / gr_size<R::dtype> : 1;
+template <class R>
+constexpr int gr_lanes_of = R::lanes ? 16 / gr_size<R::dtype> : 1;
 
 /* The lanes of `threads` neighbours become one state, the same in all of them. */
 template <class R>
