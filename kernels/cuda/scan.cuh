@@ -13,6 +13,12 @@
 
 #define GR_SCAN_WARPS 8 /* that read and write; one more looks back */
 #define GR_SCAN_THREADS ((GR_SCAN_WARPS + 1) * 32)
+/* Blocks that share a multiprocessor's registers; Turing has half the threads. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+#define GR_SCAN_BLOCKS(bytes) ((bytes) > 8 ? 2 : 3)
+#else
+#define GR_SCAN_BLOCKS(bytes) ((bytes) > 8 ? 3 : 4)
+#endif
 #define GR_SCAN_ROW 256
 #define GR_SCAN_ROWS 16 /* a tile; a warp has two */
 #define GR_SCAN_TILE (GR_SCAN_ROW * GR_SCAN_ROWS)
@@ -386,7 +392,7 @@ static __device__ __forceinline__ void gr_scan_looker(const gr_scan &q, gr_scan_
 ** stay in shared memory and are scanned a second time then: that costs less than keeping the first scan in registers.
 */
 template <class S>
-static __global__ void __launch_bounds__(GR_SCAN_THREADS, sizeof(typename S::In) + sizeof(typename S::Out) > 8 ? 3 : 4)
+static __global__ void __launch_bounds__(GR_SCAN_THREADS, GR_SCAN_BLOCKS(sizeof(typename S::In) + sizeof(typename S::Out)))
 gr_scan_tiles(const __grid_constant__ gr_scan q) {
   using Value = typename S::Value;
   using In = typename S::In;
