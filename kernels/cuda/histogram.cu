@@ -2,6 +2,12 @@
 #include "kernels/cuda/histogram.cuh"
 
 #define MOST_PARTS 8  /* ranges of bins that blocks share out before counters move to L2 */
+/* Blocks that share a multiprocessor's registers; Turing has half the threads. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+#define BYTE_BLOCKS 2
+#else
+#define BYTE_BLOCKS 3
+#endif
 #define BYTE_COPIES 5 /* log2 of the copies of each of 256 counters: one a lane */
 
 /* ---- bytes: count the 256 values, then give each to its bin ---- */
@@ -33,7 +39,7 @@ template <typename T> static __device__ void values_to_bins(const gr_hist &a) {
   if (threadIdx.x == 0) a.area[0] = 0;
 }
 
-template <typename T> static __global__ void __launch_bounds__(512, 2) hist_values(const __grid_constant__ gr_hist a) {
+template <typename T> static __global__ void __launch_bounds__(512, BYTE_BLOCKS) hist_values(const __grid_constant__ gr_hist a) {
   const int deep = 4;
   uint32_t *mine = gr_hist_shared + GR_HIST_SPARE + (threadIdx.x & 31);
   int64_t threads = blockDim.x, step = gridDim.x * deep * threads, v = blockIdx.x * deep * threads + threadIdx.x;
@@ -180,7 +186,7 @@ static void plan(const gr_histogram_job *job, const gr_cuda_chip *chip, gr_hist_
   p->threads = 512;
   if (size == 1) {
     p->shared = (GR_HIST_SPARE + (256u << BYTE_COPIES)) * 4;
-    per_block = 3;
+    per_block = BYTE_BLOCKS;
   } else if (job->bins > MOST_PARTS * room || (p->way == GR_HIST_TABLE && job->bins > room) ||
              (job->bins > 16384 && job->n < 8 * job->bins)) {
     p->global = 1;

@@ -392,7 +392,8 @@ static __device__ __forceinline__ void gr_scan_looker(const gr_scan &q, gr_scan_
 ** stay in shared memory and are scanned a second time then: that costs less than keeping the first scan in registers.
 */
 template <class S>
-static __global__ void __launch_bounds__(GR_SCAN_THREADS, GR_SCAN_BLOCKS(sizeof(typename S::In) + sizeof(typename S::Out)))
+static __global__ void
+__launch_bounds__(GR_SCAN_THREADS, GR_SCAN_BLOCKS(sizeof(typename S::In) + sizeof(typename S::Out)))
 gr_scan_tiles(const __grid_constant__ gr_scan q) {
   using Value = typename S::Value;
   using In = typename S::In;
