@@ -39,7 +39,8 @@ template <typename T> static __device__ void values_to_bins(const gr_hist &a) {
   if (threadIdx.x == 0) a.area[0] = 0;
 }
 
-template <typename T> static __global__ void __launch_bounds__(512, BYTE_BLOCKS) hist_values(const __grid_constant__ gr_hist a) {
+template <typename T>
+static __global__ void __launch_bounds__(512, BYTE_BLOCKS) hist_values(const __grid_constant__ gr_hist a) {
   const int deep = 4;
   uint32_t *mine = gr_hist_shared + GR_HIST_SPARE + (threadIdx.x & 31);
   int64_t threads = blockDim.x, step = gridDim.x * deep * threads, v = blockIdx.x * deep * threads + threadIdx.x;
