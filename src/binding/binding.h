@@ -48,6 +48,7 @@ gr_array *gr_l_test_array(lua_State *L, int i); /* NULL if it is none */
 gr_array *gr_l_check_array(lua_State *L, int arg);
 /* arg is an array of the same dtype, length and device as a, the first argument. */
 gr_array *gr_l_check_pair(lua_State *L, const gr_array *a, int arg);
+void gr_l_check_dtype(lua_State *L, const gr_array *a, const gr_array *b, int arg);
 void gr_l_check_device(lua_State *L, const gr_array *a, const gr_array *b, int arg);
 
 int gr_l_to_int64(lua_State *L, int i, int64_t *out); /* whole numbers only; 0 if it is not one */

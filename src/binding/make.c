@@ -2,7 +2,6 @@
 #include <stdio.h>
 
 #include "src/binding/binding.h"
-#include "src/core/histogram.h"
 #include "src/core/ops.h"
 
 /* The array to write to on the host; the old content is of no interest. */
@@ -102,11 +101,11 @@ static int l_full(lua_State *L) {
 
 /* ---- ranges ---- */
 
-/* Store first + k * step; an element that does not fit raises. */
-static void put_range(lua_State *L, gr_array *a, char *out, double first, double step) {
+/* Store first + k * step, and last (if there is one to hit) at the end; an element that does not fit raises. */
+static void put_range(lua_State *L, gr_array *a, char *out, double first, double step, const double *last) {
   char text[96];
   for (int64_t k = 0; k < a->n; k++) {
-    lua_pushnumber(L, first + (double)k * step);
+    lua_pushnumber(L, last && k > 0 && k == a->n - 1 ? *last : first + (double)k * step);
     const char *why = gr_l_put(L, -1, a->dtype, out + k * gr_size(a->dtype), text);
     lua_pop(L, 1);
     if (why) gr_l_argerror(L, 1, "element %lld: %s", (long long)k + 1, why);
@@ -140,7 +139,7 @@ static int l_arange(lua_State *L) {
   gr_array *a = gr_l_new_array(L, c, t, n);
   char *out = n ? host_elements(L, c, a) : NULL;
   if (whole) put_whole_range(L, a, out, i, s);
-  else put_range(L, a, out, first, step);
+  else put_range(L, a, out, first, step, NULL);
   return 1;
 }
 
@@ -150,17 +149,10 @@ static int l_linspace(lua_State *L) {
   double first = gr_l_check_number(L, 1), last = gr_l_check_number(L, 2);
   int64_t n = gr_l_check_length(L, 3);
   gr_dtype t = gr_l_opt_dtype(L, 4, GR_F32);
-  char text[96];
   if (!gr_is_float(t)) gr_l_argerror(L, 4, "float dtype expected, got %s", gr_dtypes[t].name);
   gr_array *a = gr_l_new_array(L, c, t, n);
   char *out = n ? host_elements(L, c, a) : NULL;
-  double step = n > 1 ? (last - first) / (double)(n - 1) : 0;
-  for (int64_t k = 0; k < n; k++) {
-    lua_pushnumber(L, k == n - 1 && n > 1 ? last : (double)k * step + first);
-    const char *why = gr_l_put(L, -1, t, out + k * gr_size(t), text);
-    lua_pop(L, 1);
-    if (why) gr_l_argerror(L, 1, "element %lld: %s", (long long)k + 1, why);
-  }
+  put_range(L, a, out, first, n > 1 ? (last - first) / (double)(n - 1) : 0, &last);
   return 1;
 }
 

@@ -144,8 +144,7 @@ static void check_second(lua_State *L, call *q) {
     return;
   }
   int64_t n = gr_shape_length(q->shape, q->a->n);
-  if (q->b->dtype != q->a->dtype)
-    gr_l_argerror(L, 2, "dtype %s expected, got %s", gr_dtypes[q->a->dtype].name, gr_dtypes[q->b->dtype].name);
+  gr_l_check_dtype(L, q->a, q->b, 2);
   if (q->b->n != n)
     gr_l_argerror(L, 2, "length %lld (of a %s) expected, got %lld", (long long)n, q->shape.axis == 2 ? "row" : "column", (long long)q->b->n);
   gr_l_check_device(L, q->a, q->b, 2);

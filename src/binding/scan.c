@@ -31,8 +31,7 @@ static int l_rmsnorm(lua_State *L) {
   if (rows == 0) rows = 1;
   gr_l_option_number(L, 3, "eps", &eps);
   if (!(eps >= 0 && eps - eps == 0)) gr_l_argerror(L, 3, "option 'eps': 0 or more expected, got %.14g", eps);
-  if (w && w->dtype != x->dtype)
-    gr_l_argerror(L, 2, "dtype %s expected, got %s", gr_dtypes[x->dtype].name, gr_dtypes[w->dtype].name);
+  if (w) gr_l_check_dtype(L, x, w, 2);
   if (w && w->n != x->n / rows)
     gr_l_argerror(L, 2, "length %lld (of a row) expected, got %lld", (long long)(x->n / rows), (long long)w->n);
   if (w) gr_l_check_device(L, x, w, 2);

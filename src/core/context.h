@@ -48,7 +48,7 @@ gr_status gr_fail(gr_context *, gr_status, const char *format, ...)
 #endif
     ;
 
-/* The words for a queue's or the pool's failure: call when a backend call did not return GR_OK. */
+/* Passes a backend's or the pool's status on, with words for a failure; GR_OK stays what it is. */
 gr_status gr_fail_from(gr_context *, gr_queue *, gr_status, const char *what, size_t asked);
 
 /* "4.0 GiB" */

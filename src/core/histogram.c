@@ -4,7 +4,8 @@
 
 #define TWO_63 9223372036854775808.0
 
-void gr_linspace(double first, double last, int64_t n, double *out) {
+/* first + k * step for k < n - 1 and last at the end: linspace as NumPy has it. */
+static void linspace(double first, double last, int64_t n, double *out) {
   double step = n > 1 ? (last - first) / (double)(n - 1) : 0;
   for (int64_t k = 0; k < n; k++) out[k] = (double)k * step + first;
   if (n > 1) out[n - 1] = last;
@@ -86,7 +87,7 @@ static gr_status make_edges(gr_context *c, const gr_array *a, const gr_binning *
   if (b->edges && (status = gr_copy(c, b->edges, edges)) != GR_OK) return status;
   status = b->edges ? gr_array_read(edges, GR_HOST, &to) : gr_array_write(edges, GR_HOST, 1, &to);
   if (status != GR_OK) return status;
-  if (!b->edges) gr_linspace(min, max, b->bins + 1, (double *)(uintptr_t)to.data);
+  if (!b->edges) linspace(min, max, b->bins + 1, (double *)(uintptr_t)to.data);
   return check_rising(c, to.data, b->bins, b->edges != NULL);
 }
 
@@ -135,7 +136,7 @@ static gr_status run(gr_context *c, const gr_array *a, const gr_binning *b, gr_a
   job.counts = (int64_t *)(uintptr_t)out.data;
   job.tails = job.counts + b->bins;
   status = q->backend->histogram(q, &job);
-  return status == GR_OK ? GR_OK : gr_fail_from(c, q, status, "histogram", 0);
+  return gr_fail_from(c, q, status, "histogram", 0);
 }
 
 gr_status gr_histogram(gr_context *c, const gr_array *a, const gr_binning *b, gr_array *counts, gr_array *edges) {

@@ -15,7 +15,4 @@ typedef struct gr_binning {
 /* counts: bins + 3 of i64, the last three what lies below, above and is NaN. edges: bins + 1 of f64. Both are made here. */
 gr_status gr_histogram(gr_context *, const gr_array *a, const gr_binning *, gr_array *counts, gr_array *edges);
 
-/* first + k * step for k < n - 1 and last at the end: linspace as NumPy has it. */
-void gr_linspace(double first, double last, int64_t n, double *out);
-
 #endif

@@ -134,7 +134,7 @@ static gr_status run_dense(gr_context *c, gr_reduce_job *job, gr_array *out, gr_
   job->out2 = (void *)(uintptr_t)o2.data;
   job->out_dtype = out->dtype;
   status = q->backend->reduce(q, job, NULL);
-  return status == GR_OK ? GR_OK : gr_fail_from(c, q, status, gr_ops[job->op].name, 0);
+  return gr_fail_from(c, q, status, gr_ops[job->op].name, 0);
 }
 
 static gr_status run_each(gr_context *c, gr_reduce_job *job, gr_array *out, gr_array *out2) {
@@ -181,7 +181,7 @@ gr_status gr_scan(gr_context *c, gr_op op, const gr_array *a, gr_array *out, int
   gr_status status = map_job(a, out, &job.a, &job.out);
   if (status != GR_OK || a->n == 0) return status;
   status = q->backend->scan(q, &job);
-  return status == GR_OK ? GR_OK : gr_fail_from(c, q, status, "scan", 0);
+  return gr_fail_from(c, q, status, "scan", 0);
 }
 
 gr_status gr_rmsnorm(gr_context *c, const gr_array *x, const gr_array *w, gr_array *out, int64_t rows, double eps) {
@@ -194,7 +194,7 @@ gr_status gr_rmsnorm(gr_context *c, const gr_array *x, const gr_array *w, gr_arr
   cut(&job.x, s, x->n);
   cut(&job.out, s, x->n);
   status = q->backend->rmsnorm(q, &job);
-  return status == GR_OK ? GR_OK : gr_fail_from(c, q, status, "rmsnorm", 0);
+  return gr_fail_from(c, q, status, "rmsnorm", 0);
 }
 
 gr_status gr_fill(gr_context *c, gr_array *a, gr_value value) {
@@ -205,7 +205,7 @@ gr_status gr_fill(gr_context *c, gr_array *a, gr_value value) {
   if (value.is_float) gr_element_put_f(a->dtype, &job.value, value.v[0].f);
   else gr_element_put_i(a->dtype, &job.value, value.v[0].i);
   status = q->backend->fill(q, &job);
-  return status == GR_OK ? GR_OK : gr_fail_from(c, q, status, "fill", 0);
+  return gr_fail_from(c, q, status, "fill", 0);
 }
 
 /* Element by element on the host: between backends, and where the views overlap. */
@@ -230,7 +230,7 @@ gr_status gr_copy(gr_context *c, const gr_array *a, gr_array *out) {
   gr_status status = map_job(a, out, &job.a, &job.out);
   if (status != GR_OK || a->n == 0) return status;
   status = q->backend->copy(q, &job);
-  return status == GR_OK ? GR_OK : gr_fail_from(c, q, status, "copy", 0);
+  return gr_fail_from(c, q, status, "copy", 0);
 }
 
 gr_status gr_equal(gr_context *c, const gr_array *a, const gr_array *b, int *equal) {
@@ -248,5 +248,5 @@ gr_status gr_random(gr_context *c, gr_array *out, uint64_t seed, uint64_t stream
   gr_status status = gr_array_write(out, gr_kernel_side(out->storage), 1, &job.out);
   if (status != GR_OK || out->n == 0) return status;
   status = q->backend->random(q, &job);
-  return status == GR_OK ? GR_OK : gr_fail_from(c, q, status, "random", 0);
+  return gr_fail_from(c, q, status, "random", 0);
 }
