@@ -3,6 +3,7 @@
 # make test-all   run the specs under every Lua found      make bench     time it
 # make release    all GPU architectures                    make lint format install clean
 # make deps       install what building needs (Debian)     make deps-test   and what the specs need
+# make docs       write the reference and the types from docs/api
 #
 # Honours CC CFLAGS LUA LUA_INCDIR NVCC CUDA_HOME CUDA_ARCHS BUSTED, and for install PREFIX LIBDIR.
 
@@ -69,7 +70,7 @@ LIBFLAG ?= -shared
 module = $(OUT)/gpureduce.$(LIB_EXTENSION)
 binding_o = $(binding_c:src/binding/%.c=$(OUT)/obj-$(lua_version)/%.o) $(OUT)/obj-$(lua_version)/embedded.o
 
-.PHONY: all deps deps-test demo test test-all sanitize bench lint format release install clean
+.PHONY: all deps deps-test demo test test-all sanitize bench docs lint format release install clean
 .DELETE_ON_ERROR:
 
 all: $(module)
@@ -145,8 +146,13 @@ sanitize:
 	$(MAKE) --no-print-directory test OUT=build/asan OBJ=build/asan/obj NVCC= CFLAGS="-O1 -g -Wall -Wextra -fsanitize=address,undefined -fno-sanitize-recover=undefined" LDFLAGS=-fsanitize=address,undefined \
 	  BUSTED="env LD_PRELOAD=$$($(CC) -print-file-name=libasan.so) ASAN_OPTIONS=detect_leaks=0 $(BUSTED)"
 
-lint:
+# docs/reference.md and library/gpureduce.lua come from the tables in docs/api.
+docs:
+	$(LUA) docs/generate.lua
+
+lint: all
 	luacheck -q .
+	LUA_CPATH="$(CURDIR)/$(OUT)/?.so;;" $(LUA) docs/generate.lua --check
 	for f in $(core_c) $(binding_c) src/backend/nocuda.c; do \
 	  $(CC) $(base) -Werror -Wshadow -Wstrict-prototypes -Wpointer-arith -I$(lua_incdir) -fsyntax-only $$f || exit 1; done
 

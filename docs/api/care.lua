@@ -1,0 +1,83 @@
+local c = ...
+
+return {
+  title = "Memory and care",
+  text = [[
+Lua's collector does not see the memory of arrays, so a budget of bytes stands in for it: passing the budget starts a
+full collection. `a:release()`, and `local a <close>` in Lua 5.4, give memory back at once.]],
+  entries = {
+    {
+      name = "stats",
+      text = "What has been moved, launched and waited for so far, in this Lua state.",
+      params = {},
+      returns = { { "table", "`bytes_up`, `bytes_down`, `copies`, `launches`, `syncs`, `allocations`" } },
+      units = "Bytes, and numbers of events since the start.",
+      errors = "None.", cost = "O(devices).", waits = c.no_work,
+      example = [[
+local a = gr.rand(1000)
+local before = gr.stats()
+local _ = a:sum()
+local after = gr.stats()
+print(after.launches - before.launches, after.bytes_up - before.bytes_up)]],
+      output = "1\t0",
+    },
+    {
+      name = "memory",
+      text = "Bytes in use by this Lua state and by the process.",
+      params = {},
+      returns = { { "table", "of this state: `live`, `budget`, `arrays`, `collections` (started by the budget); of the "
+        .. "process: `host`, `device`, `pooled` (kept for reuse), `peak`" } },
+      units = "Bytes; `arrays` and `collections` are numbers.",
+      errors = "None.", cost = "O(1).", waits = c.no_work,
+      example = [[
+local before = gr.memory().live
+local a = gr.ones(1000, "f64")
+print(gr.memory().live - before >= 8000)
+a:release()
+print(gr.memory().live == before)]],
+      output = "true\ntrue",
+    },
+    {
+      name = "trim",
+      text = "Give the memory that is kept for reuse back to the system.",
+      params = {},
+      returns = { { "integer", "the bytes given back" } },
+      errors = "None.", cost = "O(blocks).",
+      waits = "May wait for the device.",
+      example = [[
+gr.zeros(1e6):fill(1):release()
+print(gr.trim() > 0, gr.memory().pooled)]],
+      output = "true\t0",
+    },
+    {
+      name = "gc",
+      text = "Set the budget: how many bytes may live before a full collection is started.",
+      params = { { "options", "options", "" } },
+      options = { { "budget", "integer?", "the smallest budget, in bytes" },
+        { "auto", "boolean?", "whether passing the budget collects by itself", default = "true at the start" } },
+      returns = {},
+      errors = "A budget below 0; an unknown option.",
+      cost = "O(1).", waits = c.no_work,
+      example = [[
+local before = gr.memory().budget
+gr.gc { budget = 2 ^ 30 }
+print(gr.memory().budget)
+gr.gc { budget = before }]],
+      output = "1073741824",
+    },
+    {
+      name = "release",
+      text = "Give an array's memory back now. Views that share it keep it until they are released or collected. A second "
+        .. "release does nothing; any other use of a released array raises.",
+      params = { c.a },
+      returns = {},
+      errors = "What is no array raises.",
+      cost = "O(1).", waits = c.no_work,
+      example = [[
+local a = gr.zeros(10)
+a:release()
+print(a, pcall(gr.sum, a))]],
+      output = "gpureduce.array (released)\tfalse\tbad argument #1 to 'sum' (array has been released)",
+    },
+  },
+}

@@ -1,0 +1,17 @@
+-- Rows and sentences that several chapters share.
+local common = {}
+
+common.a = { "a", "array", "the input" }
+common.dtype = { "dtype", "dtype?", "the type of the elements", default = '`"f32"`' }
+
+common.rows = { "rows", "integer?", "read the n elements as a matrix of so many rows, row by row; must divide n" }
+common.axis = { "axis", "integer?", "2: one result for each row, 1: one for each column", default = "2" }
+common.into = { "into", "array?",
+  "the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)" }
+
+common.no_wait = "Neither: queues work on the device and returns."
+common.no_work = "Neither."
+common.reads_one = "Waits for its result. Copies up what is stale on the device, and a few bytes down."
+common.input_errors = "What is no array, and a released array, raise."
+
+return common

@@ -1,0 +1,6 @@
+return {
+  title = "Element by element",
+  text = "Operations that give one element for each element.",
+  entries = {
+  },
+}

@@ -1,0 +1,89 @@
+return {
+  title = "Histograms",
+  text = [[
+Counts of samples in bins by NumPy's rule: bin k holds `edges[k] <= x < edges[k+1]`, the last one its upper edge too.
+Samples are compared with the edges themselves, so one that lies on an edge is never one bin off.]],
+  objects = {
+    {
+      name = "histogram", class = "gpureduce.histogram", self = "h",
+      text = "What `gr.histogram` returns. `print(h)` draws it, `#h` is its number of bins (Lua 5.2 and later).",
+      make = "gr.histogram(gr.zeros(3), { bins = 2 })",
+      fields = {
+        { "counts", "array", "i64: the samples in each bin" },
+        { "edges", "array", "f64: one more than bins" },
+        { "below", "integer", "samples below the first edge; -infinity too" },
+        { "above", "integer", "samples above the last edge; +infinity too" },
+        { "nan", "integer", "samples that are no numbers" },
+      },
+    },
+  },
+  entries = {
+    {
+      name = "histogram",
+      text = "Count the elements in bins, evenly spaced or between given edges.",
+      params = { { "a", "array", "the samples" }, { "options", "options", "`bins` or `edges`" } },
+      options = {
+        { "bins", "integer?", "how many bins of equal width, 1 to 2^31" },
+        { "min", "number?", "the first edge", default = "the least finite sample" },
+        { "max", "number?", "the last edge", default = "the greatest finite sample" },
+        { "edges", "array|number[]?", "2 or more rising numbers (an array: f64), instead of `bins`" },
+        { "modulo", "boolean?", "integers by their remainder: x goes into bin x % bins + 1", default = "false" },
+      },
+      returns = { { "histogram", "counts, edges, and what lay outside" } },
+      shapes = "`counts`: bins, i64. `edges`: bins + 1, f64.",
+      errors = "Neither `bins` nor `edges`, or both; edges that do not rise; limits that are not finite; bins narrower "
+        .. "than f64 can tell apart; `modulo` of floats.",
+      cost = "O(n); O(n log bins) for uneven edges at worst. One pass, and one more for the range when `min` or `max` is "
+        .. "missing.",
+      waits = "Waits only for the range, when `min` or `max` is missing. `counts` and `edges` come down when they are read.",
+      example = [[
+local h = gr.histogram(gr.array { 1, 2, 2.5, 3, 9 }, { bins = 2, min = 1, max = 3 })
+print(h.counts[1], h.counts[2], h.edges[2], h.below, h.above)]],
+      output = "1\t3\t2.0\t0\t1",
+    },
+    {
+      name = "bincount",
+      text = "How often each of the whole numbers 0, 1, 2, ... occurs.",
+      params = { { "a", "array", "whole numbers of 0 or more" }, { "options", "options?", "" } },
+      options = { { "minlength", "integer?", "the least length of the result", default = "0" } },
+      returns = { { "array", "i64: element k tells how often k - 1 occurs; as long as the greatest plus 1" } },
+      dtypes = "Integers.",
+      errors = "Float dtypes; an element below 0, or 2^31 and more.",
+      cost = "O(n): one pass for the range, one for the counts.",
+      waits = "Waits for the range.",
+      example = [[print(table.concat(gr.bincount(gr.array({ 0, 1, 1, 3 }, "u8")):table(), " "))]],
+      output = "1 2 0 1",
+    },
+    {
+      name = "quantile", of = "histogram",
+      text = "The value below which the share q of the counted samples lies, linear within its bin.",
+      params = { { "q", "number", "a share from 0 to 1" } },
+      returns = { { "number?", "nil when nothing was counted" } },
+      units = "That of the samples.",
+      errors = "A q that is no number from 0 to 1.",
+      cost = "O(bins) on the host.",
+      waits = "Waits for the counts and copies them down, once.",
+      example = [[print(gr.histogram(gr.arange(0, 99), { bins = 100, min = 0, max = 100 }):quantile(0.25))]],
+      output = "25.0",
+    },
+    {
+      name = "plot", of = "histogram",
+      text = "The histogram as text, one bar a line. `print(h)` does the same without options.",
+      params = { { "options", "options?", "" } },
+      options = {
+        { "width", "integer?", "the longest line", default = "the variable COLUMNS, else 80" },
+        { "height", "integer?", "the most bars: more bins are merged with their neighbours", default = "32" },
+        { "ascii", "boolean?", "draw without Unicode blocks", default = "true on a dumb terminal" },
+      },
+      returns = { { "string", "lines without a newline at the end" } },
+      units = "Width in columns, height in lines.",
+      errors = "None.",
+      cost = "O(bins) on the host.",
+      waits = "Waits for the counts and copies them down, once.",
+      example = [[
+local h = gr.histogram(gr.array { 1, 1, 1, 1, 2, 2, 3, 9 }, { edges = { 0, 1.5, 2.5, 3.5 } })
+print(h:plot { width = 20, ascii = true })]],
+      output = "  0 |############ 4\n1.5 |###### 2\n2.5 |### 1\n3.5\nabove 1",
+    },
+  },
+}

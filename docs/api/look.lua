@@ -1,0 +1,140 @@
+local c = ...
+
+local first = { "i", "integer?", "the first position; negative: from the end", default = "1" }
+local last = { "j", "integer?", "the last position, included", default = "-1" }
+
+return {
+  title = "Looking at arrays",
+  text = [[
+Positions count from 1, ranges include both ends, negatives count from the end, as in `string.sub`. An array knows
+which of its copies (host, device) is current, in pieces of 64 KiB, and moves bytes only when somebody needs the other.
+Functions whose first parameter is an array are its methods too.]],
+  objects = {
+    {
+      name = "array", class = "gpureduce.array", self = "a",
+      text = "A typed array, or a view of one.",
+      fields = { { "dtype", "dtype", "the type of its elements" }, { "[integer]", "number", "the elements" } },
+    },
+  },
+  entries = {
+    {
+      name = "a[i]", syntax = { "a[i]", "a[i] = v" },
+      text = "Read or write one element. Reading beyond the ends gives nil, as in tables. Not for loops: see `table`.",
+      params = { { "i", "integer", "the position, 1 to n" }, { "v", "number", "what is stored" } },
+      returns = { { "number", "the element; integers as Lua integers where Lua has them" } },
+      errors = "Writing out of range, or what does not fit the dtype.",
+      cost = "O(1).",
+      waits = "When the element is current only on the device: waits, and brings its 64 KiB. A write makes the "
+        .. "device's copy of them stale.",
+      example = [[
+local a = gr.array { 10, 20, 30 }
+a[2] = a[1] + 5
+print(a[2], a[4])]],
+      output = "15.0\tnil",
+    },
+    {
+      name = "#a", syntax = { "#a" },
+      text = "The number of elements.",
+      params = {}, returns = { { "integer", "the length" } },
+      errors = "A released array raises.", cost = "O(1).", waits = c.no_work,
+      example = [[print(#gr.zeros(7))]],
+      output = "7",
+    },
+    {
+      name = "tostring(a)", syntax = { "tostring(a)" },
+      text = "Type, dtype, length, and where the data is current; never the data.",
+      params = {}, returns = { { "string", "one line" } },
+      errors = "None.", cost = "O(1).", waits = c.no_work,
+      example = [[print(gr.zeros(7))]],
+      output = "gpureduce.array f32[7] (...)",
+    },
+    {
+      name = "slice",
+      text = [[
+A view of a part: it shares the elements, so what is written to one is seen in the other. With a negative step it runs
+from i down to j.]],
+      params = { c.a, { "i", "integer?", "the first position", default = "the start of the direction" },
+        { "j", "integer?", "the last position, included", default = "the end of the direction" },
+        { "step", "integer?", "from one element to the next, not 0", default = "1" } },
+      returns = { { "array", "the view; a view and its copy give the same bits everywhere" } },
+      errors = "Positions out of range; a step of 0.",
+      cost = "O(1).", waits = c.no_work,
+      example = [[
+local a = gr.arange(1, 10)
+local odd, back = a:slice(1, -1, 2), a:slice(-1, 1, -1)
+print(odd:sum(), back[1], #a:slice(3, 5))]],
+      output = "25.0\t10.0\t3",
+    },
+    {
+      name = "table",
+      text = "The elements as a Lua table. The way to read many: one copy, one wait.",
+      params = { c.a, first, last },
+      returns = { { "number[]", "a new table" } },
+      errors = "Positions out of range.",
+      cost = "O(count).",
+      waits = "Waits, and copies down what is stale on the host.",
+      example = [[print(table.concat(gr.arange(1, 5, "i32"):table(2, -2), " "))]],
+      output = "2 3 4",
+    },
+    {
+      name = "bytes",
+      text = "The elements as a packed string in the machine's byte order: exact for every dtype, and fast.",
+      params = { c.a, first, last },
+      returns = { { "string", "count times the element's size" } },
+      errors = "Positions out of range.",
+      cost = "O(count).",
+      waits = "Waits, and copies down what is stale on the host.",
+      example = [[print(gr.array({ 76, 117, 97 }, "u8"):bytes())]],
+      output = "Lua",
+    },
+    {
+      name = "copy",
+      text = "A new contiguous array with the same elements, on the device in use.",
+      params = { c.a },
+      returns = { { "array", "a new array" } },
+      errors = c.input_errors,
+      cost = "O(n), one launch.",
+      waits = "Between devices it copies over the host and waits; else neither.",
+      example = [[
+local a = gr.arange(1, 6)
+local b = a:slice(2, 6, 2):copy()
+b[1] = 0
+print(a[2], b:sum())]],
+      output = "2.0\t10.0",
+    },
+    {
+      name = "fill",
+      text = "Store one value in every element.",
+      params = { c.a, { "value", "number", "what each element becomes" } },
+      returns = { { "array", "the same array" } },
+      errors = "A value that does not fit the dtype.",
+      cost = "O(n), one launch.",
+      waits = c.no_wait,
+      example = [[print(gr.zeros(4):fill(3):sum())]],
+      output = "12.0",
+    },
+    {
+      name = "equal",
+      text = "Whether two arrays have the same dtype, length and bits.",
+      params = { c.a, { "b", "array", "the other array" } },
+      returns = { { "boolean", "true when nothing differs; -0.0 differs from 0.0" } },
+      errors = "Arrays on different devices; " .. "what is no array.",
+      cost = "O(n), one launch.",
+      waits = c.reads_one,
+      example = [[print(gr.ones(3):equal(gr.full(3, 1)), gr.ones(3):equal(gr.ones(4)))]],
+      output = "true\tfalse",
+    },
+    {
+      name = "info",
+      text = "What there is to know about an array without touching its data.",
+      params = { c.a },
+      returns = { { "table", "`n`, `dtype`, `size` (bytes of an element), `stride` (elements), `storage_bytes`, "
+        .. "`references` (views that share them), `device`, `where` (which copy is current)" } },
+      errors = c.input_errors, cost = "O(1).", waits = c.no_work,
+      example = [[
+local i = gr.zeros(10, "f16"):slice(1, 10, 3):info()
+print(i.n, i.dtype, i.size, i.stride, i.storage_bytes, i.references)]],
+      output = "4\tf16\t2\t3\t20\t...",
+    },
+  },
+}

@@ -1,0 +1,143 @@
+local c = ...
+
+local n = { "n", "integer", "the length" }
+local random_options = {
+  { "seed", "integer?", "which sequence", default = "0" },
+  { "stream", "integer?", "which of the sequences of that seed", default = "0" },
+}
+
+return {
+  title = "Making arrays",
+  text = [[
+Arrays have one dimension and one dtype: `u8 i8 i16 u16 i32 u32 i64 f16 bf16 f32 f64` (long names such as `float32`
+and `uint8` are accepted). A new array lives on the device in use; see `gr.use`.]],
+  entries = {
+    {
+      name = "array",
+      text = [[
+Make an array from a table of numbers, from a packed string, or of so many zeros. Numbers are rounded to nearest for
+float dtypes; integer dtypes take whole numbers in range only.]],
+      params = { { "from", "number[]|string|integer", "the elements, their bytes in the machine's order, or the length" },
+        c.dtype },
+      returns = { { "array", "a new array" } },
+      shapes = "As long as the table; of a string, its bytes divided by the element's size.",
+      errors = "An element that is no number or does not fit (named by its position), bytes that are no whole number "
+        .. "of elements, an unknown dtype.",
+      cost = "O(n) on the host; of a length alone nothing is written before it is needed.",
+      waits = "Neither: the elements stay on the host until a kernel needs them.",
+      example = [[
+local a = gr.array { 1, 2.5, 4 }
+local b = gr.array({ 1, 2, 255 }, "u8")
+print(#a, a[2], b.dtype, b[-1 + #b])]],
+      output = "3\t2.5\tu8\t2",
+    },
+    {
+      name = "frombytes",
+      text = "Make an array from a packed string, as `string.pack` or a file gives it.",
+      params = { { "bytes", "string", "the elements in the machine's byte order" }, c.dtype },
+      returns = { { "array", "a new array" } },
+      errors = "What is no string; bytes that are no whole number of elements.",
+      cost = "O(n): one copy on the host.",
+      waits = "Neither.",
+      example = [[print(table.concat(gr.frombytes("Lua", "u8"):table(), " "))]],
+      output = "76 117 97",
+    },
+    {
+      name = "zeros",
+      text = "Make an array of zeros.",
+      params = { n, c.dtype },
+      returns = { { "array", "a new array" } },
+      errors = "A length that is not whole or below 0; an unknown dtype; no memory.",
+      cost = "O(n), when it is first used.",
+      waits = c.no_wait,
+      example = [[print(gr.zeros(5, "i32"):sum())]],
+      output = "0",
+    },
+    {
+      name = "ones",
+      text = "Make an array of ones.",
+      params = { n, c.dtype },
+      returns = { { "array", "a new array" } },
+      errors = "As for `zeros`.",
+      cost = "O(n), one launch.",
+      waits = c.no_wait,
+      example = [[print(gr.ones(5, "i32"):sum())]],
+      output = "5",
+    },
+    {
+      name = "full",
+      text = "Make an array that holds one value everywhere.",
+      params = { n, { "value", "number", "what each element becomes" }, c.dtype },
+      returns = { { "array", "a new array" } },
+      errors = "As for `zeros`; a value that does not fit the dtype.",
+      cost = "O(n), one launch.",
+      waits = c.no_wait,
+      example = [[print(gr.full(4, 2.5):sum())]],
+      output = "10.0",
+    },
+    {
+      name = "arange",
+      text = "Make an array of evenly spaced numbers; as in Lua's `for`, the last is included when it is hit.",
+      params = { { "first", "number", "the first element" }, { "last", "number", "the limit" },
+        { "step", "number?", "from one element to the next", default = "1" }, c.dtype },
+      also = { "fun(first: number, last: number, dtype: dtype): array" },
+      returns = { { "array", "a new array; empty when the limit lies behind the first" } },
+      errors = "A step of 0, numbers that are not finite, elements that do not fit the dtype. "
+        .. "The step may be left out before a dtype.",
+      cost = "O(n) on the host.",
+      waits = "Neither.",
+      example = [[
+print(table.concat(gr.arange(10, 1, -3, "i32"):table(), " "))
+print(#gr.arange(1, 1000, "u16"))]],
+      output = "10 7 4 1\n1000",
+    },
+    {
+      name = "linspace",
+      text = "Make an array of n evenly spaced numbers with both ends included.",
+      params = { { "first", "number", "the first element" }, { "last", "number", "the last element" }, n, c.dtype },
+      returns = { { "array", "a new array" } },
+      dtypes = "f16 bf16 f32 f64.",
+      errors = "An integer dtype; a length below 0.",
+      cost = "O(n) on the host.",
+      waits = "Neither.",
+      example = [[print(table.concat(gr.linspace(0.5, 2.5, 5):table(), " "))]],
+      output = "0.5 1.0 1.5 2.0 2.5",
+    },
+    {
+      name = "rand",
+      text = [[
+Make an array of random numbers from 0 (included) to 1 (excluded), all equally likely. Element i of a seed and stream
+is the same on every machine (Philox 4x32-10, Salmon and others 2011).]],
+      params = { n, c.dtype, { "options", "options?", "the dtype may be left out before it" } },
+      options = random_options,
+      also = { "fun(n: integer, options: options): array" },
+      returns = { { "array", "a new array" } },
+      dtypes = "f16 bf16 f32 f64.",
+      errors = "An integer dtype; an unknown option.",
+      cost = "O(n), one launch.",
+      waits = c.no_wait,
+      example = [[
+local a = gr.rand(1000, "f64", { seed = 7 })
+print(a:min() >= 0, a:max() < 1, a:equal(gr.rand(1000, "f64", { seed = 7 })))]],
+      output = "true\ttrue\ttrue",
+    },
+    {
+      name = "randn",
+      text = [[
+Make an array of random numbers of the normal distribution with mean 0 and deviation 1 (Box and Muller's pairs on the
+numbers of `rand`).]],
+      params = { n, c.dtype, { "options", "options?", "the dtype may be left out before it" } },
+      options = random_options,
+      also = { "fun(n: integer, options: options): array" },
+      returns = { { "array", "a new array" } },
+      dtypes = "f16 bf16 f32 f64.",
+      errors = "An integer dtype; an unknown option.",
+      cost = "O(n), one launch.",
+      waits = c.no_wait,
+      example = [[
+local a = gr.randn(1e5, { seed = 1 })
+print(math.abs(a:mean()) < 0.02, math.abs(a:std() - 1) < 0.02)]],
+      output = "true\ttrue",
+    },
+  },
+}

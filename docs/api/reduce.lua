@@ -1,0 +1,190 @@
+local c = ...
+
+local rows, axis, into = c.rows, c.axis, c.into
+local accumulate = { "accumulate", "string?", "how float sums are kept: `\"f64\"`, `\"f32\"`, `\"kahan\"` or "
+  .. "`\"neumaier\"` (docs/numerics.md)", default = '`"f64"`' }
+local ddof = { "ddof", "number?", "what is subtracted from n in the divisor (1 for a sample's variance)", default = "0" }
+local pairs_option = { "pairs", "boolean?", "row by row; else b is one row (axis 2) or one column (axis 1) that meets "
+  .. "each of a's", default = "false" }
+
+local each = "With `rows` one result for each row or column"
+local numbers = "All. Integers are summed in 64 bits and wrap as Lua's integers do."
+local waits = "Without `rows` it waits for the number and copies a few bytes down; with `rows` neither. Copies up what is "
+  .. "stale on the device."
+local matrix_errors = "`rows` that do not divide n; `axis` or `into` without `rows`; an `into` of another dtype or length."
+
+-- An entry of one of the reductions of one array: fields that are the same in all of them.
+local function one(name, fields)
+  fields.name = name
+  fields.params = fields.params or { c.a, { "options", "options?", "how to read it" } }
+  fields.options = fields.options or { rows, axis, into }
+  fields.dtypes = fields.dtypes or "All."
+  fields.errors = (fields.errors and fields.errors .. " " or "") .. matrix_errors
+  fields.cost = fields.cost or "O(n): one pass, one launch."
+  fields.waits = fields.waits or waits
+  return fields
+end
+
+local function two(name, fields)
+  fields.params = { c.a, { "b", "array", "the other input: same dtype, length and device" },
+    { "options", "options?", "how to read them" } }
+  fields.options = fields.options or { rows, axis, pairs_option, into }
+  fields.errors = "Another dtype, length or device than the first's."
+  return one(name, fields)
+end
+
+return {
+  title = "Reductions",
+  text = [[
+One number from an array, or (with `{rows=, axis=}`) one from each row or column. Sums of floats accumulate in f64
+along a fixed tree, so a result has the same bits on every machine. NaN goes through sums, `min` and `max`;
+`argmin` and `argmax` give the first NaN. -0.0 is less than 0.0.]],
+  entries = {
+    one("sum", {
+      text = "The sum of the elements.",
+      options = { rows, axis, into, accumulate },
+      dtypes = numbers,
+      returns = { { "number|array", "the sum, an integer for integer dtypes; 0 for none. " .. each .. ": f64, or i64 for "
+        .. "integers" } },
+      example = [[
+local a = gr.array({ 1, 2, 3, 4, 5, 6 }, "i32")
+print(a:sum(), table.concat(a:sum { rows = 2 }:table(), " "), table.concat(a:sum { rows = 2, axis = 1 }:table(), " "))]],
+      output = "21\t6 15\t5 7 9",
+    }),
+    one("prod", {
+      text = "The product of the elements.",
+      dtypes = "All. Integers wrap in 64 bits.",
+      returns = { { "number|array", "the product; 1 for none. " .. each .. ": f64, or i64 for integers" } },
+      example = [[print(gr.arange(1, 10, "i32"):prod())]],
+      output = "3628800",
+    }),
+    one("mean", {
+      text = "The mean of the elements; of integers from a sum that does not wrap.",
+      returns = { { "number|array", "a float; NaN for none. " .. each .. ": f64" } },
+      example = [[print(gr.array({ 1, 2, 4 }, "u8"):mean() * 3)]],
+      output = "7.0",
+    }),
+    one("var", {
+      text = "The variance: the mean of the squared distances from the mean. Large means do not spoil it.",
+      options = { rows, axis, into, ddof },
+      returns = { { "number|array", "a float; NaN for none. " .. each .. ": f64" } },
+      errors = "A `ddof` that is not below n.",
+      cost = "O(n): one pass, one launch (Chan, Golub and LeVeque 1979).",
+      example = [[
+local a = gr.array({ 1e9 + 4, 1e9 + 7, 1e9 + 13, 1e9 + 16 }, "f64")
+print(a:var(), a:var { ddof = 1 })]],
+      output = "22.5\t30.0",
+    }),
+    one("std", {
+      text = "The standard deviation: the square root of the variance.",
+      options = { rows, axis, into, ddof },
+      returns = { { "number|array", "a float; NaN for none. " .. each .. ": f64" } },
+      errors = "A `ddof` that is not below n.",
+      example = [[print(gr.array({ 2, 4, 4, 4, 5, 5, 7, 9 }):std())]],
+      output = "2.0",
+    }),
+    one("min", {
+      text = "The least element.",
+      returns = { { "number|array", "an integer for integer dtypes. " .. each .. ": of the input's dtype" } },
+      errors = "An empty array.",
+      example = [[print(gr.array({ 3, -1, 2 }, "i8"):min())]],
+      output = "-1",
+    }),
+    one("max", {
+      text = "The greatest element.",
+      returns = { { "number|array", "an integer for integer dtypes. " .. each .. ": of the input's dtype" } },
+      errors = "An empty array.",
+      example = [[print(gr.array({ 3, -1, 2 }, "i8"):max())]],
+      output = "3",
+    }),
+    one("minmax", {
+      text = "The least and the greatest element in one pass.",
+      options = { rows, axis },
+      returns = { { "number|array", "the least" }, { "number|array", "the greatest" } },
+      errors = "An empty array; `into`, which takes one array only.",
+      example = [[print(gr.array({ 3, -1, 2 }, "i8"):minmax())]],
+      output = "-1\t3",
+    }),
+    one("argmin", {
+      text = "The position of the least element, the first of several; of the first NaN, if there is one.",
+      units = "Positions from 1, in the view (with `rows`: in the row or column).",
+      returns = { { "integer|array", "the position. " .. each .. ": i64" } },
+      errors = "An empty array.",
+      example = [[print(gr.array({ 3, -1, 2, -1 }):argmin())]],
+      output = "2",
+    }),
+    one("argmax", {
+      text = "The position of the greatest element, the first of several; of the first NaN, if there is one.",
+      units = "Positions from 1, in the view (with `rows`: in the row or column).",
+      returns = { { "integer|array", "the position. " .. each .. ": i64" } },
+      errors = "An empty array.",
+      example = [[print(gr.array({ 3, 1, 3 }):argmax())]],
+      output = "1",
+    }),
+    one("any", {
+      text = "Whether some element is not zero. NaN is not zero.",
+      returns = { { "boolean|array", "false for none. " .. each .. ": u8, 1 or 0" } },
+      example = [[print(gr.zeros(5):any(), gr.array({ 0, 2 }):any())]],
+      output = "false\ttrue",
+    }),
+    one("all", {
+      text = "Whether no element is zero.",
+      returns = { { "boolean|array", "true for none. " .. each .. ": u8, 1 or 0" } },
+      example = [[print(gr.ones(5):all(), gr.array({ 0, 2 }):all())]],
+      output = "true\tfalse",
+    }),
+    one("count", {
+      text = "How many elements are not zero.",
+      returns = { { "integer|array", "the number. " .. each .. ": i64" } },
+      example = [[print(gr.array({ 0, 2, 0, 3 }):count())]],
+      output = "2",
+    }),
+    one("norm", {
+      text = "The norm of order p: the sum of magnitudes, the root of the sum of squares, or the greatest magnitude. "
+        .. "Nothing overflows on the way.",
+      params = { c.a, { "p", 'number|"inf"?', "1, 2 or math.huge", default = "2" },
+        { "options", "options?", "how to read it; p may be left out before it" } },
+      returns = { { "number|array", "the norm; 0 for none. " .. each .. ": f64" } },
+      also = { "fun(a: array, options: options): number|array" },
+      errors = "Another p.",
+      example = [[
+local a = gr.array({ 3e300, -4e300 }, "f64")
+print(a:norm() / 1e300, a:norm(1) / 1e300, a:norm(math.huge) / 1e300)]],
+      output = "5.0\t7.0\t4.0",
+    }),
+    one("reduce", {
+      text = "A reduction by its name: `gr.reduce(a, \"sum\")` is `gr.sum(a)`.",
+      params = { c.a, { "op", "string", "the name of a reduction of one array" },
+        { "options", "options?", "the options of that reduction" } },
+      options = { rows, axis, into, accumulate, ddof },
+      returns = { { "any", "what that reduction returns" } },
+      errors = "An unknown name; `dot`, `mse` and `cosine`, which take two arrays.",
+      example = [[
+local a = gr.array { 1, 2, 6 }
+for _, op in ipairs { "sum", "mean", "max" } do print(op, a:reduce(op)) end]],
+      output = "sum\t9.0\nmean\t3.0\nmax\t6.0",
+    }),
+    two("dot", {
+      text = "The sum of the products of the elements of two arrays.",
+      options = { rows, axis, pairs_option, into, accumulate },
+      dtypes = numbers,
+      returns = { { "number|array", "an integer for integer dtypes; 0 for none. " .. each .. ": f64, or i64" } },
+      example = [[
+local a, b = gr.array { 1, 2, 3, 4 }, gr.array { 10, 100 }
+print(a:dot(a), table.concat(a:dot(b, { rows = 2 }):table(), " "))]],
+      output = "30.0\t210.0 430.0",
+    }),
+    two("mse", {
+      text = "The mean of the squared differences of two arrays.",
+      returns = { { "number|array", "a float; NaN for none. " .. each .. ": f64" } },
+      example = [[print(gr.mse(gr.array { 1, 2 }, gr.array { 3, 6 }))]],
+      output = "10.0",
+    }),
+    two("cosine", {
+      text = "The cosine of the angle between two arrays: their dot over the product of their norms.",
+      returns = { { "number|array", "a float from -1 to 1; NaN when one is all zeros. " .. each .. ": f64" } },
+      example = [[print(gr.cosine(gr.array { 1, 0 }, gr.array { 3, 4 }))]],
+      output = "0.6",
+    }),
+  },
+}

@@ -1,0 +1,26 @@
+local c = ...
+
+return {
+  title = "Rows of matrices",
+  text = "Operations that turn each row of a matrix into another row.",
+  entries = {
+    {
+      name = "rmsnorm",
+      text = "Divide each row by the root of the mean of its squares, and multiply by weights (Zhang and Sennrich 2019).",
+      params = { { "x", "array", "the rows, one after the other" },
+        { "w", "array?", "one weight for each column, of the same dtype", default = "no weights" },
+        { "options", "options?", "" } },
+      options = { { "rows", "integer?", "how many rows; must divide the length", default = "1" },
+        { "eps", "number?", "added to the mean of squares", default = "1e-5" }, c.into },
+      returns = { { "array", "of the input's dtype and length" } },
+      dtypes = "f16 bf16 f32 f64; the squares are added in f64.",
+      errors = "Integer dtypes; weights of another dtype or length; an `eps` below 0.",
+      cost = "O(n): one launch while a row fits the registers of a block, else two.",
+      waits = c.no_wait,
+      example = [[
+local y = gr.rmsnorm(gr.array { 3, 4, 6, 8 }, nil, { rows = 2, eps = 0 })
+print(("%.3f %.3f %.3f %.3f"):format(y[1], y[2], y[3], y[4]))]],
+      output = "0.849 1.131 0.849 1.131",
+    },
+  },
+}

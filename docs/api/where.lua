@@ -1,0 +1,90 @@
+local c = ...
+
+return {
+  title = "Devices",
+  text = [[
+The device: the first GPU where there is one, else the CPU, or what the environment variable `GPUREDUCE_DEVICE` says.]],
+  entries = {
+    {
+      name = "backend",
+      text = "The device in use, and why it is that one.",
+      params = {},
+      returns = { { "string", "its name, as `gr.use` takes it" }, { "string", "the reason in words" } },
+      errors = "A device that `GPUREDUCE_DEVICE` asks for and that is not there.",
+      cost = "O(1); the first call starts the device.",
+      waits = c.no_work,
+      example = [[print((gr.backend()))]],
+      output = "...",
+    },
+    {
+      name = "devices",
+      text = "The devices that there are.",
+      params = {},
+      returns = { { "table", "a list of `{name=, description=}`" } },
+      errors = "None.", cost = "O(devices).", waits = c.no_work,
+      example = [[
+for _, device in ipairs(gr.devices()) do
+  if device.name == "cpu" then print(device.name, device.description) end
+end]],
+      output = "cpu\t...",
+    },
+    {
+      name = "use",
+      text = "Make new arrays on this device from now on. Those that exist stay where they are; `copy` brings one over.",
+      params = { { "name", "string", '`"cpu"`, `"cuda:0"`, ...' } },
+      returns = { { "string", "the device's name" } },
+      errors = "A name that no device has; the text lists those there are.",
+      cost = "O(1); the first use starts the device.",
+      waits = c.no_work,
+      example = [[
+local before = gr.backend()
+print(gr.use("cpu"))
+gr.use(before)]],
+      output = "cpu",
+    },
+    {
+      name = "prefetch",
+      text = "Bring an array to where the kernels run, ahead of the first that needs it.",
+      params = { c.a },
+      returns = { { "array", "the same array" } },
+      errors = c.input_errors,
+      cost = "O(bytes that are stale on the device).",
+      waits = "Copies up what is stale on the device.",
+      example = [[print(gr.array({ 1, 2, 3 }):prefetch():sum())]],
+      output = "6.0",
+    },
+    {
+      name = "sync",
+      text = "Make the host's copy of an array current, ahead of reading single elements.",
+      params = { c.a },
+      returns = { { "array", "the same array" } },
+      errors = c.input_errors,
+      cost = "O(bytes that are stale on the host).",
+      waits = "Waits, and copies down what is stale on the host.",
+      example = [[print(gr.ones(3):sync()[2])]],
+      output = "1.0",
+    },
+    {
+      name = "threads",
+      text = "How many threads large work on the CPU is spread over; sets it when n is given. Results do not depend on it.",
+      params = { { "n", "integer?", "1 to 1024" } },
+      returns = { { "integer", "the number" } },
+      errors = "A number out of range.",
+      cost = "O(1).", waits = c.no_work,
+      example = [[
+local before = gr.threads()
+print(gr.threads(2))
+gr.threads(before)]],
+      output = "2",
+    },
+    {
+      name = "instructions",
+      text = "The instruction set that the CPU's kernels use; `GPUREDUCE_CPU` picks another. Results do not depend on it.",
+      params = {},
+      returns = { { "string", '`"generic"`, `"sse2"`, `"avx2"` or `"avx512"`' } },
+      errors = "None.", cost = "O(1).", waits = c.no_work,
+      example = [[print(gr.instructions())]],
+      output = "...",
+    },
+  },
+}

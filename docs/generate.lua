@@ -1,0 +1,241 @@
+-- Writes docs/reference.md and library/gpureduce.lua (LuaCATS types) from docs/api/*.lua: lua docs/generate.lua
+-- With --check it writes nothing and fails when a file is stale or a public function has no entry (needs the module).
+local source = dofile("docs/source.lua")
+
+local function is_optional(row) return row[2]:find("%?$") ~= nil end
+local function plain(kind) return (kind:gsub("%?$", "")) end
+local function is_method(entry) return entry.params[1] and entry.params[1][2] == "array" and entry.method ~= false end
+local function flat(text) return (text:gsub("%s*\n%s*", " "):gsub("^%s+", ""):gsub("%s+$", "")) end
+
+-- ---- signatures ----
+
+-- "a, b [, options]"
+local function arguments(params, first)
+  local text = ""
+  for k = first, #params do
+    local name = params[k][1]
+    local comma = k > first and ", " or ""
+    if is_optional(params[k]) then text = text .. (k > first and " [" or "[") .. comma .. name .. "]"
+    else text = text .. comma .. name end
+  end
+  return text
+end
+
+local function signatures(entry, objects)
+  if entry.syntax then return entry.syntax end
+  if entry.of then return { ("%s:%s(%s)"):format(objects[entry.of].self, entry.name, arguments(entry.params, 1)) } end
+  local list = { ("gr.%s(%s)"):format(entry.name, arguments(entry.params, 1)) }
+  if is_method(entry) then
+    list[2] = ("%s:%s(%s)"):format(entry.params[1][1], entry.name, arguments(entry.params, 2))
+  end
+  return list
+end
+
+-- ---- the reference ----
+
+local function cell(text) return (flat(text):gsub("|", "\\|")) end
+
+local function add_table(add, title, rows)
+  if #rows == 0 then return end
+  add(("| %s | type | |"):format(title))
+  add("|---|---|---|")
+  for _, row in ipairs(rows) do
+    local text = cell(row[3])
+    if row.default then text = text .. (text == "" and "" or "; ") .. "default " .. row.default end
+    add(("| `%s` | %s%s | %s |"):format(row[1], cell(plain(row[2])), is_optional(row) and ", optional" or "", text))
+  end
+  add("")
+end
+
+local function anchor(text) return (text:lower():gsub("[^%w%- _]", ""):gsub(" ", "-")) end
+
+local facts = {
+  { "dtypes", "Dtypes" }, { "shapes", "Shapes" }, { "units", "Units" }, { "errors", "Errors" },
+  { "cost", "Cost" }, { "waits", "Waits and copies" },
+}
+
+local function add_entry(add, entry, objects)
+  add("### " .. source.full_name(entry))
+  add("")
+  local forms = {}
+  for k, form in ipairs(signatures(entry, objects)) do forms[k] = "`" .. form .. "`" end
+  add(table.concat(forms, "<br>\n"))
+  add("")
+  add((entry.text:gsub("^%s+", ""):gsub("%s+$", "")))
+  add("")
+  add_table(add, "parameter", entry.params)
+  add_table(add, "option", entry.options or {})
+  for _, row in ipairs(entry.returns) do add(("- **Returns** %s: %s"):format(row[1], flat(row[2]))) end
+  if #entry.returns == 0 then add("- **Returns** nothing.") end
+  for _, fact in ipairs(facts) do
+    if entry[fact[1]] then add(("- **%s**: %s"):format(fact[2], flat(entry[fact[1]]))) end
+  end
+  add("")
+  add("```lua")
+  add((entry.example:gsub("^\n", ""):gsub("%s+$", "")))
+  add("```")
+  if entry.output ~= "" then
+    add("```")
+    add((entry.output:gsub("^\n", ""):gsub("%s+$", "")))
+    add("```")
+  end
+  add("")
+end
+
+local function add_object(add, object)
+  add(("**%s** `%s`: %s"):format(object.class, object.self, flat(object.text)))
+  add("")
+  add_table(add, "field", object.fields or {})
+end
+
+local function reference(chapters, objects)
+  local lines = {}
+  local function add(line) lines[#lines + 1] = line end
+  add("# Reference")
+  add("")
+  add("<!-- Written by docs/generate.lua from docs/api/*.lua: edit those, then run 'make docs'. -->")
+  add("")
+  add("In every example `gr` is `require \"gpureduce\"`; below it stands what it prints, and the specs run it. Start with")
+  add("the [guide](guide.md); which bits a result has is told in [numerics](numerics.md).")
+  add("")
+  for _, chapter in ipairs(chapters) do
+    local names = {}
+    for k, entry in ipairs(chapter.entries) do
+      local name = source.full_name(entry)
+      names[k] = ("[%s](#%s)"):format(name:gsub("([%[%]])", "\\%1"), anchor(name))
+    end
+    add(("- **[%s](#%s)**: %s"):format(chapter.title, anchor(chapter.title), table.concat(names, ", ")))
+  end
+  add("")
+  for _, chapter in ipairs(chapters) do
+    add("## " .. chapter.title)
+    add("")
+    add((chapter.text:gsub("^%s+", ""):gsub("%s+$", "")))
+    add("")
+    for _, object in ipairs(chapter.objects or {}) do add_object(add, object) end
+    for _, entry in ipairs(chapter.entries) do add_entry(add, entry, objects) end
+  end
+  while lines[#lines] == "" do lines[#lines] = nil end
+  return table.concat(lines, "\n") .. "\n"
+end
+
+-- ---- the types ----
+
+-- Words of docs/api to type names: array -> gpureduce.array, options -> the function's own class.
+local function type_names(objects, options_class)
+  return function(kind)
+    return (plain(kind):gsub("[%a_][%w_.]*", function(word)
+      if word == "dtype" then return "gpureduce.dtype" end
+      if word == "options" then return options_class end
+      if objects[word] then return objects[word].class end
+    end))
+  end
+end
+
+local function comment(add, text)
+  for line in (text:gsub("^%s+", ""):gsub("%s+$", "") .. "\n"):gmatch("([^\n]*)\n") do add("---" .. line) end
+end
+
+local function add_options(add, class, rows, typed)
+  add("---@class " .. class)
+  for _, row in ipairs(rows) do
+    local text = flat(row[3]) .. (row.default and "; default " .. row.default or "")
+    add(("---@field %s%s %s %s"):format(row[1], is_optional(row) and "?" or "", typed(row[2]), text))
+  end
+  add("")
+end
+
+local function add_function(add, entry, first, head, typed)
+  comment(add, entry.text)
+  local names = {}
+  for k = first, #entry.params do
+    local row = entry.params[k]
+    names[#names + 1] = row[1]
+    if row[1] == "..." then add(("---@vararg %s"):format(typed(row[2])))
+    else add(("---@param %s%s %s %s"):format(row[1], is_optional(row) and "?" or "", typed(row[2]), flat(row[3]))) end
+  end
+  for _, row in ipairs(entry.returns) do
+    add(("---@return %s%s # %s"):format(typed(row[1]), row[1]:find("%?$") and "?" or "", flat(row[2])))
+  end
+  for _, overload in ipairs(entry.also or {}) do
+    if head == "gr." then add("---@overload " .. typed(overload)) end
+  end
+  add(("function %s%s(%s) end"):format(head, entry.name, table.concat(names, ", ")))
+  add("")
+end
+
+local function types(_, entries, objects)
+  local lines = {}
+  local function add(line) lines[#lines + 1] = line end
+  add("---@meta gpureduce")
+  add("-- Types for the Lua language server. Written by docs/generate.lua from docs/api/*.lua: edit those, run 'make docs'.")
+  add("-- luacheck: ignore")
+  add("")
+  add("---@alias gpureduce.dtype \"u8\"|\"i8\"|\"i16\"|\"u16\"|\"i32\"|\"u32\"|\"i64\"|\"f16\"|\"bf16\"|\"f32\"|\"f64\"")
+  add("")
+  add("---@class gpureduce")
+  add("---@field _VERSION string")
+  add("local gr = {}")
+  add("")
+  local names = {}
+  for name in pairs(objects) do names[#names + 1] = name end
+  table.sort(names)
+  for _, name in ipairs(names) do
+    local object, typed = objects[name], type_names(objects)
+    comment(add, object.text)
+    add("---@class " .. object.class)
+    for _, row in ipairs(object.fields or {}) do
+      add(("---@field %s %s %s"):format(row[1], typed(row[2]), flat(row[3])))
+    end
+    for _, row in ipairs(object.operators or {}) do add("---@operator " .. row:gsub("[%a_][%w_.]*", function(word)
+      return objects[word] and objects[word].class
+    end)) end
+    add(("local %s = {}"):format(name))
+    add("")
+  end
+  for _, entry in ipairs(entries) do
+    if not entry.syntax then
+      local class = "gpureduce." .. source.full_name(entry):gsub(":", ".") .. ".options"
+      local typed = type_names(objects, class)
+      if entry.options then add_options(add, class, entry.options, typed) end
+      if entry.of then add_function(add, entry, 1, entry.of .. ":", typed)
+      else
+        add_function(add, entry, 1, "gr.", typed)
+        if is_method(entry) then add_function(add, entry, 2, "array:", typed) end
+      end
+    end
+  end
+  add("return gr")
+  return table.concat(lines, "\n") .. "\n"
+end
+
+-- ---- writing and checking ----
+
+local function read(path)
+  local file = io.open(path, "rb")
+  if not file then return nil end
+  local text = file:read("*a")
+  file:close()
+  return text
+end
+
+local function main(check)
+  local chapters, entries, objects = source.load()
+  local outputs = {
+    ["docs/reference.md"] = reference(chapters, objects),
+    ["library/gpureduce.lua"] = types(chapters, entries, objects),
+  }
+  local wrong = check and source.compare(require "gpureduce", entries, objects) or {}
+  for path, text in pairs(outputs) do
+    if check and read(path) ~= text then wrong[#wrong + 1] = path .. " is stale: run 'make docs' and commit it" end
+    if not check then
+      local file = assert(io.open(path, "wb"))
+      file:write(text)
+      file:close()
+    end
+  end
+  for _, line in ipairs(wrong) do io.stderr:write(line, "\n") end
+  if #wrong > 0 then os.exit(1) end
+end
+
+main(arg and arg[1] == "--check")

@@ -1,0 +1,683 @@
+---@meta gpureduce
+-- Types for the Lua language server. Written by docs/generate.lua from docs/api/*.lua: edit those, run 'make docs'.
+-- luacheck: ignore
+
+---@alias gpureduce.dtype "u8"|"i8"|"i16"|"u16"|"i32"|"u32"|"i64"|"f16"|"bf16"|"f32"|"f64"
+
+---@class gpureduce
+---@field _VERSION string
+local gr = {}
+
+---A typed array, or a view of one.
+---@class gpureduce.array
+---@field dtype gpureduce.dtype the type of its elements
+---@field [integer] number the elements
+local array = {}
+
+---What `gr.histogram` returns. `print(h)` draws it, `#h` is its number of bins (Lua 5.2 and later).
+---@class gpureduce.histogram
+---@field counts gpureduce.array i64: the samples in each bin
+---@field edges gpureduce.array f64: one more than bins
+---@field below integer samples below the first edge; -infinity too
+---@field above integer samples above the last edge; +infinity too
+---@field nan integer samples that are no numbers
+local histogram = {}
+
+---Make an array from a table of numbers, from a packed string, or of so many zeros. Numbers are rounded to nearest for
+---float dtypes; integer dtypes take whole numbers in range only.
+---@param from number[]|string|integer the elements, their bytes in the machine's order, or the length
+---@param dtype? gpureduce.dtype the type of the elements
+---@return gpureduce.array # a new array
+function gr.array(from, dtype) end
+
+---Make an array from a packed string, as `string.pack` or a file gives it.
+---@param bytes string the elements in the machine's byte order
+---@param dtype? gpureduce.dtype the type of the elements
+---@return gpureduce.array # a new array
+function gr.frombytes(bytes, dtype) end
+
+---Make an array of zeros.
+---@param n integer the length
+---@param dtype? gpureduce.dtype the type of the elements
+---@return gpureduce.array # a new array
+function gr.zeros(n, dtype) end
+
+---Make an array of ones.
+---@param n integer the length
+---@param dtype? gpureduce.dtype the type of the elements
+---@return gpureduce.array # a new array
+function gr.ones(n, dtype) end
+
+---Make an array that holds one value everywhere.
+---@param n integer the length
+---@param value number what each element becomes
+---@param dtype? gpureduce.dtype the type of the elements
+---@return gpureduce.array # a new array
+function gr.full(n, value, dtype) end
+
+---Make an array of evenly spaced numbers; as in Lua's `for`, the last is included when it is hit.
+---@param first number the first element
+---@param last number the limit
+---@param step? number from one element to the next
+---@param dtype? gpureduce.dtype the type of the elements
+---@return gpureduce.array # a new array; empty when the limit lies behind the first
+---@overload fun(first: number, last: number, gpureduce.dtype: gpureduce.dtype): gpureduce.array
+function gr.arange(first, last, step, dtype) end
+
+---Make an array of n evenly spaced numbers with both ends included.
+---@param first number the first element
+---@param last number the last element
+---@param n integer the length
+---@param dtype? gpureduce.dtype the type of the elements
+---@return gpureduce.array # a new array
+function gr.linspace(first, last, n, dtype) end
+
+---@class gpureduce.rand.options
+---@field seed? integer which sequence; default 0
+---@field stream? integer which of the sequences of that seed; default 0
+
+---Make an array of random numbers from 0 (included) to 1 (excluded), all equally likely. Element i of a seed and stream
+---is the same on every machine (Philox 4x32-10, Salmon and others 2011).
+---@param n integer the length
+---@param dtype? gpureduce.dtype the type of the elements
+---@param options? gpureduce.rand.options the dtype may be left out before it
+---@return gpureduce.array # a new array
+---@overload fun(n: integer, gpureduce.rand.options: gpureduce.rand.options): gpureduce.array
+function gr.rand(n, dtype, options) end
+
+---@class gpureduce.randn.options
+---@field seed? integer which sequence; default 0
+---@field stream? integer which of the sequences of that seed; default 0
+
+---Make an array of random numbers of the normal distribution with mean 0 and deviation 1 (Box and Muller's pairs on the
+---numbers of `rand`).
+---@param n integer the length
+---@param dtype? gpureduce.dtype the type of the elements
+---@param options? gpureduce.randn.options the dtype may be left out before it
+---@return gpureduce.array # a new array
+---@overload fun(n: integer, gpureduce.randn.options: gpureduce.randn.options): gpureduce.array
+function gr.randn(n, dtype, options) end
+
+---A view of a part: it shares the elements, so what is written to one is seen in the other. With a negative step it runs
+---from i down to j.
+---@param a gpureduce.array the input
+---@param i? integer the first position
+---@param j? integer the last position, included
+---@param step? integer from one element to the next, not 0
+---@return gpureduce.array # the view; a view and its copy give the same bits everywhere
+function gr.slice(a, i, j, step) end
+
+---A view of a part: it shares the elements, so what is written to one is seen in the other. With a negative step it runs
+---from i down to j.
+---@param i? integer the first position
+---@param j? integer the last position, included
+---@param step? integer from one element to the next, not 0
+---@return gpureduce.array # the view; a view and its copy give the same bits everywhere
+function array:slice(i, j, step) end
+
+---The elements as a Lua table. The way to read many: one copy, one wait.
+---@param a gpureduce.array the input
+---@param i? integer the first position; negative: from the end
+---@param j? integer the last position, included
+---@return number[] # a new table
+function gr.table(a, i, j) end
+
+---The elements as a Lua table. The way to read many: one copy, one wait.
+---@param i? integer the first position; negative: from the end
+---@param j? integer the last position, included
+---@return number[] # a new table
+function array:table(i, j) end
+
+---The elements as a packed string in the machine's byte order: exact for every dtype, and fast.
+---@param a gpureduce.array the input
+---@param i? integer the first position; negative: from the end
+---@param j? integer the last position, included
+---@return string # count times the element's size
+function gr.bytes(a, i, j) end
+
+---The elements as a packed string in the machine's byte order: exact for every dtype, and fast.
+---@param i? integer the first position; negative: from the end
+---@param j? integer the last position, included
+---@return string # count times the element's size
+function array:bytes(i, j) end
+
+---A new contiguous array with the same elements, on the device in use.
+---@param a gpureduce.array the input
+---@return gpureduce.array # a new array
+function gr.copy(a) end
+
+---A new contiguous array with the same elements, on the device in use.
+---@return gpureduce.array # a new array
+function array:copy() end
+
+---Store one value in every element.
+---@param a gpureduce.array the input
+---@param value number what each element becomes
+---@return gpureduce.array # the same array
+function gr.fill(a, value) end
+
+---Store one value in every element.
+---@param value number what each element becomes
+---@return gpureduce.array # the same array
+function array:fill(value) end
+
+---Whether two arrays have the same dtype, length and bits.
+---@param a gpureduce.array the input
+---@param b gpureduce.array the other array
+---@return boolean # true when nothing differs; -0.0 differs from 0.0
+function gr.equal(a, b) end
+
+---Whether two arrays have the same dtype, length and bits.
+---@param b gpureduce.array the other array
+---@return boolean # true when nothing differs; -0.0 differs from 0.0
+function array:equal(b) end
+
+---What there is to know about an array without touching its data.
+---@param a gpureduce.array the input
+---@return table # `n`, `dtype`, `size` (bytes of an element), `stride` (elements), `storage_bytes`, `references` (views that share them), `device`, `where` (which copy is current)
+function gr.info(a) end
+
+---What there is to know about an array without touching its data.
+---@return table # `n`, `dtype`, `size` (bytes of an element), `stride` (elements), `storage_bytes`, `references` (views that share them), `device`, `where` (which copy is current)
+function array:info() end
+
+---@class gpureduce.sum.options
+---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
+---@field axis? integer 2: one result for each row, 1: one for each column; default 2
+---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---@field accumulate? string how float sums are kept: `"f64"`, `"f32"`, `"kahan"` or `"neumaier"` (docs/numerics.md); default `"f64"`
+
+---The sum of the elements.
+---@param a gpureduce.array the input
+---@param options? gpureduce.sum.options how to read it
+---@return number|gpureduce.array # the sum, an integer for integer dtypes; 0 for none. With `rows` one result for each row or column: f64, or i64 for integers
+function gr.sum(a, options) end
+
+---The sum of the elements.
+---@param options? gpureduce.sum.options how to read it
+---@return number|gpureduce.array # the sum, an integer for integer dtypes; 0 for none. With `rows` one result for each row or column: f64, or i64 for integers
+function array:sum(options) end
+
+---@class gpureduce.prod.options
+---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
+---@field axis? integer 2: one result for each row, 1: one for each column; default 2
+---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+
+---The product of the elements.
+---@param a gpureduce.array the input
+---@param options? gpureduce.prod.options how to read it
+---@return number|gpureduce.array # the product; 1 for none. With `rows` one result for each row or column: f64, or i64 for integers
+function gr.prod(a, options) end
+
+---The product of the elements.
+---@param options? gpureduce.prod.options how to read it
+---@return number|gpureduce.array # the product; 1 for none. With `rows` one result for each row or column: f64, or i64 for integers
+function array:prod(options) end
+
+---@class gpureduce.mean.options
+---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
+---@field axis? integer 2: one result for each row, 1: one for each column; default 2
+---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+
+---The mean of the elements; of integers from a sum that does not wrap.
+---@param a gpureduce.array the input
+---@param options? gpureduce.mean.options how to read it
+---@return number|gpureduce.array # a float; NaN for none. With `rows` one result for each row or column: f64
+function gr.mean(a, options) end
+
+---The mean of the elements; of integers from a sum that does not wrap.
+---@param options? gpureduce.mean.options how to read it
+---@return number|gpureduce.array # a float; NaN for none. With `rows` one result for each row or column: f64
+function array:mean(options) end
+
+---@class gpureduce.var.options
+---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
+---@field axis? integer 2: one result for each row, 1: one for each column; default 2
+---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---@field ddof? number what is subtracted from n in the divisor (1 for a sample's variance); default 0
+
+---The variance: the mean of the squared distances from the mean. Large means do not spoil it.
+---@param a gpureduce.array the input
+---@param options? gpureduce.var.options how to read it
+---@return number|gpureduce.array # a float; NaN for none. With `rows` one result for each row or column: f64
+function gr.var(a, options) end
+
+---The variance: the mean of the squared distances from the mean. Large means do not spoil it.
+---@param options? gpureduce.var.options how to read it
+---@return number|gpureduce.array # a float; NaN for none. With `rows` one result for each row or column: f64
+function array:var(options) end
+
+---@class gpureduce.std.options
+---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
+---@field axis? integer 2: one result for each row, 1: one for each column; default 2
+---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---@field ddof? number what is subtracted from n in the divisor (1 for a sample's variance); default 0
+
+---The standard deviation: the square root of the variance.
+---@param a gpureduce.array the input
+---@param options? gpureduce.std.options how to read it
+---@return number|gpureduce.array # a float; NaN for none. With `rows` one result for each row or column: f64
+function gr.std(a, options) end
+
+---The standard deviation: the square root of the variance.
+---@param options? gpureduce.std.options how to read it
+---@return number|gpureduce.array # a float; NaN for none. With `rows` one result for each row or column: f64
+function array:std(options) end
+
+---@class gpureduce.min.options
+---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
+---@field axis? integer 2: one result for each row, 1: one for each column; default 2
+---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+
+---The least element.
+---@param a gpureduce.array the input
+---@param options? gpureduce.min.options how to read it
+---@return number|gpureduce.array # an integer for integer dtypes. With `rows` one result for each row or column: of the input's dtype
+function gr.min(a, options) end
+
+---The least element.
+---@param options? gpureduce.min.options how to read it
+---@return number|gpureduce.array # an integer for integer dtypes. With `rows` one result for each row or column: of the input's dtype
+function array:min(options) end
+
+---@class gpureduce.max.options
+---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
+---@field axis? integer 2: one result for each row, 1: one for each column; default 2
+---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+
+---The greatest element.
+---@param a gpureduce.array the input
+---@param options? gpureduce.max.options how to read it
+---@return number|gpureduce.array # an integer for integer dtypes. With `rows` one result for each row or column: of the input's dtype
+function gr.max(a, options) end
+
+---The greatest element.
+---@param options? gpureduce.max.options how to read it
+---@return number|gpureduce.array # an integer for integer dtypes. With `rows` one result for each row or column: of the input's dtype
+function array:max(options) end
+
+---@class gpureduce.minmax.options
+---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
+---@field axis? integer 2: one result for each row, 1: one for each column; default 2
+
+---The least and the greatest element in one pass.
+---@param a gpureduce.array the input
+---@param options? gpureduce.minmax.options how to read it
+---@return number|gpureduce.array # the least
+---@return number|gpureduce.array # the greatest
+function gr.minmax(a, options) end
+
+---The least and the greatest element in one pass.
+---@param options? gpureduce.minmax.options how to read it
+---@return number|gpureduce.array # the least
+---@return number|gpureduce.array # the greatest
+function array:minmax(options) end
+
+---@class gpureduce.argmin.options
+---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
+---@field axis? integer 2: one result for each row, 1: one for each column; default 2
+---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+
+---The position of the least element, the first of several; of the first NaN, if there is one.
+---@param a gpureduce.array the input
+---@param options? gpureduce.argmin.options how to read it
+---@return integer|gpureduce.array # the position. With `rows` one result for each row or column: i64
+function gr.argmin(a, options) end
+
+---The position of the least element, the first of several; of the first NaN, if there is one.
+---@param options? gpureduce.argmin.options how to read it
+---@return integer|gpureduce.array # the position. With `rows` one result for each row or column: i64
+function array:argmin(options) end
+
+---@class gpureduce.argmax.options
+---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
+---@field axis? integer 2: one result for each row, 1: one for each column; default 2
+---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+
+---The position of the greatest element, the first of several; of the first NaN, if there is one.
+---@param a gpureduce.array the input
+---@param options? gpureduce.argmax.options how to read it
+---@return integer|gpureduce.array # the position. With `rows` one result for each row or column: i64
+function gr.argmax(a, options) end
+
+---The position of the greatest element, the first of several; of the first NaN, if there is one.
+---@param options? gpureduce.argmax.options how to read it
+---@return integer|gpureduce.array # the position. With `rows` one result for each row or column: i64
+function array:argmax(options) end
+
+---@class gpureduce.any.options
+---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
+---@field axis? integer 2: one result for each row, 1: one for each column; default 2
+---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+
+---Whether some element is not zero. NaN is not zero.
+---@param a gpureduce.array the input
+---@param options? gpureduce.any.options how to read it
+---@return boolean|gpureduce.array # false for none. With `rows` one result for each row or column: u8, 1 or 0
+function gr.any(a, options) end
+
+---Whether some element is not zero. NaN is not zero.
+---@param options? gpureduce.any.options how to read it
+---@return boolean|gpureduce.array # false for none. With `rows` one result for each row or column: u8, 1 or 0
+function array:any(options) end
+
+---@class gpureduce.all.options
+---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
+---@field axis? integer 2: one result for each row, 1: one for each column; default 2
+---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+
+---Whether no element is zero.
+---@param a gpureduce.array the input
+---@param options? gpureduce.all.options how to read it
+---@return boolean|gpureduce.array # true for none. With `rows` one result for each row or column: u8, 1 or 0
+function gr.all(a, options) end
+
+---Whether no element is zero.
+---@param options? gpureduce.all.options how to read it
+---@return boolean|gpureduce.array # true for none. With `rows` one result for each row or column: u8, 1 or 0
+function array:all(options) end
+
+---@class gpureduce.count.options
+---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
+---@field axis? integer 2: one result for each row, 1: one for each column; default 2
+---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+
+---How many elements are not zero.
+---@param a gpureduce.array the input
+---@param options? gpureduce.count.options how to read it
+---@return integer|gpureduce.array # the number. With `rows` one result for each row or column: i64
+function gr.count(a, options) end
+
+---How many elements are not zero.
+---@param options? gpureduce.count.options how to read it
+---@return integer|gpureduce.array # the number. With `rows` one result for each row or column: i64
+function array:count(options) end
+
+---@class gpureduce.norm.options
+---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
+---@field axis? integer 2: one result for each row, 1: one for each column; default 2
+---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+
+---The norm of order p: the sum of magnitudes, the root of the sum of squares, or the greatest magnitude. Nothing overflows on the way.
+---@param a gpureduce.array the input
+---@param p? number|"inf" 1, 2 or math.huge
+---@param options? gpureduce.norm.options how to read it; p may be left out before it
+---@return number|gpureduce.array # the norm; 0 for none. With `rows` one result for each row or column: f64
+---@overload fun(a: gpureduce.array, gpureduce.norm.options: gpureduce.norm.options): number|gpureduce.array
+function gr.norm(a, p, options) end
+
+---The norm of order p: the sum of magnitudes, the root of the sum of squares, or the greatest magnitude. Nothing overflows on the way.
+---@param p? number|"inf" 1, 2 or math.huge
+---@param options? gpureduce.norm.options how to read it; p may be left out before it
+---@return number|gpureduce.array # the norm; 0 for none. With `rows` one result for each row or column: f64
+function array:norm(p, options) end
+
+---@class gpureduce.reduce.options
+---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
+---@field axis? integer 2: one result for each row, 1: one for each column; default 2
+---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---@field accumulate? string how float sums are kept: `"f64"`, `"f32"`, `"kahan"` or `"neumaier"` (docs/numerics.md); default `"f64"`
+---@field ddof? number what is subtracted from n in the divisor (1 for a sample's variance); default 0
+
+---A reduction by its name: `gr.reduce(a, "sum")` is `gr.sum(a)`.
+---@param a gpureduce.array the input
+---@param op string the name of a reduction of one array
+---@param options? gpureduce.reduce.options the options of that reduction
+---@return any # what that reduction returns
+function gr.reduce(a, op, options) end
+
+---A reduction by its name: `gr.reduce(a, "sum")` is `gr.sum(a)`.
+---@param op string the name of a reduction of one array
+---@param options? gpureduce.reduce.options the options of that reduction
+---@return any # what that reduction returns
+function array:reduce(op, options) end
+
+---@class gpureduce.dot.options
+---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
+---@field axis? integer 2: one result for each row, 1: one for each column; default 2
+---@field pairs? boolean row by row; else b is one row (axis 2) or one column (axis 1) that meets each of a's; default false
+---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---@field accumulate? string how float sums are kept: `"f64"`, `"f32"`, `"kahan"` or `"neumaier"` (docs/numerics.md); default `"f64"`
+
+---The sum of the products of the elements of two arrays.
+---@param a gpureduce.array the input
+---@param b gpureduce.array the other input: same dtype, length and device
+---@param options? gpureduce.dot.options how to read them
+---@return number|gpureduce.array # an integer for integer dtypes; 0 for none. With `rows` one result for each row or column: f64, or i64
+function gr.dot(a, b, options) end
+
+---The sum of the products of the elements of two arrays.
+---@param b gpureduce.array the other input: same dtype, length and device
+---@param options? gpureduce.dot.options how to read them
+---@return number|gpureduce.array # an integer for integer dtypes; 0 for none. With `rows` one result for each row or column: f64, or i64
+function array:dot(b, options) end
+
+---@class gpureduce.mse.options
+---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
+---@field axis? integer 2: one result for each row, 1: one for each column; default 2
+---@field pairs? boolean row by row; else b is one row (axis 2) or one column (axis 1) that meets each of a's; default false
+---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+
+---The mean of the squared differences of two arrays.
+---@param a gpureduce.array the input
+---@param b gpureduce.array the other input: same dtype, length and device
+---@param options? gpureduce.mse.options how to read them
+---@return number|gpureduce.array # a float; NaN for none. With `rows` one result for each row or column: f64
+function gr.mse(a, b, options) end
+
+---The mean of the squared differences of two arrays.
+---@param b gpureduce.array the other input: same dtype, length and device
+---@param options? gpureduce.mse.options how to read them
+---@return number|gpureduce.array # a float; NaN for none. With `rows` one result for each row or column: f64
+function array:mse(b, options) end
+
+---@class gpureduce.cosine.options
+---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
+---@field axis? integer 2: one result for each row, 1: one for each column; default 2
+---@field pairs? boolean row by row; else b is one row (axis 2) or one column (axis 1) that meets each of a's; default false
+---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+
+---The cosine of the angle between two arrays: their dot over the product of their norms.
+---@param a gpureduce.array the input
+---@param b gpureduce.array the other input: same dtype, length and device
+---@param options? gpureduce.cosine.options how to read them
+---@return number|gpureduce.array # a float from -1 to 1; NaN when one is all zeros. With `rows` one result for each row or column: f64
+function gr.cosine(a, b, options) end
+
+---The cosine of the angle between two arrays: their dot over the product of their norms.
+---@param b gpureduce.array the other input: same dtype, length and device
+---@param options? gpureduce.cosine.options how to read them
+---@return number|gpureduce.array # a float from -1 to 1; NaN when one is all zeros. With `rows` one result for each row or column: f64
+function array:cosine(b, options) end
+
+---@class gpureduce.histogram.options
+---@field bins? integer how many bins of equal width, 1 to 2^31
+---@field min? number the first edge; default the least finite sample
+---@field max? number the last edge; default the greatest finite sample
+---@field edges? gpureduce.array|number[] 2 or more rising numbers (an array: f64), instead of `bins`
+---@field modulo? boolean integers by their remainder: x goes into bin x % bins + 1; default false
+
+---Count the elements in bins, evenly spaced or between given edges.
+---@param a gpureduce.array the samples
+---@param options gpureduce.histogram.options `bins` or `edges`
+---@return gpureduce.histogram # counts, edges, and what lay outside
+function gr.histogram(a, options) end
+
+---Count the elements in bins, evenly spaced or between given edges.
+---@param options gpureduce.histogram.options `bins` or `edges`
+---@return gpureduce.histogram # counts, edges, and what lay outside
+function array:histogram(options) end
+
+---@class gpureduce.bincount.options
+---@field minlength? integer the least length of the result; default 0
+
+---How often each of the whole numbers 0, 1, 2, ... occurs.
+---@param a gpureduce.array whole numbers of 0 or more
+---@param options? gpureduce.bincount.options 
+---@return gpureduce.array # i64: element k tells how often k - 1 occurs; as long as the greatest plus 1
+function gr.bincount(a, options) end
+
+---How often each of the whole numbers 0, 1, 2, ... occurs.
+---@param options? gpureduce.bincount.options 
+---@return gpureduce.array # i64: element k tells how often k - 1 occurs; as long as the greatest plus 1
+function array:bincount(options) end
+
+---The value below which the share q of the counted samples lies, linear within its bin.
+---@param q number a share from 0 to 1
+---@return number? # nil when nothing was counted
+function histogram:quantile(q) end
+
+---@class gpureduce.histogram.plot.options
+---@field width? integer the longest line; default the variable COLUMNS, else 80
+---@field height? integer the most bars: more bins are merged with their neighbours; default 32
+---@field ascii? boolean draw without Unicode blocks; default true on a dumb terminal
+
+---The histogram as text, one bar a line. `print(h)` does the same without options.
+---@param options? gpureduce.histogram.plot.options 
+---@return string # lines without a newline at the end
+function histogram:plot(options) end
+
+---@class gpureduce.scan.options
+---@field exclusive? boolean element k takes what came before it; the first is the identity; default false
+---@field reverse? boolean from the end to the start; default false
+---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+
+---The running sum, product, minimum or maximum of an array.
+---@param a gpureduce.array the input
+---@param op? string `"sum"`, `"prod"`, `"min"` or `"max"`
+---@param options? gpureduce.scan.options 
+---@return gpureduce.array # as long as the input
+function gr.scan(a, op, options) end
+
+---The running sum, product, minimum or maximum of an array.
+---@param op? string `"sum"`, `"prod"`, `"min"` or `"max"`
+---@param options? gpureduce.scan.options 
+---@return gpureduce.array # as long as the input
+function array:scan(op, options) end
+
+---@class gpureduce.rmsnorm.options
+---@field rows? integer how many rows; must divide the length; default 1
+---@field eps? number added to the mean of squares; default 1e-5
+---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+
+---Divide each row by the root of the mean of its squares, and multiply by weights (Zhang and Sennrich 2019).
+---@param x gpureduce.array the rows, one after the other
+---@param w? gpureduce.array one weight for each column, of the same dtype
+---@param options? gpureduce.rmsnorm.options 
+---@return gpureduce.array # of the input's dtype and length
+function gr.rmsnorm(x, w, options) end
+
+---Divide each row by the root of the mean of its squares, and multiply by weights (Zhang and Sennrich 2019).
+---@param w? gpureduce.array one weight for each column, of the same dtype
+---@param options? gpureduce.rmsnorm.options 
+---@return gpureduce.array # of the input's dtype and length
+function array:rmsnorm(w, options) end
+
+---@class gpureduce.load.options
+---@field offset? integer raw files: where to begin, in bytes; default 0
+---@field count? integer raw files: how many elements; default all that follow
+---@field map? boolean map the file instead of reading it: pages come when they are used; default false
+
+---Make an array from a file.
+---@param path string the file's name
+---@param dtype? gpureduce.dtype of a raw file; an NPY file has its own
+---@param options? gpureduce.load.options the dtype may be left out before it
+---@return gpureduce.array? # the elements, or nil when the system refuses
+---@return table|string|nil # of NPY files the shape; after nil the message
+---@return integer? # after nil the system's error number
+---@overload fun(path: string, gpureduce.load.options: gpureduce.load.options): gpureduce.array?, table|string|nil, integer
+function gr.load(path, dtype, options) end
+
+---@class gpureduce.save.options
+---@field shape? integer[] NPY: lengths whose product is n; default `{n}`
+
+---Write an array to a file: NPY when the name ends in `.npy`, else the raw elements.
+---@param a gpureduce.array the input
+---@param path string the file's name
+---@param options? gpureduce.save.options 
+---@return boolean? # true, or nil when the system refuses
+---@return string? # after nil the message
+---@return integer? # after nil the system's error number
+function gr.save(a, path, options) end
+
+---Write an array to a file: NPY when the name ends in `.npy`, else the raw elements.
+---@param path string the file's name
+---@param options? gpureduce.save.options 
+---@return boolean? # true, or nil when the system refuses
+---@return string? # after nil the message
+---@return integer? # after nil the system's error number
+function array:save(path, options) end
+
+---The device in use, and why it is that one.
+---@return string # its name, as `gr.use` takes it
+---@return string # the reason in words
+function gr.backend() end
+
+---The devices that there are.
+---@return table # a list of `{name=, description=}`
+function gr.devices() end
+
+---Make new arrays on this device from now on. Those that exist stay where they are; `copy` brings one over.
+---@param name string `"cpu"`, `"cuda:0"`, ...
+---@return string # the device's name
+function gr.use(name) end
+
+---Bring an array to where the kernels run, ahead of the first that needs it.
+---@param a gpureduce.array the input
+---@return gpureduce.array # the same array
+function gr.prefetch(a) end
+
+---Bring an array to where the kernels run, ahead of the first that needs it.
+---@return gpureduce.array # the same array
+function array:prefetch() end
+
+---Make the host's copy of an array current, ahead of reading single elements.
+---@param a gpureduce.array the input
+---@return gpureduce.array # the same array
+function gr.sync(a) end
+
+---Make the host's copy of an array current, ahead of reading single elements.
+---@return gpureduce.array # the same array
+function array:sync() end
+
+---How many threads large work on the CPU is spread over; sets it when n is given. Results do not depend on it.
+---@param n? integer 1 to 1024
+---@return integer # the number
+function gr.threads(n) end
+
+---The instruction set that the CPU's kernels use; `GPUREDUCE_CPU` picks another. Results do not depend on it.
+---@return string # `"generic"`, `"sse2"`, `"avx2"` or `"avx512"`
+function gr.instructions() end
+
+---What has been moved, launched and waited for so far, in this Lua state.
+---@return table # `bytes_up`, `bytes_down`, `copies`, `launches`, `syncs`, `allocations`
+function gr.stats() end
+
+---Bytes in use by this Lua state and by the process.
+---@return table # of this state: `live`, `budget`, `arrays`, `collections` (started by the budget); of the process: `host`, `device`, `pooled` (kept for reuse), `peak`
+function gr.memory() end
+
+---Give the memory that is kept for reuse back to the system.
+---@return integer # the bytes given back
+function gr.trim() end
+
+---@class gpureduce.gc.options
+---@field budget? integer the smallest budget, in bytes
+---@field auto? boolean whether passing the budget collects by itself; default true at the start
+
+---Set the budget: how many bytes may live before a full collection is started.
+---@param options gpureduce.gc.options 
+function gr.gc(options) end
+
+---Give an array's memory back now. Views that share it keep it until they are released or collected. A second release does nothing; any other use of a released array raises.
+---@param a gpureduce.array the input
+function gr.release(a) end
+
+---Give an array's memory back now. Views that share it keep it until they are released or collected. A second release does nothing; any other use of a released array raises.
+function array:release() end
+
+---Seconds on a clock that only goes forward, for timing (`os.clock` adds up the time of all threads).
+---@return number # seconds since some moment in the past
+function gr.clock() end
+
+return gr
