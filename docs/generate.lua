@@ -158,7 +158,11 @@ local function add_function(add, entry, first, head, typed)
     add(("---@return %s%s # %s"):format(typed(row[1]), row[1]:find("%?$") and "?" or "", flat(row[2])))
   end
   for _, overload in ipairs(entry.also or {}) do
-    if head == "gr." then add("---@overload " .. typed(overload)) end
+    if head == "gr." then -- types follow a colon, a comma or a bar; names stay
+      add("---@overload " .. overload:gsub("([:,|] ?)([%a_][%w_]*)%f[^%w_:]", function(mark, word)
+        return mark .. typed(word)
+      end))
+    end
   end
   add(("function %s%s(%s) end"):format(head, entry.name, table.concat(names, ", ")))
   add("")

@@ -61,7 +61,7 @@ function gr.full(n, value, dtype) end
 ---@param step? number from one element to the next
 ---@param dtype? gpureduce.dtype the type of the elements
 ---@return gpureduce.array # a new array; empty when the limit lies behind the first
----@overload fun(first: number, last: number, gpureduce.dtype: gpureduce.dtype): gpureduce.array
+---@overload fun(first: number, last: number, dtype: gpureduce.dtype): gpureduce.array
 function gr.arange(first, last, step, dtype) end
 
 ---Make an array of n evenly spaced numbers with both ends included.
@@ -82,7 +82,7 @@ function gr.linspace(first, last, n, dtype) end
 ---@param dtype? gpureduce.dtype the type of the elements
 ---@param options? gpureduce.rand.options the dtype may be left out before it
 ---@return gpureduce.array # a new array
----@overload fun(n: integer, gpureduce.rand.options: gpureduce.rand.options): gpureduce.array
+---@overload fun(n: integer, options: gpureduce.rand.options): gpureduce.array
 function gr.rand(n, dtype, options) end
 
 ---@class gpureduce.randn.options
@@ -95,7 +95,7 @@ function gr.rand(n, dtype, options) end
 ---@param dtype? gpureduce.dtype the type of the elements
 ---@param options? gpureduce.randn.options the dtype may be left out before it
 ---@return gpureduce.array # a new array
----@overload fun(n: integer, gpureduce.randn.options: gpureduce.randn.options): gpureduce.array
+---@overload fun(n: integer, options: gpureduce.randn.options): gpureduce.array
 function gr.randn(n, dtype, options) end
 
 ---A view of a part: it shares the elements, so what is written to one is seen in the other. With a negative step it runs
@@ -403,7 +403,7 @@ function array:count(options) end
 ---@param p? number|"inf" 1, 2 or math.huge
 ---@param options? gpureduce.norm.options how to read it; p may be left out before it
 ---@return number|gpureduce.array # the norm; 0 for none. With `rows` one result for each row or column: f64
----@overload fun(a: gpureduce.array, gpureduce.norm.options: gpureduce.norm.options): number|gpureduce.array
+---@overload fun(a: gpureduce.array, options: gpureduce.norm.options): number|gpureduce.array
 function gr.norm(a, p, options) end
 
 ---The norm of order p: the sum of magnitudes, the root of the sum of squares, or the greatest magnitude. Nothing overflows on the way.
@@ -585,7 +585,7 @@ function array:rmsnorm(w, options) end
 ---@return gpureduce.array? # the elements, or nil when the system refuses
 ---@return table|string|nil # of NPY files the shape; after nil the message
 ---@return integer? # after nil the system's error number
----@overload fun(path: string, gpureduce.load.options: gpureduce.load.options): gpureduce.array?, table|string|nil, integer
+---@overload fun(path: string, options: gpureduce.load.options): gpureduce.array?, table|string|nil, integer?
 function gr.load(path, dtype, options) end
 
 ---@class gpureduce.save.options
