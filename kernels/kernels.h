@@ -139,6 +139,14 @@ typedef struct gr_reduce_job {
   double scale_a, scale_b; /* sumsq, norm2, cosine: elements are multiplied by it first (powers of two, usually 1) */
   gr_dtype out_dtype;
   void *out, *out2;
+  /*
+  ** Segments: with offsets (positions from 1, int64, or int32 where narrow) vector v is elements offsets[s] ..
+  ** offsets[s + 1] - 1 of a and b, s = chosen ? chosen[v] : v, and s is where its result goes. n is the longest
+  ** that is wanted: longer segments are left alone. Steps mean nothing.
+  */
+  const void *offsets;
+  const int64_t *chosen;
+  int32_t narrow;
 } gr_reduce_job;
 
 /*
@@ -160,6 +168,9 @@ typedef struct gr_histogram_job {
   int32_t whole; /* with guess: every edge is an integer (a hint for integer samples) */
   int64_t *counts, *tails;
 } gr_histogram_job;
+
+/* Segments of more leaves (GR_LEAF) than this come in a job of their own, chosen one by one. */
+#define GR_SEGMENT_LEAVES 256
 
 /* Running sum, prod, min or max (op) of one vector, into a vector of out_dtype (docs/numerics.md: the scan). */
 typedef struct gr_scan_job {

@@ -151,6 +151,10 @@ void gr_cpu_reduce(const gr_reduce_job *job, gr_parallel parallel) {
   int64_t v;
   batch s;
   if (job->count == 0) return;
+  if (job->offsets) {
+    gr_reduce_segments(job, parallel);
+    return;
+  }
   if (job->count > 1 && job->n > 1 && job->a.step == p.size && job->a.stride != p.size) {
     gr_reduce_columns(&p, parallel);
     return;

@@ -21,4 +21,7 @@ void gr_finish_vector(const gr_plan *p, int64_t v, gr_acc acc);
 /* The columns of a row-major matrix (step == size): strip by strip, in the order of memory. */
 void gr_reduce_columns(const gr_plan *p, gr_parallel parallel);
 
+/* A job with offsets: every vector of a length of its own. */
+void gr_reduce_segments(const gr_reduce_job *job, gr_parallel parallel);
+
 #endif

@@ -65,24 +65,24 @@ static __device__ __forceinline__ void gr_store(void *out, gr_dtype t, int64_t i
 
 /* gr_finish with the operation known when compiled, so that a kernel holds only its reducer's operations. */
 template <class R>
-static __device__ __forceinline__ gr_value gr_finish_known(const gr_reduce_job &j, gr_acc a) {
+static __device__ __forceinline__ gr_value gr_finish_known(const gr_reduce_job &j, gr_acc a, int64_t n) {
   constexpr bool place = R::kind == GR_ACC_PLACE;
 #define GR_X(name, r, f, i, e)                                                    \
   if constexpr (GR_RED_##r == R::red || (place && GR_RED_##r == GR_RED_ARGMIN) || \
                 (R::red == GR_RED_SUMWIDE && GR_OP_##name == GR_OP_mean))         \
-    if (j.op == GR_OP_##name) return gr_finish(GR_OP_##name, R::dtype, a, j.n, j.ddof);
+    if (j.op == GR_OP_##name) return gr_finish(GR_OP_##name, R::dtype, a, n, j.ddof);
   GR_OPS(GR_X)
 #undef GR_X
   return gr_value_i(0);
 }
 
 /*
-** Finish vector v and store it; then the ticket, after the result is visible to the host. Inline, and once in
+** Finish vector v of n elements and store it; then the ticket, after the result is visible to the host. Inline, and once in
 ** a kernel: a call would read the arguments through memory instead of the constant bank.
 */
 template <class R>
-static __device__ __forceinline__ void gr_write(const gr_reduce_args &q, gr_acc acc, int64_t v) {
-  gr_value r = gr_finish_known<R>(q.job, acc);
+static __device__ __forceinline__ void gr_write(const gr_reduce_args &q, gr_acc acc, int64_t v, int64_t n) {
+  gr_value r = gr_finish_known<R>(q.job, acc, n);
 #pragma unroll
   for (int i = 0; i < 2; i++)
     if (void *out = i ? q.job.out2 : q.job.out)
@@ -92,6 +92,20 @@ static __device__ __forceinline__ void gr_write(const gr_reduce_args &q, gr_acc 
     *(volatile uint64_t *)q.done = q.ticket;
   }
 }
+
+/* Vector v: where it starts, in steps of the inputs, how long it is, and which result is its own. */
+struct gr_stretch {
+  int64_t from, n, place;
+};
+static __device__ __forceinline__ gr_stretch gr_stretch_of(const gr_reduce_args &q, int64_t v) {
+  gr_stretch s = {v, q.job.n, v};
+  if (q.job.offsets) {
+    if (q.job.chosen) s.place = q.job.chosen[v];
+    s.from = gr_segment(&q.job, s.place, &s.n);
+  }
+  return s;
+}
+
 /* ---- states in memory: field after field, `pitch` apart ---- */
 
 template <class R>

@@ -103,6 +103,35 @@ void plan_leaves(Plan &p, const gr_tune &t, int sms) {
   p.blocks_per_group = p.args.nodes;
 }
 
+/*
+** Segments: warps to each as for rows, leaves in turn until the longest is done. Chosen ones are longer than a node
+** of a block and take several; in shorter ones among them the later nodes are empty.
+*/
+void plan_segments(Plan &p, const gr_tune &t, int sms) {
+  gr_reduce_job &j = p.args.job;
+  int64_t leaves = p.args.leaves, wanted = ceil_div((int64_t)sms * t.row_warps, j.count);
+  int64_t warps = clamp(power_of_two(wanted), 1, t.flat_warps), passes;
+  if (j.chosen) {
+    warps = t.flat_warps;
+    passes = power_of_two(ceil_div(leaves * j.count, warps * sms * t.flat_blocks));
+  } else {
+    while (warps > 1 && warps > power_of_two(leaves)) warps /= 2;
+    passes = power_of_two(ceil_div(leaves, warps));
+  }
+  passes = clamp(passes, 1, 32);
+  if (!j.chosen)
+    while (warps * passes < leaves) warps *= 2;
+  p.args.nodes = j.chosen ? ceil_div(leaves, warps * passes) : 1;
+  p.args.warps = log2_of(warps);
+  p.args.passes = (int)passes;
+  p.launch.shape = GR_LEAVES;
+  p.launch.threads = (unsigned)((p.args.nodes > 1 ? warps : clamp(8, warps, 16)) * 32);
+  p.per_block = p.args.nodes > 1 ? 1 : p.launch.threads / 32 / warps;
+  p.blocks_per_group = p.args.nodes;
+  j.a.step = j.a.stride; /* a segment starts so many elements in */
+  j.b.step = j.b.stride;
+}
+
 /* Bytes from one row to the next that gr_reduce_short takes: rows in order, not too far apart. */
 bool fits_stage(const gr_reduce_job &j, const gr_vec &v) {
   int64_t bytes = j.n * size_of(j.dtype);
@@ -175,7 +204,8 @@ Plan plan(const gr_reduce_job &job, const gr_cuda_chip &chip) {
   if (inputs == 1) p.args.job.b = job.a;
   p.args.leaves = clamp(ceil_div(job.n, GR_LEAF(size)), 1, INT64_MAX);
   bool many = job.n > 0 && job.count > 1;
-  if (many && is_short(p.args.job)) plan_short(p, chip.sms);
+  if (job.offsets) plan_segments(p, t, chip.sms);
+  else if (many && is_short(p.args.job)) plan_short(p, chip.sms);
   else if (many && is_columns(p.args.job)) plan_columns(p, t, chip.sms);
   else plan_leaves(p, t, chip.sms);
   if (p.launch.shape == GR_COLUMNS && p.args.nodes > gr_most_column_nodes) {

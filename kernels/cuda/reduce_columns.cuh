@@ -226,7 +226,7 @@ __device__ __noinline__ void gr_finish_columns(const gr_reduce_args &q, int64_t 
 #pragma unroll 1
   for (int i = gr_warp_index(); i < columns && v0 + i < q.job.count; i += blockDim.x >> 5) {
     gr_acc acc = gr_fold_many<R>(q.node + (v0 + i) * q.nodes, pitch, q.nodes, threadIdx.x & 31);
-    if ((threadIdx.x & 31) == 0) gr_write<R>(q, acc, q.first + v0 + i);
+    if ((threadIdx.x & 31) == 0) gr_write<R>(q, acc, q.first + v0 + i, q.job.n);
   }
 }
 
@@ -275,7 +275,7 @@ __global__ void __launch_bounds__(gr_columns_block, R::fields == 1 && R::inputs 
           gr_put<R>(to, gr_columns_pitch, R::merge(gr_get<R>(to, gr_columns_pitch), gr_get<R>(from, gr_columns_pitch)));
         }
       gr_acc acc = gr_get<R>(value + gr_column_slot(q, c, at), gr_columns_pitch);
-      if (last) gr_write<R>(q, acc, q.first + column);
+      if (last) gr_write<R>(q, acc, q.first + column, q.job.n);
       else gr_put<R>(q.node + column * q.nodes + node, pitch, acc);
     }
   }

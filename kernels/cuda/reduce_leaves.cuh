@@ -176,15 +176,16 @@ __device__ __forceinline__ gr_acc gr_read_spread(const gr_walker &a, bool whole,
 ** does not matter: every lane that of all passes).
 */
 template <class R>
-__device__ __forceinline__ gr_acc gr_read_passes(const gr_reduce_args &q, int64_t v, unsigned node, int sub, int lane) {
+__device__ __forceinline__ gr_acc gr_read_passes(const gr_reduce_args &q, const gr_stretch &s, unsigned node, int sub,
+                                                 int lane) {
   constexpr int size = gr_size<R::dtype>, leaf = GR_LEAF(size),
                 log_leaf = size == 1 || size == 2 ? 12
                            : size == 4            ? 10
                                                   : 9;
   static_assert(1 << log_leaf == leaf, "leaves are powers of two");
-  const gr_walker a = gr_walk_of<R::dtype>(q.job.a, v), b = gr_walk_of<R::dtype>(q.job.b, v);
+  const gr_walker a = gr_walk_of<R::dtype>(q.job.a, s.from), b = gr_walk_of<R::dtype>(q.job.b, s.from);
   int shift = log_leaf + q.warps;
-  int64_t n = q.job.n, k = ((int64_t)(node * (unsigned)q.passes) << shift) + sub * leaf, after = n - leaf - k;
+  int64_t n = s.n, k = ((int64_t)(node * (unsigned)q.passes) << shift) + sub * leaf, after = n - leaf - k;
   /* Passes with anything in them, and passes that read whole leaves. */
   int some = n > k ? (int)min((int64_t)q.passes, ((n - 1 - k) >> shift) + 1) : 0;
   int whole = after >= 0 ? (int)min((int64_t)q.passes, (after >> shift) + 1) : 0;
@@ -248,8 +249,11 @@ __global__ void GR_LEAVES_BOUNDS(R) gr_reduce_leaves(const __grid_constant__ gr_
   }
   int64_t v = (int64_t)v0 * (blockDim.x >> 5 >> q.warps) + (warp >> q.warps);
   bool live = v < q.job.count;
+  gr_stretch s = {0, 0, 0};
+  if (live) s = gr_stretch_of(q, q.first + v);
+  live = live && s.n <= q.job.n;
   gr_acc acc = R::identity();
-  if (live) acc = gr_read_passes<R>(q, q.first + v, node, sub, lane);
+  if (live) acc = gr_read_passes<R>(q, s, node, sub, lane);
   int passes = R::leaves ? q.passes : 1;
   if (q.warps == 0) {
     if (R::leaves && passes > 1) acc = gr_fold_adjacent<R>(acc, 32);
@@ -275,7 +279,7 @@ __global__ void GR_LEAVES_BOUNDS(R) gr_reduce_leaves(const __grid_constant__ gr_
     }
     writes = threadIdx.x == 0;
   }
-  if (writes) gr_write<R>(q, acc, q.first + v);
+  if (writes) gr_write<R>(q, acc, s.place, s.n);
 }
 
 #endif

@@ -181,7 +181,7 @@ __global__ void __launch_bounds__(gr_short_warps * 32) gr_reduce_short(const __g
       if (log > 0) acc = gr_shuffle_from<R>(acc, (lane - r) << log & 31);
       mine = gr_select<R>(lane >= r && lane < r + step, acc, mine);
     }
-    if (lane < count) gr_write<R>(q, mine, row0 + r0 + lane);
+    if (lane < count) gr_write<R>(q, mine, row0 + r0 + lane, n);
   }
 }
 

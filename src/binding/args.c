@@ -230,6 +230,26 @@ gr_array *gr_l_option_array(lua_State *L, int arg, const char *name) {
   return a;
 }
 
+gr_array *gr_l_option_numbers(lua_State *L, gr_context *c, int arg, const char *name, gr_dtype dtype, const char *each) {
+  char text[96];
+  gr_vec v;
+  if (!push_option(L, arg, name, LUA_TNONE, NULL)) return NULL;
+  gr_array *a = gr_l_test_array(L, -1);
+  if (a && !a->storage) gr_l_argerror(L, arg, "option '%s': array has been released", name);
+  if (a) return a;
+  if (!lua_istable(L, -1)) gr_l_argerror(L, arg, "option '%s': table or %s expected, got %s", name, GR_ARRAY_NAME, kind_of(L, -1));
+  int64_t n = (int64_t)lua_rawlen(L, -1);
+  a = gr_l_new_array(L, c, dtype, n);
+  GR_TRY(L, c, arg, gr_array_write(a, GR_HOST, 1, &v));
+  for (int64_t k = 0; k < n; k++) {
+    gr_rawgeti(L, -2, (lua_Integer)(k + 1));
+    const char *why = gr_l_put(L, -1, dtype, (char *)(uintptr_t)v.data + gr_size(dtype) * k, text);
+    if (why) gr_l_argerror(L, arg, "option '%s': %s %lld: %s", name, each, (long long)k + 1, why);
+    lua_pop(L, 1);
+  }
+  return a;
+}
+
 int64_t gr_l_option_rows(lua_State *L, int arg, int64_t n) {
   int64_t rows;
   if (!gr_l_option_int(L, arg, "rows", &rows)) return 0;

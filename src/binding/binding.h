@@ -72,6 +72,8 @@ int gr_l_option_flag(lua_State *L, int arg, const char *name);
 const char *gr_l_option_string(lua_State *L, int arg, const char *name);
 /* Leaves the array on the stack when it is there; NULL (and nothing pushed) when not. */
 gr_array *gr_l_option_array(lua_State *L, int arg, const char *name);
+/* An array, or a table of numbers, which becomes an array of that dtype; left on the stack. each: one of them, in words. */
+gr_array *gr_l_option_numbers(lua_State *L, gr_context *c, int arg, const char *name, gr_dtype, const char *each);
 int64_t gr_l_option_rows(lua_State *L, int arg, int64_t n);
 /* The option 'into': an array of that dtype and length that does not overlap a; left on the stack. NULL if not given. */
 gr_array *gr_l_option_into(lua_State *L, int arg, gr_dtype, int64_t n, const gr_array *a);

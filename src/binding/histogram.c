@@ -13,28 +13,12 @@ static int64_t check_bins(lua_State *L, int arg, const char *name, int64_t bins)
 
 /* {edges = table or array}: as an f64 array on a's device, left on the stack. */
 static gr_array *edges_option(lua_State *L, gr_context *c, const gr_array *a) {
-  if (gr_getfield(L, 2, "edges") == LUA_TNIL) return lua_pop(L, 1), NULL;
-  gr_array *given = gr_l_test_array(L, -1), *out;
-  int64_t n = given ? given->n : lua_istable(L, -1) ? (int64_t)lua_rawlen(L, -1) : -1;
-  if (n < 0) gr_l_argerror(L, 2, "option 'edges': table or %s expected, got %s", GR_ARRAY_NAME, luaL_typename(L, -1));
-  if (n < 2) gr_l_argerror(L, 2, "option 'edges': 2 or more edges expected, got %lld", (long long)n);
-  if (given) {
-    if (!given->storage) gr_l_argerror(L, 2, "option 'edges': array has been released");
-    if (given->dtype != GR_F64) gr_l_argerror(L, 2, "option 'edges': dtype f64 expected, got %s", gr_dtypes[given->dtype].name);
-    gr_l_check_device(L, a, given, 2);
-    return given;
-  }
-  out = gr_l_new_array(L, c, GR_F64, n);
-  gr_vec v;
-  char text[96];
-  GR_TRY(L, c, 2, gr_array_write(out, GR_HOST, 1, &v));
-  for (int64_t k = 0; k < n; k++) {
-    gr_rawgeti(L, -2, (lua_Integer)(k + 1));
-    const char *why = gr_l_put(L, -1, GR_F64, (char *)(uintptr_t)v.data + 8 * k, text);
-    if (why) gr_l_argerror(L, 2, "option 'edges': edge %lld: %s", (long long)k + 1, why);
-    lua_pop(L, 1);
-  }
-  return out;
+  gr_array *edges = gr_l_option_numbers(L, c, 2, "edges", GR_F64, "edge");
+  if (!edges) return NULL;
+  if (edges->n < 2) gr_l_argerror(L, 2, "option 'edges': 2 or more edges expected, got %lld", (long long)edges->n);
+  if (edges->dtype != GR_F64) gr_l_argerror(L, 2, "option 'edges': dtype f64 expected, got %s", gr_dtypes[edges->dtype].name);
+  gr_l_check_device(L, a, edges, 2);
+  return edges;
 }
 
 static gr_binning read_binning(lua_State *L, gr_context *c, const gr_array *a) {

@@ -9,6 +9,7 @@ typedef struct call {
   gr_op op;
   gr_array *a, *b;
   gr_shape shape;
+  gr_segments segments; /* where shape points when there are any */
   double ddof;
   int options; /* where the options table is */
 } call;
@@ -26,6 +27,10 @@ static int push_scalar(lua_State *L, const call *q, const gr_value *r) {
 
 static void check_empty(lua_State *L, const call *q) {
   int64_t n = gr_shape_length(q->shape, q->a->n);
+  if (q->shape.segments && q->segments.count == 0) return;
+  if (n == 0 && gr_ops[q->op].raises_on_empty && q->shape.segments)
+    gr_l_argerror(L, q->options, "option 'segments': segment %lld is empty: '%s' needs an element",
+                  (long long)q->segments.short_at + 1, gr_ops[q->op].name);
   if (n == 0 && gr_ops[q->op].raises_on_empty) gr_l_argerror(L, 1, "array is empty: '%s' needs an element", gr_ops[q->op].name);
   if ((q->op == GR_OP_var || q->op == GR_OP_std) && q->ddof >= (double)n && !(n == 0 && q->ddof == 0))
     gr_l_argerror(L, q->options, "option 'ddof': less than the length %lld expected, got %.14g", (long long)n, q->ddof);
@@ -57,19 +62,44 @@ static void refuse_without_rows(lua_State *L, int options) {
   }
 }
 
+/* {segments = offsets}: m + 1 rising positions; segment k is a[offsets[k]] up to a[offsets[k + 1] - 1]. */
+static void read_segments(lua_State *L, call *q) {
+  static const char *const matrix[] = {"rows", "axis", "pairs", NULL};
+  gr_context *c = gr_l_context(L);
+  int arg = q->options;
+  gr_array *offsets = gr_l_option_numbers(L, c, arg, "segments", GR_I64, "position");
+  if (!offsets) return;
+  for (int k = 0; matrix[k]; k++) {
+    if (gr_getfield(L, arg, matrix[k]) != LUA_TNIL) gr_l_argerror(L, arg, "option 'segments': takes no '%s'", matrix[k]);
+    lua_pop(L, 1);
+  }
+  if (offsets->dtype != GR_I64 && offsets->dtype != GR_I32)
+    gr_l_argerror(L, arg, "option 'segments': dtype i64 or i32 expected, got %s", gr_dtypes[offsets->dtype].name);
+  if (offsets->n < 1) gr_l_argerror(L, arg, "option 'segments': 1 or more positions expected, got 0");
+  gr_l_check_device(L, q->a, offsets, arg);
+  if (!gr_array_dense(offsets)) {
+    gr_array *dense = gr_l_new_array(L, c, offsets->dtype, offsets->n);
+    GR_TRY(L, c, arg, gr_copy(c, offsets, dense));
+    offsets = dense;
+  }
+  GR_TRY(L, c, arg, gr_segments_of(c, offsets, q->a->n, &q->segments));
+  q->shape.segments = &q->segments;
+}
+
 static void read_options(lua_State *L, call *q, int64_t n) {
-  static const char *const plain[] = {"rows", "axis", "into", NULL};
-  static const char *const summing[] = {"rows", "axis", "into", "accumulate", NULL};
-  static const char *const spread[] = {"rows", "axis", "into", "ddof", NULL};
-  static const char *const paired[] = {"rows", "axis", "into", "pairs", NULL};
-  static const char *const dots[] = {"rows", "axis", "into", "pairs", "accumulate", NULL};
+  static const char *const plain[] = {"rows", "axis", "into", "segments", NULL};
+  static const char *const summing[] = {"rows", "axis", "into", "segments", "accumulate", NULL};
+  static const char *const spread[] = {"rows", "axis", "into", "segments", "ddof", NULL};
+  static const char *const paired[] = {"rows", "axis", "into", "segments", "pairs", NULL};
+  static const char *const dots[] = {"rows", "axis", "into", "segments", "pairs", "accumulate", NULL};
   const char *const *names = q->op == GR_OP_sum ? summing : q->op == GR_OP_dot ? dots
                            : q->op == GR_OP_var || q->op == GR_OP_std ? spread
                            : gr_ops[q->op].inputs == 2 ? paired : plain;
   int64_t axis = 2;
   if (!gr_l_options(L, q->options, names)) return;
   q->shape.rows = gr_l_option_rows(L, q->options, n);
-  if (!q->shape.rows) refuse_without_rows(L, q->options);
+  read_segments(L, q);
+  if (!q->shape.rows && !q->shape.segments) refuse_without_rows(L, q->options);
   if (gr_l_option_int(L, q->options, "axis", &axis) && axis != 1 && axis != 2)
     gr_l_argerror(L, q->options, "option 'axis': 1 (down the columns) or 2 (along the rows) expected, got %lld", (long long)axis);
   q->shape.axis = (int)axis;
@@ -90,7 +120,8 @@ static int push_each(lua_State *L, gr_context *c, const call *q) {
     if (!two) out[0] = gr_l_option_into(L, q->options, t, n, q->a);
     else if (gr_getfield(L, q->options, "into") != LUA_TNIL) gr_l_argerror(L, q->options, "option 'into': minmax gives two arrays, use min and max");
     inside = out[0] != NULL;
-    if (inside && q->b && gr_array_overlap(out[0], q->b)) gr_l_argerror(L, q->options, "option 'into': overlaps the input");
+    if (inside && ((q->b && gr_array_overlap(out[0], q->b)) || (q->shape.segments && gr_array_overlap(out[0], q->segments.offsets))))
+      gr_l_argerror(L, q->options, "option 'into': overlaps the input");
   }
   if (!inside) out[0] = gr_l_new_array(L, c, t, n);
   if (two) out[1] = gr_l_new_array(L, c, t, n);
@@ -102,7 +133,7 @@ static int finish(lua_State *L, call *q) {
   gr_context *c = gr_l_context(L);
   gr_value r;
   check_empty(L, q);
-  if (q->shape.rows) return push_each(L, c, q);
+  if (q->shape.rows || q->shape.segments) return push_each(L, c, q);
   GR_TRY(L, c, 1, gr_reduce_all(c, q->op, q->a, q->b, q->ddof, &r));
   return push_scalar(L, q, &r);
 }
@@ -110,7 +141,7 @@ static int finish(lua_State *L, call *q) {
 /* ---- functions ---- */
 
 static int reduce_one(lua_State *L, gr_op op, int options) {
-  call q = {.op = op, .a = gr_l_check_array(L, 1), .options = options, .shape = {0, 2, 0}};
+  call q = {.op = op, .a = gr_l_check_array(L, 1), .options = options, .shape = {.axis = 2}};
   if (!lua_isnoneornil(L, options)) read_options(L, &q, q.a->n);
   return finish(L, &q);
 }
@@ -152,7 +183,7 @@ static void check_second(lua_State *L, call *q) {
 
 /* gr.dot(a, b, options), mse, cosine */
 static int l_reduce_pair(lua_State *L) {
-  call q = {.op = (gr_op)gr_l_number(L), .a = gr_l_check_array(L, 1), .options = 3, .shape = {0, 2, 0}};
+  call q = {.op = (gr_op)gr_l_number(L), .a = gr_l_check_array(L, 1), .options = 3, .shape = {.axis = 2}};
   q.b = gr_l_check_array(L, 2);
   if (!lua_isnoneornil(L, 3)) read_options(L, &q, q.a->n);
   check_second(L, &q);

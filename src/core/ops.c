@@ -22,8 +22,14 @@ gr_dtype gr_result_dtype(gr_op op, gr_dtype dtype) {
   }
 }
 
-int64_t gr_shape_results(gr_shape s, int64_t n) { return s.rows == 0 ? 1 : s.axis == 1 ? n / s.rows : s.rows; }
-int64_t gr_shape_length(gr_shape s, int64_t n) { return s.rows == 0 ? n : s.axis == 1 ? s.rows : n / s.rows; }
+int64_t gr_shape_results(gr_shape s, int64_t n) {
+  if (s.segments) return s.segments->count;
+  return s.rows == 0 ? 1 : s.axis == 1 ? n / s.rows : s.rows;
+}
+int64_t gr_shape_length(gr_shape s, int64_t n) {
+  if (s.segments) return s.segments->shortest;
+  return s.rows == 0 ? n : s.axis == 1 ? s.rows : n / s.rows;
+}
 
 /* ---- reductions ---- */
 
@@ -94,28 +100,44 @@ static gr_status run_scaled(gr_context *c, gr_queue *q, gr_reduce_job *job, gr_v
 gr_status gr_reduce_all(gr_context *c, gr_op op, const gr_array *a, const gr_array *b, double ddof, gr_value *r) {
   gr_reduce_job job;
   gr_queue *q = a->storage->queue;
-  gr_status status = reduce_job(op, a, b, ddof, (gr_shape){0, 2, 0}, &job);
+  gr_status status = reduce_job(op, a, b, ddof, (gr_shape){.axis = 2}, &job);
   if (status == GR_OK) status = run_one(c, q, &job, r);
   if (status == GR_OK && may_overflow(op, a->dtype) && r->v[1].f == 0 && a->n) status = run_scaled(c, q, &job, r);
   r->is_float = gr_is_float(gr_result_dtype(op, a->dtype));
   return status;
 }
 
-/* Redo, one by one, the rows whose squares left the safe range. flags: 1.0 for the others. */
-static gr_status redo_unsafe(gr_context *c, const gr_reduce_job *job, gr_array *out, gr_array *flags) {
+/* The job of vector k alone. */
+static gr_reduce_job one_of(const gr_reduce_job *job, gr_shape s, int64_t k) {
+  gr_reduce_job one = *job;
+  int64_t a = k * job->a.step, b = k * job->b.step;
+  if (s.segments) {
+    const gr_array *offsets = s.segments->offsets; /* gr_segments_of has read them on the host */
+    one.offsets = offsets->storage->memory[GR_HOST] + offsets->offset;
+    one.narrow = offsets->dtype == GR_I32;
+    int64_t from = gr_segment(&one, k, &one.n);
+    a = from * job->a.stride;
+    b = from * job->b.stride;
+    one.offsets = NULL;
+  }
+  one.count = 1;
+  one.a.data = (const char *)job->a.data + a;
+  if (job->b.data) one.b.data = (const char *)job->b.data + b;
+  return one;
+}
+
+/* Redo, one by one, the vectors whose squares left the safe range. flags: 1.0 for the others. */
+static gr_status redo_unsafe(gr_context *c, const gr_reduce_job *job, gr_shape s, gr_array *out, gr_array *flags) {
   gr_value all, r;
   gr_vec f, o;
   gr_status status = gr_reduce_all(c, GR_OP_all, flags, NULL, 0, &all);
-  if (status != GR_OK || all.v[0].i || job->n == 0) return status;
+  if (status != GR_OK || all.v[0].i) return status;
   if ((status = gr_array_read(flags, GR_HOST, &f)) != GR_OK) return status;
   if ((status = gr_array_write(out, GR_HOST, 0, &o)) != GR_OK) return status;
   for (int64_t k = 0; k < job->count; k++) {
     double safe = gr_element_get(GR_F64, (const char *)f.data + k * f.stride).v[0].f;
-    gr_reduce_job one = *job;
-    if (safe != 0) continue;
-    one.count = 1;
-    one.a.data = (const char *)job->a.data + k * job->a.step;
-    if (job->b.data) one.b.data = (const char *)job->b.data + k * job->b.step;
+    gr_reduce_job one = one_of(job, s, k);
+    if (safe != 0 || one.n == 0) continue;
     if ((status = run_scaled(c, out->storage->queue, &one, &r)) != GR_OK) return status;
     gr_element_put_f(GR_F64, (char *)(uintptr_t)o.data + k * o.stride, r.v[0].f);
   }
@@ -123,7 +145,7 @@ static gr_status redo_unsafe(gr_context *c, const gr_reduce_job *job, gr_array *
 }
 
 /* Into dense arrays: kernels write their results next to each other. */
-static gr_status run_dense(gr_context *c, gr_reduce_job *job, gr_array *out, gr_array *out2) {
+static gr_status run_dense(gr_context *c, gr_reduce_job *job, gr_shape s, gr_array *out, gr_array *out2) {
   gr_queue *q = out->storage->queue;
   gr_side side = gr_kernel_side(out->storage);
   gr_vec o = {0}, o2 = {0};
@@ -133,15 +155,16 @@ static gr_status run_dense(gr_context *c, gr_reduce_job *job, gr_array *out, gr_
   job->out = (void *)(uintptr_t)o.data;
   job->out2 = (void *)(uintptr_t)o2.data;
   job->out_dtype = out->dtype;
+  if (s.segments) return gr_segments_run(c, q, job, s.segments);
   status = q->backend->reduce(q, job, NULL);
   return gr_fail_from(c, q, status, gr_ops[job->op].name, 0);
 }
 
-static gr_status run_each(gr_context *c, gr_reduce_job *job, gr_array *out, gr_array *out2) {
+static gr_status run_each(gr_context *c, gr_reduce_job *job, gr_shape s, gr_array *out, gr_array *out2) {
   gr_array dense = {0};
-  if (gr_array_dense(out)) return run_dense(c, job, out, out2);
+  if (gr_array_dense(out)) return run_dense(c, job, s, out, out2);
   gr_status status = gr_array_make(c, &dense, out->dtype, out->n);
-  if (status == GR_OK) status = run_dense(c, job, &dense, out2);
+  if (status == GR_OK) status = run_dense(c, job, s, &dense, out2);
   if (status == GR_OK) status = gr_copy(c, &dense, out);
   gr_array_release(&dense);
   return status;
@@ -153,10 +176,10 @@ gr_status gr_reduce_each(gr_context *c, gr_op op, gr_shape s, const gr_array *a,
   gr_array flags = {0};
   gr_status status = reduce_job(op, a, b, ddof, s, &job);
   if (status != GR_OK || job.count == 0) return status;
-  if (!may_overflow(op, a->dtype)) return run_each(c, &job, out, out2);
+  if (!may_overflow(op, a->dtype)) return run_each(c, &job, s, out, out2);
   status = gr_array_make(c, &flags, GR_F64, job.count);
-  if (status == GR_OK) status = run_each(c, &job, out, &flags);
-  if (status == GR_OK) status = redo_unsafe(c, &job, out, &flags);
+  if (status == GR_OK) status = run_each(c, &job, s, out, &flags);
+  if (status == GR_OK) status = redo_unsafe(c, &job, s, out, &flags);
   gr_array_release(&flags);
   return status;
 }
@@ -187,7 +210,7 @@ gr_status gr_scan(gr_context *c, gr_op op, const gr_array *a, gr_array *out, int
 gr_status gr_rmsnorm(gr_context *c, const gr_array *x, const gr_array *w, gr_array *out, int64_t rows, double eps) {
   gr_queue *q = x->storage->queue;
   gr_rmsnorm_job job = {.dtype = x->dtype, .n = x->n / rows, .count = rows, .eps = eps};
-  gr_shape s = {rows, 2, 1};
+  gr_shape s = {.rows = rows, .axis = 2};
   gr_status status = w ? gr_array_read(w, gr_kernel_side(w->storage), &job.w) : GR_OK;
   if (status == GR_OK) status = map_job(x, out, &job.x, &job.out);
   if (status != GR_OK || x->n == 0) return status;

@@ -6,13 +6,17 @@
 #ifndef GR_OPS_H
 #define GR_OPS_H
 
-#include "src/core/array.h"
+#include "src/core/segments.h"
 
-/* How an array is read as a matrix: rows 0 means flat. axis 2 reduces along each row, 1 down each column. */
+/*
+** How an array is read as a matrix: rows 0 means flat. axis 2 reduces along each row, 1 down each column. Or
+** segments, which go with no rows.
+*/
 typedef struct gr_shape {
   int64_t rows;
   int axis;
   int pairs; /* two inputs: row by row; else every row of a with the whole of b */
+  const gr_segments *segments;
 } gr_shape;
 
 /* One row for each operation: its name and what it gives. */
@@ -26,7 +30,7 @@ int gr_op_named(const char *name); /* or -1 */
 
 gr_dtype gr_result_dtype(gr_op op, gr_dtype dtype); /* of an array of results */
 
-/* How many vectors of which length a shape makes of n elements. */
+/* How many vectors of which length (of segments: the shortest) a shape makes of n elements. */
 int64_t gr_shape_results(gr_shape, int64_t n);
 int64_t gr_shape_length(gr_shape, int64_t n);
 
