@@ -184,6 +184,7 @@ function array:info() end
 ---@class gpureduce.sum.options
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
 ---@field axis? integer 2: one result for each row, 1: one for each column; default 2
+---@field segments? gpureduce.array|integer[] m + 1 positions that do not fall (i64 or i32): result k is that of `a[offsets[k]]` up to `a[offsets[k + 1] - 1]`. They are read on the host, so keep them there; no `rows` with them
 ---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field accumulate? string how float sums are kept: `"f64"`, `"f32"`, `"kahan"` or `"neumaier"` (docs/numerics.md); default `"f64"`
 
@@ -201,6 +202,7 @@ function array:sum(options) end
 ---@class gpureduce.prod.options
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
 ---@field axis? integer 2: one result for each row, 1: one for each column; default 2
+---@field segments? gpureduce.array|integer[] m + 1 positions that do not fall (i64 or i32): result k is that of `a[offsets[k]]` up to `a[offsets[k + 1] - 1]`. They are read on the host, so keep them there; no `rows` with them
 ---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 
 ---The product of the elements.
@@ -217,6 +219,7 @@ function array:prod(options) end
 ---@class gpureduce.mean.options
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
 ---@field axis? integer 2: one result for each row, 1: one for each column; default 2
+---@field segments? gpureduce.array|integer[] m + 1 positions that do not fall (i64 or i32): result k is that of `a[offsets[k]]` up to `a[offsets[k + 1] - 1]`. They are read on the host, so keep them there; no `rows` with them
 ---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 
 ---The mean of the elements; of integers from a sum that does not wrap.
@@ -233,6 +236,7 @@ function array:mean(options) end
 ---@class gpureduce.var.options
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
 ---@field axis? integer 2: one result for each row, 1: one for each column; default 2
+---@field segments? gpureduce.array|integer[] m + 1 positions that do not fall (i64 or i32): result k is that of `a[offsets[k]]` up to `a[offsets[k + 1] - 1]`. They are read on the host, so keep them there; no `rows` with them
 ---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field ddof? number what is subtracted from n in the divisor (1 for a sample's variance); default 0
 
@@ -250,6 +254,7 @@ function array:var(options) end
 ---@class gpureduce.std.options
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
 ---@field axis? integer 2: one result for each row, 1: one for each column; default 2
+---@field segments? gpureduce.array|integer[] m + 1 positions that do not fall (i64 or i32): result k is that of `a[offsets[k]]` up to `a[offsets[k + 1] - 1]`. They are read on the host, so keep them there; no `rows` with them
 ---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field ddof? number what is subtracted from n in the divisor (1 for a sample's variance); default 0
 
@@ -267,6 +272,7 @@ function array:std(options) end
 ---@class gpureduce.min.options
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
 ---@field axis? integer 2: one result for each row, 1: one for each column; default 2
+---@field segments? gpureduce.array|integer[] m + 1 positions that do not fall (i64 or i32): result k is that of `a[offsets[k]]` up to `a[offsets[k + 1] - 1]`. They are read on the host, so keep them there; no `rows` with them
 ---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 
 ---The least element.
@@ -283,6 +289,7 @@ function array:min(options) end
 ---@class gpureduce.max.options
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
 ---@field axis? integer 2: one result for each row, 1: one for each column; default 2
+---@field segments? gpureduce.array|integer[] m + 1 positions that do not fall (i64 or i32): result k is that of `a[offsets[k]]` up to `a[offsets[k + 1] - 1]`. They are read on the host, so keep them there; no `rows` with them
 ---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 
 ---The greatest element.
@@ -299,6 +306,7 @@ function array:max(options) end
 ---@class gpureduce.minmax.options
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
 ---@field axis? integer 2: one result for each row, 1: one for each column; default 2
+---@field segments? gpureduce.array|integer[] m + 1 positions that do not fall (i64 or i32): result k is that of `a[offsets[k]]` up to `a[offsets[k + 1] - 1]`. They are read on the host, so keep them there; no `rows` with them
 
 ---The least and the greatest element in one pass.
 ---@param a gpureduce.array the input
@@ -316,6 +324,7 @@ function array:minmax(options) end
 ---@class gpureduce.argmin.options
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
 ---@field axis? integer 2: one result for each row, 1: one for each column; default 2
+---@field segments? gpureduce.array|integer[] m + 1 positions that do not fall (i64 or i32): result k is that of `a[offsets[k]]` up to `a[offsets[k + 1] - 1]`. They are read on the host, so keep them there; no `rows` with them
 ---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 
 ---The position of the least element, the first of several; of the first NaN, if there is one.
@@ -332,6 +341,7 @@ function array:argmin(options) end
 ---@class gpureduce.argmax.options
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
 ---@field axis? integer 2: one result for each row, 1: one for each column; default 2
+---@field segments? gpureduce.array|integer[] m + 1 positions that do not fall (i64 or i32): result k is that of `a[offsets[k]]` up to `a[offsets[k + 1] - 1]`. They are read on the host, so keep them there; no `rows` with them
 ---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 
 ---The position of the greatest element, the first of several; of the first NaN, if there is one.
@@ -348,6 +358,7 @@ function array:argmax(options) end
 ---@class gpureduce.any.options
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
 ---@field axis? integer 2: one result for each row, 1: one for each column; default 2
+---@field segments? gpureduce.array|integer[] m + 1 positions that do not fall (i64 or i32): result k is that of `a[offsets[k]]` up to `a[offsets[k + 1] - 1]`. They are read on the host, so keep them there; no `rows` with them
 ---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 
 ---Whether some element is not zero. NaN is not zero.
@@ -364,6 +375,7 @@ function array:any(options) end
 ---@class gpureduce.all.options
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
 ---@field axis? integer 2: one result for each row, 1: one for each column; default 2
+---@field segments? gpureduce.array|integer[] m + 1 positions that do not fall (i64 or i32): result k is that of `a[offsets[k]]` up to `a[offsets[k + 1] - 1]`. They are read on the host, so keep them there; no `rows` with them
 ---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 
 ---Whether no element is zero.
@@ -380,6 +392,7 @@ function array:all(options) end
 ---@class gpureduce.count.options
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
 ---@field axis? integer 2: one result for each row, 1: one for each column; default 2
+---@field segments? gpureduce.array|integer[] m + 1 positions that do not fall (i64 or i32): result k is that of `a[offsets[k]]` up to `a[offsets[k + 1] - 1]`. They are read on the host, so keep them there; no `rows` with them
 ---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 
 ---How many elements are not zero.
@@ -396,6 +409,7 @@ function array:count(options) end
 ---@class gpureduce.norm.options
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
 ---@field axis? integer 2: one result for each row, 1: one for each column; default 2
+---@field segments? gpureduce.array|integer[] m + 1 positions that do not fall (i64 or i32): result k is that of `a[offsets[k]]` up to `a[offsets[k + 1] - 1]`. They are read on the host, so keep them there; no `rows` with them
 ---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 
 ---The norm of order p: the sum of magnitudes, the root of the sum of squares, or the greatest magnitude. Nothing overflows on the way.
@@ -415,6 +429,7 @@ function array:norm(p, options) end
 ---@class gpureduce.reduce.options
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
 ---@field axis? integer 2: one result for each row, 1: one for each column; default 2
+---@field segments? gpureduce.array|integer[] m + 1 positions that do not fall (i64 or i32): result k is that of `a[offsets[k]]` up to `a[offsets[k + 1] - 1]`. They are read on the host, so keep them there; no `rows` with them
 ---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field accumulate? string how float sums are kept: `"f64"`, `"f32"`, `"kahan"` or `"neumaier"` (docs/numerics.md); default `"f64"`
 ---@field ddof? number what is subtracted from n in the divisor (1 for a sample's variance); default 0
@@ -435,6 +450,7 @@ function array:reduce(op, options) end
 ---@class gpureduce.dot.options
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
 ---@field axis? integer 2: one result for each row, 1: one for each column; default 2
+---@field segments? gpureduce.array|integer[] m + 1 positions that do not fall (i64 or i32): result k is that of `a[offsets[k]]` up to `a[offsets[k + 1] - 1]`. They are read on the host, so keep them there; no `rows` with them
 ---@field pairs? boolean row by row; else b is one row (axis 2) or one column (axis 1) that meets each of a's; default false
 ---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field accumulate? string how float sums are kept: `"f64"`, `"f32"`, `"kahan"` or `"neumaier"` (docs/numerics.md); default `"f64"`
@@ -455,6 +471,7 @@ function array:dot(b, options) end
 ---@class gpureduce.mse.options
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
 ---@field axis? integer 2: one result for each row, 1: one for each column; default 2
+---@field segments? gpureduce.array|integer[] m + 1 positions that do not fall (i64 or i32): result k is that of `a[offsets[k]]` up to `a[offsets[k + 1] - 1]`. They are read on the host, so keep them there; no `rows` with them
 ---@field pairs? boolean row by row; else b is one row (axis 2) or one column (axis 1) that meets each of a's; default false
 ---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 
@@ -474,6 +491,7 @@ function array:mse(b, options) end
 ---@class gpureduce.cosine.options
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
 ---@field axis? integer 2: one result for each row, 1: one for each column; default 2
+---@field segments? gpureduce.array|integer[] m + 1 positions that do not fall (i64 or i32): result k is that of `a[offsets[k]]` up to `a[offsets[k + 1] - 1]`. They are read on the host, so keep them there; no `rows` with them
 ---@field pairs? boolean row by row; else b is one row (axis 2) or one column (axis 1) that meets each of a's; default false
 ---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 

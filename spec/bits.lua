@@ -103,6 +103,28 @@ for _, rows in ipairs { 1, 3, 64 } do
   end, "float")
 end
 
+-- Segments of 1, 1 + 7, 1 + 14, ... elements and what is left, so that n of 200000 has one of many leaves.
+local function cut(n)
+  local t, at = { 1 }, 1
+  for k = 0, 20 do
+    at = math.min(at + 1 + 7 * k * k, n)
+    t[#t + 1] = at
+  end
+  t[#t + 1] = n + 1
+  return t
+end
+for _, name in ipairs { "sum", "prod", "mean", "var", "count", "norm" } do
+  add(name .. " of segments", function(a)
+    local options = { segments = cut(math.max(#a, 1)) }
+    if #a > 0 and name == "norm" then return gr.norm(a, 2, options) end
+    if #a > 0 then return gr[name](a, options) end
+  end)
+end
+for _, name in ipairs { "minmax", "argmax" } do
+  add(name .. " of segments", function(a) if #a > 20200 then return gr[name](a, { segments = cut(#a) }) end end)
+end
+add("dot of segments", function(a, b) if #a > 0 then return gr.dot(a, b, { segments = cut(#a) }) end end)
+
 for _, op in ipairs { "sum", "prod", "min", "max" } do
   add("scan " .. op, function(a) return gr.scan(a, op) end)
   add("scan " .. op .. " exclusive", function(a) return gr.scan(a, op, { exclusive = true }) end)

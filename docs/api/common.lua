@@ -6,6 +6,8 @@ common.dtype = { "dtype", "dtype?", "the type of the elements", default = '`"f32
 
 common.rows = { "rows", "integer?", "read the n elements as a matrix of so many rows, row by row; must divide n" }
 common.axis = { "axis", "integer?", "2: one result for each row, 1: one for each column", default = "2" }
+common.segments = { "segments", "array|integer[]?", "m + 1 positions that do not fall (i64 or i32): result k is that of "
+  .. "`a[offsets[k]]` up to `a[offsets[k + 1] - 1]`. They are read on the host, so keep them there; no `rows` with them" }
 common.into = { "into", "array?",
   "the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)" }
 

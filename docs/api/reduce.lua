@@ -1,6 +1,6 @@
 local c = ...
 
-local rows, axis, into = c.rows, c.axis, c.into
+local rows, axis, segments, into = c.rows, c.axis, c.segments, c.into
 local accumulate = { "accumulate", "string?", "how float sums are kept: `\"f64\"`, `\"f32\"`, `\"kahan\"` or "
   .. "`\"neumaier\"` (docs/numerics.md)", default = '`"f64"`' }
 local ddof = { "ddof", "number?", "what is subtracted from n in the divisor (1 for a sample's variance)", default = "0" }
@@ -11,13 +11,13 @@ local each = "With `rows` one result for each row or column"
 local numbers = "All. Integers are summed in 64 bits and wrap as Lua's integers do."
 local waits = "Without `rows` it waits for the number and copies a few bytes down; with `rows` neither. Copies up what is "
   .. "stale on the device."
-local matrix_errors = "`rows` that do not divide n; `axis` or `into` without `rows`; an `into` of another dtype or length."
+local matrix_errors = "`rows` that do not divide n; `segments` that fall or leave the array; `axis` or `into` without `rows`; an `into` of another dtype or length."
 
 -- An entry of one of the reductions of one array: fields that are the same in all of them.
 local function one(name, fields)
   fields.name = name
   fields.params = fields.params or { c.a, { "options", "options?", "how to read it" } }
-  fields.options = fields.options or { rows, axis, into }
+  fields.options = fields.options or { rows, axis, segments, into }
   fields.dtypes = fields.dtypes or "All."
   fields.errors = (fields.errors and fields.errors .. " " or "") .. matrix_errors
   fields.cost = fields.cost or "O(n): one pass, one launch."
@@ -28,7 +28,7 @@ end
 local function two(name, fields)
   fields.params = { c.a, { "b", "array", "the other input: same dtype, length and device" },
     { "options", "options?", "how to read them" } }
-  fields.options = fields.options or { rows, axis, pairs_option, into }
+  fields.options = fields.options or { rows, axis, segments, pairs_option, into }
   fields.errors = "Another dtype, length or device than the first's."
   return one(name, fields)
 end
@@ -36,13 +36,13 @@ end
 return {
   title = "Reductions",
   text = [[
-One number from an array, or (with `{rows=, axis=}`) one from each row or column. Sums of floats accumulate in f64
+One number from an array, or one from each row or column (`{rows=, axis=}`), or one from each segment (`{segments=}`). Sums of floats accumulate in f64
 along a fixed tree, so a result has the same bits on every machine. NaN goes through sums, `min` and `max`;
 `argmin` and `argmax` give the first NaN. -0.0 is less than 0.0.]],
   entries = {
     one("sum", {
       text = "The sum of the elements.",
-      options = { rows, axis, into, accumulate },
+      options = { rows, axis, segments, into, accumulate },
       dtypes = numbers,
       returns = { { "number|array", "the sum, an integer for integer dtypes; 0 for none. " .. each .. ": f64, or i64 for "
         .. "integers" } },
@@ -66,7 +66,7 @@ print(a:sum(), table.concat(a:sum { rows = 2 }:table(), " "), table.concat(a:sum
     }),
     one("var", {
       text = "The variance: the mean of the squared distances from the mean. Large means do not spoil it.",
-      options = { rows, axis, into, ddof },
+      options = { rows, axis, segments, into, ddof },
       returns = { { "number|array", "a float; NaN for none. " .. each .. ": f64" } },
       errors = "A `ddof` that is not below n.",
       cost = "O(n): one pass, one launch (Chan, Golub and LeVeque 1979).",
@@ -77,7 +77,7 @@ print(a:var(), a:var { ddof = 1 })]],
     }),
     one("std", {
       text = "The standard deviation: the square root of the variance.",
-      options = { rows, axis, into, ddof },
+      options = { rows, axis, segments, into, ddof },
       returns = { { "number|array", "a float; NaN for none. " .. each .. ": f64" } },
       errors = "A `ddof` that is not below n.",
       example = [[print(gr.array({ 2, 4, 4, 4, 5, 5, 7, 9 }):std())]],
@@ -99,7 +99,7 @@ print(a:var(), a:var { ddof = 1 })]],
     }),
     one("minmax", {
       text = "The least and the greatest element in one pass.",
-      options = { rows, axis },
+      options = { rows, axis, segments },
       returns = { { "number|array", "the least" }, { "number|array", "the greatest" } },
       errors = "An empty array; `into`, which takes one array only.",
       example = [[print(gr.array({ 3, -1, 2 }, "i8"):minmax())]],
@@ -156,7 +156,7 @@ print(a:norm() / 1e300, a:norm(1) / 1e300, a:norm(math.huge) / 1e300)]],
       text = "A reduction by its name: `gr.reduce(a, \"sum\")` is `gr.sum(a)`.",
       params = { c.a, { "op", "string", "the name of a reduction of one array" },
         { "options", "options?", "the options of that reduction" } },
-      options = { rows, axis, into, accumulate, ddof },
+      options = { rows, axis, segments, into, accumulate, ddof },
       returns = { { "any", "what that reduction returns" } },
       errors = "An unknown name; `dot`, `mse` and `cosine`, which take two arrays.",
       example = [[
@@ -166,7 +166,7 @@ for _, op in ipairs { "sum", "mean", "max" } do print(op, a:reduce(op)) end]],
     }),
     two("dot", {
       text = "The sum of the products of the elements of two arrays.",
-      options = { rows, axis, pairs_option, into, accumulate },
+      options = { rows, axis, segments, pairs_option, into, accumulate },
       dtypes = numbers,
       returns = { { "number|array", "an integer for integer dtypes; 0 for none. " .. each .. ": f64, or i64" } },
       example = [[
