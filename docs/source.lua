@@ -4,7 +4,8 @@ local source = {}
 
 -- Chapters in the order of the reference: docs/api/NAME.lua each.
 source.order = {
-  "make", "look", "elements", "reduce", "exact", "histogram", "scan", "rows", "when", "files", "where", "care", "learn",
+  "make", "look", "elements", "reduce", "exact", "histogram", "scan", "rows", "pictures", "when", "files", "where", "care",
+  "learn",
 }
 
 local required = { "name", "text", "params", "returns", "errors", "cost", "waits", "example", "output" }

@@ -545,16 +545,6 @@ function array:bincount(options) end
 ---@return number? # nil when nothing was counted
 function histogram:quantile(q) end
 
----@class gpureduce.histogram.plot.options
----@field width? integer the longest line; default the variable COLUMNS, else 80
----@field height? integer the most bars: more bins are merged with their neighbours; default 32
----@field ascii? boolean draw without Unicode blocks; default true on a dumb terminal
-
----The histogram as text, one bar a line. `print(h)` does the same without options.
----@param options? gpureduce.histogram.plot.options 
----@return string # lines without a newline at the end
-function histogram:plot(options) end
-
 ---@class gpureduce.scan.options
 ---@field exclusive? boolean element k takes what came before it; the first is the identity; default false
 ---@field reverse? boolean from the end to the start; default false
@@ -590,6 +580,60 @@ function gr.rmsnorm(x, w, options) end
 ---@param options? gpureduce.rmsnorm.options 
 ---@return gpureduce.array # of the input's dtype and length
 function array:rmsnorm(w, options) end
+
+---@class gpureduce.histogram.plot.options
+---@field width? integer the longest line, 24 or more; default the variable COLUMNS, the terminal's width, or 80
+---@field height? integer the most bars: more bins are merged with their neighbours; default 32
+---@field log? boolean bars as long as log(1 + count), so that rare values show; default false
+---@field ascii? boolean draw without Unicode blocks; default true on a dumb terminal
+
+---The histogram as text, one bar a line. `print(h)` does the same without options.
+---@param options? gpureduce.histogram.plot.options 
+---@return string # lines without a newline at the end
+function histogram:plot(options) end
+
+---@class gpureduce.histogram.svg.options
+---@field title? string above the picture
+---@field xlabel? string below the axis
+---@field xunit? string behind the label, in brackets
+---@field ylabel? string beside the axis
+---@field width? number in pixels, 100 to 10000; default 720
+---@field height? number in pixels, 100 to 10000; default 440
+---@field log? boolean counts on an axis of ratios; default false
+---@field xlog? boolean|number edges on an axis of ratios, in powers of 10 (true) or 2; default false
+
+---The histogram as a picture: bars between their edges, as wide as the bins are.
+---@param path? string the file to write
+---@param options? gpureduce.histogram.svg.options 
+---@return boolean|string|nil # true when written; the text without a path; nil when the system refuses
+---@return string? # after nil the message
+---@return integer? # after nil the system's error number
+function histogram:svg(path, options) end
+
+---@class gpureduce.svg.options
+---@field lines table a list of arrays or of tables `{ name =, x =, y = }`; x and y are arrays or tables of numbers (x: 1, 2, 3, ...). Lines of 60 points or fewer show them as marks; what is not finite leaves a gap
+---@field ceiling? number|table a limit drawn across: y, or `{ y =, name = }`, or a list of those
+---@field path? string the file to write; default none: the text is returned
+---@field title? string above the picture
+---@field xlabel? string below the axis
+---@field xunit? string behind the label, in brackets
+---@field ylabel? string beside the axis
+---@field yunit? string behind the label, in brackets
+---@field xlog? boolean|number an axis of ratios, in powers of 10 (true) or 2; default false
+---@field ylog? boolean|number the same for y; default false
+---@field xmin? number where the axis begins; default the data's least
+---@field xmax? number where it ends; default the data's greatest
+---@field ymin? number the same for y; default a round number
+---@field ymax? number the same for y; default a round number
+---@field width? number in pixels, 100 to 10000; default 720
+---@field height? number in pixels, 100 to 10000; default 440
+
+---A chart of one or more lines: series, scans, measurements.
+---@param options gpureduce.svg.options `lines`, and how to draw them
+---@return boolean|string|nil # true when written; the text without a path; nil when the system refuses
+---@return string? # after nil the message
+---@return integer? # after nil the system's error number
+function gr.svg(options) end
 
 ---@class gpureduce.load.options
 ---@field offset? integer raw files: where to begin, in bytes; default 0

@@ -240,39 +240,3 @@ describe("bincount", function()
     S.same_all(counts, gr.bincount(gr.array(t, "u16")), "bincount")
   end)
 end)
-
-describe("plot", function()
-  local h = gr.histogram(gr.array({ 1, 1, 1, 1, 2, 2, 3, 9 }, "f64"), { edges = { 0, 1.5, 2.5, 3.5 } })
-
-  it("draws bars of text that fit", function()
-    assert.equal(table.concat({
-      "  0 |############ 4",
-      "1.5 |###### 2",
-      "2.5 |### 1",
-      "3.5",
-      "above 1",
-    }, "\n"), h:plot { width = 20, ascii = true })
-    for _, width in ipairs { 20, 33, 80, 200 } do
-      local text = h:plot { width = width, ascii = true }
-      for line in text:gmatch("[^\n]+") do assert.is_true(#line <= width) end
-    end
-  end)
-
-  it("uses eighths of blocks otherwise", function()
-    local text = h:plot { width = 20, ascii = false }
-    assert.truthy(text:find("\226\148\130" .. ("\226\150\136"):rep(12) .. " 4", 1, true))
-    for line in (text .. "\n"):gmatch("([^\n]*)\n") do
-      assert.is_true(select(2, line:gsub("[^\128-\191]", "")) <= 20)
-    end
-  end)
-
-  it("merges bins to a height", function()
-    local many = gr.histogram(gr.arange(0, 999, "i32"), { bins = 1000, min = 0, max = 999 })
-    local _, lines = many:plot({ height = 10, ascii = true, width = 40 }):gsub("\n", "\n")
-    assert.equal(10, lines)
-  end)
-
-  it("is what print shows", function()
-    assert.equal(h:plot(), tostring(h))
-  end)
-end)

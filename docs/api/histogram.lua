@@ -66,24 +66,5 @@ print(h.counts[1], h.counts[2], h.edges[2], h.below, h.above)]],
       example = [[print(gr.histogram(gr.arange(0, 99), { bins = 100, min = 0, max = 100 }):quantile(0.25))]],
       output = "25.0",
     },
-    {
-      name = "plot", of = "histogram",
-      text = "The histogram as text, one bar a line. `print(h)` does the same without options.",
-      params = { { "options", "options?", "" } },
-      options = {
-        { "width", "integer?", "the longest line", default = "the variable COLUMNS, else 80" },
-        { "height", "integer?", "the most bars: more bins are merged with their neighbours", default = "32" },
-        { "ascii", "boolean?", "draw without Unicode blocks", default = "true on a dumb terminal" },
-      },
-      returns = { { "string", "lines without a newline at the end" } },
-      units = "Width in columns, height in lines.",
-      errors = "None.",
-      cost = "O(bins) on the host.",
-      waits = "Waits for the counts and copies them down, once.",
-      example = [[
-local h = gr.histogram(gr.array { 1, 1, 1, 1, 2, 2, 3, 9 }, { edges = { 0, 1.5, 2.5, 3.5 } })
-print(h:plot { width = 20, ascii = true })]],
-      output = "  0 |############ 4\n1.5 |###### 2\n2.5 |### 1\n3.5\nabove 1",
-    },
   },
 }

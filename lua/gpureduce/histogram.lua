@@ -19,10 +19,18 @@ end
 
 function histogram.__len(h) return #h.counts end
 
+-- h itself, or an error that shows how to call the method.
+local function check_self(name, h)
+  if getmetatable(h) == histogram then return end
+  parts.check.fail(name, 1, "gpureduce.histogram expected, got %s (write h:%s(), not h.%s())",
+    parts.check.kind(h), name, name)
+end
+
 --- The value below which the share q (0 to 1) of the counted samples lies, linear within its bin; nil without samples.
 function histogram.quantile(h, q)
+  check_self("quantile", h)
   if type(q) ~= "number" or not (q >= 0 and q <= 1) then
-    error("bad argument #2 to 'quantile' (share from 0 to 1 expected, got " .. tostring(q) .. ")", 2)
+    parts.check.fail("quantile", 2, "share from 0 to 1 expected, got %s", tostring(q))
   end
   local counts, edges, total = h.counts:table(), h.edges:table(), 0
   for k = 1, #counts do total = total + counts[k] end
@@ -37,13 +45,41 @@ function histogram.quantile(h, q)
   end
 end
 
---- The histogram as text, one bar a line; options: width, height, ascii.
-function histogram.plot(h, options)
-  return parts.plot.histogram({
-    counts = h.counts:table(), edges = h.edges:table(), below = h.below, above = h.above, nan = h.nan,
-  }, options)
+-- The numbers that pictures are drawn from, on the host.
+local function drawn(h)
+  return { counts = h.counts:table(), edges = h.edges:table(), below = h.below, above = h.above, nan = h.nan }
 end
 
-function histogram.__tostring(h) return histogram.plot(h) end
+--- The histogram as text, one bar a line; options: width, height, log, ascii.
+function histogram.plot(h, options)
+  check_self("plot", h)
+  return parts.plot.histogram(drawn(h), parts.plot.check(options))
+end
+
+function histogram.__tostring(h) return parts.plot.histogram(drawn(h), {}) end
+
+local svg_options = { title = "string", xlabel = "string", xunit = "string", ylabel = "string", width = "number",
+  height = "number", log = "boolean", xlog = "boolean|number" }
+
+--- The histogram as an SVG file; options: title, xlabel, xunit, ylabel, width, height, log (counts), xlog (edges).
+-- true, or nil, message, code; without a path the text.
+function histogram.svg(h, path, options)
+  check_self("svg", h)
+  if path ~= nil and type(path) ~= "string" then
+    parts.check.fail("svg", 2, "path expected, got %s", parts.check.kind(path))
+  end
+  options = parts.check.options("svg", 3, options, svg_options)
+  parts.svg.check_limits(options, function(text, ...) parts.check.fail("svg", 3, text, ...) end)
+  local bars, outside = drawn(h), {}
+  for _, name in ipairs { "below", "above", "nan" } do
+    if bars[name] > 0 then outside[#outside + 1] = ("%s %.14g"):format(name, bars[name]) end
+  end
+  local chart = { bars = bars, lines = {}, ceilings = {}, ylabel = "count", ylog = options.log }
+  for name in pairs(svg_options) do chart[name] = options[name] or chart[name] end
+  if #outside > 0 then chart.note = "not shown: " .. table.concat(outside, ", ") end
+  local text = parts.svg.draw(chart)
+  if path then return parts.svg.write(path, text) end
+  return text
+end
 
 return histogram

@@ -1,4 +1,6 @@
 -- Draws a histogram with bars of text that fit the terminal's width.
+local _, parts = ...
+
 local plot = {}
 
 local floor, max, min = math.floor, math.max, math.min
@@ -33,60 +35,90 @@ local function group(counts, edges, height)
   return c, e
 end
 
--- Edges as text: whole numbers as such, else as few digits as keep neighbours apart.
-local function labels(edges)
-  local whole = true
+-- Edges as text, none longer than `room`: whole numbers as such, else as few digits as keep neighbours apart.
+local function labels(edges, room)
+  local whole, best = true, nil
   for k = 1, #edges do whole = whole and edges[k] == floor(edges[k]) and math.abs(edges[k]) < 1e15 end
-  for digits = 3, 17 do
-    local format, text, distinct = whole and "%.0f" or "%." .. digits .. "g", {}, true
+  for digits = whole and 0 or 3, 17 do
+    local format, text, distinct, longest = digits == 0 and "%.0f" or "%." .. digits .. "g", {}, true, 0
     for k = 1, #edges do
       text[k] = format:format(edges[k])
+      longest = max(longest, #text[k])
       distinct = distinct and text[k] ~= text[k - 1]
     end
-    if distinct or digits == 17 then return text end
+    if longest <= room or not best then best = text end
+    if distinct and best == text then break end
   end
+  return best
 end
 
-local function count_text(n) return ("%.0f"):format(n) end
+-- Counts in full, or with three digits where there is no room for them.
+local function count_texts(counts, room)
+  local whole, short, longest = {}, {}, 0
+  for k = 1, #counts do
+    local n = counts[k]
+    whole[k] = n == floor(n) and ("%.0f"):format(n) or ("%.6g"):format(n)
+    short[k] = ("%.3g"):format(n)
+    longest = max(longest, #whole[k])
+  end
+  return longest <= room and whole or short
+end
 
--- The columns that the terminal has: COLUMNS, which shells set, else 80.
-function plot.columns() return tonumber(os.getenv("COLUMNS") or "") or 80 end
+local function longest_of(texts)
+  local longest = 0
+  for k = 1, #texts do longest = max(longest, #texts[k]) end
+  return longest
+end
+
+-- The columns to fill: COLUMNS if it is exported, else what the terminal says, else 80.
+function plot.columns() return tonumber(os.getenv("COLUMNS") or "") or parts.terminal() or 80 end
+
+local known = { width = "number", height = "number", ascii = "boolean", log = "boolean" }
+
+function plot.check(options)
+  options = parts.check.options("plot", 2, options, known)
+  for name, least in pairs { width = 24, height = 1 } do
+    local size = options[name]
+    if size and not (size >= least and size < math.huge) then
+      parts.check.fail("plot", 2, "option '%s': %d or more expected, got %.14g", name, least, size)
+    end
+  end
+  return options
+end
 
 --- A string of lines (no newline at the end), none longer than the width.
 -- h: {counts = numbers, edges = numbers, below =, above =, nan =}; options: width, height (most bars; more bins
--- are merged with their neighbours), ascii.
+-- are merged with their neighbours), log (bars as long as log(1 + count)), ascii.
 function plot.histogram(h, options)
-  options = options or {}
-  local width = max(20, floor(options.width or plot.columns()))
-  local height = max(1, floor(options.height or 32))
+  local width = max(24, floor(options.width or plot.columns()))
+  local height = floor(options.height or 32)
   local ascii = options.ascii
   if ascii == nil then ascii = os.getenv("TERM") == "dumb" end
   local bar, axis = ascii and bar_ascii or bar_unicode, ascii and "|" or "\226\148\130"
+  local function length(count) return options.log and math.log(1 + count) or count end
 
   local counts, edges = group(h.counts, h.edges, height)
-  local text, left, right, most = labels(edges), 0, 0, 0
-  for k = 1, #text do left = max(left, #text[k]) end
-  for k = 1, #counts do
-    right = max(right, #count_text(counts[k]))
-    most = max(most, counts[k])
-  end
-  local room = max(1, width - left - right - 4)
+  local text, numbers = labels(edges, max(9, floor(width / 3))), count_texts(counts, max(8, floor(width / 4)))
+  local left, right, most = longest_of(text), longest_of(numbers), 0
+  for k = 1, #counts do most = max(most, length(counts[k])) end
+  local room = max(1, width - left - right - 3)
 
   local lines = {}
   for k = 1, #counts do
     local cells, used = ""
     if counts[k] > 0 then
-      cells, used = bar(counts[k] / most * room)
+      cells, used = bar(length(counts[k]) / most * room)
       if used == 0 then cells = ascii and "." or eighths[1] end -- something is there: show it
     end
-    lines[k] = ("%" .. left .. "s %s%s %s"):format(text[k], axis, cells, count_text(counts[k]))
+    lines[k] = ("%" .. left .. "s %s%s %s"):format(text[k], axis, cells, numbers[k])
   end
   lines[#lines + 1] = ("%" .. left .. "s"):format(text[#text])
 
   local rest = {}
   for _, name in ipairs { "below", "above", "nan" } do
-    if h[name] and h[name] > 0 then rest[#rest + 1] = name .. " " .. count_text(h[name]) end
+    if h[name] and h[name] > 0 then rest[#rest + 1] = name .. " " .. ("%.14g"):format(h[name]) end
   end
+  if options.log then rest[#rest + 1] = "bars: log(1 + count)" end
   if #rest > 0 then lines[#lines + 1] = table.concat(rest, ", ") end
   return table.concat(lines, "\n")
 end

@@ -1,4 +1,7 @@
 /* luaopen_gpureduce: the module table, the context in the registry, the parts. */
+#include <sys/ioctl.h>
+#include <unistd.h>
+
 #include "src/binding/binding.h"
 
 #include "src/binding/embedded.h"
@@ -22,14 +25,65 @@ void gr_l_register(lua_State *L, gr_context *c, const gr_function *list) {
   }
 }
 
+/* parts.hint(given, names): " (did you mean 'x'?)" or "", for the option checks of the Lua parts. */
+static int l_hint(lua_State *L) {
+  const char *names[64], *given = luaL_checkstring(L, 1);
+  char text[64];
+  int n = (int)lua_rawlen(L, 2);
+  if (n > 63) n = 63;
+  lua_settop(L, 2);
+  luaL_checkstack(L, 64, "names");
+  for (int k = 0; k < n; k++) {
+    gr_rawgeti(L, 2, k + 1);
+    names[k] = lua_tostring(L, -1);
+  }
+  names[n] = NULL;
+  lua_pushstring(L, gr_l_hint(given, names, text));
+  return 1;
+}
+
+/*
+** parts.raise(text): an error at the line of the caller of the module, however many of its Lua parts lie between. They
+** are the chunks that are named gpureduce.
+*/
+static int l_raise_here(lua_State *L) {
+  lua_Debug at;
+  luaL_checkstring(L, 1);
+  for (int level = 1; lua_getstack(L, level, &at); level++) {
+    lua_getinfo(L, "Sl", &at);
+    if (at.currentline < 0 || !strncmp(at.source, "=gpureduce.", 11)) continue;
+    lua_pushfstring(L, "%s:%d: ", at.short_src, at.currentline);
+    lua_insert(L, 1);
+    lua_concat(L, 2);
+    break;
+  }
+  return lua_error(L);
+}
+
+/* parts.terminal(): the columns of the terminal that shows the output, or nil. */
+static int l_terminal(lua_State *L) {
+  struct winsize size;
+  if (!isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return 0;
+  lua_pushinteger(L, size.ws_col);
+  return 1;
+}
+
 /*
 ** Run the module's Lua parts, each with the module and the table of all parts by name, and leave that table. A part
 ** uses another only when it is called, so their order does not matter.
 */
 static void run_embedded(lua_State *L) {
   lua_newtable(L);
+  lua_pushcfunction(L, l_hint);
+  lua_setfield(L, -2, "hint");
+  lua_pushcfunction(L, l_raise_here);
+  lua_setfield(L, -2, "raise");
+  lua_pushcfunction(L, l_terminal);
+  lua_setfield(L, -2, "terminal");
   for (const gr_embedded *e = gr_embedded_parts; e->name; e++) {
-    if (luaL_loadbuffer(L, e->text, strlen(e->text), e->name) != 0) lua_error(L);
+    lua_pushfstring(L, "=gpureduce.%s", e->name);
+    if (luaL_loadbuffer(L, e->text, strlen(e->text), lua_tostring(L, -1)) != 0) lua_error(L);
+    lua_remove(L, -2);
     lua_pushvalue(L, -3);
     lua_pushvalue(L, -3);
     lua_call(L, 2, 1);

@@ -1,0 +1,45 @@
+-- Checks of arguments for the module's Lua parts; the words are those of src/binding/args.c.
+local _, parts = ...
+
+local check = {}
+
+--- Raise "bad argument #2 to 'plot' (...)" at the line that called the module.
+function check.fail(name, arg, text, ...)
+  parts.raise(("bad argument #%d to '%s' (%s)"):format(arg, name, text:format(...)))
+end
+
+-- What the value is, in words: its type, or the name its metatable gives.
+function check.kind(value)
+  local meta = getmetatable(value)
+  local name = type(meta) == "table" and type(value) ~= "string" and rawget(meta, "__name")
+  return type(name) == "string" and name or value == nil and "no value" or type(value)
+end
+
+-- "number|string" -> "number or string"
+local function words(kinds) return (kinds:gsub("|", " or ")) end
+
+--- The options table (or nil: an empty one): keys and types must be those of known, { width = "number", ... }.
+function check.options(name, arg, options, known)
+  if options == nil then return {} end
+  if type(options) ~= "table" then
+    check.fail(name, arg, "options table expected, got %s", check.kind(options))
+  end
+  for key, value in pairs(options) do
+    if type(key) ~= "string" then
+      check.fail(name, arg, "option names are strings, got a %s", type(key))
+    end
+    local kinds = known[key]
+    if not kinds then
+      local names = {}
+      for each in pairs(known) do names[#names + 1] = each end
+      table.sort(names)
+      check.fail(name, arg, "unknown option '%s'%s", key:sub(1, 40), parts.hint(key, names))
+    end
+    if kinds ~= "any" and not ("|" .. kinds .. "|"):find("|" .. check.kind(value) .. "|", 1, true) then
+      check.fail(name, arg, "option '%s': %s expected, got %s", key, words(kinds), check.kind(value))
+    end
+  end
+  return options
+end
+
+return check
