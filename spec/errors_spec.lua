@@ -63,12 +63,18 @@ local rows = {
   { "gr.slice(a, 12)", "bad argument #2 to 'slice' (position from 1 to 10 expected, got 12)" },
   { "gr.slice(a, 1, 3, 0)", "bad argument #4 to 'slice' (step of 1 or more, or -1 or less, expected, got 0)" },
   { "gr.slice(a, 1.5)", "bad argument #2 to 'slice' (whole number expected, got 1.5)" },
-  { "gr.slice({}, 1)", "bad argument #1 to 'slice' (gpureduce.array expected, got table)" },
+  { "gr.slice({}, 1)",
+    "bad argument #1 to 'slice' (gpureduce.array expected, got table (write a:slice{...}, not a.slice{...}))" },
   { "gr.table(a, 1, 20)", "bad argument #3 to 'table' (position from 0 to 10 expected, got 20)" },
   { "gr.bytes(a, 5, 3)", "bad argument #3 to 'bytes' (position from 4 to 10 expected, got 3)" },
   { "gr.fill(u, -1)", "bad argument #2 to 'fill' (value -1 does not fit u8 (0 to 255))" },
   { "gr.equal(a, 5)", "bad argument #2 to 'equal' (gpureduce.array expected, got number)" },
-  { "gr.copy()", "bad argument #1 to 'copy' (gpureduce.array expected, got no value)" },
+  { "gr.info(5)", "bad argument #1 to 'info' (gpureduce.array expected, got number)" },
+  { "gr.sync(released)", "bad argument #1 to 'sync' (array has been released)" },
+  { "gr.prefetch(true)", "bad argument #1 to 'prefetch' (gpureduce.array expected, got boolean)" },
+  { "gr.release('a')", "bad argument #1 to 'release' (gpureduce.array expected, got string)" },
+  { "gr.ones(2 ^ 70)", "bad argument #1 to 'ones' (whole number expected, got 1.1805916207174e+21)" },
+  { "gr.copy()", "bad argument #1 to 'copy' (gpureduce.array expected, got no value (write gr.copy(a) or a:copy()))" },
   { "gr.sum(released)", "bad argument #1 to 'sum' (array has been released)" },
   { "gr.dot(a, released)", "bad argument #2 to 'dot' (array has been released)" },
   { "a:dot(released)", "bad argument #2 to 'dot' (array has been released)" },
@@ -89,6 +95,11 @@ local rows = {
   { "gr.minmax(empty)", "bad argument #1 to 'minmax' (array is empty: 'minmax' needs an element)" },
   { "gr.argmin(empty)", "bad argument #1 to 'argmin' (array is empty: 'argmin' needs an element)" },
   { "gr.argmax(empty)", "bad argument #1 to 'argmax' (array is empty: 'argmax' needs an element)" },
+  { "gr.prod(a, { rows = 7 })", "bad argument #2 to 'prod' (option 'rows': 7 rows do not divide length 10)" },
+  { "gr.mean(a, { axes = 1 })", "bad argument #2 to 'mean' (unknown option 'axes' (did you mean 'axis'?))" },
+  { "gr.any(true)", "bad argument #1 to 'any' (gpureduce.array expected, got boolean)" },
+  { "gr.all(a, { rows = 'x' })", "bad argument #2 to 'all' (option 'rows': number expected, got string)" },
+  { "gr.count(a, { axis = 2 })", "bad argument #2 to 'count' (option 'axis': only together with 'rows')" },
   { "gr.reduce(a, 'summ')", "bad argument #2 to 'reduce' (unknown operation 'summ' (did you mean 'sum'?))" },
   { "gr.reduce(a, 'entropy')", "bad argument #2 to 'reduce' (unknown operation 'entropy')" },
   { "gr.reduce(a)", "bad argument #2 to 'reduce' (operation name expected, got no value)" },
@@ -129,7 +140,8 @@ local rows = {
   { "gr.sum(a, { segments = 5 })",
     "bad argument #2 to 'sum' (option 'segments': table or gpureduce.array expected, got number)" },
   { "gr.sum(a, { segments = a })", "bad argument #2 to 'sum' (option 'segments': dtype i64 or i32 expected, got f32)" },
-  { "gr.sum(a, { segments = {} })", "bad argument #2 to 'sum' (option 'segments': 1 or more positions expected, got 0)" },
+  { "gr.sum(a, { segments = {} })",
+    "bad argument #2 to 'sum' (option 'segments': 1 or more positions expected, got 0)" },
   { "gr.sum(a, { segments = { 1, 'x' } })",
     "bad argument #2 to 'sum' (option 'segments': position 2: number expected, got string)" },
   { "gr.sum(a, { segments = { 1, 2.5 } })",
@@ -146,11 +158,40 @@ local rows = {
     "bad argument #3 to 'dot' (option 'segments': takes no 'pairs')" },
   { "gr.min(a, { segments = { 1, 5, 5 } })",
     "bad argument #2 to 'min' (option 'segments': segment 2 is empty: 'min' needs an element)" },
-  { "gr.sum(a, { segment = { 1 } })", "bad argument #2 to 'sum' (unknown option 'segment' (did you mean 'segments'?))" },
+  { "gr.sum(a, { segment = { 1 } })",
+    "bad argument #2 to 'sum' (unknown option 'segment' (did you mean 'segments'?))" },
   { "gr.sum(a, { segments = { 1, 5 }, into = d })",
     "bad argument #2 to 'sum' (option 'into': f64[1] expected, got f64[10])" },
   { "local o = gr.array({ 1, 5 }, 'i64'); gr.sum(u, { segments = o, into = o:slice(1, 1) })",
     "bad argument #2 to 'sum' (option 'into': overlaps the input)" },
+
+  -- calls in the wrong shape
+  { "gr:sum(a)", "bad argument #1 to 'sum' (gpureduce.array expected, got table (write gr.sum(a), not gr:sum(a)))" },
+  { "a.sum()", "bad argument #1 to 'sum' (gpureduce.array expected, got no value (write gr.sum(a) or a:sum()))" },
+  { "a.sum({ rows = 2 })",
+    "bad argument #1 to 'sum' (gpureduce.array expected, got table (write a:sum{...}, not a.sum{...}))" },
+  { "gr.sum({ 1, 2 })",
+    "bad argument #1 to 'sum' (gpureduce.array expected, got table (gr.array makes one of it))" },
+  { "gr.reduce('sum', a)",
+    "bad argument #1 to 'reduce' (gpureduce.array expected, got string (argument #2 is one: are they swapped?))" },
+  { "gr.save('x.raw', a)",
+    "bad argument #1 to 'save' (gpureduce.array expected, got string (argument #2 is one: are they swapped?))" },
+  { "gr.fill(3, a)",
+    "bad argument #1 to 'fill' (gpureduce.array expected, got number (argument #2 is one: are they swapped?))" },
+  { "gr.histogram({ bins = 2 }, a)",
+    "bad argument #1 to 'histogram' (gpureduce.array expected, got table (argument #2 is one: are they swapped?))" },
+  { "gr.dot(a, { rows = 2 }, a)",
+    "bad argument #2 to 'dot' (gpureduce.array expected, got table (argument #3 is one: are they swapped?))" },
+  { "gr.zeros('u8', 5)",
+    "bad argument #1 to 'zeros' (number expected, got string (a dtype comes after the numbers))" },
+  { "gr.full(3, 'u8', 7)",
+    "bad argument #3 to 'full' (dtype name expected, got number (argument #2 is one: are they swapped?))" },
+  { "gr.full(3, 'u8')",
+    "bad argument #2 to 'full' (number expected, got string (a dtype comes after the numbers))" },
+  { "gr.array('f32', { 1 })",
+    "bad argument #2 to 'array' (dtype name expected, got table (argument #1 is one: are they swapped?))" },
+  { "gr.scan(a, { exclusive = true })",
+    "bad argument #2 to 'scan' (operation name expected, got table (options come after it))" },
 
   -- histogram
   { "gr.histogram(a)", "bad argument #2 to 'histogram' (options table with 'bins' or 'edges' expected, got no value)" },
@@ -231,6 +272,30 @@ local rows = {
   { "gr.gc({ buget = 1 })", "bad argument #1 to 'gc' (unknown option 'buget' (did you mean 'budget'?))" },
   { "gr.gc({ budget = -1 })", "bad argument #1 to 'gc' (option 'budget': 0 or more bytes expected, got -1)" },
 }
+
+-- "sum" for every public function with parameters, and for the methods of other objects.
+local function described()
+  local _, entries = dofile("docs/source.lua").load()
+  local names = {}
+  for _, entry in ipairs(entries) do
+    if not entry.syntax and #entry.params > 0 then names[#names + 1] = entry.name end
+  end
+  return names
+end
+
+describe("every public function", function()
+  it("has its errors' texts in a spec", function()
+    local texts, missing = {}, {}
+    for file in require("lfs").dir("spec") do
+      if file:find("_spec%.lua$") then texts[#texts + 1] = S.read_file("spec/" .. file) end
+    end
+    local all = table.concat(texts)
+    for _, name in ipairs(described()) do
+      if not all:find(("bad argument #%%d to '%s' %%("):format(name)) then missing[#missing + 1] = name end
+    end
+    assert.equal("", table.concat(missing, " "))
+  end)
+end)
 
 describe("bad input", function()
   local environment

@@ -71,9 +71,40 @@ static const char *kind_of(lua_State *L, int i) {
   return luaL_typename(L, i);
 }
 
+static int is_module(lua_State *L, int i) {
+  if (!lua_istable(L, i)) return 0;
+  lua_pushliteral(L, "_VERSION");
+  lua_rawget(L, i);
+  int found = lua_type(L, -1) == LUA_TSTRING;
+  lua_pop(L, 1);
+  return found;
+}
+
+/* What the caller may have meant, where an array was expected at arg; or "". */
+static const char *self_hint(lua_State *L, int arg, char text[128]) {
+  const char *name = gr_l_name(L);
+  int module = arg == 1 && is_module(L, 1);
+  text[0] = 0;
+  for (int k = arg + 1; !module && k <= lua_gettop(L); k++) {
+    if (!gr_l_test_array(L, k)) continue;
+    snprintf(text, 128, " (argument #%d is one: are they swapped?)", k);
+    return text;
+  }
+  if (arg != 1) return text;
+  if (module) snprintf(text, 128, " (write gr.%s(a), not gr:%s(a))", name, name);
+  else if (lua_isnone(L, 1)) snprintf(text, 128, " (write gr.%s(a) or a:%s())", name, name);
+  else if (lua_istable(L, 1) && lua_rawlen(L, 1) > 0) snprintf(text, 128, " (gr.array makes one of it)");
+  else if (lua_istable(L, 1)) snprintf(text, 128, " (write a:%s{...}, not a.%s{...})", name, name);
+  return text;
+}
+
 gr_array *gr_l_check_array(lua_State *L, int arg) {
   gr_array *a = gr_l_test_array(L, arg);
-  if (!a) gr_l_argerror(L, arg, "%s expected, got %s", GR_ARRAY_NAME, kind_of(L, arg));
+  if (!a) {
+    char hint[128];
+    const char *kind = kind_of(L, arg);
+    gr_l_argerror(L, arg, "%s expected, got %s%s", GR_ARRAY_NAME, kind, self_hint(L, arg, hint));
+  }
   if (!a->storage) gr_l_argerror(L, arg, "array has been released");
   return a;
 }
@@ -111,7 +142,10 @@ int gr_l_to_int64(lua_State *L, int i, int64_t *out) {
   return 1;
 }
 
+int gr_l_is_dtype(lua_State *L, int arg) { return lua_type(L, arg) == LUA_TSTRING && gr_dtype_named(lua_tostring(L, arg)) >= 0; }
+
 double gr_l_check_number(lua_State *L, int arg) {
+  if (gr_l_is_dtype(L, arg)) gr_l_argerror(L, arg, "number expected, got string (a dtype comes after the numbers)");
   if (lua_type(L, arg) != LUA_TNUMBER) gr_l_argerror(L, arg, "number expected, got %s", kind_of(L, arg));
   return lua_tonumber(L, arg);
 }
@@ -138,12 +172,18 @@ int gr_l_dtype_arg(lua_State *L, int arg, const char *name) {
 
 gr_dtype gr_l_opt_dtype(lua_State *L, int arg, gr_dtype otherwise) {
   if (lua_isnoneornil(L, arg)) return otherwise;
-  if (lua_type(L, arg) != LUA_TSTRING) gr_l_argerror(L, arg, "dtype name expected, got %s", kind_of(L, arg));
+  if (lua_type(L, arg) != LUA_TSTRING) {
+    const char *kind = kind_of(L, arg);
+    if (arg > 1 && gr_l_is_dtype(L, arg - 1))
+      gr_l_argerror(L, arg, "dtype name expected, got %s (argument #%d is one: are they swapped?)", kind, arg - 1);
+    gr_l_argerror(L, arg, "dtype name expected, got %s", kind);
+  }
   return (gr_dtype)gr_l_dtype_arg(L, arg, lua_tostring(L, arg));
 }
 
 int gr_l_op_arg(lua_State *L, int arg) {
   char hint[64];
+  if (lua_istable(L, arg)) gr_l_argerror(L, arg, "operation name expected, got table (options come after it)");
   if (lua_type(L, arg) != LUA_TSTRING) gr_l_argerror(L, arg, "operation name expected, got %s", kind_of(L, arg));
   const char *name = lua_tostring(L, arg);
   int op = gr_op_named(name);

@@ -55,6 +55,7 @@ int gr_l_to_int64(lua_State *L, int i, int64_t *out); /* whole numbers only; 0 i
 int64_t gr_l_check_int(lua_State *L, int arg);
 int64_t gr_l_check_length(lua_State *L, int arg); /* >= 0 */
 double gr_l_check_number(lua_State *L, int arg);
+int gr_l_is_dtype(lua_State *L, int arg); /* a string that names one */
 gr_dtype gr_l_opt_dtype(lua_State *L, int arg, gr_dtype otherwise);
 int gr_l_dtype_arg(lua_State *L, int arg, const char *name); /* the dtype called name, or an error */
 int gr_l_op_arg(lua_State *L, int arg);                      /* an operation of one input */

@@ -48,6 +48,7 @@ void gr_l_push_element(lua_State *L, gr_dtype t, const void *p) {
 gr_value gr_l_check_value(lua_State *L, int arg, gr_dtype t) {
   char element[8], text[96];
   const char *why = gr_l_put(L, arg, t, element, text);
+  if (why && gr_l_is_dtype(L, arg)) why = "number expected, got string (a dtype comes after the numbers)";
   if (why) gr_l_argerror(L, arg, "%s", why);
   return gr_element_get(t, element);
 }
