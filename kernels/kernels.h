@@ -189,6 +189,34 @@ typedef struct gr_rmsnorm_job {
   double eps;
 } gr_rmsnorm_job;
 
+/*
+** Selection, on unsigned keys in the order of the elements (gr_selector in numerics.h); NaN has no key. A group is
+** the keys that agree above their lowest shift + bits bits: key >> shift >> bits is its prefix. Prefixes rise and are
+** in host memory; the launch takes a copy.
+*/
+#define GR_SELECT_GROUPS 256
+#define GR_SELECT_COUNTERS 8192 /* groups << bits at most */
+typedef struct gr_groups {
+  gr_dtype dtype;
+  int64_t n;
+  gr_vec a;
+  int32_t shift, bits, groups;
+  const uint64_t *prefixes;
+} gr_groups;
+
+/* How many keys of group g have the digit d in the next bits: counts[g << bits | d]; after these, how many NaNs. */
+typedef struct gr_digits_job {
+  gr_groups of;
+  int64_t *counts; /* all overwritten */
+} gr_digits_job;
+
+/* The elements that belong to a group, next to each other in any order; *found is overwritten with their number. */
+typedef struct gr_pick_job {
+  gr_groups of;
+  void *out;
+  int64_t *found;
+} gr_pick_job;
+
 /* Write value (8 bytes holding one element of dtype, in its lowest bytes) to n elements of out. */
 typedef struct gr_fill_job {
   gr_dtype dtype;

@@ -126,6 +126,34 @@ GR_FN double gr_unkey_float(gr_dtype t, int64_t key) {
   { gr_bf16 h; h.bits = (uint16_t)gr_key_bits16((uint16_t)key); return (double)gr_bf16_to_f32(h); }
 }
 
+/*
+** The unsigned key of an element's bits, in its own width: key = bits ^ (negative and flips ? all : top). What is
+** above nan without its top bit is NaN.
+*/
+typedef struct gr_selector {
+  uint64_t top, flip, nan;
+} gr_selector;
+GR_FN gr_selector gr_selector_of(gr_dtype t) {
+  gr_selector s = {0, 0, UINT64_MAX};
+  switch (t) {
+    case GR_U8: case GR_U16: case GR_U32: return s;
+    case GR_I8: s.top = 0x80; return s;
+    case GR_I16: s.top = 0x8000; return s;
+    case GR_I32: s.top = 0x80000000u; return s;
+    case GR_I64: s.top = UINT64_C(1) << 63; return s;
+    case GR_F32: s.top = 0x80000000u; break;
+    case GR_F64: s.top = UINT64_C(1) << 63; break;
+    default: s.top = 0x8000; break;
+  }
+  s.flip = s.top | (s.top - 1);
+  s.nan = (uint64_t)gr_key_inf(t);
+  return s;
+}
+/* The bits that have this key. */
+GR_FN uint64_t gr_selected_bits(gr_selector s, uint64_t key) {
+  return s.flip && !(key & s.top) ? key ^ s.flip : key ^ s.top;
+}
+
 /* ---- partial results ---- */
 
 GR_FN int gr_is_float(gr_dtype t) { return t >= GR_F16; }

@@ -508,6 +508,32 @@ function gr.cosine(a, b, options) end
 ---@return number|gpureduce.array # a float from -1 to 1; NaN when one is all zeros. With `rows` one result for each row or column: f64
 function array:cosine(b, options) end
 
+---@class gpureduce.quantile.options
+---@field method? string what to give when a share falls between two elements: `"linear"` between them, the `"lower"`, `"higher"` or `"nearest"` of them (halfway: the even one, counted from 0), or their `"midpoint"`; default `"linear"`
+---@field into? gpureduce.array the array that takes the results of several shares
+
+---The elements below which given shares of the data lie: exact, by radix selection on order keys, as NumPy defines it.
+---@param a gpureduce.array the input
+---@param q number|number[] a share from 0 to 1, or several
+---@param options? gpureduce.quantile.options 
+---@return number|gpureduce.array # for a table of shares an array: f64, or the input's dtype with `lower`, `higher` and `nearest`, which give elements. NaN anywhere in the data gives NaN
+function gr.quantile(a, q, options) end
+
+---The elements below which given shares of the data lie: exact, by radix selection on order keys, as NumPy defines it.
+---@param q number|number[] a share from 0 to 1, or several
+---@param options? gpureduce.quantile.options 
+---@return number|gpureduce.array # for a table of shares an array: f64, or the input's dtype with `lower`, `higher` and `nearest`, which give elements. NaN anywhere in the data gives NaN
+function array:quantile(q, options) end
+
+---The middle element, or the mean of the two in the middle: `quantile(a, 0.5)`.
+---@param a gpureduce.array the input
+---@return number # a float; NaN when the data holds one
+function gr.median(a) end
+
+---The middle element, or the mean of the two in the middle: `quantile(a, 0.5)`.
+---@return number # a float; NaN when the data holds one
+function array:median() end
+
 ---@class gpureduce.histogram.options
 ---@field bins? integer how many bins of equal width, 1 to 2^31
 ---@field min? number the first edge; default the least finite sample

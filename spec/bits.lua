@@ -125,6 +125,13 @@ for _, name in ipairs { "minmax", "argmax" } do
 end
 add("dot of segments", function(a, b) if #a > 0 then return gr.dot(a, b, { segments = cut(#a) }) end end)
 
+for _, method in ipairs { "linear", "lower", "nearest", "midpoint" } do
+  add("quantiles " .. method, function(a)
+    if #a > 0 then return gr.quantile(a, { 0, 0.001, 0.25, 0.5, 2 / 3, 0.99, 1 }, { method = method }) end
+  end)
+end
+add("median", function(a) if #a > 0 then return gr.median(a) end end)
+
 for _, op in ipairs { "sum", "prod", "min", "max" } do
   add("scan " .. op, function(a) return gr.scan(a, op) end)
   add("scan " .. op .. " exclusive", function(a) return gr.scan(a, op, { exclusive = true }) end)

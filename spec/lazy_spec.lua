@@ -196,6 +196,22 @@ describe("on a device with memory of its own", function()
       assert.equal(32, a:copy():dot(b))
     end)
   end)
+
+  it("results are on the device of their input, whichever is in use", function()
+    local a = gr.array({ 1, 2, 3, 4 }, "i32")
+    local edges = { 0, 2.5, 5 }
+    S.on(gr.backend() == "pretend" and "cpu" or "pretend", function()
+      local sums, sorted = a:sum { rows = 2 }, a:quantile { 0, 1 }
+      assert.equal(10, sums:dot(a:sum { rows = 2 }) - 48)
+      assert.equal(5, sorted:sum())
+      assert.equal(4, a:max { segments = { 1, 3, 5 } }[2])
+      assert.equal(10, gr.scan(a)[4])
+      local h = a:histogram { edges = edges }
+      assert.equal(4, h.counts:sum())
+      assert.is_nil(S.message(gr.mse, a, gr.scan(a, "max")))
+      assert.truthy(S.message(gr.dot, a, gr.array({ 1, 2, 3, 4 }, "i32")):find("device"))
+    end)
+  end)
 end)
 
 describe("on a device whose memory is the host's", function()

@@ -11,7 +11,8 @@ local each = "With `rows` one result for each row or column"
 local numbers = "All. Integers are summed in 64 bits and wrap as Lua's integers do."
 local waits = "Without `rows` it waits for the number and copies a few bytes down; with `rows` neither. Copies up what is "
   .. "stale on the device."
-local matrix_errors = "`rows` that do not divide n; `segments` that fall or leave the array; `axis` or `into` without `rows`; an `into` of another dtype or length."
+local matrix_errors = "`rows` that do not divide n; `segments` that fall or leave the array; "
+  .. "`axis` or `into` without `rows`; an `into` of another dtype or length."
 
 -- An entry of one of the reductions of one array: fields that are the same in all of them.
 local function one(name, fields)
@@ -36,7 +37,8 @@ end
 return {
   title = "Reductions",
   text = [[
-One number from an array, or one from each row or column (`{rows=, axis=}`), or one from each segment (`{segments=}`). Sums of floats accumulate in f64
+One number from an array, or one from each row or column (`{rows=, axis=}`), or one from each segment
+(`{segments=}`). Sums of floats accumulate in f64
 along a fixed tree, so a result has the same bits on every machine. NaN goes through sums, `min` and `max`;
 `argmin` and `argmax` give the first NaN. -0.0 is less than 0.0.]],
   entries = {
@@ -186,5 +188,43 @@ print(a:dot(a), table.concat(a:dot(b, { rows = 2 }):table(), " "))]],
       example = [[print(gr.cosine(gr.array { 1, 0 }, gr.array { 3, 4 }))]],
       output = "0.6",
     }),
+    {
+      name = "quantile",
+      text = "The elements below which given shares of the data lie: exact, by radix selection on order keys, as NumPy "
+        .. "defines it.",
+      params = { c.a, { "q", "number|number[]", "a share from 0 to 1, or several" },
+        { "options", "options?", "" } },
+      options = {
+        { "method", "string?", "what to give when a share falls between two elements: `\"linear\"` between them, the "
+          .. "`\"lower\"`, `\"higher\"` or `\"nearest\"` of them (halfway: the even one, counted from 0), or their "
+          .. "`\"midpoint\"`", default = '`"linear"`' },
+        { "into", "array?", "the array that takes the results of several shares" },
+      },
+      returns = { { "number|array", "for a table of shares an array: f64, or the input's dtype with `lower`, `higher` and "
+        .. "`nearest`, which give elements. NaN anywhere in the data gives NaN" } },
+      dtypes = "All. -0.0 comes before 0.0. Between elements of i64 beyond 2^53 each is rounded to f64 first.",
+      errors = "An empty array; a share outside 0 to 1; an unknown method.",
+      cost = "O(n): 11 bits of the keys a pass, so 1 pass for 8-bit types, 2, 3 and 6 for wider ones; of 64 bits usually 3, "
+        .. "because the candidates left are then copied out. "
+        .. "Several shares share passes; many take narrower digits and more passes.",
+      waits = "Waits for every pass. Copies up what is stale on the device, and up to 64 KiB down a pass.",
+      example = [[
+local a = gr.array { 3, 1, 2, 10 }
+print(a:quantile(0.25), a:quantile(0.5, { method = "higher" }))
+print(table.concat(a:quantile({ 0, 0.5, 1 }):table(), " "))]],
+      output = "1.75\t3.0\n1.0 2.5 10.0",
+    },
+    {
+      name = "median",
+      text = "The middle element, or the mean of the two in the middle: `quantile(a, 0.5)`.",
+      params = { c.a },
+      returns = { { "number", "a float; NaN when the data holds one" } },
+      dtypes = "All.",
+      errors = "An empty array.",
+      cost = "O(n), as `quantile`.",
+      waits = "Waits for every pass.",
+      example = [[print(gr.array({ 5, 1, 9 }, "u8"):median(), gr.median(gr.array { 4, 1, 3, 2 }))]],
+      output = "5.0\t2.5",
+    },
   },
 }

@@ -50,6 +50,8 @@ int gr_cuda_loadable(void);
 int gr_cuda_reduce(const gr_reduce_job *, const gr_cuda_run *);
 int gr_cuda_histogram(const gr_histogram_job *, const gr_cuda_run *);
 int gr_cuda_scan(const gr_scan_job *, const gr_cuda_run *);
+int gr_cuda_digits(const gr_digits_job *, const gr_cuda_run *);
+int gr_cuda_pick(const gr_pick_job *, const gr_cuda_run *);
 int gr_cuda_rmsnorm(const gr_rmsnorm_job *, const gr_cuda_run *);
 int gr_cuda_fill(const gr_fill_job *, const gr_cuda_run *);
 int gr_cuda_copy(const gr_copy_job *, const gr_cuda_run *);

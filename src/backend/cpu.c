@@ -110,6 +110,8 @@ gr_status gr_cpu_do_reduce(gr_queue *q, const gr_reduce_job *job, uint64_t *resu
   }
 OPERATION(histogram)
 OPERATION(scan)
+OPERATION(digits)
+OPERATION(pick)
 OPERATION(rmsnorm)
 OPERATION(fill)
 OPERATION(copy)

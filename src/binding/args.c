@@ -270,7 +270,8 @@ gr_array *gr_l_option_array(lua_State *L, int arg, const char *name) {
   return a;
 }
 
-gr_array *gr_l_option_numbers(lua_State *L, gr_context *c, int arg, const char *name, gr_dtype dtype, const char *each) {
+gr_array *gr_l_option_numbers(lua_State *L, gr_context *c, int arg, const char *name, const gr_array *beside,
+                              gr_dtype dtype, const char *each) {
   char text[96];
   gr_vec v;
   if (!push_option(L, arg, name, LUA_TNONE, NULL)) return NULL;
@@ -279,7 +280,7 @@ gr_array *gr_l_option_numbers(lua_State *L, gr_context *c, int arg, const char *
   if (a) return a;
   if (!lua_istable(L, -1)) gr_l_argerror(L, arg, "option '%s': table or %s expected, got %s", name, GR_ARRAY_NAME, kind_of(L, -1));
   int64_t n = (int64_t)lua_rawlen(L, -1);
-  a = gr_l_new_array(L, c, dtype, n);
+  a = gr_l_new_beside(L, c, beside, dtype, n);
   GR_TRY(L, c, arg, gr_array_write(a, GR_HOST, 1, &v));
   for (int64_t k = 0; k < n; k++) {
     gr_rawgeti(L, -2, (lua_Integer)(k + 1));

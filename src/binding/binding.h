@@ -27,7 +27,7 @@ void gr_l_register(lua_State *L, gr_context *c, const gr_function *list);
 
 /* The functions of the module's parts. */
 extern const gr_function gr_array_functions[], gr_make_functions[], gr_reduce_functions[], gr_histogram_functions[],
-    gr_scan_functions[], gr_file_functions[], gr_device_functions[];
+    gr_scan_functions[], gr_select_functions[], gr_file_functions[], gr_device_functions[];
 
 /* The metatable of arrays, whose methods are those of the module table on top of the stack. */
 void gr_l_array_metatable(lua_State *L, gr_context *);
@@ -73,8 +73,9 @@ int gr_l_option_flag(lua_State *L, int arg, const char *name);
 const char *gr_l_option_string(lua_State *L, int arg, const char *name);
 /* Leaves the array on the stack when it is there; NULL (and nothing pushed) when not. */
 gr_array *gr_l_option_array(lua_State *L, int arg, const char *name);
-/* An array, or a table of numbers, which becomes an array of that dtype; left on the stack. each: one of them, in words. */
-gr_array *gr_l_option_numbers(lua_State *L, gr_context *c, int arg, const char *name, gr_dtype, const char *each);
+/* An array, or a table of numbers, which becomes an array of that dtype beside a; left on the stack. each: one of them, in words. */
+gr_array *gr_l_option_numbers(lua_State *L, gr_context *c, int arg, const char *name, const gr_array *a,
+                              gr_dtype, const char *each);
 int64_t gr_l_option_rows(lua_State *L, int arg, int64_t n);
 /* The option 'into': an array of that dtype and length that does not overlap a; left on the stack. NULL if not given. */
 gr_array *gr_l_option_into(lua_State *L, int arg, gr_dtype, int64_t n, const gr_array *a);
@@ -94,6 +95,8 @@ gr_value gr_l_check_value(lua_State *L, int arg, gr_dtype);
 gr_array *gr_l_push_array(lua_State *L);
 /* n zeros; collects first when the budget says so. */
 gr_array *gr_l_new_array(lua_State *L, gr_context *, gr_dtype, int64_t n);
+/* The same on the device of a: what results of a are made with. */
+gr_array *gr_l_new_beside(lua_State *L, gr_context *, const gr_array *a, gr_dtype, int64_t n);
 void gr_l_reserve(lua_State *L, gr_context *, size_t bytes);
 
 /* After GR_NO_MEMORY: collect garbage and empty the pool; the caller tries once more. */

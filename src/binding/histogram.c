@@ -13,7 +13,7 @@ static int64_t check_bins(lua_State *L, int arg, const char *name, int64_t bins)
 
 /* {edges = table or array}: as an f64 array on a's device, left on the stack. */
 static gr_array *edges_option(lua_State *L, gr_context *c, const gr_array *a) {
-  gr_array *edges = gr_l_option_numbers(L, c, 2, "edges", GR_F64, "edge");
+  gr_array *edges = gr_l_option_numbers(L, c, 2, "edges", a, GR_F64, "edge");
   if (!edges) return NULL;
   if (edges->n < 2) gr_l_argerror(L, 2, "option 'edges': 2 or more edges expected, got %lld", (long long)edges->n);
   if (edges->dtype != GR_F64) gr_l_argerror(L, 2, "option 'edges': dtype f64 expected, got %s", gr_dtypes[edges->dtype].name);
@@ -88,7 +88,7 @@ static int l_bincount(lua_State *L) {
   if (a->n && range.v[0].i < 0) gr_l_argerror(L, 1, "elements of 0 or more expected, got %lld", (long long)range.v[0].i);
   int64_t bins = a->n ? range.v[1].i + 1 : 0;
   if (bins < least) bins = least;
-  if (bins == 0) return gr_l_new_array(L, c, GR_I64, 0), 1;
+  if (bins == 0) return gr_l_new_beside(L, c, a, GR_I64, 0), 1;
   if (bins > MAX_BINS || bins < 0) gr_l_argerror(L, 1, "elements below %lld expected, got %lld", (long long)MAX_BINS, (long long)range.v[1].i);
   gr_binning b = {.bins = bins, .modulo = 1};
   gr_l_reserve(L, c, (size_t)(bins * 24));

@@ -67,7 +67,7 @@ static void read_segments(lua_State *L, call *q) {
   static const char *const matrix[] = {"rows", "axis", "pairs", NULL};
   gr_context *c = gr_l_context(L);
   int arg = q->options;
-  gr_array *offsets = gr_l_option_numbers(L, c, arg, "segments", GR_I64, "position");
+  gr_array *offsets = gr_l_option_numbers(L, c, arg, "segments", q->a, GR_I64, "position");
   if (!offsets) return;
   for (int k = 0; matrix[k]; k++) {
     if (gr_getfield(L, arg, matrix[k]) != LUA_TNIL) gr_l_argerror(L, arg, "option 'segments': takes no '%s'", matrix[k]);
@@ -78,7 +78,7 @@ static void read_segments(lua_State *L, call *q) {
   if (offsets->n < 1) gr_l_argerror(L, arg, "option 'segments': 1 or more positions expected, got 0");
   gr_l_check_device(L, q->a, offsets, arg);
   if (!gr_array_dense(offsets)) {
-    gr_array *dense = gr_l_new_array(L, c, offsets->dtype, offsets->n);
+    gr_array *dense = gr_l_new_beside(L, c, offsets, offsets->dtype, offsets->n);
     GR_TRY(L, c, arg, gr_copy(c, offsets, dense));
     offsets = dense;
   }
@@ -123,8 +123,8 @@ static int push_each(lua_State *L, gr_context *c, const call *q) {
     if (inside && ((q->b && gr_array_overlap(out[0], q->b)) || (q->shape.segments && gr_array_overlap(out[0], q->segments.offsets))))
       gr_l_argerror(L, q->options, "option 'into': overlaps the input");
   }
-  if (!inside) out[0] = gr_l_new_array(L, c, t, n);
-  if (two) out[1] = gr_l_new_array(L, c, t, n);
+  if (!inside) out[0] = gr_l_new_beside(L, c, q->a, t, n);
+  if (two) out[1] = gr_l_new_beside(L, c, q->a, t, n);
   GR_TRY(L, c, 1, gr_reduce_each(c, q->op, q->shape, q->a, q->b, q->ddof, out[0], out[1]));
   return two ? 2 : 1;
 }

@@ -21,12 +21,19 @@ void gr_l_reserve(lua_State *L, gr_context *c, size_t bytes) {
   gr_context_collected(c);
 }
 
-gr_array *gr_l_new_array(lua_State *L, gr_context *c, gr_dtype dtype, int64_t n) {
+/* On the device of beside, or without it on the present one. */
+static gr_array *new_array(lua_State *L, gr_context *c, const gr_array *beside, gr_dtype dtype, int64_t n) {
   size_t size = (size_t)gr_size(dtype);
   gr_array *a = gr_l_push_array(L);
   if (n <= (int64_t)(PTRDIFF_MAX / size / 2)) gr_l_reserve(L, c, (size_t)n * size);
-  GR_TRY(L, c, 1, gr_array_make(c, a, dtype, n));
+  GR_TRY(L, c, 1, beside ? gr_array_make_beside(c, beside, a, dtype, n) : gr_array_make(c, a, dtype, n));
   return a;
+}
+
+gr_array *gr_l_new_array(lua_State *L, gr_context *c, gr_dtype dtype, int64_t n) { return new_array(L, c, NULL, dtype, n); }
+
+gr_array *gr_l_new_beside(lua_State *L, gr_context *c, const gr_array *a, gr_dtype dtype, int64_t n) {
+  return new_array(L, c, a, dtype, n);
 }
 
 void gr_l_reclaim(lua_State *L, gr_context *c) {

@@ -14,7 +14,7 @@ static int l_scan(lua_State *L) {
   int exclusive = gr_l_option_flag(L, 3, "exclusive"), reverse = gr_l_option_flag(L, 3, "reverse");
   gr_dtype t = gr_scan_dtype(op, a->dtype);
   gr_array *out = gr_l_option_into(L, 3, t, a->n, a);
-  if (!out) out = gr_l_new_array(L, c, t, a->n);
+  if (!out) out = gr_l_new_beside(L, c, a, t, a->n);
   GR_TRY(L, c, 1, gr_scan(c, op, a, out, exclusive, reverse));
   return 1;
 }
@@ -37,7 +37,7 @@ static int l_rmsnorm(lua_State *L) {
   if (w) gr_l_check_device(L, x, w, 2);
   gr_array *out = gr_l_option_into(L, 3, x->dtype, x->n, x);
   if (out && w && gr_array_overlap(out, w)) gr_l_argerror(L, 3, "option 'into': overlaps the weights");
-  if (!out) out = gr_l_new_array(L, c, x->dtype, x->n);
+  if (!out) out = gr_l_new_beside(L, c, x, x->dtype, x->n);
   GR_TRY(L, c, 1, gr_rmsnorm(c, x, w, out, rows, eps));
   return 1;
 }

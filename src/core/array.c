@@ -2,17 +2,15 @@
 
 const char gr_array_magic = 0;
 
-gr_status gr_array_make(gr_context *c, gr_array *out, gr_dtype dtype, int64_t n) {
+static gr_status make_on(gr_context *c, gr_queue *q, gr_array *out, gr_dtype dtype, int64_t n) {
   size_t size = (size_t)gr_size(dtype);
   char text[24];
-  gr_status status = gr_context_ready(c);
-  if (status != GR_OK) return status;
   if (n > (int64_t)(PTRDIFF_MAX / size / 2)) return gr_fail(c, GR_NO_MEMORY, "out of memory: %lld elements asked", (long long)n);
-  size_t bytes = (size_t)n * size, free_bytes = bytes >> 30 ? c->queue->backend->available(c->queue->backend) : bytes;
+  size_t bytes = (size_t)n * size, free_bytes = bytes >> 30 ? q->backend->available(q->backend) : bytes;
   if (bytes > free_bytes && bytes > free_bytes + c->live)
-    return gr_fail(c, GR_NO_MEMORY, "out of memory on %s: %s asked%s", c->queue->backend->name,
+    return gr_fail(c, GR_NO_MEMORY, "out of memory on %s: %s asked%s", q->backend->name,
                    gr_bytes_text(bytes, text), ", more than the device has");
-  gr_storage *s = gr_storage_new(c, c->queue, bytes);
+  gr_storage *s = gr_storage_new(c, q, bytes);
   if (!s) return gr_fail(c, GR_NO_MEMORY, "out of memory: no room for an array's bookkeeping");
   out->storage = s;
   out->dtype = dtype;
@@ -20,6 +18,15 @@ gr_status gr_array_make(gr_context *c, gr_array *out, gr_dtype dtype, int64_t n)
   out->offset = 0;
   out->stride = (int64_t)size;
   return GR_OK;
+}
+
+gr_status gr_array_make(gr_context *c, gr_array *out, gr_dtype dtype, int64_t n) {
+  gr_status status = gr_context_ready(c);
+  return status == GR_OK ? make_on(c, c->queue, out, dtype, n) : status;
+}
+
+gr_status gr_array_make_beside(gr_context *c, const gr_array *a, gr_array *out, gr_dtype dtype, int64_t n) {
+  return make_on(c, a->storage->queue, out, dtype, n);
 }
 
 void gr_array_view(const gr_array *a, gr_array *out, int64_t first, int64_t step, int64_t count) {

@@ -18,6 +18,9 @@ extern const char gr_array_magic;
 /* n zeros that are nowhere yet, on the context's present backend. */
 gr_status gr_array_make(gr_context *, gr_array *out, gr_dtype, int64_t n);
 
+/* The same on the backend of a, which need not be the present one: results and what lies between belong there. */
+gr_status gr_array_make_beside(gr_context *, const gr_array *a, gr_array *out, gr_dtype, int64_t n);
+
 /* Elements first, first + step, ... (0-based, count of them) of a, sharing its storage. */
 void gr_array_view(const gr_array *a, gr_array *out, int64_t first, int64_t step, int64_t count);
 

@@ -61,6 +61,8 @@ struct gr_backend {
   gr_status (*reduce)(gr_queue *, const gr_reduce_job *, uint64_t *result);
   gr_status (*histogram)(gr_queue *, const gr_histogram_job *);
   gr_status (*scan)(gr_queue *, const gr_scan_job *);
+  gr_status (*digits)(gr_queue *, const gr_digits_job *);
+  gr_status (*pick)(gr_queue *, const gr_pick_job *);
   gr_status (*rmsnorm)(gr_queue *, const gr_rmsnorm_job *);
   gr_status (*fill)(gr_queue *, const gr_fill_job *);
   gr_status (*copy)(gr_queue *, const gr_copy_job *);

@@ -82,7 +82,7 @@ static gr_status make_edges(gr_context *c, const gr_array *a, const gr_binning *
   gr_vec to;
   double min = 0, max = (double)b->bins;
   gr_status status = b->edges || b->modulo ? GR_OK : data_range(c, a, b, &min, &max);
-  if (status == GR_OK) status = gr_array_make(c, edges, GR_F64, b->bins + 1);
+  if (status == GR_OK) status = gr_array_make_beside(c, a, edges, GR_F64, b->bins + 1);
   if (status != GR_OK) return status;
   if (b->edges && (status = gr_copy(c, b->edges, edges)) != GR_OK) return status;
   status = b->edges ? gr_array_read(edges, GR_HOST, &to) : gr_array_write(edges, GR_HOST, 1, &to);
@@ -98,9 +98,9 @@ static int64_t up_to_whole(double x) {
 }
 
 /* Integers are compared with integers: the smallest one in each bin, and the largest in the last. */
-static gr_status make_limits(gr_context *c, const double *e, int64_t bins, gr_array *limits) {
+static gr_status make_limits(gr_context *c, const gr_array *a, const double *e, int64_t bins, gr_array *limits) {
   gr_vec to;
-  gr_status status = gr_array_make(c, limits, GR_I64, bins + 1);
+  gr_status status = gr_array_make_beside(c, a, limits, GR_I64, bins + 1);
   if (status == GR_OK) status = gr_array_write(limits, GR_HOST, 1, &to);
   if (status != GR_OK) return status;
   int64_t *out = (int64_t *)(uintptr_t)to.data;
@@ -145,10 +145,10 @@ gr_status gr_histogram(gr_context *c, const gr_array *a, const gr_binning *b, gr
   gr_array_release(edges); /* of a first try that ran out of memory */
   gr_array_release(counts);
   gr_status status = make_edges(c, a, b, edges);
-  if (status == GR_OK) status = gr_array_make(c, counts, GR_I64, b->bins + 3);
+  if (status == GR_OK) status = gr_array_make_beside(c, a, counts, GR_I64, b->bins + 3);
   if (status == GR_OK && !gr_is_float(a->dtype) && !b->modulo) {
     status = gr_array_read(edges, GR_HOST, &e);
-    if (status == GR_OK) status = make_limits(c, e.data, b->bins, &limits);
+    if (status == GR_OK) status = make_limits(c, a, e.data, b->bins, &limits);
   }
   if (status == GR_OK) status = run(c, a, b, counts, edges, limits.storage ? &limits : NULL);
   gr_array_release(&limits);

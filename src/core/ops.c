@@ -163,7 +163,7 @@ static gr_status run_dense(gr_context *c, gr_reduce_job *job, gr_shape s, gr_arr
 static gr_status run_each(gr_context *c, gr_reduce_job *job, gr_shape s, gr_array *out, gr_array *out2) {
   gr_array dense = {0};
   if (gr_array_dense(out)) return run_dense(c, job, s, out, out2);
-  gr_status status = gr_array_make(c, &dense, out->dtype, out->n);
+  gr_status status = gr_array_make_beside(c, out, &dense, out->dtype, out->n);
   if (status == GR_OK) status = run_dense(c, job, s, &dense, out2);
   if (status == GR_OK) status = gr_copy(c, &dense, out);
   gr_array_release(&dense);
@@ -177,7 +177,7 @@ gr_status gr_reduce_each(gr_context *c, gr_op op, gr_shape s, const gr_array *a,
   gr_status status = reduce_job(op, a, b, ddof, s, &job);
   if (status != GR_OK || job.count == 0) return status;
   if (!may_overflow(op, a->dtype)) return run_each(c, &job, s, out, out2);
-  status = gr_array_make(c, &flags, GR_F64, job.count);
+  status = gr_array_make_beside(c, out, &flags, GR_F64, job.count);
   if (status == GR_OK) status = run_each(c, &job, s, out, &flags);
   if (status == GR_OK) status = redo_unsafe(c, &job, s, out, &flags);
   gr_array_release(&flags);

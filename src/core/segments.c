@@ -41,7 +41,7 @@ static gr_status choose_long(gr_context *c, const gr_segments *s, int64_t limit,
       count++;
     }
     if (pass) break;
-    status = gr_array_make(c, chosen, GR_I64, count);
+    status = gr_array_make_beside(c, s->offsets, chosen, GR_I64, count);
     if (status == GR_OK) status = gr_array_write(chosen, GR_HOST, 1, &to);
     if (status != GR_OK) return status;
   }

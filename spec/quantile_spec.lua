@@ -1,0 +1,156 @@
+-- Quantiles against a sorted table and NumPy's definition of each method.
+local S = require "spec.support"
+local D = require "spec.data"
+local gr, model = S.gr, S.model
+local nan, huge = model.nan, math.huge
+local floor = math.floor
+
+local function sorted(t)
+  local copy = {}
+  for k = 1, #t do copy[k] = t[k] end
+  table.sort(copy, model.before)
+  return copy
+end
+
+-- numpy.quantile(t, q, method = method) of a sorted table
+local function reference(t, q, method)
+  local h = (#t - 1) * q
+  local low = floor(h)
+  local w = h - low
+  local high = math.min(low + (w > 0 and 1 or 0), #t - 1)
+  local x, y = t[low + 1], t[high + 1]
+  if method == "lower" then return x end
+  if method == "higher" then return y end
+  if method == "nearest" then
+    if w > 0.5 or (w == 0.5 and low % 2 == 1) then return y end
+    return x
+  end
+  x, y = x * 1.0, y * 1.0
+  if method == "midpoint" then w = 0.5 end
+  if x == y then return x end
+  if (y - x) - (y - x) ~= 0 then return x * (1 - w) + y * w end
+  if w < 0.5 then return x + (y - x) * w end
+  return y - (y - x) * (1 - w)
+end
+
+local shares = { 0, 1, 0.5, 0.25, 0.75, 0.1, 0.9, 1 / 3, 0.999, 1e-9 }
+local methods = { "linear", "lower", "higher", "nearest", "midpoint" }
+
+local function check(a, t, what)
+  local s = sorted(t)
+  for _, q in ipairs(shares) do
+    for _, method in ipairs(methods) do
+      S.same(reference(s, q, method), gr.quantile(a, q, { method = method }), what, method, q)
+    end
+    S.same(reference(s, q, "linear"), a:quantile(q), what, q)
+  end
+  S.same(reference(s, 0.5, "linear"), a:median(), "median", what)
+end
+
+describe("quantile", function()
+  for _, dtype in ipairs(model.dtypes) do
+    it("of " .. dtype, function()
+      for _, n in ipairs { 1, 2, 3, 4, 10, 101, 1000 } do
+        local t = S.whole(D.sparse(dtype, n, n))
+        check(gr.array(t, dtype), t, dtype .. " " .. n)
+      end
+      local t = S.whole(D.sparse(dtype, 257, 5))
+      for _, view in ipairs(S.views(t, dtype, 1)) do
+        local s = sorted(t)
+        for _, q in ipairs { 0, 0.3, 1 } do
+          S.same(reference(s, q, "linear"), view[2]:quantile(q), dtype, view[1], q)
+        end
+      end
+    end)
+  end
+
+  it("of many elements, some of them often", function()
+    for _, dtype in ipairs { "u8", "i16", "i32", "f32", "f64" } do
+      local t, g = S.whole(D.wide(dtype, 30011, 9)), model.generator(3)
+      for k = 1, #t do if g() % 3 == 0 then t[k] = t[1] end end
+      local a, s = gr.array(t, dtype), sorted(t)
+      for _, q in ipairs { 0, 0.01, 0.5, 0.77, 1 } do
+        for _, method in ipairs { "linear", "higher" } do
+          S.same(reference(s, q, method), a:quantile(q, { method = method }), dtype, q, method)
+        end
+      end
+    end
+    S.same(3, gr.full(100000, 3, "f64"):median())
+  end)
+
+  it("of neighbours in the last bits of f64, and candidates that are picked out", function()
+    local t, g = {}, model.generator(8)
+    for k = 1, 5000 do t[k] = (g() % 16 == 0 and 1 or 3) + (g() % 1024) * 2.0 ^ -52 end
+    local a, s = gr.array(t, "f64"), sorted(t)
+    for _, q in ipairs { 0.01, 0.05, 0.062, 0.5 } do S.same(reference(s, q), a:quantile(q), q) end
+    S.same_all({ reference(s, 0.01), reference(s, 0.03) }, a:quantile { 0.01, 0.03 }, "two")
+  end)
+
+  it("gives many at once, in any order and of any number", function()
+    local t = D.wide("f32", 5000, 4)
+    local a, s = gr.array(t, "f32"), sorted(t)
+    local asked, expected = {}, {}
+    for k = 1, 700 do -- more groups than one pass counts
+      asked[k] = (k * 389 % 700) / 699
+      expected[k] = reference(s, asked[k])
+    end
+    local r = a:quantile(asked)
+    assert.equal("f64", r.dtype)
+    S.same_all(expected, r, "700 shares")
+    r = a:quantile({ 0.9, 0, 0.9, 0.1 }, { method = "lower" })
+    assert.equal("f32", r.dtype)
+    S.same_all({ reference(s, 0.9, "lower"), s[1], reference(s, 0.9, "lower"), reference(s, 0.1, "lower") }, r, "lower")
+    assert.equal(0, #a:quantile {})
+    local b = gr.array(S.whole(D.wide("f64", 3000, 6)), "f64")
+    local sb = sorted(b:table())
+    for k = 1, #asked do expected[k] = reference(sb, asked[k], "nearest") end
+    S.same_all(expected, b:quantile(asked, { method = "nearest" }), "700 shares of f64")
+  end)
+
+  it("orders -0.0 before 0.0 and counts infinities", function()
+    local NZ = model.minus_zero
+    S.same(NZ, gr.array({ 0, NZ, 0 }, "f32"):quantile(0), "least")
+    S.same(0, gr.array({ 0, NZ, NZ }, "f64"):quantile(1, { method = "higher" }), "greatest")
+    local t = { -huge, 1, huge, huge, -huge }
+    for _, dtype in ipairs { "f16", "bf16", "f32", "f64" } do check(gr.array(t, dtype), t, dtype .. " infinite") end
+    S.same(huge, gr.array({ 1, huge }, "f64"):median(), "half of infinity")
+    S.same(nan, gr.array({ -huge, huge }, "f64"):median(), "between infinities")
+    S.same(huge, gr.array({ huge, huge }, "f64"):median(), "among infinities")
+    local big = 1.5 * 2.0 ^ 1023
+    S.same(0, gr.array({ -big, big }, "f64"):median(), "as wide as f64 goes")
+  end)
+
+  it("is NaN when there is one", function()
+    for _, dtype in ipairs { "f16", "bf16", "f32", "f64" } do
+      local t = D.wide(dtype, 3000, 2)
+      t[1234] = nan
+      local a = gr.array(t, dtype)
+      S.same(nan, a:median(), dtype)
+      S.same(nan, a:quantile(0, { method = "lower" }), dtype)
+      S.same_all({ nan, nan }, a:quantile { 0, 1 }, dtype)
+      S.same_all({ nan, nan }, a:quantile({ 0, 1 }, { method = "nearest" }), dtype)
+    end
+  end)
+
+  it("is exact for i64 where it selects", function()
+    if not S.integers then return end
+    local t = { math.maxinteger, math.maxinteger - 1, math.mininteger, math.mininteger + 1, 2 ^ 53 | 1 }
+    local a = gr.array(t, "i64")
+    assert.equal(math.mininteger, a:quantile(0, { method = "lower" }))
+    assert.equal(math.mininteger + 1, a:quantile(0.25, { method = "nearest" }))
+    assert.equal(2 ^ 53 | 1, a:quantile(0.5, { method = "higher" }))
+    assert.equal(math.maxinteger - 1, a:quantile(0.75, { method = "lower" }))
+    assert.equal("integer", math.type(a:quantile(1, { method = "lower" })))
+    assert.equal("float", math.type(a:median()))
+    assert.equal(math.maxinteger - 1, a:quantile({ 0.75 }, { method = "lower" })[1])
+  end)
+
+  it("goes into an array", function()
+    local a, into = gr.arange(0, 10, "f32"), gr.zeros(3, "f64")
+    assert.equal(into, a:quantile({ 0, 0.25, 1 }, { into = into }))
+    S.same_all({ 0, 2.5, 10 }, into, "into")
+    local wide = gr.zeros(4, "f32")
+    a:quantile({ 0.2, 0.7 }, { method = "lower", into = wide:slice(4, 2, -2) })
+    S.same_all({ 0, 7, 0, 2 }, wide, "into a strided view")
+  end)
+end)

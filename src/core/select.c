@@ -1,0 +1,229 @@
+#include "src/core/select.h"
+
+#include <stdlib.h>
+
+/*
+** Radix selection on the order keys: count the highest digit of all keys, follow each wanted rank into the group of
+** keys that share the digit it falls on, count the next digit of those groups, and so on. Ranks that fall into the
+** same group share its counters.
+*/
+
+/* A wanted rank: what is known of its key, and how many keys of its group come before it. */
+typedef struct rank {
+  int64_t wanted, left;
+  uint64_t prefix;
+} rank;
+
+typedef struct selection {
+  gr_context *c;
+  gr_array data, picked; /* data: a view of what is searched */
+  rank *ranks;
+  int64_t count, nans;
+  int known, width; /* bits of the keys */
+} selection;
+
+#define DIGIT 11      /* bits */
+#define FEWER 8       /* candidates are picked when they are at most 1 / FEWER of the data */
+
+/* The bits that the next passes can take, with so many groups. */
+static int digit_of(const selection *s, int groups) {
+  int bits = DIGIT, left = s->width - s->known;
+  while (((int64_t)groups << bits) > GR_SELECT_COUNTERS) bits--;
+  return bits < left ? bits : left;
+}
+
+/* The different prefixes of ranks first ..., at most GR_SELECT_GROUPS; *next: the first rank of the next one. */
+static int groups_from(const selection *s, int64_t first, int64_t *next, uint64_t *prefixes) {
+  int groups = 0;
+  for (*next = first; *next < s->count; ++*next) {
+    const uint64_t prefix = s->ranks[*next].prefix;
+    if (groups && prefixes[groups - 1] == prefix) continue;
+    if (groups == GR_SELECT_GROUPS) break;
+    prefixes[groups++] = prefix;
+  }
+  return groups;
+}
+
+static gr_status describe(const selection *s, int groups, int bits, const uint64_t *prefixes, gr_groups *of) {
+  *of = (gr_groups){.dtype = s->data.dtype, .n = s->data.n, .groups = groups, .prefixes = prefixes};
+  of->shift = s->width - s->known - bits;
+  of->bits = bits;
+  return gr_array_read(&s->data, gr_kernel_side(s->data.storage), &of->a);
+}
+
+/* One step further into each rank's group, by its counters; returns how many keys are in the groups stepped into. */
+static int64_t follow(selection *s, int64_t first, int64_t end, int bits, const int64_t *counts) {
+  int64_t group = -1, candidates = 0, digit = 0, before = 0;
+  uint64_t prefix = 0;
+  for (int64_t k = first; k < end; k++) {
+    rank *r = &s->ranks[k];
+    int fresh = group < 0 || r->prefix != prefix;
+    if (fresh) {
+      group++;
+      prefix = r->prefix;
+      digit = before = 0;
+    }
+    const int64_t *of = counts + (group << bits);
+    while (before + of[digit] <= r->left) before += of[digit++], fresh = 1;
+    if (fresh) candidates += of[digit];
+    r->left -= before;
+    r->prefix = prefix << bits | (uint64_t)digit;
+    /* The next rank of this group is counted from the group's start as well. */
+  }
+  return candidates;
+}
+
+/* Count one digit of ranks first .. *next - 1. */
+static gr_status count_digit(selection *s, int64_t first, int64_t *next, int *bits, int64_t *candidates) {
+  uint64_t prefixes[GR_SELECT_GROUPS];
+  gr_digits_job job;
+  gr_array counts = {0};
+  gr_vec v;
+  gr_queue *q = s->data.storage->queue;
+  const int groups = groups_from(s, first, next, prefixes);
+  if (!*bits) *bits = digit_of(s, groups);
+  const int64_t slots = (int64_t)groups << *bits;
+  gr_status status = describe(s, groups, *bits, prefixes, &job.of);
+  if (status == GR_OK) status = gr_array_make_beside(s->c, &s->data, &counts, GR_I64, slots + 1);
+  if (status == GR_OK) status = gr_array_write(&counts, gr_kernel_side(counts.storage), 1, &v);
+  if (status == GR_OK) {
+    job.counts = (int64_t *)(uintptr_t)v.data;
+    status = gr_fail_from(s->c, q, q->backend->digits(q, &job), "quantile", 0);
+  }
+  if (status == GR_OK) status = gr_array_read(&counts, GR_HOST, &v);
+  if (status == GR_OK) {
+    const int64_t *got = v.data;
+    s->nans = got[slots];
+    if (!s->nans) *candidates += follow(s, first, *next, *bits, got);
+  }
+  gr_array_release(&counts);
+  return status;
+}
+
+/* From here on look at the candidates alone. */
+static gr_status pick_candidates(selection *s, int64_t candidates) {
+  uint64_t prefixes[GR_SELECT_GROUPS];
+  int64_t next;
+  gr_pick_job job;
+  gr_array out = {0}, found = {0};
+  gr_vec v;
+  gr_queue *q = s->data.storage->queue;
+  const int groups = groups_from(s, 0, &next, prefixes);
+  gr_status status = describe(s, groups, 0, prefixes, &job.of);
+  if (status == GR_OK) status = gr_array_make_beside(s->c, &s->data, &out, s->data.dtype, candidates);
+  if (status == GR_OK) status = gr_array_write(&out, gr_kernel_side(out.storage), 1, &v);
+  job.out = (void *)(uintptr_t)v.data;
+  if (status == GR_OK) status = gr_array_make_beside(s->c, &s->data, &found, GR_I64, 1);
+  if (status == GR_OK) status = gr_array_write(&found, gr_kernel_side(found.storage), 1, &v);
+  job.found = (int64_t *)(uintptr_t)v.data;
+  if (status == GR_OK) status = gr_fail_from(s->c, q, q->backend->pick(q, &job), "quantile", 0);
+  gr_array_release(&found);
+  if (status == GR_OK) {
+    s->picked = out;
+    s->data = out;
+  } else {
+    gr_array_release(&out);
+  }
+  return status;
+}
+
+/* Whether picking pays: it is a pass itself, and the passes after it are nearly free. */
+static int pays(const selection *s, int64_t candidates) {
+  const int left = s->width - s->known;
+  int64_t next;
+  uint64_t prefixes[GR_SELECT_GROUPS];
+  const int groups = groups_from(s, 0, &next, prefixes), bits = digit_of(s, groups);
+  return !s->picked.storage && next == s->count && left > 2 * bits && candidates <= s->data.n / FEWER;
+}
+
+static gr_status select_all(selection *s) {
+  gr_status status = GR_OK;
+  while (s->known < s->width && status == GR_OK && !s->nans) {
+    int bits = 0;
+    int64_t next = 0, candidates = 0;
+    if (s->count > GR_SELECT_GROUPS) bits = digit_of(s, GR_SELECT_GROUPS); /* the same for all of a pass */
+    while (next < s->count && status == GR_OK && !s->nans) status = count_digit(s, next, &next, &bits, &candidates);
+    s->known += bits;
+    if (status == GR_OK && !s->nans && pays(s, candidates)) status = pick_candidates(s, candidates);
+  }
+  return status;
+}
+
+/* ---- quantiles from ranks ---- */
+
+/* Where a share falls: between the elements of ranks low and high (from 0), weight of the way. */
+typedef struct place {
+  int64_t low, high;
+  double weight;
+} place;
+
+/* NumPy's rules: position (n - 1) q; nearest takes the even rank when it is halfway. */
+static place place_of(double q, int64_t n, gr_quantile_method method) {
+  const double h = (double)(n - 1) * q, whole = floor(h);
+  place p = {(int64_t)whole < n - 1 ? (int64_t)whole : n - 1, 0, h - whole};
+  p.high = p.weight > 0 && p.low < n - 1 ? p.low + 1 : p.low;
+  switch (method) {
+    case GR_LOWER: p.high = p.low; break;
+    case GR_HIGHER: p.low = p.high; break;
+    case GR_NEAREST:
+      if (p.weight > 0.5 || (p.weight == 0.5 && p.low % 2 == 1)) p.low = p.high;
+      else p.high = p.low;
+      break;
+    case GR_MIDPOINT: p.weight = 0.5; break;
+    default: break;
+  }
+  return p;
+}
+
+/* Between two neighbours, from the nearer one, as NumPy does; equal ones and infinities without a detour over NaN. */
+static double between(double low, double high, double weight) {
+  const double step = high - low;
+  if (low == high) return low;
+  if (step - step != 0) return low * (1 - weight) + high * weight; /* infinite, or too wide for f64 */
+  return weight < 0.5 ? low + step * weight : high - step * (1 - weight);
+}
+
+static int compare(const void *x, const void *y) {
+  const int64_t a = ((const rank *)x)->wanted, b = ((const rank *)y)->wanted;
+  return (a > b) - (a < b);
+}
+
+static gr_value value_of(const selection *s, int64_t wanted) {
+  const rank key = {.wanted = wanted}, *r = bsearch(&key, s->ranks, (size_t)s->count, sizeof key, compare);
+  const uint64_t bits = gr_selected_bits(gr_selector_of(s->data.dtype), r->prefix);
+  return gr_element_get(s->data.dtype, &bits); /* little-endian: the low bytes are the element */
+}
+
+static gr_value result_of(const selection *s, place p, gr_quantile_method method) {
+  gr_value low, high;
+  if (s->nans) return gr_value_f(gr_nan());
+  low = value_of(s, p.low);
+  if (gr_quantile_selects(method)) return low;
+  high = value_of(s, p.high);
+  if (!low.is_float) low.v[0].f = (double)low.v[0].i, high.v[0].f = (double)high.v[0].i;
+  return gr_value_f(between(low.v[0].f, high.v[0].f, p.weight));
+}
+
+gr_status gr_quantiles(gr_context *c, const gr_array *a, const double *q, int64_t count, gr_quantile_method method,
+                       gr_value *out) {
+  selection s = {.c = c, .data = *a, .width = 8 * gr_size(a->dtype)};
+  int64_t k, kept = 0;
+  if (count == 0) return GR_OK;
+  s.ranks = calloc((size_t)count * 2, sizeof *s.ranks);
+  if (!s.ranks) return gr_fail(c, GR_NO_MEMORY, "out of memory: %lld shares asked", (long long)count);
+  for (k = 0; k < count; k++) {
+    const place p = place_of(q[k], a->n, method);
+    s.ranks[2 * k].wanted = p.low;
+    s.ranks[2 * k + 1].wanted = p.high;
+  }
+  qsort(s.ranks, (size_t)count * 2, sizeof *s.ranks, compare);
+  for (k = 0; k < 2 * count; k++)
+    if (k == 0 || s.ranks[k].wanted != s.ranks[kept - 1].wanted) s.ranks[kept++] = s.ranks[k];
+  s.count = kept;
+  for (k = 0; k < kept; k++) s.ranks[k].left = s.ranks[k].wanted;
+  gr_status status = select_all(&s);
+  for (k = 0; k < count && status == GR_OK; k++) out[k] = result_of(&s, place_of(q[k], a->n, method), method);
+  gr_array_release(&s.picked);
+  free(s.ranks);
+  return status;
+}
