@@ -75,6 +75,7 @@ function gr.linspace(first, last, n, dtype) end
 ---@class gpureduce.rand.options
 ---@field seed? integer which sequence; default 0
 ---@field stream? integer which of the sequences of that seed; default 0
+---@field into? gpureduce.array the array that takes the numbers (n long, of that dtype)
 
 ---Make an array of random numbers from 0 (included) to 1 (excluded), all equally likely. Element i of a seed and stream
 ---is the same on every machine (Philox 4x32-10, Salmon and others 2011).
@@ -88,6 +89,7 @@ function gr.rand(n, dtype, options) end
 ---@class gpureduce.randn.options
 ---@field seed? integer which sequence; default 0
 ---@field stream? integer which of the sequences of that seed; default 0
+---@field into? gpureduce.array the array that takes the numbers (n long, of that dtype)
 
 ---Make an array of random numbers of the normal distribution with mean 0 and deviation 1 (Box and Muller's pairs on the
 ---numbers of `rand`).
@@ -141,14 +143,19 @@ function gr.bytes(a, i, j) end
 ---@return string # count times the element's size
 function array:bytes(i, j) end
 
----A new contiguous array with the same elements, on the device in use.
----@param a gpureduce.array the input
----@return gpureduce.array # a new array
-function gr.copy(a) end
+---@class gpureduce.copy.options
+---@field into? gpureduce.array the array or view that takes them: same dtype and length, on any device, apart from a
 
----A new contiguous array with the same elements, on the device in use.
----@return gpureduce.array # a new array
-function array:copy() end
+---A new contiguous array with the same elements, on the device in use; or the elements put into another array.
+---@param a gpureduce.array the input
+---@param options? gpureduce.copy.options 
+---@return gpureduce.array # a new array, or `into`
+function gr.copy(a, options) end
+
+---A new contiguous array with the same elements, on the device in use; or the elements put into another array.
+---@param options? gpureduce.copy.options 
+---@return gpureduce.array # a new array, or `into`
+function array:copy(options) end
 
 ---Store one value in every element.
 ---@param a gpureduce.array the input

@@ -89,18 +89,20 @@ print(odd:sum(), back[1], #a:slice(3, 5))]],
     },
     {
       name = "copy",
-      text = "A new contiguous array with the same elements, on the device in use.",
-      params = { c.a },
-      returns = { { "array", "a new array" } },
-      errors = c.input_errors,
+      text = "A new contiguous array with the same elements, on the device in use; or the elements put into another array.",
+      params = { c.a, { "options", "options?", "" } },
+      options = { { "into", "array?", "the array or view that takes them: same dtype and length, on any device, apart from a" } },
+      returns = { { "array", "a new array, or `into`" } },
+      errors = "An `into` of another dtype or length, or one that overlaps a. " .. c.input_errors,
       cost = "O(n), one launch.",
       waits = "Between devices it copies over the host and waits; else neither.",
       example = [[
 local a = gr.arange(1, 6)
 local b = a:slice(2, 6, 2):copy()
 b[1] = 0
-print(a[2], b:sum())]],
-      output = "2.0\t10.0",
+gr.zeros(2):copy { into = a:slice(1, 2) }
+print(a[2], a[4], b:sum())]],
+      output = "0.0\t4.0\t10.0",
     },
     {
       name = "fill",

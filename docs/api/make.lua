@@ -4,6 +4,7 @@ local n = { "n", "integer", "the length" }
 local random_options = {
   { "seed", "integer?", "which sequence", default = "0" },
   { "stream", "integer?", "which of the sequences of that seed", default = "0" },
+  { "into", "array?", "the array that takes the numbers (n long, of that dtype)" },
 }
 
 return {
@@ -113,7 +114,7 @@ is the same on every machine (Philox 4x32-10, Salmon and others 2011).]],
       also = { "fun(n: integer, options: options): array" },
       returns = { { "array", "a new array" } },
       dtypes = "f16 bf16 f32 f64.",
-      errors = "An integer dtype; an unknown option.",
+      errors = "An integer dtype; an `into` of another dtype or length; an unknown option.",
       cost = "O(n), one launch.",
       waits = c.no_wait,
       example = [[
@@ -131,7 +132,7 @@ numbers of `rand`).]],
       also = { "fun(n: integer, options: options): array" },
       returns = { { "array", "a new array" } },
       dtypes = "f16 bf16 f32 f64.",
-      errors = "An integer dtype; an unknown option.",
+      errors = "An integer dtype; an `into` of another dtype or length; an unknown option.",
       cost = "O(n), one launch.",
       waits = c.no_wait,
       example = [[

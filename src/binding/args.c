@@ -305,6 +305,7 @@ gr_array *gr_l_option_into(lua_State *L, int arg, gr_dtype dtype, int64_t n, con
   if (into->dtype != dtype || into->n != n)
     gr_l_argerror(L, arg, "option 'into': %s[%lld] expected, got %s[%lld]", gr_dtypes[dtype].name, (long long)n,
                   gr_dtypes[into->dtype].name, (long long)into->n);
+  if (!a) return into;
   gr_l_check_device(L, a, into, arg);
   int same = into->offset == a->offset && into->stride == a->stride && into->dtype == a->dtype && into->n == a->n;
   if (!same && gr_array_overlap(into, a)) gr_l_argerror(L, arg, "option 'into': overlaps the input");

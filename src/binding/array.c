@@ -110,9 +110,15 @@ static int l_bytes(lua_State *L) {
 
 /* ---- whole arrays ---- */
 
+/* a:copy({into}): into may be on another device. */
 static int l_copy(lua_State *L) {
+  static const char *const names[] = {"into", NULL};
   gr_context *c = gr_l_context(L);
-  gr_array *a = gr_l_check_array(L, 1), *out = gr_l_new_array(L, c, a->dtype, a->n);
+  gr_array *a = gr_l_check_array(L, 1);
+  gr_l_options(L, 2, names);
+  gr_array *out = gr_l_option_into(L, 2, a->dtype, a->n, NULL);
+  if (out && gr_array_overlap(out, a)) gr_l_argerror(L, 2, "option 'into': overlaps the input");
+  if (!out) out = gr_l_new_array(L, c, a->dtype, a->n);
   GR_TRY(L, c, 1, gr_copy(c, a, out));
   return 1;
 }

@@ -77,7 +77,8 @@ gr_array *gr_l_option_array(lua_State *L, int arg, const char *name);
 gr_array *gr_l_option_numbers(lua_State *L, gr_context *c, int arg, const char *name, const gr_array *a,
                               gr_dtype, const char *each);
 int64_t gr_l_option_rows(lua_State *L, int arg, int64_t n);
-/* The option 'into': an array of that dtype and length that does not overlap a; left on the stack. NULL if not given. */
+/* The option 'into': an array of that dtype and length that does not overlap a (if there is one) but
+** for being a itself; left on the stack. NULL if not given. */
 gr_array *gr_l_option_into(lua_State *L, int arg, gr_dtype, int64_t n, const gr_array *a);
 
 /* ---- values (values.c) ---- */

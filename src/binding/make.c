@@ -156,9 +156,9 @@ static int l_linspace(lua_State *L) {
   return 1;
 }
 
-/* gr.rand(n, dtype, {seed, stream}), gr.randn: the same numbers on every backend. */
+/* gr.rand(n, dtype, {seed, stream, into}), gr.randn: the same numbers on every backend. */
 static int l_random(lua_State *L) {
-  static const char *const names[] = {"seed", "stream", NULL};
+  static const char *const names[] = {"seed", "stream", "into", NULL};
   gr_context *c = gr_l_context(L);
   int options = lua_type(L, 2) == LUA_TTABLE ? 2 : 3;
   int64_t n = gr_l_check_length(L, 1), seed = 0, stream = 0;
@@ -167,7 +167,8 @@ static int l_random(lua_State *L) {
   gr_l_options(L, options, names);
   gr_l_option_int(L, options, "seed", &seed);
   gr_l_option_int(L, options, "stream", &stream);
-  gr_array *a = gr_l_new_array(L, c, t, n);
+  gr_array *a = gr_l_option_into(L, options, t, n, NULL);
+  if (!a) a = gr_l_new_array(L, c, t, n);
   GR_TRY(L, c, 1, gr_random(c, a, (uint64_t)seed, (uint64_t)stream, (int)gr_l_number(L)));
   return 1;
 }

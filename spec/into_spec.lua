@@ -1,0 +1,74 @@
+-- {into=}: results in arrays that exist, views among them; nothing beside them changes, nothing is allocated.
+local S = require "spec.support"
+local gr = S.gr
+
+local devices = { (gr.backend()), "pretend" }
+
+local function on_each(f)
+  return function()
+    for _, device in ipairs(devices) do S.on(device, f) end
+  end
+end
+
+-- Views of seven elements in an array of nines: { name, array, view, positions }.
+local function targets(dtype)
+  local list = {}
+  for _, row in ipairs { { "whole", 7, 1, 7, 1 }, { "inside", 20, 5, 11, 1 }, { "strided", 40, 3, 33, 5 },
+    { "backwards", 20, 14, 2, -2 }, { "far", 40000, 30001, 30007, 1 } } do
+    local a = gr.full(row[2], 9, dtype)
+    local positions = {}
+    for i = row[3], row[4], row[5] do positions[#positions + 1] = i end
+    list[#list + 1] = { row[1], a, a:slice(row[3], row[4], row[5]), positions }
+  end
+  return list
+end
+
+local function check(expected, target)
+  local name, a, _, positions = target[1], target[2]:table(), target[3], target[4]
+  local here = {}
+  for k, i in ipairs(positions) do
+    S.same(expected[k], a[i], name, k)
+    here[i] = true
+  end
+  for i = 1, #a do
+    if not here[i] and a[i] ~= 9 then error(name .. ": " .. i .. " changed", 2) end
+  end
+end
+
+describe("into", function()
+  it("of copy", on_each(function()
+    for _, dtype in ipairs { "u8", "f16", "f32", "f64" } do
+      local source = gr.array({ 1, 2, 3, 4, 5, 6, 7 }, dtype)
+      for _, target in ipairs(targets(dtype)) do
+        local counts = S.counted(function() assert.equal(target[3], source:copy { into = target[3] }) end)
+        assert.equal(0, counts.bytes_down)
+        check({ 1, 2, 3, 4, 5, 6, 7 }, target)
+      end
+    end
+  end))
+
+  it("of copy, to another device", function()
+    local source = gr.arange(1, 7)
+    S.on("pretend", function()
+      for _, target in ipairs(targets "f32") do
+        source:copy { into = target[3] }
+        check({ 1, 2, 3, 4, 5, 6, 7 }, target)
+        local back = gr.zeros(7)
+        target[3]:copy { into = back }
+        S.same_all({ 1, 2, 3, 4, 5, 6, 7 }, back, "back")
+      end
+    end)
+  end)
+
+  it("of rand and randn", on_each(function()
+    for _, make in ipairs { gr.rand, gr.randn } do
+      for _, dtype in ipairs { "f16", "bf16", "f32", "f64" } do
+        local expected = make(7, dtype, { seed = 3, stream = 2 }):table()
+        for _, target in ipairs(targets(dtype)) do
+          assert.equal(target[3], make(7, dtype, { seed = 3, stream = 2, into = target[3] }))
+          check(expected, target)
+        end
+      end
+    end
+  end))
+end)
