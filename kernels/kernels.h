@@ -189,6 +189,13 @@ typedef struct gr_rmsnorm_job {
   double eps;
 } gr_rmsnorm_job;
 
+/* out[r][k] = exp(x[r][k] - the row's max) / the row's sum of these; x and out share a float dtype. */
+typedef struct gr_softmax_job {
+  gr_dtype dtype;
+  int64_t n, count;
+  gr_vec x, out;
+} gr_softmax_job;
+
 /*
 ** Selection, on unsigned keys in the order of the elements (gr_selector in numerics.h); NaN has no key. A group is
 ** the keys that agree above their lowest shift + bits bits: key >> shift >> bits is its prefix. Prefixes rise and are

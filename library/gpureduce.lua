@@ -614,6 +614,21 @@ function gr.rmsnorm(x, w, options) end
 ---@return gpureduce.array # of the input's dtype and length
 function array:rmsnorm(w, options) end
 
+---@class gpureduce.softmax.options
+---@field rows? integer how many rows; must divide the length; default 1
+---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+
+---Each row as shares: exp(x - max) divided by the row's sum of these. Large numbers do not overflow.
+---@param x gpureduce.array the rows, one after the other
+---@param options? gpureduce.softmax.options 
+---@return gpureduce.array # of the input's dtype and length. A row with NaN or +infinity, or of nothing but -infinity, gives NaN
+function gr.softmax(x, options) end
+
+---Each row as shares: exp(x - max) divided by the row's sum of these. Large numbers do not overflow.
+---@param options? gpureduce.softmax.options 
+---@return gpureduce.array # of the input's dtype and length. A row with NaN or +infinity, or of nothing but -infinity, gives NaN
+function array:softmax(options) end
+
 ---@class gpureduce.histogram.plot.options
 ---@field width? integer the longest line, 24 or more; default the variable COLUMNS, the terminal's width, or 80
 ---@field height? integer the most bars: more bins are merged with their neighbours; default 32

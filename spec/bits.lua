@@ -132,6 +132,13 @@ for _, method in ipairs { "linear", "lower", "nearest", "midpoint" } do
 end
 add("median", function(a) if #a > 0 then return gr.median(a) end end)
 
+for _, rows in ipairs { 1, 3, 64 } do
+  add(("softmax of %d rows"):format(rows), function(a)
+    local m = matrix(a, rows)
+    if m then return gr.softmax(m, { rows = rows }) end
+  end, "float")
+end
+
 for _, op in ipairs { "sum", "prod", "min", "max" } do
   add("scan " .. op, function(a) return gr.scan(a, op) end)
   add("scan " .. op .. " exclusive", function(a) return gr.scan(a, op, { exclusive = true }) end)

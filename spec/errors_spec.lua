@@ -282,6 +282,15 @@ local rows = {
   { "gr.rmsnorm(a, nil, { eps = -1 })", "bad argument #3 to 'rmsnorm' (option 'eps': 0 or more expected, got -1)" },
   { "gr.rmsnorm(a, nil, { into = b })", "bad argument #3 to 'rmsnorm' (option 'into': f32[10] expected, got f32[9])" },
 
+  -- softmax
+  { "gr.softmax(u)", "bad argument #1 to 'softmax' (float dtype expected, got u8)" },
+  { "gr.softmax(a, 2)", "bad argument #2 to 'softmax' (options table expected, got number)" },
+  { "gr.softmax(a, { rows = 3 })", "bad argument #2 to 'softmax' (option 'rows': 3 rows do not divide length 10)" },
+  { "gr.softmax(a, { row = 5 })", "bad argument #2 to 'softmax' (unknown option 'row' (did you mean 'rows'?))" },
+  { "gr.softmax(a, { into = d })", "bad argument #2 to 'softmax' (option 'into': f32[10] expected, got f64[10])" },
+  { "gr.softmax(long:slice(1, 10), { into = long:slice(2, 11) })",
+    "bad argument #2 to 'softmax' (option 'into': overlaps the input)" },
+
   -- files, devices, care
   { "gr.load(5)", "bad argument #1 to 'load' (path expected, got number)" },
   { "gr.load()", "bad argument #1 to 'load' (path expected, got no value)" },

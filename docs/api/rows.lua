@@ -22,5 +22,21 @@ local y = gr.rmsnorm(gr.array { 3, 4, 6, 8 }, nil, { rows = 2, eps = 0 })
 print(("%.3f %.3f %.3f %.3f"):format(y[1], y[2], y[3], y[4]))]],
       output = "0.849 1.131 0.849 1.131",
     },
+    {
+      name = "softmax",
+      text = "Each row as shares: exp(x - max) divided by the row's sum of these. Large numbers do not overflow.",
+      params = { { "x", "array", "the rows, one after the other" }, { "options", "options?", "" } },
+      options = { { "rows", "integer?", "how many rows; must divide the length", default = "1" }, c.into },
+      returns = { { "array", "of the input's dtype and length. A row with NaN or +infinity, or of nothing but -infinity, "
+        .. "gives NaN" } },
+      dtypes = "f16 bf16 f32 f64; exponentials and sums in f64, rounded once.",
+      errors = "Integer dtypes; rows that do not divide the length.",
+      cost = "O(n): one launch for rows of up to 16 leaves (f32: 16384 elements), else four.",
+      waits = c.no_wait,
+      example = [[
+local y = gr.softmax(gr.array { 0, 0, 1000, 1000 }, { rows = 2 })
+print(y[1], y[2], y[3], y[4])]],
+      output = "0.5\t0.5\t0.5\t0.5",
+    },
   },
 }

@@ -24,6 +24,7 @@ gr_value gr_cpu_reduce_value(const gr_reduce_job *, gr_parallel);
 void gr_cpu_reduce(const gr_reduce_job *, gr_parallel);
 void gr_cpu_histogram(const gr_histogram_job *, gr_parallel);
 void gr_cpu_scan(const gr_scan_job *, gr_parallel);
+void gr_cpu_softmax(const gr_softmax_job *, gr_parallel);
 void gr_cpu_digits(const gr_digits_job *, gr_parallel);
 void gr_cpu_pick(const gr_pick_job *, gr_parallel);
 void gr_cpu_rmsnorm(const gr_rmsnorm_job *, gr_parallel);

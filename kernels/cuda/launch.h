@@ -43,6 +43,7 @@ size_t gr_cuda_reduce_scratch(const gr_reduce_job *, const gr_cuda_chip *);
 size_t gr_cuda_histogram_scratch(const gr_histogram_job *, const gr_cuda_chip *);
 size_t gr_cuda_scan_scratch(const gr_scan_job *, const gr_cuda_chip *);
 size_t gr_cuda_rmsnorm_scratch(const gr_rmsnorm_job *, const gr_cuda_chip *);
+size_t gr_cuda_softmax_scratch(const gr_softmax_job *, const gr_cuda_chip *);
 
 /* Whether this build has kernels for the current device: 0, or the cudaError_t that says why not. */
 int gr_cuda_loadable(void);
@@ -50,6 +51,7 @@ int gr_cuda_loadable(void);
 int gr_cuda_reduce(const gr_reduce_job *, const gr_cuda_run *);
 int gr_cuda_histogram(const gr_histogram_job *, const gr_cuda_run *);
 int gr_cuda_scan(const gr_scan_job *, const gr_cuda_run *);
+int gr_cuda_softmax(const gr_softmax_job *, const gr_cuda_run *);
 int gr_cuda_digits(const gr_digits_job *, const gr_cuda_run *);
 int gr_cuda_pick(const gr_pick_job *, const gr_cuda_run *);
 int gr_cuda_rmsnorm(const gr_rmsnorm_job *, const gr_cuda_run *);

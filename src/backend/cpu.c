@@ -110,6 +110,7 @@ gr_status gr_cpu_do_reduce(gr_queue *q, const gr_reduce_job *job, uint64_t *resu
   }
 OPERATION(histogram)
 OPERATION(scan)
+OPERATION(softmax)
 OPERATION(digits)
 OPERATION(pick)
 OPERATION(rmsnorm)

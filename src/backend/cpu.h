@@ -14,6 +14,7 @@ gr_status gr_cpu_zero(gr_queue *, void *device, size_t bytes);
 gr_status gr_cpu_do_reduce(gr_queue *, const gr_reduce_job *, uint64_t *result);
 gr_status gr_cpu_do_histogram(gr_queue *, const gr_histogram_job *);
 gr_status gr_cpu_do_scan(gr_queue *, const gr_scan_job *);
+gr_status gr_cpu_do_softmax(gr_queue *, const gr_softmax_job *);
 gr_status gr_cpu_do_digits(gr_queue *, const gr_digits_job *);
 gr_status gr_cpu_do_pick(gr_queue *, const gr_pick_job *);
 gr_status gr_cpu_do_rmsnorm(gr_queue *, const gr_rmsnorm_job *);
@@ -23,7 +24,7 @@ gr_status gr_cpu_do_random(gr_queue *, const gr_random_job *);
 
 #define GR_CPU_OPERATIONS                                                                               \
   .histogram = gr_cpu_do_histogram, .scan = gr_cpu_do_scan, .rmsnorm = gr_cpu_do_rmsnorm,               \
-  .digits = gr_cpu_do_digits, .pick = gr_cpu_do_pick,                                                   \
+  .softmax = gr_cpu_do_softmax, .digits = gr_cpu_do_digits, .pick = gr_cpu_do_pick,                     \
   .fill = gr_cpu_do_fill, .copy = gr_cpu_do_copy, .random = gr_cpu_do_random
 
 #endif

@@ -1,4 +1,4 @@
-/* Operations from array to array: scan and rmsnorm. */
+/* Operations from array to array: scan, rmsnorm and softmax. */
 #include "src/binding/binding.h"
 #include "src/core/ops.h"
 
@@ -42,4 +42,19 @@ static int l_rmsnorm(lua_State *L) {
   return 1;
 }
 
-const gr_function gr_scan_functions[] = {{"scan", l_scan, 0}, {"rmsnorm", l_rmsnorm, 0}, {NULL, NULL, 0}};
+/* gr.softmax(x, {rows, into}): each row exp(x - max) over the sum of these. */
+static int l_softmax(lua_State *L) {
+  static const char *const names[] = {"rows", "into", NULL};
+  gr_context *c = gr_l_context(L);
+  gr_array *x = gr_l_check_array(L, 1);
+  if (!gr_is_float(x->dtype)) gr_l_argerror(L, 1, "float dtype expected, got %s", gr_dtypes[x->dtype].name);
+  gr_l_options(L, 2, names);
+  int64_t rows = gr_l_option_rows(L, 2, x->n);
+  if (rows == 0) rows = 1;
+  gr_array *out = gr_l_option_into(L, 2, x->dtype, x->n, x);
+  if (!out) out = gr_l_new_beside(L, c, x, x->dtype, x->n);
+  GR_TRY(L, c, 1, gr_softmax(c, x, out, rows));
+  return 1;
+}
+
+const gr_function gr_scan_functions[] = {{"scan", l_scan, 0}, {"rmsnorm", l_rmsnorm, 0}, {"softmax", l_softmax, 0}, {NULL, NULL, 0}};

@@ -61,6 +61,7 @@ struct gr_backend {
   gr_status (*reduce)(gr_queue *, const gr_reduce_job *, uint64_t *result);
   gr_status (*histogram)(gr_queue *, const gr_histogram_job *);
   gr_status (*scan)(gr_queue *, const gr_scan_job *);
+  gr_status (*softmax)(gr_queue *, const gr_softmax_job *);
   gr_status (*digits)(gr_queue *, const gr_digits_job *);
   gr_status (*pick)(gr_queue *, const gr_pick_job *);
   gr_status (*rmsnorm)(gr_queue *, const gr_rmsnorm_job *);

@@ -220,6 +220,18 @@ gr_status gr_rmsnorm(gr_context *c, const gr_array *x, const gr_array *w, gr_arr
   return gr_fail_from(c, q, status, "rmsnorm", 0);
 }
 
+gr_status gr_softmax(gr_context *c, const gr_array *x, gr_array *out, int64_t rows) {
+  gr_queue *q = x->storage->queue;
+  gr_softmax_job job = {.dtype = x->dtype, .n = x->n / rows, .count = rows};
+  gr_shape s = {.rows = rows, .axis = 2};
+  gr_status status = map_job(x, out, &job.x, &job.out);
+  if (status != GR_OK || x->n == 0) return status;
+  cut(&job.x, s, x->n);
+  cut(&job.out, s, x->n);
+  status = q->backend->softmax(q, &job);
+  return gr_fail_from(c, q, status, "softmax", 0);
+}
+
 gr_status gr_fill(gr_context *c, gr_array *a, gr_value value) {
   gr_queue *q = a->storage->queue;
   gr_fill_job job = {.dtype = a->dtype, .n = a->n};

@@ -44,6 +44,7 @@ gr_status gr_reduce_each(gr_context *, gr_op, gr_shape, const gr_array *a, const
 gr_status gr_scan(gr_context *, gr_op, const gr_array *a, gr_array *out, int exclusive, int reverse);
 gr_dtype gr_scan_dtype(gr_op, gr_dtype);
 gr_status gr_rmsnorm(gr_context *, const gr_array *x, const gr_array *w, gr_array *out, int64_t rows, double eps);
+gr_status gr_softmax(gr_context *, const gr_array *x, gr_array *out, int64_t rows);
 gr_status gr_fill(gr_context *, gr_array *, gr_value);
 gr_status gr_copy(gr_context *, const gr_array *a, gr_array *out); /* same dtype and length, may overlap, may change backend */
 gr_status gr_equal(gr_context *, const gr_array *a, const gr_array *b, int *equal);

@@ -1,0 +1,107 @@
+-- Softmax against math.exp and a plain sum: within a few units in the last place, since exponentials differ that much.
+local S = require "spec.support"
+local gr, model = S.gr, S.model
+local nan, huge = model.nan, math.huge
+
+local floats = { "f16", "bf16", "f32", "f64" }
+local epsilon = { f16 = 2.0 ^ -10, bf16 = 2.0 ^ -7, f32 = 2.0 ^ -23, f64 = 2.0 ^ -50 }
+local tiny = { f16 = 2.0 ^ -24, bf16 = 2.0 ^ -133, f32 = 2.0 ^ -149, f64 = 2.0 ^ -1070 }
+
+local function reference(t, first, last)
+  local most, sum, lost, out = -huge, 0, 0, {}
+  for k = first, last do most = math.max(most, t[k]) end
+  for k = first, last do
+    local e = math.exp(t[k] - most)
+    out[k] = e
+    local s = sum + e -- compensated
+    lost = lost + ((sum - s) + e)
+    sum = s
+  end
+  for k = first, last do out[k] = out[k] / (sum + lost) end
+  return out
+end
+
+local function check(dtype, t, rows, got, what)
+  local n = #t / rows
+  for r = 1, rows do
+    local expected = reference(t, (r - 1) * n + 1, r * n)
+    for k = (r - 1) * n + 1, r * n do
+      local e = expected[k]
+      if math.abs(got[k] - e) > e * epsilon[dtype] + tiny[dtype] then
+        error(("%s: element %d of %d x %d: expected %.17g, got %.17g"):format(what, k, rows, n, e, got[k]), 2)
+      end
+    end
+  end
+end
+
+local function spread(dtype, n, seed)
+  local t = model.data(dtype, n, seed)
+  for k = 1, n do t[k] = model.round[dtype](t[k] * 20) end
+  return t
+end
+
+describe("softmax", function()
+  for _, dtype in ipairs(floats) do
+    it("of rows of " .. dtype, function()
+      for s, shape in ipairs { { 1, 1 }, { 5, 1 }, { 3, 7 }, { 4, 64 }, { 2, 1025 }, { 3, 4097 }, { 1, 20000 } } do
+        local t = spread(dtype, shape[1] * shape[2], s)
+        local got = gr.softmax(gr.array(t, dtype), { rows = shape[1] })
+        assert.equal(dtype, got.dtype)
+        check(dtype, t, shape[1], got:table(), dtype)
+      end
+    end)
+  end
+
+  it("on views, and into an array or itself, with the same bits", function()
+    for _, dtype in ipairs(floats) do
+      local t = spread(dtype, 3 * 350, 6)
+      local expected = gr.softmax(gr.array(t, dtype), { rows = 3 })
+      for _, view in ipairs(S.views(t, dtype, 99)) do
+        assert.is_true(expected:equal(view[2]:softmax { rows = 3 }), dtype .. " " .. view[1])
+        local into = gr.zeros(2 * #t + 1, dtype):slice(2, 2 * #t, 2)
+        assert.equal(into, view[2]:softmax { rows = 3, into = into })
+        assert.is_true(expected:equal(into))
+        view[2]:softmax { rows = 3, into = view[2] }
+        assert.is_true(expected:equal(view[2]), dtype .. " " .. view[1] .. " in place")
+      end
+    end
+  end)
+
+  it("rows are those of each row alone, short and long", function()
+    for _, dtype in ipairs(floats) do
+      for _, n in ipairs { 33, 5000, 17 * model.leaf[dtype] + 5 } do
+        local x = gr.randn(2 * n, dtype, { seed = n })
+        local both = x:softmax { rows = 2 }
+        assert.is_true(both:slice(1, n):equal(x:slice(1, n):softmax()), dtype .. " " .. n)
+        assert.is_true(both:slice(n + 1):equal(x:slice(n + 1):softmax()), dtype .. " " .. n)
+        local again = x:copy()
+        again:softmax { rows = 2, into = again }
+        assert.is_true(both:equal(again), dtype .. " " .. n)
+      end
+    end
+  end)
+
+  it("is stable, and gives what is exact exactly", function()
+    S.same_all({ 0.25, 0.25, 0.25, 0.25 }, gr.softmax(gr.full(4, 1000, "f32")), "equal")
+    S.same_all({ 0, 1 }, gr.softmax(gr.array({ -3e38, 3e38 }, "f32")), "far apart")
+    S.same_all({ 0.5, 0, 0.5 }, gr.softmax(gr.array({ 700, -huge, 700 }, "f64")), "-infinity")
+    S.same_all({ 1, 1, 1 }, gr.softmax(gr.array({ 5, -7, 0 }, "f16"), { rows = 3 }), "rows of one")
+    assert.equal(0, #gr.softmax(gr.zeros(0, "f64")))
+  end)
+
+  it("is NaN where it has no value, in that row alone", function()
+    for _, dtype in ipairs(floats) do
+      local got = gr.softmax(gr.array({ nan, 1, -huge, -huge, huge, 1, 2, 2 }, dtype), { rows = 4 })
+      S.same_all({ nan, nan, nan, nan, nan, nan, 0.5, 0.5 }, got, dtype)
+    end
+  end)
+
+  it("allocates nothing and takes one launch with into", function()
+    local x, into = gr.randn(4096, "f32"), gr.zeros(4096, "f32")
+    x:softmax { rows = 8, into = into }
+    local d = S.counted(function() x:softmax { rows = 8, into = into } end)
+    assert.equal(1, d.launches)
+    assert.equal(0, d.allocations)
+    assert.equal(0, d.copies)
+  end)
+end)
