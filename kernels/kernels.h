@@ -157,6 +157,7 @@ typedef struct gr_reduce_job {
 ** modulo: bin = x mod bins (never negative), edges unused. counts: bins int64, tails: below, above, nan;
 ** all are overwritten.
 */
+enum { GR_HISTOGRAM_BY_SIZE, GR_HISTOGRAM_REPLICATED, GR_HISTOGRAM_LARGE, GR_HISTOGRAM_GLOBAL };
 typedef struct gr_histogram_job {
   gr_dtype dtype;
   int64_t n, bins;
@@ -166,6 +167,7 @@ typedef struct gr_histogram_job {
   double first, per_bin; /* edges[0], bins / (edges[bins] - edges[0]) */
   int32_t guess, modulo;
   int32_t whole; /* with guess: every edge is an integer (a hint for integer samples) */
+  int32_t way; /* GR_HISTOGRAM_...: one of the CUDA kernels, for those who ask for it */
   int64_t *counts, *tails;
 } gr_histogram_job;
 

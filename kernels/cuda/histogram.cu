@@ -188,15 +188,15 @@ static void plan(const gr_histogram_job *job, const gr_cuda_chip *chip, gr_hist_
   if (size == 1) {
     p->shared = (GR_HIST_SPARE + (256u << BYTE_COPIES)) * 4;
     per_block = BYTE_BLOCKS;
-  } else if (job->bins > MOST_PARTS * room || (p->way == GR_HIST_TABLE && job->bins > room) ||
-             (job->bins > 16384 && job->n < 8 * job->bins)) {
+  } else if (job->way == GR_HISTOGRAM_GLOBAL || job->bins > MOST_PARTS * room || (p->way == GR_HIST_TABLE && job->bins > room) ||
+             (job->way == GR_HISTOGRAM_BY_SIZE && job->bins > 16384 && job->n < 8 * job->bins)) {
     p->global = 1;
     p->shared = 2 * GR_HIST_SLOTS * 4;
   } else {
     int64_t budget = size == 2 ? 16384 : 8192;
     h->parts = (int32_t)((job->bins + room - 1) / room);
     h->part_bins = (int32_t)((job->bins + h->parts - 1) / h->parts);
-    while (h->shift < 5 && (int64_t)h->part_bins << (h->shift + 1) <= budget) h->shift++;
+    while (job->way != GR_HISTOGRAM_LARGE && h->shift < 5 && (int64_t)h->part_bins << (h->shift + 1) <= budget) h->shift++;
     p->shared = (size_t)(GR_HIST_SPARE + ((int64_t)h->part_bins << h->shift) + 1 + table) * 4;
     if (2 * (p->shared + 2048) > (size_t)chip->shared_optin) p->threads = 1024, per_block = 1;
   }

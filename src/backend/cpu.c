@@ -5,8 +5,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 #include "kernels/cpu/kernels_cpu.h"
+#include "kernels/cpu/ladder.h"
 #include "kernels/cpu/rounding.h"
 #include "src/core/threads.h"
 
@@ -117,6 +119,20 @@ OPERATION(rmsnorm)
 OPERATION(fill)
 OPERATION(copy)
 OPERATION(random)
+OPERATION(ladder)
+
+/* Work is done when a call returns, so the host's clock is the device's. */
+gr_status gr_cpu_mark(gr_queue *q, int which) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  q->marks[which] = (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+  return GR_OK;
+}
+
+gr_status gr_cpu_elapsed(gr_queue *q, double *seconds) {
+  *seconds = q->marks[1] - q->marks[0];
+  return GR_OK;
+}
 
 /* The processor's own name, for people. */
 static void describe(char *text, size_t size) {

@@ -21,10 +21,14 @@ gr_status gr_cpu_do_rmsnorm(gr_queue *, const gr_rmsnorm_job *);
 gr_status gr_cpu_do_fill(gr_queue *, const gr_fill_job *);
 gr_status gr_cpu_do_copy(gr_queue *, const gr_copy_job *);
 gr_status gr_cpu_do_random(gr_queue *, const gr_random_job *);
+gr_status gr_cpu_do_ladder(gr_queue *, const gr_ladder_job *);
+gr_status gr_cpu_mark(gr_queue *, int which);
+gr_status gr_cpu_elapsed(gr_queue *, double *seconds);
 
 #define GR_CPU_OPERATIONS                                                                               \
   .histogram = gr_cpu_do_histogram, .scan = gr_cpu_do_scan, .rmsnorm = gr_cpu_do_rmsnorm,               \
   .softmax = gr_cpu_do_softmax, .digits = gr_cpu_do_digits, .pick = gr_cpu_do_pick,                     \
-  .fill = gr_cpu_do_fill, .copy = gr_cpu_do_copy, .random = gr_cpu_do_random
+  .fill = gr_cpu_do_fill, .copy = gr_cpu_do_copy, .random = gr_cpu_do_random,                         \
+  .ladder = gr_cpu_do_ladder, .mark = gr_cpu_mark, .elapsed = gr_cpu_elapsed
 
 #endif

@@ -158,6 +158,8 @@ static void queue_close(gr_queue *base) {
     if (q->work.memory) (void)cudaFree(q->work.memory);
     if (q->chain.memory) (void)cudaFree(q->chain.memory);
     if (q->slot) (void)cudaFreeHost(q->slot);
+    for (int k = 0; k < 2; k++)
+      if (q->marks[k]) (void)cudaEventDestroy(q->marks[k]);
     (void)cudaGetLastError();
     leave_device(q->device, was);
   }
@@ -234,6 +236,55 @@ LAUNCH(fill, gr_fill_job, 0, work, "fill")
 LAUNCH(copy, gr_copy_job, 0, work, "copy")
 LAUNCH(random, gr_random_job, 0, work, "random numbers")
 #undef LAUNCH
+
+/* One call may issue several kernels and memsets: the launcher counts them. */
+static gr_status queue_ladder(gr_queue *base, const gr_ladder_job *job) {
+  gr_cuda_queue *q = (gr_cuda_queue *)base;
+  int (*launch)(const gr_ladder_job *, const gr_cuda_run *, uint64_t *) = gr_cuda_ladder_sum;
+  gr_cuda_run run;
+  gr_status status;
+  int was = gr_cuda_enter(q);
+  if (was < 0) return GR_DEVICE;
+  switch (gr_ladder_family(job->rung)) {
+    case GR_TAUGHT_histogram: launch = gr_cuda_ladder_histogram; break;
+    case GR_TAUGHT_scan: launch = gr_cuda_ladder_scan; break;
+    case GR_TAUGHT_rmsnorm: launch = gr_cuda_ladder_rows; break;
+    default:
+      if (job->op == GR_OP_dot) launch = gr_cuda_ladder_dot;
+  }
+  status = gr_cuda_check(q, grow(q, &q->work, gr_cuda_ladder_scratch(job, &q->device->chip)), "scratch memory");
+  if (status == GR_OK) {
+    prepare(q, &q->work, &run);
+    base->stats.launches--; /* launched() counts one of them */
+    status = launched(q, launch(job, &run, &base->stats.launches), "teaching kernel");
+  }
+  gr_cuda_leave(q, was);
+  return status;
+}
+
+static gr_status queue_mark(gr_queue *base, int which) {
+  gr_cuda_queue *q = (gr_cuda_queue *)base;
+  cudaError_t e = cudaSuccess;
+  int was = gr_cuda_enter(q);
+  if (was < 0) return GR_DEVICE;
+  if (!q->marks[which]) e = cudaEventCreate(&q->marks[which]);
+  if (e == cudaSuccess) e = cudaEventRecord(q->marks[which], q->stream);
+  gr_cuda_leave(q, was);
+  return gr_cuda_check(q, e, "marking the time");
+}
+
+static gr_status queue_elapsed(gr_queue *base, double *seconds) {
+  gr_cuda_queue *q = (gr_cuda_queue *)base;
+  float ms = 0;
+  int was = gr_cuda_enter(q);
+  if (was < 0) return GR_DEVICE;
+  cudaError_t e = cudaEventSynchronize(q->marks[1]);
+  if (e == cudaSuccess) e = cudaEventElapsedTime(&ms, q->marks[0], q->marks[1]);
+  gr_cuda_leave(q, was);
+  base->stats.syncs++;
+  *seconds = ms * 1e-3;
+  return gr_cuda_check(q, e, "reading the time");
+}
 
 static const char *op_name(gr_op op) {
   static const char *const names[] = {
@@ -392,6 +443,9 @@ static cudaError_t describe(gr_cuda_device *d, int device) {
   b->fill = queue_fill;
   b->copy = queue_copy;
   b->random = queue_random;
+  b->ladder = queue_ladder;
+  b->mark = queue_mark;
+  b->elapsed = queue_elapsed;
   return cudaSuccess;
 }
 

@@ -3,6 +3,7 @@
 #define GR_BACKEND_CUDA_H
 
 #include <cuda_runtime_api.h>
+#include "kernels/cuda/ladder.h"
 #include "kernels/cuda/launch.h"
 #include "src/core/backend.h"
 
@@ -41,6 +42,7 @@ typedef struct gr_cuda_queue {
   gr_cuda_slot *slot;    /* mapped pinned memory, as the host sees it */
   gr_cuda_slot *mapped;  /* as the device does */
   uint64_t epoch, ticket;
+  cudaEvent_t marks[2]; /* made when first set */
 } gr_cuda_queue;
 
 /*

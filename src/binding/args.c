@@ -6,7 +6,7 @@
 #include "src/core/ops.h"
 
 int gr_l_argerror(lua_State *L, int arg, const char *format, ...) {
-  char text[320];
+  char text[600];
   va_list args;
   va_start(args, format);
   vsnprintf(text, sizeof text, format, args);

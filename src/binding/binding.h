@@ -8,6 +8,7 @@
 
 #include "src/binding/compat.h"
 #include "src/core/array.h"
+#include "src/core/ladder.h"
 
 #define GR_ARRAY_NAME "gpureduce.array"
 #define GR_HISTOGRAM_NAME "gpureduce.histogram"
@@ -27,7 +28,8 @@ void gr_l_register(lua_State *L, gr_context *c, const gr_function *list);
 
 /* The functions of the module's parts. */
 extern const gr_function gr_array_functions[], gr_make_functions[], gr_reduce_functions[], gr_histogram_functions[],
-    gr_scan_functions[], gr_select_functions[], gr_file_functions[], gr_device_functions[];
+    gr_scan_functions[], gr_select_functions[], gr_file_functions[], gr_device_functions[],
+    gr_ladder_functions[];
 
 /* The metatable of arrays, whose methods are those of the module table on top of the stack. */
 void gr_l_array_metatable(lua_State *L, gr_context *);
@@ -80,6 +82,13 @@ int64_t gr_l_option_rows(lua_State *L, int arg, int64_t n);
 /* The option 'into': an array of that dtype and length that does not overlap a (if there is one) but
 ** for being a itself; left on the stack. NULL if not given. */
 gr_array *gr_l_option_into(lua_State *L, int arg, gr_dtype, int64_t n, const gr_array *a);
+
+/* ---- the ladder (ladder.c) ---- */
+
+int gr_l_asks_kernel(lua_State *L, int arg); /* whether the options at arg name one */
+/* The options kernel, block and timed, checked for a, the first argument; info is NULL when none is asked for. */
+gr_kernel_choice gr_l_option_kernel(lua_State *L, int arg, gr_taught, const gr_array *a);
+int gr_l_push_seconds(lua_State *L, const gr_kernel_choice *); /* when timed; how many values it pushed */
 
 /* ---- values (values.c) ---- */
 

@@ -22,7 +22,7 @@ static gr_array *edges_option(lua_State *L, gr_context *c, const gr_array *a) {
 }
 
 static gr_binning read_binning(lua_State *L, gr_context *c, const gr_array *a) {
-  static const char *const names[] = {"bins", "min", "max", "edges", "modulo", NULL};
+  static const char *const names[] = {"bins", "min", "max", "edges", "modulo", "kernel", "block", "timed", NULL};
   gr_binning b = {.bins = 0};
   if (!gr_l_options(L, 2, names)) gr_l_argerror(L, 2, "options table with 'bins' or 'edges' expected, got no value");
   b.has_min = gr_l_option_number(L, 2, "min", &b.min);
@@ -53,6 +53,8 @@ static int l_histogram(lua_State *L) {
   gr_context *c = gr_l_context(L);
   gr_array *a = gr_l_check_array(L, 1);
   gr_binning b = read_binning(L, c, a);
+  gr_kernel_choice k = gr_l_option_kernel(L, 2, GR_TAUGHT_histogram, a);
+  if (k.info) b.kernel = &k;
   gr_l_reserve(L, c, (size_t)(b.bins * 24));
   gr_array *counts = gr_l_push_array(L);
   int at = lua_gettop(L);
@@ -67,7 +69,7 @@ static int l_histogram(lua_State *L) {
   lua_setfield(L, -2, "edges");
   lua_getfield(L, LUA_REGISTRYINDEX, GR_HISTOGRAM_NAME);
   lua_setmetatable(L, -2);
-  return 1;
+  return 1 + gr_l_push_seconds(L, &k);
 }
 
 /*

@@ -11,6 +11,7 @@ typedef struct call {
   gr_shape shape;
   gr_segments segments; /* where shape points when there are any */
   double ddof;
+  gr_kernel_choice kernel; /* asked for by name, or info == NULL */
   int options; /* where the options table is */
 } call;
 
@@ -86,6 +87,24 @@ static void read_segments(lua_State *L, call *q) {
   q->shape.segments = &q->segments;
 }
 
+/* {kernel = "..."}: the whole or its rows, by the kernel of that name; no other option goes with it. */
+static int read_kernel(lua_State *L, call *q, int64_t n) {
+  static const char *const names[] = {"kernel", "block", "timed", "rows", "pairs", "into", NULL};
+  static const char *const others[] = {"axis", "segments", "accumulate", "exact", NULL};
+  gr_taught operation = (gr_taught)gr_taught_named(gr_ops[q->op].name);
+  if (!operation || !gr_l_asks_kernel(L, q->options)) return 0;
+  for (int k = 0; others[k]; k++) {
+    if (gr_getfield(L, q->options, others[k]) != LUA_TNIL) gr_l_argerror(L, q->options, "option '%s': not together with 'kernel'", others[k]);
+    lua_pop(L, 1);
+  }
+  gr_l_options(L, q->options, names);
+  q->shape.rows = gr_l_option_rows(L, q->options, n);
+  if (!q->shape.rows) refuse_without_rows(L, q->options);
+  q->shape.pairs = gr_l_option_flag(L, q->options, "pairs");
+  q->kernel = gr_l_option_kernel(L, q->options, operation, q->a);
+  return 1;
+}
+
 static void read_options(lua_State *L, call *q, int64_t n) {
   static const char *const plain[] = {"rows", "axis", "into", "segments", NULL};
   static const char *const summing[] = {"rows", "axis", "into", "segments", "accumulate", NULL};
@@ -96,7 +115,7 @@ static void read_options(lua_State *L, call *q, int64_t n) {
                            : q->op == GR_OP_var || q->op == GR_OP_std ? spread
                            : gr_ops[q->op].inputs == 2 ? paired : plain;
   int64_t axis = 2;
-  if (!gr_l_options(L, q->options, names)) return;
+  if (read_kernel(L, q, n) || !gr_l_options(L, q->options, names)) return;
   q->shape.rows = gr_l_option_rows(L, q->options, n);
   read_segments(L, q);
   if (!q->shape.rows && !q->shape.segments) refuse_without_rows(L, q->options);
@@ -129,10 +148,28 @@ static int push_each(lua_State *L, gr_context *c, const call *q) {
   return two ? 2 : 1;
 }
 
+/* By a kernel of the ladder: an array for rows, else one number; then the seconds when asked for. */
+static int push_taught(lua_State *L, gr_context *c, call *q) {
+  int64_t rows = q->shape.rows ? q->shape.rows : 1;
+  gr_shape shape = {.rows = rows, .axis = 2, .pairs = q->shape.pairs || !q->shape.rows};
+  gr_dtype t = gr_result_dtype(q->op, q->a->dtype);
+  gr_array *out = gr_l_option_into(L, q->options, t, rows, q->a);
+  gr_vec v;
+  if (out && q->b && gr_array_overlap(out, q->b)) gr_l_argerror(L, q->options, "option 'into': overlaps the input");
+  if (!out) out = gr_l_new_beside(L, c, q->a, t, rows);
+  GR_TRY(L, c, 1, gr_ladder_fold(c, &q->kernel, q->op, shape, q->a, q->b, out));
+  if (!q->shape.rows) {
+    GR_TRY(L, c, 1, gr_array_read(out, GR_HOST, &v));
+    gr_l_push_element(L, t, v.data);
+  }
+  return 1 + gr_l_push_seconds(L, &q->kernel);
+}
+
 static int finish(lua_State *L, call *q) {
   gr_context *c = gr_l_context(L);
   gr_value r;
   check_empty(L, q);
+  if (q->kernel.info) return push_taught(L, c, q);
   if (q->shape.rows || q->shape.segments) return push_each(L, c, q);
   GR_TRY(L, c, 1, gr_reduce_all(c, q->op, q->a, q->b, q->ddof, &r));
   return push_scalar(L, q, &r);

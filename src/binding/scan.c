@@ -4,7 +4,7 @@
 
 /* gr.scan(a, op, {exclusive, reverse, into}) */
 static int l_scan(lua_State *L) {
-  static const char *const names[] = {"exclusive", "reverse", "into", NULL};
+  static const char *const names[] = {"exclusive", "reverse", "into", "kernel", "block", "timed", NULL};
   gr_context *c = gr_l_context(L);
   gr_array *a = gr_l_check_array(L, 1);
   gr_op op = lua_isnoneornil(L, 2) ? GR_OP_sum : (gr_op)gr_l_op_arg(L, 2);
@@ -12,16 +12,19 @@ static int l_scan(lua_State *L) {
     gr_l_argerror(L, 2, "scan of sum, prod, min or max expected, got '%s'", gr_ops[op].name);
   gr_l_options(L, 3, names);
   int exclusive = gr_l_option_flag(L, 3, "exclusive"), reverse = gr_l_option_flag(L, 3, "reverse");
+  gr_kernel_choice k = gr_l_option_kernel(L, 3, GR_TAUGHT_scan, a);
+  if (k.info && k.block && op != GR_OP_sum) gr_l_argerror(L, 2, "kernel '%s': scan of sum expected, got '%s'", k.info->name, gr_ops[op].name);
+  if (k.info && k.block && reverse) gr_l_argerror(L, 3, "option 'reverse': kernel '%s' scans forwards only", k.info->name);
   gr_dtype t = gr_scan_dtype(op, a->dtype);
   gr_array *out = gr_l_option_into(L, 3, t, a->n, a);
   if (!out) out = gr_l_new_beside(L, c, a, t, a->n);
-  GR_TRY(L, c, 1, gr_scan(c, op, a, out, exclusive, reverse));
-  return 1;
+  GR_TRY(L, c, 1, k.info ? gr_ladder_scan(c, &k, op, a, out, exclusive, reverse) : gr_scan(c, op, a, out, exclusive, reverse));
+  return 1 + gr_l_push_seconds(L, &k);
 }
 
 /* gr.rmsnorm(x, w, {rows, eps, into}): w may be nil */
 static int l_rmsnorm(lua_State *L) {
-  static const char *const names[] = {"rows", "eps", "into", NULL};
+  static const char *const names[] = {"rows", "eps", "into", "kernel", "block", "timed", NULL};
   gr_context *c = gr_l_context(L);
   gr_array *x = gr_l_check_array(L, 1), *w = lua_isnoneornil(L, 2) ? NULL : gr_l_check_array(L, 2);
   double eps = 1e-5;
@@ -31,6 +34,7 @@ static int l_rmsnorm(lua_State *L) {
   if (rows == 0) rows = 1;
   gr_l_option_number(L, 3, "eps", &eps);
   if (!(eps >= 0 && eps - eps == 0)) gr_l_argerror(L, 3, "option 'eps': 0 or more expected, got %.14g", eps);
+  gr_kernel_choice k = gr_l_option_kernel(L, 3, GR_TAUGHT_rmsnorm, x);
   if (w) gr_l_check_dtype(L, x, w, 2);
   if (w && w->n != x->n / rows)
     gr_l_argerror(L, 2, "length %lld (of a row) expected, got %lld", (long long)(x->n / rows), (long long)w->n);
@@ -38,8 +42,8 @@ static int l_rmsnorm(lua_State *L) {
   gr_array *out = gr_l_option_into(L, 3, x->dtype, x->n, x);
   if (out && w && gr_array_overlap(out, w)) gr_l_argerror(L, 3, "option 'into': overlaps the weights");
   if (!out) out = gr_l_new_beside(L, c, x, x->dtype, x->n);
-  GR_TRY(L, c, 1, gr_rmsnorm(c, x, w, out, rows, eps));
-  return 1;
+  GR_TRY(L, c, 1, k.info ? gr_ladder_rmsnorm(c, &k, x, w, out, rows, eps) : gr_rmsnorm(c, x, w, out, rows, eps));
+  return 1 + gr_l_push_seconds(L, &k);
 }
 
 /* gr.softmax(x, {rows, into}): each row exp(x - max) over the sum of these. */

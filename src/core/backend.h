@@ -8,6 +8,7 @@
 
 #include <stddef.h>
 #include "kernels/kernels.h"
+#include "kernels/ladder.h"
 
 typedef enum gr_status {
   GR_OK,
@@ -32,6 +33,7 @@ typedef struct gr_queue {
   gr_stats stats;
   int lost;        /* the device is unusable for the rest of the process */
   char error[240]; /* why the last call failed */
+  double marks[2]; /* seconds, where the host keeps the time */
 } gr_queue;
 
 struct gr_backend {
@@ -68,6 +70,11 @@ struct gr_backend {
   gr_status (*fill)(gr_queue *, const gr_fill_job *);
   gr_status (*copy)(gr_queue *, const gr_copy_job *);
   gr_status (*random)(gr_queue *, const gr_random_job *);
+  gr_status (*ladder)(gr_queue *, const gr_ladder_job *); /* a teaching kernel */
+
+  /* mark 0 and 1 in queue order; elapsed waits for mark 1: the device's seconds from one to the other. */
+  gr_status (*mark)(gr_queue *, int which);
+  gr_status (*elapsed)(gr_queue *, double *seconds);
 };
 
 /*

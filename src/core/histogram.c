@@ -135,6 +135,7 @@ static gr_status run(gr_context *c, const gr_array *a, const gr_binning *b, gr_a
   if (status != GR_OK) return status;
   job.counts = (int64_t *)(uintptr_t)out.data;
   job.tails = job.counts + b->bins;
+  if (b->kernel) return gr_ladder_histogram(c, b->kernel, a, &job);
   status = q->backend->histogram(q, &job);
   return gr_fail_from(c, q, status, "histogram", 0);
 }

@@ -2,7 +2,7 @@
 #ifndef GR_HISTOGRAM_H
 #define GR_HISTOGRAM_H
 
-#include "src/core/array.h"
+#include "src/core/ladder.h"
 
 typedef struct gr_binning {
   int64_t bins;
@@ -10,6 +10,7 @@ typedef struct gr_binning {
   int modulo;            /* bin = x mod bins, for integers */
   int has_min, has_max;  /* else from the data's finite range */
   double min, max;
+  gr_kernel_choice *kernel; /* asked for by name, or NULL */
 } gr_binning;
 
 /* counts: bins + 3 of i64, the last three what lies below, above and is NaN. edges: bins + 1 of f64. Both are made here. */

@@ -1,0 +1,124 @@
+/* {kernel=, block=, timed=}: one of the ladder's kernels by name; and gr.kernels, which lists them. */
+#include <stdio.h>
+
+#include "src/binding/binding.h"
+#include "src/core/ladder.h"
+
+int gr_l_asks_kernel(lua_State *L, int arg) {
+  if (!lua_istable(L, arg)) return 0;
+  int asked = gr_getfield(L, arg, "kernel") != LUA_TNIL;
+  lua_pop(L, 1);
+  return asked;
+}
+
+static int good_block(gr_block_rule rule, int64_t block) {
+  if (block < 64 || block > 1024) return 0;
+  return rule == GR_BLOCK_ANY || (rule == GR_BLOCK_WARPS ? block % 32 == 0 : (block & (block - 1)) == 0);
+}
+
+static const char *const block_words[] = {"none", "64 to 1024", "a multiple of 32 from 64 to 1024", "a power of two from 64 to 1024"};
+
+static int block_option(lua_State *L, int arg, const gr_rung_info *k) {
+  int64_t block = k->block;
+  if (!gr_l_option_int(L, arg, "block", &block)) return k->block;
+  if (k->rule == GR_BLOCK_OWN) gr_l_argerror(L, arg, "option 'block': kernel '%s' chooses its own", k->name);
+  if (!good_block(k->rule, block))
+    gr_l_argerror(L, arg, "option 'block': %s expected for kernel '%s', got %lld", block_words[k->rule], k->name, (long long)block);
+  return (int)block;
+}
+
+static void unknown_kernel(lua_State *L, int arg, gr_taught operation, const char *name) {
+  char known[400];
+  size_t at = 0;
+  known[0] = 0;
+  for (int k = 0; k < GR_RUNG_COUNT; k++)
+    if (gr_rungs[k].operations & operation && at < sizeof known - 40)
+      at += (size_t)snprintf(known + at, sizeof known - at, "%s%s", at ? ", " : "", gr_rungs[k].name);
+  gr_l_argerror(L, arg, "option 'kernel': unknown kernel '%.40s' (there are: %s)", name, known);
+}
+
+static void check_kernel_dtype(lua_State *L, const gr_rung_info *k, gr_taught operation, gr_dtype t) {
+  gr_dtype taught = operation == GR_TAUGHT_histogram ? GR_I32 : GR_F32;
+  int adds = k->rung == GR_RUNG_F32 || k->rung == GR_RUNG_F64 || k->rung == GR_RUNG_KAHAN || k->rung == GR_RUNG_NEUMAIER;
+  if (k->rule != GR_BLOCK_OWN && t != taught)
+    gr_l_argerror(L, 1, "kernel '%s': dtype %s expected, got %s", k->name, gr_dtypes[taught].name, gr_dtypes[t].name);
+  if (adds && !gr_is_float(t)) gr_l_argerror(L, 1, "kernel '%s': float dtype expected, got %s", k->name, gr_dtypes[t].name);
+  if ((k->rung == GR_RUNG_LARGE || k->rung == GR_RUNG_GLOBAL) && gr_size(t) == 1)
+    gr_l_argerror(L, 1, "kernel '%s': dtype of 2 bytes or more expected, got %s", k->name, gr_dtypes[t].name);
+}
+
+gr_kernel_choice gr_l_option_kernel(lua_State *L, int arg, gr_taught operation, const gr_array *a) {
+  static const char *const with_kernel[] = {"block", "timed", NULL};
+  gr_kernel_choice k = {0};
+  const char *name = gr_l_option_string(L, arg, "kernel");
+  for (int i = 0; !name && lua_istable(L, arg) && with_kernel[i]; i++) {
+    if (gr_getfield(L, arg, with_kernel[i]) != LUA_TNIL) gr_l_argerror(L, arg, "option '%s': only together with 'kernel'", with_kernel[i]);
+    lua_pop(L, 1);
+  }
+  if (!name) return k;
+  k.info = gr_rung_named(operation, name);
+  if (!k.info) unknown_kernel(L, arg, operation, name);
+  check_kernel_dtype(L, k.info, operation, a->dtype);
+  k.block = block_option(L, arg, k.info);
+  k.timed = gr_l_option_flag(L, arg, "timed");
+  return k;
+}
+
+int gr_l_push_seconds(lua_State *L, const gr_kernel_choice *k) {
+  if (!k->timed) return 0;
+  lua_pushnumber(L, k->seconds);
+  return 1;
+}
+
+/* ---- gr.kernels ---- */
+
+static void set_string(lua_State *L, const char *key, const char *value) {
+  lua_pushstring(L, value);
+  lua_setfield(L, -2, key);
+}
+
+static int is_default(gr_rung r) {
+  return r == GR_RUNG_SINGLE_PASS || r == GR_RUNG_SCAN_SINGLE_PASS || r == GR_RUNG_FUSED || r == GR_RUNG_REPLICATED;
+}
+
+static void push_row(lua_State *L, const gr_rung_info *k, gr_taught operation) {
+  int taught = k->rule != GR_BLOCK_OWN;
+  gr_rounding_rule rounding = operation & (GR_TAUGHT_min | GR_TAUGHT_max) ? GR_ERR_EXACT : k->rounding;
+  lua_createtable(L, 0, 9);
+  set_string(L, "name", k->name);
+  set_string(L, "description", k->text);
+  set_string(L, "source", k->source);
+  set_string(L, "dtypes", !taught ? "all" : operation == GR_TAUGHT_histogram ? "i32" : "f32");
+  set_string(L, "error", gr_rounding_text(rounding));
+  if (taught) {
+    lua_pushinteger(L, k->block);
+    lua_setfield(L, -2, "block");
+    set_string(L, "blocks", block_words[k->rule]);
+  }
+  lua_pushboolean(L, !k->on_cpu);
+  lua_setfield(L, -2, "cuda_only");
+  lua_pushboolean(L, is_default(k->rung));
+  lua_setfield(L, -2, "default");
+}
+
+/* gr.kernels(operation): a list of tables, from the simplest kernel to the module's own. */
+static int l_kernels(lua_State *L) {
+  char known[120];
+  size_t at = 0;
+  const char *name = lua_type(L, 1) == LUA_TSTRING ? lua_tostring(L, 1) : NULL;
+  for (int k = 0; gr_taught_names[k]; k++)
+    at += (size_t)snprintf(known + at, sizeof known - at, "%s%s", k ? ", " : "", gr_taught_names[k]);
+  if (!name) gr_l_argerror(L, 1, "operation name expected (%s), got %s", known, lua_isnone(L, 1) ? "no value" : luaL_typename(L, 1));
+  gr_taught operation = (gr_taught)gr_taught_named(name);
+  if (!operation)
+    gr_l_argerror(L, 1, "no ladder for '%.40s' (there are: %s)", name, known);
+  lua_newtable(L);
+  for (int k = 0, n = 0; k < GR_RUNG_COUNT; k++) {
+    if (!(gr_rungs[k].operations & operation)) continue;
+    push_row(L, &gr_rungs[k], operation);
+    lua_rawseti(L, -2, ++n);
+  }
+  return 1;
+}
+
+const gr_function gr_ladder_functions[] = {{"kernels", l_kernels, 0}, {NULL, NULL, 0}};
