@@ -194,6 +194,9 @@ function array:info() end
 ---@field segments? gpureduce.array|integer[] m + 1 positions that do not fall (i64 or i32): result k is that of `a[offsets[k]]` up to `a[offsets[k + 1] - 1]`. They are read on the host, so keep them there; no `rows` with them
 ---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field accumulate? string how float sums are kept: `"f64"`, `"f32"`, `"kahan"` or `"neumaier"` (docs/numerics.md); default `"f64"`
+---@field kernel? string run the kernel of this name instead of the usual one (`gr.kernels` lists them; [docs/ladder.md](ladder.md) explains them); with rows: one launch a row
+---@field block? integer threads in a block of that kernel, 64 to 1024; default 256
+---@field timed? boolean with `kernel`: the seconds between two events of the device around the kernels come as a second result; default false
 
 ---The sum of the elements.
 ---@param a gpureduce.array the input
@@ -281,6 +284,9 @@ function array:std(options) end
 ---@field axis? integer 2: one result for each row, 1: one for each column; default 2
 ---@field segments? gpureduce.array|integer[] m + 1 positions that do not fall (i64 or i32): result k is that of `a[offsets[k]]` up to `a[offsets[k + 1] - 1]`. They are read on the host, so keep them there; no `rows` with them
 ---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---@field kernel? string run the kernel of this name instead of the usual one (`gr.kernels` lists them; [docs/ladder.md](ladder.md) explains them); with rows: one launch a row
+---@field block? integer threads in a block of that kernel, 64 to 1024; default 256
+---@field timed? boolean with `kernel`: the seconds between two events of the device around the kernels come as a second result; default false
 
 ---The least element.
 ---@param a gpureduce.array the input
@@ -298,6 +304,9 @@ function array:min(options) end
 ---@field axis? integer 2: one result for each row, 1: one for each column; default 2
 ---@field segments? gpureduce.array|integer[] m + 1 positions that do not fall (i64 or i32): result k is that of `a[offsets[k]]` up to `a[offsets[k + 1] - 1]`. They are read on the host, so keep them there; no `rows` with them
 ---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---@field kernel? string run the kernel of this name instead of the usual one (`gr.kernels` lists them; [docs/ladder.md](ladder.md) explains them); with rows: one launch a row
+---@field block? integer threads in a block of that kernel, 64 to 1024; default 256
+---@field timed? boolean with `kernel`: the seconds between two events of the device around the kernels come as a second result; default false
 
 ---The greatest element.
 ---@param a gpureduce.array the input
@@ -461,6 +470,9 @@ function array:reduce(op, options) end
 ---@field pairs? boolean row by row; else b is one row (axis 2) or one column (axis 1) that meets each of a's; default false
 ---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field accumulate? string how float sums are kept: `"f64"`, `"f32"`, `"kahan"` or `"neumaier"` (docs/numerics.md); default `"f64"`
+---@field kernel? string run the kernel of this name instead of the usual one (`gr.kernels` lists them; [docs/ladder.md](ladder.md) explains them); with rows: one launch a row
+---@field block? integer threads in a block of that kernel, 64 to 1024; default 256
+---@field timed? boolean with `kernel`: the seconds between two events of the device around the kernels come as a second result; default false
 
 ---The sum of the products of the elements of two arrays.
 ---@param a gpureduce.array the input
@@ -547,6 +559,9 @@ function array:median() end
 ---@field max? number the last edge; default the greatest finite sample
 ---@field edges? gpureduce.array|number[] 2 or more rising numbers (an array: f64), instead of `bins`
 ---@field modulo? boolean integers by their remainder: x goes into bin x % bins + 1; default false
+---@field kernel? string run the kernel of this name instead of the usual one (`gr.kernels` lists them; [docs/ladder.md](ladder.md) explains them); with rows: one launch a row
+---@field block? integer threads in a block of that kernel, 64 to 1024; default 256
+---@field timed? boolean with `kernel`: the seconds between two events of the device around the kernels come as a second result; default false
 
 ---Count the elements in bins, evenly spaced or between given edges.
 ---@param a gpureduce.array the samples
@@ -582,6 +597,9 @@ function histogram:quantile(q) end
 ---@field exclusive? boolean element k takes what came before it; the first is the identity; default false
 ---@field reverse? boolean from the end to the start; default false
 ---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---@field kernel? string run the kernel of this name instead of the usual one (`gr.kernels` lists them; [docs/ladder.md](ladder.md) explains them); with rows: one launch a row
+---@field block? integer threads in a block of that kernel, 64 to 1024; default 256
+---@field timed? boolean with `kernel`: the seconds between two events of the device around the kernels come as a second result; default false
 
 ---The running sum, product, minimum or maximum of an array.
 ---@param a gpureduce.array the input
@@ -600,6 +618,9 @@ function array:scan(op, options) end
 ---@field rows? integer how many rows; must divide the length; default 1
 ---@field eps? number added to the mean of squares; default 1e-5
 ---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---@field kernel? string run the kernel of this name instead of the usual one (`gr.kernels` lists them; [docs/ladder.md](ladder.md) explains them); with rows: one launch a row
+---@field block? integer threads in a block of that kernel, 64 to 1024; default 256
+---@field timed? boolean with `kernel`: the seconds between two events of the device around the kernels come as a second result; default false
 
 ---Divide each row by the root of the mean of its squares, and multiply by weights (Zhang and Sennrich 2019).
 ---@param x gpureduce.array the rows, one after the other
@@ -789,5 +810,10 @@ function array:release() end
 ---Seconds on a clock that only goes forward, for timing (`os.clock` adds up the time of all threads).
 ---@return number # seconds since some moment in the past
 function gr.clock() end
+
+---The ladder of an operation: the kernels that tutorials teach and the module's own, by name, simplest first.
+---@param operation string `"dot"`, `"sum"`, `"min"`, `"max"`, `"histogram"`, `"scan"` or `"rmsnorm"`
+---@return table # a list of tables: `name`, for the option `kernel`; `description`; `source`; `dtypes`, `"all"`, `"f32"` or `"i32"`; `error`, as a multiple of 2^-24 times the sum of magnitudes; `block` and `blocks`, the usual block size and those it can do (the teaching kernels); `default`, whether it is what runs without a name; `cuda_only`, whether the CPU has no algorithm of this shape and computes in blocks instead
+function gr.kernels(operation) end
 
 return gr

@@ -11,6 +11,12 @@ common.segments = { "segments", "array|integer[]?", "m + 1 positions that do not
 common.into = { "into", "array?",
   "the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)" }
 
+common.kernel = { "kernel", "string?", "run the kernel of this name instead of the usual one (`gr.kernels` lists them; "
+  .. "[docs/ladder.md](ladder.md) explains them); with rows: one launch a row" }
+common.block = { "block", "integer?", "threads in a block of that kernel, 64 to 1024", default = "256" }
+common.timed = { "timed", "boolean?", "with `kernel`: the seconds between two events of the device around the kernels come as a "
+  .. "second result", default = "false" }
+
 common.no_wait = "Neither: queues work on the device and returns."
 common.no_work = "Neither."
 common.reads_one = "Waits for its result. Copies up what is stale on the device, and a few bytes down."

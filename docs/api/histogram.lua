@@ -1,3 +1,5 @@
+local c = ...
+
 return {
   title = "Histograms",
   text = [[
@@ -28,6 +30,7 @@ Samples are compared with the edges themselves, so one that lies on an edge is n
         { "max", "number?", "the last edge", default = "the greatest finite sample" },
         { "edges", "array|number[]?", "2 or more rising numbers (an array: f64), instead of `bins`" },
         { "modulo", "boolean?", "integers by their remainder: x goes into bin x % bins + 1", default = "false" },
+        c.kernel, c.block, c.timed,
       },
       returns = { { "histogram", "counts, edges, and what lay outside" } },
       shapes = "`counts`: bins, i64. `edges`: bins + 1, f64.",

@@ -44,7 +44,7 @@ along a fixed tree, so a result has the same bits on every machine. NaN goes thr
   entries = {
     one("sum", {
       text = "The sum of the elements.",
-      options = { rows, axis, segments, into, accumulate },
+      options = { rows, axis, segments, into, accumulate, c.kernel, c.block, c.timed },
       dtypes = numbers,
       returns = { { "number|array", "the sum, an integer for integer dtypes; 0 for none. " .. each .. ": f64, or i64 for "
         .. "integers" } },
@@ -86,6 +86,7 @@ print(a:var(), a:var { ddof = 1 })]],
       output = "2.0",
     }),
     one("min", {
+      options = { rows, axis, segments, into, c.kernel, c.block, c.timed },
       text = "The least element.",
       returns = { { "number|array", "an integer for integer dtypes. " .. each .. ": of the input's dtype" } },
       errors = "An empty array.",
@@ -93,6 +94,7 @@ print(a:var(), a:var { ddof = 1 })]],
       output = "-1",
     }),
     one("max", {
+      options = { rows, axis, segments, into, c.kernel, c.block, c.timed },
       text = "The greatest element.",
       returns = { { "number|array", "an integer for integer dtypes. " .. each .. ": of the input's dtype" } },
       errors = "An empty array.",
@@ -168,7 +170,7 @@ for _, op in ipairs { "sum", "mean", "max" } do print(op, a:reduce(op)) end]],
     }),
     two("dot", {
       text = "The sum of the products of the elements of two arrays.",
-      options = { rows, axis, segments, pairs_option, into, accumulate },
+      options = { rows, axis, segments, pairs_option, into, accumulate, c.kernel, c.block, c.timed },
       dtypes = numbers,
       returns = { { "number|array", "an integer for integer dtypes; 0 for none. " .. each .. ": f64, or i64" } },
       example = [[

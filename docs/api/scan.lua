@@ -12,7 +12,7 @@ return {
       options = {
         { "exclusive", "boolean?", "element k takes what came before it; the first is the identity", default = "false" },
         { "reverse", "boolean?", "from the end to the start", default = "false" },
-        c.into,
+        c.into, c.kernel, c.block, c.timed,
       },
       returns = { { "array", "as long as the input" } },
       dtypes = "All. Sums and products: i64 of integers (they wrap), f32 of f16, bf16 and f32 (rounded from f64), f64 of "
