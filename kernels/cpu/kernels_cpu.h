@@ -5,6 +5,7 @@
 #ifndef GR_KERNELS_CPU_H
 #define GR_KERNELS_CPU_H
 
+#include "kernels/exact.h"
 #include "kernels/numerics.h"
 
 /*
@@ -31,5 +32,8 @@ void gr_cpu_rmsnorm(const gr_rmsnorm_job *, gr_parallel);
 void gr_cpu_fill(const gr_fill_job *, gr_parallel);
 void gr_cpu_copy(const gr_copy_job *, gr_parallel);
 void gr_cpu_random(const gr_random_job *, gr_parallel);
+
+/* Into sums[0 .. count - 1]; room: `rooms` accumulators for the pieces of long vectors (0: none). */
+void gr_cpu_exact(const gr_exact_job *, gr_exact *sums, gr_exact *room, int rooms, gr_parallel);
 
 #endif

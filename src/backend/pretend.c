@@ -102,6 +102,12 @@ static gr_status pretend_reduce(gr_queue *q, const gr_reduce_job *job, uint64_t 
   return gr_cpu_do_reduce(q, job, result);
 }
 
+static gr_status pretend_exact(gr_queue *q, const gr_exact_job *job, gr_exact *sums) {
+  if (usable(q) != GR_OK) return GR_DEVICE;
+  q->stats.syncs++;
+  return gr_cpu_do_exact(q, job, sums);
+}
+
 static gr_backend pretend = {
   .name = "pretend",
   .description = "the CPU's kernels behind a memory of their own",
@@ -116,6 +122,7 @@ static gr_backend pretend = {
   .zero = gr_cpu_zero,
   .wait = pretend_wait,
   .reduce = pretend_reduce,
+  .exact = pretend_exact,
   GR_CPU_OPERATIONS,
 };
 

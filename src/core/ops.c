@@ -33,8 +33,7 @@ int64_t gr_shape_length(gr_shape s, int64_t n) {
 
 /* ---- reductions ---- */
 
-/* Cut a vector of all elements into rows or columns. */
-static void cut(gr_vec *v, gr_shape s, int64_t n) {
+void gr_shape_cut(gr_vec *v, gr_shape s, int64_t n) {
   int64_t columns = s.rows ? n / s.rows : n, along = v->stride;
   if (s.rows == 0) return;
   v->stride = s.axis == 1 ? along * columns : along;
@@ -49,8 +48,8 @@ static gr_status reduce_job(gr_op op, const gr_array *a, const gr_array *b, doub
   gr_status status = gr_array_read(a, side, &job->a);
   if (status == GR_OK && b) status = gr_array_read(b, side, &job->b);
   if (status != GR_OK) return status;
-  cut(&job->a, s, a->n);
-  if (b && (s.pairs || s.rows == 0)) cut(&job->b, s, b->n);
+  gr_shape_cut(&job->a, s, a->n);
+  if (b && (s.pairs || s.rows == 0)) gr_shape_cut(&job->b, s, b->n);
   return GR_OK;
 }
 
@@ -214,8 +213,8 @@ gr_status gr_rmsnorm(gr_context *c, const gr_array *x, const gr_array *w, gr_arr
   gr_status status = w ? gr_array_read(w, gr_kernel_side(w->storage), &job.w) : GR_OK;
   if (status == GR_OK) status = map_job(x, out, &job.x, &job.out);
   if (status != GR_OK || x->n == 0) return status;
-  cut(&job.x, s, x->n);
-  cut(&job.out, s, x->n);
+  gr_shape_cut(&job.x, s, x->n);
+  gr_shape_cut(&job.out, s, x->n);
   status = q->backend->rmsnorm(q, &job);
   return gr_fail_from(c, q, status, "rmsnorm", 0);
 }
@@ -226,8 +225,8 @@ gr_status gr_softmax(gr_context *c, const gr_array *x, gr_array *out, int64_t ro
   gr_shape s = {.rows = rows, .axis = 2};
   gr_status status = map_job(x, out, &job.x, &job.out);
   if (status != GR_OK || x->n == 0) return status;
-  cut(&job.x, s, x->n);
-  cut(&job.out, s, x->n);
+  gr_shape_cut(&job.x, s, x->n);
+  gr_shape_cut(&job.out, s, x->n);
   status = q->backend->softmax(q, &job);
   return gr_fail_from(c, q, status, "softmax", 0);
 }

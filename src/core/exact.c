@@ -1,0 +1,247 @@
+#include "src/core/exact.h"
+
+#include <stdlib.h>
+#include "src/core/threads.h"
+
+#define BATCH 512 /* vectors whose sums are held at once */
+#define SHARE 16  /* vectors that a thread finishes at a time */
+
+/* ---- which sums an operation is made of ---- */
+
+enum { SUM_X = 1, SUM_XX = 2, SUM_XY = 4, SUM_YY = 8, SUMS = 4 };
+
+static int sums_of(gr_op op) {
+  switch (op) {
+    case GR_OP_sum: case GR_OP_mean: case GR_OP_norm1: return SUM_X;
+    case GR_OP_norm2: return SUM_XX;
+    case GR_OP_var: case GR_OP_std: return SUM_X | SUM_XX;
+    case GR_OP_dot: return SUM_XY;
+    case GR_OP_mse: case GR_OP_cosine: return SUM_XX | SUM_XY | SUM_YY;
+    default: return 0;
+  }
+}
+
+int gr_exact_has(gr_op op, gr_dtype t) {
+  return sums_of(op) && (gr_is_float(t) || (op != GR_OP_sum && op != GR_OP_dot));
+}
+
+/* ---- sums ---- */
+
+/* A call: its vectors on the side where the sums are made. */
+typedef struct call {
+  gr_context *context;
+  gr_queue *queue;
+  const gr_backend *backend; /* of the sums: the array's own, or the CPU's */
+  gr_op op;
+  gr_shape shape;
+  const gr_array *a, *b;
+  int64_t n, ddof;
+  gr_vec va, vb;
+} call;
+
+static gr_status begin(call *q, gr_context *c, gr_op op, gr_shape s, const gr_array *a, const gr_array *b, int64_t ddof) {
+  gr_queue *queue = a->storage->queue;
+  *q = (call){.context = c, .queue = queue, .op = op, .shape = s, .a = a, .b = b, .ddof = ddof};
+  q->backend = queue->backend->exact ? queue->backend : gr_cpu_backend();
+  q->n = gr_shape_length(s, a->n);
+  gr_side side = queue->backend->exact ? gr_kernel_side(a->storage) : GR_HOST;
+  gr_status status = gr_array_read(a, side, &q->va);
+  if (status == GR_OK && b) status = gr_array_read(b, side, &q->vb);
+  if (status != GR_OK) return status;
+  gr_shape_cut(&q->va, s, a->n);
+  if (b && (s.pairs || s.rows == 0)) gr_shape_cut(&q->vb, s, b->n);
+  return GR_OK;
+}
+
+static gr_vec from_vector(gr_vec v, int64_t first) {
+  v.data = (const char *)v.data + first * v.step;
+  return v;
+}
+
+static gr_status sum(const call *q, gr_exact_kind kind, const gr_vec *x, const gr_vec *y, int64_t first, int64_t count,
+                     gr_exact *sums) {
+  gr_exact_job job = {.kind = kind, .dtype = q->a->dtype, .n = q->n, .count = count, .a = from_vector(*x, first)};
+  if (y) job.b = from_vector(*y, first);
+  gr_status status = q->backend->exact(q->queue, &job, sums);
+  for (int64_t v = 0; v < count && q->n; v++) sums[v].flags |= GR_EXACT_SOME;
+  return gr_fail_from(q->context, q->queue, status, gr_ops[q->op].name, 0);
+}
+
+/* The sums `which` of `count` vectors from `first` on, `count` of each kind side by side. */
+static gr_status sum_all(const call *q, int which, int64_t first, int64_t count, gr_exact *at) {
+  gr_status status = GR_OK;
+  gr_exact_kind kind = q->op == GR_OP_norm1 ? GR_EXACT_SUMABS : GR_EXACT_SUM;
+  for (int k = 0; k < SUMS && status == GR_OK; k++) {
+    if (!(which >> k & 1)) continue;
+    switch (1 << k) {
+      case SUM_X: status = sum(q, kind, &q->va, NULL, first, count, at); break;
+      case SUM_XX: status = sum(q, GR_EXACT_DOT, &q->va, &q->va, first, count, at); break;
+      case SUM_XY: status = sum(q, GR_EXACT_DOT, &q->va, &q->vb, first, count, at); break;
+      default: status = sum(q, GR_EXACT_DOT, &q->vb, &q->vb, first, count, at);
+    }
+    at += count;
+  }
+  return status;
+}
+
+/* The sums of one vector in what sum_all filled. */
+static gr_exact_sums pick(int which, gr_exact *at, int64_t count, int64_t v) {
+  gr_exact_sums s = {0};
+  gr_exact **field[SUMS] = {&s.x, &s.xx, &s.xy, &s.yy};
+  for (int k = 0; k < SUMS; k++) {
+    if (!(which >> k & 1)) continue;
+    *field[k] = at + v;
+    at += count;
+  }
+  return s;
+}
+
+/* ---- zeros ---- */
+
+/* The sum whose zero may have a sign. */
+static gr_exact *signed_sum(const gr_exact_sums *s) { return s->xy ? s->xy : s->x; }
+
+/*
+** The sign of an exact zero: -0 if every addend is -0. Sums along the tree have that sign too, since x + y is -0 in
+** one case alone; a product that underflows to -0 there comes with another of the other sign.
+*/
+static gr_op tree_op(const gr_exact_sums *s) { return s->xy ? GR_OP_dot : GR_OP_sum; }
+
+static int sign_matters(const call *q, gr_exact *s) {
+  if (!s || q->n == 0 || s->flags & GR_EXACT_SPECIAL) return 0;
+  if (!gr_is_float(q->a->dtype) || q->op == GR_OP_norm1 || !gr_exact_is_zero(s)) s->flags |= GR_EXACT_NONZERO;
+  return !(s->flags & GR_EXACT_NONZERO);
+}
+
+static gr_status settle_zero(const call *q, gr_exact_sums s) {
+  gr_value r;
+  if (!sign_matters(q, signed_sum(&s))) return GR_OK;
+  gr_status status = gr_reduce_all(q->context, tree_op(&s), q->a, s.xy ? q->b : NULL, 0, &r);
+  if (status == GR_OK && !signbit(r.v[0].f)) signed_sum(&s)->flags |= GR_EXACT_NONZERO;
+  return status;
+}
+
+/* The same for a batch of vectors; signs holds the tree's results once they are needed. */
+static gr_status settle_zeros(const call *q, int which, gr_exact *at, int64_t first, int64_t count, gr_array *signs) {
+  for (int64_t v = 0; v < count; v++) {
+    gr_exact_sums s = pick(which, at, count, v);
+    gr_vec r;
+    gr_status status = GR_OK;
+    if (!sign_matters(q, signed_sum(&s))) continue;
+    if (!signs->storage) {
+      status = gr_array_make(q->context, signs, GR_F64, gr_shape_results(q->shape, q->a->n));
+      if (status == GR_OK)
+        status = gr_reduce_each(q->context, tree_op(&s), q->shape, q->a, s.xy ? q->b : NULL, 0, signs, NULL);
+    }
+    if (status == GR_OK) status = gr_array_read(signs, GR_HOST, &r);
+    if (status != GR_OK) return status;
+    if (!signbit(((const double *)r.data)[first + v])) signed_sum(&s)->flags |= GR_EXACT_NONZERO;
+  }
+  return GR_OK;
+}
+
+/*
+** Squared differences of infinities and NaN do not follow from the three sums; along the tree they are NaN or
+** infinite by themselves, as no addend is negative.
+*/
+static int mse_needs_tree(const call *q, const gr_exact_sums *s) {
+  return q->op == GR_OP_mse && (s->xx->flags | s->yy->flags) & GR_EXACT_SPECIAL;
+}
+
+/* ---- results ---- */
+
+gr_status gr_exact_all(gr_context *c, gr_op op, const gr_array *a, const gr_array *b, int64_t ddof, int single,
+                       double *result) {
+  call q;
+  gr_value r;
+  int which = sums_of(op);
+  gr_exact *at = malloc(SUMS * sizeof *at);
+  gr_status status = at ? begin(&q, c, op, (gr_shape){0, 2, 0}, a, b, ddof) : gr_fail(c, GR_NO_MEMORY, "out of memory");
+  if (status == GR_OK) status = sum_all(&q, which, 0, 1, at);
+  if (status == GR_OK) {
+    gr_exact_sums s = pick(which, at, 1, 0);
+    if (mse_needs_tree(&q, &s)) {
+      status = gr_reduce_all(c, op, a, b, 0, &r);
+      *result = r.v[0].f;
+    } else {
+      status = settle_zero(&q, s);
+      if (status == GR_OK) *result = gr_exact_result(op, &s, q.n, ddof, single);
+    }
+  }
+  free(at);
+  return status;
+}
+
+/* A batch of vectors to finish. */
+typedef struct batch {
+  const call *q;
+  int which, single;
+  gr_exact *at;
+  int64_t first, count;
+  gr_vec out;
+} batch;
+
+static void finish_share(void *arg, int64_t k) {
+  const batch *t = arg;
+  int64_t end = (k + 1) * SHARE < t->count ? (k + 1) * SHARE : t->count;
+  for (int64_t v = k * SHARE; v < end; v++) {
+    gr_exact_sums s = pick(t->which, t->at, t->count, v);
+    char *p = (char *)(uintptr_t)t->out.data + (t->first + v) * t->out.stride;
+    if (mse_needs_tree(t->q, &s)) continue; /* left to the caller */
+    gr_element_put_f(t->single ? GR_F32 : GR_F64, p, gr_exact_result(t->q->op, &s, t->q->n, t->q->ddof, t->single));
+  }
+}
+
+/* Rows whose squared differences are infinite or NaN. */
+static gr_status finish_by_tree(const batch *t, gr_array *tree) {
+  const call *q = t->q;
+  for (int64_t v = 0; v < t->count && q->op == GR_OP_mse; v++) {
+    gr_exact_sums s = pick(t->which, t->at, t->count, v);
+    gr_vec r;
+    gr_status status = GR_OK;
+    if (!mse_needs_tree(q, &s)) continue;
+    if (!tree->storage) {
+      status = gr_array_make(q->context, tree, GR_F64, gr_shape_results(q->shape, q->a->n));
+      if (status == GR_OK) status = gr_reduce_each(q->context, q->op, q->shape, q->a, q->b, 0, tree, NULL);
+    }
+    if (status == GR_OK) status = gr_array_read(tree, GR_HOST, &r);
+    if (status != GR_OK) return status;
+    gr_element_put_f(t->single ? GR_F32 : GR_F64, (char *)(uintptr_t)t->out.data + (t->first + v) * t->out.stride,
+                     ((const double *)r.data)[t->first + v]);
+  }
+  return GR_OK;
+}
+
+gr_status gr_exact_each(gr_context *c, gr_op op, gr_shape shape, const gr_array *a, const gr_array *b, int64_t ddof,
+                        gr_array *out) {
+  call q;
+  gr_array tree = {0};
+  int64_t results = gr_shape_results(shape, a->n), most = results < BATCH ? results : BATCH;
+  batch t = {.q = &q, .which = sums_of(op), .single = out->dtype == GR_F32};
+  if (results == 0) return GR_OK;
+  t.at = malloc((size_t)most * SUMS * sizeof *t.at);
+  gr_status status = t.at ? begin(&q, c, op, shape, a, b, ddof) : gr_fail(c, GR_NO_MEMORY, "out of memory");
+  for (; status == GR_OK && t.first < results; t.first += t.count) {
+    t.count = results - t.first < most ? results - t.first : most;
+    status = sum_all(&q, t.which, t.first, t.count, t.at);
+    if (status == GR_OK && op != GR_OP_mse) status = settle_zeros(&q, t.which, t.at, t.first, t.count, &tree);
+    if (status == GR_OK) status = gr_array_write(out, GR_HOST, 1, &t.out);
+    if (status == GR_OK) gr_threads_run((t.count + SHARE - 1) / SHARE, finish_share, &t);
+    if (status == GR_OK) status = finish_by_tree(&t, &tree);
+  }
+  free(t.at);
+  gr_array_release(&tree);
+  return status;
+}
+
+gr_status gr_exact_add(gr_context *c, gr_exact *into, const gr_array *a, const gr_array *b) {
+  call q;
+  gr_op op = b ? GR_OP_dot : GR_OP_sum;
+  gr_exact *s = malloc(sizeof *s);
+  gr_status status = s ? begin(&q, c, op, (gr_shape){0, 2, 0}, a, b, 0) : gr_fail(c, GR_NO_MEMORY, "out of memory");
+  if (status == GR_OK) status = sum_all(&q, sums_of(op), 0, 1, s);
+  if (status == GR_OK) status = settle_zero(&q, pick(sums_of(op), s, 1, 0));
+  if (status == GR_OK) gr_exact_merge(into, s);
+  free(s);
+  return status;
+}

@@ -1,0 +1,25 @@
+/*
+** Correctly rounded reductions of arrays, and exact accumulators (docs/exact.md). Callers have checked shapes and
+** dtypes; on failure context->error has the words.
+*/
+#ifndef GR_CORE_EXACT_H
+#define GR_CORE_EXACT_H
+
+#include "src/core/exact_round.h"
+#include "src/core/ops.h"
+
+/* Whether op has an exact form for the dtype: sums and dots of integers are exact as they are, in 64 bits. */
+int gr_exact_has(gr_op op, gr_dtype dtype);
+
+/* op of the whole array; ddof is whole. single: rounded to f32. */
+gr_status gr_exact_all(gr_context *, gr_op, const gr_array *a, const gr_array *b, int64_t ddof, int single,
+                       double *result);
+
+/* op of each row or column into out, an array of f64 or f32 that is rounded to directly. */
+gr_status gr_exact_each(gr_context *, gr_op, gr_shape, const gr_array *a, const gr_array *b, int64_t ddof,
+                        gr_array *out);
+
+/* Add all elements of a, or with b the products of the two, to an accumulator. */
+gr_status gr_exact_add(gr_context *, gr_exact *, const gr_array *a, const gr_array *b);
+
+#endif

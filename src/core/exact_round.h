@@ -1,0 +1,36 @@
+/*
+** From exact sums to correctly rounded results: the one place where anything is rounded. Integers alone; to the
+** nearest number, ties to even, subnormals kept, infinity only where the result itself rounds to it.
+*/
+#ifndef GR_EXACT_ROUND_H
+#define GR_EXACT_ROUND_H
+
+#include "kernels/exact.h"
+
+/* What a result is made of: the sums that an operation needs. */
+typedef struct gr_exact_sums {
+  gr_exact *x;  /* sum, mean, norm1 (of magnitudes), var, std */
+  gr_exact *xx; /* norm2, var, std, mse, cosine */
+  gr_exact *xy; /* dot, mse, cosine */
+  gr_exact *yy; /* mse, cosine */
+} gr_exact_sums;
+
+/*
+** The result of op (sum, dot, mean, norm1, norm2, var, std, mse or cosine) over n elements; ddof of var and std
+** is whole and below n. single: rounded to f32 instead of f64. The sums are carried. For mse the caller has
+** dealt with infinities and NaN (flags of xx and yy).
+*/
+double gr_exact_result(gr_op op, const gr_exact_sums *, int64_t n, int64_t ddof, int single);
+
+/* The value of an accumulator alone. */
+double gr_exact_value(gr_exact *, int single);
+
+/*
+** 568 bytes that do not depend on the machine: "GRX", a version (1), flags, and the sum in two's complement. Equal sums have
+** equal bytes. gr_exact_unpack returns why the bytes are none, or NULL.
+*/
+#define GR_EXACT_BYTES 568
+void gr_exact_pack(gr_exact *, unsigned char bytes[GR_EXACT_BYTES]);
+const char *gr_exact_unpack(gr_exact *, const unsigned char *bytes, size_t length);
+
+#endif
