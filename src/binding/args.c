@@ -120,12 +120,10 @@ void gr_l_check_dtype(lua_State *L, const gr_array *a, const gr_array *b, int ar
     gr_l_argerror(L, arg, "dtype %s expected, got %s", gr_dtypes[a->dtype].name, gr_dtypes[b->dtype].name);
 }
 
-gr_array *gr_l_check_pair(lua_State *L, const gr_array *a, int arg) {
-  gr_array *b = gr_l_check_array(L, arg);
+void gr_l_check_pair(lua_State *L, const gr_array *a, const gr_array *b, int arg) {
   gr_l_check_dtype(L, a, b, arg);
   if (b->n != a->n) gr_l_argerror(L, arg, "length %lld expected, got %lld", (long long)a->n, (long long)b->n);
   gr_l_check_device(L, a, b, arg);
-  return b;
 }
 
 /* ---- numbers and names ---- */

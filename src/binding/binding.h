@@ -48,8 +48,8 @@ const char *gr_l_hint(const char *given, const char *const *names, char text[64]
 
 gr_array *gr_l_test_array(lua_State *L, int i); /* NULL if it is none */
 gr_array *gr_l_check_array(lua_State *L, int arg);
-/* arg is an array of the same dtype, length and device as a, the first argument. */
-gr_array *gr_l_check_pair(lua_State *L, const gr_array *a, int arg);
+/* b, at arg, has the dtype, the length and the device of a, the first argument. */
+void gr_l_check_pair(lua_State *L, const gr_array *a, const gr_array *b, int arg);
 void gr_l_check_dtype(lua_State *L, const gr_array *a, const gr_array *b, int arg);
 void gr_l_check_device(lua_State *L, const gr_array *a, const gr_array *b, int arg);
 

@@ -208,7 +208,7 @@ static int l_norm(lua_State *L) {
 /* With rows and no pairs, b is one row (axis 2) or one column (axis 1) that meets each of a's. */
 static void check_second(lua_State *L, call *q) {
   if (q->shape.rows == 0 || q->shape.pairs) {
-    gr_l_check_pair(L, q->a, 2);
+    gr_l_check_pair(L, q->a, q->b, 2);
     return;
   }
   int64_t n = gr_shape_length(q->shape, q->a->n);
