@@ -80,7 +80,7 @@ static void reduce(work *w, gr_op op, gr_dtype t, int size, gr_parallel parallel
 static void histogram(work *w, gr_dtype t, int size, int bins, int modulo, gr_parallel parallel) {
   gr_histogram_job job = {0};
   int k;
-  if (w->edges[bins] != 1) {
+  if (w->edges[bins] != 1 || w->edges[1] != 1.0 / bins) {
     for (k = 0; k <= bins; k++) w->edges[k] = (double)k / bins;
   }
   job.dtype = t;
@@ -95,7 +95,7 @@ static void histogram(work *w, gr_dtype t, int size, int bins, int modulo, gr_pa
   job.modulo = modulo;
   job.counts = w->counts;
   job.tails = w->tails;
-  gr_cpu_histogram(&job, parallel);
+  gr_cpu_histogram(&job, parallel, NULL, 0);
 }
 static void scan(work *w, gr_dtype t, gr_dtype to, int size, int out_size, gr_parallel parallel) {
   gr_scan_job job = {0};

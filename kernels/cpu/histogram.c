@@ -5,7 +5,7 @@
 #include "kernels/cpu/table.h"
 
 #define CHUNK GR_BINS_CHUNK /* samples between finding bins and counting them */
-#define SLOTS 16384         /* counters on the stack */
+#define SLOTS (4 * (4096 + 3)) /* counters on the stack */
 #define PIECE_ELEMENTS (128 * 1024)
 #define MAX_PIECES 4096
 
@@ -13,32 +13,44 @@ typedef struct state {
   const gr_histogram_job *job;
   gr_bins_job bins;
   gr_bins find;
-  int size;
+  int size, alone; /* alone: one piece, whose counts go straight to the result */
   int64_t piece;
 } state;
 
-/* Counts of all pieces meet here; integers, so the order does not matter. */
-static void add(int64_t *counter, int64_t count) {
-  if (count) __atomic_fetch_add(counter, count, __ATOMIC_RELAXED);
-}
+static int64_t slots_of(const gr_histogram_job *job) { return job->bins + 3; }
 
-static int64_t *counter_of(const gr_histogram_job *job, int64_t slot) {
-  return slot < job->bins ? &job->counts[slot] : &job->tails[slot - job->bins];
+/* Counts of all pieces meet in the result; integers, so the order does not matter. */
+static void add_all(int64_t *to, const uint32_t *counts, int64_t n, int alone) {
+  int64_t k;
+  if (alone) {
+    for (k = 0; k < n; k++) to[k] += counts[k];
+    return;
+  }
+  for (k = 0; k < n; k++)
+    if (counts[k]) __atomic_fetch_add(&to[k], (int64_t)counts[k], __ATOMIC_RELAXED);
 }
 
 static const char *sample(const state *s, int64_t k) { return (const char *)s->job->a.data + k * s->job->a.stride; }
 
-/* Few bins: four tables, so that runs of equal samples do not wait for one counter. */
+/* The slots of m samples: in room, or where the samples themselves lie, when they are the slots. */
+static const int32_t *slots_at(const state *s, int64_t from, int m, int32_t *room) {
+  const char *x = sample(s, from);
+  if (s->job->modulo == 2 && s->size == 4 && s->job->a.stride == 4) return (const int32_t *)(const void *)x;
+  s->find(&s->bins, x, s->job->a.stride, m, room);
+  return room;
+}
+
+/* Few slots: four tables, so that runs of equal samples do not wait for one counter. */
 static void count_few(const state *s, int64_t from, int64_t n) {
   uint32_t table[SLOTS];
-  int32_t index[CHUNK];
-  const int32_t slots = (int32_t)s->job->bins + 3, tables = slots <= SLOTS / 4 ? 4 : 1, apart = tables == 4 ? slots : 0;
+  int32_t room[CHUNK];
+  const int32_t slots = (int32_t)slots_of(s->job), apart = 4 * slots <= SLOTS ? slots : 0;
   int64_t left, i;
-  memset(table, 0, (size_t)slots * tables * sizeof(*table));
+  memset(table, 0, (size_t)(apart ? 4 * slots : slots) * sizeof(*table));
   for (left = n; left > 0; left -= CHUNK, from += CHUNK) {
     const int m = left < CHUNK ? (int)left : CHUNK;
+    const int32_t *index = slots_at(s, from, m, room);
     int k;
-    s->find(&s->bins, sample(s, from), s->job->a.stride, m, index);
     for (k = 0; k + 4 <= m; k += 4) {
       table[index[k]]++;
       table[index[k + 1] + apart]++;
@@ -47,22 +59,23 @@ static void count_few(const state *s, int64_t from, int64_t n) {
     }
     for (; k < m; k++) table[index[k]]++;
   }
-  for (i = 0; i < slots; i++) {
-    int64_t count = table[i];
-    if (apart) count += (int64_t)table[i + apart] + table[i + 2 * apart] + table[i + 3 * apart];
-    add(counter_of(s->job, i), count);
+  if (apart) {
+    for (i = 0; i < slots; i++) table[i] += table[i + apart] + table[i + 2 * apart] + table[i + 3 * apart];
   }
+  add_all(s->job->counts, table, s->job->bins, s->alone);
+  add_all(s->job->tails, table + s->job->bins, 3, s->alone);
 }
 
-/* Many bins: straight into the result. One thread at a time. */
-static void count_many(const state *s, int64_t from, int64_t n) {
-  int32_t index[CHUNK];
+/* Many slots, or few samples: straight into counters that nobody else writes. */
+static void count_into(const state *s, int64_t from, int64_t n, int64_t *counts, int64_t *tails) {
+  const int64_t bins = s->job->bins;
+  int32_t room[CHUNK];
   int64_t left;
   for (left = n; left > 0; left -= CHUNK, from += CHUNK) {
     const int m = left < CHUNK ? (int)left : CHUNK;
+    const int32_t *index = slots_at(s, from, m, room);
     int k;
-    s->find(&s->bins, sample(s, from), s->job->a.stride, m, index);
-    for (k = 0; k < m; k++) ++*counter_of(s->job, index[k]);
+    for (k = 0; k < m; k++) ++*(index[k] < bins ? &counts[index[k]] : &tails[index[k] - bins]);
   }
 }
 
@@ -98,50 +111,133 @@ static void count_bytes(const state *s, int64_t from, int64_t n) {
   for (k = 0; k < 256; k++) value[k] = (uint8_t)k;
   s->find(&s->bins, (const char *)value, 1, 256, index);
   for (k = 0; k < 256; k++) {
-    const int64_t count = (int64_t)table[0][k] + table[1][k] + table[2][k] + table[3][k];
-    add(counter_of(s->job, index[k]), count);
+    const uint32_t count = table[0][k] + table[1][k] + table[2][k] + table[3][k];
+    const int64_t bins = s->job->bins;
+    add_all(index[k] < bins ? &s->job->counts[index[k]] : &s->job->tails[index[k] - bins], &count, 1, s->alone);
   }
 }
 
 static void do_piece(void *arg, int64_t k) {
   const state *s = (const state *)arg;
   const int64_t from = k * s->piece, left = s->job->n - from, n = left < s->piece ? left : s->piece;
-  if (s->size == 1 && n > 512) count_bytes(s, from, n);
-  else if (s->job->bins + 3 <= SLOTS) count_few(s, from, n);
-  else count_many(s, from, n);
+  if (s->size == 1) count_bytes(s, from, n);
+  else count_few(s, from, n);
 }
 
-/* How far the guess of an edge can be from the edge's number. */
+/* ---- many slots and several threads: tables of 64-bit counters that the backend lends ---- */
+
+typedef struct shares {
+  const state *s;
+  int64_t *table; /* [share][slot]; the first share counts straight into the result */
+  int64_t count, piece;
+} shares;
+
+static void do_share(void *arg, int64_t k) {
+  const shares *h = (const shares *)arg;
+  const gr_histogram_job *job = h->s->job;
+  const int64_t from = k * h->piece, left = job->n - from, slots = slots_of(job);
+  int64_t *table = h->table + (k - 1) * slots;
+  if (k > 0) memset(table, 0, (size_t)slots * sizeof(*table));
+  count_into(h->s, from, left < h->piece ? left : h->piece, k > 0 ? table : job->counts, k > 0 ? table + job->bins : job->tails);
+}
+
+#define MERGE 4096 /* slots */
+static void do_merge(void *arg, int64_t k) {
+  const shares *h = (const shares *)arg;
+  const gr_histogram_job *job = h->s->job;
+  const int64_t slots = slots_of(job), end = (k + 1) * MERGE < slots ? (k + 1) * MERGE : slots;
+  int64_t i, share;
+  for (share = 1; share < h->count; share++) {
+    const int64_t *table = h->table + (share - 1) * slots;
+    for (i = k * MERGE; i < end; i++) *(i < job->bins ? &job->counts[i] : &job->tails[i - job->bins]) += table[i];
+  }
+}
+
+int64_t gr_cpu_histogram_room(const gr_histogram_job *job, int threads) {
+  const int64_t slots = slots_of(job), shares = job->n / (4 * slots); /* a table must be worth clearing and adding up */
+  const int64_t count = shares < threads ? shares : threads;
+  return 4 * slots <= SLOTS || gr_size_of(job->dtype) == 1 || count < 2 ? 0 : (count - 1) * slots * 8;
+}
+
+static void in_shares(const state *s, int64_t *room, int64_t bytes, gr_parallel parallel) {
+  const int64_t slots = slots_of(s->job);
+  shares h;
+  h.s = s;
+  h.table = room;
+  h.count = bytes / (slots * 8) + 1;
+  h.piece = (s->job->n - 1) / h.count + 1;
+  h.count = (s->job->n - 1) / h.piece + 1;
+  parallel(h.count, do_share, &h);
+  parallel((slots - 1) / MERGE + 1, do_merge, &h);
+}
+
+/* ---- the whole ---- */
+
+/*
+** Where bins lie in terms of h (bins.inc), and how far from there an edge's h can be. Edge k is rounded twice and h three
+** times, each by at most 2^-53 of the range or of the largest edge; the factors are generous. Whole numbers among whole
+** edges: taken half a step aside, no sample is nearer than that to an edge.
+*/
 static void judge_guess(gr_bins_job *b) {
   const gr_histogram_job *job = b->job;
-  int64_t k;
-  b->guess_low = b->guess_high = b->shift = 0;
-  if (!job->guess || job->modulo || job->dtype == GR_I64) return;
-  for (k = 0; k <= job->bins; k++) {
-    const double off = (job->edges[k] - job->first) * job->per_bin - (double)k;
-    b->guess_low = off < b->guess_low ? off : b->guess_low;
-    b->guess_high = off > b->guess_high ? off : b->guess_high;
-  }
-  /* Integers among integer edges: half a step up, no sample is on an edge. */
-  if (job->whole && !gr_is_float(job->dtype)) b->shift = 0.5;
+  const double last = job->edges[job->bins], largest = fmax(fabs(job->first), fabs(last)), bins = (double)job->bins;
+  const int whole = job->whole && !gr_is_float(job->dtype);
+  double off = 0x1p-53 * (16 * bins + 16 * largest * job->per_bin);
+  if (whole) off = fmax(0, off - 0.5 * job->per_bin);
+  b->origin = job->first + 0.5 / job->per_bin - (whole ? 0.5 : 0);
+  b->half = 0.5 - off - 0x1p-50;
 }
 
-void gr_cpu_histogram(const gr_histogram_job *job, gr_parallel parallel) {
+/*
+** The same in f32, measured: the sample just below an edge and the one just above it lie around the edge as rounded to
+** f32. Eight at a time, which compilers vectorise.
+*/
+static void judge_guess32(gr_bins_job *b) {
+  const gr_histogram_job *job = b->job;
+  const int32_t edges = (int32_t)job->bins + 1;
+  float worst[8] = {0};
+  int32_t k;
+  int j;
+  b->origin32 = (float)b->origin;
+  b->per_bin32 = (float)job->per_bin;
+  for (k = 0; k < edges; k += 8) {
+    const int32_t from = k + 8 <= edges ? k : edges - 8;
+    for (j = 0; j < 8; j++) {
+      const float off = fabsf(((float)job->edges[from + j] - b->origin32) * b->per_bin32 - ((float)(from + j) - 0.5f));
+      worst[j] = off <= worst[j] ? worst[j] : off;
+    }
+  }
+  for (j = 1; j < 8; j++) worst[0] = worst[j] <= worst[0] ? worst[0] : worst[j];
+  if (worst[0] < 0.01f) b->half32 = 0.5f - worst[0] - 0x1p-20f;
+}
+
+void gr_cpu_histogram(const gr_histogram_job *job, gr_parallel parallel, void *room, int64_t bytes) {
+  const int64_t slots = slots_of(job);
   state s;
   int64_t count, k;
-  s.job = job;
-  s.bins.job = job;
+  s.job = s.bins.job = job;
   s.find = gr_cpu_table_in_use()->bins;
   s.size = gr_size_of(job->dtype);
   memset(job->counts, 0, (size_t)job->bins * sizeof(*job->counts));
   memset(job->tails, 0, 3 * sizeof(*job->tails));
   if (job->n == 0) return;
-  judge_guess(&s.bins);
+  s.bins.half32 = 0;
+  if (job->guess && !job->modulo) {
+    judge_guess(&s.bins);
+    if (job->dtype == GR_F32 && job->bins >= 8 && job->bins <= 8192 && job->n >= 4 * job->bins) judge_guess32(&s.bins);
+  }
   /* A piece must be worth clearing and adding up its tables. */
   s.piece = PIECE_ELEMENTS;
-  while (s.piece < 16 * job->bins || (job->n - 1) / s.piece >= MAX_PIECES) s.piece *= 2;
+  while (s.piece < 128 * job->bins || (job->n - 1) / s.piece >= MAX_PIECES) s.piece *= 2;
   count = (job->n - 1) / s.piece + 1;
-  if (parallel && count > 1 && (s.size == 1 || job->bins + 3 <= SLOTS)) parallel(count, do_piece, &s);
-  else
+  s.alone = !parallel || count == 1;
+  if (bytes > 0 && parallel) {
+    in_shares(&s, (int64_t *)room, bytes, parallel);
+  } else if (s.size == 1 ? job->n <= 512 : slots > SLOTS || job->n < 2 * slots) {
+    count_into(&s, 0, job->n, job->counts, job->tails);
+  } else if (s.alone) {
     for (k = 0; k < count; k++) do_piece(&s, k);
+  } else {
+    parallel(count, do_piece, &s);
+  }
 }

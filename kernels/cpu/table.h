@@ -25,13 +25,14 @@ typedef gr_acc (*gr_scan_write)(const gr_scan_job *job, int64_t from, int64_t n,
 typedef void (*gr_norm_row)(const gr_rmsnorm_job *job, int64_t row, double r);
 
 /*
-** A histogram's job and what its edges say about guesses (bins.inc). The function gives the bins of m samples
-** (at most GR_BINS_CHUNK): 0 .. bins - 1, then below, above, NaN.
+** A histogram's job and what its edges say about guesses (bins.inc): where h is 0, and how near to a whole number it
+** must be; for samples of f32 in f32, if that is precise enough (else half32 is 0). The function gives the bins of m samples (at most GR_BINS_CHUNK): 0 .. bins - 1, then below, above, NaN.
 */
 #define GR_BINS_CHUNK 512
 typedef struct gr_bins_job {
   const gr_histogram_job *job;
-  double guess_low, guess_high, shift;
+  double origin, half;
+  float origin32, per_bin32, half32;
 } gr_bins_job;
 typedef void (*gr_bins)(const gr_bins_job *b, const char *x, int64_t stride, int m, int32_t *index);
 

@@ -10,6 +10,7 @@
 #include "kernels/cpu/kernels_cpu.h"
 #include "kernels/cpu/ladder.h"
 #include "kernels/cpu/rounding.h"
+#include "src/core/pool.h"
 #include "src/core/threads.h"
 
 /* ---- memory ---- */
@@ -110,7 +111,6 @@ gr_status gr_cpu_do_reduce(gr_queue *q, const gr_reduce_job *job, uint64_t *resu
     gr_rounding_leave(before);                                                 \
     return GR_OK;                                                              \
   }
-OPERATION(histogram)
 OPERATION(scan)
 OPERATION(softmax)
 OPERATION(digits)
@@ -146,6 +146,22 @@ gr_status gr_cpu_do_exact(gr_queue *q, const gr_exact_job *job, gr_exact *sums) 
   gr_cpu_exact(job, sums, room, room ? ROOMS : 0, gr_threads_run);
   gr_rounding_leave(before);
   free(room);
+  return GR_OK;
+}
+
+/* Without memory for tables it is done on one thread. */
+gr_status gr_cpu_do_histogram(gr_queue *q, const gr_histogram_job *job) {
+  gr_rounding before;
+  int64_t bytes;
+  void *room;
+  if (q->error[0]) return GR_BAD;
+  before = gr_rounding_enter();
+  q->stats.launches++;
+  bytes = gr_cpu_histogram_room(job, gr_threads_count());
+  room = bytes ? gr_pool_take(NULL, q, (size_t)bytes) : NULL;
+  gr_cpu_histogram(job, gr_threads_run, room, room ? bytes : 0);
+  gr_pool_give(NULL, q, room, (size_t)bytes);
+  gr_rounding_leave(before);
   return GR_OK;
 }
 

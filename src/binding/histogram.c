@@ -92,11 +92,10 @@ static int l_bincount(lua_State *L) {
   if (bins < least) bins = least;
   if (bins == 0) return gr_l_new_beside(L, c, a, GR_I64, 0), 1;
   if (bins > MAX_BINS || bins < 0) gr_l_argerror(L, 1, "elements below %lld expected, got %lld", (long long)MAX_BINS, (long long)range.v[1].i);
-  gr_binning b = {.bins = bins, .modulo = 1};
-  gr_l_reserve(L, c, (size_t)(bins * 24));
-  gr_array *counts = gr_l_push_array(L), *edges = gr_l_push_array(L);
-  GR_TRY(L, c, 1, gr_histogram(c, a, &b, counts, edges));
-  gr_array_release(edges);
+  gr_binning b = {.bins = bins, .modulo = 2};
+  gr_l_reserve(L, c, (size_t)(bins * 8));
+  gr_array *counts = gr_l_push_array(L);
+  GR_TRY(L, c, 1, gr_histogram(c, a, &b, counts, NULL));
   push_part(L, counts, 0, bins);
   return 1;
 }

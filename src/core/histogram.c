@@ -4,10 +4,13 @@
 
 #define TWO_63 9223372036854775808.0
 
-/* first + k * step for k < n - 1 and last at the end: linspace as NumPy has it. */
+/* first + k * step for k < n - 1 and last at the end: linspace as NumPy has it. (k in two parts: 32 bits convert faster.) */
 static void linspace(double first, double last, int64_t n, double *out) {
   double step = n > 1 ? (last - first) / (double)(n - 1) : 0;
-  for (int64_t k = 0; k < n; k++) out[k] = (double)k * step + first;
+  for (int64_t k = 0; k < n; k += 4096) {
+    int m = n - k < 4096 ? (int)(n - k) : 4096;
+    for (int j = 0; j < m; j++) out[k + j] = ((double)k + (double)j) * step + first;
+  }
   if (n > 1) out[n - 1] = last;
 }
 
@@ -60,9 +63,13 @@ static gr_status data_range(gr_context *c, const gr_array *a, const gr_binning *
   return GR_OK;
 }
 
-/* All at once first, without a branch: rising edges between finite ends are finite themselves. */
+/*
+** Even edges whose step is more than some roundings of their largest rise without a look at them; the others all at
+** once first, without a branch: rising edges between finite ends are finite themselves.
+*/
 static gr_status check_rising(gr_context *c, const double *e, int64_t bins, int given) {
   int falls = !(e[0] - e[0] == 0 && e[bins] - e[bins] == 0);
+  if (!given && !falls && (e[bins] - e[0]) / (double)bins > 0x1p-49 * fmax(fabs(e[0]), fabs(e[bins]))) return GR_OK;
   for (int64_t k = 0; k < bins; k++) falls |= !(e[k] < e[k + 1]);
   if (!falls) return GR_OK;
   for (int64_t k = 0; k <= bins; k++)
@@ -112,20 +119,27 @@ static gr_status make_limits(gr_context *c, const gr_array *a, const double *e, 
   return GR_OK;
 }
 
+/* Where the edges are, and what is known of even ones. */
+static gr_status describe_edges(const gr_array *edges, gr_side side, gr_histogram_job *job) {
+  gr_vec e;
+  gr_status status = gr_array_read(edges, GR_HOST, &e);
+  if (status != GR_OK) return status;
+  job->first = ((const double *)e.data)[0];
+  const double last = ((const double *)e.data)[job->bins], step = (last - job->first) / (double)job->bins;
+  job->per_bin = (double)job->bins / (last - job->first);
+  job->whole = job->guess && job->first == floor(job->first) && last == floor(last) && step == floor(step);
+  status = gr_array_read(edges, side, &e);
+  job->edges = e.data;
+  return status;
+}
+
 static gr_status run(gr_context *c, const gr_array *a, const gr_binning *b, gr_array *counts, const gr_array *edges,
                      const gr_array *limits) {
   gr_queue *q = a->storage->queue;
   gr_side side = gr_kernel_side(a->storage);
   gr_histogram_job job = {.dtype = a->dtype, .n = a->n, .bins = b->bins, .guess = !b->edges, .modulo = b->modulo};
-  gr_vec e, l, out;
-  gr_status status = gr_array_read(edges, GR_HOST, &e);
-  if (status != GR_OK) return status;
-  job.first = ((const double *)e.data)[0];
-  const double last = ((const double *)e.data)[b->bins], step = (last - job.first) / (double)b->bins;
-  job.per_bin = (double)b->bins / (last - job.first);
-  job.whole = job.guess && job.first == floor(job.first) && last == floor(last) && step == floor(step);
-  status = gr_array_read(edges, side, &e);
-  job.edges = e.data;
+  gr_vec l, out;
+  gr_status status = b->modulo ? GR_OK : describe_edges(edges, side, &job);
   if (status == GR_OK && limits) {
     status = gr_array_read(limits, side, &l);
     job.ilimits = l.data;
@@ -143,9 +157,10 @@ static gr_status run(gr_context *c, const gr_array *a, const gr_binning *b, gr_a
 gr_status gr_histogram(gr_context *c, const gr_array *a, const gr_binning *b, gr_array *counts, gr_array *edges) {
   gr_array limits = {0};
   gr_vec e;
-  gr_array_release(edges); /* of a first try that ran out of memory */
+  gr_status status = GR_OK;
+  if (edges) gr_array_release(edges); /* of a first try that ran out of memory */
   gr_array_release(counts);
-  gr_status status = make_edges(c, a, b, edges);
+  if (edges) status = make_edges(c, a, b, edges);
   if (status == GR_OK) status = gr_array_make_beside(c, a, counts, GR_I64, b->bins + 3);
   if (status == GR_OK && !gr_is_float(a->dtype) && !b->modulo) {
     status = gr_array_read(edges, GR_HOST, &e);

@@ -7,13 +7,16 @@
 typedef struct gr_binning {
   int64_t bins;
   const gr_array *edges; /* f64, rising; or NULL: evenly spaced bins */
-  int modulo;            /* bin = x mod bins, for integers */
+  int modulo;            /* bin = x mod bins, for integers; 2: all of them are in 0 .. bins - 1 */
   int has_min, has_max;  /* else from the data's finite range */
   double min, max;
   gr_kernel_choice *kernel; /* asked for by name, or NULL */
 } gr_binning;
 
-/* counts: bins + 3 of i64, the last three what lies below, above and is NaN. edges: bins + 1 of f64. Both are made here. */
+/*
+** counts: bins + 3 of i64, the last three what lies below, above and is NaN. edges: bins + 1 of f64; NULL, if nobody
+** asks for them, with modulo. Both are made here.
+*/
 gr_status gr_histogram(gr_context *, const gr_array *a, const gr_binning *, gr_array *counts, gr_array *edges);
 
 #endif
