@@ -40,28 +40,32 @@ static const int32_t *slots_at(const state *s, int64_t from, int m, int32_t *roo
   return room;
 }
 
-/* Few slots: four tables, so that runs of equal samples do not wait for one counter. */
+/* Few slots: eight tables, or four, or one, so that runs of equal samples do not wait for one counter. */
 static void count_few(const state *s, int64_t from, int64_t n) {
-  uint32_t table[SLOTS];
+  uint32_t table[SLOTS], *t[8];
   int32_t room[CHUNK];
-  const int32_t slots = (int32_t)slots_of(s->job), apart = 4 * slots <= SLOTS ? slots : 0;
+  const int32_t slots = (int32_t)slots_of(s->job), tables = 8 * slots <= SLOTS ? 8 : 4 * slots <= SLOTS ? 4 : 1;
   int64_t left, i;
-  memset(table, 0, (size_t)(apart ? 4 * slots : slots) * sizeof(*table));
+  int k;
+  for (k = 0; k < 8; k++) t[k] = table + (k % tables) * slots;
+  memset(table, 0, (size_t)tables * slots * sizeof(*table));
   for (left = n; left > 0; left -= CHUNK, from += CHUNK) {
     const int m = left < CHUNK ? (int)left : CHUNK;
     const int32_t *index = slots_at(s, from, m, room);
-    int k;
-    for (k = 0; k + 4 <= m; k += 4) {
-      table[index[k]]++;
-      table[index[k + 1] + apart]++;
-      table[index[k + 2] + 2 * apart]++;
-      table[index[k + 3] + 3 * apart]++;
+    for (k = 0; k + 8 <= m; k += 8) {
+      t[0][index[k]]++;
+      t[1][index[k + 1]]++;
+      t[2][index[k + 2]]++;
+      t[3][index[k + 3]]++;
+      t[4][index[k + 4]]++;
+      t[5][index[k + 5]]++;
+      t[6][index[k + 6]]++;
+      t[7][index[k + 7]]++;
     }
     for (; k < m; k++) table[index[k]]++;
   }
-  if (apart) {
-    for (i = 0; i < slots; i++) table[i] += table[i + apart] + table[i + 2 * apart] + table[i + 3 * apart];
-  }
+  for (k = 1; k < tables; k++)
+    for (i = 0; i < slots; i++) table[i] += t[k][i];
   add_all(s->job->counts, table, s->job->bins, s->alone);
   add_all(s->job->tails, table + s->job->bins, 3, s->alone);
 }
