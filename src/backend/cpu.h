@@ -21,13 +21,10 @@ gr_status gr_cpu_do_rmsnorm(gr_queue *, const gr_rmsnorm_job *);
 gr_status gr_cpu_do_fill(gr_queue *, const gr_fill_job *);
 gr_status gr_cpu_do_copy(gr_queue *, const gr_copy_job *);
 gr_status gr_cpu_do_random(gr_queue *, const gr_random_job *);
-<<<<<<< HEAD
 gr_status gr_cpu_do_ladder(gr_queue *, const gr_ladder_job *);
 gr_status gr_cpu_mark(gr_queue *, int which);
 gr_status gr_cpu_elapsed(gr_queue *, double *seconds);
-=======
 gr_status gr_cpu_do_exact(gr_queue *, const gr_exact_job *, gr_exact *sums);
->>>>>>> 41482a6 (wip exact)
 
 #define GR_CPU_OPERATIONS                                                                               \
   .histogram = gr_cpu_do_histogram, .scan = gr_cpu_do_scan, .rmsnorm = gr_cpu_do_rmsnorm,               \

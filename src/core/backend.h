@@ -71,17 +71,14 @@ struct gr_backend {
   gr_status (*fill)(gr_queue *, const gr_fill_job *);
   gr_status (*copy)(gr_queue *, const gr_copy_job *);
   gr_status (*random)(gr_queue *, const gr_random_job *);
-<<<<<<< HEAD
   gr_status (*ladder)(gr_queue *, const gr_ladder_job *); /* a teaching kernel */
 
   /* mark 0 and 1 in queue order; elapsed waits for mark 1: the device's seconds from one to the other. */
   gr_status (*mark)(gr_queue *, int which);
   gr_status (*elapsed)(gr_queue *, double *seconds);
-=======
 
   /* The exact sums of job->count vectors, in host memory; waits. NULL: the core lets the CPU do it. */
   gr_status (*exact)(gr_queue *, const gr_exact_job *, gr_exact *sums);
->>>>>>> 41482a6 (wip exact)
 };
 
 /*
