@@ -94,6 +94,9 @@ $(OBJ)/src/backend/cuda%.o: src/backend/cuda%.c $(headers)
 # The four instruction sets are most of the CPU half's build; all of -O3 but its vectoriser bought them nothing.
 $(OBJ)/kernels/cpu/set_%.o: CFLAGS += -O2 -ftree-vectorize -fvect-cost-model=dynamic
 
+# Roots and comparisons become vector code only where nobody looks at errno and at traps.
+$(OBJ)/kernels/cpu/map_%.o: CFLAGS += -O2 -ftree-vectorize -fvect-cost-model=dynamic -fno-math-errno -fno-trapping-math
+
 $(OBJ)/%.o: %.c $(headers)
 	@mkdir -p $(@D)
 	$(CC) $(base) -c $< -o $@

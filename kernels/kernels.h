@@ -250,4 +250,72 @@ typedef struct gr_random_job {
   int32_t normal;
 } gr_random_job;
 
+/*
+** Element operators: the only list of them, from which both backends and the binding are made, and a fused kernel
+** could be. X(name, operands, result of floats, of integers, value of floats, value of integers).
+**   results  SAME: the input's dtype; F64: elements are widened to f64; WIDE: widened, and the result rounded once to the
+**            input's dtype; NONE: the operator has loops and kernels of its own
+**   values   C expressions in the elements x, y, z of type T; integers compute in W, unsigned and wide enough, so that
+**            they wrap. SQRT is the square root of T.
+*/
+#define GR_MAPS(X)                                                                            \
+  X(add, 2, SAME, SAME, x + y, (W)x + (W)y)                                                   \
+  X(sub, 2, SAME, SAME, x - y, (W)x - (W)y)                                                   \
+  X(mul, 2, SAME, SAME, x * y, (W)x * (W)y)                                                   \
+  X(div, 2, SAME, F64, x / y, x)                                                              \
+  X(neg, 1, SAME, SAME, -x, 0 - (W)x)                                                         \
+  X(abs, 1, SAME, SAME, x > 0 ? x : 0 - x, x < 1 ? 0 - (W)x : (W)x)                           \
+  X(square, 1, SAME, SAME, x * x, (W)x * (W)x)                                                \
+  X(clamp, 3, SAME, SAME, x < y ? y : x > z ? z : x, x < y ? y : x > z ? z : x)               \
+  X(sqrt, 1, SAME, F64, SQRT(x), x)                                                           \
+  X(exp, 1, WIDE, F64,  gr_exp(x), x)                                                         \
+  X(log, 1, WIDE, F64,  gr_log(x), x)                                                         \
+  X(cast, 1, NONE, NONE, x, x)                                                                \
+  X(compare, 2, NONE, NONE, x, x)                                                             \
+  X(where, 3, NONE, NONE, x, x)
+
+#define GR_X(name, operands, f, i, real, whole) GR_MAP_##name,
+typedef enum gr_map { GR_MAPS(GR_X) GR_MAP_COUNT } gr_map;
+#undef GR_X
+
+/* X(name, as people write it, holds for less, equal, greater, unordered). */
+#define GR_RELATIONS(X)        \
+  X(lt, "<", 1, 0, 0, 0)       \
+  X(le, "<=", 1, 1, 0, 0)      \
+  X(eq, "==", 0, 1, 0, 0)      \
+  X(ne, "~=", 1, 0, 1, 1)      \
+  X(ge, ">=", 0, 1, 1, 0)      \
+  X(gt, ">", 0, 0, 1, 0)
+
+#define GR_X(name, text, l, e, g, u) GR_IS_##name,
+typedef enum gr_relation { GR_RELATIONS(GR_X) GR_RELATION_COUNT } gr_relation;
+#undef GR_X
+
+/* A vector, or (vec.data == NULL) one number in its place: the bits of an element, in the lowest bytes. */
+typedef struct gr_operand {
+  gr_vec vec;
+  uint64_t value;
+} gr_operand;
+
+/*
+** out[k] = op(a[k], b[k]). a and b have dtype, but where integers are widened (gr_map_widens) a number in their place
+** is an f64. clamp: b and c are the ends (numbers). compare: relation, out is u8. where: c is the mask (u8), a is
+** taken where it is not zero. cast: out_dtype differs. out may be one of the inputs, position for position.
+*/
+typedef struct gr_map_job {
+  gr_map op;
+  gr_relation relation;
+  gr_dtype dtype, out_dtype;
+  int64_t n;
+  gr_operand a, b, c;
+  gr_vec out;
+} gr_map_job;
+
+/* The elements of a where the mask (u8) is not zero, in their order. kept: how many there are. out may be a. */
+typedef struct gr_compact_job {
+  gr_dtype dtype;
+  int64_t n, kept;
+  gr_vec a, mask, out;
+} gr_compact_job;
+
 #endif

@@ -35,6 +35,8 @@ void gr_cpu_rmsnorm(const gr_rmsnorm_job *, gr_parallel);
 void gr_cpu_fill(const gr_fill_job *, gr_parallel);
 void gr_cpu_copy(const gr_copy_job *, gr_parallel);
 void gr_cpu_random(const gr_random_job *, gr_parallel);
+void gr_cpu_map(const gr_map_job *, gr_parallel);
+void gr_cpu_compact(const gr_compact_job *, gr_parallel);
 
 /* Into sums[0 .. count - 1]; room: `rooms` accumulators for the pieces of long vectors (0: none). */
 void gr_cpu_exact(const gr_exact_job *, gr_exact *sums, gr_exact *room, int rooms, gr_parallel);

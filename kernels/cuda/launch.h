@@ -44,6 +44,7 @@ size_t gr_cuda_histogram_scratch(const gr_histogram_job *, const gr_cuda_chip *)
 size_t gr_cuda_scan_scratch(const gr_scan_job *, const gr_cuda_chip *);
 size_t gr_cuda_rmsnorm_scratch(const gr_rmsnorm_job *, const gr_cuda_chip *);
 size_t gr_cuda_softmax_scratch(const gr_softmax_job *, const gr_cuda_chip *);
+size_t gr_cuda_compact_scratch(const gr_compact_job *, const gr_cuda_chip *);
 
 /* Whether this build has kernels for the current device: 0, or the cudaError_t that says why not. */
 int gr_cuda_loadable(void);
@@ -58,6 +59,8 @@ int gr_cuda_rmsnorm(const gr_rmsnorm_job *, const gr_cuda_run *);
 int gr_cuda_fill(const gr_fill_job *, const gr_cuda_run *);
 int gr_cuda_copy(const gr_copy_job *, const gr_cuda_run *);
 int gr_cuda_random(const gr_random_job *, const gr_cuda_run *);
+int gr_cuda_map(const gr_map_job *, const gr_cuda_run *);
+int gr_cuda_compact(const gr_compact_job *, const gr_cuda_run *);
 
 #ifdef __cplusplus
 }

@@ -119,6 +119,8 @@ OPERATION(rmsnorm)
 OPERATION(fill)
 OPERATION(copy)
 OPERATION(random)
+OPERATION(map)
+OPERATION(compact)
 OPERATION(ladder)
 
 /* Work is done when a call returns, so the host's clock is the device's. */

@@ -25,11 +25,14 @@ gr_status gr_cpu_do_ladder(gr_queue *, const gr_ladder_job *);
 gr_status gr_cpu_mark(gr_queue *, int which);
 gr_status gr_cpu_elapsed(gr_queue *, double *seconds);
 gr_status gr_cpu_do_exact(gr_queue *, const gr_exact_job *, gr_exact *sums);
+gr_status gr_cpu_do_map(gr_queue *, const gr_map_job *);
+gr_status gr_cpu_do_compact(gr_queue *, const gr_compact_job *);
 
 #define GR_CPU_OPERATIONS                                                                               \
   .histogram = gr_cpu_do_histogram, .scan = gr_cpu_do_scan, .rmsnorm = gr_cpu_do_rmsnorm,               \
   .softmax = gr_cpu_do_softmax, .digits = gr_cpu_do_digits, .pick = gr_cpu_do_pick,                     \
   .fill = gr_cpu_do_fill, .copy = gr_cpu_do_copy, .random = gr_cpu_do_random,                         \
-  .ladder = gr_cpu_do_ladder, .mark = gr_cpu_mark, .elapsed = gr_cpu_elapsed
+  .ladder = gr_cpu_do_ladder, .mark = gr_cpu_mark, .elapsed = gr_cpu_elapsed,                        \
+  .map = gr_cpu_do_map, .compact = gr_cpu_do_compact
 
 #endif

@@ -235,6 +235,8 @@ LAUNCH(pick, gr_pick_job, 0, work, "quantile")
 LAUNCH(fill, gr_fill_job, 0, work, "fill")
 LAUNCH(copy, gr_copy_job, 0, work, "copy")
 LAUNCH(random, gr_random_job, 0, work, "random numbers")
+LAUNCH(map, gr_map_job, 0, work, "an element operator")
+LAUNCH(compact, gr_compact_job, gr_cuda_compact_scratch(job, &q->device->chip), chain, "compact")
 #undef LAUNCH
 
 /* One call may issue several kernels and memsets: the launcher counts them. */
@@ -446,6 +448,8 @@ static cudaError_t describe(gr_cuda_device *d, int device) {
   b->ladder = queue_ladder;
   b->mark = queue_mark;
   b->elapsed = queue_elapsed;
+  b->map = queue_map;
+  b->compact = queue_compact;
   return cudaSuccess;
 }
 

@@ -305,7 +305,11 @@ gr_array *gr_l_option_into(lua_State *L, int arg, gr_dtype dtype, int64_t n, con
                   gr_dtypes[into->dtype].name, (long long)into->n);
   if (!a) return into;
   gr_l_check_device(L, a, into, arg);
+  gr_l_check_apart(L, arg, into, a);
+  return into;
+}
+
+void gr_l_check_apart(lua_State *L, int arg, const gr_array *into, const gr_array *a) {
   int same = into->offset == a->offset && into->stride == a->stride && into->dtype == a->dtype && into->n == a->n;
   if (!same && gr_array_overlap(into, a)) gr_l_argerror(L, arg, "option 'into': overlaps the input");
-  return into;
 }

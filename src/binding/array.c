@@ -223,6 +223,7 @@ void gr_l_array_metatable(lua_State *L, gr_context *c) {
   lua_pushliteral(L, GR_ARRAY_NAME);
   lua_setfield(L, -2, "__name");
   gr_l_register(L, c, gr_array_metamethods);
+  gr_l_map_metamethods(L, c);
   lua_pushlightuserdata(L, c);
   lua_pushliteral(L, "__index");
   lua_pushvalue(L, -4); /* the module table: methods are the module's functions */

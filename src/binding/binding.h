@@ -28,8 +28,11 @@ void gr_l_register(lua_State *L, gr_context *c, const gr_function *list);
 
 /* The functions of the module's parts. */
 extern const gr_function gr_array_functions[], gr_make_functions[], gr_reduce_functions[], gr_histogram_functions[],
-    gr_scan_functions[], gr_select_functions[], gr_file_functions[], gr_device_functions[],
+    gr_scan_functions[], gr_select_functions[], gr_map_functions[], gr_file_functions[], gr_device_functions[],
     gr_ladder_functions[];
+
+/* Adds the operators to the metatable on top of the stack. */
+void gr_l_map_metamethods(lua_State *L, gr_context *);
 
 /* The metatable of arrays, whose methods are those of the module table on top of the stack. */
 void gr_l_array_metatable(lua_State *L, gr_context *);
@@ -82,6 +85,12 @@ int64_t gr_l_option_rows(lua_State *L, int arg, int64_t n);
 /* The option 'into': an array of that dtype and length that does not overlap a (if there is one) but
 ** for being a itself; left on the stack. NULL if not given. */
 gr_array *gr_l_option_into(lua_State *L, int arg, gr_dtype, int64_t n, const gr_array *a);
+
+/* The option 'into' is one of the inputs, the very same view, or shares nothing with it. */
+void gr_l_check_apart(lua_State *L, int arg, const gr_array *into, const gr_array *a);
+
+/* Options op and value (map.c): a mask of the elements that satisfy them, left on the stack; NULL if not given. */
+gr_array *gr_l_predicate(lua_State *L, int options, const gr_array *a);
 
 /* ---- the ladder (ladder.c) ---- */
 

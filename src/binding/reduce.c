@@ -108,11 +108,13 @@ static int read_kernel(lua_State *L, call *q, int64_t n) {
 static void read_options(lua_State *L, call *q, int64_t n) {
   static const char *const plain[] = {"rows", "axis", "into", "segments", NULL};
   static const char *const summing[] = {"rows", "axis", "into", "segments", "accumulate", NULL};
+  static const char *const testing[] = {"rows", "axis", "into", "segments", "op", "value", NULL};
   static const char *const spread[] = {"rows", "axis", "into", "segments", "ddof", NULL};
   static const char *const paired[] = {"rows", "axis", "into", "segments", "pairs", NULL};
   static const char *const dots[] = {"rows", "axis", "into", "segments", "pairs", "accumulate", NULL};
   const char *const *names = q->op == GR_OP_sum ? summing : q->op == GR_OP_dot ? dots
                            : q->op == GR_OP_var || q->op == GR_OP_std ? spread
+                           : q->op == GR_OP_any || q->op == GR_OP_all || q->op == GR_OP_count ? testing
                            : gr_ops[q->op].inputs == 2 ? paired : plain;
   int64_t axis = 2;
   if (read_kernel(L, q, n) || !gr_l_options(L, q->options, names)) return;
@@ -123,6 +125,10 @@ static void read_options(lua_State *L, call *q, int64_t n) {
     gr_l_argerror(L, q->options, "option 'axis': 1 (down the columns) or 2 (along the rows) expected, got %lld", (long long)axis);
   q->shape.axis = (int)axis;
   q->shape.pairs = gr_l_option_flag(L, q->options, "pairs");
+  if (names == testing) {
+    gr_array *mask = gr_l_predicate(L, q->options, q->a);
+    if (mask) q->a = mask;
+  }
   if (names == spread) gr_l_option_number(L, q->options, "ddof", &q->ddof);
   if (names == summing || names == dots) pick_accumulator(L, q);
 }

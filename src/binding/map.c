@@ -1,0 +1,234 @@
+/* Element by element: operators between arrays and with numbers, comparisons, choices, compaction. */
+#include "src/binding/binding.h"
+#include "src/core/map.h"
+#include "src/core/ops.h"
+#include "kernels/map.h"
+
+#define GR_X(name, text, l, e, g, u) text,
+static const char *const relation_names[] = {GR_RELATIONS(GR_X) NULL};
+#undef GR_X
+
+/* ---- operands ---- */
+
+/* The number at arg in the place of an array of dtype t, which the operator may widen. */
+static gr_term number_term(lua_State *L, int arg, gr_map op, gr_dtype t) {
+  gr_term term = {NULL, 0};
+  char text[96];
+  const char *why = gr_l_put(L, arg, gr_map_widens(op, t) && !gr_is_float(t) ? GR_F64 : t, &term.value, text);
+  if (why) gr_l_argerror(L, arg, "%s", why);
+  return term;
+}
+
+static int is_number(lua_State *L, int arg) { return lua_type(L, arg) == LUA_TNUMBER; }
+
+/* Arguments x and y, arrays or numbers, as the call's a and b; the first array among them decides. NULL: two numbers. */
+static gr_array *read_pair(lua_State *L, int x, int y, gr_map_call *call) {
+  gr_array *a = is_number(L, x) ? NULL : gr_l_check_array(L, x), *b = NULL;
+  if (!is_number(L, y)) b = a ? gr_l_check_pair(L, a, y) : gr_l_check_array(L, y);
+  gr_array *first = a ? a : b;
+  if (!first) return NULL;
+  call->dtype = first->dtype;
+  call->a = a ? (gr_term){a, 0} : number_term(L, x, call->op, first->dtype);
+  call->b = b ? (gr_term){b, 0} : number_term(L, y, call->op, first->dtype);
+  return first;
+}
+
+/* ---- results ---- */
+
+static void check_into(lua_State *L, int options, const gr_array *into, const gr_term *t) {
+  if (into && t->array) gr_l_check_apart(L, options, into, t->array);
+}
+
+/* Run the call into the option 'into' or a new array of that dtype, as long as `like`; leaves it on the stack. */
+static int finish(lua_State *L, const gr_map_call *call, const gr_array *like, gr_dtype t, int options) {
+  static const char *const names[] = {"into", NULL};
+  gr_context *c = gr_l_context(L);
+  gr_l_options(L, options, names);
+  gr_array *out = gr_l_option_into(L, options, t, like->n, like);
+  check_into(L, options, out, &call->a);
+  check_into(L, options, out, &call->b);
+  check_into(L, options, out, &call->c);
+  if (!out) out = gr_l_new_beside(L, c, like, t, like->n);
+  GR_TRY(L, c, 1, gr_map_arrays(c, call, out));
+  return 1;
+}
+
+/* ---- operators ---- */
+
+/* gr.neg(a, options) and its like */
+static int l_unary(lua_State *L) {
+  gr_array *a = gr_l_check_array(L, 1);
+  gr_map_call call = {.op = (gr_map)gr_l_number(L), .dtype = a->dtype, .a = {a, 0}};
+  return finish(L, &call, a, gr_map_result(call.op, a->dtype), 2);
+}
+
+/* -a: Lua gives the operand twice. */
+static int l_unm(lua_State *L) {
+  lua_settop(L, 1);
+  return l_unary(L);
+}
+
+/* gr.add(a, b, options) and its like: at least one array */
+static int l_binary(lua_State *L) {
+  gr_map_call call = {.op = (gr_map)gr_l_number(L)};
+  gr_array *first = read_pair(L, 1, 2, &call);
+  if (!first) gr_l_check_array(L, 1);
+  return finish(L, &call, first, gr_map_result(call.op, first->dtype), 3);
+}
+
+/* One end of clamp; nil stands for none. */
+static gr_term end_term(lua_State *L, int arg, gr_dtype t, int high) {
+  gr_term term = {NULL, 0};
+  if (!lua_isnoneornil(L, arg)) {
+    if (lua_tonumber(L, arg) != lua_tonumber(L, arg)) gr_l_argerror(L, arg, "number expected, got nan");
+    return number_term(L, arg, GR_MAP_clamp, t);
+  }
+  if (gr_is_float(t)) gr_element_put_f(t, &term.value, high ? INFINITY : -INFINITY);
+  else gr_element_put_i(t, &term.value, high ? gr_dtypes[t].highest : gr_dtypes[t].lowest);
+  return term;
+}
+
+/* gr.clamp(a, low, high, options) */
+static int l_clamp(lua_State *L) {
+  gr_array *a = gr_l_check_array(L, 1);
+  gr_map_call call = {.op = GR_MAP_clamp, .dtype = a->dtype, .a = {a, 0}};
+  call.b = end_term(L, 2, a->dtype, 0);
+  call.c = end_term(L, 3, a->dtype, 1);
+  gr_value low = gr_element_get(a->dtype, &call.b.value), high = gr_element_get(a->dtype, &call.c.value);
+  if (low.is_float ? low.v[0].f > high.v[0].f : low.v[0].i > high.v[0].i)
+    gr_l_argerror(L, 3, "upper end of %.14g or more expected, got %.14g", lua_tonumber(L, 2), lua_tonumber(L, 3));
+  return finish(L, &call, a, a->dtype, 4);
+}
+
+/* gr.cast(a, dtype, options) */
+static int l_cast(lua_State *L) {
+  gr_array *a = gr_l_check_array(L, 1);
+  gr_map_call call = {.op = GR_MAP_cast, .dtype = a->dtype, .a = {a, 0}};
+  if (lua_isnoneornil(L, 2)) gr_l_argerror(L, 2, "dtype name expected, got %s", lua_isnil(L, 2) ? "nil" : "no value");
+  return finish(L, &call, a, gr_l_opt_dtype(L, 2, GR_F32), 3);
+}
+
+/* ---- comparisons and choices ---- */
+
+static gr_relation check_relation(lua_State *L, const char *name, int arg, const char *what) {
+  for (int k = 0; name && k < GR_RELATION_COUNT; k++)
+    if (!strcmp(name, relation_names[k])) return (gr_relation)k;
+  gr_l_argerror(L, arg, "%s'<', '<=', '==', '~=', '>=' or '>' expected, got '%.40s'", what, name);
+}
+
+/* gr.compare(a, op, b, options) */
+static int l_compare(lua_State *L) {
+  gr_array *a = gr_l_check_array(L, 1);
+  if (lua_type(L, 2) != LUA_TSTRING) gr_l_argerror(L, 2, "comparison such as '<' expected, got %s", luaL_typename(L, 2));
+  gr_map_call call = {.op = GR_MAP_compare, .relation = check_relation(L, lua_tostring(L, 2), 2, "")};
+  read_pair(L, 1, 3, &call);
+  return finish(L, &call, a, GR_U8, 4);
+}
+
+gr_array *gr_l_predicate(lua_State *L, int options, const gr_array *a) {
+  gr_context *c = gr_l_context(L);
+  const char *name = gr_l_option_string(L, options, "op");
+  gr_map_call call = {.op = GR_MAP_compare, .dtype = a->dtype, .a = {a, 0}};
+  char text[96];
+  if (gr_getfield(L, options, "value") == LUA_TNIL) {
+    if (name) gr_l_argerror(L, options, "option 'op': only together with 'value'");
+    lua_pop(L, 1);
+    return NULL;
+  }
+  if (!name) gr_l_argerror(L, options, "option 'value': only together with 'op'");
+  call.relation = check_relation(L, name, options, "option 'op': ");
+  const char *why = gr_l_put(L, -1, a->dtype, &call.b.value, text);
+  if (why) gr_l_argerror(L, options, "option 'value': %s", why);
+  gr_array *mask = gr_l_new_beside(L, c, a, GR_U8, a->n);
+  GR_TRY(L, c, 1, gr_map_arrays(c, &call, mask));
+  return mask;
+}
+
+static gr_array *check_mask(lua_State *L, int arg) {
+  gr_array *mask = gr_l_check_array(L, arg);
+  if (mask->dtype != GR_U8) gr_l_argerror(L, arg, "mask of dtype u8 expected, got %s", gr_dtypes[mask->dtype].name);
+  return mask;
+}
+
+/* The dtype of a choice between two numbers: that of the option 'into', else f32 as elsewhere. */
+static gr_dtype dtype_of_numbers(lua_State *L, int options) {
+  gr_array *into = gr_l_option_array(L, options, "into");
+  if (!into) return GR_F32;
+  lua_pop(L, 1);
+  return into->dtype;
+}
+
+/* gr.where(mask, a, b, options): a where the mask is not zero, b elsewhere; each an array or a number */
+static int l_where(lua_State *L) {
+  gr_array *mask = check_mask(L, 1);
+  gr_map_call call = {.op = GR_MAP_where, .c = {mask, 0}};
+  gr_array *first = read_pair(L, 2, 3, &call);
+  if (!first) {
+    call.dtype = dtype_of_numbers(L, 4);
+    call.a = number_term(L, 2, call.op, call.dtype);
+    call.b = number_term(L, 3, call.op, call.dtype);
+  } else {
+    int arg = call.a.array ? 2 : 3;
+    if (first->n != mask->n) gr_l_argerror(L, arg, "length %lld expected, got %lld", (long long)mask->n, (long long)first->n);
+    gr_l_check_device(L, mask, first, arg);
+  }
+  return finish(L, &call, mask, call.dtype, 4);
+}
+
+/* ---- compaction ---- */
+
+/* gr.compact(a, mask, options): with into, its first elements as a view */
+static int l_compact(lua_State *L) {
+  static const char *const names[] = {"into", NULL};
+  gr_context *c = gr_l_context(L);
+  gr_array *a = gr_l_check_array(L, 1), *mask = check_mask(L, 2), *out;
+  gr_value kept;
+  if (mask->n != a->n) gr_l_argerror(L, 2, "length %lld expected, got %lld", (long long)a->n, (long long)mask->n);
+  gr_l_check_device(L, a, mask, 2);
+  gr_l_options(L, 3, names);
+  gr_array *into = gr_l_option_array(L, 3, "into");
+  if (into) {
+    if (into->dtype != a->dtype)
+      gr_l_argerror(L, 3, "option 'into': dtype %s expected, got %s", gr_dtypes[a->dtype].name, gr_dtypes[into->dtype].name);
+    gr_l_check_device(L, a, into, 3);
+    gr_l_check_apart(L, 3, into, a);
+    if (gr_array_overlap(into, mask)) gr_l_argerror(L, 3, "option 'into': overlaps the mask");
+  }
+  GR_TRY(L, c, 1, gr_reduce_all(c, GR_OP_count, mask, NULL, 0, &kept));
+  int64_t n = kept.v[0].i;
+  if (into && into->n < n)
+    gr_l_argerror(L, 3, "option 'into': room for %lld elements expected, got %lld", (long long)n, (long long)into->n);
+  if (into) {
+    out = gr_l_push_array(L);
+    gr_array_view(into, out, 0, 1, n);
+  } else {
+    out = gr_l_new_beside(L, c, a, a->dtype, n);
+  }
+  GR_TRY(L, c, 1, gr_compact(c, a, mask, out));
+  return 1;
+}
+
+/* ---- registration ---- */
+
+#define BINARY(name) {#name, l_binary, GR_MAP_##name}
+#define UNARY(name) {#name, l_unary, GR_MAP_##name}
+const gr_function gr_map_functions[] = {
+  BINARY(add), BINARY(sub), BINARY(mul), BINARY(div),
+  UNARY(neg), UNARY(abs), UNARY(square), UNARY(sqrt), UNARY(exp), UNARY(log),
+  {"clamp", l_clamp, 0}, {"cast", l_cast, 0}, {"compare", l_compare, 0}, {"where", l_where, 0}, {"compact", l_compact, 0},
+  {NULL, NULL, 0},
+};
+
+/* Errors name the function: 'add', not '__add'. */
+void gr_l_map_metamethods(lua_State *L, gr_context *c) {
+  static const gr_function operators[] = {{"add", l_binary, GR_MAP_add}, {"sub", l_binary, GR_MAP_sub}, {"mul", l_binary, GR_MAP_mul},
+                                          {"div", l_binary, GR_MAP_div}, {"neg", l_unm, GR_MAP_neg}, {NULL, NULL, 0}};
+  static const char *const events[] = {"__add", "__sub", "__mul", "__div", "__unm"};
+  lua_newtable(L);
+  gr_l_register(L, c, operators);
+  for (int k = 0; operators[k].name; k++) {
+    lua_getfield(L, -1, operators[k].name);
+    lua_setfield(L, -3, events[k]);
+  }
+  lua_pop(L, 1);
+}

@@ -1,0 +1,26 @@
+/* Element operators and compaction on arrays. As in ops.h: callers have checked, failures have words. */
+#ifndef GR_CORE_MAP_H
+#define GR_CORE_MAP_H
+
+#include "src/core/array.h"
+
+/* An array, or (array == NULL) the bits of a number in its place; see gr_map_job. */
+typedef struct gr_term {
+  const gr_array *array;
+  uint64_t value;
+} gr_term;
+
+typedef struct gr_map_call {
+  gr_map op;
+  gr_relation relation; /* of compare */
+  gr_dtype dtype;       /* of a and b */
+  gr_term a, b, c;
+} gr_map_call;
+
+/* out has the length of the arrays, and may be one of them. */
+gr_status gr_map_arrays(gr_context *, const gr_map_call *, gr_array *out);
+
+/* out has as many elements as mask has that are not zero. */
+gr_status gr_compact(gr_context *, const gr_array *a, const gr_array *mask, gr_array *out);
+
+#endif
