@@ -188,6 +188,220 @@ function gr.info(a) end
 ---@return table # `n`, `dtype`, `size` (bytes of an element), `stride` (elements), `storage_bytes`, `references` (views that share them), `device`, `where` (which copy is current)
 function array:info() end
 
+---@class gpureduce.add.options
+---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+
+---Sum of each pair of elements.
+---@param a gpureduce.array|number 
+---@param b gpureduce.array|number at least one of the two is an array
+---@param options? gpureduce.add.options 
+---@return gpureduce.array # as long as the input
+---@overload fun(a: number, b: gpureduce.array, gpureduce.add.options?: table): gpureduce.array
+function gr.add(a, b, options) end
+
+---@class gpureduce.sub.options
+---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+
+---Difference of each pair of elements.
+---@param a gpureduce.array|number 
+---@param b gpureduce.array|number at least one of the two is an array
+---@param options? gpureduce.sub.options 
+---@return gpureduce.array # as long as the input
+---@overload fun(a: number, b: gpureduce.array, gpureduce.sub.options?: table): gpureduce.array
+function gr.sub(a, b, options) end
+
+---@class gpureduce.mul.options
+---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+
+---Product of each pair of elements.
+---@param a gpureduce.array|number 
+---@param b gpureduce.array|number at least one of the two is an array
+---@param options? gpureduce.mul.options 
+---@return gpureduce.array # as long as the input
+---@overload fun(a: number, b: gpureduce.array, gpureduce.mul.options?: table): gpureduce.array
+function gr.mul(a, b, options) end
+
+---@class gpureduce.div.options
+---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+
+---Quotient of each pair of elements.
+---@param a gpureduce.array|number 
+---@param b gpureduce.array|number at least one of the two is an array
+---@param options? gpureduce.div.options 
+---@return gpureduce.array # as long as the input
+---@overload fun(a: number, b: gpureduce.array, gpureduce.div.options?: table): gpureduce.array
+function gr.div(a, b, options) end
+
+---@class gpureduce.neg.options
+---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+
+---Each element with the other sign; `-a`.
+---@param a gpureduce.array the input
+---@param options? gpureduce.neg.options 
+---@return gpureduce.array # as long as the input
+function gr.neg(a, options) end
+
+---Each element with the other sign; `-a`.
+---@param options? gpureduce.neg.options 
+---@return gpureduce.array # as long as the input
+function array:neg(options) end
+
+---@class gpureduce.abs.options
+---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+
+---The magnitude of each element. Of the lowest integer of a dtype: that integer.
+---@param a gpureduce.array the input
+---@param options? gpureduce.abs.options 
+---@return gpureduce.array # as long as the input
+function gr.abs(a, options) end
+
+---The magnitude of each element. Of the lowest integer of a dtype: that integer.
+---@param options? gpureduce.abs.options 
+---@return gpureduce.array # as long as the input
+function array:abs(options) end
+
+---@class gpureduce.square.options
+---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+
+---Each element times itself.
+---@param a gpureduce.array the input
+---@param options? gpureduce.square.options 
+---@return gpureduce.array # as long as the input
+function gr.square(a, options) end
+
+---Each element times itself.
+---@param options? gpureduce.square.options 
+---@return gpureduce.array # as long as the input
+function array:square(options) end
+
+---@class gpureduce.sqrt.options
+---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+
+---The square root of each element, correctly rounded.
+---@param a gpureduce.array the input
+---@param options? gpureduce.sqrt.options 
+---@return gpureduce.array # as long as the input
+function gr.sqrt(a, options) end
+
+---The square root of each element, correctly rounded.
+---@param options? gpureduce.sqrt.options 
+---@return gpureduce.array # as long as the input
+function array:sqrt(options) end
+
+---@class gpureduce.exp.options
+---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+
+---e to the power of each element.
+---@param a gpureduce.array the input
+---@param options? gpureduce.exp.options 
+---@return gpureduce.array # as long as the input
+function gr.exp(a, options) end
+
+---e to the power of each element.
+---@param options? gpureduce.exp.options 
+---@return gpureduce.array # as long as the input
+function array:exp(options) end
+
+---@class gpureduce.log.options
+---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+
+---The natural logarithm of each element.
+---@param a gpureduce.array the input
+---@param options? gpureduce.log.options 
+---@return gpureduce.array # as long as the input
+function gr.log(a, options) end
+
+---The natural logarithm of each element.
+---@param options? gpureduce.log.options 
+---@return gpureduce.array # as long as the input
+function array:log(options) end
+
+---@class gpureduce.clamp.options
+---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+
+---Each element, or the end of the range that it lies beyond. NaN stays NaN.
+---@param a gpureduce.array the input
+---@param low? number no lower end without it
+---@param high? number no upper end without it
+---@param options? gpureduce.clamp.options 
+---@return gpureduce.array # as long as the input
+function gr.clamp(a, low, high, options) end
+
+---Each element, or the end of the range that it lies beyond. NaN stays NaN.
+---@param low? number no lower end without it
+---@param high? number no upper end without it
+---@param options? gpureduce.clamp.options 
+---@return gpureduce.array # as long as the input
+function array:clamp(low, high, options) end
+
+---@class gpureduce.cast.options
+---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+
+---The elements in another type.
+---@param a gpureduce.array the input
+---@param dtype gpureduce.dtype the type of the result
+---@param options? gpureduce.cast.options 
+---@return gpureduce.array # as long as the input
+function gr.cast(a, dtype, options) end
+
+---The elements in another type.
+---@param dtype gpureduce.dtype the type of the result
+---@param options? gpureduce.cast.options 
+---@return gpureduce.array # as long as the input
+function array:cast(dtype, options) end
+
+---@class gpureduce.compare.options
+---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+
+---A mask: 1 where the comparison holds, 0 elsewhere.
+---@param a gpureduce.array the input
+---@param op string `"<"`, `"<="`, `"=="`, `"~="`, `">="` or `">"`
+---@param b gpureduce.array|number what each element is compared with
+---@param options? gpureduce.compare.options 
+---@return gpureduce.array # of u8, as long as the input
+function gr.compare(a, op, b, options) end
+
+---A mask: 1 where the comparison holds, 0 elsewhere.
+---@param op string `"<"`, `"<="`, `"=="`, `"~="`, `">="` or `">"`
+---@param b gpureduce.array|number what each element is compared with
+---@param options? gpureduce.compare.options 
+---@return gpureduce.array # of u8, as long as the input
+function array:compare(op, b, options) end
+
+---@class gpureduce.where.options
+---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+
+---Elements of one array where a mask is not zero, of another elsewhere.
+---@param mask gpureduce.array of u8
+---@param a gpureduce.array|number what is taken where the mask is not zero
+---@param b gpureduce.array|number what is taken where it is
+---@param options? gpureduce.where.options 
+---@return gpureduce.array # as long as the mask; of the arrays' dtype. Of two numbers: that of `into`, else f32
+function gr.where(mask, a, b, options) end
+
+---Elements of one array where a mask is not zero, of another elsewhere.
+---@param a gpureduce.array|number what is taken where the mask is not zero
+---@param b gpureduce.array|number what is taken where it is
+---@param options? gpureduce.where.options 
+---@return gpureduce.array # as long as the mask; of the arrays' dtype. Of two numbers: that of `into`, else f32
+function array:where(a, b, options) end
+
+---@class gpureduce.compact.options
+---@field into? gpureduce.array the array whose first elements take the result: of the input's dtype, and long enough for what is kept. It may be the input itself
+
+---The elements whose mask is not zero, in their order.
+---@param a gpureduce.array the input
+---@param mask gpureduce.array of u8, as long as the input
+---@param options? gpureduce.compact.options 
+---@return gpureduce.array # the elements kept: `#` says how many. With `into` it is a view of its first elements
+function gr.compact(a, mask, options) end
+
+---The elements whose mask is not zero, in their order.
+---@param mask gpureduce.array of u8, as long as the input
+---@param options? gpureduce.compact.options 
+---@return gpureduce.array # the elements kept: `#` says how many. With `into` it is a view of its first elements
+function array:compact(mask, options) end
+
 ---@class gpureduce.sum.options
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
 ---@field axis? integer 2: one result for each row, 1: one for each column; default 2
@@ -376,6 +590,8 @@ function array:argmax(options) end
 ---@field axis? integer 2: one result for each row, 1: one for each column; default 2
 ---@field segments? gpureduce.array|integer[] m + 1 positions that do not fall (i64 or i32): result k is that of `a[offsets[k]]` up to `a[offsets[k + 1] - 1]`. They are read on the host, so keep them there; no `rows` with them
 ---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---@field op? string `"<"`, `"<="`, `"=="`, `"~="`, `">="` or `">"`: ask for elements that compare so with `value`, instead of elements that are not zero
+---@field value? number the number to compare with; the dtype must have it
 
 ---Whether some element is not zero. NaN is not zero.
 ---@param a gpureduce.array the input
@@ -393,6 +609,8 @@ function array:any(options) end
 ---@field axis? integer 2: one result for each row, 1: one for each column; default 2
 ---@field segments? gpureduce.array|integer[] m + 1 positions that do not fall (i64 or i32): result k is that of `a[offsets[k]]` up to `a[offsets[k + 1] - 1]`. They are read on the host, so keep them there; no `rows` with them
 ---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---@field op? string `"<"`, `"<="`, `"=="`, `"~="`, `">="` or `">"`: ask for elements that compare so with `value`, instead of elements that are not zero
+---@field value? number the number to compare with; the dtype must have it
 
 ---Whether no element is zero.
 ---@param a gpureduce.array the input
@@ -410,6 +628,8 @@ function array:all(options) end
 ---@field axis? integer 2: one result for each row, 1: one for each column; default 2
 ---@field segments? gpureduce.array|integer[] m + 1 positions that do not fall (i64 or i32): result k is that of `a[offsets[k]]` up to `a[offsets[k + 1] - 1]`. They are read on the host, so keep them there; no `rows` with them
 ---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---@field op? string `"<"`, `"<="`, `"=="`, `"~="`, `">="` or `">"`: ask for elements that compare so with `value`, instead of elements that are not zero
+---@field value? number the number to compare with; the dtype must have it
 
 ---How many elements are not zero.
 ---@param a gpureduce.array the input

@@ -67,6 +67,12 @@ function S.message(f, ...)
   return (tostring(message):gsub("^[^\n]-:%d+: ", ""))
 end
 
+-- A piece of Lua text as a function with these globals.
+function S.load_in(text, environment)
+  if setfenv then return setfenv(assert(loadstring(text)), environment) end -- luacheck: ignore
+  return assert(load(text, "=row", "t", environment))
+end
+
 -- A view of each kind with the same logical values: { {name, array}, ... }. fill is what lies between.
 function S.views(t, dtype, fill)
   local n, list = #t, {}

@@ -15,6 +15,12 @@ local matrix_errors = "`rows` that do not divide n; `segments` that fall or leav
   .. "`axis` or `into` without `rows`; an `into` of another dtype or length."
 
 -- An entry of one of the reductions of one array: fields that are the same in all of them.
+-- any, all and count of the elements that satisfy a comparison.
+local testing = { rows, axis, segments, into,
+  { "op", "string?", '`"<"`, `"<="`, `"=="`, `"~="`, `">="` or `">"`: ask for elements that compare so with `value`, instead '
+    .. "of elements that are not zero" },
+  { "value", "number?", "the number to compare with; the dtype must have it" } }
+
 local function one(name, fields)
   fields.name = name
   fields.params = fields.params or { c.a, { "options", "options?", "how to read it" } }
@@ -126,18 +132,21 @@ print(a:var(), a:var { ddof = 1 })]],
       output = "1",
     }),
     one("any", {
+      options = testing,
       text = "Whether some element is not zero. NaN is not zero.",
       returns = { { "boolean|array", "false for none. " .. each .. ": u8, 1 or 0" } },
       example = [[print(gr.zeros(5):any(), gr.array({ 0, 2 }):any())]],
       output = "false\ttrue",
     }),
     one("all", {
+      options = testing,
       text = "Whether no element is zero.",
       returns = { { "boolean|array", "true for none. " .. each .. ": u8, 1 or 0" } },
       example = [[print(gr.ones(5):all(), gr.array({ 0, 2 }):all())]],
       output = "true\tfalse",
     }),
     one("count", {
+      options = testing,
       text = "How many elements are not zero.",
       returns = { { "integer|array", "the number. " .. each .. ": i64" } },
       example = [[print(gr.array({ 0, 2, 0, 3 }):count())]],

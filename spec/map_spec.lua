@@ -1,0 +1,605 @@
+-- Element operators, comparisons, choices and casts against plain Lua: computed in doubles and rounded once, or in
+-- whole numbers that wrap.
+local S = require "spec.support"
+local D = require "spec.data"
+local gr, model = S.gr, S.model
+local nan, huge, NZ = model.nan, math.huge, model.minus_zero
+
+-- ---- the reference ----
+
+local bits = { u8 = 8, i8 = 8, u16 = 16, i16 = 16, u32 = 32, i32 = 32 }
+
+-- A whole number as the dtype keeps it. i64: Lua's integers wrap by themselves. x + 0: integers have no -0.
+local function wrap(dtype, x)
+  if dtype == "i64" then return x + 0 end
+  local m = 2.0 ^ bits[dtype]
+  x = x % m
+  if model.lowest[dtype] < 0 and x >= m / 2 then x = x - m end
+  return x
+end
+
+local function wrapped_product(dtype, x, y)
+  if dtype == "i64" then return x * y + 0 end
+  local m = 2.0 ^ bits[dtype]
+  x, y = x % m, y % m
+  local low = y % 65536
+  return wrap(dtype, (x * ((y - low) / 65536) % m) * 65536 + x * low)
+end
+
+-- What an operator gives for two elements: exact in doubles where it is rounded to 24 bits or less afterwards.
+local function expected(op, dtype, x, y)
+  if model.is_float[dtype] then
+    local r
+    if op == "add" then r = x + y
+    elseif op == "sub" then r = x - y
+    elseif op == "mul" then r = x * y
+    elseif op == "div" then r = x / y
+    elseif op == "neg" then r = -x
+    elseif op == "abs" then r = math.abs(x)
+    elseif op == "square" then r = x * x
+    elseif op == "sqrt" then r = math.sqrt(x) end
+    return model.round[dtype](r)
+  end
+  if op == "add" then return wrap(dtype, x + y)
+  elseif op == "sub" then return wrap(dtype, x - y)
+  elseif op == "mul" then return wrapped_product(dtype, x, y)
+  elseif op == "div" then return (x + 0.0) / (y + 0.0)
+  elseif op == "neg" then return wrap(dtype, -x)
+  elseif op == "abs" then return wrap(dtype, x < 0 and -x or x)
+  elseif op == "square" then return wrapped_product(dtype, x, x)
+  elseif op == "sqrt" then return math.sqrt(x + 0.0) end
+end
+
+local function result_dtype(op, dtype)
+  return (op == "div" or op == "sqrt") and not model.is_float[dtype] and "f64" or dtype
+end
+
+local tiniest = { f16 = 2.0 ^ -24, bf16 = 2.0 ^ -133, f32 = 2.0 ^ -149, f64 = 2.0 ^ -1074 }
+local largest = { f16 = 65504, bf16 = 255 * 2.0 ^ 120, f32 = (2 - 2.0 ^ -23) * 2.0 ^ 127,
+  f64 = (2 - 2.0 ^ -52) * 2.0 ^ 1023 }
+
+-- Ordinary numbers with the dtype's oddities among them.
+local function data(dtype, n, seed)
+  local t, g = D.wide(dtype, n, seed), model.generator(seed + 9)
+  local odd
+  if model.is_float[dtype] then
+    local tiny, large = tiniest[dtype], largest[dtype]
+    odd = { 0, NZ, 1, -1, tiny, -tiny, 3 * tiny, 1000 * tiny, large, -large, huge, -huge, nan, large / 3, 1 / 3, 2049 }
+    for k = 1, #odd do odd[k] = model.round[dtype](odd[k]) end
+  elseif dtype == "i64" and not S.integers then
+    t = D.medium(dtype, n, seed) -- no 64-bit arithmetic to compare with
+    odd = { 0, 1, -1, 3 }
+  else
+    odd = { 0, 1, model.lowest[dtype], model.highest[dtype], model.lowest[dtype] + 1, 3, 7 }
+  end
+  for k = 1, n do
+    local r = g()
+    if r % 3 == 0 then t[k] = odd[(r - r % 3) / 3 % #odd + 1] end
+  end
+  return model.is_float[dtype] and t or S.whole(t)
+end
+
+local function each(n, f)
+  local t = {}
+  for k = 1, n do t[k] = f(k) end
+  return t
+end
+
+local function check(op, dtype, got, n, f, ...)
+  S.same(result_dtype(op, dtype), got.dtype, "dtype of", op, dtype)
+  S.same_all(each(n, f), got, op, dtype, ...)
+end
+
+-- A number that the dtype has, and that is not special.
+local function number_of(dtype) return model.is_float[dtype] and model.round[dtype](-2.7) or 5 end
+
+-- ---- operators ----
+
+describe("operators of", function()
+  for _, dtype in ipairs(model.dtypes) do
+    it(dtype, function()
+      for _, n in ipairs { 0, 1, 2, 17, 130, 1100 } do
+        local s, t = data(dtype, n, n + 1), data(dtype, n, n + 77)
+        local a, b, c = gr.array(s, dtype), gr.array(t, dtype), number_of(dtype)
+        for _, op in ipairs { "add", "sub", "mul", "div" } do
+          check(op, dtype, gr[op](a, b), n, function(k) return expected(op, dtype, s[k], t[k]) end, n)
+          check(op, dtype, gr[op](a, c), n, function(k) return expected(op, dtype, s[k], c) end, n, "number right")
+          check(op, dtype, gr[op](c, a), n, function(k) return expected(op, dtype, c, s[k]) end, n, "number left")
+        end
+        for _, op in ipairs { "neg", "abs", "square", "sqrt" } do
+          check(op, dtype, a[op](a), n, function(k) return expected(op, dtype, s[k]) end, n)
+        end
+      end
+    end)
+
+    it(dtype .. " on views", function()
+      local n = 67
+      local s, t = data(dtype, n, 3), data(dtype, n, 4)
+      local b = gr.array(t, dtype)
+      for _, view in ipairs(S.views(s, dtype, 1)) do
+        for _, op in ipairs { "sub", "div" } do
+          check(op, dtype, gr[op](view[2], b), n, function(k) return expected(op, dtype, s[k], t[k]) end, view[1])
+          check(op, dtype, gr[op](b, view[2]), n, function(k) return expected(op, dtype, t[k], s[k]) end, view[1])
+        end
+        local keep = view[2]:copy()
+        view[2]:add(b, { into = view[2] }) -- in place, on whatever view
+        check("add", dtype, view[2], n, function(k) return expected("add", dtype, s[k], t[k]) end, view[1], "in place")
+        gr.sub(b, keep, { into = view[2] })
+        check("sub", dtype, view[2], n, function(k) return expected("sub", dtype, t[k], s[k]) end, view[1], "into")
+      end
+    end)
+  end
+
+  it("numbers and arrays as Lua writes them", function()
+    local a = gr.array({ 1, 2, 4 }, "f64")
+    S.same_all({ 2, 3, 5 }, a + 1)
+    S.same_all({ 0, -1, -3 }, 1 - a)
+    S.same_all({ 1, 4, 16 }, a * a)
+    S.same_all({ 8, 4, 2 }, 8 / a)
+    S.same_all({ -1, -2, -4 }, -a)
+    S.same_all({ 3, 6, 12 }, (a + a) - -a)
+    assert.is_false(a == a + 0)
+  end)
+
+  it("a number is one of the dtype", function()
+    local x = model.round.f16(0.1)
+    S.same_all({ model.round.f16(3 * x) }, gr.array({ 3 }, "f16") * 0.1, "f16")
+    S.same_all({ 0.3 * 3 }, gr.array({ 3 }, "f64") * 0.3, "f64")
+    S.same_all({ huge, nan }, gr.array({ 1, -huge }, "f16") + huge, "infinity")
+    S.same_all({ 4, -6 }, gr.array({ 1, -1.5 }, "f32") / 0.25, "f32")
+    S.same_all({ 4, 8 }, gr.array({ 1, 2 }, "u8") / 0.25, "integers divide by any number")
+    S.same_all({ 0.25, 0.125 }, 0.25 / gr.array({ 1, 2 }, "i64"), "and into any")
+  end)
+
+  it("integers wrap and divide as Lua's do", function()
+    S.same_all({ 4, 255 }, gr.array({ 250, 245 }, "u8") + 10)
+    S.same_all({ -128, 127 }, -gr.array({ -128, -127 }, "i8"))
+    S.same_all({ -128 }, gr.array({ -128 }, "i8"):abs())
+    S.same_all({ huge, -huge }, gr.array({ 1, -1 }, "i32") / 0)
+    S.same(nan, (gr.array({ 0 }, "i32") / 0)[1])
+    if not S.integers then return end
+    local lowest = math.mininteger
+    S.same_all({ lowest, 5 }, gr.array({ lowest, -5 }, "i64"):abs(), "abs")
+    S.same_all({ lowest }, gr.array({ math.maxinteger }, "i64") + 1, "add")
+    S.same_all({ (lowest + 1) / 7 }, gr.array({ lowest + 1 }, "i64") / 7, "div")
+  end)
+
+  it("every f16 and bf16, rounded once", function()
+    for _, dtype in ipairs { "f16", "bf16" } do
+      local value, parts = model[dtype .. "_value"], {}
+      for u = 0, 65535 do parts[u + 1] = string.char(u % 256, math.floor(u / 256)) end
+      local a = gr.frombytes(table.concat(parts), dtype)
+      local root, third, square = a:sqrt(), a / 3, a * a
+      for u = 0, 65535, 7 do
+        local x = value(u)
+        S.same(expected("sqrt", dtype, x), root[u + 1], "sqrt", dtype, x)
+        S.same(expected("div", dtype, x, 3), third[u + 1], "third", dtype, x)
+        S.same(expected("mul", dtype, x, x), square[u + 1], "square", dtype, x)
+      end
+      S.same_all(a:cast("f64"):table(), a, "to f64") -- NaN equals NaN here
+      assert.is_true(a:cast("f32"):cast(dtype):equal(a))
+      assert.is_true(a:cast("f64"):cast(dtype):equal(a))
+    end
+  end)
+
+  it("every NaN is the one", function()
+    local odd = "\1\0\xc0\xff" -- a negative NaN with a payload
+    if odd:byte(3) ~= 0xc0 then odd = "\1\0" .. string.char(0xc0, 0xff) end
+    local a = gr.frombytes(odd, "f32")
+    local want = string.char(0, 0, 0xc0, 0x7f)
+    for _, r in ipairs { a + 1, 1 - a, a * a, -a, a:abs(), a:sqrt(), a:exp(), a:log(), a:clamp(0, 1), a:cast "f32" } do
+      assert.equal(want, r:bytes())
+    end
+    assert.equal(odd, gr.where(gr.ones(1, "u8"), a, 0):bytes()) -- a choice is a copy
+    assert.equal(odd, a:compact(gr.ones(1, "u8")):bytes())
+  end)
+end)
+
+-- ---- exponentials and logarithms: correctly rounded doubles, computed with 300 bits by mpmath ----
+
+local exponentials = {
+  { 0.5, 1.6487212707001282 }, { 1.0, 2.718281828459045 }, { -1.0, 0.36787944117144233 }, { 2.0, 7.38905609893065 },
+  { 0.1, 1.1051709180756477 }, { -0.1, 0.9048374180359595 }, { 10.0, 22026.465794806718 },
+  { -10.0, 4.5399929762484854e-05 }, { 1e-09, 1.000000001 }, { -1e-17, 1.0 }, { 88.7, 3.325986980250579e+38 },
+  { -87.3, 1.2192470959520051e-38 }, { -103.5, 1.1233656060805691e-45 }, { 700.25, 1.3022997366991783e+304 },
+  { -700.5, 5.980196118639791e-305 }, { 709.78, 1.7928227943945155e+308 }, { -708.5, 2.006132305331306e-308 },
+  { -744.25, 5e-324 }, { 0.34657359027997264, 1.414213562373095 }, { -0.3465735902799727, 0.7071067811865475 },
+  { 172.06237284558267, 5.317886574664318e+74 }, { 338.5017849650212, 1.0220151288954941e+147 },
+  { 413.27099179197535, 3.0290836439489635e+179 }, { 619.4303972878704, 1.035627240342451e+269 },
+  { 335.85800463590294, 7.265710949500017e+145 }, { 591.2549953315838, 6.008718663741941e+256 },
+  { -659.3926804029394, 4.259881258714982e-287 }, { -48.12828387065247, 1.2535795290832528e-21 },
+  { 620.6994037976392, 3.6840540220115896e+269 }, { 208.56437439169383, 3.787537312339446e+90 },
+  { 561.2606884508718, 5.654834558330064e+243 }, { -541.5116494855979, 6.6754222518980356e-236 },
+  { -0.3093095221783626, 0.7339535599601043 }, { -2.5342716738016966, 0.07931946867904753 },
+  { 0.4376085923593038, 1.5489984989028898 }, { 0.7394118792810076, 2.0947032137989234 },
+  { -4.868858104110978, 0.007682132476828555 }, { -2.8327019953615187, 0.05885361643857226 },
+  { -2.205176339888897, 0.11023108545316321 }, { 4.163453718085519, 64.29319014457008 },
+  { 2.6572545162914176, 14.257092701020424 }, { -3.403957876419618, 0.033241443730154266 },
+  { 2.9714699143120447, 19.52059211552533 }, { -3.6123258160109684, 0.026989002358493035 },
+  { 1.1745252046611663, 3.2366058535922666 }, { -3.733007674497303, 0.023920781608395093 },
+  { -4.982251377974654, 0.0068586038526813106 }, { 3.7140474472428213, 41.0194952355397 },
+}
+local logarithms = {
+  { 0.5, -0.6931471805599453 }, { 2.0, 0.6931471805599453 }, { 0.1, -2.3025850929940455 },
+  { 10.0, 2.302585092994046 }, { 3.0, 1.0986122886681098 }, { 1e-300, -690.7755278982137 },
+  { 5e-324, -744.4400719213812 }, { 2.2e-308, -708.4077512818018 }, { 1.7e+308, 709.7268368932282 },
+  { 1.0000000000000002, 2.2204460492503128e-16 }, { 0.9999999999999999, -1.1102230246251565e-16 },
+  { 1.4142135623730951, 0.3465735902799727 }, { 0.7071067811865476, -0.3465735902799726 },
+  { 1e+22, 50.65687204586901 }, { 0.99, -0.01005033585350145 }, { 1.01, 0.009950330853168092 },
+  { 65504.0, 11.089866488461016 }, { 4.7187774686765e-175, -401.40084151878324 },
+  { 1.9440236088712814e-171, -393.0772910515362 }, { 2.8357327280776124e+289, 666.4893922369401 },
+  { 2.783936096400912e+223, 514.500341526002 }, { 3.8291347359350615e-127, -291.0856679500849 },
+  { 7.705367735071984e+276, 637.5554028608 }, { 3.420434848252535e+23, 54.18922483046672 },
+  { 4.9921353344671055e+106, 245.68188359833835 }, { 7.374094863844535e-178, -407.8621733885724 },
+  { 3.8512406131862596e+264, 609.2308598840117 }, { 2.427530326521832e+114, 263.3815750153294 },
+  { 8.681352490541142e+279, 644.5824182787554 }, { 2.713102529456492, 0.9980928248744169 },
+  { 1.106730024205443, 0.10140974340957454 }, { 1.2752128237504372, 0.2431130852692763 },
+  { 0.7480813542503131, -0.29024354455512846 }, { 0.6933951557598428, -0.3661552319687086 },
+  { 0.4758772261143259, -0.7425953863511979 }, { 1.1136695720775487, 0.10766048357250091 },
+  { 1.928396993000667, 0.6566890842246685 }, { 0.3091344223107632, -1.1739790730203228 },
+  { 2.1304224737787663, 0.756320304550738 }, { 1.2123215263952358, 0.19253713826971572 },
+  { 1.1368864153284477, 0.12829331121043663 }, { 2.5099988015470913, 0.9202822756723001 },
+  { 1.5980120039011052, 0.468760359143845 }, { 1.152641385785399, 0.14205616583546296 },
+  { 1.5992896428395325, 0.4695595574351504 },
+}
+
+-- How many doubles lie between two of one sign.
+local function steps(x, y)
+  if x == y then return 0 end
+  local _, e = model.split(math.max(math.abs(x), math.abs(y)))
+  return math.abs(x - y) / 2.0 ^ math.max(e - 53, -1074)
+end
+
+describe("exp and log", function()
+  for name, rows in pairs { exp = exponentials, log = logarithms } do
+    it(name .. " is within one step of the reference, and rounded once to narrower types", function()
+      local x, y = {}, {}
+      for k = 1, #rows do x[k], y[k] = rows[k][1], rows[k][2] end
+      local got = gr[name](gr.array(x, "f64"))
+      for k = 1, #rows do
+        if steps(y[k], got[k]) > 1 then
+          error(("%s(%.17g): %.17g expected, got %.17g"):format(name, x[k], y[k], got[k]))
+        end
+      end
+      for _, dtype in ipairs { "f32", "f16", "bf16" } do
+        -- arguments that the narrow type has: powers of two and small whole numbers are in the table
+        for k = 1, #rows do
+          if model.round[dtype](x[k]) == x[k] then
+            S.same(model.round[dtype](y[k]), gr[name](gr.array({ x[k] }, dtype))[1], name, dtype, x[k])
+          end
+        end
+      end
+    end)
+  end
+
+  it("knows the ends", function()
+    for _, dtype in ipairs { "f16", "bf16", "f32", "f64" } do
+      S.same_all({ 1, 1, huge, 0, nan }, gr.exp(gr.array({ 0, NZ, huge, -huge, nan }, dtype)), "exp", dtype)
+      S.same_all({ -huge, -huge, 0, huge, nan, nan, nan },
+        gr.log(gr.array({ 0, NZ, 1, huge, -1, -huge, nan }, dtype)), "log", dtype)
+    end
+    S.same_all({ huge, 0, 0 }, gr.exp(gr.array({ 1000, -1000, -800 }, "f64")))
+    S.same_all({ huge, 0 }, gr.exp(gr.array({ 89, -104 }, "f32")))
+    S.same_all({ huge, 0 }, gr.exp(gr.array({ 12, -20 }, "f16")))
+  end)
+
+  it("of integers are f64", function()
+    for _, dtype in ipairs { "u8", "i8", "u16", "i16", "u32", "i32", "i64" } do
+      local a = gr.array({ 0, 1, 2, 10 }, dtype)
+      local wide = a:cast "f64"
+      assert.is_true(a:exp():equal(wide:exp()))
+      assert.is_true(a:log():equal(wide:log()))
+      assert.is_true(a:sqrt():equal(wide:sqrt()))
+    end
+  end)
+end)
+
+-- ---- clamp and cast ----
+
+describe("clamp", function()
+  it("keeps what is inside, and NaN", function()
+    for _, dtype in ipairs(model.dtypes) do
+      local n = 90
+      local t = data(dtype, n, 12)
+      local low, high = 2, model.is_float[dtype] and 60.5 or 60
+      local a = gr.array(t, dtype)
+      S.same_all(each(n, function(k) return t[k] < low and low or t[k] > high and high or t[k] end), a:clamp(low, high),
+        dtype)
+      S.same_all(each(n, function(k) return t[k] < low and low or t[k] end), a:clamp(low), dtype, "from below")
+      S.same_all(each(n, function(k) return t[k] > high and high or t[k] end), a:clamp(nil, high), dtype, "from above")
+    end
+  end)
+end)
+
+-- The number the dtype has for x: floats to nearest even, integers the whole part, no further than they reach.
+local function cast(x, dtype)
+  if model.is_float[dtype] then return model.round[dtype](S.is_integer(x) and x + 0.0 or x) end
+  if x ~= x then return 0 end
+  if x <= model.lowest[dtype] then return model.lowest[dtype] end
+  if x >= model.highest[dtype] then return model.highest[dtype] end
+  return (x < 0 and math.ceil(x) or math.floor(x)) + 0
+end
+
+-- An integer of 64 bits rounded once to p binary digits, as a float.
+local function rounded(x, p)
+  if x == math.mininteger then return -2.0 ^ 63 end
+  local m, unit = math.abs(x), 1
+  while (m - m % unit) / unit >= 2.0 ^ p do unit = unit * 2 end
+  local rest = m % unit
+  local q = (m - rest) / unit -- exact: at most 53 digits
+  if rest * 2 > unit or (rest * 2 == unit and q % 2 == 1) then q = q + 1 end
+  return (x < 0 and -1.0 or 1.0) * q * unit
+end
+
+describe("cast", function()
+  for _, from in ipairs(model.dtypes) do
+    it("from " .. from, function()
+      local n = 130
+      local t = data(from, n, 21)
+      if from == "i64" then
+        for k = 1, n do t[k] = k % 3 == 0 and t[k] or S.whole({ k * 1000003 - 65000000 })[1] end
+        for k = 1, n do if t[k] > 2 ^ 53 or t[k] < -2 ^ 53 then t[k] = k end end -- those are below
+      end
+      for _, to in ipairs(model.dtypes) do
+        local got = gr.array(t, from):cast(to)
+        S.same(to, got.dtype)
+        S.same_all(each(n, function(k) return cast(t[k], to) end), got, from, to)
+      end
+      for _, view in ipairs(S.views(t, from, 1)) do
+        for _, to in ipairs { "u8", "f16", "f64" } do
+          S.same_all(each(n, function(k) return cast(t[k], to) end), view[2]:cast(to), from, to, view[1])
+          local into = gr.zeros(3 * n, to):slice(3 * n, 1, -3)
+          view[2]:cast(to, { into = into })
+          S.same_all(each(n, function(k) return cast(t[k], to) end), into, from, to, "into")
+        end
+      end
+    end)
+  end
+
+  it("rounds i64 once", function()
+    if not S.integers then return end
+    local t = {}
+    for _, base in ipairs(S.whole { 2.0 ^ 62, 2.0 ^ 61, 2.0 ^ 54, 3 * 2.0 ^ 60, 2.0 ^ 40, 2.0 ^ 24 }) do
+      for _, bit in ipairs(S.whole { 2.0 ^ 53, 2.0 ^ 54, 2.0 ^ 37, 2.0 ^ 38, 512, 65536, 0 }) do
+        for d = -1, 1 do
+          t[#t + 1] = base + bit + d
+          t[#t + 1] = -(base + bit + d)
+        end
+      end
+    end
+    t[#t + 1] = math.mininteger
+    t[#t + 1] = math.maxinteger
+    local a = gr.array(t, "i64")
+    for dtype, digits in pairs { f64 = 53, f32 = 24, bf16 = 8 } do
+      S.same_all(each(#t, function(k) return rounded(t[k], digits) end), a:cast(dtype), dtype)
+    end
+    S.same_all(each(#t, function(k) return t[k] < 0 and -huge or huge end), a:cast "f16", "f16")
+    for _, dtype in ipairs { "u8", "i32", "u32" } do
+      S.same_all(each(#t, function(k) return cast(t[k], dtype) end), a:cast(dtype), dtype)
+    end
+  end)
+end)
+
+-- ---- comparisons and choices ----
+
+local relations = {
+  ["<"] = function(x, y) return x < y end, ["<="] = function(x, y) return x <= y end,
+  ["=="] = function(x, y) return x == y end, ["~="] = function(x, y) return x ~= y end,
+  [">="] = function(x, y) return x >= y end, [">"] = function(x, y) return x > y end,
+}
+
+describe("compare and where of", function()
+  for _, dtype in ipairs(model.dtypes) do
+    it(dtype, function()
+      for _, n in ipairs { 0, 1, 33, 1100 } do
+        local s, t = data(dtype, n, n + 5), data(dtype, n, n + 6)
+        local c = number_of(dtype)
+        local a, b = gr.array(s, dtype), gr.array(t, dtype)
+        for op, holds in pairs(relations) do
+          local mask, count = a:compare(op, b), 0
+          assert.equal("u8", mask.dtype)
+          S.same_all(each(n, function(k) return holds(s[k], t[k]) and 1 or 0 end), mask, dtype, op)
+          S.same_all(each(n, function(k) return holds(s[k], c) and 1 or 0 end), a:compare(op, c), dtype, op, "number")
+          for k = 1, n do if holds(s[k], c) then count = count + 1 end end
+          assert.equal(count, a:count { op = op, value = c })
+          assert.equal(count > 0, a:any { op = op, value = c })
+          assert.equal(count == n, a:all { op = op, value = c })
+          S.same_all(each(n, function(k) if holds(s[k], t[k]) then return s[k] end return t[k] end),
+            gr.where(mask, a, b), dtype, op, "where")
+        end
+      end
+    end)
+  end
+
+  it("views", function()
+    for _, dtype in ipairs { "u8", "bf16", "i32", "f64" } do
+      local n = 67
+      local s, t, m = data(dtype, n, 3), data(dtype, n, 4), {}
+      for k = 1, n do m[k] = k * k % 3 end
+      local b = gr.array(t, dtype)
+      for _, view in ipairs(S.views(s, dtype, 1)) do
+        S.same_all(each(n, function(k) return s[k] < t[k] and 1 or 0 end), view[2]:compare("<", b), dtype, view[1])
+        for _, mask in ipairs(S.views(m, "u8", 1)) do
+          local where = gr.where(mask[2], view[2], b)
+          S.same_all(each(n, function(k) if m[k] ~= 0 then return s[k] end return t[k] end), where, view[1], mask[1])
+        end
+        local into = gr.zeros(2 * n, "u8"):slice(2, 2 * n, 2)
+        view[2]:compare(">", b, { into = into })
+        S.same_all(each(n, function(k) return s[k] > t[k] and 1 or 0 end), into, dtype, view[1], "into")
+      end
+    end
+  end)
+
+  it("numbers", function()
+    local mask, a = gr.array({ 1, 0, 255 }, "u8"), gr.array({ 1, 2, 3 }, "i32")
+    S.same_all({ 1, 0, 3 }, gr.where(mask, a, 0))
+    S.same_all({ -1, 2, -1 }, mask:where(-1, a))
+    local flat = gr.where(mask, 1, -0.5)
+    assert.equal("f32", flat.dtype)
+    S.same_all({ 1, -0.5, 1 }, flat)
+    S.same_all({ 7, 9, 7 }, gr.where(mask, 7, 9, { into = a }))
+    S.same_all({ 7, 9, 7 }, a)
+  end)
+
+  it("rows", function()
+    local a = gr.array { 1, 5, 2, 7, 0, 3 }
+    S.same_all({ 1, 2 }, a:count { op = ">", value = 2, rows = 2 })
+    S.same_all({ 1, 1, 1 }, a:count { op = ">", value = 2, rows = 2, axis = 1 })
+    S.same_all({ 0, 0, 1 }, a:all { op = "<=", value = 3, rows = 3 })
+    S.same_all({ 0, 1, 0 }, a:any { op = ">", value = 6, rows = 3 })
+    local into = gr.zeros(2, "i64")
+    assert.equal(into, a:count { op = "==", value = 5, rows = 2, into = into })
+    S.same_all({ 1, 0 }, into)
+    S.same_all({ 2, 1 }, a:count { op = ">=", value = 2, segments = { 1, 4, 5 } })
+    assert.equal(2, gr.reduce(a, "count", { op = "<", value = 2 }))
+  end)
+end)
+
+-- ---- where it is done ----
+
+describe("element operators", function()
+  it("work on long arrays, in pieces", function()
+    local n = 300001
+    for _, dtype in ipairs { "f64", "i32", "f32" } do
+      local a = gr.arange(1, n, dtype)
+      assert.is_true((a + 1):equal(gr.arange(2, n + 1, dtype)))
+      assert.is_true((n + 1 - a):equal(gr.arange(n, 1, -1, dtype)))
+      assert.is_true((a - a:slice(n, 1, -1)):equal(gr.arange(1 - n, n - 1, 2, dtype)))
+      assert.equal(n - 1000, a:count { op = ">", value = 1000 })
+      assert.is_true(a:cast("i64"):equal(gr.arange(1, n, "i64")))
+      assert.is_true(gr.where(a:compare("<=", n), a, 0):equal(a))
+      a:mul(2, { into = a })
+      assert.is_true(a:equal(gr.arange(2, 2 * n, 2, dtype)))
+    end
+  end)
+
+  it("are one launch, and nothing is copied or waited for", function()
+    S.on("pretend", function()
+      local a, b, mask = gr.rand(1000), gr.rand(1000), gr.ones(1000, "u8")
+      mask:fill(1)
+      for name, f in pairs {
+        add = function() return a + b end, number = function() return 2 / a end, exp = function() return a:exp() end,
+        clamp = function() return a:clamp(0, 1) end, cast = function() return a:cast "f16" end,
+        compare = function() return a:compare("<", b) end, where = function() return gr.where(mask, a, 0) end,
+      } do
+        local c = S.counted(f)
+        S.same(1, c.launches, name, "launches")
+        S.same(0, c.copies + c.syncs, name, "copies and waits")
+      end
+      S.same(1, S.counted(function() return a:count { op = ">", value = 0.5 } end).syncs, "waits of count")
+    end)
+  end)
+
+  it("with 'into' allocate nothing after the first turn", function()
+    for _, device in ipairs { gr.backend(), "pretend" } do
+      S.on(device, function()
+        local x, v, y = gr.rand(5000), gr.rand(5000), gr.zeros(5000)
+        local mask, whole = gr.zeros(5000, "u8"), gr.zeros(5000, "i32")
+        local function turn()
+          v:mul(0.99, { into = v })
+          x:add(v, { into = x })
+          x:neg { into = y }
+          y:abs { into = y }
+          y:sqrt { into = y }
+          y:exp { into = y }
+          y:clamp(0, 1, { into = y })
+          y:cast("i32", { into = whole })
+          x:compare(">", 1, { into = mask })
+          gr.where(mask, 0, x, { into = x })
+          x:compact(mask, { into = y })
+        end
+        turn()
+        local c = S.counted(function() for _ = 1, 20 do turn() end end)
+        S.same(0, c.allocations, "allocations on", device)
+      end)
+    end
+  end)
+end)
+
+-- ---- mistakes ----
+
+local rows = {
+  { "gr.add(1, 2)", "bad argument #1 to 'add' (gpureduce.array expected, got number)" },
+  { "return a + 'x'", "bad argument #2 to 'add' (gpureduce.array expected, got string)" },
+  { "return {} - a", "bad argument #1 to 'sub' (gpureduce.array expected, got table" },
+  { "return a * d", "bad argument #2 to 'mul' (dtype f32 expected, got f64)" },
+  { "return a / b", "bad argument #2 to 'div' (length 10 expected, got 9)" },
+  { "return u + 256", "bad argument #2 to 'add' (value 256 does not fit u8 (0 to 255))" },
+  { "return 0.5 * u", "bad argument #1 to 'mul' (value 0.5 is not a whole number, as u8 needs)" },
+  { "return a + 1e39", "bad argument #2 to 'add' (value 1e+39 does not fit f32)" },
+  { "a:add(1, { inot = a })", "bad argument #3 to 'add' (unknown option 'inot' (did you mean 'into'?))" },
+  { "a:add(1, { into = d })", "bad argument #3 to 'add' (option 'into': f32[10] expected, got f64[10])" },
+  { "a:add(1, { into = b })", "bad argument #3 to 'add' (option 'into': f32[10] expected, got f32[9])" },
+  { "u:div(2, { into = u })", "bad argument #3 to 'div' (option 'into': f64[10] expected, got u8[10])" },
+  { "a:slice(1, 5):add(1, { into = a:slice(2, 6) })", "bad argument #3 to 'add' (option 'into': overlaps the input)" },
+  { "gr.sub(z, a:slice(1, 5), { into = a:slice(5, 1, -1) })",
+    "bad argument #3 to 'sub' (option 'into': overlaps the input)" },
+  { "a:neg(3)", "bad argument #2 to 'neg' (options table expected, got number)" },
+  { "gr.abs(3)", "bad argument #1 to 'abs' (gpureduce.array expected, got number)" },
+  { "gr.square()", "bad argument #1 to 'square' (" },
+  { "a:sqrt({ into = u })", "bad argument #2 to 'sqrt' (option 'into': f32[10] expected, got u8[10])" },
+  { "a:exp({ x = 1 })", "bad argument #2 to 'exp' (unknown option 'x')" },
+  { "a:log({ into = 1 })", "bad argument #2 to 'log' (option 'into': gpureduce.array expected, got number)" },
+  { "return -released", "bad argument #1 to 'neg' (array has been released)" },
+  { "a:clamp('x', 2)", "bad argument #2 to 'clamp' (number expected, got string)" },
+  { "a:clamp(3, 2)", "bad argument #3 to 'clamp' (upper end of 3 or more expected, got 2)" },
+  { "a:clamp(0, nan)", "bad argument #3 to 'clamp' (number expected, got nan)" },
+  { "u:clamp(-1, 3)", "bad argument #2 to 'clamp' (value -1 does not fit u8 (0 to 255))" },
+  { "a:cast()", "bad argument #2 to 'cast' (dtype name expected, got no value)" },
+  { "a:cast('f23')", "bad argument #2 to 'cast' (unknown dtype 'f23' (did you mean 'f32'?))" },
+  { "a:compare('=', 1)", "bad argument #2 to 'compare' ('<', '<=', '==', '~=', '>=' or '>' expected, got '=')" },
+  { "a:compare(1, 1)", "bad argument #2 to 'compare' (comparison such as '<' expected, got number)" },
+  { "a:compare('<')", "bad argument #3 to 'compare' (gpureduce.array expected, got no value)" },
+  { "a:compare('<', d)", "bad argument #3 to 'compare' (dtype f32 expected, got f64)" },
+  { "u:compare('<', 300)", "bad argument #3 to 'compare' (value 300 does not fit u8 (0 to 255))" },
+  { "a:count { op = '<' }", "bad argument #2 to 'count' (option 'op': only together with 'value')" },
+  { "a:any { value = 3 }", "bad argument #2 to 'any' (option 'value': only together with 'op')" },
+  { "a:all { op = '=>', value = 3 }",
+    "bad argument #2 to 'all' (option 'op': '<', '<=', '==', '~=', '>=' or '>' expected, got '=>')" },
+  { "u:count { op = '<', value = 0.5 }",
+    "bad argument #2 to 'count' (option 'value': value 0.5 is not a whole number, as u8 needs)" },
+  { "a:count { op = '<', value = 'x' }", "bad argument #2 to 'count' (option 'value': number expected, got string)" },
+  { "a:sum { op = '<', value = 1 }", "bad argument #2 to 'sum' (unknown option " },
+  { "gr.where(a, 1, 2)", "bad argument #1 to 'where' (mask of dtype u8 expected, got f32)" },
+  { "gr.where(u, a, d)", "bad argument #3 to 'where' (dtype f32 expected, got f64)" },
+  { "gr.where(u, b, 1)", "bad argument #2 to 'where' (length 10 expected, got 9)" },
+  { "gr.where(u, 1, b)", "bad argument #3 to 'where' (length 10 expected, got 9)" },
+  { "gr.where(u, 1)", "bad argument #3 to 'where' (gpureduce.array expected, got no value)" },
+  { "gr.where(u, 1, a, { into = d })", "bad argument #4 to 'where' (option 'into': f32[10] expected, got f64[10])" },
+  { "a:compact(a)", "bad argument #2 to 'compact' (mask of dtype u8 expected, got f32)" },
+  { "b:compact(u)", "bad argument #2 to 'compact' (length 9 expected, got 10)" },
+  { "a:compact(u, { into = d })", "bad argument #3 to 'compact' (option 'into': dtype f32 expected, got f64)" },
+  { "a:compact(u, { into = z })",
+    "bad argument #3 to 'compact' (option 'into': room for 10 elements expected, got 5)" },
+  { "a:compact(u, { into = a:slice(1, 9) })", "bad argument #3 to 'compact' (option 'into': overlaps the input)" },
+  { "u:compact(u, { into = u })", "bad argument #3 to 'compact' (option 'into': overlaps the mask)" },
+}
+
+describe("mistakes", function()
+  for _, row in ipairs(rows) do
+    it(row[1], function()
+      local environment = {
+        gr = gr, nan = nan, a = gr.ones(10), b = gr.ones(9), d = gr.ones(10, "f64"), u = gr.ones(10, "u8"),
+        z = gr.zeros(5), released = gr.zeros(10),
+      }
+      environment.released:release()
+      local f = S.load_in(row[1], environment)
+      local message = S.message(f)
+      if not message then error("no error was raised", 0) end
+      assert.equal(row[2], message:gsub("%-nan", "nan"):sub(1, #row[2]))
+      S.same(10, environment.a:sum(), "what a holds afterwards")
+      S.same(10, environment.u:sum(), "what u holds afterwards")
+    end)
+  end
+
+  it("arrays on two devices", function()
+    local here, there = gr.ones(10), nil
+    S.on("pretend", function() there = gr.ones(10) end)
+    assert.matches("bad argument #2 to 'add' %(array on device '.-' expected, got one on 'pretend'",
+      S.message(gr.add, here, there))
+    assert.matches("bad argument #3 to 'add' %(array on device", S.message(gr.add, here, 1, { into = there }))
+    S.on("pretend", function() there = gr.ones(10, "u8") end)
+    assert.matches("bad argument #2 to 'where'", S.message(gr.where, there, here, 1))
+    assert.matches("bad argument #2 to 'compact'", S.message(gr.compact, here, there))
+  end)
+end)
