@@ -24,7 +24,8 @@ static int is_number(lua_State *L, int arg) { return lua_type(L, arg) == LUA_TNU
 /* Arguments x and y, arrays or numbers, as the call's a and b; the first array among them decides. NULL: two numbers. */
 static gr_array *read_pair(lua_State *L, int x, int y, gr_map_call *call) {
   gr_array *a = is_number(L, x) ? NULL : gr_l_check_array(L, x), *b = NULL;
-  if (!is_number(L, y)) b = a ? gr_l_check_pair(L, a, y) : gr_l_check_array(L, y);
+  if (!is_number(L, y)) b = gr_l_check_array(L, y);
+  if (a && b) gr_l_check_pair(L, a, b, y);
   gr_array *first = a ? a : b;
   if (!first) return NULL;
   call->dtype = first->dtype;
