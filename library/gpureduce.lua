@@ -8,6 +8,10 @@
 ---@field _VERSION string
 local gr = {}
 
+---An exact sum that outlives a call: a fixed-point number wide enough for every f64 product.
+---@class gpureduce.accumulator
+local accumulator = {}
+
 ---A typed array, or a view of one.
 ---@class gpureduce.array
 ---@field dtype gpureduce.dtype the type of its elements
@@ -411,6 +415,8 @@ function array:compact(mask, options) end
 ---@field kernel? string run the kernel of this name instead of the usual one (`gr.kernels` lists them; [docs/ladder.md](ladder.md) explains them); with rows: one launch a row
 ---@field block? integer threads in a block of that kernel, 64 to 1024; default 256
 ---@field timed? boolean with `kernel`: the seconds between two events of the device around the kernels come as a second result; default false
+---@field exact? boolean round the true value once, whatever the order (docs/exact.md); default what `gr.exact` says
+---@field out? string with `exact`: round straight to `"f32"` or `"f64"`; rows give arrays of it; default `"f64"`
 
 ---The sum of the elements.
 ---@param a gpureduce.array the input
@@ -445,6 +451,8 @@ function array:prod(options) end
 ---@field axis? integer 2: one result for each row, 1: one for each column; default 2
 ---@field segments? gpureduce.array|integer[] m + 1 positions that do not fall (i64 or i32): result k is that of `a[offsets[k]]` up to `a[offsets[k + 1] - 1]`. They are read on the host, so keep them there; no `rows` with them
 ---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---@field exact? boolean round the true value once, whatever the order (docs/exact.md); default what `gr.exact` says
+---@field out? string with `exact`: round straight to `"f32"` or `"f64"`; rows give arrays of it; default `"f64"`
 
 ---The mean of the elements; of integers from a sum that does not wrap.
 ---@param a gpureduce.array the input
@@ -463,6 +471,8 @@ function array:mean(options) end
 ---@field segments? gpureduce.array|integer[] m + 1 positions that do not fall (i64 or i32): result k is that of `a[offsets[k]]` up to `a[offsets[k + 1] - 1]`. They are read on the host, so keep them there; no `rows` with them
 ---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field ddof? number what is subtracted from n in the divisor (1 for a sample's variance); default 0
+---@field exact? boolean round the true value once, whatever the order (docs/exact.md); default what `gr.exact` says
+---@field out? string with `exact`: round straight to `"f32"` or `"f64"`; rows give arrays of it; default `"f64"`
 
 ---The variance: the mean of the squared distances from the mean. Large means do not spoil it.
 ---@param a gpureduce.array the input
@@ -481,6 +491,8 @@ function array:var(options) end
 ---@field segments? gpureduce.array|integer[] m + 1 positions that do not fall (i64 or i32): result k is that of `a[offsets[k]]` up to `a[offsets[k + 1] - 1]`. They are read on the host, so keep them there; no `rows` with them
 ---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field ddof? number what is subtracted from n in the divisor (1 for a sample's variance); default 0
+---@field exact? boolean round the true value once, whatever the order (docs/exact.md); default what `gr.exact` says
+---@field out? string with `exact`: round straight to `"f32"` or `"f64"`; rows give arrays of it; default `"f64"`
 
 ---The standard deviation: the square root of the variance.
 ---@param a gpureduce.array the input
@@ -647,6 +659,8 @@ function array:count(options) end
 ---@field axis? integer 2: one result for each row, 1: one for each column; default 2
 ---@field segments? gpureduce.array|integer[] m + 1 positions that do not fall (i64 or i32): result k is that of `a[offsets[k]]` up to `a[offsets[k + 1] - 1]`. They are read on the host, so keep them there; no `rows` with them
 ---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---@field exact? boolean round the true value once, whatever the order (docs/exact.md); default what `gr.exact` says
+---@field out? string with `exact`: round straight to `"f32"` or `"f64"`; rows give arrays of it; default `"f64"`
 
 ---The norm of order p: the sum of magnitudes, the root of the sum of squares, or the greatest magnitude. Nothing overflows on the way.
 ---@param a gpureduce.array the input
@@ -669,6 +683,8 @@ function array:norm(p, options) end
 ---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field accumulate? string how float sums are kept: `"f64"`, `"f32"`, `"kahan"` or `"neumaier"` (docs/numerics.md); default `"f64"`
 ---@field ddof? number what is subtracted from n in the divisor (1 for a sample's variance); default 0
+---@field exact? boolean round the true value once, whatever the order (docs/exact.md); default what `gr.exact` says
+---@field out? string with `exact`: round straight to `"f32"` or `"f64"`; rows give arrays of it; default `"f64"`
 
 ---A reduction by its name: `gr.reduce(a, "sum")` is `gr.sum(a)`.
 ---@param a gpureduce.array the input
@@ -693,6 +709,8 @@ function array:reduce(op, options) end
 ---@field kernel? string run the kernel of this name instead of the usual one (`gr.kernels` lists them; [docs/ladder.md](ladder.md) explains them); with rows: one launch a row
 ---@field block? integer threads in a block of that kernel, 64 to 1024; default 256
 ---@field timed? boolean with `kernel`: the seconds between two events of the device around the kernels come as a second result; default false
+---@field exact? boolean round the true value once, whatever the order (docs/exact.md); default what `gr.exact` says
+---@field out? string with `exact`: round straight to `"f32"` or `"f64"`; rows give arrays of it; default `"f64"`
 
 ---The sum of the products of the elements of two arrays.
 ---@param a gpureduce.array the input
@@ -713,6 +731,8 @@ function array:dot(b, options) end
 ---@field segments? gpureduce.array|integer[] m + 1 positions that do not fall (i64 or i32): result k is that of `a[offsets[k]]` up to `a[offsets[k + 1] - 1]`. They are read on the host, so keep them there; no `rows` with them
 ---@field pairs? boolean row by row; else b is one row (axis 2) or one column (axis 1) that meets each of a's; default false
 ---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---@field exact? boolean round the true value once, whatever the order (docs/exact.md); default what `gr.exact` says
+---@field out? string with `exact`: round straight to `"f32"` or `"f64"`; rows give arrays of it; default `"f64"`
 
 ---The mean of the squared differences of two arrays.
 ---@param a gpureduce.array the input
@@ -733,6 +753,8 @@ function array:mse(b, options) end
 ---@field segments? gpureduce.array|integer[] m + 1 positions that do not fall (i64 or i32): result k is that of `a[offsets[k]]` up to `a[offsets[k + 1] - 1]`. They are read on the host, so keep them there; no `rows` with them
 ---@field pairs? boolean row by row; else b is one row (axis 2) or one column (axis 1) that meets each of a's; default false
 ---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---@field exact? boolean round the true value once, whatever the order (docs/exact.md); default what `gr.exact` says
+---@field out? string with `exact`: round straight to `"f32"` or `"f64"`; rows give arrays of it; default `"f64"`
 
 ---The cosine of the angle between two arrays: their dot over the product of their norms.
 ---@param a gpureduce.array the input
@@ -772,6 +794,53 @@ function gr.median(a) end
 ---The middle element, or the mean of the two in the middle: `quantile(a, 0.5)`.
 ---@return number # a float; NaN when the data holds one
 function array:median() end
+
+---Whether reductions of this Lua state are correctly rounded where a call does not say; sets it when given.
+---@param on? boolean the new setting
+---@return boolean # the setting
+function gr.exact(on) end
+
+---An exact sum: of nothing, or what the bytes of another one hold.
+---@param bytes? string what `s:bytes()` gave, here or on another machine
+---@return gpureduce.accumulator # a new one
+function gr.accumulator(bytes) end
+
+---Add all elements of an array, of any dtype.
+---@param a gpureduce.array what to add
+---@return gpureduce.accumulator # itself
+function accumulator:add(a) end
+
+---Add the products of the elements of two arrays, none of which overflows or underflows.
+---@param a gpureduce.array the one
+---@param b gpureduce.array the other: same dtype, length and device
+---@return gpureduce.accumulator # itself
+function accumulator:add_dot(a, b) end
+
+---Add what another accumulator holds.
+---@param other gpureduce.accumulator it stays as it is
+---@return gpureduce.accumulator # itself
+function accumulator:merge(other) end
+
+---@class gpureduce.accumulator.value.options
+---@field out? string round straight to `"f32"` or `"f64"`; default `"f64"`
+
+---The sum, rounded once.
+---@param options? gpureduce.accumulator.value.options what to round to
+---@return number # a float; 0 for none
+function accumulator:value(options) end
+
+---568 bytes that hold the sum, the same on every machine; equal sums have equal bytes.
+---@return string # for `gr.accumulator`
+function accumulator:bytes() end
+
+---A fingerprint of an array's bytes in logical order: the same for a view and its copy, on every device.
+---@param a gpureduce.array of any dtype; the dtype itself does not count
+---@return string # 32 hexadecimal digits
+function gr.digest(a) end
+
+---A fingerprint of an array's bytes in logical order: the same for a view and its copy, on every device.
+---@return string # 32 hexadecimal digits
+function array:digest() end
 
 ---@class gpureduce.histogram.options
 ---@field bins? integer how many bins of equal width, 1 to 2^31

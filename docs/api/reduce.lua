@@ -14,6 +14,8 @@ local waits = "Without `rows` it waits for the number and copies a few bytes dow
 local matrix_errors = "`rows` that do not divide n; `segments` that fall or leave the array; "
   .. "`axis` or `into` without `rows`; an `into` of another dtype or length."
 
+local rounded = { sum = 1, mean = 1, var = 1, std = 1, norm = 1, dot = 1, mse = 1, cosine = 1, reduce = 1 }
+
 -- An entry of one of the reductions of one array: fields that are the same in all of them.
 -- any, all and count of the elements that satisfy a comparison.
 local testing = { rows, axis, segments, into,
@@ -25,6 +27,10 @@ local function one(name, fields)
   fields.name = name
   fields.params = fields.params or { c.a, { "options", "options?", "how to read it" } }
   fields.options = fields.options or { rows, axis, segments, into }
+  if rounded[name] then
+    fields.options[#fields.options + 1] = c.exact
+    fields.options[#fields.options + 1] = c.out
+  end
   fields.dtypes = fields.dtypes or "All."
   fields.errors = (fields.errors and fields.errors .. " " or "") .. matrix_errors
   fields.cost = fields.cost or "O(n): one pass, one launch."

@@ -23,10 +23,10 @@
 #define SPLITTER 134217729.0
 
 typedef struct span { uint32_t most, least; } span; /* see span_of in exact.inc */
-typedef struct levels {
+typedef struct ladder {
   int grid[MAX_LEVELS];
   double anchor[MAX_LEVELS];
-} levels;
+} ladder;
 
 /* ---- one by one ---- */
 
@@ -74,7 +74,7 @@ static int bottom_field(int size, span r) {
 ** factors. Addends are below 2^top and multiples of 2^bottom; the highest grid is 51 bits below top, so that the
 ** bits of A + x count from those of A without leaving A's binade.
 */
-static int plan(levels *g, gr_exact *s, int size, span x, const span *y) {
+static int plan(ladder *g, gr_exact *s, int size, span x, const span *y) {
   static const signed char rung[MAX_LEVELS + 1] = {0, 1, 2, 3, 4, 6, 6, 11, 11, 11, 11, 11};
   int bias = size == 4 ? 126 : 1022, last = size == 4 ? 255 : 2047, digits = size == 4 ? 24 : 53;
   int top = top_field(size, x) - bias, bottom = bottom_field(size, x) - bias - digits, need, l;

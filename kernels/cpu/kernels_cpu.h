@@ -5,6 +5,7 @@
 #ifndef GR_KERNELS_CPU_H
 #define GR_KERNELS_CPU_H
 
+#include "kernels/digest.h"
 #include "kernels/exact.h"
 #include "kernels/numerics.h"
 
@@ -40,5 +41,7 @@ void gr_cpu_compact(const gr_compact_job *, gr_parallel);
 
 /* Into sums[0 .. count - 1]; room: `rooms` accumulators for the pieces of long vectors (0: none). */
 void gr_cpu_exact(const gr_exact_job *, gr_exact *sums, gr_exact *room, int rooms, gr_parallel);
+
+void gr_cpu_digest(const gr_digest_job *, uint64_t result[2], gr_parallel);
 
 #endif

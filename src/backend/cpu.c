@@ -151,6 +151,12 @@ gr_status gr_cpu_do_exact(gr_queue *q, const gr_exact_job *job, gr_exact *sums) 
   return GR_OK;
 }
 
+gr_status gr_cpu_do_digest(gr_queue *q, const gr_digest_job *job, uint64_t result[2]) {
+  q->stats.launches++;
+  gr_cpu_digest(job, result, gr_threads_run);
+  return GR_OK;
+}
+
 /* Without memory for tables it is done on one thread. */
 gr_status gr_cpu_do_histogram(gr_queue *q, const gr_histogram_job *job) {
   gr_rounding before;
@@ -195,6 +201,7 @@ static gr_backend cpu = {
   .wait = wait_for,
   .reduce = gr_cpu_do_reduce,
   .exact = gr_cpu_do_exact,
+  .digest = gr_cpu_do_digest,
   GR_CPU_OPERATIONS,
 };
 

@@ -27,6 +27,7 @@ gr_status gr_cpu_elapsed(gr_queue *, double *seconds);
 gr_status gr_cpu_do_exact(gr_queue *, const gr_exact_job *, gr_exact *sums);
 gr_status gr_cpu_do_map(gr_queue *, const gr_map_job *);
 gr_status gr_cpu_do_compact(gr_queue *, const gr_compact_job *);
+gr_status gr_cpu_do_digest(gr_queue *, const gr_digest_job *, uint64_t result[2]);
 
 #define GR_CPU_OPERATIONS                                                                               \
   .histogram = gr_cpu_do_histogram, .scan = gr_cpu_do_scan, .rmsnorm = gr_cpu_do_rmsnorm,               \

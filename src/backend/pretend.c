@@ -108,6 +108,12 @@ static gr_status pretend_exact(gr_queue *q, const gr_exact_job *job, gr_exact *s
   return gr_cpu_do_exact(q, job, sums);
 }
 
+static gr_status pretend_digest(gr_queue *q, const gr_digest_job *job, uint64_t result[2]) {
+  if (usable(q) != GR_OK) return GR_DEVICE;
+  q->stats.syncs++;
+  return gr_cpu_do_digest(q, job, result);
+}
+
 static gr_backend pretend = {
   .name = "pretend",
   .description = "the CPU's kernels behind a memory of their own",
@@ -123,6 +129,7 @@ static gr_backend pretend = {
   .wait = pretend_wait,
   .reduce = pretend_reduce,
   .exact = pretend_exact,
+  .digest = pretend_digest,
   GR_CPU_OPERATIONS,
 };
 

@@ -12,6 +12,7 @@
 
 #define GR_ARRAY_NAME "gpureduce.array"
 #define GR_HISTOGRAM_NAME "gpureduce.histogram"
+#define GR_ACCUMULATOR_NAME "gpureduce.accumulator"
 
 typedef struct gr_function {
   const char *name;
@@ -29,13 +30,14 @@ void gr_l_register(lua_State *L, gr_context *c, const gr_function *list);
 /* The functions of the module's parts. */
 extern const gr_function gr_array_functions[], gr_make_functions[], gr_reduce_functions[], gr_histogram_functions[],
     gr_scan_functions[], gr_select_functions[], gr_map_functions[], gr_file_functions[], gr_device_functions[],
-    gr_ladder_functions[];
+    gr_ladder_functions[], gr_exact_functions[];
 
 /* Adds the operators to the metatable on top of the stack. */
 void gr_l_map_metamethods(lua_State *L, gr_context *);
 
 /* The metatable of arrays, whose methods are those of the module table on top of the stack. */
 void gr_l_array_metatable(lua_State *L, gr_context *);
+void gr_l_accumulator_metatable(lua_State *L, gr_context *); /* which have methods of their own */
 
 /* ---- arguments (args.c) ---- */
 
@@ -76,6 +78,8 @@ int gr_l_option_int(lua_State *L, int arg, const char *name, int64_t *out);
 int gr_l_option_number(lua_State *L, int arg, const char *name, double *out);
 int gr_l_option_flag(lua_State *L, int arg, const char *name);
 const char *gr_l_option_string(lua_State *L, int arg, const char *name);
+/* The option 'out' of exact results: 1 for f32, 0 for f64, the default. */
+int gr_l_option_single(lua_State *L, int arg);
 /* Leaves the array on the stack when it is there; NULL (and nothing pushed) when not. */
 gr_array *gr_l_option_array(lua_State *L, int arg, const char *name);
 /* An array, or a table of numbers, which becomes an array of that dtype beside a; left on the stack. each: one of them, in words. */

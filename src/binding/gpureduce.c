@@ -118,12 +118,13 @@ static gr_context *open_context(lua_State *L) {
 EXPORT int luaopen_gpureduce(lua_State *L) {
   const gr_function *parts[] = {gr_array_functions, gr_make_functions, gr_reduce_functions, gr_histogram_functions,
                                 gr_scan_functions, gr_select_functions, gr_map_functions, gr_file_functions, gr_device_functions,
-                                gr_ladder_functions};
+                                gr_ladder_functions, gr_exact_functions};
   if (sizeof(lua_Number) != 8) return luaL_error(L, "gpureduce: needs a Lua whose numbers are doubles");
   gr_context *c = open_context(L);
   lua_newtable(L);
   for (size_t k = 0; k < sizeof parts / sizeof parts[0]; k++) gr_l_register(L, c, parts[k]);
   gr_l_array_metatable(L, c);
+  gr_l_accumulator_metatable(L, c);
   lua_pushliteral(L, VERSION);
   lua_setfield(L, -2, "_VERSION");
   run_embedded(L);

@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "src/binding/binding.h"
+#include "src/core/exact.h"
 #include "src/core/ops.h"
 
 /* What a call asks for, gathered from its arguments. */
@@ -12,6 +13,7 @@ typedef struct call {
   gr_segments segments; /* where shape points when there are any */
   double ddof;
   gr_kernel_choice kernel; /* asked for by name, or info == NULL */
+  int exact, single; /* correctly rounded; to f32 */
   int options; /* where the options table is */
 } call;
 
@@ -35,6 +37,30 @@ static void check_empty(lua_State *L, const call *q) {
   if (n == 0 && gr_ops[q->op].raises_on_empty) gr_l_argerror(L, 1, "array is empty: '%s' needs an element", gr_ops[q->op].name);
   if ((q->op == GR_OP_var || q->op == GR_OP_std) && q->ddof >= (double)n && !(n == 0 && q->ddof == 0))
     gr_l_argerror(L, q->options, "option 'ddof': less than the length %lld expected, got %.14g", (long long)n, q->ddof);
+}
+
+/*
+** exact = true, or the state's switch, rounds correctly; out = "f32" rounds to f32. What has no exact form (min), or
+** is exact by itself (sums of integers), stays as it is.
+*/
+static void pick_rounding(lua_State *L, call *q) {
+  int said = 0;
+  if (lua_istable(L, q->options)) {
+    said = gr_getfield(L, q->options, "exact") != LUA_TNIL;
+    lua_pop(L, 1);
+  }
+  q->exact = said ? gr_l_option_flag(L, q->options, "exact") : gr_l_context(L)->exact;
+  q->exact = q->exact && gr_exact_has(q->op, q->a->dtype);
+  if (!lua_istable(L, q->options)) return;
+  if (gr_l_option_string(L, q->options, "accumulate")) {
+    if (said && q->exact) gr_l_argerror(L, q->options, "options 'exact' and 'accumulate' exclude each other");
+    q->exact = 0;
+  }
+  if (gr_l_option_string(L, q->options, "out") && !q->exact)
+    gr_l_argerror(L, q->options, "option 'out': only for results that 'exact' rounds");
+  q->single = gr_l_option_single(L, q->options);
+  if (q->exact && q->ddof != floor(q->ddof))
+    gr_l_argerror(L, q->options, "option 'ddof': whole number expected with 'exact', got %.14g", q->ddof);
 }
 
 /* accumulate = "f32", "kahan" or "neumaier" picks a sibling of sum and dot; "f64" is the default itself. */
@@ -107,15 +133,16 @@ static int read_kernel(lua_State *L, call *q, int64_t n) {
 
 static void read_options(lua_State *L, call *q, int64_t n) {
   static const char *const plain[] = {"rows", "axis", "into", "segments", NULL};
-  static const char *const summing[] = {"rows", "axis", "into", "segments", "accumulate", NULL};
   static const char *const testing[] = {"rows", "axis", "into", "segments", "op", "value", NULL};
-  static const char *const spread[] = {"rows", "axis", "into", "segments", "ddof", NULL};
-  static const char *const paired[] = {"rows", "axis", "into", "segments", "pairs", NULL};
-  static const char *const dots[] = {"rows", "axis", "into", "segments", "pairs", "accumulate", NULL};
+  static const char *const rounded[] = {"rows", "axis", "into", "segments", "exact", "out", NULL};
+  static const char *const summing[] = {"rows", "axis", "into", "segments", "accumulate", "exact", "out", NULL};
+  static const char *const spread[] = {"rows", "axis", "into", "segments", "ddof", "exact", "out", NULL};
+  static const char *const paired[] = {"rows", "axis", "into", "segments", "pairs", "exact", "out", NULL};
+  static const char *const dots[] = {"rows", "axis", "into", "segments", "pairs", "accumulate", "exact", "out", NULL};
   const char *const *names = q->op == GR_OP_sum ? summing : q->op == GR_OP_dot ? dots
                            : q->op == GR_OP_var || q->op == GR_OP_std ? spread
                            : q->op == GR_OP_any || q->op == GR_OP_all || q->op == GR_OP_count ? testing
-                           : gr_ops[q->op].inputs == 2 ? paired : plain;
+                           : gr_ops[q->op].inputs == 2 ? paired : gr_exact_has(q->op, GR_F64) ? rounded : plain;
   int64_t axis = 2;
   if (read_kernel(L, q, n) || !gr_l_options(L, q->options, names)) return;
   q->shape.rows = gr_l_option_rows(L, q->options, n);
@@ -130,6 +157,7 @@ static void read_options(lua_State *L, call *q, int64_t n) {
     if (mask) q->a = mask;
   }
   if (names == spread) gr_l_option_number(L, q->options, "ddof", &q->ddof);
+  if (names != plain && names != testing) pick_rounding(L, q);
   if (names == summing || names == dots) pick_accumulator(L, q);
 }
 
@@ -137,7 +165,7 @@ static void read_options(lua_State *L, call *q, int64_t n) {
 
 /* minmax of rows takes into = {minima, maxima}; the others one array. Pushes the result arrays. */
 static int push_each(lua_State *L, gr_context *c, const call *q) {
-  gr_dtype t = gr_result_dtype(q->op, q->a->dtype);
+  gr_dtype t = q->single ? GR_F32 : q->exact ? GR_F64 : gr_result_dtype(q->op, q->a->dtype);
   int64_t n = gr_shape_results(q->shape, q->a->n);
   int two = q->op == GR_OP_minmax, inside = 0;
   gr_array *out[2] = {NULL, NULL};
@@ -150,7 +178,8 @@ static int push_each(lua_State *L, gr_context *c, const call *q) {
   }
   if (!inside) out[0] = gr_l_new_beside(L, c, q->a, t, n);
   if (two) out[1] = gr_l_new_beside(L, c, q->a, t, n);
-  GR_TRY(L, c, 1, gr_reduce_each(c, q->op, q->shape, q->a, q->b, q->ddof, out[0], out[1]));
+  if (q->exact) GR_TRY(L, c, 1, gr_exact_each(c, q->op, q->shape, q->a, q->b, (int64_t)q->ddof, out[0]));
+  else GR_TRY(L, c, 1, gr_reduce_each(c, q->op, q->shape, q->a, q->b, q->ddof, out[0], out[1]));
   return two ? 2 : 1;
 }
 
@@ -177,6 +206,12 @@ static int finish(lua_State *L, call *q) {
   check_empty(L, q);
   if (q->kernel.info) return push_taught(L, c, q);
   if (q->shape.rows || q->shape.segments) return push_each(L, c, q);
+  if (q->exact) {
+    double x = 0;
+    GR_TRY(L, c, 1, gr_exact_all(c, q->op, q->a, q->b, (int64_t)q->ddof, q->single, &x));
+    lua_pushnumber(L, x);
+    return 1;
+  }
   GR_TRY(L, c, 1, gr_reduce_all(c, q->op, q->a, q->b, q->ddof, &r));
   return push_scalar(L, q, &r);
 }
@@ -186,6 +221,7 @@ static int finish(lua_State *L, call *q) {
 static int reduce_one(lua_State *L, gr_op op, int options) {
   call q = {.op = op, .a = gr_l_check_array(L, 1), .options = options, .shape = {.axis = 2}};
   if (!lua_isnoneornil(L, options)) read_options(L, &q, q.a->n);
+  else q.exact = gr_l_context(L)->exact && gr_exact_has(op, q.a->dtype);
   return finish(L, &q);
 }
 
@@ -229,6 +265,7 @@ static int l_reduce_pair(lua_State *L) {
   call q = {.op = (gr_op)gr_l_number(L), .a = gr_l_check_array(L, 1), .options = 3, .shape = {.axis = 2}};
   q.b = gr_l_check_array(L, 2);
   if (!lua_isnoneornil(L, 3)) read_options(L, &q, q.a->n);
+  else q.exact = gr_l_context(L)->exact && gr_exact_has(q.op, q.a->dtype);
   check_second(L, &q);
   return finish(L, &q);
 }

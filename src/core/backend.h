@@ -7,6 +7,7 @@
 #define GR_BACKEND_H
 
 #include <stddef.h>
+#include "kernels/digest.h"
 #include "kernels/exact.h"
 #include "kernels/kernels.h"
 #include "kernels/ladder.h"
@@ -79,8 +80,9 @@ struct gr_backend {
   gr_status (*mark)(gr_queue *, int which);
   gr_status (*elapsed)(gr_queue *, double *seconds);
 
-  /* The exact sums of job->count vectors, in host memory; waits. NULL: the core lets the CPU do it. */
+  /* Results in host memory; these two wait. NULL: the core lets the CPU do it. Exact sums of job->count vectors. */
   gr_status (*exact)(gr_queue *, const gr_exact_job *, gr_exact *sums);
+  gr_status (*digest)(gr_queue *, const gr_digest_job *, uint64_t result[2]);
 };
 
 /*

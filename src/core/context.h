@@ -18,6 +18,7 @@ typedef struct gr_context {
   size_t live;          /* bytes of this state's storages, both sides */
   size_t floor, budget; /* a full collection is due when live would pass budget */
   int automatic;        /* collections by budget happen by themselves */
+  int exact;            /* sums are correctly rounded where a call does not say otherwise */
   uint64_t collections;
   int64_t storages;
   char error[400];      /* what the last failing core function has to say */

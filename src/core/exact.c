@@ -129,7 +129,7 @@ static gr_status settle_zeros(const call *q, int which, gr_exact *at, int64_t fi
     gr_status status = GR_OK;
     if (!sign_matters(q, signed_sum(&s))) continue;
     if (!signs->storage) {
-      status = gr_array_make(q->context, signs, GR_F64, gr_shape_results(q->shape, q->a->n));
+      status = gr_array_make_beside(q->context, q->a, signs, GR_F64, gr_shape_results(q->shape, q->a->n));
       if (status == GR_OK)
         status = gr_reduce_each(q->context, tree_op(&s), q->shape, q->a, s.xy ? q->b : NULL, 0, signs, NULL);
     }
@@ -156,7 +156,7 @@ gr_status gr_exact_all(gr_context *c, gr_op op, const gr_array *a, const gr_arra
   gr_value r;
   int which = sums_of(op);
   gr_exact *at = malloc(SUMS * sizeof *at);
-  gr_status status = at ? begin(&q, c, op, (gr_shape){0, 2, 0}, a, b, ddof) : gr_fail(c, GR_NO_MEMORY, "out of memory");
+  gr_status status = at ? begin(&q, c, op, (gr_shape){.axis = 2}, a, b, ddof) : gr_fail(c, GR_NO_MEMORY, "out of memory");
   if (status == GR_OK) status = sum_all(&q, which, 0, 1, at);
   if (status == GR_OK) {
     gr_exact_sums s = pick(which, at, 1, 0);
@@ -201,7 +201,7 @@ static gr_status finish_by_tree(const batch *t, gr_array *tree) {
     gr_status status = GR_OK;
     if (!mse_needs_tree(q, &s)) continue;
     if (!tree->storage) {
-      status = gr_array_make(q->context, tree, GR_F64, gr_shape_results(q->shape, q->a->n));
+      status = gr_array_make_beside(q->context, q->a, tree, GR_F64, gr_shape_results(q->shape, q->a->n));
       if (status == GR_OK) status = gr_reduce_each(q->context, q->op, q->shape, q->a, q->b, 0, tree, NULL);
     }
     if (status == GR_OK) status = gr_array_read(tree, GR_HOST, &r);
@@ -212,6 +212,27 @@ static gr_status finish_by_tree(const batch *t, gr_array *tree) {
   return GR_OK;
 }
 
+/* Segments one by one: each is a view with a length of its own. */
+static gr_status segments(gr_context *c, gr_op op, const gr_segments *s, const gr_array *a, const gr_array *b,
+                          int64_t ddof, gr_array *out) {
+  gr_vec at, to;
+  gr_status status = gr_array_read(s->offsets, GR_HOST, &at);
+  for (int64_t k = 0; k < s->count && status == GR_OK; k++) {
+    gr_reduce_job where = {.offsets = at.data, .narrow = s->offsets->dtype == GR_I32};
+    gr_array x, y;
+    int64_t length, from = gr_segment(&where, k, &length);
+    double r = 0;
+    gr_array_view(a, &x, from, 1, length);
+    if (b) gr_array_view(b, &y, from, 1, length);
+    status = gr_exact_all(c, op, &x, b ? &y : NULL, ddof, out->dtype == GR_F32, &r);
+    gr_array_release(&x);
+    if (b) gr_array_release(&y);
+    if (status == GR_OK) status = gr_array_write(out, GR_HOST, 0, &to);
+    if (status == GR_OK) gr_element_put_f(out->dtype, (char *)(uintptr_t)to.data + k * to.stride, r);
+  }
+  return status;
+}
+
 gr_status gr_exact_each(gr_context *c, gr_op op, gr_shape shape, const gr_array *a, const gr_array *b, int64_t ddof,
                         gr_array *out) {
   call q;
@@ -219,6 +240,7 @@ gr_status gr_exact_each(gr_context *c, gr_op op, gr_shape shape, const gr_array 
   int64_t results = gr_shape_results(shape, a->n), most = results < BATCH ? results : BATCH;
   batch t = {.q = &q, .which = sums_of(op), .single = out->dtype == GR_F32};
   if (results == 0) return GR_OK;
+  if (shape.segments) return segments(c, op, shape.segments, a, b, ddof, out);
   t.at = malloc((size_t)most * SUMS * sizeof *t.at);
   gr_status status = t.at ? begin(&q, c, op, shape, a, b, ddof) : gr_fail(c, GR_NO_MEMORY, "out of memory");
   for (; status == GR_OK && t.first < results; t.first += t.count) {
@@ -238,10 +260,20 @@ gr_status gr_exact_add(gr_context *c, gr_exact *into, const gr_array *a, const g
   call q;
   gr_op op = b ? GR_OP_dot : GR_OP_sum;
   gr_exact *s = malloc(sizeof *s);
-  gr_status status = s ? begin(&q, c, op, (gr_shape){0, 2, 0}, a, b, 0) : gr_fail(c, GR_NO_MEMORY, "out of memory");
+  gr_status status = s ? begin(&q, c, op, (gr_shape){.axis = 2}, a, b, 0) : gr_fail(c, GR_NO_MEMORY, "out of memory");
   if (status == GR_OK) status = sum_all(&q, sums_of(op), 0, 1, s);
   if (status == GR_OK) status = settle_zero(&q, pick(sums_of(op), s, 1, 0));
   if (status == GR_OK) gr_exact_merge(into, s);
   free(s);
   return status;
+}
+
+gr_status gr_digest(gr_context *c, const gr_array *a, uint64_t result[2]) {
+  gr_queue *q = a->storage->queue;
+  const gr_backend *backend = q->backend->digest ? q->backend : gr_cpu_backend();
+  gr_digest_job job = {.dtype = a->dtype, .n = a->n};
+  gr_status status = gr_array_read(a, q->backend->digest ? gr_kernel_side(a->storage) : GR_HOST, &job.a);
+  if (status != GR_OK) return status;
+  status = backend->digest(q, &job, result);
+  return gr_fail_from(c, q, status, "digest", 0);
 }

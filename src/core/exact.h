@@ -15,11 +15,14 @@ int gr_exact_has(gr_op op, gr_dtype dtype);
 gr_status gr_exact_all(gr_context *, gr_op, const gr_array *a, const gr_array *b, int64_t ddof, int single,
                        double *result);
 
-/* op of each row or column into out, an array of f64 or f32 that is rounded to directly. */
+/* op of each row, column or segment into out, an array of f64 or f32 that is rounded to directly. */
 gr_status gr_exact_each(gr_context *, gr_op, gr_shape, const gr_array *a, const gr_array *b, int64_t ddof,
                         gr_array *out);
 
 /* Add all elements of a, or with b the products of the two, to an accumulator. */
 gr_status gr_exact_add(gr_context *, gr_exact *, const gr_array *a, const gr_array *b);
+
+/* 128 bits that tell the bytes of a (in logical order) from others; the same on every device and for every view. */
+gr_status gr_digest(gr_context *, const gr_array *, uint64_t result[2]);
 
 #endif

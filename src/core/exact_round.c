@@ -1,5 +1,7 @@
 #include "src/core/exact_round.h"
 
+#include <stdio.h>
+
 /* ---- large numbers ---- */
 
 /* digits * 2^exponent, and a little more where something below was cut off; exponents are multiples of 32. */
@@ -230,7 +232,7 @@ static double mean_of(gr_exact *s, int64_t n, int single) {
 static double norm_of(gr_exact *s, int single) {
   double r;
   large a;
-  if (settled(s, &r)) return r;
+  if (settled(s, &r)) return r == 0 ? 0 : r;
   large_of(&a, s);
   return root_of(&a, single);
 }
@@ -249,7 +251,7 @@ static double mse_of(const gr_exact_sums *q, int64_t n, int single) {
 /* Squared deviations sum to xx - x^2 / n, so the variance is (n xx - x^2) / (n (n - ddof)). */
 static double var_of(const gr_exact_sums *q, int64_t n, int64_t ddof, int root, int single) {
   large x, square, a;
-  if (q->x->flags & GR_EXACT_SPECIAL) return gr_nan();
+  if (q->x->flags & GR_EXACT_SPECIAL || n <= ddof) return gr_nan();
   large_of(&x, q->x);
   multiply(&square, &x, &x);
   large_of(&a, q->xx);
@@ -321,6 +323,11 @@ static const unsigned char magic[4] = {'G', 'R', 'X', 1};
 
 void gr_exact_pack(gr_exact *s, unsigned char bytes[GR_EXACT_BYTES]) {
   int64_t carry = 0;
+  if (s->flags & GR_EXACT_SPECIAL) { /* the finite addends do not matter any more */
+    uint32_t flags = s->flags | GR_EXACT_NONZERO;
+    gr_exact_clear(s);
+    s->flags = flags;
+  }
   gr_exact_carry(s);
   memset(bytes, 0, GR_EXACT_BYTES);
   memcpy(bytes, magic, 4);
@@ -333,11 +340,13 @@ void gr_exact_pack(gr_exact *s, unsigned char bytes[GR_EXACT_BYTES]) {
   }
 }
 
-const char *gr_exact_unpack(gr_exact *s, const unsigned char *bytes, size_t length) {
+const char *gr_exact_unpack(gr_exact *s, const unsigned char *bytes, size_t length, char text[64]) {
   gr_exact_clear(s);
-  if (length != GR_EXACT_BYTES) return "568 bytes expected";
+  if (length != GR_EXACT_BYTES)
+    return snprintf(text, 64, "%d bytes expected, got %zu", GR_EXACT_BYTES, length), text;
   if (memcmp(bytes, magic, 3) != 0) return "the bytes of an accumulator start with 'GRX'";
-  if (bytes[3] != magic[3]) return "made by a version of the format that is not known here";
+  if (bytes[3] != magic[3])
+    return snprintf(text, 64, "version %d of the format expected, got %d", magic[3], bytes[3]), text;
   for (int k = 5; k < HEAD; k++)
     if (bytes[k]) return "the header is damaged";
   if (bytes[4] >= 2 * GR_EXACT_NONZERO) return "the header is damaged";

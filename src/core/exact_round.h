@@ -27,10 +27,10 @@ double gr_exact_value(gr_exact *, int single);
 
 /*
 ** 568 bytes that do not depend on the machine: "GRX", a version (1), flags, and the sum in two's complement. Equal sums have
-** equal bytes. gr_exact_unpack returns why the bytes are none, or NULL.
+** equal bytes. gr_exact_unpack returns why the bytes are none (in text), or NULL.
 */
 #define GR_EXACT_BYTES 568
 void gr_exact_pack(gr_exact *, unsigned char bytes[GR_EXACT_BYTES]);
-const char *gr_exact_unpack(gr_exact *, const unsigned char *bytes, size_t length);
+const char *gr_exact_unpack(gr_exact *, const unsigned char *bytes, size_t length, char text[64]);
 
 #endif
