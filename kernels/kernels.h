@@ -174,6 +174,20 @@ typedef struct gr_histogram_job {
 /* Segments of more leaves (GR_LEAF) than this come in a job of their own, chosen one by one. */
 #define GR_SEGMENT_LEAVES 256
 
+/*
+** The same with weights: what is added up in each bin are the weights of its samples, integers in 64 bits that wrap,
+** floats (all finite) as multiples of 2^unit (fixed.h). state: two words for each bin, then for below, above and NaN;
+** out: a result for each of these, i64 for integer weights, else f64. Both are overwritten.
+*/
+typedef struct gr_weights_job {
+  gr_histogram_job bins; /* counts and tails unused */
+  gr_dtype dtype;        /* of the weights */
+  gr_vec w;
+  int32_t unit;
+  uint64_t *state;
+  void *out;
+} gr_weights_job;
+
 /* Running sum, prod, min or max (op) of one vector, into a vector of out_dtype (docs/numerics.md: the scan). */
 typedef struct gr_scan_job {
   gr_op op;

@@ -20,11 +20,12 @@ local array = {}
 
 ---What `gr.histogram` returns. `print(h)` draws it, `#h` is its number of bins (Lua 5.2 and later).
 ---@class gpureduce.histogram
----@field counts gpureduce.array i64: the samples in each bin
+---@field counts gpureduce.array i64: the samples in each bin; with float weights f64: their sums
 ---@field edges gpureduce.array f64: one more than bins
----@field below integer samples below the first edge; -infinity too
----@field above integer samples above the last edge; +infinity too
----@field nan integer samples that are no numbers
+---@field below number samples (or their weights) below the first edge; -infinity too
+---@field above number samples above the last edge; +infinity too
+---@field nan number samples that are no numbers
+---@field density gpureduce.array f64, with `{density=true}`: counts / width / total, so that the bars' areas add up to 1
 local histogram = {}
 
 ---Make an array from a table of numbers, from a packed string, or of so many zeros. Numbers are rounded to nearest for
@@ -847,34 +848,38 @@ function array:digest() end
 ---@field min? number the first edge; default the least finite sample
 ---@field max? number the last edge; default the greatest finite sample
 ---@field edges? gpureduce.array|number[] 2 or more rising numbers (an array: f64), instead of `bins`
+---@field log? boolean edges by equal factors: `min` (or the data) lies above 0; default false
+---@field weights? gpureduce.array one for each sample, of any dtype: bins hold their sums. Integers are summed in 64 bits; floats (all finite) exactly, then rounded once, unless some are below 2^-90 or so of the largest (docs/numerics.md)
+---@field density? boolean add the field `density`; default false
 ---@field modulo? boolean integers by their remainder: x goes into bin x % bins + 1; default false
 ---@field kernel? string run the kernel of this name instead of the usual one (`gr.kernels` lists them; [docs/ladder.md](ladder.md) explains them); with rows: one launch a row
 ---@field block? integer threads in a block of that kernel, 64 to 1024; default 256
 ---@field timed? boolean with `kernel`: the seconds between two events of the device around the kernels come as a second result; default false
 
----Count the elements in bins, evenly spaced or between given edges.
+---Count the elements in bins, evenly spaced, by equal factors or between given edges; or add up weights there.
 ---@param a gpureduce.array the samples
 ---@param options gpureduce.histogram.options `bins` or `edges`
 ---@return gpureduce.histogram # counts, edges, and what lay outside
 function gr.histogram(a, options) end
 
----Count the elements in bins, evenly spaced or between given edges.
+---Count the elements in bins, evenly spaced, by equal factors or between given edges; or add up weights there.
 ---@param options gpureduce.histogram.options `bins` or `edges`
 ---@return gpureduce.histogram # counts, edges, and what lay outside
 function array:histogram(options) end
 
 ---@class gpureduce.bincount.options
 ---@field minlength? integer the least length of the result; default 0
+---@field weights? gpureduce.array one for each element, of any dtype, as in `histogram`
 
----How often each of the whole numbers 0, 1, 2, ... occurs.
+---How often each of the whole numbers 0, 1, 2, ... occurs, or the sums of weights there.
 ---@param a gpureduce.array whole numbers of 0 or more
 ---@param options? gpureduce.bincount.options 
----@return gpureduce.array # i64: element k tells how often k - 1 occurs; as long as the greatest plus 1
+---@return gpureduce.array # i64 (with float weights f64): element k tells how often k - 1 occurs; as long as the greatest plus 1
 function gr.bincount(a, options) end
 
----How often each of the whole numbers 0, 1, 2, ... occurs.
+---How often each of the whole numbers 0, 1, 2, ... occurs, or the sums of weights there.
 ---@param options? gpureduce.bincount.options 
----@return gpureduce.array # i64: element k tells how often k - 1 occurs; as long as the greatest plus 1
+---@return gpureduce.array # i64 (with float weights f64): element k tells how often k - 1 occurs; as long as the greatest plus 1
 function array:bincount(options) end
 
 ---The value below which the share q of the counted samples lies, linear within its bin.

@@ -157,7 +157,21 @@ add("histogram of the range", function(a)
   if ok then return counted(h) end
   return h -- the largest numbers of both signs: too wide a range
 end)
+for _, bins in ipairs { 5, 6000 } do
+  add("weighted histogram " .. bins, function(a, b)
+    local ok, h = pcall(gr.histogram, a, { bins = bins, min = -1, max = 101.5, weights = b, density = true })
+    if ok then return h.density, counted(h) end
+    return h -- weights that are not finite
+  end)
+end
+add("log bins", function(a)
+  local h = gr.histogram(a, { bins = 100, log = true, min = 1e-3, max = 1e6 })
+  return h.edges, counted(h)
+end)
 add("histogram modulo", function(a) return gr.histogram(a, { bins = 1000, modulo = true }).counts end, "integer")
+add("weighted bincount", function(a, b)
+  return gr.histogram(a, { bins = 1000, modulo = true, weights = b }).counts
+end, "integer")
 add("copy", function(a) return a:copy() end)
 add("fill", function(a)
   local c = a:copy()

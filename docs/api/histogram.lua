@@ -11,34 +11,40 @@ Samples are compared with the edges themselves, so one that lies on an edge is n
       text = "What `gr.histogram` returns. `print(h)` draws it, `#h` is its number of bins (Lua 5.2 and later).",
       make = "gr.histogram(gr.zeros(3), { bins = 2 })",
       fields = {
-        { "counts", "array", "i64: the samples in each bin" },
+        { "counts", "array", "i64: the samples in each bin; with float weights f64: their sums" },
         { "edges", "array", "f64: one more than bins" },
-        { "below", "integer", "samples below the first edge; -infinity too" },
-        { "above", "integer", "samples above the last edge; +infinity too" },
-        { "nan", "integer", "samples that are no numbers" },
+        { "below", "number", "samples (or their weights) below the first edge; -infinity too" },
+        { "above", "number", "samples above the last edge; +infinity too" },
+        { "nan", "number", "samples that are no numbers" },
+        { "density", "array?", "f64, with `{density=true}`: counts / width / total, so that the bars' areas add up to 1" },
       },
     },
   },
   entries = {
     {
       name = "histogram",
-      text = "Count the elements in bins, evenly spaced or between given edges.",
+      text = "Count the elements in bins, evenly spaced, by equal factors or between given edges; or add up weights there.",
       params = { { "a", "array", "the samples" }, { "options", "options", "`bins` or `edges`" } },
       options = {
         { "bins", "integer?", "how many bins of equal width, 1 to 2^31" },
         { "min", "number?", "the first edge", default = "the least finite sample" },
         { "max", "number?", "the last edge", default = "the greatest finite sample" },
         { "edges", "array|number[]?", "2 or more rising numbers (an array: f64), instead of `bins`" },
+        { "log", "boolean?", "edges by equal factors: `min` (or the data) lies above 0", default = "false" },
+        { "weights", "array?", "one for each sample, of any dtype: bins hold their sums. Integers are summed in 64 bits; floats "
+          .. "(all finite) exactly, then rounded once, unless some are below 2^-90 or so of the largest (docs/numerics.md)" },
+        { "density", "boolean?", "add the field `density`", default = "false" },
         { "modulo", "boolean?", "integers by their remainder: x goes into bin x % bins + 1", default = "false" },
         c.kernel, c.block, c.timed,
       },
       returns = { { "histogram", "counts, edges, and what lay outside" } },
       shapes = "`counts`: bins, i64. `edges`: bins + 1, f64.",
       errors = "Neither `bins` nor `edges`, or both; edges that do not rise; limits that are not finite; bins narrower "
-        .. "than f64 can tell apart; `modulo` of floats.",
-      cost = "O(n); O(n log bins) for uneven edges at worst. One pass, and one more for the range when `min` or `max` is "
-        .. "missing.",
-      waits = "Waits only for the range, when `min` or `max` is missing. `counts` and `edges` come down when they are read.",
+        .. "than f64 can tell apart; `modulo` of floats; `log` of data that is not above 0; weights of another length, or not finite.",
+      cost = "O(n); O(n log bins) for uneven edges at worst. One pass, one more for the range when `min` or `max` is "
+        .. "missing, and one over float weights for the largest.",
+      waits = "Waits for the range when `min` or `max` is missing, for the largest of float weights, and for the counts when "
+        .. "`density` is asked. `counts` and `edges` come down when they are read.",
       example = [[
 local h = gr.histogram(gr.array { 1, 2, 2.5, 3, 9 }, { bins = 2, min = 1, max = 3 })
 print(h.counts[1], h.counts[2], h.edges[2], h.below, h.above)]],
@@ -46,12 +52,13 @@ print(h.counts[1], h.counts[2], h.edges[2], h.below, h.above)]],
     },
     {
       name = "bincount",
-      text = "How often each of the whole numbers 0, 1, 2, ... occurs.",
+      text = "How often each of the whole numbers 0, 1, 2, ... occurs, or the sums of weights there.",
       params = { { "a", "array", "whole numbers of 0 or more" }, { "options", "options?", "" } },
-      options = { { "minlength", "integer?", "the least length of the result", default = "0" } },
-      returns = { { "array", "i64: element k tells how often k - 1 occurs; as long as the greatest plus 1" } },
+      options = { { "minlength", "integer?", "the least length of the result", default = "0" },
+        { "weights", "array?", "one for each element, of any dtype, as in `histogram`" } },
+      returns = { { "array", "i64 (with float weights f64): element k tells how often k - 1 occurs; as long as the greatest plus 1" } },
       dtypes = "Integers.",
-      errors = "Float dtypes; an element below 0, or 2^31 and more.",
+      errors = "Float dtypes; an element below 0, or 2^31 and more; weights of another length, or not finite.",
       cost = "O(n): one pass for the range, one for the counts.",
       waits = "Waits for the range.",
       example = [[print(table.concat(gr.bincount(gr.array({ 0, 1, 1, 3 }, "u8")):table(), " "))]],

@@ -215,6 +215,14 @@ static void judge_guess32(gr_bins_job *b) {
   if (worst[0] < 0.01f) b->half32 = 0.5f - worst[0] - 0x1p-20f;
 }
 
+void gr_bins_judge(gr_bins_job *b) {
+  const gr_histogram_job *job = b->job;
+  b->half32 = 0;
+  if (!job->guess || job->modulo) return;
+  judge_guess(b);
+  if (job->dtype == GR_F32 && job->bins >= 8 && job->bins <= 8192 && job->n >= 4 * job->bins) judge_guess32(b);
+}
+
 void gr_cpu_histogram(const gr_histogram_job *job, gr_parallel parallel, void *room, int64_t bytes) {
   const int64_t slots = slots_of(job);
   state s;
@@ -225,11 +233,7 @@ void gr_cpu_histogram(const gr_histogram_job *job, gr_parallel parallel, void *r
   memset(job->counts, 0, (size_t)job->bins * sizeof(*job->counts));
   memset(job->tails, 0, 3 * sizeof(*job->tails));
   if (job->n == 0) return;
-  s.bins.half32 = 0;
-  if (job->guess && !job->modulo) {
-    judge_guess(&s.bins);
-    if (job->dtype == GR_F32 && job->bins >= 8 && job->bins <= 8192 && job->n >= 4 * job->bins) judge_guess32(&s.bins);
-  }
+  gr_bins_judge(&s.bins);
   /* A piece must be worth clearing and adding up its tables. */
   s.piece = PIECE_ELEMENTS;
   while (s.piece < 128 * job->bins || (job->n - 1) / s.piece >= MAX_PIECES) s.piece *= 2;

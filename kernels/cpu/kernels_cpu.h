@@ -28,6 +28,7 @@ void gr_cpu_reduce(const gr_reduce_job *, gr_parallel);
 /* With many bins every thread counts in a table of its own: how many bytes that takes (0: none), and the room itself. */
 int64_t gr_cpu_histogram_room(const gr_histogram_job *, int threads);
 void gr_cpu_histogram(const gr_histogram_job *, gr_parallel, void *room, int64_t bytes);
+void gr_cpu_weights(const gr_weights_job *, gr_parallel);
 void gr_cpu_scan(const gr_scan_job *, gr_parallel);
 void gr_cpu_softmax(const gr_softmax_job *, gr_parallel);
 void gr_cpu_digits(const gr_digits_job *, gr_parallel);

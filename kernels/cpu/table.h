@@ -34,6 +34,7 @@ typedef struct gr_bins_job {
   double origin, half;
   float origin32, per_bin32, half32;
 } gr_bins_job;
+void gr_bins_judge(gr_bins_job *b); /* fills in what lies beside job */
 typedef void (*gr_bins)(const gr_bins_job *b, const char *x, int64_t stride, int m, int32_t *index);
 
 typedef struct gr_cpu_table {

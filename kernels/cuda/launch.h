@@ -52,6 +52,7 @@ int gr_cuda_loadable(void);
 int gr_cuda_reduce(const gr_reduce_job *, const gr_cuda_run *);
 int gr_cuda_histogram(const gr_histogram_job *, const gr_cuda_run *);
 int gr_cuda_scan(const gr_scan_job *, const gr_cuda_run *);
+int gr_cuda_weights(const gr_weights_job *, const gr_cuda_run *);
 int gr_cuda_softmax(const gr_softmax_job *, const gr_cuda_run *);
 int gr_cuda_digits(const gr_digits_job *, const gr_cuda_run *);
 int gr_cuda_pick(const gr_pick_job *, const gr_cuda_run *);

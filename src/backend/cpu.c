@@ -111,6 +111,7 @@ gr_status gr_cpu_do_reduce(gr_queue *q, const gr_reduce_job *job, uint64_t *resu
     gr_rounding_leave(before);                                                 \
     return GR_OK;                                                              \
   }
+OPERATION(weights)
 OPERATION(scan)
 OPERATION(softmax)
 OPERATION(digits)

@@ -13,6 +13,7 @@ gr_status gr_cpu_zero(gr_queue *, void *device, size_t bytes);
 
 gr_status gr_cpu_do_reduce(gr_queue *, const gr_reduce_job *, uint64_t *result);
 gr_status gr_cpu_do_histogram(gr_queue *, const gr_histogram_job *);
+gr_status gr_cpu_do_weights(gr_queue *, const gr_weights_job *);
 gr_status gr_cpu_do_scan(gr_queue *, const gr_scan_job *);
 gr_status gr_cpu_do_softmax(gr_queue *, const gr_softmax_job *);
 gr_status gr_cpu_do_digits(gr_queue *, const gr_digits_job *);
@@ -31,9 +32,10 @@ gr_status gr_cpu_do_digest(gr_queue *, const gr_digest_job *, uint64_t result[2]
 
 #define GR_CPU_OPERATIONS                                                                               \
   .histogram = gr_cpu_do_histogram, .scan = gr_cpu_do_scan, .rmsnorm = gr_cpu_do_rmsnorm,               \
-  .softmax = gr_cpu_do_softmax, .digits = gr_cpu_do_digits, .pick = gr_cpu_do_pick,                     \
-  .fill = gr_cpu_do_fill, .copy = gr_cpu_do_copy, .random = gr_cpu_do_random,                         \
-  .ladder = gr_cpu_do_ladder, .mark = gr_cpu_mark, .elapsed = gr_cpu_elapsed,                        \
+  .weights = gr_cpu_do_weights, .softmax = gr_cpu_do_softmax,                                           \
+  .digits = gr_cpu_do_digits, .pick = gr_cpu_do_pick,                                                   \
+  .fill = gr_cpu_do_fill, .copy = gr_cpu_do_copy, .random = gr_cpu_do_random,                           \
+  .ladder = gr_cpu_do_ladder, .mark = gr_cpu_mark, .elapsed = gr_cpu_elapsed,                           \
   .map = gr_cpu_do_map, .compact = gr_cpu_do_compact
 
 #endif

@@ -229,6 +229,7 @@ static gr_status launched(gr_cuda_queue *q, int error, const char *what) {
 LAUNCH(histogram, gr_histogram_job, gr_cuda_histogram_scratch(job, &q->device->chip), work, "histogram")
 LAUNCH(scan, gr_scan_job, gr_cuda_scan_scratch(job, &q->device->chip), chain, "scan")
 LAUNCH(rmsnorm, gr_rmsnorm_job, gr_cuda_rmsnorm_scratch(job, &q->device->chip), work, "rmsnorm")
+LAUNCH(weights, gr_weights_job, 0, work, "histogram")
 LAUNCH(softmax, gr_softmax_job, gr_cuda_softmax_scratch(job, &q->device->chip), work, "softmax")
 LAUNCH(digits, gr_digits_job, 0, work, "quantile")
 LAUNCH(pick, gr_pick_job, 0, work, "quantile")
@@ -438,6 +439,7 @@ static cudaError_t describe(gr_cuda_device *d, int device) {
   b->reduce = queue_reduce;
   b->histogram = queue_histogram;
   b->scan = queue_scan;
+  b->weights = queue_weights;
   b->softmax = queue_softmax;
   b->digits = queue_digits;
   b->pick = queue_pick;

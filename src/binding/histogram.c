@@ -21,8 +21,18 @@ static gr_array *edges_option(lua_State *L, gr_context *c, const gr_array *a) {
   return edges;
 }
 
+/* {weights = w}: an array of any dtype as long as a; left on the stack. */
+static const gr_array *weights_option(lua_State *L, const gr_array *a) {
+  const gr_array *w = gr_l_option_array(L, 2, "weights");
+  if (!w) return NULL;
+  if (w->n != a->n) gr_l_argerror(L, 2, "option 'weights': length %lld expected, got %lld", (long long)a->n, (long long)w->n);
+  gr_l_check_device(L, a, w, 2);
+  return w;
+}
+
 static gr_binning read_binning(lua_State *L, gr_context *c, const gr_array *a) {
-  static const char *const names[] = {"bins", "min", "max", "edges", "modulo", "kernel", "block", "timed", NULL};
+  static const char *const names[] = {"bins", "min", "max", "edges", "modulo", "log", "weights", "density",
+                                      "kernel", "block", "timed", NULL};
   gr_binning b = {.bins = 0};
   if (!gr_l_options(L, 2, names)) gr_l_argerror(L, 2, "options table with 'bins' or 'edges' expected, got no value");
   b.has_min = gr_l_option_number(L, 2, "min", &b.min);
@@ -32,10 +42,15 @@ static gr_binning read_binning(lua_State *L, gr_context *c, const gr_array *a) {
   if (b.has_max && b.max - b.max != 0) gr_l_argerror(L, 2, "option 'max': finite number expected, got %g", b.max);
   if (b.modulo && gr_is_float(a->dtype)) gr_l_argerror(L, 2, "option 'modulo': integer dtype expected, got %s", gr_dtypes[a->dtype].name);
   if (b.modulo && (b.has_min || b.has_max)) gr_l_argerror(L, 2, "option 'modulo': takes no 'min' and 'max'");
+  b.log = gr_l_option_flag(L, 2, "log");
+  if (b.log && b.modulo) gr_l_argerror(L, 2, "option 'log': takes no 'modulo'");
+  if (b.log && b.has_min && b.min <= 0) gr_l_argerror(L, 2, "option 'min': above 0 expected with 'log', got %.14g", b.min);
+  b.weights = weights_option(L, a);
   int has_bins = gr_l_option_int(L, 2, "bins", &b.bins);
   if (has_bins) check_bins(L, 2, "bins", b.bins);
   b.edges = edges_option(L, c, a);
   if (b.edges && (has_bins || b.has_min || b.has_max || b.modulo)) gr_l_argerror(L, 2, "option 'edges': takes no 'bins', 'min', 'max' or 'modulo'");
+  if (b.edges && b.log) gr_l_argerror(L, 2, "option 'log': takes no 'edges'");
   if (b.edges) b.bins = check_bins(L, 2, "edges", b.edges->n - 1);
   if (!b.edges && !has_bins) gr_l_argerror(L, 2, "option 'bins' or 'edges' expected");
   return b;
@@ -48,21 +63,28 @@ static gr_array *push_part(lua_State *L, const gr_array *all, int64_t first, int
   return part;
 }
 
-/* gr.histogram(a, {bins, min, max} or {edges} or {bins, modulo}) */
+/* gr.histogram(a, {bins, min, max, log} or {edges} or {bins, modulo}, and with them weights, density) */
 static int l_histogram(lua_State *L) {
   gr_context *c = gr_l_context(L);
   gr_array *a = gr_l_check_array(L, 1);
   gr_binning b = read_binning(L, c, a);
   gr_kernel_choice k = gr_l_option_kernel(L, 2, GR_TAUGHT_histogram, a);
   if (k.info) b.kernel = &k;
+  if (k.info && b.weights) gr_l_argerror(L, 2, "option 'weights': takes no 'kernel'");
+  int density = gr_l_option_flag(L, 2, "density");
   gr_l_reserve(L, c, (size_t)(b.bins * 24));
   gr_array *counts = gr_l_push_array(L);
   int at = lua_gettop(L);
   gr_array *edges = gr_l_push_array(L);
   GR_TRY(L, c, 2, gr_histogram(c, a, &b, counts, edges));
   lua_createtable(L, 0, 6);
-  push_part(L, counts, 0, b.bins);
+  gr_array *bars = push_part(L, counts, 0, b.bins);
   lua_setfield(L, -2, "counts");
+  if (density) {
+    gr_array *out = gr_l_push_array(L);
+    GR_TRY(L, c, 2, gr_density(c, bars, edges, out));
+    lua_setfield(L, -2, "density");
+  }
   push_part(L, counts, b.bins, 3);
   lua_setfield(L, -2, "tails");
   lua_pushvalue(L, at + 1);
@@ -73,11 +95,12 @@ static int l_histogram(lua_State *L) {
 }
 
 /*
-** gr.bincount(a, {minlength}): how often each of 0 .. max occurs, i64. Negative elements are an error.
+** gr.bincount(a, {minlength, weights}): how often each of 0 .. max occurs, i64, or the sums of the weights there.
+** Negative elements are an error.
 ** One pass for the range, one for the counts.
 */
 static int l_bincount(lua_State *L) {
-  static const char *const names[] = {"minlength", NULL};
+  static const char *const names[] = {"minlength", "weights", NULL};
   gr_context *c = gr_l_context(L);
   gr_array *a = gr_l_check_array(L, 1);
   gr_value range = gr_value_i(-1);
@@ -86,16 +109,17 @@ static int l_bincount(lua_State *L) {
   gr_l_options(L, 2, names);
   if (gr_l_option_int(L, 2, "minlength", &least) && (least < 0 || least > MAX_BINS))
     gr_l_argerror(L, 2, "option 'minlength': 0 to %lld expected, got %lld", (long long)MAX_BINS, (long long)least);
+  const gr_array *weights = weights_option(L, a);
   if (a->n) GR_TRY(L, c, 1, gr_reduce_all(c, GR_OP_minmax, a, NULL, 0, &range));
   if (a->n && range.v[0].i < 0) gr_l_argerror(L, 1, "elements of 0 or more expected, got %lld", (long long)range.v[0].i);
   int64_t bins = a->n ? range.v[1].i + 1 : 0;
   if (bins < least) bins = least;
-  if (bins == 0) return gr_l_new_beside(L, c, a, GR_I64, 0), 1;
+  if (bins == 0) return gr_l_new_beside(L, c, a, weights && gr_is_float(weights->dtype) ? GR_F64 : GR_I64, 0), 1;
   if (bins > MAX_BINS || bins < 0) gr_l_argerror(L, 1, "elements below %lld expected, got %lld", (long long)MAX_BINS, (long long)range.v[1].i);
-  gr_binning b = {.bins = bins, .modulo = 2};
+  gr_binning b = {.bins = bins, .modulo = 2, .weights = weights};
   gr_l_reserve(L, c, (size_t)(bins * 8));
   gr_array *counts = gr_l_push_array(L);
-  GR_TRY(L, c, 1, gr_histogram(c, a, &b, counts, NULL));
+  GR_TRY(L, c, 2, gr_histogram(c, a, &b, counts, NULL));
   push_part(L, counts, 0, bins);
   return 1;
 }

@@ -64,6 +64,7 @@ struct gr_backend {
   */
   gr_status (*reduce)(gr_queue *, const gr_reduce_job *, uint64_t *result);
   gr_status (*histogram)(gr_queue *, const gr_histogram_job *);
+  gr_status (*weights)(gr_queue *, const gr_weights_job *);
   gr_status (*scan)(gr_queue *, const gr_scan_job *);
   gr_status (*softmax)(gr_queue *, const gr_softmax_job *);
   gr_status (*digits)(gr_queue *, const gr_digits_job *);

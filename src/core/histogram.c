@@ -1,5 +1,7 @@
 #include "src/core/histogram.h"
 
+#include "kernels/fixed.h"
+#include "kernels/math.h"
 #include "src/core/ops.h"
 
 #define TWO_63 9223372036854775808.0
@@ -12,6 +14,14 @@ static void linspace(double first, double last, int64_t n, double *out) {
     for (int j = 0; j < m; j++) out[k + j] = ((double)k + (double)j) * step + first;
   }
   if (n > 1) out[n - 1] = last;
+}
+
+/* Equal factors from first to last: e^(log first + k * step) by the module's own polynomials, so that all agree. */
+static void logspace(double first, double last, int64_t n, double *out) {
+  const double low = gr_log(first), step = (gr_log(last) - low) / (double)(n - 1);
+  out[0] = first;
+  for (int64_t k = 1; k < n - 1; k++) out[k] = gr_exp(low + (double)k * step);
+  out[n - 1] = last;
 }
 
 /* The smallest and largest finite elements, on the host: only for data that has infinities or NaNs. */
@@ -43,7 +53,7 @@ static double up(int64_t x) {
 /* The range as given, or the data's; nothing to go by gives 0 to 1, and a single value is given width, as in NumPy. */
 static gr_status data_range(gr_context *c, const gr_array *a, const gr_binning *b, double *min, double *max) {
   gr_value r;
-  double low = 0, high = 1;
+  double low = b->log ? 1 : 0, high = b->log ? 10 : 1;
   if (!(b->has_min && b->has_max) && a->n) {
     gr_status status = gr_reduce_all(c, GR_OP_minmax, a, NULL, 0, &r);
     if (status != GR_OK) return status;
@@ -51,11 +61,16 @@ static gr_status data_range(gr_context *c, const gr_array *a, const gr_binning *
     high = r.is_float ? r.v[1].f : up(r.v[1].i);
     if (low - low != 0 || high - high != 0)
       if ((status = finite_range(a, &low, &high)) != GR_OK) return status;
-    if (low > high) low = 0, high = 1;
+    if (low > high) low = b->log ? 1 : 0, high = b->log ? 10 : 1; /* nothing finite */
+    if (b->log && !b->has_min && low <= 0)
+      return gr_fail(c, GR_BAD, "option 'log': data above 0 or a 'min' expected, but the least element is %.17g", low);
   }
   *min = b->has_min ? b->min : low;
   *max = b->has_max ? b->max : high;
-  if (*min == *max && !(b->has_min && b->has_max)) *min -= 0.5, *max += 0.5;
+  if (*min == *max && !(b->has_min && b->has_max)) {
+    *min = b->log ? *min / 2 : *min - 0.5;
+    *max = b->log ? *max * 2 : *max + 0.5;
+  }
   if (!(*min < *max))
     return gr_fail(c, GR_BAD, "min %.17g is not below max %.17g", *min, *max);
   if (*max - *min > 0x1.fffffffffffffp+1023)
@@ -94,7 +109,8 @@ static gr_status make_edges(gr_context *c, const gr_array *a, const gr_binning *
   if (b->edges && (status = gr_copy(c, b->edges, edges)) != GR_OK) return status;
   status = b->edges ? gr_array_read(edges, GR_HOST, &to) : gr_array_write(edges, GR_HOST, 1, &to);
   if (status != GR_OK) return status;
-  if (!b->edges) linspace(min, max, b->bins + 1, (double *)(uintptr_t)to.data);
+  if (b->log) logspace(min, max, b->bins + 1, (double *)(uintptr_t)to.data);
+  else if (!b->edges) linspace(min, max, b->bins + 1, (double *)(uintptr_t)to.data);
   return check_rising(c, to.data, b->bins, b->edges != NULL);
 }
 
@@ -133,40 +149,101 @@ static gr_status describe_edges(const gr_array *edges, gr_side side, gr_histogra
   return status;
 }
 
-static gr_status run(gr_context *c, const gr_array *a, const gr_binning *b, gr_array *counts, const gr_array *edges,
-                     const gr_array *limits) {
-  gr_queue *q = a->storage->queue;
+/* What both kinds of job need; counts are the caller's. */
+static gr_status describe(const gr_array *a, const gr_binning *b, const gr_array *edges, const gr_array *limits,
+                          gr_histogram_job *job) {
   gr_side side = gr_kernel_side(a->storage);
-  gr_histogram_job job = {.dtype = a->dtype, .n = a->n, .bins = b->bins, .guess = !b->edges, .modulo = b->modulo};
-  gr_vec l, out;
-  gr_status status = b->modulo ? GR_OK : describe_edges(edges, side, &job);
+  gr_vec v;
+  *job = (gr_histogram_job){.dtype = a->dtype, .n = a->n, .bins = b->bins, .guess = !b->edges && !b->log, .modulo = b->modulo};
+  gr_status status = b->modulo ? GR_OK : describe_edges(edges, side, job);
   if (status == GR_OK && limits) {
-    status = gr_array_read(limits, side, &l);
-    job.ilimits = l.data;
+    status = gr_array_read(limits, side, &v);
+    job->ilimits = v.data;
   }
-  if (status == GR_OK) status = gr_array_read(a, side, &job.a);
-  if (status == GR_OK) status = gr_array_write(counts, side, 1, &out);
+  return status == GR_OK ? gr_array_read(a, side, &job->a) : status;
+}
+
+static gr_status run(gr_context *c, const gr_array *a, const gr_binning *b, const gr_histogram_job *described,
+                     gr_array *counts) {
+  gr_queue *q = a->storage->queue;
+  gr_histogram_job job = *described;
+  gr_vec out;
+  gr_status status = gr_array_write(counts, gr_kernel_side(a->storage), 1, &out);
   if (status != GR_OK) return status;
   job.counts = (int64_t *)(uintptr_t)out.data;
-  job.tails = job.counts + b->bins;
+  job.tails = job.counts + job.bins;
   if (b->kernel) return gr_ladder_histogram(c, b->kernel, a, &job);
-  status = q->backend->histogram(q, &job);
-  return gr_fail_from(c, q, status, "histogram", 0);
+  return gr_fail_from(c, q, q->backend->histogram(q, &job), "histogram", 0);
+}
+
+/* The unit that the weights' sums are multiples of: by the largest of them. */
+static gr_status unit_of(gr_context *c, const gr_array *w, int32_t *unit) {
+  gr_value largest = gr_value_f(0);
+  int exponent = 0;
+  gr_status status = w->n ? gr_reduce_all(c, GR_OP_norminf, w, NULL, 0, &largest) : GR_OK;
+  const double x = largest.v[0].f;
+  if (status == GR_OK && x - x != 0)
+    return gr_fail(c, GR_BAD, "option 'weights': finite weights expected, got %s", x == x ? "an infinity" : "a NaN");
+  frexp(x, &exponent);
+  *unit = gr_fixed_unit(exponent, w->n);
+  return status;
+}
+
+static gr_status run_weighted(gr_context *c, const gr_array *a, const gr_array *w, const gr_histogram_job *described,
+                              gr_array *counts) {
+  gr_queue *q = a->storage->queue;
+  gr_side side = gr_kernel_side(a->storage);
+  gr_weights_job job = {.bins = *described, .dtype = w->dtype};
+  gr_array state = {0};
+  gr_vec v;
+  gr_status status = gr_is_float(w->dtype) ? unit_of(c, w, &job.unit) : GR_OK;
+  if (status == GR_OK) status = gr_array_read(w, side, &job.w);
+  if (status == GR_OK) status = gr_array_make_beside(c, a, &state, GR_I64, 2 * counts->n);
+  if (status == GR_OK) status = gr_array_write(&state, side, 1, &v);
+  job.state = (uint64_t *)(uintptr_t)v.data;
+  if (status == GR_OK) status = gr_array_write(counts, side, 1, &v);
+  job.out = (void *)(uintptr_t)v.data;
+  if (status == GR_OK) status = gr_fail_from(c, q, q->backend->weights(q, &job), "histogram", 0);
+  gr_array_release(&state);
+  return status;
 }
 
 gr_status gr_histogram(gr_context *c, const gr_array *a, const gr_binning *b, gr_array *counts, gr_array *edges) {
   gr_array limits = {0};
+  gr_histogram_job job;
   gr_vec e;
+  gr_dtype sums = b->weights && gr_is_float(b->weights->dtype) ? GR_F64 : GR_I64;
   gr_status status = GR_OK;
   if (edges) gr_array_release(edges); /* of a first try that ran out of memory */
   gr_array_release(counts);
   if (edges) status = make_edges(c, a, b, edges);
-  if (status == GR_OK) status = gr_array_make_beside(c, a, counts, GR_I64, b->bins + 3);
+  if (status == GR_OK) status = gr_array_make_beside(c, a, counts, sums, b->bins + 3);
   if (status == GR_OK && !gr_is_float(a->dtype) && !b->modulo) {
     status = gr_array_read(edges, GR_HOST, &e);
     if (status == GR_OK) status = make_limits(c, a, e.data, b->bins, &limits);
   }
-  if (status == GR_OK) status = run(c, a, b, counts, edges, limits.storage ? &limits : NULL);
+  if (status == GR_OK) status = describe(a, b, edges, limits.storage ? &limits : NULL, &job);
+  if (status == GR_OK) status = b->weights ? run_weighted(c, a, b->weights, &job, counts) : run(c, a, b, &job, counts);
   gr_array_release(&limits);
   return status;
+}
+
+gr_status gr_density(gr_context *c, const gr_array *counts, const gr_array *edges, gr_array *density) {
+  gr_value total;
+  gr_vec n, e, out;
+  gr_status status = gr_reduce_all(c, GR_OP_sum, counts, NULL, 0, &total);
+  gr_array_release(density);
+  if (status == GR_OK) status = gr_array_make_beside(c, counts, density, GR_F64, counts->n);
+  if (status == GR_OK) status = gr_array_read(counts, GR_HOST, &n);
+  if (status == GR_OK) status = gr_array_read(edges, GR_HOST, &e);
+  if (status == GR_OK) status = gr_array_write(density, GR_HOST, 1, &out);
+  if (status != GR_OK) return status;
+  const double all = total.is_float ? total.v[0].f : (double)total.v[0].i, *edge = e.data;
+  double *to = (double *)(uintptr_t)out.data;
+  for (int64_t k = 0; k < counts->n; k++) {
+    const gr_value x = gr_element_get(counts->dtype, (const char *)n.data + k * n.stride);
+    const double count = x.is_float ? x.v[0].f : (double)x.v[0].i;
+    to[k] = gr_canonical(count / (edge[k + 1] - edge[k]) / all);
+  }
+  return GR_OK;
 }

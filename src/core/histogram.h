@@ -8,15 +8,20 @@ typedef struct gr_binning {
   int64_t bins;
   const gr_array *edges; /* f64, rising; or NULL: evenly spaced bins */
   int modulo;            /* bin = x mod bins, for integers; 2: all of them are in 0 .. bins - 1 */
+  int log;               /* edges spaced by equal factors, above 0 */
   int has_min, has_max;  /* else from the data's finite range */
   double min, max;
   gr_kernel_choice *kernel; /* asked for by name, or NULL */
+  const gr_array *weights; /* as long as the data; or NULL: every sample counts 1 */
 } gr_binning;
 
 /*
-** counts: bins + 3 of i64, the last three what lies below, above and is NaN. edges: bins + 1 of f64; NULL, if nobody
-** asks for them, with modulo. Both are made here.
+** counts: bins + 3, the last three what lies below, above and is NaN: i64, with weights of a float dtype f64. edges:
+** bins + 1 of f64; NULL, if nobody asks for them, with modulo. Both are made here.
 */
 gr_status gr_histogram(gr_context *, const gr_array *a, const gr_binning *, gr_array *counts, gr_array *edges);
+
+/* density[k] = counts[k] / (width of bin k) / (all that was counted in bins): NumPy's density. Made on the host. */
+gr_status gr_density(gr_context *, const gr_array *counts, const gr_array *edges, gr_array *density);
 
 #endif
