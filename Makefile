@@ -3,7 +3,7 @@
 # make test-all   run the specs under every Lua found      make bench     time it
 # make release    all GPU architectures                    make lint format install clean
 # make deps       install what building needs (Debian)     make deps-test   and what the specs need
-# make docs       write the reference and the types from docs/api
+# make docs       write the reference and the types from docs/api           make coverage  how much the specs run
 #
 # Honours CC CFLAGS LUA LUA_INCDIR NVCC CUDA_HOME CUDA_ARCHS BUSTED, and for install PREFIX LIBDIR.
 
@@ -70,7 +70,7 @@ LIBFLAG ?= -shared
 module = $(OUT)/gpureduce.$(LIB_EXTENSION)
 binding_o = $(binding_c:src/binding/%.c=$(OUT)/obj-$(lua_version)/%.o) $(OUT)/obj-$(lua_version)/embedded.o
 
-.PHONY: all deps deps-test demo test test-all oracle sanitize bench docs lint format release install clean
+.PHONY: all deps deps-test demo test test-all oracle sanitize coverage bench docs lint format release install clean
 .DELETE_ON_ERROR:
 
 all: $(module)
@@ -153,6 +153,16 @@ bench: all
 sanitize:
 	$(MAKE) --no-print-directory test OUT=build/asan OBJ=build/asan/obj NVCC= CFLAGS="-O1 -g -Wall -Wextra -fsanitize=address,undefined -fno-sanitize-recover=undefined" LDFLAGS=-fsanitize=address,undefined \
 	  BUSTED="env LD_PRELOAD=$$($(CC) -print-file-name=libasan.so) ASAN_OPTIONS=detect_leaks=0 $(BUSTED)"
+
+# Line coverage by the specs: of src/ (needs gcovr) and of lua/, with the lines that no spec runs.
+coverage:
+	rm -rf build/coverage
+	$(MAKE) --no-print-directory test OUT=build/coverage OBJ=build/coverage/obj NVCC= CFLAGS="-O1 -g -Wall -Wextra --coverage -fprofile-update=atomic" LDFLAGS=--coverage
+	gcovr --root . --filter src/ --object-directory build/coverage build/coverage | tee build/coverage/c.txt
+	LUA_CPATH="$(CURDIR)/build/coverage/?.so;;" $(BUSTED) --helper=spec/coverage.lua --lua=$$(command -v $(LUA)) --cpath="$(CURDIR)/build/coverage/?.so" $(lua_specs) | tee build/coverage/lua.txt
+
+# The specs that run the module's Lua parts.
+lua_specs = $(addprefix spec/,$(addsuffix _spec.lua,pictures docs guide errors))
 
 # docs/reference.md and library/gpureduce.lua come from the tables in docs/api.
 docs:

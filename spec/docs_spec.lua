@@ -1,39 +1,15 @@
 -- The examples of docs/api print what they say; what is written from it is there.
 local S = require "spec.support"
+local D = require "spec.printed"
 local source = dofile("docs/source.lua")
 local _, entries, objects = source.load()
-
--- Run text with print caught; returns what it printed.
-local function printed(text, name)
-  local lines = {}
-  local environment = setmetatable({
-    gr = S.gr,
-    print = function(...)
-      local parts = {}
-      for k = 1, select("#", ...) do parts[k] = tostring((select(k, ...))) end
-      lines[#lines + 1] = table.concat(parts, "\t")
-    end,
-  }, { __index = _G })
-  local chunk
-  if setfenv then chunk = setfenv(assert(loadstring(text, "=" .. name)), environment) -- luacheck: ignore
-  else chunk = assert(load(text, "=" .. name, "t", environment)) end
-  chunk()
-  return table.concat(lines, "\n")
-end
-
--- "..." in the expected text stands for anything on that line; Lua 5.1 and LuaJIT print 3.0 as 3.
-local function matches(expected, got)
-  if not S.integers then expected = expected:gsub("(%d)%.0%f[^%d]", "%1") end
-  local pattern = expected:gsub("%p", "%%%0"):gsub("%%%.%%%.%%%.", "[^\n]*")
-  return got:find("^" .. pattern .. "$") ~= nil
-end
 
 describe("docs/api", function()
   for _, entry in ipairs(entries) do
     it(source.full_name(entry), function()
+      local name = source.full_name(entry)
       local expected = entry.output:gsub("^\n", ""):gsub("%s+$", "")
-      local got = printed(entry.example, source.full_name(entry))
-      if not matches(expected, got) then error(("expected:\n%s\ngot:\n%s"):format(expected, got), 0) end
+      D.check(expected, D.run(entry.example, D.environment(), name), name)
     end)
   end
 

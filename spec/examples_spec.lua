@@ -61,3 +61,179 @@ describe("examples/exposure.lua", function()
     end, ".ppm")
   end)
 end)
+
+-- Run an example; its text, checked to have ended well, and to have allocated nothing after its first turn.
+local function run(environment, name, ...)
+  local text, status = S.child(environment, "examples/" .. name .. ".lua", ...)
+  assert.equal(0, status, text)
+  local allocated = text:match("arrays allocated after the first [%a ]+: (%d+)")
+  if allocated then assert.equal("0", allocated, text) end
+  return text, function(pattern)
+    local a, b, c, d = text:match(pattern)
+    assert.truthy(a, text)
+    return tonumber(a), tonumber(b), tonumber(c), tonumber(d)
+  end
+end
+
+-- What the example prints, but for the device's name, on the device in use and on the CPU: the same bits.
+local function same_everywhere(name, ...)
+  local here, number = run({}, name, ...)
+  local cpu = run({ GPUREDUCE_DEVICE = "cpu" }, name, ...)
+  assert.equal((cpu:gsub(" on %S+\n", "\n", 1)), (here:gsub(" on %S+\n", "\n", 1)))
+  return number
+end
+
+describe("examples/nbody.lua", function()
+  it("keeps energy and momentum", function()
+    local number = same_everywhere("nbody", 16, 60)
+    assert.is_true(number "drift ([%d.e+-]+)" < 1e-5)
+    assert.is_true(number "momentum ([%d.e+-]+)" < 1e-14)
+    assert.is_true(math.abs(number "energy ([%d.-]+)") > 0.01)
+  end)
+
+  it("is of second order: half the step, a quarter of the drift", function()
+    local _, coarse = run({}, "nbody", 8, 40, 128)
+    local _, fine = run({}, "nbody", 8, 80, 256)
+    local ratio = coarse "drift ([%d.e+-]+)" / fine "drift ([%d.e+-]+)"
+    assert.is_true(ratio > 3.5 and ratio < 4.5, ratio)
+  end)
+end)
+
+describe("examples/sod.lua", function()
+  it("comes near the exact solution, nearer with more cells", function()
+    local number = same_everywhere("sod", 100)
+    local p, u = number "p ([%d.]+), u ([%d.]+)"
+    assert.equal(0.30313, p) -- Toro, table 4.2
+    assert.equal(0.92745, u)
+    local coarse = number "exact one: ([%d.]+)"
+    assert.is_true(math.abs(number "mass ([%d.]+)" - 0.5625) < 1e-10)
+    local _, finer = run({}, "sod", 400)
+    local fine = finer "exact one: ([%d.]+)"
+    assert.is_true(coarse < 0.04 and fine < coarse / 2, coarse .. " " .. fine)
+  end)
+end)
+
+describe("examples/cg.lua", function()
+  it("solves Poisson's equation in the same number of iterations everywhere", function()
+    local number = same_everywhere("cg", 24) -- with the residual in full
+    assert.is_true(number "(%d+) iterations" < 60)
+    assert.is_true(number "largest error ([%d.e+-]+)" < 1e-11)
+    run({ GPUREDUCE_DEVICE = "pretend" }, "cg", 8)
+  end)
+end)
+
+describe("examples/particles.lua", function()
+  -- The same fountain in plain Lua, particle by particle, rounded as f32 is; with the module's random numbers, which
+  -- have a spec of their own.
+  local function fountain(frames)
+    local gr, round = S.gr, S.model.round.f32
+    local list, most = {}, 0
+    for frame = 1, frames do
+      local vx, vy, life = {}, {}, {}
+      for seed, t in ipairs { vx, vy, life } do
+        for k, value in ipairs(gr.rand(64, "f32", { seed = seed, stream = frame }):table()) do t[k] = value end
+      end
+      for k = 1, 64 do
+        list[#list + 1] = { x = 0, y = 0, age = 0, vx = round(vx[k] - 0.5), vy = round(vy[k] + 4),
+          life = round(life[k] * 0.5) }
+      end
+      local kept = {}
+      for _, p in ipairs(list) do
+        p.age, p.vy = round(p.age + 1 / 64), round(p.vy - 9.75 / 64)
+        p.x, p.y = round(p.x + round(p.vx / 64)), round(p.y + round(p.vy / 64))
+        if p.age < p.life then kept[#kept + 1] = p end
+      end
+      list, most = kept, math.max(most, #kept)
+    end
+    local x, y, age = 0, 0, 0
+    for _, p in ipairs(list) do x, y, age = x + p.x, y + p.y, age + p.age end
+    return #list, most, age / #list, x / #list, y / #list
+  end
+
+  it("does what a loop over particles does", function()
+    local number = same_everywhere("particles", 50)
+    local count, most, age, x, y = fountain(50)
+    local a, b = number "alive (%d+), at most (%d+)"
+    assert.equal(count, a)
+    assert.equal(most, b)
+    local mean_age, mean_x, mean_y = number "mean age ([%d.]+), middle %(([%d.-]+), ([%d.-]+)%)"
+    assert.is_true(math.abs(mean_age - age) < 1e-6)
+    assert.is_true(math.abs(mean_x - x) < 1e-6)
+    assert.is_true(math.abs(mean_y - y) < 1e-6)
+  end)
+end)
+
+describe("examples/cells.lua", function()
+  it("finds the pairs that comparing all with all finds", function()
+    local gr, n = S.gr, 400
+    local number = same_everywhere("cells", n, 12)
+    local x, y = gr.rand(n, "f32", { seed = 1 }):table(), gr.rand(n, "f32", { seed = 2 }):table()
+    local count, sum = 0, 0
+    for i = 1, n do
+      for j = i + 1, n do
+        local dx, dy = x[i] - x[j], y[i] - y[j]
+        if dx * dx + dy * dy < (1 / 12) * (1 / 12) then count, sum = count + 1, sum + i * j end
+      end
+    end
+    local found, checksum = number "(%d+) near pairs, checksum (%d+)"
+    assert.equal(count, found)
+    assert.equal(sum, checksum)
+    assert.is_true(number "after (%d+) looks" < n * n / 8)
+  end)
+end)
+
+describe("examples/ising.lua", function()
+  it("has the energy and the magnetisation of all 65536 states", function()
+    local number = same_everywhere("ising", 100, 512)
+    local energy, exact_energy = number "spin ([%d.-]+), exactly ([%d.-]+)"
+    local magnet, exact_magnet = number "magnetisation ([%d.]+), exactly ([%d.]+)"
+    assert.is_true(math.abs(energy - exact_energy) < 0.01, energy)
+    assert.is_true(math.abs(magnet - exact_magnet) < 0.01, magnet)
+    -- by another way: the trace of the fourth power of the transfer matrix of rows, log Z by beta is the energy
+    local function log_z(beta)
+      local rows, m = {}, {}
+      for a = 0, 15 do
+        rows[a] = {}
+        for k = 0, 3 do rows[a][k] = math.floor(a / 2 ^ k) % 2 * 2 - 1 end
+      end
+      for a = 0, 15 do
+        m[a] = {}
+        for b = 0, 15 do
+          local bonds = 0
+          for k = 0, 3 do bonds = bonds + rows[a][k] * rows[a][(k + 1) % 4] + rows[a][k] * rows[b][k] end
+          m[a][b] = math.exp(beta * bonds)
+        end
+      end
+      local trace = 0
+      local function times(p, q)
+        local r = {}
+        for a = 0, 15 do
+          r[a] = {}
+          for b = 0, 15 do
+            local sum = 0
+            for c = 0, 15 do sum = sum + p[a][c] * q[c][b] end
+            r[a][b] = sum
+          end
+        end
+        return r
+      end
+      local m2 = times(m, m)
+      local m4 = times(m2, m2)
+      for a = 0, 15 do trace = trace + m4[a][a] end
+      return math.log(trace)
+    end
+    local h = 1e-4
+    assert.is_true(math.abs(-(log_z(0.4 + h) - log_z(0.4 - h)) / (2 * h) / 16 - exact_energy) < 1e-5)
+  end)
+end)
+
+describe("examples/fit.lua", function()
+  it("descends to the solution of the normal equations", function()
+    local number = same_everywhere("fit", 1000)
+    assert.is_true(number "equations ([%d.e+-]+)" < 1e-12)
+    local a, b, c, d = number "weights ([%d.-]+) ([%d.-]+) ([%d.-]+) ([%d.-]+)"
+    for k, value in ipairs { a, b, c, d } do
+      assert.is_true(math.abs(value - ({ 2, -1, 0.5, 3 })[k]) < 0.02)
+    end
+  end)
+end)
