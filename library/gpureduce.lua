@@ -18,6 +18,10 @@ local accumulator = {}
 ---@field [integer] number the elements
 local array = {}
 
+---A result for later. `tostring(f)` says whether it is running, done or failed.
+---@class gpureduce.future
+local future = {}
+
 ---What `gr.histogram` returns. `print(h)` draws it, `#h` is its number of bins (Lua 5.2 and later).
 ---@class gpureduce.histogram
 ---@field counts gpureduce.array i64: the samples in each bin; with float weights f64: their sums
@@ -27,6 +31,10 @@ local array = {}
 ---@field nan number samples that are no numbers
 ---@field density gpureduce.array f64, with `{density=true}`: counts / width / total, so that the bars' areas add up to 1
 local histogram = {}
+
+---Counts the device's time from where it was made.
+---@class gpureduce.timer
+local timer = {}
 
 ---Make an array from a table of numbers, from a packed string, or of so many zeros. Numbers are rounded to nearest for
 ---float dtypes; integer dtypes take whole numbers in range only.
@@ -418,6 +426,8 @@ function array:compact(mask, options) end
 ---@field timed? boolean with `kernel`: the seconds between two events of the device around the kernels come as a second result; default false
 ---@field exact? boolean round the true value once, whatever the order (docs/exact.md); default what `gr.exact` says
 ---@field out? string with `exact`: round straight to `"f32"` or `"f64"`; rows give arrays of it; default `"f64"`
+---@field at? integer with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or f32), which is returned; negative counts from the end
+---@field async? boolean give a future instead; default false
 
 ---The sum of the elements.
 ---@param a gpureduce.array the input
@@ -435,6 +445,8 @@ function array:sum(options) end
 ---@field axis? integer 2: one result for each row, 1: one for each column; default 2
 ---@field segments? gpureduce.array|integer[] m + 1 positions that do not fall (i64 or i32): result k is that of `a[offsets[k]]` up to `a[offsets[k + 1] - 1]`. They are read on the host, so keep them there; no `rows` with them
 ---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---@field at? integer with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or f32), which is returned; negative counts from the end
+---@field async? boolean give a future instead; default false
 
 ---The product of the elements.
 ---@param a gpureduce.array the input
@@ -454,6 +466,8 @@ function array:prod(options) end
 ---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field exact? boolean round the true value once, whatever the order (docs/exact.md); default what `gr.exact` says
 ---@field out? string with `exact`: round straight to `"f32"` or `"f64"`; rows give arrays of it; default `"f64"`
+---@field at? integer with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or f32), which is returned; negative counts from the end
+---@field async? boolean give a future instead; default false
 
 ---The mean of the elements; of integers from a sum that does not wrap.
 ---@param a gpureduce.array the input
@@ -474,6 +488,8 @@ function array:mean(options) end
 ---@field ddof? number what is subtracted from n in the divisor (1 for a sample's variance); default 0
 ---@field exact? boolean round the true value once, whatever the order (docs/exact.md); default what `gr.exact` says
 ---@field out? string with `exact`: round straight to `"f32"` or `"f64"`; rows give arrays of it; default `"f64"`
+---@field at? integer with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or f32), which is returned; negative counts from the end
+---@field async? boolean give a future instead; default false
 
 ---The variance: the mean of the squared distances from the mean. Large means do not spoil it.
 ---@param a gpureduce.array the input
@@ -494,6 +510,8 @@ function array:var(options) end
 ---@field ddof? number what is subtracted from n in the divisor (1 for a sample's variance); default 0
 ---@field exact? boolean round the true value once, whatever the order (docs/exact.md); default what `gr.exact` says
 ---@field out? string with `exact`: round straight to `"f32"` or `"f64"`; rows give arrays of it; default `"f64"`
+---@field at? integer with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or f32), which is returned; negative counts from the end
+---@field async? boolean give a future instead; default false
 
 ---The standard deviation: the square root of the variance.
 ---@param a gpureduce.array the input
@@ -514,6 +532,8 @@ function array:std(options) end
 ---@field kernel? string run the kernel of this name instead of the usual one (`gr.kernels` lists them; [docs/ladder.md](ladder.md) explains them); with rows: one launch a row
 ---@field block? integer threads in a block of that kernel, 64 to 1024; default 256
 ---@field timed? boolean with `kernel`: the seconds between two events of the device around the kernels come as a second result; default false
+---@field at? integer with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or f32), which is returned; negative counts from the end
+---@field async? boolean give a future instead; default false
 
 ---The least element.
 ---@param a gpureduce.array the input
@@ -534,6 +554,8 @@ function array:min(options) end
 ---@field kernel? string run the kernel of this name instead of the usual one (`gr.kernels` lists them; [docs/ladder.md](ladder.md) explains them); with rows: one launch a row
 ---@field block? integer threads in a block of that kernel, 64 to 1024; default 256
 ---@field timed? boolean with `kernel`: the seconds between two events of the device around the kernels come as a second result; default false
+---@field at? integer with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or f32), which is returned; negative counts from the end
+---@field async? boolean give a future instead; default false
 
 ---The greatest element.
 ---@param a gpureduce.array the input
@@ -550,6 +572,7 @@ function array:max(options) end
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
 ---@field axis? integer 2: one result for each row, 1: one for each column; default 2
 ---@field segments? gpureduce.array|integer[] m + 1 positions that do not fall (i64 or i32): result k is that of `a[offsets[k]]` up to `a[offsets[k + 1] - 1]`. They are read on the host, so keep them there; no `rows` with them
+---@field async? boolean give a future instead; default false
 
 ---The least and the greatest element in one pass.
 ---@param a gpureduce.array the input
@@ -569,6 +592,8 @@ function array:minmax(options) end
 ---@field axis? integer 2: one result for each row, 1: one for each column; default 2
 ---@field segments? gpureduce.array|integer[] m + 1 positions that do not fall (i64 or i32): result k is that of `a[offsets[k]]` up to `a[offsets[k + 1] - 1]`. They are read on the host, so keep them there; no `rows` with them
 ---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---@field at? integer with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or f32), which is returned; negative counts from the end
+---@field async? boolean give a future instead; default false
 
 ---The position of the least element, the first of several; of the first NaN, if there is one.
 ---@param a gpureduce.array the input
@@ -586,6 +611,8 @@ function array:argmin(options) end
 ---@field axis? integer 2: one result for each row, 1: one for each column; default 2
 ---@field segments? gpureduce.array|integer[] m + 1 positions that do not fall (i64 or i32): result k is that of `a[offsets[k]]` up to `a[offsets[k + 1] - 1]`. They are read on the host, so keep them there; no `rows` with them
 ---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---@field at? integer with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or f32), which is returned; negative counts from the end
+---@field async? boolean give a future instead; default false
 
 ---The position of the greatest element, the first of several; of the first NaN, if there is one.
 ---@param a gpureduce.array the input
@@ -605,6 +632,8 @@ function array:argmax(options) end
 ---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field op? string `"<"`, `"<="`, `"=="`, `"~="`, `">="` or `">"`: ask for elements that compare so with `value`, instead of elements that are not zero
 ---@field value? number the number to compare with; the dtype must have it
+---@field at? integer with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or f32), which is returned; negative counts from the end
+---@field async? boolean give a future instead; default false
 
 ---Whether some element is not zero. NaN is not zero.
 ---@param a gpureduce.array the input
@@ -624,6 +653,8 @@ function array:any(options) end
 ---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field op? string `"<"`, `"<="`, `"=="`, `"~="`, `">="` or `">"`: ask for elements that compare so with `value`, instead of elements that are not zero
 ---@field value? number the number to compare with; the dtype must have it
+---@field at? integer with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or f32), which is returned; negative counts from the end
+---@field async? boolean give a future instead; default false
 
 ---Whether no element is zero.
 ---@param a gpureduce.array the input
@@ -643,6 +674,8 @@ function array:all(options) end
 ---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field op? string `"<"`, `"<="`, `"=="`, `"~="`, `">="` or `">"`: ask for elements that compare so with `value`, instead of elements that are not zero
 ---@field value? number the number to compare with; the dtype must have it
+---@field at? integer with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or f32), which is returned; negative counts from the end
+---@field async? boolean give a future instead; default false
 
 ---How many elements are not zero.
 ---@param a gpureduce.array the input
@@ -662,6 +695,8 @@ function array:count(options) end
 ---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field exact? boolean round the true value once, whatever the order (docs/exact.md); default what `gr.exact` says
 ---@field out? string with `exact`: round straight to `"f32"` or `"f64"`; rows give arrays of it; default `"f64"`
+---@field at? integer with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or f32), which is returned; negative counts from the end
+---@field async? boolean give a future instead; default false
 
 ---The norm of order p: the sum of magnitudes, the root of the sum of squares, or the greatest magnitude. Nothing overflows on the way.
 ---@param a gpureduce.array the input
@@ -686,6 +721,8 @@ function array:norm(p, options) end
 ---@field ddof? number what is subtracted from n in the divisor (1 for a sample's variance); default 0
 ---@field exact? boolean round the true value once, whatever the order (docs/exact.md); default what `gr.exact` says
 ---@field out? string with `exact`: round straight to `"f32"` or `"f64"`; rows give arrays of it; default `"f64"`
+---@field at? integer with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or f32), which is returned; negative counts from the end
+---@field async? boolean give a future instead; default false
 
 ---A reduction by its name: `gr.reduce(a, "sum")` is `gr.sum(a)`.
 ---@param a gpureduce.array the input
@@ -712,6 +749,8 @@ function array:reduce(op, options) end
 ---@field timed? boolean with `kernel`: the seconds between two events of the device around the kernels come as a second result; default false
 ---@field exact? boolean round the true value once, whatever the order (docs/exact.md); default what `gr.exact` says
 ---@field out? string with `exact`: round straight to `"f32"` or `"f64"`; rows give arrays of it; default `"f64"`
+---@field at? integer with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or f32), which is returned; negative counts from the end
+---@field async? boolean give a future instead; default false
 
 ---The sum of the products of the elements of two arrays.
 ---@param a gpureduce.array the input
@@ -734,6 +773,8 @@ function array:dot(b, options) end
 ---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field exact? boolean round the true value once, whatever the order (docs/exact.md); default what `gr.exact` says
 ---@field out? string with `exact`: round straight to `"f32"` or `"f64"`; rows give arrays of it; default `"f64"`
+---@field at? integer with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or f32), which is returned; negative counts from the end
+---@field async? boolean give a future instead; default false
 
 ---The mean of the squared differences of two arrays.
 ---@param a gpureduce.array the input
@@ -756,6 +797,8 @@ function array:mse(b, options) end
 ---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field exact? boolean round the true value once, whatever the order (docs/exact.md); default what `gr.exact` says
 ---@field out? string with `exact`: round straight to `"f32"` or `"f64"`; rows give arrays of it; default `"f64"`
+---@field at? integer with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or f32), which is returned; negative counts from the end
+---@field async? boolean give a future instead; default false
 
 ---The cosine of the angle between two arrays: their dot over the product of their norms.
 ---@param a gpureduce.array the input
@@ -997,6 +1040,41 @@ function histogram:svg(path, options) end
 ---@return string? # after nil the message
 ---@return integer? # after nil the system's error number
 function gr.svg(options) end
+
+---Call a function of the module and get a future instead of its results.
+---@param f function a function of this module
+---@vararg any
+---@return gpureduce.future # of all results of f(...); for arrays it is done when the device has made them
+function gr.async(f, ...) end
+
+---Whether the result is there, or the operation has failed.
+---@return boolean # 
+function future:done() end
+
+---The results, once they are there. It may be asked again.
+---@param seconds? number how long to wait at most
+---@return any # the results; nil when they are not there after so long
+---@return any # then: `"not done"`
+function future:get(seconds) end
+
+---@class gpureduce.many.options
+---@field async? boolean give a future of all results; default false
+
+---Several reductions with one synchronisation. Similar ones of small arrays share a launch.
+---@param list table items `{name, a, ...}`: a reduction's name and its arguments
+---@param options? gpureduce.many.options 
+---@return any # all results in order (`minmax` gives two)
+function gr.many(list, options) end
+
+---Time what the device does: start a timer, or time a function.
+---@param f? function a function to call
+---@vararg any
+---@return gpureduce.timer|number # the timer; with f the seconds of the work that it queued, and then its results
+function gr.timer(f, ...) end
+
+---The seconds between the making of the timer and the first stop, on the device.
+---@return number # the same at every call
+function timer:stop() end
 
 ---@class gpureduce.load.options
 ---@field offset? integer raw files: where to begin, in bytes; default 0

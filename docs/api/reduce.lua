@@ -7,12 +7,16 @@ local ddof = { "ddof", "number?", "what is subtracted from n in the divisor (1 f
 local pairs_option = { "pairs", "boolean?", "row by row; else b is one row (axis 2) or one column (axis 1) that meets "
   .. "each of a's", default = "false" }
 
+local at = { "at", "integer?", "with `into`: the number stays on the device, as element `at` of that array (of the "
+  .. "result's dtype; for floats f64 or f32), which is returned; negative counts from the end" }
+local async = { "async", "boolean?", "give a future instead", default = "false" }
+
 local each = "With `rows` one result for each row or column"
 local numbers = "All. Integers are summed in 64 bits and wrap as Lua's integers do."
 local waits = "Without `rows` it waits for the number and copies a few bytes down; with `rows` neither. Copies up what is "
   .. "stale on the device."
 local matrix_errors = "`rows` that do not divide n; `segments` that fall or leave the array; "
-  .. "`axis` or `into` without `rows`; an `into` of another dtype or length."
+  .. "`axis` without `rows`; `into` without `rows`, `segments` or `at`; an `into` of another dtype or length."
 
 local rounded = { sum = 1, mean = 1, var = 1, std = 1, norm = 1, dot = 1, mse = 1, cosine = 1, reduce = 1 }
 
@@ -31,6 +35,11 @@ local function one(name, fields)
     fields.options[#fields.options + 1] = c.exact
     fields.options[#fields.options + 1] = c.out
   end
+  local options = {}
+  for k, row in ipairs(fields.options) do options[k] = row end
+  if name ~= "minmax" then options[#options + 1] = at end
+  options[#options + 1] = async
+  fields.options = options
   fields.dtypes = fields.dtypes or "All."
   fields.errors = (fields.errors and fields.errors .. " " or "") .. matrix_errors
   fields.cost = fields.cost or "O(n): one pass, one launch."

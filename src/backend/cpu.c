@@ -53,13 +53,15 @@ static void choose_set(gr_queue *q) {
   }
 }
 
-gr_queue *gr_cpu_open(gr_backend *backend) {
-  gr_queue *q = (gr_queue *)calloc(1, sizeof(*q));
+gr_queue *gr_cpu_open_sized(gr_backend *backend, size_t bytes) {
+  gr_queue *q = (gr_queue *)calloc(1, bytes);
   if (!q) return NULL;
   q->backend = backend;
   choose_set(q);
   return q;
 }
+
+gr_queue *gr_cpu_open(gr_backend *backend) { return gr_cpu_open_sized(backend, sizeof(gr_queue)); }
 
 void gr_cpu_close(gr_queue *q) { free(q); }
 
@@ -104,6 +106,7 @@ gr_status gr_cpu_do_reduce(gr_queue *q, const gr_reduce_job *job, uint64_t *resu
 #define OPERATION(name)                                                        \
   gr_status gr_cpu_do_##name(gr_queue *q, const gr_##name##_job *job) {        \
     gr_rounding before;                                                        \
+    if (q->before && q->before(q) != GR_OK) return GR_DEVICE;                  \
     if (q->error[0]) return GR_BAD;                                            \
     before = gr_rounding_enter();                                              \
     q->stats.launches++;                                                       \
@@ -124,16 +127,42 @@ OPERATION(map)
 OPERATION(compact)
 OPERATION(ladder)
 
-/* Work is done when a call returns, so the host's clock is the device's. */
-gr_status gr_cpu_mark(gr_queue *q, int which) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  q->marks[which] = (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+/* ---- results for later: there at once ---- */
+
+gr_status gr_cpu_start(gr_queue *q, const gr_reduce_job *const *jobs, int count, gr_ticket *const *tickets) {
+  for (int k = 0; k < count; k++) {
+    gr_status status = q->backend->reduce(q, jobs[k], tickets[k]->words);
+    if (status != GR_OK) return status;
+    tickets[k]->done = 1;
+  }
   return GR_OK;
 }
 
-gr_status gr_cpu_elapsed(gr_queue *q, double *seconds) {
-  *seconds = q->marks[1] - q->marks[0];
+/* Its words: the nanoseconds on a clock. */
+gr_status gr_cpu_mark(gr_queue *q, gr_ticket *t) {
+  struct timespec now;
+  (void)q;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  t->words[0] = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+  t->done = 1;
+  return GR_OK;
+}
+
+static gr_status poll_ticket(gr_queue *q, gr_ticket *t, int64_t nanoseconds) {
+  (void)q;
+  (void)t;
+  (void)nanoseconds;
+  return GR_OK;
+}
+
+static void forget(gr_queue *q, gr_ticket *t) {
+  (void)q;
+  (void)t;
+}
+
+gr_status gr_cpu_elapsed(gr_queue *q, const gr_ticket *from, const gr_ticket *to, double *seconds) {
+  (void)q;
+  *seconds = 1e-9 * (double)(to->words[0] - from->words[0]);
   return GR_OK;
 }
 
@@ -203,6 +232,11 @@ static gr_backend cpu = {
   .reduce = gr_cpu_do_reduce,
   .exact = gr_cpu_do_exact,
   .digest = gr_cpu_do_digest,
+  .start = gr_cpu_start,
+  .mark = gr_cpu_mark,
+  .poll = poll_ticket,
+  .forget = forget,
+  .elapsed = gr_cpu_elapsed,
   GR_CPU_OPERATIONS,
 };
 

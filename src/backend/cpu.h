@@ -8,8 +8,13 @@ void *gr_cpu_alloc(gr_backend *, size_t bytes);
 void gr_cpu_free(gr_backend *, void *block, size_t bytes);
 size_t gr_cpu_available(gr_backend *);
 gr_queue *gr_cpu_open(gr_backend *);
+gr_queue *gr_cpu_open_sized(gr_backend *, size_t bytes); /* of a structure that begins with a gr_queue */
 void gr_cpu_close(gr_queue *);
 gr_status gr_cpu_zero(gr_queue *, void *device, size_t bytes);
+
+gr_status gr_cpu_start(gr_queue *, const gr_reduce_job *const *, int count, gr_ticket *const *);
+gr_status gr_cpu_mark(gr_queue *, gr_ticket *);
+gr_status gr_cpu_elapsed(gr_queue *, const gr_ticket *from, const gr_ticket *to, double *seconds);
 
 gr_status gr_cpu_do_reduce(gr_queue *, const gr_reduce_job *, uint64_t *result);
 gr_status gr_cpu_do_histogram(gr_queue *, const gr_histogram_job *);
@@ -23,8 +28,6 @@ gr_status gr_cpu_do_fill(gr_queue *, const gr_fill_job *);
 gr_status gr_cpu_do_copy(gr_queue *, const gr_copy_job *);
 gr_status gr_cpu_do_random(gr_queue *, const gr_random_job *);
 gr_status gr_cpu_do_ladder(gr_queue *, const gr_ladder_job *);
-gr_status gr_cpu_mark(gr_queue *, int which);
-gr_status gr_cpu_elapsed(gr_queue *, double *seconds);
 gr_status gr_cpu_do_exact(gr_queue *, const gr_exact_job *, gr_exact *sums);
 gr_status gr_cpu_do_map(gr_queue *, const gr_map_job *);
 gr_status gr_cpu_do_compact(gr_queue *, const gr_compact_job *);
@@ -35,7 +38,7 @@ gr_status gr_cpu_do_digest(gr_queue *, const gr_digest_job *, uint64_t result[2]
   .weights = gr_cpu_do_weights, .softmax = gr_cpu_do_softmax,                                           \
   .digits = gr_cpu_do_digits, .pick = gr_cpu_do_pick,                                                   \
   .fill = gr_cpu_do_fill, .copy = gr_cpu_do_copy, .random = gr_cpu_do_random,                           \
-  .ladder = gr_cpu_do_ladder, .mark = gr_cpu_mark, .elapsed = gr_cpu_elapsed,                           \
+  .ladder = gr_cpu_do_ladder,                                                                         \
   .map = gr_cpu_do_map, .compact = gr_cpu_do_compact
 
 #endif

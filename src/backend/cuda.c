@@ -157,9 +157,8 @@ static void queue_close(gr_queue *base) {
     gr_cuda_ring_close(&q->large);
     if (q->work.memory) (void)cudaFree(q->work.memory);
     if (q->chain.memory) (void)cudaFree(q->chain.memory);
-    if (q->slot) (void)cudaFreeHost(q->slot);
-    for (int k = 0; k < 2; k++)
-      if (q->marks[k]) (void)cudaEventDestroy(q->marks[k]);
+    if (q->now.host) (void)cudaFreeHost(q->now.host);
+    gr_cuda_later_close(q);
     (void)cudaGetLastError();
     leave_device(q->device, was);
   }
@@ -180,11 +179,12 @@ static gr_queue *queue_open(gr_backend *b) {
   }
   e = cudaStreamCreateWithFlags(&q->stream, cudaStreamNonBlocking);
   if (e == cudaSuccess) e = gr_cuda_ring_open(&q->small, SMALL_BUFFER);
-  if (e == cudaSuccess) e = cudaHostAlloc((void **)&q->slot, 4096, cudaHostAllocMapped);
+  if (e == cudaSuccess) e = cudaHostAlloc((void **)&q->now.host, 4096, cudaHostAllocMapped);
   if (e == cudaSuccess) {
-    memset(q->slot, 0, 4096);
-    e = cudaHostGetDevicePointer((void **)&q->mapped, q->slot, 0);
+    memset(q->now.host, 0, 4096);
+    e = cudaHostGetDevicePointer((void **)&q->now.mapped, q->now.host, 0);
   }
+  q->base.pinned = GR_RING * SMALL_BUFFER + 4096;
   if (e == cudaSuccess) e = grow(q, &q->work, FIRST_SCRATCH);
   q->base.stats.allocations = 0;
   leave_device(d, was);
@@ -265,30 +265,6 @@ static gr_status queue_ladder(gr_queue *base, const gr_ladder_job *job) {
   return status;
 }
 
-static gr_status queue_mark(gr_queue *base, int which) {
-  gr_cuda_queue *q = (gr_cuda_queue *)base;
-  cudaError_t e = cudaSuccess;
-  int was = gr_cuda_enter(q);
-  if (was < 0) return GR_DEVICE;
-  if (!q->marks[which]) e = cudaEventCreate(&q->marks[which]);
-  if (e == cudaSuccess) e = cudaEventRecord(q->marks[which], q->stream);
-  gr_cuda_leave(q, was);
-  return gr_cuda_check(q, e, "marking the time");
-}
-
-static gr_status queue_elapsed(gr_queue *base, double *seconds) {
-  gr_cuda_queue *q = (gr_cuda_queue *)base;
-  float ms = 0;
-  int was = gr_cuda_enter(q);
-  if (was < 0) return GR_DEVICE;
-  cudaError_t e = cudaEventSynchronize(q->marks[1]);
-  if (e == cudaSuccess) e = cudaEventElapsedTime(&ms, q->marks[0], q->marks[1]);
-  gr_cuda_leave(q, was);
-  base->stats.syncs++;
-  *seconds = ms * 1e-3;
-  return gr_cuda_check(q, e, "reading the time");
-}
-
 static const char *op_name(gr_op op) {
   static const char *const names[] = {
 #define GR_X(name, red, f, i, e) #name,
@@ -329,40 +305,71 @@ static int64_t nanoseconds(void) {
   return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* Spins until the kernel has stored the ticket. The stream is asked now and then: a kernel that faulted never will. */
-static gr_status await_ticket(gr_cuda_queue *q, const char *what) {
-  const _Atomic uint64_t *ticket = (const _Atomic uint64_t *)&q->slot->ticket;
-  int64_t asked = nanoseconds();
-  for (unsigned spins = 1;; spins++) {
-    if (atomic_load_explicit(ticket, memory_order_acquire) == q->ticket) return GR_OK;
-    pause_a_little();
-    if (spins % 64 == 0 && nanoseconds() - asked > 20000) {
-      cudaError_t e = cudaStreamQuery(q->stream);
-      if (e == cudaErrorNotReady) (void)cudaGetLastError();
-      else if (e != cudaSuccess) return gr_cuda_check(q, e, what);
-      else if (atomic_load_explicit(ticket, memory_order_acquire) != q->ticket)
-        return gr_cuda_check(q, cudaErrorLaunchFailure, what);
-      asked = nanoseconds();
-    }
-  }
+static int arrived(const gr_cuda_slot *slot, int lane, uint64_t ticket) {
+  return atomic_load_explicit((const _Atomic uint64_t *)&slot->ticket[lane], memory_order_acquire) == ticket;
 }
 
-static gr_status reduce_to_host(gr_cuda_queue *q, const gr_reduce_job *asked, uint64_t *result) {
+/* Whether the stream is healthy; a kernel that faulted, or ended without its ticket, is not. */
+static gr_status ask_stream(gr_cuda_queue *q, const gr_cuda_slot *slot, int lane, uint64_t ticket, const char *what) {
+  cudaError_t e = cudaStreamQuery(q->stream);
+  if (e == cudaErrorNotReady) (void)cudaGetLastError();
+  else if (e != cudaSuccess) return gr_cuda_check(q, e, what);
+  else if (!arrived(slot, lane, ticket)) return gr_cuda_check(q, cudaErrorLaunchFailure, what);
+  return GR_OK;
+}
+
+/* Spins at first, asking the stream now and then; a wait that has lasted is not made much longer by naps. */
+gr_status gr_cuda_await(gr_cuda_queue *q, const gr_cuda_slot *slot, int lane, uint64_t ticket, int64_t limit,
+                        const char *what, int *there) {
+  int64_t began = nanoseconds(), asked = began;
+  for (unsigned spins = 1; !(*there = arrived(slot, lane, ticket)); spins++) {
+    if (limit != 0) {
+      pause_a_little();
+      if (spins % 64) continue;
+    }
+    int64_t now = nanoseconds();
+    if (limit == 0 || now - asked > 20000) {
+      gr_status status = ask_stream(q, slot, lane, ticket, what);
+      if (status != GR_OK) return status;
+      asked = now;
+    }
+    if (limit >= 0 && now - began >= limit) {
+      *there = arrived(slot, lane, ticket);
+      return GR_OK;
+    }
+    if (now - began > 200000) {
+      struct timespec t = {0, (now - began) / 32 < 50000 ? (now - began) / 32 : 50000};
+      nanosleep(&t, NULL);
+    }
+  }
+  return GR_OK;
+}
+
+gr_status gr_cuda_launch_reduce(gr_cuda_queue *q, const gr_reduce_job *asked, gr_cuda_slot *mapped, uint64_t *ticket) {
   gr_reduce_job job = *asked;
   gr_cuda_run run;
-  gr_status status;
   job.out_dtype = float_result(job.op, job.dtype) ? GR_F64 : GR_I64;
-  job.out = &q->mapped->value[0];
-  job.out2 = &q->mapped->value[1];
+  job.out = mapped->first;
+  job.out2 = mapped->second;
   prepare(q, &q->work, &run);
-  run.done = &q->mapped->ticket;
-  run.ticket = ++q->ticket;
-  status = launched(q, gr_cuda_reduce(&job, &run), op_name(job.op));
+  run.done = mapped->ticket;
+  run.ticket = *ticket = ++q->ticket;
+  return launched(q, gr_cuda_reduce(&job, &run), op_name(job.op));
+}
+
+gr_status gr_cuda_reduce_room(gr_cuda_queue *q, const gr_reduce_job *job) {
+  return gr_cuda_check(q, grow(q, &q->work, gr_cuda_reduce_scratch(job, &q->device->chip)), "scratch memory");
+}
+
+static gr_status reduce_to_host(gr_cuda_queue *q, const gr_reduce_job *job, uint64_t *result) {
+  uint64_t ticket;
+  int there;
+  gr_status status = gr_cuda_launch_reduce(q, job, q->now.mapped, &ticket);
   q->base.stats.syncs++;
-  if (status == GR_OK) status = await_ticket(q, op_name(job.op));
+  if (status == GR_OK) status = gr_cuda_await(q, q->now.host, 0, ticket, -1, op_name(job->op), &there);
   if (status != GR_OK) return status;
-  result[0] = q->slot->value[0];
-  result[1] = q->slot->value[1];
+  result[0] = q->now.host->first[0];
+  result[1] = q->now.host->second[0];
   return GR_OK;
 }
 
@@ -372,7 +379,7 @@ static gr_status queue_reduce(gr_queue *base, const gr_reduce_job *job, uint64_t
   gr_status status;
   int was = gr_cuda_enter(q);
   if (was < 0) return GR_DEVICE;
-  status = gr_cuda_check(q, grow(q, &q->work, gr_cuda_reduce_scratch(job, &q->device->chip)), "scratch memory");
+  status = gr_cuda_reduce_room(q, job);
   if (status == GR_OK && result) {
     status = reduce_to_host(q, job, result);
   } else if (status == GR_OK) {
@@ -437,6 +444,11 @@ static cudaError_t describe(gr_cuda_device *d, int device) {
   b->zero = queue_zero;
   b->wait = queue_wait;
   b->reduce = queue_reduce;
+  b->start = gr_cuda_start;
+  b->mark = gr_cuda_mark;
+  b->poll = gr_cuda_poll;
+  b->forget = gr_cuda_forget;
+  b->elapsed = gr_cuda_elapsed;
   b->histogram = queue_histogram;
   b->scan = queue_scan;
   b->weights = queue_weights;
@@ -448,8 +460,6 @@ static cudaError_t describe(gr_cuda_device *d, int device) {
   b->copy = queue_copy;
   b->random = queue_random;
   b->ladder = queue_ladder;
-  b->mark = queue_mark;
-  b->elapsed = queue_elapsed;
   b->map = queue_map;
   b->compact = queue_compact;
   return cudaSuccess;

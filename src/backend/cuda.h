@@ -27,10 +27,22 @@ typedef struct gr_cuda_ring {
   cudaEvent_t done[GR_RING];
 } gr_cuda_ring;
 
-/* Where a kernel leaves a result for the host: two words, then the ticket of the launch that wrote them. */
+/*
+** Where a launch leaves its results for the host (minmax: the second ones too), and the ticket of the launch that
+** wrote them. A slot may be used again while an abandoned launch still has it: the stream keeps the order, and its
+** ticket is another.
+*/
 typedef struct gr_cuda_slot {
-  uint64_t value[2], ticket;
+  uint64_t first[GR_TOGETHER], second[GR_TOGETHER], ticket[GR_TOGETHER];
 } gr_cuda_slot;
+
+/* What a ticket of the core looks at: a slot in mapped pinned memory, as the two sides see it, or an event. */
+typedef struct gr_cuda_place {
+  gr_cuda_slot *host, *mapped;
+  cudaEvent_t event;
+  int users;
+  struct gr_cuda_place *next;
+} gr_cuda_place;
 
 typedef struct gr_cuda_queue {
   gr_queue base;
@@ -39,10 +51,10 @@ typedef struct gr_cuda_queue {
   gr_cuda_ring small, large;
   gr_cuda_scratch work;  /* of every operation but scan */
   gr_cuda_scratch chain; /* of scan: what it leaves there is told from foreign bytes by its epoch alone */
-  gr_cuda_slot *slot;    /* mapped pinned memory, as the host sees it */
-  gr_cuda_slot *mapped;  /* as the device does */
+  gr_cuda_place now;     /* for results that are waited for at once */
+  gr_cuda_place *slots, *marks; /* free ones */
+  struct gr_cuda_page *pages;
   uint64_t epoch, ticket;
-  cudaEvent_t marks[2]; /* made when first set */
 } gr_cuda_queue;
 
 /*
@@ -54,6 +66,24 @@ void gr_cuda_leave(gr_cuda_queue *, int was);
 
 /* GR_OK for cudaSuccess; else writes queue->error, latches a lost device and clears CUDA's last error. */
 gr_status gr_cuda_check(gr_cuda_queue *, cudaError_t, const char *doing);
+
+/* The scratch memory that a reduction needs. */
+gr_status gr_cuda_reduce_room(gr_cuda_queue *, const gr_reduce_job *);
+
+/* Launch a reduction whose results go to a slot; gives the ticket to wait for. */
+gr_status gr_cuda_launch_reduce(gr_cuda_queue *, const gr_reduce_job *, gr_cuda_slot *mapped, uint64_t *ticket);
+
+/* Look for a ticket in a slot, for so many nanoseconds (0: once; negative: until it is there); a kernel that faulted is a failure. */
+gr_status gr_cuda_await(gr_cuda_queue *, const gr_cuda_slot *, int lane, uint64_t ticket, int64_t limit,
+                        const char *what, int *there);
+
+/* Results for later (cuda_later.c). */
+gr_status gr_cuda_start(gr_queue *, const gr_reduce_job *const *, int count, gr_ticket *const *);
+gr_status gr_cuda_mark(gr_queue *, gr_ticket *);
+gr_status gr_cuda_poll(gr_queue *, gr_ticket *, int64_t nanoseconds);
+void gr_cuda_forget(gr_queue *, gr_ticket *);
+gr_status gr_cuda_elapsed(gr_queue *, const gr_ticket *from, const gr_ticket *to, double *seconds);
+void gr_cuda_later_close(gr_cuda_queue *);
 
 gr_status gr_cuda_upload(gr_queue *, void *device, const void *host, size_t bytes);
 gr_status gr_cuda_download(gr_queue *, void *host, const void *device, size_t bytes);

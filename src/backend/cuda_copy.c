@@ -66,6 +66,7 @@ static size_t piece_of(size_t bytes) {
 static cudaError_t open_large(gr_cuda_queue *q) {
   if (q->large.memory) return cudaSuccess;
   q->base.stats.allocations++;
+  q->base.pinned += GR_RING * PIECE;
   return gr_cuda_ring_open(&q->large, PIECE);
 }
 

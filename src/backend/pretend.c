@@ -1,12 +1,14 @@
 /*
 ** A device that is not one: host memory that only this backend touches, poisoned when it is handed out, and
-** every copy and wait counted as a real device's would be. Tests run on it where there is no GPU.
+** every copy and wait counted as a real device's would be. Tests run on it where there is no GPU. It can put work
+** off (GPUREDUCE_PRETEND_LOOKS), in order: then whatever comes later on the queue first runs what waits.
 */
 #include "src/backend/pretend.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include "src/backend/cpu.h"
 
 #define POISON 0xff /* every float of it is a NaN */
@@ -16,6 +18,7 @@ static struct {
   size_t capacity, used; /* bytes; capacity 0: no limit */
   int64_t fail_at;       /* allocations until one is refused; 0: never */
   int64_t lose_at;       /* reductions until the device is lost; 0: never */
+  int64_t looks;         /* that find started work unfinished */
 } memory = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 void gr_pretend_limits(size_t capacity, int64_t fail_at) {
@@ -50,13 +53,6 @@ static void *pretend_alloc(gr_backend *backend, size_t bytes) {
   return block;
 }
 
-static void pretend_free(gr_backend *backend, void *block, size_t bytes) {
-  if (!block) return;
-  memset(block, POISON, bytes);
-  gr_cpu_free(backend, block, bytes);
-  give_back(bytes);
-}
-
 static size_t pretend_available(gr_backend *backend) {
   size_t left;
   pthread_mutex_lock(&memory.lock);
@@ -66,14 +62,117 @@ static size_t pretend_available(gr_backend *backend) {
   return left;
 }
 
+/* ---- work that was put off ---- */
+
+typedef struct put_off {
+  struct put_off *next;
+  int is_mark;
+  gr_reduce_job job;
+  gr_ticket *ticket; /* NULL: forgotten, but it runs all the same */
+} put_off;
+
+typedef struct pretend_queue {
+  gr_queue base;
+  struct pretend_queue *next;
+  put_off *first, **last;
+} pretend_queue;
+
+/* Every queue, so that memory is not given back while one of them may still use it. */
+static pthread_mutex_t running = PTHREAD_MUTEX_INITIALIZER;
+static pretend_queue *queues;
+
 static gr_status usable(gr_queue *q) {
   if (!q->lost) return GR_OK;
   strcpy(q->error, "the device is lost");
   return GR_DEVICE;
 }
 
+static gr_status reduce_now(gr_queue *q, const gr_reduce_job *job, uint64_t *result) {
+  if (memory.lose_at > 0 && --memory.lose_at == 0) q->lost = 1;
+  return usable(q) == GR_OK ? gr_cpu_do_reduce(q, job, result) : GR_DEVICE;
+}
+
+/* Whether it worked shows at the ticket: one that failed is never done. */
+static void run_one(pretend_queue *q, put_off *w) {
+  uint64_t words[2];
+  if (w->is_mark) {
+    if (w->ticket && !q->base.lost) gr_cpu_mark(&q->base, w->ticket);
+  } else if (reduce_now(&q->base, &w->job, words) == GR_OK && w->ticket) {
+    memcpy(w->ticket->words, words, sizeof words);
+    w->ticket->done = 1;
+  }
+}
+
+static void run_put_off(pretend_queue *q) {
+  while (q->first) {
+    put_off *w = q->first;
+    q->first = w->next;
+    run_one(q, w);
+    free(w);
+  }
+  q->last = &q->first;
+}
+
+static gr_status pretend_before(gr_queue *base) {
+  pretend_queue *q = (pretend_queue *)base;
+  if (!q->first) return usable(base);
+  pthread_mutex_lock(&running);
+  run_put_off(q);
+  pthread_mutex_unlock(&running);
+  return usable(base);
+}
+
+static gr_status queue_up(pretend_queue *q, const gr_reduce_job *job, gr_ticket *t) {
+  put_off *w = calloc(1, sizeof *w);
+  if (!w) return GR_NO_MEMORY;
+  if (job) w->job = *job;
+  w->is_mark = !job;
+  w->ticket = t;
+  t->id = (uint64_t)memory.looks;
+  pthread_mutex_lock(&running);
+  *q->last = w;
+  q->last = &w->next;
+  pthread_mutex_unlock(&running);
+  return GR_OK;
+}
+
+static gr_queue *pretend_open(gr_backend *backend) {
+  pretend_queue *q = (pretend_queue *)gr_cpu_open_sized(backend, sizeof *q);
+  if (!q) return NULL;
+  q->last = &q->first;
+  q->base.before = pretend_before;
+  pthread_mutex_lock(&running);
+  q->next = queues;
+  queues = q;
+  pthread_mutex_unlock(&running);
+  return &q->base;
+}
+
+static void pretend_close(gr_queue *base) {
+  pretend_queue **at = &queues;
+  pretend_before(base);
+  pthread_mutex_lock(&running);
+  while (&(*at)->base != base) at = &(*at)->next;
+  *at = (*at)->next;
+  pthread_mutex_unlock(&running);
+  gr_cpu_close(base);
+}
+
+/* As cudaFree does: first everything that may use the block. */
+static void pretend_free(gr_backend *backend, void *block, size_t bytes) {
+  if (!block) return;
+  pthread_mutex_lock(&running);
+  for (pretend_queue *q = queues; q; q = q->next) run_put_off(q);
+  pthread_mutex_unlock(&running);
+  memset(block, POISON, bytes);
+  gr_cpu_free(backend, block, bytes);
+  give_back(bytes);
+}
+
+/* ---- copies, waits ---- */
+
 static gr_status pretend_upload(gr_queue *q, void *device, const void *host, size_t bytes) {
-  if (usable(q) != GR_OK) return GR_DEVICE;
+  if (pretend_before(q) != GR_OK) return GR_DEVICE;
   memcpy(device, host, bytes);
   q->stats.bytes_up += bytes;
   q->stats.copies++;
@@ -82,7 +181,7 @@ static gr_status pretend_upload(gr_queue *q, void *device, const void *host, siz
 
 /* The host may read what it gets at once: that is a wait. */
 static gr_status pretend_download(gr_queue *q, void *host, const void *device, size_t bytes) {
-  if (usable(q) != GR_OK) return GR_DEVICE;
+  if (pretend_before(q) != GR_OK) return GR_DEVICE;
   memcpy(host, device, bytes);
   q->stats.bytes_down += bytes;
   q->stats.copies++;
@@ -90,26 +189,62 @@ static gr_status pretend_download(gr_queue *q, void *host, const void *device, s
   return GR_OK;
 }
 
+static gr_status pretend_zero(gr_queue *q, void *device, size_t bytes) {
+  return pretend_before(q) == GR_OK ? gr_cpu_zero(q, device, bytes) : GR_DEVICE;
+}
+
 static gr_status pretend_wait(gr_queue *q) {
+  pretend_before(q);
   q->stats.syncs++;
   return GR_OK;
 }
 
 static gr_status pretend_reduce(gr_queue *q, const gr_reduce_job *job, uint64_t *result) {
-  if (memory.lose_at > 0 && --memory.lose_at == 0) q->lost = 1;
-  if (usable(q) != GR_OK) return GR_DEVICE;
+  if (pretend_before(q) != GR_OK) return GR_DEVICE;
   if (result) q->stats.syncs++;
-  return gr_cpu_do_reduce(q, job, result);
+  return reduce_now(q, job, result);
+}
+
+/* ---- results for later ---- */
+
+static gr_status pretend_start(gr_queue *q, const gr_reduce_job *const *jobs, int count, gr_ticket *const *tickets) {
+  gr_status status = usable(q);
+  for (int k = 0; k < count && status == GR_OK; k++) status = queue_up((pretend_queue *)q, jobs[k], tickets[k]);
+  return status;
+}
+
+static gr_status pretend_mark(gr_queue *q, gr_ticket *t) {
+  gr_status status = usable(q);
+  return status == GR_OK ? queue_up((pretend_queue *)q, NULL, t) : status;
+}
+
+static gr_status pretend_poll(gr_queue *q, gr_ticket *t, int64_t nanoseconds) {
+  const struct timespec a_while = {0, 100000};
+  for (int64_t left = nanoseconds; !t->done; left -= a_while.tv_nsec) {
+    gr_status status = GR_OK;
+    if (nanoseconds < 0 || t->id == 0 || q->lost) status = pretend_before(q);
+    else t->id--;
+    if (status != GR_OK || t->done || left <= 0) return status;
+    nanosleep(&a_while, NULL);
+  }
+  return GR_OK;
+}
+
+static void pretend_forget(gr_queue *q, gr_ticket *t) {
+  pthread_mutex_lock(&running);
+  for (put_off *w = ((pretend_queue *)q)->first; w; w = w->next)
+    if (w->ticket == t) w->ticket = NULL;
+  pthread_mutex_unlock(&running);
 }
 
 static gr_status pretend_exact(gr_queue *q, const gr_exact_job *job, gr_exact *sums) {
-  if (usable(q) != GR_OK) return GR_DEVICE;
+  if (pretend_before(q) != GR_OK) return GR_DEVICE;
   q->stats.syncs++;
   return gr_cpu_do_exact(q, job, sums);
 }
 
 static gr_status pretend_digest(gr_queue *q, const gr_digest_job *job, uint64_t result[2]) {
-  if (usable(q) != GR_OK) return GR_DEVICE;
+  if (pretend_before(q) != GR_OK) return GR_DEVICE;
   q->stats.syncs++;
   return gr_cpu_do_digest(q, job, result);
 }
@@ -121,24 +256,30 @@ static gr_backend pretend = {
   .alloc = pretend_alloc,
   .free = pretend_free,
   .available = pretend_available,
-  .open = gr_cpu_open,
-  .close = gr_cpu_close,
+  .open = pretend_open,
+  .close = pretend_close,
   .upload = pretend_upload,
   .download = pretend_download,
-  .zero = gr_cpu_zero,
+  .zero = pretend_zero,
   .wait = pretend_wait,
   .reduce = pretend_reduce,
   .exact = pretend_exact,
   .digest = pretend_digest,
+  .start = pretend_start,
+  .mark = pretend_mark,
+  .poll = pretend_poll,
+  .forget = pretend_forget,
+  .elapsed = gr_cpu_elapsed,
   GR_CPU_OPERATIONS,
 };
 
 static void read_limits(void) {
   const char *capacity = getenv("GPUREDUCE_PRETEND_CAPACITY"), *fail_at = getenv("GPUREDUCE_PRETEND_FAIL_AT");
-  const char *lose_at = getenv("GPUREDUCE_PRETEND_LOSE_AT");
+  const char *lose_at = getenv("GPUREDUCE_PRETEND_LOSE_AT"), *looks = getenv("GPUREDUCE_PRETEND_LOOKS");
   if (capacity) memory.capacity = (size_t)strtoull(capacity, NULL, 10);
   if (fail_at) memory.fail_at = strtoll(fail_at, NULL, 10);
   if (lose_at) memory.lose_at = strtoll(lose_at, NULL, 10);
+  if (looks) memory.looks = strtoll(looks, NULL, 10);
 }
 
 gr_backend *gr_pretend_backend(void) {

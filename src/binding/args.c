@@ -62,7 +62,7 @@ gr_array *gr_l_test_array(lua_State *L, int i) {
 }
 
 /* What the value at i is, in words: its type, or the name its metatable gives. */
-static const char *kind_of(lua_State *L, int i) {
+const char *gr_l_kind(lua_State *L, int i) {
   if (lua_isnone(L, i)) return "no value";
   if (luaL_getmetafield(L, i, "__name")) {
     if (lua_type(L, -1) == LUA_TSTRING) return lua_tostring(L, -1);
@@ -102,7 +102,7 @@ gr_array *gr_l_check_array(lua_State *L, int arg) {
   gr_array *a = gr_l_test_array(L, arg);
   if (!a) {
     char hint[128];
-    const char *kind = kind_of(L, arg);
+    const char *kind = gr_l_kind(L, arg);
     gr_l_argerror(L, arg, "%s expected, got %s%s", GR_ARRAY_NAME, kind, self_hint(L, arg, hint));
   }
   if (!a->storage) gr_l_argerror(L, arg, "array has been released");
@@ -144,7 +144,7 @@ int gr_l_is_dtype(lua_State *L, int arg) { return lua_type(L, arg) == LUA_TSTRIN
 
 double gr_l_check_number(lua_State *L, int arg) {
   if (gr_l_is_dtype(L, arg)) gr_l_argerror(L, arg, "number expected, got string (a dtype comes after the numbers)");
-  if (lua_type(L, arg) != LUA_TNUMBER) gr_l_argerror(L, arg, "number expected, got %s", kind_of(L, arg));
+  if (lua_type(L, arg) != LUA_TNUMBER) gr_l_argerror(L, arg, "number expected, got %s", gr_l_kind(L, arg));
   return lua_tonumber(L, arg);
 }
 
@@ -171,7 +171,7 @@ int gr_l_dtype_arg(lua_State *L, int arg, const char *name) {
 gr_dtype gr_l_opt_dtype(lua_State *L, int arg, gr_dtype otherwise) {
   if (lua_isnoneornil(L, arg)) return otherwise;
   if (lua_type(L, arg) != LUA_TSTRING) {
-    const char *kind = kind_of(L, arg);
+    const char *kind = gr_l_kind(L, arg);
     if (arg > 1 && gr_l_is_dtype(L, arg - 1))
       gr_l_argerror(L, arg, "dtype name expected, got %s (argument #%d is one: are they swapped?)", kind, arg - 1);
     gr_l_argerror(L, arg, "dtype name expected, got %s", kind);
@@ -182,7 +182,7 @@ gr_dtype gr_l_opt_dtype(lua_State *L, int arg, gr_dtype otherwise) {
 int gr_l_op_arg(lua_State *L, int arg) {
   char hint[64];
   if (lua_istable(L, arg)) gr_l_argerror(L, arg, "operation name expected, got table (options come after it)");
-  if (lua_type(L, arg) != LUA_TSTRING) gr_l_argerror(L, arg, "operation name expected, got %s", kind_of(L, arg));
+  if (lua_type(L, arg) != LUA_TSTRING) gr_l_argerror(L, arg, "operation name expected, got %s", gr_l_kind(L, arg));
   const char *name = lua_tostring(L, arg);
   int op = gr_op_named(name);
   if (op < 0) gr_l_argerror(L, arg, "unknown operation '%.40s'%s", name, gr_l_hint(name, op_names, hint));
@@ -204,7 +204,7 @@ void gr_l_check_range(lua_State *L, int low, int high, int64_t n, int64_t *first
 
 int gr_l_options(lua_State *L, int arg, const char *const *names) {
   if (lua_isnoneornil(L, arg)) return 0;
-  if (lua_type(L, arg) != LUA_TTABLE) gr_l_argerror(L, arg, "options table expected, got %s", kind_of(L, arg));
+  if (lua_type(L, arg) != LUA_TTABLE) gr_l_argerror(L, arg, "options table expected, got %s", gr_l_kind(L, arg));
   lua_pushnil(L);
   while (lua_next(L, arg)) {
     int known = 0;
@@ -227,7 +227,7 @@ static int push_option(lua_State *L, int arg, const char *name, int type, const 
     lua_pop(L, 1);
     return 0;
   }
-  if (type != LUA_TNONE && found != type) gr_l_argerror(L, arg, "option '%s': %s expected, got %s", name, expected, kind_of(L, -1));
+  if (type != LUA_TNONE && found != type) gr_l_argerror(L, arg, "option '%s': %s expected, got %s", name, expected, gr_l_kind(L, -1));
   return 1;
 }
 
@@ -263,7 +263,7 @@ const char *gr_l_option_string(lua_State *L, int arg, const char *name) {
 gr_array *gr_l_option_array(lua_State *L, int arg, const char *name) {
   if (!push_option(L, arg, name, LUA_TNONE, NULL)) return NULL;
   gr_array *a = gr_l_test_array(L, -1);
-  if (!a) gr_l_argerror(L, arg, "option '%s': %s expected, got %s", name, GR_ARRAY_NAME, kind_of(L, -1));
+  if (!a) gr_l_argerror(L, arg, "option '%s': %s expected, got %s", name, GR_ARRAY_NAME, gr_l_kind(L, -1));
   if (!a->storage) gr_l_argerror(L, arg, "option '%s': array has been released", name);
   return a;
 }
@@ -276,7 +276,7 @@ gr_array *gr_l_option_numbers(lua_State *L, gr_context *c, int arg, const char *
   gr_array *a = gr_l_test_array(L, -1);
   if (a && !a->storage) gr_l_argerror(L, arg, "option '%s': array has been released", name);
   if (a) return a;
-  if (!lua_istable(L, -1)) gr_l_argerror(L, arg, "option '%s': table or %s expected, got %s", name, GR_ARRAY_NAME, kind_of(L, -1));
+  if (!lua_istable(L, -1)) gr_l_argerror(L, arg, "option '%s': table or %s expected, got %s", name, GR_ARRAY_NAME, gr_l_kind(L, -1));
   int64_t n = (int64_t)lua_rawlen(L, -1);
   a = gr_l_new_beside(L, c, beside, dtype, n);
   GR_TRY(L, c, arg, gr_array_write(a, GR_HOST, 1, &v));

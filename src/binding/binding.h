@@ -29,8 +29,8 @@ void gr_l_register(lua_State *L, gr_context *c, const gr_function *list);
 
 /* The functions of the module's parts. */
 extern const gr_function gr_array_functions[], gr_make_functions[], gr_reduce_functions[], gr_histogram_functions[],
-    gr_scan_functions[], gr_select_functions[], gr_map_functions[], gr_file_functions[], gr_device_functions[],
-    gr_ladder_functions[], gr_exact_functions[];
+    gr_scan_functions[], gr_select_functions[], gr_map_functions[], gr_when_functions[], gr_file_functions[],
+    gr_device_functions[], gr_ladder_functions[], gr_exact_functions[];
 
 /* Adds the operators to the metatable on top of the stack. */
 void gr_l_map_metamethods(lua_State *L, gr_context *);
@@ -51,6 +51,8 @@ int gr_l_argerror(lua_State *L, int arg, const char *format, ...)
 /* " (did you mean 'x'?)" for the name nearest to what was given, else "". The list ends with NULL. */
 const char *gr_l_hint(const char *given, const char *const *names, char text[64]);
 
+/* What the value at i is, in words: its type, or the name its metatable gives. */
+const char *gr_l_kind(lua_State *L, int i);
 gr_array *gr_l_test_array(lua_State *L, int i); /* NULL if it is none */
 gr_array *gr_l_check_array(lua_State *L, int arg);
 /* b, at arg, has the dtype, the length and the device of a, the first argument. */

@@ -2,7 +2,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "src/binding/binding.h"
+#include "src/binding/when.h"
 
 #include "src/binding/embedded.h"
 
@@ -117,19 +117,21 @@ static gr_context *open_context(lua_State *L) {
 
 EXPORT int luaopen_gpureduce(lua_State *L) {
   const gr_function *parts[] = {gr_array_functions, gr_make_functions, gr_reduce_functions, gr_histogram_functions,
-                                gr_scan_functions, gr_select_functions, gr_map_functions, gr_file_functions, gr_device_functions,
-                                gr_ladder_functions, gr_exact_functions};
+                                gr_scan_functions, gr_select_functions, gr_map_functions, gr_when_functions,
+                                gr_file_functions, gr_device_functions, gr_ladder_functions, gr_exact_functions};
   if (sizeof(lua_Number) != 8) return luaL_error(L, "gpureduce: needs a Lua whose numbers are doubles");
   gr_context *c = open_context(L);
   lua_newtable(L);
   for (size_t k = 0; k < sizeof parts / sizeof parts[0]; k++) gr_l_register(L, c, parts[k]);
   gr_l_array_metatable(L, c);
   gr_l_accumulator_metatable(L, c);
+  gr_l_when_metatables(L, c);
   lua_pushliteral(L, VERSION);
   lua_setfield(L, -2, "_VERSION");
   run_embedded(L);
   lua_getfield(L, -1, "histogram");
   lua_setfield(L, LUA_REGISTRYINDEX, GR_HISTOGRAM_NAME);
   lua_pop(L, 1);
+  gr_l_when_functions(L);
   return 1;
 }

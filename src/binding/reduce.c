@@ -1,7 +1,7 @@
 /* Reductions: by name, by reduce(op), of one array or two, of the whole or of rows and columns. */
 #include <stdio.h>
 
-#include "src/binding/binding.h"
+#include "src/binding/when.h"
 #include "src/core/exact.h"
 #include "src/core/ops.h"
 
@@ -15,16 +15,10 @@ typedef struct call {
   gr_kernel_choice kernel; /* asked for by name, or info == NULL */
   int exact, single; /* correctly rounded; to f32 */
   int options; /* where the options table is */
+  int later;   /* asks for a future */
+  int has_at;
+  int64_t at; /* the position in 'into' of the only result */
 } call;
-
-static int push_scalar(lua_State *L, const call *q, const gr_value *r) {
-  gr_dtype result = gr_result_dtype(q->op, q->a->dtype);
-  if (result == GR_U8 && gr_ops[q->op].floats == GR_GIVES_BOOL) return lua_pushboolean(L, r->v[0].i != 0), 1;
-  gr_l_push_value(L, r, 0);
-  if (q->op != GR_OP_minmax) return 1;
-  gr_l_push_value(L, r, 1);
-  return 2;
-}
 
 /* ---- checks ---- */
 
@@ -81,12 +75,23 @@ static void pick_accumulator(lua_State *L, call *q) {
 
 /* Options that say how to read a matrix, where none is read, are a mistake. */
 static void refuse_without_rows(lua_State *L, int options) {
-  static const char *const need_rows[] = {"axis", "into", "pairs", NULL};
+  static const char *const need_rows[] = {"axis", "pairs", NULL};
   for (int k = 0; need_rows[k]; k++) {
     if (gr_getfield(L, options, need_rows[k]) != LUA_TNIL)
       gr_l_argerror(L, options, "option '%s': only together with 'rows'", need_rows[k]);
     lua_pop(L, 1);
   }
+}
+
+/* {into = array, at = i}, which goes with neither rows nor segments; 'into' needs one of the three. */
+static void read_at(lua_State *L, call *q) {
+  int many = q->shape.rows || q->shape.segments;
+  q->has_at = gr_l_option_int(L, q->options, "at", &q->at);
+  if (q->has_at && many) gr_l_argerror(L, q->options, "option 'at': takes no '%s'", q->shape.rows ? "rows" : "segments");
+  if (q->has_at || many) return;
+  if (gr_getfield(L, q->options, "into") != LUA_TNIL)
+    gr_l_argerror(L, q->options, "option 'into': only together with 'at', 'rows' or 'segments'");
+  lua_pop(L, 1);
 }
 
 /* {segments = offsets}: m + 1 rising positions; segment k is a[offsets[k]] up to a[offsets[k + 1] - 1]. */
@@ -126,19 +131,21 @@ static int read_kernel(lua_State *L, call *q, int64_t n) {
   gr_l_options(L, q->options, names);
   q->shape.rows = gr_l_option_rows(L, q->options, n);
   if (!q->shape.rows) refuse_without_rows(L, q->options);
+  read_at(L, q);
   q->shape.pairs = gr_l_option_flag(L, q->options, "pairs");
   q->kernel = gr_l_option_kernel(L, q->options, operation, q->a);
   return 1;
 }
 
 static void read_options(lua_State *L, call *q, int64_t n) {
-  static const char *const plain[] = {"rows", "axis", "into", "segments", NULL};
-  static const char *const testing[] = {"rows", "axis", "into", "segments", "op", "value", NULL};
-  static const char *const rounded[] = {"rows", "axis", "into", "segments", "exact", "out", NULL};
-  static const char *const summing[] = {"rows", "axis", "into", "segments", "accumulate", "exact", "out", NULL};
-  static const char *const spread[] = {"rows", "axis", "into", "segments", "ddof", "exact", "out", NULL};
-  static const char *const paired[] = {"rows", "axis", "into", "segments", "pairs", "exact", "out", NULL};
-  static const char *const dots[] = {"rows", "axis", "into", "segments", "pairs", "accumulate", "exact", "out", NULL};
+  static const char *const plain[] = {"rows", "axis", "into", "at", "async", "segments", NULL};
+  static const char *const testing[] = {"rows", "axis", "into", "at", "async", "segments", "op", "value", NULL};
+  static const char *const rounded[] = {"rows", "axis", "into", "at", "async", "segments", "exact", "out", NULL};
+  static const char *const summing[] = {"rows", "axis", "into", "at", "async", "segments", "accumulate", "exact", "out", NULL};
+  static const char *const spread[] = {"rows", "axis", "into", "at", "async", "segments", "ddof", "exact", "out", NULL};
+  static const char *const paired[] = {"rows", "axis", "into", "at", "async", "segments", "pairs", "exact", "out", NULL};
+  static const char *const dots[] = {"rows", "axis", "into", "at", "async", "segments", "pairs",
+                                     "accumulate", "exact", "out", NULL};
   const char *const *names = q->op == GR_OP_sum ? summing : q->op == GR_OP_dot ? dots
                            : q->op == GR_OP_var || q->op == GR_OP_std ? spread
                            : q->op == GR_OP_any || q->op == GR_OP_all || q->op == GR_OP_count ? testing
@@ -148,6 +155,8 @@ static void read_options(lua_State *L, call *q, int64_t n) {
   q->shape.rows = gr_l_option_rows(L, q->options, n);
   read_segments(L, q);
   if (!q->shape.rows && !q->shape.segments) refuse_without_rows(L, q->options);
+  read_at(L, q);
+  q->later = gr_l_option_flag(L, q->options, "async");
   if (gr_l_option_int(L, q->options, "axis", &axis) && axis != 1 && axis != 2)
     gr_l_argerror(L, q->options, "option 'axis': 1 (down the columns) or 2 (along the rows) expected, got %lld", (long long)axis);
   q->shape.axis = (int)axis;
@@ -176,6 +185,7 @@ static int push_each(lua_State *L, gr_context *c, const call *q) {
     if (inside && ((q->b && gr_array_overlap(out[0], q->b)) || (q->shape.segments && gr_array_overlap(out[0], q->segments.offsets))))
       gr_l_argerror(L, q->options, "option 'into': overlaps the input");
   }
+  gr_l_before_output(L, c);
   if (!inside) out[0] = gr_l_new_beside(L, c, q->a, t, n);
   if (two) out[1] = gr_l_new_beside(L, c, q->a, t, n);
   if (q->exact) GR_TRY(L, c, 1, gr_exact_each(c, q->op, q->shape, q->a, q->b, (int64_t)q->ddof, out[0]));
@@ -200,20 +210,49 @@ static int push_taught(lua_State *L, gr_context *c, call *q) {
   return 1 + gr_l_push_seconds(L, &q->kernel);
 }
 
+/* The number stays on the device, as one element of 'into': of the result's dtype, or f64 or f32 for floats. Gives the array. */
+static int put_at(lua_State *L, gr_context *c, const call *q) {
+  gr_dtype t = gr_result_dtype(q->op, q->a->dtype);
+  gr_array *into = gr_l_option_array(L, q->options, "into");
+  if (!into) gr_l_argerror(L, q->options, "option 'at': only together with 'into'");
+  if (q->op == GR_OP_minmax) gr_l_argerror(L, q->options, "option 'into': minmax gives two numbers, use min and max");
+  if (into->dtype != t && !(gr_is_float(t) && (into->dtype == GR_F64 || into->dtype == GR_F32)))
+    gr_l_argerror(L, q->options, "option 'into': dtype %s expected, got %s", gr_dtypes[t].name, gr_dtypes[into->dtype].name);
+  gr_l_check_device(L, q->a, into, q->options);
+  int64_t at = q->at < 0 ? q->at + into->n + 1 : q->at;
+  if (at < 1 || at > into->n)
+    gr_l_argerror(L, q->options, "option 'at': position from 1 to %lld expected, got %lld", (long long)into->n, (long long)q->at);
+  gr_array one = *into;
+  one.offset += (at - 1) * into->stride;
+  one.n = 1;
+  if (gr_array_overlap(&one, q->a) || (q->b && gr_array_overlap(&one, q->b)))
+    gr_l_argerror(L, q->options, "option 'into': overlaps the input");
+  gr_l_before_output(L, c);
+  if (q->exact) GR_TRY(L, c, 1, gr_exact_each(c, q->op, q->shape, q->a, q->b, (int64_t)q->ddof, &one));
+  else GR_TRY(L, c, 1, gr_reduce_each(c, q->op, q->shape, q->a, q->b, q->ddof, &one, NULL));
+  return 1;
+}
+
+static int push_exact(lua_State *L, gr_context *c, const call *q) {
+  double x = 0;
+  GR_TRY(L, c, 1, gr_exact_all(c, q->op, q->a, q->b, (int64_t)q->ddof, q->single, &x));
+  lua_pushnumber(L, x);
+  return 1;
+}
+
 static int finish(lua_State *L, call *q) {
   gr_context *c = gr_l_context(L);
   gr_value r;
   check_empty(L, q);
   if (q->kernel.info) return push_taught(L, c, q);
-  if (q->shape.rows || q->shape.segments) return push_each(L, c, q);
-  if (q->exact) {
-    double x = 0;
-    GR_TRY(L, c, 1, gr_exact_all(c, q->op, q->a, q->b, (int64_t)q->ddof, q->single, &x));
-    lua_pushnumber(L, x);
-    return 1;
+  if (q->shape.rows || q->shape.segments || q->has_at || q->exact) {
+    int n = q->has_at ? put_at(L, c, q) : q->shape.rows || q->shape.segments ? push_each(L, c, q) : push_exact(L, c, q);
+    return q->later && !c->gathering ? gr_l_later_values(L, c, n, q->a->storage->queue, gr_ops[q->op].name) : n;
   }
+  if (c->gathering) return gr_l_gather(L, c, q->op, q->a, q->b, q->ddof);
+  if (q->later) return gr_l_later(L, c, q->op, q->a, q->b, q->ddof);
   GR_TRY(L, c, 1, gr_reduce_all(c, q->op, q->a, q->b, q->ddof, &r));
-  return push_scalar(L, q, &r);
+  return gr_l_push_result(L, q->op, &r);
 }
 
 /* ---- functions ---- */

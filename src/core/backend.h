@@ -29,13 +29,27 @@ typedef struct gr_stats {
 
 typedef struct gr_backend gr_backend;
 
+/*
+** A result that the host looks at later: of a reduction, or (a mark) the mere fact that what was queued before it is
+** done. All zeros: nothing to look at.
+*/
+#define GR_TOGETHER 8 /* results of one start at most */
+typedef struct gr_ticket {
+  int done;
+  uint64_t words[2]; /* once done: as gr_backend.reduce gives them */
+  uint64_t id;       /* the rest is the backend's */
+  void *place;
+  int lane;
+} gr_ticket;
+
 /* The head of every backend's own queue structure. */
 typedef struct gr_queue {
   gr_backend *backend;
   gr_stats stats;
   int lost;        /* the device is unusable for the rest of the process */
+  size_t pinned;   /* bytes of page-locked host memory that it holds */
+  gr_status (*before)(struct gr_queue *); /* of the pretend device: runs what was put off. NULL elsewhere */
   char error[240]; /* why the last call failed */
-  double marks[2]; /* seconds, where the host keeps the time */
 } gr_queue;
 
 struct gr_backend {
@@ -63,6 +77,20 @@ struct gr_backend {
   ** gr_finish says.
   */
   gr_status (*reduce)(gr_queue *, const gr_reduce_job *, uint64_t *result);
+
+  /*
+  ** start queues count reductions to one number each, of one operation, dtype and length, and does not wait. poll looks
+  ** whether a ticket is done, for so many nanoseconds (0: once; negative: until it is); a failure of the device is its
+  ** status. forget: nobody will look any more; it must follow every start and mark. elapsed: the device's seconds
+  ** between two marks that are done. All of them keep the order of the queue: what is queued later, a write to an input
+  ** or its memory's reuse for example, happens later.
+  */
+  gr_status (*start)(gr_queue *, const gr_reduce_job *const *jobs, int count, gr_ticket *const *tickets);
+  gr_status (*mark)(gr_queue *, gr_ticket *);
+  gr_status (*poll)(gr_queue *, gr_ticket *, int64_t nanoseconds);
+  void (*forget)(gr_queue *, gr_ticket *);
+  gr_status (*elapsed)(gr_queue *, const gr_ticket *from, const gr_ticket *to, double *seconds);
+
   gr_status (*histogram)(gr_queue *, const gr_histogram_job *);
   gr_status (*weights)(gr_queue *, const gr_weights_job *);
   gr_status (*scan)(gr_queue *, const gr_scan_job *);
@@ -76,10 +104,6 @@ struct gr_backend {
   gr_status (*map)(gr_queue *, const gr_map_job *);
   gr_status (*compact)(gr_queue *, const gr_compact_job *);
   gr_status (*ladder)(gr_queue *, const gr_ladder_job *); /* a teaching kernel */
-
-  /* mark 0 and 1 in queue order; elapsed waits for mark 1: the device's seconds from one to the other. */
-  gr_status (*mark)(gr_queue *, int which);
-  gr_status (*elapsed)(gr_queue *, double *seconds);
 
   /* Results in host memory; these two wait. NULL: the core lets the CPU do it. Exact sums of job->count vectors. */
   gr_status (*exact)(gr_queue *, const gr_exact_job *, gr_exact *sums);

@@ -21,6 +21,8 @@ typedef struct gr_context {
   int exact;            /* sums are correctly rounded where a call does not say otherwise */
   uint64_t collections;
   int64_t storages;
+  struct gr_future *watching; /* running futures that may have to read their arrays again */
+  struct gr_future *gathering; /* where reductions go instead of running: gr.async and gr.many set it around a call */
   char error[400];      /* what the last failing core function has to say */
 } gr_context;
 

@@ -36,15 +36,15 @@ const char *gr_rounding_text(gr_rounding_rule rule) {
 
 /* ---- what every rung does ---- */
 
-static gr_status begin(gr_context *c, gr_queue *q, const gr_kernel_choice *k) {
-  return k->timed ? gr_fail_from(c, q, q->backend->mark(q, 0), k->info->name, 0) : GR_OK;
+static gr_status begin(gr_context *c, gr_queue *q, gr_kernel_choice *k) {
+  return k->timed ? gr_stopwatch_start(c, q, &k->watch, k->info->name) : GR_OK;
 }
 
-static gr_status end(gr_context *c, gr_queue *q, gr_kernel_choice *k, gr_status status) {
-  if (status != GR_OK || !k->timed) return status;
-  status = q->backend->mark(q, 1);
-  if (status == GR_OK) status = q->backend->elapsed(q, &k->seconds);
-  return gr_fail_from(c, q, status, k->info->name, 0);
+static gr_status end(gr_context *c, gr_kernel_choice *k, gr_status status) {
+  if (!k->timed) return status;
+  if (status == GR_OK) return gr_stopwatch_stop(c, &k->watch, k->info->name, &k->seconds);
+  gr_stopwatch_drop(&k->watch);
+  return status;
 }
 
 static gr_status teach(gr_context *c, gr_queue *q, const gr_ladder_job *job) {
@@ -144,7 +144,7 @@ static gr_status teach_fold(gr_context *c, gr_kernel_choice *k, gr_op op, gr_sha
   if (status == GR_OK) status = dense(c, a, &da, &job.a);
   if (status == GR_OK) status = dense(c, b, &db, &job.b);
   if (status == GR_OK) status = begin(c, q, k);
-  if (status == GR_OK) status = end(c, q, k, teach_rows(c, &job, s, &words, by_host ? results : NULL));
+  if (status == GR_OK) status = end(c, k, teach_rows(c, &job, s, &words, by_host ? results : NULL));
   if (status == GR_OK && !by_host) status = store_words(op, &words, results, s.rows);
   gr_array_release(&words);
   gr_array_release(&da);
@@ -193,7 +193,7 @@ static gr_status own_fold(gr_context *c, gr_kernel_choice *k, gr_op op, gr_shape
   if (status != GR_OK) return status;
   if (k->info->rung == GR_RUNG_BATCHED) status = gr_reduce_each(c, own, s, a, b, 0, out, NULL);
   else status = own_rows(c, own, s, a, b, out);
-  return end(c, q, k, status);
+  return end(c, k, status);
 }
 
 gr_status gr_ladder_fold(gr_context *c, gr_kernel_choice *k, gr_op op, gr_shape s, const gr_array *a, const gr_array *b,
@@ -226,7 +226,7 @@ static gr_status teach_map(gr_context *c, gr_kernel_choice *k, gr_ladder_job *jo
   else if (status == GR_OK) status = gr_array_make_beside(c, a, &to, out->dtype, out->n);
   if (status == GR_OK) status = device_of(&to, &job->out);
   if (status == GR_OK) status = begin(c, q, k);
-  if (status == GR_OK) status = end(c, q, k, teach(c, q, job));
+  if (status == GR_OK) status = end(c, k, teach(c, q, job));
   if (status == GR_OK && !gr_array_dense(out)) status = gr_copy(c, &to, out);
   gr_array_release(&to);
   gr_array_release(&db);
@@ -240,7 +240,7 @@ gr_status gr_ladder_scan(gr_context *c, gr_kernel_choice *k, gr_op op, const gr_
   if (a->n == 0) return GR_OK;
   if (k->info->rule != GR_BLOCK_OWN) return teach_map(c, k, &job, a, NULL, out);
   gr_status status = begin(c, q, k);
-  return status == GR_OK ? end(c, q, k, gr_scan(c, op, a, out, exclusive, reverse)) : status;
+  return status == GR_OK ? end(c, k, gr_scan(c, op, a, out, exclusive, reverse)) : status;
 }
 
 gr_status gr_ladder_rmsnorm(gr_context *c, gr_kernel_choice *k, const gr_array *x, const gr_array *w, gr_array *out,
@@ -250,7 +250,7 @@ gr_status gr_ladder_rmsnorm(gr_context *c, gr_kernel_choice *k, const gr_array *
   if (x->n == 0) return GR_OK;
   if (k->info->rule != GR_BLOCK_OWN) return teach_map(c, k, &job, x, w, out);
   gr_status status = begin(c, q, k);
-  return status == GR_OK ? end(c, q, k, gr_rmsnorm(c, x, w, out, rows, eps)) : status;
+  return status == GR_OK ? end(c, k, gr_rmsnorm(c, x, w, out, rows, eps)) : status;
 }
 
 /* ---- histogram ---- */
@@ -276,7 +276,7 @@ static gr_status teach_histogram(gr_context *c, gr_kernel_choice *k, const gr_ar
   gr_status status = whole_bins(c, k, h, &job);
   if (status == GR_OK) status = dense(c, a, &da, &job.a);
   if (status == GR_OK) status = begin(c, q, k);
-  if (status == GR_OK) status = end(c, q, k, teach(c, q, &job));
+  if (status == GR_OK) status = end(c, k, teach(c, q, &job));
   gr_array_release(&da);
   return status;
 }
@@ -294,5 +294,5 @@ gr_status gr_ladder_histogram(gr_context *c, gr_kernel_choice *k, const gr_array
   gr_status status = begin(c, q, k);
   h->way = r == GR_RUNG_REPLICATED ? GR_HISTOGRAM_REPLICATED : r == GR_RUNG_LARGE ? GR_HISTOGRAM_LARGE : GR_HISTOGRAM_GLOBAL;
   if (status == GR_OK) status = gr_fail_from(c, q, q->backend->histogram(q, h), "histogram", 0);
-  return end(c, q, k, status);
+  return end(c, k, status);
 }

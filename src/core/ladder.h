@@ -5,6 +5,7 @@
 #ifndef GR_CORE_LADDER_H
 #define GR_CORE_LADDER_H
 
+#include "src/core/stopwatch.h"
 #include "kernels/ladder.h"
 #include "src/core/ops.h"
 
@@ -33,6 +34,7 @@ typedef struct gr_kernel_choice {
   const gr_rung_info *info;
   int block, timed;
   double seconds;
+  gr_stopwatch watch;
 } gr_kernel_choice;
 
 /* dot, sum, min, max: one result for each row into out (f64; min and max: f32), or for the whole: shape.rows == 1. */

@@ -53,6 +53,10 @@ static gr_status reduce_job(gr_op op, const gr_array *a, const gr_array *b, doub
   return GR_OK;
 }
 
+gr_status gr_reduce_job_of(gr_op op, const gr_array *a, const gr_array *b, double ddof, gr_reduce_job *job) {
+  return reduce_job(op, a, b, ddof, (gr_shape){.axis = 2}, job);
+}
+
 static gr_status run_one(gr_context *c, gr_queue *q, const gr_reduce_job *job, gr_value *r) {
   uint64_t words[2];
   gr_status status = q->backend->reduce(q, job, words);
@@ -61,22 +65,26 @@ static gr_status run_one(gr_context *c, gr_queue *q, const gr_reduce_job *job, g
   return GR_OK;
 }
 
-static int may_overflow(gr_op op, gr_dtype t) { return t == GR_F64 && (op == GR_OP_norm2 || op == GR_OP_cosine); }
+int gr_may_overflow(gr_op op, gr_dtype t) { return t == GR_F64 && (op == GR_OP_norm2 || op == GR_OP_cosine); }
 
-/* The power of two that brings the largest magnitude of v near 1, or 0 when that is zero, infinite or NaN. */
+/* A power of two. */
+double gr_scale_near_one(double largest) {
+  int exponent;
+  if (!(largest > 0 && largest <= 0x1.fffffffffffffp+1023)) return 0; /* zero, infinite or NaN */
+  frexp(largest, &exponent);
+  return ldexp(1.0, -exponent < 1000 ? -exponent : 1000); /* the smallest subnormals stay below 1: good enough */
+}
+
+/* The largest magnitude of v, and its scale. */
 static gr_status scale_of(gr_context *c, gr_queue *q, const gr_reduce_job *job, gr_vec v, double *scale, double *largest) {
   gr_reduce_job probe = *job;
   gr_value r;
-  int exponent;
   probe.op = GR_OP_norminf;
   probe.a = v;
   gr_status status = run_one(c, q, &probe, &r);
   if (status != GR_OK) return status;
   *largest = r.v[0].f;
-  *scale = 0;
-  if (!(*largest > 0 && *largest <= 0x1.fffffffffffffp+1023)) return GR_OK;
-  frexp(*largest, &exponent);
-  *scale = ldexp(1.0, -exponent < 1000 ? -exponent : 1000); /* the smallest subnormals stay below 1: good enough */
+  *scale = gr_scale_near_one(*largest);
   return GR_OK;
 }
 
@@ -101,7 +109,7 @@ gr_status gr_reduce_all(gr_context *c, gr_op op, const gr_array *a, const gr_arr
   gr_queue *q = a->storage->queue;
   gr_status status = reduce_job(op, a, b, ddof, (gr_shape){.axis = 2}, &job);
   if (status == GR_OK) status = run_one(c, q, &job, r);
-  if (status == GR_OK && may_overflow(op, a->dtype) && r->v[1].f == 0 && a->n) status = run_scaled(c, q, &job, r);
+  if (status == GR_OK && gr_may_overflow(op, a->dtype) && r->v[1].f == 0 && a->n) status = run_scaled(c, q, &job, r);
   r->is_float = gr_is_float(gr_result_dtype(op, a->dtype));
   return status;
 }
@@ -175,7 +183,7 @@ gr_status gr_reduce_each(gr_context *c, gr_op op, gr_shape s, const gr_array *a,
   gr_array flags = {0};
   gr_status status = reduce_job(op, a, b, ddof, s, &job);
   if (status != GR_OK || job.count == 0) return status;
-  if (!may_overflow(op, a->dtype)) return run_each(c, &job, s, out, out2);
+  if (!gr_may_overflow(op, a->dtype)) return run_each(c, &job, s, out, out2);
   status = gr_array_make_beside(c, out, &flags, GR_F64, job.count);
   if (status == GR_OK) status = run_each(c, &job, s, out, &flags);
   if (status == GR_OK) status = redo_unsafe(c, &job, s, out, &flags);

@@ -40,6 +40,14 @@ void gr_shape_cut(gr_vec *, gr_shape, int64_t n);
 /* One number (minmax: two) from the whole array; waits. b is NULL for operations of one input. */
 gr_status gr_reduce_all(gr_context *, gr_op, const gr_array *a, const gr_array *b, double ddof, gr_value *result);
 
+/*
+** The same by steps, for futures: the job (inputs are brought to the side of the kernels), whether its squares may leave
+** the safe range (then the second word is 0.0), and the factor that brings largest near 1 (0: it cannot).
+*/
+gr_status gr_reduce_job_of(gr_op, const gr_array *a, const gr_array *b, double ddof, gr_reduce_job *);
+int gr_may_overflow(gr_op, gr_dtype);
+double gr_scale_near_one(double largest);
+
 /* One number from each row or column, into out (minmax: minima; out2: maxima), arrays of the result dtype. */
 gr_status gr_reduce_each(gr_context *, gr_op, gr_shape, const gr_array *a, const gr_array *b, double ddof,
                          gr_array *out, gr_array *out2);

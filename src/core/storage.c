@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "src/core/future.h"
 #include "src/core/pool.h"
 
 /* ---- bitmaps ---- */
@@ -140,6 +141,7 @@ gr_status gr_storage_read(gr_storage *s, gr_side side, size_t from, size_t to) {
 
 gr_status gr_storage_write(gr_storage *s, gr_side side, size_t from, size_t to, int whole) {
   if (from >= to) return GR_OK;
+  if (s->watched) gr_future_settle(s);
   gr_status status = need_memory(s, side);
   size_t first = from / GR_CHUNK, last = (to - 1) / GR_CHUNK;
   if (status == GR_OK && !s->full[side]) {

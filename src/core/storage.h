@@ -20,7 +20,7 @@ typedef enum gr_owner { GR_OWNED, GR_MAPPED } gr_owner; /* of the host copy: the
 typedef struct gr_storage {
   gr_context *context;
   gr_queue *queue;
-  int refs;
+  int refs, watched; /* watched: by running futures that may read it again */
   gr_owner owner;
   size_t bytes, chunks;
   char *memory[2];

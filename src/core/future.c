@@ -1,0 +1,235 @@
+#include "src/core/future.h"
+
+#include <stdio.h>
+#include <time.h>
+
+#define SMALL_WORK ((int64_t)1 << 18) /* bytes of an input: larger reductions gain nothing from a common launch */
+
+static int64_t now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* ---- life ---- */
+
+void gr_future_open(gr_future *f, gr_context *c, gr_part *parts) {
+  memset(f, 0, sizeof *f);
+  f->context = c;
+  f->parts = parts;
+  c->refs++;
+}
+
+static void release_uses(gr_part *p) {
+  for (int k = 0; k < 2; k++) {
+    gr_storage *s = p->uses[k];
+    p->uses[k] = NULL;
+    if (!s) continue;
+    s->watched--;
+    gr_storage_drop(s);
+  }
+}
+
+static void unwatch(gr_future *f) {
+  gr_future **at = &f->context->watching;
+  if (!f->watching) return;
+  while (*at != f) at = &(*at)->next;
+  *at = f->next;
+  f->watching = 0;
+}
+
+void gr_future_close(gr_future *f) {
+  gr_context *c = f->context;
+  if (!c) return;
+  unwatch(f);
+  for (int k = 0; k < f->count; k++) {
+    gr_part *p = &f->parts[k];
+    if (p->queue && p->started) p->queue->backend->forget(p->queue, &p->ticket);
+    release_uses(p);
+  }
+  if (f->marked) f->marked->backend->forget(f->marked, &f->mark);
+  f->context = NULL;
+  gr_context_drop(c);
+}
+
+static void end(gr_future *f, gr_status status) {
+  f->state = status == GR_OK ? GR_READY : GR_FAILED;
+  f->status = status;
+  if (status != GR_OK) snprintf(f->error, sizeof f->error, "%s", f->context->error);
+  gr_future_close(f);
+}
+
+void gr_future_fail(gr_future *f, gr_status status) { end(f, status); }
+
+/* ---- starting ---- */
+
+static void hold(gr_part *p, int k, const gr_array *a) {
+  gr_storage_keep(a->storage);
+  a->storage->watched++;
+  p->uses[k] = a->storage;
+}
+
+gr_status gr_future_add(gr_future *f, gr_op op, const gr_array *a, const gr_array *b, double ddof) {
+  gr_part *p = &f->parts[f->count];
+  memset(p, 0, sizeof *p);
+  gr_status status = gr_reduce_job_of(op, a, b, ddof, &p->job);
+  if (status != GR_OK) return status;
+  p->queue = a->storage->queue;
+  f->count++;
+  if (!gr_may_overflow(op, a->dtype)) return GR_OK;
+  hold(p, 0, a);
+  if (b) hold(p, 1, b);
+  if (f->watching) return GR_OK;
+  f->watching = 1;
+  f->next = f->context->watching;
+  f->context->watching = f;
+  return GR_OK;
+}
+
+static int similar(const gr_part *a, const gr_part *b) {
+  const gr_reduce_job *x = &a->job, *y = &b->job;
+  return a->queue == b->queue && x->op == y->op && x->dtype == y->dtype && x->n == y->n && x->ddof == y->ddof &&
+         x->a.stride == y->a.stride && x->b.stride == y->b.stride && x->n * gr_size(x->dtype) <= SMALL_WORK;
+}
+
+/* Part k, and those after it that can go with it. All of them only read, so their order is free. */
+static gr_status start_with(gr_future *f, int k) {
+  const gr_reduce_job *jobs[GR_TOGETHER];
+  gr_ticket *tickets[GR_TOGETHER];
+  gr_part *first = &f->parts[k];
+  int count = 0;
+  for (int j = k; j < f->count && count < GR_TOGETHER; j++) {
+    gr_part *p = &f->parts[j];
+    if (!p->queue || p->started || (j > k && !similar(first, p))) continue;
+    p->started = 1;
+    jobs[count] = &p->job;
+    tickets[count++] = &p->ticket;
+  }
+  gr_status status = first->queue->backend->start(first->queue, jobs, count, tickets);
+  return gr_fail_from(f->context, first->queue, status, gr_ops[first->job.op].name, 0);
+}
+
+gr_status gr_future_start(gr_future *f) {
+  for (int k = 0; k < f->count; k++) {
+    if (!f->parts[k].queue || f->parts[k].started) continue;
+    gr_status status = start_with(f, k);
+    if (status != GR_OK) return status;
+  }
+  return GR_OK;
+}
+
+gr_status gr_future_mark(gr_future *f, gr_queue *q, const char *name) {
+  gr_status status = q->backend->mark(q, &f->mark);
+  f->name = name;
+  if (status == GR_OK) f->marked = q;
+  return gr_fail_from(f->context, q, status, name, 0);
+}
+
+/* ---- looking ---- */
+
+static gr_status start_again(gr_future *f, gr_part *p, const gr_reduce_job *job, int stage) {
+  gr_ticket *ticket = &p->ticket;
+  p->queue->backend->forget(p->queue, ticket);
+  memset(ticket, 0, sizeof *ticket);
+  p->stage = stage;
+  gr_status status = p->queue->backend->start(p->queue, &job, 1, &ticket);
+  return gr_fail_from(f->context, p->queue, status, gr_ops[p->job.op].name, 0);
+}
+
+static gr_status probe(gr_future *f, gr_part *p, gr_vec v, int stage) {
+  gr_reduce_job job = p->job;
+  job.op = GR_OP_norminf;
+  job.a = v;
+  return start_again(f, p, &job, stage);
+}
+
+static void finish(gr_part *p, gr_value value) {
+  p->value = value;
+  p->value.is_float = gr_is_float(gr_result_dtype(p->job.op, p->job.dtype));
+  p->ended = 1;
+  release_uses(p);
+}
+
+/* The ticket is done: that was the result, or (squares out of range) one step to it, as in gr_reduce_all. */
+static gr_status advance(gr_future *f, gr_part *p) {
+  gr_value r = {{{0}}, 0};
+  int cosine = p->job.op == GR_OP_cosine;
+  memcpy(r.v, p->ticket.words, sizeof p->ticket.words);
+  switch (p->stage) {
+    case GR_PLAIN:
+      if (p->uses[0] && r.v[1].f == 0 && p->job.n) return probe(f, p, p->job.a, GR_PROBE_A);
+      break;
+    case GR_PROBE_A:
+      p->largest = r.v[0].f;
+      p->job.scale_a = gr_scale_near_one(p->largest);
+      if (p->job.scale_a == 0) r = gr_value_f(cosine ? gr_nan() : p->largest);
+      else if (cosine) return probe(f, p, p->job.b, GR_PROBE_B);
+      else return start_again(f, p, &p->job, GR_SCALED);
+      break;
+    case GR_PROBE_B:
+      p->job.scale_b = gr_scale_near_one(r.v[0].f);
+      if (p->job.scale_b != 0) return start_again(f, p, &p->job, GR_SCALED);
+      r = gr_value_f(gr_nan());
+      break;
+    case GR_SCALED:
+      if (!cosine) r.v[0].f /= p->job.scale_a;
+      break;
+  }
+  finish(p, r);
+  return GR_OK;
+}
+
+/* One look, of at most so long, at a part that is not done. */
+static gr_status look(gr_future *f, gr_part *p, int64_t nanoseconds) {
+  gr_status status = p->queue->backend->poll(p->queue, &p->ticket, nanoseconds);
+  if (status != GR_OK) return gr_fail_from(f->context, p->queue, status, gr_ops[p->job.op].name, 0);
+  return p->ticket.done ? advance(f, p) : GR_OK;
+}
+
+/*
+** From the last part on: when it is done, those before it on the same queue are. A wait counts once for each queue,
+** whether the results happen to be there or not, so that counts are the same in every run.
+*/
+static gr_status look_at_all(gr_future *f, int64_t until, int64_t nanoseconds, int *ended) {
+  gr_queue *waited = NULL;
+  gr_status status = GR_OK;
+  *ended = 1;
+  if (f->marked) {
+    if (nanoseconds != 0 && f->marked->backend->separate) f->marked->stats.syncs++;
+    status = f->marked->backend->poll(f->marked, &f->mark, nanoseconds);
+    *ended = f->mark.done;
+    if (status != GR_OK) return gr_fail_from(f->context, f->marked, status, f->name, 0);
+  }
+  for (int k = f->count - 1; k >= 0; k--) {
+    gr_part *p = &f->parts[k];
+    if (!p->queue || p->ended) continue;
+    if (nanoseconds != 0 && p->queue != waited && p->queue->backend->separate) p->queue->stats.syncs++;
+    waited = p->queue;
+    do {
+      int64_t left = nanoseconds > 0 ? until - now() : nanoseconds;
+      status = look(f, p, nanoseconds > 0 && left < 0 ? 0 : left);
+    } while (status == GR_OK && !p->ended && (nanoseconds < 0 || (nanoseconds > 0 && now() < until)));
+    if (status != GR_OK) return status;
+    *ended &= p->ended;
+  }
+  return GR_OK;
+}
+
+void gr_future_wait(gr_future *f, int64_t nanoseconds) {
+  int ended = 1;
+  int64_t start = nanoseconds > 0 ? now() : 0;
+  if (f->state != GR_RUNNING) return;
+  if (nanoseconds > INT64_MAX - start) nanoseconds = -1;
+  gr_status status = look_at_all(f, start + nanoseconds, nanoseconds, &ended);
+  if (status != GR_OK || ended) end(f, status);
+}
+
+void gr_future_settle(gr_storage *s) {
+  gr_context *c = s->context;
+  for (gr_future *f = c->watching, *next; f && s->watched; f = next) {
+    int uses = 0;
+    next = f->next;
+    for (int k = 0; k < f->count; k++) uses |= f->parts[k].uses[0] == s || f->parts[k].uses[1] == s;
+    if (uses) gr_future_wait(f, -1);
+  }
+}

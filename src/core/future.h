@@ -1,0 +1,60 @@
+/*
+** Results for later. A future is a number of parts, each one reduction to a number whose job the device has or will get;
+** or a mark: all work that was queued before it. Nothing here waits but gr_future_wait.
+**
+** What is queued later happens later, so arrays may be written, filled or released while a reduction of them runs: its
+** result is that of the data at the call. One case needs more: norm and cosine of f64 may have to read their arrays
+** again, with a scale. Such parts hold their storages, and a write to one of those waits for them first.
+*/
+#ifndef GR_FUTURE_H
+#define GR_FUTURE_H
+
+#include "src/core/ops.h"
+
+typedef struct gr_part {
+  gr_queue *queue; /* NULL: no reduction, but so many values that the owner has */
+  int values;
+  gr_reduce_job job;
+  gr_ticket ticket;
+  gr_storage *uses[2];
+  enum { GR_PLAIN, GR_PROBE_A, GR_PROBE_B, GR_SCALED } stage;
+  int started, ended;
+  double largest; /* magnitude in a, of a norm that is scaled */
+  gr_value value; /* once ended */
+} gr_part;
+
+typedef struct gr_future {
+  gr_context *context; /* NULL: ended, holds nothing */
+  enum { GR_RUNNING, GR_READY, GR_FAILED } state;
+  gr_status status; /* of GR_FAILED, whose words are in error */
+  struct gr_future *next;
+  int watching; /* it is in the context's list */
+  int count;
+  gr_part *parts;
+  gr_queue *marked; /* NULL: no mark */
+  gr_ticket mark;
+  const char *name; /* of the operation, for errors of a mark; static */
+  char error[400];
+} gr_future;
+
+/* room: parts that it can take. */
+void gr_future_open(gr_future *, gr_context *, gr_part *parts);
+/* One part more, not started yet. */
+gr_status gr_future_add(gr_future *, gr_op, const gr_array *a, const gr_array *b, double ddof);
+/* Start the parts that are not; similar ones together. */
+gr_status gr_future_start(gr_future *);
+gr_status gr_future_mark(gr_future *, gr_queue *, const char *name);
+
+/* It failed: context->error has the words. */
+void gr_future_fail(gr_future *, gr_status);
+
+/* Look at it for so long (negative: until it ends); then state says. */
+void gr_future_wait(gr_future *, int64_t nanoseconds);
+
+/* Let go of everything; safe at any time, also while it runs. */
+void gr_future_close(gr_future *);
+
+/* Somebody is about to write to s, which running futures may have to read again. */
+void gr_future_settle(gr_storage *);
+
+#endif
