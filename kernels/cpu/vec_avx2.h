@@ -78,11 +78,21 @@ GR_INLINE vd vd_shift(vd first, vd x) {
   return (vd)_mm256_blend_pd(_mm256_permute4x64_pd((__m256d)x, 0x90), (__m256d)first, 1);
 }
 
+typedef uint64_t vi __attribute__((vector_size(32)));
+GR_INLINE vi vi_scan(vi x) {
+  const vi zero = {0};
+  x = x + GR_LANES_OF(vi, zero, x, 3, 4, 5, 6);
+  return x + GR_LANES_OF(vi, zero, x, 2, 3, 4, 5);
+}
+GR_INLINE vi vi_last(vi x) { return GR_LANES_OF(vi, x, x, 3, 3, 3, 3); }
+
+GR_INLINE void vd_store_number(gr_dtype t, void *p, vd x) {
+  if (t == GR_F64) _mm256_storeu_pd((double *)p, (__m256d)x);
+  else _mm_storeu_ps((float *)p, _mm256_cvtpd_ps((__m256d)x));
+}
 GR_INLINE void vd_store(gr_dtype t, void *p, vd x) {
-  __m256d v = (__m256d)x;
-  v = _mm256_blendv_pd(v, _mm256_set1_pd(gr_nan()), _mm256_cmp_pd(v, v, _CMP_UNORD_Q));
-  if (t == GR_F64) _mm256_storeu_pd((double *)p, v);
-  else _mm_storeu_ps((float *)p, _mm256_cvtpd_ps(v));
+  const __m256d v = (__m256d)x;
+  vd_store_number(t, p, (vd)_mm256_blendv_pd(v, _mm256_set1_pd(gr_nan()), _mm256_cmp_pd(v, v, _CMP_UNORD_Q)));
 }
 
 /* For smallest and largest. Of two equal or unordered operands min and max give the second. */

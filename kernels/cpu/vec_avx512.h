@@ -77,12 +77,24 @@ GR_INLINE vd vd_shift(vd first, vd x) {
   return (vd)_mm512_mask_mov_pd(_mm512_permutexvar_pd(i, (__m512d)x), 1, (__m512d)first);
 }
 
-/* Rounded to t, which is F32 or F64; every NaN becomes the canonical one. */
+/* The same for integers that wrap: lane l becomes the sum of lanes 0 .. l. */
+typedef uint64_t vi __attribute__((vector_size(64)));
+GR_INLINE vi vi_scan(vi x) {
+  const vi zero = {0};
+  x = x + GR_LANES_OF(vi, zero, x, 7, 8, 9, 10, 11, 12, 13, 14);
+  x = x + GR_LANES_OF(vi, zero, x, 6, 7, 8, 9, 10, 11, 12, 13);
+  return x + GR_LANES_OF(vi, zero, x, 4, 5, 6, 7, 8, 9, 10, 11);
+}
+GR_INLINE vi vi_last(vi x) { return GR_LANES_OF(vi, x, x, 7, 7, 7, 7, 7, 7, 7, 7); }
+
+/* Rounded to t, which is F32 or F64: numbers as they are; every NaN becomes the canonical one. */
+GR_INLINE void vd_store_number(gr_dtype t, void *p, vd x) {
+  if (t == GR_F64) _mm512_storeu_pd(p, (__m512d)x);
+  else _mm256_storeu_ps((float *)p, _mm512_cvtpd_ps((__m512d)x));
+}
 GR_INLINE void vd_store(gr_dtype t, void *p, vd x) {
-  __m512d v = (__m512d)x;
-  v = _mm512_mask_mov_pd(v, _mm512_cmp_pd_mask(v, v, _CMP_UNORD_Q), _mm512_set1_pd(gr_nan()));
-  if (t == GR_F64) _mm512_storeu_pd(p, v);
-  else _mm256_storeu_ps((float *)p, _mm512_cvtpd_ps(v));
+  const __m512d v = (__m512d)x;
+  vd_store_number(t, p, (vd)_mm512_mask_mov_pd(v, _mm512_cmp_pd_mask(v, v, _CMP_UNORD_Q), _mm512_set1_pd(gr_nan())));
 }
 
 /* For smallest and largest. Of two equal or unordered operands min and max give the second. */

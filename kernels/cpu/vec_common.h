@@ -40,4 +40,11 @@ GR_INLINE void gr_copy_short(void *to, const void *from, size_t bytes) {
   if (bytes & 1) *d = *s;
 }
 
+/* Lanes of x and y by number, those of y after those of x: what compilers that know vectors call differently. */
+#if defined(__clang__) || (defined(__GNUC__) && __GNUC__ >= 12)
+#define GR_LANES_OF(type, x, y, ...) __builtin_shufflevector(x, y, __VA_ARGS__)
+#else
+#define GR_LANES_OF(type, x, y, ...) __builtin_shuffle(x, y, (type){__VA_ARGS__})
+#endif
+
 #endif

@@ -28,10 +28,9 @@ GR_INLINE vd vd_scan(int multiply, vd x) { (void)multiply; return x; }
 GR_INLINE vd vd_last(vd x) { return x; }
 GR_INLINE vd vd_shift(vd first, vd x) { (void)x; return first; }
 
-GR_INLINE void vd_store(gr_dtype t, void *p, vd x) {
-  float f;
-  x = gr_canonical(x);
-  f = gr_f64_to_f32(x);
+GR_INLINE void vd_store_number(gr_dtype t, void *p, vd x) {
+  const float f = gr_f64_to_f32(x);
   if (t == GR_F64) memcpy(p, &x, 8);
   else memcpy(p, &f, 4);
 }
+GR_INLINE void vd_store(gr_dtype t, void *p, vd x) { vd_store_number(t, p, gr_canonical(x)); }

@@ -77,11 +77,20 @@ GR_INLINE vd vd_scan(int multiply, vd x) {
 GR_INLINE vd vd_last(vd x) { return (vd)_mm_unpackhi_pd((__m128d)x, (__m128d)x); }
 GR_INLINE vd vd_shift(vd first, vd x) { return (vd)_mm_unpacklo_pd((__m128d)first, (__m128d)x); }
 
+typedef uint64_t vi __attribute__((vector_size(16)));
+GR_INLINE vi vi_scan(vi x) {
+  const vi zero = {0};
+  return x + GR_LANES_OF(vi, zero, x, 1, 2);
+}
+GR_INLINE vi vi_last(vi x) { return GR_LANES_OF(vi, x, x, 1, 1); }
+
+GR_INLINE void vd_store_number(gr_dtype t, void *p, vd x) {
+  if (t == GR_F64) _mm_storeu_pd((double *)p, (__m128d)x);
+  else _mm_storel_epi64((__m128i *)p, _mm_castps_si128(_mm_cvtpd_ps((__m128d)x)));
+}
 GR_INLINE void vd_store(gr_dtype t, void *p, vd x) {
-  __m128d v = (__m128d)x, nan = _mm_cmpunord_pd(v, v);
-  v = _mm_or_pd(_mm_andnot_pd(nan, v), _mm_and_pd(nan, _mm_set1_pd(gr_nan())));
-  if (t == GR_F64) _mm_storeu_pd((double *)p, v);
-  else _mm_storel_epi64((__m128i *)p, _mm_castps_si128(_mm_cvtpd_ps(v)));
+  const __m128d v = (__m128d)x, nan = _mm_cmpunord_pd(v, v);
+  vd_store_number(t, p, (vd)_mm_or_pd(_mm_andnot_pd(nan, v), _mm_and_pd(nan, _mm_set1_pd(gr_nan()))));
 }
 
 /* For smallest and largest. Of two equal or unordered operands min and max give the second. */
