@@ -1,0 +1,203 @@
+-- The pool of threads: started late, asleep when idle, alive after fork, shared by Lua states, not seen in results.
+local S = require "spec.support"
+local gr = S.gr
+
+-- A C module for what Lua cannot do: fork, and Lua states in threads of their own.
+local source = [[
+#include <lauxlib.h>
+#include <lua.h>
+#include <lualib.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* fork(f): f runs in a child of at most 20 seconds; its exit status, or minus the signal that ended it. */
+static int l_fork(lua_State *L) {
+  int status = 0;
+  pid_t child = fork();
+  if (child == 0) {
+    alarm(20);
+    _exit(lua_pcall(L, 0, 0, 0) == 0 ? 0 : 1);
+  }
+  waitpid(child, &status, 0);
+  lua_pushinteger(L, WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status));
+  return 1;
+}
+
+static void *run(void *text) {
+  lua_State *L = luaL_newstate();
+  char *said = NULL;
+  luaL_openlibs(L);
+  if (luaL_loadstring(L, text) != 0 || lua_pcall(L, 0, 0, 0) != 0) said = strdup(lua_tostring(L, -1));
+  lua_close(L);
+  return said;
+}
+
+/* states(count, text): text in as many new states at once; what went wrong, or nil. */
+static int l_states(lua_State *L) {
+  int count = (int)luaL_checkinteger(L, 1), k;
+  pthread_t id[16];
+  void *said, *first = NULL;
+  for (k = 0; k < count; k++) pthread_create(&id[k], NULL, run, (void *)luaL_checkstring(L, 2));
+  for (k = 0; k < count; k++) {
+    pthread_join(id[k], &said);
+    if (said && !first) first = said;
+  }
+  if (!first) return 0;
+  lua_pushstring(L, first);
+  return 1;
+}
+
+int luaopen_host(lua_State *L) {
+  lua_newtable(L);
+  lua_pushcfunction(L, l_fork);
+  lua_setfield(L, -2, "fork");
+  lua_pushcfunction(L, l_states);
+  lua_setfield(L, -2, "states");
+  return 1;
+}
+]]
+
+local function exists(name)
+  local file = io.open(name)
+  if file then file:close() end
+  return file ~= nil
+end
+
+-- The module, or nil where there is no compiler or no header of this Lua.
+local function build()
+  local folder = S.jit and "luajit-2.1" or "lua" .. _VERSION:match("%d.%d")
+  local include
+  for _, root in ipairs { "/usr/include/", "/usr/local/include/" } do
+    if exists(root .. folder .. "/lauxlib.h") then include = root .. folder end
+  end
+  if not include then return nil end
+  local base = os.tmpname()
+  S.write_file(base .. ".c", source)
+  os.execute(("cc -shared -fPIC -pthread -I%s -o %s.so %s.c > %s 2>&1"):format(include, base, base, base))
+  local open = package.loadlib(base .. ".so", "luaopen_host")
+  os.remove(base .. ".c")
+  os.remove(base .. ".so")
+  os.remove(base)
+  return open and open()
+end
+
+local function count_threads()
+  local file = assert(io.open "/proc/self/status")
+  local count = tonumber(file:read("*a"):match("Threads:%s*(%d+)"))
+  file:close()
+  return count
+end
+
+-- Every kind of work that is cut into pieces, as bytes. Lengths that no piece divides.
+local function results()
+  local x, y = gr.rand(700001, "f32", { seed = 1 }), gr.randn(350003, "f64", { seed = 2 })
+  local whole = gr.bincount(gr.histogram(x, { bins = 65536, min = 0, max = 1 }).counts) -- i64
+  local list = { whole:bytes() }
+  local function add(what) list[#list + 1] = type(what) == "userdata" and what:bytes() or S.model.hex(what) end
+  for _, a in ipairs { x, y } do
+    for _, op in ipairs { "sum", "prod", "min", "max", "mean", "var", "argmin", "argmax", "count", "norm" } do
+      add(gr[op](a))
+    end
+    add(gr.dot(a, a))
+    add(gr.cosine(a, a))
+    add(gr.sum(a, { accumulate = "kahan" }))
+    for _, op in ipairs { "sum", "prod", "max" } do add(gr.scan(a, op)) end
+    add(gr.scan(a, "sum", { exclusive = true, reverse = true }))
+    for _, bins in ipairs { 100, 5000, 20000 } do add(gr.histogram(a, { bins = bins, min = -1, max = 1 }).counts) end
+    add(gr.sum(a:slice(1, 350000), { rows = 70000 }))
+    add(gr.sum(a:slice(1, 350000), { rows = 70000, axis = 1 }))
+    add(gr.max(a:slice(1, 350000), { rows = 7, axis = 1 }))
+  end
+  add(gr.scan(gr.frombytes(x:bytes(), "i32"), "sum"))
+  add(gr.bincount(gr.frombytes(x:bytes(), "u8")))
+  return list
+end
+
+local before = [[
+  package.path, package.cpath = %q, %q
+  local gr = require "gpureduce"
+  gr.use "cpu"
+]]
+before = before:format(package.path, package.cpath)
+
+describe("threads", function()
+  local host, device, threads
+
+  setup(function()
+    device, threads = gr.backend(), gr.threads()
+    gr.use "cpu"
+    host = build()
+  end)
+  teardown(function()
+    gr.threads(threads)
+    gr.use(device)
+  end)
+
+  it("do not change a bit, however many there are", function()
+    gr.threads(1)
+    local expected = results()
+    for _, count in ipairs { 2, 3, 8 } do
+      gr.threads(count)
+      for k, bytes in ipairs(results()) do assert(bytes == expected[k], "result " .. k .. ", threads " .. count) end
+    end
+  end)
+
+  it("start with the first large call, and sleep when there is nothing to do", function()
+    if not exists "/proc/self/status" then return pending "no /proc here" end
+    local text, status = S.child_text({ GPUREDUCE_DEVICE = "cpu", GPUREDUCE_THREADS = "4" }, [[
+      local gr = require "gpureduce"
+      local function count()
+        local file = assert(io.open "/proc/self/status")
+        local n = file:read("*a"):match("Threads:%s*(%d+)")
+        file:close()
+        return n
+      end
+      local start = count()
+      gr.sum(gr.ones(10000))
+      assert(count() == start, "a small call has started a thread")
+      local a = gr.ones(2000000)
+      assert(gr.sum(a) == 2000000)
+      assert(count() - start == 3, "three more than the caller expected, got " .. count() - start)
+      for _ = 1, 20 do gr.sum(a) end
+      local used = os.clock()
+      os.execute "sleep 0.3"
+      used = os.clock() - used
+      assert(used < 0.05, "seconds used while idle: " .. used)
+      print "ok"]])
+    assert.equal(0, status, text)
+    assert.equal("ok\n", text)
+  end)
+
+  it("work in a child of fork, and its child", function()
+    if not host then return pending "no C compiler or no headers here" end
+    gr.threads(3)
+    local a = gr.rand(1000003)
+    local sum, last = gr.sum(a), gr.scan(a)[-1]
+    local function check() assert(gr.sum(a) == sum and gr.scan(a)[-1] == last and count_threads() >= 3) end
+    check()
+    local function child()
+      check()
+      assert(host.fork(check) == 0)
+      check()
+    end
+    assert.equal(0, host.fork(child))
+    check()
+  end)
+
+  it("serve several Lua states at once", function()
+    if not host then return pending "no C compiler or no headers here" end
+    gr.threads(2)
+    local said = host.states(4, before .. [[
+      local a, b = gr.rand(300007, "f32", { seed = 5 }), gr.rand(600011, "f64", { seed = 6 })
+      local sum, dot, last = gr.sum(a), gr.dot(b, b), gr.scan(b)[-1]
+      local counts = gr.histogram(a, { bins = 100, min = 0, max = 1 }).counts:bytes()
+      for round = 1, 15 do
+        assert(gr.sum(a) == sum and gr.dot(b, b) == dot and gr.scan(b)[-1] == last, round)
+        assert(gr.histogram(a, { bins = 100, min = 0, max = 1 }).counts:bytes() == counts, round)
+      end]])
+    assert.equal(nil, said)
+  end)
+end)
