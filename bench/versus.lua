@@ -1,0 +1,377 @@
+-- The project beside CUB, cuBLAS, PyTorch and CuPy, cell by cell, in turns, on the same inputs. Usage, from the root:
+--   make && make -f bench/peers/Makefile && lua5.4 bench/versus.lua [options]
+--   --grid small|core|full   which cells (core)          --seconds N   stop after that long; what is left can be
+--   --out DIRECTORY          (bench/results/versus)                    filled by another run of the same commit
+--   --commit NAME            keys the results            --only PATTERN   cells whose names match
+--   --no-python              without PyTorch and CuPy    --report         nothing is measured, only reported
+--
+-- Views: "stream", calls back to back; "graph", replays of a CUDA graph, divided; "host", one call after the other,
+-- until the number is there (here: a Lua value, so the project's kernels are called through the module itself).
+-- Every result is first compared with a plain reference. Inputs rotate and L2 is flushed before each batch,
+-- but for the cells called "in L2".
+local root = arg[0]:match("^(.*)bench/[^/]*$") or "./"
+package.path = root .. "bench/peers/?.lua;" .. package.path
+package.cpath = root .. "build/versus/?.so;" .. root .. "build/?.so;" .. package.cpath
+local grid, json = require "grid", require "json"
+local statistics, report = require "statistics", require "report"
+
+local options = { grid = "core", seconds = "1e9", out = root .. "bench/results/versus", commit = "unknown" }
+do
+  local k = 1
+  while arg[k] do
+    local name = arg[k]:match("^%-%-(.+)$")
+    if name == "no-python" or name == "report" then
+      options[name] = true
+    else
+      options[assert(name, "unknown word " .. arg[k])] = assert(arg[k + 1], arg[k] .. " wants a value")
+      k = k + 1
+    end
+    k = k + 1
+  end
+end
+os.execute("mkdir -p '" .. options.out .. "'")
+local journal = ("%s/%s.jsonl"):format(options.out, options.commit)
+
+-- What an earlier shard of this commit has measured.
+local done, run = {}, nil
+for line in (io.open(journal) and io.lines(journal) or function() end) do
+  local r = json.decode(line)
+  if r.name then done[r.name] = r elseif r.device then run = r end
+end
+
+if options.report then
+  report.write(options, run, done)
+  return
+end
+
+local gr, versus = require "gpureduce", require "versus"
+local clock = gr.clock
+local start = clock()
+
+-- ---- PyTorch and CuPy, in a process of their own ----
+
+local peers = {}
+
+function peers.ask(command, words)
+  local line = { command }
+  for k, v in pairs(words or {}) do line[#line + 1] = k .. "=" .. tostring(v) end
+  peers.to:write(table.concat(line, " "), "\n")
+  peers.to:flush()
+  local answer = peers.from:read("l")
+  if not answer then
+    peers.to = nil
+    return nil, "the Python process has ended"
+  end
+  local ok, rest = answer:match("^(%a+) ?(.*)$")
+  if ok ~= "ok" then return nil, rest end
+  return rest
+end
+
+function peers.open()
+  local name = os.tmpname()
+  os.remove(name)
+  assert(os.execute(("mkfifo %s.in %s.out"):format(name, name)))
+  local command = "python3 %sbench/peers/peers.py <%s.in >%s.out 2>%s/python.log &"
+  os.execute(command:format(root, name, name, options.out))
+  peers.to, peers.from = assert(io.open(name .. ".in", "w")), assert(io.open(name .. ".out"))
+  os.execute(("rm %s.in %s.out"):format(name, name))
+end
+
+-- ---- one contender in one view ----
+
+local lua_side = {} -- of this cell: call(k), inputs
+local python = { torch = true, cupy = true }
+local turn = 0
+
+local function lua_us(calls)
+  local call, xs, ys = lua_side.call, lua_side.x, lua_side.y
+  local m = #xs
+  if not lua_side.resident then versus.flush() end
+  call(xs[turn % m + 1], ys[turn % m + 1])
+  local from = clock()
+  for k = turn + 1, turn + calls do call(xs[k % m + 1], ys[k % m + 1]) end
+  local us = (clock() - from) * 1e6 / calls
+  turn = turn + calls + 1
+  return us
+end
+
+local function microseconds(view, name, calls)
+  if view == "host" and name == "gpureduce" then return lua_us(calls) end
+  if not python[name] then return versus.time(view, name, calls) end
+  local us, why = peers.ask("time", { view = view, name = name, calls = calls })
+  if not us then error(why, 0) end
+  return tonumber(us)
+end
+
+-- ---- the inputs of the Lua view: the same contents ----
+
+local pools = {}
+
+local function pool(cell, which, layout, bytes)
+  local key = ("%s %s %d"):format(cell.dtype, cell.data or "normal", which)
+  local known = pools[key]
+  if known and not cell.bins and known.bytes >= bytes then return known.array end
+  for k, p in pairs(pools) do -- one dtype at a time
+    if not k:match("^" .. cell.dtype .. " " .. (cell.data or "normal"):gsub("%p", "%%%0") .. " ") or k == key then
+      p.array:release()
+      pools[k] = nil
+    end
+  end
+  local array
+  if not cell.data and cell.dtype:match("f") then
+    array = gr.randn(bytes // grid.sizes[cell.dtype], cell.dtype, { seed = which })
+  else
+    array = gr.frombytes(versus.bytes(which, bytes), cell.dtype)
+  end
+  collectgarbage()
+  pools[key] = { array = array, bytes = bytes }
+  return array, layout
+end
+
+local function lua_call(cell, layout)
+  local op = gr[cell.op]
+  if cell.op == "histogram" then
+    local how = { bins = cell.bins, min = layout.low, max = layout.high }
+    return function(x) return op(x, how).counts[1] end
+  end
+  if cell.op == "dot" or cell.op == "mse" or cell.op == "cosine" then return op end
+  return function(x) return op(x) end
+end
+
+-- Ready to call, or why not. Contents that have to go through the host are kept to 256 MiB.
+local function prepare_lua(cell, layout)
+  local size = grid.sizes[cell.dtype]
+  local random = not cell.data and cell.dtype:match("f")
+  local most = random and 2 ^ 33 or cell.bins and 2 ^ 26 or 2 ^ 28
+  local slots = math.min(layout.slots, most // layout.pitch)
+  if slots < 1 then return nil, "contents of more than 256 MiB would go through the host" end
+  local bytes = math.tointeger(slots * layout.pitch)
+  if not cell.bins and bytes < 2 ^ 28 then bytes = 2 ^ 28 end
+  lua_side = { call = lua_call(cell, layout), x = {}, y = {}, resident = cell.resident }
+  local a = pool(cell, 1, layout, bytes)
+  local b = cell.bins and a or pool(cell, 2, layout, bytes)
+  for s = 1, math.tointeger(slots) do
+    local first = (s - 1) * layout.pitch // size + layout.offset + 1
+    lua_side.x[s], lua_side.y[s] = a:slice(first, first + cell.n - 1), b:slice(first, first + cell.n - 1)
+  end
+  local got, ours = { lua_side.call(lua_side.x[1], lua_side.y[1]) }, { versus.value("gpureduce") }
+  for k = 1, cell.bins and 0 or #ours do
+    if got[k] ~= ours[k] then return nil, ("the module says %.17g, its kernel %.17g"):format(got[k], ours[k]) end
+  end
+  return true
+end
+
+-- ---- a cell ----
+
+local function tolerance(cell, name)
+  local exact = cell.op == "histogram" or cell.op:match("^arg") or cell.op:match("^m[ia][nx]")
+  if name ~= "gpureduce" then return cell.dtype == "f16" and math.huge or cell.op == "histogram" and 0.5 or 2e-3 end
+  local float = cell.dtype:match("f") or cell.op == "mse" or cell.op == "cosine" or cell.op == "norm"
+  if exact or not float then return 0 end
+  return (cell.op == "rmsnorm" or cell.op == "scan") and (cell.dtype == "f16" and 1e-3 or 1e-6) or 1e-9
+end
+
+local function views_of(cell)
+  local bytes = cell.n * grid.sizes[cell.dtype]
+  local scalar = not cell.rows and not cell.bins and cell.op ~= "scan"
+  local views = { "stream" }
+  if scalar or bytes <= 2 ^ 26 then views[#views + 1] = "graph" end
+  if scalar or (cell.bins and not cell.irregular and cell.n <= 2 ^ 20) then views[#views + 1] = "host" end
+  return views
+end
+
+local most_calls = { stream = 256, graph = 64, host = 64 }
+local most_us, most_rounds = 1500, 15
+
+-- One view of all contenders, in turns: {name = list of times}, and why some are missing.
+local function alternate(view, names, times, missing)
+  local calls, rounds, able, fastest = {}, {}, {}, math.huge
+  for _, name in ipairs(names) do
+    local ok, us = pcall(microseconds, view, name, 4)
+    if ok then ok, us = pcall(microseconds, view, name, 4) end
+    if ok then
+      able[#able + 1] = name
+      calls[name] = math.max(2, math.min(most_calls[view], math.floor(most_us / us)))
+      rounds[name] = us
+      fastest = math.min(fastest, us)
+      times[name] = times[name] or {}
+    else
+      missing[#missing + 1] = ("%s, %s: %s"):format(name, view, tostring(us):sub(1, 120))
+    end
+  end
+  for name, us in pairs(rounds) do -- no need to know exactly how far behind a peer is
+    rounds[name] = us > 3 * fastest and name ~= "gpureduce" and 5 or us > 700 and 9 or most_rounds
+  end
+  for round = 1, most_rounds do
+    for k = 1, #able do
+      local name = able[(k + round) % #able + 1]
+      if round <= rounds[name] then table.insert(times[name], microseconds(view, name, calls[name])) end
+    end
+  end
+end
+
+-- The best peer of a view, and the ratio of its time to ours.
+local function judge(times)
+  local best, best_median
+  for name, list in pairs(times) do
+    local median = statistics.median(list)
+    if name ~= "gpureduce" and (not best or median < best_median) then best, best_median = name, median end
+  end
+  if not best or not times.gpureduce then return nil end
+  local median, low, high = statistics.ratio(times[best], times.gpureduce)
+  return { peer = best, median = median, low = low, high = high }
+end
+
+local judged = { sum = true, min = true, max = true, prod = true, dot = true }
+
+local function measure(cell)
+  local result = { name = cell.name, op = cell.op, dtype = cell.dtype, n = cell.n, rows = cell.rows, axis = cell.axis,
+                   bins = cell.bins, data = cell.data, irregular = cell.irregular, resident = cell.resident,
+                   offset = cell.offset, views = {}, errors = {}, missing = {} }
+  local names, notes = versus.cell(cell)
+  local layout = versus.layout()
+  result.notes = notes
+  for k = #names, 1, -1 do
+    local name = names[k]
+    local e = versus.error_of(name)
+    result.errors[name] = e
+    if e ~= e or e > tolerance(cell, name) then
+      if name == "gpureduce" then error(("wrong: %g from the reference"):format(e), 0) end
+      result.missing[#result.missing + 1] = ("%s is %g from the reference"):format(name, e)
+    end
+  end
+  if peers.to then
+    local words = {}
+    for k, v in pairs(layout) do words[k] = v end
+    for k, v in pairs(cell) do if k ~= "name" then words[k] = v end end
+    words.ipc, words.second = nil, nil
+    words.cupy = cell.dtype == "f32" and not cell.rows and 1 or nil
+    local answer, why = peers.ask("cell", words)
+    if answer then
+      local able, reasons = answer:match("^(.-)|(.*)$")
+      for name in able:gmatch("%S+") do names[#names + 1] = name end
+      if reasons ~= "" then result.missing[#result.missing + 1] = reasons:match("^%s*(.-)%s*$") end
+      if able:match("torch") then
+        local ours, theirs = versus.value("gpureduce"), tonumber((peers.ask("numbers") or ""):match("^%S+"))
+        if cell.op:match("^arg") then ours = ours - 1 end
+        local scale = math.abs(ours) + math.sqrt(cell.n) * (cell.rows and 1024 or 1)
+        result.errors.torch = theirs and math.abs(theirs - ours) / scale
+        if not theirs or result.errors.torch > 1e-2 and cell.dtype ~= "f16" then
+          result.missing[#result.missing + 1] = ("torch says %s, we %.17g"):format(tostring(theirs), ours)
+        end
+      end
+    else
+      result.missing[#result.missing + 1] = "torch: " .. why
+    end
+  end
+  for _, view in ipairs(views_of(cell)) do
+    local times, able = {}, {}
+    for _, name in ipairs(names) do if view == "host" or name ~= "cupy" then able[#able + 1] = name end end
+    local ready, why = true, nil
+    if view == "host" then ready, why = prepare_lua(cell, layout) end
+    if not ready then
+      result.missing[#result.missing + 1] = "host: " .. why
+    else
+      local repeats, ratio = 0
+      repeat
+        alternate(view, able, times, repeats == 0 and result.missing or {})
+        repeats = repeats + 1
+        ratio = judge(times)
+      until repeats == 3 or not ratio or ratio.high >= 0.97 or not judged[cell.op] or view == "graph"
+      local medians = {}
+      for name, list in pairs(times) do
+        local median, low, high = statistics.median(list)
+        medians[name] = { us = median, low = low, high = high, rounds = #list }
+      end
+      result.views[view] = { us = medians, ratio = ratio, repeats = repeats }
+    end
+  end
+  return result
+end
+
+-- ---- the run ----
+
+local out = assert(io.open(journal, "a"))
+local function note(r)
+  out:write(json.encode(r), "\n")
+  out:flush()
+end
+
+local about = versus.open()
+versus.cell { op = "sum", dtype = "f32", n = 2 ^ 30 }
+about.read, about.copy = versus.ceilings()
+about.commit, about.version, about.when = options.commit, gr._VERSION, os.date("!%Y-%m-%d %H:%M UTC")
+local p = io.popen("nvidia-smi --query-gpu=driver_version --format=csv,noheader 2>/dev/null")
+about.driver_version = p and p:read("l") or ""
+if p then p:close() end
+local function empty()
+  local t = {}
+  for k = 1, 15 do t[k] = versus.empty(100) end
+  return (statistics.median(t))
+end
+about.empty_alone = empty()
+if not options["no-python"] then
+  peers.open()
+  local layout = versus.layout()
+  local answer, why = peers.ask("open", { ipc = layout.ipc, second = layout.second })
+  about.python = answer or why
+  if not answer then peers.to = nil end
+end
+about.empty = empty()
+
+-- What 100 sums cost besides a launch and a wait each.
+do
+  local x, text = gr.randn(2 ^ 14, { seed = 3 }), {}
+  x:sum()
+  local was = gr.stats()
+  for _ = 1, 100 do x:sum() end
+  for key, now in pairs(gr.stats()) do
+    local more = now - was[key] - ((key == "launches" or key == "syncs") and 100 or 0)
+    if more ~= 0 then text[#text + 1] = ("%d %s"):format(more, key) end
+  end
+  about.calls = #text == 0 and "none" or table.concat(text, ", ")
+end
+
+-- Numbers of several reductions at once, where the module has that.
+if gr.many then
+  local x, jobs, mixed = gr.randn(2 ^ 14, { seed = 3 }), {}, {}
+  for k, op in ipairs { "sum", "max", "min", "prod", "mean", "norm", "argmax", "std" } do
+    jobs[k], mixed[k] = { "sum", x }, { op, x }
+  end
+  local function time(f)
+    local t = {}
+    if not pcall(f) then return nil end
+    for round = 1, 15 do
+      local from = clock()
+      for _ = 1, 64 do f() end
+      t[round] = (clock() - from) * 1e6 / 64
+    end
+    return (statistics.median(t))
+  end
+  about.many = { one = time(function() return gr.sum(x) end), same = time(function() return gr.many(jobs) end),
+                 mixed = time(function() return gr.many(mixed) end) }
+end
+run = about
+note(about)
+
+local cells = grid.cells(options.grid)
+local count = 0
+for _, cell in ipairs(cells) do
+  if clock() - start > tonumber(options.seconds) then break end
+  if not done[cell.name] and (not options.only or cell.name:find(options.only)) then
+    local from = clock()
+    local ok, result = pcall(measure, cell)
+    if not ok then result = { name = cell.name, failed = tostring(result):sub(1, 300) } end
+    result.seconds = clock() - from
+    done[cell.name] = result
+    note(result)
+    count = count + 1
+    local s = result.views and result.views.stream and result.views.stream.ratio
+    local said = result.failed or (s and ("%.3f of %s"):format(s.median, s.peer) or "-")
+    io.stderr:write(("%5.0f s  %-44s %s\n"):format(clock() - start, cell.name, said))
+  end
+end
+run.seconds = clock() - start
+if peers.to then peers.to:write("quit\n") peers.to:flush() end
+io.stderr:write(("%d cells in %.0f s\n"):format(count, run.seconds))
+report.write(options, run, done)
