@@ -1,5 +1,5 @@
 /*
-** CUB's side, for one dtype: compiled with -DDTYPE=GR_F32 and so on, once with the toolkit's headers and once, with
+** CUB's side, for one dtype: compiled with -DDTYPE=f32 and so on, once with the toolkit's headers and once, with
 ** -DNEWEST, with CCCL's main branch first on the include path (CUB's inline namespaces keep the two apart).
 ** Sums of integers are 64 bits wide, as the project's are; f16 is summed as CUB does it by default, in f16.
 */
@@ -14,26 +14,28 @@
 #include <type_traits>
 #include "bench/peers/versus.h"
 
+#define JOIN(a, b) a##b
+#define WITH(a, b) JOIN(a, b)
 #ifdef NEWEST
-#define PART cub_newest_of
+#define PART WITH(cub_newest_, DTYPE)
 #define VERSION cub_newest_version
 #else
-#define PART cub_toolkit_of
+#define PART WITH(cub_toolkit_, DTYPE)
 #define VERSION cub_toolkit_version
 #endif
 
 namespace {
 
-template <gr_dtype D> struct Type;
-template <> struct Type<GR_U8> { using In = uint8_t; using Sum = int64_t; };
-template <> struct Type<GR_I32> { using In = int32_t; using Sum = int64_t; };
-template <> struct Type<GR_I64> { using In = int64_t; using Sum = int64_t; };
-template <> struct Type<GR_F16> { using In = __half; using Sum = __half; };
-template <> struct Type<GR_F32> { using In = float; using Sum = float; };
-template <> struct Type<GR_F64> { using In = double; using Sum = double; };
+/* By dtype: its elements and their sums. */
+struct Type_u8 { using In = uint8_t; using Sum = int64_t; };
+struct Type_i32 { using In = int32_t; using Sum = int64_t; };
+struct Type_i64 { using In = int64_t; using Sum = int64_t; };
+struct Type_f16 { using In = __half; using Sum = __half; };
+struct Type_f32 { using In = float; using Sum = float; };
+struct Type_f64 { using In = double; using Sum = double; };
 
-using In = Type<DTYPE>::In;
-using Sum = Type<DTYPE>::Sum;
+using In = WITH(Type_, DTYPE)::In;
+using Sum = WITH(Type_, DTYPE)::Sum;
 using Wide = std::conditional_t<std::is_same_v<In, __half>, float, Sum>; /* products of f16 need f32 */
 
 template <class F> struct Pairwise { /* element i of a and b to a summand */
@@ -126,7 +128,7 @@ Launch both_ends(int64_t n) {
 
 }  // namespace
 
-template <> Launch PART<DTYPE>(const Cell &c) {
+Launch PART(const Cell &c) {
   int64_t n = c.n;
   if (c.rows) return c.op == "sum" ? rows(c) : Launch();
   if (c.op == "sum") return LAUNCH(cub::DeviceReduce::Sum(t, bytes, x, (Sum *)out, n, s));
@@ -138,7 +140,7 @@ template <> Launch PART<DTYPE>(const Cell &c) {
   if (c.op == "argmax") return LAUNCH(cub::DeviceReduce::ArgMax(t, bytes, x, (In *)out, (int64_t *)out + 1, n, s));
   if (c.op == "minmax") return both_ends(n);
   if (c.op == "dot") return pairwise<Product>(n);
-  if (c.op == "mse" && DTYPE == GR_F32) return pairwise<SquaredDifference>(n); /* its sum */
+  if (c.op == "mse") return pairwise<SquaredDifference>(n); /* its sum */
   if (c.op == "histogram") return histogram(c);
   if (c.op == "scan") return scan(n);
   return {};

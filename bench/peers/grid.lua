@@ -25,6 +25,7 @@ local list, seen
 
 local function add(c)
   c.n = math.floor(c.n)
+  c.rows = c.rows and math.floor(c.rows)
   if c.op == "prod" then c.data = "near1" end
   c.name = grid.name(c)
   if seen[c.name] then return end

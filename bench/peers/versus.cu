@@ -54,6 +54,8 @@ cudaEvent_t before, after;
 gr_cuda_chip chip;
 uint64_t epoch;
 cudaDeviceProp properties;
+Cell cell;
+gr_dtype type; /* its dtype */
 
 /* Calls fn.template operator()<T>() for the type of a dtype. */
 template <class Fn> void with_type(gr_dtype t, Fn fn) {
@@ -128,19 +130,19 @@ void fill_pool(const Cell &c, int64_t bytes, int64_t period) {
   int kind = 0;
   while (kind < 10 && c.data != kinds[kind]) kind++;
   if (kind == 10) throw std::runtime_error("unknown data " + c.data);
-  std::string key = c.data + " " + dtypes[c.dtype];
+  std::string key = c.data + " " + c.dtype;
   if (kind >= UNIFORM) key += " " + std::to_string(c.bins) + " " + std::to_string(period);
   if (key == filled.key && bytes <= filled.bytes) return;
   if (kind < UNIFORM) bytes = std::max(bytes, (int64_t)1 << 30);
-  int64_t n = bytes / sizes[c.dtype];
+  int64_t n = bytes / sizes[type];
   for (uint64_t seed = 1; seed <= 2; seed++) {
     char *at = pool + (seed - 1) * kInput;
-    if (kind == NORMAL && gr_is_float(c.dtype)) {
-      gr_random_job j = {c.dtype, n, {at, sizes[c.dtype], 0}, seed, 0, 1};
+    if (kind == NORMAL && gr_is_float(type)) {
+      gr_random_job j = {type, n, {at, sizes[type], 0}, seed, 0, 1};
       gr_cuda_run r = {stream, &chip, work, (size_t)kScratch, ++epoch, nullptr, 0};
       CHECK(gr_cuda_random(&j, &r));
     } else if (kind < UNIFORM || seed == 1) {
-      with_type(c.dtype, [&](auto *t) {
+      with_type(type, [&](auto *t) {
         using T = std::remove_pointer_t<decltype(t)>;
         fill<<<4096, 256, 0, stream>>>((T *)at, n, (Kind)kind, seed, c.bins, c.low, c.high, period);
       });
@@ -187,14 +189,13 @@ struct Contender {
   std::map<int, cudaGraphExec_t> graphs;
 };
 
-Cell cell;
 std::string shape; /* what is compared with which reference: scalar, sums, counts, scan, norm */
 int64_t offset, pitch, slots, results, result_bytes;
 bool resident;
 std::vector<Contender> contenders;
 
 const char *input(int which, int64_t turn) {
-  return pool + which * kInput + (resident ? 0 : turn % slots * pitch) + offset * sizes[cell.dtype];
+  return pool + which * kInput + (resident ? 0 : turn % slots * pitch) + offset * sizes[type];
 }
 
 gr_cuda_run run_on(char *scratch) { return {stream, &chip, scratch, (size_t)kScratch, ++epoch, nullptr, 0}; }
@@ -253,12 +254,12 @@ void make_edges() {
 void launch_histogram(int64_t turn) {
   gr_histogram_job j;
   memset(&j, 0, sizeof j);
-  j.dtype = cell.dtype;
+  j.dtype = type;
   j.n = cell.n;
   j.bins = cell.bins;
-  j.a = {input(0, turn), sizes[cell.dtype], 0};
+  j.a = {input(0, turn), sizes[type], 0};
   j.edges = (const double *)edges_room;
-  if (!gr_is_float(cell.dtype)) j.ilimits = (const int64_t *)(edges_room + edges.size() * 8);
+  if (!gr_is_float(type)) j.ilimits = (const int64_t *)(edges_room + edges.size() * 8);
   j.first = cell.low;
   j.per_bin = (double)cell.bins / (cell.high - cell.low);
   j.guess = !irregular;
@@ -273,10 +274,10 @@ void launch_scan(int64_t turn, gr_dtype out) {
   gr_scan_job j;
   memset(&j, 0, sizeof j);
   j.op = GR_OP_sum;
-  j.dtype = cell.dtype;
+  j.dtype = type;
   j.out_dtype = out;
   j.n = cell.n;
-  j.a = {input(0, turn), sizes[cell.dtype], 0};
+  j.a = {input(0, turn), sizes[type], 0};
   j.out = {output, sizes[out], 0};
   gr_cuda_run r = run_on(chain);
   CHECK(gr_cuda_scan(&j, &r));
@@ -284,9 +285,9 @@ void launch_scan(int64_t turn, gr_dtype out) {
 
 void launch_rmsnorm(int64_t turn) {
   gr_rmsnorm_job j;
-  int64_t size = sizes[cell.dtype];
+  int64_t size = sizes[type];
   memset(&j, 0, sizeof j);
-  j.dtype = cell.dtype;
+  j.dtype = type;
   j.n = cell.cols;
   j.count = cell.rows;
   j.x = {input(0, turn), size, cell.cols * size};
@@ -298,7 +299,7 @@ void launch_rmsnorm(int64_t turn) {
 
 Contender ours() {
   Contender c;
-  gr_dtype t = cell.dtype;
+  gr_dtype t = type;
   c.name = "gpureduce";
   c.array = t;
   if (cell.op == "histogram") {
@@ -331,7 +332,7 @@ Contender ours() {
 
 /* What CUB gives: the type of its results, by operation. */
 void describe_cub(Contender &c) {
-  gr_dtype t = cell.dtype, sum = gr_is_float(t) ? t : GR_I64, wide = t == GR_F16 ? GR_F32 : sum;
+  gr_dtype t = type, sum = gr_is_float(t) ? t : GR_I64, wide = t == GR_F16 ? GR_F32 : sum;
   c.array = cell.op == "histogram" ? GR_I32 : sum;
   if (cell.op == "min" || cell.op == "max") c.numbers = {{0, t}};
   else if (cell.op == "minmax") c.numbers = {{0, t}, {sizes[t], t}};
@@ -339,6 +340,15 @@ void describe_cub(Contender &c) {
   else if (cell.op == "dot" || cell.op == "mse") c.numbers = {{0, wide}};
   else c.numbers = {{0, sum}};
 }
+
+/* The parts of cub.cu by dtype. */
+struct Part { const char *dtype; Launch (*toolkit)(const Cell &), (*newest)(const Cell &); };
+#ifdef WITH_NEWEST
+#define PART(dtype) {#dtype, cub_toolkit_##dtype, cub_newest_##dtype},
+#else
+#define PART(dtype) {#dtype, cub_toolkit_##dtype, nullptr},
+#endif
+const Part parts[] = {COMPARED(PART)};
 
 void add_cub(const char *name, Launch launch) {
   size_t bytes = 0;
@@ -429,18 +439,18 @@ std::function<void(int64_t, void *)> blas_half_dot() {
 void add_blas() {
   std::function<void(int64_t, void *)> f;
   if (!blas.library || cell.n > INT32_MAX) return;
-  if (cell.dtype == GR_F32) f = blas_call<float>("cublasSdot_v2", "cublasSnrm2_v2", "cublasSgemv_v2");
-  if (cell.dtype == GR_F64) f = blas_call<double>("cublasDdot_v2", "cublasDnrm2_v2", "cublasDgemv_v2");
-  if (cell.dtype == GR_F16) f = blas_half_dot();
+  if (type == GR_F32) f = blas_call<float>("cublasSdot_v2", "cublasSnrm2_v2", "cublasSgemv_v2");
+  if (type == GR_F64) f = blas_call<double>("cublasDdot_v2", "cublasDnrm2_v2", "cublasDgemv_v2");
+  if (type == GR_F16) f = blas_half_dot();
   if (!f) return;
   memset(pinned, 0, 4096);
-  if (cell.dtype == GR_F32) *((float *)pinned + 256) = 1.0f;
+  if (type == GR_F32) *((float *)pinned + 256) = 1.0f;
   else *((double *)pinned + 128) = 1.0;
   auto mode = blas.find<cublasStatus_t(cublasHandle_t, cublasPointerMode_t)>("cublasSetPointerMode_v2");
   Contender c;
   c.name = "cublas";
-  c.array = cell.dtype;
-  c.numbers = {{0, cell.dtype}};
+  c.array = type;
+  c.numbers = {{0, type}};
   bool scalar = !cell.rows;
   c.call = [=](int64_t turn) {
     mode(blas.handle, scalar ? CUBLAS_POINTER_MODE_DEVICE : CUBLAS_POINTER_MODE_HOST);
@@ -483,9 +493,9 @@ bool known;
 
 void make_truth() {
   Statistics s;
-  bool floats = gr_is_float(cell.dtype);
+  bool floats = gr_is_float(type);
   const std::string &op = cell.op;
-  with_type(cell.dtype, [&](auto *t) { s = statistics<std::remove_pointer_t<decltype(t)>>(input(0, 0), input(1, 0), cell.n, room); });
+  with_type(type, [&](auto *t) { s = statistics<std::remove_pointer_t<decltype(t)>>(input(0, 0), input(1, 0), cell.n, room); });
   CHECK(cudaGetLastError());
   truth = {{}, {}, 0};
   double n = (double)cell.n;
@@ -511,7 +521,7 @@ void make_truth() {
 void make_reference() {
   CHECK(cudaMemsetAsync(reference, 0, (size_t)std::min<int64_t>(results * 8, kOutput), stream));
   CHECK(cudaStreamSynchronize(stream));
-  with_type(cell.dtype, [&](auto *t) {
+  with_type(type, [&](auto *t) {
     using T = std::remove_pointer_t<decltype(t)>;
     const T *a = (const T *)input(0, 0), *b = (const T *)input(1, 0);
     double *out = (double *)reference;
@@ -520,7 +530,7 @@ void make_reference() {
       matrix_sums<<<(unsigned)((threads + 255) / 256), 256>>>(a, cell.op == "mv" ? b : nullptr, cell.rows, cell.cols, cell.axis, out);
     } else if (shape == "counts") {
       bins_of<<<4096, 256>>>(a, cell.n, (const double *)edges_room, cell.bins, out);
-    } else if (shape == "scan" && gr_is_float(cell.dtype)) {
+    } else if (shape == "scan" && gr_is_float(type)) {
       running_sums<T, double>(a, cell.n, room, reference);
     } else if (shape == "scan") {
       running_sums<T, int64_t>(a, cell.n, room, reference);
@@ -565,7 +575,7 @@ double error_of(Contender &c) {
   CHECK(cudaMemset(worst, 0, 8));
   with_type(c.array, [&](auto *t) {
     using T = std::remove_pointer_t<decltype(t)>;
-    if (shape == "scan" && !gr_is_float(cell.dtype)) differences<<<2048, 256>>>((const T *)output, (const int64_t *)reference, results, 0.0, worst);
+    if (shape == "scan" && !gr_is_float(type)) differences<<<2048, 256>>>((const T *)output, (const int64_t *)reference, results, 0.0, worst);
     else differences<<<2048, 256>>>((const T *)output, (const double *)reference, results, scale, worst);
   });
   CHECK(cudaGetLastError());
@@ -720,7 +730,9 @@ int l_open(lua_State *L) {
     number(L, "driver", driver);
     number(L, "toolkit", CUDART_VERSION);
     number(L, "cub", cub_toolkit_version());
+#ifdef WITH_NEWEST
     number(L, "newest", cub_newest_version());
+#endif
     text(L, "cublas", blas.from);
     number(L, "sms", chip.sms);
     number(L, "l2", chip.l2_bytes);
@@ -756,7 +768,8 @@ void open_cell(lua_State *L) {
   int t = 0;
   while (t < GR_DTYPE_COUNT && dtype != dtypes[t]) t++;
   if (t == GR_DTYPE_COUNT) throw std::runtime_error("unknown dtype " + dtype);
-  cell.dtype = (gr_dtype)t;
+  cell.dtype = dtype;
+  type = (gr_dtype)t;
   cell.n = count(L, "n");
   cell.rows = count(L, "rows");
   cell.cols = cell.rows ? cell.n / cell.rows : 0;
@@ -765,8 +778,8 @@ void open_cell(lua_State *L) {
   irregular = count(L, "irregular") != 0;
   resident = count(L, "resident") != 0;
   offset = count(L, "offset");
-  cell.high = gr_is_float(cell.dtype) ? 1.0 : (double)cell.bins;
-  if (cell.dtype == GR_U8 && cell.bins) cell.high = 256; /* 2 and 32 bins: of all the bytes */
+  cell.high = gr_is_float(type) ? 1.0 : (double)cell.bins;
+  if (type == GR_U8 && cell.bins) cell.high = 256; /* 2 and 32 bins: of all the bytes */
   pitch = ((cell.n + offset) * sizes[t] + 255) / 256 * 256;
   slots = std::max<int64_t>(1, std::min<int64_t>(256, kRotate / pitch));
   if (slots * pitch > kInput) throw std::runtime_error("too large");
@@ -785,11 +798,14 @@ int l_cell(lua_State *L) {
     open_cell(L);
     if (cell.bins) make_edges();
     Cell filling = cell;
-    if (cell.dtype == GR_U8 && cell.bins && cell.data == "uniform") filling.bins = 256;
-    fill_pool(filling, slots * pitch + 256, pitch / sizes[cell.dtype]);
+    if (type == GR_U8 && cell.bins && cell.data == "uniform") filling.bins = 256;
+    fill_pool(filling, slots * pitch + 256, pitch / sizes[type]);
     contenders.push_back(ours());
-    add_cub("cub", cub_toolkit(cell));
-    add_cub("cub-newest", cub_newest(cell));
+    for (const Part &p : parts) {
+      if (cell.dtype != p.dtype) continue;
+      add_cub("cub", p.toolkit(cell));
+      if (p.newest) add_cub("cub-newest", p.newest(cell));
+    }
     add_blas();
     lua_newtable(L);
     lua_newtable(L);
@@ -946,32 +962,6 @@ int l_ceilings(lua_State *L) {
 }
 
 }  // namespace
-
-/* By dtype to the parts of cub.cu. */
-#define EACH_DTYPE(X) X(GR_U8) X(GR_I32) X(GR_I64) X(GR_F16) X(GR_F32) X(GR_F64)
-#define DECLARE(D) template <> Launch cub_toolkit_of<D>(const Cell &); template <> Launch cub_newest_of<D>(const Cell &);
-EACH_DTYPE(DECLARE)
-Launch cub_toolkit(const Cell &c) {
-  switch (c.dtype) {
-#define CASE(D) case D: return cub_toolkit_of<D>(c);
-    EACH_DTYPE(CASE)
-#undef CASE
-    default: return {};
-  }
-}
-#ifdef WITH_NEWEST
-Launch cub_newest(const Cell &c) {
-  switch (c.dtype) {
-#define CASE(D) case D: return cub_newest_of<D>(c);
-    EACH_DTYPE(CASE)
-#undef CASE
-    default: return {};
-  }
-}
-#else
-Launch cub_newest(const Cell &) { return {}; }
-int cub_newest_version() { return 0; }
-#endif
 
 extern "C" __attribute__((visibility("default"))) int luaopen_versus(lua_State *L) {
   static const luaL_Reg functions[] = {

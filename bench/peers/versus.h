@@ -6,12 +6,10 @@
 #include <functional>
 #include <string>
 #include <vector>
-#include "kernels/kernels.h"
 
 /* One cell: an operation, a dtype, a length, where the input starts (elements past alignment), a matrix or not. */
 struct Cell {
-  std::string op, data;
-  gr_dtype dtype;
+  std::string op, dtype, data;
   int64_t n;          /* elements in all */
   int64_t rows, cols; /* 0: flat */
   int axis;           /* 2: along each row, 1: down each column */
@@ -24,14 +22,17 @@ struct Cell {
 using Launch = std::function<cudaError_t(void *temp, size_t &temp_bytes, const void *a, const void *b, void *out,
                                          cudaStream_t stream)>;
 
-/* Empty where the library has no such operation. toolkit: the CUB of the toolkit; newest: CCCL's main, if it was at hand. */
-Launch cub_toolkit(const Cell &);
-Launch cub_newest(const Cell &);
-int cub_toolkit_version();
-int cub_newest_version(); /* 0: not built in */
+/* X(dtype): those that are compared. */
+#define COMPARED(X) X(u8) X(i32) X(i64) X(f16) X(f32) X(f64)
 
-/* The part of one dtype (cub_dtype.cu, compiled once each). */
-template <gr_dtype D> Launch cub_toolkit_of(const Cell &);
-template <gr_dtype D> Launch cub_newest_of(const Cell &);
+/*
+** Empty where the library has no such operation. toolkit: the CUB of the toolkit; newest: CCCL's main, if it was at hand.
+** One of each for a dtype: cub.cu, compiled once each, so that none of it depends on the project's own headers.
+*/
+#define DECLARE(dtype) Launch cub_toolkit_##dtype(const Cell &); Launch cub_newest_##dtype(const Cell &);
+COMPARED(DECLARE)
+#undef DECLARE
+int cub_toolkit_version();
+int cub_newest_version();
 
 #endif
