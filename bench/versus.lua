@@ -139,13 +139,13 @@ local function lua_call(cell, layout)
   return function(x) return op(x) end
 end
 
--- Ready to call, or why not. Contents that have to go through the host are kept to 256 MiB.
+-- Ready to call, or why not. Contents that have to go through the host are kept to 2 GiB.
 local function prepare_lua(cell, layout)
   local size = grid.sizes[cell.dtype]
   local random = not cell.data and cell.dtype:match("f")
-  local most = random and 2 ^ 33 or cell.bins and 2 ^ 26 or 2 ^ 28
+  local most = random and 2 ^ 33 or cell.bins and 2 ^ 26 or 2 ^ 31
   local slots = math.min(layout.slots, most // layout.pitch)
-  if slots < 1 then return nil, "contents of more than 256 MiB would go through the host" end
+  if slots < 1 then return nil, "contents of more than 2 GiB would go through the host" end
   local bytes = math.tointeger(slots * layout.pitch)
   if not cell.bins and bytes < 2 ^ 28 then bytes = 2 ^ 28 end
   lua_side = { call = lua_call(cell, layout), x = {}, y = {}, resident = cell.resident }
@@ -191,11 +191,11 @@ local most_us, most_rounds = 1500, 15
 local function alternate(view, names, times, missing)
   local calls, rounds, able, fastest = {}, {}, {}, math.huge
   for _, name in ipairs(names) do
-    local ok, us = pcall(microseconds, view, name, 4)
-    if ok then ok, us = pcall(microseconds, view, name, 4) end
+    local ok, us = pcall(microseconds, view, name, 2)
+    if ok and us < 5000 then ok, us = pcall(microseconds, view, name, 4) end
     if ok then
       able[#able + 1] = name
-      calls[name] = math.max(2, math.min(most_calls[view], math.floor(most_us / us)))
+      calls[name] = math.max(us < 20000 and 2 or 1, math.min(most_calls[view], math.floor(most_us / us)))
       rounds[name] = us
       fastest = math.min(fastest, us)
       times[name] = times[name] or {}
@@ -247,7 +247,7 @@ local function measure(cell)
   if peers.to then
     local words = {}
     for k, v in pairs(layout) do words[k] = v end
-    for k, v in pairs(cell) do if k ~= "name" then words[k] = v end end
+    for k, v in pairs(cell) do if k ~= "name" and k ~= "first" then words[k] = v end end
     words.ipc, words.second = nil, nil
     words.cupy = cell.dtype == "f32" and not cell.rows and 1 or nil
     local answer, why = peers.ask("cell", words)

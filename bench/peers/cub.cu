@@ -27,24 +27,47 @@
 namespace {
 
 /* By dtype: its elements and their sums. */
-struct Type_u8 { using In = uint8_t; using Sum = int64_t; };
-struct Type_i32 { using In = int32_t; using Sum = int64_t; };
-struct Type_i64 { using In = int64_t; using Sum = int64_t; };
-struct Type_f16 { using In = __half; using Sum = __half; };
-struct Type_f32 { using In = float; using Sum = float; };
-struct Type_f64 { using In = double; using Sum = double; };
+struct Type_u8 {
+  using In = uint8_t;
+  using Sum = int64_t;
+};
+struct Type_i32 {
+  using In = int32_t;
+  using Sum = int64_t;
+};
+struct Type_i64 {
+  using In = int64_t;
+  using Sum = int64_t;
+};
+struct Type_f16 {
+  using In = __half;
+  using Sum = __half;
+};
+struct Type_f32 {
+  using In = float;
+  using Sum = float;
+};
+struct Type_f64 {
+  using In = double;
+  using Sum = double;
+};
 
 using In = WITH(Type_, DTYPE)::In;
 using Sum = WITH(Type_, DTYPE)::Sum;
 using Wide = std::conditional_t<std::is_same_v<In, __half>, float, Sum>; /* products of f16 need f32 */
 
-template <class F> struct Pairwise { /* element i of a and b to a summand */
+template <class F>
+struct Pairwise { /* element i of a and b to a summand */
   const In *a, *b;
   F f;
   __host__ __device__ Wide operator()(int64_t i) const { return f((Wide)a[i], (Wide)b[i]); }
 };
-struct Product { __host__ __device__ Wide operator()(Wide x, Wide y) const { return x * y; } };
-struct SquaredDifference { __host__ __device__ Wide operator()(Wide x, Wide y) const { return (x - y) * (x - y); } };
+struct Product {
+  __host__ __device__ Wide operator()(Wide x, Wide y) const { return x * y; }
+};
+struct SquaredDifference {
+  __host__ __device__ Wide operator()(Wide x, Wide y) const { return (x - y) * (x - y); }
+};
 #ifndef NEWEST
 struct RowStart {
   int64_t cols;
@@ -52,7 +75,8 @@ struct RowStart {
 };
 #endif
 
-template <class F> Launch pairwise(int64_t n) {
+template <class F>
+Launch pairwise(int64_t n) {
   return [n](void *t, size_t &bytes, const void *a, const void *b, void *out, cudaStream_t s) {
     return cub::DeviceReduce::TransformReduce(t, bytes, thrust::counting_iterator<int64_t>(0), (Wide *)out, n,
                                               cuda::std::plus<>{}, Pairwise<F>{(const In *)a, (const In *)b, F{}},
@@ -103,18 +127,20 @@ Launch scan(int64_t n) {
     return {};
   } else {
     return [n](void *t, size_t &bytes, const void *a, const void *, void *out, cudaStream_t s) {
-      if constexpr (std::is_same_v<In, Sum>) return cub::DeviceScan::InclusiveSum(t, bytes, (const In *)a, (Sum *)out, n, s);
+      if constexpr (std::is_same_v<In, Sum>)
+        return cub::DeviceScan::InclusiveSum(t, bytes, (const In *)a, (Sum *)out, n, s);
       else
-        return cub::DeviceScan::InclusiveScanInit(t, bytes, (const In *)a, (Sum *)out, cuda::std::plus<>{}, Sum(0), n, s);
+        return cub::DeviceScan::InclusiveScanInit(t, bytes, (const In *)a, (Sum *)out, cuda::std::plus<>{}, Sum(0), n,
+                                                  s);
     };
   }
 }
 
-#define LAUNCH(...)                                                                                          \
-  [n](void *t, size_t &bytes, const void *a, const void *b, void *out, cudaStream_t s) -> cudaError_t {      \
-    const In *x = (const In *)a;                                                                             \
-    (void)b;                                                                                                 \
-    return __VA_ARGS__;                                                                                      \
+#define LAUNCH(...)                                                                                     \
+  [n](void *t, size_t &bytes, const void *a, const void *b, void *out, cudaStream_t s) -> cudaError_t { \
+    const In *x = (const In *)a;                                                                        \
+    (void)b;                                                                                            \
+    return __VA_ARGS__;                                                                                 \
   }
 
 /* CUB has no minimum and maximum together: two calls, the first one's size of temporary storage serves both. */

@@ -21,7 +21,7 @@ function grid.name(c)
   return table.concat(words, " ")
 end
 
-local list, seen
+local list, seen, first
 
 local function add(c)
   c.n = math.floor(c.n)
@@ -30,6 +30,7 @@ local function add(c)
   c.name = grid.name(c)
   if seen[c.name] then return end
   seen[c.name] = true
+  c.first = first
   list[#list + 1] = c
 end
 
@@ -88,6 +89,7 @@ local function odd(op, dtype, exponents, offsets)
 end
 
 local function core()
+  first = true
   each({ "sum" }, { "f32" }, range(0, 30, 2))
   each({ "dot" }, { "f32" }, { 0, 6, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30 })
   each({ "min", "max", "prod" }, { "f32" }, { 0, 10, 14, 18, 20, 22, 24, 28 })
@@ -132,6 +134,7 @@ end
 
 local function full()
   core()
+  first = false
   for _, dtype in ipairs(dtypes) do
     each(scalars, { dtype }, range(0, dtype == "i64" and 28 or dtype == "f64" and 28 or 30, 2))
     each(places, { dtype }, range(0, 28, 2))
@@ -179,13 +182,13 @@ local function small()
   norms("f32", { 6, 12, 18 })
 end
 
---- The cells of "small", "core" or "full", sorted so that cells on the same data follow each other.
+--- The cells of "small", "core" or "full", the core's first, sorted so that cells on the same data follow each other.
 function grid.cells(which)
-  list, seen = {}, {}
+  list, seen, first = {}, {}, nil
   assert(({ small = small, core = core, full = full })[which], "no grid " .. tostring(which))()
   local at = {}
   for k, c in ipairs(list) do at[c] = k end
-  local function key(c) return (c.bins and 1 or 0), c.dtype, c.data or "normal" end
+  local function key(c) return (c.first and 0 or 2) + (c.bins and 1 or 0), c.dtype, c.data or "normal" end
   table.sort(list, function(x, y)
     local x1, x2, x3 = key(x)
     local y1, y2, y3 = key(y)

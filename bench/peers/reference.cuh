@@ -1,6 +1,8 @@
 /*
-** Plain references, one obvious kernel each, in double and 64-bit integers. They share no code with the project's kernels,
-** and they are fed by element type alone. Flat reductions: every statistic at once, block by block, finished on the host.
+** Plain references, one obvious kernel each, in double and 64-bit integers. They share no code with the project's
+*kernels,
+** and they are fed by element type alone. Flat reductions: every statistic at once, block by block, finished on the
+*host.
 */
 #ifndef GR_VERSUS_REFERENCE_H
 #define GR_VERSUS_REFERENCE_H
@@ -17,11 +19,26 @@ struct Statistics { /* v: integers exactly, f: floats */
   double fsum, fproduct, fdot, squares, squares_b, differences, flow, fhigh;
 };
 
-template <class T> __host__ __device__ inline double real(T x) { return (double)x; }
-template <> __host__ __device__ inline double real(__half x) { return (double)__half2float(x); }
-template <class T> __host__ __device__ inline int64_t whole(T x) { return (int64_t)x; }
-template <> __host__ __device__ inline int64_t whole(__half x) { return (int64_t)__half2float(x); }
-template <class T> struct is_real { static constexpr bool value = !std::is_integral<T>::value; };
+template <class T>
+__host__ __device__ inline double real(T x) {
+  return (double)x;
+}
+template <>
+__host__ __device__ inline double real(__half x) {
+  return (double)__half2float(x);
+}
+template <class T>
+__host__ __device__ inline int64_t whole(T x) {
+  return (int64_t)x;
+}
+template <>
+__host__ __device__ inline int64_t whole(__half x) {
+  return (int64_t)__half2float(x);
+}
+template <class T>
+struct is_real {
+  static constexpr bool value = !std::is_integral<T>::value;
+};
 
 static __host__ __device__ inline Statistics nothing() {
   return {0, 1, 0, INT64_MAX, INT64_MIN, INT64_MAX, INT64_MAX, 0, 1, 0, 0, 0, 0, INFINITY, -INFINITY};
@@ -31,7 +48,8 @@ static __host__ __device__ inline Statistics nothing() {
 static __host__ __device__ inline int64_t times(int64_t x, int64_t y) { return (int64_t)((uint64_t)x * (uint64_t)y); }
 static __host__ __device__ inline int64_t plus(int64_t x, int64_t y) { return (int64_t)((uint64_t)x + (uint64_t)y); }
 
-template <bool floats> __host__ __device__ inline void join(Statistics &x, const Statistics &y) {
+template <bool floats>
+__host__ __device__ inline void join(Statistics &x, const Statistics &y) {
   x.sum = plus(x.sum, y.sum);
   x.product = times(x.product, y.product);
   x.dot = plus(x.dot, y.dot);
@@ -43,11 +61,13 @@ template <bool floats> __host__ __device__ inline void join(Statistics &x, const
   x.differences += y.differences;
   bool lower = floats ? y.flow < x.flow : y.low < x.low, same_low = floats ? y.flow == x.flow : y.low == x.low;
   if (lower || (same_low && y.low_at < x.low_at)) x.low = y.low, x.flow = y.flow, x.low_at = y.low_at;
-  bool higher = floats ? y.fhigh > x.fhigh : y.high > x.high, same_high = floats ? y.fhigh == x.fhigh : y.high == x.high;
+  bool higher = floats ? y.fhigh > x.fhigh : y.high > x.high,
+       same_high = floats ? y.fhigh == x.fhigh : y.high == x.high;
   if (higher || (same_high && y.high_at < x.high_at)) x.high = y.high, x.fhigh = y.fhigh, x.high_at = y.high_at;
 }
 
-template <class T> __global__ void __launch_bounds__(128) all_statistics(const T *a, const T *b, int64_t n, Statistics *out) {
+template <class T>
+__global__ void __launch_bounds__(128) all_statistics(const T *a, const T *b, int64_t n, Statistics *out) {
   __shared__ Statistics all[128];
   Statistics s = nothing();
   for (int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x; i < n; i += (int64_t)gridDim.x * blockDim.x) {
@@ -65,7 +85,8 @@ template <class T> __global__ void __launch_bounds__(128) all_statistics(const T
 }
 
 /* room: device memory for 1024 statistics. */
-template <class T> Statistics statistics(const void *a, const void *b, int64_t n, void *room) {
+template <class T>
+Statistics statistics(const void *a, const void *b, int64_t n, void *room) {
   std::vector<Statistics> part(1024);
   all_statistics<T><<<1024, 128>>>((const T *)a, (const T *)b, n, (Statistics *)room);
   cudaMemcpy(part.data(), room, part.size() * sizeof(Statistics), cudaMemcpyDeviceToHost);
@@ -97,7 +118,8 @@ __global__ void matrix_sums(const T *a, const T *v, int64_t rows, int64_t cols, 
   }
 }
 
-template <class T> __global__ void bins_of(const T *a, int64_t n, const double *edges, int64_t bins, double *out) {
+template <class T>
+__global__ void bins_of(const T *a, int64_t n, const double *edges, int64_t bins, double *out) {
   for (int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x; i < n; i += (int64_t)gridDim.x * blockDim.x) {
     double x = real(a[i]);
     if (!(x >= edges[0] && x <= edges[bins])) continue;
@@ -112,7 +134,8 @@ template <class T> __global__ void bins_of(const T *a, int64_t n, const double *
   }
 }
 
-/* Running sums of stretches of 4096, one thread each: first the totals, then, with what came before, the sums themselves. */
+/* Running sums of stretches of 4096, one thread each: first the totals, then, with what came before, the sums
+ * themselves. */
 template <class T, class Acc>
 __global__ void stretches(const T *a, int64_t n, Acc *total, Acc *out) {
   int64_t t = blockIdx.x * (int64_t)blockDim.x + threadIdx.x, first = t * 4096;
@@ -126,7 +149,8 @@ __global__ void stretches(const T *a, int64_t n, Acc *total, Acc *out) {
   if (!out) total[t] = sum;
 }
 
-template <class T, class Acc> void running_sums(const void *a, int64_t n, void *room, void *out) {
+template <class T, class Acc>
+void running_sums(const void *a, int64_t n, void *room, void *out) {
   int64_t count = (n + 4095) / 4096;
   unsigned blocks = (unsigned)((count + 127) / 128);
   std::vector<Acc> total((size_t)count);
@@ -143,7 +167,8 @@ template <class T, class Acc> void running_sums(const void *a, int64_t n, void *
 }
 
 /* One block a row. */
-template <class T> __global__ void norm_rows(const T *x, int64_t cols, double eps, double *out) {
+template <class T>
+__global__ void norm_rows(const T *x, int64_t cols, double eps, double *out) {
   __shared__ double all[256];
   const T *row = x + blockIdx.x * cols;
   double sum = 0;
@@ -161,16 +186,16 @@ template <class T, class Ref>
 __global__ void differences(const T *x, const Ref *r, int64_t n, double scale, unsigned long long *worst) {
   double most = 0;
   for (int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x; i < n; i += (int64_t)gridDim.x * blockDim.x) {
-    double d = is_real<T>::value || is_real<Ref>::value
-                   ? fabs(real(x[i]) - (double)r[i]) / (fabs((double)r[i]) + scale)
-                   : (double)(whole(x[i]) != (int64_t)r[i]);
+    double d = is_real<T>::value || is_real<Ref>::value ? fabs(real(x[i]) - (double)r[i]) / (fabs((double)r[i]) + scale)
+                                                        : (double)(whole(x[i]) != (int64_t)r[i]);
     if (!(d <= most)) most = d == d ? d : INFINITY;
   }
   if (most > 0) atomicMax(worst, (unsigned long long)__double_as_longlong(most));
 }
 
 /* The sum of x[i] * (i mod 1024 + 1): a check sum that another program can make too. */
-template <class T> __global__ void weighted_sum(const T *x, int64_t n, double *sum) {
+template <class T>
+__global__ void weighted_sum(const T *x, int64_t n, double *sum) {
   double mine = 0;
   for (int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x; i < n; i += (int64_t)gridDim.x * blockDim.x)
     mine += real(x[i]) * (double)(i % 1024 + 1);

@@ -1,6 +1,7 @@
 /*
 ** The project's kernels beside CUB and cuBLAS, as a Lua module for bench/versus.lua: both sides on the same buffers, on
-** one stream, results to the same place, temporary storage given beforehand. Built by bench/peers/Makefile for the benchmark alone.
+** one stream, results to the same place, temporary storage given beforehand. Built by bench/peers/Makefile for the
+*benchmark alone.
 ** cuBLAS is looked for at run time, so that a machine without it still compares the rest.
 */
 #include <cublas_v2.h>
@@ -22,13 +23,13 @@ extern "C" {
 #include <lua.h>
 }
 
-#define CHECK(call)                                                                           \
-  do {                                                                                        \
-    cudaError_t e_ = (cudaError_t)(call);                                                     \
-    if (e_ != cudaSuccess) {                                                                  \
-      (void)cudaGetLastError();                                                               \
+#define CHECK(call)                                                                               \
+  do {                                                                                            \
+    cudaError_t e_ = (cudaError_t)(call);                                                         \
+    if (e_ != cudaSuccess) {                                                                      \
+      (void)cudaGetLastError();                                                                   \
       throw std::runtime_error(std::string(#call).substr(0, 60) + ": " + cudaGetErrorString(e_)); \
-    }                                                                                         \
+    }                                                                                             \
   } while (0)
 
 namespace {
@@ -58,7 +59,8 @@ Cell cell;
 gr_dtype type; /* its dtype */
 
 /* Calls fn.template operator()<T>() for the type of a dtype. */
-template <class Fn> void with_type(gr_dtype t, Fn fn) {
+template <class Fn>
+void with_type(gr_dtype t, Fn fn) {
   switch (t) {
     case GR_U8: return fn((uint8_t *)nullptr);
     case GR_I32: return fn((int32_t *)nullptr);
@@ -80,8 +82,8 @@ __host__ __device__ inline uint64_t hash(uint64_t i) {
 }
 
 enum Kind { NORMAL, NEAR1, UNIFORM, CONSTANT, TWO, SKEWED, POWER, SORTED, SAW, STRIDED };
-const char *const kinds[] = {"normal", "near1", "uniform", "constant", "two-value", "skewed",
-                             "power-law", "sorted", "saw-tooth", "strided"};
+const char *const kinds[] = {"normal", "near1",     "uniform", "constant",  "two-value",
+                             "skewed", "power-law", "sorted",  "saw-tooth", "strided"};
 
 /* The bin of sample i of n. */
 __device__ int64_t bin_of(Kind kind, uint64_t h, int64_t i, int64_t n, int64_t bins) {
@@ -98,8 +100,14 @@ __device__ int64_t bin_of(Kind kind, uint64_t h, int64_t i, int64_t n, int64_t b
   }
 }
 
-template <class T> __device__ T element_of(double x) { return (T)x; }
-template <> __device__ __half element_of(double x) { return __double2half(x); }
+template <class T>
+__device__ T element_of(double x) {
+  return (T)x;
+}
+template <>
+__device__ __half element_of(double x) {
+  return __double2half(x);
+}
 
 /* period: sorted data is sorted over each input, not over the pool. */
 template <class T>
@@ -115,7 +123,8 @@ __global__ void fill(T *x, int64_t n, Kind kind, uint64_t seed, int64_t bins, do
     } else {
       int64_t k = min(max(bin_of(kind, h, i % period, period, bins), (int64_t)0), bins - 1);
       double within = kind == CONSTANT || kind == TWO ? 0.5 : (double)(hash(h) >> 40) * 0x1p-24;
-      x[i] = floats ? element_of<T>(low + ((double)k + within) * ((high - low) / (double)bins)) : element_of<T>(low + (double)k);
+      x[i] = floats ? element_of<T>(low + ((double)k + within) * ((high - low) / (double)bins))
+                    : element_of<T>(low + (double)k);
     }
   }
 }
@@ -125,7 +134,8 @@ struct Inputs { /* what the pool holds */
   int64_t bytes = 0;
 } filled;
 
-/* Both inputs, from their starts, `bytes` of each. Floats called normal are what gr.randn gives for the seeds 1 and 2. */
+/* Both inputs, from their starts, `bytes` of each. Floats called normal are what gr.randn gives for the seeds 1 and 2.
+ */
 void fill_pool(const Cell &c, int64_t bytes, int64_t period) {
   int kind = 0;
   while (kind < 10 && c.data != kinds[kind]) kind++;
@@ -177,14 +187,17 @@ void flush() {
 /* ---- contenders ---- */
 
 /* Where one number of a result lies and of what dtype it is. */
-struct Number { int64_t at; gr_dtype dtype; };
+struct Number {
+  int64_t at;
+  gr_dtype dtype;
+};
 
 struct Contender {
   std::string name;
   std::function<void(int64_t turn)> call;
   std::function<void(int64_t turn)> to_host; /* empty: call, copy, wait */
-  std::vector<Number> numbers;  /* of a scalar result */
-  gr_dtype array;               /* of an array of results */
+  std::vector<Number> numbers;               /* of a scalar result */
+  gr_dtype array;                            /* of an array of results */
   std::string note;
   std::map<int, cudaGraphExec_t> graphs;
 };
@@ -313,7 +326,8 @@ Contender ours() {
   } else {
     gr_op op = op_named(cell.op == "norm" ? "norm2" : cell.op == "mv" ? "dot" : cell.op);
     gr_acc_kind kind = gr_acc_kind_of(gr_reducer_of(op, t), t);
-    bool places = kind == GR_ACC_PLACE, floats = (gr_is_float(t) && !places) || op == GR_OP_mse || op == GR_OP_norm2 || op == GR_OP_cosine;
+    bool places = kind == GR_ACC_PLACE,
+         floats = (gr_is_float(t) && !places) || op == GR_OP_mse || op == GR_OP_norm2 || op == GR_OP_cosine;
     gr_dtype out = floats ? GR_F64 : GR_I64;
     c.array = out;
     c.numbers = {{0, out}, {256, out}};
@@ -342,7 +356,10 @@ void describe_cub(Contender &c) {
 }
 
 /* The parts of cub.cu by dtype. */
-struct Part { const char *dtype; Launch (*toolkit)(const Cell &), (*newest)(const Cell &); };
+struct Part {
+  const char *dtype;
+  Launch (*toolkit)(const Cell &), (*newest)(const Cell &);
+};
 #ifdef WITH_NEWEST
 #define PART(dtype) {#dtype, cub_toolkit_##dtype, cub_newest_##dtype},
 #else
@@ -360,7 +377,8 @@ void add_cub(const char *name, Launch launch) {
     (void)cudaGetLastError();
     return;
   }
-  if (cell.op == "histogram" && bytes > (size_t)64 << 20) c.note = "temporary storage " + std::to_string(bytes >> 20) + " MiB";
+  if (cell.op == "histogram" && bytes > (size_t)64 << 20)
+    c.note = "temporary storage " + std::to_string(bytes >> 20) + " MiB";
   if (cell.op == "minmax") c.note = "two calls";
   c.call = [=](int64_t turn) {
     size_t b = bytes;
@@ -375,7 +393,10 @@ struct Blas {
   void *library = nullptr;
   cublasHandle_t handle = nullptr;
   std::string from;
-  template <class F> F *find(const char *name) const { return (F *)dlsym(library, name); }
+  template <class F>
+  F *find(const char *name) const {
+    return (F *)dlsym(library, name);
+  }
 } blas;
 
 void open_blas() {
@@ -401,7 +422,8 @@ void check_blas(cublasStatus_t s) {
 }
 
 /* The cuBLAS call of this cell with its result at r, or nothing. */
-template <class T> std::function<void(int64_t, void *)> blas_call(const char *dot, const char *nrm2, const char *gemv) {
+template <class T>
+std::function<void(int64_t, void *)> blas_call(const char *dot, const char *nrm2, const char *gemv) {
   int n = (int)cell.n, rows = (int)cell.rows, cols = (int)cell.cols, axis = cell.axis;
   if (cell.op == "dot" && !cell.rows) {
     auto f = blas.find<cublasStatus_t(cublasHandle_t, int, const T *, int, const T *, int, T *)>(dot);
@@ -417,22 +439,24 @@ template <class T> std::function<void(int64_t, void *)> blas_call(const char *do
     auto f = blas.find<cublasStatus_t(cublasHandle_t, cublasOperation_t, int, int, const T *, const T *, int, const T *,
                                       int, const T *, T *, int)>(gemv);
     auto one = (const T *)((char *)pinned + 1024), zero = (const T *)((char *)pinned + 2048);
-    return [=](int64_t turn, void *r) { /* row-major: cuBLAS sees the transpose */
-      check_blas(f(blas.handle, axis == 2 ? CUBLAS_OP_T : CUBLAS_OP_N, cols, rows, one, (const T *)input(0, turn), cols,
-                   (const T *)input(1, turn), 1, zero, (T *)r, 1));
+    return [=](int64_t turn,
+               void *r) { /* row-major: cuBLAS sees the transpose */
+                          check_blas(f(blas.handle, axis == 2 ? CUBLAS_OP_T : CUBLAS_OP_N, cols, rows, one,
+                                       (const T *)input(0, turn), cols, (const T *)input(1, turn), 1, zero, (T *)r, 1));
     };
   }
   return {};
 }
 
 std::function<void(int64_t, void *)> blas_half_dot() {
-  using F = cublasStatus_t(cublasHandle_t, int, const void *, cudaDataType, int, const void *, cudaDataType, int, void *,
-                           cudaDataType, cudaDataType);
+  using F = cublasStatus_t(cublasHandle_t, int, const void *, cudaDataType, int, const void *, cudaDataType, int,
+                           void *, cudaDataType, cudaDataType);
   auto f = blas.find<F>("cublasDotEx");
   int n = (int)cell.n;
   if (cell.op != "dot" || cell.rows || !f) return {};
   return [=](int64_t turn, void *r) {
-    check_blas(f(blas.handle, n, input(0, turn), CUDA_R_16F, 1, input(1, turn), CUDA_R_16F, 1, r, CUDA_R_16F, CUDA_R_32F));
+    check_blas(
+        f(blas.handle, n, input(0, turn), CUDA_R_16F, 1, input(1, turn), CUDA_R_16F, 1, r, CUDA_R_16F, CUDA_R_32F));
   };
 }
 
@@ -487,7 +511,11 @@ int64_t integer_at(const char *p, gr_dtype t) {
 }
 
 /* The reference's numbers: exact integers, or doubles with the size of what was added up. */
-struct Truth { std::vector<int64_t> whole; std::vector<double> real; double scale; };
+struct Truth {
+  std::vector<int64_t> whole;
+  std::vector<double> real;
+  double scale;
+};
 Truth truth;
 bool known;
 
@@ -495,7 +523,9 @@ void make_truth() {
   Statistics s;
   bool floats = gr_is_float(type);
   const std::string &op = cell.op;
-  with_type(type, [&](auto *t) { s = statistics<std::remove_pointer_t<decltype(t)>>(input(0, 0), input(1, 0), cell.n, room); });
+  with_type(type, [&](auto *t) {
+    s = statistics<std::remove_pointer_t<decltype(t)>>(input(0, 0), input(1, 0), cell.n, room);
+  });
   CHECK(cudaGetLastError());
   truth = {{}, {}, 0};
   double n = (double)cell.n;
@@ -527,7 +557,8 @@ void make_reference() {
     double *out = (double *)reference;
     if (shape == "sums") {
       int64_t threads = cell.axis == 2 ? (cell.n + 63) / 64 : (cell.rows + 63) / 64 * cell.cols;
-      matrix_sums<<<(unsigned)((threads + 255) / 256), 256>>>(a, cell.op == "mv" ? b : nullptr, cell.rows, cell.cols, cell.axis, out);
+      matrix_sums<<<(unsigned)((threads + 255) / 256), 256>>>(a, cell.op == "mv" ? b : nullptr, cell.rows, cell.cols,
+                                                              cell.axis, out);
     } else if (shape == "counts") {
       bins_of<<<4096, 256>>>(a, cell.n, (const double *)edges_room, cell.bins, out);
     } else if (shape == "scan" && gr_is_float(type)) {
@@ -571,11 +602,15 @@ double error_of(Contender &c) {
   if (!known) make_reference();
   known = true;
   unsigned long long *worst = (unsigned long long *)room, bits;
-  double scale = shape == "sums" ? sqrt((double)(cell.axis == 2 ? cell.cols : cell.rows)) : shape == "scan" ? sqrt((double)cell.n) : shape == "norm" ? 1 : 1e-300;
+  double scale = shape == "sums"   ? sqrt((double)(cell.axis == 2 ? cell.cols : cell.rows))
+                 : shape == "scan" ? sqrt((double)cell.n)
+                 : shape == "norm" ? 1
+                                   : 1e-300;
   CHECK(cudaMemset(worst, 0, 8));
   with_type(c.array, [&](auto *t) {
     using T = std::remove_pointer_t<decltype(t)>;
-    if (shape == "scan" && !gr_is_float(type)) differences<<<2048, 256>>>((const T *)output, (const int64_t *)reference, results, 0.0, worst);
+    if (shape == "scan" && !gr_is_float(type))
+      differences<<<2048, 256>>>((const T *)output, (const int64_t *)reference, results, 0.0, worst);
     else differences<<<2048, 256>>>((const T *)output, (const double *)reference, results, scale, worst);
   });
   CHECK(cudaGetLastError());
@@ -627,7 +662,9 @@ double graph_us(Contender &c, int calls, int64_t &turn) {
   return ms * 1e3 / calls;
 }
 
-double now_us() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count() * 1e6; }
+double now_us() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count() * 1e6;
+}
 
 void number_to_host(Contender &c, int64_t turn) {
   if (c.to_host) return c.to_host(turn);
@@ -665,7 +702,8 @@ double empty_us(int calls) {
 /* ---- the Lua side ---- */
 
 std::string failure;
-template <class F> int guarded(lua_State *L, F f) {
+template <class F>
+int guarded(lua_State *L, F f) {
   try {
     return f();
   } catch (const std::exception &e) {
@@ -704,8 +742,12 @@ int l_open(lua_State *L) {
     CHECK(cudaSetDevice(0));
     CHECK(cudaGetDeviceProperties(&properties, 0));
     CHECK(cudaDriverGetVersion(&driver));
-    chip = {0, properties.major, properties.minor, properties.multiProcessorCount,
-            (int)properties.sharedMemPerBlockOptin, properties.l2CacheSize};
+    chip = {0,
+            properties.major,
+            properties.minor,
+            properties.multiProcessorCount,
+            (int)properties.sharedMemPerBlockOptin,
+            properties.l2CacheSize};
     CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
     CHECK(cudaEventCreate(&before));
     CHECK(cudaEventCreate(&after));
@@ -783,7 +825,11 @@ void open_cell(lua_State *L) {
   pitch = ((cell.n + offset) * sizes[t] + 255) / 256 * 256;
   slots = std::max<int64_t>(1, std::min<int64_t>(256, kRotate / pitch));
   if (slots * pitch > kInput) throw std::runtime_error("too large");
-  shape = cell.op == "histogram" ? "counts" : cell.op == "scan" ? "scan" : cell.op == "rmsnorm" ? "norm" : cell.rows ? "sums" : "scalar";
+  shape = cell.op == "histogram" ? "counts"
+          : cell.op == "scan"    ? "scan"
+          : cell.op == "rmsnorm" ? "norm"
+          : cell.rows            ? "sums"
+                                 : "scalar";
   results = result_count();
   if (results * 8 > kOutput) throw std::runtime_error("too many results");
   result_bytes = shape == "scalar" ? 16 : std::min<int64_t>(results * 4, (int64_t)64 << 20);
@@ -843,7 +889,9 @@ int l_value(lua_State *L) {
     if (shape != "scalar") {
       double sum;
       CHECK(cudaMemset(room, 0, 8));
-      with_type(c.array, [&](auto *t) { weighted_sum<<<1024, 256>>>((const std::remove_pointer_t<decltype(t)> *)output, results, (double *)room); });
+      with_type(c.array, [&](auto *t) {
+        weighted_sum<<<1024, 256>>>((const std::remove_pointer_t<decltype(t)> *)output, results, (double *)room);
+      });
       CHECK(cudaMemcpy(&sum, room, 8, cudaMemcpyDeviceToHost));
       lua_pushnumber(L, sum);
       return 1;
@@ -863,7 +911,9 @@ int l_time(lua_State *L) {
     std::string view = luaL_checkstring(L, 1);
     Contender &c = named(L, 2);
     int calls = (int)luaL_checkinteger(L, 3);
-    lua_pushnumber(L, view == "graph" ? graph_us(c, calls, turn) : view == "host" ? host_us(c, calls, turn) : stream_us(c, calls, turn));
+    lua_pushnumber(L, view == "graph"  ? graph_us(c, calls, turn)
+                      : view == "host" ? host_us(c, calls, turn)
+                                       : stream_us(c, calls, turn));
     return 1;
   });
 }
@@ -940,7 +990,8 @@ int l_ceilings(lua_State *L) {
         for (int threads : {256, 512}) {
           int64_t bytes = (int64_t)4 << 30;
           CHECK(cudaEventRecord(before, stream));
-          read_all<<<chip.sms * blocks, threads, 0, stream>>>((const float4 *)(pool + (round & 1) * bytes), bytes / 16, (float *)room);
+          read_all<<<chip.sms * blocks, threads, 0, stream>>>((const float4 *)(pool + (round & 1) * bytes), bytes / 16,
+                                                              (float *)room);
           CHECK(cudaEventRecord(after, stream));
           CHECK(cudaEventSynchronize(after));
           CHECK(cudaEventElapsedTime(&ms, before, after));
@@ -964,10 +1015,10 @@ int l_ceilings(lua_State *L) {
 }  // namespace
 
 extern "C" __attribute__((visibility("default"))) int luaopen_versus(lua_State *L) {
-  static const luaL_Reg functions[] = {
-      {"open", l_open},       {"cell", l_cell},     {"error_of", l_error_of}, {"value", l_value},
-      {"time", l_time},       {"flush", l_flush},   {"layout", l_layout},     {"bytes", l_bytes},
-      {"edges", l_edges},     {"empty", l_empty},   {"ceilings", l_ceilings}, {nullptr, nullptr}};
+  static const luaL_Reg functions[] = {{"open", l_open},     {"cell", l_cell},         {"error_of", l_error_of},
+                                       {"value", l_value},   {"time", l_time},         {"flush", l_flush},
+                                       {"layout", l_layout}, {"bytes", l_bytes},       {"edges", l_edges},
+                                       {"empty", l_empty},   {"ceilings", l_ceilings}, {nullptr, nullptr}};
   luaL_newlib(L, functions);
   return 1;
 }
