@@ -46,9 +46,9 @@ local function each(ops, types, exponents, more)
   end
 end
 
-local function range(first, last, step)
+local function range(from, last, step)
   local t = {}
-  for e = first, last, step do t[#t + 1] = e end
+  for e = from, last, step do t[#t + 1] = e end
   return t
 end
 
