@@ -311,6 +311,21 @@ describe("h:svg", function()
     assert.truthy(svg:find(">count<", 1, true))
   end)
 
+  it("draws weights below 0 downwards", function()
+    local h = gr.histogram(gr.array { 1, 2, 3 }, { edges = { 1, 2, 3, 4 }, weights = gr.array({ 2, -3, 1 }, "f32") })
+    local svg, k = h:svg(), 0
+    local read = reader(ticks(svg, "end"), "y", -4)
+    for base, top in svg:gmatch('<path d="M[%d.]+ ([%d.]+)V([%d.]+)H') do
+      k = k + 1
+      assert.is_true(near(0, read(tonumber(base)), 0.01))
+      assert.is_true(near(({ 2, -3, 1 })[k], read(tonumber(top)), 0.01))
+    end
+    assert.equal(3, k)
+    assert.truthy(svg:find(">weight<", 1, true))
+    local text = h:plot { width = 30, ascii = true }
+    assert.truthy(text:find("2 | -3\n", 1, true), text)
+  end)
+
   it("draws ratios of counts and edges", function()
     local h = gr.histogram(gr.array { 1, 2, 2, 4, 4, 4, 4, 5, 5 }, { edges = { 1, 2, 4, 8 } })
     local svg = h:svg(nil, { log = true, xlog = 2 })

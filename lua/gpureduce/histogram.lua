@@ -72,10 +72,11 @@ function histogram.svg(h, path, options)
   parts.svg.check_limits(options, function(text, ...) parts.check.fail("svg", 3, text, ...) end)
   local bars, outside = drawn(h), {}
   for _, name in ipairs { "below", "above", "nan" } do
-    if bars[name] > 0 then outside[#outside + 1] = ("%s %.14g"):format(name, bars[name]) end
+    if bars[name] ~= 0 then outside[#outside + 1] = ("%s %.14g"):format(name, bars[name]) end
   end
-  local chart = { bars = bars, lines = {}, ceilings = {}, ylabel = "count", ylog = options.log }
-  for name in pairs(svg_options) do chart[name] = options[name] or chart[name] end
+  local chart = { bars = bars, lines = {}, ceilings = {}, ylog = options.log }
+  for name in pairs(svg_options) do chart[name] = options[name] end
+  chart.ylabel = options.ylabel or h.counts.dtype == "i64" and "count" or "weight"
   if #outside > 0 then chart.note = "not shown: " .. table.concat(outside, ", ") end
   local text = parts.svg.draw(chart)
   if path then return parts.svg.write(path, text) end

@@ -116,7 +116,7 @@ function plot.histogram(h, options)
 
   local rest = {}
   for _, name in ipairs { "below", "above", "nan" } do
-    if h[name] and h[name] > 0 then rest[#rest + 1] = name .. " " .. ("%.14g"):format(h[name]) end
+    if h[name] ~= 0 then rest[#rest + 1] = name .. " " .. ("%.14g"):format(h[name]) end
   end
   if options.log then rest[#rest + 1] = "bars: log(1 + count)" end
   if #rest > 0 then lines[#lines + 1] = table.concat(rest, ", ") end

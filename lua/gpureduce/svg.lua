@@ -187,15 +187,16 @@ local function draw_ceilings(add, f, ceilings)
   end
 end
 
--- Bars between edges, from the floor of the axis up to the counts.
+-- Bars between edges, from 0 (on an axis of ratios from the floor) to the counts, which are negative for some weights.
 local function draw_bars(add, f, bars, x, y, xlog, ylog)
+  local base = ylog and f.bottom or f.y(0)
   add('<g fill="#9ecae1" stroke="#084594" stroke-width="0.8">')
   for k = 1, #bars.counts do
     local low, high, count = bars.edges[k], bars.edges[k + 1], bars.counts[k]
     low, high = max(low, x.first), min(high, x.last)
-    if count > 0 and low < high and not (xlog and high <= 0) and not (ylog and count <= y.first) then
+    if count ~= 0 and low < high and not (xlog and high <= 0) and not (ylog and count <= y.first) then
       local a, b, top = f.x(low), f.x(high), f.y(count)
-      add(('<path d="M%s %sV%sH%sV%s"/>'):format(number(a), number(f.bottom), number(top), number(b), number(f.bottom)))
+      add(('<path d="M%s %sV%sH%sV%s"/>'):format(number(a), number(base), number(top), number(b), number(base)))
     end
   end
   add("</g>")
