@@ -4,7 +4,9 @@ local source = dofile("docs/source.lua")
 
 local function is_optional(row) return row[2]:find("%?$") ~= nil end
 local function plain(kind) return (kind:gsub("%?$", "")) end
-local function is_method(entry) return entry.params[1] and entry.params[1][2] == "array" and entry.method ~= false end
+local function is_method(entry)
+  return entry.params[1] and entry.params[1][2]:find("^array%f[^%w]") and entry.method ~= false
+end
 local function flat(text) return (text:gsub("%s*\n%s*", " "):gsub("^%s+", ""):gsub("%s+$", "")) end
 
 -- ---- signatures ----

@@ -12,10 +12,16 @@ local required = { "name", "text", "params", "returns", "errors", "cost", "waits
 local known = { of = 1, syntax = 1, options = 1, dtypes = 1, shapes = 1, units = 1, method = 1, also = 1 }
 for _, field in ipairs(required) do known[field] = 1 end
 
-local function check_rows(entry, field, complain)
+local types = { "array", "dtype", "integer", "number", "string", "boolean", "table", "function", "any", "nil", "options" }
+for _, word in ipairs(types) do types[word] = true end
+
+local function check_rows(entry, field, complain, objects)
   for k, row in ipairs(entry[field] or {}) do
-    local least = field == "returns" and 2 or 3
+    local least, kind = field == "returns" and 2 or 3, field == "returns" and row[1] or row[2]
     if #row < least then complain(("'%s': row %d needs %d texts"):format(field, k, least)) end
+    for word in kind:gsub('"[^"]*"', ""):gmatch("[%a_][%w_.]*") do
+      if not types[word] and not objects[word] then complain(("'%s': row %d: unknown type '%s'"):format(field, k, word)) end
+    end
   end
 end
 
@@ -29,7 +35,7 @@ local function check_entry(entry, where, objects)
   for field in pairs(entry) do
     if not known[field] then complain("unknown field '" .. tostring(field) .. "'") end
   end
-  for _, field in ipairs { "params", "options", "returns" } do check_rows(entry, field, complain) end
+  for _, field in ipairs { "params", "options", "returns" } do check_rows(entry, field, complain, objects) end
   if entry.of and not objects[entry.of] then complain("no object '" .. entry.of .. "' is described") end
   local takes_options
   for _, row in ipairs(entry.params) do takes_options = takes_options or row[2]:match("^options%??$") end

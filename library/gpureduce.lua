@@ -16,6 +16,12 @@ local accumulator = {}
 ---@class gpureduce.array
 ---@field dtype gpureduce.dtype the type of its elements
 ---@field [integer] number the elements
+---@operator add(gpureduce.array|number): gpureduce.array
+---@operator sub(gpureduce.array|number): gpureduce.array
+---@operator mul(gpureduce.array|number): gpureduce.array
+---@operator div(gpureduce.array|number): gpureduce.array
+---@operator unm: gpureduce.array
+---@operator len: integer
 local array = {}
 
 ---A result for later. `tostring(f)` says whether it is running, done or failed.
@@ -212,6 +218,12 @@ function array:info() end
 ---@overload fun(a: number, b: gpureduce.array, gpureduce.add.options?: table): gpureduce.array
 function gr.add(a, b, options) end
 
+---Sum of each pair of elements.
+---@param b gpureduce.array|number at least one of the two is an array
+---@param options? gpureduce.add.options 
+---@return gpureduce.array # as long as the input
+function array:add(b, options) end
+
 ---@class gpureduce.sub.options
 ---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 
@@ -222,6 +234,12 @@ function gr.add(a, b, options) end
 ---@return gpureduce.array # as long as the input
 ---@overload fun(a: number, b: gpureduce.array, gpureduce.sub.options?: table): gpureduce.array
 function gr.sub(a, b, options) end
+
+---Difference of each pair of elements.
+---@param b gpureduce.array|number at least one of the two is an array
+---@param options? gpureduce.sub.options 
+---@return gpureduce.array # as long as the input
+function array:sub(b, options) end
 
 ---@class gpureduce.mul.options
 ---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
@@ -234,6 +252,12 @@ function gr.sub(a, b, options) end
 ---@overload fun(a: number, b: gpureduce.array, gpureduce.mul.options?: table): gpureduce.array
 function gr.mul(a, b, options) end
 
+---Product of each pair of elements.
+---@param b gpureduce.array|number at least one of the two is an array
+---@param options? gpureduce.mul.options 
+---@return gpureduce.array # as long as the input
+function array:mul(b, options) end
+
 ---@class gpureduce.div.options
 ---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 
@@ -244,6 +268,12 @@ function gr.mul(a, b, options) end
 ---@return gpureduce.array # as long as the input
 ---@overload fun(a: number, b: gpureduce.array, gpureduce.div.options?: table): gpureduce.array
 function gr.div(a, b, options) end
+
+---Quotient of each pair of elements.
+---@param b gpureduce.array|number at least one of the two is an array
+---@param options? gpureduce.div.options 
+---@return gpureduce.array # as long as the input
+function array:div(b, options) end
 
 ---@class gpureduce.neg.options
 ---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)

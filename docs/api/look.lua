@@ -14,6 +14,10 @@ Functions whose first parameter is an array are its methods too.]],
       name = "array", class = "gpureduce.array", self = "a",
       text = "A typed array, or a view of one.",
       fields = { { "dtype", "dtype", "the type of its elements" }, { "[integer]", "number", "the elements" } },
+      operators = {
+        "add(array|number): array", "sub(array|number): array", "mul(array|number): array", "div(array|number): array",
+        "unm: array", "len: integer",
+      },
     },
   },
   entries = {
