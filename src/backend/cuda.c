@@ -195,7 +195,7 @@ static gr_queue *queue_open(gr_backend *b) {
 
 /* ---- launches ---- */
 
-static void prepare(gr_cuda_queue *q, const gr_cuda_scratch *s, gr_cuda_run *run) {
+void gr_cuda_prepare(gr_cuda_queue *q, const gr_cuda_scratch *s, gr_cuda_run *run) {
   memset(run, 0, sizeof *run);
   run->stream = q->stream;
   run->chip = &q->device->chip;
@@ -204,7 +204,7 @@ static void prepare(gr_cuda_queue *q, const gr_cuda_scratch *s, gr_cuda_run *run
   run->epoch = ++q->epoch;
 }
 
-static gr_status launched(gr_cuda_queue *q, int error, const char *what) {
+gr_status gr_cuda_launched(gr_cuda_queue *q, int error, const char *what) {
   cudaError_t e = (cudaError_t)error;
   q->base.stats.launches++;
   if (e == cudaSuccess && all.synchronous) e = cudaStreamSynchronize(q->stream);
@@ -220,8 +220,8 @@ static gr_status launched(gr_cuda_queue *q, int error, const char *what) {
     if (was < 0) return GR_DEVICE;                                         \
     status = gr_cuda_check(q, grow(q, &q->where, scratch_of), "scratch memory for " what); \
     if (status == GR_OK) {                                                 \
-      prepare(q, &q->where, &run);                                         \
-      status = launched(q, gr_cuda_##name(job, &run), what);               \
+      gr_cuda_prepare(q, &q->where, &run);                                         \
+      status = gr_cuda_launched(q, gr_cuda_##name(job, &run), what);               \
     }                                                                      \
     gr_cuda_leave(q, was);                                                 \
     return status;                                                         \
@@ -257,9 +257,9 @@ static gr_status queue_ladder(gr_queue *base, const gr_ladder_job *job) {
   }
   status = gr_cuda_check(q, grow(q, &q->work, gr_cuda_ladder_scratch(job, &q->device->chip)), "scratch memory");
   if (status == GR_OK) {
-    prepare(q, &q->work, &run);
-    base->stats.launches--; /* launched() counts one of them */
-    status = launched(q, launch(job, &run, &base->stats.launches), "teaching kernel");
+    gr_cuda_prepare(q, &q->work, &run);
+    base->stats.launches--; /* gr_cuda_launched() counts one of them */
+    status = gr_cuda_launched(q, launch(job, &run, &base->stats.launches), "teaching kernel");
   }
   gr_cuda_leave(q, was);
   return status;
@@ -351,10 +351,10 @@ gr_status gr_cuda_launch_reduce(gr_cuda_queue *q, const gr_reduce_job *asked, gr
   job.out_dtype = float_result(job.op, job.dtype) ? GR_F64 : GR_I64;
   job.out = mapped->first;
   job.out2 = mapped->second;
-  prepare(q, &q->work, &run);
+  gr_cuda_prepare(q, &q->work, &run);
   run.done = mapped->ticket;
   run.ticket = *ticket = ++q->ticket;
-  return launched(q, gr_cuda_reduce(&job, &run), op_name(job.op));
+  return gr_cuda_launched(q, gr_cuda_reduce(&job, &run), op_name(job.op));
 }
 
 gr_status gr_cuda_reduce_room(gr_cuda_queue *q, const gr_reduce_job *job) {
@@ -383,8 +383,8 @@ static gr_status queue_reduce(gr_queue *base, const gr_reduce_job *job, uint64_t
   if (status == GR_OK && result) {
     status = reduce_to_host(q, job, result);
   } else if (status == GR_OK) {
-    prepare(q, &q->work, &run);
-    status = launched(q, gr_cuda_reduce(job, &run), op_name(job->op));
+    gr_cuda_prepare(q, &q->work, &run);
+    status = gr_cuda_launched(q, gr_cuda_reduce(job, &run), op_name(job->op));
   }
   gr_cuda_leave(q, was);
   return status;
@@ -396,7 +396,7 @@ static gr_status queue_zero(gr_queue *base, void *device, size_t bytes) {
   int was;
   if (bytes == 0) return GR_OK;
   if ((was = gr_cuda_enter(q)) < 0) return GR_DEVICE;
-  status = launched(q, (int)cudaMemsetAsync(device, 0, bytes, q->stream), "zeroing");
+  status = gr_cuda_launched(q, (int)cudaMemsetAsync(device, 0, bytes, q->stream), "zeroing");
   gr_cuda_leave(q, was);
   return status;
 }
@@ -462,6 +462,8 @@ static cudaError_t describe(gr_cuda_device *d, int device) {
   b->ladder = queue_ladder;
   b->map = queue_map;
   b->compact = queue_compact;
+  b->exact = gr_cuda_do_exact;
+  b->digest = gr_cuda_do_digest;
   return cudaSuccess;
 }
 

@@ -67,6 +67,13 @@ void gr_cuda_leave(gr_cuda_queue *, int was);
 /* GR_OK for cudaSuccess; else writes queue->error, latches a lost device and clears CUDA's last error. */
 gr_status gr_cuda_check(gr_cuda_queue *, cudaError_t, const char *doing);
 
+/* What a launch on that scratch memory is told; and its count and check, from what the launcher returned. */
+void gr_cuda_prepare(gr_cuda_queue *, const gr_cuda_scratch *, gr_cuda_run *);
+gr_status gr_cuda_launched(gr_cuda_queue *, int error, const char *what);
+
+gr_status gr_cuda_do_exact(gr_queue *, const gr_exact_job *, gr_exact *sums);
+gr_status gr_cuda_do_digest(gr_queue *, const gr_digest_job *, uint64_t result[2]);
+
 /* The scratch memory that a reduction needs. */
 gr_status gr_cuda_reduce_room(gr_cuda_queue *, const gr_reduce_job *);
 
