@@ -4,7 +4,7 @@ local source = {}
 
 -- Chapters in the order of the reference: docs/api/NAME.lua each.
 source.order = {
-  "make", "look", "elements", "reduce", "exact", "histogram", "scan", "rows", "pictures", "when", "files", "where", "care",
+  "make", "look", "elements", "reduce", "exact", "histogram", "scan", "rows", "pictures", "when", "files", "outside", "where", "care",
   "learn",
 }
 

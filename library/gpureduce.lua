@@ -1141,6 +1141,33 @@ function gr.save(a, path, options) end
 ---@return integer? # after nil the system's error number
 function array:save(path, options) end
 
+---@class gpureduce.wrap.options
+---@field n integer how many elements
+---@field dtype? gpureduce.dtype their type; default `"f32"`
+---@field offset? integer bytes from the pointer to the first element; default 0
+---@field stride? integer bytes from one element to the next; what lies between is never written; default the size of an element
+---@field anchor? any kept alive as long as the array or a view of it (cdata is its own anchor)
+---@field volatile? boolean the owner writes at any time: every use looks at the memory again; default false
+
+---Make an array of memory that somebody else owns, without a copy.
+---@param pointer any light userdata, LuaJIT cdata (an array or a pointer), an address as a number, or an array of the lua-carray rock
+---@param options? gpureduce.wrap.options needed, but for a carray, which knows its dtype and length and takes `volatile` alone
+---@return gpureduce.array # of the device in use
+function gr.wrap(pointer, options) end
+
+---Say that the owner of wrapped memory has written these elements.
+---@param a gpureduce.array an array of wrapped memory
+---@param i? integer the first one
+---@param j? integer the last one; negative positions count from the end
+---@return gpureduce.array # a itself
+function gr.touch(a, i, j) end
+
+---Say that the owner of wrapped memory has written these elements.
+---@param i? integer the first one
+---@param j? integer the last one; negative positions count from the end
+---@return gpureduce.array # a itself
+function array:touch(i, j) end
+
 ---The device in use, and why it is that one.
 ---@return string # its name, as `gr.use` takes it
 ---@return string # the reason in words

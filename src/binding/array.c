@@ -158,13 +158,15 @@ static int l_bring(lua_State *L) {
 static int l_release(lua_State *L) {
   gr_array *a = gr_l_test_array(L, 1);
   if (!a) gr_l_check_array(L, 1);
-  gr_array_release(a);
+  if (a->storage && a->storage->owner == GR_WRAPPED) gr_l_release_wrapped(L, a);
+  else gr_array_release(a);
   return 0;
 }
 
 static const char *where(const gr_storage *s, char text[32]) {
   int host = s->memory[GR_HOST] != NULL, device = s->memory[GR_DEVSIDE] != NULL;
   if (!s->queue->backend->separate) return "host";
+  if (s->restless) return "wrapped"; /* what is current shows at the next use */
   const char *side[] = {"stale", "current"};
   if (!host && !device) return "zeros";
   if (!host) return "device";

@@ -26,6 +26,11 @@ void gr_context_drop(gr_context *c) {
     gr_pool_settle(q);
     q->backend->close(q);
   }
+  while (c->orphans) {
+    gr_orphan *o = c->orphans;
+    c->orphans = o->next;
+    free(o);
+  }
   free(c);
 }
 

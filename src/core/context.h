@@ -9,6 +9,12 @@
 
 #define GR_MAX_BACKENDS 18 /* cpu, pretend and sixteen GPUs */
 
+/* A registry reference that nobody needs any more; the binding frees it when it next has its Lua state at hand. */
+typedef struct gr_orphan {
+  struct gr_orphan *next;
+  int reference;
+} gr_orphan;
+
 typedef struct gr_context {
   int refs, closed;
   gr_queue *queues[GR_MAX_BACKENDS];
@@ -21,6 +27,7 @@ typedef struct gr_context {
   int exact;            /* sums are correctly rounded where a call does not say otherwise */
   uint64_t collections;
   int64_t storages;
+  gr_orphan *orphans;
   struct gr_future *watching; /* running futures that may have to read their arrays again */
   struct gr_future *gathering; /* where reductions go instead of running: gr.async and gr.many set it around a call */
   char error[400];      /* what the last failing core function has to say */

@@ -66,7 +66,7 @@ static gr_status map_in(gr_context *c, int fd, const gr_load *l, gr_array *out) 
     errno = error;
     return GR_SYSTEM;
   }
-  gr_storage_adopt_mapping(whole.storage, p);
+  gr_storage_adopt(whole.storage, p, GR_MAPPED);
   out->storage = whole.storage;
   out->dtype = l->dtype;
   out->n = l->count;

@@ -6,6 +6,7 @@
 
 #include "src/core/future.h"
 #include "src/core/pool.h"
+#include "src/core/wrap.h"
 
 /* ---- bitmaps ---- */
 
@@ -27,10 +28,19 @@ static void set_bits(gr_storage *s, int side, size_t first, size_t last, int val
 static void note_full(gr_storage *s, int side) {
   size_t words = s->chunks >> 6, rest = s->chunks & 63;
   s->full[side] = 0;
+  if (s->restless) return;
   for (size_t w = 0; w < words; w++)
     if (s->current[side][w] != UINT64_MAX) return;
   if (rest && s->current[side][words] != (UINT64_C(1) << rest) - 1) return;
   s->full[side] = 1;
+}
+
+int gr_storage_current(const gr_storage *s, gr_side side, size_t chunk) { return bit(s, side, chunk); }
+
+void gr_storage_mark(gr_storage *s, gr_side side, size_t first, size_t last, int current) {
+  set_bits(s, side, first, last, current);
+  if (current) note_full(s, side);
+  else s->full[side] = 0;
 }
 
 /* ---- life ---- */
@@ -67,8 +77,12 @@ void gr_storage_drop(gr_storage *s) {
   if (--s->refs > 0) return;
   if (s->memory[GR_HOST]) {
     if (s->owner == GR_MAPPED) munmap(s->memory[GR_HOST], s->bytes);
-    else gr_pool_give(NULL, s->queue, s->memory[GR_HOST], s->bytes);
-    context->live -= gr_pool_round(s->bytes);
+    else if (s->owner == GR_OWNED) gr_pool_give(NULL, s->queue, s->memory[GR_HOST], s->bytes);
+    if (s->owner != GR_WRAPPED) context->live -= gr_pool_round(s->bytes);
+  }
+  if (s->wrapping) {
+    if (s->wrapping->release) s->wrapping->release(s->wrapping->owner);
+    free(s->wrapping);
   }
   if (s->memory[GR_DEVSIDE]) {
     gr_pool_give(s->queue->backend, s->queue, s->memory[GR_DEVSIDE], s->bytes);
@@ -80,11 +94,11 @@ void gr_storage_drop(gr_storage *s) {
   gr_context_drop(context);
 }
 
-void gr_storage_adopt_mapping(gr_storage *s, void *mapping) {
-  s->memory[GR_HOST] = mapping;
-  s->owner = GR_MAPPED;
-  s->context->live += gr_pool_round(s->bytes);
-  set_bits(s, GR_HOST, 0, s->chunks - 1, 1);
+void gr_storage_adopt(gr_storage *s, void *memory, gr_owner owner) {
+  s->memory[GR_HOST] = memory;
+  s->owner = owner;
+  if (owner != GR_WRAPPED) s->context->live += gr_pool_round(s->bytes);
+  if (s->chunks) set_bits(s, GR_HOST, 0, s->chunks - 1, 1);
   s->full[GR_HOST] = 1;
 }
 
@@ -108,6 +122,7 @@ static gr_status bring_run(gr_storage *s, gr_side side, size_t first, size_t las
   char *here = s->memory[side] + from, *there = s->memory[!side] + (from_other ? from : 0);
   if (!from_other && side == GR_HOST) memset(here, 0, to - from);
   else if (!from_other) status = b->zero(s->queue, here, to - from);
+  else if (side == GR_HOST && s->wrapping) status = gr_wrap_download(s, from, to);
   else if (side == GR_HOST) status = b->download(s->queue, here, there, to - from);
   else status = b->upload(s->queue, here, there, to - from);
   if (status != GR_OK) return gr_fail_from(s->context, s->queue, status, "moving data", to - from);
@@ -135,14 +150,16 @@ static gr_status bring(gr_storage *s, gr_side side, size_t first, size_t last) {
 
 gr_status gr_storage_read(gr_storage *s, gr_side side, size_t from, size_t to) {
   if (s->full[side] || from >= to) return GR_OK;
-  gr_status status = need_memory(s, side);
+  gr_status status = s->restless ? gr_wrap_refresh(s, side, from, to, 0) : GR_OK;
+  if (status == GR_OK) status = need_memory(s, side);
   return status != GR_OK ? status : bring(s, side, from / GR_CHUNK, (to - 1) / GR_CHUNK);
 }
 
 gr_status gr_storage_write(gr_storage *s, gr_side side, size_t from, size_t to, int whole) {
   if (from >= to) return GR_OK;
   if (s->watched) gr_future_settle(s);
-  gr_status status = need_memory(s, side);
+  gr_status status = s->restless ? gr_wrap_refresh(s, side, from, to, 1) : GR_OK;
+  if (status == GR_OK) status = need_memory(s, side);
   size_t first = from / GR_CHUNK, last = (to - 1) / GR_CHUNK;
   if (status == GR_OK && !s->full[side]) {
     if (!whole) status = bring(s, side, first, last);

@@ -15,13 +15,15 @@
 
 typedef enum gr_side { GR_HOST, GR_DEVSIDE } gr_side;
 
-typedef enum gr_owner { GR_OWNED, GR_MAPPED } gr_owner; /* of the host copy: the pool, or a file mapping */
+typedef enum gr_owner { GR_OWNED, GR_MAPPED, GR_WRAPPED } gr_owner; /* of the host copy: the pool, a file mapping, somebody else (wrap.h) */
 
 typedef struct gr_storage {
   gr_context *context;
   gr_queue *queue;
   int refs, watched; /* watched: by running futures that may read it again */
   gr_owner owner;
+  struct gr_wrapping *wrapping; /* of GR_WRAPPED */
+  int restless;                 /* wrapped, and each use must look at the wrapping: full stays 0 */
   size_t bytes, chunks;
   char *memory[2];
   int full[2];
@@ -47,7 +49,11 @@ gr_status gr_storage_read(gr_storage *, gr_side, size_t from, size_t to);
 */
 gr_status gr_storage_write(gr_storage *, gr_side, size_t from, size_t to, int whole);
 
-/* The host copy is a private mapping of a file, ready to read; unmapped at the end. */
-void gr_storage_adopt_mapping(gr_storage *, void *mapping);
+/* The host copy is a private mapping of a file (unmapped at the end) or wrapped, ready to read. */
+void gr_storage_adopt(gr_storage *, void *memory, gr_owner);
+
+/* Single chunks, for wrap.c: whether one is current on a side, and saying so of first .. last. */
+int gr_storage_current(const gr_storage *, gr_side, size_t chunk);
+void gr_storage_mark(gr_storage *, gr_side, size_t first, size_t last, int current);
 
 #endif

@@ -1,0 +1,54 @@
+return {
+  title = "Memory of others",
+  text = [[
+An array may lie in memory that the host program, LuaJIT's FFI or another module owns: on the CPU nothing is copied, on a
+GPU the owner's memory is the host side of the array. The owner says when it has written (`touch`), and asks for results
+of the device with `sync`.]],
+  entries = {
+    {
+      name = "wrap",
+      text = "Make an array of memory that somebody else owns, without a copy.",
+      params = {
+        { "pointer", "any", "light userdata, LuaJIT cdata (an array or a pointer), an address as a number, or an array of the "
+          .. "lua-carray rock" },
+        { "options", "options?", "needed, but for a carray, which knows its dtype and length and takes `volatile` alone" } },
+      options = {
+        { "n", "integer", "how many elements" },
+        { "dtype", "dtype?", "their type", default = '`"f32"`' },
+        { "offset", "integer?", "bytes from the pointer to the first element", default = "0" },
+        { "stride", "integer?", "bytes from one element to the next; what lies between is never written",
+          default = "the size of an element" },
+        { "anchor", "any?", "kept alive as long as the array or a view of it (cdata is its own anchor)" },
+        { "volatile", "boolean?", "the owner writes at any time: every use looks at the memory again", default = "false" },
+      },
+      returns = { { "array", "of the device in use" } },
+      dtypes = "All; of a carray those that it shares.",
+      units = "Offset and stride: bytes.",
+      errors = "No pointer, or a null pointer; an address, offset or stride that is no multiple of the element's size; a "
+        .. "negative n. Using a carray that has become shorter, or writing to one that is read-only, raises.",
+      cost = "O(1).",
+      waits = "Neither. With `volatile` each use on a GPU copies up again what it reads.",
+      example = [[
+if jit then -- an array of the FFI
+  local x = require "ffi".new("float[3]", 1, 2, 3)
+  print(gr.wrap(x, { n = 3 }):sum())
+else
+  print(pcall(gr.wrap, 0, { n = 3 }))
+end]],
+      output = "...",
+    },
+    {
+      name = "touch",
+      text = "Say that the owner of wrapped memory has written these elements.",
+      params = { { "a", "array", "an array of wrapped memory" }, { "i", "integer?", "the first one", default = "1" },
+        { "j", "integer?", "the last one; negative positions count from the end", default = "n" } },
+      returns = { { "array", "a itself" } },
+      errors = "Another array than one of wrapped memory; positions out of range.",
+      cost = "O(1), and a copy where the device has newer elements within 64 KiB of the ends.",
+      waits = "Only then.",
+      example = [[
+print(pcall(gr.touch, gr.ones(3)))]],
+      output = "false\tbad argument #1 to 'touch' (array of wrapped memory expected)",
+    },
+  },
+}
