@@ -284,8 +284,8 @@ describe("wrapped memory", function()
     end
     assert.equal("i64", gr.wrap(memory.carray(7, 8, 2)).dtype)
     assert.equal("i64", gr.wrap(memory.carray(11, 8, 2)).dtype)
-    assert.equal("bad argument #1 to 'wrap' (carray of a type that is also a dtype expected, got elements of 8 bytes of type 8)",
-      S.message(gr.wrap, memory.carray(8, 8, 2)))
+    assert.equal("bad argument #1 to 'wrap' (carray of a type that is also a dtype expected, "
+      .. "got elements of 8 bytes of type 8)", S.message(gr.wrap, memory.carray(8, 8, 2)))
     assert.equal("bad argument #2 to 'wrap' (unknown option 'n')", S.message(gr.wrap, moving, { n = 5 }))
   end)
 end)
