@@ -189,8 +189,7 @@ describe("wrapped memory", function()
       collectgarbage() collectgarbage()
       assert.is_nil(weak.anchor)
       weak.anchor = {}
-      a = gr.wrap(p, { n = 10, anchor = weak.anchor })
-      a = nil -- luacheck: ignore
+      gr.wrap(p, { n = 10, anchor = weak.anchor })
       collectgarbage() collectgarbage() collectgarbage()
       gr.zeros(1):release()
       collectgarbage() collectgarbage()
