@@ -9,7 +9,7 @@
 #include <stdatomic.h>
 #include "kernels/cpu/table.h"
 
-#define PARALLEL_ELEMENTS (4 * GR_SCAN_BLOCK)
+#define PARALLEL_ELEMENTS (2 * GR_SCAN_BLOCK)
 
 /* All that lies before a block. */
 typedef struct prefix {

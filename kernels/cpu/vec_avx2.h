@@ -85,6 +85,8 @@ GR_INLINE vi vi_scan(vi x) {
   return x + GR_LANES_OF(vi, zero, x, 2, 3, 4, 5);
 }
 GR_INLINE vi vi_last(vi x) { return GR_LANES_OF(vi, x, x, 3, 3, 3, 3); }
+GR_INLINE vd vd_even(vd x, vd y) { return GR_LANES_OF(vi, x, y, 0, 2, 4, 6); }
+GR_INLINE vd vd_odd(vd x, vd y) { return GR_LANES_OF(vi, x, y, 1, 3, 5, 7); }
 
 GR_INLINE void vd_store_number(gr_dtype t, void *p, vd x) {
   if (t == GR_F64) _mm256_storeu_pd((double *)p, (__m256d)x);

@@ -86,6 +86,9 @@ GR_INLINE vi vi_scan(vi x) {
   return x + GR_LANES_OF(vi, zero, x, 4, 5, 6, 7, 8, 9, 10, 11);
 }
 GR_INLINE vi vi_last(vi x) { return GR_LANES_OF(vi, x, x, 7, 7, 7, 7, 7, 7, 7, 7); }
+/* The even lanes of x, then those of y; the odd ones. */
+GR_INLINE vd vd_even(vd x, vd y) { return GR_LANES_OF(vi, x, y, 0, 2, 4, 6, 8, 10, 12, 14); }
+GR_INLINE vd vd_odd(vd x, vd y) { return GR_LANES_OF(vi, x, y, 1, 3, 5, 7, 9, 11, 13, 15); }
 
 /* Rounded to t, which is F32 or F64: numbers as they are; every NaN becomes the canonical one. */
 GR_INLINE void vd_store_number(gr_dtype t, void *p, vd x) {

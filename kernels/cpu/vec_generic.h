@@ -25,6 +25,8 @@ GR_INLINE vd vd_load(gr_dtype t, const void *p) {
 GR_INLINE vf vf_load(gr_dtype t, const void *p) { return (float)vd_load(t, p); }
 
 GR_INLINE vd vd_scan(int multiply, vd x) { (void)multiply; return x; }
+GR_INLINE vd vd_even(vd x, vd y) { (void)y; return x; }
+GR_INLINE vd vd_odd(vd x, vd y) { (void)x; return y; }
 GR_INLINE vd vd_last(vd x) { return x; }
 GR_INLINE vd vd_shift(vd first, vd x) { (void)x; return first; }
 

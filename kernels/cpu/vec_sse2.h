@@ -83,6 +83,8 @@ GR_INLINE vi vi_scan(vi x) {
   return x + GR_LANES_OF(vi, zero, x, 1, 2);
 }
 GR_INLINE vi vi_last(vi x) { return GR_LANES_OF(vi, x, x, 1, 1); }
+GR_INLINE vd vd_even(vd x, vd y) { return GR_LANES_OF(vi, x, y, 0, 2); }
+GR_INLINE vd vd_odd(vd x, vd y) { return GR_LANES_OF(vi, x, y, 1, 3); }
 
 GR_INLINE void vd_store_number(gr_dtype t, void *p, vd x) {
   if (t == GR_F64) _mm_storeu_pd((double *)p, (__m128d)x);
