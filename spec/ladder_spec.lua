@@ -197,6 +197,20 @@ describe("ladder of sums", function()
       S.same(1000.0, sum[1])
       assert.truthy(seconds > 0 and seconds < 10, kernel.name)
     end
+    for _, op in ipairs { "sum", "scan", "rmsnorm", "histogram" } do
+      local x = op == "histogram" and gr.array({ 1, 2, 2, 3 }, "i32") or gr.array { 3, 4, 1, 2 }
+      for _, kernel in ipairs(gr.kernels(op)) do
+        local o = { kernel = kernel.name, timed = 3, bins = op == "histogram" and 4 or nil, modulo = op == "histogram" or nil,
+                    rows = op == "sum" and 1 or nil }
+        local got, seconds
+        if op == "scan" then got, seconds = gr.scan(x, "sum", o)
+        elseif op == "rmsnorm" then got, seconds = gr.rmsnorm(x, nil, o)
+        else got, seconds = gr[op](x, o) end
+        if op == "histogram" then got = got.counts end
+        S.same(({ sum = 10, scan = 10, histogram = 1 })[op] or got[#got], got[#got], op, kernel.name)
+        assert.truthy(seconds > 0 and seconds < 10, kernel.name)
+      end
+    end
     assert.equal(1, select("#", gr.sum(a, { kernel = "naive_atomic" })))
     assert.equal(2, select("#", gr.scan(a, "sum", { kernel = "warp", timed = true })))
   end)
@@ -337,6 +351,10 @@ describe("ladder, bad input", function()
       "bad argument #2 to 'sum' (option 'block': kernel 'single_pass' chooses its own)" },
     { gr.scan, { a, "sum", { block = 256 } }, "bad argument #3 to 'scan' (option 'block': only together with 'kernel')" },
     { gr.scan, { a, "sum", { timed = true } }, "bad argument #3 to 'scan' (option 'timed': only together with 'kernel')" },
+    { gr.sum, { a, { kernel = "warp_atomic", timed = 0 } },
+      "bad argument #2 to 'sum' (option 'timed': true or 1 to 1000000 runs expected, got 0)" },
+    { gr.scan, { a, "sum", { kernel = "warp", timed = 2, into = a } },
+      "bad argument #3 to 'scan' (option 'timed': 1 run expected where 'into' is the input, got 2)" },
     { gr.dot, { a, a, { kernel = "two_phase", rows = 5 } },
       "bad argument #3 to 'dot' (option 'rows': 5 rows do not divide length 12)" },
     { gr.rmsnorm, { a, nil, { kernel = "two_pass", rows = 5 } },

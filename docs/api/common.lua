@@ -14,8 +14,8 @@ common.into = { "into", "array?",
 common.kernel = { "kernel", "string?", "run the kernel of this name instead of the usual one (`gr.kernels` lists them; "
   .. "[docs/ladder.md](ladder.md) explains them); with rows: one launch a row" }
 common.block = { "block", "integer?", "threads in a block of that kernel, 64 to 1024", default = "256" }
-common.timed = { "timed", "boolean?", "with `kernel`: the seconds between two events of the device around the kernels come as a "
-  .. "second result", default = "false" }
+common.timed = { "timed", "boolean|integer?", "with `kernel`: the seconds between two events of the device around the kernels "
+  .. "come as a second result; a number: the mean of so many runs", default = "false" }
 common.exact = { "exact", "boolean?", "round the true value once, whatever the order (docs/exact.md)",
   default = "what `gr.exact` says" }
 common.out = { "out", "string?", "with `exact`: round straight to `\"f32\"` or `\"f64\"`; rows give arrays of it", default = '`"f64"`' }

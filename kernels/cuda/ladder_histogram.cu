@@ -73,6 +73,7 @@ extern "C" int gr_cuda_ladder_histogram(const gr_ladder_job *job, const gr_cuda_
   cudaStream_t stream = (cudaStream_t)run->stream;
   *launches += 2;
   cudaMemsetAsync(counts, 0, (size_t)(b.bins + 3) * sizeof *counts, stream);
+  if (n == 0) return cudaGetLastError();
   if (job->rung == GR_RUNG_HIST_NAIVE)
     naive<<<(unsigned)gr_blocks_for(n, threads), threads, 0, stream>>>(a, n, b, counts);
   else if (job->rung == GR_RUNG_HIST_SHARED)

@@ -47,6 +47,16 @@ static void check_kernel_dtype(lua_State *L, const gr_rung_info *k, gr_taught op
     gr_l_argerror(L, 1, "kernel '%s': dtype of 2 bytes or more expected, got %s", k->name, gr_dtypes[t].name);
 }
 
+/* true, or how many runs to take the mean of. */
+static int timed_option(lua_State *L, int arg) {
+  int64_t runs = 1;
+  int type = gr_getfield(L, arg, "timed"), on = lua_toboolean(L, -1);
+  lua_pop(L, 1);
+  if (type == LUA_TNUMBER && gr_l_option_int(L, arg, "timed", &runs) && (runs < 1 || runs > 1000000))
+    gr_l_argerror(L, arg, "option 'timed': true or 1 to 1000000 runs expected, got %lld", (long long)runs);
+  return on ? (int)runs : 0;
+}
+
 gr_kernel_choice gr_l_option_kernel(lua_State *L, int arg, gr_taught operation, const gr_array *a) {
   static const char *const with_kernel[] = {"block", "timed", NULL};
   gr_kernel_choice k = {0};
@@ -60,8 +70,13 @@ gr_kernel_choice gr_l_option_kernel(lua_State *L, int arg, gr_taught operation, 
   if (!k.info) unknown_kernel(L, arg, operation, name);
   check_kernel_dtype(L, k.info, operation, a->dtype);
   k.block = block_option(L, arg, k.info);
-  k.timed = gr_l_option_flag(L, arg, "timed");
+  k.timed = timed_option(L, arg);
   return k;
+}
+
+void gr_l_check_timed_into(lua_State *L, int arg, const gr_kernel_choice *k, const gr_array *a, const gr_array *into) {
+  if (k->timed > 1 && into && gr_array_overlap(a, into))
+    gr_l_argerror(L, arg, "option 'timed': 1 run expected where 'into' is the input, got %d", k->timed);
 }
 
 int gr_l_push_seconds(lua_State *L, const gr_kernel_choice *k) {

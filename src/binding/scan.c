@@ -17,6 +17,7 @@ static int l_scan(lua_State *L) {
   if (k.info && k.block && reverse) gr_l_argerror(L, 3, "option 'reverse': kernel '%s' scans forwards only", k.info->name);
   gr_dtype t = gr_scan_dtype(op, a->dtype);
   gr_array *out = gr_l_option_into(L, 3, t, a->n, a);
+  gr_l_check_timed_into(L, 3, &k, a, out);
   if (!out) out = gr_l_new_beside(L, c, a, t, a->n);
   GR_TRY(L, c, 1, k.info ? gr_ladder_scan(c, &k, op, a, out, exclusive, reverse) : gr_scan(c, op, a, out, exclusive, reverse));
   return 1 + gr_l_push_seconds(L, &k);
@@ -41,6 +42,7 @@ static int l_rmsnorm(lua_State *L) {
   if (w) gr_l_check_device(L, x, w, 2);
   gr_array *out = gr_l_option_into(L, 3, x->dtype, x->n, x);
   if (out && w && gr_array_overlap(out, w)) gr_l_argerror(L, 3, "option 'into': overlaps the weights");
+  gr_l_check_timed_into(L, 3, &k, x, out);
   if (!out) out = gr_l_new_beside(L, c, x, x->dtype, x->n);
   GR_TRY(L, c, 1, k.info ? gr_ladder_rmsnorm(c, &k, x, w, out, rows, eps) : gr_rmsnorm(c, x, w, out, rows, eps));
   return 1 + gr_l_push_seconds(L, &k);

@@ -42,13 +42,26 @@ static gr_status begin(gr_context *c, gr_queue *q, gr_kernel_choice *k) {
 
 static gr_status end(gr_context *c, gr_kernel_choice *k, gr_status status) {
   if (!k->timed) return status;
-  if (status == GR_OK) return gr_stopwatch_stop(c, &k->watch, k->info->name, &k->seconds);
+  if (status == GR_OK) {
+    status = gr_stopwatch_stop(c, &k->watch, k->info->name, &k->seconds);
+    k->seconds /= k->timed;
+    return status;
+  }
   gr_stopwatch_drop(&k->watch);
   return status;
 }
 
+static int times(const gr_kernel_choice *k) { return k->timed > 1 ? k->timed : 1; }
+
 static gr_status teach(gr_context *c, gr_queue *q, const gr_ladder_job *job) {
   return gr_fail_from(c, q, q->backend->ladder(q, job), gr_rungs[job->rung].name, 0);
+}
+
+/* The same job as often as it is timed, between the marks. */
+static gr_status teach_timed(gr_context *c, gr_queue *q, gr_kernel_choice *k, const gr_ladder_job *job) {
+  gr_status status = begin(c, q, k);
+  for (int i = 0; i < times(k) && status == GR_OK; i++) status = teach(c, q, job);
+  return end(c, k, status);
 }
 
 /* Teaching kernels read dense data: a itself, or a copy of it. Where it lies on the device goes to *data. */
@@ -144,7 +157,13 @@ static gr_status teach_fold(gr_context *c, gr_kernel_choice *k, gr_op op, gr_sha
   if (status == GR_OK) status = dense(c, a, &da, &job.a);
   if (status == GR_OK) status = dense(c, b, &db, &job.b);
   if (status == GR_OK) status = begin(c, q, k);
-  if (status == GR_OK) status = end(c, k, teach_rows(c, &job, s, &words, by_host ? results : NULL));
+  const void *first[] = {job.a, job.b};
+  for (int i = 0; i < times(k) && status == GR_OK; i++) {
+    job.a = first[0];
+    job.b = first[1];
+    status = teach_rows(c, &job, s, &words, by_host ? results : NULL);
+  }
+  status = end(c, k, status);
   if (status == GR_OK && !by_host) status = store_words(op, &words, results, s.rows);
   gr_array_release(&words);
   gr_array_release(&da);
@@ -190,9 +209,8 @@ static gr_status own_fold(gr_context *c, gr_kernel_choice *k, gr_op op, gr_shape
   gr_queue *q = a->storage->queue;
   gr_op own = own_op(k->info->rung, op);
   gr_status status = begin(c, q, k);
-  if (status != GR_OK) return status;
-  if (k->info->rung == GR_RUNG_BATCHED) status = gr_reduce_each(c, own, s, a, b, 0, out, NULL);
-  else status = own_rows(c, own, s, a, b, out);
+  for (int i = 0; i < times(k) && status == GR_OK; i++)
+    status = k->info->rung == GR_RUNG_BATCHED ? gr_reduce_each(c, own, s, a, b, 0, out, NULL) : own_rows(c, own, s, a, b, out);
   return end(c, k, status);
 }
 
@@ -225,8 +243,7 @@ static gr_status teach_map(gr_context *c, gr_kernel_choice *k, gr_ladder_job *jo
   if (status == GR_OK && gr_array_dense(out)) gr_array_view(out, &to, 0, 1, out->n);
   else if (status == GR_OK) status = gr_array_make_beside(c, a, &to, out->dtype, out->n);
   if (status == GR_OK) status = device_of(&to, &job->out);
-  if (status == GR_OK) status = begin(c, q, k);
-  if (status == GR_OK) status = end(c, k, teach(c, q, job));
+  if (status == GR_OK) status = teach_timed(c, q, k, job);
   if (status == GR_OK && !gr_array_dense(out)) status = gr_copy(c, &to, out);
   gr_array_release(&to);
   gr_array_release(&db);
@@ -240,7 +257,8 @@ gr_status gr_ladder_scan(gr_context *c, gr_kernel_choice *k, gr_op op, const gr_
   if (a->n == 0) return GR_OK;
   if (k->info->rule != GR_BLOCK_OWN) return teach_map(c, k, &job, a, NULL, out);
   gr_status status = begin(c, q, k);
-  return status == GR_OK ? end(c, k, gr_scan(c, op, a, out, exclusive, reverse)) : status;
+  for (int i = 0; i < times(k) && status == GR_OK; i++) status = gr_scan(c, op, a, out, exclusive, reverse);
+  return end(c, k, status);
 }
 
 gr_status gr_ladder_rmsnorm(gr_context *c, gr_kernel_choice *k, const gr_array *x, const gr_array *w, gr_array *out,
@@ -250,7 +268,8 @@ gr_status gr_ladder_rmsnorm(gr_context *c, gr_kernel_choice *k, const gr_array *
   if (x->n == 0) return GR_OK;
   if (k->info->rule != GR_BLOCK_OWN) return teach_map(c, k, &job, x, w, out);
   gr_status status = begin(c, q, k);
-  return status == GR_OK ? end(c, k, gr_rmsnorm(c, x, w, out, rows, eps)) : status;
+  for (int i = 0; i < times(k) && status == GR_OK; i++) status = gr_rmsnorm(c, x, w, out, rows, eps);
+  return end(c, k, status);
 }
 
 /* ---- histogram ---- */
@@ -275,8 +294,7 @@ static gr_status teach_histogram(gr_context *c, gr_kernel_choice *k, const gr_ar
   gr_array da = {0};
   gr_status status = whole_bins(c, k, h, &job);
   if (status == GR_OK) status = dense(c, a, &da, &job.a);
-  if (status == GR_OK) status = begin(c, q, k);
-  if (status == GR_OK) status = end(c, k, teach(c, q, &job));
+  if (status == GR_OK) status = teach_timed(c, q, k, &job);
   gr_array_release(&da);
   return status;
 }
@@ -293,6 +311,7 @@ gr_status gr_ladder_histogram(gr_context *c, gr_kernel_choice *k, const gr_array
   if (k->info->rule != GR_BLOCK_OWN) return teach_histogram(c, k, a, h);
   gr_status status = begin(c, q, k);
   h->way = r == GR_RUNG_REPLICATED ? GR_HISTOGRAM_REPLICATED : r == GR_RUNG_LARGE ? GR_HISTOGRAM_LARGE : GR_HISTOGRAM_GLOBAL;
-  if (status == GR_OK) status = gr_fail_from(c, q, q->backend->histogram(q, h), "histogram", 0);
+  for (int i = 0; i < times(k) && status == GR_OK; i++)
+    status = gr_fail_from(c, q, q->backend->histogram(q, h), "histogram", 0);
   return end(c, k, status);
 }
