@@ -146,8 +146,14 @@ oracle: $(filter-out $(device_o),$(core_o))
 	$(CC) $(base) spec/exact/oracle.c $(OBJ)/src/core/exact_round.o $(filter $(OBJ)/kernels/cpu/%,$(core_o)) -o build/oracle -lmpfr -lgmp -lm -lpthread
 	build/oracle
 
-bench: all
+bench: all $(if $(filter cuda,$(flavour)),build/bench/ladder_peers)
 	LUA_CPATH="$(CURDIR)/$(OUT)/?.so;;" $(LUA) bench/spine.lua
+	LUA_CPATH="$(CURDIR)/$(OUT)/?.so;;" $(LUA) bench/ladder.lua
+
+# cuBLAS and CUB, for the benchmark of the ladder alone; without cuBLAS it runs without its peers.
+build/bench/ladder_peers: bench/peers/ladder_peers.cu
+	@mkdir -p $(@D)
+	-$(NVCC) -O3 -std=c++17 $(gencode) $< -o $@ -lcublas
 
 # The specs under AddressSanitizer and UBSan, with a collector that runs all the time (see spec/support.lua).
 sanitize:

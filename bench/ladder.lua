@@ -337,6 +337,35 @@ local function accuracy()
   b:release()
 end
 
+-- What the block size does to the kernels that have one: 2^24 elements, device time.
+local function blocks()
+  local n = math.min(2 ^ 24, N)
+  local a, b, into = A:slice(1, n), B:slice(1, n), gr.zeros(n)
+  print(("\nblock sizes, 2^%.0f elements, device us"):format(math.log(n) / math.log(2)))
+  print(("%-30s %9s %9s %9s %9s %9s"):format("", 64, 128, 256, 512, 1024))
+  for _, op in ipairs { "dot", "scan" } do
+    for _, kernel in ipairs(gr.kernels(op)) do
+      if kernel.block and not kernel.name:match("naive") and not kernel.name:match("host") then
+        local row = {}
+        for e = 6, 10 do
+          local block = 2 ^ e
+          progress("blocks", kernel.name, e)
+          local o = { kernel = kernel.name, block = block, timed = 10, rows = op == "dot" and 1 or nil,
+                      pairs = op == "dot" or nil, into = op == "scan" and into or nil }
+          local s = device_seconds(function()
+            if op == "dot" then return select(2, gr.dot(a, b, o)) end
+            return select(2, gr.scan(a, "sum", o))
+          end)
+          record("blocks " .. op, kernel.name .. " " .. block, n, s)
+          row[#row + 1] = ("%9.2f"):format(s * 1e6)
+        end
+        print(("%-30s %s"):format(op .. " " .. kernel.name, table.concat(row, " ")))
+      end
+    end
+  end
+  into:release()
+end
+
 -- Many dot products: one launch a row beside the batched kernel.
 local function many_dots()
   local n = math.min(2 ^ 24, N)
@@ -425,6 +454,7 @@ for _, op in ipairs { "dot", "sum", "min", "max", "histogram", "scan", "rmsnorm"
 end
 atomics()
 accuracy()
+blocks()
 many_dots()
 progress()
 write_json(description)

@@ -453,7 +453,7 @@ function array:compact(mask, options) end
 ---@field accumulate? string how float sums are kept: `"f64"`, `"f32"`, `"kahan"` or `"neumaier"` (docs/numerics.md); default `"f64"`
 ---@field kernel? string run the kernel of this name instead of the usual one (`gr.kernels` lists them; [docs/ladder.md](ladder.md) explains them); with rows: one launch a row
 ---@field block? integer threads in a block of that kernel, 64 to 1024; default 256
----@field timed? boolean with `kernel`: the seconds between two events of the device around the kernels come as a second result; default false
+---@field timed? boolean|integer with `kernel`: the seconds between two events of the device around the kernels come as a second result; a number: the mean of so many runs; default false
 ---@field exact? boolean round the true value once, whatever the order (docs/exact.md); default what `gr.exact` says
 ---@field out? string with `exact`: round straight to `"f32"` or `"f64"`; rows give arrays of it; default `"f64"`
 ---@field at? integer with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or f32), which is returned; negative counts from the end
@@ -561,7 +561,7 @@ function array:std(options) end
 ---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field kernel? string run the kernel of this name instead of the usual one (`gr.kernels` lists them; [docs/ladder.md](ladder.md) explains them); with rows: one launch a row
 ---@field block? integer threads in a block of that kernel, 64 to 1024; default 256
----@field timed? boolean with `kernel`: the seconds between two events of the device around the kernels come as a second result; default false
+---@field timed? boolean|integer with `kernel`: the seconds between two events of the device around the kernels come as a second result; a number: the mean of so many runs; default false
 ---@field at? integer with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or f32), which is returned; negative counts from the end
 ---@field async? boolean give a future instead; default false
 
@@ -583,7 +583,7 @@ function array:min(options) end
 ---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field kernel? string run the kernel of this name instead of the usual one (`gr.kernels` lists them; [docs/ladder.md](ladder.md) explains them); with rows: one launch a row
 ---@field block? integer threads in a block of that kernel, 64 to 1024; default 256
----@field timed? boolean with `kernel`: the seconds between two events of the device around the kernels come as a second result; default false
+---@field timed? boolean|integer with `kernel`: the seconds between two events of the device around the kernels come as a second result; a number: the mean of so many runs; default false
 ---@field at? integer with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or f32), which is returned; negative counts from the end
 ---@field async? boolean give a future instead; default false
 
@@ -776,7 +776,7 @@ function array:reduce(op, options) end
 ---@field accumulate? string how float sums are kept: `"f64"`, `"f32"`, `"kahan"` or `"neumaier"` (docs/numerics.md); default `"f64"`
 ---@field kernel? string run the kernel of this name instead of the usual one (`gr.kernels` lists them; [docs/ladder.md](ladder.md) explains them); with rows: one launch a row
 ---@field block? integer threads in a block of that kernel, 64 to 1024; default 256
----@field timed? boolean with `kernel`: the seconds between two events of the device around the kernels come as a second result; default false
+---@field timed? boolean|integer with `kernel`: the seconds between two events of the device around the kernels come as a second result; a number: the mean of so many runs; default false
 ---@field exact? boolean round the true value once, whatever the order (docs/exact.md); default what `gr.exact` says
 ---@field out? string with `exact`: round straight to `"f32"` or `"f64"`; rows give arrays of it; default `"f64"`
 ---@field at? integer with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or f32), which is returned; negative counts from the end
@@ -927,7 +927,7 @@ function array:digest() end
 ---@field modulo? boolean integers by their remainder: x goes into bin x % bins + 1; default false
 ---@field kernel? string run the kernel of this name instead of the usual one (`gr.kernels` lists them; [docs/ladder.md](ladder.md) explains them); with rows: one launch a row
 ---@field block? integer threads in a block of that kernel, 64 to 1024; default 256
----@field timed? boolean with `kernel`: the seconds between two events of the device around the kernels come as a second result; default false
+---@field timed? boolean|integer with `kernel`: the seconds between two events of the device around the kernels come as a second result; a number: the mean of so many runs; default false
 
 ---Count the elements in bins, evenly spaced, by equal factors or between given edges; or add up weights there.
 ---@param a gpureduce.array the samples
@@ -966,7 +966,7 @@ function histogram:quantile(q) end
 ---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field kernel? string run the kernel of this name instead of the usual one (`gr.kernels` lists them; [docs/ladder.md](ladder.md) explains them); with rows: one launch a row
 ---@field block? integer threads in a block of that kernel, 64 to 1024; default 256
----@field timed? boolean with `kernel`: the seconds between two events of the device around the kernels come as a second result; default false
+---@field timed? boolean|integer with `kernel`: the seconds between two events of the device around the kernels come as a second result; a number: the mean of so many runs; default false
 
 ---The running sum, product, minimum or maximum of an array.
 ---@param a gpureduce.array the input
@@ -987,7 +987,7 @@ function array:scan(op, options) end
 ---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field kernel? string run the kernel of this name instead of the usual one (`gr.kernels` lists them; [docs/ladder.md](ladder.md) explains them); with rows: one launch a row
 ---@field block? integer threads in a block of that kernel, 64 to 1024; default 256
----@field timed? boolean with `kernel`: the seconds between two events of the device around the kernels come as a second result; default false
+---@field timed? boolean|integer with `kernel`: the seconds between two events of the device around the kernels come as a second result; a number: the mean of so many runs; default false
 
 ---Divide each row by the root of the mean of its squares, and multiply by weights (Zhang and Sennrich 2019).
 ---@param x gpureduce.array the rows, one after the other

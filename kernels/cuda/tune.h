@@ -14,11 +14,21 @@ typedef struct gr_tune {
   int column_blocks;    /* blocks to have, by multiprocessor, before column blocks widen */
 } gr_tune;
 
+/* The one table: a row for each generation, from that compute capability up. Only Hopper's is measured. */
 static inline gr_tune gr_tune_for(int major, int minor) {
-  gr_tune t = {16, 8, 4, 16, 128, 4};
-  (void)minor;
-  if (major < 8) t.row_warps = 64; /* fewer threads fit */
-  return t;
+  static const struct {
+    int from;
+    gr_tune tune;
+  } generations[] = {
+      {120, {16, 8, 4, 16, 128, 4}}, /* Blackwell, workstations */
+      {100, {16, 8, 4, 16, 128, 4}}, /* Blackwell, data centres */
+      {90, {16, 8, 4, 16, 128, 4}},  /* Hopper */
+      {80, {16, 8, 4, 16, 128, 4}},  /* Ampere, Ada */
+      {0, {16, 8, 4, 16, 64, 4}},    /* Turing: half the threads fit */
+  };
+  int k = 0;
+  while (generations[k].from > major * 10 + minor) k++;
+  return generations[k].tune;
 }
 
 #endif

@@ -244,7 +244,8 @@ static int finish(lua_State *L, call *q) {
   gr_context *c = gr_l_context(L);
   gr_value r;
   check_empty(L, q);
-  if (q->kernel.info) return push_taught(L, c, q);
+  if (q->kernel.info && (q->kernel.info->rule != GR_BLOCK_OWN || q->kernel.timed || q->shape.rows)) return push_taught(L, c, q);
+  if (q->kernel.info) q->op = gr_ladder_own(q->kernel.info->rung, q->op); /* one number, by the usual way */
   if (q->shape.rows || q->shape.segments || q->has_at || q->exact) {
     int n = q->has_at ? put_at(L, c, q) : q->shape.rows || q->shape.segments ? push_each(L, c, q) : push_exact(L, c, q);
     return q->later && !c->gathering ? gr_l_later_values(L, c, n, q->a->storage->queue, gr_ops[q->op].name) : n;

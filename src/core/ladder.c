@@ -171,8 +171,7 @@ static gr_status teach_fold(gr_context *c, gr_kernel_choice *k, gr_op op, gr_sha
   return status;
 }
 
-/* The module's own kernel behind a rung. */
-static gr_op own_op(gr_rung rung, gr_op op) {
+gr_op gr_ladder_own(gr_rung rung, gr_op op) {
   switch (rung) {
     case GR_RUNG_F32: return op == GR_OP_dot ? GR_OP_dot_f32 : GR_OP_sum_f32;
     case GR_RUNG_KAHAN: return op == GR_OP_dot ? GR_OP_dot_kahan : GR_OP_sum_kahan;
@@ -207,7 +206,7 @@ static gr_status own_rows(gr_context *c, gr_op op, gr_shape s, const gr_array *a
 static gr_status own_fold(gr_context *c, gr_kernel_choice *k, gr_op op, gr_shape s, const gr_array *a, const gr_array *b,
                           gr_array *out) {
   gr_queue *q = a->storage->queue;
-  gr_op own = own_op(k->info->rung, op);
+  gr_op own = gr_ladder_own(k->info->rung, op);
   gr_status status = begin(c, q, k);
   for (int i = 0; i < times(k) && status == GR_OK; i++)
     status = k->info->rung == GR_RUNG_BATCHED ? gr_reduce_each(c, own, s, a, b, 0, out, NULL) : own_rows(c, own, s, a, b, out);
