@@ -307,7 +307,7 @@ local function atomics()
       local s = device_seconds(function()
         return select(2, gr.histogram(a, { bins = addresses, modulo = true, kernel = "naive", timed = 20 }))
       end)
-      record("atomics", tostring(addresses), n, s)
+      record("atomics", ("%.0f"):format(addresses), n, s)
       print(("%10.0f %s %12.2f"):format(addresses, us(s), n / s / 1e9))
     end
   end
@@ -356,7 +356,7 @@ local function blocks()
             if op == "dot" then return select(2, gr.dot(a, b, o)) end
             return select(2, gr.scan(a, "sum", o))
           end)
-          record("blocks " .. op, kernel.name .. " " .. block, n, s)
+          record("blocks " .. op, ("%s %.0f"):format(kernel.name, block), n, s)
           row[#row + 1] = ("%9.2f"):format(s * 1e6)
         end
         print(("%-30s %s"):format(op .. " " .. kernel.name, table.concat(row, " ")))

@@ -1,13 +1,14 @@
 -- Every kernel of the ladder a few times, on odd lengths and unaligned views: for compute-sanitizer.
+-- Usage: lua bench/touch_ladder.lua [taught], the latter without the module's own kernels.
 local gr = require "gpureduce"
-local count = 0
+local taught, count = arg and arg[1] == "taught", 0
 for _, n in ipairs { 1, 31, 1000, 4099, 70001 } do
   for shift = 0, 1 do
     local a, b = gr.rand(n + 5):slice(shift + 1, shift + n), gr.rand(n + 5):slice(2 * shift + 1, 2 * shift + n)
     local k = gr.zeros(n + 5, "i32"):slice(shift + 1, shift + n)
     for _, op in ipairs { "dot", "sum", "min", "max", "scan", "histogram", "rmsnorm" } do
       for _, rung in ipairs(gr.kernels(op)) do
-        for _, block in ipairs(rung.block and { 64, 256, 1024 } or { false }) do
+        for _, block in ipairs(rung.block and { 64, 256, 1024 } or not taught and { false } or {}) do
           local o = { kernel = rung.name, block = block or nil }
           if rung.name == "batched" then o.rows, o.pairs = 1, op == "dot" or nil end
           if op == "dot" then gr.dot(a, b, o)
