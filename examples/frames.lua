@@ -1,6 +1,6 @@
 -- Numbers without a stalled frame: lua examples/frames.lua [FRAMES]
--- A coroutine asks for sums of what is simulated and yields until they are there; the loop of frames goes on. It works on
--- two arrays by turns, since writing to an array that is being summed would wait.
+-- A coroutine asks for sums of what is simulated and yields until they are there; the loop of frames goes on. It
+-- works on two arrays by turns, since writing to an array that is being summed would wait.
 local gr = require "gpureduce"
 
 local FRAMES, N = tonumber(arg and arg[1]) or 60, 100000
