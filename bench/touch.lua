@@ -21,6 +21,17 @@ local function each(a, b, float)
     a:scan(op, { exclusive = true, reverse = true })
   end
   for _, bins in ipairs { 3, 300, 9000, 70000 } do a:histogram { bins = bins, min = -1, max = 100 } end
+  for _, op in ipairs { "add", "sub", "mul", "div" } do
+    gr[op](a, b)
+    gr[op](2, a)
+  end
+  for _, op in ipairs { "neg", "abs", "square", "sqrt", "exp", "log" } do gr[op](a) end
+  for _, dtype in ipairs(dtypes) do a:cast(dtype) end
+  a:clamp(2, 50)
+  local mask = a:compare("<", b)
+  gr.where(mask, a, b)
+  a:compact(mask)
+  a:count { op = ">", value = 3 }
   a:copy():fill(1)
   a:equal(b)
   calls = calls + 1

@@ -172,6 +172,25 @@ add("histogram modulo", function(a) return gr.histogram(a, { bins = 1000, modulo
 add("weighted bincount", function(a, b)
   return gr.histogram(a, { bins = 1000, modulo = true, weights = b }).counts
 end, "integer")
+for _, name in ipairs { "add", "sub", "mul", "div" } do
+  add(name, function(a, b) return gr[name](a, b) end)
+  add(name .. " and a number", function(a) return gr[name](a, 3), gr[name](7, a) end)
+end
+for _, name in ipairs { "neg", "abs", "square", "sqrt", "exp", "log" } do
+  add(name, function(a) return gr[name](a) end)
+end
+add("clamp", function(a) return a:clamp(2, 50) end)
+for _, dtype in ipairs(model.dtypes) do
+  add("cast to " .. dtype, function(a) return a:cast(dtype) end)
+end
+for _, op in ipairs { "<", "<=", "==", "~=", ">=", ">" } do
+  add("compare " .. op, function(a, b) return a:compare(op, b), a:compare(op, 3), a:count { op = op, value = 3 } end)
+end
+add("where and compact", function(a, b)
+  local mask = a:compare("<", b)
+  local where, kept = gr.where(mask, a, b), a:compact(mask)
+  return mask, where, kept
+end)
 add("copy", function(a) return a:copy() end)
 add("fill", function(a)
   local c = a:copy()

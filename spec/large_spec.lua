@@ -29,6 +29,27 @@ describe("more than 2^31 elements", function()
     assert.equal(3 * (#stepped - 2) + 205, stepped:sum())
   end)
 
+  on_gpu("of u8: element operators and compaction", function()
+    local a = gr.full(n, 3, "u8")
+    a[n], a[2 ^ 31] = 200, 5
+    a:add(1, { into = a })
+    assert.equal(4 * (n - 2) + 207, a:sum())
+    local mask = a:compare("~=", 4)
+    assert.equal(2, mask:count())
+    assert.equal(n - 2, a:count { op = "==", value = 4 })
+    S.same_all({ 6, 201 }, a:compact(mask))
+    local most = a:compact(a:compare("==", 4, { into = mask }))
+    assert.equal(n - 2, #most)
+    assert.equal(4 * (n - 2), most:sum())
+    most:release()
+    local reversed = a:slice(n, 1, -1)
+    gr.where(mask, reversed, 9, { into = mask }) -- 9 where there was no 4, else the mirrored element
+    assert.equal(9, mask[n])
+    assert.equal(9, mask[2 ^ 31])
+    assert.equal(201, mask[1])
+    assert.equal(4 * (n - 4) + 201 + 6 + 9 + 9, mask:sum())
+  end)
+
   on_gpu("of f32: dot", function()
     local a = gr.full(n, 2, "f32")
     a[n] = 7
