@@ -315,10 +315,15 @@ typedef struct gr_operand {
 ** out[k] = op(a[k], b[k]). a and b have dtype, but where integers are widened (gr_map_widens) a number in their place
 ** is an f64. clamp: b and c are the ends (numbers). compare: relation, out is u8. where: c is the mask (u8), a is
 ** taken where it is not zero. cast: out_dtype differs. out may be one of the inputs, position for position.
+** tally: compare counts instead of giving a mask: out (i64, dense) has one element for each GR_TALLY elements, how many
+** of them hold, or 1 if all of them do.
 */
+#define GR_TALLY 8192
+typedef enum gr_tally { GR_TALLY_NONE, GR_TALLY_COUNT, GR_TALLY_ALL } gr_tally;
 typedef struct gr_map_job {
   gr_map op;
   gr_relation relation;
+  gr_tally tally;
   gr_dtype dtype, out_dtype;
   int64_t n;
   gr_operand a, b, c;

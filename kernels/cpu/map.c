@@ -162,8 +162,26 @@ static void run_piece(void *arg, int64_t piece) {
   for (k = piece * PIECE; k < end; k += CHUNK) run_chunk(p, k, end - k < CHUNK ? end - k : CHUNK);
 }
 
-static void in_pieces(gr_parallel parallel, int64_t n, void (*body)(void *, int64_t), void *arg) {
-  const int64_t count = (n + PIECE - 1) / PIECE;
+/* One element of the result of a comparison that counts. */
+static void run_tally(void *arg, int64_t piece) {
+  const plan *p = (const plan *)arg;
+  const int64_t from = piece * GR_TALLY, end = from + GR_TALLY < p->job->n ? from + GR_TALLY : p->job->n;
+  chunk narrow[2], wide[2];
+  uint8_t holds[CHUNK];
+  int64_t k, i, count = 0;
+  for (k = from; k < end; k += CHUNK) {
+    const int64_t m = end - k < CHUNK ? end - k : CHUNK;
+    const void *x = fetch(p, 0, k, m, &narrow[0], &wide[0]), *y = fetch(p, 1, k, m, &narrow[1], &wide[1]);
+    int32_t some = 0;
+    p->loop(x, y, x, holds, m);
+    for (i = 0; i < m; i++) some += holds[i];
+    count += some;
+  }
+  ((int64_t *)(uintptr_t)p->job->out.data)[piece] = p->job->tally == GR_TALLY_ALL ? count == end - from : count;
+}
+
+static void in_pieces(gr_parallel parallel, int64_t n, int64_t size, void (*body)(void *, int64_t), void *arg) {
+  const int64_t count = (n + size - 1) / size;
   int64_t k;
   if (parallel && count > 1) parallel(count, body, arg);
   else
@@ -174,7 +192,8 @@ void gr_cpu_map(const gr_map_job *job, gr_parallel parallel) {
   plan p;
   if (job->n <= 0) return;
   make_plan(&p, job);
-  in_pieces(parallel, job->n, run_piece, &p);
+  if (job->tally) in_pieces(parallel, job->n, GR_TALLY, run_tally, &p);
+  else in_pieces(parallel, job->n, PIECE, run_piece, &p);
 }
 
 /* ---- compact ---- */

@@ -97,30 +97,50 @@ template <gr_dtype D> static __global__ void __launch_bounds__(GR_MAP_THREADS) g
 
 /* ---- comparisons and choices ---- */
 
+/* The block's counts together: one element of a tally. */
+static __device__ __forceinline__ void gr_map_tally(const gr_map_args &q, int count) {
+  __shared__ int parts[GR_MAP_THREADS / 32];
+#pragma unroll
+  for (int h = 16; h; h /= 2) count += __shfl_xor_sync(~0u, count, h);
+  if ((threadIdx.x & 31) == 0) parts[threadIdx.x >> 5] = count;
+  __syncthreads();
+  if (threadIdx.x > 0) return;
+#pragma unroll
+  for (int k = 1; k < GR_MAP_THREADS / 32; k++) count += parts[k];
+  int64_t first = blockIdx.x * (int64_t)GR_TALLY, there = q.n - first < GR_TALLY ? q.n - first : GR_TALLY;
+  ((int64_t *)q.out)[blockIdx.x] = q.tally == GR_TALLY_ALL ? count == there : count;
+}
+
 template <gr_dtype D> static __global__ void __launch_bounds__(GR_MAP_THREADS) gr_map_compare(const __grid_constant__ gr_map_args q) {
   using U = gr_map_unit<gr_size<D>>;
-  constexpr int each = 16 / gr_size<D>;
-  int64_t w = blockIdx.x * (int64_t)(GR_MAP_THREADS * GR_MAP_WORDS) + threadIdx.x, k;
-  uint4 a[GR_MAP_WORDS], b[GR_MAP_WORDS];
+  constexpr int each = 16 / gr_size<D>, flight = GR_MAP_THREADS * GR_MAP_WORDS;
+  int rounds = q.tally ? GR_TALLY / (each * flight) : 1, count = 0;
+  int64_t w = blockIdx.x * (int64_t)flight * rounds + threadIdx.x, k;
   int first, last;
+#pragma unroll 1
+  for (int round = 0; round < rounds; round++) {
+    uint4 a[GR_MAP_WORDS], b[GR_MAP_WORDS];
 #pragma unroll
-  for (int u = 0; u < GR_MAP_WORDS; u++) {
-    if (!gr_map_range(q, w + u * GR_MAP_THREADS, each, k, first, last)) continue;
-    a[u] = gr_map_load<U>(q.a, k, first, last);
-    b[u] = gr_map_load<U>(q.b, k, first, last);
-  }
-#pragma unroll
-  for (int u = 0; u < GR_MAP_WORDS; u++, w += GR_MAP_THREADS) {
-    if (!gr_map_range(q, w, each, k, first, last)) return;
-    uint8_t e[each];
-#pragma unroll
-    for (int i = 0; i < each; i++) {
-      auto x = gr_map_in<D>(gr_pick<D>(a[u], i)), y = gr_map_in<D>(gr_pick<D>(b[u], i));
-      int outcome = x < y ? 0 : x == y ? 1 : x > y ? 2 : 3;
-      e[i] = (uint8_t)(q.relation >> outcome & 1);
+    for (int u = 0; u < GR_MAP_WORDS; u++) {
+      if (!gr_map_range(q, w + u * GR_MAP_THREADS, each, k, first, last)) continue;
+      a[u] = gr_map_load<U>(q.a, k, first, last);
+      b[u] = gr_map_load<U>(q.b, k, first, last);
     }
-    gr_map_store(q, k, first, last, e, each);
+#pragma unroll
+    for (int u = 0; u < GR_MAP_WORDS; u++, w += GR_MAP_THREADS) {
+      if (!gr_map_range(q, w, each, k, first, last)) continue;
+      uint8_t e[each];
+#pragma unroll
+      for (int i = 0; i < each; i++) {
+        auto x = gr_map_in<D>(gr_pick<D>(a[u], i)), y = gr_map_in<D>(gr_pick<D>(b[u], i));
+        int outcome = x < y ? 0 : x == y ? 1 : x > y ? 2 : 3;
+        e[i] = (uint8_t)(q.relation >> outcome & 1);
+        count += i >= first && i < last ? e[i] : 0;
+      }
+      if (!q.tally) gr_map_store(q, k, first, last, e, each);
+    }
   }
+  if (q.tally) gr_map_tally(q, count);
 }
 
 template <typename U> static __global__ void __launch_bounds__(GR_MAP_THREADS) gr_map_where(const __grid_constant__ gr_map_args q) {
@@ -288,15 +308,15 @@ int gr_cuda_map(const gr_map_job *job, const gr_cuda_run *run) {
   q.n = job->n;
   q.op = job->op;
   q.relation = outcomes[job->relation];
+  q.tally = job->tally;
   q.in = job->dtype;
   q.to = job->out_dtype;
   q.lead = job->out.stride == out_size ? (int64_t)((uintptr_t)q.out & (each * out_size - 1)) / out_size : 0;
-  if (wide) {
-    q.lead = 0;
-    each = WIDE;
-  }
+  if (wide || job->tally) q.lead = 0;
+  if (wide) each = WIDE;
   if (wide || job->op == GR_MAP_where) words = 1;
-  int64_t threads = (q.n + q.lead + each - 1) / each, block = GR_MAP_THREADS * (int64_t)words;
+  int64_t block = job->tally ? GR_TALLY : GR_MAP_THREADS * (int64_t)(words * each); /* elements of one */
+  unsigned blocks = (unsigned)((q.n + q.lead + block - 1) / block);
   void *args[] = {&q};
-  return cudaLaunchKernel(kernel, (unsigned)((threads + block - 1) / block), GR_MAP_THREADS, args, 0, (cudaStream_t)run->stream);
+  return cudaLaunchKernel(kernel, blocks, GR_MAP_THREADS, args, 0, (cudaStream_t)run->stream);
 }

@@ -96,8 +96,8 @@ gr_array *gr_l_option_into(lua_State *L, int arg, gr_dtype, int64_t n, const gr_
 /* The option 'into' is one of the inputs, the very same view, or shares nothing with it. */
 void gr_l_check_apart(lua_State *L, int arg, const gr_array *into, const gr_array *a);
 
-/* Options op and value (map.c): a mask of the elements that satisfy them, left on the stack; NULL if not given. */
-gr_array *gr_l_predicate(lua_State *L, int options, const gr_array *a);
+/* Options op and value (map.c): a mask of the elements that satisfy them, or a tally, on the stack; NULL if not given. */
+gr_array *gr_l_predicate(lua_State *L, int options, const gr_array *a, gr_tally tally);
 
 /* ---- the ladder (ladder.c) ---- */
 

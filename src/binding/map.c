@@ -126,7 +126,7 @@ static int l_compare(lua_State *L) {
   return finish(L, &call, a, GR_U8, 4);
 }
 
-gr_array *gr_l_predicate(lua_State *L, int options, const gr_array *a) {
+gr_array *gr_l_predicate(lua_State *L, int options, const gr_array *a, gr_tally tally) {
   gr_context *c = gr_l_context(L);
   const char *name = gr_l_option_string(L, options, "op");
   gr_map_call call = {.op = GR_MAP_compare, .dtype = a->dtype, .a = {a, 0}};
@@ -140,9 +140,10 @@ gr_array *gr_l_predicate(lua_State *L, int options, const gr_array *a) {
   call.relation = check_relation(L, name, options, "option 'op': ");
   const char *why = gr_l_put(L, -1, a->dtype, &call.b.value, text);
   if (why) gr_l_argerror(L, options, "option 'value': %s", why);
-  gr_array *mask = gr_l_new_beside(L, c, a, GR_U8, a->n);
-  GR_TRY(L, c, 1, gr_map_arrays(c, &call, mask));
-  return mask;
+  call.tally = tally;
+  gr_array *out = gr_l_new_beside(L, c, a, tally ? GR_I64 : GR_U8, tally ? gr_tally_length(a->n) : a->n);
+  GR_TRY(L, c, 1, gr_map_arrays(c, &call, out));
+  return out;
 }
 
 static gr_array *check_mask(lua_State *L, int arg) {

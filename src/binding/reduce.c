@@ -137,6 +137,16 @@ static int read_kernel(lua_State *L, call *q, int64_t n) {
   return 1;
 }
 
+/* {op = ">", value = x}: the mask takes the array's place; of a whole array a tally does, and no mask is made. */
+static void read_predicate(lua_State *L, call *q) {
+  int whole = !q->shape.rows && !q->shape.segments;
+  gr_tally tally = !whole ? GR_TALLY_NONE : q->op == GR_OP_all ? GR_TALLY_ALL : GR_TALLY_COUNT;
+  gr_array *a = gr_l_predicate(L, q->options, q->a, tally);
+  if (!a) return;
+  q->a = a;
+  if (whole && q->op == GR_OP_count) q->op = GR_OP_sum;
+}
+
 static void read_options(lua_State *L, call *q, int64_t n) {
   static const char *const plain[] = {"rows", "axis", "into", "at", "async", "segments", NULL};
   static const char *const testing[] = {"rows", "axis", "into", "at", "async", "segments", "op", "value", NULL};
@@ -161,10 +171,7 @@ static void read_options(lua_State *L, call *q, int64_t n) {
     gr_l_argerror(L, q->options, "option 'axis': 1 (down the columns) or 2 (along the rows) expected, got %lld", (long long)axis);
   q->shape.axis = (int)axis;
   q->shape.pairs = gr_l_option_flag(L, q->options, "pairs");
-  if (names == testing) {
-    gr_array *mask = gr_l_predicate(L, q->options, q->a);
-    if (mask) q->a = mask;
-  }
+  if (names == testing) read_predicate(L, q);
   if (names == spread) gr_l_option_number(L, q->options, "ddof", &q->ddof);
   if (names != plain && names != testing) pick_rounding(L, q);
   if (names == summing || names == dots) pick_accumulator(L, q);

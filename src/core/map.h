@@ -13,9 +13,12 @@ typedef struct gr_term {
 typedef struct gr_map_call {
   gr_map op;
   gr_relation relation; /* of compare */
+  gr_tally tally;       /* compare counts: out is a dense array of gr_tally_length(n) i64 */
   gr_dtype dtype;       /* of a and b */
   gr_term a, b, c;
 } gr_map_call;
+
+static inline int64_t gr_tally_length(int64_t n) { return (n + GR_TALLY - 1) / GR_TALLY; }
 
 /* out has the length of the arrays, and may be one of them. */
 gr_status gr_map_arrays(gr_context *, const gr_map_call *, gr_array *out);
