@@ -1,6 +1,7 @@
 -- Do two machines, backends or instruction sets give the same bits? Every operation x dtype on 200 random sizes:
 --   lua spec/bits.lua write FILE      on one (GPUREDUCE_DEVICE=cuda:0, say)
 --   lua spec/bits.lua compare FILE    on the other; says where the first difference is, exits with 1
+-- A pattern after the file's name (such as "^each") takes only the operations whose names it is found in.
 -- A line of the file: what, hash of all results, and a short hash for each size.
 local gr = require "gpureduce"
 local model = require "spec.model"
@@ -173,20 +174,22 @@ add("weighted bincount", function(a, b)
   return gr.histogram(a, { bins = 1000, modulo = true, weights = b }).counts
 end, "integer")
 for _, name in ipairs { "add", "sub", "mul", "div" } do
-  add(name, function(a, b) return gr[name](a, b) end)
-  add(name .. " and a number", function(a) return gr[name](a, 3), gr[name](7, a) end)
+  add("each " .. name, function(a, b) return gr[name](a, b) end)
+  add("each " .. name .. " and a number", function(a) return gr[name](a, 3), gr[name](7, a) end)
 end
 for _, name in ipairs { "neg", "abs", "square", "sqrt", "exp", "log" } do
-  add(name, function(a) return gr[name](a) end)
+  add("each " .. name, function(a) return gr[name](a) end)
 end
-add("clamp", function(a) return a:clamp(2, 50) end)
+add("each clamp", function(a) return a:clamp(2, 50) end)
 for _, dtype in ipairs(model.dtypes) do
-  add("cast to " .. dtype, function(a) return a:cast(dtype) end)
+  add("each cast to " .. dtype, function(a) return a:cast(dtype) end)
 end
 for _, op in ipairs { "<", "<=", "==", "~=", ">=", ">" } do
-  add("compare " .. op, function(a, b) return a:compare(op, b), a:compare(op, 3), a:count { op = op, value = 3 } end)
+  add("each compare " .. op, function(a, b) 
+    return a:compare(op, b), a:compare(op, 3), a:count { op = op, value = 3 }
+  end)
 end
-add("where and compact", function(a, b)
+add("each where and compact", function(a, b)
   local mask = a:compare("<", b)
   local where, kept = gr.where(mask, a, b), a:compact(mask)
   return mask, where, kept
@@ -278,7 +281,12 @@ local function run(cases, line)
   end
 end
 
-local mode, path = ...
+local mode, path, pattern = ...
+if pattern then
+  for k = #operations, 1, -1 do
+    if not operations[k].name:find(pattern) then table.remove(operations, k) end
+  end
+end
 local cases, started = make_cases(), os.time()
 
 if mode == "write" and path then
