@@ -185,7 +185,7 @@ for _, dtype in ipairs(model.dtypes) do
   add("each cast to " .. dtype, function(a) return a:cast(dtype) end)
 end
 for _, op in ipairs { "<", "<=", "==", "~=", ">=", ">" } do
-  add("each compare " .. op, function(a, b) 
+  add("each compare " .. op, function(a, b)
     return a:compare(op, b), a:compare(op, 3), a:count { op = op, value = 3 }
   end)
 end
