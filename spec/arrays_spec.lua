@@ -174,6 +174,17 @@ describe("whole arrays", function()
     assert.equal("", a:bytes(5, 4))
   end)
 
+  it("give bytes of views, as those of their copies", function()
+    for _, dtype in ipairs(model.dtypes) do
+      local a = gr.array({ 1, 2, 3, 4, 5, 6, 7, 8, 9 }, dtype)
+      local expected = gr.array({ 2, 5, 8 }, dtype):bytes()
+      assert.equal(expected, a:slice(2, -1, 3):bytes())
+      assert.equal(gr.array({ 8, 5, 2 }, dtype):bytes(), a:slice(8, 2, -3):bytes())
+      assert.equal(gr.array({ 5, 8 }, dtype):bytes(), a:slice(2, -1, 3):bytes(2, 3))
+      assert.equal("", a:slice(2, -1, 3):bytes(2, 1))
+    end
+  end)
+
   it("copy into new memory", function()
     local a = gr.array({ 1, 2, 3 }, "f64")
     local b = a:copy()

@@ -101,6 +101,10 @@ local rows = {
   { "gr.argmax(empty)", "bad argument #1 to 'argmax' (array is empty: 'argmax' needs an element)" },
   { "gr.prod(a, { rows = 7 })", "bad argument #2 to 'prod' (option 'rows': 7 rows do not divide length 10)" },
   { "gr.mean(a, { axes = 1 })", "bad argument #2 to 'mean' (unknown option 'axes' (did you mean 'axis'?))" },
+  { "gr.any(gr.setmetatable)",
+    "bad argument #1 to 'any' (gpureduce.array expected, got nil)" },
+  { "gr.any(odd)",
+    "bad argument #1 to 'any' (gpureduce.array expected, got table (write a:any{...}, not a.any{...}))" },
   { "gr.any(true)", "bad argument #1 to 'any' (gpureduce.array expected, got boolean)" },
   { "gr.all(a, { rows = 'x' })", "bad argument #2 to 'all' (option 'rows': number expected, got string)" },
   { "gr.count(a, { axis = 2 })", "bad argument #2 to 'count' (option 'axis': only together with 'rows')" },
@@ -331,6 +335,12 @@ local rows = {
   { "gr.load('x', 'f23')", "bad argument #2 to 'load' (unknown dtype 'f23' (did you mean 'f32'?))" },
   { "gr.load('x', 'f32', { ofset = 1 })",
     "bad argument #3 to 'load' (unknown option 'ofset' (did you mean 'offset'?))" },
+  { "gr.load('x', 'f32', { offset = -4 })",
+    "bad argument #3 to 'load' (option 'offset': 0 or more bytes expected, got -4)" },
+  { "gr.load('x', 'f32', { count = -1 })",
+    "bad argument #3 to 'load' (option 'count': 0 or more elements expected, got -1)" },
+  { "gr.load('README.md', 'f32', { map = true, offset = 2, count = 1 })",
+    "bad argument #1 to 'load' (a mapping needs an offset that is a multiple of 4, got 2)" },
   { "gr.save(a)", "bad argument #2 to 'save' (path expected, got no value)" },
   { "gr.save(a, 'x.npy', { shape = { 3, 4 } })",
     "bad argument #3 to 'save' (option 'shape': product 10 expected, got 12)" },
@@ -379,6 +389,7 @@ describe("bad input", function()
       long = gr.arange(1, 20),
       empty = gr.zeros(0),
       released = gr.zeros(10),
+      odd = setmetatable({}, { __name = 5 }),
     }
     environment.released:release()
   end)
