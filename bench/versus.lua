@@ -32,11 +32,20 @@ end
 os.execute("mkdir -p '" .. options.out .. "'")
 local journal = ("%s/%s.jsonl"):format(options.out, options.commit)
 
--- What an earlier shard of this commit has measured.
+-- What earlier shards of this commit have measured: the JSON, and the journal of a run that was cut short.
 local done, run = {}, nil
-for line in (io.open(journal) and io.lines(journal) or function() end) do
-  local r = json.decode(line)
-  if r.name then done[r.name] = r elseif r.device then run = r end
+do
+  local f = io.open(("%s/%s.json"):format(options.out, options.commit))
+  if f then
+    local all = json.decode(f:read("a"))
+    f:close()
+    run = all.about
+    for _, r in ipairs(all.cells) do done[r.name] = r end
+  end
+  for line in (io.open(journal) and io.lines(journal) or function() end) do
+    local r = json.decode(line)
+    if r.name then done[r.name] = r elseif r.device then run = r end
+  end
 end
 
 if options.report then

@@ -165,10 +165,11 @@ end
 -- ---- the table ----
 
 local function versions(about)
+  local function blas(v) return v and v > 0 and ("%d.%d.%d"):format(v // 10000, v // 100 % 100, v % 100) or "none" end
   local function cub(v) return v and v > 0 and ("%d.%d.%d"):format(v // 100000, v // 100 % 1000, v % 100) or "none" end
   return ("%s, commit %s, %s\n%s, driver %s (CUDA %d.%d), CUB %s (toolkit) and %s (newest), cuBLAS %s, %s\n"):format(
     about.version or "", about.commit or "", about.when or "", about.device or "", about.driver_version or "", (about.driver or 0) // 1000,
-    (about.driver or 0) % 1000 // 10, cub(about.cub), cub(about.newest), about.cublas ~= "" and about.cublas or "none", about.python or "no Python") ..
+    (about.driver or 0) % 1000 // 10, cub(about.cub), cub(about.newest), blas(about.cublas), about.python or "no Python") ..
     ("read ceiling %.0f GB/s, copy %.0f GB/s (read and written); an empty kernel with a mapped result %.2f us (%.2f before Python started)\n"):format(
       about.read or 0, about.copy or 0, about.empty or 0, about.empty_alone or 0)
 end

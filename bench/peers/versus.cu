@@ -392,7 +392,7 @@ void add_cub(const char *name, Launch launch) {
 struct Blas {
   void *library = nullptr;
   cublasHandle_t handle = nullptr;
-  std::string from;
+  int version = 0;
   template <class F>
   F *find(const char *name) const {
     return (F *)dlsym(library, name);
@@ -404,7 +404,7 @@ void open_blas() {
   const char *const places[] = {asked ? asked : "libcublas.so.13", "libcublas.so.13", "libcublas.so",
                                 "/usr/local/cuda/lib64/libcublas.so"};
   for (const char *place : places)
-    if (!blas.library && (blas.library = dlopen(place, RTLD_NOW | RTLD_LOCAL))) blas.from = place;
+    if (!blas.library && (blas.library = dlopen(place, RTLD_NOW | RTLD_LOCAL))) break;
   if (!blas.library) return;
   auto create = blas.find<cublasStatus_t(cublasHandle_t *)>("cublasCreate_v2");
   auto set = blas.find<cublasStatus_t(cublasHandle_t, cudaStream_t)>("cublasSetStream_v2");
@@ -413,6 +413,7 @@ void open_blas() {
     blas.library = nullptr;
     return;
   }
+  blas.find<cublasStatus_t(cublasHandle_t, int *)>("cublasGetVersion_v2")(blas.handle, &blas.version);
   set(blas.handle, stream);
   room_for(blas.handle, temporary, (size_t)64 << 20);
 }
@@ -775,7 +776,7 @@ int l_open(lua_State *L) {
 #ifdef WITH_NEWEST
     number(L, "newest", cub_newest_version());
 #endif
-    text(L, "cublas", blas.from);
+    number(L, "cublas", blas.version);
     number(L, "sms", chip.sms);
     number(L, "l2", chip.l2_bytes);
     return 1;
