@@ -17,8 +17,9 @@
 #define UNROLL _Pragma("GCC unroll 16")
 #endif
 
-#define BLOCK_BYTES 8192 /* sums of 2^11 integers below 2^51, twice that of f64 products: no overflow */
-#define AHEAD 16384      /* bytes from the first reading of a block to its prefetch */
+#define BLOCK_BYTES 4096 /* sums of 2^10 integers of 52 bits, twice that of f64 products: no overflow */
+#define AHEAD 16384      /* bytes from the first reading of a block to its prefetch; of pairs the second reading */
+#define AHEAD_PAIRS 8192
 #define MAX_LEVELS 11    /* what products of any two f32 need; beyond that one by one is quicker */
 #define SPLITTER 134217729.0
 

@@ -18,7 +18,8 @@ struct gr_bins {
   static constexpr int unit = wide ? (dot ? -2150 : -1075) : dot ? -300 : -150; /* of row 0, as an exponent */
   static constexpr int first = (unit - GR_EXACT_UNIT) / 32;
   static constexpr int limbs = ((rows - 1) * each + unit - GR_EXACT_UNIT) / 32 + 3 - first;
-  static constexpr int threads = wide && dot ? 1024 : 512, blocks = wide && dot ? 1 : 3;
+  /* One block of 1024 where registers are many, or three of 512. */
+  static constexpr int threads = wide ? 1024 : 512, blocks = wide ? 1 : 3;
 };
 
 struct gr_exact_args {
@@ -39,40 +40,46 @@ template <bool wide, bool dot> struct gr_cut {
   unsigned row; /* of the first piece */
 };
 
-/* Exponent fields: subnormals have that of the lowest normal numbers, without the leading bit. */
-static __device__ __forceinline__ gr_cut<false, false> gr_cut_of(unsigned x) {
+/*
+** Subnormals have the exponent of the lowest normal numbers, and no leading bit: with t the exponent field in its place,
+** the larger of t and one is the exponent, the smaller of the two the leading bit. keep: ~0, or without the sign.
+*/
+#define GR_ONE32 0x800000u
+static __device__ __forceinline__ unsigned gr_digits(unsigned x) {
+  return (x & (GR_ONE32 - 1)) | min(x & 0x7f800000u, GR_ONE32);
+}
+static __device__ __forceinline__ gr_cut<false, false> gr_cut_of(unsigned x, unsigned keep) {
   gr_cut<false, false> c;
-  c.piece[0] = x & 0x7fffffu;
-  if (x & 0x7f800000u) c.piece[0] |= 0x800000u;
-  c.row = x >> 23;
+  c.piece[0] = gr_digits(x);
+  c.row = (x & keep) >> 23;
   return c;
 }
-static __device__ __forceinline__ gr_cut<false, true> gr_cut_of(unsigned x, unsigned y) {
+static __device__ __forceinline__ gr_cut<false, true> gr_cut_pair(unsigned x, unsigned y) {
   gr_cut<false, true> c;
-  unsigned mx = x & 0x7fffffu, my = y & 0x7fffffu, ex = x >> 23 & 255, ey = y >> 23 & 255;
-  if (ex) mx |= 0x800000u;
-  if (ey) my |= 0x800000u;
-  unsigned e = max(ex, 1u) + max(ey, 1u);
-  uint64_t p = (uint64_t)mx * my << (e & 1);
+  unsigned e = max(x & 0x7f800000u, GR_ONE32) + max(y & 0x7f800000u, GR_ONE32); /* of 2^23: up to 508 */
+  uint64_t p = (uint64_t)gr_digits(x) * (gr_digits(y) << (e >> 23 & 1));
   c.piece[0] = (unsigned)p & 0xffffffu;
   c.piece[1] = (unsigned)(p >> 24);
-  c.row = (e >> 1) + ((int)(x ^ y) < 0 ? gr_bins<false, true>::rows : 0);
+  c.row = (e >> 24) + ((int)(x ^ y) >> 31 & gr_bins<false, true>::rows);
   return c;
 }
-static __device__ __forceinline__ uint64_t gr_digits(uint64_t x) {
-  return (x & 0xfffffffffffffu) | (x & 0x7ff0000000000000u ? 0x10000000000000u : 0);
+#define GR_ONE64 0x100000u /* in the high word */
+static __device__ __forceinline__ unsigned gr_high_digits(uint64_t x) {
+  unsigned high = (unsigned)(x >> 32);
+  return (high & (GR_ONE64 - 1)) | min(high & 0x7ff00000u, GR_ONE64);
 }
-static __device__ __forceinline__ gr_cut<true, false> gr_cut_of(uint64_t x) {
+static __device__ __forceinline__ uint64_t gr_digits(uint64_t x) { return (uint64_t)gr_high_digits(x) << 32 | (unsigned)x; }
+static __device__ __forceinline__ gr_cut<true, false> gr_cut_of(uint64_t x, unsigned keep) {
   gr_cut<true, false> c;
-  unsigned e = max((unsigned)(x >> 52) & 0x7ffu, 1u);
-  uint64_t m = gr_digits(x) << (e & 7);
-  c.piece[0] = (unsigned)m & 0xffffffu;
-  c.piece[1] = (unsigned)(m >> 24) & 0xffffffu;
-  c.piece[2] = (unsigned)(m >> 48);
-  c.row = (e >> 3) + ((int64_t)x < 0 ? gr_bins<true, false>::rows : 0);
+  unsigned high = (unsigned)(x >> 32), e = max(high & 0x7ff00000u, GR_ONE64), s = e >> 20 & 7;
+  unsigned w0 = (unsigned)x << s, w1 = __funnelshift_l((unsigned)x, gr_high_digits(x), s);
+  c.piece[0] = w0 & 0xffffffu;
+  c.piece[1] = __funnelshift_r(w0, w1, 24) & 0xffffffu;
+  c.piece[2] = w1 >> 16;
+  c.row = (e >> 23) + ((int)(high & keep) >> 31 & gr_bins<true, false>::rows);
   return c;
 }
-static __device__ __forceinline__ gr_cut<true, true> gr_cut_of(uint64_t x, uint64_t y) {
+static __device__ __forceinline__ gr_cut<true, true> gr_cut_pair(uint64_t x, uint64_t y) {
   gr_cut<true, true> c;
   uint64_t mx = gr_digits(x), my = gr_digits(y), low = mx * my, high = __umul64hi(mx, my);
   unsigned e = max((unsigned)(x >> 52) & 0x7ffu, 1u) + max((unsigned)(y >> 52) & 0x7ffu, 1u), s = e & 7;
@@ -160,8 +167,9 @@ static __device__ __forceinline__ void gr_fold_bins(unsigned *bins, uint64_t *su
 
 /* ---- elements ---- */
 
-template <bool wide> struct gr_bits_type { using type = unsigned; };
-template <> struct gr_bits_type<true> { using type = uint64_t; };
+template <bool wide> struct gr_bits_type { using type = unsigned; using number = float; };
+template <> struct gr_bits_type<true> { using type = uint64_t; using number = double; };
+template <bool wide> using gr_number = typename gr_bits_type<wide>::number;
 
 /* Element k as the bits of an f32 or f64; half 1 and 0 of an i64: a multiple of 2^32, and what is left. */
 template <bool wide>
@@ -189,11 +197,9 @@ static __device__ __forceinline__ typename gr_bits_type<wide>::type gr_bits_of(g
   }
 }
 
-/* NaN sticks: 0 for finite numbers. */
+/* 0 for finite numbers; NaN sticks. On pipes that have nothing else to do. */
 static __device__ __forceinline__ float gr_stain(float s, unsigned x) { return __fmaf_rn(gr_from_bits32(x), 0.0f, s); }
-static __device__ __forceinline__ float gr_stain(float s, uint64_t x) {
-  return s + (((unsigned)(x >> 32) & 0x7ff00000u) == 0x7ff00000u ? gr_from_bits32(0x7fc00000u) : 0.0f);
-}
+static __device__ __forceinline__ double gr_stain(double s, uint64_t x) { return __fma_rn(gr_from_bits64(x), 0.0, s); }
 
 /* |x|; of the half of an i64: turned round where the whole is negative. */
 template <bool wide, class T>
@@ -207,9 +213,9 @@ static __device__ __forceinline__ T gr_magnitude(const gr_exact_job &j, int64_t 
 
 /* One element or pair, of any dtype and stride. */
 template <bool wide, bool dot, int columns>
-static __device__ __noinline__ float gr_put_one(unsigned *bins, const gr_exact_job &j, int64_t row, int64_t k) {
+static __device__ __noinline__ gr_number<wide> gr_put_one(unsigned *bins, const gr_exact_job &j, int64_t row, int64_t k) {
   int halves = j.dtype == GR_I64 ? 2 : 1;
-  float s = 0;
+  gr_number<wide> s = 0;
   for (int h = 0; h < halves; h++) {
     auto x = gr_bits_of<wide>(j.dtype, j.a, row, k, h);
     gr_cut<wide, dot> c[1];
@@ -218,60 +224,59 @@ static __device__ __noinline__ float gr_put_one(unsigned *bins, const gr_exact_j
       for (int i = 0; i < halves; i++) {
         auto y = gr_bits_of<wide>(j.dtype, j.b, row, k, i);
         s = gr_stain(s, y);
-        c[0] = gr_cut_of(x, y);
+        c[0] = gr_cut_pair(x, y);
         gr_put_cuts<wide, dot, columns>(bins, c);
       }
     } else {
-      c[0] = gr_cut_of(gr_magnitude<wide>(j, row, k, x));
+      c[0] = gr_cut_of(gr_magnitude<wide>(j, row, k, x), ~0u);
       gr_put_cuts<wide, dot, columns>(bins, c);
     }
   }
   return s;
 }
 
-/* The numbers of one 16-byte word (or two). */
+/* The numbers of one 16-byte word (or two), n additions under way at once, as registers allow. */
 template <bool wide, bool dot, int columns>
-static __device__ __forceinline__ float gr_put_word(unsigned *bins, uint4 x, uint4 y, float s, unsigned keep) {
-  if constexpr (wide) {
-    uint64_t a[2] = {(uint64_t)x.y << 32 | x.x, (uint64_t)x.w << 32 | x.z};
-    gr_cut<wide, dot> c[2];
-    uint64_t mask = (uint64_t)keep << 32 | UINT32_MAX;
-    s = gr_stain(gr_stain(s, a[0]), a[1]);
-    if constexpr (dot) {
-      uint64_t b[2] = {(uint64_t)y.y << 32 | y.x, (uint64_t)y.w << 32 | y.z};
-      s = gr_stain(gr_stain(s, b[0]), b[1]);
+static __device__ __forceinline__ gr_number<wide> gr_put_word(unsigned *bins, uint4 x, uint4 y, gr_number<wide> s, unsigned keep) {
+  using T = typename gr_bits_type<wide>::type;
+  constexpr int per = 16 / sizeof(T), n = wide || dot ? 2 : 4;
+  T a[per], b[per];
+  memcpy(a, &x, 16);
+  memcpy(b, &y, 16);
 #pragma unroll
-      for (int i = 0; i < 2; i++) c[i] = gr_cut_of(a[i], b[i]);
-    } else {
+  for (int k = 0; k < per; k += n) {
+    gr_cut<wide, dot> c[n];
 #pragma unroll
-      for (int i = 0; i < 2; i++) c[i] = gr_cut_of(a[i] & mask);
+    for (int i = 0; i < n; i++) {
+      s = gr_stain(s, a[k + i]);
+      if constexpr (dot) s = gr_stain(s, b[k + i]), c[i] = gr_cut_pair(a[k + i], b[k + i]);
+      else c[i] = gr_cut_of(a[k + i], keep);
     }
     gr_put_cuts<wide, dot, columns>(bins, c);
-  } else {
-    unsigned a[4] = {x.x, x.y, x.z, x.w}, b[4] = {y.x, y.y, y.z, y.w};
-    constexpr int n = dot ? 2 : 4; /* additions under way, as registers allow */
-#pragma unroll
-    for (int k = 0; k < 4; k += n) {
-      gr_cut<wide, dot> c[n];
-#pragma unroll
-      for (int i = 0; i < n; i++) {
-        s = gr_stain(s, a[k + i]);
-        if constexpr (dot) s = gr_stain(s, b[k + i]), c[i] = gr_cut_of(a[k + i], b[k + i]);
-        else c[i] = gr_cut_of(a[k + i] & keep);
-      }
-      gr_put_cuts<wide, dot, columns>(bins, c);
-    }
   }
   return s;
+}
+
+/* A word of eight 16-bit floats, as two words of f32. */
+static __device__ __forceinline__ uint4 gr_widen_half(uint2 w, gr_dtype t) {
+  if (t == GR_BF16) return make_uint4(w.x << 16, w.x & 0xffff0000u, w.y << 16, w.y & 0xffff0000u);
+  unsigned r[4];
+#pragma unroll
+  for (int i = 0; i < 4; i++) {
+    gr_f16 h = {(uint16_t)((i < 2 ? w.x : w.y) >> 16 * (i & 1))};
+    r[i] = gr_bits32(gr_f16_to_f32(h));
+  }
+  return make_uint4(r[0], r[1], r[2], r[3]);
 }
 
 /* ---- the kernel ---- */
 
-template <bool wide, bool dot, int columns>
+/* half: 16-bit floats, widened to f32. */
+template <bool wide, bool half, bool dot, int columns>
 __global__ void __launch_bounds__(gr_bins<wide, dot>::threads, gr_bins<wide, dot>::blocks)
     gr_exact_sum(const __grid_constant__ gr_exact_args q) {
   using B = gr_bins<wide, dot>;
-  constexpr int size = wide ? 8 : 4, per = 16 / size, flight = dot ? 2 : 4;
+  constexpr int size = wide ? 8 : half ? 2 : 4, per = 16 / size, flight = dot ? 2 : 4;
   extern __shared__ __align__(16) unsigned bins[];
   for (int k = threadIdx.x; k < gr_shelf<wide, dot, columns>::bins + 2 * B::rows; k += blockDim.x) bins[k] = 0;
   __syncthreads();
@@ -282,11 +287,20 @@ __global__ void __launch_bounds__(gr_bins<wide, dot>::threads, gr_bins<wide, dot
   const char *b = dot ? (const char *)q.job.b.data + v * q.job.b.step : a;
   unsigned keep = q.job.kind == GR_EXACT_SUMABS ? 0x7fffffffu : ~0u;
   /* Words are read where vectors are dense and start alike; the order of elements is nobody's concern. */
-  bool dense = q.job.dtype == (wide ? GR_F64 : GR_F32) && q.job.a.stride == size && (!dot || q.job.b.stride == size) &&
+  gr_dtype t16 = q.job.dtype;
+  bool dense = (half || q.job.dtype == (wide ? GR_F64 : GR_F32)) && q.job.a.stride == size && (!dot || q.job.b.stride == size) &&
                (((uintptr_t)a ^ (uintptr_t)b) & 15) == 0 && ((uintptr_t)a & (size - 1)) == 0;
   int64_t head = dense ? min(n, (int64_t)((0 - (uintptr_t)a & 15) / size)) : n, words = (n - head) / per;
   const uint4 *x = (const uint4 *)(a + head * size), *y = (const uint4 *)(b + head * size);
-  float stain = 0;
+  gr_number<wide> stain = 0;
+  auto put = [&](uint4 u, uint4 w) {
+    if constexpr (half) {
+      stain = gr_put_word<wide, dot, columns>(bins, gr_widen_half(make_uint2(u.x, u.y), t16), gr_widen_half(make_uint2(w.x, w.y), t16), stain, keep);
+      stain = gr_put_word<wide, dot, columns>(bins, gr_widen_half(make_uint2(u.z, u.w), t16), gr_widen_half(make_uint2(w.z, w.w), t16), stain, keep);
+    } else {
+      stain = gr_put_word<wide, dot, columns>(bins, u, w, stain, keep);
+    }
+  };
 
   int64_t tile = (int64_t)flight * B::threads, whole = words / tile;
 #pragma unroll 1
@@ -298,11 +312,11 @@ __global__ void __launch_bounds__(gr_bins<wide, dot>::threads, gr_bins<wide, dot
       wy[i] = dot ? __ldcs(y + t * tile + i * B::threads + threadIdx.x) : wx[i];
     }
 #pragma unroll
-    for (int i = 0; i < flight; i++) stain = gr_put_word<wide, dot, columns>(bins, wx[i], wy[i], stain, keep);
+    for (int i = 0; i < flight; i++) put(wx[i], wy[i]);
   }
 #pragma unroll 1
   for (int64_t w = whole * tile + (int64_t)block * B::threads + threadIdx.x; w < words; w += (int64_t)blocks * B::threads)
-    stain = gr_put_word<wide, dot, columns>(bins, x[w], y[w], stain, keep);
+    put(x[w], y[w]);
   /* What lies before and after the words. */
   int64_t rest = n - words * per;
 #pragma unroll 1
@@ -361,10 +375,10 @@ __global__ void __launch_bounds__(256) gr_exact_specials(const __grid_constant__
 
 /* ---- launching ---- */
 
-template <bool wide, bool dot, int columns>
+template <bool wide, bool half, bool dot, int columns>
 static cudaError_t gr_launch_bins(gr_exact_args &q, const gr_cuda_run *run) {
   using B = gr_bins<wide, dot>;
-  const void *kernel = (const void *)gr_exact_sum<wide, dot, columns>;
+  const void *kernel = (const void *)gr_exact_sum<wide, half, dot, columns>;
   size_t bytes = gr_shelf<wide, dot, columns>::bytes;
   void *args[] = {&q};
   int64_t threads = (q.job.n * (wide ? 8 : 4) + 63) / 64, blocks = (threads + B::threads - 1) / B::threads;
@@ -375,10 +389,10 @@ static cudaError_t gr_launch_bins(gr_exact_args &q, const gr_cuda_run *run) {
   return cudaLaunchKernel(kernel, (unsigned)(blocks ? blocks : 1), B::threads, args, bytes, (cudaStream_t)run->stream);
 }
 
-template <bool wide, bool dot>
+template <bool wide, bool half, bool dot>
 static cudaError_t gr_launch_exact(gr_exact_args &q, const gr_cuda_run *run) {
-  if (gr_shelf<wide, dot, 32>::bytes <= (size_t)run->chip->shared_optin) return gr_launch_bins<wide, dot, 32>(q, run);
-  return gr_launch_bins<wide, dot, 8>(q, run);
+  bool roomy = gr_shelf<wide, dot, 32>::bytes <= (size_t)run->chip->shared_optin;
+  return roomy ? gr_launch_bins<wide, half, dot, 32>(q, run) : gr_launch_bins<wide, half, dot, 8>(q, run);
 }
 
 static int gr_is_wide(gr_dtype t) { return t != GR_F16 && t != GR_BF16 && t != GR_F32; }
@@ -408,9 +422,12 @@ static gr_exact_args gr_args_of(const gr_exact_job *job, int64_t first, uint64_t
 int gr_cuda_exact(const gr_exact_job *job, int64_t first, int each, uint64_t *out, const gr_cuda_run *run) {
   gr_exact_args q = gr_args_of(job, first, out, run);
   q.each = each;
+  int dot = job->kind == GR_EXACT_DOT;
   if (gr_is_wide(job->dtype))
-    return job->kind == GR_EXACT_DOT ? gr_launch_exact<true, true>(q, run) : gr_launch_exact<true, false>(q, run);
-  return job->kind == GR_EXACT_DOT ? gr_launch_exact<false, true>(q, run) : gr_launch_exact<false, false>(q, run);
+    return dot ? gr_launch_exact<true, false, true>(q, run) : gr_launch_exact<true, false, false>(q, run);
+  if (job->dtype == GR_F32)
+    return dot ? gr_launch_exact<false, false, true>(q, run) : gr_launch_exact<false, false, false>(q, run);
+  return dot ? gr_launch_exact<false, true, true>(q, run) : gr_launch_exact<false, true, false>(q, run);
 }
 
 int gr_cuda_exact_specials(const gr_exact_job *job, int64_t first, uint64_t *out, const gr_cuda_run *run) {
