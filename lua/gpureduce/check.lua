@@ -4,8 +4,9 @@ local _, parts = ...
 local check = {}
 
 --- Raise "bad argument #2 to 'plot' (...)" at the line that called the module.
-function check.fail(name, arg, text, ...)
-  parts.raise(("bad argument #%d to '%s' (%s)"):format(arg, name, text:format(...)))
+-- (Not `arg`: Lua 5.1 has a hidden local of that name in functions with dots.)
+function check.fail(name, position, text, ...)
+  parts.raise(("bad argument #%d to '%s' (%s)"):format(position, name, text:format(...)))
 end
 
 -- What the value is, in words: its type, or the name its metatable gives.
