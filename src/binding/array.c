@@ -154,12 +154,16 @@ static int l_bring(lua_State *L) {
 
 /* ---- life ---- */
 
+void gr_l_release(lua_State *L, gr_array *a) {
+  if (a->storage && a->storage->owner == GR_WRAPPED) gr_l_release_wrapped(L, a);
+  else gr_array_release(a);
+}
+
 /* release, __gc and __close: give the memory back now; a second time does nothing. */
 static int l_release(lua_State *L) {
   gr_array *a = gr_l_test_array(L, 1);
   if (!a) gr_l_check_array(L, 1);
-  if (a->storage && a->storage->owner == GR_WRAPPED) gr_l_release_wrapped(L, a);
-  else gr_array_release(a);
+  gr_l_release(L, a);
   return 0;
 }
 

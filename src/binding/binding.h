@@ -29,7 +29,7 @@ void gr_l_register(lua_State *L, gr_context *c, const gr_function *list);
 
 /* The functions of the module's parts. */
 extern const gr_function gr_array_functions[], gr_make_functions[], gr_reduce_functions[], gr_histogram_functions[],
-    gr_scan_functions[], gr_select_functions[], gr_map_functions[], gr_when_functions[], gr_wrap_functions[],
+    gr_scan_functions[], gr_select_functions[], gr_map_functions[], gr_when_functions[], gr_wrap_functions[], gr_scope_functions[],
     gr_file_functions[],
     gr_device_functions[], gr_ladder_functions[], gr_exact_functions[];
 
@@ -117,6 +117,10 @@ void gr_l_push_value(lua_State *L, const gr_value *, int k);
 /* The number at arg as a value of that dtype, or an error that names the argument. */
 gr_value gr_l_check_value(lua_State *L, int arg, gr_dtype);
 
+/* An open scope will release the array on top of the stack (scope.c). */
+void gr_l_note_array(lua_State *L, gr_context *);
+/* What a:release() does. */
+void gr_l_release(lua_State *L, gr_array *);
 /* Release an array of wrapped memory, and what kept its owner (wrap.c). */
 void gr_l_release_wrapped(lua_State *L, gr_array *);
 

@@ -81,6 +81,9 @@ static int l_memory(lua_State *L) {
   set_number(L, "host", p.host);
   set_number(L, "device", p.device);
   set_number(L, "pooled", p.pooled);
+  size_t pinned = 0;
+  for (int k = 0; k < c->queue_count; k++) pinned += c->queues[k]->pinned;
+  set_number(L, "pinned", pinned);
   set_number(L, "peak", p.peak);
   return 1;
 }

@@ -60,6 +60,12 @@ static int l_raise_here(lua_State *L) {
   return lua_error(L);
 }
 
+/* parts.is_dtype(name) */
+static int l_is_dtype(lua_State *L) {
+  lua_pushboolean(L, gr_dtype_named(luaL_checkstring(L, 1)) >= 0);
+  return 1;
+}
+
 /* parts.terminal(): the columns of the terminal that shows the output, or nil. */
 static int l_terminal(lua_State *L) {
   struct winsize size;
@@ -78,6 +84,8 @@ static void run_embedded(lua_State *L) {
   lua_setfield(L, -2, "hint");
   lua_pushcfunction(L, l_raise_here);
   lua_setfield(L, -2, "raise");
+  lua_pushcfunction(L, l_is_dtype);
+  lua_setfield(L, -2, "is_dtype");
   lua_pushcfunction(L, l_terminal);
   lua_setfield(L, -2, "terminal");
   for (const gr_embedded *e = gr_embedded_parts; e->name; e++) {
@@ -117,7 +125,7 @@ static gr_context *open_context(lua_State *L) {
 
 EXPORT int luaopen_gpureduce(lua_State *L) {
   const gr_function *parts[] = {gr_array_functions, gr_make_functions, gr_reduce_functions, gr_histogram_functions,
-                                gr_scan_functions, gr_select_functions, gr_map_functions, gr_when_functions, gr_wrap_functions,
+                                gr_scan_functions, gr_select_functions, gr_map_functions, gr_when_functions, gr_wrap_functions, gr_scope_functions,
                                 gr_file_functions, gr_device_functions, gr_ladder_functions, gr_exact_functions};
   if (sizeof(lua_Number) != 8) return luaL_error(L, "gpureduce: needs a Lua whose numbers are doubles");
   gr_context *c = open_context(L);

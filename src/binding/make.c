@@ -48,12 +48,84 @@ static void put_table(lua_State *L, gr_dtype t, char *out, int64_t n) {
   }
 }
 
-static int from_bytes(lua_State *L, gr_context *c, gr_dtype t) {
+/* ---- rows of a matrix ---- */
+
+/* Table row at the top of the stack: its elements, all numbers, to out. */
+static void put_row(lua_State *L, gr_dtype t, char *out, int64_t row, int64_t columns) {
+  char text[96];
+  int at = lua_gettop(L);
+  if (!lua_istable(L, at)) gr_l_argerror(L, 1, "row %lld: table expected, got %s", (long long)row, luaL_typename(L, at));
+  int64_t n = (int64_t)lua_rawlen(L, at);
+  if (n != columns) gr_l_argerror(L, 1, "row %lld: %lld elements expected, got %lld", (long long)row, (long long)columns, (long long)n);
+  for (int64_t k = 0; k < n; k++) {
+    gr_rawgeti(L, at, (lua_Integer)(k + 1));
+    const char *why = gr_l_put(L, -1, t, out + k * gr_size(t), text);
+    lua_pop(L, 1);
+    if (why) gr_l_argerror(L, 1, "row %lld, element %lld: %s", (long long)row, (long long)k + 1, why);
+  }
+}
+
+/* {{1, 2}, {3, 4}}: the elements row by row, then how many rows and columns. */
+static int from_rows(lua_State *L, gr_context *c, gr_dtype t, int64_t rows) {
+  gr_rawgeti(L, 1, 1);
+  int64_t columns = (int64_t)lua_rawlen(L, -1), size = gr_size(t);
+  lua_pop(L, 1);
+  gr_array *a = gr_l_new_array(L, c, t, rows * columns);
+  char *out = a->n ? host_elements(L, c, a) : NULL;
+  for (int64_t r = 0; r < rows; r++) {
+    gr_rawgeti(L, 1, (lua_Integer)(r + 1));
+    put_row(L, t, out + r * columns * size, r + 1, columns);
+    lua_pop(L, 1);
+  }
+  lua_pushinteger(L, (lua_Integer)rows);
+  lua_pushinteger(L, (lua_Integer)columns);
+  return 3;
+}
+
+/* ---- packed strings ---- */
+
+/*
+** A format of string.pack for one number, "<i4" or ">d": its dtype, or -1. swap: the bytes are in the other order.
+** Sizes of letters without one are this machine's.
+*/
+static int format_dtype(const char *f, int *swap) {
+  static const struct { char letter, kind, size; } letters[] = {
+    {'b', 'i', 1}, {'B', 'u', 1}, {'h', 'i', 2}, {'H', 'u', 2}, {'i', 'i', 4}, {'I', 'u', 4}, {'l', 'i', sizeof(long)},
+    {'j', 'i', 8}, {'f', 'f', 4}, {'d', 'f', 8}, {'n', 'f', 8}};
+  const uint16_t one = 1;
+  int little = *(const unsigned char *)&one, wanted = little;
+  for (; *f == '<' || *f == '>' || *f == '=' || *f == ' '; f++) wanted = *f == '<' ? 1 : *f == '>' ? 0 : *f == '=' ? little : wanted;
+  *swap = wanted != little;
+  for (size_t k = 0; k < sizeof letters / sizeof letters[0]; k++) {
+    if (*f != letters[k].letter) continue;
+    int size = letters[k].size, sized = (*f == 'i' || *f == 'I') && f[1] >= '1' && f[1] <= '8';
+    if (sized) size = f[1] - '0';
+    if (f[1 + sized]) return -1;
+    for (int t = 0; t < GR_DTYPE_COUNT; t++) {
+      char kind = gr_dtypes[t].kind == GR_UINT ? 'u' : gr_dtypes[t].kind == GR_INT ? 'i' : 'f';
+      if (kind == letters[k].kind && size == gr_size(t) && t != GR_F16 && t != GR_BF16) return t;
+    }
+  }
+  return -1;
+}
+
+static void swap_bytes(char *p, size_t bytes, size_t size) {
+  for (char *end = p + bytes; p < end; p += size)
+    for (size_t k = 0; k < size / 2; k++) {
+      char x = p[k];
+      p[k] = p[size - 1 - k];
+      p[size - 1 - k] = x;
+    }
+}
+
+static int from_bytes(lua_State *L, gr_context *c, gr_dtype t, int swap) {
   size_t bytes, size = (size_t)gr_size(t);
   const char *s = lua_tolstring(L, 1, &bytes);
   if (bytes % size) gr_l_argerror(L, 1, "%lu bytes are not a whole number of %s elements", (unsigned long)bytes, gr_dtypes[t].name);
   gr_array *a = gr_l_new_array(L, c, t, (int64_t)(bytes / size));
-  if (bytes) memcpy(host_elements(L, c, a), s, bytes);
+  char *out = bytes ? host_elements(L, c, a) : NULL;
+  if (bytes) memcpy(out, s, bytes);
+  if (swap && bytes) swap_bytes(out, bytes, size);
   return 1;
 }
 
@@ -63,20 +135,26 @@ static int l_array(lua_State *L) {
   gr_dtype t = gr_l_opt_dtype(L, 2, GR_F32);
   switch (lua_type(L, 1)) {
     case LUA_TNUMBER: gr_l_new_array(L, c, t, gr_l_check_length(L, 1)); return 1;
-    case LUA_TSTRING: return from_bytes(L, c, t);
+    case LUA_TSTRING: return from_bytes(L, c, t, 0);
     case LUA_TTABLE: break;
     default: gr_l_argerror(L, 1, "table, length or string expected, got %s", lua_isnone(L, 1) ? "no value" : luaL_typename(L, 1));
   }
   int64_t n = (int64_t)lua_rawlen(L, 1);
+  int nested = gr_rawgeti(L, 1, 1) == LUA_TTABLE;
+  lua_pop(L, 1);
+  if (nested) return from_rows(L, c, t, n);
   gr_array *a = gr_l_new_array(L, c, t, n);
   if (n) put_table(L, t, host_elements(L, c, a), n);
   return 1;
 }
 
+/* gr.frombytes(string, dtype or format of string.pack): a name that is both is the dtype. */
 static int l_frombytes(lua_State *L) {
-  gr_dtype t = gr_l_opt_dtype(L, 2, GR_F32);
+  int swap = 0, t = -1;
+  if (lua_type(L, 2) == LUA_TSTRING && gr_dtype_named(lua_tostring(L, 2)) < 0) t = format_dtype(lua_tostring(L, 2), &swap);
+  if (t < 0) t = gr_l_opt_dtype(L, 2, GR_F32);
   if (lua_type(L, 1) != LUA_TSTRING) gr_l_argerror(L, 1, "string expected, got %s", luaL_typename(L, 1));
-  return from_bytes(L, gr_l_context(L), t);
+  return from_bytes(L, gr_l_context(L), (gr_dtype)t, swap);
 }
 
 /* gr.zeros(n, dtype), gr.ones(n, dtype): the upvalue is the value. */

@@ -49,6 +49,14 @@ static int l_future_gc(lua_State *L) {
   return 0;
 }
 
+int gr_l_push_future_values(lua_State *L, int i) {
+  if (!has_metatable(L, i, FUTURE_NAME)) return 0;
+  const future *f = lua_touserdata(L, i);
+  if (f->values == LUA_NOREF) return 0;
+  lua_rawgeti(L, LUA_REGISTRYINDEX, f->values);
+  return 1;
+}
+
 /* ---- filling ---- */
 
 /* A failure of the device is for get to tell; one of memory is tried again; nothing else happens here. */

@@ -18,6 +18,9 @@ void gr_l_before_output(lua_State *L, gr_context *);
 int gr_l_later(lua_State *L, gr_context *, gr_op, const gr_array *a, const gr_array *b, double ddof);
 int gr_l_later_values(lua_State *L, gr_context *, int n, gr_queue *q, const char *name);
 
+/* Push the table of the results that a future at i has had from the start; 0 and nothing if there is none. */
+int gr_l_push_future_values(lua_State *L, int i);
+
 /* After all functions are in the module table on top; and the metatables. */
 void gr_l_when_functions(lua_State *L);
 void gr_l_when_metatables(lua_State *L, gr_context *);
