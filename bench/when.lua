@@ -13,7 +13,8 @@ local function median(f, rounds, calls)
 end
 
 print(gr.backend())
-print("n        one sum   8 sums, one after the other   many of 8 sums   many of 8 operations   async + get   sum into element")
+print("n        one sum   8 sums, one after the other   many of 8 sums   many of 8 operations"
+  .. "   async + get   sum into element")
 for _, n in ipairs { 16, 1024, 16384, 2 ^ 20 } do
   local same, mixed, x = {}, {}, gr.rand(n, { seed = 9 })
   local names = { "sum", "max", "norm", "mean", "var", "argmax", "any", "prod" }

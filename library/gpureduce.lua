@@ -44,14 +44,16 @@ local timer = {}
 
 ---Make an array from a table of numbers, from a packed string, or of so many zeros. Numbers are rounded to nearest for
 ---float dtypes; integer dtypes take whole numbers in range only.
----@param from number[]|string|integer the elements, their bytes in the machine's order, or the length
+---@param from number[]|number[][]|string|integer the elements, rows of elements, their bytes in the machine's order, or the length
 ---@param dtype? gpureduce.dtype the type of the elements
 ---@return gpureduce.array # a new array
+---@return integer? # of rows: how many
+---@return integer? # and how many elements each has
 function gr.array(from, dtype) end
 
 ---Make an array from a packed string, as `string.pack` or a file gives it.
 ---@param bytes string the elements in the machine's byte order
----@param dtype? gpureduce.dtype the type of the elements
+---@param dtype? gpureduce.dtype|string or a format of `string.pack` for one number, such as `">i4"` or `"<d"` (a name that is both is the dtype)
 ---@return gpureduce.array # a new array
 function gr.frombytes(bytes, dtype) end
 
@@ -1168,6 +1170,20 @@ function gr.touch(a, i, j) end
 ---@return gpureduce.array # a itself
 function array:touch(i, j) end
 
+---@class gpureduce.csv.options
+---@field column? integer|string which one: its position, or its name in the first line; default 1
+---@field separator? string one character; default `","`
+---@field header? boolean the first line has the names; default true when `column` is a name
+---@field dtype? gpureduce.dtype the type of the elements; default `"f64"`
+
+---Read one column of numbers from a CSV file.
+---@param path string the file's name
+---@param options? gpureduce.csv.options 
+---@return gpureduce.array? # the numbers, or nil when the system refuses
+---@return string? # the column's name, if there is a header; after nil the message
+---@return integer? # after nil the system's error number
+function gr.csv(path, options) end
+
 ---The device in use, and why it is that one.
 ---@return string # its name, as `gr.use` takes it
 ---@return string # the reason in words
@@ -1214,7 +1230,7 @@ function gr.instructions() end
 function gr.stats() end
 
 ---Bytes in use by this Lua state and by the process.
----@return table # of this state: `live`, `budget`, `arrays`, `collections` (started by the budget); of the process: `host`, `device`, `pooled` (kept for reuse), `peak`
+---@return table # of this state: `live`, `budget`, `arrays`, `collections` (started by the budget); of the process: `host`, `device`, `pooled` (kept for reuse), `peak`; `pinned` is page-locked memory for transfers
 function gr.memory() end
 
 ---Give the memory that is kept for reuse back to the system.
@@ -1235,6 +1251,12 @@ function gr.release(a) end
 
 ---Give an array's memory back now. Views that share it keep it until they are released or collected. A second release does nothing; any other use of a released array raises.
 function array:release() end
+
+---Call a function and release every array that it made, but those that it returns.
+---@param f function it cannot yield
+---@vararg any
+---@return any # the results of f(...); arrays in them, in returned tables, histograms and futures stay
+function gr.scope(f, ...) end
 
 ---Seconds on a clock that only goes forward, for timing (`os.clock` adds up the time of all threads).
 ---@return number # seconds since some moment in the past

@@ -251,3 +251,18 @@ describe("examples/frames.lua", function()
     end
   end)
 end)
+
+describe("examples/coroutine.lua", function()
+  it("never waits, and its results are right", function()
+    for _, looks in ipairs { "0", "2" } do -- on the pretend device: at once, or after two looks
+      local text, status = S.child({ GPUREDUCE_PRETEND_LOOKS = looks }, "examples/coroutine.lua", "20")
+      assert.equal(0, status, text)
+      local results, wrong = text:match("^20 frames, (%d+) results, (%d+) of them wrong")
+      assert.is_true(tonumber(results) >= 3, text)
+      assert.equal("0", wrong)
+      local mean = text:match("particles are 1%.000 wide, their mean is ([%d.]+)")
+      assert.is_true(math.abs(tonumber(mean) - 0.5) < 0.01, text)
+      assert.truthy(text:find("waits for the device: 0", 1, true), text)
+    end
+  end)
+end)

@@ -29,7 +29,8 @@ describe("nested tables", function()
     end
     assert.equal("bad argument #1 to 'array' (row 2, element 1: value 300 does not fit u8 (0 to 255))",
       S.message(gr.array, { { 1 }, { 300 } }, "u8"))
-    assert.equal("bad argument #1 to 'array' (element 2: number expected, got table)", S.message(gr.array, { 1, { 2 } }))
+    assert.equal("bad argument #1 to 'array' (element 2: number expected, got table)",
+      S.message(gr.array, { 1, { 2 } }))
   end)
 end)
 
@@ -37,7 +38,8 @@ describe("packed strings", function()
   it("may be described as string.pack does", function()
     for _, row in ipairs {
       { "\1\2\3\4", "<I4", "u32", 0x04030201 }, { "\1\2\3\4", ">I4", "u32", 0x01020304 },
-      { "\255\254", "<i2", "i16", -257 }, { "\255\254", ">h", "i16", -2 }, { "\200", "b", "i8", -56 }, { "\200", "B", "u8", 200 },
+      { "\255\254", "<i2", "i16", -257 }, { "\255\254", ">h", "i16", -2 },
+      { "\200", "b", "i8", -56 }, { "\200", "B", "u8", 200 },
       { "\0\0\128\63", "<f", "f32", 1 }, { "\63\128\0\0", "> f", "f32", 1 }, { "\64\0\0\0\0\0\0\0", ">d", "f64", 2 },
       { "\0\0\0\0\0\0\0\5", ">i8", "i64", 5 }, { "\5\0\0\0\0\0\0\0", "<j", "i64", 5 }, { "\0\1", ">H", "u16", 1 },
       { "\200", "i8", "i8", -56 }, -- a dtype's name wins
@@ -53,7 +55,8 @@ describe("packed strings", function()
       assert.same(numbers, gr.frombytes(string.pack(">ddd", numbers[1], numbers[2], numbers[3]), ">d"):table())
     end
     for _, format in ipairs { "<I8", "i3", "z", "<ii", "s4", "" } do
-      assert.truthy(S.message(gr.frombytes, "12345678", format):find("^bad argument #2 to 'frombytes' %(unknown dtype '"), format)
+      local message = S.message(gr.frombytes, "12345678", format)
+      assert.truthy(message:find("^bad argument #2 to 'frombytes' %(unknown dtype '"), format)
     end
     assert.equal("bad argument #1 to 'frombytes' (3 bytes are not a whole number of i16 elements)",
       S.message(gr.frombytes, "abc", ">i2"))
@@ -115,9 +118,11 @@ describe("gr.csv", function()
   end)
 
   it("names the line that is wrong", function()
-    assert.equal("bad argument #1 to 'csv' (FILE:3: 2 fields expected, got 3)", (csv("a,b\n1,2\n1,2,3\n", { column = "b" })))
+    assert.equal("bad argument #1 to 'csv' (FILE:3: 2 fields expected, got 3)",
+      (csv("a,b\n1,2\n1,2,3\n", { column = "b" })))
     assert.equal("bad argument #1 to 'csv' (FILE:2: '' is not a number)", (csv("1\n\n2\n")))
-    assert.equal("bad argument #1 to 'csv' (FILE:4: 'x' is not a number)", (csv('"a\nb",1\nc,2\nd,x\n', { column = 2 })))
+    assert.equal("bad argument #1 to 'csv' (FILE:4: 'x' is not a number)",
+      (csv('"a\nb",1\nc,2\nd,x\n', { column = 2 })))
     assert.equal("bad argument #1 to 'csv' (FILE:2: a quoted field does not end)", (csv('1\n"2\n3\n')))
     assert.equal("bad argument #1 to 'csv' (FILE:1: 'x' after a field)", (csv('"1"x\n')))
     assert.equal("bad argument #1 to 'csv' (FILE:1: '\"' after a field)", (csv('1"2"\n')))
@@ -126,9 +131,11 @@ describe("gr.csv", function()
   end)
 
   it("checks what it is asked for", function()
-    assert.equal("bad argument #2 to 'csv' (option 'column': FILE has no column 'mas' (it has: x, mass) (did you mean 'mass'?))",
+    assert.equal("bad argument #2 to 'csv' (option 'column': FILE has no column 'mas' (it has: x, mass)"
+      .. " (did you mean 'mass'?))",
       (csv("x,mass\n1,2\n", { column = "mas" })))
-    assert.equal("bad argument #2 to 'csv' (option 'column': FILE has 2 columns, column 3 asked)", (csv("1,2\n", { column = 3 })))
+    assert.equal("bad argument #2 to 'csv' (option 'column': FILE has 2 columns, column 3 asked)",
+      (csv("1,2\n", { column = 3 })))
     for _, row in ipairs {
       { { column = 0 }, "option 'column': position of 1 or more expected, got 0" },
       { { column = "x", header = false }, "option 'column': a name needs a header" },

@@ -26,7 +26,7 @@ print(after.launches - before.launches, after.bytes_up - before.bytes_up)]],
       text = "Bytes in use by this Lua state and by the process.",
       params = {},
       returns = { { "table", "of this state: `live`, `budget`, `arrays`, `collections` (started by the budget); of the "
-        .. "process: `host`, `device`, `pooled` (kept for reuse), `peak`" } },
+        .. "process: `host`, `device`, `pooled` (kept for reuse), `peak`; `pinned` is page-locked memory for transfers" } },
       units = "Bytes; `arrays` and `collections` are numbers.",
       errors = "None.", cost = "O(1).", waits = c.no_work,
       example = [[
@@ -78,6 +78,22 @@ local a = gr.zeros(10)
 a:release()
 print(a, pcall(gr.sum, a))]],
       output = "gpureduce.array (released)\tfalse\tbad argument #1 to 'sum' (array has been released)",
+    },
+    {
+      name = "scope",
+      text = "Call a function and release every array that it made, but those that it returns.",
+      params = { { "f", "function", "it cannot yield" }, { "...", "any", "its arguments" } },
+      returns = { { "any", "the results of f(...); arrays in them, in returned tables, histograms and futures stay" } },
+      errors = "What f raises, after releasing what it made.",
+      cost = "O(arrays made).", waits = c.no_work,
+      example = [[
+local temporary
+local total = gr.scope(function()
+  temporary = gr.arange(1, 10)
+  return gr.scan(temporary, "sum")
+end)
+print(total[10], temporary)]],
+      output = "55.0\tgpureduce.array (released)",
     },
   },
 }

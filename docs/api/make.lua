@@ -18,11 +18,12 @@ and `uint8` are accepted). A new array lives on the device in use; see `gr.use`.
       text = [[
 Make an array from a table of numbers, from a packed string, or of so many zeros. Numbers are rounded to nearest for
 float dtypes; integer dtypes take whole numbers in range only.]],
-      params = { { "from", "number[]|string|integer", "the elements, their bytes in the machine's order, or the length" },
-        c.dtype },
-      returns = { { "array", "a new array" } },
+      params = { { "from", "number[]|number[][]|string|integer", "the elements, rows of elements, their bytes in the machine's "
+        .. "order, or the length" }, c.dtype },
+      returns = { { "array", "a new array" }, { "integer?", "of rows: how many" },
+        { "integer?", "and how many elements each has" } },
       shapes = "As long as the table; of a string, its bytes divided by the element's size.",
-      errors = "An element that is no number or does not fit (named by its position), bytes that are no whole number "
+      errors = "An element that is no number or does not fit (named by its position), rows of different lengths, bytes that are no whole number "
         .. "of elements, an unknown dtype.",
       cost = "O(n) on the host; of a length alone nothing is written before it is needed.",
       waits = "Neither: the elements stay on the host until a kernel needs them.",
@@ -35,7 +36,9 @@ print(#a, a[2], b.dtype, b[-1 + #b])]],
     {
       name = "frombytes",
       text = "Make an array from a packed string, as `string.pack` or a file gives it.",
-      params = { { "bytes", "string", "the elements in the machine's byte order" }, c.dtype },
+      params = { { "bytes", "string", "the elements in the machine's byte order" },
+        { "dtype", "dtype|string?", "or a format of `string.pack` for one number, such as `\">i4\"` or `\"<d\"` (a name that "
+          .. "is both is the dtype)", default = '`"f32"`' } },
       returns = { { "array", "a new array" } },
       errors = "What is no string; bytes that are no whole number of elements.",
       cost = "O(n): one copy on the host.",

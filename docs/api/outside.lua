@@ -1,5 +1,5 @@
 return {
-  title = "Memory of others",
+  title = "Memory and files of others",
   text = [[
 An array may lie in memory that the host program, LuaJIT's FFI or another module owns: on the CPU nothing is copied, on a
 GPU the owner's memory is the host side of the array. The owner says when it has written (`touch`), and asks for results
@@ -49,6 +49,33 @@ end]],
       example = [[
 print(pcall(gr.touch, gr.ones(3)))]],
       output = "false\tbad argument #1 to 'touch' (array of wrapped memory expected)",
+    },
+    {
+      name = "csv",
+      text = "Read one column of numbers from a CSV file.",
+      params = { { "path", "string", "the file's name" }, { "options", "options?", "" } },
+      options = {
+        { "column", "integer|string?", "which one: its position, or its name in the first line", default = "1" },
+        { "separator", "string?", "one character", default = '`","`' },
+        { "header", "boolean?", "the first line has the names", default = "true when `column` is a name" },
+        { "dtype", "dtype?", "the type of the elements", default = '`"f64"`' },
+      },
+      returns = { { "array?", "the numbers, or nil when the system refuses" },
+        { "string?", "the column's name, if there is a header; after nil the message" },
+        { "integer?", "after nil the system's error number" } },
+      errors = "A field that is no number, a row with more or fewer fields than the first, quotes that do not end, a number "
+        .. "that does not fit: with the file's name and line. A column that is not there.",
+      cost = "O(bytes of the file), in Lua: some 10 MB a second.",
+      waits = "Neither.",
+      example = [[
+local name = os.tmpname()
+local file = io.open(name, "w")
+file:write('body,"mass"\nsun,1.5\nearth,2\n')
+file:close()
+local mass, title = gr.csv(name, { column = "mass" })
+print(mass:sum(), title)
+os.remove(name)]],
+      output = "3.5\tmass",
     },
   },
 }
