@@ -1,7 +1,7 @@
 -- Do two machines, backends or instruction sets give the same bits? Every operation x dtype on 200 random sizes:
 --   lua spec/bits.lua write FILE      on one (GPUREDUCE_DEVICE=cuda:0, say)
 --   lua spec/bits.lua compare FILE    on the other; says where the first difference is, exits with 1
--- A pattern after the file's name (such as "^each") takes only the operations whose names it is found in.
+-- Patterns after the file's name (such as "^each") take only the operations whose names one of them is found in.
 -- A line of the file: what, hash of all results, and a short hash for each size.
 local gr = require "gpureduce"
 local model = require "spec.model"
@@ -281,10 +281,12 @@ local function run(cases, line)
   end
 end
 
-local mode, path, pattern = ...
-if pattern then
+local mode, path = ...
+if select("#", ...) > 2 then
   for k = #operations, 1, -1 do
-    if not operations[k].name:find(pattern) then table.remove(operations, k) end
+    local chosen = false
+    for p = 3, select("#", ...) do chosen = chosen or operations[k].name:find((select(p, ...))) ~= nil end
+    if not chosen then table.remove(operations, k) end
   end
 end
 local cases, started = make_cases(), os.time()
@@ -327,6 +329,6 @@ elseif mode == "compare" and path then
     os.time() - started))
   os.exit(different == 0 and 0 or 1)
 else
-  io.stderr:write("usage: lua spec/bits.lua write|compare FILE\n")
+  io.stderr:write("usage: lua spec/bits.lua write|compare FILE [PATTERN...]\n")
   os.exit(2)
 end
