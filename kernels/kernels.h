@@ -219,6 +219,7 @@ typedef struct gr_softmax_job {
 */
 #define GR_SELECT_GROUPS 256
 #define GR_SELECT_COUNTERS 8192 /* groups << bits at most */
+#define GR_SELECT_TOP 11        /* bits: several groups share at least so many, the first digit's */
 typedef struct gr_groups {
   gr_dtype dtype;
   int64_t n;

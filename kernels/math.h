@@ -39,16 +39,14 @@ GR_FN double gr_log(double x) {
 /* 2^k for a normal result. */
 GR_FN double gr_two_to(int k) { return gr_from_bits64((uint64_t)(k + 1023) << 52); }
 
-/* e^x, within 1 ulp (of the subnormal step below 2^-1022). */
-GR_FN double gr_exp(double x) {
-  double n, high, low, r, p;
-  int k;
-  if (x != x) return gr_nan();
-  if (x > 709.8) return gr_from_bits64(UINT64_C(0x7ff0000000000000));
-  if (x < -745.2) return 0.0;
-  /* x = k ln 2 + r, |r| <= ln 2 / 2; adding 1.5 * 2^52 rounds to a whole number. */
-  n = (x * 1.4426950408889634 + 6755399441055744.0) - 6755399441055744.0;
-  k = (int)n;
+/* e^x for x in [GR_EXP_LOW, GR_EXP_HIGH]: no branch, no conversion, so that loops vectorise and warps do not part. */
+#define GR_EXP_LOW -745.2
+#define GR_EXP_HIGH 709.8
+GR_FN double gr_exp_within(double x) {
+  /* x = k ln 2 + r, |r| <= ln 2 / 2; adding 1.5 * 2^52 rounds to a whole number, and leaves it in the lowest bits. */
+  double n = x * 1.4426950408889634 + 6755399441055744.0, high, low, r, p;
+  uint64_t k = gr_bits64(n) - gr_bits64(6755399441055744.0) + 2048, half = k / 2;
+  n = n - 6755399441055744.0;
   high = x - n * GR_LN2_HIGH;
   low = n * GR_LN2_LOW;
   r = high - low;
@@ -56,8 +54,17 @@ GR_FN double gr_exp(double x) {
       r * (0.0013888888917213717 + r * (0.00019841269863053618 + r * (2.4801521295954376e-05 +
       r * (2.7557268459997064e-06 + r * (2.7620088445409746e-07 + r * 2.510038549551032e-08)))))))));
   p = 1.0 + (high + (p - low));
-  /* Two factors, so that neither leaves the normal range; the last one rounds. */
-  return p * gr_two_to(k / 2) * gr_two_to(k - k / 2);
+  /* 2^k as two factors, so that neither leaves the normal range; the last one rounds. */
+  return p * gr_from_bits64((half - 1) << 52) * gr_from_bits64((k - half - 1) << 52);
+}
+
+/* e^x, within 1 ulp (of the subnormal step below 2^-1022). */
+GR_FN double gr_exp(double x) {
+  double t = x < GR_EXP_HIGH ? x : GR_EXP_HIGH, y; /* a NaN becomes that too */
+  y = gr_exp_within(t > GR_EXP_LOW ? t : GR_EXP_LOW);
+  y = x > GR_EXP_HIGH ? gr_from_bits64(UINT64_C(0x7ff0000000000000)) : y;
+  y = x < GR_EXP_LOW ? 0.0 : y;
+  return x == x ? y : gr_nan();
 }
 
 /* sin(pi x) and cos(pi x), each within 1.3 ulp, for |x| < 2^51. Exact at multiples of a half. */

@@ -129,6 +129,19 @@ describe("segments of", function()
     S.same_all({ 0, 0 }, gr.zeros(0, "f32"):sum { segments = { 1, 1, 1 } }, "of nothing")
   end)
 
+  it("sees through positions whose differences wrap", function()
+    if not S.integers then return end
+    local a, wrong = gr.ones(10, "f32"), "positions from 1 to 11 expected, but position 2 is 9223372036854775807"
+    local offsets = gr.array({ 1, math.maxinteger, math.mininteger, -1, 5 }, "i64")
+    assert.truthy(S.message(gr.sum, a, { segments = offsets }):find(wrong, 1, true))
+    local t = {}
+    for k = 1, 200001 do t[k] = 1 end
+    t[200001] = 11
+    assert.equal(10, a:sum { segments = t }[200000])
+    t[150000] = 12
+    assert.truthy(S.message(gr.sum, a, { segments = t }):find("but position 150000 is 12", 1, true))
+  end)
+
   it("takes one launch for many short segments", function()
     local a, offsets = gr.ones(3000, "f32"), gr.arange(1, 3001, 3, "i64")
     local into = gr.zeros(1000, "f64")

@@ -13,18 +13,23 @@ typedef struct state {
   char *out;
   int64_t *found;
   int tables;
+  uint16_t first[(1 << GR_SELECT_TOP) + 1]; /* several groups: those whose highest bits are t begin at first[t] */
 } state;
 
-/* Which group a prefix belongs to, or -1. */
-static inline int32_t group_of(const gr_groups *of, uint64_t prefix) {
-  int32_t low = 0, count = of->groups;
+/* Which of several groups a key with these highest bits and this prefix belongs to, or -1. */
+static inline int32_t group_of(const state *s, uint32_t t, uint64_t prefix) {
+  int32_t low = s->first[t], count = s->first[t + 1] - low;
+  if (count == 0) return -1;
   while (count > 1) {
     const int32_t half = count / 2;
-    low += of->prefixes[low + half] <= prefix ? half : 0;
+    low += s->of->prefixes[low + half] <= prefix ? half : 0;
     count -= half;
   }
-  return of->prefixes[low] == prefix ? low : -1;
+  return s->of->prefixes[low] == prefix ? low : -1;
 }
+
+/* Bits below a key's highest ones; a byte is done after one digit and never has several groups. */
+#define REST(U) (sizeof(U) > 1 ? 8 * (int32_t)sizeof(U) - GR_SELECT_TOP : 0)
 
 /*
 ** Elements from .. from + n by their unsigned type: counted in `table`, where every tables-th element has one of its
@@ -34,7 +39,7 @@ static inline int32_t group_of(const gr_groups *of, uint64_t prefix) {
   static int64_t count_##U(const state *s, int64_t from, int64_t n, uint32_t *table) {                         \
     const gr_groups of = *s->of;                                                                               \
     const U top = (U)s->s.top, nan = (U)s->s.nan, low = (U)(s->s.flip >> 1), mask = (U)(((U)1 << of.bits) - 1); \
-    const int32_t width = 8 * (int32_t)sizeof(U) - 1;                                                          \
+    const int32_t width = 8 * (int32_t)sizeof(U) - 1, rest = REST(U);                                           \
     const int apart = (of.groups << of.bits), every = s->tables - 1;                                           \
     const char *p = (const char *)of.a.data + from * of.a.stride;                                              \
     const U only = (U)of.prefixes[0];                                                                          \
@@ -50,22 +55,24 @@ static inline int32_t group_of(const gr_groups *of, uint64_t prefix) {
       key = (U)(x ^ top ^ (low & (U)(0 - (x >> width))));                                                      \
       digit = (U)(key >> of.shift);                                                                            \
       prefix = (U)(digit >> of.bits);                                                                          \
-      if (of.groups == 1 ? prefix != only : (g = group_of(&of, prefix)) < 0) continue;                         \
+      if (of.groups == 1 ? prefix != only : (g = group_of(s, (uint32_t)(key >> rest), prefix)) < 0) continue;  \
       table[((uint32_t)g << of.bits) + (uint32_t)(digit & mask) + (uint32_t)((int)(k & every) * apart)]++;     \
     }                                                                                                          \
     return nans;                                                                                               \
   }                                                                                                            \
   static void pick_##U(const state *s, int64_t from, int64_t n) {                                              \
     const gr_groups of = *s->of;                                                                               \
-    const U top = (U)s->s.top, nan = (U)s->s.nan, low = (U)(s->s.flip >> 1);                                   \
-    const int32_t width = 8 * (int32_t)sizeof(U) - 1;                                                          \
+    const U top = (U)s->s.top, nan = (U)s->s.nan, low = (U)(s->s.flip >> 1), only = (U)of.prefixes[0];         \
+    const int32_t width = 8 * (int32_t)sizeof(U) - 1, rest = REST(U);                                           \
     const char *p = (const char *)of.a.data + from * of.a.stride;                                              \
     int64_t k;                                                                                                 \
     for (k = 0; k < n; k++, p += of.a.stride) {                                                                \
-      U x, key;                                                                                                \
+      U x, key, prefix;                                                                                        \
       memcpy(&x, p, sizeof(x));                                                                                \
       key = (U)(x ^ top ^ (low & (U)(0 - (x >> width))));                                                      \
-      if ((U)(x & (U)~top) > nan || group_of(&of, (U)((U)(key >> of.shift) >> of.bits)) < 0) continue;         \
+      prefix = (U)((U)(key >> of.shift) >> of.bits);                                                           \
+      if ((U)(x & (U)~top) > nan) continue;                                                                    \
+      if (of.groups == 1 ? prefix != only : group_of(s, (uint32_t)(key >> rest), prefix) < 0) continue;        \
       ((U *)s->out)[__atomic_fetch_add(s->found, 1, __ATOMIC_RELAXED)] = x;                                    \
     }                                                                                                          \
   }
@@ -107,10 +114,20 @@ static void do_pick(void *arg, int64_t piece) {
   }
 }
 
+static void begin_groups(state *s) {
+  const int known = 8 * gr_size_of(s->of->dtype) - s->of->shift - s->of->bits, above = known - GR_SELECT_TOP;
+  int g = 0, t;
+  for (t = 0; t <= 1 << GR_SELECT_TOP; t++) {
+    while (g < s->of->groups && s->of->prefixes[g] >> above < (uint64_t)t) g++;
+    s->first[t] = (uint16_t)g;
+  }
+}
+
 static void run(state *s, void (*body)(void *, int64_t), gr_parallel parallel) {
   const int64_t pieces = (s->of->n + PIECE_ELEMENTS - 1) / PIECE_ELEMENTS;
   int64_t k;
   s->s = gr_selector_of(s->of->dtype);
+  if (s->of->groups > 1) begin_groups(s);
   if (parallel && pieces > 1) parallel(pieces, body, s);
   else
     for (k = 0; k < pieces; k++) body(s, k);

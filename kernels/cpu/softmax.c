@@ -3,7 +3,6 @@
 ** one leaf keeps its exponentials, others make them twice.
 */
 #include "kernels/cpu/table.h"
-#include "kernels/math.h"
 
 #define PIECE_BYTES (64 * 1024) /* exponentials are slow: smaller pieces than elsewhere */
 #define MOST_PIECES 512
@@ -55,10 +54,10 @@ static void store(gr_dtype t, char *to, int64_t stride, const double *from, doub
 /* exp(x - max) of a leaf's elements. */
 static void exponentials(const row_state *s, int64_t from, int m, double *y) {
   const gr_softmax_job *job = s->job;
-  const double most = s->most;
+  const gr_exps exps = gr_cpu_table_in_use()->exps;
   int k;
   load(job->dtype, y, (const char *)job->x.data + s->row * job->x.step + from * job->x.stride, job->x.stride, m);
-  for (k = 0; k < m; k++) y[k] = gr_exp(y[k] - most);
+  for (k = 0; k < m; k += GR_EXPS_CHUNK) exps(y + k, s->most, m - k < GR_EXPS_CHUNK ? m - k : GR_EXPS_CHUNK);
 }
 
 static void write(const row_state *s, int64_t from, int m, const double *y) {

@@ -37,6 +37,10 @@ typedef struct gr_bins_job {
 void gr_bins_judge(gr_bins_job *b); /* fills in what lies beside job */
 typedef void (*gr_bins)(const gr_bins_job *b, const char *x, int64_t stride, int m, int32_t *index);
 
+/* y = e^(y - most) for n (at most GR_EXPS_CHUNK) numbers of which none is above most. */
+#define GR_EXPS_CHUNK 512
+typedef void (*gr_exps)(double *y, double most, int n);
+
 typedef struct gr_cpu_table {
   const char *name;
   gr_span span[GR_REDUCER_COUNT][GR_DTYPE_COUNT]; /* NULL: not defined for the dtype */
@@ -45,6 +49,7 @@ typedef struct gr_cpu_table {
   gr_scan_write scan_write[GR_SCANS];
   gr_norm_row norm_row;
   gr_bins bins;
+  gr_exps exps;
 } gr_cpu_table;
 
 

@@ -31,16 +31,42 @@ template <typename U> struct keys {
   }
 };
 
-/* Which group a prefix belongs to, or -1. */
-template <typename U> static __device__ __forceinline__ int group_of(const U *prefixes, int groups, U prefix) {
-  int low = 0, count = groups;
-  while (count > 1) {
-    int half = count / 2;
-    low += prefixes[low + half] <= prefix ? half : 0;
-    count -= half;
+/* Prefixes in shared memory; those of several groups whose highest bits are t begin at first[t]. */
+template <typename U> struct groups {
+  U prefixes[GR_SELECT_GROUPS];
+  uint16_t first[(1 << GR_SELECT_TOP) + 1];
+
+  __device__ __forceinline__ void begin(const key_job &q) {
+    int above = 8 * (int)sizeof(U) - q.shift - q.bits - GR_SELECT_TOP;
+    for (int i = (int)threadIdx.x; i < q.groups; i += THREADS) prefixes[i] = (U)q.prefixes[i];
+    __syncthreads();
+    if (q.groups > 1)
+      for (int t = (int)threadIdx.x; t <= 1 << GR_SELECT_TOP; t += THREADS) {
+        int low = 0, high = q.groups;
+        while (low < high) {
+          int middle = (low + high) / 2;
+          if ((uint64_t)prefixes[middle] >> above < (uint64_t)t) low = middle + 1;
+          else high = middle;
+        }
+        first[t] = (uint16_t)low;
+      }
+    __syncthreads();
   }
-  return prefixes[low] == prefix ? low : -1;
-}
+  /* The group of a key, or -1. */
+  __device__ __forceinline__ int of(const key_job &q, U key, U prefix) const {
+    constexpr int rest = sizeof(U) > 1 ? 8 * (int)sizeof(U) - GR_SELECT_TOP : 0; /* a byte never has several groups */
+    if (q.groups == 1) return prefix == prefixes[0] ? 0 : -1;
+    uint32_t t = (uint32_t)(key >> rest);
+    int low = first[t], count = first[t + 1] - low;
+    if (count == 0) return -1;
+    while (count > 1) {
+      int half = count / 2;
+      low += prefixes[low + half] <= prefix ? half : 0;
+      count -= half;
+    }
+    return prefixes[low] == prefix ? low : -1;
+  }
+};
 
 /* Element c of a word; c is known when compiled. */
 template <typename U> static __device__ __forceinline__ U element(const uint4 &w, int c) {
@@ -83,24 +109,19 @@ template <typename U, class F> static __device__ __forceinline__ void each(const
 template <typename U> struct counter {
   keys<U> k;
   const key_job &q;
-  const U *prefixes;
+  const groups<U> &all;
   uint32_t *table;
   uint32_t nans;
-  U only, mask;
+  U mask;
   __device__ __forceinline__ void operator()(U x, bool there) {
     if (!there) return;
     if (k.is_nan(x)) {
       nans++;
       return;
     }
-    U digit = (U)(k.of(x) >> q.shift), prefix = (U)(digit >> q.bits);
-    int g = 0;
-    if (q.groups == 1) {
-      if (prefix != only) return;
-    } else {
-      g = group_of(prefixes, q.groups, prefix);
-      if (g < 0) return;
-    }
+    U key = k.of(x), digit = (U)(key >> q.shift);
+    int g = all.of(q, key, (U)(digit >> q.bits));
+    if (g < 0) return;
     atomicAdd(table + ((((uint32_t)g << q.bits) + (uint32_t)(digit & mask)) << q.copies), 1u);
   }
 };
@@ -108,13 +129,11 @@ template <typename U> struct counter {
 template <typename U>
 static __global__ void __launch_bounds__(THREADS) count_digits(const __grid_constant__ key_job q) {
   __shared__ uint32_t table[GR_SELECT_COUNTERS];
-  __shared__ U prefixes[GR_SELECT_GROUPS];
+  __shared__ groups<U> all;
   uint32_t slots = (uint32_t)q.groups << q.bits, copies = 1u << q.copies;
   for (uint32_t i = threadIdx.x; i < slots << q.copies; i += THREADS) table[i] = 0;
-  for (int i = (int)threadIdx.x; i < q.groups; i += THREADS) prefixes[i] = (U)q.prefixes[i];
-  __syncthreads();
-  counter<U> f = {keys<U>(q), q, prefixes, table + (threadIdx.x & (copies - 1)), 0, prefixes[0],
-                  (U)(((uint64_t)1 << q.bits) - 1)};
+  all.begin(q);
+  counter<U> f = {keys<U>(q), q, all, table + (threadIdx.x & (copies - 1)), 0, (U)(((uint64_t)1 << q.bits) - 1)};
   each<U>(q, f);
   if (f.nans) atomicAdd((unsigned long long *)q.counts + slots, (unsigned long long)f.nans);
   __syncthreads();
@@ -129,26 +148,25 @@ static __global__ void __launch_bounds__(THREADS) count_digits(const __grid_cons
 template <typename U> struct picker {
   keys<U> k;
   const key_job &q;
-  const U *prefixes;
+  const groups<U> &all;
   __device__ __forceinline__ void operator()(U x, bool there) {
-    U prefix = (U)((U)(k.of(x) >> q.shift) >> q.bits);
-    bool mine = there && !k.is_nan(x) && group_of(prefixes, q.groups, prefix) >= 0;
-    unsigned all = __ballot_sync(~0u, mine);
+    U key = k.of(x);
+    bool mine = there && !k.is_nan(x) && all.of(q, key, (U)((U)(key >> q.shift) >> q.bits)) >= 0;
+    unsigned matches = __ballot_sync(~0u, mine);
     unsigned long long at = 0;
-    if (all == 0) return;
+    if (matches == 0) return;
     int lane = (int)(threadIdx.x & 31);
-    if (lane == 0) at = atomicAdd(q.found, (unsigned long long)__popc(all));
+    if (lane == 0) at = atomicAdd(q.found, (unsigned long long)__popc(matches));
     at = __shfl_sync(~0u, at, 0);
-    if (mine) ((U *)q.out)[at + __popc(all & ((1u << lane) - 1))] = x;
+    if (mine) ((U *)q.out)[at + __popc(matches & ((1u << lane) - 1))] = x;
   }
 };
 
 template <typename U>
-static __global__ void __launch_bounds__(THREADS) pick_keys(const __grid_constant__ key_job q) {
-  __shared__ U prefixes[GR_SELECT_GROUPS];
-  for (int i = (int)threadIdx.x; i < q.groups; i += THREADS) prefixes[i] = (U)q.prefixes[i];
-  __syncthreads();
-  picker<U> f = {keys<U>(q), q, prefixes};
+static __global__ void __launch_bounds__(THREADS, 2) pick_keys(const __grid_constant__ key_job q) {
+  __shared__ groups<U> all;
+  all.begin(q);
+  picker<U> f = {keys<U>(q), q, all};
   each<U>(q, f);
 }
 

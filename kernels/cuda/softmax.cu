@@ -79,11 +79,14 @@ static __global__ void __launch_bounds__(MOST_WARPS * 32) softmax_rows(const __g
   int lane = (int)(threadIdx.x & 31), warp = (int)(threadIdx.x >> 5), rows = (int)(blockDim.x >> 5) / q.per_row;
   int64_t row = blockIdx.x * (int64_t)rows + warp / q.per_row;
   int64_t base = (warp & (q.per_row - 1)) * (int64_t)S::leaf + lane, n = row < q.count ? q.n : 0;
+  /* Rows of this leaf that have elements; none: 0 or less. */
+  int used = (int)min((int64_t)S::rows, (n - base + lane + 32 * S::own - 1) / (32 * S::own));
   double y[kept], s[S::own], most = -INFINITY;
 #pragma unroll(keeps ? S::rows : 2)
   for (int r = 0; r < S::rows; r++)
 #pragma unroll
     for (int j = 0; j < S::own; j++) {
+      if (r >= used) continue;
       int64_t k = base + (r * S::own + j) * 32;
       double x = -INFINITY;
       if (k < n) x = get<D>(q, row, k);
@@ -99,13 +102,14 @@ static __global__ void __launch_bounds__(MOST_WARPS * 32) softmax_rows(const __g
   for (int r = 0; r < S::rows; r++)
 #pragma unroll
     for (int j = 0; j < S::own; j++) {
+      if (r >= used) continue;
       int64_t k = base + (r * S::own + j) * 32;
-      double e = -0.0;
-      if (k < n) {
-        if constexpr (keeps) y[r * S::own + j] = e = gr_exp(y[r * S::own + j] - most);
-        else e = gr_exp(get<D>(q, row, k) - most);
-      }
-      s[j] = s[j] + e;
+      double e = -INFINITY;
+      if constexpr (keeps) e = y[r * S::own + j];
+      else if (k < n) e = get<D>(q, row, k);
+      e = gr_exp(e - most);
+      if constexpr (keeps) y[r * S::own + j] = e;
+      s[j] = s[j] + (k < n ? e : -0.0);
     }
   double factor = 1.0 / across<true>(fold_lanes<S::own>(s), shared[1], q.per_row);
 #pragma unroll(keeps ? S::rows : 1)
@@ -113,7 +117,7 @@ static __global__ void __launch_bounds__(MOST_WARPS * 32) softmax_rows(const __g
 #pragma unroll
     for (int j = 0; j < S::own; j++) {
       int64_t k = base + (r * S::own + j) * 32;
-      if (k >= n) continue;
+      if (r >= used || k >= n) continue;
       if constexpr (keeps) put<D>(q, row, k, y[r * S::own + j] * factor);
       else put<D>(q, row, k, gr_exp(get<D>(q, row, k) - most) * factor);
     }

@@ -27,7 +27,7 @@ static void check_empty(lua_State *L, const call *q) {
   if (q->shape.segments && q->segments.count == 0) return;
   if (n == 0 && gr_ops[q->op].raises_on_empty && q->shape.segments)
     gr_l_argerror(L, q->options, "option 'segments': segment %lld is empty: '%s' needs an element",
-                  (long long)q->segments.short_at + 1, gr_ops[q->op].name);
+                  (long long)gr_segments_shortest(&q->segments) + 1, gr_ops[q->op].name);
   if (n == 0 && gr_ops[q->op].raises_on_empty) gr_l_argerror(L, 1, "array is empty: '%s' needs an element", gr_ops[q->op].name);
   if ((q->op == GR_OP_var || q->op == GR_OP_std) && q->ddof >= (double)n && !(n == 0 && q->ddof == 0))
     gr_l_argerror(L, q->options, "option 'ddof': less than the length %lld expected, got %.14g", (long long)n, q->ddof);

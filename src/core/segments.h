@@ -8,11 +8,13 @@ typedef struct gr_segments {
   const gr_array *offsets;   /* i64 or i32, dense: segment k (from 0) is elements offsets[k] .. offsets[k + 1] - 1, from 1 */
   int64_t count;
   int64_t shortest, longest; /* lengths; of no segments 0 */
-  int64_t short_at;          /* the first of the shortest, from 0 */
 } gr_segments;
 
 /* Look at the positions (on the host): GR_BAD and words when they fall, or leave an array of n elements. */
 gr_status gr_segments_of(gr_context *, const gr_array *offsets, int64_t n, gr_segments *);
+
+/* The first segment of the shortest, from 0. */
+int64_t gr_segments_shortest(const gr_segments *);
 
 /* Run a job whose a, b and results are set: one launch, and one more for all long segments if there are any. */
 gr_status gr_segments_run(gr_context *, gr_queue *, const gr_reduce_job *, const gr_segments *);

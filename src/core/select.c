@@ -141,7 +141,10 @@ static gr_status select_all(selection *s) {
   while (s->known < s->width && status == GR_OK && !s->nans) {
     int bits = 0;
     int64_t next = 0, candidates = 0;
-    if (s->count > GR_SELECT_GROUPS) bits = digit_of(s, GR_SELECT_GROUPS); /* the same for all of a pass */
+    uint64_t prefixes[GR_SELECT_GROUPS];
+    groups_from(s, 0, &next, prefixes);
+    if (next < s->count) bits = digit_of(s, GR_SELECT_GROUPS); /* too many for one go: the same for all */
+    next = 0;
     while (next < s->count && status == GR_OK && !s->nans) status = count_digit(s, next, &next, &bits, &candidates);
     s->known += bits;
     if (status == GR_OK && !s->nans && pays(s, candidates)) status = pick_candidates(s, candidates);
