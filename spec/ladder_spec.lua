@@ -190,6 +190,16 @@ describe("ladder of sums", function()
                  S.message(gr.max, none, { kernel = "naive_atomic" }))
   end)
 
+  it("works within gr.async and gr.many", function()
+    local a = gr.array { 1, 2, 3 }
+    S.same(6.0, gr.async(gr.sum, a, { kernel = "naive_atomic" }):get())
+    S.same(6.0, gr.async(gr.sum, a, { kernel = "kahan" }):get())
+    local x, y, z = gr.many { { "sum", a, { kernel = "shared_atomic" } }, { "max", a }, { "dot", a, a, { kernel = "neumaier" } } }
+    S.same(6.0, x)
+    S.same(3.0, y)
+    S.same(14.0, z)
+  end)
+
   it("tells the time", function()
     local a = gr.ones(1000)
     for _, kernel in ipairs(gr.kernels("sum")) do
@@ -364,6 +374,8 @@ describe("ladder, bad input", function()
       "bad argument #2 to 'sum' (option 'axis': not together with 'kernel')" },
     { gr.sum, { a, { kernel = "two_phase", accumulate = "f32" } },
       "bad argument #2 to 'sum' (option 'accumulate': not together with 'kernel')" },
+    { gr.sum, { a, { kernel = "two_phase", async = true } },
+      "bad argument #2 to 'sum' (option 'async': not together with 'kernel')" },
     { gr.scan, { a, "max", { kernel = "warp" } }, "bad argument #2 to 'scan' (kernel 'warp': scan of sum expected, got 'max')" },
     { gr.scan, { a, "sum", { kernel = "warp", reverse = true } },
       "bad argument #3 to 'scan' (option 'reverse': kernel 'warp' scans forwards only)" },

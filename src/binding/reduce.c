@@ -121,7 +121,7 @@ static void read_segments(lua_State *L, call *q) {
 /* {kernel = "..."}: the whole or its rows, by the kernel of that name; no other option goes with it. */
 static int read_kernel(lua_State *L, call *q, int64_t n) {
   static const char *const names[] = {"kernel", "block", "timed", "rows", "pairs", "into", NULL};
-  static const char *const others[] = {"axis", "segments", "accumulate", "exact", NULL};
+  static const char *const others[] = {"axis", "segments", "accumulate", "exact", "out", "at", "async", NULL};
   gr_taught operation = (gr_taught)gr_taught_named(gr_ops[q->op].name);
   if (!operation || !gr_l_asks_kernel(L, q->options)) return 0;
   for (int k = 0; others[k]; k++) {
