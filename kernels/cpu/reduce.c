@@ -95,7 +95,7 @@ static gr_acc whole_vector(const gr_plan *p, int64_t v, gr_parallel parallel) {
   const gr_reduce_job *job = p->job;
   const int64_t n = job->n;
   if (n == 0) return gr_identity(p->kind, p->red == GR_RED_PROD);
-  if (parallel && n > GR_PIECE_BYTES / p->size) return in_pieces(p, v, parallel);
+  if (parallel && n > 2 * GR_PIECE_BYTES / p->size) return in_pieces(p, v, parallel); /* two pieces do not pay */
   if (job->a.stride == p->size && (p->inputs < 2 || job->b.stride == p->size)) /* most calls, and the quickest */
     return p->span((const char *)job->a.data + v * job->a.step,
                    p->inputs < 2 ? NULL : (const char *)job->b.data + v * job->b.step, n, job);
