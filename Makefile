@@ -30,12 +30,15 @@ CUDA_ARCHS ?= $(or $(local_arch),90)
 compress := -Xfatbin -compress-all$(if $(strip $(NVCC)),$(if $(findstring compress-mode,$(shell $(NVCC) --help 2>/dev/null)), --compress-mode=size))
 release_archs = 75 80 86 89 90 100 120
 last_arch = $(lastword $(CUDA_ARCHS))
-# Neighbours share one pass of the compiler's front: their code is assembled from the same PTX.
+# Neighbours share one pass of the compiler's front: their code is assembled from the same PTX, and the PTX of the last
+# one's front is what newer chips get. The reductions need nothing that Turing lacks.
 front_86 = 80
 front_89 = 80
 front_100 = 90
-gencode = $(foreach a,$(CUDA_ARCHS),-gencode arch=compute_$(or $(front_$(a)),$(a)),code=sm_$(a)) \
-          -gencode arch=compute_$(last_arch),code=compute_$(last_arch)
+front_120 = 90
+front = $(or $(front_$(1)),$(1))
+gencode = $(foreach a,$(CUDA_ARCHS),-gencode arch=compute_$(call front,$(a)),code=sm_$(a)) \
+          -gencode arch=compute_$(call front,$(last_arch)),code=compute_$(call front,$(last_arch))
 
 # ---- what is built ----
 
@@ -101,6 +104,10 @@ $(OBJ)/%.o: %.c $(headers)
 	@mkdir -p $(@D)
 	$(CC) $(base) -c $< -o $@
 
+$(OBJ)/kernels/cuda/reduce%.o: front_80 = $(turing)
+$(OBJ)/kernels/cuda/reduce%.o: front_86 = $(or $(turing),80)
+$(OBJ)/kernels/cuda/reduce%.o: front_89 = $(or $(turing),80)
+turing = $(filter 75,$(CUDA_ARCHS))
 $(OBJ)/%.$(subst $(eval) ,-,$(CUDA_ARCHS)).o: %.cu $(cu_headers)
 	@mkdir -p $(@D)
 	$(NVCC) $(nvflags) -c $< -o $@

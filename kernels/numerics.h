@@ -193,6 +193,18 @@ GR_FN void gr_add_neumaier(double *s, double *c, double x) {
 }
 
 /*
+** A leaf of 8- or 16-bit integers as a spread: its sum, sum of squares and count are exact integers (below 2^56
+** together), so the squared deviations are count * squares - sum^2 over count, with two roundings and no order.
+*/
+GR_FN gr_acc gr_spread_of(int64_t sum, int64_t squares, int64_t count) {
+  gr_acc r;
+  r.f[0] = (double)sum;
+  r.f[1] = (double)(count * squares - sum * sum) / (double)count;
+  r.f[2] = (double)count;
+  return r;
+}
+
+/*
 ** Spread of two neighbours from their sums, squared deviations and counts (Chan, Golub, LeVeque 1979):
 ** no difference of large squares. f = {sum, squared deviations, count}.
 */

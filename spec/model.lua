@@ -184,6 +184,29 @@ function R.cosine(dtype, n, at, bt)
   return canonical(xy / (math.sqrt(xx) * math.sqrt(yy)))
 end
 
+local narrow = { u8 = true, i8 = true, u16 = true, i16 = true }
+
+-- The squared deviations of a leaf of narrow integers, from exact sums: count * squares - sum^2, which may take 56
+-- bits, rounded once, over count. Digits of 28 bits, so that Lua's doubles hold every step.
+local function exact_m2(at, first, last, s, count)
+  local squares = 0
+  for k = first, last do squares = squares + at(k) * at(k) end
+  local base = 2 ^ 28
+  local function product(x, y) -- as high * 2^28 + low; x, y < 2^53 and one of them below 2^25
+    if x < y then x, y = y, x end
+    local high, low = math.floor(x / base), x % base
+    local carry = math.floor(low * y / base)
+    return high * y + carry, low * y % base
+  end
+  local h1, l1 = product(squares, count)
+  local t = math.abs(s)
+  local th, tl = math.floor(t / 2 ^ 14), t % 2 ^ 14 -- t^2 in the same digits
+  local middle = 2 * th * tl
+  local low = middle % 2 ^ 14 * 2 ^ 14 + tl * tl
+  local h2, l2 = th * th + math.floor(middle / 2 ^ 14) + math.floor(low / base), low % base
+  return ((h1 - h2) * base + (l1 - l2)) / count -- both parts exact: one rounding where they meet
+end
+
 -- Sum of squared deviations: leaf by leaf around the leaf's mean, then merged pairwise.
 local function spread(dtype, n, at)
   at = widened(at)
@@ -194,7 +217,9 @@ local function spread(dtype, n, at)
     local count = last - first + 1
     local s = fold_leaf(at, first, last, lanes, NZ, add, add)
     local mean = s / count
-    local m2 = fold_leaf(function(k) local d = at(k) - mean; return d * d end, first, last, lanes, NZ, add, add)
+    local m2
+    if narrow[dtype] then m2 = exact_m2(at, first, last, s, count)
+    else m2 = fold_leaf(function(k) local d = at(k) - mean; return d * d end, first, last, lanes, NZ, add, add) end
     nodes[#nodes + 1] = { s, m2, count }
   end
   return fold_nodes(nodes, function(a, b)

@@ -143,7 +143,7 @@ void plan_short(Plan &p, int sms) {
   gr_reduce_job &j = p.args.job;
   int64_t bytes = j.n * size_of(j.dtype), rows, warps = 4;
   int64_t step = j.a.step > j.b.step ? j.a.step : j.b.step;
-  bool tiny = j.n <= 64 && bytes <= 256 && 15 * step + bytes <= gr_stage_bytes; /* a row of one thread */
+  bool tiny = j.n <= 16 && 15 * step + bytes <= gr_stage_bytes; /* a row of one thread */
   rows = step == 0 ? 32 : (gr_stage_bytes - bytes) / step + 1;
   rows = clamp(rows, 1,
                clamp(ceil_div(j.count, (int64_t)sms * 16), tiny ? 32 : 1, INT32_MAX)); /* few rows: rather more warps */
@@ -203,7 +203,7 @@ Plan plan(const gr_reduce_job &job, const gr_cuda_chip &chip) {
   p.args.context = {job.scale_a, job.scale_b, red == GR_RED_ARGMIN ? -1 : 0};
   if (inputs == 1) p.args.job.b = job.a;
   p.args.leaves = clamp(ceil_div(job.n, GR_LEAF(size)), 1, INT64_MAX);
-  bool many = job.n > 0 && job.count > 1;
+  bool many = job.n > 0 && job.count > 1 && p.entry.columns > 0;
   if (job.offsets) plan_segments(p, t, chip.sms);
   else if (many && is_short(p.args.job)) plan_short(p, chip.sms);
   else if (many && is_columns(p.args.job)) plan_columns(p, t, chip.sms);

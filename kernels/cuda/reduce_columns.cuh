@@ -13,11 +13,12 @@
 
 constexpr int gr_columns_block = 256;
 
-/* Columns of a thread. Ordered lanes keep a stack of doubles for each, so they take fewer. */
+/* Columns of a thread: a word's, but ordered lanes keep a stack of doubles for each, so they take fewer. */
 template <class R>
-constexpr int gr_columns_most = !R::lanes                  ? 8
-                                : R::kind == GR_ACC_TRIPLE ? 2
-                                                           : 4;
+constexpr int gr_columns_most = !R::lanes                   ? (R::inputs == 2 ? 8 : 16)
+                                : R::light && R::inputs == 1 ? 8
+                                : R::kind == GR_ACC_TRIPLE   ? 2
+                                                             : 4;
 template <class R>
 constexpr int gr_columns_each =
     16 / gr_size<R::dtype> < gr_columns_most<R> ? 16 / gr_size<R::dtype> : gr_columns_most<R>;
@@ -190,7 +191,7 @@ __device__ __forceinline__ void gr_fold_columns(const gr_reduce_args &q, int64_t
   __syncthreads();
 }
 
-/* The states of this thread's columns for its leaf, folded over the block's lanes: in `value`, chunk by chunk. */
+/* The spreads of this thread's columns for its leaf, folded over the block's lanes: in `value`. */
 template <class R, int C>
 __device__ __forceinline__ void gr_spread_columns(const gr_reduce_args &q, const gr_column_reader<R> &reader,
                                                   int64_t *value, gr_acc (&mine)[C], double count, int word) {
@@ -230,6 +231,16 @@ __device__ __noinline__ void gr_finish_columns(const gr_reduce_args &q, int64_t 
   }
 }
 
+/* What a thread collects: the reducer itself, or of exact spreads the sums that they are made of. */
+template <class R, bool = R::exact>
+struct gr_column_plain {
+  using type = R;
+};
+template <class R>
+struct gr_column_plain<R, true> {
+  using type = typename R::Moments;
+};
+
 /* Grid: column groups of wide * C columns, times q.nodes; a node is `together` (up to 8) leaves. */
 template <class R>
 __global__ void __launch_bounds__(gr_columns_block, R::fields == 1 && R::inputs == 1 ? 2 : 1)
@@ -250,22 +261,32 @@ __global__ void __launch_bounds__(gr_columns_block, R::fields == 1 && R::inputs 
   int valid = leaf < q.leaves ? (int)max((int64_t)0, min((int64_t)C, rest)) : 0;
   gr_column_reader<R> reader = {q, q.first + v, valid, ly, leaf * leaf_size};
   gr_acc mine[C];
-  if constexpr (R::spread) {
+  constexpr bool two_pass = R::spread && !R::exact;
+  using Q = typename gr_column_plain<R>::type;
+  if constexpr (two_pass) {
     double count = (double)max((int64_t)0, min((int64_t)leaf_size, q.job.n - reader.first));
     gr_spread_columns<R, C>(q, reader, value, mine, count, word);
   } else {
     double unused[C] = {};
-    reader.template read<R>(mine, q.context, unused);
+    reader.template read<Q>(mine, q.context, unused);
   }
   bool last = q.nodes == 1;
 #pragma unroll
   for (int c0 = 0; c0 < C; c0 += chunk) {
-    if constexpr (!R::spread) gr_fold_columns<R, C>(q, value, mine, c0, word, ly);
+    if constexpr (!two_pass) gr_fold_columns<Q, C>(q, value, mine, c0, word, ly);
 #pragma unroll 1
     for (int i = threadIdx.x; i < wide * chunk; i += blockDim.x) {
       int c = i >> q.wide, at = i & (wide - 1);
       int64_t column = v0 + (apart ? at + ((c0 + c) << q.wide) : at * C + c0 + c);
       if (column >= q.job.count) continue;
+      if constexpr (R::exact) {
+#pragma unroll 1
+        for (int j = 0; j < together; j++) {
+          int64_t *p = value + gr_column_slot(q, c, j * wide + at), from = (((int64_t)node << q.together) + j) * leaf_size,
+                  count = min((int64_t)leaf_size, q.job.n - from);
+          gr_put<R>(p, gr_columns_pitch, count > 0 ? R::of(gr_get<Q>(p, gr_columns_pitch), count) : R::identity());
+        }
+      }
 #pragma unroll 1
       for (int s = 1; s < together; s *= 2)
 #pragma unroll 1

@@ -24,10 +24,29 @@ static gr_reduce_entry gr_entry() {
   return {gr_launch_reduce<R>, R::fields, gr_columns_each<R>, gr_columns_lanes<R>, gr_columns_leaf<R>};
 }
 
-/* The kernels of one reducer over all dtypes, or over the floats. */
-#define GR_CASE(red, D) \
-  case GR_##D:          \
-    return gr_entry<gr_reducer_for<GR_RED_##red, GR_##D>>();
+/* Of what is never asked of rows or columns: one kernel, which would do for them too. */
+template <class R>
+static cudaError_t gr_launch_flat(const gr_reduce_args &q, const gr_reduce_launch &l) {
+  gr_reduce_leaves<R><<<l.blocks, l.threads, 0, l.stream>>>(q);
+  return cudaGetLastError();
+}
+template <class R>
+static gr_reduce_entry gr_entry_flat() {
+  return {gr_launch_flat<R>, R::fields, 0, 0, 0};
+}
+
+/*
+** The kernels of one reducer over all dtypes, or over the floats; GR_BITS: over integers by size alone, where
+** their sign does not matter.
+*/
+#define GR_AS(red, D, entry, as) \
+  case GR_##D:                   \
+    return entry<gr_reducer_for<GR_RED_##red, GR_##as>>();
+#define GR_CASE(red, D) GR_AS(red, D, gr_entry, D)
+#define GR_BITS(red, entry)                             \
+  GR_AS(red, U8, entry, U8) GR_AS(red, I8, entry, U8)   \
+  GR_AS(red, U16, entry, U16) GR_AS(red, I16, entry, U16) GR_AS(red, U32, entry, U32) \
+  GR_AS(red, I32, entry, U32) GR_AS(red, I64, entry, I64)
 #define GR_FLOATS(red) GR_CASE(red, F16) GR_CASE(red, BF16) GR_CASE(red, F32) GR_CASE(red, F64)
 #define GR_INTS(red) \
   GR_CASE(red, U8)   \

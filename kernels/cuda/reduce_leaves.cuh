@@ -138,37 +138,45 @@ __device__ __forceinline__ void gr_read_whole(gr_lane_set<Q> &s, const gr_walker
   }
 }
 
-/* The sum of a leaf and of its squared distances to the mean. a.p: where a whole leaf starts; else the vector. */
+/* The spread of a leaf. a.p: where a whole leaf starts; else the vector. */
 template <class R>
 __device__ __forceinline__ gr_acc gr_read_spread(const gr_walker &a, bool whole, int64_t n, int64_t first, int lane,
                                                  gr_context c) {
-  using S = typename R::Sum;
-  using M = typename R::Squares;
-  constexpr int size = gr_size<R::dtype>;
-  gr_acc acc;
-  acc.f[2] = (double)min((int64_t)GR_LEAF(size), n - first);
-  gr_lane_set<S> sum = gr_start_lanes<S>();
-  gr_lane_set<M> squares = gr_start_lanes<M>();
-  if (!whole) {
-    sum = gr_read_loose<S, 8>(a, a, n, first, c);
-    acc.f[0] = gr_fold_lanes<S>(sum.l, c, 32, lane).f[0];
-    c.a = acc.f[0] / acc.f[2];
-    squares = gr_read_loose<M, 8>(a, a, n, first, c);
-  } else if constexpr (size <= 2) { /* too much for registers; the second pass finds it in L1 */
-    gr_read_whole<S, 8>(sum, a, a, first, lane, c);
-    acc.f[0] = gr_fold_lanes<S>(sum.l, c, 32, lane).f[0];
-    c.a = acc.f[0] / acc.f[2];
-    gr_read_whole<M, 8>(squares, a, a, first, lane, c);
+  int64_t count = min((int64_t)GR_LEAF(gr_size<R::dtype>), n - first);
+  if constexpr (R::exact) {
+    using M = typename R::Moments;
+    gr_lane_set<M> moments = gr_start_lanes<M>();
+    if (whole) gr_read_whole<M, 8>(moments, a, a, first, lane, c);
+    else moments = gr_read_loose<M, 8>(a, a, n, first, c);
+    return R::of(gr_fold_lanes<M>(moments.l, c, 32, lane), count);
   } else {
-    uint4 w[8];
-    gr_load_rows<8>(w, a.p, a.walk, lane);
-    gr_add_rows<S, 8>(sum.l, w, w, c);
-    acc.f[0] = gr_fold_lanes<S>(sum.l, c, 32, lane).f[0];
-    c.a = acc.f[0] / acc.f[2];
-    gr_add_rows<M, 8>(squares.l, w, w, c);
+    using S = typename R::Sum;
+    using M = typename R::Squares;
+    gr_acc acc;
+    acc.f[2] = (double)count;
+    gr_lane_set<S> sum = gr_start_lanes<S>();
+    gr_lane_set<M> squares = gr_start_lanes<M>();
+    if (!whole) {
+      sum = gr_read_loose<S, 8>(a, a, n, first, c);
+      acc.f[0] = gr_fold_lanes<S>(sum.l, c, 32, lane).f[0];
+      c.a = acc.f[0] / acc.f[2];
+      squares = gr_read_loose<M, 8>(a, a, n, first, c);
+    } else if constexpr (gr_size<R::dtype> <= 2) { /* too much for registers; the second pass finds it in L1 */
+      gr_read_whole<S, 8>(sum, a, a, first, lane, c);
+      acc.f[0] = gr_fold_lanes<S>(sum.l, c, 32, lane).f[0];
+      c.a = acc.f[0] / acc.f[2];
+      gr_read_whole<M, 8>(squares, a, a, first, lane, c);
+    } else {
+      uint4 w[8];
+      gr_load_rows<8>(w, a.p, a.walk, lane);
+      gr_add_rows<S, 8>(sum.l, w, w, c);
+      acc.f[0] = gr_fold_lanes<S>(sum.l, c, 32, lane).f[0];
+      c.a = acc.f[0] / acc.f[2];
+      gr_add_rows<M, 8>(squares.l, w, w, c);
+    }
+    acc.f[1] = gr_fold_lanes<M>(squares.l, c, 32, lane).f[0];
+    return acc;
   }
-  acc.f[1] = gr_fold_lanes<M>(squares.l, c, 32, lane).f[0];
-  return acc;
 }
 
 /*

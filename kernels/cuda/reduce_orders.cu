@@ -5,6 +5,6 @@ gr_reduce_entry gr_reduce_orders(gr_reducer red, gr_dtype t) {
   if (red == GR_RED_MINMAX) switch (t) { GR_INTS(MINMAX) GR_FLOATS(MINMAX) default: return {}; }
   /* argmin is argmax of complemented keys */
   if (red == GR_RED_ARGMAX || red == GR_RED_ARGMIN) switch (t) { GR_INTS(ARGMAX) GR_FLOATS(ARGMAX) default: return {}; }
-  if (red == GR_RED_COUNT) switch (t) { GR_INTS(COUNT) GR_FLOATS(COUNT) default: return {}; }
+  if (red == GR_RED_COUNT) switch (t) { GR_BITS(COUNT, gr_entry) GR_FLOATS(COUNT) default: return {}; }
   return {};
 }

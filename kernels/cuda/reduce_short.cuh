@@ -8,21 +8,24 @@
 #define GR_REDUCE_SHORT_CUH
 
 #include "kernels/cuda/grid.cuh"
-#include "kernels/cuda/load.cuh"
+#include "kernels/cuda/reduce_leaves.cuh"
 
 constexpr int gr_short_warps = 4, gr_short_bytes = 4096;
 
 /*
 ** Staged bytes: every 128 are followed by a gap of one element (at least 4 bytes), so that threads which read
-** rows of 2^k bytes meet different banks.
+** rows of 2^k bytes meet different banks; without a gap where the warp reads a row word by word.
 */
 template <gr_dtype D>
 struct gr_stage {
-  static constexpr int gap = gr_size<D> == 8 ? 8 : 4, bytes = (gr_short_bytes + 32) / 128 * (128 + gap) + 128;
-  static __device__ __forceinline__ int place(int at) { return at + (at >> 7) * gap; }
+  static constexpr int widest = gr_size<D> == 8 ? 8 : 4,
+                       bytes = ((gr_short_bytes + 32) / 128 * (128 + widest) + 128 + 15) / 16 * 16;
+  const char *base;
+  int gap;
+  __device__ __forceinline__ int place(int at) const { return at + (at >> 7) * gap; }
 
   /* Copies `bytes` bytes from p; gives where in the stage they start. All words are in flight at once. */
-  static __device__ __forceinline__ int fill(char *stage, const char *p, int bytes, int lane) {
+  __device__ __forceinline__ int fill(const char *p, int bytes, int lane) const {
     int shift = (int)((uintptr_t)p & 15), words = (shift + bytes + 15) >> 4;
     uint4 w[gr_short_bytes / 512 + 1];
 #pragma unroll
@@ -31,7 +34,7 @@ struct gr_stage {
 #pragma unroll
     for (int i = 0; i <= gr_short_bytes / 512; i++)
       if (i * 32 + lane < words) {
-        uint32_t *to = (uint32_t *)(stage + place((i * 32 + lane) * 16));
+        uint32_t *to = (uint32_t *)(base + place((i * 32 + lane) * 16));
         to[0] = w[i].x;
         to[1] = w[i].y;
         to[2] = w[i].z;
@@ -39,8 +42,12 @@ struct gr_stage {
       }
     return shift;
   }
-  static __device__ __forceinline__ gr_type<D> get(const char *stage, int at) {
-    return *(const gr_type<D> *)(stage + place(at));
+  __device__ __forceinline__ gr_type<D> get(int at) const { return *(const gr_type<D> *)(base + place(at)); }
+  __device__ __forceinline__ uint32_t get4(int at) const { return *(const uint32_t *)(base + place(at)); }
+  /* 16 bytes from anywhere, of a stage without gaps. */
+  __device__ __forceinline__ uint4 get16(int at) const {
+    const uint4 *w = (const uint4 *)(base + (at & ~15));
+    return at & 15 ? gr_realign(w[0], w[1], at & 15) : w[0];
   }
 };
 
@@ -48,15 +55,14 @@ struct gr_stage {
 template <class R>
 struct gr_short_row {
   using T = gr_type<R::dtype>;
-  using Stage = gr_stage<R::dtype>;
-  static constexpr int size = gr_size<R::dtype>, lanes = GR_LANES(size);
-  const char *stage_a, *stage_b;
+  static constexpr int size = gr_size<R::dtype>, each = 16 / size;
+  gr_stage<R::dtype> stage_a, stage_b;
   int a, b, n;
 
   template <class Q>
   __device__ __forceinline__ void add(typename Q::Lane &l, int k, const gr_context &c) const {
-    T x = Stage::get(stage_a, a + k * size), y = x;
-    if (Q::inputs == 2) y = Stage::get(stage_b, b + k * size);
+    T x = stage_a.get(a + k * size), y = x;
+    if (Q::inputs == 2) y = stage_b.get(b + k * size);
     Q::add(l, x, y, c, k);
   }
 
@@ -76,28 +82,36 @@ struct gr_short_row {
       return Q::merge(low, high);
     }
   }
-  /* Without lanes: every element that falls to this thread. */
+  /* Without lanes: every element that falls to this thread, narrow ones four bytes at a time where they lie so. */
   template <class Q>
   __device__ __forceinline__ gr_acc any_order(int at, int apart, const gr_context &c) const {
+    constexpr int four = size < 4 ? 4 / size : 1;
     typename Q::Lane l = Q::start();
-#pragma unroll 4
-    for (int k = at; k < n; k += apart) add<Q>(l, k, c);
+    int k = at;
+    if constexpr (four > 1) {
+      if (((a | b) & 3) == 0) {
+#pragma unroll 1
+        for (k *= four; k + four <= n; k += apart * four) {
+          uint4 x = make_uint4(stage_a.get4(a + k * size), 0, 0, 0), y = x;
+          if (Q::inputs == 2) y.x = stage_b.get4(b + k * size);
+#pragma unroll
+          for (int i = 0; i < four; i++) Q::add(l, gr_pick<R::dtype>(x, i), gr_pick<R::dtype>(y, i), c, k + i);
+        }
+        k = n / four * four + at;
+      }
+    }
+#pragma unroll 2
+    for (; k < n; k += apart) add<Q>(l, k, c);
     if constexpr (Q::kind == GR_ACC_PLACE) Q::mark(l, l.code);
     return Q::state(l, c);
   }
-  /* A row of one thread. */
+  /* A row of at most 16 elements by one thread. */
   template <class Q>
   __device__ __forceinline__ gr_acc by_thread(const gr_context &c) const {
-    if constexpr (Q::lanes) {
-      if (n <= 4) return tiny<Q, 4>(0, 1, c);
-      if (n <= 16) return tiny<Q, 16>(0, 1, c);
-      if (n <= 32 || size == 8) return tiny<Q, 32>(0, 1, c);
-      return tiny < Q, size == 8 ? 32 : 64 > (0, 1, c);
-    } else {
-      return any_order<Q>(0, 1, c);
-    }
+    if constexpr (!Q::lanes) return any_order<Q>(0, 1, c);
+    else return n <= 4 ? tiny<Q, 4>(0, 1, c) : tiny<Q, 16>(0, 1, c);
   }
-  /* A row of 2^log neighbouring threads, of which this is number t. */
+  /* A row of 2^log neighbouring threads, 8 lanes each, of which this is number t. */
   template <class Q>
   __device__ __forceinline__ gr_acc by_group(int t, int log, const gr_context &c) const {
     gr_acc acc;
@@ -106,28 +120,23 @@ struct gr_short_row {
     for (int h = 1 << log >> 1; h > 0; h /= 2) acc = gr_merge_xor<Q>(acc, h);
     return acc;
   }
-  /* A row of the warp: thread t takes lanes t, t + 32, ..., and folds them before the warp folds the rest. */
-  template <class Q, int first, int step>
-  __device__ __forceinline__ gr_acc own(int t, const gr_context &c) const {
-    if constexpr (step == lanes / 32) {
-      typename Q::Lane l = Q::start();
-#pragma unroll 1
-      for (int k = t + first * 32; k < n; k += lanes) add<Q>(l, k, c);
-      return Q::state(l, c);
-    } else {
-      gr_acc low = own<Q, first, step * 2>(t, c);
-      if (first + step >= (n + 31) >> 5) return low;
-      return Q::merge(low, own<Q, first + step, step * 2>(t, c));
-    }
-  }
+  /* A row of the warp, word by word as gr_reduce_leaves reads a leaf. */
   template <class Q>
   __device__ __forceinline__ gr_acc by_warp(int t, const gr_context &c) const {
-    gr_acc acc;
-    if constexpr (Q::lanes) acc = own<Q, 0, 1>(t, c);
-    else acc = any_order<Q>(t, 32, c);
-#pragma unroll
-    for (int h = 16; h > 0; h /= 2) acc = gr_merge_xor<Q>(acc, h);
-    return acc;
+    gr_lane_set<Q> s = gr_start_lanes<Q>();
+#pragma unroll 1
+    for (int k = t * each; k < n; k += 32 * each) {
+      uint4 x = stage_a.get16(a + k * size), y = x;
+      if (Q::inputs == 2) y = stage_b.get16(b + k * size);
+      if (n - k >= each) {
+        uint4 xs[1] = {x}, ys[1] = {y};
+        gr_add_rows<Q, 1>(s.l, xs, ys, c);
+      } else {
+        gr_add_some<Q>(s.l, x, y, n - k, c, 0);
+      }
+      if constexpr (Q::kind == GR_ACC_PLACE) Q::mark(s.l[0], k + s.l[0].code);
+    }
+    return gr_fold_lanes<Q>(s.l, c, 32, t);
   }
   /* log: 0 for a row of one thread, 5 for one of the warp, else of a group. */
   template <class Q>
@@ -136,7 +145,9 @@ struct gr_short_row {
     return log == 5 ? by_warp<Q>(lane, c) : by_group<Q>(lane & ((1 << log) - 1), log, c);
   }
   __device__ __forceinline__ gr_acc reduce(int log, int lane, gr_context c) const {
-    if constexpr (R::spread) {
+    if constexpr (R::exact) {
+      return R::of(fold<typename R::Moments>(log, lane, c), n);
+    } else if constexpr (R::spread) {
       gr_acc acc;
       acc.f[2] = (double)n;
       acc.f[0] = fold<typename R::Sum>(log, lane, c).f[0];
@@ -154,18 +165,15 @@ template <class R>
 __global__ void __launch_bounds__(gr_short_warps * 32) gr_reduce_short(const __grid_constant__ gr_reduce_args q) {
   using Stage = gr_stage<R::dtype>;
   __shared__ __align__(16) char stage[gr_short_warps][R::inputs][Stage::bytes];
-  int lane = threadIdx.x & 31, warp = gr_warp_index(), n = (int)q.job.n;
+  int lane = threadIdx.x & 31, warp = gr_warp_index(), n = (int)q.job.n, gap = q.threads == 5 ? 0 : Stage::widest;
   int64_t row0 = ((int64_t)blockIdx.x * (blockDim.x >> 5) + warp) * q.rows;
   if (row0 >= q.job.count) return;
   int rows = (int)min((int64_t)q.rows, q.job.count - row0), step_a = (int)q.job.a.step, step_b = (int)q.job.b.step;
   row0 += q.first;
-  gr_short_row<R> row = {stage[warp][0], stage[warp][R::inputs - 1], 0, 0, n};
-  int a = Stage::fill(stage[warp][0], (const char *)q.job.a.data + row0 * step_a, (rows - 1) * step_a + n * row.size,
-                      lane),
-      b = 0;
-  if (R::inputs == 2)
-    b = Stage::fill(stage[warp][R::inputs - 1], (const char *)q.job.b.data + row0 * step_b,
-                    (rows - 1) * step_b + n * row.size, lane);
+  gr_short_row<R> row = {{stage[warp][0], gap}, {stage[warp][R::inputs - 1], gap}, 0, 0, n};
+  int bytes = n * row.size, b = 0,
+      a = row.stage_a.fill((const char *)q.job.a.data + row0 * step_a, (rows - 1) * step_a + bytes, lane);
+  if (R::inputs == 2) b = row.stage_b.fill((const char *)q.job.b.data + row0 * step_b, (rows - 1) * step_b + bytes, lane);
   __syncwarp();
   gr_acc mine = R::identity();
 #pragma unroll 1

@@ -58,7 +58,7 @@ struct gr_common {
   static constexpr gr_dtype dtype = D;
   static constexpr gr_acc_kind kind = KIND;
   static constexpr int inputs = gr_inputs_table[RED], fields = gr_fields_of(kind);
-  static constexpr bool spread = false, by_word = false;
+  static constexpr bool spread = false, exact = false, light = false, by_word = false;
   using T = gr_type<D>;
   static __device__ __forceinline__ gr_acc merge(gr_acc a, gr_acc b) {
     if constexpr (kind == GR_ACC_SPREAD) return gr_merge_spread_apart(a.f[0], a.f[1], a.f[2], b.f[0], b.f[1], b.f[2]);
@@ -144,7 +144,7 @@ struct gr_in_f32 : gr_common<RED, D> {
   struct Lane {
     float s;
   };
-  static constexpr bool lanes = true, leaves = true;
+  static constexpr bool lanes = true, leaves = true, light = true;
   static __device__ __forceinline__ Lane start() { return Lane{-0.0f}; }
   static __device__ __forceinline__ void add(Lane &l, T x, T y, const gr_context &, int) {
     if constexpr (B::inputs == 1) l.s += gr_to_f32<D>(x);
@@ -421,11 +421,50 @@ struct gr_place : gr_common<RED, D> {
   }
 };
 
-/* Two passes over a leaf: its sum, then the squared distances to its mean. */
+/* The exact sum and sum of squares of 8- and 16-bit integers: all that gr_spread_of needs of a leaf. */
+template <gr_reducer RED, gr_dtype D>
+struct gr_moments : gr_common<RED, D, GR_ACC_TRIPLE> {
+  using B = gr_common<RED, D, GR_ACC_TRIPLE>;
+  using T = typename B::T;
+  using S = std::conditional_t<std::is_signed_v<T>, int32_t, uint32_t>;
+  using Q = std::conditional_t<gr_size<D> == 1, uint32_t, uint64_t>;
+  struct Lane {
+    S sum;
+    Q squares;
+  };
+  static constexpr bool lanes = false, leaves = true, by_word = gr_size<D> == 1;
+  static __device__ __forceinline__ Lane start() { return Lane{0, 0}; }
+  static __device__ __forceinline__ void add(Lane &l, T x, T, const gr_context &, int) {
+    l.sum += (S)x;
+    l.squares += (uint32_t)((S)x * (S)x);
+  }
+  /* Four bytes an instruction. */
+  static __device__ __forceinline__ void add_word(Lane &l, const uint4 &w, const uint4 &, const gr_context &, int) {
+    const uint32_t u[4] = {w.x, w.y, w.z, w.w};
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+      l.sum = __dp4a((S)u[i], (S)0x01010101, l.sum);
+      l.squares = (Q)__dp4a((S)u[i], (S)u[i], (S)l.squares);
+    }
+  }
+  static __device__ __forceinline__ gr_acc state(const Lane &l, const gr_context &) {
+    gr_acc a;
+    a.f[0] = (double)l.sum;
+    a.f[1] = (double)l.squares;
+    a.f[2] = 0;
+    return a;
+  }
+};
+
+/* Two passes over a leaf: its sum, then the squared distances to its mean; one where both sums are exact. */
 template <gr_reducer RED, gr_dtype D>
 struct gr_two_pass : gr_common<RED, D> {
   static constexpr bool spread = true, leaves = true;
-  static constexpr bool lanes = true;
+  static constexpr bool exact = !gr_floating<D> && gr_size<D> <= 2, lanes = !exact;
+  using Moments = gr_moments<RED, D>;
+  static __device__ __forceinline__ gr_acc of(gr_acc moments, int64_t count) {
+    return gr_spread_of((int64_t)moments.f[0], (int64_t)moments.f[1], count);
+  }
   using Sum = std::conditional_t<gr_floating<D> || gr_size<D> == 8, gr_in_f64<GR_RED_SUM, D>, gr_exact<GR_RED_SUM, D>>;
   using Squares = gr_in_f64<GR_RED_SPREAD, D>;
 };
