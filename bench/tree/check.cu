@@ -152,7 +152,16 @@ static gr_value model(const gr_reduce_job &j, int64_t v, const char *ha, const c
   for (int64_t first = 0; first < j.n; first += GR_LEAF(sizes[j.dtype])) {
     int64_t count = std::min<int64_t>(GR_LEAF(sizes[j.dtype]), j.n - first);
     gr_acc acc;
-    if (red == GR_RED_SPREAD) {
+    if (red == GR_RED_SPREAD && !gr_is_float(j.dtype) && sizes[j.dtype] <= 2) { /* exact sums */
+      int64_t sum = 0, squares = 0;
+      for (int64_t k = 0; k < count; k++) {
+        int64_t x = element(j.dtype, a + (first + k) * j.a.stride).i;
+        sum += x, squares += x * x;
+      }
+      acc.f[0] = (double)sum;
+      acc.f[1] = (double)(count * squares - sum * sum) / (double)count;
+      acc.f[2] = (double)count;
+    } else if (red == GR_RED_SPREAD) {
       gr_acc sum = gr_identity(GR_ACC_TREE, 0);
       int lanes = GR_LANES(sizes[j.dtype]);
       std::vector<double> lane(lanes, -0.0);

@@ -177,7 +177,7 @@ struct gr_exact : gr_common<RED, D, gr_double_kind<RED, D>> {
   static __device__ __forceinline__ Lane start() { return Lane{}; }
   static __device__ __forceinline__ void add(Lane &l, T ex, T ey, const gr_context &, int) {
     if constexpr (RED == GR_RED_SUM) l.s[0] += (S)ex;
-    else if constexpr (RED == GR_RED_SUMABS) l.s[0] += ex < 0 ? -(S)ex : (S)ex;
+    else if constexpr (RED == GR_RED_SUMABS) l.s[0] += std::is_signed_v<T> && ex < 0 ? -(S)ex : (S)ex;
     else {
       int32_t x = (int32_t)ex, y = (int32_t)ey;
       if constexpr (RED == GR_RED_SUMSQ) l.s[0] += (S)((uint32_t)x * (uint32_t)x);
