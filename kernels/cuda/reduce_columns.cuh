@@ -16,7 +16,6 @@ constexpr int gr_columns_block = 256;
 /* Columns of a thread: a word's, but ordered lanes keep a stack of doubles for each, so they take fewer. */
 template <class R>
 constexpr int gr_columns_most = !R::lanes                   ? (R::inputs == 2 ? 8 : 16)
-                                : R::light && R::inputs == 1 ? 8
                                 : R::kind == GR_ACC_TRIPLE   ? 2
                                                              : 4;
 template <class R>
@@ -32,11 +31,12 @@ constexpr int gr_columns_lanes = !R::leaves && gr_size<R::dtype> < 4 ? 128 : GR_
 template <class R>
 constexpr int gr_columns_leaf = !R::leaves ? 8 * gr_columns_lanes<R> : GR_LEAF(gr_size<R::dtype>);
 
-/* How many times a thread's lanes halve, at most. */
+/* How many times a thread's lanes halve, at most (plan_columns: 32 threads share the lanes of a leaf). */
 template <gr_dtype D>
 constexpr int gr_columns_levels = gr_size<D> == 1   ? 4
-                                  : gr_size<D> == 8 ? 2
-                                                    : 3;
+                                  : gr_size<D> == 2 ? 3
+                                  : gr_size<D> == 4 ? 2
+                                                    : 1;
 
 template <class Q, int C>
 struct gr_column_stack {

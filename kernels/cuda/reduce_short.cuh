@@ -162,7 +162,8 @@ struct gr_short_row {
 
 /* q.rows: rows of a warp; those of one input, gaps included, fit the stage. */
 template <class R>
-__global__ void __launch_bounds__(gr_short_warps * 32) gr_reduce_short(const __grid_constant__ gr_reduce_args q) {
+__global__ void __launch_bounds__(gr_short_warps * 32, R::fields > 1 || R::inputs > 1 ? 6 : 8)
+    gr_reduce_short(const __grid_constant__ gr_reduce_args q) {
   using Stage = gr_stage<R::dtype>;
   __shared__ __align__(16) char stage[gr_short_warps][R::inputs][Stage::bytes];
   int lane = threadIdx.x & 31, warp = gr_warp_index(), n = (int)q.job.n, gap = q.threads == 5 ? 0 : Stage::widest;

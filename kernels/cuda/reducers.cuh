@@ -58,7 +58,7 @@ struct gr_common {
   static constexpr gr_dtype dtype = D;
   static constexpr gr_acc_kind kind = KIND;
   static constexpr int inputs = gr_inputs_table[RED], fields = gr_fields_of(kind);
-  static constexpr bool spread = false, exact = false, light = false, by_word = false;
+  static constexpr bool spread = false, exact = false, by_word = false;
   using T = gr_type<D>;
   static __device__ __forceinline__ gr_acc merge(gr_acc a, gr_acc b) {
     if constexpr (kind == GR_ACC_SPREAD) return gr_merge_spread_apart(a.f[0], a.f[1], a.f[2], b.f[0], b.f[1], b.f[2]);
@@ -144,7 +144,7 @@ struct gr_in_f32 : gr_common<RED, D> {
   struct Lane {
     float s;
   };
-  static constexpr bool lanes = true, leaves = true, light = true;
+  static constexpr bool lanes = true, leaves = true;
   static __device__ __forceinline__ Lane start() { return Lane{-0.0f}; }
   static __device__ __forceinline__ void add(Lane &l, T x, T y, const gr_context &, int) {
     if constexpr (B::inputs == 1) l.s += gr_to_f32<D>(x);
