@@ -23,7 +23,6 @@ struct gr_reduce_args {
       each; /* gr_reduce_columns: logarithms too; see there. There rows: 1 + log2 of flights of a lane, or 0 */
   int64_t *node;
   unsigned *counter;
-  ulonglong2 *mail; /* gr_reduce_leaves: not NULL if the last block waits for the others' nodes here */
   uint64_t *done;
   uint64_t ticket;
 };
@@ -122,16 +121,6 @@ __device__ __forceinline__ gr_acc gr_get(const int64_t *p, int64_t pitch) {
   return a;
 }
 
-/* States in order, `each` a lane, fold by adjacency; all lanes get the result. */
-template <class R, int each>
-__device__ __forceinline__ gr_acc gr_fold_in_order(gr_acc (&v)[each]) {
-#pragma unroll
-  for (int n = 1; n < each; n *= 2)
-#pragma unroll
-    for (int i = 0; i < each; i += 2 * n) v[i] = R::merge(v[i], v[i + n]);
-  return gr_fold_adjacent<R>(v[0], 32);
-}
-
 /* Up to 256 states in order fold by adjacency in one warp; all its threads get the result. */
 template <class R>
 __device__ __forceinline__ gr_acc gr_fold_256(const int64_t *p, int64_t pitch, int count, int lane) {
@@ -144,7 +133,11 @@ __device__ __forceinline__ gr_acc gr_fold_256(const int64_t *p, int64_t pitch, i
       for (int f = 0; f < R::fields; f++)
         v[i].i[f] = *(const volatile int64_t *)(p + f * pitch + lane * 8 + i); /* shared, or past L1 */
   }
-  return gr_fold_in_order<R, 8>(v);
+#pragma unroll
+  for (int n = 1; n < 8; n *= 2)
+#pragma unroll
+    for (int i = 0; i < 8; i += 2 * n) v[i] = R::merge(v[i], v[i + n]);
+  return gr_fold_adjacent<R>(v[0], 32);
 }
 
 /* Up to 2^18 states, 256 at a time; lane i keeps the i-th result of 32, and again. */
@@ -164,55 +157,6 @@ __device__ __forceinline__ gr_acc gr_fold_many(const int64_t *p, int64_t pitch, 
     }
   }
   return gr_fold_adjacent<R>(upper, 32);
-}
-
-/* ---- nodes that one block waits for ---- */
-
-/*
-** A field travels as two words, each half of it and a 1 above: a word is there or not, never torn, so it needs no
-** counter and no fence. A third of a microsecond less than meeting at a counter. The reader puts zeros back.
-*/
-template <class R>
-__device__ __forceinline__ void gr_mail(ulonglong2 *box, gr_acc a) {
-#pragma unroll
-  for (int f = 0; f < R::fields; f++) {
-    uint64_t low = 1ull << 32 | (uint32_t)a.i[f], high = 1ull << 32 | (uint64_t)a.i[f] >> 32;
-    asm volatile("st.relaxed.gpu.global.v2.u64 [%0], {%1, %2};" : : "l"(box + f * GR_MAIL_NODES), "l"(low), "l"(high) : "memory");
-  }
-}
-
-/* As gr_fold_256, of up to GR_MAIL_FOLD boxes; of count + 1 in all, the last is `own`. */
-constexpr int GR_MAIL_FOLD = 128;
-template <class R>
-__device__ __forceinline__ gr_acc gr_fold_mail(ulonglong2 *box, int count, gr_acc own, int lane) {
-  gr_acc v[4];
-  bool waiting;
-  box += lane * 4;
-  count -= lane * 4;
-  do {
-    waiting = false;
-#pragma unroll
-    for (int i = 0; i < 4; i++) {
-      v[i] = gr_select<R>(i == count, own, R::identity());
-      if (i < count)
-#pragma unroll
-        for (int f = 0; f < R::fields; f++) {
-          ulonglong2 u;
-          asm volatile("ld.relaxed.gpu.global.v2.u64 {%0, %1}, [%2];"
-                       : "=l"(u.x), "=l"(u.y)
-                       : "l"(box + f * GR_MAIL_NODES + i)
-                       : "memory");
-          waiting |= (u.x & u.y) >> 32 == 0;
-          v[i].i[f] = (int64_t)(u.y << 32 | (uint32_t)u.x);
-        }
-    }
-  } while (waiting);
-#pragma unroll
-  for (int i = 0; i < 4; i++)
-    if (i < count)
-#pragma unroll
-      for (int f = 0; f < R::fields; f++) box[f * GR_MAIL_NODES + i] = make_ulonglong2(0, 0);
-  return gr_fold_in_order<R, 4>(v);
 }
 
 /* ---- the last block ---- */

@@ -24,13 +24,10 @@ typedef struct gr_cuda_chip {
 /*
 ** Where a launch runs. scratch belongs to this stream alone: its first GR_COUNTER_BYTES are zero when
 ** a kernel starts and zero again when it ends (last blocks reset what they used), the rest is free for use.
-** The zeros are counters, and from GR_MAIL_AT on places where blocks leave what another block waits for.
 ** done: if not NULL, the kernel's last act is to store ticket there, after its results are visible to the
 ** host (both lie in mapped host memory).
 */
-#define GR_MAIL_AT 4096
-#define GR_MAIL_NODES 1024 /* of up to 3 fields of 16 bytes */
-#define GR_COUNTER_BYTES (GR_MAIL_AT + GR_MAIL_NODES * 48)
+#define GR_COUNTER_BYTES 4096
 typedef struct gr_cuda_run {
   void *stream; /* cudaStream_t */
   const gr_cuda_chip *chip;

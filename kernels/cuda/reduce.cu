@@ -10,7 +10,7 @@
 
 namespace {
 
-constexpr int64_t gr_counters = GR_MAIL_AT / sizeof(unsigned);
+constexpr int64_t gr_counters = GR_COUNTER_BYTES / sizeof(unsigned);
 constexpr int gr_block_columns = 256; /* threads */
 constexpr int64_t gr_most_blocks = INT32_MAX, gr_stage_bytes = 4096;
 /* What the last block can fold; beyond: 128 GiB of f32 in one vector. */
@@ -143,7 +143,7 @@ void plan_short(Plan &p, int sms) {
   gr_reduce_job &j = p.args.job;
   int64_t bytes = j.n * size_of(j.dtype), rows, warps = 4;
   int64_t step = j.a.step > j.b.step ? j.a.step : j.b.step;
-  bool tiny = j.n <= 16 && 15 * step + bytes <= gr_stage_bytes; /* a row of one thread */
+  bool tiny = j.n <= 64 && bytes <= 256 && 15 * step + bytes <= gr_stage_bytes; /* a row of one thread */
   rows = step == 0 ? 32 : (gr_stage_bytes - bytes) / step + 1;
   rows = clamp(rows, 1,
                clamp(ceil_div(j.count, (int64_t)sms * 16), tiny ? 32 : 1, INT32_MAX)); /* few rows: rather more warps */
@@ -169,7 +169,7 @@ void plan_columns(Plan &p, const gr_tune &t, int sms) {
   int64_t each = p.entry.columns, most = p.entry.lanes;
   bool one_each = j.n <= most; /* one element to a lane: flights of 8 lanes */
   int64_t lanes = power_of_two(clamp(j.n, 8, most)), groups = one_each ? lanes / 8 : lanes;
-  int64_t deep = one_each ? clamp(groups / 2, 1, 32) : 32;
+  int64_t deep = clamp(one_each ? groups / 2 : groups, 1, size == 2 ? 64 : 32);
   p.args.leaves = clamp(ceil_div(j.n, p.entry.leaf), 1, INT64_MAX);
   int64_t words = power_of_two(ceil_div(j.count, each)), wide = clamp(words, 1, gr_block_columns / deep);
   int64_t together = clamp(gr_block_columns / deep / wide, 1, clamp(power_of_two(p.args.leaves), 1, 8));
@@ -229,8 +229,6 @@ extern "C" int gr_cuda_reduce(const gr_reduce_job *job, const gr_cuda_run *run) 
   if (!p.entry.launch || (p.launch.shape == GR_LEAVES && p.args.nodes > gr_most_nodes)) return cudaErrorInvalidValue;
   p.args.counter = (unsigned *)run->scratch;
   p.args.node = (int64_t *)((char *)run->scratch + GR_COUNTER_BYTES);
-  if (p.launch.shape == GR_LEAVES && job->count == 1 && p.args.nodes <= GR_MAIL_NODES)
-    p.args.mail = (ulonglong2 *)((char *)run->scratch + GR_MAIL_AT);
   p.args.done = run->done;
   p.args.ticket = run->ticket;
   p.launch.stream = (cudaStream_t)run->stream;

@@ -15,26 +15,27 @@ constexpr int gr_columns_block = 256;
 
 /* Columns of a thread: a word's, but ordered lanes keep a stack of doubles for each, so they take fewer. */
 template <class R>
-constexpr int gr_columns_most = !R::lanes                   ? (R::inputs == 2 ? 8 : 16)
+constexpr int gr_columns_most = !R::lanes                   ? 8
                                 : R::kind == GR_ACC_TRIPLE   ? 2
+                                : R::light && R::inputs == 1 ? 8
                                                              : 4;
 template <class R>
 constexpr int gr_columns_each =
     16 / gr_size<R::dtype> < gr_columns_most<R> ? 16 / gr_size<R::dtype> : gr_columns_most<R>;
 
 /*
-** Lanes and leaf of a column. Where order does not matter a block takes fewer rows than a leaf has, so that
-** narrow types make as many blocks as wide ones.
+** Lanes and leaf of a column. Where order does not matter they are as wide types have them, so that narrow types
+** make as many blocks.
 */
 template <class R>
 constexpr int gr_columns_lanes = !R::leaves && gr_size<R::dtype> < 4 ? 128 : GR_LANES(gr_size<R::dtype>);
 template <class R>
-constexpr int gr_columns_leaf = !R::leaves ? 8 * gr_columns_lanes<R> : GR_LEAF(gr_size<R::dtype>);
+constexpr int gr_columns_leaf = !R::leaves ? 32 * gr_columns_lanes<R> : GR_LEAF(gr_size<R::dtype>);
 
-/* How many times a thread's lanes halve, at most (plan_columns: 32 threads share the lanes of a leaf). */
+/* How many times a thread's lanes halve, at most (plan_columns: 64 threads share those of a leaf of 2-byte elements, 32 others). */
 template <gr_dtype D>
 constexpr int gr_columns_levels = gr_size<D> == 1   ? 4
-                                  : gr_size<D> == 2 ? 3
+                                  : gr_size<D> == 2 ? 2
                                   : gr_size<D> == 4 ? 2
                                                     : 1;
 
@@ -180,12 +181,13 @@ __device__ __forceinline__ void gr_fold_columns(const gr_reduce_args &q, int64_t
     if (i >= c0 && i < c0 + chunk) gr_put<Q>(value + gr_column_slot(q, i - c0, word) + ly, gr_columns_pitch, v[i]);
   if (!alone) __syncthreads();
   if (q.deep == 0) return;
-  int at = threadIdx.x & ((1 << q.deep) - 1), other = threadIdx.x >> q.deep;
+  int deep = min(q.deep, 5), at = threadIdx.x & ((1 << deep) - 1), words = blockDim.x >> q.deep;
 #pragma unroll 1
-  for (int i = 0; i < chunk; i++) {
-    int64_t *p = value + gr_column_slot(q, i, other);
+  for (int i = threadIdx.x >> deep; i < chunk * words; i += blockDim.x >> deep) {
+    int64_t *p = value + gr_column_slot(q, i / words, i % words);
     gr_acc a = gr_get<Q>(p + at, gr_columns_pitch);
-    for (int h = 1 << q.deep >> 1; h > 0; h /= 2) a = gr_merge_xor<Q>(a, h);
+    if (q.deep > 5) a = Q::merge(a, gr_get<Q>(p + at + 32, gr_columns_pitch));
+    for (int h = 1 << deep >> 1; h > 0; h /= 2) a = gr_merge_xor<Q>(a, h);
     if (at == 0) gr_put<Q>(p, gr_columns_pitch, a);
   }
   __syncthreads();
@@ -252,8 +254,9 @@ __global__ void __launch_bounds__(gr_columns_block, R::fields == 1 && R::inputs 
   int ly = threadIdx.x >> q.wide & ((1 << q.deep) - 1), z = threadIdx.x >> (q.wide + q.deep), word = (z << q.wide) + x;
   unsigned group = blockIdx.x, node = 0;
   if (q.nodes > 1) {
-    group = blockIdx.x / (unsigned)q.nodes;
-    node = blockIdx.x - group * (unsigned)q.nodes;
+    unsigned groups = gridDim.x / (unsigned)q.nodes; /* neighbours run together: they share memory's pages */
+    node = blockIdx.x / groups;
+    group = blockIdx.x - node * groups;
   }
   int64_t leaf = ((int64_t)node << q.together) + z, v0 = (int64_t)group * wide * C, pitch = q.job.count * q.nodes;
   bool apart = q.apart;

@@ -234,11 +234,11 @@ constexpr int gr_leaves_block = 512; /* threads at most */
 
 /*
 ** 64 registers let four blocks of 256 threads reside, 128 KB in flight: one wave of blocks covers 2^24
-** elements; narrow ones take some more. What has more state takes up to 128.
+** elements; 16-bit floats have twice the lanes. What has more state takes up to 128.
 */
 #if CUDART_VERSION >= 12040
 #define GR_LEAVES_BOUNDS(R) \
-  __maxnreg__(R::fields > 1 || R::inputs > 1 ? 128 : gr_size<R::dtype> <= 2 ? 80 : 64)
+  __maxnreg__(R::fields > 1 || R::inputs > 1 ? 128 : gr_size<R::dtype> == 2 && R::lanes ? 80 : 64)
 #else
 #define GR_LEAVES_BOUNDS(R) __launch_bounds__(gr_leaves_block)
 #endif
@@ -275,26 +275,12 @@ __global__ void GR_LEAVES_BOUNDS(R) gr_reduce_leaves(const __grid_constant__ gr_
   bool writes = live && sub == 0 && lane == 0;
   if (q.nodes > 1) {
     int64_t *nodes = q.node + v * q.nodes * R::fields;
-    int unit = q.mail ? GR_MAIL_FOLD : 256, units = (int)((q.nodes + unit - 1) / unit);
-    if (q.mail) { /* a block waits only for those before it, and only one does */
-      if (node != (unsigned)q.nodes - 1) {
-        if (threadIdx.x == 0) gr_mail<R>(q.mail + node, acc);
-        return;
-      }
-      __syncthreads();
-      if (threadIdx.x == 0) gr_put<R>(value + 511, 512, acc);
-      __syncthreads();
-      acc = gr_get<R>(value + 511, 512);
-    } else {
-      if (threadIdx.x == 0) gr_put<R>(nodes + node, q.nodes, acc);
-      if (!gr_last_block(q.counter + v, (unsigned)q.nodes)) return;
-    }
+    if (threadIdx.x == 0) gr_put<R>(nodes + node, q.nodes, acc);
+    if (!gr_last_block(q.counter + v, (unsigned)q.nodes)) return;
+    int units = (int)((q.nodes + 255) >> 8);
     for (int u = warp; u < units; u += blockDim.x >> 5) {
-      gr_acc part;
-      if (q.mail) part = gr_fold_mail<R>(q.mail + u * unit, (int)q.nodes - 1 - u * unit, acc, lane);
-      else part = gr_fold_256<R>(nodes + u * unit, q.nodes, (int)min((int64_t)unit, q.nodes - u * unit), lane);
-      if (units > 1 && lane == 0) gr_put<R>(value + u, 512, part);
-      if (units == 1) acc = part;
+      acc = gr_fold_256<R>(nodes + u * 256, q.nodes, (int)min((int64_t)256, q.nodes - u * 256), lane);
+      if (units > 1 && lane == 0) gr_put<R>(value + u, 512, acc);
     }
     if (units > 1) {
       __syncthreads();

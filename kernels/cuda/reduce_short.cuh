@@ -105,11 +105,23 @@ struct gr_short_row {
     if constexpr (Q::kind == GR_ACC_PLACE) Q::mark(l, l.code);
     return Q::state(l, c);
   }
-  /* A row of at most 16 elements by one thread. */
+  /* A row of one thread: 16 lanes at a time; several such parts in bit-reversed order, as halving wants them. */
   template <class Q>
   __device__ __forceinline__ gr_acc by_thread(const gr_context &c) const {
-    if constexpr (!Q::lanes) return any_order<Q>(0, 1, c);
-    else return n <= 4 ? tiny<Q, 4>(0, 1, c) : tiny<Q, 16>(0, 1, c);
+    if constexpr (!Q::lanes) {
+      return any_order<Q>(0, 1, c);
+    } else {
+      if (n <= 4) return tiny<Q, 4>(0, 1, c);
+      int parts = n <= 16 ? 1 : n <= 32 ? 2 : 4;
+      gr_acc acc = Q::identity(), third = acc;
+#pragma unroll 1
+      for (int i = 0; i < parts; i++) {
+        gr_acc part = tiny<Q, 16>(parts == 4 ? (i & 1) * 2 + (i >> 1) : i, parts, c);
+        if (i == 2) third = part;
+        else acc = i == 0 ? part : Q::merge(acc, i == 3 ? Q::merge(third, part) : part);
+      }
+      return acc;
+    }
   }
   /* A row of 2^log neighbouring threads, 8 lanes each, of which this is number t. */
   template <class Q>
@@ -123,8 +135,12 @@ struct gr_short_row {
   /* A row of the warp, word by word as gr_reduce_leaves reads a leaf. */
   template <class Q>
   __device__ __forceinline__ gr_acc by_warp(int t, const gr_context &c) const {
+    if (!Q::lanes && ((a | b) & 15) != 0) { /* a word costs more than its elements */
+      gr_acc acc = any_order<Q>(t, 32, c), all[1] = {acc};
+      return gr_fold_halves<Q, 1>(all, 32, t);
+    }
     gr_lane_set<Q> s = gr_start_lanes<Q>();
-#pragma unroll 1
+#pragma unroll 2
     for (int k = t * each; k < n; k += 32 * each) {
       uint4 x = stage_a.get16(a + k * size), y = x;
       if (Q::inputs == 2) y = stage_b.get16(b + k * size);

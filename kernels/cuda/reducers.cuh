@@ -58,7 +58,7 @@ struct gr_common {
   static constexpr gr_dtype dtype = D;
   static constexpr gr_acc_kind kind = KIND;
   static constexpr int inputs = gr_inputs_table[RED], fields = gr_fields_of(kind);
-  static constexpr bool spread = false, exact = false, by_word = false;
+  static constexpr bool spread = false, exact = false, light = false, by_word = false;
   using T = gr_type<D>;
   static __device__ __forceinline__ gr_acc merge(gr_acc a, gr_acc b) {
     if constexpr (kind == GR_ACC_SPREAD) return gr_merge_spread_apart(a.f[0], a.f[1], a.f[2], b.f[0], b.f[1], b.f[2]);
@@ -144,7 +144,7 @@ struct gr_in_f32 : gr_common<RED, D> {
   struct Lane {
     float s;
   };
-  static constexpr bool lanes = true, leaves = true;
+  static constexpr bool lanes = true, leaves = true, light = true;
   static __device__ __forceinline__ Lane start() { return Lane{-0.0f}; }
   static __device__ __forceinline__ void add(Lane &l, T x, T y, const gr_context &, int) {
     if constexpr (B::inputs == 1) l.s += gr_to_f32<D>(x);
@@ -191,21 +191,44 @@ struct gr_exact : gr_common<RED, D, gr_double_kind<RED, D>> {
       }
     }
   }
-  /* `plain` for a whole word at once: in the top bit of each element, "both are 0 or more" or "neither is 0". */
-  static constexpr bool by_word = RED == GR_RED_COSINE && std::is_signed_v<T>;
+  /*
+  ** Bytes: four at once. Cosines need `plain` for a whole word as well: in the top bit of each element, "both are 0
+  ** or more" or "neither is 0".
+  */
+  static constexpr bool bytes = gr_size<D> == 1 && (RED == GR_RED_SUMSQ || RED == GR_RED_SQDIFF || RED == GR_RED_COSINE);
+  static constexpr bool by_word = bytes || (RED == GR_RED_COSINE && std::is_signed_v<T>);
   static __device__ __forceinline__ uint32_t plain_word(uint32_t x, uint32_t y) {
     constexpr uint32_t top = gr_size<D> == 1 ? 0x80808080u : 0x80008000u;
     uint32_t some_x = ((x & ~top) + ~top) | x, some_y = ((y & ~top) + ~top) | y;
     return ((some_x & some_y) | ~(x | y)) & top;
   }
   static __device__ __forceinline__ void add_word(Lane &l, const uint4 &a, const uint4 &b, const gr_context &, int) {
-    l.plain |= plain_word(a.x, b.x) | plain_word(a.y, b.y) | plain_word(a.z, b.z) | plain_word(a.w, b.w);
+    if constexpr (RED == GR_RED_COSINE && std::is_signed_v<T>)
+      l.plain |= plain_word(a.x, b.x) | plain_word(a.y, b.y) | plain_word(a.z, b.z) | plain_word(a.w, b.w);
+    if constexpr (bytes) {
+      using W = std::conditional_t<std::is_signed_v<T>, int32_t, uint32_t>;
+      const uint32_t x[4] = {a.x, a.y, a.z, a.w}, y[4] = {b.x, b.y, b.z, b.w};
 #pragma unroll
-    for (int c = 0; c < 16 / gr_size<D>; c++) {
-      int32_t x = (int32_t)gr_pick<D>(a, c), y = (int32_t)gr_pick<D>(b, c);
-      l.s[0] += (S)x * (S)y;
-      l.s[1] += (S)((uint32_t)x * (uint32_t)x);
-      l.s[2] += (S)((uint32_t)y * (uint32_t)y);
+      for (int i = 0; i < 4; i++) {
+        if constexpr (RED == GR_RED_SQDIFF) {
+          uint32_t d = std::is_signed_v<T> ? __vabsdiffs4(x[i], y[i]) : __vabsdiffu4(x[i], y[i]);
+          l.s[0] = (S)__dp4a(d, d, (uint32_t)l.s[0]);
+        } else if constexpr (RED == GR_RED_SUMSQ) {
+          l.s[0] = (S)__dp4a((W)x[i], (W)x[i], (W)l.s[0]);
+        } else {
+          l.s[0] = (S)__dp4a((W)x[i], (W)y[i], (W)l.s[0]);
+          l.s[1] = (S)__dp4a((W)x[i], (W)x[i], (W)l.s[1]);
+          l.s[2] = (S)__dp4a((W)y[i], (W)y[i], (W)l.s[2]);
+        }
+      }
+    } else {
+#pragma unroll
+      for (int c = 0; c < 16 / gr_size<D>; c++) {
+        int32_t x = (int32_t)gr_pick<D>(a, c), y = (int32_t)gr_pick<D>(b, c);
+        l.s[0] += (S)x * (S)y;
+        l.s[1] += (S)((uint32_t)x * (uint32_t)x);
+        l.s[2] += (S)((uint32_t)y * (uint32_t)y);
+      }
     }
   }
   static __device__ __forceinline__ gr_acc state(const Lane &l, const gr_context &k) {
@@ -245,17 +268,42 @@ struct gr_wrapping : gr_common<RED, D> {
     else if constexpr (gr_size<D> <= 2) l.s += (S)((int64_t)x * (int64_t)y);
     else l.s += (S)(int64_t)x * (S)(int64_t)y;
   }
-  /* The product of four bytes, or of two shorts, fits 32 bits. */
-  static constexpr bool by_word = RED == GR_RED_PROD && gr_size<D> <= 2;
-  static __device__ __forceinline__ void add_word(Lane &l, const uint4 &a, const uint4 &, const gr_context &, int) {
-    using P = std::conditional_t<std::is_signed_v<T>, int32_t, uint32_t>;
-    constexpr int each = 4 / gr_size<D>;
+  /*
+  ** Narrow elements, 32 bits at a time: sums and dots by the instructions made for them, counts by the bits that
+  ** a carry leaves at the top of what is not zero, products because those of four bytes or two shorts fit.
+  */
+  static constexpr bool by_word = gr_size<D> <= 2 && (RED == GR_RED_PROD || RED == GR_RED_SUM || RED == GR_RED_COUNT ||
+                                                      (RED == GR_RED_DIFFER && !gr_floating<D>) ||
+                                                      (RED == GR_RED_DOT && gr_size<D> == 1));
+  static __device__ __forceinline__ void add_part(Lane &l, uint32_t x, uint32_t y) {
+    using W = std::conditional_t<gr_element<D>::kind == GR_INT, int32_t, uint32_t>;
+    if constexpr (counts) {
+      constexpr uint32_t low = gr_size<D> == 1 ? 0x7f7f7f7fu : 0x7fff7fffu;
+      uint32_t u = RED == GR_RED_DIFFER ? x ^ y : x;
+      l.s += __popc((((u & low) + low) | (gr_floating<D> ? 0u : u)) & ~low);
+    } else if constexpr (RED == GR_RED_SUM) {
+      if constexpr (gr_size<D> == 1) l.s = (S)__dp4a((W)x, (W)0x01010101, (W)l.s);
+      else l.s = (S)__dp2a_lo((W)x, (W)0x0101, (W)l.s);
+    } else if constexpr (RED == GR_RED_DOT) {
+      l.s = (S)__dp4a((W)x, (W)y, (W)l.s);
+    }
+  }
+  static __device__ __forceinline__ void add_word(Lane &l, const uint4 &a, const uint4 &b, const gr_context &, int) {
+    if constexpr (RED == GR_RED_PROD) {
+      using P = std::conditional_t<std::is_signed_v<T>, int32_t, uint32_t>;
+      constexpr int each = 4 / gr_size<D>;
 #pragma unroll
-    for (int c = 0; c < 16 / gr_size<D>; c += each) {
-      P p = (P)gr_pick<D>(a, c);
+      for (int c = 0; c < 16 / gr_size<D>; c += each) {
+        P p = (P)gr_pick<D>(a, c);
 #pragma unroll
-      for (int i = 1; i < each; i++) p *= (P)gr_pick<D>(a, c + i);
-      l.s *= (S)(int64_t)p;
+        for (int i = 1; i < each; i++) p *= (P)gr_pick<D>(a, c + i);
+        l.s *= (S)(int64_t)p;
+      }
+    } else {
+      add_part(l, a.x, b.x);
+      add_part(l, a.y, b.y);
+      add_part(l, a.z, b.z);
+      add_part(l, a.w, b.w);
     }
   }
   static __device__ __forceinline__ gr_acc state(const Lane &l, const gr_context &) {
@@ -301,6 +349,39 @@ __device__ __forceinline__ constexpr K gr_highest() {
   return (K)~gr_lowest<K>();
 }
 
+/* Packed keys of narrow elements, two 16-bit halves at a time, and the larger halves of two such. */
+template <gr_dtype D>
+__device__ __forceinline__ uint32_t gr_larger_halves(uint32_t u, uint32_t best, uint32_t flip) {
+  if constexpr (gr_size<D> == 1) {
+    u ^= flip ^ (D == GR_I8 ? 0x80808080u : 0u);
+    return __vmaxu2(__vmaxu2(best, u & 0x00ff00ffu), u >> 8 & 0x00ff00ffu);
+  } else if constexpr (gr_floating<D>) {
+    return __vmaxs2(best, u ^ (u >> 15 & 0x00010001u) * 0x7fffu ^ flip);
+  } else {
+    return __vmaxu2(best, u ^ flip ^ (D == GR_I16 ? 0x80008000u : 0u));
+  }
+}
+
+/* The largest key of a word of narrow elements, or with flip == ~0 the largest complement of a key. */
+template <gr_dtype D>
+__device__ __forceinline__ int32_t gr_largest_of_word(const uint4 &w, uint32_t flip) {
+  constexpr bool halves_signed = gr_floating<D>;
+  uint32_t best = halves_signed ? 0x80008000u : 0u;
+  best = gr_larger_halves<D>(w.x, best, flip);
+  best = gr_larger_halves<D>(w.y, best, flip);
+  best = gr_larger_halves<D>(w.z, best, flip);
+  best = gr_larger_halves<D>(w.w, best, flip);
+  int32_t low = halves_signed ? (int16_t)best : (int32_t)(best & 0xffff),
+          high = halves_signed ? (int32_t)best >> 16 : (int32_t)(best >> 16);
+  int32_t key = low > high ? low : high;
+  /* i8 and i16 were moved up to be unsigned, and complements of u8 and u16 are negative. */
+  if (D == GR_I8) key -= 128;
+  if (D == GR_I16) key -= 32768;
+  if (D == GR_U8 && flip) key -= 256;
+  if (D == GR_U16 && flip) key -= 65536;
+  return key;
+}
+
 template <gr_reducer RED, gr_dtype D>
 struct gr_order : gr_common<RED, D> {
   using B = gr_common<RED, D>;
@@ -316,6 +397,11 @@ struct gr_order : gr_common<RED, D> {
     l.low = k < l.low ? k : l.low;
     l.high = k > l.high ? k : l.high;
   }
+  static constexpr bool by_word = gr_size<D> <= 2;
+  static __device__ __forceinline__ void add_word(Lane &l, const uint4 &w, const uint4 &, const gr_context &, int) {
+    l.low = min(l.low, (K)~gr_largest_of_word<D>(w, ~0u));
+    l.high = max(l.high, (K)gr_largest_of_word<D>(w, 0));
+  }
   static __device__ __forceinline__ gr_acc state(const Lane &l, const gr_context &) {
     gr_acc a;
     a.i[0] = l.low;
@@ -329,19 +415,6 @@ struct gr_order : gr_common<RED, D> {
 ** The first of the largest keys. Between two marks a lane keeps the best key and its code, in 32 bits; codes
 ** rise with position, so that "greater" keeps the first. mark turns the code into a position.
 */
-
-/* Packed keys of narrow elements, two 16-bit halves at a time, and the larger halves of two such. */
-template <gr_dtype D>
-__device__ __forceinline__ uint32_t gr_larger_halves(uint32_t u, uint32_t best, uint32_t flip) {
-  if constexpr (gr_size<D> == 1) {
-    u ^= flip ^ (D == GR_I8 ? 0x80808080u : 0u);
-    return __vmaxu2(__vmaxu2(best, u & 0x00ff00ffu), u >> 8 & 0x00ff00ffu);
-  } else if constexpr (gr_floating<D>) {
-    return __vmaxs2(best, u ^ (u >> 15 & 0x00010001u) * 0x7fffu ^ flip);
-  } else {
-    return __vmaxu2(best, u ^ flip ^ (D == GR_I16 ? 0x80008000u : 0u));
-  }
-}
 
 template <gr_reducer RED, gr_dtype D>
 struct gr_place : gr_common<RED, D> {
@@ -377,21 +450,7 @@ struct gr_place : gr_common<RED, D> {
   }
   static __device__ __forceinline__ void add_word(Lane &l, const uint4 &w, const uint4 &, const gr_context &k,
                                                   int code) {
-    constexpr bool halves_signed = gr_floating<D>;
-    uint32_t flip = (uint32_t)k.flip, best = halves_signed ? 0x80008000u : 0u;
-    best = gr_larger_halves<D>(w.x, best, flip);
-    best = gr_larger_halves<D>(w.y, best, flip);
-    best = gr_larger_halves<D>(w.z, best, flip);
-    best = gr_larger_halves<D>(w.w, best, flip);
-    int32_t low = halves_signed ? (int16_t)best : (int32_t)(best & 0xffff),
-            high = halves_signed ? (int32_t)best >> 16 : (int32_t)(best >> 16);
-    int32_t key = low > high ? low : high;
-    /* Back to the key that add uses: i8 and i16 were moved up to be unsigned, and complements of u8 and u16 are
-     * negative. */
-    if (D == GR_I8) key -= 128;
-    if (D == GR_I16) key -= 32768;
-    if (D == GR_U8 && k.flip) key -= 256;
-    if (D == GR_U16 && k.flip) key -= 65536;
+    int32_t key = gr_largest_of_word<D>(w, (uint32_t)k.flip);
     bool odd = false;
     if constexpr (gr_floating<D>) {
       uint32_t most =
