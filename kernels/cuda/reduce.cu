@@ -169,7 +169,7 @@ void plan_columns(Plan &p, const gr_tune &t, int sms) {
   int64_t each = p.entry.columns, most = p.entry.lanes;
   bool one_each = j.n <= most; /* one element to a lane: flights of 8 lanes */
   int64_t lanes = power_of_two(clamp(j.n, 8, most)), groups = one_each ? lanes / 8 : lanes;
-  int64_t deep = clamp(one_each ? groups / 2 : groups, 1, size == 2 ? 64 : 32);
+  int64_t deep = one_each ? clamp(groups / 2, 1, 32) : p.entry.deep;
   p.args.leaves = clamp(ceil_div(j.n, p.entry.leaf), 1, INT64_MAX);
   int64_t words = power_of_two(ceil_div(j.count, each)), wide = clamp(words, 1, gr_block_columns / deep);
   int64_t together = clamp(gr_block_columns / deep / wide, 1, clamp(power_of_two(p.args.leaves), 1, 8));

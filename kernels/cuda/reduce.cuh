@@ -19,6 +19,7 @@ struct gr_reduce_entry {
   cudaError_t (*launch)(const gr_reduce_args &, const gr_reduce_launch &);
   int fields;               /* of its state */
   int columns, lanes, leaf; /* of a thread, a block and a column in gr_reduce_columns */
+  int deep;                 /* threads that share the lanes of a leaf there */
 };
 
 /* One per family of reducers (reduce_*.cu): launch is NULL where it does not have this reducer or dtype. */

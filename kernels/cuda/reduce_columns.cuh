@@ -32,11 +32,12 @@ constexpr int gr_columns_lanes = !R::leaves && gr_size<R::dtype> < 4 ? 128 : GR_
 template <class R>
 constexpr int gr_columns_leaf = !R::leaves ? 32 * gr_columns_lanes<R> : GR_LEAF(gr_size<R::dtype>);
 
-/* How many times a thread's lanes halve, at most (plan_columns: 64 threads share those of a leaf of 2-byte elements, 32 others). */
+/* How many times a thread's lanes halve, at most: gr_columns_deep threads share those of a leaf. */
+constexpr int gr_columns_deep(int size) { return size == 2 ? 64 : size == 4 ? 16 : 32; }
 template <gr_dtype D>
 constexpr int gr_columns_levels = gr_size<D> == 1   ? 4
                                   : gr_size<D> == 2 ? 2
-                                  : gr_size<D> == 4 ? 2
+                                  : gr_size<D> == 4 ? 3
                                                     : 1;
 
 template <class Q, int C>
@@ -254,9 +255,8 @@ __global__ void __launch_bounds__(gr_columns_block, R::fields == 1 && R::inputs 
   int ly = threadIdx.x >> q.wide & ((1 << q.deep) - 1), z = threadIdx.x >> (q.wide + q.deep), word = (z << q.wide) + x;
   unsigned group = blockIdx.x, node = 0;
   if (q.nodes > 1) {
-    unsigned groups = gridDim.x / (unsigned)q.nodes; /* neighbours run together: they share memory's pages */
-    node = blockIdx.x / groups;
-    group = blockIdx.x - node * groups;
+    group = blockIdx.x / (unsigned)q.nodes;
+    node = blockIdx.x - group * (unsigned)q.nodes;
   }
   int64_t leaf = ((int64_t)node << q.together) + z, v0 = (int64_t)group * wide * C, pitch = q.job.count * q.nodes;
   bool apart = q.apart;

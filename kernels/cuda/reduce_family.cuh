@@ -21,7 +21,8 @@ static cudaError_t gr_launch_reduce(const gr_reduce_args &q, const gr_reduce_lau
 
 template <class R>
 static gr_reduce_entry gr_entry() {
-  return {gr_launch_reduce<R>, R::fields, gr_columns_each<R>, gr_columns_lanes<R>, gr_columns_leaf<R>};
+  return {gr_launch_reduce<R>, R::fields, gr_columns_each<R>, gr_columns_lanes<R>, gr_columns_leaf<R>,
+          gr_columns_deep(gr_size<R::dtype>)};
 }
 
 /* Of what is never asked of rows or columns: one kernel, which would do for them too. */
@@ -32,7 +33,7 @@ static cudaError_t gr_launch_flat(const gr_reduce_args &q, const gr_reduce_launc
 }
 template <class R>
 static gr_reduce_entry gr_entry_flat() {
-  return {gr_launch_flat<R>, R::fields, 0, 0, 0};
+  return {gr_launch_flat<R>, R::fields, 0, 0, 0, 0};
 }
 
 /*

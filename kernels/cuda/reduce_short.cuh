@@ -90,7 +90,7 @@ struct gr_short_row {
     int k = at;
     if constexpr (four > 1) {
       if (((a | b) & 3) == 0) {
-#pragma unroll 1
+#pragma unroll 4
         for (k *= four; k + four <= n; k += apart * four) {
           uint4 x = make_uint4(stage_a.get4(a + k * size), 0, 0, 0), y = x;
           if (Q::inputs == 2) y.x = stage_b.get4(b + k * size);
@@ -100,27 +100,27 @@ struct gr_short_row {
         k = n / four * four + at;
       }
     }
-#pragma unroll 2
+#pragma unroll 4
     for (; k < n; k += apart) add<Q>(l, k, c);
     if constexpr (Q::kind == GR_ACC_PLACE) Q::mark(l, l.code);
     return Q::state(l, c);
   }
-  /* A row of one thread: 16 lanes at a time; several such parts in bit-reversed order, as halving wants them. */
+  /* A row of one thread: up to 16 lanes at once, else every fourth of 64, in bit-reversed order as halving wants. */
   template <class Q>
   __device__ __forceinline__ gr_acc by_thread(const gr_context &c) const {
     if constexpr (!Q::lanes) {
       return any_order<Q>(0, 1, c);
     } else {
       if (n <= 4) return tiny<Q, 4>(0, 1, c);
-      int parts = n <= 16 ? 1 : n <= 32 ? 2 : 4;
-      gr_acc acc = Q::identity(), third = acc;
+      if (n <= 16) return tiny<Q, 16>(0, 1, c);
+      gr_acc even = Q::identity(), odd = even;
 #pragma unroll 1
-      for (int i = 0; i < parts; i++) {
-        gr_acc part = tiny<Q, 16>(parts == 4 ? (i & 1) * 2 + (i >> 1) : i, parts, c);
-        if (i == 2) third = part;
-        else acc = i == 0 ? part : Q::merge(acc, i == 3 ? Q::merge(third, part) : part);
+      for (int i = 0; i < 4; i++) { /* 0 and 2, 1 and 3 */
+        gr_acc part = tiny<Q, 16>((i & 1) * 2 + (i >> 1), 4, c);
+        if (i < 2) even = i == 0 ? part : Q::merge(even, part);
+        else odd = i == 2 ? part : Q::merge(odd, part);
       }
-      return acc;
+      return Q::merge(even, odd);
     }
   }
   /* A row of 2^log neighbouring threads, 8 lanes each, of which this is number t. */
@@ -140,7 +140,7 @@ struct gr_short_row {
       return gr_fold_halves<Q, 1>(all, 32, t);
     }
     gr_lane_set<Q> s = gr_start_lanes<Q>();
-#pragma unroll 2
+#pragma unroll 4
     for (int k = t * each; k < n; k += 32 * each) {
       uint4 x = stage_a.get16(a + k * size), y = x;
       if (Q::inputs == 2) y = stage_b.get16(b + k * size);
@@ -178,7 +178,7 @@ struct gr_short_row {
 
 /* q.rows: rows of a warp; those of one input, gaps included, fit the stage. */
 template <class R>
-__global__ void __launch_bounds__(gr_short_warps * 32, R::fields > 1 || R::inputs > 1 ? 6 : 8)
+__global__ void __launch_bounds__(gr_short_warps * 32, R::fields > 1 || R::inputs > 1 ? 6 : 9)
     gr_reduce_short(const __grid_constant__ gr_reduce_args q) {
   using Stage = gr_stage<R::dtype>;
   __shared__ __align__(16) char stage[gr_short_warps][R::inputs][Stage::bytes];
