@@ -53,20 +53,6 @@ __device__ __forceinline__ double gr_to_f64(gr_type<D> x) {
   } else return gr_element<D>::widen(x);
 }
 
-/*
-** A 16-bit float as f64 by way of its bits: one multiplication where a conversion would take four slots of another
-** unit. Subnormals come right by themselves; infinity and NaN get f64's exponent.
-*/
-template <gr_dtype D>
-__device__ __forceinline__ double gr_to_f64_by_bits(gr_type<D> x) {
-  static_assert(D == GR_F16 || D == GR_BF16, "for 16-bit floats");
-  constexpr uint32_t exponent = D == GR_F16 ? 0x7c00u : 0x7f80u;
-  constexpr int up = D == GR_F16 ? 10 : 13;
-  uint32_t h = x.bits, high = (h & 0x8000u) << 16 | (h & 0x7fffu) << up;
-  if ((h & exponent) == exponent) high |= 0x7ff00000u;
-  return __hiloint2double((int)high, 0) * (D == GR_F16 ? 0x1p1008 : 0x1p896);
-}
-
 template <gr_dtype D>
 __device__ __forceinline__ bool gr_is_nan(gr_type<D> x) {
   if constexpr (D == GR_F16) return (x.bits & 0x7fffu) > 0x7c00u;

@@ -32,8 +32,9 @@ constexpr int gr_columns_lanes = !R::leaves && gr_size<R::dtype> < 4 ? 128 : GR_
 template <class R>
 constexpr int gr_columns_leaf = !R::leaves ? 32 * gr_columns_lanes<R> : GR_LEAF(gr_size<R::dtype>);
 
-/* How many times a thread's lanes halve, at most: gr_columns_deep threads share those of a leaf. */
-constexpr int gr_columns_deep(int size) { return size == 2 ? 64 : size == 4 ? 16 : 32; }
+/* Threads that share the lanes of a leaf, and how many times a thread's own halve at most. */
+template <class R>
+constexpr int gr_columns_deep = gr_size<R::dtype> == 2 && R::lanes ? 64 : gr_size<R::dtype> == 4 ? 16 : 32;
 template <gr_dtype D>
 constexpr int gr_columns_levels = gr_size<D> == 1   ? 4
                                   : gr_size<D> == 2 ? 2
@@ -255,8 +256,12 @@ __global__ void __launch_bounds__(gr_columns_block, R::fields == 1 && R::inputs 
   int ly = threadIdx.x >> q.wide & ((1 << q.deep) - 1), z = threadIdx.x >> (q.wide + q.deep), word = (z << q.wide) + x;
   unsigned group = blockIdx.x, node = 0;
   if (q.nodes > 1) {
-    group = blockIdx.x / (unsigned)q.nodes;
-    node = blockIdx.x - group * (unsigned)q.nodes;
+    /* Where a block's piece of a row is short of a cache line, neighbouring pieces run together. */
+    bool beside = wide * C * gr_size<R::dtype> < 128;
+    unsigned pitch = beside ? gridDim.x / (unsigned)q.nodes : (unsigned)q.nodes, high = blockIdx.x / pitch,
+             low = blockIdx.x - high * pitch;
+    group = beside ? low : high;
+    node = beside ? high : low;
   }
   int64_t leaf = ((int64_t)node << q.together) + z, v0 = (int64_t)group * wide * C, pitch = q.job.count * q.nodes;
   bool apart = q.apart;

@@ -22,7 +22,7 @@ static cudaError_t gr_launch_reduce(const gr_reduce_args &q, const gr_reduce_lau
 template <class R>
 static gr_reduce_entry gr_entry() {
   return {gr_launch_reduce<R>, R::fields, gr_columns_each<R>, gr_columns_lanes<R>, gr_columns_leaf<R>,
-          gr_columns_deep(gr_size<R::dtype>)};
+          gr_columns_deep<R>};
 }
 
 /* Of what is never asked of rows or columns: one kernel, which would do for them too. */

@@ -58,6 +58,7 @@ struct gr_short_row {
   static constexpr int size = gr_size<R::dtype>, each = 16 / size;
   gr_stage<R::dtype> stage_a, stage_b;
   int a, b, n;
+  bool fours; /* every row starts at a multiple of four bytes */
 
   template <class Q>
   __device__ __forceinline__ void add(typename Q::Lane &l, int k, const gr_context &c) const {
@@ -89,7 +90,7 @@ struct gr_short_row {
     typename Q::Lane l = Q::start();
     int k = at;
     if constexpr (four > 1) {
-      if (((a | b) & 3) == 0) {
+      if (fours) {
 #pragma unroll 4
         for (k *= four; k + four <= n; k += apart * four) {
           uint4 x = make_uint4(stage_a.get4(a + k * size), 0, 0, 0), y = x;
@@ -105,7 +106,10 @@ struct gr_short_row {
     if constexpr (Q::kind == GR_ACC_PLACE) Q::mark(l, l.code);
     return Q::state(l, c);
   }
-  /* A row of one thread: up to 16 lanes at once, else every fourth of 64, in bit-reversed order as halving wants. */
+  /*
+  ** A row of one thread. More than 16 lanes: all unrolled for the commonest two, else every fourth of 64 at a time, in
+  ** bit-reversed order as halving wants.
+  */
   template <class Q>
   __device__ __forceinline__ gr_acc by_thread(const gr_context &c) const {
     if constexpr (!Q::lanes) {
@@ -113,6 +117,8 @@ struct gr_short_row {
     } else {
       if (n <= 4) return tiny<Q, 4>(0, 1, c);
       if (n <= 16) return tiny<Q, 16>(0, 1, c);
+      if constexpr (size >= 4 && (Q::red == GR_RED_SUM || Q::red == GR_RED_DOT))
+        return n <= 32 || size == 8 ? tiny<Q, 32>(0, 1, c) : tiny < Q, size == 8 ? 32 : 64 > (0, 1, c);
       gr_acc even = Q::identity(), odd = even;
 #pragma unroll 1
       for (int i = 0; i < 4; i++) { /* 0 and 2, 1 and 3 */
@@ -178,7 +184,7 @@ struct gr_short_row {
 
 /* q.rows: rows of a warp; those of one input, gaps included, fit the stage. */
 template <class R>
-__global__ void __launch_bounds__(gr_short_warps * 32, R::fields > 1 || R::inputs > 1 ? 6 : 9)
+__global__ void __launch_bounds__(gr_short_warps * 32, R::inputs > 1 || R::spread ? 6 : R::lanes ? 9 : 12)
     gr_reduce_short(const __grid_constant__ gr_reduce_args q) {
   using Stage = gr_stage<R::dtype>;
   __shared__ __align__(16) char stage[gr_short_warps][R::inputs][Stage::bytes];
@@ -187,10 +193,11 @@ __global__ void __launch_bounds__(gr_short_warps * 32, R::fields > 1 || R::input
   if (row0 >= q.job.count) return;
   int rows = (int)min((int64_t)q.rows, q.job.count - row0), step_a = (int)q.job.a.step, step_b = (int)q.job.b.step;
   row0 += q.first;
-  gr_short_row<R> row = {{stage[warp][0], gap}, {stage[warp][R::inputs - 1], gap}, 0, 0, n};
+  gr_short_row<R> row = {{stage[warp][0], gap}, {stage[warp][R::inputs - 1], gap}, 0, 0, n, false};
   int bytes = n * row.size, b = 0,
       a = row.stage_a.fill((const char *)q.job.a.data + row0 * step_a, (rows - 1) * step_a + bytes, lane);
   if (R::inputs == 2) b = row.stage_b.fill((const char *)q.job.b.data + row0 * step_b, (rows - 1) * step_b + bytes, lane);
+  row.fours = ((a | b | step_a | step_b) & 3) == 0;
   __syncwarp();
   gr_acc mine = R::identity();
 #pragma unroll 1

@@ -90,9 +90,7 @@ struct gr_in_f64 : gr_common<RED, D, gr_double_kind<RED, D>> {
     return l;
   }
   static __device__ __forceinline__ void add(Lane &l, T ex, T ey, const gr_context &k, int) {
-    double x, y = B::inputs == 2 ? gr_to_f64<D>(ey) : 0.0;
-    if constexpr (RED == GR_RED_SPREAD && (D == GR_F16 || D == GR_BF16)) x = gr_to_f64_by_bits<D>(ex);
-    else x = gr_to_f64<D>(ex); /* the sum before it has converted: two units share the work */
+    double x = gr_to_f64<D>(ex), y = B::inputs == 2 ? gr_to_f64<D>(ey) : 0.0;
     if constexpr (RED == GR_RED_SUM) l.f[0] += x;
     else if constexpr (RED == GR_RED_PROD) l.f[0] *= x;
     else if constexpr (RED == GR_RED_SUMABS) l.f[0] += fabs(x);
