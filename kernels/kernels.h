@@ -293,16 +293,10 @@ typedef struct gr_random_job {
 typedef enum gr_map { GR_MAPS(GR_X) GR_MAP_COUNT } gr_map;
 #undef GR_X
 
-/* X(name, as people write it, holds for less, equal, greater, unordered). */
-#define GR_RELATIONS(X)        \
-  X(lt, "<", 1, 0, 0, 0)       \
-  X(le, "<=", 1, 1, 0, 0)      \
-  X(eq, "==", 0, 1, 0, 0)      \
-  X(ne, "~=", 1, 0, 1, 1)      \
-  X(ge, ">=", 0, 1, 1, 0)      \
-  X(gt, ">", 0, 0, 1, 0)
+/* Comparisons. X(name, as people write it). With NaN only ne holds. */
+#define GR_RELATIONS(X) X(lt, "<") X(le, "<=") X(eq, "==") X(ne, "~=") X(ge, ">=") X(gt, ">")
 
-#define GR_X(name, text, l, e, g, u) GR_IS_##name,
+#define GR_X(name, text) GR_IS_##name,
 typedef enum gr_relation { GR_RELATIONS(GR_X) GR_RELATION_COUNT } gr_relation;
 #undef GR_X
 

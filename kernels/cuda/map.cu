@@ -111,9 +111,30 @@ static __device__ __forceinline__ void gr_map_tally(const gr_map_args &q, int co
   ((int64_t *)q.out)[blockIdx.x] = q.tally == GR_TALLY_ALL ? count == there : count;
 }
 
+/* How many of the bytes from first to last - 1 are 1; the others are 0. */
+template <int each> static __device__ __forceinline__ int gr_map_ones(const uint8_t (&e)[each], int first, int last) {
+  int count = 0;
+  if (last - first < each) {
+#pragma unroll
+    for (int i = 0; i < each; i++) count += i >= first && i < last ? e[i] : 0;
+  } else if constexpr (each < 4) {
+#pragma unroll
+    for (int i = 0; i < each; i++) count += e[i];
+  } else {
+#pragma unroll
+    for (int i = 0; i < each; i += 4) {
+      uint32_t four;
+      memcpy(&four, e + i, 4);
+      count += __popc(four);
+    }
+  }
+  return count;
+}
+
 template <gr_dtype D> static __global__ void __launch_bounds__(GR_MAP_THREADS) gr_map_compare(const __grid_constant__ gr_map_args q) {
   using U = gr_map_unit<gr_size<D>>;
   constexpr int each = 16 / gr_size<D>, flight = GR_MAP_THREADS * GR_MAP_WORDS;
+  const bool less = q.relation & 1, equal = q.relation & 2, invert = q.relation & 4;
   int rounds = q.tally ? GR_TALLY / (each * flight) : 1, count = 0;
   int64_t w = blockIdx.x * (int64_t)flight * rounds + threadIdx.x, k;
   int first, last;
@@ -133,11 +154,10 @@ template <gr_dtype D> static __global__ void __launch_bounds__(GR_MAP_THREADS) g
 #pragma unroll
       for (int i = 0; i < each; i++) {
         auto x = gr_map_in<D>(gr_pick<D>(a[u], i)), y = gr_map_in<D>(gr_pick<D>(b[u], i));
-        int outcome = x < y ? 0 : x == y ? 1 : x > y ? 2 : 3;
-        e[i] = (uint8_t)(q.relation >> outcome & 1);
-        count += i >= first && i < last ? e[i] : 0;
+        e[i] = (uint8_t)(((x < y && less) || (x == y && equal)) != invert);
       }
       if (!q.tally) gr_map_store(q, k, first, last, e, each);
+      else count += gr_map_ones<each>(e, first, last);
     }
   }
   if (q.tally) gr_map_tally(q, count);
@@ -278,9 +298,10 @@ static gr_map_operand operand_of(const gr_operand *o, int size) {
 #define GR_X(id, s, l, type, kind) (int)sizeof(type),
 static const int sizes[] = {GR_DTYPES(GR_X)};
 #undef GR_X
-#define GR_X(name, text, l, e, g, u) l | e << 1 | g << 2 | u << 3,
-static const int outcomes[] = {GR_RELATIONS(GR_X)};
-#undef GR_X
+/* A relation as less or equal, perhaps inverted; what holds for greater is that of the operands changed over. */
+static int relation_bits(gr_relation r) {
+  return r == GR_IS_ne ? 2 | 4 : (r == GR_IS_lt || r == GR_IS_gt ? 1 : r == GR_IS_eq ? 2 : 1 | 2);
+}
 #define GR_X(id, s, l, type, kind) (const void *)gr_map_same<GR_##id>,
 static const void *const same[] = {GR_DTYPES(GR_X)};
 #undef GR_X
@@ -307,7 +328,12 @@ int gr_cuda_map(const gr_map_job *job, const gr_cuda_run *run) {
   q.out_stride = job->out.stride;
   q.n = job->n;
   q.op = job->op;
-  q.relation = outcomes[job->relation];
+  q.relation = relation_bits(job->relation);
+  if (job->op == GR_MAP_compare && (job->relation == GR_IS_gt || job->relation == GR_IS_ge)) {
+    gr_map_operand a = q.a;
+    q.a = q.b;
+    q.b = a;
+  }
   q.tally = job->tally;
   q.in = job->dtype;
   q.to = job->out_dtype;

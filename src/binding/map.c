@@ -4,7 +4,7 @@
 #include "src/core/ops.h"
 #include "kernels/map.h"
 
-#define GR_X(name, text, l, e, g, u) text,
+#define GR_X(name, text) text,
 static const char *const relation_names[] = {GR_RELATIONS(GR_X) NULL};
 #undef GR_X
 
