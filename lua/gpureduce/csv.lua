@@ -3,7 +3,7 @@ local gr, parts = ...
 
 local known = { column = "number|string", separator = "string", header = "boolean", dtype = "string" }
 
-local function fail(arg, text, ...) parts.check.fail("csv", arg, text, ...) end
+local function fail(position, text, ...) parts.check.fail("csv", position, text, ...) end
 
 -- Numbers as people write them, and nan and inf; no hexadecimal digits, nothing around them but spaces.
 local function number_of(field)
