@@ -184,7 +184,7 @@ function R.cosine(dtype, n, at, bt)
   return canonical(xy / (math.sqrt(xx) * math.sqrt(yy)))
 end
 
-local narrow = { u8 = true, i8 = true, u16 = true, i16 = true }
+local exact_squares = { u8 = true, i8 = true, u16 = true, i16 = true }
 
 -- The squared deviations of a leaf of narrow integers, from exact sums: count * squares - sum^2, which may take 56
 -- bits, rounded once, over count. Digits of 28 bits, so that Lua's doubles hold every step.
@@ -218,7 +218,7 @@ local function spread(dtype, n, at)
     local s = fold_leaf(at, first, last, lanes, NZ, add, add)
     local mean = s / count
     local m2
-    if narrow[dtype] then m2 = exact_m2(at, first, last, s, count)
+    if exact_squares[dtype] then m2 = exact_m2(at, first, last, s, count)
     else m2 = fold_leaf(function(k) local d = at(k) - mean; return d * d end, first, last, lanes, NZ, add, add) end
     nodes[#nodes + 1] = { s, m2, count }
   end
