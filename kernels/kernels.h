@@ -256,6 +256,17 @@ typedef struct gr_copy_job {
   gr_vec a, out;
 } gr_copy_job;
 
+/*
+** Even edges of a histogram, edges[0..bins]: first + k * (last - first) / bins and last itself; and for integers the
+** limits as in gr_histogram_job (NULL for floats). first and last lie within 2^62 of 0 if there are limits.
+*/
+typedef struct gr_edges_job {
+  double first, last;
+  int64_t bins;
+  double *edges;
+  int64_t *limits;
+} gr_edges_job;
+
 /* n numbers of the stream (seed, stream) starting at counter 0; normal: standard normal, else uniform [0, 1). */
 typedef struct gr_random_job {
   gr_dtype dtype;

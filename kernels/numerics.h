@@ -192,6 +192,15 @@ GR_FN void gr_add_neumaier(double *s, double *c, double x) {
   *s = t;
 }
 
+/* Even edges, as NumPy's linspace makes them; and the integer limits of a bin: ceilings, at the end the floor. */
+GR_FN double gr_even_edge(double first, double last, int64_t bins, int64_t k) {
+  return k == bins ? last : (double)k * ((last - first) / (double)bins) + first;
+}
+GR_FN int64_t gr_edge_limit(double edge, int is_last) {
+  int64_t i = (int64_t)edge;
+  return is_last ? i - ((double)i > edge) : i + ((double)i < edge);
+}
+
 /*
 ** A leaf of 8- or 16-bit integers as a spread: its sum, sum of squares and count are exact integers (below 2^56
 ** together), so the squared deviations are count * squares - sum^2 over count, with two roundings and no order.

@@ -37,6 +37,7 @@ void gr_cpu_rmsnorm(const gr_rmsnorm_job *, gr_parallel);
 void gr_cpu_fill(const gr_fill_job *, gr_parallel);
 void gr_cpu_copy(const gr_copy_job *, gr_parallel);
 void gr_cpu_random(const gr_random_job *, gr_parallel);
+void gr_cpu_edges(const gr_edges_job *, gr_parallel);
 void gr_cpu_map(const gr_map_job *, gr_parallel);
 void gr_cpu_compact(const gr_compact_job *, gr_parallel);
 

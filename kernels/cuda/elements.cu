@@ -99,6 +99,20 @@ int gr_cuda_copy(const gr_copy_job *job, const gr_cuda_run *run) {
   }
 }
 
+static __global__ void even_edges(const __grid_constant__ gr_edges_job job) {
+  int64_t k = (int64_t)blockIdx.x * THREADS + threadIdx.x;
+  if (k > job.bins) return;
+  double e = gr_even_edge(job.first, job.last, job.bins, k);
+  job.edges[k] = e;
+  if (job.limits) job.limits[k] = gr_edge_limit(e, k == job.bins);
+}
+
+int gr_cuda_edges(const gr_edges_job *job, const gr_cuda_run *run) {
+  void *args[] = {(void *)job};
+  unsigned blocks = (unsigned)(job->bins / THREADS + 1);
+  return cudaLaunchKernel((const void *)even_edges, blocks, THREADS, args, 0, (cudaStream_t)run->stream);
+}
+
 int gr_cuda_loadable(void) {
   cudaFuncAttributes attributes;
   return cudaFuncGetAttributes(&attributes, (const void *)fill<uint32_t>);

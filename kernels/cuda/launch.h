@@ -60,6 +60,7 @@ int gr_cuda_rmsnorm(const gr_rmsnorm_job *, const gr_cuda_run *);
 int gr_cuda_fill(const gr_fill_job *, const gr_cuda_run *);
 int gr_cuda_copy(const gr_copy_job *, const gr_cuda_run *);
 int gr_cuda_random(const gr_random_job *, const gr_cuda_run *);
+int gr_cuda_edges(const gr_edges_job *, const gr_cuda_run *);
 int gr_cuda_map(const gr_map_job *, const gr_cuda_run *);
 int gr_cuda_compact(const gr_compact_job *, const gr_cuda_run *);
 

@@ -205,7 +205,7 @@ Plan plan(const gr_reduce_job &job, const gr_cuda_chip &chip) {
   p.args.leaves = clamp(ceil_div(job.n, GR_LEAF(size)), 1, INT64_MAX);
   bool many = job.n > 0 && job.count > 1 && p.entry.columns > 0;
   if (job.offsets) plan_segments(p, t, chip.sms);
-  else if (many && is_short(p.args.job)) plan_short(p, chip.sms);
+  else if (many && p.entry.short_rows && is_short(p.args.job)) plan_short(p, chip.sms);
   else if (many && is_columns(p.args.job)) plan_columns(p, t, chip.sms);
   else plan_leaves(p, t, chip.sms);
   if (p.launch.shape == GR_COLUMNS && p.args.nodes > gr_most_column_nodes) {

@@ -18,6 +18,7 @@ struct gr_reduce_launch {
 struct gr_reduce_entry {
   cudaError_t (*launch)(const gr_reduce_args &, const gr_reduce_launch &);
   int fields;               /* of its state */
+  bool short_rows;          /* has gr_reduce_short */
   int columns, lanes, leaf; /* of a thread, a block and a column in gr_reduce_columns */
   int deep;                 /* threads that share the lanes of a leaf there */
 };

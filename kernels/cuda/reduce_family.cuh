@@ -21,7 +21,7 @@ static cudaError_t gr_launch_reduce(const gr_reduce_args &q, const gr_reduce_lau
 
 template <class R>
 static gr_reduce_entry gr_entry() {
-  return {gr_launch_reduce<R>, R::fields, gr_columns_each<R>, gr_columns_lanes<R>, gr_columns_leaf<R>,
+  return {gr_launch_reduce<R>, R::fields, true, gr_columns_each<R>, gr_columns_lanes<R>, gr_columns_leaf<R>,
           gr_columns_deep<R>};
 }
 
@@ -33,7 +33,21 @@ static cudaError_t gr_launch_flat(const gr_reduce_args &q, const gr_reduce_launc
 }
 template <class R>
 static gr_reduce_entry gr_entry_flat() {
-  return {gr_launch_flat<R>, R::fields, 0, 0, 0, 0};
+  return {gr_launch_flat<R>, R::fields, false, 0, 0, 0, 0};
+}
+
+/* Without the kernel for short rows: of what is rarely asked of many. */
+template <class R>
+static cudaError_t gr_launch_long(const gr_reduce_args &q, const gr_reduce_launch &l) {
+  if (l.shape == GR_LEAVES) return gr_launch_flat<R>(q, l);
+  gr_reduce_columns<R><<<l.blocks, l.threads, 0, l.stream>>>(q);
+  return cudaGetLastError();
+}
+template <class R>
+static gr_reduce_entry gr_entry_long() {
+  gr_reduce_entry e = {gr_launch_long<R>, R::fields, false, gr_columns_each<R>, gr_columns_lanes<R>, gr_columns_leaf<R>,
+                       gr_columns_deep<R>};
+  return e;
 }
 
 /*
@@ -48,7 +62,9 @@ static gr_reduce_entry gr_entry_flat() {
   GR_AS(red, U8, entry, U8) GR_AS(red, I8, entry, U8)   \
   GR_AS(red, U16, entry, U16) GR_AS(red, I16, entry, U16) GR_AS(red, U32, entry, U32) \
   GR_AS(red, I32, entry, U32) GR_AS(red, I64, entry, I64)
-#define GR_FLOATS(red) GR_CASE(red, F16) GR_CASE(red, BF16) GR_CASE(red, F32) GR_CASE(red, F64)
+#define GR_FLOATS_AS(red, entry) \
+  GR_AS(red, F16, entry, F16) GR_AS(red, BF16, entry, BF16) GR_AS(red, F32, entry, F32) GR_AS(red, F64, entry, F64)
+#define GR_FLOATS(red) GR_FLOATS_AS(red, gr_entry)
 #define GR_INTS(red) \
   GR_CASE(red, U8)   \
   GR_CASE(red, I8) GR_CASE(red, U16) GR_CASE(red, I16) GR_CASE(red, U32) GR_CASE(red, I32) GR_CASE(red, I64)

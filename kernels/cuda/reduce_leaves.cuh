@@ -162,10 +162,10 @@ __device__ __forceinline__ gr_acc gr_read_spread(const gr_walker &a, bool whole,
       c.a = acc.f[0] / acc.f[2];
       squares = gr_read_loose<M, 8>(a, a, n, first, c);
     } else if constexpr (gr_size<R::dtype> <= 2) { /* too much for registers; the second pass finds it in L1 */
-      gr_read_whole<S, 4>(sum, a, a, first, lane, c);
+      gr_read_whole<S, 8>(sum, a, a, first, lane, c);
       acc.f[0] = gr_fold_lanes<S>(sum.l, c, 32, lane).f[0];
       c.a = acc.f[0] / acc.f[2];
-      gr_read_whole<M, 4>(squares, a, a, first, lane, c);
+      gr_read_whole<M, 8>(squares, a, a, first, lane, c);
     } else {
       uint4 w[8];
       gr_load_rows<8>(w, a.p, a.walk, lane);
@@ -238,7 +238,7 @@ constexpr int gr_leaves_block = 512; /* threads at most */
 */
 #if CUDART_VERSION >= 12040
 #define GR_LEAVES_BOUNDS(R) \
-  __maxnreg__(R::inputs == 1 && gr_size<R::dtype> <= 2 && (R::lanes || R::red == GR_RED_PROD) ? 80 \
+  __maxnreg__(R::inputs == 1 && gr_size<R::dtype> <= 2 && ((R::lanes && !R::spread) || R::red == GR_RED_PROD) ? 80 \
               : R::fields > 1 || R::inputs > 1                                                 ? 128 \
                                                                                                : 64)
 #else

@@ -7,10 +7,7 @@ gr_reduce_entry gr_reduce_pairs(gr_reducer red, gr_dtype t) {
   if (red == GR_RED_DIFFER)
     switch (t) {
       GR_BITS(DIFFER, gr_entry_flat)
-      GR_AS(DIFFER, F16, gr_entry_flat, F16)
-      GR_AS(DIFFER, BF16, gr_entry_flat, BF16)
-      GR_AS(DIFFER, F32, gr_entry_flat, F32)
-      GR_AS(DIFFER, F64, gr_entry_flat, F64)
+      GR_FLOATS_AS(DIFFER, gr_entry_flat)
       default: return {};
     }
   return {};

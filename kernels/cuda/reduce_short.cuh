@@ -16,12 +16,11 @@ constexpr int gr_short_warps = 4, gr_short_bytes = 4096;
 ** Staged bytes: every 128 are followed by a gap of one element (at least 4 bytes), so that threads which read
 ** rows of 2^k bytes meet different banks; without a gap where the warp reads a row word by word.
 */
-template <gr_dtype D>
+template <gr_dtype D, bool gaps>
 struct gr_stage {
-  static constexpr int widest = gr_size<D> == 8 ? 8 : 4,
-                       bytes = ((gr_short_bytes + 32) / 128 * (128 + widest) + 128 + 15) / 16 * 16;
+  static constexpr int gap = !gaps ? 0 : gr_size<D> == 8 ? 8 : 4,
+                       bytes = ((gr_short_bytes + 32) / 128 * (128 + gap) + 128 + 15) / 16 * 16;
   const char *base;
-  int gap;
   __device__ __forceinline__ int place(int at) const { return at + (at >> 7) * gap; }
 
   /* Copies `bytes` bytes from p; gives where in the stage they start. All words are in flight at once. */
@@ -52,11 +51,11 @@ struct gr_stage {
 };
 
 /* One row in the stage (or one of each input): where it starts. */
-template <class R>
+template <class R, bool gaps>
 struct gr_short_row {
   using T = gr_type<R::dtype>;
   static constexpr int size = gr_size<R::dtype>, each = 16 / size;
-  gr_stage<R::dtype> stage_a, stage_b;
+  gr_stage<R::dtype, gaps> stage_a, stage_b;
   int a, b, n;
   bool fours; /* every row starts at a multiple of four bytes */
 
@@ -146,7 +145,7 @@ struct gr_short_row {
       return gr_fold_halves<Q, 1>(all, 32, t);
     }
     gr_lane_set<Q> s = gr_start_lanes<Q>();
-#pragma unroll 4
+#pragma unroll 2
     for (int k = t * each; k < n; k += 32 * each) {
       uint4 x = stage_a.get16(a + k * size), y = x;
       if (Q::inputs == 2) y = stage_b.get16(b + k * size);
@@ -163,8 +162,8 @@ struct gr_short_row {
   /* log: 0 for a row of one thread, 5 for one of the warp, else of a group. */
   template <class Q>
   __device__ __forceinline__ gr_acc fold(int log, int lane, const gr_context &c) const {
-    if (log == 0) return by_thread<Q>(c);
-    return log == 5 ? by_warp<Q>(lane, c) : by_group<Q>(lane & ((1 << log) - 1), log, c);
+    if constexpr (!gaps) return by_warp<Q>(lane, c);
+    else return log == 0 ? by_thread<Q>(c) : by_group<Q>(lane & ((1 << log) - 1), log, c);
   }
   __device__ __forceinline__ gr_acc reduce(int log, int lane, gr_context c) const {
     if constexpr (R::exact) {
@@ -182,18 +181,13 @@ struct gr_short_row {
   }
 };
 
-/* q.rows: rows of a warp; those of one input, gaps included, fit the stage. */
-template <class R>
-__global__ void __launch_bounds__(gr_short_warps * 32, R::inputs > 1 || R::spread ? 6 : R::lanes ? 9 : 12)
-    gr_reduce_short(const __grid_constant__ gr_reduce_args q) {
-  using Stage = gr_stage<R::dtype>;
-  __shared__ __align__(16) char stage[gr_short_warps][R::inputs][Stage::bytes];
-  int lane = threadIdx.x & 31, warp = gr_warp_index(), n = (int)q.job.n, gap = q.threads == 5 ? 0 : Stage::widest;
-  int64_t row0 = ((int64_t)blockIdx.x * (blockDim.x >> 5) + warp) * q.rows;
-  if (row0 >= q.job.count) return;
+template <class R, bool gaps>
+__device__ __forceinline__ void gr_short_rows(const gr_reduce_args &q, char *stage_a, char *stage_b, int64_t row0,
+                                              int lane) {
   int rows = (int)min((int64_t)q.rows, q.job.count - row0), step_a = (int)q.job.a.step, step_b = (int)q.job.b.step;
+  int n = (int)q.job.n;
   row0 += q.first;
-  gr_short_row<R> row = {{stage[warp][0], gap}, {stage[warp][R::inputs - 1], gap}, 0, 0, n, false};
+  gr_short_row<R, gaps> row = {{stage_a}, {stage_b}, 0, 0, n, false};
   int bytes = n * row.size, b = 0,
       a = row.stage_a.fill((const char *)q.job.a.data + row0 * step_a, (rows - 1) * step_a + bytes, lane);
   if (R::inputs == 2) b = row.stage_b.fill((const char *)q.job.b.data + row0 * step_b, (rows - 1) * step_b + bytes, lane);
@@ -203,7 +197,7 @@ __global__ void __launch_bounds__(gr_short_warps * 32, R::inputs > 1 || R::sprea
 #pragma unroll 1
   for (int r0 = 0; r0 < rows; r0 += 32) {
     /* 32 >> q.threads rows at a time; lane i keeps row r0 + i. */
-    int count = min(32, rows - r0), log = q.threads, step = 32 >> log;
+    int count = min(32, rows - r0), log = gaps ? q.threads : 5, step = 32 >> log;
 #pragma unroll 1
     for (int r = 0; r < count; r += step) {
       int own = r0 + min(r + (lane >> log), count - 1);
@@ -215,6 +209,19 @@ __global__ void __launch_bounds__(gr_short_warps * 32, R::inputs > 1 || R::sprea
     }
     if (lane < count) gr_write<R>(q, mine, row0 + r0 + lane, n);
   }
+}
+
+/* q.rows: rows of a warp; those of one input, gaps included, fit the stage. */
+template <class R>
+__global__ void __launch_bounds__(gr_short_warps * 32, R::inputs > 1 || R::spread ? 6 : R::lanes ? 9 : 8)
+    gr_reduce_short(const __grid_constant__ gr_reduce_args q) {
+  __shared__ __align__(16) char stage[gr_short_warps][R::inputs][gr_stage<R::dtype, true>::bytes];
+  int lane = threadIdx.x & 31, warp = gr_warp_index();
+  int64_t row0 = ((int64_t)blockIdx.x * (blockDim.x >> 5) + warp) * q.rows;
+  if (row0 >= q.job.count) return;
+  char *a = stage[warp][0], *b = stage[warp][R::inputs - 1];
+  if (q.threads == 5) gr_short_rows<R, false>(q, a, b, row0, lane);
+  else gr_short_rows<R, true>(q, a, b, row0, lane);
 }
 
 #endif

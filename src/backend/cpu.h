@@ -27,6 +27,7 @@ gr_status gr_cpu_do_rmsnorm(gr_queue *, const gr_rmsnorm_job *);
 gr_status gr_cpu_do_fill(gr_queue *, const gr_fill_job *);
 gr_status gr_cpu_do_copy(gr_queue *, const gr_copy_job *);
 gr_status gr_cpu_do_random(gr_queue *, const gr_random_job *);
+gr_status gr_cpu_do_edges(gr_queue *, const gr_edges_job *);
 gr_status gr_cpu_do_ladder(gr_queue *, const gr_ladder_job *);
 gr_status gr_cpu_do_exact(gr_queue *, const gr_exact_job *, gr_exact *sums);
 gr_status gr_cpu_do_map(gr_queue *, const gr_map_job *);
@@ -37,7 +38,7 @@ gr_status gr_cpu_do_digest(gr_queue *, const gr_digest_job *, uint64_t result[2]
   .histogram = gr_cpu_do_histogram, .scan = gr_cpu_do_scan, .rmsnorm = gr_cpu_do_rmsnorm,               \
   .weights = gr_cpu_do_weights, .softmax = gr_cpu_do_softmax,                                           \
   .digits = gr_cpu_do_digits, .pick = gr_cpu_do_pick,                                                   \
-  .fill = gr_cpu_do_fill, .copy = gr_cpu_do_copy, .random = gr_cpu_do_random,                           \
+  .fill = gr_cpu_do_fill, .copy = gr_cpu_do_copy, .random = gr_cpu_do_random, .edges = gr_cpu_do_edges,                           \
   .ladder = gr_cpu_do_ladder,                                                                         \
   .map = gr_cpu_do_map, .compact = gr_cpu_do_compact
 

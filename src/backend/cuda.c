@@ -236,6 +236,7 @@ LAUNCH(pick, gr_pick_job, 0, work, "quantile")
 LAUNCH(fill, gr_fill_job, 0, work, "fill")
 LAUNCH(copy, gr_copy_job, 0, work, "copy")
 LAUNCH(random, gr_random_job, 0, work, "random numbers")
+LAUNCH(edges, gr_edges_job, 0, work, "edges")
 LAUNCH(map, gr_map_job, 0, work, "an element operator")
 LAUNCH(compact, gr_compact_job, gr_cuda_compact_scratch(job, &q->device->chip), chain, "compact")
 #undef LAUNCH
@@ -459,6 +460,7 @@ static cudaError_t describe(gr_cuda_device *d, int device) {
   b->fill = queue_fill;
   b->copy = queue_copy;
   b->random = queue_random;
+  b->edges = queue_edges;
   b->ladder = queue_ladder;
   b->map = queue_map;
   b->compact = queue_compact;

@@ -101,6 +101,7 @@ struct gr_backend {
   gr_status (*fill)(gr_queue *, const gr_fill_job *);
   gr_status (*copy)(gr_queue *, const gr_copy_job *);
   gr_status (*random)(gr_queue *, const gr_random_job *);
+  gr_status (*edges)(gr_queue *, const gr_edges_job *);
   gr_status (*map)(gr_queue *, const gr_map_job *);
   gr_status (*compact)(gr_queue *, const gr_compact_job *);
   gr_status (*ladder)(gr_queue *, const gr_ladder_job *); /* a teaching kernel */

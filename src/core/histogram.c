@@ -6,16 +6,6 @@
 
 #define TWO_63 9223372036854775808.0
 
-/* first + k * step for k < n - 1 and last at the end: linspace as NumPy has it. (k in two parts: 32 bits convert faster.) */
-static void linspace(double first, double last, int64_t n, double *out) {
-  double step = n > 1 ? (last - first) / (double)(n - 1) : 0;
-  for (int64_t k = 0; k < n; k += 4096) {
-    int m = n - k < 4096 ? (int)(n - k) : 4096;
-    for (int j = 0; j < m; j++) out[k + j] = ((double)k + (double)j) * step + first;
-  }
-  if (n > 1) out[n - 1] = last;
-}
-
 /* Equal factors from first to last: e^(log first + k * step) by the module's own polynomials, so that all agree. */
 static void logspace(double first, double last, int64_t n, double *out) {
   const double low = gr_log(first), step = (gr_log(last) - low) / (double)(n - 1);
@@ -78,13 +68,9 @@ static gr_status data_range(gr_context *c, const gr_array *a, const gr_binning *
   return GR_OK;
 }
 
-/*
-** Even edges whose step is more than some roundings of their largest rise without a look at them; the others all at
-** once first, without a branch: rising edges between finite ends are finite themselves.
-*/
 static gr_status check_rising(gr_context *c, const double *e, int64_t bins, int given) {
   int falls = !(e[0] - e[0] == 0 && e[bins] - e[bins] == 0);
-  if (!given && !falls && (e[bins] - e[0]) / (double)bins > 0x1p-49 * fmax(fabs(e[0]), fabs(e[bins]))) return GR_OK;
+  /* All at once first, without a branch: rising edges between finite ends are finite themselves. */
   for (int64_t k = 0; k < bins; k++) falls |= !(e[k] < e[k + 1]);
   if (!falls) return GR_OK;
   for (int64_t k = 0; k <= bins; k++)
@@ -100,64 +86,88 @@ static gr_status check_rising(gr_context *c, const double *e, int64_t bins, int 
   return GR_OK;
 }
 
-static gr_status make_edges(gr_context *c, const gr_array *a, const gr_binning *b, gr_array *edges) {
-  gr_vec to;
-  double min = 0, max = (double)b->bins;
-  gr_status status = b->edges || b->modulo ? GR_OK : data_range(c, a, b, &min, &max);
-  if (status == GR_OK) status = gr_array_make_beside(c, a, edges, GR_F64, b->bins + 1);
-  if (status != GR_OK) return status;
-  if (b->edges && (status = gr_copy(c, b->edges, edges)) != GR_OK) return status;
-  status = b->edges ? gr_array_read(edges, GR_HOST, &to) : gr_array_write(edges, GR_HOST, 1, &to);
-  if (status != GR_OK) return status;
-  if (b->log) logspace(min, max, b->bins + 1, (double *)(uintptr_t)to.data);
-  else if (!b->edges) linspace(min, max, b->bins + 1, (double *)(uintptr_t)to.data);
-  return check_rising(c, to.data, b->bins, b->edges != NULL);
-}
+/* The edges of one histogram: where they are, what is known of them, and for integers the limits. */
+typedef struct binning {
+  gr_array *edges, limits;
+  double first, last;
+} binning;
 
-/* ceil for what int64 can hold: the library's is a call without SSE4.1. */
-static int64_t up_to_whole(double x) {
-  int64_t i = (int64_t)x;
-  return i + ((double)i < x);
-}
-
-/* Integers are compared with integers: the smallest one in each bin, and the largest in the last. */
-static gr_status make_limits(gr_context *c, const gr_array *a, const double *e, int64_t bins, gr_array *limits) {
-  gr_vec to;
-  gr_status status = gr_array_make_beside(c, a, limits, GR_I64, bins + 1);
-  if (status == GR_OK) status = gr_array_write(limits, GR_HOST, 1, &to);
-  if (status != GR_OK) return status;
-  int64_t *out = (int64_t *)(uintptr_t)to.data;
-  for (int64_t k = 0; k < bins; k++) {
-    if (e[k] >= TWO_63) return gr_fail(c, GR_BAD, "edge %lld is %.17g: past every integer", (long long)k + 1, e[k]);
-    out[k] = e[k] < -TWO_63 ? INT64_MIN : up_to_whole(e[k]);
+/*
+** Even edges are made where the kernels run. A step of more than some roundings of their largest makes them rise
+** without a look at them; where it is less they are brought here for one.
+*/
+static gr_status even_edges(gr_context *c, const gr_array *a, const gr_binning *b, binning *to) {
+  const int64_t bins = b->bins;
+  gr_queue *q = a->storage->queue;
+  const gr_side side = gr_kernel_side(a->storage);
+  gr_edges_job job = {.first = to->first, .last = to->last, .bins = bins};
+  const double largest = fmax(fabs(job.first), fabs(job.last));
+  gr_vec v;
+  gr_status status = gr_array_write(to->edges, side, 1, &v);
+  job.edges = (double *)(uintptr_t)v.data;
+  if (status == GR_OK && !gr_is_float(a->dtype) && !b->modulo && largest < 0x1p62) {
+    status = gr_array_make_beside(c, a, &to->limits, GR_I64, bins + 1);
+    if (status == GR_OK) status = gr_array_write(&to->limits, side, 1, &v);
+    job.limits = (int64_t *)(uintptr_t)v.data;
   }
-  out[bins] = e[bins] >= TWO_63 ? INT64_MAX : e[bins] < -TWO_63 ? INT64_MIN : (int64_t)floor(e[bins]);
-  return GR_OK;
+  if (status == GR_OK) status = gr_fail_from(c, q, q->backend->edges(q, &job), "histogram", 0);
+  if (status != GR_OK || (job.last - job.first) / (double)bins > 0x1p-49 * largest) return status;
+  status = gr_array_read(to->edges, GR_HOST, &v);
+  return status == GR_OK ? check_rising(c, v.data, bins, 0) : status;
 }
 
-/* Where the edges are, and what is known of even ones. */
-static gr_status describe_edges(const gr_array *edges, gr_side side, gr_histogram_job *job) {
-  gr_vec e;
-  gr_status status = gr_array_read(edges, GR_HOST, &e);
+static gr_status make_edges(gr_context *c, const gr_array *a, const gr_binning *b, binning *to) {
+  gr_vec v;
+  gr_status status = b->edges || b->modulo ? GR_OK : data_range(c, a, b, &to->first, &to->last);
+  if (b->modulo) to->last = (double)b->bins;
+  if (status == GR_OK) status = gr_array_make_beside(c, a, to->edges, GR_F64, b->bins + 1);
   if (status != GR_OK) return status;
-  job->first = ((const double *)e.data)[0];
-  const double last = ((const double *)e.data)[job->bins], step = (last - job->first) / (double)job->bins;
-  job->per_bin = (double)job->bins / (last - job->first);
-  job->whole = job->guess && job->first == floor(job->first) && last == floor(last) && step == floor(step);
-  status = gr_array_read(edges, side, &e);
-  job->edges = e.data;
+  if (!b->edges && !b->log) return even_edges(c, a, b, to);
+  if (b->edges && (status = gr_copy(c, b->edges, to->edges)) != GR_OK) return status;
+  status = b->edges ? gr_array_read(to->edges, GR_HOST, &v) : gr_array_write(to->edges, GR_HOST, 1, &v);
+  if (status != GR_OK) return status;
+  const double *e = v.data;
+  if (b->log) logspace(to->first, to->last, b->bins + 1, (double *)(uintptr_t)v.data);
+  if ((status = check_rising(c, e, b->bins, b->edges != NULL)) == GR_OK) to->first = e[0], to->last = e[b->bins];
   return status;
 }
 
+/*
+** Integers are compared with integers: the smallest one in each bin, and the largest in the last. Here, for edges that
+** are not even or lie so far out that they may pass every integer.
+*/
+static gr_status make_limits(gr_context *c, const gr_array *a, int64_t bins, binning *to) {
+  gr_vec v;
+  gr_status status = gr_array_read(to->edges, GR_HOST, &v);
+  const double *e = v.data;
+  if (status == GR_OK) status = gr_array_make_beside(c, a, &to->limits, GR_I64, bins + 1);
+  if (status == GR_OK) status = gr_array_write(&to->limits, GR_HOST, 1, &v);
+  if (status != GR_OK) return status;
+  int64_t *out = (int64_t *)(uintptr_t)v.data;
+  for (int64_t k = 0; k < bins; k++) {
+    if (e[k] >= TWO_63) return gr_fail(c, GR_BAD, "edge %lld is %.17g: past every integer", (long long)k + 1, e[k]);
+    out[k] = e[k] < -TWO_63 ? INT64_MIN : gr_edge_limit(e[k], 0);
+  }
+  out[bins] = e[bins] >= TWO_63 ? INT64_MAX : e[bins] < -TWO_63 ? INT64_MIN : gr_edge_limit(e[bins], 1);
+  return GR_OK;
+}
+
 /* What both kinds of job need; counts are the caller's. */
-static gr_status describe(const gr_array *a, const gr_binning *b, const gr_array *edges, const gr_array *limits,
-                          gr_histogram_job *job) {
+static gr_status describe(const gr_array *a, const gr_binning *b, const binning *made, gr_histogram_job *job) {
   gr_side side = gr_kernel_side(a->storage);
+  gr_status status = GR_OK;
   gr_vec v;
   *job = (gr_histogram_job){.dtype = a->dtype, .n = a->n, .bins = b->bins, .guess = !b->edges && !b->log, .modulo = b->modulo};
-  gr_status status = b->modulo ? GR_OK : describe_edges(edges, side, job);
-  if (status == GR_OK && limits) {
-    status = gr_array_read(limits, side, &v);
+  if (!b->modulo) {
+    const double width = made->last - made->first, step = width / (double)b->bins;
+    job->first = made->first;
+    job->per_bin = (double)b->bins / width;
+    job->whole = job->guess && job->first == floor(job->first) && made->last == floor(made->last) && step == floor(step);
+    status = gr_array_read(made->edges, side, &v);
+    job->edges = v.data;
+  }
+  if (status == GR_OK && made->limits.storage) {
+    status = gr_array_read(&made->limits, side, &v);
     job->ilimits = v.data;
   }
   return status == GR_OK ? gr_array_read(a, side, &job->a) : status;
@@ -209,22 +219,19 @@ static gr_status run_weighted(gr_context *c, const gr_array *a, const gr_array *
 }
 
 gr_status gr_histogram(gr_context *c, const gr_array *a, const gr_binning *b, gr_array *counts, gr_array *edges) {
-  gr_array limits = {0};
+  binning made = {.edges = edges};
   gr_histogram_job job;
-  gr_vec e;
   gr_dtype sums = b->weights && gr_is_float(b->weights->dtype) ? GR_F64 : GR_I64;
   gr_status status = GR_OK;
   if (edges) gr_array_release(edges); /* of a first try that ran out of memory */
   gr_array_release(counts);
-  if (edges) status = make_edges(c, a, b, edges);
+  if (edges) status = make_edges(c, a, b, &made);
   if (status == GR_OK) status = gr_array_make_beside(c, a, counts, sums, b->bins + 3);
-  if (status == GR_OK && !gr_is_float(a->dtype) && !b->modulo) {
-    status = gr_array_read(edges, GR_HOST, &e);
-    if (status == GR_OK) status = make_limits(c, a, e.data, b->bins, &limits);
-  }
-  if (status == GR_OK) status = describe(a, b, edges, limits.storage ? &limits : NULL, &job);
+  if (status == GR_OK && !gr_is_float(a->dtype) && !b->modulo && !made.limits.storage)
+    status = make_limits(c, a, b->bins, &made);
+  if (status == GR_OK) status = describe(a, b, &made, &job);
   if (status == GR_OK) status = b->weights ? run_weighted(c, a, b->weights, &job, counts) : run(c, a, b, &job, counts);
-  gr_array_release(&limits);
+  gr_array_release(&made.limits);
   return status;
 }
 
