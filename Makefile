@@ -175,7 +175,7 @@ coverage:
 	LUA_CPATH="$(CURDIR)/build/coverage/?.so;;" $(BUSTED) --helper=spec/coverage.lua --lua=$$(command -v $(LUA)) --cpath="$(CURDIR)/build/coverage/?.so" $(lua_specs) | tee build/coverage/lua.txt
 
 # The specs that run the module's Lua parts.
-lua_specs = $(addprefix spec/,$(addsuffix _spec.lua,pictures docs guide errors))
+lua_specs = $(addprefix spec/,$(addsuffix _spec.lua,pictures docs guide errors inout))
 
 # docs/reference.md and library/gpureduce.lua come from the tables in docs/api.
 docs:
