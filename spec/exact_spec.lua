@@ -474,6 +474,35 @@ describe("exact sums on a device", function()
   end)
 end)
 
+describe("exact sums of random views", function()
+  local device = gr.backend():find("^cuda") and gr.backend() or "pretend"
+
+  it("have the CPU's bits", function()
+    local g = numbers.generator(11)
+    for _, dtype in ipairs { "f32", "f64", "f16", "bf16", "i64" } do
+      local n, t = 3000, {}
+      for k = 1, n do
+        t[k] = numbers.draw(g, dtype, true)
+        if dtype == "f32" or dtype == "f64" then t[k] = t[k] * 2.0 ^ (g() % 160 - 80) end
+        if dtype == "f32" then t[k] = numbers.round.f32(t[k]) end
+      end
+      local there, here
+      S.on(device, function() there = gr.array(t, dtype) end)
+      S.on("cpu", function() here = gr.array(t, dtype) end)
+      local first, second = dtype == "i64" and "mean" or "sum", dtype == "i64" and "mse" or "dot"
+      for _ = 1, 40 do
+        local step = g() % 3 + 1
+        local m = g() % 900
+        local from, other = g() % 300 + 1, g() % 300 + 1
+        local function view(a, at) return a:slice(at, at + math.max(m - 1, 0) * step, step) end
+        expect(hex(run(first, view(here, from))), run(first, view(there, from)), first, dtype, m, step)
+        local expected = hex(run(second, view(here, from), view(here, other)))
+        expect(expected, run(second, view(there, from), view(there, other)), second, dtype, m, step)
+      end
+    end
+  end)
+end)
+
 describe("exact sums under", function()
   local script = [[
     local numbers = require "spec.numbers"
