@@ -158,14 +158,14 @@ static void do_merge(void *arg, int64_t k) {
 }
 
 int64_t gr_cpu_histogram_room(const gr_histogram_job *job, int threads) {
-  const int64_t slots = slots_of(job), shares = job->n / (4 * slots); /* a table must be worth clearing and adding up */
-  const int64_t count = shares < threads ? shares : threads;
+  const int64_t slots = slots_of(job), worth = job->n / (4 * slots); /* a table must be worth clearing and adding up */
+  const int64_t count = worth < threads ? worth : threads;
   return 4 * slots <= SLOTS || gr_size_of(job->dtype) == 1 || count < 2 ? 0 : (count - 1) * slots * 8;
 }
 
 static void in_shares(const state *s, int64_t *room, int64_t bytes, gr_parallel parallel) {
   const int64_t slots = slots_of(s->job);
-  shares h;
+  worth h;
   h.s = s;
   h.table = room;
   h.count = bytes / (slots * 8) + 1;
