@@ -165,7 +165,7 @@ int64_t gr_cpu_histogram_room(const gr_histogram_job *job, int threads) {
 
 static void in_shares(const state *s, int64_t *room, int64_t bytes, gr_parallel parallel) {
   const int64_t slots = slots_of(s->job);
-  worth h;
+  shares h;
   h.s = s;
   h.table = room;
   h.count = bytes / (slots * 8) + 1;
