@@ -18,8 +18,7 @@ struct gr_bins {
   static constexpr int unit = wide ? (dot ? -2150 : -1075) : dot ? -300 : -150; /* of row 0, as an exponent */
   static constexpr int first = (unit - GR_EXACT_UNIT) / 32;
   static constexpr int limbs = ((rows - 1) * each + unit - GR_EXACT_UNIT) / 32 + 3 - first;
-  /* One block of 1024 where registers are many, or three of 512. */
-  static constexpr int threads = wide ? 1024 : 512, blocks = wide ? 1 : 3;
+  static constexpr int threads = 1024, blocks = 1; /* fewer sets of bins to clear and fold than with three of 512 */
 };
 
 struct gr_exact_args {
