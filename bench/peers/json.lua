@@ -61,8 +61,10 @@ function decode(s, at)
       return from
     end)
   elseif c == '"' then
-    local text, after = s:match('^"([^"]*)"()', at)
-    return text:gsub("\\u(%x%x%x%x)", function(h) return string.char(tonumber(h, 16)) end), after
+    local stop = at + 1
+    while s:sub(stop, stop) ~= '"' do stop = stop + (s:sub(stop, stop) == "\\" and 2 or 1) end
+    local text = s:sub(at + 1, stop - 1):gsub("\\u(%x%x%x%x)", function(h) return utf8.char(tonumber(h, 16)) end)
+    return text:gsub("\\(.)", "%1"), stop + 1
   end
   local word, after = s:match("^([%w%.%+%-]+)()", at)
   if word == "true" or word == "false" then return word == "true", after end
