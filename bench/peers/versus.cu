@@ -46,6 +46,7 @@ const char *const ops[] = {GR_OPS(GR_X)};
 
 /* Bytes. Two inputs of up to 8 GiB and a bit, results of up to 2^28 doubles, as many references. */
 const int64_t kInput = ((int64_t)8 << 30) + ((int64_t)64 << 20), kOutput = (int64_t)4 << 30;
+const int64_t kTemporary = (int64_t)8 << 30; /* CUB keeps a private histogram a block */
 const int64_t kFlush = (int64_t)192 << 20, kScratch = (int64_t)1 << 30, kRotate = (int64_t)512 << 20;
 
 char *pool, *output, *reference, *room, *flushed, *work, *chain, *temporary, *edges_room;
@@ -373,7 +374,7 @@ void add_cub(const char *name, Launch launch) {
   Contender c;
   c.name = name;
   describe_cub(c);
-  if (launch(nullptr, bytes, input(0, 0), input(1, 0), output, stream) != cudaSuccess || bytes > (size_t)kScratch) {
+  if (launch(nullptr, bytes, input(0, 0), input(1, 0), output, stream) != cudaSuccess || bytes > (size_t)kTemporary) {
     (void)cudaGetLastError();
     return;
   }
@@ -759,7 +760,7 @@ int l_open(lua_State *L) {
     flushed = on_device(kFlush);
     work = on_device(kScratch);
     chain = on_device(kScratch);
-    temporary = on_device(kScratch);
+    temporary = on_device(kTemporary);
     edges_room = on_device((int64_t)64 << 20);
     CHECK(cudaMemset(flushed, 0, kFlush));
     CHECK(cudaMemset(work, 0, kScratch));
