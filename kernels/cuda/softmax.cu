@@ -44,6 +44,12 @@ template <gr_dtype D> static __device__ __forceinline__ void put(const soft_job 
 /* NaN stays. */
 static __device__ __forceinline__ double larger(double m, double x) { return x > m || x != x ? x : m; }
 
+/* gr_exp of a number that is not above 0, or NaN: one branch, which warps seldom part at. */
+static __device__ __forceinline__ double exp_down(double x) {
+  if (x >= GR_EXP_LOW) return gr_exp_within(x);
+  return x == x ? 0.0 : gr_nan();
+}
+
 /* A thread's lanes t, t + 32, ... of a leaf: folded by halves, its own first. */
 template <int own> static __device__ __forceinline__ double fold_lanes(double (&s)[own]) {
 #pragma unroll
@@ -107,7 +113,7 @@ static __global__ void __launch_bounds__(MOST_WARPS * 32) softmax_rows(const __g
       double e = -INFINITY;
       if constexpr (keeps) e = y[r * S::own + j];
       else if (k < n) e = get<D>(q, row, k);
-      e = gr_exp(e - most);
+      e = exp_down(e - most);
       if constexpr (keeps) y[r * S::own + j] = e;
       s[j] = s[j] + (k < n ? e : -0.0);
     }
@@ -119,7 +125,7 @@ static __global__ void __launch_bounds__(MOST_WARPS * 32) softmax_rows(const __g
       int64_t k = base + (r * S::own + j) * 32;
       if (r >= used || k >= n) continue;
       if constexpr (keeps) put<D>(q, row, k, y[r * S::own + j] * factor);
-      else put<D>(q, row, k, gr_exp(get<D>(q, row, k) - most) * factor);
+      else put<D>(q, row, k, exp_down(get<D>(q, row, k) - most) * factor);
     }
 }
 
@@ -139,7 +145,7 @@ static __global__ void __launch_bounds__(256) softmax_leaves(const __grid_consta
 #pragma unroll
     for (int j = 0; j < S::own; j++) {
       int64_t k = base + (r * S::own + j) * 32;
-      if (k < q.n) s[j] = s[j] + gr_exp(get<D>(q, row, k) - most);
+      if (k < q.n) s[j] = s[j] + exp_down(get<D>(q, row, k) - most);
     }
   double sum = fold_lanes<S::own>(s);
   if (lane == 0) q.leaf[at] = sum;
@@ -172,7 +178,7 @@ static __global__ void __launch_bounds__(256) softmax_scale(const __grid_constan
   int64_t row = blockIdx.x / segments, k = blockIdx.x % segments * SEGMENT, end = min(k + SEGMENT, q.n);
   double most = q.most[row], factor = 1.0 / q.up[row * q.pitch];
 #pragma unroll 2
-  for (k += threadIdx.x; k < end; k += 256) put<D>(q, row, k, gr_exp(get<D>(q, row, k) - most) * factor);
+  for (k += threadIdx.x; k < end; k += 256) put<D>(q, row, k, exp_down(get<D>(q, row, k) - most) * factor);
 }
 
 /* ---- launching ---- */
