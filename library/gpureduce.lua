@@ -926,6 +926,7 @@ function array:digest() end
 ---@field log? boolean edges by equal factors: `min` (or the data) lies above 0; default false
 ---@field weights? gpureduce.array one for each sample, of any dtype: bins hold their sums. Integers are summed in 64 bits; floats (all finite) exactly, then rounded once, unless some are below 2^-90 or so of the largest (docs/numerics.md)
 ---@field density? boolean add the field `density`; default false
+---@field into? gpureduce.histogram takes the results instead of a new one; of as many bins and the same dtype, without `density`
 ---@field modulo? boolean integers by their remainder: x goes into bin x % bins + 1; default false
 ---@field kernel? string run the kernel of this name instead of the usual one (`gr.kernels` lists them; [docs/ladder.md](ladder.md) explains them); with rows: one launch a row
 ---@field block? integer threads in a block of that kernel, 64 to 1024; default 256
@@ -945,6 +946,7 @@ function array:histogram(options) end
 ---@class gpureduce.bincount.options
 ---@field minlength? integer the least length of the result; default 0
 ---@field weights? gpureduce.array one for each element, of any dtype, as in `histogram`
+---@field into? gpureduce.array takes the result; of its dtype and length
 
 ---How often each of the whole numbers 0, 1, 2, ... occurs, or the sums of weights there.
 ---@param a gpureduce.array whole numbers of 0 or more

@@ -71,4 +71,31 @@ describe("into", function()
       end
     end
   end))
+
+  it("of bincount", on_each(function()
+    local data, into = gr.array({ 0, 6, 6, 2 }, "i32"), gr.zeros(7, "i64")
+    assert.equal(into, gr.bincount(data, { into = into }))
+    S.same_all({ 1, 0, 1, 0, 0, 0, 2 }, into, "bincount")
+    for _, target in ipairs(targets "i64") do
+      gr.bincount(data, { into = target[3] })
+      check({ 1, 0, 1, 0, 0, 0, 2 }, target)
+    end
+    local weighted = { weights = gr.array { 3 }, into = gr.zeros(1, "f64") }
+    S.same_all({ 3 }, gr.bincount(gr.array({ 0 }, "u8"), weighted), "weights")
+  end))
+
+  it("of a histogram", on_each(function()
+    local data = gr.array { -1, 0, 1, 1, 2, 9 }
+    local h = gr.histogram(data, { bins = 2, min = 0, max = 2 })
+    assert.equal(h, data:histogram { bins = 2, min = 1, max = 3, into = h })
+    S.same_all({ 2, 1 }, h.counts, "counts")
+    S.same_all({ 1, 2, 3 }, h.edges, "edges")
+    assert.equal(2, h.below)
+    assert.equal(1, h.above)
+    local many = data:histogram { bins = 1000, min = 0, max = 2 }
+    local function frame() data:histogram { bins = 1000, min = 0, max = 2, into = many } end
+    frame()
+    assert.equal(0, S.counted(frame).allocations)
+    assert.equal(4, many.counts:sum())
+  end))
 end)

@@ -32,7 +32,7 @@ static const gr_array *weights_option(lua_State *L, const gr_array *a) {
 
 static gr_binning read_binning(lua_State *L, gr_context *c, const gr_array *a) {
   static const char *const names[] = {"bins", "min", "max", "edges", "modulo", "log", "weights", "density",
-                                      "kernel", "block", "timed", NULL};
+                                      "into", "kernel", "block", "timed", NULL};
   gr_binning b = {.bins = 0};
   if (!gr_l_options(L, 2, names)) gr_l_argerror(L, 2, "options table with 'bins' or 'edges' expected, got no value");
   b.has_min = gr_l_option_number(L, 2, "min", &b.min);
@@ -63,6 +63,43 @@ static gr_array *push_part(lua_State *L, const gr_array *all, int64_t first, int
   return part;
 }
 
+static gr_array *field_array(lua_State *L, int i, const char *name) {
+  lua_getfield(L, i, name);
+  return gr_l_test_array(L, -1);
+}
+
+/* {into = a histogram}: where it is on the stack, or 0. It has as many bins of the same dtype, beside a. */
+static int into_option(lua_State *L, const gr_array *a, const gr_binning *b) {
+  gr_dtype sums = b->weights && gr_is_float(b->weights->dtype) ? GR_F64 : GR_I64;
+  lua_getfield(L, 2, "into");
+  int at = lua_gettop(L);
+  if (lua_isnil(L, at)) return lua_pop(L, 1), 0;
+  luaL_getmetatable(L, GR_HISTOGRAM_NAME);
+  if (!lua_getmetatable(L, at) || !lua_rawequal(L, -1, -2))
+    gr_l_argerror(L, 2, "option 'into': histogram expected, got %s", luaL_typename(L, at));
+  const gr_array *counts = field_array(L, at, "counts");
+  if (!counts || counts->n != b->bins || counts->dtype != sums)
+    gr_l_argerror(L, 2, "option 'into': histogram of %s[%lld] expected, got %s[%lld]", gr_dtypes[sums].name, (long long)b->bins,
+                  counts ? gr_dtypes[counts->dtype].name : "nothing", counts ? (long long)counts->n : 0);
+  gr_l_check_device(L, a, counts, 2);
+  if (gr_l_option_flag(L, 2, "density")) gr_l_argerror(L, 2, "option 'density': takes no 'into'");
+  lua_settop(L, at);
+  return at;
+}
+
+/* The new parts go into those of the histogram at `at`, and their memory back to the pool. */
+static void fill_into(lua_State *L, gr_context *c, int at, gr_array *counts, gr_array *edges, int64_t bins) {
+  const char *const names[] = {"counts", "tails", "edges"};
+  gr_array *parts[] = {push_part(L, counts, 0, bins), push_part(L, counts, bins, 3), edges};
+  for (int k = 0; k < 3; k++) {
+    gr_array *to = field_array(L, at, names[k]);
+    if (to) GR_TRY(L, c, 2, gr_copy(c, parts[k], to));
+    gr_array_release(parts[k]);
+  }
+  gr_array_release(counts);
+  lua_pushvalue(L, at);
+}
+
 /* gr.histogram(a, {bins, min, max, log} or {edges} or {bins, modulo}, and with them weights, density) */
 static int l_histogram(lua_State *L) {
   gr_context *c = gr_l_context(L);
@@ -71,12 +108,13 @@ static int l_histogram(lua_State *L) {
   gr_kernel_choice k = gr_l_option_kernel(L, 2, GR_TAUGHT_histogram, a);
   if (k.info) b.kernel = &k;
   if (k.info && b.weights) gr_l_argerror(L, 2, "option 'weights': takes no 'kernel'");
-  int density = gr_l_option_flag(L, 2, "density");
+  int density = gr_l_option_flag(L, 2, "density"), into = into_option(L, a, &b);
   gr_l_reserve(L, c, (size_t)(b.bins * 24));
   gr_array *counts = gr_l_push_array(L);
   int at = lua_gettop(L);
   gr_array *edges = gr_l_push_array(L);
   GR_TRY(L, c, 2, gr_histogram(c, a, &b, counts, edges));
+  if (into) return fill_into(L, c, into, counts, edges, b.bins), 1 + gr_l_push_seconds(L, &k);
   lua_createtable(L, 0, 6);
   gr_array *bars = push_part(L, counts, 0, b.bins);
   lua_setfield(L, -2, "counts");
@@ -95,12 +133,12 @@ static int l_histogram(lua_State *L) {
 }
 
 /*
-** gr.bincount(a, {minlength, weights}): how often each of 0 .. max occurs, i64, or the sums of the weights there.
+** gr.bincount(a, {minlength, weights, into}): how often each of 0 .. max occurs, i64, or the sums of the weights there.
 ** Negative elements are an error.
 ** One pass for the range, one for the counts.
 */
 static int l_bincount(lua_State *L) {
-  static const char *const names[] = {"minlength", "weights", NULL};
+  static const char *const names[] = {"minlength", "weights", "into", NULL};
   gr_context *c = gr_l_context(L);
   gr_array *a = gr_l_check_array(L, 1);
   gr_value range = gr_value_i(-1);
@@ -114,13 +152,21 @@ static int l_bincount(lua_State *L) {
   if (a->n && range.v[0].i < 0) gr_l_argerror(L, 1, "elements of 0 or more expected, got %lld", (long long)range.v[0].i);
   int64_t bins = a->n ? range.v[1].i + 1 : 0;
   if (bins < least) bins = least;
-  if (bins == 0) return gr_l_new_beside(L, c, a, weights && gr_is_float(weights->dtype) ? GR_F64 : GR_I64, 0), 1;
+  gr_dtype sums = weights && gr_is_float(weights->dtype) ? GR_F64 : GR_I64;
+  gr_array *into = gr_l_option_into(L, 2, sums, bins, a);
+  int at = lua_gettop(L);
+  if (bins == 0) return into ? 1 : (gr_l_new_beside(L, c, a, sums, 0), 1);
   if (bins > MAX_BINS || bins < 0) gr_l_argerror(L, 1, "elements below %lld expected, got %lld", (long long)MAX_BINS, (long long)range.v[1].i);
   gr_binning b = {.bins = bins, .modulo = 2, .weights = weights};
   gr_l_reserve(L, c, (size_t)(bins * 8));
   gr_array *counts = gr_l_push_array(L);
   GR_TRY(L, c, 2, gr_histogram(c, a, &b, counts, NULL));
-  push_part(L, counts, 0, bins);
+  gr_array *all = push_part(L, counts, 0, bins);
+  if (!into) return 1;
+  GR_TRY(L, c, 2, gr_copy(c, all, into));
+  gr_array_release(all);
+  gr_array_release(counts);
+  lua_settop(L, at);
   return 1;
 }
 
