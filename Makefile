@@ -191,7 +191,7 @@ format:
 	clang-format -i $(wildcard src/*/*.c src/*/*.h kernels/*.h kernels/cpu/*.c kernels/cpu/*.h kernels/cuda/*.cu kernels/cuda/*.cuh kernels/cuda/*.h)
 
 release:
-	$(MAKE) CUDA_ARCHS="$(release_archs)" OUT=build/release
+	$(MAKE) CUDA_ARCHS="$(release_archs)" OUT=build/release LDFLAGS="$(LDFLAGS) -Wl,-s"
 
 PREFIX ?= /usr/local
 LIBDIR ?= $(PREFIX)/lib/lua/$(patsubst luajit,5.1,$(lua_version))
