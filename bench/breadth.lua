@@ -1,6 +1,7 @@
 -- Every operation and dtype at one large size, end to end, as GB/s and as a share of the fastest read of the run.
 -- Usage: lua bench/breadth.lua [exponent, default 28 on a GPU, 24 on the CPU]
 local gr = require "gpureduce"
+local timing = require "bench.timing"
 
 local name = gr.backend()
 local n = 2 ^ (tonumber(arg and arg[1]) or (name:match("cuda") and 28 or 24))
@@ -28,32 +29,9 @@ local function data(dtype, seed)
   return gr.randn(n, dtype, { seed = seed })
 end
 
-local function median(t)
-  table.sort(t)
-  return t[math.floor(#t / 2) + 1]
-end
-
--- Seconds of a call; finish waits for array results.
-local function seconds(f, finish)
-  local rounds = {}
-  f()
-  if finish then finish() end
-  for round = 1, 7 do
-    local start = gr.clock()
-    local calls = 0
-    repeat
-      f()
-      calls = calls + 1
-    until calls == 5
-    if finish then finish() end
-    rounds[round] = (gr.clock() - start) / calls
-  end
-  return median(rounds)
-end
-
 local rows, best = {}, 0
 local function note(what, bytes, f, finish)
-  local rate = bytes / seconds(f, finish) / 1e9
+  local rate = bytes / timing.batch(f, finish, 7, 5) / 1e9
   rows[#rows + 1] = { what, rate }
   io.stderr:write(("%-34s %8.0f GB/s\n"):format(what, rate))
   return rate

@@ -1,19 +1,8 @@
 -- What the three habits of docs/guide.md are worth: lua bench/habits.lua
 local gr = require "gpureduce"
+local timing = require "bench.timing"
 
--- Median seconds of a call, over rounds that last a millisecond or more.
-local function seconds(f)
-  local function time(calls)
-    local start = gr.clock()
-    for _ = 1, calls do f() end
-    return gr.clock() - start
-  end
-  local calls, rounds = 1, {}
-  while time(calls) < 1e-3 do calls = calls * 2 end
-  for round = 1, 9 do rounds[round] = time(calls) / calls end
-  table.sort(rounds)
-  return rounds[5]
-end
+local function seconds(f) return timing.seconds(f, 9) end
 
 local function show(name, s, than)
   local unit = s < 1e-3 and ("%.2f us"):format(s * 1e6) or ("%.2f ms"):format(s * 1e3)

@@ -3,6 +3,7 @@
 -- Usage: lua bench/ladder.lua [largest exponent: 28 on a GPU, 18 on the CPU] [folder: build/bench]
 -- The peers come from build/bench/ladder_peers, if it is there (make build/bench/ladder_peers).
 local gr = require "gpureduce"
+local median = require "bench.timing".median
 
 local device = gr.backend()
 local on_gpu = device:match("cuda") ~= nil
@@ -21,11 +22,6 @@ local terminal = os.execute("[ -t 2 ]")
 terminal = terminal == true or terminal == 0
 local function progress(...)
   if terminal then io.stderr:write("\r\27[K", (select("#", ...) > 0 and ("%s: %s, 2^%d"):format(...) or "")) end
-end
-
-local function median(t)
-  table.sort(t)
-  return t[math.floor(#t / 2) + 1]
 end
 
 -- Median seconds of a call by the host's clock; slow calls are made less often.

@@ -1,26 +1,14 @@
 -- Quantiles, segments, softmax and weights, end to end and back to back, each checked before it is timed.
 -- Usage: lua bench/select.lua [exponent, default 28 on a GPU, 22 on the CPU]
 local gr = require "gpureduce"
+local timing = require "bench.timing"
 
 local name = gr.backend()
 local e = tonumber(arg and arg[1]) or (name:match("cuda") and 28 or 22)
 local n = 2 ^ e
 local function whole(x) return math.tointeger and math.tointeger(x) or x end
 
--- Seconds a call; finish waits for what has been queued.
-local function seconds(f, finish)
-  local rounds = {}
-  f()
-  if finish then finish() end
-  for round = 1, 5 do
-    local start = gr.clock()
-    for _ = 1, 3 do f() end
-    if finish then finish() end
-    rounds[round] = (gr.clock() - start) / 3
-  end
-  table.sort(rounds)
-  return rounds[3]
-end
+local function seconds(f, finish) return timing.batch(f, finish, 5, 3) end
 
 local function show(what, time, bytes)
   print(("%-52s %10.1f us %8.0f GB/s"):format(what, time * 1e6, bytes / time / 1e9))

@@ -1,27 +1,10 @@
 -- How fast the main operations are, end to end: until the number is a Lua value. Every result is first compared with
 -- the CPU's, to the bit. Usage: lua bench/spine.lua [largest exponent, default 28 on a GPU, 26 on the CPU]
 local gr = require "gpureduce"
+local timing = require "bench.timing"
 
 local name, why = gr.backend()
 local largest = tonumber(arg and arg[1]) or (name:match("cuda") and 28 or 26)
-
-local function median(t)
-  table.sort(t)
-  return t[math.floor(#t / 2) + 1]
-end
-
--- Median seconds of f over rounds of enough calls to fill a millisecond or so.
-local function seconds(f)
-  local function time(calls)
-    local start = gr.clock()
-    for _ = 1, calls do f() end
-    return gr.clock() - start
-  end
-  local calls, rounds = 1, {}
-  while time(calls) < 1e-3 do calls = calls * 2 end
-  for round = 1, 15 do rounds[round] = time(calls) / calls end
-  return median(rounds)
-end
 
 local function same(x, y) return x == y or (x ~= x and y ~= y) end
 
@@ -46,7 +29,7 @@ for exponent = 4, largest, 2 do
   for k, op in ipairs { gr.sum, gr.dot, gr.max } do
     local inputs = k == 2 and { a, b } or { a }
     verify(op, n, (table.unpack or unpack)(inputs)) -- luacheck: ignore unpack
-    local s = seconds(k == 2 and function() return op(a, b) end or function() return op(a) end)
+    local s = timing.seconds(k == 2 and function() return op(a, b) end or function() return op(a) end, 15)
     row[#row + 1] = ("%9.2f %8.1f"):format(s * 1e6, n * (k == 2 and 8 or 4) / s / 1e9)
   end
   print("   " .. table.concat(row, "    "))

@@ -50,4 +50,12 @@ function D.sparse(dtype, n, seed)
   return t
 end
 
+-- numpy.linspace(first, last, bins + 1)
+function D.even_edges(first, last, bins)
+  local step, edges = (last - first) / bins, {}
+  for k = 0, bins - 1 do edges[k + 1] = k * step + first end
+  edges[bins + 1] = last
+  return edges
+end
+
 return D

@@ -245,6 +245,8 @@ local rows = {
     "bad argument #2 to 'histogram' (option 'into': histogram expected, got userdata)" },
   { "gr.histogram(a, { bins = 4, into = gr.histogram(a, { bins = 5 }) })",
     "bad argument #2 to 'histogram' (option 'into': histogram of i64[4] expected, got i64[5])" },
+  { "local h = gr.histogram(a, { bins = 4 }); h.edges:release(); gr.histogram(a, { bins = 4, into = h })",
+    "bad argument #2 to 'histogram' (option 'into': the histogram's edges have been released)" },
   { "gr.histogram(a, { bins = 5, density = true, into = gr.histogram(a, { bins = 5 }) })",
     "bad argument #2 to 'histogram' (option 'density': takes no 'into')" },
   { "gr.bincount(gr.array({ 0, 2 }, 'u8'), { into = gr.zeros(2, 'i64') })",

@@ -8,14 +8,6 @@ local sizes = {
   0, 1, 2, 5, 8, 15, 16, 17, 31, 32, 33, 64, 100, 127, 128, 129, 255, 257, 511, 513, 1000, 1025, 2049, 4097, 5000,
 }
 
--- numpy.linspace(first, last, bins + 1)
-local function even_edges(first, last, bins)
-  local step, edges = (last - first) / bins, {}
-  for k = 0, bins - 1 do edges[k + 1] = k * step + first end
-  edges[bins + 1] = last
-  return edges
-end
-
 -- Counts by the rule, by bisection.
 local function reference(t, edges)
   local bins = #edges - 1
@@ -68,7 +60,7 @@ describe("histogram", function()
           low, high = -range / 3, range / 2 + 0.5
         end
         for _, bins in ipairs(n % 1000 == 0 and { 1, 7, 256 } or { 33 }) do
-          local edges = even_edges(low, high, bins)
+          local edges = D.even_edges(low, high, bins)
           for _, view in ipairs(S.views(t, dtype, 0)) do
             check(gr.histogram(view[2], { bins = bins, min = low, max = high }), t, edges, dtype, n, bins, view[1])
           end
@@ -93,10 +85,10 @@ describe("histogram", function()
 
   it("takes the data's finite range when none is given", function()
     local t = { 3, -1, 7, 2.5, huge, nan, -huge }
-    check(gr.histogram(gr.array(t, "f64"), { bins = 4 }), t, even_edges(-1, 7, 4), "range")
+    check(gr.histogram(gr.array(t, "f64"), { bins = 4 }), t, D.even_edges(-1, 7, 4), "range")
     local u = { 9, 200, 17 }
-    check(gr.histogram(gr.array(u, "u8"), { bins = 3 }), u, even_edges(9, 200, 3), "range of u8")
-    check(gr.histogram(gr.array(u, "u8"), { bins = 3, min = 0 }), u, even_edges(0, 200, 3), "min alone")
+    check(gr.histogram(gr.array(u, "u8"), { bins = 3 }), u, D.even_edges(9, 200, 3), "range of u8")
+    check(gr.histogram(gr.array(u, "u8"), { bins = 3, min = 0 }), u, D.even_edges(0, 200, 3), "min alone")
   end)
 
   it("widens a range of one value, and takes 0 to 1 for nothing, as NumPy does", function()
@@ -109,7 +101,7 @@ describe("histogram", function()
     local ranges = { { -3.7, 11.3, 1000, 200 }, { 0, 1, 4096, 20 }, { 1e-3, 1e5, 333, 150 }, { -1, -0.1, 50000, 2 } }
     for _, row in ipairs(ranges) do
       local first, last, bins, times = row[1], row[2], row[3], row[4]
-      local edges = even_edges(first, last, bins)
+      local edges = D.even_edges(first, last, bins)
       local t, counts, below, above = {}, {}, 0, 0
       for k = 1, bins do counts[k] = 0 end
       for k = 1, bins + 1 do
@@ -136,7 +128,7 @@ describe("histogram", function()
 
   it("is exact for f32 and f16 samples at the edges", function()
     for _, dtype in ipairs { "f32", "f16", "bf16" } do
-      local edges = even_edges(-1.1, 2.3, 997)
+      local edges = D.even_edges(-1.1, 2.3, 997)
       local t = {}
       for k = 1, #edges do
         local r = model.round[dtype](edges[k])
@@ -204,7 +196,7 @@ describe("histogram", function()
         for _, x in ipairs(t) do counts[x % bins + 1] = counts[x % bins + 1] + 1 end
         local h = gr.histogram(gr.array(t, dtype), { bins = bins, modulo = true })
         S.same_all(counts, h.counts, "counts", dtype, bins)
-        S.same_all(even_edges(0, bins, bins), h.edges, "edges", dtype, bins)
+        S.same_all(D.even_edges(0, bins, bins), h.edges, "edges", dtype, bins)
       end
     end
   end)

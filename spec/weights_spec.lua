@@ -78,13 +78,6 @@ local function check(h, t, w, dtype, edges, ...)
   S.same(total(dtype, r[bins + 3]) + 0, h.nan + 0, "nan", ...)
 end
 
-local function even_edges(first, last, bins)
-  local step, edges = (last - first) / bins, {}
-  for k = 0, bins - 1 do edges[k + 1] = k * step + first end
-  edges[bins + 1] = last
-  return edges
-end
-
 -- Weights of wild exponents, not so wild that one vanishes beside another.
 local function weights(dtype, n, seed)
   if not model.is_float[dtype] then return D.medium(dtype, n, seed) end
@@ -107,7 +100,8 @@ describe("weighted histograms", function()
       for _, of in ipairs(model.dtypes) do
         local w = S.whole(weights(of, 300, 8))
         local v = gr.array(w, of)
-        check(gr.histogram(a, { bins = 9, min = low, max = high, weights = v }), t, w, of, even_edges(low, high, 9), of)
+        local edges = D.even_edges(low, high, 9)
+        check(gr.histogram(a, { bins = 9, min = low, max = high, weights = v }), t, w, of, edges, of)
       end
     end)
   end
@@ -118,7 +112,7 @@ describe("weighted histograms", function()
     for _, bins in ipairs { 1, 33, 3000, 9000 } do
       local v = gr.array(w, "f64")
       local expected = gr.histogram(gr.array(t, "f32"), { bins = bins, min = -0.9, max = 0.9, weights = v })
-      if bins <= 33 then check(expected, t, w, "f64", even_edges(-0.9, 0.9, bins), bins) end
+      if bins <= 33 then check(expected, t, w, "f64", D.even_edges(-0.9, 0.9, bins), bins) end
       local flat = expected.counts:table()
       local views, others = S.views(t, "f32", 0), S.views(w, "f64", 1e9)
       for k, view in ipairs(views) do

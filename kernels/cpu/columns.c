@@ -114,7 +114,7 @@ static void cut_columns(strips *s, gr_parallel parallel) {
 
 void gr_reduce_columns(const gr_plan *p, gr_parallel parallel) {
   const gr_reduce_job *job = p->job;
-  int64_t across, k, strip_bytes;
+  int64_t across, strip_bytes;
   strips s;
   s.p = p;
   s.columns = STRIP_BYTES / (GR_LEAF(p->size) * p->size);
@@ -126,8 +126,5 @@ void gr_reduce_columns(const gr_plan *p, gr_parallel parallel) {
     return;
   }
   s.group = GR_PIECE_BYTES / strip_bytes + 1;
-  across = (across - 1) / s.group + 1;
-  if (parallel && across > 1) parallel(across, do_group, &s);
-  else
-    for (k = 0; k < across; k++) do_group(&s, k);
+  gr_in_pieces(parallel, across, s.group, do_group, &s);
 }

@@ -5,15 +5,6 @@
 
 #define PIECE_BYTES (256 * 1024)
 
-/* Large jobs in pieces of `size` units, small ones at once. */
-static void in_pieces(gr_parallel parallel, int64_t units, int64_t size, void (*body)(void *, int64_t), void *arg) {
-  const int64_t count = units / size + (units % size != 0);
-  int64_t k;
-  if (parallel && count > 1) parallel(count, body, arg);
-  else
-    for (k = 0; k < count; k++) body(arg, k);
-}
-
 /* ---- rmsnorm ---- */
 
 typedef struct norm_state {
@@ -47,7 +38,7 @@ void gr_cpu_rmsnorm(const gr_rmsnorm_job *job, gr_parallel parallel) {
   if (job->n == 0 || job->count == 0) return;
   s.job = job;
   s.rows = PIECE_BYTES / (job->n * gr_size_of(job->dtype)) + 1;
-  in_pieces(parallel, job->count, s.rows, do_rows, &s);
+  gr_in_pieces(parallel, job->count, s.rows, do_rows, &s);
 }
 
 /* ---- fill and copy ---- */
@@ -77,7 +68,7 @@ static void do_fill(void *arg, int64_t k) {
 }
 
 void gr_cpu_fill(const gr_fill_job *job, gr_parallel parallel) {
-  in_pieces(parallel, job->n, PIECE_BYTES / gr_size_of(job->dtype), do_fill, (void *)(uintptr_t)job);
+  gr_in_pieces(parallel, job->n, PIECE_BYTES / gr_size_of(job->dtype), do_fill, (void *)(uintptr_t)job);
 }
 
 #define COPY(type)                                                                         \
@@ -105,7 +96,7 @@ static void do_copy(void *arg, int64_t k) {
 }
 
 void gr_cpu_copy(const gr_copy_job *job, gr_parallel parallel) {
-  in_pieces(parallel, job->n, PIECE_BYTES / gr_size_of(job->dtype), do_copy, (void *)(uintptr_t)job);
+  gr_in_pieces(parallel, job->n, PIECE_BYTES / gr_size_of(job->dtype), do_copy, (void *)(uintptr_t)job);
 }
 
 /* ---- even edges (k in two parts: 32 bits convert faster) ---- */
@@ -155,5 +146,5 @@ static void do_random(void *arg, int64_t k) {
 
 void gr_cpu_random(const gr_random_job *job, gr_parallel parallel) {
   const int group = gr_random_group(job->dtype);
-  in_pieces(parallel, (job->n + group - 1) / group, RANDOM_GROUPS, do_random, (void *)(uintptr_t)job);
+  gr_in_pieces(parallel, (job->n + group - 1) / group, RANDOM_GROUPS, do_random, (void *)(uintptr_t)job);
 }

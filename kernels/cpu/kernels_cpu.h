@@ -15,6 +15,15 @@
 */
 typedef void (*gr_parallel)(int64_t pieces, void (*body)(void *arg, int64_t k), void *arg);
 
+/* `units` of work, `size` to a piece; a single piece, or all without parallel, on the caller's thread. */
+static inline void gr_in_pieces(gr_parallel parallel, int64_t units, int64_t size, void (*body)(void *, int64_t), void *arg) {
+  const int64_t count = units / size + (units % size != 0);
+  int64_t k;
+  if (parallel && count > 1) parallel(count, body, arg);
+  else
+    for (k = 0; k < count; k++) body(arg, k);
+}
+
 /* "sse2", "avx2", "avx512" or "generic": what is in use. force == NULL: the best the CPU has. NULL: not possible. */
 const char *gr_cpu_select(const char *force);
 const char *gr_cpu_in_use(void);

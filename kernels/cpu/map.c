@@ -180,20 +180,12 @@ static void run_tally(void *arg, int64_t piece) {
   ((int64_t *)(uintptr_t)p->job->out.data)[piece] = p->job->tally == GR_TALLY_ALL ? count == end - from : count;
 }
 
-static void in_pieces(gr_parallel parallel, int64_t n, int64_t size, void (*body)(void *, int64_t), void *arg) {
-  const int64_t count = (n + size - 1) / size;
-  int64_t k;
-  if (parallel && count > 1) parallel(count, body, arg);
-  else
-    for (k = 0; k < count; k++) body(arg, k);
-}
-
 void gr_cpu_map(const gr_map_job *job, gr_parallel parallel) {
   plan p;
   if (job->n <= 0) return;
   make_plan(&p, job);
-  if (job->tally) in_pieces(parallel, job->n, GR_TALLY, run_tally, &p);
-  else in_pieces(parallel, job->n, PIECE, run_piece, &p);
+  if (job->tally) gr_in_pieces(parallel, job->n, GR_TALLY, run_tally, &p);
+  else gr_in_pieces(parallel, job->n, PIECE, run_piece, &p);
 }
 
 /* ---- compact ---- */

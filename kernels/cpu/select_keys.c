@@ -124,13 +124,9 @@ static void begin_groups(state *s) {
 }
 
 static void run(state *s, void (*body)(void *, int64_t), gr_parallel parallel) {
-  const int64_t pieces = (s->of->n + PIECE_ELEMENTS - 1) / PIECE_ELEMENTS;
-  int64_t k;
   s->s = gr_selector_of(s->of->dtype);
   if (s->of->groups > 1) begin_groups(s);
-  if (parallel && pieces > 1) parallel(pieces, body, s);
-  else
-    for (k = 0; k < pieces; k++) body(s, k);
+  gr_in_pieces(parallel, s->of->n, PIECE_ELEMENTS, body, s);
 }
 
 void gr_cpu_digits(const gr_digits_job *job, gr_parallel parallel) {

@@ -112,13 +112,6 @@ static void scale_piece(void *arg, int64_t piece) {
   }
 }
 
-static void each(gr_parallel parallel, int64_t pieces, void (*body)(void *, int64_t), void *arg) {
-  int64_t k;
-  if (parallel && pieces > 1) parallel(pieces, body, arg);
-  else
-    for (k = 0; k < pieces; k++) body(arg, k);
-}
-
 static double largest(const gr_softmax_job *job, int64_t row, gr_parallel parallel) {
   gr_reduce_job max;
   memset(&max, 0, sizeof(max));
@@ -149,12 +142,12 @@ static void do_row(const gr_softmax_job *job, int64_t row, gr_parallel parallel)
   s.piece = PIECE_BYTES / size;
   while ((job->n - 1) / s.piece >= MOST_PIECES) s.piece *= 2;
   pieces = (job->n - 1) / s.piece + 1;
-  each(parallel, pieces, sum_piece, &s);
+  gr_in_pieces(parallel, pieces, 1, sum_piece, &s);
   c.top = 0;
   c.count = 0;
   for (k = 0; k < pieces; k++) gr_counter_push(&c, GR_RED_SUM, GR_ACC_TREE, s.sums[k]);
   s.factor = 1.0 / gr_counter_fold(&c, GR_RED_SUM, GR_ACC_TREE).f[0];
-  each(parallel, pieces, scale_piece, &s);
+  gr_in_pieces(parallel, pieces, 1, scale_piece, &s);
 }
 
 /* Several short rows to a thread; long ones one after the other, by all threads. */
@@ -181,5 +174,5 @@ void gr_cpu_softmax(const gr_softmax_job *job, gr_parallel parallel) {
   }
   b.job = job;
   b.rows = PIECE_BYTES / bytes + 1;
-  each(parallel, (job->count - 1) / b.rows + 1, do_batch, &b);
+  gr_in_pieces(parallel, job->count, b.rows, do_batch, &b);
 }

@@ -26,6 +26,8 @@ static inline lua_Integer gr_l_number(lua_State *L) { return lua_tointeger(L, lu
 
 /* Add functions to the table on top of the stack; the list ends with a NULL name. */
 void gr_l_register(lua_State *L, gr_context *c, const gr_function *list);
+/* The metatable of that name, in the registry: metamethods, and an __index of methods. */
+void gr_l_make_metatable(lua_State *L, gr_context *c, const char *name, const gr_function *methods, const gr_function *meta);
 
 /* The functions of the module's parts. */
 extern const gr_function gr_array_functions[], gr_make_functions[], gr_reduce_functions[], gr_histogram_functions[],

@@ -132,12 +132,5 @@ static const gr_function methods[] = {
 static const gr_function metamethods[] = {{"__tostring", l_tostring, 0}, {NULL, NULL, 0}};
 
 void gr_l_accumulator_metatable(lua_State *L, gr_context *c) {
-  luaL_newmetatable(L, GR_ACCUMULATOR_NAME);
-  lua_pushliteral(L, GR_ACCUMULATOR_NAME);
-  lua_setfield(L, -2, "__name");
-  gr_l_register(L, c, metamethods);
-  lua_newtable(L);
-  gr_l_register(L, c, methods);
-  lua_setfield(L, -2, "__index");
-  lua_pop(L, 1);
+  gr_l_make_metatable(L, c, GR_ACCUMULATOR_NAME, methods, metamethods);
 }

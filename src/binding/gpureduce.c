@@ -74,6 +74,17 @@ static int l_terminal(lua_State *L) {
   return 1;
 }
 
+void gr_l_make_metatable(lua_State *L, gr_context *c, const char *name, const gr_function *methods, const gr_function *meta) {
+  luaL_newmetatable(L, name);
+  lua_pushstring(L, name);
+  lua_setfield(L, -2, "__name");
+  gr_l_register(L, c, meta);
+  lua_newtable(L);
+  gr_l_register(L, c, methods);
+  lua_setfield(L, -2, "__index");
+  lua_pop(L, 1);
+}
+
 /*
 ** Run the module's Lua parts, each with the module and the table of all parts by name, and leave that table. A part
 ** uses another only when it is called, so their order does not matter.

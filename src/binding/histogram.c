@@ -68,20 +68,27 @@ static gr_array *field_array(lua_State *L, int i, const char *name) {
   return gr_l_test_array(L, -1);
 }
 
+/* The arrays of a histogram, as into_option checks them and fill_into fills them. */
+static const char *const part_names[] = {"counts", "tails", "edges"};
+
 /* {into = a histogram}: where it is on the stack, or 0. It has as many bins of the same dtype, beside a. */
 static int into_option(lua_State *L, const gr_array *a, const gr_binning *b) {
-  gr_dtype sums = b->weights && gr_is_float(b->weights->dtype) ? GR_F64 : GR_I64;
+  const gr_dtype sums = gr_histogram_dtype(b->weights), dtypes[] = {sums, sums, GR_F64};
+  const int64_t lengths[] = {b->bins, 3, b->bins + 1};
   lua_getfield(L, 2, "into");
   int at = lua_gettop(L);
   if (lua_isnil(L, at)) return lua_pop(L, 1), 0;
   luaL_getmetatable(L, GR_HISTOGRAM_NAME);
   if (!lua_getmetatable(L, at) || !lua_rawequal(L, -1, -2))
     gr_l_argerror(L, 2, "option 'into': histogram expected, got %s", luaL_typename(L, at));
-  const gr_array *counts = field_array(L, at, "counts");
-  if (!counts || counts->n != b->bins || counts->dtype != sums)
-    gr_l_argerror(L, 2, "option 'into': histogram of %s[%lld] expected, got %s[%lld]", gr_dtypes[sums].name, (long long)b->bins,
-                  counts ? gr_dtypes[counts->dtype].name : "nothing", counts ? (long long)counts->n : 0);
-  gr_l_check_device(L, a, counts, 2);
+  for (int k = 0; k < 3; k++) {
+    const gr_array *part = field_array(L, at, part_names[k]);
+    if (part && !part->storage) gr_l_argerror(L, 2, "option 'into': the histogram's %s have been released", part_names[k]);
+    if (!part || part->n != lengths[k] || part->dtype != dtypes[k])
+      gr_l_argerror(L, 2, "option 'into': histogram of %s[%lld] expected, got %s[%lld]", gr_dtypes[dtypes[k]].name,
+                    (long long)lengths[k], part ? gr_dtypes[part->dtype].name : "nothing", part ? (long long)part->n : 0);
+    gr_l_check_device(L, a, part, 2);
+  }
   if (gr_l_option_flag(L, 2, "density")) gr_l_argerror(L, 2, "option 'density': takes no 'into'");
   lua_settop(L, at);
   return at;
@@ -89,11 +96,10 @@ static int into_option(lua_State *L, const gr_array *a, const gr_binning *b) {
 
 /* The new parts go into those of the histogram at `at`, and their memory back to the pool. */
 static void fill_into(lua_State *L, gr_context *c, int at, gr_array *counts, gr_array *edges, int64_t bins) {
-  const char *const names[] = {"counts", "tails", "edges"};
   gr_array *parts[] = {push_part(L, counts, 0, bins), push_part(L, counts, bins, 3), edges};
   for (int k = 0; k < 3; k++) {
-    gr_array *to = field_array(L, at, names[k]);
-    if (to) GR_TRY(L, c, 2, gr_copy(c, parts[k], to));
+    gr_array *to = field_array(L, at, part_names[k]);
+    GR_TRY(L, c, 2, gr_copy(c, parts[k], to));
     gr_array_release(parts[k]);
   }
   gr_array_release(counts);
@@ -152,7 +158,7 @@ static int l_bincount(lua_State *L) {
   if (a->n && range.v[0].i < 0) gr_l_argerror(L, 1, "elements of 0 or more expected, got %lld", (long long)range.v[0].i);
   int64_t bins = a->n ? range.v[1].i + 1 : 0;
   if (bins < least) bins = least;
-  gr_dtype sums = weights && gr_is_float(weights->dtype) ? GR_F64 : GR_I64;
+  gr_dtype sums = gr_histogram_dtype(weights);
   gr_array *into = gr_l_option_into(L, 2, sums, bins, a);
   int at = lua_gettop(L);
   if (bins == 0) return into ? 1 : (gr_l_new_beside(L, c, a, sums, 0), 1);

@@ -393,18 +393,7 @@ static const gr_function future_meta[] = {{"__gc", l_future_gc, 0}, {"__tostring
 static const gr_function timer_methods[] = {{"stop", l_timer_stop, 0}, {NULL, NULL, 0}};
 static const gr_function timer_meta[] = {{"__gc", l_timer_gc, 0}, {NULL, NULL, 0}};
 
-static void make_metatable(lua_State *L, gr_context *c, const char *name, const gr_function *methods, const gr_function *meta) {
-  luaL_newmetatable(L, name);
-  lua_pushstring(L, name);
-  lua_setfield(L, -2, "__name");
-  gr_l_register(L, c, meta);
-  lua_newtable(L);
-  gr_l_register(L, c, methods);
-  lua_setfield(L, -2, "__index");
-  lua_pop(L, 1);
-}
-
 void gr_l_when_metatables(lua_State *L, gr_context *c) {
-  make_metatable(L, c, FUTURE_NAME, future_methods, future_meta);
-  make_metatable(L, c, TIMER_NAME, timer_methods, timer_meta);
+  gr_l_make_metatable(L, c, FUTURE_NAME, future_methods, future_meta);
+  gr_l_make_metatable(L, c, TIMER_NAME, timer_methods, timer_meta);
 }

@@ -45,12 +45,7 @@ static gr_status begin(call *q, gr_context *c, gr_op op, gr_shape s, const gr_ar
   q->backend = queue->backend->exact ? queue->backend : gr_cpu_backend();
   q->n = gr_shape_length(s, a->n);
   gr_side side = queue->backend->exact ? gr_kernel_side(a->storage) : GR_HOST;
-  gr_status status = gr_array_read(a, side, &q->va);
-  if (status == GR_OK && b) status = gr_array_read(b, side, &q->vb);
-  if (status != GR_OK) return status;
-  gr_shape_cut(&q->va, s, a->n);
-  if (b && (s.pairs || s.rows == 0)) gr_shape_cut(&q->vb, s, b->n);
-  return GR_OK;
+  return gr_shape_read(s, side, a, b, &q->va, &q->vb);
 }
 
 static gr_vec from_vector(gr_vec v, int64_t first) {

@@ -218,15 +218,18 @@ static gr_status run_weighted(gr_context *c, const gr_array *a, const gr_array *
   return status;
 }
 
+gr_dtype gr_histogram_dtype(const gr_array *weights) {
+  return weights && gr_is_float(weights->dtype) ? GR_F64 : GR_I64;
+}
+
 gr_status gr_histogram(gr_context *c, const gr_array *a, const gr_binning *b, gr_array *counts, gr_array *edges) {
   binning made = {.edges = edges};
   gr_histogram_job job;
-  gr_dtype sums = b->weights && gr_is_float(b->weights->dtype) ? GR_F64 : GR_I64;
   gr_status status = GR_OK;
   if (edges) gr_array_release(edges); /* of a first try that ran out of memory */
   gr_array_release(counts);
   if (edges) status = make_edges(c, a, b, &made);
-  if (status == GR_OK) status = gr_array_make_beside(c, a, counts, sums, b->bins + 3);
+  if (status == GR_OK) status = gr_array_make_beside(c, a, counts, gr_histogram_dtype(b->weights), b->bins + 3);
   if (status == GR_OK && !gr_is_float(a->dtype) && !b->modulo && !made.limits.storage)
     status = make_limits(c, a, b->bins, &made);
   if (status == GR_OK) status = describe(a, b, &made, &job);

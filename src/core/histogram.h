@@ -21,6 +21,9 @@ typedef struct gr_binning {
 */
 gr_status gr_histogram(gr_context *, const gr_array *a, const gr_binning *, gr_array *counts, gr_array *edges);
 
+/* What counts hold: i64, with weights (or NULL) of a float dtype f64. */
+gr_dtype gr_histogram_dtype(const gr_array *weights);
+
 /* density[k] = counts[k] / (width of bin k) / (all that was counted in bins): NumPy's density. Made on the host. */
 gr_status gr_density(gr_context *, const gr_array *counts, const gr_array *edges, gr_array *density);
 

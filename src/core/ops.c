@@ -33,11 +33,21 @@ int64_t gr_shape_length(gr_shape s, int64_t n) {
 
 /* ---- reductions ---- */
 
-void gr_shape_cut(gr_vec *v, gr_shape s, int64_t n) {
+/* Cut a vector of all n elements into rows or columns. */
+static void cut(gr_vec *v, gr_shape s, int64_t n) {
   int64_t columns = s.rows ? n / s.rows : n, along = v->stride;
   if (s.rows == 0) return;
   v->stride = s.axis == 1 ? along * columns : along;
   v->step = s.axis == 1 ? along : along * columns;
+}
+
+gr_status gr_shape_read(gr_shape s, gr_side side, const gr_array *a, const gr_array *b, gr_vec *va, gr_vec *vb) {
+  gr_status status = gr_array_read(a, side, va);
+  if (status == GR_OK && b) status = gr_array_read(b, side, vb);
+  if (status != GR_OK) return status;
+  cut(va, s, a->n);
+  if (b && (s.pairs || s.rows == 0)) cut(vb, s, b->n);
+  return GR_OK;
 }
 
 static gr_status reduce_job(gr_op op, const gr_array *a, const gr_array *b, double ddof, gr_shape s, gr_reduce_job *job) {
@@ -45,12 +55,7 @@ static gr_status reduce_job(gr_op op, const gr_array *a, const gr_array *b, doub
   *job = (gr_reduce_job){.op = op, .dtype = a->dtype, .ddof = ddof, .scale_a = 1, .scale_b = 1};
   job->n = gr_shape_length(s, a->n);
   job->count = gr_shape_results(s, a->n);
-  gr_status status = gr_array_read(a, side, &job->a);
-  if (status == GR_OK && b) status = gr_array_read(b, side, &job->b);
-  if (status != GR_OK) return status;
-  gr_shape_cut(&job->a, s, a->n);
-  if (b && (s.pairs || s.rows == 0)) gr_shape_cut(&job->b, s, b->n);
-  return GR_OK;
+  return gr_shape_read(s, side, a, b, &job->a, &job->b);
 }
 
 gr_status gr_reduce_job_of(gr_op op, const gr_array *a, const gr_array *b, double ddof, gr_reduce_job *job) {
@@ -221,8 +226,8 @@ gr_status gr_rmsnorm(gr_context *c, const gr_array *x, const gr_array *w, gr_arr
   gr_status status = w ? gr_array_read(w, gr_kernel_side(w->storage), &job.w) : GR_OK;
   if (status == GR_OK) status = map_job(x, out, &job.x, &job.out);
   if (status != GR_OK || x->n == 0) return status;
-  gr_shape_cut(&job.x, s, x->n);
-  gr_shape_cut(&job.out, s, x->n);
+  cut(&job.x, s, x->n);
+  cut(&job.out, s, x->n);
   status = q->backend->rmsnorm(q, &job);
   return gr_fail_from(c, q, status, "rmsnorm", 0);
 }
@@ -233,8 +238,8 @@ gr_status gr_softmax(gr_context *c, const gr_array *x, gr_array *out, int64_t ro
   gr_shape s = {.rows = rows, .axis = 2};
   gr_status status = map_job(x, out, &job.x, &job.out);
   if (status != GR_OK || x->n == 0) return status;
-  gr_shape_cut(&job.x, s, x->n);
-  gr_shape_cut(&job.out, s, x->n);
+  cut(&job.x, s, x->n);
+  cut(&job.out, s, x->n);
   status = q->backend->softmax(q, &job);
   return gr_fail_from(c, q, status, "softmax", 0);
 }

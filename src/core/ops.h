@@ -34,8 +34,8 @@ gr_dtype gr_result_dtype(gr_op op, gr_dtype dtype); /* of an array of results */
 int64_t gr_shape_results(gr_shape, int64_t n);
 int64_t gr_shape_length(gr_shape, int64_t n);
 
-/* Cut a vector of all n elements into rows or columns. */
-void gr_shape_cut(gr_vec *, gr_shape, int64_t n);
+/* The inputs, current on that side and cut into rows or columns; b may be NULL, or one vector for all rows of a. */
+gr_status gr_shape_read(gr_shape, gr_side, const gr_array *a, const gr_array *b, gr_vec *va, gr_vec *vb);
 
 /* One number (minmax: two) from the whole array; waits. b is NULL for operations of one input. */
 gr_status gr_reduce_all(gr_context *, gr_op, const gr_array *a, const gr_array *b, double ddof, gr_value *result);
