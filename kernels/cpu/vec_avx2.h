@@ -50,6 +50,13 @@ GR_INLINE vd vd_load(gr_dtype t, const void *p) {
   }
 }
 
+/* n of them, n < GR_W; the other lanes are 0. t is F32 or F64. */
+GR_INLINE vd vd_load_first(gr_dtype t, const void *p, int n) {
+  const __m128i m = _mm_cmpgt_epi32(_mm_set1_epi32(n), _mm_set_epi32(3, 2, 1, 0));
+  if (t == GR_F32) return (vd)_mm256_cvtps_pd(_mm_maskload_ps((const float *)p, m));
+  return (vd)_mm256_maskload_pd((const double *)p, _mm256_cvtepi32_epi64(m));
+}
+
 GR_INLINE vf vf_load(gr_dtype t, const void *p) {
   __m128i h = _mm_loadu_si128((const __m128i *)p);
   switch (t) {
@@ -158,4 +165,14 @@ GR_INLINE uint64_t gr_sum_bytes(const void *x, int64_t n, char flip) {
   for (k = 0; k < 4; k++) total += sums[k];
   for (; n > 0; n--, p++) total += (uint8_t)(*p ^ flip);
   return total;
+}
+
+/* Which of a vector's elements have these bits: bit k for element k. */
+GR_INLINE unsigned gr_match32(const void *p, uint32_t bits) {
+  const __m256i x = _mm256_loadu_si256((const __m256i *)p);
+  return (unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(x, _mm256_set1_epi32((int)bits))));
+}
+GR_INLINE unsigned gr_match64(const void *p, uint64_t bits) {
+  const __m256i x = _mm256_loadu_si256((const __m256i *)p);
+  return (unsigned)_mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpeq_epi64(x, _mm256_set1_epi64x((long long)bits))));
 }

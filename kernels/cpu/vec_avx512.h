@@ -45,6 +45,12 @@ GR_INLINE vd vd_load(gr_dtype t, const void *p) {
   }
 }
 
+/* n of them, n < GR_W; the other lanes are 0. t is F32 or F64. */
+GR_INLINE vd vd_load_first(gr_dtype t, const void *p, int n) {
+  const __mmask8 m = (__mmask8)((1u << n) - 1);
+  return t == GR_F32 ? (vd)_mm512_cvtps_pd(_mm256_maskz_loadu_ps(m, p)) : (vd)_mm512_maskz_loadu_pd(m, p);
+}
+
 GR_INLINE vf vf_load(gr_dtype t, const void *p) {
   switch (t) {
     case GR_F16: return (vf)_mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)p));
@@ -152,4 +158,12 @@ GR_INLINE uint64_t gr_sum_bytes(const void *x, int64_t n, char flip) {
   for (k = 0; k < 8; k++) total += sums[k];
   for (; n > 0; n--, p++) total += (uint8_t)(*p ^ flip);
   return total;
+}
+
+/* Which of a vector's elements have these bits: bit k for element k. */
+GR_INLINE unsigned gr_match32(const void *p, uint32_t bits) {
+  return _mm512_cmpeq_epi32_mask(_mm512_loadu_si512(p), _mm512_set1_epi32((int)bits));
+}
+GR_INLINE unsigned gr_match64(const void *p, uint64_t bits) {
+  return _mm512_cmpeq_epi64_mask(_mm512_loadu_si512(p), _mm512_set1_epi64((long long)bits));
 }

@@ -55,6 +55,12 @@ GR_INLINE vd vd_load(gr_dtype t, const void *p) {
 }
 #undef GR_PAIR
 
+/* n of them, n < GR_W, so 1; the other lane is 0. t is F32 or F64. */
+GR_INLINE vd vd_load_first(gr_dtype t, const void *p, int n) {
+  (void)n;
+  return t == GR_F32 ? (vd)_mm_cvtps_pd(_mm_load_ss((const float *)p)) : (vd)_mm_load_sd((const double *)p);
+}
+
 GR_INLINE vf vf_load(gr_dtype t, const void *p) {
   switch (t) {
     case GR_F16: return (vf)gr_f16x4(_mm_loadl_epi64((const __m128i *)p));
@@ -150,4 +156,15 @@ GR_INLINE uint64_t gr_sum_bytes(const void *x, int64_t n, char flip) {
   for (k = 0; k < 2; k++) total += sums[k];
   for (; n > 0; n--, p++) total += (uint8_t)(*p ^ flip);
   return total;
+}
+
+/* Which of a vector's elements have these bits: bit k for element k. */
+GR_INLINE unsigned gr_match32(const void *p, uint32_t bits) {
+  const __m128i x = _mm_loadu_si128((const __m128i *)p);
+  return (unsigned)_mm_movemask_ps(_mm_castsi128_ps(_mm_cmpeq_epi32(x, _mm_set1_epi32((int)bits))));
+}
+GR_INLINE unsigned gr_match64(const void *p, uint64_t bits) {
+  const __m128i x = _mm_cmpeq_epi32(_mm_loadu_si128((const __m128i *)p), _mm_set1_epi64x((long long)bits));
+  const __m128i both = _mm_and_si128(x, _mm_shuffle_epi32(x, 0xb1));
+  return (unsigned)_mm_movemask_pd(_mm_castsi128_pd(both));
 }

@@ -265,6 +265,15 @@ static int finish(lua_State *L, call *q) {
 
 /* ---- functions ---- */
 
+/* Most calls: a whole array or two, no options, and the number at once. Gives 0 if there is more to it than that. */
+static int plain(lua_State *L, gr_op op, const gr_array *a, const gr_array *b) {
+  gr_context *c = gr_l_context(L);
+  gr_value r;
+  if (c->exact || c->gathering || a->n == 0) return 0;
+  GR_TRY(L, c, 1, gr_reduce_all(c, op, a, b, 0, &r));
+  return gr_l_push_result(L, op, &r);
+}
+
 static int reduce_one(lua_State *L, gr_op op, int options) {
   call q = {.op = op, .a = gr_l_check_array(L, 1), .options = options, .shape = {.axis = 2}};
   if (!lua_isnoneornil(L, options)) read_options(L, &q, q.a->n);
@@ -273,7 +282,11 @@ static int reduce_one(lua_State *L, gr_op op, int options) {
 }
 
 /* gr.sum(a, options) and its like: the upvalue is the operation. */
-static int l_reduce_named(lua_State *L) { return reduce_one(L, (gr_op)gr_l_number(L), 2); }
+static int l_reduce_named(lua_State *L) {
+  const gr_op op = (gr_op)gr_l_number(L);
+  const int pushed = lua_gettop(L) == 1 ? plain(L, op, gr_l_check_array(L, 1), NULL) : 0;
+  return pushed ? pushed : reduce_one(L, op, 2);
+}
 
 /* gr.reduce(a, op, options) */
 static int l_reduce(lua_State *L) {
@@ -309,8 +322,14 @@ static void check_second(lua_State *L, call *q) {
 
 /* gr.dot(a, b, options), mse, cosine */
 static int l_reduce_pair(lua_State *L) {
-  call q = {.op = (gr_op)gr_l_number(L), .a = gr_l_check_array(L, 1), .options = 3, .shape = {.axis = 2}};
-  q.b = gr_l_check_array(L, 2);
+  gr_array *a = gr_l_check_array(L, 1), *b = gr_l_check_array(L, 2);
+  const gr_op op = (gr_op)gr_l_number(L);
+  if (lua_gettop(L) == 2) {
+    gr_l_check_pair(L, a, b, 2);
+    const int pushed = plain(L, op, a, b);
+    if (pushed) return pushed;
+  }
+  call q = {.op = op, .a = a, .b = b, .options = 3, .shape = {.axis = 2}};
   if (!lua_isnoneornil(L, 3)) read_options(L, &q, q.a->n);
   else q.exact = gr_l_context(L)->exact && gr_exact_has(q.op, q.a->dtype);
   check_second(L, &q);

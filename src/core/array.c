@@ -52,28 +52,17 @@ static void range(const gr_array *a, size_t *from, size_t *to) {
   *to = (size_t)((first < last || a->n == 0 ? last : first) + gr_size(a->dtype));
 }
 
-static void vector(const gr_array *a, gr_side side, gr_vec *v) {
-  v->data = a->n ? a->storage->memory[side] + a->offset : NULL;
-  v->stride = a->n > 1 ? a->stride : gr_size(a->dtype); /* one element is contiguous */
-  v->step = 0;
-}
-
-gr_status gr_array_read(const gr_array *a, gr_side side, gr_vec *v) {
-  gr_status status = GR_OK;
-  if (!a->storage->full[side]) {
-    size_t from, to;
-    range(a, &from, &to);
-    status = gr_storage_read(a->storage, side, from, to);
-  }
-  vector(a, side, v);
-  return status;
+gr_status gr_array_bring(const gr_array *a, gr_side side) {
+  size_t from, to;
+  range(a, &from, &to);
+  return gr_storage_read(a->storage, side, from, to);
 }
 
 gr_status gr_array_write(const gr_array *a, gr_side side, int whole, gr_vec *v) {
   size_t from, to;
   range(a, &from, &to);
   gr_status status = gr_storage_write(a->storage, side, from, to, whole && gr_array_dense(a));
-  vector(a, side, v);
+  gr_array_vector(a, side, v);
   return status;
 }
 

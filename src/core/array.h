@@ -28,8 +28,20 @@ void gr_array_release(gr_array *);
 
 static inline int gr_array_dense(const gr_array *a) { return a->stride == gr_size(a->dtype) || a->n <= 1; }
 
-/* The view on one side, ready to be read, or written (whole: every element will be). */
-gr_status gr_array_read(const gr_array *, gr_side, gr_vec *);
+/* The view on one side as kernels take it. */
+static inline void gr_array_vector(const gr_array *a, gr_side side, gr_vec *v) {
+  v->data = a->n ? a->storage->memory[side] + a->offset : NULL;
+  v->stride = a->n > 1 ? a->stride : gr_size(a->dtype); /* one element is contiguous */
+  v->step = 0;
+}
+
+/* The same, ready to be read: nearly always all of it is there; or ready to be written (whole: every element will be). */
+gr_status gr_array_bring(const gr_array *, gr_side);
+static inline gr_status gr_array_read(const gr_array *a, gr_side side, gr_vec *v) {
+  gr_status status = a->storage->full[side] ? GR_OK : gr_array_bring(a, side);
+  gr_array_vector(a, side, v);
+  return status;
+}
 gr_status gr_array_write(const gr_array *, gr_side, int whole, gr_vec *);
 
 /* Whether the two views could touch the same byte. */

@@ -59,7 +59,10 @@ static gr_status reduce_job(gr_op op, const gr_array *a, const gr_array *b, doub
 }
 
 gr_status gr_reduce_job_of(gr_op op, const gr_array *a, const gr_array *b, double ddof, gr_reduce_job *job) {
-  return reduce_job(op, a, b, ddof, (gr_shape){.axis = 2}, job);
+  gr_side side = gr_kernel_side(a->storage);
+  *job = (gr_reduce_job){.op = op, .dtype = a->dtype, .n = a->n, .count = 1, .ddof = ddof, .scale_a = 1, .scale_b = 1};
+  gr_status status = gr_array_read(a, side, &job->a);
+  return status == GR_OK && b ? gr_array_read(b, side, &job->b) : status;
 }
 
 static gr_status run_one(gr_context *c, gr_queue *q, const gr_reduce_job *job, gr_value *r) {
@@ -112,7 +115,7 @@ static gr_status run_scaled(gr_context *c, gr_queue *q, gr_reduce_job *job, gr_v
 gr_status gr_reduce_all(gr_context *c, gr_op op, const gr_array *a, const gr_array *b, double ddof, gr_value *r) {
   gr_reduce_job job;
   gr_queue *q = a->storage->queue;
-  gr_status status = reduce_job(op, a, b, ddof, (gr_shape){.axis = 2}, &job);
+  gr_status status = gr_reduce_job_of(op, a, b, ddof, &job);
   if (status == GR_OK) status = run_one(c, q, &job, r);
   if (status == GR_OK && gr_may_overflow(op, a->dtype) && r->v[1].f == 0 && a->n) status = run_scaled(c, q, &job, r);
   r->is_float = gr_is_float(gr_result_dtype(op, a->dtype));
