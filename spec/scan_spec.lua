@@ -91,6 +91,24 @@ describe("scan", function()
     end
   end)
 
+  -- Results of many megabytes are written another way than those that are apart, or at an odd place.
+  it("gives the same in large pieces of memory, next to each other or apart", function()
+    local n = 2500037
+    for _, dtype in ipairs { "f32", "f64" } do
+      for _, bad in ipairs { false, true } do
+        local a = gr.randn(n, dtype, { seed = 5 })
+        if bad then a[1000], a[2000003] = math.huge, -math.huge end
+        local apart = gr.zeros(2 * n, dtype):slice(1, 2 * n, 2)
+        gr.scan(a, "sum", { into = apart })
+        local odd = gr.zeros(n + 1, dtype):slice(2)
+        gr.scan(a, "sum", { into = odd })
+        assert.is_true(gr.equal(apart:copy(), odd:copy()))
+        assert.is_true(gr.equal(apart:copy(), gr.scan(a, "sum")))
+        assert.is_true(gr.equal(apart:copy(), gr.scan(a, "sum", { into = a })))
+      end
+    end
+  end)
+
   it("goes into an array, a view, and the input itself", function()
     local a = gr.array({ 1, 2, 3, 4 }, "f64")
     local into = gr.zeros(4, "f64")

@@ -81,6 +81,14 @@ GR_INLINE vd vd_scan(int multiply, vd x) {
   return (vd)_mm256_blend_pd((__m256d)x, (__m256d)t, 0xc);
 }
 GR_INLINE vd vd_last(vd x) { return (vd)_mm256_permute4x64_pd((__m256d)x, 0xff); }
+/* The last lanes of eight vectors side by side. */
+GR_INLINE void vd_lasts(vd *to, const vd *x) {
+  int j;
+  GR_UNROLL for (j = 0; j < 2; j++, x += 4) {
+    const __m256d low = _mm256_unpackhi_pd((__m256d)x[0], (__m256d)x[1]), high = _mm256_unpackhi_pd((__m256d)x[2], (__m256d)x[3]);
+    to[j] = (vd)_mm256_permute2f128_pd(low, high, 0x31);
+  }
+}
 GR_INLINE vd vd_shift(vd first, vd x) {
   return (vd)_mm256_blend_pd(_mm256_permute4x64_pd((__m256d)x, 0x90), (__m256d)first, 1);
 }
@@ -99,6 +107,11 @@ GR_INLINE void vd_store_number(gr_dtype t, void *p, vd x) {
   if (t == GR_F64) _mm256_storeu_pd((double *)p, (__m256d)x);
   else _mm_storeu_ps((float *)p, _mm256_cvtpd_ps((__m256d)x));
 }
+GR_INLINE void vd_stream(gr_dtype t, void *p, vd x) { /* past the caches; p is aligned to a vector of t */
+  if (t == GR_F64) _mm256_stream_pd((double *)p, (__m256d)x);
+  else _mm_stream_ps((float *)p, _mm256_cvtpd_ps((__m256d)x));
+}
+#define GR_FENCE() _mm_sfence()
 GR_INLINE void vd_store(gr_dtype t, void *p, vd x) {
   const __m256d v = (__m256d)x;
   vd_store_number(t, p, (vd)_mm256_blendv_pd(v, _mm256_set1_pd(gr_nan()), _mm256_cmp_pd(v, v, _CMP_UNORD_Q)));

@@ -77,6 +77,14 @@ GR_INLINE vd vd_scan(int multiply, vd x) {
   return (vd)v;
 }
 GR_INLINE vd vd_last(vd x) { return (vd)_mm512_permutexvar_pd(_mm512_set1_epi64(7), (__m512d)x); }
+/* The last lanes of eight vectors side by side. */
+GR_INLINE void vd_lasts(vd *to, const vd *x) {
+  __m512d p[4], q[2];
+  int j;
+  GR_UNROLL for (j = 0; j < 4; j++) p[j] = _mm512_unpackhi_pd((__m512d)x[2 * j], (__m512d)x[2 * j + 1]);
+  GR_UNROLL for (j = 0; j < 2; j++) q[j] = _mm512_shuffle_f64x2(p[2 * j], p[2 * j + 1], 0xff);
+  to[0] = (vd)_mm512_shuffle_f64x2(q[0], q[1], 0x88);
+}
 /* The lanes one place up, what comes first in lane 0. */
 GR_INLINE vd vd_shift(vd first, vd x) {
   __m512i i = _mm512_set_epi64(6, 5, 4, 3, 2, 1, 0, 0);
@@ -101,6 +109,12 @@ GR_INLINE void vd_store_number(gr_dtype t, void *p, vd x) {
   if (t == GR_F64) _mm512_storeu_pd(p, (__m512d)x);
   else _mm256_storeu_ps((float *)p, _mm512_cvtpd_ps((__m512d)x));
 }
+/* Past the caches; p is aligned to a vector of t. */
+GR_INLINE void vd_stream(gr_dtype t, void *p, vd x) {
+  if (t == GR_F64) _mm512_stream_pd((double *)p, (__m512d)x);
+  else _mm256_stream_ps((float *)p, _mm512_cvtpd_ps((__m512d)x));
+}
+#define GR_FENCE() _mm_sfence()
 GR_INLINE void vd_store(gr_dtype t, void *p, vd x) {
   const __m512d v = (__m512d)x;
   vd_store_number(t, p, (vd)_mm512_mask_mov_pd(v, _mm512_cmp_pd_mask(v, v, _CMP_UNORD_Q), _mm512_set1_pd(gr_nan())));

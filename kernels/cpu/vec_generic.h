@@ -29,6 +29,7 @@ GR_INLINE vd vd_scan(int multiply, vd x) { (void)multiply; return x; }
 GR_INLINE vd vd_even(vd x, vd y) { (void)y; return x; }
 GR_INLINE vd vd_odd(vd x, vd y) { (void)x; return y; }
 GR_INLINE vd vd_last(vd x) { return x; }
+GR_INLINE void vd_lasts(vd *to, const vd *x) { memcpy(to, x, 8 * sizeof(*x)); }
 GR_INLINE vd vd_shift(vd first, vd x) { (void)x; return first; }
 
 GR_INLINE void vd_store_number(gr_dtype t, void *p, vd x) {
@@ -37,3 +38,10 @@ GR_INLINE void vd_store_number(gr_dtype t, void *p, vd x) {
   else memcpy(p, &f, 4);
 }
 GR_INLINE void vd_store(gr_dtype t, void *p, vd x) { vd_store_number(t, p, gr_canonical(x)); }
+#define vd_stream vd_store_number
+#define GR_FENCE() ((void)0)
+
+typedef int vd_mask;
+GR_INLINE vd_mask vd_no_mask(void) { return 0; }
+GR_INLINE vd_mask vd_nan(vd_mask m, vd x, vd y) { return m | (x != x) | (y != y); }
+GR_INLINE int vd_any(vd_mask m) { return m; }

@@ -81,6 +81,11 @@ GR_INLINE vd vd_scan(int multiply, vd x) {
   return (vd)_mm_move_sd((__m128d)t, (__m128d)x);
 }
 GR_INLINE vd vd_last(vd x) { return (vd)_mm_unpackhi_pd((__m128d)x, (__m128d)x); }
+/* The last lanes of eight vectors side by side. */
+GR_INLINE void vd_lasts(vd *to, const vd *x) {
+  int j;
+  GR_UNROLL for (j = 0; j < 4; j++) to[j] = (vd)_mm_unpackhi_pd((__m128d)x[2 * j], (__m128d)x[2 * j + 1]);
+}
 GR_INLINE vd vd_shift(vd first, vd x) { return (vd)_mm_unpacklo_pd((__m128d)first, (__m128d)x); }
 
 typedef uint64_t vi __attribute__((vector_size(16)));
@@ -96,6 +101,8 @@ GR_INLINE void vd_store_number(gr_dtype t, void *p, vd x) {
   if (t == GR_F64) _mm_storeu_pd((double *)p, (__m128d)x);
   else _mm_storel_epi64((__m128i *)p, _mm_castps_si128(_mm_cvtpd_ps((__m128d)x)));
 }
+#define vd_stream vd_store_number /* two f32 are too few to stream */
+#define GR_FENCE() ((void)0)
 GR_INLINE void vd_store(gr_dtype t, void *p, vd x) {
   const __m128d v = (__m128d)x, nan = _mm_cmpunord_pd(v, v);
   vd_store_number(t, p, (vd)_mm_or_pd(_mm_andnot_pd(nan, v), _mm_and_pd(nan, _mm_set1_pd(gr_nan()))));
