@@ -61,12 +61,6 @@ __device__ __forceinline__ bool gr_is_nan(gr_type<D> x) {
   else return false;
 }
 
-template <gr_dtype D>
-__device__ __forceinline__ bool gr_not_zero(gr_type<D> x) {
-  if constexpr (D == GR_F16 || D == GR_BF16) return (x.bits & 0x7fffu) != 0;
-  else return x != 0;
-}
-
 /* As numbers: zeros of either sign are equal, and so are NaNs. */
 template <gr_dtype D>
 __device__ __forceinline__ bool gr_unequal(gr_type<D> x, gr_type<D> y) {

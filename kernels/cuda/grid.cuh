@@ -29,38 +29,21 @@ struct gr_reduce_args {
 
 /* ---- results ---- */
 
-/* out_dtype is f64, f32, i64, u8 or the input's own. */
+/* out_dtype is f64, f32, i64, u8 or the input's own. What is stored is the low bytes of `bits`. */
 template <gr_dtype D>
 static __device__ __forceinline__ void gr_store(void *out, gr_dtype t, int64_t i, bool is_float, double x, int64_t k) {
-  if (!is_float && (t == GR_F64 || t == GR_F32)) x = (double)k;
-  if (is_float && !gr_is_float(t)) k = (int64_t)x;
-  if (t == GR_F64) {
-    ((double *)out)[i] = x;
-    return;
-  }
-  if (t == GR_F32) {
-    ((float *)out)[i] = gr_f64_to_f32(x);
-    return;
-  }
-  if constexpr (D == GR_F16)
-    if (t == GR_F16) {
-      ((gr_f16 *)out)[i] = gr_f64_to_f16(x);
-      return;
-    }
-  if constexpr (D == GR_BF16)
-    if (t == GR_BF16) {
-      ((gr_bf16 *)out)[i] = gr_f64_to_bf16(x);
-      return;
-    }
-  switch (t) {
-    case GR_U8:
-    case GR_I8: ((uint8_t *)out)[i] = (uint8_t)k; break;
-    case GR_U16:
-    case GR_I16: ((uint16_t *)out)[i] = (uint16_t)k; break;
-    case GR_U32:
-    case GR_I32: ((uint32_t *)out)[i] = (uint32_t)k; break;
-    default: ((int64_t *)out)[i] = k; break;
-  }
+  constexpr int own = gr_size<D>;
+  if (!is_float) x = (double)k;
+  else k = (int64_t)x;
+  int64_t bits = k;
+  if (t == GR_F64) bits = __double_as_longlong(x);
+  if (t == GR_F32) bits = __float_as_int(gr_f64_to_f32(x));
+  if (D == GR_F16 && t == GR_F16) bits = gr_f64_to_f16(x).bits;
+  if (D == GR_BF16 && t == GR_BF16) bits = gr_f64_to_bf16(x).bits;
+  if (t == GR_F64 || t == GR_I64) ((int64_t *)out)[i] = bits;
+  else if (t == GR_F32 || (own == 4 && t != GR_U8)) ((int32_t *)out)[i] = (int32_t)bits;
+  else if (own == 2 && t != GR_U8) ((int16_t *)out)[i] = (int16_t)bits;
+  else ((int8_t *)out)[i] = (int8_t)bits;
 }
 
 /* gr_finish with the operation known when compiled, so that a kernel holds only its reducer's operations. */
@@ -69,6 +52,7 @@ static __device__ __forceinline__ gr_value gr_finish_known(const gr_reduce_job &
   constexpr bool place = R::kind == GR_ACC_PLACE;
 #define GR_X(name, r, f, i, e)                                                    \
   if constexpr (GR_RED_##r == R::red || (place && GR_RED_##r == GR_RED_ARGMIN) || \
+                (R::red == GR_RED_SUMSQ && GR_RED_##r == GR_RED_SUMABS) ||        \
                 (R::red == GR_RED_SUMWIDE && GR_OP_##name == GR_OP_mean))         \
     if (j.op == GR_OP_##name) return gr_finish(GR_OP_##name, R::dtype, a, n, j.ddof);
   GR_OPS(GR_X)
@@ -84,7 +68,7 @@ template <class R>
 static __device__ __forceinline__ void gr_write(const gr_reduce_args &q, gr_acc acc, int64_t v, int64_t n) {
   gr_value r = gr_finish_known<R>(q.job, acc, n);
 #pragma unroll
-  for (int i = 0; i < 2; i++)
+  for (int i = 0; i < (R::kind == GR_ACC_ORDER ? 2 : 1); i++)
     if (void *out = i ? q.job.out2 : q.job.out)
       gr_store<R::dtype>(out, q.job.out_dtype, v, r.is_float, i ? r.v[1].f : r.v[0].f, i ? r.v[1].i : r.v[0].i);
   if (q.done) {
@@ -143,12 +127,12 @@ __device__ __forceinline__ gr_acc gr_fold_256(const int64_t *p, int64_t pitch, i
 /* Up to 2^18 states, 256 at a time; lane i keeps the i-th result of 32, and again. */
 template <class R>
 __device__ __forceinline__ gr_acc gr_fold_many(const int64_t *p, int64_t pitch, int64_t count, int lane) {
-  if (count <= 256) return gr_fold_256<R>(p, pitch, (int)count, lane);
   gr_acc upper = R::identity(), lower = R::identity();
   int units = (int)((count + 255) / 256);
 #pragma unroll 1
   for (int u = 0; u < units; u++) {
     gr_acc a = gr_fold_256<R>(p + u * 256, pitch, (int)min((int64_t)256, count - u * 256), lane);
+    if (units == 1) return a;
     lower = gr_select<R>(lane == (u & 31), a, lower);
     if ((u & 31) == 31 || u == units - 1) {
       a = gr_fold_adjacent<R>(lower, 32);

@@ -5,6 +5,12 @@ gr_reduce_entry gr_reduce_orders(gr_reducer red, gr_dtype t) {
   if (red == GR_RED_MINMAX) switch (t) { GR_INTS(MINMAX) GR_FLOATS(MINMAX) default: return {}; }
   /* argmin is argmax of complemented keys */
   if (red == GR_RED_ARGMAX || red == GR_RED_ARGMIN) switch (t) { GR_INTS(ARGMAX) GR_FLOATS(ARGMAX) default: return {}; }
-  if (red == GR_RED_COUNT) switch (t) { GR_BITS(COUNT, gr_entry) GR_FLOATS(COUNT) default: return {}; }
+  if (red == GR_RED_COUNT) /* floats as integers of their size */
+    switch (t) {
+      GR_BITS(COUNT, gr_entry)
+      GR_AS(COUNT, F16, gr_entry, U16) GR_AS(COUNT, BF16, gr_entry, U16)
+      GR_AS(COUNT, F32, gr_entry, U32) GR_AS(COUNT, F64, gr_entry, I64)
+      default: return {};
+    }
   return {};
 }

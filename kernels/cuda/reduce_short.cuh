@@ -115,13 +115,16 @@ struct gr_short_row {
       return any_order<Q>(0, 1, c);
     } else {
       if (n <= 4) return tiny<Q, 4>(0, 1, c);
-      if (n <= 16) return tiny<Q, 16>(0, 1, c);
-      if constexpr (size >= 4 && (Q::red == GR_RED_SUM || Q::red == GR_RED_DOT))
+      if constexpr (size >= 4 && (Q::red == GR_RED_SUM || Q::red == GR_RED_DOT)) {
+        if (n <= 16) return tiny<Q, 16>(0, 1, c);
         return n <= 32 || size == 8 ? tiny<Q, 32>(0, 1, c) : tiny < Q, size == 8 ? 32 : 64 > (0, 1, c);
+      }
       gr_acc even = Q::identity(), odd = even;
+      int parts = n <= 16 ? 1 : 4;
 #pragma unroll 1
-      for (int i = 0; i < 4; i++) { /* 0 and 2, 1 and 3 */
-        gr_acc part = tiny<Q, 16>((i & 1) * 2 + (i >> 1), 4, c);
+      for (int i = 0; i < parts; i++) { /* 0 and 2, 1 and 3 */
+        gr_acc part = tiny<Q, 16>((i & 1) * 2 + (i >> 1), parts, c);
+        if (parts == 1) return part;
         if (i < 2) even = i == 0 ? part : Q::merge(even, part);
         else odd = i == 2 ? part : Q::merge(odd, part);
       }

@@ -16,7 +16,9 @@
 /* What a reducer needs to know besides elements: factors, or the mean in a. */
 struct gr_context {
   double a, b;
-  int64_t flip; /* ARGMIN: -1, its keys are complemented */
+  /* -1 where ARGMAX does ARGMIN (keys are complemented), SUMSQ does SUMABS (|x| is multiplied by 1), or COUNT of
+     integers that of floats (the sign does not count) */
+  int64_t twin;
 };
 
 #define GR_X(id, inputs, f, i) inputs,
@@ -93,10 +95,9 @@ struct gr_in_f64 : gr_common<RED, D, gr_double_kind<RED, D>> {
     double x = gr_to_f64<D>(ex), y = B::inputs == 2 ? gr_to_f64<D>(ey) : 0.0;
     if constexpr (RED == GR_RED_SUM) l.f[0] += x;
     else if constexpr (RED == GR_RED_PROD) l.f[0] *= x;
-    else if constexpr (RED == GR_RED_SUMABS) l.f[0] += fabs(x);
     else if constexpr (RED == GR_RED_SUMSQ) {
-      x *= k.a;
-      l.f[0] += x * x;
+      x = fabs(x * k.a);
+      l.f[0] += x * (k.twin ? 1.0 : x);
     } else if constexpr (RED == GR_RED_SQDIFF) {
       x -= y;
       l.f[0] += x * x;
@@ -167,7 +168,7 @@ struct gr_exact : gr_common<RED, D, gr_double_kind<RED, D>> {
   using B = gr_common<RED, D, gr_double_kind<RED, D>>;
   using T = typename B::T;
   static constexpr int sums = RED == GR_RED_COSINE ? 3 : 1;
-  static constexpr bool wide = gr_size<D> == 4 || (gr_size<D> == 2 && RED != GR_RED_SUMABS && RED != GR_RED_SUM);
+  static constexpr bool wide = gr_size<D> == 4 || (gr_size<D> == 2 && RED != GR_RED_SUM);
   using S = std::conditional_t<wide, int64_t, int32_t>;
   struct Lane {
     S s[sums];
@@ -175,12 +176,14 @@ struct gr_exact : gr_common<RED, D, gr_double_kind<RED, D>> {
   };
   static constexpr bool lanes = false, leaves = true;
   static __device__ __forceinline__ Lane start() { return Lane{}; }
-  static __device__ __forceinline__ void add(Lane &l, T ex, T ey, const gr_context &, int) {
+  static __device__ __forceinline__ void add(Lane &l, T ex, T ey, const gr_context &k, int) {
     if constexpr (RED == GR_RED_SUM) l.s[0] += (S)ex;
-    else if constexpr (RED == GR_RED_SUMABS) l.s[0] += std::is_signed_v<T> && ex < 0 ? -(S)ex : (S)ex;
     else {
       int32_t x = (int32_t)ex, y = (int32_t)ey;
-      if constexpr (RED == GR_RED_SUMSQ) l.s[0] += (S)((uint32_t)x * (uint32_t)x);
+      if constexpr (RED == GR_RED_SUMSQ) {
+        if (x < 0) x = -x;
+        l.s[0] += (S)((uint32_t)x * (k.twin ? 1u : (uint32_t)x));
+      }
       else if constexpr (RED == GR_RED_SQDIFF) l.s[0] += (S)((uint32_t)(x - y) * (uint32_t)(x - y));
       else {
         static_assert(RED == GR_RED_COSINE, "no such reducer");
@@ -202,7 +205,7 @@ struct gr_exact : gr_common<RED, D, gr_double_kind<RED, D>> {
     uint32_t some_x = ((x & ~top) + ~top) | x, some_y = ((y & ~top) + ~top) | y;
     return ((some_x & some_y) | ~(x | y)) & top;
   }
-  static __device__ __forceinline__ void add_word(Lane &l, const uint4 &a, const uint4 &b, const gr_context &, int) {
+  static __device__ __forceinline__ void add_word(Lane &l, const uint4 &a, const uint4 &b, const gr_context &k, int) {
     if constexpr (RED == GR_RED_COSINE && std::is_signed_v<T>)
       l.plain |= plain_word(a.x, b.x) | plain_word(a.y, b.y) | plain_word(a.z, b.z) | plain_word(a.w, b.w);
     if constexpr (bytes) {
@@ -214,7 +217,8 @@ struct gr_exact : gr_common<RED, D, gr_double_kind<RED, D>> {
           uint32_t d = std::is_signed_v<T> ? __vabsdiffs4(x[i], y[i]) : __vabsdiffu4(x[i], y[i]);
           l.s[0] = (S)__dp4a(d, d, (uint32_t)l.s[0]);
         } else if constexpr (RED == GR_RED_SUMSQ) {
-          l.s[0] = (S)__dp4a((W)x[i], (W)x[i], (W)l.s[0]);
+          uint32_t u = std::is_signed_v<T> ? __vabs4(x[i]) : x[i];
+          l.s[0] = (S)__dp4a(u, k.twin ? 0x01010101u : u, (uint32_t)l.s[0]);
         } else {
           l.s[0] = (S)__dp4a((W)x[i], (W)y[i], (W)l.s[0]);
           l.s[1] = (S)__dp4a((W)x[i], (W)x[i], (W)l.s[1]);
@@ -260,8 +264,8 @@ struct gr_wrapping : gr_common<RED, D> {
   };
   static constexpr bool lanes = false, leaves = false;
   static __device__ __forceinline__ Lane start() { return Lane{(S)(RED == GR_RED_PROD)}; }
-  static __device__ __forceinline__ void add(Lane &l, T x, T y, const gr_context &, int) {
-    if constexpr (RED == GR_RED_COUNT) l.s += gr_not_zero<D>(x);
+  static __device__ __forceinline__ void add(Lane &l, T x, T y, const gr_context &k, int) {
+    if constexpr (RED == GR_RED_COUNT) l.s += (T)((uint64_t)x << (k.twin != 0)) != 0;
     else if constexpr (RED == GR_RED_DIFFER) l.s += gr_unequal<D>(x, y);
     else if constexpr (RED == GR_RED_SUM) l.s += (S)(int64_t)x;
     else if constexpr (RED == GR_RED_PROD) l.s *= (S)(int64_t)x;
@@ -275,12 +279,12 @@ struct gr_wrapping : gr_common<RED, D> {
   static constexpr bool by_word = gr_size<D> <= 2 && (RED == GR_RED_PROD || RED == GR_RED_SUM || RED == GR_RED_COUNT ||
                                                       (RED == GR_RED_DIFFER && !gr_floating<D>) ||
                                                       (RED == GR_RED_DOT && gr_size<D> == 1));
-  static __device__ __forceinline__ void add_part(Lane &l, uint32_t x, uint32_t y) {
+  static __device__ __forceinline__ void add_part(Lane &l, uint32_t x, uint32_t y, const gr_context &k) {
     using W = std::conditional_t<gr_element<D>::kind == GR_INT, int32_t, uint32_t>;
     if constexpr (counts) {
       constexpr uint32_t low = gr_size<D> == 1 ? 0x7f7f7f7fu : 0x7fff7fffu;
       uint32_t u = RED == GR_RED_DIFFER ? x ^ y : x;
-      l.s += __popc((((u & low) + low) | (gr_floating<D> ? 0u : u)) & ~low);
+      l.s += __popc((((u & low) + low) | (k.twin ? 0u : u)) & ~low);
     } else if constexpr (RED == GR_RED_SUM) {
       if constexpr (gr_size<D> == 1) l.s = (S)__dp4a((W)x, (W)0x01010101, (W)l.s);
       else l.s = (S)__dp2a_lo((W)x, (W)0x0101, (W)l.s);
@@ -288,7 +292,7 @@ struct gr_wrapping : gr_common<RED, D> {
       l.s = (S)__dp4a((W)x, (W)y, (W)l.s);
     }
   }
-  static __device__ __forceinline__ void add_word(Lane &l, const uint4 &a, const uint4 &b, const gr_context &, int) {
+  static __device__ __forceinline__ void add_word(Lane &l, const uint4 &a, const uint4 &b, const gr_context &k, int) {
     if constexpr (RED == GR_RED_PROD) {
       using P = std::conditional_t<std::is_signed_v<T>, int32_t, uint32_t>;
       constexpr int each = 4 / gr_size<D>;
@@ -300,10 +304,10 @@ struct gr_wrapping : gr_common<RED, D> {
         l.s *= (S)(int64_t)p;
       }
     } else {
-      add_part(l, a.x, b.x);
-      add_part(l, a.y, b.y);
-      add_part(l, a.z, b.z);
-      add_part(l, a.w, b.w);
+      add_part(l, a.x, b.x, k);
+      add_part(l, a.y, b.y, k);
+      add_part(l, a.z, b.z, k);
+      add_part(l, a.w, b.w, k);
     }
   }
   static __device__ __forceinline__ gr_acc state(const Lane &l, const gr_context &) {
@@ -431,7 +435,7 @@ struct gr_place : gr_common<RED, D> {
   static constexpr bool lanes = false, leaves = false;
   static __device__ __forceinline__ Lane start() { return Lane{gr_lowest<K>(), gr_lowest<K>(), -1, -1}; }
   static __device__ __forceinline__ void add(Lane &l, T x, T, const gr_context &k, int code) {
-    K key = (K)gr_element<D>::key(x) ^ (K)k.flip;
+    K key = (K)gr_element<D>::key(x) ^ (K)k.twin;
     if (gr_is_nan<D>(x)) key = gr_highest<K>();
     bool better = key > l.recent || (!narrow && l.code < 0);
     l.recent = better ? key : l.recent;
@@ -450,7 +454,7 @@ struct gr_place : gr_common<RED, D> {
   }
   static __device__ __forceinline__ void add_word(Lane &l, const uint4 &w, const uint4 &, const gr_context &k,
                                                   int code) {
-    int32_t key = gr_largest_of_word<D>(w, (uint32_t)k.flip);
+    int32_t key = gr_largest_of_word<D>(w, (uint32_t)k.twin);
     bool odd = false;
     if constexpr (gr_floating<D>) {
       uint32_t most =
@@ -458,7 +462,7 @@ struct gr_place : gr_common<RED, D> {
       uint32_t inf = D == GR_F16 ? 0x7c00u : 0x7f80u;
       odd = (most & 0xffffu) > inf || (most >> 16) > inf;
     }
-    if (odd || key > (int32_t)l.recent) l = look(l, w, k.flip, code);
+    if (odd || key > (int32_t)l.recent) l = look(l, w, k.twin, code);
   }
   static __device__ __forceinline__ void mark(Lane &l, int64_t place) {
     if (l.code >= 0 && (l.recent > l.best || (l.recent == l.best && (uint64_t)place < (uint64_t)l.place))) {
@@ -534,7 +538,7 @@ struct gr_choose {
   static constexpr gr_acc_kind kind = gr_kind_for<RED, D>;
   static constexpr bool integer = !gr_floating<D>, sixteen = D == GR_F16 || D == GR_BF16;
   static constexpr bool single = RED == GR_RED_SUM_F32 || RED == GR_RED_DOT_F32;
-  static constexpr bool small_terms = integer && (gr_size<D> <= 2 || (gr_size<D> == 4 && RED == GR_RED_SUMABS));
+  static constexpr bool small_terms = integer && gr_size<D> <= 2;
   static auto pick() {
     if constexpr (kind == GR_ACC_WRAP) return gr_wrapping<RED, D>{};
     else if constexpr (kind == GR_ACC_WIDE) return gr_wide<RED, D>{};
