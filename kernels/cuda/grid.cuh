@@ -67,8 +67,9 @@ static __device__ __forceinline__ gr_value gr_finish_known(const gr_reduce_job &
 template <class R>
 static __device__ __forceinline__ void gr_write(const gr_reduce_args &q, gr_acc acc, int64_t v, int64_t n) {
   gr_value r = gr_finish_known<R>(q.job, acc, n);
+  constexpr bool two = R::kind == GR_ACC_ORDER || R::red == GR_RED_SUMSQ || R::red == GR_RED_COSINE; /* the last: safety */
 #pragma unroll
-  for (int i = 0; i < (R::kind == GR_ACC_ORDER ? 2 : 1); i++)
+  for (int i = 0; i < (two ? 2 : 1); i++)
     if (void *out = i ? q.job.out2 : q.job.out)
       gr_store<R::dtype>(out, q.job.out_dtype, v, r.is_float, i ? r.v[1].f : r.v[0].f, i ? r.v[1].i : r.v[0].i);
   if (q.done) {

@@ -201,7 +201,7 @@ Plan plan(const gr_reduce_job &job, const gr_cuda_chip &chip) {
   p.entry = entry_of(red, job.dtype);
   p.args.job = job;
   bool twin = red == GR_RED_ARGMIN || red == GR_RED_SUMABS || (red == GR_RED_COUNT && gr_is_float(job.dtype));
-  p.args.context = {job.scale_a, job.scale_b, twin ? -1 : 0};
+  p.args.context = {red == GR_RED_SUMABS ? 1.0 : job.scale_a, job.scale_b, twin ? -1 : 0};
   if (inputs == 1) p.args.job.b = job.a;
   p.args.leaves = clamp(ceil_div(job.n, GR_LEAF(size)), 1, INT64_MAX);
   bool many = job.n > 0 && job.count > 1 && p.entry.columns > 0;
