@@ -74,6 +74,9 @@ static void do_piece(void *arg, int64_t k) {
   s->acc[k] = range(s->p, s->v, from, left < s->size ? left : s->size);
 }
 
+/* Elements in a piece: spreads take more than twice as long as sums. */
+static int64_t piece_of(const gr_plan *p) { return (p->red == GR_RED_SPREAD ? GR_PIECE_BYTES / 2 : GR_PIECE_BYTES) / p->size; }
+
 static gr_acc in_pieces(const gr_plan *p, int64_t v, gr_parallel parallel) {
   const int64_t n = p->job->n;
   pieces s;
@@ -81,7 +84,7 @@ static gr_acc in_pieces(const gr_plan *p, int64_t v, gr_parallel parallel) {
   int64_t count, k;
   s.p = p;
   s.v = v;
-  s.size = GR_PIECE_BYTES / p->size;
+  s.size = piece_of(p);
   while ((n - 1) / s.size >= MAX_PIECES) s.size *= 2;
   count = (n - 1) / s.size + 1;
   parallel(count, do_piece, &s);
@@ -95,7 +98,7 @@ static gr_acc whole_vector(const gr_plan *p, int64_t v, gr_parallel parallel) {
   const gr_reduce_job *job = p->job;
   const int64_t n = job->n;
   if (n == 0) return gr_identity(p->kind, p->red == GR_RED_PROD);
-  if (parallel && n > 2 * GR_PIECE_BYTES / p->size) return in_pieces(p, v, parallel); /* two pieces do not pay */
+  if (parallel && n > 2 * piece_of(p)) return in_pieces(p, v, parallel); /* two pieces do not pay */
   if (job->a.stride == p->size && (p->inputs < 2 || job->b.stride == p->size)) /* most calls, and the quickest */
     return p->span((const char *)job->a.data + v * job->a.step,
                    p->inputs < 2 ? NULL : (const char *)job->b.data + v * job->b.step, n, job);
