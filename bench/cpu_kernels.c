@@ -30,7 +30,7 @@ static void fail(const char *what, const char *set, int64_t n) {
 typedef struct work {
   const void *a, *b;
   void *out;
-  int64_t n, counts[4096], tails[3];
+  int64_t n, counts[4096 + 3];
   double edges[4097];
   int64_t limits[4097];
   volatile double sink;
@@ -89,12 +89,13 @@ static void histogram(work *w, gr_dtype t, int size, int bins, int modulo, gr_pa
   job.a.data = w->a;
   job.a.stride = size;
   job.edges = w->edges;
+  job.last = 1;
   job.ilimits = w->limits;
   job.per_bin = bins;
   job.guess = 1;
   job.modulo = modulo;
   job.counts = w->counts;
-  job.tails = w->tails;
+  job.tails = w->counts + job.bins;
   gr_cpu_histogram(&job, parallel, NULL, 0);
 }
 static void scan(work *w, gr_dtype t, gr_dtype to, int size, int out_size, gr_parallel parallel) {

@@ -154,8 +154,9 @@ typedef struct gr_reduce_job {
 ** Edges rise strictly. Integer samples are compared with ilimits (int64: the smallest integer that lies in
 ** bin k; ilimits[bins] is the LARGEST integer that lies in the last bin), so that i64 is exact.
 ** guess == 1: the edges are evenly spaced, so k is near (x - first) * per_bin; else search.
-** modulo: bin = x mod bins (never negative), edges unused (NULL); 2: all samples are known to be in 0 .. bins - 1. counts: bins int64, tails: below, above, nan;
-** all are overwritten.
+** On the CPU edges may then be NULL: they are gr_even_edge(first, last, bins, k).
+** modulo: bin = x mod bins (never negative), edges unused (NULL); 2: all samples are known to be in 0 .. bins - 1. counts: bins int64;
+** tails: below, above, nan, which follow the counts; all are overwritten.
 */
 enum { GR_HISTOGRAM_BY_SIZE, GR_HISTOGRAM_REPLICATED, GR_HISTOGRAM_LARGE, GR_HISTOGRAM_GLOBAL };
 typedef struct gr_histogram_job {
@@ -164,7 +165,7 @@ typedef struct gr_histogram_job {
   gr_vec a;
   const double *edges;
   const int64_t *ilimits;
-  double first, per_bin; /* edges[0], bins / (edges[bins] - edges[0]) */
+  double first, last, per_bin; /* edges[0], edges[bins], bins / (last - first) */
   int32_t guess, modulo;
   int32_t whole; /* with guess: every edge is an integer (a hint for integer samples) */
   int32_t way; /* GR_HISTOGRAM_...: one of the CUDA kernels, for those who ask for it */

@@ -231,4 +231,15 @@ describe("bincount", function()
     for k = 1, top + 1 do counts[k] = counts[k] or 0 end
     S.same_all(counts, gr.bincount(gr.array(t, "u16")), "bincount")
   end)
+
+  it("counts more equal samples than 16 bits hold, whatever the number of bins", function()
+    local a = gr.full(300001, 0.3, "f32")
+    for _, bins in ipairs { 100, 4096, 4097, 10000, 40000 } do
+      local h = gr.histogram(a, { bins = bins, min = 0, max = 1 })
+      local at = math.floor(0.3 * bins) + 1
+      if h.edges[at] > a[1] then at = at - 1 elseif h.edges[at + 1] <= a[1] then at = at + 1 end
+      assert.equal(300001, h.counts[at], bins .. " bins")
+      assert.equal(300001, gr.sum(h.counts))
+    end
+  end)
 end)

@@ -6,6 +6,11 @@
 
 #define CHUNK GR_BINS_CHUNK /* samples between finding bins and counting them */
 #define SLOTS (4 * (4096 + 3)) /* counters on the stack */
+#if defined(__GNUC__)
+#define PREFETCH(p) __builtin_prefetch(p)
+#else
+#define PREFETCH(p) ((void)(p))
+#endif
 #define PIECE_ELEMENTS (128 * 1024)
 #define MAX_PIECES 4096
 
@@ -40,46 +45,78 @@ static const int32_t *slots_at(const state *s, int64_t from, int m, int32_t *roo
   return room;
 }
 
-/* Few slots: eight tables, or four, or one, so that runs of equal samples do not wait for one counter. */
-static void count_few(const state *s, int64_t from, int64_t n) {
-  uint32_t table[SLOTS], *t[8];
-  int32_t room[CHUNK];
-  const int32_t slots = (int32_t)slots_of(s->job), tables = 8 * slots <= SLOTS ? 8 : 4 * slots <= SLOTS ? 4 : 1;
-  int64_t left, i;
-  int k;
-  for (k = 0; k < 8; k++) t[k] = table + (k % tables) * slots;
-  memset(table, 0, (size_t)tables * slots * sizeof(*table));
-  for (left = n; left > 0; left -= CHUNK, from += CHUNK) {
-    const int m = left < CHUNK ? (int)left : CHUNK;
-    const int32_t *index = slots_at(s, from, m, room);
-    for (k = 0; k + 8 <= m; k += 8) {
-      t[0][index[k]]++;
-      t[1][index[k + 1]]++;
-      t[2][index[k + 2]]++;
-      t[3][index[k + 3]]++;
-      t[4][index[k + 4]]++;
-      t[5][index[k + 5]]++;
-      t[6][index[k + 6]]++;
-      t[7][index[k + 7]]++;
-    }
-    for (; k < m; k++) table[index[k]]++;
+/*
+** Samples into several tables of as many slots, one after the other, so that runs of equal samples do not wait for one
+** counter. Each table gets its share of them and up to seven more.
+*/
+#define COUNT(name, type)                                                                              \
+  static void name(const state *s, int64_t from, int64_t n, type *table, int32_t slots, int tables) {  \
+    const int64_t step = 8 * s->job->a.stride;                                                         \
+    int32_t room[CHUNK];                                                                               \
+    type *t[8];                                                                                        \
+    int k;                                                                                             \
+    for (k = 0; k < 8; k++) t[k] = table + (k % tables) * slots;                                       \
+    memset(table, 0, (size_t)(tables * slots) * sizeof(type));                                         \
+    for (; n > 0; n -= CHUNK, from += CHUNK) {                                                         \
+      const int m = n < CHUNK ? (int)n : CHUNK;                                                        \
+      const int32_t *index = slots_at(s, from, m, room);                                               \
+      const char *next = sample(s, from + CHUNK);                                                      \
+      for (k = 0; k + 8 <= m; k += 8, next += step) {                                                  \
+        PREFETCH(next); /* what the next chunk's slots are made of */                                  \
+        t[0][index[k]]++;                                                                              \
+        t[1][index[k + 1]]++;                                                                          \
+        t[2][index[k + 2]]++;                                                                          \
+        t[3][index[k + 3]]++;                                                                          \
+        t[4][index[k + 4]]++;                                                                          \
+        t[5][index[k + 5]]++;                                                                          \
+        t[6][index[k + 6]]++;                                                                          \
+        t[7][index[k + 7]]++;                                                                          \
+      }                                                                                                \
+      for (; k < m; k++) table[index[k]]++;                                                            \
+    }                                                                                                  \
   }
-  for (k = 1; k < tables; k++)
-    for (i = 0; i < slots; i++) table[i] += t[k][i];
-  add_all(s->job->counts, table, s->job->bins, s->alone);
-  add_all(s->job->tails, table + s->job->bins, 3, s->alone);
+COUNT(count32, uint32_t)
+COUNT(count16, uint16_t)
+
+/* Up to SLOTS slots: four tables of 16 bits, or one, which stay in the fastest cache. No counter can run over. */
+static void count_some(const state *s, int64_t from, int64_t n) {
+  const int32_t slots = (int32_t)slots_of(s->job), tables = 4 * slots <= SLOTS ? 4 : 1;
+  int64_t m;
+  uint16_t t[SLOTS];
+  uint32_t total[SLOTS];
+  int32_t k;
+  memset(total, 0, (size_t)slots * sizeof(*total));
+  for (; n > 0; n -= m, from += m) {
+    m = n < tables * 65504 ? n : tables * 65504;
+    count16(s, from, m, t, slots, tables);
+    if (tables == 1)
+      for (k = 0; k < slots; k++) total[k] += t[k];
+    else
+      for (k = 0; k < slots; k++) total[k] += (uint32_t)t[k] + t[slots + k] + t[2 * slots + k] + t[3 * slots + k];
+  }
+  add_all(s->job->counts, total, slots, s->alone);
+}
+
+/* Few slots: eight tables. */
+static void count_few(const state *s, int64_t from, int64_t n) {
+  const int32_t slots = (int32_t)slots_of(s->job);
+  uint32_t t[SLOTS];
+  int32_t k;
+  int i;
+  count32(s, from, n, t, slots, 8);
+  for (i = 1; i < 8; i++)
+    for (k = 0; k < slots; k++) t[k] += t[i * slots + k];
+  add_all(s->job->counts, t, slots, s->alone);
 }
 
 /* Many slots, or few samples: straight into counters that nobody else writes. */
-static void count_into(const state *s, int64_t from, int64_t n, int64_t *counts, int64_t *tails) {
-  const int64_t bins = s->job->bins;
+static void count_into(const state *s, int64_t from, int64_t n, int64_t *counts) {
   int32_t room[CHUNK];
-  int64_t left;
-  for (left = n; left > 0; left -= CHUNK, from += CHUNK) {
-    const int m = left < CHUNK ? (int)left : CHUNK;
+  for (; n > 0; n -= CHUNK, from += CHUNK) {
+    const int m = n < CHUNK ? (int)n : CHUNK;
     const int32_t *index = slots_at(s, from, m, room);
     int k;
-    for (k = 0; k < m; k++) ++*(index[k] < bins ? &counts[index[k]] : &tails[index[k] - bins]);
+    for (k = 0; k < m; k++) counts[index[k]]++;
   }
 }
 
@@ -116,8 +153,7 @@ static void count_bytes(const state *s, int64_t from, int64_t n) {
   s->find(&s->bins, (const char *)value, 1, 256, index);
   for (k = 0; k < 256; k++) {
     const uint32_t count = table[0][k] + table[1][k] + table[2][k] + table[3][k];
-    const int64_t bins = s->job->bins;
-    add_all(index[k] < bins ? &s->job->counts[index[k]] : &s->job->tails[index[k] - bins], &count, 1, s->alone);
+    add_all(&s->job->counts[index[k]], &count, 1, s->alone);
   }
 }
 
@@ -125,7 +161,8 @@ static void do_piece(void *arg, int64_t k) {
   const state *s = (const state *)arg;
   const int64_t from = k * s->piece, left = s->job->n - from, n = left < s->piece ? left : s->piece;
   if (s->size == 1) count_bytes(s, from, n);
-  else count_few(s, from, n);
+  else if (8 * slots_of(s->job) <= SLOTS) count_few(s, from, n);
+  else count_some(s, from, n);
 }
 
 /* ---- many slots and several threads: tables of 64-bit counters that the backend lends ---- */
@@ -140,9 +177,9 @@ static void do_share(void *arg, int64_t k) {
   const shares *h = (const shares *)arg;
   const gr_histogram_job *job = h->s->job;
   const int64_t from = k * h->piece, left = job->n - from, slots = slots_of(job);
-  int64_t *table = h->table + (k - 1) * slots;
+  int64_t *table = k > 0 ? h->table + (k - 1) * slots : job->counts;
   if (k > 0) memset(table, 0, (size_t)slots * sizeof(*table));
-  count_into(h->s, from, left < h->piece ? left : h->piece, k > 0 ? table : job->counts, k > 0 ? table + job->bins : job->tails);
+  count_into(h->s, from, left < h->piece ? left : h->piece, table);
 }
 
 #define MERGE 4096 /* slots */
@@ -153,7 +190,7 @@ static void do_merge(void *arg, int64_t k) {
   int64_t i, share;
   for (share = 1; share < h->count; share++) {
     const int64_t *table = h->table + (share - 1) * slots;
-    for (i = k * MERGE; i < end; i++) *(i < job->bins ? &job->counts[i] : &job->tails[i - job->bins]) += table[i];
+    for (i = k * MERGE; i < end; i++) job->counts[i] += table[i];
   }
 }
 
@@ -184,7 +221,7 @@ static void in_shares(const state *s, int64_t *room, int64_t bytes, gr_parallel 
 */
 static void judge_guess(gr_bins_job *b) {
   const gr_histogram_job *job = b->job;
-  const double last = job->edges[job->bins], largest = fmax(fabs(job->first), fabs(last)), bins = (double)job->bins;
+  const double largest = fmax(fabs(job->first), fabs(job->last)), bins = (double)job->bins;
   const int whole = job->whole && !gr_is_float(job->dtype);
   double off = 0x1p-53 * (16 * bins + 16 * largest * job->per_bin);
   if (whole) off = fmax(0, off - 0.5 * job->per_bin);
@@ -193,26 +230,18 @@ static void judge_guess(gr_bins_job *b) {
 }
 
 /*
-** The same in f32, measured: the sample just below an edge and the one just above it lie around the edge as rounded to
-** f32. Eight at a time, which compilers vectorise.
+** The same in f32: origin and factor are rounded, then the difference and the product, each by at most 2^-24 of itself,
+** and no h of a sample within the range exceeds the number of bins by more than one. (1.25 covers products of these.)
 */
 static void judge_guess32(gr_bins_job *b) {
   const gr_histogram_job *job = b->job;
-  const int32_t edges = (int32_t)job->bins + 1;
-  float worst[8] = {0};
-  int32_t k;
-  int j;
+  const double bins = (double)job->bins + 1;
+  double off;
   b->origin32 = (float)b->origin;
   b->per_bin32 = (float)job->per_bin;
-  for (k = 0; k < edges; k += 8) {
-    const int32_t from = k + 8 <= edges ? k : edges - 8;
-    for (j = 0; j < 8; j++) {
-      const float off = fabsf(((float)job->edges[from + j] - b->origin32) * b->per_bin32 - ((float)(from + j) - 0.5f));
-      worst[j] = off <= worst[j] ? worst[j] : off;
-    }
-  }
-  for (j = 1; j < 8; j++) worst[0] = worst[j] <= worst[0] ? worst[0] : worst[j];
-  if (worst[0] < 0.01f) b->half32 = 0.5f - worst[0] - 0x1p-20f;
+  off = fabs((double)b->origin32 - b->origin) * job->per_bin + 1.25 * bins * (fabs((double)b->per_bin32 / job->per_bin - 1) + 0x1p-23);
+  off += 0.5 - b->half; /* where the edges themselves lie */
+  if (off < 0.004) b->half32 = (float)(0.5 - off) - 0x1p-23f;
 }
 
 void gr_bins_judge(gr_bins_job *b) {
@@ -220,7 +249,7 @@ void gr_bins_judge(gr_bins_job *b) {
   b->half32 = 0;
   if (!job->guess || job->modulo) return;
   judge_guess(b);
-  if (job->dtype == GR_F32 && job->bins >= 8 && job->bins <= 8192 && job->n >= 4 * job->bins) judge_guess32(b);
+  if (job->dtype == GR_F32 && job->per_bin > 0x1p-100 && job->per_bin < 0x1p+100) judge_guess32(b);
 }
 
 void gr_cpu_histogram(const gr_histogram_job *job, gr_parallel parallel, void *room, int64_t bytes) {
@@ -230,8 +259,7 @@ void gr_cpu_histogram(const gr_histogram_job *job, gr_parallel parallel, void *r
   s.job = s.bins.job = job;
   s.find = gr_cpu_table_in_use()->bins;
   s.size = gr_size_of(job->dtype);
-  memset(job->counts, 0, (size_t)job->bins * sizeof(*job->counts));
-  memset(job->tails, 0, 3 * sizeof(*job->tails));
+  memset(job->counts, 0, (size_t)slots * sizeof(*job->counts)); /* and the tails */
   if (job->n == 0) return;
   gr_bins_judge(&s.bins);
   /* A piece must be worth clearing and adding up its tables. */
@@ -242,7 +270,7 @@ void gr_cpu_histogram(const gr_histogram_job *job, gr_parallel parallel, void *r
   if (bytes > 0 && parallel) {
     in_shares(&s, (int64_t *)room, bytes, parallel);
   } else if (s.size == 1 ? job->n <= 512 : slots > SLOTS || job->n < 2 * slots) {
-    count_into(&s, 0, job->n, job->counts, job->tails);
+    count_into(&s, 0, job->n, job->counts);
   } else if (s.alone) {
     for (k = 0; k < count; k++) do_piece(&s, k);
   } else {

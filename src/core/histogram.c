@@ -90,11 +90,12 @@ static gr_status check_rising(gr_context *c, const double *e, int64_t bins, int 
 typedef struct binning {
   gr_array *edges, limits;
   double first, last;
+  int formula; /* kernels need neither edges nor limits: the former follow from first and last */
 } binning;
 
 /*
-** Even edges are made where the kernels run. A step of more than some roundings of their largest makes them rise
-** without a look at them; where it is less they are brought here for one.
+** Even edges are made where the kernels run; on the host not before somebody looks at them. A step of more than some
+** roundings of their largest makes them rise without a look; where it is less they are brought here for one.
 */
 static gr_status even_edges(gr_context *c, const gr_array *a, const gr_binning *b, binning *to) {
   const int64_t bins = b->bins;
@@ -102,8 +103,14 @@ static gr_status even_edges(gr_context *c, const gr_array *a, const gr_binning *
   const gr_side side = gr_kernel_side(a->storage);
   gr_edges_job job = {.first = to->first, .last = to->last, .bins = bins};
   const double largest = fmax(fabs(job.first), fabs(job.last));
+  const int rise = (job.last - job.first) / (double)bins > 0x1p-49 * largest;
   gr_vec v;
-  gr_status status = gr_array_write(to->edges, side, 1, &v);
+  gr_status status;
+  if (!q->backend->separate && rise && a->dtype != GR_I64 && largest < 0x1p62) {
+    to->formula = 1;
+    return gr_storage_even(to->edges->storage, job.first, job.last, bins);
+  }
+  status = gr_array_write(to->edges, side, 1, &v);
   job.edges = (double *)(uintptr_t)v.data;
   if (status == GR_OK && !gr_is_float(a->dtype) && !b->modulo && largest < 0x1p62) {
     status = gr_array_make_beside(c, a, &to->limits, GR_I64, bins + 1);
@@ -111,7 +118,7 @@ static gr_status even_edges(gr_context *c, const gr_array *a, const gr_binning *
     job.limits = (int64_t *)(uintptr_t)v.data;
   }
   if (status == GR_OK) status = gr_fail_from(c, q, q->backend->edges(q, &job), "histogram", 0);
-  if (status != GR_OK || (job.last - job.first) / (double)bins > 0x1p-49 * largest) return status;
+  if (status != GR_OK || rise) return status;
   status = gr_array_read(to->edges, GR_HOST, &v);
   return status == GR_OK ? check_rising(c, v.data, bins, 0) : status;
 }
@@ -161,10 +168,11 @@ static gr_status describe(const gr_array *a, const gr_binning *b, const binning 
   if (!b->modulo) {
     const double width = made->last - made->first, step = width / (double)b->bins;
     job->first = made->first;
+    job->last = made->last;
     job->per_bin = (double)b->bins / width;
     job->whole = job->guess && job->first == floor(job->first) && made->last == floor(made->last) && step == floor(step);
-    status = gr_array_read(made->edges, side, &v);
-    job->edges = v.data;
+    if (!made->formula) status = gr_array_read(made->edges, side, &v);
+    if (!made->formula) job->edges = v.data;
   }
   if (status == GR_OK && made->limits.storage) {
     status = gr_array_read(&made->limits, side, &v);
@@ -230,7 +238,7 @@ gr_status gr_histogram(gr_context *c, const gr_array *a, const gr_binning *b, gr
   gr_array_release(counts);
   if (edges) status = make_edges(c, a, b, &made);
   if (status == GR_OK) status = gr_array_make_beside(c, a, counts, gr_histogram_dtype(b->weights), b->bins + 3);
-  if (status == GR_OK && !gr_is_float(a->dtype) && !b->modulo && !made.limits.storage)
+  if (status == GR_OK && !gr_is_float(a->dtype) && !b->modulo && !made.limits.storage && !made.formula)
     status = make_limits(c, a, b->bins, &made);
   if (status == GR_OK) status = describe(a, b, &made, &job);
   if (status == GR_OK) status = b->weights ? run_weighted(c, a, b->weights, &job, counts) : run(c, a, b, &job, counts);

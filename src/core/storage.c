@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "kernels/numerics.h"
 #include "src/core/future.h"
 #include "src/core/pool.h"
 #include "src/core/wrap.h"
@@ -89,6 +90,7 @@ void gr_storage_drop(gr_storage *s) {
     context->live -= gr_pool_round(s->bytes);
   }
   if (s->current[0] != &s->inline_bits[0]) free(s->current[0]);
+  free(s->even);
   free(s);
   context->storages--;
   gr_context_drop(context);
@@ -100,6 +102,25 @@ void gr_storage_adopt(gr_storage *s, void *memory, gr_owner owner) {
   if (owner != GR_WRAPPED) s->context->live += gr_pool_round(s->bytes);
   if (s->chunks) set_bits(s, GR_HOST, 0, s->chunks - 1, 1);
   s->full[GR_HOST] = 1;
+}
+
+gr_status gr_storage_even(gr_storage *s, double first, double last, int64_t bins) {
+  s->even = malloc(sizeof *s->even);
+  if (!s->even) return gr_fail(s->context, GR_NO_MEMORY, "out of memory: no room for an array's bookkeeping");
+  *s->even = (gr_edges_job){.first = first, .last = last, .bins = bins};
+  return GR_OK;
+}
+
+/* What the host's bytes from .. to hold, as long as nobody has written them. */
+static void make_host(gr_storage *s, size_t from, size_t to) {
+  const gr_edges_job *even = s->even;
+  double *edges = (double *)(void *)s->memory[GR_HOST];
+  if (!even) {
+    memset(s->memory[GR_HOST] + from, 0, to - from);
+    return;
+  }
+  for (size_t k = from / sizeof(double); k < to / sizeof(double); k++)
+    edges[k] = gr_even_edge(even->first, even->last, even->bins, (int64_t)k);
 }
 
 static gr_status need_memory(gr_storage *s, gr_side side) {
@@ -120,7 +141,7 @@ static gr_status bring_run(gr_storage *s, gr_side side, size_t first, size_t las
   gr_status status = GR_OK;
   if (to > s->bytes) to = s->bytes;
   char *here = s->memory[side] + from, *there = s->memory[!side] + (from_other ? from : 0);
-  if (!from_other && side == GR_HOST) memset(here, 0, to - from);
+  if (!from_other && side == GR_HOST) make_host(s, from, to);
   else if (!from_other) status = b->zero(s->queue, here, to - from);
   else if (side == GR_HOST && s->wrapping) status = gr_wrap_download(s, from, to);
   else if (side == GR_HOST) status = b->download(s->queue, here, there, to - from);
