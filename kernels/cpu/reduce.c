@@ -4,6 +4,7 @@
 */
 #include "kernels/cpu/gather.h"
 #include "kernels/cpu/reduce.h"
+#include "kernels/cpu/transpose.h"
 
 #define MAX_PIECES 512
 
@@ -148,7 +149,37 @@ static void do_batch(void *arg, int64_t k) {
   for (v = k * s->size; v < end; v++) gr_finish_vector(s->p, v, whole_vector(s->p, v, NULL));
 }
 
+/* Sums and means of short rows of floats: a block of rows is turned, so that a vector works on several rows. */
+#define SHORT_BLOCK 64 /* rows */
+
+static int is_short(const gr_plan *p) {
+  const gr_reduce_job *job = p->job;
+  return p->red == GR_RED_SUM && (job->dtype == GR_F32 || job->dtype == GR_F64) && job->out_dtype == GR_F64 &&
+         job->n > 1 && job->n <= GR_SHORT && job->a.stride == p->size && job->count >= 8;
+}
+
+static void do_short_batch(void *arg, int64_t k) {
+  const batch *s = (const batch *)arg;
+  const gr_plan *p = s->p;
+  const gr_reduce_job *job = p->job;
+  const gr_short_sums sums_of = gr_cpu_table_in_use()->short_sums;
+  const int64_t end = (k + 1) * s->size < job->count ? (k + 1) * s->size : job->count, pitch = SHORT_BLOCK * p->size + 64;
+  _Alignas(64) char turned[GR_SHORT * (SHORT_BLOCK * 8 + 64)];
+  _Alignas(64) double sums[SHORT_BLOCK];
+  double *out = (double *)job->out;
+  int64_t v;
+  int i;
+  memset(turned, 0, (size_t)(job->n * pitch)); /* rows that are not there */
+  for (v = k * s->size; v < end; v += SHORT_BLOCK) {
+    const int rows = end - v < SHORT_BLOCK ? (int)(end - v) : SHORT_BLOCK;
+    gr_turn(p->size, turned, pitch, (const char *)job->a.data + v * job->a.step, job->a.step, rows, (int)job->n);
+    sums_of(job->dtype, turned, pitch, (int)job->n, rows, sums);
+    for (i = 0; i < rows; i++) out[v + i] = gr_canonical(job->op == GR_OP_mean ? sums[i] / (double)job->n : sums[i]);
+  }
+}
+
 void gr_cpu_reduce(const gr_reduce_job *job, gr_parallel parallel) {
+  void (*body)(void *, int64_t) = do_batch;
   const gr_plan p = make_plan(job);
   const int64_t bytes = job->n * p.size;
   int64_t v;
@@ -166,12 +197,13 @@ void gr_cpu_reduce(const gr_reduce_job *job, gr_parallel parallel) {
     for (v = 0; v < job->count; v++) gr_finish_vector(&p, v, whole_vector(&p, v, parallel));
     return;
   }
+  if (is_short(&p)) body = do_short_batch;
   s.p = &p;
   s.size = GR_PIECE_BYTES / (bytes + 64) + 1;
   if (!parallel || job->count <= s.size) {
     s.size = job->count;
-    do_batch(&s, 0);
+    body(&s, 0);
   } else {
-    parallel((job->count - 1) / s.size + 1, do_batch, &s);
+    parallel((job->count - 1) / s.size + 1, body, &s);
   }
 }

@@ -41,6 +41,10 @@ typedef void (*gr_bins)(const gr_bins_job *b, const char *x, int64_t stride, int
 #define GR_EXPS_CHUNK 512
 typedef void (*gr_exps)(double *y, double most, int n);
 
+/* Sums of rows of n elements, f32 or f64: element k of row r is at x + k * pitch + r * size; room for whole vectors of rows. */
+#define GR_SHORT 64 /* elements at most */
+typedef void (*gr_short_sums)(gr_dtype t, const char *x, int64_t pitch, int n, int rows, double *sums);
+
 typedef struct gr_cpu_table {
   const char *name;
   gr_span span[GR_REDUCER_COUNT][GR_DTYPE_COUNT]; /* NULL: not defined for the dtype */
@@ -50,6 +54,7 @@ typedef struct gr_cpu_table {
   gr_norm_row norm_row;
   gr_bins bins;
   gr_exps exps;
+  gr_short_sums short_sums;
 } gr_cpu_table;
 
 
