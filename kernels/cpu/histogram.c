@@ -112,6 +112,11 @@ static void count_few(const state *s, int64_t from, int64_t n) {
 /* Many slots, or few samples: straight into counters that nobody else writes. */
 static void count_into(const state *s, int64_t from, int64_t n, int64_t *counts) {
   int32_t room[CHUNK];
+  if (s->job->modulo == 2 && s->size == 1 && s->job->a.stride == 1) { /* bytes that are their own slots */
+    const uint8_t *x = (const uint8_t *)sample(s, from);
+    for (; n > 0; n--) counts[*x++]++;
+    return;
+  }
   for (; n > 0; n -= CHUNK, from += CHUNK) {
     const int m = n < CHUNK ? (int)n : CHUNK;
     const int32_t *index = slots_at(s, from, m, room);
@@ -269,7 +274,7 @@ void gr_cpu_histogram(const gr_histogram_job *job, gr_parallel parallel, void *r
   s.alone = !parallel || count == 1;
   if (bytes > 0 && parallel) {
     in_shares(&s, (int64_t *)room, bytes, parallel);
-  } else if (s.size == 1 ? job->n <= 512 : slots > SLOTS || job->n < 2 * slots) {
+  } else if (s.size == 1 ? job->n <= 1024 : slots > SLOTS || job->n < 2 * slots) {
     count_into(&s, 0, job->n, job->counts);
   } else if (s.alone) {
     for (k = 0; k < count; k++) do_piece(&s, k);

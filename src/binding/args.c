@@ -203,20 +203,23 @@ void gr_l_check_range(lua_State *L, int low, int high, int64_t n, int64_t *first
 /* ---- options ---- */
 
 int gr_l_options(lua_State *L, int arg, const char *const *names) {
+  int found = GR_OPTIONS;
   if (lua_isnoneornil(L, arg)) return 0;
   if (lua_type(L, arg) != LUA_TTABLE) gr_l_argerror(L, arg, "options table expected, got %s", gr_l_kind(L, arg));
   lua_pushnil(L);
   while (lua_next(L, arg)) {
-    int known = 0;
+    int k = 0;
     char hint[64];
     lua_pop(L, 1);
     if (lua_type(L, -1) != LUA_TSTRING) gr_l_argerror(L, arg, "option names are strings, got a %s", luaL_typename(L, -1));
-    for (int k = 0; names[k] && !known; k++) known = !strcmp(lua_tostring(L, -1), names[k]);
-    if (known) continue;
     const char *name = lua_tostring(L, -1);
-    gr_l_argerror(L, arg, "unknown option '%.40s'%s", name, gr_l_hint(name, names, hint));
+    while (names[k] && (*name != *names[k] || strcmp(name, names[k]))) k++;
+    if (!names[k]) gr_l_argerror(L, arg, "unknown option '%.40s'%s", name, gr_l_hint(name, names, hint));
+    found |= 1 << k;
   }
-  return 1;
+  if (!lua_getmetatable(L, arg)) return found;
+  lua_pop(L, 1);
+  return -1; /* it may inherit any */
 }
 
 /* Push the option if there is one: the shared start of the getters. */

@@ -77,7 +77,11 @@ void gr_l_check_range(lua_State *L, int low, int high, int64_t n, int64_t *first
 
 /* ---- options ---- */
 
-/* The options table at arg, or nothing; other keys than those of the list (NULL-ended) are errors. Returns if it is there. */
+/*
+** The options table at arg, or nothing; other keys than those of the list (NULL-ended, at most 30) are errors. Returns 0 if
+** it is not there, else GR_OPTIONS and bit k for each name k that may be in it.
+*/
+#define GR_OPTIONS (1 << 30)
 int gr_l_options(lua_State *L, int arg, const char *const *names);
 int gr_l_option_int(lua_State *L, int arg, const char *name, int64_t *out);
 int gr_l_option_number(lua_State *L, int arg, const char *name, double *out);

@@ -150,16 +150,16 @@ static int l_bincount(lua_State *L) {
   gr_value range = gr_value_i(-1);
   int64_t least = 0;
   if (gr_is_float(a->dtype)) gr_l_argerror(L, 1, "integer dtype expected, got %s", gr_dtypes[a->dtype].name);
-  gr_l_options(L, 2, names);
-  if (gr_l_option_int(L, 2, "minlength", &least) && (least < 0 || least > MAX_BINS))
+  const int given = gr_l_options(L, 2, names);
+  if (given && gr_l_option_int(L, 2, "minlength", &least) && (least < 0 || least > MAX_BINS))
     gr_l_argerror(L, 2, "option 'minlength': 0 to %lld expected, got %lld", (long long)MAX_BINS, (long long)least);
-  const gr_array *weights = weights_option(L, a);
+  const gr_array *weights = given ? weights_option(L, a) : NULL;
   if (a->n) GR_TRY(L, c, 1, gr_reduce_all(c, GR_OP_minmax, a, NULL, 0, &range));
   if (a->n && range.v[0].i < 0) gr_l_argerror(L, 1, "elements of 0 or more expected, got %lld", (long long)range.v[0].i);
   int64_t bins = a->n ? range.v[1].i + 1 : 0;
   if (bins < least) bins = least;
   gr_dtype sums = gr_histogram_dtype(weights);
-  gr_array *into = gr_l_option_into(L, 2, sums, bins, a);
+  gr_array *into = given ? gr_l_option_into(L, 2, sums, bins, a) : NULL;
   int at = lua_gettop(L);
   if (bins == 0) return into ? 1 : (gr_l_new_beside(L, c, a, sums, 0), 1);
   if (bins > MAX_BINS || bins < 0) gr_l_argerror(L, 1, "elements below %lld expected, got %lld", (long long)MAX_BINS, (long long)range.v[1].i);
@@ -167,10 +167,9 @@ static int l_bincount(lua_State *L) {
   gr_l_reserve(L, c, (size_t)(bins * 8));
   gr_array *counts = gr_l_push_array(L);
   GR_TRY(L, c, 2, gr_histogram(c, a, &b, counts, NULL));
-  gr_array *all = push_part(L, counts, 0, bins);
+  counts->n = bins; /* without the tails */
   if (!into) return 1;
-  GR_TRY(L, c, 2, gr_copy(c, all, into));
-  gr_array_release(all);
+  GR_TRY(L, c, 2, gr_copy(c, counts, into));
   gr_array_release(counts);
   lua_settop(L, at);
   return 1;

@@ -14,10 +14,30 @@ gr_array *gr_l_push_array(lua_State *L) {
 }
 
 /*
+** Small results come and go. A step of the collector after so many of them brings their memory back while it is still in
+** the cache; by itself it would come when megabytes have passed through.
+*/
+#define SMALL ((size_t)64 << 10)
+#define FRESH ((size_t)512 << 10)
+
+static void collect_small(lua_State *L, gr_context *c, size_t bytes) {
+#ifdef LUA_GCISRUNNING
+  if (bytes > SMALL || !c->automatic) return;
+  c->fresh += bytes + 256;
+  if (c->fresh < FRESH) return;
+  c->fresh = 0;
+  if (lua_gc(L, LUA_GCISRUNNING, 0)) lua_gc(L, LUA_GCSTEP, 0);
+#else
+  (void)L, (void)c, (void)bytes;
+#endif
+}
+
+/*
 ** Lua does not see these bytes, so a budget stands in for its own accounting. Steps of the collector would not do:
 ** in generational mode they never find an array that has survived twice.
 */
 void gr_l_reserve(lua_State *L, gr_context *c, size_t bytes) {
+  collect_small(L, c, bytes);
   if (!gr_context_over(c, bytes)) return;
   lua_gc(L, LUA_GCCOLLECT, 0);
   gr_context_collected(c);

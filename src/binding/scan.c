@@ -4,19 +4,21 @@
 
 /* gr.scan(a, op, {exclusive, reverse, into}) */
 static int l_scan(lua_State *L) {
+  enum { EXCLUSIVE = 1, REVERSE = 2, INTO = 4, KERNEL = 8 + 16 + 32 };
   static const char *const names[] = {"exclusive", "reverse", "into", "kernel", "block", "timed", NULL};
   gr_context *c = gr_l_context(L);
   gr_array *a = gr_l_check_array(L, 1);
+  gr_kernel_choice k = {0};
   gr_op op = lua_isnoneornil(L, 2) ? GR_OP_sum : (gr_op)gr_l_op_arg(L, 2);
   if (op != GR_OP_sum && op != GR_OP_prod && op != GR_OP_min && op != GR_OP_max)
     gr_l_argerror(L, 2, "scan of sum, prod, min or max expected, got '%s'", gr_ops[op].name);
-  gr_l_options(L, 3, names);
-  int exclusive = gr_l_option_flag(L, 3, "exclusive"), reverse = gr_l_option_flag(L, 3, "reverse");
-  gr_kernel_choice k = gr_l_option_kernel(L, 3, GR_TAUGHT_scan, a);
+  const int given = gr_l_options(L, 3, names);
+  int exclusive = given & EXCLUSIVE && gr_l_option_flag(L, 3, "exclusive"), reverse = given & REVERSE && gr_l_option_flag(L, 3, "reverse");
+  if (given & KERNEL) k = gr_l_option_kernel(L, 3, GR_TAUGHT_scan, a);
   if (k.info && k.block && op != GR_OP_sum) gr_l_argerror(L, 2, "kernel '%s': scan of sum expected, got '%s'", k.info->name, gr_ops[op].name);
   if (k.info && k.block && reverse) gr_l_argerror(L, 3, "option 'reverse': kernel '%s' scans forwards only", k.info->name);
   gr_dtype t = gr_scan_dtype(op, a->dtype);
-  gr_array *out = gr_l_option_into(L, 3, t, a->n, a);
+  gr_array *out = given & INTO ? gr_l_option_into(L, 3, t, a->n, a) : NULL;
   gr_l_check_timed_into(L, 3, &k, a, out);
   if (!out) out = gr_l_new_beside(L, c, a, t, a->n);
   GR_TRY(L, c, 1, k.info ? gr_ladder_scan(c, &k, op, a, out, exclusive, reverse) : gr_scan(c, op, a, out, exclusive, reverse));
