@@ -8,7 +8,7 @@
 # Honours CC CFLAGS LUA LUA_INCDIR NVCC CUDA_HOME CUDA_ARCHS BUSTED, and for install PREFIX LIBDIR.
 
 CC ?= cc
-CFLAGS ?= -O3 -Wall -Wextra
+CFLAGS ?= -O2 -Wall -Wextra
 LUA ?= lua5.4
 BUSTED ?= busted
 
@@ -45,7 +45,8 @@ gencode = $(foreach a,$(CUDA_ARCHS),-gencode arch=compute_$(call front,$(a)),cod
 OUT ?= build
 OBJ ?= build/obj
 
-core_c    = $(wildcard src/core/*.c kernels/cpu/*.c) src/backend/cpu.c src/backend/pretend.c
+slow_c    = $(wildcard kernels/cpu/set_*.c kernels/cpu/exact_sets.c kernels/cpu/map_*.c) # first, so that none is left over at the end
+core_c    = $(slow_c) $(filter-out $(slow_c),$(wildcard src/core/*.c kernels/cpu/*.c)) src/backend/cpu.c src/backend/pretend.c
 binding_c = $(wildcard src/binding/*.c)
 cuda_c    = $(filter-out src/backend/nocuda.c src/backend/cpu.c src/backend/pretend.c,$(wildcard src/backend/*.c))
 cuda_cu   = $(wildcard kernels/cuda/*.cu)
@@ -94,11 +95,21 @@ $(OBJ)/src/backend/cuda%.o: src/backend/cuda%.c $(headers)
 	@mkdir -p $(@D)
 	$(CC) $(base) -isystem $(CUDA_ROOT)/include -c $< -o $@
 
-# The four instruction sets are most of the CPU half's build; all of -O3 but its vectoriser bought them nothing.
-$(OBJ)/kernels/cpu/set_%.o: CFLAGS += -O2 -ftree-vectorize -fvect-cost-model=dynamic
+# The CPU's kernels are most of its half's build: of -O3 they need the vectoriser, and the instruction sets, whose vectors
+# are written out, not all of -O2. Those that no ordinary processor of this kind picks get by with less. clang knows none of this.
+gcc = $(if $(findstring clang,$(shell $(CC) --version)),,$(1))
+kernel_flags := $(call gcc,-ftree-vectorize -fvect-cost-model=dynamic)
+set_flags := $(call gcc,-fno-tree-dominator-opts -fno-gcse -fno-tree-pre -fno-tree-slp-vectorize)
+$(OBJ)/kernels/cpu/%.o: CFLAGS += $(kernel_flags)
+$(OBJ)/kernels/cpu/histogram.o: CFLAGS += -O3
+$(OBJ)/kernels/cpu/set_%.o: CFLAGS += $(set_flags)
+$(OBJ)/kernels/cpu/set_sse2.o: CFLAGS += $(call gcc,-O1 -ftree-vrp)
+ifeq ($(shell uname -m),x86_64)
+$(OBJ)/kernels/cpu/set_generic.o: CFLAGS += $(call gcc,-O1 -fno-tree-vectorize)
+endif
 
 # Roots and comparisons become vector code only where nobody looks at errno and at traps.
-$(OBJ)/kernels/cpu/map_%.o: CFLAGS += -O2 -ftree-vectorize -fvect-cost-model=dynamic -fno-math-errno -fno-trapping-math
+$(OBJ)/kernels/cpu/map_%.o: CFLAGS += -fno-math-errno -fno-trapping-math
 
 $(OBJ)/%.o: %.c $(headers)
 	@mkdir -p $(@D)

@@ -4,7 +4,6 @@
 */
 #include "kernels/cpu/gather.h"
 #include "kernels/cpu/reduce.h"
-#include "kernels/cpu/transpose.h"
 
 #define STRIP_BYTES (64 * 1024)  /* turned columns of a leaf, of one input */
 #define MOST_COLUMNS 16          /* in a strip */

@@ -4,7 +4,6 @@
 */
 #include "kernels/cpu/gather.h"
 #include "kernels/cpu/reduce.h"
-#include "kernels/cpu/transpose.h"
 
 #define MAX_PIECES 512
 

@@ -21,6 +21,9 @@ void gr_finish_vector(const gr_plan *p, int64_t v, gr_acc acc);
 /* The columns of a row-major matrix (step == size): strip by strip, in the order of memory. */
 void gr_reduce_columns(const gr_plan *p, gr_parallel parallel);
 
+/* A strip of a row-major matrix, turned: to + c * pitch gets the strip's column c, contiguous. */
+void gr_turn(int size, char *to, int64_t pitch, const char *from, int64_t stride, int64_t rows, int columns);
+
 /* A job with offsets: every vector of a length of its own. */
 void gr_reduce_segments(const gr_reduce_job *job, gr_parallel parallel);
 

@@ -119,9 +119,7 @@ void gr_cpu_scan(const gr_scan_job *asked, gr_parallel parallel) {
   }
   s.job = &job;
   s.left = nothing_before(&job);
-  slot = job.op == GR_OP_sum ? (s.left.ordered ? GR_SCAN_SUM : GR_SCAN_ISUM)
-       : job.op == GR_OP_prod ? (s.left.ordered ? GR_SCAN_PROD : GR_SCAN_IPROD)
-       : job.op == GR_OP_min ? GR_SCAN_MIN : GR_SCAN_MAX;
+  slot = !s.left.ordered ? GR_SCAN_KEYS : s.left.multiply ? GR_SCAN_PROD : GR_SCAN_SUM;
   s.total = table->scan_total[slot];
   s.write = table->scan_write[slot];
   if (parallel && job.n >= PARALLEL_ELEMENTS) {

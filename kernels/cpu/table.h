@@ -11,8 +11,8 @@
 /* The state of n contiguous elements that start where a leaf starts (n > 0). The job gives the scales. */
 typedef gr_acc (*gr_span)(const void *a, const void *b, int64_t n, const gr_reduce_job *job);
 
-/* The scans: of floats in order, of keys and integers in any. */
-enum { GR_SCAN_SUM, GR_SCAN_PROD, GR_SCAN_ISUM, GR_SCAN_IPROD, GR_SCAN_MIN, GR_SCAN_MAX, GR_SCANS };
+/* The scans: sums and products of floats in order, all others by integer keys in any. */
+enum { GR_SCAN_SUM, GR_SCAN_PROD, GR_SCAN_KEYS, GR_SCANS };
 
 /*
 ** One block of a scan, from logical position `from` on: what it comes to, and its results given all that lies

@@ -1,8 +1,5 @@
 /* A strip of a row-major matrix, turned: to[c] gets the strip's column c, contiguous. */
-#ifndef GR_CPU_TRANSPOSE_H
-#define GR_CPU_TRANSPOSE_H
-
-#include "kernels/cpu/table.h"
+#include "kernels/cpu/reduce.h"
 
 #define GR_ROWS_AHEAD 24 /* rows from a load to its prefetch */
 
@@ -69,8 +66,7 @@ static inline __attribute__((always_inline)) void gr_turn_of(int size, char *to,
     for (c = 0; c < columns; c++) memcpy(to + c * pitch + k * size, from + k * stride + c * size, (size_t)size);
 }
 
-static inline void gr_turn(int size, char *to, int64_t pitch, const char *from, int64_t stride, int64_t rows,
-                           int columns) {
+void gr_turn(int size, char *to, int64_t pitch, const char *from, int64_t stride, int64_t rows, int columns) {
   switch (size) {
     case 1: gr_turn_of(1, to, pitch, from, stride, rows, columns); break;
     case 2: gr_turn_of(2, to, pitch, from, stride, rows, columns); break;
@@ -78,5 +74,3 @@ static inline void gr_turn(int size, char *to, int64_t pitch, const char *from, 
     default: gr_turn_of(8, to, pitch, from, stride, rows, columns); break;
   }
 }
-
-#endif
