@@ -100,6 +100,10 @@ GR_INLINE vi vi_scan(vi x) {
   return x + GR_LANES_OF(vi, zero, x, 2, 3, 4, 5);
 }
 GR_INLINE vi vi_last(vi x) { return GR_LANES_OF(vi, x, x, 3, 3, 3, 3); }
+GR_INLINE vi vi_products(const void *x, const void *y) { /* of four pairs of i32 */
+  return (vi)_mm256_mul_epi32(_mm256_cvtepi32_epi64(_mm_loadu_si128((const __m128i *)x)),
+                              _mm256_cvtepi32_epi64(_mm_loadu_si128((const __m128i *)y)));
+}
 GR_INLINE vd vd_even(vd x, vd y) { return GR_LANES_OF(vi, x, y, 0, 2, 4, 6); }
 GR_INLINE vd vd_odd(vd x, vd y) { return GR_LANES_OF(vi, x, y, 1, 3, 5, 7); }
 

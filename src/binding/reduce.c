@@ -284,7 +284,7 @@ static int reduce_one(lua_State *L, gr_op op, int options) {
 /* gr.sum(a, options) and its like: the upvalue is the operation. */
 static int l_reduce_named(lua_State *L) {
   const gr_op op = (gr_op)gr_l_number(L);
-  const int pushed = lua_gettop(L) == 1 ? plain(L, op, gr_l_check_array(L, 1), NULL) : 0;
+  const int pushed = lua_isnoneornil(L, 2) ? plain(L, op, gr_l_check_array(L, 1), NULL) : 0;
   return pushed ? pushed : reduce_one(L, op, 2);
 }
 
@@ -324,7 +324,7 @@ static void check_second(lua_State *L, call *q) {
 static int l_reduce_pair(lua_State *L) {
   gr_array *a = gr_l_check_array(L, 1), *b = gr_l_check_array(L, 2);
   const gr_op op = (gr_op)gr_l_number(L);
-  if (lua_gettop(L) == 2) {
+  if (lua_isnoneornil(L, 3)) {
     gr_l_check_pair(L, a, b, 2);
     const int pushed = plain(L, op, a, b);
     if (pushed) return pushed;
