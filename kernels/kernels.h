@@ -133,12 +133,14 @@ typedef struct gr_vec {
 typedef struct gr_reduce_job {
   gr_op op;
   gr_dtype dtype;
-  int64_t n, count;
+  int64_t n;
   gr_vec a, b;
+  void *out, *out2;
+  gr_dtype out_dtype;
+  int32_t narrow;
+  int64_t count;
   double ddof;  /* var, std */
   double scale_a, scale_b; /* sumsq, norm2, cosine: elements are multiplied by it first (powers of two, usually 1) */
-  gr_dtype out_dtype;
-  void *out, *out2;
   /*
   ** Segments: with offsets (positions from 1, int64, or int32 where narrow) vector v is elements offsets[s] ..
   ** offsets[s + 1] - 1 of a and b, s = chosen ? chosen[v] : v, and s is where its result goes. n is the longest
@@ -146,7 +148,6 @@ typedef struct gr_reduce_job {
   */
   const void *offsets;
   const int64_t *chosen;
-  int32_t narrow;
 } gr_reduce_job;
 
 /*

@@ -1,6 +1,7 @@
 /* The digest of a vector's bytes (kernels/digest.h): sums of words, so blocks meet in any order. */
 #include <cuda_runtime.h>
 #include "kernels/cuda/exact.h"
+#include "kernels/cuda/tell.cuh"
 
 struct gr_digest_args {
   gr_digest_job job;
@@ -31,8 +32,7 @@ __global__ void __launch_bounds__(256) gr_digest_sum(const __grid_constant__ gr_
     q.out[i] = *(volatile uint64_t *)(q.sums + i);
     q.sums[i] = 0;
   }
-  __threadfence_system();
-  *(volatile uint64_t *)q.done = q.ticket;
+  gr_tell_end(q.done, q.ticket);
 }
 
 int gr_cuda_digest(const gr_digest_job *job, uint64_t out[2], const gr_cuda_run *run) {

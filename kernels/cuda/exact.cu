@@ -7,6 +7,7 @@
 */
 #include <cuda_runtime.h>
 #include "kernels/cuda/exact.h"
+#include "kernels/cuda/tell.cuh"
 
 /* wide: f64, else f32 (and what is exact in them). dot: products of pairs. */
 template <bool wide, bool dot>
@@ -335,8 +336,7 @@ __global__ void __launch_bounds__(gr_bins<wide, dot>::threads, gr_bins<wide, dot
   }
   __syncthreads();
   if (threadIdx.x == 0 && q.done) {
-    __threadfence_system();
-    *(volatile uint64_t *)q.done = q.ticket;
+    gr_tell_end(q.done, q.ticket);
   }
 }
 
@@ -368,8 +368,7 @@ __global__ void __launch_bounds__(256) gr_exact_specials(const __grid_constant__
   if (!gr_exact_last_block(q.counter) || threadIdx.x) return;
   q.out[0] = *(volatile uint64_t *)q.sums;
   q.sums[0] = 0;
-  __threadfence_system();
-  *(volatile uint64_t *)q.done = q.ticket;
+  gr_tell_end(q.done, q.ticket);
 }
 
 /* ---- launching ---- */

@@ -7,24 +7,37 @@
 #define GR_GRID_CUH
 
 #include "kernels/cuda/launch.h"
+#include "kernels/cuda/tell.cuh"
 #include "kernels/cuda/warp.cuh"
 
-/* A reduce job with its plan, as kernels get it. */
+/*
+** A reduce job with its plan, as kernels get it. What gr_reduce_leaves reads comes first and close together: each line
+** of arguments that a kernel touches takes some 0.1 us to arrive.
+*/
 struct gr_reduce_args {
+  int warps, passes; /* gr_reduce_leaves: a node is 2^warps x passes leaves */
+  bool flat;         /* gr_reduce_leaves: one vector, no segments */
+  bool strided;      /* elements are not next to each other */
+  bool posted;       /* a vector's first block waits for the nodes of the others */
+  bool arrays;       /* each vector is an array of its own, with an operation of its own */
+  int nodes;         /* of one vector; with more than one, blocks meet */
+  uint64_t *post;
+  uint64_t *done;
+  uint64_t ticket;
   gr_reduce_job job;
   gr_context context;
   int64_t first;     /* the vector that this launch starts with */
   int64_t leaves;    /* of one vector */
-  int64_t nodes;     /* of one vector; with more than one, blocks meet at a counter */
-  int warps, passes; /* gr_reduce_leaves: a node is 2^warps x passes leaves */
   int threads, rows; /* gr_reduce_short: 2^threads of a row, rows of a warp */
   int apart;         /* gr_reduce_columns: a thread takes every 2^wide-th column, not neighbours */
   int wide, deep, together,
       each; /* gr_reduce_columns: logarithms too; see there. There rows: 1 + log2 of flights of a lane, or 0 */
   int64_t *node;
   unsigned *counter;
-  uint64_t *done;
-  uint64_t ticket;
+  struct {
+    const void *a, *b;
+    int op;
+  } array[GR_ARRAYS];
 };
 
 /* ---- results ---- */
@@ -48,34 +61,32 @@ static __device__ __forceinline__ void gr_store(void *out, gr_dtype t, int64_t i
 
 /* gr_finish with the operation known when compiled, so that a kernel holds only its reducer's operations. */
 template <class R>
-static __device__ __forceinline__ gr_value gr_finish_known(const gr_reduce_job &j, gr_acc a, int64_t n) {
+static __device__ __forceinline__ gr_value gr_finish_known(const gr_reduce_job &j, gr_op op, gr_acc a, int64_t n) {
   constexpr bool place = R::kind == GR_ACC_PLACE;
 #define GR_X(name, r, f, i, e)                                                    \
   if constexpr (GR_RED_##r == R::red || (place && GR_RED_##r == GR_RED_ARGMIN) || \
                 (R::red == GR_RED_SUMSQ && GR_RED_##r == GR_RED_SUMABS) ||        \
                 (R::red == GR_RED_SUMWIDE && GR_OP_##name == GR_OP_mean))         \
-    if (j.op == GR_OP_##name) return gr_finish(GR_OP_##name, R::dtype, a, n, j.ddof);
+    if (op == GR_OP_##name) return gr_finish(GR_OP_##name, R::dtype, a, n, j.ddof);
   GR_OPS(GR_X)
 #undef GR_X
   return gr_value_i(0);
 }
 
 /*
-** Finish vector v of n elements and store it; then the ticket, after the result is visible to the host. Inline, and once in
-** a kernel: a call would read the arguments through memory instead of the constant bank.
+** Finish vector v of n elements and store it, or tell it to the host. Inline, and once in a kernel: a call would read
+** the arguments through memory instead of the constant bank.
 */
 template <class R>
 static __device__ __forceinline__ void gr_write(const gr_reduce_args &q, gr_acc acc, int64_t v, int64_t n) {
-  gr_value r = gr_finish_known<R>(q.job, acc, n);
-  constexpr bool two = R::kind == GR_ACC_ORDER || R::red == GR_RED_SUMSQ || R::red == GR_RED_COSINE; /* the last: safety */
+  gr_value r = gr_finish_known<R>(q.job, q.arrays ? (gr_op)q.array[v].op : q.job.op, acc, n);
+  constexpr bool two =
+      R::kind == GR_ACC_ORDER || R::red == GR_RED_SUMSQ || R::red == GR_RED_COSINE; /* the last: safety */
 #pragma unroll
-  for (int i = 0; i < (two ? 2 : 1); i++)
-    if (void *out = i ? q.job.out2 : q.job.out)
+  for (int i = 0; i < 2; i++)
+    if (q.done) gr_tell(q.done + v * 4 + i * 2, (uint64_t)(two && i ? r.v[1].i : r.v[0].i), q.ticket);
+    else if (void *out = i ? (two ? q.job.out2 : nullptr) : q.job.out)
       gr_store<R::dtype>(out, q.job.out_dtype, v, r.is_float, i ? r.v[1].f : r.v[0].f, i ? r.v[1].i : r.v[0].i);
-  if (q.done) {
-    __threadfence_system();
-    *(volatile uint64_t *)q.done = q.ticket;
-  }
 }
 
 /* Vector v: where it starts, in steps of the inputs, how long it is, and which result is its own. */
@@ -106,9 +117,12 @@ __device__ __forceinline__ gr_acc gr_get(const int64_t *p, int64_t pitch) {
   return a;
 }
 
-/* Up to 256 states in order fold by adjacency in one warp; all its threads get the result. */
+/*
+** Up to 256 states in order fold by adjacency in one warp; all its threads get the result. Out of line: the last block
+** finds the code that its warps have just used. Eight go to a thread, since shuffles take longer than reading.
+*/
 template <class R>
-__device__ __forceinline__ gr_acc gr_fold_256(const int64_t *p, int64_t pitch, int count, int lane) {
+static __device__ __noinline__ gr_acc gr_fold_256(const int64_t *p, int64_t pitch, int count, int lane) {
   gr_acc v[8];
 #pragma unroll
   for (int i = 0; i < 8; i++) {
@@ -122,7 +136,13 @@ __device__ __forceinline__ gr_acc gr_fold_256(const int64_t *p, int64_t pitch, i
   for (int n = 1; n < 8; n *= 2)
 #pragma unroll
     for (int i = 0; i < 8; i += 2 * n) v[i] = R::merge(v[i], v[i + n]);
-  return gr_fold_adjacent<R>(v[0], 32);
+  if constexpr (R::kind == GR_ACC_ORDER || R::kind == GR_ACC_PLACE) {
+    return gr_fold_adjacent<R>(v[0], 32);
+  } else {
+#pragma unroll 1
+    for (int h = 1; h * 8 < count; h *= 2) v[0] = gr_merge_xor<R>(v[0], h);
+    return gr_shuffle_from<R>(v[0], 0);
+  }
 }
 
 /* Up to 2^18 states, 256 at a time; lane i keeps the i-th result of 32, and again. */
@@ -148,11 +168,12 @@ __device__ __forceinline__ gr_acc gr_fold_many(const int64_t *p, int64_t pitch, 
 
 /*
 ** True in every thread of the last of `blocks` blocks to call it. What any thread of any of them wrote before
-** is then visible (barrier, release, acquire, barrier). The counter goes back to zero by itself.
+** is then visible (barrier, release, acquire, barrier). The counter goes back to zero by itself. alone: thread 0 is the
+** only one that wrote.
 */
-__device__ __forceinline__ bool gr_last_block(unsigned *counter, unsigned blocks) {
+__device__ __forceinline__ bool gr_last_block(unsigned *counter, unsigned blocks, bool alone = false) {
   __shared__ bool last;
-  __syncthreads();
+  if (!alone) __syncthreads();
   if (threadIdx.x == 0) {
     unsigned before;
     asm volatile("atom.acq_rel.gpu.global.inc.u32 %0, [%1], %2;"
@@ -163,6 +184,70 @@ __device__ __forceinline__ bool gr_last_block(unsigned *counter, unsigned blocks
   }
   __syncthreads();
   return last;
+}
+
+/* ---- posts: nodes that one block waits for ---- */
+
+/*
+** A state on its way to another block: each half of a word beside a flag, so that whoever sees the flags has the halves
+** (8-byte accesses are whole) and nothing must wait for a fence. Posts are zero before and after.
+*/
+constexpr int gr_post_words = 2; /* for one word of a state */
+
+template <class R>
+__device__ __forceinline__ void gr_post(uint64_t *post, const gr_acc &a) {
+#pragma unroll
+  for (int i = 0; i < R::fields; i++) {
+    uint64_t x = (uint64_t)a.i[i];
+    asm volatile("st.relaxed.gpu.global.v2.b64 [%0], {%1, %2};" ::"l"(post + gr_post_words * i), "l"(x << 32 | 1),
+                 "l"((x & ~(uint64_t)UINT32_MAX) | 1)
+                 : "memory");
+  }
+}
+/* Two neighbours, each if it is wanted; all their words are asked for at once. */
+template <class R>
+__device__ __forceinline__ void gr_await_posts(uint64_t *post, bool wanted, gr_acc &a, bool wanted_next, gr_acc &next) {
+  constexpr int words = R::fields * gr_post_words;
+  uint64_t x[2][words];
+  bool there;
+  do {
+    there = true;
+#pragma unroll
+    for (int p = 0; p < 2; p++)
+      if (p ? wanted_next : wanted)
+#pragma unroll
+        for (int i = 0; i < words; i += 2) {
+          asm volatile("ld.relaxed.gpu.global.v2.b64 {%0, %1}, [%2];"
+                       : "=l"(x[p][i]), "=l"(x[p][i + 1])
+                       : "l"(post + p * words + i)
+                       : "memory");
+          there = there && (x[p][i] & x[p][i + 1] & 1);
+        }
+  } while (!there);
+#pragma unroll
+  for (int p = 0; p < 2; p++)
+    if (p ? wanted_next : wanted)
+#pragma unroll
+      for (int i = 0; i < words; i += 2) {
+        (p ? next : a).i[i / 2] = (int64_t)(x[p][i] >> 32 | (x[p][i + 1] & ~(uint64_t)UINT32_MAX));
+        asm volatile("st.relaxed.gpu.global.v2.b64 [%0], {%1, %1};" ::"l"(post + p * words + i), "l"((uint64_t)0)
+                     : "memory");
+      }
+}
+
+/*
+** Launches that follow each other may overlap in their first steps (programmatic launch): nothing is read or written
+** before gr_await_earlier. Without that attribute both are nothing.
+*/
+__device__ __forceinline__ void gr_await_earlier() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+__device__ __forceinline__ void gr_let_next_start() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;");
+#endif
 }
 
 #endif

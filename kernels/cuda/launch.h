@@ -24,10 +24,11 @@ typedef struct gr_cuda_chip {
 /*
 ** Where a launch runs. scratch belongs to this stream alone: its first GR_COUNTER_BYTES are zero when
 ** a kernel starts and zero again when it ends (last blocks reset what they used), the rest is free for use.
-** done: if not NULL, the kernel's last act is to store ticket there, after its results are visible to the
-** host (both lie in mapped host memory).
+** done: if not NULL, the kernel's last act is to tell the host that ticket is done, in four words of mapped host memory
+** (tell.cuh). A reduction tells its results there as well, four words for each vector.
 */
-#define GR_COUNTER_BYTES 4096
+#define GR_COUNTER_BYTES (4096 + GR_POST_BYTES)
+#define GR_POST_BYTES 24576 /* after counters: gr_post */
 typedef struct gr_cuda_run {
   void *stream; /* cudaStream_t */
   const gr_cuda_chip *chip;
@@ -37,6 +38,8 @@ typedef struct gr_cuda_run {
   uint64_t *done;
   uint64_t ticket;
 } gr_cuda_run;
+
+#define GR_ARRAYS 8 /* of one gr_cuda_reduce_arrays at most */
 
 /* Bytes of scratch a job needs, GR_COUNTER_BYTES included. */
 size_t gr_cuda_reduce_scratch(const gr_reduce_job *, const gr_cuda_chip *);
@@ -50,6 +53,8 @@ size_t gr_cuda_compact_scratch(const gr_compact_job *, const gr_cuda_chip *);
 int gr_cuda_loadable(void);
 
 int gr_cuda_reduce(const gr_reduce_job *, const gr_cuda_run *);
+/* One launch for jobs of one vector each that differ in data and operation alone, not in reducer; needs run->done. */
+int gr_cuda_reduce_arrays(const gr_reduce_job *const *, int count, const gr_cuda_run *);
 int gr_cuda_histogram(const gr_histogram_job *, const gr_cuda_run *);
 int gr_cuda_scan(const gr_scan_job *, const gr_cuda_run *);
 int gr_cuda_weights(const gr_weights_job *, const gr_cuda_run *);

@@ -7,22 +7,11 @@
 
 #include "kernels/cuda/element.cuh"
 
-/* One vector as a kernel walks it. */
-enum gr_walk { GR_ALIGNED, GR_SHIFTED, GR_STRIDED };
+/* One vector as a kernel walks it: element k lies at p + k * stride. */
 struct gr_walker {
   const char *p;
   int64_t stride;
-  gr_walk walk;
 };
-
-template <gr_dtype D>
-__device__ __forceinline__ gr_walker gr_walk_of(const gr_vec &v, int64_t index) {
-  gr_walker w;
-  w.p = (const char *)v.data + index * v.step;
-  w.stride = v.stride;
-  w.walk = v.stride != gr_size<D> ? GR_STRIDED : ((uintptr_t)w.p & 15) ? GR_SHIFTED : GR_ALIGNED;
-  return w;
-}
 
 __device__ __forceinline__ uint4 gr_load16(const void *p) { return __ldg((const uint4 *)p); }
 
@@ -88,19 +77,34 @@ __device__ __forceinline__ uint4 gr_gather(const char *p, int64_t stride, int va
   return make_uint4(u[0], u[1], u[2], u[3]);
 }
 
+/* A word a known distance from p: the distance goes into the instruction. */
+template <int offset>
+__device__ __forceinline__ uint4 gr_load16_at(const char *p) {
+  uint4 w;
+  asm("ld.global.nc.v4.u32 {%0, %1, %2, %3}, [%4 + %5];"
+      : "=r"(w.x), "=r"(w.y), "=r"(w.z), "=r"(w.w)
+      : "l"(p), "n"(offset));
+  return w;
+}
+
+/* This lane's words of `rows` rows of 512 bytes; p: where its first one lies, at a multiple of 16. */
+template <int rows, int r = 0>
+__device__ __forceinline__ void gr_load_rows(uint4 (&w)[rows], const char *p) {
+  if constexpr (r < rows) {
+    w[r] = gr_load16_at<r * GR_ROW_BYTES>(p);
+    gr_load_rows<rows, r + 1>(w, p);
+  }
+}
+
 /*
-** `rows` whole rows (512 bytes each) that start at p; p is this warp's, the same in all lanes. Shifted rows
-** cost no second load: the word that a lane lacks is its neighbour's, or the next row's first.
+** The same rows, of a vector that starts `shift` bytes into their first word: the word that a lane lacks is its
+** neighbour's, or the next row's first.
 */
 template <int rows>
-__device__ __forceinline__ void gr_load_rows(uint4 (&w)[rows], const char *p, gr_walk walk, int lane) {
-  int shift = (int)((uintptr_t)p & 15);
-  const char *q = p - shift + lane * 16;
-#pragma unroll
-  for (int r = 0; r < rows; r++) w[r] = gr_load16(q + r * GR_ROW_BYTES);
-  if (walk == GR_ALIGNED) return;
+__device__ __forceinline__ void gr_shift_rows(uint4 (&w)[rows], const char *p, int shift, int lane) {
   uint4 after = w[0];
-  if (lane == 0) after = gr_load16(q + rows * GR_ROW_BYTES);
+  if (shift == 0) return;
+  if (lane == 0) after = gr_load16_at<rows * GR_ROW_BYTES>(p);
 #pragma unroll
   for (int r = 0; r < rows; r++) {
     uint4 give = lane == 0 ? (r + 1 < rows ? w[r + 1 < rows ? r + 1 : r] : after) : w[r], next;
@@ -110,6 +114,16 @@ __device__ __forceinline__ void gr_load_rows(uint4 (&w)[rows], const char *p, gr
     next.w = __shfl_sync(~0u, give.w, lane + 1 & 31);
     w[r] = gr_realign(w[r], next, shift);
   }
+}
+
+/* Word a with its first `bytes` bytes from b. */
+__device__ __forceinline__ uint4 gr_blend(const uint4 &a, const uint4 &b, int bytes) {
+  auto part = [bytes](uint32_t x, uint32_t y, int from) {
+    int taken = min(max(bytes - from, 0), 4);
+    uint32_t mask = taken == 4 ? ~0u : (1u << 8 * taken) - 1;
+    return (x & ~mask) | (y & mask);
+  };
+  return make_uint4(part(a.x, b.x, 0), part(a.y, b.y, 4), part(a.z, b.z, 8), part(a.w, b.w, 12));
 }
 
 #endif

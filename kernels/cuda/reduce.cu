@@ -10,7 +10,7 @@
 
 namespace {
 
-constexpr int64_t gr_counters = GR_COUNTER_BYTES / sizeof(unsigned);
+constexpr int64_t gr_counters = (GR_COUNTER_BYTES - GR_POST_BYTES) / sizeof(unsigned);
 constexpr int gr_block_columns = 256; /* threads */
 constexpr int64_t gr_most_blocks = INT32_MAX, gr_stage_bytes = 4096;
 /* What the last block can fold; beyond: 128 GiB of f32 in one vector. */
@@ -72,13 +72,22 @@ bool is_columns(const gr_reduce_job &j) {
   return j.a.step == size && j.a.stride != size && j.b.step == size;
 }
 
+/* Blocks that can be there at once. */
+int64_t slots_of(const Plan &p, const gr_tune &t, int sms) {
+  return (int64_t)sms * (t.flat_blocks < p.entry.resident ? t.flat_blocks : p.entry.resident);
+}
+
 /* Leaves over warps and blocks: all of one vector in few blocks, or many vectors side by side. */
 void plan_leaves(Plan &p, const gr_tune &t, int sms) {
   const gr_reduce_job &j = p.args.job;
   int64_t leaves = p.args.leaves, block = t.flat_warps, warps, passes;
   if (j.count == 1) {
+    int64_t slots = slots_of(p, t, sms);
     warps = leaves <= t.one_block_leaves ? power_of_two(leaves) : block;
-    passes = leaves <= t.one_block_leaves ? 1 : power_of_two(ceil_div(leaves, block * sms * t.flat_blocks));
+    passes = leaves <= t.one_block_leaves ? 1 : clamp(power_of_two(ceil_div(leaves, block * slots)), 1, t.most_passes);
+    int64_t blocks = ceil_div(leaves, warps * passes);
+    if (passes > 1 && blocks * 4 > slots * 5 && blocks < slots * 2)
+      passes /= 2; /* one wave and a bit: rather several */
     block = warps;
   } else {
     int64_t wanted = ceil_div((int64_t)sms * t.row_warps, j.count); /* warps for each vector */
@@ -88,10 +97,10 @@ void plan_leaves(Plan &p, const gr_tune &t, int sms) {
   }
   passes = clamp(passes, 1, t.most_passes);
   while (ceil_div(leaves, warps * passes) > 65536 && warps * passes < 256) passes *= 2;
-  p.args.nodes = ceil_div(leaves, warps * passes);
+  p.args.nodes = (int)ceil_div(leaves, warps * passes);
   if (p.args.nodes > 1 && warps < 4) { /* blocks that meet at a counter hold one node each */
     while (warps < 8 && warps < leaves) warps *= 2;
-    p.args.nodes = ceil_div(leaves, warps * passes);
+    p.args.nodes = (int)ceil_div(leaves, warps * passes);
   }
   if (p.args.nodes > 1) block = warps;
   else if (j.count > 1) block = clamp(8, warps, 16);
@@ -121,7 +130,7 @@ void plan_segments(Plan &p, const gr_tune &t, int sms) {
   passes = clamp(passes, 1, 32);
   if (!j.chosen)
     while (warps * passes < leaves) warps *= 2;
-  p.args.nodes = j.chosen ? ceil_div(leaves, warps * passes) : 1;
+  p.args.nodes = j.chosen ? (int)ceil_div(leaves, warps * passes) : 1;
   p.args.warps = log2_of(warps);
   p.args.passes = (int)passes;
   p.launch.shape = GR_LEAVES;
@@ -186,14 +195,27 @@ void plan_columns(Plan &p, const gr_tune &t, int sms) {
   p.args.each = log2_of(groups / deep);
   p.args.apart = !aligned(j.a, each * size) || !aligned(j.b, each * size);
   p.args.rows = one_each ? 0 : j.n <= 8 * most ? 1 : log2_of(p.entry.leaf / most / 8) + 1;
-  p.args.nodes = ceil_div(p.args.leaves, together);
+  p.args.nodes = (int)ceil_div(p.args.leaves, together);
   p.launch.shape = GR_COLUMNS;
   p.launch.threads = (unsigned)(wide * deep * together);
   p.per_block = wide * each;
   p.blocks_per_group = p.args.nodes;
 }
 
-Plan plan(const gr_reduce_job &job, const gr_cuda_chip &chip) {
+/*
+** Few nodes are posted: no more blocks wait than there are multiprocessors, so that others find room whatever order
+** blocks start in. The next launch may begin early unless this one leaves many places free: it would take them, and its
+** blocks would be spread unevenly from then on.
+*/
+void plan_meeting(Plan &p, const gr_tune &t, const gr_cuda_chip &chip) {
+  int64_t nodes = p.args.nodes, count = p.args.job.count, blocks = nodes * ceil_div(count, p.per_block);
+  p.args.posted = nodes > 1 && count <= chip.sms && nodes <= 2 * p.launch.threads && p.launch.threads <= 256 &&
+                  count * nodes * p.entry.fields * 16 <= GR_POST_BYTES;
+  p.launch.early = chip.major >= 9 && (p.args.passes <= 2 || blocks * 10 >= slots_of(p, t, chip.sms) * 9);
+}
+
+/* apart: the vectors are arrays of their own. */
+Plan plan(const gr_reduce_job &job, const gr_cuda_chip &chip, bool apart = false) {
   Plan p = {};
   gr_tune t = gr_tune_for(chip.major, chip.minor);
   gr_reducer red = gr_reducer_of(job.op, job.dtype);
@@ -204,7 +226,9 @@ Plan plan(const gr_reduce_job &job, const gr_cuda_chip &chip) {
   p.args.context = {red == GR_RED_SUMABS ? 1.0 : job.scale_a, job.scale_b, twin ? -1 : 0};
   if (inputs == 1) p.args.job.b = job.a;
   p.args.leaves = clamp(ceil_div(job.n, GR_LEAF(size)), 1, INT64_MAX);
-  bool many = job.n > 0 && job.count > 1 && p.entry.columns > 0;
+  p.args.flat = job.count == 1 && !job.offsets;
+  p.args.strided = p.args.job.a.stride != size || p.args.job.b.stride != size;
+  bool many = job.n > 0 && job.count > 1 && p.entry.columns > 0 && !apart;
   if (job.offsets) plan_segments(p, t, chip.sms);
   else if (many && p.entry.short_rows && is_short(p.args.job)) plan_short(p, chip.sms);
   else if (many && is_columns(p.args.job)) plan_columns(p, t, chip.sms);
@@ -213,6 +237,7 @@ Plan plan(const gr_reduce_job &job, const gr_cuda_chip &chip) {
     p.args.leaves = ceil_div(job.n, GR_LEAF(size));
     plan_leaves(p, t, chip.sms);
   }
+  if (p.launch.shape == GR_LEAVES) plan_meeting(p, t, chip);
   p.vectors = p.args.nodes > 1 ? gr_counters * p.per_block : gr_most_blocks * p.per_block;
   if (p.vectors > job.count) p.vectors = job.count;
   p.node_words = p.args.nodes > 1 ? p.vectors * p.args.nodes * p.entry.fields : 0;
@@ -221,24 +246,56 @@ Plan plan(const gr_reduce_job &job, const gr_cuda_chip &chip) {
 
 }  // namespace
 
+cudaError_t gr_launch_kernel(const void *kernel, const gr_reduce_args &q, const gr_reduce_launch &l) {
+  cudaLaunchAttribute how = {};
+  cudaLaunchConfig_t c = {};
+  void *arguments[] = {const_cast<gr_reduce_args *>(&q)};
+  c.gridDim = dim3(l.blocks);
+  c.blockDim = dim3(l.threads);
+  c.stream = l.stream;
+  how.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  how.val.programmaticStreamSerializationAllowed = 1;
+  c.attrs = &how;
+  c.numAttrs = l.early ? 1 : 0;
+  return cudaLaunchKernelExC(&c, kernel, arguments);
+}
+
 extern "C" size_t gr_cuda_reduce_scratch(const gr_reduce_job *job, const gr_cuda_chip *chip) {
   return GR_COUNTER_BYTES + (size_t)plan(*job, *chip).node_words * sizeof(int64_t);
 }
 
-extern "C" int gr_cuda_reduce(const gr_reduce_job *job, const gr_cuda_run *run) {
-  Plan p = plan(*job, *run->chip);
+static int launch(Plan &p, const gr_cuda_run *run) {
+  int64_t count = p.args.job.count;
   if (!p.entry.launch || (p.launch.shape == GR_LEAVES && p.args.nodes > gr_most_nodes)) return cudaErrorInvalidValue;
   p.args.counter = (unsigned *)run->scratch;
+  p.args.post = (uint64_t *)((char *)run->scratch + GR_COUNTER_BYTES - GR_POST_BYTES);
   p.args.node = (int64_t *)((char *)run->scratch + GR_COUNTER_BYTES);
   p.args.done = run->done;
   p.args.ticket = run->ticket;
   p.launch.stream = (cudaStream_t)run->stream;
-  for (int64_t first = 0; first < job->count; first += p.vectors) {
+  for (int64_t first = 0; first < count; first += p.vectors) {
     cudaError_t e;
     p.args.first = first;
-    p.args.job.count = job->count - first < p.vectors ? job->count - first : p.vectors;
+    p.args.job.count = count - first < p.vectors ? count - first : p.vectors;
     p.launch.blocks = (unsigned)(ceil_div(p.args.job.count, p.per_block) * p.blocks_per_group);
     if ((e = p.entry.launch(p.args, p.launch)) != cudaSuccess) return e;
   }
   return cudaSuccess;
+}
+
+extern "C" int gr_cuda_reduce(const gr_reduce_job *job, const gr_cuda_run *run) {
+  Plan p = plan(*job, *run->chip);
+  return launch(p, run);
+}
+
+extern "C" int gr_cuda_reduce_arrays(const gr_reduce_job *const *jobs, int count, const gr_cuda_run *run) {
+  gr_reduce_job all = *jobs[0];
+  all.count = count;
+  Plan p = plan(all, *run->chip, true);
+  p.args.arrays = 1;
+  for (int k = 0; k < count; k++) {
+    const gr_reduce_job &j = *jobs[k];
+    p.args.array[k] = {j.a.data, j.b.data, j.op};
+  }
+  return launch(p, run);
 }

@@ -11,6 +11,7 @@ enum gr_reduce_shape { GR_LEAVES, GR_SHORT, GR_COLUMNS };
 struct gr_reduce_launch {
   gr_reduce_shape shape;
   unsigned blocks, threads;
+  bool early; /* may begin while the launch before it ends */
   cudaStream_t stream;
 };
 
@@ -18,10 +19,13 @@ struct gr_reduce_launch {
 struct gr_reduce_entry {
   cudaError_t (*launch)(const gr_reduce_args &, const gr_reduce_launch &);
   int fields;               /* of its state */
+  int resident;             /* blocks of 256 threads of gr_reduce_leaves on a multiprocessor */
   bool short_rows;          /* has gr_reduce_short */
   int columns, lanes, leaf; /* of a thread, a block and a column in gr_reduce_columns */
   int deep;                 /* threads that share the lanes of a leaf there */
 };
+
+cudaError_t gr_launch_kernel(const void *kernel, const gr_reduce_args &, const gr_reduce_launch &);
 
 /* One per family of reducers (reduce_*.cu): launch is NULL where it does not have this reducer or dtype. */
 gr_reduce_entry gr_reduce_sums(gr_reducer, gr_dtype);

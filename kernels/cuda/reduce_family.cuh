@@ -12,41 +12,38 @@
 template <class R>
 static cudaError_t gr_launch_reduce(const gr_reduce_args &q, const gr_reduce_launch &l) {
   switch (l.shape) {
-    case GR_LEAVES: gr_reduce_leaves<R><<<l.blocks, l.threads, 0, l.stream>>>(q); break;
-    case GR_SHORT: gr_reduce_short<R><<<l.blocks, l.threads, 0, l.stream>>>(q); break;
-    default: gr_reduce_columns<R><<<l.blocks, l.threads, 0, l.stream>>>(q); break;
+    case GR_LEAVES: return gr_launch_kernel((const void *)gr_reduce_leaves<R>, q, l);
+    case GR_SHORT: return gr_launch_kernel((const void *)gr_reduce_short<R>, q, l);
+    default: return gr_launch_kernel((const void *)gr_reduce_columns<R>, q, l);
   }
-  return cudaGetLastError();
 }
 
 template <class R>
 static gr_reduce_entry gr_entry() {
-  return {gr_launch_reduce<R>, R::fields, true, gr_columns_each<R>, gr_columns_lanes<R>, gr_columns_leaf<R>,
-          gr_columns_deep<R>};
+  return {gr_launch_reduce<R>, R::fields,           gr_leaves_resident<R>, true,
+          gr_columns_each<R>,  gr_columns_lanes<R>, gr_columns_leaf<R>,    gr_columns_deep<R>};
 }
 
 /* Of what is never asked of rows or columns: one kernel, which would do for them too. */
 template <class R>
 static cudaError_t gr_launch_flat(const gr_reduce_args &q, const gr_reduce_launch &l) {
-  gr_reduce_leaves<R><<<l.blocks, l.threads, 0, l.stream>>>(q);
-  return cudaGetLastError();
+  return gr_launch_kernel((const void *)gr_reduce_leaves<R>, q, l);
 }
 template <class R>
 static gr_reduce_entry gr_entry_flat() {
-  return {gr_launch_flat<R>, R::fields, false, 0, 0, 0, 0};
+  return {gr_launch_flat<R>, R::fields, gr_leaves_resident<R>, false, 0, 0, 0, 0};
 }
 
 /* Without the kernel for short rows: of what is rarely asked of many. */
 template <class R>
 static cudaError_t gr_launch_long(const gr_reduce_args &q, const gr_reduce_launch &l) {
   if (l.shape == GR_LEAVES) return gr_launch_flat<R>(q, l);
-  gr_reduce_columns<R><<<l.blocks, l.threads, 0, l.stream>>>(q);
-  return cudaGetLastError();
+  return gr_launch_kernel((const void *)gr_reduce_columns<R>, q, l);
 }
 template <class R>
 static gr_reduce_entry gr_entry_long() {
-  gr_reduce_entry e = {gr_launch_long<R>, R::fields, false, gr_columns_each<R>, gr_columns_lanes<R>, gr_columns_leaf<R>,
-                       gr_columns_deep<R>};
+  gr_reduce_entry e = {gr_launch_long<R>,  R::fields,           gr_leaves_resident<R>, false,
+                       gr_columns_each<R>, gr_columns_lanes<R>, gr_columns_leaf<R>,    gr_columns_deep<R>};
   return e;
 }
 
@@ -58,10 +55,10 @@ static gr_reduce_entry gr_entry_long() {
   case GR_##D:                   \
     return entry<gr_reducer_for<GR_RED_##red, GR_##as>>();
 #define GR_CASE(red, D) GR_AS(red, D, gr_entry, D)
-#define GR_BITS(red, entry)                             \
-  GR_AS(red, U8, entry, U8) GR_AS(red, I8, entry, U8)   \
-  GR_AS(red, U16, entry, U16) GR_AS(red, I16, entry, U16) GR_AS(red, U32, entry, U32) \
-  GR_AS(red, I32, entry, U32) GR_AS(red, I64, entry, I64)
+#define GR_BITS(red, entry)                                                                                     \
+  GR_AS(red, U8, entry, U8)                                                                                     \
+  GR_AS(red, I8, entry, U8) GR_AS(red, U16, entry, U16) GR_AS(red, I16, entry, U16) GR_AS(red, U32, entry, U32) \
+      GR_AS(red, I32, entry, U32) GR_AS(red, I64, entry, I64)
 #define GR_FLOATS_AS(red, entry) \
   GR_AS(red, F16, entry, F16) GR_AS(red, BF16, entry, BF16) GR_AS(red, F32, entry, F32) GR_AS(red, F64, entry, F64)
 #define GR_FLOATS(red) GR_FLOATS_AS(red, gr_entry)

@@ -452,6 +452,19 @@ struct gr_place : gr_common<RED, D> {
     for (int c = 0; c < 16 / gr_size<D>; c++) add(l, gr_pick<D>(w, c), gr_pick<D>(w, c), k, code + c);
     return l;
   }
+  /* Elements from .. to - 1 of a word alone. */
+  static __device__ __noinline__ Lane look_at(Lane l, uint4 w, int64_t flip, int code, int from, int to) {
+    gr_context k = {0, 0, flip};
+    uint64_t low = (uint64_t)w.y << 32 | w.x, high = (uint64_t)w.w << 32 | w.z;
+#pragma unroll 1
+    for (int c = 0; c < to; c++) {
+      uint4 one = make_uint4((uint32_t)low, 0, 0, 0);
+      if (c >= from) add(l, gr_pick<D>(one, 0), gr_pick<D>(one, 0), k, code + c);
+      low = low >> 8 * gr_size<D> | high << (64 - 8 * gr_size<D>);
+      high >>= 8 * gr_size<D>;
+    }
+    return l;
+  }
   static __device__ __forceinline__ void add_word(Lane &l, const uint4 &w, const uint4 &, const gr_context &k,
                                                   int code) {
     int32_t key = gr_largest_of_word<D>(w, (uint32_t)k.twin);

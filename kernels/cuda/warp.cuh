@@ -36,9 +36,32 @@ __device__ __forceinline__ gr_acc gr_merge_xor(gr_acc a, int mask) {
   return R::merge(a, gr_shuffle_xor<R>(a, mask));
 }
 
-/* `count` (a power of two up to 32) neighbours fold by adjacency. */
+/* The largest of a warp's numbers: of the upper halves, then of the lower ones beside it. */
+__device__ __forceinline__ int64_t gr_warp_max(int64_t x) {
+#if __CUDA_ARCH__ >= 800
+  int high = __reduce_max_sync(~0u, (int)(x >> 32));
+  uint32_t low = __reduce_max_sync(~0u, (int)(x >> 32) == high ? (uint32_t)x : 0u);
+  return (int64_t)high << 32 | low;
+#else
+#pragma unroll
+  for (int h = 16; h > 0; h /= 2) x = max((long long)x, __shfl_xor_sync(~0u, (long long)x, h));
+  return x;
+#endif
+}
+__device__ __forceinline__ int64_t gr_warp_min(int64_t x) { return ~gr_warp_max(~x); }
+
+/* `count` (a power of two up to 32) neighbours fold by adjacency; extremes of whole warps in any order. */
 template <class R>
 __device__ __forceinline__ gr_acc gr_fold_adjacent(gr_acc a, int count) {
+  if constexpr (R::kind == GR_ACC_ORDER || R::kind == GR_ACC_PLACE)
+    if (count == 32) {
+      constexpr bool order = R::kind == GR_ACC_ORDER;
+      int64_t most = gr_warp_max(a.i[order ? 1 : 0]);
+      int64_t least = gr_warp_min(order || a.i[0] == most ? a.i[order ? 0 : 1] : INT64_MAX);
+      a.i[order ? 1 : 0] = most;
+      a.i[order ? 0 : 1] = least;
+      return a;
+    }
 #pragma unroll
   for (int h = 1; h < 32; h *= 2)
     if (h < count) a = gr_merge_xor<R>(a, h);

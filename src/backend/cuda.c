@@ -275,23 +275,6 @@ static const char *op_name(gr_op op) {
   return names[op];
 }
 
-/* Whether gr_finish gives a float for this operation. */
-static int float_result(gr_op op, gr_dtype t) {
-  enum { F64, I64, SAME, BOOL };
-  static const unsigned char of_float[] = {
-#define GR_X(name, red, f, i, e) f,
-    GR_OPS(GR_X)
-#undef GR_X
-  };
-  static const unsigned char of_integer[] = {
-#define GR_X(name, red, f, i, e) i,
-    GR_OPS(GR_X)
-#undef GR_X
-  };
-  int kind = gr_is_float(t) ? of_float[op] : of_integer[op];
-  return kind == F64 || (kind == SAME && gr_is_float(t));
-}
-
 static void pause_a_little(void) {
 #if defined(__x86_64__) || defined(__i386__)
   __builtin_ia32_pause();
@@ -306,8 +289,18 @@ static int64_t nanoseconds(void) {
   return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
+static uint64_t told(const gr_cuda_slot *slot, int lane, int word) {
+  return atomic_load_explicit((const _Atomic uint64_t *)&slot->told[lane][word], memory_order_acquire);
+}
+
 static int arrived(const gr_cuda_slot *slot, int lane, uint64_t ticket) {
-  return atomic_load_explicit((const _Atomic uint64_t *)&slot->ticket[lane], memory_order_acquire) == ticket;
+  for (int k = 0; k < 4; k++)
+    if ((uint32_t)told(slot, lane, k) != (uint32_t)ticket) return 0;
+  return 1;
+}
+
+void gr_cuda_take(const gr_cuda_slot *slot, int lane, uint64_t words[2]) {
+  for (int k = 0; k < 2; k++) words[k] = told(slot, lane, 2 * k) >> 32 | (told(slot, lane, 2 * k + 1) >> 32 << 32);
 }
 
 /* Whether the stream is healthy; a kernel that faulted, or ended without its ticket, is not. */
@@ -346,31 +339,28 @@ gr_status gr_cuda_await(gr_cuda_queue *q, const gr_cuda_slot *slot, int lane, ui
   return GR_OK;
 }
 
-gr_status gr_cuda_launch_reduce(gr_cuda_queue *q, const gr_reduce_job *asked, gr_cuda_slot *mapped, uint64_t *ticket) {
-  gr_reduce_job job = *asked;
+gr_status gr_cuda_launch_reduce(gr_cuda_queue *q, const gr_reduce_job *const *jobs, int count, gr_cuda_slot *mapped, uint64_t *ticket) {
   gr_cuda_run run;
-  job.out_dtype = float_result(job.op, job.dtype) ? GR_F64 : GR_I64;
-  job.out = mapped->first;
-  job.out2 = mapped->second;
   gr_cuda_prepare(q, &q->work, &run);
-  run.done = mapped->ticket;
+  run.done = mapped->told[0];
   run.ticket = *ticket = ++q->ticket;
-  return gr_cuda_launched(q, gr_cuda_reduce(&job, &run), op_name(job.op));
+  return gr_cuda_launched(q, count == 1 ? gr_cuda_reduce(jobs[0], &run) : gr_cuda_reduce_arrays(jobs, count, &run), op_name(jobs[0]->op));
 }
 
-gr_status gr_cuda_reduce_room(gr_cuda_queue *q, const gr_reduce_job *job) {
-  return gr_cuda_check(q, grow(q, &q->work, gr_cuda_reduce_scratch(job, &q->device->chip)), "scratch memory");
+gr_status gr_cuda_reduce_room(gr_cuda_queue *q, const gr_reduce_job *job, int count) {
+  gr_reduce_job all = *job;
+  all.count *= count;
+  return gr_cuda_check(q, grow(q, &q->work, gr_cuda_reduce_scratch(&all, &q->device->chip)), "scratch memory");
 }
 
 static gr_status reduce_to_host(gr_cuda_queue *q, const gr_reduce_job *job, uint64_t *result) {
   uint64_t ticket;
   int there;
-  gr_status status = gr_cuda_launch_reduce(q, job, q->now.mapped, &ticket);
+  gr_status status = gr_cuda_launch_reduce(q, &job, 1, q->now.mapped, &ticket);
   q->base.stats.syncs++;
   if (status == GR_OK) status = gr_cuda_await(q, q->now.host, 0, ticket, -1, op_name(job->op), &there);
   if (status != GR_OK) return status;
-  result[0] = q->now.host->first[0];
-  result[1] = q->now.host->second[0];
+  gr_cuda_take(q->now.host, 0, result);
   return GR_OK;
 }
 
@@ -380,7 +370,7 @@ static gr_status queue_reduce(gr_queue *base, const gr_reduce_job *job, uint64_t
   gr_status status;
   int was = gr_cuda_enter(q);
   if (was < 0) return GR_DEVICE;
-  status = gr_cuda_reduce_room(q, job);
+  status = gr_cuda_reduce_room(q, job, 1);
   if (status == GR_OK && result) {
     status = reduce_to_host(q, job, result);
   } else if (status == GR_OK) {

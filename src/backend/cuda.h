@@ -28,12 +28,12 @@ typedef struct gr_cuda_ring {
 } gr_cuda_ring;
 
 /*
-** Where a launch leaves its results for the host (minmax: the second ones too), and the ticket of the launch that
-** wrote them. A slot may be used again while an abandoned launch still has it: the stream keeps the order, and its
-** ticket is another.
+** Where a launch tells its results to the host (kernels/cuda/tell.cuh): two for each vector (minmax needs both), each as
+** two words that hold half of it above half of the launch's ticket. A slot may be used again while an abandoned launch still
+** has it: the stream keeps the order, and its ticket is another.
 */
 typedef struct gr_cuda_slot {
-  uint64_t first[GR_TOGETHER], second[GR_TOGETHER], ticket[GR_TOGETHER];
+  uint64_t told[GR_TOGETHER][4];
 } gr_cuda_slot;
 
 /* What a ticket of the core looks at: a slot in mapped pinned memory, as the two sides see it, or an event. */
@@ -74,11 +74,13 @@ gr_status gr_cuda_launched(gr_cuda_queue *, int error, const char *what);
 gr_status gr_cuda_do_exact(gr_queue *, const gr_exact_job *, gr_exact *sums);
 gr_status gr_cuda_do_digest(gr_queue *, const gr_digest_job *, uint64_t result[2]);
 
-/* The scratch memory that a reduction needs. */
-gr_status gr_cuda_reduce_room(gr_cuda_queue *, const gr_reduce_job *);
+/* The scratch memory that so many reductions like this one need. */
+gr_status gr_cuda_reduce_room(gr_cuda_queue *, const gr_reduce_job *, int count);
 
-/* Launch a reduction whose results go to a slot; gives the ticket to wait for. */
-gr_status gr_cuda_launch_reduce(gr_cuda_queue *, const gr_reduce_job *, gr_cuda_slot *mapped, uint64_t *ticket);
+/* Launch reductions whose results go to a slot (several: alike, see gr_cuda_reduce_arrays); gives the ticket to wait for. */
+gr_status gr_cuda_launch_reduce(gr_cuda_queue *, const gr_reduce_job *const *, int count, gr_cuda_slot *mapped, uint64_t *ticket);
+/* What it told, once it is there. */
+void gr_cuda_take(const gr_cuda_slot *host, int lane, uint64_t words[2]);
 
 /* Look for a ticket in a slot, for so many nanoseconds (0: once; negative: until it is there); a kernel that faulted is a failure. */
 gr_status gr_cuda_await(gr_cuda_queue *, const gr_cuda_slot *, int lane, uint64_t ticket, int64_t limit,

@@ -23,7 +23,7 @@ static gr_status await(gr_cuda_queue *q, gr_cuda_run *run, int error, const char
 static gr_cuda_run waited_for(gr_cuda_queue *q) {
   gr_cuda_run run;
   gr_cuda_prepare(q, &q->work, &run);
-  run.done = q->now.mapped->ticket;
+  run.done = q->now.mapped->told[0];
   run.ticket = ++q->ticket;
   return run;
 }

@@ -78,22 +78,24 @@ void gr_cuda_later_close(gr_cuda_queue *q) {
 
 /* ---- the backend's functions ---- */
 
-static gr_status start_one(gr_cuda_queue *q, const gr_reduce_job *job, gr_ticket *t) {
-  gr_cuda_place *p = NULL;
-  gr_status status = gr_cuda_reduce_room(q, job);
-  if (status == GR_OK) status = gr_cuda_check(q, take_slot(q, &p), "memory for a result");
-  if (status != GR_OK) return status;
-  p->users = 1;
-  t->place = p;
-  return gr_cuda_launch_reduce(q, job, p->mapped, &t->id);
-}
 
 gr_status gr_cuda_start(gr_queue *base, const gr_reduce_job *const *jobs, int count, gr_ticket *const *tickets) {
   gr_cuda_queue *q = (gr_cuda_queue *)base;
-  gr_status status = GR_OK;
+  gr_cuda_place *p = NULL;
+  uint64_t ticket;
   int was = gr_cuda_enter(q);
   if (was < 0) return GR_DEVICE;
-  for (int k = 0; k < count && status == GR_OK; k++) status = start_one(q, jobs[k], tickets[k]);
+  gr_status status = gr_cuda_reduce_room(q, jobs[0], count);
+  if (status == GR_OK) status = gr_cuda_check(q, take_slot(q, &p), "memory for a result");
+  if (status == GR_OK) {
+    p->users = count;
+    status = gr_cuda_launch_reduce(q, jobs, count, p->mapped, &ticket);
+    for (int k = 0; k < count; k++) {
+      tickets[k]->place = p;
+      tickets[k]->lane = k;
+      tickets[k]->id = ticket;
+    }
+  }
   gr_cuda_leave(q, was);
   return status;
 }
@@ -144,8 +146,7 @@ gr_status gr_cuda_poll(gr_queue *base, gr_ticket *t, int64_t limit) {
   else status = gr_cuda_await(q, p->host, t->lane, t->id, limit, "the kernel", &t->done);
   gr_cuda_leave(q, was);
   if (t->done && !p->event) {
-    t->words[0] = p->host->first[t->lane];
-    t->words[1] = p->host->second[t->lane];
+    gr_cuda_take(p->host, t->lane, t->words);
   }
   return status;
 }

@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <time.h>
+#include "kernels/numerics.h"
 
 #define SMALL_WORK ((int64_t)1 << 18) /* bytes of an input: larger reductions gain nothing from a common launch */
 
@@ -88,7 +89,7 @@ gr_status gr_future_add(gr_future *f, gr_op op, const gr_array *a, const gr_arra
 
 static int similar(const gr_part *a, const gr_part *b) {
   const gr_reduce_job *x = &a->job, *y = &b->job;
-  return a->queue == b->queue && x->op == y->op && x->dtype == y->dtype && x->n == y->n && x->ddof == y->ddof &&
+  return a->queue == b->queue && gr_reducer_of(x->op, x->dtype) == gr_reducer_of(y->op, x->dtype) && x->dtype == y->dtype && x->n == y->n && x->ddof == y->ddof &&
          x->a.stride == y->a.stride && x->b.stride == y->b.stride && x->n * gr_size(x->dtype) <= SMALL_WORK;
 }
 
