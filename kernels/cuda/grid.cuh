@@ -28,10 +28,14 @@ struct gr_reduce_args {
   gr_context context;
   int64_t first;     /* the vector that this launch starts with */
   int64_t leaves;    /* of one vector */
-  int threads, rows; /* gr_reduce_short: 2^threads of a row, rows of a warp */
-  int apart;         /* gr_reduce_columns: a thread takes every 2^wide-th column, not neighbours */
-  int wide, deep, together,
-      each; /* gr_reduce_columns: logarithms too; see there. There rows: 1 + log2 of flights of a lane, or 0 */
+  int threads, rows; /* gr_reduce_short: 2^threads of a row, rows of a warp; and others, see there */
+  /*
+  ** gr_reduce_columns (see there): lanes to a row; logarithms of rows side by side, of warps that share a leaf, of
+  ** leaves (or else warps) of a block, of a warp's lanes of the tree, of pieces in a flight; loose: not all rows are
+  ** aligned to 16 bytes; plain: a lane may read whole words; turn: how a flight's number reversed becomes its first row; 2^radix nodes
+  ** are folded at once, with so many counters a group. There rows: 1 + log2 of flights of a lane, or 0; passes: units.
+  */
+  int wide, near, deep, together, each, beside, loose, plain, turn, radix, counters;
   int64_t *node;
   unsigned *counter;
   struct {
@@ -164,6 +168,24 @@ __device__ __forceinline__ gr_acc gr_fold_many(const int64_t *p, int64_t pitch, 
   return gr_fold_adjacent<R>(upper, 32);
 }
 
+/*
+** Which group of vectors a block has, and which of their nodes. Asked for anew where it is needed late, so that no
+** registers hold it meanwhile.
+*/
+struct gr_block_place {
+  unsigned group, node;
+};
+__device__ __forceinline__ gr_block_place gr_place_of_block(const gr_reduce_args &q) {
+  unsigned block, nodes = (unsigned)q.nodes;
+  asm volatile("mov.u32 %0, %%ctaid.x;" : "=r"(block));
+  gr_block_place p = {block, 0};
+  if (nodes > 1) {
+    p.group = block / nodes;
+    p.node = block - p.group * nodes;
+  }
+  return p;
+}
+
 /* ---- the last block ---- */
 
 /*
@@ -184,6 +206,50 @@ __device__ __forceinline__ bool gr_last_block(unsigned *counter, unsigned blocks
   }
   __syncthreads();
   return last;
+}
+
+/*
+** Node `node` of this block's vectors, v0 and on, is in scratch, those of neighbouring vectors side by side: of up to
+** 2^radix neighbours the block that comes last folds them into the first one's place, and so on. True in the one block
+** that has the roots: in the places of the first nodes.
+*/
+template <class R>
+__device__ __forceinline__ bool gr_climb(const gr_reduce_args &q, int64_t v0, int columns, unsigned *counter,
+                                              int64_t node) {
+  int64_t pitch = q.job.count * q.nodes, count = q.nodes, step = 1;
+#pragma unroll 1
+  for (; count > 1; node >>= q.radix, step <<= q.radix) {
+    int64_t group = node >> q.radix, first = group << q.radix;
+    int here = (int)min((int64_t)1 << q.radix, count - first);
+    if (!gr_last_block(counter + group, (unsigned)here)) return false;
+    count = (count - 1 >> q.radix) + 1;
+    counter += count;
+#pragma unroll 1
+    for (int c = threadIdx.x; c < columns && v0 + c < q.job.count; c += blockDim.x) {
+      volatile int64_t *nodes = q.node + first * step * q.job.count + v0 + c;
+      int64_t apart = step * q.job.count;
+#pragma unroll 1
+      for (int many = here, log = q.radix; log > 0; many = (many + 7) / 8, log -= 3)
+#pragma unroll 1
+        for (int k = 0; k < many; k += 8) {
+          gr_acc s[8];
+#pragma unroll
+          for (int i = 0; i < 8; i++) {
+            s[i] = R::identity();
+            if (k + i < many)
+#pragma unroll
+              for (int f = 0; f < R::fields; f++) s[i].i[f] = nodes[f * pitch + (k + i) * apart];
+          }
+#pragma unroll
+          for (int n = 1; n < 8; n *= 2)
+#pragma unroll
+            for (int i = 0; i < 8; i += 2 * n) s[i] = R::merge(s[i], s[i + n]);
+#pragma unroll
+          for (int f = 0; f < R::fields; f++) nodes[f * pitch + k / 8 * apart] = s[0].i[f];
+        }
+    }
+  }
+  return true;
 }
 
 /* ---- posts: nodes that one block waits for ---- */

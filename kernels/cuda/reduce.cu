@@ -11,7 +11,6 @@
 namespace {
 
 constexpr int64_t gr_counters = (GR_COUNTER_BYTES - GR_POST_BYTES) / sizeof(unsigned);
-constexpr int gr_block_columns = 256; /* threads */
 constexpr int64_t gr_most_blocks = INT32_MAX, gr_stage_bytes = 4096;
 /* What the last block can fold; beyond: 128 GiB of f32 in one vector. */
 constexpr int64_t gr_most_column_nodes = 1 << 18, gr_most_nodes = 1 << 17;
@@ -148,6 +147,17 @@ bool fits_stage(const gr_reduce_job &j, const gr_vec &v) {
 }
 bool is_short(const gr_reduce_job &j) { return fits_stage(j, j.a) && fits_stage(j, j.b); }
 
+bool aligned(const gr_vec &v, int64_t step) { return ((uintptr_t)v.data | (uintptr_t)step) % 16 == 0; }
+
+/* Counters to fold the nodes of a vector by eights, or by more if there are not enough. */
+void plan_climb(gr_reduce_args &q) {
+  for (q.radix = 3; q.radix == 3 || q.counters > gr_counters; q.radix += 3) {
+    q.counters = 0;
+    for (int64_t k = q.nodes; k > 1;) k = ((k - 1) >> q.radix) + 1, q.counters += (int)k;
+  }
+  q.radix -= 3;
+}
+
 void plan_short(Plan &p, int sms) {
   gr_reduce_job &j = p.args.job;
   int64_t bytes = j.n * size_of(j.dtype), rows, warps = 4;
@@ -168,38 +178,81 @@ void plan_short(Plan &p, int sms) {
   p.blocks_per_group = 1;
 }
 
-bool aligned(const gr_vec &v, int64_t bytes) {
-  return ((uintptr_t)v.data | (uintptr_t)v.stride) % (uintptr_t)bytes == 0;
+/* Rows by one vector, all in whole words. */
+bool by_vector(const gr_reduce_job &j) {
+  int size = size_of(j.dtype);
+  return j.b.step == 0 && j.a.stride == size && j.b.stride == size && aligned(j.a, j.a.step) && aligned(j.b, j.n * size);
+}
+
+void plan_vector(Plan &p, int sms) {
+  gr_reduce_job &j = p.args.job;
+  gr_reduce_args &q = p.args;
+  int size = size_of(j.dtype), warps = 4;
+  int64_t words = (q.leaves > 1 ? (int64_t)GR_LEAF(size) : j.n) * size / 16, threads = clamp(power_of_two(words), 1, 32);
+  q.threads = log2_of(threads);
+  q.each = (int)ceil_div(words, threads);
+  q.together = log2_of(clamp(power_of_two(q.leaves), 1, warps));
+  q.nodes = (int)ceil_div(q.leaves, (int64_t)1 << q.together);
+  /* Rows of a warp: so that there are enough warps, and whole flights of them. */
+  int64_t flight = 8 / power_of_two(q.each) * (32 / threads), rows = ceil_div(j.count * q.leaves, (int64_t)sms * 40);
+  q.rows = (int)(q.leaves > 1 ? clamp(rows, 4, 32) : clamp(ceil_div(rows, flight) * flight, flight, 1 << 20));
+  if (q.rows > j.count) q.rows = (int)j.count;
+  plan_climb(q);
+  p.launch.shape = GR_VECTOR;
+  p.launch.threads = (unsigned)(warps * 32);
+  p.per_block = (int64_t)(warps >> q.together) * q.rows;
+  p.blocks_per_group = q.nodes;
 }
 
 void plan_columns(Plan &p, const gr_tune &t, int sms) {
   const gr_reduce_job &j = p.args.job;
-  int size = size_of(j.dtype);
-  int64_t each = p.entry.columns, most = p.entry.lanes;
-  bool one_each = j.n <= most; /* one element to a lane: flights of 8 lanes */
-  int64_t lanes = power_of_two(clamp(j.n, 8, most)), groups = one_each ? lanes / 8 : lanes;
-  int64_t deep = one_each ? clamp(groups / 2, 1, 32) : p.entry.deep;
-  p.args.leaves = clamp(ceil_div(j.n, p.entry.leaf), 1, INT64_MAX);
-  int64_t words = power_of_two(ceil_div(j.count, each)), wide = clamp(words, 1, gr_block_columns / deep);
-  int64_t together = clamp(gr_block_columns / deep / wide, 1, clamp(power_of_two(p.args.leaves), 1, 8));
+  gr_reduce_args &q = p.args;
+  int size = size_of(j.dtype), word = size * p.entry.columns, warps = p.entry.warps, levels = 5;
+  int64_t lanes = p.entry.lanes, words = ceil_div(j.count, p.entry.columns), pieces = ceil_div(words, 32);
   int64_t enough = (int64_t)sms * t.column_blocks;
-  /* Too few blocks: narrower ones, down to 64 threads and 32 bytes a row. */
-  while (wide * deep * together > 64 && ceil_div(p.args.leaves, together) * ceil_div(words, wide) < enough) {
-    if (together > 1) together /= 2;
-    else if (wide * each * size > 32) wide /= 2;
-    else break;
+  bool one_each = j.n <= lanes, dense = j.a.stride == j.count * size && j.b.stride == j.a.stride;
+  q.leaves = clamp(ceil_div(j.n, p.entry.leaf), 1, INT64_MAX);
+  q.wide = 32;
+  q.passes = 1;
+  if (!one_each && dense && words <= 16) { /* several rows to a piece */
+    q.wide = (int)words;
+    q.near = log2_of(power_below(32 / words));
   }
-  p.args.deep = log2_of(deep);
-  p.args.wide = log2_of(wide);
-  p.args.together = log2_of(together);
-  p.args.each = log2_of(groups / deep);
-  p.args.apart = !aligned(j.a, each * size) || !aligned(j.b, each * size);
-  p.args.rows = one_each ? 0 : j.n <= 8 * most ? 1 : log2_of(p.entry.leaf / most / 8) + 1;
-  p.args.nodes = (int)ceil_div(p.args.leaves, together);
+  q.loose = !aligned(j.a, j.a.stride << q.near) || !aligned(j.b, j.b.stride << q.near);
+  bool words_lie = q.near == 0 || j.a.stride % word == 0;
+  q.loose = q.loose || !words_lie;
+  int64_t rows = power_of_two(j.n > 0 ? j.n : 1);
+  if (one_each) {
+    q.beside = rows < 8 && !q.loose ? 3 - log2_of(rows) : 0;
+    q.each = rows < 8 ? 0 : log2_of(rows / 8);
+  } else {
+    q.rows = j.n <= 8 * lanes ? 1 : log2_of(p.entry.leaf / lanes / 8) + 1;
+    q.each = log2_of(lanes) - q.near;
+  }
+  q.plain = words_lie && q.beside == 0 && (!q.loose || size >= 4);
+  /* Warps share a leaf as far as its lanes ask for it, or while there are too few blocks. */
+  int64_t most = q.leaves == 1 ? pieces : q.leaves, units = q.leaves * pieces;
+  q.together = log2_of(clamp(power_of_two(most), 1, warps));
+  while (q.each > 0 && q.deep < log2_of(warps) &&
+         ((p.entry.ordered && q.each > levels) || ceil_div(units, (int64_t)1 << q.together) < enough)) {
+    q.deep++, q.each--;
+    if (q.together + q.deep > log2_of(warps)) q.together--;
+  }
+  if (q.deep == 0 && q.leaves == 1 && gr_reducer_of(j.op, j.dtype) != GR_RED_SPREAD) {
+    /* Units in turn, some 64 KB for each warp. */
+    int64_t bytes = rows * 32 * word, wanted = clamp((64 << 10) / bytes, 1, 64);
+    wanted = clamp(power_below(clamp(pieces / (enough * warps), 1, 64)), 1, wanted);
+    q.passes = (int)(wanted > (1 << q.beside) ? wanted : 1 << q.beside);
+  } else {
+    q.beside = 0;
+  }
+  q.turn = (int)clamp(32 - q.each - q.deep - q.near, 0, 31);
+  q.nodes = q.leaves == 1 ? 1 : (int)ceil_div(q.leaves, (int64_t)1 << q.together);
+  plan_climb(q);
   p.launch.shape = GR_COLUMNS;
-  p.launch.threads = (unsigned)(wide * deep * together);
-  p.per_block = wide * each;
-  p.blocks_per_group = p.args.nodes;
+  p.launch.threads = 32u << (q.deep + q.together);
+  p.per_block = (int64_t)(q.wide * p.entry.columns) * (q.leaves == 1 ? (int64_t)q.passes << q.together : 1);
+  p.blocks_per_group = q.nodes;
 }
 
 /*
@@ -230,15 +283,18 @@ Plan plan(const gr_reduce_job &job, const gr_cuda_chip &chip, bool apart = false
   p.args.strided = p.args.job.a.stride != size || p.args.job.b.stride != size;
   bool many = job.n > 0 && job.count > 1 && p.entry.columns > 0 && !apart;
   if (job.offsets) plan_segments(p, t, chip.sms);
+  else if (many && p.entry.vector && by_vector(p.args.job)) plan_vector(p, chip.sms);
   else if (many && p.entry.short_rows && is_short(p.args.job)) plan_short(p, chip.sms);
   else if (many && is_columns(p.args.job)) plan_columns(p, t, chip.sms);
   else plan_leaves(p, t, chip.sms);
   if (p.launch.shape == GR_COLUMNS && p.args.nodes > gr_most_column_nodes) {
     p.args.leaves = ceil_div(job.n, GR_LEAF(size));
+    p.args.counters = 1;
     plan_leaves(p, t, chip.sms);
   }
   if (p.launch.shape == GR_LEAVES) plan_meeting(p, t, chip);
-  p.vectors = p.args.nodes > 1 ? gr_counters * p.per_block : gr_most_blocks * p.per_block;
+  int64_t groups = p.args.nodes == 1 ? gr_most_blocks : gr_counters / (p.args.counters > 1 ? p.args.counters : 1);
+  p.vectors = groups * p.per_block;
   if (p.vectors > job.count) p.vectors = job.count;
   p.node_words = p.args.nodes > 1 ? p.vectors * p.args.nodes * p.entry.fields : 0;
   return p;

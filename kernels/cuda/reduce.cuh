@@ -6,7 +6,7 @@
 
 #include "kernels/cuda/grid.cuh"
 
-enum gr_reduce_shape { GR_LEAVES, GR_SHORT, GR_COLUMNS };
+enum gr_reduce_shape { GR_LEAVES, GR_SHORT, GR_COLUMNS, GR_VECTOR };
 
 struct gr_reduce_launch {
   gr_reduce_shape shape;
@@ -21,8 +21,10 @@ struct gr_reduce_entry {
   int fields;               /* of its state */
   int resident;             /* blocks of 256 threads of gr_reduce_leaves on a multiprocessor */
   bool short_rows;          /* has gr_reduce_short */
-  int columns, lanes, leaf; /* of a thread, a block and a column in gr_reduce_columns */
-  int deep;                 /* threads that share the lanes of a leaf there */
+  int columns, lanes, leaf; /* of a lane, and of a column, in gr_reduce_columns */
+  bool ordered;             /* its lanes are */
+  int warps;                /* of a block there */
+  bool vector;              /* has gr_reduce_vector */
 };
 
 cudaError_t gr_launch_kernel(const void *kernel, const gr_reduce_args &, const gr_reduce_launch &);

@@ -1,28 +1,28 @@
 /*
-** Columns: neighbouring vectors are neighbours in memory. A thread takes a word of columns and some lanes of
-** a leaf; a block is wide words x deep lanes x `together` leaves (powers of two, kept as logarithms). Loads
-** go in flights of 8. If a lane has several elements, a flight is 8 of one lane (q.rows says how many flights
-** a lane has, plus one); if not, it is one element of 8 lanes as far apart as lanes get, which fold at once.
-** What flights leave is folded in the order of halving: a thread's 2^each lanes bit-reversed, by a stack.
+** Columns: neighbouring vectors are neighbours in memory. A lane of a warp takes a word of columns (4 to 16 bytes), the
+** warp a piece of 32 words; of matrices that are narrower than half a piece, several rows. Rows come through a ring in
+** shared memory that asynchronous copies of aligned words keep full, whatever the rows' alignment, in flights of 8. If a
+** lane of the tree has several elements, a flight is 8 of one lane; if not, it is one element of 8 lanes as far apart as
+** lanes get, which fold at once, or of fewer lanes in several pieces. What flights leave is folded in the order of
+** halving: a warp's 2^each lanes bit-reversed, by a stack; then the 2^deep warps that share a leaf, then the rows side
+** by side, then the leaves of the block; and the nodes of blocks by eights: who comes last folds them.
 */
 #ifndef GR_REDUCE_COLUMNS_CUH
 #define GR_REDUCE_COLUMNS_CUH
 
+#include "kernels/cuda/async.cuh"
 #include "kernels/cuda/grid.cuh"
-#include "kernels/cuda/load.cuh"
 
-constexpr int gr_columns_block = 256;
+constexpr int gr_columns_flight = 8, gr_columns_levels = 5;
 
-/* Columns of a thread: a word's, but ordered lanes keep a stack of doubles for each, so they take fewer. */
+/* Columns of a lane: what it holds of each decides; and warps of a block: 16-bit floats have the most lanes. */
 template <class R>
-constexpr int gr_columns_most = !R::lanes                   ? 8
-                                : R::kind == GR_ACC_TRIPLE   ? 2
-                                : R::light && R::inputs == 1 ? 8
-                                                             : 4;
+constexpr int gr_columns_bytes = R::fields *R::inputs > 1 || (R::lanes && !R::light && gr_size<R::dtype> < 4) ? 8 : 16;
 template <class R>
-constexpr int gr_columns_each =
-    16 / gr_size<R::dtype> < gr_columns_most<R> ? 16 / gr_size<R::dtype> : gr_columns_most<R>;
-
+constexpr int gr_columns_each = gr_size<R::dtype> >= 4 ? gr_columns_bytes<R> / gr_size<R::dtype>
+                                                       : gr_columns_bytes<R> / 2 / gr_size<R::dtype>;
+template <class R>
+constexpr int gr_columns_warps = gr_size<R::dtype> == 2 && R::lanes ? 8 : 4;
 /*
 ** Lanes and leaf of a column. Where order does not matter they are as wide types have them, so that narrow types
 ** make as many blocks.
@@ -30,32 +30,30 @@ constexpr int gr_columns_each =
 template <class R>
 constexpr int gr_columns_lanes = !R::leaves && gr_size<R::dtype> < 4 ? 128 : GR_LANES(gr_size<R::dtype>);
 template <class R>
-constexpr int gr_columns_leaf = !R::leaves ? 32 * gr_columns_lanes<R> : GR_LEAF(gr_size<R::dtype>);
+constexpr int gr_columns_leaf = !R::leaves ? 8 * gr_columns_lanes<R> : GR_LEAF(gr_size<R::dtype>);
 
-/* Threads that share the lanes of a leaf, and how many times a thread's own halve at most. */
+/* Warps of a multiprocessor, so that nothing spills: registers are 96, 128, 168 or, for the most state, 255. */
 template <class R>
-constexpr int gr_columns_deep = gr_size<R::dtype> == 2 && R::lanes ? 64 : gr_size<R::dtype> == 4 ? 16 : 32;
-template <gr_dtype D>
-constexpr int gr_columns_levels = gr_size<D> == 1   ? 4
-                                  : gr_size<D> == 2 ? 2
-                                  : gr_size<D> == 4 ? 3
-                                                    : 1;
+constexpr int gr_columns_resident = R::lanes && R::fields == 3                                              ? 8
+                                    : R::fields == 3 || (R::lanes && R::fields == 2)                         ? 12
+                                    : R::lanes && R::red == GR_RED_SUMSQ && gr_size<R::dtype> >= 4           ? 12
+                                    : R::fields * R::inputs > 1 || (R::lanes && gr_columns_bytes<R> == 16) ? 16
+                                                                                                            : 20;
+template <class R>
+constexpr int gr_columns_blocks = gr_columns_resident<R> / gr_columns_warps<R>;
 
 template <class Q, int C>
 struct gr_column_stack {
-  static constexpr int levels = gr_columns_levels<Q::dtype>;
-  gr_acc level[levels][C];
+  gr_acc level[gr_columns_levels][C];
   /* State number i (counted from 0) is done: merge it with the equally large neighbours before it. */
+  template <int s = 0>
   __device__ __forceinline__ void push(gr_acc (&v)[C], int i) {
-    bool going = true;
-#pragma unroll
-    for (int s = 0; s < levels; s++) {
-      if (!going) continue;
+    if constexpr (s < gr_columns_levels) {
       if (i >> s & 1) {
 #pragma unroll
         for (int c = 0; c < C; c++) v[c] = Q::merge(level[s][c], v[c]);
+        push<s + 1>(v, i);
       } else {
-        going = false;
 #pragma unroll
         for (int c = 0; c < C; c++) level[s][c] = v[c];
       }
@@ -63,179 +61,303 @@ struct gr_column_stack {
   }
 };
 
-/* C neighbouring elements, aligned to their joint size. */
-template <gr_dtype D, int C>
-__device__ __forceinline__ uint4 gr_load_columns(const char *p) {
-  constexpr int bytes = C * gr_size<D>;
-  static_assert(bytes == 16 || bytes == 8 || bytes == 4, "a thread's columns fill a word, half or a quarter");
-  if constexpr (bytes == 16) return gr_load16(p);
-  if constexpr (bytes == 4) return make_uint4(__ldg((const unsigned *)p), 0, 0, 0);
-  uint2 u = __ldg((const uint2 *)p);
-  return make_uint4(u.x, u.y, 0, 0);
-}
-
+/* A warp on its way through its units: pieces of columns, or one piece. */
 template <class R>
-struct gr_column_reader {
-  static constexpr int C = gr_columns_each<R>, size = gr_size<R::dtype>, flight = 8;
-  static constexpr int lanes = gr_columns_lanes<R>, leaf = gr_columns_leaf<R>;
+struct gr_column_walk {
+  static constexpr int size = gr_size<R::dtype>, C = gr_columns_each<R>, word = C * size, flight = gr_columns_flight;
+  static constexpr int piece = 32 * C, lanes = gr_columns_lanes<R>, leaf = gr_columns_leaf<R>, elements = leaf / lanes;
+  static constexpr int pitch = 32 * word + 16, bytes = flight * pitch, ahead = word > 4 ? 2 : R::fields == 3 && size == 2 ? 2 / R::inputs : 4 / R::inputs;
+  static constexpr int ring = ahead * R::inputs * bytes;
+  static_assert(ring >= piece * R::fields * 8, "states of a warp lie where its ring was");
+  struct Word {
+    unsigned u[word / 4];
+  };
   const gr_reduce_args &q;
-  const int64_t v;     /* first column */
-  const int valid;     /* columns of this thread */
-  const int ly;        /* first lane */
-  const int64_t first; /* of the leaf */
+  char *stage;   /* this warp's ring; of two inputs, the second's half behind the first's */
+  int64_t v;     /* first column of the first unit */
+  int64_t first; /* of the leaf */
+  int left;      /* rows of the leaf */
+  int lane, wy;  /* wy: of the warps that share the leaf */
+  int sub, own;  /* of the rows side by side, and where this lane's word begins in them */
+  const char *from_a, *from_b; /* row 0 of the leaf */
 
-  __device__ __forceinline__ void load(uint4 (&w)[flight], const gr_vec &vec, int k0, int apart, int left) const {
-    const char *p = (const char *)vec.data + v * size + (first + k0) * vec.stride;
-    int64_t step = apart * vec.stride;
+  /* Rows between those of a flight: as a logarithm. */
+  __device__ __forceinline__ int apart() const {
+    constexpr int log = lanes == 64 ? 6 : lanes == 128 ? 7 : lanes == 256 ? 8 : 9;
+    static_assert(1 << log == lanes, "lanes are a power of two");
+    return q.rows > 0 ? log : q.each + q.deep;
+  }
+  __device__ __forceinline__ int more() const { return elements > 8 && q.rows > 0 ? q.rows - 1 : 0; }
+  /* The first row of flight f of a unit, and how many of its rows this lane has. */
+  __device__ __forceinline__ int row_of(int f) const {
+    int k = (wy << q.near) + (int)(__brev(f >> more()) >> q.turn);
+    return elements > 8 ? k + (f & ((1 << more()) - 1)) * flight * lanes : k;
+  }
+  __device__ __forceinline__ int rows_from(int k) const { return left - k + (1 << apart()) - 1 >> apart(); }
+  /* Bytes of a row from column v on, if not very many. */
+  __device__ __forceinline__ int rest() const { return (int)min(q.job.count - v, (int64_t)1 << 26) * size; }
+  __device__ __forceinline__ const char *place(const gr_vec &vec) const {
+    return (const char *)vec.data + (q.first + v) * size + first * vec.stride;
+  }
+
+  __device__ __forceinline__ void begin() {
+    from_a = place(q.job.a);
+    if (R::inputs == 2) from_b = place(q.job.b);
+#pragma unroll 1
+    for (int t = 0; t < ahead; t++) issue(t);
+  }
+  /* Aligned rows of one piece. */
+  __device__ __forceinline__ void copy(const gr_vec &vec, const char *p, char *to, int unit, int k0) const {
+    constexpr int each = 16 / word;
+    int64_t step = vec.stride << apart();
+    int entry = lane / (2 * word), at = lane % (2 * word) * 16, limit = rest() - unit * (piece * size);
+    int k = left - k0 - (entry << apart());
+    p += k0 * vec.stride + entry * step + unit * (piece * size) + at;
+    to += entry * pitch + at;
+    if (q.near) limit += ((1 << q.near) - 1) * (int)vec.stride;
+    if (q.near && k < 1 << q.near) limit = min(limit, k * (int)vec.stride);
+    bool mine = at < limit;
 #pragma unroll
-    for (int j = 0; j < flight; j++, p += step) {
-      w[j] = make_uint4(0, 0, 0, 0);
-      if (k0 + j * apart >= left) continue;
-      if (q.apart)
-        w[j] = gr_gather<R::dtype, C>(p, (int64_t)size << q.wide, valid);
-      else
-        w[j] = gr_load_columns<R::dtype, C>(p);
+    for (int i = 0; i < flight / each; i++) {
+      if (mine && k - (i * each << apart()) > 0) gr_copy16(to + i * each * pitch, p);
+      p += each * step;
     }
+  }
+  /*
+  ** Any others. Entries of a flight are rows of one piece, then those of the next. Elements of 4 bytes and more are put
+  ** where aligned rows would have them; narrow ones come in whole words, and their readers shift.
+  */
+  __device__ __forceinline__ void copy_loose(const gr_vec &vec, const char *from, char *to, int unit, int k0) const {
+    int log = 3 - q.beside;
+#pragma unroll 1
+    for (int j = 0; j < flight; j++, to += pitch) {
+      int k = k0 + ((j & ((1 << log) - 1)) << apart()), g = unit + (j >> log), rows = min(1 << q.near, left - k);
+      const char *p = from + k * vec.stride + g * (piece * size);
+      int columns = min(rest() - g * (piece * size), piece * size), span = (rows - 1) * (int)vec.stride + columns;
+      if (rows <= 0 || columns <= 0) span = 0;
+      if (size >= 4 && q.loose) {
+#pragma unroll
+        for (int i = lane * 4; i < 32 * word; i += 128)
+          if (i < span) gr_copy4(to + i, p + i);
+      } else {
+        int shift = (int)((uintptr_t)p & 15);
+        if (span > 0) span += shift;
+#pragma unroll
+        for (int i = lane * 16; i <= 32 * word; i += 512)
+          if (i < span) gr_copy16(to + i, p - shift + i);
+      }
+    }
+  }
+  __device__ __forceinline__ void issue(int t) const {
+    if (t < q.passes << (q.each + more()) >> q.beside) { /* flights of all units */
+      int log = q.each + more(), unit = q.beside ? t << q.beside : t >> log, k0 = row_of(t & ((1 << log) - 1));
+      char *to = stage + (t & (ahead - 1)) * bytes;
+      if (q.loose | q.beside) {
+        copy_loose(q.job.a, from_a, to, unit, k0);
+        if (R::inputs == 2) copy_loose(q.job.b, from_b, to + ring / 2, unit, k0);
+      } else {
+        copy(q.job.a, from_a, to, unit, k0);
+        if (R::inputs == 2) copy(q.job.b, from_b, to + ring / 2, unit, k0);
+      }
+    }
+    gr_copies_end_group();
+  }
+
+  static __device__ __forceinline__ Word get_word(const char *p) {
+    using T = std::conditional_t<word == 16, uint4, std::conditional_t<word == 8, uint2, unsigned>>;
+    Word w;
+    T t = *(const T *)p;
+    memcpy(&w, &t, word);
+    return w;
+  }
+  /* This lane's words of a flight, of one piece of it; shift: the address of the first entry, step: of the next, by. */
+  struct Reader {
+    const char *from;
+    int shift, step;
+    __device__ __forceinline__ Word get(int j) const { return get_word(from + j * pitch); }
+    __device__ __forceinline__ Word get_loose(int j) const {
+      Word w;
+      uintptr_t p = (uintptr_t)(from + j * pitch + (shift + j * step & 15));
+      const unsigned *at = (const unsigned *)(p & ~(uintptr_t)3);
+#pragma unroll
+      for (int i = 0; i < word / 4; i++) w.u[i] = size >= 4 ? at[i] : __funnelshift_r(at[i], at[i + 1], (p & 3) * 8);
+      return w;
+    }
+  };
+  __device__ __forceinline__ Reader reader(const gr_vec &vec, const char *from, int unit, int k0) const {
+    Reader r = {from + own, 0, 0};
+    if (q.beside) r.from += (unit & ((1 << q.beside) - 1)) * (flight >> q.beside) * pitch;
+    if (size < 4 && q.loose) {
+      r.shift = (int)(uintptr_t)vec.data + (int)(q.first + v + unit * piece) * size + ((int)first + k0) * (int)vec.stride;
+      r.step = (int)vec.stride << apart();
+    }
+    return r;
   }
 
   template <class Q>
-  __device__ __forceinline__ void add(typename Q::Lane &l, const uint4 &a, const uint4 &b, int i, int k, gr_context c,
+  __device__ __forceinline__ void add(typename Q::Lane &l, const Word &a, const Word &b, int i, int k, gr_context c,
                                       const double (&mean)[C]) const {
     if (Q::red == GR_RED_SPREAD) c.a = mean[i];
-    Q::add(l, gr_pick<R::dtype>(a, i), gr_pick<R::dtype>(b, i), c, k);
+    Q::add(l, pick(a, i), pick(b, i), c, k);
+  }
+  static __device__ __forceinline__ gr_type<R::dtype> pick(const Word &w, int i) {
+    uint4 u = make_uint4(w.u[0], word > 4 ? w.u[word > 4] : 0, word > 8 ? w.u[word > 8 ? 2 : 0] : 0,
+                         word > 8 ? w.u[word > 8 ? 3 : 0] : 0);
+    return gr_pick<R::dtype>(u, i);
   }
 
-  /* One element of each of 8 lanes: lane j and lane j + 4, then j and j + 2, then the last two. */
-  template <class Q, int j = 0, int step = 1>
-  __device__ __forceinline__ gr_acc halve(const uint4 (&a)[flight], const uint4 (&b)[flight], int i, int k0, int apart,
-                                          int left, const gr_context &c, const double (&mean)[C]) const {
+  /*
+  ** One element of each of up to 8 lanes: lane j and lane j + 4, then j and j + 2, then the last two. Two columns at a time,
+  ** from `from` on: more would take too many registers.
+  */
+  template <class Q, int from, int j = 0, int step = 1>
+  __device__ __forceinline__ void halve(gr_acc (&v_out)[C], const Reader &ra, const Reader &rb, int rows, const gr_context &c,
+                                        const double (&mean)[C]) const {
+    constexpr int to = from + 2 < C ? from + 2 : C;
     if constexpr (step == flight) {
-      typename Q::Lane l = Q::start();
-      if (k0 + j * apart < left) add<Q>(l, a[j], b[j], i, 0, c, mean);
-      return Q::state(l, c);
+      Word a = size < 4 && q.loose ? ra.get_loose(j) : ra.get(j), b = a;
+      if (R::inputs == 2) b = size < 4 && q.loose ? rb.get_loose(j) : rb.get(j);
+#pragma unroll
+      for (int i = from; i < to; i++) {
+        typename Q::Lane l = Q::start();
+        if (j < rows) add<Q>(l, a, b, i, 0, c, mean);
+        v_out[i] = Q::state(l, c);
+      }
     } else {
-      return Q::merge(halve<Q, j, step * 2>(a, b, i, k0, apart, left, c, mean),
-                      halve<Q, j + step, step * 2>(a, b, i, k0, apart, left, c, mean));
+      halve<Q, from, j, step * 2>(v_out, ra, rb, rows, c, mean);
+      if (step << q.beside < flight) {
+        gr_acc high[C];
+        halve<Q, from, j + step, step * 2>(high, ra, rb, rows, c, mean);
+#pragma unroll
+        for (int i = from; i < to; i++) v_out[i] = Q::merge(v_out[i], high[i]);
+      }
+    }
+  }
+  template <class Q, int from = 0>
+  __device__ __forceinline__ void halve_all(gr_acc (&v_out)[C], const Reader &ra, const Reader &rb, int rows,
+                                            const gr_context &c, const double (&mean)[C]) const {
+    if constexpr (from < C) {
+      halve<Q, from>(v_out, ra, rb, rows, c, mean);
+      halve_all<Q, from + 2>(v_out, ra, rb, rows, c, mean);
     }
   }
 
-  /* This thread's lanes of the leaf, folded as far as one thread can. */
+  /* This warp's lanes of a unit, folded as far as one thread can. */
   template <class Q>
-  __device__ __forceinline__ void read(gr_acc (&v_out)[C], const gr_context &c, const double (&mean)[C]) const {
+  __device__ __forceinline__ void read(gr_acc (&v_out)[C], int unit, const gr_context &c, const double (&mean)[C]) const {
     typename Q::Lane l[C];
     gr_column_stack<Q, C> stack;
     bool by_lane = q.rows > 0; /* several elements to a lane */
-    int more = by_lane ? q.rows - 1 : 0, apart = by_lane ? lanes : 1 << (q.each + q.deep),
-        flights = 1 << (q.each + more);
-    int left = valid > 0 ? (int)min(q.job.n - first, (int64_t)leaf) : 0;
+    int count = 1 << (q.each + more()), t = q.beside ? unit >> q.beside : unit * count;
+    int pieces = 1 << q.beside, g = unit & (pieces - 1);
 #pragma unroll
     for (int i = 0; i < C; i++) l[i] = Q::start();
 #pragma unroll 1
-    for (int f = 0; f < flights; f++) {
-      uint4 a[flight], b[flight];
-      int group = f >> more, turned = q.each == 0 ? 0 : (int)(__brev(group) >> (32 - q.each));
-      int k0 = ly + (turned << q.deep) + (f & ((1 << more) - 1)) * flight * lanes;
-      load(a, q.job.a, k0, apart, left);
-      if (R::inputs == 2) load(b, q.job.b, k0, apart, left);
+    for (int f = 0; f < count; f++, t++) {
+      int group = f >> more(), k0 = row_of(f), rows = min(rows_from(k0 + sub), flight >> q.beside);
+      bool done = ((f + 1) >> more()) > group, whole = q.plain && k0 + ((flight - 1) << apart()) + (1 << q.near) <= left;
+      const char *from = stage + (t & (ahead - 1)) * bytes;
+      Reader ra = reader(q.job.a, from, unit, k0), rb = ra;
+      if (R::inputs == 2) rb = reader(q.job.b, from + ring / 2, unit, k0);
+      if (g == 0) {
+        gr_copies_wait<ahead - 1>();
+        __syncwarp();
+      }
       if (Q::lanes && !by_lane) {
+        halve_all<Q>(v_out, ra, rb, rows, c, mean);
+      } else if (whole) {
 #pragma unroll
-        for (int i = 0; i < C; i++) v_out[i] = halve<Q>(a, b, i, k0, apart, left, c, mean);
+        for (int j = 0; j < flight; j++) {
+          Word a = ra.get(j), b = a;
+          if (R::inputs == 2) b = rb.get(j);
+#pragma unroll
+          for (int i = 0; i < C; i++) add<Q>(l[i], a, b, i, k0 + sub + (j << apart()), c, mean);
+        }
       } else {
+#pragma unroll 1
+        for (int j = 0; j < rows; j++) {
+          Word a = ra.get_loose(j), b = a;
+          if (R::inputs == 2) b = rb.get_loose(j);
 #pragma unroll
-        for (int j = 0; j < flight; j++)
-          if (k0 + j * apart < left)
-#pragma unroll
-            for (int i = 0; i < C; i++) add<Q>(l[i], a[j], b[j], i, k0 + j * apart, c, mean);
+          for (int i = 0; i < C; i++) add<Q>(l[i], a, b, i, k0 + sub + (j << apart()), c, mean);
+        }
+      }
+      if (g == pieces - 1) {
+        __syncwarp();
+        issue(t + ahead);
       }
 #pragma unroll
       for (int i = 0; i < C; i++) {
         if constexpr (Q::kind == GR_ACC_PLACE) Q::mark(l[i], first + l[i].code), Q::forget(l[i]);
-        if (Q::lanes && by_lane && (f + 1) >> more > group) v_out[i] = Q::state(l[i], c), l[i] = Q::start();
+        if (Q::lanes && by_lane && done) v_out[i] = Q::state(l[i], c), l[i] = Q::start();
       }
-      if (Q::lanes && (f + 1) >> more > group) stack.push(v_out, group);
+      if (Q::lanes && done) stack.push(v_out, group);
     }
     if (!Q::lanes) {
 #pragma unroll
       for (int i = 0; i < C; i++) v_out[i] = Q::state(l[i], c);
     }
   }
+
+  /* States of this warp, or of the one `warps` further on, where rows were. */
+  template <class Q>
+  __device__ __forceinline__ void put(const gr_acc (&v)[C]) const {
+#pragma unroll
+    for (int i = 0; i < C; i++) gr_put<Q>((int64_t *)stage + i * 32 + lane, piece, v[i]);
+  }
+  template <class Q>
+  __device__ __forceinline__ void merge(gr_acc (&v)[C], int warps) const {
+#pragma unroll
+    for (int i = 0; i < C; i++)
+      v[i] = Q::merge(v[i], gr_get<Q>((const int64_t *)(stage + warps * ring) + i * 32 + lane, piece));
+  }
+  /* Over the warps that share the leaf, then over the rows side by side: in lanes with wy and sub 0. */
+  template <class Q>
+  __device__ __forceinline__ void fold(gr_acc (&v_out)[C]) const {
+#pragma unroll 1
+    for (int h = 1 << q.deep >> 1; h > 0; h /= 2) {
+      if (wy >= h && wy < 2 * h) put<Q>(v_out);
+      __syncthreads();
+      if (wy < h) merge<Q>(v_out, h);
+    }
+#pragma unroll 1
+    for (int h = 1 << q.near >> 1; h > 0; h /= 2)
+#pragma unroll
+      for (int i = 0; i < C; i++) v_out[i] = Q::merge(v_out[i], gr_shuffle_from<Q>(v_out[i], lane + h * q.wide & 31));
+  }
 };
 
-/*
-** Fold over the block's lanes: states of one column chunk (up to 4 columns a thread) go to shared memory
-** with the lanes as neighbours, whole warps fold them by halves, and the result stays in slot 0.
-*/
-constexpr int gr_columns_chunk = 4, gr_columns_pitch = gr_columns_block * gr_columns_chunk * 9 / 8;
-
-__device__ __forceinline__ int gr_column_slot(const gr_reduce_args &q, int c, int word) {
-  int words = blockDim.x >> q.deep, pitch = (1 << q.deep) + (q.deep >= 3);
-  return (c * words + word) * pitch;
-}
-
-template <class Q, int C>
-__device__ __forceinline__ void gr_fold_columns(const gr_reduce_args &q, int64_t *value, const gr_acc (&v)[C], int c0,
-                                                int word, int ly) {
-  constexpr int chunk = C < gr_columns_chunk ? C : gr_columns_chunk;
-  bool alone = (q.deep | q.together) == 0; /* every thread reads back what it wrote */
-  if (!alone) __syncthreads();
-#pragma unroll
-  for (int i = 0; i < C; i++)
-    if (i >= c0 && i < c0 + chunk) gr_put<Q>(value + gr_column_slot(q, i - c0, word) + ly, gr_columns_pitch, v[i]);
-  if (!alone) __syncthreads();
-  if (q.deep == 0) return;
-  int deep = min(q.deep, 5), at = threadIdx.x & ((1 << deep) - 1), words = blockDim.x >> q.deep;
-#pragma unroll 1
-  for (int i = threadIdx.x >> deep; i < chunk * words; i += blockDim.x >> deep) {
-    int64_t *p = value + gr_column_slot(q, i / words, i % words);
-    gr_acc a = gr_get<Q>(p + at, gr_columns_pitch);
-    if (q.deep > 5) a = Q::merge(a, gr_get<Q>(p + at + 32, gr_columns_pitch));
-    for (int h = 1 << deep >> 1; h > 0; h /= 2) a = gr_merge_xor<Q>(a, h);
-    if (at == 0) gr_put<Q>(p, gr_columns_pitch, a);
-  }
-  __syncthreads();
-}
-
-/* The spreads of this thread's columns for its leaf, folded over the block's lanes: in `value`. */
-template <class R, int C>
-__device__ __forceinline__ void gr_spread_columns(const gr_reduce_args &q, const gr_column_reader<R> &reader,
-                                                  int64_t *value, gr_acc (&mine)[C], double count, int word) {
+/* The spreads of this warp's columns in its leaf. */
+template <class R>
+__device__ __forceinline__ void gr_spread_columns(gr_column_walk<R> &walk, gr_acc (&mine)[gr_column_walk<R>::C],
+                                                  double count) {
+  constexpr int C = gr_column_walk<R>::C;
   using S = typename R::Sum;
   using M = typename R::Squares;
-  static_assert(C <= gr_columns_chunk, "one chunk holds all columns of a thread");
-  double mean[C] = {};
   gr_acc squares[C];
-  reader.template read<S>(mine, q.context, mean);
-  gr_fold_columns<S, C>(q, value, mine, 0, word, reader.ly);
+  double mean[C] = {};
+  walk.begin();
+  walk.template read<S>(mine, 0, walk.q.context, mean);
+  walk.template fold<S>(mine);
+  /* Everybody gets the sums. */
+  __syncthreads();
+  if (walk.wy == 0) walk.template put<S>(mine);
+  __syncthreads();
 #pragma unroll
   for (int i = 0; i < C; i++) {
-    mine[i] = gr_get<S>(value + gr_column_slot(q, i, word), gr_columns_pitch);
+    const int64_t *p = (const int64_t *)(walk.stage - walk.wy * gr_column_walk<R>::ring);
+    mine[i] = gr_get<S>(p + i * 32 + walk.lane % walk.q.wide, gr_column_walk<R>::piece);
     mean[i] = mine[i].f[0] / count;
   }
-  reader.template read<M>(squares, q.context, mean);
-  gr_fold_columns<M, C>(q, value, squares, 0, word, reader.ly);
-#pragma unroll
-  for (int i = 0; i < C; i++) {
-    mine[i].f[1] = gr_get<M>(value + gr_column_slot(q, i, word), gr_columns_pitch).f[0];
-    mine[i].f[2] = count;
-  }
   __syncthreads();
+  walk.begin();
+  walk.template read<M>(squares, 0, walk.q.context, mean);
+  walk.template fold<M>(squares);
 #pragma unroll
-  for (int i = 0; i < C; i++)
-    if (reader.ly == 0) gr_put<R>(value + gr_column_slot(q, i, word), gr_columns_pitch, mine[i]);
-  __syncthreads();
+  for (int i = 0; i < C; i++) mine[i].f[1] = gr_deviations<R::dtype>(squares[i].f[0], mean[i]), mine[i].f[2] = count;
 }
 
-/* The last block of a group of columns: its nodes, a warp for each column. */
-template <class R>
-__device__ __noinline__ void gr_finish_columns(const gr_reduce_args &q, int64_t v0, int columns, int64_t pitch) {
-#pragma unroll 1
-  for (int i = gr_warp_index(); i < columns && v0 + i < q.job.count; i += blockDim.x >> 5) {
-    gr_acc acc = gr_fold_many<R>(q.node + (v0 + i) * q.nodes, pitch, q.nodes, threadIdx.x & 31);
-    if ((threadIdx.x & 31) == 0) gr_write<R>(q, acc, q.first + v0 + i, q.job.n);
-  }
-}
-
-/* What a thread collects: the reducer itself, or of exact spreads the sums that they are made of. */
+/* What a lane collects: the reducer itself, or of exact spreads the sums that they are made of. */
 template <class R, bool = R::exact>
 struct gr_column_plain {
   using type = R;
@@ -245,71 +367,83 @@ struct gr_column_plain<R, true> {
   using type = typename R::Moments;
 };
 
-/* Grid: column groups of wide * C columns, times q.nodes; a node is `together` (up to 8) leaves. */
+/*
+** Grid: groups of columns times q.nodes; a node is 2^together leaves. A vector of one leaf has no nodes: then warps and
+** blocks lie side by side, and a warp takes q.passes units in turn.
+*/
 template <class R>
-__global__ void __launch_bounds__(gr_columns_block, R::fields == 1 && R::inputs == 1 ? 2 : 1)
+__global__ void __launch_bounds__(gr_columns_warps<R> * 32, gr_columns_blocks<R>)
     gr_reduce_columns(const __grid_constant__ gr_reduce_args q) {
-  constexpr int C = gr_columns_each<R>, chunk = C < gr_columns_chunk ? C : gr_columns_chunk,
-                leaf_size = gr_columns_leaf<R>;
-  __shared__ int64_t value[gr_columns_pitch * R::fields];
-  int wide = 1 << q.wide, together = 1 << q.together, x = threadIdx.x & (wide - 1);
-  int ly = threadIdx.x >> q.wide & ((1 << q.deep) - 1), z = threadIdx.x >> (q.wide + q.deep), word = (z << q.wide) + x;
-  unsigned group = blockIdx.x, node = 0;
-  if (q.nodes > 1) {
-    /* Where a block's piece of a row is short of a cache line, neighbouring pieces run together. */
-    bool beside = wide * C * gr_size<R::dtype> < 128;
-    unsigned pitch = beside ? gridDim.x / (unsigned)q.nodes : (unsigned)q.nodes, high = blockIdx.x / pitch,
-             low = blockIdx.x - high * pitch;
-    group = beside ? low : high;
-    node = beside ? high : low;
-  }
-  int64_t leaf = ((int64_t)node << q.together) + z, v0 = (int64_t)group * wide * C, pitch = q.job.count * q.nodes;
-  bool apart = q.apart;
-  int64_t v = v0 + (apart ? x : x * C), rest = apart ? (q.job.count - v + wide - 1) >> q.wide : q.job.count - v;
-  int valid = leaf < q.leaves ? (int)max((int64_t)0, min((int64_t)C, rest)) : 0;
-  gr_column_reader<R> reader = {q, q.first + v, valid, ly, leaf * leaf_size};
-  gr_acc mine[C];
-  constexpr bool two_pass = R::spread && !R::exact;
+  using W = gr_column_walk<R>;
   using Q = typename gr_column_plain<R>::type;
-  if constexpr (two_pass) {
-    double count = (double)max((int64_t)0, min((int64_t)leaf_size, q.job.n - reader.first));
-    gr_spread_columns<R, C>(q, reader, value, mine, count, word);
-  } else {
-    double unused[C] = {};
-    reader.template read<Q>(mine, q.context, unused);
-  }
-  bool last = q.nodes == 1;
+  constexpr int C = W::C;
+  __shared__ __align__(16) char rings[gr_columns_warps<R> * W::ring];
+  __shared__ int64_t results[gr_columns_warps<R>][W::piece * R::fields];
+  int warp = gr_warp_index(), lane = threadIdx.x & 31, z = warp >> q.deep;
+  bool alone = q.leaves == 1;
+  gr_block_place block = gr_place_of_block(q);
+  int64_t leaf = alone ? 0 : ((int64_t)block.node << q.together) + z;
+  int64_t v = alone ? (((int64_t)block.group << q.together) + z) * q.passes * W::piece : (int64_t)block.group * W::piece;
+  int64_t left = leaf < q.leaves ? min(q.job.n - leaf * W::leaf, (int64_t)W::leaf) : 0;
+  int sub = lane / q.wide, column = lane - sub * q.wide;
+  if (v >= q.job.count) left = 0;
+  W walk = {q, rings + warp * W::ring, v, leaf * W::leaf, (int)left, lane, warp & ((1 << q.deep) - 1), sub,
+            sub * (int)(q.near ? q.job.a.stride : 0) + column * W::word};
+  constexpr bool two_pass = R::spread && !R::exact;
+  if (!two_pass) walk.begin();
+#pragma unroll 1
+  for (int unit = 0; unit < q.passes; unit++, v += W::piece) {
+    gr_acc mine[C];
+    if (v >= q.job.count && unit > 0) break;
+    if constexpr (two_pass) {
+      gr_spread_columns<R>(walk, mine, (double)left);
+    } else {
+      double unused[C] = {};
+      walk.template read<Q>(mine, unit, q.context, unused);
+      walk.template fold<Q>(mine);
+    }
+    if constexpr (R::exact) {
 #pragma unroll
-  for (int c0 = 0; c0 < C; c0 += chunk) {
-    if constexpr (!two_pass) gr_fold_columns<Q, C>(q, value, mine, c0, word, ly);
+      for (int i = 0; i < C; i++) mine[i] = left > 0 ? R::of(mine[i], left) : R::identity();
+    }
+    if (!alone)
 #pragma unroll 1
-    for (int i = threadIdx.x; i < wide * chunk; i += blockDim.x) {
-      int c = i >> q.wide, at = i & (wide - 1);
-      int64_t column = v0 + (apart ? at + ((c0 + c) << q.wide) : at * C + c0 + c);
-      if (column >= q.job.count) continue;
-      if constexpr (R::exact) {
-#pragma unroll 1
-        for (int j = 0; j < together; j++) {
-          int64_t *p = value + gr_column_slot(q, c, j * wide + at), from = (((int64_t)node << q.together) + j) * leaf_size,
-                  count = min((int64_t)leaf_size, q.job.n - from);
-          gr_put<R>(p, gr_columns_pitch, count > 0 ? R::of(gr_get<Q>(p, gr_columns_pitch), count) : R::identity());
-        }
+      for (int h = 1; h < 1 << q.together; h *= 2) {
+        __syncthreads();
+        if (walk.wy == 0) walk.template put<R>(mine);
+        __syncthreads();
+        if (walk.wy == 0 && z % (2 * h) == 0) walk.template merge<R>(mine, h << q.deep);
       }
+    /* From lanes with neighbouring columns each to neighbouring lanes. (The thread anew: no register held it.) */
+    unsigned me;
+    asm volatile("mov.u32 %0, %%tid.x;" : "=r"(me));
+    int64_t *result = results[me >> 5];
+    __syncwarp();
+#pragma unroll
+    for (int i = 0; i < C; i++)
+      if (sub == 0) gr_put<R>(result + column * C + i, W::piece, mine[i]);
+    __syncwarp();
+    if ((me >> 5 & ((1 << q.deep) - 1)) != 0 || !(alone || me >> 5 == 0)) continue;
 #pragma unroll 1
-      for (int s = 1; s < together; s *= 2)
-#pragma unroll 1
-        for (int j = 0; j < together; j += 2 * s) {
-          int64_t *to = value + gr_column_slot(q, c, j * wide + at),
-                  *from = value + gr_column_slot(q, c, (j + s) * wide + at);
-          gr_put<R>(to, gr_columns_pitch, R::merge(gr_get<R>(to, gr_columns_pitch), gr_get<R>(from, gr_columns_pitch)));
-        }
-      gr_acc acc = gr_get<R>(value + gr_column_slot(q, c, at), gr_columns_pitch);
-      if (last) gr_write<R>(q, acc, q.first + column, q.job.n);
-      else gr_put<R>(q.node + column * q.nodes + node, pitch, acc);
+    for (int c = me & 31; c < q.wide * C && v + c < q.job.count; c += 32) {
+      gr_acc acc = gr_get<R>(result + c, W::piece);
+      if (q.nodes == 1) gr_write<R>(q, acc, q.first + v + c, q.job.n);
+      else gr_put<R>(q.node + gr_place_of_block(q).node * q.job.count + v + c, q.job.count * q.nodes, acc);
     }
   }
-  if (last || !gr_last_block(q.counter + group, (unsigned)q.nodes)) return;
-  gr_finish_columns<R>(q, v0, wide * C, pitch);
+  if (q.nodes == 1) return;
+  v -= W::piece;
+  int columns = q.wide * C;
+  block = gr_place_of_block(q);
+  if (!gr_climb<R>(q, v, columns, q.counter + block.group * (unsigned)q.counters, block.node)) return;
+#pragma unroll 1
+  for (int c = threadIdx.x; c < columns && v + c < q.job.count; c += blockDim.x) {
+    gr_acc acc = R::identity();
+#pragma unroll
+    for (int f = 0; f < R::fields; f++)
+      acc.i[f] = ((volatile int64_t *)q.node)[f * (q.job.count * q.nodes) + v + c];
+    gr_write<R>(q, acc, q.first + v + c, q.job.n);
+  }
 }
 
 #endif

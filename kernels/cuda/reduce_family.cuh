@@ -8,10 +8,26 @@
 #include "kernels/cuda/reduce_columns.cuh"
 #include "kernels/cuda/reduce_leaves.cuh"
 #include "kernels/cuda/reduce_short.cuh"
+#include "kernels/cuda/reduce_vector.cuh"
+
+/* Matrix x vector: of floats whose leaf is 8 words a lane. */
+template <class R>
+constexpr bool gr_has_vector = R::red == GR_RED_DOT && gr_floating<R::dtype> && gr_size<R::dtype> >= 4;
+
+template <class R>
+static const void *gr_vector_kernel(int words) {
+  if constexpr (gr_has_vector<R>)
+    return words <= 1   ? (const void *)gr_reduce_vector<R, 1>
+           : words <= 2 ? (const void *)gr_reduce_vector<R, 2>
+           : words <= 4 ? (const void *)gr_reduce_vector<R, 4>
+                        : (const void *)gr_reduce_vector<R, 8>;
+  else return NULL;
+}
 
 template <class R>
 static cudaError_t gr_launch_reduce(const gr_reduce_args &q, const gr_reduce_launch &l) {
   switch (l.shape) {
+    case GR_VECTOR: return gr_launch_kernel(gr_vector_kernel<R>(q.each), q, l);
     case GR_LEAVES: return gr_launch_kernel((const void *)gr_reduce_leaves<R>, q, l);
     case GR_SHORT: return gr_launch_kernel((const void *)gr_reduce_short<R>, q, l);
     default: return gr_launch_kernel((const void *)gr_reduce_columns<R>, q, l);
@@ -20,8 +36,8 @@ static cudaError_t gr_launch_reduce(const gr_reduce_args &q, const gr_reduce_lau
 
 template <class R>
 static gr_reduce_entry gr_entry() {
-  return {gr_launch_reduce<R>, R::fields,           gr_leaves_resident<R>, true,
-          gr_columns_each<R>,  gr_columns_lanes<R>, gr_columns_leaf<R>,    gr_columns_deep<R>};
+  return {gr_launch_reduce<R>, R::fields, gr_leaves_resident<R>, true, gr_columns_each<R>, gr_columns_lanes<R>,
+          gr_columns_leaf<R>, R::lanes, gr_columns_warps<R>, gr_has_vector<R>};
 }
 
 /* Of what is never asked of rows or columns: one kernel, which would do for them too. */
@@ -31,7 +47,7 @@ static cudaError_t gr_launch_flat(const gr_reduce_args &q, const gr_reduce_launc
 }
 template <class R>
 static gr_reduce_entry gr_entry_flat() {
-  return {gr_launch_flat<R>, R::fields, gr_leaves_resident<R>, false, 0, 0, 0, 0};
+  return {gr_launch_flat<R>, R::fields, gr_leaves_resident<R>, false, 0, 0, 0, false, 0, false};
 }
 
 /* Without the kernel for short rows: of what is rarely asked of many. */
@@ -42,9 +58,8 @@ static cudaError_t gr_launch_long(const gr_reduce_args &q, const gr_reduce_launc
 }
 template <class R>
 static gr_reduce_entry gr_entry_long() {
-  gr_reduce_entry e = {gr_launch_long<R>,  R::fields,           gr_leaves_resident<R>, false,
-                       gr_columns_each<R>, gr_columns_lanes<R>, gr_columns_leaf<R>,    gr_columns_deep<R>};
-  return e;
+  return {gr_launch_long<R>, R::fields, gr_leaves_resident<R>, false, gr_columns_each<R>, gr_columns_lanes<R>,
+          gr_columns_leaf<R>, R::lanes, gr_columns_warps<R>, false};
 }
 
 /*

@@ -264,7 +264,7 @@ __device__ __forceinline__ gr_acc gr_read_spread(const gr_walker &a, const char 
       gr_add_rows<M, 8>(squares.l, w, w, c, v.skip / gr_size<R::dtype>);
       gr_add_after<M>(squares.l, v, c, 0);
     }
-    acc.f[1] = gr_fold_lanes<M>(squares.l, c, 32, lane).f[0];
+    acc.f[1] = gr_deviations<R::dtype>(gr_fold_lanes<M>(squares.l, c, 32, lane).f[0], c.a);
     return acc;
   }
 }

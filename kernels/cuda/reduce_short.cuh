@@ -176,7 +176,7 @@ struct gr_short_row {
       acc.f[2] = (double)n;
       acc.f[0] = fold<typename R::Sum>(log, lane, c).f[0];
       c.a = acc.f[0] / acc.f[2];
-      acc.f[1] = fold<typename R::Squares>(log, lane, c).f[0];
+      acc.f[1] = gr_deviations<R::dtype>(fold<typename R::Squares>(log, lane, c).f[0], c.a);
       return acc;
     } else {
       return fold<R>(log, lane, c);

@@ -71,6 +71,23 @@ struct gr_common {
   static __device__ __forceinline__ void mark(Lane &, int64_t) {}
 };
 
+/*
+** x - mean of a 16-bit float without the converter, which could not keep up with two passes: its bits, put where f64 has
+** its own, are x times a power of two (subnormals too), so that one fma subtracts. Infinities and NaN come out wrong; then
+** the mean is not finite either, and gr_deviations says NaN, which is what the sum would be.
+*/
+template <gr_dtype D>
+__device__ __forceinline__ double gr_from_mean(gr_type<D> x, double mean) {
+  constexpr int shift = D == GR_F16 ? 6 : 3, bias = D == GR_F16 ? 1008 : 896;
+  constexpr uint32_t mask = D == GR_F16 ? 0x81fffc00u : 0x8fffe000u;
+  uint32_t high = (uint32_t)((int32_t)((uint32_t)x.bits << 16) >> shift) & mask;
+  return __fma_rn(__hiloint2double((int)high, 0), __hiloint2double((1023 + bias) << 20, 0), -mean);
+}
+template <gr_dtype D>
+__device__ __forceinline__ double gr_deviations(double squares, double mean) {
+  return gr_size<D> > 2 || mean - mean == 0 ? squares : gr_nan();
+}
+
 /* The two passes of SPREAD are plain sums of doubles, of integers too. */
 template <gr_reducer RED, gr_dtype D>
 constexpr gr_acc_kind gr_double_kind = RED == GR_RED_SUM || RED == GR_RED_SPREAD ? GR_ACC_TREE : gr_kind_for<RED, D>;
@@ -101,10 +118,11 @@ struct gr_in_f64 : gr_common<RED, D, gr_double_kind<RED, D>> {
     } else if constexpr (RED == GR_RED_SQDIFF) {
       x -= y;
       l.f[0] += x * x;
-    } else if constexpr (RED == GR_RED_SPREAD) {
-      x -= k.a;
+    } else if constexpr (RED == GR_RED_SPREAD) { /* the second pass: a is the mean */
+      if constexpr (gr_size<D> == 2 && gr_floating<D>) x = gr_from_mean<D>(ex, k.a);
+      else x -= k.a;
       l.f[0] += x * x;
-    } /* the second pass: a is the mean */
+    }
     else if constexpr (RED == GR_RED_COSINE) {
       x *= k.a;
       y *= k.b;

@@ -1,16 +1,20 @@
 /*
-** RMSNorm: x / sqrt(mean(x^2) + eps) * w, row by row. Rows of up to 16 leaves are read once and kept in
-** registers while their sum of squares folds along the tree. What is longer, strided or unaligned takes two
-** launches: the sums of squares by the reduction, then the scaling.
+** RMSNorm: x / sqrt(mean(x^2) + eps) * w, row by row. Rows in whole aligned words are read once and wait in shared memory
+** while their sum of squares folds along the tree: several of up to 2 KB to a warp, longer ones a warp to a leaf and up
+** to 64 KB to a block; of still longer ones several blocks have a piece each, and wait for each other's sums. What is
+** strided or unaligned takes two launches: the sums of squares by the reduction, then the scaling.
 */
 #include <cuda_bf16.h>
 #include <cuda_runtime.h>
-#include "kernels/cuda/launch.h"
-#include "kernels/cuda/warp.cuh"
+#include "kernels/cuda/async.cuh"
+#include "kernels/cuda/grid.cuh"
 
-#define SHORT_WARPS 8 /* of a block that has several rows */
-#define LONG_WARPS 16  /* the most leaves of a row that stays in registers */
-#define SEGMENT 4096  /* elements that a block scales */
+#define ROW_WARPS 8     /* of a block that has several rows */
+#define ROW_WORDS 8     /* of a lane there, in all its rows */
+#define ROW_BYTES 2048  /* the most of such a row */
+#define PIECE_WARPS 16  /* the most leaves of a row in one block, */
+#define PIECE_BYTES 65536 /* and bytes */
+#define SEGMENT 4096    /* elements that a block scales in the second launch */
 
 typedef struct rms_job {
   const char *x, *w;
@@ -21,122 +25,177 @@ typedef struct rms_job {
   const double *sums; /* of squares, when they were found before */
 } rms_job;
 
-/* Words of 16 bytes that a lane has in one leaf. */
-template <gr_dtype D> constexpr int leaf_words = GR_LEAF_ROWS(gr_size<D>);
 template <gr_dtype D> constexpr int per_word = 16 / gr_size<D>;
 
 template <gr_dtype D> static __device__ __forceinline__ gr_type<D> narrow(double y) {
   if constexpr (D == GR_F64) return gr_canonical(y);
-  else if constexpr (D == GR_F32) return gr_f64_to_f32(y);
+  else if constexpr (D == GR_F32) { /* gr_f64_to_f32, with the test where it costs less */
+    float f = (float)y;
+    return f == f ? f : gr_from_bits32(0x7fc00000u);
+  }
   else if constexpr (D == GR_F16) return gr_f16{y == y ? __half_as_ushort(__double2half(y)) : (uint16_t)0x7e00};
   else return gr_bf16{y == y ? __bfloat16_as_ushort(__double2bfloat16(y)) : (uint16_t)0x7fc0};
 }
 
-/* One word of the row, scaled. */
+/* A word of the row times the factor and the weights. */
 template <gr_dtype D>
-static __device__ __forceinline__ uint4 scale_word(const uint4 &x, double r, bool weighted, const uint4 &w) {
+static __device__ __forceinline__ uint4 scale_word(const uint4 &x, double r, bool weighted, const double (&w)[per_word<D>]) {
   struct __align__(16) { gr_type<D> e[per_word<D>]; } y;
   uint4 u;
 #pragma unroll
   for (int c = 0; c < per_word<D>; c++) {
     double v = gr_to_f64<D>(gr_pick<D>(x, c)) * r;
-    if (weighted) v *= gr_to_f64<D>(gr_pick<D>(w, c));
+    if (weighted) v *= w[c];
     y.e[c] = narrow<D>(v);
   }
   memcpy(&u, &y, 16);
   return u;
 }
-
-/* The sum of squares of a leaf (or a part of it): word k of this lane is one of its row k. */
-template <gr_dtype D, int words>
-static __device__ __forceinline__ double squares(const uint4 (&x)[words], int present, int lane) {
-  using R = gr_in_f64<GR_RED_SUMSQ, D>;
-  const gr_context one = {1.0, 1.0, 0};
-  typename R::Lane sums[per_word<D>];
-  gr_acc v[per_word<D>];
+template <gr_dtype D>
+static __device__ __forceinline__ void widen_word(double (&w)[per_word<D>], const uint4 &u) {
 #pragma unroll
-  for (int c = 0; c < per_word<D>; c++) sums[c] = R::start();
-#pragma unroll
-  for (int k = 0; k < words; k++)
-    if (k < present)
-#pragma unroll
-      for (int c = 0; c < per_word<D>; c++) R::add(sums[c], gr_pick<D>(x[k], c), gr_pick<D>(x[k], c), one, 0);
-#pragma unroll
-  for (int c = 0; c < per_word<D>; c++) v[c] = R::state(sums[c], one);
-  return gr_fold_halves<R, per_word<D>>(v, 32, lane).f[0];
+  for (int c = 0; c < per_word<D>; c++) w[c] = gr_to_f64<D>(gr_pick<D>(u, c));
 }
 
-/* How many of a lane's words, 512 bytes apart, lie in the `bytes` from where its first one would be. */
-static __device__ __forceinline__ int words_in(int64_t bytes, int lane, int most) {
-  int64_t k = (bytes - lane * 16 + GR_ROW_BYTES - 1) / GR_ROW_BYTES;
-  return k < 0 ? 0 : k > most ? most : (int)k;
+/* Squares of a word onto its lanes. Those of up to 32 bits are exact in a double, so that fma rounds as an addition does. */
+template <gr_dtype D>
+static __device__ __forceinline__ void add_squares(double (&s)[per_word<D>], const uint4 &u) {
+#pragma unroll
+  for (int c = 0; c < per_word<D>; c++) {
+    double x = gr_to_f64<D>(gr_pick<D>(u, c));
+    s[c] = gr_size<D> <= 4 ? __fma_rn(x, x, s[c]) : s[c] + x * x;
+  }
+}
+template <gr_dtype D>
+static __device__ __forceinline__ double fold_squares(const double (&s)[per_word<D>], int threads, int lane) {
+  gr_acc v[per_word<D>];
+#pragma unroll
+  for (int c = 0; c < per_word<D>; c++) v[c].f[0] = s[c];
+  return gr_fold_halves<gr_in_f64<GR_RED_SUMSQ, D>, per_word<D>>(v, threads, lane).f[0];
+}
+template <gr_dtype D>
+static __device__ __forceinline__ void start_squares(double (&s)[per_word<D>]) {
+#pragma unroll
+  for (int c = 0; c < per_word<D>; c++) s[c] = -0.0;
 }
 
 static __device__ __forceinline__ double factor_of(const rms_job &q, double sum) {
   return 1.0 / sqrt(sum / (double)q.n + q.eps);
 }
 
-/* Rows of one leaf at most: each warp has as many as fill 8 words a lane. */
-template <gr_dtype D, int words>
-static __global__ void __launch_bounds__(SHORT_WARPS * 32) norm_short(const __grid_constant__ rms_job q) {
-  constexpr int rows = words < 8 ? 8 / words : 1;
-  int lane = threadIdx.x & 31, present = words_in(q.n * gr_size<D>, lane, words);
-  int64_t first = (blockIdx.x * (int64_t)SHORT_WARPS + (threadIdx.x >> 5)) * rows;
-  uint4 x[rows][words];
-  double sum = 0, r;
-#pragma unroll
-  for (int i = 0; i < rows; i++)
-#pragma unroll
-    for (int k = 0; k < words; k++)
-      if (k < present && first + i < q.count)
-        x[i][k] = __ldcs((const uint4 *)(q.x + (first + i) * q.x_step) + k * 32 + lane);
-#pragma unroll
-  for (int i = 0; i < rows; i++) {
-    double s = squares<D, words>(x[i], first + i < q.count ? present : 0, lane);
-    if ((lane & (rows - 1)) == i) sum = s;
+/* Rows of up to 2 KB: `threads` lanes a row, each with `words` of its words, in sets of 32 / threads rows. */
+template <gr_dtype D>
+static __global__ void __launch_bounds__(ROW_WARPS * 32, gr_size<D> == 2 ? 4 : 5)
+    norm_rows(const __grid_constant__ rms_job q, int threads, int words) {
+  __shared__ uint4 kept[ROW_WARPS][ROW_WORDS * 32];
+  int lane = threadIdx.x & 31, warp = gr_warp_index(), t = lane & (threads - 1), per = 32 / threads;
+  int sets = min(threads, ROW_WORDS / words), all = (int)(q.n * gr_size<D> / 16);
+  int64_t row = (blockIdx.x * (int64_t)ROW_WARPS + warp) * sets * per + lane / threads;
+  uint4 *mine = kept[warp] + lane;
+#pragma unroll 1
+  for (int i = 0; i < sets; i++) {
+    const uint4 *from = (const uint4 *)(q.x + (row + i * per) * q.x_step) + t;
+    if (row + i * per < q.count)
+#pragma unroll 1
+      for (int k = 0; k < words; k++)
+        if (t + k * threads < all) gr_copy16(mine + (i * words + k) * 32, from + k * threads);
   }
-  r = factor_of(q, sum); /* the divisions and roots of all rows at once, a lane each */
-#pragma unroll
+  gr_copies_end_group();
+  gr_copies_wait<0>();
+  double sum = 0, r;
+#pragma unroll 1
+  for (int i = 0; i < sets; i++) {
+    double s[per_word<D>], folded;
+    start_squares<D>(s);
+#pragma unroll 2
+    for (int k = 0; k < words; k++)
+      if (t + k * threads < all) add_squares<D>(s, mine[(i * words + k) * 32]);
+    folded = fold_squares<D>(s, threads, lane);
+    if ((t & (ROW_WORDS - 1)) == i) sum = folded;
+  }
+  r = factor_of(q, sum); /* the divisions and roots of all sets at once, a lane each */
+#pragma unroll 1
   for (int k = 0; k < words; k++) {
-    uint4 w = make_uint4(0, 0, 0, 0);
-    if (q.w && k < present) w = __ldg((const uint4 *)q.w + k * 32 + lane);
-#pragma unroll
-    for (int i = 0; i < rows; i++) {
-      double mine = __shfl_sync(~0u, r, i);
-      uint4 *to = (uint4 *)(q.out + (first + i) * q.out_step) + k * 32 + lane;
-      if (k < present && first + i < q.count) __stcs(to, scale_word<D>(x[i][k], mine, q.w != NULL, w));
+    double w[per_word<D>] = {};
+    bool present = t + k * threads < all;
+    if (q.w && present) widen_word<D>(w, __ldg((const uint4 *)q.w + k * threads + t));
+#pragma unroll 2
+    for (int i = 0; i < sets; i++) {
+      double own = __shfl_sync(~0u, r, lane - t + i);
+      uint4 *to = (uint4 *)(q.out + (row + i * per) * q.out_step) + k * threads + t;
+      if (present && row + i * per < q.count) __stcg(to, scale_word<D>(mine[(i * words + k) * 32], own, q.w != NULL, w));
     }
   }
 }
 
-/* A block for a row, a warp for a leaf. */
+/*
+** The sum of a row whose blocks each have a node: all wait for all. Blocks start in order and a row has fewer of them than
+** fit the device at once, so those that wait do not keep out those that they wait for. The counter goes up twice, so
+** that it is 0 again when the last has seen the nodes.
+*/
+static __device__ __forceinline__ gr_acc meet(double sum, double *nodes, unsigned *counter, int piece, int pieces, int lane) {
+  using R = gr_in_f64<GR_RED_SUMSQ, GR_F64>;
+  unsigned seen, last = 2 * (unsigned)pieces - 1;
+  if (lane == 0) {
+    nodes[piece] = sum;
+    asm volatile("atom.acq_rel.gpu.global.inc.u32 %0, [%1], %2;" : "=r"(seen) : "l"(counter), "r"(last) : "memory");
+    if (seen + 1 < (unsigned)pieces) do {
+        asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(seen) : "l"(counter) : "memory");
+      } while (seen < (unsigned)pieces);
+  }
+  __syncwarp();
+  gr_acc all = gr_fold_many<R>((const int64_t *)nodes, 1, pieces, lane);
+  if (lane == 0)
+    asm volatile("atom.acq_rel.gpu.global.inc.u32 %0, [%1], %2;" : "=r"(seen) : "l"(counter), "r"(last) : "memory");
+  return all;
+}
+
+/* A warp for a leaf; `pieces` blocks for a row. */
 template <gr_dtype D>
-static __global__ void __launch_bounds__(LONG_WARPS * 32) norm_long(const __grid_constant__ rms_job q) {
+static __global__ void __launch_bounds__(PIECE_WARPS * 32, 2)
+    norm_pieces(const __grid_constant__ rms_job q, int pieces, double *node, unsigned *counter) {
   using R = gr_in_f64<GR_RED_SUMSQ, D>;
-  constexpr int words = leaf_words<D>;
-  __shared__ double leaf[32];
-  int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, leaves = blockDim.x >> 5;
-  int64_t offset = (int64_t)warp * words * GR_ROW_BYTES;
-  int present = words_in(q.n * gr_size<D> - offset, lane, words);
-  const uint4 *from = (const uint4 *)(q.x + blockIdx.x * q.x_step + offset) + lane;
-  uint4 x[words];
+  constexpr int words = GR_LEAF_ROWS(gr_size<D>);
+  extern __shared__ uint4 kept[];
+  __shared__ double leaf[PIECE_WARPS], factor;
+  int lane = threadIdx.x & 31, warp = gr_warp_index(), leaves = blockDim.x >> 5;
+  unsigned row = blockIdx.x / (unsigned)pieces;
+  int piece = (int)(blockIdx.x - row * (unsigned)pieces);
+  int64_t offset = (int64_t)(piece * leaves + warp) * words * GR_ROW_BYTES, bytes = q.n * gr_size<D> - offset - lane * 16;
+  int present = (int)max((int64_t)0, min((int64_t)words, (bytes + GR_ROW_BYTES - 1) / GR_ROW_BYTES));
+  const uint4 *from = (const uint4 *)(q.x + row * q.x_step + offset) + lane;
+  uint4 *mine = kept + warp * words * 32 + lane;
+  double s[per_word<D>];
 #pragma unroll
   for (int k = 0; k < words; k++)
-    if (k < present) x[k] = __ldcs(from + k * 32);
-  double s = squares<D, words>(x, present, lane);
-  if (lane == 0) leaf[warp] = s;
+    if (k < present) gr_copy16(mine + k * 32, from + k * 32);
+  gr_copies_end_group();
+  gr_copies_wait<0>();
+  start_squares<D>(s);
+#pragma unroll 2
+  for (int k = 0; k < present; k++) add_squares<D>(s, mine[k * 32]);
+  double folded = fold_squares<D>(s, 32, lane);
+  if (lane == 0) leaf[warp] = folded;
   __syncthreads();
   gr_acc all = R::identity();
   if (lane < leaves) all.f[0] = leaf[lane];
-  double r = factor_of(q, gr_fold_adjacent<R>(all, 32).f[0]);
+  all = gr_fold_adjacent<R>(all, 32);
+  if (pieces > 1) {
+    if (warp == 0) {
+      all = meet(all.f[0], node + (int64_t)row * pieces, counter + row, piece, pieces, lane);
+      if (lane == 0) factor = all.f[0];
+    }
+    __syncthreads();
+    all.f[0] = factor;
+  }
+  double r = factor_of(q, all.f[0]);
   const uint4 *weights = (const uint4 *)(q.w + offset) + lane;
-  uint4 *to = (uint4 *)(q.out + blockIdx.x * q.out_step + offset) + lane;
-#pragma unroll
-  for (int k = 0; k < words; k++) {
-    if (k >= present) break;
-    uint4 w = make_uint4(0, 0, 0, 0);
-    if (q.w) w = __ldg(weights + k * 32);
-    __stcs(to + k * 32, scale_word<D>(x[k], r, q.w != NULL, w));
+  uint4 *to = (uint4 *)(q.out + row * q.out_step + offset) + lane;
+#pragma unroll 2
+  for (int k = 0; k < present; k++) {
+    double w[per_word<D>] = {};
+    if (q.w) widen_word<D>(w, __ldg(weights + k * 32));
+    __stcg(to + k * 32, scale_word<D>(mine[k * 32], r, q.w != NULL, w));
   }
 }
 
@@ -159,13 +218,23 @@ static __global__ void __launch_bounds__(256) norm_scale(const __grid_constant__
 static const int sizes[] = {GR_DTYPES(GR_X)};
 #undef GR_X
 
-/* Whether rows fit the kernels that read them once: contiguous, in whole aligned words, not too long. */
-static int is_fused(const gr_rmsnorm_job *job) {
-  int64_t size = sizes[job->dtype], most = LONG_WARPS * (int64_t)GR_LEAF(size);
+/* How rows that are read once go: leaves (warps) of a block, blocks of a row; 0 if they are not. */
+typedef struct rms_plan {
+  int warps, pieces;
+} rms_plan;
+static rms_plan plan_of(const gr_rmsnorm_job *job, const gr_cuda_chip *chip) {
+  int64_t size = sizes[job->dtype], leaf = GR_LEAF(size) * size, leaves = (job->n * size + leaf - 1) / leaf;
   uintptr_t all = (uintptr_t)job->x.data | (uintptr_t)job->out.data | (uintptr_t)job->w.data |
                   (uintptr_t)(job->n * size) | (uintptr_t)job->x.step | (uintptr_t)job->out.step;
-  return job->x.stride == size && job->out.stride == size && (!job->w.data || job->w.stride == size) && all % 16 == 0 &&
-         job->n <= most && job->count <= INT32_MAX;
+  int most = PIECE_WARPS;
+  rms_plan p = {0, 0};
+  while (most * leaf > PIECE_BYTES || most * leaf + 1024 > chip->shared_optin) most /= 2;
+  if (job->x.stride != size || job->out.stride != size || (job->w.data && job->w.stride != size) || all % 16 != 0) return p;
+  if (leaves > chip->sms * (int64_t)most / 2 || job->count > INT32_MAX) return p;
+  /* Blocks that wait for others are better smaller. */
+  p.warps = leaves <= most ? (int)leaves : most / 2;
+  p.pieces = (int)((leaves + p.warps - 1) / p.warps);
+  return p;
 }
 
 static gr_reduce_job sums_of(const gr_rmsnorm_job *job, void *out) {
@@ -182,27 +251,43 @@ static gr_reduce_job sums_of(const gr_rmsnorm_job *job, void *out) {
   return r;
 }
 
+/* Rows whose blocks meet: as many at a time as there are counters. */
+#define MEETINGS ((int64_t)((GR_COUNTER_BYTES - GR_POST_BYTES) / sizeof(unsigned)))
+
 size_t gr_cuda_rmsnorm_scratch(const gr_rmsnorm_job *job, const gr_cuda_chip *chip) {
   gr_reduce_job r = sums_of(job, NULL);
-  if (job->n == 0 || job->count == 0 || is_fused(job)) return 0;
+  if (job->n == 0 || job->count == 0) return 0;
+  rms_plan p = plan_of(job, chip);
+  if (p.pieces == 1) return 0;
+  if (p.pieces > 1) return GR_COUNTER_BYTES + (size_t)(job->count < MEETINGS ? job->count : MEETINGS) * (size_t)p.pieces * 8;
   return ((gr_cuda_reduce_scratch(&r, chip) + 255) & ~(size_t)255) + (size_t)job->count * 8;
 }
 
-template <gr_dtype D, int words> static cudaError_t start_short(const rms_job *q, cudaStream_t stream) {
-  constexpr int rows = SHORT_WARPS * (words < 8 ? 8 / words : 1);
-  void *args[] = {(void *)q};
-  unsigned blocks = (unsigned)((q->count + rows - 1) / rows);
-  return cudaLaunchKernel((const void *)norm_short<D, words>, blocks, SHORT_WARPS * 32, args, 0, stream);
+template <gr_dtype D> static cudaError_t start_rows(const rms_job *q, cudaStream_t stream) {
+  int all = (int)(q->n * gr_size<D> / 16), threads = 1, words = 1;
+  while (threads < 32 && threads < all) threads *= 2;
+  while (words * threads < all) words *= 2;
+  int64_t rows = (int64_t)ROW_WARPS * (threads < ROW_WORDS / words ? threads : ROW_WORDS / words) * (32 / threads);
+  void *args[] = {(void *)q, &threads, &words};
+  return cudaLaunchKernel((const void *)norm_rows<D>, (unsigned)((q->count + rows - 1) / rows), ROW_WARPS * 32, args, 0, stream);
 }
 
-template <gr_dtype D> static cudaError_t start_fused(const rms_job *q, cudaStream_t stream) {
-  int64_t bytes = q->n * gr_size<D>, leaves = (q->n + GR_LEAF(gr_size<D>) - 1) / GR_LEAF(gr_size<D>);
-  void *args[] = {(void *)q};
-  if (bytes <= 1 * GR_ROW_BYTES) return start_short<D, 1>(q, stream);
-  if (bytes <= 2 * GR_ROW_BYTES) return start_short<D, 2>(q, stream);
-  if (bytes <= 4 * GR_ROW_BYTES) return start_short<D, 4>(q, stream);
-  if (bytes <= 8 * GR_ROW_BYTES) return start_short<D, 8>(q, stream);
-  return cudaLaunchKernel((const void *)norm_long<D>, (unsigned)q->count, (unsigned)leaves * 32, args, 0, stream);
+template <gr_dtype D> static cudaError_t start_pieces(rms_job *q, rms_plan p, const gr_cuda_run *run) {
+  size_t bytes = (size_t)p.warps * GR_LEAF(gr_size<D>) * gr_size<D>;
+  unsigned *counter = (unsigned *)run->scratch;
+  double *node = (double *)((char *)run->scratch + GR_COUNTER_BYTES);
+  int64_t count = q->count;
+  cudaError_t e = cudaSuccess;
+  if (bytes > 47 << 10) e = cudaFuncSetAttribute(norm_pieces<D>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
+  for (int64_t rows; e == cudaSuccess && count > 0; count -= rows) {
+    rows = p.pieces > 1 && count > MEETINGS ? MEETINGS : count;
+    void *args[] = {q, &p.pieces, &node, &counter};
+    e = cudaLaunchKernel((const void *)norm_pieces<D>, (unsigned)(rows * p.pieces), (unsigned)p.warps * 32, args, bytes,
+                         (cudaStream_t)run->stream);
+    q->x += rows * q->x_step;
+    q->out += rows * q->out_step;
+  }
+  return e;
 }
 
 template <gr_dtype D> static cudaError_t start(const gr_rmsnorm_job *job, const gr_cuda_run *run) {
@@ -210,7 +295,9 @@ template <gr_dtype D> static cudaError_t start(const gr_rmsnorm_job *job, const 
   int64_t segments = (job->n + SEGMENT - 1) / SEGMENT;
   rms_job q = {(const char *)job->x.data, (const char *)job->w.data, (char *)job->out.data, job->n, job->count,
             job->x.step, job->out.step, job->x.stride, job->w.stride, job->out.stride, job->eps, NULL};
-  if (is_fused(job)) return start_fused<D>(&q, stream);
+  rms_plan p = plan_of(job, run->chip);
+  if (p.pieces == 1 && job->n * gr_size<D> <= ROW_BYTES) return start_rows<D>(&q, stream);
+  if (p.pieces > 0) return start_pieces<D>(&q, p, run);
   size_t before = (gr_cuda_rmsnorm_scratch(job, run->chip) - (size_t)job->count * 8);
   gr_reduce_job r = sums_of(job, (char *)run->scratch + before);
   gr_cuda_run part = *run;
