@@ -18,8 +18,7 @@ typedef struct gr_bins {
   double first, per_bin;
   double quick_first, quick_half; /* the f64 estimate: where bin 0 starts, 0.5 - its error in bins */
   float quick_first_f, per_bin_f, quick_half_f; /* the f32 estimate, likewise */
-  float quick_add_f;                            /* -quick_first * per_bin - 1/2 */
-  float middle, half_bins;                      /* (bins - 1) / 2, bins / 2 */
+  float quick_add_f;                            /* -quick_first * per_bin */
   float cell_first, per_width; /* the table over uneven edges: where it starts, 1 / its width */
   uint64_t magic; /* 2^64 / bins + 1 */
 } gr_bins;
@@ -119,29 +118,31 @@ template <typename T> static __device__ __forceinline__ int32_t gr_by_edge(const
 /* ---- quick answers ---- */
 
 /*
-** quick::bin gives a bin, plus quick::bias, and whether it is sure; it has no branches. Of the sample it gets
+** quick::bin gives a bin and whether it is sure; it has no branches. Of the sample it gets
 ** what suits it, x or its value in f32. quick::settle answers when it was not sure, by the edges.
 **
-** Even bins, estimated in f32 or f64. The estimate less 1/2 is rounded by adding 1.5 * 2^23 (2^52), which leaves
-** the bin in the low bits; what rounding took off tells whether an edge may lie within the estimate's error. If
-** so, that edge decides.
+** Even bins, estimated in f32 or f64. In f32 the estimate and its sum with 1.5 * 2^23 are rounded down, which leaves
+** the bin in the low bits: exactly, where the factor and the summand are exact, as rounding down does not pass a whole
+** number. Else the fraction tells whether an edge may lie within the estimate's error; if so, that edge decides. In
+** f64 the estimate less 1/2 is rounded to nearest by adding 1.5 * 2^52.
 */
 template <bool in_f32> struct gr_quick_even;
 template <> struct gr_quick_even<true> {
-  static const uint32_t bias = 0x4b400000u;
+  static const bool by_value = false;
   template <typename T>
   static __device__ __forceinline__ uint32_t bin(const gr_bins &b, const uint32_t *, T, float x, bool &sure) {
-    float t = __fmaf_rn(x, b.per_bin_f, b.quick_add_f), m = t + 12582912.0f;
-    sure = (fabsf(t - (m - 12582912.0f)) < b.quick_half_f) & (fabsf(t - b.middle) < b.half_bins);
-    return __float_as_uint(m);
+    float t = __fmaf_rd(x, b.per_bin_f, b.quick_add_f), m = __fadd_rd(t, 12582912.0f);
+    uint32_t k = __float_as_uint(m) - 0x4b400000u;
+    sure = (fabsf((t - (m - 12582912.0f)) - 0.5f) < b.quick_half_f) & (k < (uint32_t)b.bins);
+    return k;
   }
   template <typename T> static __device__ __forceinline__ int32_t settle(const gr_bins &b, const uint32_t *, T x) {
     float t = (gr_as_f32(x) - b.quick_first_f) * b.per_bin_f;
-    return gr_by_edge(b, x, __float_as_uint(t + 12582912.0f) - bias);
+    return gr_by_edge(b, x, __float_as_uint(t + 12582912.0f) - 0x4b400000u);
   }
 };
 template <> struct gr_quick_even<false> {
-  static const uint32_t bias = 0;
+  static const bool by_value = false;
   template <typename T>
   static __device__ __forceinline__ uint32_t bin(const gr_bins &b, const uint32_t *, T x, float, bool &sure) {
     double t = __fma_rn(gr_as_f64(x) - b.quick_first, b.per_bin, -0.5), m = t + 6755399441055744.0;
@@ -157,7 +158,7 @@ template <> struct gr_quick_even<false> {
   }
 };
 struct gr_quick_modulo {
-  static const uint32_t bias = 0;
+  static const bool by_value = false;
   template <typename T>
   static __device__ __forceinline__ uint32_t bin(const gr_bins &b, const uint32_t *, T x, float, bool &sure) {
     sure = true;
@@ -167,14 +168,27 @@ struct gr_quick_modulo {
     return gr_modulo(b, x);
   }
 };
-struct gr_quick_none {
-  static const uint32_t bias = 0;
+struct gr_quick_value { /* values of 8 and 16 bits stand for themselves */
+  static const bool by_value = true;
+  template <typename T>
+  static __device__ __forceinline__ uint32_t bin(const gr_bins &, const uint32_t *, T x, float, bool &sure) {
+    sure = true;
+    return (uint32_t)x;
+  }
+  template <typename T> static __device__ __forceinline__ int32_t settle(const gr_bins &, const uint32_t *, T x) {
+    return (int32_t)x;
+  }
+};
+struct gr_quick_none { /* always by the edges */
+  static const bool by_value = false;
   template <typename T>
   static __device__ __forceinline__ uint32_t bin(const gr_bins &, const uint32_t *, T, float, bool &sure) {
     sure = false;
     return 0;
   }
   template <typename T> static __device__ __forceinline__ int32_t settle(const gr_bins &b, const uint32_t *, T x) {
+    if constexpr (gr_is_whole<T>::yes && sizeof(T) == 2)
+      if (b.modulo) return gr_modulo(b, x);
     return gr_bin_exact(b, x);
   }
 };
@@ -182,9 +196,8 @@ struct gr_quick_none {
 /*
 ** Uneven bins, through a table of equal cells over the range. A sample's cell never falls when the sample
 ** grows (f32 subtraction and multiplication round monotonically), so the bins of a cell are known from the
-** cells of the edges: its first bin and its last one << 16; GR_EDGE_CELL: outside or at an end. For samples of 2
-** and 4 bytes the table then gets, beside the first bin, where the next one starts as a sample: a cut.
-**   2 bytes  bin | cut << 16; bin 0xffff: see the edges
+** cells of the edges: its first bin and its last one << 16; GR_EDGE_CELL: outside or at an end. For samples of
+** 4 bytes the table then gets, beside the first bin, where the next one starts as a sample: a cut.
 **   4 bytes  bin, cut; or 0xffff0000 | first bin, last bin
 **   8 bytes  first bin | last bin << 16
 */
@@ -228,39 +241,13 @@ template <> struct gr_cuts<float> : gr_cuts_of_floats {
   }
   static __device__ __forceinline__ bool over(float, float x, uint32_t cut) { return x >= __uint_as_float(cut); }
 };
-template <> struct gr_cuts<gr_f16> : gr_cuts_of_floats {
-  static __device__ __forceinline__ uint32_t never() { return 0x7e00u; }
-  static __device__ __forceinline__ uint32_t at(const gr_bins &b, uint32_t edge) {
-    return __half_as_ushort(__float2half_ru(up(b, edge)));
-  }
-  static __device__ __forceinline__ bool over(gr_f16, float x, uint32_t cut) {
-    return x >= gr_as_f32(gr_f16{(uint16_t)cut});
-  }
-};
-template <> struct gr_cuts<gr_bf16> : gr_cuts_of_floats {
-  static __device__ __forceinline__ uint32_t never() { return 0x7fc0u; }
-  static __device__ __forceinline__ uint32_t at(const gr_bins &b, uint32_t edge) {
-    uint32_t u = __float_as_uint(up(b, edge));
-    return (u >> 16) + (u >> 31 == 0 && (u & 0xffffu) != 0); /* dropping bits raises a negative number */
-  }
-  static __device__ __forceinline__ bool over(gr_bf16, float x, uint32_t cut) {
-    return x >= __uint_as_float(cut << 16);
-  }
-};
-
 struct gr_quick_table {
-  static const uint32_t bias = 0;
+  static const bool by_value = false;
   template <typename T>
   static __device__ __forceinline__ uint32_t bin(const gr_bins &b, const uint32_t *table, T x, float f, bool &sure) {
     uint32_t base = (uint32_t)__cvta_generic_to_shared(table) - 0x4b400000u * 4 * gr_cell_words<T>;
     uint32_t at = base + gr_cell_bits(b, f) * 4 * gr_cell_words<T>;
-    if constexpr (sizeof(T) == 2) {
-      uint32_t cell, low;
-      asm volatile("ld.shared.u32 %0, [%1];" : "=r"(cell) : "r"(at));
-      low = cell & 0xffffu;
-      sure = low != 0xffffu;
-      return low + gr_cuts<T>::over(x, f, cell >> 16);
-    } else if constexpr (sizeof(T) == 4) {
+    if constexpr (sizeof(T) == 4) {
       uint2 cell;
       asm volatile("ld.shared.v2.u32 {%0, %1}, [%2];" : "=r"(cell.x), "=r"(cell.y) : "r"(at));
       sure = cell.x < 0x10000u;
@@ -303,12 +290,8 @@ template <typename T> static __device__ __forceinline__ void gr_cut_cell(const g
     if (gr_cuts<T>::always(b, high)) low = high;
     else cut = gr_cuts<T>::at(b, high);
   }
-  if constexpr (sizeof(T) == 2) {
-    *cell = known ? low | cut << 16 : 0xffffu;
-  } else {
-    cell[0] = known ? low : 0xffff0000u | low;
-    cell[1] = known ? cut : high;
-  }
+  cell[0] = known ? low : 0xffff0000u | low;
+  cell[1] = known ? cut : high;
 }
 
 /* All threads of a block fill the table; a barrier must follow. */
@@ -329,7 +312,7 @@ template <typename T> static __device__ void gr_fill_table(const gr_bins &b, uin
   __syncthreads();
   if (threadIdx.x == 0)
     table[gr_cell(b, b.edges[0]) * words] = table[gr_cell(b, b.edges[b.bins]) * words] = GR_EDGE_CELL;
-  if constexpr (sizeof(T) <= 4) {
+  if constexpr (sizeof(T) == 4) {
     __syncthreads();
     for (int32_t c = (int32_t)threadIdx.x; c < GR_CELLS; c += (int32_t)blockDim.x) gr_cut_cell<T>(b, table + c * words);
   }

@@ -1,7 +1,7 @@
 /*
-** Histograms: counters in shared memory, one set a block (copied for each few lanes while bins are few), or
-** counters in L2 behind a small cache when they do not fit. Counting does not care for order, so samples are
-** taken as the loads come. Block counters have 32 bits; the launcher keeps a block's share below 2^31.
+** Histograms: counters in shared memory, one set a block: of 32 bits, copied for each few lanes while bins are few,
+** or of 16 bits that spill when they fill up; or counters in L2 behind a small cache when they do not fit. Counting
+** does not care for order, so samples are taken as the loads come. The launcher keeps a block's share below 2^31.
 */
 #ifndef GR_HISTOGRAM_CUH
 #define GR_HISTOGRAM_CUH
@@ -10,10 +10,7 @@
 #include "kernels/cuda/binning.cuh"
 #include "kernels/cuda/launch.h"
 
-/* The counter area while a histogram runs: finished blocks, tails, then bins. */
-#define GR_HIST_TAILS 1
-#define GR_HIST_COUNTS 4
-#define GR_HIST_FEW 500 /* bins that fit there */
+#define GR_HIST_FEW 500 /* bins that fit the counter area, tails beside them */
 #define GR_HIST_SLOTS 8192 /* of the cache in front of L2; a power of two */
 
 typedef struct gr_hist {
@@ -22,10 +19,15 @@ typedef struct gr_hist {
   int64_t n, stride;
   int64_t head, vectors; /* contiguous: elements before the first 16-byte boundary, whole vectors after it */
   int32_t contiguous;
+  gr_dtype dtype;
+  int32_t by_value;         /* counters are of values and not of bins */
+  int32_t packed;           /* they have 16 bits, two a word; what spills goes to counts at once */
+  int32_t cleared;          /* counts and tails are zero at the start */
   int32_t parts, part_bins; /* block b counts bins of part b % parts in the data of unit b / parts */
   int32_t shift;            /* log2 of the copies of each counter */
-  uint64_t *area;           /* the counter area; few bins: blocks add up there */
-  uint32_t *rows;           /* else every block writes a row of part_bins + 3 */
+  uint32_t spread;          /* mask of gr_spread */
+  uint64_t *area;           /* the counter area; few bins: blocks hand over there */
+  uint32_t *rows;           /* else every block writes a row: its counters and 3 tails */
   int64_t *counts, *tails;
 } gr_hist;
 
@@ -67,63 +69,100 @@ template <typename T> static __device__ __forceinline__ gr_pack<T> gr_load_pack(
   return p;
 }
 
+/* Where slot k of bins + 3 is counted: a bin, below, above, NaN. */
+static __device__ __forceinline__ unsigned long long *gr_slot(const gr_hist &a, uint32_t k) {
+  uint32_t bins = (uint32_t)a.bins.bins;
+  return (unsigned long long *)(k < bins ? a.counts + k : a.tails + (k - bins));
+}
+
+/* The slot of a value of 8 or 16 bits. */
+static __device__ __forceinline__ uint32_t gr_slot_of_value(const gr_hist &a, uint32_t bits) {
+  int64_t x = a.dtype == GR_I8 ? (int8_t)bits : a.dtype == GR_I16 ? (int16_t)bits : (int64_t)bits;
+  int32_t k = a.dtype == GR_F16    ? gr_bin_exact(a.bins, (double)gr_as_f32(gr_f16{(uint16_t)bits}))
+              : a.dtype == GR_BF16 ? gr_bin_exact(a.bins, (double)gr_as_f32(gr_bf16{(uint16_t)bits}))
+              : a.bins.modulo      ? gr_modulo(a.bins, x)
+                                   : gr_bin_exact(a.bins, x);
+  return k >= 0 ? (uint32_t)k : (uint32_t)(a.bins.bins - 1 - k);
+}
+
 /* One sample alone. */
 template <class Quick, typename T, class Sink>
 static __device__ __forceinline__ void gr_count_one(const gr_hist &a, const uint32_t *table, T x, Sink &sink) {
   int32_t k = Quick::settle(a.bins, table, x);
-  if (k >= 0) sink.hit((uint32_t)k + Quick::bias, true);
+  if (k >= 0) sink.hit((uint32_t)k, true);
   else sink.miss(k);
+  if (Sink::packed && sink.full()) sink.template drain<Quick>(a, (uint32_t)k);
 }
 
-/* The samples of one load: quick answers first, then the few that were not sure, so that their code exists once. */
+/*
+** The samples of one load: quick answers first, then the few that were not sure, so that their code exists once. Where
+** a counter of 16 bits is half full the bins of this load are looked at again.
+*/
 template <typename T, class Quick, class Sink>
 static __device__ __forceinline__ void gr_count_pack(const gr_hist &a, const uint32_t *table, const gr_pack<T> &p,
                                                      Sink &sink) {
-  uint32_t unsure = 0;
+  const int count = gr_pack<T>::count;
+  uint32_t unsure = 0, full = 0, bin[count];
+  bool sure[count], alike = true;
 #pragma unroll
-  for (int k = 0; k < gr_pack<T>::count; k++) {
-    bool sure;
-    uint32_t bin = Quick::bin(a.bins, table, p.get(k), p.f32(k), sure);
-    sink.hit(bin, sure);
-    if (!sure) unsure |= 1u << k;
+  for (int k = 0; k < count; k++) {
+    bin[k] = Quick::bin(a.bins, table, p.get(k), p.f32(k), sure[k]);
+    if (!sure[k]) unsure |= 1u << k;
+    if (Sink::packed) alike = alike && p.w[k / 2] == p.w[0];
+    if (!Sink::packed) sink.hit(bin[k], sure[k]);
   }
-  while (unsure) {
-    int k = __ffs((int)unsure) - 1;
-    unsure &= unsure - 1;
-    gr_count_one<Quick>(a, table, p.get(k), sink);
+  if constexpr (Sink::packed) {
+    if (alike && bin[0] == bin[1]) {
+      sink.hit_hot(bin[0], count);
+    } else if (sink.any_hot()) {
+#pragma unroll
+      for (int k = 0; k < count; k++) sink.hit_hot(bin[k], 1);
+    } else {
+#pragma unroll
+      for (int k = 0; k < count; k++) sink.hit(bin[k], sure[k]);
+    }
+    if (sink.full()) full = (1u << count) - 1;
+  }
+  for (uint32_t left = unsure | full; left; left &= left - 1) {
+    int k = __ffs((int)left) - 1;
+    if (unsure >> k & 1) gr_count_one<Quick>(a, table, p.get(k), sink);
+    else sink.template drain<Quick>(a, (uint32_t)Quick::settle(a.bins, table, p.get(k)));
   }
 }
 
-/* All samples of this block's unit. */
-template <typename T, class Quick, class Sink>
-static __device__ __forceinline__ void gr_count_all(const gr_hist &a, const uint32_t *table, Sink &sink) {
-  const int deep = sizeof(T) > 2 ? 4 : Sink::several ? 2 : 3; /* loads at once: as many as registers allow */
-  int64_t unit = blockIdx.x / (uint32_t)a.parts, units = gridDim.x / (uint32_t)a.parts;
-  int64_t threads = blockDim.x, v = unit * deep * threads + threadIdx.x, step = units * deep * threads;
-  if (!a.contiguous) {
-    for (int64_t k = unit * threads + threadIdx.x; k < a.n; k += units * threads)
+/* Up to `deep` vectors, `apart` bytes from one to the next; those that begin before `left` bytes from here are there. */
+template <typename T, int deep>
+static __device__ __forceinline__ void gr_load_packs(gr_pack<T> (&p)[deep], const char *at, int64_t left, uint32_t apart) {
+#pragma unroll
+  for (int u = 0; u < deep; u++)
+    if (left > (int64_t)u * apart) p[u] = gr_load_pack<T>(at + (int64_t)u * apart);
+}
+
+/* All samples of this block's unit, `deep` loads at once. Counters are made ready while the first are on their way. */
+template <typename T, class Quick, int deep, class Sink, class Ready>
+static __device__ __forceinline__ void gr_count_all(const gr_hist &a, const uint32_t *table, Sink &sink, Ready ready) {
+  uint32_t threads = blockDim.x, apart = threads * 16, unit = blockIdx.x / (uint32_t)a.parts, units = gridDim.x / (uint32_t)a.parts;
+  int64_t first = ((int64_t)unit * deep * threads + threadIdx.x) * 16, step = (int64_t)units * deep * apart;
+  int64_t left = a.vectors * 16 - first;
+  const char *at = a.data + a.head * (int64_t)sizeof(T) + first;
+  gr_pack<T> p[deep], next[deep];
+  gr_load_packs<T>(p, at, left, apart);
+  ready();
+  if (!a.contiguous) { /* vectors is 0 */
+    for (int64_t k = (int64_t)unit * threads + threadIdx.x; k < a.n; k += (int64_t)units * threads)
       gr_count_one<Quick>(a, table, *(const T *)(a.data + k * a.stride), sink);
     return;
   }
-  const char *body = a.data + a.head * (int64_t)sizeof(T);
-  gr_pack<T> p[deep], next[deep];
-  bool more = v + (deep - 1) * threads < a.vectors;
-  if (more)
+  for (; left > 0; left -= step) { /* the next loads are on their way while these are counted */
+    at += step;
+    sink.look();
+    gr_load_packs<T>(next, at, left - step, apart);
 #pragma unroll
-    for (int u = 0; u < deep; u++) p[u] = gr_load_pack<T>(body + (v + u * threads) * 16);
-  while (more) { /* the next loads are on their way while these are counted */
-    v += step;
-    more = v + (deep - 1) * threads < a.vectors;
-    if (more)
-#pragma unroll
-      for (int u = 0; u < deep; u++) next[u] = gr_load_pack<T>(body + (v + u * threads) * 16);
-#pragma unroll
-    for (int u = 0; u < deep; u++) gr_count_pack<T, Quick>(a, table, p[u], sink);
+    for (int u = 0; u < deep; u++)
+      if (left > (int64_t)u * apart) gr_count_pack<T, Quick>(a, table, p[u], sink);
 #pragma unroll
     for (int u = 0; u < deep; u++) p[u] = next[u];
   }
-  for (int u = 0; u < deep && v < a.vectors; u++, v += threads)
-    gr_count_pack<T, Quick>(a, table, gr_load_pack<T>(body + v * 16), sink);
   if (unit == 0) { /* what lies before and after the whole vectors: fewer than 16 elements each */
     int64_t tail = a.head + a.vectors * gr_pack<T>::count;
     const T *x = (const T *)a.data + threadIdx.x;
@@ -134,25 +173,15 @@ static __device__ __forceinline__ void gr_count_all(const gr_hist &a, const uint
 
 /* ---- counters in shared memory ---- */
 
-/* Counters lie behind 32 spare words. */
+/* Counters lie behind 32 spare words, in whole rows of 32. */
 #define GR_HIST_SPARE 32
+static __host__ __device__ inline uint32_t gr_hist_words(int32_t bins, int32_t packed, int32_t shift) {
+  return GR_HIST_SPARE + ((((uint32_t)bins >> packed << shift) + 31) & ~31u);
+}
 extern __shared__ uint32_t gr_hist_shared[];
 
-/*
-** Counts what Quick gives. With several parts a block has the bins of its own alone. What is not counted here
-** goes to a spare word, so that a hit needs no branch.
-*/
-template <uint32_t bias, bool parts> struct gr_shared_sink {
-  static const bool several = parts;
-  uint32_t first, bins; /* of this block's part */
-  uint32_t zero, step;  /* shared address of this thread's copy of bin -bias, bytes from bin to bin */
-  uint32_t spare;
-  int32_t shift;
+struct gr_tails {
   uint32_t tails[3];
-  __device__ __forceinline__ void hit(uint32_t k, bool valid) {
-    if (parts) valid = valid & (k - (first + bias) < bins);
-    asm volatile("red.shared.add.u32 [%0], 1;" : : "r"(valid ? zero + k * step : spare));
-  }
   __device__ __forceinline__ void miss(int32_t why) {
     tails[0] += why == GR_BELOW;
     tails[1] += why == GR_ABOVE;
@@ -160,79 +189,202 @@ template <uint32_t bias, bool parts> struct gr_shared_sink {
   }
 };
 
+/*
+** Rows of 32 words are permuted by their number, so that bins a power of two apart lie in different banks. Offsets are
+** in bytes; mask: which bits may change. Only where there are instructions to spare: 4-byte samples estimated in f32.
+*/
+static __device__ __forceinline__ uint32_t gr_spread(uint32_t offset, uint32_t mask) {
+  return offset ^ ((offset >> 7) * 5 & mask);
+}
+
+/*
+** Counts what Quick gives. With several parts a block has the bins of its own alone. What is not counted here goes to
+** a spare word, so that a hit needs no branch.
+*/
+template <bool parts, bool spread> struct gr_shared_sink : gr_tails {
+  static const bool packed = false, several = parts;
+  uint32_t first, bins;      /* of this block's part */
+  uint32_t zero, step, mask; /* shared address of this thread's copy of counter 0, bytes from bin to bin */
+  uint32_t spare;
+  __device__ gr_shared_sink(const gr_hist &a, uint32_t from, uint32_t have)
+      : gr_tails{{0, 0, 0}}, first(from), bins(have), step(4u << a.shift), mask(a.spread) {
+    uint32_t base = (uint32_t)__cvta_generic_to_shared(gr_hist_shared), copy = threadIdx.x & ((1u << a.shift) - 1);
+    spare = base + (threadIdx.x & 31) * 4;
+    zero = base + (GR_HIST_SPARE + copy) * 4;
+  }
+  __device__ __forceinline__ void hit(uint32_t k, bool valid) {
+    uint32_t i = parts ? k - first : k;
+    if (parts) valid = valid & (i < bins);
+    asm volatile("red.shared.add.u32 [%0], 1;"
+                 : : "r"(valid ? zero + (spread ? gr_spread(i * step, mask) : i * step) : spare));
+  }
+  __device__ __forceinline__ void look() {}
+  __device__ __forceinline__ bool full() const { return false; }
+  template <class Quick> __device__ __forceinline__ void drain(const gr_hist &, uint32_t) {}
+};
+
+/*
+** Two counters of 16 bits a word, for all values of 16 bits or those of this block's part. A thread that meets a counter of 2^15 or more takes 2^15
+** out of it, if no other has, before it counts on. Until then each thread adds a load's samples, 2^13 all together, so
+** that no counter overflows. Lanes that add to one word wait for each other: the first values that fill up so are hot
+** and counted in registers from then on.
+*/
+#define GR_HIST_HOT 4
+#define GR_HIST_NONE 0xffffffffu
+template <bool parts> struct gr_packed_sink : gr_tails {
+  static const bool packed = true, several = parts;
+  uint32_t first, bins, seen, hot[GR_HIST_HOT], times[GR_HIST_HOT];
+  static __device__ __forceinline__ uint32_t *list() { /* the hot values; each is there once */
+    __shared__ uint32_t all[GR_HIST_HOT];
+    return all;
+  }
+  static __device__ __forceinline__ uint32_t *word(uint32_t k) {
+    return gr_hist_shared + GR_HIST_SPARE + gr_spread(k << 1 & ~3u, 0x7c) / 4;
+  }
+  __device__ gr_packed_sink(const gr_hist &, uint32_t from, uint32_t have)
+      : gr_tails{{0, 0, 0}}, first(from), bins(have), seen(0) {
+    for (int h = 0; h < GR_HIST_HOT; h++) hot[h] = GR_HIST_NONE, times[h] = 0;
+    if (threadIdx.x < GR_HIST_HOT) list()[threadIdx.x] = GR_HIST_NONE;
+  }
+  __device__ __forceinline__ void look() {
+#pragma unroll
+    for (int h = 0; h < GR_HIST_HOT; h++) hot[h] = *(volatile uint32_t *)(list() + h);
+  }
+  __device__ __forceinline__ bool any_hot() const { return hot[0] != GR_HIST_NONE; }
+  __device__ __forceinline__ void hit(uint32_t k, bool, uint32_t count = 1) {
+    if (parts) k -= first;
+    if (!parts || k < bins) seen |= atomicAdd(word(k), (k & 1) * (0xffffu * count) + count);
+  }
+  __device__ __forceinline__ void hit_hot(uint32_t k, uint32_t count) {
+    bool cold = true;
+#pragma unroll
+    for (int h = 0; h < GR_HIST_HOT; h++) {
+      if (k == hot[h]) times[h] += count; /* of this part, as others do not fill up */
+      cold = cold & (k != hot[h]);
+    }
+    if (cold) hit(k, true, count);
+  }
+  __device__ __forceinline__ bool full() const { return (seen & 0x80008000u) != 0; }
+  template <class Quick> static __device__ __forceinline__ void spill(const gr_hist &a, uint32_t k, uint32_t count) {
+    atomicAdd(gr_slot(a, gr_slot_of_value(a, k)), (unsigned long long)count);
+  }
+  template <class Quick> __device__ __forceinline__ void drain(const gr_hist &a, uint32_t k) {
+    uint32_t bit = k & 1 ? 0x80000000u : 0x8000u;
+    seen = 0;
+    if (parts && k - first >= bins) return;
+    if (!(atomicAnd(word(parts ? k - first : k), ~bit) & bit)) return;
+    spill<Quick>(a, k, 32768);
+    for (int h = 0; h < GR_HIST_HOT; h++) {
+      uint32_t old = atomicCAS(list() + h, GR_HIST_NONE, k);
+      if (old == GR_HIST_NONE || old == k) break;
+    }
+  }
+  /* What the threads have counted of the hot values; all threads of the block call it, after a barrier. */
+  template <class Quick> __device__ __forceinline__ void cool(const gr_hist &a) {
+    look();
+#pragma unroll
+    for (int h = 0; h < GR_HIST_HOT; h++) {
+      uint32_t sum = __reduce_add_sync(~0u, times[h]);
+      if (sum && (threadIdx.x & 31) == 0) spill<Quick>(a, hot[h], sum);
+    }
+  }
+};
+
 /* Sum of the copies of counter k; every thread starts at another copy, since copies lie in different banks. */
-static __device__ __forceinline__ uint32_t gr_copies(uint32_t k, int32_t shift) {
-  uint32_t sum = 0, copies = 1u << shift;
-  const uint32_t *all = gr_hist_shared + GR_HIST_SPARE + (k << shift);
+static __device__ __forceinline__ uint32_t gr_copies(const gr_hist &a, uint32_t k) {
+  uint32_t sum = 0, copies = 1u << a.shift;
+  const uint32_t *all = gr_hist_shared + GR_HIST_SPARE + gr_spread(4 * k << a.shift, a.spread) / 4;
   for (uint32_t r = 0; r < copies; r++) sum += all[(r + threadIdx.x) & (copies - 1)];
   return sum;
 }
 
-/* True in the block that finishes last; what all blocks wrote before is visible to it then. */
-static __device__ __forceinline__ bool gr_hist_last(uint64_t *area) {
-  __shared__ bool last;
-  __threadfence();
-  __syncthreads();
-  if (threadIdx.x == 0) last = atomicAdd((unsigned int *)area, 1u) == gridDim.x - 1;
-  __syncthreads();
-  if (last) __threadfence();
-  return last;
+/*
+** A block's share of slot k goes to the area, which also counts in its upper bits who has been there: the last one
+** gets the total back at once, writes it and leaves zero.
+*/
+static __device__ __forceinline__ void gr_hand_over(const gr_hist &a, uint32_t k, uint32_t sum) {
+  const unsigned long long one = 1ull << 48;
+  unsigned long long *area = (unsigned long long *)a.area + k, old = atomicAdd(area, one | sum);
+  if (old >> 48 != gridDim.x - 1) return;
+  *gr_slot(a, k) = (old & (one - 1)) + sum;
+  *area = 0;
 }
 
-/* Takes a number out of the counter area and leaves zero. */
-static __device__ __forceinline__ uint64_t gr_hist_drain(uint64_t *at) {
-  uint64_t value = __ldcg((const unsigned long long *)at);
-  *at = 0;
-  return value;
-}
-
-/* Few bins: add to the area, and the last block moves the totals out. */
-template <class Sink> static __device__ void gr_hist_finish_few(const gr_hist &a, const Sink &sink) {
-  unsigned long long *area = (unsigned long long *)a.area;
-  for (uint32_t k = threadIdx.x; k < sink.bins; k += blockDim.x) {
-    uint32_t sum = gr_copies(k, sink.shift);
-    if (sum) atomicAdd(&area[GR_HIST_COUNTS + k], (unsigned long long)sum);
-  }
+/* The tails of all threads of a block in shared memory; it must be clear, and a barrier must follow. */
+static __device__ __forceinline__ void gr_sum_tails(const gr_tails &sink, uint32_t *sums) {
+#pragma unroll
   for (int t = 0; t < 3; t++)
-    if (sink.tails[t]) atomicAdd(&area[GR_HIST_TAILS + t], (unsigned long long)sink.tails[t]);
-  if (!gr_hist_last(a.area)) return;
-  for (uint32_t k = threadIdx.x; k < sink.bins; k += blockDim.x)
-    a.counts[k] = (int64_t)gr_hist_drain(a.area + GR_HIST_COUNTS + k);
-  if (threadIdx.x < 3) a.tails[threadIdx.x] = (int64_t)gr_hist_drain(a.area + GR_HIST_TAILS + threadIdx.x);
-  if (threadIdx.x == 0) a.area[0] = 0;
+    if (sink.tails[t]) atomicAdd(sums + t, sink.tails[t]);
+}
+
+/* Few bins. */
+template <class Sink> static __device__ void gr_hist_finish_few(const gr_hist &a, const Sink &sink) {
+  __shared__ uint32_t tails[3];
+  if (threadIdx.x < 3) tails[threadIdx.x] = 0;
+  __syncthreads();
+  gr_sum_tails(sink, tails);
+  for (uint32_t k = threadIdx.x; k < sink.bins; k += blockDim.x) gr_hand_over(a, k, gr_copies(a, k));
+  __syncthreads();
+  if (threadIdx.x < 3) gr_hand_over(a, sink.bins + threadIdx.x, tails[threadIdx.x]);
+}
+
+/* Values of 8 bits: each goes to its slot, here if there are few. */
+template <class Sink> static __device__ void gr_hist_finish_values(const gr_hist &a, const Sink &sink) {
+  __shared__ uint32_t sums[GR_HIST_FEW + 3];
+  bool few = !a.cleared;
+  uint32_t slots = few ? (uint32_t)a.bins.bins + 3 : 0;
+  for (uint32_t k = threadIdx.x; k < slots; k += blockDim.x) sums[k] = 0;
+  __syncthreads();
+  if (threadIdx.x < 256) {
+    uint32_t sum = gr_copies(a, threadIdx.x), k = sum ? gr_slot_of_value(a, threadIdx.x) : 0;
+    if (sum && few) atomicAdd(sums + k, sum);
+    if (sum && !few) atomicAdd(gr_slot(a, k), (unsigned long long)sum);
+  }
+  __syncthreads();
+  for (uint32_t k = threadIdx.x; k < slots; k += blockDim.x) gr_hand_over(a, k, sums[k]);
 }
 
 /* Many bins: a row of its own for each block; gr_hist_merge adds them up. */
 template <class Sink> static __device__ void gr_hist_finish_row(const gr_hist &a, const Sink &sink) {
   uint32_t parts = (uint32_t)a.parts, part = blockIdx.x % parts, unit = blockIdx.x / parts, units = gridDim.x / parts;
-  uint32_t *row = a.rows + (int64_t)(part * units + unit) * (a.part_bins + 3);
+  int32_t words = a.part_bins >> a.packed;
+  uint32_t *row = a.rows + (int64_t)(part * units + unit) * (words + 3);
   __shared__ uint32_t tails[3];
   if (threadIdx.x < 3) tails[threadIdx.x] = 0;
   __syncthreads();
-  for (int t = 0; t < 3; t++)
-    if (sink.tails[t]) atomicAdd(&tails[t], sink.tails[t]);
-  for (uint32_t k = threadIdx.x; k < (uint32_t)a.part_bins; k += blockDim.x)
-    row[k] = k < sink.bins ? gr_copies(k, sink.shift) : 0;
+  gr_sum_tails(sink, tails);
+  for (uint32_t k = threadIdx.x; k < (uint32_t)words; k += blockDim.x) row[k] = gr_copies(a, k);
   __syncthreads();
-  if (threadIdx.x < 3) row[a.part_bins + (int32_t)threadIdx.x] = tails[threadIdx.x];
+  if (threadIdx.x < 3) row[words + (int32_t)threadIdx.x] = tails[threadIdx.x];
 }
 
-template <typename T, class Quick, bool has_table, bool parts>
+template <typename T, class Quick, class Sink, bool has_table>
 static __global__ void __launch_bounds__(1024, 1) gr_hist_blocks(const __grid_constant__ gr_hist a) {
-  uint32_t part = blockIdx.x % (uint32_t)a.parts, first = part * (uint32_t)a.part_bins;
-  uint32_t bins = min((uint32_t)a.part_bins, (uint32_t)a.bins.bins - first), words = GR_HIST_SPARE + (bins << a.shift);
-  uint32_t step = 4u << a.shift, copy = threadIdx.x & ((1u << a.shift) - 1);
-  uint32_t *table = gr_hist_shared + GR_HIST_SPARE + ((((uint32_t)a.part_bins << a.shift) + 1) & ~1u);
-  uint32_t base = (uint32_t)__cvta_generic_to_shared(gr_hist_shared), spare = base + (threadIdx.x & 31) * 4;
-  uint32_t zero = base + (GR_HIST_SPARE + copy) * 4 - (first + Quick::bias) * step;
-  gr_shared_sink<Quick::bias, parts> sink = {first, bins, zero, step, spare, a.shift, {0, 0, 0}};
-  for (uint32_t k = threadIdx.x; k < words; k += blockDim.x) gr_hist_shared[k] = 0;
-  if constexpr (has_table) gr_fill_table<T>(a.bins, table);
+  uint32_t first = blockIdx.x % (uint32_t)a.parts * (uint32_t)a.part_bins;
+  uint32_t words = gr_hist_words(a.part_bins, a.packed, a.shift), *table = gr_hist_shared + words;
+  Sink sink(a, first, Quick::by_value ? (uint32_t)a.part_bins : min((uint32_t)a.part_bins, (uint32_t)a.bins.bins - first));
+  auto ready = [&] {
+    for (uint32_t k = threadIdx.x; k < words; k += blockDim.x) gr_hist_shared[k] = 0;
+    if constexpr (has_table) gr_fill_table<T>(a.bins, table);
+    __syncthreads();
+  };
+  const int deep = sizeof(T) == 2 || has_table || (Sink::several && sizeof(T) == 8 && gr_is_whole<T>::yes) ? 3 : 4; /* what registers allow */
+  if constexpr (has_table) { /* wants them, too */
+    ready();
+    gr_count_all<T, Quick, deep>(a, table, sink, [] {});
+  } else {
+    gr_count_all<T, Quick, deep>(a, table, sink, ready);
+  }
   __syncthreads();
-  gr_count_all<T, Quick>(a, table, sink);
-  __syncthreads();
-  if (a.rows) gr_hist_finish_row(a, sink);
-  else gr_hist_finish_few(a, sink);
+  if constexpr (Sink::packed) {
+    sink.template cool<Quick>(a);
+    gr_hist_finish_row(a, sink);
+  } else if constexpr (Quick::by_value) {
+    gr_hist_finish_values(a, sink);
+  } else {
+    if (a.rows) gr_hist_finish_row(a, sink);
+    else gr_hist_finish_few(a, sink);
+  }
 }
 
 /* ---- counters in L2 ---- */
@@ -241,13 +393,12 @@ static __global__ void __launch_bounds__(1024, 1) gr_hist_blocks(const __grid_co
 ** The first bins that a block meets get counters in shared memory, as the frequent ones almost surely do;
 ** misses of a warp that hit the same bin are added at once. So neither constant nor sorted data collapse.
 */
-template <uint32_t bias> struct gr_global_sink {
-  static const bool several = true;
+struct gr_global_sink : gr_tails {
+  static const bool packed = false;
   unsigned long long *counts;
-  uint32_t tails[3];
+  __device__ gr_global_sink(const gr_hist &a) : gr_tails{{0, 0, 0}}, counts((unsigned long long *)a.counts) {}
   __device__ __forceinline__ void hit(uint32_t k, bool valid) {
     if (!valid) return;
-    k -= bias;
     uint32_t *tag = gr_hist_shared + (k & (GR_HIST_SLOTS - 1)), mark = k + 1, seen = *(volatile uint32_t *)tag;
     if (seen == 0) seen = atomicCAS(tag, 0u, mark);
     if (seen == 0 || seen == mark) {
@@ -258,19 +409,18 @@ template <uint32_t bias> struct gr_global_sink {
     if ((int)(threadIdx.x & 31) == __ffs((int)same) - 1)
       atomicAdd(counts + k, (unsigned long long)__popc(same));
   }
-  __device__ __forceinline__ void miss(int32_t why) {
-    tails[0] += why == GR_BELOW;
-    tails[1] += why == GR_ABOVE;
-    tails[2] += why == GR_IS_NAN;
-  }
+  __device__ __forceinline__ void look() {}
+  __device__ __forceinline__ bool full() const { return false; }
+  template <class Quick> __device__ __forceinline__ void drain(const gr_hist &, uint32_t) {}
 };
 
 template <typename T, class Quick>
 static __global__ void __launch_bounds__(512, 2) gr_hist_global(const __grid_constant__ gr_hist a) {
-  gr_global_sink<Quick::bias> sink = {(unsigned long long *)a.counts, {0, 0, 0}};
-  for (uint32_t k = threadIdx.x; k < 2 * GR_HIST_SLOTS; k += blockDim.x) gr_hist_shared[k] = 0;
-  __syncthreads();
-  gr_count_all<T, Quick>(a, NULL, sink);
+  gr_global_sink sink(a);
+  gr_count_all<T, Quick, sizeof(T) == 2 ? 3 : 4>(a, NULL, sink, [] {
+    for (uint32_t k = threadIdx.x; k < 2 * GR_HIST_SLOTS; k += blockDim.x) gr_hist_shared[k] = 0;
+    __syncthreads();
+  });
   __syncthreads();
   for (uint32_t k = threadIdx.x; k < GR_HIST_SLOTS; k += blockDim.x) {
     uint32_t count = gr_hist_shared[GR_HIST_SLOTS + k];
@@ -301,26 +451,37 @@ template <class Kernel> static cudaError_t gr_hist_start(Kernel kernel, const gr
   return cudaLaunchKernel((const void *)kernel, grid, block, args, p->shared, stream);
 }
 
+template <typename T, class Quick, bool has_table = false, bool spread = false>
+static cudaError_t gr_hist_start_blocks(const gr_hist_plan *p, cudaStream_t stream) {
+  if constexpr (sizeof(T) > 2 && !has_table)
+    if (p->args.parts > 1) return gr_hist_start(gr_hist_blocks<T, Quick, gr_shared_sink<true, false>, false>, p, stream);
+  return gr_hist_start(gr_hist_blocks<T, Quick, gr_shared_sink<false, spread>, has_table>, p, stream);
+}
+
 template <typename T> static cudaError_t gr_hist_launch(const gr_hist_plan *p, cudaStream_t stream) {
-  const bool whole = gr_is_whole<T>::yes, narrow = sizeof(T) <= 4;
-  bool parts = p->args.parts > 1;
-  if constexpr (whole)
+  if constexpr (gr_is_whole<T>::yes)
     if (p->way == GR_HIST_MODULO)
       return p->global ? gr_hist_start(gr_hist_global<T, gr_quick_modulo>, p, stream)
-             : parts   ? gr_hist_start(gr_hist_blocks<T, gr_quick_modulo, false, true>, p, stream)
-                       : gr_hist_start(gr_hist_blocks<T, gr_quick_modulo, false, false>, p, stream);
+                       : gr_hist_start_blocks<T, gr_quick_modulo>(p, stream);
   if (p->way == GR_HIST_TABLE)
     return p->global ? gr_hist_start(gr_hist_global<T, gr_quick_none>, p, stream)
-                     : gr_hist_start(gr_hist_blocks<T, gr_quick_table, true, false>, p, stream);
+                     : gr_hist_start_blocks<T, gr_quick_table, true>(p, stream);
   if (p->global) return gr_hist_start(gr_hist_global<T, gr_quick_even<false>>, p, stream);
-  if (parts) return gr_hist_start(gr_hist_blocks<T, gr_quick_even<false>, false, true>, p, stream);
-  if constexpr (narrow)
-    if (p->way == GR_HIST_F32) return gr_hist_start(gr_hist_blocks<T, gr_quick_even<true>, false, false>, p, stream);
-  return gr_hist_start(gr_hist_blocks<T, gr_quick_even<false>, false, false>, p, stream);
+  if constexpr (sizeof(T) == 4)
+    if (p->way == GR_HIST_F32) return gr_hist_start_blocks<T, gr_quick_even<true>, false, true>(p, stream);
+  return gr_hist_start_blocks<T, gr_quick_even<false>>(p, stream);
+}
+
+/* 16-bit types: all the rest goes by value. */
+template <typename T> static cudaError_t gr_hist_launch_narrow(const gr_hist_plan *p, cudaStream_t stream) {
+  if (p->global) return gr_hist_start(gr_hist_global<T, gr_quick_none>, p, stream);
+  if constexpr (gr_is_whole<T>::yes)
+    if (p->way == GR_HIST_MODULO) return gr_hist_start_blocks<T, gr_quick_modulo>(p, stream);
+  return gr_hist_start_blocks<T, gr_quick_even<true>>(p, stream);
 }
 
 cudaError_t gr_hist_integers(gr_dtype, const gr_hist_plan *, cudaStream_t);
 cudaError_t gr_hist_floats(gr_dtype, const gr_hist_plan *, cudaStream_t);
-cudaError_t gr_hist_bytes(const gr_hist_plan *, int is_signed, cudaStream_t);
+cudaError_t gr_hist_values(const gr_hist_plan *, cudaStream_t);
 
 #endif
