@@ -26,8 +26,8 @@ static __device__ void add_values(const gr_hist &a, uint32_t value, uint64_t sum
 }
 
 /*
-** 32 columns a block, 8 warps that each take every 8th row. Packed columns hold the counters of two values, of which the
-** second warp gives the second ones to their bins.
+** 32 columns a block, 8 warps that each take every 8th row. Packed columns hold the counters of two values; the second
+** warp gives the second ones to their bins.
 */
 static __global__ void __launch_bounds__(256)
 gr_hist_merge(const __grid_constant__ gr_hist a, int32_t units, int32_t groups) {

@@ -130,9 +130,10 @@ static __device__ __forceinline__ void gr_count_pack(const gr_hist &a, const uin
   }
 }
 
-/* Up to `deep` vectors, `apart` bytes from one to the next; those that begin before `left` bytes from here are there. */
+/* Up to `deep` vectors, `apart` bytes from one to the next; those that begin within `left` bytes are there. */
 template <typename T, int deep>
-static __device__ __forceinline__ void gr_load_packs(gr_pack<T> (&p)[deep], const char *at, int64_t left, uint32_t apart) {
+static __device__ __forceinline__ void gr_load_packs(gr_pack<T> (&p)[deep], const char *at, int64_t left,
+                                                     uint32_t apart) {
 #pragma unroll
   for (int u = 0; u < deep; u++)
     if (left > (int64_t)u * apart) p[u] = gr_load_pack<T>(at + (int64_t)u * apart);
@@ -141,7 +142,8 @@ static __device__ __forceinline__ void gr_load_packs(gr_pack<T> (&p)[deep], cons
 /* All samples of this block's unit, `deep` loads at once. Counters are made ready while the first are on their way. */
 template <typename T, class Quick, int deep, class Sink, class Ready>
 static __device__ __forceinline__ void gr_count_all(const gr_hist &a, const uint32_t *table, Sink &sink, Ready ready) {
-  uint32_t threads = blockDim.x, apart = threads * 16, unit = blockIdx.x / (uint32_t)a.parts, units = gridDim.x / (uint32_t)a.parts;
+  uint32_t threads = blockDim.x, apart = threads * 16;
+  uint32_t unit = blockIdx.x / (uint32_t)a.parts, units = gridDim.x / (uint32_t)a.parts;
   int64_t first = ((int64_t)unit * deep * threads + threadIdx.x) * 16, step = (int64_t)units * deep * apart;
   int64_t left = a.vectors * 16 - first;
   const char *at = a.data + a.head * (int64_t)sizeof(T) + first;
@@ -224,10 +226,10 @@ template <bool parts, bool spread> struct gr_shared_sink : gr_tails {
 };
 
 /*
-** Two counters of 16 bits a word, for all values of 16 bits or those of this block's part. A thread that meets a counter of 2^15 or more takes 2^15
-** out of it, if no other has, before it counts on. Until then each thread adds a load's samples, 2^13 all together, so
-** that no counter overflows. Lanes that add to one word wait for each other: the first values that fill up so are hot
-** and counted in registers from then on.
+** Two counters of 16 bits a word, for all values of 16 bits or those of this block's part. A thread that meets a
+** counter of 2^15 or more takes 2^15 out of it, if no other has, before it counts on. Until then each thread adds a
+** load's samples, 2^13 all together, so that no counter overflows. Lanes that add to one word wait for each other: the
+** first values that fill up so are hot and counted in registers from then on.
 */
 #define GR_HIST_HOT 4
 #define GR_HIST_NONE 0xffffffffu
@@ -259,7 +261,7 @@ template <bool parts> struct gr_packed_sink : gr_tails {
     bool cold = true;
 #pragma unroll
     for (int h = 0; h < GR_HIST_HOT; h++) {
-      if (k == hot[h]) times[h] += count; /* of this part, as others do not fill up */
+      if (k == hot[h]) times[h] += count;
       cold = cold & (k != hot[h]);
     }
     if (cold) hit(k, true, count);
@@ -362,13 +364,15 @@ template <typename T, class Quick, class Sink, bool has_table>
 static __global__ void __launch_bounds__(1024, 1) gr_hist_blocks(const __grid_constant__ gr_hist a) {
   uint32_t first = blockIdx.x % (uint32_t)a.parts * (uint32_t)a.part_bins;
   uint32_t words = gr_hist_words(a.part_bins, a.packed, a.shift), *table = gr_hist_shared + words;
-  Sink sink(a, first, Quick::by_value ? (uint32_t)a.part_bins : min((uint32_t)a.part_bins, (uint32_t)a.bins.bins - first));
+  Sink sink(a, first,
+            Quick::by_value ? (uint32_t)a.part_bins : min((uint32_t)a.part_bins, (uint32_t)a.bins.bins - first));
   auto ready = [&] {
     for (uint32_t k = threadIdx.x; k < words; k += blockDim.x) gr_hist_shared[k] = 0;
     if constexpr (has_table) gr_fill_table<T>(a.bins, table);
     __syncthreads();
   };
-  const int deep = sizeof(T) == 2 || has_table || (Sink::several && sizeof(T) == 8 && gr_is_whole<T>::yes) ? 3 : 4; /* what registers allow */
+  /* What registers allow. */
+  const int deep = sizeof(T) == 2 || has_table || (Sink::several && sizeof(T) == 8 && gr_is_whole<T>::yes) ? 3 : 4;
   if constexpr (has_table) { /* wants them, too */
     ready();
     gr_count_all<T, Quick, deep>(a, table, sink, [] {});
@@ -454,7 +458,8 @@ template <class Kernel> static cudaError_t gr_hist_start(Kernel kernel, const gr
 template <typename T, class Quick, bool has_table = false, bool spread = false>
 static cudaError_t gr_hist_start_blocks(const gr_hist_plan *p, cudaStream_t stream) {
   if constexpr (sizeof(T) > 2 && !has_table)
-    if (p->args.parts > 1) return gr_hist_start(gr_hist_blocks<T, Quick, gr_shared_sink<true, false>, false>, p, stream);
+    if (p->args.parts > 1)
+      return gr_hist_start(gr_hist_blocks<T, Quick, gr_shared_sink<true, false>, false>, p, stream);
   return gr_hist_start(gr_hist_blocks<T, Quick, gr_shared_sink<false, spread>, has_table>, p, stream);
 }
 
