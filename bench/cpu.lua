@@ -151,7 +151,8 @@ end
 
 local function run(options)
   local gr = require "gpureduce"
-  local numpy = peer((os.getenv "PYTHON" or "python3") .. " bench/peers_cpu/numpy_peer.py")
+  -- NumPy works on one thread, all of it but dot by itself: the idle threads of its OpenBLAS would go on using CPUs.
+  local numpy = peer("OPENBLAS_NUM_THREADS=1 " .. (os.getenv "PYTHON" or "python3") .. " bench/peers_cpu/numpy_peer.py")
   local blas = peer "build/openblas_peer"
   local base = os.tmpname()
   local files = { x = base .. ".x", y = base .. ".y", result = base .. ".result" }
@@ -159,11 +160,12 @@ local function run(options)
   print(("# %s, %s, %s; %s; %s"):format(gr._VERSION, jit and jit.version or _VERSION, gr.instructions(),
     numpy "version", blas "version"))
 
-  local function sample(case, contenders, rounds)
-    local times = {}
+  -- A processor that slept takes a millisecond to be of use, so samples of several threads are long.
+  local function sample(case, contenders, rounds, threads)
+    local times, budget = {}, threads > 1 and 1.5e7 or 2e6
     for k, c in ipairs(contenders) do
       times[k] = {}
-      c.calls = math.max(1, math.min(1e6, math.floor(2e6 / c.time(1))))
+      c.calls = math.max(1, math.min(1e6, math.floor(budget / c.time(1))))
     end
     for r = 1, rounds do
       for k, c in ipairs(contenders) do times[k][r] = c.time(c.calls) end
@@ -200,7 +202,7 @@ local function run(options)
       add("read", o.read and floats[dtype] and n >= 1e7 and ask(o.read))
       add("loop", rawget(_G, "jit") and floats[dtype] and n <= 1000 and loops(gr, dtype, n, x, y)(o.name))
       sample(("%s %s %s %d %d"):format(o.name:gsub(" ", "_"), dtype, o.data or "-", n, threads), contenders,
-        options.rounds or (n <= 1e5 and 15 or n <= 1e7 and 9 or 5))
+        options.rounds or (n <= 1e5 and 15 or n <= 1e7 and 9 or 5), threads)
     end
   end
 
