@@ -46,6 +46,30 @@ describe("scan of", function()
     end
   end)
 
+  it("a superblock and more, with the CPU's bits", function() -- each length has a kernel of its own
+    local device = gr.backend()
+    if not device:find("^cuda") then return pending "needs a GPU" end
+    for _, dtype in ipairs(model.dtypes) do
+      for _, n in ipairs { 2 ^ 22, 2 ^ 22 + 4099 } do
+        local function results(on)
+          gr.use(on)
+          local float, out = dtype:find "f", {}
+          local r = gr.rand(n + 1, "f64", { seed = n })
+          local a = float and (r - 0.5):cast(dtype) or (r * 200 - (dtype:find "u" and 0 or 100)):cast(dtype)
+          for k, op in ipairs { "sum", "prod", "min", "max" } do
+            local v = k % 2 == 0 and a:slice(2, n + 1) or a:slice(1, n)
+            out[2 * k - 1] = gr.scan(v, op):bytes()
+            out[2 * k] = gr.scan(v, op, { exclusive = true, reverse = true }):bytes()
+          end
+          gr.use(device)
+          return out
+        end
+        local expected, got = results "cpu", results(device)
+        for k = 1, #expected do assert.is_true(expected[k] == got[k], dtype .. " " .. n .. " " .. k) end
+      end
+    end
+  end)
+
   it("more than a superblock", function()
     local n = 2 ^ 22 + 5000 -- 4194304 is one superblock; ones have exact sums
     local s = gr.scan(gr.ones(n, "f64"), "sum")
