@@ -286,7 +286,9 @@ template <bool parts> struct gr_packed_sink : gr_tails {
     look();
 #pragma unroll
     for (int h = 0; h < GR_HIST_HOT; h++) {
-      uint32_t sum = __reduce_add_sync(~0u, times[h]);
+      uint32_t sum = times[h];
+#pragma unroll
+      for (int i = 16; i > 0; i /= 2) sum += __shfl_xor_sync(~0u, sum, i);
       if (sum && (threadIdx.x & 31) == 0) spill<Quick>(a, hot[h], sum);
     }
   }
