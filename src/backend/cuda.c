@@ -348,9 +348,9 @@ gr_status gr_cuda_launch_reduce(gr_cuda_queue *q, const gr_reduce_job *const *jo
 }
 
 gr_status gr_cuda_reduce_room(gr_cuda_queue *q, const gr_reduce_job *job, int count) {
-  gr_reduce_job all = *job;
-  all.count *= count;
-  return gr_cuda_check(q, grow(q, &q->work, gr_cuda_reduce_scratch(&all, &q->device->chip)), "scratch memory");
+  gr_reduce_job together = *job;
+  together.count *= count;
+  return gr_cuda_check(q, grow(q, &q->work, gr_cuda_reduce_scratch(&together, &q->device->chip)), "scratch memory");
 }
 
 static gr_status reduce_to_host(gr_cuda_queue *q, const gr_reduce_job *job, uint64_t *result) {
