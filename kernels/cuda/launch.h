@@ -43,6 +43,7 @@ typedef struct gr_cuda_run {
 
 /* Bytes of scratch a job needs, GR_COUNTER_BYTES included. */
 size_t gr_cuda_reduce_scratch(const gr_reduce_job *, const gr_cuda_chip *);
+size_t gr_cuda_reduce_arrays_scratch(const gr_reduce_job *first, int count, const gr_cuda_chip *);
 size_t gr_cuda_histogram_scratch(const gr_histogram_job *, const gr_cuda_chip *);
 size_t gr_cuda_scan_scratch(const gr_scan_job *, const gr_cuda_chip *);
 size_t gr_cuda_rmsnorm_scratch(const gr_rmsnorm_job *, const gr_cuda_chip *);

@@ -318,8 +318,20 @@ cudaError_t gr_launch_kernel(const void *kernel, const gr_reduce_args &q, const 
   return cudaLaunchKernelExC(&c, kernel, arguments);
 }
 
+static size_t scratch_of(const Plan &p) { return GR_COUNTER_BYTES + (size_t)p.node_words * sizeof(int64_t); }
+
 extern "C" size_t gr_cuda_reduce_scratch(const gr_reduce_job *job, const gr_cuda_chip *chip) {
-  return GR_COUNTER_BYTES + (size_t)plan(*job, *chip).node_words * sizeof(int64_t);
+  return scratch_of(plan(*job, *chip));
+}
+
+static Plan plan_arrays(const gr_reduce_job &first, int count, const gr_cuda_chip &chip) {
+  gr_reduce_job all = first;
+  all.count = count;
+  return plan(all, chip, true);
+}
+
+extern "C" size_t gr_cuda_reduce_arrays_scratch(const gr_reduce_job *first, int count, const gr_cuda_chip *chip) {
+  return scratch_of(plan_arrays(*first, count, *chip));
 }
 
 static int launch(Plan &p, const gr_cuda_run *run) {
@@ -347,9 +359,7 @@ extern "C" int gr_cuda_reduce(const gr_reduce_job *job, const gr_cuda_run *run) 
 }
 
 extern "C" int gr_cuda_reduce_arrays(const gr_reduce_job *const *jobs, int count, const gr_cuda_run *run) {
-  gr_reduce_job all = *jobs[0];
-  all.count = count;
-  Plan p = plan(all, *run->chip, true);
+  Plan p = plan_arrays(*jobs[0], count, *run->chip);
   p.args.arrays = 1;
   for (int k = 0; k < count; k++) {
     const gr_reduce_job &j = *jobs[k];

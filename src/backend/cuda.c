@@ -339,18 +339,20 @@ gr_status gr_cuda_await(gr_cuda_queue *q, const gr_cuda_slot *slot, int lane, ui
   return GR_OK;
 }
 
-gr_status gr_cuda_launch_reduce(gr_cuda_queue *q, const gr_reduce_job *const *jobs, int count, gr_cuda_slot *mapped, uint64_t *ticket) {
+gr_status gr_cuda_launch_reduce(gr_cuda_queue *q, const gr_reduce_job *const *jobs, int count, gr_cuda_slot *mapped,
+                                uint64_t *ticket) {
   gr_cuda_run run;
   gr_cuda_prepare(q, &q->work, &run);
   run.done = mapped->told[0];
   run.ticket = *ticket = ++q->ticket;
-  return gr_cuda_launched(q, count == 1 ? gr_cuda_reduce(jobs[0], &run) : gr_cuda_reduce_arrays(jobs, count, &run), op_name(jobs[0]->op));
+  int error = count == 1 ? gr_cuda_reduce(jobs[0], &run) : gr_cuda_reduce_arrays(jobs, count, &run);
+  return gr_cuda_launched(q, error, op_name(jobs[0]->op));
 }
 
 gr_status gr_cuda_reduce_room(gr_cuda_queue *q, const gr_reduce_job *job, int count) {
-  gr_reduce_job together = *job;
-  together.count *= count;
-  return gr_cuda_check(q, grow(q, &q->work, gr_cuda_reduce_scratch(&together, &q->device->chip)), "scratch memory");
+  const gr_cuda_chip *chip = &q->device->chip;
+  size_t bytes = count == 1 ? gr_cuda_reduce_scratch(job, chip) : gr_cuda_reduce_arrays_scratch(job, count, chip);
+  return gr_cuda_check(q, grow(q, &q->work, bytes), "scratch memory");
 }
 
 static gr_status reduce_to_host(gr_cuda_queue *q, const gr_reduce_job *job, uint64_t *result) {

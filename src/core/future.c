@@ -89,8 +89,9 @@ gr_status gr_future_add(gr_future *f, gr_op op, const gr_array *a, const gr_arra
 
 static int similar(const gr_part *a, const gr_part *b) {
   const gr_reduce_job *x = &a->job, *y = &b->job;
-  return a->queue == b->queue && gr_reducer_of(x->op, x->dtype) == gr_reducer_of(y->op, x->dtype) && x->dtype == y->dtype && x->n == y->n && x->ddof == y->ddof &&
-         x->a.stride == y->a.stride && x->b.stride == y->b.stride && x->n * gr_size(x->dtype) <= SMALL_WORK;
+  return a->queue == b->queue && gr_reducer_of(x->op, x->dtype) == gr_reducer_of(y->op, y->dtype) &&
+         x->dtype == y->dtype && x->n == y->n && x->ddof == y->ddof && x->a.stride == y->a.stride &&
+         x->b.stride == y->b.stride && x->n * gr_size(x->dtype) <= SMALL_WORK;
 }
 
 /* Part k, and those after it that can go with it. All of them only read, so their order is free. */
