@@ -1,7 +1,7 @@
 /*
 ** CUB's reproducible sum (gpu_to_gpu; in CCCL's main at the time of writing) for bench/exact.lua's table: f32, the time
 ** until the number is on the host, and back to back in a stream; temporary storage allocated beforehand.
-**   nvcc -O3 -std=c++17 -arch=native -I CCCL/cub -I CCCL/libcudacxx/include -I CCCL/thrust bench/peers/deterministic.cu
+**   nvcc -O3 -std=c++17 -arch=native -I. -I CCCL/cub -I CCCL/libcudacxx/include -I CCCL/thrust bench/peers/deterministic.cu
 */
 #include <algorithm>
 #include <chrono>
@@ -9,15 +9,7 @@
 #include <cstdlib>
 #include <vector>
 #include <cub/device/device_reduce.cuh>
-
-#define CHECK(call)                                              \
-  do {                                                           \
-    cudaError_t e_ = (call);                                     \
-    if (e_ != cudaSuccess) {                                     \
-      printf("line %d: %s\n", __LINE__, cudaGetErrorString(e_)); \
-      exit(1);                                                   \
-    }                                                            \
-  } while (0)
+#include "bench/check_call.cuh"
 
 static double now() {
   return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now().time_since_epoch()).count();

@@ -9,27 +9,11 @@
 #include <random>
 #include <vector>
 #include <cuda_runtime.h>
+#include "bench/check_call.cuh"
+#include "bench/tree/names.h"
 #include "kernels/cuda/launch.h"
 #include "kernels/numerics.h"
 
-#define CHECK(call)                                              \
-  do {                                                           \
-    cudaError_t e_ = (cudaError_t)(call);                        \
-    if (e_ != cudaSuccess) {                                     \
-      printf("line %d: %s\n", __LINE__, cudaGetErrorString(e_)); \
-      exit(1);                                                   \
-    }                                                            \
-  } while (0)
-
-#define GR_X(id, s, l, type, k) sizeof(type),
-static const int sizes[] = {GR_DTYPES(GR_X)};
-#undef GR_X
-#define GR_X(id, s, l, type, k) #s,
-static const char *dtypes[] = {GR_DTYPES(GR_X)};
-#undef GR_X
-#define GR_X(name, r, f, i, e) #name,
-static const char *ops[] = {GR_OPS(GR_X)};
-#undef GR_X
 enum { F64, I64, SAME, BOOL, VALUE, RAISE };
 #define GR_X(name, r, f, i, e) {f, i, e},
 static const int results[][3] = {GR_OPS(GR_X)};

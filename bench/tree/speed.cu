@@ -12,27 +12,11 @@
 #include <string>
 #include <vector>
 #include <cub/device/device_reduce.cuh>
+#include "bench/check_call.cuh"
+#include "bench/tree/names.h"
 #include "kernels/cuda/launch.h"
 #include "kernels/numerics.h"
 
-#define CHECK(call)                                              \
-  do {                                                           \
-    cudaError_t e_ = (cudaError_t)(call);                        \
-    if (e_ != cudaSuccess) {                                     \
-      printf("line %d: %s\n", __LINE__, cudaGetErrorString(e_)); \
-      exit(1);                                                   \
-    }                                                            \
-  } while (0)
-
-#define GR_X(id, s, l, type, k) sizeof(type),
-static const int sizes[] = {GR_DTYPES(GR_X)};
-#undef GR_X
-#define GR_X(id, s, l, type, k) #s,
-static const char *dtypes[] = {GR_DTYPES(GR_X)};
-#undef GR_X
-#define GR_X(name, r, f, i, e) #name,
-static const char *ops[] = {GR_OPS(GR_X)};
-#undef GR_X
 #define GR_X(id, inputs, f, i) inputs,
 static const int inputs_of[] = {GR_REDUCERS(GR_X)};
 #undef GR_X

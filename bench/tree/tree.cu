@@ -13,16 +13,8 @@
 #include <string>
 #include <vector>
 #include <cub/device/device_reduce.cuh>
+#include "bench/check_call.cuh"
 #include "kernels/numerics.h"
-
-#define CHECK(call)                                              \
-  do {                                                           \
-    cudaError_t e_ = (call);                                     \
-    if (e_ != cudaSuccess) {                                     \
-      printf("line %d: %s\n", __LINE__, cudaGetErrorString(e_)); \
-      exit(1);                                                   \
-    }                                                            \
-  } while (0)
 
 constexpr int kLeaf = GR_LEAF(4), kRows = GR_LEAF_ROWS(4), kMaxValues = 256;
 

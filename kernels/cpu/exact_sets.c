@@ -7,7 +7,6 @@
 
 #if defined(__GNUC__)
 #define GR_ALWAYS static inline __attribute__((always_inline))
-#define PREFETCH(p) __builtin_prefetch(p)
 #else
 #error "vector extensions needed (gcc or clang)"
 #endif

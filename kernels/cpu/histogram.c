@@ -6,11 +6,6 @@
 
 #define CHUNK GR_BINS_CHUNK /* samples between finding bins and counting them */
 #define SLOTS (4 * (4096 + 3)) /* counters on the stack */
-#if defined(__GNUC__)
-#define PREFETCH(p) __builtin_prefetch(p)
-#else
-#define PREFETCH(p) ((void)(p))
-#endif
 #define PIECE_ELEMENTS (128 * 1024)
 #define MAX_PIECES 4096
 
@@ -62,7 +57,7 @@ static const int32_t *slots_at(const state *s, int64_t from, int m, int32_t *roo
       const int32_t *index = slots_at(s, from, m, room);                                               \
       const char *next = sample(s, from + CHUNK);                                                      \
       for (k = 0; k + 8 <= m; k += 8, next += step) {                                                  \
-        PREFETCH(next); /* what the next chunk's slots are made of */                                  \
+        GR_PREFETCH(next); /* what the next chunk's slots are made of */                               \
         t[0][index[k]]++;                                                                              \
         t[1][index[k + 1]]++;                                                                          \
         t[2][index[k + 2]]++;                                                                          \

@@ -9,6 +9,12 @@
 #include "kernels/exact.h"
 #include "kernels/numerics.h"
 
+#if defined(__GNUC__)
+#define GR_PREFETCH(p) __builtin_prefetch(p)
+#else
+#define GR_PREFETCH(p) ((void)(p))
+#endif
+
 /*
 ** Run body(arg, k) for k = 0 .. pieces - 1 on any threads; return when all are done. Pieces are started in
 ** order, so a body may wait for something that the ones before it do.

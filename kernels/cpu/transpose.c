@@ -52,7 +52,7 @@ static inline __attribute__((always_inline)) void gr_turn_of(int size, char *to,
 #if GR_CPU_X86
   const int side = 16 / size;
   for (; k + side <= rows; k += side) {
-    for (c = 0; c < side; c++) __builtin_prefetch(from + (k + c + GR_ROWS_AHEAD) * stride);
+    for (c = 0; c < side; c++) GR_PREFETCH(from + (k + c + GR_ROWS_AHEAD) * stride);
     for (c = 0; c + side <= columns; c += side)
       gr_turn_square(size, to + c * pitch + k * size, pitch, from + k * stride + c * size, stride);
     for (; c < columns; c++) {

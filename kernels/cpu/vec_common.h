@@ -8,11 +8,9 @@
 #if defined(__GNUC__)
 #define GR_INLINE static inline __attribute__((always_inline, unused))
 #define GR_MAYBE_UNUSED __attribute__((unused))
-#define GR_PREFETCH(p) __builtin_prefetch(p)
 #else
 #define GR_INLINE static inline
 #define GR_MAYBE_UNUSED
-#define GR_PREFETCH(p) ((void)(p))
 #endif
 
 /* Loops over registers must be unrolled whole, or the arrays they index stay in memory. */

@@ -78,7 +78,6 @@ void gr_cuda_later_close(gr_cuda_queue *q) {
 
 /* ---- the backend's functions ---- */
 
-
 gr_status gr_cuda_start(gr_queue *base, const gr_reduce_job *const *jobs, int count, gr_ticket *const *tickets) {
   gr_cuda_queue *q = (gr_cuda_queue *)base;
   gr_cuda_place *p = NULL;
@@ -145,9 +144,7 @@ gr_status gr_cuda_poll(gr_queue *base, gr_ticket *t, int64_t limit) {
   if (p->event) status = poll_mark(q, t, limit);
   else status = gr_cuda_await(q, p->host, t->lane, t->id, limit, "the kernel", &t->done);
   gr_cuda_leave(q, was);
-  if (t->done && !p->event) {
-    gr_cuda_take(p->host, t->lane, t->words);
-  }
+  if (t->done && !p->event) gr_cuda_take(p->host, t->lane, t->words);
   return status;
 }
 
