@@ -46,7 +46,7 @@ describe("scan of", function()
     end
   end)
 
-  it("a superblock and more, with the CPU's bits", function()
+  it("a superblock and more, with the CPU's bits", function() -- each length has a kernel of its own
     local device = gr.backend()
     if not device:find("^cuda") then return pending "needs a GPU" end
     for _, dtype in ipairs(model.dtypes) do

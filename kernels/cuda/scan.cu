@@ -31,6 +31,19 @@ static uint64_t start_of(const gr_scan_job *job) {
   }
 }
 
+/* Signed integers come before unsigned ones with the same bits: as keys and as numbers. */
+static int64_t flip_of(const gr_scan_job *job) {
+  int64_t order = job->op == GR_OP_max ? -1 : 0;
+  int keys = job->op == GR_OP_min || job->op == GR_OP_max;
+  switch (job->dtype) {
+    case GR_I8: return order ^ 0x80;
+    case GR_I16: return order ^ 0x8000;
+    case GR_I32: return keys ? order : 0x80000000;
+    case GR_U32: return keys ? order ^ 0x80000000 : 0;
+    default: return order;
+  }
+}
+
 int gr_cuda_scan(const gr_scan_job *job, const gr_cuda_run *run) {
   gr_scan q;
   cudaStream_t stream = (cudaStream_t)run->stream;
@@ -45,7 +58,7 @@ int gr_cuda_scan(const gr_scan_job *job, const gr_cuda_run *run) {
   q.n = job->n;
   q.tiles = tiles_of(job->n);
   q.exclusive = job->exclusive;
-  q.flip = job->op == GR_OP_max ? -1 : 0;
+  q.flip = flip_of(job);
   q.start = start_of(job);
   q.next = (unsigned *)run->scratch;
   q.tile = (gr_scan_state *)((char *)run->scratch + GR_COUNTER_BYTES);

@@ -1,8 +1,8 @@
 /*
-** Running sums, products, minima and maxima in one launch. Blocks take tiles of 4096 elements in order; a
-** tile publishes what it adds up to before it knows what lies before it, and learns that from the totals of
-** the 31 tiles, 31 groups of tiles and one superblock before it: always the same ones, so that the order of
-** additions depends on positions alone (docs/numerics.md: the scan).
+** Running sums, products, minima and maxima in one launch. Blocks take tiles of 4096 elements; a tile publishes what
+** it adds up to before it knows what lies before it, and learns that from totals of tiles, groups of 32 tiles and
+** superblocks of 32 groups before it: always the same ones, so that the order of additions depends on positions
+** alone (docs/numerics.md: the scan). Two kernels: up to a superblock each block has one tile; beyond that blocks stay.
 */
 #ifndef GR_SCAN_CUH
 #define GR_SCAN_CUH
@@ -22,6 +22,7 @@
 #define GR_SCAN_ROW 256
 #define GR_SCAN_ROWS 16 /* a tile; a warp has two */
 #define GR_SCAN_TILE (GR_SCAN_ROW * GR_SCAN_ROWS)
+#define GR_SCAN_ONCE 1024 /* tiles at most, when each has a block: a superblock */
 
 /* A published total: each word carries half of it and the launch's tag, so a word is either whole or not there. */
 typedef ulonglong2 gr_scan_state;
@@ -32,7 +33,7 @@ typedef struct gr_scan {
   int64_t a_stride, out_stride; /* in logical order: negative when the scan runs backwards */
   int64_t n, tiles;
   int32_t exclusive;
-  int64_t flip; /* max: -1, its keys are complemented and the smallest is looked for */
+  int64_t flip; /* of keys: complements them for max, where the smallest is looked for too; of signed integers */
   uint64_t start; /* the element that an exclusive scan starts with */
   unsigned *next; /* the next tile to take */
   gr_scan_state *tile, *group, *super;
@@ -55,6 +56,7 @@ template <gr_dtype D, bool multiplies> struct gr_scan_float {
   }
 };
 
+/* Signed integers are scanned as unsigned ones of their size: `flip` is then their sign's bit. */
 template <gr_dtype D, bool multiplies> struct gr_scan_integer {
   using Value = int64_t;
   using In = gr_type<D>;
@@ -63,12 +65,16 @@ template <gr_dtype D, bool multiplies> struct gr_scan_integer {
   static __device__ __forceinline__ Value join(Value x, Value y) {
     return (int64_t)(multiplies ? (uint64_t)x * (uint64_t)y : (uint64_t)x + (uint64_t)y);
   }
-  static __device__ __forceinline__ Value value(In x, int64_t) { return (int64_t)x; }
+  static __device__ __forceinline__ Value value(In x, int64_t flip) {
+    if constexpr (gr_size<D> < 4) return (int32_t)(x ^ (uint32_t)flip) - (int32_t)flip;
+    else if constexpr (gr_size<D> == 4) return (int64_t)(x ^ (uint32_t)flip) - flip;
+    else return x;
+  }
   static __device__ __forceinline__ Out result(Value x, int64_t) { return x; }
 };
 
 /*
-** Keys, of 32 bits where they suffice; u32 is moved down by half its range for that. Of floats the smallest key
+** Keys, of 32 bits where they suffice; an integer becomes one by `flip`, signed or not. Of floats the smallest key
 ** stands for NaN, which wins over everything.
 */
 template <gr_dtype D> struct gr_scan_order {
@@ -79,7 +85,7 @@ template <gr_dtype D> struct gr_scan_order {
   static __device__ __forceinline__ Value identity() { return ~lowest; }
   static __device__ __forceinline__ Value join(Value x, Value y) { return y < x ? y : x; }
   static __device__ __forceinline__ Value value(In x, int64_t flip) {
-    if constexpr (D == GR_U32) return (Value)(x ^ 0x80000000u) ^ (Value)flip;
+    if constexpr (!gr_floating<D>) return (Value)x ^ (Value)flip;
     else return gr_is_nan<D>(x) ? lowest : (Value)gr_element<D>::key(x) ^ (Value)flip;
   }
   static __device__ __forceinline__ Out result(Value v, int64_t flip) {
@@ -90,7 +96,6 @@ template <gr_dtype D> struct gr_scan_order {
     else if constexpr (D == GR_F32) x = gr_from_bits32(nan ? 0x7fc00000u : (uint32_t)gr_key_bits32((uint32_t)key));
     else if constexpr (D == GR_F16) x.bits = nan ? 0x7e00 : (uint16_t)gr_key_bits16((uint16_t)key);
     else if constexpr (D == GR_BF16) x.bits = nan ? 0x7fc0 : (uint16_t)gr_key_bits16((uint16_t)key);
-    else if constexpr (D == GR_U32) x = (uint32_t)key ^ 0x80000000u;
     else x = (Out)key;
     return x;
   }
@@ -252,7 +257,7 @@ static __device__ __forceinline__ void gr_scan_write(char *row, char *p, int64_t
   __syncwarp();
 }
 
-/* ---- the kernel ---- */
+/* ---- the kernel for long scans ---- */
 
 template <class S> struct gr_scan_shared {
   using Value = typename S::Value;
@@ -455,10 +460,162 @@ gr_scan_tiles(const __grid_constant__ gr_scan q) {
   }
 }
 
+/* ---- the kernel for short scans: a tile a block, and nothing is read twice ---- */
+
+/* As gr_scan_lanes, of `count` values side by side. */
+template <class S, int lanes, int count>
+static __device__ __forceinline__ void gr_scan_beside(typename S::Value (&v)[count], int lane) {
+#pragma unroll
+  for (int h = 1; h < lanes; h *= 2)
+#pragma unroll
+    for (int r = 0; r < count; r++) {
+      typename S::Value last = __shfl_sync(~0u, v[r], h - 1, 2 * h);
+      if (lane & h) v[r] = S::join(last, v[r]);
+    }
+}
+
+/* A copy to shared memory that the thread does not wait for, where the chip has it. */
+template <int size> static __device__ __forceinline__ void gr_scan_fetch(char *to, const char *from) {
+#if __CUDA_ARCH__ >= 800
+  unsigned at = (unsigned)__cvta_generic_to_shared(to);
+  if constexpr (size == 16) asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(at), "l"(from) : "memory");
+  else if constexpr (size >= 4)
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(at), "l"(from), "n"(size) : "memory");
+  else
+#endif
+  {
+    using Word = std::conditional_t<size == 16, uint4,
+                   std::conditional_t<size == 8, uint2,
+                     std::conditional_t<size == 4, uint32_t, std::conditional_t<size == 2, uint16_t, uint8_t>>>>;
+    *(Word *)to = *(const Word *)from;
+  }
+}
+
+/* This lane's eight elements of a row; back: each word lies there in opposite order. */
+template <typename T>
+static __device__ __forceinline__ void gr_scan_take(const char *row, int lane, bool back, T (&x)[8]) {
+  constexpr int size = (int)sizeof(T);
+  using R = gr_scan_row<size>;
+  if constexpr (size == 1) {
+    uint2 u = *(const uint2 *)(row + (back ? lane ^ 1 : lane) * 8);
+    if (back) u = make_uint2(__byte_perm(u.y, 0, 0x0123), __byte_perm(u.x, 0, 0x0123));
+    memcpy(x, &u, 8);
+  } else {
+    int first = R::place(lane * R::words) * 16;
+#pragma unroll
+    for (int w = 0; w < R::words; w++) {
+      uint4 u = *(const uint4 *)(row + (first ^ w * 16));
+      if (back) u = gr_scan_mirror<size>(u);
+      memcpy((char *)x + w * 16, &u, 16);
+    }
+  }
+}
+
+/*
+** A warp asks for two neighbouring rows: p is where the first element is, `left` how many there are. Words of a backward
+** walk keep their order. What is absent is zero here, as good as anything: it comes after all that counts.
+*/
+template <typename T>
+static __device__ __forceinline__ void gr_scan_ask(char *rows, const char *p, int64_t stride, int64_t left,
+                                                   gr_scan_walk walk, int lane) {
+  constexpr int size = (int)sizeof(T), count = 2 * GR_SCAN_ROW, words = count * size / 16;
+  using R = gr_scan_row<size>;
+  bool back = walk == GR_SCAN_BACKWARD;
+  if (walk == GR_SCAN_SINGLY || left < count) {
+    int mirror = back ? 16 / size - 1 : 0;
+    int here = left < count ? (int)left : count;
+#pragma unroll 8
+    for (int k = lane; k < here; k += 32) gr_scan_fetch<size>(R::element(rows, k ^ mirror), p + k * stride);
+#pragma unroll 1
+    for (int k = here + lane; k < count; k += 32) *(T *)R::element(rows, k ^ mirror) = T();
+  } else {
+    int64_t step = back ? -512 : 512;
+    const char *from = (back ? p + size - 16 - lane * 16 : p + lane * 16);
+    char *to = rows + R::place(lane) * 16;
+#pragma unroll 8
+    for (int w = 0; w < words / 32; w++) gr_scan_fetch<16>(to + w * 512, from + w * step);
+  }
+}
+
+template <class S> struct gr_scan_once_shared {
+  static constexpr int in = GR_SCAN_ROW * (int)sizeof(typename S::In), out = GR_SCAN_ROW * (int)sizeof(typename S::Out);
+  __align__(128) char rows[GR_SCAN_WARPS][2][out > in ? out : in]; /* elements in front, then results */
+  typename S::Value total[GR_SCAN_ROWS], group[32];
+};
+
+/*
+** Blocks wait for blocks before them alone, which the hardware starts first. Each adds up all groups of tiles before
+** its own itself, a group a warp, rather than wait until somebody has.
+*/
+template <class S>
+static __global__ void __launch_bounds__(GR_SCAN_WARPS * 32, 2) gr_scan_once(const __grid_constant__ gr_scan q) {
+  using Value = typename S::Value;
+  using In = typename S::In;
+  using Out = typename S::Out;
+  __shared__ gr_scan_once_shared<S> s;
+  const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, tile = blockIdx.x, mine = tile >> 5;
+  const int64_t at = (int64_t)tile * GR_SCAN_TILE + warp * 2 * GR_SCAN_ROW;
+  gr_scan_walk walk_in = gr_scan_walk_of<In>(q.a, q.a_stride), walk_out = gr_scan_walk_of<Out>(q.out, q.out_stride);
+  Value v[2][8], row[2], before[2], r[1], g[1];
+  if (at < q.n) gr_scan_ask<In>(s.rows[warp][0], q.a + at * q.a_stride, q.a_stride, q.n - at, walk_in, lane);
+#if __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.wait_all;" ::: "memory");
+#endif
+  __syncwarp();
+#pragma unroll
+  for (int k = 0; k < 2; k++) {
+    In x[8];
+    gr_scan_take(s.rows[warp][0] + k * s.in, lane, walk_in == GR_SCAN_BACKWARD, x);
+#pragma unroll
+    for (int c = 0; c < 8; c++) v[k][c] = S::value(x[c], q.flip);
+    gr_scan_eight<S>(v[k]);
+    row[k] = v[k][7];
+  }
+  gr_scan_beside<S, 32>(row, lane);
+#pragma unroll
+  for (int k = 0; k < 2; k++) {
+    if (lane == 31) s.total[warp * 2 + k] = row[k];
+    before[k] = gr_scan_before<S>(row[k], lane);
+  }
+  __syncthreads();
+  r[0] = s.total[lane & (GR_SCAN_ROWS - 1)];
+  gr_scan_beside<S, GR_SCAN_ROWS>(r, lane);
+  Value total = __shfl_sync(~0u, r[0], GR_SCAN_ROWS - 1);
+  if (threadIdx.x == 0) gr_scan_publish<S>(&q.tile[tile], total, q.tag);
+  r[0] = gr_scan_before<S>(r[0], lane);
+  for (int k = warp; k <= mine; k += GR_SCAN_WARPS) { /* of its own group: what lies before it */
+    const gr_scan_state *from = &q.tile[k * 32 + lane];
+    g[0] = S::identity();
+    if (k * 32 + lane < tile) g[0] = gr_scan_await<S>(gr_scan_peek(from), from, q.tag);
+    __syncwarp();
+    gr_scan_beside<S, 32>(g, lane);
+    if (lane == (k < mine ? 31 : (tile & 31) - 1) || (lane == 0 && k * 32 == tile)) s.group[k] = g[0];
+  }
+  __syncthreads();
+  g[0] = lane < mine ? s.group[lane] : S::identity();
+  gr_scan_beside<S, 32>(g, lane);
+  Value base = __shfl_sync(~0u, gr_scan_before<S>(g[0], lane), mine);
+  base = S::join(base, s.group[mine]);
+#pragma unroll
+  for (int k = 0; k < 2; k++) {
+    Out out[8];
+    gr_scan_results<S>(q, v[k], S::join(base, S::join(__shfl_sync(~0u, r[0], warp * 2 + k), before[k])), out);
+    if (q.exclusive && threadIdx.x == 0 && tile == 0 && k == 0) memcpy(&out[0], &q.start, sizeof out[0]);
+    gr_scan_row<(int)sizeof(Out)>::give(s.rows[warp][k], lane, out);
+  }
+#pragma unroll 1
+  for (int k = 0; k < 2; k++) {
+    int64_t from = at + k * GR_SCAN_ROW;
+    gr_scan_write<Out>(s.rows[warp][k], q.out + from * q.out_stride, q.out_stride, q.n - from, walk_out, lane);
+  }
+}
+
 template <class S> static cudaError_t gr_scan_start(const gr_scan *q, const gr_cuda_chip *chip, cudaStream_t stream) {
   void *args[] = {(void *)q};
   size_t shared = sizeof(gr_scan_shared<S>);
   int64_t most = (int64_t)chip->sms * 4;
+  if (q->tiles <= GR_SCAN_ONCE)
+    return cudaLaunchKernel((const void *)gr_scan_once<S>, (unsigned)q->tiles, GR_SCAN_WARPS * 32, args, 0, stream);
   if (shared > 48 * 1024) {
     cudaError_t e = cudaFuncSetAttribute((const void *)gr_scan_tiles<S>, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                          (int)shared);
@@ -466,6 +623,11 @@ template <class S> static cudaError_t gr_scan_start(const gr_scan *q, const gr_c
   }
   unsigned blocks = (unsigned)(q->tiles < most ? q->tiles : most);
   return cudaLaunchKernel((const void *)gr_scan_tiles<S>, blocks, GR_SCAN_THREADS, args, shared, stream);
+}
+
+/* The dtype that stands for all integers of a size. */
+static inline gr_dtype gr_scan_pattern(gr_dtype t) {
+  return t == GR_I8 ? GR_U8 : t == GR_I16 ? GR_U16 : t == GR_I32 ? GR_U32 : t;
 }
 
 cudaError_t gr_scan_floats(gr_dtype, int multiplies, const gr_scan *, const gr_cuda_chip *, cudaStream_t);

@@ -1,10 +1,10 @@
 #include "kernels/cuda/scan.cuh"
 
 cudaError_t gr_scan_orders(gr_dtype t, const gr_scan *q, const gr_cuda_chip *chip, cudaStream_t stream) {
-  switch (t) {
-#define GR_X(id, s, l, type, kind) case GR_##id: return gr_scan_start<gr_scan_order<GR_##id>>(q, chip, stream);
-    GR_DTYPES(GR_X)
-#undef GR_X
+#define CASE(D) case D: return gr_scan_start<gr_scan_order<D>>(q, chip, stream);
+  switch (gr_scan_pattern(t)) {
+    CASE(GR_U8) CASE(GR_U16) CASE(GR_U32) CASE(GR_I64) CASE(GR_F16) CASE(GR_BF16) CASE(GR_F32) CASE(GR_F64)
     default: return cudaErrorInvalidValue;
   }
+#undef CASE
 }

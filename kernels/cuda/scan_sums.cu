@@ -19,8 +19,8 @@ cudaError_t gr_scan_integers(gr_dtype t, int multiplies, const gr_scan *q, const
   case D:                                                                                \
     return multiplies ? gr_scan_start<gr_scan_integer<D, true>>(q, chip, stream)         \
                       : gr_scan_start<gr_scan_integer<D, false>>(q, chip, stream);
-  switch (t) {
-    CASE(GR_U8) CASE(GR_I8) CASE(GR_U16) CASE(GR_I16) CASE(GR_U32) CASE(GR_I32) CASE(GR_I64)
+  switch (gr_scan_pattern(t)) {
+    CASE(GR_U8) CASE(GR_U16) CASE(GR_U32) CASE(GR_I64)
     default: return cudaErrorInvalidValue;
   }
 #undef CASE
