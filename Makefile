@@ -102,14 +102,14 @@ kernel_flags := $(call gcc,-ftree-vectorize -fvect-cost-model=dynamic)
 set_flags := $(call gcc,-fno-tree-dominator-opts -fno-gcse -fno-tree-pre -fno-tree-slp-vectorize)
 $(OBJ)/kernels/cpu/%.o: CFLAGS += $(kernel_flags)
 $(OBJ)/kernels/cpu/histogram.o: CFLAGS += -O3
-$(OBJ)/kernels/cpu/set_%.o: CFLAGS += $(set_flags)
+$(OBJ)/kernels/cpu/set_%.o $(OBJ)/kernels/cpu/exact_sets.o: CFLAGS += $(set_flags)
 $(OBJ)/kernels/cpu/set_sse2.o: CFLAGS += $(call gcc,-O1 -ftree-vrp)
 ifeq ($(shell uname -m),x86_64)
-$(OBJ)/kernels/cpu/set_generic.o: CFLAGS += $(call gcc,-O1 -fno-tree-vectorize)
+$(OBJ)/kernels/cpu/set_generic.o $(OBJ)/kernels/cpu/map_base.o: CFLAGS += $(call gcc,-O1 -fno-tree-vectorize)
 endif
 
 # Roots and comparisons become vector code only where nobody looks at errno and at traps.
-$(OBJ)/kernels/cpu/map_%.o: CFLAGS += -fno-math-errno -fno-trapping-math
+$(OBJ)/kernels/cpu/map_%.o: CFLAGS += -fno-math-errno -fno-trapping-math $(call gcc,--param vect-epilogues-nomask=0)
 
 $(OBJ)/%.o: %.c $(headers)
 	@mkdir -p $(@D)

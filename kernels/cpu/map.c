@@ -25,16 +25,6 @@ static const gr_map_loops *loops_in_use(void) {
   return &gr_map_base;
 }
 
-static void scatter(const char *from, char *to, int64_t stride, int64_t m, int size) {
-  int64_t k;
-  switch (size) {
-    case 1: for (k = 0; k < m; k++) memcpy(to + k * stride, from + k, 1); break;
-    case 2: for (k = 0; k < m; k++) memcpy(to + k * stride, from + k * 2, 2); break;
-    case 4: for (k = 0; k < m; k++) memcpy(to + k * stride, from + k * 4, 4); break;
-    default: for (k = 0; k < m; k++) memcpy(to + k * stride, from + k * 8, 8); break;
-  }
-}
-
 /* ---- the plan of a job ---- */
 
 typedef struct plan {
@@ -152,7 +142,7 @@ static void run_chunk(const plan *p, int64_t k, int64_t m) {
     x[0] = to;
   }
   if (p->from) p->from(x[0], dense, m);
-  if (dense != out) scatter(dense, out, stride, m, p->out_size);
+  if (dense != out) gr_scatter(dense, out, stride, m, p->out_size);
 }
 
 static void run_piece(void *arg, int64_t piece) {
@@ -236,7 +226,7 @@ static int64_t keep_range(const compact_state *s, int64_t from, int64_t end, int
     }
     count = s->keep(x, mask, kept.bytes, m);
     if (job->out.stride == s->size) memcpy(out, kept.bytes, (size_t)(count * s->size));
-    else scatter(kept.bytes, out, job->out.stride, count, s->size);
+    else gr_scatter(kept.bytes, out, job->out.stride, count, s->size);
     at += count;
   }
   return at;

@@ -1,7 +1,7 @@
 /* The kernels for SSE2. */
 #include "kernels/cpu/table.h"
 #if GR_CPU_X86
-#include <immintrin.h>
+#include <emmintrin.h>
 #if defined(__clang__)
 #pragma clang attribute push(__attribute__((target("sse2"))), apply_to = function)
 #else
