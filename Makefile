@@ -55,7 +55,7 @@ headers   = $(wildcard include/*.h src/*/*.h kernels/*.h kernels/*/*.h kernels/*
 cu_headers = $(wildcard kernels/*.h kernels/cuda/*.h kernels/cuda/*.cuh)
 
 base = $(CFLAGS) -std=c11 -D_DEFAULT_SOURCE -ffp-contract=off -fPIC -fvisibility=hidden -pthread -I.
-nvflags = -O3 -std=c++17 -fmad=false -I. $(compress) -Xcompiler -fPIC,-fvisibility=hidden,-fno-exceptions,-fno-rtti,-fno-threadsafe-statics $(gencode)
+nvflags = -O1 -std=c++17 -fmad=false -I. $(compress) -Xcompiler -fPIC,-fvisibility=hidden,-fno-exceptions,-fno-rtti,-fno-threadsafe-statics $(gencode)
 
 ifneq ($(strip $(NVCC)),)
 flavour = cuda

@@ -5,7 +5,6 @@
 #ifndef GR_ELEMENT_CUH
 #define GR_ELEMENT_CUH
 
-#include <cuda_fp16.h>
 #include <type_traits>
 #include "kernels/numerics.h"
 
@@ -34,9 +33,11 @@ constexpr int gr_size = gr_element<D>::size;
 /* As f32: exact for 16-bit floats, rounded for f64. */
 template <gr_dtype D>
 __device__ __forceinline__ float gr_to_f32(gr_type<D> x) {
-  if constexpr (D == GR_F16) return __half2float(__ushort_as_half(x.bits));
-  else if constexpr (D == GR_BF16) return gr_bf16_to_f32(x);
-  else return (float)x;
+  float f;
+  if constexpr (D == GR_F16) asm("cvt.f32.f16 %0, %1;" : "=f"(f) : "h"(x.bits)); /* cuda_fp16.h takes half a second */
+  else if constexpr (D == GR_BF16) f = gr_bf16_to_f32(x);
+  else f = (float)x;
+  return f;
 }
 
 /*
@@ -51,6 +52,29 @@ __device__ __forceinline__ double gr_to_f64(gr_type<D> x) {
   } else if constexpr (gr_size<D> <= 2) { /* and 2^31 with it, so that no bit borrows */
     return __hiloint2double(0x43300000, (int)((uint32_t)(int32_t)x ^ 0x80000000u)) - 4503601774854144.0;
   } else return gr_element<D>::widen(x);
+}
+
+/* From f64, rounded once; a NaN becomes the one NaN of its dtype. */
+template <gr_dtype D>
+__device__ __forceinline__ gr_type<D> gr_from_f64(double x) {
+  if constexpr (D == GR_F64) return gr_canonical(x);
+  else if constexpr (D == GR_F32) { /* the test here costs less than before the conversion */
+    float f = (float)x;
+    return f == f ? f : gr_from_bits32(0x7fc00000u);
+  } else if constexpr (D == GR_F16) {
+    gr_f16 h;
+    asm("cvt.rn.f16.f64 %0, %1;" : "=h"(h.bits) : "d"(x));
+    return x == x ? h : gr_f16{0x7e00};
+  } else {
+    static_assert(D == GR_BF16, "a float");
+#if __CUDA_ARCH__ >= 900
+    gr_bf16 h;
+    asm("cvt.rn.bf16.f64 %0, %1;" : "=h"(h.bits) : "d"(x));
+    return x == x ? h : gr_bf16{0x7fc0};
+#else
+    return gr_f64_to_bf16(x);
+#endif
+  }
 }
 
 template <gr_dtype D>

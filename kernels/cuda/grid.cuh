@@ -55,8 +55,8 @@ static __device__ __forceinline__ void gr_store(void *out, gr_dtype t, int64_t i
   int64_t bits = k;
   if (t == GR_F64) bits = __double_as_longlong(x);
   if (t == GR_F32) bits = __float_as_int(gr_f64_to_f32(x));
-  if (D == GR_F16 && t == GR_F16) bits = gr_f64_to_f16(x).bits;
-  if (D == GR_BF16 && t == GR_BF16) bits = gr_f64_to_bf16(x).bits;
+  if constexpr (D == GR_F16 || D == GR_BF16)
+    if (t == D) bits = gr_from_f64<D>(x).bits;
   if (t == GR_F64 || t == GR_I64) ((int64_t *)out)[i] = bits;
   else if (t == GR_F32 || (own == 4 && t != GR_U8)) ((int32_t *)out)[i] = (int32_t)bits;
   else if (own == 2 && t != GR_U8) ((int16_t *)out)[i] = (int16_t)bits;

@@ -6,13 +6,6 @@
 
 #define THREADS 256
 
-template <gr_dtype D> static __device__ __forceinline__ gr_type<D> narrow(double x) {
-  if constexpr (D == GR_F16) return gr_f64_to_f16(x);
-  else if constexpr (D == GR_BF16) return gr_f64_to_bf16(x);
-  else if constexpr (D == GR_F32) return gr_f64_to_f32(x);
-  else return x;
-}
-
 template <gr_dtype D, int normal>
 static __global__ void __launch_bounds__(THREADS) generate(const __grid_constant__ gr_random_job job, bool packed) {
   constexpr int group = D == GR_F64 ? 2 : 4;
@@ -23,7 +16,7 @@ static __global__ void __launch_bounds__(THREADS) generate(const __grid_constant
     struct __align__(group * sizeof(gr_type<D>)) { gr_type<D> e[group]; } y;
     gr_random_fill(D, job.seed, job.stream, (uint64_t)g, normal, x);
 #pragma unroll
-    for (int k = 0; k < group; k++) y.e[k] = narrow<D>(x[k]);
+    for (int k = 0; k < group; k++) y.e[k] = gr_from_f64<D>(x[k]);
     if (packed && (g + 1) * group <= job.n) {
       ((decltype(y) *)out)[g] = y;
     } else {

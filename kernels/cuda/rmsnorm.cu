@@ -4,7 +4,6 @@
 ** to 64 KB to a block; of still longer ones several blocks have a piece each, and wait for each other's sums. What is
 ** strided or unaligned takes two launches: the sums of squares by the reduction, then the scaling.
 */
-#include <cuda_bf16.h>
 #include <cuda_runtime.h>
 #include "kernels/cuda/async.cuh"
 #include "kernels/cuda/grid.cuh"
@@ -27,16 +26,6 @@ typedef struct rms_job {
 
 template <gr_dtype D> constexpr int per_word = 16 / gr_size<D>;
 
-template <gr_dtype D> static __device__ __forceinline__ gr_type<D> narrow(double y) {
-  if constexpr (D == GR_F64) return gr_canonical(y);
-  else if constexpr (D == GR_F32) { /* gr_f64_to_f32, with the test where it costs less */
-    float f = (float)y;
-    return f == f ? f : gr_from_bits32(0x7fc00000u);
-  }
-  else if constexpr (D == GR_F16) return gr_f16{y == y ? __half_as_ushort(__double2half(y)) : (uint16_t)0x7e00};
-  else return gr_bf16{y == y ? __bfloat16_as_ushort(__double2bfloat16(y)) : (uint16_t)0x7fc0};
-}
-
 /* A word of the row times the factor and the weights. */
 template <gr_dtype D>
 static __device__ __forceinline__ uint4 scale_word(const uint4 &x, double r, bool weighted, const double (&w)[per_word<D>]) {
@@ -46,7 +35,7 @@ static __device__ __forceinline__ uint4 scale_word(const uint4 &x, double r, boo
   for (int c = 0; c < per_word<D>; c++) {
     double v = gr_to_f64<D>(gr_pick<D>(x, c)) * r;
     if (weighted) v *= w[c];
-    y.e[c] = narrow<D>(v);
+    y.e[c] = gr_from_f64<D>(v);
   }
   memcpy(&u, &y, 16);
   return u;
@@ -208,7 +197,7 @@ static __global__ void __launch_bounds__(256) norm_scale(const __grid_constant__
   for (k += threadIdx.x; k < end; k += 256) {
     double v = gr_to_f64<D>(*(const gr_type<D> *)(q.x + row * q.x_step + k * q.x_stride)) * r;
     if (q.w) v *= gr_to_f64<D>(*(const gr_type<D> *)(q.w + k * q.w_stride));
-    *(gr_type<D> *)(q.out + row * q.out_step + k * q.out_stride) = narrow<D>(v);
+    *(gr_type<D> *)(q.out + row * q.out_step + k * q.out_stride) = gr_from_f64<D>(v);
   }
 }
 

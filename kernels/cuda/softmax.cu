@@ -3,7 +3,6 @@
 ** exponentials in registers until the sum is known. Longer rows take the reduction's maximum and three launches:
 ** sums of leaves, their fold, and the scaling. Sums follow the tree of docs/numerics.md in f64.
 */
-#include <cuda_bf16.h>
 #include <cuda_runtime.h>
 #include "kernels/cuda/grid.cuh"
 #include "kernels/cuda/launch.h"
@@ -23,13 +22,6 @@ typedef struct soft_job {
   int64_t pitch;            /* from a row's part of up to the next one's */
 } soft_job;
 
-template <gr_dtype D> static __device__ __forceinline__ gr_type<D> narrow(double y) {
-  if constexpr (D == GR_F64) return gr_canonical(y);
-  else if constexpr (D == GR_F32) return gr_f64_to_f32(y);
-  else if constexpr (D == GR_F16) return gr_f16{y == y ? __half_as_ushort(__double2half(y)) : (uint16_t)0x7e00};
-  else return gr_bf16{y == y ? __bfloat16_as_ushort(__double2bfloat16(y)) : (uint16_t)0x7fc0};
-}
-
 template <gr_dtype D> struct shape {
   static constexpr int size = gr_size<D>, own = GR_LANES(size) / 32, rows = GR_LEAF_ROWS(size), leaf = GR_LEAF(size);
 };
@@ -38,7 +30,7 @@ template <gr_dtype D> static __device__ __forceinline__ double get(const soft_jo
   return gr_to_f64<D>(*(const gr_type<D> *)(q.x + row * q.x_step + k * q.x_stride));
 }
 template <gr_dtype D> static __device__ __forceinline__ void put(const soft_job &q, int64_t row, int64_t k, double y) {
-  *(gr_type<D> *)(q.out + row * q.out_step + k * q.out_stride) = narrow<D>(y);
+  *(gr_type<D> *)(q.out + row * q.out_step + k * q.out_stride) = gr_from_f64<D>(y);
 }
 
 /* NaN stays. */
