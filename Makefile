@@ -55,6 +55,7 @@ headers   = $(wildcard include/*.h src/*/*.h kernels/*.h kernels/*/*.h kernels/*
 cu_headers = $(wildcard kernels/*.h kernels/cuda/*.h kernels/cuda/*.cuh)
 
 base = $(CFLAGS) -std=c11 -D_DEFAULT_SOURCE -ffp-contract=off -fPIC -fvisibility=hidden -pthread -I.
+# -O1 is for the host code in them, which only launches; kernels are always compiled at -O3.
 nvflags = -O1 -std=c++17 -fmad=false -I. $(compress) -Xcompiler -fPIC,-fvisibility=hidden,-fno-exceptions,-fno-rtti,-fno-threadsafe-statics $(gencode)
 
 ifneq ($(strip $(NVCC)),)
