@@ -172,6 +172,26 @@ describe("threads", function()
     assert.equal("ok\n", text)
   end)
 
+  it("may run where the process may, wherever they have been", function()
+    if not exists "/proc/self/status" then return pending "no /proc here" end
+    local text, status = S.child_text({ GPUREDUCE_DEVICE = "cpu", GPUREDUCE_THREADS = "2" }, [[
+      local gr = require "gpureduce"
+      local a = gr.ones(1000000)
+      for _ = 1, 20 do
+        for _ = 1, 20 do gr.sum(a) end
+        os.execute "sleep 0.01" -- the caller may wake elsewhere
+      end
+      local tasks = assert(io.popen "cat /proc/$PPID/task/*/status")
+      local allowed, count = {}, 0
+      for set in tasks:read("*a"):gmatch("Cpus_allowed:%s*(%S+)") do allowed[set], count = true, count + 1 end
+      tasks:close()
+      local first = next(allowed)
+      assert(count >= 2 and not next(allowed, first), "threads: " .. count)
+      print "ok"]])
+    assert.equal(0, status, text)
+    assert.equal("ok\n", text)
+  end)
+
   it("work in a child of fork, and its child", function()
     if not host then return pending "no C compiler or no headers here" end
     gr.threads(3)

@@ -20,14 +20,10 @@ typedef struct state {
 static int64_t slots_of(const gr_histogram_job *job) { return job->bins + 3; }
 
 /* Counts of all pieces meet in the result; integers, so the order does not matter. */
-static void add_all(int64_t *to, const uint32_t *counts, int64_t n, int alone) {
+static void add_all(int64_t *to, const int64_t *counts, int64_t n) {
   int64_t k;
-  if (alone) {
-    for (k = 0; k < n; k++) to[k] += counts[k];
-    return;
-  }
   for (k = 0; k < n; k++)
-    if (counts[k]) __atomic_fetch_add(&to[k], (int64_t)counts[k], __ATOMIC_RELAXED);
+    if (counts[k]) __atomic_fetch_add(&to[k], counts[k], __ATOMIC_RELAXED);
 }
 
 static const char *sample(const state *s, int64_t k) { return (const char *)s->job->a.data + k * s->job->a.stride; }
@@ -44,8 +40,8 @@ static const int32_t *slots_at(const state *s, int64_t from, int m, int32_t *roo
 ** Samples into several tables of as many slots, one after the other, so that runs of equal samples do not wait for one
 ** counter. Each table gets its share of them and up to seven more.
 */
-#define COUNT(name, type)                                                                              \
-  static void name(const state *s, int64_t from, int64_t n, type *table, int32_t slots, int tables) {  \
+#define COUNT(name, type, tables)                                                                      \
+  static void name(const state *s, int64_t from, int64_t n, type *table, int32_t slots) {              \
     const int64_t step = 8 * s->job->a.stride;                                                         \
     int32_t room[CHUNK];                                                                               \
     type *t[8];                                                                                        \
@@ -70,38 +66,58 @@ static const int32_t *slots_at(const state *s, int64_t from, int m, int32_t *roo
       for (; k < m; k++) table[index[k]]++;                                                            \
     }                                                                                                  \
   }
-COUNT(count32, uint32_t)
-COUNT(count16, uint16_t)
+COUNT(count32_by_8, uint32_t, 8)
+COUNT(count32_by_4, uint32_t, 4)
+COUNT(count32, uint32_t, 1)
+COUNT(count16_by_4, uint16_t, 4)
+COUNT(count16, uint16_t, 1)
+
+/* Tables of one piece become its counts: those of the result, if it is alone. */
+#define ADD_UP(name, type)                                                                    \
+  static void name(int64_t *to, const type *t, int32_t slots, int tables, int fresh) {        \
+    const int64_t keep = fresh ? 0 : -1;                                                      \
+    int32_t k;                                                                                \
+    int i;                                                                                    \
+    if (tables == 1)                                                                          \
+      for (k = 0; k < slots; k++) to[k] = (to[k] & keep) + t[k];                              \
+    for (i = 0; i + 4 <= tables; i += 4, t += 4 * slots)                                      \
+      for (k = 0; k < slots; k++)                                                             \
+        to[k] = (to[k] & (i > 0 ? -1 : keep)) +                                               \
+                ((uint32_t)t[k] + t[slots + k] + t[2 * slots + k] + t[3 * slots + k]);        \
+  }
+ADD_UP(add_up32, uint32_t)
+ADD_UP(add_up16, uint16_t)
 
 /* Up to SLOTS slots: four tables of 16 bits, or one, which stay in the fastest cache. No counter can run over. */
 static void count_some(const state *s, int64_t from, int64_t n) {
   const int32_t slots = (int32_t)slots_of(s->job), tables = 4 * slots <= SLOTS ? 4 : 1;
-  int64_t m;
+  int64_t m, counts[SLOTS], *to = s->alone ? s->job->counts : counts;
   uint16_t t[SLOTS];
-  uint32_t total[SLOTS];
   int32_t k;
-  memset(total, 0, (size_t)slots * sizeof(*total));
-  for (; n > 0; n -= m, from += m) {
+  int fresh;
+  for (fresh = from == 0 || !s->alone; n > 0; n -= m, from += m, fresh = 0) {
     m = n < tables * 65504 ? n : tables * 65504;
-    count16(s, from, m, t, slots, tables);
-    if (tables == 1)
-      for (k = 0; k < slots; k++) total[k] += t[k];
-    else
-      for (k = 0; k < slots; k++) total[k] += (uint32_t)t[k] + t[slots + k] + t[2 * slots + k] + t[3 * slots + k];
+    if (tables == 4) count16_by_4(s, from, m, t, slots);
+    else count16(s, from, m, t, slots);
+    if (tables == 4 && m <= UINT16_MAX) { /* the sums fit too */
+      for (k = 0; k < slots; k++) t[k] = (uint16_t)(t[k] + t[slots + k] + t[2 * slots + k] + t[3 * slots + k]);
+      add_up16(to, t, slots, 1, fresh);
+    } else {
+      add_up16(to, t, slots, tables, fresh);
+    }
   }
-  add_all(s->job->counts, total, slots, s->alone);
+  if (!s->alone) add_all(s->job->counts, counts, slots);
 }
 
-/* Few slots: eight tables. */
+/* Few slots: eight tables, or four if there are not many samples either. */
 static void count_few(const state *s, int64_t from, int64_t n) {
-  const int32_t slots = (int32_t)slots_of(s->job);
+  const int32_t slots = (int32_t)slots_of(s->job), tables = n < 64 * slots ? 4 : 8;
+  int64_t counts[SLOTS / 8 + 1], *to = s->alone ? s->job->counts : counts;
   uint32_t t[SLOTS];
-  int32_t k;
-  int i;
-  count32(s, from, n, t, slots, 8);
-  for (i = 1; i < 8; i++)
-    for (k = 0; k < slots; k++) t[k] += t[i * slots + k];
-  add_all(s->job->counts, t, slots, s->alone);
+  if (tables == 4) count32_by_4(s, from, n, t, slots);
+  else count32_by_8(s, from, n, t, slots);
+  add_up32(to, t, slots, tables, from == 0 || !s->alone);
+  if (!s->alone) add_all(s->job->counts, counts, slots);
 }
 
 /* Many slots, or few samples: straight into counters that nobody else writes. */
@@ -152,8 +168,9 @@ static void count_bytes(const state *s, int64_t from, int64_t n) {
   for (k = 0; k < 256; k++) value[k] = (uint8_t)k;
   s->find(&s->bins, (const char *)value, 1, 256, index);
   for (k = 0; k < 256; k++) {
-    const uint32_t count = table[0][k] + table[1][k] + table[2][k] + table[3][k];
-    add_all(&s->job->counts[index[k]], &count, 1, s->alone);
+    const int64_t count = (int64_t)table[0][k] + table[1][k] + table[2][k] + table[3][k];
+    if (s->alone) s->job->counts[index[k]] += count;
+    else add_all(&s->job->counts[index[k]], &count, 1);
   }
 }
 
@@ -165,21 +182,19 @@ static void do_piece(void *arg, int64_t k) {
   else count_some(s, from, n);
 }
 
-/* ---- many slots and several threads: tables of 64-bit counters that the backend lends ---- */
+/* ---- many slots and more samples: tables of 32 bits, one for each thread, that the backend lends ---- */
 
 typedef struct shares {
   const state *s;
-  int64_t *table; /* [share][slot]; the first share counts straight into the result */
+  uint32_t *table; /* [share][slot] */
   int64_t count, piece;
 } shares;
 
 static void do_share(void *arg, int64_t k) {
   const shares *h = (const shares *)arg;
-  const gr_histogram_job *job = h->s->job;
-  const int64_t from = k * h->piece, left = job->n - from, slots = slots_of(job);
-  int64_t *table = k > 0 ? h->table + (k - 1) * slots : job->counts;
-  if (k > 0) memset(table, 0, (size_t)slots * sizeof(*table));
-  count_into(h->s, from, left < h->piece ? left : h->piece, table);
+  const int64_t from = k * h->piece, left = h->s->job->n - from;
+  const int32_t slots = (int32_t)slots_of(h->s->job);
+  count32(h->s, from, left < h->piece ? left : h->piece, h->table + k * slots, slots);
 }
 
 #define MERGE 4096 /* slots */
@@ -188,8 +203,9 @@ static void do_merge(void *arg, int64_t k) {
   const gr_histogram_job *job = h->s->job;
   const int64_t slots = slots_of(job), end = (k + 1) * MERGE < slots ? (k + 1) * MERGE : slots;
   int64_t i, share;
+  for (i = k * MERGE; i < end; i++) job->counts[i] = h->table[i];
   for (share = 1; share < h->count; share++) {
-    const int64_t *table = h->table + (share - 1) * slots;
+    const uint32_t *table = h->table + share * slots;
     for (i = k * MERGE; i < end; i++) job->counts[i] += table[i];
   }
 }
@@ -197,19 +213,20 @@ static void do_merge(void *arg, int64_t k) {
 int64_t gr_cpu_histogram_room(const gr_histogram_job *job, int threads) {
   const int64_t slots = slots_of(job), worth = job->n / (4 * slots); /* a table must be worth clearing and adding up */
   const int64_t count = worth < threads ? worth : threads;
-  return 4 * slots <= SLOTS || gr_size_of(job->dtype) == 1 || count < 2 ? 0 : (count - 1) * slots * 8;
+  if (4 * slots <= SLOTS || gr_size_of(job->dtype) == 1 || count < 1 || job->n / count > UINT32_MAX / 2) return 0;
+  return count * slots * (int64_t)sizeof(uint32_t);
 }
 
-static void in_shares(const state *s, int64_t *room, int64_t bytes, gr_parallel parallel) {
+static void in_shares(const state *s, uint32_t *room, int64_t bytes, gr_parallel parallel) {
   const int64_t slots = slots_of(s->job);
   shares h;
   h.s = s;
   h.table = room;
-  h.count = bytes / (slots * 8) + 1;
+  h.count = bytes / (slots * (int64_t)sizeof(uint32_t));
   h.piece = (s->job->n - 1) / h.count + 1;
   h.count = (s->job->n - 1) / h.piece + 1;
-  parallel(h.count, do_share, &h);
-  parallel((slots - 1) / MERGE + 1, do_merge, &h);
+  gr_in_pieces(parallel, h.count, 1, do_share, &h);
+  gr_in_pieces(parallel, slots, MERGE, do_merge, &h);
 }
 
 /* ---- the whole ---- */
@@ -256,20 +273,23 @@ void gr_cpu_histogram(const gr_histogram_job *job, gr_parallel parallel, void *r
   const int64_t slots = slots_of(job);
   state s;
   int64_t count, k;
+  int straight;
   s.job = s.bins.job = job;
   s.find = gr_cpu_table_in_use()->bins;
   s.size = gr_size_of(job->dtype);
-  memset(job->counts, 0, (size_t)slots * sizeof(*job->counts)); /* and the tails */
-  if (job->n == 0) return;
   gr_bins_judge(&s.bins);
   /* A piece must be worth clearing and adding up its tables. */
   s.piece = PIECE_ELEMENTS;
   while (s.piece < 128 * job->bins || (job->n - 1) / s.piece >= MAX_PIECES) s.piece *= 2;
   count = (job->n - 1) / s.piece + 1;
   s.alone = !parallel || count == 1;
-  if (bytes > 0 && parallel) {
-    in_shares(&s, (int64_t *)room, bytes, parallel);
-  } else if (s.size == 1 ? job->n <= 1024 : slots > SLOTS || job->n < 2 * slots) {
+  if (bytes > 0 && job->n > 0) {
+    in_shares(&s, (uint32_t *)room, bytes, parallel);
+    return;
+  }
+  straight = s.size == 1 ? job->n <= 1024 : slots > SLOTS || job->n < 2 * slots;
+  if (straight || !s.alone || s.size == 1) memset(job->counts, 0, (size_t)slots * sizeof(*job->counts)); /* and the tails */
+  if (straight) {
     count_into(&s, 0, job->n, job->counts);
   } else if (s.alone) {
     for (k = 0; k < count; k++) do_piece(&s, k);

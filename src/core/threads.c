@@ -33,6 +33,7 @@ static struct {
   _Atomic uint32_t pieces;
   _Atomic uint64_t ticket;
   _Atomic uint32_t done; /* pieces finished */
+  atomic_int home;       /* the processor that the caller was on */
   atomic_int busy;       /* somebody's job is on */
   atomic_int limit;      /* threads that may work, the caller included; 0: not known yet */
   int started;           /* threads started; only the one who set busy reads or writes it */
@@ -145,6 +146,22 @@ static int work_offered(int number) {
          (uint32_t)t < atomic_load_explicit(&pool.pieces, memory_order_acquire);
 }
 
+/*
+** Some kernels wake a thread on the processor of the one that wakes it, though another is idle, and leave both there: a
+** worker that finds itself on the caller's processor leaves it.
+*/
+static void leave_caller(void) {
+#ifdef __linux__
+  const int home = atomic_load_explicit(&pool.home, memory_order_relaxed);
+  cpu_set_t all, others;
+  if (home < 0 || sched_getcpu() != home || sched_getaffinity(0, sizeof(all), &all) != 0) return;
+  others = all;
+  CPU_CLR(home, &others);
+  if (CPU_COUNT(&all) < atomic_load(&pool.limit) || CPU_COUNT(&others) == 0) return;
+  if (sched_setaffinity(0, sizeof(others), &others) == 0) sched_setaffinity(0, sizeof(all), &all);
+#endif
+}
+
 static void *worker(void *arg) {
   const int number = (int)(intptr_t)arg; /* 1, 2, ...; the caller is 0 */
   gr_rounding_enter();
@@ -158,6 +175,7 @@ static void *worker(void *arg) {
       pool.sleepers--;
       pthread_mutex_unlock(&pool.lock);
     }
+    leave_caller();
     drain();
   }
   return NULL;
@@ -203,6 +221,9 @@ static void offer(uint32_t pieces, job_body body, void *arg) {
   atomic_store(&pool.body, body);
   atomic_store(&pool.arg, arg);
   atomic_store(&pool.pieces, pieces);
+#ifdef __linux__
+  atomic_store(&pool.home, sched_getcpu());
+#endif
   atomic_store(&pool.ticket, (generation + 1) << 32);
   pthread_mutex_lock(&pool.lock);
   if (pool.sleepers) pthread_cond_broadcast(&pool.wake);
