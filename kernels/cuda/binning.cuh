@@ -15,6 +15,7 @@ typedef struct gr_bins {
   const double *edges;
   const int64_t *limits; /* for integer samples; else NULL */
   int32_t bins, modulo, guess;
+  int32_t exact; /* no sample's f32 estimate is nearer to an edge than its error */
   double first, per_bin;
   double quick_first, quick_half; /* the f64 estimate: where bin 0 starts, 0.5 - its error in bins */
   float quick_first_f, per_bin_f, quick_half_f; /* the f32 estimate, likewise */
@@ -117,9 +118,11 @@ template <typename T> static __device__ __forceinline__ int32_t gr_by_edge(const
 
 /* ---- quick answers ---- */
 
+#define GR_UNSURE 0xffffffffu
+
 /*
-** quick::bin gives a bin and whether it is sure; it has no branches. Of the sample it gets
-** what suits it, x or its value in f32. quick::settle answers when it was not sure, by the edges.
+** quick::bin gives a bin, or what is none where it is not sure; it has no branches. Of the sample it gets
+** what suits it, x or its value in f32. quick::settle answers when it was not sure, by the edges; quick::sure: never.
 **
 ** Even bins, estimated in f32 or f64. In f32 the estimate and its sum with 1.5 * 2^23 are rounded down, which leaves
 ** the bin in the low bits: exactly, where the factor and the summand are exact, as rounding down does not pass a whole
@@ -128,13 +131,16 @@ template <typename T> static __device__ __forceinline__ int32_t gr_by_edge(const
 */
 template <bool in_f32> struct gr_quick_even;
 template <> struct gr_quick_even<true> {
-  static const bool by_value = false;
+  static const bool by_value = false, sure = false, may_be_exact = true;
   template <typename T>
-  static __device__ __forceinline__ uint32_t bin(const gr_bins &b, const uint32_t *, T, float x, bool &sure) {
+  static __device__ __forceinline__ uint32_t bin(const gr_bins &b, const uint32_t *, T, float x) {
     float t = __fmaf_rd(x, b.per_bin_f, b.quick_add_f), m = __fadd_rd(t, 12582912.0f);
-    uint32_t k = __float_as_uint(m) - 0x4b400000u;
-    sure = (fabsf((t - (m - 12582912.0f)) - 0.5f) < b.quick_half_f) & (k < (uint32_t)b.bins);
-    return k;
+    bool sure = fabsf((t - (m - 12582912.0f)) - 0.5f) < b.quick_half_f;
+    return sure ? __float_as_uint(m) - 0x4b400000u : GR_UNSURE;
+  }
+  /* Where the estimate is never too near an edge (gr_bins.exact). */
+  static __device__ __forceinline__ uint32_t exact_bin(const gr_bins &b, float x) {
+    return __float_as_uint(__fadd_rd(__fmaf_rd(x, b.per_bin_f, b.quick_add_f), 12582912.0f)) - 0x4b400000u;
   }
   template <typename T> static __device__ __forceinline__ int32_t settle(const gr_bins &b, const uint32_t *, T x) {
     float t = (gr_as_f32(x) - b.quick_first_f) * b.per_bin_f;
@@ -142,14 +148,12 @@ template <> struct gr_quick_even<true> {
   }
 };
 template <> struct gr_quick_even<false> {
-  static const bool by_value = false;
+  static const bool by_value = false, sure = false, may_be_exact = false;
   template <typename T>
-  static __device__ __forceinline__ uint32_t bin(const gr_bins &b, const uint32_t *, T x, float, bool &sure) {
+  static __device__ __forceinline__ uint32_t bin(const gr_bins &b, const uint32_t *, T x, float) {
     double t = __fma_rn(gr_as_f64(x) - b.quick_first, b.per_bin, -0.5), m = t + 6755399441055744.0;
-    uint32_t k = (uint32_t)__double2loint(m);
-    sure = (fabs(t - (m - 6755399441055744.0)) < b.quick_half) & (__double2hiint(m) == 0x43380000) &
-           (k < (uint32_t)b.bins);
-    return k;
+    bool sure = (fabs(t - (m - 6755399441055744.0)) < b.quick_half) & (__double2hiint(m) == 0x43380000);
+    return sure ? (uint32_t)__double2loint(m) : GR_UNSURE;
   }
   template <typename T> static __device__ __forceinline__ int32_t settle(const gr_bins &b, const uint32_t *, T x) {
     double m = (gr_as_f64(x) - b.quick_first) * b.per_bin + 6755399441055744.0;
@@ -158,10 +162,9 @@ template <> struct gr_quick_even<false> {
   }
 };
 struct gr_quick_modulo {
-  static const bool by_value = false;
+  static const bool by_value = false, sure = true, may_be_exact = false;
   template <typename T>
-  static __device__ __forceinline__ uint32_t bin(const gr_bins &b, const uint32_t *, T x, float, bool &sure) {
-    sure = true;
+  static __device__ __forceinline__ uint32_t bin(const gr_bins &b, const uint32_t *, T x, float) {
     return (uint32_t)gr_modulo(b, x);
   }
   template <typename T> static __device__ __forceinline__ int32_t settle(const gr_bins &b, const uint32_t *, T x) {
@@ -169,10 +172,9 @@ struct gr_quick_modulo {
   }
 };
 struct gr_quick_value { /* values of 8 and 16 bits stand for themselves */
-  static const bool by_value = true;
+  static const bool by_value = true, sure = true, may_be_exact = false;
   template <typename T>
-  static __device__ __forceinline__ uint32_t bin(const gr_bins &, const uint32_t *, T x, float, bool &sure) {
-    sure = true;
+  static __device__ __forceinline__ uint32_t bin(const gr_bins &, const uint32_t *, T x, float) {
     return (uint32_t)x;
   }
   template <typename T> static __device__ __forceinline__ int32_t settle(const gr_bins &, const uint32_t *, T x) {
@@ -180,11 +182,10 @@ struct gr_quick_value { /* values of 8 and 16 bits stand for themselves */
   }
 };
 struct gr_quick_none { /* always by the edges */
-  static const bool by_value = false;
+  static const bool by_value = false, sure = false, may_be_exact = false;
   template <typename T>
-  static __device__ __forceinline__ uint32_t bin(const gr_bins &, const uint32_t *, T, float, bool &sure) {
-    sure = false;
-    return 0;
+  static __device__ __forceinline__ uint32_t bin(const gr_bins &, const uint32_t *, T, float) {
+    return GR_UNSURE;
   }
   template <typename T> static __device__ __forceinline__ int32_t settle(const gr_bins &b, const uint32_t *, T x) {
     if constexpr (gr_is_whole<T>::yes && sizeof(T) == 2)
@@ -242,21 +243,19 @@ template <> struct gr_cuts<float> : gr_cuts_of_floats {
   static __device__ __forceinline__ bool over(float, float x, uint32_t cut) { return x >= __uint_as_float(cut); }
 };
 struct gr_quick_table {
-  static const bool by_value = false;
+  static const bool by_value = false, sure = false, may_be_exact = false;
   template <typename T>
-  static __device__ __forceinline__ uint32_t bin(const gr_bins &b, const uint32_t *table, T x, float f, bool &sure) {
+  static __device__ __forceinline__ uint32_t bin(const gr_bins &b, const uint32_t *table, T x, float f) {
     uint32_t base = (uint32_t)__cvta_generic_to_shared(table) - 0x4b400000u * 4 * gr_cell_words<T>;
     uint32_t at = base + gr_cell_bits(b, f) * 4 * gr_cell_words<T>;
     if constexpr (sizeof(T) == 4) {
       uint2 cell;
       asm volatile("ld.shared.v2.u32 {%0, %1}, [%2];" : "=r"(cell.x), "=r"(cell.y) : "r"(at));
-      sure = cell.x < 0x10000u;
-      return cell.x + gr_cuts<T>::over(x, f, cell.y);
+      return cell.x < 0x10000u ? cell.x + gr_cuts<T>::over(x, f, cell.y) : GR_UNSURE;
     } else {
       uint32_t cell;
       asm volatile("ld.shared.u32 %0, [%1];" : "=r"(cell) : "r"(at));
-      sure = cell >> 16 == (cell & 0xffffu);
-      return cell & 0xffffu;
+      return cell >> 16 == (cell & 0xffffu) ? cell & 0xffffu : GR_UNSURE;
     }
   }
   template <typename T>

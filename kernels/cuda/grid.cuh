@@ -6,6 +6,7 @@
 #ifndef GR_GRID_CUH
 #define GR_GRID_CUH
 
+#include "kernels/cuda/overlap.cuh"
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/tell.cuh"
 #include "kernels/cuda/warp.cuh"
@@ -299,21 +300,6 @@ __device__ __forceinline__ void gr_await_posts(uint64_t *post, bool wanted, gr_a
         asm volatile("st.relaxed.gpu.global.v2.b64 [%0], {%1, %1};" ::"l"(post + p * words + i), "l"((uint64_t)0)
                      : "memory");
       }
-}
-
-/*
-** Launches that follow each other may overlap in their first steps (programmatic launch): nothing is read or written
-** before gr_await_earlier. Without that attribute both are nothing.
-*/
-__device__ __forceinline__ void gr_await_earlier() {
-#if __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.wait;" ::: "memory");
-#endif
-}
-__device__ __forceinline__ void gr_let_next_start() {
-#if __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.launch_dependents;");
-#endif
 }
 
 #endif

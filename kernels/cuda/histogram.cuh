@@ -1,7 +1,8 @@
 /*
-** Histograms: counters in shared memory, one set a block: of 32 bits, copied for each few lanes while bins are few,
-** or of 16 bits that spill when they fill up; or counters in L2 behind a small cache when they do not fit. Counting
-** does not care for order, so samples are taken as the loads come. The launcher keeps a block's share below 2^31.
+** Histograms: counters in shared memory, one set a block: of 32 bits, copied for each few lanes while bins are few, or
+** of 24 and 8 when they are many; of 16 bits that spill when they fill up; or counters in L2 behind a small cache when
+** none of that fits. Counting does not care for order, so samples are taken as the loads come. The launcher keeps a
+** block's share below what a counter holds.
 */
 #ifndef GR_HISTOGRAM_CUH
 #define GR_HISTOGRAM_CUH
@@ -9,8 +10,10 @@
 #include <cuda_runtime.h>
 #include "kernels/cuda/binning.cuh"
 #include "kernels/cuda/launch.h"
+#include "kernels/cuda/overlap.cuh"
 
-#define GR_HIST_FEW 500 /* bins that fit the counter area, tails beside them */
+#define GR_HIST_FEW 500    /* bins that fit the counter area, tails beside them */
+#define GR_HIGH (1u << 24) /* one, in the high 8 bits of a word */
 #define GR_HIST_SLOTS 8192 /* of the cache in front of L2; a power of two */
 
 typedef struct gr_hist {
@@ -24,10 +27,11 @@ typedef struct gr_hist {
   int32_t packed;           /* they have 16 bits, two a word; what spills goes to counts at once */
   int32_t cleared;          /* counts and tails are zero at the start */
   int32_t parts, part_bins; /* block b counts bins of part b % parts in the data of unit b / parts */
+  int32_t words;            /* of a block's counters; wide: fewer than part_bins */
   int32_t shift;            /* log2 of the copies of each counter */
   uint32_t spread;          /* mask of gr_spread */
   uint64_t *area;           /* the counter area; few bins: blocks hand over there */
-  uint32_t *rows;           /* else every block writes a row: its counters and 3 tails */
+  uint32_t *rows;           /* else every block writes a row (gr_row) */
   int64_t *counts, *tails;
 } gr_hist;
 
@@ -75,6 +79,19 @@ static __device__ __forceinline__ unsigned long long *gr_slot(const gr_hist &a, 
   return (unsigned long long *)(k < bins ? a.counts + k : a.tails + (k - bins));
 }
 
+/*
+** A block's row: its counters in 16 bits each, two a word; 0xffff: see the whole counters behind them; then 3 tails.
+** So the rows of most data are half as long to write and to add up. Both parts are whole lines of 32 words.
+*/
+static __host__ __device__ inline uint32_t gr_row_pairs(const gr_hist &a) {
+  return (((uint32_t)a.part_bins + 1) / 2 + 31) & ~31u;
+}
+static __host__ __device__ inline int64_t gr_row_words(const gr_hist &a) {
+  return (int64_t)gr_row_pairs(a) + (((int64_t)a.part_bins + 3 + 31) & ~(int64_t)31);
+}
+static __device__ __forceinline__ uint32_t *gr_row(const gr_hist &a) { return a.rows + blockIdx.x * gr_row_words(a); }
+static __device__ __forceinline__ uint32_t *gr_row_whole(const gr_hist &a) { return gr_row(a) + gr_row_pairs(a); }
+
 /* The slot of a value of 8 or 16 bits. */
 static __device__ __forceinline__ uint32_t gr_slot_of_value(const gr_hist &a, uint32_t bits) {
   int64_t x = a.dtype == GR_I8 ? (int8_t)bits : a.dtype == GR_I16 ? (int16_t)bits : (int64_t)bits;
@@ -89,45 +106,86 @@ static __device__ __forceinline__ uint32_t gr_slot_of_value(const gr_hist &a, ui
 template <class Quick, typename T, class Sink>
 static __device__ __forceinline__ void gr_count_one(const gr_hist &a, const uint32_t *table, T x, Sink &sink) {
   int32_t k = Quick::settle(a.bins, table, x);
-  if (k >= 0) sink.hit((uint32_t)k, true);
+  if (k >= 0) sink.template hit<false>((uint32_t)k);
   else sink.miss(k);
+  if constexpr (Sink::wide)
+    if (k >= 0 && sink.is_high((uint32_t)k) && sink.hit_high((uint32_t)k, true, GR_HIGH) >= 0u - GR_HIGH)
+      sink.wrapped(a, (uint32_t)k);
   if (Sink::packed && sink.full()) sink.template drain<Quick>(a, (uint32_t)k);
 }
 
-/*
-** The samples of one load: quick answers first, then the few that were not sure, so that their code exists once. Where
-** a counter of 16 bits is half full the bins of this load are looked at again.
-*/
+/* Those of a load's samples that the high counters count. */
+template <int count, class Sink>
+static __device__ __forceinline__ void gr_count_high(const gr_hist &a, Sink &sink, const uint32_t (&bin)[count]) {
+  bool high[count], alike = true;
+  uint32_t old[count], worst = 0, amount;
+#pragma unroll
+  for (int k = 0; k < count; k++) {
+    high[k] = sink.is_high(bin[k]);
+    alike = alike && bin[k] == bin[0];
+  }
+  amount = alike ? count * GR_HIGH : GR_HIGH;
+#pragma unroll
+  for (int k = 0; k < count; k++) {
+    if (k) high[k] = high[k] && !alike;
+    old[k] = sink.hit_high(bin[k], high[k], amount);
+    worst = max(worst, old[k]);
+  }
+  if (worst < 0u - amount) return;
+#pragma unroll
+  for (int k = 0; k < count; k++)
+    if (high[k] && old[k] >= 0u - amount) sink.wrapped(a, bin[k]);
+}
+
+/* The samples of one load: quick answers first, then the few that were not sure, so that their code exists once. */
 template <typename T, class Quick, class Sink>
 static __device__ __forceinline__ void gr_count_pack(const gr_hist &a, const uint32_t *table, const gr_pack<T> &p,
                                                      Sink &sink) {
   const int count = gr_pack<T>::count;
-  uint32_t unsure = 0, full = 0, bin[count];
-  bool sure[count], alike = true;
+  uint32_t left = 0, bin[count], most = 0;
+  bool exact = false;
+  if constexpr (Quick::may_be_exact) {
+    exact = a.bins.exact;
+    if (exact)
 #pragma unroll
-  for (int k = 0; k < count; k++) {
-    bin[k] = Quick::bin(a.bins, table, p.get(k), p.f32(k), sure[k]);
-    if (!sure[k]) unsure |= 1u << k;
-    if (Sink::packed) alike = alike && p.w[k / 2] == p.w[0];
-    if (!Sink::packed) sink.hit(bin[k], sure[k]);
+      for (int k = 0; k < count; k++) bin[k] = Quick::exact_bin(a.bins, p.f32(k));
   }
-  if constexpr (Sink::packed) {
-    if (alike && bin[0] == bin[1]) {
-      sink.hit_hot(bin[0], count);
-    } else if (sink.any_hot()) {
+  if (!exact)
 #pragma unroll
-      for (int k = 0; k < count; k++) sink.hit_hot(bin[k], 1);
-    } else {
+    for (int k = 0; k < count; k++) bin[k] = Quick::bin(a.bins, table, p.get(k), p.f32(k));
 #pragma unroll
-      for (int k = 0; k < count; k++) sink.hit(bin[k], sure[k]);
-    }
-    if (sink.full()) full = (1u << count) - 1;
+  for (int k = 0; k < count; k++) most = max(most, sink.template hit<Quick::sure>(bin[k]));
+  if constexpr (!Quick::sure || Sink::wide) {
+    if (most < sink.limit) return;
+    if constexpr (Sink::wide) gr_count_high<count>(a, sink, bin);
+#pragma unroll
+    for (int k = 0; k < count; k++) left |= (uint32_t)(bin[k] >= (uint32_t)a.bins.bins) << k;
+    for (; left; left &= left - 1) gr_count_one<Quick>(a, table, p.get(__ffs((int)left) - 1), sink);
   }
-  for (uint32_t left = unsure | full; left; left &= left - 1) {
-    int k = __ffs((int)left) - 1;
-    if (unsure >> k & 1) gr_count_one<Quick>(a, table, p.get(k), sink);
-    else sink.template drain<Quick>(a, (uint32_t)Quick::settle(a.bins, table, p.get(k)));
+}
+
+/* The same in counters of 16 bits: where one is half full the bins of this load are looked at again. */
+template <typename T, class Quick, class Sink>
+static __device__ __forceinline__ void gr_count_packed(const gr_hist &a, const uint32_t *table, const gr_pack<T> &p,
+                                                       Sink &sink) {
+  const int count = gr_pack<T>::count;
+  uint32_t bin[count];
+#pragma unroll
+  for (int k = 0; k < count; k++) bin[k] = Quick::bin(a.bins, table, p.get(k), p.f32(k));
+  bool alike = bin[0] == bin[1];
+#pragma unroll
+  for (int k = 1; k < 4; k++) alike = alike && p.w[k] == p.w[0];
+  if (alike) {
+    sink.hit_hot(bin[0], count);
+  } else if (sink.any_hot()) {
+#pragma unroll
+    for (int k = 0; k < count; k++) sink.hit_hot(bin[k], 1);
+  } else {
+#pragma unroll
+    for (int k = 0; k < count; k++) sink.hit_packed(bin[k], 1);
   }
+  if (!sink.full()) return;
+  for (int k = 0; k < count; k++) sink.template drain<Quick>(a, (uint32_t)Quick::settle(a.bins, table, p.get(k)));
 }
 
 /* Up to `deep` vectors, `apart` bytes from one to the next; those that begin within `left` bytes are there. */
@@ -139,13 +197,22 @@ static __device__ __forceinline__ void gr_load_packs(gr_pack<T> (&p)[deep], cons
     if (left > (int64_t)u * apart) p[u] = gr_load_pack<T>(at + (int64_t)u * apart);
 }
 
-/* All samples of this block's unit, `deep` loads at once. Counters are made ready while the first are on their way. */
+/*
+** All samples of this block's unit, `deep` loads at once. Counters are made ready while the first are on their way.
+** Units take turns, or one piece each, which ends more evenly but reads more slowly: right where counting is what takes
+** the time.
+*/
 template <typename T, class Quick, int deep, class Sink, class Ready>
 static __device__ __forceinline__ void gr_count_all(const gr_hist &a, const uint32_t *table, Sink &sink, Ready ready) {
+  const bool pieces = sizeof(T) <= 2;
   uint32_t threads = blockDim.x, apart = threads * 16;
   uint32_t unit = blockIdx.x / (uint32_t)a.parts, units = gridDim.x / (uint32_t)a.parts;
-  int64_t first = ((int64_t)unit * deep * threads + threadIdx.x) * 16, step = (int64_t)units * deep * apart;
-  int64_t left = a.vectors * 16 - first;
+  int64_t turn = (int64_t)deep * threads, step = turn * (pieces ? 1 : units) * 16, end = a.vectors;
+  if (pieces) {
+    turn = ((a.vectors + units - 1) / units + 7) & ~(int64_t)7; /* whole lines */
+    end = min((unit + 1) * turn, a.vectors);
+  }
+  int64_t first = (unit * turn + threadIdx.x) * 16, left = end * 16 - first;
   const char *at = a.data + a.head * (int64_t)sizeof(T) + first;
   gr_pack<T> p[deep], next[deep];
   gr_load_packs<T>(p, at, left, apart);
@@ -161,7 +228,10 @@ static __device__ __forceinline__ void gr_count_all(const gr_hist &a, const uint
     gr_load_packs<T>(next, at, left - step, apart);
 #pragma unroll
     for (int u = 0; u < deep; u++)
-      if (left > (int64_t)u * apart) gr_count_pack<T, Quick>(a, table, p[u], sink);
+      if (left > (int64_t)u * apart) {
+        if constexpr (Sink::packed) gr_count_packed<T, Quick>(a, table, p[u], sink);
+        else gr_count_pack<T, Quick>(a, table, p[u], sink);
+      }
 #pragma unroll
     for (int u = 0; u < deep; u++) p[u] = next[u];
   }
@@ -175,12 +245,12 @@ static __device__ __forceinline__ void gr_count_all(const gr_hist &a, const uint
 
 /* ---- counters in shared memory ---- */
 
-/* Counters lie behind 32 spare words, in whole rows of 32. */
+/* Counters lie behind 32 spare words, in whole rows of 32; the last one is of what is not counted there. */
 #define GR_HIST_SPARE 32
 static __host__ __device__ inline uint32_t gr_hist_words(int32_t bins, int32_t packed, int32_t shift) {
-  return GR_HIST_SPARE + ((((uint32_t)bins >> packed << shift) + 31) & ~31u);
+  return GR_HIST_SPARE + ((((uint32_t)(bins + 1) >> packed << shift) + 31) & ~31u);
 }
-extern __shared__ uint32_t gr_hist_shared[];
+extern __shared__ __align__(16) uint32_t gr_hist_shared[];
 
 struct gr_tails {
   uint32_t tails[3];
@@ -200,25 +270,43 @@ static __device__ __forceinline__ uint32_t gr_spread(uint32_t offset, uint32_t m
 }
 
 /*
-** Counts what Quick gives. With several parts a block has the bins of its own alone. What is not counted here goes to
-** a spare word, so that a hit needs no branch.
+** Counts what Quick gives. What has no counter goes to one behind them, so that a hit needs no branch.
+**
+** Wide: more bins than words. Word w has the counter of bin w in its low 24 bits and that of bin words + w in its high
+** 8 ones. These may wrap: the one thread that sees it from the old value adds 256 to the block's row in memory. Threads
+** that add to one word with a result wait for each other, so samples of a load that are all alike are added at once.
 */
-template <bool parts, bool spread> struct gr_shared_sink : gr_tails {
-  static const bool packed = false, several = parts;
-  uint32_t first, bins;      /* of this block's part */
-  uint32_t zero, step, mask; /* shared address of this thread's copy of counter 0, bytes from bin to bin */
+template <bool is_wide, bool spread> struct gr_shared_sink : gr_tails {
+  static const bool packed = false, wide = is_wide;
+  uint32_t first, limit, high; /* of this block's part: its first bin, its counters, its high counters */
+  uint32_t zero, step, mask;   /* shared address of this thread's copy of counter 0, bytes from bin to bin */
   uint32_t spare;
   __device__ gr_shared_sink(const gr_hist &a, uint32_t from, uint32_t have)
-      : gr_tails{{0, 0, 0}}, first(from), bins(have), step(4u << a.shift), mask(a.spread) {
+      : gr_tails{{0, 0, 0}}, first(from), limit(wide ? (uint32_t)a.words : have), high(have > limit ? have - limit : 0),
+        step(4u << a.shift), mask(a.spread) {
     uint32_t base = (uint32_t)__cvta_generic_to_shared(gr_hist_shared), copy = threadIdx.x & ((1u << a.shift) - 1);
     spare = base + (threadIdx.x & 31) * 4;
     zero = base + (GR_HIST_SPARE + copy) * 4;
   }
-  __device__ __forceinline__ void hit(uint32_t k, bool valid) {
-    uint32_t i = parts ? k - first : k;
-    if (parts) valid = valid & (i < bins);
-    asm volatile("red.shared.add.u32 [%0], 1;"
-                 : : "r"(valid ? zero + (spread ? gr_spread(i * step, mask) : i * step) : spare));
+  /* Which counter it was. sure: k is a bin. */
+  template <bool sure> __device__ __forceinline__ uint32_t hit(uint32_t k) {
+    uint32_t i = sure && !wide ? k : min(wide ? k - first : k, limit);
+    asm volatile("red.shared.add.u32 [%0], 1;" : : "r"(at(i)));
+    return i;
+  }
+  __device__ __forceinline__ uint32_t at(uint32_t i) const {
+    return zero + (spread ? gr_spread(i * step, mask) : i * step);
+  }
+  __device__ __forceinline__ bool is_high(uint32_t k) const { return k - first - limit < high; }
+  /* Adds to the high counter of k, if it has one; what its word was. */
+  __device__ __forceinline__ uint32_t hit_high(uint32_t k, bool valid, uint32_t amount) {
+    uint32_t old;
+    asm volatile("atom.shared.add.u32 %0, [%1], %2;"
+                 : "=r"(old) : "r"(valid ? at(k - first - limit) : spare), "r"(amount) : "memory");
+    return old;
+  }
+  __device__ __forceinline__ void wrapped(const gr_hist &a, uint32_t k) {
+    atomicAdd(gr_row_whole(a) + (k - first), 256u);
   }
   __device__ __forceinline__ void look() {}
   __device__ __forceinline__ bool full() const { return false; }
@@ -234,7 +322,7 @@ template <bool parts, bool spread> struct gr_shared_sink : gr_tails {
 #define GR_HIST_HOT 4
 #define GR_HIST_NONE 0xffffffffu
 template <bool parts> struct gr_packed_sink : gr_tails {
-  static const bool packed = true, several = parts;
+  static const bool packed = true, wide = false;
   uint32_t first, bins, seen, hot[GR_HIST_HOT], times[GR_HIST_HOT];
   static __device__ __forceinline__ uint32_t *list() { /* the hot values; each is there once */
     __shared__ uint32_t all[GR_HIST_HOT];
@@ -253,7 +341,8 @@ template <bool parts> struct gr_packed_sink : gr_tails {
     for (int h = 0; h < GR_HIST_HOT; h++) hot[h] = *(volatile uint32_t *)(list() + h);
   }
   __device__ __forceinline__ bool any_hot() const { return hot[0] != GR_HIST_NONE; }
-  __device__ __forceinline__ void hit(uint32_t k, bool, uint32_t count = 1) {
+  template <bool> __device__ __forceinline__ void hit(uint32_t k) { hit_packed(k, 1); }
+  __device__ __forceinline__ void hit_packed(uint32_t k, uint32_t count) {
     if (parts) k -= first;
     if (!parts || k < bins) seen |= atomicAdd(word(k), (k & 1) * (0xffffu * count) + count);
   }
@@ -264,7 +353,7 @@ template <bool parts> struct gr_packed_sink : gr_tails {
       if (k == hot[h]) times[h] += count;
       cold = cold & (k != hot[h]);
     }
-    if (cold) hit(k, true, count);
+    if (cold) hit_packed(k, count);
   }
   __device__ __forceinline__ bool full() const { return (seen & 0x80008000u) != 0; }
   template <class Quick> static __device__ __forceinline__ void spill(const gr_hist &a, uint32_t k, uint32_t count) {
@@ -327,66 +416,103 @@ template <class Sink> static __device__ void gr_hist_finish_few(const gr_hist &a
   if (threadIdx.x < 3) tails[threadIdx.x] = 0;
   __syncthreads();
   gr_sum_tails(sink, tails);
-  for (uint32_t k = threadIdx.x; k < sink.bins; k += blockDim.x) gr_hand_over(a, k, gr_copies(a, k));
+  for (uint32_t k = threadIdx.x; k < sink.limit; k += blockDim.x) gr_hand_over(a, k, gr_copies(a, k));
   __syncthreads();
-  if (threadIdx.x < 3) gr_hand_over(a, sink.bins + threadIdx.x, tails[threadIdx.x]);
+  if (threadIdx.x < 3) gr_hand_over(a, sink.limit + threadIdx.x, tails[threadIdx.x]);
 }
 
-/* Values of 8 bits: each goes to its slot, here if there are few. */
-template <class Sink> static __device__ void gr_hist_finish_values(const gr_hist &a, const Sink &sink) {
+/* Values of 8 bits: each goes to its slot (the thread's), here if there are few. */
+static __device__ void gr_hist_finish_values(const gr_hist &a, uint32_t slot) {
   __shared__ uint32_t sums[GR_HIST_FEW + 3];
   bool few = !a.cleared;
   uint32_t slots = few ? (uint32_t)a.bins.bins + 3 : 0;
   for (uint32_t k = threadIdx.x; k < slots; k += blockDim.x) sums[k] = 0;
   __syncthreads();
   if (threadIdx.x < 256) {
-    uint32_t sum = gr_copies(a, threadIdx.x), k = sum ? gr_slot_of_value(a, threadIdx.x) : 0;
-    if (sum && few) atomicAdd(sums + k, sum);
-    if (sum && !few) atomicAdd(gr_slot(a, k), (unsigned long long)sum);
+    uint32_t sum = gr_copies(a, threadIdx.x);
+    if (sum && few) atomicAdd(sums + slot, sum);
+    if (sum && !few) atomicAdd(gr_slot(a, slot), (unsigned long long)sum);
   }
   __syncthreads();
   for (uint32_t k = threadIdx.x; k < slots; k += blockDim.x) gr_hand_over(a, k, sums[k]);
 }
 
 /* Many bins: a row of its own for each block; gr_hist_merge adds them up. */
+static __device__ __forceinline__ void gr_write_pair(uint32_t *row, uint32_t *whole, uint32_t q, uint32_t low,
+                                                     uint32_t high) {
+  row[q] = min(low, 0xffffu) | min(high, 0xffffu) << 16;
+  if (max(low, high) < 0xffff) return;
+  whole[2 * q] = low;
+  whole[2 * q + 1] = high;
+}
 template <class Sink> static __device__ void gr_hist_finish_row(const gr_hist &a, const Sink &sink) {
-  uint32_t parts = (uint32_t)a.parts, part = blockIdx.x % parts, unit = blockIdx.x / parts, units = gridDim.x / parts;
-  int32_t words = a.part_bins >> a.packed;
-  uint32_t *row = a.rows + (int64_t)(part * units + unit) * (words + 3);
+  const uint32_t *all = gr_hist_shared + GR_HIST_SPARE;
+  uint32_t *row = gr_row(a), *whole = gr_row_whole(a), pairs = gr_row_pairs(a), from = threadIdx.x;
   __shared__ uint32_t tails[3];
   if (threadIdx.x < 3) tails[threadIdx.x] = 0;
   __syncthreads();
   gr_sum_tails(sink, tails);
-  for (uint32_t k = threadIdx.x; k < (uint32_t)words; k += blockDim.x) row[k] = gr_copies(a, k);
+  if constexpr (Sink::packed) {
+    uint32_t words = (uint32_t)a.part_bins / 2;
+    for (uint32_t q = from; q < words; q += blockDim.x) row[q] = all[gr_spread(4 * q, a.spread) / 4];
+  } else if (a.shift > 0) {
+    for (uint32_t q = from; q < pairs; q += blockDim.x)
+      gr_write_pair(row, whole, q, 2 * q < sink.limit ? gr_copies(a, 2 * q) : 0,
+                    2 * q + 1 < sink.limit ? gr_copies(a, 2 * q + 1) : 0);
+  } else {
+    uint32_t own = sink.limit / 2;
+#pragma unroll 4
+    for (uint32_t q = from; q < own; q += blockDim.x) {
+      uint32_t at = gr_spread(8 * q, a.spread) / 4, low = all[at], high = all[at ^ 1];
+      gr_write_pair(row, whole, q, Sink::wide ? low % GR_HIGH : low, Sink::wide ? high % GR_HIGH : high);
+    }
+    for (uint32_t q = own + from; q < pairs; q += blockDim.x) { /* high counters, or what is no pair */
+      uint32_t count[2] = {0, 0};
+      for (uint32_t i = 0; i < 2; i++) {
+        uint32_t k = 2 * q + i - sink.limit;
+        if (!Sink::wide && 2 * q + i < sink.limit) count[i] = gr_copies(a, 2 * q + i);
+        if (Sink::wide && k < sink.high) count[i] = gr_copies(a, k) / GR_HIGH + __ldcg(whole + 2 * q + i);
+      }
+      gr_write_pair(row, whole, q, count[0], count[1]);
+    }
+  }
   __syncthreads();
-  if (threadIdx.x < 3) row[words + (int32_t)threadIdx.x] = tails[threadIdx.x];
+  if (threadIdx.x < 3) whole[a.part_bins + (int32_t)threadIdx.x] = tails[threadIdx.x];
 }
 
 template <typename T, class Quick, class Sink, bool has_table>
 static __global__ void __launch_bounds__(1024, 1) gr_hist_blocks(const __grid_constant__ gr_hist a) {
   uint32_t first = blockIdx.x % (uint32_t)a.parts * (uint32_t)a.part_bins;
-  uint32_t words = gr_hist_words(a.part_bins, a.packed, a.shift), *table = gr_hist_shared + words;
+  uint32_t words = gr_hist_words(Sink::wide ? a.words : a.part_bins, a.packed, a.shift);
+  uint32_t threads = blockDim.x, *table = gr_hist_shared + words;
   Sink sink(a, first,
             Quick::by_value ? (uint32_t)a.part_bins : min((uint32_t)a.part_bins, (uint32_t)a.bins.bins - first));
+  uint32_t slot = 0; /* of the value of this thread's number: the edges come while samples do */
   auto ready = [&] {
-    for (uint32_t k = threadIdx.x; k < words; k += blockDim.x) gr_hist_shared[k] = 0;
+    if constexpr (Quick::by_value && !Sink::packed)
+      if (threadIdx.x < 256) slot = gr_slot_of_value(a, threadIdx.x);
+    for (uint32_t k = threadIdx.x; k < words / 4; k += threads) ((uint4 *)gr_hist_shared)[k] = make_uint4(0, 0, 0, 0);
+    if constexpr (Sink::wide) /* where high counters say that they have wrapped */
+      for (uint32_t k = sink.limit + threadIdx.x; k < (uint32_t)a.part_bins; k += threads) gr_row_whole(a)[k] = 0;
     if constexpr (has_table) gr_fill_table<T>(a.bins, table);
     __syncthreads();
   };
-  /* What registers allow. */
-  const int deep = sizeof(T) == 2 || has_table || (Sink::several && sizeof(T) == 8 && gr_is_whole<T>::yes) ? 3 : 4;
+  gr_await_earlier();
+  /* What registers allow; in wide counters 2 are faster than 3. */
+  const int deep = Sink::wide ? 2 : sizeof(T) == 2 || has_table ? 3 : 4;
   if constexpr (has_table) { /* wants them, too */
     ready();
     gr_count_all<T, Quick, deep>(a, table, sink, [] {});
   } else {
     gr_count_all<T, Quick, deep>(a, table, sink, ready);
   }
+  gr_let_next_start();
   __syncthreads();
   if constexpr (Sink::packed) {
     sink.template cool<Quick>(a);
     gr_hist_finish_row(a, sink);
   } else if constexpr (Quick::by_value) {
-    gr_hist_finish_values(a, sink);
+    gr_hist_finish_values(a, slot);
   } else {
     if (a.rows) gr_hist_finish_row(a, sink);
     else gr_hist_finish_few(a, sink);
@@ -400,11 +526,16 @@ static __global__ void __launch_bounds__(1024, 1) gr_hist_blocks(const __grid_co
 ** misses of a warp that hit the same bin are added at once. So neither constant nor sorted data collapse.
 */
 struct gr_global_sink : gr_tails {
-  static const bool packed = false;
+  static const bool packed = false, wide = false;
   unsigned long long *counts;
-  __device__ gr_global_sink(const gr_hist &a) : gr_tails{{0, 0, 0}}, counts((unsigned long long *)a.counts) {}
-  __device__ __forceinline__ void hit(uint32_t k, bool valid) {
-    if (!valid) return;
+  uint32_t limit;
+  __device__ gr_global_sink(const gr_hist &a)
+      : gr_tails{{0, 0, 0}}, counts((unsigned long long *)a.counts), limit((uint32_t)a.bins.bins) {}
+  template <bool> __device__ __forceinline__ uint32_t hit(uint32_t k) {
+    if (k < limit) count(k);
+    return k;
+  }
+  __device__ __forceinline__ void count(uint32_t k) {
     uint32_t *tag = gr_hist_shared + (k & (GR_HIST_SLOTS - 1)), mark = k + 1, seen = *(volatile uint32_t *)tag;
     if (seen == 0) seen = atomicCAS(tag, 0u, mark);
     if (seen == 0 || seen == mark) {
@@ -423,10 +554,12 @@ struct gr_global_sink : gr_tails {
 template <typename T, class Quick>
 static __global__ void __launch_bounds__(512, 2) gr_hist_global(const __grid_constant__ gr_hist a) {
   gr_global_sink sink(a);
-  gr_count_all<T, Quick, sizeof(T) == 2 ? 3 : 4>(a, NULL, sink, [] {
+  gr_await_earlier();
+  gr_count_all<T, Quick, sizeof(T) == 4 ? 4 : 3>(a, NULL, sink, [] {
     for (uint32_t k = threadIdx.x; k < 2 * GR_HIST_SLOTS; k += blockDim.x) gr_hist_shared[k] = 0;
     __syncthreads();
   });
+  gr_let_next_start();
   __syncthreads();
   for (uint32_t k = threadIdx.x; k < GR_HIST_SLOTS; k += blockDim.x) {
     uint32_t count = gr_hist_shared[GR_HIST_SLOTS + k];
@@ -443,24 +576,24 @@ typedef struct gr_hist_plan {
   enum gr_hist_way way;
   int32_t global; /* counters in L2 */
   int32_t blocks, threads;
+  int32_t early; /* may begin while the launch before it ends */
   size_t shared;
 } gr_hist_plan;
 
 template <class Kernel> static cudaError_t gr_hist_start(Kernel kernel, const gr_hist_plan *p, cudaStream_t stream) {
-  void *args[] = {(void *)&p->args};
   if (p->shared > 40 * 1024) { /* 48, less what kernels have besides */
     cudaError_t e =
         cudaFuncSetAttribute((const void *)kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)p->shared);
     if (e != cudaSuccess) return e;
   }
-  dim3 grid((unsigned)p->blocks), block((unsigned)p->threads);
-  return cudaLaunchKernel((const void *)kernel, grid, block, args, p->shared, stream);
+  void *args[] = {(void *)&p->args};
+  return gr_start_early((const void *)kernel, args, p->blocks, p->threads, p->shared, p->early, stream);
 }
 
 template <typename T, class Quick, bool has_table = false, bool spread = false>
 static cudaError_t gr_hist_start_blocks(const gr_hist_plan *p, cudaStream_t stream) {
   if constexpr (sizeof(T) > 2 && !has_table)
-    if (p->args.parts > 1)
+    if (p->args.words < p->args.part_bins)
       return gr_hist_start(gr_hist_blocks<T, Quick, gr_shared_sink<true, false>, false>, p, stream);
   return gr_hist_start(gr_hist_blocks<T, Quick, gr_shared_sink<false, spread>, has_table>, p, stream);
 }

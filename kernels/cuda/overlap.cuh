@@ -1,0 +1,39 @@
+/* Launches that overlap. */
+#ifndef GR_OVERLAP_CUH
+#define GR_OVERLAP_CUH
+
+#include <cuda_runtime.h>
+#include <stdint.h>
+
+/*
+** Launches that follow each other may overlap in their first steps (programmatic launch): nothing is read or written
+** before gr_await_earlier. Without that attribute both are nothing.
+*/
+__device__ __forceinline__ void gr_await_earlier() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+__device__ __forceinline__ void gr_let_next_start() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+
+/* Such a launch, if it is early; the chip must be of 9.0 or later. */
+static inline cudaError_t gr_start_early(const void *kernel, void **args, int32_t blocks, int32_t threads,
+                                         size_t shared, int early, cudaStream_t stream) {
+  cudaLaunchAttribute how = {};
+  cudaLaunchConfig_t c = {};
+  c.gridDim = dim3((unsigned)blocks);
+  c.blockDim = dim3((unsigned)threads);
+  c.dynamicSmemBytes = shared;
+  c.stream = stream;
+  how.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  how.val.programmaticStreamSerializationAllowed = 1;
+  c.attrs = &how;
+  c.numAttrs = early ? 1 : 0;
+  return cudaLaunchKernelExC(&c, kernel, args);
+}
+
+#endif
