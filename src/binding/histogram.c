@@ -115,7 +115,7 @@ static int l_histogram(lua_State *L) {
   if (k.info) b.kernel = &k;
   if (k.info && b.weights) gr_l_argerror(L, 2, "option 'weights': takes no 'kernel'");
   int density = gr_l_option_flag(L, 2, "density"), into = into_option(L, a, &b);
-  gr_l_reserve(L, c, (size_t)(b.bins * 24));
+  gr_l_reserve(L, c, (size_t)(b.bins * 16)); /* counts and edges */
   gr_array *counts = gr_l_push_array(L);
   int at = lua_gettop(L);
   gr_array *edges = gr_l_push_array(L);

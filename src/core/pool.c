@@ -30,7 +30,7 @@ static gr_pool_counts counts;
 static size_t class_of(size_t bytes, size_t *rounded) {
   size_t octave = 0, unit, steps;
   if (bytes < 256) bytes = 256;
-  while ((bytes - 1) >> (octave + 8)) octave++; /* 2^(octave+7) < bytes <= 2^(octave+8) */
+  if (bytes > 256) octave = (size_t)(56 - __builtin_clzll(bytes - 1)); /* 2^(octave+7) < bytes <= 2^(octave+8) */
   unit = octave ? (size_t)1 << (octave + 5) : 256;
   steps = (bytes + unit - 1) / unit; /* 5 .. 8 above the first octave */
   *rounded = steps * unit;
