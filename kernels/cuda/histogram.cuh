@@ -453,8 +453,8 @@ template <class Sink> static __device__ void gr_hist_finish_row(const gr_hist &a
   __syncthreads();
   gr_sum_tails(sink, tails);
   if constexpr (Sink::packed) {
-    uint32_t words = (uint32_t)a.part_bins / 2;
-    for (uint32_t q = from; q < words; q += blockDim.x) row[q] = all[gr_spread(4 * q, a.spread) / 4];
+    for (uint32_t q = from; q < (uint32_t)a.part_bins / 2; q += blockDim.x)
+      row[q] = all[gr_spread(4 * q, a.spread) / 4];
   } else if (a.shift > 0) {
     for (uint32_t q = from; q < pairs; q += blockDim.x)
       gr_write_pair(row, whole, q, 2 * q < sink.limit ? gr_copies(a, 2 * q) : 0,
@@ -484,16 +484,18 @@ template <typename T, class Quick, class Sink, bool has_table>
 static __global__ void __launch_bounds__(1024, 1) gr_hist_blocks(const __grid_constant__ gr_hist a) {
   uint32_t first = blockIdx.x % (uint32_t)a.parts * (uint32_t)a.part_bins;
   uint32_t words = gr_hist_words(Sink::wide ? a.words : a.part_bins, a.packed, a.shift);
-  uint32_t threads = blockDim.x, *table = gr_hist_shared + words;
+  uint32_t *table = gr_hist_shared + words;
   Sink sink(a, first,
             Quick::by_value ? (uint32_t)a.part_bins : min((uint32_t)a.part_bins, (uint32_t)a.bins.bins - first));
   uint32_t slot = 0; /* of the value of this thread's number: the edges come while samples do */
   auto ready = [&] {
     if constexpr (Quick::by_value && !Sink::packed)
       if (threadIdx.x < 256) slot = gr_slot_of_value(a, threadIdx.x);
-    for (uint32_t k = threadIdx.x; k < words / 4; k += threads) ((uint4 *)gr_hist_shared)[k] = make_uint4(0, 0, 0, 0);
+    for (uint32_t k = threadIdx.x; k < words / 4; k += blockDim.x)
+      ((uint4 *)gr_hist_shared)[k] = make_uint4(0, 0, 0, 0);
     if constexpr (Sink::wide) /* where high counters say that they have wrapped */
-      for (uint32_t k = sink.limit + threadIdx.x; k < (uint32_t)a.part_bins; k += threads) gr_row_whole(a)[k] = 0;
+      for (uint32_t k = (uint32_t)a.words + threadIdx.x; k < (uint32_t)a.part_bins; k += blockDim.x)
+        gr_row_whole(a)[k] = 0;
     if constexpr (has_table) gr_fill_table<T>(a.bins, table);
     __syncthreads();
   };
