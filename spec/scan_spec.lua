@@ -50,13 +50,14 @@ describe("scan of", function()
     local device = gr.backend()
     if not device:find("^cuda") then return pending "needs a GPU" end
     for _, dtype in ipairs(model.dtypes) do
-      for _, n in ipairs { 2 ^ 22, 2 ^ 22 + 4099 } do
+      local narrow = dtype:find "8" or dtype:find "16"
+      for _, n in ipairs { 2 ^ 22, 2 ^ 22 + 4099, narrow and 2 ^ 24 + 4099 } do
         local function results(on)
           gr.use(on)
           local float, out = dtype:find "f", {}
           local r = gr.rand(n + 1, "f64", { seed = n })
           local a = float and (r - 0.5):cast(dtype) or (r * 200 - (dtype:find "u" and 0 or 100)):cast(dtype)
-          for k, op in ipairs { "sum", "prod", "min", "max" } do
+          for k, op in ipairs(n > 2 ^ 23 and { "min", "max" } or { "sum", "prod", "min", "max" }) do
             local v = k % 2 == 0 and a:slice(2, n + 1) or a:slice(1, n)
             out[2 * k - 1] = gr.scan(v, op):bytes()
             out[2 * k] = gr.scan(v, op, { exclusive = true, reverse = true }):bytes()
