@@ -12,21 +12,27 @@
 #include "kernels/cuda/warp.cuh"
 
 /*
-** A reduce job with its plan, as kernels get it. What gr_reduce_leaves reads comes first and close together: each line
-** of arguments that a kernel touches takes some 0.1 us to arrive.
+** A reduce job with its plan, as kernels get it. What gr_reduce_leaves needs for one flat vector comes first, in two lines
+** of arguments (64 bytes; 48 are left of the first): each line takes some 0.1 us to arrive.
 */
 struct gr_reduce_args {
-  int warps, passes; /* gr_reduce_leaves: a node is 2^warps x passes leaves */
-  bool flat;         /* gr_reduce_leaves: one vector, no segments */
-  bool strided;      /* elements are not next to each other */
-  bool posted;       /* a vector's first block waits for the nodes of the others */
-  bool arrays;       /* each vector is an array of its own, with an operation of its own */
-  int nodes;         /* of one vector; with more than one, blocks meet */
-  uint64_t *post;
+  short warps, passes; /* gr_reduce_leaves: a node is 2^warps x passes leaves */
+  int nodes;           /* of one vector; with more than one, blocks meet */
+  bool flat;           /* gr_reduce_leaves: one vector, no segments */
+  bool strided;        /* elements are not next to each other */
+  bool posted;         /* a vector's first block waits for the nodes of the others */
+  bool arrays;         /* each vector is an array of its own, with an operation of its own */
+  bool ahead;          /* ask for the first leaves while the launch before may still run */
+  uint8_t op, out_dtype; /* these, and data, n, strides and results: as in the job */
+  const void *a, *b;
+  int64_t n;
   uint64_t *done;
-  uint64_t ticket;
-  gr_reduce_job job;
+  uint64_t ticket; /* the second line */
+  void *out, *out2;
+  int64_t stride_a, stride_b;
   gr_context context;
+  uint64_t *post; /* the third */
+  gr_reduce_job job;
   int64_t first;     /* the vector that this launch starts with */
   int64_t leaves;    /* of one vector */
   int threads, rows; /* gr_reduce_short: 2^threads of a row, rows of a warp; and others, see there */
@@ -51,17 +57,21 @@ struct gr_reduce_args {
 template <gr_dtype D>
 static __device__ __forceinline__ void gr_store(void *out, gr_dtype t, int64_t i, bool is_float, double x, int64_t k) {
   constexpr int own = gr_size<D>;
-  if (!is_float) x = (double)k;
-  else k = (int64_t)x;
-  int64_t bits = k;
-  if (t == GR_F64) bits = __double_as_longlong(x);
-  if (t == GR_F32) bits = __float_as_int(gr_f64_to_f32(x));
-  if constexpr (D == GR_F16 || D == GR_BF16)
-    if (t == D) bits = gr_from_f64<D>(x).bits;
-  if (t == GR_F64 || t == GR_I64) ((int64_t *)out)[i] = bits;
-  else if (t == GR_F32 || (own == 4 && t != GR_U8)) ((int32_t *)out)[i] = (int32_t)bits;
-  else if (own == 2 && t != GR_U8) ((int16_t *)out)[i] = (int16_t)bits;
-  else ((int8_t *)out)[i] = (int8_t)bits;
+  if (t == GR_F64) {
+    ((double *)out)[i] = is_float ? x : (double)k;
+  } else if (t == GR_I64) {
+    ((int64_t *)out)[i] = is_float ? (int64_t)x : k;
+  } else {
+    if (!is_float) x = (double)k;
+    else k = (int64_t)x;
+    int bits = (int)k;
+    if (t == GR_F32) bits = __float_as_int(gr_f64_to_f32(x));
+    if constexpr (D == GR_F16 || D == GR_BF16)
+      if (t == D) bits = gr_from_f64<D>(x).bits;
+    if (t == GR_F32 || (own == 4 && t != GR_U8)) ((int32_t *)out)[i] = bits;
+    else if (own == 2 && t != GR_U8) ((int16_t *)out)[i] = (int16_t)bits;
+    else ((int8_t *)out)[i] = (int8_t)bits;
+  }
 }
 
 /* gr_finish with the operation known when compiled, so that a kernel holds only its reducer's operations. */
@@ -84,14 +94,14 @@ static __device__ __forceinline__ gr_value gr_finish_known(const gr_reduce_job &
 */
 template <class R>
 static __device__ __forceinline__ void gr_write(const gr_reduce_args &q, gr_acc acc, int64_t v, int64_t n) {
-  gr_value r = gr_finish_known<R>(q.job, q.arrays ? (gr_op)q.array[v].op : q.job.op, acc, n);
+  gr_value r = gr_finish_known<R>(q.job, (gr_op)(q.arrays ? q.array[v].op : q.op), acc, n);
   constexpr bool two =
       R::kind == GR_ACC_ORDER || R::red == GR_RED_SUMSQ || R::red == GR_RED_COSINE; /* the last: safety */
 #pragma unroll
   for (int i = 0; i < 2; i++)
     if (q.done) gr_tell(q.done + v * 4 + i * 2, (uint64_t)(two && i ? r.v[1].i : r.v[0].i), q.ticket);
-    else if (void *out = i ? (two ? q.job.out2 : nullptr) : q.job.out)
-      gr_store<R::dtype>(out, q.job.out_dtype, v, r.is_float, i ? r.v[1].f : r.v[0].f, i ? r.v[1].i : r.v[0].i);
+    else if (void *out = i ? (two ? q.out2 : nullptr) : q.out)
+      gr_store<R::dtype>(out, (gr_dtype)q.out_dtype, v, r.is_float, i ? r.v[1].f : r.v[0].f, i ? r.v[1].i : r.v[0].i);
 }
 
 /* Vector v: where it starts, in steps of the inputs, how long it is, and which result is its own. */
@@ -124,24 +134,27 @@ __device__ __forceinline__ gr_acc gr_get(const int64_t *p, int64_t pitch) {
 
 /*
 ** Up to 256 states in order fold by adjacency in one warp; all its threads get the result. Out of line: the last block
-** finds the code that its warps have just used. Eight go to a thread, since shuffles take longer than reading.
+** finds the code that its warps have just used. Eight go to a thread, since shuffles take longer than reading; extremes,
+** of any order, are spread over the lanes.
 */
 template <class R>
 static __device__ __noinline__ gr_acc gr_fold_256(const int64_t *p, int64_t pitch, int count, int lane) {
+  constexpr bool extreme = R::kind == GR_ACC_ORDER || R::kind == GR_ACC_PLACE;
   gr_acc v[8];
 #pragma unroll
   for (int i = 0; i < 8; i++) {
+    int at = extreme ? i * 32 + lane : lane * 8 + i;
     v[i] = R::identity();
-    if (lane * 8 + i < count)
+    if (at < count)
 #pragma unroll
-      for (int f = 0; f < R::fields; f++)
-        v[i].i[f] = *(const volatile int64_t *)(p + f * pitch + lane * 8 + i); /* shared, or past L1 */
+      for (int f = 0; f < R::fields; f++) v[i].i[f] = *(const volatile int64_t *)(p + f * pitch + at); /* shared, or past L1 */
+    if (extreme && i == 0 && count <= 32) return gr_fold_adjacent<R>(v[0], 32);
   }
 #pragma unroll
   for (int n = 1; n < 8; n *= 2)
 #pragma unroll
     for (int i = 0; i < 8; i += 2 * n) v[i] = R::merge(v[i], v[i + n]);
-  if constexpr (R::kind == GR_ACC_ORDER || R::kind == GR_ACC_PLACE) {
+  if constexpr (extreme) {
     return gr_fold_adjacent<R>(v[0], 32);
   } else {
 #pragma unroll 1

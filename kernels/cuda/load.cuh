@@ -42,9 +42,8 @@ __device__ __forceinline__ uint4 gr_realign(uint4 a, uint4 b, int shift) {
 ** while the code of the second exists once: the aligned word that p lies in, and then the next one if it
 ** has some of the bytes (a neighbour has read it: it is in L1) and a shift.
 */
-__device__ __forceinline__ uint4 gr_load_begin(const char *p) {
-  return gr_load16((const char *)((uintptr_t)p & ~(uintptr_t)15));
-}
+__device__ __forceinline__ const char *gr_word_of(const char *p) { return (const char *)((uintptr_t)p & ~(uintptr_t)15); }
+__device__ __forceinline__ uint4 gr_load_begin(const char *p) { return gr_load16(gr_word_of(p)); }
 __device__ __forceinline__ uint4 gr_load_end(uint4 a, const char *p, int bytes) {
   int shift = (int)((uintptr_t)p & 15);
   uint4 b = a;
@@ -124,6 +123,14 @@ __device__ __forceinline__ uint4 gr_blend(const uint4 &a, const uint4 &b, int by
     return (x & ~mask) | (y & mask);
   };
   return make_uint4(part(a.x, b.x, 0), part(a.y, b.y, 4), part(a.z, b.z, 8), part(a.w, b.w, 12));
+}
+
+/* Ask L2 for `bytes` bytes from p on, of which `left` are there; nothing is read, so it may be done at any time. */
+template <int bytes>
+__device__ __forceinline__ void gr_ask_ahead(const char *p, int64_t left, int lane) {
+#pragma unroll
+  for (int k = 0; k < bytes; k += 32 * 128)
+    if (k + lane * 128 < left) asm volatile("prefetch.global.L2 [%0];" ::"l"(p + k + lane * 128));
 }
 
 #endif

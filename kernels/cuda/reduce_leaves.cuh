@@ -9,16 +9,14 @@
 
 /* Rows in flight at once, of each input. */
 template <class R>
+constexpr int gr_batch_of_two = R::fields > 1 && !(R::red == GR_RED_COSINE && R::lanes) ? 4 : 8;
+template <class R>
 constexpr int gr_batch = R::inputs == 1                                   ? 8
-                         : gr_size<R::dtype> > 2 || R::light || !R::lanes ? (R::fields > 1 ? 4 : 8)
+                         : gr_size<R::dtype> > 2 || R::light || !R::lanes ? gr_batch_of_two<R>
                          : R::fields > 1                                  ? 2
                                                                           : 4;
 
-/* Reducers that know where an element is; others of a leaf take their elements in any order. */
-template <class Q>
-constexpr bool gr_placed = Q::lanes || Q::kind == GR_ACC_PLACE;
-
-/* skip: so many elements of the first row are left out (of placed ones only). */
+/* skip: so many elements of the first row are left out (of those with lanes only). */
 template <class Q, int rows>
 __device__ __forceinline__ void gr_add_rows(typename Q::Lane (&l)[gr_lanes_of<Q>], const uint4 (&a)[rows],
                                             const uint4 (&b)[rows], const gr_context &k, int skip = 0) {
@@ -26,16 +24,11 @@ __device__ __forceinline__ void gr_add_rows(typename Q::Lane (&l)[gr_lanes_of<Q>
 #pragma unroll
   for (int r = 0; r < rows; r++) {
     if constexpr (Q::by_word) {
-      if constexpr (Q::kind == GR_ACC_PLACE)
-        if (r == 0 && skip > 0) {
-          l[0] = Q::look_at(l[0], a[0], k.twin, 0, skip, each);
-          continue;
-        }
       Q::add_word(l[0], a[r], b[r], k, r * each);
     } else {
 #pragma unroll
       for (int c = 0; c < each; c++)
-        if (!gr_placed<Q> || r > 0 || c >= skip)
+        if (!Q::lanes || r > 0 || c >= skip)
           Q::add(l[Q::lanes ? c : 0], gr_pick<Q::dtype>(a[r], c), gr_pick<Q::dtype>(b[r], c), k, r * each + c);
     }
   }
@@ -58,38 +51,36 @@ __device__ __forceinline__ void gr_rotate(uint4 (&w)[n]) {
   w[n - 1] = first;
 }
 
-/* The word with elements k.. of a vector, whatever its walk; begun: what gr_begin_loose loaded for it. */
-template <gr_dtype D>
-__device__ __forceinline__ uint4 gr_loose_word(uint4 begun, const gr_walker &v, int64_t k, int valid) {
-  const char *p = v.p + k * v.stride;
-  if (v.stride != gr_size<D>) return gr_gather<D>(p, v.stride, valid);
-  return valid > 0 ? gr_load_end(begun, p, valid * gr_size<D>) : begun;
-}
-
-template <gr_dtype D, int rows>
-__device__ __forceinline__ void gr_begin_loose(uint4 (&w)[rows], const gr_walker &v, int64_t k0, int64_t left) {
-#pragma unroll
-  for (int r = 0; r < rows; r++) {
-    int k = r * GR_LANES(gr_size<D>);
+/*
+** A batch of rows of a leaf's end, or of strided data. What lies in order is asked for row by row (p: the word of this lane's
+** first element; left: how many elements there are from it on), all of it is added word by word, so that the code stays small.
+*/
+template <gr_dtype D, int rows, int r = 0>
+__device__ __forceinline__ void gr_begin_loose(uint4 (&w)[rows], const char *p, int left) {
+  if constexpr (r < rows) {
     w[r] = make_uint4(0, 0, 0, 0);
-    if (v.stride == gr_size<D> && left > k) w[r] = gr_load_begin(v.p + (k0 + k) * gr_size<D>);
+    if (left > r * GR_LANES(gr_size<D>)) w[r] = gr_load16_at<r * GR_ROW_BYTES>(p);
+    gr_begin_loose<D, rows, r + 1>(w, p, left);
   }
 }
-
-/* A batch of rows of a leaf's end, or of strided data: word by word, so that the code stays small. */
+template <gr_dtype D>
+__device__ __forceinline__ uint4 gr_loose_word(uint4 begun, const gr_walker &v, int valid) {
+  if (v.stride != gr_size<D>) return gr_gather<D>(v.p, v.stride, valid);
+  return valid > 0 ? gr_load_end(begun, v.p, valid * gr_size<D>) : begun;
+}
 template <class Q, int rows>
-__device__ __forceinline__ void gr_add_loose(typename Q::Lane (&l)[gr_lanes_of<Q>], uint4 (&a)[rows], uint4 (&b)[rows],
-                                             const gr_walker &wa, const gr_walker &wb, int64_t k0, int64_t left,
-                                             int used, const gr_context &k) {
+__device__ __forceinline__ void gr_add_loose(typename Q::Lane (&l)[gr_lanes_of<Q>], uint4 (&wa)[rows], uint4 (&wb)[rows],
+                                             gr_walker &a, gr_walker &b, int left, int used, const gr_context &k) {
   constexpr int each = 16 / gr_size<Q::dtype>, row = GR_LANES(gr_size<Q::dtype>);
 #pragma unroll 1
   for (int r = 0; r < used; r++) {
-    int valid = (int)min(left - r * row, (int64_t)each);
-    uint4 x = gr_loose_word<Q::dtype>(a[0], wa, k0 + r * row, valid), y = x;
-    if (Q::inputs == 2) y = gr_loose_word<Q::dtype>(b[0], wb, k0 + r * row, valid);
+    int valid = min(left - r * row, each);
+    uint4 x = gr_loose_word<Q::dtype>(wa[0], a, valid), y = x;
+    if (Q::inputs == 2) y = gr_loose_word<Q::dtype>(wb[0], b, valid);
     gr_add_some<Q>(l, x, y, valid, k, r * each);
-    gr_rotate(a);
-    if (Q::inputs == 2) gr_rotate(b);
+    a.p += row * a.stride;
+    gr_rotate(wa);
+    if (Q::inputs == 2) b.p += row * b.stride, gr_rotate(wb);
   }
 }
 
@@ -121,17 +112,19 @@ struct gr_plain<R, true> {
 template <class Q, int rows>
 __device__ __noinline__ gr_lane_set<Q> gr_read_loose(gr_walker a, gr_walker b, int64_t n, int64_t first, gr_context c) {
   constexpr int size = gr_size<Q::dtype>, each = 16 / size, row = GR_LANES(size);
-  int lane = threadIdx.x & 31;
+  int lane = threadIdx.x & 31, count = (int)min(n - first, (int64_t)GR_LEAF(size));
   gr_lane_set<Q> s = gr_start_lanes<Q>();
+  a.p += (first + lane * each) * a.stride;
+  b.p += (first + lane * each) * b.stride;
 #pragma unroll 1
-  for (int64_t k = first; k < min(n, first + GR_LEAF(size)); k += rows * row) {
+  for (int k = 0; k < count; k += rows * row) {
     uint4 wa[rows], wb[rows];
-    int64_t mine = k + lane * each;
-    gr_begin_loose<Q::dtype, rows>(wa, a, mine, n - mine);
-    if (Q::inputs == 2) gr_begin_loose<Q::dtype, rows>(wb, b, mine, n - mine);
-    gr_add_loose<Q, rows>(s.l, wa, wb, a, b, mine, n - mine, (int)min((int64_t)rows, (n - k + row - 1) / row), c);
+    int left = count - k - lane * each;
+    gr_begin_loose<Q::dtype, rows>(wa, gr_word_of(a.p), a.stride == size ? left : 0);
+    if (Q::inputs == 2) gr_begin_loose<Q::dtype, rows>(wb, gr_word_of(b.p), b.stride == size ? left : 0);
+    gr_add_loose<Q, rows>(s.l, wa, wb, a, b, left, min(rows, (count - k + row - 1) / row), c);
     if constexpr (Q::kind == GR_ACC_PLACE)
-      Q::mark(s.l[0], k + s.l[0].code / each * row + lane * each + s.l[0].code % each);
+      Q::mark(s.l[0], first + k + s.l[0].code / each * row + lane * each + s.l[0].code % each);
   }
   return s;
 }
@@ -184,7 +177,7 @@ __device__ __forceinline__ void gr_load_view(uint4 (&a)[rows], uint4 (&b)[rows],
   if (w.apart) {
     gr_shift_rows<rows>(a, w.a + r * GR_ROW_BYTES, w.shift, lane);
     if (Q::inputs == 2) gr_shift_rows<rows>(b, w.b + r * GR_ROW_BYTES, w.shift_b, lane);
-  } else if (!gr_placed<Q> && w.shift != 0 && r == 0) { /* in any order: the last take the place of the first */
+  } else if (!Q::lanes && w.shift != 0 && r == 0) { /* in any order: the last take the place of the first */
     a[0] = gr_blend(a[0], w.after_a, w.skip);
     if (Q::inputs == 2) b[0] = gr_blend(b[0], w.after_b, w.skip);
   }
@@ -195,33 +188,166 @@ template <class Q>
 __device__ __forceinline__ void gr_add_after(typename Q::Lane (&l)[gr_lanes_of<Q>], gr_leaf_view &w,
                                              const gr_context &k, int code) {
   constexpr int size = gr_size<Q::dtype>;
-  if (!gr_placed<Q> || w.shift == 0) return;
+  if (!Q::lanes || w.shift == 0) return;
   if (gr_after_late<Q>) gr_load_after<Q>(w);
-  if constexpr (Q::by_word) {
-    if constexpr (Q::kind == GR_ACC_PLACE)
-      if (w.skip) l[0] = Q::look_at(l[0], w.after_a, k.twin, code, 0, w.skip / size);
-  } else {
 #pragma unroll
-    for (int c = 0; c + 1 < 16 / size; c++)
-      if (c * size < w.skip)
-        Q::add(l[Q::lanes ? c : 0], gr_pick<Q::dtype>(w.after_a, c), gr_pick<Q::dtype>(w.after_b, c), k, code + c);
+  for (int c = 0; c + 1 < 16 / size; c++)
+    if (c * size < w.skip)
+      Q::add(l[Q::lanes ? c : 0], gr_pick<Q::dtype>(w.after_a, c), gr_pick<Q::dtype>(w.after_b, c), k, code + c);
+}
+
+/* ---- the first of the largest ---- */
+/*
+** The best key that any warp of a node has, of elements of 4 bytes: a warp that is behind need not look where its own lies
+** (argmax of 2^22 f32 7.34 -> 7.15 us; of u8 and f16 no gain).
+*/
+template <class Q>
+constexpr bool gr_shares_best = Q::kind == GR_ACC_PLACE && gr_size<Q::dtype> == 4;
+template <class Q>
+__device__ __forceinline__ typename Q::K &gr_best_of_node(int node) {
+  __shared__ typename Q::K best[16];
+  return best[node];
+}
+
+/* What words are xored with: floats change their sign, integers what twin says. */
+template <class Q>
+__device__ __forceinline__ uint32_t gr_flip_of(int64_t twin) {
+  constexpr int size = gr_size<Q::dtype>;
+  constexpr uint32_t own = size == 1 ? 0xffu : size == 2 ? 0xffffu : ~0u;
+  return ((uint32_t)twin & (gr_floating<Q::dtype> ? own ^ own >> 1 : own)) * (~0u / own);
+}
+
+/* The key of the largest in some rows, and its bits: narrow ones in all places of a word; a NaN's are canonical. */
+template <class Q>
+struct gr_largest {
+  using K = typename Q::K;
+  using Bits = std::conditional_t<gr_size<Q::dtype> == 8, int64_t, uint32_t>;
+  K key;
+  Bits bits;
+  bool nan;
+};
+template <class Q, int rows>
+__device__ __forceinline__ gr_largest<Q> gr_largest_of(const uint4 (&w)[rows], int64_t twin) {
+  constexpr gr_dtype D = Q::dtype;
+  gr_largest<Q> x = {gr_lowest<typename Q::K>(), 0, false};
+  if constexpr (gr_size<D> == 8) {
+#pragma unroll
+    for (int r = 0; r < rows; r++)
+#pragma unroll
+      for (int c = 0; c < 2; c++) x.key = max(x.key, Q::key(gr_pick<D>(w[r], c), twin));
+    x.nan = gr_floating<D> && x.key == INT64_MAX;
+    x.bits = gr_floating<D> && !x.nan ? gr_key_bits64((uint64_t)(x.key ^ twin)) : x.nan ? x.key : x.key ^ twin;
+  } else {
+    uint32_t flip = gr_flip_of<Q>(twin), best = 0;
+#pragma unroll
+    for (int r = 0; r < rows; r++) {
+      uint32_t u[4] = {w[r].x ^ flip, w[r].y ^ flip, w[r].z ^ flip, w[r].w ^ flip};
+      if constexpr (gr_size<D> == 1)
+#pragma unroll
+        for (int i = 0; i < 4; i++) u[i] = gr_better<D, true>(u[i] & gr_even_bytes, u[i] >> 8 & gr_even_bytes);
+      u[0] = gr_better<D, true>(gr_better<D, true>(u[0], u[1]), gr_better<D, true>(u[2], u[3]));
+      best = r ? gr_better<D, true>(best, u[0]) : u[0];
+    }
+    best = gr_better_half<D, true>(best);
+    x.key = gr_key_of<D>(best);
+    x.nan = gr_floating<D> && x.key == (gr_size<D> == 4 ? INT32_MAX : INT16_MAX);
+    if (x.nan) x.key = gr_highest<typename Q::K>();
+    if (!gr_floating<D> && gr_size<D> < 4) x.key |= (typename Q::K)(twin & -((int64_t)1 << 8 * gr_size<D>)); /* as Q::key */
+    if (gr_size<D> == 1) best = __byte_perm(best, 0, 0);
+    x.bits = x.nan ? best : best ^ flip;
+  }
+  return x;
+}
+
+/* All NaNs the same. */
+template <gr_dtype D>
+__device__ __forceinline__ void gr_one_nan(uint4 &w) {
+  if constexpr (gr_size<D> == 8) {
+    constexpr int64_t inf = 0x7ff0000000000000; /* not by gr_is_nan: its answers would be kept from before */
+    if ((gr_pick<GR_I64>(w, 0) & INT64_MAX) > inf) w.x = ~0u, w.y = INT32_MAX;
+    if ((gr_pick<GR_I64>(w, 1) & INT64_MAX) > inf) w.z = ~0u, w.w = INT32_MAX;
+  } else if constexpr (gr_floating<D>) {
+    w.x = gr_better<D, true>(w.x, w.x);
+    w.y = gr_better<D, true>(w.y, w.y);
+    w.z = gr_better<D, true>(w.z, w.z);
+    w.w = gr_better<D, true>(w.w, w.w);
   }
 }
 
-/* A whole leaf at a (and b, of the second input). k: its first position. */
+/* The top bits of those elements of a word, part i of it, that have these bits. */
+template <class Q>
+__device__ __forceinline__ uint32_t gr_marks_of(const uint4 &w, int i, typename gr_largest<Q>::Bits bits) {
+  constexpr int size = gr_size<Q::dtype>;
+  constexpr uint32_t low = size == 1 ? 0x7f7f7f7fu : 0x7fff7fffu, top = 0x80000000u;
+  uint32_t x = i == 0 ? w.x : i == 1 ? w.y : i == 2 ? w.z : w.w;
+  if constexpr (size == 8) return gr_pick<GR_I64>(w, i) == bits ? top : 0;
+  else if constexpr (size == 4) return x == bits ? top : 0;
+  x ^= (uint32_t)bits;
+  return ~(((x & low) + low) | x | low);
+}
+
+/*
+** Where this lane has them first, counted from the warp's first element. What lies in the first `skip` bytes of its first
+** word comes after the leaf.
+*/
+template <class Q, int rows>
+__device__ __forceinline__ unsigned gr_first_of(const uint4 (&w)[rows], typename gr_largest<Q>::Bits bits, int skip) {
+  constexpr int size = gr_size<Q::dtype>, part = size == 8 ? 8 : 4, parts = 16 / part;
+  unsigned where = ~0u;
+  uint32_t marks = 0;
+#pragma unroll
+  for (int r = rows; r >= 0; r--) /* the first row once more, for what comes after */
+#pragma unroll
+    for (int i = parts - 1; i >= 0; i--) {
+      uint32_t x = gr_marks_of<Q>(w[r % rows], i, bits);
+      if (r % rows == 0) {
+        int skipped = min(max(skip - part * i, 0), 4);
+        uint32_t mine = skipped == 4 ? 0u : ~0u << 8 * skipped;
+        x &= r == 0 ? mine : ~mine;
+      }
+      if (x) marks = x, where = (r == rows ? GR_LEAF_ROWS(size) : r) * parts + i;
+    }
+  if (where == ~0u) return where;
+  unsigned element = size < 4 ? __ffs(marks) / (8 * size) - 1 : 0;
+  return where / parts * GR_LANES(size) + (threadIdx.x & 31) * (16 / size) + where % parts * (part / size) + element;
+}
+
+/* Rows from position `at` on, for a warp that keeps one best of all its lanes; node: which one of the block. */
+template <class Q, int rows>
+__device__ __forceinline__ void gr_place_rows(typename Q::Lane &l, uint4 (&w)[rows], int64_t twin, int64_t at, int skip,
+                                              int node) {
+  gr_largest<Q> x = gr_largest_of<Q>(w, twin);
+  typename Q::K most = gr_warp_max(x.key);
+  if constexpr (gr_shares_best<Q>) {
+    typename Q::K &shared = gr_best_of_node<Q>(node);
+    if (most < *(volatile typename Q::K *)&shared) return;
+    if ((threadIdx.x & 31) == 0) atomicMax(&shared, most);
+  }
+  if (most < l.best || (most == l.best && (uint64_t)l.place < (uint64_t)at)) return;
+  if (gr_floating<Q::dtype> && x.nan)
+#pragma unroll
+    for (int r = 0; r < rows; r++) gr_one_nan<Q::dtype>(w[r]);
+  int64_t place = at + gr_warp_min(x.key == most ? gr_first_of<Q>(w, x.bits, skip) : ~0u);
+  if (most > l.best || (uint64_t)place < (uint64_t)l.place) l.place = place;
+  l.best = most;
+}
+
+/* A whole leaf at a (and b, of the second input). k: its first position; node: of the block. */
 template <class Q, int batch>
 __device__ __forceinline__ void gr_read_whole(gr_lane_set<Q> &s, const char *a, const char *b, int64_t k, int lane,
-                                              const gr_context &c) {
+                                              const gr_context &c, int node = 0) {
   constexpr int size = gr_size<Q::dtype>, each = 16 / size, row = GR_LANES(size), rows = GR_LEAF_ROWS(size);
   gr_leaf_view w = gr_view_of<Q>(a, b, lane);
 #pragma unroll 1
   for (int r = 0; r < rows; r += batch) {
     uint4 wa[batch], wb[batch];
     gr_load_view<Q, batch>(wa, wb, w, r, lane);
-    gr_add_rows<Q, batch>(s.l, wa, wb, c, r == 0 ? w.skip / size : 0);
-    if (r + batch == rows) gr_add_after<Q>(s.l, w, c, batch * each);
-    if constexpr (Q::kind == GR_ACC_PLACE)
-      Q::mark(s.l[0], k - w.shift / size + r * row + s.l[0].code / each * row + lane * each + s.l[0].code % each);
+    if constexpr (Q::kind == GR_ACC_PLACE) {
+      gr_place_rows<Q>(s.l[0], wa, c.twin, k - w.shift / size + r * row, r == 0 ? w.skip : 0, node);
+    } else {
+      gr_add_rows<Q, batch>(s.l, wa, wb, c, r == 0 ? w.skip / size : 0);
+      if (r + batch == rows) gr_add_after<Q>(s.l, w, c, batch * each);
+    }
   }
 }
 
@@ -248,20 +374,16 @@ __device__ __forceinline__ gr_acc gr_read_spread(const gr_walker &a, const char 
       acc.f[0] = gr_fold_lanes<S>(sum.l, c, 32, lane).f[0];
       c.a = acc.f[0] / acc.f[2];
       squares = gr_read_loose<M, 8>(a, a, n, first, c);
-    } else if constexpr (gr_size<R::dtype> <= 2) { /* too much for registers; the second pass finds it in L1 */
-      gr_read_whole<S, 8>(sum, at, at, first, lane, c);
-      acc.f[0] = gr_fold_lanes<S>(sum.l, c, 32, lane).f[0];
-      c.a = acc.f[0] / acc.f[2];
-      gr_read_whole<M, 8>(squares, at, at, first, lane, c);
     } else {
-      uint4 w[8];
+      constexpr int rows = GR_LEAF_ROWS(gr_size<R::dtype>);
+      uint4 w[rows];
       gr_leaf_view v = gr_view_of<S>(at, at, lane);
-      gr_load_view<S, 8>(w, w, v, 0, lane);
-      gr_add_rows<S, 8>(sum.l, w, w, c, v.skip / gr_size<R::dtype>);
+      gr_load_view<S, rows>(w, w, v, 0, lane);
+      gr_add_rows<S, rows>(sum.l, w, w, c, v.skip / gr_size<R::dtype>);
       gr_add_after<S>(sum.l, v, c, 0);
       acc.f[0] = gr_fold_lanes<S>(sum.l, c, 32, lane).f[0];
       c.a = acc.f[0] / acc.f[2];
-      gr_add_rows<M, 8>(squares.l, w, w, c, v.skip / gr_size<R::dtype>);
+      gr_add_rows<M, rows>(squares.l, w, w, c, v.skip / gr_size<R::dtype>);
       gr_add_after<M>(squares.l, v, c, 0);
     }
     acc.f[1] = gr_deviations<R::dtype>(gr_fold_lanes<M>(squares.l, c, 32, lane).f[0], c.a);
@@ -274,6 +396,7 @@ struct gr_task {
   const char *a, *b;
   int64_t n;
   int at, stop, whole; /* leaves; from `whole` on they cannot be read row by row */
+  int node;            /* of the block */
 };
 
 /* Lane i of the result holds the value of the i-th leaf (where order does not matter: every lane that of all). */
@@ -288,14 +411,14 @@ __device__ __forceinline__ gr_acc gr_read_leaves(const gr_reduce_args &q, const 
     bool whole = at < t.whole;
     gr_acc acc;
     if constexpr (R::spread) {
-      acc = gr_read_spread<R>({t.a, q.job.a.stride}, t.a + k * size, whole, t.n, k, lane, q.context);
+      acc = gr_read_spread<R>({t.a, q.stride_a}, t.a + k * size, whole, t.n, k, lane, q.context);
     } else {
       if (R::leaves) kept = gr_start_lanes<R>();
       if (whole) {
-        gr_read_whole<R, gr_batch<R>>(kept, t.a + k * size, t.b + k * size, k, lane, q.context);
+        gr_read_whole<R, gr_batch<R>>(kept, t.a + k * size, t.b + k * size, k, lane, q.context, t.node);
       } else {
-        constexpr int rows = R::inputs == 2 || size == 2 ? 4 : 8;
-        const gr_walker a = {t.a, q.job.a.stride}, b = {t.b, q.job.b.stride};
+        constexpr int rows = R::inputs == 2 || size == 2 || (R::kind == GR_ACC_PLACE && size == 1) ? 4 : 8;
+        const gr_walker a = {t.a, q.stride_a}, b = {t.b, q.stride_b};
         gr_lane_set<R> loose = gr_read_loose<R, rows>(a, b, t.n, k, q.context);
         if constexpr (R::leaves) kept = loose;
         else mine = R::merge(mine, R::state(loose.l[0], q.context));
@@ -304,7 +427,10 @@ __device__ __forceinline__ gr_acc gr_read_leaves(const gr_reduce_args &q, const 
     }
     if constexpr (R::leaves) mine = gr_select<R>(lane == i, acc, mine);
   }
-  if constexpr (!R::leaves) mine = gr_fold_adjacent<R>(R::merge(mine, R::state(kept.l[0], q.context)), 32);
+  if constexpr (!R::leaves) {
+    mine = R::merge(mine, R::state(kept.l[0], q.context));
+    if (R::kind != GR_ACC_PLACE || t.stop > t.whole) mine = gr_fold_adjacent<R>(mine, 32); /* else it is the warp's */
+  }
   return mine;
 }
 
@@ -312,15 +438,22 @@ constexpr int gr_leaves_block = 512; /* threads at most */
 
 /*
 ** 64 registers let four blocks of 256 threads reside, 128 KB in flight: one wave of blocks covers 2^24
-** elements. Two inputs have as much in flight with two blocks; 16-bit floats have twice the lanes.
+** elements. Two inputs have as much in flight with two blocks; 16-bit floats have twice the lanes. Elsewhere than on
+** Hopper extremes would spill at 64.
 */
+#ifdef __CUDA_ARCH__
+constexpr int gr_arch = __CUDA_ARCH__;
+#else
+constexpr int gr_arch = 900; /* plans count on this */
+#endif
 template <class R>
 constexpr int gr_leaves_need() {
   constexpr int size = gr_size<R::dtype>;
   constexpr bool extreme = R::kind == GR_ACC_ORDER || R::kind == GR_ACC_PLACE;
   if (R::inputs > 1 || (R::fields > 1 && !extreme) || (R::red == GR_RED_PROD && size <= 2)) return 128;
   if (R::red == GR_RED_SUMSQ && R::lanes && size == 2) return 88;
-  if (R::kind == GR_ACC_PLACE ? size != 4 : (R::lanes || extreme) && size == 2) return 80;
+  if (R::kind == GR_ACC_PLACE && size > 2) return gr_arch == 900 ? 64 : gr_arch >= 800 ? 80 : 96;
+  if (R::kind == GR_ACC_PLACE || ((R::lanes || extreme) && size == 2) || (extreme && gr_arch >= 1000)) return 80;
   return 64;
 }
 template <class R>
@@ -396,10 +529,10 @@ static __device__ __forceinline__ gr_which gr_which_of(const gr_reduce_args &q, 
 template <class R>
 __global__ void GR_LEAVES_BOUNDS(R) gr_reduce_leaves(const __grid_constant__ gr_reduce_args q) {
   __shared__ int64_t value[R::fields * 512];
-  constexpr int leaf = GR_LEAF(gr_size<R::dtype>);
+  constexpr int size = gr_size<R::dtype>, leaf = GR_LEAF(size);
   int lane = threadIdx.x & 31, warp = gr_warp_index(), sub = warp;
   unsigned node = blockIdx.x;
-  gr_task t = {(const char *)q.job.a.data, (const char *)q.job.b.data, q.job.n, 0, 0, 0};
+  gr_task t = {(const char *)q.a, (const char *)q.b, q.n, 0, 0, 0, warp >> q.warps};
   if (!q.flat) {
     gr_await_earlier(); /* positions of segments */
     gr_which w = gr_which_of(q, warp);
@@ -408,13 +541,23 @@ __global__ void GR_LEAVES_BOUNDS(R) gr_reduce_leaves(const __grid_constant__ gr_
     t.n = 0;
     if (w.v < q.job.count) {
       gr_stretch s = gr_stretch_of(q, q.first + w.v);
-      t = {t.a + s.from * q.job.a.step, t.b + s.from * q.job.b.step, s.n <= q.job.n ? s.n : 0, 0, 0, 0};
+      t = {t.a + s.from * q.job.a.step, t.b + s.from * q.job.b.step, s.n <= q.job.n ? s.n : 0, 0, 0, 0, t.node};
       if (q.arrays) t.a = (const char *)q.array[w.v].a, t.b = (const char *)q.array[w.v].b;
     }
   }
   t.at = ((int)node * q.passes << q.warps) + sub;
   t.stop = min((int)((t.n + leaf - 1) / leaf), t.at + (q.passes << q.warps));
   t.whole = q.strided ? 0 : (int)(t.n / leaf);
+  if (q.ahead) {
+    int64_t from = (int64_t)t.at * leaf * size, left = t.n * size - from;
+    gr_ask_ahead<leaf * size>(t.a + from, left, lane);
+    if (R::inputs == 2) gr_ask_ahead<leaf * size>(t.b + from, left, lane);
+  }
+  if constexpr (gr_shares_best<R>) {
+    if (lane == 0) gr_best_of_node<R>(warp) = gr_lowest<typename R::K>();
+    __syncthreads();
+  }
+  asm volatile("" ::"l"(q.out), "l"(q.post)); /* the other lines of arguments, before they are wanted in a hurry */
   gr_await_earlier();
   gr_acc acc = gr_read_leaves<R>(q, t, lane);
   gr_let_next_start();
@@ -428,7 +571,7 @@ __global__ void GR_LEAVES_BOUNDS(R) gr_reduce_leaves(const __grid_constant__ gr_
     if (sub == 0) acc = gr_fold_256<R>(mine, 512, passes << q.warps, lane);
   }
   gr_which w = {0, node};
-  gr_stretch s = {0, q.job.n, 0};
+  gr_stretch s = {0, q.n, 0};
   if (!q.flat) {
     w = gr_which_of(q, warp);
     if (w.v < q.job.count) s = gr_stretch_of(q, q.first + w.v);
@@ -438,7 +581,7 @@ __global__ void GR_LEAVES_BOUNDS(R) gr_reduce_leaves(const __grid_constant__ gr_
     if (!gr_fold_blocks<R>(q, acc, value, w.v, w.node, warp, lane)) return;
     writes = threadIdx.x == 0;
   }
-  if (writes && w.v < q.job.count && s.n <= q.job.n) gr_write<R>(q, acc, s.place, s.n);
+  if (writes && (q.flat || (w.v < q.job.count && s.n <= q.job.n))) gr_write<R>(q, acc, s.place, s.n);
 }
 
 #endif

@@ -3,8 +3,9 @@
 
 gr_reduce_entry gr_reduce_orders(gr_reducer red, gr_dtype t) {
   if (red == GR_RED_MINMAX) switch (t) { GR_INTS(MINMAX) GR_FLOATS(MINMAX) default: return {}; }
-  /* argmin is argmax of complemented keys */
-  if (red == GR_RED_ARGMAX || red == GR_RED_ARGMIN) switch (t) { GR_INTS(ARGMAX) GR_FLOATS(ARGMAX) default: return {}; }
+  /* argmin is argmax of complemented keys, signed integers are unsigned ones with another highest bit */
+  if (red == GR_RED_ARGMAX || red == GR_RED_ARGMIN)
+    switch (t) { GR_BITS(ARGMAX, gr_entry) GR_FLOATS(ARGMAX) default: return {}; }
   if (red == GR_RED_COUNT) /* floats as integers of their size */
     switch (t) {
       GR_BITS(COUNT, gr_entry)

@@ -16,8 +16,8 @@
 /* What a reducer needs to know besides elements: factors, or the mean in a. */
 struct gr_context {
   double a, b;
-  /* -1 where ARGMAX does ARGMIN (keys are complemented), SUMSQ does SUMABS (|x| is multiplied by 1), or COUNT of
-     integers that of floats (the sign does not count) */
+  /* What keys are xored with where ARGMAX does ARGMIN, or signed integers as unsigned ones; else -1 where SUMSQ does
+     SUMABS (|x| is multiplied by 1), or COUNT of integers that of floats (the sign does not count) */
   int64_t twin;
 };
 
@@ -101,6 +101,8 @@ struct gr_in_f64 : gr_common<RED, D, gr_double_kind<RED, D>> {
     double f[B::fields];
   };
   static constexpr bool lanes = true, leaves = true;
+  /* Products of floats of up to 4 bytes are exact: one rounding is what two would give, and factors can wait for the end. */
+  static constexpr bool exact_products = gr_floating<D> && gr_size<D> <= 4;
   static __device__ __forceinline__ Lane start() {
     Lane l;
     gr_acc a = B::identity();
@@ -113,8 +115,9 @@ struct gr_in_f64 : gr_common<RED, D, gr_double_kind<RED, D>> {
     if constexpr (RED == GR_RED_SUM) l.f[0] += x;
     else if constexpr (RED == GR_RED_PROD) l.f[0] *= x;
     else if constexpr (RED == GR_RED_SUMSQ) {
-      x = fabs(x * k.a);
-      l.f[0] += x * (k.twin ? 1.0 : x);
+      x = fabs(exact_products ? x : x * k.a);
+      if constexpr (exact_products) l.f[0] = __fma_rn(x, k.twin ? 1.0 : x, l.f[0]);
+      else l.f[0] += x * (k.twin ? 1.0 : x);
     } else if constexpr (RED == GR_RED_SQDIFF) {
       x -= y;
       l.f[0] += x * x;
@@ -123,15 +126,18 @@ struct gr_in_f64 : gr_common<RED, D, gr_double_kind<RED, D>> {
       else x -= k.a;
       l.f[0] += x * x;
     }
-    else if constexpr (RED == GR_RED_COSINE) {
+    else if constexpr (RED == GR_RED_COSINE && exact_products) {
+      l.f[0] = __fma_rn(x, y, l.f[0]);
+      l.f[1] = __fma_rn(x, x, l.f[1]);
+      l.f[2] = __fma_rn(y, y, l.f[2]);
+    } else if constexpr (RED == GR_RED_COSINE) {
       x *= k.a;
       y *= k.b;
       l.f[0] += x * y;
       l.f[1] += x * x;
       l.f[2] += y * y;
     } else if constexpr (RED == GR_RED_DOT) {
-      /* The product of two f32 is exact in f64, so that one rounding is what two would give. */
-      if constexpr (gr_size<D> <= 4) l.f[0] = __fma_rn(x, y, l.f[0]);
+      if constexpr (exact_products) l.f[0] = __fma_rn(x, y, l.f[0]);
       else l.f[0] += x * y;
     } else if constexpr (RED == GR_RED_SUM_KAHAN) gr_add_kahan(&l.f[0], &l.f[1], x);
     else if constexpr (RED == GR_RED_SUM_NEUMAIER) gr_add_neumaier(&l.f[0], &l.f[1], x);
@@ -147,10 +153,14 @@ struct gr_in_f64 : gr_common<RED, D, gr_double_kind<RED, D>> {
       }
     }
   }
-  static __device__ __forceinline__ gr_acc state(const Lane &l, const gr_context &) {
+  static __device__ __forceinline__ gr_acc state(const Lane &l, const gr_context &k) {
     gr_acc a = B::identity();
 #pragma unroll
     for (int i = 0; i < B::fields; i++) a.f[i] = l.f[i];
+    if constexpr (exact_products && (RED == GR_RED_SUMSQ || RED == GR_RED_COSINE)) {
+      a.f[0] *= k.a * (RED == GR_RED_COSINE ? k.b : k.a);
+      if constexpr (RED == GR_RED_COSINE) a.f[1] *= k.a * k.a, a.f[2] *= k.b * k.b;
+    }
     return a;
   }
 };
@@ -371,64 +381,127 @@ __device__ __forceinline__ constexpr K gr_highest() {
   return (K)~gr_lowest<K>();
 }
 
-/* Packed keys of narrow elements, two 16-bit halves at a time, and the larger halves of two such. */
-template <gr_dtype D>
-__device__ __forceinline__ uint32_t gr_larger_halves(uint32_t u, uint32_t best, uint32_t flip) {
-  if constexpr (gr_size<D> == 1) {
-    u ^= flip ^ (D == GR_I8 ? 0x80808080u : 0u);
-    return __vmaxu2(__vmaxu2(best, u & 0x00ff00ffu), u >> 8 & 0x00ff00ffu);
-  } else if constexpr (gr_floating<D>) {
-    return __vmaxs2(best, u ^ (u >> 15 & 0x00010001u) * 0x7fffu ^ flip);
-  } else {
-    return __vmaxu2(best, u ^ flip ^ (D == GR_I16 ? 0x80008000u : 0u));
+/*
+** The larger or the smaller of elements of up to 4 bytes: of two at once where they have 2, of two bytes that lie in halves.
+** Floats are compared as floats: +0 is above -0, and a NaN gives the canonical one. Devices without that instruction
+** compare keys.
+*/
+template <gr_dtype D, bool larger>
+__device__ __forceinline__ uint32_t gr_better_by_key(uint32_t a, uint32_t b) {
+  constexpr int bits = gr_size<D> * 8;
+  constexpr uint32_t own = bits == 32 ? ~0u : 0xffffu, quiet = own >> 1;
+  uint32_t r = 0;
+#pragma unroll
+  for (int shift = 0; shift < 32; shift += bits) {
+    uint32_t u = a >> shift & own, v = b >> shift & own;
+    gr_type<D> x, y;
+    memcpy(&x, &u, sizeof x);
+    memcpy(&y, &v, sizeof y);
+    bool first = (gr_element<D>::key(x) > gr_element<D>::key(y)) == larger;
+    r |= (gr_is_nan<D>(x) || gr_is_nan<D>(y) ? quiet : first ? u : v) << shift;
   }
+  return r;
 }
-
-/* The largest key of a word of narrow elements, or with flip == ~0 the largest complement of a key. */
+template <gr_dtype D, bool larger>
+__device__ __forceinline__ uint32_t gr_better(uint32_t a, uint32_t b) {
+#if __CUDA_ARCH__ >= 800
+#define GR_BETTER(type)                                                            \
+  if constexpr (larger) asm("max.NaN." type " %0, %0, %1;" : "+r"(a) : "r"(b));    \
+  else asm("min.NaN." type " %0, %0, %1;" : "+r"(a) : "r"(b));                     \
+  return a;
+  if constexpr (D == GR_F16) {
+    GR_BETTER("f16x2")
+  } else if constexpr (D == GR_BF16) {
+    GR_BETTER("bf16x2")
+  } else if constexpr (D == GR_F32) {
+    float x = __uint_as_float(a), y = __uint_as_float(b);
+    if constexpr (larger) asm("max.NaN.f32 %0, %0, %1;" : "+f"(x) : "f"(y));
+    else asm("min.NaN.f32 %0, %0, %1;" : "+f"(x) : "f"(y));
+    return __float_as_uint(x);
+  } else
+#undef GR_BETTER
+#endif
+  if constexpr (gr_floating<D>) return gr_better_by_key<D, larger>(a, b);
+  else if constexpr (D == GR_I32) return (uint32_t)(larger ? max((int)a, (int)b) : min((int)a, (int)b));
+  else if constexpr (D == GR_U32) return larger ? max(a, b) : min(a, b);
+  else if constexpr (D == GR_I16) return larger ? __vmaxs2(a, b) : __vmins2(a, b);
+  else return larger ? __vmaxu2(a, b) : __vminu2(a, b);
+}
+/* Of both halves, the better one, in both. */
+template <gr_dtype D, bool larger>
+__device__ __forceinline__ uint32_t gr_better_half(uint32_t a) {
+  return gr_size<D> == 4 ? a : gr_better<D, larger>(a, __funnelshift_r(a, a, 16));
+}
+constexpr uint32_t gr_even_bytes = 0x00ff00ffu;
+/* Its key. */
 template <gr_dtype D>
-__device__ __forceinline__ int32_t gr_largest_of_word(const uint4 &w, uint32_t flip) {
-  constexpr bool halves_signed = gr_floating<D>;
-  uint32_t best = halves_signed ? 0x80008000u : 0u;
-  best = gr_larger_halves<D>(w.x, best, flip);
-  best = gr_larger_halves<D>(w.y, best, flip);
-  best = gr_larger_halves<D>(w.z, best, flip);
-  best = gr_larger_halves<D>(w.w, best, flip);
-  int32_t low = halves_signed ? (int16_t)best : (int32_t)(best & 0xffff),
-          high = halves_signed ? (int32_t)best >> 16 : (int32_t)(best >> 16);
-  int32_t key = low > high ? low : high;
-  /* i8 and i16 were moved up to be unsigned, and complements of u8 and u16 are negative. */
-  if (D == GR_I8) key -= 128;
-  if (D == GR_I16) key -= 32768;
-  if (D == GR_U8 && flip) key -= 256;
-  if (D == GR_U16 && flip) key -= 65536;
-  return key;
+__device__ __forceinline__ gr_key_type<D> gr_key_of(uint32_t a) {
+  if constexpr (D == GR_F32) return gr_key_bits32(a);
+  else if constexpr (gr_size<D> == 4) return (gr_key_type<D>)a;
+  else if constexpr (gr_floating<D>) return (int32_t)gr_key_bits16((uint16_t)a);
+  else return D == GR_I16 ? (int32_t)(int16_t)a : (int32_t)(a & 0xffffu);
 }
 
+/*
+** Extremes: of elements of up to 4 bytes as they are (but signed bytes without their sign), in both halves of a word if
+** they are narrow; of others, of keys.
+*/
 template <gr_reducer RED, gr_dtype D>
 struct gr_order : gr_common<RED, D> {
   using B = gr_common<RED, D>;
   using T = typename B::T;
-  using K = gr_key_type<D>;
+  static constexpr bool by_word = gr_size<D> <= 4, lanes = false, leaves = false;
+  static constexpr uint32_t flip = D == GR_I8 ? 0x80808080u : 0;
+  using K = std::conditional_t<by_word, uint32_t, int64_t>;
   struct Lane {
     K low, high;
   };
-  static constexpr bool lanes = false, leaves = false;
-  static __device__ __forceinline__ Lane start() { return Lane{gr_highest<K>(), gr_lowest<K>()}; }
-  static __device__ __forceinline__ void add(Lane &l, T x, T, const gr_context &, int) {
-    K k = (K)gr_element<D>::key(x);
-    l.low = k < l.low ? k : l.low;
-    l.high = k > l.high ? k : l.high;
+  static __device__ __forceinline__ Lane start() {
+    if constexpr (!by_word) return Lane{INT64_MAX, INT64_MIN};
+    else if constexpr (D == GR_F32) return Lane{0x7f800000u, 0xff800000u};
+    else if constexpr (D == GR_F16) return Lane{0x7c007c00u, 0xfc00fc00u};
+    else if constexpr (D == GR_BF16) return Lane{0x7f807f80u, 0xff80ff80u};
+    else if constexpr (D == GR_I32) return Lane{0x7fffffffu, 0x80000000u};
+    else if constexpr (D == GR_I16) return Lane{0x7fff7fffu, 0x80008000u};
+    else return Lane{~0u, 0u};
   }
-  static constexpr bool by_word = gr_size<D> <= 2;
+  static __device__ __forceinline__ void take(Lane &l, uint32_t u) {
+    l.low = gr_better<D, false>((uint32_t)l.low, u);
+    l.high = gr_better<D, true>((uint32_t)l.high, u);
+  }
+  static __device__ __forceinline__ void add(Lane &l, T x, T, const gr_context &, int) {
+    if constexpr (by_word) {
+      uint32_t u = 0;
+      memcpy(&u, &x, sizeof x);
+      u ^= flip & 0xffu;
+      take(l, gr_size<D> < 4 ? u * 0x10001u : u);
+    } else {
+      K k = (K)gr_element<D>::key(x);
+      l.low = k < l.low ? k : l.low;
+      l.high = k > l.high ? k : l.high;
+    }
+  }
   static __device__ __forceinline__ void add_word(Lane &l, const uint4 &w, const uint4 &, const gr_context &, int) {
-    l.low = min(l.low, (K)~gr_largest_of_word<D>(w, ~0u));
-    l.high = max(l.high, (K)gr_largest_of_word<D>(w, 0));
+    const uint32_t u[4] = {w.x, w.y, w.z, w.w};
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+      uint32_t x = u[i] ^ flip;
+      if constexpr (gr_size<D> == 1) {
+        take(l, x & gr_even_bytes);
+        take(l, x >> 8 & gr_even_bytes);
+      } else take(l, x);
+    }
   }
   static __device__ __forceinline__ gr_acc state(const Lane &l, const gr_context &) {
     gr_acc a;
     a.i[0] = l.low;
     a.i[1] = l.high;
     a.i[2] = 0;
+    if constexpr (by_word) {
+      constexpr int moved = D == GR_I8 ? 128 : 0;
+      a.i[0] = (int64_t)gr_key_of<D>(gr_better_half<D, false>((uint32_t)l.low)) - moved;
+      a.i[1] = (int64_t)gr_key_of<D>(gr_better_half<D, true>((uint32_t)l.high)) - moved;
+    }
     return a;
   }
 };
@@ -452,48 +525,14 @@ struct gr_place : gr_common<RED, D> {
   static constexpr bool narrow = gr_size<D> <= 2;
   static constexpr bool lanes = false, leaves = false;
   static __device__ __forceinline__ Lane start() { return Lane{gr_lowest<K>(), gr_lowest<K>(), -1, -1}; }
+  static __device__ __forceinline__ K key(T x, int64_t twin) {
+    return gr_is_nan<D>(x) ? gr_highest<K>() : (K)gr_element<D>::key(x) ^ (K)twin;
+  }
   static __device__ __forceinline__ void add(Lane &l, T x, T, const gr_context &k, int code) {
-    K key = (K)gr_element<D>::key(x) ^ (K)k.twin;
-    if (gr_is_nan<D>(x)) key = gr_highest<K>();
-    bool better = key > l.recent || (!narrow && l.code < 0);
-    l.recent = better ? key : l.recent;
+    K one = key(x, k.twin);
+    bool better = one > l.recent || (!narrow && l.code < 0);
+    l.recent = better ? one : l.recent;
     l.code = better ? code : l.code;
-  }
-  /*
-  ** Narrow elements: the largest key of a word says whether to look closer, which is rare. A word with a NaN
-  ** always gets the closer look.
-  */
-  static constexpr bool by_word = narrow;
-  static __device__ __noinline__ Lane look(Lane l, uint4 w, int64_t flip, int code) {
-    gr_context k = {0, 0, flip};
-#pragma unroll
-    for (int c = 0; c < 16 / gr_size<D>; c++) add(l, gr_pick<D>(w, c), gr_pick<D>(w, c), k, code + c);
-    return l;
-  }
-  /* Elements from .. to - 1 of a word alone. */
-  static __device__ __noinline__ Lane look_at(Lane l, uint4 w, int64_t flip, int code, int from, int to) {
-    gr_context k = {0, 0, flip};
-    uint64_t low = (uint64_t)w.y << 32 | w.x, high = (uint64_t)w.w << 32 | w.z;
-#pragma unroll 1
-    for (int c = 0; c < to; c++) {
-      uint4 one = make_uint4((uint32_t)low, 0, 0, 0);
-      if (c >= from) add(l, gr_pick<D>(one, 0), gr_pick<D>(one, 0), k, code + c);
-      low = low >> 8 * gr_size<D> | high << (64 - 8 * gr_size<D>);
-      high >>= 8 * gr_size<D>;
-    }
-    return l;
-  }
-  static __device__ __forceinline__ void add_word(Lane &l, const uint4 &w, const uint4 &, const gr_context &k,
-                                                  int code) {
-    int32_t key = gr_largest_of_word<D>(w, (uint32_t)k.twin);
-    bool odd = false;
-    if constexpr (gr_floating<D>) {
-      uint32_t most =
-          __vmaxu2(__vmaxu2(w.x & 0x7fff7fffu, w.y & 0x7fff7fffu), __vmaxu2(w.z & 0x7fff7fffu, w.w & 0x7fff7fffu));
-      uint32_t inf = D == GR_F16 ? 0x7c00u : 0x7f80u;
-      odd = (most & 0xffffu) > inf || (most >> 16) > inf;
-    }
-    if (odd || key > (int32_t)l.recent) l = look(l, w, k.twin, code);
   }
   static __device__ __forceinline__ void mark(Lane &l, int64_t place) {
     if (l.code >= 0 && (l.recent > l.best || (l.recent == l.best && (uint64_t)place < (uint64_t)l.place))) {

@@ -36,19 +36,29 @@ __device__ __forceinline__ gr_acc gr_merge_xor(gr_acc a, int mask) {
   return R::merge(a, gr_shuffle_xor<R>(a, mask));
 }
 
-/* The largest of a warp's numbers: of the upper halves, then of the lower ones beside it. */
-__device__ __forceinline__ int64_t gr_warp_max(int64_t x) {
+/* The largest of a warp's numbers; of long ones, of the upper halves, then of the lower ones beside it. */
+template <class T>
+__device__ __forceinline__ T gr_warp_max(T x) {
 #if __CUDA_ARCH__ >= 800
-  int high = __reduce_max_sync(~0u, (int)(x >> 32));
-  uint32_t low = __reduce_max_sync(~0u, (int)(x >> 32) == high ? (uint32_t)x : 0u);
-  return (int64_t)high << 32 | low;
+  if constexpr (sizeof(T) == 4) return __reduce_max_sync(~0u, x);
+  else {
+    int high = __reduce_max_sync(~0u, (int)(x >> 32));
+    uint32_t low = __reduce_max_sync(~0u, (int)(x >> 32) == high ? (uint32_t)x : 0u);
+    return (int64_t)high << 32 | low;
+  }
 #else
 #pragma unroll
-  for (int h = 16; h > 0; h /= 2) x = max((long long)x, __shfl_xor_sync(~0u, (long long)x, h));
+  for (int h = 16; h > 0; h /= 2) {
+    T y = (T)__shfl_xor_sync(~0u, (std::conditional_t<sizeof(T) == 8, long long, T>)x, h);
+    x = x > y ? x : y;
+  }
   return x;
 #endif
 }
-__device__ __forceinline__ int64_t gr_warp_min(int64_t x) { return ~gr_warp_max(~x); }
+template <class T>
+__device__ __forceinline__ T gr_warp_min(T x) {
+  return ~gr_warp_max((T)~x);
+}
 
 /* `count` (a power of two up to 32) neighbours fold by adjacency; extremes of whole warps in any order. */
 template <class R>
