@@ -180,6 +180,35 @@ void plan_short(Plan &p, int sms) {
   p.blocks_per_group = 1;
 }
 
+/*
+** Rows of elements next to each other that 32 lanes can hold: whole words; of narrow elements others too, but for tiny
+** rows, which gr_reduce_short does better.
+*/
+bool by_words(const gr_reduce_job &j) {
+  int64_t size = size_of(j.dtype), bytes = j.n * size;
+  if (j.n <= 0 || j.a.stride != size || bytes > gr_stage_bytes) return false;
+  if (j.n <= 64 && bytes > 64 && bytes <= 128) return false;
+  return aligned(j.a, j.a.step) && bytes % 16 == 0 ? true : size <= 2 && j.n > 64 && bytes <= gr_stage_bytes - 16;
+}
+
+/* Few words of a row to a lane where lanes are few, so that neighbours read what is close together. */
+void plan_rows(Plan &p, int sms) {
+  gr_reduce_job &j = p.args.job;
+  gr_reduce_args &q = p.args;
+  int64_t bytes = j.n * size_of(j.dtype), rest = bytes % 16, most = 8, warps = 4;
+  q.loose = rest != 0 || !aligned(j.a, j.a.step);
+  int64_t words = aligned(j.a, j.a.step) ? ceil_div(bytes, 16) : (bytes + 30) / 16;
+  q.threads = words <= 4 ? 0 : words <= 16 ? 2 : log2_of(power_of_two(ceil_div(words, most)));
+  q.each = log2_of(power_of_two(ceil_div(words, (int64_t)1 << q.threads)));
+  int64_t pass = most >> q.each << (5 - q.threads); /* rows of a warp at a time */
+  q.rows = (int)(clamp(j.count / (sms * 128 * pass), 1, 16) * pass);
+  q.nodes = 1;
+  p.launch.shape = GR_ROWS;
+  p.launch.threads = (unsigned)(warps * 32);
+  p.per_block = warps * q.rows;
+  p.blocks_per_group = 1;
+}
+
 /* Rows by one vector, all in whole words. */
 bool by_vector(const gr_reduce_job &j) {
   int size = size_of(j.dtype);
@@ -290,6 +319,7 @@ Plan plan(const gr_reduce_job &job, const gr_cuda_chip &chip, bool apart = false
   bool many = job.n > 0 && job.count > 1 && p.entry.columns > 0 && !apart;
   if (job.offsets) plan_segments(p, t, chip.sms);
   else if (many && p.entry.vector && by_vector(p.args.job)) plan_vector(p, chip.sms);
+  else if (many && p.entry.short_rows == GR_BY_WORDS && by_words(p.args.job)) plan_rows(p, chip.sms);
   else if (many && p.entry.short_rows && is_short(p.args.job)) plan_short(p, chip.sms);
   else if (many && is_columns(p.args.job)) plan_columns(p, t, chip.sms);
   else plan_leaves(p, t, chip.sms);

@@ -6,7 +6,8 @@
 
 #include "kernels/cuda/grid.cuh"
 
-enum gr_reduce_shape { GR_LEAVES, GR_SHORT, GR_COLUMNS, GR_VECTOR };
+enum gr_reduce_shape { GR_LEAVES, GR_SHORT, GR_ROWS, GR_COLUMNS, GR_VECTOR };
+enum gr_short_way { GR_NO_SHORT, GR_STAGED, GR_BY_WORDS };
 
 struct gr_reduce_launch {
   gr_reduce_shape shape;
@@ -20,7 +21,7 @@ struct gr_reduce_entry {
   cudaError_t (*launch)(const gr_reduce_args &, const gr_reduce_launch &);
   int fields;               /* of its state */
   int resident;             /* blocks of 256 threads of gr_reduce_leaves on a multiprocessor */
-  bool short_rows;          /* has gr_reduce_short */
+  gr_short_way short_rows;  /* gr_reduce_short, gr_reduce_rows as well, or neither */
   int columns, lanes, leaf; /* of a lane, and of a column, in gr_reduce_columns */
   bool ordered;             /* its lanes are */
   int warps;                /* of a block there */

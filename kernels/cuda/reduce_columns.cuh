@@ -362,9 +362,13 @@ template <class R, bool = R::exact>
 struct gr_column_plain {
   using type = R;
 };
+template <class M>
+struct gr_three_fields : M {
+  static constexpr int fields = 3;
+};
 template <class R>
 struct gr_column_plain<R, true> {
-  using type = typename R::Moments;
+  using type = gr_three_fields<typename R::Moments>;
 };
 
 /*

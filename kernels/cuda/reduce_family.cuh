@@ -7,6 +7,7 @@
 #include "kernels/cuda/reduce.cuh"
 #include "kernels/cuda/reduce_columns.cuh"
 #include "kernels/cuda/reduce_leaves.cuh"
+#include "kernels/cuda/reduce_rows.cuh"
 #include "kernels/cuda/reduce_short.cuh"
 #include "kernels/cuda/reduce_vector.cuh"
 
@@ -25,18 +26,25 @@ static const void *gr_vector_kernel(int words) {
 }
 
 template <class R>
+static const void *gr_rows_kernel() {
+  if constexpr (gr_has_rows<R>) return (const void *)gr_reduce_rows<R>;
+  else return NULL;
+}
+
+template <class R>
 static cudaError_t gr_launch_reduce(const gr_reduce_args &q, const gr_reduce_launch &l) {
   switch (l.shape) {
     case GR_VECTOR: return gr_launch_kernel(gr_vector_kernel<R>(q.each), q, l);
     case GR_LEAVES: return gr_launch_kernel((const void *)gr_reduce_leaves<R>, q, l);
     case GR_SHORT: return gr_launch_kernel((const void *)gr_reduce_short<R>, q, l);
+    case GR_ROWS: return gr_launch_kernel(gr_rows_kernel<R>(), q, l);
     default: return gr_launch_kernel((const void *)gr_reduce_columns<R>, q, l);
   }
 }
 
 template <class R>
 static gr_reduce_entry gr_entry() {
-  return {gr_launch_reduce<R>, R::fields, gr_leaves_resident<R>, true, gr_columns_each<R>, gr_columns_lanes<R>,
+  return {gr_launch_reduce<R>, R::fields, gr_leaves_resident<R>, gr_has_rows<R> ? GR_BY_WORDS : GR_STAGED, gr_columns_each<R>, gr_columns_lanes<R>,
           gr_columns_leaf<R>, R::lanes, gr_columns_warps<R>, gr_has_vector<R>};
 }
 
@@ -47,7 +55,7 @@ static cudaError_t gr_launch_flat(const gr_reduce_args &q, const gr_reduce_launc
 }
 template <class R>
 static gr_reduce_entry gr_entry_flat() {
-  return {gr_launch_flat<R>, R::fields, gr_leaves_resident<R>, false, 0, 0, 0, false, 0, false};
+  return {gr_launch_flat<R>, R::fields, gr_leaves_resident<R>, GR_NO_SHORT, 0, 0, 0, false, 0, false};
 }
 
 /* Without the kernel for short rows: of what is rarely asked of many. */
@@ -58,7 +66,7 @@ static cudaError_t gr_launch_long(const gr_reduce_args &q, const gr_reduce_launc
 }
 template <class R>
 static gr_reduce_entry gr_entry_long() {
-  return {gr_launch_long<R>, R::fields, gr_leaves_resident<R>, false, gr_columns_each<R>, gr_columns_lanes<R>,
+  return {gr_launch_long<R>, R::fields, gr_leaves_resident<R>, GR_NO_SHORT, gr_columns_each<R>, gr_columns_lanes<R>,
           gr_columns_leaf<R>, R::lanes, gr_columns_warps<R>, false};
 }
 

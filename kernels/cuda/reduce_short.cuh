@@ -82,6 +82,52 @@ struct gr_short_row {
       return Q::merge(low, high);
     }
   }
+  /* The same of 16-bit elements, two at a time: what words at, at + apart, ... fold to, lower halves and upper halves apart. */
+  template <class Q, int count, int first = 0, int step = 1>
+  __device__ __forceinline__ void tiny_words(gr_acc (&v)[2], int at, int apart, const gr_context &c) const {
+    if constexpr (step == count) {
+      int k = (at + first * apart) * 2;
+      uint4 x = make_uint4(0, 0, 0, 0);
+      if (k < n) x.x = stage_a.get4(a + k * size);
+#pragma unroll
+      for (int i = 0; i < 2; i++) {
+        typename Q::Lane l = Q::start();
+        if (k + i < n) Q::add(l, gr_pick<R::dtype>(x, i), gr_pick<R::dtype>(x, i), c, 0);
+        v[i] = Q::state(l, c);
+      }
+    } else {
+      gr_acc high[2];
+      tiny_words<Q, count, first, step * 2>(v, at, apart, c);
+      tiny_words<Q, count, first + step, step * 2>(high, at, apart, c);
+#pragma unroll
+      for (int i = 0; i < 2; i++) v[i] = Q::merge(v[i], high[i]);
+    }
+  }
+  template <class Q>
+  __device__ __forceinline__ gr_acc by_words(gr_context c) const {
+    gr_acc v[2];
+    if (n <= 16) {
+      tiny_words<Q, 8>(v, 0, 1, c);
+    } else {
+      gr_acc even[2];
+      int parts = n <= 32 ? 1 : 2;
+#pragma unroll 1
+      for (int i = 0; i < parts; i++) {
+        tiny_words<Q, 16>(v, i, parts, c);
+#pragma unroll
+        for (int j = 0; j < 2; j++) {
+          if (i > 0) v[j] = Q::merge(even[j], v[j]);
+          even[j] = v[j];
+        }
+      }
+    }
+    return Q::merge(v[0], v[1]);
+  }
+  /* Out of line, which leaves the other ways of f16 their registers; bf16 would spill. */
+  template <class Q>
+  __device__ __noinline__ gr_acc by_words_apart(gr_context c) const {
+    return by_words<Q>(c);
+  }
   /* Without lanes: every element that falls to this thread, narrow ones four bytes at a time where they lie so. */
   template <class Q>
   __device__ __forceinline__ gr_acc any_order(int at, int apart, const gr_context &c) const {
@@ -94,8 +140,12 @@ struct gr_short_row {
         for (k *= four; k + four <= n; k += apart * four) {
           uint4 x = make_uint4(stage_a.get4(a + k * size), 0, 0, 0), y = x;
           if (Q::inputs == 2) y.x = stage_b.get4(b + k * size);
+          if constexpr (Q::by_part) {
+            Q::add_part(l, x.x, y.x, c);
+          } else {
 #pragma unroll
-          for (int i = 0; i < four; i++) Q::add(l, gr_pick<R::dtype>(x, i), gr_pick<R::dtype>(y, i), c, k + i);
+            for (int i = 0; i < four; i++) Q::add(l, gr_pick<R::dtype>(x, i), gr_pick<R::dtype>(y, i), c, k + i);
+          }
         }
         k = n / four * four + at;
       }
@@ -115,6 +165,8 @@ struct gr_short_row {
       return any_order<Q>(0, 1, c);
     } else {
       if (n <= 4) return tiny<Q, 4>(0, 1, c);
+      if constexpr (size == 2 && Q::inputs == 1)
+        if (fours) return R::dtype == GR_F16 ? by_words_apart<Q>(c) : by_words<Q>(c);
       if constexpr (size >= 4 && (Q::red == GR_RED_SUM || Q::red == GR_RED_DOT)) {
         if (n <= 16) return tiny<Q, 16>(0, 1, c);
         return n <= 32 || size == 8 ? tiny<Q, 32>(0, 1, c) : tiny < Q, size == 8 ? 32 : 64 > (0, 1, c);
@@ -216,7 +268,7 @@ __device__ __forceinline__ void gr_short_rows(const gr_reduce_args &q, char *sta
 
 /* q.rows: rows of a warp; those of one input, gaps included, fit the stage. */
 template <class R>
-__global__ void __launch_bounds__(gr_short_warps * 32, R::inputs > 1 || R::spread ? 6 : R::lanes ? 9 : 7)
+__global__ void __launch_bounds__(gr_short_warps * 32, R::inputs > 1 ? 4 : R::spread ? 6 : R::lanes ? 9 : 7)
     gr_reduce_short(const __grid_constant__ gr_reduce_args q) {
   __shared__ __align__(16) char stage[gr_short_warps][R::inputs][gr_stage<R::dtype, true>::bytes];
   int lane = threadIdx.x & 31, warp = gr_warp_index();

@@ -6,7 +6,8 @@
 **   R::mark(lane, place)               after some adds: the code kept stands for that position (PLACE only)
 **   R::state(lane, context)            the lane as a gr_acc
 ** R::lanes: adds must go to the lane their position says. R::leaves: leaves must merge in the tree's order.
-** R::by_word: there is an add_word as well, a quicker way to add all elements of a 16-byte word.
+** R::by_word: there is an add_word as well, a quicker way to add all elements of a 16-byte word; R::by_part: an add_part,
+** of 4 bytes.
 */
 #ifndef GR_REDUCERS_CUH
 #define GR_REDUCERS_CUH
@@ -60,7 +61,7 @@ struct gr_common {
   static constexpr gr_dtype dtype = D;
   static constexpr gr_acc_kind kind = KIND;
   static constexpr int inputs = gr_inputs_table[RED], fields = gr_fields_of(kind);
-  static constexpr bool spread = false, exact = false, light = false, by_word = false;
+  static constexpr bool spread = false, exact = false, light = false, by_word = false, by_part = false;
   using T = gr_type<D>;
   static __device__ __forceinline__ gr_acc merge(gr_acc a, gr_acc b) {
     if constexpr (kind == GR_ACC_SPREAD) return gr_merge_spread_apart(a.f[0], a.f[1], a.f[2], b.f[0], b.f[1], b.f[2]);
@@ -69,6 +70,11 @@ struct gr_common {
   static __device__ __forceinline__ gr_acc identity() { return gr_identity(kind, RED == GR_RED_PROD); }
   template <class Lane>
   static __device__ __forceinline__ void mark(Lane &, int64_t) {}
+  /* 8 bytes of elements that change nothing (of one input, without lanes; not of extremes). */
+  static __device__ __forceinline__ uint2 neutral() {
+    constexpr uint32_t one = RED != GR_RED_PROD ? 0 : gr_size<D> == 1 ? 0x01010101u : gr_size<D> == 2 ? 0x00010001u : 1;
+    return make_uint2(one, gr_size<D> == 8 ? 0 : one);
+  }
 };
 
 /*
@@ -227,33 +233,35 @@ struct gr_exact : gr_common<RED, D, gr_double_kind<RED, D>> {
   ** or more" or "neither is 0".
   */
   static constexpr bool bytes = gr_size<D> == 1 && (RED == GR_RED_SUMSQ || RED == GR_RED_SQDIFF || RED == GR_RED_COSINE);
-  static constexpr bool by_word = bytes || (RED == GR_RED_COSINE && std::is_signed_v<T>);
+  static constexpr bool by_part = bytes, by_word = bytes || (RED == GR_RED_COSINE && std::is_signed_v<T>);
   static __device__ __forceinline__ uint32_t plain_word(uint32_t x, uint32_t y) {
     constexpr uint32_t top = gr_size<D> == 1 ? 0x80808080u : 0x80008000u;
     uint32_t some_x = ((x & ~top) + ~top) | x, some_y = ((y & ~top) + ~top) | y;
     return ((some_x & some_y) | ~(x | y)) & top;
   }
-  static __device__ __forceinline__ void add_word(Lane &l, const uint4 &a, const uint4 &b, const gr_context &k, int) {
-    if constexpr (RED == GR_RED_COSINE && std::is_signed_v<T>)
-      l.plain |= plain_word(a.x, b.x) | plain_word(a.y, b.y) | plain_word(a.z, b.z) | plain_word(a.w, b.w);
-    if constexpr (bytes) {
-      using W = std::conditional_t<std::is_signed_v<T>, int32_t, uint32_t>;
-      const uint32_t x[4] = {a.x, a.y, a.z, a.w}, y[4] = {b.x, b.y, b.z, b.w};
-#pragma unroll
-      for (int i = 0; i < 4; i++) {
-        if constexpr (RED == GR_RED_SQDIFF) {
-          uint32_t d = std::is_signed_v<T> ? __vabsdiffs4(x[i], y[i]) : __vabsdiffu4(x[i], y[i]);
-          l.s[0] = (S)__dp4a(d, d, (uint32_t)l.s[0]);
-        } else if constexpr (RED == GR_RED_SUMSQ) {
-          uint32_t u = std::is_signed_v<T> ? __vabs4(x[i]) : x[i];
-          l.s[0] = (S)__dp4a(u, k.twin ? 0x01010101u : u, (uint32_t)l.s[0]);
-        } else {
-          l.s[0] = (S)__dp4a((W)x[i], (W)y[i], (W)l.s[0]);
-          l.s[1] = (S)__dp4a((W)x[i], (W)x[i], (W)l.s[1]);
-          l.s[2] = (S)__dp4a((W)y[i], (W)y[i], (W)l.s[2]);
-        }
-      }
+  static __device__ __forceinline__ void add_part(Lane &l, uint32_t x, uint32_t y, const gr_context &k) {
+    using W = std::conditional_t<std::is_signed_v<T>, int32_t, uint32_t>;
+    if constexpr (RED == GR_RED_SQDIFF) {
+      uint32_t d = std::is_signed_v<T> ? __vabsdiffs4(x, y) : __vabsdiffu4(x, y);
+      l.s[0] = (S)__dp4a(d, d, (uint32_t)l.s[0]);
+    } else if constexpr (RED == GR_RED_SUMSQ) {
+      uint32_t u = std::is_signed_v<T> ? __vabs4(x) : x;
+      l.s[0] = (S)__dp4a(u, k.twin ? 0x01010101u : u, (uint32_t)l.s[0]);
     } else {
+      if constexpr (std::is_signed_v<T>) l.plain |= plain_word(x, y);
+      l.s[0] = (S)__dp4a((W)x, (W)y, (W)l.s[0]);
+      l.s[1] = (S)__dp4a((W)x, (W)x, (W)l.s[1]);
+      l.s[2] = (S)__dp4a((W)y, (W)y, (W)l.s[2]);
+    }
+  }
+  static __device__ __forceinline__ void add_word(Lane &l, const uint4 &a, const uint4 &b, const gr_context &k, int) {
+    if constexpr (bytes) {
+      add_part(l, a.x, b.x, k);
+      add_part(l, a.y, b.y, k);
+      add_part(l, a.z, b.z, k);
+      add_part(l, a.w, b.w, k);
+    } else {
+      l.plain |= plain_word(a.x, b.x) | plain_word(a.y, b.y) | plain_word(a.z, b.z) | plain_word(a.w, b.w);
 #pragma unroll
       for (int c = 0; c < 16 / gr_size<D>; c++) {
         int32_t x = (int32_t)gr_pick<D>(a, c), y = (int32_t)gr_pick<D>(b, c);
@@ -304,9 +312,10 @@ struct gr_wrapping : gr_common<RED, D> {
   ** Narrow elements, 32 bits at a time: sums and dots by the instructions made for them, counts by the bits that
   ** a carry leaves at the top of what is not zero, products because those of four bytes or two shorts fit.
   */
-  static constexpr bool by_word = gr_size<D> <= 2 && (RED == GR_RED_PROD || RED == GR_RED_SUM || RED == GR_RED_COUNT ||
+  static constexpr bool by_part = gr_size<D> <= 2 && (RED == GR_RED_PROD || RED == GR_RED_SUM || RED == GR_RED_COUNT ||
                                                       (RED == GR_RED_DIFFER && !gr_floating<D>) ||
-                                                      (RED == GR_RED_DOT && gr_size<D> == 1));
+                                                      (RED == GR_RED_DOT && gr_size<D> == 1)),
+                        by_word = by_part;
   static __device__ __forceinline__ void add_part(Lane &l, uint32_t x, uint32_t y, const gr_context &k) {
     using W = std::conditional_t<gr_element<D>::kind == GR_INT, int32_t, uint32_t>;
     if constexpr (counts) {
@@ -318,25 +327,20 @@ struct gr_wrapping : gr_common<RED, D> {
       else l.s = (S)__dp2a_lo((W)x, (W)0x0101, (W)l.s);
     } else if constexpr (RED == GR_RED_DOT) {
       l.s = (S)__dp4a((W)x, (W)y, (W)l.s);
+    } else if constexpr (RED == GR_RED_PROD) {
+      using P = std::conditional_t<std::is_signed_v<T>, int32_t, uint32_t>;
+      const uint4 w = make_uint4(x, 0, 0, 0);
+      P p = (P)gr_pick<D>(w, 0);
+#pragma unroll
+      for (int i = 1; i < 4 / gr_size<D>; i++) p *= (P)gr_pick<D>(w, i);
+      l.s *= (S)(int64_t)p;
     }
   }
   static __device__ __forceinline__ void add_word(Lane &l, const uint4 &a, const uint4 &b, const gr_context &k, int) {
-    if constexpr (RED == GR_RED_PROD) {
-      using P = std::conditional_t<std::is_signed_v<T>, int32_t, uint32_t>;
-      constexpr int each = 4 / gr_size<D>;
-#pragma unroll
-      for (int c = 0; c < 16 / gr_size<D>; c += each) {
-        P p = (P)gr_pick<D>(a, c);
-#pragma unroll
-        for (int i = 1; i < each; i++) p *= (P)gr_pick<D>(a, c + i);
-        l.s *= (S)(int64_t)p;
-      }
-    } else {
-      add_part(l, a.x, b.x, k);
-      add_part(l, a.y, b.y, k);
-      add_part(l, a.z, b.z, k);
-      add_part(l, a.w, b.w, k);
-    }
+    add_part(l, a.x, b.x, k);
+    add_part(l, a.y, b.y, k);
+    add_part(l, a.z, b.z, k);
+    add_part(l, a.w, b.w, k);
   }
   static __device__ __forceinline__ gr_acc state(const Lane &l, const gr_context &) {
     gr_acc a = B::identity();
@@ -507,6 +511,112 @@ struct gr_order : gr_common<RED, D> {
 };
 
 /*
+** The same by words, for rows. Narrow elements stay packed, in 16-bit halves (even and odd bytes apart), until the end.
+** Where a word is not whole, b has the highest element in the gaps and a the lowest.
+*/
+template <gr_dtype D>
+struct gr_order_words : gr_common<GR_RED_MINMAX, D> {
+  using B = gr_common<GR_RED_MINMAX, D>;
+  using K = gr_key_type<D>;
+  static constexpr bool narrow = gr_size<D> <= 2, bytes = gr_size<D> == 1, halves_signed = narrow && gr_floating<D>;
+  static constexpr int parts = bytes ? 2 : 1;
+  using S = std::conditional_t<narrow, uint32_t, K>;
+  struct Lane {
+    S least[parts], most[parts];
+  };
+  static constexpr bool lanes = false, leaves = false, by_word = true;
+  /* As elements, 8 bytes of them. */
+  static __device__ __forceinline__ uint2 highest() {
+    if constexpr (narrow) {
+      uint32_t u = unpacked(halves_signed ? 0x7fff7fffu : ~0u);
+      return make_uint2(u, u);
+    } else {
+      return of_key(gr_highest<K>());
+    }
+  }
+  static __device__ __forceinline__ uint2 neutral() {
+    if constexpr (narrow) {
+      uint32_t u = unpacked(halves_signed ? 0x80008000u : 0u);
+      return make_uint2(u, u);
+    } else {
+      return of_key(gr_lowest<K>());
+    }
+  }
+  /* Elements of 16 bits and less and their ordered form, which is its own inverse. */
+  static __device__ __forceinline__ uint32_t unpacked(uint32_t x) {
+    if constexpr (halves_signed) return x ^ (x >> 15 & 0x00010001u) * 0x7fffu;
+    else return x ^ (D == GR_I8 ? 0x80808080u : D == GR_I16 ? 0x80008000u : 0u);
+  }
+  /* Wider ones: floats of negative sign have their other bits complemented. */
+  static __device__ __forceinline__ uint2 of_key(K k) {
+    if constexpr (gr_size<D> == 4) {
+      if (gr_floating<D>) k ^= (K)((uint32_t)((int32_t)k >> 31) >> 1);
+      return make_uint2((uint32_t)k, (uint32_t)k);
+    } else {
+      if (gr_floating<D>) k ^= (K)((uint64_t)((int64_t)k >> 63) >> 1);
+      return make_uint2((uint32_t)k, (uint32_t)((uint64_t)k >> 32));
+    }
+  }
+  static __device__ __forceinline__ Lane start() {
+    Lane l;
+#pragma unroll
+    for (int i = 0; i < parts; i++) {
+      l.least[i] = narrow ? (S)(halves_signed ? 0x7fff7fffu : ~0u) : (S)gr_highest<K>();
+      l.most[i] = narrow ? (S)(halves_signed ? 0x80008000u : 0u) : (S)gr_lowest<K>();
+    }
+    return l;
+  }
+  static __device__ __forceinline__ void add_part(Lane &l, uint32_t a, uint32_t b) {
+    a = unpacked(a);
+    b = unpacked(b);
+    if constexpr (halves_signed) {
+      l.most[0] = __vmaxs2(l.most[0], a);
+      l.least[0] = __vmins2(l.least[0], b);
+    } else {
+      l.most[0] = __vmaxu2(l.most[0], bytes ? a & 0x00ff00ffu : a);
+      l.least[0] = __vminu2(l.least[0], bytes ? b & 0x00ff00ffu : b);
+      if constexpr (bytes) { /* below an odd byte its neighbour lies, which decides nothing */
+        l.most[1] = __vmaxu2(l.most[1], a);
+        l.least[1] = __vminu2(l.least[1], b);
+      }
+    }
+  }
+  static __device__ __forceinline__ void add_word(Lane &l, const uint4 &a, const uint4 &b, const gr_context &, int) {
+    if constexpr (narrow) {
+      add_part(l, a.x, b.x);
+      add_part(l, a.y, b.y);
+      add_part(l, a.z, b.z);
+      add_part(l, a.w, b.w);
+    } else {
+#pragma unroll
+      for (int c = 0; c < 16 / gr_size<D>; c++) {
+        l.least[0] = min(l.least[0], (K)gr_element<D>::key(gr_pick<D>(b, c)));
+        l.most[0] = max(l.most[0], (K)gr_element<D>::key(gr_pick<D>(a, c)));
+      }
+    }
+  }
+  static __device__ __forceinline__ gr_acc state(const Lane &l, const gr_context &) {
+    gr_acc a = B::identity();
+    if constexpr (!narrow) {
+      a.i[0] = l.least[0];
+      a.i[1] = l.most[0];
+    } else {
+      auto upper = [](uint32_t x) { return (int)(halves_signed ? (int32_t)x >> 16 : x >> 16); };
+      auto lower = [](uint32_t x) { return (int)(halves_signed ? (int16_t)x : x & 0xffff); };
+      constexpr int down = D == GR_I8 ? 128 : D == GR_I16 ? 32768 : 0;
+      int least = min(lower(l.least[0]), upper(l.least[0])), most = max(lower(l.most[0]), upper(l.most[0]));
+      if constexpr (bytes) {
+        least = min(least, min(lower(l.least[1]), upper(l.least[1])) >> 8);
+        most = max(most, max(lower(l.most[1]), upper(l.most[1])) >> 8);
+      }
+      a.i[0] = least - down;
+      a.i[1] = most - down;
+    }
+    return a;
+  }
+};
+
+/*
 ** The first of the largest keys. Between two marks a lane keeps the best key and its code, in 32 bits; codes
 ** rise with position, so that "greater" keeps the first. mark turns the code into a position.
 */
@@ -565,20 +675,23 @@ struct gr_moments : gr_common<RED, D, GR_ACC_TRIPLE> {
     S sum;
     Q squares;
   };
-  static constexpr bool lanes = false, leaves = true, by_word = gr_size<D> == 1;
+  static constexpr int fields = 2; /* the third is known */
+  static constexpr bool lanes = false, leaves = true, by_word = gr_size<D> == 1, by_part = by_word;
   static __device__ __forceinline__ Lane start() { return Lane{0, 0}; }
   static __device__ __forceinline__ void add(Lane &l, T x, T, const gr_context &, int) {
     l.sum += (S)x;
     l.squares += (uint32_t)((S)x * (S)x);
   }
   /* Four bytes an instruction. */
-  static __device__ __forceinline__ void add_word(Lane &l, const uint4 &w, const uint4 &, const gr_context &, int) {
-    const uint32_t u[4] = {w.x, w.y, w.z, w.w};
-#pragma unroll
-    for (int i = 0; i < 4; i++) {
-      l.sum = __dp4a((S)u[i], (S)0x01010101, l.sum);
-      l.squares = (Q)__dp4a((S)u[i], (S)u[i], (S)l.squares);
-    }
+  static __device__ __forceinline__ void add_part(Lane &l, uint32_t x, uint32_t, const gr_context &) {
+    l.sum = __dp4a((S)x, (S)0x01010101, l.sum);
+    l.squares = (Q)__dp4a((S)x, (S)x, (S)l.squares);
+  }
+  static __device__ __forceinline__ void add_word(Lane &l, const uint4 &w, const uint4 &, const gr_context &k, int) {
+    add_part(l, w.x, 0, k);
+    add_part(l, w.y, 0, k);
+    add_part(l, w.z, 0, k);
+    add_part(l, w.w, 0, k);
   }
   static __device__ __forceinline__ gr_acc state(const Lane &l, const gr_context &) {
     gr_acc a;

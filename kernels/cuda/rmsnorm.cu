@@ -7,6 +7,7 @@
 #include <cuda_runtime.h>
 #include "kernels/cuda/async.cuh"
 #include "kernels/cuda/grid.cuh"
+#include "kernels/cuda/reduce_vector.cuh"
 
 #define ROW_WARPS 8     /* of a block that has several rows */
 #define ROW_WORDS 8     /* of a lane there, in all its rows */
@@ -72,10 +73,16 @@ static __device__ __forceinline__ double factor_of(const rms_job &q, double sum)
   return 1.0 / sqrt(sum / (double)q.n + q.eps);
 }
 
-/* Rows of up to 2 KB: `threads` lanes a row, each with `words` of its words, in sets of 32 / threads rows. */
+/*
+** Rows of up to 2 KB: `threads` lanes a row, each with `words` of its words, in sets of 32 / threads rows; whichever way
+** they fold, a lane of a row keeps the sum of one set. Sets of rows of one word a lane fold together, a few at a time.
+*/
 template <gr_dtype D>
-static __global__ void __launch_bounds__(ROW_WARPS * 32, gr_size<D> == 2 ? 4 : 5)
+constexpr int norm_together = per_word<D> == 8 ? 2 : 4;
+template <gr_dtype D, bool folds>
+static __global__ void __launch_bounds__(ROW_WARPS * 32, folds ? (gr_size<D> == 2 ? 3 : 4) : gr_size<D> == 2 ? 4 : 5)
     norm_rows(const __grid_constant__ rms_job q, int threads, int words) {
+  constexpr int C = per_word<D>, together = norm_together<D>;
   __shared__ uint4 kept[ROW_WARPS][ROW_WORDS * 32];
   int lane = threadIdx.x & 31, warp = gr_warp_index(), t = lane & (threads - 1), per = 32 / threads;
   int sets = min(threads, ROW_WORDS / words), all = (int)(q.n * gr_size<D> / 16);
@@ -92,25 +99,43 @@ static __global__ void __launch_bounds__(ROW_WARPS * 32, gr_size<D> == 2 ? 4 : 5
   gr_copies_end_group();
   gr_copies_wait<0>();
   double sum = 0, r;
+  if constexpr (folds) {
 #pragma unroll 1
-  for (int i = 0; i < sets; i++) {
-    double s[per_word<D>], folded;
-    start_squares<D>(s);
+    for (int i = 0; i < sets; i += together) {
+      gr_acc v[together * C];
+#pragma unroll
+      for (int j = 0; j < together; j++) {
+        double s[C];
+        start_squares<D>(s);
+        if (t < all) add_squares<D>(s, mine[(i + j) * 32]);
+#pragma unroll
+        for (int c = 0; c < C; c++) v[j * C + c].f[0] = s[c];
+      }
+      gr_fold_rows<gr_in_f64<GR_RED_SUMSQ, D>, together, C>(v, threads, lane);
+      if (i / together == t % (threads / together)) sum = v[0].f[0];
+    }
+  } else {
+#pragma unroll 1
+    for (int i = 0; i < sets; i++) {
+      double s[C], folded;
+      start_squares<D>(s);
 #pragma unroll 2
-    for (int k = 0; k < words; k++)
-      if (t + k * threads < all) add_squares<D>(s, mine[(i * words + k) * 32]);
-    folded = fold_squares<D>(s, threads, lane);
-    if ((t & (ROW_WORDS - 1)) == i) sum = folded;
+      for (int k = 0; k < words; k++)
+        if (t + k * threads < all) add_squares<D>(s, mine[(i * words + k) * 32]);
+      folded = fold_squares<D>(s, threads, lane);
+      if ((t & (ROW_WORDS - 1)) == i) sum = folded;
+    }
   }
   r = factor_of(q, sum); /* the divisions and roots of all sets at once, a lane each */
 #pragma unroll 1
   for (int k = 0; k < words; k++) {
-    double w[per_word<D>] = {};
+    double w[C] = {};
     bool present = t + k * threads < all;
     if (q.w && present) widen_word<D>(w, __ldg((const uint4 *)q.w + k * threads + t));
 #pragma unroll 2
     for (int i = 0; i < sets; i++) {
-      double own = __shfl_sync(~0u, r, lane - t + i);
+      int keeper = folds ? i % together * (threads / together) + i / together : i;
+      double own = __shfl_sync(~0u, r, lane - t + keeper);
       uint4 *to = (uint4 *)(q.out + (row + i * per) * q.out_step) + k * threads + t;
       if (present && row + i * per < q.count) __stcg(to, scale_word<D>(mine[(i * words + k) * 32], own, q.w != NULL, w));
     }
@@ -258,7 +283,9 @@ template <gr_dtype D> static cudaError_t start_rows(const rms_job *q, cudaStream
   while (words * threads < all) words *= 2;
   int64_t rows = (int64_t)ROW_WARPS * (threads < ROW_WORDS / words ? threads : ROW_WORDS / words) * (32 / threads);
   void *args[] = {(void *)q, &threads, &words};
-  return cudaLaunchKernel((const void *)norm_rows<D>, (unsigned)((q->count + rows - 1) / rows), ROW_WARPS * 32, args, 0, stream);
+  bool folds = words == 1 && threads >= norm_together<D>;
+  const void *kernel = folds ? (const void *)norm_rows<D, true> : (const void *)norm_rows<D, false>;
+  return cudaLaunchKernel(kernel, (unsigned)((q->count + rows - 1) / rows), ROW_WARPS * 32, args, 0, stream);
 }
 
 template <gr_dtype D> static cudaError_t start_pieces(rms_job *q, rms_plan p, const gr_cuda_run *run) {
