@@ -319,8 +319,8 @@ __device__ __forceinline__ void gr_place_rows(typename Q::Lane &l, uint4 (&w)[ro
   gr_largest<Q> x = gr_largest_of<Q>(w, twin);
   typename Q::K most = gr_warp_max(x.key);
   if constexpr (gr_shares_best<Q>) {
-    typename Q::K &shared = gr_best_of_node<Q>(node);
-    if (most < *(volatile typename Q::K *)&shared) return;
+    typename Q::K &shared = gr_best_of_node<Q>(node), seen = *(volatile typename Q::K *)&shared;
+    if (most < __shfl_sync(~0u, seen, 0)) return; /* one answer for the whole warp */
     if ((threadIdx.x & 31) == 0) atomicMax(&shared, most);
   }
   if (most < l.best || (most == l.best && (uint64_t)l.place < (uint64_t)at)) return;
