@@ -2,7 +2,9 @@
 ** Every operation x dtype of the CUDA reductions against a scalar model, on random sizes and views: flat at any
 ** offset, strided, rows, columns, transposed; outputs lie between guards. Link with kernels/cuda/reduce*.o.
 **   check [rounds] [seed] [largest]
+** With MATRICES set only rows and columns, with FLUSH set views that end where their memory ends, for memcheck.
 */
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -229,8 +231,8 @@ int main(int argc, char **argv) {
   size_t bytes = (size_t)8 << 20, scratch_bytes = (size_t)64 << 20, out_bytes = 1 << 20;
   char *da, *db, *dout, *scratch;
   uint64_t *slot;
-  CHECK(cudaMalloc(&da, bytes + 256));
-  CHECK(cudaMalloc(&db, bytes + 256));
+  CHECK(cudaMalloc(&da, bytes + (getenv("FLUSH") ? 0 : 256)));
+  CHECK(cudaMalloc(&db, bytes + (getenv("FLUSH") ? 0 : 256)));
   CHECK(cudaMalloc(&dout, out_bytes * 2));
   CHECK(cudaMalloc(&scratch, scratch_bytes));
   CHECK(cudaMemset(scratch, 0xcd, scratch_bytes));
@@ -251,7 +253,7 @@ int main(int argc, char **argv) {
         gr_acc_kind kind = gr_acc_kind_of(red, (gr_dtype)t);
         if (kind == GR_ACC_NONE) continue;
         int64_t room = (int64_t)(bytes / size), off_a = below(20), off_b = below(2) ? off_a : below(20),
-                shape = below(8);
+                shape = getenv("MATRICES") ? 3 + below(5) : below(8);
         j.op = (gr_op)op;
         j.dtype = (gr_dtype)t;
         j.ddof = below(2);
@@ -293,6 +295,13 @@ int main(int argc, char **argv) {
         if (j.n == 0 && results[op][2] == RAISE) j.n = 1;
         if (sa < 0) off_a += -sa * j.n;
         if (sb < 0) off_b += -sb * j.n;
+        if (getenv("FLUSH")) {
+          auto end = [&](int64_t s, int64_t t) {
+            return std::max<int64_t>(0, (j.n - 1) * s) + std::max<int64_t>(0, (j.count - 1) * t);
+          };
+          if (end(sa, ta) < room - 64 && sa >= 0) off_a = room - 1 - end(sa, ta);
+          if (end(sb, tb) < room - 64 && sb >= 0) off_b = room - 1 - end(sb, tb);
+        }
         j.a = {da + off_a * size, sa * size, ta * size};
         j.b = {db + off_b * size, sb * size, tb * size};
         int kind_of_result = results[op][gr_is_float(j.dtype) ? 0 : 1];

@@ -112,10 +112,10 @@ struct gr_column_walk {
     int64_t step = vec.stride << apart();
     int entry = lane / (2 * word), at = lane % (2 * word) * 16, limit = rest() - unit * (piece * size);
     int k = left - k0 - (entry << apart());
+    if (left & ((1 << q.near) - 1)) k -= at / (int)vec.stride; /* of rows side by side: the row of these bytes */
     p += k0 * vec.stride + entry * step + unit * (piece * size) + at;
     to += entry * pitch + at;
     if (q.near) limit += ((1 << q.near) - 1) * (int)vec.stride;
-    if (q.near && k < 1 << q.near) limit = min(limit, k * (int)vec.stride);
     bool mine = at < limit;
 #pragma unroll
     for (int i = 0; i < flight / each; i++) {
