@@ -30,6 +30,16 @@ typedef struct { uint16_t bits; } gr_bf16;
 typedef enum gr_dtype { GR_DTYPES(GR_X) GR_DTYPE_COUNT } gr_dtype;
 #undef GR_X
 
+/* Bytes of an element. */
+static inline int gr_size_of(gr_dtype t) {
+  static const signed char size[] = {
+#define GR_X(id, s, l, type, kind) (signed char)sizeof(type),
+    GR_DTYPES(GR_X)
+#undef GR_X
+  };
+  return size[t];
+}
+
 typedef enum gr_kind { GR_UINT, GR_INT, GR_FLOAT } gr_kind;
 
 /*

@@ -88,13 +88,4 @@ static inline gr_acc gr_counter_fold(gr_counter *c, gr_reducer red, gr_acc_kind 
   return acc;
 }
 
-static inline int gr_size_of(gr_dtype t) {
-  static const signed char size[] = {
-#define GR_X(id, s, l, type, kind) (signed char)sizeof(type),
-    GR_DTYPES(GR_X)
-#undef GR_X
-  };
-  return size[t];
-}
-
 #endif

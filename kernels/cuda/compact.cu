@@ -100,12 +100,8 @@ size_t gr_cuda_compact_scratch(const gr_compact_job *job, const gr_cuda_chip *ch
   return GR_COUNTER_BYTES + (size_t)tiles_of(job) * sizeof(gr_scan_state);
 }
 
-#define GR_X(id, s, l, type, kind) (int)sizeof(type),
-static const int sizes[] = {GR_DTYPES(GR_X)};
-#undef GR_X
-
 int gr_cuda_compact(const gr_compact_job *job, const gr_cuda_run *run) {
-  int size = sizes[job->dtype];
+  int size = gr_size_of(job->dtype);
   const void *kernel = size == 1 ? (const void *)gr_compact_tiles<uint8_t> : size == 2 ? (const void *)gr_compact_tiles<uint16_t>
                      : size == 4 ? (const void *)gr_compact_tiles<uint32_t> : (const void *)gr_compact_tiles<uint64_t>;
   gr_compact_args q;

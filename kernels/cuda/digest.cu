@@ -36,15 +36,10 @@ __global__ void __launch_bounds__(256) gr_digest_sum(const __grid_constant__ gr_
 }
 
 int gr_cuda_digest(const gr_digest_job *job, uint64_t out[2], const gr_cuda_run *run) {
-  static const signed char sizes[] = {
-#define GR_X(id, s, l, type, kind) (signed char)sizeof(type),
-      GR_DTYPES(GR_X)
-#undef GR_X
-  };
   gr_digest_args q = {};
   void *args[] = {&q};
   q.job = *job;
-  q.size = sizes[job->dtype];
+  q.size = gr_size_of(job->dtype);
   q.counter = (unsigned *)run->scratch;
   q.sums = (uint64_t *)((char *)run->scratch + 64);
   q.out = out;

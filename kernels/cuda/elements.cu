@@ -75,13 +75,9 @@ template <typename T> static cudaError_t start_copy(const gr_copy_job *job, cons
   return cudaLaunchKernel((const void *)copy_strided<T>, grid_for(n, run->chip), THREADS, args, 0, stream);
 }
 
-#define GR_X(id, s, l, type, kind) (int)sizeof(type),
-static const int sizes[] = {GR_DTYPES(GR_X)};
-#undef GR_X
-
 int gr_cuda_fill(const gr_fill_job *job, const gr_cuda_run *run) {
   if (job->n <= 0) return cudaSuccess;
-  switch (sizes[job->dtype]) {
+  switch (gr_size_of(job->dtype)) {
     case 1: return start_fill<uint8_t>(job, run);
     case 2: return start_fill<uint16_t>(job, run);
     case 4: return start_fill<uint32_t>(job, run);
@@ -91,7 +87,7 @@ int gr_cuda_fill(const gr_fill_job *job, const gr_cuda_run *run) {
 
 int gr_cuda_copy(const gr_copy_job *job, const gr_cuda_run *run) {
   if (job->n <= 0) return cudaSuccess;
-  switch (sizes[job->dtype]) {
+  switch (gr_size_of(job->dtype)) {
     case 1: return start_copy<uint8_t>(job, run);
     case 2: return start_copy<uint16_t>(job, run);
     case 4: return start_copy<uint32_t>(job, run);

@@ -251,7 +251,6 @@ struct gr_order_words : gr_common<GR_RED_MINMAX, D> {
 ** The first of the largest keys. Between two marks a lane keeps the best key and its code, in 32 bits; codes
 ** rise with position, so that "greater" keeps the first. mark turns the code into a position.
 */
-
 template <gr_reducer RED, gr_dtype D>
 struct gr_place : gr_common<RED, D> {
   using B = gr_common<RED, D>;

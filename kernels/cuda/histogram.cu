@@ -124,19 +124,10 @@ static enum gr_hist_way estimate(gr_bins *b, gr_dtype t, double first, double la
   return ordinary && b->bins < 1 << 22 && error < 0.1 && (b->exact || error < unsure) ? GR_HIST_F32 : GR_HIST_F64;
 }
 
-static int size_of(gr_dtype t) {
-  static const signed char size[] = {
-#define GR_X(id, s, l, type, kind) (signed char)sizeof(type),
-    GR_DTYPES(GR_X)
-#undef GR_X
-  };
-  return size[t];
-}
-
 static enum gr_hist_way bins_of(const gr_histogram_job *job, const gr_cuda_chip *chip, gr_bins *b) {
   double last = job->first + (double)job->bins / job->per_bin, cells;
   /* Where doubles are half as fast as floats they decide whatever f32 does not exactly, if there is the time. */
-  int doubles = chip->minor == 0 && chip->major >= 8 && chip->major <= 10 && size_of(job->dtype) == 4;
+  int doubles = chip->minor == 0 && chip->major >= 8 && chip->major <= 10 && gr_size_of(job->dtype) == 4;
   b->edges = job->edges;
   b->limits = job->ilimits;
   b->bins = (int32_t)job->bins;
@@ -173,7 +164,7 @@ static void lay_out(gr_hist *h, const gr_histogram_job *job, int size) {
 */
 static void plan(const gr_histogram_job *job, const gr_cuda_chip *chip, gr_hist_plan *p, size_t *rows) {
   gr_hist *h = &p->args;
-  int size = size_of(job->dtype);
+  int size = gr_size_of(job->dtype);
   memset(p, 0, sizeof *p);
   lay_out(h, job, size);
   p->way = bins_of(job, chip, &h->bins);

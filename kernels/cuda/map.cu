@@ -295,9 +295,6 @@ static gr_map_operand operand_of(const gr_operand *o, int size) {
   return r;
 }
 
-#define GR_X(id, s, l, type, kind) (int)sizeof(type),
-static const int sizes[] = {GR_DTYPES(GR_X)};
-#undef GR_X
 /* A relation as less or equal, perhaps inverted; what holds for greater is that of the operands changed over. */
 static int relation_bits(gr_relation r) {
   return r == GR_IS_ne ? 2 | 4 : (r == GR_IS_lt || r == GR_IS_gt ? 1 : r == GR_IS_eq ? 2 : 1 | 2);
@@ -315,7 +312,7 @@ static const void *where_of(int size) {
 }
 
 int gr_cuda_map(const gr_map_job *job, const gr_cuda_run *run) {
-  int size = sizes[job->dtype], out_size = sizes[job->out_dtype], each = 16 / size, words = GR_MAP_WORDS;
+  int size = gr_size_of(job->dtype), out_size = gr_size_of(job->out_dtype), each = 16 / size, words = GR_MAP_WORDS;
   int wide = job->op == GR_MAP_cast || gr_map_widens(job->op, job->dtype);
   const void *kernel = wide ? (const void *)gr_map_wide : job->op == GR_MAP_compare ? compare[job->dtype]
                      : job->op == GR_MAP_where ? where_of(size) : same[job->dtype];

@@ -172,13 +172,9 @@ static __global__ void __launch_bounds__(THREADS, 1) pick_keys(const __grid_cons
 
 /* ---- launching ---- */
 
-#define GR_X(id, s, l, type, kind) (int)sizeof(type),
-static const int sizes[] = {GR_DTYPES(GR_X)};
-#undef GR_X
-
 static key_job job_of(const gr_groups *of) {
   key_job q;
-  int64_t size = sizes[of->dtype], off = (int64_t)((uintptr_t)of->a.data & 15);
+  int64_t size = gr_size_of(of->dtype), off = (int64_t)((uintptr_t)of->a.data & 15);
   memset(&q, 0, sizeof q);
   q.data = (const char *)of->a.data;
   q.n = of->n;
@@ -215,7 +211,7 @@ int gr_cuda_digits(const gr_digits_job *job, const gr_cuda_run *run) {
   cudaError_t e = cudaMemsetAsync(job->counts, 0, (size_t)(slots + 1) * 8, (cudaStream_t)run->stream);
   q.counts = job->counts;
   while (q.copies < 5 && slots << (q.copies + 1) <= GR_SELECT_COUNTERS) q.copies++;
-  if (e == cudaSuccess && q.n > 0) e = start(BY_SIZE(count_digits, sizes[job->of.dtype]), &q, run);
+  if (e == cudaSuccess && q.n > 0) e = start(BY_SIZE(count_digits, gr_size_of(job->of.dtype)), &q, run);
   return e;
 }
 
@@ -224,6 +220,6 @@ int gr_cuda_pick(const gr_pick_job *job, const gr_cuda_run *run) {
   cudaError_t e = cudaMemsetAsync(job->found, 0, 8, (cudaStream_t)run->stream);
   q.found = (unsigned long long *)job->found;
   q.out = job->out;
-  if (e == cudaSuccess && q.n > 0) e = start(BY_SIZE(pick_keys, sizes[job->of.dtype]), &q, run);
+  if (e == cudaSuccess && q.n > 0) e = start(BY_SIZE(pick_keys, gr_size_of(job->of.dtype)), &q, run);
   return e;
 }

@@ -25,14 +25,6 @@ struct Plan {
   int64_t node_words; /* 8-byte words of scratch */
 };
 
-int size_of(gr_dtype t) {
-  static const int sizes[] = {
-#define GR_X(id, s, l, type, kind) (int)sizeof(type),
-      GR_DTYPES(GR_X)
-#undef GR_X
-  };
-  return sizes[t];
-}
 #define GR_X(id, inputs, f, i) inputs,
 const int inputs_of[] = {GR_REDUCERS(GR_X)};
 #undef GR_X
@@ -69,7 +61,7 @@ bool is_place(gr_reducer red) { return red == GR_RED_ARGMAX || red == GR_RED_ARG
 
 /* Whether neighbouring vectors are neighbours in memory, in all inputs. */
 bool is_columns(const gr_reduce_job &j) {
-  int size = size_of(j.dtype);
+  int size = gr_size_of(j.dtype);
   return j.a.step == size && j.a.stride != size && j.b.step == size;
 }
 
@@ -144,8 +136,8 @@ void plan_segments(Plan &p, const gr_tune &t, int sms) {
 
 /* Bytes from one row to the next that gr_reduce_short takes: rows in order, not too far apart. */
 bool fits_stage(const gr_reduce_job &j, const gr_vec &v) {
-  int64_t bytes = j.n * size_of(j.dtype);
-  return v.stride == size_of(j.dtype) && bytes <= gr_stage_bytes && v.step >= 0 && v.step <= 2 * bytes;
+  int64_t bytes = j.n * gr_size_of(j.dtype);
+  return v.stride == gr_size_of(j.dtype) && bytes <= gr_stage_bytes && v.step >= 0 && v.step <= 2 * bytes;
 }
 bool is_short(const gr_reduce_job &j) { return fits_stage(j, j.a) && fits_stage(j, j.b); }
 
@@ -162,7 +154,7 @@ void plan_climb(gr_reduce_args &q) {
 
 void plan_short(Plan &p, int sms) {
   gr_reduce_job &j = p.args.job;
-  int64_t bytes = j.n * size_of(j.dtype), rows, warps = 4;
+  int64_t bytes = j.n * gr_size_of(j.dtype), rows, warps = 4;
   int64_t step = j.a.step > j.b.step ? j.a.step : j.b.step;
   bool tiny = j.n <= 64 && bytes <= 256 && 15 * step + bytes <= gr_stage_bytes; /* a row of one thread */
   rows = step == 0 ? 32 : (gr_stage_bytes - bytes) / step + 1;
@@ -171,7 +163,7 @@ void plan_short(Plan &p, int sms) {
   if (tiny && rows > 32) rows = rows / 32 * 32;
   if (j.count < 4) warps = 1;
   /* Few lanes to a thread, or 8 in groups of threads that share a warp, or the whole warp. */
-  p.args.threads = tiny ? 0 : j.n <= 128 && j.n <= GR_LANES(size_of(j.dtype)) ? log2_of(power_of_two(j.n) / 8) : 5;
+  p.args.threads = tiny ? 0 : j.n <= 128 && j.n <= GR_LANES(gr_size_of(j.dtype)) ? log2_of(power_of_two(j.n) / 8) : 5;
   p.args.rows = (int)rows;
   p.args.nodes = 1;
   p.launch.shape = GR_SHORT;
@@ -185,7 +177,7 @@ void plan_short(Plan &p, int sms) {
 ** rows, which gr_reduce_short does better.
 */
 bool by_words(const gr_reduce_job &j) {
-  int64_t size = size_of(j.dtype), bytes = j.n * size;
+  int64_t size = gr_size_of(j.dtype), bytes = j.n * size;
   if (j.n <= 0 || j.a.stride != size || bytes > gr_stage_bytes) return false;
   if (j.n <= 64 && bytes > 64 && bytes <= 128) return false;
   return aligned(j.a, j.a.step) && bytes % 16 == 0 ? true : size <= 2 && j.n > 64 && bytes <= gr_stage_bytes - 16;
@@ -195,7 +187,7 @@ bool by_words(const gr_reduce_job &j) {
 void plan_rows(Plan &p, int sms) {
   gr_reduce_job &j = p.args.job;
   gr_reduce_args &q = p.args;
-  int64_t bytes = j.n * size_of(j.dtype), rest = bytes % 16, most = 8, warps = 4;
+  int64_t bytes = j.n * gr_size_of(j.dtype), rest = bytes % 16, most = 8, warps = 4;
   q.loose = rest != 0 || !aligned(j.a, j.a.step);
   int64_t words = aligned(j.a, j.a.step) ? ceil_div(bytes, 16) : (bytes + 30) / 16;
   q.threads = words <= 4 ? 0 : words <= 16 ? 2 : log2_of(power_of_two(ceil_div(words, most)));
@@ -211,14 +203,14 @@ void plan_rows(Plan &p, int sms) {
 
 /* Rows by one vector, all in whole words. */
 bool by_vector(const gr_reduce_job &j) {
-  int size = size_of(j.dtype);
+  int size = gr_size_of(j.dtype);
   return j.b.step == 0 && j.a.stride == size && j.b.stride == size && aligned(j.a, j.a.step) && aligned(j.b, j.n * size);
 }
 
 void plan_vector(Plan &p, int sms) {
   gr_reduce_job &j = p.args.job;
   gr_reduce_args &q = p.args;
-  int size = size_of(j.dtype), warps = 4;
+  int size = gr_size_of(j.dtype), warps = 4;
   int64_t words = (q.leaves > 1 ? (int64_t)GR_LEAF(size) : j.n) * size / 16, threads = clamp(power_of_two(words), 1, 32);
   q.threads = log2_of(threads);
   q.each = (int)ceil_div(words, threads);
@@ -238,7 +230,7 @@ void plan_vector(Plan &p, int sms) {
 void plan_columns(Plan &p, const gr_tune &t, int sms) {
   const gr_reduce_job &j = p.args.job;
   gr_reduce_args &q = p.args;
-  int size = size_of(j.dtype), word = size * p.entry.columns, warps = p.entry.warps, levels = 5;
+  int size = gr_size_of(j.dtype), word = size * p.entry.columns, warps = p.entry.warps, levels = 5;
   int64_t lanes = p.entry.lanes, words = ceil_div(j.count, p.entry.columns), pieces = ceil_div(words, 32);
   int64_t enough = (int64_t)sms * t.column_blocks;
   bool one_each = j.n <= lanes, dense = j.a.stride == j.count * size && j.b.stride == j.a.stride;
@@ -305,7 +297,7 @@ Plan plan(const gr_reduce_job &job, const gr_cuda_chip &chip, bool apart = false
   Plan p = {};
   gr_tune t = gr_tune_for(chip.major, chip.minor);
   gr_reducer red = gr_reducer_of(job.op, job.dtype);
-  int size = size_of(job.dtype), inputs = inputs_of[red];
+  int size = gr_size_of(job.dtype), inputs = inputs_of[red];
   p.entry = entry_of(red, job.dtype);
   p.args.job = job;
   bool twin = red == GR_RED_ARGMIN || red == GR_RED_SUMABS || (red == GR_RED_COUNT && gr_is_float(job.dtype));
@@ -339,17 +331,8 @@ Plan plan(const gr_reduce_job &job, const gr_cuda_chip &chip, bool apart = false
 }  // namespace
 
 cudaError_t gr_launch_kernel(const void *kernel, const gr_reduce_args &q, const gr_reduce_launch &l) {
-  cudaLaunchAttribute how = {};
-  cudaLaunchConfig_t c = {};
   void *arguments[] = {const_cast<gr_reduce_args *>(&q)};
-  c.gridDim = dim3(l.blocks);
-  c.blockDim = dim3(l.threads);
-  c.stream = l.stream;
-  how.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  how.val.programmaticStreamSerializationAllowed = 1;
-  c.attrs = &how;
-  c.numAttrs = l.early ? 1 : 0;
-  return cudaLaunchKernelExC(&c, kernel, arguments);
+  return gr_start_early(kernel, arguments, (int32_t)l.blocks, (int32_t)l.threads, 0, l.early, l.stream);
 }
 
 static size_t scratch_of(const Plan &p) { return GR_COUNTER_BYTES + (size_t)p.node_words * sizeof(int64_t); }

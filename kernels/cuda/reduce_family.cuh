@@ -44,8 +44,9 @@ static cudaError_t gr_launch_reduce(const gr_reduce_args &q, const gr_reduce_lau
 
 template <class R>
 static gr_reduce_entry gr_entry() {
-  return {gr_launch_reduce<R>, R::fields, gr_leaves_resident<R>, gr_has_rows<R> ? GR_BY_WORDS : GR_STAGED, gr_columns_each<R>, gr_columns_lanes<R>,
-          gr_columns_leaf<R>, R::lanes, gr_columns_warps<R>, gr_has_vector<R>};
+  return {gr_launch_reduce<R>, R::fields, gr_leaves_resident<R>,
+          gr_has_rows<R> ? GR_BY_WORDS : GR_STAGED, gr_columns_each<R>, gr_columns_lanes<R>, gr_columns_leaf<R>,
+          R::lanes, gr_columns_warps<R>, gr_has_vector<R>};
 }
 
 /* Of what is never asked of rows or columns: one kernel, which would do for them too. */

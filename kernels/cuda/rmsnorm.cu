@@ -228,16 +228,12 @@ static __global__ void __launch_bounds__(256) norm_scale(const __grid_constant__
 
 /* ---- launching ---- */
 
-#define GR_X(id, s, l, type, kind) (int)sizeof(type),
-static const int sizes[] = {GR_DTYPES(GR_X)};
-#undef GR_X
-
 /* How rows that are read once go: leaves (warps) of a block, blocks of a row; 0 if they are not. */
 typedef struct rms_plan {
   int warps, pieces;
 } rms_plan;
 static rms_plan plan_of(const gr_rmsnorm_job *job, const gr_cuda_chip *chip) {
-  int64_t size = sizes[job->dtype], leaf = GR_LEAF(size) * size, leaves = (job->n * size + leaf - 1) / leaf;
+  int64_t size = gr_size_of(job->dtype), leaf = GR_LEAF(size) * size, leaves = (job->n * size + leaf - 1) / leaf;
   uintptr_t all = (uintptr_t)job->x.data | (uintptr_t)job->out.data | (uintptr_t)job->w.data |
                   (uintptr_t)(job->n * size) | (uintptr_t)job->x.step | (uintptr_t)job->out.step;
   int most = PIECE_WARPS;

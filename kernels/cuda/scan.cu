@@ -1,20 +1,11 @@
 /* Scans: what the kernels are told, and where they keep the totals they publish. */
 #include "kernels/cuda/scan.cuh"
 
-static int size_of(gr_dtype t) {
-  static const signed char size[] = {
-#define GR_X(id, s, l, type, kind) (signed char)sizeof(type),
-    GR_DTYPES(GR_X)
-#undef GR_X
-  };
-  return size[t];
-}
-
 static int has_keys(const gr_scan_job *job) { return job->op == GR_OP_min || job->op == GR_OP_max; }
 
 /* A tile has 4096 elements: the order of additions says so. Narrow keys have none, and tiles of 16 KB. */
 static int64_t tiles_of(const gr_scan_job *job) {
-  int size = size_of(job->dtype);
+  int size = gr_size_of(job->dtype);
   int64_t tile = (has_keys(job) && size < 4 ? 32 / size : 8) * 32 * GR_SCAN_ROWS;
   return (job->n + tile - 1) / tile;
 }

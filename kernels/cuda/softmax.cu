@@ -175,8 +175,6 @@ static __global__ void __launch_bounds__(256) softmax_scale(const __grid_constan
 
 /* ---- launching ---- */
 
-static int size_of(gr_dtype t) { return t == GR_F64 ? 8 : t == GR_F32 ? 4 : 2; }
-
 static gr_reduce_job maxima_of(const gr_softmax_job *job, void *out) {
   gr_reduce_job r;
   memset(&r, 0, sizeof r);
@@ -197,7 +195,7 @@ static size_t rounded(size_t bytes) { return (bytes + 255) & ~(size_t)255; }
 static size_t lay_out(const gr_softmax_job *job, const gr_cuda_chip *chip, char *scratch, soft_job *q) {
   gr_reduce_job r = maxima_of(job, NULL);
   size_t at = rounded(gr_cuda_reduce_scratch(&r, chip)), rows = (size_t)job->count;
-  q->leaves = (job->n - 1) / GR_LEAF(size_of(job->dtype)) + 1;
+  q->leaves = (job->n - 1) / GR_LEAF(gr_size_of(job->dtype)) + 1;
   q->pitch = (q->leaves + 255) / 256;
   q->most = (double *)(scratch + at);
   at += rounded(rows * 8);
@@ -207,7 +205,7 @@ static size_t lay_out(const gr_softmax_job *job, const gr_cuda_chip *chip, char 
   return at + rounded(rows * (size_t)q->pitch * 8);
 }
 
-static int is_short(const gr_softmax_job *job) { return job->n <= MOST_WARPS * (int64_t)GR_LEAF(size_of(job->dtype)); }
+static int is_short(const gr_softmax_job *job) { return job->n <= MOST_WARPS * (int64_t)GR_LEAF(gr_size_of(job->dtype)); }
 
 size_t gr_cuda_softmax_scratch(const gr_softmax_job *job, const gr_cuda_chip *chip) {
   soft_job q;

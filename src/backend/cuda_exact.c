@@ -94,11 +94,6 @@ gr_status gr_cuda_do_exact(gr_queue *base, const gr_exact_job *job, gr_exact *su
 }
 
 gr_status gr_cuda_do_digest(gr_queue *base, const gr_digest_job *job, uint64_t result[2]) {
-  static const signed char sizes[] = {
-#define GR_X(id, s, l, type, kind) (signed char)sizeof(type),
-    GR_DTYPES(GR_X)
-#undef GR_X
-  };
   gr_cuda_queue *q = (gr_cuda_queue *)base;
   int was = gr_cuda_enter(q);
   if (was < 0) return GR_DEVICE;
@@ -108,6 +103,6 @@ gr_status gr_cuda_do_digest(gr_queue *base, const gr_digest_job *job, uint64_t r
   if (status != GR_OK) return status;
   result[0] = page(q->now.host)[0];
   result[1] = page(q->now.host)[1];
-  gr_digest_finish(result, (uint64_t)job->n * (uint64_t)sizes[job->dtype]);
+  gr_digest_finish(result, (uint64_t)job->n * (uint64_t)gr_size_of(job->dtype));
   return GR_OK;
 }
