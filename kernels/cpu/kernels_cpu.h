@@ -15,10 +15,7 @@
 #define GR_PREFETCH(p) ((void)(p))
 #endif
 
-/*
-** Run body(arg, k) for k = 0 .. pieces - 1 on any threads; return when all are done. Pieces are started in
-** order, so a body may wait for something that the ones before it do.
-*/
+/* Run body(arg, k) for k = 0 .. pieces - 1 on any threads, in any order; return when all are done. */
 typedef void (*gr_parallel)(int64_t pieces, void (*body)(void *arg, int64_t k), void *arg);
 
 /* `units` of work, `size` to a piece; a single piece, or all without parallel, on the caller's thread. */

@@ -184,7 +184,7 @@ typedef struct compact_state {
   const gr_compact_job *job;
   gr_map_keep keep;
   int size;
-  _Atomic int64_t known; /* pieces that have been counted */
+  _Atomic int64_t taken, known; /* pieces that somebody works on, those that have been counted */
   int64_t kept;          /* in those */
 } compact_state;
 
@@ -232,13 +232,15 @@ static int64_t keep_range(const compact_state *s, int64_t from, int64_t end, int
   return at;
 }
 
-static void compact_piece(void *arg, int64_t piece) {
+/* Pieces are taken in order, so whoever has the piece before is at work on it. */
+static void compact_piece(void *arg, int64_t any) {
   compact_state *s = (compact_state *)arg;
+  const int64_t piece = atomic_fetch_add(&s->taken, 1);
   const int64_t from = piece * PIECE, end = from + PIECE < s->job->n ? from + PIECE : s->job->n;
   const int64_t count = count_mask(s->job, from, end);
   int64_t at;
   int spins = 0;
-  /* Pieces are taken in order, so whoever has the piece before is at work on it. */
+  (void)any;
   while (atomic_load_explicit(&s->known, memory_order_acquire) != piece)
     if (++spins > 1000) sched_yield();
   at = s->kept;
@@ -259,6 +261,7 @@ void gr_cpu_compact(const gr_compact_job *job, gr_parallel parallel) {
     keep_range(&s, 0, job->n, 0);
     return;
   }
+  atomic_init(&s.taken, 0);
   atomic_init(&s.known, 0);
   parallel(pieces, compact_piece, &s);
 }

@@ -61,32 +61,54 @@ static gr_acc range(const gr_plan *p, int64_t v, int64_t from, int64_t m) {
   return gr_counter_fold(&c, p->red, p->kind);
 }
 
-/* One large vector cut into subtrees of equal size. */
+/* One large vector cut into subtrees of equal size. What other threads need to begin is one line of cache. */
 typedef struct pieces {
-  const gr_plan *p;
-  int64_t v, size;
-  gr_acc acc[MAX_PIECES];
+  _Alignas(64) gr_span span;
+  const char *a, *b;
+  int64_t n, size;
+  const gr_plan *p; /* NULL: side by side */
+  const gr_reduce_job *job;
+  int step, place; /* bytes of an element; whether positions are looked for */
+  int64_t v;
+  _Alignas(64) gr_acc acc[MAX_PIECES];
 } pieces;
 
 static void do_piece(void *arg, int64_t k) {
   pieces *s = (pieces *)arg;
-  const int64_t from = k * s->size, left = s->p->job->n - from;
-  s->acc[k] = range(s->p, s->v, from, left < s->size ? left : s->size);
+  const int64_t from = k * s->size, left = s->n - from, m = left < s->size ? left : s->size;
+  gr_acc acc;
+  if (s->p) {
+    acc = range(s->p, s->v, from, m);
+  } else {
+    acc = s->span(s->a + from * s->step, s->b + from * s->step, m, s->job);
+    if (s->place) acc.i[1] += from;
+  }
+  s->acc[k] = acc;
 }
 
-/* Elements in a piece: spreads take more than twice as long as sums. */
-static int64_t piece_of(const gr_plan *p) { return (p->red == GR_RED_SPREAD ? GR_PIECE_BYTES / 2 : GR_PIECE_BYTES) / p->size; }
+/* Elements in a piece. A second thread is worth its while from five on; spreads take more than twice as long as sums. */
+#define SMALL_PIECE (64 * 1024) /* bytes */
+static int64_t piece_of(const gr_plan *p) {
+  return SMALL_PIECE / (p->red == GR_RED_SPREAD ? 2 : 1) / (p->inputs == 2 ? 2 : 1) / p->size;
+}
 
 static gr_acc in_pieces(const gr_plan *p, int64_t v, gr_parallel parallel) {
-  const int64_t n = p->job->n;
+  const gr_vec *x = &p->job->a, *y = p->inputs == 2 ? &p->job->b : x;
   pieces s;
   gr_counter c;
   int64_t count, k;
-  s.p = p;
+  s.span = p->span;
+  s.a = (const char *)x->data + v * x->step;
+  s.b = (const char *)y->data + v * y->step;
+  s.n = p->job->n;
+  s.p = x->stride == p->size && y->stride == p->size ? NULL : p;
+  s.job = p->job;
+  s.step = p->size;
+  s.place = p->kind == GR_ACC_PLACE;
   s.v = v;
   s.size = piece_of(p);
-  while ((n - 1) / s.size >= MAX_PIECES) s.size *= 2;
-  count = (n - 1) / s.size + 1;
+  while ((s.n - 1) / s.size >= MAX_PIECES) s.size *= 2;
+  count = (s.n - 1) / s.size + 1;
   parallel(count, do_piece, &s);
   c.top = 0;
   c.count = 0;
@@ -98,7 +120,7 @@ static gr_acc whole_vector(const gr_plan *p, int64_t v, gr_parallel parallel) {
   const gr_reduce_job *job = p->job;
   const int64_t n = job->n;
   if (n == 0) return gr_identity(p->kind, p->red == GR_RED_PROD);
-  if (parallel && n > 2 * piece_of(p)) return in_pieces(p, v, parallel); /* two pieces do not pay */
+  if (parallel && n > 4 * piece_of(p)) return in_pieces(p, v, parallel);
   if (job->a.stride == p->size && (p->inputs < 2 || job->b.stride == p->size)) /* most calls, and the quickest */
     return p->span((const char *)job->a.data + v * job->a.step,
                    p->inputs < 2 ? NULL : (const char *)job->b.data + v * job->b.step, n, job);

@@ -25,7 +25,7 @@ typedef struct scan_state {
   gr_scan_total total;
   gr_scan_write write;
   prefix left;
-  _Atomic int64_t known; /* blocks whose left side is settled */
+  _Atomic int64_t taken, known; /* blocks that somebody works on, those whose left side is settled */
 } scan_state;
 
 /* Where an exclusive min or max starts: +inf or the largest integer, -inf or the smallest. */
@@ -87,14 +87,16 @@ static void advance(prefix *p, gr_acc total) {
   }
 }
 
-static void do_block(void *arg, int64_t k) {
+/* Blocks are taken in order, so whoever has the block before is at work on it. */
+static void do_block(void *arg, int64_t any) {
   scan_state *s = (scan_state *)arg;
+  const int64_t k = atomic_fetch_add(&s->taken, 1);
   const int64_t from = k * GR_SCAN_BLOCK, left = s->job->n - from;
   const int64_t m = left < GR_SCAN_BLOCK ? left : GR_SCAN_BLOCK;
   const gr_acc total = s->total(s->job, from, m);
   gr_acc base;
   int spins = 0;
-  /* Pieces are taken in order, so whoever has the block before is at work on it. */
+  (void)any;
   while (atomic_load_explicit(&s->known, memory_order_acquire) != k) {
     if (++spins > 1000) sched_yield();
   }
@@ -123,6 +125,7 @@ void gr_cpu_scan(const gr_scan_job *asked, gr_parallel parallel) {
   s.total = table->scan_total[slot];
   s.write = table->scan_write[slot];
   if (parallel && job.n >= PARALLEL_ELEMENTS) {
+    atomic_init(&s.taken, 0);
     atomic_init(&s.known, 0);
     parallel((job.n - 1) / GR_SCAN_BLOCK + 1, do_block, &s);
     return;

@@ -1,7 +1,7 @@
 /*
-** The pool: one job at a time, published under a ticket. The ticket's upper half is the job's generation,
-** its lower half the next piece: taking a piece is one compare-and-swap, and a thread that wakes late finds
-** a ticket of another generation and takes nothing.
+** The pool: one job at a time. A thread that comes to help enters by the door, which is open while the job has pieces, and
+** the caller waits until all that entered have left. Each thread begins with a share of its own, the same in every job, so
+** that what it worked on last time is still in its cache; then it takes pieces of the others' shares.
 */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1 /* sched_getaffinity */
@@ -21,27 +21,30 @@
 
 #define MAX_THREADS 256
 #define SPINS 2000 /* pauses before sleeping: some tens of microseconds */
-#define NO_PIECE UINT32_MAX
 #define STACK_BYTES (1024 * 1024)
-
-typedef void (*job_body)(void *, int64_t);
+#define OPEN ((uint64_t)1 << 63) /* the door: open or not, below it a count of jobs, in the low half who is inside */
+#define NEXT_JOB ((uint64_t)1 << 32)
+#define INSIDE (NEXT_JOB - 1)
 
 static struct {
-  /* The job. Written only while the ticket offers no piece. */
-  _Atomic(job_body) body;
-  _Atomic(void *) arg;
-  _Atomic uint32_t pieces;
-  _Atomic uint64_t ticket;
-  _Atomic uint32_t done; /* pieces finished */
-  atomic_int home;       /* the processor that the caller was on */
+  _Alignas(64) _Atomic uint64_t door;
+  /* The job. Written only while the door is closed and nobody is inside. */
+  void (*body)(void *, int64_t);
+  void *arg;
+  int shares;
+  int home;              /* the processor that the caller was on, or -1 */
   atomic_int busy;       /* somebody's job is on */
   atomic_int limit;      /* threads that may work, the caller included; 0: not known yet */
+  atomic_int sleepers;   /* threads asleep, or about to be */
+  atomic_int waiting;    /* the caller is asleep, or about to be */
   int started;           /* threads started; only the one who set busy reads or writes it */
-  int sleepers, waiting; /* under lock: threads asleep; the caller asleep */
   pthread_mutex_t lock;
   pthread_cond_t wake, finished;
-} pool = {.lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER, .finished = PTHREAD_COND_INITIALIZER,
-          .ticket = NO_PIECE};
+  struct share {
+    _Alignas(64) _Atomic int64_t next;
+    int64_t end;
+  } share[MAX_THREADS];
+} pool = {.lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER, .finished = PTHREAD_COND_INITIALIZER};
 
 static void relax(void) {
 #if defined(__x86_64__) || defined(__i386__)
@@ -120,30 +123,35 @@ void gr_threads_set(int count) {
 
 /* ---- working ---- */
 
-/* Take pieces of the job on offer until none is left. */
-static void drain(void) {
-  for (;;) {
-    uint64_t t = atomic_load_explicit(&pool.ticket, memory_order_acquire);
-    const job_body body = atomic_load_explicit(&pool.body, memory_order_acquire);
-    void *arg = atomic_load_explicit(&pool.arg, memory_order_acquire);
-    const uint32_t pieces = atomic_load_explicit(&pool.pieces, memory_order_acquire), k = (uint32_t)t;
-    if (k == NO_PIECE || k >= pieces) return;
-    /* Success means that the ticket still was t: what was read belongs to it. */
-    if (!atomic_compare_exchange_weak(&pool.ticket, &t, t + 1)) continue;
-    body(arg, k);
-    if (atomic_fetch_add(&pool.done, 1) + 1 == pieces) {
-      pthread_mutex_lock(&pool.lock);
-      if (pool.waiting) pthread_cond_signal(&pool.finished);
-      pthread_mutex_unlock(&pool.lock);
-    }
+/* Pieces of the job on offer until none is left, those of one's own share first. */
+static void drain(int own) {
+  for (int i = 0; i < pool.shares; i++) {
+    struct share *s = &pool.share[(own + i) % pool.shares];
+    int64_t k = atomic_load_explicit(&s->next, memory_order_relaxed);
+    while (k < s->end && (k = atomic_fetch_add_explicit(&s->next, 1, memory_order_relaxed)) < s->end) pool.body(pool.arg, k);
   }
 }
 
-/* Is there a piece to take for a thread with this number? */
-static int work_offered(int number) {
-  const uint64_t t = atomic_load_explicit(&pool.ticket, memory_order_acquire);
-  return number < atomic_load_explicit(&pool.limit, memory_order_relaxed) && (uint32_t)t != NO_PIECE &&
-         (uint32_t)t < atomic_load_explicit(&pool.pieces, memory_order_acquire);
+/* Is there work for a thread with this number? */
+static int work_offered(int number, uint64_t seen) {
+  const uint64_t door = atomic_load(&pool.door);
+  return door & OPEN && (door & ~INSIDE) != seen && number < atomic_load_explicit(&pool.limit, memory_order_relaxed);
+}
+
+/* Gives the job it was let in for, or what was seen before if it came too late. */
+static uint64_t enter(uint64_t seen) {
+  uint64_t door = atomic_load(&pool.door);
+  while (door & OPEN)
+    if (atomic_compare_exchange_weak(&pool.door, &door, door + 1)) return door & ~INSIDE;
+  return seen;
+}
+
+static void leave(void) {
+  const uint64_t left = atomic_fetch_sub(&pool.door, 1) - 1;
+  if (left & OPEN || left & INSIDE || !atomic_load(&pool.waiting)) return;
+  pthread_mutex_lock(&pool.lock);
+  pthread_cond_signal(&pool.finished);
+  pthread_mutex_unlock(&pool.lock);
 }
 
 /*
@@ -152,7 +160,7 @@ static int work_offered(int number) {
 */
 static void leave_caller(void) {
 #ifdef __linux__
-  const int home = atomic_load_explicit(&pool.home, memory_order_relaxed);
+  const int home = pool.home;
   cpu_set_t all, others;
   if (home < 0 || sched_getcpu() != home || sched_getaffinity(0, sizeof(all), &all) != 0) return;
   others = all;
@@ -164,19 +172,25 @@ static void leave_caller(void) {
 
 static void *worker(void *arg) {
   const int number = (int)(intptr_t)arg; /* 1, 2, ...; the caller is 0 */
+  uint64_t seen = 0;
   gr_rounding_enter();
   for (;;) {
     int spins = 0;
-    while (!work_offered(number) && spins++ < SPINS) relax();
-    if (!work_offered(number)) {
+    uint64_t job;
+    while (!work_offered(number, seen) && spins++ < SPINS) relax();
+    if (!work_offered(number, seen)) {
       pthread_mutex_lock(&pool.lock);
-      pool.sleepers++;
-      while (!work_offered(number)) pthread_cond_wait(&pool.wake, &pool.lock);
-      pool.sleepers--;
+      atomic_fetch_add(&pool.sleepers, 1);
+      while (!work_offered(number, seen)) pthread_cond_wait(&pool.wake, &pool.lock);
+      atomic_fetch_sub(&pool.sleepers, 1);
       pthread_mutex_unlock(&pool.lock);
     }
+    job = enter(seen);
+    if (job == seen) continue;
+    seen = job;
     leave_caller();
-    drain();
+    drain(number);
+    leave();
   }
   return NULL;
 }
@@ -187,8 +201,10 @@ static void forget(void) {
   pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
   pool.lock = lock;
   pool.wake = pool.finished = cond;
-  pool.started = pool.sleepers = pool.waiting = 0;
-  atomic_store(&pool.ticket, NO_PIECE);
+  pool.started = 0;
+  atomic_store(&pool.sleepers, 0);
+  atomic_store(&pool.waiting, 0);
+  atomic_store(&pool.door, 0);
   atomic_store(&pool.busy, 0);
 }
 
@@ -214,31 +230,35 @@ static void start_threads(int limit) {
   pthread_attr_destroy(&attr);
 }
 
-static void offer(uint32_t pieces, job_body body, void *arg) {
-  const uint64_t generation = (atomic_load(&pool.ticket) >> 32) + 1;
-  atomic_store(&pool.ticket, generation << 32 | NO_PIECE); /* late threads must not mix two jobs */
-  atomic_store(&pool.done, 0);
-  atomic_store(&pool.body, body);
-  atomic_store(&pool.arg, arg);
-  atomic_store(&pool.pieces, pieces);
+static void offer(int64_t pieces, void (*body)(void *, int64_t), void *arg, int limit) {
+  const uint64_t job = (atomic_load(&pool.door) & ~OPEN) + NEXT_JOB;
+  pool.body = body;
+  pool.arg = arg;
+  pool.shares = pieces < limit ? (int)pieces : limit;
+  for (int i = 0; i < pool.shares; i++) {
+    atomic_store_explicit(&pool.share[i].next, pieces * i / pool.shares, memory_order_relaxed);
+    pool.share[i].end = pieces * (i + 1) / pool.shares;
+  }
 #ifdef __linux__
-  atomic_store(&pool.home, sched_getcpu());
+  pool.home = sched_getcpu();
 #endif
-  atomic_store(&pool.ticket, (generation + 1) << 32);
+  atomic_store(&pool.door, job | OPEN);
+  if (!atomic_load(&pool.sleepers)) return;
   pthread_mutex_lock(&pool.lock);
-  if (pool.sleepers) pthread_cond_broadcast(&pool.wake);
+  pthread_cond_broadcast(&pool.wake);
   pthread_mutex_unlock(&pool.lock);
 }
 
-/* The caller's share is done; others may still be in their last piece. */
-static void await(uint32_t pieces) {
+/* No piece is left to take; others may still be in their last one. */
+static void await(void) {
   int spins = 0;
-  while (atomic_load(&pool.done) < pieces && spins++ < SPINS) relax();
-  if (atomic_load(&pool.done) >= pieces) return;
+  atomic_fetch_and(&pool.door, ~OPEN);
+  while (atomic_load(&pool.door) & INSIDE && spins++ < SPINS) relax();
+  if (!(atomic_load(&pool.door) & INSIDE)) return;
   pthread_mutex_lock(&pool.lock);
-  pool.waiting = 1;
-  while (atomic_load(&pool.done) < pieces) pthread_cond_wait(&pool.finished, &pool.lock);
-  pool.waiting = 0;
+  atomic_store(&pool.waiting, 1);
+  while (atomic_load(&pool.door) & INSIDE) pthread_cond_wait(&pool.finished, &pool.lock);
+  atomic_store(&pool.waiting, 0);
   pthread_mutex_unlock(&pool.lock);
 }
 
@@ -246,13 +266,13 @@ void gr_threads_run(int64_t pieces, void (*body)(void *arg, int64_t k), void *ar
   const int limit = gr_threads_count();
   int idle = 0;
   int64_t k;
-  if (pieces < 2 || pieces >= NO_PIECE / 2 || limit < 2 || !atomic_compare_exchange_strong(&pool.busy, &idle, 1)) {
+  if (pieces < 2 || limit < 2 || !atomic_compare_exchange_strong(&pool.busy, &idle, 1)) {
     for (k = 0; k < pieces; k++) body(arg, k);
     return;
   }
   if (pool.started < limit - 1) start_threads(limit);
-  offer((uint32_t)pieces, body, arg);
-  drain();
-  await((uint32_t)pieces);
+  offer(pieces, body, arg, limit);
+  drain(0);
+  await();
   atomic_store(&pool.busy, 0);
 }

@@ -9,8 +9,8 @@
 #include <stdint.h>
 
 /*
-** body(arg, k) for k = 0 .. pieces - 1, started in order, here and on the pool's threads; returns when all are
-** done. Any thread may call. A call made while the pool is busy (another Lua state's, or one from inside a
+** body(arg, k) for k = 0 .. pieces - 1, in any order, here and on the pool's threads; returns when all are
+** done. In calls that have as many pieces each thread begins with the same ones, which its cache may still hold. Any thread may call. A call made while the pool is busy (another Lua state's, or one from inside a
 ** body) does all the work itself.
 */
 void gr_threads_run(int64_t pieces, void (*body)(void *arg, int64_t k), void *arg);
