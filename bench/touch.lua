@@ -1,4 +1,5 @@
 -- Touches every operation, dtype and kind of view once at small sizes: for compute-sanitizer, which makes all slow.
+-- Usage: touch.lua [DTYPE...]    (default: all; bench/gpu.sh runs one process a dtype)
 local gr = require "gpureduce"
 
 local dtypes = { "u8", "i8", "u16", "i16", "u32", "i32", "i64", "f16", "bf16", "f32", "f64" }
@@ -37,7 +38,7 @@ local function each(a, b, float)
   calls = calls + 1
 end
 
-for _, dtype in ipairs(dtypes) do
+for _, dtype in ipairs(arg[1] and arg or dtypes) do
   local float = dtype:match("f") ~= nil
   for _, n in ipairs { 1, 35, 1031, 9000 } do
     local a, b = gr.array(2 * n + 20, dtype), gr.array(2 * n + 20, dtype)
