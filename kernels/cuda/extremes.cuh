@@ -116,6 +116,27 @@ struct gr_order : gr_common<RED, D> {
       l.high = k > l.high ? k : l.high;
     }
   }
+  /* Neighbouring columns of narrow elements, 4 bytes of each row: the halves of `two` are columns, those of a lane are alike. */
+  template <int rows>
+  static __device__ __forceinline__ void add_below(Lane *l, const uint32_t (&u)[rows]) {
+    constexpr bool bytes = gr_size<D> == 1;
+#pragma unroll
+    for (int odd = 0; odd < (bytes ? 2 : 1); odd++) {
+      Lane two = start();
+#pragma unroll
+      for (int r = 0; r < rows; r++) {
+        uint32_t x = u[r] ^ flip;
+        take(two, bytes ? (odd ? x >> 8 : x) & gr_even_bytes : x);
+      }
+#pragma unroll
+      for (int half = 0; half < 2; half++) {
+        Lane &to = l[bytes ? 2 * half + odd : half];
+        unsigned both = half ? 0x3232 : 0x1010;
+        to.low = gr_better<D, false>(to.low, __byte_perm(two.low, 0, both));
+        to.high = gr_better<D, true>(to.high, __byte_perm(two.high, 0, both));
+      }
+    }
+  }
   static __device__ __forceinline__ void add_word(Lane &l, const uint4 &w, const uint4 &, const gr_context &, int) {
     const uint32_t u[4] = {w.x, w.y, w.z, w.w};
 #pragma unroll

@@ -252,7 +252,7 @@ void plan_columns(Plan &p, const gr_tune &t, int sms) {
     q.rows = j.n <= 8 * lanes ? 1 : log2_of(p.entry.leaf / lanes / 8) + 1;
     q.each = log2_of(lanes) - q.near;
   }
-  q.plain = words_lie && q.beside == 0 && (!q.loose || size >= 4);
+  q.plain = q.beside == 0 && (words_lie || size < 4);
   /* Warps share a leaf as far as its lanes ask for it, or while there are too few blocks. */
   int64_t most = q.leaves == 1 ? pieces : q.leaves, units = q.leaves * pieces;
   q.together = log2_of(clamp(power_of_two(most), 1, warps));
@@ -275,6 +275,58 @@ void plan_columns(Plan &p, const gr_tune &t, int sms) {
   p.launch.shape = GR_COLUMNS;
   p.launch.threads = 32u << (q.deep + q.together);
   p.per_block = (int64_t)(q.wide * p.entry.columns) * (q.leaves == 1 ? (int64_t)q.passes << q.together : 1);
+  p.blocks_per_group = q.nodes;
+}
+
+int64_t gcd(int64_t a, int64_t b) { return b == 0 ? a : gcd(b, a % b); }
+
+/*
+** Rows side by side in word rows of gr_reduce_strips, 1 to `warps` strips long, so that lanes are used well: `lanes` have a
+** word in each strip, and their number must be a multiple of `steps`. Gives the share of lanes used, in percent.
+*/
+int64_t beside(const gr_reduce_job &j, int64_t row, int64_t strip, int64_t steps, int64_t warps, int &near, int64_t &strips) {
+  int64_t best = 0;
+  for (int64_t k = 1; k <= warps && best < 85; k *= 2) {
+    int64_t rows = k * strip / row / steps * steps, used = rows * row * 100 / (k * strip);
+    if (rows > j.n) rows = j.n;
+    if (used > best) best = used, near = (int)rows, strips = k;
+  }
+  return best;
+}
+
+/* Columns of reducers whose leaves have no order inside: see gr_reduce_strips. */
+void plan_strips(Plan &p, const gr_tune &t, int sms, int inputs) {
+  const gr_reduce_job &j = p.args.job;
+  gr_reduce_args &q = p.args;
+  int64_t size = gr_size_of(j.dtype), word = size * p.entry.columns, row = j.count * size, warps = p.entry.warps;
+  int64_t batch = 128 / word / inputs, strips = 0;
+  auto loose = [&](const gr_vec &v) { return ((uintptr_t)v.data | (uintptr_t)(v.stride * q.near)) % word != 0; };
+  auto all_loose = [&] { return loose(j.a) | (inputs == 2 && loose(j.b)) << 1; };
+  q.near = 1;
+  if (j.a.stride == row && j.b.stride == row && row * 2 <= warps * 31 * word) {
+    int64_t whole = beside(j, row, 32 * word, word / gcd(row, word), warps, q.near, strips);
+    if (whole < 60 || all_loose()) beside(j, row, 31 * word, 1, warps, q.near, strips);
+  }
+  q.loose = all_loose();
+  q.wide = q.loose ? 31 : 32;
+  if (q.near == 1) strips = ceil_div(row, q.wide * word);
+  int64_t wanted = (int64_t)sms * t.strip_warps, rows = ceil_div(j.n, q.near), unit = batch;
+  int64_t batches = ceil_div(p.entry.leaf && j.n > p.entry.leaf ? ceil_div(p.entry.leaf, q.near) : rows, batch);
+  int most = log2_of(q.near > 1 ? warps / strips : warps);
+  if (p.entry.leaf && ceil_div(j.n, p.entry.leaf) * strips > wanted) batches = ceil_div(batches, 4); /* small blocks do */
+  while (q.deep < most && unit < batches * batch && strips << q.deep < wanted) q.deep++, unit *= 2;
+  q.together = log2_of(clamp(power_of_two(strips), 1, warps >> q.deep));
+  if (p.entry.leaf) {
+    q.rows = p.entry.leaf;
+  } else { /* rows of a node: so many that nodes are few beside what was read, and not more than 32 bits can add up */
+    int64_t least = ceil_div(256 * p.entry.fields / size, q.near * unit) * unit, share = ceil_div(ceil_div(rows * strips << q.deep, wanted), unit) * unit;
+    q.rows = (int)(clamp(share, least > 4 * unit ? least : 4 * unit, unit << 8) * q.near);
+  }
+  q.nodes = j.n > q.rows ? (int)ceil_div(j.n, q.rows) : 1;
+  plan_climb(q);
+  p.launch.shape = GR_COLUMNS;
+  p.launch.threads = 32u << (q.deep + q.together);
+  p.per_block = q.near > 1 ? j.count : (int64_t)q.wide * p.entry.columns << q.together;
   p.blocks_per_group = q.nodes;
 }
 
@@ -313,7 +365,8 @@ Plan plan(const gr_reduce_job &job, const gr_cuda_chip &chip, bool apart = false
   else if (many && p.entry.vector && by_vector(p.args.job)) plan_vector(p, chip.sms);
   else if (many && p.entry.short_rows == GR_BY_WORDS && by_words(p.args.job)) plan_rows(p, chip.sms);
   else if (many && p.entry.short_rows && is_short(p.args.job)) plan_short(p, chip.sms);
-  else if (many && is_columns(p.args.job)) plan_columns(p, t, chip.sms);
+  else if (many && is_columns(p.args.job) && p.entry.ordered) plan_columns(p, t, chip.sms);
+  else if (many && is_columns(p.args.job)) plan_strips(p, t, chip.sms, inputs);
   else plan_leaves(p, t, chip.sms);
   if (p.launch.shape == GR_COLUMNS && p.args.nodes > gr_most_column_nodes) {
     p.args.leaves = ceil_div(job.n, GR_LEAF(size));

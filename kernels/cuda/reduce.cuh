@@ -21,11 +21,13 @@ struct gr_reduce_entry {
   cudaError_t (*launch)(const gr_reduce_args &, const gr_reduce_launch &);
   int fields;               /* of its state */
   int resident;             /* blocks of 256 threads of gr_reduce_leaves on a multiprocessor */
-  gr_short_way short_rows;  /* gr_reduce_short, gr_reduce_rows as well, or neither */
-  int columns, lanes, leaf; /* of a lane, and of a column, in gr_reduce_columns */
-  bool ordered;             /* its lanes are */
-  int warps;                /* of a block there */
+  gr_short_way short_rows;  /* gr_reduce_short, gr_reduce_rows or none */
   bool vector;              /* has gr_reduce_vector */
+  /* Of columns: those of a lane (0: no kernel); whether lanes of the tree are ordered, which is gr_reduce_columns, or not,
+     gr_reduce_strips; lanes and elements of a leaf (0: any); warps of a block. */
+  int columns;
+  bool ordered;
+  int lanes, leaf, warps;
 };
 
 cudaError_t gr_launch_kernel(const void *kernel, const gr_reduce_args &, const gr_reduce_launch &);

@@ -106,21 +106,46 @@ struct gr_column_walk {
 #pragma unroll 1
     for (int t = 0; t < ahead; t++) issue(t);
   }
-  /* Aligned rows of one piece. */
+  /*
+  ** Rows of one piece, aligned or of narrow elements: these come in whole words, and their readers shift. Of rows side by
+  ** side all entries of a flight shift alike.
+  */
   __device__ __forceinline__ void copy(const gr_vec &vec, const char *p, char *to, int unit, int k0) const {
     constexpr int each = 16 / word;
     int64_t step = vec.stride << apart();
     int entry = lane / (2 * word), at = lane % (2 * word) * 16, limit = rest() - unit * (piece * size);
-    int k = left - k0 - (entry << apart());
-    if (left & ((1 << q.near) - 1)) k -= at / (int)vec.stride; /* of rows side by side: the row of these bytes */
-    p += k0 * vec.stride + entry * step + unit * (piece * size) + at;
-    to += entry * pitch + at;
+    bool shifts = size < 4 && q.loose;
+    p += k0 * vec.stride + unit * (piece * size);
+    if (limit <= 0) return;
     if (q.near) limit += ((1 << q.near) - 1) * (int)vec.stride;
-    bool mine = at < limit;
+    /* Rows from an entry on, less those that end before these bytes. */
+    auto rows = [&](int entry, int at) {
+      int k = left - k0 - (entry << apart());
+      return left & ((1 << q.near) - 1) ? k - max(at, 0) / (int)vec.stride : k;
+    };
+    int k = rows(entry, shifts ? at - ((int)(uintptr_t)p & 15) : at);
+    const char *from = p + entry * step + at;
+    to += at;
+    if (!shifts) {
+      bool mine = at < limit;
+#pragma unroll
+      for (int i = 0; i < flight / each; i++) {
+        if (mine && k - (i * each << apart()) > 0) gr_copy16(to + (entry + i * each) * pitch, from);
+        from += each * step;
+      }
+      return;
+    }
 #pragma unroll
     for (int i = 0; i < flight / each; i++) {
-      if (mine && k - (i * each << apart()) > 0) gr_copy16(to + i * each * pitch, p);
-      p += each * step;
+      int shift = (int)(uintptr_t)from & 15;
+      if (at - shift < limit && k - (i * each << apart()) > 0) gr_copy16(to + (entry + i * each) * pitch, from - shift);
+      from += each * step;
+    }
+    if (lane < flight) { /* the word behind the last one, of as many rows */
+      from = p + lane * step + 32 * word;
+      int shift = (int)(uintptr_t)from & 15;
+      if (32 * word - shift < limit && rows(lane, 32 * word - shift) > 0)
+        gr_copy16(to - at + lane * pitch + 32 * word, from - shift);
     }
   }
   /*
@@ -152,7 +177,7 @@ struct gr_column_walk {
     if (t < q.passes << (q.each + more()) >> q.beside) { /* flights of all units */
       int log = q.each + more(), unit = q.beside ? t << q.beside : t >> log, k0 = row_of(t & ((1 << log) - 1));
       char *to = stage + (t & (ahead - 1)) * bytes;
-      if (q.loose | q.beside) {
+      if ((size >= 4 && q.loose) | q.beside) {
         copy_loose(q.job.a, from_a, to, unit, k0);
         if (R::inputs == 2) copy_loose(q.job.b, from_b, to + ring / 2, unit, k0);
       } else {
@@ -265,7 +290,7 @@ struct gr_column_walk {
       }
       if (Q::lanes && !by_lane) {
         halve_all<Q>(v_out, ra, rb, rows, c, mean);
-      } else if (whole) {
+      } else if (whole && !(size < 4 && q.loose)) {
 #pragma unroll
         for (int j = 0; j < flight; j++) {
           Word a = ra.get(j), b = a;
@@ -274,7 +299,7 @@ struct gr_column_walk {
           for (int i = 0; i < C; i++) add<Q>(l[i], a, b, i, k0 + sub + (j << apart()), c, mean);
         }
       } else {
-#pragma unroll 1
+#pragma unroll(size < 4 ? 2 : 1)
         for (int j = 0; j < rows; j++) {
           Word a = ra.get_loose(j), b = a;
           if (R::inputs == 2) b = rb.get_loose(j);
@@ -362,13 +387,9 @@ template <class R, bool = R::exact>
 struct gr_column_plain {
   using type = R;
 };
-template <class M>
-struct gr_three_fields : M {
-  static constexpr int fields = 3;
-};
 template <class R>
 struct gr_column_plain<R, true> {
-  using type = gr_three_fields<typename R::Moments>;
+  using type = typename R::Moments;
 };
 
 /*

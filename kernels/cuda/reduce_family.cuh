@@ -9,6 +9,7 @@
 #include "kernels/cuda/reduce_leaves.cuh"
 #include "kernels/cuda/reduce_rows.cuh"
 #include "kernels/cuda/reduce_short.cuh"
+#include "kernels/cuda/reduce_strips.cuh"
 #include "kernels/cuda/reduce_vector.cuh"
 
 /* Matrix x vector: of floats whose leaf is 8 words a lane. */
@@ -30,6 +31,27 @@ static const void *gr_rows_kernel() {
   if constexpr (gr_has_rows<R>) return (const void *)gr_reduce_rows<R>;
   else return NULL;
 }
+template <class R>
+static const void *gr_columns_kernel() {
+  if constexpr (R::lanes) return (const void *)gr_reduce_columns<R>;
+  else return (const void *)gr_reduce_strips<R>;
+}
+/* What a plan must know of it. */
+template <class R>
+static gr_reduce_entry gr_with_columns(gr_reduce_entry e) {
+  e.ordered = R::lanes;
+  if constexpr (R::lanes) {
+    e.columns = gr_columns_each<R>;
+    e.lanes = gr_columns_lanes<R>;
+    e.leaf = gr_columns_leaf<R>;
+    e.warps = gr_columns_warps<R>;
+  } else {
+    e.columns = gr_strip_columns<R>;
+    e.leaf = R::leaves ? GR_LEAF(gr_size<R::dtype>) : 0;
+    e.warps = gr_strip_warps<R>;
+  }
+  return e;
+}
 
 template <class R>
 static cudaError_t gr_launch_reduce(const gr_reduce_args &q, const gr_reduce_launch &l) {
@@ -38,15 +60,14 @@ static cudaError_t gr_launch_reduce(const gr_reduce_args &q, const gr_reduce_lau
     case GR_LEAVES: return gr_launch_kernel((const void *)gr_reduce_leaves<R>, q, l);
     case GR_SHORT: return gr_launch_kernel((const void *)gr_reduce_short<R>, q, l);
     case GR_ROWS: return gr_launch_kernel(gr_rows_kernel<R>(), q, l);
-    default: return gr_launch_kernel((const void *)gr_reduce_columns<R>, q, l);
+    default: return gr_launch_kernel(gr_columns_kernel<R>(), q, l);
   }
 }
 
 template <class R>
 static gr_reduce_entry gr_entry() {
-  return {gr_launch_reduce<R>, R::fields, gr_leaves_resident<R>,
-          gr_has_rows<R> ? GR_BY_WORDS : GR_STAGED, gr_columns_each<R>, gr_columns_lanes<R>, gr_columns_leaf<R>,
-          R::lanes, gr_columns_warps<R>, gr_has_vector<R>};
+  return gr_with_columns<R>({gr_launch_reduce<R>, R::fields, gr_leaves_resident<R>,
+                             gr_has_rows<R> ? GR_BY_WORDS : GR_STAGED, gr_has_vector<R>});
 }
 
 /* Of what is never asked of rows or columns: one kernel, which would do for them too. */
@@ -56,19 +77,18 @@ static cudaError_t gr_launch_flat(const gr_reduce_args &q, const gr_reduce_launc
 }
 template <class R>
 static gr_reduce_entry gr_entry_flat() {
-  return {gr_launch_flat<R>, R::fields, gr_leaves_resident<R>, GR_NO_SHORT, 0, 0, 0, false, 0, false};
+  return {gr_launch_flat<R>, R::fields, gr_leaves_resident<R>};
 }
 
 /* Without the kernel for short rows: of what is rarely asked of many. */
 template <class R>
 static cudaError_t gr_launch_long(const gr_reduce_args &q, const gr_reduce_launch &l) {
   if (l.shape == GR_LEAVES) return gr_launch_flat<R>(q, l);
-  return gr_launch_kernel((const void *)gr_reduce_columns<R>, q, l);
+  return gr_launch_kernel(gr_columns_kernel<R>(), q, l);
 }
 template <class R>
 static gr_reduce_entry gr_entry_long() {
-  return {gr_launch_long<R>, R::fields, gr_leaves_resident<R>, GR_NO_SHORT, gr_columns_each<R>, gr_columns_lanes<R>,
-          gr_columns_leaf<R>, R::lanes, gr_columns_warps<R>, false};
+  return gr_with_columns<R>({gr_launch_long<R>, R::fields, gr_leaves_resident<R>});
 }
 
 /*
