@@ -154,6 +154,7 @@ local function run(options)
   -- NumPy works on one thread, all of it but dot by itself: the idle threads of its OpenBLAS would go on using CPUs.
   local numpy = peer("OPENBLAS_NUM_THREADS=1 " .. (os.getenv "PYTHON" or "python3") .. " bench/peers_cpu/numpy_peer.py")
   local blas = peer "build/openblas_peer"
+  local reader = peer "build/openblas_peer" -- arrays of its own: those of OpenBLAS would lie in the cache
   local base = os.tmpname()
   local files = { x = base .. ".x", y = base .. ".y", result = base .. ".result" }
   gr.use "cpu"
@@ -195,14 +196,15 @@ local function run(options)
       local threads = tonumber(t)
       gr.threads(threads)
       blas("threads", threads)
+      reader("threads", threads)
       local contenders = {
         { name = "gpureduce", time = timer(gr, f, x, second, third) },
         { name = "numpy", time = function(calls) return tonumber((numpy("time", name, calls, arguments))) end },
       }
       local function add(who, time) if time then contenders[#contenders + 1] = { name = who, time = time } end end
-      local function ask(op) return function(calls) return tonumber((blas("time", op, calls))) end end
-      add("openblas", use_blas and ask(o.name))
-      add("read", o.read and floats[dtype] and n >= 1e7 and ask(o.read))
+      local function ask(who, op) return function(calls) return tonumber((who("time", op, calls))) end end
+      add("openblas", use_blas and ask(blas, o.name))
+      add("read", o.read and floats[dtype] and n >= 1e7 and ask(reader, o.read))
       add("loop", rawget(_G, "jit") and floats[dtype] and n <= 1000 and loops(gr, dtype, n, x, y)(o.name))
       sample(("%s %s %s %d %d"):format(o.name:gsub(" ", "_"), dtype, o.data or "-", n, threads), contenders,
         options.rounds or (n <= 1e5 and 15 or n <= 1e7 and 9 or 5), threads)
@@ -220,7 +222,9 @@ local function run(options)
             if which == "x" or not loaded then
               assert(numpy("make", data, numpy_dtype[dtype], ("%d"):format(n), files[which]) == "ok")
               assert(numpy("load", which, numpy_dtype[dtype], files[which]) == "ok")
-              if floats[dtype] then assert(blas("load", which, numpy_dtype[dtype], files[which]) == "ok") end
+              for _, who in ipairs(floats[dtype] and { blas, reader } or {}) do
+                assert(who("load", which, numpy_dtype[dtype], files[which]) == "ok")
+              end
             end
           end
           loaded = data

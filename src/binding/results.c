@@ -1,5 +1,6 @@
 /* New arrays, the byte budget, and what to do when the core says no. */
 #include <stdlib.h>
+#include <time.h>
 
 #include "src/binding/binding.h"
 #include "src/core/pool.h"
@@ -14,19 +15,27 @@ gr_array *gr_l_push_array(lua_State *L) {
 }
 
 /*
-** Small results come and go. A step of the collector after so many of them brings their memory back while it is still in
-** the cache; by itself it would come when megabytes have passed through.
+** Results come and go. A step of the collector after so many bytes of them brings their memory back while it is warm; by
+** itself it would come when many megabytes have passed through, each page of them new. A step that took long (incremental
+** mode, a large heap) makes the next one wait for more bytes.
 */
-#define SMALL ((size_t)64 << 10)
+#define SMALL ((size_t)1 << 20)
 #define FRESH ((size_t)512 << 10)
+#define FRESH_A_NANOSECOND 16 /* bytes */
 
 static void collect_small(lua_State *L, gr_context *c, size_t bytes) {
 #ifdef LUA_GCISRUNNING
+  struct timespec from, to;
   if (bytes > SMALL || !c->automatic) return;
   c->fresh += bytes + 256;
-  if (c->fresh < FRESH) return;
+  if (c->fresh < FRESH || c->fresh < c->patience) return;
   c->fresh = 0;
-  if (lua_gc(L, LUA_GCISRUNNING, 0)) lua_gc(L, LUA_GCSTEP, 0);
+  if (!lua_gc(L, LUA_GCISRUNNING, 0)) return;
+  clock_gettime(CLOCK_MONOTONIC, &from);
+  lua_gc(L, LUA_GCSTEP, 0);
+  clock_gettime(CLOCK_MONOTONIC, &to);
+  c->patience = (size_t)((to.tv_sec - from.tv_sec) * 1000000000 + to.tv_nsec - from.tv_nsec) * FRESH_A_NANOSECOND;
+  if (c->patience > 32 * SMALL) c->patience = 32 * SMALL;
 #else
   (void)L, (void)c, (void)bytes;
 #endif

@@ -23,7 +23,8 @@ typedef struct gr_context {
   const char *why;      /* why this backend was chosen */
   size_t live;          /* bytes of this state's storages, both sides */
   size_t floor, budget; /* a full collection is due when live would pass budget */
-  size_t fresh;         /* bytes of small results since the collector's last step for their sake */
+  size_t fresh;         /* bytes of results since the collector's last step for their sake */
+  size_t patience;      /* how many must come before the next, if more than usual */
   int automatic;        /* collections by budget happen by themselves */
   int exact;            /* sums are correctly rounded where a call does not say otherwise */
   uint64_t collections;
