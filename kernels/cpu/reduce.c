@@ -16,17 +16,21 @@ static int inputs_of(gr_reducer red) {
   return inputs[red];
 }
 
-static gr_plan make_plan(const gr_reduce_job *job) {
+static gr_span span_of(gr_reducer red, gr_op op, gr_dtype t) {
   const gr_cpu_table *table = gr_cpu_table_in_use();
+  if (op == GR_OP_min && table->lowest[t]) return table->lowest[t];
+  if (op == GR_OP_max && table->highest[t]) return table->highest[t];
+  return table->span[red][t];
+}
+
+static gr_plan make_plan(const gr_reduce_job *job) {
   gr_plan p;
   p.job = job;
   p.red = gr_reducer_of(job->op, job->dtype);
   p.kind = gr_acc_kind_of(p.red, job->dtype);
   p.size = gr_size_of(job->dtype);
   p.inputs = inputs_of(p.red);
-  p.span = table->span[p.red][job->dtype];
-  if (job->op == GR_OP_min && table->lowest[job->dtype]) p.span = table->lowest[job->dtype];
-  if (job->op == GR_OP_max && table->highest[job->dtype]) p.span = table->highest[job->dtype];
+  p.span = span_of(p.red, job->op, job->dtype);
   return p;
 }
 
@@ -158,6 +162,15 @@ void gr_finish_vector(const gr_plan *p, int64_t v, gr_acc acc) {
 gr_value gr_cpu_reduce_value(const gr_reduce_job *job, gr_parallel parallel) {
   gr_plan p = make_plan(job);
   return gr_finish(job->op, job->dtype, whole_vector(&p, 0, parallel), job->n, job->ddof);
+}
+
+gr_value gr_cpu_reduce_brief(gr_op op, gr_dtype t, const void *a, const void *b, int64_t n) {
+  gr_reduce_job job; /* what kernels read of it */
+  job.op = op;
+  job.dtype = t;
+  job.n = n;
+  job.scale_a = job.scale_b = 1;
+  return gr_finish(op, t, span_of(gr_reducer_of(op, t), op, t)(a, b, n, &job), n, 0);
 }
 
 /* Many vectors: each thread takes some of them. */

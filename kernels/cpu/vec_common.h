@@ -31,6 +31,7 @@
 #endif
 
 #define GR_AHEAD 4096 /* bytes from a load to its prefetch: measured best on several Xeons */
+#define GR_NEAR (1 << 20) /* bytes that the second cache may hold, where prefetches only take the loads' ports */
 
 /* Less than 128 bytes, without the call that memcpy of a variable length is. */
 GR_INLINE void gr_copy_short(void *to, const void *from, size_t bytes) {

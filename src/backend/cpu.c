@@ -103,6 +103,16 @@ gr_status gr_cpu_do_reduce(gr_queue *q, const gr_reduce_job *job, uint64_t *resu
   return GR_OK;
 }
 
+static gr_status brief(gr_queue *q, gr_op op, gr_dtype t, const void *a, const void *b, int64_t n, gr_value *r) {
+  gr_rounding before;
+  if (q->error[0]) return GR_BAD;
+  before = gr_rounding_enter();
+  q->stats.launches++;
+  *r = gr_cpu_reduce_brief(op, t, a, b, n);
+  gr_rounding_leave(before);
+  return GR_OK;
+}
+
 #define OPERATION(name)                                                        \
   gr_status gr_cpu_do_##name(gr_queue *q, const gr_##name##_job *job) {        \
     gr_rounding before;                                                        \
@@ -231,6 +241,7 @@ static gr_backend cpu = {
   .zero = gr_cpu_zero,
   .wait = wait_for,
   .reduce = gr_cpu_do_reduce,
+  .brief = brief,
   .exact = gr_cpu_do_exact,
   .digest = gr_cpu_do_digest,
   .start = gr_cpu_start,

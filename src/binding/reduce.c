@@ -281,9 +281,8 @@ static int reduce_one(lua_State *L, gr_op op, int options) {
   return finish(L, &q);
 }
 
-/* gr.sum(a, options) and its like: the upvalue is the operation. */
-static int l_reduce_named(lua_State *L) {
-  const gr_op op = (gr_op)gr_l_number(L);
+/* gr.sum(a, options) and its like. */
+static int reduce_named(lua_State *L, gr_op op) {
   const int pushed = lua_isnoneornil(L, 2) ? plain(L, op, gr_l_check_array(L, 1), NULL) : 0;
   return pushed ? pushed : reduce_one(L, op, 2);
 }
@@ -321,9 +320,8 @@ static void check_second(lua_State *L, call *q) {
 }
 
 /* gr.dot(a, b, options), mse, cosine */
-static int l_reduce_pair(lua_State *L) {
+static int reduce_pair(lua_State *L, gr_op op) {
   gr_array *a = gr_l_check_array(L, 1), *b = gr_l_check_array(L, 2);
-  const gr_op op = (gr_op)gr_l_number(L);
   if (lua_isnoneornil(L, 3)) {
     gr_l_check_pair(L, a, b, 2);
     const int pushed = plain(L, op, a, b);
@@ -336,15 +334,16 @@ static int l_reduce_pair(lua_State *L) {
   return finish(L, &q);
 }
 
+/* A function each: asking Lua for an upvalue that says which would be a twentieth of a small call. */
+#define ONES(X) X(sum) X(prod) X(min) X(max) X(minmax) X(mean) X(var) X(std) X(argmin) X(argmax) X(any) X(all) X(count)
+#define PAIRS(X) X(dot) X(mse) X(cosine)
+#define ONE(name) static int l_##name(lua_State *L) { return reduce_named(L, GR_OP_##name); }
+#define PAIR(name) static int l_##name(lua_State *L) { return reduce_pair(L, GR_OP_##name); }
+ONES(ONE)
+PAIRS(PAIR)
+
 const gr_function gr_reduce_functions[] = {
-  {"reduce", l_reduce, 0},
-  {"norm", l_norm, 0},
-#define ONE(name) {#name, l_reduce_named, GR_OP_##name},
-  ONE(sum) ONE(prod) ONE(min) ONE(max) ONE(minmax) ONE(mean) ONE(var) ONE(std) ONE(argmin) ONE(argmax)
-  ONE(any) ONE(all) ONE(count)
-#undef ONE
-  {"dot", l_reduce_pair, GR_OP_dot},
-  {"mse", l_reduce_pair, GR_OP_mse},
-  {"cosine", l_reduce_pair, GR_OP_cosine},
+#define ROW(name) {#name, l_##name, 0},
+  ROW(reduce) ROW(norm) ONES(ROW) PAIRS(ROW)
   {NULL, NULL, 0},
 };
