@@ -39,4 +39,27 @@ describe("golden bits", function()
       assert.is_true(tonumber(compared) > 3 * 20 * 40 * 3)
     end)
   end
+
+  -- A NaN's sign puts it at either end of the keys that extremes go by.
+  for _, set in ipairs { "generic", "sse2", "avx2", "avx512" } do
+    it("of a NaN of either sign are those of a NaN under " .. set, function()
+      local text, status = S.child_text({ GPUREDUCE_CPU = set, GPUREDUCE_DEVICE = "cpu" }, [[
+        local gr = require "gpureduce"
+        local nans = { f16 = { "\0\126", "\0\254" }, bf16 = { "\192\127", "\192\255" },
+          f32 = { "\0\0\192\127", "\0\0\192\255" },
+          f64 = { "\0\0\0\0\0\0\248\127", "\0\0\0\0\0\0\248\255" } }
+        for dtype, both in pairs(nans) do
+          for _, bytes in ipairs(both) do
+            for _, n in ipairs { 1, 7, 64, 1000, 70000 } do
+              local a = gr.frombytes(("\0"):rep(#bytes * n) .. bytes .. ("\0"):rep(#bytes * n), dtype)
+              for _, op in ipairs { "min", "max" } do assert(a[op](a) ~= a[op](a), dtype .. " " .. op .. " " .. n) end
+              assert(a:argmin() == n + 1 and a:argmax() == n + 1, dtype .. " " .. n)
+            end
+          end
+        end
+        print(gr.instructions())]])
+      if text:find("GPUREDUCE_CPU", 1, true) then return pending(set .. " is not possible on this processor") end
+      assert.equal(0, status, text)
+    end)
+  end
 end)

@@ -35,6 +35,9 @@ extern const gr_function gr_array_functions[], gr_make_functions[], gr_reduce_fu
     gr_file_functions[],
     gr_device_functions[], gr_ladder_functions[], gr_exact_functions[];
 
+/* Adds what the Lua part `calls` needs to the table on top of the stack (reduce.c). */
+void gr_l_brief_parts(lua_State *L, gr_context *);
+
 /* Adds the operators to the metatable on top of the stack. */
 void gr_l_map_metamethods(lua_State *L, gr_context *);
 

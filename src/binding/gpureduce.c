@@ -89,8 +89,9 @@ void gr_l_make_metatable(lua_State *L, gr_context *c, const char *name, const gr
 ** Run the module's Lua parts, each with the module and the table of all parts by name, and leave that table. A part
 ** uses another only when it is called, so their order does not matter.
 */
-static void run_embedded(lua_State *L) {
+static void run_embedded(lua_State *L, gr_context *c) {
   lua_newtable(L);
+  gr_l_brief_parts(L, c);
   lua_pushcfunction(L, l_hint);
   lua_setfield(L, -2, "hint");
   lua_pushcfunction(L, l_raise_here);
@@ -147,10 +148,15 @@ EXPORT int luaopen_gpureduce(lua_State *L) {
   gr_l_when_metatables(L, c);
   lua_pushliteral(L, VERSION);
   lua_setfield(L, -2, "_VERSION");
-  run_embedded(L);
+  run_embedded(L, c);
   lua_getfield(L, -1, "histogram");
   lua_setfield(L, LUA_REGISTRYINDEX, GR_HISTOGRAM_NAME);
-  lua_pop(L, 1);
+  lua_getfield(L, -1, "calls");
+  lua_replace(L, -2);
+  lua_insert(L, -2);
   gr_l_when_functions(L);
+  lua_insert(L, -2);
+  lua_getfield(L, LUA_REGISTRYINDEX, GR_FUNCTIONS_NAME);
+  lua_call(L, 1, 0);
   return 1;
 }

@@ -335,7 +335,8 @@ static int reduce_pair(lua_State *L, gr_op op) {
 }
 
 /* A function each: asking Lua for an upvalue that says which would be a twentieth of a small call. */
-#define ONES(X) X(sum) X(prod) X(min) X(max) X(minmax) X(mean) X(var) X(std) X(argmin) X(argmax) X(any) X(all) X(count)
+#define NUMBERS(X) X(sum) X(prod) X(min) X(max) X(mean) X(var) X(std) X(argmin) X(argmax) X(count)
+#define ONES(X) NUMBERS(X) X(minmax) X(any) X(all)
 #define PAIRS(X) X(dot) X(mse) X(cosine)
 #define ONE(name) static int l_##name(lua_State *L) { return reduce_named(L, GR_OP_##name); }
 #define PAIR(name) static int l_##name(lua_State *L) { return reduce_pair(L, GR_OP_##name); }
@@ -347,3 +348,29 @@ const gr_function gr_reduce_functions[] = {
   ROW(reduce) ROW(norm) ONES(ROW) PAIRS(ROW)
   {NULL, NULL, 0},
 };
+
+/* What LuaJIT calls by way of the FFI (lua/gpureduce/calls.lua): 1 and the number, or 0 if it takes more than that. */
+static int brief(const gr_context *c, int op, const gr_array *a, const gr_array *b, double *out) {
+  gr_value r;
+  if (!a->storage || c->exact || c->gathering) return 0;
+  if (b && (!b->storage || b->dtype != a->dtype || b->n != a->n || b->storage->queue != a->storage->queue)) return 0;
+  if (!gr_reduce_brief((gr_op)op, a, b, &r)) return 0;
+  *out = r.is_float ? r.v[0].f : (double)r.v[0].i;
+  return 1;
+}
+
+void gr_l_brief_parts(lua_State *L, gr_context *c) {
+  lua_pushlightuserdata(L, (void *)(uintptr_t)brief);
+  lua_setfield(L, -2, "brief");
+  lua_pushlightuserdata(L, c);
+  lua_setfield(L, -2, "context");
+  luaL_getmetatable(L, GR_ARRAY_NAME);
+  lua_setfield(L, -2, "array");
+#define FIELD(name) lua_pushinteger(L, GR_OP_##name), lua_setfield(L, -2, #name);
+  lua_newtable(L);
+  NUMBERS(FIELD)
+  lua_setfield(L, -2, "brief_ones");
+  lua_newtable(L);
+  PAIRS(FIELD)
+  lua_setfield(L, -2, "brief_pairs");
+}

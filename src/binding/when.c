@@ -6,7 +6,6 @@
 
 #define FUTURE_NAME "gpureduce.future"
 #define TIMER_NAME "gpureduce.timer"
-#define FUNCTIONS_NAME "gpureduce.functions"
 
 typedef struct future {
   gr_future core;
@@ -129,7 +128,7 @@ void gr_l_when_functions(lua_State *L) {
     } else
       lua_pop(L, 1);
   }
-  lua_setfield(L, LUA_REGISTRYINDEX, FUNCTIONS_NAME);
+  lua_setfield(L, LUA_REGISTRYINDEX, GR_FUNCTIONS_NAME);
 }
 
 /* Run the function below nargs arguments, whose reductions go to f; an error leaves no trace but itself. Returns how many results. */
@@ -170,7 +169,7 @@ static int l_async(lua_State *L) {
   gr_context *c = gr_l_context(L);
   int nargs = lua_gettop(L) - 1;
   if (nargs < 0) gr_l_argerror(L, 1, "function of this module expected, got no value");
-  lua_getfield(L, LUA_REGISTRYINDEX, FUNCTIONS_NAME);
+  lua_getfield(L, LUA_REGISTRYINDEX, GR_FUNCTIONS_NAME);
   lua_pushvalue(L, 1);
   lua_rawget(L, -2);
   if (!lua_isfunction(L, 1) || lua_type(L, -1) != LUA_TSTRING)
@@ -184,6 +183,7 @@ static int l_async(lua_State *L) {
   lua_getfield(L, -2, "reductions");
   lua_getfield(L, -1, name);
   int reduction = !lua_isnil(L, -1), results;
+  if (reduction) lua_replace(L, 1); /* under LuaJIT another stands in front of it (lua/gpureduce/calls.lua) */
   lua_settop(L, nargs + 1);
   gr_queue *q = queue_of(L, c, 2, nargs + 1);
   future *f = push_future(L, c, 1);
@@ -309,7 +309,7 @@ static int many(lua_State *L, gr_context *c, int later) {
   lua_newtable(L);
   lua_pushvalue(L, 3);
   f->values = luaL_ref(L, LUA_REGISTRYINDEX);
-  lua_getfield(L, LUA_REGISTRYINDEX, FUNCTIONS_NAME);
+  lua_getfield(L, LUA_REGISTRYINDEX, GR_FUNCTIONS_NAME);
   lua_getfield(L, -1, "reductions");
   for (int k = 1; k <= n; k++) {
     int before = f->core.count, results = run_item(L, c, f, k, 5);

@@ -21,7 +21,8 @@ int gr_l_later_values(lua_State *L, gr_context *, int n, gr_queue *q, const char
 /* Push the table of the results that a future at i has had from the start; 0 and nothing if there is none. */
 int gr_l_push_future_values(lua_State *L, int i);
 
-/* After all functions are in the module table on top; and the metatables. */
+/* After all functions are in the module table on top: a table in the registry of their names by function; and the metatables. */
+#define GR_FUNCTIONS_NAME "gpureduce.functions"
 void gr_l_when_functions(lua_State *L);
 void gr_l_when_metatables(lua_State *L, gr_context *);
 

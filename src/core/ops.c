@@ -114,8 +114,7 @@ static gr_status run_scaled(gr_context *c, gr_queue *q, gr_reduce_job *job, gr_v
 
 static int lies_here(const gr_array *a) { return a->storage->full[GR_HOST] && a->stride == gr_size_of(a->dtype); }
 
-/* Short vectors that lie where the CPU works; 0: it is not that simple. */
-static int reduce_brief(gr_op op, const gr_array *a, const gr_array *b, gr_value *r) {
+int gr_reduce_brief(gr_op op, const gr_array *a, const gr_array *b, gr_value *r) {
   gr_queue *q = a->storage->queue;
   if (!q->backend->brief || a->n < 1 || a->n > GR_BRIEF || !lies_here(a) || (b && !lies_here(b))) return 0;
   return q->backend->brief(q, op, a->dtype, a->storage->memory[GR_HOST] + a->offset,
@@ -127,7 +126,7 @@ gr_status gr_reduce_all(gr_context *c, gr_op op, const gr_array *a, const gr_arr
   gr_reduce_job job;
   gr_queue *q = a->storage->queue;
   gr_status status;
-  if (ddof == 0 && reduce_brief(op, a, b, r)) return GR_OK;
+  if (ddof == 0 && gr_reduce_brief(op, a, b, r)) return GR_OK;
   status = gr_reduce_job_of(op, a, b, ddof, &job);
   if (status == GR_OK) status = run_one(c, q, &job, r);
   if (status == GR_OK && gr_may_overflow(op, a->dtype) && r->v[1].f == 0 && a->n) status = run_scaled(c, q, &job, r);

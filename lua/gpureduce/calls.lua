@@ -1,0 +1,49 @@
+-- Small calls under LuaJIT: its compiler calls C by way of the FFI in a few nanoseconds, where a function of the C API
+-- takes fifty and ends the trace. What is not a short array on the CPU, and every mistake, goes to the function of old.
+local gr, parts = ...
+local getmetatable, rawget, type = getmetatable, rawget, type
+local jit = rawget(_G, "jit")
+local found, ffi = pcall(require, "ffi")
+local array = parts.array
+
+local function wrap(names)
+  local brief = ffi.cast("int (*)(void *, int, const void *, const void *, double *)", parts.brief)
+  local context, out = ffi.cast("void *", parts.context), ffi.new("double[1]")
+
+  local function one(old, op)
+    return function(...)
+      local a, options = ...
+      if options == nil and getmetatable(a) == array and brief(context, op, a, nil, out) ~= 0 then return out[0] end
+      return old(...)
+    end
+  end
+
+  local function two(old, op)
+    return function(...)
+      local a, b, options = ...
+      if options == nil and getmetatable(a) == array and getmetatable(b) == array then
+        if brief(context, op, a, b, out) ~= 0 then return out[0] end
+      end
+      return old(...)
+    end
+  end
+
+  for name, op in pairs(parts.brief_ones) do gr[name] = one(gr[name], op) end
+  for name, op in pairs(parts.brief_pairs) do gr[name] = two(gr[name], op) end
+  for _, list in ipairs { parts.brief_ones, parts.brief_pairs } do
+    for name in pairs(list) do names[gr[name]] = name end
+  end
+
+  -- a:sum() finds its method without C.
+  local old = array.__index
+  function array.__index(a, key)
+    local method = type(key) == "string" and rawget(gr, key)
+    if method then return method end
+    return old(a, key)
+  end
+end
+
+-- Called at the end, with the table of the module's functions.
+return function(names)
+  if jit and jit.status() and found then wrap(names) end
+end
