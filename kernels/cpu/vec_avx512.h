@@ -64,17 +64,23 @@ GR_INLINE vf vf_load(gr_dtype t, const void *p) {
 }
 
 /* Lane l becomes the sum (or product) of lanes 0 .. l, by doubling halves: the upper takes the lower's last. */
-GR_INLINE vd vd_scan(int multiply, vd x) {
-  __m512d v = (__m512d)x, t;
 #define GR_STEP(mask) v = multiply ? _mm512_mask_mul_pd(v, mask, v, t) : _mm512_mask_add_pd(v, mask, v, t)
-  t = _mm512_movedup_pd(v);
+GR_INLINE vd vd_scan_doubled(int multiply, __m512d v, __m512d t) {
   GR_STEP(0xaa);
   t = _mm512_permutex_pd(v, 0x55);
   GR_STEP(0xcc);
   t = _mm512_permutexvar_pd(_mm512_set1_epi64(3), v);
   GR_STEP(0xf0);
-#undef GR_STEP
   return (vd)v;
+}
+#undef GR_STEP
+GR_INLINE vd vd_scan(int multiply, vd x) { return vd_scan_doubled(multiply, (__m512d)x, _mm512_movedup_pd((__m512d)x)); }
+/* Of eight doubles in memory: loading has a port to spare that doubles lanes too. */
+#define GR_SCAN_LOADS 1
+GR_INLINE vd vd_scan_at(int multiply, const void *p) {
+  __m512d t;
+  __asm__("vmovddup %1, %0" : "=v"(t) : "m"(*(const double(*)[8])p));
+  return vd_scan_doubled(multiply, _mm512_loadu_pd(p), t);
 }
 GR_INLINE vd vd_last(vd x) { return (vd)_mm512_permutexvar_pd(_mm512_set1_epi64(7), (__m512d)x); }
 /* The last lanes of eight vectors side by side. */
