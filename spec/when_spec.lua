@@ -348,6 +348,27 @@ describe("gr.many", function()
 end)
 
 describe("a number that stays on the device", function()
+  it("is read by the calls that follow, also where these could begin before it is there", function()
+    for _, n in ipairs { 3, 1000, 100000, 1000000 } do
+      local a, other = gr.full(n, 1, "f64"), gr.full(n, 2, "f64")
+      local parts, sums, changed = gr.zeros(60, "f64"), gr.zeros(60, "f64"), gr.zeros(60, "f64")
+      local unused = gr.zeros(9, "f64")
+      for i = 1, 60 do
+        gr.sum(other, { into = unused, at = i % 9 + 1 })
+        gr.sum(other, { into = parts, at = i })
+        if i % 2 == 0 then gr.max(other, { into = unused, at = i % 9 + 1 }) end
+        gr.sum(parts, { into = sums, at = i })
+        if i % 3 == 0 then a:fill(i) end
+        gr.dot(other, other, { into = unused, at = i % 9 + 1 })
+        gr.sum(a, { into = changed, at = i })
+      end
+      for i = 1, 60 do
+        assert.equal(2 * n * i, sums[i])
+        assert.equal(n * (i < 3 and 1 or i - i % 3), changed[i])
+      end
+    end
+  end)
+
   it("goes to one element, and the rest stays", function()
     local a = gr.arange(1, 100, "f64")
     local into = gr.full(5, -1, "f64")

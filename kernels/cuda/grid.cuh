@@ -22,6 +22,7 @@ struct gr_reduce_args {
   bool strided;        /* elements are not next to each other */
   bool posted;         /* a vector's first block waits for the nodes of the others */
   bool arrays;         /* each vector is an array of its own, with an operation of its own */
+  bool untouched;      /* launches that may still run leave what is read here as it is: it may be read at once */
   bool ahead;          /* ask for the first leaves while the launch before may still run */
   uint8_t op, out_dtype; /* these, and data, n, strides and results: as in the job */
   const void *a, *b;

@@ -26,7 +26,14 @@ typedef struct gr_cuda_chip {
 ** a kernel starts and zero again when it ends (last blocks reset what they used), the rest is free for use.
 ** done: if not NULL, the kernel's last act is to tell the host that ticket is done, in four words of mapped host memory
 ** (tell.cuh). A reduction tells its results there as well, four words for each vector.
+** written: what those launches on this stream write that may still run when the next one starts; everything, if that is
+** not known. A reduction of other bytes reads while they run, and adds its own results. NULL: it waits for them.
 */
+/* Bytes from one address up to another. */
+typedef struct gr_cuda_span {
+  const char *from, *to;
+} gr_cuda_span;
+
 #define GR_COUNTER_BYTES (4096 + GR_POST_BYTES)
 #define GR_POST_BYTES 24576 /* after counters: gr_post */
 typedef struct gr_cuda_run {
@@ -37,6 +44,7 @@ typedef struct gr_cuda_run {
   uint64_t epoch; /* different at every launch on this scratch, never 0 */
   uint64_t *done;
   uint64_t ticket;
+  gr_cuda_span *written;
 } gr_cuda_run;
 
 #define GR_ARRAYS 8 /* of one gr_cuda_reduce_arrays at most */

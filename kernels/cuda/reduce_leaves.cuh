@@ -558,9 +558,11 @@ __global__ void GR_LEAVES_BOUNDS(R) gr_reduce_leaves(const __grid_constant__ gr_
     __syncthreads();
   }
   asm volatile("" ::"l"(q.out), "l"(q.post)); /* the other lines of arguments, before they are wanted in a hurry */
-  gr_await_earlier();
+  if (q.untouched) gr_let_next_start(); /* all of it may overlap with the launches around it, but for what it writes */
+  else gr_await_earlier();
   gr_acc acc = gr_read_leaves<R>(q, t, lane);
-  gr_let_next_start();
+  if (q.untouched) gr_await_earlier();
+  else gr_let_next_start();
   int passes = R::leaves ? q.passes : 1;
   if (q.warps == 0) {
     if (R::leaves && passes > 1) acc = gr_fold_adjacent<R>(acc, 32);

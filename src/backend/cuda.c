@@ -202,6 +202,15 @@ void gr_cuda_prepare(gr_cuda_queue *q, const gr_cuda_scratch *s, gr_cuda_run *ru
   run->scratch = s->memory;
   run->scratch_bytes = s->bytes;
   run->epoch = ++q->epoch;
+  gr_cuda_wrote_anything(q);
+}
+
+/* Reductions say themselves what they write. */
+static void prepare_reduce(gr_cuda_queue *q, gr_cuda_run *run) {
+  gr_cuda_span written = q->written;
+  gr_cuda_prepare(q, &q->work, run);
+  q->written = written;
+  run->written = &q->written;
 }
 
 gr_status gr_cuda_launched(gr_cuda_queue *q, int error, const char *what) {
@@ -342,7 +351,7 @@ gr_status gr_cuda_await(gr_cuda_queue *q, const gr_cuda_slot *slot, int lane, ui
 gr_status gr_cuda_launch_reduce(gr_cuda_queue *q, const gr_reduce_job *const *jobs, int count, gr_cuda_slot *mapped,
                                 uint64_t *ticket) {
   gr_cuda_run run;
-  gr_cuda_prepare(q, &q->work, &run);
+  prepare_reduce(q, &run);
   run.done = mapped->told[0];
   run.ticket = *ticket = ++q->ticket;
   int error = count == 1 ? gr_cuda_reduce(jobs[0], &run) : gr_cuda_reduce_arrays(jobs, count, &run);
@@ -376,7 +385,7 @@ static gr_status queue_reduce(gr_queue *base, const gr_reduce_job *job, uint64_t
   if (status == GR_OK && result) {
     status = reduce_to_host(q, job, result);
   } else if (status == GR_OK) {
-    gr_cuda_prepare(q, &q->work, &run);
+    prepare_reduce(q, &run);
     status = gr_cuda_launched(q, gr_cuda_reduce(job, &run), op_name(job->op));
   }
   gr_cuda_leave(q, was);
@@ -389,6 +398,7 @@ static gr_status queue_zero(gr_queue *base, void *device, size_t bytes) {
   int was;
   if (bytes == 0) return GR_OK;
   if ((was = gr_cuda_enter(q)) < 0) return GR_DEVICE;
+  gr_cuda_wrote_anything(q);
   status = gr_cuda_launched(q, (int)cudaMemsetAsync(device, 0, bytes, q->stream), "zeroing");
   gr_cuda_leave(q, was);
   return status;

@@ -55,6 +55,7 @@ typedef struct gr_cuda_queue {
   gr_cuda_place *slots, *marks; /* free ones */
   struct gr_cuda_page *pages;
   uint64_t epoch, ticket;
+  gr_cuda_span written; /* as in gr_cuda_run; what is not a reduction may have written anything */
 } gr_cuda_queue;
 
 /*
@@ -66,6 +67,12 @@ void gr_cuda_leave(gr_cuda_queue *, int was);
 
 /* GR_OK for cudaSuccess; else writes queue->error, latches a lost device and clears CUDA's last error. */
 gr_status gr_cuda_check(gr_cuda_queue *, cudaError_t, const char *doing);
+
+/* To be called where the stream gets anything but a launch. */
+static inline void gr_cuda_wrote_anything(gr_cuda_queue *q) {
+  q->written.from = NULL;
+  q->written.to = (const char *)UINTPTR_MAX;
+}
 
 /* What a launch on that scratch memory is told; and its count and check, from what the launcher returned. */
 void gr_cuda_prepare(gr_cuda_queue *, const gr_cuda_scratch *, gr_cuda_run *);

@@ -74,6 +74,7 @@ static cudaError_t upload(gr_cuda_queue *q, char *device, const char *host, size
   gr_cuda_ring *r = bytes <= SMALL ? &q->small : &q->large;
   size_t piece = bytes <= SMALL ? SMALL : piece_of(bytes);
   cudaError_t e = r == &q->large ? open_large(q) : cudaSuccess;
+  gr_cuda_wrote_anything(q);
   for (size_t at = 0; at < bytes && e == cudaSuccess; at += piece) {
     size_t now = bytes - at < piece ? bytes - at : piece;
     char *pinned;
