@@ -67,7 +67,6 @@ template <gr_dtype D, bool larger>
 __device__ __forceinline__ uint32_t gr_better_half(uint32_t a) {
   return gr_size<D> == 4 ? a : gr_better<D, larger>(a, __funnelshift_r(a, a, 16));
 }
-constexpr uint32_t gr_even_bytes = 0x00ff00ffu;
 /* Its key. */
 template <gr_dtype D>
 __device__ __forceinline__ gr_key_type<D> gr_key_of(uint32_t a) {
@@ -79,7 +78,7 @@ __device__ __forceinline__ gr_key_type<D> gr_key_of(uint32_t a) {
 
 /*
 ** Extremes: of elements of up to 4 bytes as they are (but signed bytes without their sign), in both halves of a word if
-** they are narrow; of others, of keys.
+** they are narrow; of others, of keys. The upper byte of a half is what decides, whatever is below.
 */
 template <gr_reducer RED, gr_dtype D>
 struct gr_order : gr_common<RED, D> {
@@ -109,6 +108,7 @@ struct gr_order : gr_common<RED, D> {
       uint32_t u = 0;
       memcpy(&u, &x, sizeof x);
       u ^= flip & 0xffu;
+      if (gr_size<D> == 1) u <<= 8;
       take(l, gr_size<D> < 4 ? u * 0x10001u : u);
     } else {
       K k = (K)gr_element<D>::key(x);
@@ -126,7 +126,7 @@ struct gr_order : gr_common<RED, D> {
 #pragma unroll
       for (int r = 0; r < rows; r++) {
         uint32_t x = u[r] ^ flip;
-        take(two, bytes ? (odd ? x >> 8 : x) & gr_even_bytes : x);
+        take(two, bytes && !odd ? x << 8 : x);
       }
 #pragma unroll
       for (int half = 0; half < 2; half++) {
@@ -142,10 +142,8 @@ struct gr_order : gr_common<RED, D> {
 #pragma unroll
     for (int i = 0; i < 4; i++) {
       uint32_t x = u[i] ^ flip;
-      if constexpr (gr_size<D> == 1) {
-        take(l, x & gr_even_bytes);
-        take(l, x >> 8 & gr_even_bytes);
-      } else take(l, x);
+      take(l, x);
+      if (gr_size<D> == 1) take(l, x << 8);
     }
   }
   static __device__ __forceinline__ gr_acc state(const Lane &l, const gr_context &) {
@@ -154,9 +152,9 @@ struct gr_order : gr_common<RED, D> {
     a.i[1] = l.high;
     a.i[2] = 0;
     if constexpr (by_word) {
-      constexpr int moved = D == GR_I8 ? 128 : 0;
-      a.i[0] = (int64_t)gr_key_of<D>(gr_better_half<D, false>((uint32_t)l.low)) - moved;
-      a.i[1] = (int64_t)gr_key_of<D>(gr_better_half<D, true>((uint32_t)l.high)) - moved;
+      constexpr int moved = D == GR_I8 ? 128 : 0, down = gr_size<D> == 1 ? 24 : 0;
+      a.i[0] = (int64_t)gr_key_of<D>(gr_better_half<D, false>((uint32_t)l.low) >> down) - moved;
+      a.i[1] = (int64_t)gr_key_of<D>(gr_better_half<D, true>((uint32_t)l.high) >> down) - moved;
     }
     return a;
   }

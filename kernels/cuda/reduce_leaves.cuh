@@ -145,7 +145,8 @@ struct gr_leaf_view {
 };
 /* Where lanes leave no registers for it, the word after the last row comes once the rows are added. */
 template <class Q>
-constexpr bool gr_after_late = Q::lanes && (Q::inputs == 2 ? Q::fields > 1 : gr_size<Q::dtype> == 2);
+constexpr bool gr_after_late = (Q::lanes && (Q::inputs == 2 ? Q::fields > 1 : gr_size<Q::dtype> == 2)) ||
+                               (Q::kind == GR_ACC_PLACE && gr_size<Q::dtype> == 8);
 template <class Q>
 __device__ __forceinline__ void gr_load_after(gr_leaf_view &w) {
   constexpr int end = GR_LEAF_ROWS(gr_size<Q::dtype>) * GR_ROW_BYTES;
@@ -217,117 +218,106 @@ __device__ __forceinline__ uint32_t gr_flip_of(int64_t twin) {
   return ((uint32_t)twin & (gr_floating<Q::dtype> ? own ^ own >> 1 : own)) * (~0u / own);
 }
 
-/* The key of the largest in some rows, and its bits: narrow ones in all places of a word; a NaN's are canonical. */
+/*
+** The largest element of a lane's word: of 8 bytes its key; of others as it is, narrow ones in both halves of a word, where
+** what lies below a byte decides nothing.
+*/
 template <class Q>
-struct gr_largest {
-  using K = typename Q::K;
-  using Bits = std::conditional_t<gr_size<Q::dtype> == 8, int64_t, uint32_t>;
-  K key;
-  Bits bits;
-  bool nan;
-};
-template <class Q, int rows>
-__device__ __forceinline__ gr_largest<Q> gr_largest_of(const uint4 (&w)[rows], int64_t twin) {
+using gr_largest = std::conditional_t<gr_size<Q::dtype> == 8, int64_t, uint32_t>;
+template <class Q>
+__device__ __forceinline__ gr_largest<Q> gr_larger(gr_largest<Q> a, gr_largest<Q> b) {
+  if constexpr (gr_size<Q::dtype> == 8) return max(a, b);
+  else return gr_better<Q::dtype, true>(a, b);
+}
+template <class Q>
+__device__ __forceinline__ gr_largest<Q> gr_largest_of(const uint4 &w, uint32_t flip, int64_t twin) {
   constexpr gr_dtype D = Q::dtype;
-  gr_largest<Q> x = {gr_lowest<typename Q::K>(), 0, false};
   if constexpr (gr_size<D> == 8) {
-#pragma unroll
-    for (int r = 0; r < rows; r++)
-#pragma unroll
-      for (int c = 0; c < 2; c++) x.key = max(x.key, Q::key(gr_pick<D>(w[r], c), twin));
-    x.nan = gr_floating<D> && x.key == INT64_MAX;
-    x.bits = gr_floating<D> && !x.nan ? gr_key_bits64((uint64_t)(x.key ^ twin)) : x.nan ? x.key : x.key ^ twin;
+    return max(Q::key(gr_pick<D>(w, 0), twin), Q::key(gr_pick<D>(w, 1), twin));
   } else {
-    uint32_t flip = gr_flip_of<Q>(twin), best = 0;
+    uint32_t u[4] = {w.x ^ flip, w.y ^ flip, w.z ^ flip, w.w ^ flip};
+    if constexpr (gr_size<D> == 1)
 #pragma unroll
-    for (int r = 0; r < rows; r++) {
-      uint32_t u[4] = {w[r].x ^ flip, w[r].y ^ flip, w[r].z ^ flip, w[r].w ^ flip};
-      if constexpr (gr_size<D> == 1)
-#pragma unroll
-        for (int i = 0; i < 4; i++) u[i] = gr_better<D, true>(u[i] & gr_even_bytes, u[i] >> 8 & gr_even_bytes);
-      u[0] = gr_better<D, true>(gr_better<D, true>(u[0], u[1]), gr_better<D, true>(u[2], u[3]));
-      best = r ? gr_better<D, true>(best, u[0]) : u[0];
-    }
-    best = gr_better_half<D, true>(best);
-    x.key = gr_key_of<D>(best);
-    x.nan = gr_floating<D> && x.key == (gr_size<D> == 4 ? INT32_MAX : INT16_MAX);
-    if (x.nan) x.key = gr_highest<typename Q::K>();
-    if (!gr_floating<D> && gr_size<D> < 4) x.key |= (typename Q::K)(twin & -((int64_t)1 << 8 * gr_size<D>)); /* as Q::key */
-    if (gr_size<D> == 1) best = __byte_perm(best, 0, 0);
-    x.bits = x.nan ? best : best ^ flip;
-  }
-  return x;
-}
-
-/* All NaNs the same. */
-template <gr_dtype D>
-__device__ __forceinline__ void gr_one_nan(uint4 &w) {
-  if constexpr (gr_size<D> == 8) {
-    constexpr int64_t inf = 0x7ff0000000000000; /* not by gr_is_nan: its answers would be kept from before */
-    if ((gr_pick<GR_I64>(w, 0) & INT64_MAX) > inf) w.x = ~0u, w.y = INT32_MAX;
-    if ((gr_pick<GR_I64>(w, 1) & INT64_MAX) > inf) w.z = ~0u, w.w = INT32_MAX;
-  } else if constexpr (gr_floating<D>) {
-    w.x = gr_better<D, true>(w.x, w.x);
-    w.y = gr_better<D, true>(w.y, w.y);
-    w.z = gr_better<D, true>(w.z, w.z);
-    w.w = gr_better<D, true>(w.w, w.w);
+      for (int i = 0; i < 4; i++) u[i] = gr_better<D, true>(u[i], u[i] << 8);
+    return gr_better<D, true>(gr_better<D, true>(u[0], u[1]), gr_better<D, true>(u[2], u[3]));
   }
 }
-
-/* The top bits of those elements of a word, part i of it, that have these bits. */
+/* That element alone, and its key. */
 template <class Q>
-__device__ __forceinline__ uint32_t gr_marks_of(const uint4 &w, int i, typename gr_largest<Q>::Bits bits) {
-  constexpr int size = gr_size<Q::dtype>;
-  constexpr uint32_t low = size == 1 ? 0x7f7f7f7fu : 0x7fff7fffu, top = 0x80000000u;
-  uint32_t x = i == 0 ? w.x : i == 1 ? w.y : i == 2 ? w.z : w.w;
-  if constexpr (size == 8) return gr_pick<GR_I64>(w, i) == bits ? top : 0;
-  else if constexpr (size == 4) return x == bits ? top : 0;
-  x ^= (uint32_t)bits;
-  return ~(((x & low) + low) | x | low);
+__device__ __forceinline__ gr_largest<Q> gr_alone(gr_largest<Q> x) {
+  if constexpr (gr_size<Q::dtype> < 4) x = gr_better_half<Q::dtype, true>(x);
+  return gr_size<Q::dtype> == 1 ? x >> 24 : x;
+}
+template <class Q>
+__device__ __forceinline__ typename Q::K gr_key_of_largest(gr_largest<Q> x, int64_t twin) {
+  constexpr gr_dtype D = Q::dtype;
+  if constexpr (gr_size<D> == 8) return x;
+  typename Q::K key = gr_key_of<D>((uint32_t)x);
+  if (gr_floating<D> && key == (gr_size<D> == 4 ? INT32_MAX : INT16_MAX)) return gr_highest<typename Q::K>(); /* NaN */
+  if constexpr (!gr_floating<D> && gr_size<D> < 4) /* as Q::key */
+    key |= (typename Q::K)(twin & -((int64_t)1 << 8 * gr_size<D>));
+  return key;
+}
+/* A word of elements that have the lowest key. */
+template <class Q>
+__device__ __forceinline__ uint4 gr_lowest_word(uint32_t flip, int64_t twin) {
+  constexpr gr_dtype D = Q::dtype;
+  if constexpr (gr_size<D> == 8) {
+    uint64_t u = (uint64_t)(INT64_MIN ^ twin);
+    if (gr_floating<D>) u = twin ? 0x7ff0000000000000u : 0xfff0000000000000u;
+    return make_uint4((uint32_t)u, (uint32_t)(u >> 32), (uint32_t)u, (uint32_t)(u >> 32));
+  }
+  uint32_t u = D == GR_F32 ? 0xff800000u : D == GR_F16 ? 0xfc00fc00u : D == GR_BF16 ? 0xff80ff80u : 0u;
+  u ^= flip;
+  return make_uint4(u, u, u, u);
 }
 
 /*
-** Where this lane has them first, counted from the warp's first element. What lies in the first `skip` bytes of its first
-** word comes after the leaf.
+** Rows r.. of a leaf at position k, for a warp that keeps one best of all its lanes. The largest of each row first; only if
+** it is better, the first row and lane that have it; then the elements of that one word, read again, a lane each. Unaligned,
+** the leaf ends in one row more, in the first lane.
 */
 template <class Q, int rows>
-__device__ __forceinline__ unsigned gr_first_of(const uint4 (&w)[rows], typename gr_largest<Q>::Bits bits, int skip) {
-  constexpr int size = gr_size<Q::dtype>, part = size == 8 ? 8 : 4, parts = 16 / part;
-  unsigned where = ~0u;
-  uint32_t marks = 0;
+__device__ __forceinline__ void gr_place_rows(typename Q::Lane &l, uint4 (&w)[rows], gr_leaf_view &v, int r,
+                                              int64_t twin, int64_t k, int lane, int node) {
+  constexpr gr_dtype D = Q::dtype;
+  constexpr int size = gr_size<D>, each = 16 / size;
+  const uint32_t flip = gr_flip_of<Q>(twin);
+  gr_largest<Q> row[rows], after, best;
+  if (r == 0 && v.shift != 0) {
+    if (gr_after_late<Q>) gr_load_after<Q>(v);
+    const uint4 lowest = gr_lowest_word<Q>(flip, twin);
+    w[0] = gr_blend(w[0], lowest, v.skip);
+    after = gr_largest_of<Q>(gr_blend(lowest, v.after_a, v.skip), flip, twin);
+  }
 #pragma unroll
-  for (int r = rows; r >= 0; r--) /* the first row once more, for what comes after */
+  for (int i = 0; i < rows; i++) row[i] = gr_largest_of<Q>(w[i], flip, twin);
+  if (r != 0 || v.shift == 0) after = row[0];
+  best = after;
 #pragma unroll
-    for (int i = parts - 1; i >= 0; i--) {
-      uint32_t x = gr_marks_of<Q>(w[r % rows], i, bits);
-      if (r % rows == 0) {
-        int skipped = min(max(skip - part * i, 0), 4);
-        uint32_t mine = skipped == 4 ? 0u : ~0u << 8 * skipped;
-        x &= r == 0 ? mine : ~mine;
-      }
-      if (x) marks = x, where = (r == rows ? GR_LEAF_ROWS(size) : r) * parts + i;
-    }
-  if (where == ~0u) return where;
-  unsigned element = size < 4 ? __ffs(marks) / (8 * size) - 1 : 0;
-  return where / parts * GR_LANES(size) + (threadIdx.x & 31) * (16 / size) + where % parts * (part / size) + element;
-}
-
-/* Rows from position `at` on, for a warp that keeps one best of all its lanes; node: which one of the block. */
-template <class Q, int rows>
-__device__ __forceinline__ void gr_place_rows(typename Q::Lane &l, uint4 (&w)[rows], int64_t twin, int64_t at, int skip,
-                                              int node) {
-  gr_largest<Q> x = gr_largest_of<Q>(w, twin);
-  typename Q::K most = gr_warp_max(x.key);
+  for (int i = 0; i < rows; i++) best = gr_larger<Q>(best, row[i]);
+  best = gr_alone<Q>(best);
+  typename Q::K key = gr_key_of_largest<Q>(best, twin), most = gr_warp_max(key);
+  int64_t at = k - v.shift / size + r * GR_LANES(size);
   if constexpr (gr_shares_best<Q>) {
     typename Q::K &shared = gr_best_of_node<Q>(node), seen = *(volatile typename Q::K *)&shared;
     if (most < __shfl_sync(~0u, seen, 0)) return; /* one answer for the whole warp */
-    if ((threadIdx.x & 31) == 0) atomicMax(&shared, most);
+    if (lane == 0) atomicMax(&shared, most);
   }
   if (most < l.best || (most == l.best && (uint64_t)l.place < (uint64_t)at)) return;
-  if (gr_floating<Q::dtype> && x.nan)
+  unsigned which = gr_alone<Q>(after) == best ? GR_LEAF_ROWS(size) : ~0u;
 #pragma unroll
-    for (int r = 0; r < rows; r++) gr_one_nan<Q::dtype>(w[r]);
-  int64_t place = at + gr_warp_min(x.key == most ? gr_first_of<Q>(w, x.bits, skip) : ~0u);
+  for (int i = rows - 1; i >= 0; i--)
+    if (gr_alone<Q>(row[i]) == best) which = i;
+  which = gr_warp_min(key == most ? which * 32 + lane : ~0u);
+  int bytes = lane * size;
+  bool mine = lane < each;
+  if (which == 0 && r == 0) mine = mine && bytes >= v.shift;
+  if (which == GR_LEAF_ROWS(size) * 32) mine = bytes < v.shift;
+  const char *p = v.a + (r * GR_ROW_BYTES + (int)which * 16 - lane * 16 + bytes);
+  uint4 element = gr_gather<D, 1>(p, 0, mine);
+  unsigned found = __ballot_sync(~0u, mine && Q::key(gr_pick<D>(element, 0), twin) == most);
+  int64_t place = at + (which * each + __ffs(found) - 1);
   if (most > l.best || (uint64_t)place < (uint64_t)l.place) l.place = place;
   l.best = most;
 }
@@ -336,22 +326,32 @@ __device__ __forceinline__ void gr_place_rows(typename Q::Lane &l, uint4 (&w)[ro
 template <class Q, int batch>
 __device__ __forceinline__ void gr_read_whole(gr_lane_set<Q> &s, const char *a, const char *b, int64_t k, int lane,
                                               const gr_context &c, int node = 0) {
-  constexpr int size = gr_size<Q::dtype>, each = 16 / size, row = GR_LANES(size), rows = GR_LEAF_ROWS(size);
+  constexpr int size = gr_size<Q::dtype>, each = 16 / size, rows = GR_LEAF_ROWS(size);
+  constexpr bool ahead = Q::inputs == 2 && batch == 2; /* with room for few rows, the next ones are asked for early */
   gr_leaf_view w = gr_view_of<Q>(a, b, lane);
-#pragma unroll 1
+  uint4 next_a[batch], next_b[batch];
+  if (ahead) gr_load_view<Q, batch>(next_a, next_b, w, 0, lane);
+#pragma unroll ahead ? 2 : 1
   for (int r = 0; r < rows; r += batch) {
     uint4 wa[batch], wb[batch];
-    gr_load_view<Q, batch>(wa, wb, w, r, lane);
     if constexpr (Q::kind == GR_ACC_PLACE) {
-      gr_place_rows<Q>(s.l[0], wa, c.twin, k - w.shift / size + r * row, r == 0 ? w.skip : 0, node);
-    } else {
-      gr_add_rows<Q, batch>(s.l, wa, wb, c, r == 0 ? w.skip / size : 0);
-      if (r + batch == rows) gr_add_after<Q>(s.l, w, c, batch * each);
+      gr_load_rows<batch>(wa, w.a + r * GR_ROW_BYTES);
+      gr_place_rows<Q>(s.l[0], wa, w, r, c.twin, k, lane, node);
+      continue;
     }
+    if constexpr (ahead) {
+#pragma unroll
+      for (int i = 0; i < batch; i++) wa[i] = next_a[i], wb[i] = next_b[i];
+      if (r + batch < rows) gr_load_view<Q, batch>(next_a, next_b, w, r + batch, lane);
+    } else {
+      gr_load_view<Q, batch>(wa, wb, w, r, lane);
+    }
+    gr_add_rows<Q, batch>(s.l, wa, wb, c, r == 0 ? w.skip / size : 0);
+    if (r + batch == rows) gr_add_after<Q>(s.l, w, c, batch * each);
   }
 }
 
-/* The spread of a leaf: a whole one at `at`, else what lies from `first` on. */
+/* The spread of the leaf from `first` on: exact, or one that cannot be read row by row. */
 template <class R>
 __device__ __forceinline__ gr_acc gr_read_spread(const gr_walker &a, const char *at, bool whole, int64_t n,
                                                  int64_t first, int lane, gr_context c) {
@@ -367,28 +367,55 @@ __device__ __forceinline__ gr_acc gr_read_spread(const gr_walker &a, const char 
     using M = typename R::Squares;
     gr_acc acc;
     acc.f[2] = (double)count;
-    gr_lane_set<S> sum = gr_start_lanes<S>();
-    gr_lane_set<M> squares = gr_start_lanes<M>();
-    if (!whole) {
-      sum = gr_read_loose<S, 8>(a, a, n, first, c);
-      acc.f[0] = gr_fold_lanes<S>(sum.l, c, 32, lane).f[0];
-      c.a = acc.f[0] / acc.f[2];
-      squares = gr_read_loose<M, 8>(a, a, n, first, c);
-    } else {
-      constexpr int rows = GR_LEAF_ROWS(gr_size<R::dtype>);
-      uint4 w[rows];
-      gr_leaf_view v = gr_view_of<S>(at, at, lane);
-      gr_load_view<S, rows>(w, w, v, 0, lane);
-      gr_add_rows<S, rows>(sum.l, w, w, c, v.skip / gr_size<R::dtype>);
-      gr_add_after<S>(sum.l, v, c, 0);
-      acc.f[0] = gr_fold_lanes<S>(sum.l, c, 32, lane).f[0];
-      c.a = acc.f[0] / acc.f[2];
-      gr_add_rows<M, rows>(squares.l, w, w, c, v.skip / gr_size<R::dtype>);
-      gr_add_after<M>(squares.l, v, c, 0);
-    }
+    acc.f[0] = gr_fold_lanes<S>(gr_read_loose<S, 8>(a, a, n, first, c).l, c, 32, lane).f[0];
+    c.a = acc.f[0] / acc.f[2];
+    gr_lane_set<M> squares = gr_read_loose<M, 8>(a, a, n, first, c);
     acc.f[1] = gr_deviations<R::dtype>(gr_fold_lanes<M>(squares.l, c, 32, lane).f[0], c.a);
     return acc;
   }
+}
+
+/* The second pass over a leaf; each row gives its place to that of the next leaf. */
+template <class M, int rows, int r = 0>
+__device__ __forceinline__ void gr_add_squares(typename M::Lane (&l)[gr_lanes_of<M>], uint4 (&w)[rows],
+                                               const gr_context &c, int skip, const char *next) {
+  if constexpr (r < rows) {
+    const uint4 row[1] = {w[r]};
+    gr_add_rows<M, 1>(l, row, row, c, r == 0 ? skip : 0);
+    if (next) w[r] = gr_load16_at<r * GR_ROW_BYTES>(next);
+    gr_add_squares<M, rows, r + 1>(l, w, c, skip, next);
+  }
+}
+
+/*
+** The spread of a whole leaf at `at`, whose words are there; those of the next one come as they are used (var of f16 193 ->
+** 172 us at 2^28). never is false, which the compiler does not know: it would keep what the first pass made of the words.
+*/
+template <class R, int rows>
+__device__ __forceinline__ gr_acc gr_spread_of_words(uint4 (&w)[rows], const char *at, const char *next, bool never,
+                                                     int lane, gr_context c) {
+  using S = typename R::Sum;
+  using M = typename R::Squares;
+  constexpr int size = gr_size<R::dtype>, leaf = GR_LEAF(size);
+  gr_acc acc;
+  gr_lane_set<S> sum = gr_start_lanes<S>();
+  gr_lane_set<M> squares = gr_start_lanes<M>();
+  gr_leaf_view v = gr_view_of<S>(at, at, lane);
+  const uint4 first = w[0];
+  if (!S::lanes && v.shift != 0) w[0] = gr_blend(first, v.after_a, v.skip);
+  gr_add_rows<S, rows>(sum.l, w, w, c, v.skip / size);
+  gr_add_after<S>(sum.l, v, c, 0);
+  acc.f[0] = gr_fold_lanes<S>(sum.l, c, 32, lane).f[0];
+  acc.f[2] = leaf;
+  c.a = acc.f[0] * (1.0 / leaf); /* a power of two: what a division gives */
+  w[0] = first;
+  if (never)
+#pragma unroll
+    for (int r = 0; r < rows; r++) w[r] = make_uint4(~w[r].x, ~w[r].y, ~w[r].z, ~w[r].w);
+  gr_add_squares<M, rows>(squares.l, w, c, v.skip / size, next);
+  gr_add_after<M>(squares.l, v, c, 0);
+  acc.f[1] = gr_deviations<R::dtype>(gr_fold_lanes<M>(squares.l, c, 32, lane).f[0], c.a);
+  return acc;
 }
 
 /* One vector and this warp's leaves of it: from `at` on, 2^q.warps apart, until `stop`. */
@@ -399,14 +426,45 @@ struct gr_task {
   int node;            /* of the block */
 };
 
+#ifdef __CUDA_ARCH__
+constexpr int gr_arch = __CUDA_ARCH__;
+#else
+constexpr int gr_arch = 900; /* plans count on this */
+#endif
+
 /* Lane i of the result holds the value of the i-th leaf (where order does not matter: every lane that of all). */
 template <class R>
 __device__ __forceinline__ gr_acc gr_read_leaves(const gr_reduce_args &q, const gr_task &t, int lane) {
   constexpr int size = gr_size<R::dtype>, leaf = GR_LEAF(size);
   gr_acc mine = R::identity();
   gr_lane_set<typename gr_plain<R>::type> kept = gr_start_lanes<typename gr_plain<R>::type>();
+  int i = 0, at = t.at, stop = min(t.stop, t.whole);
+  constexpr bool apart = !R::leaves && size > 2; /* whole leaves have a loop of their own: fewer registers */
+  if constexpr (apart) {
 #pragma unroll 1
-  for (int i = 0, at = t.at; at < t.stop; i++, at += 1 << q.warps) {
+    for (; at < stop; at += 1 << q.warps) {
+      int64_t k = (int64_t)at * leaf;
+      gr_read_whole<R, gr_batch<R>>(kept, t.a + k * size, t.b + k * size, k, lane, q.context, t.node);
+    }
+  } else if constexpr (R::spread && !R::exact) {
+    constexpr int rows = GR_LEAF_ROWS(size);
+    constexpr bool ahead = gr_arch >= 900; /* earlier, that of f16 would spill */
+    int64_t step = (int64_t)(leaf * size) << q.warps;
+    const char *p = t.a + (int64_t)at * leaf * size;
+    const char *words = p - ((uintptr_t)p & 15) + lane * 16;
+    uint4 w[rows];
+    if (ahead && at < stop) gr_load_rows<rows>(w, words);
+#pragma unroll 1
+    for (; at < stop; i++, at += 1 << q.warps, p += step) {
+      if (!ahead) gr_load_rows<rows>(w, words);
+      words += step;
+      const char *next = ahead && at + (1 << q.warps) < stop ? words : nullptr;
+      gr_acc acc = gr_spread_of_words<R>(w, p, next, q.strided, lane, q.context);
+      mine = gr_select<R>(lane == i, acc, mine);
+    }
+  }
+#pragma unroll 1
+  for (; at < t.stop; i++, at += 1 << q.warps) {
     int64_t k = (int64_t)at * leaf;
     bool whole = at < t.whole;
     gr_acc acc;
@@ -414,7 +472,7 @@ __device__ __forceinline__ gr_acc gr_read_leaves(const gr_reduce_args &q, const 
       acc = gr_read_spread<R>({t.a, q.stride_a}, t.a + k * size, whole, t.n, k, lane, q.context);
     } else {
       if (R::leaves) kept = gr_start_lanes<R>();
-      if (whole) {
+      if (!apart && whole) {
         gr_read_whole<R, gr_batch<R>>(kept, t.a + k * size, t.b + k * size, k, lane, q.context, t.node);
       } else {
         constexpr int rows = R::inputs == 2 || size == 2 || (R::kind == GR_ACC_PLACE && size == 1) ? 4 : 8;
@@ -441,19 +499,14 @@ constexpr int gr_leaves_block = 512; /* threads at most */
 ** elements. Two inputs have as much in flight with two blocks; 16-bit floats have twice the lanes. Elsewhere than on
 ** Hopper extremes would spill at 64.
 */
-#ifdef __CUDA_ARCH__
-constexpr int gr_arch = __CUDA_ARCH__;
-#else
-constexpr int gr_arch = 900; /* plans count on this */
-#endif
 template <class R>
 constexpr int gr_leaves_need() {
   constexpr int size = gr_size<R::dtype>;
   constexpr bool extreme = R::kind == GR_ACC_ORDER || R::kind == GR_ACC_PLACE;
   if (R::inputs > 1 || (R::fields > 1 && !extreme) || (R::red == GR_RED_PROD && size <= 2)) return 128;
   if (R::red == GR_RED_SUMSQ && R::lanes && size == 2) return 88;
-  if (R::kind == GR_ACC_PLACE && size > 2) return gr_arch == 900 ? 64 : gr_arch >= 800 ? 80 : 96;
-  if (R::kind == GR_ACC_PLACE || ((R::lanes || extreme) && size == 2) || (extreme && gr_arch >= 1000)) return 80;
+  if (R::kind == GR_ACC_PLACE) return gr_arch == 900 ? 64 : gr_arch >= 1000 || size <= 2 ? 80 : 96;
+  if (((R::lanes || extreme) && size == 2) || (extreme && gr_arch >= 1000)) return 80;
   return 64;
 }
 template <class R>

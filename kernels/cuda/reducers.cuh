@@ -37,6 +37,8 @@ struct gr_in_f64 : gr_common<RED, D, gr_double_kind<RED, D>> {
   static constexpr bool lanes = true, leaves = true;
   /* Products of floats of up to 4 bytes are exact: one rounding is what two would give, and factors can wait for the end. */
   static constexpr bool exact_products = gr_floating<D> && gr_size<D> <= 4;
+  /* Sums of a leaf of f16 are exact, multiples of 2^-24 below 2^28: nothing to gather. Kahan's make NaN of infinities. */
+  static constexpr bool exact_lanes = D == GR_F16 && RED == GR_RED_SUM_NEUMAIER;
   static __device__ __forceinline__ Lane start() {
     Lane l;
     gr_acc a = B::identity();
@@ -73,18 +75,16 @@ struct gr_in_f64 : gr_common<RED, D, gr_double_kind<RED, D>> {
     } else if constexpr (RED == GR_RED_DOT) {
       if constexpr (exact_products) l.f[0] = __fma_rn(x, y, l.f[0]);
       else l.f[0] += x * y;
-    } else if constexpr (RED == GR_RED_SUM_KAHAN) gr_add_kahan(&l.f[0], &l.f[1], x);
+    } else if constexpr (exact_lanes) l.f[0] += x;
+    else if constexpr (RED == GR_RED_SUM_KAHAN) gr_add_kahan(&l.f[0], &l.f[1], x);
     else if constexpr (RED == GR_RED_SUM_NEUMAIER) gr_add_neumaier(&l.f[0], &l.f[1], x);
     else {
       static_assert(RED == GR_RED_DOT_KAHAN || RED == GR_RED_DOT_NEUMAIER, "no such reducer");
-      double p = x * y, e = gr_size<D> == 8 ? __fma_rn(x, y, -p) : 0.0;
-      if constexpr (RED == GR_RED_DOT_KAHAN) {
-        gr_add_kahan(&l.f[0], &l.f[1], p);
-        l.f[1] -= e;
-      } else {
-        gr_add_neumaier(&l.f[0], &l.f[1], p);
-        l.f[1] += e;
-      }
+      double p = x * y;
+      if constexpr (D == GR_F16) p = (double)(gr_to_f32<D>(ex) * gr_to_f32<D>(ey)); /* as exact, for one conversion less */
+      if constexpr (RED == GR_RED_DOT_KAHAN) gr_add_kahan(&l.f[0], &l.f[1], p);
+      else gr_add_neumaier(&l.f[0], &l.f[1], p);
+      if constexpr (gr_size<D> == 8) l.f[1] += RED == GR_RED_DOT_KAHAN ? -__fma_rn(x, y, -p) : __fma_rn(x, y, -p);
     }
   }
   static __device__ __forceinline__ gr_acc state(const Lane &l, const gr_context &k) {
