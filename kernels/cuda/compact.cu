@@ -21,8 +21,11 @@ struct gr_compact_args {
   uint32_t tag;
 };
 
-/* What a tile publishes: a count times two, and one more if it includes all tiles before. */
-struct gr_compact_count { using Value = uint64_t; };
+/* What a tile publishes: a count times two, and one more if it includes all tiles before. Before the first: nothing. */
+struct gr_compact_count {
+  using Value = uint64_t;
+  static __device__ __forceinline__ Value identity() { return 1; }
+};
 
 /* One warp: how many are kept before the tile. */
 static __device__ __forceinline__ int64_t gr_compact_before(const gr_compact_args &q, int64_t tile, int64_t total, int lane) {
@@ -30,11 +33,12 @@ static __device__ __forceinline__ int64_t gr_compact_before(const gr_compact_arg
   if (lane == 0) gr_scan_publish<gr_compact_count>(&q.tile[tile], (uint64_t)total * 2 + (tile == 0), q.tag);
   if (tile == 0) return 0;
   for (int64_t last = tile - 1;; last -= 32) {
-    uint64_t v = 1; /* before the first tile: nothing */
-    if (last - lane >= 0) v = gr_scan_await<gr_compact_count>(gr_scan_peek(&q.tile[last - lane]), &q.tile[last - lane], q.tag);
-    __syncwarp();
-    unsigned whole = __ballot_sync(~0u, v & 1);
-    int64_t part = lane <= (whole ? __ffs(whole) - 1 : 31) ? (int64_t)(v >> 1) : 0;
+    const gr_scan_state *at[1] = {&q.tile[last - lane]};
+    bool wanted[1] = {last - lane >= 0};
+    uint64_t v[1];
+    gr_scan_await<gr_compact_count>(at, wanted, q.tag, v);
+    unsigned whole = __ballot_sync(~0u, v[0] & 1);
+    int64_t part = lane <= (whole ? __ffs(whole) - 1 : 31) ? (int64_t)(v[0] >> 1) : 0;
 #pragma unroll
     for (int h = 16; h; h /= 2) part += __shfl_xor_sync(~0u, part, h);
     before += part;

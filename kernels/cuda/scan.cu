@@ -23,7 +23,7 @@ static int64_t flip_of(const gr_scan_job *job) {
   switch (job->dtype) {
     case GR_I8: return keys ? order ^ 0x80808080 : 0x80;
     case GR_I16: return keys ? order ^ 0x80008000 : 0x8000;
-    case GR_I32: return keys ? order : 0x80000000;
+    case GR_I32: return keys ? order : -1;
     case GR_U32: return keys ? order ^ 0x80000000 : 0;
     case GR_F16: case GR_BF16: return order & 0x80008000;
     case GR_F32: return order & 0x80000000;
@@ -43,7 +43,7 @@ int gr_cuda_scan(const gr_scan_job *job, const gr_cuda_run *run) {
   q.a_stride = sign * job->a.stride;
   q.out_stride = sign * job->out.stride;
   q.n = job->n;
-  q.tiles = tiles_of(job);
+  q.tiles = (uint32_t)tiles_of(job);
   q.exclusive = job->exclusive;
   q.flip = flip_of(job);
   q.next = (unsigned *)run->scratch;

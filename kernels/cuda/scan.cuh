@@ -22,12 +22,12 @@ typedef struct gr_scan {
   const char *a;
   char *out;
   int64_t a_stride, out_stride; /* in logical order: negative when the scan runs backwards */
-  int64_t n, tiles;
+  int64_t n;
   int32_t exclusive, slots;
   int64_t flip; /* of keys: complements them for max, where the smallest is looked for too; of signed integers */
   unsigned *next; /* the next tile to take, and how many blocks have ended */
   gr_scan_state *tile, *group, *super;
-  uint32_t tag;
+  uint32_t tiles, tag;
 } gr_scan;
 
 /*
@@ -55,19 +55,19 @@ template <gr_dtype D, bool multiplies> struct gr_scan_float : gr_scan_plain<doub
     for (int k = 0; k < 8; k++) v[k] = gr_to_f64<D>(x[k]);
   }
   static __device__ __forceinline__ void results(const Value (&v)[8], Out (&x)[8], int64_t) {
+    bool nan = false; /* as gr_f64_to_f32: NaN when v is; a test for two */
 #pragma unroll
-    for (int k = 0; k < 8; k++) {
-      if constexpr (D == GR_F64) {
-        x[k] = gr_canonical(v[k]);
-      } else {
-        float y = (float)v[k]; /* as gr_f64_to_f32: NaN when v is */
-        x[k] = y == y ? y : gr_from_bits32(0x7fc00000u);
-      }
-    }
+    for (int k = 0; k < 8; k++) x[k] = (Out)v[k];
+#pragma unroll
+    for (int k = 0; k < 8; k += 2) nan |= !(x[k] >= x[k + 1] || x[k] < x[k + 1]);
+    if (!nan) return;
+#pragma unroll
+    for (int k = 0; k < 8; k++)
+      if (x[k] != x[k]) x[k] = D == GR_F64 ? (Out)gr_nan() : (Out)gr_from_bits32(0x7fc00000u);
   }
 };
 
-/* Signed integers are scanned as unsigned ones of their size: `flip` is then their sign's bit. */
+/* Signed integers are scanned as unsigned ones of their size: `flip` is then their sign's bit, of 4 bytes all bits. */
 template <gr_dtype D, bool multiplies> struct gr_scan_integer : gr_scan_plain<int64_t> {
   using Value = int64_t;
   using In = gr_type<D>;
@@ -80,7 +80,8 @@ template <gr_dtype D, bool multiplies> struct gr_scan_integer : gr_scan_plain<in
 #pragma unroll
     for (int k = 0; k < 8; k++) {
       if constexpr (gr_size<D> < 4) v[k] = (int32_t)(x[k] ^ (uint32_t)flip) - (int32_t)flip;
-      else if constexpr (gr_size<D> == 4) v[k] = (int64_t)(x[k] ^ (uint32_t)flip) - flip;
+      else if constexpr (gr_size<D> == 4)
+        v[k] = (int64_t)((uint64_t)((uint32_t)((int32_t)x[k] >> 31) & (uint32_t)flip) << 32 | x[k]);
       else v[k] = x[k];
     }
   }
@@ -242,18 +243,39 @@ static __device__ __forceinline__ bool gr_scan_there(gr_scan_state u, uint32_t t
   return (uint32_t)(u.x >> 32) == tag && (uint32_t)(u.y >> 32) == tag;
 }
 
-/* What is published there; u is a first look at it. */
-template <class S>
-static __device__ __forceinline__ typename S::Value gr_scan_await(gr_scan_state u, const gr_scan_state *at,
-                                                                  uint32_t tag) {
-  while (!gr_scan_there(u, tag)) u = gr_scan_peek(at);
-  uint64_t bits = u.y << 32 | (uint32_t)u.x;
-  typename S::Value v;
-  memcpy(&v, &bits, sizeof v);
-  return v;
+/*
+** What is published at those of some places that this lane wants; of the others the identity. All that is missing is
+** asked for at once, over and over: one by one, each would cost a way to memory and back. The lanes leave together,
+** and as the compiler knows that, shuffles stay one instruction.
+*/
+template <class S, int count>
+static __device__ __forceinline__ void gr_scan_await(const gr_scan_state *const (&at)[count], bool (&wanted)[count],
+                                                     uint32_t tag, typename S::Value (&v)[count]) {
+  bool missing;
+#pragma unroll
+  for (int k = 0; k < count; k++) v[k] = S::identity();
+  do {
+    gr_scan_state u[count];
+    missing = false;
+#pragma unroll
+    for (int k = 0; k < count; k++)
+      if (wanted[k]) u[k] = gr_scan_peek(at[k]);
+#pragma unroll
+    for (int k = 0; k < count; k++) {
+      if (wanted[k] && gr_scan_there(u[k], tag)) {
+        uint64_t bits = u[k].y << 32 | (uint32_t)u[k].x;
+        memcpy(&v[k], &bits, sizeof v[k]);
+        wanted[k] = false;
+      }
+      missing |= wanted[k];
+    }
+  } while (__any_sync(~0u, missing));
 }
 
 /* ---- within a warp ---- */
+
+/* Which warp this is, so that the compiler knows that all lanes agree. */
+static __device__ __forceinline__ int gr_scan_warp() { return __shfl_sync(~0u, threadIdx.x >> 5, 0); }
 
 /*
 ** Inclusive scans over `lanes` lanes, of `count` values side by side: in each step the upper half of a group adds the
@@ -292,6 +314,23 @@ static __device__ __forceinline__ typename S::Value gr_scan_total(typename S::Va
 #pragma unroll
     for (int k = 0; k < each; k += 2 * h) v[k] = S::join(v[k], v[k + h]);
   return S::fold(v[0]);
+}
+
+/*
+** What scans over 32 lanes leave in the last one, of four values side by side: v[0] is one of the four results, and
+** which is said. Neighbours share the values out first, then pairs of lanes; they join in the order of a scan.
+*/
+template <class S> static __device__ __forceinline__ int gr_scan_totals(typename S::Value (&v)[4], int lane) {
+#pragma unroll
+  for (int h = 1; h < 4; h *= 2)
+#pragma unroll
+    for (int r = 0; r < 2 / h; r++) {
+      typename S::Value low = v[r], high = v[r + 2 / h];
+      v[r] = S::join(lane & h ? high : low, __shfl_xor_sync(~0u, lane & h ? low : high, h));
+    }
+#pragma unroll
+  for (int h = 4; h < 32; h *= 2) v[0] = S::join(v[0], __shfl_xor_sync(~0u, v[0], h));
+  return (lane & 1) * 2 + (lane >> 1 & 1);
 }
 
 /* The value before this lane's. */

@@ -65,7 +65,7 @@ struct gr_gate {
 template <class S> struct gr_scan_slot {
   typename S::Value row[GR_SCAN_ROWS]; /* totals, then what lies before each row in the tile */
   typename S::Value total, base;       /* of the tile; all that lies before it */
-  int64_t tile;                        /* which it is: none is left when there are not so many */
+  unsigned tile;                       /* which it is: none is left when there are not so many */
   gr_gate loaded, added, published, based, free;
 };
 
@@ -102,7 +102,7 @@ static __device__ __forceinline__ void gr_scan_load(const gr_scan &q, gr_scan_ri
   gr_scan_ring<S> behind = ring;
   gr_scan_walk walk = gr_scan_walk_of<In>(q.a, q.a_stride);
   unsigned ahead = q.slots < GR_SCAN_AHEAD ? q.slots : GR_SCAN_AHEAD;
-  for (int64_t tile = 0; tile < q.tiles; ring.step()) {
+  for (unsigned tile = 0; tile < q.tiles; ring.step()) {
     gr_scan_slot<S> &slot = ring.slot();
     if (ring.turns >= (unsigned)q.slots) slot.free.wait(ring.phase ^ 1);
     if (ring.turns >= ahead) {
@@ -111,7 +111,7 @@ static __device__ __forceinline__ void gr_scan_load(const gr_scan &q, gr_scan_ri
     }
     if (lane == 0) slot.tile = tile = atomicAdd(q.next, 1);
     tile = __shfl_sync(~0u, tile, 0);
-    int64_t at = tile * Shape::tile;
+    int64_t at = (int64_t)tile * Shape::tile;
     if (gr_scan_whole(walk, q.n - at, Shape::tile))
       gr_scan_ask<In, Shape::each, Shape::tile>(ring.row(0), q.a + at * q.a_stride, walk, lane);
     slot.loaded.arrive_fetched();
@@ -132,9 +132,9 @@ static __device__ __forceinline__ void gr_scan_add(const gr_scan &q, gr_scan_rin
     gr_scan_slot<S> &slot = ring.slot();
     typename S::Value w[each];
     slot.loaded.wait(ring.phase);
-    int64_t tile = gr_scan_share(slot.tile, lane);
+    unsigned tile = gr_scan_share(slot.tile, lane);
     if (tile < q.tiles) {
-      int64_t at = tile * Shape::tile;
+      int64_t at = (int64_t)tile * Shape::tile;
       if (!gr_scan_whole(walk, q.n - at, Shape::tile)) {
         at += warp * each * Shape::row;
         gr_scan_gather<In, Shape::each, each * Shape::row>(ring.row(warp * each), q.a + at * q.a_stride, q.a_stride,
@@ -147,11 +147,8 @@ static __device__ __forceinline__ void gr_scan_add(const gr_scan &q, gr_scan_rin
         gr_scan_take<S>(v, ring.row(warp * each + k), walk == GR_SCAN_BACKWARD, q.flip, lane);
         w[k] = gr_scan_total<S>(v);
       }
-      gr_scan_lanes<S, 32>(w, lane);
-      if (lane == 31) {
-#pragma unroll
-        for (int k = 0; k < each; k++) slot.row[warp * each + k] = w[k];
-      }
+      int which = gr_scan_totals<S>(w, lane);
+      if (lane < each) slot.row[warp * each + which] = w[0];
     }
     slot.added.arrive();
     if (tile >= q.tiles) return;
@@ -166,7 +163,7 @@ static __device__ __forceinline__ void gr_scan_tell(const gr_scan &q, gr_scan_ri
     gr_scan_slot<S> &slot = ring.slot();
     slot.added.wait(ring.phase);
     slot.loaded.wait(ring.phase);
-    int64_t tile = gr_scan_share(slot.tile, lane);
+    unsigned tile = gr_scan_share(slot.tile, lane);
     if (tile >= q.tiles) {
       if (lane < GR_SCAN_ROWS) slot.published.arrive();
       return;
@@ -192,17 +189,17 @@ template <class S>
 static __device__ __forceinline__ void gr_scan_group(const gr_scan &q, gr_scan_ring<S> ring, int lane) {
   for (;; ring.step()) {
     ring.slot().loaded.wait(ring.phase);
-    int64_t tile = gr_scan_share(ring.slot().tile, lane);
+    unsigned tile = gr_scan_share(ring.slot().tile, lane);
     if (tile >= q.tiles) return;
     if ((tile & 31) != 31) {
       if (lane == 0) ring.slot().free.arrive();
       continue;
     }
-    const gr_scan_state *t = &q.tile[tile - 31 + lane], *g = &q.group[(tile >> 10) * 32 + lane];
-    const gr_scan_state *before = &q.super[tile >> 10];
-    typename S::Value v[1], s = S::identity();
-    if (lane < 31) v[0] = gr_scan_await<S>(gr_scan_peek(t), t, q.tag);
-    __syncwarp();
+    const gr_scan_state *tiles[1] = {&q.tile[tile - 31 + lane]};
+    const gr_scan_state *older[2] = {&q.group[(tile >> 10) * 32 + lane], &q.super[tile >> 10]};
+    bool wanted[1] = {lane < 31}, needed[2] = {lane < 31, tile >> 10 > 0};
+    typename S::Value v[1], w[2];
+    gr_scan_await<S>(tiles, wanted, q.tag, v);
     ring.slot().published.wait(ring.phase);
     typename S::Value own = gr_scan_share(ring.slot().total, lane);
     if (lane == 31) v[0] = own;
@@ -210,11 +207,10 @@ static __device__ __forceinline__ void gr_scan_group(const gr_scan &q, gr_scan_r
     gr_scan_lanes<S, 32>(v, lane);
     if (lane == 31) gr_scan_publish<S>(&q.group[tile >> 5], v[0], q.tag);
     if ((tile & 1023) != 1023) continue;
-    v[0] = gr_scan_await<S>(gr_scan_peek(g), g, q.tag);
-    if (tile >> 10) s = gr_scan_await<S>(gr_scan_peek(before), before, q.tag);
-    __syncwarp();
+    gr_scan_await<S>(older, needed, q.tag, w);
+    if (lane < 31) v[0] = w[0];
     gr_scan_lanes<S, 32>(v, lane);
-    if (lane == 31) gr_scan_publish<S>(&q.super[(tile >> 10) + 1], S::join(s, v[0]), q.tag);
+    if (lane == 31) gr_scan_publish<S>(&q.super[(tile >> 10) + 1], S::join(w[1], v[0]), q.tag);
   }
 }
 
@@ -226,23 +222,17 @@ static __device__ __forceinline__ void gr_scan_look(const gr_scan &q, gr_scan_ri
     gr_scan_slot<S> &slot = ring.slot();
     slot.published.wait(ring.phase);
     slot.loaded.wait(ring.phase);
-    int64_t tile = gr_scan_share(slot.tile, lane);
+    unsigned tile = gr_scan_share(slot.tile, lane);
     if (tile >= q.tiles) {
       if (lane == 0) slot.based.arrive();
       return;
     }
     int in_group = (int)(tile & 31), in_super = (int)(tile >> 5 & 31);
-    const gr_scan_state *t = &q.tile[tile - in_group + lane], *g = &q.group[(tile >> 10) * 32 + lane];
-    const gr_scan_state *before = &q.super[tile >> 10];
-    gr_scan_state first_t, first_g, first_s; /* a first look at everything at once */
-    if (lane < in_group) first_t = gr_scan_peek(t);
-    if (lane < in_super) first_g = gr_scan_peek(g);
-    if (tile >> 10) first_s = gr_scan_peek(before);
-    Value v[2] = {S::identity(), S::identity()}, s = S::identity();
-    if (lane < in_group) v[0] = gr_scan_await<S>(first_t, t, q.tag);
-    if (lane < in_super) v[1] = gr_scan_await<S>(first_g, g, q.tag);
-    if (tile >> 10) s = gr_scan_await<S>(first_s, before, q.tag);
-    __syncwarp();
+    const gr_scan_state *at[3] = {&q.tile[tile - in_group + lane], &q.group[(tile >> 10) * 32 + lane], &q.super[tile >> 10]};
+    bool wanted[3] = {lane < in_group, lane < in_super, tile >> 10 > 0};
+    Value found[3];
+    gr_scan_await<S>(at, wanted, q.tag, found);
+    Value v[2] = {found[0], found[1]}, s = found[2];
     gr_scan_lanes<S, 32>(v, lane);
     Value in = __shfl_sync(~0u, gr_scan_before<S>(v[0], lane), in_group);
     Value above = __shfl_sync(~0u, gr_scan_before<S>(v[1], lane), in_super);
@@ -267,39 +257,43 @@ static __device__ __forceinline__ void gr_scan_put(const gr_scan &q, gr_scan_rin
   gr_scan_walk walk = gr_scan_walk_of<Out>(q.out, q.out_stride);
   for (;; ring.step()) {
     gr_scan_slot<S> &slot = ring.slot();
-    /* The first implies the others; they say directly whose reads and writes come before this warp's (racecheck). */
-    slot.based.wait(ring.phase);
-    slot.published.wait(ring.phase);
     slot.added.wait(ring.phase);
     slot.loaded.wait(ring.phase);
-    int64_t tile = gr_scan_share(slot.tile, lane);
+    unsigned tile = gr_scan_share(slot.tile, lane);
     if (tile >= q.tiles) return;
-    Value base = gr_scan_share(slot.base, lane);
+    Value base;
+    int64_t at = (int64_t)tile * Shape::tile + warp * 2 * Shape::row;
+    char *to = q.out + at * q.out_stride;
+    bool whole = gr_scan_whole(walk, q.n - at, 2 * Shape::row);
 #pragma unroll 1
-    for (int first = 0; first < 2; first += together) {
+    for (int first = warp * 2; first < warp * 2 + 2; first += together) {
       Value v[together][S::count], w[together];
 #pragma unroll
       for (int r = 0; r < together; r++) {
-        gr_scan_take<S>(v[r], ring.row(warp * 2 + first + r), back, q.flip, lane);
+        gr_scan_take<S>(v[r], ring.row(first + r), back, q.flip, lane);
         gr_scan_own<S>(v[r]);
         w[r] = S::fold(v[r][S::count - 1]);
       }
       gr_scan_lanes<S, 32>(w, lane);
       __syncwarp();
+      if (first == warp * 2) { /* not before there is nothing else to do; the second says what the first implies (racecheck) */
+        slot.based.wait(ring.phase);
+        slot.published.wait(ring.phase);
+        base = slot.base;
+      }
 #pragma unroll
       for (int r = 0; r < together; r++) {
-        int row = warp * 2 + first + r;
-        Value above = S::join(gr_scan_share(slot.row[row], lane), gr_scan_before<S>(w[r], lane));
-        gr_scan_give<S>(q, Shape::results ? results + warp * Shape::results : ring.row(row), v[r], S::join(base, above),
-                        tile * Shape::tile + row * Shape::row, lane);
+        Value above = S::join(slot.row[first + r], gr_scan_before<S>(w[r], lane));
+        gr_scan_give<S>(q, Shape::results ? results + warp * Shape::results : ring.row(first + r), v[r],
+                        S::join(base, above), at + r * Shape::row, lane);
       }
       __syncwarp();
-#pragma unroll 1
+#pragma unroll
       for (int r = 0; r < together; r++) {
-        int row = warp * 2 + first + r;
-        int64_t from = tile * Shape::tile + row * Shape::row;
-        gr_scan_write<Out, each>(Shape::results ? results + warp * Shape::results : ring.row(row),
-                                 q.out + from * q.out_stride, q.out_stride, q.n - from, walk, lane);
+        gr_scan_write<Out, each>(Shape::results ? results + warp * Shape::results : ring.row(first + r), to, q.out_stride,
+                                 whole, q.n - at, walk, lane);
+        at += Shape::row;
+        to += Shape::row * q.out_stride;
       }
       __syncwarp();
     }
@@ -314,7 +308,7 @@ static __device__ __forceinline__ void gr_scan_put(const gr_scan &q, gr_scan_rin
 template <class S>
 static __global__ void __launch_bounds__(GR_SCAN_THREADS, 2) gr_scan_long(const __grid_constant__ gr_scan q) {
   extern __shared__ __align__(128) char memory[];
-  const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
+  const int lane = threadIdx.x & 31, warp = gr_scan_warp();
   gr_scan_ring<S> ring(memory, q.slots);
   if ((int)threadIdx.x < q.slots) {
     gr_scan_slot<S> &slot = ring.slots[threadIdx.x];

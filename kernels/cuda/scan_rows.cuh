@@ -25,6 +25,12 @@ template <int size> static __device__ __forceinline__ uint4 gr_scan_mirror(uint4
                     __byte_perm(u.x, 0, order));
 }
 
+/* ... of some words: all at once, so that it is jumped over where nothing lies backwards. */
+template <int size, int words> static __device__ __forceinline__ void gr_scan_mirror(uint4 (&u)[words]) {
+#pragma unroll
+  for (int w = 0; w < words; w++) u[w] = gr_scan_mirror<size>(u[w]);
+}
+
 /*
 ** A row passes through shared memory, so that global memory sees 16-byte words in order while a lane gets its
 ** neighbours. Words are swizzled so that neither side meets bank conflicts.
@@ -45,12 +51,11 @@ template <typename T, int each> struct gr_scan_row {
       memcpy(x, &u, 8);
     } else {
       int first = place(lane * words) * 16;
+      uint4 u[words];
 #pragma unroll
-      for (int w = 0; w < words; w++) {
-        uint4 u = *(const uint4 *)(row + (first ^ w * 16));
-        if (back) u = gr_scan_mirror<size>(u);
-        memcpy((char *)x + w * 16, &u, 16);
-      }
+      for (int w = 0; w < words; w++) u[w] = *(const uint4 *)(row + (first ^ w * 16));
+      if (back) gr_scan_mirror<size>(u);
+      memcpy(x, u, sizeof u);
     }
   }
   static __device__ __forceinline__ void give(char *row, int lane, const T (&x)[each]) {
@@ -135,25 +140,25 @@ static __device__ __forceinline__ void gr_scan_gather(char *rows, const char *p,
   }
 }
 
-/* A row of results. */
+/* A row of results to p, where `left` are wanted; whole: by whole words. */
 template <typename T, int each>
-static __device__ __forceinline__ void gr_scan_write(char *row, char *p, int64_t stride, int64_t left,
+static __device__ __forceinline__ void gr_scan_write(char *row, char *p, int64_t stride, bool whole, int64_t left,
                                                      gr_scan_walk walk, int lane) {
   using R = gr_scan_row<T, each>;
-  constexpr int size = R::size, words = R::bytes / 16;
-  if (walk >= GR_SCAN_ACROSS || left < R::length) {
+  constexpr int size = R::size, words = R::bytes / 512; /* of a lane */
+  if (whole) {
+    bool back = walk == GR_SCAN_BACKWARD;
+    char *to = back ? p + size - 16 - lane * 16 : p + lane * 16, *from = row + R::place(lane) * 16;
+    uint4 u[words];
+#pragma unroll
+    for (int w = 0; w < words; w++) u[w] = *(const uint4 *)(from + w * 512);
+    if (back) gr_scan_mirror<size>(u);
+#pragma unroll
+    for (int w = 0; w < words; w++) __stcs((uint4 *)(to + (back ? -512 : 512) * w), u[w]);
+  } else {
     int here = left < R::length ? (int)left : R::length;
 #pragma unroll 2
     for (int k = lane; k < here; k += 32) *(T *)(p + k * stride) = *(const T *)R::element(row, k);
-  } else {
-    bool back = walk == GR_SCAN_BACKWARD;
-    int64_t step = back ? -512 : 512;
-    char *to = back ? p + size - 16 - lane * 16 : p + lane * 16, *from = row + R::place(lane) * 16;
-#pragma unroll
-      for (int w = 0; w < words / 32; w++) {
-        uint4 u = *(const uint4 *)(from + w * 512);
-        __stcs((uint4 *)(to + w * step), back ? gr_scan_mirror<size>(u) : u);
-      }
   }
 }
 
@@ -183,17 +188,17 @@ static __device__ __forceinline__ void gr_scan_give(const gr_scan &q, char *row,
                                                     typename S::Value base, int64_t at, int lane) {
   typename S::Out out[S::each];
   base = S::spread(base, v[S::count - 1]);
-  if (q.exclusive) {
+#pragma unroll 1
+  for (int turn = 0; turn < q.exclusive; turn++) { /* one or none: from an `if` the compiler makes a choice a word */
 #pragma unroll
     for (int k = S::count - 1; k > 0; k--) v[k] = v[k - 1];
     v[0] = S::identity();
+    if constexpr (S::ordered)
+      if (at == 0 && lane == 0) v[0] += 0.0; /* a sum starts at 0, but its identity is -0 */
   }
 #pragma unroll
   for (int k = 0; k < S::count; k++) v[k] = S::join(base, v[k]);
   S::results(v, out, q.flip);
-  /* A sum starts at 0, but its identity is -0. */
-  if constexpr (S::ordered)
-    if (q.exclusive && at == 0 && lane == 0) out[0] = gr_canonical(S::identity() + 0.0);
   gr_scan_shape<S>::Out::give(row, lane, out);
 }
 

@@ -17,14 +17,14 @@ template <class S> struct gr_scan_short_shared {
 ** its own itself, a group a warp, rather than wait until somebody has.
 */
 template <class S>
-static __global__ void __launch_bounds__(GR_SCAN_WRITERS * 32, 2) gr_scan_short(const __grid_constant__ gr_scan q) {
+static __global__ void __launch_bounds__(GR_SCAN_WRITERS * 32, 4) gr_scan_short(const __grid_constant__ gr_scan q) {
   using Value = typename S::Value;
   using In = typename S::In;
   using Out = typename S::Out;
   using Shape = gr_scan_shape<S>;
   constexpr int each = Shape::each;
   __shared__ gr_scan_short_shared<S> s;
-  const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, tile = blockIdx.x, mine = tile >> 5;
+  const int lane = threadIdx.x & 31, warp = gr_scan_warp(), tile = blockIdx.x, mine = tile >> 5;
   const int64_t at = (int64_t)tile * Shape::tile + warp * 2 * Shape::row;
   gr_scan_walk walk_in = gr_scan_walk_of<In>(q.a, q.a_stride), walk_out = gr_scan_walk_of<Out>(q.out, q.out_stride);
   Value v[2][S::count], row[2], before[2], r[1], g[1];
@@ -52,10 +52,9 @@ static __global__ void __launch_bounds__(GR_SCAN_WRITERS * 32, 2) gr_scan_short(
   if (threadIdx.x == 0) gr_scan_publish<S>(&q.tile[tile], total, q.tag);
   r[0] = gr_scan_before<S>(r[0], lane);
   for (int k = warp; k <= mine; k += GR_SCAN_WRITERS) { /* of its own group: what lies before it */
-    const gr_scan_state *from = &q.tile[k * 32 + lane];
-    g[0] = S::identity();
-    if (k * 32 + lane < tile) g[0] = gr_scan_await<S>(gr_scan_peek(from), from, q.tag);
-    __syncwarp();
+    const gr_scan_state *at[1] = {&q.tile[k * 32 + lane]};
+    bool wanted[1] = {k * 32 + lane < tile};
+    gr_scan_await<S>(at, wanted, q.tag, g);
     gr_scan_lanes<S, 32>(g, lane);
     if (lane == (k < mine ? 31 : (tile & 31) - 1) || (lane == 0 && k * 32 == tile)) s.group[k] = g[0];
   }
@@ -70,10 +69,11 @@ static __global__ void __launch_bounds__(GR_SCAN_WRITERS * 32, 2) gr_scan_short(
     gr_scan_give<S>(q, s.rows[warp][k], v[k], S::join(base, S::join(above, before[k])), at + k * Shape::row, lane);
   }
   __syncwarp();
+  bool whole = gr_scan_whole(walk_out, q.n - at, 2 * Shape::row);
 #pragma unroll 1
   for (int k = 0; k < 2; k++) {
     int64_t from = at + k * Shape::row;
-    gr_scan_write<Out, each>(s.rows[warp][k], q.out + from * q.out_stride, q.out_stride, q.n - from, walk_out, lane);
+    gr_scan_write<Out, each>(s.rows[warp][k], q.out + from * q.out_stride, q.out_stride, whole, q.n - from, walk_out, lane);
   }
 }
 
