@@ -319,6 +319,8 @@ static __global__ void __launch_bounds__(GR_SCAN_THREADS, 2) gr_scan_long(const 
     slot.free.init((GR_SCAN_WRITERS + GR_SCAN_ADDERS) * 32 + 3);
   }
   __syncthreads();
+  gr_await_earlier();
+  gr_let_next_start(); /* it has room when blocks of this end */
   constexpr int first = 4, writers = first + GR_SCAN_ADDERS; /* those that all wait for come first */
   if (warp == 0) gr_scan_load<S>(q, ring, lane);
   else if (warp == 1) gr_scan_tell<S>(q, ring, lane);

@@ -9,9 +9,9 @@ template <class S> static cudaError_t gr_scan_start(gr_scan q, const gr_cuda_chi
   using Shape = gr_scan_shape<S>;
   const void *kernel = (const void *)gr_scan_long<S>;
   void *args[] = {&q};
-  int blocks = chip->sms * 2;
+  int blocks = chip->sms * 2, early = chip->major >= 9;
   if (q.tiles <= GR_SCAN_SHORT)
-    return cudaLaunchKernel((const void *)gr_scan_short<S>, (unsigned)q.tiles, GR_SCAN_WRITERS * 32, args, 0, stream);
+    return gr_start_early((const void *)gr_scan_short<S>, args, (int32_t)q.tiles, GR_SCAN_WRITERS * 32, 0, early, stream);
   /* Two blocks share a multiprocessor's memory, where two rings of two tiles fit; 1 KB of each is the system's. */
   int each = GR_SCAN_ROWS * Shape::In::bytes + (int)sizeof(gr_scan_slot<S>), fixed = GR_SCAN_WRITERS * Shape::results;
   q.slots = ((chip->shared_optin + 1024) / 2 - 1024 - fixed) / each;
@@ -20,7 +20,7 @@ template <class S> static cudaError_t gr_scan_start(gr_scan q, const gr_cuda_chi
   int shared = fixed + q.slots * each;
   cudaError_t e = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared);
   if (e != cudaSuccess) return e;
-  return cudaLaunchKernel(kernel, (unsigned)blocks, GR_SCAN_THREADS, args, (size_t)shared, stream);
+  return gr_start_early(kernel, args, blocks, GR_SCAN_THREADS, (size_t)shared, early, stream);
 }
 
 #endif
