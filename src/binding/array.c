@@ -235,5 +235,5 @@ void gr_l_array_metatable(lua_State *L, gr_context *c) {
   lua_pushvalue(L, -4); /* the module table: methods are the module's functions */
   lua_pushcclosure(L, l_index, 3);
   lua_setfield(L, -2, "__index");
-  lua_pop(L, 1);
+  c->metatable = luaL_ref(L, LUA_REGISTRYINDEX);
 }

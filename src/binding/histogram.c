@@ -30,25 +30,29 @@ static const gr_array *weights_option(lua_State *L, const gr_array *a) {
   return w;
 }
 
-static gr_binning read_binning(lua_State *L, gr_context *c, const gr_array *a) {
+/* Which options are given, as gr_l_options says: looking for one that is not there costs as much as for one that is. */
+enum { BINS = 1, MIN = 2, MAX = 4, EDGES = 8, MODULO = 16, LOG = 32, WEIGHTS = 64, DENSITY = 128, INTO = 256, KERNEL = 512 + 1024 + 2048 };
+
+static gr_binning read_binning(lua_State *L, gr_context *c, const gr_array *a, int *options) {
   static const char *const names[] = {"bins", "min", "max", "edges", "modulo", "log", "weights", "density",
                                       "into", "kernel", "block", "timed", NULL};
   gr_binning b = {.bins = 0};
-  if (!gr_l_options(L, 2, names)) gr_l_argerror(L, 2, "options table with 'bins' or 'edges' expected, got no value");
-  b.has_min = gr_l_option_number(L, 2, "min", &b.min);
-  b.has_max = gr_l_option_number(L, 2, "max", &b.max);
-  b.modulo = gr_l_option_flag(L, 2, "modulo");
+  const int given = *options = gr_l_options(L, 2, names);
+  if (!given) gr_l_argerror(L, 2, "options table with 'bins' or 'edges' expected, got no value");
+  b.has_min = given & MIN && gr_l_option_number(L, 2, "min", &b.min);
+  b.has_max = given & MAX && gr_l_option_number(L, 2, "max", &b.max);
+  b.modulo = given & MODULO && gr_l_option_flag(L, 2, "modulo");
   if (b.has_min && b.min - b.min != 0) gr_l_argerror(L, 2, "option 'min': finite number expected, got %g", b.min);
   if (b.has_max && b.max - b.max != 0) gr_l_argerror(L, 2, "option 'max': finite number expected, got %g", b.max);
   if (b.modulo && gr_is_float(a->dtype)) gr_l_argerror(L, 2, "option 'modulo': integer dtype expected, got %s", gr_dtypes[a->dtype].name);
   if (b.modulo && (b.has_min || b.has_max)) gr_l_argerror(L, 2, "option 'modulo': takes no 'min' and 'max'");
-  b.log = gr_l_option_flag(L, 2, "log");
+  b.log = given & LOG && gr_l_option_flag(L, 2, "log");
   if (b.log && b.modulo) gr_l_argerror(L, 2, "option 'log': takes no 'modulo'");
   if (b.log && b.has_min && b.min <= 0) gr_l_argerror(L, 2, "option 'min': above 0 expected with 'log', got %.14g", b.min);
-  b.weights = weights_option(L, a);
-  int has_bins = gr_l_option_int(L, 2, "bins", &b.bins);
+  b.weights = given & WEIGHTS ? weights_option(L, a) : NULL;
+  int has_bins = given & BINS && gr_l_option_int(L, 2, "bins", &b.bins);
   if (has_bins) check_bins(L, 2, "bins", b.bins);
-  b.edges = edges_option(L, c, a);
+  b.edges = given & EDGES ? edges_option(L, c, a) : NULL;
   if (b.edges && (has_bins || b.has_min || b.has_max || b.modulo)) gr_l_argerror(L, 2, "option 'edges': takes no 'bins', 'min', 'max' or 'modulo'");
   if (b.edges && b.log) gr_l_argerror(L, 2, "option 'log': takes no 'edges'");
   if (b.edges) b.bins = check_bins(L, 2, "edges", b.edges->n - 1);
@@ -110,18 +114,20 @@ static void fill_into(lua_State *L, gr_context *c, int at, gr_array *counts, gr_
 static int l_histogram(lua_State *L) {
   gr_context *c = gr_l_context(L);
   gr_array *a = gr_l_check_array(L, 1);
-  gr_binning b = read_binning(L, c, a);
-  gr_kernel_choice k = gr_l_option_kernel(L, 2, GR_TAUGHT_histogram, a);
+  int given;
+  gr_binning b = read_binning(L, c, a, &given);
+  gr_kernel_choice k = {0};
+  if (given & KERNEL) k = gr_l_option_kernel(L, 2, GR_TAUGHT_histogram, a);
   if (k.info) b.kernel = &k;
   if (k.info && b.weights) gr_l_argerror(L, 2, "option 'weights': takes no 'kernel'");
-  int density = gr_l_option_flag(L, 2, "density"), into = into_option(L, a, &b);
+  int density = given & DENSITY && gr_l_option_flag(L, 2, "density"), into = given & INTO ? into_option(L, a, &b) : 0;
   gr_l_reserve(L, c, (size_t)(b.bins * 16)); /* counts and edges */
   gr_array *counts = gr_l_push_array(L);
   int at = lua_gettop(L);
   gr_array *edges = gr_l_push_array(L);
   GR_TRY(L, c, 2, gr_histogram(c, a, &b, counts, edges));
   if (into) return fill_into(L, c, into, counts, edges, b.bins), 1 + gr_l_push_seconds(L, &k);
-  lua_createtable(L, 0, 6);
+  lua_createtable(L, 0, 3 + density);
   gr_array *bars = push_part(L, counts, 0, b.bins);
   lua_setfield(L, -2, "counts");
   if (density) {

@@ -8,8 +8,9 @@
 gr_array *gr_l_push_array(lua_State *L) {
   gr_array *a = gr_newuserdata(L, sizeof *a);
   *a = (gr_array){.magic = &gr_array_magic};
-  luaL_setmetatable(L, GR_ARRAY_NAME);
   gr_context *c = gr_l_context(L);
+  lua_rawgeti(L, LUA_REGISTRYINDEX, c->metatable);
+  lua_setmetatable(L, -2);
   if (c->scopes) gr_l_note_array(L, c);
   return a;
 }

@@ -30,6 +30,7 @@ typedef struct gr_context {
   uint64_t collections;
   int64_t storages;
   gr_orphan *orphans;
+  int metatable; /* of arrays: the binding's reference to it, quicker to find than its name */
   int scopes, scoped; /* scopes that are open, and arrays noted for them */
   struct gr_future *watching; /* running futures that may have to read their arrays again */
   struct gr_future *gathering; /* where reductions go instead of running: gr.async and gr.many set it around a call */
