@@ -369,6 +369,26 @@ describe("a number that stays on the device", function()
     end
   end)
 
+  it("is read anew, also by a call that need not wait for the one that wrote it", function()
+    for _, n in ipairs { 3, 1000, 100000, 3000000 } do
+      local numbers, seen, sums = gr.zeros(n, "f64"), gr.zeros(80, "f64"), gr.zeros(80, "f64")
+      for i = 1, 80 do
+        local k = i * 7919 % n + 1
+        gr.sum(gr.full(2, i, "f64"), { into = numbers, at = k })
+        gr.sum(numbers:slice(k, k), { into = seen, at = i })
+        gr.sum(numbers, { into = sums, at = i })
+      end
+      local want = {}
+      for i = 1, 80 do
+        want[i * 7919 % n + 1] = 2 * i
+        local sum = 0
+        for _, v in pairs(want) do sum = sum + v end
+        assert.equal(2 * i, seen[i])
+        assert.equal(sum, sums[i])
+      end
+    end
+  end)
+
   it("goes to one element, and the rest stays", function()
     local a = gr.arange(1, 100, "f64")
     local into = gr.full(5, -1, "f64")

@@ -6,8 +6,9 @@
 #include <stdint.h>
 
 /*
-** Launches that follow each other may overlap in their first steps (programmatic launch): nothing is read or written
-** before gr_await_earlier. Without that attribute both are nothing.
+** Launches that follow each other may overlap (programmatic launch): nothing is written before gr_await_earlier, and
+** nothing read but what no launch that may still run writes (reduce.cu, reads_at_once). Every block has to wait somewhere:
+** a launch that is over stands for all before it. Without that attribute both are nothing.
 */
 __device__ __forceinline__ void gr_await_earlier() {
 #if __CUDA_ARCH__ >= 900
