@@ -99,10 +99,12 @@ struct gr_order : gr_common<RED, D> {
     else if constexpr (D == GR_I16) return Lane{0x7fff7fffu, 0x80008000u};
     else return Lane{~0u, 0u};
   }
-  static __device__ __forceinline__ void take(Lane &l, uint32_t u) {
-    l.low = gr_better<D, false>((uint32_t)l.low, u);
-    l.high = gr_better<D, true>((uint32_t)l.high, u);
+  /* The largest of a, the smallest of b. */
+  static __device__ __forceinline__ void take(Lane &l, uint32_t a, uint32_t b) {
+    l.low = gr_better<D, false>((uint32_t)l.low, b);
+    l.high = gr_better<D, true>((uint32_t)l.high, a);
   }
+  static __device__ __forceinline__ void take(Lane &l, uint32_t u) { take(l, u, u); }
   static __device__ __forceinline__ void add(Lane &l, T x, T, const gr_context &, int) {
     if constexpr (by_word) {
       uint32_t u = 0;
@@ -137,14 +139,20 @@ struct gr_order : gr_common<RED, D> {
       }
     }
   }
-  static __device__ __forceinline__ void add_word(Lane &l, const uint4 &w, const uint4 &, const gr_context &, int) {
-    const uint32_t u[4] = {w.x, w.y, w.z, w.w};
+  /* Likewise; elements that decide nothing are the lowest in a, the highest in b (8 bytes of narrow ones). */
+  static __device__ __forceinline__ void add_apart(Lane &l, const uint4 &a, const uint4 &b) {
+    const uint32_t u[4] = {a.x, a.y, a.z, a.w}, v[4] = {b.x, b.y, b.z, b.w};
 #pragma unroll
     for (int i = 0; i < 4; i++) {
-      uint32_t x = u[i] ^ flip;
-      take(l, x);
-      if (gr_size<D> == 1) take(l, x << 8);
+      uint32_t x = u[i] ^ flip, y = v[i] ^ flip;
+      take(l, x, y);
+      if (gr_size<D> == 1) take(l, x << 8, y << 8);
     }
+  }
+  static __device__ __forceinline__ uint2 highest() { return make_uint2(start().low ^ flip, start().low ^ flip); }
+  static __device__ __forceinline__ uint2 neutral() { return make_uint2(start().high ^ flip, start().high ^ flip); }
+  static __device__ __forceinline__ void add_word(Lane &l, const uint4 &w, const uint4 &, const gr_context &, int) {
+    add_apart(l, w, w);
   }
   static __device__ __forceinline__ gr_acc state(const Lane &l, const gr_context &) {
     gr_acc a;
@@ -155,112 +163,6 @@ struct gr_order : gr_common<RED, D> {
       constexpr int moved = D == GR_I8 ? 128 : 0, down = gr_size<D> == 1 ? 24 : 0;
       a.i[0] = (int64_t)gr_key_of<D>(gr_better_half<D, false>((uint32_t)l.low) >> down) - moved;
       a.i[1] = (int64_t)gr_key_of<D>(gr_better_half<D, true>((uint32_t)l.high) >> down) - moved;
-    }
-    return a;
-  }
-};
-
-/*
-** The same by words, for rows. Narrow elements stay packed, in 16-bit halves (even and odd bytes apart), until the end.
-** Where a word is not whole, b has the highest element in the gaps and a the lowest.
-*/
-template <gr_dtype D>
-struct gr_order_words : gr_common<GR_RED_MINMAX, D> {
-  using B = gr_common<GR_RED_MINMAX, D>;
-  using K = gr_key_type<D>;
-  static constexpr bool narrow = gr_size<D> <= 2, bytes = gr_size<D> == 1, halves_signed = narrow && gr_floating<D>;
-  static constexpr int parts = bytes ? 2 : 1;
-  using S = std::conditional_t<narrow, uint32_t, K>;
-  struct Lane {
-    S least[parts], most[parts];
-  };
-  static constexpr bool lanes = false, leaves = false, by_word = true;
-  /* As elements, 8 bytes of them. */
-  static __device__ __forceinline__ uint2 highest() {
-    if constexpr (narrow) {
-      uint32_t u = unpacked(halves_signed ? 0x7fff7fffu : ~0u);
-      return make_uint2(u, u);
-    } else {
-      return of_key(gr_highest<K>());
-    }
-  }
-  static __device__ __forceinline__ uint2 neutral() {
-    if constexpr (narrow) {
-      uint32_t u = unpacked(halves_signed ? 0x80008000u : 0u);
-      return make_uint2(u, u);
-    } else {
-      return of_key(gr_lowest<K>());
-    }
-  }
-  /* Elements of 16 bits and less and their ordered form, which is its own inverse. */
-  static __device__ __forceinline__ uint32_t unpacked(uint32_t x) {
-    if constexpr (halves_signed) return x ^ (x >> 15 & 0x00010001u) * 0x7fffu;
-    else return x ^ (D == GR_I8 ? 0x80808080u : D == GR_I16 ? 0x80008000u : 0u);
-  }
-  /* Wider ones: floats of negative sign have their other bits complemented. */
-  static __device__ __forceinline__ uint2 of_key(K k) {
-    if constexpr (gr_size<D> == 4) {
-      if (gr_floating<D>) k ^= (K)((uint32_t)((int32_t)k >> 31) >> 1);
-      return make_uint2((uint32_t)k, (uint32_t)k);
-    } else {
-      if (gr_floating<D>) k ^= (K)((uint64_t)((int64_t)k >> 63) >> 1);
-      return make_uint2((uint32_t)k, (uint32_t)((uint64_t)k >> 32));
-    }
-  }
-  static __device__ __forceinline__ Lane start() {
-    Lane l;
-#pragma unroll
-    for (int i = 0; i < parts; i++) {
-      l.least[i] = narrow ? (S)(halves_signed ? 0x7fff7fffu : ~0u) : (S)gr_highest<K>();
-      l.most[i] = narrow ? (S)(halves_signed ? 0x80008000u : 0u) : (S)gr_lowest<K>();
-    }
-    return l;
-  }
-  static __device__ __forceinline__ void add_part(Lane &l, uint32_t a, uint32_t b) {
-    a = unpacked(a);
-    b = unpacked(b);
-    if constexpr (halves_signed) {
-      l.most[0] = __vmaxs2(l.most[0], a);
-      l.least[0] = __vmins2(l.least[0], b);
-    } else {
-      l.most[0] = __vmaxu2(l.most[0], bytes ? a & 0x00ff00ffu : a);
-      l.least[0] = __vminu2(l.least[0], bytes ? b & 0x00ff00ffu : b);
-      if constexpr (bytes) { /* below an odd byte its neighbour lies, which decides nothing */
-        l.most[1] = __vmaxu2(l.most[1], a);
-        l.least[1] = __vminu2(l.least[1], b);
-      }
-    }
-  }
-  static __device__ __forceinline__ void add_word(Lane &l, const uint4 &a, const uint4 &b, const gr_context &, int) {
-    if constexpr (narrow) {
-      add_part(l, a.x, b.x);
-      add_part(l, a.y, b.y);
-      add_part(l, a.z, b.z);
-      add_part(l, a.w, b.w);
-    } else {
-#pragma unroll
-      for (int c = 0; c < 16 / gr_size<D>; c++) {
-        l.least[0] = min(l.least[0], (K)gr_element<D>::key(gr_pick<D>(b, c)));
-        l.most[0] = max(l.most[0], (K)gr_element<D>::key(gr_pick<D>(a, c)));
-      }
-    }
-  }
-  static __device__ __forceinline__ gr_acc state(const Lane &l, const gr_context &) {
-    gr_acc a = B::identity();
-    if constexpr (!narrow) {
-      a.i[0] = l.least[0];
-      a.i[1] = l.most[0];
-    } else {
-      auto upper = [](uint32_t x) { return (int)(halves_signed ? (int32_t)x >> 16 : x >> 16); };
-      auto lower = [](uint32_t x) { return (int)(halves_signed ? (int16_t)x : x & 0xffff); };
-      constexpr int down = D == GR_I8 ? 128 : D == GR_I16 ? 32768 : 0;
-      int least = min(lower(l.least[0]), upper(l.least[0])), most = max(lower(l.most[0]), upper(l.most[0]));
-      if constexpr (bytes) {
-        least = min(least, min(lower(l.least[1]), upper(l.least[1])) >> 8);
-        most = max(most, max(lower(l.most[1]), upper(l.most[1])) >> 8);
-      }
-      a.i[0] = least - down;
-      a.i[1] = most - down;
     }
     return a;
   }

@@ -42,6 +42,9 @@ struct gr_reduce_args {
   ** leaves (or else warps) of a block, of a warp's lanes of the tree, of pieces in a flight; loose: not all rows are
   ** aligned to 16 bytes; plain: a lane may read whole words; turn: how a flight's number reversed becomes its first row; 2^radix nodes
   ** are folded at once, with so many counters a group. There rows: 1 + log2 of flights of a lane, or 0; passes: units.
+  ** gr_reduce_lanes: 2^each words of 512 bytes to a thread; beside: words of a row, wide: from one row to the next in the stage,
+  ** together: words of it; near: rows are of half a word; loose: not all in whole aligned words; plain: they follow each other;
+  ** radix, counters, deep: how words trade places.
   */
   int wide, near, deep, together, each, beside, loose, plain, turn, radix, counters;
   int64_t *node;

@@ -87,7 +87,10 @@ void plan_leaves(Plan &p, const gr_tune &t, int sms) {
     int64_t wanted = ceil_div((int64_t)sms * t.row_warps, j.count); /* warps for each vector */
     warps = clamp(power_of_two(wanted), 1, power_of_two(leaves) < block ? power_of_two(leaves) : block);
     passes = power_of_two(ceil_div(leaves, warps));
-    if (wanted > warps) passes = clamp(power_below(leaves / wanted), 1, passes);
+    if (wanted > warps) { /* several blocks to a vector: one wave of them, if their parts are alike */
+      passes = clamp(power_of_two(ceil_div(leaves * j.count, warps * slots_of(p, t, sms))), 1, power_of_two(ceil_div(leaves, warps)));
+      while (passes > 1 && ceil_div(leaves, warps * passes) * warps * passes * 8 > leaves * 9) passes /= 2;
+    }
   }
   passes = clamp(passes, 1, t.most_passes);
   while (ceil_div(leaves, warps * passes) > 65536 && warps * passes < 256) passes *= 2;
@@ -174,31 +177,49 @@ void plan_short(Plan &p, int sms) {
 }
 
 /*
-** Rows of elements next to each other that 32 lanes can hold: whole words; of narrow elements others too, but for tiny
-** rows, which gr_reduce_short does better.
+** Rows of up to a leaf that gr_reduce_lanes takes: in whole words; narrow elements that come in any order without that
+** too, but for tiny rows, which gr_reduce_short does better; and sums of rows of half a word.
 */
-bool by_words(const gr_reduce_job &j) {
+bool by_rows(const Plan &p) {
+  const gr_reduce_job &j = p.args.job;
   int64_t size = gr_size_of(j.dtype), bytes = j.n * size;
-  if (j.n <= 0 || j.a.stride != size || bytes > gr_stage_bytes) return false;
-  if (j.n <= 64 && bytes > 64 && bytes <= 128) return false;
-  return aligned(j.a, j.a.step) && bytes % 16 == 0 ? true : size <= 2 && j.n > 64 && bytes <= gr_stage_bytes - 16;
+  if (j.n <= 0 || j.a.stride != size || p.entry.short_rows < GR_BY_LANES) return false;
+  if (aligned(j.a, j.a.step) && bytes % 16 == 0) return bytes <= GR_LEAF(size) * size;
+  if (p.entry.short_rows == GR_BY_WORDS) return size <= 2 && j.n > 64 && bytes <= GR_LEAF(size) * size;
+  return j.op == GR_OP_sum && bytes == 8 && size < 8 && j.a.step == 8 && aligned(j.a, 0);
 }
 
-/* Few words of a row to a lane where lanes are few, so that neighbours read what is close together. */
+/*
+** Few threads to a row. Of rows that follow each other, words of aligned ones trade places by the row's number (radix,
+** counters, deep); other rows lie so far apart that threads meet different banks.
+*/
 void plan_rows(Plan &p, int sms) {
   gr_reduce_job &j = p.args.job;
   gr_reduce_args &q = p.args;
-  int64_t bytes = j.n * gr_size_of(j.dtype), rest = bytes % 16, most = 8, warps = 4;
-  q.loose = rest != 0 || !aligned(j.a, j.a.step);
-  int64_t words = aligned(j.a, j.a.step) ? ceil_div(bytes, 16) : (bytes + 30) / 16;
-  q.threads = words <= 4 ? 0 : words <= 16 ? 2 : log2_of(power_of_two(ceil_div(words, most)));
-  q.each = log2_of(power_of_two(ceil_div(words, (int64_t)1 << q.threads)));
-  int64_t pass = most >> q.each << (5 - q.threads); /* rows of a warp at a time */
-  q.rows = (int)(clamp(j.count / (sms * 128 * pass), 1, 16) * pass);
+  int64_t bytes = j.n * gr_size_of(j.dtype);
+  q.near = bytes == 8;
+  q.loose = !q.near && (bytes % 16 != 0 || !aligned(j.a, j.a.step));
+  q.beside = (int)(q.loose ? (bytes + 30) / 16 : ceil_div(bytes, 16));
+  int64_t lanes = clamp(power_of_two(q.beside), 1, 32), each = clamp(lanes, 1, 4), threads = lanes / each;
+  bool power = !q.loose && q.beside <= 16 && (q.beside & (q.beside - 1)) == 0, apart = q.beside % (2 * threads) == threads;
+  q.plain = j.a.step == bytes && (q.loose || power || apart || threads >= 8);
+  if (q.plain && power && q.beside > 1) {
+    q.radix = q.beside == 16 ? 4 : 3;
+    q.counters = q.beside == 2 || q.beside == 16 ? 1 : 3;
+    q.deep = q.beside == 16 ? 2 : q.beside == 8;
+  }
+  q.wide = (int)(q.plain || threads >= 8 ? q.beside : (ceil_div(q.beside, threads) | 1) * threads);
+  q.together = q.wide <= p.entry.stage ? p.entry.stage : gr_most_stage;
+  while (32 / threads * q.wide > q.together) threads *= 2, each /= 2;
+  int64_t pass = 32 / threads, most = q.together / q.wide / pass; /* rows at a time; how many times */
+  q.threads = log2_of(threads);
+  q.each = log2_of(each);
+  q.rows = (int)(clamp((j.count >> q.near) / (sms * 16 * pass), 1, most) * pass);
   q.nodes = 1;
   p.launch.shape = GR_ROWS;
-  p.launch.threads = (unsigned)(warps * 32);
-  p.per_block = warps * q.rows;
+  p.launch.threads = gr_lanes_warps * 32;
+  p.launch.shared = (unsigned)(gr_lanes_warps * q.together * 16);
+  p.per_block = (int64_t)gr_lanes_warps * q.rows << q.near;
   p.blocks_per_group = 1;
 }
 
@@ -208,19 +229,16 @@ bool by_vector(const gr_reduce_job &j) {
   return j.b.step == 0 && j.a.stride == size && j.b.stride == size && aligned(j.a, j.a.step) && aligned(j.b, j.n * size);
 }
 
+/* Of several leaves. */
 void plan_vector(Plan &p, int sms) {
   gr_reduce_job &j = p.args.job;
   gr_reduce_args &q = p.args;
-  int size = gr_size_of(j.dtype), warps = 4;
-  int64_t words = (q.leaves > 1 ? (int64_t)GR_LEAF(size) : j.n) * size / 16, threads = clamp(power_of_two(words), 1, 32);
-  q.threads = log2_of(threads);
-  q.each = (int)ceil_div(words, threads);
+  int warps = gr_lanes_warps;
   q.together = log2_of(clamp(power_of_two(q.leaves), 1, warps));
   q.nodes = (int)ceil_div(q.leaves, (int64_t)1 << q.together);
-  /* Rows of a warp: so that there are enough warps, and whole flights of them. */
-  int64_t flight = 8 / power_of_two(q.each) * (32 / threads), rows = ceil_div(j.count * q.leaves, (int64_t)sms * 40);
-  q.rows = (int)(q.leaves > 1 ? clamp(rows, 4, 32) : clamp(ceil_div(rows, flight) * flight, flight, 1 << 20));
-  if (q.rows > j.count) q.rows = (int)j.count;
+  /* One wave of blocks, or several of up to 32 rows. */
+  int64_t groups = clamp((int64_t)sms * 6 * (warps >> q.together) / q.nodes, 1, j.count), rows = ceil_div(j.count, groups);
+  q.rows = (int)ceil_div(rows, ceil_div(rows, 32));
   plan_climb(q);
   p.launch.shape = GR_VECTOR;
   p.launch.threads = (unsigned)(warps * 32);
@@ -365,8 +383,8 @@ Plan plan(const gr_reduce_job &job, const gr_cuda_chip &chip, bool apart = false
   p.args.strided = p.args.job.a.stride != size || p.args.job.b.stride != size;
   bool many = job.n > 0 && job.count > 1 && p.entry.columns > 0 && !apart;
   if (job.offsets) plan_segments(p, t, chip.sms);
-  else if (many && p.entry.vector && by_vector(p.args.job)) plan_vector(p, chip.sms);
-  else if (many && p.entry.short_rows == GR_BY_WORDS && by_words(p.args.job)) plan_rows(p, chip.sms);
+  else if (many && p.entry.vector && by_vector(p.args.job) && p.args.leaves > 1) plan_vector(p, chip.sms);
+  else if (many && by_rows(p) && (inputs == 1 || by_vector(p.args.job))) plan_rows(p, chip.sms);
   else if (many && p.entry.short_rows && is_short(p.args.job)) plan_short(p, chip.sms);
   else if (many && is_columns(p.args.job) && p.entry.ordered) plan_columns(p, t, chip.sms);
   else if (many && is_columns(p.args.job)) plan_strips(p, t, chip.sms, inputs);
@@ -388,7 +406,7 @@ Plan plan(const gr_reduce_job &job, const gr_cuda_chip &chip, bool apart = false
 
 cudaError_t gr_launch_kernel(const void *kernel, const gr_reduce_args &q, const gr_reduce_launch &l) {
   void *arguments[] = {const_cast<gr_reduce_args *>(&q)};
-  return gr_start_early(kernel, arguments, (int32_t)l.blocks, (int32_t)l.threads, 0, l.early, l.stream);
+  return gr_start_early(kernel, arguments, (int32_t)l.blocks, (int32_t)l.threads, l.shared, l.early, l.stream);
 }
 
 static size_t scratch_of(const Plan &p) { return GR_COUNTER_BYTES + (size_t)p.node_words * sizeof(int64_t); }

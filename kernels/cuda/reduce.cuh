@@ -7,11 +7,13 @@
 #include "kernels/cuda/grid.cuh"
 
 enum gr_reduce_shape { GR_LEAVES, GR_SHORT, GR_ROWS, GR_COLUMNS, GR_VECTOR };
-enum gr_short_way { GR_NO_SHORT, GR_STAGED, GR_BY_WORDS };
+enum gr_short_way { GR_NO_SHORT, GR_STAGED, GR_BY_LANES, GR_BY_WORDS };
+
+constexpr int gr_lanes_warps = 4, gr_most_stage = 544; /* of gr_reduce_lanes */
 
 struct gr_reduce_launch {
   gr_reduce_shape shape;
-  unsigned blocks, threads;
+  unsigned blocks, threads, shared; /* bytes of shared memory */
   bool early; /* may begin while the launch before it ends */
   cudaStream_t stream;
 };
@@ -21,8 +23,9 @@ struct gr_reduce_entry {
   cudaError_t (*launch)(const gr_reduce_args &, const gr_reduce_launch &);
   int fields;               /* of its state */
   int resident;             /* blocks of 256 threads of gr_reduce_leaves on a multiprocessor */
-  gr_short_way short_rows;  /* gr_reduce_short, gr_reduce_rows or none */
+  gr_short_way short_rows;  /* of gr_reduce_short and gr_reduce_lanes, which also takes words in part if it is by words */
   bool vector;              /* has gr_reduce_vector */
+  int stage;                /* words that a warp of gr_reduce_lanes holds, or gr_most_stage */
   /* Of columns: those of a lane (0: no kernel); whether lanes of the tree are ordered, which is gr_reduce_columns, or not,
      gr_reduce_strips; lanes and elements of a leaf (0: any); warps of a block. */
   int columns;

@@ -6,29 +6,21 @@
 
 #include "kernels/cuda/reduce.cuh"
 #include "kernels/cuda/reduce_columns.cuh"
+#include "kernels/cuda/reduce_lanes.cuh"
 #include "kernels/cuda/reduce_leaves.cuh"
-#include "kernels/cuda/reduce_rows.cuh"
 #include "kernels/cuda/reduce_short.cuh"
 #include "kernels/cuda/reduce_strips.cuh"
 #include "kernels/cuda/reduce_vector.cuh"
 
-/* Matrix x vector: of floats whose leaf is 8 words a lane. */
 template <class R>
-constexpr bool gr_has_vector = R::red == GR_RED_DOT && gr_floating<R::dtype> && gr_size<R::dtype> >= 4;
-
-template <class R>
-static const void *gr_vector_kernel(int words) {
-  if constexpr (gr_has_vector<R>)
-    return words <= 1   ? (const void *)gr_reduce_vector<R, 1>
-           : words <= 2 ? (const void *)gr_reduce_vector<R, 2>
-           : words <= 4 ? (const void *)gr_reduce_vector<R, 4>
-                        : (const void *)gr_reduce_vector<R, 8>;
+static const void *gr_vector_kernel() {
+  if constexpr (gr_has_vector<R>) return (const void *)gr_reduce_vector<R>;
   else return NULL;
 }
 
 template <class R>
-static const void *gr_rows_kernel() {
-  if constexpr (gr_has_rows<R>) return (const void *)gr_reduce_rows<R>;
+static const void *gr_lanes_kernel() {
+  if constexpr (gr_has_lanes<R>) return (const void *)gr_reduce_lanes<R>;
   else return NULL;
 }
 template <class R>
@@ -56,18 +48,18 @@ static gr_reduce_entry gr_with_columns(gr_reduce_entry e) {
 template <class R>
 static cudaError_t gr_launch_reduce(const gr_reduce_args &q, const gr_reduce_launch &l) {
   switch (l.shape) {
-    case GR_VECTOR: return gr_launch_kernel(gr_vector_kernel<R>(q.each), q, l);
+    case GR_VECTOR: return gr_launch_kernel(gr_vector_kernel<R>(), q, l);
     case GR_LEAVES: return gr_launch_kernel((const void *)gr_reduce_leaves<R>, q, l);
     case GR_SHORT: return gr_launch_kernel((const void *)gr_reduce_short<R>, q, l);
-    case GR_ROWS: return gr_launch_kernel(gr_rows_kernel<R>(), q, l);
+    case GR_ROWS: return gr_launch_kernel(gr_lanes_kernel<R>(), q, l);
     default: return gr_launch_kernel(gr_columns_kernel<R>(), q, l);
   }
 }
 
 template <class R>
 static gr_reduce_entry gr_entry() {
-  return gr_with_columns<R>({gr_launch_reduce<R>, R::fields, gr_leaves_resident<R>,
-                             gr_has_rows<R> ? GR_BY_WORDS : GR_STAGED, gr_has_vector<R>});
+  gr_short_way way = gr_words_alone<R> ? GR_BY_WORDS : gr_has_lanes<R> ? GR_BY_LANES : GR_STAGED;
+  return gr_with_columns<R>({gr_launch_reduce<R>, R::fields, gr_leaves_resident<R>, way, gr_has_vector<R>, gr_lanes_stage<R>});
 }
 
 /* Of what is never asked of rows or columns: one kernel, which would do for them too. */

@@ -1,16 +1,20 @@
 /*
-** Matrix x vector: dots of many rows with one and the same vector (b.step is 0), all in whole aligned words. A warp keeps
-** its part of the vector in registers, K words a lane, and takes row after row, 8 words of a lane in flight: 2^threads
-** lanes to a row of less than a leaf, several rows at once; or one leaf of each of up to 32 longer rows, whose nodes
-** then fold as those of columns do.
+** Matrix x vector: dots of rows of several leaves with one and the same vector (b.step is 0), all in whole aligned words. A
+** warp keeps a leaf of the vector in registers and takes the same leaf of up to 32 rows, one after the other, the next one on
+** its way to shared memory meanwhile; the nodes then fold as those of columns do. Shorter rows: gr_reduce_lanes.
 */
 #ifndef GR_REDUCE_VECTOR_CUH
 #define GR_REDUCE_VECTOR_CUH
 
+#include "kernels/cuda/async.cuh"
 #include "kernels/cuda/grid.cuh"
 #include "kernels/cuda/reduce_leaves.cuh"
 
-constexpr int gr_vector_warps = 4, gr_vector_flight = 8;
+constexpr int gr_vector_warps = 4;
+
+/* Of floats whose leaf is 8 words a lane. */
+template <class R>
+constexpr bool gr_has_vector = R::red == GR_RED_DOT && gr_floating<R::dtype> && gr_size<R::dtype> >= 4;
 
 /* Element products of one word. */
 template <class R>
@@ -54,79 +58,62 @@ __device__ __forceinline__ void gr_fold_rows(gr_acc (&v)[N], int threads, int la
 }
 
 /* q.rows: rows of a warp; 2^together warps lie side by side on the leaves of a row. */
-template <class R, int K>
-__global__ void __launch_bounds__(gr_vector_warps * 32, gr_size<R::dtype> == 8 ? 4 : 5)
-    gr_reduce_vector(const __grid_constant__ gr_reduce_args q) {
-  constexpr int size = gr_size<R::dtype>, leaf_size = GR_LEAF(size), sets = gr_vector_flight / K;
+template <class R>
+__global__ void __launch_bounds__(gr_vector_warps * 32, 6) gr_reduce_vector(const __grid_constant__ gr_reduce_args q) {
+  constexpr int size = gr_size<R::dtype>, leaf = GR_LEAF(size), K = GR_LEAF_ROWS(size);
   __shared__ int64_t value[gr_vector_warps * 32];
+  __shared__ uint4 stage[gr_vector_warps][2][K][32];
   int lane = threadIdx.x & 31, warp = gr_warp_index(), z = warp & ((1 << q.together) - 1);
-  int threads = 1 << q.threads, t = lane & (threads - 1), sub = lane >> q.threads, per = 32 >> q.threads;
   gr_block_place block = gr_place_of_block(q);
   int64_t row0 = ((int64_t)block.group * (gr_vector_warps >> q.together) + (warp >> q.together)) * q.rows;
-  int64_t first = (((int64_t)block.node << q.together) + z) * leaf_size;
+  int64_t first = (((int64_t)block.node << q.together) + z) * leaf;
   int rows = (int)max((int64_t)0, min((int64_t)q.rows, q.job.count - row0));
-  int words = (int)max((int64_t)0, min((int64_t)leaf_size, q.job.n - first)) * size / 16;
-  const char *from = (const char *)q.job.a.data + (q.first + row0 + sub) * q.job.a.step + first * size + t * 16;
-  const char *vector = (const char *)q.job.b.data + first * size + t * 16;
+  int words = (int)max((int64_t)0, min((int64_t)leaf, q.job.n - first)) * size / 16 - lane; /* from this lane's first on */
+  const char *from = (const char *)q.job.a.data + (q.first + row0) * q.job.a.step + first * size + lane * 16;
+  const char *vector = (const char *)q.job.b.data + first * size + lane * 16;
   uint4 y[K];
-  gr_acc mine[sets];
+  gr_acc mine = R::identity();
+  auto ask = [&](int r) {
+#pragma unroll
+    for (int k = 0; k < K; k++)
+      if (r < rows && k * 32 < words) gr_copy16(&stage[warp][r & 1][k][lane], from + k * 512);
+    gr_copies_end_group();
+    from += q.job.a.step;
+  };
+  ask(0);
 #pragma unroll
   for (int k = 0; k < K; k++) {
     y[k] = make_uint4(0, 0, 0, 0);
-    if (t + k * threads < words) y[k] = gr_load16(vector + k * threads * 16);
+    if (k * 32 < words) y[k] = gr_load16(vector + k * 512);
   }
 #pragma unroll 1
-  for (int r = 0; r < rows; r += sets * per, from += sets * per * q.job.a.step) {
-    uint4 x[sets][K];
-#pragma unroll
-    for (int i = 0; i < sets; i++)
-#pragma unroll
-      for (int k = 0; k < K; k++)
-        if (t + k * threads < words && r + i * per + sub < rows)
-          x[i][k] = gr_load16(from + i * per * q.job.a.step + k * threads * 16);
+  for (int r = 0; r < rows; r++) {
+    ask(r + 1);
+    gr_copies_wait<1>(); /* each lane reads what it brought itself */
     /* Many doubles made of the vector once and kept would spill. */
 #pragma unroll
-    for (int k = 0; k < (K == 8 ? K : 0); k++)
-      asm volatile("" : "+r"(y[k].x), "+r"(y[k].y), "+r"(y[k].z), "+r"(y[k].w));
+    for (int k = 0; k < K; k++) asm volatile("" : "+r"(y[k].x), "+r"(y[k].y), "+r"(y[k].z), "+r"(y[k].w));
+    gr_lane_set<R> s = gr_start_lanes<R>();
 #pragma unroll
-    for (int i = 0; i < sets; i++) {
-      gr_lane_set<R> s = gr_start_lanes<R>();
-#pragma unroll
-      for (int k = 0; k < K; k++)
-        if (t + k * threads < words && r + i * per + sub < rows) gr_add_products<R>(s.l, x[i][k], y[k]);
-      gr_acc acc = gr_fold_lanes<R>(s.l, q.context, threads, lane);
-      /* Of long rows, lane r keeps row r; of others a lane of the row set i, if there are as many. */
-      if constexpr (K == 8) mine[0] = gr_select<R>(q.leaves == 1 || lane == r, acc, mine[0]);
-      else if (threads >= sets) mine[0] = gr_select<R>((t & (sets - 1)) == i, acc, mine[0]);
-      else mine[i] = acc;
-    }
-    if (q.leaves > 1) continue;
-    int i = threads >= sets ? t : 0, end = threads >= sets ? 1 : sets;
-#pragma unroll 1
-    for (int j = 0; j < end; j++) {
-      int row = r + (i + j) * per + sub;
-      if (row < rows && (threads >= sets ? t < sets : t == 0)) gr_write<R>(q, mine[0], q.first + row0 + row, q.job.n);
-#pragma unroll
-      for (int k = 0; k < sets; k++) mine[k] = mine[k + 1 < sets ? k + 1 : k];
-    }
+    for (int k = 0; k < K; k++)
+      if (k * 32 < words) gr_add_products<R>(s.l, stage[warp][r & 1][k][lane], y[k]);
+    gr_acc acc = gr_fold_lanes<R>(s.l, q.context, 32, lane);
+    mine = gr_select<R>(lane == r, acc, mine);
   }
-  if constexpr (K == 8) {
-    if (q.leaves == 1) return;
 #pragma unroll 1
-    for (int h = 1; h < 1 << q.together; h *= 2) {
-      __syncthreads();
-      gr_put<R>(value + threadIdx.x, 0, mine[0]);
-      __syncthreads();
-      if (z % (2 * h) == 0) mine[0] = R::merge(mine[0], gr_get<R>(value + threadIdx.x + h * 32, 0));
-    }
-    bool owner = z == 0 && lane < rows;
-    if (q.nodes > 1) {
-      if (owner) gr_put<R>(q.node + block.node * q.job.count + row0 + lane, 0, mine[0]);
-      if (!gr_climb<R>(q, (int64_t)block.group * q.rows, rows, q.counter + block.group * (unsigned)q.counters, block.node)) return;
-      if (owner) mine[0].i[0] = ((volatile int64_t *)q.node)[row0 + lane];
-    }
-    if (owner) gr_write<R>(q, mine[0], q.first + row0 + lane, q.job.n);
+  for (int h = 1; h < 1 << q.together; h *= 2) {
+    __syncthreads();
+    gr_put<R>(value + threadIdx.x, 0, mine);
+    __syncthreads();
+    if (z % (2 * h) == 0) mine = R::merge(mine, gr_get<R>(value + threadIdx.x + h * 32, 0));
   }
+  bool owner = z == 0 && lane < rows;
+  if (q.nodes > 1) {
+    if (owner) gr_put<R>(q.node + block.node * q.job.count + row0 + lane, 0, mine);
+    if (!gr_climb<R>(q, (int64_t)block.group * q.rows, rows, q.counter + block.group * (unsigned)q.counters, block.node)) return;
+    if (owner) mine.i[0] = ((volatile int64_t *)q.node)[row0 + lane];
+  }
+  if (owner) gr_write<R>(q, mine, q.first + row0 + lane, q.job.n);
 }
 
 #endif

@@ -41,10 +41,21 @@ constexpr int gr_fields_of(gr_acc_kind k) {
 template <gr_reducer RED, gr_dtype D>
 constexpr gr_acc_kind gr_kind_for = gr_floating<D> ? gr_float_kinds[RED] : gr_int_kinds[RED];
 
-/* Out of line: it has three divisions. */
+/*
+** Out of line: it has three divisions. Between whole leaves, of as many elements, which are a power of two, they are products
+** by powers of two, with the same bits.
+*/
 static __device__ __noinline__ gr_acc gr_merge_spread_apart(double s0, double q0, double n0, double s1, double q1,
                                                             double n1) {
   gr_acc a, b;
+  int high = __double2hiint(n0);
+  if (n0 == n1 && high != 0 && (__double2loint(n0) | (high & 0xfffff)) == 0) {
+    double part = __hiloint2double((2 * 1023 << 20) - high, 0), d = s1 * part - s0 * part;
+    a.f[0] = s0 + s1;
+    a.f[1] = (q0 + q1) + (d * d) * (0.5 * n0);
+    a.f[2] = 2 * n0;
+    return a;
+  }
   a.f[0] = s0;
   a.f[1] = q0;
   a.f[2] = n0;

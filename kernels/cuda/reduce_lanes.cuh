@@ -1,0 +1,389 @@
+/*
+** Many rows of up to a leaf. A warp brings its rows to shared memory, all at once and by whole words; then 2^threads lanes fold
+** one, a thread up to 2^each words of each 512 bytes of it, since what one thread folds needs no exchange. All that is short of
+** instructions rather than of memory (ncu): words that lie one after the other are copied so, and trade places within
+** their row, so that threads which read different rows meet different banks.
+*/
+#ifndef GR_REDUCE_LANES_CUH
+#define GR_REDUCE_LANES_CUH
+
+#include "kernels/cuda/async.cuh"
+#include "kernels/cuda/reduce.cuh"
+#include "kernels/cuda/reduce_vector.cuh"
+
+/* What comes in any order, of what is asked of many rows (products are not). */
+template <class R>
+constexpr bool gr_words_alone = !R::lanes && R::inputs == 1 && R::kind != GR_ACC_PLACE && R::red != GR_RED_PROD;
+/* And sums of floats, spreads, and dots with one vector. */
+template <class R>
+constexpr bool gr_has_lanes = gr_words_alone<R> || (R::lanes && (R::red == GR_RED_SUM || R::spread || gr_has_vector<R>));
+
+/* Words of a warp's rows, and blocks of a multiprocessor: what takes longer has more on its way. */
+template <class R>
+constexpr bool gr_lanes_slow = R::lanes && (R::spread || R::inputs > 1);
+template <class R>
+constexpr int gr_lanes_stage = gr_lanes_slow<R> ? gr_most_stage : 288;
+template <class R>
+constexpr int gr_lanes_blocks = !gr_lanes_slow<R> ? (R::lanes && gr_size<R::dtype> == 2 ? 6 : 8)
+                                : gr_size<R::dtype> == 2 || R::inputs > 1 ? 5 : 6;
+
+/* Of spreads: a thread keeps the elements of up to 2^k words as doubles. */
+template <class R>
+constexpr int gr_most_kept = gr_size<R::dtype> == 2 ? 1 : 2;
+
+/* A row as its threads see it. */
+struct gr_staged_row {
+  const uint4 *word, *vector;  /* vector: the second input, of matrix x vector */
+  int words, t, threads, turn; /* word j lies at j ^ turn */
+  int shift, bytes;            /* loose: the row starts so many bytes into its first word */
+  bool loose;
+};
+
+/* Bytes from .. to - 1 of w (narrow elements), the others from `rest`, which repeats every 8 bytes. */
+static __device__ __forceinline__ uint4 gr_keep_bytes(const uint4 &w, int from, int to, uint2 rest) {
+  auto part = [=](uint32_t x, uint32_t r, int at) {
+    int low = min(max(from - at, 0), 4) * 8, high = min(max(to - at, 0), 4) * 8;
+    uint32_t mask = __funnelshift_lc(0u, ~0u, low) & ~__funnelshift_lc(0u, ~0u, high);
+    return (x & mask) | (r & ~mask);
+  };
+  return make_uint4(part(w.x, rest.x, 0), part(w.y, rest.y, 4), part(w.z, rest.x, 8), part(w.w, rest.y, 12));
+}
+
+/* Without lanes: words t, t + threads, ... */
+template <class Q>
+__device__ __forceinline__ gr_acc gr_add_words(const gr_staged_row &row, const gr_context &k) {
+  constexpr bool order = Q::kind == GR_ACC_ORDER && Q::by_word;
+  typename Q::Lane l[1] = {Q::start()};
+#pragma unroll 2
+  for (int j = row.t; j < row.words; j += row.threads) {
+    uint4 x[1] = {row.word[j ^ row.turn]}, y[1] = {x[0]};
+    if constexpr (gr_size<Q::dtype> <= 2) { /* what a word holds beside the row is made neutral */
+      int at = j * 16 - row.shift;
+      if (row.loose && (at < 0 || at + 16 > row.bytes)) {
+        if constexpr (order) y[0] = gr_keep_bytes(y[0], -at, row.bytes - at, Q::highest());
+        x[0] = gr_keep_bytes(x[0], -at, row.bytes - at, Q::neutral());
+      }
+    }
+    if constexpr (order) Q::add_apart(l[0], x[0], y[0]);
+    else gr_add_rows<Q, 1>(l, x, y, k);
+  }
+  return Q::state(l[0], k);
+}
+
+/*
+** A thread's lanes of its `count` words of each 512 bytes, folded by halves: words t, t + threads, ... Of these first,
+** first + step, ... here. single: there are no more than 512 bytes, so that a lane has one element and adds nothing.
+*/
+template <class Q, bool single, int count, int first = 0, int step = 1>
+__device__ __forceinline__ void gr_fold_words(gr_acc (&v)[gr_lanes_of<Q>], const gr_staged_row &row, const gr_context &k) {
+  if constexpr (step == count) {
+    gr_lane_set<Q> s = gr_start_lanes<Q>();
+    int j = first * row.threads + row.t;
+    auto add = [&]() {
+      uint4 x[1] = {row.word[j ^ row.turn]}, y[1] = {x[0]};
+      if (Q::inputs == 2) y[0] = gr_load16(row.vector + j);
+      gr_add_rows<Q, 1>(s.l, x, y, k);
+    };
+    if constexpr (single) {
+      if (j < row.words) add();
+    } else {
+#pragma unroll 2
+      for (; j < row.words; j += 32) add();
+    }
+#pragma unroll
+    for (int c = 0; c < gr_lanes_of<Q>; c++) v[c] = Q::state(s.l[c], k);
+  } else {
+    gr_acc high[gr_lanes_of<Q>];
+    gr_fold_words<Q, single, count, first, step * 2>(v, row, k);
+    gr_fold_words<Q, single, count, first + step, step * 2>(high, row, k);
+#pragma unroll
+    for (int c = 0; c < gr_lanes_of<Q>; c++) v[c] = Q::merge(v[c], high[c]);
+  }
+}
+template <class Q, bool single>
+__device__ __forceinline__ void gr_fold_each(gr_acc (&v)[gr_lanes_of<Q>], const gr_staged_row &row, int each, const gr_context &k) {
+  if (each == 2) gr_fold_words<Q, single, 4>(v, row, k);
+  else if (each == 1) gr_fold_words<Q, single, 2>(v, row, k);
+  else gr_fold_words<Q, single, 1>(v, row, k);
+}
+
+/* Lanes whose sum is exact in a double need not be folded in order. */
+template <class Q>
+constexpr bool gr_any_order = !Q::lanes || (Q::red == GR_RED_SUM && Q::dtype == GR_F16 && !Q::light);
+
+template <class Q>
+__device__ __forceinline__ gr_acc gr_fold_row(const gr_staged_row &row, int each, int lane, const gr_context &k) {
+  gr_acc v[gr_lanes_of<Q>];
+  if constexpr (!Q::lanes) v[0] = gr_add_words<Q>(row, k);
+  else if (row.words <= 32) gr_fold_each<Q, true>(v, row, each, k);
+  else gr_fold_each<Q, false>(v, row, each, k);
+  if constexpr (!gr_any_order<Q>) return gr_fold_halves<Q, gr_lanes_of<Q>>(v, row.threads, lane);
+  gr_fold_own<Q, gr_lanes_of<Q>, gr_lanes_of<Q>>(v);
+#pragma unroll 1
+  for (int h = 1; h < row.threads; h *= 2) v[0] = gr_merge_xor<Q>(v[0], h);
+  return v[0];
+}
+
+/*
+** s / n, where `part` is 1 / n: one correction of the product is the rounded quotient, since n is a small whole number, and so
+** no quotient lies that near the middle between two doubles. Not so where s may overflow or vanish.
+*/
+template <gr_dtype D>
+__device__ __forceinline__ double gr_mean_of(double s, double n, double part) {
+  if constexpr (D == GR_F64) return s / n;
+  double m = s * part;
+  return __fma_rn(__fma_rn(-m, n, s), part, m);
+}
+
+/*
+** Rows of up to 512 bytes that are `count` words for every thread: lanes of one term each, term(word, element), folded by
+** halves.
+*/
+template <class Q, int count, class Term>
+__device__ __forceinline__ double gr_fold_terms(const gr_staged_row &row, int lane, Term term) {
+  constexpr int C = gr_lanes_of<Q>;
+  gr_acc v[C];
+#pragma unroll
+  for (int c = 0; c < C; c++) {
+    double y[count];
+#pragma unroll
+    for (int i = 0; i < count; i++) y[i] = term(i, c);
+#pragma unroll
+    for (int h = count / 2; h > 0; h /= 2)
+#pragma unroll
+      for (int i = 0; i < h; i++) y[i] = y[i] + y[i + h];
+    v[c].f[0] = y[0];
+  }
+  return gr_fold_halves<Q, C>(v, row.threads, lane).f[0];
+}
+
+/* Words t, t + threads, ... as doubles. */
+template <gr_dtype D, int count>
+__device__ __forceinline__ void gr_widen_words(double (&x)[count][16 / gr_size<D>], const uint4 *word, const gr_staged_row &row) {
+#pragma unroll
+  for (int i = 0; i < count; i++) {
+    uint4 w = word[(i * row.threads + row.t) ^ row.turn];
+#pragma unroll
+    for (int c = 0; c < 16 / gr_size<D>; c++) x[i][c] = gr_to_f64<D>(gr_pick<D>(w, c));
+  }
+}
+
+/*
+** Spreads of such rows: the elements stay in registers as doubles from the sum to the deviations. (A sum of so few integers of
+** 32 bits is exact in a double too.)
+*/
+template <class R, int count>
+__device__ __forceinline__ gr_acc gr_spread_kept(const gr_staged_row &row, int lane, double n, double part) {
+  using Q = typename R::Squares;
+  double x[count][gr_lanes_of<Q>];
+  gr_acc acc;
+  gr_widen_words<R::dtype, count>(x, row.word, row);
+  acc.f[0] = gr_fold_terms<Q, count>(row, lane, [&](int i, int c) { return x[i][c]; });
+  acc.f[2] = n;
+  double mean = gr_mean_of<R::dtype>(acc.f[0], n, part);
+  acc.f[1] = gr_fold_terms<Q, count>(row, lane, [&](int i, int c) { return (x[i][c] - mean) * (x[i][c] - mean); });
+  return acc;
+}
+
+/* Dots with a vector, whose elements stay in registers from row to row if rows are such ones. */
+template <class R>
+struct gr_kept_vector {
+  double y[4][gr_lanes_of<R>];
+  bool kept;
+};
+template <class R>
+__device__ __forceinline__ gr_kept_vector<R> gr_keep_vector(const gr_staged_row &row, int each) {
+  gr_kept_vector<R> v;
+  v.kept = row.words == row.threads << each;
+#pragma unroll
+  for (int i = 0; i < 4; i++) {
+    uint4 w = make_uint4(0, 0, 0, 0);
+    if (v.kept && i >> each == 0) w = gr_load16(row.vector + i * row.threads + row.t);
+#pragma unroll
+    for (int c = 0; c < gr_lanes_of<R>; c++) v.y[i][c] = gr_to_f64<R::dtype>(gr_pick<R::dtype>(w, c));
+  }
+  return v;
+}
+template <class R, int count>
+__device__ __forceinline__ gr_acc gr_dot_kept(const gr_staged_row &row, int lane, const gr_kept_vector<R> &v) {
+  double x[count][gr_lanes_of<R>];
+  gr_acc acc;
+  gr_widen_words<R::dtype, count>(x, row.word, row);
+  acc.f[0] = gr_fold_terms<R, count>(row, lane, [&](int i, int c) { return x[i][c] * v.y[i][c]; });
+  return acc;
+}
+template <class R>
+__device__ __forceinline__ gr_acc gr_dot_row(const gr_staged_row &row, int each, int lane, const gr_context &k, const gr_kept_vector<R> &v) {
+  if (!v.kept) return gr_fold_row<R>(row, each, lane, k);
+  return each == 0   ? gr_dot_kept<R, 1>(row, lane, v)
+         : each == 1 ? gr_dot_kept<R, 2>(row, lane, v)
+                     : gr_dot_kept<R, 4>(row, lane, v);
+}
+
+template <class R>
+__device__ __forceinline__ gr_acc gr_spread_row(const gr_staged_row &row, int each, int lane, gr_context k, double n, double part) {
+  gr_acc acc;
+  if constexpr (R::exact) { /* as R::of */
+    acc = gr_fold_row<typename R::Moments>(row, each, lane, k);
+    int64_t sum = (int64_t)acc.f[0], squares = (int64_t)acc.f[1];
+    acc.f[1] = gr_mean_of<R::dtype>((double)((int64_t)n * squares - sum * sum), n, part);
+    acc.f[2] = n;
+    return acc;
+  } else {
+    if (row.words == row.threads << each && each <= gr_most_kept<R>)
+      return each == 0   ? gr_spread_kept<R, 1>(row, lane, n, part)
+             : each == 1 ? gr_spread_kept<R, 2>(row, lane, n, part)
+                         : gr_spread_kept<R, 1 << gr_most_kept<R>>(row, lane, n, part);
+    acc.f[0] = gr_fold_row<typename R::Sum>(row, each, lane, k).f[0];
+    acc.f[2] = n;
+    k.a = gr_mean_of<R::dtype>(acc.f[0], n, part);
+    acc.f[1] = gr_deviations<R::dtype>(gr_fold_row<typename R::Squares>(row, each, lane, k).f[0], k.a);
+    return acc;
+  }
+}
+
+/*
+** The commonest results, whose kind is asked for once and not row by row (half the instructions of rows of 16): sums, variances,
+** and a smallest or largest in the rows' own type.
+*/
+template <class R>
+__device__ __forceinline__ bool gr_is_quick(const gr_reduce_args &q) {
+  constexpr bool whole = R::kind == GR_ACC_WRAP;
+  if (q.done || q.out2) return false;
+  if constexpr (R::kind == GR_ACC_ORDER) return (q.op == GR_OP_max || q.op == GR_OP_min) && q.out_dtype == R::dtype;
+  else if constexpr (R::red == GR_RED_SUM) return q.op == GR_OP_sum && q.out_dtype == (whole ? GR_I64 : GR_F64);
+  else if constexpr (R::red == GR_RED_DOT) return q.out_dtype == GR_F64;
+  else if constexpr (R::spread && gr_size<R::dtype> <= 4) /* gr_mean_of divides by whole numbers */
+    return q.op == GR_OP_var && q.out_dtype == GR_F64 && q.job.ddof == (double)(int)q.job.ddof;
+  else return false;
+}
+/* less: n - ddof, and 1 / less. */
+template <class R>
+__device__ __forceinline__ void gr_write_quick(const gr_reduce_args &q, const gr_acc &acc, int64_t v, double less, double part) {
+  constexpr gr_dtype D = R::dtype;
+  if constexpr (R::kind == GR_ACC_ORDER) {
+    int64_t key = q.op == GR_OP_max ? acc.i[1] : acc.i[0];
+    bool nan = gr_floating<D> && (acc.i[0] < ~gr_key_inf(D) || acc.i[1] > gr_key_inf(D));
+    if constexpr (gr_size<D> == 8) {
+      if (gr_floating<D>) key = gr_key_bits64((uint64_t)key);
+      ((int64_t *)q.out)[v] = nan ? 0x7ff8000000000000 : key;
+    } else if constexpr (gr_size<D> == 4) {
+      if (gr_floating<D>) key = gr_key_bits32((uint32_t)key);
+      ((int32_t *)q.out)[v] = nan ? 0x7fc00000 : (int32_t)key;
+    } else if constexpr (gr_size<D> == 2) {
+      if (gr_floating<D>) key = gr_key_bits16((uint16_t)key);
+      ((int16_t *)q.out)[v] = nan ? (D == GR_F16 ? 0x7e00 : 0x7fc0) : (int16_t)key;
+    } else {
+      ((int8_t *)q.out)[v] = (int8_t)key;
+    }
+  } else if constexpr (R::spread) {
+    ((double *)q.out)[v] = gr_canonical(gr_mean_of<D>(acc.f[1], less, part));
+  } else if constexpr (R::kind == GR_ACC_WRAP) {
+    ((int64_t *)q.out)[v] = acc.i[0];
+  } else {
+    ((double *)q.out)[v] = gr_canonical(acc.f[0]);
+  }
+}
+
+/* Rows of half a word, two to each of `words`. */
+template <class R>
+__device__ __forceinline__ void gr_halves_of_words(const gr_reduce_args &q, const uint4 *word, int words, int64_t row0, bool quick,
+                                                   int lane) {
+#pragma unroll 1
+  for (int r = lane; r < words; r += 32) {
+    uint4 w = word[r];
+#pragma unroll
+    for (int i = 0; i < 2; i++) {
+      constexpr int half = gr_lanes_of<R> / 2;
+      gr_lane_set<R> s = gr_start_lanes<R>();
+      gr_acc v[half];
+#pragma unroll
+      for (int c = 0; c < half; c++) {
+        R::add(s.l[c], gr_pick<R::dtype>(w, i * half + c), gr_pick<R::dtype>(w, i * half + c), q.context, 0);
+        v[c] = R::state(s.l[c], q.context);
+      }
+      gr_fold_own<R, half, half>(v);
+      int64_t to = q.first + row0 + 2 * r + i;
+      if (row0 + 2 * r + i >= q.job.count) continue;
+      if (quick) gr_write_quick<R>(q, v[0], to, 0, 0);
+      else gr_write<R>(q, v[0], to, half);
+    }
+  }
+}
+
+/*
+** `rows` rows from `from` on: those that follow each other word by word, wherever they start in one, others row by row. Of the
+** first kind, row r starts r * bytes behind the first; words of aligned ones trade places.
+*/
+__device__ __forceinline__ void gr_stage_rows(const gr_reduce_args &q, uint4 *stage, const char *from, int rows, int bytes, int lane) {
+  if (q.plain) {
+    int shift = (int)((uintptr_t)from & 15), all = shift + (rows * bytes << q.near) + 15 >> 4;
+    uint4 *to = stage + (lane ^ ((lane >> q.radix & q.counters) << q.deep));
+    from += lane * 16 - shift;
+#pragma unroll 4
+    for (int i = lane; i < all; i += 32, to += 32, from += 512) gr_copy16(to, from);
+    return;
+  }
+  int words = q.beside, down = 32 / words, right = 32 - down * words, r = lane / words, j = lane - r * words;
+  int64_t step = q.job.a.step;
+  uint4 *to = stage + r * q.wide + j;
+  from += r * step;
+#pragma unroll 1
+  for (int i = lane; i < rows * words; i += 32) {
+    int shift = (int)((uintptr_t)from & 15);
+    if (j * 16 < shift + bytes) gr_copy16(to, from - shift + j * 16);
+    bool wraps = j + right >= words;
+    j += wraps ? right - words : right;
+    to += down * q.wide + right + (wraps ? q.wide - words : 0);
+    from += down * step + (wraps ? step : 0);
+  }
+}
+
+template <class R>
+__global__ void __launch_bounds__(gr_lanes_warps * 32, gr_lanes_blocks<R>) gr_reduce_lanes(const __grid_constant__ gr_reduce_args q) {
+  constexpr bool loosable = gr_words_alone<R> && gr_size<R::dtype> <= 2;
+  extern __shared__ uint4 stages[];
+  int lane = threadIdx.x & 31, warp = gr_warp_index(), threads = 1 << q.threads, n = (int)q.job.n;
+  uint4 *stage = stages + warp * q.together;
+  int64_t row0 = ((int64_t)blockIdx.x * gr_lanes_warps + warp) * q.rows;
+  int rows = (int)max((int64_t)0, min((int64_t)q.rows, (q.job.count + q.near >> q.near) - row0));
+  gr_staged_row row = {stage, (const uint4 *)q.job.b.data, q.beside, lane & (threads - 1), threads, 0,
+                       0,     n * gr_size<R::dtype>,       loosable && q.loose};
+  const char *from = (const char *)q.job.a.data + (q.first + (row0 << q.near)) * q.job.a.step;
+  gr_stage_rows(q, stage, from, rows, row.bytes, lane);
+  gr_copies_end_group();
+  bool quick = gr_is_quick<R>(q);
+  double part = 1.0 / (double)n, less = 0, part_less = 0; /* while memory works */
+  if (R::spread) less = (double)n - q.job.ddof, part_less = 1.0 / less;
+  gr_copies_wait<0>();
+  __syncwarp();
+  if constexpr (R::red == GR_RED_SUM && R::lanes && gr_lanes_of<R> > 2)
+    if (q.near) {
+      gr_halves_of_words<R>(q, stage, rows, row0 << 1, quick, lane);
+      return;
+    }
+  gr_kept_vector<R> vector;
+  if constexpr (R::inputs == 2) vector = gr_keep_vector<R>(row, q.each);
+#pragma unroll 1
+  for (int r = 0; r < rows; r += 32 >> q.threads) {
+    int own = r + (lane >> q.threads), here = min(own, rows - 1); /* lanes without a row repeat the last */
+    row.word = stage + here * q.wide;
+    if (q.plain) row.turn = (here * q.beside >> q.radix & q.counters) << q.deep;
+    if (row.loose) {
+      int at = (int)((uintptr_t)from & 15) + here * row.bytes;
+      if (q.plain) row.word = stage + (at >> 4);
+      else at = (int)(uintptr_t)(from + here * q.job.a.step);
+      row.shift = at & 15;
+      row.words = (row.shift + row.bytes + 15) >> 4;
+    }
+    gr_acc acc;
+    if constexpr (R::spread) acc = gr_spread_row<R>(row, q.each, lane, q.context, (double)n, part);
+    else if constexpr (R::inputs == 2) acc = gr_dot_row<R>(row, q.each, lane, q.context, vector);
+    else acc = gr_fold_row<R>(row, q.each, lane, q.context);
+    if (row.t != 0 || own >= rows) continue;
+    if (quick) gr_write_quick<R>(q, acc, q.first + row0 + own, less, part_less);
+    else gr_write<R>(q, acc, q.first + row0 + own, n);
+  }
+}
+
+#endif
