@@ -272,19 +272,15 @@ __device__ __forceinline__ bool gr_climb(const gr_reduce_args &q, int64_t v0, in
 
 /* ---- posts: nodes that one block waits for ---- */
 
-/*
-** A state on its way to another block: each half of a word beside a flag, so that whoever sees the flags has the halves
-** (8-byte accesses are whole) and nothing must wait for a fence. Posts are zero before and after.
-*/
+/* A state on its way to another block, in halves (tell.cuh) that nothing must fence. Posts are zero before and after. */
 constexpr int gr_post_words = 2; /* for one word of a state */
 
 template <class R>
 __device__ __forceinline__ void gr_post(uint64_t *post, const gr_acc &a) {
 #pragma unroll
   for (int i = 0; i < R::fields; i++) {
-    uint64_t x = (uint64_t)a.i[i];
-    asm volatile("st.relaxed.gpu.global.v2.b64 [%0], {%1, %2};" ::"l"(post + gr_post_words * i), "l"(x << 32 | 1),
-                 "l"((x & ~(uint64_t)UINT32_MAX) | 1)
+    gr_halves h = gr_split((uint64_t)a.i[i], 1);
+    asm volatile("st.relaxed.gpu.global.v2.b64 [%0], {%1, %2};" ::"l"(post + gr_post_words * i), "l"(h.low), "l"(h.high)
                  : "memory");
   }
 }
@@ -313,7 +309,7 @@ __device__ __forceinline__ void gr_await_posts(uint64_t *post, bool wanted, gr_a
     if (p ? wanted_next : wanted)
 #pragma unroll
       for (int i = 0; i < words; i += 2) {
-        (p ? next : a).i[i / 2] = (int64_t)(x[p][i] >> 32 | (x[p][i + 1] & ~(uint64_t)UINT32_MAX));
+        (p ? next : a).i[i / 2] = (int64_t)gr_join({x[p][i], x[p][i + 1]});
         asm volatile("st.relaxed.gpu.global.v2.b64 [%0], {%1, %1};" ::"l"(post + p * words + i), "l"((uint64_t)0)
                      : "memory");
       }

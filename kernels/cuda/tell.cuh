@@ -1,17 +1,26 @@
 /*
-** Results that the host waits for. Each half of a word goes beside the launch's number, in one 8-byte store: the host
-** takes the halves when all of them carry the number, so no store must wait for another to arrive (host:
-** src/backend/cuda.h).
+** Words for somebody who waits for them, the host or another block: each half beside a mark, so that whoever sees the marks
+** has the halves (8-byte accesses are whole), and no store must wait for another to arrive.
 */
 #ifndef GR_TELL_CUH
 #define GR_TELL_CUH
 
 #include <stdint.h>
 
+struct gr_halves {
+  uint64_t low, high;
+};
+static __device__ __forceinline__ gr_halves gr_split(uint64_t word, uint32_t mark) {
+  return {word << 32 | mark, (word & ~(uint64_t)UINT32_MAX) | mark};
+}
+static __device__ __forceinline__ uint64_t gr_join(gr_halves h) {
+  return h.low >> 32 | (h.high & ~(uint64_t)UINT32_MAX);
+}
+
+/* Results that the host waits for; the mark is the launch's number (host: src/backend/cuda.h). */
 static __device__ __forceinline__ void gr_tell(uint64_t *told, uint64_t word, uint64_t ticket) {
-  asm volatile("st.relaxed.sys.global.v2.b64 [%0], {%1, %2};" ::"l"(told), "l"(word << 32 | (uint32_t)ticket),
-               "l"((word & ~(uint64_t)UINT32_MAX) | (uint32_t)ticket)
-               : "memory");
+  gr_halves h = gr_split(word, (uint32_t)ticket);
+  asm volatile("st.relaxed.sys.global.v2.b64 [%0], {%1, %2};" ::"l"(told), "l"(h.low), "l"(h.high) : "memory");
 }
 
 /* The end of a launch whose results lie elsewhere in mapped memory; this thread has written or seen them. */
