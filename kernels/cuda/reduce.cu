@@ -23,6 +23,7 @@ struct Plan {
   int64_t per_block; /* vectors of one block, or group of blocks */
   int64_t blocks_per_group;
   int64_t node_words; /* 8-byte words of scratch */
+  bool told;          /* somebody waits for the result */
 };
 
 #define GR_X(id, inputs, f, i) inputs,
@@ -76,9 +77,12 @@ void plan_leaves(Plan &p, const gr_tune &t, int sms) {
   const gr_reduce_job &j = p.args.job;
   int64_t leaves = p.args.leaves, block = t.flat_warps, warps, passes;
   if (j.count == 1) {
-    int64_t slots = slots_of(p, t, sms);
-    warps = leaves <= t.one_block_leaves ? power_of_two(leaves) : block;
-    passes = leaves <= t.one_block_leaves ? 1 : clamp(power_of_two(ceil_div(leaves, block * slots)), 1, t.most_passes);
+    /* Two inputs of more leaves take one multiprocessor longer than several need to meet. */
+    int64_t slots = slots_of(p, t, sms), alone = t.one_block_leaves;
+    if (p.told && inputs_of[gr_reducer_of(j.op, j.dtype)] == 2) alone /= 2;
+    if (p.told && leaves <= 2 * t.one_block_leaves) block /= 2;
+    warps = leaves <= alone ? power_of_two(leaves) : block;
+    passes = leaves <= alone ? 1 : clamp(power_of_two(ceil_div(leaves, block * slots)), 1, t.most_passes);
     int64_t blocks = ceil_div(leaves, warps * passes);
     if (!p.args.untouched && passes > 1 && blocks * 4 > slots * 5 && blocks < slots * 2)
       passes /= 2; /* one wave and a bit: rather several */
@@ -364,8 +368,9 @@ void plan_meeting(Plan &p, const gr_tune &t, const gr_cuda_chip &chip) {
                  blocks <= 2 * chip.sms;
 }
 
-/* apart: the vectors are arrays of their own. untouched: as in gr_reduce_args; never more nodes, so no more scratch. */
-Plan plan(const gr_reduce_job &job, const gr_cuda_chip &chip, bool apart = false, bool untouched = false) {
+/* apart: the vectors are arrays of their own. untouched and told: never more nodes in scratch memory. */
+Plan plan(const gr_reduce_job &job, const gr_cuda_chip &chip, bool apart = false, bool untouched = false,
+          bool told = false) {
   Plan p = {};
   gr_tune t = gr_tune_for(chip.major, chip.minor);
   gr_reducer red = gr_reducer_of(job.op, job.dtype);
@@ -380,6 +385,7 @@ Plan plan(const gr_reduce_job &job, const gr_cuda_chip &chip, bool apart = false
   p.args.leaves = clamp(ceil_div(job.n, GR_LEAF(size)), 1, INT64_MAX);
   p.args.flat = job.count == 1 && !job.offsets;
   p.args.untouched = untouched;
+  p.told = told;
   p.args.strided = p.args.job.a.stride != size || p.args.job.b.stride != size;
   bool many = job.n > 0 && job.count > 1 && p.entry.columns > 0 && !apart;
   if (job.offsets) plan_segments(p, t, chip.sms);
@@ -485,7 +491,7 @@ static int launch(Plan &p, const gr_cuda_run *run) {
 }
 
 extern "C" int gr_cuda_reduce(const gr_reduce_job *job, const gr_cuda_run *run) {
-  Plan p = plan(*job, *run->chip, false, reads_at_once(*job, *run));
+  Plan p = plan(*job, *run->chip, false, reads_at_once(*job, *run), run->done != nullptr);
   return launch(p, run);
 }
 
