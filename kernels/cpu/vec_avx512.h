@@ -106,6 +106,37 @@ GR_INLINE vi vi_scan(vi x) {
   return x + GR_LANES_OF(vi, zero, x, 4, 5, 6, 7, 8, 9, 10, 11);
 }
 GR_INLINE vi vi_last(vi x) { return GR_LANES_OF(vi, x, x, 7, 7, 7, 7, 7, 7, 7, 7); }
+/*
+** The sums 0 .. k of sixteen integers in lane k of two vectors, each with `before` added; that becomes the last of them. Shuffles
+** have one port, so: bytes by the instruction that adds eight, of as many as the lane wants; words as even and odd ones, whose
+** sums are scanned.
+*/
+#define GR_SCAN_NARROW 1
+GR_INLINE void vi_scan_bytes(int flip, const void *p, vi *before, vi *out) {
+  const __m512i first = _mm512_set_epi64(-1, (1LL << 56) - 1, (1LL << 48) - 1, (1LL << 40) - 1, (1LL << 32) - 1, (1LL << 24) - 1,
+                                         (1LL << 16) - 1, 255), zero = _mm512_setzero_si512();
+  int j;
+  GR_UNROLL for (j = 0; j < 2; j++) {
+    long long eight;
+    __m512i all;
+    memcpy(&eight, (const char *)p + 8 * j, 8);
+    all = _mm512_set1_epi64(eight);
+    if (flip) all = _mm512_xor_si512(all, _mm512_set1_epi8(-128));
+    out[j] = *before + (vi)_mm512_sad_epu8(_mm512_and_si512(all, first), zero);
+    *before = *before + (vi)_mm512_sad_epu8(all, zero);
+    if (flip) out[j] = out[j] - (vi)_mm512_set_epi64(1024, 896, 768, 640, 512, 384, 256, 128);
+    if (flip) *before = *before - 1024;
+  }
+}
+GR_INLINE void vi_scan_words(int sign, const void *p, vi *before, vi *out) {
+  const __m512i x = _mm512_loadu_si512(p);
+  const vi even = sign ? (vi)_mm512_mul_epi32(x, _mm512_set1_epi64(1)) : (vi)_mm512_and_si512(x, _mm512_set1_epi64(UINT32_MAX));
+  const vi odd = sign ? (vi)_mm512_srai_epi64(x, 32) : (vi)_mm512_srli_epi64(x, 32);
+  const vi sums = vi_scan(even + odd), high = *before + sums, low = high - odd;
+  *before = *before + vi_last(sums);
+  out[0] = GR_LANES_OF(vi, low, high, 0, 8, 1, 9, 2, 10, 3, 11);
+  out[1] = GR_LANES_OF(vi, low, high, 4, 12, 5, 13, 6, 14, 7, 15);
+}
 /* Products of eight pairs of i32: vectorisers take the multiplication of 64 bits, which is three times the work. */
 GR_INLINE vi vi_products(const void *x, const void *y) {
   return (vi)_mm512_mul_epi32(_mm512_cvtepi32_epi64(_mm256_loadu_si256((const __m256i *)x)),
