@@ -92,7 +92,8 @@ void plan_leaves(Plan &p, const gr_tune &t, int sms) {
     warps = clamp(power_of_two(wanted), 1, power_of_two(leaves) < block ? power_of_two(leaves) : block);
     passes = power_of_two(ceil_div(leaves, warps));
     if (wanted > warps) { /* several blocks to a vector: one wave of them, if their parts are alike */
-      passes = clamp(power_of_two(ceil_div(leaves * j.count, warps * slots_of(p, t, sms))), 1, power_of_two(ceil_div(leaves, warps)));
+      int64_t all = ceil_div(leaves * j.count, warps * slots_of(p, t, sms));
+      passes = clamp(power_of_two(all), 1, power_of_two(ceil_div(leaves, warps)));
       while (passes > 1 && ceil_div(leaves, warps * passes) * warps * passes * 8 > leaves * 9) passes /= 2;
     }
   }
@@ -205,7 +206,8 @@ void plan_rows(Plan &p, int sms) {
   q.loose = !q.near && (bytes % 16 != 0 || !aligned(j.a, j.a.step));
   q.beside = (int)(q.loose ? (bytes + 30) / 16 : ceil_div(bytes, 16));
   int64_t lanes = clamp(power_of_two(q.beside), 1, 32), each = clamp(lanes, 1, 4), threads = lanes / each;
-  bool power = !q.loose && q.beside <= 16 && (q.beside & (q.beside - 1)) == 0, apart = q.beside % (2 * threads) == threads;
+  bool power = !q.loose && q.beside <= 16 && (q.beside & (q.beside - 1)) == 0;
+  bool apart = q.beside % (2 * threads) == threads;
   q.plain = j.a.step == bytes && (q.loose || power || apart || threads >= 8);
   if (q.plain && power && q.beside > 1) {
     q.radix = q.beside == 16 ? 4 : 3;
@@ -241,7 +243,8 @@ void plan_vector(Plan &p, int sms) {
   q.together = log2_of(clamp(power_of_two(q.leaves), 1, warps));
   q.nodes = (int)ceil_div(q.leaves, (int64_t)1 << q.together);
   /* One wave of blocks, or several of up to 32 rows. */
-  int64_t groups = clamp((int64_t)sms * 6 * (warps >> q.together) / q.nodes, 1, j.count), rows = ceil_div(j.count, groups);
+  int64_t groups = clamp((int64_t)sms * 6 * (warps >> q.together) / q.nodes, 1, j.count);
+  int64_t rows = ceil_div(j.count, groups);
   q.rows = (int)ceil_div(rows, ceil_div(rows, 32));
   plan_climb(q);
   p.launch.shape = GR_VECTOR;

@@ -1,6 +1,8 @@
 /*
-** Many rows of up to a leaf. A warp brings its rows to shared memory, all at once and by whole words; then 2^threads lanes fold
-** one, a thread up to 2^each words of each 512 bytes of it, since what one thread folds needs no exchange. All that is short of
+** Many rows of up to a leaf. A warp brings its rows to shared memory, all at once and by whole words; then 2^threads
+*lanes fold
+** one, a thread up to 2^each words of each 512 bytes of it, since what one thread folds needs no exchange. All that is
+*short of
 ** instructions rather than of memory (ncu): words that lie one after the other are copied so, and trade places within
 ** their row, so that threads which read different rows meet different banks.
 */
@@ -16,7 +18,8 @@ template <class R>
 constexpr bool gr_words_alone = !R::lanes && R::inputs == 1 && R::kind != GR_ACC_PLACE && R::red != GR_RED_PROD;
 /* And sums of floats, spreads, and dots with one vector. */
 template <class R>
-constexpr bool gr_has_lanes = gr_words_alone<R> || (R::lanes && (R::red == GR_RED_SUM || R::spread || gr_has_vector<R>));
+constexpr bool gr_has_lanes = gr_words_alone<R> ||
+                              (R::lanes && (R::red == GR_RED_SUM || R::spread || gr_has_vector<R>));
 
 /* Words of a warp's rows, and blocks of a multiprocessor: what takes longer has more on its way. */
 template <class R>
@@ -24,12 +27,14 @@ constexpr bool gr_lanes_slow = R::lanes && (R::spread || R::inputs > 1);
 template <class R>
 constexpr int gr_lanes_stage = gr_lanes_slow<R> ? gr_most_stage : 288;
 template <class R>
-constexpr int gr_lanes_blocks = !gr_lanes_slow<R> ? (R::lanes && gr_size<R::dtype> == 2 ? 6 : 8)
-                                : gr_size<R::dtype> == 2 || R::inputs > 1 ? 5 : 6;
+constexpr int gr_lanes_blocks = !gr_lanes_slow<R>        ? (R::lanes && gr_size<R::dtype> == 2 ? 6 : 8)
+                                : gr_size<R::dtype> == 2 ? 4
+                                : R::inputs > 1          ? 5
+                                                         : 6;
 
 /* Of spreads: a thread keeps the elements of up to 2^k words as doubles. */
 template <class R>
-constexpr int gr_most_kept = gr_size<R::dtype> == 2 ? 1 : 2;
+constexpr int gr_most_kept = 2;
 
 /* A row as its threads see it. */
 struct gr_staged_row {
@@ -72,42 +77,31 @@ __device__ __forceinline__ gr_acc gr_add_words(const gr_staged_row &row, const g
 
 /*
 ** A thread's lanes of its `count` words of each 512 bytes, folded by halves: words t, t + threads, ... Of these first,
-** first + step, ... here. single: there are no more than 512 bytes, so that a lane has one element and adds nothing.
+** first + step, ... here.
 */
-template <class Q, bool single, int count, int first = 0, int step = 1>
-__device__ __forceinline__ void gr_fold_words(gr_acc (&v)[gr_lanes_of<Q>], const gr_staged_row &row, const gr_context &k) {
+template <class Q, int count, int first = 0, int step = 1>
+__device__ __forceinline__ void gr_fold_words(gr_acc (&v)[gr_lanes_of<Q>], const gr_staged_row &row,
+                                              const gr_context &k) {
   if constexpr (step == count) {
     gr_lane_set<Q> s = gr_start_lanes<Q>();
-    int j = first * row.threads + row.t;
-    auto add = [&]() {
+#pragma unroll 2
+    for (int j = first * row.threads + row.t; j < row.words; j += 32) {
       uint4 x[1] = {row.word[j ^ row.turn]}, y[1] = {x[0]};
       if (Q::inputs == 2) y[0] = gr_load16(row.vector + j);
       gr_add_rows<Q, 1>(s.l, x, y, k);
-    };
-    if constexpr (single) {
-      if (j < row.words) add();
-    } else {
-#pragma unroll 2
-      for (; j < row.words; j += 32) add();
     }
 #pragma unroll
     for (int c = 0; c < gr_lanes_of<Q>; c++) v[c] = Q::state(s.l[c], k);
   } else {
     gr_acc high[gr_lanes_of<Q>];
-    gr_fold_words<Q, single, count, first, step * 2>(v, row, k);
-    gr_fold_words<Q, single, count, first + step, step * 2>(high, row, k);
+    gr_fold_words<Q, count, first, step * 2>(v, row, k);
+    gr_fold_words<Q, count, first + step, step * 2>(high, row, k);
 #pragma unroll
     for (int c = 0; c < gr_lanes_of<Q>; c++) v[c] = Q::merge(v[c], high[c]);
   }
 }
-template <class Q, bool single>
-__device__ __forceinline__ void gr_fold_each(gr_acc (&v)[gr_lanes_of<Q>], const gr_staged_row &row, int each, const gr_context &k) {
-  if (each == 2) gr_fold_words<Q, single, 4>(v, row, k);
-  else if (each == 1) gr_fold_words<Q, single, 2>(v, row, k);
-  else gr_fold_words<Q, single, 1>(v, row, k);
-}
 
-/* Lanes whose sum is exact in a double need not be folded in order. */
+/* Sums of f16 are exact in a double: their lanes need not be folded in order. */
 template <class Q>
 constexpr bool gr_any_order = !Q::lanes || (Q::red == GR_RED_SUM && Q::dtype == GR_F16 && !Q::light);
 
@@ -115,8 +109,9 @@ template <class Q>
 __device__ __forceinline__ gr_acc gr_fold_row(const gr_staged_row &row, int each, int lane, const gr_context &k) {
   gr_acc v[gr_lanes_of<Q>];
   if constexpr (!Q::lanes) v[0] = gr_add_words<Q>(row, k);
-  else if (row.words <= 32) gr_fold_each<Q, true>(v, row, each, k);
-  else gr_fold_each<Q, false>(v, row, each, k);
+  else if (each == 2) gr_fold_words<Q, 4>(v, row, k);
+  else if (each == 1) gr_fold_words<Q, 2>(v, row, k);
+  else gr_fold_words<Q, 1>(v, row, k);
   if constexpr (!gr_any_order<Q>) return gr_fold_halves<Q, gr_lanes_of<Q>>(v, row.threads, lane);
   gr_fold_own<Q, gr_lanes_of<Q>, gr_lanes_of<Q>>(v);
 #pragma unroll 1
@@ -125,7 +120,8 @@ __device__ __forceinline__ gr_acc gr_fold_row(const gr_staged_row &row, int each
 }
 
 /*
-** s / n, where `part` is 1 / n: one correction of the product is the rounded quotient, since n is a small whole number, and so
+** s / n, where `part` is 1 / n: one correction of the product is the rounded quotient, since n is a small whole number,
+*and so
 ** no quotient lies that near the middle between two doubles. Not so where s may overflow or vanish.
 */
 template <gr_dtype D>
@@ -136,7 +132,8 @@ __device__ __forceinline__ double gr_mean_of(double s, double n, double part) {
 }
 
 /*
-** Rows of up to 512 bytes that are `count` words for every thread: lanes of one term each, term(word, element), folded by
+** Rows of up to 512 bytes that are `count` words for every thread: lanes of one term each, term(word, element), folded
+*by
 ** halves.
 */
 template <class Q, int count, class Term>
@@ -159,7 +156,8 @@ __device__ __forceinline__ double gr_fold_terms(const gr_staged_row &row, int la
 
 /* Words t, t + threads, ... as doubles. */
 template <gr_dtype D, int count>
-__device__ __forceinline__ void gr_widen_words(double (&x)[count][16 / gr_size<D>], const uint4 *word, const gr_staged_row &row) {
+__device__ __forceinline__ void gr_widen_words(double (&x)[count][16 / gr_size<D>], const uint4 *word,
+                                               const gr_staged_row &row) {
 #pragma unroll
   for (int i = 0; i < count; i++) {
     uint4 w = word[(i * row.threads + row.t) ^ row.turn];
@@ -169,7 +167,8 @@ __device__ __forceinline__ void gr_widen_words(double (&x)[count][16 / gr_size<D
 }
 
 /*
-** Spreads of such rows: the elements stay in registers as doubles from the sum to the deviations. (A sum of so few integers of
+** Spreads of such rows: the elements stay in registers as doubles from the sum to the deviations. (A sum of so few
+*integers of
 ** 32 bits is exact in a double too.)
 */
 template <class R, int count>
@@ -183,6 +182,25 @@ __device__ __forceinline__ gr_acc gr_spread_kept(const gr_staged_row &row, int l
   double mean = gr_mean_of<R::dtype>(acc.f[0], n, part);
   acc.f[1] = gr_fold_terms<Q, count>(row, lane, [&](int i, int c) { return (x[i][c] - mean) * (x[i][c] - mean); });
   return acc;
+}
+
+/* Sums of such rows. */
+template <class R, int count>
+__device__ __forceinline__ gr_acc gr_sum_kept(const gr_staged_row &row, int lane) {
+  double x[count][gr_lanes_of<R>];
+  gr_acc acc;
+  gr_widen_words<R::dtype, count>(x, row.word, row);
+  acc.f[0] = gr_fold_terms<R, count>(row, lane, [&](int i, int c) { return x[i][c]; });
+  return acc;
+}
+template <class R>
+__device__ __forceinline__ gr_acc gr_sum_row(const gr_staged_row &row, int each, int lane, const gr_context &k) {
+  if constexpr (R::lanes)
+    if (row.words == row.threads << each)
+      return each == 0   ? gr_sum_kept<R, 1>(row, lane)
+             : each == 1 ? gr_sum_kept<R, 2>(row, lane)
+                         : gr_sum_kept<R, 4>(row, lane);
+  return gr_fold_row<R>(row, each, lane, k);
 }
 
 /* Dots with a vector, whose elements stay in registers from row to row if rows are such ones. */
@@ -213,7 +231,8 @@ __device__ __forceinline__ gr_acc gr_dot_kept(const gr_staged_row &row, int lane
   return acc;
 }
 template <class R>
-__device__ __forceinline__ gr_acc gr_dot_row(const gr_staged_row &row, int each, int lane, const gr_context &k, const gr_kept_vector<R> &v) {
+__device__ __forceinline__ gr_acc gr_dot_row(const gr_staged_row &row, int each, int lane, const gr_context &k,
+                                             const gr_kept_vector<R> &v) {
   if (!v.kept) return gr_fold_row<R>(row, each, lane, k);
   return each == 0   ? gr_dot_kept<R, 1>(row, lane, v)
          : each == 1 ? gr_dot_kept<R, 2>(row, lane, v)
@@ -221,7 +240,8 @@ __device__ __forceinline__ gr_acc gr_dot_row(const gr_staged_row &row, int each,
 }
 
 template <class R>
-__device__ __forceinline__ gr_acc gr_spread_row(const gr_staged_row &row, int each, int lane, gr_context k, double n, double part) {
+__device__ __forceinline__ gr_acc gr_spread_row(const gr_staged_row &row, int each, int lane, gr_context k, double n,
+                                                double part) {
   gr_acc acc;
   if constexpr (R::exact) { /* as R::of */
     acc = gr_fold_row<typename R::Moments>(row, each, lane, k);
@@ -243,7 +263,8 @@ __device__ __forceinline__ gr_acc gr_spread_row(const gr_staged_row &row, int ea
 }
 
 /*
-** The commonest results, whose kind is asked for once and not row by row (half the instructions of rows of 16): sums, variances,
+** The commonest results, whose kind is asked for once and not row by row (half the instructions of rows of 16): sums,
+*variances,
 ** and a smallest or largest in the rows' own type.
 */
 template <class R>
@@ -259,7 +280,8 @@ __device__ __forceinline__ bool gr_is_quick(const gr_reduce_args &q) {
 }
 /* less: n - ddof, and 1 / less. */
 template <class R>
-__device__ __forceinline__ void gr_write_quick(const gr_reduce_args &q, const gr_acc &acc, int64_t v, double less, double part) {
+__device__ __forceinline__ void gr_write_quick(const gr_reduce_args &q, const gr_acc &acc, int64_t v, double less,
+                                               double part) {
   constexpr gr_dtype D = R::dtype;
   if constexpr (R::kind == GR_ACC_ORDER) {
     int64_t key = q.op == GR_OP_max ? acc.i[1] : acc.i[0];
@@ -287,35 +309,42 @@ __device__ __forceinline__ void gr_write_quick(const gr_reduce_args &q, const gr
 
 /* Rows of half a word, two to each of `words`. */
 template <class R>
-__device__ __forceinline__ void gr_halves_of_words(const gr_reduce_args &q, const uint4 *word, int words, int64_t row0, bool quick,
-                                                   int lane) {
-#pragma unroll 1
-  for (int r = lane; r < words; r += 32) {
-    uint4 w = word[r];
+__device__ __forceinline__ void gr_halves_of_words(const gr_reduce_args &q, const uint4 *word, int words, int64_t row0,
+                                                   bool quick, int lane) {
+  constexpr int half = gr_lanes_of<R> / 2;
+  double *out = (double *)q.out + q.first + row0;
+  auto fold = [&](uint32_t low, uint32_t high) {
+    const uint4 w = make_uint4(low, high, 0, 0);
+    gr_lane_set<R> s = gr_start_lanes<R>();
+    gr_acc v[half];
 #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      constexpr int half = gr_lanes_of<R> / 2;
-      gr_lane_set<R> s = gr_start_lanes<R>();
-      gr_acc v[half];
-#pragma unroll
-      for (int c = 0; c < half; c++) {
-        R::add(s.l[c], gr_pick<R::dtype>(w, i * half + c), gr_pick<R::dtype>(w, i * half + c), q.context, 0);
-        v[c] = R::state(s.l[c], q.context);
-      }
-      gr_fold_own<R, half, half>(v);
-      int64_t to = q.first + row0 + 2 * r + i;
-      if (row0 + 2 * r + i >= q.job.count) continue;
-      if (quick) gr_write_quick<R>(q, v[0], to, 0, 0);
-      else gr_write<R>(q, v[0], to, half);
+    for (int c = 0; c < half; c++) {
+      R::add(s.l[c], gr_pick<R::dtype>(w, c), gr_pick<R::dtype>(w, c), q.context, 0);
+      v[c] = R::state(s.l[c], q.context);
     }
+    gr_fold_own<R, half, half>(v);
+    return v[0];
+  };
+  int rows = (int)min((int64_t)words * 2, q.job.count - row0), pairs = quick && (uintptr_t)out % 16 == 0 ? rows / 2 : 0;
+#pragma unroll 4
+  for (int r = lane; r < pairs; r += 32) {
+    uint4 w = word[r];
+    ((double2 *)out)[r] = make_double2(gr_canonical(fold(w.x, w.y).f[0]), gr_canonical(fold(w.z, w.w).f[0]));
+  }
+#pragma unroll 1
+  for (int r = 2 * pairs + lane; r < rows; r += 32) {
+    uint2 w = ((const uint2 *)word)[r];
+    gr_write<R>(q, fold(w.x, w.y), q.first + row0 + r, half);
   }
 }
 
 /*
-** `rows` rows from `from` on: those that follow each other word by word, wherever they start in one, others row by row. Of the
+** `rows` rows from `from` on: those that follow each other word by word, wherever they start in one, others row by row.
+*Of the
 ** first kind, row r starts r * bytes behind the first; words of aligned ones trade places.
 */
-__device__ __forceinline__ void gr_stage_rows(const gr_reduce_args &q, uint4 *stage, const char *from, int rows, int bytes, int lane) {
+__device__ __forceinline__ void gr_stage_rows(const gr_reduce_args &q, uint4 *stage, const char *from, int rows,
+                                              int bytes, int lane) {
   if (q.plain) {
     int shift = (int)((uintptr_t)from & 15), all = shift + (rows * bytes << q.near) + 15 >> 4;
     uint4 *to = stage + (lane ^ ((lane >> q.radix & q.counters) << q.deep));
@@ -340,14 +369,15 @@ __device__ __forceinline__ void gr_stage_rows(const gr_reduce_args &q, uint4 *st
 }
 
 template <class R>
-__global__ void __launch_bounds__(gr_lanes_warps * 32, gr_lanes_blocks<R>) gr_reduce_lanes(const __grid_constant__ gr_reduce_args q) {
+__global__ void __launch_bounds__(gr_lanes_warps * 32, gr_lanes_blocks<R>)
+    gr_reduce_lanes(const __grid_constant__ gr_reduce_args q) {
   constexpr bool loosable = gr_words_alone<R> && gr_size<R::dtype> <= 2;
   extern __shared__ uint4 stages[];
   int lane = threadIdx.x & 31, warp = gr_warp_index(), threads = 1 << q.threads, n = (int)q.job.n;
   uint4 *stage = stages + warp * q.together;
   int64_t row0 = ((int64_t)blockIdx.x * gr_lanes_warps + warp) * q.rows;
   int rows = (int)max((int64_t)0, min((int64_t)q.rows, (q.job.count + q.near >> q.near) - row0));
-  gr_staged_row row = {stage, (const uint4 *)q.job.b.data, q.beside, lane & (threads - 1), threads, 0,
+  gr_staged_row row = {stage, (const uint4 *)q.job.b.data, q.beside,           lane & (threads - 1), threads, 0,
                        0,     n * gr_size<R::dtype>,       loosable && q.loose};
   const char *from = (const char *)q.job.a.data + (q.first + (row0 << q.near)) * q.job.a.step;
   gr_stage_rows(q, stage, from, rows, row.bytes, lane);
@@ -357,7 +387,7 @@ __global__ void __launch_bounds__(gr_lanes_warps * 32, gr_lanes_blocks<R>) gr_re
   if (R::spread) less = (double)n - q.job.ddof, part_less = 1.0 / less;
   gr_copies_wait<0>();
   __syncwarp();
-  if constexpr (R::red == GR_RED_SUM && R::lanes && gr_lanes_of<R> > 2)
+  if constexpr (R::red == GR_RED_SUM && R::lanes && gr_lanes_of < R >> 2)
     if (q.near) {
       gr_halves_of_words<R>(q, stage, rows, row0 << 1, quick, lane);
       return;
@@ -379,7 +409,7 @@ __global__ void __launch_bounds__(gr_lanes_warps * 32, gr_lanes_blocks<R>) gr_re
     gr_acc acc;
     if constexpr (R::spread) acc = gr_spread_row<R>(row, q.each, lane, q.context, (double)n, part);
     else if constexpr (R::inputs == 2) acc = gr_dot_row<R>(row, q.each, lane, q.context, vector);
-    else acc = gr_fold_row<R>(row, q.each, lane, q.context);
+    else acc = gr_sum_row<R>(row, q.each, lane, q.context);
     if (row.t != 0 || own >= rows) continue;
     if (quick) gr_write_quick<R>(q, acc, q.first + row0 + own, less, part_less);
     else gr_write<R>(q, acc, q.first + row0 + own, n);

@@ -1,6 +1,8 @@
 /*
-** Matrix x vector: dots of rows of several leaves with one and the same vector (b.step is 0), all in whole aligned words. A
-** warp keeps a leaf of the vector in registers and takes the same leaf of up to 32 rows, one after the other, the next one on
+** Matrix x vector: dots of rows of several leaves with one and the same vector (b.step is 0), all in whole aligned
+*words. A
+** warp keeps a leaf of the vector in registers and takes the same leaf of up to 32 rows, one after the other, the next
+*one on
 ** its way to shared memory meanwhile; the nodes then fold as those of columns do. Shorter rows: gr_reduce_lanes.
 */
 #ifndef GR_REDUCE_VECTOR_CUH
@@ -14,7 +16,7 @@ constexpr int gr_vector_warps = 4;
 
 /* Of floats whose leaf is 8 words a lane. */
 template <class R>
-constexpr bool gr_has_vector = R::red == GR_RED_DOT && gr_floating<R::dtype> && gr_size<R::dtype> >= 4;
+constexpr bool gr_has_vector = R::red == GR_RED_DOT &&gr_floating<R::dtype> &&gr_size<R::dtype> >= 4;
 
 /* Element products of one word. */
 template <class R>
@@ -68,7 +70,8 @@ __global__ void __launch_bounds__(gr_vector_warps * 32, 6) gr_reduce_vector(cons
   int64_t row0 = ((int64_t)block.group * (gr_vector_warps >> q.together) + (warp >> q.together)) * q.rows;
   int64_t first = (((int64_t)block.node << q.together) + z) * leaf;
   int rows = (int)max((int64_t)0, min((int64_t)q.rows, q.job.count - row0));
-  int words = (int)max((int64_t)0, min((int64_t)leaf, q.job.n - first)) * size / 16 - lane; /* from this lane's first on */
+  int words =
+      (int)max((int64_t)0, min((int64_t)leaf, q.job.n - first)) * size / 16 - lane; /* from this lane's first on */
   const char *from = (const char *)q.job.a.data + (q.first + row0) * q.job.a.step + first * size + lane * 16;
   const char *vector = (const char *)q.job.b.data + first * size + lane * 16;
   uint4 y[K];
@@ -90,7 +93,7 @@ __global__ void __launch_bounds__(gr_vector_warps * 32, 6) gr_reduce_vector(cons
   for (int r = 0; r < rows; r++) {
     ask(r + 1);
     gr_copies_wait<1>(); /* each lane reads what it brought itself */
-    /* Many doubles made of the vector once and kept would spill. */
+                         /* Many doubles made of the vector once and kept would spill. */
 #pragma unroll
     for (int k = 0; k < K; k++) asm volatile("" : "+r"(y[k].x), "+r"(y[k].y), "+r"(y[k].z), "+r"(y[k].w));
     gr_lane_set<R> s = gr_start_lanes<R>();
@@ -110,7 +113,9 @@ __global__ void __launch_bounds__(gr_vector_warps * 32, 6) gr_reduce_vector(cons
   bool owner = z == 0 && lane < rows;
   if (q.nodes > 1) {
     if (owner) gr_put<R>(q.node + block.node * q.job.count + row0 + lane, 0, mine);
-    if (!gr_climb<R>(q, (int64_t)block.group * q.rows, rows, q.counter + block.group * (unsigned)q.counters, block.node)) return;
+    if (!gr_climb<R>(q, (int64_t)block.group * q.rows, rows, q.counter + block.group * (unsigned)q.counters,
+                     block.node))
+      return;
     if (owner) mine.i[0] = ((volatile int64_t *)q.node)[row0 + lane];
   }
   if (owner) gr_write<R>(q, mine, q.first + row0 + lane, q.job.n);
