@@ -114,6 +114,8 @@ static __device__ __forceinline__ void gr_scan_load(const gr_scan &q, gr_scan_ri
     int64_t at = (int64_t)tile * Shape::tile;
     if (gr_scan_whole(walk, q.n - at, Shape::tile))
       gr_scan_ask<In, Shape::each, Shape::tile>(ring.row(0), q.a + at * q.a_stride, walk, lane);
+    else if (gr_scan_alone<In>(walk) && tile < q.tiles)
+      gr_scan_gather<In, Shape::each, Shape::tile>(ring.row(0), q.a + at * q.a_stride, q.a_stride, q.n - at, walk, lane);
     slot.loaded.arrive_fetched();
     slot.loaded.arrive();
   }
@@ -135,7 +137,7 @@ static __device__ __forceinline__ void gr_scan_add(const gr_scan &q, gr_scan_rin
     unsigned tile = gr_scan_share(slot.tile, lane);
     if (tile < q.tiles) {
       int64_t at = (int64_t)tile * Shape::tile;
-      if (!gr_scan_whole(walk, q.n - at, Shape::tile)) {
+      if (!gr_scan_alone<In>(walk) && !gr_scan_whole(walk, q.n - at, Shape::tile)) {
         at += warp * each * Shape::row;
         gr_scan_gather<In, Shape::each, each * Shape::row>(ring.row(warp * each), q.a + at * q.a_stride, q.a_stride,
                                                            q.n - at, walk, lane);

@@ -109,16 +109,18 @@ static __device__ __forceinline__ void gr_scan_ask(char *rows, const char *p, gr
   for (int w = 0; w < count * R::size / 512; w++) gr_scan_fetch<16>(to + w * 512, from + (back ? -512 : 512) * w);
 }
 
-/*
-** As many elements in any other way, of which `left` are there. What is absent is anything, here zero: it comes after all
-** that counts.
-*/
+/* As many elements in any other way, of which `left` are there. What is absent is anything: it comes after all that counts. */
 template <typename T, int each, int count>
 static __device__ __forceinline__ void gr_scan_gather(char *rows, const char *p, int64_t stride, int64_t left,
                                                       gr_scan_walk walk, int lane) {
   using R = gr_scan_row<T, each>;
   constexpr int words = count * R::size / 512; /* of a lane */
   if (walk == GR_SCAN_ACROSS && left >= count) {
+    if constexpr (R::size >= 4) {
+#pragma unroll 8
+      for (int k = lane; k < count; k += 32) gr_scan_fetch<R::size>(R::element(rows, k), p + k * R::size);
+      return;
+    }
     char *to = rows + R::place(lane) * 16;
 #pragma unroll 1
     for (int w = 0; w < words; w += 4) {
@@ -133,11 +135,14 @@ static __device__ __forceinline__ void gr_scan_gather(char *rows, const char *p,
   } else {
     int mirror = walk == GR_SCAN_BACKWARD ? 16 / R::size - 1 : 0;
     int here = left < 0 ? 0 : left < count ? (int)left : count;
-#pragma unroll 4
+#pragma unroll 8
     for (int k = lane; k < here; k += 32) gr_scan_fetch<R::size>(R::element(rows, k ^ mirror), p + k * stride);
-#pragma unroll 1
-    for (int k = here + lane; k < count; k += 32) *(T *)R::element(rows, k ^ mirror) = T();
   }
+}
+
+/* Whether one warp can do that for all fast enough. */
+template <typename T> static __device__ __forceinline__ bool gr_scan_alone(gr_scan_walk walk) {
+  return sizeof(T) == 8 || (sizeof(T) == 4 && walk == GR_SCAN_ACROSS);
 }
 
 /* A row of results to p, where `left` are wanted; whole: by whole words. */

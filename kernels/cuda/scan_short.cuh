@@ -53,18 +53,20 @@ static __global__ void __launch_bounds__(GR_SCAN_WRITERS * 32, 4) gr_scan_short(
   Value total = __shfl_sync(~0u, r[0], GR_SCAN_ROWS - 1);
   if (threadIdx.x == 0) gr_scan_publish<S>(&q.tile[tile], total, q.tag);
   r[0] = gr_scan_before<S>(r[0], lane);
-  for (int k = warp; k <= mine; k += GR_SCAN_WRITERS) { /* of its own group: what lies before it */
-    const gr_scan_state *at[1] = {&q.tile[k * 32 + lane]};
-    bool wanted[1] = {k * 32 + lane < tile};
-    gr_scan_await<S>(at, wanted, q.tag, g);
+  Value base = S::identity();
+  if (tile > 0) {
+    for (int k = warp; k <= mine; k += GR_SCAN_WRITERS) { /* of its own group: what lies before it */
+      const gr_scan_state *at[1] = {&q.tile[k * 32 + lane]};
+      bool wanted[1] = {k * 32 + lane < tile};
+      gr_scan_await<S>(at, wanted, q.tag, g);
+      gr_scan_lanes<S, 32>(g, lane);
+      if (lane == (k < mine ? 31 : (tile & 31) - 1) || (lane == 0 && k * 32 == tile)) s.group[k] = g[0];
+    }
+    __syncthreads();
+    g[0] = lane < mine ? s.group[lane] : S::identity();
     gr_scan_lanes<S, 32>(g, lane);
-    if (lane == (k < mine ? 31 : (tile & 31) - 1) || (lane == 0 && k * 32 == tile)) s.group[k] = g[0];
+    base = S::join(__shfl_sync(~0u, gr_scan_before<S>(g[0], lane), mine), s.group[mine]);
   }
-  __syncthreads();
-  g[0] = lane < mine ? s.group[lane] : S::identity();
-  gr_scan_lanes<S, 32>(g, lane);
-  Value base = __shfl_sync(~0u, gr_scan_before<S>(g[0], lane), mine);
-  base = S::join(base, s.group[mine]);
 #pragma unroll
   for (int k = 0; k < 2; k++) {
     Value above = __shfl_sync(~0u, r[0], warp * 2 + k);
