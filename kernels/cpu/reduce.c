@@ -183,7 +183,7 @@ static void do_batch(void *arg, int64_t k) {
   for (v = k * s->size; v < end; v++) gr_finish_vector(s->p, v, whole_vector(s->p, v, NULL));
 }
 
-/* Sums and means of short rows of floats: a block of rows is turned, so that a vector works on several rows. */
+/* Sums and means of short rows of floats, a block at a time; very short ones are turned, so that a vector works on several. */
 #define SHORT_BLOCK 64 /* rows */
 
 static int is_short(const gr_plan *p) {
@@ -196,18 +196,24 @@ static void do_short_batch(void *arg, int64_t k) {
   const batch *s = (const batch *)arg;
   const gr_plan *p = s->p;
   const gr_reduce_job *job = p->job;
-  const gr_short_sums sums_of = gr_cpu_table_in_use()->short_sums;
+  const gr_cpu_table *table = gr_cpu_table_in_use();
+  const char *x = (const char *)job->a.data;
+  const int turn = job->n < 16;
   const int64_t end = (k + 1) * s->size < job->count ? (k + 1) * s->size : job->count, pitch = SHORT_BLOCK * p->size + 64;
-  _Alignas(64) char turned[GR_SHORT * (SHORT_BLOCK * 8 + 64)];
+  _Alignas(64) char turned[16 * (SHORT_BLOCK * 8 + 64)];
   _Alignas(64) double sums[SHORT_BLOCK];
   double *out = (double *)job->out;
   int64_t v;
   int i;
-  memset(turned, 0, (size_t)(job->n * pitch)); /* rows that are not there */
+  if (turn) memset(turned, 0, (size_t)(job->n * pitch)); /* rows that are not there */
   for (v = k * s->size; v < end; v += SHORT_BLOCK) {
     const int rows = end - v < SHORT_BLOCK ? (int)(end - v) : SHORT_BLOCK;
-    gr_turn(p->size, turned, pitch, (const char *)job->a.data + v * job->a.step, job->a.step, rows, (int)job->n);
-    sums_of(job->dtype, turned, pitch, (int)job->n, rows, sums);
+    if (turn) {
+      gr_turn(p->size, turned, pitch, x + v * job->a.step, job->a.step, rows, (int)job->n);
+      table->short_sums(job->dtype, turned, pitch, (int)job->n, rows, sums);
+    } else {
+      table->row_sums(job->dtype, x + v * job->a.step, job->a.step, (int)job->n, rows, sums);
+    }
     for (i = 0; i < rows; i++) out[v + i] = gr_canonical(job->op == GR_OP_mean ? sums[i] / (double)job->n : sums[i]);
   }
 }

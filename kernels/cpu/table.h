@@ -45,6 +45,9 @@ typedef void (*gr_exps)(double *y, double most, int n);
 #define GR_SHORT 64 /* elements at most */
 typedef void (*gr_short_sums)(gr_dtype t, const char *x, int64_t pitch, int n, int rows, double *sums);
 
+/* The same of rows that lie as they do: element k of row r is at x + r * step + k * size; n is 16 at least. */
+typedef void (*gr_row_sums)(gr_dtype t, const char *x, int64_t step, int n, int rows, double *sums);
+
 typedef struct gr_cpu_table {
   const char *name;
   gr_span span[GR_REDUCER_COUNT][GR_DTYPE_COUNT]; /* NULL: not defined for the dtype */
@@ -55,6 +58,7 @@ typedef struct gr_cpu_table {
   gr_bins bins;
   gr_exps exps;
   gr_short_sums short_sums;
+  gr_row_sums row_sums;
 } gr_cpu_table;
 
 
