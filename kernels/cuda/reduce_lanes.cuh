@@ -1,10 +1,8 @@
 /*
 ** Many rows of up to a leaf. A warp brings its rows to shared memory, all at once and by whole words; then 2^threads
-*lanes fold
-** one, a thread up to 2^each words of each 512 bytes of it, since what one thread folds needs no exchange. All that is
-*short of
-** instructions rather than of memory (ncu): words that lie one after the other are copied so, and trade places within
-** their row, so that threads which read different rows meet different banks.
+** lanes fold one, a thread up to 2^each words of each 512 bytes of it, since what one thread folds needs no exchange.
+** All that is short of instructions rather than of memory (ncu): words that lie one after the other are copied so, and
+** trade places within their row, so that threads which read different rows meet different banks.
 */
 #ifndef GR_REDUCE_LANES_CUH
 #define GR_REDUCE_LANES_CUH
@@ -28,11 +26,11 @@ template <class R>
 constexpr int gr_lanes_stage = gr_lanes_slow<R> ? gr_most_stage : 288;
 template <class R>
 constexpr int gr_lanes_blocks = !gr_lanes_slow<R>        ? (R::lanes && gr_size<R::dtype> == 2 ? 6 : 8)
-                                : gr_size<R::dtype> == 2 ? 4
-                                : R::inputs > 1          ? 5
+                                : gr_size<R::dtype> == 2 ? 5
+                                : R::inputs > 1          ? (gr_arch >= 1000 ? 4 : 5)
                                                          : 6;
 
-/* Of spreads: a thread keeps the elements of up to 2^k words as doubles. */
+/* Of spreads of up to 512 bytes: a thread keeps the elements of up to 2^k words in registers. */
 template <class R>
 constexpr int gr_most_kept = 2;
 
@@ -86,7 +84,7 @@ __device__ __forceinline__ void gr_fold_words(gr_acc (&v)[gr_lanes_of<Q>], const
     gr_lane_set<Q> s = gr_start_lanes<Q>();
 #pragma unroll 2
     for (int j = first * row.threads + row.t; j < row.words; j += 32) {
-      uint4 x[1] = {row.word[j ^ row.turn]}, y[1] = {x[0]};
+      uint4 x[1] = {row.word[j]}, y[1] = {x[0]};
       if (Q::inputs == 2) y[0] = gr_load16(row.vector + j);
       gr_add_rows<Q, 1>(s.l, x, y, k);
     }
@@ -121,8 +119,7 @@ __device__ __forceinline__ gr_acc gr_fold_row(const gr_staged_row &row, int each
 
 /*
 ** s / n, where `part` is 1 / n: one correction of the product is the rounded quotient, since n is a small whole number,
-*and so
-** no quotient lies that near the middle between two doubles. Not so where s may overflow or vanish.
+** and so no quotient lies that near the middle between two doubles. Not so where s may overflow or vanish.
 */
 template <gr_dtype D>
 __device__ __forceinline__ double gr_mean_of(double s, double n, double part) {
@@ -133,8 +130,7 @@ __device__ __forceinline__ double gr_mean_of(double s, double n, double part) {
 
 /*
 ** Rows of up to 512 bytes that are `count` words for every thread: lanes of one term each, term(word, element), folded
-*by
-** halves.
+** by halves.
 */
 template <class Q, int count, class Term>
 __device__ __forceinline__ double gr_fold_terms(const gr_staged_row &row, int lane, Term term) {
@@ -167,20 +163,37 @@ __device__ __forceinline__ void gr_widen_words(double (&x)[count][16 / gr_size<D
 }
 
 /*
-** Spreads of such rows: the elements stay in registers as doubles from the sum to the deviations. (A sum of so few
-*integers of
-** 32 bits is exact in a double too.)
+** Spreads of such rows: the elements stay in registers, wide ones as doubles, from the sum to the deviations. (A sum of
+** so few integers of 32 bits is exact in a double too.)
 */
 template <class R, int count>
 __device__ __forceinline__ gr_acc gr_spread_kept(const gr_staged_row &row, int lane, double n, double part) {
   using Q = typename R::Squares;
-  double x[count][gr_lanes_of<Q>];
+  constexpr int C = gr_lanes_of<Q>;
+  constexpr bool narrow = gr_size<R::dtype> == 2;
+  std::conditional_t<narrow, float, double> x[count][C];
   gr_acc acc;
-  gr_widen_words<R::dtype, count>(x, row.word, row);
-  acc.f[0] = gr_fold_terms<Q, count>(row, lane, [&](int i, int c) { return x[i][c]; });
+#pragma unroll
+  for (int i = 0; i < count; i++) {
+    uint4 w = row.word[(i * row.threads + row.t) ^ row.turn];
+#pragma unroll
+    for (int c = 0; c < C; c++) {
+      if constexpr (narrow) x[i][c] = gr_to_f32<R::dtype>(gr_pick<R::dtype>(w, c));
+      else x[i][c] = gr_to_f64<R::dtype>(gr_pick<R::dtype>(w, c));
+    }
+  }
+  acc.f[0] = gr_fold_terms<Q, count>(row, lane, [&](int i, int c) { return (double)x[i][c]; });
   acc.f[2] = n;
   double mean = gr_mean_of<R::dtype>(acc.f[0], n, part);
-  acc.f[1] = gr_fold_terms<Q, count>(row, lane, [&](int i, int c) { return (x[i][c] - mean) * (x[i][c] - mean); });
+  if constexpr (narrow)
+#pragma unroll
+    for (int i = 0; i < count; i++)
+#pragma unroll
+      for (int c = 0; c < C; c++) asm volatile("" : "+f"(x[i][c])); /* not kept as doubles */
+  acc.f[1] = gr_fold_terms<Q, count>(row, lane, [&](int i, int c) {
+    double d = (double)x[i][c] - mean;
+    return d * d;
+  });
   return acc;
 }
 
@@ -264,8 +277,7 @@ __device__ __forceinline__ gr_acc gr_spread_row(const gr_staged_row &row, int ea
 
 /*
 ** The commonest results, whose kind is asked for once and not row by row (half the instructions of rows of 16): sums,
-*variances,
-** and a smallest or largest in the rows' own type.
+** variances, and a smallest or largest in the rows' own type.
 */
 template <class R>
 __device__ __forceinline__ bool gr_is_quick(const gr_reduce_args &q) {
@@ -340,8 +352,7 @@ __device__ __forceinline__ void gr_halves_of_words(const gr_reduce_args &q, cons
 
 /*
 ** `rows` rows from `from` on: those that follow each other word by word, wherever they start in one, others row by row.
-*Of the
-** first kind, row r starts r * bytes behind the first; words of aligned ones trade places.
+** Of the first kind, row r starts r * bytes behind the first; words of aligned ones trade places.
 */
 __device__ __forceinline__ void gr_stage_rows(const gr_reduce_args &q, uint4 *stage, const char *from, int rows,
                                               int bytes, int lane) {

@@ -1,9 +1,8 @@
 /*
 ** Matrix x vector: dots of rows of several leaves with one and the same vector (b.step is 0), all in whole aligned
-*words. A
-** warp keeps a leaf of the vector in registers and takes the same leaf of up to 32 rows, one after the other, the next
-*one on
-** its way to shared memory meanwhile; the nodes then fold as those of columns do. Shorter rows: gr_reduce_lanes.
+** words. A warp keeps a leaf of the vector in registers and takes the same leaf of up to 32 rows, one after the other,
+** the next one on its way to shared memory meanwhile; the nodes then fold as those of columns do. Shorter rows:
+** gr_reduce_lanes.
 */
 #ifndef GR_REDUCE_VECTOR_CUH
 #define GR_REDUCE_VECTOR_CUH
@@ -16,7 +15,7 @@ constexpr int gr_vector_warps = 4;
 
 /* Of floats whose leaf is 8 words a lane. */
 template <class R>
-constexpr bool gr_has_vector = R::red == GR_RED_DOT &&gr_floating<R::dtype> &&gr_size<R::dtype> >= 4;
+constexpr bool gr_has_vector = R::red == GR_RED_DOT && gr_floating<R::dtype> && gr_size<R::dtype> >= 4;
 
 /* Element products of one word. */
 template <class R>
