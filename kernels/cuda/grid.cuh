@@ -92,20 +92,23 @@ static __device__ __forceinline__ gr_value gr_finish_known(const gr_reduce_job &
   return gr_value_i(0);
 }
 
-/*
-** Finish vector v of n elements and store it, or tell it to the host. Inline, and once in a kernel: a call would read
-** the arguments through memory instead of the constant bank.
-*/
+/* Store the result of vector v, or tell it to the host; some have two. */
 template <class R>
-static __device__ __forceinline__ void gr_write(const gr_reduce_args &q, gr_acc acc, int64_t v, int64_t n) {
-  gr_value r = gr_finish_known<R>(q.job, (gr_op)(q.arrays ? q.array[v].op : q.op), acc, n);
-  constexpr bool two =
-      R::kind == GR_ACC_ORDER || R::red == GR_RED_SUMSQ || R::red == GR_RED_COSINE; /* the last: safety */
+constexpr bool gr_has_two = R::kind == GR_ACC_ORDER || R::red == GR_RED_SUMSQ || R::red == GR_RED_COSINE; /* the last: safety */
+template <class R>
+static __device__ __forceinline__ void gr_write_value(const gr_reduce_args &q, const gr_value &r, int64_t v) {
+  constexpr bool two = gr_has_two<R>;
 #pragma unroll
   for (int i = 0; i < 2; i++)
     if (q.done) gr_tell(q.done + v * 4 + i * 2, (uint64_t)(two && i ? r.v[1].i : r.v[0].i), q.ticket);
     else if (void *out = i ? (two ? q.out2 : nullptr) : q.out)
       gr_store<R::dtype>(out, (gr_dtype)q.out_dtype, v, r.is_float, i ? r.v[1].f : r.v[0].f, i ? r.v[1].i : r.v[0].i);
+}
+/* The same of n elements' state. Inline, and once in a kernel: a call would read the arguments through memory instead of
+   the constant bank. */
+template <class R>
+static __device__ __forceinline__ void gr_write(const gr_reduce_args &q, gr_acc acc, int64_t v, int64_t n) {
+  gr_write_value<R>(q, gr_finish_known<R>(q.job, (gr_op)(q.arrays ? q.array[v].op : q.op), acc, n), v);
 }
 
 /* Vector v: where it starts, in steps of the inputs, how long it is, and which result is its own. */

@@ -253,12 +253,12 @@ void plan_vector(Plan &p, int sms) {
   p.blocks_per_group = q.nodes;
 }
 
-void plan_columns(Plan &p, const gr_tune &t, int sms) {
+void plan_columns(Plan &p, const gr_tune &t, const gr_cuda_chip &chip) {
   const gr_reduce_job &j = p.args.job;
   gr_reduce_args &q = p.args;
   int size = gr_size_of(j.dtype), word = size * p.entry.columns, warps = p.entry.warps, levels = 5;
   int64_t lanes = p.entry.lanes, words = ceil_div(j.count, p.entry.columns), pieces = ceil_div(words, 32);
-  int64_t enough = (int64_t)sms * t.column_blocks;
+  int64_t enough = (int64_t)chip.sms * t.column_blocks;
   bool one_each = j.n <= lanes, dense = j.a.stride == j.count * size && j.b.stride == j.a.stride;
   q.leaves = clamp(ceil_div(j.n, p.entry.leaf), 1, INT64_MAX);
   q.wide = 32;
@@ -300,7 +300,86 @@ void plan_columns(Plan &p, const gr_tune &t, int sms) {
   plan_climb(q);
   p.launch.shape = GR_COLUMNS;
   p.launch.threads = 32u << (q.deep + q.together);
+  p.launch.early = chip.major >= 9;
   p.per_block = (int64_t)(q.wide * p.entry.columns) * (q.leaves == 1 ? (int64_t)q.passes << q.together : 1);
+  p.blocks_per_group = q.nodes;
+}
+
+/* Columns of up to 8 rows: see gr_reduce_few. */
+void plan_few(Plan &p) {
+  p.args.loose = !aligned(p.args.job.a, p.args.job.a.stride);
+  p.args.nodes = 1;
+  p.launch.shape = GR_FEW;
+  p.launch.threads = 256;
+  p.per_block = 256 * p.entry.few;
+  p.blocks_per_group = 1;
+}
+
+/* Leaves are full, or nearly. */
+bool fills_leaves(const gr_reduce_job &j) {
+  int64_t leaf = GR_LEAF(gr_size_of(j.dtype));
+  return ceil_div(j.n, leaf) * leaf * 4 <= j.n * 5;
+}
+
+/* Spreads of columns of 64 bits: see gr_spread_leaves. */
+bool by_leaves(const gr_reduce_job &j) { return aligned(j.a, j.a.stride) && j.count >= 4 && fills_leaves(j); }
+
+void plan_spread(Plan &p, int sms) {
+  const gr_reduce_job &j = p.args.job;
+  gr_reduce_args &q = p.args;
+  int64_t words = ceil_div(j.count, 2);
+  q.leaves = ceil_div(j.n, GR_LEAF(8));
+  q.deep = log2_of(GR_LANES(8));
+  q.wide = log2_of(clamp(power_of_two(words), 1, 4));
+  q.beside = 8 - q.deep - q.wide; /* of 256 threads */
+  q.each = 5 - q.wide;
+  q.turn = q.deep - q.each;
+  /* Leaves in turn as long as there are four runs of them for each multiprocessor. */
+  int64_t units = ceil_div(words, (int64_t)1 << q.wide) * ceil_div(q.leaves, (int64_t)1 << q.beside);
+  int64_t steps = log2_of(power_below(clamp(units / (sms * 4), 1, (int64_t)32 >> q.beside)));
+  q.passes = (short)(q.beside + (q.leaves == 1 ? 0 : steps));
+  q.nodes = (int)ceil_div(q.leaves, (int64_t)1 << q.passes);
+  plan_climb(q);
+  int64_t columns = 2 << q.wide, states = (int64_t)1 << (q.nodes > 1 && q.radix > q.passes ? q.radix : q.passes);
+  q.threads = (256 >> q.each) * 3 * 8;
+  p.launch.shape = GR_TALL;
+  p.launch.threads = 256;
+  p.launch.shared = (unsigned)(2 * q.threads + states * columns * 24);
+  p.launch.most = (unsigned)(sms * 3);
+  p.per_block = columns;
+  p.blocks_per_group = q.nodes;
+}
+
+/* Sums of columns of f64: see gr_reduce_streams. Of little data they are no faster so. */
+bool by_streams(const gr_reduce_job &j) {
+  return aligned(j.a, j.a.stride) && fills_leaves(j) && j.n * j.count >= 4 << 20;
+}
+
+void plan_streams(Plan &p, const gr_cuda_chip &chip) {
+  const gr_reduce_job &j = p.args.job;
+  gr_reduce_args &q = p.args;
+  int64_t columns = p.entry.stream, wanted = (int64_t)chip.sms * 16, words = ceil_div(j.count, columns);
+  q.wide = log2_of(clamp(power_of_two(words), 1, 32));
+  q.leaves = ceil_div(j.n, GR_LEAF(8));
+  int turns = log2_of(GR_LANES(8)) - (5 - q.wide), most = log2_of(power_of_two(q.leaves)); /* of one warp, all lanes */
+  int64_t units = ceil_div(words, (int64_t)1 << q.wide) * q.leaves;
+  while (q.deep < 2 && (turns - q.deep > 5 || units << q.deep < wanted || (q.leaves > 1 && 2 - q.deep > most))) q.deep++;
+  q.each = turns - q.deep;
+  q.turn = 32 - q.each;
+  q.together = 2 - q.deep;
+  if (q.leaves > 1) { /* leaves in turn: one wave of blocks */
+    int64_t passes = log2_of(power_below(clamp(2 * (units << q.deep) / wanted, 1, 32)));
+    most = (most < 5 ? most : 5) - q.together;
+    if (most > 3) most = 3; /* 24 KB of states */
+    q.passes = (short)(passes < most ? passes : most);
+  }
+  q.nodes = q.leaves == 1 ? 1 : (int)ceil_div(q.leaves, (int64_t)1 << (q.together + q.passes));
+  plan_climb(q);
+  p.launch.shape = GR_TALL;
+  p.launch.threads = 128;
+  p.launch.shared = (unsigned)((((columns + 1) << q.wide) * 8) << (2 + q.passes));
+  p.launch.early = chip.major >= 9;
+  p.per_block = (columns << q.wide) * (q.leaves == 1 ? (int64_t)1 << q.together : 1);
   p.blocks_per_group = q.nodes;
 }
 
@@ -321,7 +400,7 @@ int64_t beside(const gr_reduce_job &j, int64_t row, int64_t strip, int64_t steps
 }
 
 /* Columns of reducers whose leaves have no order inside: see gr_reduce_strips. */
-void plan_strips(Plan &p, const gr_tune &t, int sms, int inputs) {
+void plan_strips(Plan &p, const gr_tune &t, const gr_cuda_chip &chip, int inputs) {
   const gr_reduce_job &j = p.args.job;
   gr_reduce_args &q = p.args;
   int64_t size = gr_size_of(j.dtype), word = size * p.entry.columns, row = j.count * size, warps = p.entry.warps;
@@ -336,7 +415,7 @@ void plan_strips(Plan &p, const gr_tune &t, int sms, int inputs) {
   q.loose = all_loose();
   q.wide = q.loose ? 31 : 32;
   if (q.near == 1) strips = ceil_div(row, q.wide * word);
-  int64_t wanted = (int64_t)sms * t.strip_warps, rows = ceil_div(j.n, q.near), unit = batch;
+  int64_t wanted = (int64_t)chip.sms * t.strip_warps, rows = ceil_div(j.n, q.near), unit = batch;
   int64_t batches = ceil_div(p.entry.leaf && j.n > p.entry.leaf ? ceil_div(p.entry.leaf, q.near) : rows, batch);
   int most = log2_of(q.near > 1 ? warps / strips : warps);
   if (p.entry.leaf && ceil_div(j.n, p.entry.leaf) * strips > wanted) batches = ceil_div(batches, 4); /* small blocks do */
@@ -352,6 +431,7 @@ void plan_strips(Plan &p, const gr_tune &t, int sms, int inputs) {
   plan_climb(q);
   p.launch.shape = GR_COLUMNS;
   p.launch.threads = 32u << (q.deep + q.together);
+  p.launch.early = chip.major >= 9;
   p.per_block = q.near > 1 ? j.count : (int64_t)q.wide * p.entry.columns << q.together;
   p.blocks_per_group = q.nodes;
 }
@@ -395,12 +475,16 @@ Plan plan(const gr_reduce_job &job, const gr_cuda_chip &chip, bool apart = false
   else if (many && p.entry.vector && by_vector(p.args.job) && p.args.leaves > 1) plan_vector(p, chip.sms);
   else if (many && by_rows(p) && (inputs == 1 || by_vector(p.args.job))) plan_rows(p, chip.sms);
   else if (many && p.entry.short_rows && is_short(p.args.job)) plan_short(p, chip.sms);
-  else if (many && is_columns(p.args.job) && p.entry.ordered) plan_columns(p, t, chip.sms);
-  else if (many && is_columns(p.args.job)) plan_strips(p, t, chip.sms, inputs);
+  else if (many && is_columns(p.args.job) && p.entry.few && job.n <= 8) plan_few(p);
+  else if (many && is_columns(p.args.job) && p.entry.spread && by_leaves(p.args.job)) plan_spread(p, chip.sms);
+  else if (many && is_columns(p.args.job) && p.entry.stream && by_streams(p.args.job)) plan_streams(p, chip);
+  else if (many && is_columns(p.args.job) && p.entry.ordered) plan_columns(p, t, chip);
+  else if (many && is_columns(p.args.job)) plan_strips(p, t, chip, inputs);
   else plan_leaves(p, t, chip.sms);
-  if (p.launch.shape == GR_COLUMNS && p.args.nodes > gr_most_column_nodes) {
+  if ((p.launch.shape == GR_COLUMNS || p.launch.shape == GR_TALL) && p.args.nodes > gr_most_column_nodes) {
     p.args.leaves = ceil_div(job.n, GR_LEAF(size));
     p.args.counters = 1;
+    p.launch = {};
     plan_leaves(p, t, chip.sms);
   }
   if (p.launch.shape == GR_LEAVES) plan_meeting(p, t, chip);
@@ -488,6 +572,7 @@ static int launch(Plan &p, const gr_cuda_run *run) {
     p.args.first = first;
     p.args.job.count = count - first < p.vectors ? count - first : p.vectors;
     p.launch.blocks = (unsigned)(ceil_div(p.args.job.count, p.per_block) * p.blocks_per_group);
+    if (p.launch.most && p.launch.blocks > p.launch.most) p.launch.blocks = p.launch.most;
     if ((e = p.entry.launch(p.args, p.launch)) != cudaSuccess) return e;
   }
   return cudaSuccess;

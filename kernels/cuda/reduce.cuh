@@ -6,7 +6,7 @@
 
 #include "kernels/cuda/grid.cuh"
 
-enum gr_reduce_shape { GR_LEAVES, GR_SHORT, GR_ROWS, GR_COLUMNS, GR_VECTOR };
+enum gr_reduce_shape { GR_LEAVES, GR_SHORT, GR_ROWS, GR_COLUMNS, GR_FEW, GR_TALL, GR_VECTOR };
 enum gr_short_way { GR_NO_SHORT, GR_STAGED, GR_BY_LANES, GR_BY_WORDS };
 
 constexpr int gr_lanes_warps = 4, gr_most_stage = 544; /* of gr_reduce_lanes */
@@ -14,6 +14,7 @@ constexpr int gr_lanes_warps = 4, gr_most_stage = 544; /* of gr_reduce_lanes */
 struct gr_reduce_launch {
   gr_reduce_shape shape;
   unsigned blocks, threads, shared; /* bytes of shared memory */
+  unsigned most;                    /* blocks, where they take one thing after the other; else 0 */
   bool early; /* may begin while the launch before it ends */
   cudaStream_t stream;
 };
@@ -27,10 +28,12 @@ struct gr_reduce_entry {
   bool vector;              /* has gr_reduce_vector */
   int stage;                /* words that a warp of gr_reduce_lanes holds, or gr_most_stage */
   /* Of columns: those of a lane (0: no kernel); whether lanes of the tree are ordered, which is gr_reduce_columns, or not,
-     gr_reduce_strips; lanes and elements of a leaf (0: any); warps of a block. */
+     gr_reduce_strips; lanes and elements of a leaf (0: any); warps of a block. Then those of a lane in gr_reduce_few and in
+     gr_reduce_streams, and gr_spread_leaves, if there are these kernels. */
   int columns;
   bool ordered;
-  int lanes, leaf, warps;
+  int lanes, leaf, warps, few, stream;
+  bool spread;
 };
 
 cudaError_t gr_launch_kernel(const void *kernel, const gr_reduce_args &, const gr_reduce_launch &);

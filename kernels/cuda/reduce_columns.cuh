@@ -415,6 +415,7 @@ __global__ void __launch_bounds__(gr_columns_warps<R> * 32, gr_columns_blocks<R>
   W walk = {q, rings + warp * W::ring, v, leaf * W::leaf, (int)left, lane, warp & ((1 << q.deep) - 1), sub,
             sub * (int)(q.near ? q.job.a.stride : 0) + column * W::word};
   constexpr bool two_pass = R::spread && !R::exact;
+  gr_await_earlier();
   if (!two_pass) walk.begin();
 #pragma unroll 1
   for (int unit = 0; unit < q.passes; unit++, v += W::piece) {
@@ -456,6 +457,7 @@ __global__ void __launch_bounds__(gr_columns_warps<R> * 32, gr_columns_blocks<R>
       else gr_put<R>(q.node + gr_place_of_block(q).node * q.job.count + v + c, q.job.count * q.nodes, acc);
     }
   }
+  gr_let_next_start();
   if (q.nodes == 1) return;
   v -= W::piece;
   int columns = q.wide * C;

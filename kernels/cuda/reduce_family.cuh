@@ -6,9 +6,12 @@
 
 #include "kernels/cuda/reduce.cuh"
 #include "kernels/cuda/reduce_columns.cuh"
+#include "kernels/cuda/reduce_few.cuh"
 #include "kernels/cuda/reduce_lanes.cuh"
 #include "kernels/cuda/reduce_leaves.cuh"
 #include "kernels/cuda/reduce_short.cuh"
+#include "kernels/cuda/reduce_spread_columns.cuh"
+#include "kernels/cuda/reduce_streams.cuh"
 #include "kernels/cuda/reduce_strips.cuh"
 #include "kernels/cuda/reduce_vector.cuh"
 
@@ -25,8 +28,19 @@ static const void *gr_lanes_kernel() {
 }
 template <class R>
 static const void *gr_columns_kernel() {
-  if constexpr (R::lanes) return (const void *)gr_reduce_columns<R>;
-  else return (const void *)gr_reduce_strips<R>;
+  if constexpr (!R::lanes) return (const void *)gr_reduce_strips<R>;
+  else return (const void *)gr_reduce_columns<R>;
+}
+template <class R>
+static const void *gr_few_kernel() {
+  if constexpr (gr_has_few<R>) return (const void *)gr_reduce_few<R>;
+  else return NULL;
+}
+template <class R>
+static const void *gr_tall_kernel() {
+  if constexpr (gr_has_streams<R>) return (const void *)gr_reduce_streams<R>;
+  else if constexpr (gr_has_leaves<R>) return (const void *)gr_spread_leaves<R>;
+  else return NULL;
 }
 /* What a plan must know of it. */
 template <class R>
@@ -34,6 +48,9 @@ static gr_reduce_entry gr_with_columns(gr_reduce_entry e) {
   e.ordered = R::lanes;
   if constexpr (R::lanes) {
     e.columns = gr_columns_each<R>;
+    e.few = gr_has_few<R> ? gr_few_columns<R> : 0;
+    e.spread = gr_has_leaves<R>;
+    e.stream = gr_has_streams<R> ? gr_stream_columns : 0;
     e.lanes = gr_columns_lanes<R>;
     e.leaf = gr_columns_leaf<R>;
     e.warps = gr_columns_warps<R>;
@@ -52,6 +69,8 @@ static cudaError_t gr_launch_reduce(const gr_reduce_args &q, const gr_reduce_lau
     case GR_LEAVES: return gr_launch_kernel((const void *)gr_reduce_leaves<R>, q, l);
     case GR_SHORT: return gr_launch_kernel((const void *)gr_reduce_short<R>, q, l);
     case GR_ROWS: return gr_launch_kernel(gr_lanes_kernel<R>(), q, l);
+    case GR_FEW: return gr_launch_kernel(gr_few_kernel<R>(), q, l);
+    case GR_TALL: return gr_launch_kernel(gr_tall_kernel<R>(), q, l);
     default: return gr_launch_kernel(gr_columns_kernel<R>(), q, l);
   }
 }

@@ -223,6 +223,7 @@ __global__ void __launch_bounds__(gr_strip_warps<R> * 32, gr_strip_resident<R> /
   typename Q::Lane l[C];
 #pragma unroll
   for (int c = 0; c < C; c++) l[c] = Q::start();
+  gr_await_earlier();
   if (gr_strip_place w(q, strip); w.elements(q, near, strip) > 0) {
     const char *a = (const char *)q.job.a.data + (q.first + w.v) * size + w.row0 * q.job.a.stride;
     const char *b = (const char *)q.job.b.data + (q.first + w.v) * size + w.row0 * q.job.b.stride;
@@ -249,6 +250,7 @@ __global__ void __launch_bounds__(gr_strip_warps<R> * 32, gr_strip_resident<R> /
   }
 #pragma unroll
   for (int c = 0; c < C; c++) gr_put<Q>(states + ((int)threadIdx.x >> 5) * slots + ((int)threadIdx.x & 31) * (C + 1) + c, pitch, Q::state(l[c], q.context));
+  gr_let_next_start();
   __syncthreads();
 
   /* Over the warps of a strip, then over rows side by side. */
