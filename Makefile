@@ -103,7 +103,7 @@ $(OBJ)/src/backend/cuda%.o: src/backend/cuda%.c $(headers)
 # are written out, not all of -O2. Those that no ordinary processor of this kind picks get by with less. clang knows none of this.
 gcc = $(if $(findstring clang,$(shell $(CC) --version)),,$(1))
 kernel_flags := $(call gcc,-ftree-vectorize -fvect-cost-model=dynamic)
-set_flags := $(call gcc,-fno-tree-dominator-opts -fno-gcse -fno-tree-pre -fno-tree-slp-vectorize)
+set_flags := $(call gcc,-fno-tree-dominator-opts -fno-gcse -fno-tree-pre -fno-tree-slp-vectorize -fno-thread-jumps -fno-code-hoisting)
 $(OBJ)/kernels/cpu/%.o: CFLAGS += $(kernel_flags)
 $(OBJ)/kernels/cpu/histogram.o: CFLAGS += -O3
 $(OBJ)/kernels/cpu/set_%.o $(OBJ)/kernels/cpu/exact_sets.o: CFLAGS += $(set_flags)
