@@ -115,18 +115,20 @@ describe("matrices at the edge", function()
 end)
 
 describe("dot", function()
-  it("of each row with one vector", function()
+  it("of each row, or column, with one vector", function()
     for _, dtype in ipairs(model.dtypes) do
       for _, shape in ipairs(shapes) do
-        local rows, columns = shape[1], shape[2]
-        local t, u = S.whole(D.medium(dtype, rows * columns, 3)), S.whole(D.medium(dtype, columns, 4))
-        local r = gr.dot(gr.array(t, dtype), gr.array(u, dtype), { rows = rows })
-        S.same(model.is_float[dtype] and "f64" or "i64", r.dtype, "dtype")
-        local got = r:table()
-        for v, vector in ipairs(vectors(t, rows, 2)) do
-          local function at(k) return vector[k] end
-          local expected = model.reduce.dot(dtype, columns, at, function(k) return u[k] end)
-          S.same(expected, got[v], "dot", dtype, rows .. "x" .. columns, v)
+        for axis = 1, 2 do
+          local rows, n = shape[1], shape[axis]
+          local t, u = S.whole(D.medium(dtype, rows * shape[2], 3)), S.whole(D.medium(dtype, n, 4))
+          local r = gr.dot(gr.array(t, dtype), gr.array(u, dtype), { rows = rows, axis = axis })
+          S.same(model.is_float[dtype] and "f64" or "i64", r.dtype, "dtype")
+          local got = r:table()
+          for v, vector in ipairs(vectors(t, rows, axis)) do
+            local function at(k) return vector[k] end
+            local expected = model.reduce.dot(dtype, n, at, function(k) return u[k] end)
+            S.same(expected, got[v], "dot", dtype, rows .. "x" .. shape[2], axis, v)
+          end
         end
       end
     end

@@ -52,6 +52,16 @@ __device__ __forceinline__ uint4 gr_load_end(uint4 a, const char *p, int bytes) 
   return gr_realign(a, b, shift);
 }
 
+/* The element at p in all of 8 bytes. */
+template <int size>
+__device__ __forceinline__ uint2 gr_repeat(const char *p) {
+  if constexpr (size == 8) return __ldg((const uint2 *)p);
+  unsigned x = size == 4   ? __ldg((const unsigned *)p)
+               : size == 2 ? __ldg((const unsigned short *)p) * 0x10001u
+                           : __ldg((const unsigned char *)p) * 0x1010101u;
+  return make_uint2(x, x);
+}
+
 /* Up to `valid` elements from p, `stride` bytes apart, packed into one word. */
 template <gr_dtype D, int count = 16 / gr_size<D>>
 __device__ __forceinline__ uint4 gr_gather(const char *p, int64_t stride, int valid) {

@@ -5,7 +5,8 @@
 ** lane of the tree has several elements, a flight is 8 of one lane; if not, it is one element of 8 lanes as far apart as
 ** lanes get, which fold at once, or of fewer lanes in several pieces. What flights leave is folded in the order of
 ** halving: a warp's 2^each lanes bit-reversed, by a stack; then the 2^deep warps that share a leaf, then the rows side
-** by side, then the leaves of the block; and the nodes of blocks by eights: who comes last folds them.
+** by side, then the leaves of the block; and the nodes of blocks by eights: who comes last folds them. A second input may
+** be one vector for all columns (its step is 0): then lanes read its elements where it lies.
 */
 #ifndef GR_REDUCE_COLUMNS_CUH
 #define GR_REDUCE_COLUMNS_CUH
@@ -100,9 +101,11 @@ struct gr_column_walk {
     return (const char *)vec.data + (q.first + v) * size + first * vec.stride;
   }
 
+  __device__ __forceinline__ bool shared_b() const { return q.job.b.step == 0; }
+
   __device__ __forceinline__ void begin() {
     from_a = place(q.job.a);
-    if (R::inputs == 2) from_b = place(q.job.b);
+    if (R::inputs == 2) from_b = shared_b() ? (const char *)q.job.b.data + first * q.job.b.stride : place(q.job.b);
 #pragma unroll 1
     for (int t = 0; t < ahead; t++) issue(t);
   }
@@ -179,10 +182,10 @@ struct gr_column_walk {
       char *to = stage + (t & (ahead - 1)) * bytes;
       if ((size >= 4 && q.loose) | q.beside) {
         copy_loose(q.job.a, from_a, to, unit, k0);
-        if (R::inputs == 2) copy_loose(q.job.b, from_b, to + ring / 2, unit, k0);
+        if (R::inputs == 2 && !shared_b()) copy_loose(q.job.b, from_b, to + ring / 2, unit, k0);
       } else {
         copy(q.job.a, from_a, to, unit, k0);
-        if (R::inputs == 2) copy(q.job.b, from_b, to + ring / 2, unit, k0);
+        if (R::inputs == 2 && !shared_b()) copy(q.job.b, from_b, to + ring / 2, unit, k0);
       }
     }
     gr_copies_end_group();
@@ -195,14 +198,25 @@ struct gr_column_walk {
     memcpy(&w, &t, word);
     return w;
   }
-  /* This lane's words of a flight, of one piece of it; shift: the address of the first entry, step: of the next, by. */
+  /*
+  ** This lane's words of a flight, of one piece of it; shift: the address of the first entry, step: of the next, by. Of
+  ** one vector for all columns: its elements, step bytes apart.
+  */
   struct Reader {
     const char *from;
-    int shift, step;
+    int shift;
+    int64_t step;
+    __device__ __forceinline__ Word get_shared(int j) const {
+      uint2 x = gr_repeat<size>(from + j * step);
+      Word w;
+#pragma unroll
+      for (int i = 0; i < word / 4; i++) w.u[i] = i & 1 ? x.y : x.x;
+      return w;
+    }
     __device__ __forceinline__ Word get(int j) const { return get_word(from + j * pitch); }
     __device__ __forceinline__ Word get_loose(int j) const {
       Word w;
-      uintptr_t p = (uintptr_t)(from + j * pitch + (shift + j * step & 15));
+      uintptr_t p = (uintptr_t)(from + j * pitch + (shift + j * (int)step & 15));
       const unsigned *at = (const unsigned *)(p & ~(uintptr_t)3);
 #pragma unroll
       for (int i = 0; i < word / 4; i++) w.u[i] = size >= 4 ? at[i] : __funnelshift_r(at[i], at[i + 1], (p & 3) * 8);
@@ -214,9 +228,12 @@ struct gr_column_walk {
     if (q.beside) r.from += (unit & ((1 << q.beside) - 1)) * (flight >> q.beside) * pitch;
     if (size < 4 && q.loose) {
       r.shift = (int)(uintptr_t)vec.data + (int)(q.first + v + unit * piece) * size + ((int)first + k0) * (int)vec.stride;
-      r.step = (int)vec.stride << apart();
+      r.step = vec.stride << apart();
     }
     return r;
+  }
+  __device__ __forceinline__ Reader shared_reader(int k0) const {
+    return {from_b + (k0 + sub) * q.job.b.stride, 0, q.job.b.stride << apart()};
   }
 
   template <class Q>
@@ -241,7 +258,8 @@ struct gr_column_walk {
     constexpr int to = from + 2 < C ? from + 2 : C;
     if constexpr (step == flight) {
       Word a = size < 4 && q.loose ? ra.get_loose(j) : ra.get(j), b = a;
-      if (R::inputs == 2) b = size < 4 && q.loose ? rb.get_loose(j) : rb.get(j);
+      if (R::inputs == 2 && !shared_b()) b = size < 4 && q.loose ? rb.get_loose(j) : rb.get(j);
+      if (R::inputs == 2 && shared_b() && j < rows) b = rb.get_shared(j);
 #pragma unroll
       for (int i = from; i < to; i++) {
         typename Q::Lane l = Q::start();
@@ -283,7 +301,7 @@ struct gr_column_walk {
       bool done = ((f + 1) >> more()) > group, whole = q.plain && k0 + ((flight - 1) << apart()) + (1 << q.near) <= left;
       const char *from = stage + (t & (ahead - 1)) * bytes;
       Reader ra = reader(q.job.a, from, unit, k0), rb = ra;
-      if (R::inputs == 2) rb = reader(q.job.b, from + ring / 2, unit, k0);
+      if (R::inputs == 2) rb = shared_b() ? shared_reader(k0) : reader(q.job.b, from + ring / 2, unit, k0);
       if (g == 0) {
         gr_copies_wait<ahead - 1>();
         __syncwarp();
@@ -294,7 +312,7 @@ struct gr_column_walk {
 #pragma unroll
         for (int j = 0; j < flight; j++) {
           Word a = ra.get(j), b = a;
-          if (R::inputs == 2) b = rb.get(j);
+          if (R::inputs == 2) b = shared_b() ? rb.get_shared(j) : rb.get(j);
 #pragma unroll
           for (int i = 0; i < C; i++) add<Q>(l[i], a, b, i, k0 + sub + (j << apart()), c, mean);
         }
@@ -302,7 +320,7 @@ struct gr_column_walk {
 #pragma unroll(size < 4 ? 2 : 1)
         for (int j = 0; j < rows; j++) {
           Word a = ra.get_loose(j), b = a;
-          if (R::inputs == 2) b = rb.get_loose(j);
+          if (R::inputs == 2) b = shared_b() ? rb.get_shared(j) : rb.get_loose(j);
 #pragma unroll
           for (int i = 0; i < C; i++) add<Q>(l[i], a, b, i, k0 + sub + (j << apart()), c, mean);
         }

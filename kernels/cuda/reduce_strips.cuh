@@ -154,6 +154,15 @@ struct gr_strip_batch {
         for (int c = 0; c < C; c++) Q::add(l[c], pick(a[j], c), pick(Q::inputs == 2 ? b[j] : a[j], c), k, j);
     }
   }
+  /* One element of a vector for each row. */
+  static __device__ __forceinline__ void repeat(Word (&w)[batch], const char *p, int64_t stride, int count) {
+#pragma unroll
+    for (int j = 0; j < batch; j++) {
+      uint2 x = j < count ? gr_repeat<size>(p + j * stride) : uint2{};
+#pragma unroll
+      for (int i = 0; i < W; i++) w[j].u[i] = i & 1 ? x.y : x.x;
+    }
+  }
   /* Rows from `count` on change nothing. */
   static __device__ __forceinline__ void fill(Word (&w)[batch], int count) {
     uint2 neutral = Q::neutral();
@@ -226,7 +235,8 @@ __global__ void __launch_bounds__(gr_strip_warps<R> * 32, gr_strip_resident<R> /
   gr_await_earlier();
   if (gr_strip_place w(q, strip); w.elements(q, near, strip) > 0) {
     const char *a = (const char *)q.job.a.data + (q.first + w.v) * size + w.row0 * q.job.a.stride;
-    const char *b = (const char *)q.job.b.data + (q.first + w.v) * size + w.row0 * q.job.b.stride;
+    bool shared_b = q.job.b.step == 0; /* one vector for all columns */
+    const char *b = (const char *)q.job.b.data + (shared_b ? 0 : (q.first + w.v) * size) + w.row0 * q.job.b.stride;
     int full = w.left / near, rest = w.left - full * near, all = full + (rest > 0);
     int bytes = w.elements(q, near, strip) * size, part = w.elements(q, rest, strip) * size;
     if (part == 0) part = gr_strip_none;
@@ -235,7 +245,8 @@ __global__ void __launch_bounds__(gr_strip_warps<R> * 32, gr_strip_resident<R> /
       gr_words<word / 4> x[batch], y[batch];
       gr_strip_rows r = {min(batch, all - k), bytes, full - k, part};
       B::load(x, a + k * near * q.job.a.stride, q.job.a.stride * near, r, q.loose & 1, lane);
-      if (R::inputs == 2) B::load(y, b + k * near * q.job.b.stride, q.job.b.stride * near, r, q.loose >> 1, lane);
+      if (R::inputs == 2 && shared_b) B::repeat(y, b + k * q.job.b.stride, q.job.b.stride, r.count);
+      if (R::inputs == 2 && !shared_b) B::load(y, b + k * near * q.job.b.stride, q.job.b.stride * near, r, q.loose >> 1, lane);
       if (r.last < r.count || r.count * 4 <= batch || (r.count < batch && R::red == GR_RED_COSINE)) {
         B::add_some(l, x, y, q.context, r, lane);
       } else {
