@@ -370,6 +370,15 @@ struct gr_column_walk {
   }
 };
 
+/* Compensated dots of columns before Hopper: the module has no room for them (reduce.cu leaves them to gr_reduce_leaves). */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+template <class R>
+constexpr bool gr_columns_left_out = R::red == GR_RED_DOT_KAHAN || R::red == GR_RED_DOT_NEUMAIER;
+#else
+template <class R>
+constexpr bool gr_columns_left_out = false;
+#endif
+
 /* The spreads of this warp's columns in its leaf. */
 template <class R>
 __device__ __forceinline__ void gr_spread_columns(gr_column_walk<R> &walk, gr_acc (&mine)[gr_column_walk<R>::C],
@@ -420,6 +429,10 @@ __global__ void __launch_bounds__(gr_columns_warps<R> * 32, gr_columns_blocks<R>
   using W = gr_column_walk<R>;
   using Q = typename gr_column_plain<R>::type;
   constexpr int C = W::C;
+  if constexpr (gr_columns_left_out<R>) {
+    __trap();
+    return;
+  }
   __shared__ __align__(16) char rings[gr_columns_warps<R> * W::ring];
   __shared__ int64_t results[gr_columns_warps<R>][W::piece * R::fields];
   int warp = gr_warp_index(), lane = threadIdx.x & 31, z = warp >> q.deep;
