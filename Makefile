@@ -58,8 +58,9 @@ cu_headers = $(wildcard kernels/*.h kernels/cuda/*.h kernels/cuda/*.cuh)
 by_stores := -mmemset-strategy=unrolled_loop:256:noalign,libcall:-1:noalign
 by_stores := $(if $(findstring x86_64,$(shell uname -m)),$(if $(findstring clang,$(shell $(CC) --version)),,$(by_stores)))
 base = $(CFLAGS) -std=c11 -D_DEFAULT_SOURCE -ffp-contract=off -fPIC -fvisibility=hidden -fno-plt -pthread -I. $(by_stores)
-# -O1 is for the host code in them, which only launches; kernels are always compiled at -O3.
-nvflags = -O1 -std=c++17 -fmad=false -I. $(compress) -Xcompiler -fPIC,-fvisibility=hidden,-fno-exceptions,-fno-rtti,-fno-threadsafe-statics $(gencode)
+# -O1 is for the host code in them, which only launches, and calls nothing that throws or raises errors of Lua: no unwind
+# tables, 57 KB less. Kernels are always compiled at -O3.
+nvflags = -O1 -std=c++17 -fmad=false -I. $(compress) -Xcompiler -fPIC,-fvisibility=hidden,-fno-exceptions,-fno-rtti,-fno-threadsafe-statics,-fno-asynchronous-unwind-tables $(gencode)
 
 ifneq ($(strip $(NVCC)),)
 flavour = cuda
