@@ -45,7 +45,6 @@ Plan plan(const gr_reduce_job &job, const gr_cuda_chip &chip, bool apart = false
   p.told = told;
   p.args.strided = p.args.job.a.stride != size || p.args.job.b.stride != size;
   bool many = job.n > 0 && job.count > 1 && p.entry.columns > 0 && !apart;
-  bool left_out = chip.major < 9 && (red == GR_RED_DOT_KAHAN || red == GR_RED_DOT_NEUMAIER); /* reduce_columns.cuh */
   if (job.offsets) plan_segments(p, t, chip.sms);
   else if (many && p.entry.vector && by_vector(p.args.job) && p.args.leaves > 1) plan_vector(p, chip.sms);
   else if (many && by_rows(p) && (inputs == 1 || by_vector(p.args.job))) plan_rows(p, chip.sms);
@@ -53,7 +52,7 @@ Plan plan(const gr_reduce_job &job, const gr_cuda_chip &chip, bool apart = false
   else if (many && is_columns(p.args.job) && p.entry.few && job.n <= 8) plan_few(p);
   else if (many && is_columns(p.args.job) && p.entry.spread && by_leaves(p.args.job)) plan_spread(p, chip.sms);
   else if (many && is_columns(p.args.job) && p.entry.stream && by_streams(p.args.job)) plan_streams(p, chip);
-  else if (many && is_columns(p.args.job) && p.entry.ordered && !left_out) plan_columns(p, t, chip);
+  else if (many && is_columns(p.args.job) && p.entry.ordered && !gr_columns_left_out(red, chip.major)) plan_columns(p, t, chip);
   else if (many && is_columns(p.args.job) && !p.entry.ordered) plan_strips(p, t, chip, inputs);
   else plan_leaves(p, t, chip.sms);
   if ((p.launch.shape == GR_COLUMNS || p.launch.shape == GR_TALL) && p.args.nodes > gr_most_column_nodes) {

@@ -36,6 +36,11 @@ struct gr_reduce_entry {
   bool spread;
 };
 
+/* Compensated dots have no kernel for columns before Hopper: the module has no room. gr_reduce_leaves does them. */
+__host__ __device__ constexpr bool gr_columns_left_out(gr_reducer red, int major) {
+  return major < 9 && (red == GR_RED_DOT_KAHAN || red == GR_RED_DOT_NEUMAIER);
+}
+
 cudaError_t gr_launch_kernel(const void *kernel, const gr_reduce_args &, const gr_reduce_launch &);
 
 /* One per family of reducers (reduce_*.cu): launch is NULL where it does not have this reducer or dtype. */

@@ -370,15 +370,6 @@ struct gr_column_walk {
   }
 };
 
-/* Compensated dots of columns before Hopper: the module has no room for them (reduce.cu leaves them to gr_reduce_leaves). */
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
-template <class R>
-constexpr bool gr_columns_left_out = R::red == GR_RED_DOT_KAHAN || R::red == GR_RED_DOT_NEUMAIER;
-#else
-template <class R>
-constexpr bool gr_columns_left_out = false;
-#endif
-
 /* The spreads of this warp's columns in its leaf. */
 template <class R>
 __device__ __forceinline__ void gr_spread_columns(gr_column_walk<R> &walk, gr_acc (&mine)[gr_column_walk<R>::C],
@@ -409,16 +400,6 @@ __device__ __forceinline__ void gr_spread_columns(gr_column_walk<R> &walk, gr_ac
   for (int i = 0; i < C; i++) mine[i].f[1] = gr_deviations<R::dtype>(squares[i].f[0], mean[i]), mine[i].f[2] = count;
 }
 
-/* What a lane collects: the reducer itself, or of exact spreads the sums that they are made of. */
-template <class R, bool = R::exact>
-struct gr_column_plain {
-  using type = R;
-};
-template <class R>
-struct gr_column_plain<R, true> {
-  using type = typename R::Moments;
-};
-
 /*
 ** Grid: groups of columns times q.nodes; a node is 2^together leaves. A vector of one leaf has no nodes: then warps and
 ** blocks lie side by side, and a warp takes q.passes units in turn.
@@ -427,12 +408,14 @@ template <class R>
 __global__ void __launch_bounds__(gr_columns_warps<R> * 32, gr_columns_blocks<R>)
     gr_reduce_columns(const __grid_constant__ gr_reduce_args q) {
   using W = gr_column_walk<R>;
-  using Q = typename gr_column_plain<R>::type;
+  using Q = typename gr_collected<R>::type;
   constexpr int C = W::C;
-  if constexpr (gr_columns_left_out<R>) {
+#ifdef __CUDA_ARCH__
+  if constexpr (gr_columns_left_out(R::red, __CUDA_ARCH__ / 100)) {
     __trap();
     return;
   }
+#endif
   __shared__ __align__(16) char rings[gr_columns_warps<R> * W::ring];
   __shared__ int64_t results[gr_columns_warps<R>][W::piece * R::fields];
   int warp = gr_warp_index(), lane = threadIdx.x & 31, z = warp >> q.deep;

@@ -6,10 +6,13 @@
 
 namespace {
 
+/* The second input is one vector for all columns. */
+bool shared_b(const gr_reduce_job &j) { return j.b.step == 0; }
+
 /* Whether neighbouring vectors are neighbours in memory, in all inputs; the second may be one vector for all. */
 bool is_columns(const gr_reduce_job &j) {
   int size = gr_size_of(j.dtype);
-  return j.a.step == size && j.a.stride != size && (j.b.step == size || j.b.step == 0);
+  return j.a.step == size && j.a.stride != size && (j.b.step == size || shared_b(j));
 }
 
 void plan_columns(Plan &p, const gr_tune &t, const gr_cuda_chip &chip) {
@@ -18,8 +21,8 @@ void plan_columns(Plan &p, const gr_tune &t, const gr_cuda_chip &chip) {
   int size = gr_size_of(j.dtype), word = size * p.entry.columns, warps = p.entry.warps, levels = 5;
   int64_t lanes = p.entry.lanes, words = ceil_div(j.count, p.entry.columns), pieces = ceil_div(words, 32);
   int64_t enough = (int64_t)chip.sms * t.column_blocks;
-  bool one_each = j.n <= lanes, shared_b = j.b.step == 0;
-  bool dense = j.a.stride == j.count * size && (shared_b || j.b.stride == j.a.stride);
+  bool one_each = j.n <= lanes;
+  bool dense = j.a.stride == j.count * size && (shared_b(j) || j.b.stride == j.a.stride);
   q.leaves = clamp(ceil_div(j.n, p.entry.leaf), 1, INT64_MAX);
   q.wide = 32;
   q.passes = 1;
@@ -27,7 +30,7 @@ void plan_columns(Plan &p, const gr_tune &t, const gr_cuda_chip &chip) {
     q.wide = (int)words;
     q.near = log2_of(power_below(32 / words));
   }
-  q.loose = !aligned(j.a, j.a.stride << q.near) || (!shared_b && !aligned(j.b, j.b.stride << q.near));
+  q.loose = !aligned(j.a, j.a.stride << q.near) || (!shared_b(j) && !aligned(j.b, j.b.stride << q.near));
   bool words_lie = q.near == 0 || j.a.stride % word == 0;
   q.loose = q.loose || !words_lie;
   int64_t rows = power_of_two(j.n > 0 ? j.n : 1);
@@ -166,7 +169,7 @@ void plan_strips(Plan &p, const gr_tune &t, const gr_cuda_chip &chip, int inputs
   int64_t size = gr_size_of(j.dtype), word = size * p.entry.columns, row = j.count * size, warps = p.entry.warps;
   int64_t batch = 128 / word / inputs, strips = 0;
   auto loose = [&](const gr_vec &v) { return ((uintptr_t)v.data | (uintptr_t)(v.stride * q.near)) % word != 0; };
-  auto all_loose = [&] { return loose(j.a) | (inputs == 2 && j.b.step != 0 && loose(j.b)) << 1; };
+  auto all_loose = [&] { return loose(j.a) | (inputs == 2 && !shared_b(j) && loose(j.b)) << 1; };
   q.near = 1;
   if (j.a.stride == row && j.b.stride == row && row * 2 <= warps * 31 * word) {
     int64_t whole = beside(j, row, 32 * word, word / gcd(row, word), warps, q.near, strips);

@@ -10,23 +10,13 @@
 
 #include "kernels/cuda/grid.cuh"
 
-/* What a lane collects: the reducer itself, or of exact spreads the sums that they are made of. */
-template <class R, bool = R::exact>
-struct gr_strip_plain {
-  using type = R;
-};
-template <class R>
-struct gr_strip_plain<R, true> {
-  using type = typename R::Moments;
-};
-
 /* Leaves that have an order fill a block each: more warps, narrower strips. */
 template <class R>
 constexpr int gr_strip_warps = R::leaves ? 8 : 4;
 /* Bytes of a lane's word: as many columns as registers and shared memory hold states of. */
 template <class R>
 constexpr int gr_strip_word_of() {
-  using Q = typename gr_strip_plain<R>::type;
+  using Q = typename gr_collected<R>::type;
   int size = gr_size<R::dtype>, word = 16, lane = (int)sizeof(typename Q::Lane);
   while (word > 4 && word > size && (word / size * lane > (R::leaves ? 64 : 128) || word / size * Q::fields * gr_strip_warps<R> > 128))
     word /= 2;
@@ -36,7 +26,7 @@ template <class R>
 constexpr int gr_strip_word = gr_strip_word_of<R>();
 /* Warps of a multiprocessor: 128 registers where lanes hold much, else 96. */
 template <class R>
-constexpr int gr_strip_resident = R::leaves || gr_strip_word<R> / gr_size<R::dtype> * sizeof(typename gr_strip_plain<R>::type::Lane) > 95 ? 16 : 20;
+constexpr int gr_strip_resident = R::leaves || gr_strip_word<R> / gr_size<R::dtype> * sizeof(typename gr_collected<R>::type::Lane) > 95 ? 16 : 20;
 template <class R>
 constexpr int gr_strip_columns = gr_strip_word<R> / gr_size<R::dtype>;
 
@@ -223,7 +213,7 @@ struct gr_strip_place {
 template <class R>
 __global__ void __launch_bounds__(gr_strip_warps<R> * 32, gr_strip_resident<R> / gr_strip_warps<R>)
     gr_reduce_strips(const __grid_constant__ gr_reduce_args q) {
-  using Q = typename gr_strip_plain<R>::type;
+  using Q = typename gr_collected<R>::type;
   constexpr int size = gr_size<R::dtype>, word = gr_strip_word<R>, C = word / size, warps = gr_strip_warps<R>;
   constexpr int batch = 128 / word / R::inputs, slots = 32 * C + 32, pitch = warps * slots;
   using B = gr_strip_batch<Q, word / 4, batch>;

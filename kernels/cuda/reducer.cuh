@@ -88,4 +88,14 @@ struct gr_common {
   }
 };
 
+/* What a lane collects of a column: the reducer itself, or of exact spreads the sums that they are made of. */
+template <class R, bool = R::exact>
+struct gr_collected {
+  using type = R;
+};
+template <class R>
+struct gr_collected<R, true> {
+  using type = typename R::Moments;
+};
+
 #endif

@@ -28,11 +28,9 @@ local function wrap(names)
     end
   end
 
-  for name, op in pairs(parts.brief_ones) do gr[name] = one(gr[name], op) end
-  for name, op in pairs(parts.brief_pairs) do gr[name] = two(gr[name], op) end
-  for _, list in ipairs { parts.brief_ones, parts.brief_pairs } do
-    for name in pairs(list) do names[gr[name]] = name end
-  end
+  local function put(name, f) gr[name], names[f] = f, name end
+  for name, op in pairs(parts.brief_ones) do put(name, one(gr[name], op)) end
+  for name, op in pairs(parts.brief_pairs) do put(name, two(gr[name], op)) end
 
   -- a:sum() finds its method without C.
   local old = array.__index

@@ -5,11 +5,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 #include "kernels/cpu/kernels_cpu.h"
 #include "kernels/cpu/ladder.h"
 #include "kernels/cpu/rounding.h"
+#include "src/core/clock.h"
 #include "src/core/pool.h"
 #include "src/core/threads.h"
 
@@ -151,10 +151,8 @@ gr_status gr_cpu_start(gr_queue *q, const gr_reduce_job *const *jobs, int count,
 
 /* Its words: the nanoseconds on a clock. */
 gr_status gr_cpu_mark(gr_queue *q, gr_ticket *t) {
-  struct timespec now;
   (void)q;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  t->words[0] = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+  t->words[0] = (uint64_t)gr_nanoseconds();
   t->done = 1;
   return GR_OK;
 }

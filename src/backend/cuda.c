@@ -12,6 +12,7 @@
 #include <string.h>
 #include <time.h>
 #include "kernels/numerics.h"
+#include "src/core/clock.h"
 
 #define MAX_DEVICES 64
 #define FIRST_SCRATCH ((size_t)1 << 20)
@@ -292,12 +293,6 @@ static void pause_a_little(void) {
 #endif
 }
 
-static int64_t nanoseconds(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
 static uint64_t told(const gr_cuda_slot *slot, int lane, int word) {
   return atomic_load_explicit((const _Atomic uint64_t *)&slot->told[lane][word], memory_order_acquire);
 }
@@ -324,13 +319,13 @@ static gr_status ask_stream(gr_cuda_queue *q, const gr_cuda_slot *slot, int lane
 /* Spins at first, asking the stream now and then; a wait that has lasted is not made much longer by naps. */
 gr_status gr_cuda_await(gr_cuda_queue *q, const gr_cuda_slot *slot, int lane, uint64_t ticket, int64_t limit,
                         const char *what, int *there) {
-  int64_t began = nanoseconds(), asked = began;
+  int64_t began = gr_nanoseconds(), asked = began;
   for (unsigned spins = 1; !(*there = arrived(slot, lane, ticket)); spins++) {
     if (limit != 0) {
       pause_a_little();
       if (spins % 64) continue;
     }
-    int64_t now = nanoseconds();
+    int64_t now = gr_nanoseconds();
     if (limit == 0 || now - asked > 20000) {
       gr_status status = ask_stream(q, slot, lane, ticket, what);
       if (status != GR_OK) return status;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include "src/core/clock.h"
 
 #define PAGE_SLOTS 64
 
@@ -114,20 +115,14 @@ gr_status gr_cuda_mark(gr_queue *base, gr_ticket *t) {
   return status;
 }
 
-static int64_t nanoseconds_now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
 static gr_status poll_mark(gr_cuda_queue *q, gr_ticket *t, int64_t limit) {
   const gr_cuda_place *p = t->place;
   const struct timespec nap = {0, 20000};
   cudaError_t e;
   if (limit < 0) e = cudaEventSynchronize(p->event);
   else {
-    int64_t began = nanoseconds_now();
-    while ((e = cudaEventQuery(p->event)) == cudaErrorNotReady && nanoseconds_now() - began < limit) nanosleep(&nap, NULL);
+    int64_t began = gr_nanoseconds();
+    while ((e = cudaEventQuery(p->event)) == cudaErrorNotReady && gr_nanoseconds() - began < limit) nanosleep(&nap, NULL);
   }
   if (e == cudaErrorNotReady) return (void)cudaGetLastError(), GR_OK;
   t->done = e == cudaSuccess;

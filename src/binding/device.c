@@ -1,7 +1,6 @@
 /* Where things run, what it cost, how much memory: backend, devices, use, stats, memory, trim, gc, threads. */
-#include <time.h>
-
 #include "src/binding/binding.h"
+#include "src/core/clock.h"
 #include "src/core/pool.h"
 #include "src/core/threads.h"
 #include "kernels/cpu/kernels_cpu.h"
@@ -127,9 +126,7 @@ static int l_instructions(lua_State *L) {
 
 /* gr.clock(): seconds on a clock that only goes forward, for timing (os.clock counts the CPU's time of all threads). */
 static int l_clock(lua_State *L) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  lua_pushnumber(L, (lua_Number)t.tv_sec + 1e-9 * (lua_Number)t.tv_nsec);
+  lua_pushnumber(L, 1e-9 * (lua_Number)gr_nanoseconds());
   return 1;
 }
 

@@ -1,8 +1,8 @@
 /* New arrays, the byte budget, and what to do when the core says no. */
 #include <stdlib.h>
-#include <time.h>
 
 #include "src/binding/binding.h"
+#include "src/core/clock.h"
 #include "src/core/pool.h"
 
 gr_array *gr_l_push_array(lua_State *L) {
@@ -26,16 +26,14 @@ gr_array *gr_l_push_array(lua_State *L) {
 
 static void collect_small(lua_State *L, gr_context *c, size_t bytes) {
 #ifdef LUA_GCISRUNNING
-  struct timespec from, to;
   if (bytes > SMALL || !c->automatic) return;
   c->fresh += bytes + 256;
   if (c->fresh < FRESH || c->fresh < c->patience) return;
   c->fresh = 0;
   if (!lua_gc(L, LUA_GCISRUNNING, 0)) return;
-  clock_gettime(CLOCK_MONOTONIC, &from);
+  int64_t from = gr_nanoseconds();
   lua_gc(L, LUA_GCSTEP, 0);
-  clock_gettime(CLOCK_MONOTONIC, &to);
-  c->patience = (size_t)((to.tv_sec - from.tv_sec) * 1000000000 + to.tv_nsec - from.tv_nsec) * FRESH_A_NANOSECOND;
+  c->patience = (size_t)(gr_nanoseconds() - from) * FRESH_A_NANOSECOND;
   if (c->patience > 32 * SMALL) c->patience = 32 * SMALL;
 #else
   (void)L, (void)c, (void)bytes;

@@ -1,16 +1,10 @@
 #include "src/core/future.h"
 
 #include <stdio.h>
-#include <time.h>
 #include "kernels/numerics.h"
+#include "src/core/clock.h"
 
 #define SMALL_WORK ((int64_t)1 << 18) /* bytes of an input: larger reductions gain nothing from a common launch */
-
-static int64_t now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
 
 /* ---- life ---- */
 
@@ -208,9 +202,9 @@ static gr_status look_at_all(gr_future *f, int64_t until, int64_t nanoseconds, i
     if (nanoseconds != 0 && p->queue != waited && p->queue->backend->separate) p->queue->stats.syncs++;
     waited = p->queue;
     do {
-      int64_t left = nanoseconds > 0 ? until - now() : nanoseconds;
+      int64_t left = nanoseconds > 0 ? until - gr_nanoseconds() : nanoseconds;
       status = look(f, p, nanoseconds > 0 && left < 0 ? 0 : left);
-    } while (status == GR_OK && !p->ended && (nanoseconds < 0 || (nanoseconds > 0 && now() < until)));
+    } while (status == GR_OK && !p->ended && (nanoseconds < 0 || (nanoseconds > 0 && gr_nanoseconds() < until)));
     if (status != GR_OK) return status;
     *ended &= p->ended;
   }
@@ -219,7 +213,7 @@ static gr_status look_at_all(gr_future *f, int64_t until, int64_t nanoseconds, i
 
 void gr_future_wait(gr_future *f, int64_t nanoseconds) {
   int ended = 1;
-  int64_t start = nanoseconds > 0 ? now() : 0;
+  int64_t start = nanoseconds > 0 ? gr_nanoseconds() : 0;
   if (f->state != GR_RUNNING) return;
   if (nanoseconds > INT64_MAX - start) nanoseconds = -1;
   gr_status status = look_at_all(f, start + nanoseconds, nanoseconds, &ended);
