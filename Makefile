@@ -28,7 +28,8 @@ local_arch = $(shell nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>
 CUDA_ARCHS ?= $(or $(local_arch),90)
 # Older compilers know only the first of the two ways to compress; the second halves it again.
 compress := -Xfatbin -compress-all$(if $(strip $(NVCC)),$(if $(findstring compress-mode,$(shell $(NVCC) --help 2>/dev/null)), --compress-mode=size))
-release_archs = 75 80 86 89 90 100 120
+# 8.9 runs the code of 8.6, as newer chips of a family run the first one's.
+release_archs = 75 80 86 90 100 120
 last_arch = $(lastword $(CUDA_ARCHS))
 # Neighbours share one pass of the compiler's front: their code is assembled from the same PTX, and the PTX of the last
 # one's front is what newer chips get. The reductions need nothing that Turing lacks.
