@@ -97,23 +97,31 @@ Statistics statistics(const void *a, const void *b, int64_t n, void *room) {
 
 /* ---- arrays of results ---- */
 
-/* Sums of rows (axis 2) or columns of a, times v if there is one: 64 elements a thread, then an atomic. */
-template <class T>
-__global__ void matrix_sums(const T *a, const T *v, int64_t rows, int64_t cols, int axis, double *out) {
+/*
+** Sums of rows (axis 2) or columns of a, times v if there is one: 64 elements a thread, then an atomic. Acc is double, or
+** for integers unsigned long long, which wraps.
+*/
+template <class Acc, class T>
+__device__ Acc as(T x) {
+  if constexpr (is_real<Acc>::value) return real(x);
+  else return (Acc)whole(x);
+}
+template <class T, class Acc>
+__global__ void matrix_sums(const T *a, const T *v, int64_t rows, int64_t cols, int axis, Acc *out) {
   const int64_t deep = 64;
   int64_t t = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
-  double sum = 0;
+  Acc sum = 0;
   if (axis == 2) {
     int64_t at = -1;
     for (int64_t i = t * deep; i < (t + 1) * deep && i < rows * cols; i++) {
       if (i / cols != at && at >= 0) atomicAdd(out + at, sum), sum = 0;
       at = i / cols;
-      sum += real(a[i]) * (v ? real(v[i % cols]) : 1.0);
+      sum += as<Acc>(a[i]) * (v ? as<Acc>(v[i % cols]) : 1);
     }
     if (at >= 0) atomicAdd(out + at, sum);
   } else {
     int64_t col = t % cols, first = t / cols * deep;
-    for (int64_t r = first; r < first + deep && r < rows; r++) sum += real(a[r * cols + col]) * (v ? real(v[r]) : 1.0);
+    for (int64_t r = first; r < first + deep && r < rows; r++) sum += as<Acc>(a[r * cols + col]) * (v ? as<Acc>(v[r]) : 1);
     if (first < rows) atomicAdd(out + col, sum);
   }
 }

@@ -565,8 +565,9 @@ void make_reference() {
     double *out = (double *)reference;
     if (shape == "sums") {
       int64_t threads = cell.axis == 2 ? (cell.n + 63) / 64 : (cell.rows + 63) / 64 * cell.cols;
+      using Acc = std::conditional_t<is_real<T>::value, double, unsigned long long>;
       matrix_sums<<<(unsigned)((threads + 255) / 256), 256>>>(a, cell.op == "mv" ? b : nullptr, cell.rows, cell.cols,
-                                                              cell.axis, out);
+                                                              cell.axis, (Acc *)reference);
     } else if (shape == "counts") {
       bins_of<<<4096, 256>>>(a, cell.n, (const double *)edges_room, cell.bins, out);
     } else if (shape == "scan" && gr_is_float(type)) {
@@ -617,8 +618,8 @@ double error_of(Contender &c) {
   CHECK(cudaMemset(worst, 0, 8));
   with_type(c.array, [&](auto *t) {
     using T = std::remove_pointer_t<decltype(t)>;
-    if (shape == "scan" && !gr_is_float(type))
-      differences<<<2048, 256>>>((const T *)output, (const int64_t *)reference, results, 0.0, worst);
+    if ((shape == "scan" || shape == "sums") && !gr_is_float(type))
+      differences<<<2048, 256>>>((const T *)output, (const int64_t *)reference, results, scale, worst);
     else differences<<<2048, 256>>>((const T *)output, (const double *)reference, results, scale, worst);
   });
   CHECK(cudaGetLastError());
