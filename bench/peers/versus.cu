@@ -313,6 +313,7 @@ void launch_rmsnorm(int64_t turn) {
   j.out = {output, size, cell.cols * size};
   j.eps = 1e-6;
   gr_cuda_run r = run_on(work);
+  r.written = &written;
   CHECK(gr_cuda_rmsnorm(&j, &r));
 }
 

@@ -4,6 +4,7 @@
 
 #include <cuda_runtime.h>
 #include <stdint.h>
+#include "kernels/cuda/launch.h"
 
 /*
 ** Launches that follow each other may overlap (programmatic launch): nothing is written before gr_await_earlier, and
@@ -37,4 +38,13 @@ static inline cudaError_t gr_start_early(const void *kernel, void **args, int32_
   return cudaLaunchKernelExC(&c, kernel, args);
 }
 
+/* What launches write that may still run. */
+static inline bool gr_misses(const gr_cuda_span &span, const void *from, int64_t bytes) {
+  return (const char *)from >= span.to || (const char *)from + bytes <= span.from;
+}
+static inline gr_cuda_span gr_both(const gr_cuda_span &a, const gr_cuda_span &b) {
+  if (a.from == a.to) return b;
+  if (b.from == b.to) return a;
+  return {a.from < b.from ? a.from : b.from, a.to > b.to ? a.to : b.to};
+}
 #endif

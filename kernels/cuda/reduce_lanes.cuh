@@ -216,7 +216,10 @@ __device__ __forceinline__ gr_acc gr_sum_row(const gr_staged_row &row, int each,
   return gr_fold_row<R>(row, each, lane, k);
 }
 
-/* Dots with a vector, whose elements stay in registers from row to row if rows are such ones. */
+/*
+** Dots with a vector, whose elements stay in registers from row to row if rows are such ones, or of four words for every
+** thread in several lines of 512 bytes.
+*/
 template <class R>
 struct gr_kept_vector {
   double y[4][gr_lanes_of<R>];
@@ -225,31 +228,38 @@ struct gr_kept_vector {
 template <class R>
 __device__ __forceinline__ gr_kept_vector<R> gr_keep_vector(const gr_staged_row &row, int each) {
   gr_kept_vector<R> v;
-  v.kept = row.words == row.threads << each;
+  v.kept = row.words == row.threads << each || row.words == row.threads * 4;
 #pragma unroll
   for (int i = 0; i < 4; i++) {
     uint4 w = make_uint4(0, 0, 0, 0);
-    if (v.kept && i >> each == 0) w = gr_load16(row.vector + i * row.threads + row.t);
+    if (v.kept && i * row.threads < row.words) w = gr_load16(row.vector + i * row.threads + row.t);
 #pragma unroll
     for (int c = 0; c < gr_lanes_of<R>; c++) v.y[i][c] = gr_to_f64<R::dtype>(gr_pick<R::dtype>(w, c));
   }
   return v;
 }
-template <class R, int count>
+template <class R, int count, int lines>
 __device__ __forceinline__ gr_acc gr_dot_kept(const gr_staged_row &row, int lane, const gr_kept_vector<R> &v) {
-  double x[count][gr_lanes_of<R>];
+  double x[count * lines][gr_lanes_of<R>];
   gr_acc acc;
-  gr_widen_words<R::dtype, count>(x, row.word, row);
-  acc.f[0] = gr_fold_terms<R, count>(row, lane, [&](int i, int c) { return x[i][c] * v.y[i][c]; });
+  gr_widen_words<R::dtype, count * lines>(x, row.word, row);
+  acc.f[0] = gr_fold_terms<R, count>(row, lane, [&](int i, int c) {
+    double s = x[i][c] * v.y[i][c];
+#pragma unroll
+    for (int k = 1; k < lines; k++) s += x[k * count + i][c] * v.y[k * count + i][c];
+    return s;
+  });
   return acc;
 }
 template <class R>
 __device__ __forceinline__ gr_acc gr_dot_row(const gr_staged_row &row, int each, int lane, const gr_context &k,
                                              const gr_kept_vector<R> &v) {
   if (!v.kept) return gr_fold_row<R>(row, each, lane, k);
-  return each == 0   ? gr_dot_kept<R, 1>(row, lane, v)
-         : each == 1 ? gr_dot_kept<R, 2>(row, lane, v)
-                     : gr_dot_kept<R, 4>(row, lane, v);
+  if (row.words == row.threads * 4)
+    return each == 0   ? gr_dot_kept<R, 1, 4>(row, lane, v)
+           : each == 1 ? gr_dot_kept<R, 2, 2>(row, lane, v)
+                       : gr_dot_kept<R, 4, 1>(row, lane, v);
+  return each == 0 ? gr_dot_kept<R, 1, 1>(row, lane, v) : gr_dot_kept<R, 2, 1>(row, lane, v);
 }
 
 template <class R>
@@ -391,12 +401,15 @@ __global__ void __launch_bounds__(gr_lanes_warps * 32, gr_lanes_blocks<R>)
   gr_staged_row row = {stage, (const uint4 *)q.job.b.data, q.beside,           lane & (threads - 1), threads, 0,
                        0,     n * gr_size<R::dtype>,       loosable && q.loose};
   const char *from = (const char *)q.job.a.data + (q.first + (row0 << q.near)) * q.job.a.step;
+  gr_let_next_start();
+  if (!q.untouched) gr_await_earlier();
   gr_stage_rows(q, stage, from, rows, row.bytes, lane);
   gr_copies_end_group();
   bool quick = gr_is_quick<R>(q);
   double part = 1.0 / (double)n, less = 0, part_less = 0; /* while memory works */
   if (R::spread) less = (double)n - q.job.ddof, part_less = 1.0 / less;
   gr_copies_wait<0>();
+  gr_await_earlier();
   __syncwarp();
   if constexpr (R::red == GR_RED_SUM && R::lanes && gr_lanes_of < R >> 2)
     if (q.near) {

@@ -587,7 +587,7 @@ __global__ void GR_LEAVES_BOUNDS(R) gr_reduce_leaves(const __grid_constant__ gr_
   unsigned node = blockIdx.x;
   gr_task t = {(const char *)q.a, (const char *)q.b, q.n, 0, 0, 0, warp >> q.warps};
   if (!q.flat) {
-    gr_await_earlier(); /* positions of segments */
+    if (!q.untouched) gr_await_earlier(); /* positions of segments */
     gr_which w = gr_which_of(q, warp);
     sub = warp & ((1 << q.warps) - 1);
     node = w.node;

@@ -200,6 +200,7 @@ void plan_rows(Plan &p, int sms) {
   q.loose = !q.near && (bytes % 16 != 0 || !aligned(j.a, j.a.step));
   q.beside = (int)(q.loose ? (bytes + 30) / 16 : ceil_div(bytes, 16));
   int64_t lanes = clamp(power_of_two(q.beside), 1, 32), each = clamp(lanes, 1, 4), threads = lanes / each;
+  if (inputs_of[gr_reducer_of(j.op, j.dtype)] == 2 && (q.beside == 64 || q.beside == 128)) threads = q.beside / 4, each = 32 / threads;
   bool power = !q.loose && q.beside <= 16 && (q.beside & (q.beside - 1)) == 0;
   bool apart = q.beside % (2 * threads) == threads;
   q.plain = j.a.step == bytes && (q.loose || power || apart || threads >= 8);

@@ -82,6 +82,8 @@ __global__ void __launch_bounds__(gr_vector_warps * 32, 6) gr_reduce_vector(cons
     gr_copies_end_group();
     from += q.job.a.step;
   };
+  gr_let_next_start();
+  if (!q.untouched) gr_await_earlier();
   ask(0);
 #pragma unroll
   for (int k = 0; k < K; k++) {
@@ -109,6 +111,7 @@ __global__ void __launch_bounds__(gr_vector_warps * 32, 6) gr_reduce_vector(cons
     __syncthreads();
     if (z % (2 * h) == 0) mine = R::merge(mine, gr_get<R>(value + threadIdx.x + h * 32, 0));
   }
+  gr_await_earlier();
   bool owner = z == 0 && lane < rows;
   if (q.nodes > 1) {
     if (owner) gr_put<R>(q.node + block.node * q.job.count + row0 + lane, 0, mine);

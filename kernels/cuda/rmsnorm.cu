@@ -23,6 +23,7 @@ typedef struct rms_job {
   int64_t x_stride, w_stride, out_stride;
   double eps;
   const double *sums; /* of squares, when they were found before */
+  bool untouched;     /* launches that may still run leave what is read as it is */
 } rms_job;
 
 template <gr_dtype D> constexpr int per_word = 16 / gr_size<D>;
@@ -88,6 +89,8 @@ static __global__ void __launch_bounds__(ROW_WARPS * 32, folds ? (gr_size<D> == 
   int sets = min(threads, ROW_WORDS / words), all = (int)(q.n * gr_size<D> / 16);
   int64_t row = (blockIdx.x * (int64_t)ROW_WARPS + warp) * sets * per + lane / threads;
   uint4 *mine = kept[warp] + lane;
+  gr_let_next_start();
+  if (!q.untouched) gr_await_earlier();
 #pragma unroll 1
   for (int i = 0; i < sets; i++) {
     const uint4 *from = (const uint4 *)(q.x + (row + i * per) * q.x_step) + t;
@@ -98,6 +101,7 @@ static __global__ void __launch_bounds__(ROW_WARPS * 32, folds ? (gr_size<D> == 
   }
   gr_copies_end_group();
   gr_copies_wait<0>();
+  gr_await_earlier();
   double sum = 0, r;
   if constexpr (folds) {
 #pragma unroll 1
@@ -180,11 +184,14 @@ static __global__ void __launch_bounds__(PIECE_WARPS * 32, 2)
   const uint4 *from = (const uint4 *)(q.x + row * q.x_step + offset) + lane;
   uint4 *mine = kept + warp * words * 32 + lane;
   double s[per_word<D>];
+  gr_let_next_start();
+  if (!q.untouched) gr_await_earlier();
 #pragma unroll
   for (int k = 0; k < words; k++)
     if (k < present) gr_copy16(mine + k * 32, from + k * 32);
   gr_copies_end_group();
   gr_copies_wait<0>();
+  gr_await_earlier();
   start_squares<D>(s);
 #pragma unroll 2
   for (int k = 0; k < present; k++) add_squares<D>(s, mine[k * 32]);
@@ -261,6 +268,19 @@ static gr_reduce_job sums_of(const gr_rmsnorm_job *job, void *out) {
   return r;
 }
 
+/* As for reductions (reduce.cu), whether it may read at once; and what it writes. */
+static bool reads_at_once(const gr_rmsnorm_job *job, const gr_cuda_run *run) {
+  int64_t row = job->n * gr_size_of(job->dtype);
+  gr_cuda_span *w = run->written, all = {NULL, (const char *)UINTPTR_MAX};
+  const char *x = (const char *)job->x.data, *out = (const char *)job->out.data, *weights = (const char *)job->w.data;
+  bool forth = job->x.step >= 0 && job->out.step >= 0;
+  bool at_once = run->chip->major >= 9 && forth && gr_misses(*w, x, (job->count - 1) * job->x.step + row) &&
+                 (!weights || gr_misses(*w, weights, row));
+  gr_cuda_span own = {out, out + (job->count - 1) * job->out.step + row};
+  *w = !forth ? all : at_once ? gr_both(*w, own) : own;
+  return at_once;
+}
+
 /* Rows whose blocks meet: as many at a time as there are counters. */
 #define MEETINGS ((int64_t)((GR_COUNTER_BYTES - GR_POST_BYTES) / sizeof(unsigned)))
 
@@ -273,7 +293,11 @@ size_t gr_cuda_rmsnorm_scratch(const gr_rmsnorm_job *job, const gr_cuda_chip *ch
   return ((gr_cuda_reduce_scratch(&r, chip) + 255) & ~(size_t)255) + (size_t)job->count * 8;
 }
 
-template <gr_dtype D> static cudaError_t start_rows(const rms_job *q, cudaStream_t stream) {
+static cudaError_t launch(const void *kernel, void **args, int64_t blocks, int warps, size_t shared, const gr_cuda_run *run) {
+  return gr_start_early(kernel, args, (int32_t)blocks, warps * 32, shared, run->chip->major >= 9, (cudaStream_t)run->stream);
+}
+
+template <gr_dtype D> static cudaError_t start_rows(const rms_job *q, const gr_cuda_run *run) {
   int all = (int)(q->n * gr_size<D> / 16), threads = 1, words = 1;
   while (threads < 32 && threads < all) threads *= 2;
   while (words * threads < all) words *= 2;
@@ -281,7 +305,7 @@ template <gr_dtype D> static cudaError_t start_rows(const rms_job *q, cudaStream
   void *args[] = {(void *)q, &threads, &words};
   bool folds = words == 1 && threads >= norm_together<D>;
   const void *kernel = folds ? (const void *)norm_rows<D, true> : (const void *)norm_rows<D, false>;
-  return cudaLaunchKernel(kernel, (unsigned)((q->count + rows - 1) / rows), ROW_WARPS * 32, args, 0, stream);
+  return launch(kernel, args, (q->count + rows - 1) / rows, ROW_WARPS, 0, run);
 }
 
 template <gr_dtype D> static cudaError_t start_pieces(rms_job *q, rms_plan p, const gr_cuda_run *run) {
@@ -294,8 +318,7 @@ template <gr_dtype D> static cudaError_t start_pieces(rms_job *q, rms_plan p, co
   for (int64_t rows; e == cudaSuccess && count > 0; count -= rows) {
     rows = p.pieces > 1 && count > MEETINGS ? MEETINGS : count;
     void *args[] = {q, &p.pieces, &node, &counter};
-    e = cudaLaunchKernel((const void *)norm_pieces<D>, (unsigned)(rows * p.pieces), (unsigned)p.warps * 32, args, bytes,
-                         (cudaStream_t)run->stream);
+    e = launch((const void *)norm_pieces<D>, args, rows * p.pieces, p.warps, bytes, run);
     q->x += rows * q->x_step;
     q->out += rows * q->out_step;
   }
@@ -306,19 +329,22 @@ template <gr_dtype D> static cudaError_t start(const gr_rmsnorm_job *job, const 
   cudaStream_t stream = (cudaStream_t)run->stream;
   int64_t segments = (job->n + SEGMENT - 1) / SEGMENT;
   rms_job q = {(const char *)job->x.data, (const char *)job->w.data, (char *)job->out.data, job->n, job->count,
-            job->x.step, job->out.step, job->x.stride, job->w.stride, job->out.stride, job->eps, NULL};
+            job->x.step, job->out.step, job->x.stride, job->w.stride, job->out.stride, job->eps, NULL, false};
   rms_plan p = plan_of(job, run->chip);
-  if (p.pieces == 1 && job->n * gr_size<D> <= ROW_BYTES) return start_rows<D>(&q, stream);
+  if (p.pieces > 0) q.untouched = run->written && reads_at_once(job, run);
+  if (p.pieces == 1 && job->n * gr_size<D> <= ROW_BYTES) return start_rows<D>(&q, run);
   if (p.pieces > 0) return start_pieces<D>(&q, p, run);
   size_t before = (gr_cuda_rmsnorm_scratch(job, run->chip) - (size_t)job->count * 8);
   gr_reduce_job r = sums_of(job, (char *)run->scratch + before);
   gr_cuda_run part = *run;
   part.scratch_bytes = before;
+  part.written = NULL;
   cudaError_t e = (cudaError_t)gr_cuda_reduce(&r, &part);
   q.sums = (const double *)r.out;
   void *args[] = {&q, &segments};
   if (e == cudaSuccess)
     e = cudaLaunchKernel((const void *)norm_scale<D>, (unsigned)(segments * job->count), 256, args, 0, stream);
+  if (run->written) *run->written = {NULL, (const char *)UINTPTR_MAX};
   return e;
 }
 

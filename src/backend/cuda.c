@@ -206,10 +206,10 @@ void gr_cuda_prepare(gr_cuda_queue *q, const gr_cuda_scratch *s, gr_cuda_run *ru
   gr_cuda_wrote_anything(q);
 }
 
-/* Reductions say themselves what they write. */
-static void prepare_reduce(gr_cuda_queue *q, gr_cuda_run *run) {
+/* Reductions and RMSNorm say themselves what they write. */
+static void prepare_telling(gr_cuda_queue *q, const gr_cuda_scratch *s, gr_cuda_run *run) {
   gr_cuda_span written = q->written;
-  gr_cuda_prepare(q, &q->work, run);
+  gr_cuda_prepare(q, s, run);
   q->written = written;
   run->written = &q->written;
 }
@@ -221,7 +221,7 @@ gr_status gr_cuda_launched(gr_cuda_queue *q, int error, const char *what) {
   return gr_cuda_check(q, e, what);
 }
 
-#define LAUNCH(name, job_type, scratch_of, where, what)                     \
+#define LAUNCH(name, job_type, scratch_of, where, what, prepare)           \
   static gr_status queue_##name(gr_queue *base, const job_type *job) {     \
     gr_cuda_queue *q = (gr_cuda_queue *)base;                              \
     gr_cuda_run run;                                                       \
@@ -230,25 +230,25 @@ gr_status gr_cuda_launched(gr_cuda_queue *q, int error, const char *what) {
     if (was < 0) return GR_DEVICE;                                         \
     status = gr_cuda_check(q, grow(q, &q->where, scratch_of), "scratch memory for " what); \
     if (status == GR_OK) {                                                 \
-      gr_cuda_prepare(q, &q->where, &run);                                         \
+      prepare(q, &q->where, &run);                                         \
       status = gr_cuda_launched(q, gr_cuda_##name(job, &run), what);               \
     }                                                                      \
     gr_cuda_leave(q, was);                                                 \
     return status;                                                         \
   }
-LAUNCH(histogram, gr_histogram_job, gr_cuda_histogram_scratch(job, &q->device->chip), work, "histogram")
-LAUNCH(scan, gr_scan_job, gr_cuda_scan_scratch(job, &q->device->chip), chain, "scan")
-LAUNCH(rmsnorm, gr_rmsnorm_job, gr_cuda_rmsnorm_scratch(job, &q->device->chip), work, "rmsnorm")
-LAUNCH(weights, gr_weights_job, 0, work, "histogram")
-LAUNCH(softmax, gr_softmax_job, gr_cuda_softmax_scratch(job, &q->device->chip), work, "softmax")
-LAUNCH(digits, gr_digits_job, 0, work, "quantile")
-LAUNCH(pick, gr_pick_job, 0, work, "quantile")
-LAUNCH(fill, gr_fill_job, 0, work, "fill")
-LAUNCH(copy, gr_copy_job, 0, work, "copy")
-LAUNCH(random, gr_random_job, 0, work, "random numbers")
-LAUNCH(edges, gr_edges_job, 0, work, "edges")
-LAUNCH(map, gr_map_job, 0, work, "an element operator")
-LAUNCH(compact, gr_compact_job, gr_cuda_compact_scratch(job, &q->device->chip), chain, "compact")
+LAUNCH(histogram, gr_histogram_job, gr_cuda_histogram_scratch(job, &q->device->chip), work, "histogram", gr_cuda_prepare)
+LAUNCH(scan, gr_scan_job, gr_cuda_scan_scratch(job, &q->device->chip), chain, "scan", gr_cuda_prepare)
+LAUNCH(rmsnorm, gr_rmsnorm_job, gr_cuda_rmsnorm_scratch(job, &q->device->chip), work, "rmsnorm", prepare_telling)
+LAUNCH(weights, gr_weights_job, 0, work, "histogram", gr_cuda_prepare)
+LAUNCH(softmax, gr_softmax_job, gr_cuda_softmax_scratch(job, &q->device->chip), work, "softmax", gr_cuda_prepare)
+LAUNCH(digits, gr_digits_job, 0, work, "quantile", gr_cuda_prepare)
+LAUNCH(pick, gr_pick_job, 0, work, "quantile", gr_cuda_prepare)
+LAUNCH(fill, gr_fill_job, 0, work, "fill", gr_cuda_prepare)
+LAUNCH(copy, gr_copy_job, 0, work, "copy", gr_cuda_prepare)
+LAUNCH(random, gr_random_job, 0, work, "random numbers", gr_cuda_prepare)
+LAUNCH(edges, gr_edges_job, 0, work, "edges", gr_cuda_prepare)
+LAUNCH(map, gr_map_job, 0, work, "an element operator", gr_cuda_prepare)
+LAUNCH(compact, gr_compact_job, gr_cuda_compact_scratch(job, &q->device->chip), chain, "compact", gr_cuda_prepare)
 #undef LAUNCH
 
 /* One call may issue several kernels and memsets: the launcher counts them. */
@@ -346,7 +346,7 @@ gr_status gr_cuda_await(gr_cuda_queue *q, const gr_cuda_slot *slot, int lane, ui
 gr_status gr_cuda_launch_reduce(gr_cuda_queue *q, const gr_reduce_job *const *jobs, int count, gr_cuda_slot *mapped,
                                 uint64_t *ticket) {
   gr_cuda_run run;
-  prepare_reduce(q, &run);
+  prepare_telling(q, &q->work, &run);
   run.done = mapped->told[0];
   run.ticket = *ticket = ++q->ticket;
   int error = count == 1 ? gr_cuda_reduce(jobs[0], &run) : gr_cuda_reduce_arrays(jobs, count, &run);
@@ -380,7 +380,7 @@ static gr_status queue_reduce(gr_queue *base, const gr_reduce_job *job, uint64_t
   if (status == GR_OK && result) {
     status = reduce_to_host(q, job, result);
   } else if (status == GR_OK) {
-    prepare_reduce(q, &run);
+    prepare_telling(q, &q->work, &run);
     status = gr_cuda_launched(q, gr_cuda_reduce(job, &run), op_name(job->op));
   }
   gr_cuda_leave(q, was);

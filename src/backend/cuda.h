@@ -55,7 +55,7 @@ typedef struct gr_cuda_queue {
   gr_cuda_place *slots, *marks; /* free ones */
   struct gr_cuda_page *pages;
   uint64_t epoch, ticket;
-  gr_cuda_span written; /* as in gr_cuda_run; what is not a reduction may have written anything */
+  gr_cuda_span written; /* as in gr_cuda_run; what is neither a reduction nor RMSNorm may have written anything */
 } gr_cuda_queue;
 
 /*
