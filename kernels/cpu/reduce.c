@@ -169,6 +169,7 @@ gr_value gr_cpu_reduce_brief(gr_op op, gr_dtype t, const void *a, const void *b,
   job.op = op;
   job.dtype = t;
   job.n = n;
+  job.count = 1;
   job.scale_a = job.scale_b = 1;
   return gr_finish(op, t, span_of(gr_reducer_of(op, t), op, t)(a, b, n, &job), n, 0);
 }

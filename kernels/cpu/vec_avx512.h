@@ -162,37 +162,39 @@ GR_INLINE void vd_store(gr_dtype t, void *p, vd x) {
   vd_store_number(t, p, (vd)_mm512_mask_mov_pd(v, _mm512_cmp_pd_mask(v, v, _CMP_UNORD_Q), _mm512_set1_pd(gr_nan())));
 }
 
-/* For smallest and largest. Of two equal or unordered operands min and max give the second. */
+/* For smallest and largest: -0 below +0; of a number and a NaN the number. */
 #define GR_VECTOR_ORDER 1
+#define GR_ZERO_ORDER 1
+GR_INLINE vf vf_min(vf x, vf y) { return (vf)_mm512_range_ps((__m512)x, (__m512)y, 4); }
+GR_INLINE vf vf_max(vf x, vf y) { return (vf)_mm512_range_ps((__m512)x, (__m512)y, 5); }
+GR_INLINE vd vd_min(vd x, vd y) { return (vd)_mm512_range_pd((__m512d)x, (__m512d)y, 4); }
+GR_INLINE vd vd_max(vd x, vd y) { return (vd)_mm512_range_pd((__m512d)x, (__m512d)y, 5); }
+/* Lanes where no NaN has been: one instruction compares and remembers. */
 typedef __mmask16 vf_mask;
 typedef __mmask8 vd_mask;
-GR_INLINE vf vf_min(vf x, vf y) { return (vf)_mm512_min_ps((__m512)x, (__m512)y); }
-GR_INLINE vf vf_max(vf x, vf y) { return (vf)_mm512_max_ps((__m512)x, (__m512)y); }
-GR_INLINE vd vd_min(vd x, vd y) { return (vd)_mm512_min_pd((__m512d)x, (__m512d)y); }
-GR_INLINE vd vd_max(vd x, vd y) { return (vd)_mm512_max_pd((__m512d)x, (__m512d)y); }
-GR_INLINE vf vf_or(vf x, vf y) { return (vf)_mm512_or_ps((__m512)x, (__m512)y); }
-GR_INLINE vf vf_and(vf x, vf y) { return (vf)_mm512_and_ps((__m512)x, (__m512)y); }
-GR_INLINE vd vd_or(vd x, vd y) { return (vd)_mm512_or_pd((__m512d)x, (__m512d)y); }
-GR_INLINE vd vd_and(vd x, vd y) { return (vd)_mm512_and_pd((__m512d)x, (__m512d)y); }
-GR_INLINE vf_mask vf_no_mask(void) { return 0; }
-GR_INLINE vd_mask vd_no_mask(void) { return 0; }
-GR_INLINE vf_mask vf_nan(vf_mask m, vf x, vf y) {
-  return (vf_mask)(m | _mm512_cmp_ps_mask((__m512)x, (__m512)y, _CMP_UNORD_Q));
-}
-GR_INLINE vd_mask vd_nan(vd_mask m, vd x, vd y) {
-  return (vd_mask)(m | _mm512_cmp_pd_mask((__m512d)x, (__m512d)y, _CMP_UNORD_Q));
-}
-GR_INLINE int vf_any(vf_mask m) { return m != 0; }
-GR_INLINE int vd_any(vd_mask m) { return m != 0; }
-GR_INLINE float vf_least(vf x) { return _mm512_reduce_min_ps((__m512)x); }
-GR_INLINE float vf_most(vf x) { return _mm512_reduce_max_ps((__m512)x); }
-GR_INLINE double vd_least(vd x) { return _mm512_reduce_min_pd((__m512d)x); }
-GR_INLINE double vd_most(vd x) { return _mm512_reduce_max_pd((__m512d)x); }
-/* Is the sign bit set in any lane; in every lane? */
-GR_INLINE int vf_any_sign(vf x) { return _mm512_movepi32_mask((__m512i)x) != 0; }
-GR_INLINE int vf_all_sign(vf x) { return _mm512_movepi32_mask((__m512i)x) == 0xffff; }
-GR_INLINE int vd_any_sign(vd x) { return _mm512_movepi64_mask((__m512i)x) != 0; }
-GR_INLINE int vd_all_sign(vd x) { return _mm512_movepi64_mask((__m512i)x) == 0xff; }
+GR_INLINE vf_mask vf_no_mask(void) { return 0xffff; }
+GR_INLINE vd_mask vd_no_mask(void) { return 0xff; }
+GR_INLINE vf_mask vf_nan(vf_mask m, vf x, vf y) { return _mm512_mask_cmp_ps_mask(m, (__m512)x, (__m512)y, _CMP_ORD_Q); }
+GR_INLINE vd_mask vd_nan(vd_mask m, vd x, vd y) { return _mm512_mask_cmp_pd_mask(m, (__m512d)x, (__m512d)y, _CMP_ORD_Q); }
+GR_INLINE int vf_any(vf_mask m) { return m != 0xffff; }
+GR_INLINE int vd_any(vd_mask m) { return m != 0xff; }
+#define GR_HALVES(name, op)                                                                     \
+  GR_INLINE float vf_##name(vf x) {                                                             \
+    x = vf_##op(x, (vf)_mm512_shuffle_f32x4((__m512)x, (__m512)x, 0x4e));                       \
+    x = vf_##op(x, (vf)_mm512_shuffle_f32x4((__m512)x, (__m512)x, 0xb1));                       \
+    x = vf_##op(x, (vf)_mm512_permute_ps((__m512)x, 0x4e));                                     \
+    x = vf_##op(x, (vf)_mm512_permute_ps((__m512)x, 0xb1));                                     \
+    return x[0];                                                                                \
+  }                                                                                             \
+  GR_INLINE double vd_##name(vd x) {                                                            \
+    x = vd_##op(x, (vd)_mm512_shuffle_f64x2((__m512d)x, (__m512d)x, 0x4e));                     \
+    x = vd_##op(x, (vd)_mm512_shuffle_f64x2((__m512d)x, (__m512d)x, 0xb1));                     \
+    x = vd_##op(x, (vd)_mm512_permute_pd((__m512d)x, 0x55));                                    \
+    return x[0];                                                                                \
+  }
+GR_HALVES(least, min)
+GR_HALVES(most, max)
+#undef GR_HALVES
 
 /* The sum of n bytes, each xor-ed with flip. */
 GR_INLINE uint64_t gr_sum_bytes(const void *x, int64_t n, char flip) {

@@ -88,16 +88,19 @@ static gr_status wait_for(gr_queue *q) {
 
 /* ---- operations ---- */
 
+/* NULL with one thread: kernels that would go over the data once more for the sake of others need not. */
+static gr_parallel helpers(void) { return gr_threads_count() > 1 ? gr_threads_run : NULL; }
+
 gr_status gr_cpu_do_reduce(gr_queue *q, const gr_reduce_job *job, uint64_t *result) {
   gr_rounding before;
   if (q->error[0]) return GR_BAD;
   before = gr_rounding_enter();
   q->stats.launches++;
   if (result) {
-    const gr_value value = gr_cpu_reduce_value(job, gr_threads_run);
+    const gr_value value = gr_cpu_reduce_value(job, helpers());
     memcpy(result, value.v, sizeof(value.v));
   } else {
-    gr_cpu_reduce(job, gr_threads_run);
+    gr_cpu_reduce(job, helpers());
   }
   gr_rounding_leave(before);
   return GR_OK;
@@ -120,7 +123,7 @@ static gr_status brief(gr_queue *q, gr_op op, gr_dtype t, const void *a, const v
     if (q->error[0]) return GR_BAD;                                            \
     before = gr_rounding_enter();                                              \
     q->stats.launches++;                                                       \
-    gr_cpu_##name(job, gr_threads_run);                                        \
+    gr_cpu_##name(job, helpers());                                             \
     gr_rounding_leave(before);                                                 \
     return GR_OK;                                                              \
   }
@@ -206,7 +209,7 @@ gr_status gr_cpu_do_histogram(gr_queue *q, const gr_histogram_job *job) {
   q->stats.launches++;
   bytes = gr_cpu_histogram_room(job, gr_threads_count());
   room = bytes ? gr_pool_take(NULL, q, (size_t)bytes) : NULL;
-  gr_cpu_histogram(job, gr_threads_run, room, room ? bytes : 0);
+  gr_cpu_histogram(job, helpers(), room, room ? bytes : 0);
   gr_pool_give(NULL, q, room, (size_t)bytes);
   gr_rounding_leave(before);
   return GR_OK;
