@@ -179,7 +179,7 @@ __global__ void read_all(const float4 *x, int64_t n, float *out) {
   if (s.x + s.y + s.z + s.w == 1.2345e30f) *out = s.x;
 }
 
-/* As in the module's queues, reductions in turn may overlap, and after anything else they wait. */
+/* As in the module's queues, reductions and histograms in turn may overlap, and after anything else they wait. */
 gr_cuda_span written;
 void write_anything() { written = {nullptr, (const char *)UINTPTR_MAX}; }
 
@@ -286,6 +286,7 @@ void launch_histogram(int64_t turn) {
   j.counts = (int64_t *)output;
   j.tails = j.counts + cell.bins;
   gr_cuda_run r = run_on(work);
+  r.written = &written;
   CHECK(gr_cuda_histogram(&j, &r));
 }
 

@@ -1,7 +1,11 @@
-/* Fill and copy: one element a thread where strides ask for it, 16-byte words where they do not. */
+/*
+** Fill and copy: one element a thread where strides ask for it, 16-byte words where they do not. Small copies to the host.
+*/
 #include <cuda_runtime.h>
 #include "kernels/cuda/element.cuh"
 #include "kernels/cuda/launch.h"
+#include "kernels/cuda/overlap.cuh"
+#include "kernels/cuda/tell.cuh"
 
 #define THREADS 256
 
@@ -93,6 +97,26 @@ int gr_cuda_copy(const gr_copy_job *job, const gr_cuda_run *run) {
     case 4: return start_copy<uint32_t>(job, run);
     default: return start_copy<uint64_t>(job, run);
   }
+}
+
+/* Each block writes a share to mapped memory and tells the host that it is there. */
+#define SEND_THREADS 1024
+static __global__ void __launch_bounds__(SEND_THREADS)
+send(const uint4 *from, uint4 *to, int32_t words, int32_t share, uint64_t *done, uint64_t ticket) {
+  int32_t first = (int32_t)blockIdx.x * share, end = min(words, first + share);
+  gr_await_earlier();
+  for (int32_t k = first + (int32_t)threadIdx.x; k < end; k += (int32_t)blockDim.x) to[k] = from[k];
+  __syncthreads();
+  if (threadIdx.x == 0) gr_tell_end(done + 4 * blockIdx.x, ticket);
+}
+
+int gr_cuda_send(const void *from, void *mapped, size_t bytes, const gr_cuda_run *run) {
+  int32_t words = (int32_t)((bytes + 15) / 16), blocks = gr_cuda_send_blocks(bytes);
+  int32_t share = (words + blocks - 1) / blocks;
+  int32_t threads = share < SEND_THREADS ? (share + 31) & ~31 : SEND_THREADS;
+  uint64_t *done = run->done, ticket = run->ticket;
+  void *args[] = {&from, &mapped, &words, &share, &done, &ticket};
+  return gr_start_early((const void *)send, args, blocks, threads, 0, run->chip->major >= 9, (cudaStream_t)run->stream);
 }
 
 static __global__ void even_edges(const __grid_constant__ gr_edges_job job) {

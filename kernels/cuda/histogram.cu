@@ -5,6 +5,9 @@
 /* So many 16-bit samples in so many bins pay for counting all their values. */
 #define VALUES_FROM (1 << 26)
 #define VALUES_BINS 512
+/* Up to so many bytes of samples and so many bins go to one block rather than to several and their rows' sum. */
+#define ALONE_BYTES (1 << 17)
+#define ALONE_BINS 8192
 
 cudaError_t gr_hist_values(const gr_hist_plan *p, cudaStream_t stream) {
   if (!p->args.packed)
@@ -120,8 +123,9 @@ static enum gr_hist_way estimate(gr_bins *b, gr_dtype t, double first, double la
   if ((t == GR_U32 || t == GR_I32) && reach > 1 << 24) error += most * ulp;
   error = 1.25 * error + 1e-6;
   b->quick_half_f = (float)(0.5 - error);
-  b->exact = grid || (half > 0 && error < 0.4 * b->per_bin);
-  return ordinary && b->bins < 1 << 22 && error < 0.1 && (b->exact || error < unsure) ? GR_HIST_F32 : GR_HIST_F64;
+  ordinary = ordinary && b->bins < 1 << 22 && error < 0.1;
+  b->exact = ordinary && (grid || (half > 0 && error < 0.4 * b->per_bin));
+  return ordinary && (b->exact || error < unsure) ? GR_HIST_F32 : GR_HIST_F64;
 }
 
 static enum gr_hist_way bins_of(const gr_histogram_job *job, const gr_cuda_chip *chip, gr_bins *b) {
@@ -158,11 +162,25 @@ static void lay_out(gr_hist *h, const gr_histogram_job *job, int size) {
   h->vectors = h->contiguous ? (job->n - h->head) * size / 16 : 0;
 }
 
+/* Copies of each counter, and what counters take. Of few samples copies cost more to clear and add up than they save. */
+static void copy_counters(const gr_histogram_job *job, gr_hist_plan *p, int size, int64_t table, int64_t samples) {
+  gr_hist *h = &p->args;
+  int64_t words = at_most(size == 2 ? 16384 : 8192, samples / 16);
+  h->shift = 0;
+  while (!h->packed && (job->way != GR_HISTOGRAM_LARGE || h->by_value) && h->shift < 5 &&
+         (int64_t)h->part_bins << (h->shift + 1) <= words)
+    h->shift++;
+  if (h->packed || (size == 4 && p->way == GR_HIST_F32 && h->words == h->part_bins))
+    h->spread = 0x7cu & (0u - (4u << h->shift));
+  p->shared = (size_t)(gr_hist_words(h->words, h->packed, h->shift) + table) * 4;
+}
+
 /*
 ** Everything but the scratch pointers; rows: bytes of rows that the blocks need, 0 for none. Samples of 8 bits are
-** counted by value in 32 copies, many of 16 bits by value in packed counters.
+** counted by value, many of 16 bits by value in packed counters. crowded: other launches run beside this one, so that
+** fewer blocks do better.
 */
-static void plan(const gr_histogram_job *job, const gr_cuda_chip *chip, gr_hist_plan *p, size_t *rows) {
+static void plan(const gr_histogram_job *job, const gr_cuda_chip *chip, int crowded, gr_hist_plan *p, size_t *rows) {
   gr_hist *h = &p->args;
   int size = gr_size_of(job->dtype);
   memset(p, 0, sizeof *p);
@@ -175,7 +193,7 @@ static void plan(const gr_histogram_job *job, const gr_cuda_chip *chip, gr_hist_
   *rows = 0;
   int64_t table = p->way != GR_HIST_TABLE || size < 4 ? 0 : size == 4 ? 2 * GR_CELLS : GR_CELLS;
   int64_t room = ((chip->shared_optin - 2048) / 4 - 2 * GR_HIST_SPARE - table) & ~1, units, counters = job->bins;
-  int few = job->way == GR_HISTOGRAM_BY_SIZE && job->bins > 16384 && job->n < 8 * job->bins;
+  int few = job->way == GR_HISTOGRAM_BY_SIZE && job->bins > 16384 && job->n < 8 * job->bins, plain = 0;
   int worth = (job->n >= VALUES_FROM && job->bins > VALUES_BINS) || p->way == GR_HIST_F64 || p->way == GR_HIST_TABLE;
   p->global = job->way == GR_HISTOGRAM_GLOBAL && size > 1;
   h->by_value = size == 1 || (size == 2 && !p->global && (worth || job->bins > room));
@@ -188,25 +206,24 @@ static void plan(const gr_histogram_job *job, const gr_cuda_chip *chip, gr_hist_
   if (p->global) {
     p->shared = 2 * GR_HIST_SLOTS * 4;
   } else {
-    int64_t budget = size == 2 ? 16384 : 8192;
     int wide = !h->packed && counters > room;
     h->parts = (int32_t)((counters + 2 * room - 1) / (2 * room));
     h->part_bins = (int32_t)((counters + h->parts - 1) / h->parts);
     if (h->packed) h->part_bins = (h->part_bins + 63) & ~63; /* whole rows of 32 words */
-    while (!h->packed && (job->way != GR_HISTOGRAM_LARGE || h->by_value) && h->shift < 5 &&
-           (int64_t)h->part_bins << (h->shift + 1) <= budget)
-      h->shift++;
-    if (h->packed || (size == 4 && p->way == GR_HIST_F32 && !wide)) h->spread = 0x7cu & (0u - (4u << h->shift));
     h->words = wide ? (int32_t)room : h->part_bins;
-    p->shared = (size_t)(gr_hist_words(h->words, h->packed, h->shift) + table) * 4;
+    plain = !h->packed && !wide && h->parts == 1;
+    copy_counters(job, p, size, table, INT64_MAX);
     /* One large block a multiprocessor where it needs the room, or the rows of many small ones would cost more. */
     if (2 * (p->shared + 2048) > (size_t)chip->shared_optin || job->n >= (has_rows ? 1 << 22 : INT64_MAX) ||
         (h->by_value && job->n >= 1 << 24))
       p->threads = 1024, per_block = 1;
   }
-  units = (h->contiguous ? h->vectors / 4 : job->n / 8) / p->threads;
+  units = (h->contiguous ? h->vectors / (crowded && !has_rows ? 16 : 4) : job->n / 8) / p->threads;
   units = at_most(at_least(units, 1), at_least(chip->sms * per_block / h->parts, 1));
   units = at_least(units, job->n >> (p->args.words < p->args.part_bins ? 23 : 30)); /* so much fits a counter */
+  if (has_rows && plain && job->bins <= ALONE_BINS && job->n * size <= ALONE_BYTES) units = 1, p->threads = 1024;
+  if (plain && units == 1) has_rows = 0;
+  if (!p->global) copy_counters(job, p, size, table, job->n / units);
   p->blocks = (int32_t)(units * h->parts);
   h->cleared = p->global || h->packed || (h->by_value && job->bins > GR_HIST_FEW);
   if (has_rows) *rows = (size_t)p->blocks * (size_t)gr_row_words(*h) * 4;
@@ -215,7 +232,7 @@ static void plan(const gr_histogram_job *job, const gr_cuda_chip *chip, gr_hist_
 size_t gr_cuda_histogram_scratch(const gr_histogram_job *job, const gr_cuda_chip *chip) {
   gr_hist_plan p;
   size_t rows;
-  plan(job, chip, &p, &rows);
+  plan(job, chip, 0, &p, &rows);
   return GR_COUNTER_BYTES + rows;
 }
 
@@ -226,16 +243,32 @@ static cudaError_t clear(const gr_histogram_job *job, cudaStream_t stream) {
   return e == cudaSuccess ? cudaMemsetAsync(job->tails, 0, 24, stream) : e;
 }
 
+/* Whether no launch that may still run writes what this one reads. */
+static int untouched(const gr_hist_plan *p, const gr_histogram_job *job, const gr_cuda_run *run) {
+  const gr_hist *h = &p->args;
+  int64_t edges = (job->bins + 1) * 8;
+  return p->early && run->written && h->contiguous && !h->packed && h->words == h->part_bins &&
+         gr_misses(*run->written, h->data, job->n * gr_size_of(job->dtype)) &&
+         gr_misses(*run->written, job->edges, edges) && gr_misses(*run->written, job->ilimits, edges);
+}
+
 int gr_cuda_histogram(const gr_histogram_job *job, const gr_cuda_run *run) {
   gr_hist_plan p;
   size_t rows;
   cudaStream_t stream = (cudaStream_t)run->stream;
   cudaError_t e = cudaSuccess;
+  int crowded = run->written && run->written->from != run->written->to && run->written->from;
   if (job->bins < 1 || job->bins > INT32_MAX) return cudaErrorInvalidValue;
-  plan(job, run->chip, &p, &rows);
+  plan(job, run->chip, crowded, &p, &rows);
   p.args.area = (uint64_t *)run->scratch;
   if (rows) p.args.rows = (uint32_t *)((char *)run->scratch + GR_COUNTER_BYTES);
   p.early = run->chip->major >= 9 && !p.args.cleared; /* clearing is no kernel to overlap with */
+  p.args.untouched = untouched(&p, job, run);
+  if (run->written) {
+    gr_cuda_span all = {(char *)job->counts, (char *)(job->counts + job->bins)};
+    gr_cuda_span results = gr_both(all, {(char *)job->tails, (char *)(job->tails + 3)});
+    *run->written = p.args.untouched && !rows ? gr_both(*run->written, results) : results;
+  }
   if (p.args.cleared) e = clear(job, stream);
   if (e == cudaSuccess)
     e = p.args.by_value            ? gr_hist_values(&p, stream)

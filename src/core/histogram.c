@@ -94,8 +94,8 @@ typedef struct binning {
 } binning;
 
 /*
-** Even edges are made where the kernels run; on the host not before somebody looks at them. A step of more than some
-** roundings of their largest makes them rise without a look; where it is less they are brought here for one.
+** Even edges are a formula until somebody looks at them. A step of more than some roundings of their largest makes them
+** rise without a look; where it is less they are made where the kernels run and brought here for one.
 */
 static gr_status even_edges(gr_context *c, const gr_array *a, const gr_binning *b, binning *to) {
   const int64_t bins = b->bins;
@@ -106,7 +106,7 @@ static gr_status even_edges(gr_context *c, const gr_array *a, const gr_binning *
   const int rise = (job.last - job.first) / (double)bins > 0x1p-49 * largest;
   gr_vec v;
   gr_status status;
-  if (!q->backend->separate && rise && a->dtype != GR_I64 && largest < 0x1p62) {
+  if (rise && (q->backend->even || a->dtype != GR_I64) && largest < 0x1p62) {
     to->formula = 1;
     return gr_storage_even(to->edges->storage, job.first, job.last, bins);
   }

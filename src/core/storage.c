@@ -140,6 +140,12 @@ static gr_status bring_run(gr_storage *s, gr_side side, size_t first, size_t las
   gr_backend *b = s->queue->backend;
   gr_status status = GR_OK;
   if (to > s->bytes) to = s->bytes;
+  if (!from_other && side == GR_DEVSIDE && s->even) { /* by way of the host */
+    status = need_memory(s, GR_HOST);
+    if (status == GR_OK) status = bring_run(s, GR_HOST, first, last, 0);
+    if (status != GR_OK) return status;
+    from_other = 1;
+  }
   char *here = s->memory[side] + from, *there = s->memory[!side] + (from_other ? from : 0);
   if (!from_other && side == GR_HOST) make_host(s, from, to);
   else if (!from_other) status = b->zero(s->queue, here, to - from);

@@ -25,7 +25,7 @@ typedef struct gr_storage {
   struct gr_wrapping *wrapping; /* of GR_WRAPPED */
   int restless;                 /* wrapped, and each use must look at the wrapping: full stays 0 */
   size_t bytes, chunks;
-  struct gr_edges_job *even; /* not NULL: what is nowhere yet are these even edges instead of zeros (host alone) */
+  struct gr_edges_job *even; /* not NULL: what is nowhere yet are these even edges instead of zeros */
   char *memory[2];
   int full[2];
   uint64_t *current[2], inline_bits[2]; /* one word serves up to 4 MiB */
@@ -36,7 +36,7 @@ gr_storage *gr_storage_new(gr_context *, gr_queue *, size_t bytes);
 void gr_storage_keep(gr_storage *);
 void gr_storage_drop(gr_storage *); /* frees at the last drop */
 
-/* A new storage of a backend without memory of its own will hold bins + 1 even edges, made when somebody looks. */
+/* A new storage will hold bins + 1 even edges, made on the host when somebody looks. */
 gr_status gr_storage_even(gr_storage *, double first, double last, int64_t bins);
 
 /* The side on which kernels of this storage's backend run. */
