@@ -225,3 +225,22 @@ GR_INLINE unsigned gr_match32(const void *p, uint32_t bits) {
 GR_INLINE unsigned gr_match64(const void *p, uint64_t bits) {
   return _mm512_cmpeq_epi64_mask(_mm512_loadu_si512(p), _mm512_set1_epi64((long long)bits));
 }
+
+/*
+** Bins of a vector of samples, or its `live` first, as bins.inc guesses them: h rounded, and what rounding takes off, have an
+** instruction each. Says which are certain; the others get -1.
+*/
+#define GR_GUESS_VECTORS 1
+#define GR_GUESS_LANES(name, type, mask, s, vector, ints, size)                                                            \
+  GR_INLINE mask name(const type *x, mask live, type origin, type per_bin, type half, int32_t bins, int32_t *index) {      \
+    const vector all = live == (mask)-1 ? _mm512_loadu_##s(x) : _mm512_maskz_loadu_##s(live, x);                           \
+    const vector h = _mm512_mul_##s(_mm512_sub_##s(all, _mm512_set1_##s(origin)), _mm512_set1_##s(per_bin));               \
+    const ints bin = _mm512_cvt_round##s##_epi32(h, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);                        \
+    mask sure = _mm512_mask_cmp_##s##_mask(live, _mm512_abs_##s(_mm512_reduce_##s(h, 8)), _mm512_set1_##s(half), _CMP_LT_OQ); \
+    sure = _mm##size##_mask_cmplt_epu32_mask(sure, bin, _mm##size##_set1_epi32(bins));                                     \
+    _mm##size##_mask_storeu_epi32(index, live, _mm##size##_mask_mov_epi32(_mm##size##_set1_epi32(-1), sure, bin));         \
+    return (mask)(sure | ~live);                                                                                           \
+  }
+GR_GUESS_LANES(gr_guess_f64, double, __mmask8, pd, __m512d, __m256i, 256)
+GR_GUESS_LANES(gr_guess_f32, float, __mmask16, ps, __m512, __m512i, 512)
+#undef GR_GUESS_LANES
