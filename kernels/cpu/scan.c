@@ -108,32 +108,35 @@ static void do_block(void *arg, int64_t any) {
 
 void gr_cpu_scan(const gr_scan_job *asked, gr_parallel parallel) {
   const gr_cpu_table *table = gr_cpu_table_in_use();
-  gr_scan_job job = *asked;
+  const gr_scan_job *job = asked;
+  gr_scan_job mirrored;
   scan_state s;
   int64_t from;
   int slot;
-  if (job.n == 0) return;
-  if (job.reverse) { /* the same, seen from the other end */
-    job.a.data = (const char *)job.a.data + (job.n - 1) * job.a.stride;
-    job.out.data = (const char *)job.out.data + (job.n - 1) * job.out.stride;
-    job.a.stride = -job.a.stride;
-    job.out.stride = -job.out.stride;
+  if (job->n == 0) return;
+  if (job->reverse) { /* the same, seen from the other end */
+    mirrored = *job;
+    mirrored.a.data = (const char *)job->a.data + (job->n - 1) * job->a.stride;
+    mirrored.out.data = (const char *)job->out.data + (job->n - 1) * job->out.stride;
+    mirrored.a.stride = -job->a.stride;
+    mirrored.out.stride = -job->out.stride;
+    job = &mirrored;
   }
-  s.job = &job;
-  s.left = nothing_before(&job);
+  s.job = job;
+  s.left = nothing_before(job);
   slot = !s.left.ordered ? GR_SCAN_KEYS : s.left.multiply ? GR_SCAN_PROD : GR_SCAN_SUM;
   s.total = table->scan_total[slot];
   s.write = table->scan_write[slot];
-  if (parallel && job.n >= PARALLEL_ELEMENTS) {
+  if (parallel && job->n >= PARALLEL_ELEMENTS) {
     atomic_init(&s.taken, 0);
     atomic_init(&s.known, 0);
-    parallel((job.n - 1) / GR_SCAN_BLOCK + 1, do_block, &s);
+    parallel((job->n - 1) / GR_SCAN_BLOCK + 1, do_block, &s);
     return;
   }
-  for (from = 0; from < job.n; from += GR_SCAN_BLOCK) {
-    const int64_t left = job.n - from;
+  for (from = 0; from < job->n; from += GR_SCAN_BLOCK) {
+    const int64_t left = job->n - from;
     const gr_acc base = base_of(&s.left);
-    gr_acc total = s.write(&job, from, left < GR_SCAN_BLOCK ? left : GR_SCAN_BLOCK, base);
+    gr_acc total = s.write(job, from, left < GR_SCAN_BLOCK ? left : GR_SCAN_BLOCK, base);
     if (s.left.ordered) advance(&s.left, total);
     else s.left.key = total.i[0];
   }
