@@ -131,7 +131,13 @@ static void count_into(const state *s, int64_t from, int64_t n, int64_t *counts)
     const int m = n < CHUNK ? (int)n : CHUNK;
     const int32_t *index = slots_at(s, from, m, room);
     int k;
-    for (k = 0; k < m; k++) counts[index[k]]++;
+    for (k = 0; k + 4 <= m; k += 4) {
+      counts[index[k]]++;
+      counts[index[k + 1]]++;
+      counts[index[k + 2]]++;
+      counts[index[k + 3]]++;
+    }
+    for (; k < m; k++) counts[index[k]]++;
   }
 }
 

@@ -213,7 +213,7 @@ int gr_l_options(lua_State *L, int arg, const char *const *names) {
     lua_pop(L, 1);
     if (lua_type(L, -1) != LUA_TSTRING) gr_l_argerror(L, arg, "option names are strings, got a %s", luaL_typename(L, -1));
     const char *name = lua_tostring(L, -1);
-    while (names[k] && (*name != *names[k] || strcmp(name, names[k]))) k++;
+    while (names[k] && !gr_same_word(name, names[k])) k++;
     if (!names[k]) gr_l_argerror(L, arg, "unknown option '%.40s'%s", name, gr_l_hint(name, names, hint));
     found |= 1 << k;
   }

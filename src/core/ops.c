@@ -9,7 +9,7 @@ const gr_op_info gr_ops[GR_OP_COUNT] = {GR_OPS(GR_X)};
 
 int gr_op_named(const char *name) {
   for (int k = 0; k < GR_OP_COUNT; k++)
-    if (*name == *gr_ops[k].name && !strcmp(name, gr_ops[k].name)) return k;
+    if (gr_same_word(name, gr_ops[k].name)) return k;
   return -1;
 }
 

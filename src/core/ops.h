@@ -26,6 +26,12 @@ typedef struct gr_op_info {
   enum { GR_GIVES_F64, GR_GIVES_I64, GR_GIVES_SAME, GR_GIVES_BOOL } floats, integers;
 } gr_op_info;
 extern const gr_op_info gr_ops[GR_OP_COUNT];
+/* strcmp of short words: a call of it takes as long as a small reduction. */
+static inline int gr_same_word(const char *a, const char *b) {
+  while (*a && *a == *b) a++, b++;
+  return *a == *b;
+}
+
 int gr_op_named(const char *name); /* or -1 */
 
 gr_dtype gr_result_dtype(gr_op op, gr_dtype dtype); /* of an array of results */

@@ -100,11 +100,13 @@ void *gr_pool_take(gr_backend *backend, gr_queue *queue, size_t bytes) {
   size_t rounded = gr_pool_round(bytes), ignored;
   void *p = NULL;
   if (rounded < bytes) return NULL;
-  pthread_mutex_lock(&lock);
-  if (backend || rounded >= SMALL) p = take_cached(backend, queue, class_of(rounded, &ignored), rounded);
-  if (p) count_in(backend, rounded);
-  pthread_mutex_unlock(&lock);
-  if (p) return p;
+  if (backend || rounded >= SMALL) {
+    pthread_mutex_lock(&lock);
+    p = take_cached(backend, queue, class_of(rounded, &ignored), rounded);
+    if (p) count_in(backend, rounded);
+    pthread_mutex_unlock(&lock);
+    if (p) return p;
+  }
   p = system_take(backend, rounded);
   if (!p) return NULL;
   queue->stats.allocations++;
