@@ -97,5 +97,21 @@ describe("into", function()
     frame()
     assert.equal(0, S.counted(frame).allocations)
     assert.equal(4, many.counts:sum())
+    -- Whoever holds a part, or a part of a part, sees what is new; edges that somebody wrote are edges again.
+    local counts, some = h.counts, h.edges:slice(2, 3)
+    h.edges[2] = 77
+    S.same_all({ 77, 3 }, some, "edges written")
+    data:histogram { bins = 2, min = -1, max = 1, into = h }
+    S.same_all({ 1, 3 }, counts, "counts held")
+    S.same_all({ 0, 1 }, some, "edges held")
+    assert.equal(1, h.edges:max())
+    -- Counts of the counts themselves, and parts that are not side by side.
+    gr.histogram(h.counts, { bins = 2, min = 0, max = 4, into = h })
+    S.same_all({ 1, 1 }, h.counts, "counts of counts")
+    local apart = gr.histogram(data, { bins = 1, min = 0, max = 1 })
+    apart.counts = gr.zeros(5, "i64"):slice(4, 2, -2):slice(1, 1)
+    gr.histogram(data, { bins = 1, min = 0, max = 2, into = apart })
+    assert.equal(4, apart.counts[1])
+    assert.equal(1, apart.above)
   end))
 end)

@@ -94,6 +94,23 @@ template <class T> static __device__ __forceinline__ T gr_scan_share(const T &x,
   return __shfl_sync(~0u, y, 0);
 }
 
+/*
+** Narrow elements one by one are fetched by those who add up; here they are asked for ahead of them, into L2, unless too
+** much of that is not wanted (sums of every other f16 222 -> 166 us, u8 247 -> 187).
+*/
+template <class S>
+static __device__ __forceinline__ void gr_scan_announce(const gr_scan &q, int64_t at, gr_scan_walk walk, int lane) {
+  constexpr int count = gr_scan_shape<S>::tile, most = 24576; /* bytes that a tile lies across */
+  if constexpr (sizeof(typename S::In) < 4 && 2 * count * (int)sizeof(typename S::In) <= most) {
+    int64_t step = q.a_stride < 0 ? -q.a_stride : q.a_stride;
+    if (walk != GR_SCAN_SINGLY || step > most / count) return;
+    int last = (int)(q.n - at < count ? q.n - at : count) - 1, bytes = last * (int)step;
+    const char *p = q.a + at * q.a_stride - (q.a_stride < 0 ? bytes : 0);
+#pragma unroll 1
+    for (int k = lane * 128; k <= bytes; k += 32 * 128) asm volatile("prefetch.global.L2 [%0];" : : "l"(p + k));
+  }
+}
+
 /* One warp takes tiles and asks for their elements, as soon as there is room: from here on nothing holds them up. */
 template <class S>
 static __device__ __forceinline__ void gr_scan_load(const gr_scan &q, gr_scan_ring<S> ring, int lane) {
@@ -116,6 +133,8 @@ static __device__ __forceinline__ void gr_scan_load(const gr_scan &q, gr_scan_ri
       gr_scan_ask<In, Shape::each, Shape::tile>(ring.row(0), q.a + at * q.a_stride, walk, lane);
     else if (gr_scan_alone<In>(walk) && tile < q.tiles)
       gr_scan_gather<In, Shape::each, Shape::tile>(ring.row(0), q.a + at * q.a_stride, q.a_stride, q.n - at, walk, lane);
+    else if (tile < q.tiles)
+      gr_scan_announce<S>(q, at, walk, lane);
     slot.loaded.arrive_fetched();
     slot.loaded.arrive();
   }

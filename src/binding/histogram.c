@@ -98,14 +98,27 @@ static int into_option(lua_State *L, const gr_array *a, const gr_binning *b) {
   return at;
 }
 
-/* The new parts go into those of the histogram at `at`, and their memory back to the pool. */
-static void fill_into(lua_State *L, gr_context *c, int at, gr_array *counts, gr_array *edges, int64_t bins) {
-  gr_array *parts[] = {push_part(L, counts, 0, bins), push_part(L, counts, bins, 3), edges};
-  for (int k = 0; k < 3; k++) {
-    gr_array *to = field_array(L, at, part_names[k]);
-    GR_TRY(L, c, 2, gr_copy(c, parts[k], to));
-    gr_array_release(parts[k]);
+/* Whether counts and tails of the histogram at `at` are parts of one array, as we make them, that can be written at once. */
+static int counts_together(lua_State *L, int at, const gr_array *a, const gr_binning *b, gr_array *all) {
+  const gr_array *counts = field_array(L, at, "counts"), *tails = field_array(L, at, "tails");
+  lua_pop(L, 2);
+  *all = *counts;
+  all->n = b->bins + 3;
+  return tails->storage == counts->storage && counts->stride == 8 && tails->stride == 8 &&
+         tails->offset == counts->offset + b->bins * 8 && !gr_array_overlap(all, a) &&
+         !(b->weights && gr_array_overlap(all, b->weights));
+}
+
+/* The new parts go into those of the histogram at `at`, unless they are there, and their memory back to the pool. */
+static void fill_into(lua_State *L, gr_context *c, int at, gr_array *counts, gr_array *edges, const gr_binning *b) {
+  for (int k = 0; k < 2 && !b->into; k++) {
+    gr_array *part = push_part(L, counts, k ? b->bins : 0, k ? 3 : b->bins), *to = field_array(L, at, part_names[k]);
+    GR_TRY(L, c, 2, gr_copy(c, part, to));
+    gr_array_release(part);
   }
+  gr_array *to = field_array(L, at, part_names[2]);
+  GR_TRY(L, c, 2, gr_edges_into(c, edges, to));
+  gr_array_release(edges);
   gr_array_release(counts);
   lua_pushvalue(L, at);
 }
@@ -121,12 +134,14 @@ static int l_histogram(lua_State *L) {
   if (k.info) b.kernel = &k;
   if (k.info && b.weights) gr_l_argerror(L, 2, "option 'weights': takes no 'kernel'");
   int density = given & DENSITY && gr_l_option_flag(L, 2, "density"), into = given & INTO ? into_option(L, a, &b) : 0;
+  gr_array all;
+  if (into && counts_together(L, into, a, &b, &all)) b.into = &all;
   gr_l_reserve(L, c, (size_t)(b.bins * 16)); /* counts and edges */
   gr_array *counts = gr_l_push_array(L);
   int at = lua_gettop(L);
   gr_array *edges = gr_l_push_array(L);
   GR_TRY(L, c, 2, gr_histogram(c, a, &b, counts, edges));
-  if (into) return fill_into(L, c, into, counts, edges, b.bins), 1 + gr_l_push_seconds(L, &k);
+  if (into) return fill_into(L, c, into, counts, edges, &b), 1 + gr_l_push_seconds(L, &k);
   lua_createtable(L, 0, 3 + density);
   gr_array *bars = push_part(L, counts, 0, b.bins);
   lua_setfield(L, -2, "counts");

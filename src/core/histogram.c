@@ -237,13 +237,23 @@ gr_status gr_histogram(gr_context *c, const gr_array *a, const gr_binning *b, gr
   if (edges) gr_array_release(edges); /* of a first try that ran out of memory */
   gr_array_release(counts);
   if (edges) status = make_edges(c, a, b, &made);
-  if (status == GR_OK) status = gr_array_make_beside(c, a, counts, gr_histogram_dtype(b->weights), b->bins + 3);
+  if (status == GR_OK && b->into) gr_array_view(b->into, counts, 0, 1, b->bins + 3);
+  else if (status == GR_OK) status = gr_array_make_beside(c, a, counts, gr_histogram_dtype(b->weights), b->bins + 3);
   if (status == GR_OK && !gr_is_float(a->dtype) && !b->modulo && !made.limits.storage && !made.formula)
     status = make_limits(c, a, b->bins, &made);
   if (status == GR_OK) status = describe(a, b, &made, &job);
   if (status == GR_OK) status = b->weights ? run_weighted(c, a, b->weights, &job, counts) : run(c, a, b, &job, counts);
   gr_array_release(&made.limits);
   return status;
+}
+
+/* A formula where it can be one: it moves no bytes. */
+gr_status gr_edges_into(gr_context *c, const gr_array *edges, gr_array *to) {
+  const gr_edges_job *even = edges->storage->even;
+  gr_storage *s = to->storage;
+  if (even && s->owner == GR_OWNED && !s->wrapping && gr_array_dense(to) && s->bytes == (size_t)to->n * sizeof(double))
+    return gr_storage_even(s, even->first, even->last, even->bins);
+  return gr_copy(c, edges, to);
 }
 
 gr_status gr_density(gr_context *c, const gr_array *counts, const gr_array *edges, gr_array *density) {

@@ -13,13 +13,17 @@ typedef struct gr_binning {
   double min, max;
   gr_kernel_choice *kernel; /* asked for by name, or NULL */
   const gr_array *weights; /* as long as the data; or NULL: every sample counts 1 */
+  const gr_array *into;    /* where counts go, beside the data and apart from it; or NULL: they are made */
 } gr_binning;
 
 /*
 ** counts: bins + 3, the last three what lies below, above and is NaN: i64, with weights of a float dtype f64. edges:
-** bins + 1 of f64; NULL, if nobody asks for them, with modulo. Both are made here.
+** bins + 1 of f64; NULL, if nobody asks for them, with modulo. Both are made here (counts are a view, if they go into some).
 */
 gr_status gr_histogram(gr_context *, const gr_array *a, const gr_binning *, gr_array *counts, gr_array *edges);
+
+/* Edges that were made here go into an array as long. */
+gr_status gr_edges_into(gr_context *, const gr_array *edges, gr_array *to);
 
 /* What counts hold: i64, with weights (or NULL) of a float dtype f64. */
 gr_dtype gr_histogram_dtype(const gr_array *weights);

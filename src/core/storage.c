@@ -105,9 +105,11 @@ void gr_storage_adopt(gr_storage *s, void *memory, gr_owner owner) {
 }
 
 gr_status gr_storage_even(gr_storage *s, double first, double last, int64_t bins) {
-  s->even = malloc(sizeof *s->even);
+  if (!s->even) s->even = malloc(sizeof *s->even);
   if (!s->even) return gr_fail(s->context, GR_NO_MEMORY, "out of memory: no room for an array's bookkeeping");
   *s->even = (gr_edges_job){.first = first, .last = last, .bins = bins};
+  if (s->watched) gr_future_settle(s);
+  for (int side = 0; side < 2; side++) gr_storage_mark(s, side, 0, s->chunks - 1, 0);
   return GR_OK;
 }
 

@@ -36,7 +36,7 @@ gr_storage *gr_storage_new(gr_context *, gr_queue *, size_t bytes);
 void gr_storage_keep(gr_storage *);
 void gr_storage_drop(gr_storage *); /* frees at the last drop */
 
-/* A new storage will hold bins + 1 even edges, made on the host when somebody looks. */
+/* From now on a storage of that size, new or the pool's, holds bins + 1 even edges, made on the host when somebody looks. */
 gr_status gr_storage_even(gr_storage *, double first, double last, int64_t bins);
 
 /* The side on which kernels of this storage's backend run. */
