@@ -93,15 +93,15 @@ static void do_block(void *arg, int64_t any) {
   const int64_t k = atomic_fetch_add(&s->taken, 1);
   const int64_t from = k * GR_SCAN_BLOCK, left = s->job->n - from;
   const int64_t m = left < GR_SCAN_BLOCK ? left : GR_SCAN_BLOCK;
-  const gr_acc total = s->total(s->job, from, m);
-  gr_acc base;
+  gr_acc base, total = gr_identity(GR_ACC_WRAP, 0);
   int spins = 0;
   (void)any;
+  if (m < left) total = s->total(s->job, from, m); /* nobody asks what the last one comes to */
   while (atomic_load_explicit(&s->known, memory_order_acquire) != k) {
     if (++spins > 1000) sched_yield();
   }
   base = base_of(&s->left);
-  advance(&s->left, total);
+  if (m < left) advance(&s->left, total);
   atomic_store_explicit(&s->known, k + 1, memory_order_release);
   s->write(s->job, from, m, base);
 }
