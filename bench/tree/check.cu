@@ -14,6 +14,7 @@
 #include "bench/check_call.cuh"
 #include "bench/tree/names.h"
 #include "kernels/cuda/launch.h"
+#include "kernels/cuda/told.h"
 #include "kernels/numerics.h"
 
 enum { F64, I64, SAME, BOOL, VALUE, RAISE };
@@ -237,7 +238,7 @@ int main(int argc, char **argv) {
   CHECK(cudaMalloc(&scratch, scratch_bytes));
   CHECK(cudaMemset(scratch, 0xcd, scratch_bytes));
   CHECK(cudaMemset(scratch, 0, GR_COUNTER_BYTES));
-  CHECK(cudaHostAlloc(&slot, 256, cudaHostAllocMapped));
+  CHECK(cudaHostAlloc(&slot, GR_TOLD_WORDS * 8, cudaHostAllocMapped));
   std::vector<char> ha(bytes), hb(bytes), got(out_bytes * 2), want(out_bytes * 2);
   for (int round = 0; round < rounds; round++)
     for (int t = 0; t < GR_DTYPE_COUNT; t++) {
@@ -316,9 +317,11 @@ int main(int argc, char **argv) {
         gr_cuda_run run = {nullptr, &chip, scratch, scratch_bytes, 1, nullptr, 0};
         gr_cuda_span written = {}; /* nothing that it reads: it may read at once */
         if (below(2)) run.written = &written;
+        gr_told states;
         bool ticket = j.count == 1 && below(2) && (j.out_dtype == GR_F64 || j.out_dtype == GR_I64);
         if (ticket) {
           run.done = slot;
+          run.told = &states;
           run.ticket = (uint64_t)++tried << 8;
         }
         size_t need = gr_cuda_reduce_scratch(&j, &chip);
@@ -329,15 +332,14 @@ int main(int argc, char **argv) {
         CHECK(cudaMemset(dout, 0xa5, out_bytes * 2));
         memset(want.data(), 0xa5, out_bytes * 2);
         CHECK(gr_cuda_reduce(&j, &run));
-        auto told = [&](int word) { return ((volatile uint64_t *)slot)[word]; }; /* kernels/cuda/tell.cuh */
         if (ticket)
-          while ((uint32_t)told(0) != (uint32_t)run.ticket || (uint32_t)told(1) != (uint32_t)run.ticket)
+          while (!gr_told_there(slot, 2 * states.states * states.fields, run.ticket))
             CHECK(cudaStreamQuery(0) == cudaErrorNotReady ? 0 : cudaPeekAtLastError());
         CHECK(cudaDeviceSynchronize());
         CHECK(cudaMemcpy(got.data(), dout, out_bytes * 2, cudaMemcpyDefault));
         if (ticket) {
-          uint64_t word = told(0) >> 32 | (told(1) >> 32 << 32);
-          memcpy(&got[64], &word, 8);
+          gr_value r = gr_told_value(slot, &states, j.op, j.dtype, j.n, j.ddof);
+          memcpy(&got[64], &r.v[0], 8);
         }
         for (int64_t v = 0; v < j.count; v++) {
           gr_value r = model(j, v, ha.data() + off_a * size, hb.data() + off_b * size);

@@ -15,6 +15,7 @@
 #include "bench/check_call.cuh"
 #include "bench/tree/names.h"
 #include "kernels/cuda/launch.h"
+#include "kernels/cuda/told.h"
 #include "kernels/numerics.h"
 
 #define GR_X(id, inputs, f, i) inputs,
@@ -27,8 +28,10 @@ static cudaStream_t stream;
 static gr_cuda_chip chip;
 static size_t scratch_bytes = (size_t)256 << 20;
 
+static gr_told told; /* by the last launch */
+
 static void run(const gr_reduce_job &j, uint64_t *done = nullptr, uint64_t ticket = 0) {
-  gr_cuda_run r = {stream, &chip, scratch, scratch_bytes, 1, done, ticket};
+  gr_cuda_run r = {stream, &chip, scratch, scratch_bytes, 1, done, ticket, nullptr, &told};
   CHECK(gr_cuda_reduce(&j, &r));
 }
 
@@ -199,7 +202,7 @@ __global__ void empty_kernel(volatile uint64_t *slot, uint64_t ticket) {
 
 static void latency() {
   uint64_t *slot, ticket = 1;
-  CHECK(cudaHostAlloc(&slot, 256, cudaHostAllocMapped));
+  CHECK(cudaHostAlloc(&slot, GR_TOLD_WORDS * 8, cudaHostAllocMapped));
   volatile uint64_t *done = slot + 4;
   printf("\nlaunch to number on the host, us (medians of 2000, alternating)\n");
   for (int lg = 0; lg <= 22; lg += 2) {
@@ -211,12 +214,11 @@ static void latency() {
       auto t0 = std::chrono::steady_clock::now();
       if (i % 3 == 2) empty_kernel<<<1, 1, 0, stream>>>(slot, ticket);
       else run(j, slot, ticket);
-      volatile uint64_t *told = slot; /* kernels/cuda/tell.cuh */
       if (i % 3 == 2)
         while (*done != ticket) {
         }
       else
-        while ((uint32_t)told[0] != (uint32_t)ticket || (uint32_t)told[1] != (uint32_t)ticket) {
+        while (!gr_told_there(slot, 2 * told.states * told.fields, ticket)) {
         }
       t[i % 3].push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - t0).count() * 1e6);
     }

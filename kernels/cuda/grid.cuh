@@ -11,6 +11,9 @@
 #include "kernels/cuda/tell.cuh"
 #include "kernels/cuda/warp.cuh"
 
+/* How the parts of a vector become one: by the last block to come, by the first one, or by the host that waits. */
+enum gr_meeting : uint8_t { GR_BY_COUNTER, GR_POSTED, GR_TELL_NODES, GR_TELL_LEAVES };
+
 /*
 ** A reduce job with its plan, as kernels get it. What gr_reduce_leaves needs for one flat vector comes first, in two lines
 ** of arguments (64 bytes; 48 are left of the first): each line takes some 0.1 us to arrive.
@@ -20,7 +23,7 @@ struct gr_reduce_args {
   int nodes;           /* of one vector; with more than one, blocks meet */
   bool flat;           /* gr_reduce_leaves: one vector, no segments */
   bool strided;        /* elements are not next to each other */
-  bool posted;         /* a vector's first block waits for the nodes of the others */
+  gr_meeting meeting;
   bool arrays;         /* each vector is an array of its own, with an operation of its own */
   bool untouched;      /* launches that may still run leave what is read here as it is: it may be read at once */
   bool ahead;          /* ask for the first leaves while the launch before may still run */
@@ -92,7 +95,7 @@ static __device__ __forceinline__ gr_value gr_finish_known(const gr_reduce_job &
   return gr_value_i(0);
 }
 
-/* Store the result of vector v, or tell it to the host; some have two. */
+/* Store the result of vector v; some have two. */
 template <class R>
 constexpr bool gr_has_two = R::kind == GR_ACC_ORDER || R::red == GR_RED_SUMSQ || R::red == GR_RED_COSINE; /* the last: safety */
 template <class R>
@@ -100,8 +103,7 @@ static __device__ __forceinline__ void gr_write_value(const gr_reduce_args &q, c
   constexpr bool two = gr_has_two<R>;
 #pragma unroll
   for (int i = 0; i < 2; i++)
-    if (q.done) gr_tell(q.done + v * 4 + i * 2, (uint64_t)(two && i ? r.v[1].i : r.v[0].i), q.ticket);
-    else if (void *out = i ? (two ? q.out2 : nullptr) : q.out)
+    if (void *out = i ? (two ? q.out2 : nullptr) : q.out)
       gr_store<R::dtype>(out, (gr_dtype)q.out_dtype, v, r.is_float, i ? r.v[1].f : r.v[0].f, i ? r.v[1].i : r.v[0].i);
 }
 /* The same of n elements' state. Inline, and once in a kernel: a call would read the arguments through memory instead of
@@ -109,6 +111,13 @@ static __device__ __forceinline__ void gr_write_value(const gr_reduce_args &q, c
 template <class R>
 static __device__ __forceinline__ void gr_write(const gr_reduce_args &q, gr_acc acc, int64_t v, int64_t n) {
   gr_write_value<R>(q, gr_finish_known<R>(q.job, (gr_op)(q.arrays ? q.array[v].op : q.op), acc, n), v);
+}
+
+/* State `at` of those that the host folds (told.h). */
+template <class R>
+static __device__ __forceinline__ void gr_tell_state(const gr_reduce_args &q, int64_t at, const gr_acc &a) {
+#pragma unroll
+  for (int i = 0; i < R::fields; i++) gr_tell(q.done + (at * R::fields + i) * 2, (uint64_t)a.i[i], q.ticket);
 }
 
 /* Vector v: where it starts, in steps of the inputs, how long it is, and which result is its own. */

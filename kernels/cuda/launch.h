@@ -25,7 +25,7 @@ typedef struct gr_cuda_chip {
 ** Where a launch runs. scratch belongs to this stream alone: its first GR_COUNTER_BYTES are zero when
 ** a kernel starts and zero again when it ends (last blocks reset what they used), the rest is free for use.
 ** done: if not NULL, the kernel's last act is to tell the host that ticket is done, in four words of mapped host memory
-** (tell.cuh). A reduction tells its results there as well, four words for each vector.
+** (tell.cuh). A reduction tells the states that its results are made of there instead, and says in *told how many (told.h).
 ** written: what those launches on this stream write that may still run when the next one starts; everything, if that is
 ** not known. A reduction, histogram or RMSNorm of other bytes reads while they run, and adds its own results. NULL: it
 ** waits for them.
@@ -46,6 +46,8 @@ typedef struct gr_cuda_run {
   uint64_t *done;
   uint64_t ticket;
   gr_cuda_span *written;
+  struct gr_told *told;        /* with done, of a reduction */
+  struct gr_cuda_batch *batch; /* if not NULL, a reduction goes there (batch.h) */
 } gr_cuda_run;
 
 #define GR_ARRAYS 8 /* of one gr_cuda_reduce_arrays at most */

@@ -5,6 +5,7 @@
 ** vector (or a group of columns), so a launch takes at most gr_counters of those at a time; more vectors of
 ** several blocks each take several launches, each of them large.
 */
+#include "kernels/cuda/batch.h"
 #include "kernels/cuda/reduce_plan.cuh"
 #include "kernels/cuda/reduce_plan_columns.cuh"
 
@@ -18,8 +19,13 @@ namespace {
 */
 void plan_meeting(Plan &p, const gr_tune &t, const gr_cuda_chip &chip) {
   int64_t nodes = p.args.nodes, count = p.args.job.count, blocks = nodes * ceil_div(count, p.per_block);
-  p.args.posted = nodes > 1 && count <= chip.sms && nodes <= 2 * p.launch.threads && p.launch.threads <= 256 &&
-                  count * nodes * p.entry.fields * 16 <= GR_POST_BYTES;
+  bool few = count <= chip.sms && nodes <= 2 * p.launch.threads && p.launch.threads <= 256;
+  if (p.told) {
+    if (p.args.meeting != GR_TELL_LEAVES && nodes > 1 && nodes <= most_told(p, 2 * GR_TOLD_STATES)) p.args.meeting = GR_TELL_NODES;
+    p.states = p.args.meeting == GR_TELL_LEAVES ? p.args.leaves : p.args.meeting == GR_TELL_NODES ? nodes : 1;
+  }
+  if (p.args.meeting == GR_BY_COUNTER && nodes > 1 && few && count * nodes * p.entry.fields * 16 <= GR_POST_BYTES)
+    p.args.meeting = GR_POSTED;
   p.launch.early = chip.major >= 9 && (p.args.untouched || p.args.passes <= 2 || blocks * 10 >= slots_of(p, t, chip.sms) * 9);
   p.args.ahead = p.launch.early && !p.args.untouched && p.args.flat && !p.args.strided && p.args.passes == 1 &&
                  blocks <= 2 * chip.sms;
@@ -73,6 +79,19 @@ Plan plan(const gr_reduce_job &job, const gr_cuda_chip &chip, bool apart = false
 }  // namespace
 
 cudaError_t gr_launch_kernel(const void *kernel, const gr_reduce_args &q, const gr_reduce_launch &l) {
+  static_assert(sizeof q <= GR_ARGUMENT_BYTES, "a kernel that is put down has more arguments than there is room for");
+  if (l.batch) {
+    if (l.batch->count == GR_BATCH) return cudaErrorInvalidValue;
+    gr_cuda_kernel &k = l.batch->kernel[l.batch->count++];
+    k.kernel = kernel;
+    k.blocks = (int32_t)l.blocks;
+    k.threads = (int32_t)l.threads;
+    k.shared = (int32_t)l.shared;
+    k.early = l.early;
+    k.bytes = sizeof q;
+    memcpy(k.arguments, &q, sizeof q);
+    return cudaSuccess;
+  }
   void *arguments[] = {const_cast<gr_reduce_args *>(&q)};
   return gr_start_early(kernel, arguments, (int32_t)l.blocks, (int32_t)l.threads, l.shared, l.early, l.stream);
 }
@@ -83,14 +102,14 @@ extern "C" size_t gr_cuda_reduce_scratch(const gr_reduce_job *job, const gr_cuda
   return scratch_of(plan(*job, *chip));
 }
 
-static Plan plan_arrays(const gr_reduce_job &first, int count, const gr_cuda_chip &chip) {
+static Plan plan_arrays(const gr_reduce_job &first, int count, const gr_cuda_chip &chip, bool untouched) {
   gr_reduce_job all = first;
   all.count = count;
-  return plan(all, chip, true);
+  return plan(all, chip, true, untouched, true);
 }
 
 extern "C" size_t gr_cuda_reduce_arrays_scratch(const gr_reduce_job *first, int count, const gr_cuda_chip *chip) {
-  return scratch_of(plan_arrays(*first, count, *chip));
+  return scratch_of(plan_arrays(*first, count, *chip, false));
 }
 
 /* ---- launches that overlap ---- */
@@ -104,10 +123,11 @@ static gr_cuda_span results_of(const gr_reduce_job &j, const gr_cuda_run &run) {
 }
 /*
 ** Whether this launch may read at once (sums back to back: 2^22 f32 7.3 -> 4.8 us, one element in a graph 1.28 -> 0.60;
-** of 4 rows of 2^24 f16 34.9 -> 29.7). If
-** not, all earlier ones are over before it lets the next one start.
+** of 4 rows of 2^24 f16 34.9 -> 29.7). If not, all earlier ones are over before it lets the next one start. Of a graph the
+** first one waits, which costs nothing, for those before the graph; the others, which only read, wait for no one.
 */
 static bool reads_at_once(const gr_reduce_job &j, const gr_cuda_run &run) {
+  if (run.batch) return run.batch->count > 0 && run.chip->major >= 9;
   int size = gr_size_of(j.dtype);
   const gr_vec &b = inputs_of[gr_reducer_of(j.op, j.dtype)] == 2 ? j.b : j.a;
   auto apart = [&](const gr_vec &v) {
@@ -136,7 +156,9 @@ static int launch(Plan &p, const gr_cuda_run *run) {
   p.args.done = run->done;
   if (run->done) p.args.ahead = false; /* the host waits, nothing ran before */
   p.args.ticket = run->ticket;
+  if (run->told) *run->told = {(int32_t)p.states, p.entry.fields};
   p.launch.stream = (cudaStream_t)run->stream;
+  p.launch.batch = run->batch;
   if (run->written) *run->written = p.args.untouched ? gr_both(*run->written, results) : results;
   for (int64_t first = 0; first < count; first += p.vectors) {
     cudaError_t e;
@@ -155,7 +177,7 @@ extern "C" int gr_cuda_reduce(const gr_reduce_job *job, const gr_cuda_run *run) 
 }
 
 extern "C" int gr_cuda_reduce_arrays(const gr_reduce_job *const *jobs, int count, const gr_cuda_run *run) {
-  Plan p = plan_arrays(*jobs[0], count, *run->chip);
+  Plan p = plan_arrays(*jobs[0], count, *run->chip, reads_at_once(*jobs[0], *run));
   p.args.arrays = 1;
   for (int k = 0; k < count; k++) {
     const gr_reduce_job &j = *jobs[k];

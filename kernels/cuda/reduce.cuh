@@ -17,6 +17,7 @@ struct gr_reduce_launch {
   unsigned most;                    /* blocks, where they take one thing after the other; else 0 */
   bool early; /* may begin while the launch before it ends */
   cudaStream_t stream;
+  struct gr_cuda_batch *batch;
 };
 
 /* A reducer's kernels, and what a plan must know of them. */

@@ -529,7 +529,7 @@ template <class R>
 __device__ __forceinline__ bool gr_fold_blocks(const gr_reduce_args &q, gr_acc &acc, int64_t *value, int64_t v,
                                                unsigned node, int warp, int lane) {
   int count = (int)q.nodes;
-  if (q.posted) {
+  if (q.meeting == GR_POSTED) {
     uint64_t *posts = q.post + v * q.nodes * R::fields * gr_post_words;
     constexpr int pitch = R::fields * gr_post_words;
     if (node != 0) {
@@ -616,6 +616,11 @@ __global__ void GR_LEAVES_BOUNDS(R) gr_reduce_leaves(const __grid_constant__ gr_
   gr_acc acc = gr_read_leaves<R>(q, t, lane);
   if (q.untouched) gr_await_earlier();
   else gr_let_next_start();
+  if (q.meeting == GR_TELL_LEAVES) {
+    int64_t v = q.flat ? 0 : gr_which_of(q, warp).v;
+    if (lane == 0 && (t.at < t.stop || t.at == 0) && (q.flat || v < q.job.count)) gr_tell_state<R>(q, v * q.leaves + t.at, acc);
+    return;
+  }
   int passes = R::leaves ? q.passes : 1;
   if (q.warps == 0) {
     if (R::leaves && passes > 1) acc = gr_fold_adjacent<R>(acc, 32);
@@ -632,11 +637,17 @@ __global__ void GR_LEAVES_BOUNDS(R) gr_reduce_leaves(const __grid_constant__ gr_
     if (w.v < q.job.count) s = gr_stretch_of(q, q.first + w.v);
   }
   bool writes = sub == 0 && lane == 0;
+  if (q.nodes > 1 && q.meeting == GR_TELL_NODES) {
+    if (threadIdx.x == 0) gr_tell_state<R>(q, w.v * q.nodes + w.node, acc);
+    return;
+  }
   if (q.nodes > 1) {
     if (!gr_fold_blocks<R>(q, acc, value, w.v, w.node, warp, lane)) return;
     writes = threadIdx.x == 0;
   }
-  if (writes && (q.flat || (w.v < q.job.count && s.n <= q.job.n))) gr_write<R>(q, acc, s.place, s.n);
+  if (!writes || (!q.flat && (w.v >= q.job.count || s.n > q.job.n))) return;
+  if (q.done) gr_tell_state<R>(q, s.place, acc);
+  else gr_write<R>(q, acc, s.place, s.n);
 }
 
 #endif

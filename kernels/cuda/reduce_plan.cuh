@@ -6,6 +6,7 @@
 #define GR_REDUCE_PLAN_CUH
 
 #include "kernels/cuda/reduce.cuh"
+#include "kernels/cuda/told.h"
 #include "kernels/cuda/tune.h"
 
 namespace {
@@ -23,7 +24,8 @@ struct Plan {
   int64_t per_block; /* vectors of one block, or group of blocks */
   int64_t blocks_per_group;
   int64_t node_words; /* 8-byte words of scratch */
-  bool told;          /* somebody waits for the result */
+  bool told;          /* the host waits for the result... */
+  int64_t states;     /* ...and gets so many of each vector */
 };
 
 #define GR_X(id, inputs, f, i) inputs,
@@ -77,15 +79,19 @@ void plan_climb(gr_reduce_args &q) {
   q.radix -= 3;
 }
 
+/* States of a vector that the host gets, if `all` is what it may get of all vectors. */
+int64_t most_told(const Plan &p, int64_t all) { return clamp(all / p.args.job.count, 1, GR_TOLD_STATES); }
+
 /* Leaves over warps and blocks: all of one vector in few blocks, or many vectors side by side. */
 void plan_leaves(Plan &p, const gr_tune &t, int sms) {
   const gr_reduce_job &j = p.args.job;
   int64_t leaves = p.args.leaves, block = t.flat_warps, warps, passes;
-  if (j.count == 1) {
-    /* Two inputs of more leaves take one multiprocessor longer than several need to meet. */
+  if (p.told && leaves <= most_told(p, GR_TOLD_STATES)) {
+    p.args.meeting = GR_TELL_LEAVES;
+    block = warps = clamp(power_of_two(leaves), 1, t.told_warps);
+    passes = 1;
+  } else if (j.count == 1) {
     int64_t slots = slots_of(p, t, sms), alone = t.one_block_leaves;
-    if (p.told && inputs_of[gr_reducer_of(j.op, j.dtype)] == 2) alone /= 2;
-    if (p.told && leaves <= 2 * t.one_block_leaves) block /= 2;
     warps = leaves <= alone ? power_of_two(leaves) : block;
     passes = leaves <= alone ? 1 : clamp(power_of_two(ceil_div(leaves, block * slots)), 1, t.most_passes);
     int64_t blocks = ceil_div(leaves, warps * passes);
@@ -105,7 +111,7 @@ void plan_leaves(Plan &p, const gr_tune &t, int sms) {
   passes = clamp(passes, 1, t.most_passes);
   while (ceil_div(leaves, warps * passes) > 65536 && warps * passes < 256) passes *= 2;
   p.args.nodes = (int)ceil_div(leaves, warps * passes);
-  if (p.args.nodes > 1 && warps < 4) { /* blocks that meet at a counter hold one node each */
+  if (p.args.nodes > 1 && warps < 4 && p.args.meeting != GR_TELL_LEAVES) { /* blocks that meet at a counter hold one node each */
     while (warps < 8 && warps < leaves) warps *= 2;
     p.args.nodes = (int)ceil_div(leaves, warps * passes);
   }

@@ -7,6 +7,7 @@
 
 typedef struct gr_tune {
   int one_block_leaves; /* up to so many leaves one block does all */
+  int told_warps;       /* warps of a block whose leaves the host folds */
   int flat_warps;       /* warps of a block when a vector takes several blocks */
   int flat_blocks;      /* ...of which so many, by multiprocessor, are wanted before leaves are taken in turn */
   int most_passes;      /* leaves a warp takes in turn at most */
@@ -21,11 +22,11 @@ static inline gr_tune gr_tune_for(int major, int minor) {
     int from;
     gr_tune tune;
   } generations[] = {
-      {120, {16, 8, 4, 16, 128, 4, 16}}, /* Blackwell, workstations */
-      {100, {16, 8, 4, 16, 128, 4, 16}}, /* Blackwell, data centres */
-      {90, {16, 8, 4, 16, 128, 4, 16}},  /* Hopper */
-      {80, {16, 8, 4, 16, 128, 4, 16}},  /* Ampere, Ada */
-      {0, {16, 8, 4, 16, 64, 4, 16}},    /* Turing: half the threads fit */
+      {120, {16, 4, 8, 4, 16, 128, 4, 16}}, /* Blackwell, workstations */
+      {100, {16, 4, 8, 4, 16, 128, 4, 16}}, /* Blackwell, data centres */
+      {90, {16, 4, 8, 4, 16, 128, 4, 16}},  /* Hopper */
+      {80, {16, 4, 8, 4, 16, 128, 4, 16}},  /* Ampere, Ada */
+      {0, {16, 4, 8, 4, 16, 64, 4, 16}},    /* Turing: half the threads fit */
   };
   int k = 0;
   while (generations[k].from > major * 10 + minor) k++;

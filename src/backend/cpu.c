@@ -143,7 +143,8 @@ OPERATION(ladder)
 
 /* ---- results for later: there at once ---- */
 
-gr_status gr_cpu_start(gr_queue *q, const gr_reduce_job *const *jobs, int count, gr_ticket *const *tickets) {
+gr_status gr_cpu_start(gr_queue *q, const gr_reduce_job *const *jobs, int count, gr_ticket *const *tickets, int more) {
+  (void)more;
   for (int k = 0; k < count; k++) {
     gr_status status = q->backend->reduce(q, jobs[k], tickets[k]->words);
     if (status != GR_OK) return status;

@@ -12,7 +12,7 @@ gr_queue *gr_cpu_open_sized(gr_backend *, size_t bytes); /* of a structure that 
 void gr_cpu_close(gr_queue *);
 gr_status gr_cpu_zero(gr_queue *, void *device, size_t bytes);
 
-gr_status gr_cpu_start(gr_queue *, const gr_reduce_job *const *, int count, gr_ticket *const *);
+gr_status gr_cpu_start(gr_queue *, const gr_reduce_job *const *, int count, gr_ticket *const *, int more);
 gr_status gr_cpu_mark(gr_queue *, gr_ticket *);
 gr_status gr_cpu_elapsed(gr_queue *, const gr_ticket *from, const gr_ticket *to, double *seconds);
 

@@ -17,6 +17,7 @@
 #define MAX_DEVICES 64
 #define FIRST_SCRATCH ((size_t)1 << 20)
 #define SMALL_BUFFER ((size_t)64 << 10)
+#define NOW_BYTES (sizeof(gr_cuda_slot) + 4096) /* the slot of numbers that are waited for at once; a page for limbs */
 
 static struct {
   pthread_once_t once;
@@ -133,6 +134,7 @@ cudaError_t gr_cuda_grow(gr_cuda_queue *q, gr_cuda_scratch *s, size_t bytes) {
   if (bytes <= s->bytes) return cudaSuccess;
   while (size < bytes) size *= 2;
   if (s->memory) {
+    if (gr_cuda_launch_batch(q, "a batch") != GR_OK) return cudaErrorLaunchFailure;
     if ((e = cudaStreamSynchronize(q->stream)) != cudaSuccess) return e;
     (void)cudaFree(s->memory);
     s->memory = NULL;
@@ -161,6 +163,7 @@ static void queue_close(gr_queue *base) {
     if (q->even.memory) (void)cudaFree(q->even.memory);
     if (q->now.host) (void)cudaFreeHost(q->now.host);
     gr_cuda_later_close(q);
+    gr_cuda_graphs_close(q);
     (void)cudaGetLastError();
     leave_device(q->device, was);
   }
@@ -175,18 +178,19 @@ static gr_queue *queue_open(gr_backend *b) {
   if (!q) return NULL;
   q->base.backend = b;
   q->device = d;
+  q->ticket = q->now.ticket = 1;
   if ((was = enter_device(d)) < 0) {
     free(q);
     return NULL;
   }
   e = cudaStreamCreateWithFlags(&q->stream, cudaStreamNonBlocking);
   if (e == cudaSuccess) e = gr_cuda_ring_open(&q->small, SMALL_BUFFER);
-  if (e == cudaSuccess) e = cudaHostAlloc((void **)&q->now.host, 4096, cudaHostAllocMapped);
+  if (e == cudaSuccess) e = cudaHostAlloc((void **)&q->now.host, NOW_BYTES, cudaHostAllocMapped);
   if (e == cudaSuccess) {
-    memset(q->now.host, 0, 4096);
+    memset(q->now.host, 0, NOW_BYTES);
     e = cudaHostGetDevicePointer((void **)&q->now.mapped, q->now.host, 0);
   }
-  q->base.pinned = GR_RING * SMALL_BUFFER + 4096;
+  q->base.pinned = GR_RING * SMALL_BUFFER + NOW_BYTES;
   if (e == cudaSuccess) e = gr_cuda_grow(q, &q->work, FIRST_SCRATCH);
   q->base.stats.allocations = 0;
   leave_device(d, was);
@@ -223,12 +227,12 @@ gr_status gr_cuda_launched(gr_cuda_queue *q, int error, const char *what) {
 #define LAUNCH(name, job_type, scratch_of, where, what, prepare)           \
   static gr_status queue_##name(gr_queue *base, const job_type *job) {     \
     gr_cuda_queue *q = (gr_cuda_queue *)base;                              \
-    gr_cuda_run run;                                                       \
     gr_status status;                                                      \
     int was = gr_cuda_enter(q);                                            \
     if (was < 0) return GR_DEVICE;                                         \
     status = gr_cuda_check(q, gr_cuda_grow(q, &q->where, scratch_of), "scratch memory for " what); \
     if (status == GR_OK) {                                                 \
+      gr_cuda_run run;                                                     \
       prepare(q, &q->where, &run);                                         \
       status = gr_cuda_launched(q, gr_cuda_##name(job, &run), what);               \
     }                                                                      \
@@ -252,7 +256,6 @@ LAUNCH(compact, gr_compact_job, gr_cuda_compact_scratch(job, &q->device->chip), 
 static gr_status queue_ladder(gr_queue *base, const gr_ladder_job *job) {
   gr_cuda_queue *q = (gr_cuda_queue *)base;
   int (*launch)(const gr_ladder_job *, const gr_cuda_run *, uint64_t *) = gr_cuda_ladder_sum;
-  gr_cuda_run run;
   gr_status status;
   int was = gr_cuda_enter(q);
   if (was < 0) return GR_DEVICE;
@@ -265,6 +268,7 @@ static gr_status queue_ladder(gr_queue *base, const gr_ladder_job *job) {
   }
   status = gr_cuda_check(q, gr_cuda_grow(q, &q->work, gr_cuda_ladder_scratch(job, &q->device->chip)), "scratch memory");
   if (status == GR_OK) {
+    gr_cuda_run run;
     gr_cuda_prepare(q, &q->work, &run);
     base->stats.launches--; /* gr_cuda_launched() counts one of them */
     status = gr_cuda_launched(q, launch(job, &run, &base->stats.launches), "teaching kernel");
@@ -273,7 +277,7 @@ static gr_status queue_ladder(gr_queue *base, const gr_ladder_job *job) {
   return status;
 }
 
-static const char *op_name(gr_op op) {
+const char *gr_op_name(gr_op op) {
   static const char *const names[] = {
 #define GR_X(name, red, f, i, e) #name,
     GR_OPS(GR_X)
@@ -290,46 +294,33 @@ static void pause_a_little(void) {
 #endif
 }
 
-static uint64_t told(const gr_cuda_slot *slot, int lane, int word) {
-  return atomic_load_explicit((const _Atomic uint64_t *)&slot->told[lane][word], memory_order_acquire);
-}
-
-static int arrived(const gr_cuda_slot *slot, int lane, uint64_t ticket) {
-  for (int k = 0; k < 4; k++)
-    if ((uint32_t)told(slot, lane, k) != (uint32_t)ticket) return 0;
-  return 1;
-}
-
-void gr_cuda_take(const gr_cuda_slot *slot, int lane, uint64_t words[2]) {
-  for (int k = 0; k < 2; k++) words[k] = told(slot, lane, 2 * k) >> 32 | (told(slot, lane, 2 * k + 1) >> 32 << 32);
-}
-
 /* Whether the stream is healthy; a kernel that faulted, or ended without its ticket, is not. */
-static gr_status ask_stream(gr_cuda_queue *q, const gr_cuda_slot *slot, int lane, uint64_t ticket, const char *what) {
+static gr_status ask_stream(gr_cuda_queue *q, const uint64_t *halves, int count, uint64_t ticket, const char *what) {
   cudaError_t e = cudaStreamQuery(q->stream);
   if (e == cudaErrorNotReady) (void)cudaGetLastError();
   else if (e != cudaSuccess) return gr_cuda_check(q, e, what);
-  else if (!arrived(slot, lane, ticket)) return gr_cuda_check(q, cudaErrorLaunchFailure, what);
+  else if (!gr_told_there(halves, count, ticket)) return gr_cuda_check(q, cudaErrorLaunchFailure, what);
   return GR_OK;
 }
 
 /* Spins at first, asking the stream now and then; a wait that has lasted is not made much longer by naps. */
-gr_status gr_cuda_await(gr_cuda_queue *q, const gr_cuda_slot *slot, int lane, uint64_t ticket, int64_t limit,
+gr_status gr_cuda_await(gr_cuda_queue *q, const uint64_t *halves, int count, uint64_t ticket, int64_t limit,
                         const char *what, int *there) {
+  if ((*there = gr_told_there(halves, count, ticket))) return GR_OK;
   int64_t began = gr_nanoseconds(), asked = began;
-  for (unsigned spins = 1; !(*there = arrived(slot, lane, ticket)); spins++) {
+  for (unsigned spins = 1; !(*there = gr_told_there(halves, count, ticket)); spins++) {
     if (limit != 0) {
-      pause_a_little();
+      if (spins > 4096) pause_a_little(); /* it takes up to 50 ns */
       if (spins % 64) continue;
     }
     int64_t now = gr_nanoseconds();
     if (limit == 0 || now - asked > 20000) {
-      gr_status status = ask_stream(q, slot, lane, ticket, what);
+      gr_status status = ask_stream(q, halves, count, ticket, what);
       if (status != GR_OK) return status;
       asked = now;
     }
     if (limit >= 0 && now - began >= limit) {
-      *there = arrived(slot, lane, ticket);
+      *there = gr_told_there(halves, count, ticket);
       return GR_OK;
     }
     if (now - began > 2000000) { /* a nap takes 50 us more than asked: earlier it would show */
@@ -340,36 +331,59 @@ gr_status gr_cuda_await(gr_cuda_queue *q, const gr_cuda_slot *slot, int lane, ui
   return GR_OK;
 }
 
-gr_status gr_cuda_launch_reduce(gr_cuda_queue *q, const gr_reduce_job *const *jobs, int count, gr_cuda_slot *mapped,
-                                uint64_t *ticket) {
+static int halves_of(const gr_cuda_place *p) { return 2 * p->told.states * p->told.fields; } /* of one result */
+
+gr_status gr_cuda_add_reduce(gr_cuda_queue *q, const gr_reduce_job *const *jobs, int count, gr_cuda_place *place) {
   gr_cuda_run run;
   gr_cuda_prepare_known(q, &q->work, &run);
-  run.done = mapped->told[0];
-  run.ticket = *ticket = ++q->ticket;
+  run.batch = &q->batch;
+  run.done = place->mapped->told;
+  run.ticket = place->ticket;
+  run.told = &place->told;
+  for (int k = 0; k < count; k++) place->op[k] = jobs[k]->op;
+  place->dtype = jobs[0]->dtype;
+  place->n = jobs[0]->n;
+  place->ddof = jobs[0]->ddof;
   int error = count == 1 ? gr_cuda_reduce(jobs[0], &run) : gr_cuda_reduce_arrays(jobs, count, &run);
-  return gr_cuda_launched(q, error, op_name(jobs[0]->op));
+  volatile uint64_t *told = place->host->told;
+  for (int k = 0; k < count * halves_of(place); k++) told[k] = 0;
+  atomic_thread_fence(memory_order_seq_cst);
+  place->users = place->waiting = count;
+  return gr_cuda_check(q, (cudaError_t)error, gr_op_name(jobs[0]->op));
 }
 
+gr_status gr_cuda_await_reduce(gr_cuda_queue *q, gr_cuda_place *p, int lane, int64_t limit, const char *what, int *there) {
+  gr_status status = gr_cuda_await(q, p->host->told + lane * halves_of(p), halves_of(p), p->ticket, limit, what, there);
+  p->waiting -= *there;
+  return status;
+}
+
+void gr_cuda_take(const gr_cuda_place *p, int lane, uint64_t words[2]) {
+  gr_value r = gr_told_value(p->host->told + lane * halves_of(p), &p->told, p->op[lane], p->dtype, p->n, p->ddof);
+  for (int k = 0; k < 2; k++) words[k] = (uint64_t)r.v[k].i;
+}
+
+/* That of 2^18 elements has room in what every queue starts with: no need to plan it twice. */
 gr_status gr_cuda_reduce_room(gr_cuda_queue *q, const gr_reduce_job *job, int count) {
+  if (count * job->count == 1 && job->n <= 1 << 18 && q->work.bytes >= FIRST_SCRATCH) return GR_OK;
   const gr_cuda_chip *chip = &q->device->chip;
   size_t bytes = count == 1 ? gr_cuda_reduce_scratch(job, chip) : gr_cuda_reduce_arrays_scratch(job, count, chip);
   return gr_cuda_check(q, gr_cuda_grow(q, &q->work, bytes), "scratch memory");
 }
 
 static gr_status reduce_to_host(gr_cuda_queue *q, const gr_reduce_job *job, uint64_t *result) {
-  uint64_t ticket;
   int there;
-  gr_status status = gr_cuda_launch_reduce(q, &job, 1, q->now.mapped, &ticket);
+  gr_status status = gr_cuda_add_reduce(q, &job, 1, &q->now);
   q->base.stats.syncs++;
-  if (status == GR_OK) status = gr_cuda_await(q, q->now.host, 0, ticket, -1, op_name(job->op), &there);
+  if (status == GR_OK) status = gr_cuda_launch_batch(q, gr_op_name(job->op));
+  if (status == GR_OK) status = gr_cuda_await_reduce(q, &q->now, 0, -1, gr_op_name(job->op), &there);
   if (status != GR_OK) return status;
-  gr_cuda_take(q->now.host, 0, result);
+  gr_cuda_take(&q->now, 0, result);
   return GR_OK;
 }
 
 static gr_status queue_reduce(gr_queue *base, const gr_reduce_job *job, uint64_t *result) {
   gr_cuda_queue *q = (gr_cuda_queue *)base;
-  gr_cuda_run run;
   gr_status status;
   int was = gr_cuda_enter(q);
   if (was < 0) return GR_DEVICE;
@@ -377,8 +391,9 @@ static gr_status queue_reduce(gr_queue *base, const gr_reduce_job *job, uint64_t
   if (status == GR_OK && result) {
     status = reduce_to_host(q, job, result);
   } else if (status == GR_OK) {
+    gr_cuda_run run;
     gr_cuda_prepare_known(q, &q->work, &run);
-    status = gr_cuda_launched(q, gr_cuda_reduce(job, &run), op_name(job->op));
+    status = gr_cuda_launched(q, gr_cuda_reduce(job, &run), gr_op_name(job->op));
   }
   gr_cuda_leave(q, was);
   return status;

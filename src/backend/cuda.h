@@ -3,8 +3,10 @@
 #define GR_BACKEND_CUDA_H
 
 #include <cuda_runtime_api.h>
+#include "kernels/cuda/batch.h"
 #include "kernels/cuda/ladder.h"
 #include "kernels/cuda/launch.h"
+#include "kernels/cuda/told.h"
 #include "src/core/backend.h"
 
 typedef struct gr_cuda_device {
@@ -28,19 +30,24 @@ typedef struct gr_cuda_ring {
 } gr_cuda_ring;
 
 /*
-** Where a launch tells its results to the host (kernels/cuda/tell.cuh): two for each vector (minmax needs both), each as
-** two words that hold half of it above half of the launch's ticket. A slot may be used again while an abandoned launch still
-** has it: the stream keeps the order, and its ticket is another.
+** Where a launch tells its results to the host (kernels/cuda/told.h). It is cleared before; its ticket is that of the launch
+** before, so that a graph may stay as it is, unless that one was abandoned: it may still tell, but the stream keeps the order.
 */
 typedef struct gr_cuda_slot {
-  uint64_t told[GR_TOGETHER][4];
+  uint64_t told[GR_TOLD_WORDS];
 } gr_cuda_slot;
 
 /* What a ticket of the core looks at: a slot in mapped pinned memory, as the two sides see it, or an event. */
 typedef struct gr_cuda_place {
   gr_cuda_slot *host, *mapped;
+  gr_told told; /* what comes to the slot, and what it is made into */
+  gr_op op[GR_TOGETHER];
+  gr_dtype dtype;
+  int64_t n;
+  double ddof;
+  uint64_t ticket;
   cudaEvent_t event;
-  int users;
+  int users, waiting; /* results that nobody has forgotten, or seen, yet */
   struct gr_cuda_place *next;
 } gr_cuda_place;
 
@@ -56,6 +63,8 @@ typedef struct gr_cuda_queue {
   gr_cuda_place now;     /* for results that are waited for at once */
   gr_cuda_place *slots, *marks; /* free ones */
   struct gr_cuda_page *pages;
+  gr_cuda_batch batch;          /* not launched yet */
+  struct gr_cuda_graph *graphs; /* that there are, the last one used first */
   uint64_t epoch, ticket;
   gr_cuda_span written; /* as in gr_cuda_run; what is neither a reduction nor RMSNorm may have written anything */
 } gr_cuda_queue;
@@ -67,10 +76,12 @@ typedef struct gr_cuda_queue {
 int gr_cuda_enter(gr_cuda_queue *);
 void gr_cuda_leave(gr_cuda_queue *, int was);
 
+const char *gr_op_name(gr_op);
+
 /* GR_OK for cudaSuccess; else writes queue->error, latches a lost device and clears CUDA's last error. */
 gr_status gr_cuda_check(gr_cuda_queue *, cudaError_t, const char *doing);
 
-/* To be called where the stream gets anything but a launch. */
+/* To be called where the stream gets what does not say what it writes. */
 static inline void gr_cuda_wrote_anything(gr_cuda_queue *q) {
   q->written.from = NULL;
   q->written.to = (const char *)UINTPTR_MAX;
@@ -95,17 +106,23 @@ gr_status gr_cuda_do_digest(gr_queue *, const gr_digest_job *, uint64_t result[2
 /* The scratch memory that so many reductions like this one need. */
 gr_status gr_cuda_reduce_room(gr_cuda_queue *, const gr_reduce_job *, int count);
 
-/* Launch reductions whose results go to a slot (several: alike, see gr_cuda_reduce_arrays); gives the ticket to wait for. */
-gr_status gr_cuda_launch_reduce(gr_cuda_queue *, const gr_reduce_job *const *, int count, gr_cuda_slot *mapped, uint64_t *ticket);
-/* What it told, once it is there. */
-void gr_cuda_take(const gr_cuda_slot *host, int lane, uint64_t words[2]);
+/* Put down reductions whose results go to a slot (several: alike, see gr_cuda_reduce_arrays), for gr_cuda_launch_batch. */
+gr_status gr_cuda_add_reduce(gr_cuda_queue *, const gr_reduce_job *const *, int count, gr_cuda_place *);
+gr_status gr_cuda_launch_batch(gr_cuda_queue *, const char *what);
+void gr_cuda_graphs_close(gr_cuda_queue *);
+/* Wait for one of them, as below; what it gives, once it is there. */
+gr_status gr_cuda_await_reduce(gr_cuda_queue *, gr_cuda_place *, int lane, int64_t limit, const char *what, int *there);
+void gr_cuda_take(const gr_cuda_place *, int lane, uint64_t words[2]);
 
-/* Look for a ticket in a slot, for so many nanoseconds (0: once; negative: until it is there); a kernel that faulted is a failure. */
-gr_status gr_cuda_await(gr_cuda_queue *, const gr_cuda_slot *, int lane, uint64_t ticket, int64_t limit,
+/*
+** Look for a ticket in so many halves of a slot, for so many nanoseconds (0: once; negative: until it is there); a kernel
+** that faulted is a failure.
+*/
+gr_status gr_cuda_await(gr_cuda_queue *, const uint64_t *halves, int count, uint64_t ticket, int64_t limit,
                         const char *what, int *there);
 
 /* Results for later (cuda_later.c). */
-gr_status gr_cuda_start(gr_queue *, const gr_reduce_job *const *, int count, gr_ticket *const *);
+gr_status gr_cuda_start(gr_queue *, const gr_reduce_job *const *, int count, gr_ticket *const *, int more);
 gr_status gr_cuda_mark(gr_queue *, gr_ticket *);
 gr_status gr_cuda_poll(gr_queue *, gr_ticket *, int64_t nanoseconds);
 void gr_cuda_forget(gr_queue *, gr_ticket *);

@@ -16,14 +16,14 @@ static gr_status await(gr_cuda_queue *q, gr_cuda_run *run, int error, const char
   int there;
   gr_status status = gr_cuda_launched(q, error, what);
   q->base.stats.syncs++;
-  return status == GR_OK ? gr_cuda_await(q, q->now.host, 0, run->ticket, -1, what, &there) : status;
+  return status == GR_OK ? gr_cuda_await(q, q->now.host->told, 4, run->ticket, -1, what, &there) : status;
 }
 
 /* A run whose end the host waits for. */
 static gr_cuda_run waited_for(gr_cuda_queue *q) {
   gr_cuda_run run;
   gr_cuda_prepare(q, &q->work, &run);
-  run.done = q->now.mapped->told[0];
+  run.done = q->now.mapped->told;
   run.ticket = ++q->ticket;
   return run;
 }
@@ -60,8 +60,8 @@ static gr_status some(gr_cuda_queue *q, const gr_exact_job *job, int64_t from, i
   uint64_t *out = (uint64_t *)((char *)q->work.memory + GR_COUNTER_BYTES);
   gr_exact_job part = *job;
   gr_cuda_run run;
-  part.count = count;
   gr_cuda_prepare(q, &q->work, &run);
+  part.count = count;
   gr_status status = gr_cuda_launched(q, gr_cuda_exact(&part, from, 1, out, &run), "exact sum");
   if (status == GR_OK) status = gr_cuda_download(&q->base, limbs, out, (size_t)(count * pitch) * 8);
   for (int64_t k = 0; k < count && status == GR_OK; k++) status = drain(q, job, from + k, limbs + k * pitch, sums + k);

@@ -9,7 +9,7 @@
 #include <time.h>
 #include "src/core/clock.h"
 
-#define PAGE_SLOTS 64
+#define PAGE_SLOTS 16
 
 /* Slots are made so many at a time and kept until the queue closes. */
 typedef struct gr_cuda_page {
@@ -30,7 +30,7 @@ static cudaError_t add_page(gr_cuda_queue *q) {
   }
   memset(p->memory, 0, PAGE_SLOTS * sizeof(gr_cuda_slot));
   for (int k = 0; k < PAGE_SLOTS; k++) {
-    p->place[k] = (gr_cuda_place){.host = p->memory + k, .mapped = mapped + k, .next = q->slots};
+    p->place[k] = (gr_cuda_place){.host = p->memory + k, .mapped = mapped + k, .ticket = 1, .next = q->slots};
     q->slots = &p->place[k];
   }
   p->next = q->pages;
@@ -79,23 +79,22 @@ void gr_cuda_later_close(gr_cuda_queue *q) {
 
 /* ---- the backend's functions ---- */
 
-gr_status gr_cuda_start(gr_queue *base, const gr_reduce_job *const *jobs, int count, gr_ticket *const *tickets) {
+gr_status gr_cuda_start(gr_queue *base, const gr_reduce_job *const *jobs, int count, gr_ticket *const *tickets, int more) {
   gr_cuda_queue *q = (gr_cuda_queue *)base;
   gr_cuda_place *p = NULL;
-  uint64_t ticket;
   int was = gr_cuda_enter(q);
   if (was < 0) return GR_DEVICE;
   gr_status status = gr_cuda_reduce_room(q, jobs[0], count);
   if (status == GR_OK) status = gr_cuda_check(q, take_slot(q, &p), "memory for a result");
   if (status == GR_OK) {
-    p->users = count;
-    status = gr_cuda_launch_reduce(q, jobs, count, p->mapped, &ticket);
+    status = gr_cuda_add_reduce(q, jobs, count, p);
     for (int k = 0; k < count; k++) {
       tickets[k]->place = p;
       tickets[k]->lane = k;
-      tickets[k]->id = ticket;
     }
   }
+  if (status != GR_OK) q->batch.count = 0;
+  else if (!more || q->batch.count == GR_BATCH) status = gr_cuda_launch_batch(q, gr_op_name(jobs[0]->op));
   gr_cuda_leave(q, was);
   return status;
 }
@@ -131,15 +130,15 @@ static gr_status poll_mark(gr_cuda_queue *q, gr_ticket *t, int64_t limit) {
 
 gr_status gr_cuda_poll(gr_queue *base, gr_ticket *t, int64_t limit) {
   gr_cuda_queue *q = (gr_cuda_queue *)base;
-  const gr_cuda_place *p = t->place;
+  gr_cuda_place *p = t->place;
   gr_status status;
   int was;
   if (t->done) return GR_OK;
   if ((was = gr_cuda_enter(q)) < 0) return GR_DEVICE;
   if (p->event) status = poll_mark(q, t, limit);
-  else status = gr_cuda_await(q, p->host, t->lane, t->id, limit, "the kernel", &t->done);
+  else status = gr_cuda_await_reduce(q, p, t->lane, limit, "the kernel", &t->done);
   gr_cuda_leave(q, was);
-  if (t->done && !p->event) gr_cuda_take(p->host, t->lane, t->words);
+  if (t->done && !p->event) gr_cuda_take(p, t->lane, t->words);
   return status;
 }
 
@@ -148,6 +147,7 @@ void gr_cuda_forget(gr_queue *base, gr_ticket *t) {
   gr_cuda_place *p = t->place;
   t->place = NULL;
   if (!p || --p->users > 0) return;
+  if (p->waiting > 0) p->ticket++;
   gr_cuda_place **list = p->event ? &q->marks : &q->slots;
   p->next = *list;
   *list = p;

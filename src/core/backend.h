@@ -85,13 +85,14 @@ struct gr_backend {
   gr_status (*brief)(gr_queue *, gr_op, gr_dtype, const void *a, const void *b, int64_t n, gr_value *);
 
   /*
-  ** start queues count reductions to one number each, of one operation, dtype and length, and does not wait. poll looks
+  ** start queues count reductions to one number each, of one operation, dtype and length, and does not wait; more: the next
+  ** start follows, and this one may be put off until then. poll looks
   ** whether a ticket is done, for so many nanoseconds (0: once; negative: until it is); a failure of the device is its
   ** status. forget: nobody will look any more; it must follow every start and mark. elapsed: the device's seconds
   ** between two marks that are done. All of them keep the order of the queue: what is queued later, a write to an input
   ** or its memory's reuse for example, happens later.
   */
-  gr_status (*start)(gr_queue *, const gr_reduce_job *const *jobs, int count, gr_ticket *const *tickets);
+  gr_status (*start)(gr_queue *, const gr_reduce_job *const *jobs, int count, gr_ticket *const *tickets, int more);
   gr_status (*mark)(gr_queue *, gr_ticket *);
   gr_status (*poll)(gr_queue *, gr_ticket *, int64_t nanoseconds);
   void (*forget)(gr_queue *, gr_ticket *);

@@ -93,15 +93,19 @@ static gr_status start_with(gr_future *f, int k) {
   const gr_reduce_job *jobs[GR_TOGETHER];
   gr_ticket *tickets[GR_TOGETHER];
   gr_part *first = &f->parts[k];
-  int count = 0;
-  for (int j = k; j < f->count && count < GR_TOGETHER; j++) {
+  int count = 0, more = 0;
+  for (int j = k; j < f->count; j++) {
     gr_part *p = &f->parts[j];
-    if (!p->queue || p->started || (j > k && !similar(first, p))) continue;
+    if (!p->queue || p->started) continue;
+    if (count == GR_TOGETHER || (j > k && !similar(first, p))) {
+      more |= p->queue == first->queue;
+      continue;
+    }
     p->started = 1;
     jobs[count] = &p->job;
     tickets[count++] = &p->ticket;
   }
-  gr_status status = first->queue->backend->start(first->queue, jobs, count, tickets);
+  gr_status status = first->queue->backend->start(first->queue, jobs, count, tickets, more);
   return gr_fail_from(f->context, first->queue, status, gr_ops[first->job.op].name, 0);
 }
 
@@ -128,7 +132,7 @@ static gr_status start_again(gr_future *f, gr_part *p, const gr_reduce_job *job,
   p->queue->backend->forget(p->queue, ticket);
   memset(ticket, 0, sizeof *ticket);
   p->stage = stage;
-  gr_status status = p->queue->backend->start(p->queue, &job, 1, &ticket);
+  gr_status status = p->queue->backend->start(p->queue, &job, 1, &ticket, 0);
   return gr_fail_from(f->context, p->queue, status, gr_ops[p->job.op].name, 0);
 }
 

@@ -1,0 +1,24 @@
+/*
+** Reductions put down, to go to the device together (src/backend/cuda_graph.c), one after the other. early: as in
+** gr_start_early.
+*/
+#ifndef GR_BATCH_H
+#define GR_BATCH_H
+
+#include <stdint.h>
+
+#define GR_BATCH 8
+#define GR_ARGUMENT_BYTES 552
+
+typedef struct gr_cuda_kernel {
+  const void *kernel;
+  int32_t blocks, threads, shared, early, bytes;
+  uint64_t arguments[GR_ARGUMENT_BYTES / 8];
+} gr_cuda_kernel;
+
+typedef struct gr_cuda_batch {
+  int count; /* when it is full, a reduction fails */
+  gr_cuda_kernel kernel[GR_BATCH];
+} gr_cuda_batch;
+
+#endif

@@ -1,0 +1,65 @@
+/*
+** What a reduction tells the host that waits for it: of each vector the states of its parts, in order, which the host folds
+** and finishes. So no block waits for another, and none divides. Words come in halves, each above the launch's number
+** (tell.cuh): state s of vector v, field f at 2 * ((v * states + s) * fields + f).
+*/
+#ifndef GR_TOLD_H
+#define GR_TOLD_H
+
+#include "kernels/numerics.h"
+
+#define GR_TOLD_STATES 32 /* of one vector at most */
+#define GR_TOLD_WORDS 512 /* of one launch at most, halves counted */
+
+typedef struct gr_told {
+  int32_t states, fields; /* of a vector; of a state */
+} gr_told;
+
+static inline uint64_t gr_told_load(const uint64_t *half) {
+#if defined(__GNUC__)
+  return __atomic_load_n(half, __ATOMIC_ACQUIRE);
+#else
+  return *(const volatile uint64_t *)half;
+#endif
+}
+
+/* Whether so many halves are there. The last is looked at first: the others came with it, or before. */
+static inline int gr_told_there(const uint64_t *halves, int count, uint64_t ticket) {
+  while (count-- > 0)
+    if ((uint32_t)gr_told_load(halves + count) != (uint32_t)ticket) return 0;
+  return 1;
+}
+
+/*
+** States fold by adjacency into the first. Kind and fields are constants where it is called, so that a merge of one field is no
+** more than that.
+*/
+static inline void gr_told_fold(gr_reducer red, gr_acc_kind kind, int fields, int64_t (*state)[3], int count) {
+  for (int h = 1; h < count; h *= 2)
+    for (int s = 0; s + h < count; s += 2 * h) {
+      gr_acc x = {{0, 0, 0}}, y = {{0, 0, 0}};
+      for (int f = 0; f < fields; f++) x.i[f] = state[s][f], y.i[f] = state[s + h][f];
+      x = gr_merge(red, kind, x, y);
+      for (int f = 0; f < fields; f++) state[s][f] = x.i[f];
+    }
+}
+
+/* The result of one vector of n elements, from its states. */
+static inline gr_value gr_told_value(const uint64_t *halves, const gr_told *t, gr_op op, gr_dtype dtype, int64_t n, double ddof) {
+  const gr_reducer red = gr_reducer_of(op, dtype);
+  const gr_acc_kind kind = gr_acc_kind_of(red, dtype);
+  int64_t state[GR_TOLD_STATES][3];
+  gr_acc whole = {{0, 0, 0}};
+  for (int s = 0; s < t->states; s++)
+    for (int f = 0; f < t->fields; f++, halves += 2) state[s][f] = (int64_t)(halves[0] >> 32 | (halves[1] >> 32 << 32));
+  switch (kind) {
+    case GR_ACC_TREE: gr_told_fold(red, GR_ACC_TREE, 1, state, t->states); break;
+    case GR_ACC_WRAP: gr_told_fold(red, GR_ACC_WRAP, 1, state, t->states); break;
+    case GR_ACC_ORDER: gr_told_fold(red, GR_ACC_ORDER, 2, state, t->states); break;
+    default: gr_told_fold(red, kind, t->fields, state, t->states);
+  }
+  for (int f = 0; f < t->fields; f++) whole.i[f] = state[0][f];
+  return gr_finish(op, dtype, whole, n, ddof);
+}
+
+#endif
