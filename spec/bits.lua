@@ -98,10 +98,21 @@ for _, rows in ipairs { 1, 3, 64 } do
     local m = matrix(a, rows)
     if m then return gr.dot(m, b:slice(1, #m / rows), { rows = rows }) end
   end)
+  add(("dot with each column of %d rows"):format(rows), function(a, b)
+    local m = matrix(a, rows)
+    if m then return gr.dot(m, b:slice(1, rows), { rows = rows, axis = 1 }) end
+  end)
   add(("rmsnorm of %d rows"):format(rows), function(a, b)
     local m = matrix(a, rows)
     if m then return gr.rmsnorm(m, b:slice(1, #m / rows), { rows = rows }) end
   end, "float")
+end
+
+for _, columns in ipairs { 2, 4, 48, 1024 } do
+  add(("dot with each of %d columns"):format(columns), function(a, b)
+    local m = matrix(a, columns)
+    if m then return gr.dot(m, b:slice(1, #m / columns), { rows = #m / columns, axis = 1 }) end
+  end)
 end
 
 -- Segments of 1, 1 + 7, 1 + 14, ... elements and what is left, so that n of 200000 has one of many leaves.

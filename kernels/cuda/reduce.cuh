@@ -30,11 +30,12 @@ struct gr_reduce_entry {
   int stage;                /* words that a warp of gr_reduce_lanes holds, or gr_most_stage */
   /* Of columns: those of a lane (0: no kernel); whether lanes of the tree are ordered, which is gr_reduce_columns, or not,
      gr_reduce_strips; lanes and elements of a leaf (0: any); warps of a block. Then those of a lane in gr_reduce_few and in
-     gr_reduce_streams, and gr_spread_leaves, if there are these kernels. */
+     gr_reduce_streams, and gr_spread_leaves, if there are these kernels; gr_reduce_weighed: its stack's levels in registers. */
   int columns;
   bool ordered;
   int lanes, leaf, warps, few, stream;
-  bool spread;
+  bool spread, weigh;
+  int weighed;
 };
 
 /* Compensated dots have no kernel for columns before Hopper: the module has no room. gr_reduce_leaves does them. */

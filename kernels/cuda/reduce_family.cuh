@@ -14,6 +14,7 @@
 #include "kernels/cuda/reduce_streams.cuh"
 #include "kernels/cuda/reduce_strips.cuh"
 #include "kernels/cuda/reduce_vector.cuh"
+#include "kernels/cuda/reduce_weighed.cuh"
 
 template <class R>
 static const void *gr_vector_kernel() {
@@ -40,6 +41,7 @@ template <class R>
 static const void *gr_tall_kernel() {
   if constexpr (gr_has_streams<R>) return (const void *)gr_reduce_streams<R>;
   else if constexpr (gr_has_leaves<R>) return (const void *)gr_spread_leaves<R>;
+  else if constexpr (gr_has_weighed<R>) return (const void *)gr_reduce_weighed<R>;
   else return NULL;
 }
 /* What a plan must know of it. */
@@ -51,6 +53,8 @@ static gr_reduce_entry gr_with_columns(gr_reduce_entry e) {
     e.few = gr_has_few<R> ? gr_few_columns<R> : 0;
     e.spread = gr_has_leaves<R>;
     e.stream = gr_has_streams<R> ? gr_stream_columns : 0;
+    e.weigh = gr_has_weighed<R>;
+    e.weighed = gr_weighed_levels<R>;
     e.lanes = gr_columns_lanes<R>;
     e.leaf = gr_columns_leaf<R>;
     e.warps = gr_columns_warps<R>;

@@ -1,7 +1,7 @@
 /*
-** Sums of columns of up to 8 rows: a thread has all rows of a word of columns, in its registers; results change hands
-*within
-** the warp, so that neighbours write next to each other. Nothing is shared between warps.
+** Sums of columns of up to 8 rows, and their dots with one vector: a thread has all rows of a word of columns, in its
+** registers; results change hands within the warp, so that neighbours write next to each other. Nothing is shared between
+** warps.
 */
 #ifndef GR_REDUCE_FEW_CUH
 #define GR_REDUCE_FEW_CUH
@@ -12,7 +12,7 @@
 constexpr int gr_few_rows = 8, gr_few_warps = 8;
 
 template <class R>
-constexpr bool gr_has_few = R::lanes &&R::red == GR_RED_SUM;
+constexpr bool gr_has_few = R::lanes && (R::red == GR_RED_SUM || R::red == GR_RED_DOT);
 template <class R>
 constexpr int gr_few_columns = 16 / gr_size<R::dtype>;
 
@@ -42,15 +42,15 @@ struct gr_column_word {
 
 /* Column c of n rows, a lane for each, by halves. */
 template <class R, int r = 0, int step = 1, class Word>
-__device__ __forceinline__ double gr_sum_few(const Word (&x)[gr_few_rows], int n, int c, const gr_context &k) {
+__device__ __forceinline__ double gr_sum_few(const Word (&x)[gr_few_rows], const gr_type<R::dtype> (&y)[gr_few_rows], int n,
+                                             int c, const gr_context &k) {
   if constexpr (step == gr_few_rows) {
     typename R::Lane l = R::start();
-    gr_type<R::dtype> e = gr_column_word<R::dtype, gr_few_columns<R>>::pick(x[r], c);
-    if (r < n) R::add(l, e, e, k, 0);
+    if (r < n) R::add(l, gr_column_word<R::dtype, gr_few_columns<R>>::pick(x[r], c), y[r], k, 0);
     return R::state(l, k).f[0];
   } else {
-    double a = gr_sum_few<R, r, step * 2>(x, n, c, k);
-    if (r + step < n) a += gr_sum_few<R, r + step, step * 2>(x, n, c, k);
+    double a = gr_sum_few<R, r, step * 2>(x, y, n, c, k);
+    if (r + step < n) a += gr_sum_few<R, r + step, step * 2>(x, y, n, c, k);
     return a;
   }
 }
@@ -63,6 +63,8 @@ __global__ void __launch_bounds__(gr_few_warps * 32, 4) gr_reduce_few(const __gr
   __shared__ int64_t results[gr_few_warps][32 * (C + 1)]; /* one unused after every C, for the banks */
   int lane = threadIdx.x & 31, warp = gr_warp_index(), n = (int)q.job.n;
   int64_t strips = (q.job.count + 32 * C - 1) / (32 * C), *own = results[warp];
+  if (!q.untouched) gr_await_earlier();
+  gr_let_next_start();
 #pragma unroll 1
   for (int64_t s = (int64_t)blockIdx.x * gr_few_warps + warp; s < strips; s += (int64_t)gridDim.x * gr_few_warps) {
     int64_t v = s * (32 * C);
@@ -75,6 +77,11 @@ __global__ void __launch_bounds__(gr_few_warps * 32, 4) gr_reduce_few(const __gr
       p += q.job.a.stride;
       asm volatile("" : "+l"(p)); /* one address at a time */
     }
+    gr_type<R::dtype> y[gr_few_rows] = {};
+    if (R::inputs == 2)
+#pragma unroll
+      for (int r = 0; r < gr_few_rows; r++)
+        if (r < n) y[r] = *(const gr_type<R::dtype> *)((const char *)q.job.b.data + r * q.job.b.stride);
     if (q.loose) {
       p = a;
 #pragma unroll
@@ -88,11 +95,12 @@ __global__ void __launch_bounds__(gr_few_warps * 32, 4) gr_reduce_few(const __gr
 #pragma unroll
     for (int c = 0; c < C; c++) {
       gr_acc acc = R::identity();
-      acc.f[0] = gr_sum_few<R>(x, n, c, q.context);
+      acc.f[0] = gr_sum_few<R>(x, y, n, c, q.context);
       value = gr_finish_known<R>(q.job, (gr_op)q.op, acc, n);
       own[lane * (C + 1) + c] = value.v[0].i;
     }
     __syncwarp();
+    if (q.untouched) gr_await_earlier();
     /* Doubles go two by two. */
     double2 *pairs = (double2 *)((double *)q.out + q.first + v);
     int whole = q.out_dtype == GR_F64 && !q.done && ((uintptr_t)pairs & 15) == 0 ? columns / 2 : 0;

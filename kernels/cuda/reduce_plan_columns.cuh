@@ -69,11 +69,12 @@ void plan_columns(Plan &p, const gr_tune &t, const gr_cuda_chip &chip) {
 }
 
 /* Columns of up to 8 rows: see gr_reduce_few. */
-void plan_few(Plan &p) {
+void plan_few(Plan &p, const gr_cuda_chip &chip) {
   p.args.loose = !aligned(p.args.job.a, p.args.job.a.stride);
   p.args.nodes = 1;
   p.launch.shape = GR_FEW;
   p.launch.threads = 256;
+  p.launch.early = chip.major >= 9;
   p.per_block = 256 * p.entry.few;
   p.blocks_per_group = 1;
 }
@@ -171,7 +172,7 @@ void plan_strips(Plan &p, const gr_tune &t, const gr_cuda_chip &chip, int inputs
   auto loose = [&](const gr_vec &v) { return ((uintptr_t)v.data | (uintptr_t)(v.stride * q.near)) % word != 0; };
   auto all_loose = [&] { return loose(j.a) | (inputs == 2 && !shared_b(j) && loose(j.b)) << 1; };
   q.near = 1;
-  if (j.a.stride == row && j.b.stride == row && row * 2 <= warps * 31 * word) {
+  if (j.a.stride == row && (shared_b(j) || j.b.stride == row) && row * 2 <= warps * 31 * word) {
     int64_t whole = beside(j, row, 32 * word, word / gcd(row, word), warps, q.near, strips);
     if (whole < 60 || all_loose()) beside(j, row, 31 * word, 1, warps, q.near, strips);
   }

@@ -9,6 +9,7 @@
 #define GR_REDUCE_STRIPS_CUH
 
 #include "kernels/cuda/grid.cuh"
+#include "kernels/cuda/load.cuh"
 
 /* Leaves that have an order fill a block each: more warps, narrower strips. */
 template <class R>
@@ -26,7 +27,7 @@ template <class R>
 constexpr int gr_strip_word = gr_strip_word_of<R>();
 /* Warps of a multiprocessor: 128 registers where lanes hold much, else 96. */
 template <class R>
-constexpr int gr_strip_resident = R::leaves || gr_strip_word<R> / gr_size<R::dtype> * sizeof(typename gr_collected<R>::type::Lane) > 95 ? 16 : 20;
+constexpr int gr_strip_resident = R::leaves || R::inputs == 2 || gr_strip_word<R> / gr_size<R::dtype> * sizeof(typename gr_collected<R>::type::Lane) > 95 ? 16 : 20;
 template <class R>
 constexpr int gr_strip_columns = gr_strip_word<R> / gr_size<R::dtype>;
 
@@ -153,6 +154,32 @@ struct gr_strip_batch {
       for (int i = 0; i < W; i++) w[j].u[i] = i & 1 ? x.y : x.x;
     }
   }
+  /*
+  ** The same of rows side by side: element i of a word, and of as many more as `starts` has no bit for, goes with the
+  ** element at p, the next ones with its neighbours. The first ones are asked for together: what follows them is near.
+  ** left: how many there are from p on; near: rows from one word to the next.
+  */
+  static __device__ __forceinline__ void repeat_rows(Word (&w)[batch], const char *p, int64_t stride, uint32_t starts, int near, int left) {
+    constexpr int shares = size < 4 ? 4 / size : 1;
+    auto get = [&](int row) { return row < left ? gr_repeat<size>(p + row * stride) : uint2{}; };
+    uint2 x[batch];
+#pragma unroll
+    for (int j = 0; j < batch; j++) x[j] = get(j * near);
+#pragma unroll
+    for (int i = 0; i < batch * W; i++) w[i / W].u[i % W] = i & 1 ? x[i / W].y : x[i / W].x;
+    if (starts == 0) return;
+#pragma unroll
+    for (int j = 0; j < batch; j++) {
+      int row = j * near;
+#pragma unroll
+      for (int c = 1; c < C; c++) {
+        if (starts >> c & 1) x[j] = get(++row);
+        if (size == 8) w[j].u[2 * c] = x[j].x, w[j].u[2 * c + (size == 8)] = x[j].y;
+        else if (c % shares == 0) w[j].u[c / shares] = x[j].x;
+        else w[j].u[c / shares] = __byte_perm(w[j].u[c / shares], x[j].x, size == 2 ? 0x7610 : c % 4 == 1 ? 0x7650 : c % 4 == 2 ? 0x7610 : 0x7210);
+      }
+    }
+  }
   /* Rows from `count` on change nothing. */
   static __device__ __forceinline__ void fill(Word (&w)[batch], int count) {
     uint2 neutral = Q::neutral();
@@ -230,12 +257,16 @@ __global__ void __launch_bounds__(gr_strip_warps<R> * 32, gr_strip_resident<R> /
     int full = w.left / near, rest = w.left - full * near, all = full + (rest > 0);
     int bytes = w.elements(q, near, strip) * size, part = w.elements(q, rest, strip) * size;
     if (part == 0) part = gr_strip_none;
+    int columns = (int)min(q.job.count, (int64_t)1 << 20), at = (int)w.v + lane * C, row = at / columns; /* if rows lie side by side */
+    uint32_t starts = 0;
+    for (int c = (row + 1) * columns - at; R::inputs == 2 && shared_b && c < C; c += columns) starts |= 1u << c;
 #pragma unroll 1
     for (int k = z * batch; k < all; k += batch << q.deep) {
       gr_words<word / 4> x[batch], y[batch];
       gr_strip_rows r = {min(batch, all - k), bytes, full - k, part};
       B::load(x, a + k * near * q.job.a.stride, q.job.a.stride * near, r, q.loose & 1, lane);
-      if (R::inputs == 2 && shared_b) B::repeat(y, b + k * q.job.b.stride, q.job.b.stride, r.count);
+      if (R::inputs == 2 && shared_b && near == 1) B::repeat(y, b + k * q.job.b.stride, q.job.b.stride, r.count);
+      if (R::inputs == 2 && shared_b && near > 1) B::repeat_rows(y, b + (k * near + row) * q.job.b.stride, q.job.b.stride, starts, near, w.left - k * near - row);
       if (R::inputs == 2 && !shared_b) B::load(y, b + k * near * q.job.b.stride, q.job.b.stride * near, r, q.loose >> 1, lane);
       if (r.last < r.count || r.count * 4 <= batch || (r.count < batch && R::red == GR_RED_COSINE)) {
         B::add_some(l, x, y, q.context, r, lane);
