@@ -82,8 +82,8 @@ __global__ void __launch_bounds__(gr_vector_warps * 32, 6) gr_reduce_vector(cons
     gr_copies_end_group();
     from += q.job.a.step;
   };
-  gr_let_next_start();
   if (!q.untouched) gr_await_earlier();
+  gr_let_next_start();
   ask(0);
 #pragma unroll
   for (int k = 0; k < K; k++) {

@@ -89,8 +89,8 @@ static __global__ void __launch_bounds__(ROW_WARPS * 32, folds ? (gr_size<D> == 
   int sets = min(threads, ROW_WORDS / words), all = (int)(q.n * gr_size<D> / 16);
   int64_t row = (blockIdx.x * (int64_t)ROW_WARPS + warp) * sets * per + lane / threads;
   uint4 *mine = kept[warp] + lane;
-  gr_let_next_start();
   if (!q.untouched) gr_await_earlier();
+  gr_let_next_start();
 #pragma unroll 1
   for (int i = 0; i < sets; i++) {
     const uint4 *from = (const uint4 *)(q.x + (row + i * per) * q.x_step) + t;
@@ -184,8 +184,8 @@ static __global__ void __launch_bounds__(PIECE_WARPS * 32, 2)
   const uint4 *from = (const uint4 *)(q.x + row * q.x_step + offset) + lane;
   uint4 *mine = kept + warp * words * 32 + lane;
   double s[per_word<D>];
-  gr_let_next_start();
   if (!q.untouched) gr_await_earlier();
+  gr_let_next_start();
 #pragma unroll
   for (int k = 0; k < words; k++)
     if (k < present) gr_copy16(mine + k * 32, from + k * 32);
