@@ -32,19 +32,26 @@ static inline gr_cuda_span gr_both(const gr_cuda_span &a, const gr_cuda_span &b)
   return {a.from < b.from ? a.from : b.from, a.to > b.to ? a.to : b.to};
 }
 
-/* Such a launch, if it is early; the chip must be of 9.0 or later. */
+/* Such a launch, if it is early; the chip must be of 9.0 or later, and for clusters of several blocks too. */
 static inline cudaError_t gr_start_early(const void *kernel, void **args, int32_t blocks, int32_t threads,
-                                         size_t shared, int early, cudaStream_t stream) {
-  cudaLaunchAttribute how = {};
+                                         size_t shared, int early, cudaStream_t stream, int32_t cluster = 1) {
+  cudaLaunchAttribute how[2] = {};
   cudaLaunchConfig_t c = {};
   c.gridDim = dim3((unsigned)blocks);
   c.blockDim = dim3((unsigned)threads);
   c.dynamicSmemBytes = shared;
   c.stream = stream;
-  how.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  how.val.programmaticStreamSerializationAllowed = 1;
-  c.attrs = &how;
-  c.numAttrs = early ? 1 : 0;
+  c.attrs = how;
+  if (early) {
+    how[c.numAttrs].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    how[c.numAttrs++].val.programmaticStreamSerializationAllowed = 1;
+  }
+  if (cluster > 1) {
+    how[c.numAttrs].id = cudaLaunchAttributeClusterDimension;
+    how[c.numAttrs].val.clusterDim.x = (unsigned)cluster;
+    how[c.numAttrs].val.clusterDim.y = how[c.numAttrs].val.clusterDim.z = 1;
+    c.numAttrs++;
+  }
   return cudaLaunchKernelExC(&c, kernel, args);
 }
 

@@ -1,11 +1,14 @@
 /*
 ** RMSNorm: x / sqrt(mean(x^2) + eps) * w, row by row. Rows in whole aligned words are read once and wait in shared memory
 ** while their sum of squares folds along the tree: several of up to 2 KB to a warp, longer ones a warp to a leaf and up
-** to 64 KB to a block; of still longer ones several blocks have a piece each, and wait for each other's sums. What is
-** strided or unaligned takes two launches: the sums of squares by the reduction, then the scaling.
+** to 64 KB to a block; of still longer ones several blocks have a piece each and wait for each other's sums, or, of many,
+** blocks stay and pass one after the other through a ring. What is strided or unaligned takes two launches: the sums of
+** squares by the reduction, then the scaling.
 */
 #include <cuda_runtime.h>
 #include "kernels/cuda/async.cuh"
+#include "kernels/cuda/cluster.cuh"
+#include "kernels/cuda/gate.cuh"
 #include "kernels/cuda/grid.cuh"
 #include "kernels/cuda/reduce_vector.cuh"
 
@@ -14,6 +17,10 @@
 #define ROW_BYTES 2048  /* the most of such a row */
 #define PIECE_WARPS 16  /* the most leaves of a row in one block, */
 #define PIECE_BYTES 65536 /* and bytes */
+#define RING_LOADERS 2  /* warps */
+#define RING_ADDERS 6
+#define RING_WRITERS 16
+#define RING_WARPS (RING_LOADERS + 1 + RING_ADDERS + RING_WRITERS)
 #define SEGMENT 4096    /* elements that a block scales in the second launch */
 
 typedef struct rms_job {
@@ -27,6 +34,7 @@ typedef struct rms_job {
 } rms_job;
 
 template <gr_dtype D> constexpr int per_word = 16 / gr_size<D>;
+template <gr_dtype D> constexpr int leaf_bytes = GR_LEAF_ROWS(gr_size<D>) * GR_ROW_BYTES;
 
 /* A word of the row times the factor and the weights. */
 template <gr_dtype D>
@@ -76,14 +84,15 @@ static __device__ __forceinline__ double factor_of(const rms_job &q, double sum)
 
 /*
 ** Rows of up to 2 KB: `threads` lanes a row, each with `words` of its words, in sets of 32 / threads rows; whichever way
-** they fold, a lane of a row keeps the sum of one set. Sets of rows of one word a lane fold together, a few at a time.
+** they fold, a lane of a row keeps the sum of one set. Where rows have one word a lane, or two wide ones (fixed), sets fold
+** two at a time.
 */
-template <gr_dtype D>
-constexpr int norm_together = per_word<D> == 8 ? 2 : 4;
-template <gr_dtype D, bool folds>
-static __global__ void __launch_bounds__(ROW_WARPS * 32, folds ? (gr_size<D> == 2 ? 3 : 4) : gr_size<D> == 2 ? 4 : 5)
-    norm_rows(const __grid_constant__ rms_job q, int threads, int words) {
-  constexpr int C = per_word<D>, together = norm_together<D>;
+#define TOGETHER 2
+template <gr_dtype D, int fixed>
+static __global__ void __launch_bounds__(ROW_WARPS * 32, fixed ? (gr_size<D> == 2 ? 3 : 5) : gr_size<D> == 2 ? 4 : 6)
+    norm_rows(const __grid_constant__ rms_job q, int threads, int any_words) {
+  constexpr int C = per_word<D>, together = TOGETHER;
+  const int words = fixed ? fixed : any_words;
   __shared__ uint4 kept[ROW_WARPS][ROW_WORDS * 32];
   int lane = threadIdx.x & 31, warp = gr_warp_index(), t = lane & (threads - 1), per = 32 / threads;
   int sets = min(threads, ROW_WORDS / words), all = (int)(q.n * gr_size<D> / 16);
@@ -103,7 +112,7 @@ static __global__ void __launch_bounds__(ROW_WARPS * 32, folds ? (gr_size<D> == 
   gr_copies_wait<0>();
   gr_await_earlier();
   double sum = 0, r;
-  if constexpr (folds) {
+  if constexpr (fixed) {
 #pragma unroll 1
     for (int i = 0; i < sets; i += together) {
       gr_acc v[together * C];
@@ -111,7 +120,9 @@ static __global__ void __launch_bounds__(ROW_WARPS * 32, folds ? (gr_size<D> == 
       for (int j = 0; j < together; j++) {
         double s[C];
         start_squares<D>(s);
-        if (t < all) add_squares<D>(s, mine[(i + j) * 32]);
+#pragma unroll
+        for (int k = 0; k < fixed; k++)
+          if (t + k * threads < all) add_squares<D>(s, mine[((i + j) * fixed + k) * 32]);
 #pragma unroll
         for (int c = 0; c < C; c++) v[j * C + c].f[0] = s[c];
       }
@@ -138,7 +149,7 @@ static __global__ void __launch_bounds__(ROW_WARPS * 32, folds ? (gr_size<D> == 
     if (q.w && present) widen_word<D>(w, __ldg((const uint4 *)q.w + k * threads + t));
 #pragma unroll 2
     for (int i = 0; i < sets; i++) {
-      int keeper = folds ? i % together * (threads / together) + i / together : i;
+      int keeper = fixed ? i % together * (threads / together) + i / together : i;
       double own = __shfl_sync(~0u, r, lane - t + keeper);
       uint4 *to = (uint4 *)(q.out + (row + i * per) * q.out_step) + k * threads + t;
       if (present && row + i * per < q.count) __stcg(to, scale_word<D>(mine[(i * words + k) * 32], own, q.w != NULL, w));
@@ -168,8 +179,11 @@ static __device__ __forceinline__ gr_acc meet(double sum, double *nodes, unsigne
   return all;
 }
 
-/* A warp for a leaf; `pieces` blocks for a row. */
-template <gr_dtype D>
+/*
+** A warp for a leaf; `pieces` blocks for a row. A kernel of its own where a block has all of it: 40 registers, not 48, and
+** so more blocks (16384 x 4096 f32 138 -> 131.6 us).
+*/
+template <gr_dtype D, bool alone>
 static __global__ void __launch_bounds__(PIECE_WARPS * 32, 2)
     norm_pieces(const __grid_constant__ rms_job q, int pieces, double *node, unsigned *counter) {
   using R = gr_in_f64<GR_RED_SUMSQ, D>;
@@ -177,11 +191,11 @@ static __global__ void __launch_bounds__(PIECE_WARPS * 32, 2)
   extern __shared__ uint4 kept[];
   __shared__ double leaf[PIECE_WARPS], factor;
   int lane = threadIdx.x & 31, warp = gr_warp_index(), leaves = blockDim.x >> 5;
-  unsigned row = blockIdx.x / (unsigned)pieces;
-  int piece = (int)(blockIdx.x - row * (unsigned)pieces);
-  int64_t offset = (int64_t)(piece * leaves + warp) * words * GR_ROW_BYTES, bytes = q.n * gr_size<D> - offset - lane * 16;
-  int present = (int)max((int64_t)0, min((int64_t)words, (bytes + GR_ROW_BYTES - 1) / GR_ROW_BYTES));
-  const uint4 *from = (const uint4 *)(q.x + row * q.x_step + offset) + lane;
+  unsigned row = alone ? blockIdx.x : blockIdx.x / (unsigned)pieces;
+  int piece = alone ? 0 : (int)(blockIdx.x - row * (unsigned)pieces);
+  int64_t offset = (int64_t)(piece * leaves + warp) * leaf_bytes<D> + lane * 16;
+  int present = (int)max((int64_t)0, min((int64_t)words, (q.n * gr_size<D> - offset + GR_ROW_BYTES - 1) / GR_ROW_BYTES));
+  const uint4 *from = (const uint4 *)(q.x + row * q.x_step + offset);
   uint4 *mine = kept + warp * words * 32 + lane;
   double s[per_word<D>];
   if (!q.untouched) gr_await_earlier();
@@ -201,7 +215,7 @@ static __global__ void __launch_bounds__(PIECE_WARPS * 32, 2)
   gr_acc all = R::identity();
   if (lane < leaves) all.f[0] = leaf[lane];
   all = gr_fold_adjacent<R>(all, 32);
-  if (pieces > 1) {
+  if constexpr (!alone) {
     if (warp == 0) {
       all = meet(all.f[0], node + (int64_t)row * pieces, counter + row, piece, pieces, lane);
       if (lane == 0) factor = all.f[0];
@@ -210,14 +224,151 @@ static __global__ void __launch_bounds__(PIECE_WARPS * 32, 2)
     all.f[0] = factor;
   }
   double r = factor_of(q, all.f[0]);
-  const uint4 *weights = (const uint4 *)(q.w + offset) + lane;
-  uint4 *to = (uint4 *)(q.out + row * q.out_step + offset) + lane;
+  const uint4 *weights = (const uint4 *)(q.w + offset);
+  uint4 *to = (uint4 *)(q.out + row * q.out_step + offset);
 #pragma unroll 2
   for (int k = 0; k < present; k++) {
     double w[per_word<D>] = {};
     if (q.w) widen_word<D>(w, __ldg(weights + k * 32));
     __stcg(to + k * 32, scale_word<D>(mine[k * 32], r, q.w != NULL, w));
   }
+}
+
+/*
+** Many long rows: blocks stay, a cluster of them to a row, and pass leaves through places of a ring in shared memory: some
+** warps fetch them, some add up squares, one meets the row's other blocks, the rest writes results, so that the rows before
+** and behind the one that waits keep memory busy. All follow the same walk: leaves of this block's piece, row by row.
+*/
+struct ring_place {
+  gr_gate full, added, ready, free;
+  double sum, factor; /* of the leaf; and of a row: ready and factor are those of rows, in turns */
+};
+struct ring_plan {
+  int leaves, pieces; /* of a piece, a power of two; of a row */
+  int slots;          /* of a ring: a multiple of the warps that fetch and that add up. Each place is always the same warp's,
+                         which cannot take a gate's phase for the next but one then; so, no fewer than warps that write. */
+  int groups;         /* rows at a time */
+};
+struct ring_walk {
+  int64_t row;
+  int leaf, at; /* in the piece; in the ring */
+  int turn;     /* of the row, in places */
+  unsigned phase, turned;
+  /* On by so many leaves; false behind the last row. */
+  __device__ __forceinline__ bool step(int by, int own, const ring_plan &p, int64_t count) {
+    if (own == 0) return false;
+    leaf += by;
+    at += by;
+    if (at >= p.slots) at -= p.slots, phase ^= 1;
+    for (; leaf >= own; leaf -= own) {
+      row += p.groups;
+      if (++turn == p.slots) turn = 0, turned ^= 1;
+    }
+    return row < count;
+  }
+};
+
+template <gr_dtype D>
+static __global__ void __launch_bounds__(RING_WARPS * 32, 1)
+    norm_ring(const __grid_constant__ rms_job q, const __grid_constant__ ring_plan p) {
+#if __CUDA_ARCH__ >= 900
+  using R = gr_in_f64<GR_RED_SUMSQ, D>;
+  constexpr int words = GR_LEAF_ROWS(gr_size<D>), whole = leaf_bytes<D>;
+  extern __shared__ uint4 memory[];
+  __shared__ gr_mail mail;
+  ring_place *places = (ring_place *)(memory + p.slots * (whole / 16));
+  int lane = threadIdx.x & 31, warp = gr_warp_index();
+  int group = (int)(blockIdx.x / (unsigned)p.pieces), piece = (int)blockIdx.x - group * p.pieces;
+  int64_t offset = (int64_t)piece * p.leaves * whole + lane * 16, bytes = q.n * gr_size<D>;
+  int own = (int)max((int64_t)0, min((int64_t)p.leaves, (bytes - offset + lane * 16 + whole - 1) / whole));
+  ring_walk k = {group, 0, 0, 0, 0, 0};
+  if (threadIdx.x < p.slots) {
+    ring_place &x = places[threadIdx.x];
+    x.full.init(32), x.added.init(32), x.ready.init(1), x.free.init(32);
+  }
+  if (threadIdx.x == 0) mail.init();
+  if (p.pieces > 1) gr_start_cluster();
+  else __syncthreads();
+  gr_let_next_start();
+  auto first = [&](int number) { return k.step(number, own, p, q.count); };
+  auto here = [&] { return memory + k.at * (whole / 16) + lane; };
+  if (warp < RING_LOADERS) {
+    if (!q.untouched) gr_await_earlier();
+    int lap = 0;
+    for (bool more = first(warp); more;) {
+      int64_t at = offset + (int64_t)k.leaf * whole;
+      const char *from = q.x + k.row * q.x_step + at;
+      uint4 *mine = here();
+      if (lap) places[k.at].free.wait(k.phase ^ 1);
+#pragma unroll
+      for (int i = 0; i < words; i++)
+        if (at + i * GR_ROW_BYTES < bytes) gr_copy16(mine + i * 32, from + i * GR_ROW_BYTES);
+      places[k.at].full.arrive_fetched();
+      if (k.at + RING_LOADERS >= p.slots) lap = 1;
+      more = k.step(RING_LOADERS, own, p, q.count);
+    }
+    gr_copies_end_group();
+    gr_copies_wait<0>();
+  } else if (warp == RING_LOADERS) {
+    for (unsigned turn = 0; k.row < q.count; turn++) {
+      int mine = k.at + max(0, min(lane, own - 1));
+      unsigned phase = k.phase;
+      if (mine >= p.slots) mine -= p.slots, phase ^= 1;
+      gr_acc all = R::identity();
+      if (own > 0) places[mine].added.wait(phase);
+      if (lane < own) all.f[0] = places[mine].sum;
+      all = gr_fold_adjacent<R>(all, 32);
+      if (p.pieces > 1) {
+        double sum = mail.exchange(all.f[0], piece, p.pieces, turn, lane);
+        all = R::identity();
+        if (lane < p.pieces) all.f[0] = sum;
+        all = gr_fold_adjacent<R>(all, 8);
+      }
+      if (lane == 0) {
+        places[k.turn].factor = factor_of(q, all.f[0]);
+        places[k.turn].ready.arrive();
+      }
+      if (own > 0) k.step(own, own, p, q.count);
+      else k.row += p.groups, k.turn = k.turn + 1 == p.slots ? 0 : k.turn + 1;
+    }
+  } else if (warp < RING_LOADERS + 1 + RING_ADDERS) {
+    for (bool more = first(warp - RING_LOADERS - 1); more; more = k.step(RING_ADDERS, own, p, q.count)) {
+      int64_t left = bytes - offset - (int64_t)k.leaf * whole;
+      const uint4 *mine = here();
+      double s[per_word<D>];
+      start_squares<D>(s);
+      places[k.at].full.wait(k.phase);
+      if (left > whole - GR_ROW_BYTES) {
+#pragma unroll
+        for (int i = 0; i < words; i++) add_squares<D>(s, mine[i * 32]);
+      } else {
+#pragma unroll 1
+        for (int i = 0; i * GR_ROW_BYTES < left; i++) add_squares<D>(s, mine[i * 32]);
+      }
+      double folded = fold_squares<D>(s, 32, lane);
+      if (lane == 0) places[k.at].sum = folded;
+      places[k.at].added.arrive();
+    }
+  } else {
+    gr_await_earlier();
+    for (bool more = first(warp - RING_LOADERS - 1 - RING_ADDERS); more; more = k.step(RING_WRITERS, own, p, q.count)) {
+      int64_t at = offset + (int64_t)k.leaf * whole;
+      const uint4 *mine = here(), *weights = (const uint4 *)(q.w + at);
+      uint4 *to = (uint4 *)(q.out + k.row * q.out_step + at);
+      places[k.turn].ready.wait(k.turned);
+      double r = places[k.turn].factor;
+      places[k.at].full.wait(k.phase);
+#pragma unroll 4
+      for (int i = 0; i < words; i++)
+        if (at + i * GR_ROW_BYTES < bytes) {
+          double w[per_word<D>] = {};
+          if (q.w) widen_word<D>(w, __ldg(weights + i * 32));
+          __stcg(to + i * 32, scale_word<D>(mine[i * 32], r, q.w != NULL, w));
+        }
+      places[k.at].free.arrive();
+    }
+  }
+#endif
 }
 
 /* The second launch for rows of any kind: a block scales a segment of one. */
@@ -235,22 +386,35 @@ static __global__ void __launch_bounds__(256) norm_scale(const __grid_constant__
 
 /* ---- launching ---- */
 
-/* How rows that are read once go: leaves (warps) of a block, blocks of a row; 0 if they are not. */
+/* How rows that are read once go: leaves (warps) of a block, blocks of a row; 0 if they are not. Or in a ring. */
 typedef struct rms_plan {
   int warps, pieces;
+  ring_plan ring;
 } rms_plan;
+
+/* Worth while for many rows of wide elements (f16: 95 -> 101 us), which all blocks pass in turn; how many there are at a time is found at the launch. */
+static ring_plan ring_of(int64_t count, int64_t leaves, int leaf, const gr_cuda_chip *chip) {
+  ring_plan p = {1, 1, 0, 0};
+  int slots = (chip->shared_optin - 1024) / (leaf + (int)sizeof(ring_place)) / RING_ADDERS * RING_ADDERS;
+  while (p.leaves < 32 && p.leaves < leaves && p.leaves * 8 <= slots * 3) p.leaves *= 2;
+  while (p.pieces < 8 && p.leaves * p.pieces < leaves) p.pieces *= 2;
+  if (chip->major >= 9 && slots >= RING_WRITERS && p.leaves * p.pieces >= leaves && count * p.pieces >= 6 * chip->sms) p.slots = slots;
+  return p;
+}
+
 static rms_plan plan_of(const gr_rmsnorm_job *job, const gr_cuda_chip *chip) {
   int64_t size = gr_size_of(job->dtype), leaf = GR_LEAF(size) * size, leaves = (job->n * size + leaf - 1) / leaf;
   uintptr_t all = (uintptr_t)job->x.data | (uintptr_t)job->out.data | (uintptr_t)job->w.data |
                   (uintptr_t)(job->n * size) | (uintptr_t)job->x.step | (uintptr_t)job->out.step;
   int most = PIECE_WARPS;
-  rms_plan p = {0, 0};
+  rms_plan p = {0, 0, {0, 0, 0, 0}};
   while (most * leaf > PIECE_BYTES || most * leaf + 1024 > chip->shared_optin) most /= 2;
   if (job->x.stride != size || job->out.stride != size || (job->w.data && job->w.stride != size) || all % 16 != 0) return p;
   if (leaves > chip->sms * (int64_t)most / 2 || job->count > INT32_MAX) return p;
   /* Blocks that wait for others are better smaller. */
   p.warps = leaves <= most ? (int)leaves : most / 2;
   p.pieces = (int)((leaves + p.warps - 1) / p.warps);
+  if (p.pieces > 1 && size > 2) p.ring = ring_of(job->count, leaves, (int)leaf, chip);
   return p;
 }
 
@@ -268,6 +432,9 @@ static gr_reduce_job sums_of(const gr_rmsnorm_job *job, void *out) {
   return r;
 }
 
+/* Rows whose blocks meet: as many at a time as there are counters. */
+#define MEETINGS ((int64_t)((GR_COUNTER_BYTES - GR_POST_BYTES) / sizeof(unsigned)))
+
 /* As for reductions (reduce.cu), whether it may read at once; and what it writes. */
 static bool reads_at_once(const gr_rmsnorm_job *job, const gr_cuda_run *run) {
   int64_t row = job->n * gr_size_of(job->dtype);
@@ -281,48 +448,65 @@ static bool reads_at_once(const gr_rmsnorm_job *job, const gr_cuda_run *run) {
   return at_once;
 }
 
-/* Rows whose blocks meet: as many at a time as there are counters. */
-#define MEETINGS ((int64_t)((GR_COUNTER_BYTES - GR_POST_BYTES) / sizeof(unsigned)))
-
 size_t gr_cuda_rmsnorm_scratch(const gr_rmsnorm_job *job, const gr_cuda_chip *chip) {
   gr_reduce_job r = sums_of(job, NULL);
   if (job->n == 0 || job->count == 0) return 0;
   rms_plan p = plan_of(job, chip);
-  if (p.pieces == 1) return 0;
+  if (p.pieces == 1 || p.ring.slots) return 0;
   if (p.pieces > 1) return GR_COUNTER_BYTES + (size_t)(job->count < MEETINGS ? job->count : MEETINGS) * (size_t)p.pieces * 8;
   return ((gr_cuda_reduce_scratch(&r, chip) + 255) & ~(size_t)255) + (size_t)job->count * 8;
 }
 
-static cudaError_t launch(const void *kernel, void **args, int64_t blocks, int warps, size_t shared, const gr_cuda_run *run) {
-  return gr_start_early(kernel, args, (int32_t)blocks, warps * 32, shared, run->chip->major >= 9, (cudaStream_t)run->stream);
+/* More than 47 KB of shared memory have to be asked for. */
+static cudaError_t launch(const void *kernel, void **args, int64_t blocks, int warps, size_t shared, const gr_cuda_run *run,
+                          int cluster = 1) {
+  cudaError_t e = cudaSuccess;
+  if (shared > 47 << 10) e = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared);
+  if (e != cudaSuccess) return e;
+  return gr_start_early(kernel, args, (int32_t)blocks, warps * 32, shared, run->chip->major >= 9, (cudaStream_t)run->stream, cluster);
 }
 
 template <gr_dtype D> static cudaError_t start_rows(const rms_job *q, const gr_cuda_run *run) {
   int all = (int)(q->n * gr_size<D> / 16), threads = 1, words = 1;
   while (threads < 32 && threads < all) threads *= 2;
   while (words * threads < all) words *= 2;
-  int64_t rows = (int64_t)ROW_WARPS * (threads < ROW_WORDS / words ? threads : ROW_WORDS / words) * (32 / threads);
+  int sets = threads < ROW_WORDS / words ? threads : ROW_WORDS / words;
+  int64_t rows = (int64_t)ROW_WARPS * sets * (32 / threads);
   void *args[] = {(void *)q, &threads, &words};
-  bool folds = words == 1 && threads >= norm_together<D>;
-  const void *kernel = folds ? (const void *)norm_rows<D, true> : (const void *)norm_rows<D, false>;
+  const void *kernel = (const void *)norm_rows<D, 0>;
+  if (words == 1 && threads >= TOGETHER) kernel = (const void *)norm_rows<D, 1>;
+  if constexpr (gr_size<D> > 2)
+    if (words == 2) kernel = (const void *)norm_rows<D, 2>;
   return launch(kernel, args, (q->count + rows - 1) / rows, ROW_WARPS, 0, run);
 }
 
 template <gr_dtype D> static cudaError_t start_pieces(rms_job *q, rms_plan p, const gr_cuda_run *run) {
-  size_t bytes = (size_t)p.warps * GR_LEAF(gr_size<D>) * gr_size<D>;
   unsigned *counter = (unsigned *)run->scratch;
   double *node = (double *)((char *)run->scratch + GR_COUNTER_BYTES);
+  const void *kernel = p.pieces == 1 ? (const void *)norm_pieces<D, true> : (const void *)norm_pieces<D, false>;
   int64_t count = q->count;
   cudaError_t e = cudaSuccess;
-  if (bytes > 47 << 10) e = cudaFuncSetAttribute(norm_pieces<D>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
   for (int64_t rows; e == cudaSuccess && count > 0; count -= rows) {
     rows = p.pieces > 1 && count > MEETINGS ? MEETINGS : count;
     void *args[] = {q, &p.pieces, &node, &counter};
-    e = launch((const void *)norm_pieces<D>, args, rows * p.pieces, p.warps, bytes, run);
+    e = launch(kernel, args, rows * p.pieces, p.warps, (size_t)p.warps * leaf_bytes<D>, run);
     q->x += rows * q->x_step;
     q->out += rows * q->out_step;
   }
   return e;
+}
+
+/* As many clusters as find room at once, and rows shared out evenly. */
+template <gr_dtype D> static cudaError_t start_ring(const rms_job *q, ring_plan p, const gr_cuda_run *run) {
+  const void *kernel = (const void *)norm_ring<D>;
+  size_t shared = (size_t)p.slots * (leaf_bytes<D> + sizeof(ring_place));
+  int room = 0;
+  cudaError_t e = gr_room_for_clusters(&room, kernel, RING_WARPS * 32, shared, p.pieces, run->chip->sms);
+  if (e != cudaSuccess) return e;
+  int64_t groups = room < q->count ? room : q->count, turns = (q->count + groups - 1) / groups;
+  p.groups = (int)((q->count + turns - 1) / turns);
+  void *args[] = {(void *)q, &p};
+  return launch(kernel, args, (int64_t)p.groups * p.pieces, RING_WARPS, shared, run, p.pieces);
 }
 
 template <gr_dtype D> static cudaError_t start(const gr_rmsnorm_job *job, const gr_cuda_run *run) {
@@ -332,6 +516,8 @@ template <gr_dtype D> static cudaError_t start(const gr_rmsnorm_job *job, const 
             job->x.step, job->out.step, job->x.stride, job->w.stride, job->out.stride, job->eps, NULL, false};
   rms_plan p = plan_of(job, run->chip);
   if (p.pieces > 0) q.untouched = run->written && reads_at_once(job, run);
+  if constexpr (gr_size<D> > 2)
+    if (p.ring.slots) return start_ring<D>(&q, p.ring, run);
   if (p.pieces == 1 && job->n * gr_size<D> <= ROW_BYTES) return start_rows<D>(&q, run);
   if (p.pieces > 0) return start_pieces<D>(&q, p, run);
   size_t before = (gr_cuda_rmsnorm_scratch(job, run->chip) - (size_t)job->count * 8);
