@@ -289,11 +289,11 @@ static __global__ void __launch_bounds__(RING_WARPS * 32, 1)
   if (threadIdx.x == 0) mail.init();
   if (p.pieces > 1) gr_start_cluster();
   else __syncthreads();
+  if (!q.untouched) gr_await_earlier();
   gr_let_next_start();
   auto first = [&](int number) { return k.step(number, own, p, q.count); };
   auto here = [&] { return memory + k.at * (whole / 16) + lane; };
   if (warp < RING_LOADERS) {
-    if (!q.untouched) gr_await_earlier();
     int lap = 0;
     for (bool more = first(warp); more;) {
       int64_t at = offset + (int64_t)k.leaf * whole;
