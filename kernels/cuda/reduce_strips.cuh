@@ -25,9 +25,12 @@ constexpr int gr_strip_word_of() {
 }
 template <class R>
 constexpr int gr_strip_word = gr_strip_word_of<R>();
-/* Warps of a multiprocessor: 128 registers where lanes hold much, else 96. */
+/* Warps of a multiprocessor: 128 registers where lanes hold much or there are two inputs, else 96. */
 template <class R>
-constexpr int gr_strip_resident = R::leaves || R::inputs == 2 || gr_strip_word<R> / gr_size<R::dtype> * sizeof(typename gr_collected<R>::type::Lane) > 95 ? 16 : 20;
+constexpr int gr_strip_resident = gr_before_hopper && R::red == GR_RED_DOT && gr_size<R::dtype> == 1 ? 12
+                                  : R::leaves || R::inputs == 2 || gr_strip_word<R> / gr_size<R::dtype> * sizeof(typename gr_collected<R>::type::Lane) > 95
+                                      ? 16
+                                      : 20;
 template <class R>
 constexpr int gr_strip_columns = gr_strip_word<R> / gr_size<R::dtype>;
 

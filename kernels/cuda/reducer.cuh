@@ -14,6 +14,13 @@
 
 #include "kernels/cuda/element.cuh"
 
+/* Older chips' code takes more registers in places. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+constexpr bool gr_before_hopper = true;
+#else
+constexpr bool gr_before_hopper = false;
+#endif
+
 /* What a reducer needs to know besides elements: factors, or the mean in a. */
 struct gr_context {
   double a, b;
