@@ -179,7 +179,7 @@ __global__ void read_all(const float4 *x, int64_t n, float *out) {
   if (s.x + s.y + s.z + s.w == 1.2345e30f) *out = s.x;
 }
 
-/* As in the module's queues, reductions and histograms in turn may overlap, and after anything else they wait. */
+/* As in the module's queues, reductions, histograms and scans in turn may overlap, and after anything else they wait. */
 gr_cuda_span written;
 void write_anything() { written = {nullptr, (const char *)UINTPTR_MAX}; }
 
@@ -300,6 +300,7 @@ void launch_scan(int64_t turn, gr_dtype out) {
   j.a = {input(0, turn), sizes[type], 0};
   j.out = {output, sizes[out], 0};
   gr_cuda_run r = run_on(chain);
+  r.written = &written;
   CHECK(gr_cuda_scan(&j, &r));
 }
 

@@ -176,9 +176,30 @@ static void copy_counters(const gr_histogram_job *job, gr_hist_plan *p, int size
 }
 
 /*
-** Everything but the scratch pointers; rows: bytes of rows that the blocks need, 0 for none. Samples of 8 bits are
-** counted by value, many of 16 bits by value in packed counters. crowded: other launches run beside this one, so that
-** fewer blocks do better.
+** What is counted, bins or values, and in how many parts: samples of 8 bits by value, many of 16 bits by value in packed
+** counters; in L2 if bins are more than blocks can share out, or samples too few for so many.
+*/
+static void choose_counters(const gr_histogram_job *job, gr_hist_plan *p, int size, int64_t room) {
+  gr_hist *h = &p->args;
+  int few = job->way == GR_HISTOGRAM_BY_SIZE && job->bins > 16384 && job->n < 8 * job->bins;
+  int worth = (job->n >= VALUES_FROM && job->bins > VALUES_BINS) || p->way == GR_HIST_F64 || p->way == GR_HIST_TABLE;
+  p->global = job->way == GR_HISTOGRAM_GLOBAL && size > 1;
+  h->by_value = size == 1 || (size == 2 && !p->global && (worth || job->bins > room));
+  if (!h->by_value && (job->bins > MOST_PARTS * room || few || (p->way == GR_HIST_TABLE && job->bins > room)))
+    p->global = 1;
+  h->packed = h->by_value && size == 2;
+  h->parts = 1;
+  if (p->global) return;
+  int64_t counters = h->by_value ? 1 << 8 * size : job->bins;
+  h->parts = (int32_t)((counters + 2 * room - 1) / (2 * room));
+  h->part_bins = (int32_t)((counters + h->parts - 1) / h->parts);
+  if (h->packed) h->part_bins = (h->part_bins + 63) & ~63; /* whole rows of 32 words */
+  h->words = !h->packed && counters > room ? (int32_t)room : h->part_bins;
+}
+
+/*
+** Everything but the scratch pointers; rows: bytes of rows that the blocks need, 0 for none. crowded: other launches run
+** beside this one, so that fewer blocks do better.
 */
 static void plan(const gr_histogram_job *job, const gr_cuda_chip *chip, int crowded, gr_hist_plan *p, size_t *rows) {
   gr_hist *h = &p->args;
@@ -189,44 +210,27 @@ static void plan(const gr_histogram_job *job, const gr_cuda_chip *chip, int crow
   h->dtype = job->dtype;
   h->counts = job->counts;
   h->tails = job->tails;
-  h->parts = 1;
-  *rows = 0;
   int64_t table = p->way != GR_HIST_TABLE || size < 4 ? 0 : size == 4 ? 2 * GR_CELLS : GR_CELLS;
-  int64_t room = ((chip->shared_optin - 2048) / 4 - 2 * GR_HIST_SPARE - table) & ~1, units, counters = job->bins;
-  int few = job->way == GR_HISTOGRAM_BY_SIZE && job->bins > 16384 && job->n < 8 * job->bins, plain = 0;
-  int worth = (job->n >= VALUES_FROM && job->bins > VALUES_BINS) || p->way == GR_HIST_F64 || p->way == GR_HIST_TABLE;
-  p->global = job->way == GR_HISTOGRAM_GLOBAL && size > 1;
-  h->by_value = size == 1 || (size == 2 && !p->global && (worth || job->bins > room));
-  if (h->by_value) counters = 1 << 8 * size;
-  else if (job->bins > MOST_PARTS * room || few || (p->way == GR_HIST_TABLE && job->bins > room)) p->global = 1;
-  h->packed = h->by_value && size == 2;
+  int64_t room = ((chip->shared_optin - 2048) / 4 - 2 * GR_HIST_SPARE - table) & ~1, per_block = 2, units;
+  choose_counters(job, p, size, room);
+  int wide = h->words < h->part_bins, plain = !p->global && !h->packed && !wide && h->parts == 1;
   int has_rows = !p->global && (h->packed || (!h->by_value && job->bins > GR_HIST_FEW));
-  int64_t per_block = 2;
   p->threads = 512;
-  if (p->global) {
-    p->shared = 2 * GR_HIST_SLOTS * 4;
-  } else {
-    int wide = !h->packed && counters > room;
-    h->parts = (int32_t)((counters + 2 * room - 1) / (2 * room));
-    h->part_bins = (int32_t)((counters + h->parts - 1) / h->parts);
-    if (h->packed) h->part_bins = (h->part_bins + 63) & ~63; /* whole rows of 32 words */
-    h->words = wide ? (int32_t)room : h->part_bins;
-    plain = !h->packed && !wide && h->parts == 1;
-    copy_counters(job, p, size, table, INT64_MAX);
-    /* One large block a multiprocessor where it needs the room, or the rows of many small ones would cost more. */
-    if (2 * (p->shared + 2048) > (size_t)chip->shared_optin || job->n >= (has_rows ? 1 << 22 : INT64_MAX) ||
-        (h->by_value && job->n >= 1 << 24))
-      p->threads = 1024, per_block = 1;
-  }
+  p->shared = 2 * GR_HIST_SLOTS * 4;
+  if (!p->global) copy_counters(job, p, size, table, INT64_MAX);
+  /* One large block a multiprocessor where it needs the room, or the rows of many small ones would cost more. */
+  if (!p->global && (2 * (p->shared + 2048) > (size_t)chip->shared_optin || (has_rows && job->n >= 1 << 22) ||
+                     (h->by_value && job->n >= 1 << 24)))
+    p->threads = 1024, per_block = 1;
   units = (h->contiguous ? h->vectors / (crowded && !has_rows ? 16 : 4) : job->n / 8) / p->threads;
   units = at_most(at_least(units, 1), at_least(chip->sms * per_block / h->parts, 1));
-  units = at_least(units, job->n >> (p->args.words < p->args.part_bins ? 23 : 30)); /* so much fits a counter */
+  units = at_least(units, job->n >> (wide ? 23 : 30)); /* so much fits a counter */
   if (has_rows && plain && job->bins <= ALONE_BINS && job->n * size <= ALONE_BYTES) units = 1, p->threads = 1024;
   if (plain && units == 1) has_rows = 0;
   if (!p->global) copy_counters(job, p, size, table, job->n / units);
   p->blocks = (int32_t)(units * h->parts);
   h->cleared = p->global || h->packed || (h->by_value && job->bins > GR_HIST_FEW);
-  if (has_rows) *rows = (size_t)p->blocks * (size_t)gr_row_words(*h) * 4;
+  *rows = has_rows ? (size_t)p->blocks * (size_t)gr_row_words(*h) * 4 : 0;
 }
 
 size_t gr_cuda_histogram_scratch(const gr_histogram_job *job, const gr_cuda_chip *chip) {

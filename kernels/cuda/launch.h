@@ -27,7 +27,7 @@ typedef struct gr_cuda_chip {
 ** done: if not NULL, the kernel's last act is to tell the host that ticket is done, in four words of mapped host memory
 ** (tell.cuh). A reduction tells the states that its results are made of there instead, and says in *told how many (told.h).
 ** written: what those launches on this stream write that may still run when the next one starts; everything, if that is
-** not known. A reduction, histogram or RMSNorm of other bytes reads while they run, and adds its own results. NULL: it
+** not known. A reduction, histogram, short scan or RMSNorm of other bytes reads while they run and adds its results. NULL: it
 ** waits for them.
 */
 /* Bytes from one address up to another. */

@@ -15,6 +15,7 @@
 
 #define GR_SCAN_ROWS 16   /* a tile */
 #define GR_SCAN_WRITERS 8 /* warps, of two rows each */
+#define GR_SCAN_SHORT 1024 /* tiles of a short scan at most: a superblock */
 
 /* A published total: each word carries half of it and the launch's tag, so a word is either whole or not there. */
 typedef ulonglong2 gr_scan_state;
@@ -25,6 +26,7 @@ typedef struct gr_scan {
   int64_t a_stride, out_stride; /* in logical order: negative when the scan runs backwards */
   int64_t n;
   int32_t exclusive, slots;
+  int32_t untouched; /* no launch that may still run writes what this one reads */
   int64_t flip; /* of keys: complements them for max, where the smallest is looked for too; of signed integers */
   unsigned *next; /* the next tile to take, and how many blocks have ended */
   gr_scan_state *tile, *group, *super;

@@ -4,8 +4,6 @@
 
 #include "kernels/cuda/scan_rows.cuh"
 
-#define GR_SCAN_SHORT 1024 /* tiles at most: a superblock */
-
 template <class S> struct gr_scan_short_shared {
   using Shape = gr_scan_shape<S>;
   __align__(128) char rows[GR_SCAN_WRITERS][2][Shape::results ? Shape::results : Shape::In::bytes];
@@ -28,7 +26,7 @@ static __global__ void __launch_bounds__(GR_SCAN_WRITERS * 32, 4) gr_scan_short(
   const int64_t at = (int64_t)tile * Shape::tile + warp * 2 * Shape::row;
   gr_scan_walk walk_in = gr_scan_walk_of<In>(q.a, q.a_stride), walk_out = gr_scan_walk_of<Out>(q.out, q.out_stride);
   Value v[2][S::count], row[2], before[2], r[1], g[1];
-  gr_await_earlier();
+  if (!q.untouched) gr_await_earlier();
   if (gr_scan_whole(walk_in, q.n - at, 2 * Shape::row))
     gr_scan_ask<In, each, 2 * Shape::row>(s.rows[warp][0], q.a + at * q.a_stride, walk_in, lane);
   else if (at < q.n)
@@ -48,6 +46,7 @@ static __global__ void __launch_bounds__(GR_SCAN_WRITERS * 32, 4) gr_scan_short(
     before[k] = gr_scan_before<S>(row[k], lane);
   }
   __syncthreads();
+  if (q.untouched) gr_await_earlier(); /* what is published may lie where they still look */
   r[0] = s.total[lane & (GR_SCAN_ROWS - 1)];
   gr_scan_lanes<S, GR_SCAN_ROWS>(r, lane);
   Value total = __shfl_sync(~0u, r[0], GR_SCAN_ROWS - 1);

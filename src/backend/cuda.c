@@ -239,7 +239,7 @@ gr_status gr_cuda_launched(gr_cuda_queue *q, int error, const char *what) {
     gr_cuda_leave(q, was);                                                 \
     return status;                                                         \
   }
-LAUNCH(scan, gr_scan_job, gr_cuda_scan_scratch(job, &q->device->chip), chain, "scan", gr_cuda_prepare)
+LAUNCH(scan, gr_scan_job, gr_cuda_scan_scratch(job, &q->device->chip), chain, "scan", gr_cuda_prepare_known)
 LAUNCH(rmsnorm, gr_rmsnorm_job, gr_cuda_rmsnorm_scratch(job, &q->device->chip), work, "rmsnorm", gr_cuda_prepare_known)
 LAUNCH(softmax, gr_softmax_job, gr_cuda_softmax_scratch(job, &q->device->chip), work, "softmax", gr_cuda_prepare)
 LAUNCH(digits, gr_digits_job, 0, work, "quantile", gr_cuda_prepare)
