@@ -205,6 +205,8 @@ local function run(options)
       local function ask(who, op) return function(calls) return tonumber((who("time", op, calls))) end end
       add("openblas", use_blas and ask(blas, o.name))
       add("read", o.read and floats[dtype] and n >= 1e7 and ask(reader, o.read))
+      local large = n >= 1e7 or (n >= 1e6 and threads == 1) -- it starts its threads in every call
+      add("move", o.name == "scan" and floats[dtype] and large and ask(reader, "move"))
       add("loop", rawget(_G, "jit") and floats[dtype] and n <= 1000 and loops(gr, dtype, n, x, y)(o.name))
       sample(("%s %s %s %d %d"):format(o.name:gsub(" ", "_"), dtype, o.data or "-", n, threads), contenders,
         options.rounds or (n <= 1e5 and 15 or n <= 1e7 and 9 or 5), threads)
@@ -276,11 +278,13 @@ local function show(names)
     local t = cases[case]
     local peer_name = t.openblas and t.openblas < t.numpy and "openblas" or "numpy"
     local needed = asked(op, dtype, n, threads)
-    local function row(who, ratio, goal)
-      rows[#rows + 1] = { ratio / goal, ("%8.2f %6.2f %s %-16s %-4s %-8s %9d %d  %12.1f %12.1f %s"):format(
-        ratio, goal, ratio >= goal and " " or "*", op, dtype, data, n, threads, t.gpureduce, t[who], who) }
+    local function row(who, ratio, goal, more)
+      rows[#rows + 1] = { ratio / goal, ("%8.2f %6.2f %s %-16s %-4s %-8s %9d %d  %12.1f %12.1f %s%s"):format(
+        ratio, goal, ratio >= goal and " " or "*", op, dtype, data, n, threads, t.gpureduce, t[who], who, more or "") }
     end
-    row(peer_name, t[peer_name] / t.gpureduce, needed)
+    local bare = t.move or t.read -- a loop that does nothing else
+    row(peer_name, t[peer_name] / t.gpureduce, needed,
+      bare and ("; %s the bytes alone: %.2f"):format(t.move and "moving" or "reading", t[peer_name] / bare))
     if t.read then row("read", t.read / t.gpureduce, 0.95) end
     if t.loop and n >= 64 then row("loop", t.loop / t.gpureduce, 1) end
   end
