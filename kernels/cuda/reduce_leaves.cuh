@@ -592,10 +592,11 @@ __global__ void GR_LEAVES_BOUNDS(R) gr_reduce_leaves(const __grid_constant__ gr_
     sub = warp & ((1 << q.warps) - 1);
     node = w.node;
     t.n = 0;
-    if (w.v < q.job.count) {
+    if (w.v < q.job.count && q.arrays) { /* asks for few lines of arguments */
+      t = {(const char *)q.array[w.v].a, (const char *)q.array[w.v].b, q.n, 0, 0, 0, t.node};
+    } else if (w.v < q.job.count) {
       gr_stretch s = gr_stretch_of(q, q.first + w.v);
       t = {t.a + s.from * q.job.a.step, t.b + s.from * q.job.b.step, s.n <= q.job.n ? s.n : 0, 0, 0, 0, t.node};
-      if (q.arrays) t.a = (const char *)q.array[w.v].a, t.b = (const char *)q.array[w.v].b;
     }
   }
   t.at = ((int)node * q.passes << q.warps) + sub;
@@ -634,7 +635,8 @@ __global__ void GR_LEAVES_BOUNDS(R) gr_reduce_leaves(const __grid_constant__ gr_
   gr_stretch s = {0, q.n, 0};
   if (!q.flat) {
     w = gr_which_of(q, warp);
-    if (w.v < q.job.count) s = gr_stretch_of(q, q.first + w.v);
+    s.place = w.v;
+    if (w.v < q.job.count && !q.arrays) s = gr_stretch_of(q, q.first + w.v);
   }
   bool writes = sub == 0 && lane == 0;
   if (q.nodes > 1 && q.meeting == GR_TELL_NODES) {

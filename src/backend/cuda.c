@@ -352,13 +352,16 @@ gr_status gr_cuda_add_reduce(gr_cuda_queue *q, const gr_reduce_job *const *jobs,
   return gr_cuda_check(q, (cudaError_t)error, gr_op_name(jobs[0]->op));
 }
 
-gr_status gr_cuda_await_reduce(gr_cuda_queue *q, gr_cuda_place *p, int lane, int64_t limit, const char *what, int *there) {
-  gr_status status = gr_cuda_await(q, p->host->told + lane * halves_of(p), halves_of(p), p->ticket, limit, what, there);
-  p->waiting -= *there;
-  return status;
+int gr_cuda_is_told(const gr_cuda_place *p, int lane) {
+  return gr_told_there(p->host->told + lane * halves_of(p), halves_of(p), p->ticket);
 }
 
-void gr_cuda_take(const gr_cuda_place *p, int lane, uint64_t words[2]) {
+gr_status gr_cuda_await_reduce(gr_cuda_queue *q, const gr_cuda_place *p, int lane, int64_t limit, const char *what, int *there) {
+  return gr_cuda_await(q, p->host->told + lane * halves_of(p), halves_of(p), p->ticket, limit, what, there);
+}
+
+void gr_cuda_take(gr_cuda_place *p, int lane, uint64_t words[2]) {
+  p->waiting--;
   gr_value r = gr_told_value(p->host->told + lane * halves_of(p), &p->told, p->op[lane], p->dtype, p->n, p->ddof);
   for (int k = 0; k < 2; k++) words[k] = (uint64_t)r.v[k].i;
 }

@@ -111,8 +111,9 @@ gr_status gr_cuda_add_reduce(gr_cuda_queue *, const gr_reduce_job *const *, int 
 gr_status gr_cuda_launch_batch(gr_cuda_queue *, const char *what);
 void gr_cuda_graphs_close(gr_cuda_queue *);
 /* Wait for one of them, as below; what it gives, once it is there. */
-gr_status gr_cuda_await_reduce(gr_cuda_queue *, gr_cuda_place *, int lane, int64_t limit, const char *what, int *there);
-void gr_cuda_take(const gr_cuda_place *, int lane, uint64_t words[2]);
+gr_status gr_cuda_await_reduce(gr_cuda_queue *, const gr_cuda_place *, int lane, int64_t limit, const char *what, int *there);
+int gr_cuda_is_told(const gr_cuda_place *, int lane);
+void gr_cuda_take(gr_cuda_place *, int lane, uint64_t words[2]);
 
 /*
 ** Look for a ticket in so many halves of a slot, for so many nanoseconds (0: once; negative: until it is there); a kernel

@@ -131,13 +131,16 @@ static gr_status poll_mark(gr_cuda_queue *q, gr_ticket *t, int64_t limit) {
 gr_status gr_cuda_poll(gr_queue *base, gr_ticket *t, int64_t limit) {
   gr_cuda_queue *q = (gr_cuda_queue *)base;
   gr_cuda_place *p = t->place;
-  gr_status status;
-  int was;
+  gr_status status = GR_OK;
   if (t->done) return GR_OK;
-  if ((was = gr_cuda_enter(q)) < 0) return GR_DEVICE;
-  if (p->event) status = poll_mark(q, t, limit);
-  else status = gr_cuda_await_reduce(q, p, t->lane, limit, "the kernel", &t->done);
-  gr_cuda_leave(q, was);
+  t->done = !p->event && gr_cuda_is_told(p, t->lane); /* nothing to ask the device */
+  if (!t->done) {
+    int was = gr_cuda_enter(q);
+    if (was < 0) return GR_DEVICE;
+    if (p->event) status = poll_mark(q, t, limit);
+    else status = gr_cuda_await_reduce(q, p, t->lane, limit, "the kernel", &t->done);
+    gr_cuda_leave(q, was);
+  }
   if (t->done && !p->event) gr_cuda_take(p, t->lane, t->words);
   return status;
 }

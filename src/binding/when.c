@@ -289,9 +289,15 @@ static int run_item(lua_State *L, gr_context *c, future *f, int k, int reduction
   return f->core.count > before ? 0 : results;
 }
 
-/* A part without a job stands for the values on top, which go to the table of values. */
+/* A part without a job stands for the values on top, which go to the table of values, made when it is wanted. */
 static void add_values(lua_State *L, future *f, int n, int table) {
   gr_part *p = &f->parts[f->core.count++];
+  if (f->values == LUA_NOREF) {
+    lua_newtable(L);
+    lua_pushvalue(L, -1);
+    f->values = luaL_ref(L, LUA_REGISTRYINDEX);
+    lua_replace(L, table);
+  }
   int at = (int)lua_rawlen(L, table);
   memset(p, 0, sizeof *p);
   p->values = n;
@@ -306,9 +312,7 @@ static int many(lua_State *L, gr_context *c, int later) {
   int n = (int)lua_rawlen(L, 1);
   lua_settop(L, 1);
   future *f = push_future(L, c, n);
-  lua_newtable(L);
-  lua_pushvalue(L, 3);
-  f->values = luaL_ref(L, LUA_REGISTRYINDEX);
+  lua_pushnil(L);
   lua_getfield(L, LUA_REGISTRYINDEX, GR_FUNCTIONS_NAME);
   lua_getfield(L, -1, "reductions");
   for (int k = 1; k <= n; k++) {
