@@ -16,7 +16,7 @@ return {
       returns = { { "array", "of the input's dtype and length" } },
       dtypes = "f16 bf16 f32 f64; the squares are added in f64.",
       errors = "Integer dtypes; weights of another dtype or length; an `eps` below 0.",
-      cost = "O(n): one launch while a row fits the registers of a block, else two.",
+      cost = "O(n): one launch where rows, weights and results lie in whole aligned words of 16 bytes, else two.",
       waits = c.no_wait,
       example = [[
 local y = gr.rmsnorm(gr.array { 3, 4, 6, 8 }, nil, { rows = 2, eps = 0 })
