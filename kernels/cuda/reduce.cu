@@ -6,6 +6,7 @@
 ** several blocks each take several launches, each of them large.
 */
 #include "kernels/cuda/batch.h"
+#include "kernels/cuda/boxes_host.cuh"
 #include "kernels/cuda/reduce_plan.cuh"
 #include "kernels/cuda/reduce_plan_columns.cuh"
 #include "kernels/cuda/reduce_plan_weighed.cuh"
@@ -58,12 +59,13 @@ Plan plan(const gr_reduce_job &job, const gr_cuda_chip &chip, bool apart = false
   else if (many && p.entry.short_rows && is_short(p.args.job)) plan_short(p, chip.sms);
   else if (many && is_columns(p.args.job) && p.entry.few && job.n <= 8 && (inputs == 1 || shared_b(job))) plan_few(p, chip);
   else if (many && is_columns(p.args.job) && p.entry.weigh && by_weighed(p.args.job)) plan_weighed(p, chip);
+  else if (many && is_columns(p.args.job) && by_ring(p.args.job, p.entry, chip)) plan_ring(p, chip);
   else if (many && is_columns(p.args.job) && p.entry.spread && by_leaves(p.args.job)) plan_spread(p, chip.sms);
   else if (many && is_columns(p.args.job) && p.entry.stream && by_streams(p.args.job)) plan_streams(p, chip);
   else if (many && is_columns(p.args.job) && p.entry.ordered && !gr_columns_left_out(red, chip.major)) plan_columns(p, t, chip);
   else if (many && is_columns(p.args.job) && !p.entry.ordered) plan_strips(p, t, chip, inputs);
   else plan_leaves(p, t, chip.sms);
-  if ((p.launch.shape == GR_COLUMNS || p.launch.shape == GR_TALL) && p.args.nodes > gr_most_column_nodes) {
+  if ((p.launch.shape == GR_COLUMNS || p.launch.shape == GR_TALL || p.launch.shape == GR_RING) && p.args.nodes > gr_most_column_nodes) {
     p.args.leaves = ceil_div(job.n, GR_LEAF(size));
     p.args.counters = 1;
     p.launch = {};
@@ -95,6 +97,23 @@ cudaError_t gr_launch_kernel(const void *kernel, const gr_reduce_args &q, const 
     return cudaSuccess;
   }
   void *arguments[] = {const_cast<gr_reduce_args *>(&q)};
+  return gr_start_early(kernel, arguments, (int32_t)l.blocks, (int32_t)l.threads, l.shared, l.early, l.stream);
+}
+
+/* Shapes of reduce_ring.cuh. */
+cudaError_t gr_launch_ring(const void *kernel, const gr_reduce_args &q, const gr_reduce_launch &l) {
+  const gr_reduce_job &j = q.job;
+  gr_ring_numbers s = gr_ring_numbers_of(gr_size_of(j.dtype));
+  uint64_t whole = (uint64_t)(j.n / s.leaf_rows), near = 16u << s.low, stride = (uint64_t)j.a.stride;
+  gr_box_shape shape = {(const char *)j.a.data, s.size, s.size == 4 && q.beside == 0,
+                        {(uint64_t)(q.first + j.count), whole ? whole : 1, near, s.leaf_rows / near},
+                        {stride * s.leaf_rows, stride, stride * near},
+                        {(uint32_t)(16 / s.size) << q.wide, 1u << q.beside, 1u << s.low, (uint32_t)s.batch << s.log_top}};
+  gr_box_map map;
+  cudaError_t e = gr_make_box_map(&map, shape);
+  if (e == cudaSuccess) e = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)l.shared);
+  if (e != cudaSuccess) return e;
+  void *arguments[] = {const_cast<gr_reduce_args *>(&q), &map};
   return gr_start_early(kernel, arguments, (int32_t)l.blocks, (int32_t)l.threads, l.shared, l.early, l.stream);
 }
 

@@ -6,7 +6,7 @@
 
 #include "kernels/cuda/grid.cuh"
 
-enum gr_reduce_shape { GR_LEAVES, GR_SHORT, GR_ROWS, GR_COLUMNS, GR_FEW, GR_TALL, GR_VECTOR };
+enum gr_reduce_shape { GR_LEAVES, GR_SHORT, GR_ROWS, GR_COLUMNS, GR_FEW, GR_TALL, GR_RING, GR_VECTOR };
 enum gr_short_way { GR_NO_SHORT, GR_STAGED, GR_BY_LANES, GR_BY_WORDS };
 
 constexpr int gr_lanes_warps = 4, gr_most_stage = 544; /* of gr_reduce_lanes */
@@ -30,12 +30,14 @@ struct gr_reduce_entry {
   int stage;                /* words that a warp of gr_reduce_lanes holds, or gr_most_stage */
   /* Of columns: those of a lane (0: no kernel); whether lanes of the tree are ordered, which is gr_reduce_columns, or not,
      gr_reduce_strips; lanes and elements of a leaf (0: any); warps of a block. Then those of a lane in gr_reduce_few and in
-     gr_reduce_streams, and gr_spread_leaves, if there are these kernels; gr_reduce_weighed: its stack's levels in registers. */
+     gr_reduce_streams, and gr_spread_leaves, if there are these kernels; gr_reduce_weighed: its stack's levels in
+     registers; gr_reduce_ring: bytes of shared memory. */
   int columns;
   bool ordered;
   int lanes, leaf, warps, few, stream;
   bool spread, weigh;
   int weighed;
+  unsigned ring;
 };
 
 /* Compensated dots have no kernel for columns before Hopper: the module has no room. gr_reduce_leaves does them. */
@@ -44,6 +46,7 @@ __host__ __device__ constexpr bool gr_columns_left_out(gr_reducer red, int major
 }
 
 cudaError_t gr_launch_kernel(const void *kernel, const gr_reduce_args &, const gr_reduce_launch &);
+cudaError_t gr_launch_ring(const void *kernel, const gr_reduce_args &, const gr_reduce_launch &);
 
 /* One per family of reducers (reduce_*.cu): launch is NULL where it does not have this reducer or dtype. */
 gr_reduce_entry gr_reduce_sums(gr_reducer, gr_dtype);

@@ -9,6 +9,7 @@
 #include "kernels/cuda/reduce_few.cuh"
 #include "kernels/cuda/reduce_lanes.cuh"
 #include "kernels/cuda/reduce_leaves.cuh"
+#include "kernels/cuda/reduce_ring.cuh"
 #include "kernels/cuda/reduce_short.cuh"
 #include "kernels/cuda/reduce_spread_columns.cuh"
 #include "kernels/cuda/reduce_streams.cuh"
@@ -44,6 +45,11 @@ static const void *gr_tall_kernel() {
   else if constexpr (gr_has_weighed<R>) return (const void *)gr_reduce_weighed<R>;
   else return NULL;
 }
+template <class R>
+static const void *gr_ring_kernel() {
+  if constexpr (gr_has_ring<R>) return (const void *)gr_reduce_ring<R>;
+  else return NULL;
+}
 /* What a plan must know of it. */
 template <class R>
 static gr_reduce_entry gr_with_columns(gr_reduce_entry e) {
@@ -52,6 +58,7 @@ static gr_reduce_entry gr_with_columns(gr_reduce_entry e) {
     e.columns = gr_columns_each<R>;
     e.few = gr_has_few<R> ? gr_few_columns<R> : 0;
     e.spread = gr_has_leaves<R>;
+    if constexpr (gr_has_ring<R>) e.ring = gr_ring_bytes<gr_size<R::dtype>, R::fields, R::spread>;
     e.stream = gr_has_streams<R> ? gr_stream_columns : 0;
     e.weigh = gr_has_weighed<R>;
     e.weighed = gr_weighed_levels<R>;
@@ -75,6 +82,7 @@ static cudaError_t gr_launch_reduce(const gr_reduce_args &q, const gr_reduce_lau
     case GR_ROWS: return gr_launch_kernel(gr_lanes_kernel<R>(), q, l);
     case GR_FEW: return gr_launch_kernel(gr_few_kernel<R>(), q, l);
     case GR_TALL: return gr_launch_kernel(gr_tall_kernel<R>(), q, l);
+    case GR_RING: return gr_launch_ring(gr_ring_kernel<R>(), q, l);
     default: return gr_launch_kernel(gr_columns_kernel<R>(), q, l);
   }
 }

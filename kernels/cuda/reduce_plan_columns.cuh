@@ -2,7 +2,9 @@
 #ifndef GR_REDUCE_PLAN_COLUMNS_CUH
 #define GR_REDUCE_PLAN_COLUMNS_CUH
 
+#include "kernels/cuda/boxes_host.cuh"
 #include "kernels/cuda/reduce_plan.cuh"
+#include "kernels/cuda/reduce_ring.cuh"
 
 namespace {
 
@@ -111,6 +113,45 @@ void plan_spread(Plan &p, int sms) {
   p.launch.shared = (unsigned)(2 * q.threads + states * columns * 24);
   p.launch.most = (unsigned)(sms * 3);
   p.per_block = columns;
+  p.blocks_per_group = q.nodes;
+}
+
+/* Spreads of columns, and sums where rows are wide enough, from 128 KB for each multiprocessor on: see gr_reduce_ring. */
+bool by_ring(const gr_reduce_job &j, const gr_reduce_entry &e, const gr_cuda_chip &chip) {
+  int64_t size = gr_size_of(j.dtype), row = j.count * size;
+  bool there = gr_has_boxes && e.ring > 0 && chip.major >= 9 && chip.shared_optin >= (int)e.ring;
+  bool fits = aligned(j.a, j.a.stride) && j.a.stride > 0 && j.a.stride < INT64_C(1) << 27 && j.count < INT32_MAX;
+  return there && fits && row >= (gr_reducer_of(j.op, j.dtype) == GR_RED_SPREAD ? 32 : 128) && j.n >= GR_LEAF(size) && fills_leaves(j) &&
+         j.n * row >= (int64_t)chip.sms << 17;
+}
+
+void plan_ring(Plan &p, const gr_cuda_chip &chip) {
+  const gr_reduce_job &j = p.args.job;
+  gr_reduce_args &q = p.args;
+  int size = gr_size_of(j.dtype), log_all = gr_ring_numbers_of(size).log_all;
+  int64_t words = ceil_div(j.count * size, 16);
+  q.leaves = ceil_div(j.n, GR_LEAF(size));
+  q.wide = log2_of(clamp(power_of_two(words), 1, 1 << log_all));
+  q.beside = log_all - q.wide;
+  /* The largest nodes that keep multiprocessors as busy as smaller ones would, within the rows of states that there are. */
+  int64_t groups = ceil_div(words, (int64_t)1 << q.wide);
+  auto idle = [&](int k) { /* of a hundred, with nodes of 2^k leaves */
+    int64_t runs = groups * ceil_div(q.leaves, (int64_t)1 << k);
+    return (int)(100 - runs * 100 / (ceil_div(runs, chip.sms) * chip.sms));
+  };
+  int passes = q.beside, least = 100;
+  for (int k = q.beside; k <= q.beside + gr_ring_states - (1 << q.beside); k++) least = idle(k) < least ? idle(k) : least;
+  for (int k = q.beside; k <= q.beside + gr_ring_states - (1 << q.beside); k++)
+    if (idle(k) <= least + 3) passes = k;
+  q.passes = (short)passes;
+  q.nodes = (int)ceil_div(q.leaves, (int64_t)1 << q.passes);
+  plan_climb(q);
+  p.launch.shape = GR_RING;
+  p.launch.threads = gr_ring_threads;
+  p.launch.shared = p.entry.ring;
+  p.launch.most = (unsigned)chip.sms;
+  p.launch.early = false;
+  p.per_block = (int64_t)(16 / size) << q.wide;
   p.blocks_per_group = q.nodes;
 }
 

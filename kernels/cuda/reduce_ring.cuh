@@ -1,0 +1,464 @@
+/*
+** Spreads of columns, where rows are aligned (Hopper and later): everything is read once. One block stays on each
+** multiprocessor. Each of 16 warps has a ring in shared memory, which the copying machine fills; a leaf stays there until
+** the deviations are added up too, and each slot that is done with makes room for leaves to come, so memory never rests. A
+** thread has one lane of the tree, of one or two 16-byte words of columns, so warps meet only to fold, once a leaf. One more
+** warp makes states of leaves and nodes meanwhile.
+**
+** Bits of a thread in its warp, from the lowest: the word, perhaps the lowest bit of the lane, its highest ones; the others
+** are the warp. The highest fold first, by trades after which a thread has one column; then warps, in shared memory; then
+** the lowest. Where a matrix is narrow, words are of leaves beside each other.
+*/
+#ifndef GR_REDUCE_RING_CUH
+#define GR_REDUCE_RING_CUH
+
+#include "kernels/cuda/boxes.cuh"
+#include "kernels/cuda/grid.cuh"
+#include "kernels/cuda/load.cuh"
+
+constexpr int gr_ring_warps = 16, gr_ring_threads = gr_ring_warps * 32 + 32, gr_ring_slots = 6, gr_ring_slot = 2048, /* of a warp */
+    gr_ring_states = 16; /* rows of states */
+template <class R>
+constexpr bool gr_has_ring = R::lanes && (R::spread || (R::red == GR_RED_SUM && gr_size<R::dtype> == 4));
+
+/* What of it follows from the size of elements alone; the host needs it too. */
+template <int size>
+struct gr_ring_shape {
+  static constexpr int log_words = size == 2 ? 1 : size == 4 ? 2 : 3, /* of threads side by side */
+      words = size == 4 ? 2 : 1,                                      /* of a thread, so many apart */
+      each = 16 / size, C = each * words,                             /* columns of a word, of a thread */
+      low = size == 4 ? 0 : 1, log_top = 5 - log_words - low,         /* bits of the lane in a warp */
+      rows = GR_LEAF_ROWS(size), leaf_rows = GR_LEAF(size), lanes = GR_LANES(size),
+      near = gr_ring_warps << low,                                    /* rows that warps share */
+      row_bytes = 512 * words, batch = gr_ring_slot / row_bytes, leaf_slots = rows / batch, log_all = log_words + words - 1;
+  static_assert(1 << log_top == C && leaf_slots * batch == rows, "a column for each thread");
+};
+struct gr_ring_numbers {
+  int size, low, log_top, batch, log_all, leaf_rows;
+};
+template <int size>
+constexpr gr_ring_numbers gr_ring_numbers_for = {size, gr_ring_shape<size>::low, gr_ring_shape<size>::log_top, gr_ring_shape<size>::batch,
+                                                 gr_ring_shape<size>::log_all, gr_ring_shape<size>::leaf_rows};
+static inline gr_ring_numbers gr_ring_numbers_of(int size) {
+  return size == 2 ? gr_ring_numbers_for<2> : size == 4 ? gr_ring_numbers_for<4> : gr_ring_numbers_for<8>;
+}
+template <int size, int fields, bool spread>
+constexpr unsigned gr_ring_bytes = gr_ring_slots *gr_ring_warps *(gr_ring_slot + 8) + (spread ? 16384 : 8192) +
+                                   gr_ring_states * (gr_ring_shape<size>::each << gr_ring_shape<size>::log_all) * fields * 8;
+
+/* Where a thread is, and which rows its lane has. */
+template <int size>
+struct gr_ring_place {
+  using S = gr_ring_shape<size>;
+  int w, lane, top, wide;
+  int full, last, last_rows; /* whole leaves; of the next one: rows of this lane, and all */
+  /* f32: neighbours in a quarter of a warp differ in what decides the half of a swizzled row. Its own inverse. */
+  static __device__ __forceinline__ constexpr int turned(int top) {
+    return size == 4 ? (top & 1) << 2 | (top & 2) | top >> 2 : top;
+  }
+  static __device__ __forceinline__ constexpr int thread_of(int top) { return turned(top) << (S::log_words + S::low); }
+  __device__ __forceinline__ explicit gr_ring_place(const gr_reduce_args &q) : wide(q.wide) {
+    int t = threadIdx.x & 31;
+    w = t & ((1 << S::log_words) - 1);
+    top = turned(t >> (S::log_words + S::low));
+    lane = (t >> S::log_words & ((1 << S::low) - 1)) | (int)(threadIdx.x >> 5) << S::low | top << (S::low + 4);
+    full = (int)(q.job.n / S::leaf_rows);
+    last_rows = (int)(q.job.n - (int64_t)full * S::leaf_rows);
+    last = (last_rows - lane + S::lanes - 1) / S::lanes;
+  }
+  __device__ __forceinline__ int chunk(int p) const { return w + (p << S::log_words); }
+  __device__ __forceinline__ int sub(int p) const { return chunk(p) >> wide; }
+  __device__ __forceinline__ int word(int p) const { return chunk(p) & ((1 << wide) - 1); }
+  /* Of the one column that is left in the end: its word. */
+  __device__ __forceinline__ int mine() const { return S::words == 2 ? top >> (S::log_top - 1) : 0; }
+  __device__ __forceinline__ int column() const { return word(mine()) * S::each + (top & (S::each - 1)); }
+  __device__ __forceinline__ int rows_of(int leaf) const { return leaf < full ? S::leaf_rows : leaf == full ? last_rows : 0; }
+  __device__ __forceinline__ int there_of(int leaf) const { return leaf < full ? S::rows : leaf == full ? last : 0; }
+};
+
+/* The runs of leaves that a block takes: each makes a node. */
+template <int size>
+struct gr_ring_walk {
+  unsigned run, node, group;
+  int leaf, end;
+  __device__ __forceinline__ bool start(const gr_reduce_args &q, unsigned which) {
+    run = which;
+    unsigned groups = (unsigned)((q.job.count * size + (16 << q.wide) - 1) >> (4 + q.wide));
+    node = run / groups;
+    group = run - node * groups;
+    leaf = (int)(node << q.passes);
+    end = (int)min(leaf + ((int64_t)1 << q.passes), q.leaves);
+    return node < (unsigned)q.nodes;
+  }
+  /* The next unit: leaves side by side. */
+  __device__ __forceinline__ bool next(const gr_reduce_args &q) {
+    leaf += 1 << q.beside;
+    return leaf < end || start(q, run + gridDim.x);
+  }
+};
+
+/* A warp's ring. The map has columns, leaves, `near` rows, groups of such in a leaf: whole leaves alone. */
+template <int size>
+struct gr_ring {
+  using S = gr_ring_shape<size>;
+  const gr_reduce_args &q;
+  const gr_ring_place<size> &t;
+  const gr_box_map &map;
+  char *slots;
+  uint64_t *arrived; /* one for each */
+  gr_ring_walk<size> walk;
+  int slot, safe;
+  unsigned phase;
+  bool more;
+  __device__ __forceinline__ gr_ring(const gr_reduce_args &q, const gr_ring_place<size> &t, const gr_box_map &map, char *shared)
+      : q(q), t(t), map(map), slot(0), phase(0) {
+    int warp = threadIdx.x >> 5;
+    slots = shared + warp * gr_ring_slot;
+    arrived = (uint64_t *)(shared + gr_ring_slots * gr_ring_warps * gr_ring_slot) + warp * gr_ring_slots;
+    if ((threadIdx.x & 31) < gr_ring_slots) gr_arrivals_start(arrived + (threadIdx.x & 31));
+    safe = t.last_rows > 0 ? t.full - (1 << q.beside) : INT32_MAX;
+    more = walk.start(q, blockIdx.x);
+#pragma unroll 1
+    for (int s = 0; s < gr_ring_slots; s++) ask(s, s & (S::leaf_slots - 1));
+  }
+  /* Part i of a unit's rows; all threads of the warp are done with what lay in the slot. */
+  __device__ __forceinline__ void ask(int s, int i) {
+    __syncwarp();
+    if (!more) return;
+    if (walk.leaf > safe && walk.leaf <= t.full) {
+      copy(s, i);
+    } else if ((threadIdx.x & 31) == 0) {
+      gr_copy_box(slots + s * (gr_ring_warps * gr_ring_slot), map, (int)q.first + (int)(walk.group << q.wide) * S::each, walk.leaf,
+                  (int)(threadIdx.x >> 5) << S::low, i * (S::batch << S::log_top), arrived + s, gr_ring_slot);
+    }
+    if (i == S::leaf_slots - 1) more = walk.next(q);
+  }
+  /* The same by hand, where a leaf is not whole. */
+  __device__ __forceinline__ void copy(int s, int i) {
+#pragma unroll 1
+    for (int p = 0; p < S::words; p++) {
+      int leaf = walk.leaf + t.sub(p), there = t.there_of(leaf) - i * S::batch;
+      int64_t column = (((int64_t)walk.group << q.wide) + t.word(p)) * 16;
+      const char *from = (const char *)q.job.a.data + q.first * size + column +
+                         ((int64_t)leaf * S::leaf_rows + i * S::batch * S::lanes + t.lane) * q.job.a.stride;
+#pragma unroll 1
+      for (int r = 0; r < S::batch; r++, from += q.job.a.stride * S::lanes)
+        if (column < q.job.count * size && r < there) *at(s, r, p) = gr_load16(from);
+    }
+    gr_machine_may_write();
+    __syncwarp();
+    if ((threadIdx.x & 31) == 0) gr_arrive(arrived + s);
+  }
+  /* This thread's word; rows of 128 bytes are swizzled where they are one piece. */
+  __device__ __forceinline__ uint4 *at(int s, int r, int p) const {
+    int place = S::words == 1 ? (threadIdx.x & 31) * 16 : t.top * 128 + (t.chunk(p) ^ (t.wide == S::log_all ? t.top : 0)) * 16;
+    return (uint4 *)(slots + s * (gr_ring_warps * gr_ring_slot) + r * S::row_bytes + place);
+  }
+  /* The slot after s. */
+  static __device__ __forceinline__ void step(int &s, unsigned &phase) {
+    if (++s == gr_ring_slots) s = 0, phase ^= 1;
+  }
+};
+
+/* What a pass adds up: elements, then deviations; or the reducer itself. */
+template <class R, bool = R::spread>
+struct gr_ring_passes {
+  using First = typename R::Sum;
+  using Last = typename R::Squares;
+};
+template <class R>
+struct gr_ring_passes<R, false> {
+  using First = R;
+  using Last = R;
+};
+
+/* x of a 16-bit float in the upper half of u, as gr_from_mean has it: times a power of two, and that power. */
+template <gr_dtype D>
+__device__ __forceinline__ double gr_placed(uint32_t u) {
+  constexpr int shift = D == GR_F16 ? 6 : 3;
+  return __hiloint2double((int)((uint32_t)((int32_t)u >> shift) & (D == GR_F16 ? 0x81fffc00u : 0x8fffe000u)), 0);
+}
+template <gr_dtype D>
+__device__ __forceinline__ double gr_place_factor() {
+  return __hiloint2double((1023 + (D == GR_F16 ? 1008 : 896)) << 20, 0);
+}
+/* The larger magnitude in each half, NaN if there is one. */
+template <gr_dtype D>
+__device__ __forceinline__ uint32_t gr_magnitude(uint32_t a, uint32_t b) {
+#if __CUDA_ARCH__ >= 900
+  if constexpr (D == GR_F16) asm("max.NaN.xorsign.abs.f16x2 %0, %0, %1;" : "+r"(a) : "r"(b));
+  else asm("max.NaN.xorsign.abs.bf16x2 %0, %0, %1;" : "+r"(a) : "r"(b));
+#endif
+  return a;
+}
+
+template <class R>
+struct gr_ring_work {
+  static constexpr int size = gr_size<R::dtype>, passes = R::spread ? 2 : 1, F = R::fields;
+  static constexpr bool sixteen = R::spread && size == 2;
+  static constexpr gr_dtype D = R::dtype;
+  using S = gr_ring_shape<size>;
+  using Place = gr_ring_place<size>;
+  using Ring = gr_ring<size>;
+  static constexpr int C = S::C, ring_bytes = gr_ring_slots * gr_ring_warps * (gr_ring_slot + 8);
+  const gr_reduce_args &q;
+  const gr_box_map &map;
+  char *shared;
+
+  /* What warps leave of a pass; two buffers for each, in turn. */
+  __device__ __forceinline__ double *parts(int pass, unsigned unit) const {
+    return (double *)(shared + ring_bytes) + (pass * 2 + (unit & 1)) * 512;
+  }
+  __device__ __forceinline__ int columns() const { return S::each << q.wide; }
+  __device__ __forceinline__ int64_t *state(int row, int p) const {
+    return (int64_t *)(shared + ring_bytes + passes * 8192) + row * columns() * F + p;
+  }
+
+  /* ---- leaves ---- */
+
+  /* The words of a row. 16-bit floats: half of them without the converter, which would be the limit. */
+  template <class Q, bool last>
+  static __device__ __forceinline__ void add(typename Q::Lane *l, const uint4 &u, const gr_context *context, uint32_t *largest) {
+    if constexpr (sixteen) {
+      uint32_t part[4] = {u.x, u.y, u.z, u.w};
+#pragma unroll
+      for (int c = 0; c < 4; c++) {
+        double factor = gr_place_factor<D>();
+        if constexpr (last) {
+          double x = __fma_rn(gr_placed<D>(part[c] << 16), factor, -context[2 * c].a);
+          double y = __fma_rn(gr_placed<D>(part[c]), factor, -context[2 * c + 1].a);
+          l[2 * c].f[0] += x * x;
+          l[2 * c + 1].f[0] += y * y;
+        } else {
+          Q::add(l[2 * c], gr_pick<D>(u, 2 * c), gr_pick<D>(u, 2 * c), context[2 * c], 0);
+          l[2 * c + 1].f[0] = __fma_rn(gr_placed<D>(part[c]), factor, l[2 * c + 1].f[0]); /* exact but for the addition */
+          largest[c] = gr_magnitude<D>(largest[c], part[c]);
+        }
+      }
+    } else {
+#pragma unroll
+      for (int c = 0; c < S::each; c++) Q::add(l[c], gr_pick<D>(u, c), gr_pick<D>(u, c), context[c], 0);
+    }
+  }
+  template <class Q, bool last>
+  __device__ __forceinline__ void leaf(Ring &ring, const int (&there)[S::words], typename Q::Lane (&l)[C],
+                                       const gr_context (&context)[C], uint32_t (&largest)[4]) const {
+    bool whole = __all_sync(~0u, there[0] == S::rows && there[S::words - 1] == S::rows);
+    int s = ring.slot;
+    unsigned phase = ring.phase;
+#pragma unroll 1
+    for (int i = 0; i < S::leaf_slots; i++) {
+      if (passes == 1 || !last) gr_await_arrival(ring.arrived + s, phase);
+      if (whole) {
+        uint4 u[S::batch][S::words];
+#pragma unroll
+        for (int r = 0; r < S::batch; r++)
+#pragma unroll
+          for (int p = 0; p < S::words; p++) u[r][p] = *ring.at(s, r, p);
+#pragma unroll
+        for (int r = 0; r < S::batch; r++)
+#pragma unroll
+          for (int p = 0; p < S::words; p++) add<Q, last>(l + p * S::each, u[r][p], context + p * S::each, largest);
+      } else {
+#pragma unroll 1
+        for (int r = 0; r < S::batch; r++)
+#pragma unroll
+          for (int p = 0; p < S::words; p++)
+            if (i * S::batch + r < there[p]) add<Q, last>(l + p * S::each, *ring.at(s, r, p), context + p * S::each, largest);
+      }
+      if (last) ring.ask(s, (i + gr_ring_slots) & (S::leaf_slots - 1));
+      Ring::step(s, phase);
+    }
+    if (last) ring.slot = s, ring.phase = phase;
+  }
+  /* This thread's lane of its columns, which go to the parts; first pass or last. */
+  template <class Q, bool last>
+  __device__ __forceinline__ void pass(Ring &ring, const int (&there)[S::words], const double (&mean)[C], double *to) const {
+    typename Q::Lane l[C];
+    gr_context context[C];
+    uint32_t largest[4] = {0, 0, 0, 0};
+    double v[C];
+#pragma unroll
+    for (int c = 0; c < C; c++) {
+      l[c] = Q::start();
+      context[c] = q.context;
+      if (passes == 2 && last) context[c].a = mean[c];
+    }
+    leaf<Q, last>(ring, there, l, context, largest);
+#pragma unroll
+    for (int c = 0; c < C; c++) {
+      v[c] = Q::state(l[c], context[c]).f[0];
+      if (sixteen && !last && c % 2 == 1 && (largest[c / 2 % 4] >> 16 & 0x7fff) >= (D == GR_F16 ? 0x7c00 : 0x7f80)) v[c] = gr_nan();
+    }
+    trade(v);
+    to[threadIdx.x] = v[0];
+  }
+  /* Lanes of this warp that fold first: half of the columns go to the other thread, and so on. */
+  template <int h = C / 2>
+  static __device__ __forceinline__ void trade(double (&v)[C]) {
+    if constexpr (h > 0) {
+      bool upper = threadIdx.x & Place::thread_of(h);
+#pragma unroll
+      for (int c = 0; c < h; c++) {
+        double give = upper ? v[c] : v[c + h], keep = upper ? v[c + h] : v[c];
+        v[c] = keep + __shfl_xor_sync(~0u, give, Place::thread_of(h));
+      }
+      trade<h / 2>(v);
+    }
+  }
+  /* The column that this thread has, of all warps. */
+  template <int i = 0, int step = 1>
+  static __device__ __forceinline__ double of_warps(const double *from) {
+    if constexpr (step == gr_ring_warps) {
+      return from[i * 32];
+    } else {
+      double a = of_warps<i, step * 2>(from);
+      return a + of_warps<i + step, step * 2>(from);
+    }
+  }
+  static __device__ __forceinline__ double total(const double *from) {
+    double x = of_warps(from + (threadIdx.x & 31));
+    return S::low ? x + __shfl_xor_sync(~0u, x, 1 << S::log_words) : x;
+  }
+  static __device__ __forceinline__ double mean(double sum, int rows) {
+    return rows == S::leaf_rows ? sum * (1.0 / S::leaf_rows) : sum / (double)rows; /* the same: a power of two */
+  }
+  /* What all warps but the last one do. They meet once for each unit. */
+  __device__ __forceinline__ void read() const {
+    const Place t(q);
+    Ring ring(q, t, map, shared);
+    gr_ring_walk<size> walk;
+    unsigned unit = 0;
+#pragma unroll 1
+    for (bool live = walk.start(q, blockIdx.x); live; live = walk.next(q), unit++) {
+      int there[S::words];
+      double m[C];
+#pragma unroll
+      for (int p = 0; p < S::words; p++) there[p] = t.there_of(walk.leaf + t.sub(p));
+      if constexpr (passes == 2) {
+        pass<typename gr_ring_passes<R>::First, false>(ring, there, m, parts(0, unit));
+        __syncthreads();
+        double own = mean(total(parts(0, unit)), t.rows_of(walk.leaf + t.sub(t.mine())));
+#pragma unroll
+        for (int c = 0; c < C; c++)
+          m[c] = __shfl_sync(~0u, own, (threadIdx.x & ((1 << (S::log_words + S::low)) - 1)) | Place::thread_of(c));
+      }
+      pass<typename gr_ring_passes<R>::Last, true>(ring, there, m, parts(passes - 1, unit));
+      if constexpr (passes == 1) __syncthreads();
+    }
+    if constexpr (passes == 2) __syncthreads();
+  }
+
+  /* ---- states ---- */
+
+  /* `count` neighbours from a row on merge by adjacency. */
+  __device__ __forceinline__ void fold(int row, int count) const {
+    int columns = this->columns();
+    __syncwarp();
+#pragma unroll 1
+    for (int h = 1; h < count; h *= 2) {
+#pragma unroll 1
+      for (int i = threadIdx.x & 31; i < columns * ((count - 1) / (2 * h) + 1); i += 32) {
+        int left = i / columns * 2 * h, p = i % columns;
+        if (left + h < count) {
+          int64_t *to = state(row + left, p), *right = state(row + left + h, p);
+          gr_put<R>(to, columns, R::merge(gr_get<R>(to, columns), gr_get<R>(right, columns)));
+        }
+      }
+      __syncwarp();
+    }
+  }
+  /* As gr_last_block, of one warp. */
+  static __device__ __forceinline__ bool last_block(unsigned *counter, unsigned blocks) {
+    unsigned before = 0;
+    __syncwarp();
+    if ((threadIdx.x & 31) == 0)
+      asm volatile("atom.acq_rel.gpu.global.inc.u32 %0, [%1], %2;" : "=r"(before) : "l"(counter), "r"(blocks - 1) : "memory");
+    return __shfl_sync(~0u, before, 0) == blocks - 1;
+  }
+  /* The node is in row 0. As in gr_climb: of 2^radix neighbours the block that comes last merges all, and so on. */
+  __device__ __forceinline__ void node(int node, unsigned group) const {
+    int columns = this->columns(), count = q.nodes, lane = threadIdx.x & 31;
+    int64_t v0 = (int64_t)group * columns, step = q.job.count, pitch = step * q.nodes;
+    int here = (int)min((int64_t)columns, q.job.count - v0);
+    unsigned *counter = q.counter + group * (unsigned)q.counters;
+#pragma unroll 1
+    while (count > 1) {
+      int first = node >> q.radix << q.radix, states = min(1 << q.radix, count - first);
+      if (lane < here) gr_put<R>(q.node + node * step + v0 + lane, pitch, gr_get<R>(state(0, lane), columns));
+      node >>= q.radix;
+      if (!last_block(counter + node, (unsigned)states)) return;
+#pragma unroll 1
+      for (int row = 0; row < states; row += 2) { /* so many asked for at once */
+        int64_t x[2][F];
+        const int64_t *from = q.node + (first + row) * step + v0 + lane;
+#pragma unroll
+        for (int j = 0; j < 2; j++)
+          if (lane < here && row + j < states)
+#pragma unroll
+            for (int f = 0; f < F; f++) x[j][f] = *(volatile const int64_t *)(from + f * pitch + j * step);
+#pragma unroll
+        for (int j = 0; j < 2; j++)
+          if (lane < here && row + j < states)
+#pragma unroll
+            for (int f = 0; f < F; f++) state(row + j, lane)[f * columns] = x[j][f];
+      }
+      fold(0, states);
+      count = (count - 1 >> q.radix) + 1;
+      counter += count;
+      step <<= q.radix;
+    }
+    if (lane < here) gr_write<R>(q, gr_get<R>(state(0, lane), columns), q.first + v0 + lane, q.job.n);
+  }
+  /*
+  ** What the last warp does meanwhile, one unit behind where there are two passes. Rows of states are whole subtrees, as the
+  ** ones of a counter of leaves; a unit's come on top.
+  */
+  __device__ __forceinline__ void write() const {
+    const Place t(q);
+    gr_ring_walk<size> walk;
+    double first = 0;
+    int depth = 0;
+    if constexpr (passes == 2) {
+      __syncthreads();
+      first = total(parts(0, 0));
+    }
+    unsigned unit = 0;
+#pragma unroll 1
+    for (bool live = walk.start(q, blockIdx.x); live; live = walk.next(q), unit++) {
+      __syncthreads();
+      int sub = t.sub(t.mine()), more = min(1 << q.beside, walk.end - walk.leaf);
+      gr_acc acc = R::identity();
+      acc.f[0] = total(parts(passes - 1, unit));
+      if constexpr (R::spread) {
+        int n = t.rows_of(walk.leaf + sub);
+        acc.f[1] = gr_deviations<D>(acc.f[0], mean(first, n));
+        acc.f[0] = first;
+        acc.f[2] = (double)n;
+        first = total(parts(0, unit + 1)); /* of the next one, if there is one */
+      }
+      if (!S::low || !(threadIdx.x >> S::log_words & 1)) gr_put<R>(state(depth + sub, t.column()), columns(), acc);
+      if (more > 1) fold(depth, more);
+      bool end = walk.leaf + more == walk.end;
+#pragma unroll 1
+      for (int k = (walk.leaf - (int)(walk.node << q.passes)) >> q.beside; depth > 0 && (end || (k & 1)); k >>= 1) fold(--depth, 2);
+      __syncwarp();
+      depth = end ? 0 : depth + 1;
+      if (end) node((int)walk.node, walk.group);
+    }
+  }
+};
+
+template <class R>
+__global__ void __launch_bounds__(gr_ring_threads, 1)
+    gr_reduce_ring(const __grid_constant__ gr_reduce_args q, const __grid_constant__ gr_box_map map) {
+#if __CUDA_ARCH__ >= 900
+  extern __shared__ __align__(1024) char gr_ring_shared[];
+  gr_await_earlier();
+  gr_ring_work<R> work = {q, map, gr_ring_shared};
+  if (threadIdx.x < gr_ring_warps * 32) work.read();
+  else work.write();
+#endif
+}
+
+#endif
