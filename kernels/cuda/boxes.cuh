@@ -13,10 +13,11 @@ struct alignas(64) gr_box_map {
 
 __device__ __forceinline__ unsigned gr_shared_address(const void *p) { return (unsigned)__cvta_generic_to_shared(p); }
 
-/* One arrival for each phase; the machine must see it, so this comes before a barrier of those who use it. */
-__device__ __forceinline__ void gr_arrivals_start(uint64_t *b) {
+/* `count` arrivals for each phase; before a barrier of those who use it. */
+__device__ __forceinline__ void gr_arrivals_start(uint64_t *b, unsigned count = 1) {
 #if __CUDA_ARCH__ >= 900
-  asm volatile("mbarrier.init.shared.b64 [%0], 1;\n fence.mbarrier_init.release.cluster;" ::"r"(gr_shared_address(b)) : "memory");
+  asm volatile("mbarrier.init.shared.b64 [%0], %1;\n fence.mbarrier_init.release.cluster;" ::"r"(gr_shared_address(b)), "r"(count)
+               : "memory");
 #endif
 }
 /* This thread's own stores have arrived; the machine may write there later. */
@@ -38,10 +39,15 @@ __device__ __forceinline__ void gr_await_arrival(uint64_t *b, unsigned phase) {
       : "memory");
 #endif
 }
-/* A box of `bytes`, from the place (x, y, z, w) on; what lies outside the matrix arrives as zeros. */
-__device__ __forceinline__ void gr_copy_box(void *to, const gr_box_map &map, int x, int y, int z, int w, uint64_t *b, unsigned bytes) {
+/* This thread's arrival, and `bytes` of boxes that must have come too. */
+__device__ __forceinline__ void gr_expect(uint64_t *b, unsigned bytes) {
 #if __CUDA_ARCH__ >= 900
   asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(gr_shared_address(b)), "r"(bytes) : "memory");
+#endif
+}
+/* A box, from the place (x, y, z, w) on; what lies outside the matrix comes as zeros. */
+__device__ __forceinline__ void gr_copy_box(void *to, const gr_box_map &map, int x, int y, int z, int w, uint64_t *b) {
+#if __CUDA_ARCH__ >= 900
   asm volatile(
       "cp.async.bulk.tensor.4d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4, %5}], [%6];" ::"r"(
           gr_shared_address(to)),

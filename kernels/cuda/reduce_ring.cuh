@@ -16,7 +16,7 @@
 #include "kernels/cuda/grid.cuh"
 #include "kernels/cuda/load.cuh"
 
-constexpr int gr_ring_warps = 16, gr_ring_threads = gr_ring_warps * 32 + 32, gr_ring_slots = 6, gr_ring_slot = 2048, /* of a warp */
+constexpr int gr_ring_warps = 16, gr_ring_threads = gr_ring_warps * 32 + 64, gr_ring_slots = 6, gr_ring_slot = 2048, /* of a warp */
     gr_ring_states = 16; /* rows of states */
 template <class R>
 constexpr bool gr_has_ring = R::lanes && (R::spread || (R::red == GR_RED_SUM && gr_size<R::dtype> == 4));
@@ -28,17 +28,18 @@ struct gr_ring_shape {
       words = size == 4 ? 2 : 1,                                      /* of a thread, so many apart */
       each = 16 / size, C = each * words,                             /* columns of a word, of a thread */
       low = size == 4 ? 0 : 1, log_top = 5 - log_words - low,         /* bits of the lane in a warp */
+      joint = size == 2,                                              /* all warps share a ring */
       rows = GR_LEAF_ROWS(size), leaf_rows = GR_LEAF(size), lanes = GR_LANES(size),
-      near = gr_ring_warps << low,                                    /* rows that warps share */
-      row_bytes = 512 * words, batch = gr_ring_slot / row_bytes, leaf_slots = rows / batch, log_all = log_words + words - 1;
+      near = joint ? lanes : gr_ring_warps << low, box_near = joint ? lanes : 1 << low,                                    /* rows that warps share */
+      row_bytes = 512 * words, batch = gr_ring_slot / row_bytes, box_rows = joint ? 1 : batch << log_top, leaf_slots = rows / batch, log_all = log_words + words - 1;
   static_assert(1 << log_top == C && leaf_slots * batch == rows, "a column for each thread");
 };
 struct gr_ring_numbers {
-  int size, low, log_top, batch, log_all, leaf_rows;
+  int size, near, box_near, box_rows, log_all, leaf_rows;
 };
 template <int size>
-constexpr gr_ring_numbers gr_ring_numbers_for = {size, gr_ring_shape<size>::low, gr_ring_shape<size>::log_top, gr_ring_shape<size>::batch,
-                                                 gr_ring_shape<size>::log_all, gr_ring_shape<size>::leaf_rows};
+constexpr gr_ring_numbers gr_ring_numbers_for = {size, gr_ring_shape<size>::near, gr_ring_shape<size>::box_near,
+                                                 gr_ring_shape<size>::box_rows, gr_ring_shape<size>::log_all, gr_ring_shape<size>::leaf_rows};
 static inline gr_ring_numbers gr_ring_numbers_of(int size) {
   return size == 2 ? gr_ring_numbers_for<2> : size == 4 ? gr_ring_numbers_for<4> : gr_ring_numbers_for<8>;
 }
@@ -97,15 +98,23 @@ struct gr_ring_walk {
   }
 };
 
-/* A warp's ring. The map has columns, leaves, `near` rows, groups of such in a leaf: whole leaves alone. */
+/* The readers and the writer meet. */
+__device__ __forceinline__ void gr_ring_meet() { asm volatile("bar.sync 1, %0;" ::"n"(gr_ring_warps * 32 + 32) : "memory"); }
+
+/*
+** A ring: of each warp, which asks for its own rows; or of all, for which one more warp asks when all are done with a slot, in
+** boxes of neighbouring rows (rows of 32 bytes: fewer boxes, and pages are met once). The map has columns, leaves, `near`
+** rows, groups of such in a leaf: whole leaves alone.
+*/
 template <int size>
 struct gr_ring {
   using S = gr_ring_shape<size>;
+  static constexpr int slot_bytes = gr_ring_warps * gr_ring_slot;
   const gr_reduce_args &q;
   const gr_ring_place<size> &t;
   const gr_box_map &map;
   char *slots;
-  uint64_t *arrived; /* one for each */
+  uint64_t *arrived, *done; /* one for each slot */
   gr_ring_walk<size> walk;
   int slot, safe;
   unsigned phase;
@@ -113,46 +122,90 @@ struct gr_ring {
   __device__ __forceinline__ gr_ring(const gr_reduce_args &q, const gr_ring_place<size> &t, const gr_box_map &map, char *shared)
       : q(q), t(t), map(map), slot(0), phase(0) {
     int warp = threadIdx.x >> 5;
-    slots = shared + warp * gr_ring_slot;
-    arrived = (uint64_t *)(shared + gr_ring_slots * gr_ring_warps * gr_ring_slot) + warp * gr_ring_slots;
-    if ((threadIdx.x & 31) < gr_ring_slots) gr_arrivals_start(arrived + (threadIdx.x & 31));
+    slots = shared + (S::joint ? 0 : warp * gr_ring_slot);
+    arrived = (uint64_t *)(shared + gr_ring_slots * slot_bytes) + (S::joint ? 0 : warp * gr_ring_slots);
+    done = arrived + gr_ring_slots;
     safe = t.last_rows > 0 ? t.full - (1 << q.beside) : INT32_MAX;
+    if (S::joint) return;
+    if ((threadIdx.x & 31) < gr_ring_slots) gr_arrivals_start(arrived + (threadIdx.x & 31));
     more = walk.start(q, blockIdx.x);
 #pragma unroll 1
-    for (int s = 0; s < gr_ring_slots; s++) ask(s, s & (S::leaf_slots - 1));
+    for (int s = 0; s < gr_ring_slots; s++) release(s, s & (S::leaf_slots - 1));
   }
-  /* Part i of a unit's rows; all threads of the warp are done with what lay in the slot. */
-  __device__ __forceinline__ void ask(int s, int i) {
+  /* This warp is done with a slot, into which goes part i of a unit's rows. */
+  __device__ __forceinline__ void release(int s, int i) {
     __syncwarp();
-    if (!more) return;
+    if constexpr (S::joint) {
+      if ((threadIdx.x & 31) == 0) gr_arrive(done + s);
+    } else if (more) {
+      ask(s, i);
+      if (i == S::leaf_slots - 1) more = walk.next(q);
+    }
+  }
+  __device__ __forceinline__ void ask(int s, int i) {
     if (walk.leaf > safe && walk.leaf <= t.full) {
       copy(s, i);
     } else if ((threadIdx.x & 31) == 0) {
-      gr_copy_box(slots + s * (gr_ring_warps * gr_ring_slot), map, (int)q.first + (int)(walk.group << q.wide) * S::each, walk.leaf,
-                  (int)(threadIdx.x >> 5) << S::low, i * (S::batch << S::log_top), arrived + s, gr_ring_slot);
+      int x = (int)q.first + (int)(walk.group << q.wide) * S::each;
+      gr_expect(arrived + s, S::joint ? slot_bytes : gr_ring_slot);
+#pragma unroll
+      for (int r = 0; r < (S::joint ? S::batch : 1); r++)
+        gr_copy_box(slots + s * slot_bytes + r * (slot_bytes / S::batch), map, x, walk.leaf,
+                    S::joint ? 0 : (int)(threadIdx.x >> 5) << S::low, S::joint ? i * S::batch + r : i * S::box_rows, arrived + s);
     }
-    if (i == S::leaf_slots - 1) more = walk.next(q);
   }
   /* The same by hand, where a leaf is not whole. */
   __device__ __forceinline__ void copy(int s, int i) {
+    const char *data = (const char *)q.job.a.data + q.first * size;
+    if constexpr (S::joint) {
 #pragma unroll 1
-    for (int p = 0; p < S::words; p++) {
-      int leaf = walk.leaf + t.sub(p), there = t.there_of(leaf) - i * S::batch;
-      int64_t column = (((int64_t)walk.group << q.wide) + t.word(p)) * 16;
-      const char *from = (const char *)q.job.a.data + q.first * size + column +
-                         ((int64_t)leaf * S::leaf_rows + i * S::batch * S::lanes + t.lane) * q.job.a.stride;
+      for (int k = threadIdx.x & 31; k < slot_bytes / 16; k += 32) {
+        int row = i * S::batch * S::lanes + (k >> q.wide);
+        int64_t column = (((int64_t)walk.group << q.wide) + (k & ((1 << q.wide) - 1))) * 16;
+        if (column < q.job.count * size && row < t.rows_of(walk.leaf))
+          ((uint4 *)(slots + s * slot_bytes))[k] = gr_load16(data + column + ((int64_t)walk.leaf * S::leaf_rows + row) * q.job.a.stride);
+      }
+    } else {
 #pragma unroll 1
-      for (int r = 0; r < S::batch; r++, from += q.job.a.stride * S::lanes)
-        if (column < q.job.count * size && r < there) *at(s, r, p) = gr_load16(from);
+      for (int p = 0; p < S::words; p++) {
+        int leaf = walk.leaf + t.sub(p), there = t.there_of(leaf) - i * S::batch;
+        int64_t column = (((int64_t)walk.group << q.wide) + t.word(p)) * 16;
+        const char *from = data + column + ((int64_t)leaf * S::leaf_rows + i * S::batch * S::lanes + t.lane) * q.job.a.stride;
+#pragma unroll 1
+        for (int r = 0; r < S::batch; r++, from += q.job.a.stride * S::lanes)
+          if (column < q.job.count * size && r < there) *at(s, r, p) = gr_load16(from);
+      }
     }
     gr_machine_may_write();
     __syncwarp();
     if ((threadIdx.x & 31) == 0) gr_arrive(arrived + s);
   }
+  /* What the warp does that asks for all. */
+  __device__ __forceinline__ void serve() {
+    int s = 0;
+    unsigned phase = 1; /* slots are free in the beginning */
+#pragma unroll 1
+    for (more = walk.start(q, blockIdx.x); more; more = walk.next(q))
+#pragma unroll 1
+      for (int i = 0; i < S::leaf_slots; i++, step(s, phase)) {
+        gr_await_arrival(done + s, phase);
+        ask(s, i);
+        __syncwarp();
+      }
+  }
+  __device__ __forceinline__ void prepare() const {
+    if (threadIdx.x < gr_ring_slots) {
+      gr_arrivals_start(arrived + threadIdx.x);
+      gr_arrivals_start(done + threadIdx.x, gr_ring_warps);
+    }
+    __syncthreads();
+  }
   /* This thread's word; rows of 128 bytes are swizzled where they are one piece. */
   __device__ __forceinline__ uint4 *at(int s, int r, int p) const {
-    int place = S::words == 1 ? (threadIdx.x & 31) * 16 : t.top * 128 + (t.chunk(p) ^ (t.wide == S::log_all ? t.top : 0)) * 16;
-    return (uint4 *)(slots + s * (gr_ring_warps * gr_ring_slot) + r * S::row_bytes + place);
+    int place = S::joint        ? t.lane * 32 + t.w * 16
+                : S::words == 1 ? (threadIdx.x & 31) * 16
+                                : t.top * 128 + (t.chunk(p) ^ (t.wide == S::log_all ? t.top : 0)) * 16;
+    return (uint4 *)(slots + s * slot_bytes + r * (S::joint ? slot_bytes / S::batch : S::row_bytes) + place);
   }
   /* The slot after s. */
   static __device__ __forceinline__ void step(int &s, unsigned &phase) {
@@ -266,7 +319,7 @@ struct gr_ring_work {
           for (int p = 0; p < S::words; p++)
             if (i * S::batch + r < there[p]) add<Q, last>(l + p * S::each, *ring.at(s, r, p), context + p * S::each, largest);
       }
-      if (last) ring.ask(s, (i + gr_ring_slots) & (S::leaf_slots - 1));
+      if (last) ring.release(s, (i + gr_ring_slots) & (S::leaf_slots - 1));
       Ring::step(s, phase);
     }
     if (last) ring.slot = s, ring.phase = phase;
@@ -337,16 +390,16 @@ struct gr_ring_work {
       for (int p = 0; p < S::words; p++) there[p] = t.there_of(walk.leaf + t.sub(p));
       if constexpr (passes == 2) {
         pass<typename gr_ring_passes<R>::First, false>(ring, there, m, parts(0, unit));
-        __syncthreads();
+        gr_ring_meet();
         double own = mean(total(parts(0, unit)), t.rows_of(walk.leaf + t.sub(t.mine())));
 #pragma unroll
         for (int c = 0; c < C; c++)
           m[c] = __shfl_sync(~0u, own, (threadIdx.x & ((1 << (S::log_words + S::low)) - 1)) | Place::thread_of(c));
       }
       pass<typename gr_ring_passes<R>::Last, true>(ring, there, m, parts(passes - 1, unit));
-      if constexpr (passes == 1) __syncthreads();
+      if constexpr (passes == 1) gr_ring_meet();
     }
-    if constexpr (passes == 2) __syncthreads();
+    if constexpr (passes == 2) gr_ring_meet();
   }
 
   /* ---- states ---- */
@@ -419,14 +472,15 @@ struct gr_ring_work {
     gr_ring_walk<size> walk;
     double first = 0;
     int depth = 0;
+    gr_await_earlier();
     if constexpr (passes == 2) {
-      __syncthreads();
+      gr_ring_meet();
       first = total(parts(0, 0));
     }
     unsigned unit = 0;
 #pragma unroll 1
     for (bool live = walk.start(q, blockIdx.x); live; live = walk.next(q), unit++) {
-      __syncthreads();
+      gr_ring_meet();
       int sub = t.sub(t.mine()), more = min(1 << q.beside, walk.end - walk.leaf);
       gr_acc acc = R::identity();
       acc.f[0] = total(parts(passes - 1, unit));
@@ -452,12 +506,20 @@ struct gr_ring_work {
 template <class R>
 __global__ void __launch_bounds__(gr_ring_threads, 1)
     gr_reduce_ring(const __grid_constant__ gr_reduce_args q, const __grid_constant__ gr_box_map map) {
-#if __CUDA_ARCH__ >= 900
+#if __CUDA_ARCH__ >= 900 && __CUDA_ARCH__ < 1200 /* 12.0 has 99 KB of shared memory */
   extern __shared__ __align__(1024) char gr_ring_shared[];
-  gr_await_earlier();
+  if (!q.untouched) gr_await_earlier();
+  gr_let_next_start(); /* the next launch reads where this one has ended */
   gr_ring_work<R> work = {q, map, gr_ring_shared};
-  if (threadIdx.x < gr_ring_warps * 32) work.read();
-  else work.write();
+  unsigned warp = threadIdx.x >> 5;
+  if constexpr (gr_ring_shape<gr_size<R::dtype>>::joint) {
+    const gr_ring_place<gr_size<R::dtype>> t(q);
+    gr_ring<gr_size<R::dtype>> ring(q, t, map, gr_ring_shared);
+    ring.prepare();
+    if (warp > gr_ring_warps) ring.serve();
+  }
+  if (warp < gr_ring_warps) work.read();
+  else if (warp == gr_ring_warps) work.write();
 #endif
 }
 
