@@ -44,15 +44,13 @@ static int64_t first_key(gr_op op, gr_dtype t) {
   }
 }
 
-static prefix nothing_before(const gr_scan_job *job) {
-  prefix p;
-  p.op = job->op;
-  p.multiply = job->op == GR_OP_prod;
-  p.ordered = gr_is_float(job->dtype) && (job->op == GR_OP_sum || job->op == GR_OP_prod);
-  p.done = p.multiply ? 1.0 : -0.0;
-  p.blocks.top = p.blocks.count = 0;
-  p.key = first_key(job->op, job->dtype);
-  return p;
+static void nothing_before(const gr_scan_job *job, prefix *p) {
+  p->op = job->op;
+  p->multiply = job->op == GR_OP_prod;
+  p->ordered = gr_is_float(job->dtype) && (job->op == GR_OP_sum || job->op == GR_OP_prod);
+  p->done = p->multiply ? 1.0 : -0.0;
+  p->blocks.top = p->blocks.count = 0;
+  p->key = first_key(job->op, job->dtype);
 }
 
 static gr_acc base_of(const prefix *p) {
@@ -123,7 +121,7 @@ void gr_cpu_scan(const gr_scan_job *asked, gr_parallel parallel) {
     job = &mirrored;
   }
   s.job = job;
-  s.left = nothing_before(job);
+  nothing_before(job, &s.left);
   slot = !s.left.ordered ? GR_SCAN_KEYS : s.left.multiply ? GR_SCAN_PROD : GR_SCAN_SUM;
   s.total = table->scan_total[slot];
   s.write = table->scan_write[slot];
@@ -137,6 +135,7 @@ void gr_cpu_scan(const gr_scan_job *asked, gr_parallel parallel) {
     const int64_t left = job->n - from;
     const gr_acc base = base_of(&s.left);
     gr_acc total = s.write(job, from, left < GR_SCAN_BLOCK ? left : GR_SCAN_BLOCK, base);
+    if (left <= GR_SCAN_BLOCK) return; /* nobody asks what all comes to */
     if (s.left.ordered) advance(&s.left, total);
     else s.left.key = total.i[0];
   }

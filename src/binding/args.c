@@ -202,24 +202,38 @@ void gr_l_check_range(lua_State *L, int low, int high, int64_t n, int64_t *first
 
 /* ---- options ---- */
 
-int gr_l_options(lua_State *L, int arg, const char *const *names) {
-  int found = GR_OPTIONS;
+/* into: NULL, or where the array of option 'into' goes, which then is left on the stack. */
+static int options(lua_State *L, int arg, const char *const *names, gr_array **into) {
+  int found = GR_OPTIONS, slot = lua_gettop(L) + 1;
   if (lua_isnoneornil(L, arg)) return 0;
   if (lua_type(L, arg) != LUA_TTABLE) gr_l_argerror(L, arg, "options table expected, got %s", gr_l_kind(L, arg));
+  if (into) lua_pushnil(L);
   lua_pushnil(L);
   while (lua_next(L, arg)) {
     int k = 0;
     char hint[64];
-    lua_pop(L, 1);
-    if (lua_type(L, -1) != LUA_TSTRING) gr_l_argerror(L, arg, "option names are strings, got a %s", luaL_typename(L, -1));
-    const char *name = lua_tostring(L, -1);
+    if (lua_type(L, -2) != LUA_TSTRING) gr_l_argerror(L, arg, "option names are strings, got a %s", luaL_typename(L, -2));
+    const char *name = lua_tostring(L, -2);
     while (names[k] && !gr_same_word(name, names[k])) k++;
     if (!names[k]) gr_l_argerror(L, arg, "unknown option '%.40s'%s", name, gr_l_hint(name, names, hint));
     found |= 1 << k;
+    if (into && gr_same_word(name, "into")) {
+      *into = gr_l_test_array(L, -1);
+      lua_replace(L, slot);
+    } else {
+      lua_pop(L, 1);
+    }
   }
   if (!lua_getmetatable(L, arg)) return found;
   lua_pop(L, 1);
   return -1; /* it may inherit any */
+}
+
+int gr_l_options(lua_State *L, int arg, const char *const *names) { return options(L, arg, names, NULL); }
+
+int gr_l_options_into(lua_State *L, int arg, const char *const *names, gr_array **into) {
+  *into = NULL;
+  return options(L, arg, names, into);
 }
 
 /* Push the option if there is one: the shared start of the getters. */
@@ -302,7 +316,10 @@ int64_t gr_l_option_rows(lua_State *L, int arg, int64_t n) {
 
 gr_array *gr_l_option_into(lua_State *L, int arg, gr_dtype dtype, int64_t n, const gr_array *a) {
   gr_array *into = gr_l_option_array(L, arg, "into");
-  if (!into) return NULL;
+  return into ? gr_l_check_into(L, arg, into, dtype, n, a) : NULL;
+}
+
+gr_array *gr_l_check_into(lua_State *L, int arg, gr_array *into, gr_dtype dtype, int64_t n, const gr_array *a) {
   if (into->dtype != dtype || into->n != n)
     gr_l_argerror(L, arg, "option 'into': %s[%lld] expected, got %s[%lld]", gr_dtypes[dtype].name, (long long)n,
                   gr_dtypes[into->dtype].name, (long long)into->n);

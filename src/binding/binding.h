@@ -86,6 +86,8 @@ void gr_l_check_range(lua_State *L, int low, int high, int64_t n, int64_t *first
 */
 #define GR_OPTIONS (1 << 30)
 int gr_l_options(lua_State *L, int arg, const char *const *names);
+/* The same, and option 'into' where it is an array (else NULL), left on the stack: one look at the table instead of two. */
+int gr_l_options_into(lua_State *L, int arg, const char *const *names, gr_array **into);
 int gr_l_option_int(lua_State *L, int arg, const char *name, int64_t *out);
 int gr_l_option_number(lua_State *L, int arg, const char *name, double *out);
 int gr_l_option_flag(lua_State *L, int arg, const char *name);
@@ -101,6 +103,7 @@ int64_t gr_l_option_rows(lua_State *L, int arg, int64_t n);
 /* The option 'into': an array of that dtype and length that does not overlap a (if there is one) but
 ** for being a itself; left on the stack. NULL if not given. */
 gr_array *gr_l_option_into(lua_State *L, int arg, gr_dtype, int64_t n, const gr_array *a);
+gr_array *gr_l_check_into(lua_State *L, int arg, gr_array *into, gr_dtype, int64_t n, const gr_array *a);
 
 /* The option 'into' is one of the inputs, the very same view, or shares nothing with it. */
 void gr_l_check_apart(lua_State *L, int arg, const gr_array *into, const gr_array *a);

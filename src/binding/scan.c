@@ -12,13 +12,16 @@ static int l_scan(lua_State *L) {
   gr_op op = lua_isnoneornil(L, 2) ? GR_OP_sum : (gr_op)gr_l_op_arg(L, 2);
   if (op != GR_OP_sum && op != GR_OP_prod && op != GR_OP_min && op != GR_OP_max)
     gr_l_argerror(L, 2, "scan of sum, prod, min or max expected, got '%s'", gr_ops[op].name);
-  const int given = gr_l_options(L, 3, names);
+  gr_array *into;
+  const int given = gr_l_options_into(L, 3, names, &into);
   int exclusive = given & EXCLUSIVE && gr_l_option_flag(L, 3, "exclusive"), reverse = given & REVERSE && gr_l_option_flag(L, 3, "reverse");
   if (given & KERNEL) k = gr_l_option_kernel(L, 3, GR_TAUGHT_scan, a);
   if (k.info && k.block && op != GR_OP_sum) gr_l_argerror(L, 2, "kernel '%s': scan of sum expected, got '%s'", k.info->name, gr_ops[op].name);
   if (k.info && k.block && reverse) gr_l_argerror(L, 3, "option 'reverse': kernel '%s' scans forwards only", k.info->name);
   gr_dtype t = gr_scan_dtype(op, a->dtype);
-  gr_array *out = given & INTO ? gr_l_option_into(L, 3, t, a->n, a) : NULL;
+  gr_array *out = NULL;
+  if (into && into->storage && !(given & KERNEL)) out = gr_l_check_into(L, 3, into, t, a->n, a); /* seen on the way */
+  else if (given & INTO) out = gr_l_option_into(L, 3, t, a->n, a);
   gr_l_check_timed_into(L, 3, &k, a, out);
   if (!out) out = gr_l_new_beside(L, c, a, t, a->n);
   GR_TRY(L, c, 1, k.info ? gr_ladder_scan(c, &k, op, a, out, exclusive, reverse) : gr_scan(c, op, a, out, exclusive, reverse));
