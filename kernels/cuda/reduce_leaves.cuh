@@ -617,9 +617,9 @@ __global__ void GR_LEAVES_BOUNDS(R) gr_reduce_leaves(const __grid_constant__ gr_
   gr_acc acc = gr_read_leaves<R>(q, t, lane);
   if (q.untouched) gr_await_earlier();
   else gr_let_next_start();
-  if (q.meeting == GR_TELL_LEAVES) {
-    int64_t v = q.flat ? 0 : gr_which_of(q, warp).v;
-    if (lane == 0 && (t.at < t.stop || t.at == 0) && (q.flat || v < q.job.count)) gr_tell_state<R>(q, v * q.leaves + t.at, acc);
+  if (q.meeting == GR_TELL_LEAVES) { /* a leaf a warp; counted anew, since t would take registers while rows are read */
+    int64_t v = q.flat ? 0 : gr_which_of(q, warp).v, at = ((int64_t)node << q.warps) + sub;
+    if (lane == 0 && at < q.leaves && (q.flat || v < q.job.count)) gr_tell_state<R>(q, v * q.leaves + at, acc);
     return;
   }
   int passes = R::leaves ? q.passes : 1;

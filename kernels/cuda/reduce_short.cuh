@@ -269,7 +269,7 @@ __device__ __forceinline__ void gr_short_rows(const gr_reduce_args &q, char *sta
 
 /* q.rows: rows of a warp; those of one input, gaps included, fit the stage. */
 template <class R>
-__global__ void __launch_bounds__(gr_short_warps * 32, R::inputs > 1 ? 4 : R::spread ? 6 : R::lanes ? 9 : 7)
+__global__ void __launch_bounds__(gr_short_warps * 32, R::inputs > 1 ? 4 : R::spread ? 6 : !R::lanes ? 7 : R::red == GR_RED_SUM && R::dtype == GR_F16 ? 8 : 9)
     gr_reduce_short(const __grid_constant__ gr_reduce_args q) {
   __shared__ __align__(16) char stage[gr_short_warps][R::inputs][gr_stage<R::dtype, true>::bytes];
   int lane = threadIdx.x & 31, warp = gr_warp_index();

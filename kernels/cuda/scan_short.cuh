@@ -46,7 +46,7 @@ static __global__ void __launch_bounds__(GR_SCAN_WRITERS * 32, 4) gr_scan_short(
     before[k] = gr_scan_before<S>(row[k], lane);
   }
   __syncthreads();
-  if (q.untouched) gr_await_earlier(); /* what is published may lie where they still look */
+  gr_await_earlier(); /* what is published may lie where they still look */
   r[0] = s.total[lane & (GR_SCAN_ROWS - 1)];
   gr_scan_lanes<S, GR_SCAN_ROWS>(r, lane);
   Value total = __shfl_sync(~0u, r[0], GR_SCAN_ROWS - 1);
