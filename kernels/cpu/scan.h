@@ -1,4 +1,4 @@
-/* What scan.c and the kernels of scan.inc share. */
+/* What scan.c and the kernels of scan.inc and scan_keys.inc share. */
 #ifndef GR_CPU_SCAN_H
 #define GR_CPU_SCAN_H
 
