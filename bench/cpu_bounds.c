@@ -3,7 +3,7 @@
 ** and multiply them, count), each in several ways, one thread and two. The figures of bench/cpu.lua are to be seen beside
 ** the best of them. Nanoseconds an element, the least of many rounds taken in turn.
 **
-**   cc -O2 -march=native -ffp-contract=off bench/cpu_bounds.c -o build/cpu_bounds -lpthread
+**   cc -O2 -march=native -ffp-contract=off -I. bench/cpu_bounds.c -o build/cpu_bounds -lpthread
 **   build/cpu_bounds read|move|dot|count ...
 */
 #ifndef _GNU_SOURCE
@@ -17,13 +17,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
+#include "src/core/clock.h"
 
-static double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
-}
+static double now(void) { return (double)gr_nanoseconds(); }
 
 #define HUGE_PAGE ((size_t)2 << 20)
 

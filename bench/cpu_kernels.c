@@ -10,15 +10,11 @@
 #endif
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 #include "kernels/cpu/kernels_cpu.h"
+#include "src/core/clock.h"
 #include "src/core/threads.h"
 
-static double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
-}
+static double now(void) { return (double)gr_nanoseconds(); }
 
 static void fail(const char *what, const char *set, int64_t n) {
   fprintf(stderr, "%s is wrong with %s at n = %lld\n", what, set, (long long)n);

@@ -7,9 +7,11 @@
 
 #include "kernels/cuda/load.cuh"
 
+__device__ __forceinline__ unsigned gr_shared_address(const void *p) { return (unsigned)__cvta_generic_to_shared(p); }
+
 __device__ __forceinline__ void gr_copy16(void *to, const void *from) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((unsigned)__cvta_generic_to_shared(to)), "l"(from)
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(gr_shared_address(to)), "l"(from)
                : "memory");
 #else
   *(uint4 *)to = gr_load16(from);
@@ -17,7 +19,7 @@ __device__ __forceinline__ void gr_copy16(void *to, const void *from) {
 }
 __device__ __forceinline__ void gr_copy4(void *to, const void *from) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-  asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"((unsigned)__cvta_generic_to_shared(to)), "l"(from)
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(gr_shared_address(to)), "l"(from)
                : "memory");
 #else
   *(unsigned *)to = __ldg((const unsigned *)from);

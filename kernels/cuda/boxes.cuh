@@ -6,12 +6,11 @@
 #define GR_BOXES_CUH
 
 #include <stdint.h>
+#include "kernels/cuda/async.cuh"
 
 struct alignas(64) gr_box_map {
   uint64_t opaque[16]; /* a CUtensorMap */
 };
-
-__device__ __forceinline__ unsigned gr_shared_address(const void *p) { return (unsigned)__cvta_generic_to_shared(p); }
 
 /* `count` arrivals for each phase; before a barrier of those who use it. */
 __device__ __forceinline__ void gr_arrivals_start(uint64_t *b, unsigned count = 1) {

@@ -4,12 +4,11 @@
 
 #include <cuda_runtime.h>
 #include <stdint.h>
+#include "kernels/cuda/async.cuh"
 
 #define GR_CLUSTER 8 /* blocks at most */
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-static __device__ __forceinline__ unsigned gr_shared_at(const void *p) { return (unsigned)__cvta_generic_to_shared(p); }
-
 /* Every thread of every block has come; what it has prepared for the others is there. */
 static __device__ __forceinline__ void gr_start_cluster() {
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
@@ -25,11 +24,11 @@ struct gr_mail {
   uint64_t barrier[2];
   __device__ __forceinline__ void init() {
     for (int i = 0; i < 2; i++)
-      asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(gr_shared_at(&barrier[i])) : "memory");
+      asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(gr_shared_address(&barrier[i])) : "memory");
   }
   /* By all lanes of one warp: lane i gets block i's number. */
   __device__ __forceinline__ double exchange(double mine, int block, int blocks, unsigned turn, int lane) {
-    unsigned box = turn & 1, phase = turn >> 1 & 1, at = gr_shared_at(&number[box][block]), gate = gr_shared_at(&barrier[box]), open;
+    unsigned box = turn & 1, phase = turn >> 1 & 1, at = gr_shared_address(&number[box][block]), gate = gr_shared_address(&barrier[box]), open;
     if (lane < blocks)
       asm volatile(
           "{\n .reg .b32 to, its;\n mapa.shared::cluster.u32 to, %0, %3;\n mapa.shared::cluster.u32 its, %1, %3;\n"

@@ -3,6 +3,7 @@
 #define GR_GATE_CUH
 
 #include <stdint.h>
+#include "kernels/cuda/async.cuh"
 
 /*
 ** A gate counts arrivals and opens when all are there, again and again: its phases alternate. Of warps in which all lanes
@@ -11,7 +12,7 @@
 struct gr_gate {
 #if __CUDA_ARCH__ >= 800
   uint64_t barrier;
-  __device__ __forceinline__ unsigned at() { return (unsigned)__cvta_generic_to_shared(&barrier); }
+  __device__ __forceinline__ unsigned at() { return gr_shared_address(&barrier); }
   __device__ __forceinline__ void init(unsigned count) {
     asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(at()), "r"(count) : "memory");
   }

@@ -30,6 +30,37 @@ __device__ __forceinline__ double gr_sum_rows(const P &p, int count) {
   }
 }
 
+/*
+** A block's sums, of column p and leaf u in slots[entry(u, 0, p)]: `there` leaves fold by adjacency, then nodes climb, and
+** results of the columns from v0 on are written. rows: leaves that are looked through, there or more.
+*/
+template <class R, class E>
+__device__ __forceinline__ void gr_fold_strip(const gr_reduce_args &q, double *slots, const E &entry, int rows, int there, int wide,
+                                              int64_t v0, int64_t here, const gr_block_place &block) {
+  gr_acc acc = R::identity();
+#pragma unroll 1
+  for (int h = 1; h < there; h *= 2) {
+    __syncthreads();
+#pragma unroll 1
+    for (int i = threadIdx.x; i < wide * rows; i += blockDim.x) {
+      int u = i / wide, p = i - u * wide;
+      if (u % (2 * h) == 0 && u + h < there) slots[entry(u, 0, p)] += slots[entry(u + h, 0, p)];
+    }
+  }
+  __syncthreads();
+#pragma unroll 1
+  for (int pass = q.nodes == 1 ? 1 : 0; pass < 2; pass++) {
+#pragma unroll 1
+    for (int p = threadIdx.x; p < here; p += blockDim.x) {
+      acc.f[0] = slots[entry(0, 0, p)];
+      if (pass == 1 && q.nodes > 1) acc.i[0] = ((volatile int64_t *)q.node)[v0 + p];
+      if (pass == 0) gr_put<R>(q.node + block.node * q.job.count + v0 + p, q.job.count * q.nodes, acc);
+      else gr_write<R>(q, acc, q.first + v0 + p, q.job.n);
+    }
+    if (pass == 0 && !gr_climb<R>(q, v0, (int)here, q.counter + block.group * (unsigned)q.counters, block.node)) return;
+  }
+}
+
 template <class R>
 __global__ void __launch_bounds__(gr_stream_warps * 32, gr_stream_resident / gr_stream_warps)
     gr_reduce_streams(const __grid_constant__ gr_reduce_args q) {
@@ -101,27 +132,7 @@ __global__ void __launch_bounds__(gr_stream_warps * 32, gr_stream_resident / gr_
     else if (i < here) gr_write<R>(q, acc, q.first + v0 + i, q.job.n);
   }
   if (single) return;
-#pragma unroll 1
-  for (int h = 1; h < there; h *= 2) {
-    __syncthreads();
-#pragma unroll 1
-    for (int i = threadIdx.x; i < columns * units; i += blockDim.x) {
-      int u = i / columns, p = i - u * columns;
-      if (u % (2 * h) == 0 && u + h < there) slots[entry(u, 0, p)] += slots[entry(u + h, 0, p)];
-    }
-  }
-  __syncthreads();
-#pragma unroll 1
-  for (int pass = q.nodes == 1 ? 1 : 0; pass < 2; pass++) {
-#pragma unroll 1
-    for (int p = threadIdx.x; p < here; p += blockDim.x) {
-      acc.f[0] = slots[entry(0, 0, p)];
-      if (pass == 1 && q.nodes > 1) acc.i[0] = ((volatile int64_t *)q.node)[v0 + p];
-      if (pass == 0) gr_put<R>(q.node + block.node * q.job.count + v0 + p, q.job.count * q.nodes, acc);
-      else gr_write<R>(q, acc, q.first + v0 + p, q.job.n);
-    }
-    if (pass == 0 && !gr_climb<R>(q, v0, (int)here, q.counter + block.group * (unsigned)q.counters, block.node)) return;
-  }
+  gr_fold_strip<R>(q, slots, entry, units, there, wide, v0, here, block);
 }
 
 #endif

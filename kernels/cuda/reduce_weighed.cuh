@@ -248,33 +248,12 @@ __global__ void __launch_bounds__(gr_weighed_warps * 32, gr_weighed_resident / g
   gr_weighed_place end(q);
   int there = single ? 1 : (int)min((int64_t)units, q.leaves - end.leaf);
   int64_t v0 = end.strip * wide, here = min((int64_t)wide, q.job.count - v0);
-  gr_acc acc = R::identity();
 #pragma unroll 1
   for (int i = threadIdx.x; i < wide * there; i += blockDim.x) {
     int u = i / wide, p = i - u * wide;
     slots[entry(u, 0, p)] = gr_sum_rows([=](int i) { return slots + entry(u, i, p); }, 1 << q.deep);
   }
-#pragma unroll 1
-  for (int h = 1; h < there; h *= 2) {
-    __syncthreads();
-#pragma unroll 1
-    for (int i = threadIdx.x; i < wide * there; i += blockDim.x) {
-      int u = i / wide, p = i - u * wide;
-      if (u % (2 * h) == 0 && u + h < there) slots[entry(u, 0, p)] += slots[entry(u + h, 0, p)];
-    }
-  }
-  __syncthreads();
-#pragma unroll 1
-  for (int pass = q.nodes == 1 ? 1 : 0; pass < 2; pass++) {
-#pragma unroll 1
-    for (int p = threadIdx.x; p < here; p += blockDim.x) {
-      acc.f[0] = slots[entry(0, 0, p)];
-      if (pass == 1 && q.nodes > 1) acc.i[0] = ((volatile int64_t *)q.node)[v0 + p];
-      if (pass == 0) gr_put<R>(q.node + end.block.node * q.job.count + v0 + p, q.job.count * q.nodes, acc);
-      else gr_write<R>(q, acc, q.first + v0 + p, q.job.n);
-    }
-    if (pass == 0 && !gr_climb<R>(q, v0, (int)here, q.counter + end.block.group * (unsigned)q.counters, end.block.node)) return;
-  }
+  gr_fold_strip<R>(q, slots, entry, there, there, wide, v0, here, end.block);
 }
 
 #endif
