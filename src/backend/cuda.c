@@ -333,23 +333,36 @@ gr_status gr_cuda_await(gr_cuda_queue *q, const uint64_t *halves, int count, uin
 
 static int halves_of(const gr_cuda_place *p) { return 2 * p->told.states * p->told.fields; } /* of one result */
 
-gr_status gr_cuda_add_reduce(gr_cuda_queue *q, const gr_reduce_job *const *jobs, int count, gr_cuda_place *place) {
-  gr_cuda_run run;
-  gr_cuda_prepare_known(q, &q->work, &run);
-  run.batch = &q->batch;
-  run.done = place->mapped->told;
-  run.ticket = place->ticket;
-  run.told = &place->told;
+/* The run of one whose results go to a slot. */
+static void prepare_told(gr_cuda_queue *q, const gr_reduce_job *const *jobs, int count, gr_cuda_place *place, gr_cuda_run *run) {
+  gr_cuda_prepare_known(q, &q->work, run);
+  run->done = place->mapped->told;
+  run->ticket = place->ticket;
+  run->told = &place->told;
   for (int k = 0; k < count; k++) place->op[k] = jobs[k]->op;
   place->dtype = jobs[0]->dtype;
   place->n = jobs[0]->n;
   place->ddof = jobs[0]->ddof;
+  place->users = place->waiting = count;
+}
+
+gr_status gr_cuda_add_reduce(gr_cuda_queue *q, const gr_reduce_job *const *jobs, int count, gr_cuda_place *place) {
+  gr_cuda_run run;
+  prepare_told(q, jobs, count, place, &run);
+  run.batch = &q->batch;
   int error = count == 1 ? gr_cuda_reduce(jobs[0], &run) : gr_cuda_reduce_arrays(jobs, count, &run);
   volatile uint64_t *told = place->host->told;
   for (int k = 0; k < count * halves_of(place); k++) told[k] = 0;
   atomic_thread_fence(memory_order_seq_cst);
-  place->users = place->waiting = count;
   return gr_cuda_check(q, (cudaError_t)error, gr_op_name(jobs[0]->op));
+}
+
+/* A ticket of its own says what is new in the slot: how much will come is not known before the launch. */
+gr_status gr_cuda_start_reduce(gr_cuda_queue *q, const gr_reduce_job *job, gr_cuda_place *place) {
+  gr_cuda_run run;
+  place->ticket++;
+  prepare_told(q, &job, 1, place, &run);
+  return gr_cuda_launched(q, gr_cuda_reduce(job, &run), gr_op_name(job->op));
 }
 
 int gr_cuda_is_told(const gr_cuda_place *p, int lane) {

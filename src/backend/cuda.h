@@ -109,6 +109,8 @@ gr_status gr_cuda_reduce_room(gr_cuda_queue *, const gr_reduce_job *, int count)
 /* Put down reductions whose results go to a slot (several: alike, see gr_cuda_reduce_arrays), for gr_cuda_launch_batch. */
 gr_status gr_cuda_add_reduce(gr_cuda_queue *, const gr_reduce_job *const *, int count, gr_cuda_place *);
 gr_status gr_cuda_launch_batch(gr_cuda_queue *, const char *what);
+/* Launch one that may begin while those before it end, which graphs do not. */
+gr_status gr_cuda_start_reduce(gr_cuda_queue *, const gr_reduce_job *, gr_cuda_place *);
 void gr_cuda_graphs_close(gr_cuda_queue *);
 /* Wait for one of them, as below; what it gives, once it is there. */
 gr_status gr_cuda_await_reduce(gr_cuda_queue *, const gr_cuda_place *, int lane, int64_t limit, const char *what, int *there);

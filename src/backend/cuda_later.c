@@ -79,22 +79,31 @@ void gr_cuda_later_close(gr_cuda_queue *q) {
 
 /* ---- the backend's functions ---- */
 
+/*
+** Whether one is launched by itself: results for later come in rows, and beyond a few leaves launches that overlap are faster
+** than graphs (back to back, 2^17 f32: 2.96 and 3.45 us; var of 2^28 u8: 64 and 78).
+*/
+static int is_alone(const gr_cuda_queue *q, const gr_reduce_job *job, int count, int more) {
+  return count == 1 && !more && q->batch.count == 0 && job->n * gr_size_of(job->dtype) >= 256 << 10;
+}
+
 gr_status gr_cuda_start(gr_queue *base, const gr_reduce_job *const *jobs, int count, gr_ticket *const *tickets, int more) {
   gr_cuda_queue *q = (gr_cuda_queue *)base;
   gr_cuda_place *p = NULL;
+  const int alone = is_alone(q, jobs[0], count, more);
   int was = gr_cuda_enter(q);
   if (was < 0) return GR_DEVICE;
   gr_status status = gr_cuda_reduce_room(q, jobs[0], count);
   if (status == GR_OK) status = gr_cuda_check(q, take_slot(q, &p), "memory for a result");
   if (status == GR_OK) {
-    status = gr_cuda_add_reduce(q, jobs, count, p);
+    status = alone ? gr_cuda_start_reduce(q, jobs[0], p) : gr_cuda_add_reduce(q, jobs, count, p);
     for (int k = 0; k < count; k++) {
       tickets[k]->place = p;
       tickets[k]->lane = k;
     }
   }
   if (status != GR_OK) q->batch.count = 0;
-  else if (!more || q->batch.count == GR_BATCH) status = gr_cuda_launch_batch(q, gr_op_name(jobs[0]->op));
+  else if (!alone && (!more || q->batch.count == GR_BATCH)) status = gr_cuda_launch_batch(q, gr_op_name(jobs[0]->op));
   gr_cuda_leave(q, was);
   return status;
 }
