@@ -8,7 +8,7 @@
 -- Views: "stream", calls back to back; "graph", replays of a CUDA graph, divided; "host", one call after the other,
 -- until the number is there (here: a Lua value, so the project's kernels are called through the module itself).
 -- Every result is first compared with a plain reference. Inputs rotate and L2 is flushed before each batch,
--- but for the cells called "in L2".
+-- but for the cells called "in L2". Times of the project's own that a goal compares are taken in the same turns.
 local root = arg[0]:match("^(.*)bench/[^/]*$") or "./"
 package.path = root .. "bench/peers/?.lua;" .. package.path
 package.cpath = root .. "build/versus/?.so;" .. root .. "build/?.so;" .. package.cpath
@@ -104,7 +104,13 @@ local function lua_us(calls)
   return us
 end
 
+local function empty_us(calls)
+  versus.empty(1)
+  return versus.empty(calls)
+end
+
 local function microseconds(view, name, calls)
+  if name == "empty" then return empty_us(calls) end
   if view == "host" and name == "gpureduce" then return lua_us(calls) end
   if not python[name] then return versus.time(view, name, calls) end
   local us, why = peers.ask("time", { view = view, name = name, calls = calls })
@@ -193,6 +199,19 @@ local function views_of(cell)
   return views
 end
 
+-- Those who take part in a view of a cell: "beside" and "empty" are no peers, but what a goal holds the times against.
+local function contenders_of(cell, view, names)
+  local t = {}
+  for _, name in ipairs(names) do
+    if name ~= (view == "host" and "beside" or "cupy") then t[#t + 1] = name end
+  end
+  local brief = (cell.op == "sum" or cell.op == "dot" or cell.op == "max") and cell.n <= 2 ^ 14
+  if view == "host" and brief then t[#t + 1] = "empty" end
+  return t
+end
+
+local peerless = { gpureduce = true, beside = true, empty = true }
+
 local most_calls = { stream = 256, graph = 64, host = 64 }
 local most_us, most_rounds = 1500, 15
 
@@ -213,7 +232,7 @@ local function alternate(view, names, times, missing)
     end
   end
   for name, us in pairs(rounds) do -- no need to know exactly how far behind a peer is
-    rounds[name] = us > 3 * fastest and name ~= "gpureduce" and 5 or us > 700 and 9 or most_rounds
+    rounds[name] = us > 3 * fastest and not peerless[name] and 5 or us > 700 and 9 or most_rounds
   end
   for round = 1, most_rounds do
     for k = 1, #able do
@@ -228,7 +247,7 @@ local function judge(times)
   local best, best_median
   for name, list in pairs(times) do
     local median = statistics.median(list)
-    if name ~= "gpureduce" and (not best or median < best_median) then best, best_median = name, median end
+    if not peerless[name] and (not best or median < best_median) then best, best_median = name, median end
   end
   if not best or not times.gpureduce then return nil end
   local median, low, high = statistics.ratio(times[best], times.gpureduce)
@@ -246,7 +265,7 @@ local function measure(cell)
   result.notes = notes
   for k = #names, 1, -1 do
     local name = names[k]
-    local e = versus.error_of(name)
+    local e = name == "beside" and 0 or versus.error_of(name) -- it has a cell of its own
     result.errors[name] = e
     if e ~= e or e > tolerance(cell, name) then
       if name == "gpureduce" then error(("wrong: %g from the reference"):format(e), 0) end
@@ -256,7 +275,7 @@ local function measure(cell)
   if peers.to then
     local words = {}
     for k, v in pairs(layout) do words[k] = v end
-    for k, v in pairs(cell) do if k ~= "name" and k ~= "first" then words[k] = v end end
+    for k, v in pairs(cell) do if k ~= "name" and k ~= "first" and k ~= "beside" then words[k] = v end end
     words.ipc, words.second = nil, nil
     words.cupy = cell.dtype == "f32" and not cell.rows and 1 or nil
     local answer, why = peers.ask("cell", words)
@@ -278,8 +297,7 @@ local function measure(cell)
     end
   end
   for _, view in ipairs(views_of(cell)) do
-    local times, able = {}, {}
-    for _, name in ipairs(names) do if view == "host" or name ~= "cupy" then able[#able + 1] = name end end
+    local times, able = {}, contenders_of(cell, view, names)
     local ready, why = true, nil
     if view == "host" then ready, why = prepare_lua(cell, layout) end
     if not ready then
@@ -291,12 +309,14 @@ local function measure(cell)
         repeats = repeats + 1
         ratio = judge(times)
       until repeats == 3 or not ratio or ratio.high >= 0.97 or not judged[cell.op] or view == "graph"
-      local medians = {}
+      local medians, over = {}, {}
       for name, list in pairs(times) do
         local median, low, high = statistics.median(list)
         medians[name] = { us = median, low = low, high = high, rounds = #list }
+        local held = name == "beside" or name == "empty"
+        if held and times.gpureduce then over[name] = statistics.ratio(times.gpureduce, list) end
       end
-      result.views[view] = { us = medians, ratio = ratio, repeats = repeats }
+      result.views[view] = { us = medians, ratio = ratio, over = over, repeats = repeats }
     end
   end
   return result
@@ -319,7 +339,7 @@ about.driver_version = p and p:read("l") or ""
 if p then p:close() end
 local function empty()
   local t = {}
-  for k = 1, 15 do t[k] = versus.empty(100) end
+  for k = 1, 15 do t[k] = empty_us(100) end
   return (statistics.median(t))
 end
 about.empty_alone = empty()
@@ -351,18 +371,21 @@ if gr.many then
   for k, op in ipairs { "sum", "max", "min", "prod", "mean", "norm", "argmax", "std" } do
     jobs[k], mixed[k] = { "sum", x }, { op, x }
   end
-  local function time(f)
-    local t = {}
-    if not pcall(f) then return nil end
-    for round = 1, 15 do
+  local calls = { one = function() return gr.sum(x) end, same = function() return gr.many(jobs) end,
+                  mixed = function() return gr.many(mixed) end }
+  local times = { one = {}, same = {}, mixed = {} }
+  for round = 0, 15 do -- in turns; the first one makes what is kept
+    for name, f in pairs(calls) do
       local from = clock()
       for _ = 1, 64 do f() end
-      t[round] = (clock() - from) * 1e6 / 64
+      times[name][round] = (clock() - from) * 1e6 / 64
     end
-    return (statistics.median(t))
   end
-  about.many = { one = time(function() return gr.sum(x) end), same = time(function() return gr.many(jobs) end),
-                 mixed = time(function() return gr.many(mixed) end) }
+  about.many = {}
+  for name, list in pairs(times) do
+    about.many[name] = statistics.median(list)
+    about.many[name .. "_over"] = statistics.ratio(list, times.one)
+  end
 end
 run = about
 note(about)

@@ -21,6 +21,9 @@ function grid.name(c)
   return table.concat(words, " ")
 end
 
+-- The reductions that read as much, which goals compare these with.
+local twins = { argmin = "sum", argmax = "sum", minmax = "sum", norm = "sum", mse = "dot", cosine = "dot" }
+
 local list, seen, first
 
 local function add(c)
@@ -28,6 +31,7 @@ local function add(c)
   c.rows = c.rows and math.floor(c.rows)
   if c.op == "prod" then c.data = "near1" end
   c.name = grid.name(c)
+  c.beside = not c.rows and (c.offset and c.op or twins[c.op]) or nil -- timed in turns with it: itself, aligned, or its twin
   if seen[c.name] then return end
   seen[c.name] = true
   c.first = first

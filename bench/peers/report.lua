@@ -26,6 +26,12 @@ local function us(name, view, who)
   return t and t.us
 end
 
+-- Our time over another one that was taken in turns with it.
+local function over(r, view, who)
+  local v = r.views[view]
+  return v and v.over and v.over[who]
+end
+
 local function rate(name)
   local t = us(name)
   return t and bytes_of(cells[name]) / t / 1e3
@@ -90,8 +96,7 @@ local function sums(about)
   end), function(r) return rate(r.name) / about.read end, 0.9, ">= 0.9")
   for _, view in ipairs { "stream", "graph" } do -- in a stream small ones take what the host takes to launch them
     worst_of("unaligned, time over aligned, " .. view, matching(function(r) return five[r.op] and r.offset end), function(r)
-      local own, aligned = us(r.name, view), us((r.name:gsub(" from %d+", "")), view)
-      return own and aligned and own / aligned
+      return over(r, view, "beside")
     end, 1.05, "<= 1.05", true)
   end
 end
@@ -101,16 +106,21 @@ local function latency(about)
   local few = matching(function(r)
     return (r.op == "sum" or r.op == "dot" or r.op == "max") and r.dtype == "f32" and r.n <= 2 ^ 14 and not r.offset and not r.resident
   end)
-  lines[#lines + 1] = ("                 (an empty kernel with a mapped result: %.2f us)"):format(about.empty)
-  worst_of("sum, dot, max f32 to 2^14, over the empty kernel", few, function(r) return us(r.name, "host") and us(r.name, "host") / about.empty end, 1.15, "<= 1.15", true)
+  lines[#lines + 1] = ("                 (an empty kernel with a mapped result, before the cells: %.2f us; 8.5 us go with 7.6 of it)"):format(about.empty)
+  worst_of("sum, dot, max f32 to 2^14, over the empty kernel", few, function(r) return over(r, "host", "empty") end, 1.15, "<= 1.15", true)
   worst_of("the same, in us", few, function(r) return us(r.name, "host") end, 8.5, "<= 8.5", true, 2)
+  worst_of("... had the empty kernel taken 7.6 us", few, function(r)
+    local x = over(r, "host", "empty")
+    return x and 7.6 * x
+  end, 8.5, "<= 8.5", true, 2)
   worst_of("torch's item() over ours, below 2^20", matching(function(r)
     return (r.op == "sum" or r.op == "dot" or r.op == "max") and r.dtype == "f32" and r.n < 2 ^ 20 and not r.resident
   end), function(r) return us(r.name, "host", "torch") and us(r.name, "host", "torch") / us(r.name, "host") end, 2.2, ">= 2.2")
   goal("calls, other than the launch and the wait, in 100 sums", about.calls, "none", about.calls == "none")
   local many = about.many or {}
-  goal("gr.many: 8 sums of 2^14 over one", many.same and many.one and ("%.2f"):format(many.same / many.one), "<= 1.5", many.same and many.same / many.one <= 1.5)
-  goal("gr.many: 8 operations of 2^14 over one", many.mixed and many.one and ("%.2f"):format(many.mixed / many.one), "<= 4", many.mixed and many.mixed / many.one <= 4)
+  local same, mixed = many.same_over, many.mixed_over
+  goal("gr.many: 8 sums of 2^14 over one", same and ("%.2f"):format(same), "<= 1.5", same and same <= 1.5)
+  goal("gr.many: 8 operations of 2^14 over one", mixed and ("%.2f"):format(mixed), "<= 4", mixed and mixed <= 4)
 end
 
 local function places()
@@ -118,10 +128,7 @@ local function places()
   for _, view in ipairs { "stream", "graph" } do
     worst_of("n >= 2^22, " .. view, matching(function(r)
       return (r.op:match("^arg") or r.op == "minmax") and r.n >= 2 ^ 22 and not r.rows and not r.offset
-    end), function(r)
-      local own, sum = us(r.name, view), us("sum" .. r.name:sub(#r.op + 1), view)
-      return own and sum and own / sum
-    end, 1.05, "<= 1.05", true)
+    end), function(r) return over(r, view, "beside") end, 1.05, "<= 1.05", true)
   end
 end
 
@@ -165,8 +172,7 @@ end
 local function fused()
   lines[#lines + 1] = "7. mse, cosine, norm: time over dot's (norm, of one input: over sum's), stream, n >= 2^22"
   worst_of("one kernel each", matching(function(r) return (r.op == "mse" or r.op == "cosine" or r.op == "norm") and r.n >= 2 ^ 22 end), function(r)
-    local as_much = us((r.op == "norm" and "sum" or "dot") .. r.name:sub(#r.op + 1))
-    return as_much and us(r.name) / as_much
+    return over(r, "stream", "beside")
   end, 1.03, "<= 1.03", true)
 end
 

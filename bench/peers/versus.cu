@@ -213,8 +213,8 @@ int64_t offset, pitch, slots, results, result_bytes;
 bool resident;
 std::vector<Contender> contenders;
 
-const char *input(int which, int64_t turn) {
-  return pool + which * kInput + (resident ? 0 : turn % slots * pitch) + offset * sizes[type];
+const char *input(int which, int64_t turn, int64_t from = offset) {
+  return pool + which * kInput + (resident ? 0 : turn % slots * pitch) + from * sizes[type];
 }
 
 gr_cuda_run run_on(char *scratch) { return {stream, &chip, scratch, (size_t)kScratch, ++epoch, nullptr, 0}; }
@@ -225,7 +225,7 @@ gr_op op_named(const std::string &name) {
   throw std::runtime_error("unknown operation " + name);
 }
 
-gr_reduce_job reduction(gr_op op, gr_dtype t, int64_t turn) {
+gr_reduce_job reduction(gr_op op, gr_dtype t, int64_t turn, int64_t from) {
   gr_reduce_job j;
   int64_t size = sizes[t];
   memset(&j, 0, sizeof j);
@@ -233,8 +233,8 @@ gr_reduce_job reduction(gr_op op, gr_dtype t, int64_t turn) {
   j.dtype = t;
   j.n = cell.n;
   j.count = 1;
-  j.a = {input(0, turn), size, 0};
-  j.b = {input(1, turn), size, 0};
+  j.a = {input(0, turn, from), size, 0};
+  j.b = {input(1, turn, from), size, 0};
   if (cell.rows) {
     j.n = cell.axis == 2 ? cell.cols : cell.rows;
     j.count = cell.axis == 2 ? cell.rows : cell.cols;
@@ -319,6 +319,31 @@ void launch_rmsnorm(int64_t turn) {
   CHECK(gr_cuda_rmsnorm(&j, &r));
 }
 
+/* The project's reduction of that name, of inputs that start so many elements in. */
+Contender reduced(const char *name, const std::string &word, int64_t from) {
+  Contender c;
+  gr_dtype t = type;
+  gr_op op = op_named(word == "norm" ? "norm2" : word == "mv" ? "dot" : word);
+  gr_acc_kind kind = gr_acc_kind_of(gr_reducer_of(op, t), t);
+  bool places = kind == GR_ACC_PLACE,
+       floats = (gr_is_float(t) && !places) || op == GR_OP_mse || op == GR_OP_norm2 || op == GR_OP_cosine;
+  gr_dtype out = floats ? GR_F64 : GR_I64;
+  c.name = name;
+  c.array = out;
+  c.numbers = {{0, out}, {256, out}};
+  if (op != GR_OP_minmax) c.numbers.pop_back();
+  c.call = [=](int64_t turn) {
+    gr_reduce_job j = reduction(op, t, turn, from);
+    j.out_dtype = out;
+    j.out = output;
+    j.out2 = cell.rows ? nullptr : output + 256;
+    gr_cuda_run r = run_on(work);
+    r.written = &written;
+    CHECK(gr_cuda_reduce(&j, &r));
+  };
+  return c;
+}
+
 Contender ours() {
   Contender c;
   gr_dtype t = type;
@@ -333,23 +358,7 @@ Contender ours() {
   } else if (cell.op == "rmsnorm") {
     c.call = launch_rmsnorm;
   } else {
-    gr_op op = op_named(cell.op == "norm" ? "norm2" : cell.op == "mv" ? "dot" : cell.op);
-    gr_acc_kind kind = gr_acc_kind_of(gr_reducer_of(op, t), t);
-    bool places = kind == GR_ACC_PLACE,
-         floats = (gr_is_float(t) && !places) || op == GR_OP_mse || op == GR_OP_norm2 || op == GR_OP_cosine;
-    gr_dtype out = floats ? GR_F64 : GR_I64;
-    c.array = out;
-    c.numbers = {{0, out}, {256, out}};
-    if (op != GR_OP_minmax) c.numbers.pop_back();
-    c.call = [=](int64_t turn) {
-      gr_reduce_job j = reduction(op, t, turn);
-      j.out_dtype = out;
-      j.out = output;
-      j.out2 = cell.rows ? nullptr : output + 256;
-      gr_cuda_run r = run_on(work);
-      r.written = &written;
-      CHECK(gr_cuda_reduce(&j, &r));
-    };
+    return reduced("gpureduce", cell.op, offset);
   }
   return c;
 }
@@ -849,7 +858,10 @@ void open_cell(lua_State *L) {
   known = false;
 }
 
-/* versus.cell{op, dtype, n, rows, axis, bins, data, offset, irregular, resident} -> names of those who can, notes. */
+/*
+** versus.cell{op, dtype, n, rows, axis, bins, data, offset, irregular, resident, beside} -> names of those who can, notes.
+** beside: the project's reduction of that name on the same inputs, aligned, takes part under the name "beside".
+*/
 int l_cell(lua_State *L) {
   luaL_checktype(L, 1, LUA_TTABLE);
   return guarded(L, [&] {
@@ -866,6 +878,8 @@ int l_cell(lua_State *L) {
       if (p.newest) add_cub("cub-newest", p.newest(cell));
     }
     add_blas();
+    std::string beside = field(L, "beside", "");
+    if (beside != "") contenders.push_back(reduced("beside", beside, 0));
     lua_newtable(L);
     lua_newtable(L);
     for (size_t k = 0; k < contenders.size(); k++) {
