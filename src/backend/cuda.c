@@ -10,12 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include "kernels/numerics.h"
-#include "src/core/clock.h"
 
 #define MAX_DEVICES 64
-#define FIRST_SCRATCH ((size_t)1 << 20)
 #define SMALL_BUFFER ((size_t)64 << 10)
 #define NOW_BYTES (sizeof(gr_cuda_slot) + 4096) /* the slot of numbers that are waited for at once; a page for limbs */
 
@@ -129,7 +125,7 @@ static size_t device_available(gr_backend *b) {
 
 /* All of it starts as zeros: the counters must, and a chain's stale epochs must not look current. */
 cudaError_t gr_cuda_grow(gr_cuda_queue *q, gr_cuda_scratch *s, size_t bytes) {
-  size_t size = s->bytes ? s->bytes : FIRST_SCRATCH;
+  size_t size = s->bytes ? s->bytes : GR_FIRST_SCRATCH;
   cudaError_t e;
   if (bytes <= s->bytes) return cudaSuccess;
   while (size < bytes) size *= 2;
@@ -191,15 +187,13 @@ static gr_queue *queue_open(gr_backend *b) {
     e = cudaHostGetDevicePointer((void **)&q->now.mapped, q->now.host, 0);
   }
   q->base.pinned = GR_RING * SMALL_BUFFER + NOW_BYTES;
-  if (e == cudaSuccess) e = gr_cuda_grow(q, &q->work, FIRST_SCRATCH);
+  if (e == cudaSuccess) e = gr_cuda_grow(q, &q->work, GR_FIRST_SCRATCH);
   q->base.stats.allocations = 0;
   leave_device(d, was);
   if (e == cudaSuccess) return &q->base;
   queue_close(&q->base);
   return NULL;
 }
-
-/* ---- launches ---- */
 
 void gr_cuda_prepare_known(gr_cuda_queue *q, const gr_cuda_scratch *s, gr_cuda_run *run) {
   memset(run, 0, sizeof *run);
@@ -222,197 +216,6 @@ gr_status gr_cuda_launched(gr_cuda_queue *q, int error, const char *what) {
   q->base.stats.launches++;
   if (e == cudaSuccess && all.synchronous) e = cudaStreamSynchronize(q->stream);
   return gr_cuda_check(q, e, what);
-}
-
-#define LAUNCH(name, job_type, scratch_of, where, what, prepare)           \
-  static gr_status queue_##name(gr_queue *base, const job_type *job) {     \
-    gr_cuda_queue *q = (gr_cuda_queue *)base;                              \
-    gr_status status;                                                      \
-    int was = gr_cuda_enter(q);                                            \
-    if (was < 0) return GR_DEVICE;                                         \
-    status = gr_cuda_check(q, gr_cuda_grow(q, &q->where, scratch_of), "scratch memory for " what); \
-    if (status == GR_OK) {                                                 \
-      gr_cuda_run run;                                                     \
-      prepare(q, &q->where, &run);                                         \
-      status = gr_cuda_launched(q, gr_cuda_##name(job, &run), what);               \
-    }                                                                      \
-    gr_cuda_leave(q, was);                                                 \
-    return status;                                                         \
-  }
-LAUNCH(scan, gr_scan_job, gr_cuda_scan_scratch(job, &q->device->chip), chain, "scan", gr_cuda_prepare_known)
-LAUNCH(rmsnorm, gr_rmsnorm_job, gr_cuda_rmsnorm_scratch(job, &q->device->chip), work, "rmsnorm", gr_cuda_prepare_known)
-LAUNCH(softmax, gr_softmax_job, gr_cuda_softmax_scratch(job, &q->device->chip), work, "softmax", gr_cuda_prepare)
-LAUNCH(digits, gr_digits_job, 0, work, "quantile", gr_cuda_prepare)
-LAUNCH(pick, gr_pick_job, 0, work, "quantile", gr_cuda_prepare)
-LAUNCH(fill, gr_fill_job, 0, work, "fill", gr_cuda_prepare)
-LAUNCH(copy, gr_copy_job, 0, work, "copy", gr_cuda_prepare)
-LAUNCH(random, gr_random_job, 0, work, "random numbers", gr_cuda_prepare)
-LAUNCH(edges, gr_edges_job, 0, work, "edges", gr_cuda_prepare)
-LAUNCH(map, gr_map_job, 0, work, "an element operator", gr_cuda_prepare)
-LAUNCH(compact, gr_compact_job, gr_cuda_compact_scratch(job, &q->device->chip), chain, "compact", gr_cuda_prepare)
-#undef LAUNCH
-
-/* One call may issue several kernels and memsets: the launcher counts them. */
-static gr_status queue_ladder(gr_queue *base, const gr_ladder_job *job) {
-  gr_cuda_queue *q = (gr_cuda_queue *)base;
-  int (*launch)(const gr_ladder_job *, const gr_cuda_run *, uint64_t *) = gr_cuda_ladder_sum;
-  gr_status status;
-  int was = gr_cuda_enter(q);
-  if (was < 0) return GR_DEVICE;
-  switch (gr_ladder_family(job->rung)) {
-    case GR_TAUGHT_histogram: launch = gr_cuda_ladder_histogram; break;
-    case GR_TAUGHT_scan: launch = gr_cuda_ladder_scan; break;
-    case GR_TAUGHT_rmsnorm: launch = gr_cuda_ladder_rows; break;
-    default:
-      if (job->op == GR_OP_dot) launch = gr_cuda_ladder_dot;
-  }
-  status = gr_cuda_check(q, gr_cuda_grow(q, &q->work, gr_cuda_ladder_scratch(job, &q->device->chip)), "scratch memory");
-  if (status == GR_OK) {
-    gr_cuda_run run;
-    gr_cuda_prepare(q, &q->work, &run);
-    base->stats.launches--; /* gr_cuda_launched() counts one of them */
-    status = gr_cuda_launched(q, launch(job, &run, &base->stats.launches), "teaching kernel");
-  }
-  gr_cuda_leave(q, was);
-  return status;
-}
-
-const char *gr_op_name(gr_op op) {
-  static const char *const names[] = {
-#define GR_X(name, red, f, i, e) #name,
-    GR_OPS(GR_X)
-#undef GR_X
-  };
-  return names[op];
-}
-
-static void pause_a_little(void) {
-#if defined(__x86_64__) || defined(__i386__)
-  __builtin_ia32_pause();
-#elif defined(__aarch64__)
-  __asm__ volatile("yield");
-#endif
-}
-
-/* Whether the stream is healthy; a kernel that faulted, or ended without its ticket, is not. */
-static gr_status ask_stream(gr_cuda_queue *q, const uint64_t *halves, int count, uint64_t ticket, const char *what) {
-  cudaError_t e = cudaStreamQuery(q->stream);
-  if (e == cudaErrorNotReady) (void)cudaGetLastError();
-  else if (e != cudaSuccess) return gr_cuda_check(q, e, what);
-  else if (!gr_told_there(halves, count, ticket)) return gr_cuda_check(q, cudaErrorLaunchFailure, what);
-  return GR_OK;
-}
-
-/* Spins at first, asking the stream now and then; a wait that has lasted is not made much longer by naps. */
-gr_status gr_cuda_await(gr_cuda_queue *q, const uint64_t *halves, int count, uint64_t ticket, int64_t limit,
-                        const char *what, int *there) {
-  if ((*there = gr_told_there(halves, count, ticket))) return GR_OK;
-  int64_t began = gr_nanoseconds(), asked = began;
-  for (unsigned spins = 1; !(*there = gr_told_there(halves, count, ticket)); spins++) {
-    if (limit != 0) {
-      if (spins > 4096) pause_a_little(); /* it takes up to 50 ns */
-      if (spins % 64) continue;
-    }
-    int64_t now = gr_nanoseconds();
-    if (limit == 0 || now - asked > 20000) {
-      gr_status status = ask_stream(q, halves, count, ticket, what);
-      if (status != GR_OK) return status;
-      asked = now;
-    }
-    if (limit >= 0 && now - began >= limit) {
-      *there = gr_told_there(halves, count, ticket);
-      return GR_OK;
-    }
-    if (now - began > 2000000) { /* a nap takes 50 us more than asked: earlier it would show */
-      struct timespec t = {0, (now - began) / 32 < 50000 ? (now - began) / 32 : 50000};
-      nanosleep(&t, NULL);
-    }
-  }
-  return GR_OK;
-}
-
-static int halves_of(const gr_cuda_place *p) { return 2 * p->told.states * p->told.fields; } /* of one result */
-
-/* The run of one whose results go to a slot. */
-static void prepare_told(gr_cuda_queue *q, const gr_reduce_job *const *jobs, int count, gr_cuda_place *place, gr_cuda_run *run) {
-  gr_cuda_prepare_known(q, &q->work, run);
-  run->done = place->mapped->told;
-  run->ticket = place->ticket;
-  run->told = &place->told;
-  for (int k = 0; k < count; k++) place->op[k] = jobs[k]->op;
-  place->dtype = jobs[0]->dtype;
-  place->n = jobs[0]->n;
-  place->ddof = jobs[0]->ddof;
-  place->users = place->waiting = count;
-}
-
-gr_status gr_cuda_add_reduce(gr_cuda_queue *q, const gr_reduce_job *const *jobs, int count, gr_cuda_place *place) {
-  gr_cuda_run run;
-  prepare_told(q, jobs, count, place, &run);
-  run.batch = &q->batch;
-  int error = count == 1 ? gr_cuda_reduce(jobs[0], &run) : gr_cuda_reduce_arrays(jobs, count, &run);
-  volatile uint64_t *told = place->host->told;
-  for (int k = 0; k < count * halves_of(place); k++) told[k] = 0;
-  atomic_thread_fence(memory_order_seq_cst);
-  return gr_cuda_check(q, (cudaError_t)error, gr_op_name(jobs[0]->op));
-}
-
-/* A ticket of its own says what is new in the slot: how much will come is not known before the launch. */
-gr_status gr_cuda_start_reduce(gr_cuda_queue *q, const gr_reduce_job *job, gr_cuda_place *place) {
-  gr_cuda_run run;
-  place->ticket++;
-  prepare_told(q, &job, 1, place, &run);
-  return gr_cuda_launched(q, gr_cuda_reduce(job, &run), gr_op_name(job->op));
-}
-
-int gr_cuda_is_told(const gr_cuda_place *p, int lane) {
-  return gr_told_there(p->host->told + lane * halves_of(p), halves_of(p), p->ticket);
-}
-
-gr_status gr_cuda_await_reduce(gr_cuda_queue *q, const gr_cuda_place *p, int lane, int64_t limit, const char *what, int *there) {
-  return gr_cuda_await(q, p->host->told + lane * halves_of(p), halves_of(p), p->ticket, limit, what, there);
-}
-
-void gr_cuda_take(gr_cuda_place *p, int lane, uint64_t words[2]) {
-  p->waiting--;
-  gr_value r = gr_told_value(p->host->told + lane * halves_of(p), &p->told, p->op[lane], p->dtype, p->n, p->ddof);
-  for (int k = 0; k < 2; k++) words[k] = (uint64_t)r.v[k].i;
-}
-
-/* That of 2^18 elements has room in what every queue starts with: no need to plan it twice. */
-gr_status gr_cuda_reduce_room(gr_cuda_queue *q, const gr_reduce_job *job, int count) {
-  if (count * job->count == 1 && job->n <= 1 << 18 && q->work.bytes >= FIRST_SCRATCH) return GR_OK;
-  const gr_cuda_chip *chip = &q->device->chip;
-  size_t bytes = count == 1 ? gr_cuda_reduce_scratch(job, chip) : gr_cuda_reduce_arrays_scratch(job, count, chip);
-  return gr_cuda_check(q, gr_cuda_grow(q, &q->work, bytes), "scratch memory");
-}
-
-static gr_status reduce_to_host(gr_cuda_queue *q, const gr_reduce_job *job, uint64_t *result) {
-  int there;
-  gr_status status = gr_cuda_add_reduce(q, &job, 1, &q->now);
-  q->base.stats.syncs++;
-  if (status == GR_OK) status = gr_cuda_launch_batch(q, gr_op_name(job->op));
-  if (status == GR_OK) status = gr_cuda_await_reduce(q, &q->now, 0, -1, gr_op_name(job->op), &there);
-  if (status != GR_OK) return status;
-  gr_cuda_take(&q->now, 0, result);
-  return GR_OK;
-}
-
-static gr_status queue_reduce(gr_queue *base, const gr_reduce_job *job, uint64_t *result) {
-  gr_cuda_queue *q = (gr_cuda_queue *)base;
-  gr_status status;
-  int was = gr_cuda_enter(q);
-  if (was < 0) return GR_DEVICE;
-  status = gr_cuda_reduce_room(q, job, 1);
-  if (status == GR_OK && result) {
-    status = reduce_to_host(q, job, result);
-  } else if (status == GR_OK) {
-    gr_cuda_run run;
-    gr_cuda_prepare_known(q, &q->work, &run);
-    status = gr_cuda_launched(q, gr_cuda_reduce(job, &run), gr_op_name(job->op));
-  }
-  gr_cuda_leave(q, was);
-  return status;
 }
 
 static gr_status queue_zero(gr_queue *base, void *device, size_t bytes) {
@@ -469,7 +272,7 @@ static cudaError_t describe(gr_cuda_device *d, int device) {
   b->download = gr_cuda_download;
   b->zero = queue_zero;
   b->wait = queue_wait;
-  b->reduce = queue_reduce;
+  b->reduce = gr_cuda_do_reduce;
   b->start = gr_cuda_start;
   b->mark = gr_cuda_mark;
   b->poll = gr_cuda_poll;
@@ -477,21 +280,10 @@ static cudaError_t describe(gr_cuda_device *d, int device) {
   b->elapsed = gr_cuda_elapsed;
   b->even = 1;
   b->histogram = gr_cuda_do_histogram;
-  b->scan = queue_scan;
   b->weights = gr_cuda_do_weights;
-  b->softmax = queue_softmax;
-  b->digits = queue_digits;
-  b->pick = queue_pick;
-  b->rmsnorm = queue_rmsnorm;
-  b->fill = queue_fill;
-  b->copy = queue_copy;
-  b->random = queue_random;
-  b->edges = queue_edges;
-  b->ladder = queue_ladder;
-  b->map = queue_map;
-  b->compact = queue_compact;
   b->exact = gr_cuda_do_exact;
   b->digest = gr_cuda_do_digest;
+  gr_cuda_launches(b);
   return cudaSuccess;
 }
 

@@ -14,6 +14,8 @@ typedef struct gr_cuda_device {
   gr_cuda_chip chip;
 } gr_cuda_device;
 
+#define GR_FIRST_SCRATCH ((size_t)1 << 20)
+
 /* Device memory that kernels of one stream share; the counters at its start are zero between launches. */
 typedef struct gr_cuda_scratch {
   void *memory;
@@ -98,6 +100,8 @@ gr_status gr_cuda_launched(gr_cuda_queue *, int error, const char *what);
 /* At least so many bytes; what is new is zero. */
 cudaError_t gr_cuda_grow(gr_cuda_queue *, gr_cuda_scratch *, size_t bytes);
 
+void gr_cuda_launches(gr_backend *); /* sets those of its functions that are one launch each */
+gr_status gr_cuda_do_reduce(gr_queue *, const gr_reduce_job *, uint64_t *result);
 gr_status gr_cuda_do_histogram(gr_queue *, const gr_histogram_job *);
 gr_status gr_cuda_do_weights(gr_queue *, const gr_weights_job *);
 gr_status gr_cuda_do_exact(gr_queue *, const gr_exact_job *, gr_exact *sums);

@@ -111,14 +111,23 @@ int gr_l_later_values(lua_State *L, gr_context *c, int n, gr_queue *q, const cha
 
 /* ---- gr.async ---- */
 
-/* The module's functions by name and their names by function, and the reductions by name: made once, when all are there. */
+/*
+** The module's functions by name and their names by function, the reductions by name, and what they do with arrays alone (reduce
+** needs more): made once, when all are there.
+*/
 void gr_l_when_functions(lua_State *L) {
   lua_newtable(L);
   lua_newtable(L);
+  lua_newtable(L);
   for (const gr_function *r = gr_reduce_functions; r->name; r++) {
-    lua_getfield(L, -3, r->name);
+    int op = strcmp(r->name, "norm") ? gr_op_named(r->name) : GR_OP_norm2;
+    lua_getfield(L, -4, r->name);
+    lua_setfield(L, -3, r->name);
+    if (op < 0) continue;
+    lua_pushinteger(L, op);
     lua_setfield(L, -2, r->name);
   }
+  lua_setfield(L, -3, "operations");
   lua_setfield(L, -2, "reductions");
   lua_pushnil(L);
   while (lua_next(L, -3)) {
@@ -304,6 +313,52 @@ static void add_values(lua_State *L, future *f, int n, int table) {
   for (int k = n; k >= 1; k--) lua_rawseti(L, table, at + k);
 }
 
+/* The item at the top, if it is a name and the array or two that it takes, as most are. 0: there is more to it than that. */
+static int add_plain(lua_State *L, gr_future *f, int operations) {
+  const int item = lua_gettop(L);
+  const gr_array *a[2] = {NULL, NULL};
+  const int inputs = lua_istable(L, item) ? (int)lua_rawlen(L, item) - 1 : 0;
+  if (inputs != 1 && inputs != 2) return 0;
+  gr_rawgeti(L, item, 1);
+  lua_rawget(L, operations);
+  if (lua_isnil(L, -1)) return 0;
+  const gr_op op = (gr_op)lua_tointeger(L, -1);
+  if (gr_ops[op].inputs != inputs) return 0;
+  for (int k = 0; k < inputs; k++) {
+    gr_rawgeti(L, item, 2 + k);
+    a[k] = gr_l_test_array(L, -1);
+    if (!a[k] || !a[k]->storage || a[k]->n == 0) return 0;
+  }
+  if (a[1] && (a[1]->dtype != a[0]->dtype || a[1]->n != a[0]->n || a[1]->storage->queue != a[0]->storage->queue)) return 0;
+  return gr_future_add(f, op, a[0], a[1], 0) == GR_OK;
+}
+
+/*
+** Few plain items, at once. Nothing raises on the way, so that no object must own the future. Returns how many results, or -1
+** if there is more to it than that, or if it failed: the long way says what is wrong.
+*/
+static int many_plain(lua_State *L, gr_context *c, int n) {
+  gr_part parts[GR_TOGETHER];
+  gr_future f;
+  const int top = lua_gettop(L);
+  if (n > GR_TOGETHER || c->exact || !lua_checkstack(L, 2 * GR_TOGETHER + 8)) return -1;
+  lua_getfield(L, LUA_REGISTRYINDEX, GR_FUNCTIONS_NAME);
+  lua_getfield(L, -1, "operations");
+  gr_future_open(&f, c, parts);
+  int plain = 1;
+  for (int k = 1; k <= n && plain; k++) {
+    gr_rawgeti(L, 1, k);
+    plain = add_plain(L, &f, top + 2);
+    lua_settop(L, top + 2);
+  }
+  if (plain && gr_future_start(&f) == GR_OK) gr_future_wait(&f, -1);
+  gr_future_close(&f);
+  lua_settop(L, top);
+  if (f.state != GR_READY) return -1;
+  for (int k = 0; k < n; k++) gr_l_push_result(L, parts[k].job.op, &parts[k].value);
+  return lua_gettop(L) - top;
+}
+
 static int many(lua_State *L, gr_context *c, int later) {
   static const char *const names[] = {"async", NULL};
   if (!lua_istable(L, 1)) gr_l_argerror(L, 1, "list of items like {\"sum\", a} expected, got %s", gr_l_kind(L, 1));
@@ -311,12 +366,15 @@ static int many(lua_State *L, gr_context *c, int later) {
   later |= gr_l_option_flag(L, 2, "async");
   int n = (int)lua_rawlen(L, 1);
   lua_settop(L, 1);
+  int results = later || n == 0 ? -1 : many_plain(L, c, n);
+  if (results >= 0) return results;
   future *f = push_future(L, c, n);
   lua_pushnil(L);
   lua_getfield(L, LUA_REGISTRYINDEX, GR_FUNCTIONS_NAME);
   lua_getfield(L, -1, "reductions");
   for (int k = 1; k <= n; k++) {
-    int before = f->core.count, results = run_item(L, c, f, k, 5);
+    int before = f->core.count;
+    results = run_item(L, c, f, k, 5);
     if (f->core.count == before) add_values(L, f, results, 3);
     lua_settop(L, 5);
   }

@@ -37,7 +37,7 @@ void gr_future_close(gr_future *f) {
   gr_context *c = f->context;
   if (!c) return;
   unwatch(f);
-  for (int k = 0; k < f->count; k++) {
+  for (int k = f->count - 1; k >= 0; k--) { /* last to first, so that the next future like this one gets the same places */
     gr_part *p = &f->parts[k];
     if (p->queue && p->started) p->queue->backend->forget(p->queue, &p->ticket);
     release_uses(p);
