@@ -89,8 +89,8 @@ GR_INLINE void vd_lasts(vd *to, const vd *x) {
     to[j] = (vd)_mm256_permute2f128_pd(low, high, 0x31);
   }
 }
-GR_INLINE vd vd_shift(vd first, vd x) {
-  return (vd)_mm256_blend_pd(_mm256_permute4x64_pd((__m256d)x, 0x90), (__m256d)first, 1);
+GR_INLINE vd vd_after(vd before, vd x) {
+  return (vd)_mm256_shuffle_pd(_mm256_permute2f128_pd((__m256d)before, (__m256d)x, 0x21), (__m256d)x, 5);
 }
 
 typedef uint64_t vi __attribute__((vector_size(32)));

@@ -91,10 +91,52 @@ GR_INLINE void vd_lasts(vd *to, const vd *x) {
   GR_UNROLL for (j = 0; j < 2; j++) q[j] = _mm512_shuffle_f64x2(p[2 * j], p[2 * j + 1], 0xff);
   to[0] = (vd)_mm512_shuffle_f64x2(q[0], q[1], 0x88);
 }
-/* The lanes one place up, what comes first in lane 0. */
-GR_INLINE vd vd_shift(vd first, vd x) {
-  __m512i i = _mm512_set_epi64(6, 5, 4, 3, 2, 1, 0, 0);
-  return (vd)_mm512_mask_mov_pd(_mm512_permutexvar_pd(i, (__m512d)x), 1, (__m512d)first);
+/* The lanes one place up, the last one of `before` in lane 0. */
+GR_INLINE vd vd_after(vd before, vd x) { return (vd)_mm512_alignr_epi64((__m512i)x, (__m512i)before, 7); }
+
+/*
+** Four groups of floats: element j of their first quads and, above, of their second ones in q[j]. So shuffles move floats, not
+** doubles, and most additions of a scan are of whole vectors.
+*/
+#define GR_SCAN_QUADS 1
+GR_INLINE void vd_quads_load(const void *p, vd *q) {
+  const __m512i first = _mm512_set_epi32(29, 21, 13, 5, 25, 17, 9, 1, 28, 20, 12, 4, 24, 16, 8, 0), third = _mm512_set1_epi32(2);
+  const __m512 a = _mm512_loadu_ps(p), b = _mm512_loadu_ps((const float *)p + 16);
+  const __m512 x = _mm512_permutex2var_ps(a, first, b), y = _mm512_permutex2var_ps(a, _mm512_add_epi32(first, third), b);
+  q[0] = (vd)_mm512_cvtps_pd(_mm512_castps512_ps256(x));
+  q[1] = (vd)_mm512_cvtps_pd(_mm512_extractf32x8_ps(x, 1));
+  q[2] = (vd)_mm512_cvtps_pd(_mm512_castps512_ps256(y));
+  q[3] = (vd)_mm512_cvtps_pd(_mm512_extractf32x8_ps(y, 1));
+}
+/* The groups become their scans: pairs, quads, and all of the first quad added to the second. */
+GR_INLINE void vd_quads_scan(vd *q) {
+  __m512d t;
+  int j;
+  q[1] = q[0] + q[1];
+  q[3] = q[2] + q[3];
+  q[2] = q[1] + q[2];
+  q[3] = q[1] + q[3];
+  t = _mm512_shuffle_f64x2((__m512d)q[3], (__m512d)q[3], 0x44);
+  GR_UNROLL for (j = 0; j < 4; j++) q[j] = (vd)_mm512_mask_add_pd((__m512d)q[j], 0xf0, t, (__m512d)q[j]);
+}
+/* The totals of eight groups, from the last elements of four and four; for each of four groups a number of its own. */
+GR_INLINE vd vd_quads_totals(vd x, vd y) { return (vd)_mm512_shuffle_f64x2((__m512d)x, (__m512d)y, 0xee); }
+GR_INLINE vd vd_quads_set(const double *p) { return (vd)_mm512_broadcast_f64x4(_mm256_loadu_pd(p)); }
+GR_INLINE void vd_quads_store(int past, void *p, const vd *q) {
+  const __m512i pairs = _mm512_set_epi32(23, 7, 19, 3, 22, 6, 18, 2, 21, 5, 17, 1, 20, 4, 16, 0);
+  const __m512i low = _mm512_set_epi64(11, 3, 10, 2, 9, 1, 8, 0), high = _mm512_set_epi64(15, 7, 14, 6, 13, 5, 12, 4);
+  __m512 f[4];
+  __m512d a, b, x[2];
+  int j;
+  GR_UNROLL for (j = 0; j < 4; j++) f[j] = _mm512_castps256_ps512(_mm512_cvtpd_ps((__m512d)q[j]));
+  a = _mm512_castps_pd(_mm512_permutex2var_ps(f[0], pairs, f[1]));
+  b = _mm512_castps_pd(_mm512_permutex2var_ps(f[2], pairs, f[3]));
+  x[0] = _mm512_permutex2var_pd(a, low, b);
+  x[1] = _mm512_permutex2var_pd(a, high, b);
+  GR_UNROLL for (j = 0; j < 2; j++) {
+    if (past) _mm512_stream_pd((double *)p + 8 * j, x[j]);
+    else _mm512_storeu_pd((double *)p + 8 * j, x[j]);
+  }
 }
 
 /* The same for integers that wrap: lane l becomes the sum of lanes 0 .. l. */
@@ -157,10 +199,12 @@ GR_INLINE void vd_stream(gr_dtype t, void *p, vd x) {
   else _mm256_stream_ps((float *)p, _mm512_cvtpd_ps((__m512d)x));
 }
 #define GR_FENCE() _mm_sfence()
-GR_INLINE void vd_store(gr_dtype t, void *p, vd x) {
+/* Every NaN becomes the canonical one. */
+GR_INLINE vd vd_canonical(vd x) {
   const __m512d v = (__m512d)x;
-  vd_store_number(t, p, (vd)_mm512_mask_mov_pd(v, _mm512_cmp_pd_mask(v, v, _CMP_UNORD_Q), _mm512_set1_pd(gr_nan())));
+  return (vd)_mm512_mask_mov_pd(v, _mm512_cmp_pd_mask(v, v, _CMP_UNORD_Q), _mm512_set1_pd(gr_nan()));
 }
+GR_INLINE void vd_store(gr_dtype t, void *p, vd x) { vd_store_number(t, p, vd_canonical(x)); }
 
 /* For smallest and largest: -0 below +0; of a number and a NaN the number. */
 #define GR_VECTOR_ORDER 1

@@ -30,7 +30,7 @@ GR_INLINE vd vd_even(vd x, vd y) { (void)y; return x; }
 GR_INLINE vd vd_odd(vd x, vd y) { (void)x; return y; }
 GR_INLINE vd vd_last(vd x) { return x; }
 GR_INLINE void vd_lasts(vd *to, const vd *x) { memcpy(to, x, 8 * sizeof(*x)); }
-GR_INLINE vd vd_shift(vd first, vd x) { (void)x; return first; }
+GR_INLINE vd vd_after(vd before, vd x) { (void)x; return before; }
 
 GR_INLINE void vd_store_number(gr_dtype t, void *p, vd x) {
   const float f = gr_f64_to_f32(x);

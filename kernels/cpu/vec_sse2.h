@@ -86,7 +86,7 @@ GR_INLINE void vd_lasts(vd *to, const vd *x) {
   int j;
   GR_UNROLL for (j = 0; j < 4; j++) to[j] = (vd)_mm_unpackhi_pd((__m128d)x[2 * j], (__m128d)x[2 * j + 1]);
 }
-GR_INLINE vd vd_shift(vd first, vd x) { return (vd)_mm_unpacklo_pd((__m128d)first, (__m128d)x); }
+GR_INLINE vd vd_after(vd before, vd x) { return (vd)_mm_shuffle_pd((__m128d)before, (__m128d)x, 1); }
 
 typedef uint64_t vi __attribute__((vector_size(16)));
 GR_INLINE vi vi_scan(vi x) {
