@@ -181,7 +181,7 @@ __global__ void read_all(const float4 *x, int64_t n, float *out) {
 
 /* As in the module's queues, reductions, histograms and scans in turn may overlap, and after anything else they wait. */
 gr_cuda_span written;
-void write_anything() { written = {nullptr, (const char *)UINTPTR_MAX}; }
+void write_anything() { written = gr_anything; }
 
 /* Nothing of the inputs is in L2 after this. Reading leaves no dirty lines behind that somebody would have to write. */
 void flush() {
@@ -217,7 +217,7 @@ const char *input(int which, int64_t turn, int64_t from = offset) {
   return pool + which * kInput + (resident ? 0 : turn % slots * pitch) + from * sizes[type];
 }
 
-gr_cuda_run run_on(char *scratch) { return {stream, &chip, scratch, (size_t)kScratch, ++epoch, nullptr, 0}; }
+gr_cuda_run run_on(char *scratch) { return {stream, &chip, scratch, (size_t)kScratch, ++epoch, nullptr, 0, written, &written}; }
 
 gr_op op_named(const std::string &name) {
   for (int k = 0; k < GR_OP_COUNT; k++)
@@ -286,7 +286,6 @@ void launch_histogram(int64_t turn) {
   j.counts = (int64_t *)output;
   j.tails = j.counts + cell.bins;
   gr_cuda_run r = run_on(work);
-  r.written = &written;
   CHECK(gr_cuda_histogram(&j, &r));
 }
 
@@ -300,7 +299,6 @@ void launch_scan(int64_t turn, gr_dtype out) {
   j.a = {input(0, turn), sizes[type], 0};
   j.out = {output, sizes[out], 0};
   gr_cuda_run r = run_on(chain);
-  r.written = &written;
   CHECK(gr_cuda_scan(&j, &r));
 }
 
@@ -315,7 +313,6 @@ void launch_rmsnorm(int64_t turn) {
   j.out = {output, size, cell.cols * size};
   j.eps = 1e-6;
   gr_cuda_run r = run_on(work);
-  r.written = &written;
   CHECK(gr_cuda_rmsnorm(&j, &r));
 }
 
@@ -338,7 +335,6 @@ Contender reduced(const char *name, const std::string &word, int64_t from) {
     j.out = output;
     j.out2 = cell.rows ? nullptr : output + 256;
     gr_cuda_run r = run_on(work);
-    r.written = &written;
     CHECK(gr_cuda_reduce(&j, &r));
   };
   return c;

@@ -247,32 +247,21 @@ static cudaError_t clear(const gr_histogram_job *job, cudaStream_t stream) {
   return e == cudaSuccess ? cudaMemsetAsync(job->tails, 0, 24, stream) : e;
 }
 
-/* Whether no launch that may still run writes what this one reads. */
-static int untouched(const gr_hist_plan *p, const gr_histogram_job *job, const gr_cuda_run *run) {
-  const gr_hist *h = &p->args;
-  int64_t edges = (job->bins + 1) * 8;
-  return p->early && run->written && h->contiguous && !h->packed && h->words == h->part_bins &&
-         gr_misses(*run->written, h->data, job->n * gr_size_of(job->dtype)) &&
-         gr_misses(*run->written, job->edges, edges) && gr_misses(*run->written, job->ilimits, edges);
-}
-
 int gr_cuda_histogram(const gr_histogram_job *job, const gr_cuda_run *run) {
   gr_hist_plan p;
   size_t rows;
   cudaStream_t stream = (cudaStream_t)run->stream;
   cudaError_t e = cudaSuccess;
-  int crowded = run->written && run->written->from != run->written->to && run->written->from;
+  int crowded = run->written && !gr_is_empty(run->running) && run->running.from;
   if (job->bins < 1 || job->bins > INT32_MAX) return cudaErrorInvalidValue;
   plan(job, run->chip, crowded, &p, &rows);
   p.args.area = (uint64_t *)run->scratch;
   if (rows) p.args.rows = (uint32_t *)((char *)run->scratch + GR_COUNTER_BYTES);
   p.early = run->chip->major >= 9 && !p.args.cleared; /* clearing is no kernel to overlap with */
-  p.args.untouched = untouched(&p, job, run);
-  if (run->written) {
-    gr_cuda_span all = {(char *)job->counts, (char *)(job->counts + job->bins)};
-    gr_cuda_span results = gr_both(all, {(char *)job->tails, (char *)(job->tails + 3)});
-    *run->written = p.args.untouched && !rows ? gr_both(*run->written, results) : results;
-  }
+  gr_cuda_span counts = gr_span(job->counts, job->bins), tails = gr_span(job->tails, 3);
+  p.args.untouched = gr_reads_at_once(*run, p.early && p.args.contiguous && !p.args.packed && p.args.words == p.args.part_bins,
+                                      {gr_span(job->a, 1, job->n, gr_size_of(job->dtype)), gr_span(job->edges, job->bins + 1),
+                                       gr_span(job->ilimits, job->bins + 1)}, {counts, tails});
   if (p.args.cleared) e = clear(job, stream);
   if (e == cudaSuccess)
     e = p.args.by_value            ? gr_hist_values(&p, stream)
@@ -282,6 +271,7 @@ int gr_cuda_histogram(const gr_histogram_job *job, const gr_cuda_run *run) {
     int32_t units = p.blocks / p.args.parts, groups = (int32_t)gr_row_pairs(p.args) / 32;
     void *args[] = {&p.args, &units, &groups};
     int32_t blocks = groups * p.args.parts, threads = MERGE_WARPS * 32;
+    gr_reads_at_once(*run, false, {}, {counts, tails});
     e = gr_start_early((const void *)gr_hist_merge, args, blocks, threads, 0, run->chip->major >= 9, stream);
   }
   return e;

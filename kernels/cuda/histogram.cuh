@@ -309,8 +309,7 @@ static __global__ void __launch_bounds__(1024, 1) gr_hist_blocks(const __grid_co
     if constexpr (has_table) gr_fill_table<T>(a.bins, table);
     __syncthreads();
   };
-  if (a.untouched) gr_let_next_start();
-  else gr_await_earlier();
+  gr_before_reading(a.untouched);
   /* What registers allow; in wide counters 2 are faster than 3. */
   const int deep = Sink::wide ? 2 : sizeof(T) == 2 || has_table ? 3 : 4;
   if constexpr (has_table) { /* wants them, too */
@@ -319,8 +318,7 @@ static __global__ void __launch_bounds__(1024, 1) gr_hist_blocks(const __grid_co
   } else {
     gr_count_all<T, Quick, deep>(a, table, sink, ready);
   }
-  if (a.untouched) gr_await_earlier();
-  else gr_let_next_start();
+  gr_after_reading(a.untouched);
   __syncthreads();
   if constexpr (Sink::packed) {
     sink.template cool<Quick>(a);

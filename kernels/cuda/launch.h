@@ -26,14 +26,15 @@ typedef struct gr_cuda_chip {
 ** a kernel starts and zero again when it ends (last blocks reset what they used), the rest is free for use.
 ** done: if not NULL, the kernel's last act is to tell the host that ticket is done, in four words of mapped host memory
 ** (tell.cuh). A reduction tells the states that its results are made of there instead, and says in *told how many (told.h).
-** written: what those launches on this stream write that may still run when the next one starts; everything, if that is
-** not known. A reduction, histogram, short scan or RMSNorm of other bytes reads while they run and adds its results. NULL: it
-** waits for them.
+** running: what those launches on this stream write that may still run when this one starts. A reduction, histogram, short
+** scan or RMSNorm of other bytes reads meanwhile (overlap.cuh), and says in *written what is being written from then on;
+** nothing else does, so that must be everything before. written may be NULL: it waits for them.
 */
 /* Bytes from one address up to another. */
 typedef struct gr_cuda_span {
   const char *from, *to;
 } gr_cuda_span;
+static const gr_cuda_span gr_anything = {NULL, (const char *)UINTPTR_MAX};
 
 #define GR_COUNTER_BYTES (4096 + GR_POST_BYTES)
 #define GR_POST_BYTES 24576 /* after counters: gr_post */
@@ -45,7 +46,7 @@ typedef struct gr_cuda_run {
   uint64_t epoch; /* different at every launch on this scratch, never 0 */
   uint64_t *done;
   uint64_t ticket;
-  gr_cuda_span *written;
+  gr_cuda_span running, *written;
   struct gr_told *told;        /* with done, of a reduction */
   struct gr_cuda_batch *batch; /* if not NULL, a reduction goes there (batch.h) */
 } gr_cuda_run;

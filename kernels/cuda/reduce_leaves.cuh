@@ -126,11 +126,9 @@ __global__ void GR_LEAVES_BOUNDS(R) gr_reduce_leaves(const __grid_constant__ gr_
     __syncthreads();
   }
   asm volatile("" ::"l"(q.out), "l"(q.post)); /* the other lines of arguments, before they are wanted in a hurry */
-  if (q.untouched) gr_let_next_start(); /* all of it may overlap with the launches around it, but for what it writes */
-  else gr_await_earlier();
+  gr_before_reading(q.untouched);
   gr_acc acc = gr_read_leaves<R>(q, t, lane);
-  if (q.untouched) gr_await_earlier();
-  else gr_let_next_start();
+  gr_after_reading(q.untouched);
   if (q.meeting == GR_TELL_LEAVES) { /* a leaf a warp; counted anew, since t would take registers while rows are read */
     int64_t v = q.flat ? 0 : gr_which_of(q, warp).v, at = ((int64_t)node << q.warps) + sub;
     if (lane == 0 && at < q.leaves && (q.flat || v < q.job.count)) gr_tell_state<R>(q, v * q.leaves + at, acc);

@@ -82,8 +82,7 @@ __global__ void __launch_bounds__(gr_vector_warps * 32, 6) gr_reduce_vector(cons
     gr_copies_end_group();
     from += q.job.a.step;
   };
-  if (!q.untouched) gr_await_earlier();
-  gr_let_next_start();
+  gr_start_reading(q.untouched);
   ask(0);
 #pragma unroll
   for (int k = 0; k < K; k++) {

@@ -152,8 +152,7 @@ __global__ void __launch_bounds__(gr_weighed_warps * 32, gr_weighed_resident / g
   gr_weighed_stack<C, gr_weighed_levels<R>> stack;
   stack.slot = (double2 *)(gr_shared + q.threads) + threadIdx.x;
   stack.apart = warps * 32;
-  if (!q.untouched) gr_await_earlier();
-  gr_let_next_start();
+  gr_start_reading(q.untouched);
 #pragma unroll 1
   for (int u = warp >> q.deep; u < units; u += 1 << q.together) {
     int w = lane & ((1 << q.wide) - 1);

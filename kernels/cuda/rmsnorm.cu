@@ -98,8 +98,7 @@ static __global__ void __launch_bounds__(ROW_WARPS * 32, fixed ? (gr_size<D> == 
   int sets = min(threads, ROW_WORDS / words), all = (int)(q.n * gr_size<D> / 16);
   int64_t row = (blockIdx.x * (int64_t)ROW_WARPS + warp) * sets * per + lane / threads;
   uint4 *mine = kept[warp] + lane;
-  if (!q.untouched) gr_await_earlier();
-  gr_let_next_start();
+  gr_start_reading(q.untouched);
 #pragma unroll 1
   for (int i = 0; i < sets; i++) {
     const uint4 *from = (const uint4 *)(q.x + (row + i * per) * q.x_step) + t;
@@ -198,8 +197,7 @@ static __global__ void __launch_bounds__(PIECE_WARPS * 32, 2)
   const uint4 *from = (const uint4 *)(q.x + row * q.x_step + offset);
   uint4 *mine = kept + warp * words * 32 + lane;
   double s[per_word<D>];
-  if (!q.untouched) gr_await_earlier();
-  gr_let_next_start();
+  gr_start_reading(q.untouched);
 #pragma unroll
   for (int k = 0; k < words; k++)
     if (k < present) gr_copy16(mine + k * 32, from + k * 32);
@@ -289,8 +287,7 @@ static __global__ void __launch_bounds__(RING_WARPS * 32, 1)
   if (threadIdx.x == 0) mail.init();
   if (p.pieces > 1) gr_start_cluster();
   else __syncthreads();
-  if (!q.untouched) gr_await_earlier();
-  gr_let_next_start();
+  gr_start_reading(q.untouched);
   auto first = [&](int number) { return k.step(number, own, p, q.count); };
   auto here = [&] { return memory + k.at * (whole / 16) + lane; };
   if (warp < RING_LOADERS) {
@@ -435,19 +432,6 @@ static gr_reduce_job sums_of(const gr_rmsnorm_job *job, void *out) {
 /* Rows whose blocks meet: as many at a time as there are counters. */
 #define MEETINGS ((int64_t)((GR_COUNTER_BYTES - GR_POST_BYTES) / sizeof(unsigned)))
 
-/* As for reductions (reduce.cu), whether it may read at once; and what it writes. */
-static bool reads_at_once(const gr_rmsnorm_job *job, const gr_cuda_run *run) {
-  int64_t row = job->n * gr_size_of(job->dtype);
-  gr_cuda_span *w = run->written, all = {NULL, (const char *)UINTPTR_MAX};
-  const char *x = (const char *)job->x.data, *out = (const char *)job->out.data, *weights = (const char *)job->w.data;
-  bool forth = job->x.step >= 0 && job->out.step >= 0;
-  bool at_once = run->chip->major >= 9 && forth && gr_misses(*w, x, (job->count - 1) * job->x.step + row) &&
-                 (!weights || gr_misses(*w, weights, row));
-  gr_cuda_span own = {out, out + (job->count - 1) * job->out.step + row};
-  *w = !forth ? all : at_once ? gr_both(*w, own) : own;
-  return at_once;
-}
-
 size_t gr_cuda_rmsnorm_scratch(const gr_rmsnorm_job *job, const gr_cuda_chip *chip) {
   gr_reduce_job r = sums_of(job, NULL);
   if (job->n == 0 || job->count == 0) return 0;
@@ -515,7 +499,8 @@ template <gr_dtype D> static cudaError_t start(const gr_rmsnorm_job *job, const 
   rms_job q = {(const char *)job->x.data, (const char *)job->w.data, (char *)job->out.data, job->n, job->count,
             job->x.step, job->out.step, job->x.stride, job->w.stride, job->out.stride, job->eps, NULL, false};
   rms_plan p = plan_of(job, run->chip);
-  if (p.pieces > 0) q.untouched = run->written && reads_at_once(job, run);
+  auto all_of = [job](const gr_vec &v) { return gr_span(v, job->count, job->n, gr_size<D>); };
+  q.untouched = gr_reads_at_once(*run, p.pieces > 0, {all_of(job->x), gr_span(job->w, 1, job->n, gr_size<D>)}, {all_of(job->out)});
   if constexpr (gr_size<D> > 2)
     if (p.ring.slots) return start_ring<D>(&q, p.ring, run);
   if (p.pieces == 1 && job->n * gr_size<D> <= ROW_BYTES) return start_rows<D>(&q, run);
@@ -530,7 +515,6 @@ template <gr_dtype D> static cudaError_t start(const gr_rmsnorm_job *job, const 
   void *args[] = {&q, &segments};
   if (e == cudaSuccess)
     e = cudaLaunchKernel((const void *)norm_scale<D>, (unsigned)(segments * job->count), 256, args, 0, stream);
-  if (run->written) *run->written = {NULL, (const char *)UINTPTR_MAX};
   return e;
 }
 

@@ -31,22 +31,6 @@ static int64_t flip_of(const gr_scan_job *job) {
   }
 }
 
-/* The bytes of n elements. */
-static gr_cuda_span span_of(const gr_vec &v, int64_t n, int size) {
-  const char *first = (const char *)v.data, *last = first + (n - 1) * v.stride;
-  return {first < last ? first : last, (first < last ? last : first) + size};
-}
-
-/* Whether no launch that may still run writes what this one reads; and what may be written from here on. Long scans wait. */
-static int untouched(const gr_scan_job *job, const gr_cuda_run *run, int is_short) {
-  gr_cuda_span in = span_of(job->a, job->n, gr_size_of(job->dtype));
-  gr_cuda_span out = span_of(job->out, job->n, gr_size_of(job->out_dtype));
-  if (!run->written) return 0;
-  int is = is_short && run->chip->major >= 9 && gr_misses(*run->written, in.from, in.to - in.from);
-  *run->written = is ? gr_both(*run->written, out) : out;
-  return is;
-}
-
 int gr_cuda_scan(const gr_scan_job *job, const gr_cuda_run *run) {
   gr_scan q;
   cudaStream_t stream = (cudaStream_t)run->stream;
@@ -62,7 +46,8 @@ int gr_cuda_scan(const gr_scan_job *job, const gr_cuda_run *run) {
   q.tiles = (uint32_t)tiles_of(job);
   q.exclusive = job->exclusive;
   q.flip = flip_of(job);
-  q.untouched = untouched(job, run, q.tiles <= GR_SCAN_SHORT);
+  q.untouched = gr_reads_at_once(*run, q.tiles <= GR_SCAN_SHORT, {gr_span(job->a, 1, job->n, gr_size_of(job->dtype))},
+                                 {gr_span(job->out, 1, job->n, gr_size_of(job->out_dtype))});
   q.next = (unsigned *)run->scratch;
   q.tile = (gr_scan_state *)((char *)run->scratch + GR_COUNTER_BYTES);
   q.group = q.tile + q.tiles;

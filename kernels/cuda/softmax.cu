@@ -241,6 +241,7 @@ template <gr_dtype D> static cudaError_t start(const gr_softmax_job *job, const 
   gr_reduce_job maxima = maxima_of(job, q.most);
   gr_cuda_run part = *run;
   part.scratch_bytes = (size_t)((char *)q.most - (char *)run->scratch);
+  part.written = NULL;
   void *args[] = {&q}, *more[] = {&q, &segments};
   cudaError_t e = (cudaError_t)gr_cuda_reduce(&maxima, &part);
   if (e == cudaSuccess)

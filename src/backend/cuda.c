@@ -195,20 +195,16 @@ static gr_queue *queue_open(gr_backend *b) {
   return NULL;
 }
 
-void gr_cuda_prepare_known(gr_cuda_queue *q, const gr_cuda_scratch *s, gr_cuda_run *run) {
+void gr_cuda_prepare(gr_cuda_queue *q, const gr_cuda_scratch *s, gr_cuda_run *run) {
   memset(run, 0, sizeof *run);
   run->stream = q->stream;
   run->chip = &q->device->chip;
   run->scratch = s->memory;
   run->scratch_bytes = s->bytes;
   run->epoch = ++q->epoch;
+  run->running = q->written;
   run->written = &q->written;
-}
-
-void gr_cuda_prepare(gr_cuda_queue *q, const gr_cuda_scratch *s, gr_cuda_run *run) {
-  gr_cuda_prepare_known(q, s, run);
-  run->written = NULL;
-  gr_cuda_wrote_anything(q);
+  q->written = gr_anything;
 }
 
 gr_status gr_cuda_launched(gr_cuda_queue *q, int error, const char *what) {
@@ -224,7 +220,7 @@ static gr_status queue_zero(gr_queue *base, void *device, size_t bytes) {
   int was;
   if (bytes == 0) return GR_OK;
   if ((was = gr_cuda_enter(q)) < 0) return GR_DEVICE;
-  gr_cuda_wrote_anything(q);
+  q->written = gr_anything;
   status = gr_cuda_launched(q, (int)cudaMemsetAsync(device, 0, bytes, q->stream), "zeroing");
   gr_cuda_leave(q, was);
   return status;

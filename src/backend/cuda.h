@@ -68,7 +68,7 @@ typedef struct gr_cuda_queue {
   gr_cuda_batch batch;          /* not launched yet */
   struct gr_cuda_graph *graphs; /* that there are, the last one used first */
   uint64_t epoch, ticket;
-  gr_cuda_span written; /* as in gr_cuda_run; what is neither a reduction nor RMSNorm may have written anything */
+  gr_cuda_span written; /* what launches write that may still run; everything after what does not say what it writes */
 } gr_cuda_queue;
 
 /*
@@ -83,17 +83,7 @@ const char *gr_op_name(gr_op);
 /* GR_OK for cudaSuccess; else writes queue->error, latches a lost device and clears CUDA's last error. */
 gr_status gr_cuda_check(gr_cuda_queue *, cudaError_t, const char *doing);
 
-/* To be called where the stream gets what does not say what it writes. */
-static inline void gr_cuda_wrote_anything(gr_cuda_queue *q) {
-  q->written.from = NULL;
-  q->written.to = (const char *)UINTPTR_MAX;
-}
-
-/*
-** What a launch on that scratch memory is told, one that says itself what it writes and one that does not; and its count
-** and check, from what the launcher returned.
-*/
-void gr_cuda_prepare_known(gr_cuda_queue *, const gr_cuda_scratch *, gr_cuda_run *);
+/* What a launch on that scratch memory is told; and its count and check, from what the launcher returned. */
 void gr_cuda_prepare(gr_cuda_queue *, const gr_cuda_scratch *, gr_cuda_run *);
 gr_status gr_cuda_launched(gr_cuda_queue *, int error, const char *what);
 

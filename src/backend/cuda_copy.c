@@ -76,7 +76,7 @@ static cudaError_t upload(gr_cuda_queue *q, char *device, const char *host, size
   gr_cuda_ring *r = bytes <= SMALL ? &q->small : &q->large;
   size_t piece = bytes <= SMALL ? SMALL : piece_of(bytes);
   cudaError_t e = r == &q->large ? open_large(q) : cudaSuccess;
-  gr_cuda_wrote_anything(q);
+  q->written = gr_anything;
   for (size_t at = 0; at < bytes && e == cudaSuccess; at += piece) {
     size_t now = bytes - at < piece ? bytes - at : piece;
     char *pinned;
@@ -98,7 +98,7 @@ static gr_status download_small(gr_cuda_queue *q, char *host, const char *device
   int there;
   gr_status status = gr_cuda_check(q, take(&q->small, q->stream, all, &pinned), what);
   if (status != GR_OK) return status;
-  gr_cuda_prepare_known(q, &q->work, &run);
+  gr_cuda_prepare(q, &q->work, &run);
   run.done = q->now.mapped->told;
   run.ticket = ++q->ticket;
   char *mapped = q->small.mapped + (pinned - q->small.memory);

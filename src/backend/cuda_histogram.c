@@ -38,7 +38,7 @@ static gr_status launch_histogram(gr_cuda_queue *q, const gr_histogram_job *job)
   size_t room = gr_cuda_histogram_scratch(job, &q->device->chip);
   gr_status status = gr_cuda_check(q, gr_cuda_grow(q, &q->work, room), "scratch memory for histogram");
   if (status != GR_OK) return status;
-  gr_cuda_prepare_known(q, &q->work, &run);
+  gr_cuda_prepare(q, &q->work, &run);
   return gr_cuda_launched(q, gr_cuda_histogram(job, &run), "histogram");
 }
 

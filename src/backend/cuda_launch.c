@@ -1,21 +1,21 @@
 /* Operations that are one launch each, on scratch memory of the queue. */
 #include "src/backend/cuda.h"
 
-/* X(function of the backend, job, scratch memory that it needs, which, what to call it, how it is prepared) */
+/* X(function of the backend, job, scratch memory that it needs, which, what to call it) */
 #define LAUNCHES(X) \
-  X(scan, gr_scan_job, gr_cuda_scan_scratch(job, &q->device->chip), chain, "scan", gr_cuda_prepare_known) \
-  X(rmsnorm, gr_rmsnorm_job, gr_cuda_rmsnorm_scratch(job, &q->device->chip), work, "rmsnorm", gr_cuda_prepare_known) \
-  X(softmax, gr_softmax_job, gr_cuda_softmax_scratch(job, &q->device->chip), work, "softmax", gr_cuda_prepare) \
-  X(digits, gr_digits_job, 0, work, "quantile", gr_cuda_prepare) \
-  X(pick, gr_pick_job, 0, work, "quantile", gr_cuda_prepare) \
-  X(fill, gr_fill_job, 0, work, "fill", gr_cuda_prepare) \
-  X(copy, gr_copy_job, 0, work, "copy", gr_cuda_prepare) \
-  X(random, gr_random_job, 0, work, "random numbers", gr_cuda_prepare) \
-  X(edges, gr_edges_job, 0, work, "edges", gr_cuda_prepare) \
-  X(map, gr_map_job, 0, work, "an element operator", gr_cuda_prepare) \
-  X(compact, gr_compact_job, gr_cuda_compact_scratch(job, &q->device->chip), chain, "compact", gr_cuda_prepare)
+  X(scan, gr_scan_job, gr_cuda_scan_scratch(job, &q->device->chip), chain, "scan") \
+  X(rmsnorm, gr_rmsnorm_job, gr_cuda_rmsnorm_scratch(job, &q->device->chip), work, "rmsnorm") \
+  X(softmax, gr_softmax_job, gr_cuda_softmax_scratch(job, &q->device->chip), work, "softmax") \
+  X(digits, gr_digits_job, 0, work, "quantile") \
+  X(pick, gr_pick_job, 0, work, "quantile") \
+  X(fill, gr_fill_job, 0, work, "fill") \
+  X(copy, gr_copy_job, 0, work, "copy") \
+  X(random, gr_random_job, 0, work, "random numbers") \
+  X(edges, gr_edges_job, 0, work, "edges") \
+  X(map, gr_map_job, 0, work, "an element operator") \
+  X(compact, gr_compact_job, gr_cuda_compact_scratch(job, &q->device->chip), chain, "compact")
 
-#define LAUNCH(name, job_type, scratch_of, where, what, prepare)                                   \
+#define LAUNCH(name, job_type, scratch_of, where, what)                                            \
   static gr_status queue_##name(gr_queue *base, const job_type *job) {                             \
     gr_cuda_queue *q = (gr_cuda_queue *)base;                                                      \
     gr_status status;                                                                              \
@@ -24,7 +24,7 @@
     status = gr_cuda_check(q, gr_cuda_grow(q, &q->where, scratch_of), "scratch memory for " what); \
     if (status == GR_OK) {                                                                         \
       gr_cuda_run run;                                                                             \
-      prepare(q, &q->where, &run);                                                                 \
+      gr_cuda_prepare(q, &q->where, &run);                                                         \
       status = gr_cuda_launched(q, gr_cuda_##name(job, &run), what);                               \
     }                                                                                              \
     gr_cuda_leave(q, was);                                                                         \
@@ -59,7 +59,7 @@ static gr_status queue_ladder(gr_queue *base, const gr_ladder_job *job) {
 }
 
 void gr_cuda_launches(gr_backend *b) {
-#define SET(name, job_type, scratch_of, where, what, prepare) b->name = queue_##name;
+#define SET(name, job_type, scratch_of, where, what) b->name = queue_##name;
   LAUNCHES(SET)
 #undef SET
   b->ladder = queue_ladder;

@@ -68,7 +68,7 @@ static int halves_of(const gr_cuda_place *p) { return 2 * p->told.states * p->to
 
 /* The run of one whose results go to a slot. */
 static void prepare_told(gr_cuda_queue *q, const gr_reduce_job *const *jobs, int count, gr_cuda_place *place, gr_cuda_run *run) {
-  gr_cuda_prepare_known(q, &q->work, run);
+  gr_cuda_prepare(q, &q->work, run);
   run->done = place->mapped->told;
   run->ticket = place->ticket;
   run->told = &place->told;
@@ -141,7 +141,7 @@ gr_status gr_cuda_do_reduce(gr_queue *base, const gr_reduce_job *job, uint64_t *
     status = reduce_to_host(q, job, result);
   } else if (status == GR_OK) {
     gr_cuda_run run;
-    gr_cuda_prepare_known(q, &q->work, &run);
+    gr_cuda_prepare(q, &q->work, &run);
     status = gr_cuda_launched(q, gr_cuda_reduce(job, &run), gr_op_name(job->op));
   }
   gr_cuda_leave(q, was);
