@@ -4,44 +4,36 @@
 
 #include <cuda_runtime.h>
 #include <stdint.h>
-#include "kernels/cuda/async.cuh"
+#include "kernels/cuda/gate.cuh"
 
 #define GR_CLUSTER 8 /* blocks at most */
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
 /* Every thread of every block has come; what it has prepared for the others is there. */
 static __device__ __forceinline__ void gr_start_cluster() {
-  asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+  gr_gates_known();
   asm volatile("barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;" ::: "memory");
 }
 
 /*
 ** Numbers that blocks tell each other, turn by turn. One may be a turn ahead, since it has seen the others' of the turn
-** before, but not two: so there are two boxes, each with a barrier that counts the bytes that come.
+** before, but not two: so there are two boxes, each with a gate that counts the bytes that come.
 */
 struct gr_mail {
   double number[2][GR_CLUSTER];
-  uint64_t barrier[2];
-  __device__ __forceinline__ void init() {
-    for (int i = 0; i < 2; i++)
-      asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(gr_shared_address(&barrier[i])) : "memory");
-  }
+  gr_gate gate[2];
+  __device__ __forceinline__ void init() { gate[0].init(1), gate[1].init(1); }
   /* By all lanes of one warp: lane i gets block i's number. */
   __device__ __forceinline__ double exchange(double mine, int block, int blocks, unsigned turn, int lane) {
-    unsigned box = turn & 1, phase = turn >> 1 & 1, at = gr_shared_address(&number[box][block]), gate = gr_shared_address(&barrier[box]), open;
+    unsigned box = turn & 1, at = gr_shared_address(&number[box][block]);
     if (lane < blocks)
       asm volatile(
           "{\n .reg .b32 to, its;\n mapa.shared::cluster.u32 to, %0, %3;\n mapa.shared::cluster.u32 its, %1, %3;\n"
           " st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b64 [to], %2, [its];\n}" ::"r"(at),
-          "r"(gate), "l"(__double_as_longlong(mine)), "r"(lane)
+          "r"(gate[box].at()), "l"(__double_as_longlong(mine)), "r"(lane)
           : "memory");
-    if (lane == 0)
-      asm volatile("{\n .reg .b64 t;\n mbarrier.arrive.expect_tx.shared.b64 t, [%0], %1;\n}" ::"r"(gate), "r"(blocks * 8) : "memory");
-    __syncwarp();
-    do {
-      asm volatile("{\n .reg .pred p;\n mbarrier.try_wait.parity.shared.b64 p, [%1], %2;\n selp.u32 %0, 1, 0, p;\n}"
-                   : "=r"(open) : "r"(gate), "r"(phase) : "memory");
-    } while (!open);
+    if (lane == 0) gate[box].expect(blocks * 8);
+    gate[box].wait(turn >> 1 & 1);
     double all = number[box][lane & (GR_CLUSTER - 1)];
     __syncwarp();
     return all;

@@ -1,4 +1,4 @@
-/* Gates in shared memory, at which the warps of a block wait for each other or for what they have fetched. */
+/* Gates in shared memory, at which warps wait for each other or for what they have fetched. */
 #ifndef GR_GATE_CUH
 #define GR_GATE_CUH
 
@@ -23,10 +23,9 @@ struct gr_gate {
   __device__ __forceinline__ void arrive_fetched() {
     asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"(at()) : "memory");
   }
-  /* All lanes come before any waits: one that has yet to arrive somewhere would be held up with the warp. */
-  __device__ __forceinline__ void wait(unsigned phase) {
+  /* For a warp whose lanes come together. */
+  __device__ __forceinline__ void pass(unsigned phase) {
     unsigned open;
-    __syncwarp();
     do {
 #if __CUDA_ARCH__ >= 900
       asm volatile("{\n .reg .pred p;\n mbarrier.try_wait.parity.shared.b64 p, [%1], %2;\n selp.u32 %0, 1, 0, p;\n}"
@@ -45,12 +44,29 @@ struct gr_gate {
     atomicAdd(&arrived, 1);
   }
   __device__ __forceinline__ void arrive_fetched() { arrive(); }
-  __device__ __forceinline__ void wait(unsigned phase) {
-    __syncwarp();
+  __device__ __forceinline__ void pass(unsigned phase) {
     while ((*(volatile unsigned *)&arrived / needed & 1) == phase) {}
     __threadfence_block();
   }
 #endif
+  /* All lanes come before any waits: one that has yet to arrive somewhere would be held up with the warp. */
+  __device__ __forceinline__ void wait(unsigned phase) {
+    __syncwarp();
+    pass(phase);
+  }
+  /* This thread arrives, and so many bytes have to come too, by a machine or from another block (9.0 and later). */
+  __device__ __forceinline__ void expect(unsigned bytes) {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("{\n .reg .b64 t;\n mbarrier.arrive.expect_tx.shared.b64 t, [%0], %1;\n}" ::"r"(at()), "r"(bytes) : "memory");
+#endif
+  }
 };
+
+/* For that, after init and before a barrier. */
+__device__ __forceinline__ void gr_gates_known() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+#endif
+}
 
 #endif

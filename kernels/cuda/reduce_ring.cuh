@@ -114,7 +114,7 @@ struct gr_ring {
   const gr_ring_place<size> &t;
   const gr_box_map &map;
   char *slots;
-  uint64_t *arrived, *done; /* one for each slot */
+  gr_gate *arrived, *done; /* one for each slot */
   gr_ring_walk<size> walk;
   int slot, safe;
   unsigned phase;
@@ -123,11 +123,12 @@ struct gr_ring {
       : q(q), t(t), map(map), slot(0), phase(0) {
     int warp = threadIdx.x >> 5;
     slots = shared + (S::joint ? 0 : warp * gr_ring_slot);
-    arrived = (uint64_t *)(shared + gr_ring_slots * slot_bytes) + (S::joint ? 0 : warp * gr_ring_slots);
+    arrived = (gr_gate *)(shared + gr_ring_slots * slot_bytes) + (S::joint ? 0 : warp * gr_ring_slots);
     done = arrived + gr_ring_slots;
     safe = t.last_rows > 0 ? t.full - (1 << q.beside) : INT32_MAX;
     if (S::joint) return;
-    if ((threadIdx.x & 31) < gr_ring_slots) gr_arrivals_start(arrived + (threadIdx.x & 31));
+    if ((threadIdx.x & 31) < gr_ring_slots) arrived[threadIdx.x & 31].init(1);
+    gr_gates_known();
     more = walk.start(q, blockIdx.x);
 #pragma unroll 1
     for (int s = 0; s < gr_ring_slots; s++) release(s, s & (S::leaf_slots - 1));
@@ -136,7 +137,7 @@ struct gr_ring {
   __device__ __forceinline__ void release(int s, int i) {
     __syncwarp();
     if constexpr (S::joint) {
-      if ((threadIdx.x & 31) == 0) gr_arrive(done + s);
+      if ((threadIdx.x & 31) == 0) done[s].arrive();
     } else if (more) {
       ask(s, i);
       if (i == S::leaf_slots - 1) more = walk.next(q);
@@ -147,11 +148,11 @@ struct gr_ring {
       copy(s, i);
     } else if ((threadIdx.x & 31) == 0) {
       int x = (int)q.first + (int)(walk.group << q.wide) * S::each;
-      gr_expect(arrived + s, S::joint ? slot_bytes : gr_ring_slot);
+      arrived[s].expect(S::joint ? slot_bytes : gr_ring_slot);
 #pragma unroll
       for (int r = 0; r < (S::joint ? S::batch : 1); r++)
         gr_copy_box(slots + s * slot_bytes + r * (slot_bytes / S::batch), map, x, walk.leaf,
-                    S::joint ? 0 : (int)(threadIdx.x >> 5) << S::low, S::joint ? i * S::batch + r : i * S::box_rows, arrived + s);
+                    S::joint ? 0 : (int)(threadIdx.x >> 5) << S::low, S::joint ? i * S::batch + r : i * S::box_rows, arrived[s]);
     }
   }
   /* The same by hand, where a leaf is not whole. */
@@ -178,7 +179,7 @@ struct gr_ring {
     }
     gr_machine_may_write();
     __syncwarp();
-    if ((threadIdx.x & 31) == 0) gr_arrive(arrived + s);
+    if ((threadIdx.x & 31) == 0) arrived[s].arrive();
   }
   /* What the warp does that asks for all. */
   __device__ __forceinline__ void serve() {
@@ -188,16 +189,17 @@ struct gr_ring {
     for (more = walk.start(q, blockIdx.x); more; more = walk.next(q))
 #pragma unroll 1
       for (int i = 0; i < S::leaf_slots; i++, step(s, phase)) {
-        gr_await_arrival(done + s, phase);
+        done[s].pass(phase);
         ask(s, i);
         __syncwarp();
       }
   }
   __device__ __forceinline__ void prepare() const {
     if (threadIdx.x < gr_ring_slots) {
-      gr_arrivals_start(arrived + threadIdx.x);
-      gr_arrivals_start(done + threadIdx.x, gr_ring_warps);
+      arrived[threadIdx.x].init(1);
+      done[threadIdx.x].init(gr_ring_warps);
     }
+    gr_gates_known();
     __syncthreads();
   }
   /* This thread's word; rows of 128 bytes are swizzled where they are one piece. */
@@ -301,7 +303,7 @@ struct gr_ring_work {
     unsigned phase = ring.phase;
 #pragma unroll 1
     for (int i = 0; i < S::leaf_slots; i++) {
-      if (passes == 1 || !last) gr_await_arrival(ring.arrived + s, phase);
+      if (passes == 1 || !last) ring.arrived[s].pass(phase);
       if (whole) {
         uint4 u[S::batch][S::words];
 #pragma unroll
