@@ -849,14 +849,14 @@ function array:cosine(b, options) end
 ---@field method? string what to give when a share falls between two elements: `"linear"` between them, the `"lower"`, `"higher"` or `"nearest"` of them (halfway: the even one, counted from 0), or their `"midpoint"`; default `"linear"`
 ---@field into? gpureduce.array the array that takes the results of several shares
 
----The elements below which given shares of the data lie: exact, by radix selection on order keys, as NumPy defines it.
+---The elements below which given shares of the data lie: exact, by selection on order keys, as NumPy defines it.
 ---@param a gpureduce.array the input
 ---@param q number|number[] a share from 0 to 1, or several
 ---@param options? gpureduce.quantile.options 
 ---@return number|gpureduce.array # for a table of shares an array: f64, or the input's dtype with `lower`, `higher` and `nearest`, which give elements. NaN anywhere in the data gives NaN
 function gr.quantile(a, q, options) end
 
----The elements below which given shares of the data lie: exact, by radix selection on order keys, as NumPy defines it.
+---The elements below which given shares of the data lie: exact, by selection on order keys, as NumPy defines it.
 ---@param q number|number[] a share from 0 to 1, or several
 ---@param options? gpureduce.quantile.options 
 ---@return number|gpureduce.array # for a table of shares an array: f64, or the input's dtype with `lower`, `higher` and `nearest`, which give elements. NaN anywhere in the data gives NaN

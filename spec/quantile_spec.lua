@@ -120,6 +120,42 @@ describe("quantile", function()
     S.same(0, gr.array({ -big, big }, "f64"):median(), "as wide as f64 goes")
   end)
 
+  it("of few and of many, which go other ways, wherever the data are", function()
+    for _, dtype in ipairs { "u8", "f16", "i32", "f64" } do
+      local size = ({ u8 = 1, f16 = 2, i32 = 4, f64 = 8 })[dtype]
+      for _, factor in ipairs { 1, 4 } do
+        local most = 4096 * size * factor / 2 -- ranks
+        for _, n in ipairs { 65, most - 1, most, most + 1, most + 2 } do
+          local t, g = {}, model.generator(n)
+          for k = 1, n do t[k] = g() % (k % 3 == 0 and 200 or 9) end
+          if dtype == "f16" and n == most + 2 then t[7] = model.minus_zero end
+          local s = sorted(t)
+          for _, device in ipairs { (gr.backend()), "pretend" } do
+            S.on(device, function()
+              local a = gr.array(t, dtype) -- on the host; its copy, on the device
+              for _, x in ipairs { a, a:copy(), gr.add(a, 0) } do
+                S.same(reference(s, 0.5, "linear"), x:median(), device, dtype, n)
+                S.same(reference(s, 0.9, "higher"), x:quantile(0.9, { method = "higher" }), device, dtype, n)
+              end
+            end)
+          end
+        end
+      end
+    end
+  end)
+
+  it("of patterns that a sample may miss", function()
+    for _, n in ipairs { 64, 65, 1000, 8192 } do
+      for which, f in ipairs { function(k) return k end, function(k) return -k end, function(k) return k % 16 end,
+        function(k) return k % 2 end, function(k) return k == 7 and 1 or 0 end, function(k) return k % 48 == 0 and k or -3 end } do
+        local t = {}
+        for k = 1, n do t[k] = f(k) end
+        local s, a = sorted(t), gr.array(t, "f64")
+        for _, q in ipairs { 0, 0.3, 0.5, 0.98, 1 } do S.same(reference(s, q), a:quantile(q), which, n, q) end
+      end
+    end
+  end)
+
   it("is NaN when there is one", function()
     for _, dtype in ipairs { "f16", "bf16", "f32", "f64" } do
       local t = D.wide(dtype, 3000, 2)

@@ -216,7 +216,7 @@ print(a:dot(a), table.concat(a:dot(b, { rows = 2 }):table(), " "))]],
     }),
     {
       name = "quantile",
-      text = "The elements below which given shares of the data lie: exact, by radix selection on order keys, as NumPy "
+      text = "The elements below which given shares of the data lie: exact, by selection on order keys, as NumPy "
         .. "defines it.",
       params = { c.a, { "q", "number|number[]", "a share from 0 to 1, or several" },
         { "options", "options?", "" } },
@@ -230,10 +230,11 @@ print(a:dot(a), table.concat(a:dot(b, { rows = 2 }):table(), " "))]],
         .. "`nearest`, which give elements. NaN anywhere in the data gives NaN" } },
       dtypes = "All. -0.0 comes before 0.0. Between elements of i64 beyond 2^53 each is rounded to f64 first.",
       errors = "An empty array; a share outside 0 to 1; an unknown method.",
-      cost = "O(n): 11 bits of the keys a pass, so 1 pass for 8-bit types, 2, 3 and 6 for wider ones; of 64 bits usually 3, "
+      cost = "O(n). Of more than some thousand elements 11 bits of the keys a pass, so 1 pass for 8-bit types, 2, 3 and 6 for wider ones; of 64 bits usually 3, "
         .. "because the candidates left are then copied out. "
         .. "Several shares share passes; many take narrower digits and more passes.",
-      waits = "Waits for every pass. Copies up what is stale on the device, and up to 64 KiB down a pass.",
+      waits = "Up to some thousand elements are brought to the host. Of more it waits for every pass, copies up what is stale "
+        .. "on the device, and up to 64 KiB down a pass.",
       example = [[
 local a = gr.array { 3, 1, 2, 10 }
 print(a:quantile(0.25), a:quantile(0.5, { method = "higher" }))
@@ -248,7 +249,7 @@ print(table.concat(a:quantile({ 0, 0.5, 1 }):table(), " "))]],
       dtypes = "All.",
       errors = "An empty array.",
       cost = "O(n), as `quantile`.",
-      waits = "Waits for every pass.",
+      waits = "As `quantile`.",
       example = [[print(gr.array({ 5, 1, 9 }, "u8"):median(), gr.median(gr.array { 4, 1, 3, 2 }))]],
       output = "5.0\t2.5",
     },

@@ -47,7 +47,7 @@ static int push_many(lua_State *L, gr_context *c, const gr_array *a, gr_quantile
   return 1;
 }
 
-/* gr.quantile(a, q or {q1, q2, ...}, {method, into}) and gr.median(a): exact, by radix selection. */
+/* gr.quantile(a, q or {q1, q2, ...}, {method, into}) and gr.median(a): exact. */
 static int l_quantile(lua_State *L) {
   static const char *const names[] = {"method", "into", NULL};
   gr_context *c = gr_l_context(L);

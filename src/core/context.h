@@ -16,7 +16,7 @@ typedef struct gr_orphan {
 } gr_orphan;
 
 typedef struct gr_context {
-  int refs, closed;
+  int refs;
   gr_queue *queues[GR_MAX_BACKENDS];
   int queue_count;
   gr_queue *queue;      /* in use; NULL before the first use of any */

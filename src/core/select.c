@@ -1,6 +1,8 @@
 #include "src/core/select.h"
 
 #include <stdlib.h>
+#include "src/core/pool.h"
+#include "src/core/select_few.h"
 
 /*
 ** Radix selection on the order keys: count the highest digit of all keys, follow each wanted rank into the group of
@@ -24,6 +26,8 @@ typedef struct selection {
 
 #define DIGIT 11      /* bits */
 #define FEWER 8       /* candidates are picked when they are at most 1 / FEWER of the data */
+#define FEW 4096      /* elements times ranks, by bytes of an element, for which the host is done before a device is, */
+#define NEAR 262144   /* if they lie in so many bytes: bringing them takes 10 to 25 us (bench/NOTES.md) */
 
 /* The bits that the next passes can take, with so many groups. */
 static int digit_of(const selection *s, int groups) {
@@ -152,6 +156,38 @@ static gr_status select_all(selection *s) {
   return status;
 }
 
+/* ---- few elements ---- */
+
+/* Whether the host is to look through them. Where it need not bring them, four times as many are few. */
+static int is_few(const selection *s) {
+  const gr_storage *from = s->data.storage;
+  const int64_t size = gr_size(s->data.dtype), apart = s->data.stride < 0 ? -s->data.stride : s->data.stride;
+  const int here = gr_kernel_side(from) == GR_HOST || from->full[GR_HOST];
+  if (from->queue->error[0] || s->data.n > (here ? 4 : 1) * FEW * size / s->count) return 0;
+  return here || (from->bytes <= 4 * NEAR && (s->data.n - 1) * apart < NEAR);
+}
+
+static gr_status select_few(selection *s) {
+  const int64_t n = s->data.n;
+  gr_vec v;
+  gr_status status = gr_array_read(&s->data, GR_HOST, &v);
+  if (status != GR_OK) return status;
+  gr_queue *q = s->data.storage->queue;
+  const size_t bytes = (size_t)n * 2 * sizeof(uint64_t);
+  uint64_t *keys = gr_pool_take(NULL, q, bytes);
+  if (!keys) return gr_fail_from(s->c, q, GR_NO_MEMORY, "quantile", bytes);
+  s->nans = gr_keys_of(s->data.dtype, v, n, keys);
+  for (int64_t k = 0; k < s->count && !s->nans; k++) {
+    rank *r = s->ranks + k;
+    uint64_t pair[2];
+    gr_keys_at(keys, n, r->wanted, keys + n, pair);
+    r->prefix = pair[0];
+    if (k + 1 < s->count && r[1].wanted == r->wanted + 1) r[1].prefix = pair[1], k++;
+  }
+  gr_pool_give(NULL, q, keys, bytes);
+  return GR_OK;
+}
+
 /* ---- quantiles from ranks ---- */
 
 /* Where a share falls: between the elements of ranks low and high (from 0), weight of the way. */
@@ -224,7 +260,7 @@ gr_status gr_quantiles(gr_context *c, const gr_array *a, const double *q, int64_
     if (k == 0 || s.ranks[k].wanted != s.ranks[kept - 1].wanted) s.ranks[kept++] = s.ranks[k];
   s.count = kept;
   for (k = 0; k < kept; k++) s.ranks[k].left = s.ranks[k].wanted;
-  gr_status status = select_all(&s);
+  gr_status status = is_few(&s) ? select_few(&s) : select_all(&s);
   for (k = 0; k < count && status == GR_OK; k++) out[k] = result_of(&s, place_of(q[k], a->n, method), method);
   gr_array_release(&s.picked);
   free(s.ranks);
