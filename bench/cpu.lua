@@ -1,10 +1,12 @@
 -- The CPU backend beside NumPy, OpenBLAS and, under LuaJIT, its own loops. All contenders get the same numbers, take
--- turns in one run, and their results are compared before anything is timed. Medians.
+-- turns in one run, and their results are compared before anything is timed. Medians; of bare loops the least.
 --
---   cc -O2 bench/peers_cpu/openblas_peer.c -o build/openblas_peer -lopenblas -lpthread
+--   cc -O2 bench/peers_cpu/openblas_peer.c -o build/openblas_peer -lopenblas
+--   cc -O3 -march=native -ffp-contract=off -shared -fPIC -I. -I/usr/include/lua5.4 bench/peers_cpu/bounds.c -o build/bounds.so -lpthread
 --   lua bench/cpu.lua run n=16,1000 [op=sum,dot] [dtype=f32,f64] [threads=1,2] [rounds=9] >> raw.txt
 --   lua bench/cpu.lua table raw.txt ...         every ratio, smallest first, beside what is asked of it
 --
+-- bounds.so, on a processor with AVX-512 and under Lua 5.4: bare loops that do only what nobody can leave out, in the same turns.
 -- PYTHON names the interpreter that has NumPy. A raw line is: operation dtype data n threads contender nanoseconds.
 local unpack = table.unpack or unpack -- luacheck: ignore unpack
 
@@ -32,7 +34,6 @@ for _, name in ipairs { "sum", "dot", "min", "max", "argmax", "mean", "var" } do
   local blas = name ~= "sum" and name ~= "mean" and name ~= "var"
   operation {
     name = name, dtypes = all, blas = blas,
-    read = (name == "sum" or name == "min" or name == "max") and "read" or name == "dot" and "read2",
     ours = function(gr, y) return gr[name], name == "dot" and y or nil end,
   }
 end
@@ -113,6 +114,22 @@ local function timer(gr, f, a, b, c)
   end
 end
 
+-- The bare loops for an operation: called from Lua as cheaply as that goes, or timed by themselves.
+local bare_calls = { dot = true, argmax = true, scan = true, bincount256 = true }
+
+local function bare_ways(op, dtype, n)
+  local float = floats[dtype]
+  if op == "dot" then return float and { "multiply", n >= 1e6 and "read_both" } or {} end
+  if op == "scan" then
+    if n >= 1e6 then return float and { "move", "move_past" } or { "widen", "widen_past" } end
+    return float and { "groups" } or {}
+  end
+  if op == "sum" or op == "min" or op == "max" or op == "argmax" then return { "read", "halves" } end
+  return {}
+end
+
+local is_bare = set "call,multiply,read,read_both,halves,groups,move,move_past,widen,widen_past"
+
 -- LuaJIT's own loops over a C array.
 local function loops(gr, dtype, n, x, y)
   local ffi = require "ffi"
@@ -160,7 +177,7 @@ local function run(options)
   -- NumPy works on one thread, all of it but dot by itself: the idle threads of its OpenBLAS would go on using CPUs.
   local numpy = peer("OPENBLAS_NUM_THREADS=1 " .. (os.getenv "PYTHON" or "python3") .. " bench/peers_cpu/numpy_peer.py")
   local blas = peer "build/openblas_peer"
-  local reader = peer "build/openblas_peer" -- arrays of its own: those of OpenBLAS would lie in the cache
+  local has_bounds, bounds = pcall(require, "bounds")
   local base = os.tmpname()
   local files = { x = base .. ".x", y = base .. ".y", result = base .. ".result" }
   gr.use "cpu"
@@ -181,12 +198,13 @@ local function run(options)
       for k, c in ipairs(contenders) do times[k][r] = c.time(c.calls) end
     end
     for k, c in ipairs(contenders) do
-      print(("%s %s %.2f"):format(case, c.name, median(times[k])))
+      local middle = median(times[k])
+      print(("%s %s %.2f"):format(case, c.name, is_bare[c.name] and times[k][1] or middle))
     end
     io.stdout:flush()
   end
 
-  local function one_operation(o, dtype, n, x, y)
+  local function one_operation(o, dtype, n, x, y, bare)
     local numpy_op = type(o.numpy) == "function" and o.numpy(n) or o.numpy or o.name
     local name, arguments = numpy_op:match "^(%S+)%s*(.*)$"
     local f, second, third = o.ours(gr, y, n, dtype)
@@ -202,7 +220,6 @@ local function run(options)
       local threads = tonumber(t)
       gr.threads(threads)
       blas("threads", threads)
-      reader("threads", threads)
       local contenders = {
         { name = "gpureduce", time = timer(gr, f, x, second, third) },
         { name = "numpy", time = function(calls) return tonumber((numpy("time", name, calls, arguments))) end },
@@ -210,9 +227,13 @@ local function run(options)
       local function add(who, time) if time then contenders[#contenders + 1] = { name = who, time = time } end end
       local function ask(who, op) return function(calls) return tonumber((who("time", op, calls))) end end
       add("openblas", use_blas and ask(blas, o.name))
-      add("read", o.read and floats[dtype] and n >= 1e7 and ask(reader, o.read))
-      local large = n >= 1e7 or (n >= 1e6 and threads == 1) -- it starts its threads in every call
-      add("move", o.name == "scan" and floats[dtype] and large and ask(reader, "move"))
+      if bare and n <= 1000 and bare_calls[o.name] and (floats[dtype] or o.name == "bincount256") then
+        local call = bounds[o.name:match "%a+"]
+        add("call", timer(gr, call, bare.x, second == y and bare.y or second, third and { into = bare.out }))
+      end
+      for _, way in ipairs(bare and n > 1000 and bare_ways(o.name, dtype, n) or {}) do
+        if way then add(way, function(calls) return bounds.time(way, bare.x, bare.y, bare.out, calls, threads) end) end
+      end
       add("loop", rawget(_G, "jit") and floats[dtype] and n <= 1000 and loops(gr, dtype, n, x, y)(o.name))
       sample(("%s %s %s %d %d"):format(o.name:gsub(" ", "_"), dtype, o.data or "-", n, threads), contenders,
         options.rounds or (n <= 1e5 and 15 or n <= 1e7 and 9 or 5), threads)
@@ -220,7 +241,10 @@ local function run(options)
   end
 
   local function one_dtype(dtype, n)
-    local loaded
+    local loaded, bare
+    local function drop()
+      for _, a in pairs(bare or {}) do bounds.free(a) end
+    end
     for _, o in ipairs(operations) do
       local data = o.data or (floats[dtype] and "uniform" or "below256")
       local wanted = not options.op or options.op[o.name]
@@ -230,19 +254,26 @@ local function run(options)
             if which == "x" or not loaded then
               assert(numpy("make", data, numpy_dtype[dtype], ("%d"):format(n), files[which]) == "ok")
               assert(numpy("load", which, numpy_dtype[dtype], files[which]) == "ok")
-              for _, who in ipairs(floats[dtype] and { blas, reader } or {}) do
+              for _, who in ipairs(floats[dtype] and { blas } or {}) do
                 assert(who("load", which, numpy_dtype[dtype], files[which]) == "ok")
               end
             end
           end
           loaded = data
+          if has_bounds then
+            drop()
+            local size = tonumber(numpy_dtype[dtype]:sub(2))
+            bare = { x = bounds.load(files.x, size), y = bounds.load(files.y, size) }
+            bare.out = bounds.result(bare.x, floats[dtype] and size or 8)
+          end
         end
         local x, y = gr.load(files.x, dtype), gr.load(files.y, dtype)
-        one_operation(o, dtype, n, x, y)
+        one_operation(o, dtype, n, x, y, bare)
         x:release()
         y:release()
       end
     end
+    drop()
   end
 
   for n in options.n:gmatch "[^,]+" do
@@ -273,7 +304,7 @@ end
 
 local function show(names)
   local cases, order = read(names)
-  local rows = {}
+  local rows, impossible = {}, 0
   for _, case in ipairs(order) do
     local op, dtype, data, n, threads = unpack((function()
       local words = {}
@@ -288,16 +319,25 @@ local function show(names)
       rows[#rows + 1] = { ratio / goal, ("%8.2f %6.2f %s %-16s %-4s %-8s %9d %d  %12.1f %12.1f %s%s"):format(
         ratio, goal, ratio >= goal and " " or "*", op, dtype, data, n, threads, t.gpureduce, t[who], who, more or "") }
     end
-    local bare = t.move or t.read -- a loop that does nothing else
+    local bare, how
+    for who, ns in pairs(t) do
+      if is_bare[who] and not (bare and bare <= ns) then bare, how = ns, who end
+    end
+    local reach = bare and t[peer_name] / bare
+    if reach and t[peer_name] / t.gpureduce < needed then
+      if reach < needed then impossible = impossible + 1 end
+    end
     row(peer_name, t[peer_name] / t.gpureduce, needed,
-      bare and ("; %s the bytes alone: %.2f"):format(t.move and "moving" or "reading", t[peer_name] / bare))
-    if t.read then row("read", t.read / t.gpureduce, 0.95) end
+      bare and ("; a bare loop (%s): %.2f%s"):format(how, reach, reach < needed and ", so impossible here" or ""))
+    local read = op ~= "argmax" and floats[dtype] and n >= 1e7 and (t.read_both or t.read)
+    if read then row(op == "dot" and "read_both" or "read", read / t.gpureduce, 0.95) end
     if t.loop and n >= 64 then row("loop", t.loop / t.gpureduce, 1) end
   end
   table.sort(rows, function(a, b) return a[1] < b[1] end)
   local missed = 0
   for _, r in ipairs(rows) do missed = missed + (r[1] < 1 and 1 or 0) end
-  print(("%d ratios, %d below what is asked (*); sorted by ratio over what is asked"):format(#rows, missed))
+  print(("%d ratios, %d below what is asked (*), %d of these where even a bare loop is; sorted by ratio over what is asked"):format(
+    #rows, missed, impossible))
   print("   ratio  asked   operation        type data             n threads   here ns      peer ns peer")
   for _, r in ipairs(rows) do print(r[2]) end
 end

@@ -46,6 +46,33 @@ describe("scan of", function()
     end
   end)
 
+  it("a block that threads share", function()
+    local before = gr.threads()
+    for _, dtype in ipairs { "f32", "f64" } do
+      for _, n in ipairs { 65536, 100003, 131072 } do
+        local a = (gr.rand(n, "f64", { seed = n }) - 0.5):cast(dtype)
+        local strided = gr.zeros(2 * n, dtype):slice(1, 2 * n, 2)
+        gr.copy(a, { into = strided })
+        local function results(threads)
+          gr.threads(threads)
+          local itself, out = a:copy(), {}
+          gr.scan(itself, "sum", { into = itself })
+          out[1], out[2], out[3] = gr.scan(a), itself, gr.scan(strided)
+          out[4], out[5] = gr.scan(a, "sum", { reverse = true, exclusive = true }), gr.scan(a + 1, "prod")
+          for k = 1, #out do out[k] = out[k]:bytes() end
+          return out
+        end
+        local one = results(1)
+        assert.are.equal(one[1], one[2])
+        assert.are.equal(one[1], one[3])
+        for _, threads in ipairs { 2, 5 } do
+          for k, bytes in ipairs(results(threads)) do assert.is_true(bytes == one[k], dtype .. " " .. n .. " way " .. k) end
+        end
+      end
+    end
+    gr.threads(before)
+  end)
+
   it("a superblock and more, with the CPU's bits", function() -- each length has a kernel of its own
     local device = gr.backend()
     if not device:find("^cuda") then return pending "needs a GPU" end

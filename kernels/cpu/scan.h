@@ -5,6 +5,7 @@
 #include "kernels/numerics.h"
 
 #define GR_SCAN_BLOCK 131072 /* elements: 32 tiles of 16 rows of 32 groups of 8 */
+#define GR_SCAN_TILE 4096
 
 /*
 ** Totals of neighbours, paired as the scan by doubling halves pairs them: scan_fold is the inclusive result

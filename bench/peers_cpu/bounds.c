@@ -1,0 +1,326 @@
+/*
+** What this machine can do at best, for bench/cpu.lua: bare loops in the same run that do only what nobody can leave out (read
+** the bytes, move them, multiply, count, scan groups of eight), without checks, hand-over or results. A call from Lua takes its
+** arguments unchecked. Where such a loop is short of what is asked, no library reaches it here.
+**
+**   cc -O3 -march=native -ffp-contract=off -shared -fPIC -I. -I/usr/include/lua5.4 bench/peers_cpu/bounds.c -o build/bounds.so -lpthread
+*/
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE 1
+#endif
+#include <lauxlib.h>
+#include <lua.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include "kernels/cpu/vec_avx512.h"
+#include "src/core/clock.h"
+
+#define HUGE_PAGE ((size_t)2 << 20)
+
+/* out_size: the size of an element of the result. */
+typedef struct work { const char *x, *y; char *out; int64_t bytes, size, out_size; } work;
+typedef void (*loop)(const work *w);
+
+#define KEEP(v) __asm__ volatile("" ::"x"(v))
+#define LOAD(p) _mm512_loadu_si512((const void *)(p))
+
+/* ---- reading: in order, 4 KB ahead; two halves at once, line by line ---- */
+
+static void read_from(const char *p, int64_t bytes) {
+  __m512i v[8];
+  const char *end = p + bytes / 512 * 512;
+  int j;
+  for (j = 0; j < 8; j++) v[j] = _mm512_setzero_si512();
+  for (; p < end; p += 512) {
+    GR_UNROLL for (j = 0; j < 8; j++) {
+      GR_PREFETCH(p + 64 * j + 4096);
+      v[j] = _mm512_or_si512(v[j], LOAD(p + 64 * j));
+    }
+  }
+  for (; p < end + bytes % 512; p += 64) v[0] = _mm512_or_si512(v[0], LOAD(p));
+  for (j = 0; j < 8; j++) KEEP(v[j]);
+}
+static void read_halves_of(const char *p, int64_t bytes) {
+  __m512i v[4];
+  const int64_t half = bytes / 256 * 128;
+  const char *q = p + half, *end = q;
+  int j;
+  for (j = 0; j < 4; j++) v[j] = _mm512_setzero_si512();
+  for (; p < end; p += 128, q += 128) {
+    GR_UNROLL for (j = 0; j < 2; j++) {
+      GR_PREFETCH(p + 64 * j + 1024);
+      GR_PREFETCH(q + 64 * j + 1024);
+      v[j] = _mm512_or_si512(v[j], LOAD(p + 64 * j));
+      v[2 + j] = _mm512_or_si512(v[2 + j], LOAD(q + 64 * j));
+    }
+  }
+  for (j = 0; j < 4; j++) KEEP(v[j]);
+}
+static void read_x(const work *w) { read_from(w->x, w->bytes); }
+static void read_both(const work *w) { read_from(w->x, w->bytes), read_from(w->y, w->bytes); }
+static void read_halves(const work *w) { read_halves_of(w->x, w->bytes); }
+
+/* ---- multiplying: doubles, or floats that become doubles ---- */
+
+#define MULTIPLY(name, step, x_of, y_of, join)                                                    \
+  static void name(const work *w) {                                                               \
+    const char *p = w->x, *q = w->y, *end = p + w->bytes / (8 * (step)) * (8 * (step));           \
+    __m512d s[8];                                                                                 \
+    int j;                                                                                        \
+    for (j = 0; j < 8; j++) s[j] = _mm512_setzero_pd();                                           \
+    for (; p < end; p += 8 * (step), q += 8 * (step)) {                                           \
+      GR_UNROLL for (j = 0; j < 8; j++) s[j] = join(x_of(p + j * (step)), y_of(q + j * (step)), s[j]); \
+    }                                                                                             \
+    for (; p < w->x + w->bytes; p += step, q += step) s[0] = join(x_of(p), y_of(q), s[0]);        \
+    for (j = 0; j < 8; j++) KEEP(s[j]);                                                           \
+  }
+#define WIDE(p) _mm512_cvtps_pd(_mm256_loadu_ps((const float *)(const void *)(p)))
+#define DOUBLES(p) _mm512_loadu_pd((const void *)(p))
+#define MULTIPLY_ADD(x, y, s) _mm512_add_pd(_mm512_mul_pd(x, y), s)
+MULTIPLY(multiply_f32, 32, WIDE, WIDE, _mm512_fmadd_pd)
+MULTIPLY(multiply_f64, 64, DOUBLES, DOUBLES, MULTIPLY_ADD)
+static void multiply(const work *w) { w->size == 4 ? multiply_f32(w) : multiply_f64(w); }
+
+/* ---- the largest element and where it is ---- */
+
+#define LARGEST(name, type, width, vector, least, max, reduce, load, same)                        \
+  static int64_t name(const type *x, int64_t n) {                                                 \
+    vector v[4], all;                                                                             \
+    type top;                                                                                     \
+    int64_t k;                                                                                    \
+    int j;                                                                                        \
+    for (j = 0; j < 4; j++) v[j] = least;                                                         \
+    for (k = 0; k + 4 * (width) <= n; k += 4 * (width))                                           \
+      GR_UNROLL for (j = 0; j < 4; j++) v[j] = max(v[j], load(x + k + j * (width)));              \
+    for (; k + (width) <= n; k += (width)) v[0] = max(v[0], load(x + k));                         \
+    if (k < n && n >= (width)) v[1] = max(v[1], load(x + n - (width)));                           \
+    top = reduce(max(max(v[0], v[1]), max(v[2], v[3])));                                          \
+    all = same##_set(top);                                                                        \
+    for (k = 0; k < n; k += 4 * (width)) {                                                        \
+      unsigned found[4];                                                                          \
+      GR_UNROLL for (j = 0; j < 4; j++) found[j] = same(load(x + k + j * (width)), all);          \
+      if (!(found[0] | found[1] | found[2] | found[3])) continue;                                 \
+      for (j = 0; !found[j];) j++;                                                                \
+      return k + j * (width) + __builtin_ctz(found[j]);                                           \
+    }                                                                                             \
+    return 0;                                                                                     \
+  }
+#define same32(x, y) _mm512_cmp_ps_mask(x, y, _CMP_EQ_OQ)
+#define same32_set _mm512_set1_ps
+#define same64(x, y) _mm512_cmp_pd_mask(x, y, _CMP_EQ_OQ)
+#define same64_set _mm512_set1_pd
+LARGEST(largest_f32, float, 16, __m512, _mm512_set1_ps(-INFINITY), _mm512_max_ps, _mm512_reduce_max_ps, _mm512_loadu_ps, same32)
+LARGEST(largest_f64, double, 8, __m512d, _mm512_set1_pd(-INFINITY), _mm512_max_pd, _mm512_reduce_max_pd, _mm512_loadu_pd, same64)
+
+/* ---- moving: in order, and past the caches. A running sum cannot do without. ---- */
+
+static void move(const work *w) {
+  int64_t k;
+  for (k = 0; k < w->bytes; k += 64) {
+    GR_PREFETCH(w->x + k + 4096);
+    __builtin_prefetch(w->out + k + 4096, 1);
+    _mm512_storeu_si512(w->out + k, LOAD(w->x + k));
+  }
+}
+static void move_past(const work *w) {
+  int64_t k;
+  for (k = 0; k < w->bytes; k += 64) {
+    GR_PREFETCH(w->x + k + 4096);
+    _mm512_stream_si512((void *)(w->out + k), LOAD(w->x + k));
+  }
+  _mm_sfence();
+}
+
+/* Integers to words of 64 bits. */
+#define WIDEN(name, put)                                                                                            \
+  static void name(const work *w) {                                                                                 \
+    const char *p = w->x, *end = p + w->bytes;                                                                      \
+    char *out = w->out;                                                                                             \
+    for (; p < end; p += 8 * w->size, out += 64) {                                                                  \
+      GR_PREFETCH(p + 4096);                                                                                        \
+      put((void *)out, w->size == 4 ? _mm512_cvtepi32_epi64(_mm256_loadu_si256((const void *)p))                    \
+                                    : _mm512_cvtepu8_epi64(_mm_loadl_epi64((const void *)p)));                      \
+    }                                                                                                               \
+    _mm_sfence();                                                                                                   \
+  }
+WIDEN(widen, _mm512_storeu_si512)
+WIDEN(widen_past, _mm512_stream_si512)
+
+/*
+** Groups of eight scanned by themselves and one number added, as every way through the tree of docs/numerics.md must, but
+** neither their totals nor what lies before them.
+*/
+static void groups(const work *w) {
+  const vd base = vd_set((double)w->bytes);
+  const char *p = w->x, *end = p + w->bytes;
+  char *out = w->out;
+  int j;
+  if (w->size == 4)
+    for (; p < end; p += 128, out += 128) {
+      vd q[4];
+      vd_quads_load(p, q);
+      vd_quads_scan(q);
+      GR_UNROLL for (j = 0; j < 4; j++) q[j] += base;
+      vd_quads_store(0, out, q);
+    }
+  else
+    for (; p < end; p += 64, out += 64) vd_store_number(GR_F64, out, base + vd_scan_at(0, p));
+}
+
+/* ---- one thread or two; the second waits for its half without sleeping, as long as a sample lasts ---- */
+
+static struct { loop f; work w; _Atomic int full, over; int home; } hand;
+
+static void *helper(void *arg) { /* on another processor than the caller */
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set) == 0) {
+    CPU_CLR(hand.home, &set);
+    if (CPU_COUNT(&set)) sched_setaffinity(0, sizeof set, &set);
+  }
+  while (!atomic_load(&hand.over)) {
+    if (!atomic_load(&hand.full)) {
+      _mm_pause();
+      continue;
+    }
+    hand.f(&hand.w);
+    atomic_store(&hand.full, 0);
+  }
+  return arg;
+}
+
+static void by_two(loop f, const work *w) {
+  const int64_t half = w->bytes / 2 / 4096 * 4096;
+  work mine = *w;
+  mine.bytes = half;
+  hand.f = f;
+  hand.w = (work){w->x + half, w->y ? w->y + half : NULL, w->out ? w->out + half / w->size * w->out_size : NULL, w->bytes - half, w->size, w->out_size};
+  atomic_store(&hand.full, 1);
+  f(&mine);
+  while (atomic_load(&hand.full)) _mm_pause();
+}
+
+static double measure(loop f, const work *w, int calls, int threads) {
+  pthread_t id;
+  int64_t start = 0;
+  atomic_store(&hand.over, 0);
+  hand.home = sched_getcpu();
+  if (threads > 1 && pthread_create(&id, NULL, helper, NULL) != 0) return -1;
+  for (int k = -1; k < calls; k++) {
+    if (k == 0) start = gr_nanoseconds();
+    if (threads > 1) by_two(f, w);
+    else f(w);
+  }
+  start = gr_nanoseconds() - start;
+  atomic_store(&hand.over, 1);
+  if (threads > 1) pthread_join(id, NULL);
+  return (double)start / calls;
+}
+
+/* ---- for Lua ---- */
+
+/* load(path, size): the file as an array of elements of so many bytes, and as much behind it as a vector may read; huge pages. */
+typedef struct array { char *data; int64_t bytes, size; } array;
+
+static array *new_array(lua_State *L, int64_t bytes, int64_t size) {
+  const size_t room = ((size_t)bytes + 4096 + HUGE_PAGE) / HUGE_PAGE * HUGE_PAGE;
+  array *a = lua_newuserdatauv(L, sizeof *a, 0);
+  *a = (array){aligned_alloc(room > 2 * HUGE_PAGE ? HUGE_PAGE : 4096, room), bytes, size};
+  if (!a->data) luaL_error(L, "no memory");
+  if (room > 2 * HUGE_PAGE) madvise(a->data, room, MADV_HUGEPAGE);
+  memset(a->data, 0, (size_t)bytes + 4096);
+  return a;
+}
+
+static int l_load(lua_State *L) {
+  FILE *f = fopen(luaL_checkstring(L, 1), "rb");
+  if (!f) return luaL_error(L, "no such file");
+  fseek(f, 0, SEEK_END);
+  array *a = new_array(L, ftell(f), luaL_checkinteger(L, 2));
+  rewind(f);
+  if (fread(a->data, 1, (size_t)a->bytes, f) != (size_t)a->bytes) luaL_error(L, "cannot read");
+  fclose(f);
+  return 1;
+}
+/* result(x, size): as many elements of another size. */
+static int l_result(lua_State *L) {
+  const array *a = lua_touserdata(L, 1);
+  const int64_t size = luaL_checkinteger(L, 2);
+  return new_array(L, a->bytes / a->size * size, size), 1;
+}
+static int l_free(lua_State *L) {
+  array *a = lua_touserdata(L, 1);
+  free(a->data);
+  a->data = NULL;
+  return 0;
+}
+
+/* Calls as cheap as Lua makes them: f(x), f(x, y), f(x, "sum", {into = out}). */
+static work work_of(lua_State *L) {
+  const array *x = lua_touserdata(L, 1);
+  return (work){x->data, NULL, NULL, x->bytes, x->size, x->size};
+}
+static int l_dot(lua_State *L) {
+  work w = work_of(L);
+  w.y = ((const array *)lua_touserdata(L, 2))->data;
+  multiply(&w);
+  return lua_pushnumber(L, 0), 1;
+}
+static int l_argmax(lua_State *L) {
+  const work w = work_of(L);
+  const void *x = w.x;
+  return lua_pushinteger(L, 1 + (w.size == 4 ? largest_f32(x, w.bytes / 4) : largest_f64(x, w.bytes / 8))), 1;
+}
+static int l_scan(lua_State *L) {
+  work w = work_of(L);
+  lua_getfield(L, 3, "into");
+  w.out = ((const array *)lua_touserdata(L, -1))->data;
+  groups(&w);
+  return 1;
+}
+/* The range, a result that Lua itself frees, zeros, and one addition a sample. */
+static int l_bincount(lua_State *L) {
+  const work w = work_of(L);
+  const int64_t n = w.bytes / w.size;
+  const uint8_t *b = (const uint8_t *)w.x;
+  const int32_t *i = (const int32_t *)(const void *)w.x;
+  int32_t top = 0;
+  int64_t k;
+  if (w.size == 1)
+    for (k = 0; k < n; k++) top = b[k] > top ? b[k] : top;
+  else
+    for (k = 0; k < n; k++) top = i[k] > top ? i[k] : top;
+  int64_t *counts = lua_newuserdatauv(L, ((size_t)top + 1) * 8, 0);
+  memset(counts, 0, ((size_t)top + 1) * 8);
+  if (w.size == 1)
+    for (k = 0; k < n; k++) counts[b[k]]++;
+  else
+    for (k = 0; k < n; k++) counts[i[k]]++;
+  return 1;
+}
+
+/* time(way, x, y, out, calls, threads): nanoseconds a call. */
+static const struct { const char *name; loop f; } ways[] = {
+  {"read", read_x}, {"read_both", read_both}, {"halves", read_halves}, {"multiply", multiply}, {"move", move}, {"move_past", move_past},
+  {"widen", widen}, {"widen_past", widen_past}, {"groups", groups}};
+
+static int l_time(lua_State *L) {
+  const char *way = luaL_checkstring(L, 1);
+  const array *x = lua_touserdata(L, 2), *y = lua_touserdata(L, 3), *out = lua_touserdata(L, 4);
+  const work w = {x->data, y ? y->data : NULL, out ? out->data : NULL, x->bytes, x->size, out ? out->size : x->size};
+  for (size_t k = 0; k < sizeof ways / sizeof *ways; k++)
+    if (!strcmp(way, ways[k].name))
+      return lua_pushnumber(L, measure(ways[k].f, &w, (int)luaL_checkinteger(L, 5), (int)luaL_checkinteger(L, 6))), 1;
+  return luaL_error(L, "no such way");
+}
+
+int luaopen_bounds(lua_State *L);
+int luaopen_bounds(lua_State *L) {
+  static const luaL_Reg list[] = {{"load", l_load}, {"result", l_result}, {"free", l_free}, {"time", l_time}, {"dot", l_dot},
+                                  {"argmax", l_argmax}, {"scan", l_scan}, {"bincount", l_bincount}, {NULL, NULL}};
+  luaL_newlib(L, list);
+  return 1;
+}
