@@ -308,6 +308,28 @@ describe("gr.many", function()
     S.same_all(expected, { gr.many(list) })
   end)
 
+  it("takes short lists of arrays alone at once, with what the single calls give", function()
+    local names = { "sum", "prod", "min", "max", "minmax", "mean", "var", "std", "norm", "argmin", "argmax", "count",
+      "any", "all" }
+    local numbers = {}
+    for k = 1, 1400 do numbers[k] = k * k * 7 % 100 end
+    for _, dtype in ipairs { "f32", "f64", "i32", "u8" } do
+      local both = gr.array(numbers, dtype)
+      local x, y = both:slice(1, 700), both:slice(701, 1400)
+      for first = 1, #names do
+        local list, expected = {}, {}
+        for k = 1, first % 9 + 1 do
+          list[k] = k % 4 == 0 and { "dot", x, y } or { names[(first + k) % #names + 1], k % 2 == 0 and x or y }
+          for _, v in ipairs { gr[list[k][1]](list[k][2], list[k][3]) } do expected[#expected + 1] = v end
+        end
+        S.same_all(expected, { gr.many(list) }, dtype, first)
+      end
+    end
+    local large = gr.full(10, 1e200, "f64")
+    assert.same({ large:norm(), large:sum(), 0 },
+      { gr.many { { "norm", large }, { "sum", large }, { "sum", gr.zeros(0) } } })
+  end)
+
   it("waits once", function()
     local x, y = gr.rand(100, { seed = 1 }), gr.rand(100, "f64", { seed = 2 })
     gr.many { { "sum", x }, { "sum", y } }
@@ -331,6 +353,9 @@ describe("gr.many", function()
     for _, row in ipairs {
       { { { "sum", a }, { "dot", a } },
         "gr.many: item 2: bad argument #2 to 'dot' (gpureduce.array expected, got no value)" },
+      { { { "dot", a, b:slice(1, 5) } }, "gr.many: item 1: bad argument #2 to 'dot' (length 1000 expected, got 5)" },
+      { { { "sum", a }, { "max", gr.zeros(0) } },
+        "gr.many: item 2: bad argument #1 to 'max' (array is empty: 'max' needs an element)" },
       { { { "sum", a, { row = 2 } } },
         "gr.many: item 1: bad argument #2 to 'sum' (unknown option 'row' (did you mean 'rows'?))" },
       { { { "sums", a } }, "bad argument #1 to 'many' (item 1: no reduction 'sums' (did you mean 'sum'?))" },
