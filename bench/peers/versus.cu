@@ -150,7 +150,7 @@ void fill_pool(const Cell &c, int64_t bytes, int64_t period) {
     char *at = pool + (seed - 1) * kInput;
     if (kind == NORMAL && gr_is_float(type)) {
       gr_random_job j = {type, n, {at, sizes[type], 0}, seed, 0, 1};
-      gr_cuda_run r = {stream, &chip, work, (size_t)kScratch, ++epoch, nullptr, 0};
+      gr_cuda_run r = {stream, &chip, work, ++epoch, nullptr, 0};
       CHECK(gr_cuda_random(&j, &r));
     } else if (kind < UNIFORM || seed == 1) {
       with_type(type, [&](auto *t) {
@@ -217,7 +217,7 @@ const char *input(int which, int64_t turn, int64_t from = offset) {
   return pool + which * kInput + (resident ? 0 : turn % slots * pitch) + from * sizes[type];
 }
 
-gr_cuda_run run_on(char *scratch) { return {stream, &chip, scratch, (size_t)kScratch, ++epoch, nullptr, 0, written, &written}; }
+gr_cuda_run run_on(char *scratch) { return {stream, &chip, scratch, ++epoch, nullptr, 0, written, &written}; }
 
 gr_op op_named(const std::string &name) {
   for (int k = 0; k < GR_OP_COUNT; k++)

@@ -314,7 +314,7 @@ int main(int argc, char **argv) {
         j.out = dout + 64;
         j.out2 = two ? dout + out_bytes + 64 : nullptr;
         if (below(8) == 0 && kind_of_result == F64) j.out_dtype = GR_F32;
-        gr_cuda_run run = {nullptr, &chip, scratch, scratch_bytes, 1, nullptr, 0};
+        gr_cuda_run run = {nullptr, &chip, scratch, 1, nullptr, 0};
         gr_cuda_span written = {}; /* nothing that it reads: it may read at once */
         if (below(2)) run.written = &written;
         gr_told states;

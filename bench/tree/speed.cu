@@ -31,7 +31,7 @@ static size_t scratch_bytes = (size_t)256 << 20;
 static gr_told told; /* by the last launch */
 
 static void run(const gr_reduce_job &j, uint64_t *done = nullptr, uint64_t ticket = 0) {
-  gr_cuda_run r = {stream, &chip, scratch, scratch_bytes, 1, done, ticket, {}, nullptr, &told};
+  gr_cuda_run r = {stream, &chip, scratch, 1, done, ticket, {}, nullptr, &told};
   CHECK(gr_cuda_reduce(&j, &r));
 }
 

@@ -42,7 +42,6 @@ typedef struct gr_cuda_run {
   void *stream; /* cudaStream_t */
   const gr_cuda_chip *chip;
   void *scratch;
-  size_t scratch_bytes;
   uint64_t epoch; /* different at every launch on this scratch, never 0 */
   uint64_t *done;
   uint64_t ticket;
@@ -89,6 +88,20 @@ int gr_cuda_map(const gr_map_job *, const gr_cuda_run *);
 int gr_cuda_compact(const gr_compact_job *, const gr_cuda_run *);
 
 #ifdef __cplusplus
+}
+
+/* A reduction to one f64 for each of count vectors, part of a larger operation. */
+static inline gr_reduce_job gr_f64_of_each(gr_op op, gr_dtype t, const gr_vec &a, int64_t n, int64_t count, void *out) {
+  gr_reduce_job r = {};
+  r.op = op;
+  r.dtype = t;
+  r.n = n;
+  r.count = count;
+  r.a = a;
+  r.scale_a = r.scale_b = 1.0;
+  r.out_dtype = GR_F64;
+  r.out = out;
+  return r;
 }
 #endif
 #endif

@@ -362,17 +362,9 @@ struct gr_ring_work {
     }
   }
   /* The column that this thread has, of all warps. */
-  template <int i = 0, int step = 1>
-  static __device__ __forceinline__ double of_warps(const double *from) {
-    if constexpr (step == gr_ring_warps) {
-      return from[i * 32];
-    } else {
-      double a = of_warps<i, step * 2>(from);
-      return a + of_warps<i + step, step * 2>(from);
-    }
-  }
   static __device__ __forceinline__ double total(const double *from) {
-    double x = of_warps(from + (threadIdx.x & 31));
+    from += threadIdx.x & 31;
+    double x = gr_sum_rows([=](int warp) { return from + warp * 32; }, gr_ring_warps);
     return S::low ? x + __shfl_xor_sync(~0u, x, 1 << S::log_words) : x;
   }
   static __device__ __forceinline__ double mean(double sum, int rows) {

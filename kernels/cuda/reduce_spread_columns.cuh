@@ -15,18 +15,6 @@ constexpr int gr_spread_threads = 256, gr_spread_blocks = 3; /* of a block: a le
 template <class R>
 constexpr bool gr_has_leaves = R::spread && !R::exact && gr_size<R::dtype> == 8;
 
-/* `count` (a power of two up to 16) doubles by halves; number i lies at p + i * apart. */
-template <int i = 0, int step = 1>
-__device__ __forceinline__ double gr_sum_parts(const double *p, int apart, int count) {
-  if constexpr (step >= 16) {
-    return p[i * apart];
-  } else {
-    if (step >= count) return p[i * apart];
-    double a = gr_sum_parts<i, step * 2>(p, apart, count);
-    return a + gr_sum_parts<i + step, step * 2>(p, apart, count);
-  }
-}
-
 /*
 ** A thread's place: asked for anew where it is needed, so that no registers hold it meanwhile. part: of the lanes of
 *the tree;
@@ -90,7 +78,9 @@ struct gr_spread_work {
 #pragma unroll 1
     for (int i = threadIdx.x; i < columns() << q.beside; i += blockDim.x) {
       int sub = i / columns(), p = i & (columns() - 1);
-      f(sub, p, gr_sum_parts(from + entry(sub, 0, p), (C + 1) << q.wide, 1 << q.turn));
+      const double *at = from + entry(sub, 0, p);
+      const int apart = (C + 1) << q.wide;
+      f(sub, p, gr_sum_rows([=](int part) { return at + part * apart; }, 1 << q.turn));
     }
   }
   static __device__ __forceinline__ double mean(double sum, int rows) {

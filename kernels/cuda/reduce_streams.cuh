@@ -18,18 +18,6 @@ constexpr int gr_stream_warps = 4, gr_stream_resident = 16, gr_stream_columns = 
 template <class R>
 constexpr bool gr_has_streams = R::lanes &&R::red == GR_RED_SUM &&gr_size<R::dtype> == 8;
 
-/* `count` (a power of two up to 16) doubles by halves; number i lies at p(i). */
-template <int i = 0, int step = 1, class P>
-__device__ __forceinline__ double gr_sum_rows(const P &p, int count) {
-  if constexpr (step >= 16) {
-    return *p(i);
-  } else {
-    if (step >= count) return *p(i);
-    double a = gr_sum_rows<i, step * 2>(p, count);
-    return a + gr_sum_rows<i + step, step * 2>(p, count);
-  }
-}
-
 /*
 ** A block's sums, of column p and leaf u in slots[entry(u, 0, p)]: `there` leaves fold by adjacency, then nodes climb, and
 ** results of the columns from v0 on are written. rows: leaves that are looked through, there or more.

@@ -416,17 +416,7 @@ static rms_plan plan_of(const gr_rmsnorm_job *job, const gr_cuda_chip *chip) {
 }
 
 static gr_reduce_job sums_of(const gr_rmsnorm_job *job, void *out) {
-  gr_reduce_job r;
-  memset(&r, 0, sizeof r);
-  r.op = GR_OP_sumsq;
-  r.dtype = job->dtype;
-  r.n = job->n;
-  r.count = job->count;
-  r.a = job->x;
-  r.scale_a = r.scale_b = 1.0;
-  r.out_dtype = GR_F64;
-  r.out = out;
-  return r;
+  return gr_f64_of_each(GR_OP_sumsq, job->dtype, job->x, job->n, job->count, out);
 }
 
 /* Rows whose blocks meet: as many at a time as there are counters. */
@@ -508,7 +498,6 @@ template <gr_dtype D> static cudaError_t start(const gr_rmsnorm_job *job, const 
   size_t before = (gr_cuda_rmsnorm_scratch(job, run->chip) - (size_t)job->count * 8);
   gr_reduce_job r = sums_of(job, (char *)run->scratch + before);
   gr_cuda_run part = *run;
-  part.scratch_bytes = before;
   part.written = NULL;
   cudaError_t e = (cudaError_t)gr_cuda_reduce(&r, &part);
   q.sums = (const double *)r.out;

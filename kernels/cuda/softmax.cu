@@ -176,17 +176,7 @@ static __global__ void __launch_bounds__(256) softmax_scale(const __grid_constan
 /* ---- launching ---- */
 
 static gr_reduce_job maxima_of(const gr_softmax_job *job, void *out) {
-  gr_reduce_job r;
-  memset(&r, 0, sizeof r);
-  r.op = GR_OP_max;
-  r.dtype = job->dtype;
-  r.n = job->n;
-  r.count = job->count;
-  r.a = job->x;
-  r.scale_a = r.scale_b = 1.0;
-  r.out_dtype = GR_F64;
-  r.out = out;
-  return r;
+  return gr_f64_of_each(GR_OP_max, job->dtype, job->x, job->n, job->count, out);
 }
 
 static size_t rounded(size_t bytes) { return (bytes + 255) & ~(size_t)255; }
@@ -240,7 +230,6 @@ template <gr_dtype D> static cudaError_t start(const gr_softmax_job *job, const 
   lay_out(job, run->chip, (char *)run->scratch, &q);
   gr_reduce_job maxima = maxima_of(job, q.most);
   gr_cuda_run part = *run;
-  part.scratch_bytes = (size_t)((char *)q.most - (char *)run->scratch);
   part.written = NULL;
   void *args[] = {&q}, *more[] = {&q, &segments};
   cudaError_t e = (cudaError_t)gr_cuda_reduce(&maxima, &part);

@@ -144,4 +144,16 @@ __device__ __forceinline__ gr_acc gr_fold_lanes(const typename R::Lane (&lane)[g
   return gr_fold_halves<R, gr_lanes_of<R>>(v, threads, me);
 }
 
+/* `count` (a power of two up to 16) doubles by halves; number i lies at p(i). */
+template <int i = 0, int step = 1, class P>
+__device__ __forceinline__ double gr_sum_rows(const P &p, int count) {
+  if constexpr (step >= 16) {
+    return *p(i);
+  } else {
+    if (step >= count) return *p(i);
+    double a = gr_sum_rows<i, step * 2>(p, count);
+    return a + gr_sum_rows<i + step, step * 2>(p, count);
+  }
+}
+
 #endif

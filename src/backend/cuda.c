@@ -200,7 +200,6 @@ void gr_cuda_prepare(gr_cuda_queue *q, const gr_cuda_scratch *s, gr_cuda_run *ru
   run->stream = q->stream;
   run->chip = &q->device->chip;
   run->scratch = s->memory;
-  run->scratch_bytes = s->bytes;
   run->epoch = ++q->epoch;
   run->running = q->written;
   run->written = &q->written;
