@@ -9,7 +9,7 @@
 #include "kernels/cuda/boxes_host.cuh"
 #include "kernels/cuda/reduce_plan.cuh"
 #include "kernels/cuda/reduce_plan_columns.cuh"
-#include "kernels/cuda/reduce_plan_weighed.cuh"
+#include "kernels/cuda/reduce_plan_streams.cuh"
 
 namespace {
 
@@ -58,10 +58,9 @@ Plan plan(const gr_reduce_job &job, const gr_cuda_chip &chip, bool apart = false
   else if (many && by_rows(p) && (inputs == 1 || by_vector(p.args.job))) plan_rows(p, chip.sms);
   else if (many && p.entry.short_rows && is_short(p.args.job)) plan_short(p, chip.sms);
   else if (many && is_columns(p.args.job) && p.entry.few && job.n <= 8 && (inputs == 1 || shared_b(job))) plan_few(p, chip);
-  else if (many && is_columns(p.args.job) && p.entry.weigh && by_weighed(p.args.job)) plan_weighed(p, chip);
+  else if (many && is_columns(p.args.job) && p.entry.streams && by_streams(p.args.job)) plan_streams(p, chip);
   else if (many && is_columns(p.args.job) && by_ring(p.args.job, p.entry, chip)) plan_ring(p, chip);
   else if (many && is_columns(p.args.job) && p.entry.spread && by_leaves(p.args.job)) plan_spread(p, chip.sms);
-  else if (many && is_columns(p.args.job) && p.entry.stream && by_streams(p.args.job)) plan_streams(p, chip);
   else if (many && is_columns(p.args.job) && p.entry.ordered && !gr_columns_left_out(red, chip.major)) plan_columns(p, t, chip);
   else if (many && is_columns(p.args.job) && !p.entry.ordered) plan_strips(p, t, chip, inputs);
   else plan_leaves(p, t, chip.sms);

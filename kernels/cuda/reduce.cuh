@@ -29,14 +29,14 @@ struct gr_reduce_entry {
   bool vector;              /* has gr_reduce_vector */
   int stage;                /* words that a warp of gr_reduce_lanes holds, or gr_most_stage */
   /* Of columns: those of a lane (0: no kernel); whether lanes of the tree are ordered, which is gr_reduce_columns, or not,
-     gr_reduce_strips; lanes and elements of a leaf (0: any); warps of a block. Then those of a lane in gr_reduce_few and in
-     gr_reduce_streams, and gr_spread_leaves, if there are these kernels; gr_reduce_weighed: its stack's levels in
-     registers; gr_reduce_ring: bytes of shared memory. */
+     gr_reduce_strips; lanes and elements of a leaf (0: any); warps of a block. Then those of a lane in gr_reduce_few, gr_spread_leaves and
+     gr_reduce_streams, if there are these kernels; of the latter, levels of the stack in registers; gr_reduce_ring: bytes
+     of shared memory. */
   int columns;
   bool ordered;
-  int lanes, leaf, warps, few, stream;
-  bool spread, weigh;
-  int weighed;
+  int lanes, leaf, warps, few;
+  bool spread, streams;
+  int stream_levels;
   unsigned ring;
 };
 

@@ -15,7 +15,6 @@
 #include "kernels/cuda/reduce_streams.cuh"
 #include "kernels/cuda/reduce_strips.cuh"
 #include "kernels/cuda/reduce_vector.cuh"
-#include "kernels/cuda/reduce_weighed.cuh"
 
 template <class R>
 static const void *gr_vector_kernel() {
@@ -42,7 +41,6 @@ template <class R>
 static const void *gr_tall_kernel() {
   if constexpr (gr_has_streams<R>) return (const void *)gr_reduce_streams<R>;
   else if constexpr (gr_has_leaves<R>) return (const void *)gr_spread_leaves<R>;
-  else if constexpr (gr_has_weighed<R>) return (const void *)gr_reduce_weighed<R>;
   else return NULL;
 }
 template <class R>
@@ -58,17 +56,16 @@ static gr_reduce_entry gr_with_columns(gr_reduce_entry e) {
     e.columns = gr_columns_each<R>;
     e.few = gr_has_few<R> ? gr_few_columns<R> : 0;
     e.spread = gr_has_leaves<R>;
-    if constexpr (gr_has_ring<R>) e.ring = gr_ring_bytes<gr_size<R::dtype>, R::fields, R::spread>;
-    e.stream = gr_has_streams<R> ? gr_stream_columns : 0;
-    e.weigh = gr_has_weighed<R>;
-    e.weighed = gr_weighed_levels<R>;
+    if constexpr (gr_has_ring<R>) e.ring = gr_ring_bytes<gr_size<R::dtype>, R::fields>;
+    e.streams = gr_has_streams<R>;
+    e.stream_levels = gr_stream_levels<R>;
     e.lanes = gr_columns_lanes<R>;
     e.leaf = gr_columns_leaf<R>;
     e.warps = gr_columns_warps<R>;
   } else {
     e.columns = gr_strip_columns<R>;
     e.leaf = R::leaves ? GR_LEAF(gr_size<R::dtype>) : 0;
-    e.warps = gr_strip_warps<R>;
+    e.warps = gr_strip_warps;
   }
   return e;
 }

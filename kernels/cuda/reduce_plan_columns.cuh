@@ -116,12 +116,12 @@ void plan_spread(Plan &p, int sms) {
   p.blocks_per_group = q.nodes;
 }
 
-/* Spreads of columns, and sums where rows are wide enough, from 128 KB for each multiprocessor on: see gr_reduce_ring. */
+/* Spreads of columns, from 128 KB for each multiprocessor on: see gr_reduce_ring. */
 bool by_ring(const gr_reduce_job &j, const gr_reduce_entry &e, const gr_cuda_chip &chip) {
   int64_t size = gr_size_of(j.dtype), row = j.count * size;
   bool there = gr_has_boxes && e.ring > 0 && chip.major >= 9 && chip.shared_optin >= (int)e.ring;
   bool fits = aligned(j.a, j.a.stride) && j.a.stride > 0 && j.a.stride < INT64_C(1) << 27 && j.count < INT32_MAX;
-  return there && fits && row >= (gr_reducer_of(j.op, j.dtype) == GR_RED_SPREAD ? 32 : 128) && j.n >= GR_LEAF(size) && fills_leaves(j) &&
+  return there && fits && row >= 32 && j.n >= GR_LEAF(size) && fills_leaves(j) &&
          j.n * row >= (int64_t)chip.sms << 17;
 }
 
@@ -152,39 +152,6 @@ void plan_ring(Plan &p, const gr_cuda_chip &chip) {
   p.launch.most = (unsigned)chip.sms;
   p.launch.early = groups == 1; /* else neighbours would not run side by side: f16 of 1024 columns 2889 -> 2692 GB/s */
   p.per_block = (int64_t)(16 / size) << q.wide;
-  p.blocks_per_group = q.nodes;
-}
-
-/* Sums of columns of f64: see gr_reduce_streams. Of little data they are no faster so. */
-bool by_streams(const gr_reduce_job &j) {
-  return aligned(j.a, j.a.stride) && fills_leaves(j) && j.n * j.count >= 4 << 20;
-}
-
-void plan_streams(Plan &p, const gr_cuda_chip &chip) {
-  const gr_reduce_job &j = p.args.job;
-  gr_reduce_args &q = p.args;
-  int64_t columns = p.entry.stream, wanted = (int64_t)chip.sms * 16, words = ceil_div(j.count, columns);
-  q.wide = log2_of(clamp(power_of_two(words), 1, 32));
-  q.leaves = ceil_div(j.n, GR_LEAF(8));
-  int turns = log2_of(GR_LANES(8)) - (5 - q.wide), most = log2_of(power_of_two(q.leaves)); /* of one warp, all lanes */
-  int64_t units = ceil_div(words, (int64_t)1 << q.wide) * q.leaves;
-  while (q.deep < 2 && (turns - q.deep > 5 || units << q.deep < wanted || (q.leaves > 1 && 2 - q.deep > most))) q.deep++;
-  q.each = turns - q.deep;
-  q.turn = 32 - q.each;
-  q.together = 2 - q.deep;
-  if (q.leaves > 1) { /* leaves in turn: one wave of blocks */
-    int64_t passes = log2_of(power_below(clamp(2 * (units << q.deep) / wanted, 1, 32)));
-    most = (most < 5 ? most : 5) - q.together;
-    if (most > 3) most = 3; /* 24 KB of states */
-    q.passes = (short)(passes < most ? passes : most);
-  }
-  q.nodes = q.leaves == 1 ? 1 : (int)ceil_div(q.leaves, (int64_t)1 << (q.together + q.passes));
-  plan_climb(q);
-  p.launch.shape = GR_TALL;
-  p.launch.threads = 128;
-  p.launch.shared = (unsigned)((((columns + 1) << q.wide) * 8) << (2 + q.passes));
-  p.launch.early = chip.major >= 9;
-  p.per_block = (columns << q.wide) * (q.leaves == 1 ? (int64_t)1 << q.together : 1);
   p.blocks_per_group = q.nodes;
 }
 

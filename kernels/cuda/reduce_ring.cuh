@@ -19,7 +19,7 @@
 constexpr int gr_ring_warps = 16, gr_ring_threads = gr_ring_warps * 32 + 64, gr_ring_slots = 6, gr_ring_slot = 2048, /* of a warp */
     gr_ring_states = 16; /* rows of states */
 template <class R>
-constexpr bool gr_has_ring = R::lanes && (R::spread || (R::red == GR_RED_SUM && gr_size<R::dtype> == 4));
+constexpr bool gr_has_ring = R::lanes && R::spread;
 
 /* What of it follows from the size of elements alone; the host needs it too. */
 template <int size>
@@ -43,8 +43,8 @@ constexpr gr_ring_numbers gr_ring_numbers_for = {size, gr_ring_shape<size>::near
 static inline gr_ring_numbers gr_ring_numbers_of(int size) {
   return size == 2 ? gr_ring_numbers_for<2> : size == 4 ? gr_ring_numbers_for<4> : gr_ring_numbers_for<8>;
 }
-template <int size, int fields, bool spread>
-constexpr unsigned gr_ring_bytes = gr_ring_slots *gr_ring_warps *(gr_ring_slot + 8) + (spread ? 16384 : 8192) +
+template <int size, int fields>
+constexpr unsigned gr_ring_bytes = gr_ring_slots *gr_ring_warps *(gr_ring_slot + 8) + 16384 +
                                    gr_ring_states * (gr_ring_shape<size>::each << gr_ring_shape<size>::log_all) * fields * 8;
 
 /* Where a thread is, and which rows its lane has. */
@@ -215,18 +215,6 @@ struct gr_ring {
   }
 };
 
-/* What a pass adds up: elements, then deviations; or the reducer itself. */
-template <class R, bool = R::spread>
-struct gr_ring_passes {
-  using First = typename R::Sum;
-  using Last = typename R::Squares;
-};
-template <class R>
-struct gr_ring_passes<R, false> {
-  using First = R;
-  using Last = R;
-};
-
 /* x of a 16-bit float in the upper half of u, as gr_from_mean has it: times a power of two, and that power. */
 template <gr_dtype D>
 __device__ __forceinline__ double gr_placed(uint32_t u) {
@@ -249,8 +237,8 @@ __device__ __forceinline__ uint32_t gr_magnitude(uint32_t a, uint32_t b) {
 
 template <class R>
 struct gr_ring_work {
-  static constexpr int size = gr_size<R::dtype>, passes = R::spread ? 2 : 1, F = R::fields;
-  static constexpr bool sixteen = R::spread && size == 2;
+  static constexpr int size = gr_size<R::dtype>, F = R::fields;
+  static constexpr bool sixteen = size == 2;
   static constexpr gr_dtype D = R::dtype;
   using S = gr_ring_shape<size>;
   using Place = gr_ring_place<size>;
@@ -266,7 +254,7 @@ struct gr_ring_work {
   }
   __device__ __forceinline__ int columns() const { return S::each << q.wide; }
   __device__ __forceinline__ int64_t *state(int row, int p) const {
-    return (int64_t *)(shared + ring_bytes + passes * 8192) + row * columns() * F + p;
+    return (int64_t *)(shared + ring_bytes + 16384) + row * columns() * F + p;
   }
 
   /* ---- leaves ---- */
@@ -303,7 +291,7 @@ struct gr_ring_work {
     unsigned phase = ring.phase;
 #pragma unroll 1
     for (int i = 0; i < S::leaf_slots; i++) {
-      if (passes == 1 || !last) ring.arrived[s].pass(phase);
+      if (!last) ring.arrived[s].pass(phase);
       if (whole) {
         uint4 u[S::batch][S::words];
 #pragma unroll
@@ -337,7 +325,7 @@ struct gr_ring_work {
     for (int c = 0; c < C; c++) {
       l[c] = Q::start();
       context[c] = q.context;
-      if (passes == 2 && last) context[c].a = mean[c];
+      if (last) context[c].a = mean[c];
     }
     leaf<Q, last>(ring, there, l, context, largest);
 #pragma unroll
@@ -382,18 +370,15 @@ struct gr_ring_work {
       double m[C];
 #pragma unroll
       for (int p = 0; p < S::words; p++) there[p] = t.there_of(walk.leaf + t.sub(p));
-      if constexpr (passes == 2) {
-        pass<typename gr_ring_passes<R>::First, false>(ring, there, m, parts(0, unit));
-        gr_ring_meet();
-        double own = mean(total(parts(0, unit)), t.rows_of(walk.leaf + t.sub(t.mine())));
+      pass<typename R::Sum, false>(ring, there, m, parts(0, unit));
+      gr_ring_meet();
+      double own = mean(total(parts(0, unit)), t.rows_of(walk.leaf + t.sub(t.mine())));
 #pragma unroll
-        for (int c = 0; c < C; c++)
-          m[c] = __shfl_sync(~0u, own, (threadIdx.x & ((1 << (S::log_words + S::low)) - 1)) | Place::thread_of(c));
-      }
-      pass<typename gr_ring_passes<R>::Last, true>(ring, there, m, parts(passes - 1, unit));
-      if constexpr (passes == 1) gr_ring_meet();
+      for (int c = 0; c < C; c++)
+        m[c] = __shfl_sync(~0u, own, (threadIdx.x & ((1 << (S::log_words + S::low)) - 1)) | Place::thread_of(c));
+      pass<typename R::Squares, true>(ring, there, m, parts(1, unit));
     }
-    if constexpr (passes == 2) gr_ring_meet();
+    gr_ring_meet();
   }
 
   /* ---- states ---- */
@@ -458,33 +443,27 @@ struct gr_ring_work {
     if (lane < here) gr_write<R>(q, gr_get<R>(state(0, lane), columns), q.first + v0 + lane, q.job.n);
   }
   /*
-  ** What the last warp does meanwhile, one unit behind where there are two passes. Rows of states are whole subtrees, as the
+  ** What the last warp does meanwhile, one unit behind. Rows of states are whole subtrees, as the
   ** ones of a counter of leaves; a unit's come on top.
   */
   __device__ __forceinline__ void write() const {
     const Place t(q);
     gr_ring_walk<size> walk;
-    double first = 0;
     int depth = 0;
     gr_await_earlier();
-    if constexpr (passes == 2) {
-      gr_ring_meet();
-      first = total(parts(0, 0));
-    }
+    gr_ring_meet();
+    double first = total(parts(0, 0));
     unsigned unit = 0;
 #pragma unroll 1
     for (bool live = walk.start(q, blockIdx.x); live; live = walk.next(q), unit++) {
       gr_ring_meet();
       int sub = t.sub(t.mine()), more = min(1 << q.beside, walk.end - walk.leaf);
       gr_acc acc = R::identity();
-      acc.f[0] = total(parts(passes - 1, unit));
-      if constexpr (R::spread) {
-        int n = t.rows_of(walk.leaf + sub);
-        acc.f[1] = gr_deviations<D>(acc.f[0], mean(first, n));
-        acc.f[0] = first;
-        acc.f[2] = (double)n;
-        first = total(parts(0, unit + 1)); /* of the next one, if there is one */
-      }
+      int n = t.rows_of(walk.leaf + sub);
+      acc.f[0] = first;
+      acc.f[1] = gr_deviations<D>(total(parts(1, unit)), mean(first, n));
+      acc.f[2] = (double)n;
+      first = total(parts(0, unit + 1)); /* of the next one, if there is one */
       if (!S::low || !(threadIdx.x >> S::log_words & 1)) gr_put<R>(state(depth + sub, t.column()), columns(), acc);
       if (more > 1) fold(depth, more);
       bool end = walk.leaf + more == walk.end;

@@ -11,15 +11,13 @@
 #include "kernels/cuda/grid.cuh"
 #include "kernels/cuda/load.cuh"
 
-/* Leaves that have an order fill a block each: more warps, narrower strips. */
-template <class R>
-constexpr int gr_strip_warps = R::leaves ? 8 : 4;
+constexpr int gr_strip_warps = 4;
 /* Bytes of a lane's word: as many columns as registers and shared memory hold states of. */
 template <class R>
 constexpr int gr_strip_word_of() {
   using Q = typename gr_collected<R>::type;
   int size = gr_size<R::dtype>, word = 16, lane = (int)sizeof(typename Q::Lane);
-  while (word > 4 && word > size && (word / size * lane > (R::leaves ? 64 : 128) || word / size * Q::fields * gr_strip_warps<R> > 128))
+  while (word > 4 && word > size && (word / size * lane > (R::leaves ? 64 : 128) || word / size * Q::fields * gr_strip_warps > 128))
     word /= 2;
   return word;
 }
@@ -241,10 +239,10 @@ struct gr_strip_place {
 ** for b.
 */
 template <class R>
-__global__ void __launch_bounds__(gr_strip_warps<R> * 32, gr_strip_resident<R> / gr_strip_warps<R>)
+__global__ void __launch_bounds__(gr_strip_warps * 32, gr_strip_resident<R> / gr_strip_warps)
     gr_reduce_strips(const __grid_constant__ gr_reduce_args q) {
   using Q = typename gr_collected<R>::type;
-  constexpr int size = gr_size<R::dtype>, word = gr_strip_word<R>, C = word / size, warps = gr_strip_warps<R>;
+  constexpr int size = gr_size<R::dtype>, word = gr_strip_word<R>, C = word / size, warps = gr_strip_warps;
   constexpr int batch = 128 / word / R::inputs, slots = 32 * C + 32, pitch = warps * slots;
   using B = gr_strip_batch<Q, word / 4, batch>;
   __shared__ int64_t states[pitch * Q::fields]; /* one unused after every C, for the banks */
@@ -252,7 +250,7 @@ __global__ void __launch_bounds__(gr_strip_warps<R> * 32, gr_strip_resident<R> /
   typename Q::Lane l[C];
 #pragma unroll
   for (int c = 0; c < C; c++) l[c] = Q::start();
-  gr_await_earlier();
+  gr_start_reading(q.untouched);
   if (gr_strip_place w(q, strip); w.elements(q, near, strip) > 0) {
     const char *a = (const char *)q.job.a.data + (q.first + w.v) * size + w.row0 * q.job.a.stride;
     bool shared_b = q.job.b.step == 0; /* one vector for all columns */
@@ -285,7 +283,6 @@ __global__ void __launch_bounds__(gr_strip_warps<R> * 32, gr_strip_resident<R> /
   }
 #pragma unroll
   for (int c = 0; c < C; c++) gr_put<Q>(states + ((int)threadIdx.x >> 5) * slots + ((int)threadIdx.x & 31) * (C + 1) + c, pitch, Q::state(l[c], q.context));
-  gr_let_next_start();
   __syncthreads();
 
   /* Over the warps of a strip, then over rows side by side. */
@@ -324,6 +321,7 @@ __global__ void __launch_bounds__(gr_strip_warps<R> * 32, gr_strip_resident<R> /
 
   int columns = w.elements(q, 1, strip);
   bool alone = q.nodes == 1;
+  if (q.untouched) gr_await_earlier();
 #pragma unroll 1
   for (int pass = alone ? 1 : 0; pass < 2; pass++) {
 #pragma unroll 1
