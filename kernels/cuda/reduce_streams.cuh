@@ -147,6 +147,15 @@ __device__ __forceinline__ void gr_stream_columns(double (&v)[C], typename F::Wo
   }
 }
 
+/* The result of column v; the commonest kind first. */
+template <class R>
+__device__ __forceinline__ void gr_write_sum(const gr_reduce_args &q, double x, int64_t v) {
+  gr_acc acc = R::identity();
+  acc.f[0] = x;
+  if (q.op != GR_OP_mean && q.out_dtype == GR_F64) ((double *)q.out)[v] = gr_canonical(x);
+  else gr_write<R>(q, acc, v, q.job.n << q.loose);
+}
+
 /*
 ** A block's sums, of column p and leaf u in slots[entry(u, 0, p)]: `there` leaves fold by adjacency, then nodes climb, and
 ** results of the columns from v0 on are written. rows: leaves that are looked through, there or more.
@@ -154,7 +163,6 @@ __device__ __forceinline__ void gr_stream_columns(double (&v)[C], typename F::Wo
 template <class R, class E>
 __device__ __forceinline__ void gr_fold_strip(const gr_reduce_args &q, double *slots, const E &entry, int rows, int there, int wide,
                                               int64_t v0, int64_t here, const gr_block_place &block) {
-  gr_acc acc = R::identity();
 #pragma unroll 1
   for (int h = 1; h < there; h *= 2) {
     __syncthreads();
@@ -169,10 +177,10 @@ __device__ __forceinline__ void gr_fold_strip(const gr_reduce_args &q, double *s
   for (int pass = q.nodes == 1 ? 1 : 0; pass < 2; pass++) {
 #pragma unroll 1
     for (int p = threadIdx.x; p < here; p += blockDim.x) {
-      acc.f[0] = slots[entry(0, 0, p)];
-      if (pass == 1 && q.nodes > 1) acc.i[0] = ((volatile int64_t *)q.node)[v0 + p];
-      if (pass == 0) gr_put<R>(q.node + block.node * q.job.count + v0 + p, q.job.count * q.nodes, acc);
-      else gr_write<R>(q, acc, q.first + v0 + p, q.job.n << q.loose);
+      double x = slots[entry(0, 0, p)];
+      if (pass == 1 && q.nodes > 1) x = ((volatile double *)q.node)[v0 + p];
+      if (pass == 0) ((double *)q.node)[block.node * q.job.count + v0 + p] = x;
+      else gr_write_sum<R>(q, x, q.first + v0 + p);
     }
     if (pass == 0 && !gr_climb<R>(q, v0, (int)here, q.counter + block.group * (unsigned)q.counters, block.node)) return;
   }
@@ -291,10 +299,11 @@ __global__ void __launch_bounds__(gr_stream_warps * 32, gr_stream_resident<R> / 
 #pragma unroll
       for (int c = 0; c < C / 2; c++) v[c] += v[c + C / 2];
     int slot = single ? warp >> q.deep : u;
+    double *mine = slots + entry(slot, warp & ((1 << q.deep) - 1), w * own);
     if (lane >> q.wide == 0)
 #pragma unroll
       for (int c = 0; c < C; c++)
-        if (c < own) slots[entry(slot, warp & ((1 << q.deep) - 1), w * own + c)] = v[c];
+        if (c < own) mine[c] = v[c];
     if (!single || q.nodes > 1) continue;
     /* One leaf, of this block alone: its results. */
     if (q.untouched) gr_await_earlier();
@@ -304,9 +313,7 @@ __global__ void __launch_bounds__(gr_stream_warps * 32, gr_stream_resident<R> / 
     int64_t v0 = (gr_stream_place(q).strip + u) * wide;
 #pragma unroll 1
     for (int p = threadIdx.x & threads - 1; p < wide && v0 + p < q.job.count; p += threads) {
-      gr_acc acc = R::identity();
-      acc.f[0] = gr_sum_rows([=](int i) { return slots + entry(slot, i, p); }, 1 << q.deep);
-      gr_write<R>(q, acc, q.first + v0 + p, q.job.n << q.loose);
+      gr_write_sum<R>(q, gr_sum_rows([=](int i) { return slots + entry(slot, i, p); }, 1 << q.deep), q.first + v0 + p);
     }
     if (q.deep) __syncthreads();
     else __syncwarp();
