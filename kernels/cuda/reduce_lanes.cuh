@@ -367,7 +367,7 @@ __device__ __forceinline__ void gr_halves_of_words(const gr_reduce_args &q, cons
 __device__ __forceinline__ void gr_stage_rows(const gr_reduce_args &q, uint4 *stage, const char *from, int rows,
                                               int bytes, int lane) {
   if (q.plain) {
-    int shift = (int)((uintptr_t)from & 15), all = shift + (rows * bytes << q.near) + 15 >> 4;
+    int shift = (int)((uintptr_t)from & 15), all = rows > 0 ? shift + (rows * bytes << q.near) + 15 >> 4 : 0;
     uint4 *to = stage + (lane ^ ((lane >> q.radix & q.counters) << q.deep));
     from += lane * 16 - shift;
 #pragma unroll 4
