@@ -158,13 +158,13 @@ static gr_status select_all(selection *s) {
 
 /* ---- few elements ---- */
 
-/* Whether the host is to look through them. Where it need not bring them, four times as many are few. */
+/* Whether the host is to look through them: of its own four times as many, since what else it can do is slower. */
 static int is_few(const selection *s) {
   const gr_storage *from = s->data.storage;
   const int64_t size = gr_size(s->data.dtype), apart = s->data.stride < 0 ? -s->data.stride : s->data.stride;
-  const int here = gr_kernel_side(from) == GR_HOST || from->full[GR_HOST];
-  if (from->queue->error[0] || s->data.n > (here ? 4 : 1) * FEW * size / s->count) return 0;
-  return here || (from->bytes <= 4 * NEAR && (s->data.n - 1) * apart < NEAR);
+  const int own = gr_kernel_side(from) == GR_HOST;
+  if (from->queue->error[0] || s->data.n > (own ? 4 : 1) * FEW * size / s->count) return 0;
+  return own || from->full[GR_HOST] || (from->bytes <= 4 * NEAR && (s->data.n - 1) * apart < NEAR);
 }
 
 static gr_status select_few(selection *s) {
