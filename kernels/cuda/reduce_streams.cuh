@@ -133,7 +133,7 @@ __device__ __forceinline__ void gr_stream_columns(double (&v)[C], typename F::Wo
 #pragma unroll
     for (int c = 0; c < C; c++) v[c] = gr_stream_lanes<R, F, each>(x, y, c, k);
   } else {
-#pragma unroll(each == 4 ? 2 : 1)
+#pragma unroll(each == 4 || (each == 1 && R::inputs == 1 && !gr_before_hopper) ? 2 : 1)
     for (int h = 0; h < 2; h++) {
 #pragma unroll
       for (int c = 0; c < C / 2; c++) {
