@@ -1,10 +1,10 @@
 /*
 ** What this machine can do at best: bare loops that do only what nobody can leave out (read the bytes, move them, convert
-** and multiply them, count), each in several ways, one thread and two. The figures of bench/cpu.lua are to be seen beside
-** the best of them. Nanoseconds an element, the least of many rounds taken in turn.
+** and multiply them, count), each in several ways, one thread and two. The best of them are in bench/peers_cpu/bounds.c, which
+** bench/cpu.lua runs beside the peers. Nanoseconds an element, the least of many rounds taken in turn.
 **
 **   cc -O2 -march=native -ffp-contract=off -I. bench/cpu_bounds.c -o build/cpu_bounds -lpthread
-**   build/cpu_bounds read|move|dot|count ...
+**   build/cpu_bounds read|move|dot|count [ELEMENTS ...]    without elements at sizes of its own; up to a minute each
 */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1
@@ -218,7 +218,8 @@ TURNS(read_turns4, 4096)
 TURNS(read_turns16, 16384)
 TURNS(read_turns64, 65536)
 
-static void bound_read(size_t bytes) {
+static void bound_read(size_t n) {
+  const size_t bytes = 4 * n;
   static way ways[] = {{"plain", read_plain, 1, {0}}, {"1 KB ahead", read_1k, 1, {0}}, {"4 KB ahead", read_4k, 1, {0}},
                 {"16 KB ahead", read_16k, 1, {0}}, {"4 KB ahead, second cache", read_t1, 1, {0}}, {"4 KB ahead, non-temporal", read_nta, 1, {0}},
                 {"1 KB, and 16 KB into the second cache", read_both, 1, {0}}, {"AVX2, 4 KB ahead", read_avx2, 1, {0}},
@@ -372,12 +373,15 @@ static void bound_count(size_t n) {
 }
 
 int main(int argc, char **argv) {
-  for (int k = 2; k < argc; k++) {
-    const size_t n = (size_t)atof(argv[k]);
-    if (!strcmp(argv[1], "read")) bound_read(4 * n);
-    if (!strcmp(argv[1], "move")) bound_move(n);
-    if (!strcmp(argv[1], "dot")) bound_dot(n);
-    if (!strcmp(argv[1], "count")) bound_count(n);
+  static const struct { const char *name; void (*f)(size_t n); size_t n[3]; } bounds[] = {
+    {"read", bound_read, {2000000, 10000000}}, {"move", bound_move, {1000000, 10000000}},
+    {"dot", bound_dot, {10000, 100000, 1000000}}, {"count", bound_count, {10000, 1000000}}};
+  for (int k = 0; argc > 1 && k < 4; k++) {
+    if (strcmp(argv[1], bounds[k].name) != 0) continue;
+    for (int i = 2; i < argc; i++) bounds[k].f((size_t)atof(argv[i]));
+    for (int i = 0; argc == 2 && i < 3 && bounds[k].n[i]; i++) bounds[k].f(bounds[k].n[i]);
+    return 0;
   }
-  return 0;
+  fprintf(stderr, "usage: %s read|move|dot|count [ELEMENTS ...]\n", argv[0]);
+  return 2;
 }

@@ -8,6 +8,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1
 #endif
+#include <fcntl.h>
 #include <lauxlib.h>
 #include <lua.h>
 #include <pthread.h>
@@ -16,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 #include "kernels/cpu/vec_avx512.h"
 #include "src/core/clock.h"
 
@@ -302,6 +304,27 @@ static int l_bincount(lua_State *L) {
   return 1;
 }
 
+/* from_table(t, a): the numbers of t into floats, as fast as the API of Lua gives them away. */
+static int l_from_table(lua_State *L) {
+  const array *a = lua_touserdata(L, 2);
+  float *out = (float *)(void *)a->data;
+  for (int64_t k = 0; k < a->bytes / 4; k++) {
+    lua_rawgeti(L, 1, k + 1);
+    out[k] = (float)lua_tonumber(L, -1);
+    lua_pop(L, 1);
+  }
+  return 0;
+}
+/* read_file(path, a): a file of at least so many bytes into memory that is there. */
+static int l_read_file(lua_State *L) {
+  const array *a = lua_touserdata(L, 2);
+  int file = open(luaL_checkstring(L, 1), O_RDONLY);
+  int64_t got = 0, n = 1;
+  for (; got < a->bytes && n > 0; got += n) n = read(file, a->data + got, (size_t)(a->bytes - got));
+  close(file);
+  return lua_pushinteger(L, got), 1;
+}
+
 /* time(way, x, y, out, calls, threads): nanoseconds a call. */
 static const struct { const char *name; loop f; } ways[] = {
   {"read", read_x}, {"read_both", read_both}, {"halves", read_halves}, {"multiply", multiply}, {"move", move}, {"move_past", move_past},
@@ -320,7 +343,8 @@ static int l_time(lua_State *L) {
 int luaopen_bounds(lua_State *L);
 int luaopen_bounds(lua_State *L) {
   static const luaL_Reg list[] = {{"load", l_load}, {"result", l_result}, {"free", l_free}, {"time", l_time}, {"dot", l_dot},
-                                  {"argmax", l_argmax}, {"scan", l_scan}, {"bincount", l_bincount}, {NULL, NULL}};
+                                  {"argmax", l_argmax}, {"scan", l_scan}, {"bincount", l_bincount},
+                                  {"from_table", l_from_table}, {"read_file", l_read_file}, {NULL, NULL}};
   luaL_newlib(L, list);
   return 1;
 }
