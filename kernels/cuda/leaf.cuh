@@ -29,8 +29,10 @@ __device__ __forceinline__ void gr_add_rows(typename Q::Lane (&l)[gr_lanes_of<Q>
     } else {
 #pragma unroll
       for (int c = 0; c < each; c++)
-        if (!Q::lanes || r > 0 || c >= skip)
-          Q::add(l[Q::lanes ? c : 0], gr_pick<Q::dtype>(a[r], c), gr_pick<Q::dtype>(b[r], c), k, r * each + c);
+        if (!Q::lanes || r > 0 || c >= skip) {
+          if constexpr (Q::by_place) Q::add_place(l[c], a[r], c, k);
+          else Q::add(l[Q::lanes ? c : 0], gr_pick<Q::dtype>(a[r], c), gr_pick<Q::dtype>(b[r], c), k, r * each + c);
+        }
     }
   }
 }

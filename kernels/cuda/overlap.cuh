@@ -79,26 +79,19 @@ static inline bool gr_reads_at_once(const gr_cuda_run &run, bool able, std::init
   return at_once;
 }
 
-/* Such a launch, if it is early; the chip must be of 9.0 or later, and for clusters of several blocks too. */
+/* Such a launch, if it is early; the chip must be of 9.0 or later. */
 static inline cudaError_t gr_start_early(const void *kernel, void **args, int32_t blocks, int32_t threads,
-                                         size_t shared, int early, cudaStream_t stream, int32_t cluster = 1) {
-  cudaLaunchAttribute how[2] = {};
+                                         size_t shared, int early, cudaStream_t stream) {
+  cudaLaunchAttribute how = {};
   cudaLaunchConfig_t c = {};
   c.gridDim = dim3((unsigned)blocks);
   c.blockDim = dim3((unsigned)threads);
   c.dynamicSmemBytes = shared;
   c.stream = stream;
-  c.attrs = how;
-  if (early) {
-    how[c.numAttrs].id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    how[c.numAttrs++].val.programmaticStreamSerializationAllowed = 1;
-  }
-  if (cluster > 1) {
-    how[c.numAttrs].id = cudaLaunchAttributeClusterDimension;
-    how[c.numAttrs].val.clusterDim.x = (unsigned)cluster;
-    how[c.numAttrs].val.clusterDim.y = how[c.numAttrs].val.clusterDim.z = 1;
-    c.numAttrs++;
-  }
+  how.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  how.val.programmaticStreamSerializationAllowed = 1;
+  c.attrs = &how;
+  c.numAttrs = early ? 1 : 0;
   return cudaLaunchKernelExC(&c, kernel, args);
 }
 

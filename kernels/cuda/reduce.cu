@@ -54,7 +54,7 @@ Plan plan(const gr_reduce_job &job, const gr_cuda_chip &chip, bool apart = false
   p.args.strided = p.args.job.a.stride != size || p.args.job.b.stride != size;
   bool many = job.n > 0 && job.count > 1 && p.entry.columns > 0 && !apart;
   if (job.offsets) plan_segments(p, t, chip.sms);
-  else if (many && p.entry.vector && by_vector(p.args.job) && p.args.leaves > 1) plan_vector(p, chip.sms);
+  else if (many && p.entry.vector && by_vector(p.args.job) && job.n >= GR_LEAF(size)) plan_vector(p, chip.sms);
   else if (many && by_rows(p) && (inputs == 1 || by_vector(p.args.job))) plan_rows(p, chip.sms);
   else if (many && p.entry.short_rows && is_short(p.args.job)) plan_short(p, chip.sms);
   else if (many && is_columns(p.args.job) && p.entry.few && job.n <= 8 && (inputs == 1 || shared_b(job))) plan_few(p, chip);

@@ -262,6 +262,77 @@ __device__ __forceinline__ gr_acc gr_dot_row(const gr_staged_row &row, int each,
   return each == 0 ? gr_dot_kept<R, 1, 1>(row, lane, v) : gr_dot_kept<R, 2, 1>(row, lane, v);
 }
 
+/*
+** Spreads of 16-bit floats in rows of more than 512 bytes, where instructions are what limits: a thread's words of each 512
+** bytes in turn (parts), those that halves bring together one after the other, the first of a lane without a sum to add to.
+*/
+template <class Q, class Term>
+__device__ __forceinline__ double gr_fold_lines(const gr_staged_row &row, int parts, int lane, Term term) {
+  constexpr int C = gr_lanes_of<Q>;
+  gr_acc all[C];
+  auto add = [&](gr_acc (&s)[C], int part) {
+    int from = part * row.threads + row.t;
+    uint4 w = row.word[from];
+#pragma unroll
+    for (int c = 0; c < C; c++) s[c].f[0] = term(w, c);
+#pragma unroll 1
+    for (int j = from + 32; j < row.words; j += 32) {
+      w = row.word[j];
+#pragma unroll
+      for (int c = 0; c < C; c++) s[c].f[0] += term(w, c);
+    }
+  };
+  int apart = max(parts / 2, 1);
+#pragma unroll 1
+  for (int i = 0; i < apart; i++) {
+    gr_acc low[C], high[C];
+    add(low, i);
+    if (parts > 1) {
+      add(high, i + apart);
+#pragma unroll
+      for (int c = 0; c < C; c++) low[c].f[0] += high[c].f[0];
+    }
+#pragma unroll
+    for (int c = 0; c < C; c++) all[c].f[0] = i > 0 ? all[c].f[0] + low[c].f[0] : low[c].f[0];
+  }
+  return gr_fold_halves<Q, C>(all, row.threads, lane).f[0];
+}
+/* Sums of f16 are exact, whatever the order. */
+template <class Q>
+__device__ __forceinline__ double gr_sum_lines(const gr_staged_row &row) {
+  constexpr int C = gr_lanes_of<Q>;
+  gr_acc s[C];
+  uint4 w = row.word[row.t];
+#pragma unroll
+  for (int c = 0; c < C; c++) s[c].f[0] = gr_to_f64<Q::dtype>(gr_pick<Q::dtype>(w, c));
+#pragma unroll 4
+  for (int j = row.t + row.threads; j < row.words; j += row.threads) {
+    w = row.word[j];
+#pragma unroll
+    for (int c = 0; c < C; c++) s[c].f[0] += gr_to_f64<Q::dtype>(gr_pick<Q::dtype>(w, c));
+  }
+  gr_fold_own<Q, C, C>(s);
+#pragma unroll 1
+  for (int h = 1; h < row.threads; h *= 2) s[0] = gr_merge_xor<Q>(s[0], h);
+  return s[0].f[0];
+}
+template <class R>
+__device__ __forceinline__ gr_acc gr_spread_lines(const gr_staged_row &row, int parts, int lane, double n, double part) {
+  constexpr gr_dtype D = R::dtype;
+  using S = typename R::Sum;
+  gr_acc acc;
+  if constexpr (gr_any_order<S>) acc.f[0] = gr_sum_lines<S>(row);
+  else acc.f[0] = gr_fold_lines<S>(row, parts, lane, [](const uint4 &w, int c) { return gr_to_f64<D>(gr_pick<D>(w, c)); });
+  acc.f[2] = n;
+  double mean = gr_mean_of<D>(acc.f[0], n, part);
+  double squares = gr_fold_lines<typename R::Squares>(row, parts, lane, [=](const uint4 &w, int c) {
+    double d = gr_from_mean<D>(w, c, mean);
+    return d * d;
+  });
+  acc.f[1] = gr_deviations<D>(squares, mean);
+  return acc;
+}
+
 template <class R>
 __device__ __forceinline__ gr_acc gr_spread_row(const gr_staged_row &row, int each, int lane, gr_context k, double n,
                                                 double part) {
@@ -273,6 +344,8 @@ __device__ __forceinline__ gr_acc gr_spread_row(const gr_staged_row &row, int ea
     acc.f[2] = n;
     return acc;
   } else {
+    if constexpr (gr_size<R::dtype> == 2)
+      if (row.words > 32) return gr_spread_lines<R>(row, 1 << each, lane, n, part);
     if (row.words == row.threads << each && each <= gr_most_kept<R>)
       return each == 0   ? gr_spread_kept<R, 1>(row, lane, n, part)
              : each == 1 ? gr_spread_kept<R, 2>(row, lane, n, part)

@@ -99,8 +99,10 @@ void plan_leaves(Plan &p, const gr_tune &t, int sms) {
       passes /= 2; /* one wave and a bit: rather several */
     block = warps;
   } else {
-    int64_t wanted = ceil_div((int64_t)sms * t.row_warps, j.count); /* warps for each vector */
-    warps = clamp(power_of_two(wanted), 1, power_of_two(leaves) < block ? power_of_two(leaves) : block);
+    int64_t in_all = sms * (int64_t)(gr_reducer_of(j.op, j.dtype) == GR_RED_SPREAD ? t.spread_warps : t.row_warps);
+    int64_t wanted = ceil_div(in_all, j.count); /* warps for each vector, enough that one block does it */
+    int64_t most = power_of_two(leaves) < block ? power_of_two(leaves) : block;
+    warps = clamp(power_of_two(wanted), clamp(power_of_two(ceil_div(leaves, t.most_passes)), 1, most), most);
     passes = power_of_two(ceil_div(leaves, warps));
     if (wanted > warps) { /* several blocks to a vector: one wave of them, if their parts are alike */
       int64_t all = ceil_div(leaves * j.count, warps * slots_of(p, t, sms));

@@ -7,7 +7,7 @@
 **   R::state(lane, context)            the lane as a gr_acc
 ** R::lanes: adds must go to the lane their position says. R::leaves: leaves must merge in the tree's order.
 ** R::by_word: there is an add_word as well, a quicker way to add all elements of a 16-byte word; R::by_part: an add_part,
-** of 4 bytes.
+** of 4 bytes. R::by_place: an add_place, of one element of a word, to its lane.
 */
 #ifndef GR_REDUCER_CUH
 #define GR_REDUCER_CUH
@@ -79,7 +79,8 @@ struct gr_common {
   static constexpr gr_dtype dtype = D;
   static constexpr gr_acc_kind kind = KIND;
   static constexpr int inputs = gr_inputs_table[RED], fields = gr_fields_of(kind);
-  static constexpr bool spread = false, exact = false, light = false, by_word = false, by_part = false;
+  static constexpr bool spread = false, exact = false, light = false, by_word = false, by_part = false,
+                        by_place = false;
   using T = gr_type<D>;
   static __device__ __forceinline__ gr_acc merge(gr_acc a, gr_acc b) {
     if constexpr (kind == GR_ACC_SPREAD) return gr_merge_spread_apart(a.f[0], a.f[1], a.f[2], b.f[0], b.f[1], b.f[2]);

@@ -6,16 +6,24 @@
 #include "kernels/cuda/reducer.cuh"
 
 /*
-** x - mean of a 16-bit float without the converter, which could not keep up with two passes: its bits, put where f64 has
-** its own, are x times a power of two (subnormals too), so that one fma subtracts. Infinities and NaN come out wrong; then
-** the mean is not finite either, and gr_deviations says NaN, which is what the sum would be.
+** x - mean of a 16-bit float (in the upper half of a word) without the converter, which could not keep up with two passes:
+** its bits, put where f64 has its own, are x times a power of two (subnormals too), so that one fma subtracts. Infinities
+** and NaN come out wrong; then the mean is not finite either, and gr_deviations says NaN, which is what the sum would be.
+** In assembly, since the compiler would clear the lower half first.
 */
 template <gr_dtype D>
-__device__ __forceinline__ double gr_from_mean(gr_type<D> x, double mean) {
+__device__ __forceinline__ double gr_from_mean(uint32_t upper, double mean) {
   constexpr int shift = D == GR_F16 ? 6 : 3, bias = D == GR_F16 ? 1008 : 896;
   constexpr uint32_t mask = D == GR_F16 ? 0x81fffc00u : 0x8fffe000u;
-  uint32_t high = (uint32_t)((int32_t)((uint32_t)x.bits << 16) >> shift) & mask;
-  return __fma_rn(__hiloint2double((int)high, 0), __hiloint2double((1023 + bias) << 20, 0), -mean);
+  int high;
+  asm("{\n .reg .b32 t;\n shr.s32 t, %1, %2;\n and.b32 %0, t, %3;\n}" : "=r"(high) : "r"(upper), "n"(shift), "n"(mask));
+  return __fma_rn(__hiloint2double(high, 0), __hiloint2double((1023 + bias) << 20, 0), -mean);
+}
+/* Of element c of a word: lower halves by the converter, which has time for half of them. */
+template <gr_dtype D>
+__device__ __forceinline__ double gr_from_mean(const uint4 &w, int c, double mean) {
+  if (c % 2 == 0) return gr_to_f64<D>(gr_pick<D>(w, c)) - mean;
+  return gr_from_mean<D>(c < 2 ? w.x : c < 4 ? w.y : c < 6 ? w.z : w.w, mean);
 }
 template <gr_dtype D>
 __device__ __forceinline__ double gr_deviations(double squares, double mean) {
@@ -58,7 +66,7 @@ struct gr_in_f64 : gr_common<RED, D, gr_double_kind<RED, D>> {
       x -= y;
       l.f[0] += x * x;
     } else if constexpr (RED == GR_RED_SPREAD) { /* the second pass: a is the mean */
-      if constexpr (gr_size<D> == 2 && gr_floating<D>) x = gr_from_mean<D>(ex, k.a);
+      if constexpr (gr_size<D> == 2 && gr_floating<D>) x = gr_from_mean<D>((uint32_t)ex.bits << 16, k.a);
       else x -= k.a;
       l.f[0] += x * x;
     }
@@ -86,6 +94,11 @@ struct gr_in_f64 : gr_common<RED, D, gr_double_kind<RED, D>> {
       else gr_add_neumaier(&l.f[0], &l.f[1], p);
       if constexpr (gr_size<D> == 8) l.f[1] += RED == GR_RED_DOT_KAHAN ? -__fma_rn(x, y, -p) : __fma_rn(x, y, -p);
     }
+  }
+  static constexpr bool by_place = RED == GR_RED_SPREAD && gr_floating<D> && gr_size<D> == 2;
+  static __device__ __forceinline__ void add_place(Lane &l, const uint4 &w, int c, const gr_context &k) {
+    double x = gr_from_mean<D>(w, c, k.a);
+    l.f[0] += x * x;
   }
   static __device__ __forceinline__ gr_acc state(const Lane &l, const gr_context &k) {
     gr_acc a = B::identity();

@@ -7,7 +7,6 @@
 */
 #include <cuda_runtime.h>
 #include "kernels/cuda/async.cuh"
-#include "kernels/cuda/cluster.cuh"
 #include "kernels/cuda/gate.cuh"
 #include "kernels/cuda/grid.cuh"
 #include "kernels/cuda/reduce_vector.cuh"
@@ -20,7 +19,9 @@
 #define RING_LOADERS 2  /* warps */
 #define RING_ADDERS 6
 #define RING_WRITERS 16
-#define RING_WARPS (RING_LOADERS + 1 + RING_ADDERS + RING_WRITERS)
+#define RING_GATHERERS 2
+#define RING_WARPS (RING_LOADERS + 1 + RING_GATHERERS + RING_ADDERS + RING_WRITERS)
+#define RING_LEAVES 16  /* of a piece of a row */
 #define SEGMENT 4096    /* elements that a block scales in the second launch */
 
 typedef struct rms_job {
@@ -233,36 +234,66 @@ static __global__ void __launch_bounds__(PIECE_WARPS * 32, 2)
 }
 
 /*
-** Many long rows: blocks stay, a cluster of them to a row, and pass leaves through places of a ring in shared memory: some
-** warps fetch them, some add up squares, one meets the row's other blocks, the rest writes results, so that the rows before
-** and behind the one that waits keep memory busy. All follow the same walk: leaves of this block's piece, row by row.
+** Many long rows: blocks stay and pass leaves through places of a ring in shared memory. Rows are cut into pieces, which
+** blocks take in turn, so that all are at the same few rows: some warps fetch leaves, some add up squares, one posts what a
+** piece comes to, two gather what all pieces of a row came to, the rest writes results. Gathering takes some microseconds,
+** for which the ring holds enough; what counts is that a row's pieces are gathered while those of the next are fetched.
 */
 struct ring_place {
   gr_gate full, added, ready, free;
-  double sum, factor; /* of the leaf; and of a row: ready and factor are those of rows, in turns */
+  double sum, factor; /* of the leaf; and of a piece's row: ready and factor are those of pieces, in turns */
 };
 struct ring_plan {
-  int leaves, pieces; /* of a piece, a power of two; of a row */
-  int slots;          /* of a ring: a multiple of the warps that fetch and that add up. Each place is always the same warp's,
-                         which cannot take a gate's phase for the next but one then; so, no fewer than warps that write. */
-  int groups;         /* rows at a time */
+  int leaves, pieces, last; /* of a piece, a power of two; of a row; of its last piece */
+  int blocks, on_rows, on_pieces; /* a block's next piece lies so far on */
+  int slots; /* of a ring: a multiple of the warps that fetch and that add up. Each place is always the same warp's,
+                which cannot take a gate's phase for the next but one then; so, no fewer than warps that write. */
+  uint64_t epoch;
+  /*
+  ** For each piece its sum and the same bits xor a key of this launch and this place, which tells a post from what was there
+  ** before: posts of other launches, whose keys differ, and foreign bytes, of which two words in 2^64 would pass.
+  */
+  uint64_t *posts;
+
+  __device__ __forceinline__ uint64_t key(int64_t place) const {
+    uint64_t k = epoch * 0x9e3779b97f4a7c15u + (uint64_t)place;
+    k = (k ^ k >> 32) * 0xd6e8feb86659fd93u;
+    return k ^ k >> 32;
+  }
+  __device__ __forceinline__ void post(int64_t place, double sum) const {
+    uint64_t bits = (uint64_t)__double_as_longlong(sum);
+    asm volatile("st.relaxed.gpu.global.v2.b64 [%0], {%1, %2};" ::"l"(posts + 2 * place), "l"(bits), "l"(bits ^ key(place)) : "memory");
+  }
+  __device__ __forceinline__ double await(int64_t place) const {
+    uint64_t bits, other, wanted = key(place);
+    do {
+      asm volatile("ld.relaxed.gpu.global.v2.b64 {%0, %1}, [%2];" : "=l"(bits), "=l"(other) : "l"(posts + 2 * place) : "memory");
+    } while ((bits ^ other) != wanted);
+    return __longlong_as_double((int64_t)bits);
+  }
 };
 struct ring_walk {
   int64_t row;
-  int leaf, at; /* in the piece; in the ring */
-  int turn;     /* of the row, in places */
+  int piece, leaf, at; /* of the row; in the piece; in the ring */
+  int turn;            /* of the piece, in places */
   unsigned phase, turned;
-  /* On by so many leaves; false behind the last row. */
-  __device__ __forceinline__ bool step(int by, int own, const ring_plan &p, int64_t count) {
-    if (own == 0) return false;
+
+  __device__ __forceinline__ explicit ring_walk(const ring_plan &p)
+      : row(blockIdx.x / (unsigned)p.pieces), piece((int)(blockIdx.x % (unsigned)p.pieces)), leaf(0), at(0), turn(0), phase(0),
+        turned(0) {}
+  __device__ __forceinline__ int own(const ring_plan &p) const { return piece + 1 < p.pieces ? p.leaves : p.last; }
+  __device__ __forceinline__ void next(const ring_plan &p) {
+    row += p.on_rows;
+    piece += p.on_pieces;
+    if (piece >= p.pieces) piece -= p.pieces, row++;
+    if (++turn == p.slots) turn = 0, turned ^= 1;
+  }
+  /* On by so many leaves. */
+  __device__ __forceinline__ void step(int by, const ring_plan &p) {
     leaf += by;
     at += by;
     if (at >= p.slots) at -= p.slots, phase ^= 1;
-    for (; leaf >= own; leaf -= own) {
-      row += p.groups;
-      if (++turn == p.slots) turn = 0, turned ^= 1;
-    }
-    return row < count;
+    for (int all; leaf >= (all = own(p)); next(p)) leaf -= all;
   }
 };
 
@@ -273,27 +304,22 @@ static __global__ void __launch_bounds__(RING_WARPS * 32, 1)
   using R = gr_in_f64<GR_RED_SUMSQ, D>;
   constexpr int words = GR_LEAF_ROWS(gr_size<D>), whole = leaf_bytes<D>;
   extern __shared__ uint4 memory[];
-  __shared__ gr_mail mail;
   ring_place *places = (ring_place *)(memory + p.slots * (whole / 16));
   int lane = threadIdx.x & 31, warp = gr_warp_index();
-  int group = (int)(blockIdx.x / (unsigned)p.pieces), piece = (int)blockIdx.x - group * p.pieces;
-  int64_t offset = (int64_t)piece * p.leaves * whole + lane * 16, bytes = q.n * gr_size<D>;
-  int own = (int)max((int64_t)0, min((int64_t)p.leaves, (bytes - offset + lane * 16 + whole - 1) / whole));
-  ring_walk k = {group, 0, 0, 0, 0, 0};
+  int64_t bytes = q.n * gr_size<D>;
+  ring_walk k(p);
   if (threadIdx.x < p.slots) {
     ring_place &x = places[threadIdx.x];
-    x.full.init(32), x.added.init(32), x.ready.init(1), x.free.init(32);
+    x.full.init(32), x.added.init(32), x.ready.init(2), x.free.init(32);
   }
-  if (threadIdx.x == 0) mail.init();
-  if (p.pieces > 1) gr_start_cluster();
-  else __syncthreads();
+  __syncthreads();
   gr_start_reading(q.untouched);
-  auto first = [&](int number) { return k.step(number, own, p, q.count); };
   auto here = [&] { return memory + k.at * (whole / 16) + lane; };
+  auto offset = [&] { return ((int64_t)k.piece * p.leaves + k.leaf) * whole + lane * 16; }; /* in the row */
   if (warp < RING_LOADERS) {
     int lap = 0;
-    for (bool more = first(warp); more;) {
-      int64_t at = offset + (int64_t)k.leaf * whole;
+    for (k.step(warp, p); k.row < q.count; k.step(RING_LOADERS, p)) {
+      int64_t at = offset();
       const char *from = q.x + k.row * q.x_step + at;
       uint4 *mine = here();
       if (lap) places[k.at].free.wait(k.phase ^ 1);
@@ -302,35 +328,43 @@ static __global__ void __launch_bounds__(RING_WARPS * 32, 1)
         if (at + i * GR_ROW_BYTES < bytes) gr_copy16(mine + i * 32, from + i * GR_ROW_BYTES);
       places[k.at].full.arrive_fetched();
       if (k.at + RING_LOADERS >= p.slots) lap = 1;
-      more = k.step(RING_LOADERS, own, p, q.count);
     }
     gr_copies_end_group();
     gr_copies_wait<0>();
   } else if (warp == RING_LOADERS) {
-    for (unsigned turn = 0; k.row < q.count; turn++) {
-      int mine = k.at + max(0, min(lane, own - 1));
-      unsigned phase = k.phase;
-      if (mine >= p.slots) mine -= p.slots, phase ^= 1;
+    gr_await_earlier();
+    for (; k.row < q.count; k.step(k.own(p), p)) {
+      int own = k.own(p);
       gr_acc all = R::identity();
-      if (own > 0) places[mine].added.wait(phase);
-      if (lane < own) all.f[0] = places[mine].sum;
-      all = gr_fold_adjacent<R>(all, 32);
-      if (p.pieces > 1) {
-        double sum = mail.exchange(all.f[0], piece, p.pieces, turn, lane);
-        all = R::identity();
-        if (lane < p.pieces) all.f[0] = sum;
-        all = gr_fold_adjacent<R>(all, 8);
+      for (int i = 0; i < own; i++) {
+        int at = k.at + i, over = at >= p.slots;
+        ring_place &x = places[over ? at - p.slots : at];
+        x.added.wait(k.phase ^ (unsigned)over);
+        if (lane == i) all.f[0] = x.sum;
       }
+      __syncwarp();
+      all = gr_fold_adjacent<R>(all, 32);
+      if (lane == 0) {
+        p.post(k.row * p.pieces + k.piece, all.f[0]);
+        places[k.turn].ready.arrive(); /* sums may be written again */
+      }
+    }
+  } else if (warp <= RING_LOADERS + RING_GATHERERS) {
+    for (int i = RING_LOADERS + 1; i < warp; i++) k.next(p);
+    while (k.row < q.count) {
+      gr_acc all = R::identity();
+      if (lane < p.pieces) all.f[0] = p.await(k.row * p.pieces + lane);
+      __syncwarp();
+      all = gr_fold_adjacent<R>(all, 32);
       if (lane == 0) {
         places[k.turn].factor = factor_of(q, all.f[0]);
         places[k.turn].ready.arrive();
       }
-      if (own > 0) k.step(own, own, p, q.count);
-      else k.row += p.groups, k.turn = k.turn + 1 == p.slots ? 0 : k.turn + 1;
+      for (int i = 0; i < RING_GATHERERS; i++) k.next(p);
     }
-  } else if (warp < RING_LOADERS + 1 + RING_ADDERS) {
-    for (bool more = first(warp - RING_LOADERS - 1); more; more = k.step(RING_ADDERS, own, p, q.count)) {
-      int64_t left = bytes - offset - (int64_t)k.leaf * whole;
+  } else if (warp <= RING_LOADERS + RING_GATHERERS + RING_ADDERS) {
+    for (k.step(warp - RING_LOADERS - RING_GATHERERS - 1, p); k.row < q.count; k.step(RING_ADDERS, p)) {
+      int64_t left = bytes - offset();
       const uint4 *mine = here();
       double s[per_word<D>];
       start_squares<D>(s);
@@ -348,8 +382,8 @@ static __global__ void __launch_bounds__(RING_WARPS * 32, 1)
     }
   } else {
     gr_await_earlier();
-    for (bool more = first(warp - RING_LOADERS - 1 - RING_ADDERS); more; more = k.step(RING_WRITERS, own, p, q.count)) {
-      int64_t at = offset + (int64_t)k.leaf * whole;
+    for (k.step(warp - (RING_WARPS - RING_WRITERS), p); k.row < q.count; k.step(RING_WRITERS, p)) {
+      int64_t at = offset();
       const uint4 *mine = here(), *weights = (const uint4 *)(q.w + at);
       uint4 *to = (uint4 *)(q.out + k.row * q.out_step + at);
       places[k.turn].ready.wait(k.turned);
@@ -389,13 +423,25 @@ typedef struct rms_plan {
   ring_plan ring;
 } rms_plan;
 
-/* Worth while for many rows of wide elements (f16: 95 -> 101 us), which all blocks pass in turn; how many there are at a time is found at the launch. */
+static bool have_common(int a, int b) {
+  for (int k = 2; k <= b; k++)
+    if (a % k == 0 && b % k == 0) return true;
+  return false;
+}
+
+/*
+** Worth while for many rows of wide elements (f16: 95 -> 101 us). All blocks are there at once, since they wait for each other;
+** if a row's last piece is smaller, so many that each block gets any piece of a row in turn.
+*/
 static ring_plan ring_of(int64_t count, int64_t leaves, int leaf, const gr_cuda_chip *chip) {
-  ring_plan p = {1, 1, 0, 0};
+  ring_plan p = {RING_LEAVES, 0, 0, chip->sms, 0, 0, 0, 0, NULL};
   int slots = (chip->shared_optin - 1024) / (leaf + (int)sizeof(ring_place)) / RING_ADDERS * RING_ADDERS;
-  while (p.leaves < 32 && p.leaves < leaves && p.leaves * 8 <= slots * 3) p.leaves *= 2;
-  while (p.pieces < 8 && p.leaves * p.pieces < leaves) p.pieces *= 2;
-  if (chip->major >= 9 && slots >= RING_WRITERS && p.leaves * p.pieces >= leaves && count * p.pieces >= 6 * chip->sms) p.slots = slots;
+  p.pieces = (int)((leaves + p.leaves - 1) / p.leaves);
+  p.last = (int)(leaves - (int64_t)(p.pieces - 1) * p.leaves);
+  while (p.last < p.leaves && have_common(p.blocks, p.pieces)) p.blocks--;
+  p.on_rows = p.blocks / p.pieces;
+  p.on_pieces = p.blocks % p.pieces;
+  if (chip->major >= 9 && slots >= 3 * p.leaves && p.pieces <= 32 && p.pieces <= p.blocks && count * leaves >= 48 * chip->sms) p.slots = slots;
   return p;
 }
 
@@ -404,7 +450,7 @@ static rms_plan plan_of(const gr_rmsnorm_job *job, const gr_cuda_chip *chip) {
   uintptr_t all = (uintptr_t)job->x.data | (uintptr_t)job->out.data | (uintptr_t)job->w.data |
                   (uintptr_t)(job->n * size) | (uintptr_t)job->x.step | (uintptr_t)job->out.step;
   int most = PIECE_WARPS;
-  rms_plan p = {0, 0, {0, 0, 0, 0}};
+  rms_plan p = {0, 0, {}};
   while (most * leaf > PIECE_BYTES || most * leaf + 1024 > chip->shared_optin) most /= 2;
   if (job->x.stride != size || job->out.stride != size || (job->w.data && job->w.stride != size) || all % 16 != 0) return p;
   if (leaves > chip->sms * (int64_t)most / 2 || job->count > INT32_MAX) return p;
@@ -426,18 +472,18 @@ size_t gr_cuda_rmsnorm_scratch(const gr_rmsnorm_job *job, const gr_cuda_chip *ch
   gr_reduce_job r = sums_of(job, NULL);
   if (job->n == 0 || job->count == 0) return 0;
   rms_plan p = plan_of(job, chip);
-  if (p.pieces == 1 || p.ring.slots) return 0;
+  if (p.pieces == 1) return 0;
+  if (p.ring.slots) return GR_COUNTER_BYTES + (size_t)job->count * (size_t)p.ring.pieces * 16;
   if (p.pieces > 1) return GR_COUNTER_BYTES + (size_t)(job->count < MEETINGS ? job->count : MEETINGS) * (size_t)p.pieces * 8;
   return ((gr_cuda_reduce_scratch(&r, chip) + 255) & ~(size_t)255) + (size_t)job->count * 8;
 }
 
 /* More than 47 KB of shared memory have to be asked for. */
-static cudaError_t launch(const void *kernel, void **args, int64_t blocks, int warps, size_t shared, const gr_cuda_run *run,
-                          int cluster = 1) {
+static cudaError_t launch(const void *kernel, void **args, int64_t blocks, int warps, size_t shared, const gr_cuda_run *run) {
   cudaError_t e = cudaSuccess;
   if (shared > 47 << 10) e = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared);
   if (e != cudaSuccess) return e;
-  return gr_start_early(kernel, args, (int32_t)blocks, warps * 32, shared, run->chip->major >= 9, (cudaStream_t)run->stream, cluster);
+  return gr_start_early(kernel, args, (int32_t)blocks, warps * 32, shared, run->chip->major >= 9, (cudaStream_t)run->stream);
 }
 
 template <gr_dtype D> static cudaError_t start_rows(const rms_job *q, const gr_cuda_run *run) {
@@ -470,17 +516,12 @@ template <gr_dtype D> static cudaError_t start_pieces(rms_job *q, rms_plan p, co
   return e;
 }
 
-/* As many clusters as find room at once, and rows shared out evenly. */
 template <gr_dtype D> static cudaError_t start_ring(const rms_job *q, ring_plan p, const gr_cuda_run *run) {
-  const void *kernel = (const void *)norm_ring<D>;
   size_t shared = (size_t)p.slots * (leaf_bytes<D> + sizeof(ring_place));
-  int room = 0;
-  cudaError_t e = gr_room_for_clusters(&room, kernel, RING_WARPS * 32, shared, p.pieces, run->chip->sms);
-  if (e != cudaSuccess) return e;
-  int64_t groups = room < q->count ? room : q->count, turns = (q->count + groups - 1) / groups;
-  p.groups = (int)((q->count + turns - 1) / turns);
+  p.epoch = run->epoch;
+  p.posts = (uint64_t *)((char *)run->scratch + GR_COUNTER_BYTES);
   void *args[] = {(void *)q, &p};
-  return launch(kernel, args, (int64_t)p.groups * p.pieces, RING_WARPS, shared, run, p.pieces);
+  return launch((const void *)norm_ring<D>, args, p.blocks, RING_WARPS, shared, run);
 }
 
 template <gr_dtype D> static cudaError_t start(const gr_rmsnorm_job *job, const gr_cuda_run *run) {

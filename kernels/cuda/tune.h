@@ -12,6 +12,7 @@ typedef struct gr_tune {
   int flat_blocks;      /* ...of which so many, by multiprocessor, are wanted before leaves are taken in turn */
   int most_passes;      /* leaves a warp takes in turn at most */
   int row_warps;        /* warps to have in flight, by multiprocessor, before a row gets one warp only */
+  int spread_warps;     /* the same of spreads, of which fewer find room, and which fetch the next leaf early */
   int column_blocks;    /* blocks to have, by multiprocessor, before column blocks widen */
   int strip_warps;      /* warps to have, by multiprocessor, before strips of columns get longer: one wave */
 } gr_tune;
@@ -22,11 +23,11 @@ static inline gr_tune gr_tune_for(int major, int minor) {
     int from;
     gr_tune tune;
   } generations[] = {
-      {120, {16, 4, 8, 4, 16, 128, 4, 16}}, /* Blackwell, workstations */
-      {100, {16, 4, 8, 4, 16, 128, 4, 16}}, /* Blackwell, data centres */
-      {90, {16, 4, 8, 4, 16, 128, 4, 16}},  /* Hopper */
-      {80, {16, 4, 8, 4, 16, 128, 4, 16}},  /* Ampere, Ada */
-      {0, {16, 4, 8, 4, 16, 64, 4, 16}},    /* Turing: half the threads fit */
+      {120, {16, 4, 8, 4, 16, 128, 24, 4, 16}}, /* Blackwell, workstations */
+      {100, {16, 4, 8, 4, 16, 128, 24, 4, 16}}, /* Blackwell, data centres */
+      {90, {16, 4, 8, 4, 16, 128, 24, 4, 16}},  /* Hopper */
+      {80, {16, 4, 8, 4, 16, 128, 24, 4, 16}},  /* Ampere, Ada */
+      {0, {16, 4, 8, 4, 16, 64, 24, 4, 16}},    /* Turing: half the threads fit */
   };
   int k = 0;
   while (generations[k].from > major * 10 + minor) k++;
