@@ -3,7 +3,7 @@
 local S = require "spec.support"
 local gr, model = S.gr, S.model
 
--- On a GPU: gives it something to do for 70 us, so that what is asked for next waits in its queue and runs back to back.
+-- On a GPU: gives it something to do for 70 us, so that what is asked for next waits in its queue, to run back to back.
 local function hold(p)
   if not gr.backend():match "^cuda" then return end
   p.held = p.held or gr.zeros(2 ^ 26)
@@ -39,17 +39,20 @@ local function step(p, g, k, n)
 end
 
 local function run(n, seed)
-  local g, p = model.generator(seed), { rooms = {}, log = gr.zeros(64, "f64"), places = gr.zeros(64, "i64"), sums = gr.zeros(64, "f64") }
+  local g, p = model.generator(seed), { rooms = {} }
+  p.log, p.places, p.sums = gr.zeros(64, "f64"), gr.zeros(64, "i64"), gr.zeros(64, "f64")
   for k = 1, 4 do p.rooms[k] = gr.rand(n, { seed = k }) end
   p.histogram = gr.histogram(p.rooms[1], { bins = 64, min = -1, max = 3 })
   for k = 1, 64 do
     if k % 8 == 1 then hold(p) end
     step(p, g, k, n)
   end
-  return { p.log:bytes(), p.places:bytes(), p.rooms[1]:bytes(), p.rooms[2]:bytes(), p.rooms[3]:bytes(), p.rooms[4]:bytes() }
+  local left = { p.log:bytes(), p.places:bytes() }
+  for k = 1, 4 do left[k + 2] = p.rooms[k]:bytes() end
+  return left
 end
 
--- One writes, one waits for it that writes elsewhere, and the third reads what the first wrote, of which it is not told.
+-- One writes, one waits for it that writes elsewhere, and the third reads what the first wrote, untold.
 local function pass_by(n, row)
   local x, y, p = { gr.rand(n, { seed = 1 }), gr.rand(n, { seed = 2 }) }, gr.zeros(n), {}
   local log, few, norm = gr.zeros(400, "f64"), gr.zeros(64), gr.zeros(4096)

@@ -147,7 +147,8 @@ describe("quantile", function()
   it("of patterns that a sample may miss", function()
     for _, n in ipairs { 64, 65, 1000, 8192 } do
       for which, f in ipairs { function(k) return k end, function(k) return -k end, function(k) return k % 16 end,
-        function(k) return k % 2 end, function(k) return k == 7 and 1 or 0 end, function(k) return k % 48 == 0 and k or -3 end } do
+        function(k) return k % 2 end, function(k) return k == 7 and 1 or 0 end,
+        function(k) return k % 48 == 0 and k or -3 end } do
         local t = {}
         for k = 1, n do t[k] = f(k) end
         local s, a = sorted(t), gr.array(t, "f64")
