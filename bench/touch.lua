@@ -61,6 +61,10 @@ for _, dtype in ipairs(arg[1] and arg or dtypes) do
     for _, op in ipairs(ops) do gr[op](m, { rows = rows }) end
     gr.dot(m, m, { rows = rows, pairs = true })
   end
+  if dtype == "f32" or dtype == "f64" then -- many long rows go through a ring
+    local x = gr.rand(420 * 66004, dtype)
+    gr.rmsnorm(x, nil, { rows = 420, into = x })
+  end
   if float then gr.rand(5000, dtype):sum() gr.randn(5000, dtype):sum() end
 end
 print(gr.backend(), calls .. " views touched")

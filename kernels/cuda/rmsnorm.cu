@@ -240,7 +240,7 @@ static __global__ void __launch_bounds__(PIECE_WARPS * 32, 2)
 ** for which the ring holds enough; what counts is that a row's pieces are gathered while those of the next are fetched.
 */
 struct ring_place {
-  gr_gate full, added, ready, free;
+  gr_gate full, added, taken, ready, free;
   double sum, factor; /* of the leaf; and of a piece's row: ready and factor are those of pieces, in turns */
 };
 struct ring_plan {
@@ -310,7 +310,7 @@ static __global__ void __launch_bounds__(RING_WARPS * 32, 1)
   ring_walk k(p);
   if (threadIdx.x < p.slots) {
     ring_place &x = places[threadIdx.x];
-    x.full.init(32), x.added.init(32), x.ready.init(2), x.free.init(32);
+    x.full.init(32), x.added.init(32), x.taken.init(32), x.ready.init(2), x.free.init(32);
   }
   __syncthreads();
   gr_start_reading(q.untouched);
@@ -341,12 +341,13 @@ static __global__ void __launch_bounds__(RING_WARPS * 32, 1)
         ring_place &x = places[over ? at - p.slots : at];
         x.added.wait(k.phase ^ (unsigned)over);
         if (lane == i) all.f[0] = x.sum;
+        x.taken.arrive();
       }
       __syncwarp();
       all = gr_fold_adjacent<R>(all, 32);
       if (lane == 0) {
         p.post(k.row * p.pieces + k.piece, all.f[0]);
-        places[k.turn].ready.arrive(); /* sums may be written again */
+        places[k.turn].ready.arrive();
       }
     }
   } else if (warp <= RING_LOADERS + RING_GATHERERS) {
@@ -363,6 +364,7 @@ static __global__ void __launch_bounds__(RING_WARPS * 32, 1)
       for (int i = 0; i < RING_GATHERERS; i++) k.next(p);
     }
   } else if (warp <= RING_LOADERS + RING_GATHERERS + RING_ADDERS) {
+    int lap = 0;
     for (k.step(warp - RING_LOADERS - RING_GATHERERS - 1, p); k.row < q.count; k.step(RING_ADDERS, p)) {
       int64_t left = bytes - offset();
       const uint4 *mine = here();
@@ -377,8 +379,10 @@ static __global__ void __launch_bounds__(RING_WARPS * 32, 1)
         for (int i = 0; i * GR_ROW_BYTES < left; i++) add_squares<D>(s, mine[i * 32]);
       }
       double folded = fold_squares<D>(s, 32, lane);
+      if (lap) places[k.at].taken.wait(k.phase ^ 1); /* long since: so that nobody needs to follow four gates */
       if (lane == 0) places[k.at].sum = folded;
       places[k.at].added.arrive();
+      if (k.at + RING_ADDERS >= p.slots) lap = 1;
     }
   } else {
     gr_await_earlier();
