@@ -435,7 +435,8 @@ static bool have_common(int a, int b) {
 
 /*
 ** Worth while for many rows of wide elements (f16: 95 -> 101 us). All blocks are there at once, since they wait for each other
-** (a launch on another stream gets no room before those of this one have it: bench/tree/streams.cu); if a row's last piece is smaller, so many that each block gets any piece of a row in turn.
+** (a launch on another stream gets no room before those of this one have it: bench/tree/streams.cu); if a row's last piece is
+** smaller, so many that each block gets any piece of a row in turn.
 */
 static ring_plan ring_of(int64_t count, int64_t leaves, int leaf, const gr_cuda_chip *chip) {
   ring_plan p = {RING_LEAVES, 0, 0, chip->sms, 0, 0, 0, 0, NULL};
