@@ -54,7 +54,7 @@ struct gr_gate {
     __syncwarp();
     pass(phase);
   }
-  /* This thread arrives, and so many bytes have to come too, by a machine or from another block (9.0 and later). */
+  /* This thread arrives, and so many bytes have to come too, by the copying machine (9.0 and later). */
   __device__ __forceinline__ void expect(unsigned bytes) {
 #if __CUDA_ARCH__ >= 900
     asm volatile("{\n .reg .b64 t;\n mbarrier.arrive.expect_tx.shared.b64 t, [%0], %1;\n}" ::"r"(at()), "r"(bytes) : "memory");

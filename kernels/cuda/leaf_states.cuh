@@ -111,12 +111,6 @@ struct gr_task {
   int node;            /* of the block */
 };
 
-#ifdef __CUDA_ARCH__
-constexpr int gr_arch = __CUDA_ARCH__;
-#else
-constexpr int gr_arch = 900; /* plans count on this */
-#endif
-
 /* Lane i of the result holds the value of the i-th leaf (where order does not matter: every lane that of all). */
 template <class R>
 __device__ __forceinline__ gr_acc gr_read_leaves(const gr_reduce_args &q, const gr_task &t, int lane) {

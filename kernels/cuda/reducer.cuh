@@ -14,12 +14,13 @@
 
 #include "kernels/cuda/element.cuh"
 
-/* Older chips' code takes more registers in places. */
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
-constexpr bool gr_before_hopper = true;
+/* What code is compiled for: that of older chips takes more registers in places. */
+#ifdef __CUDA_ARCH__
+constexpr int gr_arch = __CUDA_ARCH__;
 #else
-constexpr bool gr_before_hopper = false;
+constexpr int gr_arch = 900; /* plans count on this */
 #endif
+constexpr bool gr_before_hopper = gr_arch < 900;
 
 /* What a reducer needs to know besides elements: factors, or the mean in a. */
 struct gr_context {

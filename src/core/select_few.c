@@ -1,6 +1,5 @@
 #include "src/core/select_few.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include "kernels/numerics.h"
 
