@@ -1,6 +1,7 @@
 # make            build/gpureduce.so for $(LUA), with the CUDA backend if nvcc is found
 # make demo       run the example on the Lua binary        make test      run the specs
-# make test-all   run the specs under every Lua found      make bench     time it
+# make test-all   the same under every Lua found, exact sums against MPFR, instruction sets (NEON in an emulator) against plain C
+# make bench      time it
 # make release    all GPU architectures                    make lint format install clean
 # make deps       install what building needs (Debian)     make deps-test   and what the specs need
 # make docs       write the reference and the types from docs/api           make coverage  how much the specs run
@@ -57,7 +58,7 @@ cu_headers = $(wildcard kernels/*.h kernels/cuda/*.h kernels/cuda/*.cuh)
 
 # gcc clears structs by string instructions, which take some 30 clocks to start: a fifth of a small call.
 by_stores := -mmemset-strategy=unrolled_loop:256:noalign,libcall:-1:noalign
-by_stores := $(if $(findstring x86_64,$(shell uname -m)),$(if $(findstring clang,$(shell $(CC) --version)),,$(by_stores)))
+by_stores := $(if $(findstring x86_64,$(shell $(CC) -dumpmachine)),$(if $(findstring clang,$(shell $(CC) --version)),,$(by_stores)))
 base = $(CFLAGS) -std=c11 -D_DEFAULT_SOURCE -ffp-contract=off -fPIC -fvisibility=hidden -fno-plt -pthread -I. $(by_stores)
 # -O1 is for the host code in them, which only launches, and calls nothing that throws or raises errors of Lua: no unwind
 # tables, 57 KB less. Kernels are always compiled at -O3.
@@ -80,7 +81,7 @@ LIBFLAG ?= -shared
 module = $(OUT)/gpureduce.$(LIB_EXTENSION)
 binding_o = $(binding_c:src/binding/%.c=$(OUT)/obj-$(lua_version)/%.o) $(OUT)/obj-$(lua_version)/embedded.o
 
-.PHONY: all deps deps-test demo test test-all oracle sanitize coverage bench docs lint format release install clean
+.PHONY: all deps deps-test demo test test-all oracle sets neon sanitize coverage bench docs lint format release install clean
 .DELETE_ON_ERROR:
 
 all: $(module)
@@ -110,7 +111,7 @@ $(OBJ)/kernels/cpu/%.o: CFLAGS += $(kernel_flags)
 $(OBJ)/kernels/cpu/histogram.o: CFLAGS += -O3
 $(OBJ)/kernels/cpu/set_%.o $(OBJ)/kernels/cpu/exact_sets.o: CFLAGS += $(set_flags)
 $(OBJ)/kernels/cpu/set_sse2.o: CFLAGS += $(call gcc,-O1 -ftree-vrp)
-ifeq ($(shell uname -m),x86_64)
+ifneq ($(findstring x86_64,$(shell $(CC) -dumpmachine)),)
 $(OBJ)/kernels/cpu/set_generic.o $(OBJ)/kernels/cpu/map_base.o: CFLAGS += $(call gcc,-O1 -fno-tree-vectorize)
 endif
 
@@ -152,7 +153,8 @@ deps:
 	$(apt) gcc libc6-dev lua5.4 liblua5.4-dev
 
 deps-test: deps
-	$(apt) g++ lua5.3 liblua5.3-dev lua5.1 liblua5.1-0-dev luajit libluajit-5.1-dev lua-busted lua-check libmpfr-dev
+	$(apt) g++ lua5.3 liblua5.3-dev lua5.1 liblua5.1-0-dev luajit libluajit-5.1-dev lua-busted lua-check libmpfr-dev \
+	  gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static
 
 demo: all
 	LUA_CPATH="$(OUT)/?.so;;" $(LUA) examples/bytes.lua $$(command -v $(LUA))
@@ -161,7 +163,7 @@ test: all
 	LUA_CPATH="$(CURDIR)/$(OUT)/?.so;;" $(BUSTED) --lua=$$(command -v $(LUA)) --cpath="$(CURDIR)/$(OUT)/?.so"
 
 luas = $(foreach l,lua5.4 lua5.3 lua5.1 luajit,$(if $(shell command -v $(l)),$(l)))
-test-all: oracle $(luas:%=test-%)
+test-all: oracle sets neon $(luas:%=test-%)
 test-%:
 	$(MAKE) --no-print-directory test LUA=$* LUA_INCDIR= OUT=build/$* BUSTED="$(BUSTED)"
 
@@ -169,6 +171,14 @@ test-%:
 oracle: $(filter-out $(device_o),$(core_o))
 	$(CC) $(base) spec/exact/oracle.c $(OBJ)/src/core/exact_round.o $(filter $(OBJ)/kernels/cpu/%,$(core_o)) -o build/oracle -lmpfr -lgmp -lm -lpthread
 	build/oracle
+
+# Every instruction set of this CPU against plain C, kernel by kernel; and NEON's, by an emulator of 64-bit ARM.
+sets: $(filter $(OBJ)/kernels/cpu/%,$(core_o))
+	$(CC) $(base) $(LDFLAGS) spec/sets.c $^ -o $(OBJ)/sets -lm
+	$(EMULATOR) $(OBJ)/sets
+neon:
+	$(if $(shell command -v aarch64-linux-gnu-gcc && command -v qemu-aarch64-static),$(MAKE) --no-print-directory sets NVCC= \
+	  CC=aarch64-linux-gnu-gcc OBJ=build/neon LDFLAGS=-static EMULATOR=qemu-aarch64-static,@echo "neon: no compiler or emulator for it here")
 
 bench: all $(if $(filter cuda,$(flavour)),build/bench/ladder_peers)
 	LUA_CPATH="$(CURDIR)/$(OUT)/?.so;;" $(LUA) bench/spine.lua

@@ -220,7 +220,7 @@ static void verify(const char *set, const float *x, const float *y, int64_t n, v
 }
 
 int main(int argc, char **argv) {
-  static const char *const sets[] = {"avx512", "avx2", "sse2", "generic"};
+  static const char *const sets[] = {"avx512", "avx2", "sse2", "neon", "generic"};
   const char *only = argc > 1 ? argv[1] : NULL, *op = argc > 2 ? argv[2] : NULL;
   const int64_t least = argc > 3 ? atoll(argv[3]) : 16, most = argc > 4 ? atoll(argv[4]) : 10000000;
   static const int64_t sizes[] = {16, 1000, 10000, 100000, 1000000, 10000000, 100000000};
@@ -245,7 +245,7 @@ int main(int argc, char **argv) {
     const int64_t n = sizes[i];
     if (n < least || n > most) continue;
     printf("n = %lld, %d threads\n%-20s", (long long)n, gr_threads_count(), "");
-    for (s = 0; s < 4; s++) {
+    for (s = 0; s < 5; s++) {
       if ((!only || !strcmp(only, sets[s]) || !strcmp(only, "all")) && gr_cpu_select(sets[s])) {
         verify(sets[s], x, y, n, out);
         printf("%24s", sets[s]);
@@ -263,7 +263,7 @@ int main(int argc, char **argv) {
       read = best(-1, &w, NULL, budget) * (double)(n * bytes_each[which]) / (double)w.n;
       read_all = best(-1, &w, gr_threads_run, budget) * (double)(n * bytes_each[which]) / (double)w.n;
       printf("%-20s", names[which]);
-      for (s = 0; s < 4; s++) {
+      for (s = 0; s < 5; s++) {
         double one, all;
         if ((only && strcmp(only, sets[s]) && strcmp(only, "all")) || !gr_cpu_select(sets[s])) continue;
         w.n = n;

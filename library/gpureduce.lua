@@ -1224,7 +1224,7 @@ function array:sync() end
 function gr.threads(n) end
 
 ---The instruction set that the CPU's kernels use; `GPUREDUCE_CPU` picks another. Results do not depend on it.
----@return string # `"generic"`, `"sse2"`, `"avx2"` or `"avx512"`
+---@return string # `"generic"`, `"sse2"`, `"avx2"`, `"avx512"` or `"neon"`
 function gr.instructions() end
 
 ---What has been moved, launched and waited for so far, in this Lua state.

@@ -525,7 +525,7 @@ describe("exact sums under", function()
   it("every instruction set are the same", function()
     local first = S.child_text({ GPUREDUCE_DEVICE = "cpu" }, script)
     assert.equal(33, #first, first)
-    for _, set in ipairs { "generic", "sse2", "avx2", "avx512" } do
+    for _, set in ipairs { "generic", "sse2", "avx2", "avx512", "neon" } do
       local text = S.child_text({ GPUREDUCE_CPU = set, GPUREDUCE_DEVICE = "cpu" }, script)
       if not text:find("GPUREDUCE_CPU", 1, true) then assert.equal(first, text, set) end
     end

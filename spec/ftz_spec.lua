@@ -45,7 +45,7 @@ describe("with the host's flush-to-zero set", function()
 
   it("golden bits hold, under every instruction set", function()
     if not library then return pending "no C compiler here" end
-    for _, set in ipairs { "generic", "sse2", "avx2", "avx512" } do
+    for _, set in ipairs { "generic", "sse2", "avx2", "avx512", "neon" } do
       local settings = environment { GPUREDUCE_CPU = set, GPUREDUCE_DEVICE = "cpu" }
       local text, status = S.child(settings, "spec/golden.lua", "quick")
       if not text:find("GPUREDUCE_CPU", 1, true) then

@@ -28,7 +28,7 @@ describe("golden bits", function()
   end
 
   -- One child for each instruction set; it checks 1, 2 and 5 threads.
-  for _, set in ipairs { "generic", "sse2", "avx2", "avx512" } do
+  for _, set in ipairs { "generic", "sse2", "avx2", "avx512", "neon" } do
     it("hold with 1, 2 and 5 threads under " .. set, function()
       local text, status = S.child({ GPUREDUCE_CPU = set, GPUREDUCE_DEVICE = "cpu" }, "spec/golden.lua", "check")
       if text:find("GPUREDUCE_CPU", 1, true) then return pending(set .. " is not possible on this processor") end
@@ -41,7 +41,7 @@ describe("golden bits", function()
   end
 
   -- A NaN's sign puts it at either end of the keys that extremes go by.
-  for _, set in ipairs { "generic", "sse2", "avx2", "avx512" } do
+  for _, set in ipairs { "generic", "sse2", "avx2", "avx512", "neon" } do
     it("of a NaN of either sign are those of a NaN under " .. set, function()
       local text, status = S.child_text({ GPUREDUCE_CPU = set, GPUREDUCE_DEVICE = "cpu" }, [[
         local gr = require "gpureduce"

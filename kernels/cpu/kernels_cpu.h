@@ -27,7 +27,7 @@ static inline void gr_in_pieces(gr_parallel parallel, int64_t units, int64_t siz
     for (k = 0; k < count; k++) body(arg, k);
 }
 
-/* "sse2", "avx2", "avx512" or "generic": what is in use. force == NULL: the best the CPU has. NULL: not possible. */
+/* "sse2", "avx2", "avx512", "neon" or "generic": what is in use. force == NULL: the best the CPU has. NULL: not possible. */
 const char *gr_cpu_select(const char *force);
 const char *gr_cpu_in_use(void);
 

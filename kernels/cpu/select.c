@@ -16,6 +16,8 @@ static const gr_cpu_table *candidate(int k) {
     case 1: return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? &gr_cpu_avx2 : NULL;
     case 2: return &gr_cpu_sse2;
   }
+#elif GR_CPU_NEON
+  if (k == 0) return &gr_cpu_neon;
 #endif
   (void)k;
   return &gr_cpu_generic;

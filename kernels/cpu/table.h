@@ -68,6 +68,12 @@ extern const gr_cpu_table gr_cpu_sse2, gr_cpu_avx2, gr_cpu_avx512;
 #else
 #define GR_CPU_X86 0
 #endif
+#if defined(__aarch64__) && defined(__GNUC__)
+#define GR_CPU_NEON 1
+extern const gr_cpu_table gr_cpu_neon;
+#else
+#define GR_CPU_NEON 0
+#endif
 extern const gr_cpu_table gr_cpu_generic;
 
 /* The table in use; the first call picks it. */
