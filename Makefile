@@ -81,7 +81,7 @@ LIBFLAG ?= -shared
 module = $(OUT)/gpureduce.$(LIB_EXTENSION)
 binding_o = $(binding_c:src/binding/%.c=$(OUT)/obj-$(lua_version)/%.o) $(OUT)/obj-$(lua_version)/embedded.o
 
-.PHONY: all deps deps-test demo test test-all oracle sets neon sanitize coverage bench docs lint format release install clean
+.PHONY: all deps deps-test demo test test-all oracle sets neon bits sanitize coverage bench docs lint format release install clean
 .DELETE_ON_ERROR:
 
 all: $(module)
@@ -163,7 +163,7 @@ test: all
 	LUA_CPATH="$(CURDIR)/$(OUT)/?.so;;" $(BUSTED) --lua=$$(command -v $(LUA)) --cpath="$(CURDIR)/$(OUT)/?.so"
 
 luas = $(foreach l,lua5.4 lua5.3 lua5.1 luajit,$(if $(shell command -v $(l)),$(l)))
-test-all: oracle sets neon $(luas:%=test-%)
+test-all: oracle sets neon bits $(luas:%=test-%)
 test-%:
 	$(MAKE) --no-print-directory test LUA=$* LUA_INCDIR= OUT=build/$* BUSTED="$(BUSTED)"
 
@@ -179,6 +179,10 @@ sets: $(filter $(OBJ)/kernels/cpu/%,$(core_o))
 neon:
 	$(if $(shell command -v aarch64-linux-gnu-gcc && command -v qemu-aarch64-static),$(MAKE) --no-print-directory sets NVCC= \
 	  CC=aarch64-linux-gnu-gcc OBJ=build/neon LDFLAGS=-static EMULATOR=qemu-aarch64-static,@echo "neon: no compiler or emulator for it here")
+
+# Every operation and dtype on 200 random sizes against what an H200 gave, to the bit.
+bits: all
+	LUA_CPATH="$(CURDIR)/$(OUT)/?.so;;" $(LUA) spec/bits.lua compare spec/golden/bits_h200.txt
 
 bench: all $(if $(filter cuda,$(flavour)),build/bench/ladder_peers)
 	LUA_CPATH="$(CURDIR)/$(OUT)/?.so;;" $(LUA) bench/spine.lua
