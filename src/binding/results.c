@@ -21,7 +21,7 @@ gr_array *gr_l_push_array(lua_State *L) {
 ** mode, a large heap) makes the next one wait for more bytes.
 */
 #define SMALL ((size_t)1 << 20)
-#define FRESH ((size_t)512 << 10)
+#define FRESH ((size_t)128 << 10)
 #define FRESH_A_NANOSECOND 16 /* bytes */
 
 static void collect_small(lua_State *L, gr_context *c, size_t bytes) {
