@@ -156,10 +156,7 @@ static void store(gr_dtype t, void *out, int64_t v, gr_value value, int which) {
 ** By way of pointers, and apart: a state or a value is stored word by word, and one that is passed on is copied in wider pieces,
 ** which wait until the words have left the store queue.
 */
-#if defined(__GNUC__)
-__attribute__((noinline))
-#endif
-static void finish(const gr_reduce_job *job, const gr_acc *acc, gr_value *r) {
+GR_APART static void finish(const gr_reduce_job *job, const gr_acc *acc, gr_value *r) {
   *r = gr_finish(job->op, job->dtype, *acc, job->n, job->ddof);
 }
 

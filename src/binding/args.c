@@ -98,14 +98,16 @@ static const char *self_hint(lua_State *L, int arg, char text[128]) {
   return text;
 }
 
+GR_APART static void no_array(lua_State *L, int arg) {
+  char hint[128];
+  const char *kind = gr_l_kind(L, arg);
+  if (gr_l_test_array(L, arg)) gr_l_argerror(L, arg, "array has been released");
+  gr_l_argerror(L, arg, "%s expected, got %s%s", GR_ARRAY_NAME, kind, self_hint(L, arg, hint));
+}
+
 gr_array *gr_l_check_array(lua_State *L, int arg) {
   gr_array *a = gr_l_test_array(L, arg);
-  if (!a) {
-    char hint[128];
-    const char *kind = gr_l_kind(L, arg);
-    gr_l_argerror(L, arg, "%s expected, got %s%s", GR_ARRAY_NAME, kind, self_hint(L, arg, hint));
-  }
-  if (!a->storage) gr_l_argerror(L, arg, "array has been released");
+  if (!a || !a->storage) no_array(L, arg);
   return a;
 }
 

@@ -30,13 +30,13 @@ typedef struct gr_context {
   int exact;            /* sums are correctly rounded where a call does not say otherwise */
   uint64_t collections;
   int64_t storages;
-  struct gr_storage *spare[GR_SPARE_CLASSES]; /* small ones that are gone, each with its memory, for the next of that size (storage.h) */
-  size_t spared;        /* their bytes */
   gr_orphan *orphans;
   int metatable; /* of arrays: the binding's reference to it, quicker to find than its name */
   int scopes, scoped; /* scopes that are open, and arrays noted for them */
   struct gr_future *watching; /* running futures that may have to read their arrays again */
   struct gr_future *gathering; /* where reductions go instead of running: gr.async and gr.many set it around a call */
+  size_t spared; /* bytes of the small storages that are gone, each with its memory, for the next of its size (storage.h) */
+  struct gr_storage *spare[GR_SPARE_CLASSES];
   char error[400];      /* what the last failing core function has to say */
 } gr_context;
 
