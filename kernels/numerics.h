@@ -16,6 +16,13 @@
 #define GR_FN static inline
 #endif
 
+/* Never a part of its callers, whose every call would save registers for it. */
+#if defined(__GNUC__)
+#define GR_APART __attribute__((noinline))
+#else
+#define GR_APART
+#endif
+
 /*
 ** The tree, version 1. A row is 512 bytes: what a warp reads with one 16-byte load a lane. Slot l of every
 ** row belongs to lane l; a leaf is GR_LEAF_ROWS rows, and each lane adds its slots in order. A leaf's lanes

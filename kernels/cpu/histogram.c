@@ -67,7 +67,6 @@ static const int32_t *slots_at(const state *s, int64_t from, int m, int32_t *roo
     }                                                                                                  \
   }
 COUNT(count32_by_8, uint32_t, 8)
-COUNT(count32_by_4, uint32_t, 4)
 COUNT(count16_by_4, uint16_t, 4)
 COUNT(count16, uint16_t, 1)
 
@@ -108,21 +107,42 @@ static void count_some(const state *s, int64_t from, int64_t n) {
   if (!s->alone) add_all(s->job->counts, counts, slots);
 }
 
-/* Few slots: eight tables, or four if there are not many samples either. */
+/* Few slots and many samples: eight tables. */
 static void count_few(const state *s, int64_t from, int64_t n) {
-  const int32_t slots = (int32_t)slots_of(s->job), tables = n < 64 * slots ? 4 : 8;
+  const int32_t slots = (int32_t)slots_of(s->job);
   int64_t counts[SLOTS / 8 + 1], *to = s->alone ? s->job->counts : counts;
   uint32_t t[SLOTS];
-  if (tables == 4) count32_by_4(s, from, n, t, slots);
-  else count32_by_8(s, from, n, t, slots);
-  add_up32(to, t, slots, tables, from == 0 || !s->alone);
+  count32_by_8(s, from, n, t, slots);
+  add_up32(to, t, slots, 8, from == 0 || !s->alone);
   if (!s->alone) add_all(s->job->counts, counts, slots);
+}
+
+/* Bytes that are their own slots. */
+static int own_bytes(const state *s) { return s->job->modulo == 2 && s->size == 1 && s->job->a.stride == 1; }
+
+/* Not too many of them: four tables of 16 bits, one after the other, which become the counts. */
+#define OWN_BYTES UINT16_MAX
+static void count_own_bytes(const state *s, int64_t n) {
+  const uint8_t *x = (const uint8_t *)s->job->a.data;
+  const int slots = (int)slots_of(s->job);
+  uint16_t t[4][256 + 8];
+  int64_t *to = s->job->counts;
+  int k;
+  memset(t, 0, sizeof(t));
+  for (; n >= 4; n -= 4, x += 4) {
+    t[0][x[0]]++;
+    t[1][x[1]]++;
+    t[2][x[2]]++;
+    t[3][x[3]]++;
+  }
+  for (; n > 0; n--) t[0][*x++]++;
+  for (k = 0; k < slots; k++) to[k] = (uint16_t)(t[0][k] + t[1][k] + t[2][k] + t[3][k]);
 }
 
 /* Many slots, or few samples: straight into counters that nobody else writes. */
 static void count_into(const state *s, int64_t from, int64_t n, int64_t *counts) {
   int32_t room[CHUNK];
-  if (s->job->modulo == 2 && s->size == 1 && s->job->a.stride == 1) { /* bytes that are their own slots */
+  if (own_bytes(s)) {
     const uint8_t *x = (const uint8_t *)sample(s, from);
     for (; n > 0; n--) counts[*x++]++;
     return;
@@ -183,7 +203,7 @@ static void do_piece(void *arg, int64_t k) {
   const state *s = (const state *)arg;
   const int64_t from = k * s->piece, left = s->job->n - from, n = left < s->piece ? left : s->piece;
   if (s->size == 1) count_bytes(s, from, n);
-  else if (8 * slots_of(s->job) <= SLOTS) count_few(s, from, n);
+  else if (8 * slots_of(s->job) <= SLOTS && n >= 64 * slots_of(s->job)) count_few(s, from, n);
   else count_some(s, from, n);
 }
 
@@ -346,6 +366,10 @@ void gr_cpu_histogram(const gr_histogram_job *job, gr_parallel parallel, void *r
   s.alone = !parallel || count == 1;
   if (bytes > 0 && job->n > 0) {
     in_shares(&s, room, bytes, parallel);
+    return;
+  }
+  if (own_bytes(&s) && s.alone && job->n >= 2 * slots && job->n <= OWN_BYTES) {
+    count_own_bytes(&s, job->n);
     return;
   }
   straight = s.size == 1 ? job->n <= 1024 : slots > SLOTS || job->n < 2 * slots;

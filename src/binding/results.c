@@ -18,11 +18,12 @@ gr_array *gr_l_push_array(lua_State *L) {
 /*
 ** Results come and go. A step of the collector after so many bytes of them brings their memory back while it is warm; by
 ** itself it would come when many megabytes have passed through, each page of them new. A step that took long (incremental
-** mode, a large heap) makes the next one wait for more bytes.
+** mode, a large heap) makes the next one wait for more bytes; but not for what releasing the results took, which comes sooner or later.
 */
 #define SMALL ((size_t)1 << 20)
-#define FRESH ((size_t)512 << 10)
+#define FRESH ((size_t)64 << 10)
 #define FRESH_A_NANOSECOND 16 /* bytes */
+#define RELEASING 250 /* nanoseconds */
 
 static void collect_small(lua_State *L, gr_context *c, size_t bytes) {
 #ifdef LUA_GCISRUNNING
@@ -31,9 +32,10 @@ static void collect_small(lua_State *L, gr_context *c, size_t bytes) {
   if (c->fresh < FRESH || c->fresh < c->patience) return;
   c->fresh = 0;
   if (!lua_gc(L, LUA_GCISRUNNING, 0)) return;
-  int64_t from = gr_nanoseconds();
+  const int64_t from = gr_nanoseconds(), live = c->storages;
   lua_gc(L, LUA_GCSTEP, 0);
-  c->patience = (size_t)(gr_nanoseconds() - from) * FRESH_A_NANOSECOND;
+  const int64_t took = gr_nanoseconds() - from - RELEASING * (live - c->storages);
+  c->patience = took > 0 ? (size_t)took * FRESH_A_NANOSECOND : 0;
   if (c->patience > 32 * SMALL) c->patience = 32 * SMALL;
 #else
   (void)L, (void)c, (void)bytes;
@@ -69,6 +71,7 @@ gr_array *gr_l_new_beside(lua_State *L, gr_context *c, const gr_array *a, gr_dty
 void gr_l_reclaim(lua_State *L, gr_context *c) {
   lua_gc(L, LUA_GCCOLLECT, 0);
   gr_context_collected(c);
+  gr_storage_trim(c);
   gr_pool_trim();
 }
 

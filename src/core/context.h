@@ -8,6 +8,7 @@
 #include "src/core/backend.h"
 
 #define GR_MAX_BACKENDS 18 /* cpu, pretend and sixteen GPUs */
+#define GR_SPARE_CLASSES 36 /* of the pool's sizes, up to 64 KiB */
 
 /* A registry reference that nobody needs any more; the binding frees it when it next has its Lua state at hand. */
 typedef struct gr_orphan {
@@ -34,6 +35,8 @@ typedef struct gr_context {
   int scopes, scoped; /* scopes that are open, and arrays noted for them */
   struct gr_future *watching; /* running futures that may have to read their arrays again */
   struct gr_future *gathering; /* where reductions go instead of running: gr.async and gr.many set it around a call */
+  size_t spared; /* bytes of the small storages that are gone, each with its memory, for the next of its size (storage.h) */
+  struct gr_storage *spare[GR_SPARE_CLASSES];
   char error[400];      /* what the last failing core function has to say */
 } gr_context;
 
