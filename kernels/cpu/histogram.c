@@ -287,24 +287,15 @@ static void in_shares(const state *s, void *room, int64_t bytes, gr_parallel par
 ** times, each by at most 2^-53 of the range or of the largest edge; the factors are generous. Whole numbers among whole
 ** edges: taken half a step aside, no sample is nearer than that to an edge.
 */
+static double largest_h(const gr_histogram_job *job) { return fmax(fabs(job->first), fabs(job->last)) * job->per_bin; }
+
 static void judge_guess(gr_bins_job *b) {
   const gr_histogram_job *job = b->job;
-  const double largest = fmax(fabs(job->first), fabs(job->last)), bins = (double)job->bins;
   const int whole = job->whole && !gr_is_float(job->dtype);
-  double off = 0x1p-53 * (16 * bins + 16 * largest * job->per_bin);
-  int exponent;
+  double off = 0x1p-53 * (16 * (double)job->bins + 16 * largest_h(job));
   if (whole) off = fmax(0, off - 0.5 * job->per_bin);
   b->origin = job->first + 0.5 / job->per_bin - (whole ? 0.5 : 0);
   b->half = 0.5 - off - 0x1p-50;
-  /*
-  ** Samples of 24 bits among edges at whole multiples of a power of two: nothing is rounded, and many samples lie on an
-  ** edge. A step aside of half their last place at 1 makes all of them certain. (What is just below 0 looks like 0: bins_guess_wide.)
-  */
-  if (job->dtype == GR_F32 && job->a.stride == 4 && job->first == 0 && bins <= 0x1p20 && job->per_bin > 0x1p-100 && job->per_bin < 0x1p+100 &&
-      frexp(job->per_bin, &exponent) == 0.5) {
-    b->origin = (0.5 - 0x1p-25) / job->per_bin;
-    b->half = 0.5 - 0x1p-26;
-  }
 }
 
 /*
@@ -322,12 +313,46 @@ static void judge_guess32(gr_bins_job *b) {
   if (off < 0.004) b->half32 = (float)(0.5 - off) - 0x1p-23f;
 }
 
+/*
+** Places: by half of what is in doubt, which is more than twice what an edge's can be off, bins lie above their edges. In f32 that is
+** by what rounding does to the factor, to the sum, and to where it starts.
+*/
+static void judge_places(gr_bins_job *b, int exact) {
+  const gr_histogram_job *job = b->job;
+  gr_places *p = &b->places;
+  const double bins = (double)job->bins, first = 0.5 - b->origin * job->per_bin;
+  double off = 0.5 - b->half, off32, steps;
+  int64_t doubt = 2;
+  for (p->shift = 30; p->shift > 0 && bins > 0x1p31 / (1 << p->shift); p->shift--) {}
+  steps = 1 << p->shift;
+  p->end = (uint32_t)(bins * steps);
+  p->scale = job->per_bin * steps;
+  p->exact = exact && p->scale >= 1 ? -1 : 0;
+  off32 = off + 1.25 * (fabs((float)p->scale / p->scale - 1) * largest_h(job) + 0x1p-24 * (bins + 2 + fabs(first)));
+  p->narrow = job->dtype == GR_F32 && p->scale > 0x1p-100 && p->scale < 0x1p+100 && (p->exact || off32 < 0.004);
+  if (p->narrow) off = off32;
+  while (doubt <= steps && !((double)doubt > 2 * off * steps + 1)) doubt *= 2;
+  p->doubt = (uint32_t)(((int64_t)steps - 1) & -doubt);
+  p->start = p->exact ? 0 : first * steps + (double)doubt / 2;
+  if (p->narrow) p->scale = (float)p->scale, p->start = (float)p->start;
+}
+
 void gr_bins_judge(gr_bins_job *b) {
   const gr_histogram_job *job = b->job;
+  int exponent, moderate, exact;
   b->half32 = 0;
   if (!job->guess || job->modulo) return;
+  moderate = job->per_bin > 0x1p-100 && job->per_bin < 0x1p+100;
+  /* Samples of 24 bits among edges at whole multiples of a power of two: nothing is rounded, and many samples lie on an edge. */
+  exact = job->dtype == GR_F32 && job->a.stride == 4 && job->first == 0 && job->bins <= 1 << 20 && moderate &&
+          frexp(job->per_bin, &exponent) == 0.5 && (double)job->bins == job->last * job->per_bin;
   judge_guess(b);
-  if (job->dtype == GR_F32 && job->per_bin > 0x1p-100 && job->per_bin < 0x1p+100) judge_guess32(b);
+  judge_places(b, exact);
+  if (exact) { /* a step aside of half their last place at 1 makes all certain; what is just below 0 looks like 0: bins_guess_wide */
+    b->origin = (0.5 - 0x1p-25) / job->per_bin;
+    b->half = 0.5 - 0x1p-26;
+  }
+  if (job->dtype == GR_F32 && moderate) judge_guess32(b);
 }
 
 void gr_cpu_histogram(const gr_histogram_job *job, gr_parallel parallel, void *room, int64_t bytes) {

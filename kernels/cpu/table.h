@@ -29,10 +29,20 @@ typedef void (*gr_norm_row)(const gr_rmsnorm_job *job, int64_t row, double r);
 ** must be; for samples of f32 in f32, if that is precise enough (else half32 is 0). The function gives the bins of m samples (at most GR_BINS_CHUNK): 0 .. bins - 1, then below, above, NaN.
 */
 #define GR_BINS_CHUNK 512
+/*
+** The same for sets that multiply and add in one step: x * scale + start, rounded down, is a sample's place in steps of 2^-shift
+** bins. Unless places are exact, a sample is certain if one of the bits `doubt` is set; narrow: scale and start are f32, and do.
+*/
+typedef struct gr_places {
+  double scale, start;
+  uint32_t doubt, end;
+  int32_t shift, exact, narrow; /* exact: 0 or -1 */
+} gr_places;
 typedef struct gr_bins_job {
   const gr_histogram_job *job;
   double origin, half;
   float origin32, per_bin32, half32;
+  gr_places places;
 } gr_bins_job;
 void gr_bins_judge(gr_bins_job *b); /* fills in what lies beside job */
 typedef void (*gr_bins)(const gr_bins_job *b, const char *x, int64_t stride, int m, int32_t *index);
