@@ -1,6 +1,6 @@
 /*
 ** Histograms: the instruction set's kernel says where each sample belongs, a few hundred at a time, and this
-** counts. Each piece counts in tables of its own on the stack while the bins are few enough.
+** counts, unless it has a way to do both. Each piece counts in tables of its own on the stack while the bins are few enough.
 */
 #include "kernels/cpu/table.h"
 
@@ -13,6 +13,7 @@ typedef struct state {
   const gr_histogram_job *job;
   gr_bins_job bins;
   gr_bins find;
+  gr_count count;
   int size, alone; /* alone: one piece, whose counts go straight to the result */
   int64_t piece;
 } state;
@@ -36,15 +37,6 @@ static const int32_t *slots_at(const state *s, int64_t from, int m, int32_t *roo
   return room;
 }
 
-/* Two slots by one load: counting is as fast as memory is asked. */
-#define COUNT_TWO(t, u, slots)          \
-  do {                                  \
-    uint64_t two;                       \
-    memcpy(&two, slots, sizeof(two));   \
-    (t)[(uint32_t)two]++;               \
-    (u)[two >> 32]++;                   \
-  } while (0)
-
 /*
 ** Samples into several tables of as many slots, one after the other, so that runs of equal samples do not wait for one
 ** counter. Each table gets its share of them and up to seven more.
@@ -57,16 +49,18 @@ static const int32_t *slots_at(const state *s, int64_t from, int m, int32_t *roo
     int k;                                                                                             \
     for (k = 0; k < 8; k++) t[k] = table + (k % tables) * slots;                                       \
     memset(table, 0, (size_t)(tables * slots) * sizeof(type));                                         \
+    if (s->count && (tables) > 1) {                                                                    \
+      const int64_t done = s->count(&s->bins, sample(s, from), n, table, slots, tables, sizeof(type)); \
+      from += done;                                                                                    \
+      n -= done;                                                                                       \
+    }                                                                                                  \
     for (; n > 0; n -= CHUNK, from += CHUNK) {                                                         \
       const int m = n < CHUNK ? (int)n : CHUNK;                                                        \
       const int32_t *index = slots_at(s, from, m, room);                                               \
       const char *next = sample(s, from + CHUNK);                                                      \
       for (k = 0; k + 8 <= m; k += 8, next += step) {                                                  \
         GR_PREFETCH(next); /* what the next chunk's slots are made of */                               \
-        COUNT_TWO(t[0], t[1], index + k);                                                              \
-        COUNT_TWO(t[2], t[3], index + k + 2);                                                          \
-        COUNT_TWO(t[4], t[5], index + k + 4);                                                          \
-        COUNT_TWO(t[6], t[7], index + k + 6);                                                          \
+        GR_COUNT_EIGHT(t, index + k);                                                                  \
       }                                                                                                \
       for (; k < m; k++) table[index[k]]++;                                                            \
     }                                                                                                  \
@@ -365,6 +359,7 @@ void gr_cpu_histogram(const gr_histogram_job *job, gr_parallel parallel, void *r
   int straight;
   s.job = s.bins.job = job;
   s.find = gr_cpu_table_in_use()->bins;
+  s.count = gr_cpu_table_in_use()->count;
   s.size = gr_size_of(job->dtype);
   gr_bins_judge(&s.bins);
   /* A piece must be worth clearing and adding up its tables. */

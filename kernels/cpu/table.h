@@ -25,27 +25,51 @@ typedef gr_acc (*gr_scan_write)(const gr_scan_job *job, int64_t from, int64_t n,
 typedef void (*gr_norm_row)(const gr_rmsnorm_job *job, int64_t row, double r);
 
 /*
-** A histogram's job and what its edges say about guesses (bins.inc): where h is 0, and how near to a whole number it
-** must be; for samples of f32 in f32, if that is precise enough (else half32 is 0). The function gives the bins of m samples (at most GR_BINS_CHUNK): 0 .. bins - 1, then below, above, NaN.
+** A histogram's job and what its edges say about guesses (bins.inc): where h is 0, and how near to a whole number it must be; for
+** samples of f32 in f32, if that is precise enough (else half32 is 0).
 */
 #define GR_BINS_CHUNK 512
-/*
-** The same for sets that multiply and add in one step: x * scale + start, rounded down, is a sample's place in steps of 2^-shift
-** bins. Unless places are exact, a sample is certain if one of the bits `doubt` is set; narrow: scale and start are f32, and do.
-*/
-typedef struct gr_places {
-  double scale, start;
-  uint32_t doubt, end;
-  int32_t shift, exact, narrow; /* exact: 0 or -1 */
-} gr_places;
 typedef struct gr_bins_job {
   const gr_histogram_job *job;
   double origin, half;
   float origin32, per_bin32, half32;
-  gr_places places;
+  struct gr_places {
+    double scale, start;
+    uint32_t doubt, end;
+    int32_t shift, exact, narrow;
+  } places;
 } gr_bins_job;
+/*
+** The same for sets that multiply and add in one step: x * scale + start, rounded down, is a sample's place in steps of 2^-shift bins.
+** It is certain if one of the bits `doubt` is set, or all are exact (-1). narrow: scale and start are floats, and precise enough.
+*/
+typedef struct gr_places gr_places;
 void gr_bins_judge(gr_bins_job *b); /* fills in what lies beside job */
+
+/* The bins of m samples: 0 .. bins - 1, then below, above, NaN. index has room for GR_BINS_CHUNK, which m is at most. */
 typedef void (*gr_bins)(const gr_bins_job *b, const char *x, int64_t stride, int m, int32_t *index);
+
+/*
+** Finds and counts some of n samples, as many as it returns: the first ones, in `tables` (4 or 8) tables of so many slots, one after
+** the other, whose counters have `size` bytes. NULL where a set has nothing better than to find and then count.
+*/
+typedef int64_t (*gr_count)(const gr_bins_job *b, const char *x, int64_t n, void *table, int64_t slots, int tables, int size);
+
+/* Two slots by one load: counting is as fast as memory is asked. */
+#define GR_COUNT_TWO(t, u, slots)       \
+  do {                                  \
+    uint64_t two_;                      \
+    memcpy(&two_, slots, sizeof(two_)); \
+    (t)[(uint32_t)two_]++;              \
+    (u)[two_ >> 32]++;                  \
+  } while (0)
+#define GR_COUNT_EIGHT(t, slots)                     \
+  do {                                               \
+    GR_COUNT_TWO((t)[0], (t)[1], (slots));           \
+    GR_COUNT_TWO((t)[2], (t)[3], (slots) + 2);       \
+    GR_COUNT_TWO((t)[4], (t)[5], (slots) + 4);       \
+    GR_COUNT_TWO((t)[6], (t)[7], (slots) + 6);       \
+  } while (0)
 
 /* y = e^(y - most) for n (at most GR_EXPS_CHUNK) numbers of which none is above most. */
 #define GR_EXPS_CHUNK 512
@@ -66,6 +90,7 @@ typedef struct gr_cpu_table {
   gr_scan_write scan_write[GR_SCANS];
   gr_norm_row norm_row;
   gr_bins bins;
+  gr_count count;
   gr_exps exps;
   gr_short_sums short_sums;
   gr_row_sums row_sums;

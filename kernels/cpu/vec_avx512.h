@@ -271,25 +271,24 @@ GR_INLINE unsigned gr_match64(const void *p, uint64_t bits) {
 }
 
 /*
-** Bins of a vector of samples, or its `live` first, from their places (gr_places): says which are certain; the others get -1. What no
-** int32_t holds, and NaN, becomes the least of them, which is past the end.
+** Bins of a vector of samples from their places (gr_places), and which of those that were sure still are: not in doubt, and within both
+** ends. What no int32_t holds, and NaN, becomes the least of them, which is past the end as an unsigned number.
 */
 #define GR_GUESS_VECTORS 1
-#define GR_GUESS_LANES(name, sample, mask, s, type, scalar, size, fetch)                                                   \
-  GR_INLINE mask name(gr_places p, const sample *x, mask live, int32_t *index) {                                           \
+#define GR_GUESS_LANES(name, sample, mask, bits, s, type, scalar, size, fetch, always)                                     \
+  GR_INLINE mask name(gr_places p, const sample *x, mask live, mask sure, int32_t *index) {                                \
     const type at = _mm512_fmadd_##s(fetch, _mm512_set1_##s((scalar)p.scale), _mm512_set1_##s((scalar)p.start));           \
     const __m##size##i place = _mm512_cvt_round##s##_epi32(at, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);                 \
-    const mask clear = (mask)(_mm##size##_test_epi32_mask(place, _mm##size##_set1_epi32((int)p.doubt)) | p.exact);         \
-    const mask sure = _mm##size##_mask_cmplt_epu32_mask(clear, place, _mm##size##_set1_epi32((int)p.end));                 \
-    const __m##size##i bin = _mm##size##_mask_srl_epi32(_mm##size##_set1_epi32(-1), sure, place, _mm_cvtsi32_si128(p.shift)); \
-    if (live == (mask)-1) _mm##size##_storeu_si##size((void *)index, bin);                                                 \
-    else _mm##size##_mask_storeu_epi32(index, live, bin);                                                                  \
-    return (mask)(sure | ~live);                                                                                           \
+    const mask clear = _kor_mask##bits(_mm##size##_test_epi32_mask(place, _mm##size##_set1_epi32((int)p.doubt)), always);  \
+    _mm##size##_storeu_si##size((void *)index, _mm##size##_srl_epi32(place, _mm_cvtsi32_si128(p.shift)));                  \
+    return _mm##size##_mask_cmplt_epu32_mask(_kand_mask##bits(clear, sure), place, _mm##size##_set1_epi32((int)p.end));    \
   }
 #define GR_FETCH(load, maskz, type) live == (type)-1 ? load(x) : maskz(live, x)
-GR_GUESS_LANES(gr_guess_f64, double, __mmask8, pd, __m512d, double, 256, GR_FETCH(_mm512_loadu_pd, _mm512_maskz_loadu_pd, __mmask8))
-GR_GUESS_LANES(gr_guess_f32, float, __mmask16, ps, __m512, float, 512, GR_FETCH(_mm512_loadu_ps, _mm512_maskz_loadu_ps, __mmask16))
-GR_GUESS_LANES(gr_guess_wide, float, __mmask8, pd, __m512d, double, 256,
-               _mm512_cvtps_pd(GR_FETCH(_mm256_loadu_ps, _mm256_maskz_loadu_ps, __mmask8)))
+GR_GUESS_LANES(gr_guess_f64, double, __mmask8, 8, pd, __m512d, double, 256,
+               GR_FETCH(_mm512_loadu_pd, _mm512_maskz_loadu_pd, __mmask8), 0)
+GR_GUESS_LANES(gr_guess_f32, float, __mmask16, 16, ps, __m512, float, 512,
+               GR_FETCH(_mm512_loadu_ps, _mm512_maskz_loadu_ps, __mmask16), (__mmask16)p.exact)
+GR_GUESS_LANES(gr_guess_wide, float, __mmask8, 8, pd, __m512d, double, 256,
+               _mm512_cvtps_pd(GR_FETCH(_mm256_loadu_ps, _mm256_maskz_loadu_ps, __mmask8)), 0)
 #undef GR_FETCH
 #undef GR_GUESS_LANES
