@@ -186,50 +186,34 @@ static void do_piece(void *arg, int64_t k) {
 
 /* ---- many slots and more samples: a table for each thread, that the backend lends ---- */
 
-/*
-** Bytes, which the fast caches hold, and what ran over in words of 32 bits, where few additions go: that is one sample in 256,
-** whatever the data are.
-*/
-#define SLOT_BYTES 5
-typedef struct tables { uint32_t *over; uint8_t *low; } tables;
+typedef struct tables { uint8_t *low; uint32_t *over; } tables;
 
-static int64_t table_bytes(int64_t slots) { return (slots * SLOT_BYTES + 63) / 64 * 64; }
+static int64_t table_bytes(int64_t slots) { return (slots + 63) / 64 * 64 + (4 * slots + 63) / 64 * 64; }
 
 static tables table_of(void *room, int64_t slots, int64_t share) {
   tables t;
-  t.over = (uint32_t *)(void *)((char *)room + share * table_bytes(slots));
-  t.low = (uint8_t *)(t.over + slots);
+  t.low = (uint8_t *)room + share * table_bytes(slots);
+  t.over = gr_ran_over(t.low, slots);
   return t;
 }
 
 static void count_many(const state *s, int64_t from, int64_t n, tables t) {
-  const int64_t step = 8 * s->job->a.stride;
+  const int64_t step = 8 * s->job->a.stride, slots = slots_of(s->job);
+  int64_t done;
   int32_t room[CHUNK];
   int k;
-  memset(t.over, 0, (size_t)(slots_of(s->job) * SLOT_BYTES));
-#define COUNT_ONE(slot)                                                           \
-  do { /* a jump that is rarely taken: those that are cost as much as the counter */ \
-    const int32_t i = slot;                                                       \
-    if (__builtin_expect(++t.low[i] == 0, 0)) t.over[i] += 256;                   \
-  } while (0)
-  for (; n > 0; n -= CHUNK, from += CHUNK) {
+  memset(t.low, 0, (size_t)table_bytes(slots));
+  done = s->count ? s->count(&s->bins, sample(s, from), n, t.low, slots, 1, 1) : 0;
+  for (from += done, n -= done; n > 0; n -= CHUNK, from += CHUNK) {
     const int m = n < CHUNK ? (int)n : CHUNK;
     const int32_t *index = slots_at(s, from, m, room);
     const char *next = sample(s, from + CHUNK);
     for (k = 0; k + 8 <= m; k += 8, next += step) {
       GR_PREFETCH(next);
-      COUNT_ONE(index[k]);
-      COUNT_ONE(index[k + 1]);
-      COUNT_ONE(index[k + 2]);
-      COUNT_ONE(index[k + 3]);
-      COUNT_ONE(index[k + 4]);
-      COUNT_ONE(index[k + 5]);
-      COUNT_ONE(index[k + 6]);
-      COUNT_ONE(index[k + 7]);
+      GR_COUNT_EIGHT_BYTES(t.low, t.over, index + k);
     }
-    for (; k < m; k++) COUNT_ONE(index[k]);
+    for (; k < m; k++) GR_COUNT_BYTE(t.low, t.over, index[k]);
   }
-#undef COUNT_ONE
 }
 
 typedef struct shares {

@@ -51,9 +51,32 @@ typedef void (*gr_bins)(const gr_bins_job *b, const char *x, int64_t stride, int
 
 /*
 ** Finds and counts some of n samples, as many as it returns: the first ones, in `tables` (4 or 8) tables of so many slots, one after
-** the other, whose counters have `size` bytes. NULL where a set has nothing better than to find and then count.
+** the other, whose counters have `size` bytes; of one byte: one table, and what ran over (gr_ran_over). NULL where a set has nothing
+** better than to find and then count.
 */
 typedef int64_t (*gr_count)(const gr_bins_job *b, const char *x, int64_t n, void *table, int64_t slots, int tables, int size);
+
+/*
+** Many slots have bytes, which the fast caches hold, and what ran over in words of 32 bits behind them, where few additions go: that is
+** one sample in 256, whatever the data are, by a jump that is not taken otherwise: one that is costs as much as the counter.
+*/
+static inline uint32_t *gr_ran_over(uint8_t *low, int64_t slots) { return (uint32_t *)(void *)(low + (slots + 63) / 64 * 64); }
+#define GR_COUNT_BYTE(low, over, slot)                             \
+  do {                                                             \
+    const int32_t i_ = slot;                                       \
+    if (__builtin_expect(++(low)[i_] == 0, 0)) (over)[i_] += 256;  \
+  } while (0)
+#define GR_COUNT_EIGHT_BYTES(low, over, slots)       \
+  do {                                               \
+    GR_COUNT_BYTE(low, over, (slots)[0]);            \
+    GR_COUNT_BYTE(low, over, (slots)[1]);            \
+    GR_COUNT_BYTE(low, over, (slots)[2]);            \
+    GR_COUNT_BYTE(low, over, (slots)[3]);            \
+    GR_COUNT_BYTE(low, over, (slots)[4]);            \
+    GR_COUNT_BYTE(low, over, (slots)[5]);            \
+    GR_COUNT_BYTE(low, over, (slots)[6]);            \
+    GR_COUNT_BYTE(low, over, (slots)[7]);            \
+  } while (0)
 
 /* Two slots by one load: counting is as fast as memory is asked. */
 #define GR_COUNT_TWO(t, u, slots)       \
