@@ -25,6 +25,16 @@ typedef gr_acc (*gr_scan_write)(const gr_scan_job *job, int64_t from, int64_t n,
 typedef void (*gr_norm_row)(const gr_rmsnorm_job *job, int64_t row, double r);
 
 /*
+** Where samples lie among bins, for sets that multiply and add in one step: x * scale + start, rounded down, counts steps of 2^-shift
+** bins. A bin is certain below `end` if one of the bits `doubt` is set, or all are exact (-1). narrow: floats are precise enough.
+*/
+typedef struct gr_places {
+  double scale, start;
+  uint32_t doubt, end;
+  int32_t shift, exact, narrow;
+} gr_places;
+
+/*
 ** A histogram's job and what its edges say about guesses (bins.inc): where h is 0, and how near to a whole number it must be; for
 ** samples of f32 in f32, if that is precise enough (else half32 is 0).
 */
@@ -33,17 +43,8 @@ typedef struct gr_bins_job {
   const gr_histogram_job *job;
   double origin, half;
   float origin32, per_bin32, half32;
-  struct gr_places {
-    double scale, start;
-    uint32_t doubt, end;
-    int32_t shift, exact, narrow;
-  } places;
+  gr_places places;
 } gr_bins_job;
-/*
-** The same for sets that multiply and add in one step: x * scale + start, rounded down, is a sample's place in steps of 2^-shift bins.
-** It is certain if one of the bits `doubt` is set, or all are exact (-1). narrow: scale and start are floats, and precise enough.
-*/
-typedef struct gr_places gr_places;
 void gr_bins_judge(gr_bins_job *b); /* fills in what lies beside job */
 
 /* The bins of m samples: 0 .. bins - 1, then below, above, NaN. index has room for GR_BINS_CHUNK, which m is at most. */
