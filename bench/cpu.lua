@@ -132,12 +132,14 @@ local function bare_ways(op, dtype, n)
   end
   if op:match "^histogram" then return { "histogram" } end
   if op:match "^bincount" then return { "count_range" } end
-  if op == "sum" or op == "min" or op == "max" or op == "argmax" then return { "read", "halves" } end
+  if op == "sum" or op == "min" or op == "max" or op == "argmax" then
+    return { "read", "halves", n <= 2e6 and "read_plain" or "read_t1" }
+  end
   return {}
 end
 
-local is_bare = set("call,multiply,dot_convert2,read,read_both,halves,groups,move,move_past,widen,widen_past,histogram,"
-  .. "count_range")
+local is_bare = set("call,multiply,dot_convert2,read,read_both,read_plain,read_t1,halves,groups,move,move_past,widen,"
+  .. "widen_past,histogram,count_range")
 
 -- LuaJIT's own loops over a C array.
 local function loops(gr, dtype, n, x, y)
