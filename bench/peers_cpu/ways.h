@@ -98,14 +98,14 @@ SPREAD(read_spread64, 65536, _MM_HINT_T1)
 SPREAD(read_spread256, 262144, _MM_HINT_T1)
 
 /* Stretches of the first and of the second half in turn. */
-#define TURNS(name, stretch)                                                               \
-  static void name(const work *w) {                                                        \
-    const int64_t half = w->bytes / 2 / (stretch) * (stretch);                             \
-    for (int64_t k = 0; k < half; k += (stretch)) {                                        \
+#define TURNS(name, stretch)                                                                                       \
+  static void name(const work *w) {                                                                                \
+    const int64_t half = w->bytes / 2 / (stretch) * (stretch);                                                     \
+    for (int64_t k = 0; k < half; k += (stretch)) {                                                                \
       const work first = {.x = w->x + k, .bytes = (stretch)}, second = {.x = w->x + half + k, .bytes = (stretch)}; \
-      read_4k(&first);                                                                     \
-      read_4k(&second);                                                                    \
-    }                                                                                      \
+      read_4k(&first);                                                                                             \
+      read_4k(&second);                                                                                            \
+    }                                                                                                              \
   }
 TURNS(read_turns4, 4096)
 TURNS(read_turns16, 16384)
@@ -142,17 +142,17 @@ static void move_rep(const work *w) {
   size_t n = (size_t)w->bytes;
   __asm__ volatile("rep movsb" : "+S"(p), "+D"(q), "+c"(n)::"memory");
 }
-#define WIDEN(name, fetch, put)                                                            \
-  static void name(const work *w) {                                                        \
-    const char *p = w->x, *end = p + w->bytes;                                             \
-    char *out = w->out;                                                                    \
-    for (; p < end; p += 8 * w->size, out += 64) {                                         \
-      GR_PREFETCH(p + 4096);                                                               \
-      fetch;                                                                               \
+#define WIDEN(name, fetch, put)                                                                  \
+  static void name(const work *w) {                                                              \
+    const char *p = w->x, *end = p + w->bytes;                                                   \
+    char *out = w->out;                                                                          \
+    for (; p < end; p += 8 * w->size, out += 64) {                                               \
+      GR_PREFETCH(p + 4096);                                                                     \
+      fetch;                                                                                     \
       put((void *)out, w->size == 4 ? _mm512_cvtepi32_epi64(_mm256_loadu_si256((const void *)p)) \
-                                    : _mm512_cvtepu8_epi64(_mm_loadl_epi64((const void *)p))); \
-    }                                                                                      \
-    _mm_sfence();                                                                          \
+                                    : _mm512_cvtepu8_epi64(_mm_loadl_epi64((const void *)p)));   \
+    }                                                                                            \
+    _mm_sfence();                                                                                \
   }
 WIDEN(widen, (void)0, _mm512_storeu_si512)
 WIDEN(widen_w, __builtin_prefetch(out + 4096, 1), _mm512_storeu_si512)
@@ -183,16 +183,16 @@ static void groups(const work *w) {
 
 /* ---- multiplying: floats that become doubles, or doubles ---- */
 
-#define DOT(name, bytes_a_step, type, zero, step)                                          \
-  static void name(const work *w) {                                                        \
-    type s[8];                                                                             \
-    const char *p = w->x, *q = w->y, *end = p + w->bytes / (8 * (bytes_a_step)) * (8 * (bytes_a_step)); \
-    for (int j = 0; j < 8; j++) s[j] = zero;                                               \
-    for (; p < end; p += 8 * (bytes_a_step), q += 8 * (bytes_a_step)) {                    \
+#define DOT(name, bytes_a_step, type, zero, step)                                                                     \
+  static void name(const work *w) {                                                                                   \
+    type s[8];                                                                                                        \
+    const char *p = w->x, *q = w->y, *end = p + w->bytes / (8 * (bytes_a_step)) * (8 * (bytes_a_step));               \
+    for (int j = 0; j < 8; j++) s[j] = zero;                                                                          \
+    for (; p < end; p += 8 * (bytes_a_step), q += 8 * (bytes_a_step)) {                                               \
       _Pragma("GCC unroll 8") for (int j = 0; j < 8; j++) step(s[j], p + j * (bytes_a_step), q + j * (bytes_a_step)); \
-    }                                                                                      \
-    for (; p < w->x + w->bytes; p += (bytes_a_step), q += (bytes_a_step)) step(s[0], p, q); \
-    for (int j = 0; j < 8; j++) KEEP(s[j]);                                                \
+    }                                                                                                                 \
+    for (; p < w->x + w->bytes; p += (bytes_a_step), q += (bytes_a_step)) step(s[0], p, q);                           \
+    for (int j = 0; j < 8; j++) KEEP(s[j]);                                                                           \
   }
 #define WIDE(p) _mm512_cvtps_pd(_mm256_loadu_ps((const float *)(const void *)(p)))
 #define WIDE2(p) _mm256_cvtps_pd(_mm_loadu_ps((const float *)(const void *)(p)))
@@ -209,10 +209,10 @@ static void groups(const work *w) {
   s = _mm512_fmadd_pd((__m512d)HIGH(p), (__m512d)HIGH(q), s), s = _mm512_fmadd_pd((__m512d)HIGH((p) - 4), (__m512d)HIGH((q) - 4), s)
 #define STEP_MIXED(s, p, q) s = _mm512_fmadd_pd((__m512d)HIGH(p), WIDE(q), s), s = _mm512_fmadd_pd((__m512d)HIGH((p) - 4), WIDE((q) + 32), s)
 /* Product and its error in f32, both converted. */
-#define STEP_PAIR(s, p, q)                                                                 \
-  do {                                                                                     \
+#define STEP_PAIR(s, p, q)                                                                                                     \
+  do {                                                                                                                         \
     const __m256 x_ = _mm256_loadu_ps((const void *)(p)), y_ = _mm256_loadu_ps((const void *)(q)), m_ = _mm256_mul_ps(x_, y_); \
-    s = _mm512_add_pd(s, _mm512_add_pd(_mm512_cvtps_pd(m_), _mm512_cvtps_pd(_mm256_fmsub_ps(x_, y_, m_)))); \
+    s = _mm512_add_pd(s, _mm512_add_pd(_mm512_cvtps_pd(m_), _mm512_cvtps_pd(_mm256_fmsub_ps(x_, y_, m_))));                    \
   } while (0)
 DOT(dot_convert, 32, __m512d, _mm512_setzero_pd(), STEP_CONVERT)
 DOT(dot_convert2, 16, __m256d, _mm256_setzero_pd(), STEP_CONVERT2)
@@ -283,7 +283,7 @@ static void count_range(const work *w) {
 #define BLOCK 64
 #define FIND_F64(x, to) _mm256_storeu_si256((void *)(to), _mm512_cvttpd_epi32(_mm512_fmadd_pd(_mm512_loadu_pd(x), per_bin, start)))
 #define FIND_F32(x, to) _mm512_storeu_si512((to), _mm512_cvttps_epi32(_mm512_fmadd_ps(_mm512_loadu_ps(x), per_bin, start)))
-#define SAMPLES(sample, vector, s)                                                         \
+#define SAMPLES(sample, vector, s)                                                                                     \
   const sample *x = (const sample *)(const void *)w->x, *end = x + w->bytes / (int64_t)sizeof(sample) / BLOCK * BLOCK; \
   const vector per_bin = _mm512_set1_##s((sample)w->per_bin), start = _mm512_set1_##s((sample)(-w->low * w->per_bin)); \
   _Alignas(64) int32_t room[2 * BLOCK];
