@@ -8,7 +8,7 @@
 --   lua bench/cpu.lua table raw.txt ...         every ratio, smallest first, beside what is asked of it
 --
 -- bounds.so, on a processor with AVX-512 and under Lua 5.4: bare loops that do only what nobody can leave out, in the
--- same turns.
+-- same turns (bench/cpu_bounds.lua looks for the best).
 -- PYTHON names the interpreter that has NumPy. A raw line is: operation dtype data n threads contender nanoseconds.
 local unpack = table.unpack or unpack -- luacheck: ignore unpack
 
@@ -46,17 +46,19 @@ for _, data in ipairs { "uniform", "normal", "constant" } do
     operation {
       name = "histogram" .. bins, dtypes = floats, data = data, numpy = ("histogram %d %d %d"):format(bins, low, high),
       ours = function(gr) return gr.histogram, options end, part = "counts",
+      bare = { bins, 2 * low, data == "normal" and 8 or 1 }, -- which looks for nothing outside
     }
   end
 end
 operation {
   name = "histogram65536", dtypes = set "f32", numpy = "histogram 65536 0 1", least = 1e6, part = "counts",
-  ours = function(gr) return gr.histogram, { bins = 65536, min = 0, max = 1 } end,
+  ours = function(gr) return gr.histogram, { bins = 65536, min = 0, max = 1 } end, bare = { 65536, 0, 1 },
 }
 for _, most in ipairs { 256, 4096 } do
   operation {
     name = "bincount" .. most, dtypes = set(most == 256 and "i32,u8" or "i32"), data = "below" .. most,
     numpy = "bincount", least = most == 4096 and 1e4 or 0, ours = function(gr) return gr.bincount end,
+    bare = { most },
   }
 end
 operation {
@@ -121,16 +123,23 @@ local bare_calls = { dot = true, argmax = true, scan = true, bincount256 = true 
 
 local function bare_ways(op, dtype, n)
   local float = floats[dtype]
-  if op == "dot" then return float and { "multiply", n >= 1e6 and "read_both" } or {} end
+  if op == "dot" then
+    return float and { "multiply", dtype == "f32" and "dot_convert2", n >= 1e6 and "read_both" } or {}
+  end
   if op == "scan" then
     if n >= 1e6 then return float and { "move", "move_past" } or { "widen", "widen_past" } end
     return float and { "groups" } or {}
   end
-  if op == "sum" or op == "min" or op == "max" or op == "argmax" then return { "read", "halves" } end
+  if op:match "^histogram" then return { "histogram" } end
+  if op:match "^bincount" then return { "count_range" } end
+  if op == "sum" or op == "min" or op == "max" or op == "argmax" then
+    return { "read", "halves", n <= 2e6 and "read_plain" or "read_t1" }
+  end
   return {}
 end
 
-local is_bare = set "call,multiply,read,read_both,halves,groups,move,move_past,widen,widen_past"
+local is_bare = set("call,multiply,dot_convert2,read,read_both,read_plain,read_t1,halves,groups,move,move_past,widen,"
+  .. "widen_past,histogram,count_range")
 
 -- LuaJIT's own loops over a C array.
 local function loops(gr, dtype, n, x, y)
@@ -234,7 +243,10 @@ local function run(options)
         add("call", timer(gr, call, bare.x, second == y and bare.y or second, third and { into = bare.out }))
       end
       for _, way in ipairs(bare and n > 1000 and bare_ways(o.name, dtype, n) or {}) do
-        if way then add(way, function(calls) return bounds.time(way, bare.x, bare.y, bare.out, calls, threads) end) end
+        local function time(calls)
+          return bounds.time(way, bare.x, bare.y, bare.out, calls, threads, unpack(o.bare or {}))
+        end
+        if way then add(way, time) end
       end
       add("loop", rawget(_G, "jit") and floats[dtype] and n <= 1000 and loops(gr, dtype, n, x, y)(o.name))
       sample(("%s %s %s %d %d"):format(o.name:gsub(" ", "_"), dtype, o.data or "-", n, threads), contenders,

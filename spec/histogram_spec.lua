@@ -140,6 +140,23 @@ describe("histogram", function()
     end
   end)
 
+  it("is exact for f32 samples among edges that f32 holds", function()
+    local round = model.round.f32
+    local ranges = { { 0, 1, 256 }, { 0, 1, 4096 }, { 0, 4, 65536 }, { 0, 3, 384 }, { -4, 4, 4096 }, { -1, 1, 65536 },
+                     { 64, 80, 1024 } }
+    for _, row in ipairs(ranges) do
+      local first, last, bins = row[1], row[2], row[3]
+      local edges = D.even_edges(first, last, bins)
+      local t = { -0.0, 2.0 ^ -149, -2.0 ^ -149, -1e-30, -last, nan, -math.huge, math.huge, 3e38, -3e38 }
+      for k = 1, #edges, bins > 4096 and 7 or 1 do
+        local r = edges[k]
+        t[#t + 1], t[#t + 2], t[#t + 3] = round(r * (1 - 2.0 ^ -23)), r, round(r * (1 + 2.0 ^ -23))
+      end
+      for k = 1, 200 do t[#t + 1] = round(first + (last - first) * (k / 200) ^ 2) end
+      check(gr.histogram(gr.array(t, "f32"), { bins = bins, min = first, max = last }), t, edges, first, last, bins)
+    end
+  end)
+
   it("compares i64 as integers", function()
     if not S.integers then return end
     local big = math.tointeger(2 ^ 53)

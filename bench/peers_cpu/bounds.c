@@ -18,74 +18,10 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include "kernels/cpu/vec_avx512.h"
+#include "bench/peers_cpu/ways.h"
 #include "src/core/clock.h"
 
 #define HUGE_PAGE ((size_t)2 << 20)
-
-/* out_size: the size of an element of the result. */
-typedef struct work { const char *x, *y; char *out; int64_t bytes, size, out_size; } work;
-typedef void (*loop)(const work *w);
-
-#define KEEP(v) __asm__ volatile("" ::"x"(v))
-#define LOAD(p) _mm512_loadu_si512((const void *)(p))
-
-/* ---- reading: in order, 4 KB ahead; two halves at once, line by line ---- */
-
-static void read_from(const char *p, int64_t bytes) {
-  __m512i v[8];
-  const char *end = p + bytes / 512 * 512;
-  int j;
-  for (j = 0; j < 8; j++) v[j] = _mm512_setzero_si512();
-  for (; p < end; p += 512) {
-    GR_UNROLL for (j = 0; j < 8; j++) {
-      GR_PREFETCH(p + 64 * j + 4096);
-      v[j] = _mm512_or_si512(v[j], LOAD(p + 64 * j));
-    }
-  }
-  for (; p < end + bytes % 512; p += 64) v[0] = _mm512_or_si512(v[0], LOAD(p));
-  for (j = 0; j < 8; j++) KEEP(v[j]);
-}
-static void read_halves_of(const char *p, int64_t bytes) {
-  __m512i v[4];
-  const int64_t half = bytes / 256 * 128;
-  const char *q = p + half, *end = q;
-  int j;
-  for (j = 0; j < 4; j++) v[j] = _mm512_setzero_si512();
-  for (; p < end; p += 128, q += 128) {
-    GR_UNROLL for (j = 0; j < 2; j++) {
-      GR_PREFETCH(p + 64 * j + 1024);
-      GR_PREFETCH(q + 64 * j + 1024);
-      v[j] = _mm512_or_si512(v[j], LOAD(p + 64 * j));
-      v[2 + j] = _mm512_or_si512(v[2 + j], LOAD(q + 64 * j));
-    }
-  }
-  for (j = 0; j < 4; j++) KEEP(v[j]);
-}
-static void read_x(const work *w) { read_from(w->x, w->bytes); }
-static void read_both(const work *w) { read_from(w->x, w->bytes), read_from(w->y, w->bytes); }
-static void read_halves(const work *w) { read_halves_of(w->x, w->bytes); }
-
-/* ---- multiplying: doubles, or floats that become doubles ---- */
-
-#define MULTIPLY(name, step, x_of, y_of, join)                                                    \
-  static void name(const work *w) {                                                               \
-    const char *p = w->x, *q = w->y, *end = p + w->bytes / (8 * (step)) * (8 * (step));           \
-    __m512d s[8];                                                                                 \
-    int j;                                                                                        \
-    for (j = 0; j < 8; j++) s[j] = _mm512_setzero_pd();                                           \
-    for (; p < end; p += 8 * (step), q += 8 * (step)) {                                           \
-      GR_UNROLL for (j = 0; j < 8; j++) s[j] = join(x_of(p + j * (step)), y_of(q + j * (step)), s[j]); \
-    }                                                                                             \
-    for (; p < w->x + w->bytes; p += step, q += step) s[0] = join(x_of(p), y_of(q), s[0]);        \
-    for (j = 0; j < 8; j++) KEEP(s[j]);                                                           \
-  }
-#define WIDE(p) _mm512_cvtps_pd(_mm256_loadu_ps((const float *)(const void *)(p)))
-#define DOUBLES(p) _mm512_loadu_pd((const void *)(p))
-#define MULTIPLY_ADD(x, y, s) _mm512_add_pd(_mm512_mul_pd(x, y), s)
-MULTIPLY(multiply_f32, 32, WIDE, WIDE, _mm512_fmadd_pd)
-MULTIPLY(multiply_f64, 64, DOUBLES, DOUBLES, MULTIPLY_ADD)
-static void multiply(const work *w) { w->size == 4 ? multiply_f32(w) : multiply_f64(w); }
 
 /* ---- the largest element and where it is ---- */
 
@@ -118,61 +54,6 @@ static void multiply(const work *w) { w->size == 4 ? multiply_f32(w) : multiply_
 LARGEST(largest_f32, float, 16, __m512, _mm512_set1_ps(-INFINITY), _mm512_max_ps, _mm512_reduce_max_ps, _mm512_loadu_ps, same32)
 LARGEST(largest_f64, double, 8, __m512d, _mm512_set1_pd(-INFINITY), _mm512_max_pd, _mm512_reduce_max_pd, _mm512_loadu_pd, same64)
 
-/* ---- moving: in order, and past the caches. A running sum cannot do without. ---- */
-
-static void move(const work *w) {
-  int64_t k;
-  for (k = 0; k < w->bytes; k += 64) {
-    GR_PREFETCH(w->x + k + 4096);
-    __builtin_prefetch(w->out + k + 4096, 1);
-    _mm512_storeu_si512(w->out + k, LOAD(w->x + k));
-  }
-}
-static void move_past(const work *w) {
-  int64_t k;
-  for (k = 0; k < w->bytes; k += 64) {
-    GR_PREFETCH(w->x + k + 4096);
-    _mm512_stream_si512((void *)(w->out + k), LOAD(w->x + k));
-  }
-  _mm_sfence();
-}
-
-/* Integers to words of 64 bits. */
-#define WIDEN(name, put)                                                                                            \
-  static void name(const work *w) {                                                                                 \
-    const char *p = w->x, *end = p + w->bytes;                                                                      \
-    char *out = w->out;                                                                                             \
-    for (; p < end; p += 8 * w->size, out += 64) {                                                                  \
-      GR_PREFETCH(p + 4096);                                                                                        \
-      put((void *)out, w->size == 4 ? _mm512_cvtepi32_epi64(_mm256_loadu_si256((const void *)p))                    \
-                                    : _mm512_cvtepu8_epi64(_mm_loadl_epi64((const void *)p)));                      \
-    }                                                                                                               \
-    _mm_sfence();                                                                                                   \
-  }
-WIDEN(widen, _mm512_storeu_si512)
-WIDEN(widen_past, _mm512_stream_si512)
-
-/*
-** Groups of eight scanned by themselves and one number added, as every way through the tree of docs/numerics.md must, but
-** neither their totals nor what lies before them.
-*/
-static void groups(const work *w) {
-  const vd base = vd_set((double)w->bytes);
-  const char *p = w->x, *end = p + w->bytes;
-  char *out = w->out;
-  int j;
-  if (w->size == 4)
-    for (; p < end; p += 128, out += 128) {
-      vd q[4];
-      vd_quads_load(p, q);
-      vd_quads_scan(q);
-      GR_UNROLL for (j = 0; j < 4; j++) q[j] += base;
-      vd_quads_store(0, out, q);
-    }
-  else
-    for (; p < end; p += 64, out += 64) vd_store_number(GR_F64, out, base + vd_scan_at(0, p));
-}
-
 /* ---- one thread or two; the second waits for its half without sleeping, as long as a sample lasts ---- */
 
 static struct { loop f; work w; _Atomic int full, over; int home; } hand;
@@ -199,7 +80,11 @@ static void by_two(loop f, const work *w) {
   work mine = *w;
   mine.bytes = half;
   hand.f = f;
-  hand.w = (work){w->x + half, w->y ? w->y + half : NULL, w->out ? w->out + half / w->size * w->out_size : NULL, w->bytes - half, w->size, w->out_size};
+  hand.w = *w;
+  hand.w.x += half;
+  if (w->y) hand.w.y += half;
+  if (w->out) hand.w.out += half / w->size * w->out_size;
+  hand.w.bytes -= half;
   atomic_store(&hand.full, 1);
   f(&mine);
   while (atomic_load(&hand.full)) _mm_pause();
@@ -227,13 +112,18 @@ static double measure(loop f, const work *w, int calls, int threads) {
 /* load(path, size): the file as an array of elements of so many bytes, and as much behind it as a vector may read; huge pages. */
 typedef struct array { char *data; int64_t bytes, size; } array;
 
-static array *new_array(lua_State *L, int64_t bytes, int64_t size) {
+enum { SMALL, HUGE, AFTERWARDS }; /* pages: made huge before anything is there, or afterwards */
+
+static array *new_array(lua_State *L, int64_t bytes, int64_t size, int pages) {
   const size_t room = ((size_t)bytes + 4096 + HUGE_PAGE) / HUGE_PAGE * HUGE_PAGE;
   array *a = lua_newuserdatauv(L, sizeof *a, 0);
   *a = (array){aligned_alloc(room > 2 * HUGE_PAGE ? HUGE_PAGE : 4096, room), bytes, size};
   if (!a->data) luaL_error(L, "no memory");
-  if (room > 2 * HUGE_PAGE) madvise(a->data, room, MADV_HUGEPAGE);
+  if (room > 2 * HUGE_PAGE) madvise(a->data, room, pages == HUGE ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
   memset(a->data, 0, (size_t)bytes + 4096);
+#ifdef MADV_COLLAPSE
+  if (pages == AFTERWARDS && madvise(a->data, room, MADV_HUGEPAGE) == 0) madvise(a->data, room, MADV_COLLAPSE);
+#endif
   return a;
 }
 
@@ -241,7 +131,7 @@ static int l_load(lua_State *L) {
   FILE *f = fopen(luaL_checkstring(L, 1), "rb");
   if (!f) return luaL_error(L, "no such file");
   fseek(f, 0, SEEK_END);
-  array *a = new_array(L, ftell(f), luaL_checkinteger(L, 2));
+  array *a = new_array(L, ftell(f), luaL_checkinteger(L, 2), HUGE);
   rewind(f);
   if (fread(a->data, 1, (size_t)a->bytes, f) != (size_t)a->bytes) luaL_error(L, "cannot read");
   fclose(f);
@@ -251,7 +141,22 @@ static int l_load(lua_State *L) {
 static int l_result(lua_State *L) {
   const array *a = lua_touserdata(L, 1);
   const int64_t size = luaL_checkinteger(L, 2);
-  return new_array(L, a->bytes / a->size * size, size), 1;
+  return new_array(L, a->bytes / a->size * size, size, HUGE), 1;
+}
+/* random(n, size, slots, pages): numbers from 0 to 1, or whole ones below slots. */
+static int l_random(lua_State *L) {
+  const int64_t n = luaL_checkinteger(L, 1), size = luaL_checkinteger(L, 2), slots = luaL_optinteger(L, 3, 0);
+  char *p = new_array(L, n * size, size, (int)luaL_optinteger(L, 4, HUGE))->data;
+  for (int64_t k = 0; k < n; k++, p += size) {
+    const uint64_t random = (uint64_t)k * UINT64_C(0x9e3779b97f4a7c15) >> 29 & 0xffffffff;
+    const int32_t whole = (int32_t)(random % (uint64_t)(slots ? slots : 1));
+    const float f = (float)(random >> 8) * 0x1p-24f;
+    const double d = (double)random * 0x1p-32;
+    if (slots) memcpy(p, &whole, (size_t)size < sizeof whole ? (size_t)size : sizeof whole);
+    else if (size == 4) memcpy(p, &f, sizeof f);
+    else if (size == 8) memcpy(p, &d, sizeof d);
+  }
+  return 1;
 }
 static int l_free(lua_State *L) {
   array *a = lua_touserdata(L, 1);
@@ -263,7 +168,7 @@ static int l_free(lua_State *L) {
 /* Calls as cheap as Lua makes them: f(x), f(x, y), f(x, "sum", {into = out}). */
 static work work_of(lua_State *L) {
   const array *x = lua_touserdata(L, 1);
-  return (work){x->data, NULL, NULL, x->bytes, x->size, x->size};
+  return (work){.x = x->data, .bytes = x->bytes, .size = x->size, .out_size = x->size};
 }
 static int l_dot(lua_State *L) {
   work w = work_of(L);
@@ -325,15 +230,14 @@ static int l_read_file(lua_State *L) {
   return lua_pushinteger(L, got), 1;
 }
 
-/* time(way, x, y, out, calls, threads): nanoseconds a call. */
-static const struct { const char *name; loop f; } ways[] = {
-  {"read", read_x}, {"read_both", read_both}, {"halves", read_halves}, {"multiply", multiply}, {"move", move}, {"move_past", move_past},
-  {"widen", widen}, {"widen_past", widen_past}, {"groups", groups}};
-
+/* time(way, x, y, out, calls, threads, bins, low, high): nanoseconds a call. */
 static int l_time(lua_State *L) {
   const char *way = luaL_checkstring(L, 1);
   const array *x = lua_touserdata(L, 2), *y = lua_touserdata(L, 3), *out = lua_touserdata(L, 4);
-  const work w = {x->data, y ? y->data : NULL, out ? out->data : NULL, x->bytes, x->size, out ? out->size : x->size};
+  work w = {x->data, y ? y->data : NULL, out ? out->data : NULL, x->bytes, x->size, out ? out->size : x->size, 0, 0, 0};
+  w.bins = luaL_optinteger(L, 7, 0);
+  w.low = luaL_optnumber(L, 8, 0);
+  w.per_bin = (double)w.bins / (luaL_optnumber(L, 9, 1) - w.low);
   for (size_t k = 0; k < sizeof ways / sizeof *ways; k++)
     if (!strcmp(way, ways[k].name))
       return lua_pushnumber(L, measure(ways[k].f, &w, (int)luaL_checkinteger(L, 5), (int)luaL_checkinteger(L, 6))), 1;
@@ -342,7 +246,7 @@ static int l_time(lua_State *L) {
 
 int luaopen_bounds(lua_State *L);
 int luaopen_bounds(lua_State *L) {
-  static const luaL_Reg list[] = {{"load", l_load}, {"result", l_result}, {"free", l_free}, {"time", l_time}, {"dot", l_dot},
+  static const luaL_Reg list[] = {{"load", l_load}, {"result", l_result}, {"random", l_random}, {"free", l_free}, {"time", l_time}, {"dot", l_dot},
                                   {"argmax", l_argmax}, {"scan", l_scan}, {"bincount", l_bincount},
                                   {"from_table", l_from_table}, {"read_file", l_read_file}, {NULL, NULL}};
   luaL_newlib(L, list);

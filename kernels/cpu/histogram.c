@@ -1,6 +1,6 @@
 /*
 ** Histograms: the instruction set's kernel says where each sample belongs, a few hundred at a time, and this
-** counts. Each piece counts in tables of its own on the stack while the bins are few enough.
+** counts, unless it has a way to do both. Each piece counts in tables of its own on the stack while the bins are few enough.
 */
 #include "kernels/cpu/table.h"
 
@@ -13,6 +13,7 @@ typedef struct state {
   const gr_histogram_job *job;
   gr_bins_job bins;
   gr_bins find;
+  gr_count count;
   int size, alone; /* alone: one piece, whose counts go straight to the result */
   int64_t piece;
 } state;
@@ -48,20 +49,18 @@ static const int32_t *slots_at(const state *s, int64_t from, int m, int32_t *roo
     int k;                                                                                             \
     for (k = 0; k < 8; k++) t[k] = table + (k % tables) * slots;                                       \
     memset(table, 0, (size_t)(tables * slots) * sizeof(type));                                         \
+    if (s->count && (tables) > 1) {                                                                    \
+      const int64_t done = s->count(&s->bins, sample(s, from), n, table, slots, tables, sizeof(type)); \
+      from += done;                                                                                    \
+      n -= done;                                                                                       \
+    }                                                                                                  \
     for (; n > 0; n -= CHUNK, from += CHUNK) {                                                         \
       const int m = n < CHUNK ? (int)n : CHUNK;                                                        \
       const int32_t *index = slots_at(s, from, m, room);                                               \
       const char *next = sample(s, from + CHUNK);                                                      \
       for (k = 0; k + 8 <= m; k += 8, next += step) {                                                  \
         GR_PREFETCH(next); /* what the next chunk's slots are made of */                               \
-        t[0][index[k]]++;                                                                              \
-        t[1][index[k + 1]]++;                                                                          \
-        t[2][index[k + 2]]++;                                                                          \
-        t[3][index[k + 3]]++;                                                                          \
-        t[4][index[k + 4]]++;                                                                          \
-        t[5][index[k + 5]]++;                                                                          \
-        t[6][index[k + 6]]++;                                                                          \
-        t[7][index[k + 7]]++;                                                                          \
+        GR_COUNT_EIGHT(t, index + k);                                                                  \
       }                                                                                                \
       for (; k < m; k++) table[index[k]]++;                                                            \
     }                                                                                                  \
@@ -97,12 +96,10 @@ static void count_some(const state *s, int64_t from, int64_t n) {
     m = n < tables * 65504 ? n : tables * 65504;
     if (tables == 4) count16_by_4(s, from, m, t, slots);
     else count16(s, from, m, t, slots);
-    if (tables == 4 && m <= UINT16_MAX) { /* the sums fit too */
-      for (k = 0; k < slots; k++) t[k] = (uint16_t)(t[k] + t[slots + k] + t[2 * slots + k] + t[3 * slots + k]);
-      add_up16(to, t, slots, 1, fresh);
-    } else {
+    if (fresh && tables == 4 && m <= UINT16_MAX) /* the sums fit too */
+      for (k = 0; k < slots; k++) to[k] = (uint16_t)(t[k] + t[slots + k] + t[2 * slots + k] + t[3 * slots + k]);
+    else
       add_up16(to, t, slots, tables, fresh);
-    }
   }
   if (!s->alone) add_all(s->job->counts, counts, slots);
 }
@@ -209,50 +206,34 @@ static void do_piece(void *arg, int64_t k) {
 
 /* ---- many slots and more samples: a table for each thread, that the backend lends ---- */
 
-/*
-** Bytes, which the fast caches hold, and what ran over in words of 32 bits, where few additions go: that is one sample in 256,
-** whatever the data are.
-*/
-#define SLOT_BYTES 5
-typedef struct tables { uint32_t *over; uint8_t *low; } tables;
+typedef struct tables { uint8_t *low; uint32_t *over; } tables;
 
-static int64_t table_bytes(int64_t slots) { return (slots * SLOT_BYTES + 63) / 64 * 64; }
+static int64_t table_bytes(int64_t slots) { return (slots + 63) / 64 * 64 + (4 * slots + 63) / 64 * 64; }
 
 static tables table_of(void *room, int64_t slots, int64_t share) {
   tables t;
-  t.over = (uint32_t *)(void *)((char *)room + share * table_bytes(slots));
-  t.low = (uint8_t *)(t.over + slots);
+  t.low = (uint8_t *)room + share * table_bytes(slots);
+  t.over = gr_ran_over(t.low, slots);
   return t;
 }
 
 static void count_many(const state *s, int64_t from, int64_t n, tables t) {
-  const int64_t step = 8 * s->job->a.stride;
+  const int64_t step = 8 * s->job->a.stride, slots = slots_of(s->job);
+  int64_t done;
   int32_t room[CHUNK];
   int k;
-  memset(t.over, 0, (size_t)(slots_of(s->job) * SLOT_BYTES));
-#define COUNT_ONE(slot)                      \
-  do {                                       \
-    const int32_t i = slot;                  \
-    if (++t.low[i] == 0) t.over[i] += 256;   \
-  } while (0)
-  for (; n > 0; n -= CHUNK, from += CHUNK) {
+  memset(t.low, 0, (size_t)table_bytes(slots));
+  done = s->count ? s->count(&s->bins, sample(s, from), n, t.low, slots, 1, 1) : 0;
+  for (from += done, n -= done; n > 0; n -= CHUNK, from += CHUNK) {
     const int m = n < CHUNK ? (int)n : CHUNK;
     const int32_t *index = slots_at(s, from, m, room);
     const char *next = sample(s, from + CHUNK);
     for (k = 0; k + 8 <= m; k += 8, next += step) {
       GR_PREFETCH(next);
-      COUNT_ONE(index[k]);
-      COUNT_ONE(index[k + 1]);
-      COUNT_ONE(index[k + 2]);
-      COUNT_ONE(index[k + 3]);
-      COUNT_ONE(index[k + 4]);
-      COUNT_ONE(index[k + 5]);
-      COUNT_ONE(index[k + 6]);
-      COUNT_ONE(index[k + 7]);
+      GR_COUNT_EIGHT_BYTES(t.low, t.over, index + k);
     }
-    for (; k < m; k++) COUNT_ONE(index[k]);
+    for (; k < m; k++) GR_COUNT_BYTE(t.low, t.over, index[k]);
   }
-#undef COUNT_ONE
 }
 
 typedef struct shares {
@@ -307,24 +288,15 @@ static void in_shares(const state *s, void *room, int64_t bytes, gr_parallel par
 ** times, each by at most 2^-53 of the range or of the largest edge; the factors are generous. Whole numbers among whole
 ** edges: taken half a step aside, no sample is nearer than that to an edge.
 */
+static double largest_h(const gr_histogram_job *job) { return fmax(fabs(job->first), fabs(job->last)) * job->per_bin; }
+
 static void judge_guess(gr_bins_job *b) {
   const gr_histogram_job *job = b->job;
-  const double largest = fmax(fabs(job->first), fabs(job->last)), bins = (double)job->bins;
   const int whole = job->whole && !gr_is_float(job->dtype);
-  double off = 0x1p-53 * (16 * bins + 16 * largest * job->per_bin);
-  int exponent;
+  double off = 0x1p-53 * (16 * (double)job->bins + 16 * largest_h(job));
   if (whole) off = fmax(0, off - 0.5 * job->per_bin);
   b->origin = job->first + 0.5 / job->per_bin - (whole ? 0.5 : 0);
   b->half = 0.5 - off - 0x1p-50;
-  /*
-  ** Samples of 24 bits among edges at whole multiples of a power of two: nothing is rounded, and many samples lie on an
-  ** edge. A step aside of half their last place at 1 makes all of them certain. (What is just below 0 looks like 0: bins_guess_wide.)
-  */
-  if (job->dtype == GR_F32 && job->a.stride == 4 && job->first == 0 && bins <= 0x1p20 && job->per_bin > 0x1p-100 && job->per_bin < 0x1p+100 &&
-      frexp(job->per_bin, &exponent) == 0.5) {
-    b->origin = (0.5 - 0x1p-25) / job->per_bin;
-    b->half = 0.5 - 0x1p-26;
-  }
 }
 
 /*
@@ -342,12 +314,46 @@ static void judge_guess32(gr_bins_job *b) {
   if (off < 0.004) b->half32 = (float)(0.5 - off) - 0x1p-23f;
 }
 
+/*
+** Places: by half of what is in doubt, which is more than twice what an edge's can be off, bins lie above their edges. In f32 that is
+** by what rounding does to the factor, to the sum, and to where it starts.
+*/
+static void judge_places(gr_bins_job *b, int exact) {
+  const gr_histogram_job *job = b->job;
+  gr_places *p = &b->places;
+  const double bins = (double)job->bins, first = 0.5 - b->origin * job->per_bin;
+  double off = 0.5 - b->half, off32, steps;
+  int64_t doubt = 2;
+  for (p->shift = 30; p->shift > 0 && bins > 0x1p31 / (1 << p->shift); p->shift--) {}
+  steps = 1 << p->shift;
+  p->end = (uint32_t)(bins * steps);
+  p->scale = job->per_bin * steps;
+  p->exact = exact && p->scale >= 1 ? -1 : 0;
+  off32 = off + 1.25 * (fabs((float)p->scale / p->scale - 1) * largest_h(job) + 0x1p-24 * (bins + 2 + fabs(first)));
+  p->narrow = job->dtype == GR_F32 && p->scale > 0x1p-100 && p->scale < 0x1p+100 && (p->exact || off32 < 0.004);
+  if (p->narrow) off = off32;
+  while (doubt <= steps && !((double)doubt > 2 * off * steps + 1)) doubt *= 2;
+  p->doubt = (uint32_t)(((int64_t)steps - 1) & -doubt);
+  p->start = p->exact ? 0 : first * steps + (double)doubt / 2;
+  if (p->narrow) p->scale = (float)p->scale, p->start = (float)p->start;
+}
+
 void gr_bins_judge(gr_bins_job *b) {
   const gr_histogram_job *job = b->job;
+  int exponent, moderate, exact;
   b->half32 = 0;
   if (!job->guess || job->modulo) return;
+  moderate = job->per_bin > 0x1p-100 && job->per_bin < 0x1p+100;
+  /* Samples of 24 bits among edges at whole multiples of a power of two: nothing is rounded, and many samples lie on an edge. */
+  exact = job->dtype == GR_F32 && job->a.stride == 4 && job->first == 0 && job->bins <= 1 << 20 && moderate &&
+          frexp(job->per_bin, &exponent) == 0.5 && (double)job->bins == job->last * job->per_bin;
   judge_guess(b);
-  if (job->dtype == GR_F32 && job->per_bin > 0x1p-100 && job->per_bin < 0x1p+100) judge_guess32(b);
+  judge_places(b, exact);
+  if (exact) { /* a step aside of half their last place at 1 makes all certain; what is just below 0 looks like 0: bins_guess_wide */
+    b->origin = (0.5 - 0x1p-25) / job->per_bin;
+    b->half = 0.5 - 0x1p-26;
+  }
+  if (job->dtype == GR_F32 && moderate) judge_guess32(b);
 }
 
 void gr_cpu_histogram(const gr_histogram_job *job, gr_parallel parallel, void *room, int64_t bytes) {
@@ -357,6 +363,7 @@ void gr_cpu_histogram(const gr_histogram_job *job, gr_parallel parallel, void *r
   int straight;
   s.job = s.bins.job = job;
   s.find = gr_cpu_table_in_use()->bins;
+  s.count = gr_cpu_table_in_use()->count;
   s.size = gr_size_of(job->dtype);
   gr_bins_judge(&s.bins);
   /* A piece must be worth clearing and adding up its tables. */

@@ -25,17 +25,75 @@ typedef gr_acc (*gr_scan_write)(const gr_scan_job *job, int64_t from, int64_t n,
 typedef void (*gr_norm_row)(const gr_rmsnorm_job *job, int64_t row, double r);
 
 /*
-** A histogram's job and what its edges say about guesses (bins.inc): where h is 0, and how near to a whole number it
-** must be; for samples of f32 in f32, if that is precise enough (else half32 is 0). The function gives the bins of m samples (at most GR_BINS_CHUNK): 0 .. bins - 1, then below, above, NaN.
+** Where samples lie among bins, for sets that multiply and add in one step: x * scale + start, rounded down, counts steps of 2^-shift
+** bins. A bin is certain below `end` if one of the bits `doubt` is set, or all are exact (-1). narrow: floats are precise enough.
+*/
+typedef struct gr_places {
+  double scale, start;
+  uint32_t doubt, end;
+  int32_t shift, exact, narrow;
+} gr_places;
+
+/*
+** A histogram's job and what its edges say about guesses (bins.inc): where h is 0, and how near to a whole number it must be; for
+** samples of f32 in f32, if that is precise enough (else half32 is 0).
 */
 #define GR_BINS_CHUNK 512
 typedef struct gr_bins_job {
   const gr_histogram_job *job;
   double origin, half;
   float origin32, per_bin32, half32;
+  gr_places places;
 } gr_bins_job;
 void gr_bins_judge(gr_bins_job *b); /* fills in what lies beside job */
+
+/* The bins of m samples: 0 .. bins - 1, then below, above, NaN. index has room for GR_BINS_CHUNK, which m is at most. */
 typedef void (*gr_bins)(const gr_bins_job *b, const char *x, int64_t stride, int m, int32_t *index);
+
+/*
+** Finds and counts some of n samples, as many as it returns: the first ones, in `tables` (4 or 8) tables of so many slots, one after
+** the other, whose counters have `size` bytes; of one byte: one table, and what ran over (gr_ran_over). NULL where a set has nothing
+** better than to find and then count.
+*/
+typedef int64_t (*gr_count)(const gr_bins_job *b, const char *x, int64_t n, void *table, int64_t slots, int tables, int size);
+
+/*
+** Many slots have bytes, which the fast caches hold, and what ran over in words of 32 bits behind them, where few additions go: that is
+** one sample in 256, whatever the data are, by a jump that is not taken otherwise: one that is costs as much as the counter.
+*/
+static inline uint32_t *gr_ran_over(uint8_t *low, int64_t slots) { return (uint32_t *)(void *)(low + (slots + 63) / 64 * 64); }
+#define GR_COUNT_BYTE(low, over, slot)                             \
+  do {                                                             \
+    const int32_t i_ = slot;                                       \
+    if (__builtin_expect(++(low)[i_] == 0, 0)) (over)[i_] += 256;  \
+  } while (0)
+#define GR_COUNT_EIGHT_BYTES(low, over, slots)       \
+  do {                                               \
+    GR_COUNT_BYTE(low, over, (slots)[0]);            \
+    GR_COUNT_BYTE(low, over, (slots)[1]);            \
+    GR_COUNT_BYTE(low, over, (slots)[2]);            \
+    GR_COUNT_BYTE(low, over, (slots)[3]);            \
+    GR_COUNT_BYTE(low, over, (slots)[4]);            \
+    GR_COUNT_BYTE(low, over, (slots)[5]);            \
+    GR_COUNT_BYTE(low, over, (slots)[6]);            \
+    GR_COUNT_BYTE(low, over, (slots)[7]);            \
+  } while (0)
+
+/* Two slots by one load: counting is as fast as memory is asked. */
+#define GR_COUNT_TWO(t, u, slots)       \
+  do {                                  \
+    uint64_t two_;                      \
+    memcpy(&two_, slots, sizeof(two_)); \
+    (t)[(uint32_t)two_]++;              \
+    (u)[two_ >> 32]++;                  \
+  } while (0)
+#define GR_COUNT_EIGHT(t, slots)                     \
+  do {                                               \
+    GR_COUNT_TWO((t)[0], (t)[1], (slots));           \
+    GR_COUNT_TWO((t)[2], (t)[3], (slots) + 2);       \
+    GR_COUNT_TWO((t)[4], (t)[5], (slots) + 4);       \
+    GR_COUNT_TWO((t)[6], (t)[7], (slots) + 6);       \
+  } while (0)
 
 /* y = e^(y - most) for n (at most GR_EXPS_CHUNK) numbers of which none is above most. */
 #define GR_EXPS_CHUNK 512
@@ -56,6 +114,7 @@ typedef struct gr_cpu_table {
   gr_scan_write scan_write[GR_SCANS];
   gr_norm_row norm_row;
   gr_bins bins;
+  gr_count count;
   gr_exps exps;
   gr_short_sums short_sums;
   gr_row_sums row_sums;

@@ -279,20 +279,24 @@ GR_INLINE unsigned gr_match64(const void *p, uint64_t bits) {
 }
 
 /*
-** Bins of a vector of samples, or its `live` first, as bins.inc guesses them: h rounded, and what rounding takes off, have an
-** instruction each. Says which are certain; the others get -1.
+** Bins of a vector of samples from their places (gr_places), and which of those that were sure still are: not in doubt, and within both
+** ends. What no int32_t holds, and NaN, becomes the least of them, which is past the end as an unsigned number.
 */
 #define GR_GUESS_VECTORS 1
-#define GR_GUESS_LANES(name, type, mask, s, vector, ints, size)                                                            \
-  GR_INLINE mask name(const type *x, mask live, type origin, type per_bin, type half, int32_t bins, int32_t *index) {      \
-    const vector all = live == (mask)-1 ? _mm512_loadu_##s(x) : _mm512_maskz_loadu_##s(live, x);                           \
-    const vector h = _mm512_mul_##s(_mm512_sub_##s(all, _mm512_set1_##s(origin)), _mm512_set1_##s(per_bin));               \
-    const ints bin = _mm512_cvt_round##s##_epi32(h, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);                        \
-    mask sure = _mm512_mask_cmp_##s##_mask(live, _mm512_abs_##s(_mm512_reduce_##s(h, 8)), _mm512_set1_##s(half), _CMP_LT_OQ); \
-    sure = _mm##size##_mask_cmplt_epu32_mask(sure, bin, _mm##size##_set1_epi32(bins));                                     \
-    _mm##size##_mask_storeu_epi32(index, live, _mm##size##_mask_mov_epi32(_mm##size##_set1_epi32(-1), sure, bin));         \
-    return (mask)(sure | ~live);                                                                                           \
+#define GR_GUESS_LANES(name, sample, mask, bits, s, type, scalar, size, fetch, always)                                     \
+  GR_INLINE mask name(gr_places p, const sample *x, mask live, mask sure, int32_t *index) {                                \
+    const type at = _mm512_fmadd_##s(fetch, _mm512_set1_##s((scalar)p.scale), _mm512_set1_##s((scalar)p.start));           \
+    const __m##size##i place = _mm512_cvt_round##s##_epi32(at, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);                 \
+    const mask clear = _kor_mask##bits(_mm##size##_test_epi32_mask(place, _mm##size##_set1_epi32((int)p.doubt)), always);  \
+    _mm##size##_storeu_si##size((void *)index, _mm##size##_srl_epi32(place, _mm_cvtsi32_si128(p.shift)));                  \
+    return _mm##size##_mask_cmplt_epu32_mask(_kand_mask##bits(clear, sure), place, _mm##size##_set1_epi32((int)p.end));    \
   }
-GR_GUESS_LANES(gr_guess_f64, double, __mmask8, pd, __m512d, __m256i, 256)
-GR_GUESS_LANES(gr_guess_f32, float, __mmask16, ps, __m512, __m512i, 512)
+#define GR_FETCH(load, maskz, type) live == (type)-1 ? load(x) : maskz(live, x)
+GR_GUESS_LANES(gr_guess_f64, double, __mmask8, 8, pd, __m512d, double, 256,
+               GR_FETCH(_mm512_loadu_pd, _mm512_maskz_loadu_pd, __mmask8), 0)
+GR_GUESS_LANES(gr_guess_f32, float, __mmask16, 16, ps, __m512, float, 512,
+               GR_FETCH(_mm512_loadu_ps, _mm512_maskz_loadu_ps, __mmask16), (__mmask16)p.exact)
+GR_GUESS_LANES(gr_guess_wide, float, __mmask8, 8, pd, __m512d, double, 256,
+               _mm512_cvtps_pd(GR_FETCH(_mm256_loadu_ps, _mm256_maskz_loadu_ps, __mmask8)), 0)
+#undef GR_FETCH
 #undef GR_GUESS_LANES
