@@ -59,6 +59,30 @@ describe("memory", function()
     assert.equal(before, gr.stats().allocations)
   end)
 
+  it("of small arrays that are gone serves the next of their size, which are zeros until written", function()
+    local before = gr.backend()
+    gr.use "cpu"
+    for _, n in ipairs { 1, 100, 8000 } do
+      gr.trim()
+      gr.array(("x"):rep(n), "u8"):release()
+      local gone, taken = gr.memory(), gr.stats().allocations
+      assert.is_true(gone.pooled >= n)
+      local a = gr.zeros(n, "u8")
+      assert.equal(gone.live, gr.memory().live) -- not yet used
+      assert.equal(("\0"):rep(n), a:bytes())
+      local now = gr.memory()
+      assert.equal(taken, gr.stats().allocations)
+      assert.equal(gone.live + gone.pooled, now.live)
+      assert.equal(0, now.pooled)
+      assert.equal(gone.host + gone.pooled, now.host)
+      a:release()
+      assert.equal(gone.pooled, gr.memory().pooled)
+      gr.trim()
+      assert.equal(0, gr.memory().pooled)
+    end
+    gr.use(before)
+  end)
+
   it("stays within 300 MiB for 5000 arrays of 1 MiB beside 200000 tables", function()
     local text, status = S.child_text({ GPUREDUCE_DEVICE = "cpu" }, [[
       local gr = require "gpureduce"

@@ -152,26 +152,44 @@ static void store(gr_dtype t, void *out, int64_t v, gr_value value, int which) {
   }
 }
 
+/*
+** By way of pointers, and apart: a state or a value is stored word by word, and one that is passed on is copied in wider pieces,
+** which wait until the words have left the store queue.
+*/
+#if defined(__GNUC__)
+__attribute__((noinline))
+#endif
+static void finish(const gr_reduce_job *job, const gr_acc *acc, gr_value *r) {
+  *r = gr_finish(job->op, job->dtype, *acc, job->n, job->ddof);
+}
+
 void gr_finish_vector(const gr_plan *p, int64_t v, gr_acc acc) {
   const gr_reduce_job *job = p->job;
-  gr_value value = gr_finish(job->op, job->dtype, acc, job->n, job->ddof);
+  gr_value value;
+  finish(job, &acc, &value);
   store(job->out_dtype, job->out, v, value, 0);
   if (job->out2) store(job->out_dtype, job->out2, v, value, 1);
 }
 
 gr_value gr_cpu_reduce_value(const gr_reduce_job *job, gr_parallel parallel) {
-  gr_plan p = make_plan(job);
-  return gr_finish(job->op, job->dtype, whole_vector(&p, 0, parallel), job->n, job->ddof);
+  const gr_plan p = make_plan(job);
+  const gr_acc acc = whole_vector(&p, 0, parallel);
+  gr_value r;
+  finish(job, &acc, &r);
+  return r;
 }
 
-gr_value gr_cpu_reduce_brief(gr_op op, gr_dtype t, const void *a, const void *b, int64_t n) {
-  gr_reduce_job job; /* what kernels read of it */
+void gr_cpu_reduce_brief(gr_op op, gr_dtype t, const void *a, const void *b, int64_t n, gr_value *r) {
+  gr_reduce_job job; /* what kernels and finish read of it */
+  gr_acc acc;
   job.op = op;
   job.dtype = t;
   job.n = n;
   job.count = 1;
+  job.ddof = 0;
   job.scale_a = job.scale_b = 1;
-  return gr_finish(op, t, span_of(gr_reducer_of(op, t), op, t)(a, b, n, &job), n, 0);
+  acc = span_of(gr_reducer_of(op, t), op, t)(a, b, n, &job);
+  finish(&job, &acc, r);
 }
 
 /* Many vectors: each thread takes some of them. */

@@ -102,7 +102,7 @@ static void do_block(void *arg, int64_t any) {
   base = base_of(&s->left);
   if (m < left) advance(&s->left, total);
   atomic_store_explicit(&s->known, k + 1, memory_order_release);
-  s->write(s->job, from, m, base);
+  s->write(s->job, from, m, &base);
 }
 
 /* Where a shared block is cut: to add up takes somewhat more than a third of the time to write. */
@@ -111,7 +111,8 @@ static int64_t cut_of(const gr_scan_job *job) { return job->n * 5 / 8 / GR_SCAN_
 static void do_half(void *arg, int64_t second) {
   scan_state *s = (scan_state *)arg;
   const int64_t cut = cut_of(s->job);
-  s->write(s->job, second ? cut : 0, second ? s->job->n - cut : cut, base_of(&s->left));
+  const gr_acc base = base_of(&s->left);
+  s->write(s->job, second ? cut : 0, second ? s->job->n - cut : cut, &base);
 }
 
 void gr_cpu_scan(const gr_scan_job *asked, gr_parallel parallel) {
@@ -148,7 +149,7 @@ void gr_cpu_scan(const gr_scan_job *asked, gr_parallel parallel) {
   for (from = 0; from < job->n; from += GR_SCAN_BLOCK) {
     const int64_t left = job->n - from;
     const gr_acc base = base_of(&s.left);
-    gr_acc total = s.write(job, from, left < GR_SCAN_BLOCK ? left : GR_SCAN_BLOCK, base);
+    gr_acc total = s.write(job, from, left < GR_SCAN_BLOCK ? left : GR_SCAN_BLOCK, &base);
     if (left <= GR_SCAN_BLOCK) return; /* nobody asks what all comes to */
     if (s.left.ordered) advance(&s.left, total);
     else s.left.key = total.i[0];

@@ -16,10 +16,10 @@ enum { GR_SCAN_SUM, GR_SCAN_PROD, GR_SCAN_KEYS, GR_SCANS };
 
 /*
 ** One block of a scan, from logical position `from` on: what it comes to, and its results given all that lies
-** before it; that returns the total too, which for keys and integers includes what lies before.
+** before it; that returns the total too, if more follows, which for keys and integers includes what lies before.
 */
 typedef gr_acc (*gr_scan_total)(const gr_scan_job *job, int64_t from, int64_t n);
-typedef gr_acc (*gr_scan_write)(const gr_scan_job *job, int64_t from, int64_t n, gr_acc base);
+typedef gr_acc (*gr_scan_write)(const gr_scan_job *job, int64_t from, int64_t n, const gr_acc *base);
 
 /* y = x * r * w for one row of rmsnorm; w may be NULL. */
 typedef void (*gr_norm_row)(const gr_rmsnorm_job *job, int64_t row, double r);

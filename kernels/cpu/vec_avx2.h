@@ -80,6 +80,12 @@ GR_INLINE vd vd_scan(int multiply, vd x) {
   t = multiply ? x * t : x + t;
   return (vd)_mm256_blend_pd((__m256d)x, (__m256d)t, 0xc);
 }
+/* All lanes as one number, by halves. */
+GR_INLINE double vd_fold(int multiply, vd x) {
+  typedef double two __attribute__((vector_size(16)));
+  const two a = (two)_mm256_castpd256_pd128((__m256d)x), b = (two)_mm256_extractf128_pd((__m256d)x, 1), c = multiply ? a * b : a + b;
+  return multiply ? c[0] * c[1] : c[0] + c[1];
+}
 GR_INLINE vd vd_last(vd x) { return (vd)_mm256_permute4x64_pd((__m256d)x, 0xff); }
 /* The last lanes of eight vectors side by side. */
 GR_INLINE void vd_lasts(vd *to, const vd *x) {

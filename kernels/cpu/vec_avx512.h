@@ -82,6 +82,14 @@ GR_INLINE vd vd_scan_at(int multiply, const void *p) {
   __asm__("vmovddup %1, %0" : "=v"(t) : "m"(*(const double(*)[8])p));
   return vd_scan_doubled(multiply, _mm512_loadu_pd(p), t);
 }
+/* All lanes as one number, by halves: each half is narrower than what it was. */
+GR_INLINE double vd_fold(int multiply, vd x) {
+  typedef double four __attribute__((vector_size(32)));
+  typedef double two __attribute__((vector_size(16)));
+  const four a = (four)_mm512_castpd512_pd256((__m512d)x), b = (four)_mm512_extractf64x4_pd((__m512d)x, 1), c = multiply ? a * b : a + b;
+  const two d = (two)_mm256_castpd256_pd128((__m256d)c), e = (two)_mm256_extractf128_pd((__m256d)c, 1), f = multiply ? d * e : d + e;
+  return multiply ? f[0] * f[1] : f[0] + f[1];
+}
 GR_INLINE vd vd_last(vd x) { return (vd)_mm512_permutexvar_pd(_mm512_set1_epi64(7), (__m512d)x); }
 /* The last lanes of eight vectors side by side. */
 GR_INLINE void vd_lasts(vd *to, const vd *x) {

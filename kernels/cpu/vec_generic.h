@@ -28,6 +28,7 @@ GR_INLINE vf vf_load(gr_dtype t, const void *p) { return (float)vd_load(t, p); }
 GR_INLINE vd vd_scan(int multiply, vd x) { (void)multiply; return x; }
 GR_INLINE vd vd_even(vd x, vd y) { (void)y; return x; }
 GR_INLINE vd vd_odd(vd x, vd y) { (void)x; return y; }
+GR_INLINE double vd_fold(int multiply, vd x) { (void)multiply; return x; }
 GR_INLINE vd vd_last(vd x) { return x; }
 GR_INLINE void vd_lasts(vd *to, const vd *x) { memcpy(to, x, 8 * sizeof(*x)); }
 GR_INLINE vd vd_after(vd before, vd x) { (void)x; return before; }

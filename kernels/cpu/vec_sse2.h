@@ -80,6 +80,7 @@ GR_INLINE vd vd_scan(int multiply, vd x) {
   t = multiply ? x * t : x + t;
   return (vd)_mm_move_sd((__m128d)t, (__m128d)x);
 }
+GR_INLINE double vd_fold(int multiply, vd x) { return multiply ? x[0] * x[1] : x[0] + x[1]; }
 GR_INLINE vd vd_last(vd x) { return (vd)_mm_unpackhi_pd((__m128d)x, (__m128d)x); }
 /* The last lanes of eight vectors side by side. */
 GR_INLINE void vd_lasts(vd *to, const vd *x) {

@@ -179,10 +179,12 @@ gr_dtype gr_l_opt_dtype(lua_State *L, int arg, gr_dtype otherwise) {
   return (gr_dtype)gr_l_dtype_arg(L, arg, lua_tostring(L, arg));
 }
 
-int gr_l_op_arg(lua_State *L, int arg) {
+int gr_l_opt_op(lua_State *L, int arg, int otherwise) {
+  const int type = lua_type(L, arg);
   char hint[64];
-  if (lua_istable(L, arg)) gr_l_argerror(L, arg, "operation name expected, got table (options come after it)");
-  if (lua_type(L, arg) != LUA_TSTRING) gr_l_argerror(L, arg, "operation name expected, got %s", gr_l_kind(L, arg));
+  if (type <= LUA_TNIL && otherwise >= 0) return otherwise;
+  if (type == LUA_TTABLE) gr_l_argerror(L, arg, "operation name expected, got table (options come after it)");
+  if (type != LUA_TSTRING) gr_l_argerror(L, arg, "operation name expected, got %s", gr_l_kind(L, arg));
   const char *name = lua_tostring(L, arg);
   int op = gr_op_named(name);
   if (op < 0) gr_l_argerror(L, arg, "unknown operation '%.40s'%s", name, gr_l_hint(name, op_names, hint));
@@ -202,12 +204,16 @@ void gr_l_check_range(lua_State *L, int low, int high, int64_t n, int64_t *first
 
 /* ---- options ---- */
 
-/* into: NULL, or where the array of option 'into' goes, which then is left on the stack. */
+/* into: NULL, or where the array of the first option goes, which then is left on the stack. */
 static int options(lua_State *L, int arg, const char *const *names, gr_array **into) {
-  int found = GR_OPTIONS, slot = lua_gettop(L) + 1;
-  if (lua_isnoneornil(L, arg)) return 0;
-  if (lua_type(L, arg) != LUA_TTABLE) gr_l_argerror(L, arg, "options table expected, got %s", gr_l_kind(L, arg));
-  if (into) lua_pushnil(L);
+  const int type = lua_type(L, arg);
+  int found = GR_OPTIONS, slot = 0;
+  if (type <= LUA_TNIL) return 0;
+  if (type != LUA_TTABLE) gr_l_argerror(L, arg, "options table expected, got %s", gr_l_kind(L, arg));
+  if (into) {
+    lua_pushnil(L);
+    slot = lua_gettop(L);
+  }
   lua_pushnil(L);
   while (lua_next(L, arg)) {
     int k = 0;
@@ -217,7 +223,7 @@ static int options(lua_State *L, int arg, const char *const *names, gr_array **i
     while (names[k] && !gr_same_word(name, names[k])) k++;
     if (!names[k]) gr_l_argerror(L, arg, "unknown option '%.40s'%s", name, gr_l_hint(name, names, hint));
     found |= 1 << k;
-    if (into && gr_same_word(name, "into")) {
+    if (into && k == 0) {
       *into = gr_l_test_array(L, -1);
       lua_replace(L, slot);
     } else {

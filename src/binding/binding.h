@@ -73,7 +73,7 @@ double gr_l_check_number(lua_State *L, int arg);
 int gr_l_is_dtype(lua_State *L, int arg); /* a string that names one */
 gr_dtype gr_l_opt_dtype(lua_State *L, int arg, gr_dtype otherwise);
 int gr_l_dtype_arg(lua_State *L, int arg, const char *name); /* the dtype called name, or an error */
-int gr_l_op_arg(lua_State *L, int arg);                      /* an operation of one input */
+int gr_l_opt_op(lua_State *L, int arg, int otherwise);       /* an operation of one input; otherwise: below 0 if it is required */
 
 /* Positions i, j with negatives from the end; 1 <= i, j <= n, or j == i - 1 for none. low, high: which arguments. */
 void gr_l_check_range(lua_State *L, int low, int high, int64_t n, int64_t *first, int64_t *count);
@@ -86,7 +86,7 @@ void gr_l_check_range(lua_State *L, int low, int high, int64_t n, int64_t *first
 */
 #define GR_OPTIONS (1 << 30)
 int gr_l_options(lua_State *L, int arg, const char *const *names);
-/* The same, and option 'into' where it is an array (else NULL), left on the stack: one look at the table instead of two. */
+/* The same, and 'into', the first of the names, where it is an array (else NULL), left on the stack: one look at the table, not two. */
 int gr_l_options_into(lua_State *L, int arg, const char *const *names, gr_array **into);
 int gr_l_option_int(lua_State *L, int arg, const char *name, int64_t *out);
 int gr_l_option_number(lua_State *L, int arg, const char *name, double *out);

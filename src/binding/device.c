@@ -77,9 +77,9 @@ static int l_memory(lua_State *L) {
   set_number(L, "budget", c->budget);
   set_number(L, "arrays", (uint64_t)c->storages);
   set_number(L, "collections", c->collections);
-  set_number(L, "host", p.host);
+  set_number(L, "host", p.host - c->spared);
   set_number(L, "device", p.device);
-  set_number(L, "pooled", p.pooled);
+  set_number(L, "pooled", p.pooled + c->spared);
   size_t pinned = 0;
   for (int k = 0; k < c->queue_count; k++) pinned += c->queues[k]->pinned;
   set_number(L, "pinned", pinned);
@@ -88,6 +88,7 @@ static int l_memory(lua_State *L) {
 }
 
 static int l_trim(lua_State *L) {
+  gr_storage_trim(gr_l_context(L));
   lua_pushinteger(L, (lua_Integer)gr_pool_trim());
   return 1;
 }

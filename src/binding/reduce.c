@@ -290,7 +290,7 @@ static int reduce_named(lua_State *L, gr_op op) {
 /* gr.reduce(a, op, options) */
 static int l_reduce(lua_State *L) {
   gr_l_check_array(L, 1);
-  gr_op op = (gr_op)gr_l_op_arg(L, 2);
+  gr_op op = (gr_op)gr_l_opt_op(L, 2, -1);
   if (gr_ops[op].inputs != 1) gr_l_argerror(L, 2, "operation of one array expected, '%s' takes two", gr_ops[op].name);
   return reduce_one(L, op, 3);
 }

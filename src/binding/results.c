@@ -69,6 +69,7 @@ gr_array *gr_l_new_beside(lua_State *L, gr_context *c, const gr_array *a, gr_dty
 void gr_l_reclaim(lua_State *L, gr_context *c) {
   lua_gc(L, LUA_GCCOLLECT, 0);
   gr_context_collected(c);
+  gr_storage_trim(c);
   gr_pool_trim();
 }
 

@@ -4,12 +4,14 @@
 
 /* gr.scan(a, op, {exclusive, reverse, into}) */
 static int l_scan(lua_State *L) {
-  enum { EXCLUSIVE = 1, REVERSE = 2, INTO = 4, KERNEL = 8 + 16 + 32 };
-  static const char *const names[] = {"exclusive", "reverse", "into", "kernel", "block", "timed", NULL};
+  enum { INTO = 1, EXCLUSIVE = 2, REVERSE = 4, KERNEL = 8 + 16 + 32 };
+  static const char *const names[] = {"into", "exclusive", "reverse", "kernel", "block", "timed", NULL};
   gr_context *c = gr_l_context(L);
   gr_array *a = gr_l_check_array(L, 1);
-  gr_kernel_choice k = {0};
-  gr_op op = lua_isnoneornil(L, 2) ? GR_OP_sum : (gr_op)gr_l_op_arg(L, 2);
+  gr_kernel_choice k; /* large: what is asked of it without a kernel */
+  k.info = NULL;
+  k.timed = 0;
+  gr_op op = (gr_op)gr_l_opt_op(L, 2, GR_OP_sum);
   if (op != GR_OP_sum && op != GR_OP_prod && op != GR_OP_min && op != GR_OP_max)
     gr_l_argerror(L, 2, "scan of sum, prod, min or max expected, got '%s'", gr_ops[op].name);
   gr_array *into;

@@ -58,7 +58,7 @@ gr_status gr_array_bring(const gr_array *a, gr_side side) {
   return gr_storage_read(a->storage, side, from, to);
 }
 
-gr_status gr_array_write(const gr_array *a, gr_side side, int whole, gr_vec *v) {
+gr_status gr_array_claim(const gr_array *a, gr_side side, int whole, gr_vec *v) {
   size_t from, to;
   range(a, &from, &to);
   gr_status status = gr_storage_write(a->storage, side, from, to, whole && gr_array_dense(a));

@@ -42,7 +42,13 @@ static inline gr_status gr_array_read(const gr_array *a, gr_side side, gr_vec *v
   gr_array_vector(a, side, v);
   return status;
 }
-gr_status gr_array_write(const gr_array *, gr_side, int whole, gr_vec *);
+gr_status gr_array_claim(const gr_array *, gr_side, int whole, gr_vec *);
+static inline gr_status gr_array_write(const gr_array *a, gr_side side, int whole, gr_vec *v) {
+  const gr_storage *s = a->storage;
+  if (!s->full[side] || s->watched || s->memory[!side]) return gr_array_claim(a, side, whole, v);
+  gr_array_vector(a, side, v); /* memory that only this side has and has whole */
+  return GR_OK;
+}
 
 /* Whether the two views could touch the same byte. */
 int gr_array_overlap(const gr_array *, const gr_array *);

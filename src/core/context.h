@@ -8,6 +8,7 @@
 #include "src/core/backend.h"
 
 #define GR_MAX_BACKENDS 18 /* cpu, pretend and sixteen GPUs */
+#define GR_SPARE_CLASSES 36 /* of the pool's sizes, up to 64 KiB */
 
 /* A registry reference that nobody needs any more; the binding frees it when it next has its Lua state at hand. */
 typedef struct gr_orphan {
@@ -29,6 +30,8 @@ typedef struct gr_context {
   int exact;            /* sums are correctly rounded where a call does not say otherwise */
   uint64_t collections;
   int64_t storages;
+  struct gr_storage *spare[GR_SPARE_CLASSES]; /* small ones that are gone, each with its memory, for the next of that size (storage.h) */
+  size_t spared;        /* their bytes */
   gr_orphan *orphans;
   int metatable; /* of arrays: the binding's reference to it, quicker to find than its name */
   int scopes, scoped; /* scopes that are open, and arrays noted for them */

@@ -28,12 +28,12 @@ static gr_pool_counts counts;
 
 /* Classes are a quarter of an octave apart, so a block is at most 25 % larger than asked. */
 static size_t class_of(size_t bytes, size_t *rounded) {
-  size_t octave = 0, unit, steps;
+  size_t octave = 0, unit, steps; /* unit: its logarithm */
   if (bytes < 256) bytes = 256;
   if (bytes > 256) octave = (size_t)(56 - __builtin_clzll(bytes - 1)); /* 2^(octave+7) < bytes <= 2^(octave+8) */
-  unit = octave ? (size_t)1 << (octave + 5) : 256;
-  steps = (bytes + unit - 1) / unit; /* 5 .. 8 above the first octave */
-  *rounded = steps * unit;
+  unit = octave ? octave + 5 : 8;
+  steps = (bytes + ((size_t)1 << unit) - 1) >> unit; /* 5 .. 8 above the first octave */
+  *rounded = steps << unit;
   return octave * 4 + (octave ? steps - 5 : 0);
 }
 
@@ -42,6 +42,11 @@ size_t gr_pool_round(size_t bytes) {
   if (bytes < SMALL) return bytes ? (bytes + 255) & ~(size_t)255 : 256;
   class_of(bytes, &rounded);
   return rounded;
+}
+
+size_t gr_pool_class(size_t rounded) {
+  size_t ignored;
+  return class_of(rounded, &ignored);
 }
 
 /* At a multiple of 64, with what malloc gave just before it: malloc's aligned sister is many times slower. */
@@ -117,7 +122,7 @@ void *gr_pool_take(gr_backend *backend, gr_queue *queue, size_t bytes) {
 }
 
 void gr_pool_give(gr_backend *backend, gr_queue *queue, void *memory, size_t bytes) {
-  size_t rounded = gr_pool_round(bytes), ignored;
+  size_t rounded = memory ? gr_pool_round(bytes) : 0, ignored;
   block *b = NULL;
   if (!memory) return;
   if (backend || rounded >= SMALL) b = malloc(sizeof *b);

@@ -15,6 +15,7 @@ typedef struct gr_pool_counts {
 } gr_pool_counts;
 
 /* The size of the block that serves a request: what is counted. */
+size_t gr_pool_class(size_t rounded); /* its number, from 0 on */
 size_t gr_pool_round(size_t bytes);
 
 /* A block of at least bytes, not cleared, or NULL. backend == NULL: host memory. Counts system calls in stats. */

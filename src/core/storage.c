@@ -46,11 +46,58 @@ void gr_storage_mark(gr_storage *s, gr_side side, size_t first, size_t last, int
 
 /* ---- life ---- */
 
+/* The memory of spared storages stays in the second cache. */
+#define SPARED_MOST ((size_t)1 << 20)
+
+static gr_storage *take_spare(gr_context *c, size_t room) {
+  gr_storage **list = &c->spare[gr_pool_class(room)], *s = *list;
+  if (!s) return NULL;
+  *list = s->next;
+  c->spared -= room;
+  s->full[GR_HOST] = 0;
+  s->inline_bits[GR_HOST] = 0;
+  return s;
+}
+
+/* Whether s, which nobody uses any more, has become a spare one. */
+static int make_spare(gr_storage *s) {
+  gr_context *c = s->context;
+  gr_storage **list;
+  if (s->chunks > 1 || s->memory[GR_DEVSIDE] || s->owner != GR_OWNED || c->spared + s->room > SPARED_MOST) return 0;
+  if (s->memory[GR_HOST]) {
+    s->kept = s->memory[GR_HOST];
+    s->memory[GR_HOST] = NULL;
+    c->live -= s->room;
+  }
+  if (!s->kept) return 0;
+  free(s->even);
+  s->even = NULL;
+  list = &c->spare[gr_pool_class(s->room)];
+  s->next = *list;
+  *list = s;
+  c->spared += s->room;
+  return 1;
+}
+
+void gr_storage_trim(gr_context *c) {
+  for (int k = 0; k < GR_SPARE_CLASSES; k++)
+    while (c->spare[k]) {
+      gr_storage *s = c->spare[k];
+      c->spare[k] = s->next;
+      gr_pool_give(NULL, NULL, s->kept, s->bytes);
+      free(s);
+    }
+  c->spared = 0;
+}
+
 gr_storage *gr_storage_new(gr_context *context, gr_queue *queue, size_t bytes) {
-  gr_storage *s = calloc(1, sizeof *s);
+  const size_t chunks = (bytes + GR_CHUNK - 1) / GR_CHUNK, room = gr_pool_round(bytes);
+  gr_storage *s = chunks <= 1 && !queue->backend->separate ? take_spare(context, room) : NULL;
+  if (!s) s = calloc(1, sizeof *s);
   if (!s) return NULL;
   s->bytes = bytes;
-  s->chunks = (bytes + GR_CHUNK - 1) / GR_CHUNK;
+  s->chunks = chunks;
+  s->room = room;
   if (s->chunks <= 64) {
     s->current[0] = &s->inline_bits[0];
     s->current[1] = &s->inline_bits[1];
@@ -73,25 +120,31 @@ gr_storage *gr_storage_new(gr_context *context, gr_queue *queue, size_t bytes) {
 
 void gr_storage_keep(gr_storage *s) { s->refs++; }
 
-void gr_storage_drop(gr_storage *s) {
+static void free_storage(gr_storage *s) {
   gr_context *context = s->context;
-  if (--s->refs > 0) return;
   if (s->memory[GR_HOST]) {
     if (s->owner == GR_MAPPED) munmap(s->memory[GR_HOST], s->bytes);
     else if (s->owner == GR_OWNED) gr_pool_give(NULL, s->queue, s->memory[GR_HOST], s->bytes);
-    if (s->owner != GR_WRAPPED) context->live -= gr_pool_round(s->bytes);
+    if (s->owner != GR_WRAPPED) context->live -= s->room;
   }
+  gr_pool_give(NULL, s->queue, s->kept, s->bytes);
   if (s->wrapping) {
     if (s->wrapping->release) s->wrapping->release(s->wrapping->owner);
     free(s->wrapping);
   }
   if (s->memory[GR_DEVSIDE]) {
     gr_pool_give(s->queue->backend, s->queue, s->memory[GR_DEVSIDE], s->bytes);
-    context->live -= gr_pool_round(s->bytes);
+    context->live -= s->room;
   }
   if (s->current[0] != &s->inline_bits[0]) free(s->current[0]);
   free(s->even);
   free(s);
+}
+
+void gr_storage_drop(gr_storage *s) {
+  gr_context *context = s->context;
+  if (--s->refs > 0) return;
+  if (!make_spare(s)) free_storage(s);
   context->storages--;
   gr_context_drop(context);
 }
@@ -99,7 +152,7 @@ void gr_storage_drop(gr_storage *s) {
 void gr_storage_adopt(gr_storage *s, void *memory, gr_owner owner) {
   s->memory[GR_HOST] = memory;
   s->owner = owner;
-  if (owner != GR_WRAPPED) s->context->live += gr_pool_round(s->bytes);
+  if (owner != GR_WRAPPED) s->context->live += s->room;
   if (s->chunks) set_bits(s, GR_HOST, 0, s->chunks - 1, 1);
   s->full[GR_HOST] = 1;
 }
@@ -127,10 +180,12 @@ static void make_host(gr_storage *s, size_t from, size_t to) {
 
 static gr_status need_memory(gr_storage *s, gr_side side) {
   if (s->memory[side]) return GR_OK;
-  void *p = gr_pool_take(side == GR_HOST ? NULL : s->queue->backend, s->queue, s->bytes);
+  void *p = side == GR_HOST ? s->kept : NULL;
+  if (p) s->kept = NULL;
+  else p = gr_pool_take(side == GR_HOST ? NULL : s->queue->backend, s->queue, s->bytes);
   if (!p) return gr_fail_from(s->context, s->queue, GR_NO_MEMORY, "allocation", s->bytes);
   s->memory[side] = p;
-  s->context->live += gr_pool_round(s->bytes);
+  s->context->live += s->room;
   return GR_OK;
 }
 

@@ -3,6 +3,9 @@
 ** 64 KiB chunk of each copy is current or stale; a chunk that is current nowhere is all zeros and has not been
 ** written yet. Bytes move only when somebody needs a chunk on a side where it is stale.
 **
+** Small results come and go by the hundred, so a storage of the host's memory alone is spared when it goes: the next of its size is
+** made without the allocator.
+**
 ** Invariants: a bit of current[side] is set only if memory[side] exists; full[side] says that all bits are set.
 ** On a backend without memory of its own both sides are the same: everything happens on GR_HOST.
 */
@@ -18,15 +21,16 @@ typedef enum gr_side { GR_HOST, GR_DEVSIDE } gr_side;
 typedef enum gr_owner { GR_OWNED, GR_MAPPED, GR_WRAPPED } gr_owner; /* of the host copy: the pool, a file mapping, somebody else (wrap.h) */
 
 typedef struct gr_storage {
+  struct gr_storage *next; /* among the spared */
   gr_context *context;
   gr_queue *queue;
   int refs, watched; /* watched: by running futures that may read it again */
   gr_owner owner;
   struct gr_wrapping *wrapping; /* of GR_WRAPPED */
   int restless;                 /* wrapped, and each use must look at the wrapping: full stays 0 */
-  size_t bytes, chunks;
+  size_t bytes, chunks, room; /* room: of a copy, as the pool rounds it */
   struct gr_edges_job *even; /* not NULL: what is nowhere yet are these even edges instead of zeros */
-  char *memory[2];
+  char *memory[2], *kept; /* kept: what a spare one had, until it is needed */
   int full[2];
   uint64_t *current[2], inline_bits[2]; /* one word serves up to 4 MiB */
 } gr_storage;
@@ -34,7 +38,8 @@ typedef struct gr_storage {
 /* All zeros, nowhere yet. NULL when even the bookkeeping finds no memory. */
 gr_storage *gr_storage_new(gr_context *, gr_queue *, size_t bytes);
 void gr_storage_keep(gr_storage *);
-void gr_storage_drop(gr_storage *); /* frees at the last drop */
+void gr_storage_drop(gr_storage *); /* frees at the last drop, or spares it */
+void gr_storage_trim(gr_context *); /* frees those spared: their memory goes to the pool */
 
 /* From now on a storage of that size, new or the pool's, holds bins + 1 even edges, made on the host when somebody looks. */
 gr_status gr_storage_even(gr_storage *, double first, double last, int64_t bins);
