@@ -143,6 +143,8 @@ READ(read_1k, FETCH(1024, _MM_HINT_T0))
 READ(read_4k, FETCH(4096, _MM_HINT_T0))
 READ(read_16k, FETCH(16384, _MM_HINT_T0))
 READ(read_t1, FETCH(4096, _MM_HINT_T1))
+READ(read_t1_by_2, j % 2 ? (void)0 : FETCH(4096, _MM_HINT_T1))
+READ(read_t1_by_8, j ? (void)0 : FETCH(4096, _MM_HINT_T1))
 READ(read_nta, FETCH(4096, _MM_HINT_NTA))
 READ(read_both, (FETCH(1024, _MM_HINT_T0), FETCH(16384, _MM_HINT_T1)))
 
@@ -222,6 +224,7 @@ static void bound_read(size_t n) {
   const size_t bytes = 4 * n;
   static way ways[] = {{"plain", read_plain, 1, {0}}, {"1 KB ahead", read_1k, 1, {0}}, {"4 KB ahead", read_4k, 1, {0}},
                 {"16 KB ahead", read_16k, 1, {0}}, {"4 KB ahead, second cache", read_t1, 1, {0}}, {"4 KB ahead, non-temporal", read_nta, 1, {0}},
+                {"second cache, one line of two", read_t1_by_2, 1, {0}}, {"second cache, one line of eight", read_t1_by_8, 1, {0}},
                 {"1 KB, and 16 KB into the second cache", read_both, 1, {0}}, {"AVX2, 4 KB ahead", read_avx2, 1, {0}},
                 {"two halves at once", read_halves, 1, {0}}, {"four quarters at once", read_quarters, 1, {0}},
                 {"two pages of 4 KB at once", read_pages2, 1, {0}}, {"four pages at once", read_pages4, 1, {0}}, {"eight pages at once", read_pages8, 1, {0}},
