@@ -154,7 +154,7 @@ GR_INLINE uint64_t gr_sum_bytes(const void *x, int64_t n, char flip) {
   for (; n >= 2 * 16; n -= 2 * 16, p += 2 * 16) {
     const __m128i u = _mm_loadu_si128((const __m128i *)(const void *)p);
     const __m128i v = _mm_loadu_si128((const __m128i *)(const void *)(p + 16));
-    fetch_ahead(p, 2 * 16);
+    GR_PREFETCH(p + GR_AHEAD);
     one = _mm_add_epi64(one, _mm_sad_epu8(_mm_xor_si128(u, change), zero));
     two = _mm_add_epi64(two, _mm_sad_epu8(_mm_xor_si128(v, change), zero));
   }
