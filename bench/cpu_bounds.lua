@@ -47,7 +47,8 @@ local kinds = {}
 function kinds.read(n)
   compare("read", { what = "read f32", n = n, size = 4, threads = 2 }, {
     way("plain", "read_plain"), way("1 KB ahead", "read_1k"), way("4 KB ahead", "read"), way("16 KB ahead", "read_16k"),
-    way("4 KB ahead, second cache", "read_t1"), way("4 KB ahead, non-temporal", "read_nta"),
+    way("4 KB ahead, second cache", "read_t1"), way("one line of eight, second cache", "read_t1_by_8"),
+    way("4 KB ahead, non-temporal", "read_nta"),
     way("1 KB, and 16 KB into the second cache", "read_twice"), way("AVX2, 4 KB ahead", "read_avx2"),
     way("two halves at once", "halves"), way("four quarters at once", "read_quarters"),
     way("two pages of 4 KB at once", "read_pages2"), way("four pages at once", "read_pages4"),

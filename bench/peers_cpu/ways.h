@@ -36,6 +36,7 @@ READ(read_1k, FETCH(1024, _MM_HINT_T0))
 READ(read_4k, FETCH(4096, _MM_HINT_T0))
 READ(read_16k, FETCH(16384, _MM_HINT_T0))
 READ(read_t1, FETCH(4096, _MM_HINT_T1))
+READ(read_t1_by_8, j ? (void)0 : FETCH(4096, _MM_HINT_T1))
 READ(read_nta, FETCH(4096, _MM_HINT_NTA))
 READ(read_twice, (FETCH(1024, _MM_HINT_T0), FETCH(16384, _MM_HINT_T1)))
 
@@ -337,6 +338,7 @@ static void histogram(const work *w) {
 
 static const struct { const char *name; loop f; } ways[] = {
   {"read_plain", read_plain}, {"read_1k", read_1k}, {"read", read_4k}, {"read_16k", read_16k}, {"read_t1", read_t1},
+  {"read_t1_by_8", read_t1_by_8},
   {"read_nta", read_nta}, {"read_twice", read_twice}, {"halves", read_halves}, {"read_quarters", read_quarters},
   {"read_pages2", read_pages2}, {"read_pages4", read_pages4}, {"read_pages8", read_pages8}, {"read_spread16", read_spread16},
   {"read_spread32", read_spread32}, {"read_spread64", read_spread64}, {"read_spread256", read_spread256},

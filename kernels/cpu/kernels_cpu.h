@@ -11,8 +11,10 @@
 
 #if defined(__GNUC__)
 #define GR_PREFETCH(p) __builtin_prefetch(p)
+#define GR_PREFETCH_SECOND(p) __builtin_prefetch(p, 0, 2) /* into the second cache */
 #else
 #define GR_PREFETCH(p) ((void)(p))
+#define GR_PREFETCH_SECOND(p) ((void)(p))
 #endif
 
 /* Run body(arg, k) for k = 0 .. pieces - 1 on any threads, in any order; return when all are done. */

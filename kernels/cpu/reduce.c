@@ -199,16 +199,19 @@ static void do_batch(void *arg, int64_t k) {
   for (v = k * s->size; v < end; v++) gr_finish_vector(s->p, v, whole_vector(s->p, v, NULL));
 }
 
-/* Sums and means of short rows of floats, a block at a time; very short ones are turned, so that a vector works on several. */
+/*
+** Sums and means of rows of floats, a block at a time: most calls for rows, and what becomes of a state otherwise takes as long as
+** some hundred elements. Very short rows are turned, so that a vector works on several.
+*/
 #define SHORT_BLOCK 64 /* rows */
 
-static int is_short(const gr_plan *p) {
+static int are_sums(const gr_plan *p) {
   const gr_reduce_job *job = p->job;
   return p->red == GR_RED_SUM && (job->dtype == GR_F32 || job->dtype == GR_F64) && job->out_dtype == GR_F64 &&
-         job->n > 1 && job->n <= GR_SHORT && job->a.stride == p->size && job->count >= 8;
+         job->n > 1 && job->a.stride == p->size && job->count >= 8;
 }
 
-static void do_short_batch(void *arg, int64_t k) {
+static void do_sums_batch(void *arg, int64_t k) {
   const batch *s = (const batch *)arg;
   const gr_plan *p = s->p;
   const gr_reduce_job *job = p->job;
@@ -227,8 +230,10 @@ static void do_short_batch(void *arg, int64_t k) {
     if (turn) {
       gr_turn(p->size, turned, pitch, x + v * job->a.step, job->a.step, rows, (int)job->n);
       table->short_sums(job->dtype, turned, pitch, (int)job->n, rows, sums);
-    } else {
+    } else if (job->n <= GR_SHORT) {
       table->row_sums(job->dtype, x + v * job->a.step, job->a.step, (int)job->n, rows, sums);
+    } else {
+      for (i = 0; i < rows; i++) sums[i] = p->span(x + (v + i) * job->a.step, NULL, job->n, job).f[0];
     }
     for (i = 0; i < rows; i++) out[v + i] = gr_canonical(job->op == GR_OP_mean ? sums[i] / (double)job->n : sums[i]);
   }
@@ -253,7 +258,7 @@ void gr_cpu_reduce(const gr_reduce_job *job, gr_parallel parallel) {
     for (v = 0; v < job->count; v++) gr_finish_vector(&p, v, whole_vector(&p, v, parallel));
     return;
   }
-  if (is_short(&p)) body = do_short_batch;
+  if (are_sums(&p)) body = do_sums_batch;
   s.p = &p;
   s.size = GR_PIECE_BYTES / (bytes + 64) + 1;
   if (!parallel || job->count <= s.size) {

@@ -179,7 +179,6 @@ GR_INLINE uint64_t gr_sum_bytes(const void *x, int64_t n, char flip) {
     const __m256i u = _mm256_loadu_si256((const __m256i *)(const void *)p);
     const __m256i v = _mm256_loadu_si256((const __m256i *)(const void *)(p + 32));
     GR_PREFETCH(p + GR_AHEAD);
-    GR_PREFETCH(p + GR_AHEAD + 32);
     one = _mm256_add_epi64(one, _mm256_sad_epu8(_mm256_xor_si256(u, change), zero));
     two = _mm256_add_epi64(two, _mm256_sad_epu8(_mm256_xor_si256(v, change), zero));
   }

@@ -258,8 +258,7 @@ GR_INLINE uint64_t gr_sum_bytes(const void *x, int64_t n, char flip) {
   for (; n >= 2 * 64; n -= 2 * 64, p += 2 * 64) {
     const __m512i u = _mm512_loadu_si512((const __m512i *)(const void *)p);
     const __m512i v = _mm512_loadu_si512((const __m512i *)(const void *)(p + 64));
-    GR_PREFETCH(p + GR_AHEAD);
-    GR_PREFETCH(p + GR_AHEAD + 64);
+    fetch_ahead(p, 2 * 64);
     one = _mm512_add_epi64(one, _mm512_sad_epu8(_mm512_xor_si512(u, change), zero));
     two = _mm512_add_epi64(two, _mm512_sad_epu8(_mm512_xor_si512(v, change), zero));
   }

@@ -155,7 +155,6 @@ GR_INLINE uint64_t gr_sum_bytes(const void *x, int64_t n, char flip) {
     const __m128i u = _mm_loadu_si128((const __m128i *)(const void *)p);
     const __m128i v = _mm_loadu_si128((const __m128i *)(const void *)(p + 16));
     GR_PREFETCH(p + GR_AHEAD);
-    GR_PREFETCH(p + GR_AHEAD + 16);
     one = _mm_add_epi64(one, _mm_sad_epu8(_mm_xor_si128(u, change), zero));
     two = _mm_add_epi64(two, _mm_sad_epu8(_mm_xor_si128(v, change), zero));
   }
