@@ -124,7 +124,7 @@ local function bare_ways(op, dtype, n)
   if op == "dot" then return float and { "multiply", n >= 1e6 and "read_both" } or {} end
   if op == "scan" then
     if n >= 1e6 then return float and { "move", "move_past" } or { "widen", "widen_past" } end
-    return float and { "groups" } or {}
+    return { float and "groups" or "widen" }
   end
   if op == "sum" or op == "min" or op == "max" or op == "argmax" then return { "read", "halves" } end
   return {}
