@@ -128,7 +128,7 @@ local function bare_ways(op, dtype, n)
   end
   if op == "scan" then
     if n >= 1e6 then return float and { "move", "move_past" } or { "widen", "widen_past" } end
-    return float and { "groups" } or {}
+    return { float and "groups" or "widen" }
   end
   if op:match "^histogram" then return { "histogram" } end
   if op:match "^bincount" then return { "count_range" } end

@@ -165,21 +165,19 @@ WIDEN(widen_past, (void)0, _mm512_stream_si512)
 ** Groups of eight scanned by themselves and one number added, as every way through the tree of docs/numerics.md must, but
 ** neither their totals nor what lies before them.
 */
-static void groups(const work *w) {
+GR_INLINE void groups_of(gr_dtype t, const work *w) {
   const vd base = vd_set((double)w->bytes);
-  const char *p = w->x, *end = p + w->bytes;
-  char *out = w->out;
-  int j;
-  if (w->size == 4)
-    for (; p < end; p += 128, out += 128) {
-      vd q[4];
-      vd_quads_load(p, q);
-      vd_quads_scan(q);
-      GR_UNROLL for (j = 0; j < 4; j++) q[j] += base;
-      vd_quads_store(0, out, q);
-    }
-  else
-    for (; p < end; p += 64, out += 64) vd_store_number(GR_F64, out, base + vd_scan_at(0, p));
+  const int64_t step = 32 * w->size;
+  vd q[4];
+  for (int64_t k = 0; k < w->bytes; k += step) {
+    vd_woven_load(t, w->x + k, q);
+    vd_woven_scan(t, q);
+    GR_UNROLL for (int j = 0; j < 4; j++) q[j] += base;
+    vd_woven_store(t, 0, w->out + k, q);
+  }
+}
+static void groups(const work *w) {
+  w->size == 4 ? groups_of(GR_F32, w) : groups_of(GR_F64, w);
 }
 
 /* ---- multiplying: floats that become doubles, or doubles ---- */

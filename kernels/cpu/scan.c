@@ -1,6 +1,6 @@
 /*
-** Scans: blocks of 131072 elements, one after the other on one thread. With more threads each block is first
-** added up, then waits until the block before it knows what lies to its left, and is written: the second
+** Scans: blocks of 131072 elements, one after the other on one thread. With more threads each quarter of a block is first
+** added up, then waits until the piece before it knows what lies to its left, and is written: the second
 ** read of it comes from cache. A single block of floats two threads share: the second adds up what the first writes.
 */
 #include "kernels/cpu/scan.h"
@@ -17,7 +17,7 @@ typedef struct prefix {
   int ordered, multiply;
   gr_op op;
   double done;         /* ordered: the superblocks before, in order */
-  scan_counter blocks; /* ordered: the blocks of this superblock so far */
+  scan_counter blocks, tiles; /* ordered: the blocks of this superblock so far, the tiles of this block */
   int64_t key;         /* else one number */
 } prefix;
 
@@ -26,7 +26,7 @@ typedef struct scan_state {
   gr_scan_total total;
   gr_scan_write write;
   prefix left;
-  _Atomic int64_t taken, known; /* blocks that somebody works on, those whose left side is settled */
+  _Atomic int64_t taken, known; /* pieces that somebody works on, those whose left side is settled */
 } scan_state;
 
 /* Where an exclusive min or max starts: +inf or the largest integer, -inf or the smallest. */
@@ -50,7 +50,7 @@ static void nothing_before(const gr_scan_job *job, prefix *p) {
   p->multiply = job->op == GR_OP_prod;
   p->ordered = gr_is_float(job->dtype) && (job->op == GR_OP_sum || job->op == GR_OP_prod);
   p->done = p->multiply ? 1.0 : -0.0;
-  p->blocks.top = p->blocks.count = 0;
+  p->blocks.top = p->blocks.count = p->tiles.top = p->tiles.count = 0;
   p->key = first_key(job->op, job->dtype);
 }
 
@@ -86,13 +86,24 @@ static void advance(prefix *p, gr_acc total) {
   }
 }
 
-/* Blocks are taken in order, so whoever has the block before is at work on it. */
-static void do_block(void *arg, int64_t any) {
+static void advance_piece(prefix *p, gr_acc total) {
+  if (p->ordered) {
+    scan_push_of(&p->tiles, p->multiply, total.f[0], GR_SCAN_PIECE / GR_SCAN_TILE);
+    if (p->tiles.count < GR_SCAN_BLOCK / GR_SCAN_TILE) return;
+    total.f[0] = scan_fold(&p->tiles, p->multiply);
+    p->tiles.top = p->tiles.count = 0;
+  }
+  advance(p, total);
+}
+
+/* Pieces are taken in order, so whoever has the piece before is at work on it. */
+static void do_piece(void *arg, int64_t any) {
   scan_state *s = (scan_state *)arg;
   const int64_t k = atomic_fetch_add(&s->taken, 1);
-  const int64_t from = k * GR_SCAN_BLOCK, left = s->job->n - from;
-  const int64_t m = left < GR_SCAN_BLOCK ? left : GR_SCAN_BLOCK;
+  const int64_t from = k * GR_SCAN_PIECE, left = s->job->n - from;
+  const int64_t m = left < GR_SCAN_PIECE ? left : GR_SCAN_PIECE;
   gr_acc base, total = gr_identity(GR_ACC_WRAP, 0);
+  scan_counter tiles;
   int spins = 0;
   (void)any;
   if (m < left) total = s->total(s->job, from, m); /* nobody asks what the last one comes to */
@@ -100,9 +111,10 @@ static void do_block(void *arg, int64_t any) {
     if (++spins > 1000) sched_yield();
   }
   base = base_of(&s->left);
-  if (m < left) advance(&s->left, total);
+  tiles = s->left.tiles;
+  if (m < left) advance_piece(&s->left, total);
   atomic_store_explicit(&s->known, k + 1, memory_order_release);
-  s->write(s->job, from, m, &base);
+  s->write(s->job, from, m, &base, &tiles);
 }
 
 /* Where a shared block is cut: to add up takes somewhat more than a third of the time to write. */
@@ -112,7 +124,7 @@ static void do_half(void *arg, int64_t second) {
   scan_state *s = (scan_state *)arg;
   const int64_t cut = cut_of(s->job);
   const gr_acc base = base_of(&s->left);
-  s->write(s->job, second ? cut : 0, second ? s->job->n - cut : cut, &base);
+  s->write(s->job, second ? cut : 0, second ? s->job->n - cut : cut, &base, NULL);
 }
 
 void gr_cpu_scan(const gr_scan_job *asked, gr_parallel parallel) {
@@ -139,7 +151,7 @@ void gr_cpu_scan(const gr_scan_job *asked, gr_parallel parallel) {
   if (parallel && job->n >= PARALLEL_ELEMENTS) {
     atomic_init(&s.taken, 0);
     atomic_init(&s.known, 0);
-    parallel((job->n - 1) / GR_SCAN_BLOCK + 1, do_block, &s);
+    parallel((job->n - 1) / GR_SCAN_PIECE + 1, do_piece, &s);
     return;
   }
   if (parallel && s.left.ordered && job->n >= SHARED_ELEMENTS && job->n <= GR_SCAN_BLOCK && job->a.data != job->out.data) {
@@ -149,7 +161,7 @@ void gr_cpu_scan(const gr_scan_job *asked, gr_parallel parallel) {
   for (from = 0; from < job->n; from += GR_SCAN_BLOCK) {
     const int64_t left = job->n - from;
     const gr_acc base = base_of(&s.left);
-    gr_acc total = s.write(job, from, left < GR_SCAN_BLOCK ? left : GR_SCAN_BLOCK, &base);
+    gr_acc total = s.write(job, from, left < GR_SCAN_BLOCK ? left : GR_SCAN_BLOCK, &base, NULL);
     if (left <= GR_SCAN_BLOCK) return; /* nobody asks what all comes to */
     if (s.left.ordered) advance(&s.left, total);
     else s.left.key = total.i[0];

@@ -6,6 +6,7 @@
 
 #define GR_SCAN_BLOCK 131072 /* elements: 32 tiles of 16 rows of 32 groups of 8 */
 #define GR_SCAN_TILE 4096
+#define GR_SCAN_PIECE 32768 /* a quarter of a block: what a thread takes at once, to read it again from its second cache */
 
 /*
 ** Totals of neighbours, paired as the scan by doubling halves pairs them: scan_fold is the inclusive result
@@ -16,14 +17,17 @@ typedef struct scan_counter {
   int top, count;
 } scan_counter;
 
-static inline void scan_push(scan_counter *c, int multiply, double x) {
+/* x: the total of so many, a power of two of which there have been whole multiples before. */
+static inline void scan_push_of(scan_counter *c, int multiply, double x, int many) {
   int k;
-  for (k = c->count++; k & 1; k >>= 1) {
+  for (k = c->count / many; k & 1; k >>= 1) {
     const double left = c->node[--c->top];
     x = multiply ? left * x : left + x;
   }
   c->node[c->top++] = x;
+  c->count += many;
 }
+static inline void scan_push(scan_counter *c, int multiply, double x) { scan_push_of(c, multiply, x, 1); }
 
 static inline double scan_fold(const scan_counter *c, int multiply) {
   int k = c->top - 1;

@@ -7,6 +7,7 @@
 
 #include "kernels/numerics.h"
 #include "kernels/cpu/kernels_cpu.h"
+#include "kernels/cpu/scan.h"
 
 /* The state of n contiguous elements that start where a leaf starts (n > 0). The job gives the scales. */
 typedef gr_acc (*gr_span)(const void *a, const void *b, int64_t n, const gr_reduce_job *job);
@@ -15,11 +16,12 @@ typedef gr_acc (*gr_span)(const void *a, const void *b, int64_t n, const gr_redu
 enum { GR_SCAN_SUM, GR_SCAN_PROD, GR_SCAN_KEYS, GR_SCANS };
 
 /*
-** One block of a scan, from logical position `from` on: what it comes to, and its results given all that lies
-** before it; that returns the total too, if more follows, which for keys and integers includes what lies before.
+** A block of a scan, or a piece of one, from logical position `from` on: what it comes to, and its results given all that lies
+** before the block and the totals of the block's tiles before it (NULL: not known yet); that returns the total too, if
+** more follows, which for keys and integers includes what lies before.
 */
 typedef gr_acc (*gr_scan_total)(const gr_scan_job *job, int64_t from, int64_t n);
-typedef gr_acc (*gr_scan_write)(const gr_scan_job *job, int64_t from, int64_t n, const gr_acc *base);
+typedef gr_acc (*gr_scan_write)(const gr_scan_job *job, int64_t from, int64_t n, const gr_acc *base, const scan_counter *tiles);
 
 /* y = x * r * w for one row of rmsnorm; w may be NULL. */
 typedef void (*gr_norm_row)(const gr_rmsnorm_job *job, int64_t row, double r);

@@ -65,7 +65,8 @@ GR_INLINE vf vf_load(gr_dtype t, const void *p) {
 
 /* Lane l becomes the sum (or product) of lanes 0 .. l, by doubling halves: the upper takes the lower's last. */
 #define GR_STEP(mask) v = multiply ? _mm512_mask_mul_pd(v, mask, v, t) : _mm512_mask_add_pd(v, mask, v, t)
-GR_INLINE vd vd_scan_doubled(int multiply, __m512d v, __m512d t) {
+GR_INLINE vd vd_scan(int multiply, vd x) {
+  __m512d v = (__m512d)x, t = _mm512_movedup_pd(v);
   GR_STEP(0xaa);
   t = _mm512_permutex_pd(v, 0x55);
   GR_STEP(0xcc);
@@ -74,14 +75,6 @@ GR_INLINE vd vd_scan_doubled(int multiply, __m512d v, __m512d t) {
   return (vd)v;
 }
 #undef GR_STEP
-GR_INLINE vd vd_scan(int multiply, vd x) { return vd_scan_doubled(multiply, (__m512d)x, _mm512_movedup_pd((__m512d)x)); }
-/* Of eight doubles in memory: loading has a port to spare that doubles lanes too. */
-#define GR_SCAN_LOADS 1
-GR_INLINE vd vd_scan_at(int multiply, const void *p) {
-  __m512d t;
-  __asm__("vmovddup %1, %0" : "=v"(t) : "m"(*(const double(*)[8])p));
-  return vd_scan_doubled(multiply, _mm512_loadu_pd(p), t);
-}
 /* All lanes as one number, by halves: each half is narrower than what it was. */
 GR_INLINE double vd_fold(int multiply, vd x) {
   typedef double four __attribute__((vector_size(32)));
@@ -103,48 +96,111 @@ GR_INLINE void vd_lasts(vd *to, const vd *x) {
 GR_INLINE vd vd_after(vd before, vd x) { return (vd)_mm512_alignr_epi64((__m512i)x, (__m512i)before, 7); }
 
 /*
-** Four groups of floats: element j of their first quads and, above, of their second ones in q[j]. So shuffles move floats, not
-** doubles, and most additions of a scan are of whole vectors.
+** Four groups of eight woven together, so that most additions of their scans are of whole vectors. Floats: element j of the
+** groups' first quads and, above, of their second ones in q[j]; so shuffles move floats, not doubles. Doubles: the even
+** elements of two groups in turn in q[0], the odd ones in q[1]; the other two groups in q[2] and q[3].
 */
-#define GR_SCAN_QUADS 1
-GR_INLINE void vd_quads_load(const void *p, vd *q) {
-  const __m512i first = _mm512_set_epi32(29, 21, 13, 5, 25, 17, 9, 1, 28, 20, 12, 4, 24, 16, 8, 0), third = _mm512_set1_epi32(2);
-  const __m512 a = _mm512_loadu_ps(p), b = _mm512_loadu_ps((const float *)p + 16);
-  const __m512 x = _mm512_permutex2var_ps(a, first, b), y = _mm512_permutex2var_ps(a, _mm512_add_epi32(first, third), b);
-  q[0] = (vd)_mm512_cvtps_pd(_mm512_castps512_ps256(x));
-  q[1] = (vd)_mm512_cvtps_pd(_mm512_extractf32x8_ps(x, 1));
-  q[2] = (vd)_mm512_cvtps_pd(_mm512_castps512_ps256(y));
-  q[3] = (vd)_mm512_cvtps_pd(_mm512_extractf32x8_ps(y, 1));
-}
-/* The groups become their scans: pairs, quads, and all of the first quad added to the second. */
-GR_INLINE void vd_quads_scan(vd *q) {
-  __m512d t;
+#define GR_SCAN_WOVEN 1
+GR_INLINE void vd_woven_load(gr_dtype t, const void *p, vd *q) {
   int j;
-  q[1] = q[0] + q[1];
-  q[3] = q[2] + q[3];
-  q[2] = q[1] + q[2];
-  q[3] = q[1] + q[3];
-  t = _mm512_shuffle_f64x2((__m512d)q[3], (__m512d)q[3], 0x44);
-  GR_UNROLL for (j = 0; j < 4; j++) q[j] = (vd)_mm512_mask_add_pd((__m512d)q[j], 0xf0, t, (__m512d)q[j]);
+  if (t == GR_F32) {
+    const __m512i first = _mm512_set_epi32(29, 21, 13, 5, 25, 17, 9, 1, 28, 20, 12, 4, 24, 16, 8, 0), third = _mm512_set1_epi32(2);
+    const __m512 a = _mm512_loadu_ps(p), b = _mm512_loadu_ps((const float *)p + 16);
+    const __m512 x = _mm512_permutex2var_ps(a, first, b), y = _mm512_permutex2var_ps(a, _mm512_add_epi32(first, third), b);
+    q[0] = (vd)_mm512_cvtps_pd(_mm512_castps512_ps256(x));
+    q[1] = (vd)_mm512_cvtps_pd(_mm512_extractf32x8_ps(x, 1));
+    q[2] = (vd)_mm512_cvtps_pd(_mm512_castps512_ps256(y));
+    q[3] = (vd)_mm512_cvtps_pd(_mm512_extractf32x8_ps(y, 1));
+    return;
+  }
+  GR_UNROLL for (j = 0; j < 4; j += 2) {
+    const __m512d a = _mm512_loadu_pd((const double *)p + 8 * j), b = _mm512_loadu_pd((const double *)p + 8 * j + 8);
+    q[j] = (vd)_mm512_unpacklo_pd(a, b);
+    q[j + 1] = (vd)_mm512_unpackhi_pd(a, b);
+  }
 }
-/* The totals of eight groups, from the last elements of four and four; for each of four groups a number of its own. */
-GR_INLINE vd vd_quads_totals(vd x, vd y) { return (vd)_mm512_shuffle_f64x2((__m512d)x, (__m512d)y, 0xee); }
-GR_INLINE vd vd_quads_set(const double *p) { return (vd)_mm512_broadcast_f64x4(_mm256_loadu_pd(p)); }
-GR_INLINE void vd_quads_store(int past, void *p, const vd *q) {
+/* x + t in the lanes of mask. As a product with 1: Zen adds on two of its four units, and multiplies on the others. */
+GR_INLINE vd vd_add_some(vd x, __mmask8 mask, __m512d t) {
+  return (vd)_mm512_mask_fmadd_pd((__m512d)x, mask, _mm512_set1_pd(1), t);
+}
+/* The groups become their scans: pairs; quads; and all of the first quad added to the second. */
+GR_INLINE void vd_woven_scan(gr_dtype t, vd *q) {
+  __m512d x;
+  int j;
+  if (t == GR_F32) {
+    q[1] = q[0] + q[1];
+    q[3] = q[2] + q[3];
+    q[2] = q[1] + q[2];
+    q[3] = q[1] + q[3];
+    x = _mm512_shuffle_f64x2((__m512d)q[3], (__m512d)q[3], 0x44);
+    GR_UNROLL for (j = 0; j < 4; j++) q[j] = vd_add_some(q[j], 0xf0, x);
+    return;
+  }
+  GR_UNROLL for (j = 0; j < 4; j += 2) {
+    q[j + 1] = q[j] + q[j + 1];
+    x = _mm512_shuffle_f64x2((__m512d)q[j + 1], (__m512d)q[j + 1], 0xa0);
+    q[j] = vd_add_some(q[j], 0xcc, x);
+    q[j + 1] = vd_add_some(q[j + 1], 0xcc, x);
+    x = _mm512_shuffle_f64x2((__m512d)q[j + 1], (__m512d)q[j + 1], 0x55);
+    q[j] = vd_add_some(q[j], 0xf0, x);
+    q[j + 1] = vd_add_some(q[j + 1], 0xf0, x);
+  }
+}
+/* The totals of eight groups, woven by fours in q. */
+GR_INLINE vd vd_woven_totals(gr_dtype t, const vd *q) {
+  const __m512d *v = (const __m512d *)q;
+  if (t == GR_F32) return (vd)_mm512_shuffle_f64x2(v[3], v[7], 0xee);
+  return (vd)_mm512_shuffle_f64x2(_mm512_shuffle_f64x2(v[1], v[3], 0xff), _mm512_shuffle_f64x2(v[5], v[7], 0xff), 0x88);
+}
+/* The totals of eight groups that lie at p, in order. */
+GR_INLINE vd vd_woven_sums(gr_dtype t, const char *p) {
+  const int some = 32 * gr_size_of(t);
+  __m512d x[4];
+  vd q[8];
+  vd_woven_load(t, p, q);
+  vd_woven_load(t, p + some, q + 4);
+  if (t == GR_F32) {
+    x[0] = (__m512d)((q[0] + q[1]) + (q[2] + q[3]));
+    x[1] = (__m512d)((q[4] + q[5]) + (q[6] + q[7]));
+    return (vd)(_mm512_shuffle_f64x2(x[0], x[1], 0x44) + _mm512_shuffle_f64x2(x[0], x[1], 0xee));
+  }
+  x[0] = (__m512d)(q[0] + q[1]);
+  x[1] = (__m512d)(q[2] + q[3]);
+  x[2] = (__m512d)(q[4] + q[5]);
+  x[3] = (__m512d)(q[6] + q[7]);
+  x[0] = _mm512_shuffle_f64x2(x[0], x[1], 0x88) + _mm512_shuffle_f64x2(x[0], x[1], 0xdd);
+  x[1] = _mm512_shuffle_f64x2(x[2], x[3], 0x88) + _mm512_shuffle_f64x2(x[2], x[3], 0xdd);
+  return (vd)(_mm512_shuffle_f64x2(x[0], x[1], 0x88) + _mm512_shuffle_f64x2(x[0], x[1], 0xdd));
+}
+/* What q[j] has to be added to, 0 .. 7, from what lies before each of eight groups. */
+GR_INLINE vd vd_woven_base(gr_dtype t, int j, vd before) {
+  const __m512d x = (__m512d)before;
+  if (t == GR_F32) return (vd)(j < 4 ? _mm512_shuffle_f64x2(x, x, 0x44) : _mm512_shuffle_f64x2(x, x, 0xee));
+  return (vd)(j < 2 ? _mm512_shuffle_f64x2(x, x, 0x00) : j < 4 ? _mm512_shuffle_f64x2(x, x, 0x55)
+            : j < 6 ? _mm512_shuffle_f64x2(x, x, 0xaa) : _mm512_shuffle_f64x2(x, x, 0xff));
+}
+GR_INLINE void vd_woven_store(gr_dtype t, int past, void *p, const vd *q) {
   const __m512i pairs = _mm512_set_epi32(23, 7, 19, 3, 22, 6, 18, 2, 21, 5, 17, 1, 20, 4, 16, 0);
   const __m512i low = _mm512_set_epi64(11, 3, 10, 2, 9, 1, 8, 0), high = _mm512_set_epi64(15, 7, 14, 6, 13, 5, 12, 4);
-  __m512 f[4];
-  __m512d a, b, x[2];
+  const int count = t == GR_F32 ? 2 : 4;
+  __m512d x[4];
   int j;
-  GR_UNROLL for (j = 0; j < 4; j++) f[j] = _mm512_castps256_ps512(_mm512_cvtpd_ps((__m512d)q[j]));
-  a = _mm512_castps_pd(_mm512_permutex2var_ps(f[0], pairs, f[1]));
-  b = _mm512_castps_pd(_mm512_permutex2var_ps(f[2], pairs, f[3]));
-  x[0] = _mm512_permutex2var_pd(a, low, b);
-  x[1] = _mm512_permutex2var_pd(a, high, b);
-  GR_UNROLL for (j = 0; j < 2; j++) {
-    if (past) _mm512_stream_pd((double *)p + 8 * j, x[j]);
-    else _mm512_storeu_pd((double *)p + 8 * j, x[j]);
+  if (t == GR_F32) {
+    __m512 f[4];
+    __m512d a, b;
+    GR_UNROLL for (j = 0; j < 4; j++) f[j] = _mm512_castps256_ps512(_mm512_cvtpd_ps((__m512d)q[j]));
+    a = _mm512_castps_pd(_mm512_permutex2var_ps(f[0], pairs, f[1]));
+    b = _mm512_castps_pd(_mm512_permutex2var_ps(f[2], pairs, f[3]));
+    x[0] = _mm512_permutex2var_pd(a, low, b);
+    x[1] = _mm512_permutex2var_pd(a, high, b);
+  } else {
+    GR_UNROLL for (j = 0; j < 4; j += 2) {
+      x[j] = _mm512_unpacklo_pd((__m512d)q[j], (__m512d)q[j + 1]);
+      x[j + 1] = _mm512_unpackhi_pd((__m512d)q[j], (__m512d)q[j + 1]);
+    }
   }
+  if (past) GR_UNROLL for (j = 0; j < count; j++) _mm512_stream_pd((double *)p + 8 * j, x[j]);
+  else GR_UNROLL for (j = 0; j < count; j++) _mm512_storeu_pd((double *)p + 8 * j, x[j]);
 }
 
 /* The same for integers that wrap: lane l becomes the sum of lanes 0 .. l. */
@@ -178,15 +234,20 @@ GR_INLINE void vi_scan_bytes(int flip, const void *p, vi *before, vi *out) {
     if (flip) *before = *before - 1024;
   }
 }
-GR_INLINE void vi_scan_words(int sign, const void *p, vi *before, vi *out) {
+/* What vi_scan_words keeps between vectors: sums of one, two and four pairs, and the results at pairs' ends. */
+typedef struct vi_words { vi one, two, four, all; } vi_words;
+#define GR_BEFORE(x, old, n) ((vi)_mm512_alignr_epi64((__m512i)(x), (__m512i)(old), 8 - (n))) /* lanes of n places before */
+GR_INLINE void vi_scan_words(int sign, const void *p, vi_words *w, vi *out) {
   const __m512i x = _mm512_loadu_si512(p);
   const vi even = sign ? (vi)_mm512_mul_epi32(x, _mm512_set1_epi64(1)) : (vi)_mm512_and_si512(x, _mm512_set1_epi64(UINT32_MAX));
   const vi odd = sign ? (vi)_mm512_srai_epi64(x, 32) : (vi)_mm512_srli_epi64(x, 32);
-  const vi sums = vi_scan(even + odd), high = *before + sums, low = high - odd;
-  *before = *before + vi_last(sums);
-  out[0] = GR_LANES_OF(vi, low, high, 0, 8, 1, 9, 2, 10, 3, 11);
-  out[1] = GR_LANES_OF(vi, low, high, 4, 12, 5, 13, 6, 14, 7, 15);
+  const vi one = even + odd, two = one + GR_BEFORE(one, w->one, 1), four = two + GR_BEFORE(two, w->two, 2);
+  const vi all = w->all + (four + GR_BEFORE(four, w->four, 4)), low = all - odd;
+  *w = (vi_words){one, two, four, all};
+  out[0] = GR_LANES_OF(vi, low, all, 0, 8, 1, 9, 2, 10, 3, 11);
+  out[1] = GR_LANES_OF(vi, low, all, 4, 12, 5, 13, 6, 14, 7, 15);
 }
+#undef GR_BEFORE
 /* Products of eight pairs of i32: vectorisers take the multiplication of 64 bits, which is three times the work. */
 GR_INLINE vi vi_products(const void *x, const void *y) {
   return (vi)_mm512_mul_epi32(_mm512_cvtepi32_epi64(_mm256_loadu_si256((const __m256i *)x)),

@@ -16,11 +16,14 @@
 /* Loops over registers must be unrolled whole, or the arrays they index stay in memory. */
 #if defined(__clang__)
 #define GR_UNROLL _Pragma("clang loop unroll(full)")
+#define GR_TWICE _Pragma("clang loop unroll_count(2)")
 #pragma clang diagnostic ignored "-Wpass-failed" /* builds that optimise less leave some loops rolled */
 #elif defined(__GNUC__)
 #define GR_UNROLL _Pragma("GCC unroll 64")
+#define GR_TWICE _Pragma("GCC unroll 2")
 #else
 #define GR_UNROLL
+#define GR_TWICE
 #endif
 
 /* What was stored in x is loaded again, where the compiler would shuffle registers instead: loads have ports to spare. */

@@ -74,6 +74,7 @@ GR_INLINE vd vd_scan(int multiply, vd x) {
   const vd t = vd_even(x, x);
   return GR_LANES_OF(vi, x, multiply ? x * t : x + t, 0, 3);
 }
+GR_INLINE double vd_fold(int multiply, vd x) { return multiply ? x[0] * x[1] : x[0] + x[1]; }
 GR_INLINE vd vd_last(vd x) { return vd_odd(x, x); }
 /* The last lanes of eight vectors side by side. */
 GR_INLINE void vd_lasts(vd *to, const vd *x) {
