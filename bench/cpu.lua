@@ -123,14 +123,14 @@ local function bare_ways(op, dtype, n)
   local float = floats[dtype]
   if op == "dot" then return float and { "multiply", n >= 1e6 and "read_both" } or {} end
   if op == "scan" then
-    if n >= 1e6 then return float and { "move", "move_past" } or { "widen", "widen_past" } end
-    return { float and "groups" or "widen" }
+    if n >= 1e6 then return float and { "move", "move_past" } or { "widen_near", "widen", "widen_past" } end
+    return { float and "groups" or "widen_near" }
   end
   if op == "sum" or op == "min" or op == "max" or op == "argmax" then return { "read", "halves" } end
   return {}
 end
 
-local is_bare = set "call,multiply,read,read_both,halves,groups,move,move_past,widen,widen_past"
+local is_bare = set "call,multiply,read,read_both,halves,groups,move,move_past,widen,widen_near,widen_past"
 
 -- LuaJIT's own loops over a C array.
 local function loops(gr, dtype, n, x, y)

@@ -138,19 +138,20 @@ static void move_past(const work *w) {
 }
 
 /* Integers to words of 64 bits. */
-#define WIDEN(name, put)                                                                                            \
+#define WIDEN(name, put, fetch, end_with)                                                                                            \
   static void name(const work *w) {                                                                                 \
     const char *p = w->x, *end = p + w->bytes;                                                                      \
     char *out = w->out;                                                                                             \
     for (; p < end; p += 8 * w->size, out += 64) {                                                                  \
-      GR_PREFETCH(p + 4096);                                                                                        \
+      fetch;                                                                                                        \
       put((void *)out, w->size == 4 ? _mm512_cvtepi32_epi64(_mm256_loadu_si256((const void *)p))                    \
                                     : _mm512_cvtepu8_epi64(_mm_loadl_epi64((const void *)p)));                      \
     }                                                                                                               \
-    _mm_sfence();                                                                                                   \
+    end_with;                                                                                                       \
   }
-WIDEN(widen, _mm512_storeu_si512)
-WIDEN(widen_past, _mm512_stream_si512)
+WIDEN(widen_near, _mm512_storeu_si512, (void)0, (void)0)
+WIDEN(widen, _mm512_storeu_si512, GR_PREFETCH(p + 4096), (void)0)
+WIDEN(widen_past, _mm512_stream_si512, GR_PREFETCH(p + 4096), _mm_sfence())
 
 /*
 ** Groups of eight scanned by themselves and one number added, as every way through the tree of docs/numerics.md must, but
@@ -328,7 +329,7 @@ static int l_read_file(lua_State *L) {
 /* time(way, x, y, out, calls, threads): nanoseconds a call. */
 static const struct { const char *name; loop f; } ways[] = {
   {"read", read_x}, {"read_both", read_both}, {"halves", read_halves}, {"multiply", multiply}, {"move", move}, {"move_past", move_past},
-  {"widen", widen}, {"widen_past", widen_past}, {"groups", groups}};
+  {"widen", widen}, {"widen_near", widen_near}, {"widen_past", widen_past}, {"groups", groups}};
 
 static int l_time(lua_State *L) {
   const char *way = luaL_checkstring(L, 1);
