@@ -127,8 +127,8 @@ local function bare_ways(op, dtype, n)
     return float and { "multiply", dtype == "f32" and "dot_convert2", n >= 1e6 and "read_both" } or {}
   end
   if op == "scan" then
-    if n >= 1e6 then return float and { "move", "move_past" } or { "widen", "widen_past" } end
-    return { float and "groups" or "widen" }
+    if n >= 1e6 then return float and { "move", "move_past" } or { "widen_near", "widen", "widen_past" } end
+    return { float and "groups" or "widen_near" }
   end
   if op:match "^histogram" then return { "histogram" } end
   if op:match "^bincount" then return { "count_range" } end
@@ -139,7 +139,7 @@ local function bare_ways(op, dtype, n)
 end
 
 local is_bare = set("call,multiply,dot_convert2,read,read_both,read_plain,read_t1_by_8,halves,groups,move,move_past,widen,"
-  .. "widen_past,histogram,count_range")
+  .. "widen_near,widen_past,histogram,count_range")
 
 -- LuaJIT's own loops over a C array.
 local function loops(gr, dtype, n, x, y)

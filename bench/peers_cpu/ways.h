@@ -143,21 +143,22 @@ static void move_rep(const work *w) {
   size_t n = (size_t)w->bytes;
   __asm__ volatile("rep movsb" : "+S"(p), "+D"(q), "+c"(n)::"memory");
 }
-#define WIDEN(name, fetch, put)                                                                  \
+/* Integers to words of 64 bits. */
+#define WIDEN(name, fetch, put, end_with)                                                        \
   static void name(const work *w) {                                                              \
     const char *p = w->x, *end = p + w->bytes;                                                   \
     char *out = w->out;                                                                          \
     for (; p < end; p += 8 * w->size, out += 64) {                                               \
-      GR_PREFETCH(p + 4096);                                                                     \
       fetch;                                                                                     \
       put((void *)out, w->size == 4 ? _mm512_cvtepi32_epi64(_mm256_loadu_si256((const void *)p)) \
                                     : _mm512_cvtepu8_epi64(_mm_loadl_epi64((const void *)p)));   \
     }                                                                                            \
-    _mm_sfence();                                                                                \
+    end_with;                                                                                    \
   }
-WIDEN(widen, (void)0, _mm512_storeu_si512)
-WIDEN(widen_w, __builtin_prefetch(out + 4096, 1), _mm512_storeu_si512)
-WIDEN(widen_past, (void)0, _mm512_stream_si512)
+WIDEN(widen_near, (void)0, _mm512_storeu_si512, (void)0)
+WIDEN(widen, GR_PREFETCH(p + 4096), _mm512_storeu_si512, (void)0)
+WIDEN(widen_w, (GR_PREFETCH(p + 4096), __builtin_prefetch(out + 4096, 1)), _mm512_storeu_si512, (void)0)
+WIDEN(widen_past, GR_PREFETCH(p + 4096), _mm512_stream_si512, _mm_sfence())
 
 /* ---- running sums ---- */
 
@@ -341,7 +342,7 @@ static const struct { const char *name; loop f; } ways[] = {
   {"read_pages2", read_pages2}, {"read_pages4", read_pages4}, {"read_pages8", read_pages8}, {"read_spread16", read_spread16},
   {"read_spread32", read_spread32}, {"read_spread64", read_spread64}, {"read_spread256", read_spread256},
   {"read_turns4", read_turns4}, {"read_turns16", read_turns16}, {"read_turns64", read_turns64}, {"move_plain", move_plain},
-  {"move_4k", move_4k}, {"move", move_w}, {"move_past", move_past}, {"widen", widen}, {"widen_w", widen_w},
+  {"move_4k", move_4k}, {"move", move_w}, {"move_past", move_past}, {"widen_near", widen_near}, {"widen", widen}, {"widen_w", widen_w},
   {"widen_past", widen_past}, {"dot_convert", dot_convert}, {"dot_convert2", dot_convert2},
   {"dot_convert2_add", dot_convert2_add}, {"dot_shift", dot_shift}, {"dot_mixed", dot_mixed}, {"dot_pair", dot_pair},
   {"dot_f32", dot_f32}, {"dot_f64", dot_f64}, {"dot_loads", dot_loads}, {"count_1", count_1}, {"count_4", count_4},
