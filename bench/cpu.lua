@@ -138,8 +138,8 @@ local function bare_ways(op, dtype, n)
   return {}
 end
 
-local is_bare = set("call,multiply,dot_convert2,read,read_both,read_plain,read_t1_by_8,halves,groups,move,move_past,widen,"
-  .. "widen_near,widen_past,histogram,count_range")
+local is_bare = set("call,multiply,dot_convert2,read,read_both,read_plain,read_t1_by_8,halves,groups,move,move_past,"
+  .. "widen,widen_near,widen_past,histogram,count_range")
 
 -- LuaJIT's own loops over a C array.
 local function loops(gr, dtype, n, x, y)
