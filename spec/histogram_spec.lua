@@ -234,6 +234,13 @@ describe("bincount", function()
     S.same_all({ 1, 3, 0, 0, 0, 1 }, b, "bincount")
     b = gr.bincount(gr.array({ 0, 1, 1, 5, 1 }, "u8"), { minlength = 8 })
     S.same_all({ 1, 3, 0, 0, 0, 1, 0, 0 }, b, "minlength")
+    for _, dtype in ipairs { "u8", "i8", "u16", "i32" } do -- more slots than bytes have values, and samples for each of them
+      local many = gr.zeros(12000, dtype)
+      many[1], many[2], many[3] = 1, 1, 127
+      b = gr.bincount(many, { minlength = 5000 })
+      S.same_all({ 5000, 11997, 2, 1, 0, 0 }, { #b, b[1], b[2], b[128], b[257], b[5000] }, "minlength", dtype)
+      S.same(12000, gr.sum(b), "minlength", dtype)
+    end
     assert.equal(0, #gr.bincount(gr.zeros(0, "u16")))
     S.same_all({ 0, 0 }, gr.bincount(gr.zeros(0, "u16"), { minlength = 2 }), "empty")
   end)

@@ -71,7 +71,7 @@ static struct {
   gr_op op;
   gr_dtype t;
   int64_t n, count, stride, bins, skip;
-  int turn, exclusive, reverse;
+  int turn, exclusive, reverse, modulo;
 } it;
 
 static int64_t reduce(results *to) {
@@ -132,6 +132,7 @@ static int64_t histogram(results *to) {
   job.last = gr_is_float(it.t) ? 2.75 : 200;
   job.per_bin = (double)it.bins / (job.last - job.first);
   job.guess = 1;
+  job.modulo = it.modulo;
   job.counts = (int64_t *)(void *)to->byte;
   job.tails = job.counts + it.bins;
   gr_cpu_histogram(&job, NULL, NULL, 0);
@@ -192,6 +193,9 @@ static void shape(void) {
   it.exclusive = (int)below(2);
   it.reverse = (int)below(2);
   it.bins = 1 + below((int64_t)1 << (1 + below(13)));
+  it.modulo = gr_is_float(it.t) ? 0 : (int)below(3);
+  if (it.modulo == 2 && it.t != GR_U8) it.modulo = 1; /* 2: all samples are known to lie in the bins */
+  if (it.modulo == 2) it.bins += 255;
 }
 
 int main(int argc, char **argv) {

@@ -117,12 +117,13 @@ static void count_few(const state *s, int64_t from, int64_t n) {
 /* Bytes that are their own slots. */
 static int own_bytes(const state *s) { return s->job->modulo == 2 && s->size == 1 && s->job->a.stride == 1; }
 
-/* Not too many of them: four tables of 16 bits, one after the other, which become the counts. */
+/* Not too many of them, and no more slots than bytes have values: four tables of 16 bits, one after the other, which become the counts. */
 #define OWN_BYTES UINT16_MAX
+#define OWN_SLOTS (256 + 3)
 static void count_own_bytes(const state *s, int64_t n) {
   const uint8_t *x = (const uint8_t *)s->job->a.data;
   const int slots = (int)slots_of(s->job);
-  uint16_t t[4][256 + 8];
+  uint16_t t[4][OWN_SLOTS + 5];
   int64_t *to = s->job->counts;
   int k;
   memset(t, 0, sizeof(t));
@@ -375,7 +376,7 @@ void gr_cpu_histogram(const gr_histogram_job *job, gr_parallel parallel, void *r
     in_shares(&s, room, bytes, parallel);
     return;
   }
-  if (own_bytes(&s) && s.alone && job->n >= 2 * slots && job->n <= OWN_BYTES) {
+  if (own_bytes(&s) && s.alone && slots <= OWN_SLOTS && job->n >= 2 * slots && job->n <= OWN_BYTES) {
     count_own_bytes(&s, job->n);
     return;
   }
