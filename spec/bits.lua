@@ -2,8 +2,9 @@
 --   lua spec/bits.lua write FILE      on one (GPUREDUCE_DEVICE=cuda:0, say)
 --   lua spec/bits.lua compare FILE    on the other; says where the first difference is, exits with 1
 -- Patterns after the file's name (such as "^each") take only the operations whose names one of them is found in.
--- A line of the file: what, hash of all results, and a short hash for each size, which says where a difference is and may
--- be left out. spec/golden/bits_h200.txt was written on an H200; `make bits` compares (its first line says of which commit).
+-- A line of the file: what, hash of all results, and a short hash for each size, which says where a difference is and
+-- may be left out. spec/golden/bits_h200.txt was written on an H200, of the commit that its first line names;
+-- `make bits` compares.
 local gr = require "gpureduce"
 local model = require "spec.model"
 

@@ -234,7 +234,7 @@ describe("bincount", function()
     S.same_all({ 1, 3, 0, 0, 0, 1 }, b, "bincount")
     b = gr.bincount(gr.array({ 0, 1, 1, 5, 1 }, "u8"), { minlength = 8 })
     S.same_all({ 1, 3, 0, 0, 0, 1, 0, 0 }, b, "minlength")
-    for _, dtype in ipairs { "u8", "i8", "u16", "i32" } do -- more slots than bytes have values, and samples for each of them
+    for _, dtype in ipairs { "u8", "i8", "u16", "i32" } do -- more slots than bytes have values
       local many = gr.zeros(12000, dtype)
       many[1], many[2], many[3] = 1, 1, 127
       b = gr.bincount(many, { minlength = 5000 })
