@@ -8,18 +8,11 @@
 #include <stdlib.h>
 #include "kernels/cpu/kernels_cpu.h"
 #include "kernels/cpu/table.h"
+#include "spec/chance.h"
 
 #define MOST 140000 /* elements: more than a block of a scan, and a few */
 #define SETS 5
 
-static uint64_t state;
-static uint64_t next(void) {
-  uint64_t z = state += UINT64_C(0x9e3779b97f4a7c15);
-  z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-  z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-  return z ^ z >> 31;
-}
-static int64_t below(int64_t n) { return (int64_t)(next() % (uint64_t)n); }
 static int64_t some_length(void) { return 1 + below((int64_t)1 << (1 + below(17))); }
 
 /* ---- data: ordinary numbers, or any bits at all, with NaNs or without ---- */

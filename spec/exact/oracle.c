@@ -8,19 +8,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "kernels/cpu/kernels_cpu.h"
+#include "spec/chance.h"
 #include "src/core/exact_round.h"
 
 #define MOST 100100
 #define WIDE 9600 /* bits: any sum of products exactly, and its square */
 
-static uint64_t state;
-static uint64_t next(void) {
-  uint64_t z = state += UINT64_C(0x9e3779b97f4a7c15);
-  z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-  z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-  return z ^ z >> 31;
-}
-static int below(int n) { return (int)(next() % (uint64_t)n); }
 static double unit(void) { return (double)(next() >> 11) * 0x1p-53; }
 
 /* ---- one vector pair ---- */

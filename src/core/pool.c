@@ -122,9 +122,9 @@ void *gr_pool_take(gr_backend *backend, gr_queue *queue, size_t bytes) {
 }
 
 void gr_pool_give(gr_backend *backend, gr_queue *queue, void *memory, size_t bytes) {
-  size_t rounded = memory ? gr_pool_round(bytes) : 0, ignored;
-  block *b = NULL;
   if (!memory) return;
+  size_t rounded = gr_pool_round(bytes), ignored;
+  block *b = NULL;
   if (backend || rounded >= SMALL) b = malloc(sizeof *b);
   pthread_mutex_lock(&lock);
   if (backend) counts.device -= rounded;

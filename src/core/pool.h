@@ -14,9 +14,9 @@ typedef struct gr_pool_counts {
   size_t peak;         /* most of host + device ever in use */
 } gr_pool_counts;
 
-/* The size of the block that serves a request: what is counted. */
-size_t gr_pool_class(size_t rounded); /* its number, from 0 on */
+/* The size of the block that serves a request: what is counted. And the number of such a size, from 0 on. */
 size_t gr_pool_round(size_t bytes);
+size_t gr_pool_class(size_t rounded);
 
 /* A block of at least bytes, not cleared, or NULL. backend == NULL: host memory. Counts system calls in stats. */
 void *gr_pool_take(gr_backend *backend, gr_queue *queue, size_t bytes);
