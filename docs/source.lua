@@ -74,7 +74,7 @@ function source.full_name(entry) return entry.of and entry.of .. ":" .. entry.na
 
 -- The names of the functions that an object's metatable offers.
 local function methods_of(object)
-  local meta, names = getmetatable(object), {}
+  local meta, names = debug.getmetatable(object), {} -- which is hidden from scripts
   local methods = type(meta.__index) == "table" and meta.__index or meta
   for name, value in pairs(methods) do
     if type(value) == "function" and not name:find("^__") then names[name] = true end

@@ -1,8 +1,11 @@
 -- Small calls under LuaJIT: its compiler calls C by way of the FFI in a few nanoseconds, where a function of the C API
 -- takes fifty and ends the trace. What is not a short array on the CPU, and every mistake, goes to the function of old.
 local gr, parts = ...
-local getmetatable, rawget, type = getmetatable, rawget, type
-local jit = rawget(_G, "jit")
+local rawget, type = rawget, type
+local jit, debug = rawget(_G, "jit"), rawget(_G, "debug")
+-- The metatable of arrays is hidden from scripts; what they can forge must not pass for it. Without this function (a host may
+-- have taken it away) all calls go to the function of old.
+local getmetatable = type(debug) == "table" and rawget(debug, "getmetatable")
 local found, ffi = pcall(require, "ffi")
 local array = parts.array
 
@@ -43,5 +46,5 @@ end
 
 -- Called at the end, with the table of the module's functions.
 return function(names)
-  if jit and jit.status() and found then wrap(names) end
+  if jit and jit.status() and found and getmetatable then wrap(names) end
 end

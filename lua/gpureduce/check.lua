@@ -10,22 +10,23 @@ function check.fail(name, position, text, ...)
 end
 
 -- What the value is, in words: its type, or the name its metatable gives.
-function check.kind(value)
-  local meta = getmetatable(value)
-  local name = type(meta) == "table" and type(value) ~= "string" and rawget(meta, "__name")
-  return type(name) == "string" and name or value == nil and "no value" or type(value)
-end
+check.kind = parts.kind
 
 -- "number|string" -> "number or string"
 local function words(kinds) return (kinds:gsub("|", " or ")) end
 
---- The options table (or nil: an empty one): keys and types must be those of known, { width = "number", ... }.
+--- A copy of the options table (or nil: an empty one), read raw, so that nothing of the script runs when it is used. Keys
+-- and types must be those of known, { width = "number", ... }. Defaults that a metatable would supply are not lost in silence.
 function check.options(name, arg, options, known)
   if options == nil then return {} end
   if type(options) ~= "table" then
     check.fail(name, arg, "options table expected, got %s", check.kind(options))
   end
-  for key, value in pairs(options) do
+  if parts.inherits(options) then
+    check.fail(name, arg, "options table without __index expected: options are read raw")
+  end
+  local copy = {}
+  for key, value in next, options do
     if type(key) ~= "string" then
       check.fail(name, arg, "option names are strings, got a %s", type(key))
     end
@@ -39,8 +40,9 @@ function check.options(name, arg, options, known)
     if kinds ~= "any" and not ("|" .. kinds .. "|"):find("|" .. check.kind(value) .. "|", 1, true) then
       check.fail(name, arg, "option '%s': %s expected, got %s", key, words(kinds), check.kind(value))
     end
+    copy[key] = value
   end
-  return options
+  return copy
 end
 
 return check

@@ -1,6 +1,9 @@
 #include <stdarg.h>
 #include <stdio.h>
+#include <pthread.h>
 #include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "src/binding/binding.h"
 #include "src/core/ops.h"
@@ -56,9 +59,43 @@ static const char *const op_names[] = {GR_OPS(GR_X) NULL};
 
 /* ---- arrays ---- */
 
+/*
+** Other modules have userdata of the same size, whose bytes a script may choose, or which begin as what an array left
+** behind. So each array bears a stamp of its address and of a number that nobody can guess.
+*/
+static void choose_secret(void) {
+  if (getentropy(&gr_l_secret, sizeof gr_l_secret) == 0) return;
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  gr_l_secret = (uint64_t)(uintptr_t)&now * UINT64_C(0x9E3779B97F4A7C15) ^ (uint64_t)now.tv_nsec << 20;
+}
+
+
+uint64_t gr_l_secret;
+
+void gr_l_choose_secret(void) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, choose_secret);
+}
+
 gr_array *gr_l_test_array(lua_State *L, int i) {
   gr_array *a = lua_touserdata(L, i); /* light userdata has length 0 */
-  return a && lua_rawlen(L, i) == sizeof *a && a->magic == &gr_array_magic ? a : NULL;
+  return a && lua_rawlen(L, i) == sizeof *a && a->stamp == gr_l_stamp(a) ? a : NULL;
+}
+
+void *gr_l_test_object(lua_State *L, int i, const char *name) {
+  int same;
+  if (lua_type(L, i) != LUA_TUSERDATA || !lua_getmetatable(L, i)) return NULL;
+  luaL_getmetatable(L, name);
+  same = lua_rawequal(L, -1, -2);
+  lua_pop(L, 2);
+  return same ? lua_touserdata(L, i) : NULL;
+}
+
+void *gr_l_check_object(lua_State *L, int arg, const char *name) {
+  void *object = gr_l_test_object(L, arg, name);
+  if (!object) gr_l_argerror(L, arg, "%s expected, got %s", name, gr_l_kind(L, arg));
+  return object;
 }
 
 /* What the value at i is, in words: its type, or the name its metatable gives. */
@@ -101,13 +138,14 @@ static const char *self_hint(lua_State *L, int arg, char text[128]) {
 GR_APART static void no_array(lua_State *L, int arg) {
   char hint[128];
   const char *kind = gr_l_kind(L, arg);
-  if (gr_l_test_array(L, arg)) gr_l_argerror(L, arg, "array has been released");
+  /* Without its stamp it has been collected already, and a finalizer kept it. */
+  if (gr_l_test_array(L, arg) || gr_l_test_object(L, arg, GR_ARRAY_NAME)) gr_l_argerror(L, arg, "array has been released");
   gr_l_argerror(L, arg, "%s expected, got %s%s", GR_ARRAY_NAME, kind, self_hint(L, arg, hint));
 }
 
 gr_array *gr_l_check_array(lua_State *L, int arg) {
   gr_array *a = gr_l_test_array(L, arg);
-  if (!a || !a->storage) no_array(L, arg);
+  if (!a || gr_array_released(a)) no_array(L, arg);
   return a;
 }
 
@@ -206,6 +244,15 @@ void gr_l_check_range(lua_State *L, int low, int high, int64_t n, int64_t *first
 
 /* ---- options ---- */
 
+int gr_l_inherits(lua_State *L, int i) {
+  if (!lua_getmetatable(L, i)) return 0;
+  lua_pushliteral(L, "__index");
+  lua_rawget(L, -2);
+  const int found = !lua_isnil(L, -1);
+  lua_pop(L, 2);
+  return found;
+}
+
 /* into: NULL, or where the array of the first option goes, which then is left on the stack. */
 static int options(lua_State *L, int arg, const char *const *names, gr_array **into) {
   const int type = lua_type(L, arg);
@@ -232,9 +279,8 @@ static int options(lua_State *L, int arg, const char *const *names, gr_array **i
       lua_pop(L, 1);
     }
   }
-  if (!lua_getmetatable(L, arg)) return found;
-  lua_pop(L, 1);
-  return -1; /* it may inherit any */
+  if (gr_l_inherits(L, arg)) gr_l_argerror(L, arg, "options table without __index expected: options are read raw");
+  return found;
 }
 
 int gr_l_options(lua_State *L, int arg, const char *const *names) { return options(L, arg, names, NULL); }
@@ -247,13 +293,23 @@ int gr_l_options_into(lua_State *L, int arg, const char *const *names, gr_array 
 /* Push the option if there is one: the shared start of the getters. */
 static int push_option(lua_State *L, int arg, const char *name, int type, const char *expected) {
   if (lua_type(L, arg) != LUA_TTABLE) return 0;
-  int found = gr_getfield(L, arg, name);
+  lua_pushstring(L, name);
+  lua_rawget(L, arg);
+  const int found = lua_type(L, -1);
   if (found == LUA_TNIL) {
     lua_pop(L, 1);
     return 0;
   }
   if (type != LUA_TNONE && found != type) gr_l_argerror(L, arg, "option '%s': %s expected, got %s", name, expected, gr_l_kind(L, -1));
   return 1;
+}
+
+int gr_l_push_option(lua_State *L, int arg, const char *name) { return push_option(L, arg, name, LUA_TNONE, NULL); }
+
+int gr_l_has_option(lua_State *L, int arg, const char *name) {
+  const int found = gr_l_push_option(L, arg, name);
+  if (found) lua_pop(L, 1);
+  return found;
 }
 
 int gr_l_option_int(lua_State *L, int arg, const char *name, int64_t *out) {
@@ -277,19 +333,20 @@ int gr_l_option_flag(lua_State *L, int arg, const char *name) {
   return set;
 }
 
-/* The table keeps the string alive while the call runs. */
-const char *gr_l_option_string(lua_State *L, int arg, const char *name) {
+const char *gr_l_option_string(lua_State *L, int arg, const char *name, char text[GR_OPTION_TEXT]) {
   if (!push_option(L, arg, name, LUA_TSTRING, "string")) return NULL;
-  const char *s = lua_tostring(L, -1);
+  const char *value = lua_tostring(L, -1);
+  if (strlen(value) != lua_rawlen(L, -1)) gr_l_argerror(L, arg, "option '%s': string without NUL expected", name);
+  snprintf(text, GR_OPTION_TEXT, "%s", value);
   lua_pop(L, 1);
-  return s;
+  return text;
 }
 
 gr_array *gr_l_option_array(lua_State *L, int arg, const char *name) {
   if (!push_option(L, arg, name, LUA_TNONE, NULL)) return NULL;
   gr_array *a = gr_l_test_array(L, -1);
   if (!a) gr_l_argerror(L, arg, "option '%s': %s expected, got %s", name, GR_ARRAY_NAME, gr_l_kind(L, -1));
-  if (!a->storage) gr_l_argerror(L, arg, "option '%s': array has been released", name);
+  if (gr_array_released(a)) gr_l_argerror(L, arg, "option '%s': array has been released", name);
   return a;
 }
 
@@ -299,7 +356,7 @@ gr_array *gr_l_option_numbers(lua_State *L, gr_context *c, int arg, const char *
   gr_vec v;
   if (!push_option(L, arg, name, LUA_TNONE, NULL)) return NULL;
   gr_array *a = gr_l_test_array(L, -1);
-  if (a && !a->storage) gr_l_argerror(L, arg, "option '%s': array has been released", name);
+  if (a && gr_array_released(a)) gr_l_argerror(L, arg, "option '%s': array has been released", name);
   if (a) return a;
   if (!lua_istable(L, -1)) gr_l_argerror(L, arg, "option '%s': table or %s expected, got %s", name, GR_ARRAY_NAME, gr_l_kind(L, -1));
   int64_t n = (int64_t)lua_rawlen(L, -1);

@@ -4,6 +4,32 @@
 #include "src/binding/binding.h"
 #include "src/core/ops.h"
 
+/* count elements from position first (0-based) on, on the host. The view lives no longer than this call (binding.h). */
+static gr_status read_part(const gr_array *a, int64_t first, int64_t count, gr_vec *v) {
+  gr_array part = *a;
+  part.offset += first * a->stride;
+  part.n = count;
+  return gr_array_read(&part, GR_HOST, v);
+}
+
+static gr_status write_element(const gr_array *a, int64_t k, const char *element) {
+  gr_array one = *a;
+  gr_vec v;
+  one.offset += k * a->stride;
+  one.n = 1;
+  gr_status status = gr_array_write(&one, GR_HOST, 1, &v);
+  if (status == GR_OK) memcpy((void *)(uintptr_t)v.data, element, (size_t)gr_size(a->dtype));
+  return status;
+}
+
+/* The array that is read or written in brackets. */
+static gr_array *check_self(lua_State *L) {
+  gr_array *a = gr_l_test_array(L, 1);
+  if (!a) luaL_error(L, GR_ARRAY_NAME " expected, got %s", gr_l_kind(L, 1));
+  if (gr_array_released(a)) luaL_error(L, GR_ARRAY_NAME ": array has been released");
+  return a;
+}
+
 /* ---- elements ---- */
 
 /*
@@ -11,34 +37,27 @@
 ** upvalue is the table of methods, so that a method call costs one look-up.
 */
 static int l_index(lua_State *L) {
-  gr_context *c = gr_l_context(L);
-  gr_array *a = lua_touserdata(L, 1);
   int64_t k;
   gr_vec v;
   if (lua_type(L, 2) == LUA_TSTRING) {
     lua_pushvalue(L, 2);
     lua_rawget(L, lua_upvalueindex(3));
-    if (lua_isnil(L, -1) && !strcmp(lua_tostring(L, 2), "dtype")) lua_pushstring(L, gr_dtypes[a->dtype].name);
+    if (lua_isnil(L, -1) && !strcmp(lua_tostring(L, 2), "dtype"))
+      lua_pushstring(L, gr_dtypes[check_self(L)->dtype].name);
     return 1;
   }
+  const gr_array *a = check_self(L);
   if (!gr_l_to_int64(L, 2, &k)) return lua_pushnil(L), 1;
-  if (!a->storage) return luaL_error(L, GR_ARRAY_NAME ": array has been released");
   if (k < 1 || k > a->n) return lua_pushnil(L), 1;
-  gr_array one = *a;
-  one.offset += (k - 1) * a->stride;
-  one.n = 1;
-  GR_TRY(L, c, 1, gr_array_read(&one, GR_HOST, &v));
+  GR_TRY(L, gr_l_context(L), 1, read_part(a, k - 1, 1, &v));
   gr_l_push_element(L, a->dtype, v.data);
   return 1;
 }
 
 static int l_newindex(lua_State *L) {
-  gr_context *c = gr_l_context(L);
-  gr_array *a = lua_touserdata(L, 1);
+  const gr_array *a = check_self(L);
   char text[96], element[8];
   int64_t k;
-  gr_vec v;
-  if (!a->storage) return luaL_error(L, GR_ARRAY_NAME ": array has been released");
   if (!gr_l_to_int64(L, 2, &k)) return luaL_error(L, GR_ARRAY_NAME ": position expected, got %s", luaL_typename(L, 2));
   const char *why = gr_l_put(L, 3, a->dtype, element, text);
   if (k < 1 || k > a->n) {
@@ -46,11 +65,7 @@ static int l_newindex(lua_State *L) {
     why = text;
   }
   if (why) return luaL_error(L, GR_ARRAY_NAME ": %s", why);
-  gr_array one = *a;
-  one.offset += (k - 1) * a->stride;
-  one.n = 1;
-  GR_TRY(L, c, 1, gr_array_write(&one, GR_HOST, 1, &v));
-  memcpy((void *)(uintptr_t)v.data, element, (size_t)gr_size(a->dtype));
+  GR_TRY(L, gr_l_context(L), 1, write_element(a, k - 1, element));
   return 0;
 }
 
@@ -70,41 +85,41 @@ static int l_slice(lua_State *L) {
   gr_l_check_range(L, 2 + down, 3 - down, a->n, &first, &count);
   if (down) first += count - 1;
   gr_array *view = gr_l_push_array(L);
+  gr_l_check_array(L, 1); /* a finalizer may have released it just now */
   int64_t stride = step < 0 ? -step : step;
   gr_array_view(a, view, first, step, count ? (count - 1) / stride + 1 : 0);
   return 1;
 }
 
-/* The elements of arguments arg, arg + 1 of a, on the host. */
-static gr_array host_range(lua_State *L, gr_context *c, gr_array *a, gr_vec *v) {
-  int64_t first, count;
-  gr_l_check_range(L, 2, 3, a->n, &first, &count);
-  gr_array part = *a;
-  part.offset += first * a->stride;
-  part.n = count;
-  GR_TRY(L, c, 1, gr_array_read(&part, GR_HOST, v));
-  return part;
-}
-
+/* a:table(i, j) */
 static int l_table(lua_State *L) {
+  const gr_array *a = gr_l_check_array(L, 1);
+  int64_t first, count;
   gr_vec v;
-  gr_array part = host_range(L, gr_l_context(L), gr_l_check_array(L, 1), &v);
-  lua_createtable(L, part.n < INT32_MAX ? (int)part.n : 0, 0);
-  for (int64_t k = 0; k < part.n; k++) {
-    gr_l_push_element(L, part.dtype, (const char *)v.data + k * v.stride);
+  gr_l_check_range(L, 2, 3, a->n, &first, &count);
+  lua_createtable(L, count < INT32_MAX ? (int)count : 0, 0);
+  GR_TRY(L, gr_l_context(L), 1, read_part(a, first, count, &v));
+  for (int64_t k = 0; k < count; k++) { /* storing into a table runs no collector */
+    gr_l_push_element(L, a->dtype, (const char *)v.data + k * v.stride);
     lua_rawseti(L, -2, (int)(k + 1));
   }
   return 1;
 }
 
+/* a:bytes(i, j) */
 static int l_bytes(lua_State *L) {
+  const gr_array *a = gr_l_check_array(L, 1);
+  size_t size = (size_t)gr_size(a->dtype);
+  int64_t first, count;
   gr_vec v;
-  gr_array part = host_range(L, gr_l_context(L), gr_l_check_array(L, 1), &v);
-  size_t size = (size_t)gr_size(part.dtype);
-  if (gr_array_dense(&part)) return lua_pushlstring(L, part.n ? v.data : "", (size_t)part.n * size), 1;
-  char *packed = gr_newuserdata(L, (size_t)part.n * size);
-  for (int64_t k = 0; k < part.n; k++) memcpy(packed + (size_t)k * size, (const char *)v.data + k * v.stride, size);
-  lua_pushlstring(L, packed, (size_t)part.n * size);
+  gr_l_check_range(L, 2, 3, a->n, &first, &count);
+  int dense = a->stride == (int64_t)size || count <= 1;
+  char *packed = dense ? NULL : gr_newuserdata(L, (size_t)count * size);
+  gr_array *held = gr_l_hold(L, a); /* some versions of Lua collect before they copy a new string's bytes */
+  GR_TRY(L, gr_l_context(L), 1, read_part(held, first, count, &v));
+  for (int64_t k = 0; k < count && !dense; k++) memcpy(packed + (size_t)k * size, (const char *)v.data + k * v.stride, size);
+  lua_pushlstring(L, !dense ? packed : count ? v.data : "", (size_t)count * size);
+  gr_l_release(L, held);
   return 1;
 }
 
@@ -155,15 +170,24 @@ static int l_bring(lua_State *L) {
 /* ---- life ---- */
 
 void gr_l_release(lua_State *L, gr_array *a) {
-  if (a->storage && a->storage->owner == GR_WRAPPED) gr_l_release_wrapped(L, a);
+  if (a->storage->owner == GR_WRAPPED) gr_l_release_wrapped(L, a);
   else gr_array_release(a);
 }
 
-/* release, __gc and __close: give the memory back now; a second time does nothing. */
+/* release and __close: give the memory back now; a second time does nothing. */
 static int l_release(lua_State *L) {
   gr_array *a = gr_l_test_array(L, 1);
   if (!a) gr_l_check_array(L, 1);
   gr_l_release(L, a);
+  return 0;
+}
+
+/* A finalizer that runs later may still have it in hand, or another module find its bytes in a new userdata: no stamp. */
+static int l_gc(lua_State *L) {
+  gr_array *a = gr_l_test_array(L, 1);
+  if (!a) return 0;
+  gr_l_release(L, a);
+  a->stamp = 0;
   return 0;
 }
 
@@ -183,7 +207,7 @@ static int l_tostring(lua_State *L) {
   gr_array *a = gr_l_test_array(L, 1);
   char text[96], side[32];
   if (!a) gr_l_check_array(L, 1);
-  if (!a->storage) return lua_pushliteral(L, GR_ARRAY_NAME " (released)"), 1;
+  if (gr_array_released(a)) return lua_pushliteral(L, GR_ARRAY_NAME " (released)"), 1;
   snprintf(text, sizeof text, GR_ARRAY_NAME " %s[%lld] (%s)", gr_dtypes[a->dtype].name, (long long)a->n, where(a->storage, side));
   lua_pushstring(L, text);
   return 1;
@@ -221,16 +245,17 @@ const gr_function gr_array_functions[] = {
 
 static const gr_function gr_array_metamethods[] = {
   {"__newindex", l_newindex, 0}, {"__len", l_len, 0},       {"__tostring", l_tostring, 0},
-  {"__gc", l_release, 0},        {"__close", l_release, 0}, {NULL, NULL, 0},
+  {"__gc", l_gc, 0},             {"__close", l_release, 0}, {NULL, NULL, 0},
 };
 
 void gr_l_array_metatable(lua_State *L, gr_context *c) {
   luaL_newmetatable(L, GR_ARRAY_NAME);
-  lua_pushliteral(L, GR_ARRAY_NAME);
-  lua_setfield(L, -2, "__name");
-  gr_l_register(L, c, gr_array_metamethods);
-  gr_l_map_metamethods(L, c);
-  lua_pushlightuserdata(L, c);
+  gr_l_hide_metatable(L, GR_ARRAY_NAME);
+  gr_l_register(L, gr_array_metamethods);
+  gr_l_map_metamethods(L);
+  lua_getfield(L, -1, "__len"); /* whose first upvalue, the context, __index shares */
+  lua_getupvalue(L, -1, 1);
+  lua_remove(L, -2);
   lua_pushliteral(L, "__index");
   lua_pushvalue(L, -4); /* the module table: methods are the module's functions */
   lua_pushcclosure(L, l_index, 3);

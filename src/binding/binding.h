@@ -2,6 +2,14 @@
 ** What the files of the binding share. Every function of the module is a closure with three upvalues: the
 ** context, its own name (for error texts, the same for f(a) and a:f()), and a number that the function may use.
 ** The order in each: check all arguments, push the userdata that will own the result, call the core, raise.
+**
+** Any allocation of Lua's (a userdata, a table, a string, even a name to look an option up by) may run finalizers of
+** the script, and these may call anything: release an operand, write to it, change the options table. Hence four rules:
+** - options are read raw, and a string out of them is copied (gr_l_option_string);
+** - a checked array stays an array, but may be released: its storage is then gr_released, and the core says so;
+** - bare pointers (gr_vec) and copies of an array's struct are made and used between two allocations, or held by a
+**   view of one's own (gr_l_hold);
+** - what was found in an array's elements (a count, a range) and what relies on it happen in one call of the core.
 */
 #ifndef GR_BINDING_H
 #define GR_BINDING_H
@@ -20,14 +28,25 @@ typedef struct gr_function {
   lua_Integer number;
 } gr_function;
 
-static inline gr_context *gr_l_context(lua_State *L) { return lua_touserdata(L, lua_upvalueindex(1)); }
+/* The context, in a userdata of its own; that is empty once the state is closing, when finalizers may still call. */
+int gr_l_closed(lua_State *L);
+static inline gr_context *gr_l_context(lua_State *L) {
+  gr_context *c = *(gr_context **)lua_touserdata(L, lua_upvalueindex(1));
+  if (!c) gr_l_closed(L);
+  return c;
+}
 static inline const char *gr_l_name(lua_State *L) { return lua_tostring(L, lua_upvalueindex(2)); }
 static inline lua_Integer gr_l_number(lua_State *L) { return lua_tointeger(L, lua_upvalueindex(3)); }
 
 /* Add functions to the table on top of the stack; the list ends with a NULL name. */
-void gr_l_register(lua_State *L, gr_context *c, const gr_function *list);
-/* The metatable of that name, in the registry: metamethods, and an __index of methods. */
-void gr_l_make_metatable(lua_State *L, gr_context *c, const char *name, const gr_function *methods, const gr_function *meta);
+void gr_l_register(lua_State *L, const gr_function *list);
+/* The metatable of that name, in the registry: metamethods, and an __index of methods. Scripts do not get to see it. */
+void gr_l_make_metatable(lua_State *L, const char *name, const gr_function *methods, const gr_function *meta);
+/* Hides the metatable on top of the stack: getmetatable gives its name. */
+void gr_l_hide_metatable(lua_State *L, const char *name);
+/* The object at i if its metatable is the one of that name, else NULL; and the same or an error. */
+void *gr_l_test_object(lua_State *L, int i, const char *name);
+void *gr_l_check_object(lua_State *L, int arg, const char *name);
 
 /* The functions of the module's parts. */
 extern const gr_function gr_array_functions[], gr_make_functions[], gr_reduce_functions[], gr_histogram_functions[],
@@ -39,11 +58,11 @@ extern const gr_function gr_array_functions[], gr_make_functions[], gr_reduce_fu
 void gr_l_brief_parts(lua_State *L, gr_context *);
 
 /* Adds the operators to the metatable on top of the stack. */
-void gr_l_map_metamethods(lua_State *L, gr_context *);
+void gr_l_map_metamethods(lua_State *L);
 
 /* The metatable of arrays, whose methods are those of the module table on top of the stack. */
 void gr_l_array_metatable(lua_State *L, gr_context *);
-void gr_l_accumulator_metatable(lua_State *L, gr_context *); /* which have methods of their own */
+void gr_l_accumulator_metatable(lua_State *L); /* which have methods of their own */
 
 /* ---- arguments (args.c) ---- */
 
@@ -60,6 +79,9 @@ const char *gr_l_hint(const char *given, const char *const *names, char text[64]
 /* What the value at i is, in words: its type, or the name its metatable gives. */
 const char *gr_l_kind(lua_State *L, int i);
 gr_array *gr_l_test_array(lua_State *L, int i); /* NULL if it is none */
+void gr_l_choose_secret(void); /* once a process */
+extern uint64_t gr_l_secret;
+static inline uint64_t gr_l_stamp(const gr_array *a) { return gr_l_secret ^ (uint64_t)(uintptr_t)a; }
 gr_array *gr_l_check_array(lua_State *L, int arg);
 /* b, at arg, has the dtype, the length and the device of a, the first argument. */
 void gr_l_check_pair(lua_State *L, const gr_array *a, const gr_array *b, int arg);
@@ -86,12 +108,19 @@ void gr_l_check_range(lua_State *L, int low, int high, int64_t n, int64_t *first
 */
 #define GR_OPTIONS (1 << 30)
 int gr_l_options(lua_State *L, int arg, const char *const *names);
+int gr_l_inherits(lua_State *L, int i); /* whether the metatable of the value at i has an __index */
 /* The same, and 'into', the first of the names, where it is an array (else NULL), left on the stack: one look at the table, not two. */
 int gr_l_options_into(lua_State *L, int arg, const char *const *names, gr_array **into);
 int gr_l_option_int(lua_State *L, int arg, const char *name, int64_t *out);
 int gr_l_option_number(lua_State *L, int arg, const char *name, double *out);
 int gr_l_option_flag(lua_State *L, int arg, const char *name);
-const char *gr_l_option_string(lua_State *L, int arg, const char *name);
+/* Copied, since a finalizer may take it out of the table; NULL if it is not there. What is longer is none of our names. */
+#define GR_OPTION_TEXT 64
+const char *gr_l_option_string(lua_State *L, int arg, const char *name, char text[GR_OPTION_TEXT]);
+/* Push the option, of whatever type; 0 and nothing if it is not there. */
+int gr_l_push_option(lua_State *L, int arg, const char *name);
+/* Whether the option is there at all. */
+int gr_l_has_option(lua_State *L, int arg, const char *name);
 /* The option 'out' of exact results: 1 for f32, 0 for f64, the default. */
 int gr_l_option_single(lua_State *L, int arg);
 /* Leaves the array on the stack when it is there; NULL (and nothing pushed) when not. */
@@ -140,6 +169,8 @@ void gr_l_release_wrapped(lua_State *L, gr_array *);
 
 /* A released array with its metatable, on the stack: ready to own what the core makes. */
 gr_array *gr_l_push_array(lua_State *L);
+/* A view of all of a that nobody else knows of, on the stack: holds the data while Lua allocates. */
+gr_array *gr_l_hold(lua_State *L, const gr_array *a);
 /* n zeros; collects first when the budget says so. */
 gr_array *gr_l_new_array(lua_State *L, gr_context *, gr_dtype, int64_t n);
 /* The same on the device of a: what results of a are made with. */

@@ -13,12 +13,10 @@ static inline int lua_absindex(lua_State *L, int i) { return i > 0 || i <= LUA_R
 
 #if LUA_VERSION_NUM < 503
 static inline int lua_isinteger(lua_State *L, int i) { return (void)L, (void)i, 0; }
-/* rawgeti and getfield tell the type from 5.3 on. */
+/* rawgeti tells the type from 5.3 on. */
 static inline int gr_rawgeti(lua_State *L, int t, lua_Integer k) { return lua_rawgeti(L, t, (int)k), lua_type(L, -1); }
-static inline int gr_getfield(lua_State *L, int t, const char *k) { return lua_getfield(L, t, k), lua_type(L, -1); }
 #else
 #define gr_rawgeti lua_rawgeti
-#define gr_getfield lua_getfield
 #endif
 
 #if LUA_VERSION_NUM < 504

@@ -103,8 +103,7 @@ static int l_gc(lua_State *L) {
     if (budget < 0) gr_l_argerror(L, 1, "option 'budget': 0 or more bytes expected, got %lld", (long long)budget);
     c->floor = c->budget = (size_t)budget;
   }
-  lua_getfield(L, 1, "auto");
-  if (!lua_isnil(L, -1)) c->automatic = gr_l_option_flag(L, 1, "auto");
+  if (gr_l_has_option(L, 1, "auto")) c->automatic = gr_l_option_flag(L, 1, "auto");
   return 0;
 }
 

@@ -4,22 +4,15 @@
 #include "src/binding/binding.h"
 #include "src/core/exact.h"
 
-static const char accumulator_magic;
-
 typedef struct accumulator {
-  const void *magic; /* &accumulator_magic: how one is known from other userdata */
   gr_exact sum;
 } accumulator;
 
-static accumulator *check_accumulator(lua_State *L, int arg) {
-  accumulator *s = lua_touserdata(L, arg);
-  if (!s || lua_rawlen(L, arg) != sizeof *s || s->magic != &accumulator_magic)
-    gr_l_argerror(L, arg, "%s expected, got %s", GR_ACCUMULATOR_NAME, lua_isnone(L, arg) ? "no value" : luaL_typename(L, arg));
-  return s;
-}
+static accumulator *check_accumulator(lua_State *L, int arg) { return gr_l_check_object(L, arg, GR_ACCUMULATOR_NAME); }
 
 int gr_l_option_single(lua_State *L, int arg) {
-  const char *name = gr_l_option_string(L, arg, "out");
+  char text[GR_OPTION_TEXT];
+  const char *name = gr_l_option_string(L, arg, "out", text);
   int t = name ? gr_dtype_named(name) : GR_F64;
   if (t != GR_F32 && t != GR_F64) gr_l_argerror(L, arg, "option 'out': f32 or f64 expected, got '%.40s'", name);
   return t == GR_F32;
@@ -35,7 +28,6 @@ static int l_accumulator(lua_State *L) {
     bytes = lua_tolstring(L, 1, &length);
   }
   accumulator *s = gr_newuserdata(L, sizeof *s);
-  s->magic = &accumulator_magic;
   gr_exact_clear(&s->sum);
   luaL_setmetatable(L, GR_ACCUMULATOR_NAME);
   if (bytes && (why = gr_exact_unpack(&s->sum, (const unsigned char *)bytes, length, text)) != NULL)
@@ -131,6 +123,6 @@ static const gr_function methods[] = {
 };
 static const gr_function metamethods[] = {{"__tostring", l_tostring, 0}, {NULL, NULL, 0}};
 
-void gr_l_accumulator_metatable(lua_State *L, gr_context *c) {
-  gr_l_make_metatable(L, c, GR_ACCUMULATOR_NAME, methods, metamethods);
+void gr_l_accumulator_metatable(lua_State *L) {
+  gr_l_make_metatable(L, GR_ACCUMULATOR_NAME, methods, metamethods);
 }

@@ -49,7 +49,7 @@ static int l_load(lua_State *L) {
   gr_array *a = gr_l_push_array(L);
   gr_status status = gr_file_load(c, &l, a);
   if (status == GR_NO_MEMORY) {
-    gr_array_release(a);
+    gr_l_release(L, a);
     gr_l_reclaim(L, c);
     status = gr_file_load(c, &l, a);
   }
@@ -62,8 +62,7 @@ static int l_load(lua_State *L) {
 static int read_shape(lua_State *L, const gr_array *a, int64_t shape[GR_MAX_DIMENSIONS]) {
   int64_t product = 1;
   shape[0] = a->n;
-  if (!lua_istable(L, 3)) return 1;
-  if (gr_getfield(L, 3, "shape") == LUA_TNIL) return 1;
+  if (!gr_l_push_option(L, 3, "shape")) return 1;
   if (!lua_istable(L, -1)) gr_l_argerror(L, 3, "option 'shape': table expected, got %s", luaL_typename(L, -1));
   int n = (int)lua_rawlen(L, -1);
   if (n > GR_MAX_DIMENSIONS) gr_l_argerror(L, 3, "option 'shape': at most %d lengths expected, got %d", GR_MAX_DIMENSIONS, n);

@@ -15,9 +15,13 @@
 #define CONTEXT_NAME "gpureduce.context"
 #define VERSION "gpureduce 0.1.0"
 
-void gr_l_register(lua_State *L, gr_context *c, const gr_function *list) {
+/* In the registry: the userdata that holds the context, the first upvalue of every function, and the module itself. */
+#define INSTANCE_NAME CONTEXT_NAME ".instance"
+#define MODULE_NAME "gpureduce.module"
+
+void gr_l_register(lua_State *L, const gr_function *list) {
   for (; list->name; list++) {
-    lua_pushlightuserdata(L, c);
+    lua_getfield(L, LUA_REGISTRYINDEX, INSTANCE_NAME);
     lua_pushstring(L, list->name);
     lua_pushinteger(L, list->number);
     lua_pushcclosure(L, list->f, 3);
@@ -60,6 +64,19 @@ static int l_raise_here(lua_State *L) {
   return lua_error(L);
 }
 
+/* parts.kind(value): what it is, in words. */
+static int l_kind(lua_State *L) {
+  lua_settop(L, 1);
+  lua_pushstring(L, lua_isnil(L, 1) ? "no value" : gr_l_kind(L, 1));
+  return 1;
+}
+
+/* parts.inherits(table): whether its metatable, hidden or not, has an __index. */
+static int l_inherits(lua_State *L) {
+  lua_pushboolean(L, gr_l_inherits(L, 1));
+  return 1;
+}
+
 /* parts.is_dtype(name) */
 static int l_is_dtype(lua_State *L) {
   lua_pushboolean(L, gr_dtype_named(luaL_checkstring(L, 1)) >= 0);
@@ -74,13 +91,19 @@ static int l_terminal(lua_State *L) {
   return 1;
 }
 
-void gr_l_make_metatable(lua_State *L, gr_context *c, const char *name, const gr_function *methods, const gr_function *meta) {
-  luaL_newmetatable(L, name);
+void gr_l_hide_metatable(lua_State *L, const char *name) {
   lua_pushstring(L, name);
   lua_setfield(L, -2, "__name");
-  gr_l_register(L, c, meta);
+  lua_pushstring(L, name);
+  lua_setfield(L, -2, "__metatable");
+}
+
+void gr_l_make_metatable(lua_State *L, const char *name, const gr_function *methods, const gr_function *meta) {
+  luaL_newmetatable(L, name);
+  gr_l_hide_metatable(L, name);
+  gr_l_register(L, meta);
   lua_newtable(L);
-  gr_l_register(L, c, methods);
+  gr_l_register(L, methods);
   lua_setfield(L, -2, "__index");
   lua_pop(L, 1);
 }
@@ -98,6 +121,10 @@ static void run_embedded(lua_State *L, gr_context *c) {
   lua_setfield(L, -2, "raise");
   lua_pushcfunction(L, l_is_dtype);
   lua_setfield(L, -2, "is_dtype");
+  lua_pushcfunction(L, l_kind);
+  lua_setfield(L, -2, "kind");
+  lua_pushcfunction(L, l_inherits);
+  lua_setfield(L, -2, "inherits");
   lua_pushcfunction(L, l_terminal);
   lua_setfield(L, -2, "terminal");
   for (const gr_embedded *e = gr_embedded_parts; e->name; e++) {
@@ -118,18 +145,21 @@ static int l_context_gc(lua_State *L) {
   return 0;
 }
 
+int gr_l_closed(lua_State *L) { return luaL_error(L, "gpureduce: the Lua state is closing"); }
+
 /*
-** The context is made before any array, so its finalizer runs after theirs; it also lives as long as a storage
-** does. One per Lua state: a second require finds it in the registry.
+** The context is made before any array, so its finalizer runs after theirs; it also lives as long as a storage does.
+** Finalizers of objects that are older still may call the module afterwards: its functions find the userdata empty.
 */
 static gr_context *open_context(lua_State *L) {
   gr_context **c = gr_newuserdata(L, sizeof *c);
   *c = NULL;
   luaL_newmetatable(L, CONTEXT_NAME);
+  gr_l_hide_metatable(L, CONTEXT_NAME);
   lua_pushcfunction(L, l_context_gc);
   lua_setfield(L, -2, "__gc");
   lua_setmetatable(L, -2);
-  lua_setfield(L, LUA_REGISTRYINDEX, CONTEXT_NAME ".instance");
+  lua_setfield(L, LUA_REGISTRYINDEX, INSTANCE_NAME);
   *c = gr_context_new();
   if (!*c) luaL_error(L, "gpureduce: out of memory");
   return *c;
@@ -140,12 +170,15 @@ EXPORT int luaopen_gpureduce(lua_State *L) {
                                 gr_scan_functions, gr_select_functions, gr_map_functions, gr_when_functions, gr_wrap_functions, gr_scope_functions,
                                 gr_file_functions, gr_device_functions, gr_ladder_functions, gr_exact_functions};
   if (sizeof(lua_Number) != 8) return luaL_error(L, "gpureduce: needs a Lua whose numbers are doubles");
+  lua_getfield(L, LUA_REGISTRYINDEX, MODULE_NAME);
+  if (!lua_isnil(L, -1)) return 1; /* one module and one context a state, however often it is required */
+  gr_l_choose_secret();
   gr_context *c = open_context(L);
   lua_newtable(L);
-  for (size_t k = 0; k < sizeof parts / sizeof parts[0]; k++) gr_l_register(L, c, parts[k]);
+  for (size_t k = 0; k < sizeof parts / sizeof parts[0]; k++) gr_l_register(L, parts[k]);
   gr_l_array_metatable(L, c);
-  gr_l_accumulator_metatable(L, c);
-  gr_l_when_metatables(L, c);
+  gr_l_accumulator_metatable(L);
+  gr_l_when_metatables(L);
   lua_pushliteral(L, VERSION);
   lua_setfield(L, -2, "_VERSION");
   run_embedded(L, c);
@@ -158,5 +191,7 @@ EXPORT int luaopen_gpureduce(lua_State *L) {
   lua_insert(L, -2);
   lua_getfield(L, LUA_REGISTRYINDEX, GR_FUNCTIONS_NAME);
   lua_call(L, 1, 0);
+  lua_pushvalue(L, -1);
+  lua_setfield(L, LUA_REGISTRYINDEX, MODULE_NAME);
   return 1;
 }

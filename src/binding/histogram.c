@@ -67,57 +67,67 @@ static gr_array *push_part(lua_State *L, const gr_array *all, int64_t first, int
   return part;
 }
 
+/* The array in a field of the histogram at i, left on the stack. */
 static gr_array *field_array(lua_State *L, int i, const char *name) {
-  lua_getfield(L, i, name);
+  lua_pushstring(L, name);
+  lua_rawget(L, i);
   return gr_l_test_array(L, -1);
 }
 
 /* The arrays of a histogram, as into_option checks them and fill_into fills them. */
 static const char *const part_names[] = {"counts", "tails", "edges"};
 
-/* {into = a histogram}: where it is on the stack, or 0. It has as many bins of the same dtype, beside a. */
+/*
+** {into = a histogram}: where it is on the stack, with its parts above it, or 0. It has as many bins of the same dtype, beside a.
+** The fields are a script's to change, so they are looked at once.
+*/
 static int into_option(lua_State *L, const gr_array *a, const gr_binning *b) {
   const gr_dtype sums = gr_histogram_dtype(b->weights), dtypes[] = {sums, sums, GR_F64};
   const int64_t lengths[] = {b->bins, 3, b->bins + 1};
-  lua_getfield(L, 2, "into");
+  if (!gr_l_push_option(L, 2, "into")) return 0;
   int at = lua_gettop(L);
-  if (lua_isnil(L, at)) return lua_pop(L, 1), 0;
   luaL_getmetatable(L, GR_HISTOGRAM_NAME);
-  if (!lua_getmetatable(L, at) || !lua_rawequal(L, -1, -2))
+  if (!lua_istable(L, at) || !lua_getmetatable(L, at) || !lua_rawequal(L, -1, -2))
     gr_l_argerror(L, 2, "option 'into': histogram expected, got %s", luaL_typename(L, at));
+  lua_settop(L, at);
   for (int k = 0; k < 3; k++) {
     const gr_array *part = field_array(L, at, part_names[k]);
-    if (part && !part->storage) gr_l_argerror(L, 2, "option 'into': the histogram's %s have been released", part_names[k]);
+    if (part && gr_array_released(part)) gr_l_argerror(L, 2, "option 'into': the histogram's %s have been released", part_names[k]);
     if (!part || part->n != lengths[k] || part->dtype != dtypes[k])
       gr_l_argerror(L, 2, "option 'into': histogram of %s[%lld] expected, got %s[%lld]", gr_dtypes[dtypes[k]].name,
                     (long long)lengths[k], part ? gr_dtypes[part->dtype].name : "nothing", part ? (long long)part->n : 0);
     gr_l_check_device(L, a, part, 2);
   }
   if (gr_l_option_flag(L, 2, "density")) gr_l_argerror(L, 2, "option 'density': takes no 'into'");
-  lua_settop(L, at);
   return at;
 }
 
-/* Whether counts and tails of the histogram at `at` are parts of one array, as we make them, that can be written at once. */
-static int counts_together(lua_State *L, int at, const gr_array *a, const gr_binning *b, gr_array *all) {
-  const gr_array *counts = field_array(L, at, "counts"), *tails = field_array(L, at, "tails");
-  lua_pop(L, 2);
-  *all = *counts;
-  all->n = b->bins + 3;
-  return tails->storage == counts->storage && counts->stride == 8 && tails->stride == 8 &&
-         tails->offset == counts->offset + b->bins * 8 && !gr_array_overlap(all, a) &&
-         !(b->weights && gr_array_overlap(all, b->weights));
+static gr_array *part_of(lua_State *L, int at, int k) { return lua_touserdata(L, at + 1 + k); }
+
+/*
+** Counts and tails of the histogram at `at` as one array, on the stack, where they are parts of one, as we make them, that can be
+** written at once; else NULL.
+*/
+static gr_array *counts_together(lua_State *L, int at, const gr_array *a, const gr_binning *b) {
+  gr_array *all = gr_l_push_array(L);
+  const gr_array *counts = part_of(L, at, 0), *tails = part_of(L, at, 1);
+  gr_array_view(counts, all, 0, 1, b->bins + 3);
+  const int together = tails->storage == counts->storage && counts->stride == 8 && tails->stride == 8 &&
+                       tails->offset == counts->offset + b->bins * 8 && !gr_array_overlap(all, a) &&
+                       !(b->weights && gr_array_overlap(all, b->weights));
+  if (together) return all;
+  gr_l_release(L, all);
+  return NULL;
 }
 
 /* The new parts go into those of the histogram at `at`, unless they are there, and their memory back to the pool. */
 static void fill_into(lua_State *L, gr_context *c, int at, gr_array *counts, gr_array *edges, const gr_binning *b) {
   for (int k = 0; k < 2 && !b->into; k++) {
-    gr_array *part = push_part(L, counts, k ? b->bins : 0, k ? 3 : b->bins), *to = field_array(L, at, part_names[k]);
-    GR_TRY(L, c, 2, gr_copy(c, part, to));
+    gr_array *part = push_part(L, counts, k ? b->bins : 0, k ? 3 : b->bins);
+    GR_TRY(L, c, 2, gr_copy(c, part, part_of(L, at, k)));
     gr_array_release(part);
   }
-  gr_array *to = field_array(L, at, part_names[2]);
-  GR_TRY(L, c, 2, gr_edges_into(c, edges, to));
+  GR_TRY(L, c, 2, gr_edges_into(c, edges, part_of(L, at, 2)));
   gr_array_release(edges);
   gr_array_release(counts);
   lua_pushvalue(L, at);
@@ -134,8 +144,7 @@ static int l_histogram(lua_State *L) {
   if (k.info) b.kernel = &k;
   if (k.info && b.weights) gr_l_argerror(L, 2, "option 'weights': takes no 'kernel'");
   int density = given & DENSITY && gr_l_option_flag(L, 2, "density"), into = given & INTO ? into_option(L, a, &b) : 0;
-  gr_array all;
-  if (into && counts_together(L, into, a, &b, &all)) b.into = &all;
+  if (into) b.into = counts_together(L, into, a, &b);
   gr_l_reserve(L, c, (size_t)(b.bins * 16)); /* counts and edges */
   gr_array *counts = gr_l_push_array(L);
   int at = lua_gettop(L);
@@ -160,39 +169,45 @@ static int l_histogram(lua_State *L) {
 }
 
 /*
+** One pass for the range, one for the counts, and nothing of Lua's in between: a finalizer that writes to a would have a sample
+** counted outside the bins.
+*/
+static gr_status count_each(lua_State *L, gr_context *c, const gr_array *a, int64_t least, gr_binning *b, gr_array *counts) {
+  gr_value range = gr_value_i(-1);
+  gr_status status = a->n ? gr_reduce_all(c, GR_OP_minmax, a, NULL, 0, &range) : GR_OK;
+  if (status != GR_OK) return status;
+  if (a->n && range.v[0].i < 0) gr_l_argerror(L, 1, "elements of 0 or more expected, got %lld", (long long)range.v[0].i);
+  if (a->n && range.v[1].i >= MAX_BINS)
+    gr_l_argerror(L, 1, "elements below %lld expected, got %lld", (long long)MAX_BINS, (long long)range.v[1].i);
+  b->bins = a->n && range.v[1].i + 1 > least ? range.v[1].i + 1 : least;
+  gr_array_release(counts); /* of a first try that ran out of memory */
+  if (b->bins == 0) return gr_array_make_beside(c, a, counts, gr_histogram_dtype(b->weights), 0);
+  status = gr_histogram(c, a, b, counts, NULL);
+  counts->n = b->bins; /* without the tails */
+  return status;
+}
+
+/*
 ** gr.bincount(a, {minlength, weights, into}): how often each of 0 .. max occurs, i64, or the sums of the weights there.
 ** Negative elements are an error.
-** One pass for the range, one for the counts.
 */
 static int l_bincount(lua_State *L) {
   static const char *const names[] = {"minlength", "weights", "into", NULL};
   gr_context *c = gr_l_context(L);
   gr_array *a = gr_l_check_array(L, 1);
-  gr_value range = gr_value_i(-1);
   int64_t least = 0;
   if (gr_is_float(a->dtype)) gr_l_argerror(L, 1, "integer dtype expected, got %s", gr_dtypes[a->dtype].name);
   const int given = gr_l_options(L, 2, names);
   if (given && gr_l_option_int(L, 2, "minlength", &least) && (least < 0 || least > MAX_BINS))
     gr_l_argerror(L, 2, "option 'minlength': 0 to %lld expected, got %lld", (long long)MAX_BINS, (long long)least);
   const gr_array *weights = given ? weights_option(L, a) : NULL;
-  if (a->n) GR_TRY(L, c, 1, gr_reduce_all(c, GR_OP_minmax, a, NULL, 0, &range));
-  if (a->n && range.v[0].i < 0) gr_l_argerror(L, 1, "elements of 0 or more expected, got %lld", (long long)range.v[0].i);
-  int64_t bins = a->n ? range.v[1].i + 1 : 0;
-  if (bins < least) bins = least;
-  gr_dtype sums = gr_histogram_dtype(weights);
-  gr_array *into = given ? gr_l_option_into(L, 2, sums, bins, a) : NULL;
-  int at = lua_gettop(L);
-  if (bins == 0) return into ? 1 : (gr_l_new_beside(L, c, a, sums, 0), 1);
-  if (bins > MAX_BINS || bins < 0) gr_l_argerror(L, 1, "elements below %lld expected, got %lld", (long long)MAX_BINS, (long long)range.v[1].i);
-  gr_binning b = {.bins = bins, .modulo = 2, .weights = weights};
-  gr_l_reserve(L, c, (size_t)(bins * 8));
+  gr_binning b = {.modulo = 2, .weights = weights};
   gr_array *counts = gr_l_push_array(L);
-  GR_TRY(L, c, 2, gr_histogram(c, a, &b, counts, NULL));
-  counts->n = bins; /* without the tails */
-  if (!into) return 1;
+  GR_TRY(L, c, 2, count_each(L, c, a, least, &b, counts));
+  gr_array *into = given ? gr_l_option_into(L, 2, gr_histogram_dtype(weights), b.bins, a) : NULL;
+  if (!into) return gr_l_reserve(L, c, (size_t)(b.bins * 8)), 1; /* only now is it known how many */
   GR_TRY(L, c, 2, gr_copy(c, counts, into));
-  gr_array_release(counts);
-  lua_settop(L, at);
+  gr_l_release(L, counts);
   return 1;
 }
 

@@ -5,10 +5,7 @@
 #include "src/core/ladder.h"
 
 int gr_l_asks_kernel(lua_State *L, int arg) {
-  if (!lua_istable(L, arg)) return 0;
-  int asked = gr_getfield(L, arg, "kernel") != LUA_TNIL;
-  lua_pop(L, 1);
-  return asked;
+  return gr_l_has_option(L, arg, "kernel");
 }
 
 static int good_block(gr_block_rule rule, int64_t block) {
@@ -50,7 +47,8 @@ static void check_kernel_dtype(lua_State *L, const gr_rung_info *k, gr_taught op
 /* true, or how many runs to take the mean of. */
 static int timed_option(lua_State *L, int arg) {
   int64_t runs = 1;
-  int type = gr_getfield(L, arg, "timed"), on = lua_toboolean(L, -1);
+  if (!gr_l_push_option(L, arg, "timed")) return 0;
+  const int type = lua_type(L, -1), on = lua_toboolean(L, -1);
   lua_pop(L, 1);
   if (type == LUA_TNUMBER && gr_l_option_int(L, arg, "timed", &runs) && (runs < 1 || runs > 1000000))
     gr_l_argerror(L, arg, "option 'timed': true or 1 to 1000000 runs expected, got %lld", (long long)runs);
@@ -60,11 +58,10 @@ static int timed_option(lua_State *L, int arg) {
 gr_kernel_choice gr_l_option_kernel(lua_State *L, int arg, gr_taught operation, const gr_array *a) {
   static const char *const with_kernel[] = {"block", "timed", NULL};
   gr_kernel_choice k = {0};
-  const char *name = gr_l_option_string(L, arg, "kernel");
-  for (int i = 0; !name && lua_istable(L, arg) && with_kernel[i]; i++) {
-    if (gr_getfield(L, arg, with_kernel[i]) != LUA_TNIL) gr_l_argerror(L, arg, "option '%s': only together with 'kernel'", with_kernel[i]);
-    lua_pop(L, 1);
-  }
+  char text[GR_OPTION_TEXT];
+  const char *name = gr_l_option_string(L, arg, "kernel", text);
+  for (int i = 0; !name && with_kernel[i]; i++)
+    if (gr_l_has_option(L, arg, with_kernel[i])) gr_l_argerror(L, arg, "option '%s': only together with 'kernel'", with_kernel[i]);
   if (!name) return k;
   k.info = gr_rung_named(operation, name);
   if (!k.info) unknown_kernel(L, arg, operation, name);

@@ -128,12 +128,12 @@ static int l_compare(lua_State *L) {
 
 gr_array *gr_l_predicate(lua_State *L, int options, const gr_array *a, gr_tally tally) {
   gr_context *c = gr_l_context(L);
-  const char *name = gr_l_option_string(L, options, "op");
+  char op[GR_OPTION_TEXT];
+  const char *name = gr_l_option_string(L, options, "op", op);
   gr_map_call call = {.op = GR_MAP_compare, .dtype = a->dtype, .a = {a, 0}};
   char text[96];
-  if (gr_getfield(L, options, "value") == LUA_TNIL) {
+  if (!gr_l_push_option(L, options, "value")) {
     if (name) gr_l_argerror(L, options, "option 'op': only together with 'value'");
-    lua_pop(L, 1);
     return NULL;
   }
   if (!name) gr_l_argerror(L, options, "option 'value': only together with 'op'");
@@ -179,12 +179,29 @@ static int l_where(lua_State *L) {
 
 /* ---- compaction ---- */
 
+/*
+** Counting what is kept, making room for it and keeping it is one step: a finalizer that writes to the mask in between would
+** have more kept than there is room for.
+*/
+static gr_status run_compact(lua_State *L, gr_context *c, const gr_array *a, const gr_array *mask, const gr_array *into,
+                             gr_array *out) {
+  gr_value kept;
+  gr_status status = gr_reduce_all(c, GR_OP_count, mask, NULL, 0, &kept);
+  const int64_t n = kept.v[0].i;
+  if (status != GR_OK) return status;
+  if (into && into->n < n)
+    gr_l_argerror(L, 3, "option 'into': room for %lld elements expected, got %lld", (long long)n, (long long)into->n);
+  gr_array_release(out); /* of a first try that ran out of memory */
+  if (into) gr_array_view(into, out, 0, 1, n);
+  else status = gr_array_make_beside(c, a, out, a->dtype, n);
+  return status == GR_OK ? gr_compact(c, a, mask, out) : status;
+}
+
 /* gr.compact(a, mask, options): with into, its first elements as a view */
 static int l_compact(lua_State *L) {
   static const char *const names[] = {"into", NULL};
   gr_context *c = gr_l_context(L);
-  gr_array *a = gr_l_check_array(L, 1), *mask = check_mask(L, 2), *out;
-  gr_value kept;
+  gr_array *a = gr_l_check_array(L, 1), *mask = check_mask(L, 2);
   if (mask->n != a->n) gr_l_argerror(L, 2, "length %lld expected, got %lld", (long long)a->n, (long long)mask->n);
   gr_l_check_device(L, a, mask, 2);
   gr_l_options(L, 3, names);
@@ -196,17 +213,9 @@ static int l_compact(lua_State *L) {
     gr_l_check_apart(L, 3, into, a);
     if (gr_array_overlap(into, mask)) gr_l_argerror(L, 3, "option 'into': overlaps the mask");
   }
-  GR_TRY(L, c, 1, gr_reduce_all(c, GR_OP_count, mask, NULL, 0, &kept));
-  int64_t n = kept.v[0].i;
-  if (into && into->n < n)
-    gr_l_argerror(L, 3, "option 'into': room for %lld elements expected, got %lld", (long long)n, (long long)into->n);
-  if (into) {
-    out = gr_l_push_array(L);
-    gr_array_view(into, out, 0, 1, n);
-  } else {
-    out = gr_l_new_beside(L, c, a, a->dtype, n);
-  }
-  GR_TRY(L, c, 1, gr_compact(c, a, mask, out));
+  gr_array *out = gr_l_push_array(L);
+  GR_TRY(L, c, 1, run_compact(L, c, a, mask, into, out));
+  if (!into) gr_l_reserve(L, c, (size_t)(out->n * gr_size(out->dtype))); /* only now is it known how many */
   return 1;
 }
 
@@ -222,12 +231,12 @@ const gr_function gr_map_functions[] = {
 };
 
 /* Errors name the function: 'add', not '__add'. */
-void gr_l_map_metamethods(lua_State *L, gr_context *c) {
+void gr_l_map_metamethods(lua_State *L) {
   static const gr_function operators[] = {{"add", l_binary, GR_MAP_add}, {"sub", l_binary, GR_MAP_sub}, {"mul", l_binary, GR_MAP_mul},
                                           {"div", l_binary, GR_MAP_div}, {"neg", l_unm, GR_MAP_neg}, {NULL, NULL, 0}};
   static const char *const events[] = {"__add", "__sub", "__mul", "__div", "__unm"};
   lua_newtable(L);
-  gr_l_register(L, c, operators);
+  gr_l_register(L, operators);
   for (int k = 0; operators[k].name; k++) {
     lua_getfield(L, -1, operators[k].name);
     lua_setfield(L, -3, events[k]);

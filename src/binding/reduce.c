@@ -11,6 +11,7 @@ typedef struct call {
   gr_array *a, *b;
   gr_shape shape;
   gr_segments segments; /* where shape points when there are any */
+  gr_future *gather;    /* where the number goes instead of being computed now, or NULL */
   double ddof;
   gr_kernel_choice kernel; /* asked for by name, or info == NULL */
   int exact, single; /* correctly rounded; to f32 */
@@ -38,19 +39,15 @@ static void check_empty(lua_State *L, const call *q) {
 ** is exact by itself (sums of integers), stays as it is.
 */
 static void pick_rounding(lua_State *L, call *q) {
-  int said = 0;
-  if (lua_istable(L, q->options)) {
-    said = gr_getfield(L, q->options, "exact") != LUA_TNIL;
-    lua_pop(L, 1);
-  }
+  const int said = gr_l_has_option(L, q->options, "exact");
   q->exact = said ? gr_l_option_flag(L, q->options, "exact") : gr_l_context(L)->exact;
   q->exact = q->exact && gr_exact_has(q->op, q->a->dtype);
   if (!lua_istable(L, q->options)) return;
-  if (gr_l_option_string(L, q->options, "accumulate")) {
+  if (gr_l_has_option(L, q->options, "accumulate")) {
     if (said && q->exact) gr_l_argerror(L, q->options, "options 'exact' and 'accumulate' exclude each other");
     q->exact = 0;
   }
-  if (gr_l_option_string(L, q->options, "out") && !q->exact)
+  if (gr_l_has_option(L, q->options, "out") && !q->exact)
     gr_l_argerror(L, q->options, "option 'out': only for results that 'exact' rounds");
   q->single = gr_l_option_single(L, q->options);
   if (q->exact && q->ddof != floor(q->ddof))
@@ -60,8 +57,8 @@ static void pick_rounding(lua_State *L, call *q) {
 /* accumulate = "f32", "kahan" or "neumaier" picks a sibling of sum and dot; "f64" is the default itself. */
 static void pick_accumulator(lua_State *L, call *q) {
   static const char *const modes[] = {"f32", "f64", "kahan", "neumaier", NULL};
-  char name[32], hint[64];
-  const char *mode = gr_l_option_string(L, q->options, "accumulate");
+  char name[GR_OPTION_TEXT + 16], hint[64], text[GR_OPTION_TEXT];
+  const char *mode = gr_l_option_string(L, q->options, "accumulate", text);
   int known = 0;
   if (!mode) return;
   for (int k = 0; modes[k]; k++) known |= !strcmp(mode, modes[k]);
@@ -76,11 +73,9 @@ static void pick_accumulator(lua_State *L, call *q) {
 /* Options that say how to read a matrix, where none is read, are a mistake. */
 static void refuse_without_rows(lua_State *L, int options) {
   static const char *const need_rows[] = {"axis", "pairs", NULL};
-  for (int k = 0; need_rows[k]; k++) {
-    if (gr_getfield(L, options, need_rows[k]) != LUA_TNIL)
+  for (int k = 0; need_rows[k]; k++)
+    if (gr_l_has_option(L, options, need_rows[k]))
       gr_l_argerror(L, options, "option '%s': only together with 'rows'", need_rows[k]);
-    lua_pop(L, 1);
-  }
 }
 
 /* {into = array, at = i}, which goes with neither rows nor segments; 'into' needs one of the three. */
@@ -89,9 +84,8 @@ static void read_at(lua_State *L, call *q) {
   q->has_at = gr_l_option_int(L, q->options, "at", &q->at);
   if (q->has_at && many) gr_l_argerror(L, q->options, "option 'at': takes no '%s'", q->shape.rows ? "rows" : "segments");
   if (q->has_at || many) return;
-  if (gr_getfield(L, q->options, "into") != LUA_TNIL)
+  if (gr_l_has_option(L, q->options, "into"))
     gr_l_argerror(L, q->options, "option 'into': only together with 'at', 'rows' or 'segments'");
-  lua_pop(L, 1);
 }
 
 /* {segments = offsets}: m + 1 rising positions; segment k is a[offsets[k]] up to a[offsets[k + 1] - 1]. */
@@ -101,10 +95,8 @@ static void read_segments(lua_State *L, call *q) {
   int arg = q->options;
   gr_array *offsets = gr_l_option_numbers(L, c, arg, "segments", q->a, GR_I64, "position");
   if (!offsets) return;
-  for (int k = 0; matrix[k]; k++) {
-    if (gr_getfield(L, arg, matrix[k]) != LUA_TNIL) gr_l_argerror(L, arg, "option 'segments': takes no '%s'", matrix[k]);
-    lua_pop(L, 1);
-  }
+  for (int k = 0; matrix[k]; k++)
+    if (gr_l_has_option(L, arg, matrix[k])) gr_l_argerror(L, arg, "option 'segments': takes no '%s'", matrix[k]);
   if (offsets->dtype != GR_I64 && offsets->dtype != GR_I32)
     gr_l_argerror(L, arg, "option 'segments': dtype i64 or i32 expected, got %s", gr_dtypes[offsets->dtype].name);
   if (offsets->n < 1) gr_l_argerror(L, arg, "option 'segments': 1 or more positions expected, got 0");
@@ -114,7 +106,7 @@ static void read_segments(lua_State *L, call *q) {
     GR_TRY(L, c, arg, gr_copy(c, offsets, dense));
     offsets = dense;
   }
-  GR_TRY(L, c, arg, gr_segments_of(c, offsets, q->a->n, &q->segments));
+  q->segments = (gr_segments){.offsets = offsets, .count = offsets->n - 1};
   q->shape.segments = &q->segments;
 }
 
@@ -124,10 +116,9 @@ static int read_kernel(lua_State *L, call *q, int64_t n) {
   static const char *const others[] = {"axis", "segments", "accumulate", "exact", "out", "at", "async", NULL};
   gr_taught operation = (gr_taught)gr_taught_named(gr_ops[q->op].name);
   if (!operation || !gr_l_asks_kernel(L, q->options)) return 0;
-  for (int k = 0; others[k]; k++) {
-    if (gr_getfield(L, q->options, others[k]) != LUA_TNIL) gr_l_argerror(L, q->options, "option '%s': not together with 'kernel'", others[k]);
-    lua_pop(L, 1);
-  }
+  for (int k = 0; others[k]; k++)
+    if (gr_l_has_option(L, q->options, others[k]))
+      gr_l_argerror(L, q->options, "option '%s': not together with 'kernel'", others[k]);
   gr_l_options(L, q->options, names);
   q->shape.rows = gr_l_option_rows(L, q->options, n);
   if (!q->shape.rows) refuse_without_rows(L, q->options);
@@ -180,23 +171,37 @@ static void read_options(lua_State *L, call *q, int64_t n) {
 /* ---- results ---- */
 
 /* minmax of rows takes into = {minima, maxima}; the others one array. Pushes the result arrays. */
-static int push_each(lua_State *L, gr_context *c, const call *q) {
+/*
+** Whether the positions of segments are sound is asked here, right before they are used: a finalizer may write to them whenever
+** Lua allocates, and what was sound a moment ago would point anywhere.
+*/
+static gr_status run_each(lua_State *L, gr_context *c, call *q, gr_array *out, gr_array *out2) {
+  if (q->shape.segments) {
+    gr_status status = gr_segments_of(c, q->segments.offsets, q->a->n, &q->segments);
+    if (status == GR_BAD) gr_l_raise(L, c, status, q->options);
+    if (status != GR_OK) return status;
+    check_empty(L, q);
+  }
+  if (q->exact) return gr_exact_each(c, q->op, q->shape, q->a, q->b, (int64_t)q->ddof, out);
+  return gr_reduce_each(c, q->op, q->shape, q->a, q->b, q->ddof, out, out2);
+}
+
+static int push_each(lua_State *L, gr_context *c, call *q) {
   gr_dtype t = q->single ? GR_F32 : q->exact ? GR_F64 : gr_result_dtype(q->op, q->a->dtype);
   int64_t n = gr_shape_results(q->shape, q->a->n);
   int two = q->op == GR_OP_minmax, inside = 0;
   gr_array *out[2] = {NULL, NULL};
   if (q->options && lua_istable(L, q->options)) {
     if (!two) out[0] = gr_l_option_into(L, q->options, t, n, q->a);
-    else if (gr_getfield(L, q->options, "into") != LUA_TNIL) gr_l_argerror(L, q->options, "option 'into': minmax gives two arrays, use min and max");
+    else if (gr_l_has_option(L, q->options, "into")) gr_l_argerror(L, q->options, "option 'into': minmax gives two arrays, use min and max");
     inside = out[0] != NULL;
     if (inside && ((q->b && gr_array_overlap(out[0], q->b)) || (q->shape.segments && gr_array_overlap(out[0], q->segments.offsets))))
       gr_l_argerror(L, q->options, "option 'into': overlaps the input");
   }
-  gr_l_before_output(L, c);
+  gr_l_before_output(L, c, q->gather);
   if (!inside) out[0] = gr_l_new_beside(L, c, q->a, t, n);
   if (two) out[1] = gr_l_new_beside(L, c, q->a, t, n);
-  if (q->exact) GR_TRY(L, c, 1, gr_exact_each(c, q->op, q->shape, q->a, q->b, (int64_t)q->ddof, out[0]));
-  else GR_TRY(L, c, 1, gr_reduce_each(c, q->op, q->shape, q->a, q->b, q->ddof, out[0], out[1]));
+  GR_TRY(L, c, 1, run_each(L, c, q, out[0], out[1]));
   return two ? 2 : 1;
 }
 
@@ -218,7 +223,14 @@ static int push_taught(lua_State *L, gr_context *c, call *q) {
 }
 
 /* The number stays on the device, as one element of 'into': of the result's dtype, or f64 or f32 for floats. Gives the array. */
-static int put_at(lua_State *L, gr_context *c, const call *q) {
+static gr_status run_at(lua_State *L, gr_context *c, call *q, const gr_array *into, int64_t at) {
+  gr_array one = *into; /* lives no longer than this call */
+  one.offset += (at - 1) * into->stride;
+  one.n = 1;
+  return run_each(L, c, q, &one, NULL);
+}
+
+static int put_at(lua_State *L, gr_context *c, call *q) {
   gr_dtype t = gr_result_dtype(q->op, q->a->dtype);
   gr_array *into = gr_l_option_array(L, q->options, "into");
   if (!into) gr_l_argerror(L, q->options, "option 'at': only together with 'into'");
@@ -234,9 +246,8 @@ static int put_at(lua_State *L, gr_context *c, const call *q) {
   one.n = 1;
   if (gr_array_overlap(&one, q->a) || (q->b && gr_array_overlap(&one, q->b)))
     gr_l_argerror(L, q->options, "option 'into': overlaps the input");
-  gr_l_before_output(L, c);
-  if (q->exact) GR_TRY(L, c, 1, gr_exact_each(c, q->op, q->shape, q->a, q->b, (int64_t)q->ddof, &one));
-  else GR_TRY(L, c, 1, gr_reduce_each(c, q->op, q->shape, q->a, q->b, q->ddof, &one, NULL));
+  gr_l_before_output(L, c, q->gather);
+  GR_TRY(L, c, 1, run_at(L, c, q, into, at));
   return 1;
 }
 
@@ -250,14 +261,14 @@ static int push_exact(lua_State *L, gr_context *c, const call *q) {
 static int finish(lua_State *L, call *q) {
   gr_context *c = gr_l_context(L);
   gr_value r;
-  check_empty(L, q);
+  if (!q->shape.segments) check_empty(L, q);
   if (q->kernel.info && (q->kernel.info->rule != GR_BLOCK_OWN || q->kernel.timed || q->shape.rows)) return push_taught(L, c, q);
   if (q->kernel.info) q->op = gr_ladder_own(q->kernel.info->rung, q->op); /* one number, by the usual way */
   if (q->shape.rows || q->shape.segments || q->has_at || q->exact) {
     int n = q->has_at ? put_at(L, c, q) : q->shape.rows || q->shape.segments ? push_each(L, c, q) : push_exact(L, c, q);
-    return q->later && !c->gathering ? gr_l_later_values(L, c, n, q->a->storage->queue, gr_ops[q->op].name) : n;
+    return q->later && !q->gather ? gr_l_later_values(L, c, n, q->a->storage->queue, gr_ops[q->op].name) : n;
   }
-  if (c->gathering) return gr_l_gather(L, c, q->op, q->a, q->b, q->ddof);
+  if (q->gather) return gr_l_gather(L, c, q->gather, q->op, q->a, q->b, q->ddof);
   if (q->later) return gr_l_later(L, c, q->op, q->a, q->b, q->ddof);
   GR_TRY(L, c, 1, gr_reduce_all(c, q->op, q->a, q->b, q->ddof, &r));
   return gr_l_push_result(L, q->op, &r);
@@ -269,15 +280,16 @@ static int finish(lua_State *L, call *q) {
 static int plain(lua_State *L, gr_op op, const gr_array *a, const gr_array *b) {
   gr_context *c = gr_l_context(L);
   gr_value r;
-  if (c->exact || c->gathering || a->n == 0) return 0;
+  if (c->exact || a->n == 0 || gr_l_gathering(L, c)) return 0;
   GR_TRY(L, c, 1, gr_reduce_all(c, op, a, b, 0, &r));
   return gr_l_push_result(L, op, &r);
 }
 
 static int reduce_one(lua_State *L, gr_op op, int options) {
-  call q = {.op = op, .a = gr_l_check_array(L, 1), .options = options, .shape = {.axis = 2}};
+  gr_context *c = gr_l_context(L);
+  call q = {.op = op, .a = gr_l_check_array(L, 1), .options = options, .shape = {.axis = 2}, .gather = gr_l_gathering(L, c)};
   if (!lua_isnoneornil(L, options)) read_options(L, &q, q.a->n);
-  else q.exact = gr_l_context(L)->exact && gr_exact_has(op, q.a->dtype);
+  else q.exact = c->exact && gr_exact_has(op, q.a->dtype);
   return finish(L, &q);
 }
 
@@ -327,9 +339,10 @@ static int reduce_pair(lua_State *L, gr_op op) {
     const int pushed = plain(L, op, a, b);
     if (pushed) return pushed;
   }
-  call q = {.op = op, .a = a, .b = b, .options = 3, .shape = {.axis = 2}};
+  gr_context *c = gr_l_context(L);
+  call q = {.op = op, .a = a, .b = b, .options = 3, .shape = {.axis = 2}, .gather = gr_l_gathering(L, c)};
   if (!lua_isnoneornil(L, 3)) read_options(L, &q, q.a->n);
-  else q.exact = gr_l_context(L)->exact && gr_exact_has(q.op, q.a->dtype);
+  else q.exact = c->exact && gr_exact_has(q.op, q.a->dtype);
   check_second(L, &q);
   return finish(L, &q);
 }
@@ -352,8 +365,8 @@ const gr_function gr_reduce_functions[] = {
 /* What LuaJIT calls by way of the FFI (lua/gpureduce/calls.lua): 1 and the number, or 0 if it takes more than that. */
 static int brief(const gr_context *c, int op, const gr_array *a, const gr_array *b, double *out) {
   gr_value r;
-  if (!a->storage || c->exact || c->gathering) return 0;
-  if (b && (!b->storage || b->dtype != a->dtype || b->n != a->n || b->storage->queue != a->storage->queue)) return 0;
+  if (gr_array_released(a) || c->exact) return 0;
+  if (b && (gr_array_released(b) || b->dtype != a->dtype || b->n != a->n || b->storage->queue != a->storage->queue)) return 0;
   if (!gr_reduce_brief((gr_op)op, a, b, &r)) return 0;
   *out = r.is_float ? r.v[0].f : (double)r.v[0].i;
   return 1;

@@ -7,12 +7,18 @@
 
 gr_array *gr_l_push_array(lua_State *L) {
   gr_array *a = gr_newuserdata(L, sizeof *a);
-  *a = (gr_array){.magic = &gr_array_magic};
+  *a = (gr_array){.stamp = gr_l_stamp(a), .storage = &gr_released};
   gr_context *c = gr_l_context(L);
   lua_rawgeti(L, LUA_REGISTRYINDEX, c->metatable);
   lua_setmetatable(L, -2);
   if (c->scopes) gr_l_note_array(L, c);
   return a;
+}
+
+gr_array *gr_l_hold(lua_State *L, const gr_array *a) {
+  gr_array *view = gr_l_push_array(L);
+  gr_array_view(a, view, 0, 1, a->n);
+  return view;
 }
 
 /*
@@ -76,6 +82,7 @@ void gr_l_reclaim(lua_State *L, gr_context *c) {
 }
 
 int gr_l_raise(lua_State *L, gr_context *c, gr_status status, int arg) {
+  if (status == GR_RELEASED) gr_l_argerror(L, arg, "array has been released");
   if (status == GR_BAD) gr_l_argerror(L, arg, "%s", c->error);
   luaL_error(L, "gpureduce: %s", c->error);
   abort(); /* luaL_error does not return */

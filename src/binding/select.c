@@ -16,7 +16,8 @@ static double check_share(lua_State *L, int i, int64_t which) {
 static gr_quantile_method check_method(lua_State *L) {
   static const char *const methods[] = {"linear", "lower", "higher", "nearest", "midpoint", NULL};
   char hint[64];
-  const char *name = gr_l_option_string(L, 3, "method");
+  char text[GR_OPTION_TEXT];
+  const char *name = gr_l_option_string(L, 3, "method", text);
   if (!name) return GR_LINEAR;
   for (int k = 0; methods[k]; k++)
     if (!strcmp(name, methods[k])) return (gr_quantile_method)k;

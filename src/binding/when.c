@@ -15,20 +15,6 @@ typedef struct future {
 
 /* ---- life ---- */
 
-static int has_metatable(lua_State *L, int i, const char *name) {
-  int same;
-  if (lua_type(L, i) != LUA_TUSERDATA || !lua_getmetatable(L, i)) return 0;
-  luaL_getmetatable(L, name);
-  same = lua_rawequal(L, -1, -2);
-  lua_pop(L, 2);
-  return same;
-}
-
-static void *check_object(lua_State *L, int arg, const char *name) {
-  if (!has_metatable(L, arg, name)) gr_l_argerror(L, arg, "%s expected, got %s", name, gr_l_kind(L, arg));
-  return lua_touserdata(L, arg);
-}
-
 /* Open, with its metatable, on the stack. */
 static future *push_future(lua_State *L, gr_context *c, int room) {
   size_t bytes = sizeof(future) + (size_t)room * sizeof(gr_part);
@@ -41,17 +27,16 @@ static future *push_future(lua_State *L, gr_context *c, int room) {
 }
 
 static int l_future_gc(lua_State *L) {
-  future *f = lua_touserdata(L, 1);
-  gr_future_close(&f->core);
+  future *f = gr_l_check_object(L, 1, FUTURE_NAME);
+  gr_future_abandon(&f->core);
   luaL_unref(L, LUA_REGISTRYINDEX, f->values);
   f->values = LUA_NOREF;
   return 0;
 }
 
 int gr_l_push_future_values(lua_State *L, int i) {
-  if (!has_metatable(L, i, FUTURE_NAME)) return 0;
-  const future *f = lua_touserdata(L, i);
-  if (f->values == LUA_NOREF) return 0;
+  const future *f = gr_l_test_object(L, i, FUTURE_NAME);
+  if (!f || f->values == LUA_NOREF) return 0;
   lua_rawgeti(L, LUA_REGISTRYINDEX, f->values);
   return 1;
 }
@@ -86,13 +71,13 @@ static void keep_values(lua_State *L, gr_context *c, int at, int n, gr_queue *q,
   if (status != GR_OK) gr_future_fail(&f->core, status);
 }
 
-int gr_l_gather(lua_State *L, gr_context *c, gr_op op, const gr_array *a, const gr_array *b, double ddof) {
-  GR_TRY(L, c, 1, gr_future_add(c->gathering, op, a, b, ddof));
+int gr_l_gather(lua_State *L, gr_context *c, gr_future *f, gr_op op, const gr_array *a, const gr_array *b, double ddof) {
+  GR_TRY(L, c, 1, gr_future_add(f, op, a, b, ddof));
   return 0;
 }
 
-void gr_l_before_output(lua_State *L, gr_context *c) {
-  if (c->gathering) start(L, c, c->gathering);
+void gr_l_before_output(lua_State *L, gr_context *c, gr_future *f) {
+  if (f) start(L, c, f);
 }
 
 int gr_l_later(lua_State *L, gr_context *c, gr_op op, const gr_array *a, const gr_array *b, double ddof) {
@@ -112,17 +97,19 @@ int gr_l_later_values(lua_State *L, gr_context *c, int n, gr_queue *q, const cha
 /* ---- gr.async ---- */
 
 /*
-** The module's functions by name and their names by function, the reductions by name, and what they do with arrays alone (reduce
-** needs more): made once, when all are there.
+** The module's functions by name and their names by function, the reductions by name as they gather, and what they do with
+** arrays alone (reduce needs more): made once, when all are there.
 */
 void gr_l_when_functions(lua_State *L) {
   lua_newtable(L);
   lua_newtable(L);
   lua_newtable(L);
   for (const gr_function *r = gr_reduce_functions; r->name; r++) {
+    const gr_function gathers[] = {{r->name, r->f, GR_GATHERS}, {NULL, NULL, 0}};
     int op = strcmp(r->name, "norm") ? gr_op_named(r->name) : GR_OP_norm2;
-    lua_getfield(L, -4, r->name);
-    lua_setfield(L, -3, r->name);
+    lua_insert(L, -2);
+    gr_l_register(L, gathers);
+    lua_insert(L, -2);
     if (op < 0) continue;
     lua_pushinteger(L, op);
     lua_setfield(L, -2, r->name);
@@ -164,7 +151,7 @@ static int raise_again(lua_State *L, const char *where, int item) {
 static gr_queue *queue_of(lua_State *L, gr_context *c, int first, int last) {
   for (int k = first; k <= last; k++) {
     gr_array *a = gr_l_test_array(L, k);
-    if (a && a->storage) return a->storage->queue;
+    if (a && !gr_array_released(a)) return a->storage->queue;
   }
   return c->queue;
 }
@@ -192,7 +179,7 @@ static int l_async(lua_State *L) {
   lua_getfield(L, -2, "reductions");
   lua_getfield(L, -1, name);
   int reduction = !lua_isnil(L, -1), results;
-  if (reduction) lua_replace(L, 1); /* under LuaJIT another stands in front of it (lua/gpureduce/calls.lua) */
+  if (reduction) lua_replace(L, 1); /* the one that gathers */
   lua_settop(L, nargs + 1);
   gr_queue *q = queue_of(L, c, 2, nargs + 1);
   future *f = push_future(L, c, 1);
@@ -243,7 +230,7 @@ static int push_results(lua_State *L, future *f) {
 }
 
 static int l_future_done(lua_State *L) {
-  future *f = check_object(L, 1, FUTURE_NAME);
+  future *f = gr_l_check_object(L, 1, FUTURE_NAME);
   gr_future_wait(&f->core, 0);
   lua_pushboolean(L, f->core.state != GR_RUNNING);
   return 1;
@@ -251,7 +238,7 @@ static int l_future_done(lua_State *L) {
 
 /* f:get(seconds): the results; nil and a word when they are not there after so long. Without seconds it waits. */
 static int l_future_get(lua_State *L) {
-  future *f = check_object(L, 1, FUTURE_NAME);
+  future *f = gr_l_check_object(L, 1, FUTURE_NAME);
   int64_t nanoseconds = -1;
   if (!lua_isnoneornil(L, 2)) {
     double seconds = gr_l_check_number(L, 2);
@@ -267,7 +254,7 @@ static int l_future_get(lua_State *L) {
 
 static int l_future_tostring(lua_State *L) {
   static const char *const words[] = {"running", "done", "failed"};
-  future *f = check_object(L, 1, FUTURE_NAME);
+  future *f = gr_l_check_object(L, 1, FUTURE_NAME);
   lua_pushfstring(L, FUTURE_NAME " (%s)", words[f->core.state]);
   return 1;
 }
@@ -327,7 +314,7 @@ static int add_plain(lua_State *L, gr_future *f, int operations) {
   for (int k = 0; k < inputs; k++) {
     gr_rawgeti(L, item, 2 + k);
     a[k] = gr_l_test_array(L, -1);
-    if (!a[k] || !a[k]->storage || a[k]->n == 0) return 0;
+    if (!a[k] || gr_array_released(a[k]) || a[k]->n == 0) return 0;
   }
   if (a[1] && (a[1]->dtype != a[0]->dtype || a[1]->n != a[0]->n || a[1]->storage->queue != a[0]->storage->queue)) return 0;
   return gr_future_add(f, op, a[0], a[1], 0) == GR_OK;
@@ -402,7 +389,7 @@ static void let_go(timer *t) {
 }
 
 static int l_timer_gc(lua_State *L) {
-  let_go(lua_touserdata(L, 1));
+  let_go(gr_l_check_object(L, 1, TIMER_NAME));
   return 0;
 }
 
@@ -428,7 +415,7 @@ static double stop(lua_State *L, timer *t) {
 
 /* t:stop(): seconds of the device since gr.timer(), once the work in between is done. */
 static int l_timer_stop(lua_State *L) {
-  lua_pushnumber(L, stop(L, check_object(L, 1, TIMER_NAME)));
+  lua_pushnumber(L, stop(L, gr_l_check_object(L, 1, TIMER_NAME)));
   return 1;
 }
 
@@ -455,7 +442,7 @@ static const gr_function future_meta[] = {{"__gc", l_future_gc, 0}, {"__tostring
 static const gr_function timer_methods[] = {{"stop", l_timer_stop, 0}, {NULL, NULL, 0}};
 static const gr_function timer_meta[] = {{"__gc", l_timer_gc, 0}, {NULL, NULL, 0}};
 
-void gr_l_when_metatables(lua_State *L, gr_context *c) {
-  gr_l_make_metatable(L, c, FUTURE_NAME, future_methods, future_meta);
-  gr_l_make_metatable(L, c, TIMER_NAME, timer_methods, timer_meta);
+void gr_l_when_metatables(lua_State *L) {
+  gr_l_make_metatable(L, FUTURE_NAME, future_methods, future_meta);
+  gr_l_make_metatable(L, TIMER_NAME, timer_methods, timer_meta);
 }

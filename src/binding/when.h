@@ -8,11 +8,21 @@
 /* Push a reduction's result as Lua values (minmax: two); returns how many. */
 int gr_l_push_result(lua_State *L, gr_op, const gr_value *);
 
-/* While the context gathers: take the reduction in, give no values. */
-int gr_l_gather(lua_State *L, gr_context *, gr_op, const gr_array *a, const gr_array *b, double ddof);
+/*
+** gr.many and gr.async call the reductions by closures of their own, which scripts never get to see and whose number is
+** GR_GATHERS: these put the reduction into the future that the context names. A reduction that a finalizer calls in the
+** meantime goes by the ordinary function, and gives its number at once.
+*/
+#define GR_GATHERS 1
+static inline gr_future *gr_l_gathering(lua_State *L, const gr_context *c) {
+  return c->gathering && gr_l_number(L) == GR_GATHERS ? c->gathering : NULL;
+}
 
-/* Something is about to be written: what was gathered goes first. */
-void gr_l_before_output(lua_State *L, gr_context *);
+/* Take the reduction in, give no values. */
+int gr_l_gather(lua_State *L, gr_context *, gr_future *, gr_op, const gr_array *a, const gr_array *b, double ddof);
+
+/* Something is about to be written: what was gathered goes first. future: NULL if nothing is. */
+void gr_l_before_output(lua_State *L, gr_context *, gr_future *);
 
 /* {async = true}: push a future of the reduction, or of the n values on top, which the work queued on q makes. */
 int gr_l_later(lua_State *L, gr_context *, gr_op, const gr_array *a, const gr_array *b, double ddof);
@@ -24,6 +34,6 @@ int gr_l_push_future_values(lua_State *L, int i);
 /* After all functions are in the module table on top: a table in the registry of their names by function; and the metatables. */
 #define GR_FUNCTIONS_NAME "gpureduce.functions"
 void gr_l_when_functions(lua_State *L);
-void gr_l_when_metatables(lua_State *L, gr_context *);
+void gr_l_when_metatables(lua_State *L);
 
 #endif

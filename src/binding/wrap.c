@@ -173,7 +173,8 @@ static int l_wrap(lua_State *L) {
   if (api) return wrap_carray(L, c, api);
   uintptr_t p = check_address(L, 1);
   if (!gr_l_options(L, 2, names)) gr_l_argerror(L, 2, "options table with 'n' expected, got no value");
-  const char *name = gr_l_option_string(L, 2, "dtype");
+  char text[GR_OPTION_TEXT];
+  const char *name = gr_l_option_string(L, 2, "dtype", text);
   gr_dtype t = name ? (gr_dtype)gr_l_dtype_arg(L, 2, name) : GR_F32;
   if (!gr_l_option_int(L, 2, "n", &n)) gr_l_argerror(L, 2, "option 'n': number of elements expected, got nil");
   if (n < 0) gr_l_argerror(L, 2, "option 'n': 0 or more expected, got %lld", (long long)n);
@@ -182,10 +183,10 @@ static int l_wrap(lua_State *L) {
   if (n > INT64_MAX / 4 / stride) gr_l_argerror(L, 2, "option 'n': %lld elements do not fit in memory", (long long)n);
   gr_wrapping w = {.item = (size_t)size, .stride = (size_t)stride, .changing = gr_l_option_flag(L, 2, "volatile")};
   gr_array *a = gr_l_push_array(L);
-  lua_getfield(L, 2, "anchor");
-  if (!lua_isnil(L, -1)) keep(L, c, lua_gettop(L), &w);
-  else if (lua_type(L, 1) == CDATA) keep(L, c, 1, &w);
-  lua_pop(L, 1);
+  if (gr_l_push_option(L, 2, "anchor")) {
+    keep(L, c, lua_gettop(L), &w);
+    lua_pop(L, 1);
+  } else if (lua_type(L, 1) == CDATA) keep(L, c, 1, &w);
   gr_status status = gr_wrap(c, a, t, n, (char *)p + offset, &w);
   if (status != GR_OK) {
     if (w.release) w.release(w.owner);

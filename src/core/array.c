@@ -1,7 +1,5 @@
 #include "src/core/array.h"
 
-const char gr_array_magic = 0;
-
 static gr_status make_on(gr_context *c, gr_queue *q, gr_array *out, gr_dtype dtype, int64_t n) {
   size_t size = (size_t)gr_size(dtype);
   char text[24];
@@ -26,6 +24,7 @@ gr_status gr_array_make(gr_context *c, gr_array *out, gr_dtype dtype, int64_t n)
 }
 
 gr_status gr_array_make_beside(gr_context *c, const gr_array *a, gr_array *out, gr_dtype dtype, int64_t n) {
+  if (gr_array_released(a)) return GR_RELEASED;
   return make_on(c, a->storage->queue, out, dtype, n);
 }
 
@@ -40,7 +39,7 @@ void gr_array_view(const gr_array *a, gr_array *out, int64_t first, int64_t step
 
 void gr_array_release(gr_array *a) {
   gr_storage *s = a->storage;
-  a->storage = NULL;
+  a->storage = a->stamp ? &gr_released : NULL; /* what Lua sees never lacks a storage */
   if (s) gr_storage_drop(s);
 }
 

@@ -6,14 +6,12 @@
 #include "src/core/storage.h"
 
 typedef struct gr_array {
-  const void *magic;   /* &gr_array_magic: how the binding knows an array from other userdata */
-  gr_storage *storage; /* NULL: released */
+  uint64_t stamp;      /* how the binding knows an array from other userdata; 0: the core's own */
+  gr_storage *storage; /* &gr_released once it has been released; NULL in the core: not made yet */
   gr_dtype dtype;
   int64_t n;
   int64_t offset, stride; /* bytes; offset is that of the first element; stride may be negative */
 } gr_array;
-
-extern const char gr_array_magic;
 
 /* n zeros that are nowhere yet, on the context's present backend. */
 gr_status gr_array_make(gr_context *, gr_array *out, gr_dtype, int64_t n);
@@ -25,6 +23,8 @@ gr_status gr_array_make_beside(gr_context *, const gr_array *a, gr_array *out, g
 void gr_array_view(const gr_array *a, gr_array *out, int64_t first, int64_t step, int64_t count);
 
 void gr_array_release(gr_array *);
+
+static inline int gr_array_released(const gr_array *a) { return a->storage == &gr_released; }
 
 static inline int gr_array_dense(const gr_array *a) { return a->stride == gr_size(a->dtype) || a->n <= 1; }
 

@@ -17,7 +17,8 @@ typedef enum gr_status {
   GR_NO_MEMORY, /* the device or the host refused an allocation: collecting garbage may help */
   GR_DEVICE,    /* the device failed: queue->error says how */
   GR_BAD,       /* the caller asked for something impossible: queue->error says what */
-  GR_SYSTEM     /* the operating system refused: errno is set */
+  GR_SYSTEM,    /* the operating system refused: errno is set */
+  GR_RELEASED   /* an array of the call has been released, perhaps by a finalizer that ran on the way */
 } gr_status;
 
 /* Counted by whoever does the thing: backends copies, launches and syncs, the core allocations. */

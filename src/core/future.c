@@ -20,7 +20,7 @@ static void release_uses(gr_part *p) {
     gr_storage *s = p->uses[k];
     p->uses[k] = NULL;
     if (!s) continue;
-    s->watched--;
+    if (p->watched) s->watched--;
     gr_storage_drop(s);
   }
 }
@@ -56,11 +56,20 @@ static void end(gr_future *f, gr_status status) {
 
 void gr_future_fail(gr_future *f, gr_status status) { end(f, status); }
 
+void gr_future_abandon(gr_future *f) {
+  if (f->state == GR_RUNNING) {
+    f->state = GR_FAILED;
+    snprintf(f->error, sizeof f->error, "the future has been collected");
+  }
+  gr_future_close(f);
+}
+
 /* ---- starting ---- */
 
+/* Until the part starts: the job has bare pointers. Watched: until it ends, and writes wait for it. */
 static void hold(gr_part *p, int k, const gr_array *a) {
   gr_storage_keep(a->storage);
-  a->storage->watched++;
+  if (p->watched) a->storage->watched++;
   p->uses[k] = a->storage;
 }
 
@@ -71,10 +80,10 @@ gr_status gr_future_add(gr_future *f, gr_op op, const gr_array *a, const gr_arra
   if (status != GR_OK) return status;
   p->queue = a->storage->queue;
   f->count++;
-  if (!gr_may_overflow(op, a->dtype)) return GR_OK;
+  p->watched = gr_may_overflow(op, a->dtype);
   hold(p, 0, a);
   if (b) hold(p, 1, b);
-  if (f->watching) return GR_OK;
+  if (!p->watched || f->watching) return GR_OK;
   f->watching = 1;
   f->next = f->context->watching;
   f->context->watching = f;
@@ -92,7 +101,7 @@ static int similar(const gr_part *a, const gr_part *b) {
 static gr_status start_with(gr_future *f, int k) {
   const gr_reduce_job *jobs[GR_TOGETHER];
   gr_ticket *tickets[GR_TOGETHER];
-  gr_part *first = &f->parts[k];
+  gr_part *first = &f->parts[k], *parts[GR_TOGETHER];
   int count = 0, more = 0;
   for (int j = k; j < f->count; j++) {
     gr_part *p = &f->parts[j];
@@ -101,11 +110,15 @@ static gr_status start_with(gr_future *f, int k) {
       more |= p->queue == first->queue;
       continue;
     }
-    p->started = 1;
+    parts[count] = p;
     jobs[count] = &p->job;
     tickets[count++] = &p->ticket;
   }
   gr_status status = first->queue->backend->start(first->queue, jobs, count, tickets, more);
+  for (int j = 0; j < count && status == GR_OK; j++) {
+    parts[j]->started = 1;
+    if (!parts[j]->watched) release_uses(parts[j]);
+  }
   return gr_fail_from(f->context, first->queue, status, gr_ops[first->job.op].name, 0);
 }
 
@@ -157,7 +170,7 @@ static gr_status advance(gr_future *f, gr_part *p) {
   memcpy(r.v, p->ticket.words, sizeof p->ticket.words);
   switch (p->stage) {
     case GR_PLAIN:
-      if (p->uses[0] && r.v[1].f == 0 && p->job.n) return probe(f, p, p->job.a, GR_PROBE_A);
+      if (p->watched && r.v[1].f == 0 && p->job.n) return probe(f, p, p->job.a, GR_PROBE_A);
       break;
     case GR_PROBE_A:
       p->largest = r.v[0].f;
@@ -220,7 +233,8 @@ void gr_future_wait(gr_future *f, int64_t nanoseconds) {
   int64_t start = nanoseconds > 0 ? gr_nanoseconds() : 0;
   if (f->state != GR_RUNNING) return;
   if (nanoseconds > INT64_MAX - start) nanoseconds = -1;
-  gr_status status = look_at_all(f, start + nanoseconds, nanoseconds, &ended);
+  gr_status status = gr_future_start(f); /* what an allocation's failure has left over */
+  if (status == GR_OK) status = look_at_all(f, start + nanoseconds, nanoseconds, &ended);
   if (status != GR_OK || ended) end(f, status);
 }
 

@@ -2,9 +2,10 @@
 ** Results for later. A future is a number of parts, each one reduction to a number whose job the device has or will get;
 ** or a mark: all work that was queued before it. Nothing here waits but gr_future_wait.
 **
-** What is queued later happens later, so arrays may be written, filled or released while a reduction of them runs: its
-** result is that of the data at the call. One case needs more: norm and cosine of f64 may have to read their arrays
-** again, with a scale. Such parts hold their storages, and a write to one of those waits for them first.
+** A part holds its storages until it starts. What is queued later happens later, so from then on its arrays may be
+** written, filled or released: its result is that of the data at the call. One case needs more: norm and cosine of f64
+** may have to read their arrays again, with a scale. Such parts hold their storages until they end, and a write to one
+** of those waits for them first.
 */
 #ifndef GR_FUTURE_H
 #define GR_FUTURE_H
@@ -18,7 +19,7 @@ typedef struct gr_part {
   gr_ticket ticket;
   gr_storage *uses[2];
   enum { GR_PLAIN, GR_PROBE_A, GR_PROBE_B, GR_SCALED } stage;
-  int started, ended;
+  int watched, started, ended; /* watched: it may read its arrays again */
   double largest; /* magnitude in a, of a norm that is scaled */
   gr_value value; /* once ended */
 } gr_part;
@@ -51,8 +52,9 @@ void gr_future_fail(gr_future *, gr_status);
 /* Look at it for so long (negative: until it ends); then state says. */
 void gr_future_wait(gr_future *, int64_t nanoseconds);
 
-/* Let go of everything; safe at any time, also while it runs. */
+/* Let go of everything; safe at any time, also while it runs. Abandon: and whoever asks for results still is told so. */
 void gr_future_close(gr_future *);
+void gr_future_abandon(gr_future *);
 
 /* Somebody is about to write to s, which running futures may have to read again. */
 void gr_future_settle(gr_storage *);

@@ -9,6 +9,11 @@
 #include "src/core/pool.h"
 #include "src/core/wrap.h"
 
+/* Read by all threads, written by none. Its queue has no operations: nothing gets as far as asking for one. */
+static gr_backend released_backend = {.name = "released"};
+static gr_queue released_queue = {.backend = &released_backend};
+gr_storage gr_released = {.queue = &released_queue, .refs = 1};
+
 /* ---- bitmaps ---- */
 
 static int bit(const gr_storage *s, int side, size_t chunk) {
@@ -118,7 +123,9 @@ gr_storage *gr_storage_new(gr_context *context, gr_queue *queue, size_t bytes) {
   return s;
 }
 
-void gr_storage_keep(gr_storage *s) { s->refs++; }
+void gr_storage_keep(gr_storage *s) {
+  if (s != &gr_released) s->refs++;
+}
 
 static void free_storage(gr_storage *s) {
   gr_context *context = s->context;
@@ -142,6 +149,7 @@ static void free_storage(gr_storage *s) {
 }
 
 void gr_storage_drop(gr_storage *s) {
+  if (s == &gr_released) return;
   gr_context *context = s->context;
   if (--s->refs > 0) return;
   if (!make_spare(s)) free_storage(s);
@@ -233,6 +241,7 @@ static gr_status bring(gr_storage *s, gr_side side, size_t first, size_t last) {
 }
 
 gr_status gr_storage_read(gr_storage *s, gr_side side, size_t from, size_t to) {
+  if (s == &gr_released) return GR_RELEASED;
   if (s->full[side] || from >= to) return GR_OK;
   gr_status status = s->restless ? gr_wrap_refresh(s, side, from, to, 0) : GR_OK;
   if (status == GR_OK) status = need_memory(s, side);
@@ -240,6 +249,7 @@ gr_status gr_storage_read(gr_storage *s, gr_side side, size_t from, size_t to) {
 }
 
 gr_status gr_storage_write(gr_storage *s, gr_side side, size_t from, size_t to, int whole) {
+  if (s == &gr_released) return GR_RELEASED;
   if (from >= to) return GR_OK;
   if (s->watched) gr_future_settle(s);
   gr_status status = s->restless ? gr_wrap_refresh(s, side, from, to, 1) : GR_OK;

@@ -35,6 +35,13 @@ typedef struct gr_storage {
   uint64_t *current[2], inline_bits[2]; /* one word serves up to 4 MiB */
 } gr_storage;
 
+/*
+** The storage of arrays that have been released, one for the whole process: every read and write of it fails with GR_RELEASED. A
+** finalizer may release an array in the middle of a call, at any allocation of Lua's, and what follows then meets this
+** instead of a null pointer.
+*/
+extern gr_storage gr_released;
+
 /* All zeros, nowhere yet. NULL when even the bookkeeping finds no memory. */
 gr_storage *gr_storage_new(gr_context *, gr_queue *, size_t bytes);
 void gr_storage_keep(gr_storage *);

@@ -69,6 +69,7 @@ static gr_status keep_rest(gr_storage *s, size_t chunk, size_t from, size_t to) 
 
 gr_status gr_wrap_touch(const gr_array *a, int64_t first, int64_t count) {
   gr_storage *s = a->storage;
+  if (s == &gr_released) return GR_RELEASED;
   if (count == 0) return GR_OK;
   int64_t one = a->offset + first * a->stride, other = a->offset + (first + count - 1) * a->stride;
   size_t from = (size_t)(one < other ? one : other), to = (size_t)(one < other ? other : one) + (size_t)gr_size(a->dtype);
