@@ -1260,6 +1260,18 @@ function array:release() end
 ---@return any # the results of f(...); arrays in them, in returned tables, histograms and futures stay
 function gr.scope(f, ...) end
 
+---@class gpureduce.safe.options
+---@field files? boolean whether `load`, `save`, `csv` and the paths of pictures stay; default false
+---@field wrap? boolean whether `wrap` (pointers) stays; default false
+---@field bytes? integer the most that this state's arrays may take, both sides together; default no limit
+---@field elements? integer the most that one array may have; default no limit
+---@field seconds? number after so long a call on the CPU raises "interrupted"; default no limit
+---@field threads? integer sets `gr.threads`, which scripts cannot change from then on; default as it is
+
+---Take away from this Lua state what the scripts of strangers should not have, and set them limits, for good. For hosts, before they run such scripts; [SECURITY.md](../SECURITY.md) says what is promised.
+---@param options? gpureduce.safe.options 
+function gr.safe(options) end
+
 ---Seconds on a clock that only goes forward, for timing (`os.clock` adds up the time of all threads).
 ---@return number # seconds since some moment in the past
 function gr.clock() end

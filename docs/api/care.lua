@@ -95,5 +95,28 @@ end)
 print(total[10], temporary)]],
       output = "55.0\tgpureduce.array (released)",
     },
+    {
+      name = "safe",
+      text = "Take away from this Lua state what the scripts of strangers should not have, and set them limits, for good. "
+        .. "For hosts, before they run such scripts; [SECURITY.md](../SECURITY.md) says what is promised.",
+      params = { { "options", "options?", "" } },
+      options = {
+        { "files", "boolean?", "whether `load`, `save`, `csv` and the paths of pictures stay", default = "false" },
+        { "wrap", "boolean?", "whether `wrap` (pointers) stays", default = "false" },
+        { "bytes", "integer?", "the most that this state's arrays may take, both sides together", default = "no limit" },
+        { "elements", "integer?", "the most that one array may have", default = "no limit" },
+        { "seconds", "number?", "after so long a call on the CPU raises \"interrupted\"", default = "no limit" },
+        { "threads", "integer?", "sets `gr.threads`, which scripts cannot change from then on", default = "as it is" },
+      },
+      returns = {},
+      units = "Bytes; elements; seconds.",
+      errors = "A second call in the same state; a limit below 1 (seconds: of 0 or less). Afterwards the functions that are "
+        .. "taken away raise, `gr.trim()` and `gr.threads(n)` too, since they concern the whole process; arrays beyond a limit raise.",
+      cost = "O(1).", waits = c.no_work,
+      example = [[
+-- gr.safe { bytes = 256 * 2^20, elements = 1e7, seconds = 0.5 }
+print(pcall(gr.safe, { bytes = 0 }))]],
+      output = "false\tbad argument #1 to 'safe' (option 'bytes': 1 or more expected, got 0)",
+    },
   },
 }

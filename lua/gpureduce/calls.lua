@@ -3,8 +3,8 @@
 local gr, parts = ...
 local rawget, type = rawget, type
 local jit, debug = rawget(_G, "jit"), rawget(_G, "debug")
--- The metatable of arrays is hidden from scripts; what they can forge must not pass for it. Without this function (a host may
--- have taken it away) all calls go to the function of old.
+-- The metatable of arrays is hidden from scripts; what they can forge must not pass for it. Without this function (a
+-- host may have taken it away) all calls go to the function of old.
 local getmetatable = type(debug) == "table" and rawget(debug, "getmetatable")
 local found, ffi = pcall(require, "ffi")
 local array = parts.array

@@ -15,8 +15,8 @@ check.kind = parts.kind
 -- "number|string" -> "number or string"
 local function words(kinds) return (kinds:gsub("|", " or ")) end
 
---- A copy of the options table (or nil: an empty one), read raw, so that nothing of the script runs when it is used. Keys
--- and types must be those of known, { width = "number", ... }. Defaults that a metatable would supply are not lost in silence.
+--- A copy of the options table (or nil: an empty one), read raw, so that nothing of the script runs when it is used.
+-- Keys and types must be those of known, { width = "number", ... }. Defaults of a metatable are not lost in silence.
 function check.options(name, arg, options, known)
   if options == nil then return {} end
   if type(options) ~= "table" then

@@ -150,8 +150,9 @@ gr_array *gr_l_check_array(lua_State *L, int arg) {
 }
 
 void gr_l_check_device(lua_State *L, const gr_array *a, const gr_array *b, int arg) {
-  if (a->storage->queue != b->storage->queue)
-    gr_l_argerror(L, arg, "array on device '%s' expected, got one on '%s': copy() brings it to the device in use",
+  if (a->storage->queue == b->storage->queue) return;
+  if (gr_array_released(a) || gr_array_released(b)) gr_l_argerror(L, arg, "array has been released");
+  gr_l_argerror(L, arg, "array on device '%s' expected, got one on '%s': copy() brings it to the device in use",
                   a->storage->queue->backend->name, b->storage->queue->backend->name);
 }
 

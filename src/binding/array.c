@@ -177,6 +177,7 @@ void gr_l_release(lua_State *L, gr_array *a) {
 /* release and __close: give the memory back now; a second time does nothing. */
 static int l_release(lua_State *L) {
   gr_array *a = gr_l_test_array(L, 1);
+  if (!a && gr_l_test_object(L, 1, GR_ARRAY_NAME)) return 0; /* collected before the finalizer that calls this */
   if (!a) gr_l_check_array(L, 1);
   gr_l_release(L, a);
   return 0;

@@ -51,7 +51,7 @@ void *gr_l_check_object(lua_State *L, int arg, const char *name);
 /* The functions of the module's parts. */
 extern const gr_function gr_array_functions[], gr_make_functions[], gr_reduce_functions[], gr_histogram_functions[],
     gr_scan_functions[], gr_select_functions[], gr_map_functions[], gr_when_functions[], gr_wrap_functions[], gr_scope_functions[],
-    gr_file_functions[],
+    gr_file_functions[], gr_safe_functions[],
     gr_device_functions[], gr_ladder_functions[], gr_exact_functions[];
 
 /* Adds what the Lua part `calls` needs to the table on top of the stack (reduce.c). */
@@ -139,6 +139,12 @@ void gr_l_check_apart(lua_State *L, int arg, const gr_array *into, const gr_arra
 
 /* Options op and value (map.c): a mask of the elements that satisfy them, or a tally, on the stack; NULL if not given. */
 gr_array *gr_l_predicate(lua_State *L, int options, const gr_array *a, gr_tally tally);
+
+/* ---- what a host has taken away (safe.c): each raises if it has ---- */
+
+void gr_l_needs_files(lua_State *L, const gr_context *, const char *name);
+void gr_l_needs_pointers(lua_State *L, const gr_context *);
+void gr_l_needs_process(lua_State *L, const gr_context *); /* settings of the whole process */
 
 /* ---- the ladder (ladder.c) ---- */
 

@@ -88,6 +88,7 @@ static int l_memory(lua_State *L) {
 }
 
 static int l_trim(lua_State *L) {
+  gr_l_needs_process(L, gr_l_context(L));
   gr_storage_trim(gr_l_context(L));
   lua_pushinteger(L, (lua_Integer)gr_pool_trim());
   return 1;
@@ -110,8 +111,9 @@ static int l_gc(lua_State *L) {
 /* gr.threads(n): how many threads large CPU work is spread over; sets it when n is given. */
 static int l_threads(lua_State *L) {
   if (!lua_isnoneornil(L, 1)) {
+    gr_l_needs_process(L, gr_l_context(L));
     int64_t n = gr_l_check_int(L, 1);
-    if (n < 1 || n > 1024) gr_l_argerror(L, 1, "1 to 1024 threads expected, got %lld", (long long)n);
+    if (n < 1 || n > GR_MOST_THREADS) gr_l_argerror(L, 1, "1 to %d threads expected, got %lld", GR_MOST_THREADS, (long long)n);
     gr_threads_set((int)n);
   }
   lua_pushinteger(L, gr_threads_count());

@@ -168,7 +168,7 @@ static gr_context *open_context(lua_State *L) {
 EXPORT int luaopen_gpureduce(lua_State *L) {
   const gr_function *parts[] = {gr_array_functions, gr_make_functions, gr_reduce_functions, gr_histogram_functions,
                                 gr_scan_functions, gr_select_functions, gr_map_functions, gr_when_functions, gr_wrap_functions, gr_scope_functions,
-                                gr_file_functions, gr_device_functions, gr_ladder_functions, gr_exact_functions};
+                                gr_file_functions, gr_device_functions, gr_ladder_functions, gr_exact_functions, gr_safe_functions};
   if (sizeof(lua_Number) != 8) return luaL_error(L, "gpureduce: needs a Lua whose numbers are doubles");
   lua_getfield(L, LUA_REGISTRYINDEX, MODULE_NAME);
   if (!lua_isnil(L, -1)) return 1; /* one module and one context a state, however often it is required */

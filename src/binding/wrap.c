@@ -167,6 +167,7 @@ static int64_t option_bytes(lua_State *L, const char *name, int64_t otherwise, i
 static int l_wrap(lua_State *L) {
   static const char *const names[] = {"dtype", "n", "offset", "stride", "anchor", "volatile", NULL};
   gr_context *c = gr_l_context(L);
+  gr_l_needs_pointers(L, c);
   const gr_carray_api *api = carray_api(L, 1);
   int64_t n;
   forget_orphans(L, c);

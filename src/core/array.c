@@ -3,6 +3,8 @@
 static gr_status make_on(gr_context *c, gr_queue *q, gr_array *out, gr_dtype dtype, int64_t n) {
   size_t size = (size_t)gr_size(dtype);
   char text[24];
+  if (c->limits.elements && n > c->limits.elements)
+    return gr_fail(c, GR_BAD, "%lld elements of an array at most, as gr.safe says, got %lld", (long long)c->limits.elements, (long long)n);
   if (n > (int64_t)(PTRDIFF_MAX / size / 2)) return gr_fail(c, GR_NO_MEMORY, "out of memory: %lld elements asked", (long long)n);
   size_t bytes = (size_t)n * size, free_bytes = bytes >> 30 ? q->backend->available(q->backend) : bytes;
   if (bytes > free_bytes && bytes > free_bytes + c->live)

@@ -91,6 +91,13 @@ int gr_context_over(const gr_context *c, size_t bytes) {
   return c->automatic && (bytes > c->budget || c->live > c->budget - bytes);
 }
 
+gr_status gr_context_allows(gr_context *c, size_t bytes) {
+  char limit[24], live[24], asked[24];
+  if (!c->limits.bytes || (bytes <= c->limits.bytes && c->live <= c->limits.bytes - bytes)) return GR_OK;
+  return gr_fail(c, GR_NO_MEMORY, "out of memory: arrays of %s at most, as gr.safe says: %s asked, %s live",
+                 gr_bytes_text(c->limits.bytes, limit), gr_bytes_text(bytes, asked), gr_bytes_text(c->live, live));
+}
+
 void gr_context_collected(gr_context *c) {
   size_t twice = c->live > SIZE_MAX / 2 ? SIZE_MAX : 2 * c->live;
   c->budget = twice > c->floor ? twice : c->floor;

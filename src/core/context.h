@@ -16,6 +16,15 @@ typedef struct gr_orphan {
   int reference;
 } gr_orphan;
 
+/* What a host allows the scripts of a state (gr.safe). All zeros: everything. */
+typedef struct gr_limits {
+  int safe;         /* the rest is in force, for good */
+  int files, wrap;  /* allowed */
+  size_t bytes;     /* of the state's arrays, both sides together; 0: any */
+  int64_t elements; /* of one array; 0: any */
+  double seconds;   /* of one call on the CPU; 0: any */
+} gr_limits;
+
 typedef struct gr_context {
   int refs;
   gr_queue *queues[GR_MAX_BACKENDS];
@@ -23,6 +32,7 @@ typedef struct gr_context {
   gr_queue *queue;      /* in use; NULL before the first use of any */
   const char *why;      /* why this backend was chosen */
   size_t live;          /* bytes of this state's storages, both sides */
+  gr_limits limits;
   size_t floor, budget; /* a full collection is due when live would pass budget */
   size_t fresh;         /* bytes of results since the collector's last step for their sake */
   size_t patience;      /* how many must come before the next, if more than usual */
@@ -57,6 +67,9 @@ int gr_backends(gr_backend *list[GR_MAX_BACKENDS], const char **why);
 /* Whether bytes more would pass the budget; and the new budget after a full collection. */
 int gr_context_over(const gr_context *, size_t bytes);
 void gr_context_collected(gr_context *);
+
+/* Whether bytes more stay within the state's limit: GR_NO_MEMORY and words, since collecting garbage may help. */
+gr_status gr_context_allows(gr_context *, size_t bytes);
 
 /* Format context->error and return status. */
 gr_status gr_fail(gr_context *, gr_status, const char *format, ...)

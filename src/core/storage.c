@@ -188,6 +188,8 @@ static void make_host(gr_storage *s, size_t from, size_t to) {
 
 static gr_status need_memory(gr_storage *s, gr_side side) {
   if (s->memory[side]) return GR_OK;
+  gr_status status = gr_context_allows(s->context, s->room);
+  if (status != GR_OK) return status;
   void *p = side == GR_HOST ? s->kept : NULL;
   if (p) s->kept = NULL;
   else p = gr_pool_take(side == GR_HOST ? NULL : s->queue->backend, s->queue, s->bytes);

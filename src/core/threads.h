@@ -15,6 +15,8 @@
 */
 void gr_threads_run(int64_t pieces, void (*body)(void *arg, int64_t k), void *arg);
 
+#define GR_MOST_THREADS 1024
+
 /* How many threads work, the caller included: GPUREDUCE_THREADS, or the CPUs that this process may use. */
 int gr_threads_count(void);
 void gr_threads_set(int count);
