@@ -1,6 +1,6 @@
--- Writes docs/reference.md and library/gpureduce.lua (LuaCATS types) from docs/api/*.lua: lua docs/generate.lua
+-- Writes docs/reference.md and the types in library/ (docs/types.lua) from docs/api/*.lua: lua docs/generate.lua
 -- With --check it writes nothing and fails when a file is stale or a public function has no entry (needs the module).
-local source = dofile("docs/source.lua")
+local source, types = dofile("docs/source.lua"), dofile("docs/types.lua")
 
 local function is_optional(row) return row[2]:find("%?$") ~= nil end
 local function plain(kind) return (kind:gsub("%?$", "")) end
@@ -121,100 +121,6 @@ local function reference(chapters, objects)
   return table.concat(lines, "\n") .. "\n"
 end
 
--- ---- the types ----
-
--- Words of docs/api to type names: array -> gpureduce.array, options -> the function's own class.
-local function type_names(objects, options_class)
-  return function(kind)
-    return (plain(kind):gsub("[%a_][%w_.]*", function(word)
-      if word == "dtype" then return "gpureduce.dtype" end
-      if word == "options" then return options_class end
-      if objects[word] then return objects[word].class end
-    end))
-  end
-end
-
-local function comment(add, text)
-  for line in (text:gsub("^%s+", ""):gsub("%s+$", "") .. "\n"):gmatch("([^\n]*)\n") do add("---" .. line) end
-end
-
-local function add_options(add, class, rows, typed)
-  add("---@class " .. class)
-  for _, row in ipairs(rows) do
-    local text = flat(row[3]) .. (row.default and "; default " .. row.default or "")
-    add(("---@field %s%s %s %s"):format(row[1], is_optional(row) and "?" or "", typed(row[2]), text))
-  end
-  add("")
-end
-
-local function add_function(add, entry, first, head, typed)
-  comment(add, entry.text)
-  local names = {}
-  for k = first, #entry.params do
-    local row = entry.params[k]
-    names[#names + 1] = row[1]
-    if row[1] == "..." then add(("---@vararg %s"):format(typed(row[2])))
-    else add(("---@param %s%s %s %s"):format(row[1], is_optional(row) and "?" or "", typed(row[2]), flat(row[3]))) end
-  end
-  for _, row in ipairs(entry.returns) do
-    add(("---@return %s%s # %s"):format(typed(row[1]), row[1]:find("%?$") and "?" or "", flat(row[2])))
-  end
-  for _, overload in ipairs(entry.also or {}) do
-    if head == "gr." then -- types follow a colon, a comma or a bar; names stay
-      add("---@overload " .. overload:gsub("([:,|] ?)([%a_][%w_]*)%f[^%w_:]", function(mark, word)
-        return mark .. typed(word)
-      end))
-    end
-  end
-  add(("function %s%s(%s) end"):format(head, entry.name, table.concat(names, ", ")))
-  add("")
-end
-
-local function types(_, entries, objects)
-  local lines = {}
-  local function add(line) lines[#lines + 1] = line end
-  add("---@meta gpureduce")
-  add("-- Types for the Lua language server. Written by docs/generate.lua from docs/api/*.lua: edit those, run 'make docs'.")
-  add("-- luacheck: ignore")
-  add("")
-  add("---@alias gpureduce.dtype \"u8\"|\"i8\"|\"i16\"|\"u16\"|\"i32\"|\"u32\"|\"i64\"|\"f16\"|\"bf16\"|\"f32\"|\"f64\"")
-  add("")
-  add("---@class gpureduce")
-  add("---@field _VERSION string")
-  add("local gr = {}")
-  add("")
-  local names = {}
-  for name in pairs(objects) do names[#names + 1] = name end
-  table.sort(names)
-  for _, name in ipairs(names) do
-    local object, typed = objects[name], type_names(objects)
-    comment(add, object.text)
-    add("---@class " .. object.class)
-    for _, row in ipairs(object.fields or {}) do
-      add(("---@field %s %s %s"):format(row[1], typed(row[2]), flat(row[3])))
-    end
-    for _, row in ipairs(object.operators or {}) do add("---@operator " .. row:gsub("[%a_][%w_.]*", function(word)
-      return objects[word] and objects[word].class
-    end)) end
-    add(("local %s = {}"):format(name))
-    add("")
-  end
-  for _, entry in ipairs(entries) do
-    if not entry.syntax then
-      local class = "gpureduce." .. source.full_name(entry):gsub(":", ".") .. ".options"
-      local typed = type_names(objects, class)
-      if entry.options then add_options(add, class, entry.options, typed) end
-      if entry.of then add_function(add, entry, 1, entry.of .. ":", typed)
-      else
-        add_function(add, entry, 1, "gr.", typed)
-        if is_method(entry) then add_function(add, entry, 2, "array:", typed) end
-      end
-    end
-  end
-  add("return gr")
-  return table.concat(lines, "\n") .. "\n"
-end
-
 -- ---- writing and checking ----
 
 local function read(path)
@@ -229,7 +135,8 @@ local function main(check)
   local chapters, entries, objects = source.load()
   local outputs = {
     ["docs/reference.md"] = reference(chapters, objects),
-    ["library/gpureduce.lua"] = types(chapters, entries, objects),
+    ["library/gpureduce.lua"] = types.luacats(entries, objects),
+    ["library/gpureduce.d.tl"] = types.teal(entries, objects),
   }
   local wrong = check and source.compare(require "gpureduce", entries, objects) or {}
   for path, text in pairs(outputs) do

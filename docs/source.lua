@@ -8,6 +8,8 @@ source.order = {
   "learn",
 }
 
+source.dtypes = { "u8", "i8", "i16", "u16", "i32", "u32", "i64", "f16", "bf16", "f32", "f64" }
+
 local required = { "name", "text", "params", "returns", "errors", "cost", "waits", "example", "output" }
 local known = { of = 1, syntax = 1, options = 1, dtypes = 1, shapes = 1, units = 1, method = 1, also = 1 }
 for _, field in ipairs(required) do known[field] = 1 end

@@ -169,12 +169,12 @@ function array:bytes(i, j) end
 
 ---A new contiguous array with the same elements, on the device in use; or the elements put into another array.
 ---@param a gpureduce.array the input
----@param options? gpureduce.copy.options 
+---@param options? gpureduce.copy.options
 ---@return gpureduce.array # a new array, or `into`
 function gr.copy(a, options) end
 
 ---A new contiguous array with the same elements, on the device in use; or the elements put into another array.
----@param options? gpureduce.copy.options 
+---@param options? gpureduce.copy.options
 ---@return gpureduce.array # a new array, or `into`
 function array:copy(options) end
 
@@ -213,16 +213,15 @@ function array:info() end
 ---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 
 ---Sum of each pair of elements.
----@param a gpureduce.array|number 
+---@param a gpureduce.array|number
 ---@param b gpureduce.array|number at least one of the two is an array
----@param options? gpureduce.add.options 
+---@param options? gpureduce.add.options
 ---@return gpureduce.array # as long as the input
----@overload fun(a: number, b: gpureduce.array, gpureduce.add.options?: table): gpureduce.array
 function gr.add(a, b, options) end
 
 ---Sum of each pair of elements.
 ---@param b gpureduce.array|number at least one of the two is an array
----@param options? gpureduce.add.options 
+---@param options? gpureduce.add.options
 ---@return gpureduce.array # as long as the input
 function array:add(b, options) end
 
@@ -230,16 +229,15 @@ function array:add(b, options) end
 ---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 
 ---Difference of each pair of elements.
----@param a gpureduce.array|number 
+---@param a gpureduce.array|number
 ---@param b gpureduce.array|number at least one of the two is an array
----@param options? gpureduce.sub.options 
+---@param options? gpureduce.sub.options
 ---@return gpureduce.array # as long as the input
----@overload fun(a: number, b: gpureduce.array, gpureduce.sub.options?: table): gpureduce.array
 function gr.sub(a, b, options) end
 
 ---Difference of each pair of elements.
 ---@param b gpureduce.array|number at least one of the two is an array
----@param options? gpureduce.sub.options 
+---@param options? gpureduce.sub.options
 ---@return gpureduce.array # as long as the input
 function array:sub(b, options) end
 
@@ -247,16 +245,15 @@ function array:sub(b, options) end
 ---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 
 ---Product of each pair of elements.
----@param a gpureduce.array|number 
+---@param a gpureduce.array|number
 ---@param b gpureduce.array|number at least one of the two is an array
----@param options? gpureduce.mul.options 
+---@param options? gpureduce.mul.options
 ---@return gpureduce.array # as long as the input
----@overload fun(a: number, b: gpureduce.array, gpureduce.mul.options?: table): gpureduce.array
 function gr.mul(a, b, options) end
 
 ---Product of each pair of elements.
 ---@param b gpureduce.array|number at least one of the two is an array
----@param options? gpureduce.mul.options 
+---@param options? gpureduce.mul.options
 ---@return gpureduce.array # as long as the input
 function array:mul(b, options) end
 
@@ -264,16 +261,15 @@ function array:mul(b, options) end
 ---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 
 ---Quotient of each pair of elements.
----@param a gpureduce.array|number 
+---@param a gpureduce.array|number
 ---@param b gpureduce.array|number at least one of the two is an array
----@param options? gpureduce.div.options 
+---@param options? gpureduce.div.options
 ---@return gpureduce.array # as long as the input
----@overload fun(a: number, b: gpureduce.array, gpureduce.div.options?: table): gpureduce.array
 function gr.div(a, b, options) end
 
 ---Quotient of each pair of elements.
 ---@param b gpureduce.array|number at least one of the two is an array
----@param options? gpureduce.div.options 
+---@param options? gpureduce.div.options
 ---@return gpureduce.array # as long as the input
 function array:div(b, options) end
 
@@ -282,12 +278,12 @@ function array:div(b, options) end
 
 ---Each element with the other sign; `-a`.
 ---@param a gpureduce.array the input
----@param options? gpureduce.neg.options 
+---@param options? gpureduce.neg.options
 ---@return gpureduce.array # as long as the input
 function gr.neg(a, options) end
 
 ---Each element with the other sign; `-a`.
----@param options? gpureduce.neg.options 
+---@param options? gpureduce.neg.options
 ---@return gpureduce.array # as long as the input
 function array:neg(options) end
 
@@ -296,12 +292,12 @@ function array:neg(options) end
 
 ---The magnitude of each element. Of the lowest integer of a dtype: that integer.
 ---@param a gpureduce.array the input
----@param options? gpureduce.abs.options 
+---@param options? gpureduce.abs.options
 ---@return gpureduce.array # as long as the input
 function gr.abs(a, options) end
 
 ---The magnitude of each element. Of the lowest integer of a dtype: that integer.
----@param options? gpureduce.abs.options 
+---@param options? gpureduce.abs.options
 ---@return gpureduce.array # as long as the input
 function array:abs(options) end
 
@@ -310,12 +306,12 @@ function array:abs(options) end
 
 ---Each element times itself.
 ---@param a gpureduce.array the input
----@param options? gpureduce.square.options 
+---@param options? gpureduce.square.options
 ---@return gpureduce.array # as long as the input
 function gr.square(a, options) end
 
 ---Each element times itself.
----@param options? gpureduce.square.options 
+---@param options? gpureduce.square.options
 ---@return gpureduce.array # as long as the input
 function array:square(options) end
 
@@ -324,12 +320,12 @@ function array:square(options) end
 
 ---The square root of each element, correctly rounded.
 ---@param a gpureduce.array the input
----@param options? gpureduce.sqrt.options 
+---@param options? gpureduce.sqrt.options
 ---@return gpureduce.array # as long as the input
 function gr.sqrt(a, options) end
 
 ---The square root of each element, correctly rounded.
----@param options? gpureduce.sqrt.options 
+---@param options? gpureduce.sqrt.options
 ---@return gpureduce.array # as long as the input
 function array:sqrt(options) end
 
@@ -338,12 +334,12 @@ function array:sqrt(options) end
 
 ---e to the power of each element.
 ---@param a gpureduce.array the input
----@param options? gpureduce.exp.options 
+---@param options? gpureduce.exp.options
 ---@return gpureduce.array # as long as the input
 function gr.exp(a, options) end
 
 ---e to the power of each element.
----@param options? gpureduce.exp.options 
+---@param options? gpureduce.exp.options
 ---@return gpureduce.array # as long as the input
 function array:exp(options) end
 
@@ -352,12 +348,12 @@ function array:exp(options) end
 
 ---The natural logarithm of each element.
 ---@param a gpureduce.array the input
----@param options? gpureduce.log.options 
+---@param options? gpureduce.log.options
 ---@return gpureduce.array # as long as the input
 function gr.log(a, options) end
 
 ---The natural logarithm of each element.
----@param options? gpureduce.log.options 
+---@param options? gpureduce.log.options
 ---@return gpureduce.array # as long as the input
 function array:log(options) end
 
@@ -368,15 +364,17 @@ function array:log(options) end
 ---@param a gpureduce.array the input
 ---@param low? number no lower end without it
 ---@param high? number no upper end without it
----@param options? gpureduce.clamp.options 
+---@param options? gpureduce.clamp.options
 ---@return gpureduce.array # as long as the input
+---@overload fun(a: gpureduce.array, options: gpureduce.clamp.options): gpureduce.array
 function gr.clamp(a, low, high, options) end
 
 ---Each element, or the end of the range that it lies beyond. NaN stays NaN.
 ---@param low? number no lower end without it
 ---@param high? number no upper end without it
----@param options? gpureduce.clamp.options 
+---@param options? gpureduce.clamp.options
 ---@return gpureduce.array # as long as the input
+---@overload fun(options: gpureduce.clamp.options): gpureduce.array
 function array:clamp(low, high, options) end
 
 ---@class gpureduce.cast.options
@@ -385,13 +383,13 @@ function array:clamp(low, high, options) end
 ---The elements in another type.
 ---@param a gpureduce.array the input
 ---@param dtype gpureduce.dtype the type of the result
----@param options? gpureduce.cast.options 
+---@param options? gpureduce.cast.options
 ---@return gpureduce.array # as long as the input
 function gr.cast(a, dtype, options) end
 
 ---The elements in another type.
 ---@param dtype gpureduce.dtype the type of the result
----@param options? gpureduce.cast.options 
+---@param options? gpureduce.cast.options
 ---@return gpureduce.array # as long as the input
 function array:cast(dtype, options) end
 
@@ -402,14 +400,14 @@ function array:cast(dtype, options) end
 ---@param a gpureduce.array the input
 ---@param op string `"<"`, `"<="`, `"=="`, `"~="`, `">="` or `">"`
 ---@param b gpureduce.array|number what each element is compared with
----@param options? gpureduce.compare.options 
+---@param options? gpureduce.compare.options
 ---@return gpureduce.array # of u8, as long as the input
 function gr.compare(a, op, b, options) end
 
 ---A mask: 1 where the comparison holds, 0 elsewhere.
 ---@param op string `"<"`, `"<="`, `"=="`, `"~="`, `">="` or `">"`
 ---@param b gpureduce.array|number what each element is compared with
----@param options? gpureduce.compare.options 
+---@param options? gpureduce.compare.options
 ---@return gpureduce.array # of u8, as long as the input
 function array:compare(op, b, options) end
 
@@ -420,14 +418,14 @@ function array:compare(op, b, options) end
 ---@param mask gpureduce.array of u8
 ---@param a gpureduce.array|number what is taken where the mask is not zero
 ---@param b gpureduce.array|number what is taken where it is
----@param options? gpureduce.where.options 
+---@param options? gpureduce.where.options
 ---@return gpureduce.array # as long as the mask; of the arrays' dtype. Of two numbers: that of `into`, else f32
 function gr.where(mask, a, b, options) end
 
 ---Elements of one array where a mask is not zero, of another elsewhere.
 ---@param a gpureduce.array|number what is taken where the mask is not zero
 ---@param b gpureduce.array|number what is taken where it is
----@param options? gpureduce.where.options 
+---@param options? gpureduce.where.options
 ---@return gpureduce.array # as long as the mask; of the arrays' dtype. Of two numbers: that of `into`, else f32
 function array:where(a, b, options) end
 
@@ -437,13 +435,13 @@ function array:where(a, b, options) end
 ---The elements whose mask is not zero, in their order.
 ---@param a gpureduce.array the input
 ---@param mask gpureduce.array of u8, as long as the input
----@param options? gpureduce.compact.options 
+---@param options? gpureduce.compact.options
 ---@return gpureduce.array # the elements kept: `#` says how many. With `into` it is a view of its first elements
 function gr.compact(a, mask, options) end
 
 ---The elements whose mask is not zero, in their order.
 ---@param mask gpureduce.array of u8, as long as the input
----@param options? gpureduce.compact.options 
+---@param options? gpureduce.compact.options
 ---@return gpureduce.array # the elements kept: `#` says how many. With `into` it is a view of its first elements
 function array:compact(mask, options) end
 
@@ -465,11 +463,13 @@ function array:compact(mask, options) end
 ---@param a gpureduce.array the input
 ---@param options? gpureduce.sum.options how to read it
 ---@return number|gpureduce.array # the sum, an integer for integer dtypes; 0 for none. With `rows` one result for each row or column: f64, or i64 for integers
+---@overload fun(a: gpureduce.array): number
 function gr.sum(a, options) end
 
 ---The sum of the elements.
 ---@param options? gpureduce.sum.options how to read it
 ---@return number|gpureduce.array # the sum, an integer for integer dtypes; 0 for none. With `rows` one result for each row or column: f64, or i64 for integers
+---@overload fun(): number
 function array:sum(options) end
 
 ---@class gpureduce.prod.options
@@ -484,11 +484,13 @@ function array:sum(options) end
 ---@param a gpureduce.array the input
 ---@param options? gpureduce.prod.options how to read it
 ---@return number|gpureduce.array # the product; 1 for none. With `rows` one result for each row or column: f64, or i64 for integers
+---@overload fun(a: gpureduce.array): number
 function gr.prod(a, options) end
 
 ---The product of the elements.
 ---@param options? gpureduce.prod.options how to read it
 ---@return number|gpureduce.array # the product; 1 for none. With `rows` one result for each row or column: f64, or i64 for integers
+---@overload fun(): number
 function array:prod(options) end
 
 ---@class gpureduce.mean.options
@@ -505,11 +507,13 @@ function array:prod(options) end
 ---@param a gpureduce.array the input
 ---@param options? gpureduce.mean.options how to read it
 ---@return number|gpureduce.array # a float; NaN for none. With `rows` one result for each row or column: f64
+---@overload fun(a: gpureduce.array): number
 function gr.mean(a, options) end
 
 ---The mean of the elements; of integers from a sum that does not wrap.
 ---@param options? gpureduce.mean.options how to read it
 ---@return number|gpureduce.array # a float; NaN for none. With `rows` one result for each row or column: f64
+---@overload fun(): number
 function array:mean(options) end
 
 ---@class gpureduce.var.options
@@ -527,11 +531,13 @@ function array:mean(options) end
 ---@param a gpureduce.array the input
 ---@param options? gpureduce.var.options how to read it
 ---@return number|gpureduce.array # a float; NaN for none. With `rows` one result for each row or column: f64
+---@overload fun(a: gpureduce.array): number
 function gr.var(a, options) end
 
 ---The variance: the mean of the squared distances from the mean. Large means do not spoil it.
 ---@param options? gpureduce.var.options how to read it
 ---@return number|gpureduce.array # a float; NaN for none. With `rows` one result for each row or column: f64
+---@overload fun(): number
 function array:var(options) end
 
 ---@class gpureduce.std.options
@@ -549,11 +555,13 @@ function array:var(options) end
 ---@param a gpureduce.array the input
 ---@param options? gpureduce.std.options how to read it
 ---@return number|gpureduce.array # a float; NaN for none. With `rows` one result for each row or column: f64
+---@overload fun(a: gpureduce.array): number
 function gr.std(a, options) end
 
 ---The standard deviation: the square root of the variance.
 ---@param options? gpureduce.std.options how to read it
 ---@return number|gpureduce.array # a float; NaN for none. With `rows` one result for each row or column: f64
+---@overload fun(): number
 function array:std(options) end
 
 ---@class gpureduce.min.options
@@ -571,11 +579,13 @@ function array:std(options) end
 ---@param a gpureduce.array the input
 ---@param options? gpureduce.min.options how to read it
 ---@return number|gpureduce.array # an integer for integer dtypes. With `rows` one result for each row or column: of the input's dtype
+---@overload fun(a: gpureduce.array): number
 function gr.min(a, options) end
 
 ---The least element.
 ---@param options? gpureduce.min.options how to read it
 ---@return number|gpureduce.array # an integer for integer dtypes. With `rows` one result for each row or column: of the input's dtype
+---@overload fun(): number
 function array:min(options) end
 
 ---@class gpureduce.max.options
@@ -593,11 +603,13 @@ function array:min(options) end
 ---@param a gpureduce.array the input
 ---@param options? gpureduce.max.options how to read it
 ---@return number|gpureduce.array # an integer for integer dtypes. With `rows` one result for each row or column: of the input's dtype
+---@overload fun(a: gpureduce.array): number
 function gr.max(a, options) end
 
 ---The greatest element.
 ---@param options? gpureduce.max.options how to read it
 ---@return number|gpureduce.array # an integer for integer dtypes. With `rows` one result for each row or column: of the input's dtype
+---@overload fun(): number
 function array:max(options) end
 
 ---@class gpureduce.minmax.options
@@ -611,12 +623,14 @@ function array:max(options) end
 ---@param options? gpureduce.minmax.options how to read it
 ---@return number|gpureduce.array # the least
 ---@return number|gpureduce.array # the greatest
+---@overload fun(a: gpureduce.array): number, number
 function gr.minmax(a, options) end
 
 ---The least and the greatest element in one pass.
 ---@param options? gpureduce.minmax.options how to read it
 ---@return number|gpureduce.array # the least
 ---@return number|gpureduce.array # the greatest
+---@overload fun(): number, number
 function array:minmax(options) end
 
 ---@class gpureduce.argmin.options
@@ -631,11 +645,13 @@ function array:minmax(options) end
 ---@param a gpureduce.array the input
 ---@param options? gpureduce.argmin.options how to read it
 ---@return integer|gpureduce.array # the position. With `rows` one result for each row or column: i64
+---@overload fun(a: gpureduce.array): integer
 function gr.argmin(a, options) end
 
 ---The position of the least element, the first of several; of the first NaN, if there is one.
 ---@param options? gpureduce.argmin.options how to read it
 ---@return integer|gpureduce.array # the position. With `rows` one result for each row or column: i64
+---@overload fun(): integer
 function array:argmin(options) end
 
 ---@class gpureduce.argmax.options
@@ -650,11 +666,13 @@ function array:argmin(options) end
 ---@param a gpureduce.array the input
 ---@param options? gpureduce.argmax.options how to read it
 ---@return integer|gpureduce.array # the position. With `rows` one result for each row or column: i64
+---@overload fun(a: gpureduce.array): integer
 function gr.argmax(a, options) end
 
 ---The position of the greatest element, the first of several; of the first NaN, if there is one.
 ---@param options? gpureduce.argmax.options how to read it
 ---@return integer|gpureduce.array # the position. With `rows` one result for each row or column: i64
+---@overload fun(): integer
 function array:argmax(options) end
 
 ---@class gpureduce.any.options
@@ -671,11 +689,13 @@ function array:argmax(options) end
 ---@param a gpureduce.array the input
 ---@param options? gpureduce.any.options how to read it
 ---@return boolean|gpureduce.array # false for none. With `rows` one result for each row or column: u8, 1 or 0
+---@overload fun(a: gpureduce.array): boolean
 function gr.any(a, options) end
 
 ---Whether some element is not zero. NaN is not zero.
 ---@param options? gpureduce.any.options how to read it
 ---@return boolean|gpureduce.array # false for none. With `rows` one result for each row or column: u8, 1 or 0
+---@overload fun(): boolean
 function array:any(options) end
 
 ---@class gpureduce.all.options
@@ -692,11 +712,13 @@ function array:any(options) end
 ---@param a gpureduce.array the input
 ---@param options? gpureduce.all.options how to read it
 ---@return boolean|gpureduce.array # true for none. With `rows` one result for each row or column: u8, 1 or 0
+---@overload fun(a: gpureduce.array): boolean
 function gr.all(a, options) end
 
 ---Whether no element is zero.
 ---@param options? gpureduce.all.options how to read it
 ---@return boolean|gpureduce.array # true for none. With `rows` one result for each row or column: u8, 1 or 0
+---@overload fun(): boolean
 function array:all(options) end
 
 ---@class gpureduce.count.options
@@ -713,11 +735,13 @@ function array:all(options) end
 ---@param a gpureduce.array the input
 ---@param options? gpureduce.count.options how to read it
 ---@return integer|gpureduce.array # the number. With `rows` one result for each row or column: i64
+---@overload fun(a: gpureduce.array): integer
 function gr.count(a, options) end
 
 ---How many elements are not zero.
 ---@param options? gpureduce.count.options how to read it
 ---@return integer|gpureduce.array # the number. With `rows` one result for each row or column: i64
+---@overload fun(): integer
 function array:count(options) end
 
 ---@class gpureduce.norm.options
@@ -735,6 +759,7 @@ function array:count(options) end
 ---@param p? number|"inf" 1, 2 or math.huge
 ---@param options? gpureduce.norm.options how to read it; p may be left out before it
 ---@return number|gpureduce.array # the norm; 0 for none. With `rows` one result for each row or column: f64
+---@overload fun(a: gpureduce.array, p?: number|"inf"): number
 ---@overload fun(a: gpureduce.array, options: gpureduce.norm.options): number|gpureduce.array
 function gr.norm(a, p, options) end
 
@@ -742,6 +767,8 @@ function gr.norm(a, p, options) end
 ---@param p? number|"inf" 1, 2 or math.huge
 ---@param options? gpureduce.norm.options how to read it; p may be left out before it
 ---@return number|gpureduce.array # the norm; 0 for none. With `rows` one result for each row or column: f64
+---@overload fun(p?: number|"inf"): number
+---@overload fun(options: gpureduce.norm.options): number|gpureduce.array
 function array:norm(p, options) end
 
 ---@class gpureduce.reduce.options
@@ -789,12 +816,14 @@ function array:reduce(op, options) end
 ---@param b gpureduce.array the other input: same dtype, length and device
 ---@param options? gpureduce.dot.options how to read them
 ---@return number|gpureduce.array # an integer for integer dtypes; 0 for none. With `rows` one result for each row or column: f64, or i64
+---@overload fun(a: gpureduce.array, b: gpureduce.array): number
 function gr.dot(a, b, options) end
 
 ---The sum of the products of the elements of two arrays.
 ---@param b gpureduce.array the other input: same dtype, length and device
 ---@param options? gpureduce.dot.options how to read them
 ---@return number|gpureduce.array # an integer for integer dtypes; 0 for none. With `rows` one result for each row or column: f64, or i64
+---@overload fun(b: gpureduce.array): number
 function array:dot(b, options) end
 
 ---@class gpureduce.mse.options
@@ -813,12 +842,14 @@ function array:dot(b, options) end
 ---@param b gpureduce.array the other input: same dtype, length and device
 ---@param options? gpureduce.mse.options how to read them
 ---@return number|gpureduce.array # a float; NaN for none. With `rows` one result for each row or column: f64
+---@overload fun(a: gpureduce.array, b: gpureduce.array): number
 function gr.mse(a, b, options) end
 
 ---The mean of the squared differences of two arrays.
 ---@param b gpureduce.array the other input: same dtype, length and device
 ---@param options? gpureduce.mse.options how to read them
 ---@return number|gpureduce.array # a float; NaN for none. With `rows` one result for each row or column: f64
+---@overload fun(b: gpureduce.array): number
 function array:mse(b, options) end
 
 ---@class gpureduce.cosine.options
@@ -837,12 +868,14 @@ function array:mse(b, options) end
 ---@param b gpureduce.array the other input: same dtype, length and device
 ---@param options? gpureduce.cosine.options how to read them
 ---@return number|gpureduce.array # a float from -1 to 1; NaN when one is all zeros. With `rows` one result for each row or column: f64
+---@overload fun(a: gpureduce.array, b: gpureduce.array): number
 function gr.cosine(a, b, options) end
 
 ---The cosine of the angle between two arrays: their dot over the product of their norms.
 ---@param b gpureduce.array the other input: same dtype, length and device
 ---@param options? gpureduce.cosine.options how to read them
 ---@return number|gpureduce.array # a float from -1 to 1; NaN when one is all zeros. With `rows` one result for each row or column: f64
+---@overload fun(b: gpureduce.array): number
 function array:cosine(b, options) end
 
 ---@class gpureduce.quantile.options
@@ -852,13 +885,13 @@ function array:cosine(b, options) end
 ---The elements below which given shares of the data lie: exact, by selection on order keys, as NumPy defines it.
 ---@param a gpureduce.array the input
 ---@param q number|number[] a share from 0 to 1, or several
----@param options? gpureduce.quantile.options 
+---@param options? gpureduce.quantile.options
 ---@return number|gpureduce.array # for a table of shares an array: f64, or the input's dtype with `lower`, `higher` and `nearest`, which give elements. NaN anywhere in the data gives NaN
 function gr.quantile(a, q, options) end
 
 ---The elements below which given shares of the data lie: exact, by selection on order keys, as NumPy defines it.
 ---@param q number|number[] a share from 0 to 1, or several
----@param options? gpureduce.quantile.options 
+---@param options? gpureduce.quantile.options
 ---@return number|gpureduce.array # for a table of shares an array: f64, or the input's dtype with `lower`, `higher` and `nearest`, which give elements. NaN anywhere in the data gives NaN
 function array:quantile(q, options) end
 
@@ -950,12 +983,12 @@ function array:histogram(options) end
 
 ---How often each of the whole numbers 0, 1, 2, ... occurs, or the sums of weights there.
 ---@param a gpureduce.array whole numbers of 0 or more
----@param options? gpureduce.bincount.options 
+---@param options? gpureduce.bincount.options
 ---@return gpureduce.array # i64 (with float weights f64): element k tells how often k - 1 occurs; as long as the greatest plus 1
 function gr.bincount(a, options) end
 
 ---How often each of the whole numbers 0, 1, 2, ... occurs, or the sums of weights there.
----@param options? gpureduce.bincount.options 
+---@param options? gpureduce.bincount.options
 ---@return gpureduce.array # i64 (with float weights f64): element k tells how often k - 1 occurs; as long as the greatest plus 1
 function array:bincount(options) end
 
@@ -975,14 +1008,16 @@ function histogram:quantile(q) end
 ---The running sum, product, minimum or maximum of an array.
 ---@param a gpureduce.array the input
 ---@param op? string `"sum"`, `"prod"`, `"min"` or `"max"`
----@param options? gpureduce.scan.options 
+---@param options? gpureduce.scan.options
 ---@return gpureduce.array # as long as the input
+---@overload fun(a: gpureduce.array, options: gpureduce.scan.options): gpureduce.array
 function gr.scan(a, op, options) end
 
 ---The running sum, product, minimum or maximum of an array.
 ---@param op? string `"sum"`, `"prod"`, `"min"` or `"max"`
----@param options? gpureduce.scan.options 
+---@param options? gpureduce.scan.options
 ---@return gpureduce.array # as long as the input
+---@overload fun(options: gpureduce.scan.options): gpureduce.array
 function array:scan(op, options) end
 
 ---@class gpureduce.rmsnorm.options
@@ -996,14 +1031,16 @@ function array:scan(op, options) end
 ---Divide each row by the root of the mean of its squares, and multiply by weights (Zhang and Sennrich 2019).
 ---@param x gpureduce.array the rows, one after the other
 ---@param w? gpureduce.array one weight for each column, of the same dtype
----@param options? gpureduce.rmsnorm.options 
+---@param options? gpureduce.rmsnorm.options
 ---@return gpureduce.array # of the input's dtype and length
+---@overload fun(x: gpureduce.array, options: gpureduce.rmsnorm.options): gpureduce.array
 function gr.rmsnorm(x, w, options) end
 
 ---Divide each row by the root of the mean of its squares, and multiply by weights (Zhang and Sennrich 2019).
 ---@param w? gpureduce.array one weight for each column, of the same dtype
----@param options? gpureduce.rmsnorm.options 
+---@param options? gpureduce.rmsnorm.options
 ---@return gpureduce.array # of the input's dtype and length
+---@overload fun(options: gpureduce.rmsnorm.options): gpureduce.array
 function array:rmsnorm(w, options) end
 
 ---@class gpureduce.softmax.options
@@ -1012,12 +1049,12 @@ function array:rmsnorm(w, options) end
 
 ---Each row as shares: exp(x - max) divided by the row's sum of these. Large numbers do not overflow.
 ---@param x gpureduce.array the rows, one after the other
----@param options? gpureduce.softmax.options 
+---@param options? gpureduce.softmax.options
 ---@return gpureduce.array # of the input's dtype and length. A row with NaN or +infinity, or of nothing but -infinity, gives NaN
 function gr.softmax(x, options) end
 
 ---Each row as shares: exp(x - max) divided by the row's sum of these. Large numbers do not overflow.
----@param options? gpureduce.softmax.options 
+---@param options? gpureduce.softmax.options
 ---@return gpureduce.array # of the input's dtype and length. A row with NaN or +infinity, or of nothing but -infinity, gives NaN
 function array:softmax(options) end
 
@@ -1028,7 +1065,7 @@ function array:softmax(options) end
 ---@field ascii? boolean draw without Unicode blocks; default true on a dumb terminal
 
 ---The histogram as text, one bar a line. `print(h)` does the same without options.
----@param options? gpureduce.histogram.plot.options 
+---@param options? gpureduce.histogram.plot.options
 ---@return string # lines without a newline at the end
 function histogram:plot(options) end
 
@@ -1044,10 +1081,11 @@ function histogram:plot(options) end
 
 ---The histogram as a picture: bars between their edges, as wide as the bins are.
 ---@param path? string the file to write
----@param options? gpureduce.histogram.svg.options 
+---@param options? gpureduce.histogram.svg.options
 ---@return boolean|string|nil # true when written; the text without a path; nil when the system refuses
 ---@return string? # after nil the message
 ---@return integer? # after nil the system's error number
+---@overload fun(options: gpureduce.histogram.svg.options): boolean|string|nil, string?, integer?
 function histogram:svg(path, options) end
 
 ---@class gpureduce.svg.options
@@ -1082,7 +1120,7 @@ function gr.svg(options) end
 function gr.async(f, ...) end
 
 ---Whether the result is there, or the operation has failed.
----@return boolean # 
+---@return boolean #
 function future:done() end
 
 ---The results, once they are there. It may be asked again.
@@ -1096,7 +1134,7 @@ function future:get(seconds) end
 
 ---Several reductions with one synchronisation. Similar ones of small arrays share a launch.
 ---@param list table items `{name, a, ...}`: a reduction's name and its arguments
----@param options? gpureduce.many.options 
+---@param options? gpureduce.many.options
 ---@return any # all results in order (`minmax` gives two)
 function gr.many(list, options) end
 
@@ -1131,7 +1169,7 @@ function gr.load(path, dtype, options) end
 ---Write an array to a file: NPY when the name ends in `.npy`, else the raw elements.
 ---@param a gpureduce.array the input
 ---@param path string the file's name
----@param options? gpureduce.save.options 
+---@param options? gpureduce.save.options
 ---@return boolean? # true, or nil when the system refuses
 ---@return string? # after nil the message
 ---@return integer? # after nil the system's error number
@@ -1139,7 +1177,7 @@ function gr.save(a, path, options) end
 
 ---Write an array to a file: NPY when the name ends in `.npy`, else the raw elements.
 ---@param path string the file's name
----@param options? gpureduce.save.options 
+---@param options? gpureduce.save.options
 ---@return boolean? # true, or nil when the system refuses
 ---@return string? # after nil the message
 ---@return integer? # after nil the system's error number
@@ -1180,7 +1218,7 @@ function array:touch(i, j) end
 
 ---Read one column of numbers from a CSV file.
 ---@param path string the file's name
----@param options? gpureduce.csv.options 
+---@param options? gpureduce.csv.options
 ---@return gpureduce.array? # the numbers, or nil when the system refuses
 ---@return string? # the column's name, if there is a header; after nil the message
 ---@return integer? # after nil the system's error number
@@ -1244,7 +1282,7 @@ function gr.trim() end
 ---@field auto? boolean whether passing the budget collects by itself; default true at the start
 
 ---Set the budget: how many bytes may live before a full collection is started.
----@param options gpureduce.gc.options 
+---@param options gpureduce.gc.options
 function gr.gc(options) end
 
 ---Give an array's memory back now. Views that share it keep it until they are released or collected. A second release does nothing; any other use of a released array raises.
@@ -1269,7 +1307,7 @@ function gr.scope(f, ...) end
 ---@field threads? integer sets `gr.threads`, which scripts cannot change from then on; default as it is
 
 ---Take away from this Lua state what the scripts of strangers should not have, and set them limits, for good. For hosts, before they run such scripts; [SECURITY.md](../SECURITY.md) says what is promised.
----@param options? gpureduce.safe.options 
+---@param options? gpureduce.safe.options
 function gr.safe(options) end
 
 ---Seconds on a clock that only goes forward, for timing (`os.clock` adds up the time of all threads).

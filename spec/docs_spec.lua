@@ -31,3 +31,34 @@ describe("docs/api", function()
     end
   end)
 end)
+
+describe("the types", function()
+  local annotations = dofile("docs/annotations.lua")
+  local types = dofile("docs/types.lua")
+
+  it("are annotations that the language server understands", function()
+    assert.equal("", table.concat(annotations.check(types.luacats(entries, objects)), "\n"))
+  end)
+
+  it("have a check that notices what is none", function()
+    for text, message in pairs {
+      ["---@overload fun(a: number, gpureduce.add.options?: table): number"] =
+        "line 1: ',' or ')' expected at '.add.options?: table): number'",
+      ["---@param a nosuch"] = "line 1: unknown type 'nosuch'",
+      ["---@return number|"] = "line 1: type expected at ''",
+      ["---@prama a number"] = "line 1: unknown annotation '@prama'",
+    } do
+      assert.equal(message, annotations.check(text .. "\n")[1])
+    end
+  end)
+
+  it("tell a number from an array by the options", function()
+    local text = types.luacats(entries, objects)
+    assert.truthy(text:find("---@overload fun(a: gpureduce.array): number\nfunction gr.sum(a, options) end", 1, true))
+    local norm = "---@overload fun(a: gpureduce.array, options: gpureduce.norm.options): number|gpureduce.array"
+    assert.truthy(text:find(norm, 1, true))
+    local teal = types.teal(entries, objects)
+    assert.truthy(teal:find("\n  sum: function(a: Array): number\n", 1, true))
+    assert.truthy(teal:find("\n    mean: function(self: Array): number\n", 1, true))
+  end)
+end)

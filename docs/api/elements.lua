@@ -25,7 +25,6 @@ local function binary(name, sign, text, dtypes, example, output)
     errors = "Different dtypes or lengths; a number that the dtype has no room for; an `into` of another dtype or length, or "
       .. "one that overlaps an input without being it.",
     cost = "O(n): one pass, one launch.", waits = c.no_wait,
-    also = { "fun(a: number, b: gpureduce.array, options?: table): gpureduce.array" },
     example = example .. ("\nprint((%s):equal(gr.%s(a, b)))"):format("a " .. sign .. " b", name), output = output .. "\ntrue",
   }
 end

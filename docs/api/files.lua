@@ -10,7 +10,6 @@ return {
       params = { { "path", "string", "the file's name" },
         { "dtype", "dtype?", "of a raw file; an NPY file has its own", default = '`"f32"`' },
         { "options", "options?", "the dtype may be left out before it" } },
-      also = { "fun(path: string, options: options): array?, table|string|nil, integer?" },
       options = {
         { "offset", "integer?", "raw files: where to begin, in bytes", default = "0" },
         { "count", "integer?", "raw files: how many elements", default = "all that follow" },

@@ -7,7 +7,7 @@ Counts of samples in bins by NumPy's rule: bin k holds `edges[k] <= x < edges[k+
 Samples are compared with the edges themselves, so one that lies on an edge is never one bin off.]],
   objects = {
     {
-      name = "histogram", class = "gpureduce.histogram", self = "h",
+      name = "histogram", class = "gpureduce.histogram", self = "h", is_table = true,
       text = "What `gr.histogram` returns. `print(h)` draws it, `#h` is its number of bins (Lua 5.2 and later).",
       make = "gr.histogram(gr.zeros(3), { bins = 2 })",
       fields = {

@@ -173,7 +173,6 @@ print(a:var(), a:var { ddof = 1 })]],
       params = { c.a, { "p", 'number|"inf"?', "1, 2 or math.huge", default = "2" },
         { "options", "options?", "how to read it; p may be left out before it" } },
       returns = { { "number|array", "the norm; 0 for none. " .. each .. ": f64" } },
-      also = { "fun(a: array, options: options): number|array" },
       errors = "Another p.",
       example = [[
 local a = gr.array({ 3e300, -4e300 }, "f64")
