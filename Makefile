@@ -53,13 +53,14 @@ binding_c = $(wildcard src/binding/*.c)
 cuda_c    = $(filter-out src/backend/nocuda.c src/backend/cpu.c src/backend/pretend.c,$(wildcard src/backend/*.c))
 cuda_cu   = $(wildcard kernels/cuda/*.cu)
 lua_parts = $(wildcard lua/gpureduce/*.lua)
-headers   = $(wildcard include/*.h src/*/*.h kernels/*.h kernels/*/*.h kernels/*/*.inc)
-cu_headers = $(wildcard kernels/*.h kernels/cuda/*.h kernels/cuda/*.cuh)
+headers   = $(wildcard include/*.h src/*/*.h kernels/*.h kernels/*/*.h kernels/*/*.inc kernels/*/*.cuh)
 
 # gcc clears structs by string instructions, which take some 30 clocks to start: a fifth of a small call.
 by_stores := -mmemset-strategy=unrolled_loop:256:noalign,libcall:-1:noalign
 by_stores := $(if $(findstring x86_64,$(shell $(CC) -dumpmachine)),$(if $(findstring clang,$(shell $(CC) --version)),,$(by_stores)))
 base = $(CFLAGS) -std=c11 -D_DEFAULT_SOURCE -ffp-contract=off -fPIC -fvisibility=hidden -fno-plt -pthread -I. $(by_stores)
+# Compilers write which headers an object was made from, beside it; -MP lets a header go away.
+follow = -MMD -MP -MF $(@:.o=.d)
 # -O1 is for the host code in them, which only launches, and calls nothing that throws or raises errors of Lua: no unwind
 # tables, 57 KB less. Kernels are always compiled at -O3.
 nvflags = -O1 -std=c++17 -fmad=false -I. $(compress) -Xcompiler -fPIC,-fvisibility=hidden,-fno-exceptions,-fno-rtti,-fno-threadsafe-statics,-fno-asynchronous-unwind-tables $(gencode)
@@ -98,9 +99,9 @@ what = $(if $(filter cuda,$(flavour)),CPU and CUDA ($$(strings -d $(cuda_o) | gr
 build/flavour-$(flavour):
 	@mkdir -p build && rm -f build/flavour-* && touch $@
 
-$(OBJ)/src/backend/cuda%.o: src/backend/cuda%.c $(headers)
+$(OBJ)/src/backend/cuda%.o: src/backend/cuda%.c
 	@mkdir -p $(@D)
-	$(CC) $(base) -isystem $(CUDA_ROOT)/include -c $< -o $@
+	$(CC) $(base) $(follow) -isystem $(CUDA_ROOT)/include -c $< -o $@
 
 # The CPU's kernels are most of its half's build: of -O3 they need the vectoriser, and the instruction sets, whose vectors
 # are written out, not all of -O2. Those that no ordinary processor of this kind picks get by with less. clang knows none of this.
@@ -118,25 +119,31 @@ endif
 # Roots and comparisons become vector code only where nobody looks at errno and at traps.
 $(OBJ)/kernels/cpu/map_%.o: CFLAGS += -fno-math-errno -fno-trapping-math $(call gcc,--param vect-epilogues-nomask=0)
 
-$(OBJ)/%.o: %.c $(headers)
+$(OBJ)/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(base) -c $< -o $@
+	$(CC) $(base) $(follow) -c $< -o $@
 
 $(OBJ)/kernels/cuda/reduce%.o: front_80 = $(turing)
 $(OBJ)/kernels/cuda/reduce%.o: front_86 = $(or $(turing),80)
 $(OBJ)/kernels/cuda/reduce%.o: front_89 = $(or $(turing),80)
 turing = $(filter 75,$(CUDA_ARCHS))
-$(OBJ)/%.$(subst $(eval) ,-,$(CUDA_ARCHS)).o: %.cu $(cu_headers)
+$(OBJ)/%.$(subst $(eval) ,-,$(CUDA_ARCHS)).o: %.cu
 	@mkdir -p $(@D)
-	$(NVCC) $(nvflags) -c $< -o $@
+	$(NVCC) $(nvflags) $(follow) -c $< -o $@
 
-$(OUT)/obj-$(lua_version)/%.o: src/binding/%.c $(headers)
+$(OUT)/obj-$(lua_version)/%.o: src/binding/%.c
 	@mkdir -p $(@D)
-	$(CC) $(base) -I$(lua_incdir) -c $< -o $@
+	$(CC) $(base) $(follow) -I$(lua_incdir) -c $< -o $@
 
 $(OUT)/obj-$(lua_version)/embedded.o: build/embedded.c
 	@mkdir -p $(@D)
-	$(CC) $(base) -c $< -o $@
+	$(CC) $(base) $(follow) -c $< -o $@
+
+# An object from before there were such files is made anew when any header is newer.
+every_o = $(binding_o) $(core_o)
+known_d = $(wildcard $(every_o:.o=.d))
+$(filter-out $(known_d:.d=.o),$(every_o)): $(headers)
+include $(known_d)
 
 # Each Lua part as one C string a line, so that one file is the whole module.
 build/embedded.c: $(lua_parts) Makefile
