@@ -165,10 +165,26 @@ static gr_context *open_context(lua_State *L) {
   return *c;
 }
 
+/*
+** A module is for one Lua. Loaders refuse most others themselves, for a function that one of the two does not have; from
+** 5.4 on all that is used is there in the next one too, so it has to be said.
+*/
+static void check_lua(lua_State *L) {
+#if LUA_VERSION_NUM >= 504
+  int host = (int)lua_version(L);
+  if (host == LUA_VERSION_NUM) return;
+  luaL_error(L, "gpureduce: this module is for Lua %d.%d, this is Lua %d.%d (make LUA=... builds it for another)",
+             LUA_VERSION_NUM / 100, LUA_VERSION_NUM % 100, host / 100, host % 100);
+#else
+  (void)L;
+#endif
+}
+
 EXPORT int luaopen_gpureduce(lua_State *L) {
   const gr_function *parts[] = {gr_array_functions, gr_make_functions, gr_reduce_functions, gr_histogram_functions,
                                 gr_scan_functions, gr_select_functions, gr_map_functions, gr_when_functions, gr_wrap_functions, gr_scope_functions,
                                 gr_file_functions, gr_device_functions, gr_ladder_functions, gr_exact_functions, gr_safe_functions};
+  check_lua(L);
   if (sizeof(lua_Number) != 8) return luaL_error(L, "gpureduce: needs a Lua whose numbers are doubles");
   lua_getfield(L, LUA_REGISTRYINDEX, MODULE_NAME);
   if (!lua_isnil(L, -1)) return 1; /* one module and one context a state, however often it is required */
