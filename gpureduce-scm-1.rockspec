@@ -22,18 +22,17 @@ test_dependencies = {
 }
 build = {
   type = "make",
-  -- NVCC and CUDA_HOME are left to the Makefile: passed through unset they would hide what it finds.
-  build_variables = {
-    CFLAGS = "$(CFLAGS) -O3",
+  -- NVCC, CUDA_HOME, CUDA_ARCHS and V come from luarocks' own arguments (mk/rock.mk): passed through here unset, they
+  -- would hide what the Makefile finds.
+  variables = {
+    ROCK = "yes",
+    CFLAGS = "$(CFLAGS)",
     LIBFLAG = "$(LIBFLAG)",
     LIB_EXTENSION = "$(LIB_EXTENSION)",
     LUA = "$(LUA)",
     LUA_INCDIR = "$(LUA_INCDIR)",
   },
   install_variables = {
-    LUA = "$(LUA)",
-    LUA_INCDIR = "$(LUA_INCDIR)",
-    LIB_EXTENSION = "$(LIB_EXTENSION)",
     LIBDIR = "$(LIBDIR)",
   },
 }

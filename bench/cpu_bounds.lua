@@ -2,7 +2,7 @@
 -- each in several ways, one thread and two. The best of them run beside the peers in bench/cpu.lua, which says how
 -- bounds.so is built. Nanoseconds an element and microseconds, the least of many rounds taken in turn.
 --
---   LUA_CPATH="build/?.so;;" lua5.4 bench/cpu_bounds.lua read|move|dot|count|histogram [ELEMENTS ...]
+--   LUA_CPATH="build/lua5.4/?.so;;" lua5.4 bench/cpu_bounds.lua read|move|dot|count|histogram [ELEMENTS ...]
 local bounds = require "bounds"
 
 local small, huge, afterwards = 0, 1, 2 -- pages

@@ -1,13 +1,13 @@
 #!/bin/sh
 # All that is run on a GPU machine before a change to the CUDA half counts as done. Usage: bench/gpu.sh DIRECTORY
-# (for the logs), from the root, with build/gpureduce.so for lua5.4 and build/luajit/gpureduce.so for LuaJIT built.
+# (for the logs), from the root, after make LUA=lua5.4 and make LUA=luajit.
 out=${1:?directory for the logs}
 root=$PWD
 summary() { grep -E 'successes|ERROR SUMMARY|RACECHECK SUMMARY|touched' "$1"; }
 
 for lua in lua5.4 luajit; do
-  so=build; [ $lua = luajit ] && so=build/luajit
-  export LUA_CPATH_5_4="$root/build/?.so;${LUA_CPATH_5_4:-;}" LUA_CPATH="$root/$so/?.so;${LUA_CPATH:-;}"
+  so=build/$lua
+  export LUA_CPATH_5_4="$root/build/lua5.4/?.so;${LUA_CPATH_5_4:-;}" LUA_CPATH="$root/$so/?.so;${LUA_CPATH:-;}"
   busted --lua="$(command -v $lua)" --cpath="$root/$so/?.so" >"$out/specs-$lua.txt" 2>&1
   summary "$out/specs-$lua.txt"
 done

@@ -2,7 +2,7 @@
 -- a sum.
 -- Needs build/bounds.so (bench/cpu.lua says how). Medians of turns.
 --
---   LUA_CPATH="./build/?.so" lua5.4 bench/inout.lua
+--   LUA_CPATH="./build/lua5.4/?.so" lua5.4 bench/inout.lua
 local gr, bounds = require "gpureduce", require "bounds"
 local T = require "bench.timing"
 gr.use "cpu"

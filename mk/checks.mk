@@ -1,0 +1,75 @@
+# What checks the module beyond the specs.
+
+.PHONY: test-all oracle sets neon bits sanitize coverage lint toolkit-check build-check reproducible
+
+# Every Lua that is here; the last line names those that are not.
+all_luas = lua5.5 lua5.4 lua5.3 lua5.2 lua5.1 luajit
+luas = $(foreach l,$(all_luas),$(if $(shell command -v $(l)),$(l)))
+no_luas = $(filter-out $(luas),$(all_luas))
+test-all: oracle sets neon bits
+	@for lua in $(luas); do echo "== $$lua"; $(MAKE) --no-print-directory test LUA=$$lua LUA_INCDIR= || exit; done
+	@mk/check_luas.sh $(luas)
+	@echo "tested under $(luas)$(if $(no_luas),; not here and so not tested: $(no_luas))"
+
+# Exact sums against MPFR, 100000 vectors; spec/exact/mutate.sh asks whether it would notice a fault.
+files_of_oracle = $(BUILD)/oracle
+cpu_o = $(filter $(OBJ)/kernels/cpu/%,$(core_o))
+$(BUILD)/oracle: spec/exact/oracle.c $(OBJ)/src/core/exact_round.o $(cpu_o)
+	$(call step,$<) $(CC) $(base) $^ -o $@ -lmpfr -lgmp -lm -lpthread
+oracle: $(BUILD)/oracle
+	$(BUILD)/oracle
+
+# Every instruction set of this CPU against plain C, kernel by kernel; and NEON's, by an emulator of 64-bit ARM.
+EMULATOR =
+files_of_sets = $(BUILD)/sets
+$(BUILD)/sets: spec/sets.c $(cpu_o)
+	$(call step,$<) $(CC) $(base) $(LDFLAGS) $^ -o $@ -lm
+sets: $(BUILD)/sets
+	$(EMULATOR) $(BUILD)/sets
+files_of_test-all = $(files_of_oracle) $(files_of_sets) $(module)
+neon:
+	$(if $(shell command -v aarch64-linux-gnu-gcc && command -v qemu-aarch64-static),$(MAKE) --no-print-directory sets \
+	  NVCC= CC=aarch64-linux-gnu-gcc BUILD=build/neon LDFLAGS=-static EMULATOR=qemu-aarch64-static,\
+	  @echo "neon: no compiler or emulator for it here")
+
+# Every operation and dtype on 200 random sizes against what an H200 gave, to the bit.
+bits: $(module)
+	$(here) $(LUA) spec/bits.lua compare spec/golden/bits_h200.txt
+
+# The specs under AddressSanitizer and UBSan, with a collector that runs all the time (see spec/support.lua).
+sanitize:
+	$(MAKE) --no-print-directory test BUILD=build/asan NVCC= file_flags= LDFLAGS=-fsanitize=address,undefined \
+	  CFLAGS="-O1 -g -Wall -Wextra -fsanitize=address,undefined -fno-sanitize-recover=undefined" \
+	  BUSTED="env LD_PRELOAD=$$($(CC) -print-file-name=libasan.so) ASAN_OPTIONS=detect_leaks=0 $(BUSTED)"
+
+# Line coverage by the specs: of src/ (needs gcovr) and of lua/, with the lines that no spec runs.
+coverage:
+	rm -rf build/coverage
+	$(MAKE) --no-print-directory test BUILD=build/coverage NVCC= file_flags= LDFLAGS=--coverage \
+	  CFLAGS="-O1 -g -Wall -Wextra --coverage -fprofile-update=atomic"
+	gcovr --root . --filter src/ --object-directory build/coverage build/coverage | tee build/coverage/c.txt
+	$(MAKE) --no-print-directory test BUILD=build/coverage NVCC= file_flags= LDFLAGS=--coverage \
+	  CFLAGS="-O1 -g -Wall -Wextra --coverage -fprofile-update=atomic" \
+	  BUSTED="$(BUSTED) --helper=spec/coverage.lua $(lua_specs)" | tee build/coverage/lua.txt
+
+# The specs that run the module's Lua parts.
+lua_specs = $(addprefix spec/,$(addsuffix _spec.lua,pictures docs guide errors inout))
+
+lint: $(module)
+	luacheck -q .
+	$(here) $(LUA) docs/generate.lua --check
+	@for f in $(core_c) $(binding_c) src/backend/nocuda.c; do \
+	  $(CC) $(base) $(lint_flags) -I$(lua_incdir) -fsyntax-only $$f || exit 1; done
+	@$(MAKE) --no-print-directory build-check $(if $(filter cuda,$(flavour)),toolkit-check)
+
+# What the build promises: names it reads, one folder a Lua, errors before anything is made.
+build-check:
+	@mk/check_build.sh
+
+# The CUDA half's C in sight of no toolkit but the one in CUDA_HOME, which is elsewhere, in a folder with a space.
+toolkit-check:
+	@mk/check_toolkit.sh
+
+# Two builds, in two folders, one of them with a space in its name, give the same bytes.
+reproducible:
+	@mk/check_reproducible.sh

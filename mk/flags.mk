@@ -1,0 +1,39 @@
+# How C is compiled: what holds for all of it, and what single files need.
+
+comma := ,
+empty :=
+machine := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
+clang := $(findstring clang,$(shell $(CC) --version))
+gcc = $(if $(clang),,$(1)) # clang knows none of the flags that stand in it
+
+# gcc clears structs by string instructions, which take some 30 clocks to start: a fifth of a small call.
+by_stores = $(if $(filter x86_64,$(machine)), \
+  $(call gcc,-mmemset-strategy=unrolled_loop:256:noalign$(comma)libcall:-1:noalign))
+# Compilers write which headers an object was made from, beside it; -MP lets a header go away.
+follow = -MMD -MP -MF $(@:.o=.d)
+file_flags =
+base = $(CFLAGS) -std=c11 -D_DEFAULT_SOURCE -ffp-contract=off -fPIC -fvisibility=hidden -fno-plt -pthread -I. \
+  $(by_stores)
+compile = $(CC) $(base) $(file_flags)
+lint_flags = -Werror -Wshadow -Wstrict-prototypes -Wpointer-arith
+
+# The CPU's kernels are most of its half's build: of -O3 they need the vectoriser, and the instruction sets, whose
+# vectors are written out, not all of -O2. Those that no ordinary processor of this kind picks get by with less.
+kernel_flags = $(call gcc,-ftree-vectorize -fvect-cost-model=dynamic)
+set_flags = $(call gcc,-fno-tree-dominator-opts -fno-gcse -fno-tree-pre -fno-tree-slp-vectorize \
+  -fno-thread-jumps -fno-code-hoisting)
+$(OBJ)/kernels/cpu/%.o: file_flags += $(kernel_flags)
+$(OBJ)/kernels/cpu/histogram.o: file_flags += -O3
+$(OBJ)/kernels/cpu/set_%.o $(OBJ)/kernels/cpu/exact_sets.o: file_flags += $(set_flags)
+$(OBJ)/kernels/cpu/set_sse2.o: file_flags += $(call gcc,-O1 -ftree-vrp)
+ifeq ($(machine),x86_64)
+$(OBJ)/kernels/cpu/set_generic.o $(OBJ)/kernels/cpu/map_base.o: file_flags += $(call gcc,-O1 -fno-tree-vectorize)
+endif
+
+# Roots and comparisons become vector code only where nobody looks at errno and at traps.
+$(OBJ)/kernels/cpu/map_%.o: file_flags += -fno-math-errno -fno-trapping-math $(call gcc,--param vect-epilogues-nomask=0)
+
+# First, so that none is left over at the end: what takes the compilers longest (reduce_pairs 41 s, C some 3 s each).
+slow_c = $(wildcard kernels/cpu/set_*.c kernels/cpu/exact_sets.c kernels/cpu/map_*.c)
+slow_cu = reduce_pairs reduce_spreads reduce_norms reduce_sums reduce_accurates reduce_orders scan_sums \
+  histogram_integers histogram_floats scan_orders map
