@@ -4,7 +4,7 @@
 
 # Every Lua that is here; the last line names those that are not.
 all_luas = lua5.5 lua5.4 lua5.3 lua5.2 lua5.1 luajit
-luas = $(foreach l,$(all_luas),$(if $(shell command -v $(l)),$(l)))
+luas = $(strip $(foreach l,$(all_luas),$(if $(shell command -v $(l)),$(l))))
 no_luas = $(filter-out $(luas),$(all_luas))
 test-all: oracle sets neon bits
 	@for lua in $(luas); do echo "== $$lua"; $(MAKE) --no-print-directory test LUA=$$lua LUA_INCDIR= || exit; done
