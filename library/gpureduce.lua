@@ -42,84 +42,125 @@ local histogram = {}
 ---@class gpureduce.timer
 local timer = {}
 
+---@class gpureduce.array.options
+---@field dtype? gpureduce.dtype what else stands before the options
+
 ---Make an array from a table of numbers, from a packed string, or of so many zeros. Numbers are rounded to nearest for
 ---float dtypes; integer dtypes take whole numbers in range only.
 ---@param from number[]|number[][]|string|integer the elements, rows of elements, their bytes in the machine's order, or the length
 ---@param dtype? gpureduce.dtype the type of the elements
+---@param options? gpureduce.array.options the dtype by its name, if not before
 ---@return gpureduce.array # a new array
 ---@return integer? # of rows: how many
 ---@return integer? # and how many elements each has
-function gr.array(from, dtype) end
+---@overload fun(from: number[]|number[][]|string|integer, options: gpureduce.array.options): gpureduce.array, integer?, integer?
+function gr.array(from, dtype, options) end
+
+---@class gpureduce.frombytes.options
+---@field dtype? gpureduce.dtype what else stands before the options
 
 ---Make an array from a packed string, as `string.pack` or a file gives it.
 ---@param bytes string the elements in the machine's byte order
 ---@param dtype? gpureduce.dtype|string or a format of `string.pack` for one number, such as `">i4"` or `"<d"` (a name that is both is the dtype)
+---@param options? gpureduce.frombytes.options the dtype by its name, if not before
 ---@return gpureduce.array # a new array
-function gr.frombytes(bytes, dtype) end
+---@overload fun(bytes: string, options: gpureduce.frombytes.options): gpureduce.array
+function gr.frombytes(bytes, dtype, options) end
+
+---@class gpureduce.zeros.options
+---@field dtype? gpureduce.dtype what else stands before the options
 
 ---Make an array of zeros.
 ---@param n integer the length
 ---@param dtype? gpureduce.dtype the type of the elements
+---@param options? gpureduce.zeros.options the dtype by its name, if not before
 ---@return gpureduce.array # a new array
-function gr.zeros(n, dtype) end
+---@overload fun(n: integer, options: gpureduce.zeros.options): gpureduce.array
+function gr.zeros(n, dtype, options) end
+
+---@class gpureduce.ones.options
+---@field dtype? gpureduce.dtype what else stands before the options
 
 ---Make an array of ones.
 ---@param n integer the length
 ---@param dtype? gpureduce.dtype the type of the elements
+---@param options? gpureduce.ones.options the dtype by its name, if not before
 ---@return gpureduce.array # a new array
-function gr.ones(n, dtype) end
+---@overload fun(n: integer, options: gpureduce.ones.options): gpureduce.array
+function gr.ones(n, dtype, options) end
+
+---@class gpureduce.full.options
+---@field dtype? gpureduce.dtype what else stands before the options
 
 ---Make an array that holds one value everywhere.
 ---@param n integer the length
 ---@param value number what each element becomes
 ---@param dtype? gpureduce.dtype the type of the elements
+---@param options? gpureduce.full.options the dtype by its name, if not before
 ---@return gpureduce.array # a new array
-function gr.full(n, value, dtype) end
+---@overload fun(n: integer, value: number, options: gpureduce.full.options): gpureduce.array
+function gr.full(n, value, dtype, options) end
+
+---@class gpureduce.arange.options
+---@field dtype? gpureduce.dtype what else stands before the options
 
 ---Make an array of evenly spaced numbers; as in Lua's `for`, the last is included when it is hit.
 ---@param first number the first element
 ---@param last number the limit
 ---@param step? number from one element to the next
 ---@param dtype? gpureduce.dtype the type of the elements
+---@param options? gpureduce.arange.options the dtype by its name, if not before
 ---@return gpureduce.array # a new array; empty when the limit lies behind the first
----@overload fun(first: number, last: number, dtype: gpureduce.dtype): gpureduce.array
-function gr.arange(first, last, step, dtype) end
+---@overload fun(first: number, last: number, options: gpureduce.arange.options): gpureduce.array
+---@overload fun(first: number, last: number, dtype: gpureduce.dtype, options?: gpureduce.arange.options): gpureduce.array
+function gr.arange(first, last, step, dtype, options) end
+
+---@class gpureduce.linspace.options
+---@field dtype? gpureduce.dtype what else stands before the options
 
 ---Make an array of n evenly spaced numbers with both ends included.
 ---@param first number the first element
 ---@param last number the last element
 ---@param n integer the length
 ---@param dtype? gpureduce.dtype the type of the elements
+---@param options? gpureduce.linspace.options the dtype by its name, if not before
 ---@return gpureduce.array # a new array
-function gr.linspace(first, last, n, dtype) end
+---@overload fun(first: number, last: number, n: integer, options: gpureduce.linspace.options): gpureduce.array
+function gr.linspace(first, last, n, dtype, options) end
 
 ---@class gpureduce.rand.options
----@field seed? integer which sequence; default 0
----@field stream? integer which of the sequences of that seed; default 0
+---@field dtype? gpureduce.dtype what else stands before the options
+---@field seed? integer name the numbers: the same seed and stream give the same ones in every call; default none: each call takes the next numbers of the state's generator
+---@field stream? integer with `seed`: which of its sequences, 0 to 2^62 - 1; default 0
 ---@field into? gpureduce.array the array that takes the numbers (n long, of that dtype)
 
----Make an array of random numbers from 0 (included) to 1 (excluded), all equally likely. Element i of a seed and stream
----is the same on every machine (Philox 4x32-10, Salmon and others 2011).
+---Make an array of random numbers from 0 (included) to 1 (excluded), all equally likely. Each call gives new ones, but for
+---those of a `seed`; they are the same on every machine (Philox 4x32-10, Salmon and others 2011).
 ---@param n integer the length
 ---@param dtype? gpureduce.dtype the type of the elements
----@param options? gpureduce.rand.options the dtype may be left out before it
+---@param options? gpureduce.rand.options
 ---@return gpureduce.array # a new array
 ---@overload fun(n: integer, options: gpureduce.rand.options): gpureduce.array
 function gr.rand(n, dtype, options) end
 
 ---@class gpureduce.randn.options
----@field seed? integer which sequence; default 0
----@field stream? integer which of the sequences of that seed; default 0
+---@field dtype? gpureduce.dtype what else stands before the options
+---@field seed? integer name the numbers: the same seed and stream give the same ones in every call; default none: each call takes the next numbers of the state's generator
+---@field stream? integer with `seed`: which of its sequences, 0 to 2^62 - 1; default 0
 ---@field into? gpureduce.array the array that takes the numbers (n long, of that dtype)
 
----Make an array of random numbers of the normal distribution with mean 0 and deviation 1 (Box and Muller's pairs on the
----numbers of `rand`).
+---Make an array of random numbers of the normal distribution with mean 0 and deviation 1 (Box and Muller's pairs, of numbers
+---that `rand` never gives). `gr.randn(n) * deviation + mean` has others.
 ---@param n integer the length
 ---@param dtype? gpureduce.dtype the type of the elements
----@param options? gpureduce.randn.options the dtype may be left out before it
+---@param options? gpureduce.randn.options
 ---@return gpureduce.array # a new array
 ---@overload fun(n: integer, options: gpureduce.randn.options): gpureduce.array
 function gr.randn(n, dtype, options) end
+
+---Start the generator of `rand` and `randn` without a seed of their own anew: the same n, the same numbers.
+---@param n integer which numbers; a new Lua state begins with 0
+function gr.seed(n) end
 
 ---A view of a part: it shares the elements, so what is written to one is seen in the other. With a negative step it runs
 ---from i down to j.
@@ -378,19 +419,22 @@ function gr.clamp(a, low, high, options) end
 function array:clamp(low, high, options) end
 
 ---@class gpureduce.cast.options
+---@field dtype? gpureduce.dtype what else stands before the options
 ---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 
 ---The elements in another type.
 ---@param a gpureduce.array the input
----@param dtype gpureduce.dtype the type of the result
+---@param dtype? gpureduce.dtype the type of the result; needed, here or in the options
 ---@param options? gpureduce.cast.options
 ---@return gpureduce.array # as long as the input
+---@overload fun(a: gpureduce.array, options: gpureduce.cast.options): gpureduce.array
 function gr.cast(a, dtype, options) end
 
 ---The elements in another type.
----@param dtype gpureduce.dtype the type of the result
+---@param dtype? gpureduce.dtype the type of the result; needed, here or in the options
 ---@param options? gpureduce.cast.options
 ---@return gpureduce.array # as long as the input
+---@overload fun(options: gpureduce.cast.options): gpureduce.array
 function array:cast(dtype, options) end
 
 ---@class gpureduce.compare.options
@@ -681,7 +725,7 @@ function array:argmax(options) end
 ---@field segments? gpureduce.array|integer[] m + 1 positions that do not fall (i64 or i32): result k is that of `a[offsets[k]]` up to `a[offsets[k + 1] - 1]`. They are read on the host, so keep them there; no `rows` with them
 ---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field op? string `"<"`, `"<="`, `"=="`, `"~="`, `">="` or `">"`: ask for elements that compare so with `value`, instead of elements that are not zero
----@field value? number the number to compare with; the dtype must have it
+---@field value? number the number to compare with, any one
 ---@field at? integer with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or f32), which is returned; negative counts from the end
 ---@field async? boolean give a future instead; default false
 
@@ -704,7 +748,7 @@ function array:any(options) end
 ---@field segments? gpureduce.array|integer[] m + 1 positions that do not fall (i64 or i32): result k is that of `a[offsets[k]]` up to `a[offsets[k + 1] - 1]`. They are read on the host, so keep them there; no `rows` with them
 ---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field op? string `"<"`, `"<="`, `"=="`, `"~="`, `">="` or `">"`: ask for elements that compare so with `value`, instead of elements that are not zero
----@field value? number the number to compare with; the dtype must have it
+---@field value? number the number to compare with, any one
 ---@field at? integer with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or f32), which is returned; negative counts from the end
 ---@field async? boolean give a future instead; default false
 
@@ -727,7 +771,7 @@ function array:all(options) end
 ---@field segments? gpureduce.array|integer[] m + 1 positions that do not fall (i64 or i32): result k is that of `a[offsets[k]]` up to `a[offsets[k + 1] - 1]`. They are read on the host, so keep them there; no `rows` with them
 ---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field op? string `"<"`, `"<="`, `"=="`, `"~="`, `">="` or `">"`: ask for elements that compare so with `value`, instead of elements that are not zero
----@field value? number the number to compare with; the dtype must have it
+---@field value? number the number to compare with, any one
 ---@field at? integer with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or f32), which is returned; negative counts from the end
 ---@field async? boolean give a future instead; default false
 
@@ -895,12 +939,12 @@ function gr.quantile(a, q, options) end
 ---@return number|gpureduce.array # for a table of shares an array: f64, or the input's dtype with `lower`, `higher` and `nearest`, which give elements. NaN anywhere in the data gives NaN
 function array:quantile(q, options) end
 
----The middle element, or the mean of the two in the middle: `quantile(a, 0.5)`.
+---The middle element, or the mean of the two in the middle, rounded once to f64. (`quantile(a, 0.5)` interpolates between those, as NumPy's does, which may differ in the last bits.)
 ---@param a gpureduce.array the input
 ---@return number # a float; NaN when the data holds one
 function gr.median(a) end
 
----The middle element, or the mean of the two in the middle: `quantile(a, 0.5)`.
+---The middle element, or the mean of the two in the middle, rounded once to f64. (`quantile(a, 0.5)` interpolates between those, as NumPy's does, which may differ in the last bits.)
 ---@return number # a float; NaN when the data holds one
 function array:median() end
 
@@ -979,7 +1023,7 @@ function array:histogram(options) end
 ---@class gpureduce.bincount.options
 ---@field minlength? integer the least length of the result; default 0
 ---@field weights? gpureduce.array one for each element, of any dtype, as in `histogram`
----@field into? gpureduce.array takes the result; of its dtype and length
+---@field into? gpureduce.array takes the result; of its dtype, and as long or longer: the rest becomes 0
 
 ---How often each of the whole numbers 0, 1, 2, ... occurs, or the sums of weights there.
 ---@param a gpureduce.array whole numbers of 0 or more
@@ -1149,6 +1193,7 @@ function gr.timer(f, ...) end
 function timer:stop() end
 
 ---@class gpureduce.load.options
+---@field dtype? gpureduce.dtype what else stands before the options
 ---@field offset? integer raw files: where to begin, in bytes; default 0
 ---@field count? integer raw files: how many elements; default all that follow
 ---@field map? boolean map the file instead of reading it: pages come when they are used; default false
@@ -1156,7 +1201,7 @@ function timer:stop() end
 ---Make an array from a file.
 ---@param path string the file's name
 ---@param dtype? gpureduce.dtype of a raw file; an NPY file has its own
----@param options? gpureduce.load.options the dtype may be left out before it
+---@param options? gpureduce.load.options
 ---@return gpureduce.array? # the elements, or nil when the system refuses
 ---@return table|string|nil # of NPY files the shape; after nil the message
 ---@return integer? # after nil the system's error number
@@ -1184,8 +1229,8 @@ function gr.save(a, path, options) end
 function array:save(path, options) end
 
 ---@class gpureduce.wrap.options
----@field n integer how many elements
----@field dtype? gpureduce.dtype their type; default `"f32"`
+---@field n? integer how many elements; needed but where the memory knows; default all of the FFI's array
+---@field dtype? gpureduce.dtype what else stands before the options
 ---@field offset? integer bytes from the pointer to the first element; default 0
 ---@field stride? integer bytes from one element to the next; what lies between is never written; default the size of an element
 ---@field anchor? any kept alive as long as the array or a view of it (cdata is its own anchor)
@@ -1193,9 +1238,11 @@ function array:save(path, options) end
 
 ---Make an array of memory that somebody else owns, without a copy.
 ---@param pointer any light userdata, LuaJIT cdata (an array or a pointer), an address as a number, or an array of the lua-carray rock
----@param options? gpureduce.wrap.options needed, but for a carray, which knows its dtype and length and takes `volatile` alone
+---@param dtype? gpureduce.dtype the type of the elements
+---@param options? gpureduce.wrap.options needed, but for a carray, which knows its dtype and length and takes `volatile` alone, and for an array of the FFI, which knows them too
 ---@return gpureduce.array # of the device in use
-function gr.wrap(pointer, options) end
+---@overload fun(pointer: any, options: gpureduce.wrap.options): gpureduce.array
+function gr.wrap(pointer, dtype, options) end
 
 ---Say that the owner of wrapped memory has written these elements.
 ---@param a gpureduce.array an array of wrapped memory
@@ -1214,15 +1261,17 @@ function array:touch(i, j) end
 ---@field column? integer|string which one: its position, or its name in the first line; default 1
 ---@field separator? string one character; default `","`
 ---@field header? boolean the first line has the names; default true when `column` is a name
----@field dtype? gpureduce.dtype the type of the elements; default `"f64"`
+---@field dtype? gpureduce.dtype what else stands before the options
 
 ---Read one column of numbers from a CSV file.
 ---@param path string the file's name
+---@param dtype? gpureduce.dtype the type of the elements
 ---@param options? gpureduce.csv.options
 ---@return gpureduce.array? # the numbers, or nil when the system refuses
 ---@return string? # the column's name, if there is a header; after nil the message
 ---@return integer? # after nil the system's error number
-function gr.csv(path, options) end
+---@overload fun(path: string, options: gpureduce.csv.options): gpureduce.array?, string?, integer?
+function gr.csv(path, dtype, options) end
 
 ---The device in use, and why it is that one.
 ---@return string # its name, as `gr.use` takes it

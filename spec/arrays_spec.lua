@@ -78,13 +78,21 @@ describe("making arrays", function()
 end)
 
 describe("elements", function()
-  it("are read from 1, and nil beyond", function()
+  it("are read from 1 or from the end, and nil beyond", function()
     local a = gr.array({ 10, 20, 30 }, "i32")
     assert.equal(10, a[1])
     assert.equal(30, a[3])
-    assert.is_nil(a[0])
     assert.is_nil(a[4])
-    assert.is_nil(a[1.5])
+    assert.is_nil(a[2 ^ 60])
+    assert.equal(30, a[-1])
+    assert.equal(10, a[-3])
+    assert.equal(20, a:slice(3, 1, -1)[-2])
+    assert.is_nil(gr.zeros(0)[1])
+    a[-1], a[-3] = 31, 11
+    S.same_all({ 11, 20, 31 }, a, "written from the end")
+    local seen, k = {}, 1
+    while a[k] do seen[k], k = a[k], k + 1 end
+    S.same_all({ 11, 20, 31 }, seen, "a loop that stops at nil")
   end)
 
   it("of integer dtypes are Lua integers", function()

@@ -33,6 +33,13 @@ local function reference(t, q, method)
   return y - (y - x) * (1 - w)
 end
 
+-- The middle of a sorted table: the mean of two, whose halves do not overflow.
+local function middle(t)
+  local x, y = t[floor((#t + 1) / 2)] * 1.0, t[floor(#t / 2) + 1] * 1.0
+  if x == y then return x end
+  return math.abs(x + y) < huge and (x + y) / 2 or x / 2 + y / 2
+end
+
 local shares = { 0, 1, 0.5, 0.25, 0.75, 0.1, 0.9, 1 / 3, 0.999, 1e-9 }
 local methods = { "linear", "lower", "higher", "nearest", "midpoint" }
 
@@ -44,7 +51,7 @@ local function check(a, t, what)
     end
     S.same(reference(s, q, "linear"), a:quantile(q), what, q)
   end
-  S.same(reference(s, 0.5, "linear"), a:median(), "median", what)
+  S.same(middle(s), a:median(), "median", what)
 end
 
 describe("quantile", function()
@@ -84,6 +91,35 @@ describe("quantile", function()
     local a, s = gr.array(t, "f64"), sorted(t)
     for _, q in ipairs { 0.01, 0.05, 0.062, 0.5 } do S.same(reference(s, q), a:quantile(q), q) end
     S.same_all({ reference(s, 0.01), reference(s, 0.03) }, a:quantile { 0.01, 0.03 }, "two")
+  end)
+
+  it("of an even count is the mean of the two in the middle, rounded once", function()
+    for _, on in ipairs { "cpu", (gr.backend()) } do
+      S.on(on, function()
+        local function check_pair(expected, x, y, dtype)
+          S.same(expected, gr.array({ x, y }, dtype):median(), dtype, x, y)
+          local many = gr.full(100000, x, dtype) -- too many for the host alone
+          many:slice(1, -1, 2):fill(y)
+          S.same(expected, many:median(), dtype, x, y, "many")
+        end
+        check_pair(2.0 ^ -53, -1, 1 + 2.0 ^ -52, "f64")
+        check_pair(1.375 * 2.0 ^ 1023, 1.5 * 2.0 ^ 1023, 1.25 * 2.0 ^ 1023, "f64")
+        check_pair(-1.375 * 2.0 ^ 1023, -1.5 * 2.0 ^ 1023, -1.25 * 2.0 ^ 1023, "f64")
+        check_pair(2.0 ^ -1074, 2.0 ^ -1074, 2.0 ^ -1074, "f64")
+        check_pair(2.0 ^ 127, 2.0 ^ 127, 2.0 ^ 127, "f32")
+        check_pair(huge, 1, huge, "f64")
+        check_pair(nan, -huge, huge, "f64")
+        check_pair(127.5, 0, 255, "u8")
+        check_pair(-0.5, -128, 127, "i8")
+        if not S.integers then return end
+        local most, least, wide = math.maxinteger, math.mininteger, math.floor(2.0 ^ 53)
+        check_pair(2.0 ^ 63, most, most - 1, "i64")
+        check_pair(-2.0 ^ 63, least, least + 1, "i64")
+        check_pair(-0.5, least, most, "i64")
+        check_pair(2.0 ^ 53 + 2, wide + 1, wide + 2, "i64") -- the half breaks the tie
+        check_pair(2.0 ^ 53, wide, wide + 1, "i64")
+      end)
+    end
   end)
 
   it("gives many at once, in any order and of any number", function()
@@ -134,7 +170,7 @@ describe("quantile", function()
             S.on(device, function()
               local a = gr.array(t, dtype) -- on the host; its copy, on the device
               for _, x in ipairs { a, a:copy(), gr.add(a, 0) } do
-                S.same(reference(s, 0.5, "linear"), x:median(), device, dtype, n)
+                S.same(middle(s), x:median(), device, dtype, n)
                 S.same(reference(s, 0.9, "higher"), x:quantile(0.9, { method = "higher" }), device, dtype, n)
               end
             end)

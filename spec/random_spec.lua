@@ -34,10 +34,11 @@ local function philox(c, k)
   return { c0, c1, c2, c3 }
 end
 
-local function words(group, seed, stream)
+-- top: bits 62 (normals) and 63 (no seed given) of the stream, which a caller does not name.
+local function words(group, seed, stream, top)
   local function low(x) return x % 4294967296 end
   local function high(x) return floor(x / 4294967296) end
-  return philox({ low(group), high(group), low(stream), high(stream) }, { low(seed), high(seed) })
+  return philox({ low(group), high(group), low(stream), high(stream) + (top or 0) * 2 ^ 30 }, { low(seed), high(seed) })
 end
 
 describe("Philox 4x32-10", function()
@@ -82,18 +83,114 @@ describe("Philox 4x32-10", function()
     local got = gr.randn(400, "f32", { seed = 7, stream = 3 }):table()
     local exact = gr.randn(400, "f64", { seed = 7, stream = 3 }):table()
     for k = 0, 398, 2 do
-      local w = words(floor(k / 4), 7, 3)
+      local w = words(floor(k / 4), 7, 3, 1)
       local u, v = (w[k % 4 + 1] + 1) * 2.0 ^ -32, w[k % 4 + 2] * 2.0 ^ -32
       local r = math.sqrt(-2 * math.log(u))
       near(r * math.cos(pi2 * v), got[k + 1], 1e-6, k + 1)
       near(r * math.sin(pi2 * v), got[k + 2], 1e-6, k + 2)
-      w = words(floor(k / 2), 7, 3)
+      w = words(floor(k / 2), 7, 3, 1)
       u = (w[2] * 2097152.0 + floor(w[1] / 2048) + 1) * 2.0 ^ -53
       v = (w[4] * 2097152.0 + floor(w[3] / 2048)) * 2.0 ^ -53
       r = math.sqrt(-2 * math.log(u))
       near(r * math.cos(pi2 * v), exact[k + 1], 1e-13, k + 1)
       near(r * math.sin(pi2 * v), exact[k + 2], 1e-13, k + 2)
     end
+  end)
+end)
+
+describe("random numbers without a seed", function()
+  -- In a state of its own, on a device: what it prints.
+  local function run(text, device)
+    text = "local gr = require 'gpureduce'\n" .. text
+    local output, status = S.child_text({ GPUREDUCE_DEVICE = device or "cpu" }, text)
+    assert.equal(0, status, output)
+    return output
+  end
+
+  it("are new in each call, and uncorrelated", function()
+    local n = 100000
+    for _, x in ipairs { gr.rand(n, "f64") - 0.5, gr.randn(n, "f64") } do
+      for _, y in ipairs { gr.rand(n, "f64") - 0.5, gr.randn(n, "f64") } do
+        assert.is_true(math.abs(gr.cosine(x, y)) < 5 / math.sqrt(n))
+      end
+    end
+    local x, y = gr.rand(1e6), gr.rand(1e6)
+    local pi = 4 * (x * x + y * y):count { op = "<", value = 1 } / 1e6
+    assert.is_true(math.abs(pi - math.pi) < 0.009, pi) -- five deviations and more
+  end)
+
+  it("of a seed do not correlate with its normals either", function()
+    local n = 100000
+    for seed = 0, 3 do
+      local x, y = gr.rand(n, "f64", { seed = seed }) - 0.5, gr.randn(n, "f64", { seed = seed })
+      assert.is_true(math.abs(gr.cosine(x, y)) < 5 / math.sqrt(n), seed)
+    end
+  end)
+
+  it("start again with gr.seed, and are none of those of a seed", function()
+    for _, seed in ipairs { 0, 1, 7, -3, 2 ^ 40 + 17 } do
+      gr.seed(seed)
+      local first, second = gr.rand(100, "f64"), gr.randn(100, "f64")
+      local third = gr.rand(100, { dtype = "f64", into = gr.zeros(100, "f64") })
+      gr.seed(seed)
+      assert.is_true(gr.rand(100, "f64"):equal(first))
+      assert.is_true(gr.randn(100, "f64"):equal(second))
+      assert.is_true(gr.rand(100, "f64"):equal(third))
+      assert.is_false(first:equal(third))
+      for stream = 0, 3 do
+        local named = { seed = seed, stream = stream }
+        assert.is_false(gr.rand(100, "f64", named):equal(first))
+        assert.is_false(gr.rand(100, "f64", named):equal(third))
+        assert.is_false(gr.randn(100, "f64", named):equal(second))
+      end
+    end
+    gr.seed(1)
+    local one = gr.rand(100)
+    gr.seed(2)
+    assert.is_false(one:equal(gr.rand(100)))
+    local before = gr.rand(9, { seed = 5 })
+    gr.seed(5)
+    assert.is_true(before:equal(gr.rand(9, { seed = 5 })))
+  end)
+
+  it("are those of streams that no caller can name", function()
+    gr.seed(123456789)
+    local taken = { gr.rand(51, "f64"):table(), gr.randn(52, "f64"):table(), gr.rand(51, "f64"):table() }
+    for _, stream in ipairs { 0, 2 } do
+      for k = 1, 51 do
+        local w, j = words(floor((k - 1) / 2), 123456789, stream, 2), (k - 1) % 2
+        S.same((w[2 * j + 2] * 2097152.0 + floor(w[2 * j + 1] / 2048)) * 2.0 ^ -53, taken[stream + 1][k], stream, k)
+      end
+    end
+    local w = words(0, 123456789, 1, 3)
+    local u = (w[2] * 2097152.0 + floor(w[1] / 2048) + 1) * 2.0 ^ -53
+    local v = (w[4] * 2097152.0 + floor(w[3] / 2048)) * 2.0 ^ -53
+    assert.is_true(math.abs(taken[2][1] - math.sqrt(-2 * math.log(u)) * math.cos(2 * math.pi * v)) < 1e-13)
+  end)
+
+  it("are the same in every run and on every device", function()
+    local text = "gr.rand(5, 'f16') print(gr.rand(1000):digest(), gr.randn(1000, 'f64'):digest())"
+    local first = run(text)
+    assert.equal(first, run(text))
+    assert.equal(first, run(text, "pretend"))
+    assert.equal(first, run(text, (gr.backend())))
+    assert.equal(first, run("gr.seed(0) " .. text))
+    assert.not_equal(first, run("gr.seed(1) " .. text))
+  end)
+
+  it("are not used up by calls that fail", function()
+    gr.seed(3)
+    local first = gr.rand(10)
+    gr.seed(3)
+    S.message(gr.rand, 10, { into = gr.zeros(9) })
+    S.message(gr.rand, 10, "i32")
+    assert.is_true(first:equal(gr.rand(10)))
+  end)
+
+  it("name what is wrong with a stream", function()
+    assert.equal("bad argument #2 to 'rand' (option 'stream': 0 or more, below 2^62, expected, got "
+      .. "4611686018427387904)", S.message(gr.rand, 5, { seed = 1, stream = 2 ^ 62 }))
+    assert.equal(5, #gr.rand(5, { seed = -1, stream = 2 ^ 62 - 512 }))
   end)
 end)
 

@@ -304,7 +304,7 @@ if S.jit then
           assert.equal(155, b:sum())
           local points = ffi.new("struct { double x; float y; float pad; }[5]")
           for k = 0, 4 do points[k].y = k end
-          local y = gr.wrap(points, { n = 5, offset = 8, stride = 16 })
+          local y = gr.wrap(points, { n = 5, offset = 8, stride = 16, dtype = "f32" })
           assert.equal(10, y:sum())
           y:fill(3):sync()
           assert.equal(3, points[4].y)
@@ -318,5 +318,62 @@ if S.jit then
         end)
       end)
     end
+
+    it("is of the dtype and the length that the FFI knows", function()
+      local rows = {
+        { "double[4]", "f64", 4 }, { "float[2][3]", "f32", 6 }, { "int8_t[3]", "i8", 3 },
+        { "unsigned char[3]", "u8", 3 },
+        { "bool[5]", "u8", 5 }, { "short[3]", "i16", 3 }, { "uint16_t[3]", "u16", 3 }, { "int[3]", "i32", 3 },
+        { "unsigned[3]", "u32", 3 }, { "int64_t[3]", "i64", 3 }, { "long long[3]", "i64", 3 },
+        { "double[0]", "f64", 0 },
+      }
+      for _, row in ipairs(rows) do
+        local x = ffi.new(row[1])
+        local a = gr.wrap(x)
+        assert.equal(row[2], a.dtype, row[1])
+        assert.equal(row[3], #a, row[1])
+        assert.equal(row[3], #gr.wrap(x, row[2]), row[1])
+        assert.equal(row[3], #gr.wrap(x, { n = row[3], dtype = row[2] }), row[1])
+      end
+      local x = ffi.new("double[4]", 1, 2, 3, 4)
+      assert.equal(10, gr.wrap(x, { n = 4 }):sum())
+      assert.equal(3, gr.wrap(x, { n = 2 }):sum())
+      assert.equal(9, gr.wrap(x, { offset = 8 }):sum())
+      assert.equal(4, gr.wrap(x, { stride = 16 }):sum())
+      assert.equal(0, #gr.wrap(x, { offset = 64 }))
+      assert.equal(7, #gr.wrap(ffi.new("float[?]", 7)))
+      assert.equal(5, gr.wrap(ffi.new("struct { float y; double x[2]; }", { 1, { 2, 3 } }).x):sum())
+      assert.equal("f64", gr.wrap(ffi.cast("double *", x), { n = 4 }).dtype)
+      assert.equal("f64", gr.wrap(ffi.cast("void *", x), "f64", { n = 4 }).dtype)
+      assert.equal("f32", gr.wrap(ffi.cast("uintptr_t", x), { n = 4 }).dtype)
+      assert.equal("f16", gr.wrap(ffi.new("uint16_t[3]"), "f16").dtype)
+      assert.equal("bf16", gr.wrap(ffi.new("uint16_t[3]"), { dtype = "bf16" }).dtype)
+      assert.equal("i64", gr.wrap(ffi.new("uint64_t[3]"), { dtype = "i64" }).dtype)
+      local fixed = gr.wrap(ffi.new("const float[2]", 3, 4))
+      assert.equal(7, fixed:sum())
+      assert.equal("bad argument #1 to 'fill' (the memory is read-only)", S.message(gr.fill, fixed, 1))
+    end)
+
+    it("names both sides of what disagrees", function()
+      local x, none = ffi.new("double[4]"), " has no dtype: option 'dtype' says one)"
+      for _, row in ipairs {
+        { x, { n = 40 }, "#2 to 'wrap' (option 'n': at most 4 (of 'double [4]') expected, got 40)" },
+        { x, { n = 3, offset = 16 }, "#2 to 'wrap' (option 'n': at most 2 (of 'double [4]') expected, got 3)" },
+        { x, { dtype = "f32" }, "#2 to 'wrap' (dtype f64 (of 'double [4]') expected, got f32)" },
+        { x, "i64", "#2 to 'wrap' (dtype f64 (of 'double [4]') expected, got i64)" },
+        { ffi.cast("const float *", x), { n = 1, dtype = "u8" },
+          "#2 to 'wrap' (dtype f32 (of 'const float *') expected, got u8)" },
+        { ffi.new("uint16_t[3]"), "i16", "#2 to 'wrap' (dtype u16 (of 'unsigned short [3]') expected, got i16)" },
+        { ffi.cast("void *", x), { n = 1 }, "#1 to 'wrap' (cdata of type 'void *'" .. none },
+        { ffi.new("uint64_t[2]"), nil, "#1 to 'wrap' (cdata of type 'uint64_t [2]'" .. none },
+        { ffi.new("double *[2]"), nil, "#1 to 'wrap' (cdata of type 'double *[2]'" .. none },
+        { ffi.cast("double *", x), nil, "#2 to 'wrap' (options table with 'n' expected, got no value)" },
+        { ffi.cast("double *", x), {}, "#2 to 'wrap' (option 'n': number of elements expected, got nil)" },
+      } do
+        assert.equal("bad argument " .. row[3], S.message(gr.wrap, row[1], row[2]))
+      end
+      assert.matches("^bad argument #1 to 'wrap' %(cdata of type 'struct %d+ %[2%]' has no dtype: ",
+        S.message(gr.wrap, ffi.new("struct { int x, y; }[2]")))
+    end)
   end)
 end

@@ -3,6 +3,8 @@ local common = {}
 
 common.a = { "a", "array", "the input" }
 common.dtype = { "dtype", "dtype?", "the type of the elements", default = '`"f32"`' }
+common.typed = { "options", "options?", "the dtype by its name, if not before" }
+common.dtype_option = { "dtype", "dtype?", "what else stands before the options" }
 
 common.rows = { "rows", "integer?", "read the n elements as a matrix of so many rows, row by row; must divide n" }
 common.axis = { "axis", "integer?", "2: one result for each row, 1: one for each column", default = "2" }

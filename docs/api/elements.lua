@@ -37,7 +37,8 @@ return {
   text = "Operations that give one element for each element, each of them one launch on the device: data stays there. "
     .. "Between arrays, and between an array and a number, `+ - * /` and unary `-` are the functions `add`, `sub`, `mul`, "
     .. "`div` and `neg`; written as functions they take `{into=}`, and a loop that uses it allocates nothing. A number in an "
-    .. "array's place is rounded to the array's dtype first (integers: it must be one); `/` of integers takes any number.",
+    .. "array's place is rounded to the array's dtype first (integers: it must be one); `/` of integers and comparisons take any "
+    .. "number. There are no floating-point warnings: what overflows is infinite, 0 / 0 and its like are NaN, and no call says so.",
   entries = {
     binary("add", "+", "Sum of each pair of elements.", wraps, pair .. "print((a + 1)[1], (a + b)[2])", "7.0\t24.0"),
     binary("sub", "-", "Difference of each pair of elements.", wraps, pair .. "print((1 - a)[1], (a - b)[2])", "-5.0\t-8.0"),
@@ -68,11 +69,12 @@ return {
     },
     {
       name = "cast", text = "The elements in another type.",
-      params = { c.a, { "dtype", "dtype", "the type of the result" }, { "options", "options?", "" } },
-      options = into, returns = { { "array", "as long as the input" } },
+      params = { c.a, { "dtype", "dtype?", "the type of the result; needed, here or in the options" },
+        { "options", "options?", "" } },
+      options = { c.dtype_option, c.into }, returns = { { "array", "as long as the input" } },
       dtypes = "All to all. To floats: rounded once, to nearest even; beyond the largest, infinity. To integers: the whole "
         .. "part, and the nearest integer that the type has for what lies beyond it; 0 for NaN.",
-      errors = "An unknown dtype.", cost = "O(n): one pass, one launch.", waits = c.no_wait,
+      errors = "No dtype, or an unknown one.", cost = "O(n): one pass, one launch.", waits = c.no_wait,
       example = "print(table.concat(gr.array({ -1.5, 2.75, 1000 }):cast(\"u8\"):table(), \" \"))", output = "0 2 255",
     },
     {
@@ -80,8 +82,9 @@ return {
       params = { c.a, { "op", "string", '`"<"`, `"<="`, `"=="`, `"~="`, `">="` or `">"`' },
         { "b", "array|number", "what each element is compared with" }, { "options", "options?", "" } },
       options = into, returns = { { "array", "of u8, as long as the input" } },
-      dtypes = "All. Every comparison with NaN fails but `~=`, as in Lua.",
-      errors = "Another comparison; different dtypes or lengths; a number that the dtype has no room for.",
+      dtypes = "All. Every comparison with NaN fails but `~=`, as in Lua. Integers compare with any number, be it a fraction or "
+        .. "beyond them all, by its value; floats with the number rounded to their dtype.",
+      errors = "Another comparison; different dtypes or lengths.",
       cost = "O(n): one pass, one launch.", waits = c.no_wait,
       example = [[
 local a = gr.array { 3, 1, 4 }

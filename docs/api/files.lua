@@ -9,8 +9,9 @@ return {
       text = "Make an array from a file.",
       params = { { "path", "string", "the file's name" },
         { "dtype", "dtype?", "of a raw file; an NPY file has its own", default = '`"f32"`' },
-        { "options", "options?", "the dtype may be left out before it" } },
+        { "options", "options?", "" } },
       options = {
+        c.dtype_option,
         { "offset", "integer?", "raw files: where to begin, in bytes", default = "0" },
         { "count", "integer?", "raw files: how many elements", default = "all that follow" },
         { "map", "boolean?", "map the file instead of reading it: pages come when they are used", default = "false" },

@@ -23,18 +23,20 @@ Functions whose first parameter is an array are its methods too.]],
   entries = {
     {
       name = "a[i]", syntax = { "a[i]", "a[i] = v" },
-      text = "Read or write one element. Reading beyond the ends gives nil, as in tables. Not for loops: see `table`.",
-      params = { { "i", "integer", "the position, 1 to n" }, { "v", "number", "what is stored" } },
+      text = "Read or write one element; negative positions count from the end. Reading beyond n gives nil, so that loops stop "
+        .. "there. Not for loops over all: see `table`.",
+      params = { { "i", "integer", "the position, 1 to n, or -1 (the last) to -n" }, { "v", "number", "what is stored" } },
       returns = { { "number", "the element; integers as Lua integers where Lua has them" } },
-      errors = "Writing out of range, or what does not fit the dtype.",
+      errors = "Position 0 and those below -n; writing beyond n, or what does not fit the dtype; a key that is no position and "
+        .. "no method's name: arrays are no keys (`compact` takes what a mask marks).",
       cost = "O(1).",
       waits = "When the element is current only on the device: waits, and brings its 64 KiB. A write makes the "
         .. "device's copy of them stale.",
       example = [[
 local a = gr.array { 10, 20, 30 }
 a[2] = a[1] + 5
-print(a[2], a[4])]],
-      output = "15.0\tnil",
+print(a[2], a[-1], a[4])]],
+      output = "15.0\t30.0\tnil",
     },
     {
       name = "#a", syntax = { "#a" },

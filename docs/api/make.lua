@@ -2,8 +2,10 @@ local c = ...
 
 local n = { "n", "integer", "the length" }
 local random_options = {
-  { "seed", "integer?", "which sequence", default = "0" },
-  { "stream", "integer?", "which of the sequences of that seed", default = "0" },
+  c.dtype_option,
+  { "seed", "integer?", "name the numbers: the same seed and stream give the same ones in every call",
+    default = "none: each call takes the next numbers of the state's generator" },
+  { "stream", "integer?", "with `seed`: which of its sequences, 0 to 2^62 - 1", default = "0" },
   { "into", "array?", "the array that takes the numbers (n long, of that dtype)" },
 }
 
@@ -11,7 +13,12 @@ return {
   title = "Making arrays",
   text = [[
 Arrays have one dimension and one dtype: `u8 i8 i16 u16 i32 u32 i64 f16 bf16 f32 f64` (long names such as `float32`
-and `uint8` are accepted). A new array lives on the device in use; see `gr.use`.]],
+and `uint8` are accepted), the last argument before the options or the option `dtype`. Optional arguments may be left out
+before a table of options, here as everywhere. A new array lives on the device in use; see `gr.use`.
+
+Random numbers: a call of `rand` or `randn` without a seed takes the next numbers of the Lua state's generator, so that
+two calls never give the same ones; a script that runs again gets the same again. `gr.seed(n)` starts it elsewhere. Numbers
+with a `seed` of their own stand apart from those, and the uniform ones of a seed from its normal ones.]],
   entries = {
     {
       name = "array",
@@ -19,7 +26,8 @@ and `uint8` are accepted). A new array lives on the device in use; see `gr.use`.
 Make an array from a table of numbers, from a packed string, or of so many zeros. Numbers are rounded to nearest for
 float dtypes; integer dtypes take whole numbers in range only.]],
       params = { { "from", "number[]|number[][]|string|integer", "the elements, rows of elements, their bytes in the machine's "
-        .. "order, or the length" }, c.dtype },
+        .. "order, or the length" }, c.dtype, c.typed },
+      options = { c.dtype_option },
       returns = { { "array", "a new array" }, { "integer?", "of rows: how many" },
         { "integer?", "and how many elements each has" } },
       shapes = "As long as the table; of a string, its bytes divided by the element's size.",
@@ -30,15 +38,16 @@ float dtypes; integer dtypes take whole numbers in range only.]],
       example = [[
 local a = gr.array { 1, 2.5, 4 }
 local b = gr.array({ 1, 2, 255 }, "u8")
-print(#a, a[2], b.dtype, b[-1 + #b])]],
-      output = "3\t2.5\tu8\t2",
+print(#a, a[2], b.dtype, b[-1])]],
+      output = "3\t2.5\tu8\t255",
     },
     {
       name = "frombytes",
       text = "Make an array from a packed string, as `string.pack` or a file gives it.",
       params = { { "bytes", "string", "the elements in the machine's byte order" },
         { "dtype", "dtype|string?", "or a format of `string.pack` for one number, such as `\">i4\"` or `\"<d\"` (a name that "
-          .. "is both is the dtype)", default = '`"f32"`' } },
+          .. "is both is the dtype)", default = '`"f32"`' }, c.typed },
+      options = { c.dtype_option },
       returns = { { "array", "a new array" } },
       errors = "What is no string; bytes that are no whole number of elements.",
       cost = "O(n): one copy on the host.",
@@ -49,7 +58,8 @@ print(#a, a[2], b.dtype, b[-1 + #b])]],
     {
       name = "zeros",
       text = "Make an array of zeros.",
-      params = { n, c.dtype },
+      params = { n, c.dtype, c.typed },
+      options = { c.dtype_option },
       returns = { { "array", "a new array" } },
       errors = "A length that is not whole or below 0; an unknown dtype; no memory.",
       cost = "O(n), when it is first used.",
@@ -60,7 +70,8 @@ print(#a, a[2], b.dtype, b[-1 + #b])]],
     {
       name = "ones",
       text = "Make an array of ones.",
-      params = { n, c.dtype },
+      params = { n, c.dtype, c.typed },
+      options = { c.dtype_option },
       returns = { { "array", "a new array" } },
       errors = "As for `zeros`.",
       cost = "O(n), one launch.",
@@ -71,7 +82,8 @@ print(#a, a[2], b.dtype, b[-1 + #b])]],
     {
       name = "full",
       text = "Make an array that holds one value everywhere.",
-      params = { n, { "value", "number", "what each element becomes" }, c.dtype },
+      params = { n, { "value", "number", "what each element becomes" }, c.dtype, c.typed },
+      options = { c.dtype_option },
       returns = { { "array", "a new array" } },
       errors = "As for `zeros`; a value that does not fit the dtype.",
       cost = "O(n), one launch.",
@@ -83,8 +95,10 @@ print(#a, a[2], b.dtype, b[-1 + #b])]],
       name = "arange",
       text = "Make an array of evenly spaced numbers; as in Lua's `for`, the last is included when it is hit.",
       params = { { "first", "number", "the first element" }, { "last", "number", "the limit" },
-        { "step", "number?", "from one element to the next", default = "1" }, c.dtype },
-      also = { { params = { { "first", "number", "" }, { "last", "number", "" }, { "dtype", "dtype", "" } } } },
+        { "step", "number?", "from one element to the next", default = "1" }, c.dtype, c.typed },
+      options = { c.dtype_option },
+      also = { { params = { { "first", "number", "" }, { "last", "number", "" }, { "dtype", "dtype", "" },
+        { "options", "options?", "" } } } },
       returns = { { "array", "a new array; empty when the limit lies behind the first" } },
       errors = "A step of 0, numbers that are not finite, elements that do not fit the dtype. "
         .. "The step may be left out before a dtype.",
@@ -98,7 +112,8 @@ print(#gr.arange(1, 1000, "u16"))]],
     {
       name = "linspace",
       text = "Make an array of n evenly spaced numbers with both ends included.",
-      params = { { "first", "number", "the first element" }, { "last", "number", "the last element" }, n, c.dtype },
+      params = { { "first", "number", "the first element" }, { "last", "number", "the last element" }, n, c.dtype, c.typed },
+      options = { c.dtype_option },
       returns = { { "array", "a new array" } },
       dtypes = "f16 bf16 f32 f64.",
       errors = "An integer dtype; a length below 0.",
@@ -110,36 +125,52 @@ print(#gr.arange(1, 1000, "u16"))]],
     {
       name = "rand",
       text = [[
-Make an array of random numbers from 0 (included) to 1 (excluded), all equally likely. Element i of a seed and stream
-is the same on every machine (Philox 4x32-10, Salmon and others 2011).]],
-      params = { n, c.dtype, { "options", "options?", "the dtype may be left out before it" } },
+Make an array of random numbers from 0 (included) to 1 (excluded), all equally likely. Each call gives new ones, but for
+those of a `seed`; they are the same on every machine (Philox 4x32-10, Salmon and others 2011).]],
+      params = { n, c.dtype, { "options", "options?", "" } },
       options = random_options,
       returns = { { "array", "a new array" } },
       dtypes = "f16 bf16 f32 f64.",
-      errors = "An integer dtype; an `into` of another dtype or length; an unknown option.",
+      errors = "An integer dtype; a `stream` without a `seed`; an `into` of another dtype or length; an unknown option.",
       cost = "O(n), one launch.",
       waits = c.no_wait,
       example = [[
-local a = gr.rand(1000, "f64", { seed = 7 })
-print(a:min() >= 0, a:max() < 1, a:equal(gr.rand(1000, "f64", { seed = 7 })))]],
-      output = "true\ttrue\ttrue",
+local x, y = gr.rand(1e5), gr.rand(1e5)
+print(x:min() >= 0, x:max() < 1, x:equal(y), math.abs(gr.cosine(x - 0.5, y - 0.5)) < 0.02)
+print(gr.rand(9, { seed = 7 }):equal(gr.rand(9, { seed = 7 })))]],
+      output = "true\ttrue\tfalse\ttrue\ntrue",
     },
     {
       name = "randn",
       text = [[
-Make an array of random numbers of the normal distribution with mean 0 and deviation 1 (Box and Muller's pairs on the
-numbers of `rand`).]],
-      params = { n, c.dtype, { "options", "options?", "the dtype may be left out before it" } },
+Make an array of random numbers of the normal distribution with mean 0 and deviation 1 (Box and Muller's pairs, of numbers
+that `rand` never gives). `gr.randn(n) * deviation + mean` has others.]],
+      params = { n, c.dtype, { "options", "options?", "" } },
       options = random_options,
       returns = { { "array", "a new array" } },
       dtypes = "f16 bf16 f32 f64.",
-      errors = "An integer dtype; an `into` of another dtype or length; an unknown option.",
+      errors = "An integer dtype; a `stream` without a `seed`; an `into` of another dtype or length; an unknown option.",
       cost = "O(n), one launch.",
       waits = c.no_wait,
       example = [[
 local a = gr.randn(1e5, { seed = 1 })
 print(math.abs(a:mean()) < 0.02, math.abs(a:std() - 1) < 0.02)]],
       output = "true\ttrue",
+    },
+    {
+      name = "seed",
+      text = "Start the generator of `rand` and `randn` without a seed of their own anew: the same n, the same numbers.",
+      params = { { "n", "integer", "which numbers; a new Lua state begins with 0" } },
+      returns = {},
+      errors = "What is no whole number.",
+      cost = "O(1).",
+      waits = c.no_work,
+      example = [[
+gr.seed(42)
+local x, y = gr.rand(3), gr.randn(3)
+gr.seed(42)
+print(gr.rand(3):equal(x), gr.randn(3):equal(y), gr.rand(3):equal(x))]],
+      output = "true\ttrue\tfalse",
     },
   },
 }

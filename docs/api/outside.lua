@@ -1,3 +1,5 @@
+local c = ...
+
 return {
   title = "Memory and files of others",
   text = [[
@@ -11,10 +13,12 @@ of the device with `sync`.]],
       params = {
         { "pointer", "any", "light userdata, LuaJIT cdata (an array or a pointer), an address as a number, or an array of the "
           .. "lua-carray rock" },
-        { "options", "options?", "needed, but for a carray, which knows its dtype and length and takes `volatile` alone" } },
+        { "dtype", "dtype?", "the type of the elements", default = 'the cdata\'s own; else `"f32"`' },
+        { "options", "options?", "needed, but for a carray, which knows its dtype and length and takes `volatile` alone, and for an "
+          .. "array of the FFI, which knows them too" } },
       options = {
-        { "n", "integer", "how many elements" },
-        { "dtype", "dtype?", "their type", default = '`"f32"`' },
+        { "n", "integer?", "how many elements; needed but where the memory knows", default = "all of the FFI's array" },
+        c.dtype_option,
         { "offset", "integer?", "bytes from the pointer to the first element", default = "0" },
         { "stride", "integer?", "bytes from one element to the next; what lies between is never written",
           default = "the size of an element" },
@@ -22,16 +26,17 @@ of the device with `sync`.]],
         { "volatile", "boolean?", "the owner writes at any time: every use looks at the memory again", default = "false" },
       },
       returns = { { "array", "of the device in use" } },
-      dtypes = "All; of a carray those that it shares.",
+      dtypes = "All; of a carray those that it shares. Of cdata that of the elements (bool: u8; uint16_t may be called f16 or bf16); "
+        .. "void, structs and uint64_t have none, so that the call has to say one.",
       units = "Offset and stride: bytes.",
       errors = "No pointer, or a null pointer; an address, offset or stride that is no multiple of the element's size; a "
-        .. "negative n. Using a carray that has become shorter, or writing to one that is read-only, raises.",
+        .. "negative n; a dtype or n that disagrees with the type of cdata. Elements that are const are not written. Using a carray that has become shorter, or writing to one that is read-only, raises.",
       cost = "O(1).",
       waits = "Neither. With `volatile` each use on a GPU copies up again what it reads.",
       example = [[
 if jit then -- an array of the FFI
   local x = require "ffi".new("float[3]", 1, 2, 3)
-  print(gr.wrap(x, { n = 3 }):sum())
+  print(gr.wrap(x):sum())
 else
   print(pcall(gr.wrap, 0, { n = 3 }))
 end]],
@@ -53,12 +58,13 @@ print(pcall(gr.touch, gr.ones(3)))]],
     {
       name = "csv",
       text = "Read one column of numbers from a CSV file.",
-      params = { { "path", "string", "the file's name" }, { "options", "options?", "" } },
+      params = { { "path", "string", "the file's name" }, { "dtype", "dtype?", "the type of the elements", default = '`"f64"`' },
+        { "options", "options?", "" } },
       options = {
         { "column", "integer|string?", "which one: its position, or its name in the first line", default = "1" },
         { "separator", "string?", "one character", default = '`","`' },
         { "header", "boolean?", "the first line has the names", default = "true when `column` is a name" },
-        { "dtype", "dtype?", "the type of the elements", default = '`"f64"`' },
+        c.dtype_option,
       },
       returns = { { "array?", "the numbers, or nil when the system refuses" },
         { "string?", "the column's name, if there is a header; after nil the message" },

@@ -25,7 +25,7 @@ local rounded = { sum = 1, mean = 1, var = 1, std = 1, norm = 1, dot = 1, mse = 
 local testing = { rows, axis, segments, into,
   { "op", "string?", '`"<"`, `"<="`, `"=="`, `"~="`, `">="` or `">"`: ask for elements that compare so with `value`, instead '
     .. "of elements that are not zero" },
-  { "value", "number?", "the number to compare with; the dtype must have it" } }
+  { "value", "number?", "the number to compare with, any one" } }
 
 local function one(name, fields)
   fields.name = name
@@ -242,7 +242,8 @@ print(table.concat(a:quantile({ 0, 0.5, 1 }):table(), " "))]],
     },
     {
       name = "median",
-      text = "The middle element, or the mean of the two in the middle: `quantile(a, 0.5)`.",
+      text = "The middle element, or the mean of the two in the middle, rounded once to f64. (`quantile(a, 0.5)` interpolates "
+        .. "between those, as NumPy's does, which may differ in the last bits.)",
       params = { c.a },
       returns = { { "number", "a float; NaN when the data holds one" } },
       dtypes = "All.",

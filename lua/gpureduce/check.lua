@@ -45,4 +45,13 @@ function check.options(name, arg, options, known)
   return copy
 end
 
+--- An argument that may be left out before the options: the two, and where the options are (first or the one after it).
+function check.optional(name, first, value, options)
+  if type(value) ~= "table" then return value, options, first + 1 end
+  if options ~= nil then
+    check.fail(name, first + 1, "nothing expected after the options, got %s", check.kind(options))
+  end
+  return nil, value, first
+end
+
 return check

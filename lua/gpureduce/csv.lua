@@ -56,30 +56,37 @@ local function each_row(text, separator, path, row)
   end
 end
 
-local function column_named(fields, name, path)
+local function column_named(fields, name, path, at)
   for k = 1, #fields do
     if fields[k] == name then return k end
   end
-  fail(2, "option 'column': %s has no column '%s' (it has: %s)%s", path, name, table.concat(fields, ", "),
+  fail(at, "option 'column': %s has no column '%s' (it has: %s)%s", path, name, table.concat(fields, ", "),
     parts.hint(name, fields))
 end
 
---- gr.csv(path, {column, separator, header, dtype}): the array and the column's name; nil, message, code if the file
--- does not open. column: a name (then there is a header) or a position.
-function gr.csv(path, options)
+--- gr.csv(path, dtype, {column, separator, header, dtype}): the array and the column's name; nil, message, code if the
+-- file does not open. column: a name (then there is a header) or a position.
+function gr.csv(path, dtype, options)
   if type(path) ~= "string" then fail(1, "path expected, got %s", parts.check.kind(path)) end
-  options = parts.check.options("csv", 2, options, known)
+  local at
+  dtype, options, at = parts.check.optional("csv", 2, dtype, options)
+  options = parts.check.options("csv", at, options, known)
+  if dtype ~= nil and options.dtype then fail(at, "option 'dtype': argument #2 is one already") end
+  if dtype ~= nil and type(dtype) ~= "string" then fail(2, "dtype name expected, got %s", parts.check.kind(dtype)) end
   local column, separator, header = options.column or 1, options.separator or ",", options.header
   if #separator ~= 1 or separator:find('["\r\n]') then
-    fail(2, "option 'separator': one character other than a quote expected, got '%s'", separator)
+    fail(at, "option 'separator': one character other than a quote expected, got '%s'", separator)
   end
   if header == nil then header = type(column) == "string" end
-  if type(column) == "string" and not header then fail(2, "option 'column': a name needs a header") end
+  if type(column) == "string" and not header then fail(at, "option 'column': a name needs a header") end
   if type(column) == "number" and (column < 1 or column ~= math.floor(column)) then
-    fail(2, "option 'column': position of 1 or more expected, got %.14g", column)
+    fail(at, "option 'column': position of 1 or more expected, got %.14g", column)
   end
-  local dtype = options.dtype or "f64"
-  if not parts.is_dtype(dtype) then fail(2, "option 'dtype': unknown dtype '%s'", dtype) end
+  local where, typed = dtype and "" or "option 'dtype': ", dtype and 2 or at
+  dtype = dtype or options.dtype or "f64"
+  if not parts.is_dtype(dtype) then
+    fail(typed, "%sunknown dtype '%s'%s", where, dtype:sub(1, 40), parts.dtype_hint(dtype))
+  end
   local file, message, code = io.open(path, "rb")
   if not file then return nil, message, code end
   local text
@@ -92,12 +99,12 @@ function gr.csv(path, options)
     if not width then width = #fields end
     if #fields ~= width then fail(1, "%s:%d: %d fields expected, got %d", path, line, width, #fields) end
     if header and not name then
-      if type(column) == "string" then column = column_named(fields, column, path) end
+      if type(column) == "string" then column = column_named(fields, column, path, at) end
       name = fields[column] or ""
-      if column > width then fail(2, "option 'column': %s has %d columns, column %d asked", path, width, column) end
+      if column > width then fail(at, "option 'column': %s has %d columns, column %d asked", path, width, column) end
       return
     end
-    if column > width then fail(2, "option 'column': %s has %d columns, column %d asked", path, width, column) end
+    if column > width then fail(at, "option 'column': %s has %d columns, column %d asked", path, width, column) end
     local value = number_of(fields[column])
     if not value then fail(1, "%s:%d: '%s' is not a number", path, line, fields[column]:sub(1, 40)) end
     numbers[#numbers + 1], lines[#lines + 1] = value, line

@@ -65,11 +65,13 @@ local svg_options = { title = "string", xlabel = "string", xunit = "string", yla
 -- true, or nil, message, code; without a path the text.
 function histogram.svg(h, path, options)
   check_self("svg", h)
+  local at
+  path, options, at = parts.check.optional("svg", 2, path, options)
   if path ~= nil and type(path) ~= "string" then
     parts.check.fail("svg", 2, "path expected, got %s", parts.check.kind(path))
   end
-  options = parts.check.options("svg", 3, options, svg_options)
-  parts.svg.check_limits(options, function(text, ...) parts.check.fail("svg", 3, text, ...) end)
+  options = parts.check.options("svg", at, options, svg_options)
+  parts.svg.check_limits(options, function(text, ...) parts.check.fail("svg", at, text, ...) end)
   local bars, outside = drawn(h), {}
   for _, name in ipairs { "below", "above", "nan" } do
     if bars[name] ~= 0 then outside[#outside + 1] = ("%s %.14g"):format(name, bars[name]) end

@@ -18,38 +18,6 @@ int gr_l_argerror(lua_State *L, int arg, const char *format, ...) {
   abort(); /* luaL_error does not return */
 }
 
-/* ---- hints ---- */
-
-/* Edit distance of two short words, with neighbours that changed places as one edit (optimal string alignment). */
-static int distance(const char *a, const char *b) {
-  enum { N = 24 };
-  int d[N + 1][N + 1], la = (int)strlen(a), lb = (int)strlen(b);
-  if (la > N || lb > N) return N;
-  for (int i = 0; i <= la; i++) d[i][0] = i;
-  for (int j = 0; j <= lb; j++) d[0][j] = j;
-  for (int i = 1; i <= la; i++)
-    for (int j = 1; j <= lb; j++) {
-      int best = d[i - 1][j - 1] + (a[i - 1] != b[j - 1]);
-      if (d[i - 1][j] + 1 < best) best = d[i - 1][j] + 1;
-      if (d[i][j - 1] + 1 < best) best = d[i][j - 1] + 1;
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && d[i - 2][j - 2] + 1 < best) best = d[i - 2][j - 2] + 1;
-      d[i][j] = best;
-    }
-  return d[la][lb];
-}
-
-const char *gr_l_hint(const char *given, const char *const *names, char text[64]) {
-  int best = 3, length = (int)strlen(given);
-  text[0] = 0;
-  for (; *names; names++) {
-    int d = distance(given, *names);
-    if (d >= best || d >= length) continue;
-    best = d;
-    snprintf(text, 64, " (did you mean '%s'?)", *names);
-  }
-  return text;
-}
-
 #define GR_X(id, s, l, type, kind) #s,
 static const char *const dtype_names[] = {GR_DTYPES(GR_X) NULL};
 #undef GR_X
@@ -156,15 +124,35 @@ void gr_l_check_device(lua_State *L, const gr_array *a, const gr_array *b, int a
                   a->storage->queue->backend->name, b->storage->queue->backend->name);
 }
 
-void gr_l_check_dtype(lua_State *L, const gr_array *a, const gr_array *b, int arg) {
-  if (b->dtype != a->dtype)
-    gr_l_argerror(L, arg, "dtype %s expected, got %s", gr_dtypes[a->dtype].name, gr_dtypes[b->dtype].name);
+/* Whether every element of dtype t has its place among those of dtype u: the cast to suggest. */
+static int widens(gr_dtype t, gr_dtype u) {
+  const gr_dtype_info *from = &gr_dtypes[t], *to = &gr_dtypes[u];
+  if (gr_is_float(t) || gr_is_float(u)) return gr_is_float(u) && (!gr_is_float(t) || from->size <= to->size);
+  return to->lowest <= from->lowest && from->highest <= to->highest;
+}
+
+/* Both differences at once: who mends the dtype should not meet the length only then. */
+GR_APART static void unlike(lua_State *L, const gr_array *a, const gr_array *b, int64_t n, const char *of,
+                            const char *names, int arg) {
+  const gr_dtype t = a->dtype, u = b->dtype;
+  const char *mine = gr_dtypes[t].name, *other = gr_dtypes[u].name;
+  const long long wanted = n, got = b->n;
+  char cast[40];
+  if (t == u) gr_l_argerror(L, arg, "length %lld%s expected, got %lld", wanted, of, got);
+  const int second = widens(u, t) || !widens(t, u);
+  snprintf(cast, sizeof cast, "%c:cast \"%s\"", names[second], second ? mine : other);
+  if (wanted == got) gr_l_argerror(L, arg, "dtype %s expected, got %s: write %s", mine, other, cast);
+  gr_l_argerror(L, arg, "dtype %s and length %lld%s expected, got %s and %lld: write %s", mine, wanted, of, other, got, cast);
+}
+
+void gr_l_check_like(lua_State *L, const gr_array *a, const gr_array *b, int64_t n, const char *of, const char *names,
+                     int arg) {
+  if (b->dtype != a->dtype || b->n != n) unlike(L, a, b, n, of, names, arg);
+  gr_l_check_device(L, a, b, arg);
 }
 
 void gr_l_check_pair(lua_State *L, const gr_array *a, const gr_array *b, int arg) {
-  gr_l_check_dtype(L, a, b, arg);
-  if (b->n != a->n) gr_l_argerror(L, arg, "length %lld expected, got %lld", (long long)a->n, (long long)b->n);
-  gr_l_check_device(L, a, b, arg);
+  gr_l_check_like(L, a, b, a->n, "", "ab", arg);
 }
 
 /* ---- numbers and names ---- */
@@ -202,34 +190,55 @@ int64_t gr_l_check_length(lua_State *L, int arg) {
   return n;
 }
 
+const char *gr_l_dtype_hint(const char *given, char text[GR_HINT]) { return gr_l_hint(given, dtype_names, text); }
+
 int gr_l_dtype_arg(lua_State *L, int arg, const char *name) {
-  char hint[64];
+  char hint[GR_HINT];
   int t = gr_dtype_named(name);
-  if (t < 0) gr_l_argerror(L, arg, "unknown dtype '%.40s'%s", name, gr_l_hint(name, dtype_names, hint));
+  if (t < 0) gr_l_argerror(L, arg, "unknown dtype '%.40s'%s", name, gr_l_dtype_hint(name, hint));
   return t;
 }
 
-gr_dtype gr_l_opt_dtype(lua_State *L, int arg, gr_dtype otherwise) {
-  if (lua_isnoneornil(L, arg)) return otherwise;
+const char *gr_l_dtype_name(lua_State *L, int arg, int options, int *at, char text[GR_OPTION_TEXT]) {
+  const char *name = gr_l_option_string(L, options, "dtype", text);
+  *at = options;
+  if (arg >= options || lua_isnoneornil(L, arg)) return name;
+  if (name) gr_l_argerror(L, options, "option 'dtype': argument #%d is one already", arg);
   if (lua_type(L, arg) != LUA_TSTRING) {
     const char *kind = gr_l_kind(L, arg);
     if (arg > 1 && gr_l_is_dtype(L, arg - 1))
       gr_l_argerror(L, arg, "dtype name expected, got %s (argument #%d is one: are they swapped?)", kind, arg - 1);
     gr_l_argerror(L, arg, "dtype name expected, got %s", kind);
   }
-  return (gr_dtype)gr_l_dtype_arg(L, arg, lua_tostring(L, arg));
+  *at = arg;
+  return lua_tostring(L, arg);
 }
 
-int gr_l_opt_op(lua_State *L, int arg, int otherwise) {
+gr_dtype gr_l_dtype(lua_State *L, int arg, int options, gr_dtype otherwise) {
+  char text[GR_OPTION_TEXT];
+  int at;
+  const char *name = gr_l_dtype_name(L, arg, options, &at, text);
+  return name ? (gr_dtype)gr_l_dtype_arg(L, at, name) : otherwise;
+}
+
+gr_dtype gr_l_last_dtype(lua_State *L, int arg) {
+  static const char *const names[] = {"dtype", NULL};
+  const int options = gr_l_options_at(L, arg, arg + 1);
+  if (lua_istable(L, arg) && lua_rawlen(L, arg) && gr_l_is_dtype(L, arg - 1))
+    gr_l_argerror(L, arg, "dtype name expected, got table (argument #%d is one: are they swapped?)", arg - 1);
+  gr_l_options(L, options, names);
+  return gr_l_dtype(L, arg, options, GR_F32);
+}
+
+gr_op gr_l_check_op(lua_State *L, int arg) {
   const int type = lua_type(L, arg);
-  char hint[64];
-  if (type <= LUA_TNIL && otherwise >= 0) return otherwise;
+  char hint[GR_HINT];
   if (type == LUA_TTABLE) gr_l_argerror(L, arg, "operation name expected, got table (options come after it)");
   if (type != LUA_TSTRING) gr_l_argerror(L, arg, "operation name expected, got %s", gr_l_kind(L, arg));
   const char *name = lua_tostring(L, arg);
   int op = gr_op_named(name);
   if (op < 0) gr_l_argerror(L, arg, "unknown operation '%.40s'%s", name, gr_l_hint(name, op_names, hint));
-  return op;
+  return (gr_op)op;
 }
 
 void gr_l_check_range(lua_State *L, int low, int high, int64_t n, int64_t *first, int64_t *count) {
@@ -254,6 +263,14 @@ int gr_l_inherits(lua_State *L, int i) {
   return found;
 }
 
+int gr_l_options_at(lua_State *L, int first, int last) {
+  int at = first;
+  while (at < last && lua_type(L, at) != LUA_TTABLE) at++;
+  for (int k = at + 1; k <= last; k++)
+    if (!lua_isnoneornil(L, k)) gr_l_argerror(L, k, "nothing expected after the options, got %s", gr_l_kind(L, k));
+  return at;
+}
+
 /* into: NULL, or where the array of the first option goes, which then is left on the stack. */
 static int options(lua_State *L, int arg, const char *const *names, gr_array **into) {
   const int type = lua_type(L, arg);
@@ -267,7 +284,7 @@ static int options(lua_State *L, int arg, const char *const *names, gr_array **i
   lua_pushnil(L);
   while (lua_next(L, arg)) {
     int k = 0;
-    char hint[64];
+    char hint[GR_HINT];
     if (lua_type(L, -2) != LUA_TSTRING) gr_l_argerror(L, arg, "option names are strings, got a %s", luaL_typename(L, -2));
     const char *name = lua_tostring(L, -2);
     while (names[k] && !gr_same_word(name, names[k])) k++;

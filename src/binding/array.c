@@ -32,9 +32,42 @@ static gr_array *check_self(lua_State *L) {
 
 /* ---- elements ---- */
 
+/* a.shape and its like: what there is instead, by the names of the methods. */
+GR_APART static int no_field(lua_State *L) {
+  enum { MOST = 200 };
+  const char *names[MOST + 2] = {"dtype"}, *key = lua_tostring(L, 2);
+  char hint[GR_HINT];
+  int count = 1;
+  lua_pushnil(L);
+  while (count <= MOST && lua_next(L, lua_upvalueindex(3))) {
+    if (lua_type(L, -2) == LUA_TSTRING && lua_isfunction(L, -1)) names[count++] = lua_tostring(L, -2);
+    lua_pop(L, 1);
+  }
+  names[count] = NULL;
+  return luaL_error(L, GR_ARRAY_NAME ": no method or field '%s'%s", key, gr_l_hint(key, names, hint));
+}
+
+/* a[1.5], a[mask]: the key at 2 is no position. */
+GR_APART static int no_position(lua_State *L) {
+  const char *hint = gr_l_test_array(L, 2) ? " (a:compact(mask) takes what a mask marks)" : "";
+  char text[80];
+  if (lua_type(L, 2) != LUA_TNUMBER)
+    return luaL_error(L, GR_ARRAY_NAME ": position expected, got %s%s", gr_l_kind(L, 2), hint);
+  snprintf(text, sizeof text, "%.14g, which is not a whole number", lua_tonumber(L, 2));
+  return luaL_error(L, GR_ARRAY_NAME ": position expected, got %s", text);
+}
+
+GR_APART static int out_of_range(lua_State *L, const gr_array *a, int64_t k) {
+  const long long at = k, n = a->n;
+  char range[80] = ": the array is empty", text[120];
+  if (n) snprintf(range, sizeof range, " (1 to %lld, or -1 to -%lld from the end)", n, n);
+  snprintf(text, sizeof text, "position %lld is out of range%s", at, range);
+  return luaL_error(L, GR_ARRAY_NAME ": %s", text);
+}
+
 /*
-** __index: a position gives an element (nil out of range), a name a method, "dtype" the dtype's name. Its third
-** upvalue is the table of methods, so that a method call costs one look-up.
+** __index: a position gives an element (negative: from the end; nil beyond it, where loops stop), a name a method,
+** "dtype" the dtype's name. Its third upvalue is the table of methods, so that a method call costs one look-up.
 */
 static int l_index(lua_State *L) {
   int64_t k;
@@ -42,13 +75,16 @@ static int l_index(lua_State *L) {
   if (lua_type(L, 2) == LUA_TSTRING) {
     lua_pushvalue(L, 2);
     lua_rawget(L, lua_upvalueindex(3));
-    if (lua_isnil(L, -1) && !strcmp(lua_tostring(L, 2), "dtype"))
-      lua_pushstring(L, gr_dtypes[check_self(L)->dtype].name);
+    if (!lua_isnil(L, -1)) return 1;
+    if (strcmp(lua_tostring(L, 2), "dtype") != 0) return no_field(L);
+    lua_pushstring(L, gr_dtypes[check_self(L)->dtype].name);
     return 1;
   }
   const gr_array *a = check_self(L);
-  if (!gr_l_to_int64(L, 2, &k)) return lua_pushnil(L), 1;
-  if (k < 1 || k > a->n) return lua_pushnil(L), 1;
+  if (!gr_l_to_int64(L, 2, &k)) return no_position(L);
+  if (k > a->n) return lua_pushnil(L), 1;
+  if (k == 0 || k < -a->n) return out_of_range(L, a, k);
+  if (k < 0) k += a->n + 1;
   GR_TRY(L, gr_l_context(L), 1, read_part(a, k - 1, 1, &v));
   gr_l_push_element(L, a->dtype, v.data);
   return 1;
@@ -58,12 +94,10 @@ static int l_newindex(lua_State *L) {
   const gr_array *a = check_self(L);
   char text[96], element[8];
   int64_t k;
-  if (!gr_l_to_int64(L, 2, &k)) return luaL_error(L, GR_ARRAY_NAME ": position expected, got %s", luaL_typename(L, 2));
+  if (!gr_l_to_int64(L, 2, &k)) return no_position(L);
+  if (k == 0 || k > a->n || k < -a->n) return out_of_range(L, a, k);
+  if (k < 0) k += a->n + 1;
   const char *why = gr_l_put(L, 3, a->dtype, element, text);
-  if (k < 1 || k > a->n) {
-    snprintf(text, sizeof text, "position %lld is out of range (1 to %lld)", (long long)k, (long long)a->n);
-    why = text;
-  }
   if (why) return luaL_error(L, GR_ARRAY_NAME ": %s", why);
   GR_TRY(L, gr_l_context(L), 1, write_element(a, k - 1, element));
   return 0;

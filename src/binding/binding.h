@@ -73,8 +73,13 @@ int gr_l_argerror(lua_State *L, int arg, const char *format, ...)
 #endif
     ;
 
-/* " (did you mean 'x'?)" for the name nearest to what was given, else "". The list ends with NULL. */
-const char *gr_l_hint(const char *given, const char *const *names, char text[64]);
+/*
+** What was meant by a name that is not among these (hints.c): " (did you mean 'x'?)" for another word for one of them,
+** or for the nearest, else "". The list ends with NULL.
+*/
+#define GR_HINT 80
+const char *gr_l_hint(const char *given, const char *const *names, char text[GR_HINT]);
+const char *gr_l_dtype_hint(const char *given, char text[GR_HINT]);
 
 /* What the value at i is, in words: its type, or the name its metatable gives. */
 const char *gr_l_kind(lua_State *L, int i);
@@ -85,7 +90,12 @@ static inline uint64_t gr_l_stamp(const gr_array *a) { return gr_l_secret ^ (uin
 gr_array *gr_l_check_array(lua_State *L, int arg);
 /* b, at arg, has the dtype, the length and the device of a, the first argument. */
 void gr_l_check_pair(lua_State *L, const gr_array *a, const gr_array *b, int arg);
-void gr_l_check_dtype(lua_State *L, const gr_array *a, const gr_array *b, int arg);
+/*
+** b has n elements instead; of: what they are, in words, such as " (of a row)"; names: the letters of a and b in the
+** reference.
+*/
+void gr_l_check_like(lua_State *L, const gr_array *a, const gr_array *b, int64_t n, const char *of, const char *names,
+                     int arg);
 void gr_l_check_device(lua_State *L, const gr_array *a, const gr_array *b, int arg);
 
 int gr_l_to_int64(lua_State *L, int i, int64_t *out); /* whole numbers only; 0 if it is not one */
@@ -93,9 +103,15 @@ int64_t gr_l_check_int(lua_State *L, int arg);
 int64_t gr_l_check_length(lua_State *L, int arg); /* >= 0 */
 double gr_l_check_number(lua_State *L, int arg);
 int gr_l_is_dtype(lua_State *L, int arg); /* a string that names one */
-gr_dtype gr_l_opt_dtype(lua_State *L, int arg, gr_dtype otherwise);
+#define GR_OPTION_TEXT 64 /* room for a copy of an option that is a string */
+/* The dtype named at arg, or by the option 'dtype' of the table at options; arg lies before that to count. */
+gr_dtype gr_l_dtype(lua_State *L, int arg, int options, gr_dtype otherwise);
+/* Its name, and in *at where it stands; NULL: not given. */
+const char *gr_l_dtype_name(lua_State *L, int arg, int options, int *at, char text[GR_OPTION_TEXT]);
+/* The same for functions whose arguments end with it: dtype, or {dtype=} and no other option. */
+gr_dtype gr_l_last_dtype(lua_State *L, int arg);
 int gr_l_dtype_arg(lua_State *L, int arg, const char *name); /* the dtype called name, or an error */
-int gr_l_opt_op(lua_State *L, int arg, int otherwise);       /* an operation of one input; otherwise: below 0 if it is required */
+gr_op gr_l_check_op(lua_State *L, int arg); /* of one input or two */
 
 /* Positions i, j with negatives from the end; 1 <= i, j <= n, or j == i - 1 for none. low, high: which arguments. */
 void gr_l_check_range(lua_State *L, int low, int high, int64_t n, int64_t *first, int64_t *count);
@@ -107,6 +123,11 @@ void gr_l_check_range(lua_State *L, int low, int high, int64_t n, int64_t *first
 ** it is not there, else GR_OPTIONS and bit k for each name k that may be in it.
 */
 #define GR_OPTIONS (1 << 30)
+/*
+** Where the options table is: optional arguments, from first on, may be left out before it, which else is at last. What
+** lies before it was given in its place.
+*/
+int gr_l_options_at(lua_State *L, int first, int last);
 int gr_l_options(lua_State *L, int arg, const char *const *names);
 int gr_l_inherits(lua_State *L, int i); /* whether the metatable of the value at i has an __index */
 /* The same, and 'into', the first of the names, where it is an array (else NULL), left on the stack: one look at the table, not two. */
@@ -115,7 +136,6 @@ int gr_l_option_int(lua_State *L, int arg, const char *name, int64_t *out);
 int gr_l_option_number(lua_State *L, int arg, const char *name, double *out);
 int gr_l_option_flag(lua_State *L, int arg, const char *name);
 /* Copied, since a finalizer may take it out of the table; NULL if it is not there. What is longer is none of our names. */
-#define GR_OPTION_TEXT 64
 const char *gr_l_option_string(lua_State *L, int arg, const char *name, char text[GR_OPTION_TEXT]);
 /* Push the option, of whatever type; 0 and nothing if it is not there. */
 int gr_l_push_option(lua_State *L, int arg, const char *name);

@@ -34,13 +34,16 @@ static int push_shape(lua_State *L, const gr_npy *h) {
 
 /* gr.load(path, dtype, {offset, count, map}): the array, and for NPY its shape; or nil, message, code. */
 static int l_load(lua_State *L) {
-  static const char *const raw_names[] = {"offset", "count", "map", NULL}, *const npy_names[] = {"map", NULL};
+  static const char *const raw_names[] = {"dtype", "offset", "count", "map", NULL};
+  static const char *const npy_names[] = {"dtype", "map", NULL};
   gr_context *c = gr_l_context(L);
   gr_load l = {.path = check_path(L, 1), .npy = is_npy(lua_tostring(L, 1)), .count = -1};
-  int options = lua_istable(L, 2) ? 2 : 3;
-  if (options == 3 && l.npy && !lua_isnoneornil(L, 2)) gr_l_argerror(L, 2, "no dtype expected: an NPY file has its own");
-  l.dtype = options == 2 ? GR_F32 : gr_l_opt_dtype(L, 2, GR_F32);
+  int options = gr_l_options_at(L, 2, 3), typed;
+  char text[GR_OPTION_TEXT];
   gr_l_options(L, options, l.npy ? npy_names : raw_names);
+  if (l.npy && gr_l_dtype_name(L, 2, options, &typed, text))
+    gr_l_argerror(L, typed, "no dtype expected: an NPY file has its own");
+  l.dtype = gr_l_dtype(L, 2, options, GR_F32);
   l.map = gr_l_option_flag(L, options, "map");
   if (gr_l_option_int(L, options, "offset", &l.offset) && l.offset < 0)
     gr_l_argerror(L, options, "option 'offset': 0 or more bytes expected, got %lld", (long long)l.offset);

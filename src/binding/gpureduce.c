@@ -32,7 +32,7 @@ void gr_l_register(lua_State *L, const gr_function *list) {
 /* parts.hint(given, names): " (did you mean 'x'?)" or "", for the option checks of the Lua parts. */
 static int l_hint(lua_State *L) {
   const char *names[64], *given = luaL_checkstring(L, 1);
-  char text[64];
+  char text[GR_HINT];
   int n = (int)lua_rawlen(L, 2);
   if (n > 63) n = 63;
   lua_settop(L, 2);
@@ -83,6 +83,13 @@ static int l_is_dtype(lua_State *L) {
   return 1;
 }
 
+/* parts.dtype_hint(name): as hint, for what is no dtype. */
+static int l_dtype_hint(lua_State *L) {
+  char text[GR_HINT];
+  lua_pushstring(L, gr_l_dtype_hint(luaL_checkstring(L, 1), text));
+  return 1;
+}
+
 /* parts.terminal(): the columns of the terminal that shows the output, or nil. */
 static int l_terminal(lua_State *L) {
   struct winsize size;
@@ -125,6 +132,8 @@ static void run_embedded(lua_State *L, gr_context *c) {
   lua_setfield(L, -2, "kind");
   lua_pushcfunction(L, l_inherits);
   lua_setfield(L, -2, "inherits");
+  lua_pushcfunction(L, l_dtype_hint);
+  lua_setfield(L, -2, "dtype_hint");
   lua_pushcfunction(L, l_terminal);
   lua_setfield(L, -2, "terminal");
   for (const gr_embedded *e = gr_embedded_parts; e->name; e++) {

@@ -201,6 +201,8 @@ static int l_bincount(lua_State *L) {
   if (given && gr_l_option_int(L, 2, "minlength", &least) && (least < 0 || least > MAX_BINS))
     gr_l_argerror(L, 2, "option 'minlength': 0 to %lld expected, got %lld", (long long)MAX_BINS, (long long)least);
   const gr_array *weights = given ? weights_option(L, a) : NULL;
+  const gr_array *room = given ? gr_l_option_array(L, 2, "into") : NULL; /* all of it is filled */
+  if (room && room->n > least && room->n <= MAX_BINS) least = room->n;
   gr_binning b = {.modulo = 2, .weights = weights};
   gr_array *counts = gr_l_push_array(L);
   GR_TRY(L, c, 2, count_each(L, c, a, least, &b, counts));

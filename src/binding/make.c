@@ -132,7 +132,7 @@ static int from_bytes(lua_State *L, gr_context *c, gr_dtype t, int swap) {
 /* gr.array(table or length or packed string, dtype) */
 static int l_array(lua_State *L) {
   gr_context *c = gr_l_context(L);
-  gr_dtype t = gr_l_opt_dtype(L, 2, GR_F32);
+  gr_dtype t = gr_l_last_dtype(L, 2);
   switch (lua_type(L, 1)) {
     case LUA_TNUMBER: gr_l_new_array(L, c, t, gr_l_check_length(L, 1)); return 1;
     case LUA_TSTRING: return from_bytes(L, c, t, 0);
@@ -150,9 +150,14 @@ static int l_array(lua_State *L) {
 
 /* gr.frombytes(string, dtype or format of string.pack): a name that is both is the dtype. */
 static int l_frombytes(lua_State *L) {
-  int swap = 0, t = -1;
-  if (lua_type(L, 2) == LUA_TSTRING && gr_dtype_named(lua_tostring(L, 2)) < 0) t = format_dtype(lua_tostring(L, 2), &swap);
-  if (t < 0) t = gr_l_opt_dtype(L, 2, GR_F32);
+  static const char *const names[] = {"dtype", NULL};
+  const int options = gr_l_options_at(L, 2, 3);
+  int swap = 0, t = -1, at;
+  char text[GR_OPTION_TEXT];
+  gr_l_options(L, options, names);
+  const char *name = gr_l_dtype_name(L, 2, options, &at, text);
+  if (name && gr_dtype_named(name) < 0) t = format_dtype(name, &swap);
+  if (t < 0) t = name ? gr_l_dtype_arg(L, at, name) : GR_F32;
   if (lua_type(L, 1) != LUA_TSTRING) gr_l_argerror(L, 1, "string expected, got %s", luaL_typename(L, 1));
   return from_bytes(L, gr_l_context(L), (gr_dtype)t, swap);
 }
@@ -161,7 +166,7 @@ static int l_frombytes(lua_State *L) {
 static int l_constant(lua_State *L) {
   gr_context *c = gr_l_context(L);
   int64_t n = gr_l_check_length(L, 1);
-  gr_array *a = gr_l_new_array(L, c, gr_l_opt_dtype(L, 2, GR_F32), n);
+  gr_array *a = gr_l_new_array(L, c, gr_l_last_dtype(L, 2), n);
   gr_value one = gr_value_i(1);
   if (gr_l_number(L)) GR_TRY(L, c, 1, gr_fill(c, a, one));
   return 1;
@@ -170,7 +175,7 @@ static int l_constant(lua_State *L) {
 static int l_full(lua_State *L) {
   gr_context *c = gr_l_context(L);
   int64_t n = gr_l_check_length(L, 1);
-  gr_dtype t = gr_l_opt_dtype(L, 3, GR_F32);
+  gr_dtype t = gr_l_last_dtype(L, 3);
   gr_value value = gr_l_check_value(L, 2, t);
   gr_array *a = gr_l_new_array(L, c, t, n);
   GR_TRY(L, c, 1, gr_fill(c, a, value));
@@ -201,8 +206,8 @@ static void put_whole_range(lua_State *L, gr_array *a, char *out, int64_t first,
 /* gr.arange(first, last, step, dtype): as Lua's for, last is included when it is hit. */
 static int l_arange(lua_State *L) {
   gr_context *c = gr_l_context(L);
-  int typed = lua_type(L, 3) == LUA_TSTRING ? 3 : 4;
-  gr_dtype t = gr_l_opt_dtype(L, typed, GR_F32);
+  int typed = lua_type(L, 3) == LUA_TSTRING || lua_type(L, 3) == LUA_TTABLE ? 3 : 4; /* the step was left out */
+  gr_dtype t = gr_l_last_dtype(L, typed);
   double first = gr_l_check_number(L, 1), last = gr_l_check_number(L, 2);
   double step = typed == 3 || lua_isnoneornil(L, 3) ? 1 : gr_l_check_number(L, 3);
   int64_t i, j, s = 1;
@@ -226,7 +231,7 @@ static int l_linspace(lua_State *L) {
   gr_context *c = gr_l_context(L);
   double first = gr_l_check_number(L, 1), last = gr_l_check_number(L, 2);
   int64_t n = gr_l_check_length(L, 3);
-  gr_dtype t = gr_l_opt_dtype(L, 4, GR_F32);
+  gr_dtype t = gr_l_last_dtype(L, 4);
   if (!gr_is_float(t)) gr_l_argerror(L, 4, "float dtype expected, got %s", gr_dtypes[t].name);
   gr_array *a = gr_l_new_array(L, c, t, n);
   char *out = n ? host_elements(L, c, a) : NULL;
@@ -234,25 +239,37 @@ static int l_linspace(lua_State *L) {
   return 1;
 }
 
-/* gr.rand(n, dtype, {seed, stream, into}), gr.randn: the same numbers on every backend. */
+/* ---- random numbers ---- */
+
+/* gr.rand(n, dtype, {dtype, seed, stream, into}), gr.randn: the same on every backend. Without a seed: the next ones. */
 static int l_random(lua_State *L) {
-  static const char *const names[] = {"seed", "stream", "into", NULL};
+  static const char *const names[] = {"dtype", "seed", "stream", "into", NULL};
   gr_context *c = gr_l_context(L);
-  int options = lua_type(L, 2) == LUA_TTABLE ? 2 : 3;
+  const int options = gr_l_options_at(L, 2, 3);
   int64_t n = gr_l_check_length(L, 1), seed = 0, stream = 0;
-  gr_dtype t = options == 2 ? GR_F32 : gr_l_opt_dtype(L, 2, GR_F32);
-  if (!gr_is_float(t)) gr_l_argerror(L, 2, "float dtype expected, got %s", gr_dtypes[t].name);
   gr_l_options(L, options, names);
-  gr_l_option_int(L, options, "seed", &seed);
-  gr_l_option_int(L, options, "stream", &stream);
+  gr_dtype t = gr_l_dtype(L, 2, options, GR_F32);
+  if (!gr_is_float(t)) gr_l_argerror(L, 2, "float dtype expected, got %s", gr_dtypes[t].name);
+  const int named = gr_l_option_int(L, options, "seed", &seed);
+  if (gr_l_option_int(L, options, "stream", &stream) && !named)
+    gr_l_argerror(L, options, "option 'stream': only together with 'seed'");
+  if (stream < 0 || (uint64_t)stream >= GR_STREAMS)
+    gr_l_argerror(L, options, "option 'stream': 0 or more, below 2^62, expected, got %lld", (long long)stream);
   gr_array *a = gr_l_option_into(L, options, t, n, NULL);
   if (!a) a = gr_l_new_array(L, c, t, n);
-  GR_TRY(L, c, 1, gr_random(c, a, (uint64_t)seed, (uint64_t)stream, (int)gr_l_number(L)));
+  const uint64_t key = named ? (uint64_t)seed : c->seed, from = named ? (uint64_t)stream : gr_random_take(c);
+  GR_TRY(L, c, 1, gr_random(c, a, key, from, (int)gr_l_number(L)));
   return 1;
+}
+
+/* gr.seed(n): random numbers without a seed of their own start again, with this one. */
+static int l_seed(lua_State *L) {
+  gr_random_start(gr_l_context(L), (uint64_t)gr_l_check_int(L, 1));
+  return 0;
 }
 
 const gr_function gr_make_functions[] = {
   {"array", l_array, 0},   {"frombytes", l_frombytes, 0}, {"zeros", l_constant, 0}, {"ones", l_constant, 1},
   {"full", l_full, 0},     {"arange", l_arange, 0},       {"linspace", l_linspace, 0}, {"rand", l_random, 0},
-  {"randn", l_random, 1},  {NULL, NULL, 0},
+  {"randn", l_random, 1},  {"seed", l_seed, 0},           {NULL, NULL, 0},
 };

@@ -41,10 +41,8 @@ static void check_into(lua_State *L, int options, const gr_array *into, const gr
 }
 
 /* Run the call into the option 'into' or a new array of that dtype, as long as `like`; leaves it on the stack. */
-static int finish(lua_State *L, const gr_map_call *call, const gr_array *like, gr_dtype t, int options) {
-  static const char *const names[] = {"into", NULL};
+static int put(lua_State *L, const gr_map_call *call, const gr_array *like, gr_dtype t, int options) {
   gr_context *c = gr_l_context(L);
-  gr_l_options(L, options, names);
   gr_array *out = gr_l_option_into(L, options, t, like->n, like);
   check_into(L, options, out, &call->a);
   check_into(L, options, out, &call->b);
@@ -52,6 +50,12 @@ static int finish(lua_State *L, const gr_map_call *call, const gr_array *like, g
   if (!out) out = gr_l_new_beside(L, c, like, t, like->n);
   GR_TRY(L, c, 1, gr_map_arrays(c, call, out));
   return 1;
+}
+
+static int finish(lua_State *L, const gr_map_call *call, const gr_array *like, gr_dtype t, int options) {
+  static const char *const names[] = {"into", NULL};
+  gr_l_options(L, options, names);
+  return put(L, call, like, t, options);
 }
 
 /* ---- operators ---- */
@@ -77,10 +81,10 @@ static int l_binary(lua_State *L) {
   return finish(L, &call, first, gr_map_result(call.op, first->dtype), 3);
 }
 
-/* One end of clamp; nil stands for none. */
-static gr_term end_term(lua_State *L, int arg, gr_dtype t, int high) {
+/* One end of clamp, before the options; nil stands for none. */
+static gr_term end_term(lua_State *L, int arg, int options, gr_dtype t, int high) {
   gr_term term = {NULL, 0};
-  if (!lua_isnoneornil(L, arg)) {
+  if (arg < options && !lua_isnoneornil(L, arg)) {
     if (lua_tonumber(L, arg) != lua_tonumber(L, arg)) gr_l_argerror(L, arg, "number expected, got nan");
     return number_term(L, arg, GR_MAP_clamp, t);
   }
@@ -93,20 +97,27 @@ static gr_term end_term(lua_State *L, int arg, gr_dtype t, int high) {
 static int l_clamp(lua_State *L) {
   gr_array *a = gr_l_check_array(L, 1);
   gr_map_call call = {.op = GR_MAP_clamp, .dtype = a->dtype, .a = {a, 0}};
-  call.b = end_term(L, 2, a->dtype, 0);
-  call.c = end_term(L, 3, a->dtype, 1);
+  const int options = gr_l_options_at(L, 2, 4);
+  call.b = end_term(L, 2, options, a->dtype, 0);
+  call.c = end_term(L, 3, options, a->dtype, 1);
   gr_value low = gr_element_get(a->dtype, &call.b.value), high = gr_element_get(a->dtype, &call.c.value);
   if (low.is_float ? low.v[0].f > high.v[0].f : low.v[0].i > high.v[0].i)
     gr_l_argerror(L, 3, "upper end of %.14g or more expected, got %.14g", lua_tonumber(L, 2), lua_tonumber(L, 3));
-  return finish(L, &call, a, a->dtype, 4);
+  return finish(L, &call, a, a->dtype, options);
 }
 
-/* gr.cast(a, dtype, options) */
+/* gr.cast(a, dtype, {dtype, into}) */
 static int l_cast(lua_State *L) {
+  static const char *const names[] = {"dtype", "into", NULL};
   gr_array *a = gr_l_check_array(L, 1);
   gr_map_call call = {.op = GR_MAP_cast, .dtype = a->dtype, .a = {a, 0}};
-  if (lua_isnoneornil(L, 2)) gr_l_argerror(L, 2, "dtype name expected, got %s", lua_isnil(L, 2) ? "nil" : "no value");
-  return finish(L, &call, a, gr_l_opt_dtype(L, 2, GR_F32), 3);
+  const int options = gr_l_options_at(L, 2, 3);
+  char text[GR_OPTION_TEXT];
+  int at;
+  gr_l_options(L, options, names);
+  const char *name = gr_l_dtype_name(L, 2, options, &at, text);
+  if (!name) gr_l_argerror(L, 2, "dtype name expected, got %s", gr_l_kind(L, 2));
+  return put(L, &call, a, (gr_dtype)gr_l_dtype_arg(L, at, name), options);
 }
 
 /* ---- comparisons and choices ---- */
@@ -117,12 +128,60 @@ static gr_relation check_relation(lua_State *L, const char *name, int arg, const
   gr_l_argerror(L, arg, "%s'<', '<=', '==', '~=', '>=' or '>' expected, got '%.40s'", what, name);
 }
 
+/* A comparison of integers that holds for all of them, or for none. */
+static void compare_always(gr_map_call *call, int holds) {
+  gr_element_put_i(call->dtype, &call->b.value, gr_dtypes[call->dtype].lowest);
+  call->relation = holds ? GR_IS_ge : GR_IS_lt;
+}
+
+/* Integers with any number x: one that is none of theirs lies between two of them, or beyond all, or is NaN. */
+static void compare_integers(lua_State *L, int i, gr_map_call *call) {
+  const gr_dtype_info *d = &gr_dtypes[call->dtype];
+  const gr_relation r = call->relation;
+  const int less = r == GR_IS_lt || r == GR_IS_le, more = r == GR_IS_gt || r == GR_IS_ge;
+  const double x = lua_tonumber(L, i);
+  int64_t whole; /* x rounded down, where it has 64 bits */
+  const int integer = gr_l_to_int64(L, i, &whole), wide = !integer && x == floor(x);
+  if (!integer) whole = x >= -0x1p63 && x < 0x1p63 ? (int64_t)floor(x) : 0;
+  if (x != x) compare_always(call, r == GR_IS_ne);
+  else if (wide ? x < 0 : whole < d->lowest) compare_always(call, more || r == GR_IS_ne);
+  else if (wide || whole > d->highest || (!integer && whole == d->highest)) compare_always(call, less || r == GR_IS_ne);
+  else if (!integer && !less && !more) compare_always(call, r == GR_IS_ne);
+  else {
+    if (!integer) call->relation = less ? GR_IS_le : GR_IS_gt;
+    gr_element_put_i(call->dtype, &call->b.value, whole);
+  }
+}
+
+/* Floats with a number that is finite, but beyond their largest: infinities lie still further out. */
+static void compare_beyond(gr_map_call *call, int below) {
+  const gr_relation r = call->relation;
+  double bound = below ? -INFINITY : INFINITY;
+  if (r == GR_IS_eq || r == GR_IS_ne) bound = gr_nan();
+  else if (r == GR_IS_lt || r == GR_IS_le) call->relation = below ? GR_IS_le : GR_IS_lt;
+  else call->relation = below ? GR_IS_gt : GR_IS_ge;
+  gr_element_put_f(call->dtype, &call->b.value, bound);
+}
+
+/* The number at i, of any size and kind, as the right side of a comparison; NULL, or why it is none. */
+static const char *compare_with(lua_State *L, int i, gr_map_call *call, char text[96]) {
+  const double x = lua_tonumber(L, i);
+  const int number = is_number(L, i);
+  if (number && !gr_is_float(call->dtype)) compare_integers(L, i, call);
+  else if (number && x - x == 0 && !gr_float_fits(call->dtype, x)) compare_beyond(call, x < 0);
+  else return gr_l_put(L, i, call->dtype, &call->b.value, text);
+  return NULL;
+}
+
 /* gr.compare(a, op, b, options) */
 static int l_compare(lua_State *L) {
   gr_array *a = gr_l_check_array(L, 1);
+  char text[96];
   if (lua_type(L, 2) != LUA_TSTRING) gr_l_argerror(L, 2, "comparison such as '<' expected, got %s", luaL_typename(L, 2));
-  gr_map_call call = {.op = GR_MAP_compare, .relation = check_relation(L, lua_tostring(L, 2), 2, "")};
-  read_pair(L, 1, 3, &call);
+  gr_map_call call = {.op = GR_MAP_compare, .dtype = a->dtype};
+  call.relation = check_relation(L, lua_tostring(L, 2), 2, "");
+  if (!is_number(L, 3)) read_pair(L, 1, 3, &call);
+  else call.a.array = a, compare_with(L, 3, &call, text);
   return finish(L, &call, a, GR_U8, 4);
 }
 
@@ -138,7 +197,7 @@ gr_array *gr_l_predicate(lua_State *L, int options, const gr_array *a, gr_tally 
   }
   if (!name) gr_l_argerror(L, options, "option 'value': only together with 'op'");
   call.relation = check_relation(L, name, options, "option 'op': ");
-  const char *why = gr_l_put(L, -1, a->dtype, &call.b.value, text);
+  const char *why = compare_with(L, -1, &call, text);
   if (why) gr_l_argerror(L, options, "option 'value': %s", why);
   call.tally = tally;
   gr_array *out = gr_l_new_beside(L, c, a, tally ? GR_I64 : GR_U8, tally ? gr_tally_length(a->n) : a->n);

@@ -57,7 +57,7 @@ static void pick_rounding(lua_State *L, call *q) {
 /* accumulate = "f32", "kahan" or "neumaier" picks a sibling of sum and dot; "f64" is the default itself. */
 static void pick_accumulator(lua_State *L, call *q) {
   static const char *const modes[] = {"f32", "f64", "kahan", "neumaier", NULL};
-  char name[GR_OPTION_TEXT + 16], hint[64], text[GR_OPTION_TEXT];
+  char name[GR_OPTION_TEXT + 16], hint[GR_HINT], text[GR_OPTION_TEXT];
   const char *mode = gr_l_option_string(L, q->options, "accumulate", text);
   int known = 0;
   if (!mode) return;
@@ -302,20 +302,20 @@ static int reduce_named(lua_State *L, gr_op op) {
 /* gr.reduce(a, op, options) */
 static int l_reduce(lua_State *L) {
   gr_l_check_array(L, 1);
-  gr_op op = (gr_op)gr_l_opt_op(L, 2, -1);
+  gr_op op = gr_l_check_op(L, 2);
   if (gr_ops[op].inputs != 1) gr_l_argerror(L, 2, "operation of one array expected, '%s' takes two", gr_ops[op].name);
   return reduce_one(L, op, 3);
 }
 
 /* gr.norm(a, p, options), p = 1, 2 (default) or infinity */
 static int l_norm(lua_State *L) {
-  int given = !lua_isnoneornil(L, 2) && !lua_istable(L, 2);
   double p = 2;
   gr_l_check_array(L, 1);
+  const int options = gr_l_options_at(L, 2, 3), given = options > 2 && !lua_isnoneornil(L, 2);
   if (given && lua_type(L, 2) == LUA_TSTRING && !strcmp(lua_tostring(L, 2), "inf")) p = INFINITY;
   else if (given) p = gr_l_check_number(L, 2);
   if (p != 1 && p != 2 && p != INFINITY) gr_l_argerror(L, 2, "norm of order 1, 2 or math.huge expected, got %.14g", p);
-  return reduce_one(L, p == 1 ? GR_OP_norm1 : p == 2 ? GR_OP_norm2 : GR_OP_norminf, given || lua_isnil(L, 2) ? 3 : 2);
+  return reduce_one(L, p == 1 ? GR_OP_norm1 : p == 2 ? GR_OP_norm2 : GR_OP_norminf, options);
 }
 
 /* With rows and no pairs, b is one row (axis 2) or one column (axis 1) that meets each of a's. */
@@ -325,10 +325,7 @@ static void check_second(lua_State *L, call *q) {
     return;
   }
   int64_t n = gr_shape_length(q->shape, q->a->n);
-  gr_l_check_dtype(L, q->a, q->b, 2);
-  if (q->b->n != n)
-    gr_l_argerror(L, 2, "length %lld (of a %s) expected, got %lld", (long long)n, q->shape.axis == 2 ? "row" : "column", (long long)q->b->n);
-  gr_l_check_device(L, q->a, q->b, 2);
+  gr_l_check_like(L, q->a, q->b, n, q->shape.axis == 2 ? " (of a row)" : " (of a column)", "ab", 2);
 }
 
 /* gr.dot(a, b, options), mse, cosine */

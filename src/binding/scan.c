@@ -2,6 +2,18 @@
 #include "src/binding/binding.h"
 #include "src/core/ops.h"
 
+/* The operation at arg, one of those that a scan can run. */
+static gr_op check_op(lua_State *L, int arg) {
+  static const char *const names[] = {"sum", "prod", "min", "max", NULL};
+  char hint[GR_HINT];
+  if (lua_type(L, arg) != LUA_TSTRING) gr_l_argerror(L, arg, "operation name expected, got %s", gr_l_kind(L, arg));
+  const char *name = lua_tostring(L, arg);
+  for (int k = 0; names[k]; k++)
+    if (!strcmp(name, names[k])) return (gr_op)gr_op_named(name);
+  gr_l_argerror(L, arg, "scan of sum, prod, min or max expected, got '%.40s'%s", name,
+                gr_op_named(name) < 0 ? gr_l_hint(name, names, hint) : "");
+}
+
 /* gr.scan(a, op, {exclusive, reverse, into}) */
 static int l_scan(lua_State *L) {
   enum { INTO = 1, EXCLUSIVE = 2, REVERSE = 4, KERNEL = 8 + 16 + 32 };
@@ -11,20 +23,21 @@ static int l_scan(lua_State *L) {
   gr_kernel_choice k; /* large: what is asked of it without a kernel */
   k.info = NULL;
   k.timed = 0;
-  gr_op op = (gr_op)gr_l_opt_op(L, 2, GR_OP_sum);
-  if (op != GR_OP_sum && op != GR_OP_prod && op != GR_OP_min && op != GR_OP_max)
-    gr_l_argerror(L, 2, "scan of sum, prod, min or max expected, got '%s'", gr_ops[op].name);
+  const int at = gr_l_options_at(L, 2, 3);
+  gr_op op = at == 2 || lua_isnoneornil(L, 2) ? GR_OP_sum : check_op(L, 2);
   gr_array *into;
-  const int given = gr_l_options_into(L, 3, names, &into);
-  int exclusive = given & EXCLUSIVE && gr_l_option_flag(L, 3, "exclusive"), reverse = given & REVERSE && gr_l_option_flag(L, 3, "reverse");
-  if (given & KERNEL) k = gr_l_option_kernel(L, 3, GR_TAUGHT_scan, a);
+  const int given = gr_l_options_into(L, at, names, &into);
+  int exclusive = given & EXCLUSIVE && gr_l_option_flag(L, at, "exclusive");
+  int reverse = given & REVERSE && gr_l_option_flag(L, at, "reverse");
+  if (given & KERNEL) k = gr_l_option_kernel(L, at, GR_TAUGHT_scan, a);
   if (k.info && k.block && op != GR_OP_sum) gr_l_argerror(L, 2, "kernel '%s': scan of sum expected, got '%s'", k.info->name, gr_ops[op].name);
-  if (k.info && k.block && reverse) gr_l_argerror(L, 3, "option 'reverse': kernel '%s' scans forwards only", k.info->name);
+  if (k.info && k.block && reverse)
+    gr_l_argerror(L, at, "option 'reverse': kernel '%s' scans forwards only", k.info->name);
   gr_dtype t = gr_scan_dtype(op, a->dtype);
   gr_array *out = NULL;
-  if (into && into->storage && !(given & KERNEL)) out = gr_l_check_into(L, 3, into, t, a->n, a); /* seen on the way */
-  else if (given & INTO) out = gr_l_option_into(L, 3, t, a->n, a);
-  gr_l_check_timed_into(L, 3, &k, a, out);
+  if (into && into->storage && !(given & KERNEL)) out = gr_l_check_into(L, at, into, t, a->n, a); /* seen on the way */
+  else if (given & INTO) out = gr_l_option_into(L, at, t, a->n, a);
+  gr_l_check_timed_into(L, at, &k, a, out);
   if (!out) out = gr_l_new_beside(L, c, a, t, a->n);
   GR_TRY(L, c, 1, k.info ? gr_ladder_scan(c, &k, op, a, out, exclusive, reverse) : gr_scan(c, op, a, out, exclusive, reverse));
   return 1 + gr_l_push_seconds(L, &k);
@@ -34,22 +47,21 @@ static int l_scan(lua_State *L) {
 static int l_rmsnorm(lua_State *L) {
   static const char *const names[] = {"rows", "eps", "into", "kernel", "block", "timed", NULL};
   gr_context *c = gr_l_context(L);
-  gr_array *x = gr_l_check_array(L, 1), *w = lua_isnoneornil(L, 2) ? NULL : gr_l_check_array(L, 2);
+  gr_array *x = gr_l_check_array(L, 1), *w = NULL;
+  const int at = gr_l_options_at(L, 2, 3);
+  if (at > 2 && !lua_isnoneornil(L, 2)) w = gr_l_check_array(L, 2);
   double eps = 1e-5;
   if (!gr_is_float(x->dtype)) gr_l_argerror(L, 1, "float dtype expected, got %s", gr_dtypes[x->dtype].name);
-  gr_l_options(L, 3, names);
-  int64_t rows = gr_l_option_rows(L, 3, x->n);
+  gr_l_options(L, at, names);
+  int64_t rows = gr_l_option_rows(L, at, x->n);
   if (rows == 0) rows = 1;
-  gr_l_option_number(L, 3, "eps", &eps);
-  if (!(eps >= 0 && eps - eps == 0)) gr_l_argerror(L, 3, "option 'eps': 0 or more expected, got %.14g", eps);
-  gr_kernel_choice k = gr_l_option_kernel(L, 3, GR_TAUGHT_rmsnorm, x);
-  if (w) gr_l_check_dtype(L, x, w, 2);
-  if (w && w->n != x->n / rows)
-    gr_l_argerror(L, 2, "length %lld (of a row) expected, got %lld", (long long)(x->n / rows), (long long)w->n);
-  if (w) gr_l_check_device(L, x, w, 2);
-  gr_array *out = gr_l_option_into(L, 3, x->dtype, x->n, x);
-  if (out && w && gr_array_overlap(out, w)) gr_l_argerror(L, 3, "option 'into': overlaps the weights");
-  gr_l_check_timed_into(L, 3, &k, x, out);
+  gr_l_option_number(L, at, "eps", &eps);
+  if (!(eps >= 0 && eps - eps == 0)) gr_l_argerror(L, at, "option 'eps': 0 or more expected, got %.14g", eps);
+  gr_kernel_choice k = gr_l_option_kernel(L, at, GR_TAUGHT_rmsnorm, x);
+  if (w) gr_l_check_like(L, x, w, x->n / rows, " (of a row)", "xw", 2);
+  gr_array *out = gr_l_option_into(L, at, x->dtype, x->n, x);
+  if (out && w && gr_array_overlap(out, w)) gr_l_argerror(L, at, "option 'into': overlaps the weights");
+  gr_l_check_timed_into(L, at, &k, x, out);
   if (!out) out = gr_l_new_beside(L, c, x, x->dtype, x->n);
   GR_TRY(L, c, 1, k.info ? gr_ladder_rmsnorm(c, &k, x, w, out, rows, eps) : gr_rmsnorm(c, x, w, out, rows, eps));
   return 1 + gr_l_push_seconds(L, &k);

@@ -15,8 +15,7 @@ static double check_share(lua_State *L, int i, int64_t which) {
 
 static gr_quantile_method check_method(lua_State *L) {
   static const char *const methods[] = {"linear", "lower", "higher", "nearest", "midpoint", NULL};
-  char hint[64];
-  char text[GR_OPTION_TEXT];
+  char hint[GR_HINT], text[GR_OPTION_TEXT];
   const char *name = gr_l_option_string(L, 3, "method", text);
   if (!name) return GR_LINEAR;
   for (int k = 0; methods[k]; k++)
@@ -59,7 +58,7 @@ static int l_quantile(lua_State *L) {
   if (!median && !many && lua_type(L, 2) != LUA_TNUMBER)
     gr_l_argerror(L, 2, "share from 0 to 1 or table of shares expected, got %s", lua_isnone(L, 2) ? "no value" : luaL_typename(L, 2));
   if (!median) gr_l_options(L, 3, names);
-  gr_quantile_method method = median ? GR_LINEAR : check_method(L);
+  gr_quantile_method method = median ? GR_MIDDLE : check_method(L);
   if (a->n == 0) gr_l_argerror(L, 1, "array is empty: '%s' needs an element", gr_l_name(L));
   if (many) return push_many(L, c, a, method);
   if (!median) {

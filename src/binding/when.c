@@ -272,7 +272,7 @@ static int run_item(lua_State *L, gr_context *c, future *f, int k, int reduction
   lua_rawget(L, reductions);
   if (lua_isnil(L, -1)) {
     const char *names[64], *given = lua_tostring(L, -2);
-    char hint[64];
+    char hint[GR_HINT];
     int count = 0;
     for (const gr_function *r = gr_reduce_functions; r->name && count < 63; r++) names[count++] = r->name;
     names[count] = NULL;

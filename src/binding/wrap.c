@@ -3,9 +3,8 @@
 
 #include "src/binding/binding.h"
 #include "src/binding/carray.h"
+#include "src/binding/cdata.h"
 #include "src/core/wrap.h"
-
-#define CDATA 10 /* lua_type of LuaJIT's FFI objects */
 
 /* ---- owners: a Lua value that is kept, a counted object of lua-carray, or nobody ---- */
 
@@ -123,27 +122,15 @@ static int wrap_carray(lua_State *L, gr_context *c, const gr_carray_api *api) {
 
 /* ---- pointers ---- */
 
-/* ffi.cast("void *", cdata) turns arrays and pointers alike into a pointer, whose cell holds the address. */
-static uintptr_t cdata_address(lua_State *L, int i) {
-  void *p;
-  lua_getfield(L, LUA_REGISTRYINDEX, "_LOADED");
-  lua_getfield(L, -1, "ffi");
-  if (!lua_istable(L, -1)) gr_l_argerror(L, i, "pointer expected, got cdata without the ffi module");
-  lua_getfield(L, -1, "cast");
-  lua_pushliteral(L, "void *");
-  lua_pushvalue(L, i);
-  if (lua_pcall(L, 2, 1, 0)) gr_l_argerror(L, i, "cdata that is an array or a pointer expected");
-  memcpy(&p, lua_topointer(L, -1), sizeof p);
-  lua_pop(L, 3);
-  return (uintptr_t)p;
-}
-
-static uintptr_t check_address(lua_State *L, int arg) {
+static uintptr_t check_address(lua_State *L, int arg, gr_cdata *d) {
   int64_t whole;
   uintptr_t p = 0;
   switch (lua_type(L, arg)) {
     case LUA_TLIGHTUSERDATA: p = (uintptr_t)lua_touserdata(L, arg); break;
-    case CDATA: p = cdata_address(L, arg); break;
+    case GR_CDATA:
+      *d = gr_l_cdata(L, arg);
+      p = d->address;
+      break;
     case LUA_TNUMBER:
       if (!gr_l_to_int64(L, arg, &whole)) gr_l_argerror(L, arg, "address expected, got %.14g", lua_tonumber(L, arg));
       p = (uintptr_t)whole;
@@ -155,39 +142,74 @@ static uintptr_t check_address(lua_State *L, int arg) {
 }
 
 /* A distance in bytes: an option that is a multiple of an element's size. */
-static int64_t option_bytes(lua_State *L, const char *name, int64_t otherwise, int64_t least, gr_dtype t) {
+static int64_t option_bytes(lua_State *L, int options, const char *name, int64_t otherwise, int64_t least, gr_dtype t) {
   int64_t x = otherwise;
-  if (!gr_l_option_int(L, 2, name, &x)) return x;
-  if (x < least) gr_l_argerror(L, 2, "option '%s': %lld or more bytes expected, got %lld", name, (long long)least, (long long)x);
-  if (x % gr_size(t)) gr_l_argerror(L, 2, "option '%s': multiple of %d bytes (of %s) expected, got %lld", name, gr_size(t), gr_dtypes[t].name, (long long)x);
+  if (!gr_l_option_int(L, options, name, &x)) return x;
+  const long long wanted = least, got = x;
+  if (x < least) gr_l_argerror(L, options, "option '%s': %lld or more bytes expected, got %lld", name, wanted, got);
+  if (x % gr_size(t))
+    gr_l_argerror(L, options, "option '%s': multiple of %d bytes (of %s) expected, got %lld", name, gr_size(t),
+                  gr_dtypes[t].name, got);
   return x;
 }
 
-/* gr.wrap(pointer, {dtype, n, offset, stride, anchor, volatile}): offset and stride in bytes. */
+/* That of the cdata, if it has one, and the caller says no other; 16-bit floats are uint16_t to the FFI. */
+static gr_dtype wrapped_dtype(lua_State *L, int options, const gr_cdata *d) {
+  char text[GR_OPTION_TEXT];
+  int at;
+  const char *name = gr_l_dtype_name(L, 2, options, &at, text);
+  const int t = name ? gr_l_dtype_arg(L, at, name) : -1;
+  if (!d->type[0] || d->plain) return t < 0 ? GR_F32 : (gr_dtype)t;
+  if (d->dtype < 0 && t < 0) gr_l_argerror(L, 1, "cdata of type '%s' has no dtype: option 'dtype' says one", d->type);
+  if (t >= 0 && d->dtype >= 0 && t != d->dtype && !(d->dtype == GR_U16 && (t == GR_F16 || t == GR_BF16)))
+    gr_l_argerror(L, at, "dtype %s (of '%s') expected, got %s", gr_dtypes[d->dtype].name, d->type, gr_dtypes[t].name);
+  return (gr_dtype)(t < 0 ? d->dtype : t);
+}
+
+/* How many elements: of an array of the FFI at most those that it has, which are all if the caller does not say. */
+static int64_t wrapped_length(lua_State *L, int options, const gr_cdata *d, int64_t size, int64_t offset,
+                              int64_t stride) {
+  const int64_t room = d->bytes - offset, most = room < size ? 0 : (room - size) / stride + 1;
+  int64_t n;
+  if (!gr_l_option_int(L, options, "n", &n)) {
+    if (!d->array) gr_l_argerror(L, options, "option 'n': number of elements expected, got nil");
+    return most;
+  }
+  if (n < 0) gr_l_argerror(L, options, "option 'n': 0 or more expected, got %lld", (long long)n);
+  if (d->array && n > most)
+    gr_l_argerror(L, options, "option 'n': at most %lld (of '%s') expected, got %lld", (long long)most, d->type,
+                  (long long)n);
+  return n;
+}
+
+/* gr.wrap(pointer, dtype, {dtype, n, offset, stride, anchor, volatile}): offset and stride in bytes. */
 static int l_wrap(lua_State *L) {
   static const char *const names[] = {"dtype", "n", "offset", "stride", "anchor", "volatile", NULL};
   gr_context *c = gr_l_context(L);
   gr_l_needs_pointers(L, c);
   const gr_carray_api *api = carray_api(L, 1);
-  int64_t n;
+  const int options = gr_l_options_at(L, 2, 3);
+  gr_cdata d = {.dtype = -1};
   forget_orphans(L, c);
   if (api) return wrap_carray(L, c, api);
-  uintptr_t p = check_address(L, 1);
-  if (!gr_l_options(L, 2, names)) gr_l_argerror(L, 2, "options table with 'n' expected, got no value");
-  char text[GR_OPTION_TEXT];
-  const char *name = gr_l_option_string(L, 2, "dtype", text);
-  gr_dtype t = name ? (gr_dtype)gr_l_dtype_arg(L, 2, name) : GR_F32;
-  if (!gr_l_option_int(L, 2, "n", &n)) gr_l_argerror(L, 2, "option 'n': number of elements expected, got nil");
-  if (n < 0) gr_l_argerror(L, 2, "option 'n': 0 or more expected, got %lld", (long long)n);
-  int64_t size = gr_size(t), offset = option_bytes(L, "offset", 0, 0, t), stride = option_bytes(L, "stride", size, size, t);
+  uintptr_t p = check_address(L, 1, &d);
+  const int given = gr_l_options(L, options, names);
+  gr_dtype t = wrapped_dtype(L, options, &d);
+  if (!given && !d.array)
+    gr_l_argerror(L, lua_isnoneornil(L, 2) ? 2 : options, "options table with 'n' expected, got no value");
+  int64_t size = gr_size(t), offset = option_bytes(L, options, "offset", 0, 0, t);
+  int64_t stride = option_bytes(L, options, "stride", size, size, t);
+  int64_t n = wrapped_length(L, options, &d, size, offset, stride);
   if (p % (uintptr_t)size) gr_l_argerror(L, 1, "address that is a multiple of %d (for %s) expected", (int)size, gr_dtypes[t].name);
-  if (n > INT64_MAX / 4 / stride) gr_l_argerror(L, 2, "option 'n': %lld elements do not fit in memory", (long long)n);
-  gr_wrapping w = {.item = (size_t)size, .stride = (size_t)stride, .changing = gr_l_option_flag(L, 2, "volatile")};
+  if (n > INT64_MAX / 4 / stride)
+    gr_l_argerror(L, options, "option 'n': %lld elements do not fit in memory", (long long)n);
+  gr_wrapping w = {.item = (size_t)size, .stride = (size_t)stride, .readonly = d.readonly,
+                   .changing = gr_l_option_flag(L, options, "volatile")};
   gr_array *a = gr_l_push_array(L);
-  if (gr_l_push_option(L, 2, "anchor")) {
+  if (gr_l_push_option(L, options, "anchor")) {
     keep(L, c, lua_gettop(L), &w);
     lua_pop(L, 1);
-  } else if (lua_type(L, 1) == CDATA) keep(L, c, 1, &w);
+  } else if (lua_type(L, 1) == GR_CDATA) keep(L, c, 1, &w);
   gr_status status = gr_wrap(c, a, t, n, (char *)p + offset, &w);
   if (status != GR_OK) {
     if (w.release) w.release(w.owner);

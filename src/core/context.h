@@ -38,6 +38,7 @@ typedef struct gr_context {
   size_t patience;      /* how many must come before the next, if more than usual */
   int automatic;        /* collections by budget happen by themselves */
   int exact;            /* sums are correctly rounded where a call does not say otherwise */
+  uint64_t seed, draws; /* of the random numbers that no caller names: the key, and how many streams of it were taken */
   uint64_t collections;
   int64_t storages;
   gr_orphan *orphans;

@@ -304,8 +304,16 @@ gr_status gr_equal(gr_context *c, const gr_array *a, const gr_array *b, int *equ
   return status;
 }
 
+void gr_random_start(gr_context *c, uint64_t seed) {
+  c->seed = seed;
+  c->draws = 0;
+}
+
+uint64_t gr_random_take(gr_context *c) { return GR_STREAMS << 1 | c->draws++; }
+
 gr_status gr_random(gr_context *c, gr_array *out, uint64_t seed, uint64_t stream, int normal) {
   gr_queue *q = out->storage->queue;
+  if (normal) stream |= GR_STREAMS;
   gr_random_job job = {.dtype = out->dtype, .n = out->n, .seed = seed, .stream = stream, .normal = normal};
   gr_status status = gr_array_write(out, gr_kernel_side(out->storage), 1, &job.out);
   if (status != GR_OK || out->n == 0) return status;

@@ -68,6 +68,15 @@ gr_status gr_softmax(gr_context *, const gr_array *x, gr_array *out, int64_t row
 gr_status gr_fill(gr_context *, gr_array *, gr_value);
 gr_status gr_copy(gr_context *, const gr_array *a, gr_array *out); /* same dtype and length, may overlap, may change backend */
 gr_status gr_equal(gr_context *, const gr_array *a, const gr_array *b, int *equal);
+
+/*
+** Random numbers of a seed and a stream. Callers name streams below GR_STREAMS; uniforms and normals of one name, and
+** those of the state's own generator, are apart by the two bits above, so that no two of them share a block of Philox.
+*/
+#define GR_STREAMS ((uint64_t)1 << 62)
 gr_status gr_random(gr_context *, gr_array *out, uint64_t seed, uint64_t stream, int normal);
+/* The state's generator: it starts with a seed, and every taking gives the stream after the last. */
+void gr_random_start(gr_context *, uint64_t seed);
+uint64_t gr_random_take(gr_context *);
 
 #endif

@@ -209,6 +209,7 @@ static place place_of(double q, int64_t n, gr_quantile_method method) {
       else p.high = p.low;
       break;
     case GR_MIDPOINT: p.weight = 0.5; break;
+    case GR_MIDDLE: p.low = (n - 1) / 2, p.high = n / 2; break;
     default: break;
   }
   return p;
@@ -220,6 +221,18 @@ static double between(double low, double high, double weight) {
   if (low == high) return low;
   if (step - step != 0) return low * (1 - weight) + high * weight; /* infinite, or too wide for f64 */
   return weight < 0.5 ? low + step * weight : high - step * (1 - weight);
+}
+
+/* The mean of two elements, rounded once. */
+static double mean_of(const gr_value *x, const gr_value *y) {
+  if (!x->is_float) { /* halves of 32 bits: their sums are exact */
+    const int64_t a = x->v[0].i, b = y->v[0].i;
+    return ((double)((a >> 32) + (b >> 32)) * 0x1p32 + (double)((a & UINT32_MAX) + (b & UINT32_MAX))) / 2;
+  }
+  const double a = x->v[0].f, b = y->v[0].f, sum = a + b;
+  if (a == b) return a; /* -0.0 before 0.0 */
+  if (sum != sum) return gr_nan(); /* infinities of both signs */
+  return sum - sum == 0 ? sum / 2 : a / 2 + b / 2; /* of large ones the halves are exact */
 }
 
 static int compare(const void *x, const void *y) {
@@ -239,6 +252,7 @@ static gr_value result_of(const selection *s, place p, gr_quantile_method method
   low = value_of(s, p.low);
   if (gr_quantile_selects(method)) return low;
   high = value_of(s, p.high);
+  if (method == GR_MIDDLE) return gr_value_f(mean_of(&low, &high));
   if (!low.is_float) low.v[0].f = (double)low.v[0].i, high.v[0].f = (double)high.v[0].i;
   return gr_value_f(between(low.v[0].f, high.v[0].f, p.weight));
 }

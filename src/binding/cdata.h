@@ -1,0 +1,21 @@
+/* Objects of LuaJIT's FFI (cdata.c). */
+#ifndef GR_CDATA_H
+#define GR_CDATA_H
+
+#include "src/binding/binding.h"
+
+#define GR_CDATA 10 /* lua_type of them */
+
+typedef struct gr_cdata {
+  uintptr_t address;
+  int array, plain; /* an array, whose length it knows; a number, which is an address */
+  int readonly;     /* the elements are const */
+  int dtype;        /* of the elements; -1: a struct's, a void's and others have none */
+  int64_t bytes;    /* of an array */
+  char type[80];    /* as the FFI writes it */
+} gr_cdata;
+
+/* The object at arg; what holds no address raises. */
+gr_cdata gr_l_cdata(lua_State *L, int arg);
+
+#endif

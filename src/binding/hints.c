@@ -1,0 +1,86 @@
+/* What the caller may have meant by a name that is none. */
+#include <stdio.h>
+
+#include "src/binding/binding.h"
+
+/*
+** Words that other libraries and languages have, by a name that is ours: where `ours` is among the names that would do,
+** `given` means it, or words say what to write instead.
+*/
+static const struct {
+  const char *given, *ours, *words;
+} synonyms[] = {
+  /* dtypes */
+  {"float", "f32", NULL}, {"single", "f32", NULL}, {"real", "f32", NULL}, {"double", "f64", NULL},
+  {"number", "f64", NULL}, {"half", "f16", NULL}, {"int", "i32", NULL}, {"integer", "i64", NULL},
+  {"long", "i64", NULL}, {"short", "i16", NULL}, {"uint", "u32", NULL}, {"unsigned", "u32", NULL},
+  {"ushort", "u16", NULL}, {"byte", "u8", NULL}, {"uchar", "u8", NULL}, {"char", "i8", NULL}, {"bool", "u8", NULL},
+  {"boolean", "u8", NULL}, {"u64", "i64", "there is no u64: 'i64' has 63 bits and a sign"},
+  {"uint64", "i64", "there is no u64: 'i64' has 63 bits and a sign"},
+  /* reductions */
+  {"avg", "mean", NULL}, {"average", "mean", NULL}, {"add", "sum", NULL}, {"plus", "sum", NULL},
+  {"total", "sum", NULL}, {"+", "sum", NULL}, {"cumsum", "sum", NULL}, {"mul", "prod", NULL},
+  {"product", "prod", NULL}, {"times", "prod", NULL}, {"*", "prod", NULL}, {"cumprod", "prod", NULL},
+  {"maximum", "max", NULL}, {"minimum", "min", NULL}, {"largest", "max", NULL}, {"smallest", "min", NULL},
+  {"stddev", "std", NULL}, {"stdev", "std", NULL}, {"sd", "std", NULL}, {"variance", "var", NULL},
+  {"range", "minmax", NULL}, {"and", "all", NULL}, {"or", "any", NULL}, {"inner", "dot", NULL},
+  {"median", "sum", "write gr.median(a)"}, {"quantile", "sum", "write gr.quantile(a, q)"},
+  {"norm", "sum", "write gr.norm(a)"}, {"histogram", "sum", "write gr.histogram(a, {...})"},
+  /* options */
+  {"range", "min", "did you mean 'min' and 'max'?"}, {"header", "offset", NULL}, {"skip", "offset", NULL},
+  {"skip", "header", NULL}, {"mean", "stream", "write gr.randn(n) * deviation + mean"},
+  {"std", "stream", "write gr.randn(n) * deviation + mean"},
+  {"min", "stream", "write gr.rand(n) * (max - min) + min"},
+  {"max", "stream", "write gr.rand(n) * (max - min) + min"}, {"out", "into", NULL}, {"type", "dtype", NULL},
+  {"length", "n", NULL}, {"sep", "separator", NULL}, {"delimiter", "separator", NULL}, {"normed", "density", NULL},
+  {"normalize", "density", NULL}, {"correction", "ddof", NULL}, {"dim", "axis", NULL},
+  /* fields and methods of arrays */
+  {"shape", "slice", "an array has one dimension: #a is its length"}, {"size", "slice", "#a is its length"},
+  {"length", "slice", "#a is its length"}, {"len", "slice", "#a is its length"}, {"n", "slice", "#a is its length"},
+  {"astype", "cast", NULL}, {"to", "cast", NULL}, {"tolist", "table", NULL}, {"totable", "table", NULL},
+  {"pow", "square", "write a:square(), or a:log() * p and :exp()"}, {"clip", "clamp", NULL},
+  {"cumsum", "scan", NULL}, {"reshape", "slice", "say {rows=} where rows matter"},
+  {"device", "slice", "write a:info().device"},
+};
+
+/* Edit distance of two short words, with neighbours that changed places as one edit (optimal string alignment). */
+static int distance(const char *a, const char *b) {
+  enum { N = 24 };
+  int d[N + 1][N + 1], la = (int)strlen(a), lb = (int)strlen(b);
+  if (la > N || lb > N) return N;
+  for (int i = 0; i <= la; i++) d[i][0] = i;
+  for (int j = 0; j <= lb; j++) d[0][j] = j;
+  for (int i = 1; i <= la; i++)
+    for (int j = 1; j <= lb; j++) {
+      int best = d[i - 1][j - 1] + (a[i - 1] != b[j - 1]);
+      if (d[i - 1][j] + 1 < best) best = d[i - 1][j] + 1;
+      if (d[i][j - 1] + 1 < best) best = d[i][j - 1] + 1;
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && d[i - 2][j - 2] + 1 < best)
+        best = d[i - 2][j - 2] + 1;
+      d[i][j] = best;
+    }
+  return d[la][lb];
+}
+
+static int among(const char *name, const char *const *names) {
+  while (*names && strcmp(name, *names)) names++;
+  return *names != NULL;
+}
+
+const char *gr_l_hint(const char *given, const char *const *names, char text[GR_HINT]) {
+  int best = 3, length = (int)strlen(given);
+  text[0] = 0;
+  for (size_t k = 0; k < sizeof synonyms / sizeof synonyms[0]; k++) {
+    if (strcmp(given, synonyms[k].given) || !among(synonyms[k].ours, names)) continue;
+    if (synonyms[k].words) snprintf(text, GR_HINT, " (%s)", synonyms[k].words);
+    else snprintf(text, GR_HINT, " (did you mean '%s'?)", synonyms[k].ours);
+    return text;
+  }
+  for (const char *const *name = names; *name; name++) {
+    int d = distance(given, *name);
+    if (d >= best || d >= length) continue;
+    best = d;
+    snprintf(text, GR_HINT, " (did you mean '%s'?)", *name);
+  }
+  return text;
+}
