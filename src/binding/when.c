@@ -67,6 +67,10 @@ static void keep_values(lua_State *L, gr_context *c, int at, int n, gr_queue *q,
   f->core.count = 1;
   if (!q) return;
   gr_status status = gr_future_mark(&f->core, q, name);
+  if (status == GR_NO_MEMORY) {
+    gr_l_reclaim(L, c);
+    status = gr_future_mark(&f->core, q, name);
+  }
   if (status == GR_NO_MEMORY) gr_l_raise(L, c, status, 1);
   if (status != GR_OK) gr_future_fail(&f->core, status);
 }
