@@ -86,8 +86,8 @@ static int l_slice(lua_State *L) {
   if (down) first += count - 1;
   gr_array *view = gr_l_push_array(L);
   gr_l_check_array(L, 1); /* a finalizer may have released it just now */
-  int64_t stride = step < 0 ? -step : step;
-  gr_array_view(a, view, first, step, count ? (count - 1) / stride + 1 : 0);
+  const uint64_t apart = step < 0 ? 0 - (uint64_t)step : (uint64_t)step;
+  gr_array_view(a, view, first, step, count ? (int64_t)((uint64_t)(count - 1) / apart) + 1 : 0);
   return 1;
 }
 

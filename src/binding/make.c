@@ -190,15 +190,34 @@ static void put_range(lua_State *L, gr_array *a, char *out, double first, double
   }
 }
 
-static void put_whole_range(lua_State *L, gr_array *a, char *out, int64_t first, int64_t step) {
-  const gr_dtype_info *d = &gr_dtypes[a->dtype];
-  int64_t last = first + (a->n - 1) * step;
-  if (a->n && d->kind != GR_FLOAT && (first < d->lowest || first > d->highest || last < d->lowest || last > d->highest))
-    gr_l_argerror(L, 1, "the range from %lld to %lld does not fit %s", (long long)first, (long long)last, d->name);
-  for (int64_t k = 0; k < a->n; k++) gr_element_put_i(a->dtype, out + k * d->size, first + k * step);
+/* first + k * step as it would be without an end to the integers; every element that is asked for lies between two of them. */
+static int64_t whole_at(int64_t first, int64_t step, int64_t k) {
+  return (int64_t)((uint64_t)first + (uint64_t)k * (uint64_t)step);
 }
 
-/* gr.arange(first, last, step, dtype): as Lua's for, last is included when it is hit. */
+static void put_whole_range(lua_State *L, gr_array *a, char *out, int64_t first, int64_t step) {
+  const gr_dtype_info *d = &gr_dtypes[a->dtype];
+  int64_t last = a->n ? whole_at(first, step, a->n - 1) : first;
+  if (a->n && d->kind != GR_FLOAT && (first < d->lowest || first > d->highest || last < d->lowest || last > d->highest))
+    gr_l_argerror(L, 1, "the range from %lld to %lld does not fit %s", (long long)first, (long long)last, d->name);
+  for (int64_t k = 0; k < a->n; k++) gr_element_put_i(a->dtype, out + k * d->size, whole_at(first, step, k));
+}
+
+/* How many there are, which may be one more than a float can tell apart. */
+static int64_t check_count(lua_State *L, double steps) {
+  if (steps >= 0x1p60) gr_l_argerror(L, 2, "range of %.14g elements is too long", steps + 1);
+  return steps < 0 ? 0 : (int64_t)steps + 1;
+}
+
+/* The same of integers: their distance fits 64 bits without a sign. */
+static int64_t check_whole_count(lua_State *L, int64_t first, int64_t last, int64_t step) {
+  const uint64_t up = step > 0, from = (uint64_t)(up ? first : last), to = (uint64_t)(up ? last : first);
+  if (step > 0 ? last < first : last > first) return 0;
+  const uint64_t steps = (to - from) / (up ? (uint64_t)step : 0 - (uint64_t)step);
+  return steps >= (uint64_t)1 << 60 ? check_count(L, (double)steps) : (int64_t)steps + 1;
+}
+
+/* gr.arange(first, last, step, dtype): as Lua's for, last is included when it is hit. Whole numbers are counted exactly. */
 static int l_arange(lua_State *L) {
   gr_context *c = gr_l_context(L);
   int typed = lua_type(L, 3) == LUA_TSTRING ? 3 : 4;
@@ -211,9 +230,7 @@ static int l_arange(lua_State *L) {
   if (!(first - first == 0)) gr_l_argerror(L, 1, "finite number expected, got %g", first);
   if (!(last - last == 0)) gr_l_argerror(L, 2, "finite number expected, got %g", last);
   if (!(step - step == 0)) gr_l_argerror(L, 3, "finite number expected, got %g", step);
-  double steps = floor((last - first) / step);
-  if (steps >= 0x1p60) gr_l_argerror(L, 2, "range of %.14g elements is too long", steps + 1);
-  int64_t n = steps < 0 ? 0 : (int64_t)steps + 1;
+  int64_t n = whole ? check_whole_count(L, i, j, s) : check_count(L, floor((last - first) / step));
   gr_array *a = gr_l_new_array(L, c, t, n);
   char *out = n ? host_elements(L, c, a) : NULL;
   if (whole) put_whole_range(L, a, out, i, s);
