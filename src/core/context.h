@@ -43,6 +43,7 @@ typedef struct gr_context {
   gr_orphan *orphans;
   int metatable; /* of arrays: the binding's reference to it, quicker to find than its name */
   int scopes, scoped; /* scopes that are open, and arrays noted for them */
+  int finalizing;     /* whether the innermost of them was opened by a finalizer */
   struct gr_future *watching; /* running futures that may have to read their arrays again */
   struct gr_future *gathering; /* where reductions go instead of running: gr.async and gr.many set it around a call */
   size_t spared; /* bytes of the small storages that are gone, each with its memory, for the next of its size (storage.h) */
