@@ -53,15 +53,16 @@ static void choose_set(gr_queue *q) {
   }
 }
 
-gr_queue *gr_cpu_open_sized(gr_backend *backend, size_t bytes) {
+gr_queue *gr_cpu_open_sized(gr_backend *backend, size_t bytes, gr_status *why) {
   gr_queue *q = (gr_queue *)calloc(1, bytes);
+  *why = GR_NO_MEMORY;
   if (!q) return NULL;
   q->backend = backend;
   choose_set(q);
   return q;
 }
 
-gr_queue *gr_cpu_open(gr_backend *backend) { return gr_cpu_open_sized(backend, sizeof(gr_queue)); }
+gr_queue *gr_cpu_open(gr_backend *backend, gr_status *why) { return gr_cpu_open_sized(backend, sizeof(gr_queue), why); }
 
 void gr_cpu_close(gr_queue *q) { free(q); }
 

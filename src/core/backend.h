@@ -66,7 +66,7 @@ struct gr_backend {
   void (*free)(gr_backend *, void *, size_t bytes);
   size_t (*available)(gr_backend *); /* bytes free on the device now */
 
-  gr_queue *(*open)(gr_backend *);
+  gr_queue *(*open)(gr_backend *, gr_status *why); /* NULL: why says whether memory is what it lacks */
   void (*close)(gr_queue *);
 
   /* In order with the queue's other work. The host range may be reused, or read, when they return. */

@@ -43,10 +43,10 @@ int gr_backends(gr_backend *list[GR_MAX_BACKENDS], const char **why) {
   return n;
 }
 
-static gr_queue *queue_on(gr_context *c, gr_backend *backend) {
+static gr_queue *queue_on(gr_context *c, gr_backend *backend, gr_status *why) {
   for (int k = 0; k < c->queue_count; k++)
     if (c->queues[k]->backend == backend) return c->queues[k];
-  gr_queue *q = backend->open(backend);
+  gr_queue *q = backend->open(backend, why);
   if (q) c->queues[c->queue_count++] = q;
   return q;
 }
@@ -81,8 +81,9 @@ gr_status gr_context_use(gr_context *c, const char *name) {
     chosen = list[0]; /* the first GPU, or the CPU */
     c->why = n > 2 ? "a CUDA device answers" : why;
   }
-  gr_queue *q = queue_on(c, chosen);
-  if (!q) return gr_fail(c, GR_DEVICE, "device '%s' does not open", chosen->name);
+  gr_status status = GR_OK;
+  gr_queue *q = queue_on(c, chosen, &status);
+  if (!q) return gr_fail(c, status, "%sdevice '%s' does not open", status == GR_NO_MEMORY ? "out of memory: " : "", chosen->name);
   c->queue = q;
   return GR_OK;
 }
