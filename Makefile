@@ -195,7 +195,7 @@ build/bench/ladder_peers: bench/peers/ladder_peers.cu
 
 # The specs under AddressSanitizer and UBSan, with a collector that runs all the time (see spec/support.lua).
 sanitize:
-	$(MAKE) --no-print-directory test OUT=build/asan OBJ=build/asan/obj NVCC= CFLAGS="-O1 -g -Wall -Wextra -fsanitize=address,undefined -fno-sanitize-recover=undefined" LDFLAGS=-fsanitize=address,undefined \
+	$(MAKE) --no-print-directory test OUT=build/asan OBJ=build/asan/obj NVCC= CFLAGS="-O1 -g -Wall -Wextra -fsanitize=address,undefined,float-cast-overflow -fno-sanitize-recover=undefined,float-cast-overflow" LDFLAGS=-fsanitize=address,undefined \
 	  BUSTED="env LD_PRELOAD=$$($(CC) -print-file-name=libasan.so) ASAN_OPTIONS=detect_leaks=0 $(BUSTED)"
 
 # Line coverage by the specs: of src/ (needs gcovr) and of lua/, with the lines that no spec runs.
