@@ -80,7 +80,9 @@ local script = [[
     of_ints = function(x, y) return gr.histogram(gr.array({ x, y }, "i64"), { bins = 3 }).counts:sum() end,
     of_ints_modulo = function(x) return gr.histogram(gr.array({ x, 1 }, "i64"), { bins = 3, modulo = true }).counts end,
     weights = function(x) return gr.histogram(a, { bins = 2, weights = gr.array({ x, 1, 1, x, 1, 1 }, "f64") }) end,
-    weights_ints = function(x) return gr.histogram(a, { bins = 2, weights = gr.array({ x, 1, 1, x, 1, 1 }, "i64") }) end,
+    weights_ints = function(x)
+      return gr.histogram(a, { bins = 2, weights = gr.array({ x, 1, 1, x, 1, 1 }, "i64") })
+    end,
     density = function(x) return gr.histogram(a, { bins = x, density = true }) end,
     block = function(x) return gr.sum(w, { kernel = "two_phase", block = x }) end,
     timed = function(x) return gr.sum(w, { kernel = "two_phase", timed = x < 3 and x or 2 ^ 40 }) end,
@@ -98,12 +100,23 @@ local script = [[
     clamp = function(x, y) return a:clamp(x, y), ints:clamp(x, y) end,
     compare = function(x) return a:compare("<", x), ints:compare(">=", x), bytes:compare("==", x) end,
     where = function(x, y) return gr.where(bytes, x, y), gr.where(bytes, ints, x) end,
-    wraps = function(x) local b = gr.array({ x, x }, "i64") return b:sum(), b:prod(), b:dot(b), b:mse(-b), b:var(), b:norm(1) end,
-    magnitudes = function(x) local b = gr.array({ x }, "i64") return b:abs(), b:neg(), b:square(), b:norm(math.huge) end,
+    wraps = function(x)
+      local b = gr.array({ x, x }, "i64")
+      return b:sum(), b:prod(), b:dot(b), b:mse(-b), b:var(), b:norm(1)
+    end,
+    magnitudes = function(x)
+      local b = gr.array({ x }, "i64")
+      return b:abs(), b:neg(), b:square(), b:norm(math.huge)
+    end,
     scans = function(x) local b = gr.array({ x, x }, "i64") return b:scan("sum"), b:scan("prod"), b:scan("min") end,
-    cast = function(x) local b = gr.array({ x, -x }, "f64") return b:cast("i64"), b:cast("u8"), b:cast("i32"), b:cast("f16") end,
+    cast = function(x)
+      local b = gr.array({ x, -x }, "f64")
+      return b:cast("i64"), b:cast("u8"), b:cast("i32"), b:cast("f16")
+    end,
     narrow = function(x) local b = gr.array({ x, -x }, "i64") return b:cast("i8"), b:cast("u32"), b:cast("f32") end,
-    exact = function(x) return gr.array({ x, x }, "f64"):sum { exact = true }, gr.array({ x, 1 }, "i64"):mean { exact = true } end,
+    exact = function(x)
+      return gr.array({ x, x }, "f64"):sum { exact = true }, gr.array({ x, 1 }, "i64"):mean { exact = true }
+    end,
     exact_mse = function(x, y)
       return gr.array({ x, 1 }, "i64"):mse(gr.array({ y, 1 }, "i64"), { exact = true }),
         gr.array({ x, y }, "f64"):var { exact = true }

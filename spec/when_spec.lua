@@ -18,8 +18,8 @@ local function put_off(looks, script, more)
   if text ~= "fine\n" or status ~= 0 then error(text, 2) end
 end
 
--- The k-th allocation of the device, a started operation's among them, is refused once: the call collects and tries again.
--- The norm's second look happens in get, which may fail for good, but then says so.
+-- The k-th allocation of the device, a started operation's among them, is refused once: the call collects and tries
+-- again. The norm's second look happens in get, which may fail for good, but then says so.
 describe("an allocation that fails", function()
   it("keeps no future waiting", function()
     local script = [[

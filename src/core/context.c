@@ -47,7 +47,9 @@ static gr_queue *queue_on(gr_context *c, gr_backend *backend, gr_status *why) {
   for (int k = 0; k < c->queue_count; k++)
     if (c->queues[k]->backend == backend) return c->queues[k];
   gr_queue *q = backend->open(backend, why);
-  if (q) c->queues[c->queue_count++] = q;
+  if (!q) return NULL;
+  q->stop = backend->separate ? NULL : &c->stop;
+  c->queues[c->queue_count++] = q;
   return q;
 }
 
@@ -125,6 +127,7 @@ const char *gr_bytes_text(size_t bytes, char text[24]) {
 gr_status gr_fail_from(gr_context *c, gr_queue *q, gr_status status, const char *what, size_t asked) {
   char a[24], f[24], l[24];
   if (status == GR_OK) return GR_OK;
+  if (status == GR_STOPPED) return gr_fail(c, status, "interrupted");
   if (status != GR_NO_MEMORY) return gr_fail(c, status, "%s: %s", what, q->error);
   return gr_fail(c, status, "out of memory on %s: %s asked, %s free, %s live in %lld arrays", q->backend->name,
                  gr_bytes_text(asked, a), gr_bytes_text(q->backend->available(q->backend), f),
