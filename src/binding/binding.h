@@ -157,6 +157,7 @@ typedef struct gr_l_watch {
   lua_State *L;
   gr_context *c;
   uint64_t before;
+  int64_t began;
 } gr_l_watch;
 gr_l_watch gr_l_watch_for(lua_State *L, gr_context *, int64_t n);
 void gr_l_look(const gr_l_watch *);

@@ -25,11 +25,23 @@ void gr_l_can_stop(lua_State *L, gr_context *c) {
 }
 
 gr_l_watch gr_l_watch_for(lua_State *L, gr_context *c, int64_t n) {
-  return (gr_l_watch){L, c, n > GR_L_LOOK ? sign(c->stop.host, L) : 0};
+  gr_l_watch w = {L, c, 0, 0};
+  if (n <= GR_L_LOOK) return w;
+  c->stop.caller = L;
+  c->stop.known = 0;
+  gr_stop_begin(&c->stop);
+  w.before = c->stop.before;
+  w.began = c->stop.began;
+  gr_l_called(c, GR_OK);
+  return w;
 }
 
 void gr_l_look(const gr_l_watch *w) {
-  const int raised = atomic_load_explicit(&w->c->stop.raised, memory_order_relaxed);
-  if (!raised && sign(w->c->stop.host, w->L) == w->before) return;
-  gr_l_raise(w->L, w->c, gr_fail(w->c, GR_STOPPED, "interrupted"), 1);
+  gr_stop *s = &w->c->stop;
+  s->caller = w->L;
+  s->before = w->before;
+  s->began = w->began;
+  const int asked = gr_stop_asked(s);
+  gr_l_called(w->c, GR_OK);
+  if (asked) gr_l_raise(w->L, w->c, gr_fail(w->c, GR_STOPPED, "interrupted"), 1);
 }
