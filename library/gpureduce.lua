@@ -104,7 +104,7 @@ function gr.full(n, value, dtype, options) end
 ---@class gpureduce.arange.options
 ---@field dtype? gpureduce.dtype what else stands before the options
 
----Make an array of evenly spaced numbers; as in Lua's `for`, the last is included when it is hit.
+---Make an array of evenly spaced numbers; as in Lua's `for`, the last is included when it is hit. Whole numbers are counted exactly, all 64 bits of them.
 ---@param first number the first element
 ---@param last number the limit
 ---@param step? number from one element to the next
@@ -1341,7 +1341,7 @@ function gr.release(a) end
 ---Give an array's memory back now. Views that share it keep it until they are released or collected. A second release does nothing; any other use of a released array raises.
 function array:release() end
 
----Call a function and release every array that it made, but those that it returns.
+---Call a function and release every array that it made, but those that it returns. What finalizers make meanwhile is not the function's (but in Lua 5.1, which does not tell).
 ---@param f function it cannot yield
 ---@vararg any
 ---@return any # the results of f(...); arrays in them, in returned tables, histograms and futures stay

@@ -37,9 +37,10 @@ bits: $(module)
 	$(here) $(LUA) spec/bits.lua compare spec/golden/bits_h200.txt
 
 # The specs under AddressSanitizer and UBSan, with a collector that runs all the time (see spec/support.lua).
+sanitizers = address,undefined,float-cast-overflow
 sanitize:
 	$(MAKE) --no-print-directory test BUILD=build/asan NVCC= file_flags= LDFLAGS=-fsanitize=address,undefined \
-	  CFLAGS="-O1 -g -Wall -Wextra -fsanitize=address,undefined -fno-sanitize-recover=undefined" \
+	  CFLAGS="-O1 -g -Wall -Wextra -fsanitize=$(sanitizers) -fno-sanitize-recover=undefined,float-cast-overflow" \
 	  BUSTED="env LD_PRELOAD=$$($(CC) -print-file-name=libasan.so) ASAN_OPTIONS=detect_leaks=0 $(BUSTED)"
 
 # Line coverage by the specs: of src/ (needs gcovr) and of lua/, with the lines that no spec runs.

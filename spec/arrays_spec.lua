@@ -47,6 +47,25 @@ describe("making arrays", function()
     assert.equal("f32", gr.arange(1, 4).dtype)
   end)
 
+  it("arange counts integers exactly, however large", function()
+    if not S.integers then return end
+    local big, most, least = math.tointeger(2 ^ 53), math.maxinteger, math.mininteger
+    S.same_all({ big + 1, big + 2, big + 3 }, gr.arange(big + 1, big + 3, "i64"), "past 2^53")
+    S.same_all({ most - 2, most - 1, most }, gr.arange(most - 2, most, "i64"), "at the end")
+    S.same_all({ least + 1, least }, gr.arange(least + 1, least, -1, "i64"), "at the other end")
+    assert.equal(4, #gr.arange(1024 * big, 1024 * big + 3))
+    local wide = gr.arange(least, most, 128 * big, "i64")
+    assert.equal(16, #wide)
+    for k = 1, 16 do assert.equal(least + (k - 1) * 128 * big, wide[k]) end
+    S.same_all({ least, -1, most - 1 }, gr.arange(least, most, most, "i64"), "two great steps")
+    S.same_all({ most }, gr.arange(most, 0, least, "i64"), "one step past the end")
+    S.same_all({ most, -1 }, gr.arange(most, least, least, "i64"), "the greatest step")
+    assert.equal(0, #gr.arange(most, least, 1))
+    assert.equal(0, #gr.arange(least, most, least))
+    assert.equal("bad argument #2 to 'arange' (range of 1.844674407371e+19 elements is too long)",
+      S.message(gr.arange, least, most))
+  end)
+
   it("linspace hits both ends", function()
     local a = gr.linspace(0, 1, 5, "f64")
     S.same_all({ 0, 0.25, 0.5, 0.75, 1 }, a, "linspace")

@@ -177,6 +177,20 @@ describe("memory", function()
     end
   end)
 
+  it("is what a device lacks that does not open for want of it", function()
+    local text = S.child_text({ GPUREDUCE_DEVICE = "pretend", GPUREDUCE_PRETEND_CAPACITY = "100" }, [[
+      local gr = require "gpureduce"
+      print(select(2, pcall(gr.ones, 3)))
+      print(select(2, pcall(gr.use, "pretend")))
+      print(gr.use "cpu", gr.ones(3, "i32"):sum())]])
+    local refusal = "gpureduce: out of memory: device 'pretend' does not open\n"
+    assert.equal(refusal .. refusal .. "cpu\t3\n", text)
+    text = S.child_text({ GPUREDUCE_DEVICE = "pretend", GPUREDUCE_PRETEND_FAIL_AT = "1" }, [[
+      local gr = require "gpureduce"
+      print(gr.ones(3, "i32"):sum(), (gr.backend()))]])
+    assert.equal("3\tpretend\n", text)
+  end)
+
   it("of an impossible size is refused before anything happens", function()
     settle()
     local before = gr.memory().live

@@ -73,6 +73,58 @@ describe("gr.scope", function()
     assert.equal("bad argument #1 to 'sum' (gpureduce.array expected, got number)", message)
   end)
 
+  it("finds what is returned however deep it lies", function()
+    local dropped
+    local nested, wide = gr.scope(function()
+      local t, list = { gr.ones(3) }, {}
+      for _ = 1, 1000000 do t = { t } end
+      dropped = gr.ones(2)
+      for k = 1, 1000 do list[k] = { k % 100 == 0 and gr.ones(1) or k, list } end
+      return t, list
+    end)
+    assert.is_true(released(dropped))
+    for _ = 1, 1000000 do nested = nested[1] end
+    assert.equal(3, nested[1]:sum())
+    for k = 100, 1000, 100 do assert.equal(1, wide[k][1]:sum()) end
+  end)
+
+  -- Lua 5.1 does not say when a finalizer runs.
+  if _VERSION ~= "Lua 5.1" or S.jit then
+    local function when_collected(f)
+      if not S.jit then return setmetatable({}, { __gc = f }) and nil end
+      getmetatable(newproxy(true)).__gc = f -- luacheck: ignore
+    end
+
+    it("leaves alone what a finalizer made", function()
+      local mine, deep
+      local inside, within
+      gr.scope(function()
+        when_collected(function()
+          mine = gr.ones(3)
+          deep = gr.scope(function()
+            within = gr.ones(2)
+            return gr.ones(4)
+          end)
+        end)
+        inside = gr.ones(1)
+        collectgarbage() collectgarbage()
+        assert.is_truthy(mine)
+      end)
+      assert.is_true(released(inside))
+      assert.is_true(released(within))
+      assert.equal(3, mine:sum())
+      assert.equal(4, deep:sum())
+    end)
+
+    it("releases what was made with the collector stopped", function()
+      local inside
+      collectgarbage "stop"
+      gr.scope(function() inside = gr.ones(1) end)
+      collectgarbage "restart"
+      assert.is_true(released(inside))
+    end)
+  end
+
   it("leaves alone what was made before, and what is garbage already", function()
     collectgarbage() collectgarbage()
     local before = gr.memory()

@@ -110,6 +110,7 @@ local function interpreter()
 end
 
 -- Run a Lua file in a new process with environment variables set; returns what it printed and its exit status.
+-- environment[1]: what the shell does before that, a limit for example.
 function S.child(environment, script, ...)
   local output = os.tmpname()
   local parts, suffix = {}, "_" .. _VERSION:match("%d.%d"):gsub("%.", "_") -- LUA_PATH_5_4 goes before LUA_PATH
@@ -117,11 +118,13 @@ function S.child(environment, script, ...)
     parts[#parts + 1] = "LUA_PATH" .. end_of_name .. "=" .. quoted(package.path)
     parts[#parts + 1] = "LUA_CPATH" .. end_of_name .. "=" .. quoted(package.cpath)
   end
-  for name, value in pairs(environment) do parts[#parts + 1] = name .. "=" .. quoted(value) end
+  for name, value in pairs(environment) do
+    if name ~= 1 then parts[#parts + 1] = name .. "=" .. quoted(value) end
+  end
   parts[#parts + 1] = interpreter()
   parts[#parts + 1] = quoted(script)
   for k = 1, select("#", ...) do parts[#parts + 1] = quoted((select(k, ...))) end
-  local a, _, c = os.execute("env " .. table.concat(parts, " ") .. " > " .. output .. " 2>&1")
+  local a, _, c = os.execute((environment[1] or "") .. "env " .. table.concat(parts, " ") .. " > " .. output .. " 2>&1")
   local file = assert(io.open(output))
   local text = file:read("*a")
   file:close()

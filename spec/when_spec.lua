@@ -18,6 +18,32 @@ local function put_off(looks, script, more)
   if text ~= "fine\n" or status ~= 0 then error(text, 2) end
 end
 
+-- The k-th allocation of the device, a started operation's among them, is refused once: the call collects and tries
+-- again. The norm's second look happens in get, which may fail for good, but then says so.
+describe("an allocation that fails", function()
+  it("keeps no future waiting", function()
+    local script = [[
+      local b = gr.array({ 1e200, 1e200 }, "f64")
+      local function out_of(f, ...)
+        local ok, x, why = pcall(f.get, f, 5)
+        if ok then assert(why == nil, "not done") return x == ... or error(x) end
+        assert(x:find("gpureduce: out of memory on pretend", 1, true), x)
+        eq(message(f.get, f), (x:gsub("^[^\n]-:%d+: ", "")))
+      end
+      for _ = 1, 3 do
+        assert(a:sum({ async = true }):get(5) == 500500)
+        assert(gr.async(gr.max, a):get(5) == 1000)
+        local f = gr.many({ { "sum", a }, { "min", a }, { "max", a }, { "sum", a }, { "dot", a, a } }, { async = true })
+        local sum, min, max, again, dot = f:get(5)
+        assert(sum == 500500 and min == 1 and max == 1000 and again == sum and dot == 333833500, tostring(min))
+        assert(select(3, gr.many { { "sum", a }, { "min", a }, { "max", a } }) == 1000)
+        assert(gr.async(gr.scan, a, "sum"):get(5)[1000] == 500500)
+        out_of(gr.async(gr.norm, b), b:norm())
+      end]]
+    for k = 1, 40 do put_off(0, script, { GPUREDUCE_PRETEND_FAIL_AT = tostring(k) }) end
+  end)
+end)
+
 describe("a future", function()
   it("gives what the call gives", function()
     local a, b = gr.arange(1, 1000), gr.linspace(0, 1, 1000)

@@ -81,7 +81,8 @@ print(a, pcall(gr.sum, a))]],
     },
     {
       name = "scope",
-      text = "Call a function and release every array that it made, but those that it returns.",
+      text = "Call a function and release every array that it made, but those that it returns. What finalizers make meanwhile "
+        .. "is not the function's (but in Lua 5.1, which does not tell).",
       params = { { "f", "function", "it cannot yield" }, { "...", "any", "its arguments" } },
       returns = { { "any", "the results of f(...); arrays in them, in returned tables, histograms and futures stay" } },
       errors = "What f raises, after releasing what it made.",

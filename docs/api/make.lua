@@ -93,7 +93,8 @@ print(#a, a[2], b.dtype, b[-1])]],
     },
     {
       name = "arange",
-      text = "Make an array of evenly spaced numbers; as in Lua's `for`, the last is included when it is hit.",
+      text = "Make an array of evenly spaced numbers; as in Lua's `for`, the last is included when it is hit. "
+        .. "Whole numbers are counted exactly, all 64 bits of them.",
       params = { { "first", "number", "the first element" }, { "last", "number", "the limit" },
         { "step", "number?", "from one element to the next", default = "1" }, c.dtype, c.typed },
       options = { c.dtype_option },

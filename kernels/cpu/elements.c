@@ -105,7 +105,7 @@ void gr_cpu_edges(const gr_edges_job *job, gr_parallel parallel) {
   const double step = (job->last - job->first) / (double)job->bins;
   int64_t k;
   (void)parallel;
-  for (k = 0; k < job->bins; k += 4096) {
+  for (k = 0; k < job->bins && !(k && gr_stopped()); k += 4096) {
     const int m = job->bins - k < 4096 ? (int)(job->bins - k) : 4096;
     double *e = job->edges + k;
     int j;

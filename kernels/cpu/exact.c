@@ -137,6 +137,7 @@ void gr_cpu_exact(const gr_exact_job *job, gr_exact *sums, gr_exact *room, int r
     w.size = (w.size + PART - 1) / PART * PART;
     pieces = (job->n + w.size - 1) / w.size;
     parallel(pieces, do_piece, &w);
+    if (gr_stopped()) return; /* some are not there */
     for (int64_t k = 1; k < pieces; k++) gr_exact_merge(room, room + k);
     sums[w.v] = room[0];
   }

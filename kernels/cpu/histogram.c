@@ -137,6 +137,8 @@ static void count_own_bytes(const state *s, int64_t n) {
   for (k = 0; k < slots; k++) to[k] = (uint16_t)(t[0][k] + t[1][k] + t[2][k] + t[3][k]);
 }
 
+#define SPAN (1 << 20) /* samples between two looks whether to stop, where they are not cut into pieces anyway */
+
 /* Many slots, or few samples: straight into counters that nobody else writes. */
 static void count_into(const state *s, int64_t from, int64_t n, int64_t *counts) {
   int32_t room[CHUNK];
@@ -220,11 +222,9 @@ static tables table_of(void *room, int64_t slots, int64_t share) {
 
 static void count_many(const state *s, int64_t from, int64_t n, tables t) {
   const int64_t step = 8 * s->job->a.stride, slots = slots_of(s->job);
-  int64_t done;
   int32_t room[CHUNK];
   int k;
-  memset(t.low, 0, (size_t)table_bytes(slots));
-  done = s->count ? s->count(&s->bins, sample(s, from), n, t.low, slots, 1, 1) : 0;
+  const int64_t done = s->count ? s->count(&s->bins, sample(s, from), n, t.low, slots, 1, 1) : 0;
   for (from += done, n -= done; n > 0; n -= CHUNK, from += CHUNK) {
     const int m = n < CHUNK ? (int)n : CHUNK;
     const int32_t *index = slots_at(s, from, m, room);
@@ -245,8 +245,12 @@ typedef struct shares {
 
 static void do_share(void *arg, int64_t k) {
   const shares *h = (const shares *)arg;
-  const int64_t from = k * h->piece, left = h->s->job->n - from;
-  count_many(h->s, from, left < h->piece ? left : h->piece, table_of(h->room, slots_of(h->s->job), k));
+  int64_t from = k * h->piece;
+  const int64_t left = h->s->job->n - from;
+  const int64_t end = from + (left < h->piece ? left : h->piece), slots = slots_of(h->s->job);
+  const tables t = table_of(h->room, slots, k);
+  memset(t.low, 0, (size_t)table_bytes(slots));
+  for (; from < end && !gr_stopped(); from += SPAN) count_many(h->s, from, end - from < SPAN ? end - from : SPAN, t);
 }
 
 #define MERGE 4096 /* slots */
@@ -383,9 +387,10 @@ void gr_cpu_histogram(const gr_histogram_job *job, gr_parallel parallel, void *r
   straight = s.size == 1 ? job->n <= 1024 : slots > SLOTS || job->n < 2 * slots;
   if (straight || !s.alone || s.size == 1) memset(job->counts, 0, (size_t)slots * sizeof(*job->counts)); /* and the tails */
   if (straight) {
-    count_into(&s, 0, job->n, job->counts);
+    for (k = 0; k < job->n && !(k && gr_stopped()); k += SPAN)
+      count_into(&s, k, job->n - k < SPAN ? job->n - k : SPAN, job->counts);
   } else if (s.alone) {
-    for (k = 0; k < count; k++) do_piece(&s, k);
+    for (k = 0; k < count && !(k && gr_stopped()); k++) do_piece(&s, k);
   } else {
     parallel(count, do_piece, &s);
   }

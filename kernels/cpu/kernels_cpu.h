@@ -8,6 +8,7 @@
 #include "kernels/digest.h"
 #include "kernels/exact.h"
 #include "kernels/numerics.h"
+#include "kernels/cpu/stop.h"
 
 #if defined(__GNUC__)
 #define GR_PREFETCH(p) __builtin_prefetch(p)
@@ -17,7 +18,7 @@
 #define GR_PREFETCH_SECOND(p) ((void)(p))
 #endif
 
-/* Run body(arg, k) for k = 0 .. pieces - 1 on any threads, in any order; return when all are done. */
+/* Run body(arg, k) for k = 0 .. pieces - 1 on any threads, in any order; return when all are done, or the call is to stop. */
 typedef void (*gr_parallel)(int64_t pieces, void (*body)(void *arg, int64_t k), void *arg);
 
 /* `units` of work, `size` to a piece; a single piece, or all without parallel, on the caller's thread. */
@@ -26,7 +27,7 @@ static inline void gr_in_pieces(gr_parallel parallel, int64_t units, int64_t siz
   int64_t k;
   if (parallel && count > 1) parallel(count, body, arg);
   else
-    for (k = 0; k < count; k++) body(arg, k);
+    for (k = 0; k < count && !(k && gr_stopped()); k++) body(arg, k);
 }
 
 /* "sse2", "avx2", "avx512", "neon" or "generic": what is in use. force == NULL: the best the CPU has. NULL: not possible. */

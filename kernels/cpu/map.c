@@ -258,7 +258,9 @@ void gr_cpu_compact(const gr_compact_job *job, gr_parallel parallel) {
   s.keep = loops_in_use()->keep[size == 1 ? 0 : size == 2 ? 1 : size == 4 ? 2 : 3];
   s.kept = 0;
   if (!parallel || pieces < 2 || job->a.data == job->out.data) { /* in place: what lies ahead must not be written yet */
-    keep_range(&s, 0, job->n, 0);
+    int64_t from, at = 0;
+    for (from = 0; from < job->n && !(from && gr_stopped()); from += PIECE)
+      at = keep_range(&s, from, job->n - from < PIECE ? job->n : from + PIECE, at);
     return;
   }
   atomic_init(&s.taken, 0);

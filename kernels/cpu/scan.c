@@ -158,7 +158,7 @@ void gr_cpu_scan(const gr_scan_job *asked, gr_parallel parallel) {
     parallel(2, do_half, &s);
     return;
   }
-  for (from = 0; from < job->n; from += GR_SCAN_BLOCK) {
+  for (from = 0; from < job->n && !(from && gr_stopped()); from += GR_SCAN_BLOCK) {
     const int64_t left = job->n - from;
     const gr_acc base = base_of(&s.left);
     gr_acc total = s.write(job, from, left < GR_SCAN_BLOCK ? left : GR_SCAN_BLOCK, &base, NULL);

@@ -169,7 +169,7 @@ void gr_cpu_softmax(const gr_softmax_job *job, gr_parallel parallel) {
   int64_t row;
   if (job->n == 0 || job->count == 0) return;
   if (bytes >= 4 * PIECE_BYTES) {
-    for (row = 0; row < job->count; row++) do_row(job, row, parallel);
+    for (row = 0; row < job->count && !(row && gr_stopped()); row++) do_row(job, row, parallel);
     return;
   }
   b.job = job;

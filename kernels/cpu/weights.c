@@ -90,7 +90,9 @@ void gr_cpu_weights(const gr_weights_job *job, gr_parallel parallel) {
   if (n > 0) {
     gr_bins_judge(&s.bins);
     if (parallel && n > PIECE_ELEMENTS && s.slots <= SLOTS) parallel((n - 1) / PIECE_ELEMENTS + 1, do_piece, &s);
-    else weigh(&s, 0, n, s.sums);
+    else
+      for (i = 0; i < n && !(i && gr_stopped()); i += PIECE_ELEMENTS)
+        weigh(&s, i, n - i < PIECE_ELEMENTS ? n - i : PIECE_ELEMENTS, s.sums);
   }
   for (i = 0; i < s.slots; i++) {
     if (gr_is_float(job->dtype)) ((double *)job->out)[i] = gr_fixed_value(s.sums[i], job->unit);

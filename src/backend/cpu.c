@@ -11,6 +11,7 @@
 #include "kernels/cpu/rounding.h"
 #include "src/core/clock.h"
 #include "src/core/pool.h"
+#include "src/core/stop.h"
 #include "src/core/threads.h"
 
 /* ---- memory ---- */
@@ -53,15 +54,16 @@ static void choose_set(gr_queue *q) {
   }
 }
 
-gr_queue *gr_cpu_open_sized(gr_backend *backend, size_t bytes) {
+gr_queue *gr_cpu_open_sized(gr_backend *backend, size_t bytes, gr_status *why) {
   gr_queue *q = (gr_queue *)calloc(1, bytes);
+  *why = GR_NO_MEMORY;
   if (!q) return NULL;
   q->backend = backend;
   choose_set(q);
   return q;
 }
 
-gr_queue *gr_cpu_open(gr_backend *backend) { return gr_cpu_open_sized(backend, sizeof(gr_queue)); }
+gr_queue *gr_cpu_open(gr_backend *backend, gr_status *why) { return gr_cpu_open_sized(backend, sizeof(gr_queue), why); }
 
 void gr_cpu_close(gr_queue *q) { free(q); }
 
@@ -88,22 +90,48 @@ static gr_status wait_for(gr_queue *q) {
 
 /* ---- operations ---- */
 
+/* ---- being stopped ---- */
+
+static int ask(void *stop) { return gr_stop_asked(stop); }
+
+/* Whether work on n elements, or count times as many, looks between its pieces whether to stop. */
+static int watch(gr_queue *q, int64_t n, int64_t count, atomic_int *stopped) {
+  if (n < GR_LONG && count < GR_LONG && n * count < GR_LONG) return 0;
+  if (!q->stop) return 0;
+  gr_stop_begin(q->stop);
+  atomic_init(stopped, 0);
+  gr_watching = (gr_watch){stopped, ask, q->stop};
+  return 1;
+}
+
+/* A last look, for what has no pieces. */
+static gr_status unwatch(void) {
+  const int stopped = gr_stopped();
+  gr_watching = (gr_watch){NULL, NULL, NULL};
+  return stopped ? GR_STOPPED : GR_OK;
+}
+
+/* ---- the jobs ---- */
+
 /* NULL with one thread: kernels that would go over the data once more for the sake of others need not. */
 static gr_parallel helpers(void) { return gr_threads_count() > 1 ? gr_threads_run : NULL; }
 
 gr_status gr_cpu_do_reduce(gr_queue *q, const gr_reduce_job *job, uint64_t *result) {
   gr_rounding before;
+  atomic_int stopped;
   if (q->error[0]) return GR_BAD;
   before = gr_rounding_enter();
   q->stats.launches++;
+  const int watched = watch(q, job->n, job->count, &stopped);
+  const gr_parallel parallel = watched ? gr_threads_run : helpers(); /* in pieces, if it can be stopped */
   if (result) {
-    const gr_value value = gr_cpu_reduce_value(job, helpers());
+    const gr_value value = gr_cpu_reduce_value(job, parallel);
     memcpy(result, value.v, sizeof(value.v));
   } else {
-    gr_cpu_reduce(job, helpers());
+    gr_cpu_reduce(job, parallel);
   }
   gr_rounding_leave(before);
-  return GR_OK;
+  return watched ? unwatch() : GR_OK;
 }
 
 static gr_status brief(gr_queue *q, gr_op op, gr_dtype t, const void *a, const void *b, int64_t n, gr_value *r) {
@@ -116,30 +144,32 @@ static gr_status brief(gr_queue *q, gr_op op, gr_dtype t, const void *a, const v
   return GR_OK;
 }
 
-#define OPERATION(name)                                                        \
+#define OPERATION(name, n, count)                                              \
   gr_status gr_cpu_do_##name(gr_queue *q, const gr_##name##_job *job) {        \
     gr_rounding before;                                                        \
+    atomic_int stopped;                                                        \
     if (q->before && q->before(q) != GR_OK) return GR_DEVICE;                  \
     if (q->error[0]) return GR_BAD;                                            \
     before = gr_rounding_enter();                                              \
     q->stats.launches++;                                                       \
+    const int watched = watch(q, n, count, &stopped);                          \
     gr_cpu_##name(job, helpers());                                             \
     gr_rounding_leave(before);                                                 \
-    return GR_OK;                                                              \
+    return watched ? unwatch() : GR_OK;                                        \
   }
-OPERATION(weights)
-OPERATION(scan)
-OPERATION(softmax)
-OPERATION(digits)
-OPERATION(pick)
-OPERATION(rmsnorm)
-OPERATION(fill)
-OPERATION(copy)
-OPERATION(random)
-OPERATION(edges)
-OPERATION(map)
-OPERATION(compact)
-OPERATION(ladder)
+OPERATION(weights, job->bins.n, 1)
+OPERATION(scan, job->n, 1)
+OPERATION(softmax, job->n, job->count)
+OPERATION(digits, job->of.n, 1)
+OPERATION(pick, job->of.n, 1)
+OPERATION(rmsnorm, job->n, job->count)
+OPERATION(fill, job->n, 1)
+OPERATION(copy, job->n, 1)
+OPERATION(random, job->n, 1)
+OPERATION(edges, job->bins, 1)
+OPERATION(map, job->n, 1)
+OPERATION(compact, job->n, 1)
+OPERATION(ladder, job->n, job->rows)
 
 /* ---- results for later: there at once ---- */
 
@@ -184,25 +214,30 @@ gr_status gr_cpu_do_exact(gr_queue *q, const gr_exact_job *job, gr_exact *sums) 
   enum { ROOMS = 64 };
   gr_rounding before;
   gr_exact *room = NULL;
+  atomic_int stopped;
   if (q->backend->exact && q->error[0]) return GR_BAD;
   if (job->n >= 1 << 17) room = malloc(ROOMS * sizeof *room); /* without it: one thread a vector */
   before = gr_rounding_enter();
   q->stats.launches++;
+  const int watched = watch(q, job->n, job->count, &stopped);
   gr_cpu_exact(job, sums, room, room ? ROOMS : 0, gr_threads_run);
   gr_rounding_leave(before);
   free(room);
-  return GR_OK;
+  return watched ? unwatch() : GR_OK;
 }
 
 gr_status gr_cpu_do_digest(gr_queue *q, const gr_digest_job *job, uint64_t result[2]) {
+  atomic_int stopped;
+  const int watched = watch(q, job->n, 1, &stopped);
   q->stats.launches++;
   gr_cpu_digest(job, result, gr_threads_run);
-  return GR_OK;
+  return watched ? unwatch() : GR_OK;
 }
 
 /* Without memory for tables it is done on one thread. */
 gr_status gr_cpu_do_histogram(gr_queue *q, const gr_histogram_job *job) {
   gr_rounding before;
+  atomic_int stopped;
   int64_t bytes;
   void *room;
   if (q->error[0]) return GR_BAD;
@@ -210,10 +245,11 @@ gr_status gr_cpu_do_histogram(gr_queue *q, const gr_histogram_job *job) {
   q->stats.launches++;
   bytes = gr_cpu_histogram_room(job, gr_threads_count());
   room = bytes ? gr_pool_take(NULL, q, (size_t)bytes) : NULL;
+  const int watched = watch(q, job->n, 1, &stopped);
   gr_cpu_histogram(job, helpers(), room, room ? bytes : 0);
   gr_pool_give(NULL, q, room, (size_t)bytes);
   gr_rounding_leave(before);
-  return GR_OK;
+  return watched ? unwatch() : GR_OK;
 }
 
 /* The processor's own name, for people. */

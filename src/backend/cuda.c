@@ -166,17 +166,19 @@ static void queue_close(gr_queue *base) {
   free(q);
 }
 
-static gr_queue *queue_open(gr_backend *b) {
+static gr_queue *queue_open(gr_backend *b, gr_status *why) {
   gr_cuda_device *d = (gr_cuda_device *)b;
   gr_cuda_queue *q = calloc(1, sizeof *q);
   cudaError_t e;
   int was;
+  *why = GR_NO_MEMORY;
   if (!q) return NULL;
   q->base.backend = b;
   q->device = d;
   q->ticket = q->now.ticket = 1;
   if ((was = enter_device(d)) < 0) {
     free(q);
+    *why = GR_DEVICE;
     return NULL;
   }
   e = cudaStreamCreateWithFlags(&q->stream, cudaStreamNonBlocking);
@@ -191,6 +193,7 @@ static gr_queue *queue_open(gr_backend *b) {
   q->base.stats.allocations = 0;
   leave_device(d, was);
   if (e == cudaSuccess) return &q->base;
+  *why = e == cudaErrorMemoryAllocation ? GR_NO_MEMORY : GR_DEVICE;
   queue_close(&q->base);
   return NULL;
 }

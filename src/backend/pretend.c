@@ -123,7 +123,7 @@ static gr_status pretend_before(gr_queue *base) {
 }
 
 static gr_status queue_up(pretend_queue *q, const gr_reduce_job *job, gr_ticket *t) {
-  put_off *w = calloc(1, sizeof *w);
+  put_off *w = admit(0) ? calloc(1, sizeof *w) : NULL; /* an allocation that a test can have refused, too */
   if (!w) return GR_NO_MEMORY;
   if (job) w->job = *job;
   w->is_mark = !job;
@@ -136,9 +136,15 @@ static gr_status queue_up(pretend_queue *q, const gr_reduce_job *job, gr_ticket 
   return GR_OK;
 }
 
-static gr_queue *pretend_open(gr_backend *backend) {
-  pretend_queue *q = (pretend_queue *)gr_cpu_open_sized(backend, sizeof *q);
-  if (!q) return NULL;
+static gr_queue *pretend_open(gr_backend *backend, gr_status *why) {
+  pretend_queue *q = NULL;
+  *why = GR_NO_MEMORY;
+  if (!admit(sizeof *q)) return NULL;
+  q = (pretend_queue *)gr_cpu_open_sized(backend, sizeof *q, why);
+  if (!q) {
+    give_back(sizeof *q);
+    return NULL;
+  }
   q->last = &q->first;
   q->base.before = pretend_before;
   pthread_mutex_lock(&running);
@@ -155,6 +161,7 @@ static void pretend_close(gr_queue *base) {
   while (&(*at)->base != base) at = &(*at)->next;
   *at = (*at)->next;
   pthread_mutex_unlock(&running);
+  give_back(sizeof(pretend_queue));
   gr_cpu_close(base);
 }
 

@@ -120,20 +120,23 @@ static int l_slice(lua_State *L) {
   if (down) first += count - 1;
   gr_array *view = gr_l_push_array(L);
   gr_l_check_array(L, 1); /* a finalizer may have released it just now */
-  int64_t stride = step < 0 ? -step : step;
-  gr_array_view(a, view, first, step, count ? (count - 1) / stride + 1 : 0);
+  const uint64_t apart = step < 0 ? 0 - (uint64_t)step : (uint64_t)step;
+  gr_array_view(a, view, first, step, count ? (int64_t)((uint64_t)(count - 1) / apart) + 1 : 0);
   return 1;
 }
 
 /* a:table(i, j) */
 static int l_table(lua_State *L) {
   const gr_array *a = gr_l_check_array(L, 1);
+  gr_context *c = gr_l_context(L);
   int64_t first, count;
   gr_vec v;
   gr_l_check_range(L, 2, 3, a->n, &first, &count);
   lua_createtable(L, count < INT32_MAX ? (int)count : 0, 0);
-  GR_TRY(L, gr_l_context(L), 1, read_part(a, first, count, &v));
+  GR_TRY(L, c, 1, read_part(a, first, count, &v));
+  const gr_l_watch watch = gr_l_watch_for(L, c, count);
   for (int64_t k = 0; k < count; k++) { /* storing into a table runs no collector */
+    if (k && k % GR_L_LOOK == 0) gr_l_look(&watch);
     gr_l_push_element(L, a->dtype, (const char *)v.data + k * v.stride);
     lua_rawseti(L, -2, (int)(k + 1));
   }

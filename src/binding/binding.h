@@ -166,6 +166,22 @@ void gr_l_needs_files(lua_State *L, const gr_context *, const char *name);
 void gr_l_needs_pointers(lua_State *L, const gr_context *);
 void gr_l_needs_process(lua_State *L, const gr_context *); /* settings of the whole process */
 
+/* ---- being stopped (stop.c) ---- */
+
+/* A new context: the hooks of its Lua state can stop it. */
+void gr_l_can_stop(lua_State *L, gr_context *);
+
+/* For loops of the binding's own, over n elements: every GR_L_LOOK of them a look, which raises when the call is to end. */
+#define GR_L_LOOK 65536
+typedef struct gr_l_watch {
+  lua_State *L;
+  gr_context *c;
+  uint64_t before;
+  int64_t began;
+} gr_l_watch;
+gr_l_watch gr_l_watch_for(lua_State *L, gr_context *, int64_t n);
+void gr_l_look(const gr_l_watch *);
+
 /* ---- the ladder (ladder.c) ---- */
 
 int gr_l_asks_kernel(lua_State *L, int arg); /* whether the options at arg name one */
@@ -208,14 +224,23 @@ void gr_l_reclaim(lua_State *L, gr_context *);
 /* Raise what a failed core function said; arg: whose fault GR_BAD is. Does not return. */
 int gr_l_raise(lua_State *L, gr_context *, gr_status, int arg);
 
-#define GR_TRY(L, c, arg, call)              \
-  do {                                       \
-    gr_status status_ = (call);              \
-    if (status_ == GR_NO_MEMORY) {           \
-      gr_l_reclaim(L, c);                    \
-      status_ = (call);                      \
-    }                                        \
-    if (status_ != GR_OK) gr_l_raise(L, c, status_, arg); \
+/* A call into the core: meanwhile it is known who calls, should it take long (stop.h). */
+static inline gr_status gr_l_called(gr_context *c, gr_status status) {
+  c->stop.caller = NULL;
+  c->stop.known = 0;
+  return status;
+}
+#define GR_CALL(L, c, call) ((c)->stop.caller = (L), gr_l_called(c, call))
+
+#define GR_TRY(L, c, arg, call)               \
+  do {                                        \
+    gr_context *c_ = (c);                     \
+    gr_status status_ = GR_CALL(L, c_, call); \
+    if (status_ == GR_NO_MEMORY) {            \
+      gr_l_reclaim(L, c_);                    \
+      status_ = GR_CALL(L, c_, call);         \
+    }                                         \
+    if (status_ != GR_OK) gr_l_raise(L, c_, status_, arg); \
   } while (0)
 
 #endif

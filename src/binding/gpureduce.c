@@ -171,6 +171,7 @@ static gr_context *open_context(lua_State *L) {
   lua_setfield(L, LUA_REGISTRYINDEX, INSTANCE_NAME);
   *c = gr_context_new();
   if (!*c) luaL_error(L, "gpureduce: out of memory");
+  gr_l_can_stop(L, *c);
   return *c;
 }
 

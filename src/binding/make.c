@@ -33,13 +33,16 @@ static int64_t put_table_f64(lua_State *L, double *out, int64_t k, int64_t n) {
   return n;
 }
 
-static void put_table(lua_State *L, gr_dtype t, char *out, int64_t n) {
+static void put_table(lua_State *L, gr_context *c, gr_dtype t, char *out, int64_t n) {
+  const gr_l_watch watch = gr_l_watch_for(L, c, n);
   int64_t k = 0, size = gr_size(t);
   char text[96];
   while (k < n) {
-    if (t == GR_F32) k = put_table_f32(L, (float *)(void *)out, k, n);
-    if (t == GR_F64) k = put_table_f64(L, (double *)(void *)out, k, n);
-    if (k == n) return;
+    const int64_t end = n - k > GR_L_LOOK ? (k / GR_L_LOOK + 1) * GR_L_LOOK : n;
+    if (k && k % GR_L_LOOK == 0) gr_l_look(&watch);
+    if (t == GR_F32) k = put_table_f32(L, (float *)(void *)out, k, end);
+    if (t == GR_F64) k = put_table_f64(L, (double *)(void *)out, k, end);
+    if (k == end) continue;
     gr_rawgeti(L, 1, (lua_Integer)(k + 1));
     const char *why = gr_l_put(L, -1, t, out + k * size, text);
     lua_pop(L, 1);
@@ -144,7 +147,7 @@ static int l_array(lua_State *L) {
   lua_pop(L, 1);
   if (nested) return from_rows(L, c, t, n);
   gr_array *a = gr_l_new_array(L, c, t, n);
-  if (n) put_table(L, t, host_elements(L, c, a), n);
+  if (n) put_table(L, c, t, host_elements(L, c, a), n);
   return 1;
 }
 
@@ -185,9 +188,11 @@ static int l_full(lua_State *L) {
 /* ---- ranges ---- */
 
 /* Store first + k * step, and last (if there is one to hit) at the end; an element that does not fit raises. */
-static void put_range(lua_State *L, gr_array *a, char *out, double first, double step, const double *last) {
+static void put_range(lua_State *L, gr_context *c, gr_array *a, char *out, double first, double step, const double *last) {
+  const gr_l_watch watch = gr_l_watch_for(L, c, a->n);
   char text[96];
   for (int64_t k = 0; k < a->n; k++) {
+    if (k && k % GR_L_LOOK == 0) gr_l_look(&watch);
     lua_pushnumber(L, last && k > 0 && k == a->n - 1 ? *last : first + (double)k * step);
     const char *why = gr_l_put(L, -1, a->dtype, out + k * gr_size(a->dtype), text);
     lua_pop(L, 1);
@@ -195,15 +200,38 @@ static void put_range(lua_State *L, gr_array *a, char *out, double first, double
   }
 }
 
-static void put_whole_range(lua_State *L, gr_array *a, char *out, int64_t first, int64_t step) {
-  const gr_dtype_info *d = &gr_dtypes[a->dtype];
-  int64_t last = first + (a->n - 1) * step;
-  if (a->n && d->kind != GR_FLOAT && (first < d->lowest || first > d->highest || last < d->lowest || last > d->highest))
-    gr_l_argerror(L, 1, "the range from %lld to %lld does not fit %s", (long long)first, (long long)last, d->name);
-  for (int64_t k = 0; k < a->n; k++) gr_element_put_i(a->dtype, out + k * d->size, first + k * step);
+/* first + k * step as it would be without an end to the integers; every element that is asked for lies between two of them. */
+static int64_t whole_at(int64_t first, int64_t step, int64_t k) {
+  return (int64_t)((uint64_t)first + (uint64_t)k * (uint64_t)step);
 }
 
-/* gr.arange(first, last, step, dtype): as Lua's for, last is included when it is hit. */
+static void put_whole_range(lua_State *L, gr_context *c, gr_array *a, char *out, int64_t first, int64_t step) {
+  const gr_dtype_info *d = &gr_dtypes[a->dtype];
+  int64_t last = a->n ? whole_at(first, step, a->n - 1) : first;
+  if (a->n && d->kind != GR_FLOAT && (first < d->lowest || first > d->highest || last < d->lowest || last > d->highest))
+    gr_l_argerror(L, 1, "the range from %lld to %lld does not fit %s", (long long)first, (long long)last, d->name);
+  const gr_l_watch watch = gr_l_watch_for(L, c, a->n);
+  for (int64_t k = 0; k < a->n; k++) {
+    if (k && k % GR_L_LOOK == 0) gr_l_look(&watch);
+    gr_element_put_i(a->dtype, out + k * d->size, whole_at(first, step, k));
+  }
+}
+
+/* How many there are, which may be one more than a float can tell apart. */
+static int64_t check_count(lua_State *L, double steps) {
+  if (steps >= 0x1p60) gr_l_argerror(L, 2, "range of %.14g elements is too long", steps + 1);
+  return steps < 0 ? 0 : (int64_t)steps + 1;
+}
+
+/* The same of integers: their distance fits 64 bits without a sign. */
+static int64_t check_whole_count(lua_State *L, int64_t first, int64_t last, int64_t step) {
+  const uint64_t up = step > 0, from = (uint64_t)(up ? first : last), to = (uint64_t)(up ? last : first);
+  if (step > 0 ? last < first : last > first) return 0;
+  const uint64_t steps = (to - from) / (up ? (uint64_t)step : 0 - (uint64_t)step);
+  return steps >= (uint64_t)1 << 60 ? check_count(L, (double)steps) : (int64_t)steps + 1;
+}
+
+/* gr.arange(first, last, step, dtype): as Lua's for, last is included when it is hit. Whole numbers are counted exactly. */
 static int l_arange(lua_State *L) {
   gr_context *c = gr_l_context(L);
   int typed = lua_type(L, 3) == LUA_TSTRING || lua_type(L, 3) == LUA_TTABLE ? 3 : 4; /* the step was left out */
@@ -216,13 +244,11 @@ static int l_arange(lua_State *L) {
   if (!(first - first == 0)) gr_l_argerror(L, 1, "finite number expected, got %g", first);
   if (!(last - last == 0)) gr_l_argerror(L, 2, "finite number expected, got %g", last);
   if (!(step - step == 0)) gr_l_argerror(L, 3, "finite number expected, got %g", step);
-  double steps = floor((last - first) / step);
-  if (steps >= 0x1p60) gr_l_argerror(L, 2, "range of %.14g elements is too long", steps + 1);
-  int64_t n = steps < 0 ? 0 : (int64_t)steps + 1;
+  int64_t n = whole ? check_whole_count(L, i, j, s) : check_count(L, floor((last - first) / step));
   gr_array *a = gr_l_new_array(L, c, t, n);
   char *out = n ? host_elements(L, c, a) : NULL;
-  if (whole) put_whole_range(L, a, out, i, s);
-  else put_range(L, a, out, first, step, NULL);
+  if (whole) put_whole_range(L, c, a, out, i, s);
+  else put_range(L, c, a, out, first, step, NULL);
   return 1;
 }
 
@@ -235,7 +261,7 @@ static int l_linspace(lua_State *L) {
   if (!gr_is_float(t)) gr_l_argerror(L, 4, "float dtype expected, got %s", gr_dtypes[t].name);
   gr_array *a = gr_l_new_array(L, c, t, n);
   char *out = n ? host_elements(L, c, a) : NULL;
-  put_range(L, a, out, first, n > 1 ? (last - first) / (double)(n - 1) : 0, &last);
+  put_range(L, c, a, out, first, n > 1 ? (last - first) / (double)(n - 1) : 0, &last);
   return 1;
 }
 

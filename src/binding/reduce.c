@@ -50,7 +50,7 @@ static void pick_rounding(lua_State *L, call *q) {
   if (gr_l_has_option(L, q->options, "out") && !q->exact)
     gr_l_argerror(L, q->options, "option 'out': only for results that 'exact' rounds");
   q->single = gr_l_option_single(L, q->options);
-  if (q->exact && q->ddof != floor(q->ddof))
+  if (q->exact && !(q->ddof == floor(q->ddof) && fabs(q->ddof) <= 0x1p53))
     gr_l_argerror(L, q->options, "option 'ddof': whole number expected with 'exact', got %.14g", q->ddof);
 }
 

@@ -47,6 +47,7 @@ static int l_safe(lua_State *L) {
   if (c->limits.safe) return luaL_error(L, "gpureduce: gr.safe has been called in this state, and cannot be undone");
   if (threads) gr_threads_set((int)threads);
   c->limits = limits;
+  c->stop.most = limits.seconds < 9e9 ? (int64_t)ceil(limits.seconds * 1e9) : 0;
   return 0;
 }
 

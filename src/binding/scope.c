@@ -17,41 +17,74 @@ static void push_list(lua_State *L) {
   lua_setfield(L, LUA_REGISTRYINDEX, SCOPE_NAME);
 }
 
+/*
+** Whether a finalizer runs. Lua 5.4.4 and later say so; before that the collector looks stopped meanwhile, as it does when
+** a script has stopped it; Lua 5.1 does not tell.
+*/
+static int finalizing(lua_State *L) {
+#if LUA_VERSION_NUM >= 504 && LUA_VERSION_RELEASE_NUM >= 50404
+  return lua_gc(L, LUA_GCCOUNT, 0) < 0;
+#elif defined LUA_GCISRUNNING
+  return !lua_gc(L, LUA_GCISRUNNING, 0);
+#else
+  return (void)L, 0;
+#endif
+}
+
+/* What a finalizer makes is its own: it only happens to run while the function does. */
 void gr_l_note_array(lua_State *L, gr_context *c) {
+  if (finalizing(L) != c->finalizing) return;
   push_list(L);
   lua_pushvalue(L, -2);
   lua_rawseti(L, -2, ++c->scoped);
   lua_pop(L, 1);
 }
 
-/* Enter the arrays in the value at i into the table kept: itself, in tables (histograms are some) and in futures. */
-static void keep(lua_State *L, int i, int kept) {
-  luaL_checkstack(L, 6, "returned tables are too deep");
-  if (gr_l_push_future_values(L, i)) {
-    keep(L, lua_gettop(L), kept);
-    lua_pop(L, 1);
-    return;
-  }
-  int table = lua_istable(L, i);
-  if (!table && !gr_l_test_array(L, i)) return;
-  lua_pushvalue(L, i);
+/* ---- what the function returned ---- */
+
+/* Whether the value on top was in the table kept; now it is. */
+static int seen(lua_State *L, int kept) {
+  lua_pushvalue(L, -1);
   lua_rawget(L, kept);
-  int seen = !lua_isnil(L, -1);
+  const int was = !lua_isnil(L, -1);
   lua_pop(L, 1);
-  if (seen) return;
-  lua_pushvalue(L, i);
+  if (was) return 1;
+  lua_pushvalue(L, -1);
   lua_pushboolean(L, 1);
   lua_rawset(L, kept);
-  if (!table) return;
-  lua_pushnil(L);
-  while (lua_next(L, i)) {
-    keep(L, lua_gettop(L), kept);
-    lua_pop(L, 1);
-  }
+  return 0;
 }
 
-/* Release what was noted after before and is not kept; the rest belongs to the scope around this one. */
-static void release_noted(lua_State *L, gr_context *c, int before, int kept) {
+/*
+** Enter the arrays among the top n values into the table kept: themselves, in tables (histograms are some) and in futures. What is
+** still to be looked at waits in a list, however deep the tables lie in each other.
+*/
+static void keep(lua_State *L, int n, int kept) {
+  int list = lua_gettop(L) + 1;
+  lua_createtable(L, n, 0);
+  for (int k = 1; k <= n; k++) {
+    lua_pushvalue(L, list - k);
+    lua_rawseti(L, list, k);
+  }
+  while (n > 0) {
+    lua_settop(L, list);
+    lua_rawgeti(L, list, n);
+    lua_pushnil(L);
+    lua_rawseti(L, list, n--);
+    if (gr_l_push_future_values(L, list + 1)) lua_replace(L, list + 1);
+    const int table = lua_istable(L, -1);
+    if ((!table && !gr_l_test_array(L, -1)) || seen(L, kept) || !table) continue;
+    lua_pushnil(L);
+    while (lua_next(L, list + 1)) {
+      if (lua_istable(L, -1) || lua_isuserdata(L, -1)) lua_rawseti(L, list, ++n);
+      else lua_pop(L, 1);
+    }
+  }
+  lua_settop(L, list - 1);
+}
+
+/* Release what was noted after before and is not kept; the rest belongs to the scope around this one, if there is one. */
+static void release_noted(lua_State *L, gr_context *c, int before, int kept, int around) {
   int last = c->scoped, list;
   push_list(L);
   list = lua_gettop(L);
@@ -65,7 +98,7 @@ static void release_noted(lua_State *L, gr_context *c, int before, int kept) {
     lua_pop(L, 1);
     lua_pushnil(L);
     lua_rawseti(L, list, k);
-    if (a && stays && c->scopes > 0) lua_rawseti(L, list, ++c->scoped);
+    if (a && stays && around) lua_rawseti(L, list, ++c->scoped);
     else lua_pop(L, 1);
     if (a && !stays) gr_l_release(L, a);
   }
@@ -75,15 +108,19 @@ static void release_noted(lua_State *L, gr_context *c, int before, int kept) {
 /* gr.scope(f, ...): the results of f(...); when f raises, everything is released and the error goes on. */
 static int l_scope(lua_State *L) {
   gr_context *c = gr_l_context(L);
-  int before = c->scoped;
+  const int before = c->scoped, outer = c->finalizing, now = finalizing(L);
   if (!lua_isfunction(L, 1)) gr_l_argerror(L, 1, "function expected, got %s", gr_l_kind(L, 1));
   c->scopes++;
+  c->finalizing = now;
   int failed = lua_pcall(L, lua_gettop(L) - 1, LUA_MULTRET, 0), results = lua_gettop(L);
   c->scopes--;
+  c->finalizing = outer;
+  luaL_checkstack(L, 10, "too many results");
   lua_newtable(L);
-  for (int k = 1; k <= results && !failed; k++) keep(L, k, results + 1);
-  release_noted(L, c, before, results + 1);
-  lua_settop(L, results);
+  lua_insert(L, 1);
+  if (!failed) keep(L, results, 1);
+  release_noted(L, c, before, 1, c->scopes > 0 && outer == now);
+  lua_remove(L, 1);
   return failed ? lua_error(L) : results;
 }
 

@@ -45,10 +45,10 @@ int gr_l_push_future_values(lua_State *L, int i) {
 
 /* A failure of the device is for get to tell; one of memory is tried again; nothing else happens here. */
 static void start(lua_State *L, gr_context *c, gr_future *f) {
-  gr_status status = gr_future_start(f);
+  gr_status status = GR_CALL(L, c, gr_future_start(f));
   if (status == GR_NO_MEMORY) {
     gr_l_reclaim(L, c);
-    status = gr_future_start(f);
+    status = GR_CALL(L, c, gr_future_start(f));
   }
   if (status == GR_DEVICE) gr_future_fail(f, status);
   else if (status != GR_OK) gr_l_raise(L, c, status, 1);
@@ -67,6 +67,10 @@ static void keep_values(lua_State *L, gr_context *c, int at, int n, gr_queue *q,
   f->core.count = 1;
   if (!q) return;
   gr_status status = gr_future_mark(&f->core, q, name);
+  if (status == GR_NO_MEMORY) {
+    gr_l_reclaim(L, c);
+    status = gr_future_mark(&f->core, q, name);
+  }
   if (status == GR_NO_MEMORY) gr_l_raise(L, c, status, 1);
   if (status != GR_OK) gr_future_fail(&f->core, status);
 }
@@ -338,9 +342,11 @@ static int many_plain(lua_State *L, gr_context *c, int n) {
     plain = add_plain(L, &f, top + 2);
     lua_settop(L, top + 2);
   }
-  if (plain && gr_future_start(&f) == GR_OK) gr_future_wait(&f, -1);
+  gr_status status = plain ? GR_CALL(L, c, gr_future_start(&f)) : GR_BAD;
+  if (status == GR_OK) gr_future_wait(&f, -1);
   gr_future_close(&f);
   lua_settop(L, top);
+  if (status == GR_STOPPED || f.status == GR_STOPPED) gr_l_raise(L, c, GR_STOPPED, 1);
   if (f.state != GR_READY) return -1;
   for (int k = 0; k < n; k++) gr_l_push_result(L, parts[k].job.op, &parts[k].value);
   return lua_gettop(L) - top;

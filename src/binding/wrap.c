@@ -210,7 +210,7 @@ static int l_wrap(lua_State *L) {
     keep(L, c, lua_gettop(L), &w);
     lua_pop(L, 1);
   } else if (lua_type(L, 1) == GR_CDATA) keep(L, c, 1, &w);
-  gr_status status = gr_wrap(c, a, t, n, (char *)p + offset, &w);
+  gr_status status = gr_wrap(c, a, t, n, (char *)(p + (uintptr_t)offset), &w);
   if (status != GR_OK) {
     if (w.release) w.release(w.owner);
     gr_l_raise(L, c, status, 1);

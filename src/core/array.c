@@ -36,7 +36,7 @@ void gr_array_view(const gr_array *a, gr_array *out, int64_t first, int64_t step
   out->dtype = a->dtype;
   out->n = count;
   out->offset = count ? a->offset + first * a->stride : a->offset;
-  out->stride = a->stride * step;
+  out->stride = count > 1 ? a->stride * step : gr_size(a->dtype); /* a step to nowhere may be any number */
 }
 
 void gr_array_release(gr_array *a) {

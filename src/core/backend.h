@@ -18,7 +18,8 @@ typedef enum gr_status {
   GR_DEVICE,    /* the device failed: queue->error says how */
   GR_BAD,       /* the caller asked for something impossible: queue->error says what */
   GR_SYSTEM,    /* the operating system refused: errno is set */
-  GR_RELEASED   /* an array of the call has been released, perhaps by a finalizer that ran on the way */
+  GR_RELEASED,  /* an array of the call has been released, perhaps by a finalizer that ran on the way */
+  GR_STOPPED    /* the caller or the host wants the call to end: outputs hold anything */
 } gr_status;
 
 /* Counted by whoever does the thing: backends copies, launches and syncs, the core allocations. */
@@ -51,6 +52,7 @@ typedef struct gr_queue {
   gr_stats stats;
   int lost;        /* the device is unusable for the rest of the process */
   size_t pinned;   /* bytes of page-locked host memory that it holds */
+  struct gr_stop *stop; /* how long work learns that it is to stop; NULL: never */
   gr_status (*before)(struct gr_queue *); /* of the pretend device: runs what was put off. NULL elsewhere */
   char error[240]; /* why the last call failed */
 } gr_queue;
@@ -66,7 +68,7 @@ struct gr_backend {
   void (*free)(gr_backend *, void *, size_t bytes);
   size_t (*available)(gr_backend *); /* bytes free on the device now */
 
-  gr_queue *(*open)(gr_backend *);
+  gr_queue *(*open)(gr_backend *, gr_status *why); /* NULL: why says whether memory is what it lacks */
   void (*close)(gr_queue *);
 
   /* In order with the queue's other work. The host range may be reused, or read, when they return. */

@@ -43,11 +43,13 @@ int gr_backends(gr_backend *list[GR_MAX_BACKENDS], const char **why) {
   return n;
 }
 
-static gr_queue *queue_on(gr_context *c, gr_backend *backend) {
+static gr_queue *queue_on(gr_context *c, gr_backend *backend, gr_status *why) {
   for (int k = 0; k < c->queue_count; k++)
     if (c->queues[k]->backend == backend) return c->queues[k];
-  gr_queue *q = backend->open(backend);
-  if (q) c->queues[c->queue_count++] = q;
+  gr_queue *q = backend->open(backend, why);
+  if (!q) return NULL;
+  q->stop = backend->separate ? NULL : &c->stop;
+  c->queues[c->queue_count++] = q;
   return q;
 }
 
@@ -81,8 +83,9 @@ gr_status gr_context_use(gr_context *c, const char *name) {
     chosen = list[0]; /* the first GPU, or the CPU */
     c->why = n > 2 ? "a CUDA device answers" : why;
   }
-  gr_queue *q = queue_on(c, chosen);
-  if (!q) return gr_fail(c, GR_DEVICE, "device '%s' does not open", chosen->name);
+  gr_status status = GR_OK;
+  gr_queue *q = queue_on(c, chosen, &status);
+  if (!q) return gr_fail(c, status, "%sdevice '%s' does not open", status == GR_NO_MEMORY ? "out of memory: " : "", chosen->name);
   c->queue = q;
   return GR_OK;
 }
@@ -124,6 +127,7 @@ const char *gr_bytes_text(size_t bytes, char text[24]) {
 gr_status gr_fail_from(gr_context *c, gr_queue *q, gr_status status, const char *what, size_t asked) {
   char a[24], f[24], l[24];
   if (status == GR_OK) return GR_OK;
+  if (status == GR_STOPPED) return gr_fail(c, status, "interrupted");
   if (status != GR_NO_MEMORY) return gr_fail(c, status, "%s: %s", what, q->error);
   return gr_fail(c, status, "out of memory on %s: %s asked, %s free, %s live in %lld arrays", q->backend->name,
                  gr_bytes_text(asked, a), gr_bytes_text(q->backend->available(q->backend), f),

@@ -6,6 +6,7 @@
 #define GR_CONTEXT_H
 
 #include "src/core/backend.h"
+#include "src/core/stop.h"
 
 #define GR_MAX_BACKENDS 18 /* cpu, pretend and sixteen GPUs */
 #define GR_SPARE_CLASSES 36 /* of the pool's sizes, up to 64 KiB */
@@ -44,10 +45,12 @@ typedef struct gr_context {
   gr_orphan *orphans;
   int metatable; /* of arrays: the binding's reference to it, quicker to find than its name */
   int scopes, scoped; /* scopes that are open, and arrays noted for them */
+  int finalizing;     /* whether the innermost of them was opened by a finalizer */
   struct gr_future *watching; /* running futures that may have to read their arrays again */
   struct gr_future *gathering; /* where reductions go instead of running: gr.async and gr.many set it around a call */
   size_t spared; /* bytes of the small storages that are gone, each with its memory, for the next of its size (storage.h) */
   struct gr_storage *spare[GR_SPARE_CLASSES];
+  gr_stop stop;
   char error[400];      /* what the last failing core function has to say */
 } gr_context;
 
@@ -81,6 +84,13 @@ gr_status gr_fail(gr_context *, gr_status, const char *format, ...)
 
 /* Passes a backend's or the pool's status on, with words for a failure; GR_OK stays what it is. */
 gr_status gr_fail_from(gr_context *, gr_queue *, gr_status, const char *what, size_t asked);
+
+/*
+** For loops of the core's own, on many elements: GR_STOPPED when the call is to end. gr_stop_begin comes before the loop.
+*/
+static inline gr_status gr_context_look(gr_context *c) {
+  return gr_stop_asked(&c->stop) ? gr_fail(c, GR_STOPPED, "interrupted") : GR_OK;
+}
 
 /* "4.0 GiB" */
 const char *gr_bytes_text(size_t bytes, char text[24]);

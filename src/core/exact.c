@@ -207,12 +207,16 @@ static gr_status finish_by_tree(const batch *t, gr_array *tree) {
   return GR_OK;
 }
 
+#define LOOK 1024 /* segments between two looks whether to stop */
+
 /* Segments one by one: each is a view with a length of its own. */
 static gr_status segments(gr_context *c, gr_op op, const gr_segments *s, const gr_array *a, const gr_array *b,
                           int64_t ddof, gr_array *out) {
   gr_vec at, to;
   gr_status status = gr_array_read(s->offsets, GR_HOST, &at);
+  if (s->count > LOOK) gr_stop_begin(&c->stop);
   for (int64_t k = 0; k < s->count && status == GR_OK; k++) {
+    if (k && k % LOOK == 0 && (status = gr_context_look(c)) != GR_OK) break;
     gr_reduce_job where = {.offsets = at.data, .narrow = s->offsets->dtype == GR_I32};
     gr_array x, y;
     int64_t length, from = gr_segment(&where, k, &length);
@@ -238,7 +242,9 @@ gr_status gr_exact_each(gr_context *c, gr_op op, gr_shape shape, const gr_array 
   if (shape.segments) return segments(c, op, shape.segments, a, b, ddof, out);
   t.at = malloc((size_t)most * SUMS * sizeof *t.at);
   gr_status status = t.at ? begin(&q, c, op, shape, a, b, ddof) : gr_fail(c, GR_NO_MEMORY, "out of memory");
+  if (results > most) gr_stop_begin(&c->stop);
   for (; status == GR_OK && t.first < results; t.first += t.count) {
+    if (t.first && (status = gr_context_look(c)) != GR_OK) break;
     t.count = results - t.first < most ? results - t.first : most;
     status = sum_all(&q, t.which, t.first, t.count, t.at);
     if (status == GR_OK && op != GR_OP_mse) status = settle_zeros(&q, t.which, t.at, t.first, t.count, &tree);

@@ -66,7 +66,14 @@ void gr_future_abandon(gr_future *f) {
 
 /* ---- starting ---- */
 
-/* Until the part starts: the job has bare pointers. Watched: until it ends, and writes wait for it. */
+/* The device is to know nothing of it any more: it has not been started. */
+static void take_back(gr_part *p) {
+  p->queue->backend->forget(p->queue, &p->ticket);
+  memset(&p->ticket, 0, sizeof p->ticket);
+  p->started = 0;
+}
+
+/* Until all parts have started: the job has bare pointers. Watched: until it ends, and writes wait for it. */
 static void hold(gr_part *p, int k, const gr_array *a) {
   gr_storage_keep(a->storage);
   if (p->watched) a->storage->watched++;
@@ -115,20 +122,28 @@ static gr_status start_with(gr_future *f, int k) {
     tickets[count++] = &p->ticket;
   }
   gr_status status = first->queue->backend->start(first->queue, jobs, count, tickets, more);
-  for (int j = 0; j < count && status == GR_OK; j++) {
+  for (int j = 0; j < count; j++) {
     parts[j]->started = 1;
-    if (!parts[j]->watched) release_uses(parts[j]);
+    if (status != GR_OK) take_back(parts[j]);
   }
   return gr_fail_from(f->context, first->queue, status, gr_ops[first->job.op].name, 0);
 }
 
+/*
+** After a failure every part of this start that is not done counts as not started: what was put off for the sake of the one
+** that failed is gone with it, and what runs all the same only reads.
+*/
 gr_status gr_future_start(gr_future *f) {
+  gr_status status = GR_OK;
+  for (int k = 0; k < f->count && status == GR_OK; k++)
+    if (f->parts[k].queue && !f->parts[k].started) status = start_with(f, k);
   for (int k = 0; k < f->count; k++) {
-    if (!f->parts[k].queue || f->parts[k].started) continue;
-    gr_status status = start_with(f, k);
-    if (status != GR_OK) return status;
+    gr_part *p = &f->parts[k];
+    if (!p->started || !p->uses[0]) continue; /* those of an earlier start hold nothing any more */
+    if (status != GR_OK && !p->ticket.done) take_back(p);
+    if (status == GR_OK && !p->watched) release_uses(p);
   }
-  return GR_OK;
+  return status;
 }
 
 gr_status gr_future_mark(gr_future *f, gr_queue *q, const char *name) {
@@ -142,10 +157,11 @@ gr_status gr_future_mark(gr_future *f, gr_queue *q, const char *name) {
 
 static gr_status start_again(gr_future *f, gr_part *p, const gr_reduce_job *job, int stage) {
   gr_ticket *ticket = &p->ticket;
-  p->queue->backend->forget(p->queue, ticket);
-  memset(ticket, 0, sizeof *ticket);
+  take_back(p);
   p->stage = stage;
   gr_status status = p->queue->backend->start(p->queue, &job, 1, &ticket, 0);
+  p->started = 1;
+  if (status != GR_OK) take_back(p);
   return gr_fail_from(f->context, p->queue, status, gr_ops[p->job.op].name, 0);
 }
 

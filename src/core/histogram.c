@@ -21,7 +21,9 @@ static gr_status finite_range(const gr_array *a, double *min, double *max) {
   *min = INFINITY;
   *max = -INFINITY;
   if (status != GR_OK) return status;
+  if (a->n >= GR_LONG) gr_stop_begin(&a->storage->context->stop);
   for (int64_t k = 0; k < a->n; k++) {
+    if (k && k % GR_LONG == 0 && (status = gr_context_look(a->storage->context)) != GR_OK) return status;
     double x = gr_element_get(a->dtype, (const char *)v.data + k * v.stride).v[0].f;
     if (x - x != 0) continue;
     if (x < *min) *min = x;

@@ -54,7 +54,9 @@ static gr_status end(gr_context *c, gr_kernel_choice *k, gr_status status) {
 static int times(const gr_kernel_choice *k) { return k->timed > 1 ? k->timed : 1; }
 
 static gr_status teach(gr_context *c, gr_queue *q, const gr_ladder_job *job) {
-  return gr_fail_from(c, q, q->backend->ladder(q, job), gr_rungs[job->rung].name, 0);
+  gr_stop_begin(&c->stop);
+  gr_status status = gr_fail_from(c, q, q->backend->ladder(q, job), gr_rungs[job->rung].name, 0);
+  return status == GR_OK ? gr_context_look(c) : status; /* many short runs are a long call, too */
 }
 
 /* The same job as often as it is timed, between the marks. */

@@ -270,7 +270,7 @@ gr_status gr_fill(gr_context *c, gr_array *a, gr_value value) {
   return gr_fail_from(c, q, status, "fill", 0);
 }
 
-/* Element by element on the host: between backends, and where the views overlap. */
+/* Element by element on the host, between backends. */
 static gr_status copy_on_host(const gr_array *a, gr_array *out) {
   gr_vec from, to;
   int size = gr_size(a->dtype);
@@ -279,10 +279,17 @@ static gr_status copy_on_host(const gr_array *a, gr_array *out) {
   if (status != GR_OK || a->n == 0) return status;
   char *d = (char *)(uintptr_t)to.data;
   const char *s = from.data;
-  if (gr_array_dense(a) && gr_array_dense(out)) memmove(d, s, (size_t)a->n * (size_t)size);
-  else
-    for (int64_t k = 0; k < a->n; k++) memcpy(d + k * to.stride, s + k * from.stride, (size_t)size);
-  return GR_OK;
+  const int dense = gr_array_dense(a) && gr_array_dense(out);
+  if (a->n > GR_LONG) gr_stop_begin(&a->storage->context->stop);
+  for (int64_t k = 0, m; k < a->n && status == GR_OK; k += m) {
+    m = a->n - k < GR_LONG ? a->n - k : GR_LONG;
+    if (k) status = gr_context_look(a->storage->context);
+    if (status != GR_OK) break;
+    if (dense) memcpy(d + k * size, s + k * size, (size_t)(m * size));
+    else
+      for (int64_t i = k; i < k + m; i++) memcpy(d + i * to.stride, s + i * from.stride, (size_t)size);
+  }
+  return status;
 }
 
 gr_status gr_copy(gr_context *c, const gr_array *a, gr_array *out) {

@@ -224,8 +224,13 @@ static gr_status bring_run(gr_storage *s, gr_side side, size_t first, size_t las
   return GR_OK;
 }
 
+/* So many chunks at once are filled on the host between two looks whether the call is to stop. */
+#define FILLED 512
+
 static gr_status bring(gr_storage *s, gr_side side, size_t first, size_t last) {
+  const int fills = side == GR_HOST && last - first > FILLED;
   size_t c = first;
+  if (fills) gr_stop_begin(&s->context->stop);
   while (c <= last) {
     if (bit(s, side, c)) {
       c++;
@@ -233,8 +238,10 @@ static gr_status bring(gr_storage *s, gr_side side, size_t first, size_t last) {
     }
     int other = bit(s, !side, c);
     size_t end = c;
-    while (end < last && !bit(s, side, end + 1) && bit(s, !side, end + 1) == other) end++;
-    gr_status status = bring_run(s, side, c, end, other);
+    const size_t most = fills && !other && last - c > FILLED ? c + FILLED : last;
+    while (end < most && !bit(s, side, end + 1) && bit(s, !side, end + 1) == other) end++;
+    gr_status status = fills && c > first ? gr_context_look(s->context) : GR_OK;
+    if (status == GR_OK) status = bring_run(s, side, c, end, other);
     if (status != GR_OK) return status;
     c = end + 1;
   }

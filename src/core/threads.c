@@ -18,6 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "kernels/cpu/rounding.h"
+#include "kernels/cpu/stop.h"
 
 #define MAX_THREADS 256
 #define SPINS 2000 /* pauses before sleeping: some tens of microseconds */
@@ -31,6 +32,7 @@ static struct {
   /* The job. Written only while the door is closed and nobody is inside. */
   void (*body)(void *, int64_t);
   void *arg;
+  atomic_int *stopped;   /* of a job that can be stopped, else NULL */
   int shares;
   int home;              /* the processor that the caller was on, or -1 */
   atomic_int busy;       /* somebody's job is on */
@@ -125,10 +127,14 @@ void gr_threads_set(int count) {
 
 /* Pieces of the job on offer until none is left, those of one's own share first. */
 static void drain(int own) {
+  const int watched = pool.stopped != NULL;
   for (int i = 0; i < pool.shares; i++) {
     struct share *s = &pool.share[(own + i) % pool.shares];
     int64_t k = atomic_load_explicit(&s->next, memory_order_relaxed);
-    while (k < s->end && (k = atomic_fetch_add_explicit(&s->next, 1, memory_order_relaxed)) < s->end) pool.body(pool.arg, k);
+    while (k < s->end && (k = atomic_fetch_add_explicit(&s->next, 1, memory_order_relaxed)) < s->end) {
+      if (watched && gr_stopped()) return;
+      pool.body(pool.arg, k);
+    }
   }
 }
 
@@ -189,7 +195,9 @@ static void *worker(void *arg) {
     if (job == seen) continue;
     seen = job;
     leave_caller();
+    gr_watching.stopped = pool.stopped;
     drain(number);
+    gr_watching.stopped = NULL;
     leave();
   }
   return NULL;
@@ -234,6 +242,7 @@ static void offer(int64_t pieces, void (*body)(void *, int64_t), void *arg, int 
   const uint64_t job = (atomic_load(&pool.door) & ~OPEN) + NEXT_JOB;
   pool.body = body;
   pool.arg = arg;
+  pool.stopped = gr_watching.stopped;
   pool.shares = pieces < limit ? (int)pieces : limit;
   for (int i = 0; i < pool.shares; i++) {
     atomic_store_explicit(&pool.share[i].next, pieces * i / pool.shares, memory_order_relaxed);
@@ -267,7 +276,7 @@ void gr_threads_run(int64_t pieces, void (*body)(void *arg, int64_t k), void *ar
   int idle = 0;
   int64_t k;
   if (pieces < 2 || limit < 2 || !atomic_compare_exchange_strong(&pool.busy, &idle, 1)) {
-    for (k = 0; k < pieces; k++) body(arg, k);
+    for (k = 0; k < pieces && !(k && gr_stopped()); k++) body(arg, k);
     return;
   }
   if (pool.started < limit - 1) start_threads(limit);
