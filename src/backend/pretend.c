@@ -74,12 +74,20 @@ typedef struct put_off {
 typedef struct pretend_queue {
   gr_queue base;
   struct pretend_queue *next;
-  put_off *first, **last;
+  put_off *first, **last; /* changed with the lock and by the queue's thread alone */
+  pthread_t thread;       /* that put something off */
 } pretend_queue;
 
-/* Every queue, so that memory is not given back while one of them may still use it. */
+typedef struct freed {
+  struct freed *next;
+  void *block;
+  size_t bytes;
+} freed;
+
+/* Every queue, so that memory is not given back while one of them may still use it; and what waits for that. */
 static pthread_mutex_t running = PTHREAD_MUTEX_INITIALIZER;
 static pretend_queue *queues;
+static freed *waiting;
 
 static gr_status usable(gr_queue *q) {
   if (!q->lost) return GR_OK;
@@ -103,6 +111,17 @@ static void run_one(pretend_queue *q, put_off *w) {
   }
 }
 
+static void poison_and_free(void *block, size_t bytes) {
+  memset(block, POISON, bytes);
+  gr_cpu_free(NULL, block, bytes);
+}
+
+static int something_runs(void) {
+  for (const pretend_queue *q = queues; q; q = q->next)
+    if (q->first) return 1;
+  return 0;
+}
+
 static void run_put_off(pretend_queue *q) {
   while (q->first) {
     put_off *w = q->first;
@@ -111,6 +130,12 @@ static void run_put_off(pretend_queue *q) {
     free(w);
   }
   q->last = &q->first;
+  while (waiting && !something_runs()) {
+    freed *f = waiting;
+    waiting = f->next;
+    poison_and_free(f->block, f->bytes);
+    free(f);
+  }
 }
 
 static gr_status pretend_before(gr_queue *base) {
@@ -130,6 +155,7 @@ static gr_status queue_up(pretend_queue *q, const gr_reduce_job *job, gr_ticket 
   w->ticket = t;
   t->id = (uint64_t)memory.looks;
   pthread_mutex_lock(&running);
+  q->thread = pthread_self();
   *q->last = w;
   q->last = &w->next;
   pthread_mutex_unlock(&running);
@@ -165,14 +191,21 @@ static void pretend_close(gr_queue *base) {
   gr_cpu_close(base);
 }
 
-/* As cudaFree does: first everything that may use the block. */
+/* As cudaFree does: first everything that may use the block. Other threads run their own; the block waits for them. */
 static void pretend_free(gr_backend *backend, void *block, size_t bytes) {
+  freed *f = NULL;
+  (void)backend;
   if (!block) return;
   pthread_mutex_lock(&running);
-  for (pretend_queue *q = queues; q; q = q->next) run_put_off(q);
+  for (pretend_queue *q = queues; q; q = q->next)
+    if (q->first && pthread_equal(q->thread, pthread_self())) run_put_off(q);
+  if (!something_runs()) {
+    poison_and_free(block, bytes);
+  } else if ((f = malloc(sizeof *f))) { /* else it is lost: there is no room for three words */
+    *f = (freed){waiting, block, bytes};
+    waiting = f;
+  }
   pthread_mutex_unlock(&running);
-  memset(block, POISON, bytes);
-  gr_cpu_free(backend, block, bytes);
   give_back(bytes);
 }
 
