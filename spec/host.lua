@@ -1,0 +1,82 @@
+-- A C module for what Lua cannot do: fork, and Lua states in threads of their own. Needs nothing of gpureduce, so that
+-- a child process can be a host that has not loaded it.
+local source = [[
+#include <lauxlib.h>
+#include <lua.h>
+#include <lualib.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* fork(f): f runs in a child of at most 20 seconds; its exit status, or minus the signal that ended it. */
+static int l_fork(lua_State *L) {
+  int status = 0;
+  pid_t child = fork();
+  if (child == 0) {
+    alarm(20);
+    _exit(lua_pcall(L, 0, 0, 0) == 0 ? 0 : 1);
+  }
+  waitpid(child, &status, 0);
+  lua_pushinteger(L, WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status));
+  return 1;
+}
+
+static void *run(void *text) {
+  lua_State *L = luaL_newstate();
+  char *said = NULL;
+  luaL_openlibs(L);
+  if (luaL_loadstring(L, text) != 0 || lua_pcall(L, 0, 0, 0) != 0) said = strdup(lua_tostring(L, -1));
+  lua_close(L);
+  return said;
+}
+
+/* states(count, text): text in as many new states at once; what went wrong, or nil. */
+static int l_states(lua_State *L) {
+  int count = (int)luaL_checkinteger(L, 1), k;
+  pthread_t id[16];
+  void *said, *first = NULL;
+  for (k = 0; k < count; k++) pthread_create(&id[k], NULL, run, (void *)luaL_checkstring(L, 2));
+  for (k = 0; k < count; k++) {
+    pthread_join(id[k], &said);
+    if (said && !first) first = said;
+  }
+  if (!first) return 0;
+  lua_pushstring(L, first);
+  return 1;
+}
+
+int luaopen_host(lua_State *L) {
+  lua_newtable(L);
+  lua_pushcfunction(L, l_fork);
+  lua_setfield(L, -2, "fork");
+  lua_pushcfunction(L, l_states);
+  lua_setfield(L, -2, "states");
+  return 1;
+}
+]]
+
+-- The module, or nil where there is no compiler or no header of this Lua.
+return function()
+  local folder = rawget(_G, "jit") and "luajit-2.1" or "lua" .. _VERSION:match("%d.%d")
+  local include
+  for _, root in ipairs { "/usr/include/", "/usr/local/include/" } do
+    local header = io.open(root .. folder .. "/lauxlib.h")
+    if header then
+      header:close()
+      include = root .. folder
+    end
+  end
+  if not include then return nil end
+  local base = os.tmpname()
+  local file = assert(io.open(base .. ".c", "w"))
+  file:write(source)
+  file:close()
+  os.execute(("cc -shared -fPIC -pthread -I%s -o %s.so %s.c > %s 2>&1"):format(include, base, base, base))
+  local open = package.loadlib(base .. ".so", "luaopen_host")
+  os.remove(base .. ".c")
+  os.remove(base .. ".so")
+  os.remove(base)
+  return open and open()
+end
