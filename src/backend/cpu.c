@@ -238,16 +238,18 @@ gr_status gr_cpu_do_digest(gr_queue *q, const gr_digest_job *job, uint64_t resul
 gr_status gr_cpu_do_histogram(gr_queue *q, const gr_histogram_job *job) {
   gr_rounding before;
   atomic_int stopped;
-  int64_t bytes;
+  int64_t asked;
+  size_t bytes;
   void *room;
   if (q->error[0]) return GR_BAD;
   before = gr_rounding_enter();
   q->stats.launches++;
-  bytes = gr_cpu_histogram_room(job, gr_threads_count());
-  room = bytes ? gr_pool_take(NULL, q, (size_t)bytes) : NULL;
+  asked = gr_cpu_histogram_room(job, gr_threads_count());
+  bytes = (size_t)asked;
+  room = bytes ? gr_pool_take(NULL, q, &bytes) : NULL;
   const int watched = watch(q, job->n, 1, &stopped);
-  gr_cpu_histogram(job, helpers(), room, room ? bytes : 0);
-  gr_pool_give(NULL, q, room, (size_t)bytes);
+  gr_cpu_histogram(job, helpers(), room, room ? asked : 0);
+  gr_pool_give(NULL, q, room, bytes);
   gr_rounding_leave(before);
   return watched ? unwatch() : GR_OK;
 }

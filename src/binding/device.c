@@ -1,4 +1,6 @@
 /* Where things run, what it cost, how much memory: backend, devices, use, stats, memory, trim, gc, threads. */
+#include <string.h>
+
 #include "src/binding/binding.h"
 #include "src/core/clock.h"
 #include "src/core/pool.h"
@@ -68,7 +70,10 @@ static int l_stats(lua_State *L) {
   return 1;
 }
 
-/* gr.memory(): bytes of this state (live, budget) and of the process (host, device, pooled, peak). */
+/*
+** gr.memory(): bytes of this state (live, budget, pinned) and of the process (host, device, pooled, peak). Small
+** storages that this state spares are not in use, whatever the pool thinks; those of other states it cannot see.
+*/
 static int l_memory(lua_State *L) {
   gr_context *c = gr_l_context(L);
   gr_pool_counts p = gr_pool_read();
@@ -94,17 +99,35 @@ static int l_trim(lua_State *L) {
   return 1;
 }
 
-/* gr.gc{budget = bytes, auto = boolean}: the smallest budget, and whether passing it collects by itself. */
+/* An option in bytes; whether it is there. */
+static int option_bytes(lua_State *L, const char *name, size_t *out) {
+  int64_t bytes;
+  if (!gr_l_option_int(L, 1, name, &bytes)) return 0;
+  if (bytes < 0) gr_l_argerror(L, 1, "option '%s': 0 or more bytes expected, got %lld", name, (long long)bytes);
+  *out = (size_t)bytes;
+  return 1;
+}
+
+/*
+** gr.gc{budget = bytes, auto = boolean, cache = bytes or "auto"}: the smallest budget, whether passing it collects by
+** itself, and how much the process keeps for reuse.
+*/
 static int l_gc(lua_State *L) {
-  static const char *const names[] = {"budget", "auto", NULL};
+  static const char *const names[] = {"budget", "auto", "cache", NULL};
   gr_context *c = gr_l_context(L);
-  int64_t budget;
+  size_t budget = c->floor, cache = GR_POOL_AUTO;
+  int automatic = c->automatic;
   if (!gr_l_options(L, 1, names)) gr_l_argerror(L, 1, "options table expected, got no value");
-  if (gr_l_option_int(L, 1, "budget", &budget)) {
-    if (budget < 0) gr_l_argerror(L, 1, "option 'budget': 0 or more bytes expected, got %lld", (long long)budget);
-    c->floor = c->budget = (size_t)budget;
-  }
-  if (gr_l_has_option(L, 1, "auto")) c->automatic = gr_l_option_flag(L, 1, "auto");
+  const int sets_budget = option_bytes(L, "budget", &budget);
+  if (gr_l_has_option(L, 1, "auto")) automatic = gr_l_option_flag(L, 1, "auto");
+  const int sets_cache = gr_l_push_option(L, 1, "cache");
+  if (sets_cache) gr_l_needs_process(L, c);
+  if (sets_cache && lua_type(L, -1) != LUA_TSTRING) option_bytes(L, "cache", &cache);
+  else if (sets_cache && strcmp(lua_tostring(L, -1), "auto") != 0)
+    gr_l_argerror(L, 1, "option 'cache': bytes or 'auto' expected, got '%.40s'", lua_tostring(L, -1));
+  if (sets_budget) c->floor = c->budget = budget;
+  c->automatic = automatic;
+  if (sets_cache) gr_pool_limit(cache);
   return 0;
 }
 

@@ -1,15 +1,18 @@
 #include "src/core/array.h"
 
+#include "src/core/pool.h"
+
 static gr_status make_on(gr_context *c, gr_queue *q, gr_array *out, gr_dtype dtype, int64_t n) {
   size_t size = (size_t)gr_size(dtype);
-  char text[24];
   if (c->limits.elements && n > c->limits.elements)
     return gr_fail(c, GR_BAD, "%lld elements of an array at most, as gr.safe says, got %lld", (long long)c->limits.elements, (long long)n);
   if (n > (int64_t)(PTRDIFF_MAX / size / 2)) return gr_fail(c, GR_NO_MEMORY, "out of memory: %lld elements asked", (long long)n);
-  size_t bytes = (size_t)n * size, free_bytes = bytes >> 30 ? q->backend->available(q->backend) : bytes;
-  if (bytes > free_bytes && bytes > free_bytes + c->live)
-    return gr_fail(c, GR_NO_MEMORY, "out of memory on %s: %s asked%s", q->backend->name,
-                   gr_bytes_text(bytes, text), ", more than the device has");
+  size_t bytes = (size_t)n * size;
+  if (bytes >> 30) { /* what is hopeless fails here, not at the first use */
+    size_t left = q->backend->available(q->backend);
+    if (bytes > left && bytes - left > c->live && bytes - left - c->live > gr_pool_read().pooled)
+      return gr_fail_memory(c, q->backend, bytes);
+  }
   gr_storage *s = gr_storage_new(c, q, bytes);
   if (!s) return gr_fail(c, GR_NO_MEMORY, "out of memory: no room for an array's bookkeeping");
   out->storage = s;

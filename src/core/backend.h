@@ -31,6 +31,8 @@ typedef struct gr_stats {
 
 typedef struct gr_backend gr_backend;
 
+#define GR_MAX_BACKENDS 18 /* of a process: cpu, pretend and sixteen GPUs */
+
 #define GR_BRIEF 16384
 
 /*

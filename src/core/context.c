@@ -1,6 +1,7 @@
 #include "src/core/context.h"
 
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,9 +11,12 @@
 
 #define DEFAULT_FLOOR ((size_t)64 << 20)
 
+static atomic_int contexts; /* of this process */
+
 gr_context *gr_context_new(void) {
   gr_context *c = calloc(1, sizeof *c);
   if (!c) return NULL;
+  atomic_fetch_add(&contexts, 1);
   c->refs = 1;
   c->floor = c->budget = DEFAULT_FLOOR;
   c->automatic = 1;
@@ -34,6 +38,7 @@ void gr_context_drop(gr_context *c) {
     free(o);
   }
   free(c);
+  if (atomic_fetch_sub(&contexts, 1) == 1) gr_pool_trim(); /* nobody is left to use it again */
 }
 
 int gr_backends(gr_backend *list[GR_MAX_BACKENDS], const char **why) {
@@ -125,11 +130,16 @@ const char *gr_bytes_text(size_t bytes, char text[24]) {
 }
 
 gr_status gr_fail_from(gr_context *c, gr_queue *q, gr_status status, const char *what, size_t asked) {
-  char a[24], f[24], l[24];
   if (status == GR_OK) return GR_OK;
   if (status == GR_STOPPED) return gr_fail(c, status, "interrupted");
-  if (status != GR_NO_MEMORY) return gr_fail(c, status, "%s: %s", what, q->error);
-  return gr_fail(c, status, "out of memory on %s: %s asked, %s free, %s live in %lld arrays", q->backend->name,
-                 gr_bytes_text(asked, a), gr_bytes_text(q->backend->available(q->backend), f),
-                 gr_bytes_text(c->live, l), (long long)c->storages);
+  if (status == GR_NO_MEMORY) return gr_fail_memory(c, q->backend, asked);
+  return gr_fail(c, status, "%s: %s", what, q->error);
+}
+
+gr_status gr_fail_memory(gr_context *c, gr_backend *backend, size_t asked) {
+  char a[24], f[24], l[24];
+  if (!backend) backend = gr_cpu_backend(); /* the host's memory is its */
+  return gr_fail(c, GR_NO_MEMORY, "out of memory on %s: %s asked, %s free, %s live in %lld arrays", backend->name,
+                 gr_bytes_text(asked, a), gr_bytes_text(backend->available(backend), f), gr_bytes_text(c->live, l),
+                 (long long)c->storages);
 }

@@ -8,8 +8,7 @@
 #include "src/core/backend.h"
 #include "src/core/stop.h"
 
-#define GR_MAX_BACKENDS 18 /* cpu, pretend and sixteen GPUs */
-#define GR_SPARE_CLASSES 36 /* of the pool's sizes, up to 64 KiB */
+#define GR_SPARE_CLASSES 40 /* of the pool's sizes, up to 64 KiB */
 
 /* A registry reference that nobody needs any more; the binding frees it when it next has its Lua state at hand. */
 typedef struct gr_orphan {
@@ -84,6 +83,9 @@ gr_status gr_fail(gr_context *, gr_status, const char *format, ...)
 
 /* Passes a backend's or the pool's status on, with words for a failure; GR_OK stays what it is. */
 gr_status gr_fail_from(gr_context *, gr_queue *, gr_status, const char *what, size_t asked);
+
+/* The pool had no block: asked is what it asked of the system at last, backend whose memory (NULL: the host's). */
+gr_status gr_fail_memory(gr_context *, gr_backend *, size_t asked);
 
 /*
 ** For loops of the core's own, on many elements: GR_STOPPED when the call is to end. gr_stop_begin comes before the loop.

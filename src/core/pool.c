@@ -4,56 +4,79 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
-/* Blocks below this come from malloc alone, which is quick there; the pool spares the rest their search, the large ones page faults. */
+#include "src/core/clock.h"
+
+/*
+** Blocks below this come from malloc alone, which is quick there; the pool spares the rest their search, the large
+** ones page faults.
+*/
 #define SMALL ((size_t)1 << 10)
+#define LINE ((size_t)64)
 #define PAGED ((size_t)64 << 10) /* from here on blocks start at a page */
 #define HUGE_PAGE ((size_t)2 << 20)
 #define HUGE_PAGED (2 * HUGE_PAGE)
-#define CACHE_LIMIT ((size_t)256 << 20) /* of host memory; a device's cache is limited by allocation failures */
-#define CLASSES 240
+#define LOOSE ((size_t)1 << 20) /* from here on a cached block may be larger than the request it serves, */
+#define SLACK(bytes) ((bytes) / 4 < MOST_SLACK ? (bytes) / 4 : MOST_SLACK) /* by so much */
+#define MOST_SLACK ((size_t)64 << 20)
+#define HOST_CACHE ((size_t)256 << 20)
+#define DEVICE_FLOOR ((size_t)32 << 20) /* a device may always hold this much */
+#define LATELY INT64_C(1000000000) /* nanoseconds: a peak counts for one to two of these */
+#define SMALL_CLASSES (SMALL / LINE)
+#define CLASSES 232
 
 typedef struct block {
-  struct block *next;
+  struct block *next, **at;      /* among the cached ones of its class; at: what points to it */
+  struct block *newer, **behind; /* by the time at which they were given back */
+  struct cache *cache;
   void *memory;
   size_t bytes;
-  gr_backend *backend; /* NULL: host */
-  gr_queue *queue;     /* whose work may still use it; NULL: nobody's */
+  gr_queue *queue; /* whose work may still use it; NULL: nobody's */
 } block;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static block *cache[CLASSES];
-static size_t cached_host;
-static gr_pool_counts counts;
+typedef struct cache {
+  gr_backend *backend; /* NULL: host */
+  size_t used, cached;
+  size_t peak[2]; /* of used: in the present interval and in the one before */
+  int64_t since;  /* the present interval began */
+  block *class[CLASSES], *oldest, **newest;
+} cache;
 
-/* Classes are a quarter of an octave apart, so a block is at most 25 % larger than asked. */
-static size_t class_of(size_t bytes, size_t *rounded) {
-  size_t octave = 0, unit, steps; /* unit: its logarithm */
-  if (bytes < 256) bytes = 256;
-  if (bytes > 256) octave = (size_t)(56 - __builtin_clzll(bytes - 1)); /* 2^(octave+7) < bytes <= 2^(octave+8) */
-  unit = octave ? octave + 5 : 8;
-  steps = (bytes + ((size_t)1 << unit) - 1) >> unit; /* 5 .. 8 above the first octave */
-  *rounded = steps << unit;
-  return octave * 4 + (octave ? steps - 5 : 0);
-}
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static cache caches[GR_MAX_BACKENDS + 1];
+static int cache_count;
+static size_t limit = GR_POOL_AUTO, most_used;
+
+/* ---- sizes ---- */
+
+static size_t up(size_t bytes, size_t unit) { return (bytes + unit - 1) & ~(unit - 1); }
+
+static int octave_of(size_t bytes) { return 63 - __builtin_clzll(bytes - 1); } /* 2^octave < bytes <= 2^(octave+1) */
 
 size_t gr_pool_round(size_t bytes) {
-  size_t rounded;
-  if (bytes < SMALL) return bytes ? (bytes + 255) & ~(size_t)255 : 256;
-  class_of(bytes, &rounded);
-  return rounded;
+  size_t unit;
+  if (bytes <= SMALL) return bytes ? up(bytes, LINE) : LINE;
+  unit = (size_t)1 << (octave_of(bytes) - 2);
+  return up(bytes, unit < HUGE_PAGE ? unit : HUGE_PAGE);
 }
 
 size_t gr_pool_class(size_t rounded) {
-  size_t ignored;
-  return class_of(rounded, &ignored);
+  int octave;
+  if (rounded <= SMALL) return rounded / LINE - 1;
+  octave = octave_of(rounded);
+  return SMALL_CLASSES + (size_t)(octave - 10) * 4 + ((rounded - 1) >> (octave - 2) & 3);
 }
+
+/* ---- the system's memory ---- */
 
 /* At a multiple of 64, with what malloc gave just before it: malloc's aligned sister is many times slower. */
 static void *small_take(size_t bytes) {
-  char *given = malloc(bytes + 64), *p;
+  char *given = malloc(bytes + LINE), *p;
   if (!given) return NULL;
-  p = given + 64 - (uintptr_t)given % 64;
+  p = given + LINE - (uintptr_t)given % LINE;
   memcpy(p - sizeof given, &given, sizeof given);
   return p;
 }
@@ -68,9 +91,10 @@ static void *system_take(gr_backend *backend, size_t bytes) {
   void *p = NULL;
   if (backend) return backend->alloc(backend, bytes);
   if (bytes < SMALL) return small_take(bytes);
-  if (posix_memalign(&p, bytes < PAGED ? 64 : bytes < HUGE_PAGED ? 4096 : HUGE_PAGE, bytes) != 0) return NULL;
+  if (posix_memalign(&p, bytes < PAGED ? LINE : bytes < HUGE_PAGED ? 4096 : HUGE_PAGE, bytes) != 0) return NULL;
 #ifdef MADV_HUGEPAGE
-  if (bytes >= HUGE_PAGED) madvise(p, bytes, MADV_HUGEPAGE); /* a hint; out of cache, reading is up to 1.6 times as fast */
+  /* A hint; out of cache, reading is up to 1.6 times as fast. */
+  if (bytes >= HUGE_PAGED) madvise(p, bytes, MADV_HUGEPAGE);
 #endif
   return p;
 }
@@ -81,104 +105,223 @@ static void system_give(gr_backend *backend, void *memory, size_t bytes) {
   else free(memory);
 }
 
-static void count_in(gr_backend *backend, size_t bytes) {
-  if (backend) counts.device += bytes;
-  else counts.host += bytes;
-  if (counts.host + counts.device > counts.peak) counts.peak = counts.host + counts.device;
+/* ---- caches, under the lock ---- */
+
+static cache *cache_of(gr_backend *backend) {
+  cache *c = caches;
+  while (c < caches + cache_count && c->backend != backend) c++;
+  if (c == caches + cache_count) {
+    cache_count++; /* there is room for every backend (context.h) */
+    c->backend = backend;
+    c->newest = &c->oldest;
+  }
+  return c;
 }
 
-static void *take_cached(gr_backend *backend, gr_queue *queue, size_t class, size_t bytes) {
-  for (block **at = &cache[class]; *at; at = &(*at)->next) {
-    block *b = *at;
-    if (b->backend != backend || b->bytes != bytes || (b->queue && b->queue != queue)) continue;
-    void *memory = b->memory;
-    *at = b->next;
-    counts.pooled -= bytes;
-    if (!backend) cached_host -= bytes;
+/* After used has grown, and before it shrinks. */
+static void note_peak(cache *c) {
+  if (!c->backend) return;
+  const int64_t now = gr_nanoseconds();
+  if (now - c->since > LATELY) {
+    c->peak[1] = now - c->since > 2 * LATELY ? c->used : c->peak[0];
+    c->peak[0] = c->used;
+    c->since = now;
+  }
+  if (c->used > c->peak[0]) c->peak[0] = c->used;
+}
+
+/*
+** How many bytes may be cached when so many more are in use: no more than the recent peak, and with those in use a
+** quarter more. Without that quarter every second request of random size asks the driver, with it every fifth.
+*/
+static size_t bound_of(const cache *c, size_t more) {
+  size_t peak = c->peak[0] > c->peak[1] ? c->peak[0] : c->peak[1], used = c->used + more;
+  if (limit != GR_POOL_AUTO) return limit;
+  if (!c->backend) return HOST_CACHE;
+  if (peak < DEVICE_FLOOR) peak = DEVICE_FLOOR;
+  const size_t all = peak + peak / 4;
+  return used > all ? 0 : all - used < peak ? all - used : peak;
+}
+
+static void count_in(cache *c, size_t bytes) {
+  size_t all = 0;
+  c->used += bytes;
+  note_peak(c);
+  for (int k = 0; k < cache_count; k++) all += caches[k].used;
+  if (all > most_used) most_used = all;
+}
+
+static void put(cache *c, block *b) {
+  block **head = &c->class[gr_pool_class(b->bytes)];
+  b->cache = c;
+  b->next = *head;
+  b->at = head;
+  if (b->next) b->next->at = &b->next;
+  *head = b;
+  b->newer = NULL;
+  b->behind = c->newest;
+  *c->newest = b;
+  c->newest = &b->newer;
+  c->cached += b->bytes;
+}
+
+static void remove_block(block *b) {
+  cache *c = b->cache;
+  *b->at = b->next;
+  if (b->next) b->next->at = b->at;
+  *b->behind = b->newer;
+  if (b->newer) b->newer->behind = b->behind;
+  else c->newest = b->behind;
+  c->cached -= b->bytes;
+}
+
+/* The smallest that is large enough and not much too large. */
+static block *find(cache *c, gr_queue *queue, size_t bytes) {
+  const size_t most = bytes < LOOSE ? bytes : bytes + SLACK(bytes), last = gr_pool_class(most);
+  block *best = NULL;
+  for (size_t k = gr_pool_class(bytes); k <= last && !best; k++)
+    for (block *b = c->class[k]; b && !(best && best->bytes == bytes); b = b->next) {
+      const int free_now = !b->queue || b->queue == queue;
+      if (free_now && b->bytes >= bytes && b->bytes <= most && (!best || b->bytes < best->bytes)) best = b;
+    }
+  return best;
+}
+
+/* Moves the oldest blocks to a list until no more than bound bytes stay. */
+static void shrink(cache *c, size_t bound, block **gone) {
+  while (c->cached > bound) {
+    block *b = c->oldest;
+    remove_block(b);
+    b->next = *gone;
+    *gone = b;
+  }
+}
+
+/* Without the lock: freeing device memory waits for the device, which also makes blocks of any queue free to go. */
+static size_t free_blocks(block *gone) {
+  size_t bytes = 0;
+  while (gone) {
+    block *b = gone;
+    gone = b->next;
+    bytes += b->bytes;
+    system_give(b->cache->backend, b->memory, b->bytes);
     free(b);
-    return memory;
   }
-  return NULL;
+  return bytes;
 }
 
-void *gr_pool_take(gr_backend *backend, gr_queue *queue, size_t bytes) {
-  size_t rounded = gr_pool_round(bytes), ignored;
-  void *p = NULL;
-  if (rounded < bytes) return NULL;
-  if (backend || rounded >= SMALL) {
+/* ---- taking and giving ---- */
+
+/* A new one. When the system refuses it, the cached ones go, and then it need not be rounded either. */
+static void *take_new(gr_backend *backend, size_t exact, size_t *bytes) {
+  block *gone = NULL;
+  void *p = system_take(backend, *bytes);
+  if (p) return p;
+  pthread_mutex_lock(&lock);
+  shrink(cache_of(backend), 0, &gone);
+  pthread_mutex_unlock(&lock);
+  if (free_blocks(gone) == 0 && exact == *bytes) return NULL;
+  *bytes = exact;
+  return system_take(backend, exact);
+}
+
+void *gr_pool_take(gr_backend *backend, gr_queue *queue, size_t *bytes) {
+  if (*bytes > SIZE_MAX / 4) return NULL;
+  size_t exact = up(*bytes + !*bytes, backend ? 256 : LINE), size = gr_pool_round(exact);
+  block *gone = NULL, *b = NULL;
+  void *p;
+  if (size < LOOSE) exact = size; /* these classes are one size each */
+  if (backend || size >= SMALL) {
     pthread_mutex_lock(&lock);
-    p = take_cached(backend, queue, class_of(rounded, &ignored), rounded);
-    if (p) count_in(backend, rounded);
+    cache *c = cache_of(backend);
+    b = find(c, queue, exact);
+    if (b) {
+      remove_block(b);
+      count_in(c, b->bytes);
+    } else {
+      shrink(c, bound_of(c, size), &gone);
+    }
     pthread_mutex_unlock(&lock);
-    if (p) return p;
+    free_blocks(gone);
   }
-  p = system_take(backend, rounded);
+  if (b) {
+    *bytes = b->bytes;
+    p = b->memory;
+    free(b);
+    return p;
+  }
+  p = take_new(backend, exact, &size);
+  *bytes = size;
   if (!p) return NULL;
   queue->stats.allocations++;
   pthread_mutex_lock(&lock);
-  count_in(backend, rounded);
+  count_in(cache_of(backend), size);
   pthread_mutex_unlock(&lock);
   return p;
 }
 
 void gr_pool_give(gr_backend *backend, gr_queue *queue, void *memory, size_t bytes) {
   if (!memory) return;
-  size_t rounded = gr_pool_round(bytes), ignored;
-  block *b = NULL;
-  if (backend || rounded >= SMALL) b = malloc(sizeof *b);
+  block *b = NULL, *gone = NULL;
+  if (backend || bytes >= SMALL) b = malloc(sizeof *b);
   pthread_mutex_lock(&lock);
-  if (backend) counts.device -= rounded;
-  else counts.host -= rounded;
-  if (b && !backend && cached_host + rounded > CACHE_LIMIT) {
+  cache *c = cache_of(backend);
+  note_peak(c);
+  c->used -= bytes;
+  const size_t bound = bound_of(c, 0);
+  if (b && bytes > bound) {
     free(b);
     b = NULL;
   }
   if (b) {
-    size_t class = class_of(rounded, &ignored);
-    *b = (block){cache[class], memory, rounded, backend, backend ? queue : NULL};
-    cache[class] = b;
-    counts.pooled += rounded;
-    if (!backend) cached_host += rounded;
+    *b = (block){.memory = memory, .bytes = bytes, .queue = backend ? queue : NULL};
+    put(c, b);
   }
+  shrink(c, bound, &gone);
   pthread_mutex_unlock(&lock);
-  if (!b) system_give(backend, memory, rounded);
+  free_blocks(gone);
+  if (!b) system_give(backend, memory, bytes);
 }
 
 void gr_pool_settle(gr_queue *queue) {
   pthread_mutex_lock(&lock);
-  for (int c = 0; c < CLASSES; c++)
-    for (block *b = cache[c]; b; b = b->next)
-      if (b->queue == queue) b->queue = NULL;
+  for (block *b = cache_of(queue->backend)->oldest; b; b = b->newer)
+    if (b->queue == queue) b->queue = NULL;
   pthread_mutex_unlock(&lock);
 }
 
-/* Freeing device memory waits for the device, so blocks of other queues may go as well. */
-size_t gr_pool_trim(void) {
-  block *all = NULL;
-  size_t bytes = 0;
+void gr_pool_limit(size_t bytes) {
+  block *gone = NULL;
   pthread_mutex_lock(&lock);
-  for (int c = 0; c < CLASSES; c++)
-    while (cache[c]) {
-      block *b = cache[c];
-      cache[c] = b->next;
-      b->next = all;
-      all = b;
-    }
-  counts.pooled = cached_host = 0;
-  pthread_mutex_unlock(&lock);
-  while (all) {
-    block *b = all;
-    all = b->next;
-    bytes += b->bytes;
-    system_give(b->backend, b->memory, b->bytes);
-    free(b);
+  limit = bytes;
+  for (cache *c = caches; c < caches + cache_count; c++) {
+    note_peak(c);
+    shrink(c, bound_of(c, 0), &gone);
   }
+  pthread_mutex_unlock(&lock);
+  free_blocks(gone);
+}
+
+size_t gr_pool_trim(void) {
+  block *gone = NULL;
+  pthread_mutex_lock(&lock);
+  for (cache *c = caches; c < caches + cache_count; c++) shrink(c, 0, &gone);
+  pthread_mutex_unlock(&lock);
+  const size_t bytes = free_blocks(gone);
+#ifdef __GLIBC__
+  malloc_trim(0); /* by itself it keeps what lies below a block in use */
+#endif
   return bytes;
 }
 
 gr_pool_counts gr_pool_read(void) {
+  gr_pool_counts now = {0};
   pthread_mutex_lock(&lock);
-  gr_pool_counts now = counts;
+  for (const cache *c = caches; c < caches + cache_count; c++) {
+    *(c->backend ? &now.device : &now.host) += c->used;
+    now.pooled += c->cached;
+  }
+  now.peak = most_used;
   pthread_mutex_unlock(&lock);
   return now;
 }

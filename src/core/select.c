@@ -173,9 +173,9 @@ static gr_status select_few(selection *s) {
   gr_status status = gr_array_read(&s->data, GR_HOST, &v);
   if (status != GR_OK) return status;
   gr_queue *q = s->data.storage->queue;
-  const size_t bytes = (size_t)n * 2 * sizeof(uint64_t);
-  uint64_t *keys = gr_pool_take(NULL, q, bytes);
-  if (!keys) return gr_fail_from(s->c, q, GR_NO_MEMORY, "quantile", bytes);
+  size_t bytes = (size_t)n * 2 * sizeof(uint64_t);
+  uint64_t *keys = gr_pool_take(NULL, q, &bytes);
+  if (!keys) return gr_fail_memory(s->c, NULL, bytes);
   s->nans = gr_keys_of(s->data.dtype, v, n, keys);
   for (int64_t k = 0; k < s->count && !s->nans; k++) {
     rank *r = s->ranks + k;

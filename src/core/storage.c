@@ -16,12 +16,19 @@ gr_storage gr_released = {.queue = &released_queue, .refs = 1};
 
 /* ---- bitmaps ---- */
 
+static int has_many(const gr_storage *s) { return s->bytes > 64 * GR_CHUNK; }
+
+static uint64_t *words_of(gr_storage *s, int side) {
+  return has_many(s) ? s->current[side].many : &s->current[side].few;
+}
+
 static int bit(const gr_storage *s, int side, size_t chunk) {
-  return (int)(s->current[side][chunk >> 6] >> (chunk & 63) & 1);
+  const uint64_t *words = has_many(s) ? s->current[side].many : &s->current[side].few;
+  return (int)(words[chunk >> 6] >> (chunk & 63) & 1);
 }
 
 static void set_bits(gr_storage *s, int side, size_t first, size_t last, int value) {
-  uint64_t *words = s->current[side];
+  uint64_t *words = words_of(s, side);
   for (size_t c = first; c <= last;) {
     size_t low = c & 63, high = (c | 63) < last ? 63 : last & 63; /* a word at a time: 4 GiB are 1024 words */
     uint64_t mask = (UINT64_MAX << low) & (UINT64_MAX >> (63 - high));
@@ -32,12 +39,13 @@ static void set_bits(gr_storage *s, int side, size_t first, size_t last, int val
 }
 
 static void note_full(gr_storage *s, int side) {
-  size_t words = s->chunks >> 6, rest = s->chunks & 63;
+  const uint64_t *word = words_of(s, side);
+  size_t words = gr_storage_chunks(s) >> 6, rest = gr_storage_chunks(s) & 63;
   s->full[side] = 0;
   if (s->restless) return;
   for (size_t w = 0; w < words; w++)
-    if (s->current[side][w] != UINT64_MAX) return;
-  if (rest && s->current[side][words] != (UINT64_C(1) << rest) - 1) return;
+    if (word[w] != UINT64_MAX) return;
+  if (rest && word[words] != (UINT64_C(1) << rest) - 1) return;
   s->full[side] = 1;
 }
 
@@ -60,7 +68,7 @@ static gr_storage *take_spare(gr_context *c, size_t room) {
   *list = s->next;
   c->spared -= room;
   s->full[GR_HOST] = 0;
-  s->inline_bits[GR_HOST] = 0;
+  s->current[GR_HOST].few = 0;
   return s;
 }
 
@@ -68,19 +76,20 @@ static gr_storage *take_spare(gr_context *c, size_t room) {
 static int make_spare(gr_storage *s) {
   gr_context *c = s->context;
   gr_storage **list;
-  if (s->chunks > 1 || s->memory[GR_DEVSIDE] || s->owner != GR_OWNED || c->spared + s->room > SPARED_MOST) return 0;
+  if (s->bytes > GR_CHUNK || s->memory[GR_DEVSIDE] || s->owner != GR_OWNED) return 0;
+  if (c->spared + s->room[GR_HOST] > SPARED_MOST) return 0;
   if (s->memory[GR_HOST]) {
     s->kept = s->memory[GR_HOST];
     s->memory[GR_HOST] = NULL;
-    c->live -= s->room;
+    c->live -= s->room[GR_HOST];
   }
   if (!s->kept) return 0;
   free(s->even);
   s->even = NULL;
-  list = &c->spare[gr_pool_class(s->room)];
+  list = &c->spare[gr_pool_class(s->room[GR_HOST])];
   s->next = *list;
   *list = s;
-  c->spared += s->room;
+  c->spared += s->room[GR_HOST];
   return 1;
 }
 
@@ -89,31 +98,27 @@ void gr_storage_trim(gr_context *c) {
     while (c->spare[k]) {
       gr_storage *s = c->spare[k];
       c->spare[k] = s->next;
-      gr_pool_give(NULL, NULL, s->kept, s->bytes);
+      gr_pool_give(NULL, NULL, s->kept, s->room[GR_HOST]);
       free(s);
     }
   c->spared = 0;
 }
 
 gr_storage *gr_storage_new(gr_context *context, gr_queue *queue, size_t bytes) {
-  const size_t chunks = (bytes + GR_CHUNK - 1) / GR_CHUNK, room = gr_pool_round(bytes);
-  gr_storage *s = chunks <= 1 && !queue->backend->separate ? take_spare(context, room) : NULL;
+  const size_t room = gr_pool_round(bytes);
+  gr_storage *s = bytes <= GR_CHUNK && !queue->backend->separate ? take_spare(context, room) : NULL;
   if (!s) s = calloc(1, sizeof *s);
   if (!s) return NULL;
   s->bytes = bytes;
-  s->chunks = chunks;
-  s->room = room;
-  if (s->chunks <= 64) {
-    s->current[0] = &s->inline_bits[0];
-    s->current[1] = &s->inline_bits[1];
-  } else {
-    size_t words = (s->chunks + 63) / 64;
-    s->current[0] = calloc(2 * words, sizeof(uint64_t));
-    if (!s->current[0]) {
+  s->room[GR_HOST] = room;
+  if (has_many(s)) {
+    const size_t words = (gr_storage_chunks(s) + 63) / 64;
+    s->current[0].many = calloc(2 * words, sizeof(uint64_t));
+    if (!s->current[0].many) {
       free(s);
       return NULL;
     }
-    s->current[1] = s->current[0] + words;
+    s->current[1].many = s->current[0].many + words;
   }
   s->context = context;
   s->queue = queue;
@@ -131,19 +136,19 @@ static void free_storage(gr_storage *s) {
   gr_context *context = s->context;
   if (s->memory[GR_HOST]) {
     if (s->owner == GR_MAPPED) munmap(s->memory[GR_HOST], s->bytes);
-    else if (s->owner == GR_OWNED) gr_pool_give(NULL, s->queue, s->memory[GR_HOST], s->bytes);
-    if (s->owner != GR_WRAPPED) context->live -= s->room;
+    else if (s->owner == GR_OWNED) gr_pool_give(NULL, s->queue, s->memory[GR_HOST], s->room[GR_HOST]);
+    if (s->owner != GR_WRAPPED) context->live -= s->room[GR_HOST];
   }
-  gr_pool_give(NULL, s->queue, s->kept, s->bytes);
+  gr_pool_give(NULL, s->queue, s->kept, s->room[GR_HOST]);
   if (s->wrapping) {
     if (s->wrapping->release) s->wrapping->release(s->wrapping->owner);
     free(s->wrapping);
   }
   if (s->memory[GR_DEVSIDE]) {
-    gr_pool_give(s->queue->backend, s->queue, s->memory[GR_DEVSIDE], s->bytes);
-    context->live -= s->room;
+    gr_pool_give(s->queue->backend, s->queue, s->memory[GR_DEVSIDE], s->room[GR_DEVSIDE]);
+    context->live -= s->room[GR_DEVSIDE];
   }
-  if (s->current[0] != &s->inline_bits[0]) free(s->current[0]);
+  if (has_many(s)) free(s->current[0].many);
   free(s->even);
   free(s);
 }
@@ -160,8 +165,8 @@ void gr_storage_drop(gr_storage *s) {
 void gr_storage_adopt(gr_storage *s, void *memory, gr_owner owner) {
   s->memory[GR_HOST] = memory;
   s->owner = owner;
-  if (owner != GR_WRAPPED) s->context->live += s->room;
-  if (s->chunks) set_bits(s, GR_HOST, 0, s->chunks - 1, 1);
+  if (owner != GR_WRAPPED) s->context->live += s->room[GR_HOST];
+  if (s->bytes) set_bits(s, GR_HOST, 0, gr_storage_chunks(s) - 1, 1);
   s->full[GR_HOST] = 1;
 }
 
@@ -170,7 +175,7 @@ gr_status gr_storage_even(gr_storage *s, double first, double last, int64_t bins
   if (!s->even) return gr_fail(s->context, GR_NO_MEMORY, "out of memory: no room for an array's bookkeeping");
   *s->even = (gr_edges_job){.first = first, .last = last, .bins = bins};
   if (s->watched) gr_future_settle(s);
-  for (int side = 0; side < 2; side++) gr_storage_mark(s, side, 0, s->chunks - 1, 0);
+  for (int side = 0; side < 2; side++) gr_storage_mark(s, side, 0, gr_storage_chunks(s) - 1, 0);
   return GR_OK;
 }
 
@@ -188,14 +193,21 @@ static void make_host(gr_storage *s, size_t from, size_t to) {
 
 static gr_status need_memory(gr_storage *s, gr_side side) {
   if (s->memory[side]) return GR_OK;
-  gr_status status = gr_context_allows(s->context, s->room);
+  gr_status status = gr_context_allows(s->context, s->room[GR_HOST]);
   if (status != GR_OK) return status;
   void *p = side == GR_HOST ? s->kept : NULL;
   if (p) s->kept = NULL;
-  else p = gr_pool_take(side == GR_HOST ? NULL : s->queue->backend, s->queue, s->bytes);
-  if (!p) return gr_fail_from(s->context, s->queue, GR_NO_MEMORY, "allocation", s->bytes);
+  else {
+    gr_backend *backend = side == GR_HOST ? NULL : s->queue->backend;
+    size_t room = s->bytes;
+    p = gr_pool_take(backend, s->queue, &room);
+    if (!p) return gr_fail_memory(s->context, backend, room);
+    status = gr_context_allows(s->context, room);
+    if (status != GR_OK) return gr_pool_give(backend, s->queue, p, room), status; /* a larger block of the cache */
+    s->room[side] = room;
+  }
   s->memory[side] = p;
-  s->context->live += s->room;
+  s->context->live += s->room[side];
   return GR_OK;
 }
 

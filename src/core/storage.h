@@ -25,14 +25,16 @@ typedef struct gr_storage {
   gr_context *context;
   gr_queue *queue;
   int refs, watched; /* watched: by running futures that may read it again */
-  gr_owner owner;
+  unsigned char owner; /* a gr_owner */
+  unsigned char restless; /* wrapped, and each use must look at the wrapping: full stays 0 */
+  unsigned char full[2];
   struct gr_wrapping *wrapping; /* of GR_WRAPPED */
-  int restless;                 /* wrapped, and each use must look at the wrapping: full stays 0 */
-  size_t bytes, chunks, room; /* room: of a copy, as the pool rounds it */
   struct gr_edges_job *even; /* not NULL: what is nowhere yet are these even edges instead of zeros */
   char *memory[2], *kept; /* kept: what a spare one had, until it is needed */
-  int full[2];
-  uint64_t *current[2], inline_bits[2]; /* one word serves up to 4 MiB */
+  size_t bytes, room[2]; /* room: of each copy, as the pool gives it; the host's is known before */
+  union {
+    uint64_t few, *many; /* a bit a chunk; one word serves up to 4 MiB */
+  } current[2];
 } gr_storage;
 
 /*
@@ -50,6 +52,8 @@ void gr_storage_trim(gr_context *); /* frees those spared: their memory goes to 
 
 /* From now on a storage of that size, new or the pool's, holds bins + 1 even edges, made on the host when somebody looks. */
 gr_status gr_storage_even(gr_storage *, double first, double last, int64_t bins);
+
+static inline size_t gr_storage_chunks(const gr_storage *s) { return (s->bytes + GR_CHUNK - 1) / GR_CHUNK; }
 
 /* The side on which kernels of this storage's backend run. */
 static inline gr_side gr_kernel_side(const gr_storage *s) {
