@@ -1318,19 +1318,37 @@ function gr.instructions() end
 ---@return table # `bytes_up`, `bytes_down`, `copies`, `launches`, `syncs`, `allocations`
 function gr.stats() end
 
----Bytes in use by this Lua state and by the process.
----@return table # of this state: `live`, `budget`, `arrays`, `collections` (started by the budget); of the process: `host`, `device`, `pooled` (kept for reuse), `peak`; `pinned` is page-locked memory for transfers
+---Bytes in use by this Lua state and by the process. Whole blocks count: they come in steps of 64 bytes (on a device 256), from
+---1 KiB on in four steps to the next power of two, and these are 2 MiB at most; a block kept for reuse may be a quarter larger
+---than asked, by 64 MiB at most. Of this state are:
+---
+---- `live`: bytes of its arrays' data, copies on the host and on devices; zeros that nobody has looked at take none, views
+---  share, wrapped memory does not count;
+---- `arrays`: how many pieces of data those are;
+---- `budget`: how many bytes may be live before a full collection starts, and `collections`: how often one did;
+---- `pinned`: page-locked memory of the host for transfers.
+---
+---Of the process, all its Lua states together, are:
+---
+---- `host` and `device`: bytes in use on the host and on all devices. Of another state, `host` also has what that state keeps
+---  of small arrays that are gone, 1 MiB at most;
+---- `pooled`: bytes kept for reuse, on the host and on all devices;
+---- `peak`: the most that `host` and `device` together ever were.
+---@return table # these nine numbers by name
 function gr.memory() end
 
----Give the memory that is kept for reuse back to the system.
+---Give the memory that is kept for reuse back to the system, and with glibc the pages that its allocator kept. The last Lua state of a process does so when it closes.
 ---@return integer # the bytes given back
 function gr.trim() end
 
 ---@class gpureduce.gc.options
 ---@field budget? integer the smallest budget, in bytes
 ---@field auto? boolean whether passing the budget collects by itself; default true at the start
+---@field cache? integer|string at most so many bytes are kept for reuse, of the host and of each device; `"auto"`: as above. Holds for the whole process; default "auto" at the start
 
----Set the budget: how many bytes may live before a full collection is started.
+---Set how many bytes may live before a full collection is started, and how many the process keeps for reuse. By itself it
+---keeps 256 MiB of the host's memory, and of each device no more than was in use there at once within the last second or two,
+---together with what is in use a quarter more (but up to 32 MiB always). What lay unused longest goes back first.
 ---@param options gpureduce.gc.options
 function gr.gc(options) end
 

@@ -1,4 +1,4 @@
--- More than 2^31 elements, on a GPU (the arrays are made there: 2 and 9 GB).
+-- More than 2^31 elements, on a GPU (the arrays are made there: 2 and 9 GB), and one that fills it.
 local S = require "spec.support"
 local gr = S.gr
 
@@ -55,6 +55,20 @@ describe("more than 2^31 elements", function()
     a[n] = 7
     assert.equal(4 * (n - 1) + 49, a:dot(a))
     assert.equal(2, a:slice(2 ^ 31 - 1, 2 ^ 31 + 1):min())
+    a:release()
+  end)
+end)
+
+-- Sizes are rounded by 2 MiB at most, so nearly all of a card can be one array: 145 GB on an H200.
+describe("an array of 97 percent of what the device has free", function()
+  on_gpu("is made and summed", function()
+    gr.trim()
+    local free = tonumber(S.message(function() return gr.zeros(2 ^ 45, "u8") end):match "([%d.]+) GiB free")
+    local n = math.floor(0.97 * free * 2 ^ 30)
+    local a = gr.zeros(n, "u8")
+    assert.equal(0, a:sum())
+    assert.equal(n, a:fill(1):sum())
+    assert.is_true(gr.memory().device < n + 4 * 2 ^ 20)
     a:release()
   end)
 end)

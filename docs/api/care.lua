@@ -23,10 +23,25 @@ print(after.launches - before.launches, after.bytes_up - before.bytes_up)]],
     },
     {
       name = "memory",
-      text = "Bytes in use by this Lua state and by the process.",
+      text = [[
+Bytes in use by this Lua state and by the process. Whole blocks count: they come in steps of 64 bytes (on a device 256), from
+1 KiB on in four steps to the next power of two, and these are 2 MiB at most; a block kept for reuse may be a quarter larger
+than asked, by 64 MiB at most. Of this state are:
+
+- `live`: bytes of its arrays' data, copies on the host and on devices; zeros that nobody has looked at take none, views
+  share, wrapped memory does not count;
+- `arrays`: how many pieces of data those are;
+- `budget`: how many bytes may be live before a full collection starts, and `collections`: how often one did;
+- `pinned`: page-locked memory of the host for transfers.
+
+Of the process, all its Lua states together, are:
+
+- `host` and `device`: bytes in use on the host and on all devices. Of another state, `host` also has what that state keeps
+  of small arrays that are gone, 1 MiB at most;
+- `pooled`: bytes kept for reuse, on the host and on all devices;
+- `peak`: the most that `host` and `device` together ever were.]],
       params = {},
-      returns = { { "table", "of this state: `live`, `budget`, `arrays`, `collections` (started by the budget); of the "
-        .. "process: `host`, `device`, `pooled` (kept for reuse), `peak`; `pinned` is page-locked memory for transfers" } },
+      returns = { { "table", "these nine numbers by name" } },
       units = "Bytes; `arrays` and `collections` are numbers.",
       errors = "None.", cost = "O(1).", waits = c.no_work,
       example = [[
@@ -39,7 +54,8 @@ print(gr.memory().live == before)]],
     },
     {
       name = "trim",
-      text = "Give the memory that is kept for reuse back to the system.",
+      text = "Give the memory that is kept for reuse back to the system, and with glibc the pages that its allocator kept. The "
+        .. "last Lua state of a process does so when it closes.",
       params = {},
       returns = { { "integer", "the bytes given back" } },
       errors = "None.", cost = "O(blocks).",
@@ -51,13 +67,19 @@ print(gr.trim() > 0, gr.memory().pooled)]],
     },
     {
       name = "gc",
-      text = "Set the budget: how many bytes may live before a full collection is started.",
+      text = [[
+Set how many bytes may live before a full collection is started, and how many the process keeps for reuse. By itself it
+keeps 256 MiB of the host's memory, and of each device no more than was in use there at once within the last second or two,
+together with what is in use a quarter more (but up to 32 MiB always). What lay unused longest goes back first.]],
       params = { { "options", "options", "" } },
       options = { { "budget", "integer?", "the smallest budget, in bytes" },
-        { "auto", "boolean?", "whether passing the budget collects by itself", default = "true at the start" } },
+        { "auto", "boolean?", "whether passing the budget collects by itself", default = "true at the start" },
+        { "cache", "integer|string?", "at most so many bytes are kept for reuse, of the host and of each device; `\"auto\"`: as "
+          .. "above. Holds for the whole process", default = "\"auto\" at the start" } },
       returns = {},
-      errors = "A budget below 0; an unknown option.",
-      cost = "O(1).", waits = c.no_work,
+      errors = "A budget or a cache below 0; another string than `\"auto\"`; an unknown option. Then nothing is set. After `gr.safe` a cache raises, since it is the"
+        .. " whole process's.",
+      cost = "O(1); with `cache` O(blocks).", waits = "With `cache` it may wait for the device.",
       example = [[
 local before = gr.memory().budget
 gr.gc { budget = 2 ^ 30 }
@@ -112,7 +134,7 @@ print(total[10], temporary)]],
       returns = {},
       units = "Bytes; elements; seconds.",
       errors = "A second call in the same state; a limit below 1 (seconds: of 0 or less). Afterwards the functions that are "
-        .. "taken away raise, `gr.trim()` and `gr.threads(n)` too, since they concern the whole process; arrays beyond a limit raise.",
+        .. "taken away raise, `gr.trim()`, `gr.threads(n)` and the cache of `gr.gc` too, since they concern the whole process; arrays beyond a limit raise.",
       cost = "O(1).", waits = c.no_work,
       example = [[
 -- gr.safe { bytes = 256 * 2^20, elements = 1e7, seconds = 0.5 }
