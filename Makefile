@@ -93,7 +93,7 @@ known_d = $(wildcard $(every_o:.o=.d))
 $(filter-out $(known_d:.d=.o),$(every_o)): always
 include $(known_d)
 
-include mk/checks.mk
+include mk/checks.mk mk/fuzz.mk
 
 # ---- using it ----
 

@@ -1196,7 +1196,7 @@ function timer:stop() end
 ---@field dtype? gpureduce.dtype what else stands before the options
 ---@field offset? integer raw files: where to begin, in bytes; default 0
 ---@field count? integer raw files: how many elements; default all that follow
----@field map? boolean map the file instead of reading it: pages come when they are used; default false
+---@field map? boolean map the file instead of reading it: pages come when they are used, and nobody may shorten it (above); default false
 
 ---Make an array from a file.
 ---@param path string the file's name
@@ -1211,7 +1211,7 @@ function gr.load(path, dtype, options) end
 ---@class gpureduce.save.options
 ---@field shape? integer[] NPY: lengths whose product is n; default `{n}`
 
----Write an array to a file: NPY when the name ends in `.npy`, else the raw elements.
+---Write an array to a file: NPY when the name ends in `.npy`, else the raw elements. The old file is replaced whole.
 ---@param a gpureduce.array the input
 ---@param path string the file's name
 ---@param options? gpureduce.save.options
@@ -1220,7 +1220,7 @@ function gr.load(path, dtype, options) end
 ---@return integer? # after nil the system's error number
 function gr.save(a, path, options) end
 
----Write an array to a file: NPY when the name ends in `.npy`, else the raw elements.
+---Write an array to a file: NPY when the name ends in `.npy`, else the raw elements. The old file is replaced whole.
 ---@param path string the file's name
 ---@param options? gpureduce.save.options
 ---@return boolean? # true, or nil when the system refuses
@@ -1263,7 +1263,7 @@ function array:touch(i, j) end
 ---@field header? boolean the first line has the names; default true when `column` is a name
 ---@field dtype? gpureduce.dtype what else stands before the options
 
----Read one column of numbers from a CSV file.
+---Read one column of numbers from a CSV file. Numbers have a decimal point, whatever the host's locale says.
 ---@param path string the file's name
 ---@param dtype? gpureduce.dtype the type of the elements
 ---@param options? gpureduce.csv.options

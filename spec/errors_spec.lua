@@ -411,7 +411,7 @@ local rows = {
   { "gr.load('x', 'f32', { count = -1 })",
     "bad argument #3 to 'load' (option 'count': 0 or more elements expected, got -1)" },
   { "gr.load('README.md', 'f32', { map = true, offset = 2, count = 1 })",
-    "bad argument #1 to 'load' (a mapping needs an offset that is a multiple of 4, got 2)" },
+    "bad argument #1 to 'load' (README.md: a mapping needs an offset that is a multiple of 4, got 2)" },
   { "gr.save(a)", "bad argument #2 to 'save' (path expected, got no value)" },
   { "gr.save(a, 'x.npy', { shape = { 3, 4 } })",
     "bad argument #3 to 'save' (option 'shape': product 10 expected, got 12)" },

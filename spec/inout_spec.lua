@@ -112,9 +112,69 @@ describe("gr.csv", function()
       assert.equal(("bad argument #1 to 'csv' (FILE:2: '%s' is not a number)"):format(word),
         (csv(("1\n%s\n"):format(word), { separator = ";" })))
     end
-    if S.integers then
-      assert.equal(9007199254740993, (csv("9007199254740993", { dtype = "i64" }))[1])
-    end
+    a = csv("9007199254740993\n-9223372036854775808\n9223372036854775807\n1e3\n-0\n", { dtype = "i64" })
+    assert.equal("\1\0\0\0\0\0\32\0" .. ("\0"):rep(7) .. "\128" .. ("\255"):rep(7) .. "\127\232\3" .. ("\0"):rep(14),
+      a:bytes())
+    assert.equal("bad argument #1 to 'csv' (FILE:1: value 9.2233720368548e+18 does not fit i64)",
+      (csv("9223372036854775808", { dtype = "i64" })))
+    assert.equal("bad argument #1 to 'csv' (FILE:1: value 0.5 is not a whole number, as u8 needs)",
+      (csv("0.5", { dtype = "u8" })))
+    S.same(-0.0, (csv("-0"))[1])
+    S.same(5e-324, (csv("4.9406564584124654e-324"))[1])
+    S.same(0.1, (csv("0.1000000000000000055511151231257827021181583404541015625000000000"))[1])
+  end)
+
+  it("takes a time that grows with the file and no faster", function()
+    local long = 1000000
+    local from = os.clock()
+    assert.equal("bad argument #1 to 'csv' (FILE:1: '1" .. (" "):rep(39) .. "' is not a number)",
+      (csv("1" .. (" "):rep(long) .. "x")))
+    assert.same({ 1 }, (csv((" "):rep(long) .. "1")):table())
+    assert.same({ 0 }, (csv("0." .. ("0"):rep(long) .. "1")):table())
+    assert.same({ math.huge }, (csv(("9"):rep(long))):table())
+    assert.same({ 1 }, (csv("0." .. ("0"):rep(300000) .. "1e300001")):table())
+    assert.same({ 2 }, (csv('"' .. ('""'):rep(long) .. '",2', { column = 2 })):table())
+    assert.equal(long + 1, #csv(("1\n"):rep(long + 1)))
+    assert.same({ 3 }, (csv((","):rep(long) .. "3\n", { column = long + 1 })):table())
+    assert.equal("bad argument #1 to 'csv' (FILE:1: a quoted field does not end)", (csv('"' .. ("\n"):rep(long))))
+    assert.is_true(os.clock() - from < 10, "took " .. os.clock() - from)
+  end)
+
+  it("bounds what it must keep: a number, and the names in a header", function()
+    assert.equal("bad argument #1 to 'csv' (FILE:2: a number is more than 1048576 bytes long)",
+      (csv("1\n" .. ("1"):rep(1048577))))
+    assert.equal("bad argument #1 to 'csv' (FILE:1: the header is more than 1048576 bytes long)",
+      (csv(("n,"):rep(600000) .. "\n", { column = "n" })))
+    assert.same({ 1 }, (csv(("n"):rep(2000000) .. ",1", { column = 2 })):table())
+    assert.equal("bad argument #1 to 'csv' (FILE:1: a NUL in the header)", (csv("a\0b,c\n1,2", { column = "c" })))
+    assert.equal("bad argument #2 to 'csv' (option 'column': FILE has no column 'x' (it has: "
+      .. ("n, "):rep(20) .. "and 11 more))",
+      (csv(("n,"):rep(30) .. "n\n", { column = "x" })):gsub(" %(did you mean.-%?%)", ""))
+  end)
+
+  it("reads the same where the host's numbers have a comma", function()
+    local folder = os.tmpname()
+    os.remove(folder)
+    local made = os.execute(("mkdir %s && localedef -i de_DE -f UTF-8 %s/de_DE.UTF-8 > /dev/null 2>&1")
+      :format(folder, folder))
+    if made ~= true and made ~= 0 then return pending "no localedef, or not the sources of de_DE" end
+    local text = S.child_text({ LOCPATH = folder }, [[
+      local gr = require "gpureduce"
+      assert(os.setlocale("de_DE.UTF-8"))
+      print(("%.1f"):format(0.5))
+      local name = os.tmpname()
+      local file = io.open(name, "w")
+      file:write("x\n1.5\n-2e-3\n12\n")
+      file:close()
+      local a = gr.csv(name, { column = "x" })
+      print(a[1] * 10, a[2] * 1000, a[3])
+      file = io.open(name, "w")
+      file:write("1,5\n")
+      file:close()
+      print(#gr.csv(name, { column = 2 }), (pcall(gr.csv, name, { separator = ";" })))
+      os.remove(name)]])
+    os.execute("rm -r " .. folder)
+    assert.equal((S.jit and "0.5" or "0,5") .. "\n15\t-2\t12\n1\tfalse\n", (text:gsub(",0", ""):gsub("%.0", "")))
   end)
 
   it("names the line that is wrong", function()

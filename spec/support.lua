@@ -101,7 +101,7 @@ end
 local function quoted(text) return "'" .. tostring(text):gsub("'", "'\\''") .. "'" end
 
 -- The program that runs this: the argument furthest to the left, else by its usual name.
-local function interpreter()
+function S.interpreter()
   local k = 0
   while arg and arg[k - 1] do k = k - 1 end
   if k < 0 then return quoted(arg[k]) end
@@ -121,7 +121,7 @@ function S.child(environment, script, ...)
   for name, value in pairs(environment) do
     if name ~= 1 then parts[#parts + 1] = name .. "=" .. quoted(value) end
   end
-  parts[#parts + 1] = interpreter()
+  parts[#parts + 1] = S.interpreter()
   parts[#parts + 1] = quoted(script)
   for k = 1, select("#", ...) do parts[#parts + 1] = quoted((select(k, ...))) end
   local a, _, c = os.execute((environment[1] or "") .. "env " .. table.concat(parts, " ") .. " > " .. output .. " 2>&1")

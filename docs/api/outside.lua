@@ -57,7 +57,7 @@ print(pcall(gr.touch, gr.ones(3)))]],
     },
     {
       name = "csv",
-      text = "Read one column of numbers from a CSV file.",
+      text = "Read one column of numbers from a CSV file. Numbers have a decimal point, whatever the host's locale says.",
       params = { { "path", "string", "the file's name" }, { "dtype", "dtype?", "the type of the elements", default = '`"f64"`' },
         { "options", "options?", "" } },
       options = {
@@ -70,8 +70,9 @@ print(pcall(gr.touch, gr.ones(3)))]],
         { "string?", "the column's name, if there is a header; after nil the message" },
         { "integer?", "after nil the system's error number" } },
       errors = "A field that is no number, a row with more or fewer fields than the first, quotes that do not end, a number "
-        .. "that does not fit: with the file's name and line. A column that is not there.",
-      cost = "O(bytes of the file), in Lua: some 10 MB a second.",
+        .. "that does not fit: with the file's name and line. A column that is not there. A number or a header of more than "
+        .. "1 MiB; more than 256 MiB of what is no file of its own (a pipe, a device).",
+      cost = "O(bytes of the file): some 100 MB a second. Memory for the column alone.",
       waits = "Neither.",
       example = [[
 local name = os.tmpname()

@@ -81,7 +81,7 @@ function histogram.svg(h, path, options)
   chart.ylabel = options.ylabel or h.counts.dtype == "i64" and "count" or "weight"
   if #outside > 0 then chart.note = "not shown: " .. table.concat(outside, ", ") end
   local text = parts.svg.draw(chart)
-  if path then return parts.svg.write(path, text) end
+  if path then return parts.save_text(path, text) end
   return text
 end
 

@@ -355,18 +355,6 @@ function svg.check_limits(options, fail)
   end
 end
 
---- Write text to a file: true, or nil, message, code.
-function svg.write(path, text)
-  local file, message, code = io.open(path, "w")
-  if not file then return nil, message, code end
-  local ok
-  ok, message, code = file:write(text)
-  local closed, close_message, close_code = file:close()
-  if not ok then return nil, message, code end
-  if not closed then return nil, close_message, close_code end
-  return true
-end
-
 local function read_ceilings(given, fail)
   local list = given == nil and {} or type(given) == "number" and { { y = given } } or given.y and { given } or given
   for k, ceiling in ipairs(list) do
@@ -394,7 +382,7 @@ function gr.svg(options)
     chart.lines[k] = read_line(line, k, floor((options.width or 720) * 0.8), fail)
   end
   local text = svg.draw(chart)
-  if options.path then return svg.write(options.path, text) end
+  if options.path then return parts.save_text(options.path, text) end
   return text
 end
 

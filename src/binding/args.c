@@ -164,13 +164,14 @@ int gr_l_to_int64(lua_State *L, int i, int64_t *out) {
     *out = (int64_t)lua_tointeger(L, i);
     return 1;
   }
-  double x = lua_tonumber(L, i);
-  if (!(x >= -0x1p63 && x < 0x1p63) || x != floor(x)) return 0;
-  *out = (int64_t)x;
-  return 1;
+  return gr_whole(lua_tonumber(L, i), out);
 }
 
-int gr_l_is_dtype(lua_State *L, int arg) { return lua_type(L, arg) == LUA_TSTRING && gr_dtype_named(lua_tostring(L, arg)) >= 0; }
+int gr_l_is_dtype(lua_State *L, int arg) {
+  size_t n;
+  const char *s = lua_type(L, arg) == LUA_TSTRING ? lua_tolstring(L, arg, &n) : NULL;
+  return s && strlen(s) == n && gr_dtype_named(s) >= 0;
+}
 
 double gr_l_check_number(lua_State *L, int arg) {
   if (gr_l_is_dtype(L, arg)) gr_l_argerror(L, arg, "number expected, got string (a dtype comes after the numbers)");
@@ -193,6 +194,14 @@ int64_t gr_l_check_length(lua_State *L, int arg) {
 
 const char *gr_l_dtype_hint(const char *given, char text[GR_HINT]) { return gr_l_hint(given, dtype_names, text); }
 
+/* The name at i, given for arg. Nothing is called by half a name. */
+static const char *word(lua_State *L, int i, int arg) {
+  size_t n;
+  const char *s = lua_tolstring(L, i, &n);
+  if (strlen(s) != n) gr_l_argerror(L, arg, "name without a NUL character expected");
+  return s;
+}
+
 int gr_l_dtype_arg(lua_State *L, int arg, const char *name) {
   char hint[GR_HINT];
   int t = gr_dtype_named(name);
@@ -212,7 +221,7 @@ const char *gr_l_dtype_name(lua_State *L, int arg, int options, int *at, char te
     gr_l_argerror(L, arg, "dtype name expected, got %s", kind);
   }
   *at = arg;
-  return lua_tostring(L, arg);
+  return word(L, arg, arg);
 }
 
 gr_dtype gr_l_dtype(lua_State *L, int arg, int options, gr_dtype otherwise) {
@@ -236,7 +245,7 @@ gr_op gr_l_check_op(lua_State *L, int arg) {
   char hint[GR_HINT];
   if (type == LUA_TTABLE) gr_l_argerror(L, arg, "operation name expected, got table (options come after it)");
   if (type != LUA_TSTRING) gr_l_argerror(L, arg, "operation name expected, got %s", gr_l_kind(L, arg));
-  const char *name = lua_tostring(L, arg);
+  const char *name = word(L, arg, arg);
   int op = gr_op_named(name);
   if (op < 0) gr_l_argerror(L, arg, "unknown operation '%.40s'%s", name, gr_l_hint(name, op_names, hint));
   return (gr_op)op;

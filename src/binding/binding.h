@@ -56,6 +56,8 @@ extern const gr_function gr_array_functions[], gr_make_functions[], gr_reduce_fu
 
 /* Adds what the Lua part `calls` needs to the table on top of the stack (reduce.c). */
 void gr_l_brief_parts(lua_State *L, gr_context *);
+/* The same for the parts that read and write files (file.c). */
+void gr_l_file_parts(lua_State *L);
 
 /* Adds the operators to the metatable on top of the stack. */
 void gr_l_map_metamethods(lua_State *L);

@@ -59,8 +59,7 @@ static int l_add_dot(lua_State *L) {
 /* s:merge(other): what the other one holds; returns s. */
 static int l_merge(lua_State *L) {
   accumulator *s = check_accumulator(L, 1), *other = check_accumulator(L, 2);
-  gr_exact copy = other->sum; /* it may be s itself */
-  gr_exact_merge(&s->sum, &copy);
+  if (!gr_exact_join(&s->sum, &other->sum)) gr_l_argerror(L, 2, "the sum would be larger than any of 2^63 products");
   lua_settop(L, 1);
   return 1;
 }

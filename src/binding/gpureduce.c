@@ -79,7 +79,7 @@ static int l_inherits(lua_State *L) {
 
 /* parts.is_dtype(name) */
 static int l_is_dtype(lua_State *L) {
-  lua_pushboolean(L, gr_dtype_named(luaL_checkstring(L, 1)) >= 0);
+  lua_pushboolean(L, gr_l_is_dtype(L, 1));
   return 1;
 }
 
@@ -122,6 +122,7 @@ void gr_l_make_metatable(lua_State *L, const char *name, const gr_function *meth
 static void run_embedded(lua_State *L, gr_context *c) {
   lua_newtable(L);
   gr_l_brief_parts(L, c);
+  gr_l_file_parts(L);
   lua_pushcfunction(L, l_hint);
   lua_setfield(L, -2, "hint");
   lua_pushcfunction(L, l_raise_here);

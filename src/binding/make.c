@@ -112,15 +112,6 @@ static int format_dtype(const char *f, int *swap) {
   return -1;
 }
 
-static void swap_bytes(char *p, size_t bytes, size_t size) {
-  for (char *end = p + bytes; p < end; p += size)
-    for (size_t k = 0; k < size / 2; k++) {
-      char x = p[k];
-      p[k] = p[size - 1 - k];
-      p[size - 1 - k] = x;
-    }
-}
-
 static int from_bytes(lua_State *L, gr_context *c, gr_dtype t, int swap) {
   size_t bytes, size = (size_t)gr_size(t);
   const char *s = lua_tolstring(L, 1, &bytes);
@@ -128,7 +119,7 @@ static int from_bytes(lua_State *L, gr_context *c, gr_dtype t, int swap) {
   gr_array *a = gr_l_new_array(L, c, t, (int64_t)(bytes / size));
   char *out = bytes ? host_elements(L, c, a) : NULL;
   if (bytes) memcpy(out, s, bytes);
-  if (swap && bytes) swap_bytes(out, bytes, size);
+  if (swap && bytes) gr_swap_bytes(out, bytes / size, size);
   return 1;
 }
 

@@ -1,6 +1,8 @@
 #include "src/core/dtype.h"
 
 #include <float.h>
+#include <inttypes.h>
+#include <stdio.h>
 
 #define LOW_u8 0
 #define LOW_i8 INT8_MIN
@@ -81,4 +83,35 @@ int gr_float_fits(gr_dtype t, double x) {
     case GR_F32: return fabs(x) < 3.4028235677973366e38;  /* halfway from FLT_MAX to 2^128 */
     default: return 1;
   }
+}
+
+static const char *store_integer(gr_dtype t, void *p, const gr_number *x, char text[96]) {
+  const gr_dtype_info *d = &gr_dtypes[t];
+  if (!x->whole && x->f == floor(x->f) && x->f - x->f == 0)
+    snprintf(text, 96, "value %.14g does not fit %s", x->f, d->name);
+  else if (!x->whole) snprintf(text, 96, "value %.14g is not a whole number, as %s needs", x->f, d->name);
+  else if (x->i < d->lowest || x->i > d->highest)
+    snprintf(text, 96, "value %" PRId64 " does not fit %s (%" PRId64 " to %" PRId64 ")", x->i, d->name, d->lowest,
+             d->highest);
+  else return gr_element_put_i(t, p, x->i), NULL;
+  return text;
+}
+
+const char *gr_element_store(gr_dtype t, void *p, const gr_number *x, char text[96]) {
+  if (!gr_is_float(t)) return store_integer(t, p, x, text);
+  if (x->f - x->f == 0 && !gr_float_fits(t, x->f))
+    return snprintf(text, 96, "value %.14g does not fit %s", x->f, gr_dtypes[t].name), text;
+  if (x->integer) gr_element_put_i(t, p, x->i);
+  else gr_element_put_f(t, p, x->f);
+  return NULL;
+}
+
+void gr_swap_bytes(void *elements, size_t n, size_t size) {
+  char *p = elements;
+  for (char *end = p + n * size; p < end; p += size)
+    for (size_t k = 0; k < size / 2; k++) {
+      char x = p[k];
+      p[k] = p[size - 1 - k];
+      p[size - 1 - k] = x;
+    }
 }

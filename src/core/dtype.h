@@ -24,6 +24,25 @@ gr_value gr_element_get(gr_dtype t, const void *p);
 void gr_element_put_f(gr_dtype t, void *p, double x);  /* float dtypes */
 void gr_element_put_i(gr_dtype t, void *p, int64_t x); /* any dtype; integers are in range */
 
+/* A number as Lua has it: f; where that is whole and fits, i too; integer: i is what it is, and f is near. */
+typedef struct gr_number {
+  int whole, integer;
+  int64_t i;
+  double f;
+} gr_number;
+
+static inline int gr_whole(double x, int64_t *out) {
+  if (!(x >= -0x1p63 && x < 0x1p63) || x != floor(x)) return 0;
+  *out = (int64_t)x;
+  return 1;
+}
+
+/* Stores a number as one element; NULL, or why it cannot be, in text. */
+const char *gr_element_store(gr_dtype t, void *p, const gr_number *, char text[96]);
+
+/* The bytes of each of n elements in the other order. */
+void gr_swap_bytes(void *elements, size_t n, size_t size);
+
 /* Whether a finite x stays finite when it is rounded to the float dtype t. */
 int gr_float_fits(gr_dtype t, double x);
 

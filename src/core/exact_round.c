@@ -321,6 +321,15 @@ double gr_exact_result(gr_op op, const gr_exact_sums *q, int64_t n, int64_t ddof
 #define HEAD 12
 static const unsigned char magic[4] = {'G', 'R', 'X', 1};
 
+/*
+** The highest limb has room for some 2^97 times the sum of as many products of two doubles as there can be. Crafted bytes and
+** sums that are doubled on and on are stopped long before it overflows.
+*/
+static int in_range(const gr_exact *s) {
+  int64_t top = s->limb[GR_EXACT_LIMBS - 1];
+  return top >= INT32_MIN && top <= INT32_MAX;
+}
+
 void gr_exact_pack(gr_exact *s, unsigned char bytes[GR_EXACT_BYTES]) {
   int64_t carry = 0;
   if (s->flags & GR_EXACT_SPECIAL) { /* the finite addends do not matter any more */
@@ -358,5 +367,18 @@ const char *gr_exact_unpack(gr_exact *s, const unsigned char *bytes, size_t leng
   }
   s->low = 0;
   s->high = GR_EXACT_LIMBS;
-  return NULL;
+  if (in_range(s)) return NULL;
+  gr_exact_clear(s);
+  return "the sum is larger than any of 2^63 products";
+}
+
+int gr_exact_join(gr_exact *s, const gr_exact *other) {
+  gr_exact sum = *other; /* it may be s itself */
+  gr_exact_carry(&sum);
+  gr_exact_carry(s);
+  gr_exact_merge(&sum, s);
+  gr_exact_carry(&sum);
+  if (!in_range(&sum)) return 0;
+  *s = sum;
+  return 1;
 }

@@ -33,4 +33,7 @@ double gr_exact_value(gr_exact *, int single);
 void gr_exact_pack(gr_exact *, unsigned char bytes[GR_EXACT_BYTES]);
 const char *gr_exact_unpack(gr_exact *, const unsigned char *bytes, size_t length, char text[64]);
 
+/* Adds one accumulator to another, or leaves it and returns 0 where the sum is beyond what they hold. */
+int gr_exact_join(gr_exact *, const gr_exact *other);
+
 #endif

@@ -1,35 +1,53 @@
 #include "src/core/file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
+
+#include "src/core/save.h"
+
+/* ---- pieces ---- */
+
+/* Reads exactly bytes, or sets errno (a file that shrinks meanwhile reads as EIO). */
+static gr_status read_all(const gr_source *s, void *to, size_t bytes) {
+  size_t got;
+  gr_status status = gr_source_read(s, to, bytes, &got);
+  if (status == GR_OK && got < bytes) return errno = EIO, GR_SYSTEM;
+  return status;
+}
+
+/* At most so many bytes of a stream into blocks. */
+static gr_status read_blocks(gr_context *c, const gr_source *s, gr_blocks *b, int64_t most) {
+  size_t room, got = 1;
+  while (got && b->bytes < most) {
+    char *to = gr_blocks_room(b, &room);
+    if (!to) return gr_fail(c, GR_NO_MEMORY, "out of memory: reading a stream");
+    if ((int64_t)room > most - b->bytes) room = (size_t)(most - b->bytes);
+    gr_status status = gr_source_read(s, to, room, &got);
+    if (status != GR_OK) return status;
+    gr_blocks_add(b, got);
+  }
+  return GR_OK;
+}
 
 /* ---- loading ---- */
 
-/* Reads exactly bytes, or sets errno (a file that shrinks meanwhile reads as EIO). */
-static int read_all(int fd, void *to, size_t bytes, int64_t offset) {
-  while (bytes > 0) {
-    ssize_t got = pread(fd, to, bytes < ((size_t)1 << 30) ? bytes : (size_t)1 << 30, (off_t)offset);
-    if (got < 0 && errno == EINTR) continue;
-    if (got == 0) errno = EIO;
-    if (got <= 0) return 0;
-    to = (char *)to + got;
-    offset += got;
-    bytes -= (size_t)got;
-  }
-  return 1;
-}
-
-/* A lying length must not cost memory: the header is read in as far as the file goes, at most 64 KiB of it. */
-static gr_status read_header(gr_context *c, int fd, int64_t file_bytes, gr_load *l) {
-  size_t have = file_bytes < 65536 ? (size_t)file_bytes : 65536;
-  unsigned char *b = malloc(65536);
-  if (!b) return gr_fail(c, GR_NO_MEMORY, "out of memory: reading a header");
-  gr_status status = read_all(fd, b, have, 0) ? gr_npy_parse(c, b, have, file_bytes, &l->header) : GR_SYSTEM;
+/* A lying length must not cost memory: no more of a header is read than the limit, and the parser says why not. */
+static gr_status read_header(gr_context *c, gr_load *l) {
+  unsigned char first[12] = {0}, *b = NULL;
+  size_t have, more = 0, header = 0;
+  gr_status status = gr_source_read(&l->source, first, 10, &have);
+  if (status == GR_OK && have == 10 && first[6] > 1) status = gr_source_read(&l->source, first + 10, 2, &more);
+  have += more;
+  if (status == GR_OK && have >= 10) header = gr_npy_header_bytes(first);
+  if (header > GR_NPY_HEADER_LIMIT || header < have) header = have; /* as much as the parser needs to refuse it */
+  if (status == GR_OK && !(b = malloc(header ? header : 1)))
+    return gr_fail(c, GR_NO_MEMORY, "out of memory: reading a header");
+  if (status == GR_OK) memcpy(b, first, have);
+  if (status == GR_OK) status = gr_source_read(&l->source, b + have, header - have, &more);
+  if (status == GR_OK) status = gr_npy_parse(c, b, have + more, l->source.bytes, &l->header);
   free(b);
   l->dtype = l->header.dtype;
   l->offset = l->header.data_offset;
@@ -37,21 +55,86 @@ static gr_status read_header(gr_context *c, int fd, int64_t file_bytes, gr_load 
   return status;
 }
 
-static gr_status raw_extent(gr_context *c, int64_t file_bytes, gr_load *l) {
-  int64_t size = gr_size(l->dtype), rest = file_bytes - l->offset;
-  if (rest < 0)
-    return gr_fail(c, GR_BAD, "offset %" PRId64 " is past the end of the file (%" PRId64 " bytes)", l->offset, file_bytes);
-  if (l->count < 0) {
-    if (rest % size)
-      return gr_fail(c, GR_BAD, "%" PRId64 " bytes are not a whole number of %s elements", rest, gr_dtypes[l->dtype].name);
-    l->count = rest / size;
-  } else if (l->count > rest / size)
-    return gr_fail(c, GR_BAD, "%" PRId64 " elements asked, the file has %" PRId64, l->count, rest / size);
+/* What a stream holds after an NPY header, which must be what that says. */
+static gr_status npy_stream(gr_context *c, gr_load *l) {
+  int64_t promised = l->count * gr_size(l->dtype);
+  if (promised > GR_STREAM_LIMIT)
+    return gr_fail(c, GR_BAD,
+                   "its header promises %" PRId64 " bytes; of what is no file of its own, at most %" PRId64 " are read",
+                   promised, GR_STREAM_LIMIT);
+  gr_status status = read_blocks(c, &l->source, &l->blocks, promised + 1);
+  return status == GR_OK ? gr_npy_fits(c, &l->header, l->blocks.bytes, 1) : status;
+}
+
+/* As many bytes of a stream as are to be skipped. */
+static gr_status skip(gr_context *c, const gr_load *l) {
+  char buffer[4096];
+  if (l->offset > GR_STREAM_LIMIT)
+    return gr_fail(c, GR_BAD,
+                   "of what is no file of its own, at most %" PRId64 " bytes are skipped, offset %" PRId64 " asked",
+                   GR_STREAM_LIMIT, l->offset);
+  for (int64_t left = l->offset; left > 0;) {
+    size_t got, want = left < (int64_t)sizeof buffer ? (size_t)left : sizeof buffer;
+    gr_status status = gr_source_read(&l->source, buffer, want, &got);
+    if (status != GR_OK) return status;
+    left -= (int64_t)got;
+    if (got < want)
+      return gr_fail(c, GR_BAD, "offset %" PRId64 " is past the end of the file (%" PRId64 " bytes)", l->offset,
+                     l->offset - left);
+  }
   return GR_OK;
 }
 
+static gr_status raw_stream(gr_context *c, gr_load *l) {
+  int64_t size = gr_size(l->dtype);
+  gr_status status = skip(c, l);
+  if (status != GR_OK || l->count >= 0) return status; /* so many: they are read where they belong */
+  status = read_blocks(c, &l->source, &l->blocks, GR_STREAM_LIMIT + 1);
+  if (status != GR_OK) return status;
+  if (l->blocks.bytes > GR_STREAM_LIMIT)
+    return gr_fail(c, GR_BAD,
+                   "no end after %" PRId64 " bytes: of what is no file of its own, no more are read without 'count'",
+                   GR_STREAM_LIMIT);
+  l->count = l->blocks.bytes / size;
+  if (l->blocks.bytes % size)
+    return gr_fail(c, GR_BAD, "%" PRId64 " bytes are not a whole number of %s elements", l->blocks.bytes,
+                   gr_dtypes[l->dtype].name);
+  return GR_OK;
+}
+
+static gr_status raw_extent(gr_context *c, gr_load *l) {
+  int64_t size = gr_size(l->dtype), file_bytes = l->source.bytes, rest = file_bytes - l->offset;
+  if (rest < 0)
+    return gr_fail(c, GR_BAD, "offset %" PRId64 " is past the end of the file (%" PRId64 " bytes)", l->offset,
+                   file_bytes);
+  if (l->count < 0) {
+    if (rest % size)
+      return gr_fail(c, GR_BAD, "%" PRId64 " bytes are not a whole number of %s elements", rest,
+                     gr_dtypes[l->dtype].name);
+    l->count = rest / size;
+  } else if (l->count > rest / size)
+    return gr_fail(c, GR_BAD, "%" PRId64 " elements asked, the file has %" PRId64, l->count, rest / size);
+  if (lseek(l->source.fd, (off_t)l->offset, SEEK_SET) < 0) return GR_SYSTEM;
+  return GR_OK;
+}
+
+gr_status gr_load_begin(gr_context *c, gr_load *l) {
+  gr_status status = gr_source_open(&l->source, l->path);
+  int stream = l->source.bytes < 0;
+  if (status != GR_OK) return status;
+  if (l->map && !l->source.regular) return gr_fail(c, GR_BAD, "only a file can be mapped, not a pipe or a device");
+  if (!l->npy) return stream ? raw_stream(c, l) : raw_extent(c, l);
+  status = read_header(c, l);
+  return status == GR_OK && stream ? npy_stream(c, l) : status;
+}
+
+void gr_load_end(gr_load *l) {
+  gr_source_close(&l->source);
+  gr_blocks_free(&l->blocks);
+}
+
 /* Maps whole pages from the start of the file: the array begins at l->offset within. */
-static gr_status map_in(gr_context *c, int fd, const gr_load *l, gr_array *out) {
+static gr_status map_in(gr_context *c, const gr_load *l, gr_array *out) {
   int size = gr_size(l->dtype);
   size_t bytes = (size_t)(l->offset + l->count * size);
   gr_array whole = {0};
@@ -59,7 +142,7 @@ static gr_status map_in(gr_context *c, int fd, const gr_load *l, gr_array *out) 
     return gr_fail(c, GR_BAD, "a mapping needs an offset that is a multiple of %d, got %" PRId64, size, l->offset);
   gr_status status = gr_array_make(c, &whole, GR_U8, (int64_t)bytes);
   if (status != GR_OK) return status;
-  void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
+  void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE, l->source.fd, 0);
   if (p == MAP_FAILED) {
     int error = errno;
     gr_array_release(&whole);
@@ -75,68 +158,89 @@ static gr_status map_in(gr_context *c, int fd, const gr_load *l, gr_array *out) 
   return GR_OK;
 }
 
-static gr_status read_in(gr_context *c, int fd, const gr_load *l, gr_array *out) {
-  gr_vec to;
-  gr_status status = gr_array_make(c, out, l->dtype, l->count);
-  if (status == GR_OK) status = gr_array_write(out, GR_HOST, 1, &to);
-  if (status != GR_OK) return status;
-  return read_all(fd, (void *)(uintptr_t)to.data, (size_t)(l->count * gr_size(l->dtype)), l->offset) ? GR_OK : GR_SYSTEM;
+/* Elements in Fortran order, piece by piece: there is no second copy of the file. */
+static gr_status turn_in(gr_context *c, gr_load *l, char *to) {
+  size_t room, size = (size_t)gr_size(l->dtype);
+  int64_t left = l->count * (int64_t)size;
+  gr_turn turn;
+  gr_turn_begin(&turn, &l->header, to);
+  if (l->source.bytes < 0) {
+    for (; l->blocks.first; gr_blocks_drop(&l->blocks))
+      gr_turn_put(&turn, l->blocks.first->bytes, (int64_t)(l->blocks.first->used / size));
+    return GR_OK;
+  }
+  char *piece = gr_blocks_room(&l->blocks, &room); /* freed at the end */
+  if (!piece) return gr_fail(c, GR_NO_MEMORY, "out of memory: reading in Fortran order");
+  while (left > 0) {
+    if ((int64_t)room > left) room = (size_t)left;
+    gr_status status = read_all(&l->source, piece, room);
+    if (status != GR_OK) return status;
+    gr_turn_put(&turn, piece, (int64_t)(room / size));
+    left -= (int64_t)room;
+  }
+  return GR_OK;
 }
 
-gr_status gr_file_load(gr_context *c, gr_load *l, gr_array *out) {
-  struct stat st;
-  int fd = open(l->path, O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return GR_SYSTEM;
-  gr_status status = fstat(fd, &st) == 0 ? GR_OK : GR_SYSTEM;
-  if (status == GR_OK && S_ISDIR(st.st_mode)) {
-    errno = EISDIR;
-    status = GR_SYSTEM;
+static gr_status read_in(gr_context *c, gr_load *l, char *to) {
+  size_t got, bytes = (size_t)l->count * (size_t)gr_size(l->dtype);
+  if (l->header.fortran) return turn_in(c, l, to);
+  if (l->blocks.bytes) return gr_blocks_move(&l->blocks, to), GR_OK;
+  if (l->source.bytes >= 0) return read_all(&l->source, to, bytes);
+  gr_status status = gr_source_read(&l->source, to, bytes, &got);
+  if (status != GR_OK || got == bytes) return status;
+  return gr_fail(c, GR_BAD, "%" PRId64 " elements asked, the file has %" PRId64, l->count,
+                 (int64_t)got / gr_size(l->dtype));
+}
+
+/* NPY files whose elements do not lie as they must are read instead; of a raw file the caller said where they lie. */
+static int maps(const gr_load *l) {
+  int lies = !l->header.swap && !l->header.fortran && l->offset % gr_size(l->dtype) == 0;
+  return l->map && l->count && l->source.bytes > 0 && (lies || !l->npy);
+}
+
+gr_status gr_load_finish(gr_context *c, gr_load *l, gr_array *out) {
+  gr_vec to;
+  if (maps(l)) return map_in(c, l, out);
+  gr_status status = gr_array_make(c, out, l->dtype, l->count);
+  if (status != GR_OK || !l->count) return status;
+  status = gr_array_write(out, GR_HOST, 1, &to);
+  char *elements = (char *)(uintptr_t)to.data;
+  if (status == GR_OK) status = read_in(c, l, elements);
+  if (status == GR_OK && l->header.swap) gr_swap_bytes(elements, (size_t)l->count, (size_t)gr_size(l->dtype));
+  if (status != GR_OK) {
+    int error = errno;
+    gr_array_release(out);
+    errno = error;
   }
-  if (status == GR_OK) status = l->npy ? read_header(c, fd, st.st_size, l) : raw_extent(c, st.st_size, l);
-  if (status == GR_OK) status = l->map && l->count ? map_in(c, fd, l, out) : read_in(c, fd, l, out);
-  int error = errno;
-  close(fd);
-  errno = error;
   return status;
 }
 
 /* ---- saving ---- */
 
-static int write_all(int fd, const void *from, size_t bytes) {
-  while (bytes > 0) {
-    ssize_t put = write(fd, from, bytes < ((size_t)1 << 30) ? bytes : (size_t)1 << 30);
-    if (put < 0 && errno == EINTR) continue;
-    if (put <= 0) return 0;
-    from = (const char *)from + put;
-    bytes -= (size_t)put;
-  }
-  return 1;
-}
-
-static int write_elements(int fd, const gr_array *a, const gr_vec *v) {
+static int put_elements(gr_writer *w, const gr_array *a, const gr_vec *v) {
   char buffer[65536];
   size_t size = (size_t)gr_size(a->dtype), room = sizeof buffer / size;
-  if (gr_array_dense(a)) return write_all(fd, v->data, (size_t)a->n * size);
+  if (gr_array_dense(a)) return gr_writer_put(w, v->data, (size_t)a->n * size);
   for (int64_t k = 0; k < a->n;) {
     size_t m = 0;
     for (; m < room && k < a->n; m++, k++) memcpy(buffer + m * size, (const char *)v->data + k * v->stride, size);
-    if (!write_all(fd, buffer, m * size)) return 0;
+    if (!gr_writer_put(w, buffer, m * size)) return 0;
   }
   return 1;
 }
 
-gr_status gr_file_save(gr_context *c, const char *path, const gr_array *a, int npy, int dimensions, const int64_t *shape) {
+gr_status gr_file_save(gr_context *c, const char *path, const gr_array *a, int npy, int dimensions,
+                       const int64_t *shape) {
   char header[4096];
   size_t header_bytes = 0;
+  gr_writer w;
   gr_vec v;
   if (npy && !(header_bytes = gr_npy_format(header, a->dtype, dimensions, shape)))
-    return gr_fail(c, GR_BAD, "NPY has no %s: save it raw, under a name that does not end in .npy", gr_dtypes[a->dtype].name);
+    return gr_fail(c, GR_BAD, "NPY has no %s: save it raw, under a name that does not end in .npy",
+                   gr_dtypes[a->dtype].name);
   gr_status status = gr_array_read(a, GR_HOST, &v);
   if (status != GR_OK) return status;
-  int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (fd < 0) return GR_SYSTEM;
-  int ok = write_all(fd, header, header_bytes) && write_elements(fd, a, &v), error = errno;
-  if (close(fd) != 0 && ok) return GR_SYSTEM;
-  errno = error;
-  return ok ? GR_OK : GR_SYSTEM;
+  if (!gr_writer_open(&w, path)) return GR_SYSTEM;
+  int ok = gr_writer_put(&w, header, header_bytes) && put_elements(&w, a, &v);
+  return gr_writer_end(&w, ok) ? GR_OK : GR_SYSTEM;
 }

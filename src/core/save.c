@@ -1,0 +1,228 @@
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE 1 /* O_PATH */
+#endif
+#include "src/core/save.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+static int close_keeping_errno(int fd) {
+  int error = errno;
+  if (fd >= 0) close(fd);
+  errno = error;
+  return 0;
+}
+
+/* ---- where the bytes go ---- */
+
+/* A path of these two parts takes the place of the writer's, which the first may be the start of. */
+static int set_path(gr_writer *w, const char *head, size_t head_length, const char *tail) {
+  size_t n = strlen(tail);
+  char *path = malloc(head_length + n + 1);
+  if (!path) return 0;
+  memcpy(path, head, head_length);
+  memcpy(path + head_length, tail, n + 1);
+  free(w->path);
+  w->path = path;
+  char *slash = strrchr(path, '/');
+  w->name = slash ? slash + 1 : path;
+  return 1;
+}
+
+/*
+** A descriptor of this process under a name of the system (/dev/stdout, /dev/fd/3): its number, or -1. Opening the name
+** would begin a regular file behind it anew, beside what the program has already written there.
+*/
+static int descriptor_of(const char *path) {
+  char own[64], folder[PATH_MAX], real[PATH_MAX], *end;
+  const char *last = strrchr(path, '/');
+  if (!last || last[1] < '0' || last[1] > '9' || (size_t)(last - path) >= sizeof folder) return -1;
+  memcpy(folder, path, (size_t)(last - path));
+  folder[last - path] = 0;
+  snprintf(own, sizeof own, "/proc/%ld/fd", (long)getpid());
+  if (!realpath(folder, real) || strcmp(real, own) != 0) return -1;
+  long fd = strtol(last + 1, &end, 10);
+  return *end || fd > INT_MAX ? -1 : (int)fd;
+}
+
+/*
+** Replaces the writer's path, as long as it is a symbolic link, by what that says. fd: a descriptor that the path
+** names, or -1.
+*/
+static int follow(gr_writer *w, int *fd) {
+  struct stat st;
+  for (int links = 0;; links++) {
+    *fd = descriptor_of(w->path);
+    if (*fd >= 0 || lstat(w->path, &st) != 0 || !S_ISLNK(st.st_mode)) return 1;
+    char to[PATH_MAX];
+    ssize_t n = readlink(w->path, to, sizeof to - 1);
+    if (n < 0) return 0;
+    to[n] = 0;
+    if (links == 40 || n == sizeof to - 1) return errno = links == 40 ? ELOOP : ENAMETOOLONG, 0;
+    if (!set_path(w, w->path, to[0] == '/' ? 0 : (size_t)(w->name - w->path), to)) return 0;
+  }
+}
+
+static int open_directly(gr_writer *w, const char *path, int fd) {
+  if (fd == STDOUT_FILENO) fflush(stdout); /* what the program has printed comes first */
+  w->fd = fd >= 0 ? fcntl(fd, F_DUPFD_CLOEXEC, 0) : open(path, O_WRONLY | O_CLOEXEC);
+  return w->fd >= 0;
+}
+
+/* The folder, to rename within and to bring to the disk; one that may be used but not listed does for the first. */
+static int open_folder(gr_writer *w) {
+  char first = w->name[0];
+  if (w->name == w->path) w->folder = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  else {
+    w->name[0] = 0;
+    w->folder = open(w->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (w->folder < 0 && errno == EACCES) w->folder = open(w->path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    w->name[0] = first;
+  }
+  return w->folder >= 0;
+}
+
+/* A new file in the folder, under a name that nobody can have foreseen. */
+static int open_temporary(gr_writer *w) {
+  for (int tries = 0; tries < 100; tries++) {
+    uint64_t chance;
+    if (getrandom(&chance, sizeof chance, 0) != (ssize_t)sizeof chance) return 0;
+    snprintf(w->temporary, sizeof w->temporary, ".gpureduce-%016llx.tmp", (unsigned long long)chance);
+    w->fd = openat(w->folder, w->temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, w->old ? 0600 : 0666);
+    if (w->fd >= 0 || errno != EEXIST) return w->fd >= 0;
+  }
+  return 0;
+}
+
+static int open_target(gr_writer *w, const char *path) {
+  struct stat st;
+  int fd;
+  w->old = stat(path, &st) == 0;
+  if ((!w->old && errno != ENOENT) || !follow(w, &fd)) return 0;
+  if (fd >= 0 || (w->old && !S_ISREG(st.st_mode))) return open_directly(w, path, fd);
+  if (!w->name[0]) return errno = w->path[0] ? EISDIR : ENOENT, 0;
+  if (w->old) { /* one that may not be written is not replaced either */
+    if (faccessat(AT_FDCWD, w->path, W_OK, AT_EACCESS) != 0) return 0;
+    w->mode = st.st_mode & 0777;
+    w->owner = st.st_uid;
+    w->group = st.st_gid;
+  }
+  return open_folder(w) && open_temporary(w);
+}
+
+static void forget(gr_writer *w) {
+  close_keeping_errno(w->folder);
+  free(w->path);
+  w->path = NULL;
+  w->folder = w->fd = -1;
+}
+
+int gr_writer_open(gr_writer *w, const char *path) {
+  *w = (gr_writer){.fd = -1, .folder = -1};
+  int ok = set_path(w, "", 0, path) && open_target(w, path);
+  if (!ok) forget(w);
+  return ok;
+}
+
+/* ---- the bytes ---- */
+
+/*
+** A pipe that nobody reads and a limit on the size of files come as signals, which would end the process. They are
+** kept away from this thread while it writes, and what came meanwhile is taken, so that the call's error is all that
+** is left of them.
+*/
+static void begin_quiet(sigset_t *ours, sigset_t *before) {
+  sigset_t pending;
+  sigemptyset(ours);
+  sigaddset(ours, SIGPIPE);
+  sigaddset(ours, SIGXFSZ);
+  pthread_sigmask(SIG_BLOCK, ours, before);
+  sigpending(&pending); /* what waited already is somebody else's */
+  if (sigismember(&pending, SIGPIPE)) sigdelset(ours, SIGPIPE);
+  if (sigismember(&pending, SIGXFSZ)) sigdelset(ours, SIGXFSZ);
+}
+
+static void end_quiet(const sigset_t *ours, const sigset_t *before) {
+  const struct timespec none = {0, 0};
+  int error = errno;
+  while (sigtimedwait(ours, NULL, &none) > 0 || errno == EINTR) continue;
+  pthread_sigmask(SIG_SETMASK, before, NULL);
+  errno = error;
+}
+
+int gr_writer_put(gr_writer *w, const void *from, size_t bytes) {
+  sigset_t ours, before;
+  ssize_t put = 1;
+  begin_quiet(&ours, &before);
+  while (bytes > 0) {
+    put = write(w->fd, from, bytes < ((size_t)1 << 30) ? bytes : (size_t)1 << 30);
+    if (put < 0 && errno == EINTR) continue;
+    if (put == 0) errno = EIO;
+    if (put <= 0) break;
+    from = (const char *)from + put;
+    bytes -= (size_t)put;
+  }
+  end_quiet(&ours, &before);
+  return put > 0;
+}
+
+/* ---- the end ---- */
+
+/*
+** The bits of the old file. Where its owner or group cannot be kept, whoever takes their place is not let in for them.
+*/
+static int keep_mode(gr_writer *w) {
+  struct stat st;
+  if (fstat(w->fd, &st) != 0) return 0;
+  if (st.st_uid != w->owner && fchown(w->fd, w->owner, (gid_t)-1) != 0) errno = 0;
+  if (st.st_gid != w->group && fchown(w->fd, (uid_t)-1, w->group) != 0) w->mode &= ~(mode_t)070;
+  return fchmod(w->fd, w->mode) == 0;
+}
+
+static int reach_disk(int fd) {
+  int failed;
+  do failed = fsync(fd);
+  while (failed && errno == EINTR);
+  /* What cannot be brought to a disk, and a folder that may not be read, are as good as there. */
+  return !failed || errno == EINVAL || errno == EBADF;
+}
+
+static int close_written(gr_writer *w) {
+  int fd = w->fd;
+  w->fd = -1;
+  return close(fd) == 0 || errno == EINTR;
+}
+
+int gr_writer_end(gr_writer *w, int keep) {
+  int error = errno, direct = w->folder < 0;
+  int ok = keep && (direct || ((!w->old || keep_mode(w)) && reach_disk(w->fd)));
+  if (!keep) errno = error;
+  if (ok) ok = close_written(w);
+  else close_keeping_errno(w->fd);
+  if (!direct) {
+    if (ok && renameat(w->folder, w->temporary, w->folder, w->name) == 0) ok = reach_disk(w->folder);
+    else {
+      error = errno;
+      unlinkat(w->folder, w->temporary, 0);
+      errno = error;
+      ok = 0;
+    }
+  }
+  forget(w);
+  return ok;
+}
+
+int gr_save_bytes(const char *path, const void *from, size_t bytes) {
+  gr_writer w;
+  return gr_writer_open(&w, path) && gr_writer_end(&w, gr_writer_put(&w, from, bytes));
+}

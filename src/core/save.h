@@ -1,0 +1,35 @@
+/*
+** Files that are replaced whole: what is written goes beside the target, reaches the disk, and takes the target's name.
+** Whoever opens the name sees the old bytes or the new ones, and a writer that fails or dies leaves the old ones.
+*/
+#ifndef GR_SAVE_H
+#define GR_SAVE_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+typedef struct gr_writer {
+  int fd, folder;    /* folder: of the target, open; -1 where the target is written directly */
+  char *path, *name; /* the target, links followed, and its last part */
+  char temporary[40];
+  int old;           /* there is a file to replace: the next three are its own */
+  mode_t mode;
+  uid_t owner;
+  gid_t group;
+} gr_writer;
+
+/*
+** All of them return 1, or 0 with errno. Symbolic links are followed, and what is there and is no regular file (a
+** terminal, a pipe, a device) is written directly. After a failure of open there is nothing to end; after one of put,
+** gr_writer_end.
+*/
+int gr_writer_open(gr_writer *, const char *path);
+int gr_writer_put(gr_writer *, const void *from, size_t bytes);
+
+/* keep: the file takes the target's name once it is on the disk. If not, or where that fails, it is removed. */
+int gr_writer_end(gr_writer *, int keep);
+
+/* The three in one, for text that is there already. */
+int gr_save_bytes(const char *path, const void *from, size_t bytes);
+
+#endif
