@@ -1,7 +1,7 @@
 -- Axes with round ticks: where they begin and end, where ticks go and what they say. Everything here is bounded, and
 -- right for any finite numbers, those at the ends of f64 too.
 --
--- An axis: { ticks = { { share, text }, ... }, minor = { share, ... }, scale = function(value) -> share, factor =, offset = }
+-- An axis: { ticks = { { share, text }, ... }, minor = { share, ... }, scale = value -> share, factor, offset }
 -- with shares of the axis' length from 0 to 1; texts are of (value - offset) / 10^factor; offset is a text or nil.
 local _, parts = ...
 
@@ -35,7 +35,7 @@ function axis.linear(low, high, wanted, tight)
   local largest = max(abs(low), abs(high))
   local shift = largest > 1e290 and -200 or largest > 0 and largest < 1e-290 and 200 or 0
   local by = 10.0 ^ shift
-  low, high, largest = low * by, high * by, largest * by
+  low, high = low * by, high * by
   if low == high then
     local side = low == 0 and 1 or abs(low) / 2
     low, high = low - side, high + side
@@ -45,9 +45,16 @@ function axis.linear(low, high, wanted, tight)
   local step = round_step((high - low) / wanted)
   local k, last_k = floor(low / step + 1e-9), ceil(high / step - 1e-9)
   if tight then k, last_k = ceil(low / step - 1e-9), floor(high / step + 1e-9) end
+  if tight and last_k - k < min(wanted, 2) then -- fewer than wanted lie inside: the next smaller step has more
+    step = round_step(step / 2.5)
+    k, last_k = ceil(low / step - 1e-9), floor(high / step + 1e-9)
+  end
   local first, last = tight and low or k * step, tight and high or last_k * step
   local a = { ticks = {}, minor = {} }
-  if offset ~= 0 then a.offset = parts.text.shortest(offset / by) end
+  if offset ~= 0 then
+    local real = offset / by
+    a.offset = abs(real) < 1e15 and real == floor(real) and ("%d"):format(real) or parts.text.shortest(real)
+  end
   -- One power of ten in the axis' name rather than long numbers at every tick.
   local exponent = floor(log10(max(abs(first), abs(last))) + 1e-9) - shift
   a.factor = (exponent >= 5 or exponent <= -4) and exponent - exponent % 3 or 0

@@ -3,8 +3,8 @@ local _, parts = ...
 
 local colours = {}
 
--- Series, apart for the colour-blind too (simulated), on white and on the dark background; spec/colours_spec.lua measures
--- it. 7 colours, 4 dashes and 5 marks meet again after 140 series.
+-- Series, apart for the colour-blind too, on white and on the dark background: spec/colours_spec.lua measures it.
+-- 7 colours, 4 dashes and 5 marks meet again after 140 series.
 local series = { "#0072b2", "#d55e00", "#009e73", "#000000", "#d884d0", "#33149a", "#8a3018" }
 local dashes = { "", "7 3", "2 3", "9 3 2 3" }
 

@@ -17,9 +17,9 @@ function pixels.points(s, f, xlog, ylog)
   return px, py
 end
 
---- Neighbours in one column of pixels become one: { x, low, high, mean, first, last } (low: the smaller coordinate),
--- false at gaps.
-function pixels.gather(px, py)
+--- Neighbours in one column, so many pixels wide, become one: { x, low, high, mean, first, last } (low: the smaller
+-- coordinate), false at gaps.
+function pixels.gather(px, py, width)
   local list, c, count = {}, nil, 0
   for i = 1, #px do
     local x, y = px[i], py[i]
@@ -27,7 +27,7 @@ function pixels.gather(px, py)
       if c then list[#list + 1] = false end
       c = nil
     else
-      local column = floor(x)
+      local column = floor(x / width)
       if c and c.column == column then
         c.low, c.high = min(c.low, y), max(c.high, y)
         count = count + 1

@@ -18,13 +18,10 @@ local function bar_unicode(length)
   local whole = floor(length)
   local part = floor((length - whole) * 8 + 0.5)
   if part == 8 then whole, part = whole + 1, 0 end
-  return full:rep(whole) .. (eighths[part] or ""), whole + (part > 0 and 1 or 0)
+  return full:rep(whole) .. (eighths[part] or "")
 end
 
-local function bar_ascii(length)
-  local whole = floor(length + 0.5)
-  return ("#"):rep(whole), whole
-end
+local function bar_ascii(length) return ("#"):rep(floor(length + 0.5)) end
 
 -- Merge neighbouring bins until there are at most `height` of them.
 local function group(counts, edges, height)
@@ -174,15 +171,16 @@ local function remarks(h, options, density, uneven, edges_note)
   local noun = h.weighted and "weight" or "count"
   if options.log then
     rest[#rest + 1] = density and "bars: log(1 + density / the least)" or ("bars: log(1 + %s)"):format(noun)
-  elseif density then rest[#rest + 1] = "bars: density" end
-  if uneven and not density then rest[#rest + 1] = ("bins differ in width, bars are %ss"):format(noun) end
+  elseif density then rest[#rest + 1] = "bars: density"
+  elseif uneven then rest[#rest + 1] = ("bars: %ss"):format(noun) end
+  if uneven and not density then rest[#rest + 1] = "bins differ in width" end
   rest[#rest + 1] = edges_note
   return table.concat(rest, ", ")
 end
 
 --- A string of lines (no newline at the end), none longer than the width.
--- h: {counts = numbers, edges = numbers, below =, above =, nan =, weighted, density}; options: width, height (most bars;
--- more bins are merged with their neighbours), log (bars as long as log(1 + count)), ascii, density.
+-- h: {counts = numbers, edges = numbers, below, above, nan, weighted, density}; options: width, height (most bars; more
+-- bins are merged with their neighbours), log (bars as long as log(1 + count)), ascii, density.
 function plot.histogram(h, options)
   local width, height = plot.columns(options.width), floor(options.height or 32)
   local ascii, density = plot.is_ascii(options), options.density
@@ -206,10 +204,10 @@ function plot.histogram(h, options)
 
   local lines = {}
   for k = 1, #counts do
-    local cells, used = "", 0
+    local cells = ""
     if counts[k] > 0 and most > 0 and room > 0 then
-      cells, used = bar(min(1, length[k] / most) * room)
-      if used == 0 then cells = ascii and "." or eighths[1] end -- something is there: show it
+      cells = bar(min(1, length[k] / most) * room)
+      if cells == "" then cells = ascii and "." or eighths[1] end -- something is there: show it
     end
     lines[k] = ("%s %s%s %s"):format((" "):rep(left - #text[k]) .. text[k], axis, cells, numbers[k])
   end

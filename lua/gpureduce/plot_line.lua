@@ -133,11 +133,12 @@ function gr.plot(y, options)
   local f = {}
   function f.x(value) return max(-1e6, min(1e6, x.scale(value))) * (canvas.width - 0.001) end
   function f.y(value) return (1 - max(-1e6, min(1e6, scale.scale(value)))) * (canvas.height - 0.001) end
-  local list, missing = nil, 0
+  local list, missing
   if s.outline then list = parts.pixels.outline(s, f, options.xlog, options.ylog) else
     local px, py = parts.pixels.points(s, f, options.xlog, options.ylog)
+    missing = 0
     for k = 1, #px do missing = missing + (px[k] and 0 or 1) end
-    list = parts.pixels.gather(px, py)
+    list = parts.pixels.gather(px, py, 1)
   end
   draw(canvas, list)
 
@@ -152,7 +153,7 @@ function gr.plot(y, options)
   local rest = {}
   rest[#rest + 1] = left_out("x", x)
   rest[#rest + 1] = left_out("y", scale)
-  if missing > 0 then rest[#rest + 1] = ("%d points cannot be drawn"):format(missing) end
+  if missing and missing > 0 then rest[#rest + 1] = ("%d points cannot be drawn"):format(missing) end
   if #rest > 0 then
     for _, each in ipairs(parts.plot.wrap(table.concat(rest, ", "), width)) do lines[#lines + 1] = each end
   end

@@ -22,20 +22,22 @@ local function numbers(values, where, fail)
   end
 end
 
--- A long array without x: the least, the mean and the greatest of each of `columns` equal parts, found where the data is.
+-- A long array without x: the least, the mean and the greatest of each of at most `columns` equal parts (the last one
+-- may be shorter), found where the data is.
 local function outline(a, columns)
-  local each = floor(#a / columns)
-  local whole = a:slice(1, each * columns)
-  local low, high = whole:min { rows = columns }:table(), whole:max { rows = columns }:table()
-  local mean = whole:mean { rows = columns }:table()
-  local list = {}
-  for k = 1, columns do
-    list[k] = { x = (k - 0.5) * each + 0.5, low = low[k] + 0.0, high = high[k] + 0.0, mean = mean[k] + 0.0 }
+  local n, each = #a, math.ceil(#a / columns)
+  local list, whole = {}, floor(n / each)
+  local function add(first, last, low, high, mean)
+    list[#list + 1] = { x = (first + last) / 2, low = low + 0.0, high = high + 0.0, mean = mean + 0.0 }
   end
-  for k = each * columns + 1, #a do
-    local y = a[k] + 0.0
-    list[#list + 1] = { x = k, low = y, high = y, mean = y }
+  local part, by_rows = a:slice(1, whole * each), { rows = whole }
+  local low, high, mean = part:min(by_rows):table(), part:max(by_rows):table(), part:mean(by_rows):table()
+  for k = 1, whole do add((k - 1) * each + 1, k * each, low[k], high[k], mean[k]) end
+  if whole * each < n then
+    local rest = a:slice(whole * each + 1, n)
+    add(whole * each + 1, n, rest:min(), rest:max(), rest:mean())
   end
+  list[1].x, list[#list].x = 1, n
   return list
 end
 

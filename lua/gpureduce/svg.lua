@@ -55,7 +55,7 @@ local function describe(chart, xs, ys)
   end
   for k, b in ipairs(chart.bars) do
     if k > 20 then break end
-    list[#list + 1] = T.format("%s: %d bars.", b.name or "Histogram", #b.counts)
+    list[#list + 1] = T.format("%s: bars, %d of them.", b.name or "Histogram", #b.counts)
   end
   if chart.note then list[#list + 1] = chart.note .. "." end
   return T.xml(table.concat(list, " "))
@@ -74,25 +74,34 @@ local function give_styles(chart)
   return named
 end
 
---- The picture as text. chart: { series =, bars = { { counts, edges, name }, ... }, mode =, ceilings = } and the options.
+--- The picture as text. chart: { series, bars = { { counts, edges, name }, ... }, mode, ceilings } and the options.
 function svg.draw(chart)
   local T, at = parts.text, parts.text.coordinate
   local width, height = floor(chart.width or WIDTH), floor(chart.height or HEIGHT)
-  for _, b in ipairs(chart.bars) do b.heights = parts.svg_bars.heights(b, chart.mode) end
+  for _, b in ipairs(chart.bars) do
+    b.heights = parts.svg_bars.heights(b, chart.mode)
+    if #b.heights > width and not chart.merged then
+      chart.merged = #chart.bars == 1 and "bins that share a pixel: their mean, and pale their greatest"
+        or "bins that share a pixel: their mean"
+      chart.note = chart.note and chart.note .. "; " .. chart.merged or chart.merged
+    end
+  end
   local named = give_styles(chart)
   local xs, ys = ranges(chart)
   local description = describe(chart, xs, ys)
   -- Bars and long series reach from side to side; else the axis begins and ends at round numbers.
-  local xmin, xmax = chart.xmin, chart.xmax
-  if not chart.xlog and xs[1] < xs[2] then xmin, xmax = xmin or xs[1], xmax or xs[2] end
+  local xmin, xmax, scattered = chart.xmin, chart.xmax, false
+  for _, each in ipairs(chart.series) do scattered = scattered or each.kind == "points" end
+  if not chart.xlog and not scattered and xs[1] < xs[2] then xmin, xmax = xmin or xs[1], xmax or xs[2] end
   if xmin and xmax and xmin >= xmax then xmin, xmax = chart.xmin, chart.xmax end
   local x = make_axis(xs, chart.xlog, max(2, floor(width / 90)), xmin, xmax)
-  local y = make_axis(ys, chart.ylog, max(2, floor(height / 70)), chart.ymin, chart.ymax)
+  local y = make_axis(ys, chart.ylog, max(2, floor(height / 55)), chart.ymin, chart.ymax)
   local frame = parts.svg_frame
   local c = { width = width, height = height, title = chart.title, note = chart.note,
     xlabel = frame.axis_name(chart.xlabel, chart.xunit, x), ylabel = frame.axis_name(chart.ylabel, chart.yunit, y) }
-  local out = {}
+  local out, marks = {}, {}
   local function add(text) out[#out + 1] = text end
+  local function over(text) marks[#marks + 1] = text end
   local f = frame.layout(c, x, y, named)
   add(('<svg xmlns="http://www.w3.org/2000/svg" role="img" width="%d" height="%d" viewBox="0 0 %d %d" '
     .. 'font-family="Helvetica, Arial, sans-serif" font-size="%d">'):format(width, height, width, height, frame.FONT))
@@ -105,8 +114,9 @@ function svg.draw(chart)
   add(('<svg x="%s" y="%s" width="%s" height="%s" viewBox="%s %s %s %s">'):format(
     left, top, wide, high, left, top, wide, high))
   parts.svg_bars.draw(add, f, chart.bars, { low = xs[1], high = xs[2] }, ys[1], chart.xlog, chart.ylog)
-  for _, s in ipairs(chart.series) do parts.svg_lines.draw(add, f, s, s.style, chart.xlog, chart.ylog) end
+  for _, s in ipairs(chart.series) do parts.svg_lines.draw(add, over, f, s, s.style, chart.xlog, chart.ylog) end
   add("</svg>")
+  for _, mark in ipairs(marks) do add(mark) end
   frame.draw_ceilings(add, f, chart.ceilings)
   frame.draw_names(add, f, named)
   add("</svg>\n")

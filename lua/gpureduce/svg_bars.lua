@@ -85,7 +85,6 @@ local function draw_single(add, f, list, merged, base, ylog, floor_value)
   if merged then
     add(('<path fill="#9ecae1" d="%s"/>'):format(silhouette(list, f, base, "high", ylog, floor_value)))
     add(('<path fill="#6baed6" d="%s"/>'):format(silhouette(list, f, base, "mean", ylog, floor_value)))
-    add(('<path fill="#9ecae1" d="%s"/>'):format(silhouette(list, f, base, "below", ylog, floor_value)))
   elseif narrow then
     add(('<path fill="#6baed6" d="%s"/>'):format(silhouette(list, f, base, "high", ylog, floor_value)))
   else
@@ -108,17 +107,14 @@ local function draw_overlaid(add, f, list, merged, k, base, ylog, floor_value)
   add(('<path %s d="%s"/>'):format(parts.colours.stroke(k, narrow and 0.8 or 1.6), d))
 end
 
---- Draw all histograms; x = { low, high } are the axis' ends. True when bins were merged in pixels.
+--- Draw all histograms; x = { low, high } are the axis' ends.
 function bars.draw(add, f, list, x, floor_value, xlog, ylog)
-  local base, any = ylog and f.bottom or min(f.bottom + 2000, max(f.top - 2000, f.y(0))), false
+  local base = ylog and f.bottom or min(f.bottom + 2000, max(f.top - 2000, f.y(0)))
   for k, b in ipairs(list) do
     local columns, merged = gather(b, f, x, xlog)
-    for _, c in ipairs(columns) do c.below = min(0, c.low) end
     if #list == 1 then draw_single(add, f, columns, merged, base, ylog, floor_value)
     else draw_overlaid(add, f, columns, merged, b.style or k, base, ylog, floor_value) end
-    any = any or merged
   end
-  return any
 end
 
 return bars

@@ -218,7 +218,9 @@ function frame.draw_names(add, f, named)
       parts.svg_lines.sample(add, each.s, each.s.style, 14 + each.x, y)
       add(text_at(14 + each.x + 32, y + 4.5, each.name, 'fill="#222"'))
     end
-    if f.rows.more and k == #f.rows then add(text_at(14, y + 4.5, ("and %d more"):format(f.rows.more), 'fill="#444"')) end
+    if f.rows.more and k == #f.rows then
+      add(text_at(14, y + 4.5, ("and %d more"):format(f.rows.more), 'fill="#444"'))
+    end
   end
 end
 

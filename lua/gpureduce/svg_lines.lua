@@ -5,8 +5,10 @@ local lines = {}
 
 local floor, max, min, abs, log = math.floor, math.max, math.min, math.abs, math.log
 
--- Lines of no more points than this have marks.
+-- Lines of no more points than this have marks, unless these would touch.
 local MARKED = 60
+-- So many pixels up and down for each to the right look like a block.
+local RESTLESS = 20
 -- A line of so many pieces after its points were gathered in pixels goes to and fro: its points are shown instead.
 local TANGLED = 20000
 
@@ -15,7 +17,7 @@ local function at(x) return parts.text.coordinate(x) end
 
 -- ---- paths ----
 
--- A pen that keeps to a box some thousand pixels around the plot: viewers reckon in floats. A line that leaves it is cut
+-- A pen that keeps to a box some 2000 pixels around the plot: viewers reckon in floats. A line that leaves it is cut
 -- where it does (Liang and Barsky), so that what is seen keeps its slope.
 local function new_pen(f)
   local pen, pieces = {}, {}
@@ -66,8 +68,8 @@ local function draw_band(add, f, list, colour)
         there[#there + 1] = ("%s %s"):format(at(c.x), at(min(top, f.bottom + 2000)))
         back[k - i] = ("%s %s"):format(at(c.x), at(max(bottom, f.top - 2000)))
       end
-      add(('<path fill="%s" fill-opacity="0.28" stroke="%s" stroke-opacity="0.28" stroke-width="0.7" d="M%sL%sz"/>'):format(
-        colour, colour, table.concat(there, "L"), table.concat(back, "L")))
+      add(('<path fill="%s" fill-opacity="0.28" stroke="%s" stroke-opacity="0.28" stroke-width="0.7" d="M%sL%sz"/>')
+        :format(colour, colour, table.concat(there, "L"), table.concat(back, "L")))
     end
     k = k + 1
   end
@@ -175,7 +177,7 @@ local function draw_cells(add, f, px, py, k)
 end
 
 -- From low to high at each point, with a dash at both ends; a pale band where they would touch.
-local function draw_errors(add, s, f, px, k, ylog)
+local function draw_errors(add, over, s, f, px, k, ylog)
   local colour = parts.colours.style(k)
   local function pixel(y)
     if y ~= y then return nil end
@@ -200,24 +202,28 @@ local function draw_errors(add, s, f, px, k, ylog)
     for i, column in ipairs(columns) do list[i] = found[column] end
     return draw_band(add, f, list, colour)
   end
+  local function inside(y) return max(f.top, min(f.bottom, y)) end
   local d = {}
   for i = 1, #px do
     local low, high = px[i] and pixel(s.low[i]), px[i] and pixel(s.high[i])
-    if low and high then
-      d[#d + 1] = ("M%s %sh7m-3.5 0V%sm-3.5 0h7"):format(at(px[i] - 3.5), at(low), at(high))
+    if low and high and px[i] >= f.left - 1 and px[i] <= f.right + 1 and low >= f.top and high <= f.bottom then
+      d[#d + 1] = ("M%s %sV%s"):format(at(px[i]), at(inside(low)), at(inside(high)))
+      if low <= f.bottom then d[#d + 1] = ("M%s %sh7"):format(at(px[i] - 3.5), at(low)) end
+      if high >= f.top then d[#d + 1] = ("M%s %sh7"):format(at(px[i] - 3.5), at(high)) end
     end
   end
-  add(('<path fill="none" stroke="%s" stroke-width="1.2" d="%s"/>'):format(colour, table.concat(d)))
+  over(('<path fill="none" stroke="%s" stroke-width="1.2" d="%s"/>'):format(colour, table.concat(d)))
 end
 
---- Draw the series with style k; s.last is then where it ends, in pixels, and s.mark the size of its marks, if any.
-function lines.draw(add, f, s, k, xlog, ylog)
+--- Draw the series with style k: its lines by add, which clips at the plot, its marks by over, which does not. s.last
+-- is then where it ends, in pixels, and s.mark the size of its marks, if any.
+function lines.draw(add, over, f, s, k, xlog, ylog)
   if s.outline then
     s.last = draw_columns(add, f, parts.pixels.outline(s, f, xlog, ylog), k)
     return
   end
   local px, py = parts.pixels.points(s, f, xlog, ylog)
-  if s.low then draw_errors(add, s, f, px, k, ylog) end
+  if s.low then draw_errors(add, over, s, f, px, k, ylog) end
   for i = #px, 1, -1 do
     if px[i] then
       s.last = { px[i], py[i] }
@@ -225,20 +231,22 @@ function lines.draw(add, f, s, k, xlog, ylog)
     end
   end
   if not s.last then return end
+  local n, wide = #px, f.right - f.left
   if s.kind == "points" then
-    if #px > 2000 then return draw_cells(add, f, px, py, k) end
-    s.mark = #px <= MARKED and 3.5 or #px <= 400 and 2.6 or 1.8
-    return draw_marks(add, f, px, py, k, s.mark)
+    if n > 2000 then return draw_cells(add, f, px, py, k) end
+    s.mark = n <= MARKED and 3.5 or n <= 400 and 2.6 or 1.8
+    return draw_marks(over, f, px, py, k, s.mark)
   end
-  if #px > 4 * (f.right - f.left) then
-    local list = parts.pixels.gather(px, py)
+  local restless = n > wide and unrest(px, py, f) > RESTLESS
+  if n > 4 * wide or restless then -- some eight points in each column, so that it has a mean worth a line
+    local list = parts.pixels.gather(px, py, restless and math.ceil(8 * wide / n) or 1)
     if #list > TANGLED then draw_cells(add, f, px, py, k) else draw_columns(add, f, list, k) end
     return
   end
   draw_path(add, f, s, px, py, k)
-  if #px <= MARKED and s.kind == "lines" then
-    s.mark = 3.5
-    draw_marks(add, f, px, py, k, s.mark)
+  if n <= MARKED and s.kind == "lines" and n * 5 < wide then
+    s.mark = n * 9 < wide and 3.5 or 2.2
+    draw_marks(over, f, px, py, k, s.mark)
   end
 end
 

@@ -6,7 +6,7 @@ local floor = math.floor
 
 -- ---- numbers ----
 
---- A number that string.format has written, with a point: the C library writes that of the locale which the host has set.
+--- A number that string.format has written, with a point: the C library writes what the host's locale says.
 local function pointed(written) return (written:gsub("[^0-9a-zA-Z+ -]+", ".")) end
 
 text.pointed = pointed
@@ -78,7 +78,7 @@ function text.each(s, f)
   end
 end
 
-local entities = { ["&"] = "&amp;", ["<"] = "&lt;", [">"] = "&gt;", ['"'] = "&quot;", ["'"] = "&#39;" }
+local entities = { ["&"] = "&amp;", ["<"] = "&lt;", [">"] = "&gt;", ['"'] = "&quot;" }
 
 --- The value as text inside an XML element or attribute.
 function text.xml(value)
