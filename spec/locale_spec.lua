@@ -16,7 +16,7 @@ end
 local x = gr.randn(500, { seed = 1 })
 local h = gr.histogram(x, { edges = { -2.5, -1.25, 0.125, 1, 2.75 } })
 add(gr.svg { lines = { { name = 1.5, x = { 0.25, 0.5, 0.75 }, y = { 1.5, 2.5, 0.5 }, error = 0.25 }, x } })
-add(gr.svg { points = { { x = x, y = x } }, steps = { { y = { 0.5, 0.25 } } }, ceiling = { y = 0.125, name = "0.125" } })
+add(gr.svg { points = { { x = x, y = x } }, steps = { { y = { 0.5, 0.25 } } }, ceiling = { y = 0.125, name = 0.125 } })
 add(gr.svg { lines = { { y = { 1e-5, 2.5e7 } } }, ylog = true, xmin = 0.5, width = 320.5 })
 add(gr.svg { lines = { { y = { 1, 1 + 1e-9 } } } })
 add(gr.svg { histograms = { h, { name = "again", histogram = h } } })

@@ -19,15 +19,16 @@ end
 
 --- Neighbours in one column, so many pixels wide, become one: { x, low, high, mean, first, last } (low: the smaller
 -- coordinate), false at gaps.
-function pixels.gather(px, py, width)
+function pixels.gather(px, py, width, right)
   local list, c, count = {}, nil, 0
+  local end_column = floor((right - 0.01) / width) -- what lies on the right edge has no column of its own
   for i = 1, #px do
     local x, y = px[i], py[i]
     if not x then
       if c then list[#list + 1] = false end
       c = nil
     else
-      local column = floor(x / width)
+      local column = x > right and floor(x / width) or min(floor(x / width), end_column)
       if c and c.column == column then
         c.low, c.high = min(c.low, y), max(c.high, y)
         count = count + 1

@@ -138,7 +138,7 @@ function gr.plot(y, options)
     local px, py = parts.pixels.points(s, f, options.xlog, options.ylog)
     missing = 0
     for k = 1, #px do missing = missing + (px[k] and 0 or 1) end
-    list = parts.pixels.gather(px, py, 1)
+    list = parts.pixels.gather(px, py, 1, canvas.width)
   end
   draw(canvas, list)
 

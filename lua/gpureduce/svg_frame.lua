@@ -5,7 +5,7 @@ local frame = {}
 
 local max, min, abs, floor, huge = math.max, math.min, math.abs, math.floor, math.huge
 local FONT, SMALL, LARGE = 13, 11, 15
-local ROW = 17 -- from name to name
+local ROW, SMALL_ROW = 17, 15 -- from name to name, beside the plot and below
 -- Texts over lines and bars are seen against a rim of the background.
 local HALO = 'paint-order="stroke" stroke="#fff" stroke-width="3.5" stroke-linejoin="round"'
 frame.FONT = FONT
@@ -44,11 +44,11 @@ end
 
 -- The names below the plot, in rows from left to right; those for which there is no room are counted.
 local function names_below(named, width, room)
-  local rows, x, most = { {} }, 0, max(1, floor(room / ROW))
+  local rows, x, most = { {} }, 0, max(1, floor(room / SMALL_ROW))
   for k, s in ipairs(named) do
-    local name = parts.text.cut(s.name, width - 34, FONT)
-    local wide = 34 + parts.text.width(name, FONT) + 14
-    if x > 0 and x + wide - 14 > width then
+    local name = parts.text.cut(s.name, width - 30, SMALL)
+    local wide = 30 + parts.text.width(name, SMALL)
+    if x > 0 and x + wide > width then
       if #rows == most then
         rows.more = #named - k + 1
         break
@@ -56,7 +56,7 @@ local function names_below(named, width, room)
       rows[#rows + 1], x = {}, 0
     end
     rows[#rows][#rows[#rows] + 1] = { s = s, x = x, name = name }
-    x = x + wide
+    x = x + wide + 10
   end
   if rows.more then rows[#rows + 1] = {} end -- "and 12 more" has a row of its own
   return rows
@@ -78,13 +78,12 @@ function frame.layout(c, x, y, named)
   local widest = 0
   for _, s in ipairs(named) do widest = max(widest, T.width(s.name, FONT) + 46) end
   if widest > width * 0.3 or #named * ROW > f.bottom - f.top + ROW then
-    f.rows = names_below(named, width - 28, (f.bottom - f.top) * 0.4)
-    f.names_top = f.bottom + 44 + max(0, #f.xlabel - 1) * 17
-    f.bottom = f.bottom - #f.rows * ROW
-    f.names_top = height - #f.rows * ROW + 5
+    f.rows = names_below(named, width - 28, (f.bottom - f.top) * 0.5)
+    f.bottom = f.bottom - #f.rows * SMALL_ROW
+    f.names_top = height - #f.rows * SMALL_ROW + 4
     widest = 0
   end
-  f.xlabel_top = (f.rows and height - #f.rows * ROW - 2 or height) - 8 - (#f.xlabel - 1) * 17
+  f.xlabel_top = (f.rows and height - #f.rows * SMALL_ROW - 2 or height) - 8 - (#f.xlabel - 1) * 17
   f.ylabel = c.ylabel and T.wrap(c.ylabel, f.bottom - f.top + 20, FONT, 2) or {}
   local left, last = 0, x.ticks[#x.ticks]
   for _, tick in ipairs(y.ticks) do left = max(left, T.width(tick_text(tick[2]), SMALL)) end
@@ -213,13 +212,13 @@ function frame.draw_names(add, f, named)
   if #named == 0 then return end
   if not f.rows then return names_beside(add, f, named) end
   for k, row in ipairs(f.rows) do
-    local y = f.names_top + (k - 1) * ROW
+    local y, size = f.names_top + (k - 1) * SMALL_ROW, ('font-size="%d" '):format(SMALL)
     for _, each in ipairs(row) do
       parts.svg_lines.sample(add, each.s, each.s.style, 14 + each.x, y)
-      add(text_at(14 + each.x + 32, y + 4.5, each.name, 'fill="#222"'))
+      add(text_at(14 + each.x + 30, y + 4, each.name, size .. 'fill="#222"'))
     end
     if f.rows.more and k == #f.rows then
-      add(text_at(14, y + 4.5, ("and %d more"):format(f.rows.more), 'fill="#444"'))
+      add(text_at(14, y + 4, ("and %d more"):format(f.rows.more), size .. 'fill="#444"'))
     end
   end
 end

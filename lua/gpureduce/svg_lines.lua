@@ -239,7 +239,7 @@ function lines.draw(add, over, f, s, k, xlog, ylog)
   end
   local restless = n > wide and unrest(px, py, f) > RESTLESS
   if n > 4 * wide or restless then -- some eight points in each column, so that it has a mean worth a line
-    local list = parts.pixels.gather(px, py, restless and math.ceil(8 * wide / n) or 1)
+    local list = parts.pixels.gather(px, py, restless and math.ceil(8 * wide / n) or 1, f.right)
     if #list > TANGLED then draw_cells(add, f, px, py, k) else draw_columns(add, f, list, k) end
     return
   end
