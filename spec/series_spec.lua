@@ -266,7 +266,7 @@ describe("texts in pictures", function()
     local lines = {}
     for k = 1, 8 do lines[k] = { name = "walker number " .. k, y = { k, k * 2, k * 1.5 } } end
     return gr.svg { lines = lines, title = title, xlabel = "steps since the beginning", ylabel = "distance",
-      yunit = "m", width = width, height = math.floor(width * 0.75), ceiling = { y = 12, name = "as far as the fence" } }
+      yunit = "m", width = width, height = width * 0.75, ceiling = { y = 12, name = "as far as the fence" } }
   end
 
   it("are whole and inside the picture at 320, 640 and 1200 pixels", function()

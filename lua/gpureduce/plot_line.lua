@@ -104,8 +104,8 @@ local function axes(s, options, columns, rows)
     if log then return parts.axis.log(from, to, wanted, log == 2 and 2 or 10, tight) end
     return parts.axis.linear(from, to, wanted, tight and from < to)
   end
-  return make(options.xlog, xs[1], xs[2], max(1, floor(columns / 9)), true),
-    make(options.ylog, low, high, max(1, floor(rows / 4)), options.ymin and options.ymax and true)
+  return make(options.xlog, xs[1], xs[2], max(2, floor(columns / 9)), true),
+    make(options.ylog, low, high, max(2, floor(rows / 3)), options.ymin and options.ymax and true)
 end
 
 --- gr.plot(y, {x =, width =, height =, ascii =, xlog =, ylog =, ymin =, ymax =}): the series as lines of text.
