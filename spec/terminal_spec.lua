@@ -213,7 +213,7 @@ describe("gr.plot", function()
     { function() gr.plot({ 1 }, { width = 5 }) end,
       "bad argument #2 to 'plot' (option 'width': 10 or more expected, got 5)" },
     { function() gr.plot({ 1 }, { height = huge }) end,
-      "bad argument #2 to 'plot' (option 'height': 1000000 or less expected, got inf)" },
+      "bad argument #2 to 'plot' (option 'height': 10000 or less expected, got inf)" },
     { function() gr.plot({ 1 }, { ylog = true, ymin = 0 }) end,
       "bad argument #2 to 'plot' (option 'ymin': more than 0 expected with 'ylog', got 0)" },
     { function() gr.plot({ 1 }, { x = 5 }) end,

@@ -93,7 +93,7 @@ end
 --- The same with even ratios: base 10 or 2; low and high above 0. It reckons in logarithms, which never overflow.
 function axis.log(low, high, wanted, base, tight)
   local ln, first, last = log(base), log(low), log(high)
-  if first == last then first, last, tight = first - ln, last + ln, false end
+  if last - first < 1e-6 then first, last, tight = first - ln, last + ln, false end
   if not tight and base == 10 then first, last = round_bound(first, -1), round_bound(last, 1) end
   if not tight and base ~= 10 then first, last = floor(first / ln + 1e-9) * ln, ceil(last / ln - 1e-9) * ln end
   local a = { ticks = {}, minor = {}, factor = 0 }

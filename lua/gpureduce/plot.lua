@@ -5,7 +5,7 @@ local plot = {}
 
 local floor, max, min, abs = math.floor, math.max, math.min, math.abs
 
-local LEAST = 10 -- columns
+local LEAST, MOST = 10, 10000 -- columns, and lines
 
 -- ---- bars ----
 
@@ -120,15 +120,17 @@ end
 
 --- The columns to fill: what the caller wants, else COLUMNS if it is exported, else what the terminal says, else 80.
 function plot.columns(wanted)
-  return max(LEAST, floor(wanted or tonumber(os.getenv("COLUMNS") or "") or parts.terminal() or 80))
+  local exported = tonumber(os.getenv("COLUMNS") or "")
+  if exported and not (exported >= 1 and exported <= MOST) then exported = nil end
+  return max(LEAST, floor(wanted or exported or parts.terminal() or 80))
 end
 
 --- Refuse sizes that nothing can be drawn in.
 function plot.check_sizes(options, position)
   for name, least in pairs { width = LEAST, height = 1 } do
     local size = options[name]
-    if size and not (size >= least and size <= 1e6) then
-      local wanted = size > least and "1000000 or less" or ("%d or more"):format(least)
+    if size and not (size >= least and size <= MOST) then
+      local wanted = size > least and ("%d or less"):format(MOST) or ("%d or more"):format(least)
       parts.check.fail("plot", position, "option '%s': %s expected, got %.14g", name, wanted, size)
     end
   end

@@ -18,21 +18,23 @@ end
 -- A canvas of columns x rows characters.
 local function new_canvas(columns, rows, ascii)
   local wide, high = ascii and 1 or 2, ascii and 2 or 4
-  local canvas, cells = { width = columns * wide, height = rows * high }, {}
+  local canvas, cells, ends = { width = columns * wide, height = rows * high }, {}, {}
   -- All dots of a column from row a to row b, counted from 0 at the top.
   function canvas.column(x, a, b)
     if x < 0 or x >= canvas.width then return end
     local cell, dot_column = floor(x / wide), x % wide + 1
     for y = max(0, min(a, b)), min(canvas.height - 1, max(a, b)) do
-      local key, bit = floor(y / high) * columns + cell, ascii and y % 2 + 1 or braille[dot_column][y % 4 + 1]
+      local row, bit = floor(y / high), ascii and y % 2 + 1 or braille[dot_column][y % 4 + 1]
+      local key = row * columns + cell
       local bits = cells[key] or 0
+      ends[row] = max(ends[row] or 0, cell)
       if floor(bits / bit) % 2 == 0 then cells[key] = bits + bit end
     end
   end
   function canvas.row(row)
     local text = {}
-    for k = 0, columns - 1 do text[k + 1] = character(cells[row * columns + k] or 0, ascii) end
-    return (table.concat(text):gsub(" +$", ""))
+    for k = 0, ends[row] or -1 do text[k + 1] = character(cells[row * columns + k] or 0, ascii) end
+    return table.concat(text)
   end
   return canvas
 end

@@ -41,13 +41,17 @@ end
 
 -- ---- drawing ----
 
+-- Pixels near the plot: what viewers cannot draw is outside of it anyway.
+local function near_x(f, value) return max(f.left - 2000, min(f.right + 2000, f.x(value))) end
+local function near_y(f, value) return max(f.top - 2000, min(f.bottom + 2000, f.y(value))) end
+
 -- Bins in pixels; neighbours that share a pixel are one: { a, b, high, mean, low }, heights in numbers.
 local function gather(b, f, x, xlog)
   local list, c, merged = {}, nil, false
   for k = 1, #b.heights do
     local low, high, height = max(b.edges[k], x.low), min(b.edges[k + 1], x.high), b.heights[k]
     if low < high and not (xlog and high <= 0) and height - height == 0 then
-      local from, to = f.x(low), f.x(high)
+      local from, to = near_x(f, low), near_x(f, high)
       if c and to - c.a < 1 and c.b >= from - 0.01 then
         local share = to > c.a and (to - from) / (to - c.a) or 0.5
         c.mean, c.b, merged = c.mean + (height - c.mean) * share, to, true
@@ -66,7 +70,7 @@ local function silhouette(list, f, base, field, ylog, floor_value)
   local d, last = {}, nil
   for _, c in ipairs(list) do
     local height = c[field]
-    local top = (height == 0 or (ylog and height <= floor_value)) and base or f.y(height)
+    local top = (height == 0 or (ylog and height <= floor_value)) and base or near_y(f, height)
     if not last or c.a > last + 0.01 then
       if last then d[#d + 1] = ("V%sz"):format(at(base)) end
       d[#d + 1] = ("M%s %s"):format(at(c.a), at(base))
@@ -91,7 +95,7 @@ local function draw_single(add, f, list, merged, base, ylog, floor_value)
     add('<g fill="#9ecae1" stroke="#084594" stroke-width="0.8">')
     for _, c in ipairs(list) do
       if c.high ~= 0 and not (ylog and c.high <= floor_value) then
-        add(('<path d="M%s %sV%sH%sV%s"/>'):format(at(c.a), at(base), at(f.y(c.high)), at(c.b), at(base)))
+        add(('<path d="M%s %sV%sH%sV%s"/>'):format(at(c.a), at(base), at(near_y(f, c.high)), at(c.b), at(base)))
       end
     end
     add("</g>")
@@ -109,7 +113,7 @@ end
 
 --- Draw all histograms; x = { low, high } are the axis' ends.
 function bars.draw(add, f, list, x, floor_value, xlog, ylog)
-  local base = ylog and f.bottom or min(f.bottom + 2000, max(f.top - 2000, f.y(0)))
+  local base = ylog and f.bottom or near_y(f, 0)
   for k, b in ipairs(list) do
     local columns, merged = gather(b, f, x, xlog)
     if #list == 1 then draw_single(add, f, columns, merged, base, ylog, floor_value)

@@ -71,8 +71,9 @@ function frame.layout(c, x, y, named)
   local width, height = c.width, c.height
   f.title = c.title and T.wrap(c.title, width - 16, LARGE, height < 200 and 1 or 3) or {}
   f.note = c.note and T.wrap(c.note, width - 16, SMALL, 2) or {}
-  f.xlabel = c.xlabel and T.wrap(c.xlabel, width - 16, FONT, height < 200 and 1 or 2) or {}
-  f.top = 12 + #f.title * 19 + #f.note * 14 + (#f.title + #f.note > 0 and 4 or 4)
+  f.label = c.xlabel and T.width(c.xlabel, FONT) > width - 16 and SMALL or FONT
+  f.xlabel = c.xlabel and T.wrap(c.xlabel, width - 16, f.label, height < 200 and 1 or 2) or {}
+  f.top = 12 + #f.title * 19 + #f.note * 14 + 4
   f.bottom = height - 28 - #f.xlabel * 17
   -- Names stand beside the ends of their lines when there is room for all.
   local widest = 0
@@ -151,7 +152,7 @@ function frame.draw(add, f, x, y, c)
   centred(f.title, LARGE, 25, 19, ('fill="#222" text-anchor="middle" font-size="%d"'):format(LARGE))
   centred(f.note, SMALL, 21 + #f.title * 19 + (#f.title > 0 and 2 or 0), 14,
     ('text-anchor="middle" font-size="%d" fill="#444"'):format(SMALL))
-  centred(f.xlabel, FONT, f.xlabel_top, 17, 'fill="#222" text-anchor="middle"')
+  centred(f.xlabel, f.label, f.xlabel_top, 17, ('fill="#222" text-anchor="middle" font-size="%d"'):format(f.label))
   for k, line in ipairs(f.ylabel) do
     add(('<text fill="#222" text-anchor="middle" transform="translate(%s %s) rotate(-90)">%s</text>'):format(
       at(16 + (k - 1) * 17), at((f.top + f.bottom) / 2), parts.text.xml(line)))
