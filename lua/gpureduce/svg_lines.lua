@@ -64,9 +64,9 @@ local function draw_band(add, f, list, colour)
       local there, back = {}, {}
       for i = first, k - 1 do
         local c = list[i]
-        local top, bottom = max(c.low, f.top - 2000), min(c.high, f.bottom + 2000)
-        there[#there + 1] = ("%s %s"):format(at(c.x), at(min(top, f.bottom + 2000)))
-        back[k - i] = ("%s %s"):format(at(c.x), at(max(bottom, f.top - 2000)))
+        local x = at(max(f.left - 2000, min(f.right + 2000, c.x)))
+        there[#there + 1] = ("%s %s"):format(x, at(max(f.top - 2000, min(f.bottom + 2000, c.low))))
+        back[k - i] = ("%s %s"):format(x, at(max(f.top - 2000, min(f.bottom + 2000, c.high))))
       end
       add(('<path fill="%s" fill-opacity="0.28" stroke="%s" stroke-opacity="0.28" stroke-width="0.7" d="M%sL%sz"/>')
         :format(colour, colour, table.concat(there, "L"), table.concat(back, "L")))
