@@ -28,7 +28,8 @@ describe("edges in h:plot", function()
 
   it("lie well within their bins, whatever they are", function()
     local cases = { { 0, 1 / 3 }, { -3.3, 4.4 }, { 123456789012, 123456789013 }, { 1e12 + 1, 1e12 + 5 }, { 1e-9, 3e-9 },
-      { 1e15, 1e15 + 12 }, { -1e300, 1e300 }, { 2 ^ 40, 2 ^ 40 + 1 }, { 99999.5, 100000.5 }, { 0, 123456 } }
+      { 1e15, 1e15 + 12 }, { -1e300, 1e300 }, { 2 ^ 40, 2 ^ 40 + 1 },
+      { -1.2e308, 5e307 }, { 99999.5, 100000.5 }, { 0, 123456 } }
     for _, case in ipairs(cases) do
       for _, width in ipairs { 24, 32, 40, 80 } do
         local h = gr.histogram(gr.array(case, "f64"), { bins = 6 })

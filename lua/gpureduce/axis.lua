@@ -108,7 +108,9 @@ function axis.log(low, high, wanted, base, tight)
         local share = (at - first) / (last - first)
         if m == 1 and k % each == 0 then a.ticks[#a.ticks + 1] = { share, power_text(base, k) }
         elseif fine and (m == 2 or m == 5) then
-          a.ticks[#a.ticks + 1] = { share, parts.text.format("%.6g", m * 10.0 ^ k) }
+          local plain = k >= -3 and k <= 3
+          a.ticks[#a.ticks + 1] = { share, plain and parts.text.format("%.6g", m * 10.0 ^ k)
+            or { ("%d\194\18310"):format(m), ("%d"):format(k) } }
         elseif each == 1 or (m == 1 and each <= 5) then a.minor[#a.minor + 1] = share end
       end
     end

@@ -49,7 +49,9 @@ local function written(values, format, shift)
   local texts, off = {}, 0
   for k = 1, #values do
     local raw = format:format(values[k] - shift)
-    off = max(off, abs(tonumber(raw) - (values[k] - shift)))
+    local number = tonumber(raw)
+    if not number then return nil end -- beyond f64
+    off = max(off, abs(number - (values[k] - shift)))
     local text = parts.text.pointed(raw)
     if not text:find("[1-9]") then text = "0" end
     if text:find(".", 1, true) and not text:find("e", 1, true) then text = text:gsub("%.?0+$", "") end

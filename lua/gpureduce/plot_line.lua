@@ -63,8 +63,10 @@ end
 
 -- ---- texts ----
 
--- A tick as a text: a power as 10^6.
-local function tick_text(tick) return type(tick) == "table" and tick[1] .. "^" .. tick[2] or tick end
+-- A tick as a text: powers as 10^6 and 2*10^6.
+local function tick_text(tick)
+  return type(tick) == "table" and tick[1]:gsub("[\128-\255]+", "*") .. "^" .. tick[2] or tick
+end
 
 -- What the ticks of an axis leave out, in words, or nil.
 local function left_out(name, axis)
