@@ -1109,10 +1109,8 @@ function array:softmax(options) end
 ---@field density? boolean show counts / width / total instead of counts; default whether `h.density` is there
 ---@field ascii? boolean draw without Unicode; default true on a dumb terminal, and where LC_ALL, LC_CTYPE or LANG (the first that is set) names no UTF-8
 
----The histogram as text, one bar a line. `print(h)` does the same without options.
----@param options? gpureduce.histogram.plot.options
 ---The histogram as text, one bar a line. `print(h)` does the same without options. Edges have as many digits as place them well within their bins; when those do not fit, the last line says what is to be added to all.
----@param options? gpureduce.histogram.plot.options 
+---@param options? gpureduce.histogram.plot.options
 ---@return string # lines without a newline at the end
 function histogram:plot(options) end
 
@@ -1179,12 +1177,12 @@ function gr.svg(options) end
 
 ---A series as lines of text: a line of dots (Braille, or `' . :` in ASCII) with ticks.
 ---@param y gpureduce.array|number[] the series
----@param options? gpureduce.plot.options 
+---@param options? gpureduce.plot.options
 ---@return string # lines without a newline at the end
 function gr.plot(y, options) end
 
 ---A series as lines of text: a line of dots (Braille, or `' . :` in ASCII) with ticks.
----@param options? gpureduce.plot.options 
+---@param options? gpureduce.plot.options
 ---@return string # lines without a newline at the end
 function array:plot(options) end
 

@@ -352,7 +352,7 @@ describe("charts refuse", function()
     { { lines = { { y = { 1 }, nmae = "a" } } }, "option 'lines': line 1: unknown field 'nmae' (did you mean 'name'?)" },
     { { points = { plain, { y = { 1 }, colour = "red" } } }, "option 'points': entry 2: unknown field 'colour'" },
     { { lines = { { 1, y = { 1 } } } }, "option 'lines': line 1: names of its fields are strings, got a number" },
-    { { lines = { derived } }, "option 'lines': line 1: a table whose metatable has __index: its values are read raw, copy them" },
+    { { lines = { derived } }, "option 'lines': line 1: table without __index expected: tables are read raw" },
     { { lines = { { y = { 1, "2" } } } }, "option 'lines': line 1: y: element 2: number expected, got string" },
     { { lines = { { name = {}, y = { 1 } } } }, "option 'lines': line 1: name: string or number expected, got table" },
     { { lines = { y = { 1 } } }, "option 'lines': a list expected, got a table with 'y'" },

@@ -54,11 +54,4 @@ function check.optional(name, first, value, options)
   return nil, value, first
 end
 
---- The fields of a table as they lie there, in a table of its own: no metamethod is asked later.
-function check.copy(given)
-  local copy = {}
-  for key, value in next, given do copy[key] = value end
-  return copy
-end
-
 return check

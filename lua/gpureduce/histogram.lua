@@ -86,7 +86,7 @@ function histogram.svg(h, path, options)
   if path ~= nil and type(path) ~= "string" then
     parts.check.fail("svg", 2, "path expected, got %s", parts.check.kind(path))
   end
-  options = parts.check.copy(parts.check.options("svg", at, options, svg_options))
+  options = parts.check.options("svg", at, options, svg_options)
   parts.svg.check_limits(options, function(text, ...) parts.check.fail("svg", at, text, ...) end)
   local bars = parts.bars_of(h)
   local chart = { bars = { bars }, series = {}, ceilings = {}, ylog = options.log }

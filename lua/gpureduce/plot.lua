@@ -141,7 +141,7 @@ end
 local known = { width = "number", height = "number", ascii = "boolean", log = "boolean", density = "boolean" }
 
 function plot.check(options)
-  options = parts.check.copy(parts.check.options("plot", 2, options, known))
+  options = parts.check.options("plot", 2, options, known)
   plot.check_sizes(options, 2)
   return options
 end

@@ -118,7 +118,7 @@ function gr.plot(y, options)
   if type(y) ~= "table" and parts.check.kind(y) ~= "gpureduce.array" then
     parts.check.fail("plot", 1, "table or gpureduce.array expected, got %s", parts.check.kind(y))
   end
-  options = parts.check.copy(parts.check.options("plot", 2, options, known))
+  options = parts.check.options("plot", 2, options, known)
   parts.plot.check_sizes(options, 2)
   parts.svg.check_limits({ xlog = options.xlog, ylog = options.ylog, ymin = options.ymin, ymax = options.ymax }, fail)
   local ascii, width = parts.plot.is_ascii(options), parts.plot.columns(options.width)

@@ -41,12 +41,9 @@ local function outline(a, columns)
   return list
 end
 
---- Refuse a table that gives more than it holds: pictures read raw.
+--- Refuse a table that gives more than it holds.
 function series.check_plain(value, where, fail)
-  local meta = getmetatable(value)
-  if type(meta) == "table" and rawget(meta, "__index") ~= nil then
-    fail("%s: a table whose metatable has __index: its values are read raw, copy them", where)
-  end
+  if parts.inherits(value) then fail("%s: table without __index expected: tables are read raw", where) end
 end
 
 -- Lower and upper ends of error bars.

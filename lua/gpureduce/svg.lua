@@ -265,7 +265,7 @@ for name, words in pairs(svg.options) do known[name] = words end
 function gr.svg(options)
   local function fail(text, ...) parts.check.fail("svg", 1, text, ...) end
   if options == nil then fail("options table with 'lines' expected, got no value") end
-  options = parts.check.copy(parts.check.options("svg", 1, options, known))
+  options = parts.check.options("svg", 1, options, known)
   if not (options.lines or options.steps or options.points or options.histograms) then
     fail("option 'lines', 'steps', 'points' or 'histograms' expected")
   end
