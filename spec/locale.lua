@@ -29,6 +29,12 @@ local function write(path, text)
   file:close()
 end
 
+--- Whether a locale can be made here: glibc's tool is there.
+function L.is_possible()
+  local status = os.execute("command -v localedef >/dev/null 2>&1")
+  return status == true or status == 0
+end
+
 --- Calls f(folder): with LOCPATH=folder in the environment, os.setlocale("comma", "numeric") gives decimal commas.
 function L.with_comma(f)
   local folder = os.tmpname()

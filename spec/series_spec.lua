@@ -347,8 +347,11 @@ end)
 describe("charts refuse", function()
   local plain = { y = { 1 } }
   local derived = setmetatable({}, { __index = { y = { 1, 2 } } })
-  local h = gr.histogram(gr.zeros(3), { bins = 2 })
+  local h, released = gr.histogram(gr.zeros(3), { bins = 2 }), gr.ones(3)
+  released:release()
   local rows = {
+    { { lines = { released } }, "option 'lines': line 1: y: array has been released" },
+    { { lines = { { y = { 1 }, error = released } } }, "option 'lines': line 1: error: array has been released" },
     { { lines = { { y = { 1 }, nmae = "a" } } }, "option 'lines': line 1: unknown field 'nmae' (did you mean 'name'?)" },
     { { points = { plain, { y = { 1 }, colour = "red" } } }, "option 'points': entry 2: unknown field 'colour'" },
     { { lines = { { 1, y = { 1 } } } }, "option 'lines': line 1: names of its fields are strings, got a number" },

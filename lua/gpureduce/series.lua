@@ -9,6 +9,17 @@ local key_names = { "error", "high", "low", "name", "x", "y" }
 
 local function is_array(value) return parts.check.kind(value) == "gpureduce.array" end
 
+local function length(a) return #a end
+
+-- Refuse what is neither a table nor an array that is still there.
+local function check_values(values, where, fail)
+  if type(values) == "table" then return end
+  if not is_array(values) then
+    fail("%s: table or gpureduce.array expected, got %s", where, parts.check.kind(values))
+  end
+  if not pcall(length, values) then fail("%s: array has been released", where) end
+end
+
 -- The numbers of an array or a table, as floats: integers would wrap at their ends.
 local function numbers(values, where, fail)
   if is_array(values) then values = values:table() end
@@ -52,9 +63,7 @@ local function bounds(entry, where, s, fail)
   if wrong ~= nil and (low ~= nil or high ~= nil) then fail("%s: 'error', or 'low' and 'high', not both", where) end
   if (low == nil) ~= (high == nil) then fail("%s: 'low' and 'high' come together", where) end
   local function list(values, key)
-    if type(values) ~= "table" and not is_array(values) then
-      fail("%s: %s: table or gpureduce.array expected, got %s", where, key, parts.check.kind(values))
-    end
+    check_values(values, where .. ": " .. key, fail)
     values = numbers(values, where .. ": " .. key, fail)
     if #values ~= #s.ys then fail("%s: %d numbers in '%s' expected, got %d", where, #s.ys, key, #values) end
     return values
@@ -87,12 +96,8 @@ function series.read(entry, where, kind, columns, fail)
   if name ~= nil and type(name) ~= "string" and type(name) ~= "number" then
     fail("%s: name: string or number expected, got %s", where, type(name))
   end
-  for _, each in ipairs { { "x", xs }, { "y", ys } } do
-    local value = each[2]
-    if value ~= nil and type(value) ~= "table" and not is_array(value) then
-      fail("%s: %s: table or gpureduce.array expected, got %s", where, each[1], parts.check.kind(value))
-    end
-  end
+  if xs ~= nil then check_values(xs, where .. ": x", fail) end
+  if ys ~= nil then check_values(ys, where .. ": y", fail) end
   if not ys then fail("%s: no 'y'", where) end
   local s = { name = name and parts.text.of(name), kind = kind }
   local bare = rawget(entry, "error") == nil and rawget(entry, "low") == nil and rawget(entry, "high") == nil
