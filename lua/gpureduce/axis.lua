@@ -100,6 +100,7 @@ function axis.log(low, high, wanted, base, tight)
   function a.scale(value) return (log(value) - first) / (last - first) end
   local from, to = ceil(first / ln - 1e-9), floor(last / ln + 1e-9)
   local each = max(1, ceil((to - from + 1) / (wanted + 1)))
+  if each > 4 then each = round_step(each) end
   local fine = base == 10 and to - from < 2 -- few decades: 2 and 5 have ticks too
   for k = from - 1, to + 1 do
     for m = 1, base - 1 do
