@@ -1103,12 +1103,13 @@ function gr.softmax(x, options) end
 function array:softmax(options) end
 
 ---@class gpureduce.histogram.plot.options
----@field width? integer the longest line, 24 or more; default the variable COLUMNS, the terminal's width, or 80
+---@field width? integer the longest line, 10 or more; default the variable COLUMNS, the terminal's width, or 80
 ---@field height? integer the most bars: more bins are merged with their neighbours; default 32
 ---@field log? boolean bars as long as log(1 + count), so that rare values show; default false
----@field ascii? boolean draw without Unicode blocks; default true on a dumb terminal
+---@field density? boolean show counts / width / total instead of counts; default whether `h.density` is there
+---@field ascii? boolean draw without Unicode; default true on a dumb terminal, and where LC_ALL, LC_CTYPE or LANG (the first that is set) names no UTF-8
 
----The histogram as text, one bar a line. `print(h)` does the same without options.
+---The histogram as text, one bar a line. `print(h)` does the same without options. Edges have as many digits as place them well within their bins; when those do not fit, the last line says what is to be added to all.
 ---@param options? gpureduce.histogram.plot.options
 ---@return string # lines without a newline at the end
 function histogram:plot(options) end
@@ -1120,10 +1121,12 @@ function histogram:plot(options) end
 ---@field ylabel? string beside the axis
 ---@field width? number in pixels, 100 to 10000; default 720
 ---@field height? number in pixels, 100 to 10000; default 440
+---@field theme? string `"light"`, `"dark"` or `"auto"`: as the viewer is set; default `"auto"`
 ---@field log? boolean counts on an axis of ratios; default false
 ---@field xlog? boolean|number edges on an axis of ratios, in powers of 10 (true) or 2; default false
+---@field density? boolean true: heights are counts / width / total; false: counts, whatever the widths; default true where `h.density` is there
 
----The histogram as a picture: bars between their edges, as wide as the bins are.
+---The histogram as a picture: bars between their edges, as wide as the bins are. Heights are counts; where bins differ in width (on an axis of ratios: in ratio), counts / width, so that a bar's area is its count.
 ---@param path? string the file to write
 ---@param options? gpureduce.histogram.svg.options
 ---@return boolean|string|nil # true when written; the text without a path; nil when the system refuses
@@ -1133,7 +1136,11 @@ function histogram:plot(options) end
 function histogram:svg(path, options) end
 
 ---@class gpureduce.svg.options
----@field lines table a list of arrays or of tables `{ name =, x =, y = }`; x and y are arrays or tables of numbers (x: 1, 2, 3, ...). Lines of 60 points or fewer show them as marks; what is not finite leaves a gap
+---@field lines? table a list of arrays or of tables `{ name =, x =, y =, error = }`; x and y are arrays or tables of numbers (x: 1, 2, 3, ...). Few points (60) show as marks; what is not finite leaves a gap. `error` (a number, or one for each y) or `low =` and `high =` (the ends themselves) are error bars, a pale band where they are dense
+---@field steps? table the same, each y held until the next x
+---@field points? table the same without lines: a scatter plot; of many thousands the density shows
+---@field histograms? table a list of histograms or of tables `{ name =, histogram = }`, over each other
+---@field density? boolean for `histograms`: as in `h:svg`
 ---@field ceiling? number|table a limit drawn across: y, or `{ y =, name = }`, or a list of those
 ---@field path? string the file to write; default none: the text is returned
 ---@field title? string above the picture
@@ -1149,13 +1156,35 @@ function histogram:svg(path, options) end
 ---@field ymax? number the same for y; default a round number
 ---@field width? number in pixels, 100 to 10000; default 720
 ---@field height? number in pixels, 100 to 10000; default 440
+---@field theme? string `"light"`, `"dark"` or `"auto"`: as the viewer is set; default `"auto"`
 
----A chart of one or more lines: series, scans, measurements.
----@param options gpureduce.svg.options `lines`, and how to draw them
+---A chart: lines, steps, points and histograms over the same axes.
+---@param options gpureduce.svg.options one or more of `lines`, `steps`, `points`, `histograms`, and how to draw them
 ---@return boolean|string|nil # true when written; the text without a path; nil when the system refuses
 ---@return string? # after nil the message
 ---@return integer? # after nil the system's error number
 function gr.svg(options) end
+
+---@class gpureduce.plot.options
+---@field x? gpureduce.array|number[] where each y lies; default 1, 2, 3, ...
+---@field width? integer the longest line, 10 or more; default the variable COLUMNS, the terminal's width, or 80
+---@field height? integer lines of dots; two or three more tell the ticks; default 16
+---@field xlog? boolean|number an axis of ratios, in powers of 10 (true) or 2; default false
+---@field ylog? boolean|number the same for y; default false
+---@field ymin? number where the axis begins; default a round number
+---@field ymax? number where it ends; default a round number
+---@field ascii? boolean draw without Unicode; default true on a dumb terminal, and where LC_ALL, LC_CTYPE or LANG (the first that is set) names no UTF-8
+
+---A series as lines of text: a line of dots (Braille, or `' . :` in ASCII) with ticks.
+---@param y gpureduce.array|number[] the series
+---@param options? gpureduce.plot.options
+---@return string # lines without a newline at the end
+function gr.plot(y, options) end
+
+---A series as lines of text: a line of dots (Braille, or `' . :` in ASCII) with ticks.
+---@param options? gpureduce.plot.options
+---@return string # lines without a newline at the end
+function array:plot(options) end
 
 ---Call a function of the module and get a future instead of its results.
 ---@param f function a function of this module

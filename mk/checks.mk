@@ -54,7 +54,7 @@ coverage:
 	  BUSTED="$(BUSTED) --helper=spec/coverage.lua $(lua_specs)" | tee build/coverage/lua.txt
 
 # The specs that run the module's Lua parts.
-lua_specs = $(addprefix spec/,$(addsuffix _spec.lua,pictures docs guide errors inout))
+lua_specs = $(addprefix spec/,$(addsuffix _spec.lua,pictures series terminal colours wild locale docs guide errors inout))
 
 lint: $(module)
 	luacheck -q .

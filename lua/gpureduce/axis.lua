@@ -1,8 +1,16 @@
--- Axes with round ticks: where they begin and end, where ticks go and what they say.
+-- Axes with round ticks: where they begin and end, where ticks go and what they say. Everything here is bounded, and
+-- right for any finite numbers, those at the ends of f64 too.
+--
+-- An axis: { ticks = { { share, text }, ... }, minor = { share, ... }, scale = value -> share, factor, offset }
+-- with shares of the axis' length from 0 to 1; texts are of (value - offset) / 10^factor; offset is a text or nil.
+local _, parts = ...
+
 local axis = {}
 
-local floor, ceil, abs, max = math.floor, math.ceil, math.abs, math.max
-local function log10(x) return math.log(x) / math.log(10) end
+local floor, ceil, abs, max, min, log = math.floor, math.ceil, math.abs, math.max, math.min, math.log
+local function log10(x) return log(x) / log(10) end
+
+local MOST = 100 -- ticks
 
 -- The round step (1, 2 or 5 times a power of ten) nearest above `least`.
 local function round_step(least)
@@ -13,74 +21,106 @@ local function round_step(least)
   return 10 * power
 end
 
---- An axis in even steps from low to high, about `wanted` of them:
--- { first, last, ticks = { { at, text } }, scale = value -> 0..1, factor = exponent taken out of the texts, or 0 }.
--- tight: begin and end exactly at low and high.
+-- What ticks leave out when they would need more than seven digits to differ: a number near all of them.
+local function offset_of(low, high)
+  local largest, span = max(abs(low), abs(high)), high - low
+  if span >= largest * 1e-6 then return 0 end
+  local power = 10.0 ^ ceil(log10(span) - 1e-9)
+  return floor(low / power) * power
+end
+
+--- An axis in even steps from low to high, about `wanted` of them. tight: begin and end exactly there.
 function axis.linear(low, high, wanted, tight)
-  if low == high then low, high = low - (abs(low) + 1) / 2, high + (abs(high) + 1) / 2 end
+  -- Steps of the largest numbers overflow, those of the least vanish: such are brought nearer to 1 first.
+  local largest = max(abs(low), abs(high))
+  local shift = largest > 1e290 and -200 or largest > 0 and largest < 1e-290 and 200 or 0
+  local by = 10.0 ^ shift
+  low, high = low * by, high * by
+  if low == high then
+    local side = low == 0 and 1 or abs(low) / 2
+    low, high = low - side, high + side
+  end
+  local offset = offset_of(low, high)
+  low, high = low - offset, high - offset
   local step = round_step((high - low) / wanted)
   local k, last_k = floor(low / step + 1e-9), ceil(high / step - 1e-9)
   if tight then k, last_k = ceil(low / step - 1e-9), floor(high / step + 1e-9) end
-  local a = { first = tight and low or k * step, last = tight and high or last_k * step, ticks = {}, minor = {} }
-  -- One power of ten in the axis' name rather than long numbers at every tick.
-  local largest = max(abs(a.first), abs(a.last))
-  local exponent = floor(log10(largest) + 1e-9)
-  a.factor = (exponent >= 5 or exponent <= -4) and exponent - exponent % 3 or 0
-  local unit = 10.0 ^ a.factor
-  local decimals = max(0, 0 - floor(log10(step / unit) + 1e-9))
-  while k <= last_k do
-    local text = ("%." .. decimals .. "f"):format(k * step / unit)
-    a.ticks[#a.ticks + 1] = { k * step, k == 0 and "0" or text }
-    k = k + 1
+  if tight and last_k - k < min(wanted, 2) then -- fewer than wanted lie inside: the next smaller step has more
+    step = round_step(step / 2.5)
+    k, last_k = ceil(low / step - 1e-9), floor(high / step + 1e-9)
   end
-  function a.scale(value) return (value - a.first) / (a.last - a.first) end
+  local first, last = tight and low or k * step, tight and high or last_k * step
+  local a = { ticks = {}, minor = {} }
+  if offset ~= 0 then
+    local real = offset / by
+    a.offset = abs(real) < 1e15 and real == floor(real) and ("%d"):format(real) or parts.text.shortest(real)
+  end
+  -- One power of ten in the axis' name rather than long numbers at every tick.
+  local exponent = floor(log10(max(abs(first), abs(last))) + 1e-9) - shift
+  a.factor = (exponent >= 5 or exponent <= -4) and exponent - exponent % 3 or 0
+  local unit = 10.0 ^ (a.factor + shift)
+  local format = ("%%.%df"):format(min(17, max(0, 0 - floor(log10(step / unit) + 1e-9))))
+  for i = 0, min(last_k - k, MOST) do
+    local at = (k + i) * step
+    a.ticks[#a.ticks + 1] = { (at - first) / (last - first), at == 0 and "0" or parts.text.format(format, at / unit) }
+  end
+  function a.scale(value) return (value * by - offset - first) / (last - first) end
   return a
 end
 
 -- A power as a text with its exponent marked: { "10", "6" }; plain where it is short.
 local function power_text(base, exponent)
   if base == 10 and exponent >= -2 and exponent <= 3 then
-    return ("%." .. max(0, 0 - exponent) .. "f"):format(10.0 ^ exponent)
+    return parts.text.format(("%%.%df"):format(max(0, 0 - exponent)), 10.0 ^ exponent)
   end
   return { ("%d"):format(base), ("%d"):format(exponent) }
 end
 
--- The largest of 1, 2, 5 times a power of ten that is not above x (side -1) or the smallest not below (side 1).
-local function round_bound(x, side)
-  local power = 10.0 ^ floor(log10(x) + 1e-9)
+-- The logarithm of the largest of 1, 2, 5 times a power of ten that is not above x (side -1), or of the smallest not
+-- below (side 1), from that of x.
+local function round_bound(ln_x, side)
+  local l = ln_x / log(10)
+  local e = floor(l + 1e-9)
   local best
   for _, m in ipairs { 1, 2, 5, 10 } do
-    local bound = m * power
-    if side < 0 and bound <= x * (1 + 1e-9) then best = bound end
-    if side > 0 and not best and bound >= x * (1 - 1e-9) then best = bound end
+    local bound = e + log10(m)
+    if side < 0 and bound <= l + 1e-9 then best = bound end
+    if side > 0 and not best and bound >= l - 1e-9 then best = bound end
   end
-  return best
+  return best * log(10)
 end
 
---- The same with even ratios: base 10 or 2; low and high above 0.
+--- The same with even ratios: base 10 or 2; low and high above 0. It reckons in logarithms, which never overflow.
 function axis.log(low, high, wanted, base, tight)
-  local ln = math.log(base)
-  if low == high then low, high = low / base, high * base end
-  local a = { first = low, last = high, ticks = {}, minor = {}, factor = 0 }
-  if not tight and base == 10 then a.first, a.last = round_bound(low, -1), round_bound(high, 1) end
-  if not tight and base ~= 10 then
-    a.first, a.last = base ^ floor(math.log(low) / ln + 1e-9), base ^ ceil(math.log(high) / ln - 1e-9)
-  end
-  local from, to = ceil(math.log(a.first) / ln - 1e-9), floor(math.log(a.last) / ln + 1e-9)
+  local ln, first, last = log(base), log(low), log(high)
+  if last - first < 1e-6 then first, last, tight = first - ln, last + ln, false end
+  if not tight and base == 10 then first, last = round_bound(first, -1), round_bound(last, 1) end
+  if not tight and base ~= 10 then first, last = floor(first / ln + 1e-9) * ln, ceil(last / ln - 1e-9) * ln end
+  local a = { ticks = {}, minor = {}, factor = 0 }
+  function a.scale(value) return (log(value) - first) / (last - first) end
+  local from, to = ceil(first / ln - 1e-9), floor(last / ln + 1e-9)
   local each = max(1, ceil((to - from + 1) / (wanted + 1)))
+  if each > 4 then each = round_step(each) end
   local fine = base == 10 and to - from < 2 -- few decades: 2 and 5 have ticks too
   for k = from - 1, to + 1 do
     for m = 1, base - 1 do
-      local at = m * base ^ k
-      if at >= a.first * (1 - 1e-9) and at <= a.last * (1 + 1e-9) then
-        if m == 1 and k % each == 0 then a.ticks[#a.ticks + 1] = { at, power_text(base, k) }
-        elseif fine and (m == 2 or m == 5) then a.ticks[#a.ticks + 1] = { at, ("%.6g"):format(at) }
-        elseif each == 1 or m == 1 then a.minor[#a.minor + 1] = at end
+      local at = k * ln + log(m)
+      if at >= first - 1e-9 and at <= last + 1e-9 then
+        local share = (at - first) / (last - first)
+        if m == 1 and k % each == 0 then a.ticks[#a.ticks + 1] = { share, power_text(base, k) }
+        elseif fine and (m == 2 or m == 5) then
+          local plain = k >= -3 and k <= 3
+          a.ticks[#a.ticks + 1] = { share, plain and parts.text.format("%.6g", m * 10.0 ^ k)
+            or { ("%d\194\18310"):format(m), ("%d"):format(k) } }
+        elseif each == 1 or (m == 1 and each <= 5) then a.minor[#a.minor + 1] = share end
       end
     end
   end
-  local span = math.log(a.last / a.first)
-  function a.scale(value) return math.log(value / a.first) / span end
+  if #a.ticks < 2 and low < high then -- less than a decade between given limits: round numbers, where they lie
+    local even = axis.linear(low, high, wanted, true)
+    a.ticks, a.factor, a.offset = even.ticks, even.factor, even.offset
+    for _, tick in ipairs(a.ticks) do tick[1] = a.scale(low + (high - low) * tick[1]) end
+  end
   return a
 end
 

@@ -6,7 +6,7 @@ local check = {}
 --- Raise "bad argument #2 to 'plot' (...)" at the line that called the module.
 -- (Not `arg`: Lua 5.1 has a hidden local of that name in functions with dots.)
 function check.fail(name, position, text, ...)
-  parts.raise(("bad argument #%d to '%s' (%s)"):format(position, name, text:format(...)))
+  parts.raise(("bad argument #%d to '%s' (%s)"):format(position, name, parts.text.format(text, ...)))
 end
 
 -- What the value is, in words: its type, or the name its metatable gives.

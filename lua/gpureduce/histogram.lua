@@ -30,7 +30,7 @@ end
 function histogram.quantile(h, q)
   check_self("quantile", h)
   if type(q) ~= "number" or not (q >= 0 and q <= 1) then
-    parts.check.fail("quantile", 2, "share from 0 to 1 expected, got %s", tostring(q))
+    parts.check.fail("quantile", 2, "share from 0 to 1 expected, got %s", q)
   end
   local counts, edges, total = h.counts:table(), h.edges:table(), 0
   for k = 1, #counts do total = total + counts[k] end
@@ -45,12 +45,28 @@ function histogram.quantile(h, q)
   end
 end
 
--- The numbers that pictures are drawn from, on the host.
+-- The numbers that pictures are drawn from, on the host: floats, which do not wrap.
 local function drawn(h)
-  return { counts = h.counts:table(), edges = h.edges:table(), below = h.below, above = h.above, nan = h.nan }
+  local counts, edges = h.counts:table(), h.edges:table()
+  for k = 1, #counts do counts[k] = counts[k] + 0.0 end
+  return { counts = counts, edges = edges, below = h.below, above = h.above, nan = h.nan, density = h.density ~= nil,
+    weighted = h.counts.dtype ~= "i64" }
 end
 
---- The histogram as text, one bar a line; options: width, height, log, ascii.
+--- Whether the value is a histogram.
+function parts.is_histogram(value) return getmetatable(value) == histogram end
+
+--- A histogram as a picture's bars: { counts, edges, density = made with densities, weighted, outside = text or nil }.
+function parts.bars_of(h)
+  local bars, outside = drawn(h), {}
+  for _, name in ipairs { "below", "above", "nan" } do
+    if bars[name] ~= 0 then outside[#outside + 1] = parts.text.format("%s %.14g", name, bars[name]) end
+  end
+  bars.outside = #outside > 0 and table.concat(outside, ", ") or nil
+  return bars
+end
+
+--- The histogram as text, one bar a line; options: width, height, log, ascii, density.
 function histogram.plot(h, options)
   check_self("plot", h)
   return parts.plot.histogram(drawn(h), parts.plot.check(options))
@@ -59,10 +75,10 @@ end
 function histogram.__tostring(h) return parts.plot.histogram(drawn(h), {}) end
 
 local svg_options = { title = "string", xlabel = "string", xunit = "string", ylabel = "string", width = "number",
-  height = "number", log = "boolean", xlog = "boolean|number" }
+  height = "number", log = "boolean", xlog = "boolean|number", density = "boolean", theme = "string" }
 
---- The histogram as an SVG file; options: title, xlabel, xunit, ylabel, width, height, log (counts), xlog (edges).
--- true, or nil, message, code; without a path the text.
+--- The histogram as an SVG file; options: title, xlabel, xunit, ylabel, width, height, log (counts), xlog (edges),
+-- density, theme. true, or nil, message, code; without a path the text.
 function histogram.svg(h, path, options)
   check_self("svg", h)
   local at
@@ -72,14 +88,13 @@ function histogram.svg(h, path, options)
   end
   options = parts.check.options("svg", at, options, svg_options)
   parts.svg.check_limits(options, function(text, ...) parts.check.fail("svg", at, text, ...) end)
-  local bars, outside = drawn(h), {}
-  for _, name in ipairs { "below", "above", "nan" } do
-    if bars[name] ~= 0 then outside[#outside + 1] = ("%s %.14g"):format(name, bars[name]) end
-  end
-  local chart = { bars = bars, lines = {}, ceilings = {}, ylog = options.log }
+  local bars = parts.bars_of(h)
+  local chart = { bars = { bars }, series = {}, ceilings = {}, ylog = options.log }
   for name in pairs(svg_options) do chart[name] = options[name] end
-  chart.ylabel = options.ylabel or h.counts.dtype == "i64" and "count" or "weight"
-  if #outside > 0 then chart.note = "not shown: " .. table.concat(outside, ", ") end
+  if bars.outside then chart.note = "not shown: " .. bars.outside end
+  local density = options.density
+  if density == nil and bars.density then density = true end
+  parts.svg.choose_heights(chart, density, bars.weighted and "weight" or "count")
   local text = parts.svg.draw(chart)
   if path then return parts.save_text(path, text) end
   return text

@@ -3,7 +3,11 @@ local _, parts = ...
 
 local plot = {}
 
-local floor, max, min = math.floor, math.max, math.min
+local floor, max, min, abs = math.floor, math.max, math.min, math.abs
+
+local LEAST, MOST = 10, 10000 -- columns, and lines
+
+-- ---- bars ----
 
 -- Left eighths of a block: plot.eighths[3] fills three eighths of a cell.
 local full = "\226\150\136"
@@ -14,13 +18,10 @@ local function bar_unicode(length)
   local whole = floor(length)
   local part = floor((length - whole) * 8 + 0.5)
   if part == 8 then whole, part = whole + 1, 0 end
-  return full:rep(whole) .. (eighths[part] or ""), whole + (part > 0 and 1 or 0)
+  return full:rep(whole) .. (eighths[part] or "")
 end
 
-local function bar_ascii(length)
-  local whole = floor(length + 0.5)
-  return ("#"):rep(whole), whole
-end
+local function bar_ascii(length) return ("#"):rep(floor(length + 0.5)) end
 
 -- Merge neighbouring bins until there are at most `height` of them.
 local function group(counts, edges, height)
@@ -35,34 +36,7 @@ local function group(counts, edges, height)
   return c, e
 end
 
--- Edges as text, none longer than `room`: whole numbers as such, else as few digits as keep neighbours apart.
-local function labels(edges, room)
-  local whole, best = true, nil
-  for k = 1, #edges do whole = whole and edges[k] == floor(edges[k]) and math.abs(edges[k]) < 1e15 end
-  for digits = whole and 0 or 3, 17 do
-    local format, text, distinct, longest = digits == 0 and "%.0f" or "%." .. digits .. "g", {}, true, 0
-    for k = 1, #edges do
-      text[k] = format:format(edges[k])
-      longest = max(longest, #text[k])
-      distinct = distinct and text[k] ~= text[k - 1]
-    end
-    if longest <= room or not best then best = text end
-    if distinct and best == text then break end
-  end
-  return best
-end
-
--- Counts in full, or with three digits where there is no room for them.
-local function count_texts(counts, room)
-  local whole, short, longest = {}, {}, 0
-  for k = 1, #counts do
-    local n = counts[k]
-    whole[k] = n == floor(n) and ("%.0f"):format(n) or ("%.6g"):format(n)
-    short[k] = ("%.3g"):format(n)
-    longest = max(longest, #whole[k])
-  end
-  return longest <= room and whole or short
-end
+-- ---- texts ----
 
 local function longest_of(texts)
   local longest = 0
@@ -70,56 +44,182 @@ local function longest_of(texts)
   return longest
 end
 
--- The columns to fill: COLUMNS if it is exported, else what the terminal says, else 80.
-function plot.columns() return tonumber(os.getenv("COLUMNS") or "") or parts.terminal() or 80 end
+-- The numbers (less shift) in one format, and the most that one of them is off; nil when neighbours look alike.
+local function written(values, format, shift)
+  local texts, off = {}, 0
+  for k = 1, #values do
+    local raw = format:format(values[k] - shift)
+    local number = tonumber(raw)
+    if not number then return nil end -- beyond f64
+    off = max(off, abs(number - (values[k] - shift)))
+    local text = parts.text.pointed(raw)
+    if not text:find("[1-9]") then text = "0" end
+    if text:find(".", 1, true) and not text:find("e", 1, true) then text = text:gsub("%.?0+$", "") end
+    if text == texts[k - 1] then return nil end
+    texts[k] = text
+  end
+  return texts, off
+end
 
-local known = { width = "number", height = "number", ascii = "boolean", log = "boolean" }
+-- The shortest format whose numbers are off by no more than the share `loose` of the narrowest bin.
+local function shortest(edges, narrowest, loose, shift)
+  local largest = max(abs(edges[1] - shift), abs(edges[#edges] - shift))
+  local fixed = largest < 1e15 and narrowest > 1e-6
+  for digits = fixed and 0 or 1, 17 do
+    local texts, off = written(edges, ("%%.%d%s"):format(digits, fixed and "f" or "g"), shift)
+    if texts and off <= loose * narrowest then return texts end
+  end
+end
+
+-- Edges as text, none longer than `room`: exact where that is short, else with as many digits as place them well within
+-- their bins; where those do not fit, without what they share, or not at all. The second result says which of these.
+local function labels(edges, room)
+  local T, narrowest = parts.text, math.huge
+  local low, high = edges[1], edges[#edges]
+  for k = 2, #edges do narrowest = min(narrowest, edges[k] - edges[k - 1]) end
+  local power = 10.0 ^ math.ceil(math.log(high - low) / math.log(10) - 1e-9)
+  local shared = floor(low / power) * power
+  if shared - shared ~= 0 then shared = 0 end
+  local tries = { { 0, 0 }, { 0.005, 0 }, { 0.1, 0 }, { 0.005, shared }, { 0.1, shared } }
+  for _, try in ipairs(tries) do
+    local texts = shortest(edges, narrowest, try[1], try[2])
+    if texts and longest_of(texts) <= (try[1] == 0 and min(room, 9) or room) then
+      return texts, try[2] ~= 0 and "edges: " .. T.shortest(shared) .. " + what is shown" or nil
+    end
+  end
+  local texts = {}
+  for k = 1, #edges do texts[k] = "" end
+  return texts, ("edges: %s to %s"):format(T.shortest(low, 3), T.shortest(high, 3))
+end
+
+-- Counts in full, or with as many digits as there is room for.
+local function count_texts(counts, room)
+  local texts = {}
+  for digits = 17, 1, -1 do
+    for k = 1, #counts do
+      local n = counts[k]
+      texts[k] = digits == 17 and n == floor(n) and abs(n) < 1e15 and parts.text.format("%.0f", n)
+        or parts.text.format(("%%.%dg"):format(min(digits, 6)), n)
+    end
+    if longest_of(texts) <= room then break end
+  end
+  return texts
+end
+
+--- The text in lines of no more than width columns, broken between words where there are any.
+function plot.wrap(text, width)
+  local lines, line = {}, ""
+  for word in text:gmatch("%S+") do
+    if #line > 0 and #line + 1 + #word > width then lines[#lines + 1], line = line, "" end
+    line = #line > 0 and line .. " " .. word or word
+    while #line > width do lines[#lines + 1], line = line:sub(1, width), line:sub(width + 1) end
+  end
+  lines[#lines + 1] = line
+  return lines
+end
+
+-- ---- options ----
+
+--- The columns to fill: what the caller wants, else COLUMNS if it is exported, else what the terminal says, else 80.
+function plot.columns(wanted)
+  local exported = tonumber(os.getenv("COLUMNS") or "")
+  if exported and not (exported >= 1 and exported <= MOST) then exported = nil end
+  return max(LEAST, floor(wanted or exported or parts.terminal() or 80))
+end
+
+--- Refuse sizes that nothing can be drawn in.
+function plot.check_sizes(options, position)
+  for name, least in pairs { width = LEAST, height = 1 } do
+    local size = options[name]
+    if size and not (size >= least and size <= MOST) then
+      local wanted = size > least and ("%d or less"):format(MOST) or ("%d or more"):format(least)
+      parts.check.fail("plot", position, "option '%s': %s expected, got %.14g", name, wanted, size)
+    end
+  end
+end
+
+local known = { width = "number", height = "number", ascii = "boolean", log = "boolean", density = "boolean" }
 
 function plot.check(options)
   options = parts.check.options("plot", 2, options, known)
-  for name, least in pairs { width = 24, height = 1 } do
-    local size = options[name]
-    if size and not (size >= least and size < math.huge) then
-      parts.check.fail("plot", 2, "option '%s': %d or more expected, got %.14g", name, least, size)
-    end
-  end
+  plot.check_sizes(options, 2)
   return options
 end
 
+--- Whether to draw with ASCII alone: as asked, else as the terminal is.
+function plot.is_ascii(options)
+  if options.ascii ~= nil then return options.ascii end
+  return not parts.text.is_unicode()
+end
+
+-- ---- the picture ----
+
+-- How long a bar is to be, before it is scaled: logarithms of counts, or of densities in units of the least.
+local function lengths(values, log, density)
+  if not log then return values end
+  local least, list = 1, {}
+  if density then
+    least = math.huge
+    for k = 1, #values do least = values[k] > 0 and min(least, values[k]) or least end
+  end
+  for k = 1, #values do list[k] = values[k] > 0 and math.log(1 + values[k] / least) or 0 end
+  return list
+end
+
+-- The lines below the bars: what lies outside, and what the bars are where it is not plain.
+local function remarks(h, options, density, uneven, edges_note)
+  local rest = {}
+  for _, name in ipairs { "below", "above", "nan" } do
+    if h[name] ~= 0 then rest[#rest + 1] = parts.text.format("%s %.14g", name, h[name]) end
+  end
+  local noun = h.weighted and "weight" or "count"
+  if options.log then
+    rest[#rest + 1] = density and "bars: log(1 + density / the least)" or ("bars: log(1 + %s)"):format(noun)
+  elseif density then rest[#rest + 1] = "bars: density"
+  elseif uneven then rest[#rest + 1] = ("bars: %ss"):format(noun) end
+  if uneven and not density then rest[#rest + 1] = "bins differ in width" end
+  rest[#rest + 1] = edges_note
+  return table.concat(rest, ", ")
+end
+
 --- A string of lines (no newline at the end), none longer than the width.
--- h: {counts = numbers, edges = numbers, below =, above =, nan =}; options: width, height (most bars; more bins
--- are merged with their neighbours), log (bars as long as log(1 + count)), ascii.
+-- h: {counts = numbers, edges = numbers, below, above, nan, weighted, density}; options: width, height (most bars; more
+-- bins are merged with their neighbours), log (bars as long as log(1 + count)), ascii, density.
 function plot.histogram(h, options)
-  local width = max(24, floor(options.width or plot.columns()))
-  local height = floor(options.height or 32)
-  local ascii = options.ascii
-  if ascii == nil then ascii = os.getenv("TERM") == "dumb" end
+  local width, height = plot.columns(options.width), floor(options.height or 32)
+  local ascii, density = plot.is_ascii(options), options.density
+  if density == nil then density = h.density end
   local bar, axis = ascii and bar_ascii or bar_unicode, ascii and "|" or "\226\148\130"
-  local function length(count) return options.log and math.log(1 + count) or count end
 
   local counts, edges = group(h.counts, h.edges, height)
-  local text, numbers = labels(edges, max(9, floor(width / 3))), count_texts(counts, max(8, floor(width / 4)))
-  local left, right, most = longest_of(text), longest_of(numbers), 0
-  for k = 1, #counts do most = max(most, length(counts[k])) end
-  local room = max(1, width - left - right - 3)
+  local uneven = not parts.svg_bars.is_even({ { edges = edges } })
+  if density then counts = parts.svg_bars.heights({ counts = counts, edges = edges }, "density") end
+  local length, most = lengths(counts, options.log, density), 0
+  for k = 1, #counts do most = max(most, length[k] < math.huge and length[k] or 0) end
+  local numbers = count_texts(counts, max(6, width >= 32 and floor(width / 4) or 8))
+  local right = longest_of(numbers)
+  if right > width / 2 then
+    numbers = count_texts(counts, 5)
+    right = longest_of(numbers)
+  end
+  local text, note = labels(edges, min(max(9, floor(width / 3)), width - right - 4))
+  local left = longest_of(text)
+  local room = max(0, width - left - right - 3)
 
   local lines = {}
   for k = 1, #counts do
-    local cells, used = ""
-    if counts[k] > 0 then
-      cells, used = bar(length(counts[k]) / most * room)
-      if used == 0 then cells = ascii and "." or eighths[1] end -- something is there: show it
+    local cells = ""
+    if counts[k] > 0 and most > 0 and room > 0 then
+      cells = bar(min(1, length[k] / most) * room)
+      if cells == "" then cells = ascii and "." or eighths[1] end -- something is there: show it
     end
-    lines[k] = ("%" .. left .. "s %s%s %s"):format(text[k], axis, cells, numbers[k])
+    lines[k] = ("%s %s%s %s"):format((" "):rep(left - #text[k]) .. text[k], axis, cells, numbers[k])
   end
-  lines[#lines + 1] = ("%" .. left .. "s"):format(text[#text])
-
-  local rest = {}
-  for _, name in ipairs { "below", "above", "nan" } do
-    if h[name] ~= 0 then rest[#rest + 1] = name .. " " .. ("%.14g"):format(h[name]) end
+  if left > 0 then lines[#lines + 1] = (" "):rep(left - #text[#text]) .. text[#text] end
+  local rest = remarks(h, options, density, uneven, note)
+  if rest ~= "" then
+    for _, line in ipairs(plot.wrap(rest, width)) do lines[#lines + 1] = line end
   end
-  if options.log then rest[#rest + 1] = "bars: log(1 + count)" end
-  if #rest > 0 then lines[#lines + 1] = table.concat(rest, ", ") end
   return table.concat(lines, "\n")
 end
 

@@ -1,0 +1,75 @@
+-- What tells series apart: colours, dashes and marks by turns, and the colours of a dark background.
+local _, parts = ...
+
+local colours = {}
+
+-- Series, apart for the colour-blind too, on white and on the dark background: spec/colours_spec.lua measures it.
+-- 7 colours, 4 dashes and 5 marks meet again after 140 series.
+local series = { "#0072b2", "#d55e00", "#009e73", "#000000", "#d884d0", "#33149a", "#8a3018" }
+local dashes = { "", "7 3", "2 3", "9 3 2 3" }
+
+-- Each colour of a picture, and what takes its place on a dark background.
+local dark = {
+  ["#0072b2"] = "#3baffa", ["#d55e00"] = "#fe9a29", ["#009e73"] = "#4dcdae", ["#000000"] = "#f2f2f2",
+  ["#d884d0"] = "#995a90", ["#33149a"] = "#5f6aee", ["#8a3018"] = "#c76a37",
+  ["#fff"] = "#161a20", ["#222"] = "#e8e8e8", ["#444"] = "#c4c8cc", ["#666"] = "#9aa0a6", ["#bbb"] = "#5c636b",
+  ["#ddd"] = "#3a4149", ["#f0f0f0"] = "#242a31",
+  ["#9ecae1"] = "#28577d", ["#6baed6"] = "#3f86b8", ["#084594"] = "#8cc8f0", -- bars: pale, full, their outline
+}
+
+local coordinate = function(x) return parts.text.coordinate(x) end
+
+-- Marks of size r around (x, y); the hollow one shows what is under it.
+local marks = {
+  function(x, y, r)
+    return ('<circle cx="%s" cy="%s" r="%s"/>'):format(coordinate(x), coordinate(y), coordinate(r))
+  end,
+  function(x, y, r)
+    local d = coordinate(1.7 * r)
+    return ('<path d="M%s %sh%sv%sh-%sz"/>'):format(coordinate(x - 0.85 * r), coordinate(y - 0.85 * r), d, d, d)
+  end,
+  function(x, y, r)
+    return ('<path d="M%s %sl%s %sh-%sz"/>'):format(coordinate(x), coordinate(y - 1.3 * r), coordinate(1.15 * r),
+      coordinate(2 * r), coordinate(2.3 * r))
+  end,
+  function(x, y, r)
+    local d = coordinate(1.3 * r)
+    return ('<path d="M%s %sl%s %sl-%s %sl-%s-%sz"/>'):format(coordinate(x), coordinate(y - 1.3 * r), d, d, d, d, d, d)
+  end,
+  function(x, y, r)
+    return ('<circle fill="#fff" cx="%s" cy="%s" r="%s"/>'):format(coordinate(x), coordinate(y), coordinate(r))
+  end,
+}
+
+--- Colour, dash and mark of series k.
+function colours.style(k)
+  return series[(k - 1) % #series + 1], dashes[(k - 1) % #dashes + 1], marks[(k - 1) % #marks + 1]
+end
+
+--- The attributes of a line of series k.
+function colours.stroke(k, width)
+  local colour, dash = colours.style(k)
+  local text = ('fill="none" stroke="%s" stroke-width="%s"'):format(colour, coordinate(width or 1.8))
+  return dash == "" and text or text .. (' stroke-dasharray="%s"'):format(dash)
+end
+
+--- The picture's text for a theme: "light" as it is drawn, "dark", or "auto": as the viewer is set.
+function colours.apply(picture, theme)
+  if theme == "light" then return picture end
+  if theme == "dark" then
+    return (picture:gsub('="(#%x+)"', function(colour) return ('="%s"'):format(dark[colour] or colour) end))
+  end
+  local found, rules = {}, {}
+  for kind, colour in picture:gmatch(' (%a+)="(#%x+)"') do
+    local rule = dark[colour] and ('[%s="%s"]{%s:%s}'):format(kind, colour, kind, dark[colour])
+    if rule and not found[rule] then
+      found[rule] = true
+      rules[#rules + 1] = rule
+    end
+  end
+  local style = "<style>@media (prefers-color-scheme:dark){" .. table.concat(rules) .. "}</style>"
+  local head, rest = picture:match("^(<svg[^>]*>)(.*)$")
+  return head .. "\n" .. style .. rest
+end
+
+return colours
