@@ -16,20 +16,22 @@ end
 -- Calls attempt() again and again while the collector runs finalize() at every allocation that it can. Where each step
 -- takes long (Lua 5.1 and 5.3 walk the whole heap then) there are fewer attempts.
 local function amid(attempts, finalize, attempt)
-  local armed, start = true, gr.clock()
+  local armed, ran, start = true, false, gr.clock()
   local function arm()
     at_collection(function()
       if not armed then return end
       finalize()
+      ran = true
       arm()
     end)
   end
   local pause, multiplier = collectgarbage("setpause", 0), collectgarbage("setstepmul", 10000)
-  for k = 1, attempts do
+  local k = 0
+  repeat
     for _ = 1, 3 do arm() end
+    k = k + 1
     attempt(k)
-    if k >= 20 and gr.clock() - start > 0.2 then break end
-  end
+  until ran and (k >= attempts or k >= 20 and gr.clock() - start > 0.2)
   armed = false
   collectgarbage("setpause", pause)
   collectgarbage("setstepmul", multiplier)

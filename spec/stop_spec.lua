@@ -47,7 +47,7 @@ describe("Ctrl-C", function()
       arange = function() return gr.arange(1, n, "i64") end,
       array = function() return gr.array(numbers, "f64") end,
       table = function() return #few:slice(1, 100000):table() end,
-      fill = function() return gr.full(4 * n, 3, "u8") end,
+      fill = function() return gr.full(32 * n, 3, "u8") end,
       zeros = function() return gr.zeros(32 * n, "u8"):sync() end,
       copy = function() return out:copy { into = out:slice(-1, 1, -1):copy() } end,
       sum = function() return a:sum() end,
