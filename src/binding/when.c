@@ -291,7 +291,6 @@ static int run_item(lua_State *L, gr_context *c, future *f, int k, int reduction
 
 /* A part without a job stands for the values on top, which go to the table of values, made when it is wanted. */
 static void add_values(lua_State *L, future *f, int n, int table) {
-  gr_part *p = &f->parts[f->core.count++];
   if (f->values == LUA_NOREF) {
     lua_newtable(L);
     lua_pushvalue(L, -1);
@@ -299,9 +298,10 @@ static void add_values(lua_State *L, future *f, int n, int table) {
     lua_replace(L, table);
   }
   int at = (int)lua_rawlen(L, table);
+  for (int k = n; k >= 1; k--) lua_rawseti(L, table, at + k);
+  gr_part *p = &f->parts[f->core.count++]; /* only now: what is above may raise, and a finalizer looks at all parts */
   memset(p, 0, sizeof *p);
   p->values = n;
-  for (int k = n; k >= 1; k--) lua_rawseti(L, table, at + k);
 }
 
 /* The item at the top, if it is a name and the array or two that it takes, as most are. 0: there is more to it than that. */
