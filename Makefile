@@ -4,6 +4,7 @@
 #                 against plain C                          make bench     time it
 # make release    all GPU architectures                    make lint format install clean
 # make deps       install what building needs (Debian)     make deps-test   and what the specs need
+# make sweep fuzz fuzz-asan   every allocation fails once; random calls beside a model (spec/README.md)
 # make docs       write the reference and the types from docs/api           make coverage  how much the specs run
 # make reproducible   two builds in two folders give the same bytes
 #
@@ -93,7 +94,7 @@ known_d = $(wildcard $(every_o:.o=.d))
 $(filter-out $(known_d:.d=.o),$(every_o)): always
 include $(known_d)
 
-include mk/checks.mk mk/fuzz.mk
+include mk/checks.mk mk/fuzz.mk mk/hostile.mk
 
 # ---- using it ----
 

@@ -1,0 +1,37 @@
+# Hostile testing: failing allocations and random programs (spec/README.md says how long each takes).
+
+.PHONY: sweep sweep-fast sweep-build fuzz fuzz-asan
+test-all: sweep-fast fuzz
+sanitized = NVCC= file_flags= OBJ=build/asan/obj \
+  CFLAGS="-O1 -g -Wall -Wextra -fsanitize=address,undefined -fno-sanitize-recover=undefined"
+
+# The module's requests for memory and threads go to spec/hostile/host.c, in this build alone.
+wrapped = malloc calloc realloc aligned_alloc posix_memalign strdup free mmap munmap fopen pthread_create
+comma := ,
+host = build/sweep/$(lua_name)/host
+sweep-build:
+	$(MAKE) --no-print-directory BUILD=build/sweep $(sanitized) \
+	  LDFLAGS="-fsanitize=address,undefined $(wrapped:%=-Wl$(comma)--wrap=%)"
+	$(CC) -O1 -g -Wall -Wextra -fsanitize=address,undefined -std=c11 -D_DEFAULT_SOURCE -rdynamic -I$(lua_incdir) \
+	  spec/hostile/host.c -o $(host) -l$(if $(filter luajit,$(lua_version)),luajit-5.1,lua$(lua_version)) -lm -lpthread
+
+# SWEEP="case=add sides=c devices=cpu verbose=1" for a part of it.
+SWEEP =
+sweep_run = env GPUREDUCE_THREADS=2 GPUREDUCE_PRETEND_LOOKS=2 ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1 \
+  $(host) spec/hostile/sweep.lua cpath="$(CURDIR)/$(dir $(host))?.so"
+sweep: sweep-build
+	$(sweep_run) $(SWEEP)
+sweep-fast: sweep-build
+	$(sweep_run) stride=23 $(SWEEP)
+
+# Random calls beside a model, with finalizers, traps and things that are no arrays: make fuzz CALLS=20000 SEED=1.
+CALLS = 20000
+SEED =
+FUZZ =
+fuzz_run = GPUREDUCE_PRETEND_LOOKS=2 ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 \
+  $(LUA) spec/hostile/fuzz.lua calls=$(CALLS) $(if $(SEED),seed=$(SEED)) $(FUZZ)
+fuzz: $(module)
+	$(here) $(fuzz_run)
+fuzz-asan:
+	$(MAKE) --no-print-directory BUILD=build/asan $(sanitized) LDFLAGS=-fsanitize=address,undefined
+	LUA_CPATH="$(CURDIR)/build/asan/$(lua_name)/?.so;;" LD_PRELOAD=$$($(CC) -print-file-name=libasan.so) $(fuzz_run)
