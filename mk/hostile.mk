@@ -7,7 +7,6 @@ sanitized = NVCC= file_flags= OBJ=build/asan/obj \
 
 # The module's requests for memory and threads go to spec/hostile/host.c, in this build alone.
 wrapped = malloc calloc realloc aligned_alloc posix_memalign strdup free mmap munmap fopen pthread_create
-comma := ,
 host = build/sweep/$(lua_name)/host
 sweep-build:
 	$(MAKE) --no-print-directory BUILD=build/sweep $(sanitized) \
