@@ -72,8 +72,10 @@ static gr_status unknown_device(gr_context *c, gr_backend *const *list, int n, c
   size_t at = 0;
   for (int k = 0; k < n && at < sizeof known - 20; k++)
     at += (size_t)snprintf(known + at, sizeof known - at, "%s%s", k ? ", " : "", list[k]->name);
-  if (!strncmp(name, "cuda", 4) && n == 2) return gr_fail(c, GR_BAD, "no device '%s'%s: %s", name, source, why);
-  return gr_fail(c, GR_BAD, "no device '%s'%s (there are: %s)", name, source, known);
+  /* What the environment asks for is no argument of the call that met it. */
+  gr_status status = *source ? GR_DEVICE : GR_BAD;
+  if (!strncmp(name, "cuda", 4) && n == 2) return gr_fail(c, status, "no device '%s'%s: %s", name, source, why);
+  return gr_fail(c, status, "no device '%s'%s (there are: %s)", name, source, known);
 }
 
 gr_status gr_context_use(gr_context *c, const char *name) {
