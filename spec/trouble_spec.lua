@@ -19,6 +19,15 @@ local function child(environment, text)
   return (S.child_text(environment, "local gr = require 'gpureduce'\n" .. text))
 end
 
+local function with_text(text, f)
+  local said
+  S.with_file(function(name)
+    S.write_file(name, text)
+    said = f(name)
+  end)
+  return said
+end
+
 -- Messages that take another process, another device or another answer than an error: what shows them.
 local shown = {
   ["module 'gpureduce' not found:..."] = function()
@@ -38,9 +47,18 @@ local shown = {
     return message
   end,
   ["gpureduce: '...' is refused: gr.safe allows no ..."] = function()
-    return child({}, "gr.safe() print(select(2, pcall(gr.trim)))")
+    return child({}, "gr.safe() print(select(2, pcall(gr.load, 'README.md', 'u8')))")
   end,
   ["...: No such file or directory"] = function() return select(2, gr.load("no such file", "u8")) end,
+  ["bad argument #1 to 'load' (...: ... bytes are not a whole number of f32 elements)"] = function()
+    return with_text("hello", function(name) return S.message(gr.load, name) end)
+  end,
+  ["bad argument #1 to 'load' (...: NPY dtype '...' is not supported)"] = function()
+    return S.message(gr.load, "spec/fixtures/complex.npy")
+  end,
+  ["bad argument #1 to 'csv' (...: '...' is not a number)"] = function()
+    return with_text("1\nhello\n", function(name) return S.message(gr.csv, name) end)
+  end,
   ["gpureduce: interrupted"] = function()
     return child({ GPUREDUCE_DEVICE = "cpu" },
       "gr.safe { seconds = 0.01 } print(select(2, pcall(gr.linspace, 0, 1, 1e8)))")
@@ -161,7 +179,7 @@ describe("docs/trouble.md", function()
 
   it("has links that lead somewhere", function()
     local anchors, count = {}, 0
-    for _, file in ipairs { "trouble.md", "guide.md" } do
+    for _, file in ipairs { "trouble.md", "guide.md", "reference.md" } do
       for title in S.read_file("docs/" .. file):gmatch("\n##+ ([^\n]+)") do
         local slug = title:lower():gsub("[^%w%s_-]", ""):gsub(" ", "-")
         anchors[file .. "#" .. slug] = true
