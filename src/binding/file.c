@@ -161,8 +161,12 @@ static int l_save(lua_State *L) {
   int64_t shape[GR_MAX_DIMENSIONS];
   gr_l_options(L, 3, is_npy(path) ? npy_names : raw_names);
   int dimensions = read_shape(L, gr_l_check_array(L, 1), shape);
-  gr_array *a = gr_l_check_array(L, 1); /* from here on no Lua runs that could release it */
-  gr_status status = gr_file_save(c, path, a, is_npy(path), dimensions, shape);
+  const gr_array *a = gr_l_check_array(L, 1);
+  gr_status status = GR_CALL(L, c, gr_file_save(c, path, a, is_npy(path), dimensions, shape));
+  if (status == GR_NO_MEMORY) {
+    gr_l_reclaim(L, c);
+    status = GR_CALL(L, c, gr_file_save(c, path, a, is_npy(path), dimensions, shape));
+  }
   if (status == GR_SYSTEM) return system_failure(L, path);
   if (status != GR_OK) gr_l_raise(L, c, status, 1);
   lua_pushboolean(L, 1);
