@@ -142,6 +142,7 @@ case("looking at a histogram", function(e)
   return e.h:quantile(0.5), e.h:plot { width = 40, height = 4, ascii = true }, tostring(e.h), e.h.below, e.h.nan, #e.h
 end)
 case("histogram:svg", function(e) return e.h:svg(nil, { title = "a", log = true }), e.h:svg(e.path), e.read(e.path) end)
+case("plot", function(e) return gr.plot(e.a:slice(1, 50), { width = 40, height = 6 }), e.p:slice(1, 4):plot() end)
 case("svg", function(e)
   local lines = { { name = "a", y = e.a:slice(1, 5) }, { x = { 1, 2, 3 }, y = { 3, 1, 2 } } }
   return gr.svg { lines = lines, ceiling = { y = 2, name = "limit" } },
