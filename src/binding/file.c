@@ -251,7 +251,13 @@ static int l_save_text(lua_State *L) {
   size_t n;
   const char *text = luaL_checklstring(L, 2, &n), *why, *path = path_at(L, 1, "svg", &why);
   if (!path) errno = EINVAL;
-  if (!path || !gr_save_bytes(path, text, n)) return system_failure(L, luaL_checkstring(L, 1));
+  int saved = path && gr_save_bytes(path, text, n);
+  if (path && !saved && errno == ENOMEM) {
+    gr_l_reclaim(L, gr_l_context(L));
+    saved = gr_save_bytes(path, text, n);
+    if (!saved && errno == ENOMEM) luaL_error(L, "gpureduce: out of memory: saving a file");
+  }
+  if (!saved) return system_failure(L, luaL_checkstring(L, 1));
   lua_pushboolean(L, 1);
   return 1;
 }
