@@ -36,7 +36,7 @@ include mk/rock.mk mk/lua.mk mk/flags.mk mk/cuda.mk mk/progress.mk
 
 # ---- what is built ----
 
-core_c    = $(slow_c) $(filter-out $(slow_c),$(wildcard src/core/*.c kernels/cpu/*.c)) \
+core_c    = $(slow_c) $(filter-out $(slow_c),$(wildcard src/core/*.c kernels/cpu/*.c kernels/cpu/*/*.c kernels/ladder/*.c)) \
             src/backend/cpu.c src/backend/pretend.c
 binding_c = $(wildcard src/binding/*.c)
 lua_parts = $(wildcard lua/gpureduce/*.lua)

@@ -10,7 +10,7 @@ flavour = $(if $(strip $(NVCC)),cuda,cpu)
 
 # Files that need the toolkit for the host's compiler: all of the backend but these.
 cuda_c  = $(filter-out %/cpu.c %/pretend.c %/nocuda.c,$(wildcard src/backend/*.c src/backend/*/*.c))
-every_cu = $(wildcard kernels/cuda/*.cu kernels/cuda/*/*.cu)
+every_cu = $(wildcard kernels/cuda/*.cu kernels/cuda/*/*.cu kernels/ladder/*.cu)
 cuda_cu = $(foreach s,$(slow_cu),$(filter %/$(s).cu,$(every_cu))) \
   $(filter-out $(foreach s,$(slow_cu),%/$(s).cu),$(every_cu))
 
