@@ -5,7 +5,7 @@
 #ifndef GR_ASYNC_CUH
 #define GR_ASYNC_CUH
 
-#include "kernels/cuda/load.cuh"
+#include "kernels/cuda/thread/load.cuh"
 
 __device__ __forceinline__ unsigned gr_shared_address(const void *p) { return (unsigned)__cvta_generic_to_shared(p); }
 

@@ -2,7 +2,7 @@
 ** Fill and copy: one element a thread where strides ask for it, 16-byte words where they do not. Small copies to the host.
 */
 #include <cuda_runtime.h>
-#include "kernels/cuda/element.cuh"
+#include "kernels/cuda/thread/element.cuh"
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/overlap.cuh"
 #include "kernels/cuda/tell.cuh"

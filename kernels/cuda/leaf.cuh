@@ -5,8 +5,8 @@
 #ifndef GR_LEAF_CUH
 #define GR_LEAF_CUH
 
-#include "kernels/cuda/load.cuh"
-#include "kernels/cuda/reducers.cuh"
+#include "kernels/cuda/thread/load.cuh"
+#include "kernels/cuda/thread/reducers.cuh"
 
 /* Rows in flight at once, of each input. */
 template <class R>

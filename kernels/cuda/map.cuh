@@ -7,7 +7,7 @@
 #define GR_MAP_CUH
 
 #include "kernels/cuda/launch.h"
-#include "kernels/cuda/load.cuh"
+#include "kernels/cuda/thread/load.cuh"
 #include "kernels/map.h"
 
 #define GR_MAP_THREADS 256

@@ -1,6 +1,6 @@
 /* Random numbers: a thread runs one Philox block and writes the two or four elements that it gives. */
 #include <cuda_runtime.h>
-#include "kernels/cuda/element.cuh"
+#include "kernels/cuda/thread/element.cuh"
 #include "kernels/cuda/launch.h"
 #include "kernels/math.h"
 

@@ -14,7 +14,7 @@
 
 #include "kernels/cuda/boxes.cuh"
 #include "kernels/cuda/grid.cuh"
-#include "kernels/cuda/load.cuh"
+#include "kernels/cuda/thread/load.cuh"
 
 constexpr int gr_ring_warps = 16, gr_ring_threads = gr_ring_warps * 32 + 64, gr_ring_slots = 6, gr_ring_slot = 2048, /* of a warp */
     gr_ring_states = 16; /* rows of states */

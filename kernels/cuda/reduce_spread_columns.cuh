@@ -8,7 +8,7 @@
 #define GR_REDUCE_SPREAD_COLUMNS_CUH
 
 #include "kernels/cuda/grid.cuh"
-#include "kernels/cuda/load.cuh"
+#include "kernels/cuda/thread/load.cuh"
 
 constexpr int gr_spread_threads = 256, gr_spread_blocks = 3; /* of a block: a leaf of 8 columns; of a multiprocessor */
 /* Of 64 bits: narrower ones are converted twice, and are no faster so. */

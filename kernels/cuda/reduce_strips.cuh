@@ -9,7 +9,7 @@
 #define GR_REDUCE_STRIPS_CUH
 
 #include "kernels/cuda/grid.cuh"
-#include "kernels/cuda/load.cuh"
+#include "kernels/cuda/thread/load.cuh"
 
 constexpr int gr_strip_warps = 4;
 /* Bytes of a lane's word: as many columns as registers and shared memory hold states of. */

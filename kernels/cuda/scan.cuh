@@ -9,7 +9,7 @@
 #define GR_SCAN_CUH
 
 #include <cuda_runtime.h>
-#include "kernels/cuda/element.cuh"
+#include "kernels/cuda/thread/element.cuh"
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/overlap.cuh"
 

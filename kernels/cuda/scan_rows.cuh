@@ -5,7 +5,7 @@
 #ifndef GR_SCAN_ROWS_CUH
 #define GR_SCAN_ROWS_CUH
 
-#include "kernels/cuda/load.cuh"
+#include "kernels/cuda/thread/load.cuh"
 #include "kernels/cuda/scan.cuh"
 
 /* How elements lie: 16-byte words in order, or in the opposite order, or in order but across words, or one by one. */

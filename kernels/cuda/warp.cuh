@@ -4,7 +4,7 @@
 #ifndef GR_WARP_CUH
 #define GR_WARP_CUH
 
-#include "kernels/cuda/reducers.cuh"
+#include "kernels/cuda/thread/reducers.cuh"
 
 /* This thread's warp; the shuffle tells the compiler that it is one number for all threads of the warp. */
 __device__ __forceinline__ int gr_warp_index() { return __shfl_sync(~0u, (int)threadIdx.x >> 5, 0); }

@@ -2,8 +2,8 @@
 #ifndef GR_REDUCERS_CUH
 #define GR_REDUCERS_CUH
 
-#include "kernels/cuda/extremes.cuh"
-#include "kernels/cuda/reducer.cuh"
+#include "kernels/cuda/thread/extremes.cuh"
+#include "kernels/cuda/thread/reducer.cuh"
 
 /*
 ** x - mean of a 16-bit float (in the upper half of a word) without the converter, which could not keep up with two passes:

@@ -1,5 +1,5 @@
 /*
-** What a reducer is, seen from one thread, and what all have in common; reducers.cuh and extremes.cuh have them. A
+** What a reducer is, seen from one thread, and what all have in common; thread/reducers.cuh and thread/extremes.cuh have them. A
 ** reducer R has a Lane, the state of one lane of a leaf (or, where order inside a leaf cannot matter, of a whole thread):
 **   R::start()                         an empty lane
 **   R::add(lane, x, y, context, code)  one element more (y: of the second input; code: where, see mark)
@@ -12,7 +12,7 @@
 #ifndef GR_REDUCER_CUH
 #define GR_REDUCER_CUH
 
-#include "kernels/cuda/element.cuh"
+#include "kernels/cuda/thread/element.cuh"
 
 /* What code is compiled for: that of older chips takes more registers in places. */
 #ifdef __CUDA_ARCH__

@@ -2,7 +2,7 @@
 #ifndef GR_EXTREMES_CUH
 #define GR_EXTREMES_CUH
 
-#include "kernels/cuda/reducer.cuh"
+#include "kernels/cuda/thread/reducer.cuh"
 
 /* Keys in the smallest integer that holds them. */
 template <gr_dtype D>

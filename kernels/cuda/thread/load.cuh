@@ -5,7 +5,7 @@
 #ifndef GR_LOAD_CUH
 #define GR_LOAD_CUH
 
-#include "kernels/cuda/element.cuh"
+#include "kernels/cuda/thread/element.cuh"
 
 /* One vector as a kernel walks it: element k lies at p + k * stride. */
 struct gr_walker {
