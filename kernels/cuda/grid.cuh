@@ -9,7 +9,7 @@
 #include "kernels/cuda/overlap.cuh"
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/tell.cuh"
-#include "kernels/cuda/warp.cuh"
+#include "kernels/cuda/warp/fold.cuh"
 
 /* How the parts of a vector become one: by the last block to come, by the first one, or by the host that waits. */
 enum gr_meeting : uint8_t { GR_BY_COUNTER, GR_POSTED, GR_TELL_NODES, GR_TELL_LEAVES };

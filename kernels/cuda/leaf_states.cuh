@@ -5,7 +5,7 @@
 #define GR_LEAF_STATES_CUH
 
 #include "kernels/cuda/grid.cuh"
-#include "kernels/cuda/leaf_place.cuh"
+#include "kernels/cuda/warp/leaf_position.cuh"
 
 /* A whole leaf at a (and b, of the second input). k: its first position; node: of the block. */
 template <class Q, int batch>

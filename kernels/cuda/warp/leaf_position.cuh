@@ -4,7 +4,7 @@
 #ifndef GR_LEAF_PLACE_CUH
 #define GR_LEAF_PLACE_CUH
 
-#include "kernels/cuda/leaf.cuh"
+#include "kernels/cuda/warp/leaf.cuh"
 
 /*
 ** The best key that any warp of a node has, of elements of 4 bytes: a warp that is behind need not look where its own lies
