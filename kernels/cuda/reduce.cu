@@ -6,7 +6,7 @@
 ** several blocks each take several launches, each of them large.
 */
 #include "kernels/cuda/batch.h"
-#include "kernels/cuda/boxes_host.cuh"
+#include "kernels/cuda/block/tma_host.cuh"
 #include "kernels/cuda/reduce_plan.cuh"
 #include "kernels/cuda/reduce_plan_columns.cuh"
 #include "kernels/cuda/reduce_plan_streams.cuh"

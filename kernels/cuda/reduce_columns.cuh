@@ -11,7 +11,7 @@
 #ifndef GR_REDUCE_COLUMNS_CUH
 #define GR_REDUCE_COLUMNS_CUH
 
-#include "kernels/cuda/async.cuh"
+#include "kernels/cuda/block/cp_async.cuh"
 #include "kernels/cuda/grid.cuh"
 
 constexpr int gr_columns_flight = 8, gr_columns_levels = 5;

@@ -7,7 +7,7 @@
 #ifndef GR_REDUCE_LANES_CUH
 #define GR_REDUCE_LANES_CUH
 
-#include "kernels/cuda/async.cuh"
+#include "kernels/cuda/block/cp_async.cuh"
 #include "kernels/cuda/reduce.cuh"
 #include "kernels/cuda/reduce_vector.cuh"
 

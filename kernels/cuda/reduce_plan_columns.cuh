@@ -2,7 +2,7 @@
 #ifndef GR_REDUCE_PLAN_COLUMNS_CUH
 #define GR_REDUCE_PLAN_COLUMNS_CUH
 
-#include "kernels/cuda/boxes_host.cuh"
+#include "kernels/cuda/block/tma_host.cuh"
 #include "kernels/cuda/reduce_plan.cuh"
 #include "kernels/cuda/reduce_ring.cuh"
 

@@ -12,7 +12,7 @@
 #ifndef GR_REDUCE_RING_CUH
 #define GR_REDUCE_RING_CUH
 
-#include "kernels/cuda/boxes.cuh"
+#include "kernels/cuda/block/tma.cuh"
 #include "kernels/cuda/grid.cuh"
 #include "kernels/cuda/thread/load.cuh"
 

@@ -7,7 +7,7 @@
 #ifndef GR_REDUCE_VECTOR_CUH
 #define GR_REDUCE_VECTOR_CUH
 
-#include "kernels/cuda/async.cuh"
+#include "kernels/cuda/block/cp_async.cuh"
 #include "kernels/cuda/grid.cuh"
 #include "kernels/cuda/reduce_leaves.cuh"
 

@@ -6,8 +6,8 @@
 ** squares by the reduction, then the scaling.
 */
 #include <cuda_runtime.h>
-#include "kernels/cuda/async.cuh"
-#include "kernels/cuda/gate.cuh"
+#include "kernels/cuda/block/cp_async.cuh"
+#include "kernels/cuda/block/mbarrier.cuh"
 #include "kernels/cuda/grid.cuh"
 #include "kernels/cuda/reduce_vector.cuh"
 

@@ -6,7 +6,7 @@
 #ifndef GR_SCAN_RING_CUH
 #define GR_SCAN_RING_CUH
 
-#include "kernels/cuda/gate.cuh"
+#include "kernels/cuda/block/mbarrier.cuh"
 #include "kernels/cuda/scan_rows.cuh"
 
 #define GR_SCAN_ADDERS 4 /* warps */

@@ -3,7 +3,7 @@
 #define GR_GATE_CUH
 
 #include <stdint.h>
-#include "kernels/cuda/async.cuh"
+#include "kernels/cuda/block/cp_async.cuh"
 
 /*
 ** A gate counts arrivals and opens when all are there, again and again: its phases alternate. Of warps in which all lanes

@@ -1,12 +1,12 @@
 /*
 ** Boxes of a matrix to shared memory by the copying machine of Hopper and later (TMA): one thread asks, whoever waits for
-** the arrival sees the data. The host describes the matrix in a map (boxes_host.cuh).
+** the arrival sees the data. The host describes the matrix in a map (block/tma_host.cuh).
 */
 #ifndef GR_BOXES_CUH
 #define GR_BOXES_CUH
 
 #include <stdint.h>
-#include "kernels/cuda/gate.cuh"
+#include "kernels/cuda/block/mbarrier.cuh"
 
 struct alignas(64) gr_box_map {
   uint64_t opaque[16]; /* a CUtensorMap */

@@ -1,11 +1,11 @@
-/* Maps for the copying machine (boxes.cuh), made by the driver; the module is not linked with it. */
+/* Maps for the copying machine (block/tma.cuh), made by the driver; the module is not linked with it. */
 #ifndef GR_BOXES_HOST_CUH
 #define GR_BOXES_HOST_CUH
 
 #include <cuda.h>
 #include <cuda_runtime.h>
 #include <string.h>
-#include "kernels/cuda/boxes.cuh"
+#include "kernels/cuda/block/tma.cuh"
 
 /* Four dimensions, the first of elements side by side; strides of the others in bytes, multiples of 16 below 2^40. */
 struct gr_box_shape {
