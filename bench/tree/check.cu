@@ -14,7 +14,7 @@
 #include "bench/check_call.cuh"
 #include "bench/tree/names.h"
 #include "kernels/cuda/launch.h"
-#include "kernels/cuda/told.h"
+#include "kernels/cuda/grid/mailbox.h"
 #include "kernels/numerics.h"
 
 enum { F64, I64, SAME, BOOL, VALUE, RAISE };

@@ -15,7 +15,7 @@
 #include "bench/check_call.cuh"
 #include "bench/tree/names.h"
 #include "kernels/cuda/launch.h"
-#include "kernels/cuda/told.h"
+#include "kernels/cuda/grid/mailbox.h"
 #include "kernels/numerics.h"
 
 #define GR_X(id, inputs, f, i) inputs,

@@ -1,7 +1,7 @@
 /* The digest of a vector's bytes (kernels/digest.h): sums of words, so blocks meet in any order. */
 #include <cuda_runtime.h>
 #include "kernels/cuda/exact.h"
-#include "kernels/cuda/tell.cuh"
+#include "kernels/cuda/grid/mailbox.cuh"
 
 struct gr_digest_args {
   gr_digest_job job;

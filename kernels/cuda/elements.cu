@@ -4,8 +4,8 @@
 #include <cuda_runtime.h>
 #include "kernels/cuda/thread/element.cuh"
 #include "kernels/cuda/launch.h"
-#include "kernels/cuda/overlap.cuh"
-#include "kernels/cuda/tell.cuh"
+#include "kernels/cuda/grid/dependent_launch.cuh"
+#include "kernels/cuda/grid/mailbox.cuh"
 
 #define THREADS 256
 

@@ -7,7 +7,7 @@
 */
 #include <cuda_runtime.h>
 #include "kernels/cuda/exact.h"
-#include "kernels/cuda/tell.cuh"
+#include "kernels/cuda/grid/mailbox.cuh"
 
 /* wide: f64, else f32 (and what is exact in them). dot: products of pairs. */
 template <bool wide, bool dot>

@@ -8,7 +8,7 @@
 
 #include <cuda_runtime.h>
 #include "kernels/cuda/histogram_samples.cuh"
-#include "kernels/cuda/overlap.cuh"
+#include "kernels/cuda/grid/dependent_launch.cuh"
 
 #define GR_HIST_FEW 500    /* bins that fit the counter area, tails beside them */
 #define GR_HIST_SLOTS 8192 /* of the cache in front of L2; a power of two */

@@ -4,7 +4,7 @@
 #ifndef GR_LEAF_STATES_CUH
 #define GR_LEAF_STATES_CUH
 
-#include "kernels/cuda/grid.cuh"
+#include "kernels/cuda/grid/combine.cuh"
 #include "kernels/cuda/warp/leaf_position.cuh"
 
 /* A whole leaf at a (and b, of the second input). k: its first position; node: of the block. */

@@ -4,7 +4,7 @@
 #ifndef GR_REDUCE_CUH
 #define GR_REDUCE_CUH
 
-#include "kernels/cuda/grid.cuh"
+#include "kernels/cuda/grid/combine.cuh"
 
 enum gr_reduce_shape { GR_LEAVES, GR_SHORT, GR_ROWS, GR_COLUMNS, GR_FEW, GR_TALL, GR_RING, GR_VECTOR };
 enum gr_short_way { GR_NO_SHORT, GR_STAGED, GR_BY_LANES, GR_BY_WORDS };

@@ -12,7 +12,7 @@
 #define GR_REDUCE_COLUMNS_CUH
 
 #include "kernels/cuda/block/cp_async.cuh"
-#include "kernels/cuda/grid.cuh"
+#include "kernels/cuda/grid/combine.cuh"
 
 constexpr int gr_columns_flight = 8, gr_columns_levels = 5;
 

@@ -6,7 +6,7 @@
 #ifndef GR_REDUCE_FEW_CUH
 #define GR_REDUCE_FEW_CUH
 
-#include "kernels/cuda/grid.cuh"
+#include "kernels/cuda/grid/combine.cuh"
 #include "kernels/cuda/reduce_strips.cuh"
 
 constexpr int gr_few_rows = 8, gr_few_warps = 8;

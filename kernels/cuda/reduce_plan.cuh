@@ -6,7 +6,7 @@
 #define GR_REDUCE_PLAN_CUH
 
 #include "kernels/cuda/reduce.cuh"
-#include "kernels/cuda/told.h"
+#include "kernels/cuda/grid/mailbox.h"
 #include "kernels/cuda/tune.h"
 
 namespace {

@@ -13,7 +13,7 @@
 #define GR_REDUCE_RING_CUH
 
 #include "kernels/cuda/block/tma.cuh"
-#include "kernels/cuda/grid.cuh"
+#include "kernels/cuda/grid/combine.cuh"
 #include "kernels/cuda/thread/load.cuh"
 
 constexpr int gr_ring_warps = 16, gr_ring_threads = gr_ring_warps * 32 + 64, gr_ring_slots = 6, gr_ring_slot = 2048, /* of a warp */

@@ -7,7 +7,7 @@
 #ifndef GR_REDUCE_SHORT_CUH
 #define GR_REDUCE_SHORT_CUH
 
-#include "kernels/cuda/grid.cuh"
+#include "kernels/cuda/grid/combine.cuh"
 #include "kernels/cuda/reduce_leaves.cuh"
 
 constexpr int gr_short_warps = 4, gr_short_bytes = 4096;

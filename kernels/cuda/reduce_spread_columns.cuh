@@ -7,7 +7,7 @@
 #ifndef GR_REDUCE_SPREAD_COLUMNS_CUH
 #define GR_REDUCE_SPREAD_COLUMNS_CUH
 
-#include "kernels/cuda/grid.cuh"
+#include "kernels/cuda/grid/combine.cuh"
 #include "kernels/cuda/thread/load.cuh"
 
 constexpr int gr_spread_threads = 256, gr_spread_blocks = 3; /* of a block: a leaf of 8 columns; of a multiprocessor */

@@ -8,7 +8,7 @@
 #ifndef GR_REDUCE_STRIPS_CUH
 #define GR_REDUCE_STRIPS_CUH
 
-#include "kernels/cuda/grid.cuh"
+#include "kernels/cuda/grid/combine.cuh"
 #include "kernels/cuda/thread/load.cuh"
 
 constexpr int gr_strip_warps = 4;

@@ -8,7 +8,7 @@
 #define GR_REDUCE_VECTOR_CUH
 
 #include "kernels/cuda/block/cp_async.cuh"
-#include "kernels/cuda/grid.cuh"
+#include "kernels/cuda/grid/combine.cuh"
 #include "kernels/cuda/reduce_leaves.cuh"
 
 constexpr int gr_vector_warps = 4;

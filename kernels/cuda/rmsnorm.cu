@@ -8,7 +8,7 @@
 #include <cuda_runtime.h>
 #include "kernels/cuda/block/cp_async.cuh"
 #include "kernels/cuda/block/mbarrier.cuh"
-#include "kernels/cuda/grid.cuh"
+#include "kernels/cuda/grid/combine.cuh"
 #include "kernels/cuda/reduce_vector.cuh"
 
 #define ROW_WARPS 8     /* of a block that has several rows */

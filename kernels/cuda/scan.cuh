@@ -11,7 +11,7 @@
 #include <cuda_runtime.h>
 #include "kernels/cuda/thread/element.cuh"
 #include "kernels/cuda/launch.h"
-#include "kernels/cuda/overlap.cuh"
+#include "kernels/cuda/grid/dependent_launch.cuh"
 
 #define GR_SCAN_ROWS 16   /* a tile */
 #define GR_SCAN_WRITERS 8 /* warps, of two rows each */

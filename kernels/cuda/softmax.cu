@@ -4,7 +4,7 @@
 ** sums of leaves, their fold, and the scaling. Sums follow the tree of docs/numerics.md in f64.
 */
 #include <cuda_runtime.h>
-#include "kernels/cuda/grid.cuh"
+#include "kernels/cuda/grid/combine.cuh"
 #include "kernels/cuda/launch.h"
 #include "kernels/math.h"
 

@@ -6,7 +6,7 @@
 #include "kernels/cuda/batch.h"
 #include "kernels/cuda/ladder.h"
 #include "kernels/cuda/launch.h"
-#include "kernels/cuda/told.h"
+#include "kernels/cuda/grid/mailbox.h"
 #include "src/core/backend.h"
 
 typedef struct gr_cuda_device {
@@ -32,7 +32,7 @@ typedef struct gr_cuda_ring {
 } gr_cuda_ring;
 
 /*
-** Where a launch tells its results to the host (kernels/cuda/told.h). It is cleared before; its ticket is that of the launch
+** Where a launch tells its results to the host (kernels/cuda/grid/mailbox.h). It is cleared before; its ticket is that of the launch
 ** before, so that a graph may stay as it is, unless that one was abandoned: it may still tell, but the stream keeps the order.
 */
 typedef struct gr_cuda_slot {

@@ -1,7 +1,7 @@
 /*
 ** What a reduction tells the host that waits for it: of each vector the states of its parts, in order, which the host folds
 ** and finishes. So no block waits for another, and none divides. Words come in halves, each above the launch's number
-** (tell.cuh): state s of vector v, field f at 2 * ((v * states + s) * fields + f).
+** (grid/mailbox.cuh): state s of vector v, field f at 2 * ((v * states + s) * fields + f).
 */
 #ifndef GR_TOLD_H
 #define GR_TOLD_H

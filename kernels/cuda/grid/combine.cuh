@@ -6,9 +6,9 @@
 #ifndef GR_GRID_CUH
 #define GR_GRID_CUH
 
-#include "kernels/cuda/overlap.cuh"
+#include "kernels/cuda/grid/dependent_launch.cuh"
 #include "kernels/cuda/launch.h"
-#include "kernels/cuda/tell.cuh"
+#include "kernels/cuda/grid/mailbox.cuh"
 #include "kernels/cuda/warp/fold.cuh"
 
 /* How the parts of a vector become one: by the last block to come, by the first one, or by the host that waits. */
@@ -113,7 +113,7 @@ static __device__ __forceinline__ void gr_write(const gr_reduce_args &q, gr_acc 
   gr_write_value<R>(q, gr_finish_known<R>(q.job, (gr_op)(q.arrays ? q.array[v].op : q.op), acc, n), v);
 }
 
-/* State `at` of those that the host folds (told.h). */
+/* State `at` of those that the host folds (grid/mailbox.h). */
 template <class R>
 static __device__ __forceinline__ void gr_tell_state(const gr_reduce_args &q, int64_t at, const gr_acc &a) {
 #pragma unroll
@@ -284,7 +284,7 @@ __device__ __forceinline__ bool gr_climb(const gr_reduce_args &q, int64_t v0, in
 
 /* ---- posts: nodes that one block waits for ---- */
 
-/* A state on its way to another block, in halves (tell.cuh) that nothing must fence. Posts are zero before and after. */
+/* A state on its way to another block, in halves (grid/mailbox.cuh) that nothing must fence. Posts are zero before and after. */
 constexpr int gr_post_words = 2; /* for one word of a state */
 
 template <class R>
