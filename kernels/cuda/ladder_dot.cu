@@ -1,7 +1,7 @@
 /*
 ** The dot product, as it is taught: twelve ways to add up the products, from one atomic an element to the block results
 ** that a second kernel, the host, or the grid itself finishes. They add in f32 and, where atomics meet, in any order:
-** the last bits differ from run to run. The production kernel (reduce_leaves.cuh) is the step after the last one here.
+** the last bits differ from run to run. The production kernel (reduce/leaves.cuh) is the step after the last one here.
 */
 #include <cooperative_groups.h>
 #include "kernels/cuda/ladder.cuh"

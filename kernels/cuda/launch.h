@@ -1,6 +1,6 @@
 /*
 ** Launchers: what the CUDA backend calls. They check nothing, allocate nothing and never wait: they pick
-** a kernel, a grid and a block from the tuning table (tune.h) and launch on the given stream. Each returns
+** a kernel, a grid and a block from the tuning table (reduce/tuning.h) and launch on the given stream. Each returns
 ** a cudaError_t as int (0 is success).
 */
 #ifndef GR_LAUNCH_H

@@ -9,7 +9,7 @@
 #include "kernels/cuda/block/cp_async.cuh"
 #include "kernels/cuda/block/mbarrier.cuh"
 #include "kernels/cuda/grid/combine.cuh"
-#include "kernels/cuda/reduce_vector.cuh"
+#include "kernels/cuda/reduce/rows_by_vector.cuh"
 
 #define ROW_WARPS 8     /* of a block that has several rows */
 #define ROW_WORDS 8     /* of a lane there, in all its rows */

@@ -2,7 +2,7 @@
 #ifndef GR_REDUCE_PLAN_STREAMS_CUH
 #define GR_REDUCE_PLAN_STREAMS_CUH
 
-#include "kernels/cuda/reduce_plan_columns.cuh"
+#include "kernels/cuda/reduce/plan_cols.cuh"
 
 namespace {
 

@@ -1,5 +1,5 @@
 /* dot, cosine, differ */
-#include "kernels/cuda/reduce_family.cuh"
+#include "kernels/cuda/reduce/instances.cuh"
 
 gr_reduce_entry gr_reduce_pairs(gr_reducer red, gr_dtype t) {
   if (red == GR_RED_DOT) switch (t) { GR_INTS(DOT) GR_FLOATS(DOT) default: return {}; }

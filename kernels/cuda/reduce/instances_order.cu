@@ -1,5 +1,5 @@
 /* min, max, minmax, norm inf, argmin, argmax, any, all, count */
-#include "kernels/cuda/reduce_family.cuh"
+#include "kernels/cuda/reduce/instances.cuh"
 
 gr_reduce_entry gr_reduce_orders(gr_reducer red, gr_dtype t) {
   if (red == GR_RED_MINMAX) switch (t) { GR_INTS(MINMAX) GR_FLOATS(MINMAX) default: return {}; }

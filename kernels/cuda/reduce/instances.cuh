@@ -4,17 +4,17 @@
 #ifndef GR_REDUCE_FAMILY_CUH
 #define GR_REDUCE_FAMILY_CUH
 
-#include "kernels/cuda/reduce.cuh"
-#include "kernels/cuda/reduce_columns.cuh"
-#include "kernels/cuda/reduce_few.cuh"
-#include "kernels/cuda/reduce_lanes.cuh"
-#include "kernels/cuda/reduce_leaves.cuh"
-#include "kernels/cuda/reduce_ring.cuh"
-#include "kernels/cuda/reduce_short.cuh"
-#include "kernels/cuda/reduce_spread_columns.cuh"
-#include "kernels/cuda/reduce_streams.cuh"
-#include "kernels/cuda/reduce_strips.cuh"
-#include "kernels/cuda/reduce_vector.cuh"
+#include "kernels/cuda/reduce/entry.cuh"
+#include "kernels/cuda/reduce/cols_ordered.cuh"
+#include "kernels/cuda/reduce/cols_few_rows.cuh"
+#include "kernels/cuda/reduce/rows_staged.cuh"
+#include "kernels/cuda/reduce/leaves.cuh"
+#include "kernels/cuda/reduce/cols_variance_ring.cuh"
+#include "kernels/cuda/reduce/rows_by_element.cuh"
+#include "kernels/cuda/reduce/cols_variance_leaves.cuh"
+#include "kernels/cuda/reduce/cols_sum.cuh"
+#include "kernels/cuda/reduce/cols_unordered.cuh"
+#include "kernels/cuda/reduce/rows_by_vector.cuh"
 
 template <class R>
 static const void *gr_vector_kernel() {

@@ -11,7 +11,7 @@
 #ifndef GR_REDUCE_STREAMS_CUH
 #define GR_REDUCE_STREAMS_CUH
 
-#include "kernels/cuda/reduce_few.cuh"
+#include "kernels/cuda/reduce/cols_few_rows.cuh"
 
 constexpr int gr_stream_warps = 4;
 /* Warps of a multiprocessor, so that nothing spills. */

@@ -1,5 +1,5 @@
 /* sum, mean, prod */
-#include "kernels/cuda/reduce_family.cuh"
+#include "kernels/cuda/reduce/instances.cuh"
 
 gr_reduce_entry gr_reduce_sums(gr_reducer red, gr_dtype t) {
   if (red == GR_RED_SUM) switch (t) { GR_INTS(SUM) GR_FLOATS(SUM) default: return {}; }

@@ -8,8 +8,8 @@
 #define GR_REDUCE_LANES_CUH
 
 #include "kernels/cuda/block/cp_async.cuh"
-#include "kernels/cuda/reduce.cuh"
-#include "kernels/cuda/reduce_vector.cuh"
+#include "kernels/cuda/reduce/entry.cuh"
+#include "kernels/cuda/reduce/rows_by_vector.cuh"
 
 /* What comes in any order, of what is asked of many rows (products are not). */
 template <class R>

@@ -1,13 +1,13 @@
 /*
-** How a reduction is spread over the chip: the grid of leaves, segments and rows; columns are in reduce_plan_columns.cuh.
-** A plan_* fills the arguments of its kernel, the launch and what a block takes; reduce.cu chooses among them.
+** How a reduction is spread over the chip: the grid of leaves, segments and rows; columns are in reduce/plan_cols.cuh.
+** A plan_* fills the arguments of its kernel, the launch and what a block takes; reduce/dispatch.cu chooses among them.
 */
 #ifndef GR_REDUCE_PLAN_CUH
 #define GR_REDUCE_PLAN_CUH
 
-#include "kernels/cuda/reduce.cuh"
+#include "kernels/cuda/reduce/entry.cuh"
 #include "kernels/cuda/grid/mailbox.h"
-#include "kernels/cuda/tune.h"
+#include "kernels/cuda/reduce/tuning.h"
 
 namespace {
 

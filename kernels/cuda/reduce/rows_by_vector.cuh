@@ -9,7 +9,7 @@
 
 #include "kernels/cuda/block/cp_async.cuh"
 #include "kernels/cuda/grid/combine.cuh"
-#include "kernels/cuda/reduce_leaves.cuh"
+#include "kernels/cuda/reduce/leaves.cuh"
 
 constexpr int gr_vector_warps = 4;
 

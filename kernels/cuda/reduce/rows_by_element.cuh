@@ -8,7 +8,7 @@
 #define GR_REDUCE_SHORT_CUH
 
 #include "kernels/cuda/grid/combine.cuh"
-#include "kernels/cuda/reduce_leaves.cuh"
+#include "kernels/cuda/reduce/leaves.cuh"
 
 constexpr int gr_short_warps = 4, gr_short_bytes = 4096;
 

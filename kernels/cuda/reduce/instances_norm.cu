@@ -1,5 +1,5 @@
 /* norm 1, norm 2 and the sum of squares, mse */
-#include "kernels/cuda/reduce_family.cuh"
+#include "kernels/cuda/reduce/instances.cuh"
 
 gr_reduce_entry gr_reduce_norms(gr_reducer red, gr_dtype t) {
   /* the sum of |x| is that of |x| times 1 instead of |x| */

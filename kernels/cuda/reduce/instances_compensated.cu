@@ -1,5 +1,5 @@
 /* sums and dots that accumulate in f32 or with compensation */
-#include "kernels/cuda/reduce_family.cuh"
+#include "kernels/cuda/reduce/instances.cuh"
 
 gr_reduce_entry gr_reduce_accurates(gr_reducer red, gr_dtype t) {
   switch (red) {

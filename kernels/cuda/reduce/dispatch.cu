@@ -7,9 +7,9 @@
 */
 #include "kernels/cuda/batch.h"
 #include "kernels/cuda/block/tma_host.cuh"
-#include "kernels/cuda/reduce_plan.cuh"
-#include "kernels/cuda/reduce_plan_columns.cuh"
-#include "kernels/cuda/reduce_plan_streams.cuh"
+#include "kernels/cuda/reduce/plan.cuh"
+#include "kernels/cuda/reduce/plan_cols.cuh"
+#include "kernels/cuda/reduce/plan_cols_sum.cuh"
 
 namespace {
 
@@ -99,7 +99,7 @@ cudaError_t gr_launch_kernel(const void *kernel, const gr_reduce_args &q, const 
   return gr_start_early(kernel, arguments, (int32_t)l.blocks, (int32_t)l.threads, l.shared, l.early, l.stream);
 }
 
-/* Shapes of reduce_ring.cuh. */
+/* Shapes of reduce/cols_variance_ring.cuh. */
 cudaError_t gr_launch_ring(const void *kernel, const gr_reduce_args &q, const gr_reduce_launch &l) {
   const gr_reduce_job &j = q.job;
   gr_ring_numbers s = gr_ring_numbers_of(gr_size_of(j.dtype));

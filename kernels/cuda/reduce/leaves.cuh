@@ -1,10 +1,10 @@
 /*
-** The main kernel: one warp reads a leaf (leaf_states.cuh). For flat arrays, long rows and any stride.
+** The main kernel: one warp reads a leaf (reduce/leaf_states.cuh). For flat arrays, long rows and any stride.
 */
 #ifndef GR_REDUCE_LEAVES_CUH
 #define GR_REDUCE_LEAVES_CUH
 
-#include "kernels/cuda/leaf_states.cuh"
+#include "kernels/cuda/reduce/leaf_states.cuh"
 
 constexpr int gr_leaves_block = 512; /* threads at most */
 

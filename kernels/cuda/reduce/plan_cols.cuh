@@ -3,8 +3,8 @@
 #define GR_REDUCE_PLAN_COLUMNS_CUH
 
 #include "kernels/cuda/block/tma_host.cuh"
-#include "kernels/cuda/reduce_plan.cuh"
-#include "kernels/cuda/reduce_ring.cuh"
+#include "kernels/cuda/reduce/plan.cuh"
+#include "kernels/cuda/reduce/cols_variance_ring.cuh"
 
 namespace {
 

@@ -7,7 +7,7 @@
 #define GR_REDUCE_FEW_CUH
 
 #include "kernels/cuda/grid/combine.cuh"
-#include "kernels/cuda/reduce_strips.cuh"
+#include "kernels/cuda/reduce/cols_unordered.cuh"
 
 constexpr int gr_few_rows = 8, gr_few_warps = 8;
 
