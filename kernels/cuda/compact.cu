@@ -4,7 +4,7 @@
 ** writes them side by side. Counts are integers, so it does not matter where the look-back stops. A tile is read
 ** before its count is published, and results never lie ahead of their elements, so the output may be the input.
 */
-#include "kernels/cuda/scan.cuh"
+#include "kernels/cuda/scan/scan.cuh"
 
 #define THREADS 256
 #define WARPS (THREADS / 32)

@@ -1,5 +1,5 @@
 /* Scans: what the kernels are told, and where they keep the totals they publish. */
-#include "kernels/cuda/scan.cuh"
+#include "kernels/cuda/scan/scan.cuh"
 
 static int has_keys(const gr_scan_job *job) { return job->op == GR_OP_min || job->op == GR_OP_max; }
 

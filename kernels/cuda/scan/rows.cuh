@@ -6,7 +6,7 @@
 #define GR_SCAN_ROWS_CUH
 
 #include "kernels/cuda/thread/load.cuh"
-#include "kernels/cuda/scan.cuh"
+#include "kernels/cuda/scan/scan.cuh"
 
 /* How elements lie: 16-byte words in order, or in the opposite order, or in order but across words, or one by one. */
 enum gr_scan_walk { GR_SCAN_FORWARD, GR_SCAN_BACKWARD, GR_SCAN_ACROSS, GR_SCAN_SINGLY };

@@ -1,4 +1,4 @@
-#include "kernels/cuda/scan_start.cuh"
+#include "kernels/cuda/scan/start.cuh"
 
 cudaError_t gr_scan_floats(gr_dtype t, int multiplies, const gr_scan *q, const gr_cuda_chip *chip,
                            cudaStream_t stream) {

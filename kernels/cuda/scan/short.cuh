@@ -2,7 +2,7 @@
 #ifndef GR_SCAN_SHORT_CUH
 #define GR_SCAN_SHORT_CUH
 
-#include "kernels/cuda/scan_rows.cuh"
+#include "kernels/cuda/scan/rows.cuh"
 
 template <class S> struct gr_scan_short_shared {
   using Shape = gr_scan_shape<S>;

@@ -1,4 +1,4 @@
-#include "kernels/cuda/scan_start.cuh"
+#include "kernels/cuda/scan/start.cuh"
 
 cudaError_t gr_scan_orders(gr_dtype t, const gr_scan *q, const gr_cuda_chip *chip, cudaStream_t stream) {
 #define CASE(S, D) case D: return gr_scan_start<S<D>>(*q, chip, stream);

@@ -2,8 +2,8 @@
 ** Running sums, products, minima and maxima in one launch. Tiles of 4096 elements are taken in order; each publishes
 ** what it adds up to as soon as it has been read, and learns what lies before it from the totals of the 31 tiles,
 ** 31 groups of tiles and one superblock before it: always the same ones, so that the order of additions depends on
-** positions alone (docs/numerics.md: the scan). Two kernels: up to a superblock each tile has a block (scan_short.cuh);
-** beyond that blocks stay and pass tiles through a ring in shared memory (scan_ring.cuh).
+** positions alone (docs/numerics.md: the scan). Two kernels: up to a superblock each tile has a block (scan/short.cuh);
+** beyond that blocks stay and pass tiles through a ring in shared memory (scan/ring.cuh).
 */
 #ifndef GR_SCAN_CUH
 #define GR_SCAN_CUH

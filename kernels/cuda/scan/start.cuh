@@ -2,8 +2,8 @@
 #ifndef GR_SCAN_START_CUH
 #define GR_SCAN_START_CUH
 
-#include "kernels/cuda/scan_ring.cuh"
-#include "kernels/cuda/scan_short.cuh"
+#include "kernels/cuda/scan/ring.cuh"
+#include "kernels/cuda/scan/short.cuh"
 
 template <class S> static cudaError_t gr_scan_start(gr_scan q, const gr_cuda_chip *chip, cudaStream_t stream) {
   using Shape = gr_scan_shape<S>;

@@ -7,7 +7,7 @@
 #define GR_SCAN_RING_CUH
 
 #include "kernels/cuda/block/mbarrier.cuh"
-#include "kernels/cuda/scan_rows.cuh"
+#include "kernels/cuda/scan/rows.cuh"
 
 #define GR_SCAN_ADDERS 4 /* warps */
 #define GR_SCAN_AHEAD 4  /* tiles asked for and not yet added up, at most */
