@@ -1,13 +1,13 @@
 /*
 ** How a block of a histogram goes over its samples: 16 bytes a load, the next ones on their way while these are counted.
-** Quick (binning.cuh) finds bins, a sink (histogram.cuh) counts them. Counting does not care for order, so samples are
+** Quick (histogram/binning.cuh) finds bins, a sink (histogram/histogram.cuh) counts them. Counting does not care for order, so samples are
 ** taken as the loads come.
 */
 #ifndef GR_HISTOGRAM_SAMPLES_CUH
 #define GR_HISTOGRAM_SAMPLES_CUH
 
 #include <cuda_runtime.h>
-#include "kernels/cuda/binning.cuh"
+#include "kernels/cuda/histogram/binning.cuh"
 #include "kernels/cuda/launch.h"
 
 #define GR_HIGH (1u << 24) /* one, in the high 8 bits of a word */

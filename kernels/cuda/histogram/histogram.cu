@@ -1,5 +1,5 @@
 /* Which kernel a histogram gets and on what grid; bytes; and the sum of the blocks' rows. */
-#include "kernels/cuda/histogram.cuh"
+#include "kernels/cuda/histogram/histogram.cuh"
 
 #define MOST_PARTS 8 /* so many times the words of a block; with more bins counters move to L2 */
 /* So many 16-bit samples in so many bins pay for counting all their values. */

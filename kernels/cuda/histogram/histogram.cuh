@@ -7,7 +7,7 @@
 #define GR_HISTOGRAM_CUH
 
 #include <cuda_runtime.h>
-#include "kernels/cuda/histogram_samples.cuh"
+#include "kernels/cuda/histogram/samples.cuh"
 #include "kernels/cuda/grid/dependent_launch.cuh"
 
 #define GR_HIST_FEW 500    /* bins that fit the counter area, tails beside them */

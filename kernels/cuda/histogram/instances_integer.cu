@@ -1,4 +1,4 @@
-#include "kernels/cuda/histogram.cuh"
+#include "kernels/cuda/histogram/histogram.cuh"
 
 cudaError_t gr_hist_integers(gr_dtype t, const gr_hist_plan *p, cudaStream_t stream) {
   switch (t) {
