@@ -1,6 +1,6 @@
 /*
 ** RMSNorm in two passes, as it is first written: one kernel finds each row's factor, a second one reads the rows again
-** and scales them. The production kernel (rmsnorm.cu) keeps the row in registers meanwhile and reads it once.
+** and scales them. The production kernel (norm/rmsnorm.cu) keeps the row in registers meanwhile and reads it once.
 */
 #include "kernels/cuda/ladder.cuh"
 
