@@ -3,7 +3,7 @@
 ** changes types (casts, and operators whose elements are widened to f64) is one kernel for all of them.
 */
 #include <cuda_runtime.h>
-#include "kernels/cuda/map.cuh"
+#include "kernels/cuda/map/map.cuh"
 
 /* ---- the same dtype in and out ---- */
 

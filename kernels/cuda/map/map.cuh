@@ -23,7 +23,7 @@ struct gr_map_args {
   gr_map_operand a, b, c;
   char *out;
   int64_t out_stride, n, lead; /* elements that the first word lacks */
-  int op, relation, tally, in, to; /* as in the job; relation: relation_bits of map.cu */
+  int op, relation, tally, in, to; /* as in the job; relation: relation_bits of map/map.cu */
 };
 
 /* The unsigned integer of a size: elements that are only moved. */
