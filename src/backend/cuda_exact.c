@@ -5,7 +5,7 @@
 #include "src/backend/cuda.h"
 
 #include <stdlib.h>
-#include "kernels/cuda/exact.h"
+#include "kernels/cuda/exact/exact.h"
 
 #define LONG_VECTOR 65536 /* elements from which a vector is worth all of the device */
 

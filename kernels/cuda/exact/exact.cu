@@ -6,7 +6,7 @@
 ** and folds them into the limbs of kernels/exact.h.
 */
 #include <cuda_runtime.h>
-#include "kernels/cuda/exact.h"
+#include "kernels/cuda/exact/exact.h"
 #include "kernels/cuda/grid/mailbox.cuh"
 
 /* wide: f64, else f32 (and what is exact in them). dot: products of pairs. */

@@ -1,6 +1,6 @@
 /* The digest of a vector's bytes (kernels/digest.h): sums of words, so blocks meet in any order. */
 #include <cuda_runtime.h>
-#include "kernels/cuda/exact.h"
+#include "kernels/cuda/exact/exact.h"
 #include "kernels/cuda/grid/mailbox.cuh"
 
 struct gr_digest_args {
