@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "kernels/cpu/kernels_cpu.h"
-#include "kernels/cpu/ladder.h"
+#include "kernels/ladder/cpu.h"
 #include "kernels/cpu/rounding.h"
 #include "src/core/clock.h"
 #include "src/core/pool.h"

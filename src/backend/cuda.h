@@ -4,7 +4,7 @@
 
 #include <cuda_runtime_api.h>
 #include "kernels/cuda/batch.h"
-#include "kernels/cuda/ladder.h"
+#include "kernels/ladder/cuda.h"
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/grid/mailbox.h"
 #include "src/core/backend.h"

@@ -10,7 +10,7 @@
 #include "kernels/digest.h"
 #include "kernels/exact.h"
 #include "kernels/kernels.h"
-#include "kernels/ladder.h"
+#include "kernels/ladder/ladder.h"
 
 typedef enum gr_status {
   GR_OK,

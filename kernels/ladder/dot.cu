@@ -4,7 +4,7 @@
 ** the last bits differ from run to run. The production kernel (reduce/leaves.cuh) is the step after the last one here.
 */
 #include <cooperative_groups.h>
-#include "kernels/cuda/ladder.cuh"
+#include "kernels/ladder/cuda.cuh"
 
 namespace {
 

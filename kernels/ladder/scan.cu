@@ -4,7 +4,7 @@
 ** adds what came before its tile. The data is read twice and written twice; the production kernel (scan/scan.cuh) looks back
 ** at the tiles before its own instead, and reads and writes once.
 */
-#include "kernels/cuda/ladder.cuh"
+#include "kernels/ladder/cuda.cuh"
 
 namespace {
 

@@ -3,7 +3,7 @@
 ** memory that only meet at the end. Bins are of one whole width, so a subtraction and a division find them.
 ** With 'modulo' the naive kernel is also the contention benchmark: n additions to as many addresses as there are bins.
 */
-#include "kernels/cuda/ladder.cuh"
+#include "kernels/ladder/cuda.cuh"
 
 namespace {
 

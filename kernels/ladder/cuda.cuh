@@ -6,7 +6,7 @@
 #define GR_LADDER_CUH
 
 #include <cuda_runtime.h>
-#include "kernels/cuda/ladder.h"
+#include "kernels/ladder/cuda.h"
 
 /* This thread among all threads of the grid, and how many there are: where a grid-stride loop starts and its step. */
 __device__ __forceinline__ int64_t my_index() { return blockIdx.x * (int64_t)blockDim.x + threadIdx.x; }

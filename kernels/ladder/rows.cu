@@ -2,7 +2,7 @@
 ** RMSNorm in two passes, as it is first written: one kernel finds each row's factor, a second one reads the rows again
 ** and scales them. The production kernel (norm/rmsnorm.cu) keeps the row in registers meanwhile and reads it once.
 */
-#include "kernels/cuda/ladder.cuh"
+#include "kernels/ladder/cuda.cuh"
 
 namespace {
 

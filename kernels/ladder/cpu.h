@@ -3,7 +3,7 @@
 #define GR_CPU_LADDER_H
 
 #include "kernels/cpu/kernels_cpu.h"
-#include "kernels/ladder.h"
+#include "kernels/ladder/ladder.h"
 
 /* On one thread: the second argument is there because every operation has it. */
 void gr_cpu_ladder(const gr_ladder_job *, gr_parallel);

@@ -1,10 +1,10 @@
 /*
-** Sum, min and max, as they are taught: the rungs of the dot product (ladder_dot.cu explains each) for one input and any
-** way of folding two values into one. Min and max fold integers that are ordered like the floats (kernels/ladder.h), so
+** Sum, min and max, as they are taught: the rungs of the dot product (kernels/ladder/dot.cu explains each) for one input and any
+** way of folding two values into one. Min and max fold integers that are ordered like the floats (kernels/ladder/ladder.h), so
 ** that plain integer atomics find them and every rung gives the same bits; sums are f32, in whatever order they meet.
 */
 #include <cooperative_groups.h>
-#include "kernels/cuda/ladder.cuh"
+#include "kernels/ladder/cuda.cuh"
 
 namespace {
 

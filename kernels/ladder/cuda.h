@@ -1,9 +1,9 @@
-/* Launchers of the teaching kernels (kernels/ladder.h says what a job means). Like those of launch.h. */
+/* Launchers of the teaching kernels (kernels/ladder/ladder.h says what a job means). Like those of launch.h. */
 #ifndef GR_CUDA_LADDER_H
 #define GR_CUDA_LADDER_H
 
 #include "kernels/cuda/launch.h"
-#include "kernels/ladder.h"
+#include "kernels/ladder/ladder.h"
 
 #ifdef __cplusplus
 extern "C" {
