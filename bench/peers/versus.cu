@@ -17,7 +17,7 @@
 #include "bench/peers/reference.cuh"
 #include "bench/peers/versus.h"
 #include "kernels/cuda/launch.h"
-#include "kernels/numerics.h"
+#include "kernels/numerics/numerics.h"
 extern "C" {
 #include <lauxlib.h>
 #include <lua.h>

@@ -15,7 +15,7 @@
 #include "bench/tree/names.h"
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/grid/mailbox.h"
-#include "kernels/numerics.h"
+#include "kernels/numerics/numerics.h"
 
 enum { F64, I64, SAME, BOOL, VALUE, RAISE };
 #define GR_X(name, r, f, i, e) {f, i, e},

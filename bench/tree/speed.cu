@@ -16,7 +16,7 @@
 #include "bench/tree/names.h"
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/grid/mailbox.h"
-#include "kernels/numerics.h"
+#include "kernels/numerics/numerics.h"
 
 #define GR_X(id, inputs, f, i) inputs,
 static const int inputs_of[] = {GR_REDUCERS(GR_X)};

@@ -1,6 +1,6 @@
-/* The digest of a vector's bytes (kernels/digest.h), in pieces. */
+/* The digest of a vector's bytes (kernels/numerics/digest.h), in pieces. */
 #include "kernels/cpu/table.h"
-#include "kernels/digest.h"
+#include "kernels/numerics/digest.h"
 
 #define PIECES 64
 

@@ -1,7 +1,7 @@
 /* Operations on elements one by one: rows normalised by their size, fill, copy, random numbers. */
 #include <math.h>
 #include "kernels/cpu/table.h"
-#include "kernels/math.h"
+#include "kernels/numerics/math.h"
 
 #define PIECE_BYTES (256 * 1024)
 

@@ -3,7 +3,7 @@
 #define GR_CPU_EXACT_H
 
 #include "kernels/cpu/kernels_cpu.h"
-#include "kernels/exact.h"
+#include "kernels/numerics/exact.h"
 
 /*
 ** Add n contiguous elements (magnitudes: their absolute values), or the products of n pairs: [0] of f32, [1] of

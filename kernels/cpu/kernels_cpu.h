@@ -5,9 +5,9 @@
 #ifndef GR_KERNELS_CPU_H
 #define GR_KERNELS_CPU_H
 
-#include "kernels/digest.h"
-#include "kernels/exact.h"
-#include "kernels/numerics.h"
+#include "kernels/numerics/digest.h"
+#include "kernels/numerics/exact.h"
+#include "kernels/numerics/numerics.h"
 #include "kernels/cpu/stop.h"
 
 #if defined(__GNUC__)

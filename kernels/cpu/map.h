@@ -5,7 +5,7 @@
 #ifndef GR_CPU_MAP_H
 #define GR_CPU_MAP_H
 
-#include "kernels/map.h"
+#include "kernels/numerics/map.h"
 
 typedef void (*gr_map_loop)(const void *a, const void *b, const void *c, void *out, int64_t n);
 typedef void (*gr_map_convert)(const void *from, void *to, int64_t n);

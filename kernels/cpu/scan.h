@@ -2,7 +2,7 @@
 #ifndef GR_CPU_SCAN_H
 #define GR_CPU_SCAN_H
 
-#include "kernels/numerics.h"
+#include "kernels/numerics/numerics.h"
 
 #define GR_SCAN_BLOCK 131072 /* elements: 32 tiles of 16 rows of 32 groups of 8 */
 #define GR_SCAN_TILE 4096

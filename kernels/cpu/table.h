@@ -5,7 +5,7 @@
 #ifndef GR_CPU_TABLE_H
 #define GR_CPU_TABLE_H
 
-#include "kernels/numerics.h"
+#include "kernels/numerics/numerics.h"
 #include "kernels/cpu/kernels_cpu.h"
 #include "kernels/cpu/scan.h"
 

@@ -3,7 +3,7 @@
 ** added there. Few bins: every piece has sums of its own on the stack.
 */
 #include "kernels/cpu/table.h"
-#include "kernels/fixed.h"
+#include "kernels/numerics/fixed.h"
 
 #define CHUNK GR_BINS_CHUNK
 #define SLOTS 2048 /* sums on the stack */

@@ -5,7 +5,7 @@
 #include "kernels/ladder/cpu.h"
 
 #include <math.h>
-#include "kernels/numerics.h"
+#include "kernels/numerics/numerics.h"
 
 /* What is added up: element i as a float sum's word, or as a key. */
 static float product(const gr_ladder_job *j, int64_t i) {

@@ -24,7 +24,7 @@ while IFS='|' read -r file name expression; do
   total=$((total + 1))
   rm -f "$work"/*.o "$work"/oracle "$work"/*/*.* "$work"/*/*/*.*
   # What includes a changed header must be compiled from a copy beside it.
-  for f in kernels/exact.h kernels/cpu/exact.inc kernels/cpu/exact.c kernels/cpu/exact_sets.c src/core/exact_round.c; do
+  for f in kernels/numerics/exact.h kernels/cpu/exact.inc kernels/cpu/exact.c kernels/cpu/exact_sets.c src/core/exact_round.c; do
     cp "$f" "$work/$f"
   done
   sed -i "$expression" "$work/$file"
@@ -54,14 +54,14 @@ src/core/exact_round.c|bits below the leading 64 forgotten|s/\*rest = a->cut;/*r
 src/core/exact_round.c|ddof forgotten|s/(uint64_t)(n - ddof)/(uint64_t)n/
 src/core/exact_round.c|zeros lose their sign|s/? -0.0 : 0.0;/? 0.0 : 0.0;/
 src/core/exact_round.c|bytes without the upper sign|s/carry = v >> 32;\(.*\)$/carry = (int64_t)((uint64_t)v >> 32) \& 1;\1/
-kernels/exact.h|carries come too late|s/GR_EXACT_ROOM (UINT32_C(1) << 29)/GR_EXACT_ROOM (UINT32_C(1) << 31)/
-kernels/exact.h|carry drops the sign|s/carry = v >> 32;/carry = (int64_t)((uint64_t)v >> 32);/
-kernels/exact.h|the highest limb does not move up|s/while (s->high < GR_EXACT_LIMBS/while (0 \&\& s->high < GR_EXACT_LIMBS/
-kernels/exact.h|subnormals one exponent low|s/(field ? field : 1) - 1075/field - 1075/
-kernels/exact.h|the sign of a product is that of one factor|s/(int64_t)(bx ^ by) >> 63/(int64_t)bx >> 63/
-kernels/exact.h|a deposit loses its middle|s/(low >> 32) + (high & UINT32_MAX)/(high \& UINT32_MAX)/
-kernels/exact.h|a product loses a carry|s/xh \* yh + (cross >> 32)/xh * yh/
-kernels/exact.h|merging forgets the upper limbs|s/if (o->high > s->high) s->high = o->high;//
+kernels/numerics/exact.h|carries come too late|s/GR_EXACT_ROOM (UINT32_C(1) << 29)/GR_EXACT_ROOM (UINT32_C(1) << 31)/
+kernels/numerics/exact.h|carry drops the sign|s/carry = v >> 32;/carry = (int64_t)((uint64_t)v >> 32);/
+kernels/numerics/exact.h|the highest limb does not move up|s/while (s->high < GR_EXACT_LIMBS/while (0 \&\& s->high < GR_EXACT_LIMBS/
+kernels/numerics/exact.h|subnormals one exponent low|s/(field ? field : 1) - 1075/field - 1075/
+kernels/numerics/exact.h|the sign of a product is that of one factor|s/(int64_t)(bx ^ by) >> 63/(int64_t)bx >> 63/
+kernels/numerics/exact.h|a deposit loses its middle|s/(low >> 32) + (high & UINT32_MAX)/(high \& UINT32_MAX)/
+kernels/numerics/exact.h|a product loses a carry|s/xh \* yh + (cross >> 32)/xh * yh/
+kernels/numerics/exact.h|merging forgets the upper limbs|s/if (o->high > s->high) s->high = o->high;//
 kernels/cpu/exact_sets.c|one level too few|s/need = top - 51 <= bottom ? 1 : 1 + /need = top - 51 <= bottom ? 1 : /
 kernels/cpu/exact_sets.c|range of the lowest digit misjudged|s/digits = size == 4 ? 24 : 53/digits = size == 4 ? 23 : 52/
 kernels/cpu/exact_sets.c|products underflow|s/if (size == 8 \&\& bottom < -1074) return -1;//

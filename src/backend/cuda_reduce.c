@@ -7,7 +7,7 @@
 
 #include <stdatomic.h>
 #include <time.h>
-#include "kernels/numerics.h"
+#include "kernels/numerics/numerics.h"
 #include "src/core/clock.h"
 
 const char *gr_op_name(gr_op op) {

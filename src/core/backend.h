@@ -7,8 +7,8 @@
 #define GR_BACKEND_H
 
 #include <stddef.h>
-#include "kernels/digest.h"
-#include "kernels/exact.h"
+#include "kernels/numerics/digest.h"
+#include "kernels/numerics/exact.h"
 #include "kernels/kernels.h"
 #include "kernels/ladder/ladder.h"
 

@@ -3,7 +3,7 @@
 #define GR_DTYPE_H
 
 #include <stddef.h>
-#include "kernels/numerics.h"
+#include "kernels/numerics/numerics.h"
 
 typedef struct gr_dtype_info {
   const char *name, *long_name;

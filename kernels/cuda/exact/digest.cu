@@ -1,4 +1,4 @@
-/* The digest of a vector's bytes (kernels/digest.h): sums of words, so blocks meet in any order. */
+/* The digest of a vector's bytes (kernels/numerics/digest.h): sums of words, so blocks meet in any order. */
 #include <cuda_runtime.h>
 #include "kernels/cuda/exact/exact.h"
 #include "kernels/cuda/grid/mailbox.cuh"

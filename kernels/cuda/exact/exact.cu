@@ -3,7 +3,7 @@
 ** in shared memory, one row of bins for each few exponents and sign, one column for each lane: one native atomic
 ** addition a piece, never two lanes in one bank. The old value that the addition returns tells a carry (one in some
 ** 300), which is counted aside. Nothing depends on the data but those carries. At the end a block adds up its rows
-** and folds them into the limbs of kernels/exact.h.
+** and folds them into the limbs of kernels/numerics/exact.h.
 */
 #include <cuda_runtime.h>
 #include "kernels/cuda/exact/exact.h"

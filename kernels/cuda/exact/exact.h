@@ -3,8 +3,8 @@
 #define GR_CUDA_EXACT_H
 
 #include "kernels/cuda/launch.h"
-#include "kernels/digest.h"
-#include "kernels/exact.h"
+#include "kernels/numerics/digest.h"
+#include "kernels/numerics/exact.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -19,7 +19,7 @@ int gr_cuda_exact_limbs(const gr_exact_job *, int *first);
 int gr_cuda_exact(const gr_exact_job *, int64_t first, int each, uint64_t *out, const gr_cuda_run *);
 int gr_cuda_exact_specials(const gr_exact_job *, int64_t first, uint64_t *out, const gr_cuda_run *);
 
-/* The two sums of kernels/digest.h, unfinished. */
+/* The two sums of kernels/numerics/digest.h, unfinished. */
 int gr_cuda_digest(const gr_digest_job *, uint64_t out[2], const gr_cuda_run *);
 
 #ifdef __cplusplus

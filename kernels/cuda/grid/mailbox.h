@@ -6,7 +6,7 @@
 #ifndef GR_TOLD_H
 #define GR_TOLD_H
 
-#include "kernels/numerics.h"
+#include "kernels/numerics/numerics.h"
 
 #define GR_TOLD_STATES 32 /* of one vector at most */
 #define GR_TOLD_WORDS 512 /* of one launch at most, halves counted */

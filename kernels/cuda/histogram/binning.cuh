@@ -6,7 +6,7 @@
 #define GR_BINNING_CUH
 
 #include <cuda_fp16.h>
-#include "kernels/numerics.h"
+#include "kernels/numerics/numerics.h"
 
 enum { GR_BELOW = -1, GR_ABOVE = -2, GR_IS_NAN = -3 };
 

@@ -5,7 +5,7 @@
 */
 #include <cuda_runtime.h>
 #include "kernels/cuda/launch.h"
-#include "kernels/fixed.h"
+#include "kernels/numerics/fixed.h"
 
 #define THREADS 256
 #define DEEP 4

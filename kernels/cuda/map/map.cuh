@@ -8,7 +8,7 @@
 
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/thread/load.cuh"
-#include "kernels/map.h"
+#include "kernels/numerics/map.h"
 
 #define GR_MAP_THREADS 256
 #define GR_MAP_WORDS 2 /* of a thread, loaded together */

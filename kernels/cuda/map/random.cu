@@ -2,7 +2,7 @@
 #include <cuda_runtime.h>
 #include "kernels/cuda/thread/element.cuh"
 #include "kernels/cuda/launch.h"
-#include "kernels/math.h"
+#include "kernels/numerics/math.h"
 
 #define THREADS 256
 

@@ -4,7 +4,7 @@
 */
 #include <cuda_runtime.h>
 #include "kernels/cuda/launch.h"
-#include "kernels/numerics.h"
+#include "kernels/numerics/numerics.h"
 
 #define THREADS 1024 /* one block a multiprocessor: every block adds thousands of counters to those of all */
 #define DEEP 4 /* 16-byte loads in flight */

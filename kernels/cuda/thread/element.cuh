@@ -6,7 +6,7 @@
 #define GR_ELEMENT_CUH
 
 #include <type_traits>
-#include "kernels/numerics.h"
+#include "kernels/numerics/numerics.h"
 
 template <gr_dtype D>
 struct gr_element;

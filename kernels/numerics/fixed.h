@@ -6,7 +6,7 @@
 #ifndef GR_FIXED_H
 #define GR_FIXED_H
 
-#include "kernels/numerics.h"
+#include "kernels/numerics/numerics.h"
 
 typedef struct gr_fixed {
   uint64_t low, high;

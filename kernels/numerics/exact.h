@@ -7,7 +7,7 @@
 #ifndef GR_EXACT_H
 #define GR_EXACT_H
 
-#include "kernels/numerics.h"
+#include "kernels/numerics/numerics.h"
 
 #define GR_EXACT_LIMBS 138
 #define GR_EXACT_UNIT (-2176) /* limb k is worth 2^(32 k + GR_EXACT_UNIT); the lowest product bit is 2^-2148 */

@@ -6,7 +6,7 @@
 #ifndef GR_DIGEST_H
 #define GR_DIGEST_H
 
-#include "kernels/numerics.h"
+#include "kernels/numerics/numerics.h"
 
 typedef struct gr_digest_job {
   gr_dtype dtype;

@@ -6,7 +6,7 @@
 #ifndef GR_MATH_H
 #define GR_MATH_H
 
-#include "kernels/numerics.h"
+#include "kernels/numerics/numerics.h"
 
 #define GR_LN2_HIGH 0.6931471804855391    /* ln 2 cut to 33 bits: exact times any exponent */
 #define GR_LN2_LOW 7.440617110012397e-11  /* the rest of it */
