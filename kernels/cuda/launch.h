@@ -7,7 +7,7 @@
 #define GR_LAUNCH_H
 
 #include <stddef.h>
-#include "kernels/kernels.h"
+#include "kernels/jobs.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -7,7 +7,7 @@
 #define GR_LADDER_H
 
 #include <string.h>
-#include "kernels/kernels.h"
+#include "kernels/jobs.h"
 
 /* The operations that have a ladder, as bits: a rung may serve several. */
 #define GR_TAUGHT(X) X(dot) X(sum) X(min) X(max) X(histogram) X(scan) X(rmsnorm)

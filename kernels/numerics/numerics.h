@@ -8,7 +8,7 @@
 
 #include <math.h>
 #include <string.h>
-#include "kernels/kernels.h"
+#include "kernels/jobs.h"
 
 #ifdef __CUDACC__
 #define GR_FN static __host__ __device__ __forceinline__

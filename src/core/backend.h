@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include "kernels/numerics/digest.h"
 #include "kernels/numerics/exact.h"
-#include "kernels/kernels.h"
+#include "kernels/jobs.h"
 #include "kernels/ladder/ladder.h"
 
 typedef enum gr_status {
