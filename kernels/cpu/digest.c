@@ -1,5 +1,5 @@
 /* The digest of a vector's bytes (kernels/numerics/digest.h), in pieces. */
-#include "kernels/cpu/table.h"
+#include "kernels/cpu/isa/table.h"
 #include "kernels/numerics/digest.h"
 
 #define PIECES 64

@@ -1,6 +1,6 @@
 /* Operations on elements one by one: rows normalised by their size, fill, copy, random numbers. */
 #include <math.h>
-#include "kernels/cpu/table.h"
+#include "kernels/cpu/isa/table.h"
 #include "kernels/numerics/math.h"
 
 #define PIECE_BYTES (256 * 1024)

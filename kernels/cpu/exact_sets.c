@@ -3,7 +3,7 @@
 ** select.c's choice, as for every other kernel.
 */
 #include "kernels/cpu/exact.h"
-#include "kernels/cpu/table.h"
+#include "kernels/cpu/isa/table.h"
 
 #if defined(__GNUC__)
 #define GR_ALWAYS static inline __attribute__((always_inline))

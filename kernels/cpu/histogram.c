@@ -2,7 +2,7 @@
 ** Histograms: the instruction set's kernel says where each sample belongs, a few hundred at a time, and this
 ** counts, unless it has a way to do both. Each piece counts in tables of its own on the stack while the bins are few enough.
 */
-#include "kernels/cpu/table.h"
+#include "kernels/cpu/isa/table.h"
 
 #define CHUNK GR_BINS_CHUNK /* samples between finding bins and counting them */
 #define SLOTS (4 * (4096 + 3)) /* counters on the stack */

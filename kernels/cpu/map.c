@@ -7,7 +7,7 @@
 #include <stdatomic.h>
 #include "kernels/cpu/gather.h"
 #include "kernels/cpu/map.h"
-#include "kernels/cpu/table.h"
+#include "kernels/cpu/isa/table.h"
 
 #define CHUNK 1024                /* elements */
 #define PIECE ((int64_t)32 * CHUNK) /* for one thread at a time */

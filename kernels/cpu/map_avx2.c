@@ -1,5 +1,5 @@
 /* The loops of element operators for AVX2. */
-#include "kernels/cpu/table.h"
+#include "kernels/cpu/isa/table.h"
 #if GR_CPU_X86
 #if defined(__clang__)
 #pragma clang attribute push(__attribute__((target("avx2,f16c"))), apply_to = function)

@@ -2,7 +2,7 @@
 #ifndef GR_CPU_REDUCE_H
 #define GR_CPU_REDUCE_H
 
-#include "kernels/cpu/table.h"
+#include "kernels/cpu/isa/table.h"
 
 #define GR_PIECE_BYTES (256 * 1024) /* what is worth handing to another thread */
 

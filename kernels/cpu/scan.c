@@ -7,7 +7,7 @@
 
 #include <sched.h>
 #include <stdatomic.h>
-#include "kernels/cpu/table.h"
+#include "kernels/cpu/isa/table.h"
 
 #define PARALLEL_ELEMENTS (2 * GR_SCAN_BLOCK)
 #define SHARED_ELEMENTS (GR_SCAN_BLOCK / 2)

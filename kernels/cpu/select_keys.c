@@ -2,7 +2,7 @@
 ** Selection: how many keys of each group have which next digit, and the elements of some groups. Each piece counts in
 ** tables of its own.
 */
-#include "kernels/cpu/table.h"
+#include "kernels/cpu/isa/table.h"
 
 #define PIECE_ELEMENTS (128 * 1024)
 

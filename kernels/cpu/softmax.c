@@ -2,7 +2,7 @@
 ** Softmax of rows: exp(x - max) over the tree's sum of these, in doubles. Pieces of a row are whole subtrees; a row of
 ** one leaf keeps its exponentials, others make them twice.
 */
-#include "kernels/cpu/table.h"
+#include "kernels/cpu/isa/table.h"
 
 #define PIECE_BYTES (64 * 1024) /* exponentials are slow: smaller pieces than elsewhere */
 #define MOST_PIECES 512

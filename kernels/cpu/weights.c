@@ -2,7 +2,7 @@
 ** Weighted histograms: the instruction set's kernel says where each sample belongs, and its weight, as an integer, is
 ** added there. Few bins: every piece has sums of its own on the stack.
 */
-#include "kernels/cpu/table.h"
+#include "kernels/cpu/isa/table.h"
 #include "kernels/numerics/fixed.h"
 
 #define CHUNK GR_BINS_CHUNK

@@ -3,7 +3,7 @@
 #define GR_CPU_VEC_COMMON_H
 
 #include <stddef.h>
-#include "kernels/cpu/table.h"
+#include "kernels/cpu/isa/table.h"
 
 #if defined(__GNUC__)
 #define GR_INLINE static inline __attribute__((always_inline, unused))

@@ -1,6 +1,6 @@
 /* Which instruction set's kernels run: the best that this CPU has, or the one asked for. */
 #include <stdatomic.h>
-#include "kernels/cpu/table.h"
+#include "kernels/cpu/isa/table.h"
 
 /* Always a valid table once it is set: readers need no lock. */
 static _Atomic(const gr_cpu_table *) in_use;

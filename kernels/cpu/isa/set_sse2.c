@@ -1,5 +1,5 @@
 /* The kernels for SSE2. */
-#include "kernels/cpu/table.h"
+#include "kernels/cpu/isa/table.h"
 #if GR_CPU_X86
 #include <emmintrin.h>
 #if defined(__clang__)
@@ -7,10 +7,10 @@
 #else
 #pragma GCC target("sse2")
 #endif
-#include "kernels/cpu/vec_sse2.h"
+#include "kernels/cpu/isa/vec_sse2.h"
 #define GR_SET "sse2"
 #define GR_TABLE gr_cpu_sse2
-#include "kernels/cpu/kernels.inc"
+#include "kernels/cpu/isa/kernels.inc"
 #if defined(__clang__)
 #pragma clang attribute pop
 #endif

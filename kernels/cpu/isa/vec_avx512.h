@@ -1,6 +1,6 @@
 /* AVX-512: 8 doubles or 16 floats, 32 registers. */
 #include <immintrin.h>
-#include "kernels/cpu/vec_common.h"
+#include "kernels/cpu/isa/vec_common.h"
 
 #define GR_W 8
 #define GR_WF 16

@@ -1,6 +1,6 @@
 /* AVX2 with FMA and F16C: 4 doubles or 8 floats, 16 registers. */
 #include <immintrin.h>
-#include "kernels/cpu/vec_common.h"
+#include "kernels/cpu/isa/vec_common.h"
 
 #define GR_W 4
 #define GR_WF 8

@@ -1,5 +1,5 @@
 /* The kernels for AVX2, FMA and F16C. */
-#include "kernels/cpu/table.h"
+#include "kernels/cpu/isa/table.h"
 #if GR_CPU_X86
 #include <immintrin.h>
 #if defined(__clang__)
@@ -7,10 +7,10 @@
 #else
 #pragma GCC target("avx2,fma,f16c")
 #endif
-#include "kernels/cpu/vec_avx2.h"
+#include "kernels/cpu/isa/vec_avx2.h"
 #define GR_SET "avx2"
 #define GR_TABLE gr_cpu_avx2
-#include "kernels/cpu/kernels.inc"
+#include "kernels/cpu/isa/kernels.inc"
 #if defined(__clang__)
 #pragma clang attribute pop
 #endif

@@ -1,5 +1,5 @@
 /* Plain C: a vector is one number, and the compiler may do better by itself. */
-#include "kernels/cpu/vec_common.h"
+#include "kernels/cpu/isa/vec_common.h"
 
 #define GR_W 1
 #define GR_WF 1

@@ -1,6 +1,6 @@
 /* NEON, which every 64-bit ARM has: 2 doubles or 4 floats, 32 registers. */
 #include <arm_neon.h>
-#include "kernels/cpu/vec_common.h"
+#include "kernels/cpu/isa/vec_common.h"
 
 #define GR_W 2
 #define GR_WF 4

@@ -1,6 +1,6 @@
 /* SSE2, which every x86-64 has: 2 doubles or 4 floats, 16 registers. */
 #include <emmintrin.h>
-#include "kernels/cpu/vec_common.h"
+#include "kernels/cpu/isa/vec_common.h"
 
 #define GR_W 2
 #define GR_WF 4
