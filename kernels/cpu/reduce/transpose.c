@@ -1,5 +1,5 @@
 /* A strip of a row-major matrix, turned: to[c] gets the strip's column c, contiguous. */
-#include "kernels/cpu/reduce.h"
+#include "kernels/cpu/reduce/reduce.h"
 
 #define GR_ROWS_AHEAD 24 /* rows from a load to its prefetch */
 

@@ -3,7 +3,7 @@
 ** each column lies contiguous; then the kernel for contiguous elements takes one column after the other.
 */
 #include "kernels/cpu/gather.h"
-#include "kernels/cpu/reduce.h"
+#include "kernels/cpu/reduce/reduce.h"
 
 #define STRIP_BYTES (64 * 1024)  /* turned columns of a leaf, of one input */
 #define MOST_COLUMNS 16          /* in a strip */

@@ -3,7 +3,7 @@
 ** the tree. Vectors that are not contiguous are gathered leaf by leaf (columns: see columns.c).
 */
 #include "kernels/cpu/gather.h"
-#include "kernels/cpu/reduce.h"
+#include "kernels/cpu/reduce/reduce.h"
 
 #define MAX_PIECES 512
 

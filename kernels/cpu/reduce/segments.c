@@ -2,7 +2,7 @@
 ** Segments: each is reduced as the slice that it is. Short ones go to the threads by the batch; those that the
 ** core has chosen are long, and the threads share each of them.
 */
-#include "kernels/cpu/reduce.h"
+#include "kernels/cpu/reduce/reduce.h"
 
 typedef struct batches {
   const gr_reduce_job *job;
