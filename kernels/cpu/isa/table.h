@@ -7,7 +7,7 @@
 
 #include "kernels/numerics/numerics.h"
 #include "kernels/cpu/kernels_cpu.h"
-#include "kernels/cpu/scan.h"
+#include "kernels/cpu/scan/scan.h"
 
 /* The state of n contiguous elements that start where a leaf starts (n > 0). The job gives the scales. */
 typedef gr_acc (*gr_span)(const void *a, const void *b, int64_t n, const gr_reduce_job *job);

@@ -3,7 +3,7 @@
 ** added up, then waits until the piece before it knows what lies to its left, and is written: the second
 ** read of it comes from cache. A single block of floats two threads share: the second adds up what the first writes.
 */
-#include "kernels/cpu/scan.h"
+#include "kernels/cpu/scan/scan.h"
 
 #include <sched.h>
 #include <stdatomic.h>
