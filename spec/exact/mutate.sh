@@ -24,7 +24,7 @@ while IFS='|' read -r file name expression; do
   total=$((total + 1))
   rm -f "$work"/*.o "$work"/oracle "$work"/*/*.* "$work"/*/*/*.*
   # What includes a changed header must be compiled from a copy beside it.
-  for f in kernels/numerics/exact.h kernels/cpu/exact.inc kernels/cpu/exact.c kernels/cpu/exact_sets.c src/core/exact_round.c; do
+  for f in kernels/numerics/exact.h kernels/cpu/exact/exact.inc kernels/cpu/exact/exact.c kernels/cpu/exact/exact_sets.c src/core/exact_round.c; do
     cp "$f" "$work/$f"
   done
   sed -i "$expression" "$work/$file"
@@ -62,17 +62,17 @@ kernels/numerics/exact.h|the sign of a product is that of one factor|s/(int64_t)
 kernels/numerics/exact.h|a deposit loses its middle|s/(low >> 32) + (high & UINT32_MAX)/(high \& UINT32_MAX)/
 kernels/numerics/exact.h|a product loses a carry|s/xh \* yh + (cross >> 32)/xh * yh/
 kernels/numerics/exact.h|merging forgets the upper limbs|s/if (o->high > s->high) s->high = o->high;//
-kernels/cpu/exact_sets.c|one level too few|s/need = top - 51 <= bottom ? 1 : 1 + /need = top - 51 <= bottom ? 1 : /
-kernels/cpu/exact_sets.c|range of the lowest digit misjudged|s/digits = size == 4 ? 24 : 53/digits = size == 4 ? 23 : 52/
-kernels/cpu/exact_sets.c|products underflow|s/if (size == 8 \&\& bottom < -1074) return -1;//
-kernels/cpu/exact_sets.c|products and anchors overflow|s/if (top > 1020) return -1;//
-kernels/cpu/exact_sets.c|factors overflow when they are split|s/if (size == 8 \&\& (top > 990 || other > 990)) return -1;//
-kernels/cpu/exact_sets.c|infinities are added|s/if (top == last - bias || (y \&\& top_field(size, \*y) == last)) return -1;//
-kernels/cpu/exact_sets.c|grids below the least number|s/top - 51 - 52 \* l < -1074 ? -1074 : top - 51 - 52 \* l;/top - 51 - 52 * l;/
-kernels/cpu/exact.inc|errors of products miss a level|s/, A, sum, 1, count);/, A, sum, 2, count);/
-kernels/cpu/exact.inc|anchors counted once|s/2 \* n : n);/n : n);/
-kernels/cpu/exact.inc|magnitudes keep their sign|s/magnitudes ? INT64_MAX : -1/-1/
-kernels/cpu/exact.inc|the least is not looked for|s/least = V(extreme)(0, least, u - 1);/least = most;/
+kernels/cpu/exact/exact_sets.c|one level too few|s/need = top - 51 <= bottom ? 1 : 1 + /need = top - 51 <= bottom ? 1 : /
+kernels/cpu/exact/exact_sets.c|range of the lowest digit misjudged|s/digits = size == 4 ? 24 : 53/digits = size == 4 ? 23 : 52/
+kernels/cpu/exact/exact_sets.c|products underflow|s/if (size == 8 \&\& bottom < -1074) return -1;//
+kernels/cpu/exact/exact_sets.c|products and anchors overflow|s/if (top > 1020) return -1;//
+kernels/cpu/exact/exact_sets.c|factors overflow when they are split|s/if (size == 8 \&\& (top > 990 || other > 990)) return -1;//
+kernels/cpu/exact/exact_sets.c|infinities are added|s/if (top == last - bias || (y \&\& top_field(size, \*y) == last)) return -1;//
+kernels/cpu/exact/exact_sets.c|grids below the least number|s/top - 51 - 52 \* l < -1074 ? -1074 : top - 51 - 52 \* l;/top - 51 - 52 * l;/
+kernels/cpu/exact/exact.inc|errors of products miss a level|s/, A, sum, 1, count);/, A, sum, 2, count);/
+kernels/cpu/exact/exact.inc|anchors counted once|s/2 \* n : n);/n : n);/
+kernels/cpu/exact/exact.inc|magnitudes keep their sign|s/magnitudes ? INT64_MAX : -1/-1/
+kernels/cpu/exact/exact.inc|the least is not looked for|s/least = V(extreme)(0, least, u - 1);/least = most;/
 FAULTS
 echo "$((total - survivors)) of $total faults caught"
 [ $survivors = 0 ]

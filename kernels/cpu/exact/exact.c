@@ -2,7 +2,7 @@
 ** Exact sums on the CPU: takes a job apart into stretches of contiguous f32 or f64 that one kernel call does. Other
 ** dtypes and strides are widened or gathered first. Where a job is cut does not matter to the result.
 */
-#include "kernels/cpu/exact.h"
+#include "kernels/cpu/exact/exact.h"
 #include "kernels/cpu/gather.h"
 #include "kernels/cpu/isa/table.h"
 

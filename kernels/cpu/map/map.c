@@ -6,7 +6,7 @@
 #include <sched.h>
 #include <stdatomic.h>
 #include "kernels/cpu/gather.h"
-#include "kernels/cpu/map.h"
+#include "kernels/cpu/map/map.h"
 #include "kernels/cpu/isa/table.h"
 
 #define CHUNK 1024                /* elements */

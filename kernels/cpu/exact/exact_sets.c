@@ -2,7 +2,7 @@
 ** Exact sums for each instruction set: what the sets share, then exact.inc once for each. Which set runs is
 ** select.c's choice, as for every other kernel.
 */
-#include "kernels/cpu/exact.h"
+#include "kernels/cpu/exact/exact.h"
 #include "kernels/cpu/isa/table.h"
 
 #if defined(__GNUC__)
@@ -115,7 +115,7 @@ static int plan(ladder *g, gr_exact *s, int size, span x, const span *y) {
 #endif
 #define W 8
 #define GR_SUFFIX avx512
-#include "kernels/cpu/exact.inc"
+#include "kernels/cpu/exact/exact.inc"
 #if defined(__clang__)
 #pragma clang attribute pop
 #pragma clang attribute push(__attribute__((target("avx2,fma"))), apply_to = function)
@@ -126,7 +126,7 @@ static int plan(ladder *g, gr_exact *s, int size, span x, const span *y) {
 #endif
 #define W 4
 #define GR_SUFFIX avx2
-#include "kernels/cpu/exact.inc"
+#include "kernels/cpu/exact/exact.inc"
 #if defined(__clang__)
 #pragma clang attribute pop
 #else
@@ -136,7 +136,7 @@ static int plan(ladder *g, gr_exact *s, int size, span x, const span *y) {
 
 #define W 2
 #define GR_SUFFIX plain
-#include "kernels/cpu/exact.inc"
+#include "kernels/cpu/exact/exact.inc"
 
 const gr_exact_set *gr_exact_set_in_use(void) {
 #if GR_CPU_X86

@@ -7,7 +7,7 @@
 #pragma GCC target("avx2,f16c")
 #endif
 #define GR_LOOPS gr_map_avx2
-#include "kernels/cpu/map_loops.inc"
+#include "kernels/cpu/map/map_loops.inc"
 #if defined(__clang__)
 #pragma clang attribute pop
 #endif
