@@ -1,5 +1,5 @@
 /*
-** Reductions put down, to go to the device together (src/backend/cuda_graph.c), one after the other. early: as in
+** Reductions put down, to go to the device together (src/backend/cuda/graph.c), one after the other. early: as in
 ** gr_start_early.
 */
 #ifndef GR_BATCH_H

@@ -17,7 +17,7 @@ static __device__ __forceinline__ uint64_t gr_join(gr_halves h) {
   return h.low >> 32 | (h.high & ~(uint64_t)UINT32_MAX);
 }
 
-/* Results that the host waits for; the mark is the launch's number (host: src/backend/cuda.h). */
+/* Results that the host waits for; the mark is the launch's number (host: src/backend/cuda/cuda.h). */
 static __device__ __forceinline__ void gr_tell(uint64_t *told, uint64_t word, uint64_t ticket) {
   gr_halves h = gr_split(word, (uint32_t)ticket);
   asm volatile("st.relaxed.sys.global.v2.b64 [%0], {%1, %2};" ::"l"(told), "l"(h.low), "l"(h.high) : "memory");

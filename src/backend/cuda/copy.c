@@ -3,7 +3,7 @@
 ** that the CPU's copy of one piece overlaps the transfer of another: the driver's own path is a fraction as fast.
 ** Small results come by a kernel that writes to mapped memory and tells so: 2 KB 8 us sooner than by the copy engine.
 */
-#include "src/backend/cuda.h"
+#include "src/backend/cuda/cuda.h"
 
 #include <string.h>
 #include "src/core/threads.h"

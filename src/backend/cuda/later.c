@@ -2,7 +2,7 @@
 ** Results for later: a launch leaves its numbers and its ticket in a slot of mapped pinned memory, so looking costs the
 ** host one load. A mark is an event.
 */
-#include "src/backend/cuda.h"
+#include "src/backend/cuda/cuda.h"
 
 #include <stdlib.h>
 #include <string.h>

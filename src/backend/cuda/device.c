@@ -3,7 +3,7 @@
 ** only, so the module loads where there is no driver; there gr_cuda_backends finds nothing and says why.
 */
 #define _POSIX_C_SOURCE 200809L
-#include "src/backend/cuda.h"
+#include "src/backend/cuda/cuda.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

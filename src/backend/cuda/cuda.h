@@ -60,7 +60,7 @@ typedef struct gr_cuda_queue {
   gr_cuda_ring small, large;
   gr_cuda_scratch work;  /* of every operation but scan */
   gr_cuda_scratch chain; /* of scan: what it leaves there is told from foreign bytes by its epoch alone */
-  gr_cuda_scratch even;  /* edges and limits of the last evenly spaced bins (cuda_histogram.c) */
+  gr_cuda_scratch even;  /* edges and limits of the last evenly spaced bins (src/backend/cuda/histogram.c) */
   gr_edges_job last_even;
   gr_cuda_place now;     /* for results that are waited for at once */
   gr_cuda_place *slots, *marks; /* free ones */
@@ -118,7 +118,7 @@ void gr_cuda_take(gr_cuda_place *, int lane, uint64_t words[2]);
 gr_status gr_cuda_await(gr_cuda_queue *, const uint64_t *halves, int count, uint64_t ticket, int64_t limit,
                         const char *what, int *there);
 
-/* Results for later (cuda_later.c). */
+/* Results for later (src/backend/cuda/later.c). */
 gr_status gr_cuda_start(gr_queue *, const gr_reduce_job *const *, int count, gr_ticket *const *, int more);
 gr_status gr_cuda_mark(gr_queue *, gr_ticket *);
 gr_status gr_cuda_poll(gr_queue *, gr_ticket *, int64_t nanoseconds);

@@ -2,7 +2,7 @@
 ** Exact sums and digests on a device. One vector's limbs come back through mapped memory, like any number; those of
 ** many short vectors are copied. What they come to is the core's business.
 */
-#include "src/backend/cuda.h"
+#include "src/backend/cuda/cuda.h"
 
 #include <stdlib.h>
 #include "kernels/cuda/exact/exact.h"

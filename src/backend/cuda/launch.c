@@ -1,5 +1,5 @@
 /* Operations that are one launch each, on scratch memory of the queue. */
-#include "src/backend/cuda.h"
+#include "src/backend/cuda/cuda.h"
 
 /* X(function of the backend, job, scratch memory that it needs, which, what to call it) */
 #define LAUNCHES(X) \

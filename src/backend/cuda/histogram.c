@@ -2,7 +2,7 @@
 ** Histograms on a device. Edges that follow from a formula are made here and kept: who asks for the same bins again
 ** spares a launch.
 */
-#include "src/backend/cuda.h"
+#include "src/backend/cuda/cuda.h"
 
 #include <string.h>
 

@@ -1,9 +1,9 @@
 /*
-** Reductions: to an array, which is one launch, or to numbers that the host waits for (cuda_graph.c launches these). Those come to
+** Reductions: to an array, which is one launch, or to numbers that the host waits for (src/backend/cuda/graph.c launches these). Those come to
 ** a slot of mapped memory as states (kernels/cuda/grid/mailbox.h), and are folded here.
 */
 #define _POSIX_C_SOURCE 200809L
-#include "src/backend/cuda.h"
+#include "src/backend/cuda/cuda.h"
 
 #include <stdatomic.h>
 #include <time.h>

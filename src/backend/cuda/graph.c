@@ -3,7 +3,7 @@
 ** if its arguments are those of a launch before, and each further one takes 0.6 us, not 2.6 (H200, driver 580; bench/NOTES.md).
 ** So reductions to numbers are put down (q->batch) and go to the device as one graph, a chain, which is kept for later.
 */
-#include "src/backend/cuda.h"
+#include "src/backend/cuda/cuda.h"
 
 #include <cuda.h>
 #include <dlfcn.h>
