@@ -123,8 +123,8 @@ docs:
 	$(LUA) docs/generate.lua
 
 format:
-	clang-format -i $(wildcard src/*/*.[ch] src/*/*/*.[ch] kernels/*.h $(foreach e,c h cu cuh,\
-	  kernels/cpu/*.$(e) kernels/cpu/*/*.$(e) kernels/cuda/*.$(e) kernels/cuda/*/*.$(e)))
+	clang-format -i $(wildcard src/*/*.[ch] src/*/*/*.[ch] $(foreach d,kernels kernels/* kernels/*/*,\
+	  $(foreach e,c h cu cuh,$(d)/*.$(e))))
 
 release:
 	$(MAKE) CUDA_ARCHS="$(release_archs)" BUILD=build/release LDFLAGS="$(LDFLAGS) -Wl,-s"

@@ -1,6 +1,6 @@
 /*
 ** Every operation x dtype of the CUDA reductions against a scalar model, on random sizes and views: flat at any
-** offset, strided, rows, columns, transposed; outputs lie between guards. Link with kernels/cuda/reduce*.o.
+** offset, strided, rows, columns, transposed; outputs lie between guards. Link with kernels/cuda/reduce/*.o.
 **   check [rounds] [seed] [largest]
 ** With MATRICES set only rows and columns, with FLUSH set views that end where their memory ends, for memcheck.
 */

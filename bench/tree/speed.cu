@@ -1,6 +1,6 @@
 /*
 ** Speed of the CUDA reductions by themselves: sum of f32 by size (beside CUB), every operation x dtype at one
-** size, views, rows and columns, and the time to a number on the host. Link with kernels/cuda/reduce*.o.
+** size, views, rows and columns, and the time to a number on the host. Link with kernels/cuda/reduce/*.o.
 **   speed [sum] [ops] [rows] [latency]      (default: all)
 */
 #include <algorithm>

@@ -32,7 +32,7 @@ typedef struct gr_exact {
 } gr_exact;
 
 /*
-** The sums of count vectors of n elements (gr_vec in kernels.h): of the elements, of their magnitudes, or of the
+** The sums of count vectors of n elements (gr_vec in kernels/jobs.h): of the elements, of their magnitudes, or of the
 ** products of two vectors. Float and integer dtypes alike, each element with the exact value that it has.
 */
 typedef enum gr_exact_kind { GR_EXACT_SUM, GR_EXACT_SUMABS, GR_EXACT_DOT } gr_exact_kind;

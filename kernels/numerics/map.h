@@ -1,5 +1,5 @@
 /*
-** What the element operators of kernels.h share on both sides: in which type each is computed, and conversions that
+** What the element operators of kernels/tables.h share on both sides: in which type each is computed, and conversions that
 ** round once. f16 and bf16 compute in f32: of two numbers of p bits a sum, product, quotient or root in 2p + 2 bits
 ** or more, rounded again to p, is what one rounding gives (Figueroa 1995), and 24 >= 2 * 11 + 2.
 */

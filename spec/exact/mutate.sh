@@ -4,13 +4,13 @@
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 vectors=${1:-30000}
-others=$(ls build/obj/kernels/cpu/*.o | grep -v /exact)
+others=$(ls build/obj/kernels/cpu/*.o build/obj/kernels/cpu/*/*.o | grep -v '/exact[^/]*$')
 survivors=0
 total=0
 
-mkdir -p "$work/src/core" "$work/kernels/cpu"
+mkdir -p "$work/src/core" "$work/kernels/cpu/exact" "$work/kernels/numerics"
 build() { # compile the copies against the rest of the tree
-  for f in kernels/cpu/exact kernels/cpu/exact_sets src/core/exact_round spec/exact/oracle; do
+  for f in kernels/cpu/exact/exact kernels/cpu/exact/exact_sets src/core/exact_round spec/exact/oracle; do
     source=$f.c
     [ -f "$work/$f.c" ] && source=$work/$f.c
     cc -O1 -w -std=c11 -D_DEFAULT_SOURCE -ffp-contract=off -I"$work" -I. -c "$source" -o "$work/$(basename $f).o" &
@@ -22,7 +22,7 @@ build() { # compile the copies against the rest of the tree
 while IFS='|' read -r file name expression; do
   [ -n "$file" ] || continue
   total=$((total + 1))
-  rm -f "$work"/*.o "$work"/oracle "$work"/*/*.* "$work"/*/*/*.*
+  rm -f "$work"/*.o "$work"/oracle "$work"/*/*/*.* "$work"/*/*/*/*.*
   # What includes a changed header must be compiled from a copy beside it.
   for f in kernels/numerics/exact.h kernels/cpu/exact/exact.inc kernels/cpu/exact/exact.c kernels/cpu/exact/exact_sets.c src/core/exact_round.c; do
     cp "$f" "$work/$f"

@@ -1,4 +1,4 @@
-/* Element types: names, sizes, kinds, and single elements in and out of memory. The table is in kernels.h. */
+/* Element types: names, sizes, kinds, and single elements in and out of memory. The table is in kernels/tables.h. */
 #ifndef GR_DTYPE_H
 #define GR_DTYPE_H
 

@@ -1,4 +1,4 @@
-/* What the files of the CUDA backend share; nothing outside src/backend/cuda*.c includes it. */
+/* What the files of the CUDA backend share; nothing outside this folder includes it. */
 #ifndef GR_BACKEND_CUDA_H
 #define GR_BACKEND_CUDA_H
 
