@@ -1,15 +1,16 @@
-/* Gates in shared memory, at which warps wait for each other or for what they have fetched. */
-#ifndef GR_GATE_CUH
-#define GR_GATE_CUH
+/* Barrier objects in shared memory (mbarrier), at which warps wait for each other or for what they have fetched. */
+#ifndef GR_MBARRIER_CUH
+#define GR_MBARRIER_CUH
 
 #include <stdint.h>
 #include "kernels/cuda/block/cp_async.cuh"
 
 /*
-** A gate counts arrivals and opens when all are there, again and again: its phases alternate. Of warps in which all lanes
-** have read or written all arrive: the order then holds without what a warp's own barriers add to it.
+** An mbarrier counts arrivals; when all are there its phase ends and the next one, of the other parity, begins. If all
+** lanes of a warp have read or written, all of them arrive: then the order holds without relying on the warp's own
+** barriers.
 */
-struct gr_gate {
+struct gr_mbarrier {
 #if __CUDA_ARCH__ >= 800
   uint64_t barrier;
   __device__ __forceinline__ unsigned at() { return gr_shared_address(&barrier); }
@@ -54,7 +55,7 @@ struct gr_gate {
     __syncwarp();
     pass(phase);
   }
-  /* This thread arrives, and so many bytes have to come too, by the copying machine (9.0 and later). */
+  /* This thread arrives, and so many bytes have to come too, by TMA (9.0 and later). */
   __device__ __forceinline__ void expect(unsigned bytes) {
 #if __CUDA_ARCH__ >= 900
     asm volatile("{\n .reg .b64 t;\n mbarrier.arrive.expect_tx.shared.b64 t, [%0], %1;\n}" ::"r"(at()), "r"(bytes) : "memory");
@@ -62,8 +63,8 @@ struct gr_gate {
   }
 };
 
-/* For that, after init and before a barrier. */
-__device__ __forceinline__ void gr_gates_known() {
+/* Makes them known to TMA: after init and before a barrier of the block. */
+__device__ __forceinline__ void gr_mbarriers_visible() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 #endif

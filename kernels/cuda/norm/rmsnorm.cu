@@ -240,14 +240,14 @@ static __global__ void __launch_bounds__(PIECE_WARPS * 32, 2)
 ** for which the ring holds enough; what counts is that a row's pieces are gathered while those of the next are fetched.
 */
 struct ring_place {
-  gr_gate full, added, taken, ready, free;
+  gr_mbarrier full, added, taken, ready, free;
   double sum, factor; /* of the leaf; and of a piece's row: ready and factor are those of pieces, in turns */
 };
 struct ring_plan {
   int leaves, pieces, last; /* of a piece, a power of two; of a row; of its last piece */
   int blocks, on_rows, on_pieces; /* a block's next piece lies so far on */
   int slots; /* of a ring: a multiple of the warps that fetch and that add up. Each place is always the same warp's,
-                which cannot take a gate's phase for the next but one then; so, no fewer than warps that write. */
+                which then cannot take an mbarrier's phase for the next but one; so, no fewer than warps that write. */
   uint64_t epoch;
   /*
   ** For each piece its sum and the same bits xor a key of this launch and this place, which tells a post from what was there
@@ -379,7 +379,7 @@ static __global__ void __launch_bounds__(RING_WARPS * 32, 1)
         for (int i = 0; i * GR_ROW_BYTES < left; i++) add_squares<D>(s, mine[i * 32]);
       }
       double folded = fold_squares<D>(s, 32, lane);
-      if (lap) places[k.at].taken.wait(k.phase ^ 1); /* long since: so that nobody needs to follow four gates */
+      if (lap) places[k.at].taken.wait(k.phase ^ 1); /* long since: so that one mbarrier orders both accesses, not a chain of four */
       if (lane == 0) places[k.at].sum = folded;
       places[k.at].added.arrive();
       if (k.at + RING_ADDERS >= p.slots) lap = 1;

@@ -1,6 +1,6 @@
 /*
 ** Spreads of columns, where rows are aligned (Hopper and later): everything is read once. One block stays on each
-** multiprocessor. Each of 16 warps has a ring in shared memory, which the copying machine fills; a leaf stays there until
+** multiprocessor. Each of 16 warps has a ring in shared memory, which TMA fills; a leaf stays there until
 ** the deviations are added up too, and each slot that is done with makes room for leaves to come, so memory never rests. A
 ** thread has one lane of the tree, of one or two 16-byte words of columns, so warps meet only to fold, once a leaf. One more
 ** warp makes states of leaves and nodes meanwhile.
@@ -30,16 +30,16 @@ struct gr_ring_shape {
       low = size == 4 ? 0 : 1, log_top = 5 - log_words - low,         /* bits of the lane in a warp */
       joint = size == 2,                                              /* all warps share a ring */
       rows = GR_LEAF_ROWS(size), leaf_rows = GR_LEAF(size), lanes = GR_LANES(size),
-      near = joint ? lanes : gr_ring_warps << low, box_near = joint ? lanes : 1 << low,                                    /* rows that warps share */
-      row_bytes = 512 * words, batch = gr_ring_slot / row_bytes, box_rows = joint ? 1 : batch << log_top, leaf_slots = rows / batch, log_all = log_words + words - 1;
+      near = joint ? lanes : gr_ring_warps << low, tile_near = joint ? lanes : 1 << low,                                    /* rows that warps share */
+      row_bytes = 512 * words, batch = gr_ring_slot / row_bytes, tile_rows = joint ? 1 : batch << log_top, leaf_slots = rows / batch, log_all = log_words + words - 1;
   static_assert(1 << log_top == C && leaf_slots * batch == rows, "a column for each thread");
 };
 struct gr_ring_numbers {
-  int size, near, box_near, box_rows, log_all, leaf_rows;
+  int size, near, tile_near, tile_rows, log_all, leaf_rows;
 };
 template <int size>
-constexpr gr_ring_numbers gr_ring_numbers_for = {size, gr_ring_shape<size>::near, gr_ring_shape<size>::box_near,
-                                                 gr_ring_shape<size>::box_rows, gr_ring_shape<size>::log_all, gr_ring_shape<size>::leaf_rows};
+constexpr gr_ring_numbers gr_ring_numbers_for = {size, gr_ring_shape<size>::near, gr_ring_shape<size>::tile_near,
+                                                 gr_ring_shape<size>::tile_rows, gr_ring_shape<size>::log_all, gr_ring_shape<size>::leaf_rows};
 static inline gr_ring_numbers gr_ring_numbers_of(int size) {
   return size == 2 ? gr_ring_numbers_for<2> : size == 4 ? gr_ring_numbers_for<4> : gr_ring_numbers_for<8>;
 }
@@ -103,7 +103,7 @@ __device__ __forceinline__ void gr_ring_meet() { asm volatile("bar.sync 1, %0;" 
 
 /*
 ** A ring: of each warp, which asks for its own rows; or of all, for which one more warp asks when all are done with a slot, in
-** boxes of neighbouring rows (rows of 32 bytes: fewer boxes, and pages are met once). The map has columns, leaves, `near`
+** tiles of neighbouring rows (rows of 32 bytes: fewer tiles, and pages are met once). The map has columns, leaves, `near`
 ** rows, groups of such in a leaf: whole leaves alone.
 */
 template <int size>
@@ -112,23 +112,23 @@ struct gr_ring {
   static constexpr int slot_bytes = gr_ring_warps * gr_ring_slot;
   const gr_reduce_args &q;
   const gr_ring_place<size> &t;
-  const gr_box_map &map;
+  const gr_tensor_map &map;
   char *slots;
-  gr_gate *arrived, *done; /* one for each slot */
+  gr_mbarrier *arrived, *done; /* one for each slot */
   gr_ring_walk<size> walk;
   int slot, safe;
   unsigned phase;
   bool more;
-  __device__ __forceinline__ gr_ring(const gr_reduce_args &q, const gr_ring_place<size> &t, const gr_box_map &map, char *shared)
+  __device__ __forceinline__ gr_ring(const gr_reduce_args &q, const gr_ring_place<size> &t, const gr_tensor_map &map, char *shared)
       : q(q), t(t), map(map), slot(0), phase(0) {
     int warp = threadIdx.x >> 5;
     slots = shared + (S::joint ? 0 : warp * gr_ring_slot);
-    arrived = (gr_gate *)(shared + gr_ring_slots * slot_bytes) + (S::joint ? 0 : warp * gr_ring_slots);
+    arrived = (gr_mbarrier *)(shared + gr_ring_slots * slot_bytes) + (S::joint ? 0 : warp * gr_ring_slots);
     done = arrived + gr_ring_slots;
     safe = t.last_rows > 0 ? t.full - (1 << q.beside) : INT32_MAX;
     if (S::joint) return;
     if ((threadIdx.x & 31) < gr_ring_slots) arrived[threadIdx.x & 31].init(1);
-    gr_gates_known();
+    gr_mbarriers_visible();
     more = walk.start(q, blockIdx.x);
 #pragma unroll 1
     for (int s = 0; s < gr_ring_slots; s++) release(s, s & (S::leaf_slots - 1));
@@ -151,8 +151,8 @@ struct gr_ring {
       arrived[s].expect(S::joint ? slot_bytes : gr_ring_slot);
 #pragma unroll
       for (int r = 0; r < (S::joint ? S::batch : 1); r++)
-        gr_copy_box(slots + s * slot_bytes + r * (slot_bytes / S::batch), map, x, walk.leaf,
-                    S::joint ? 0 : (int)(threadIdx.x >> 5) << S::low, S::joint ? i * S::batch + r : i * S::box_rows, arrived[s]);
+        gr_copy_tile(slots + s * slot_bytes + r * (slot_bytes / S::batch), map, x, walk.leaf,
+                    S::joint ? 0 : (int)(threadIdx.x >> 5) << S::low, S::joint ? i * S::batch + r : i * S::tile_rows, arrived[s]);
     }
   }
   /* The same by hand, where a leaf is not whole. */
@@ -177,7 +177,7 @@ struct gr_ring {
           if (column < q.job.count * size && r < there) *at(s, r, p) = gr_load16(from);
       }
     }
-    gr_machine_may_write();
+    gr_order_before_tma();
     __syncwarp();
     if ((threadIdx.x & 31) == 0) arrived[s].arrive();
   }
@@ -199,7 +199,7 @@ struct gr_ring {
       arrived[threadIdx.x].init(1);
       done[threadIdx.x].init(gr_ring_warps);
     }
-    gr_gates_known();
+    gr_mbarriers_visible();
     __syncthreads();
   }
   /* This thread's word; rows of 128 bytes are swizzled where they are one piece. */
@@ -245,7 +245,7 @@ struct gr_ring_work {
   using Ring = gr_ring<size>;
   static constexpr int C = S::C, ring_bytes = gr_ring_slots * gr_ring_warps * (gr_ring_slot + 8);
   const gr_reduce_args &q;
-  const gr_box_map &map;
+  const gr_tensor_map &map;
   char *shared;
 
   /* What warps leave of a pass; two buffers for each, in turn. */
@@ -478,7 +478,7 @@ struct gr_ring_work {
 
 template <class R>
 __global__ void __launch_bounds__(gr_ring_threads, 1)
-    gr_reduce_ring(const __grid_constant__ gr_reduce_args q, const __grid_constant__ gr_box_map map) {
+    gr_reduce_ring(const __grid_constant__ gr_reduce_args q, const __grid_constant__ gr_tensor_map map) {
 #if __CUDA_ARCH__ >= 900 && __CUDA_ARCH__ < 1200 /* 12.0 has 99 KB of shared memory */
   extern __shared__ __align__(1024) char gr_ring_shared[];
   gr_start_reading(q.untouched); /* the next launch reads where this one has ended */

@@ -104,12 +104,12 @@ cudaError_t gr_launch_ring(const void *kernel, const gr_reduce_args &q, const gr
   const gr_reduce_job &j = q.job;
   gr_ring_numbers s = gr_ring_numbers_of(gr_size_of(j.dtype));
   uint64_t whole = (uint64_t)(j.n / s.leaf_rows), near = (uint64_t)s.near, stride = (uint64_t)j.a.stride;
-  gr_box_shape shape = {(const char *)j.a.data, s.size, s.size == 4 && q.beside == 0,
+  gr_tensor_shape shape = {(const char *)j.a.data, s.size, s.size == 4 && q.beside == 0,
                         {(uint64_t)(q.first + j.count), whole ? whole : 1, near, s.leaf_rows / near},
                         {stride * s.leaf_rows, stride, stride * near},
-                        {(uint32_t)(16 / s.size) << q.wide, 1u << q.beside, (uint32_t)s.box_near, (uint32_t)s.box_rows}};
-  gr_box_map map;
-  cudaError_t e = gr_make_box_map(&map, shape);
+                        {(uint32_t)(16 / s.size) << q.wide, 1u << q.beside, (uint32_t)s.tile_near, (uint32_t)s.tile_rows}};
+  gr_tensor_map map;
+  cudaError_t e = gr_make_tensor_map(&map, shape);
   if (e == cudaSuccess) e = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)l.shared);
   if (e != cudaSuccess) return e;
   void *arguments[] = {const_cast<gr_reduce_args *>(&q), &map};

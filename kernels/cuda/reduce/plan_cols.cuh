@@ -119,7 +119,7 @@ void plan_spread(Plan &p, int sms) {
 /* Spreads of columns, from 128 KB for each multiprocessor on: see gr_reduce_ring. */
 bool by_ring(const gr_reduce_job &j, const gr_reduce_entry &e, const gr_cuda_chip &chip) {
   int64_t size = gr_size_of(j.dtype), row = j.count * size;
-  bool there = gr_has_boxes && e.ring > 0 && chip.major >= 9 && chip.shared_optin >= (int)e.ring;
+  bool there = gr_has_tma && e.ring > 0 && chip.major >= 9 && chip.shared_optin >= (int)e.ring;
   bool fits = aligned(j.a, j.a.stride) && j.a.stride > 0 && j.a.stride < INT64_C(1) << 27 && j.count < INT32_MAX;
   return there && fits && row >= 32 && j.n >= GR_LEAF(size) && fills_leaves(j) &&
          j.n * row >= (int64_t)chip.sms << 17;

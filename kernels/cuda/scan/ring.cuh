@@ -1,7 +1,7 @@
 /*
-** Long scans: blocks stay and pass tiles through a ring in shared memory, each warp with a part of its own: one takes
-** and loads tiles, four add rows up, one tells all blocks a tile's total, one adds up groups of tiles, one looks back
-** and eight write results. Gates between them count who has done his part with a place in the ring.
+** Long scans: blocks stay and pass tiles through a ring in shared memory, and each warp has a part of its own: one takes
+** and loads tiles, four add rows up, one publishes a tile's total, one adds up groups of tiles, one looks back and eight
+** write results. The mbarriers of a slot count the warps that have done their part with it.
 */
 #ifndef GR_SCAN_RING_CUH
 #define GR_SCAN_RING_CUH
@@ -14,12 +14,12 @@
 #define GR_SCAN_SLOTS 16 /* of a ring, at most */
 #define GR_SCAN_THREADS ((4 + GR_SCAN_ADDERS + GR_SCAN_WRITERS) * 32)
 
-/* A place in the ring: rows are apart, in front. */
+/* A slot of the ring: rows are apart, in front. */
 template <class S> struct gr_scan_slot {
   typename S::Value row[GR_SCAN_ROWS]; /* totals, then what lies before each row in the tile */
   typename S::Value total, base;       /* of the tile; all that lies before it */
   unsigned tile;                       /* which it is: none is left when there are not so many */
-  gr_gate loaded, added, published, based, free;
+  gr_mbarrier loaded, added, published, based, free;
 };
 
 template <class S> struct gr_scan_ring {
