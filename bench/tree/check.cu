@@ -238,7 +238,7 @@ int main(int argc, char **argv) {
   CHECK(cudaMalloc(&scratch, scratch_bytes));
   CHECK(cudaMemset(scratch, 0xcd, scratch_bytes));
   CHECK(cudaMemset(scratch, 0, GR_COUNTER_BYTES));
-  CHECK(cudaHostAlloc(&slot, GR_TOLD_WORDS * 8, cudaHostAllocMapped));
+  CHECK(cudaHostAlloc(&slot, GR_MAILBOX_WORDS * 8, cudaHostAllocMapped));
   std::vector<char> ha(bytes), hb(bytes), got(out_bytes * 2), want(out_bytes * 2);
   for (int round = 0; round < rounds; round++)
     for (int t = 0; t < GR_DTYPE_COUNT; t++) {
@@ -317,11 +317,11 @@ int main(int argc, char **argv) {
         gr_cuda_run run = {nullptr, &chip, scratch, 1, nullptr, 0};
         gr_cuda_span written = {}; /* nothing that it reads: it may read at once */
         if (below(2)) run.written = &written;
-        gr_told states;
+        gr_mailbox_shape states;
         bool ticket = j.count == 1 && below(2) && (j.out_dtype == GR_F64 || j.out_dtype == GR_I64);
         if (ticket) {
           run.done = slot;
-          run.told = &states;
+          run.mailbox = &states;
           run.ticket = (uint64_t)++tried << 8;
         }
         size_t need = gr_cuda_reduce_scratch(&j, &chip);
@@ -333,12 +333,12 @@ int main(int argc, char **argv) {
         memset(want.data(), 0xa5, out_bytes * 2);
         CHECK(gr_cuda_reduce(&j, &run));
         if (ticket)
-          while (!gr_told_there(slot, 2 * states.states * states.fields, run.ticket))
+          while (!gr_mailbox_arrived(slot, 2 * states.states * states.fields, run.ticket))
             CHECK(cudaStreamQuery(0) == cudaErrorNotReady ? 0 : cudaPeekAtLastError());
         CHECK(cudaDeviceSynchronize());
         CHECK(cudaMemcpy(got.data(), dout, out_bytes * 2, cudaMemcpyDefault));
         if (ticket) {
-          gr_value r = gr_told_value(slot, &states, j.op, j.dtype, j.n, j.ddof);
+          gr_value r = gr_mailbox_value(slot, &states, j.op, j.dtype, j.n, j.ddof);
           memcpy(&got[64], &r.v[0], 8);
         }
         for (int64_t v = 0; v < j.count; v++) {

@@ -32,7 +32,7 @@ __global__ void __launch_bounds__(256) gr_digest_sum(const __grid_constant__ gr_
     q.out[i] = *(volatile uint64_t *)(q.sums + i);
     q.sums[i] = 0;
   }
-  gr_tell_end(q.done, q.ticket);
+  gr_mailbox_end(q.done, q.ticket);
 }
 
 int gr_cuda_digest(const gr_digest_job *job, uint64_t out[2], const gr_cuda_run *run) {

@@ -336,7 +336,7 @@ __global__ void __launch_bounds__(gr_bins<wide, dot>::threads, gr_bins<wide, dot
   }
   __syncthreads();
   if (threadIdx.x == 0 && q.done) {
-    gr_tell_end(q.done, q.ticket);
+    gr_mailbox_end(q.done, q.ticket);
   }
 }
 
@@ -368,7 +368,7 @@ __global__ void __launch_bounds__(256) gr_exact_specials(const __grid_constant__
   if (!gr_exact_last_block(q.counter) || threadIdx.x) return;
   q.out[0] = *(volatile uint64_t *)q.sums;
   q.sums[0] = 0;
-  gr_tell_end(q.done, q.ticket);
+  gr_mailbox_end(q.done, q.ticket);
 }
 
 /* ---- launching ---- */

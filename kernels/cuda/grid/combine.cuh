@@ -115,9 +115,9 @@ static __device__ __forceinline__ void gr_write(const gr_reduce_args &q, gr_acc 
 
 /* State `at` of those that the host folds (grid/mailbox.h). */
 template <class R>
-static __device__ __forceinline__ void gr_tell_state(const gr_reduce_args &q, int64_t at, const gr_acc &a) {
+static __device__ __forceinline__ void gr_mailbox_put_state(const gr_reduce_args &q, int64_t at, const gr_acc &a) {
 #pragma unroll
-  for (int i = 0; i < R::fields; i++) gr_tell(q.done + (at * R::fields + i) * 2, (uint64_t)a.i[i], q.ticket);
+  for (int i = 0; i < R::fields; i++) gr_mailbox_put(q.done + (at * R::fields + i) * 2, (uint64_t)a.i[i], q.ticket);
 }
 
 /* Vector v: where it starts, in steps of the inputs, how long it is, and which result is its own. */

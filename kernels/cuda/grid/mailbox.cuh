@@ -2,8 +2,8 @@
 ** Words for somebody who waits for them, the host or another block: each half beside a mark, so that whoever sees the marks
 ** has the halves (8-byte accesses are whole), and no store must wait for another to arrive.
 */
-#ifndef GR_TELL_CUH
-#define GR_TELL_CUH
+#ifndef GR_MAILBOX_CUH
+#define GR_MAILBOX_CUH
 
 #include <stdint.h>
 
@@ -17,17 +17,17 @@ static __device__ __forceinline__ uint64_t gr_join(gr_halves h) {
   return h.low >> 32 | (h.high & ~(uint64_t)UINT32_MAX);
 }
 
-/* Results that the host waits for; the mark is the launch's number (host: src/backend/cuda/cuda.h). */
-static __device__ __forceinline__ void gr_tell(uint64_t *told, uint64_t word, uint64_t ticket) {
+/* A word for the host; the mark is the launch's number (host: src/backend/cuda/cuda.h). */
+static __device__ __forceinline__ void gr_mailbox_put(uint64_t *mailbox, uint64_t word, uint64_t ticket) {
   gr_halves h = gr_split(word, (uint32_t)ticket);
-  asm volatile("st.relaxed.sys.global.v2.b64 [%0], {%1, %2};" ::"l"(told), "l"(h.low), "l"(h.high) : "memory");
+  asm volatile("st.relaxed.sys.global.v2.b64 [%0], {%1, %2};" ::"l"(mailbox), "l"(h.low), "l"(h.high) : "memory");
 }
 
 /* The end of a launch whose results lie elsewhere in mapped memory; this thread has written or seen them. */
-static __device__ __forceinline__ void gr_tell_end(uint64_t *told, uint64_t ticket) {
+static __device__ __forceinline__ void gr_mailbox_end(uint64_t *mailbox, uint64_t ticket) {
   __threadfence_system();
-  gr_tell(told, 0, ticket);
-  gr_tell(told + 2, 0, ticket);
+  gr_mailbox_put(mailbox, 0, ticket);
+  gr_mailbox_put(mailbox + 2, 0, ticket);
 }
 
 #endif

@@ -107,7 +107,7 @@ send(const uint4 *from, uint4 *to, int32_t words, int32_t share, uint64_t *done,
   gr_await_earlier();
   for (int32_t k = first + (int32_t)threadIdx.x; k < end; k += (int32_t)blockDim.x) to[k] = from[k];
   __syncthreads();
-  if (threadIdx.x == 0) gr_tell_end(done + 4 * blockIdx.x, ticket);
+  if (threadIdx.x == 0) gr_mailbox_end(done + 4 * blockIdx.x, ticket);
 }
 
 int gr_cuda_send(const void *from, void *mapped, size_t bytes, const gr_cuda_run *run) {

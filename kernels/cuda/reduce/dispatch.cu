@@ -22,8 +22,8 @@ namespace {
 void plan_meeting(Plan &p, const gr_tune &t, const gr_cuda_chip &chip) {
   int64_t nodes = p.args.nodes, count = p.args.job.count, blocks = nodes * ceil_div(count, p.per_block);
   bool few = count <= chip.sms && nodes <= 2 * p.launch.threads && p.launch.threads <= 256;
-  if (p.told) {
-    if (p.args.meeting != GR_TELL_LEAVES && nodes > 1 && nodes <= most_told(p, 2 * GR_TOLD_STATES)) p.args.meeting = GR_TELL_NODES;
+  if (p.to_host) {
+    if (p.args.meeting != GR_TELL_LEAVES && nodes > 1 && nodes <= most_mailed(p, 2 * GR_MAILBOX_STATES)) p.args.meeting = GR_TELL_NODES;
     p.states = p.args.meeting == GR_TELL_LEAVES ? p.args.leaves : p.args.meeting == GR_TELL_NODES ? nodes : 1;
   }
   if (p.args.meeting == GR_BY_COUNTER && nodes > 1 && few && count * nodes * p.entry.fields * 16 <= GR_POST_BYTES)
@@ -33,9 +33,9 @@ void plan_meeting(Plan &p, const gr_tune &t, const gr_cuda_chip &chip) {
                  blocks <= 2 * chip.sms;
 }
 
-/* apart: the vectors are arrays of their own. untouched and told: never more nodes in scratch memory. */
+/* apart: the vectors are arrays of their own. untouched and to_host: never more nodes in scratch memory. */
 Plan plan(const gr_reduce_job &job, const gr_cuda_chip &chip, bool apart = false, bool untouched = false,
-          bool told = false) {
+          bool to_host = false) {
   Plan p = {};
   gr_tune t = gr_tune_for(chip.major, chip.minor);
   gr_reducer red = gr_reducer_of(job.op, job.dtype);
@@ -50,7 +50,7 @@ Plan plan(const gr_reduce_job &job, const gr_cuda_chip &chip, bool apart = false
   p.args.leaves = clamp(ceil_div(job.n, GR_LEAF(size)), 1, INT64_MAX);
   p.args.flat = job.count == 1 && !job.offsets;
   p.args.untouched = untouched;
-  p.told = told;
+  p.to_host = to_host;
   p.args.strided = p.args.job.a.stride != size || p.args.job.b.stride != size;
   bool many = job.n > 0 && job.count > 1 && p.entry.columns > 0 && !apart;
   if (job.offsets) plan_segments(p, t, chip.sms);
@@ -134,8 +134,8 @@ extern "C" size_t gr_cuda_reduce_arrays_scratch(const gr_reduce_job *first, int 
 
 /*
 ** Sums back to back: 2^22 f32 7.3 -> 4.8 us, one element in a graph 1.28 -> 0.60; of 4 rows of 2^24 f16 34.9 -> 29.7.
-** Results take 8 bytes at most. Of a graph the first one waits, which costs nothing, for those before the graph, and what is
-** told to the host nobody reads here: so the others wait for no one.
+** Results take 8 bytes at most. Of a graph the first one waits, which costs nothing, for those before the graph, and
+** nobody here reads the host's mailbox: so the others wait for no one.
 */
 static bool reads_at_once(const gr_reduce_job &j, const gr_cuda_run &run) {
   int size = gr_size_of(j.dtype), inputs = inputs_of[gr_reducer_of(j.op, j.dtype)];
@@ -164,7 +164,7 @@ static int launch(Plan &p, const gr_cuda_run *run) {
   p.args.done = run->done;
   if (run->done) p.args.ahead = false; /* the host waits, nothing ran before */
   p.args.ticket = run->ticket;
-  if (run->told) *run->told = {(int32_t)p.states, p.entry.fields};
+  if (run->mailbox) *run->mailbox = {(int32_t)p.states, p.entry.fields};
   p.launch.stream = (cudaStream_t)run->stream;
   p.launch.batch = run->batch;
   for (int64_t first = 0; first < count; first += p.vectors) {

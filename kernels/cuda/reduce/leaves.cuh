@@ -132,7 +132,7 @@ __global__ void GR_LEAVES_BOUNDS(R) gr_reduce_leaves(const __grid_constant__ gr_
   if (q.meeting == GR_TELL_LEAVES) { /* a leaf a warp; counted anew, since t would take registers while rows are read */
     if (q.untouched) gr_await_earlier();
     int64_t v = q.flat ? 0 : gr_which_of(q, warp).v, at = ((int64_t)node << q.warps) + sub;
-    if (lane == 0 && at < q.leaves && (q.flat || v < q.job.count)) gr_tell_state<R>(q, v * q.leaves + at, acc);
+    if (lane == 0 && at < q.leaves && (q.flat || v < q.job.count)) gr_mailbox_put_state<R>(q, v * q.leaves + at, acc);
     return;
   }
   int passes = R::leaves ? q.passes : 1;
@@ -154,7 +154,7 @@ __global__ void GR_LEAVES_BOUNDS(R) gr_reduce_leaves(const __grid_constant__ gr_
   }
   bool writes = sub == 0 && lane == 0;
   if (q.nodes > 1 && q.meeting == GR_TELL_NODES) {
-    if (threadIdx.x == 0) gr_tell_state<R>(q, w.v * q.nodes + w.node, acc);
+    if (threadIdx.x == 0) gr_mailbox_put_state<R>(q, w.v * q.nodes + w.node, acc);
     return;
   }
   if (q.nodes > 1) {
@@ -162,7 +162,7 @@ __global__ void GR_LEAVES_BOUNDS(R) gr_reduce_leaves(const __grid_constant__ gr_
     writes = threadIdx.x == 0;
   }
   if (!writes || (!q.flat && (w.v >= q.job.count || s.n > q.job.n))) return;
-  if (q.done) gr_tell_state<R>(q, s.place, acc);
+  if (q.done) gr_mailbox_put_state<R>(q, s.place, acc);
   else gr_write<R>(q, acc, s.place, s.n);
 }
 

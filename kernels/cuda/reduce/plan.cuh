@@ -24,7 +24,7 @@ struct Plan {
   int64_t per_block; /* vectors of one block, or group of blocks */
   int64_t blocks_per_group;
   int64_t node_words; /* 8-byte words of scratch */
-  bool told;          /* the host waits for the result... */
+  bool to_host;       /* the host waits for the result... */
   int64_t states;     /* ...and gets so many of each vector */
 };
 
@@ -80,15 +80,15 @@ void plan_climb(gr_reduce_args &q) {
 }
 
 /* States of a vector that the host gets, if `all` is what it may get of all vectors. */
-int64_t most_told(const Plan &p, int64_t all) { return clamp(all / p.args.job.count, 1, GR_TOLD_STATES); }
+int64_t most_mailed(const Plan &p, int64_t all) { return clamp(all / p.args.job.count, 1, GR_MAILBOX_STATES); }
 
 /* Leaves over warps and blocks: all of one vector in few blocks, or many vectors side by side. */
 void plan_leaves(Plan &p, const gr_tune &t, int sms) {
   const gr_reduce_job &j = p.args.job;
   int64_t leaves = p.args.leaves, block = t.flat_warps, warps, passes;
-  if (p.told && leaves <= most_told(p, GR_TOLD_STATES)) {
+  if (p.to_host && leaves <= most_mailed(p, GR_MAILBOX_STATES)) {
     p.args.meeting = GR_TELL_LEAVES;
-    block = warps = clamp(power_of_two(leaves), 1, t.told_warps);
+    block = warps = clamp(power_of_two(leaves), 1, t.mailbox_warps);
     passes = 1;
   } else if (j.count == 1) {
     int64_t slots = slots_of(p, t, sms), alone = t.one_block_leaves;

@@ -7,7 +7,7 @@
 
 typedef struct gr_tune {
   int one_block_leaves; /* up to so many leaves one block does all */
-  int told_warps;       /* warps of a block whose leaves the host folds */
+  int mailbox_warps;       /* warps of a block whose leaves the host folds */
   int flat_warps;       /* warps of a block when a vector takes several blocks */
   int flat_blocks;      /* ...of which so many, by multiprocessor, are wanted before leaves are taken in turn */
   int most_passes;      /* leaves a warp takes in turn at most */

@@ -132,7 +132,7 @@ static __device__ __forceinline__ void gr_scan_add(const gr_scan &q, gr_scan_rin
 
 /* One warp: what lies before each row of a tile, from the rows' totals; and the tile's total, for all to see. */
 template <class S>
-static __device__ __forceinline__ void gr_scan_tell(const gr_scan &q, gr_scan_ring<S> ring, int lane) {
+static __device__ __forceinline__ void gr_scan_publish(const gr_scan &q, gr_scan_ring<S> ring, int lane) {
   for (;; ring.step()) {
     gr_scan_slot<S> &slot = ring.slot();
     slot.added.wait(ring.phase);
@@ -297,7 +297,7 @@ static __global__ void __launch_bounds__(GR_SCAN_THREADS, 2) gr_scan_long(const 
   gr_let_next_start(); /* it has room when blocks of this end */
   constexpr int first = 4, writers = first + GR_SCAN_ADDERS; /* those that all wait for come first */
   if (warp == 0) gr_scan_load<S>(q, ring, lane);
-  else if (warp == 1) gr_scan_tell<S>(q, ring, lane);
+  else if (warp == 1) gr_scan_publish<S>(q, ring, lane);
   else if (warp == 2) gr_scan_group<S>(q, ring, lane);
   else if (warp == 3) gr_scan_look<S>(q, ring, lane);
   else if (warp < writers) gr_scan_add<S>(q, ring, warp - first, lane);

@@ -32,17 +32,17 @@ typedef struct gr_cuda_ring {
 } gr_cuda_ring;
 
 /*
-** Where a launch tells its results to the host (kernels/cuda/grid/mailbox.h). It is cleared before; its ticket is that of the launch
-** before, so that a graph may stay as it is, unless that one was abandoned: it may still tell, but the stream keeps the order.
+** A mailbox: where a launch puts results for the host (kernels/cuda/grid/mailbox.h). It is cleared before; its ticket is that of the launch
+** before, so that a graph may stay as it is, unless that one was abandoned: it may still write, but the stream keeps the order.
 */
 typedef struct gr_cuda_slot {
-  uint64_t told[GR_TOLD_WORDS];
+  uint64_t words[GR_MAILBOX_WORDS];
 } gr_cuda_slot;
 
 /* What a ticket of the core looks at: a slot in mapped pinned memory, as the two sides see it, or an event. */
 typedef struct gr_cuda_place {
   gr_cuda_slot *host, *mapped;
-  gr_told told; /* what comes to the slot, and what it is made into */
+  gr_mailbox_shape mailbox; /* what comes to the slot, and what it is made into */
   gr_op op[GR_TOGETHER];
   gr_dtype dtype;
   int64_t n;
@@ -59,7 +59,7 @@ typedef struct gr_cuda_queue {
   cudaStream_t stream;
   gr_cuda_ring small, large;
   gr_cuda_scratch work;  /* of every operation but scan */
-  gr_cuda_scratch chain; /* of scan: what it leaves there is told from foreign bytes by its epoch alone */
+  gr_cuda_scratch chain; /* of scan: what it leaves there is known from foreign bytes by its epoch alone */
   gr_cuda_scratch even;  /* edges and limits of the last evenly spaced bins (src/backend/cuda/histogram.c) */
   gr_edges_job last_even;
   gr_cuda_place now;     /* for results that are waited for at once */
@@ -83,7 +83,7 @@ const char *gr_op_name(gr_op);
 /* GR_OK for cudaSuccess; else writes queue->error, latches a lost device and clears CUDA's last error. */
 gr_status gr_cuda_check(gr_cuda_queue *, cudaError_t, const char *doing);
 
-/* What a launch on that scratch memory is told; and its count and check, from what the launcher returned. */
+/* The run of a launch on that scratch memory; and its count and check, from what the launcher returned. */
 void gr_cuda_prepare(gr_cuda_queue *, const gr_cuda_scratch *, gr_cuda_run *);
 gr_status gr_cuda_launched(gr_cuda_queue *, int error, const char *what);
 
@@ -108,7 +108,7 @@ gr_status gr_cuda_start_reduce(gr_cuda_queue *, const gr_reduce_job *, gr_cuda_p
 void gr_cuda_graphs_close(gr_cuda_queue *);
 /* Wait for one of them, as below; what it gives, once it is there. */
 gr_status gr_cuda_await_reduce(gr_cuda_queue *, const gr_cuda_place *, int lane, int64_t limit, const char *what, int *there);
-int gr_cuda_is_told(const gr_cuda_place *, int lane);
+int gr_cuda_has_arrived(const gr_cuda_place *, int lane);
 void gr_cuda_take(gr_cuda_place *, int lane, uint64_t words[2]);
 
 /*

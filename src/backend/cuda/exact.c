@@ -16,14 +16,14 @@ static gr_status await(gr_cuda_queue *q, gr_cuda_run *run, int error, const char
   int there;
   gr_status status = gr_cuda_launched(q, error, what);
   q->base.stats.syncs++;
-  return status == GR_OK ? gr_cuda_await(q, q->now.host->told, 4, run->ticket, -1, what, &there) : status;
+  return status == GR_OK ? gr_cuda_await(q, q->now.host->words, 4, run->ticket, -1, what, &there) : status;
 }
 
 /* A run whose end the host waits for. */
 static gr_cuda_run waited_for(gr_cuda_queue *q) {
   gr_cuda_run run;
   gr_cuda_prepare(q, &q->work, &run);
-  run.done = q->now.mapped->told;
+  run.done = q->now.mapped->words;
   run.ticket = ++q->ticket;
   return run;
 }

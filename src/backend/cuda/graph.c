@@ -62,7 +62,7 @@ static cudaError_t start(const gr_cuda_kernel *k, int early, cudaStream_t stream
   return cudaLaunchKernelExC(&c, k->kernel, p.kernelParams);
 }
 
-/* Nodes are known by their arguments: each kernel tells another place. */
+/* Nodes are known by their arguments: each kernel has a mailbox of its own. */
 static cudaError_t name_nodes(gr_cuda_graph *g) {
   cudaGraphNode_t node[GR_BATCH];
   size_t count = GR_BATCH;

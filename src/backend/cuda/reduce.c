@@ -32,16 +32,16 @@ static gr_status ask_stream(gr_cuda_queue *q, const uint64_t *halves, int count,
   cudaError_t e = cudaStreamQuery(q->stream);
   if (e == cudaErrorNotReady) (void)cudaGetLastError();
   else if (e != cudaSuccess) return gr_cuda_check(q, e, what);
-  else if (!gr_told_there(halves, count, ticket)) return gr_cuda_check(q, cudaErrorLaunchFailure, what);
+  else if (!gr_mailbox_arrived(halves, count, ticket)) return gr_cuda_check(q, cudaErrorLaunchFailure, what);
   return GR_OK;
 }
 
 /* Spins at first, asking the stream now and then; a wait that has lasted is not made much longer by naps. */
 gr_status gr_cuda_await(gr_cuda_queue *q, const uint64_t *halves, int count, uint64_t ticket, int64_t limit,
                         const char *what, int *there) {
-  if ((*there = gr_told_there(halves, count, ticket))) return GR_OK;
+  if ((*there = gr_mailbox_arrived(halves, count, ticket))) return GR_OK;
   int64_t began = gr_nanoseconds(), asked = began;
-  for (unsigned spins = 1; !(*there = gr_told_there(halves, count, ticket)); spins++) {
+  for (unsigned spins = 1; !(*there = gr_mailbox_arrived(halves, count, ticket)); spins++) {
     if (limit != 0) {
       if (spins > 4096) pause_a_little(); /* it takes up to 50 ns */
       if (spins % 64) continue;
@@ -53,7 +53,7 @@ gr_status gr_cuda_await(gr_cuda_queue *q, const uint64_t *halves, int count, uin
       asked = now;
     }
     if (limit >= 0 && now - began >= limit) {
-      *there = gr_told_there(halves, count, ticket);
+      *there = gr_mailbox_arrived(halves, count, ticket);
       return GR_OK;
     }
     if (now - began > 2000000) { /* a nap takes 50 us more than asked: earlier it would show */
@@ -64,14 +64,14 @@ gr_status gr_cuda_await(gr_cuda_queue *q, const uint64_t *halves, int count, uin
   return GR_OK;
 }
 
-static int halves_of(const gr_cuda_place *p) { return 2 * p->told.states * p->told.fields; } /* of one result */
+static int halves_of(const gr_cuda_place *p) { return 2 * p->mailbox.states * p->mailbox.fields; } /* of one result */
 
 /* The run of one whose results go to a slot. */
-static void prepare_told(gr_cuda_queue *q, const gr_reduce_job *const *jobs, int count, gr_cuda_place *place, gr_cuda_run *run) {
+static void prepare_mailbox(gr_cuda_queue *q, const gr_reduce_job *const *jobs, int count, gr_cuda_place *place, gr_cuda_run *run) {
   gr_cuda_prepare(q, &q->work, run);
-  run->done = place->mapped->told;
+  run->done = place->mapped->words;
   run->ticket = place->ticket;
-  run->told = &place->told;
+  run->mailbox = &place->mailbox;
   for (int k = 0; k < count; k++) place->op[k] = jobs[k]->op;
   place->dtype = jobs[0]->dtype;
   place->n = jobs[0]->n;
@@ -81,11 +81,11 @@ static void prepare_told(gr_cuda_queue *q, const gr_reduce_job *const *jobs, int
 
 gr_status gr_cuda_add_reduce(gr_cuda_queue *q, const gr_reduce_job *const *jobs, int count, gr_cuda_place *place) {
   gr_cuda_run run;
-  prepare_told(q, jobs, count, place, &run);
+  prepare_mailbox(q, jobs, count, place, &run);
   run.batch = &q->batch;
   int error = count == 1 ? gr_cuda_reduce(jobs[0], &run) : gr_cuda_reduce_arrays(jobs, count, &run);
-  volatile uint64_t *told = place->host->told;
-  for (int k = 0; k < count * halves_of(place); k++) told[k] = 0;
+  volatile uint64_t *word = place->host->words;
+  for (int k = 0; k < count * halves_of(place); k++) word[k] = 0;
   atomic_thread_fence(memory_order_seq_cst);
   return gr_cuda_check(q, (cudaError_t)error, gr_op_name(jobs[0]->op));
 }
@@ -94,21 +94,21 @@ gr_status gr_cuda_add_reduce(gr_cuda_queue *q, const gr_reduce_job *const *jobs,
 gr_status gr_cuda_start_reduce(gr_cuda_queue *q, const gr_reduce_job *job, gr_cuda_place *place) {
   gr_cuda_run run;
   place->ticket++;
-  prepare_told(q, &job, 1, place, &run);
+  prepare_mailbox(q, &job, 1, place, &run);
   return gr_cuda_launched(q, gr_cuda_reduce(job, &run), gr_op_name(job->op));
 }
 
-int gr_cuda_is_told(const gr_cuda_place *p, int lane) {
-  return gr_told_there(p->host->told + lane * halves_of(p), halves_of(p), p->ticket);
+int gr_cuda_has_arrived(const gr_cuda_place *p, int lane) {
+  return gr_mailbox_arrived(p->host->words + lane * halves_of(p), halves_of(p), p->ticket);
 }
 
 gr_status gr_cuda_await_reduce(gr_cuda_queue *q, const gr_cuda_place *p, int lane, int64_t limit, const char *what, int *there) {
-  return gr_cuda_await(q, p->host->told + lane * halves_of(p), halves_of(p), p->ticket, limit, what, there);
+  return gr_cuda_await(q, p->host->words + lane * halves_of(p), halves_of(p), p->ticket, limit, what, there);
 }
 
 void gr_cuda_take(gr_cuda_place *p, int lane, uint64_t words[2]) {
   p->waiting--;
-  gr_value r = gr_told_value(p->host->told + lane * halves_of(p), &p->told, p->op[lane], p->dtype, p->n, p->ddof);
+  gr_value r = gr_mailbox_value(p->host->words + lane * halves_of(p), &p->mailbox, p->op[lane], p->dtype, p->n, p->ddof);
   for (int k = 0; k < 2; k++) words[k] = (uint64_t)r.v[k].i;
 }
 

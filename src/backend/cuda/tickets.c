@@ -142,7 +142,7 @@ gr_status gr_cuda_poll(gr_queue *base, gr_ticket *t, int64_t limit) {
   gr_cuda_place *p = t->place;
   gr_status status = GR_OK;
   if (t->done) return GR_OK;
-  t->done = !p->event && gr_cuda_is_told(p, t->lane); /* nothing to ask the device */
+  t->done = !p->event && gr_cuda_has_arrived(p, t->lane); /* nothing to ask the device */
   if (!t->done) {
     int was = gr_cuda_enter(q);
     if (was < 0) return GR_DEVICE;
