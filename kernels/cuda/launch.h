@@ -37,8 +37,8 @@ typedef struct gr_cuda_span {
 } gr_cuda_span;
 static const gr_cuda_span gr_anything = {NULL, (const char *)UINTPTR_MAX};
 
-#define GR_COUNTER_BYTES (4096 + GR_POST_BYTES)
-#define GR_POST_BYTES 24576 /* after counters: gr_post */
+#define GR_COUNTER_BYTES (4096 + GR_PARTIAL_BYTES)
+#define GR_PARTIAL_BYTES 24576 /* after the counters: gr_publish_partial */
 typedef struct gr_cuda_run {
   void *stream; /* cudaStream_t */
   const gr_cuda_chip *chip;

@@ -11,8 +11,8 @@
 #include "kernels/cuda/grid/mailbox.cuh"
 #include "kernels/cuda/warp/fold.cuh"
 
-/* How the parts of a vector become one: by the last block to come, by the first one, or by the host that waits. */
-enum gr_meeting : uint8_t { GR_BY_COUNTER, GR_POSTED, GR_TELL_NODES, GR_TELL_LEAVES };
+/* How the partials of a vector become one: by the last block to arrive, by block 0, which polls, or by the host. */
+enum gr_combine_mode : uint8_t { GR_COMBINE_LAST_BLOCK, GR_COMBINE_POLLING, GR_COMBINE_NODES_ON_HOST, GR_COMBINE_LEAVES_ON_HOST };
 
 /*
 ** A reduce job with its plan, as kernels get it. What gr_reduce_leaves needs for one flat vector comes first, in two lines
@@ -20,10 +20,10 @@ enum gr_meeting : uint8_t { GR_BY_COUNTER, GR_POSTED, GR_TELL_NODES, GR_TELL_LEA
 */
 struct gr_reduce_args {
   short warps, passes; /* gr_reduce_leaves: a node is 2^warps x passes leaves */
-  int nodes;           /* of one vector; with more than one, blocks meet */
+  int nodes;           /* of one vector; if there are several, blocks' partials are combined */
   bool flat;           /* gr_reduce_leaves: one vector, no segments */
   bool strided;        /* elements are not next to each other */
-  gr_meeting meeting;
+  gr_combine_mode combine;
   bool arrays;         /* each vector is an array of its own, with an operation of its own */
   bool untouched;      /* launches that may still run leave what is read here as it is: it may be read at once */
   bool ahead;          /* ask for the first leaves while the launch before may still run */
@@ -35,7 +35,7 @@ struct gr_reduce_args {
   void *out, *out2;
   int64_t stride_a, stride_b;
   gr_context context;
-  uint64_t *post; /* the third */
+  uint64_t *partials; /* the third */
   gr_reduce_job job;
   int64_t first;     /* the vector that this launch starts with */
   int64_t leaves;    /* of one vector */
@@ -244,7 +244,7 @@ __device__ __forceinline__ bool gr_last_block(unsigned *counter, unsigned blocks
 ** that has the roots: in the places of the first nodes.
 */
 template <class R>
-__device__ __forceinline__ bool gr_climb(const gr_reduce_args &q, int64_t v0, int columns, unsigned *counter,
+__device__ __forceinline__ bool gr_combine_nodes(const gr_reduce_args &q, int64_t v0, int columns, unsigned *counter,
                                               int64_t node) {
   int64_t pitch = q.job.count * q.nodes, count = q.nodes, step = 1;
 #pragma unroll 1
@@ -282,24 +282,24 @@ __device__ __forceinline__ bool gr_climb(const gr_reduce_args &q, int64_t v0, in
   return true;
 }
 
-/* ---- posts: nodes that one block waits for ---- */
+/* ---- published partials: nodes that one block polls ---- */
 
-/* A state on its way to another block, in halves (grid/mailbox.cuh) that nothing must fence. Posts are zero before and after. */
-constexpr int gr_post_words = 2; /* for one word of a state */
+/* A state on its way to another block, in halves (grid/mailbox.cuh), so that no fence is needed. Zero before and after. */
+constexpr int gr_partial_words = 2; /* for one word of a state */
 
 template <class R>
-__device__ __forceinline__ void gr_post(uint64_t *post, const gr_acc &a) {
+__device__ __forceinline__ void gr_publish_partial(uint64_t *to, const gr_acc &a) {
 #pragma unroll
   for (int i = 0; i < R::fields; i++) {
     gr_halves h = gr_split((uint64_t)a.i[i], 1);
-    asm volatile("st.relaxed.gpu.global.v2.b64 [%0], {%1, %2};" ::"l"(post + gr_post_words * i), "l"(h.low), "l"(h.high)
+    asm volatile("st.relaxed.gpu.global.v2.b64 [%0], {%1, %2};" ::"l"(to + gr_partial_words * i), "l"(h.low), "l"(h.high)
                  : "memory");
   }
 }
 /* Two neighbours, each if it is wanted; all their words are asked for at once. */
 template <class R>
-__device__ __forceinline__ void gr_await_posts(uint64_t *post, bool wanted, gr_acc &a, bool wanted_next, gr_acc &next) {
-  constexpr int words = R::fields * gr_post_words;
+__device__ __forceinline__ void gr_await_partials(uint64_t *from, bool wanted, gr_acc &a, bool wanted_next, gr_acc &next) {
+  constexpr int words = R::fields * gr_partial_words;
   uint64_t x[2][words];
   bool there;
   do {
@@ -311,7 +311,7 @@ __device__ __forceinline__ void gr_await_posts(uint64_t *post, bool wanted, gr_a
         for (int i = 0; i < words; i += 2) {
           asm volatile("ld.relaxed.gpu.global.v2.b64 {%0, %1}, [%2];"
                        : "=l"(x[p][i]), "=l"(x[p][i + 1])
-                       : "l"(post + p * words + i)
+                       : "l"(from + p * words + i)
                        : "memory");
           there = there && (x[p][i] & x[p][i + 1] & 1);
         }
@@ -322,7 +322,7 @@ __device__ __forceinline__ void gr_await_posts(uint64_t *post, bool wanted, gr_a
 #pragma unroll
       for (int i = 0; i < words; i += 2) {
         (p ? next : a).i[i / 2] = (int64_t)gr_join({x[p][i], x[p][i + 1]});
-        asm volatile("st.relaxed.gpu.global.v2.b64 [%0], {%1, %1};" ::"l"(post + p * words + i), "l"((uint64_t)0)
+        asm volatile("st.relaxed.gpu.global.v2.b64 [%0], {%1, %1};" ::"l"(from + p * words + i), "l"((uint64_t)0)
                      : "memory");
       }
 }

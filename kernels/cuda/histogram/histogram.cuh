@@ -200,7 +200,7 @@ static __device__ __forceinline__ uint32_t gr_copies(const gr_hist &a, uint32_t 
 
 /*
 ** A block's share of slot k goes to the area, which also counts in its upper bits who has been there: the last one
-** gets the total back at once, writes it and leaves zero. A block alone has nobody to meet.
+** gets the total back at once, writes it and leaves zero. A block alone hands over to nobody.
 */
 static __device__ __forceinline__ void gr_hand_over(const gr_hist &a, uint32_t k, uint32_t sum) {
   const unsigned long long one = 1ull << 48;

@@ -162,7 +162,7 @@ static __global__ void __launch_bounds__(ROW_WARPS * 32, fixed ? (gr_size<D> == 
 ** fit the device at once, so those that wait do not keep out those that they wait for. The counter goes up twice, so
 ** that it is 0 again when the last has seen the nodes.
 */
-static __device__ __forceinline__ gr_acc meet(double sum, double *nodes, unsigned *counter, int piece, int pieces, int lane) {
+static __device__ __forceinline__ gr_acc combine(double sum, double *nodes, unsigned *counter, int piece, int pieces, int lane) {
   using R = gr_in_f64<GR_RED_SUMSQ, GR_F64>;
   unsigned seen, last = 2 * (unsigned)pieces - 1;
   if (lane == 0) {
@@ -216,7 +216,7 @@ static __global__ void __launch_bounds__(PIECE_WARPS * 32, 2)
   all = gr_fold_adjacent<R>(all, 32);
   if constexpr (!alone) {
     if (warp == 0) {
-      all = meet(all.f[0], node + (int64_t)row * pieces, counter + row, piece, pieces, lane);
+      all = combine(all.f[0], node + (int64_t)row * pieces, counter + row, piece, pieces, lane);
       if (lane == 0) factor = all.f[0];
     }
     __syncthreads();
@@ -235,7 +235,7 @@ static __global__ void __launch_bounds__(PIECE_WARPS * 32, 2)
 
 /*
 ** Many long rows: blocks stay and pass leaves through places of a ring in shared memory. Rows are cut into pieces, which
-** blocks take in turn, so that all are at the same few rows: some warps fetch leaves, some add up squares, one posts what a
+** blocks take in turn, so that all are at the same few rows: some warps fetch leaves, some add up squares, one publishes what a
 ** piece comes to, two gather what all pieces of a row came to, the rest writes results. Gathering takes some microseconds,
 ** for which the ring holds enough; what counts is that a row's pieces are gathered while those of the next are fetched.
 */
@@ -250,24 +250,25 @@ struct ring_plan {
                 which then cannot take an mbarrier's phase for the next but one; so, no fewer than warps that write. */
   uint64_t epoch;
   /*
-  ** For each piece its sum and the same bits xor a key of this launch and this place, which tells a post from what was there
-  ** before: posts of other launches, whose keys differ, and foreign bytes, of which two words in 2^64 would pass.
+  ** For each piece its sum and the same bits xor a key of this launch and this place, which tells a partial from
+  ** what was there before: partials of other launches, whose keys differ, and foreign bytes, of which two words in 2^64 would
+  ** pass.
   */
-  uint64_t *posts;
+  uint64_t *partials;
 
   __device__ __forceinline__ uint64_t key(int64_t place) const {
     uint64_t k = epoch * 0x9e3779b97f4a7c15u + (uint64_t)place;
     k = (k ^ k >> 32) * 0xd6e8feb86659fd93u;
     return k ^ k >> 32;
   }
-  __device__ __forceinline__ void post(int64_t place, double sum) const {
+  __device__ __forceinline__ void publish(int64_t place, double sum) const {
     uint64_t bits = (uint64_t)__double_as_longlong(sum);
-    asm volatile("st.relaxed.gpu.global.v2.b64 [%0], {%1, %2};" ::"l"(posts + 2 * place), "l"(bits), "l"(bits ^ key(place)) : "memory");
+    asm volatile("st.relaxed.gpu.global.v2.b64 [%0], {%1, %2};" ::"l"(partials + 2 * place), "l"(bits), "l"(bits ^ key(place)) : "memory");
   }
   __device__ __forceinline__ double await(int64_t place) const {
     uint64_t bits, other, wanted = key(place);
     do {
-      asm volatile("ld.relaxed.gpu.global.v2.b64 {%0, %1}, [%2];" : "=l"(bits), "=l"(other) : "l"(posts + 2 * place) : "memory");
+      asm volatile("ld.relaxed.gpu.global.v2.b64 {%0, %1}, [%2];" : "=l"(bits), "=l"(other) : "l"(partials + 2 * place) : "memory");
     } while ((bits ^ other) != wanted);
     return __longlong_as_double((int64_t)bits);
   }
@@ -346,7 +347,7 @@ static __global__ void __launch_bounds__(RING_WARPS * 32, 1)
       __syncwarp();
       all = gr_fold_adjacent<R>(all, 32);
       if (lane == 0) {
-        p.post(k.row * p.pieces + k.piece, all.f[0]);
+        p.publish(k.row * p.pieces + k.piece, all.f[0]);
         places[k.turn].ready.arrive();
       }
     }
@@ -470,8 +471,8 @@ static gr_reduce_job sums_of(const gr_rmsnorm_job *job, void *out) {
   return gr_f64_of_each(GR_OP_sumsq, job->dtype, job->x, job->n, job->count, out);
 }
 
-/* Rows whose blocks meet: as many at a time as there are counters. */
-#define MEETINGS ((int64_t)((GR_COUNTER_BYTES - GR_POST_BYTES) / sizeof(unsigned)))
+/* Rows whose blocks combine: as many at a time as there are counters. */
+#define MOST_COMBINED ((int64_t)((GR_COUNTER_BYTES - GR_PARTIAL_BYTES) / sizeof(unsigned)))
 
 size_t gr_cuda_rmsnorm_scratch(const gr_rmsnorm_job *job, const gr_cuda_chip *chip) {
   gr_reduce_job r = sums_of(job, NULL);
@@ -479,7 +480,7 @@ size_t gr_cuda_rmsnorm_scratch(const gr_rmsnorm_job *job, const gr_cuda_chip *ch
   rms_plan p = plan_of(job, chip);
   if (p.pieces == 1) return 0;
   if (p.ring.slots) return GR_COUNTER_BYTES + (size_t)job->count * (size_t)p.ring.pieces * 16;
-  if (p.pieces > 1) return GR_COUNTER_BYTES + (size_t)(job->count < MEETINGS ? job->count : MEETINGS) * (size_t)p.pieces * 8;
+  if (p.pieces > 1) return GR_COUNTER_BYTES + (size_t)(job->count < MOST_COMBINED ? job->count : MOST_COMBINED) * (size_t)p.pieces * 8;
   return ((gr_cuda_reduce_scratch(&r, chip) + 255) & ~(size_t)255) + (size_t)job->count * 8;
 }
 
@@ -512,7 +513,7 @@ template <gr_dtype D> static cudaError_t start_pieces(rms_job *q, rms_plan p, co
   int64_t count = q->count;
   cudaError_t e = cudaSuccess;
   for (int64_t rows; e == cudaSuccess && count > 0; count -= rows) {
-    rows = p.pieces > 1 && count > MEETINGS ? MEETINGS : count;
+    rows = p.pieces > 1 && count > MOST_COMBINED ? MOST_COMBINED : count;
     void *args[] = {q, &p.pieces, &node, &counter};
     e = launch(kernel, args, rows * p.pieces, p.warps, (size_t)p.warps * leaf_bytes<D>, run);
     q->x += rows * q->x_step;
@@ -524,7 +525,7 @@ template <gr_dtype D> static cudaError_t start_pieces(rms_job *q, rms_plan p, co
 template <gr_dtype D> static cudaError_t start_ring(const rms_job *q, ring_plan p, const gr_cuda_run *run) {
   size_t shared = (size_t)p.slots * (leaf_bytes<D> + sizeof(ring_place));
   p.epoch = run->epoch;
-  p.posts = (uint64_t *)((char *)run->scratch + GR_COUNTER_BYTES);
+  p.partials = (uint64_t *)((char *)run->scratch + GR_COUNTER_BYTES);
   void *args[] = {(void *)q, &p};
   return launch((const void *)norm_ring<D>, args, p.blocks, RING_WARPS, shared, run);
 }

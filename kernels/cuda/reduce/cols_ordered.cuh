@@ -476,7 +476,7 @@ __global__ void __launch_bounds__(gr_columns_warps<R> * 32, gr_columns_blocks<R>
   v -= W::piece;
   int columns = q.wide * C;
   block = gr_place_of_block(q);
-  if (!gr_climb<R>(q, v, columns, q.counter + block.group * (unsigned)q.counters, block.node)) return;
+  if (!gr_combine_nodes<R>(q, v, columns, q.counter + block.group * (unsigned)q.counters, block.node)) return;
 #pragma unroll 1
   for (int c = threadIdx.x; c < columns && v + c < q.job.count; c += blockDim.x) {
     gr_acc acc = R::identity();

@@ -6,7 +6,7 @@
 ** all of up to 8 lanes (q.rows: log2 of the elements of a lane; q.beside: log2 of the lanes that there are). A lane's number,
 ** from its highest bit on: which of a thread's 2^each turns, which of the rows side by side, which of the 2^deep warps and of
 ** the 2^near blocks that share a leaf. So turns fold first, by a stack, then the warp, the block, the leaves of a block, and
-** the nodes of blocks as gr_climb does.
+** the nodes of blocks as gr_combine_nodes does.
 */
 #ifndef GR_REDUCE_STREAMS_CUH
 #define GR_REDUCE_STREAMS_CUH
@@ -157,7 +157,7 @@ __device__ __forceinline__ void gr_write_sum(const gr_reduce_args &q, double x, 
 }
 
 /*
-** A block's sums, of column p and leaf u in slots[entry(u, 0, p)]: `there` leaves fold by adjacency, then nodes climb, and
+** A block's sums, of column p and leaf u in slots[entry(u, 0, p)]: `there` leaves fold by adjacency, then nodes are combined, and
 ** results of the columns from v0 on are written. rows: leaves that are looked through, there or more.
 */
 template <class R, class E>
@@ -182,7 +182,7 @@ __device__ __forceinline__ void gr_fold_strip(const gr_reduce_args &q, double *s
       if (pass == 0) ((double *)q.node)[block.node * q.job.count + v0 + p] = x;
       else gr_write_sum<R>(q, x, q.first + v0 + p);
     }
-    if (pass == 0 && !gr_climb<R>(q, v0, (int)here, q.counter + block.group * (unsigned)q.counters, block.node)) return;
+    if (pass == 0 && !gr_combine_nodes<R>(q, v0, (int)here, q.counter + block.group * (unsigned)q.counters, block.node)) return;
   }
 }
 

@@ -3,7 +3,7 @@
 ** (4 to 16 bytes, a lane each), with a batch of words of every lane in flight; where a matrix is dense and narrow, a word
 ** row of the strip is as many of its rows as fit. Rows that start anywhere are read by aligned words, and what a lane
 ** lacks its neighbour has: then the last lane has no columns of its own. Warps of a block lie side by side, or 2^deep of
-** them share a strip's rows and fold in shared memory; nodes of blocks meet as those of gr_reduce_columns do.
+** them share a strip's rows and fold in shared memory; nodes of blocks are combined as those of gr_reduce_columns do.
 */
 #ifndef GR_REDUCE_STRIPS_CUH
 #define GR_REDUCE_STRIPS_CUH
@@ -337,7 +337,7 @@ __global__ void __launch_bounds__(gr_strip_warps * 32, gr_strip_resident<R> / gr
       if (pass == 0) gr_put<R>(q.node + w.block.node * q.job.count + w.v + p, q.job.count * q.nodes, acc);
       else gr_write<R>(q, acc, q.first + w.v + p, q.job.n);
     }
-    if (pass == 0 && !gr_climb<R>(q, w.v0, (int)min((int64_t)strip << q.together, q.job.count - w.v0),
+    if (pass == 0 && !gr_combine_nodes<R>(q, w.v0, (int)min((int64_t)strip << q.together, q.job.count - w.v0),
                                   q.counter + w.block.group * (unsigned)q.counters, w.block.node))
       return;
     __syncthreads();

@@ -135,7 +135,7 @@ struct gr_spread_work {
     __syncthreads(); /* sums are where the next ones go */
   }
   /*
-  ** The node: its leaves by adjacency. Then as in gr_climb: of 2^radix neighbours the block that comes last gets the
+  ** The node: its leaves by adjacency. Then as in gr_combine_nodes: of 2^radix neighbours the block that comes last gets the
   ** others' states, and so on.
   */
   __device__ __forceinline__ void node(int node, unsigned group, int states) const {

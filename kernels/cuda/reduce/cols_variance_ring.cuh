@@ -2,7 +2,7 @@
 ** Spreads of columns, where rows are aligned (Hopper and later): everything is read once. One block stays on each
 ** multiprocessor. Each of 16 warps has a ring in shared memory, which TMA fills; a leaf stays there until
 ** the deviations are added up too, and each slot that is done with makes room for leaves to come, so memory never rests. A
-** thread has one lane of the tree, of one or two 16-byte words of columns, so warps meet only to fold, once a leaf. One more
+** thread has one lane of the tree, of one or two 16-byte words of columns, so warps wait for each other only to fold, once a leaf. One more
 ** warp makes states of leaves and nodes meanwhile.
 **
 ** Bits of a thread in its warp, from the lowest: the word, perhaps the lowest bit of the lane, its highest ones; the others
@@ -98,8 +98,8 @@ struct gr_ring_walk {
   }
 };
 
-/* The readers and the writer meet. */
-__device__ __forceinline__ void gr_ring_meet() { asm volatile("bar.sync 1, %0;" ::"n"(gr_ring_warps * 32 + 32) : "memory"); }
+/* A barrier of the readers and the writer. */
+__device__ __forceinline__ void gr_ring_barrier() { asm volatile("bar.sync 1, %0;" ::"n"(gr_ring_warps * 32 + 32) : "memory"); }
 
 /*
 ** A ring: of each warp, which asks for its own rows; or of all, for which one more warp asks when all are done with a slot, in
@@ -371,14 +371,14 @@ struct gr_ring_work {
 #pragma unroll
       for (int p = 0; p < S::words; p++) there[p] = t.there_of(walk.leaf + t.sub(p));
       pass<typename R::Sum, false>(ring, there, m, parts(0, unit));
-      gr_ring_meet();
+      gr_ring_barrier();
       double own = mean(total(parts(0, unit)), t.rows_of(walk.leaf + t.sub(t.mine())));
 #pragma unroll
       for (int c = 0; c < C; c++)
         m[c] = __shfl_sync(~0u, own, (threadIdx.x & ((1 << (S::log_words + S::low)) - 1)) | Place::thread_of(c));
       pass<typename R::Squares, true>(ring, there, m, parts(1, unit));
     }
-    gr_ring_meet();
+    gr_ring_barrier();
   }
 
   /* ---- states ---- */
@@ -408,7 +408,7 @@ struct gr_ring_work {
       asm volatile("atom.acq_rel.gpu.global.inc.u32 %0, [%1], %2;" : "=r"(before) : "l"(counter), "r"(blocks - 1) : "memory");
     return __shfl_sync(~0u, before, 0) == blocks - 1;
   }
-  /* The node is in row 0. As in gr_climb: of 2^radix neighbours the block that comes last merges all, and so on. */
+  /* The node is in row 0. As in gr_combine_nodes: of 2^radix neighbours the block that comes last merges all, and so on. */
   __device__ __forceinline__ void node(int node, unsigned group) const {
     int columns = this->columns(), count = q.nodes, lane = threadIdx.x & 31;
     int64_t v0 = (int64_t)group * columns, step = q.job.count, pitch = step * q.nodes;
@@ -451,12 +451,12 @@ struct gr_ring_work {
     gr_ring_walk<size> walk;
     int depth = 0;
     gr_await_earlier();
-    gr_ring_meet();
+    gr_ring_barrier();
     double first = total(parts(0, 0));
     unsigned unit = 0;
 #pragma unroll 1
     for (bool live = walk.start(q, blockIdx.x); live; live = walk.next(q), unit++) {
-      gr_ring_meet();
+      gr_ring_barrier();
       int sub = t.sub(t.mine()), more = min(1 << q.beside, walk.end - walk.leaf);
       gr_acc acc = R::identity();
       int n = t.rows_of(walk.leaf + sub);

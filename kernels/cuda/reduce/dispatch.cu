@@ -14,20 +14,20 @@
 namespace {
 
 /*
-** Few nodes are posted: no more blocks wait than there are multiprocessors, so that others find room whatever order
-** blocks start in. The next launch may begin early unless this one leaves many places free: it would take them, and its
+** Few partials: block 0 polls them, without a counter. No more blocks poll than there are multiprocessors, so that others
+** find room whatever order blocks start in. The next launch may begin early unless this one leaves many places free: it would take them, and its
 ** blocks would be spread unevenly from then on. Blocks that begin early and have places to spare ask for their data at
 ** once (sum of 2^20 f32 3.9 -> 3.6 us; of 2^22, where they have none, 6.8 -> 7.9).
 */
-void plan_meeting(Plan &p, const gr_tune &t, const gr_cuda_chip &chip) {
+void plan_combine(Plan &p, const gr_tune &t, const gr_cuda_chip &chip) {
   int64_t nodes = p.args.nodes, count = p.args.job.count, blocks = nodes * ceil_div(count, p.per_block);
   bool few = count <= chip.sms && nodes <= 2 * p.launch.threads && p.launch.threads <= 256;
   if (p.to_host) {
-    if (p.args.meeting != GR_TELL_LEAVES && nodes > 1 && nodes <= most_mailed(p, 2 * GR_MAILBOX_STATES)) p.args.meeting = GR_TELL_NODES;
-    p.states = p.args.meeting == GR_TELL_LEAVES ? p.args.leaves : p.args.meeting == GR_TELL_NODES ? nodes : 1;
+    if (p.args.combine != GR_COMBINE_LEAVES_ON_HOST && nodes > 1 && nodes <= most_mailed(p, 2 * GR_MAILBOX_STATES)) p.args.combine = GR_COMBINE_NODES_ON_HOST;
+    p.states = p.args.combine == GR_COMBINE_LEAVES_ON_HOST ? p.args.leaves : p.args.combine == GR_COMBINE_NODES_ON_HOST ? nodes : 1;
   }
-  if (p.args.meeting == GR_BY_COUNTER && nodes > 1 && few && count * nodes * p.entry.fields * 16 <= GR_POST_BYTES)
-    p.args.meeting = GR_POSTED;
+  if (p.args.combine == GR_COMBINE_LAST_BLOCK && nodes > 1 && few && count * nodes * p.entry.fields * 16 <= GR_PARTIAL_BYTES)
+    p.args.combine = GR_COMBINE_POLLING;
   p.launch.early = chip.major >= 9 && (p.args.untouched || p.args.passes <= 2 || blocks * 10 >= slots_of(p, t, chip.sms) * 9);
   p.args.ahead = p.launch.early && !p.args.untouched && p.args.flat && !p.args.strided && p.args.passes == 1 &&
                  blocks <= 2 * chip.sms;
@@ -70,7 +70,7 @@ Plan plan(const gr_reduce_job &job, const gr_cuda_chip &chip, bool apart = false
     p.launch = {};
     plan_leaves(p, t, chip.sms);
   }
-  if (p.launch.shape == GR_LEAVES) plan_meeting(p, t, chip);
+  if (p.launch.shape == GR_LEAVES) plan_combine(p, t, chip);
   if (p.launch.shape == GR_SHORT || p.launch.shape == GR_ROWS || p.launch.shape == GR_VECTOR) p.launch.early = chip.major >= 9;
   int64_t groups = p.args.nodes == 1 ? gr_most_blocks : gr_counters / (p.args.counters > 1 ? p.args.counters : 1);
   p.vectors = groups * p.per_block;
@@ -150,7 +150,7 @@ static int launch(Plan &p, const gr_cuda_run *run) {
   int64_t count = p.args.job.count;
   if (!p.entry.launch || (p.launch.shape == GR_LEAVES && p.args.nodes > gr_most_nodes)) return cudaErrorInvalidValue;
   p.args.counter = (unsigned *)run->scratch;
-  p.args.post = (uint64_t *)((char *)run->scratch + GR_COUNTER_BYTES - GR_POST_BYTES);
+  p.args.partials = (uint64_t *)((char *)run->scratch + GR_COUNTER_BYTES - GR_PARTIAL_BYTES);
   p.args.node = (int64_t *)((char *)run->scratch + GR_COUNTER_BYTES);
   p.args.a = p.args.job.a.data;
   p.args.b = p.args.job.b.data;

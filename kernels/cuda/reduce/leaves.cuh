@@ -36,24 +36,24 @@ constexpr int gr_leaves_resident = 65536 / 256 / gr_leaves_registers<R>;
 #endif
 
 /*
-** The end of a vector of several blocks: their nodes meet in one of them. Few are posted to the first block, many go to
-** scratch and the last block to come takes them. True in the block that has acc then, in its first warp.
+** The end of a vector of several blocks: one of them combines their nodes. Few are published to block 0, which polls; many
+** go to scratch memory, and the last block to arrive combines them. True in the block that has acc then, in its first warp.
 */
 template <class R>
 __device__ __forceinline__ bool gr_fold_blocks(const gr_reduce_args &q, gr_acc &acc, int64_t *value, int64_t v,
                                                unsigned node, int warp, int lane) {
   int count = (int)q.nodes;
-  if (q.meeting == GR_POSTED) {
-    uint64_t *posts = q.post + v * q.nodes * R::fields * gr_post_words;
-    constexpr int pitch = R::fields * gr_post_words;
+  if (q.combine == GR_COMBINE_POLLING) {
+    uint64_t *partials = q.partials + v * q.nodes * R::fields * gr_partial_words;
+    constexpr int pitch = R::fields * gr_partial_words;
     if (node != 0) {
-      if (threadIdx.x == 0) gr_post<R>(posts + node * pitch, acc);
+      if (threadIdx.x == 0) gr_publish_partial<R>(partials + node * pitch, acc);
       return false;
     }
     int twice = count > (int)blockDim.x, from = threadIdx.x << twice, threads = (count + twice) >> twice;
     if (threadIdx.x < threads) {
       gr_acc next = R::identity(); /* the first thread has the first node */
-      gr_await_posts<R>(posts + from * pitch, threadIdx.x > 0, acc, twice && from + 1 < count, next);
+      gr_await_partials<R>(partials + from * pitch, threadIdx.x > 0, acc, twice && from + 1 < count, next);
       gr_put<R>(value + 256 + threadIdx.x, 512, R::merge(acc, next)); /* the first 256 may still be read */
     }
     __syncthreads();
@@ -125,11 +125,11 @@ __global__ void GR_LEAVES_BOUNDS(R) gr_reduce_leaves(const __grid_constant__ gr_
     if (lane == 0) gr_best_of_node<R>(warp) = gr_lowest<typename R::K>();
     __syncthreads();
   }
-  asm volatile("" ::"l"(q.out), "l"(q.post)); /* the other lines of arguments, before they are wanted in a hurry */
+  asm volatile("" ::"l"(q.out), "l"(q.partials)); /* the other lines of arguments, before they are wanted in a hurry */
   gr_before_reading(q.untouched);
   gr_acc acc = gr_read_leaves<R>(q, t, lane);
   if (!q.untouched) gr_let_next_start(); /* else it waits once its block has folded */
-  if (q.meeting == GR_TELL_LEAVES) { /* a leaf a warp; counted anew, since t would take registers while rows are read */
+  if (q.combine == GR_COMBINE_LEAVES_ON_HOST) { /* a leaf a warp; counted anew, since t would take registers while rows are read */
     if (q.untouched) gr_await_earlier();
     int64_t v = q.flat ? 0 : gr_which_of(q, warp).v, at = ((int64_t)node << q.warps) + sub;
     if (lane == 0 && at < q.leaves && (q.flat || v < q.job.count)) gr_mailbox_put_state<R>(q, v * q.leaves + at, acc);
@@ -153,7 +153,7 @@ __global__ void GR_LEAVES_BOUNDS(R) gr_reduce_leaves(const __grid_constant__ gr_
     if (w.v < q.job.count && !q.arrays) s = gr_stretch_of(q, q.first + w.v);
   }
   bool writes = sub == 0 && lane == 0;
-  if (q.nodes > 1 && q.meeting == GR_TELL_NODES) {
+  if (q.nodes > 1 && q.combine == GR_COMBINE_NODES_ON_HOST) {
     if (threadIdx.x == 0) gr_mailbox_put_state<R>(q, w.v * q.nodes + w.node, acc);
     return;
   }

@@ -11,7 +11,7 @@
 
 namespace {
 
-constexpr int64_t gr_counters = (GR_COUNTER_BYTES - GR_POST_BYTES) / sizeof(unsigned);
+constexpr int64_t gr_counters = (GR_COUNTER_BYTES - GR_PARTIAL_BYTES) / sizeof(unsigned);
 constexpr int64_t gr_most_blocks = INT32_MAX, gr_stage_bytes = 4096;
 /* What the last block can fold; beyond: 128 GiB of f32 in one vector. */
 constexpr int64_t gr_most_column_nodes = 1 << 18, gr_most_nodes = 1 << 17;
@@ -70,8 +70,8 @@ int64_t slots_of(const Plan &p, const gr_tune &t, int sms) {
 
 bool aligned(const gr_vec &v, int64_t step) { return ((uintptr_t)v.data | (uintptr_t)step) % 16 == 0; }
 
-/* Counters to fold the nodes of a vector by eights, or by more if there are not enough. */
-void plan_climb(gr_reduce_args &q) {
+/* Counters to combine the nodes of a vector by eights, or by more if there are not enough counters. */
+void plan_nodes(gr_reduce_args &q) {
   for (q.radix = 3; q.radix == 3 || q.counters > gr_counters; q.radix += 3) {
     q.counters = 0;
     for (int64_t k = q.nodes; k > 1;) k = ((k - 1) >> q.radix) + 1, q.counters += (int)k;
@@ -87,7 +87,7 @@ void plan_leaves(Plan &p, const gr_tune &t, int sms) {
   const gr_reduce_job &j = p.args.job;
   int64_t leaves = p.args.leaves, block = t.flat_warps, warps, passes;
   if (p.to_host && leaves <= most_mailed(p, GR_MAILBOX_STATES)) {
-    p.args.meeting = GR_TELL_LEAVES;
+    p.args.combine = GR_COMBINE_LEAVES_ON_HOST;
     block = warps = clamp(power_of_two(leaves), 1, t.mailbox_warps);
     passes = 1;
   } else if (j.count == 1) {
@@ -113,7 +113,7 @@ void plan_leaves(Plan &p, const gr_tune &t, int sms) {
   passes = clamp(passes, 1, t.most_passes);
   while (ceil_div(leaves, warps * passes) > 65536 && warps * passes < 256) passes *= 2;
   p.args.nodes = (int)ceil_div(leaves, warps * passes);
-  if (p.args.nodes > 1 && warps < 4 && p.args.meeting != GR_TELL_LEAVES) { /* blocks that meet at a counter hold one node each */
+  if (p.args.nodes > 1 && warps < 4 && p.args.combine != GR_COMBINE_LEAVES_ON_HOST) { /* blocks with a counter hold one node each */
     while (warps < 8 && warps < leaves) warps *= 2;
     p.args.nodes = (int)ceil_div(leaves, warps * passes);
   }
@@ -249,7 +249,7 @@ void plan_vector(Plan &p, int sms) {
   int64_t groups = clamp((int64_t)sms * 6 * (warps >> q.together) / q.nodes, 1, j.count);
   int64_t rows = ceil_div(j.count, groups);
   q.rows = (int)ceil_div(rows, ceil_div(rows, 32));
-  plan_climb(q);
+  plan_nodes(q);
   p.launch.shape = GR_VECTOR;
   p.launch.threads = (unsigned)(warps * 32);
   p.per_block = (int64_t)(warps >> q.together) * q.rows;

@@ -62,7 +62,7 @@ void plan_columns(Plan &p, const gr_tune &t, const gr_cuda_chip &chip) {
   }
   q.turn = (int)clamp(32 - q.each - q.deep - q.near, 0, 31);
   q.nodes = q.leaves == 1 ? 1 : (int)ceil_div(q.leaves, (int64_t)1 << q.together);
-  plan_climb(q);
+  plan_nodes(q);
   p.launch.shape = GR_COLUMNS;
   p.launch.threads = 32u << (q.deep + q.together);
   p.launch.early = chip.major >= 9;
@@ -105,7 +105,7 @@ void plan_spread(Plan &p, int sms) {
   int64_t steps = log2_of(power_below(clamp(units / (sms * 4), 1, (int64_t)32 >> q.beside)));
   q.passes = (short)(q.beside + (q.leaves == 1 ? 0 : steps));
   q.nodes = (int)ceil_div(q.leaves, (int64_t)1 << q.passes);
-  plan_climb(q);
+  plan_nodes(q);
   int64_t columns = 2 << q.wide, states = (int64_t)1 << (q.nodes > 1 && q.radix > q.passes ? q.radix : q.passes);
   q.threads = (256 >> q.each) * 3 * 8;
   p.launch.shape = GR_TALL;
@@ -145,7 +145,7 @@ void plan_ring(Plan &p, const gr_cuda_chip &chip) {
     if (idle(k) <= least + 3) passes = k;
   q.passes = (short)passes;
   q.nodes = (int)ceil_div(q.leaves, (int64_t)1 << q.passes);
-  plan_climb(q);
+  plan_nodes(q);
   p.launch.shape = GR_RING;
   p.launch.threads = gr_ring_threads;
   p.launch.shared = p.entry.ring;
@@ -200,7 +200,7 @@ void plan_strips(Plan &p, const gr_tune &t, const gr_cuda_chip &chip, int inputs
     q.rows = (int)(clamp(share, least > 4 * unit ? least : 4 * unit, unit << 8) * q.near);
   }
   q.nodes = j.n > q.rows ? (int)ceil_div(j.n, q.rows) : 1;
-  plan_climb(q);
+  plan_nodes(q);
   p.launch.shape = GR_COLUMNS;
   p.launch.threads = 32u << (q.deep + q.together);
   p.launch.early = chip.major >= 9;

@@ -71,7 +71,7 @@ void plan_streams(Plan &p, const gr_cuda_chip &chip) {
     q.passes = (short)passes;
   }
   q.nodes = (int)ceil_div(q.leaves, q.leaves == 1 ? 1 : (int64_t)1 << (q.together + q.passes)) << q.near;
-  plan_climb(q);
+  plan_nodes(q);
   q.threads = (int)(q.leaves > 1 ? state << q.passes : state);
   int64_t kept = q.each > p.entry.stream_levels ? q.each - p.entry.stream_levels : 0; /* levels of the stack in shared memory */
   p.launch.shape = GR_TALL;

@@ -114,7 +114,7 @@ __global__ void __launch_bounds__(gr_vector_warps * 32, 6) gr_reduce_vector(cons
   bool owner = z == 0 && lane < rows;
   if (q.nodes > 1) {
     if (owner) gr_put<R>(q.node + block.node * q.job.count + row0 + lane, 0, mine);
-    if (!gr_climb<R>(q, (int64_t)block.group * q.rows, rows, q.counter + block.group * (unsigned)q.counters,
+    if (!gr_combine_nodes<R>(q, (int64_t)block.group * q.rows, rows, q.counter + block.group * (unsigned)q.counters,
                      block.node))
       return;
     if (owner) mine.i[0] = ((volatile int64_t *)q.node)[row0 + lane];
