@@ -38,7 +38,7 @@ const char *gr_cpu_in_use(void);
 gr_value gr_cpu_reduce_value(const gr_reduce_job *, gr_parallel);
 
 /* The same for a vector or two that lie side by side, ddof 0, here and at once. */
-void gr_cpu_reduce_brief(gr_op, gr_dtype, const void *a, const void *b, int64_t n, gr_value *);
+void gr_cpu_reduce_small(gr_op, gr_dtype, const void *a, const void *b, int64_t n, gr_value *);
 
 /* Like the launchers of kernels/cuda/launch.h. Inputs and outputs are host pointers. */
 void gr_cpu_reduce(const gr_reduce_job *, gr_parallel);

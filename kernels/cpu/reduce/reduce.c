@@ -176,7 +176,7 @@ gr_value gr_cpu_reduce_value(const gr_reduce_job *job, gr_parallel parallel) {
   return r;
 }
 
-void gr_cpu_reduce_brief(gr_op op, gr_dtype t, const void *a, const void *b, int64_t n, gr_value *r) {
+void gr_cpu_reduce_small(gr_op op, gr_dtype t, const void *a, const void *b, int64_t n, gr_value *r) {
   gr_reduce_job job; /* what kernels and finish read of it */
   gr_acc acc;
   job.op = op;

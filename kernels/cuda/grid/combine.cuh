@@ -25,7 +25,7 @@ struct gr_reduce_args {
   bool strided;        /* elements are not next to each other */
   gr_combine_mode combine;
   bool arrays;         /* each vector is an array of its own, with an operation of its own */
-  bool untouched;      /* launches that may still run leave what is read here as it is: it may be read at once */
+  bool inputs_stable;      /* launches that may still run write nothing that this one reads: it may read at once */
   bool ahead;          /* ask for the first leaves while the launch before may still run */
   uint8_t op, out_dtype; /* these, and data, n, strides and results: as in the job */
   const void *a, *b;

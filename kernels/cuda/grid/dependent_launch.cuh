@@ -1,4 +1,4 @@
-/* Launches that overlap. */
+/* Dependent launches: those that may overlap with the one before (programmatic dependent launch). */
 #ifndef GR_OVERLAP_CUH
 #define GR_OVERLAP_CUH
 
@@ -8,12 +8,12 @@
 #include "kernels/cuda/launch.h"
 
 /*
-** Launches that follow each other may overlap (programmatic launch). The rules, on which gr_reads_at_once relies:
-** - Nothing is written, scratch memory included, before gr_await_earlier.
-** - Every block waits somewhere: a launch that is over stands for all before it.
-** - Who may not read at once waits before it lets the next one start, which else would read what the launches before both
-**   are still writing: of those it is told nothing any more, since who waits has them behind it.
-** Without the attribute of such a launch, and below 9.0, waiting and letting start are nothing.
+** Launches that follow each other in a stream may overlap. The rules, on which gr_reads_at_once relies:
+** - Nothing is written, scratch memory included, before gr_await_earlier (griddepcontrol.wait).
+** - Every block waits somewhere, so that when a launch is over, all launches before it are over too.
+** - A launch that may not read at once waits before launch_dependents: then earlier writers need no tracking. Did it not, the
+**   next launch could read what those are still writing, since it only compares itself with launches after the last wait.
+** Without the attribute of such a launch, and below 9.0, waiting and letting start do nothing.
 */
 __device__ __forceinline__ void gr_await_earlier() {
 #if __CUDA_ARCH__ >= 900

@@ -259,7 +259,7 @@ int gr_cuda_histogram(const gr_histogram_job *job, const gr_cuda_run *run) {
   if (rows) p.args.rows = (uint32_t *)((char *)run->scratch + GR_COUNTER_BYTES);
   p.early = run->chip->major >= 9 && !p.args.cleared; /* clearing is no kernel to overlap with */
   gr_cuda_span counts = gr_span(job->counts, job->bins), tails = gr_span(job->tails, 3);
-  p.args.untouched = gr_reads_at_once(*run, p.early && p.args.contiguous && !p.args.packed && p.args.words == p.args.part_bins,
+  p.args.inputs_stable = gr_reads_at_once(*run, p.early && p.args.contiguous && !p.args.packed && p.args.words == p.args.part_bins,
                                       {gr_span(job->a, 1, job->n, gr_size_of(job->dtype)), gr_span(job->edges, job->bins + 1),
                                        gr_span(job->ilimits, job->bins + 1)}, {counts, tails});
   if (p.args.cleared) e = clear(job, stream);

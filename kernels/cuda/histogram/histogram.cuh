@@ -309,7 +309,7 @@ static __global__ void __launch_bounds__(1024, 1) gr_hist_blocks(const __grid_co
     if constexpr (has_table) gr_fill_table<T>(a.bins, table);
     __syncthreads();
   };
-  gr_before_reading(a.untouched);
+  gr_before_reading(a.inputs_stable);
   /* What registers allow; in wide counters 2 are faster than 3. */
   const int deep = Sink::wide ? 2 : sizeof(T) == 2 || has_table ? 3 : 4;
   if constexpr (has_table) { /* wants them, too */
@@ -318,7 +318,7 @@ static __global__ void __launch_bounds__(1024, 1) gr_hist_blocks(const __grid_co
   } else {
     gr_count_all<T, Quick, deep>(a, table, sink, ready);
   }
-  gr_after_reading(a.untouched);
+  gr_after_reading(a.inputs_stable);
   __syncthreads();
   if constexpr (Sink::packed) {
     sink.template cool<Quick>(a);

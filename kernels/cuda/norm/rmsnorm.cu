@@ -31,7 +31,7 @@ typedef struct rms_job {
   int64_t x_stride, w_stride, out_stride;
   double eps;
   const double *sums; /* of squares, when they were found before */
-  bool untouched;     /* launches that may still run leave what is read as it is */
+  bool inputs_stable;     /* launches that may still run write nothing that this one reads */
 } rms_job;
 
 template <gr_dtype D> constexpr int per_word = 16 / gr_size<D>;
@@ -99,7 +99,7 @@ static __global__ void __launch_bounds__(ROW_WARPS * 32, fixed ? (gr_size<D> == 
   int sets = min(threads, ROW_WORDS / words), all = (int)(q.n * gr_size<D> / 16);
   int64_t row = (blockIdx.x * (int64_t)ROW_WARPS + warp) * sets * per + lane / threads;
   uint4 *mine = kept[warp] + lane;
-  gr_start_reading(q.untouched);
+  gr_start_reading(q.inputs_stable);
 #pragma unroll 1
   for (int i = 0; i < sets; i++) {
     const uint4 *from = (const uint4 *)(q.x + (row + i * per) * q.x_step) + t;
@@ -198,7 +198,7 @@ static __global__ void __launch_bounds__(PIECE_WARPS * 32, 2)
   const uint4 *from = (const uint4 *)(q.x + row * q.x_step + offset);
   uint4 *mine = kept + warp * words * 32 + lane;
   double s[per_word<D>];
-  gr_start_reading(q.untouched);
+  gr_start_reading(q.inputs_stable);
 #pragma unroll
   for (int k = 0; k < words; k++)
     if (k < present) gr_copy16(mine + k * 32, from + k * 32);
@@ -314,7 +314,7 @@ static __global__ void __launch_bounds__(RING_WARPS * 32, 1)
     x.full.init(32), x.added.init(32), x.taken.init(32), x.ready.init(2), x.free.init(32);
   }
   __syncthreads();
-  gr_start_reading(q.untouched);
+  gr_start_reading(q.inputs_stable);
   auto here = [&] { return memory + k.at * (whole / 16) + lane; };
   auto offset = [&] { return ((int64_t)k.piece * p.leaves + k.leaf) * whole + lane * 16; }; /* in the row */
   if (warp < RING_LOADERS) {
@@ -537,7 +537,7 @@ template <gr_dtype D> static cudaError_t start(const gr_rmsnorm_job *job, const 
             job->x.step, job->out.step, job->x.stride, job->w.stride, job->out.stride, job->eps, NULL, false};
   rms_plan p = plan_of(job, run->chip);
   auto all_of = [job](const gr_vec &v) { return gr_span(v, job->count, job->n, gr_size<D>); };
-  q.untouched = gr_reads_at_once(*run, p.pieces > 0, {all_of(job->x), gr_span(job->w, 1, job->n, gr_size<D>)}, {all_of(job->out)});
+  q.inputs_stable = gr_reads_at_once(*run, p.pieces > 0, {all_of(job->x), gr_span(job->w, 1, job->n, gr_size<D>)}, {all_of(job->out)});
   if constexpr (gr_size<D> > 2)
     if (p.ring.slots) return start_ring<D>(&q, p.ring, run);
   if (p.pieces == 1 && job->n * gr_size<D> <= ROW_BYTES) return start_rows<D>(&q, run);

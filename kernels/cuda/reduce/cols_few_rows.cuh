@@ -66,7 +66,7 @@ __global__ void __launch_bounds__(gr_few_warps * 32, gr_few_blocks<R>) gr_reduce
   __shared__ int64_t results[gr_few_warps][32 * (C + 1)]; /* one unused after every C, for the banks */
   int lane = threadIdx.x & 31, warp = gr_warp_index(), n = (int)q.job.n;
   int64_t strips = (q.job.count + 32 * C - 1) / (32 * C), *own = results[warp];
-  gr_start_reading(q.untouched);
+  gr_start_reading(q.inputs_stable);
 #pragma unroll 1
   for (int64_t s = (int64_t)blockIdx.x * gr_few_warps + warp; s < strips; s += (int64_t)gridDim.x * gr_few_warps) {
     int64_t v = s * (32 * C);
@@ -102,7 +102,7 @@ __global__ void __launch_bounds__(gr_few_warps * 32, gr_few_blocks<R>) gr_reduce
       own[lane * (C + 1) + c] = value.v[0].i;
     }
     __syncwarp();
-    if (q.untouched) gr_await_earlier();
+    if (q.inputs_stable) gr_await_earlier();
     /* Doubles go two by two. */
     double2 *pairs = (double2 *)((double *)q.out + q.first + v);
     int whole = q.out_dtype == GR_F64 && !q.done && ((uintptr_t)pairs & 15) == 0 ? columns / 2 : 0;

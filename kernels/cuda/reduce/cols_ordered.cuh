@@ -429,7 +429,7 @@ __global__ void __launch_bounds__(gr_columns_warps<R> * 32, gr_columns_blocks<R>
   W walk = {q, rings + warp * W::ring, v, leaf * W::leaf, (int)left, lane, warp & ((1 << q.deep) - 1), sub,
             sub * (int)(q.near ? q.job.a.stride : 0) + column * W::word};
   constexpr bool two_pass = R::spread && !R::exact;
-  gr_start_reading(q.untouched);
+  gr_start_reading(q.inputs_stable);
   if (!two_pass) walk.begin();
 #pragma unroll 1
   for (int unit = 0; unit < q.passes; unit++, v += W::piece) {
@@ -463,7 +463,7 @@ __global__ void __launch_bounds__(gr_columns_warps<R> * 32, gr_columns_blocks<R>
     for (int i = 0; i < C; i++)
       if (sub == 0) gr_put<R>(result + column * C + i, W::piece, mine[i]);
     __syncwarp();
-    if (q.untouched) gr_await_earlier();
+    if (q.inputs_stable) gr_await_earlier();
     if ((me >> 5 & ((1 << q.deep) - 1)) != 0 || !(alone || me >> 5 == 0)) continue;
 #pragma unroll 1
     for (int c = me & 31; c < q.wide * C && v + c < q.job.count; c += 32) {

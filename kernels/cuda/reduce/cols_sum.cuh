@@ -218,7 +218,7 @@ __global__ void __launch_bounds__(gr_stream_warps * 32, gr_stream_resident<R> / 
   gr_stream_stack<C, gr_stream_levels<R>> stack;
   stack.slot = (double2 *)(gr_shared + q.threads) + threadIdx.x;
   stack.apart = warps * 32;
-  gr_start_reading(q.untouched);
+  gr_start_reading(q.inputs_stable);
 #pragma unroll 1
   for (int u = warp >> q.deep; u < units; u += 1 << q.together) {
     int w = lane & ((1 << q.wide) - 1);
@@ -306,7 +306,7 @@ __global__ void __launch_bounds__(gr_stream_warps * 32, gr_stream_resident<R> / 
         if (c < own) mine[c] = v[c];
     if (!single || q.nodes > 1) continue;
     /* One leaf, of this block alone: its results. */
-    if (q.untouched) gr_await_earlier();
+    if (q.inputs_stable) gr_await_earlier();
     if (q.deep) __syncthreads();
     else __syncwarp();
     int threads = 32 << q.deep;
@@ -319,7 +319,7 @@ __global__ void __launch_bounds__(gr_stream_warps * 32, gr_stream_resident<R> / 
     else __syncwarp();
   }
   if (single && q.nodes == 1) return;
-  if (q.untouched) gr_await_earlier();
+  if (q.inputs_stable) gr_await_earlier();
   __syncthreads();
   /* Over the warps of a leaf, then over leaves. */
   gr_stream_place end(q);

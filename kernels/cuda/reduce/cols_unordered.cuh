@@ -250,7 +250,7 @@ __global__ void __launch_bounds__(gr_strip_warps * 32, gr_strip_resident<R> / gr
   typename Q::Lane l[C];
 #pragma unroll
   for (int c = 0; c < C; c++) l[c] = Q::start();
-  gr_start_reading(q.untouched);
+  gr_start_reading(q.inputs_stable);
   if (gr_strip_place w(q, strip); w.elements(q, near, strip) > 0) {
     const char *a = (const char *)q.job.a.data + (q.first + w.v) * size + w.row0 * q.job.a.stride;
     bool shared_b = q.job.b.step == 0; /* one vector for all columns */
@@ -321,7 +321,7 @@ __global__ void __launch_bounds__(gr_strip_warps * 32, gr_strip_resident<R> / gr
 
   int columns = w.elements(q, 1, strip);
   bool alone = q.nodes == 1;
-  if (q.untouched) gr_await_earlier();
+  if (q.inputs_stable) gr_await_earlier();
 #pragma unroll 1
   for (int pass = alone ? 1 : 0; pass < 2; pass++) {
 #pragma unroll 1

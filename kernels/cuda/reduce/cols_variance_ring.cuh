@@ -481,7 +481,7 @@ __global__ void __launch_bounds__(gr_ring_threads, 1)
     gr_reduce_ring(const __grid_constant__ gr_reduce_args q, const __grid_constant__ gr_tensor_map map) {
 #if __CUDA_ARCH__ >= 900 && __CUDA_ARCH__ < 1200 /* 12.0 has 99 KB of shared memory */
   extern __shared__ __align__(1024) char gr_ring_shared[];
-  gr_start_reading(q.untouched); /* the next launch reads where this one has ended */
+  gr_start_reading(q.inputs_stable); /* the next launch reads where this one has ended */
   gr_ring_work<R> work = {q, map, gr_ring_shared};
   unsigned warp = threadIdx.x >> 5;
   if constexpr (gr_ring_shape<gr_size<R::dtype>>::joint) {

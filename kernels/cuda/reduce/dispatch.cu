@@ -28,13 +28,13 @@ void plan_combine(Plan &p, const gr_tune &t, const gr_cuda_chip &chip) {
   }
   if (p.args.combine == GR_COMBINE_LAST_BLOCK && nodes > 1 && few && count * nodes * p.entry.fields * 16 <= GR_PARTIAL_BYTES)
     p.args.combine = GR_COMBINE_POLLING;
-  p.launch.early = chip.major >= 9 && (p.args.untouched || p.args.passes <= 2 || blocks * 10 >= slots_of(p, t, chip.sms) * 9);
-  p.args.ahead = p.launch.early && !p.args.untouched && p.args.flat && !p.args.strided && p.args.passes == 1 &&
+  p.launch.early = chip.major >= 9 && (p.args.inputs_stable || p.args.passes <= 2 || blocks * 10 >= slots_of(p, t, chip.sms) * 9);
+  p.args.ahead = p.launch.early && !p.args.inputs_stable && p.args.flat && !p.args.strided && p.args.passes == 1 &&
                  blocks <= 2 * chip.sms;
 }
 
-/* apart: the vectors are arrays of their own. untouched and to_host: never more nodes in scratch memory. */
-Plan plan(const gr_reduce_job &job, const gr_cuda_chip &chip, bool apart = false, bool untouched = false,
+/* apart: the vectors are arrays of their own. inputs_stable and to_host: never more nodes in scratch memory. */
+Plan plan(const gr_reduce_job &job, const gr_cuda_chip &chip, bool apart = false, bool inputs_stable = false,
           bool to_host = false) {
   Plan p = {};
   gr_tune t = gr_tune_for(chip.major, chip.minor);
@@ -42,14 +42,14 @@ Plan plan(const gr_reduce_job &job, const gr_cuda_chip &chip, bool apart = false
   int size = gr_size_of(job.dtype), inputs = inputs_of[red];
   p.entry = entry_of(red, job.dtype);
   p.args.job = job;
-  bool twin = red == GR_RED_ARGMIN || red == GR_RED_SUMABS || (red == GR_RED_COUNT && gr_is_float(job.dtype));
-  p.args.context = {red == GR_RED_SUMABS ? 1.0 : job.scale_a, job.scale_b, twin ? -1 : 0};
+  bool variant = red == GR_RED_ARGMIN || red == GR_RED_SUMABS || (red == GR_RED_COUNT && gr_is_float(job.dtype));
+  p.args.context = {red == GR_RED_SUMABS ? 1.0 : job.scale_a, job.scale_b, {variant ? -1 : 0}};
   if (is_place(red) && (job.dtype == GR_I8 || job.dtype == GR_I16 || job.dtype == GR_I32))
-    p.args.context.twin ^= (int64_t)1 << (8 * size - 1);
+    p.args.context.key_xor ^= (int64_t)1 << (8 * size - 1);
   if (inputs == 1) p.args.job.b = job.a;
   p.args.leaves = clamp(ceil_div(job.n, GR_LEAF(size)), 1, INT64_MAX);
   p.args.flat = job.count == 1 && !job.offsets;
-  p.args.untouched = untouched;
+  p.args.inputs_stable = inputs_stable;
   p.to_host = to_host;
   p.args.strided = p.args.job.a.stride != size || p.args.job.b.stride != size;
   bool many = job.n > 0 && job.count > 1 && p.entry.columns > 0 && !apart;
@@ -122,10 +122,10 @@ extern "C" size_t gr_cuda_reduce_scratch(const gr_reduce_job *job, const gr_cuda
   return scratch_of(plan(*job, *chip));
 }
 
-static Plan plan_arrays(const gr_reduce_job &first, int count, const gr_cuda_chip &chip, bool untouched) {
+static Plan plan_arrays(const gr_reduce_job &first, int count, const gr_cuda_chip &chip, bool inputs_stable) {
   gr_reduce_job all = first;
   all.count = count;
-  return plan(all, chip, true, untouched, true);
+  return plan(all, chip, true, inputs_stable, true);
 }
 
 extern "C" size_t gr_cuda_reduce_arrays_scratch(const gr_reduce_job *first, int count, const gr_cuda_chip *chip) {

@@ -21,7 +21,7 @@ __device__ __forceinline__ void gr_read_whole(gr_lane_set<Q> &s, const char *a, 
     uint4 wa[batch], wb[batch];
     if constexpr (Q::kind == GR_ACC_PLACE) {
       gr_load_rows<batch>(wa, w.a + r * GR_ROW_BYTES);
-      gr_place_rows<Q>(s.l[0], wa, w, r, c.twin, k, lane, node);
+      gr_place_rows<Q>(s.l[0], wa, w, r, c.key_xor, k, lane, node);
       continue;
     }
     if constexpr (ahead) {

@@ -101,7 +101,7 @@ __global__ void GR_LEAVES_BOUNDS(R) gr_reduce_leaves(const __grid_constant__ gr_
   unsigned node = blockIdx.x;
   gr_task t = {(const char *)q.a, (const char *)q.b, q.n, 0, 0, 0, warp >> q.warps};
   if (!q.flat) {
-    if (!q.untouched) gr_await_earlier(); /* positions of segments */
+    if (!q.inputs_stable) gr_await_earlier(); /* positions of segments */
     gr_which w = gr_which_of(q, warp);
     sub = warp & ((1 << q.warps) - 1);
     node = w.node;
@@ -126,11 +126,11 @@ __global__ void GR_LEAVES_BOUNDS(R) gr_reduce_leaves(const __grid_constant__ gr_
     __syncthreads();
   }
   asm volatile("" ::"l"(q.out), "l"(q.partials)); /* the other lines of arguments, before they are wanted in a hurry */
-  gr_before_reading(q.untouched);
+  gr_before_reading(q.inputs_stable);
   gr_acc acc = gr_read_leaves<R>(q, t, lane);
-  if (!q.untouched) gr_let_next_start(); /* else it waits once its block has folded */
+  if (!q.inputs_stable) gr_let_next_start(); /* else it waits once its block has folded */
   if (q.combine == GR_COMBINE_LEAVES_ON_HOST) { /* a leaf a warp; counted anew, since t would take registers while rows are read */
-    if (q.untouched) gr_await_earlier();
+    if (q.inputs_stable) gr_await_earlier();
     int64_t v = q.flat ? 0 : gr_which_of(q, warp).v, at = ((int64_t)node << q.warps) + sub;
     if (lane == 0 && at < q.leaves && (q.flat || v < q.job.count)) gr_mailbox_put_state<R>(q, v * q.leaves + at, acc);
     return;
@@ -144,7 +144,7 @@ __global__ void GR_LEAVES_BOUNDS(R) gr_reduce_leaves(const __grid_constant__ gr_
     __syncthreads();
     if (sub == 0) acc = gr_fold_256<R>(mine, 512, passes << q.warps, lane);
   }
-  if (q.untouched) gr_await_earlier(); /* from here on something is written */
+  if (q.inputs_stable) gr_await_earlier(); /* from here on something is written */
   gr_which w = {0, node};
   gr_stretch s = {0, q.n, 0};
   if (!q.flat) {

@@ -65,7 +65,7 @@ bool is_place(gr_reducer red) { return red == GR_RED_ARGMAX || red == GR_RED_ARG
 /* Blocks that can be there at once; where launches overlap, half of them, so that two launches find room. */
 int64_t slots_of(const Plan &p, const gr_tune &t, int sms) {
   int blocks = t.flat_blocks < p.entry.resident ? t.flat_blocks : p.entry.resident;
-  return (int64_t)sms * (p.args.untouched ? (blocks + 1) / 2 : blocks);
+  return (int64_t)sms * (p.args.inputs_stable ? (blocks + 1) / 2 : blocks);
 }
 
 bool aligned(const gr_vec &v, int64_t step) { return ((uintptr_t)v.data | (uintptr_t)step) % 16 == 0; }
@@ -95,7 +95,7 @@ void plan_leaves(Plan &p, const gr_tune &t, int sms) {
     warps = leaves <= alone ? power_of_two(leaves) : block;
     passes = leaves <= alone ? 1 : clamp(power_of_two(ceil_div(leaves, block * slots)), 1, t.most_passes);
     int64_t blocks = ceil_div(leaves, warps * passes);
-    if (!p.args.untouched && passes > 1 && blocks * 4 > slots * 5 && blocks < slots * 2)
+    if (!p.args.inputs_stable && passes > 1 && blocks * 4 > slots * 5 && blocks < slots * 2)
       passes /= 2; /* one wave and a bit: rather several */
     block = warps;
   } else {

@@ -274,7 +274,7 @@ __global__ void __launch_bounds__(gr_short_warps * 32, R::inputs > 1 ? 4 : R::sp
   __shared__ __align__(16) char stage[gr_short_warps][R::inputs][gr_stage<R::dtype, true>::bytes];
   int lane = threadIdx.x & 31, warp = gr_warp_index();
   int64_t row0 = ((int64_t)blockIdx.x * (blockDim.x >> 5) + warp) * q.rows;
-  gr_start_reading(q.untouched);
+  gr_start_reading(q.inputs_stable);
   if (row0 >= q.job.count) return;
   char *a = stage[warp][0], *b = stage[warp][R::inputs - 1];
   if (q.threads == 5) gr_short_rows<R, false>(q, a, b, row0, lane);

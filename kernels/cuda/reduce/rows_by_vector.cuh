@@ -82,7 +82,7 @@ __global__ void __launch_bounds__(gr_vector_warps * 32, 6) gr_reduce_vector(cons
     gr_copies_end_group();
     from += q.job.a.step;
   };
-  gr_start_reading(q.untouched);
+  gr_start_reading(q.inputs_stable);
   ask(0);
 #pragma unroll
   for (int k = 0; k < K; k++) {

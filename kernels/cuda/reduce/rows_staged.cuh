@@ -474,7 +474,7 @@ __global__ void __launch_bounds__(gr_lanes_warps * 32, gr_lanes_blocks<R>)
   gr_staged_row row = {stage, (const uint4 *)q.job.b.data, q.beside,           lane & (threads - 1), threads, 0,
                        0,     n * gr_size<R::dtype>,       loosable && q.loose};
   const char *from = (const char *)q.job.a.data + (q.first + (row0 << q.near)) * q.job.a.step;
-  gr_start_reading(q.untouched);
+  gr_start_reading(q.inputs_stable);
   gr_stage_rows(q, stage, from, rows, row.bytes, lane);
   gr_copies_end_group();
   bool quick = gr_is_quick<R>(q);

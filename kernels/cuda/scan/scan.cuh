@@ -26,7 +26,7 @@ typedef struct gr_scan {
   int64_t a_stride, out_stride; /* in logical order: negative when the scan runs backwards */
   int64_t n;
   int32_t exclusive, slots;
-  int32_t untouched; /* no launch that may still run writes what this one reads */
+  int32_t inputs_stable; /* no launch that may still run writes what this one reads */
   int64_t flip; /* of keys: complements them for max, where the smallest is looked for too; of signed integers */
   unsigned *next; /* the next tile to take, and how many blocks have ended */
   gr_scan_state *tile, *group, *super;

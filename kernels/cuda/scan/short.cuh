@@ -26,7 +26,7 @@ static __global__ void __launch_bounds__(GR_SCAN_WRITERS * 32, 4) gr_scan_short(
   const int64_t at = (int64_t)tile * Shape::tile + warp * 2 * Shape::row;
   gr_scan_walk walk_in = gr_scan_walk_of<In>(q.a, q.a_stride), walk_out = gr_scan_walk_of<Out>(q.out, q.out_stride);
   Value v[2][S::count], row[2], before[2], r[1], g[1];
-  if (!q.untouched) gr_await_earlier();
+  if (!q.inputs_stable) gr_await_earlier();
   if (gr_scan_whole(walk_in, q.n - at, 2 * Shape::row))
     gr_scan_ask<In, each, 2 * Shape::row>(s.rows[warp][0], q.a + at * q.a_stride, walk_in, lane);
   else if (at < q.n)

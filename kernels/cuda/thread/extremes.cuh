@@ -186,11 +186,11 @@ struct gr_place : gr_common<RED, D> {
   static constexpr bool narrow = gr_size<D> <= 2;
   static constexpr bool lanes = false, leaves = false;
   static __device__ __forceinline__ Lane start() { return Lane{gr_lowest<K>(), gr_lowest<K>(), -1, -1}; }
-  static __device__ __forceinline__ K key(T x, int64_t twin) {
-    return gr_is_nan<D>(x) ? gr_highest<K>() : (K)gr_element<D>::key(x) ^ (K)twin;
+  static __device__ __forceinline__ K key(T x, int64_t key_xor) {
+    return gr_is_nan<D>(x) ? gr_highest<K>() : (K)gr_element<D>::key(x) ^ (K)key_xor;
   }
   static __device__ __forceinline__ void add(Lane &l, T x, T, const gr_context &k, int code) {
-    K one = key(x, k.twin);
+    K one = key(x, k.key_xor);
     bool better = one > l.recent || (!narrow && l.code < 0);
     l.recent = better ? one : l.recent;
     l.code = better ? code : l.code;

@@ -25,9 +25,12 @@ constexpr bool gr_before_hopper = gr_arch < 900;
 /* What a reducer needs to know besides elements: factors, or the mean in a. */
 struct gr_context {
   double a, b;
-  /* What keys are xored with where ARGMAX does ARGMIN, or signed integers as unsigned ones; else -1 where SUMSQ does
-     SUMABS (|x| is multiplied by 1), or COUNT of integers that of floats (the sign does not count) */
-  int64_t twin;
+  /* One kernel serves two operations; what it does differs by this. */
+  union {
+    int64_t key_xor;   /* ARGMAX: keys are xored with it, for ARGMIN and for signed integers as unsigned ones */
+    int64_t is_abs;    /* SUMSQ: -1 for SUMABS, which multiplies |x| by 1 */
+    int64_t skip_sign; /* COUNT of integers: -1 where they are floats, whose sign does not count */
+  };
 };
 
 #define GR_X(id, inputs, f, i) inputs,

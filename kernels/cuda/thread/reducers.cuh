@@ -60,8 +60,8 @@ struct gr_in_f64 : gr_common<RED, D, gr_double_kind<RED, D>> {
     else if constexpr (RED == GR_RED_PROD) l.f[0] *= x;
     else if constexpr (RED == GR_RED_SUMSQ) {
       x = fabs(exact_products ? x : x * k.a);
-      if constexpr (exact_products) l.f[0] = __fma_rn(x, k.twin ? 1.0 : x, l.f[0]);
-      else l.f[0] += x * (k.twin ? 1.0 : x);
+      if constexpr (exact_products) l.f[0] = __fma_rn(x, k.is_abs ? 1.0 : x, l.f[0]);
+      else l.f[0] += x * (k.is_abs ? 1.0 : x);
     } else if constexpr (RED == GR_RED_SQDIFF) {
       x -= y;
       l.f[0] += x * x;
@@ -157,7 +157,7 @@ struct gr_exact : gr_common<RED, D, gr_double_kind<RED, D>> {
       int32_t x = (int32_t)ex, y = (int32_t)ey;
       if constexpr (RED == GR_RED_SUMSQ) {
         if (x < 0) x = -x;
-        l.s[0] += (S)((uint32_t)x * (k.twin ? 1u : (uint32_t)x));
+        l.s[0] += (S)((uint32_t)x * (k.is_abs ? 1u : (uint32_t)x));
       }
       else if constexpr (RED == GR_RED_SQDIFF) l.s[0] += (S)((uint32_t)(x - y) * (uint32_t)(x - y));
       else {
@@ -187,7 +187,7 @@ struct gr_exact : gr_common<RED, D, gr_double_kind<RED, D>> {
       l.s[0] = (S)__dp4a(d, d, (uint32_t)l.s[0]);
     } else if constexpr (RED == GR_RED_SUMSQ) {
       uint32_t u = std::is_signed_v<T> ? __vabs4(x) : x;
-      l.s[0] = (S)__dp4a(u, k.twin ? 0x01010101u : u, (uint32_t)l.s[0]);
+      l.s[0] = (S)__dp4a(u, k.is_abs ? 0x01010101u : u, (uint32_t)l.s[0]);
     } else {
       if constexpr (std::is_signed_v<T>) l.plain |= plain_word(x, y);
       l.s[0] = (S)__dp4a((W)x, (W)y, (W)l.s[0]);
@@ -242,7 +242,7 @@ struct gr_wrapping : gr_common<RED, D> {
   static constexpr bool lanes = false, leaves = false;
   static __device__ __forceinline__ Lane start() { return Lane{(S)(RED == GR_RED_PROD)}; }
   static __device__ __forceinline__ void add(Lane &l, T x, T y, const gr_context &k, int) {
-    if constexpr (RED == GR_RED_COUNT) l.s += (T)((uint64_t)x << (k.twin != 0)) != 0;
+    if constexpr (RED == GR_RED_COUNT) l.s += (T)((uint64_t)x << (k.skip_sign != 0)) != 0;
     else if constexpr (RED == GR_RED_DIFFER) l.s += gr_unequal<D>(x, y);
     else if constexpr (RED == GR_RED_SUM) l.s += (S)(int64_t)x;
     else if constexpr (RED == GR_RED_PROD) l.s *= (S)(int64_t)x;
@@ -262,7 +262,7 @@ struct gr_wrapping : gr_common<RED, D> {
     if constexpr (counts) {
       constexpr uint32_t low = gr_size<D> == 1 ? 0x7f7f7f7fu : 0x7fff7fffu;
       uint32_t u = RED == GR_RED_DIFFER ? x ^ y : x;
-      l.s += __popc((((u & low) + low) | (k.twin ? 0u : u)) & ~low);
+      l.s += __popc((((u & low) + low) | (k.skip_sign ? 0u : u)) & ~low);
     } else if constexpr (RED == GR_RED_SUM) {
       if constexpr (gr_size<D> == 1) l.s = (S)__dp4a((W)x, (W)0x01010101, (W)l.s);
       else l.s = (S)__dp2a_lo((W)x, (W)0x0101, (W)l.s);

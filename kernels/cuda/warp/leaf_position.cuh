@@ -18,12 +18,12 @@ __device__ __forceinline__ typename Q::K &gr_best_of_node(int node) {
   return best[node];
 }
 
-/* What words are xored with: floats change their sign, integers what twin says. */
+/* What words are xored with: floats change their sign, integers what key_xor says. */
 template <class Q>
-__device__ __forceinline__ uint32_t gr_flip_of(int64_t twin) {
+__device__ __forceinline__ uint32_t gr_flip_of(int64_t key_xor) {
   constexpr int size = gr_size<Q::dtype>;
   constexpr uint32_t own = size == 1 ? 0xffu : size == 2 ? 0xffffu : ~0u;
-  return ((uint32_t)twin & (gr_floating<Q::dtype> ? own ^ own >> 1 : own)) * (~0u / own);
+  return ((uint32_t)key_xor & (gr_floating<Q::dtype> ? own ^ own >> 1 : own)) * (~0u / own);
 }
 
 /*
@@ -38,10 +38,10 @@ __device__ __forceinline__ gr_largest<Q> gr_larger(gr_largest<Q> a, gr_largest<Q
   else return gr_better<Q::dtype, true>(a, b);
 }
 template <class Q>
-__device__ __forceinline__ gr_largest<Q> gr_largest_of(const uint4 &w, uint32_t flip, int64_t twin) {
+__device__ __forceinline__ gr_largest<Q> gr_largest_of(const uint4 &w, uint32_t flip, int64_t key_xor) {
   constexpr gr_dtype D = Q::dtype;
   if constexpr (gr_size<D> == 8) {
-    return max(Q::key(gr_pick<D>(w, 0), twin), Q::key(gr_pick<D>(w, 1), twin));
+    return max(Q::key(gr_pick<D>(w, 0), key_xor), Q::key(gr_pick<D>(w, 1), key_xor));
   } else {
     uint32_t u[4] = {w.x ^ flip, w.y ^ flip, w.z ^ flip, w.w ^ flip};
     if constexpr (gr_size<D> == 1)
@@ -57,22 +57,22 @@ __device__ __forceinline__ gr_largest<Q> gr_alone(gr_largest<Q> x) {
   return gr_size<Q::dtype> == 1 ? x >> 24 : x;
 }
 template <class Q>
-__device__ __forceinline__ typename Q::K gr_key_of_largest(gr_largest<Q> x, int64_t twin) {
+__device__ __forceinline__ typename Q::K gr_key_of_largest(gr_largest<Q> x, int64_t key_xor) {
   constexpr gr_dtype D = Q::dtype;
   if constexpr (gr_size<D> == 8) return x;
   typename Q::K key = gr_key_of<D>((uint32_t)x);
   if (gr_floating<D> && key == (gr_size<D> == 4 ? INT32_MAX : INT16_MAX)) return gr_highest<typename Q::K>(); /* NaN */
   if constexpr (!gr_floating<D> && gr_size<D> < 4) /* as Q::key */
-    key |= (typename Q::K)(twin & -((int64_t)1 << 8 * gr_size<D>));
+    key |= (typename Q::K)(key_xor & -((int64_t)1 << 8 * gr_size<D>));
   return key;
 }
 /* A word of elements that have the lowest key. */
 template <class Q>
-__device__ __forceinline__ uint4 gr_lowest_word(uint32_t flip, int64_t twin) {
+__device__ __forceinline__ uint4 gr_lowest_word(uint32_t flip, int64_t key_xor) {
   constexpr gr_dtype D = Q::dtype;
   if constexpr (gr_size<D> == 8) {
-    uint64_t u = (uint64_t)(INT64_MIN ^ twin);
-    if (gr_floating<D>) u = twin ? 0x7ff0000000000000u : 0xfff0000000000000u;
+    uint64_t u = (uint64_t)(INT64_MIN ^ key_xor);
+    if (gr_floating<D>) u = key_xor ? 0x7ff0000000000000u : 0xfff0000000000000u;
     return make_uint4((uint32_t)u, (uint32_t)(u >> 32), (uint32_t)u, (uint32_t)(u >> 32));
   }
   uint32_t u = D == GR_F32 ? 0xff800000u : D == GR_F16 ? 0xfc00fc00u : D == GR_BF16 ? 0xff80ff80u : 0u;
@@ -87,25 +87,25 @@ __device__ __forceinline__ uint4 gr_lowest_word(uint32_t flip, int64_t twin) {
 */
 template <class Q, int rows>
 __device__ __forceinline__ void gr_place_rows(typename Q::Lane &l, uint4 (&w)[rows], gr_leaf_view &v, int r,
-                                              int64_t twin, int64_t k, int lane, int node) {
+                                              int64_t key_xor, int64_t k, int lane, int node) {
   constexpr gr_dtype D = Q::dtype;
   constexpr int size = gr_size<D>, each = 16 / size;
-  const uint32_t flip = gr_flip_of<Q>(twin);
+  const uint32_t flip = gr_flip_of<Q>(key_xor);
   gr_largest<Q> row[rows], after, best;
   if (r == 0 && v.shift != 0) {
     if (gr_after_late<Q>) gr_load_after<Q>(v);
-    const uint4 lowest = gr_lowest_word<Q>(flip, twin);
+    const uint4 lowest = gr_lowest_word<Q>(flip, key_xor);
     w[0] = gr_blend(w[0], lowest, v.skip);
-    after = gr_largest_of<Q>(gr_blend(lowest, v.after_a, v.skip), flip, twin);
+    after = gr_largest_of<Q>(gr_blend(lowest, v.after_a, v.skip), flip, key_xor);
   }
 #pragma unroll
-  for (int i = 0; i < rows; i++) row[i] = gr_largest_of<Q>(w[i], flip, twin);
+  for (int i = 0; i < rows; i++) row[i] = gr_largest_of<Q>(w[i], flip, key_xor);
   if (r != 0 || v.shift == 0) after = row[0];
   best = after;
 #pragma unroll
   for (int i = 0; i < rows; i++) best = gr_larger<Q>(best, row[i]);
   best = gr_alone<Q>(best);
-  typename Q::K key = gr_key_of_largest<Q>(best, twin), most = gr_warp_max(key);
+  typename Q::K key = gr_key_of_largest<Q>(best, key_xor), most = gr_warp_max(key);
   int64_t at = k - v.shift / size + r * GR_LANES(size);
   if constexpr (gr_shares_best<Q>) {
     typename Q::K &shared = gr_best_of_node<Q>(node), seen = *(volatile typename Q::K *)&shared;
@@ -124,7 +124,7 @@ __device__ __forceinline__ void gr_place_rows(typename Q::Lane &l, uint4 (&w)[ro
   if (which == GR_LEAF_ROWS(size) * 32) mine = bytes < v.shift;
   const char *p = v.a + (r * GR_ROW_BYTES + (int)which * 16 - lane * 16 + bytes);
   uint4 element = gr_gather<D, 1>(p, 0, mine);
-  unsigned found = __ballot_sync(~0u, mine && Q::key(gr_pick<D>(element, 0), twin) == most);
+  unsigned found = __ballot_sync(~0u, mine && Q::key(gr_pick<D>(element, 0), key_xor) == most);
   int64_t place = at + (which * each + __ffs(found) - 1);
   if (most > l.best || (uint64_t)place < (uint64_t)l.place) l.place = place;
   l.best = most;
