@@ -3,8 +3,8 @@
 ** a kernel, a grid and a block from the tuning table (reduce/tuning.h) and launch on the given stream. Each returns
 ** a cudaError_t as int (0 is success).
 */
-#ifndef GR_LAUNCH_H
-#define GR_LAUNCH_H
+#ifndef GR_CUDA_LAUNCH_H
+#define GR_CUDA_LAUNCH_H
 
 #include <stddef.h>
 #include "kernels/jobs.h"

@@ -1,6 +1,6 @@
 /* The teaching kernels' shapes on the CPU. */
-#ifndef GR_CPU_LADDER_H
-#define GR_CPU_LADDER_H
+#ifndef GR_LADDER_CPU_H
+#define GR_LADDER_CPU_H
 
 #include "kernels/cpu/kernels_cpu.h"
 #include "kernels/ladder/ladder.h"

@@ -2,8 +2,8 @@
 ** What the teaching kernels share: where a thread stands, and how the launchers choose grids. The kernels themselves
 ** are written out in full, each in the form in which it is taught.
 */
-#ifndef GR_LADDER_CUH
-#define GR_LADDER_CUH
+#ifndef GR_LADDER_CUDA_CUH
+#define GR_LADDER_CUDA_CUH
 
 #include <cuda_runtime.h>
 #include "kernels/ladder/cuda.h"

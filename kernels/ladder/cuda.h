@@ -1,6 +1,6 @@
 /* Launchers of the teaching kernels (kernels/ladder/ladder.h says what a job means). Like those of launch.h. */
-#ifndef GR_CUDA_LADDER_H
-#define GR_CUDA_LADDER_H
+#ifndef GR_LADDER_CUDA_H
+#define GR_LADDER_CUDA_H
 
 #include "kernels/cuda/launch.h"
 #include "kernels/ladder/ladder.h"

@@ -3,8 +3,8 @@
 ** dense data and has its block size at run time. GR_RUNGS is the one list of them and of the production kernels beside
 ** them; both backends, gr.kernels and the specs go by it.
 */
-#ifndef GR_LADDER_H
-#define GR_LADDER_H
+#ifndef GR_LADDER_LADDER_H
+#define GR_LADDER_LADDER_H
 
 #include <string.h>
 #include "kernels/jobs.h"

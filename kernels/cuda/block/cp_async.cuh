@@ -2,8 +2,8 @@
 ** Copies to shared memory that go on while the thread computes, in groups that complete in order. Below compute
 ** capability 8.0 they are plain copies.
 */
-#ifndef GR_ASYNC_CUH
-#define GR_ASYNC_CUH
+#ifndef GR_CUDA_BLOCK_CP_ASYNC_CUH
+#define GR_CUDA_BLOCK_CP_ASYNC_CUH
 
 #include "kernels/cuda/thread/load.cuh"
 

@@ -1,6 +1,6 @@
 /* Barrier objects in shared memory (mbarrier), at which warps wait for each other or for what they have fetched. */
-#ifndef GR_MBARRIER_CUH
-#define GR_MBARRIER_CUH
+#ifndef GR_CUDA_BLOCK_MBARRIER_CUH
+#define GR_CUDA_BLOCK_MBARRIER_CUH
 
 #include <stdint.h>
 #include "kernels/cuda/block/cp_async.cuh"

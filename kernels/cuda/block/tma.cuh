@@ -2,8 +2,8 @@
 ** Tiles of a matrix to shared memory by TMA, the copy engine of Hopper and later: one thread asks, and whoever waits at the
 ** mbarrier sees the data. The host describes the matrix in a tensor map (block/tma_host.cuh).
 */
-#ifndef GR_TMA_CUH
-#define GR_TMA_CUH
+#ifndef GR_CUDA_BLOCK_TMA_CUH
+#define GR_CUDA_BLOCK_TMA_CUH
 
 #include <stdint.h>
 #include "kernels/cuda/block/mbarrier.cuh"

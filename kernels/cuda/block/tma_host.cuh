@@ -1,6 +1,6 @@
 /* Tensor maps for TMA (block/tma.cuh), made by the driver; the module is not linked with it. */
-#ifndef GR_TMA_HOST_CUH
-#define GR_TMA_HOST_CUH
+#ifndef GR_CUDA_BLOCK_TMA_HOST_CUH
+#define GR_CUDA_BLOCK_TMA_HOST_CUH
 
 #include <cuda.h>
 #include <cuda_runtime.h>

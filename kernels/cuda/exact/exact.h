@@ -1,6 +1,6 @@
 /* Launchers of exact sums and digests; the rest of the launchers' contract is in launch.h. */
-#ifndef GR_CUDA_EXACT_H
-#define GR_CUDA_EXACT_H
+#ifndef GR_CUDA_EXACT_EXACT_H
+#define GR_CUDA_EXACT_EXACT_H
 
 #include "kernels/cuda/launch.h"
 #include "kernels/numerics/digest.h"

@@ -3,8 +3,8 @@
 ** and the last block to arrive folds them in order. Blocks of 2^k aligned leaves make nodes of one binary
 ** tree, so neither the size of a block nor who comes last shows in the result.
 */
-#ifndef GR_GRID_CUH
-#define GR_GRID_CUH
+#ifndef GR_CUDA_GRID_COMBINE_CUH
+#define GR_CUDA_GRID_COMBINE_CUH
 
 #include "kernels/cuda/grid/dependent_launch.cuh"
 #include "kernels/cuda/launch.h"
@@ -39,13 +39,13 @@ struct gr_reduce_args {
   gr_reduce_job job;
   int64_t first;     /* the vector that this launch starts with */
   int64_t leaves;    /* of one vector */
-  int threads, rows; /* gr_reduce_short: 2^threads of a row, rows of a warp; and others, see there */
+  int threads, rows; /* gr_reduce_rows_by_element: 2^threads of a row, rows of a warp; and others, see there */
   /*
-  ** gr_reduce_columns (see there): lanes to a row; logarithms of rows side by side, of warps that share a leaf, of
+  ** gr_reduce_cols_ordered (see there): lanes to a row; logarithms of rows side by side, of warps that share a leaf, of
   ** leaves (or else warps) of a block, of a warp's lanes of the tree, of pieces in a flight; loose: not all rows are
   ** aligned to 16 bytes; plain: a lane may read whole words; turn: how a flight's number reversed becomes its first row; 2^radix nodes
   ** are folded at once, with so many counters a group. There rows: 1 + log2 of flights of a lane, or 0; passes: units.
-  ** gr_reduce_lanes: 2^each words of 512 bytes to a thread; beside: words of a row, wide: from one row to the next in the stage,
+  ** gr_reduce_rows_staged: 2^each words of 512 bytes to a thread; beside: words of a row, wide: from one row to the next in the stage,
   ** together: words of it; near: rows are of half a word; loose: not all in whole aligned words; plain: they follow each other;
   ** radix, counters, deep: how words trade places.
   */

@@ -1,6 +1,6 @@
 /* Dependent launches: those that may overlap with the one before (programmatic dependent launch). */
-#ifndef GR_OVERLAP_CUH
-#define GR_OVERLAP_CUH
+#ifndef GR_CUDA_GRID_DEPENDENT_LAUNCH_CUH
+#define GR_CUDA_GRID_DEPENDENT_LAUNCH_CUH
 
 #include <cuda_runtime.h>
 #include <stdint.h>

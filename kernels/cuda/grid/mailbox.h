@@ -3,8 +3,8 @@
 ** the host, which polls it, folds and finishes them. So no block waits for another, and none divides. Words come in halves,
 ** each above the launch's number (grid/mailbox.cuh): state s of vector v, field f at 2 * ((v * states + s) * fields + f).
 */
-#ifndef GR_MAILBOX_H
-#define GR_MAILBOX_H
+#ifndef GR_CUDA_GRID_MAILBOX_H
+#define GR_CUDA_GRID_MAILBOX_H
 
 #include "kernels/numerics/numerics.h"
 

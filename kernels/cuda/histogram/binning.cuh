@@ -2,8 +2,8 @@
 ** Which bin a sample belongs to, exactly as the edges say. Each way has a quick answer that says whether it is
 ** sure; near an edge it is not, and then the edges themselves decide.
 */
-#ifndef GR_BINNING_CUH
-#define GR_BINNING_CUH
+#ifndef GR_CUDA_HISTOGRAM_BINNING_CUH
+#define GR_CUDA_HISTOGRAM_BINNING_CUH
 
 #include <cuda_fp16.h>
 #include "kernels/numerics/numerics.h"

@@ -3,8 +3,8 @@
 ** of 24 and 8 when they are many; of 16 bits that spill when they fill up; or counters in L2 behind a small cache when
 ** none of that fits. The launcher keeps a block's share below what a counter holds.
 */
-#ifndef GR_HISTOGRAM_CUH
-#define GR_HISTOGRAM_CUH
+#ifndef GR_CUDA_HISTOGRAM_HISTOGRAM_CUH
+#define GR_CUDA_HISTOGRAM_HISTOGRAM_CUH
 
 #include <cuda_runtime.h>
 #include "kernels/cuda/histogram/samples.cuh"

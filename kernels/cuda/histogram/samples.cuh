@@ -3,8 +3,8 @@
 ** Quick (histogram/binning.cuh) finds bins, a sink (histogram/histogram.cuh) counts them. Counting does not care for order, so samples are
 ** taken as the loads come.
 */
-#ifndef GR_HISTOGRAM_SAMPLES_CUH
-#define GR_HISTOGRAM_SAMPLES_CUH
+#ifndef GR_CUDA_HISTOGRAM_SAMPLES_CUH
+#define GR_CUDA_HISTOGRAM_SAMPLES_CUH
 
 #include <cuda_runtime.h>
 #include "kernels/cuda/histogram/binning.cuh"

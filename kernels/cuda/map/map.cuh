@@ -3,8 +3,8 @@
 ** as many bytes as a word of inputs has elements); words are aligned as the results are, inputs are shifted into
 ** place or gathered. Loads are plain ones, since the results may go where an input was.
 */
-#ifndef GR_MAP_CUH
-#define GR_MAP_CUH
+#ifndef GR_CUDA_MAP_MAP_CUH
+#define GR_CUDA_MAP_MAP_CUH
 
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/thread/load.cuh"

@@ -195,11 +195,11 @@ static size_t lay_out(const gr_softmax_job *job, const gr_cuda_chip *chip, char 
   return at + rounded(rows * (size_t)q->pitch * 8);
 }
 
-static int is_short(const gr_softmax_job *job) { return job->n <= MOST_WARPS * (int64_t)GR_LEAF(gr_size_of(job->dtype)); }
+static int by_rows_by_element(const gr_softmax_job *job) { return job->n <= MOST_WARPS * (int64_t)GR_LEAF(gr_size_of(job->dtype)); }
 
 size_t gr_cuda_softmax_scratch(const gr_softmax_job *job, const gr_cuda_chip *chip) {
   soft_job q;
-  return job->n == 0 || job->count == 0 || is_short(job) ? 0 : lay_out(job, chip, NULL, &q);
+  return job->n == 0 || job->count == 0 || by_rows_by_element(job) ? 0 : lay_out(job, chip, NULL, &q);
 }
 
 template <gr_dtype D> static cudaError_t start_short(soft_job *q, cudaStream_t stream) {
@@ -225,7 +225,7 @@ template <gr_dtype D> static cudaError_t start(const gr_softmax_job *job, const 
   q.out_step = job->out.step;
   q.x_stride = job->x.stride;
   q.out_stride = job->out.stride;
-  if (is_short(job)) return start_short<D>(&q, stream);
+  if (by_rows_by_element(job)) return start_short<D>(&q, stream);
   int64_t segments = (job->n + SEGMENT - 1) / SEGMENT;
   lay_out(job, run->chip, (char *)run->scratch, &q);
   gr_reduce_job maxima = maxima_of(job, q.most);

@@ -3,8 +3,8 @@
 ** registers; results change hands within the warp, so that neighbours write next to each other. Nothing is shared between
 ** warps.
 */
-#ifndef GR_REDUCE_FEW_CUH
-#define GR_REDUCE_FEW_CUH
+#ifndef GR_CUDA_REDUCE_COLS_FEW_ROWS_CUH
+#define GR_CUDA_REDUCE_COLS_FEW_ROWS_CUH
 
 #include "kernels/cuda/grid/combine.cuh"
 #include "kernels/cuda/reduce/cols_unordered.cuh"
@@ -12,7 +12,7 @@
 constexpr int gr_few_rows = 8, gr_few_warps = 8;
 
 template <class R>
-constexpr bool gr_has_few = R::lanes && (R::red == GR_RED_SUM || R::red == GR_RED_DOT);
+constexpr bool gr_has_cols_few_rows = R::lanes && (R::red == GR_RED_SUM || R::red == GR_RED_DOT);
 /* Blocks of a multiprocessor, so that nothing spills. */
 template <class R>
 constexpr int gr_few_blocks = gr_before_hopper && R::inputs == 2 && gr_size<R::dtype> == 8 ? 3 : 4;
@@ -60,7 +60,7 @@ __device__ __forceinline__ double gr_sum_few(const Word (&x)[gr_few_rows], const
 
 /* Warps take strips of 32 words, one after the other. */
 template <class R>
-__global__ void __launch_bounds__(gr_few_warps * 32, gr_few_blocks<R>) gr_reduce_few(const __grid_constant__ gr_reduce_args q) {
+__global__ void __launch_bounds__(gr_few_warps * 32, gr_few_blocks<R>) gr_reduce_cols_few_rows(const __grid_constant__ gr_reduce_args q) {
   constexpr int C = gr_few_columns<R>, size = gr_size<R::dtype>;
   using F = gr_column_word<R::dtype, C>;
   __shared__ int64_t results[gr_few_warps][32 * (C + 1)]; /* one unused after every C, for the banks */

@@ -8,48 +8,48 @@
 ** by side, then the leaves of the block; and the nodes of blocks by eights: who comes last folds them. A second input may
 ** be one vector for all columns (its step is 0): then lanes read its elements where it lies.
 */
-#ifndef GR_REDUCE_COLUMNS_CUH
-#define GR_REDUCE_COLUMNS_CUH
+#ifndef GR_CUDA_REDUCE_COLS_ORDERED_CUH
+#define GR_CUDA_REDUCE_COLS_ORDERED_CUH
 
 #include "kernels/cuda/block/cp_async.cuh"
 #include "kernels/cuda/grid/combine.cuh"
 
-constexpr int gr_columns_flight = 8, gr_columns_levels = 5;
+constexpr int gr_ordered_flight = 8, gr_ordered_levels = 5;
 
 /* Columns of a lane: what it holds of each decides; and warps of a block: 16-bit floats have the most lanes. */
 template <class R>
-constexpr int gr_columns_bytes = R::fields *R::inputs > 1 || (R::lanes && !R::light && gr_size<R::dtype> < 4) ? 8 : 16;
+constexpr int gr_ordered_bytes = R::fields *R::inputs > 1 || (R::lanes && !R::light && gr_size<R::dtype> < 4) ? 8 : 16;
 template <class R>
-constexpr int gr_columns_each = gr_size<R::dtype> >= 4 ? gr_columns_bytes<R> / gr_size<R::dtype>
-                                                       : gr_columns_bytes<R> / 2 / gr_size<R::dtype>;
+constexpr int gr_ordered_each = gr_size<R::dtype> >= 4 ? gr_ordered_bytes<R> / gr_size<R::dtype>
+                                                       : gr_ordered_bytes<R> / 2 / gr_size<R::dtype>;
 template <class R>
-constexpr int gr_columns_warps = gr_size<R::dtype> == 2 && R::lanes ? 8 : 4;
+constexpr int gr_ordered_warps = gr_size<R::dtype> == 2 && R::lanes ? 8 : 4;
 /*
 ** Lanes and leaf of a column. Where order does not matter they are as wide types have them, so that narrow types
 ** make as many blocks.
 */
 template <class R>
-constexpr int gr_columns_lanes = !R::leaves && gr_size<R::dtype> < 4 ? 128 : GR_LANES(gr_size<R::dtype>);
+constexpr int gr_ordered_lanes = !R::leaves && gr_size<R::dtype> < 4 ? 128 : GR_LANES(gr_size<R::dtype>);
 template <class R>
-constexpr int gr_columns_leaf = !R::leaves ? 8 * gr_columns_lanes<R> : GR_LEAF(gr_size<R::dtype>);
+constexpr int gr_ordered_leaf = !R::leaves ? 8 * gr_ordered_lanes<R> : GR_LEAF(gr_size<R::dtype>);
 
 /* Warps of a multiprocessor, so that nothing spills: registers are 96, 128, 168 or, for the most state, 255. */
 template <class R>
-constexpr int gr_columns_resident = R::lanes && R::fields == 3                                              ? 8
+constexpr int gr_ordered_resident = R::lanes && R::fields == 3                                              ? 8
                                     : R::fields == 3 || (R::lanes && R::fields == 2)                         ? 12
                                     : R::lanes && R::red == GR_RED_SUMSQ && gr_size<R::dtype> >= 4           ? 12
-                                    : R::fields * R::inputs > 1 || (R::lanes && gr_columns_bytes<R> == 16) ? 16
+                                    : R::fields * R::inputs > 1 || (R::lanes && gr_ordered_bytes<R> == 16) ? 16
                                                                                                             : 20;
 template <class R>
-constexpr int gr_columns_blocks = gr_columns_resident<R> / gr_columns_warps<R>;
+constexpr int gr_ordered_blocks = gr_ordered_resident<R> / gr_ordered_warps<R>;
 
 template <class Q, int C>
 struct gr_column_stack {
-  gr_acc level[gr_columns_levels][C];
+  gr_acc level[gr_ordered_levels][C];
   /* State number i (counted from 0) is done: merge it with the equally large neighbours before it. */
   template <int s = 0>
   __device__ __forceinline__ void push(gr_acc (&v)[C], int i) {
-    if constexpr (s < gr_columns_levels) {
+    if constexpr (s < gr_ordered_levels) {
       if (i >> s & 1) {
 #pragma unroll
         for (int c = 0; c < C; c++) v[c] = Q::merge(level[s][c], v[c]);
@@ -65,8 +65,8 @@ struct gr_column_stack {
 /* A warp on its way through its units: pieces of columns, or one piece. */
 template <class R>
 struct gr_column_walk {
-  static constexpr int size = gr_size<R::dtype>, C = gr_columns_each<R>, word = C * size, flight = gr_columns_flight;
-  static constexpr int piece = 32 * C, lanes = gr_columns_lanes<R>, leaf = gr_columns_leaf<R>, elements = leaf / lanes;
+  static constexpr int size = gr_size<R::dtype>, C = gr_ordered_each<R>, word = C * size, flight = gr_ordered_flight;
+  static constexpr int piece = 32 * C, lanes = gr_ordered_lanes<R>, leaf = gr_ordered_leaf<R>, elements = leaf / lanes;
   static constexpr int pitch = 32 * word + 16, bytes = flight * pitch, ahead = word > 4 ? 2 : R::fields == 3 && size == 2 ? 2 / R::inputs : 4 / R::inputs;
   static constexpr int ring = ahead * R::inputs * bytes;
   static_assert(ring >= piece * R::fields * 8, "states of a warp lie where its ring was");
@@ -372,7 +372,7 @@ struct gr_column_walk {
 
 /* The spreads of this warp's columns in its leaf. */
 template <class R>
-__device__ __forceinline__ void gr_spread_columns(gr_column_walk<R> &walk, gr_acc (&mine)[gr_column_walk<R>::C],
+__device__ __forceinline__ void gr_variance_columns(gr_column_walk<R> &walk, gr_acc (&mine)[gr_column_walk<R>::C],
                                                   double count) {
   constexpr int C = gr_column_walk<R>::C;
   using S = typename R::Sum;
@@ -405,19 +405,19 @@ __device__ __forceinline__ void gr_spread_columns(gr_column_walk<R> &walk, gr_ac
 ** blocks lie side by side, and a warp takes q.passes units in turn.
 */
 template <class R>
-__global__ void __launch_bounds__(gr_columns_warps<R> * 32, gr_columns_blocks<R>)
-    gr_reduce_columns(const __grid_constant__ gr_reduce_args q) {
+__global__ void __launch_bounds__(gr_ordered_warps<R> * 32, gr_ordered_blocks<R>)
+    gr_reduce_cols_ordered(const __grid_constant__ gr_reduce_args q) {
   using W = gr_column_walk<R>;
   using Q = typename gr_collected<R>::type;
   constexpr int C = W::C;
 #ifdef __CUDA_ARCH__
-  if constexpr (gr_columns_left_out(R::red, __CUDA_ARCH__ / 100)) {
+  if constexpr (gr_ordered_left_out(R::red, __CUDA_ARCH__ / 100)) {
     __trap();
     return;
   }
 #endif
-  __shared__ __align__(16) char rings[gr_columns_warps<R> * W::ring];
-  __shared__ int64_t results[gr_columns_warps<R>][W::piece * R::fields];
+  __shared__ __align__(16) char rings[gr_ordered_warps<R> * W::ring];
+  __shared__ int64_t results[gr_ordered_warps<R>][W::piece * R::fields];
   int warp = gr_warp_index(), lane = threadIdx.x & 31, z = warp >> q.deep;
   bool alone = q.leaves == 1;
   gr_block_place block = gr_place_of_block(q);
@@ -436,7 +436,7 @@ __global__ void __launch_bounds__(gr_columns_warps<R> * 32, gr_columns_blocks<R>
     gr_acc mine[C];
     if (v >= q.job.count && unit > 0) break;
     if constexpr (two_pass) {
-      gr_spread_columns<R>(walk, mine, (double)left);
+      gr_variance_columns<R>(walk, mine, (double)left);
     } else {
       double unused[C] = {};
       walk.template read<Q>(mine, unit, q.context, unused);

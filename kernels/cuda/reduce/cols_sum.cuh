@@ -8,20 +8,20 @@
 ** the 2^near blocks that share a leaf. So turns fold first, by a stack, then the warp, the block, the leaves of a block, and
 ** the nodes of blocks as gr_combine_nodes does.
 */
-#ifndef GR_REDUCE_STREAMS_CUH
-#define GR_REDUCE_STREAMS_CUH
+#ifndef GR_CUDA_REDUCE_COLS_SUM_CUH
+#define GR_CUDA_REDUCE_COLS_SUM_CUH
 
 #include "kernels/cuda/reduce/cols_few_rows.cuh"
 
-constexpr int gr_stream_warps = 4;
+constexpr int gr_cols_sum_warps = 4;
 /* Warps of a multiprocessor, so that nothing spills. */
 template <class R>
-constexpr int gr_stream_resident = R::inputs == 1 && gr_size<R::dtype> == 2 && !gr_before_hopper ? 20 : 16;
+constexpr int gr_cols_sum_resident = R::inputs == 1 && gr_size<R::dtype> == 2 && !gr_before_hopper ? 20 : 16;
 template <class R>
-constexpr bool gr_has_streams = R::lanes && (R::red == GR_RED_SUM || R::red == GR_RED_DOT);
+constexpr bool gr_has_cols_sum = R::lanes && (R::red == GR_RED_SUM || R::red == GR_RED_DOT);
 /* Levels of the stack in registers; the others lie in shared memory. */
 template <class R>
-constexpr int gr_stream_levels = gr_size<R::dtype> == 2 ? 0 : 2;
+constexpr int gr_cols_sum_levels = gr_size<R::dtype> == 2 ? 0 : 2;
 
 /* A word that is read once: the first cache is for the vector. */
 __device__ __forceinline__ gr_words<4> gr_load_once(const char *p) {
@@ -79,7 +79,7 @@ __device__ __forceinline__ typename R::Lane gr_kept_lane(double kept) {
 
 /* A stack of states, this thread's; `apart`: pairs of doubles from one to the next in shared memory. */
 template <int C, int levels>
-struct gr_stream_stack {
+struct gr_cols_sum_stack {
   double level[levels > 0 ? levels : 1][C];
   double2 *slot;
   int apart;
@@ -114,7 +114,7 @@ struct gr_stream_stack {
 
 /* Column c of a flight: each of its 8 / each lanes has so many elements; they fold by halves. */
 template <class R, class F, int each, int j = 0, int step = 1>
-__device__ __forceinline__ double gr_stream_lanes(const typename F::Word (&x)[8], const gr_factor<R::dtype> (&y)[8], int c,
+__device__ __forceinline__ double gr_cols_sum_lanes(const typename F::Word (&x)[8], const gr_factor<R::dtype> (&y)[8], int c,
                                                  const gr_context &k) {
   if constexpr (step * each >= 8) {
     typename R::Lane l = R::start();
@@ -122,22 +122,22 @@ __device__ __forceinline__ double gr_stream_lanes(const typename F::Word (&x)[8]
     for (int i = j * each; i < (j + 1) * each; i++) R::add(l, F::pick(x[i], c), y[i].of(false), k, 0);
     return R::state(l, k).f[0];
   } else {
-    double a = gr_stream_lanes<R, F, each, j, step * 2>(x, y, c, k);
-    return a + gr_stream_lanes<R, F, each, j + step, step * 2>(x, y, c, k);
+    double a = gr_cols_sum_lanes<R, F, each, j, step * 2>(x, y, c, k);
+    return a + gr_cols_sum_lanes<R, F, each, j + step, step * 2>(x, y, c, k);
   }
 }
 /* All columns of a flight: half of a word, then the other, if it has eight. */
 template <class R, class F, int each, int C>
-__device__ __forceinline__ void gr_stream_columns(double (&v)[C], typename F::Word (&x)[8], gr_factor<R::dtype> (&y)[8], const gr_context &k) {
+__device__ __forceinline__ void gr_cols_sum_columns(double (&v)[C], typename F::Word (&x)[8], gr_factor<R::dtype> (&y)[8], const gr_context &k) {
   if constexpr (C < 8) {
 #pragma unroll
-    for (int c = 0; c < C; c++) v[c] = gr_stream_lanes<R, F, each>(x, y, c, k);
+    for (int c = 0; c < C; c++) v[c] = gr_cols_sum_lanes<R, F, each>(x, y, c, k);
   } else {
 #pragma unroll(each == 4 || (each == 1 && R::inputs == 1 && !gr_before_hopper) ? 2 : 1)
     for (int h = 0; h < 2; h++) {
 #pragma unroll
       for (int c = 0; c < C / 2; c++) {
-        double one = gr_stream_lanes<R, F, each>(x, y, c, k);
+        double one = gr_cols_sum_lanes<R, F, each>(x, y, c, k);
         v[c] = v[c + C / 2];
         v[c + C / 2] = one;
       }
@@ -187,10 +187,10 @@ __device__ __forceinline__ void gr_fold_strip(const gr_reduce_args &q, double *s
 }
 
 /* Where a block is: its first strip of columns and its first leaf. */
-struct gr_stream_place {
+struct gr_cols_sum_place {
   gr_block_place block;
   int64_t strip, leaf;
-  __device__ __forceinline__ gr_stream_place(const gr_reduce_args &q) : block(gr_place_of_block(q)) {
+  __device__ __forceinline__ gr_cols_sum_place(const gr_reduce_args &q) : block(gr_place_of_block(q)) {
     int units = q.together + q.passes;
     bool single = q.leaves == 1;
     strip = single ? (int64_t)block.group << units : block.group;
@@ -200,9 +200,9 @@ struct gr_stream_place {
 
 /* q.threads: where the stacks begin, in bytes, behind what warps leave of each unit (a leaf, or a strip of one leaf). */
 template <class R>
-__global__ void __launch_bounds__(gr_stream_warps * 32, gr_stream_resident<R> / gr_stream_warps)
-    gr_reduce_streams(const __grid_constant__ gr_reduce_args q) {
-  constexpr int size = gr_size<R::dtype>, C = 16 / size, warps = gr_stream_warps;
+__global__ void __launch_bounds__(gr_cols_sum_warps * 32, gr_cols_sum_resident<R> / gr_cols_sum_warps)
+    gr_reduce_cols_sum(const __grid_constant__ gr_reduce_args q) {
+  constexpr int size = gr_size<R::dtype>, C = 16 / size, warps = gr_cols_sum_warps;
   using F = gr_column_word<R::dtype, C>;
   extern __shared__ __align__(16) char gr_shared[];
   double *slots = (double *)gr_shared; /* C + 1 doubles for each word, one of them unused */
@@ -211,18 +211,18 @@ __global__ void __launch_bounds__(gr_stream_warps * 32, gr_stream_resident<R> / 
   int units = 1 << (q.together + q.passes), own = C >> pair, wide = own << q.wide, apart = (C + 1) << q.wide;
   int step = (int)q.job.a.stride, step_b = (int)q.job.b.stride;
   bool single = q.leaves == 1;
-  gr_stream_place at(q);
+  gr_cols_sum_place at(q);
   /* This thread's first lane of the tree; nodes fold by adjacency, lanes by halves. */
   int first = ((lane >> q.wide << q.deep) + (warp & ((1 << q.deep) - 1)) << q.near) + (q.near ? (int)(__brev(at.block.node) >> (32 - q.near)) : 0);
   auto entry = [=](int unit, int part, int p) { return ((unit << q.deep) + part) * apart + p + p / C; };
-  gr_stream_stack<C, gr_stream_levels<R>> stack;
+  gr_cols_sum_stack<C, gr_cols_sum_levels<R>> stack;
   stack.slot = (double2 *)(gr_shared + q.threads) + threadIdx.x;
   stack.apart = warps * 32;
   gr_start_reading(q.inputs_stable);
 #pragma unroll 1
   for (int u = warp >> q.deep; u < units; u += 1 << q.together) {
     int w = lane & ((1 << q.wide) - 1);
-    gr_stream_place at(q);
+    gr_cols_sum_place at(q);
     int64_t leaf = at.leaf + (single ? 0 : u), column = (at.strip + (single ? u : 0)) * wide * size + w * 16; /* bytes */
     int rows = (int)max((int64_t)0, min(q.job.n - leaf * leaf_rows, (int64_t)leaf_rows));
     const char *a = (const char *)q.job.a.data + q.first * size + column + leaf * leaf_rows * step;
@@ -282,9 +282,9 @@ __global__ void __launch_bounds__(gr_stream_warps * 32, gr_stream_resident<R> / 
             for (int c = 0; c < C; c++) R::add(l[c], F::pick(x[k], c), y[k].of(c >= C / 2), q.context, 0);
 #pragma unroll
           for (int c = 0; c < C; c++) v[c] = gr_keep_lane<R>(l[c]);
-        } else if (log == 2) gr_stream_columns<R, F, 4>(v, x, y, q.context);
-        else if (log == 1) gr_stream_columns<R, F, 2>(v, x, y, q.context);
-        else gr_stream_columns<R, F, 1>(v, x, y, q.context);
+        } else if (log == 2) gr_cols_sum_columns<R, F, 4>(v, x, y, q.context);
+        else if (log == 1) gr_cols_sum_columns<R, F, 2>(v, x, y, q.context);
+        else gr_cols_sum_columns<R, F, 1>(v, x, y, q.context);
       }
       if (q.rows >= 3)
 #pragma unroll
@@ -310,7 +310,7 @@ __global__ void __launch_bounds__(gr_stream_warps * 32, gr_stream_resident<R> / 
     if (q.deep) __syncthreads();
     else __syncwarp();
     int threads = 32 << q.deep;
-    int64_t v0 = (gr_stream_place(q).strip + u) * wide;
+    int64_t v0 = (gr_cols_sum_place(q).strip + u) * wide;
 #pragma unroll 1
     for (int p = threadIdx.x & threads - 1; p < wide && v0 + p < q.job.count; p += threads) {
       gr_write_sum<R>(q, gr_sum_rows([=](int i) { return slots + entry(slot, i, p); }, 1 << q.deep), q.first + v0 + p);
@@ -322,7 +322,7 @@ __global__ void __launch_bounds__(gr_stream_warps * 32, gr_stream_resident<R> / 
   if (q.inputs_stable) gr_await_earlier();
   __syncthreads();
   /* Over the warps of a leaf, then over leaves. */
-  gr_stream_place end(q);
+  gr_cols_sum_place end(q);
   int there = single ? 1 : (int)min((int64_t)units, q.leaves - end.leaf);
   int64_t v0 = end.strip * wide, here = min((int64_t)wide, q.job.count - v0);
 #pragma unroll 1

@@ -3,10 +3,10 @@
 ** (4 to 16 bytes, a lane each), with a batch of words of every lane in flight; where a matrix is dense and narrow, a word
 ** row of the strip is as many of its rows as fit. Rows that start anywhere are read by aligned words, and what a lane
 ** lacks its neighbour has: then the last lane has no columns of its own. Warps of a block lie side by side, or 2^deep of
-** them share a strip's rows and fold in shared memory; nodes of blocks are combined as those of gr_reduce_columns do.
+** them share a strip's rows and fold in shared memory; nodes of blocks are combined as those of gr_reduce_cols_ordered do.
 */
-#ifndef GR_REDUCE_STRIPS_CUH
-#define GR_REDUCE_STRIPS_CUH
+#ifndef GR_CUDA_REDUCE_COLS_UNORDERED_CUH
+#define GR_CUDA_REDUCE_COLS_UNORDERED_CUH
 
 #include "kernels/cuda/grid/combine.cuh"
 #include "kernels/cuda/thread/load.cuh"
@@ -240,7 +240,7 @@ struct gr_strip_place {
 */
 template <class R>
 __global__ void __launch_bounds__(gr_strip_warps * 32, gr_strip_resident<R> / gr_strip_warps)
-    gr_reduce_strips(const __grid_constant__ gr_reduce_args q) {
+    gr_reduce_cols_unordered(const __grid_constant__ gr_reduce_args q) {
   using Q = typename gr_collected<R>::type;
   constexpr int size = gr_size<R::dtype>, word = gr_strip_word<R>, C = word / size, warps = gr_strip_warps;
   constexpr int batch = 128 / word / R::inputs, slots = 32 * C + 32, pitch = warps * slots;

@@ -4,25 +4,25 @@
 *2^deep
 ** lanes, 2^beside leaves. Blocks stay and take one run of leaves after the other, which makes a node.
 */
-#ifndef GR_REDUCE_SPREAD_COLUMNS_CUH
-#define GR_REDUCE_SPREAD_COLUMNS_CUH
+#ifndef GR_CUDA_REDUCE_COLS_VARIANCE_LEAVES_CUH
+#define GR_CUDA_REDUCE_COLS_VARIANCE_LEAVES_CUH
 
 #include "kernels/cuda/grid/combine.cuh"
 #include "kernels/cuda/thread/load.cuh"
 
-constexpr int gr_spread_threads = 256, gr_spread_blocks = 3; /* of a block: a leaf of 8 columns; of a multiprocessor */
+constexpr int gr_variance_threads = 256, gr_variance_blocks = 3; /* of a block: a leaf of 8 columns; of a multiprocessor */
 /* Of 64 bits: narrower ones are converted twice, and are no faster so. */
 template <class R>
-constexpr bool gr_has_leaves = R::spread && !R::exact && gr_size<R::dtype> == 8;
+constexpr bool gr_has_cols_variance_leaves = R::spread && !R::exact && gr_size<R::dtype> == 8;
 
 /*
 ** A thread's place: asked for anew where it is needed, so that no registers hold it meanwhile. part: of the lanes of
 *the tree;
 ** those of a part are in one warp and fold first.
 */
-struct gr_spread_place {
+struct gr_variance_place {
   int w, sub, lane, part;
-  __device__ __forceinline__ explicit gr_spread_place(const gr_reduce_args &q) {
+  __device__ __forceinline__ explicit gr_variance_place(const gr_reduce_args &q) {
     int t;
     asm volatile("mov.u32 %0, %%tid.x;" : "=r"(t));
     w = t & ((1 << q.wide) - 1);
@@ -35,7 +35,7 @@ struct gr_spread_place {
 /* q.each, q.turn: lanes of a part and parts, as logarithms; q.threads: bytes of a stage. Two stages, then states of
  * leaves. */
 template <class R>
-struct gr_spread_work {
+struct gr_variance_work {
   using S = typename R::Sum;
   using M = typename R::Squares;
   static constexpr int size = gr_size<R::dtype>, C = 16 / size, words = GR_LEAF_ROWS(size), leaf_rows = GR_LEAF(size),
@@ -55,7 +55,7 @@ struct gr_spread_work {
   }
   /* This thread's words of a leaf, of which it gives the number. */
   __device__ __forceinline__ int find(const char *&p, int64_t leaf0, unsigned group) const {
-    gr_spread_place t(q);
+    gr_variance_place t(q);
     int64_t leaf = leaf0 + t.sub, column = (((int64_t)group << q.wide) + t.w) * 16;
     int first = t.part | t.lane << q.turn;
     p = (const char *)q.job.a.data + q.first * size + column + (leaf * leaf_rows + first) * q.job.a.stride;
@@ -67,7 +67,7 @@ struct gr_spread_work {
     for (int h = 1 << (q.wide + q.each) >> 1; h >> q.wide > 0; h /= 2)
 #pragma unroll
       for (int c = 0; c < C; c++) v[c] += __shfl_xor_sync(~0u, v[c], h);
-    gr_spread_place t(q);
+    gr_variance_place t(q);
     if (t.lane == 0)
 #pragma unroll
       for (int c = 0; c < C; c++) to[entry(t.sub, t.part, t.w * C + c)] = v[c];
@@ -114,7 +114,7 @@ struct gr_spread_work {
 #pragma unroll
     for (int i = 0; i < words; i++) /* doubles made of them once and kept would spill */
       asm volatile("" : "+r"(u[i].x), "+r"(u[i].y), "+r"(u[i].z), "+r"(u[i].w));
-    gr_spread_place t(q);
+    gr_variance_place t(q);
     int rows = rows_of(leaf0 + t.sub);
 #pragma unroll
     for (int c = 0; c < C; c++) {
@@ -186,10 +186,10 @@ struct gr_spread_work {
 };
 
 template <class R>
-__global__ void __launch_bounds__(gr_spread_threads, gr_spread_blocks)
-    gr_spread_leaves(const __grid_constant__ gr_reduce_args q) {
+__global__ void __launch_bounds__(gr_variance_threads, gr_variance_blocks)
+    gr_reduce_cols_variance_leaves(const __grid_constant__ gr_reduce_args q) {
   extern __shared__ __align__(16) char gr_shared[];
-  gr_spread_work<R> work = {q, gr_shared};
+  gr_variance_work<R> work = {q, gr_shared};
   unsigned groups = (unsigned)((q.job.count * gr_size<R::dtype> + (16 << q.wide) - 1) >> (4 + q.wide));
   gr_await_earlier();
 #pragma unroll 1

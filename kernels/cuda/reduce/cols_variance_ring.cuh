@@ -9,8 +9,8 @@
 ** are the warp. The highest fold first, by trades after which a thread has one column; then warps, in shared memory; then
 ** the lowest. Where a matrix is narrow, words are of leaves beside each other.
 */
-#ifndef GR_REDUCE_RING_CUH
-#define GR_REDUCE_RING_CUH
+#ifndef GR_CUDA_REDUCE_COLS_VARIANCE_RING_CUH
+#define GR_CUDA_REDUCE_COLS_VARIANCE_RING_CUH
 
 #include "kernels/cuda/block/tma.cuh"
 #include "kernels/cuda/grid/combine.cuh"
@@ -19,7 +19,7 @@
 constexpr int gr_ring_warps = 16, gr_ring_threads = gr_ring_warps * 32 + 64, gr_ring_slots = 6, gr_ring_slot = 2048, /* of a warp */
     gr_ring_states = 16; /* rows of states */
 template <class R>
-constexpr bool gr_has_ring = R::lanes && R::spread;
+constexpr bool gr_has_cols_variance_ring = R::lanes && R::spread;
 
 /* What of it follows from the size of elements alone; the host needs it too. */
 template <int size>
@@ -478,7 +478,7 @@ struct gr_ring_work {
 
 template <class R>
 __global__ void __launch_bounds__(gr_ring_threads, 1)
-    gr_reduce_ring(const __grid_constant__ gr_reduce_args q, const __grid_constant__ gr_tensor_map map) {
+    gr_reduce_cols_variance_ring(const __grid_constant__ gr_reduce_args q, const __grid_constant__ gr_tensor_map map) {
 #if __CUDA_ARCH__ >= 900 && __CUDA_ARCH__ < 1200 /* 12.0 has 99 KB of shared memory */
   extern __shared__ __align__(1024) char gr_ring_shared[];
   gr_start_reading(q.inputs_stable); /* the next launch reads where this one has ended */

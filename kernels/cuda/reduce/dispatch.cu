@@ -54,24 +54,24 @@ Plan plan(const gr_reduce_job &job, const gr_cuda_chip &chip, bool apart = false
   p.args.strided = p.args.job.a.stride != size || p.args.job.b.stride != size;
   bool many = job.n > 0 && job.count > 1 && p.entry.columns > 0 && !apart;
   if (job.offsets) plan_segments(p, t, chip.sms);
-  else if (many && p.entry.vector && by_vector(p.args.job) && job.n >= GR_LEAF(size)) plan_vector(p, chip.sms);
-  else if (many && by_rows(p) && (inputs == 1 || by_vector(p.args.job))) plan_rows(p, chip.sms);
-  else if (many && p.entry.short_rows && is_short(p.args.job)) plan_short(p, chip.sms);
-  else if (many && is_columns(p.args.job) && p.entry.few && job.n <= 8 && (inputs == 1 || shared_b(job))) plan_few(p, chip);
-  else if (many && is_columns(p.args.job) && p.entry.streams && by_streams(p.args.job)) plan_streams(p, chip);
-  else if (many && is_columns(p.args.job) && by_ring(p.args.job, p.entry, chip)) plan_ring(p, chip);
-  else if (many && is_columns(p.args.job) && p.entry.spread && by_leaves(p.args.job)) plan_spread(p, chip.sms);
-  else if (many && is_columns(p.args.job) && p.entry.ordered && !gr_columns_left_out(red, chip.major)) plan_columns(p, t, chip);
-  else if (many && is_columns(p.args.job) && !p.entry.ordered) plan_strips(p, t, chip, inputs);
+  else if (many && p.entry.rows_by_vector && by_rows_by_vector(p.args.job) && job.n >= GR_LEAF(size)) plan_rows_by_vector(p, chip.sms);
+  else if (many && by_rows_staged(p) && (inputs == 1 || by_rows_by_vector(p.args.job))) plan_rows_staged(p, chip.sms);
+  else if (many && p.entry.rows_way && by_rows_by_element(p.args.job)) plan_rows_by_element(p, chip.sms);
+  else if (many && is_columns(p.args.job) && p.entry.few_rows_columns && job.n <= 8 && (inputs == 1 || shared_b(job))) plan_cols_few_rows(p, chip);
+  else if (many && is_columns(p.args.job) && p.entry.cols_sum && by_cols_sum(p.args.job)) plan_cols_sum(p, chip);
+  else if (many && is_columns(p.args.job) && by_cols_variance_ring(p.args.job, p.entry, chip)) plan_cols_variance_ring(p, chip);
+  else if (many && is_columns(p.args.job) && p.entry.variance_leaves && by_cols_variance_leaves(p.args.job)) plan_cols_variance_leaves(p, chip.sms);
+  else if (many && is_columns(p.args.job) && p.entry.ordered && !gr_ordered_left_out(red, chip.major)) plan_cols_ordered(p, t, chip);
+  else if (many && is_columns(p.args.job) && !p.entry.ordered) plan_cols_unordered(p, t, chip, inputs);
   else plan_leaves(p, t, chip.sms);
-  if ((p.launch.shape == GR_COLUMNS || p.launch.shape == GR_TALL || p.launch.shape == GR_RING) && p.args.nodes > gr_most_column_nodes) {
+  if ((p.launch.shape == GR_COLS || p.launch.shape == GR_COLS_DIRECT || p.launch.shape == GR_COLS_VARIANCE_RING) && p.args.nodes > gr_most_column_nodes) {
     p.args.leaves = ceil_div(job.n, GR_LEAF(size));
     p.args.counters = 1;
     p.launch = {};
     plan_leaves(p, t, chip.sms);
   }
   if (p.launch.shape == GR_LEAVES) plan_combine(p, t, chip);
-  if (p.launch.shape == GR_SHORT || p.launch.shape == GR_ROWS || p.launch.shape == GR_VECTOR) p.launch.early = chip.major >= 9;
+  if (p.launch.shape == GR_ROWS_BY_ELEMENT || p.launch.shape == GR_ROWS_STAGED || p.launch.shape == GR_ROWS_BY_VECTOR) p.launch.early = chip.major >= 9;
   int64_t groups = p.args.nodes == 1 ? gr_most_blocks : gr_counters / (p.args.counters > 1 ? p.args.counters : 1);
   p.vectors = groups * p.per_block;
   if (p.vectors > job.count) p.vectors = job.count;

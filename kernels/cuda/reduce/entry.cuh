@@ -1,15 +1,19 @@
-/*
-** The three reduce kernels of one reducer and dtype, and how a table of them is made.
-*/
-#ifndef GR_REDUCE_CUH
-#define GR_REDUCE_CUH
+/* The kernels of one reducer and dtype: which there are, what a plan must know of them, and how one is launched. */
+#ifndef GR_CUDA_REDUCE_ENTRY_CUH
+#define GR_CUDA_REDUCE_ENTRY_CUH
 
 #include "kernels/cuda/grid/combine.cuh"
 
-enum gr_reduce_shape { GR_LEAVES, GR_SHORT, GR_ROWS, GR_COLUMNS, GR_FEW, GR_TALL, GR_RING, GR_VECTOR };
-enum gr_short_way { GR_NO_SHORT, GR_STAGED, GR_BY_LANES, GR_BY_WORDS };
+/* Which of them. GR_COLS: cols_ordered or cols_unordered, which a reducer has one of; GR_COLS_DIRECT likewise: cols_sum or
+   cols_variance_leaves, which read straight from memory. */
+enum gr_reduce_shape {
+  GR_LEAVES, GR_ROWS_BY_ELEMENT, GR_ROWS_STAGED, GR_COLS, GR_COLS_FEW_ROWS, GR_COLS_DIRECT, GR_COLS_VARIANCE_RING,
+  GR_ROWS_BY_VECTOR
+};
+/* What of rows a reducer can do: nothing; by element alone; staged, if aligned; staged, aligned or not. */
+enum gr_rows_way { GR_ROWS_NOT, GR_ROWS_ELEMENTS, GR_ROWS_LANES, GR_ROWS_WORDS };
 
-constexpr int gr_lanes_warps = 4, gr_most_stage = 544; /* of gr_reduce_lanes */
+constexpr int gr_staged_warps = 4, gr_most_stage = 544; /* of gr_reduce_rows_staged */
 
 struct gr_reduce_launch {
   gr_reduce_shape shape;
@@ -25,35 +29,32 @@ struct gr_reduce_entry {
   cudaError_t (*launch)(const gr_reduce_args &, const gr_reduce_launch &);
   int fields;               /* of its state */
   int resident;             /* blocks of 256 threads of gr_reduce_leaves on a multiprocessor */
-  gr_short_way short_rows;  /* of gr_reduce_short and gr_reduce_lanes, which also takes words in part if it is by words */
-  bool vector;              /* has gr_reduce_vector */
-  int stage;                /* words that a warp of gr_reduce_lanes holds, or gr_most_stage */
-  /* Of columns: those of a lane (0: no kernel); whether lanes of the tree are ordered, which is gr_reduce_columns, or not,
-     gr_reduce_strips; lanes and elements of a leaf (0: any); warps of a block. Then those of a lane in gr_reduce_few, gr_spread_leaves and
-     gr_reduce_streams, if there are these kernels; of the latter, levels of the stack in registers; gr_reduce_ring: bytes
-     of shared memory. */
-  int columns;
-  bool ordered;
-  int lanes, leaf, warps, few;
-  bool spread, streams;
-  int stream_levels;
-  unsigned ring;
+  gr_rows_way rows_way;
+  bool rows_by_vector;      /* has that kernel */
+  int stage_words;          /* of a warp of rows_staged, at most gr_most_stage */
+  int columns;              /* that a lane of cols_ordered or cols_unordered takes; 0: no kernel */
+  bool ordered;             /* which of the two: whether the lanes of the tree have an order */
+  int lanes, leaf, warps;   /* of the tree in a leaf; elements of a leaf (0: any number); of a block */
+  int few_rows_columns;     /* that a lane of cols_few_rows takes; 0: no kernel */
+  bool variance_leaves, cols_sum; /* has these kernels */
+  int cols_sum_levels;      /* of cols_sum's stack in registers */
+  unsigned ring_bytes;      /* of shared memory, of cols_variance_ring; 0: no kernel */
 };
 
 /* Compensated dots have no kernel for columns before Hopper: the module has no room. gr_reduce_leaves does them. */
-__host__ __device__ constexpr bool gr_columns_left_out(gr_reducer red, int major) {
+__host__ __device__ constexpr bool gr_ordered_left_out(gr_reducer red, int major) {
   return major < 9 && (red == GR_RED_DOT_KAHAN || red == GR_RED_DOT_NEUMAIER);
 }
 
 cudaError_t gr_launch_kernel(const void *kernel, const gr_reduce_args &, const gr_reduce_launch &);
 cudaError_t gr_launch_ring(const void *kernel, const gr_reduce_args &, const gr_reduce_launch &);
 
-/* One per family of reducers (reduce_*.cu): launch is NULL where it does not have this reducer or dtype. */
-gr_reduce_entry gr_reduce_sums(gr_reducer, gr_dtype);
-gr_reduce_entry gr_reduce_orders(gr_reducer, gr_dtype);
-gr_reduce_entry gr_reduce_norms(gr_reducer, gr_dtype);
-gr_reduce_entry gr_reduce_spreads(gr_reducer, gr_dtype);
-gr_reduce_entry gr_reduce_pairs(gr_reducer, gr_dtype);
-gr_reduce_entry gr_reduce_accurates(gr_reducer, gr_dtype);
+/* One for each file of instances (instances_*.cu): launch is NULL where it does not have this reducer or dtype. */
+gr_reduce_entry gr_entry_sum(gr_reducer, gr_dtype);
+gr_reduce_entry gr_entry_order(gr_reducer, gr_dtype);
+gr_reduce_entry gr_entry_norm(gr_reducer, gr_dtype);
+gr_reduce_entry gr_entry_variance(gr_reducer, gr_dtype);
+gr_reduce_entry gr_entry_dot(gr_reducer, gr_dtype);
+gr_reduce_entry gr_entry_compensated(gr_reducer, gr_dtype);
 
 #endif

@@ -1,8 +1,8 @@
 /*
-** What every reduce_*.cu includes: it turns a reducer and a dtype into the launch of its kernels.
+** What every instances_*.cu includes: it turns a reducer and a dtype into the launch of its kernels.
 */
-#ifndef GR_REDUCE_FAMILY_CUH
-#define GR_REDUCE_FAMILY_CUH
+#ifndef GR_CUDA_REDUCE_INSTANCES_CUH
+#define GR_CUDA_REDUCE_INSTANCES_CUH
 
 #include "kernels/cuda/reduce/entry.cuh"
 #include "kernels/cuda/reduce/cols_ordered.cuh"
@@ -17,35 +17,35 @@
 #include "kernels/cuda/reduce/rows_by_vector.cuh"
 
 template <class R>
-static const void *gr_vector_kernel() {
-  if constexpr (gr_has_vector<R>) return (const void *)gr_reduce_vector<R>;
+static const void *gr_rows_by_vector_kernel() {
+  if constexpr (gr_has_rows_by_vector<R>) return (const void *)gr_reduce_rows_by_vector<R>;
   else return NULL;
 }
 
 template <class R>
-static const void *gr_lanes_kernel() {
-  if constexpr (gr_has_lanes<R>) return (const void *)gr_reduce_lanes<R>;
+static const void *gr_rows_staged_kernel() {
+  if constexpr (gr_has_rows_staged<R>) return (const void *)gr_reduce_rows_staged<R>;
   else return NULL;
 }
 template <class R>
-static const void *gr_columns_kernel() {
-  if constexpr (!R::lanes) return (const void *)gr_reduce_strips<R>;
-  else return (const void *)gr_reduce_columns<R>;
+static const void *gr_cols_kernel() {
+  if constexpr (!R::lanes) return (const void *)gr_reduce_cols_unordered<R>;
+  else return (const void *)gr_reduce_cols_ordered<R>;
 }
 template <class R>
-static const void *gr_few_kernel() {
-  if constexpr (gr_has_few<R>) return (const void *)gr_reduce_few<R>;
+static const void *gr_cols_few_rows_kernel() {
+  if constexpr (gr_has_cols_few_rows<R>) return (const void *)gr_reduce_cols_few_rows<R>;
   else return NULL;
 }
 template <class R>
-static const void *gr_tall_kernel() {
-  if constexpr (gr_has_streams<R>) return (const void *)gr_reduce_streams<R>;
-  else if constexpr (gr_has_leaves<R>) return (const void *)gr_spread_leaves<R>;
+static const void *gr_cols_direct_kernel() {
+  if constexpr (gr_has_cols_sum<R>) return (const void *)gr_reduce_cols_sum<R>;
+  else if constexpr (gr_has_cols_variance_leaves<R>) return (const void *)gr_reduce_cols_variance_leaves<R>;
   else return NULL;
 }
 template <class R>
-static const void *gr_ring_kernel() {
-  if constexpr (gr_has_ring<R>) return (const void *)gr_reduce_ring<R>;
+static const void *gr_cols_variance_ring_kernel() {
+  if constexpr (gr_has_cols_variance_ring<R>) return (const void *)gr_reduce_cols_variance_ring<R>;
   else return NULL;
 }
 /* What a plan must know of it. */
@@ -53,15 +53,15 @@ template <class R>
 static gr_reduce_entry gr_with_columns(gr_reduce_entry e) {
   e.ordered = R::lanes;
   if constexpr (R::lanes) {
-    e.columns = gr_columns_each<R>;
-    e.few = gr_has_few<R> ? gr_few_columns<R> : 0;
-    e.spread = gr_has_leaves<R>;
-    if constexpr (gr_has_ring<R>) e.ring = gr_ring_bytes<gr_size<R::dtype>, R::fields>;
-    e.streams = gr_has_streams<R>;
-    e.stream_levels = gr_stream_levels<R>;
-    e.lanes = gr_columns_lanes<R>;
-    e.leaf = gr_columns_leaf<R>;
-    e.warps = gr_columns_warps<R>;
+    e.columns = gr_ordered_each<R>;
+    e.few_rows_columns = gr_has_cols_few_rows<R> ? gr_few_columns<R> : 0;
+    e.variance_leaves = gr_has_cols_variance_leaves<R>;
+    if constexpr (gr_has_cols_variance_ring<R>) e.ring_bytes = gr_ring_bytes<gr_size<R::dtype>, R::fields>;
+    e.cols_sum = gr_has_cols_sum<R>;
+    e.cols_sum_levels = gr_cols_sum_levels<R>;
+    e.lanes = gr_ordered_lanes<R>;
+    e.leaf = gr_ordered_leaf<R>;
+    e.warps = gr_ordered_warps<R>;
   } else {
     e.columns = gr_strip_columns<R>;
     e.leaf = R::leaves ? GR_LEAF(gr_size<R::dtype>) : 0;
@@ -73,21 +73,21 @@ static gr_reduce_entry gr_with_columns(gr_reduce_entry e) {
 template <class R>
 static cudaError_t gr_launch_reduce(const gr_reduce_args &q, const gr_reduce_launch &l) {
   switch (l.shape) {
-    case GR_VECTOR: return gr_launch_kernel(gr_vector_kernel<R>(), q, l);
+    case GR_ROWS_BY_VECTOR: return gr_launch_kernel(gr_rows_by_vector_kernel<R>(), q, l);
     case GR_LEAVES: return gr_launch_kernel((const void *)gr_reduce_leaves<R>, q, l);
-    case GR_SHORT: return gr_launch_kernel((const void *)gr_reduce_short<R>, q, l);
-    case GR_ROWS: return gr_launch_kernel(gr_lanes_kernel<R>(), q, l);
-    case GR_FEW: return gr_launch_kernel(gr_few_kernel<R>(), q, l);
-    case GR_TALL: return gr_launch_kernel(gr_tall_kernel<R>(), q, l);
-    case GR_RING: return gr_launch_ring(gr_ring_kernel<R>(), q, l);
-    default: return gr_launch_kernel(gr_columns_kernel<R>(), q, l);
+    case GR_ROWS_BY_ELEMENT: return gr_launch_kernel((const void *)gr_reduce_rows_by_element<R>, q, l);
+    case GR_ROWS_STAGED: return gr_launch_kernel(gr_rows_staged_kernel<R>(), q, l);
+    case GR_COLS_FEW_ROWS: return gr_launch_kernel(gr_cols_few_rows_kernel<R>(), q, l);
+    case GR_COLS_DIRECT: return gr_launch_kernel(gr_cols_direct_kernel<R>(), q, l);
+    case GR_COLS_VARIANCE_RING: return gr_launch_ring(gr_cols_variance_ring_kernel<R>(), q, l);
+    default: return gr_launch_kernel(gr_cols_kernel<R>(), q, l);
   }
 }
 
 template <class R>
 static gr_reduce_entry gr_entry() {
-  gr_short_way way = gr_words_alone<R> ? GR_BY_WORDS : gr_has_lanes<R> ? GR_BY_LANES : GR_STAGED;
-  return gr_with_columns<R>({gr_launch_reduce<R>, R::fields, gr_leaves_resident<R>, way, gr_has_vector<R>, gr_lanes_stage<R>});
+  gr_rows_way way = gr_by_words_alone<R> ? GR_ROWS_WORDS : gr_has_rows_staged<R> ? GR_ROWS_LANES : GR_ROWS_ELEMENTS;
+  return gr_with_columns<R>({gr_launch_reduce<R>, R::fields, gr_leaves_resident<R>, way, gr_has_rows_by_vector<R>, gr_staged_words<R>});
 }
 
 /* Of what is never asked of rows or columns: one kernel, which would do for them too. */
@@ -104,7 +104,7 @@ static gr_reduce_entry gr_entry_flat() {
 template <class R>
 static cudaError_t gr_launch_long(const gr_reduce_args &q, const gr_reduce_launch &l) {
   if (l.shape == GR_LEAVES) return gr_launch_flat<R>(q, l);
-  return gr_launch_kernel(gr_columns_kernel<R>(), q, l);
+  return gr_launch_kernel(gr_cols_kernel<R>(), q, l);
 }
 template <class R>
 static gr_reduce_entry gr_entry_long() {

@@ -1,7 +1,7 @@
 /* min, max, minmax, norm inf, argmin, argmax, any, all, count */
 #include "kernels/cuda/reduce/instances.cuh"
 
-gr_reduce_entry gr_reduce_orders(gr_reducer red, gr_dtype t) {
+gr_reduce_entry gr_entry_order(gr_reducer red, gr_dtype t) {
   if (red == GR_RED_MINMAX) switch (t) { GR_INTS(MINMAX) GR_FLOATS(MINMAX) default: return {}; }
   /* argmin is argmax of complemented keys, signed integers are unsigned ones with another highest bit */
   if (red == GR_RED_ARGMAX || red == GR_RED_ARGMIN)

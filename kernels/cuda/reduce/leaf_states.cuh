@@ -1,8 +1,8 @@
 /*
 ** A leaf becomes a state; and so do the leaves that a warp takes in turn.
 */
-#ifndef GR_LEAF_STATES_CUH
-#define GR_LEAF_STATES_CUH
+#ifndef GR_CUDA_REDUCE_LEAF_STATES_CUH
+#define GR_CUDA_REDUCE_LEAF_STATES_CUH
 
 #include "kernels/cuda/grid/combine.cuh"
 #include "kernels/cuda/warp/leaf_position.cuh"
@@ -77,7 +77,7 @@ __device__ __forceinline__ void gr_add_squares(typename M::Lane (&l)[gr_lanes_of
 ** 172 us at 2^28). never is false, which the compiler does not know: it would keep what the first pass made of the words.
 */
 template <class R, int rows>
-__device__ __forceinline__ gr_acc gr_spread_of_words(uint4 (&w)[rows], const char *at, const char *next, bool never,
+__device__ __forceinline__ gr_acc gr_variance_of_words(uint4 (&w)[rows], const char *at, const char *next, bool never,
                                                      int lane, gr_context c) {
   using S = typename R::Sum;
   using M = typename R::Squares;
@@ -138,7 +138,7 @@ __device__ __forceinline__ gr_acc gr_read_leaves(const gr_reduce_args &q, const 
       if (!ahead) gr_load_rows<rows>(w, words);
       words += step;
       const char *next = ahead && at + (1 << q.warps) < stop ? words : nullptr;
-      gr_acc acc = gr_spread_of_words<R>(w, p, next, q.strided, lane, q.context);
+      gr_acc acc = gr_variance_of_words<R>(w, p, next, q.strided, lane, q.context);
       mine = gr_select<R>(lane == i, acc, mine);
     }
   }

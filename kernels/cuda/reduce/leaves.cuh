@@ -1,8 +1,8 @@
 /*
 ** The main kernel: one warp reads a leaf (reduce/leaf_states.cuh). For flat arrays, long rows and any stride.
 */
-#ifndef GR_REDUCE_LEAVES_CUH
-#define GR_REDUCE_LEAVES_CUH
+#ifndef GR_CUDA_REDUCE_LEAVES_CUH
+#define GR_CUDA_REDUCE_LEAVES_CUH
 
 #include "kernels/cuda/reduce/leaf_states.cuh"
 

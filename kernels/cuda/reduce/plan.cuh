@@ -2,8 +2,8 @@
 ** How a reduction is spread over the chip: the grid of leaves, segments and rows; columns are in reduce/plan_cols.cuh.
 ** A plan_* fills the arguments of its kernel, the launch and what a block takes; reduce/dispatch.cu chooses among them.
 */
-#ifndef GR_REDUCE_PLAN_CUH
-#define GR_REDUCE_PLAN_CUH
+#ifndef GR_CUDA_REDUCE_PLAN_CUH
+#define GR_CUDA_REDUCE_PLAN_CUH
 
 #include "kernels/cuda/reduce/entry.cuh"
 #include "kernels/cuda/grid/mailbox.h"
@@ -34,7 +34,7 @@ const int inputs_of[] = {GR_REDUCERS(GR_X)};
 
 gr_reduce_entry entry_of(gr_reducer red, gr_dtype t) {
   gr_reduce_entry (*const families[])(gr_reducer, gr_dtype) = {
-      gr_reduce_sums, gr_reduce_orders, gr_reduce_norms, gr_reduce_spreads, gr_reduce_pairs, gr_reduce_accurates};
+      gr_entry_sum, gr_entry_order, gr_entry_norm, gr_entry_variance, gr_entry_dot, gr_entry_compensated};
   for (auto family : families) {
     gr_reduce_entry e = family(red, t);
     if (e.launch) return e;
@@ -156,14 +156,14 @@ void plan_segments(Plan &p, const gr_tune &t, int sms) {
   j.b.step = j.b.stride;
 }
 
-/* Bytes from one row to the next that gr_reduce_short takes: rows in order, not too far apart. */
+/* Bytes from one row to the next that gr_reduce_rows_by_element takes: rows in order, not too far apart. */
 bool fits_stage(const gr_reduce_job &j, const gr_vec &v) {
   int64_t bytes = j.n * gr_size_of(j.dtype);
   return v.stride == gr_size_of(j.dtype) && bytes <= gr_stage_bytes && v.step >= 0 && v.step <= 2 * bytes;
 }
-bool is_short(const gr_reduce_job &j) { return fits_stage(j, j.a) && fits_stage(j, j.b); }
+bool by_rows_by_element(const gr_reduce_job &j) { return fits_stage(j, j.a) && fits_stage(j, j.b); }
 
-void plan_short(Plan &p, int sms) {
+void plan_rows_by_element(Plan &p, int sms) {
   gr_reduce_job &j = p.args.job;
   int64_t bytes = j.n * gr_size_of(j.dtype), rows, warps = 4;
   int64_t step = j.a.step > j.b.step ? j.a.step : j.b.step;
@@ -177,22 +177,22 @@ void plan_short(Plan &p, int sms) {
   p.args.threads = tiny ? 0 : j.n <= 128 && j.n <= GR_LANES(gr_size_of(j.dtype)) ? log2_of(power_of_two(j.n) / 8) : 5;
   p.args.rows = (int)rows;
   p.args.nodes = 1;
-  p.launch.shape = GR_SHORT;
+  p.launch.shape = GR_ROWS_BY_ELEMENT;
   p.launch.threads = (unsigned)(warps * 32);
   p.per_block = warps * rows;
   p.blocks_per_group = 1;
 }
 
 /*
-** Rows of up to a leaf that gr_reduce_lanes takes: in whole words; narrow elements that come in any order without that
-** too, but for tiny rows, which gr_reduce_short does better; and sums of rows of half a word.
+** Rows of up to a leaf that gr_reduce_rows_staged takes: in whole words; narrow elements that come in any order without that
+** too, but for tiny rows, which gr_reduce_rows_by_element does better; and sums of rows of half a word.
 */
-bool by_rows(const Plan &p) {
+bool by_rows_staged(const Plan &p) {
   const gr_reduce_job &j = p.args.job;
   int64_t size = gr_size_of(j.dtype), bytes = j.n * size;
-  if (j.n <= 0 || j.a.stride != size || p.entry.short_rows < GR_BY_LANES) return false;
+  if (j.n <= 0 || j.a.stride != size || p.entry.rows_way < GR_ROWS_LANES) return false;
   if (aligned(j.a, j.a.step) && bytes % 16 == 0) return bytes <= GR_LEAF(size) * size;
-  if (p.entry.short_rows == GR_BY_WORDS) return size <= 2 && j.n > 64 && bytes <= GR_LEAF(size) * size;
+  if (p.entry.rows_way == GR_ROWS_WORDS) return size <= 2 && j.n > 64 && bytes <= GR_LEAF(size) * size;
   return j.op == GR_OP_sum && bytes == 8 && size < 8 && j.a.step == 8 && aligned(j.a, 0);
 }
 
@@ -200,7 +200,7 @@ bool by_rows(const Plan &p) {
 ** Few threads to a row. Of rows that follow each other, words of aligned ones trade places by the row's number (radix,
 ** counters, deep); other rows lie so far apart that threads meet different banks.
 */
-void plan_rows(Plan &p, int sms) {
+void plan_rows_staged(Plan &p, int sms) {
   gr_reduce_job &j = p.args.job;
   gr_reduce_args &q = p.args;
   int64_t bytes = j.n * gr_size_of(j.dtype);
@@ -218,31 +218,31 @@ void plan_rows(Plan &p, int sms) {
     q.deep = q.beside == 16 ? 2 : q.beside == 8;
   }
   q.wide = (int)(q.plain || threads >= 8 ? q.beside : (ceil_div(q.beside, threads) | 1) * threads);
-  q.together = q.wide <= p.entry.stage ? p.entry.stage : gr_most_stage;
+  q.together = q.wide <= p.entry.stage_words ? p.entry.stage_words : gr_most_stage;
   while (32 / threads * q.wide > q.together) threads *= 2, each /= 2;
   int64_t pass = 32 / threads, most = q.together / q.wide / pass; /* rows at a time; how many times */
   q.threads = log2_of(threads);
   q.each = log2_of(each);
   q.rows = (int)(clamp((j.count >> q.near) / (sms * 16 * pass), 1, most) * pass);
   q.nodes = 1;
-  p.launch.shape = GR_ROWS;
-  p.launch.threads = gr_lanes_warps * 32;
-  p.launch.shared = (unsigned)(gr_lanes_warps * q.together * 16);
-  p.per_block = (int64_t)gr_lanes_warps * q.rows << q.near;
+  p.launch.shape = GR_ROWS_STAGED;
+  p.launch.threads = gr_staged_warps * 32;
+  p.launch.shared = (unsigned)(gr_staged_warps * q.together * 16);
+  p.per_block = (int64_t)gr_staged_warps * q.rows << q.near;
   p.blocks_per_group = 1;
 }
 
 /* Rows by one vector, all in whole words. */
-bool by_vector(const gr_reduce_job &j) {
+bool by_rows_by_vector(const gr_reduce_job &j) {
   int size = gr_size_of(j.dtype);
   return j.b.step == 0 && j.a.stride == size && j.b.stride == size && aligned(j.a, j.a.step) && aligned(j.b, j.n * size);
 }
 
 /* Of several leaves. */
-void plan_vector(Plan &p, int sms) {
+void plan_rows_by_vector(Plan &p, int sms) {
   gr_reduce_job &j = p.args.job;
   gr_reduce_args &q = p.args;
-  int warps = gr_lanes_warps;
+  int warps = gr_staged_warps;
   q.together = log2_of(clamp(power_of_two(q.leaves), 1, warps));
   q.nodes = (int)ceil_div(q.leaves, (int64_t)1 << q.together);
   /* One wave of blocks, or several of up to 32 rows. */
@@ -250,7 +250,7 @@ void plan_vector(Plan &p, int sms) {
   int64_t rows = ceil_div(j.count, groups);
   q.rows = (int)ceil_div(rows, ceil_div(rows, 32));
   plan_nodes(q);
-  p.launch.shape = GR_VECTOR;
+  p.launch.shape = GR_ROWS_BY_VECTOR;
   p.launch.threads = (unsigned)(warps * 32);
   p.per_block = (int64_t)(warps >> q.together) * q.rows;
   p.blocks_per_group = q.nodes;

@@ -1,6 +1,6 @@
 /* How reductions of columns are spread over the chip: a plan for each of their kernels, and when it is taken. */
-#ifndef GR_REDUCE_PLAN_COLUMNS_CUH
-#define GR_REDUCE_PLAN_COLUMNS_CUH
+#ifndef GR_CUDA_REDUCE_PLAN_COLS_CUH
+#define GR_CUDA_REDUCE_PLAN_COLS_CUH
 
 #include "kernels/cuda/block/tma_host.cuh"
 #include "kernels/cuda/reduce/plan.cuh"
@@ -17,7 +17,7 @@ bool is_columns(const gr_reduce_job &j) {
   return j.a.step == size && j.a.stride != size && (j.b.step == size || shared_b(j));
 }
 
-void plan_columns(Plan &p, const gr_tune &t, const gr_cuda_chip &chip) {
+void plan_cols_ordered(Plan &p, const gr_tune &t, const gr_cuda_chip &chip) {
   const gr_reduce_job &j = p.args.job;
   gr_reduce_args &q = p.args;
   int size = gr_size_of(j.dtype), word = size * p.entry.columns, warps = p.entry.warps, levels = 5;
@@ -63,21 +63,21 @@ void plan_columns(Plan &p, const gr_tune &t, const gr_cuda_chip &chip) {
   q.turn = (int)clamp(32 - q.each - q.deep - q.near, 0, 31);
   q.nodes = q.leaves == 1 ? 1 : (int)ceil_div(q.leaves, (int64_t)1 << q.together);
   plan_nodes(q);
-  p.launch.shape = GR_COLUMNS;
+  p.launch.shape = GR_COLS;
   p.launch.threads = 32u << (q.deep + q.together);
   p.launch.early = chip.major >= 9;
   p.per_block = (int64_t)(q.wide * p.entry.columns) * (q.leaves == 1 ? (int64_t)q.passes << q.together : 1);
   p.blocks_per_group = q.nodes;
 }
 
-/* Columns of up to 8 rows: see gr_reduce_few. */
-void plan_few(Plan &p, const gr_cuda_chip &chip) {
+/* Columns of up to 8 rows: see gr_reduce_cols_few_rows. */
+void plan_cols_few_rows(Plan &p, const gr_cuda_chip &chip) {
   p.args.loose = !aligned(p.args.job.a, p.args.job.a.stride);
   p.args.nodes = 1;
-  p.launch.shape = GR_FEW;
+  p.launch.shape = GR_COLS_FEW_ROWS;
   p.launch.threads = 256;
   p.launch.early = chip.major >= 9;
-  p.per_block = 256 * p.entry.few;
+  p.per_block = 256 * p.entry.few_rows_columns;
   p.blocks_per_group = 1;
 }
 
@@ -87,10 +87,10 @@ bool fills_leaves(const gr_reduce_job &j) {
   return ceil_div(j.n, leaf) * leaf * 4 <= j.n * 5;
 }
 
-/* Spreads of columns of 64 bits: see gr_spread_leaves. */
-bool by_leaves(const gr_reduce_job &j) { return aligned(j.a, j.a.stride) && j.count >= 4 && fills_leaves(j); }
+/* Spreads of columns of 64 bits: see gr_reduce_cols_variance_leaves. */
+bool by_cols_variance_leaves(const gr_reduce_job &j) { return aligned(j.a, j.a.stride) && j.count >= 4 && fills_leaves(j); }
 
-void plan_spread(Plan &p, int sms) {
+void plan_cols_variance_leaves(Plan &p, int sms) {
   const gr_reduce_job &j = p.args.job;
   gr_reduce_args &q = p.args;
   int64_t words = ceil_div(j.count, 2);
@@ -108,7 +108,7 @@ void plan_spread(Plan &p, int sms) {
   plan_nodes(q);
   int64_t columns = 2 << q.wide, states = (int64_t)1 << (q.nodes > 1 && q.radix > q.passes ? q.radix : q.passes);
   q.threads = (256 >> q.each) * 3 * 8;
-  p.launch.shape = GR_TALL;
+  p.launch.shape = GR_COLS_DIRECT;
   p.launch.threads = 256;
   p.launch.shared = (unsigned)(2 * q.threads + states * columns * 24);
   p.launch.most = (unsigned)(sms * 3);
@@ -116,16 +116,16 @@ void plan_spread(Plan &p, int sms) {
   p.blocks_per_group = q.nodes;
 }
 
-/* Spreads of columns, from 128 KB for each multiprocessor on: see gr_reduce_ring. */
-bool by_ring(const gr_reduce_job &j, const gr_reduce_entry &e, const gr_cuda_chip &chip) {
+/* Spreads of columns, from 128 KB for each multiprocessor on: see gr_reduce_cols_variance_ring. */
+bool by_cols_variance_ring(const gr_reduce_job &j, const gr_reduce_entry &e, const gr_cuda_chip &chip) {
   int64_t size = gr_size_of(j.dtype), row = j.count * size;
-  bool there = gr_has_tma && e.ring > 0 && chip.major >= 9 && chip.shared_optin >= (int)e.ring;
+  bool there = gr_has_tma && e.ring_bytes > 0 && chip.major >= 9 && chip.shared_optin >= (int)e.ring_bytes;
   bool fits = aligned(j.a, j.a.stride) && j.a.stride > 0 && j.a.stride < INT64_C(1) << 27 && j.count < INT32_MAX;
   return there && fits && row >= 32 && j.n >= GR_LEAF(size) && fills_leaves(j) &&
          j.n * row >= (int64_t)chip.sms << 17;
 }
 
-void plan_ring(Plan &p, const gr_cuda_chip &chip) {
+void plan_cols_variance_ring(Plan &p, const gr_cuda_chip &chip) {
   const gr_reduce_job &j = p.args.job;
   gr_reduce_args &q = p.args;
   int size = gr_size_of(j.dtype), log_all = gr_ring_numbers_of(size).log_all;
@@ -146,9 +146,9 @@ void plan_ring(Plan &p, const gr_cuda_chip &chip) {
   q.passes = (short)passes;
   q.nodes = (int)ceil_div(q.leaves, (int64_t)1 << q.passes);
   plan_nodes(q);
-  p.launch.shape = GR_RING;
+  p.launch.shape = GR_COLS_VARIANCE_RING;
   p.launch.threads = gr_ring_threads;
-  p.launch.shared = p.entry.ring;
+  p.launch.shared = p.entry.ring_bytes;
   p.launch.most = (unsigned)chip.sms;
   p.launch.early = groups == 1; /* else neighbours would not run side by side: f16 of 1024 columns 2889 -> 2692 GB/s */
   p.per_block = (int64_t)(16 / size) << q.wide;
@@ -158,7 +158,7 @@ void plan_ring(Plan &p, const gr_cuda_chip &chip) {
 int64_t gcd(int64_t a, int64_t b) { return b == 0 ? a : gcd(b, a % b); }
 
 /*
-** Rows side by side in word rows of gr_reduce_strips, 1 to `warps` strips long, so that lanes are used well: `lanes` have a
+** Rows side by side in word rows of gr_reduce_cols_unordered, 1 to `warps` strips long, so that lanes are used well: `lanes` have a
 ** word in each strip, and their number must be a multiple of `steps`. Gives the share of lanes used, in percent.
 */
 int64_t beside(const gr_reduce_job &j, int64_t row, int64_t strip, int64_t steps, int64_t warps, int &near, int64_t &strips) {
@@ -171,8 +171,8 @@ int64_t beside(const gr_reduce_job &j, int64_t row, int64_t strip, int64_t steps
   return best;
 }
 
-/* Columns of reducers whose leaves have no order inside: see gr_reduce_strips. */
-void plan_strips(Plan &p, const gr_tune &t, const gr_cuda_chip &chip, int inputs) {
+/* Columns of reducers whose leaves have no order inside: see gr_reduce_cols_unordered. */
+void plan_cols_unordered(Plan &p, const gr_tune &t, const gr_cuda_chip &chip, int inputs) {
   const gr_reduce_job &j = p.args.job;
   gr_reduce_args &q = p.args;
   int64_t size = gr_size_of(j.dtype), word = size * p.entry.columns, row = j.count * size, warps = p.entry.warps;
@@ -201,7 +201,7 @@ void plan_strips(Plan &p, const gr_tune &t, const gr_cuda_chip &chip, int inputs
   }
   q.nodes = j.n > q.rows ? (int)ceil_div(j.n, q.rows) : 1;
   plan_nodes(q);
-  p.launch.shape = GR_COLUMNS;
+  p.launch.shape = GR_COLS;
   p.launch.threads = 32u << (q.deep + q.together);
   p.launch.early = chip.major >= 9;
   p.per_block = q.near > 1 ? j.count : (int64_t)q.wide * p.entry.columns << q.together;

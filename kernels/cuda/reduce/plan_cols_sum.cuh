@@ -1,6 +1,6 @@
-/* How sums of columns, and columns by one vector, are spread over the chip: see gr_reduce_streams. */
-#ifndef GR_REDUCE_PLAN_STREAMS_CUH
-#define GR_REDUCE_PLAN_STREAMS_CUH
+/* How sums of columns, and columns by one vector, are spread over the chip: see gr_reduce_cols_sum. */
+#ifndef GR_CUDA_REDUCE_PLAN_COLS_SUM_CUH
+#define GR_CUDA_REDUCE_PLAN_COLS_SUM_CUH
 
 #include "kernels/cuda/reduce/plan_cols.cuh"
 
@@ -14,9 +14,9 @@ bool in_pairs(const gr_reduce_job &j) {
 }
 
 /* Logarithms: words side by side, lanes of the tree that there are, elements of a lane, and how often 8 words are taken. */
-struct Streams {
+struct Logs {
   int pair, wide, lanes, each, turns;
-  explicit Streams(const gr_reduce_job &j) {
+  explicit Logs(const gr_reduce_job &j) {
     int64_t size = gr_size_of(j.dtype), most, n;
     pair = in_pairs(j);
     most = GR_LANES(size) >> pair, n = clamp(j.n >> pair, 1, GR_LEAF(size) >> pair);
@@ -27,17 +27,17 @@ struct Streams {
   }
 };
 
-bool by_streams(const gr_reduce_job &j) {
+bool by_cols_sum(const gr_reduce_job &j) {
   auto fits = [](int64_t stride) { return stride >= INT32_MIN / 2 && stride <= INT32_MAX / 2; };
-  Streams w(j);
+  Logs w(j);
   bool sum = inputs_of[gr_reducer_of(j.op, j.dtype)] == 1;
   return (sum || shared_b(j)) && aligned(j.a, j.a.stride << w.pair) && fits(j.a.stride) && fits(j.b.stride) && w.turns >= 0;
 }
 
-void plan_streams(Plan &p, const gr_cuda_chip &chip) {
+void plan_cols_sum(Plan &p, const gr_cuda_chip &chip) {
   gr_reduce_job &j = p.args.job;
   gr_reduce_args &q = p.args;
-  Streams w(j);
+  Logs w(j);
   int64_t size = gr_size_of(j.dtype), columns = 16 / size, wanted = (int64_t)chip.sms * 16;
   int64_t words = ceil_div(j.count * size, 16);
   if (w.pair) j.n /= 2, j.a.stride *= 2, j.b.stride *= 2;
@@ -52,7 +52,7 @@ void plan_streams(Plan &p, const gr_cuda_chip &chip) {
   while (!w.pair && q.wide > 3 && turns > 0 && units << warps < wanted * 3 / 4) q.wide--, turns--, units *= 2;
   /* So many warps share a leaf that all have some, and none many turns. Lanes of a pair would have to fold after warps. */
   int sharing = 0;
-  while (!w.pair && sharing < turns && (units << sharing < wanted * 3 / 4 || turns - sharing > p.entry.stream_levels + 3)) sharing++;
+  while (!w.pair && sharing < turns && (units << sharing < wanted * 3 / 4 || turns - sharing > p.entry.cols_sum_levels + 3)) sharing++;
   q.deep = sharing < warps ? sharing : warps;
   q.near = sharing - q.deep;
   while (!w.pair && q.near == 0 && q.deep < warps && q.deep < turns && q.leaves > 1 && warps - q.deep > most) q.deep++;
@@ -73,8 +73,8 @@ void plan_streams(Plan &p, const gr_cuda_chip &chip) {
   q.nodes = (int)ceil_div(q.leaves, q.leaves == 1 ? 1 : (int64_t)1 << (q.together + q.passes)) << q.near;
   plan_nodes(q);
   q.threads = (int)(q.leaves > 1 ? state << q.passes : state);
-  int64_t kept = q.each > p.entry.stream_levels ? q.each - p.entry.stream_levels : 0; /* levels of the stack in shared memory */
-  p.launch.shape = GR_TALL;
+  int64_t kept = q.each > p.entry.cols_sum_levels ? q.each - p.entry.cols_sum_levels : 0; /* levels of the stack in shared memory */
+  p.launch.shape = GR_COLS_DIRECT;
   p.launch.threads = 128;
   p.launch.shared = (unsigned)(q.threads + kept * 128 * columns * 8);
   p.launch.early = chip.major >= 9;

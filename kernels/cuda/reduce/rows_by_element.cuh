@@ -4,13 +4,13 @@
 ** one to the warp. Lanes of a leaf that a short row leaves empty are identities, so that folding only the
 ** lanes in use gives the tree's bits.
 */
-#ifndef GR_REDUCE_SHORT_CUH
-#define GR_REDUCE_SHORT_CUH
+#ifndef GR_CUDA_REDUCE_ROWS_BY_ELEMENT_CUH
+#define GR_CUDA_REDUCE_ROWS_BY_ELEMENT_CUH
 
 #include "kernels/cuda/grid/combine.cuh"
 #include "kernels/cuda/reduce/leaves.cuh"
 
-constexpr int gr_short_warps = 4, gr_short_bytes = 4096;
+constexpr int gr_by_element_warps = 4, gr_by_element_bytes = 4096;
 
 /*
 ** Staged bytes: every 128 are followed by a gap of one element (at least 4 bytes), so that threads which read
@@ -19,19 +19,19 @@ constexpr int gr_short_warps = 4, gr_short_bytes = 4096;
 template <gr_dtype D, bool gaps>
 struct gr_stage {
   static constexpr int gap = !gaps ? 0 : gr_size<D> == 8 ? 8 : 4,
-                       bytes = ((gr_short_bytes + 32) / 128 * (128 + gap) + 128 + 15) / 16 * 16;
+                       bytes = ((gr_by_element_bytes + 32) / 128 * (128 + gap) + 128 + 15) / 16 * 16;
   const char *base;
   __device__ __forceinline__ int place(int at) const { return at + (at >> 7) * gap; }
 
   /* Copies `bytes` bytes from p; gives where in the stage they start. All words are in flight at once. */
   __device__ __forceinline__ int fill(const char *p, int bytes, int lane) const {
     int shift = (int)((uintptr_t)p & 15), words = (shift + bytes + 15) >> 4;
-    uint4 w[gr_short_bytes / 512 + 1];
+    uint4 w[gr_by_element_bytes / 512 + 1];
 #pragma unroll
-    for (int i = 0; i <= gr_short_bytes / 512; i++)
+    for (int i = 0; i <= gr_by_element_bytes / 512; i++)
       if (i * 32 + lane < words) w[i] = gr_load16(p - shift + (i * 32 + lane) * 16);
 #pragma unroll
-    for (int i = 0; i <= gr_short_bytes / 512; i++)
+    for (int i = 0; i <= gr_by_element_bytes / 512; i++)
       if (i * 32 + lane < words) {
         uint32_t *to = (uint32_t *)(base + place((i * 32 + lane) * 16));
         to[0] = w[i].x;
@@ -52,7 +52,7 @@ struct gr_stage {
 
 /* One row in the stage (or one of each input): where it starts. */
 template <class R, bool gaps>
-struct gr_short_row {
+struct gr_by_element_row {
   using T = gr_type<R::dtype>;
   static constexpr int size = gr_size<R::dtype>, each = 16 / size;
   gr_stage<R::dtype, gaps> stage_a, stage_b;
@@ -237,12 +237,12 @@ struct gr_short_row {
 };
 
 template <class R, bool gaps>
-__device__ __forceinline__ void gr_short_rows(const gr_reduce_args &q, char *stage_a, char *stage_b, int64_t row0,
+__device__ __forceinline__ void gr_by_element_rows(const gr_reduce_args &q, char *stage_a, char *stage_b, int64_t row0,
                                               int lane) {
   int rows = (int)min((int64_t)q.rows, q.job.count - row0), step_a = (int)q.job.a.step, step_b = (int)q.job.b.step;
   int n = (int)q.job.n;
   row0 += q.first;
-  gr_short_row<R, gaps> row = {{stage_a}, {stage_b}, 0, 0, n, false};
+  gr_by_element_row<R, gaps> row = {{stage_a}, {stage_b}, 0, 0, n, false};
   int bytes = n * row.size, b = 0,
       a = row.stage_a.fill((const char *)q.job.a.data + row0 * step_a, (rows - 1) * step_a + bytes, lane);
   if (R::inputs == 2) b = row.stage_b.fill((const char *)q.job.b.data + row0 * step_b, (rows - 1) * step_b + bytes, lane);
@@ -269,16 +269,16 @@ __device__ __forceinline__ void gr_short_rows(const gr_reduce_args &q, char *sta
 
 /* q.rows: rows of a warp; those of one input, gaps included, fit the stage. */
 template <class R>
-__global__ void __launch_bounds__(gr_short_warps * 32, R::inputs > 1 ? 4 : R::spread ? 6 : !R::lanes ? 7 : R::red == GR_RED_SUM && R::dtype == GR_F16 ? 8 : 9)
-    gr_reduce_short(const __grid_constant__ gr_reduce_args q) {
-  __shared__ __align__(16) char stage[gr_short_warps][R::inputs][gr_stage<R::dtype, true>::bytes];
+__global__ void __launch_bounds__(gr_by_element_warps * 32, R::inputs > 1 ? 4 : R::spread ? 6 : !R::lanes ? 7 : R::red == GR_RED_SUM && R::dtype == GR_F16 ? 8 : 9)
+    gr_reduce_rows_by_element(const __grid_constant__ gr_reduce_args q) {
+  __shared__ __align__(16) char stage[gr_by_element_warps][R::inputs][gr_stage<R::dtype, true>::bytes];
   int lane = threadIdx.x & 31, warp = gr_warp_index();
   int64_t row0 = ((int64_t)blockIdx.x * (blockDim.x >> 5) + warp) * q.rows;
   gr_start_reading(q.inputs_stable);
   if (row0 >= q.job.count) return;
   char *a = stage[warp][0], *b = stage[warp][R::inputs - 1];
-  if (q.threads == 5) gr_short_rows<R, false>(q, a, b, row0, lane);
-  else gr_short_rows<R, true>(q, a, b, row0, lane);
+  if (q.threads == 5) gr_by_element_rows<R, false>(q, a, b, row0, lane);
+  else gr_by_element_rows<R, true>(q, a, b, row0, lane);
 }
 
 #endif

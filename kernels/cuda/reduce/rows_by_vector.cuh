@@ -2,20 +2,20 @@
 ** Matrix x vector: dots of rows of several leaves with one and the same vector (b.step is 0), all in whole aligned
 ** words. A warp keeps a leaf of the vector in registers and takes the same leaf of up to 32 rows, one after the other,
 ** the next one on its way to shared memory meanwhile; the nodes then fold as those of columns do. Shorter rows:
-** gr_reduce_lanes.
+** gr_reduce_rows_staged.
 */
-#ifndef GR_REDUCE_VECTOR_CUH
-#define GR_REDUCE_VECTOR_CUH
+#ifndef GR_CUDA_REDUCE_ROWS_BY_VECTOR_CUH
+#define GR_CUDA_REDUCE_ROWS_BY_VECTOR_CUH
 
 #include "kernels/cuda/block/cp_async.cuh"
 #include "kernels/cuda/grid/combine.cuh"
 #include "kernels/cuda/reduce/leaves.cuh"
 
-constexpr int gr_vector_warps = 4;
+constexpr int gr_by_vector_warps = 4;
 
 /* Of floats whose leaf is 8 words a lane. */
 template <class R>
-constexpr bool gr_has_vector = R::red == GR_RED_DOT && gr_floating<R::dtype> && gr_size<R::dtype> >= 4;
+constexpr bool gr_has_rows_by_vector = R::red == GR_RED_DOT && gr_floating<R::dtype> && gr_size<R::dtype> >= 4;
 
 /* Element products of one word. */
 template <class R>
@@ -60,13 +60,13 @@ __device__ __forceinline__ void gr_fold_rows(gr_acc (&v)[N], int threads, int la
 
 /* q.rows: rows of a warp; 2^together warps lie side by side on the leaves of a row. */
 template <class R>
-__global__ void __launch_bounds__(gr_vector_warps * 32, 6) gr_reduce_vector(const __grid_constant__ gr_reduce_args q) {
+__global__ void __launch_bounds__(gr_by_vector_warps * 32, 6) gr_reduce_rows_by_vector(const __grid_constant__ gr_reduce_args q) {
   constexpr int size = gr_size<R::dtype>, leaf = GR_LEAF(size), K = GR_LEAF_ROWS(size);
-  __shared__ int64_t value[gr_vector_warps * 32];
-  __shared__ uint4 stage[gr_vector_warps][2][K][32];
+  __shared__ int64_t value[gr_by_vector_warps * 32];
+  __shared__ uint4 stage[gr_by_vector_warps][2][K][32];
   int lane = threadIdx.x & 31, warp = gr_warp_index(), z = warp & ((1 << q.together) - 1);
   gr_block_place block = gr_place_of_block(q);
-  int64_t row0 = ((int64_t)block.group * (gr_vector_warps >> q.together) + (warp >> q.together)) * q.rows;
+  int64_t row0 = ((int64_t)block.group * (gr_by_vector_warps >> q.together) + (warp >> q.together)) * q.rows;
   int64_t first = (((int64_t)block.node << q.together) + z) * leaf;
   int rows = (int)max((int64_t)0, min((int64_t)q.rows, q.job.count - row0));
   int words =

@@ -4,8 +4,8 @@
 ** All that is short of instructions rather than of memory (ncu): words that lie one after the other are copied so, and
 ** trade places within their row, so that threads which read different rows meet different banks.
 */
-#ifndef GR_REDUCE_LANES_CUH
-#define GR_REDUCE_LANES_CUH
+#ifndef GR_CUDA_REDUCE_ROWS_STAGED_CUH
+#define GR_CUDA_REDUCE_ROWS_STAGED_CUH
 
 #include "kernels/cuda/block/cp_async.cuh"
 #include "kernels/cuda/reduce/entry.cuh"
@@ -13,19 +13,19 @@
 
 /* What comes in any order, of what is asked of many rows (products are not). */
 template <class R>
-constexpr bool gr_words_alone = !R::lanes && R::inputs == 1 && R::kind != GR_ACC_PLACE && R::red != GR_RED_PROD;
+constexpr bool gr_by_words_alone = !R::lanes && R::inputs == 1 && R::kind != GR_ACC_PLACE && R::red != GR_RED_PROD;
 /* And sums of floats, spreads, and dots with one vector. */
 template <class R>
-constexpr bool gr_has_lanes = gr_words_alone<R> ||
-                              (R::lanes && (R::red == GR_RED_SUM || R::spread || gr_has_vector<R>));
+constexpr bool gr_has_rows_staged = gr_by_words_alone<R> ||
+                              (R::lanes && (R::red == GR_RED_SUM || R::spread || gr_has_rows_by_vector<R>));
 
 /* Words of a warp's rows, and blocks of a multiprocessor: what takes longer has more on its way. */
 template <class R>
-constexpr bool gr_lanes_slow = R::lanes && (R::spread || R::inputs > 1);
+constexpr bool gr_staged_slow = R::lanes && (R::spread || R::inputs > 1);
 template <class R>
-constexpr int gr_lanes_stage = gr_lanes_slow<R> ? gr_most_stage : 288;
+constexpr int gr_staged_words = gr_staged_slow<R> ? gr_most_stage : 288;
 template <class R>
-constexpr int gr_lanes_blocks = !gr_lanes_slow<R>        ? (R::lanes && gr_size<R::dtype> == 2 ? 6 : 8)
+constexpr int gr_staged_blocks = !gr_staged_slow<R>        ? (R::lanes && gr_size<R::dtype> == 2 ? 6 : 8)
                                 : gr_size<R::dtype> == 2 ? 5
                                 : R::inputs > 1          ? (gr_arch >= 1000 ? 4 : 5)
                                                          : 6;
@@ -167,7 +167,7 @@ __device__ __forceinline__ void gr_widen_words(double (&x)[count][16 / gr_size<D
 ** so few integers of 32 bits is exact in a double too.)
 */
 template <class R, int count>
-__device__ __forceinline__ gr_acc gr_spread_kept(const gr_staged_row &row, int lane, double n, double part) {
+__device__ __forceinline__ gr_acc gr_variance_kept(const gr_staged_row &row, int lane, double n, double part) {
   using Q = typename R::Squares;
   constexpr int C = gr_lanes_of<Q>;
   constexpr bool narrow = gr_size<R::dtype> == 2;
@@ -317,7 +317,7 @@ __device__ __forceinline__ double gr_sum_lines(const gr_staged_row &row) {
   return s[0].f[0];
 }
 template <class R>
-__device__ __forceinline__ gr_acc gr_spread_lines(const gr_staged_row &row, int parts, int lane, double n, double part) {
+__device__ __forceinline__ gr_acc gr_variance_lines(const gr_staged_row &row, int parts, int lane, double n, double part) {
   constexpr gr_dtype D = R::dtype;
   using S = typename R::Sum;
   gr_acc acc;
@@ -334,7 +334,7 @@ __device__ __forceinline__ gr_acc gr_spread_lines(const gr_staged_row &row, int 
 }
 
 template <class R>
-__device__ __forceinline__ gr_acc gr_spread_row(const gr_staged_row &row, int each, int lane, gr_context k, double n,
+__device__ __forceinline__ gr_acc gr_variance_row(const gr_staged_row &row, int each, int lane, gr_context k, double n,
                                                 double part) {
   gr_acc acc;
   if constexpr (R::exact) { /* as R::of */
@@ -345,11 +345,11 @@ __device__ __forceinline__ gr_acc gr_spread_row(const gr_staged_row &row, int ea
     return acc;
   } else {
     if constexpr (gr_size<R::dtype> == 2)
-      if (row.words > 32) return gr_spread_lines<R>(row, 1 << each, lane, n, part);
+      if (row.words > 32) return gr_variance_lines<R>(row, 1 << each, lane, n, part);
     if (row.words == row.threads << each && each <= gr_most_kept<R>)
-      return each == 0   ? gr_spread_kept<R, 1>(row, lane, n, part)
-             : each == 1 ? gr_spread_kept<R, 2>(row, lane, n, part)
-                         : gr_spread_kept<R, 1 << gr_most_kept<R>>(row, lane, n, part);
+      return each == 0   ? gr_variance_kept<R, 1>(row, lane, n, part)
+             : each == 1 ? gr_variance_kept<R, 2>(row, lane, n, part)
+                         : gr_variance_kept<R, 1 << gr_most_kept<R>>(row, lane, n, part);
     acc.f[0] = gr_fold_row<typename R::Sum>(row, each, lane, k).f[0];
     acc.f[2] = n;
     k.a = gr_mean_of<R::dtype>(acc.f[0], n, part);
@@ -463,13 +463,13 @@ __device__ __forceinline__ void gr_stage_rows(const gr_reduce_args &q, uint4 *st
 }
 
 template <class R>
-__global__ void __launch_bounds__(gr_lanes_warps * 32, gr_lanes_blocks<R>)
-    gr_reduce_lanes(const __grid_constant__ gr_reduce_args q) {
-  constexpr bool loosable = gr_words_alone<R> && gr_size<R::dtype> <= 2;
+__global__ void __launch_bounds__(gr_staged_warps * 32, gr_staged_blocks<R>)
+    gr_reduce_rows_staged(const __grid_constant__ gr_reduce_args q) {
+  constexpr bool loosable = gr_by_words_alone<R> && gr_size<R::dtype> <= 2;
   extern __shared__ uint4 stages[];
   int lane = threadIdx.x & 31, warp = gr_warp_index(), threads = 1 << q.threads, n = (int)q.job.n;
   uint4 *stage = stages + warp * q.together;
-  int64_t row0 = ((int64_t)blockIdx.x * gr_lanes_warps + warp) * q.rows;
+  int64_t row0 = ((int64_t)blockIdx.x * gr_staged_warps + warp) * q.rows;
   int rows = (int)max((int64_t)0, min((int64_t)q.rows, (q.job.count + q.near >> q.near) - row0));
   gr_staged_row row = {stage, (const uint4 *)q.job.b.data, q.beside,           lane & (threads - 1), threads, 0,
                        0,     n * gr_size<R::dtype>,       loosable && q.loose};
@@ -503,7 +503,7 @@ __global__ void __launch_bounds__(gr_lanes_warps * 32, gr_lanes_blocks<R>)
       row.words = (row.shift + row.bytes + 15) >> 4;
     }
     gr_acc acc;
-    if constexpr (R::spread) acc = gr_spread_row<R>(row, q.each, lane, q.context, (double)n, part);
+    if constexpr (R::spread) acc = gr_variance_row<R>(row, q.each, lane, q.context, (double)n, part);
     else if constexpr (R::inputs == 2) acc = gr_dot_row<R>(row, q.each, lane, q.context, vector);
     else acc = gr_sum_row<R>(row, q.each, lane, q.context);
     if (row.t != 0 || own >= rows) continue;

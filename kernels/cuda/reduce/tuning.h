@@ -2,8 +2,8 @@
 ** Tuning numbers. They choose grids and blocks, never results. Measured on Hopper (bench/NOTES.md); the same
 ** numbers are safe elsewhere: they only count warps and multiprocessors.
 */
-#ifndef GR_TUNE_H
-#define GR_TUNE_H
+#ifndef GR_CUDA_REDUCE_TUNING_H
+#define GR_CUDA_REDUCE_TUNING_H
 
 typedef struct gr_tune {
   int one_block_leaves; /* up to so many leaves one block does all */

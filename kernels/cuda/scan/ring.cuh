@@ -3,8 +3,8 @@
 ** and loads tiles, four add rows up, one publishes a tile's total, one adds up groups of tiles, one looks back and eight
 ** write results. The mbarriers of a slot count the warps that have done their part with it.
 */
-#ifndef GR_SCAN_RING_CUH
-#define GR_SCAN_RING_CUH
+#ifndef GR_CUDA_SCAN_RING_CUH
+#define GR_CUDA_SCAN_RING_CUH
 
 #include "kernels/cuda/block/mbarrier.cuh"
 #include "kernels/cuda/scan/rows.cuh"

@@ -2,8 +2,8 @@
 ** Rows of elements and results between memory and the lanes of a warp, of which each has some neighbours: forwards,
 ** backwards or with any step.
 */
-#ifndef GR_SCAN_ROWS_CUH
-#define GR_SCAN_ROWS_CUH
+#ifndef GR_CUDA_SCAN_ROWS_CUH
+#define GR_CUDA_SCAN_ROWS_CUH
 
 #include "kernels/cuda/thread/load.cuh"
 #include "kernels/cuda/scan/scan.cuh"

@@ -5,8 +5,8 @@
 ** positions alone (docs/numerics.md: the scan). Two kernels: up to a superblock each tile has a block (scan/short.cuh);
 ** beyond that blocks stay and pass tiles through a ring in shared memory (scan/ring.cuh).
 */
-#ifndef GR_SCAN_CUH
-#define GR_SCAN_CUH
+#ifndef GR_CUDA_SCAN_SCAN_CUH
+#define GR_CUDA_SCAN_SCAN_CUH
 
 #include <cuda_runtime.h>
 #include "kernels/cuda/thread/element.cuh"

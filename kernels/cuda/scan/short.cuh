@@ -1,6 +1,6 @@
 /* Short scans: a tile a block, nothing is read twice. */
-#ifndef GR_SCAN_SHORT_CUH
-#define GR_SCAN_SHORT_CUH
+#ifndef GR_CUDA_SCAN_SHORT_CUH
+#define GR_CUDA_SCAN_SHORT_CUH
 
 #include "kernels/cuda/scan/rows.cuh"
 

@@ -1,6 +1,6 @@
 /* Which kernel a scan takes, and how much shared memory. */
-#ifndef GR_SCAN_START_CUH
-#define GR_SCAN_START_CUH
+#ifndef GR_CUDA_SCAN_START_CUH
+#define GR_CUDA_SCAN_START_CUH
 
 #include "kernels/cuda/scan/ring.cuh"
 #include "kernels/cuda/scan/short.cuh"

@@ -2,8 +2,8 @@
 ** Elements as kernels see them: the table of dtypes as a template, and the device's fast ways to widen them.
 ** Every function here gives the same value as its namesake in numerics.h.
 */
-#ifndef GR_ELEMENT_CUH
-#define GR_ELEMENT_CUH
+#ifndef GR_CUDA_THREAD_ELEMENT_CUH
+#define GR_CUDA_THREAD_ELEMENT_CUH
 
 #include <type_traits>
 #include "kernels/numerics/numerics.h"

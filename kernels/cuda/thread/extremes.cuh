@@ -1,6 +1,6 @@
 /* Reducers that compare: the smallest and the largest element, and where the first of the largest is. */
-#ifndef GR_EXTREMES_CUH
-#define GR_EXTREMES_CUH
+#ifndef GR_CUDA_THREAD_EXTREMES_CUH
+#define GR_CUDA_THREAD_EXTREMES_CUH
 
 #include "kernels/cuda/thread/reducer.cuh"
 

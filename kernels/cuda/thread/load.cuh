@@ -2,8 +2,8 @@
 ** Loads by 16-byte words whatever the alignment. A word that holds no byte of the vector is never read.
 ** Unaligned data is realigned in registers, never peeled: the tree follows logical positions.
 */
-#ifndef GR_LOAD_CUH
-#define GR_LOAD_CUH
+#ifndef GR_CUDA_THREAD_LOAD_CUH
+#define GR_CUDA_THREAD_LOAD_CUH
 
 #include "kernels/cuda/thread/element.cuh"
 

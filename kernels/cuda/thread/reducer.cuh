@@ -9,8 +9,8 @@
 ** R::by_word: there is an add_word as well, a quicker way to add all elements of a 16-byte word; R::by_part: an add_part,
 ** of 4 bytes. R::by_place: an add_place, of one element of a word, to its lane.
 */
-#ifndef GR_REDUCER_CUH
-#define GR_REDUCER_CUH
+#ifndef GR_CUDA_THREAD_REDUCER_CUH
+#define GR_CUDA_THREAD_REDUCER_CUH
 
 #include "kernels/cuda/thread/element.cuh"
 

@@ -1,6 +1,6 @@
 /* Reducers that add, multiply and count, and the choice of one for an operation and a dtype. */
-#ifndef GR_REDUCERS_CUH
-#define GR_REDUCERS_CUH
+#ifndef GR_CUDA_THREAD_REDUCERS_CUH
+#define GR_CUDA_THREAD_REDUCERS_CUH
 
 #include "kernels/cuda/thread/extremes.cuh"
 #include "kernels/cuda/thread/reducer.cuh"

@@ -1,8 +1,8 @@
 /*
 ** The warp layer: exchanging states between lanes, and folding the lanes of a leaf by halves.
 */
-#ifndef GR_WARP_CUH
-#define GR_WARP_CUH
+#ifndef GR_CUDA_WARP_FOLD_CUH
+#define GR_CUDA_WARP_FOLD_CUH
 
 #include "kernels/cuda/thread/reducers.cuh"
 

@@ -2,8 +2,8 @@
 ** How a warp reads a leaf: a whole one row by row, wherever it starts; the last one of a vector, and strided ones, word by
 ** word. What is read is added to lanes.
 */
-#ifndef GR_LEAF_CUH
-#define GR_LEAF_CUH
+#ifndef GR_CUDA_WARP_LEAF_CUH
+#define GR_CUDA_WARP_LEAF_CUH
 
 #include "kernels/cuda/thread/load.cuh"
 #include "kernels/cuda/thread/reducers.cuh"

@@ -1,8 +1,8 @@
 /*
 ** The first of the largest of a leaf: rows are compared by what is in them, and only a better one is looked through.
 */
-#ifndef GR_LEAF_PLACE_CUH
-#define GR_LEAF_PLACE_CUH
+#ifndef GR_CUDA_WARP_LEAF_POSITION_CUH
+#define GR_CUDA_WARP_LEAF_POSITION_CUH
 
 #include "kernels/cuda/warp/leaf.cuh"
 

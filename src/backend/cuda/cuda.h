@@ -1,6 +1,6 @@
 /* What the files of the CUDA backend share; nothing outside this folder includes it. */
-#ifndef GR_BACKEND_CUDA_H
-#define GR_BACKEND_CUDA_H
+#ifndef GR_BACKEND_CUDA_CUDA_H
+#define GR_BACKEND_CUDA_CUDA_H
 
 #include <cuda_runtime_api.h>
 #include "kernels/cuda/batch.h"
