@@ -1,8 +1,7 @@
 /*
 ** The project's kernels beside CUB and cuBLAS, as a Lua module for bench/versus.lua: both sides on the same buffers, on
 ** one stream, results to the same place, temporary storage given beforehand. Built by bench/peers/Makefile for the
-*benchmark alone.
-** cuBLAS is looked for at run time, so that a machine without it still compares the rest.
+** benchmark alone. cuBLAS is looked for at run time, so that a machine without it still compares the rest.
 */
 #include <cublas_v2.h>
 #include <cuda_fp16.h>

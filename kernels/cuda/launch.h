@@ -24,12 +24,12 @@ typedef struct gr_cuda_chip {
 /*
 ** Where a launch runs. scratch belongs to this stream alone: its first GR_COUNTER_BYTES are zero when
 ** a kernel starts and zero again when it ends (last blocks reset what they used), the rest is free for use.
-** done: if not NULL, a mailbox of the host: the kernel's last act is to put ticket into four words of this mapped memory
-** (grid/mailbox.cuh). A reduction puts the states that its results are made of there instead, and says in *mailbox how
-** many (grid/mailbox.h).
-** running: what those launches on this stream write that may still run when this one starts. A reduction, histogram, short
-** scan or RMSNorm of other bytes reads meanwhile (grid/dependent_launch.cuh), and says in *written what is being written from then on;
-** nothing else does, so that must be everything before. written may be NULL: it waits for them.
+** done: if not NULL, a mailbox of the host: the kernel's last act is to put ticket into four words of this mapped
+** memory (grid/mailbox.cuh). A reduction puts the states that its results are made of there instead, and says in
+** *mailbox how many (grid/mailbox.h).
+** running: what those launches on this stream write that may still run when this one starts. A reduction, histogram,
+** short scan or RMSNorm of other bytes reads meanwhile (grid/dependent_launch.cuh), and says in *written what is being
+** written from then on; nothing else does, so that must be everything before. written may be NULL: it waits for them.
 */
 /* Bytes from one address up to another. */
 typedef struct gr_cuda_span {

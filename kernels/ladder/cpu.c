@@ -1,6 +1,7 @@
 /*
 ** The ladder on the CPU: the same shapes (one by one, by warps, by blocks, in two phases) as plain loops on one thread,
-** in f32 like the kernels that teach. They are there so that a script with {kernel=...} runs, and errs alike, everywhere.
+** in f32 like the kernels that teach. They are there so that a script with {kernel=...} runs, and errs alike,
+** everywhere.
 */
 #include "kernels/ladder/cpu.h"
 

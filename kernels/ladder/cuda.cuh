@@ -25,7 +25,8 @@ static inline int64_t gr_blocks_for(int64_t threads, int64_t block) { return (th
 /* As many blocks as fill the chip once, fewer when there is less to do. each: elements a thread should have. */
 static inline unsigned gr_filling_grid(int64_t n, int64_t each, const gr_ladder_job *job, const gr_cuda_run *run) {
   int64_t wanted = gr_blocks_for(gr_blocks_for(n, each), job->block);
-  int64_t room = (int64_t)run->chip->sms * ((run->chip->major == 7 && run->chip->minor == 5 ? 1024 : 2048) / job->block);
+  int64_t room =
+      (int64_t)run->chip->sms * ((run->chip->major == 7 && run->chip->minor == 5 ? 1024 : 2048) / job->block);
   if (wanted > room) wanted = room;
   return wanted > 0 ? (unsigned)wanted : 1;
 }

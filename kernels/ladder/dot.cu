@@ -37,7 +37,8 @@ __global__ void warp_atomic(const float *a, const float *b, float *out, int64_t 
   if (my_lane() == 0) atomicAdd(out, x);
 }
 
-/* ---- the tree in shared memory: the lower half adds the upper one, so that the threads at work stay neighbours ---- */
+/* ---- the tree in shared memory: the lower half adds the upper one, so that the threads at work stay neighbours
+   ---- */
 
 __device__ void tree_to(int width, float x) {
   part[threadIdx.x] = x;
@@ -150,7 +151,8 @@ cudaError_t launch_cooperative(const gr_ladder_job *job, const gr_cuda_run *run,
   float *out = (float *)job->out;
   int64_t n = job->n;
   void *args[] = {&a, &b, &sums, &out, &n};
-  return cudaLaunchCooperativeKernel((const void *)cooperative, blocks, threads, args, shared, (cudaStream_t)run->stream);
+  return cudaLaunchCooperativeKernel((const void *)cooperative, blocks, threads, args, shared,
+                                     (cudaStream_t)run->stream);
 }
 
 }  // namespace
@@ -170,7 +172,10 @@ extern "C" int gr_cuda_ladder_dot(const gr_ladder_job *job, const gr_cuda_run *r
     case GR_RUNG_NAIVE_ATOMIC: zero(); naive_atomic<<<each, threads, 0, stream>>>(a, b, out, n); break;
     case GR_RUNG_WARP_ATOMIC: zero(); warp_atomic<<<filling, threads, 0, stream>>>(a, b, out, n); break;
     case GR_RUNG_SHARED_ATOMIC: zero(); shared_atomic<<<filling, threads, tree, stream>>>(a, b, out, n); break;
-    case GR_RUNG_SHARED_WARP_ATOMIC: zero(); shared_warp_atomic<<<filling, threads, tree, stream>>>(a, b, out, n); break;
+    case GR_RUNG_SHARED_WARP_ATOMIC:
+      zero();
+      shared_warp_atomic<<<filling, threads, tree, stream>>>(a, b, out, n);
+      break;
     case GR_RUNG_WARP_BLOCK_ATOMIC: zero(); warp_block_atomic<<<filling, threads, warps, stream>>>(a, b, out, n); break;
     case GR_RUNG_VECTORIZED: zero(); vectorized<<<wide, threads, 0, stream>>>(a, b, out, n); break;
     case GR_RUNG_ELEMENTWISE_HOST: products<<<each, threads, 0, stream>>>(a, b, out, n); break;

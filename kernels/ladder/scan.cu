@@ -1,8 +1,8 @@
 /*
 ** The running sum, as it is taught: four ways to scan what one block has, and the three phases that make a long scan of
 ** them: every block scans its tile and leaves the tile's total; the totals are scanned, by the same means; every block
-** adds what came before its tile. The data is read twice and written twice; the production kernel (scan/scan.cuh) looks back
-** at the tiles before its own instead, and reads and writes once.
+** adds what came before its tile. The data is read twice and written twice; the production kernel (scan/scan.cuh) looks
+** back at the tiles before its own instead, and reads and writes once.
 */
 #include "kernels/ladder/cuda.cuh"
 

@@ -1,7 +1,8 @@
 /*
-** Sum, min and max, as they are taught: the rungs of the dot product (kernels/ladder/dot.cu explains each) for one input and any
-** way of folding two values into one. Min and max fold integers that are ordered like the floats (kernels/ladder/ladder.h), so
-** that plain integer atomics find them and every rung gives the same bits; sums are f32, in whatever order they meet.
+** Sum, min and max, as they are taught: the rungs of the dot product (kernels/ladder/dot.cu explains each) for one
+** input and any way of folding two values into one. Min and max fold integers that are ordered like the floats
+** (kernels/ladder/ladder.h), so that plain integer atomics find them and every rung gives the same bits; sums are f32,
+** in whatever order they meet.
 */
 #include <cooperative_groups.h>
 #include "kernels/ladder/cuda.cuh"
@@ -190,8 +191,14 @@ template <class Op> cudaError_t launch(Op op, const gr_ladder_job *job, const gr
     case GR_RUNG_WARP_BUTTERFLY: zero(); warp_butterfly<<<filling, threads, 0, stream>>>(op, a, out, n); break;
     case GR_RUNG_MASKED_WARP: zero(); masked_warp<<<each, threads, 0, stream>>>(op, a, out, n); break;
     case GR_RUNG_SHARED_ATOMIC: zero(); shared_atomic<<<filling, threads, tree, stream>>>(op, a, out, n); break;
-    case GR_RUNG_SHARED_WARP_ATOMIC: zero(); shared_warp_atomic<<<filling, threads, tree, stream>>>(op, a, out, n); break;
-    case GR_RUNG_WARP_BLOCK_ATOMIC: zero(); warp_block_atomic<<<filling, threads, warps, stream>>>(op, a, out, n); break;
+    case GR_RUNG_SHARED_WARP_ATOMIC:
+      zero();
+      shared_warp_atomic<<<filling, threads, tree, stream>>>(op, a, out, n);
+      break;
+    case GR_RUNG_WARP_BLOCK_ATOMIC:
+      zero();
+      warp_block_atomic<<<filling, threads, warps, stream>>>(op, a, out, n);
+      break;
     case GR_RUNG_VECTORIZED: zero(); vectorized<<<wide, threads, 0, stream>>>(op, a, out, n); break;
     case GR_RUNG_SHARED_HOST: block_folds<<<kept, threads, tree, stream>>>(op, a, out, n); break;
     case GR_RUNG_TWO_PHASE:

@@ -58,7 +58,8 @@ struct gr_mbarrier {
   /* This thread arrives, and so many bytes have to come too, by TMA (9.0 and later). */
   __device__ __forceinline__ void expect(unsigned bytes) {
 #if __CUDA_ARCH__ >= 900
-    asm volatile("{\n .reg .b64 t;\n mbarrier.arrive.expect_tx.shared.b64 t, [%0], %1;\n}" ::"r"(at()), "r"(bytes) : "memory");
+    asm volatile("{\n .reg .b64 t;\n mbarrier.arrive.expect_tx.shared.b64 t, [%0], %1;\n}" ::"r"(at()), "r"(bytes)
+                 : "memory");
 #endif
   }
 };

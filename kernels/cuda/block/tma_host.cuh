@@ -32,9 +32,10 @@ static inline cudaError_t gr_make_tensor_map(gr_tensor_map *map, const gr_tensor
   CUtensorMapDataType type = s.size == 2   ? CU_TENSOR_MAP_DATA_TYPE_UINT16
                              : s.size == 4 ? CU_TENSOR_MAP_DATA_TYPE_UINT32
                                            : CU_TENSOR_MAP_DATA_TYPE_UINT64;
-  if (encode(&m, type, 4, (void *)s.data, (const cuuint64_t *)s.dims, (const cuuint64_t *)s.strides, (const cuuint32_t *)s.tile, one,
-             CU_TENSOR_MAP_INTERLEAVE_NONE, s.swizzled ? CU_TENSOR_MAP_SWIZZLE_128B : CU_TENSOR_MAP_SWIZZLE_NONE,
-             CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) != CUDA_SUCCESS)
+  if (encode(&m, type, 4, (void *)s.data, (const cuuint64_t *)s.dims, (const cuuint64_t *)s.strides,
+             (const cuuint32_t *)s.tile, one, CU_TENSOR_MAP_INTERLEAVE_NONE,
+             s.swizzled ? CU_TENSOR_MAP_SWIZZLE_128B : CU_TENSOR_MAP_SWIZZLE_NONE, CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
+             CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) != CUDA_SUCCESS)
     return cudaErrorInvalidValue;
   memcpy(map->opaque, &m, sizeof(m));
   return cudaSuccess;

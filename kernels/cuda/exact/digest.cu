@@ -47,5 +47,6 @@ int gr_cuda_digest(const gr_digest_job *job, uint64_t out[2], const gr_cuda_run 
   q.ticket = run->ticket;
   int64_t blocks = (job->n * q.size + 8191) / 8192, most = run->chip->sms * 8;
   if (blocks > most) blocks = most;
-  return cudaLaunchKernel((const void *)gr_digest_sum, (unsigned)(blocks ? blocks : 1), 256, args, 0, (cudaStream_t)run->stream);
+  return cudaLaunchKernel((const void *)gr_digest_sum, (unsigned)(blocks ? blocks : 1), 256, args, 0,
+                          (cudaStream_t)run->stream);
 }

@@ -41,8 +41,9 @@ template <bool wide, bool dot> struct gr_cut {
 };
 
 /*
-** Subnormals have the exponent of the lowest normal numbers, and no leading bit: with t the exponent field in its place,
-** the larger of t and one is the exponent, the smaller of the two the leading bit. keep: ~0, or without the sign.
+** Subnormals have the exponent of the lowest normal numbers, and no leading bit: with t the exponent field in its
+** place, the larger of t and one is the exponent, the smaller of the two the leading bit. keep: ~0, or without the
+** sign.
 */
 #define GR_ONE32 0x800000u
 static __device__ __forceinline__ unsigned gr_digits(unsigned x) {
@@ -68,7 +69,9 @@ static __device__ __forceinline__ unsigned gr_high_digits(uint64_t x) {
   unsigned high = (unsigned)(x >> 32);
   return (high & (GR_ONE64 - 1)) | min(high & 0x7ff00000u, GR_ONE64);
 }
-static __device__ __forceinline__ uint64_t gr_digits(uint64_t x) { return (uint64_t)gr_high_digits(x) << 32 | (unsigned)x; }
+static __device__ __forceinline__ uint64_t gr_digits(uint64_t x) {
+  return (uint64_t)gr_high_digits(x) << 32 | (unsigned)x;
+}
 static __device__ __forceinline__ gr_cut<true, false> gr_cut_of(uint64_t x, unsigned keep) {
   gr_cut<true, false> c;
   unsigned high = (unsigned)(x >> 32), e = max(high & 0x7ff00000u, GR_ONE64), s = e >> 20 & 7;
@@ -153,7 +156,8 @@ static __device__ __forceinline__ void gr_fold_bins(unsigned *bins, uint64_t *su
   int lane = threadIdx.x & 31;
   for (int k = threadIdx.x >> 5; k < B::limbs; k += blockDim.x >> 5) {
     int limb = B::first + k, base = B::unit - GR_EXACT_UNIT;
-    int from = max(0, (32 * (limb - 2) - base + B::each - 1) / B::each), to = min(B::rows - 1, (32 * limb + 31 - base) / B::each);
+    int from = max(0, (32 * (limb - 2) - base + B::each - 1) / B::each),
+        to = min(B::rows - 1, (32 * limb + 31 - base) / B::each);
     int64_t sum = 0;
     for (int r = from + lane; r <= to; r += 32) {
       int bit = (B::each == 1 && r == 0 ? 1 : r) * B::each + base;
@@ -213,7 +217,8 @@ static __device__ __forceinline__ T gr_magnitude(const gr_exact_job &j, int64_t 
 
 /* One element or pair, of any dtype and stride. */
 template <bool wide, bool dot, int columns>
-static __device__ __noinline__ gr_number<wide> gr_put_one(unsigned *bins, const gr_exact_job &j, int64_t row, int64_t k) {
+static __device__ __noinline__ gr_number<wide> gr_put_one(unsigned *bins, const gr_exact_job &j, int64_t row,
+                                                          int64_t k) {
   int halves = j.dtype == GR_I64 ? 2 : 1;
   gr_number<wide> s = 0;
   for (int h = 0; h < halves; h++) {
@@ -237,7 +242,8 @@ static __device__ __noinline__ gr_number<wide> gr_put_one(unsigned *bins, const 
 
 /* The numbers of one 16-byte word (or two), n additions under way at once, as registers allow. */
 template <bool wide, bool dot, int columns>
-static __device__ __forceinline__ gr_number<wide> gr_put_word(unsigned *bins, uint4 x, uint4 y, gr_number<wide> s, unsigned keep) {
+static __device__ __forceinline__ gr_number<wide> gr_put_word(unsigned *bins, uint4 x, uint4 y, gr_number<wide> s,
+                                                              unsigned keep) {
   using T = typename gr_bits_type<wide>::type;
   constexpr int per = 16 / sizeof(T), n = wide || dot ? 2 : 4;
   T a[per], b[per];
@@ -288,15 +294,18 @@ __global__ void __launch_bounds__(gr_bins<wide, dot>::threads, gr_bins<wide, dot
   unsigned keep = q.job.kind == GR_EXACT_SUMABS ? 0x7fffffffu : ~0u;
   /* Words are read where vectors are dense and start alike; the order of elements is nobody's concern. */
   gr_dtype t16 = q.job.dtype;
-  bool dense = (half || q.job.dtype == (wide ? GR_F64 : GR_F32)) && q.job.a.stride == size && (!dot || q.job.b.stride == size) &&
-               (((uintptr_t)a ^ (uintptr_t)b) & 15) == 0 && ((uintptr_t)a & (size - 1)) == 0;
+  bool dense = (half || q.job.dtype == (wide ? GR_F64 : GR_F32)) && q.job.a.stride == size &&
+               (!dot || q.job.b.stride == size) && (((uintptr_t)a ^ (uintptr_t)b) & 15) == 0 &&
+               ((uintptr_t)a & (size - 1)) == 0;
   int64_t head = dense ? min(n, (int64_t)((0 - (uintptr_t)a & 15) / size)) : n, words = (n - head) / per;
   const uint4 *x = (const uint4 *)(a + head * size), *y = (const uint4 *)(b + head * size);
   gr_number<wide> stain = 0;
   auto put = [&](uint4 u, uint4 w) {
     if constexpr (half) {
-      stain = gr_put_word<wide, dot, columns>(bins, gr_widen_half(make_uint2(u.x, u.y), t16), gr_widen_half(make_uint2(w.x, w.y), t16), stain, keep);
-      stain = gr_put_word<wide, dot, columns>(bins, gr_widen_half(make_uint2(u.z, u.w), t16), gr_widen_half(make_uint2(w.z, w.w), t16), stain, keep);
+      stain = gr_put_word<wide, dot, columns>(bins, gr_widen_half(make_uint2(u.x, u.y), t16),
+                                              gr_widen_half(make_uint2(w.x, w.y), t16), stain, keep);
+      stain = gr_put_word<wide, dot, columns>(bins, gr_widen_half(make_uint2(u.z, u.w), t16),
+                                              gr_widen_half(make_uint2(w.z, w.w), t16), stain, keep);
     } else {
       stain = gr_put_word<wide, dot, columns>(bins, u, w, stain, keep);
     }
@@ -315,7 +324,8 @@ __global__ void __launch_bounds__(gr_bins<wide, dot>::threads, gr_bins<wide, dot
     for (int i = 0; i < flight; i++) put(wx[i], wy[i]);
   }
 #pragma unroll 1
-  for (int64_t w = whole * tile + (int64_t)block * B::threads + threadIdx.x; w < words; w += (int64_t)blocks * B::threads)
+  for (int64_t w = whole * tile + (int64_t)block * B::threads + threadIdx.x; w < words;
+       w += (int64_t)blocks * B::threads)
     put(x[w], y[w]);
   /* What lies before and after the words. */
   int64_t rest = n - words * per;
@@ -401,8 +411,10 @@ template <class B> static int gr_limbs_of(int *first) {
 }
 int gr_cuda_exact_limbs(const gr_exact_job *job, int *first) {
   if (gr_is_wide(job->dtype))
-    return job->kind == GR_EXACT_DOT ? gr_limbs_of<gr_bins<true, true>>(first) : gr_limbs_of<gr_bins<true, false>>(first);
-  return job->kind == GR_EXACT_DOT ? gr_limbs_of<gr_bins<false, true>>(first) : gr_limbs_of<gr_bins<false, false>>(first);
+    return job->kind == GR_EXACT_DOT ? gr_limbs_of<gr_bins<true, true>>(first)
+                                     : gr_limbs_of<gr_bins<true, false>>(first);
+  return job->kind == GR_EXACT_DOT ? gr_limbs_of<gr_bins<false, true>>(first)
+                                   : gr_limbs_of<gr_bins<false, false>>(first);
 }
 
 static gr_exact_args gr_args_of(const gr_exact_job *job, int64_t first, uint64_t *out, const gr_cuda_run *run) {

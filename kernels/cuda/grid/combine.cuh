@@ -12,11 +12,16 @@
 #include "kernels/cuda/warp/fold.cuh"
 
 /* How the partials of a vector become one: by the last block to arrive, by block 0, which polls, or by the host. */
-enum gr_combine_mode : uint8_t { GR_COMBINE_LAST_BLOCK, GR_COMBINE_POLLING, GR_COMBINE_NODES_ON_HOST, GR_COMBINE_LEAVES_ON_HOST };
+enum gr_combine_mode : uint8_t {
+  GR_COMBINE_LAST_BLOCK,
+  GR_COMBINE_POLLING,
+  GR_COMBINE_NODES_ON_HOST,
+  GR_COMBINE_LEAVES_ON_HOST
+};
 
 /*
-** A reduce job with its plan, as kernels get it. What gr_reduce_leaves needs for one flat vector comes first, in two lines
-** of arguments (64 bytes; 48 are left of the first): each line takes some 0.1 us to arrive.
+** A reduce job with its plan, as kernels get it. What gr_reduce_leaves needs for one flat vector comes first, in two
+** lines of arguments (64 bytes; 48 are left of the first): each line takes some 0.1 us to arrive.
 */
 struct gr_reduce_args {
   short warps, passes; /* gr_reduce_leaves: a node is 2^warps x passes leaves */
@@ -43,11 +48,11 @@ struct gr_reduce_args {
   /*
   ** gr_reduce_cols_ordered (see there): lanes to a row; logarithms of rows side by side, of warps that share a leaf, of
   ** leaves (or else warps) of a block, of a warp's lanes of the tree, of pieces in a flight; loose: not all rows are
-  ** aligned to 16 bytes; plain: a lane may read whole words; turn: how a flight's number reversed becomes its first row; 2^radix nodes
-  ** are folded at once, with so many counters a group. There rows: 1 + log2 of flights of a lane, or 0; passes: units.
-  ** gr_reduce_rows_staged: 2^each words of 512 bytes to a thread; beside: words of a row, wide: from one row to the next in the stage,
-  ** together: words of it; near: rows are of half a word; loose: not all in whole aligned words; plain: they follow each other;
-  ** radix, counters, deep: how words trade places.
+  ** aligned to 16 bytes; plain: a lane may read whole words; turn: how a flight's number reversed becomes its first
+  ** row; 2^radix nodes are folded at once, with so many counters a group. There rows: 1 + log2 of flights of a lane, or
+  ** 0; passes: units. gr_reduce_rows_staged: 2^each words of 512 bytes to a thread; beside: words of a row, wide: from
+  ** one row to the next in the stage, together: words of it; near: rows are of half a word; loose: not all in whole
+  ** aligned words; plain: they follow each other; radix, counters, deep: how words trade places.
   */
   int wide, near, deep, together, each, beside, loose, plain, turn, radix, counters;
   int64_t *node;
@@ -97,7 +102,8 @@ static __device__ __forceinline__ gr_value gr_finish_known(const gr_reduce_job &
 
 /* Store the result of vector v; some have two. */
 template <class R>
-constexpr bool gr_has_two = R::kind == GR_ACC_ORDER || R::red == GR_RED_SUMSQ || R::red == GR_RED_COSINE; /* the last: safety */
+/* Of COSINE the second says whether it was safe. */
+constexpr bool gr_has_two = R::kind == GR_ACC_ORDER || R::red == GR_RED_SUMSQ || R::red == GR_RED_COSINE;
 template <class R>
 static __device__ __forceinline__ void gr_write_value(const gr_reduce_args &q, const gr_value &r, int64_t v) {
   constexpr bool two = gr_has_two<R>;
@@ -106,8 +112,8 @@ static __device__ __forceinline__ void gr_write_value(const gr_reduce_args &q, c
     if (void *out = i ? (two ? q.out2 : nullptr) : q.out)
       gr_store<R::dtype>(out, (gr_dtype)q.out_dtype, v, r.is_float, i ? r.v[1].f : r.v[0].f, i ? r.v[1].i : r.v[0].i);
 }
-/* The same of n elements' state. Inline, and once in a kernel: a call would read the arguments through memory instead of
-   the constant bank. */
+/* The same of n elements' state. Inline, and once in a kernel: a call would read the arguments through memory instead
+   of the constant bank. */
 template <class R>
 static __device__ __forceinline__ void gr_write(const gr_reduce_args &q, gr_acc acc, int64_t v, int64_t n) {
   gr_write_value<R>(q, gr_finish_known<R>(q.job, (gr_op)(q.arrays ? q.array[v].op : q.op), acc, n), v);
@@ -150,8 +156,8 @@ __device__ __forceinline__ gr_acc gr_get(const int64_t *p, int64_t pitch) {
 
 /*
 ** Up to 256 states in order fold by adjacency in one warp; all its threads get the result. Out of line: the last block
-** finds the code that its warps have just used. Eight go to a thread, since shuffles take longer than reading; extremes,
-** of any order, are spread over the lanes.
+** finds the code that its warps have just used. Eight go to a thread, since shuffles take longer than reading;
+** extremes, of any order, are spread over the lanes.
 */
 template <class R>
 static __device__ __noinline__ gr_acc gr_fold_256(const int64_t *p, int64_t pitch, int count, int lane) {
@@ -163,7 +169,8 @@ static __device__ __noinline__ gr_acc gr_fold_256(const int64_t *p, int64_t pitc
     v[i] = R::identity();
     if (at < count)
 #pragma unroll
-      for (int f = 0; f < R::fields; f++) v[i].i[f] = *(const volatile int64_t *)(p + f * pitch + at); /* shared, or past L1 */
+      /* volatile: in shared memory, or past L1 */
+      for (int f = 0; f < R::fields; f++) v[i].i[f] = *(const volatile int64_t *)(p + f * pitch + at);
     if (extreme && i == 0 && count <= 32) return gr_fold_adjacent<R>(v[0], 32);
   }
 #pragma unroll
@@ -284,7 +291,8 @@ __device__ __forceinline__ bool gr_combine_nodes(const gr_reduce_args &q, int64_
 
 /* ---- published partials: nodes that one block polls ---- */
 
-/* A state on its way to another block, in halves (grid/mailbox.cuh), so that no fence is needed. Zero before and after. */
+/* A state on its way to another block, in halves (grid/mailbox.cuh), so that no fence is needed. Zero before and
+   after. */
 constexpr int gr_partial_words = 2; /* for one word of a state */
 
 template <class R>
@@ -292,13 +300,15 @@ __device__ __forceinline__ void gr_publish_partial(uint64_t *to, const gr_acc &a
 #pragma unroll
   for (int i = 0; i < R::fields; i++) {
     gr_halves h = gr_split((uint64_t)a.i[i], 1);
-    asm volatile("st.relaxed.gpu.global.v2.b64 [%0], {%1, %2};" ::"l"(to + gr_partial_words * i), "l"(h.low), "l"(h.high)
+    asm volatile("st.relaxed.gpu.global.v2.b64 [%0], {%1, %2};" ::"l"(to + gr_partial_words * i), "l"(h.low),
+                 "l"(h.high)
                  : "memory");
   }
 }
 /* Two neighbours, each if it is wanted; all their words are asked for at once. */
 template <class R>
-__device__ __forceinline__ void gr_await_partials(uint64_t *from, bool wanted, gr_acc &a, bool wanted_next, gr_acc &next) {
+__device__ __forceinline__ void gr_await_partials(uint64_t *from, bool wanted, gr_acc &a, bool wanted_next,
+                                                  gr_acc &next) {
   constexpr int words = R::fields * gr_partial_words;
   uint64_t x[2][words];
   bool there;

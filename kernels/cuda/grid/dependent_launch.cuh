@@ -11,8 +11,9 @@
 ** Launches that follow each other in a stream may overlap. The rules, on which gr_reads_at_once relies:
 ** - Nothing is written, scratch memory included, before gr_await_earlier (griddepcontrol.wait).
 ** - Every block waits somewhere, so that when a launch is over, all launches before it are over too.
-** - A launch that may not read at once waits before launch_dependents: then earlier writers need no tracking. Did it not, the
-**   next launch could read what those are still writing, since it only compares itself with launches after the last wait.
+** - A launch that may not read at once waits before launch_dependents: then earlier writers need no tracking. Did it
+**   not, the next launch could read what those are still writing, since it only compares itself with launches after the
+**   last wait.
 ** Without the attribute of such a launch, and below 9.0, waiting and letting start do nothing.
 */
 __device__ __forceinline__ void gr_await_earlier() {
@@ -31,7 +32,8 @@ __device__ __forceinline__ void gr_start_reading(bool at_once) {
   if (!at_once) gr_await_earlier();
   gr_let_next_start();
 }
-/* The same where the next launch is better kept back until this one has read; and after reading: no need to wait again. */
+/* The same where the next launch is better kept back until this one has read; and after reading: no need to wait
+   again. */
 __device__ __forceinline__ void gr_before_reading(bool at_once) {
   if (at_once) gr_let_next_start();
   else gr_await_earlier();
@@ -51,7 +53,8 @@ static inline gr_cuda_span gr_span(const gr_vec &v, int64_t count, int64_t n, in
   if (!v.data || count < 1 || n < 1) return {};
   int64_t along = (n - 1) * v.stride, across = (count - 1) * v.step;
   const char *at = (const char *)v.data;
-  return {at + (along < 0 ? along : 0) + (across < 0 ? across : 0), at + (along > 0 ? along : 0) + (across > 0 ? across : 0) + size};
+  return {at + (along < 0 ? along : 0) + (across < 0 ? across : 0),
+          at + (along > 0 ? along : 0) + (across > 0 ? across : 0) + size};
 }
 
 static inline bool gr_is_empty(const gr_cuda_span &a) { return a.from == a.to; }

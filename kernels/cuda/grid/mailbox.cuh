@@ -1,6 +1,6 @@
 /*
-** Words for somebody who waits for them, the host or another block: each half beside a mark, so that whoever sees the marks
-** has the halves (8-byte accesses are whole), and no store must wait for another to arrive.
+** Words for somebody who waits for them, the host or another block: each half beside a mark, so that whoever sees the
+** marks has the halves (8-byte accesses are whole), and no store must wait for another to arrive.
 */
 #ifndef GR_CUDA_GRID_MAILBOX_CUH
 #define GR_CUDA_GRID_MAILBOX_CUH

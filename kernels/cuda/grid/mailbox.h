@@ -1,7 +1,8 @@
 /*
-** The host mailbox of a reduction: mapped pinned memory where the kernel puts the states of each vector's parts, in order;
-** the host, which polls it, folds and finishes them. So no block waits for another, and none divides. Words come in halves,
-** each above the launch's number (grid/mailbox.cuh): state s of vector v, field f at 2 * ((v * states + s) * fields + f).
+** The host mailbox of a reduction: mapped pinned memory where the kernel puts the states of each vector's parts, in
+** order; the host, which polls it, folds and finishes them. So no block waits for another, and none divides. Words come
+** in halves, each above the launch's number (grid/mailbox.cuh): state s of vector v, field f at 2 * ((v * states + s) *
+** fields + f).
 */
 #ifndef GR_CUDA_GRID_MAILBOX_H
 #define GR_CUDA_GRID_MAILBOX_H
@@ -31,8 +32,8 @@ static inline int gr_mailbox_arrived(const uint64_t *halves, int count, uint64_t
 }
 
 /*
-** States fold by adjacency into the first. Kind and fields are constants where it is called, so that a merge of one field is no
-** more than that.
+** States fold by adjacency into the first. Kind and fields are constants where it is called, so that a merge of one
+** field is no more than that.
 */
 static inline void gr_mailbox_fold(gr_reducer red, gr_acc_kind kind, int fields, int64_t (*state)[3], int count) {
   for (int h = 1; h < count; h *= 2)
@@ -45,7 +46,8 @@ static inline void gr_mailbox_fold(gr_reducer red, gr_acc_kind kind, int fields,
 }
 
 /* The result of one vector of n elements, from its states. */
-static inline gr_value gr_mailbox_value(const uint64_t *halves, const gr_mailbox_shape *t, gr_op op, gr_dtype dtype, int64_t n, double ddof) {
+static inline gr_value gr_mailbox_value(const uint64_t *halves, const gr_mailbox_shape *t, gr_op op, gr_dtype dtype,
+                                        int64_t n, double ddof) {
   const gr_reducer red = gr_reducer_of(op, dtype);
   const gr_acc_kind kind = gr_acc_kind_of(red, dtype);
   int64_t state[GR_MAILBOX_STATES][3];

@@ -10,7 +10,8 @@
 
 enum { GR_BELOW = -1, GR_ABOVE = -2, GR_IS_NAN = -3 };
 
-/* What a kernel knows of a job; everything here was checked and derived on the host (bins_of in histogram/histogram.cu). */
+/* What a kernel knows of a job; everything here was checked and derived on the host (bins_of in
+   histogram/histogram.cu). */
 typedef struct gr_bins {
   const double *edges;
   const int64_t *limits; /* for integer samples; else NULL */

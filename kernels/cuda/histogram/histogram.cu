@@ -162,7 +162,8 @@ static void lay_out(gr_hist *h, const gr_histogram_job *job, int size) {
   h->vectors = h->contiguous ? (job->n - h->head) * size / 16 : 0;
 }
 
-/* Copies of each counter, and what counters take. Of few samples copies cost more to clear and add up than they save. */
+/* Copies of each counter, and what counters take. Of few samples copies cost more to clear and add up than they
+   save. */
 static void copy_counters(const gr_histogram_job *job, gr_hist_plan *p, int size, int64_t table, int64_t samples) {
   gr_hist *h = &p->args;
   int64_t words = at_most(size == 2 ? 16384 : 8192, samples / 16);
@@ -176,8 +177,8 @@ static void copy_counters(const gr_histogram_job *job, gr_hist_plan *p, int size
 }
 
 /*
-** What is counted, bins or values, and in how many parts: samples of 8 bits by value, many of 16 bits by value in packed
-** counters; in L2 if bins are more than blocks can share out, or samples too few for so many.
+** What is counted, bins or values, and in how many parts: samples of 8 bits by value, many of 16 bits by value in
+** packed counters; in L2 if bins are more than blocks can share out, or samples too few for so many.
 */
 static void choose_counters(const gr_histogram_job *job, gr_hist_plan *p, int size, int64_t room) {
   gr_hist *h = &p->args;
@@ -198,8 +199,8 @@ static void choose_counters(const gr_histogram_job *job, gr_hist_plan *p, int si
 }
 
 /*
-** Everything but the scratch pointers; rows: bytes of rows that the blocks need, 0 for none. crowded: other launches run
-** beside this one, so that fewer blocks do better.
+** Everything but the scratch pointers; rows: bytes of rows that the blocks need, 0 for none. crowded: other launches
+** run beside this one, so that fewer blocks do better.
 */
 static void plan(const gr_histogram_job *job, const gr_cuda_chip *chip, int crowded, gr_hist_plan *p, size_t *rows) {
   gr_hist *h = &p->args;
@@ -259,9 +260,11 @@ int gr_cuda_histogram(const gr_histogram_job *job, const gr_cuda_run *run) {
   if (rows) p.args.rows = (uint32_t *)((char *)run->scratch + GR_COUNTER_BYTES);
   p.early = run->chip->major >= 9 && !p.args.cleared; /* clearing is no kernel to overlap with */
   gr_cuda_span counts = gr_span(job->counts, job->bins), tails = gr_span(job->tails, 3);
-  p.args.inputs_stable = gr_reads_at_once(*run, p.early && p.args.contiguous && !p.args.packed && p.args.words == p.args.part_bins,
-                                      {gr_span(job->a, 1, job->n, gr_size_of(job->dtype)), gr_span(job->edges, job->bins + 1),
-                                       gr_span(job->ilimits, job->bins + 1)}, {counts, tails});
+  p.args.inputs_stable =
+      gr_reads_at_once(*run, p.early && p.args.contiguous && !p.args.packed && p.args.words == p.args.part_bins,
+                       {gr_span(job->a, 1, job->n, gr_size_of(job->dtype)), gr_span(job->edges, job->bins + 1),
+                        gr_span(job->ilimits, job->bins + 1)},
+                       {counts, tails});
   if (p.args.cleared) e = clear(job, stream);
   if (e == cudaSuccess)
     e = p.args.by_value            ? gr_hist_values(&p, stream)

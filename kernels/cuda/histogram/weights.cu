@@ -223,9 +223,10 @@ int gr_cuda_weights(const gr_weights_job *job, const gr_cuda_run *run) {
   void *args[] = {&q};
   cudaError_t e = cudaMemsetAsync(job->state, 0, (size_t)slots * 16, stream);
   if (e == cudaSuccess && q.n > 0)
-    e = cudaLaunchKernel((const void *)weigh, grid_for((q.n + DEEP - 1) / DEEP, (int64_t)run->chip->sms * 8), THREADS, args,
-                         bytes, stream);
+    e = cudaLaunchKernel((const void *)weigh, grid_for((q.n + DEEP - 1) / DEEP, (int64_t)run->chip->sms * 8), THREADS,
+                         args, bytes, stream);
   if (e == cudaSuccess)
-    e = cudaLaunchKernel((const void *)weigh_out, grid_for(slots, (int64_t)run->chip->sms * 8), THREADS, args, 0, stream);
+    e = cudaLaunchKernel((const void *)weigh_out, grid_for(slots, (int64_t)run->chip->sms * 8), THREADS, args, 0,
+                         stream);
   return e;
 }

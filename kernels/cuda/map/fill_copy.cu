@@ -1,5 +1,6 @@
 /*
-** Fill and copy: one element a thread where strides ask for it, 16-byte words where they do not. Small copies to the host.
+** Fill and copy: one element a thread where strides ask for it, 16-byte words where they do not. Small copies to the
+** host.
 */
 #include <cuda_runtime.h>
 #include "kernels/cuda/thread/element.cuh"

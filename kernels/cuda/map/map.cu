@@ -28,7 +28,8 @@ template <gr_dtype D, typename V> static __device__ __forceinline__ gr_type<D> g
 }
 
 /* One value of an operator; op is known when compiled, so the switch goes away. */
-template <gr_dtype D, int op> static __device__ __forceinline__ gr_type<D> gr_map_one(gr_type<D> ex, gr_type<D> ey, gr_type<D> ez) {
+template <gr_dtype D, int op>
+static __device__ __forceinline__ gr_type<D> gr_map_one(gr_type<D> ex, gr_type<D> ey, gr_type<D> ez) {
   using T = typename gr_computed<D>::type;
   using W = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
   const T x = gr_map_in<D>(ex), y = gr_map_in<D>(ey), z = gr_map_in<D>(ez);
@@ -49,18 +50,21 @@ template <gr_dtype D, int op> static __device__ __forceinline__ gr_type<D> gr_ma
 template <gr_dtype D, int op>
 static __device__ __forceinline__ void gr_map_word(const uint4 &a, const uint4 &b, const uint4 &c, gr_type<D> *e) {
 #pragma unroll
-  for (int i = 0; i < 16 / gr_size<D>; i++) e[i] = gr_map_one<D, op>(gr_pick<D>(a, i), gr_pick<D>(b, i), gr_pick<D>(c, i));
+  for (int i = 0; i < 16 / gr_size<D>; i++)
+    e[i] = gr_map_one<D, op>(gr_pick<D>(a, i), gr_pick<D>(b, i), gr_pick<D>(c, i));
 }
 
 /* Which elements of word w there are: k, and first <= i < last. False: none. */
-static __device__ __forceinline__ bool gr_map_range(const gr_map_args &q, int64_t w, int each, int64_t &k, int &first, int &last) {
+static __device__ __forceinline__ bool gr_map_range(const gr_map_args &q, int64_t w, int each, int64_t &k, int &first,
+                                                    int &last) {
   k = w * each - q.lead;
   first = k < 0 ? (int)-k : 0;
   last = q.n - k < each ? (int)(q.n - k) : each;
   return k < q.n;
 }
 
-template <gr_dtype D> static __global__ void __launch_bounds__(GR_MAP_THREADS) gr_map_same(const __grid_constant__ gr_map_args q) {
+template <gr_dtype D>
+static __global__ void __launch_bounds__(GR_MAP_THREADS) gr_map_same(const __grid_constant__ gr_map_args q) {
   using E = gr_type<D>;
   using U = gr_map_unit<gr_size<D>>;
   constexpr int each = 16 / gr_size<D>;
@@ -131,7 +135,8 @@ template <int each> static __device__ __forceinline__ int gr_map_ones(const uint
   return count;
 }
 
-template <gr_dtype D> static __global__ void __launch_bounds__(GR_MAP_THREADS) gr_map_compare(const __grid_constant__ gr_map_args q) {
+template <gr_dtype D>
+static __global__ void __launch_bounds__(GR_MAP_THREADS) gr_map_compare(const __grid_constant__ gr_map_args q) {
   using U = gr_map_unit<gr_size<D>>;
   constexpr int each = 16 / gr_size<D>, flight = GR_MAP_THREADS * GR_MAP_WORDS;
   const bool less = q.relation & 1, equal = q.relation & 2, invert = q.relation & 4;
@@ -163,7 +168,8 @@ template <gr_dtype D> static __global__ void __launch_bounds__(GR_MAP_THREADS) g
   if (q.tally) gr_map_tally(q, count);
 }
 
-template <typename U> static __global__ void __launch_bounds__(GR_MAP_THREADS) gr_map_where(const __grid_constant__ gr_map_args q) {
+template <typename U>
+static __global__ void __launch_bounds__(GR_MAP_THREADS) gr_map_where(const __grid_constant__ gr_map_args q) {
   constexpr int each = 16 / (int)sizeof(U);
   int64_t w = blockIdx.x * (int64_t)GR_MAP_THREADS + threadIdx.x, k;
   int first, last;
@@ -196,7 +202,8 @@ union gr_wide { double f; int64_t i; };
 template <typename T> constexpr int gr_wide_step = WIDE * (int)sizeof(T) < 16 ? WIDE * (int)sizeof(T) : 16;
 
 template <gr_dtype D>
-static __device__ __forceinline__ void gr_wide_read(const gr_map_operand &o, bool whole, int64_t k, int count, gr_wide (&v)[WIDE]) {
+static __device__ __forceinline__ void gr_wide_read(const gr_map_operand &o, bool whole, int64_t k, int count,
+                                                    gr_wide (&v)[WIDE]) {
   using T = gr_type<D>;
   constexpr int step = gr_wide_step<T>;
   const char *p = o.p + k * o.stride;
@@ -215,7 +222,8 @@ static __device__ __forceinline__ void gr_wide_read(const gr_map_operand &o, boo
   }
 }
 
-static __device__ __forceinline__ void gr_wide_load(const gr_map_operand &o, int t, bool whole, int64_t k, int count, gr_wide (&v)[WIDE]) {
+static __device__ __forceinline__ void gr_wide_load(const gr_map_operand &o, int t, bool whole, int64_t k, int count,
+                                                    gr_wide (&v)[WIDE]) {
   if (!o.p) { /* the number is an f64 */
 #pragma unroll
     for (int i = 0; i < WIDE; i++) v[i].f = __hiloint2double((int)o.word.y, (int)o.word.x);
@@ -241,7 +249,8 @@ static __device__ __forceinline__ void gr_wide_write(const gr_map_args &q, int64
   }
 }
 
-static __device__ __forceinline__ void gr_wide_store(const gr_map_args &q, bool whole, int64_t k, int count, const gr_wide (&v)[WIDE]) {
+static __device__ __forceinline__ void gr_wide_store(const gr_map_args &q, bool whole, int64_t k, int count,
+                                                     const gr_wide (&v)[WIDE]) {
   switch (q.to) {
 #define GR_X(id, s, l, type, kind)                                                                              \
   case GR_##id: {                                                                                               \

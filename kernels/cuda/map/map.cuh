@@ -57,7 +57,8 @@ __device__ __forceinline__ uint4 gr_map_load(const gr_map_operand &o, int64_t k,
 }
 
 template <typename U>
-__device__ __forceinline__ void gr_map_store(const gr_map_args &q, int64_t k, int first, int last, const U *e, int each) {
+__device__ __forceinline__ void gr_map_store(const gr_map_args &q, int64_t k, int first, int last, const U *e,
+                                             int each) {
   char *p = q.out + k * q.out_stride;
   if (q.out_stride == (int64_t)sizeof(U) && last - first == each) {
     if (each * sizeof(U) == 16) memcpy(__builtin_assume_aligned(p, 16), e, 16);

@@ -1,9 +1,9 @@
 /*
-** RMSNorm: x / sqrt(mean(x^2) + eps) * w, row by row. Rows in whole aligned words are read once and wait in shared memory
-** while their sum of squares folds along the tree: several of up to 2 KB to a warp, longer ones a warp to a leaf and up
-** to 64 KB to a block; of still longer ones several blocks have a piece each and wait for each other's sums, or, of many,
-** blocks stay and pass one after the other through a ring. What is strided or unaligned takes two launches: the sums of
-** squares by the reduction, then the scaling.
+** RMSNorm: x / sqrt(mean(x^2) + eps) * w, row by row. Rows in whole aligned words are read once and wait in shared
+** memory while their sum of squares folds along the tree: several of up to 2 KB to a warp, longer ones a warp to a leaf
+** and up to 64 KB to a block; of still longer ones several blocks have a piece each and wait for each other's sums, or,
+** of many, blocks stay and pass one after the other through a ring. What is strided or unaligned takes two launches:
+** the sums of squares by the reduction, then the scaling.
 */
 #include <cuda_runtime.h>
 #include "kernels/cuda/block/cp_async.cuh"
@@ -39,7 +39,8 @@ template <gr_dtype D> constexpr int leaf_bytes = GR_LEAF_ROWS(gr_size<D>) * GR_R
 
 /* A word of the row times the factor and the weights. */
 template <gr_dtype D>
-static __device__ __forceinline__ uint4 scale_word(const uint4 &x, double r, bool weighted, const double (&w)[per_word<D>]) {
+static __device__ __forceinline__ uint4 scale_word(const uint4 &x, double r, bool weighted,
+                                                   const double (&w)[per_word<D>]) {
   struct __align__(16) { gr_type<D> e[per_word<D>]; } y;
   uint4 u;
 #pragma unroll
@@ -57,7 +58,8 @@ static __device__ __forceinline__ void widen_word(double (&w)[per_word<D>], cons
   for (int c = 0; c < per_word<D>; c++) w[c] = gr_to_f64<D>(gr_pick<D>(u, c));
 }
 
-/* Squares of a word onto its lanes. Those of up to 32 bits are exact in a double, so that fma rounds as an addition does. */
+/* Squares of a word onto its lanes. Those of up to 32 bits are exact in a double, so that fma rounds as an addition
+   does. */
 template <gr_dtype D>
 static __device__ __forceinline__ void add_squares(double (&s)[per_word<D>], const uint4 &u) {
 #pragma unroll
@@ -84,9 +86,9 @@ static __device__ __forceinline__ double factor_of(const rms_job &q, double sum)
 }
 
 /*
-** Rows of up to 2 KB: `threads` lanes a row, each with `words` of its words, in sets of 32 / threads rows; whichever way
-** they fold, a lane of a row keeps the sum of one set. Where rows have one word a lane, or two wide ones (fixed), sets fold
-** two at a time.
+** Rows of up to 2 KB: `threads` lanes a row, each with `words` of its words, in sets of 32 / threads rows; whichever
+** way they fold, a lane of a row keeps the sum of one set. Where rows have one word a lane, or two wide ones (fixed),
+** sets fold two at a time.
 */
 #define TOGETHER 2
 template <gr_dtype D, int fixed>
@@ -152,17 +154,19 @@ static __global__ void __launch_bounds__(ROW_WARPS * 32, fixed ? (gr_size<D> == 
       int keeper = fixed ? i % together * (threads / together) + i / together : i;
       double own = __shfl_sync(~0u, r, lane - t + keeper);
       uint4 *to = (uint4 *)(q.out + (row + i * per) * q.out_step) + k * threads + t;
-      if (present && row + i * per < q.count) __stcg(to, scale_word<D>(mine[(i * words + k) * 32], own, q.w != NULL, w));
+      if (present && row + i * per < q.count)
+        __stcg(to, scale_word<D>(mine[(i * words + k) * 32], own, q.w != NULL, w));
     }
   }
 }
 
 /*
-** The sum of a row whose blocks each have a node: all wait for all. Blocks start in order and a row has fewer of them than
-** fit the device at once, so those that wait do not keep out those that they wait for. The counter goes up twice, so
-** that it is 0 again when the last has seen the nodes.
+** The sum of a row whose blocks each have a node: all wait for all. Blocks start in order and a row has fewer of them
+** than fit the device at once, so those that wait do not keep out those that they wait for. The counter goes up twice,
+** so that it is 0 again when the last has seen the nodes.
 */
-static __device__ __forceinline__ gr_acc combine(double sum, double *nodes, unsigned *counter, int piece, int pieces, int lane) {
+static __device__ __forceinline__ gr_acc combine(double sum, double *nodes, unsigned *counter, int piece, int pieces,
+                                                 int lane) {
   using R = gr_in_f64<GR_RED_SUMSQ, GR_F64>;
   unsigned seen, last = 2 * (unsigned)pieces - 1;
   if (lane == 0) {
@@ -180,8 +184,8 @@ static __device__ __forceinline__ gr_acc combine(double sum, double *nodes, unsi
 }
 
 /*
-** A warp for a leaf; `pieces` blocks for a row. A kernel of its own where a block has all of it: 40 registers, not 48, and
-** so more blocks (16384 x 4096 f32 138 -> 131.6 us).
+** A warp for a leaf; `pieces` blocks for a row. A kernel of its own where a block has all of it: 40 registers, not 48,
+** and so more blocks (16384 x 4096 f32 138 -> 131.6 us).
 */
 template <gr_dtype D, bool alone>
 static __global__ void __launch_bounds__(PIECE_WARPS * 32, 2)
@@ -194,7 +198,8 @@ static __global__ void __launch_bounds__(PIECE_WARPS * 32, 2)
   unsigned row = alone ? blockIdx.x : blockIdx.x / (unsigned)pieces;
   int piece = alone ? 0 : (int)(blockIdx.x - row * (unsigned)pieces);
   int64_t offset = (int64_t)(piece * leaves + warp) * leaf_bytes<D> + lane * 16;
-  int present = (int)max((int64_t)0, min((int64_t)words, (q.n * gr_size<D> - offset + GR_ROW_BYTES - 1) / GR_ROW_BYTES));
+  int present =
+      (int)max((int64_t)0, min((int64_t)words, (q.n * gr_size<D> - offset + GR_ROW_BYTES - 1) / GR_ROW_BYTES));
   const uint4 *from = (const uint4 *)(q.x + row * q.x_step + offset);
   uint4 *mine = kept + warp * words * 32 + lane;
   double s[per_word<D>];
@@ -234,10 +239,11 @@ static __global__ void __launch_bounds__(PIECE_WARPS * 32, 2)
 }
 
 /*
-** Many long rows: blocks stay and pass leaves through places of a ring in shared memory. Rows are cut into pieces, which
-** blocks take in turn, so that all are at the same few rows: some warps fetch leaves, some add up squares, one publishes what a
-** piece comes to, two gather what all pieces of a row came to, the rest writes results. Gathering takes some microseconds,
-** for which the ring holds enough; what counts is that a row's pieces are gathered while those of the next are fetched.
+** Many long rows: blocks stay and pass leaves through places of a ring in shared memory. Rows are cut into pieces,
+** which blocks take in turn, so that all are at the same few rows: some warps fetch leaves, some add up squares, one
+** publishes what a piece comes to, two gather what all pieces of a row came to, the rest writes results. Gathering
+** takes some microseconds, for which the ring holds enough; what counts is that a row's pieces are gathered while those
+** of the next are fetched.
 */
 struct ring_place {
   gr_mbarrier full, added, taken, ready, free;
@@ -251,8 +257,8 @@ struct ring_plan {
   uint64_t epoch;
   /*
   ** For each piece its sum and the same bits xor a key of this launch and this place, which tells a partial from
-  ** what was there before: partials of other launches, whose keys differ, and foreign bytes, of which two words in 2^64 would
-  ** pass.
+  ** what was there before: partials of other launches, whose keys differ, and foreign bytes, of which two words in 2^64
+  ** would pass.
   */
   uint64_t *partials;
 
@@ -263,12 +269,17 @@ struct ring_plan {
   }
   __device__ __forceinline__ void publish(int64_t place, double sum) const {
     uint64_t bits = (uint64_t)__double_as_longlong(sum);
-    asm volatile("st.relaxed.gpu.global.v2.b64 [%0], {%1, %2};" ::"l"(partials + 2 * place), "l"(bits), "l"(bits ^ key(place)) : "memory");
+    asm volatile("st.relaxed.gpu.global.v2.b64 [%0], {%1, %2};" ::"l"(partials + 2 * place), "l"(bits),
+                 "l"(bits ^ key(place))
+                 : "memory");
   }
   __device__ __forceinline__ double await(int64_t place) const {
     uint64_t bits, other, wanted = key(place);
     do {
-      asm volatile("ld.relaxed.gpu.global.v2.b64 {%0, %1}, [%2];" : "=l"(bits), "=l"(other) : "l"(partials + 2 * place) : "memory");
+      asm volatile("ld.relaxed.gpu.global.v2.b64 {%0, %1}, [%2];"
+                   : "=l"(bits), "=l"(other)
+                   : "l"(partials + 2 * place)
+                   : "memory");
     } while ((bits ^ other) != wanted);
     return __longlong_as_double((int64_t)bits);
   }
@@ -280,7 +291,12 @@ struct ring_walk {
   unsigned phase, turned;
 
   __device__ __forceinline__ explicit ring_walk(const ring_plan &p)
-      : row(blockIdx.x / (unsigned)p.pieces), piece((int)(blockIdx.x % (unsigned)p.pieces)), leaf(0), at(0), turn(0), phase(0),
+      : row(blockIdx.x / (unsigned)p.pieces),
+        piece((int)(blockIdx.x % (unsigned)p.pieces)),
+        leaf(0),
+        at(0),
+        turn(0),
+        phase(0),
         turned(0) {}
   __device__ __forceinline__ int own(const ring_plan &p) const { return piece + 1 < p.pieces ? p.leaves : p.last; }
   __device__ __forceinline__ void next(const ring_plan &p) {
@@ -380,7 +396,8 @@ static __global__ void __launch_bounds__(RING_WARPS * 32, 1)
         for (int i = 0; i * GR_ROW_BYTES < left; i++) add_squares<D>(s, mine[i * 32]);
       }
       double folded = fold_squares<D>(s, 32, lane);
-      if (lap) places[k.at].taken.wait(k.phase ^ 1); /* long since: so that one mbarrier orders both accesses, not a chain of four */
+      /* long since: so that one mbarrier orders both accesses, not a chain of four */
+      if (lap) places[k.at].taken.wait(k.phase ^ 1);
       if (lane == 0) places[k.at].sum = folded;
       places[k.at].added.arrive();
       if (k.at + RING_ADDERS >= p.slots) lap = 1;
@@ -435,9 +452,9 @@ static bool have_common(int a, int b) {
 }
 
 /*
-** Worth while for many rows of wide elements (f16: 95 -> 101 us). All blocks are there at once, since they wait for each other
-** (a launch on another stream gets no room before those of this one have it: bench/tree/streams.cu); if a row's last piece is
-** smaller, so many that each block gets any piece of a row in turn.
+** Worth while for many rows of wide elements (f16: 95 -> 101 us). All blocks are there at once, since they wait for
+** each other (a launch on another stream gets no room before those of this one have it: bench/tree/streams.cu); if a
+** row's last piece is smaller, so many that each block gets any piece of a row in turn.
 */
 static ring_plan ring_of(int64_t count, int64_t leaves, int leaf, const gr_cuda_chip *chip) {
   ring_plan p = {RING_LEAVES, 0, 0, chip->sms, 0, 0, 0, 0, NULL};
@@ -447,7 +464,9 @@ static ring_plan ring_of(int64_t count, int64_t leaves, int leaf, const gr_cuda_
   while (p.last < p.leaves && have_common(p.blocks, p.pieces)) p.blocks--;
   p.on_rows = p.blocks / p.pieces;
   p.on_pieces = p.blocks % p.pieces;
-  if (chip->major >= 9 && slots >= 3 * p.leaves && p.pieces <= 32 && p.pieces <= p.blocks && count * leaves >= 48 * chip->sms) p.slots = slots;
+  if (chip->major >= 9 && slots >= 3 * p.leaves && p.pieces <= 32 && p.pieces <= p.blocks &&
+      count * leaves >= 48 * chip->sms)
+    p.slots = slots;
   return p;
 }
 
@@ -458,7 +477,8 @@ static rms_plan plan_of(const gr_rmsnorm_job *job, const gr_cuda_chip *chip) {
   int most = PIECE_WARPS;
   rms_plan p = {0, 0, {}};
   while (most * leaf > PIECE_BYTES || most * leaf + 1024 > chip->shared_optin) most /= 2;
-  if (job->x.stride != size || job->out.stride != size || (job->w.data && job->w.stride != size) || all % 16 != 0) return p;
+  if (job->x.stride != size || job->out.stride != size || (job->w.data && job->w.stride != size) || all % 16 != 0)
+    return p;
   if (leaves > chip->sms * (int64_t)most / 2 || job->count > INT32_MAX) return p;
   /* Blocks that wait for others are better smaller. */
   p.warps = leaves <= most ? (int)leaves : most / 2;
@@ -480,16 +500,19 @@ size_t gr_cuda_rmsnorm_scratch(const gr_rmsnorm_job *job, const gr_cuda_chip *ch
   rms_plan p = plan_of(job, chip);
   if (p.pieces == 1) return 0;
   if (p.ring.slots) return GR_COUNTER_BYTES + (size_t)job->count * (size_t)p.ring.pieces * 16;
-  if (p.pieces > 1) return GR_COUNTER_BYTES + (size_t)(job->count < MOST_COMBINED ? job->count : MOST_COMBINED) * (size_t)p.pieces * 8;
+  if (p.pieces > 1)
+    return GR_COUNTER_BYTES + (size_t)(job->count < MOST_COMBINED ? job->count : MOST_COMBINED) * (size_t)p.pieces * 8;
   return ((gr_cuda_reduce_scratch(&r, chip) + 255) & ~(size_t)255) + (size_t)job->count * 8;
 }
 
 /* More than 47 KB of shared memory have to be asked for. */
-static cudaError_t launch(const void *kernel, void **args, int64_t blocks, int warps, size_t shared, const gr_cuda_run *run) {
+static cudaError_t launch(const void *kernel, void **args, int64_t blocks, int warps, size_t shared,
+                          const gr_cuda_run *run) {
   cudaError_t e = cudaSuccess;
   if (shared > 47 << 10) e = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared);
   if (e != cudaSuccess) return e;
-  return gr_start_early(kernel, args, (int32_t)blocks, warps * 32, shared, run->chip->major >= 9, (cudaStream_t)run->stream);
+  return gr_start_early(kernel, args, (int32_t)blocks, warps * 32, shared, run->chip->major >= 9,
+                        (cudaStream_t)run->stream);
 }
 
 template <gr_dtype D> static cudaError_t start_rows(const rms_job *q, const gr_cuda_run *run) {
@@ -537,7 +560,8 @@ template <gr_dtype D> static cudaError_t start(const gr_rmsnorm_job *job, const 
             job->x.step, job->out.step, job->x.stride, job->w.stride, job->out.stride, job->eps, NULL, false};
   rms_plan p = plan_of(job, run->chip);
   auto all_of = [job](const gr_vec &v) { return gr_span(v, job->count, job->n, gr_size<D>); };
-  q.inputs_stable = gr_reads_at_once(*run, p.pieces > 0, {all_of(job->x), gr_span(job->w, 1, job->n, gr_size<D>)}, {all_of(job->out)});
+  q.inputs_stable = gr_reads_at_once(*run, p.pieces > 0, {all_of(job->x), gr_span(job->w, 1, job->n, gr_size<D>)},
+                                     {all_of(job->out)});
   if constexpr (gr_size<D> > 2)
     if (p.ring.slots) return start_ring<D>(&q, p.ring, run);
   if (p.pieces == 1 && job->n * gr_size<D> <= ROW_BYTES) return start_rows<D>(&q, run);

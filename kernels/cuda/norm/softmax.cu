@@ -195,7 +195,9 @@ static size_t lay_out(const gr_softmax_job *job, const gr_cuda_chip *chip, char 
   return at + rounded(rows * (size_t)q->pitch * 8);
 }
 
-static int by_rows_by_element(const gr_softmax_job *job) { return job->n <= MOST_WARPS * (int64_t)GR_LEAF(gr_size_of(job->dtype)); }
+static int by_rows_by_element(const gr_softmax_job *job) {
+  return job->n <= MOST_WARPS * (int64_t)GR_LEAF(gr_size_of(job->dtype));
+}
 
 size_t gr_cuda_softmax_scratch(const gr_softmax_job *job, const gr_cuda_chip *chip) {
   soft_job q;
@@ -209,8 +211,8 @@ template <gr_dtype D> static cudaError_t start_short(soft_job *q, cudaStream_t s
   while (q->per_row < leaves) q->per_row *= 2;
   warps = q->per_row > FEW_WARPS ? q->per_row : FEW_WARPS;
   rows = warps / q->per_row;
-  return cudaLaunchKernel((const void *)softmax_rows<D>, (unsigned)((q->count + rows - 1) / rows), (unsigned)warps * 32, args,
-                          0, stream);
+  return cudaLaunchKernel((const void *)softmax_rows<D>, (unsigned)((q->count + rows - 1) / rows), (unsigned)warps * 32,
+                          args, 0, stream);
 }
 
 template <gr_dtype D> static cudaError_t start(const gr_softmax_job *job, const gr_cuda_run *run) {
@@ -234,7 +236,8 @@ template <gr_dtype D> static cudaError_t start(const gr_softmax_job *job, const 
   void *args[] = {&q}, *more[] = {&q, &segments};
   cudaError_t e = (cudaError_t)gr_cuda_reduce(&maxima, &part);
   if (e == cudaSuccess)
-    e = cudaLaunchKernel((const void *)softmax_leaves<D>, (unsigned)((q.count * q.leaves + 7) / 8), 256, args, 0, stream);
+    e = cudaLaunchKernel((const void *)softmax_leaves<D>, (unsigned)((q.count * q.leaves + 7) / 8), 256, args, 0,
+                         stream);
   if (e == cudaSuccess) e = cudaLaunchKernel((const void *)softmax_fold, (unsigned)q.count, 512, args, 0, stream);
   if (e == cudaSuccess)
     e = cudaLaunchKernel((const void *)softmax_scale<D>, (unsigned)(segments * q.count), 256, more, 0, stream);

@@ -1,7 +1,7 @@
 /*
 ** Sums of columns of up to 8 rows, and their dots with one vector: a thread has all rows of a word of columns, in its
-** registers; results change hands within the warp, so that neighbours write next to each other. Nothing is shared between
-** warps.
+** registers; results change hands within the warp, so that neighbours write next to each other. Nothing is shared
+** between warps.
 */
 #ifndef GR_CUDA_REDUCE_COLS_FEW_ROWS_CUH
 #define GR_CUDA_REDUCE_COLS_FEW_ROWS_CUH
@@ -45,8 +45,8 @@ struct gr_column_word {
 
 /* Column c of n rows, a lane for each, by halves. */
 template <class R, int r = 0, int step = 1, class Word>
-__device__ __forceinline__ double gr_sum_few(const Word (&x)[gr_few_rows], const gr_type<R::dtype> (&y)[gr_few_rows], int n,
-                                             int c, const gr_context &k) {
+__device__ __forceinline__ double gr_sum_few(const Word (&x)[gr_few_rows], const gr_type<R::dtype> (&y)[gr_few_rows],
+                                             int n, int c, const gr_context &k) {
   if constexpr (step == gr_few_rows) {
     typename R::Lane l = R::start();
     if (r < n) R::add(l, gr_column_word<R::dtype, gr_few_columns<R>>::pick(x[r], c), y[r], k, 0);
@@ -60,7 +60,8 @@ __device__ __forceinline__ double gr_sum_few(const Word (&x)[gr_few_rows], const
 
 /* Warps take strips of 32 words, one after the other. */
 template <class R>
-__global__ void __launch_bounds__(gr_few_warps * 32, gr_few_blocks<R>) gr_reduce_cols_few_rows(const __grid_constant__ gr_reduce_args q) {
+__global__ void __launch_bounds__(gr_few_warps * 32, gr_few_blocks<R>)
+    gr_reduce_cols_few_rows(const __grid_constant__ gr_reduce_args q) {
   constexpr int C = gr_few_columns<R>, size = gr_size<R::dtype>;
   using F = gr_column_word<R::dtype, C>;
   __shared__ int64_t results[gr_few_warps][32 * (C + 1)]; /* one unused after every C, for the banks */

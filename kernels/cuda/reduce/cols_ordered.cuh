@@ -1,12 +1,12 @@
 /*
 ** Columns: neighbouring vectors are neighbours in memory. A lane of a warp takes a word of columns (4 to 16 bytes), the
 ** warp a piece of 32 words; of matrices that are narrower than half a piece, several rows. Rows come through a ring in
-** shared memory that asynchronous copies of aligned words keep full, whatever the rows' alignment, in flights of 8. If a
-** lane of the tree has several elements, a flight is 8 of one lane; if not, it is one element of 8 lanes as far apart as
-** lanes get, which fold at once, or of fewer lanes in several pieces. What flights leave is folded in the order of
+** shared memory that asynchronous copies of aligned words keep full, whatever the rows' alignment, in flights of 8. If
+** a lane of the tree has several elements, a flight is 8 of one lane; if not, it is one element of 8 lanes as far apart
+** as lanes get, which fold at once, or of fewer lanes in several pieces. What flights leave is folded in the order of
 ** halving: a warp's 2^each lanes bit-reversed, by a stack; then the 2^deep warps that share a leaf, then the rows side
-** by side, then the leaves of the block; and the nodes of blocks by eights: who comes last folds them. A second input may
-** be one vector for all columns (its step is 0): then lanes read its elements where it lies.
+** by side, then the leaves of the block; and the nodes of blocks by eights: who comes last folds them. A second input
+** may be one vector for all columns (its step is 0): then lanes read its elements where it lies.
 */
 #ifndef GR_CUDA_REDUCE_COLS_ORDERED_CUH
 #define GR_CUDA_REDUCE_COLS_ORDERED_CUH
@@ -67,7 +67,10 @@ template <class R>
 struct gr_column_walk {
   static constexpr int size = gr_size<R::dtype>, C = gr_ordered_each<R>, word = C * size, flight = gr_ordered_flight;
   static constexpr int piece = 32 * C, lanes = gr_ordered_lanes<R>, leaf = gr_ordered_leaf<R>, elements = leaf / lanes;
-  static constexpr int pitch = 32 * word + 16, bytes = flight * pitch, ahead = word > 4 ? 2 : R::fields == 3 && size == 2 ? 2 / R::inputs : 4 / R::inputs;
+  static constexpr int pitch = 32 * word + 16, bytes = flight * pitch,
+                       ahead = word > 4                      ? 2
+                               : R::fields == 3 && size == 2 ? 2 / R::inputs
+                                                             : 4 / R::inputs;
   static constexpr int ring = ahead * R::inputs * bytes;
   static_assert(ring >= piece * R::fields * 8, "states of a warp lie where its ring was");
   struct Word {
@@ -110,8 +113,8 @@ struct gr_column_walk {
     for (int t = 0; t < ahead; t++) issue(t);
   }
   /*
-  ** Rows of one piece, aligned or of narrow elements: these come in whole words, and their readers shift. Of rows side by
-  ** side all entries of a flight shift alike.
+  ** Rows of one piece, aligned or of narrow elements: these come in whole words, and their readers shift. Of rows side
+  ** by side all entries of a flight shift alike.
   */
   __device__ __forceinline__ void copy(const gr_vec &vec, const char *p, char *to, int unit, int k0) const {
     constexpr int each = 16 / word;
@@ -227,7 +230,8 @@ struct gr_column_walk {
     Reader r = {from + own, 0, 0};
     if (q.beside) r.from += (unit & ((1 << q.beside) - 1)) * (flight >> q.beside) * pitch;
     if (size < 4 && q.loose) {
-      r.shift = (int)(uintptr_t)vec.data + (int)(q.first + v + unit * piece) * size + ((int)first + k0) * (int)vec.stride;
+      r.shift =
+          (int)(uintptr_t)vec.data + (int)(q.first + v + unit * piece) * size + ((int)first + k0) * (int)vec.stride;
       r.step = vec.stride << apart();
     }
     return r;
@@ -249,12 +253,12 @@ struct gr_column_walk {
   }
 
   /*
-  ** One element of each of up to 8 lanes: lane j and lane j + 4, then j and j + 2, then the last two. Two columns at a time,
-  ** from `from` on: more would take too many registers.
+  ** One element of each of up to 8 lanes: lane j and lane j + 4, then j and j + 2, then the last two. Two columns at a
+  ** time, from `from` on: more would take too many registers.
   */
   template <class Q, int from, int j = 0, int step = 1>
-  __device__ __forceinline__ void halve(gr_acc (&v_out)[C], const Reader &ra, const Reader &rb, int rows, const gr_context &c,
-                                        const double (&mean)[C]) const {
+  __device__ __forceinline__ void halve(gr_acc (&v_out)[C], const Reader &ra, const Reader &rb, int rows,
+                                        const gr_context &c, const double (&mean)[C]) const {
     constexpr int to = from + 2 < C ? from + 2 : C;
     if constexpr (step == flight) {
       Word a = size < 4 && q.loose ? ra.get_loose(j) : ra.get(j), b = a;
@@ -287,7 +291,8 @@ struct gr_column_walk {
 
   /* This warp's lanes of a unit, folded as far as one thread can. */
   template <class Q>
-  __device__ __forceinline__ void read(gr_acc (&v_out)[C], int unit, const gr_context &c, const double (&mean)[C]) const {
+  __device__ __forceinline__ void read(gr_acc (&v_out)[C], int unit, const gr_context &c,
+                                       const double (&mean)[C]) const {
     typename Q::Lane l[C];
     gr_column_stack<Q, C> stack;
     bool by_lane = q.rows > 0; /* several elements to a lane */
@@ -298,7 +303,8 @@ struct gr_column_walk {
 #pragma unroll 1
     for (int f = 0; f < count; f++, t++) {
       int group = f >> more(), k0 = row_of(f), rows = min(rows_from(k0 + sub), flight >> q.beside);
-      bool done = ((f + 1) >> more()) > group, whole = q.plain && k0 + ((flight - 1) << apart()) + (1 << q.near) <= left;
+      bool done = ((f + 1) >> more()) > group,
+           whole = q.plain && k0 + ((flight - 1) << apart()) + (1 << q.near) <= left;
       const char *from = stage + (t & (ahead - 1)) * bytes;
       Reader ra = reader(q.job.a, from, unit, k0), rb = ra;
       if (R::inputs == 2) rb = shared_b() ? shared_reader(k0) : reader(q.job.b, from + ring / 2, unit, k0);
@@ -422,7 +428,8 @@ __global__ void __launch_bounds__(gr_ordered_warps<R> * 32, gr_ordered_blocks<R>
   bool alone = q.leaves == 1;
   gr_block_place block = gr_place_of_block(q);
   int64_t leaf = alone ? 0 : ((int64_t)block.node << q.together) + z;
-  int64_t v = alone ? (((int64_t)block.group << q.together) + z) * q.passes * W::piece : (int64_t)block.group * W::piece;
+  int64_t v =
+      alone ? (((int64_t)block.group << q.together) + z) * q.passes * W::piece : (int64_t)block.group * W::piece;
   int64_t left = leaf < q.leaves ? min(q.job.n - leaf * W::leaf, (int64_t)W::leaf) : 0;
   int sub = lane / q.wide, column = lane - sub * q.wide;
   if (v >= q.job.count) left = 0;

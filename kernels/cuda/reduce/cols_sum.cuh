@@ -1,12 +1,12 @@
 /*
-** Sums of columns, and columns by one vector (y = A^T b), where rows begin at whole words: straight from memory, 16 warps a
-** multiprocessor (or 20) with 4 KB in flight each. A warp reads 32 words of 16 bytes: 2^wide words of columns side by side, of
-** 32 >> wide rows; rows of half a word, of 16-bit elements, go two to a word (q.loose), and then "row" below means such a
-** pair. A thread takes 8 words in a flight, which are elements of one lane of the tree, or, of columns of less than a leaf,
-** all of up to 8 lanes (q.rows: log2 of the elements of a lane; q.beside: log2 of the lanes that there are). A lane's number,
-** from its highest bit on: which of a thread's 2^each turns, which of the rows side by side, which of the 2^deep warps and of
-** the 2^near blocks that share a leaf. So turns fold first, by a stack, then the warp, the block, the leaves of a block, and
-** the nodes of blocks as gr_combine_nodes does.
+** Sums of columns, and columns by one vector (y = A^T b), where rows begin at whole words: straight from memory, 16
+** warps a multiprocessor (or 20) with 4 KB in flight each. A warp reads 32 words of 16 bytes: 2^wide words of columns
+** side by side, of 32 >> wide rows; rows of half a word, of 16-bit elements, go two to a word (q.loose), and then "row"
+** below means such a pair. A thread takes 8 words in a flight, which are elements of one lane of the tree, or, of
+** columns of less than a leaf, all of up to 8 lanes (q.rows: log2 of the elements of a lane; q.beside: log2 of the
+** lanes that there are). A lane's number, from its highest bit on: which of a thread's 2^each turns, which of the rows
+** side by side, which of the 2^deep warps and of the 2^near blocks that share a leaf. So turns fold first, by a stack,
+** then the warp, the block, the leaves of a block, and the nodes of blocks as gr_combine_nodes does.
 */
 #ifndef GR_CUDA_REDUCE_COLS_SUM_CUH
 #define GR_CUDA_REDUCE_COLS_SUM_CUH
@@ -114,8 +114,8 @@ struct gr_cols_sum_stack {
 
 /* Column c of a flight: each of its 8 / each lanes has so many elements; they fold by halves. */
 template <class R, class F, int each, int j = 0, int step = 1>
-__device__ __forceinline__ double gr_cols_sum_lanes(const typename F::Word (&x)[8], const gr_factor<R::dtype> (&y)[8], int c,
-                                                 const gr_context &k) {
+__device__ __forceinline__ double gr_cols_sum_lanes(const typename F::Word (&x)[8], const gr_factor<R::dtype> (&y)[8],
+                                                    int c, const gr_context &k) {
   if constexpr (step * each >= 8) {
     typename R::Lane l = R::start();
 #pragma unroll
@@ -128,7 +128,8 @@ __device__ __forceinline__ double gr_cols_sum_lanes(const typename F::Word (&x)[
 }
 /* All columns of a flight: half of a word, then the other, if it has eight. */
 template <class R, class F, int each, int C>
-__device__ __forceinline__ void gr_cols_sum_columns(double (&v)[C], typename F::Word (&x)[8], gr_factor<R::dtype> (&y)[8], const gr_context &k) {
+__device__ __forceinline__ void gr_cols_sum_columns(double (&v)[C], typename F::Word (&x)[8],
+                                                    gr_factor<R::dtype> (&y)[8], const gr_context &k) {
   if constexpr (C < 8) {
 #pragma unroll
     for (int c = 0; c < C; c++) v[c] = gr_cols_sum_lanes<R, F, each>(x, y, c, k);
@@ -157,12 +158,13 @@ __device__ __forceinline__ void gr_write_sum(const gr_reduce_args &q, double x, 
 }
 
 /*
-** A block's sums, of column p and leaf u in slots[entry(u, 0, p)]: `there` leaves fold by adjacency, then nodes are combined, and
-** results of the columns from v0 on are written. rows: leaves that are looked through, there or more.
+** A block's sums, of column p and leaf u in slots[entry(u, 0, p)]: `there` leaves fold by adjacency, then nodes are
+** combined, and results of the columns from v0 on are written. rows: leaves that are looked through, there or more.
 */
 template <class R, class E>
-__device__ __forceinline__ void gr_fold_strip(const gr_reduce_args &q, double *slots, const E &entry, int rows, int there, int wide,
-                                              int64_t v0, int64_t here, const gr_block_place &block) {
+__device__ __forceinline__ void gr_fold_strip(const gr_reduce_args &q, double *slots, const E &entry, int rows,
+                                              int there, int wide, int64_t v0, int64_t here,
+                                              const gr_block_place &block) {
 #pragma unroll 1
   for (int h = 1; h < there; h *= 2) {
     __syncthreads();
@@ -182,7 +184,8 @@ __device__ __forceinline__ void gr_fold_strip(const gr_reduce_args &q, double *s
       if (pass == 0) ((double *)q.node)[block.node * q.job.count + v0 + p] = x;
       else gr_write_sum<R>(q, x, q.first + v0 + p);
     }
-    if (pass == 0 && !gr_combine_nodes<R>(q, v0, (int)here, q.counter + block.group * (unsigned)q.counters, block.node)) return;
+    if (pass == 0 && !gr_combine_nodes<R>(q, v0, (int)here, q.counter + block.group * (unsigned)q.counters, block.node))
+      return;
   }
 }
 
@@ -198,7 +201,8 @@ struct gr_cols_sum_place {
   }
 };
 
-/* q.threads: where the stacks begin, in bytes, behind what warps leave of each unit (a leaf, or a strip of one leaf). */
+/* q.threads: where the stacks begin, in bytes, behind what warps leave of each unit (a leaf, or a strip of one
+   leaf). */
 template <class R>
 __global__ void __launch_bounds__(gr_cols_sum_warps * 32, gr_cols_sum_resident<R> / gr_cols_sum_warps)
     gr_reduce_cols_sum(const __grid_constant__ gr_reduce_args q) {
@@ -213,7 +217,8 @@ __global__ void __launch_bounds__(gr_cols_sum_warps * 32, gr_cols_sum_resident<R
   bool single = q.leaves == 1;
   gr_cols_sum_place at(q);
   /* This thread's first lane of the tree; nodes fold by adjacency, lanes by halves. */
-  int first = ((lane >> q.wide << q.deep) + (warp & ((1 << q.deep) - 1)) << q.near) + (q.near ? (int)(__brev(at.block.node) >> (32 - q.near)) : 0);
+  int first = ((lane >> q.wide << q.deep) + (warp & ((1 << q.deep) - 1)) << q.near) +
+              (q.near ? (int)(__brev(at.block.node) >> (32 - q.near)) : 0);
   auto entry = [=](int unit, int part, int p) { return ((unit << q.deep) + part) * apart + p + p / C; };
   gr_cols_sum_stack<C, gr_cols_sum_levels<R>> stack;
   stack.slot = (double2 *)(gr_shared + q.threads) + threadIdx.x;
@@ -223,7 +228,8 @@ __global__ void __launch_bounds__(gr_cols_sum_warps * 32, gr_cols_sum_resident<R
   for (int u = warp >> q.deep; u < units; u += 1 << q.together) {
     int w = lane & ((1 << q.wide) - 1);
     gr_cols_sum_place at(q);
-    int64_t leaf = at.leaf + (single ? 0 : u), column = (at.strip + (single ? u : 0)) * wide * size + w * 16; /* bytes */
+    /* column: in bytes */
+    int64_t leaf = at.leaf + (single ? 0 : u), column = (at.strip + (single ? u : 0)) * wide * size + w * 16;
     int rows = (int)max((int64_t)0, min(q.job.n - leaf * leaf_rows, (int64_t)leaf_rows));
     const char *a = (const char *)q.job.a.data + q.first * size + column + leaf * leaf_rows * step;
     const char *b = (const char *)q.job.b.data + leaf * leaf_rows * step_b;

@@ -1,9 +1,10 @@
 /*
-** Columns of reducers that let the elements of a leaf come in any order. A warp goes down a strip, 32 words side by side
-** (4 to 16 bytes, a lane each), with a batch of words of every lane in flight; where a matrix is dense and narrow, a word
-** row of the strip is as many of its rows as fit. Rows that start anywhere are read by aligned words, and what a lane
-** lacks its neighbour has: then the last lane has no columns of its own. Warps of a block lie side by side, or 2^deep of
-** them share a strip's rows and fold in shared memory; nodes of blocks are combined as those of gr_reduce_cols_ordered do.
+** Columns of reducers that let the elements of a leaf come in any order. A warp goes down a strip, 32 words side by
+** side (4 to 16 bytes, a lane each), with a batch of words of every lane in flight; where a matrix is dense and narrow,
+** a word row of the strip is as many of its rows as fit. Rows that start anywhere are read by aligned words, and what a
+** lane lacks its neighbour has: then the last lane has no columns of its own. Warps of a block lie side by side, or
+** 2^deep of them share a strip's rows and fold in shared memory; nodes of blocks are combined as those of
+** gr_reduce_cols_ordered do.
 */
 #ifndef GR_CUDA_REDUCE_COLS_UNORDERED_CUH
 #define GR_CUDA_REDUCE_COLS_UNORDERED_CUH
@@ -17,7 +18,8 @@ template <class R>
 constexpr int gr_strip_word_of() {
   using Q = typename gr_collected<R>::type;
   int size = gr_size<R::dtype>, word = 16, lane = (int)sizeof(typename Q::Lane);
-  while (word > 4 && word > size && (word / size * lane > (R::leaves ? 64 : 128) || word / size * Q::fields * gr_strip_warps > 128))
+  while (word > 4 && word > size &&
+         (word / size * lane > (R::leaves ? 64 : 128) || word / size * Q::fields * gr_strip_warps > 128))
     word /= 2;
   return word;
 }
@@ -25,8 +27,11 @@ template <class R>
 constexpr int gr_strip_word = gr_strip_word_of<R>();
 /* Warps of a multiprocessor: 128 registers where lanes hold much or there are two inputs, else 96. */
 template <class R>
-constexpr int gr_strip_resident = gr_before_hopper && R::red == GR_RED_DOT && gr_size<R::dtype> == 1 ? 12
-                                  : R::leaves || R::inputs == 2 || gr_strip_word<R> / gr_size<R::dtype> * sizeof(typename gr_collected<R>::type::Lane) > 95
+constexpr int gr_strip_resident = gr_before_hopper &&R::red == GR_RED_DOT &&gr_size<R::dtype> == 1 ? 12
+                                  : R::leaves || R::inputs == 2 ||
+                                          gr_strip_word<R> / gr_size<R::dtype> *
+                                                  sizeof(typename gr_collected<R>::type::Lane) >
+                                              95
                                       ? 16
                                       : 20;
 template <class R>
@@ -70,8 +75,8 @@ __device__ __forceinline__ gr_words<W> gr_realign_words(const gr_words<W> &a, co
 }
 
 /*
-** Word rows of a batch: so many, `bytes` long, but the one numbered `last` (which may lie beyond) has `part` bytes. Rows
-** without any have so few that no aligned word reaches them.
+** Word rows of a batch: so many, `bytes` long, but the one numbered `last` (which may lie beyond) has `part` bytes.
+** Rows without any have so few that no aligned word reaches them.
 */
 constexpr int gr_strip_none = -16;
 struct gr_strip_rows {
@@ -160,7 +165,8 @@ struct gr_strip_batch {
   ** element at p, the next ones with its neighbours. The first ones are asked for together: what follows them is near.
   ** left: how many there are from p on; near: rows from one word to the next.
   */
-  static __device__ __forceinline__ void repeat_rows(Word (&w)[batch], const char *p, int64_t stride, uint32_t starts, int near, int left) {
+  static __device__ __forceinline__ void repeat_rows(Word (&w)[batch], const char *p, int64_t stride, uint32_t starts,
+                                                     int near, int left) {
     constexpr int shares = size < 4 ? 4 / size : 1;
     auto get = [&](int row) { return row < left ? gr_repeat<size>(p + row * stride) : uint2{}; };
     uint2 x[batch];
@@ -177,7 +183,12 @@ struct gr_strip_batch {
         if (starts >> c & 1) x[j] = get(++row);
         if (size == 8) w[j].u[2 * c] = x[j].x, w[j].u[2 * c + (size == 8)] = x[j].y;
         else if (c % shares == 0) w[j].u[c / shares] = x[j].x;
-        else w[j].u[c / shares] = __byte_perm(w[j].u[c / shares], x[j].x, size == 2 ? 0x7610 : c % 4 == 1 ? 0x7650 : c % 4 == 2 ? 0x7610 : 0x7210);
+        else
+          w[j].u[c / shares] = __byte_perm(w[j].u[c / shares], x[j].x,
+                                           size == 2    ? 0x7610
+                                           : c % 4 == 1 ? 0x7650
+                                           : c % 4 == 2 ? 0x7610
+                                                        : 0x7210);
       }
     }
   }
@@ -234,9 +245,9 @@ struct gr_strip_place {
 };
 
 /*
-** Grid: groups of 2^together strips times q.nodes of q.rows rows each. A word row is a row, or q.near whole rows (a number
-** here, not a logarithm), which the strips of one group share; q.wide: lanes that have columns; q.loose: bit 0 for a, bit 1
-** for b.
+** Grid: groups of 2^together strips times q.nodes of q.rows rows each. A word row is a row, or q.near whole rows (a
+** number here, not a logarithm), which the strips of one group share; q.wide: lanes that have columns; q.loose: bit 0
+** for a, bit 1 for b.
 */
 template <class R>
 __global__ void __launch_bounds__(gr_strip_warps * 32, gr_strip_resident<R> / gr_strip_warps)
@@ -246,7 +257,8 @@ __global__ void __launch_bounds__(gr_strip_warps * 32, gr_strip_resident<R> / gr
   constexpr int batch = 128 / word / R::inputs, slots = 32 * C + 32, pitch = warps * slots;
   using B = gr_strip_batch<Q, word / 4, batch>;
   __shared__ int64_t states[pitch * Q::fields]; /* one unused after every C, for the banks */
-  int lane = threadIdx.x & 31, warp = gr_warp_index(), z = warp & ((1 << q.deep) - 1), near = q.near, strip = q.wide * C;
+  int lane = threadIdx.x & 31, warp = gr_warp_index(), z = warp & ((1 << q.deep) - 1), near = q.near,
+      strip = q.wide * C;
   typename Q::Lane l[C];
 #pragma unroll
   for (int c = 0; c < C; c++) l[c] = Q::start();
@@ -258,7 +270,8 @@ __global__ void __launch_bounds__(gr_strip_warps * 32, gr_strip_resident<R> / gr
     int full = w.left / near, rest = w.left - full * near, all = full + (rest > 0);
     int bytes = w.elements(q, near, strip) * size, part = w.elements(q, rest, strip) * size;
     if (part == 0) part = gr_strip_none;
-    int columns = (int)min(q.job.count, (int64_t)1 << 20), at = (int)w.v + lane * C, row = at / columns; /* if rows lie side by side */
+    /* if rows lie side by side */
+    int columns = (int)min(q.job.count, (int64_t)1 << 20), at = (int)w.v + lane * C, row = at / columns;
     uint32_t starts = 0;
     for (int c = (row + 1) * columns - at; R::inputs == 2 && shared_b && c < C; c += columns) starts |= 1u << c;
 #pragma unroll 1
@@ -267,8 +280,10 @@ __global__ void __launch_bounds__(gr_strip_warps * 32, gr_strip_resident<R> / gr
       gr_strip_rows r = {min(batch, all - k), bytes, full - k, part};
       B::load(x, a + k * near * q.job.a.stride, q.job.a.stride * near, r, q.loose & 1, lane);
       if (R::inputs == 2 && shared_b && near == 1) B::repeat(y, b + k * q.job.b.stride, q.job.b.stride, r.count);
-      if (R::inputs == 2 && shared_b && near > 1) B::repeat_rows(y, b + (k * near + row) * q.job.b.stride, q.job.b.stride, starts, near, w.left - k * near - row);
-      if (R::inputs == 2 && !shared_b) B::load(y, b + k * near * q.job.b.stride, q.job.b.stride * near, r, q.loose >> 1, lane);
+      if (R::inputs == 2 && shared_b && near > 1)
+        B::repeat_rows(y, b + (k * near + row) * q.job.b.stride, q.job.b.stride, starts, near, w.left - k * near - row);
+      if (R::inputs == 2 && !shared_b)
+        B::load(y, b + k * near * q.job.b.stride, q.job.b.stride * near, r, q.loose >> 1, lane);
       if (r.last < r.count || r.count * 4 <= batch || (r.count < batch && R::red == GR_RED_COSINE)) {
         B::add_some(l, x, y, q.context, r, lane);
       } else {
@@ -282,7 +297,9 @@ __global__ void __launch_bounds__(gr_strip_warps * 32, gr_strip_resident<R> / gr
     }
   }
 #pragma unroll
-  for (int c = 0; c < C; c++) gr_put<Q>(states + ((int)threadIdx.x >> 5) * slots + ((int)threadIdx.x & 31) * (C + 1) + c, pitch, Q::state(l[c], q.context));
+  for (int c = 0; c < C; c++)
+    gr_put<Q>(states + ((int)threadIdx.x >> 5) * slots + ((int)threadIdx.x & 31) * (C + 1) + c, pitch,
+              Q::state(l[c], q.context));
   __syncthreads();
 
   /* Over the warps of a strip, then over rows side by side. */
@@ -332,7 +349,8 @@ __global__ void __launch_bounds__(gr_strip_warps * 32, gr_strip_resident<R> / gr
         if constexpr (R::exact) acc = R::of(acc, w.left);
       } else {
 #pragma unroll
-        for (int f = 0; f < R::fields; f++) acc.i[f] = ((volatile int64_t *)q.node)[f * (q.job.count * q.nodes) + w.v + p];
+        for (int f = 0; f < R::fields; f++)
+          acc.i[f] = ((volatile int64_t *)q.node)[f * (q.job.count * q.nodes) + w.v + p];
       }
       if (pass == 0) gr_put<R>(q.node + w.block.node * q.job.count + w.v + p, q.job.count * q.nodes, acc);
       else gr_write<R>(q, acc, q.first + w.v + p, q.job.n);

@@ -1,8 +1,7 @@
 /*
 ** Spreads of columns of 64 bits, where rows are aligned and most of a leaf or more: a leaf is read once and stays in
-** the registers of a block. A thread has one lane of the tree of a 16-byte word of columns: 2^wide words side by side,
-*2^deep
-** lanes, 2^beside leaves. Blocks stay and take one run of leaves after the other, which makes a node.
+** the registers of a block. A thread has one lane of the tree of a 16-byte word of columns: 2^wide words side by
+** side, 2^deep lanes, 2^beside leaves. Blocks stay and take one run of leaves after the other, which makes a node.
 */
 #ifndef GR_CUDA_REDUCE_COLS_VARIANCE_LEAVES_CUH
 #define GR_CUDA_REDUCE_COLS_VARIANCE_LEAVES_CUH
@@ -10,15 +9,15 @@
 #include "kernels/cuda/grid/combine.cuh"
 #include "kernels/cuda/thread/load.cuh"
 
-constexpr int gr_variance_threads = 256, gr_variance_blocks = 3; /* of a block: a leaf of 8 columns; of a multiprocessor */
+/* Threads of a block: a leaf of 8 columns. Blocks of a multiprocessor. */
+constexpr int gr_variance_threads = 256, gr_variance_blocks = 3;
 /* Of 64 bits: narrower ones are converted twice, and are no faster so. */
 template <class R>
 constexpr bool gr_has_cols_variance_leaves = R::spread && !R::exact && gr_size<R::dtype> == 8;
 
 /*
 ** A thread's place: asked for anew where it is needed, so that no registers hold it meanwhile. part: of the lanes of
-*the tree;
-** those of a part are in one warp and fold first.
+** the tree; those of a part are in one warp and fold first.
 */
 struct gr_variance_place {
   int w, sub, lane, part;
@@ -135,8 +134,8 @@ struct gr_variance_work {
     __syncthreads(); /* sums are where the next ones go */
   }
   /*
-  ** The node: its leaves by adjacency. Then as in gr_combine_nodes: of 2^radix neighbours the block that comes last gets the
-  ** others' states, and so on.
+  ** The node: its leaves by adjacency. Then as in gr_combine_nodes: of 2^radix neighbours the block that comes last
+  ** gets the others' states, and so on.
   */
   __device__ __forceinline__ void node(int node, unsigned group, int states) const {
     int columns = this->columns(), count = q.nodes;

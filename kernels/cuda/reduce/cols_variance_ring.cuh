@@ -1,13 +1,13 @@
 /*
 ** Spreads of columns, where rows are aligned (Hopper and later): everything is read once. One block stays on each
 ** multiprocessor. Each of 16 warps has a ring in shared memory, which TMA fills; a leaf stays there until
-** the deviations are added up too, and each slot that is done with makes room for leaves to come, so memory never rests. A
-** thread has one lane of the tree, of one or two 16-byte words of columns, so warps wait for each other only to fold, once a leaf. One more
-** warp makes states of leaves and nodes meanwhile.
+** the deviations are added up too, and each slot that is done with makes room for leaves to come, so memory never
+** rests. A thread has one lane of the tree, of one or two 16-byte words of columns, so warps wait for each other only
+** to fold, once a leaf. One more warp makes states of leaves and nodes meanwhile.
 **
-** Bits of a thread in its warp, from the lowest: the word, perhaps the lowest bit of the lane, its highest ones; the others
-** are the warp. The highest fold first, by trades after which a thread has one column; then warps, in shared memory; then
-** the lowest. Where a matrix is narrow, words are of leaves beside each other.
+** Bits of a thread in its warp, from the lowest: the word, perhaps the lowest bit of the lane, its highest ones; the
+** others are the warp. The highest fold first, by trades after which a thread has one column; then warps, in shared
+** memory; then the lowest. Where a matrix is narrow, words are of leaves beside each other.
 */
 #ifndef GR_CUDA_REDUCE_COLS_VARIANCE_RING_CUH
 #define GR_CUDA_REDUCE_COLS_VARIANCE_RING_CUH
@@ -16,7 +16,8 @@
 #include "kernels/cuda/grid/combine.cuh"
 #include "kernels/cuda/thread/load.cuh"
 
-constexpr int gr_ring_warps = 16, gr_ring_threads = gr_ring_warps * 32 + 64, gr_ring_slots = 6, gr_ring_slot = 2048, /* of a warp */
+/* gr_ring_slot: bytes, of a warp. */
+constexpr int gr_ring_warps = 16, gr_ring_threads = gr_ring_warps * 32 + 64, gr_ring_slots = 6, gr_ring_slot = 2048,
     gr_ring_states = 16; /* rows of states */
 template <class R>
 constexpr bool gr_has_cols_variance_ring = R::lanes && R::spread;
@@ -24,28 +25,37 @@ constexpr bool gr_has_cols_variance_ring = R::lanes && R::spread;
 /* What of it follows from the size of elements alone; the host needs it too. */
 template <int size>
 struct gr_ring_shape {
-  static constexpr int log_words = size == 2 ? 1 : size == 4 ? 2 : 3, /* of threads side by side */
-      words = size == 4 ? 2 : 1,                                      /* of a thread, so many apart */
-      each = 16 / size, C = each * words,                             /* columns of a word, of a thread */
-      low = size == 4 ? 0 : 1, log_top = 5 - log_words - low,         /* bits of the lane in a warp */
-      joint = size == 2,                                              /* all warps share a ring */
+  static constexpr int log_words = size == 2   ? 1
+                                   : size == 4 ? 2
+                                               : 3,           /* of threads side by side */
+      words = size == 4 ? 2 : 1,                              /* of a thread, so many apart */
+      each = 16 / size, C = each * words,                     /* columns of a word, of a thread */
+      low = size == 4 ? 0 : 1, log_top = 5 - log_words - low, /* bits of the lane in a warp */
+      joint = size == 2,                                      /* all warps share a ring */
       rows = GR_LEAF_ROWS(size), leaf_rows = GR_LEAF(size), lanes = GR_LANES(size),
-      near = joint ? lanes : gr_ring_warps << low, tile_near = joint ? lanes : 1 << low,                                    /* rows that warps share */
-      row_bytes = 512 * words, batch = gr_ring_slot / row_bytes, tile_rows = joint ? 1 : batch << log_top, leaf_slots = rows / batch, log_all = log_words + words - 1;
+      /* near: rows that warps share. */
+      near = joint ? lanes : gr_ring_warps << low, tile_near = joint ? lanes : 1 << low, row_bytes = 512 * words,
+                       batch = gr_ring_slot / row_bytes, tile_rows = joint ? 1 : batch << log_top,
+                       leaf_slots = rows / batch, log_all = log_words + words - 1;
   static_assert(1 << log_top == C && leaf_slots * batch == rows, "a column for each thread");
 };
 struct gr_ring_numbers {
   int size, near, tile_near, tile_rows, log_all, leaf_rows;
 };
 template <int size>
-constexpr gr_ring_numbers gr_ring_numbers_for = {size, gr_ring_shape<size>::near, gr_ring_shape<size>::tile_near,
-                                                 gr_ring_shape<size>::tile_rows, gr_ring_shape<size>::log_all, gr_ring_shape<size>::leaf_rows};
+constexpr gr_ring_numbers gr_ring_numbers_for = {size,
+                                                 gr_ring_shape<size>::near,
+                                                 gr_ring_shape<size>::tile_near,
+                                                 gr_ring_shape<size>::tile_rows,
+                                                 gr_ring_shape<size>::log_all,
+                                                 gr_ring_shape<size>::leaf_rows};
 static inline gr_ring_numbers gr_ring_numbers_of(int size) {
   return size == 2 ? gr_ring_numbers_for<2> : size == 4 ? gr_ring_numbers_for<4> : gr_ring_numbers_for<8>;
 }
 template <int size, int fields>
-constexpr unsigned gr_ring_bytes = gr_ring_slots *gr_ring_warps *(gr_ring_slot + 8) + 16384 +
-                                   gr_ring_states * (gr_ring_shape<size>::each << gr_ring_shape<size>::log_all) * fields * 8;
+constexpr unsigned gr_ring_bytes =
+    gr_ring_slots * gr_ring_warps * (gr_ring_slot + 8) +
+    16384 + gr_ring_states * (gr_ring_shape<size>::each << gr_ring_shape<size>::log_all) * fields * 8;
 
 /* Where a thread is, and which rows its lane has. */
 template <int size>
@@ -73,7 +83,9 @@ struct gr_ring_place {
   /* Of the one column that is left in the end: its word. */
   __device__ __forceinline__ int mine() const { return S::words == 2 ? top >> (S::log_top - 1) : 0; }
   __device__ __forceinline__ int column() const { return word(mine()) * S::each + (top & (S::each - 1)); }
-  __device__ __forceinline__ int rows_of(int leaf) const { return leaf < full ? S::leaf_rows : leaf == full ? last_rows : 0; }
+  __device__ __forceinline__ int rows_of(int leaf) const {
+    return leaf < full ? S::leaf_rows : leaf == full ? last_rows : 0;
+  }
   __device__ __forceinline__ int there_of(int leaf) const { return leaf < full ? S::rows : leaf == full ? last : 0; }
 };
 
@@ -99,12 +111,14 @@ struct gr_ring_walk {
 };
 
 /* A barrier of the readers and the writer. */
-__device__ __forceinline__ void gr_ring_barrier() { asm volatile("bar.sync 1, %0;" ::"n"(gr_ring_warps * 32 + 32) : "memory"); }
+__device__ __forceinline__ void gr_ring_barrier() {
+  asm volatile("bar.sync 1, %0;" ::"n"(gr_ring_warps * 32 + 32) : "memory");
+}
 
 /*
-** A ring: of each warp, which asks for its own rows; or of all, for which one more warp asks when all are done with a slot, in
-** tiles of neighbouring rows (rows of 32 bytes: fewer tiles, and pages are met once). The map has columns, leaves, `near`
-** rows, groups of such in a leaf: whole leaves alone.
+** A ring: of each warp, which asks for its own rows; or of all, for which one more warp asks when all are done with a
+** slot, in tiles of neighbouring rows (rows of 32 bytes: fewer tiles, and pages are met once). The map has columns,
+** leaves, `near` rows, groups of such in a leaf: whole leaves alone.
 */
 template <int size>
 struct gr_ring {
@@ -119,7 +133,8 @@ struct gr_ring {
   int slot, safe;
   unsigned phase;
   bool more;
-  __device__ __forceinline__ gr_ring(const gr_reduce_args &q, const gr_ring_place<size> &t, const gr_tensor_map &map, char *shared)
+  __device__ __forceinline__ gr_ring(const gr_reduce_args &q, const gr_ring_place<size> &t, const gr_tensor_map &map,
+                                     char *shared)
       : q(q), t(t), map(map), slot(0), phase(0) {
     int warp = threadIdx.x >> 5;
     slots = shared + (S::joint ? 0 : warp * gr_ring_slot);
@@ -152,7 +167,8 @@ struct gr_ring {
 #pragma unroll
       for (int r = 0; r < (S::joint ? S::batch : 1); r++)
         gr_copy_tile(slots + s * slot_bytes + r * (slot_bytes / S::batch), map, x, walk.leaf,
-                    S::joint ? 0 : (int)(threadIdx.x >> 5) << S::low, S::joint ? i * S::batch + r : i * S::tile_rows, arrived[s]);
+                     S::joint ? 0 : (int)(threadIdx.x >> 5) << S::low, S::joint ? i * S::batch + r : i * S::tile_rows,
+                     arrived[s]);
     }
   }
   /* The same by hand, where a leaf is not whole. */
@@ -164,14 +180,16 @@ struct gr_ring {
         int row = i * S::batch * S::lanes + (k >> q.wide);
         int64_t column = (((int64_t)walk.group << q.wide) + (k & ((1 << q.wide) - 1))) * 16;
         if (column < q.job.count * size && row < t.rows_of(walk.leaf))
-          ((uint4 *)(slots + s * slot_bytes))[k] = gr_load16(data + column + ((int64_t)walk.leaf * S::leaf_rows + row) * q.job.a.stride);
+          ((uint4 *)(slots + s * slot_bytes))[k] =
+              gr_load16(data + column + ((int64_t)walk.leaf * S::leaf_rows + row) * q.job.a.stride);
       }
     } else {
 #pragma unroll 1
       for (int p = 0; p < S::words; p++) {
         int leaf = walk.leaf + t.sub(p), there = t.there_of(leaf) - i * S::batch;
         int64_t column = (((int64_t)walk.group << q.wide) + t.word(p)) * 16;
-        const char *from = data + column + ((int64_t)leaf * S::leaf_rows + i * S::batch * S::lanes + t.lane) * q.job.a.stride;
+        const char *from =
+            data + column + ((int64_t)leaf * S::leaf_rows + i * S::batch * S::lanes + t.lane) * q.job.a.stride;
 #pragma unroll 1
         for (int r = 0; r < S::batch; r++, from += q.job.a.stride * S::lanes)
           if (column < q.job.count * size && r < there) *at(s, r, p) = gr_load16(from);
@@ -261,7 +279,8 @@ struct gr_ring_work {
 
   /* The words of a row. 16-bit floats: half of them without the converter, which would be the limit. */
   template <class Q, bool last>
-  static __device__ __forceinline__ void add(typename Q::Lane *l, const uint4 &u, const gr_context *context, uint32_t *largest) {
+  static __device__ __forceinline__ void add(typename Q::Lane *l, const uint4 &u, const gr_context *context,
+                                             uint32_t *largest) {
     if constexpr (sixteen) {
       uint32_t part[4] = {u.x, u.y, u.z, u.w};
 #pragma unroll
@@ -274,7 +293,8 @@ struct gr_ring_work {
           l[2 * c + 1].f[0] += y * y;
         } else {
           Q::add(l[2 * c], gr_pick<D>(u, 2 * c), gr_pick<D>(u, 2 * c), context[2 * c], 0);
-          l[2 * c + 1].f[0] = __fma_rn(gr_placed<D>(part[c]), factor, l[2 * c + 1].f[0]); /* exact but for the addition */
+          /* exact but for the addition */
+          l[2 * c + 1].f[0] = __fma_rn(gr_placed<D>(part[c]), factor, l[2 * c + 1].f[0]);
           largest[c] = gr_magnitude<D>(largest[c], part[c]);
         }
       }
@@ -307,7 +327,8 @@ struct gr_ring_work {
         for (int r = 0; r < S::batch; r++)
 #pragma unroll
           for (int p = 0; p < S::words; p++)
-            if (i * S::batch + r < there[p]) add<Q, last>(l + p * S::each, *ring.at(s, r, p), context + p * S::each, largest);
+            if (i * S::batch + r < there[p])
+              add<Q, last>(l + p * S::each, *ring.at(s, r, p), context + p * S::each, largest);
       }
       if (last) ring.release(s, (i + gr_ring_slots) & (S::leaf_slots - 1));
       Ring::step(s, phase);
@@ -316,7 +337,8 @@ struct gr_ring_work {
   }
   /* This thread's lane of its columns, which go to the parts; first pass or last. */
   template <class Q, bool last>
-  __device__ __forceinline__ void pass(Ring &ring, const int (&there)[S::words], const double (&mean)[C], double *to) const {
+  __device__ __forceinline__ void pass(Ring &ring, const int (&there)[S::words], const double (&mean)[C],
+                                       double *to) const {
     typename Q::Lane l[C];
     gr_context context[C];
     uint32_t largest[4] = {0, 0, 0, 0};
@@ -331,7 +353,8 @@ struct gr_ring_work {
 #pragma unroll
     for (int c = 0; c < C; c++) {
       v[c] = Q::state(l[c], context[c]).f[0];
-      if (sixteen && !last && c % 2 == 1 && (largest[c / 2 % 4] >> 16 & 0x7fff) >= (D == GR_F16 ? 0x7c00 : 0x7f80)) v[c] = gr_nan();
+      if (sixteen && !last && c % 2 == 1 && (largest[c / 2 % 4] >> 16 & 0x7fff) >= (D == GR_F16 ? 0x7c00 : 0x7f80))
+        v[c] = gr_nan();
     }
     trade(v);
     to[threadIdx.x] = v[0];
@@ -405,10 +428,14 @@ struct gr_ring_work {
     unsigned before = 0;
     __syncwarp();
     if ((threadIdx.x & 31) == 0)
-      asm volatile("atom.acq_rel.gpu.global.inc.u32 %0, [%1], %2;" : "=r"(before) : "l"(counter), "r"(blocks - 1) : "memory");
+      asm volatile("atom.acq_rel.gpu.global.inc.u32 %0, [%1], %2;"
+                   : "=r"(before)
+                   : "l"(counter), "r"(blocks - 1)
+                   : "memory");
     return __shfl_sync(~0u, before, 0) == blocks - 1;
   }
-  /* The node is in row 0. As in gr_combine_nodes: of 2^radix neighbours the block that comes last merges all, and so on. */
+  /* The node is in row 0. As in gr_combine_nodes: of 2^radix neighbours the block that comes last merges all, and so
+     on. */
   __device__ __forceinline__ void node(int node, unsigned group) const {
     int columns = this->columns(), count = q.nodes, lane = threadIdx.x & 31;
     int64_t v0 = (int64_t)group * columns, step = q.job.count, pitch = step * q.nodes;
@@ -468,7 +495,8 @@ struct gr_ring_work {
       if (more > 1) fold(depth, more);
       bool end = walk.leaf + more == walk.end;
 #pragma unroll 1
-      for (int k = (walk.leaf - (int)(walk.node << q.passes)) >> q.beside; depth > 0 && (end || (k & 1)); k >>= 1) fold(--depth, 2);
+      for (int k = (walk.leaf - (int)(walk.node << q.passes)) >> q.beside; depth > 0 && (end || (k & 1)); k >>= 1)
+        fold(--depth, 2);
       __syncwarp();
       depth = end ? 0 : depth + 1;
       if (end) node((int)walk.node, walk.group);

@@ -14,21 +14,27 @@
 namespace {
 
 /*
-** Few partials: block 0 polls them, without a counter. No more blocks poll than there are multiprocessors, so that others
-** find room whatever order blocks start in. The next launch may begin early unless this one leaves many places free: it would take them, and its
-** blocks would be spread unevenly from then on. Blocks that begin early and have places to spare ask for their data at
-** once (sum of 2^20 f32 3.9 -> 3.6 us; of 2^22, where they have none, 6.8 -> 7.9).
+** Few partials: block 0 polls them, without a counter. No more blocks poll than there are multiprocessors, so that
+** others find room whatever order blocks start in. The next launch may begin early unless this one leaves many places
+** free: it would take them, and its blocks would be spread unevenly from then on. Blocks that begin early and have
+** places to spare ask for their data at once (sum of 2^20 f32 3.9 -> 3.6 us; of 2^22, where they have none, 6.8 ->
+** 7.9).
 */
 void plan_combine(Plan &p, const gr_tune &t, const gr_cuda_chip &chip) {
   int64_t nodes = p.args.nodes, count = p.args.job.count, blocks = nodes * ceil_div(count, p.per_block);
   bool few = count <= chip.sms && nodes <= 2 * p.launch.threads && p.launch.threads <= 256;
   if (p.to_host) {
-    if (p.args.combine != GR_COMBINE_LEAVES_ON_HOST && nodes > 1 && nodes <= most_mailed(p, 2 * GR_MAILBOX_STATES)) p.args.combine = GR_COMBINE_NODES_ON_HOST;
-    p.states = p.args.combine == GR_COMBINE_LEAVES_ON_HOST ? p.args.leaves : p.args.combine == GR_COMBINE_NODES_ON_HOST ? nodes : 1;
+    if (p.args.combine != GR_COMBINE_LEAVES_ON_HOST && nodes > 1 && nodes <= most_mailed(p, 2 * GR_MAILBOX_STATES))
+      p.args.combine = GR_COMBINE_NODES_ON_HOST;
+    p.states = p.args.combine == GR_COMBINE_LEAVES_ON_HOST  ? p.args.leaves
+               : p.args.combine == GR_COMBINE_NODES_ON_HOST ? nodes
+                                                            : 1;
   }
-  if (p.args.combine == GR_COMBINE_LAST_BLOCK && nodes > 1 && few && count * nodes * p.entry.fields * 16 <= GR_PARTIAL_BYTES)
+  if (p.args.combine == GR_COMBINE_LAST_BLOCK && nodes > 1 && few &&
+      count * nodes * p.entry.fields * 16 <= GR_PARTIAL_BYTES)
     p.args.combine = GR_COMBINE_POLLING;
-  p.launch.early = chip.major >= 9 && (p.args.inputs_stable || p.args.passes <= 2 || blocks * 10 >= slots_of(p, t, chip.sms) * 9);
+  p.launch.early =
+      chip.major >= 9 && (p.args.inputs_stable || p.args.passes <= 2 || blocks * 10 >= slots_of(p, t, chip.sms) * 9);
   p.args.ahead = p.launch.early && !p.args.inputs_stable && p.args.flat && !p.args.strided && p.args.passes == 1 &&
                  blocks <= 2 * chip.sms;
 }
@@ -54,24 +60,31 @@ Plan plan(const gr_reduce_job &job, const gr_cuda_chip &chip, bool apart = false
   p.args.strided = p.args.job.a.stride != size || p.args.job.b.stride != size;
   bool many = job.n > 0 && job.count > 1 && p.entry.columns > 0 && !apart;
   if (job.offsets) plan_segments(p, t, chip.sms);
-  else if (many && p.entry.rows_by_vector && by_rows_by_vector(p.args.job) && job.n >= GR_LEAF(size)) plan_rows_by_vector(p, chip.sms);
+  else if (many && p.entry.rows_by_vector && by_rows_by_vector(p.args.job) && job.n >= GR_LEAF(size))
+    plan_rows_by_vector(p, chip.sms);
   else if (many && by_rows_staged(p) && (inputs == 1 || by_rows_by_vector(p.args.job))) plan_rows_staged(p, chip.sms);
   else if (many && p.entry.rows_way && by_rows_by_element(p.args.job)) plan_rows_by_element(p, chip.sms);
-  else if (many && is_columns(p.args.job) && p.entry.few_rows_columns && job.n <= 8 && (inputs == 1 || shared_b(job))) plan_cols_few_rows(p, chip);
+  else if (many && is_columns(p.args.job) && p.entry.few_rows_columns && job.n <= 8 && (inputs == 1 || shared_b(job)))
+    plan_cols_few_rows(p, chip);
   else if (many && is_columns(p.args.job) && p.entry.cols_sum && by_cols_sum(p.args.job)) plan_cols_sum(p, chip);
-  else if (many && is_columns(p.args.job) && by_cols_variance_ring(p.args.job, p.entry, chip)) plan_cols_variance_ring(p, chip);
-  else if (many && is_columns(p.args.job) && p.entry.variance_leaves && by_cols_variance_leaves(p.args.job)) plan_cols_variance_leaves(p, chip.sms);
-  else if (many && is_columns(p.args.job) && p.entry.ordered && !gr_ordered_left_out(red, chip.major)) plan_cols_ordered(p, t, chip);
+  else if (many && is_columns(p.args.job) && by_cols_variance_ring(p.args.job, p.entry, chip))
+    plan_cols_variance_ring(p, chip);
+  else if (many && is_columns(p.args.job) && p.entry.variance_leaves && by_cols_variance_leaves(p.args.job))
+    plan_cols_variance_leaves(p, chip.sms);
+  else if (many && is_columns(p.args.job) && p.entry.ordered && !gr_ordered_left_out(red, chip.major))
+    plan_cols_ordered(p, t, chip);
   else if (many && is_columns(p.args.job) && !p.entry.ordered) plan_cols_unordered(p, t, chip, inputs);
   else plan_leaves(p, t, chip.sms);
-  if ((p.launch.shape == GR_COLS || p.launch.shape == GR_COLS_DIRECT || p.launch.shape == GR_COLS_VARIANCE_RING) && p.args.nodes > gr_most_column_nodes) {
+  if ((p.launch.shape == GR_COLS || p.launch.shape == GR_COLS_DIRECT || p.launch.shape == GR_COLS_VARIANCE_RING) &&
+      p.args.nodes > gr_most_column_nodes) {
     p.args.leaves = ceil_div(job.n, GR_LEAF(size));
     p.args.counters = 1;
     p.launch = {};
     plan_leaves(p, t, chip.sms);
   }
   if (p.launch.shape == GR_LEAVES) plan_combine(p, t, chip);
-  if (p.launch.shape == GR_ROWS_BY_ELEMENT || p.launch.shape == GR_ROWS_STAGED || p.launch.shape == GR_ROWS_BY_VECTOR) p.launch.early = chip.major >= 9;
+  if (p.launch.shape == GR_ROWS_BY_ELEMENT || p.launch.shape == GR_ROWS_STAGED || p.launch.shape == GR_ROWS_BY_VECTOR)
+    p.launch.early = chip.major >= 9;
   int64_t groups = p.args.nodes == 1 ? gr_most_blocks : gr_counters / (p.args.counters > 1 ? p.args.counters : 1);
   p.vectors = groups * p.per_block;
   if (p.vectors > job.count) p.vectors = job.count;
@@ -104,10 +117,13 @@ cudaError_t gr_launch_ring(const void *kernel, const gr_reduce_args &q, const gr
   const gr_reduce_job &j = q.job;
   gr_ring_numbers s = gr_ring_numbers_of(gr_size_of(j.dtype));
   uint64_t whole = (uint64_t)(j.n / s.leaf_rows), near = (uint64_t)s.near, stride = (uint64_t)j.a.stride;
-  gr_tensor_shape shape = {(const char *)j.a.data, s.size, s.size == 4 && q.beside == 0,
-                        {(uint64_t)(q.first + j.count), whole ? whole : 1, near, s.leaf_rows / near},
-                        {stride * s.leaf_rows, stride, stride * near},
-                        {(uint32_t)(16 / s.size) << q.wide, 1u << q.beside, (uint32_t)s.tile_near, (uint32_t)s.tile_rows}};
+  gr_tensor_shape shape = {
+      (const char *)j.a.data,
+      s.size,
+      s.size == 4 && q.beside == 0,
+      {(uint64_t)(q.first + j.count), whole ? whole : 1, near, s.leaf_rows / near},
+      {stride * s.leaf_rows, stride, stride * near},
+      {(uint32_t)(16 / s.size) << q.wide, 1u << q.beside, (uint32_t)s.tile_near, (uint32_t)s.tile_rows}};
   gr_tensor_map map;
   cudaError_t e = gr_make_tensor_map(&map, shape);
   if (e == cudaSuccess) e = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)l.shared);
@@ -140,7 +156,9 @@ extern "C" size_t gr_cuda_reduce_arrays_scratch(const gr_reduce_job *first, int 
 static bool reads_at_once(const gr_reduce_job &j, const gr_cuda_run &run) {
   int size = gr_size_of(j.dtype), inputs = inputs_of[gr_reducer_of(j.op, j.dtype)];
   bool first = run.batch && run.batch->count == 0;
-  auto results = [&](void *p) { return run.done ? gr_cuda_span{} : j.chosen ? gr_anything : gr_span((int64_t *)p, j.count); };
+  auto results = [&](void *p) {
+    return run.done ? gr_cuda_span{} : j.chosen ? gr_anything : gr_span((int64_t *)p, j.count);
+  };
   return gr_reads_at_once(run, !first && !j.offsets,
                           {gr_span(j.a, j.count, j.n, size), gr_span(inputs == 2 ? j.b : j.a, j.count, j.n, size)},
                           {results(j.out), results(j.out2)});

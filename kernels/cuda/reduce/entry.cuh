@@ -4,8 +4,8 @@
 
 #include "kernels/cuda/grid/combine.cuh"
 
-/* Which of them. GR_COLS: cols_ordered or cols_unordered, which a reducer has one of; GR_COLS_DIRECT likewise: cols_sum or
-   cols_variance_leaves, which read straight from memory. */
+/* Which of them. GR_COLS: cols_ordered or cols_unordered, which a reducer has one of; GR_COLS_DIRECT likewise: cols_sum
+   or cols_variance_leaves, which read straight from memory. */
 enum gr_reduce_shape {
   GR_LEAVES, GR_ROWS_BY_ELEMENT, GR_ROWS_STAGED, GR_COLS, GR_COLS_FEW_ROWS, GR_COLS_DIRECT, GR_COLS_VARIANCE_RING,
   GR_ROWS_BY_VECTOR

@@ -87,7 +87,8 @@ static cudaError_t gr_launch_reduce(const gr_reduce_args &q, const gr_reduce_lau
 template <class R>
 static gr_reduce_entry gr_entry() {
   gr_rows_way way = gr_by_words_alone<R> ? GR_ROWS_WORDS : gr_has_rows_staged<R> ? GR_ROWS_LANES : GR_ROWS_ELEMENTS;
-  return gr_with_columns<R>({gr_launch_reduce<R>, R::fields, gr_leaves_resident<R>, way, gr_has_rows_by_vector<R>, gr_staged_words<R>});
+  return gr_with_columns<R>(
+      {gr_launch_reduce<R>, R::fields, gr_leaves_resident<R>, way, gr_has_rows_by_vector<R>, gr_staged_words<R>});
 }
 
 /* Of what is never asked of rows or columns: one kernel, which would do for them too. */

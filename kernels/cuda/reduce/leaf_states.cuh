@@ -73,8 +73,9 @@ __device__ __forceinline__ void gr_add_squares(typename M::Lane (&l)[gr_lanes_of
 }
 
 /*
-** The spread of a whole leaf at `at`, whose words are there; those of the next one come as they are used (var of f16 193 ->
-** 172 us at 2^28). never is false, which the compiler does not know: it would keep what the first pass made of the words.
+** The spread of a whole leaf at `at`, whose words are there; those of the next one come as they are used (var of f16
+** 193 -> 172 us at 2^28). never is false, which the compiler does not know: it would keep what the first pass made of
+** the words.
 */
 template <class R, int rows>
 __device__ __forceinline__ gr_acc gr_variance_of_words(uint4 (&w)[rows], const char *at, const char *next, bool never,

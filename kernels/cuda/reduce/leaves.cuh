@@ -36,8 +36,9 @@ constexpr int gr_leaves_resident = 65536 / 256 / gr_leaves_registers<R>;
 #endif
 
 /*
-** The end of a vector of several blocks: one of them combines their nodes. Few are published to block 0, which polls; many
-** go to scratch memory, and the last block to arrive combines them. True in the block that has acc then, in its first warp.
+** The end of a vector of several blocks: one of them combines their nodes. Few are published to block 0, which polls;
+** many go to scratch memory, and the last block to arrive combines them. True in the block that has acc then, in its
+** first warp.
 */
 template <class R>
 __device__ __forceinline__ bool gr_fold_blocks(const gr_reduce_args &q, gr_acc &acc, int64_t *value, int64_t v,
@@ -129,7 +130,8 @@ __global__ void GR_LEAVES_BOUNDS(R) gr_reduce_leaves(const __grid_constant__ gr_
   gr_before_reading(q.inputs_stable);
   gr_acc acc = gr_read_leaves<R>(q, t, lane);
   if (!q.inputs_stable) gr_let_next_start(); /* else it waits once its block has folded */
-  if (q.combine == GR_COMBINE_LEAVES_ON_HOST) { /* a leaf a warp; counted anew, since t would take registers while rows are read */
+  /* a leaf a warp; counted anew, since t would take registers while rows are read */
+  if (q.combine == GR_COMBINE_LEAVES_ON_HOST) {
     if (q.inputs_stable) gr_await_earlier();
     int64_t v = q.flat ? 0 : gr_which_of(q, warp).v, at = ((int64_t)node << q.warps) + sub;
     if (lane == 0 && at < q.leaves && (q.flat || v < q.job.count)) gr_mailbox_put_state<R>(q, v * q.leaves + at, acc);

@@ -113,7 +113,8 @@ void plan_leaves(Plan &p, const gr_tune &t, int sms) {
   passes = clamp(passes, 1, t.most_passes);
   while (ceil_div(leaves, warps * passes) > 65536 && warps * passes < 256) passes *= 2;
   p.args.nodes = (int)ceil_div(leaves, warps * passes);
-  if (p.args.nodes > 1 && warps < 4 && p.args.combine != GR_COMBINE_LEAVES_ON_HOST) { /* blocks with a counter hold one node each */
+  /* blocks with a counter hold one node each */
+  if (p.args.nodes > 1 && warps < 4 && p.args.combine != GR_COMBINE_LEAVES_ON_HOST) {
     while (warps < 8 && warps < leaves) warps *= 2;
     p.args.nodes = (int)ceil_div(leaves, warps * passes);
   }
@@ -184,8 +185,8 @@ void plan_rows_by_element(Plan &p, int sms) {
 }
 
 /*
-** Rows of up to a leaf that gr_reduce_rows_staged takes: in whole words; narrow elements that come in any order without that
-** too, but for tiny rows, which gr_reduce_rows_by_element does better; and sums of rows of half a word.
+** Rows of up to a leaf that gr_reduce_rows_staged takes: in whole words; narrow elements that come in any order without
+** that too, but for tiny rows, which gr_reduce_rows_by_element does better; and sums of rows of half a word.
 */
 bool by_rows_staged(const Plan &p) {
   const gr_reduce_job &j = p.args.job;
@@ -208,7 +209,8 @@ void plan_rows_staged(Plan &p, int sms) {
   q.loose = !q.near && (bytes % 16 != 0 || !aligned(j.a, j.a.step));
   q.beside = (int)(q.loose ? (bytes + 30) / 16 : ceil_div(bytes, 16));
   int64_t lanes = clamp(power_of_two(q.beside), 1, 32), each = clamp(lanes, 1, 4), threads = lanes / each;
-  if (inputs_of[gr_reducer_of(j.op, j.dtype)] == 2 && (q.beside == 64 || q.beside == 128)) threads = q.beside / 4, each = 32 / threads;
+  if (inputs_of[gr_reducer_of(j.op, j.dtype)] == 2 && (q.beside == 64 || q.beside == 128))
+    threads = q.beside / 4, each = 32 / threads;
   bool power = !q.loose && q.beside <= 16 && (q.beside & (q.beside - 1)) == 0;
   bool apart = q.beside % (2 * threads) == threads;
   q.plain = j.a.step == bytes && (q.loose || power || apart || threads >= 8);
@@ -235,7 +237,8 @@ void plan_rows_staged(Plan &p, int sms) {
 /* Rows by one vector, all in whole words. */
 bool by_rows_by_vector(const gr_reduce_job &j) {
   int size = gr_size_of(j.dtype);
-  return j.b.step == 0 && j.a.stride == size && j.b.stride == size && aligned(j.a, j.a.step) && aligned(j.b, j.n * size);
+  return j.b.step == 0 && j.a.stride == size && j.b.stride == size && aligned(j.a, j.a.step) &&
+         aligned(j.b, j.n * size);
 }
 
 /* Of several leaves. */

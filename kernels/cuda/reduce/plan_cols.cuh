@@ -88,7 +88,9 @@ bool fills_leaves(const gr_reduce_job &j) {
 }
 
 /* Spreads of columns of 64 bits: see gr_reduce_cols_variance_leaves. */
-bool by_cols_variance_leaves(const gr_reduce_job &j) { return aligned(j.a, j.a.stride) && j.count >= 4 && fills_leaves(j); }
+bool by_cols_variance_leaves(const gr_reduce_job &j) {
+  return aligned(j.a, j.a.stride) && j.count >= 4 && fills_leaves(j);
+}
 
 void plan_cols_variance_leaves(Plan &p, int sms) {
   const gr_reduce_job &j = p.args.job;
@@ -133,14 +135,16 @@ void plan_cols_variance_ring(Plan &p, const gr_cuda_chip &chip) {
   q.leaves = ceil_div(j.n, GR_LEAF(size));
   q.wide = log2_of(clamp(power_of_two(words), 1, 1 << log_all));
   q.beside = log_all - q.wide;
-  /* The largest nodes that keep multiprocessors as busy as smaller ones would, within the rows of states that there are. */
+  /* The largest nodes that keep multiprocessors as busy as smaller ones would, within the rows of states that there
+     are. */
   int64_t groups = ceil_div(words, (int64_t)1 << q.wide);
   auto idle = [&](int k) { /* of a hundred, with nodes of 2^k leaves */
     int64_t runs = groups * ceil_div(q.leaves, (int64_t)1 << k);
     return (int)(100 - runs * 100 / (ceil_div(runs, chip.sms) * chip.sms));
   };
   int passes = q.beside, least = 100;
-  for (int k = q.beside; k <= q.beside + gr_ring_states - (1 << q.beside); k++) least = idle(k) < least ? idle(k) : least;
+  for (int k = q.beside; k <= q.beside + gr_ring_states - (1 << q.beside); k++)
+    least = idle(k) < least ? idle(k) : least;
   for (int k = q.beside; k <= q.beside + gr_ring_states - (1 << q.beside); k++)
     if (idle(k) <= least + 3) passes = k;
   q.passes = (short)passes;
@@ -158,10 +162,12 @@ void plan_cols_variance_ring(Plan &p, const gr_cuda_chip &chip) {
 int64_t gcd(int64_t a, int64_t b) { return b == 0 ? a : gcd(b, a % b); }
 
 /*
-** Rows side by side in word rows of gr_reduce_cols_unordered, 1 to `warps` strips long, so that lanes are used well: `lanes` have a
-** word in each strip, and their number must be a multiple of `steps`. Gives the share of lanes used, in percent.
+** Rows side by side in word rows of gr_reduce_cols_unordered, 1 to `warps` strips long, so that lanes are used well:
+** `lanes` have a word in each strip, and their number must be a multiple of `steps`. Gives the share of lanes used, in
+** percent.
 */
-int64_t beside(const gr_reduce_job &j, int64_t row, int64_t strip, int64_t steps, int64_t warps, int &near, int64_t &strips) {
+int64_t beside(const gr_reduce_job &j, int64_t row, int64_t strip, int64_t steps, int64_t warps, int &near,
+               int64_t &strips) {
   int64_t best = 0;
   for (int64_t k = 1; k <= warps && best < 85; k *= 2) {
     int64_t rows = k * strip / row / steps * steps, used = rows * row * 100 / (k * strip);
@@ -190,13 +196,15 @@ void plan_cols_unordered(Plan &p, const gr_tune &t, const gr_cuda_chip &chip, in
   int64_t wanted = (int64_t)chip.sms * t.strip_warps, rows = ceil_div(j.n, q.near), unit = batch;
   int64_t batches = ceil_div(p.entry.leaf && j.n > p.entry.leaf ? ceil_div(p.entry.leaf, q.near) : rows, batch);
   int most = log2_of(q.near > 1 ? warps / strips : warps);
-  if (p.entry.leaf && ceil_div(j.n, p.entry.leaf) * strips > wanted) batches = ceil_div(batches, 4); /* small blocks do */
+  /* small blocks do */
+  if (p.entry.leaf && ceil_div(j.n, p.entry.leaf) * strips > wanted) batches = ceil_div(batches, 4);
   while (q.deep < most && unit < batches * batch && strips << q.deep < wanted) q.deep++, unit *= 2;
   q.together = log2_of(clamp(power_of_two(strips), 1, warps >> q.deep));
   if (p.entry.leaf) {
     q.rows = p.entry.leaf;
   } else { /* rows of a node: so many that nodes are few beside what was read, and not more than 32 bits can add up */
-    int64_t least = ceil_div(256 * p.entry.fields / size, q.near * unit) * unit, share = ceil_div(ceil_div(rows * strips << q.deep, wanted), unit) * unit;
+    int64_t least = ceil_div(256 * p.entry.fields / size, q.near * unit) * unit,
+            share = ceil_div(ceil_div(rows * strips << q.deep, wanted), unit) * unit;
     q.rows = (int)(clamp(share, least > 4 * unit ? least : 4 * unit, unit << 8) * q.near);
   }
   q.nodes = j.n > q.rows ? (int)ceil_div(j.n, q.rows) : 1;

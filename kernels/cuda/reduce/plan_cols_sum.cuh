@@ -13,7 +13,8 @@ bool in_pairs(const gr_reduce_job &j) {
   return size == 2 && row == 8 && j.a.stride == row && j.n % 2 == 0 && factors;
 }
 
-/* Logarithms: words side by side, lanes of the tree that there are, elements of a lane, and how often 8 words are taken. */
+/* Logarithms: words side by side, lanes of the tree that there are, elements of a lane, and how often 8 words are
+   taken. */
 struct Logs {
   int pair, wide, lanes, each, turns;
   explicit Logs(const gr_reduce_job &j) {
@@ -31,7 +32,8 @@ bool by_cols_sum(const gr_reduce_job &j) {
   auto fits = [](int64_t stride) { return stride >= INT32_MIN / 2 && stride <= INT32_MAX / 2; };
   Logs w(j);
   bool sum = inputs_of[gr_reducer_of(j.op, j.dtype)] == 1;
-  return (sum || shared_b(j)) && aligned(j.a, j.a.stride << w.pair) && fits(j.a.stride) && fits(j.b.stride) && w.turns >= 0;
+  return (sum || shared_b(j)) && aligned(j.a, j.a.stride << w.pair) && fits(j.a.stride) && fits(j.b.stride) &&
+         w.turns >= 0;
 }
 
 void plan_cols_sum(Plan &p, const gr_cuda_chip &chip) {
@@ -50,9 +52,12 @@ void plan_cols_sum(Plan &p, const gr_cuda_chip &chip) {
   int64_t units = ceil_div(words, (int64_t)1 << q.wide) * q.leaves;
   /* Strips get narrower, to 128 bytes, before blocks share a leaf. */
   while (!w.pair && q.wide > 3 && turns > 0 && units << warps < wanted * 3 / 4) q.wide--, turns--, units *= 2;
-  /* So many warps share a leaf that all have some, and none many turns. Lanes of a pair would have to fold after warps. */
+  /* So many warps share a leaf that all have some, and none many turns. Lanes of a pair would have to fold after
+     warps. */
   int sharing = 0;
-  while (!w.pair && sharing < turns && (units << sharing < wanted * 3 / 4 || turns - sharing > p.entry.cols_sum_levels + 3)) sharing++;
+  while (!w.pair && sharing < turns &&
+         (units << sharing < wanted * 3 / 4 || turns - sharing > p.entry.cols_sum_levels + 3))
+    sharing++;
   q.deep = sharing < warps ? sharing : warps;
   q.near = sharing - q.deep;
   while (!w.pair && q.near == 0 && q.deep < warps && q.deep < turns && q.leaves > 1 && warps - q.deep > most) q.deep++;
@@ -73,7 +78,8 @@ void plan_cols_sum(Plan &p, const gr_cuda_chip &chip) {
   q.nodes = (int)ceil_div(q.leaves, q.leaves == 1 ? 1 : (int64_t)1 << (q.together + q.passes)) << q.near;
   plan_nodes(q);
   q.threads = (int)(q.leaves > 1 ? state << q.passes : state);
-  int64_t kept = q.each > p.entry.cols_sum_levels ? q.each - p.entry.cols_sum_levels : 0; /* levels of the stack in shared memory */
+  /* levels of the stack in shared memory */
+  int64_t kept = q.each > p.entry.cols_sum_levels ? q.each - p.entry.cols_sum_levels : 0;
   p.launch.shape = GR_COLS_DIRECT;
   p.launch.threads = 128;
   p.launch.shared = (unsigned)(q.threads + kept * 128 * columns * 8);

@@ -82,7 +82,8 @@ struct gr_by_element_row {
       return Q::merge(low, high);
     }
   }
-  /* The same of 16-bit elements, two at a time: what words at, at + apart, ... fold to, lower halves and upper halves apart. */
+  /* The same of 16-bit elements, two at a time: what words at, at + apart, ... fold to, lower halves and upper
+     halves apart. */
   template <class Q, int count, int first = 0, int step = 1>
   __device__ __forceinline__ void tiny_words(gr_acc (&v)[2], int at, int apart, const gr_context &c) const {
     if constexpr (step == count) {
@@ -169,7 +170,7 @@ struct gr_by_element_row {
         if (fours) return R::dtype == GR_F16 ? by_words_apart<Q>(c) : by_words<Q>(c);
       if constexpr (size >= 4 && (Q::red == GR_RED_SUM || Q::red == GR_RED_DOT)) {
         if (n <= 16) return tiny<Q, 16>(0, 1, c);
-        return n <= 32 || size == 8 ? tiny<Q, 32>(0, 1, c) : tiny < Q, size == 8 ? 32 : 64 > (0, 1, c);
+        return n <= 32 || size == 8 ? tiny<Q, 32>(0, 1, c) : tiny<Q, (size == 8 ? 32 : 64)>(0, 1, c);
       }
       gr_acc even = Q::identity(), odd = even;
       int parts = n <= 16 ? 1 : 4;
@@ -245,7 +246,8 @@ __device__ __forceinline__ void gr_by_element_rows(const gr_reduce_args &q, char
   gr_by_element_row<R, gaps> row = {{stage_a}, {stage_b}, 0, 0, n, false};
   int bytes = n * row.size, b = 0,
       a = row.stage_a.fill((const char *)q.job.a.data + row0 * step_a, (rows - 1) * step_a + bytes, lane);
-  if (R::inputs == 2) b = row.stage_b.fill((const char *)q.job.b.data + row0 * step_b, (rows - 1) * step_b + bytes, lane);
+  if (R::inputs == 2)
+    b = row.stage_b.fill((const char *)q.job.b.data + row0 * step_b, (rows - 1) * step_b + bytes, lane);
   row.fours = ((a | b | step_a | step_b) & 3) == 0;
   gr_await_earlier();
   __syncwarp();
@@ -269,7 +271,11 @@ __device__ __forceinline__ void gr_by_element_rows(const gr_reduce_args &q, char
 
 /* q.rows: rows of a warp; those of one input, gaps included, fit the stage. */
 template <class R>
-__global__ void __launch_bounds__(gr_by_element_warps * 32, R::inputs > 1 ? 4 : R::spread ? 6 : !R::lanes ? 7 : R::red == GR_RED_SUM && R::dtype == GR_F16 ? 8 : 9)
+__global__ void __launch_bounds__(gr_by_element_warps * 32, R::inputs > 1                                ? 4
+                                                            : R::spread                                  ? 6
+                                                            : !R::lanes                                  ? 7
+                                                            : R::red == GR_RED_SUM && R::dtype == GR_F16 ? 8
+                                                                                                         : 9)
     gr_reduce_rows_by_element(const __grid_constant__ gr_reduce_args q) {
   __shared__ __align__(16) char stage[gr_by_element_warps][R::inputs][gr_stage<R::dtype, true>::bytes];
   int lane = threadIdx.x & 31, warp = gr_warp_index();

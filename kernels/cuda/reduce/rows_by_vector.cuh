@@ -60,7 +60,8 @@ __device__ __forceinline__ void gr_fold_rows(gr_acc (&v)[N], int threads, int la
 
 /* q.rows: rows of a warp; 2^together warps lie side by side on the leaves of a row. */
 template <class R>
-__global__ void __launch_bounds__(gr_by_vector_warps * 32, 6) gr_reduce_rows_by_vector(const __grid_constant__ gr_reduce_args q) {
+__global__ void __launch_bounds__(gr_by_vector_warps * 32, 6)
+    gr_reduce_rows_by_vector(const __grid_constant__ gr_reduce_args q) {
   constexpr int size = gr_size<R::dtype>, leaf = GR_LEAF(size), K = GR_LEAF_ROWS(size);
   __shared__ int64_t value[gr_by_vector_warps * 32];
   __shared__ uint4 stage[gr_by_vector_warps][2][K][32];

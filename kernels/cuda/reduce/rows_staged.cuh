@@ -217,8 +217,8 @@ __device__ __forceinline__ gr_acc gr_sum_row(const gr_staged_row &row, int each,
 }
 
 /*
-** Dots with a vector, whose elements stay in registers from row to row if rows are such ones, or of four words for every
-** thread in several lines of 512 bytes.
+** Dots with a vector, whose elements stay in registers from row to row if rows are such ones, or of four words for
+** every thread in several lines of 512 bytes.
 */
 template <class R>
 struct gr_kept_vector {
@@ -263,8 +263,9 @@ __device__ __forceinline__ gr_acc gr_dot_row(const gr_staged_row &row, int each,
 }
 
 /*
-** Spreads of 16-bit floats in rows of more than 512 bytes, where instructions are what limits: a thread's words of each 512
-** bytes in turn (parts), those that halves bring together one after the other, the first of a lane without a sum to add to.
+** Spreads of 16-bit floats in rows of more than 512 bytes, where instructions are what limits: a thread's words of each
+** 512 bytes in turn (parts), those that halves bring together one after the other, the first of a lane without a sum to
+** add to.
 */
 template <class Q, class Term>
 __device__ __forceinline__ double gr_fold_lines(const gr_staged_row &row, int parts, int lane, Term term) {
@@ -317,12 +318,14 @@ __device__ __forceinline__ double gr_sum_lines(const gr_staged_row &row) {
   return s[0].f[0];
 }
 template <class R>
-__device__ __forceinline__ gr_acc gr_variance_lines(const gr_staged_row &row, int parts, int lane, double n, double part) {
+__device__ __forceinline__ gr_acc gr_variance_lines(const gr_staged_row &row, int parts, int lane, double n,
+                                                    double part) {
   constexpr gr_dtype D = R::dtype;
   using S = typename R::Sum;
   gr_acc acc;
   if constexpr (gr_any_order<S>) acc.f[0] = gr_sum_lines<S>(row);
-  else acc.f[0] = gr_fold_lines<S>(row, parts, lane, [](const uint4 &w, int c) { return gr_to_f64<D>(gr_pick<D>(w, c)); });
+  else
+    acc.f[0] = gr_fold_lines<S>(row, parts, lane, [](const uint4 &w, int c) { return gr_to_f64<D>(gr_pick<D>(w, c)); });
   acc.f[2] = n;
   double mean = gr_mean_of<D>(acc.f[0], n, part);
   double squares = gr_fold_lines<typename R::Squares>(row, parts, lane, [=](const uint4 &w, int c) {
@@ -483,7 +486,7 @@ __global__ void __launch_bounds__(gr_staged_warps * 32, gr_staged_blocks<R>)
   gr_copies_wait<0>();
   gr_await_earlier();
   __syncwarp();
-  if constexpr (R::red == GR_RED_SUM && R::lanes && gr_lanes_of < R >> 2)
+  if constexpr (R::red == GR_RED_SUM && R::lanes && (gr_lanes_of<R> > 2))
     if (q.near) {
       gr_halves_of_words<R>(q, stage, rows, row0 << 1, quick, lane);
       return;

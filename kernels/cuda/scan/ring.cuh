@@ -1,7 +1,7 @@
 /*
-** Long scans: blocks stay and pass tiles through a ring in shared memory, and each warp has a part of its own: one takes
-** and loads tiles, four add rows up, one publishes a tile's total, one adds up groups of tiles, one looks back and eight
-** write results. The mbarriers of a slot count the warps that have done their part with it.
+** Long scans: blocks stay and pass tiles through a ring in shared memory, and each warp has a part of its own: one
+** takes and loads tiles, four add rows up, one publishes a tile's total, one adds up groups of tiles, one looks back
+** and eight write results. The mbarriers of a slot count the warps that have done their part with it.
 */
 #ifndef GR_CUDA_SCAN_RING_CUH
 #define GR_CUDA_SCAN_RING_CUH
@@ -48,8 +48,8 @@ template <class T> static __device__ __forceinline__ T gr_scan_share(const T &x,
 }
 
 /*
-** Narrow elements one by one are fetched by those who add up; here they are asked for ahead of them, into L2, unless too
-** much of that is not wanted (sums of every other f16 222 -> 166 us, u8 247 -> 187).
+** Narrow elements one by one are fetched by those who add up; here they are asked for ahead of them, into L2, unless
+** too much of that is not wanted (sums of every other f16 222 -> 166 us, u8 247 -> 187).
 */
 template <class S>
 static __device__ __forceinline__ void gr_scan_announce(const gr_scan &q, int64_t at, gr_scan_walk walk, int lane) {
@@ -85,7 +85,8 @@ static __device__ __forceinline__ void gr_scan_load(const gr_scan &q, gr_scan_ri
     if (gr_scan_whole(walk, q.n - at, Shape::tile))
       gr_scan_ask<In, Shape::each, Shape::tile>(ring.row(0), q.a + at * q.a_stride, walk, lane);
     else if (gr_scan_alone<In>(walk) && tile < q.tiles)
-      gr_scan_gather<In, Shape::each, Shape::tile>(ring.row(0), q.a + at * q.a_stride, q.a_stride, q.n - at, walk, lane);
+      gr_scan_gather<In, Shape::each, Shape::tile>(ring.row(0), q.a + at * q.a_stride, q.a_stride, q.n - at, walk,
+                                                   lane);
     else if (tile < q.tiles)
       gr_scan_announce<S>(q, at, walk, lane);
     slot.loaded.arrive_fetched();
@@ -202,7 +203,8 @@ static __device__ __forceinline__ void gr_scan_look(const gr_scan &q, gr_scan_ri
       return;
     }
     int in_group = (int)(tile & 31), in_super = (int)(tile >> 5 & 31);
-    const gr_scan_state *at[3] = {&q.tile[tile - in_group + lane], &q.group[(tile >> 10) * 32 + lane], &q.super[tile >> 10]};
+    const gr_scan_state *at[3] = {&q.tile[tile - in_group + lane], &q.group[(tile >> 10) * 32 + lane],
+                                  &q.super[tile >> 10]};
     bool wanted[3] = {lane < in_group, lane < in_super, tile >> 10 > 0};
     Value found[3];
     gr_scan_await<S>(at, wanted, q.tag, found);
@@ -250,7 +252,8 @@ static __device__ __forceinline__ void gr_scan_put(const gr_scan &q, gr_scan_rin
       }
       gr_scan_lanes<S, 32>(w, lane);
       __syncwarp();
-      if (first == warp * 2) { /* not before there is nothing else to do; the second says what the first implies (racecheck) */
+      /* not before there is nothing else to do; the second says what the first implies (racecheck) */
+      if (first == warp * 2) {
         slot.based.wait(ring.phase);
         slot.published.wait(ring.phase);
         base = slot.base;
@@ -264,8 +267,8 @@ static __device__ __forceinline__ void gr_scan_put(const gr_scan &q, gr_scan_rin
       __syncwarp();
 #pragma unroll
       for (int r = 0; r < together; r++) {
-        gr_scan_write<Out, each>(Shape::results ? results + warp * Shape::results : ring.row(first + r), to, q.out_stride,
-                                 whole, q.n - at, walk, lane);
+        gr_scan_write<Out, each>(Shape::results ? results + warp * Shape::results : ring.row(first + r), to,
+                                 q.out_stride, whole, q.n - at, walk, lane);
         at += Shape::row;
         to += Shape::row * q.out_stride;
       }

@@ -109,7 +109,8 @@ static __device__ __forceinline__ void gr_scan_ask(char *rows, const char *p, gr
   for (int w = 0; w < count * R::size / 512; w++) gr_scan_fetch<16>(to + w * 512, from + (back ? -512 : 512) * w);
 }
 
-/* As many elements in any other way, of which `left` are there. What is absent is anything: it comes after all that counts. */
+/* As many elements in any other way, of which `left` are there. What is absent is anything: it comes after all that
+   counts. */
 template <typename T, int each, int count>
 static __device__ __forceinline__ void gr_scan_gather(char *rows, const char *p, int64_t stride, int64_t left,
                                                       gr_scan_walk walk, int lane) {

@@ -46,8 +46,9 @@ int gr_cuda_scan(const gr_scan_job *job, const gr_cuda_run *run) {
   q.tiles = (uint32_t)tiles_of(job);
   q.exclusive = job->exclusive;
   q.flip = flip_of(job);
-  q.inputs_stable = gr_reads_at_once(*run, q.tiles <= GR_SCAN_SHORT, {gr_span(job->a, 1, job->n, gr_size_of(job->dtype))},
-                                 {gr_span(job->out, 1, job->n, gr_size_of(job->out_dtype))});
+  q.inputs_stable =
+      gr_reads_at_once(*run, q.tiles <= GR_SCAN_SHORT, {gr_span(job->a, 1, job->n, gr_size_of(job->dtype))},
+                       {gr_span(job->out, 1, job->n, gr_size_of(job->out_dtype))});
   q.next = (unsigned *)run->scratch;
   q.tile = (gr_scan_state *)((char *)run->scratch + GR_COUNTER_BYTES);
   q.group = q.tile + q.tiles;

@@ -35,7 +35,8 @@ typedef struct gr_scan {
 
 /*
 ** ---- what is scanned: values of up to 8 bytes, how elements become values and values results ----
-** A lane has `each` neighbours, 8 where they are part of the order of additions; of narrow keys 32 bytes, two to a value.
+** A lane has `each` neighbours, 8 where they are part of the order of additions; of narrow keys 32 bytes, two to a
+** value.
 */
 
 /* Of a lane: values that follow one another. */
@@ -106,8 +107,8 @@ static __device__ __forceinline__ float gr_scan_least(float x, float y) {
 }
 
 /*
-** The smallest of elements or, of `flip`ped ones, the largest; unsigned ones become signed by it too. f64 goes by keys, of
-** which the smallest stands for NaN, which wins over everything.
+** The smallest of elements or, of `flip`ped ones, the largest; unsigned ones become signed by it too. f64 goes by keys,
+** of which the smallest stands for NaN, which wins over everything.
 */
 template <gr_dtype D>
 using gr_scan_key = std::conditional_t<D == GR_F32, float, std::conditional_t<gr_size<D> == 8, int64_t, int32_t>>;
@@ -145,8 +146,8 @@ template <gr_dtype D> struct gr_scan_order : gr_scan_plain<gr_scan_key<D>> {
 };
 
 /*
-** The same of 1 and 2 bytes: a value has the k-th element of a lane's first half and that of its second, side by side, a
-** byte twice. Totals stand in both places.
+** The same of 1 and 2 bytes: a value has the k-th element of a lane's first half and that of its second, side by side,
+** a byte twice. Totals stand in both places.
 */
 template <gr_dtype D> struct gr_scan_pairs {
   static constexpr bool ordered = false;

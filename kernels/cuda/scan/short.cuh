@@ -30,7 +30,8 @@ static __global__ void __launch_bounds__(GR_SCAN_WRITERS * 32, 4) gr_scan_short(
   if (gr_scan_whole(walk_in, q.n - at, 2 * Shape::row))
     gr_scan_ask<In, each, 2 * Shape::row>(s.rows[warp][0], q.a + at * q.a_stride, walk_in, lane);
   else if (at < q.n)
-    gr_scan_gather<In, each, 2 * Shape::row>(s.rows[warp][0], q.a + at * q.a_stride, q.a_stride, q.n - at, walk_in, lane);
+    gr_scan_gather<In, each, 2 * Shape::row>(s.rows[warp][0], q.a + at * q.a_stride, q.a_stride, q.n - at, walk_in,
+                                             lane);
   gr_scan_fetched();
   gr_let_next_start(); /* all blocks have begun then, so that waiting ones take no place from them */
 #pragma unroll
@@ -76,7 +77,8 @@ static __global__ void __launch_bounds__(GR_SCAN_WRITERS * 32, 4) gr_scan_short(
 #pragma unroll 1
   for (int k = 0; k < 2; k++) {
     int64_t from = at + k * Shape::row;
-    gr_scan_write<Out, each>(s.rows[warp][k], q.out + from * q.out_stride, q.out_stride, whole, q.n - from, walk_out, lane);
+    gr_scan_write<Out, each>(s.rows[warp][k], q.out + from * q.out_stride, q.out_stride, whole, q.n - from, walk_out,
+                             lane);
   }
 }
 

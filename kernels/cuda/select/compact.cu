@@ -28,7 +28,8 @@ struct gr_compact_count {
 };
 
 /* One warp: how many are kept before the tile. */
-static __device__ __forceinline__ int64_t gr_compact_before(const gr_compact_args &q, int64_t tile, int64_t total, int lane) {
+static __device__ __forceinline__ int64_t gr_compact_before(const gr_compact_args &q, int64_t tile, int64_t total,
+                                                            int lane) {
   int64_t before = 0;
   if (lane == 0) gr_scan_publish<gr_compact_count>(&q.tile[tile], (uint64_t)total * 2 + (tile == 0), q.tag);
   if (tile == 0) return 0;
@@ -48,7 +49,8 @@ static __device__ __forceinline__ int64_t gr_compact_before(const gr_compact_arg
   return before;
 }
 
-template <typename U> static __global__ void __launch_bounds__(THREADS) gr_compact_tiles(const __grid_constant__ gr_compact_args q) {
+template <typename U>
+static __global__ void __launch_bounds__(THREADS) gr_compact_tiles(const __grid_constant__ gr_compact_args q) {
   __shared__ U kept[TILE];
   __shared__ int counts[WARPS];
   __shared__ int64_t shared_tile, shared_before;
@@ -106,8 +108,10 @@ size_t gr_cuda_compact_scratch(const gr_compact_job *job, const gr_cuda_chip *ch
 
 int gr_cuda_compact(const gr_compact_job *job, const gr_cuda_run *run) {
   int size = gr_size_of(job->dtype);
-  const void *kernel = size == 1 ? (const void *)gr_compact_tiles<uint8_t> : size == 2 ? (const void *)gr_compact_tiles<uint16_t>
-                     : size == 4 ? (const void *)gr_compact_tiles<uint32_t> : (const void *)gr_compact_tiles<uint64_t>;
+  const void *kernel = size == 1   ? (const void *)gr_compact_tiles<uint8_t>
+                       : size == 2 ? (const void *)gr_compact_tiles<uint16_t>
+                       : size == 4 ? (const void *)gr_compact_tiles<uint32_t>
+                                   : (const void *)gr_compact_tiles<uint64_t>;
   gr_compact_args q;
   if (job->n <= 0) return cudaSuccess;
   q.a = (const char *)job->a.data;

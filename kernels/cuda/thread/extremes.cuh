@@ -17,9 +17,9 @@ __device__ __forceinline__ constexpr K gr_highest() {
 }
 
 /*
-** The larger or the smaller of elements of up to 4 bytes: of two at once where they have 2, of two bytes that lie in halves.
-** Floats are compared as floats: +0 is above -0, and a NaN gives the canonical one. Devices without that instruction
-** compare keys.
+** The larger or the smaller of elements of up to 4 bytes: of two at once where they have 2, of two bytes that lie in
+** halves. Floats are compared as floats: +0 is above -0, and a NaN gives the canonical one. Devices without that
+** instruction compare keys.
 */
 template <gr_dtype D, bool larger>
 __device__ __forceinline__ uint32_t gr_better_by_key(uint32_t a, uint32_t b) {
@@ -118,7 +118,8 @@ struct gr_order : gr_common<RED, D> {
       l.high = k > l.high ? k : l.high;
     }
   }
-  /* Neighbouring columns of narrow elements, 4 bytes of each row: the halves of `two` are columns, those of a lane are alike. */
+  /* Neighbouring columns of narrow elements, 4 bytes of each row: the halves of `two` are columns, those of a lane
+     are alike. */
   template <int rows>
   static __device__ __forceinline__ void add_below(Lane *l, const uint32_t (&u)[rows]) {
     constexpr bool bytes = gr_size<D> == 1;

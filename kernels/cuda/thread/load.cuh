@@ -42,7 +42,9 @@ __device__ __forceinline__ uint4 gr_realign(uint4 a, uint4 b, int shift) {
 ** while the code of the second exists once: the aligned word that p lies in, and then the next one if it
 ** has some of the bytes (a neighbour has read it: it is in L1) and a shift.
 */
-__device__ __forceinline__ const char *gr_word_of(const char *p) { return (const char *)((uintptr_t)p & ~(uintptr_t)15); }
+__device__ __forceinline__ const char *gr_word_of(const char *p) {
+  return (const char *)((uintptr_t)p & ~(uintptr_t)15);
+}
 __device__ __forceinline__ uint4 gr_load_begin(const char *p) { return gr_load16(gr_word_of(p)); }
 __device__ __forceinline__ uint4 gr_load_end(uint4 a, const char *p, int bytes) {
   int shift = (int)((uintptr_t)p & 15);

@@ -1,13 +1,14 @@
 /*
-** What a reducer is, seen from one thread, and what all have in common; thread/reducers.cuh and thread/extremes.cuh have them. A
-** reducer R has a Lane, the state of one lane of a leaf (or, where order inside a leaf cannot matter, of a whole thread):
+** What a reducer is, seen from one thread, and what all have in common; thread/reducers.cuh and thread/extremes.cuh
+** have them. A reducer R has a Lane, the state of one lane of a leaf (or, where order inside a leaf cannot matter, of a
+** whole thread):
 **   R::start()                         an empty lane
 **   R::add(lane, x, y, context, code)  one element more (y: of the second input; code: where, see mark)
 **   R::mark(lane, place)               after some adds: the code kept stands for that position (PLACE only)
 **   R::state(lane, context)            the lane as a gr_acc
 ** R::lanes: adds must go to the lane their position says. R::leaves: leaves must merge in the tree's order.
-** R::by_word: there is an add_word as well, a quicker way to add all elements of a 16-byte word; R::by_part: an add_part,
-** of 4 bytes. R::by_place: an add_place, of one element of a word, to its lane.
+** R::by_word: there is an add_word as well, a quicker way to add all elements of a 16-byte word; R::by_part: an
+** add_part, of 4 bytes. R::by_place: an add_place, of one element of a word, to its lane.
 */
 #ifndef GR_CUDA_THREAD_REDUCER_CUH
 #define GR_CUDA_THREAD_REDUCER_CUH
@@ -53,8 +54,8 @@ template <gr_reducer RED, gr_dtype D>
 constexpr gr_acc_kind gr_kind_for = gr_floating<D> ? gr_float_kinds[RED] : gr_int_kinds[RED];
 
 /*
-** Out of line: it has three divisions. Between whole leaves, of as many elements, which are a power of two, they are products
-** by powers of two, with the same bits.
+** Out of line: it has three divisions. Between whole leaves, of as many elements, which are a power of two, they are
+** products by powers of two, with the same bits.
 */
 static __device__ __noinline__ gr_acc gr_merge_spread_apart(double s0, double q0, double n0, double s1, double q1,
                                                             double n1) {

@@ -6,10 +6,10 @@
 #include "kernels/cuda/thread/reducer.cuh"
 
 /*
-** x - mean of a 16-bit float (in the upper half of a word) without the converter, which could not keep up with two passes:
-** its bits, put where f64 has its own, are x times a power of two (subnormals too), so that one fma subtracts. Infinities
-** and NaN come out wrong; then the mean is not finite either, and gr_deviations says NaN, which is what the sum would be.
-** In assembly, since the compiler would clear the lower half first.
+** x - mean of a 16-bit float (in the upper half of a word) without the converter, which could not keep up with two
+** passes: its bits, put where f64 has its own, are x times a power of two (subnormals too), so that one fma subtracts.
+** Infinities and NaN come out wrong; then the mean is not finite either, and gr_deviations says NaN, which is what the
+** sum would be. In assembly, since the compiler would clear the lower half first.
 */
 template <gr_dtype D>
 __device__ __forceinline__ double gr_from_mean(uint32_t upper, double mean) {
@@ -43,9 +43,11 @@ struct gr_in_f64 : gr_common<RED, D, gr_double_kind<RED, D>> {
     double f[B::fields];
   };
   static constexpr bool lanes = true, leaves = true;
-  /* Products of floats of up to 4 bytes are exact: one rounding is what two would give, and factors can wait for the end. */
+  /* Products of floats of up to 4 bytes are exact: one rounding is what two would give, and factors can wait for the
+     end. */
   static constexpr bool exact_products = gr_floating<D> && gr_size<D> <= 4;
-  /* Sums of a leaf of f16 are exact, multiples of 2^-24 below 2^28: nothing to gather. Kahan's make NaN of infinities. */
+  /* Sums of a leaf of f16 are exact, multiples of 2^-24 below 2^28: nothing to gather. Kahan's make NaN of
+     infinities. */
   static constexpr bool exact_lanes = D == GR_F16 && RED == GR_RED_SUM_NEUMAIER;
   static __device__ __forceinline__ Lane start() {
     Lane l;
@@ -89,7 +91,8 @@ struct gr_in_f64 : gr_common<RED, D, gr_double_kind<RED, D>> {
     else {
       static_assert(RED == GR_RED_DOT_KAHAN || RED == GR_RED_DOT_NEUMAIER, "no such reducer");
       double p = x * y;
-      if constexpr (D == GR_F16) p = (double)(gr_to_f32<D>(ex) * gr_to_f32<D>(ey)); /* as exact, for one conversion less */
+      /* as exact, for one conversion less */
+      if constexpr (D == GR_F16) p = (double)(gr_to_f32<D>(ex) * gr_to_f32<D>(ey));
       if constexpr (RED == GR_RED_DOT_KAHAN) gr_add_kahan(&l.f[0], &l.f[1], p);
       else gr_add_neumaier(&l.f[0], &l.f[1], p);
       if constexpr (gr_size<D> == 8) l.f[1] += RED == GR_RED_DOT_KAHAN ? -__fma_rn(x, y, -p) : __fma_rn(x, y, -p);
@@ -173,7 +176,8 @@ struct gr_exact : gr_common<RED, D, gr_double_kind<RED, D>> {
   ** Bytes: four at once. Cosines need `plain` for a whole word as well: in the top bit of each element, "both are 0
   ** or more" or "neither is 0".
   */
-  static constexpr bool bytes = gr_size<D> == 1 && (RED == GR_RED_SUMSQ || RED == GR_RED_SQDIFF || RED == GR_RED_COSINE);
+  static constexpr bool bytes =
+      gr_size<D> == 1 && (RED == GR_RED_SUMSQ || RED == GR_RED_SQDIFF || RED == GR_RED_COSINE);
   static constexpr bool by_part = bytes, by_word = bytes || (RED == GR_RED_COSINE && std::is_signed_v<T>);
   static __device__ __forceinline__ uint32_t plain_word(uint32_t x, uint32_t y) {
     constexpr uint32_t top = gr_size<D> == 1 ? 0x80808080u : 0x80008000u;

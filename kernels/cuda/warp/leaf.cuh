@@ -1,6 +1,6 @@
 /*
-** How a warp reads a leaf: a whole one row by row, wherever it starts; the last one of a vector, and strided ones, word by
-** word. What is read is added to lanes.
+** How a warp reads a leaf: a whole one row by row, wherever it starts; the last one of a vector, and strided ones, word
+** by word. What is read is added to lanes.
 */
 #ifndef GR_CUDA_WARP_LEAF_CUH
 #define GR_CUDA_WARP_LEAF_CUH
@@ -55,8 +55,9 @@ __device__ __forceinline__ void gr_rotate(uint4 (&w)[n]) {
 }
 
 /*
-** A batch of rows of a leaf's end, or of strided data. What lies in order is asked for row by row (p: the word of this lane's
-** first element; left: how many elements there are from it on), all of it is added word by word, so that the code stays small.
+** A batch of rows of a leaf's end, or of strided data. What lies in order is asked for row by row (p: the word of this
+** lane's first element; left: how many elements there are from it on), all of it is added word by word, so that the
+** code stays small.
 */
 template <gr_dtype D, int rows, int r = 0>
 __device__ __forceinline__ void gr_begin_loose(uint4 (&w)[rows], const char *p, int left) {
@@ -72,8 +73,9 @@ __device__ __forceinline__ uint4 gr_loose_word(uint4 begun, const gr_walker &v, 
   return valid > 0 ? gr_load_end(begun, v.p, valid * gr_size<D>) : begun;
 }
 template <class Q, int rows>
-__device__ __forceinline__ void gr_add_loose(typename Q::Lane (&l)[gr_lanes_of<Q>], uint4 (&wa)[rows], uint4 (&wb)[rows],
-                                             gr_walker &a, gr_walker &b, int left, int used, const gr_context &k) {
+__device__ __forceinline__ void gr_add_loose(typename Q::Lane (&l)[gr_lanes_of<Q>], uint4 (&wa)[rows],
+                                             uint4 (&wb)[rows], gr_walker &a, gr_walker &b, int left, int used,
+                                             const gr_context &k) {
   constexpr int each = 16 / gr_size<Q::dtype>, row = GR_LANES(gr_size<Q::dtype>);
 #pragma unroll 1
   for (int r = 0; r < used; r++) {

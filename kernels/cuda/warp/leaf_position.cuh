@@ -7,8 +7,8 @@
 #include "kernels/cuda/warp/leaf.cuh"
 
 /*
-** The best key that any warp of a node has, of elements of 4 bytes: a warp that is behind need not look where its own lies
-** (argmax of 2^22 f32 7.34 -> 7.15 us; of u8 and f16 no gain).
+** The best key that any warp of a node has, of elements of 4 bytes: a warp that is behind need not look where its own
+** lies (argmax of 2^22 f32 7.34 -> 7.15 us; of u8 and f16 no gain).
 */
 template <class Q>
 constexpr bool gr_shares_best = Q::kind == GR_ACC_PLACE && gr_size<Q::dtype> == 4;
@@ -27,8 +27,8 @@ __device__ __forceinline__ uint32_t gr_flip_of(int64_t key_xor) {
 }
 
 /*
-** The largest element of a lane's word: of 8 bytes its key; of others as it is, narrow ones in both halves of a word, where
-** what lies below a byte decides nothing.
+** The largest element of a lane's word: of 8 bytes its key; of others as it is, narrow ones in both halves of a word,
+** where what lies below a byte decides nothing.
 */
 template <class Q>
 using gr_largest = std::conditional_t<gr_size<Q::dtype> == 8, int64_t, uint32_t>;
@@ -81,9 +81,9 @@ __device__ __forceinline__ uint4 gr_lowest_word(uint32_t flip, int64_t key_xor) 
 }
 
 /*
-** Rows r.. of a leaf at position k, for a warp that keeps one best of all its lanes. The largest of each row first; only if
-** it is better, the first row and lane that have it; then the elements of that one word, read again, a lane each. Unaligned,
-** the leaf ends in one row more, in the first lane.
+** Rows r.. of a leaf at position k, for a warp that keeps one best of all its lanes. The largest of each row first;
+** only if it is better, the first row and lane that have it; then the elements of that one word, read again, a lane
+** each. Unaligned, the leaf ends in one row more, in the first lane.
 */
 template <class Q, int rows>
 __device__ __forceinline__ void gr_place_rows(typename Q::Lane &l, uint4 (&w)[rows], gr_leaf_view &v, int r,

@@ -103,7 +103,8 @@ static gr_status download_small(gr_cuda_queue *q, char *host, const char *device
   run.ticket = ++q->ticket;
   char *mapped = q->small.mapped + (pinned - q->small.memory);
   status = gr_cuda_check(q, (cudaError_t)gr_cuda_send(device - before, mapped, all, &run), what);
-  if (status == GR_OK) status = gr_cuda_await(q, q->now.host->words, 4 * gr_cuda_send_blocks(all), run.ticket, -1, what, &there);
+  if (status == GR_OK)
+    status = gr_cuda_await(q, q->now.host->words, 4 * gr_cuda_send_blocks(all), run.ticket, -1, what, &there);
   if (status != GR_OK) return status;
   q->written = (gr_cuda_span){NULL, NULL}; /* it waited for all that was queued */
   memcpy(host, pinned + before, bytes);

@@ -32,8 +32,9 @@ typedef struct gr_cuda_ring {
 } gr_cuda_ring;
 
 /*
-** A mailbox: where a launch puts results for the host (kernels/cuda/grid/mailbox.h). It is cleared before; its ticket is that of the launch
-** before, so that a graph may stay as it is, unless that one was abandoned: it may still write, but the stream keeps the order.
+** A mailbox: where a launch puts results for the host (kernels/cuda/grid/mailbox.h). It is cleared before; its ticket
+** is that of the launch before, so that a graph may stay as it is, unless that one was abandoned: it may still write,
+** but the stream keeps the order.
 */
 typedef struct gr_cuda_slot {
   uint64_t words[GR_MAILBOX_WORDS];
@@ -100,20 +101,22 @@ gr_status gr_cuda_do_digest(gr_queue *, const gr_digest_job *, uint64_t result[2
 /* The scratch memory that so many reductions like this one need. */
 gr_status gr_cuda_reduce_room(gr_cuda_queue *, const gr_reduce_job *, int count);
 
-/* Put down reductions whose results go to a slot (several: alike, see gr_cuda_reduce_arrays), for gr_cuda_launch_batch. */
+/* Put down reductions whose results go to a slot (several: alike, see gr_cuda_reduce_arrays), for
+   gr_cuda_launch_batch. */
 gr_status gr_cuda_add_reduce(gr_cuda_queue *, const gr_reduce_job *const *, int count, gr_cuda_place *);
 gr_status gr_cuda_launch_batch(gr_cuda_queue *, const char *what);
 /* Launch one that may begin while those before it end, which graphs do not. */
 gr_status gr_cuda_start_reduce(gr_cuda_queue *, const gr_reduce_job *, gr_cuda_place *);
 void gr_cuda_graphs_close(gr_cuda_queue *);
 /* Wait for one of them, as below; what it gives, once it is there. */
-gr_status gr_cuda_await_reduce(gr_cuda_queue *, const gr_cuda_place *, int lane, int64_t limit, const char *what, int *there);
+gr_status gr_cuda_await_reduce(gr_cuda_queue *, const gr_cuda_place *, int lane, int64_t limit, const char *what,
+                               int *there);
 int gr_cuda_has_arrived(const gr_cuda_place *, int lane);
 void gr_cuda_take(gr_cuda_place *, int lane, uint64_t words[2]);
 
 /*
-** Look for a ticket in so many halves of a slot, for so many nanoseconds (0: once; negative: until it is there); a kernel
-** that faulted is a failure.
+** Look for a ticket in so many halves of a slot, for so many nanoseconds (0: once; negative: until it is there); a
+** kernel that faulted is a failure.
 */
 gr_status gr_cuda_await(gr_cuda_queue *, const uint64_t *halves, int count, uint64_t ticket, int64_t limit,
                         const char *what, int *there);

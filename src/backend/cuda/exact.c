@@ -55,7 +55,8 @@ static gr_status one(gr_cuda_queue *q, const gr_exact_job *job, int64_t v, gr_ex
 }
 
 /* A block for each of some vectors, whose limbs go through scratch memory. */
-static gr_status some(gr_cuda_queue *q, const gr_exact_job *job, int64_t from, int64_t count, uint64_t *limbs, gr_exact *sums) {
+static gr_status some(gr_cuda_queue *q, const gr_exact_job *job, int64_t from, int64_t count, uint64_t *limbs,
+                      gr_exact *sums) {
   int first, pitch = gr_cuda_exact_limbs(job, &first) + 1;
   uint64_t *out = (uint64_t *)((char *)q->work.memory + GR_COUNTER_BYTES);
   gr_exact_job part = *job;

@@ -1,7 +1,8 @@
 /*
-** Launches by graphs. A kernel that the host waits for is back 1.1 us earlier by way of a graph than by a launch, 2.4 us
-** if its arguments are those of a launch before, and each further one takes 0.6 us, not 2.6 (H200, driver 580; bench/NOTES.md).
-** So reductions to numbers are put down (q->batch) and go to the device as one graph, a chain, which is kept for later.
+** Launches by graphs. A kernel that the host waits for is back 1.1 us earlier by way of a graph than by a launch, 2.4
+** us if its arguments are those of a launch before, and each further one takes 0.6 us, not 2.6 (H200, driver 580;
+** bench/NOTES.md). So reductions to numbers are put down (q->batch) and go to the device as one graph, a chain, which
+** is kept for later.
 */
 #include "src/backend/cuda/cuda.h"
 
@@ -14,7 +15,8 @@
 #define MOST_GRAPHS 24 /* of a queue; each takes some 100 KB of the device's memory */
 #define MOST_ALIKE 4   /* of the same kernels: their arguments stay, if they come again */
 
-/* The driver's own functions take 0.4 us less than those of the runtime, which is linked in; the driver is there already. */
+/* The driver's own functions take 0.4 us less than those of the runtime, which is linked in; the driver is there
+   already. */
 static struct {
   pthread_once_t once;
   CUresult (*set)(CUgraphExec, CUgraphNode, const CUDA_KERNEL_NODE_PARAMS_v2 *);
@@ -47,9 +49,11 @@ static void drop(gr_cuda_graph *g) {
 }
 
 static struct cudaKernelNodeParams params_of(const gr_cuda_kernel *k, void **arguments) {
-  return (struct cudaKernelNodeParams){
-      .func = (void *)(uintptr_t)k->kernel, .gridDim = {(unsigned)k->blocks, 1, 1}, .blockDim = {(unsigned)k->threads, 1, 1},
-      .sharedMemBytes = (unsigned)k->shared, .kernelParams = arguments};
+  return (struct cudaKernelNodeParams){.func = (void *)(uintptr_t)k->kernel,
+                                       .gridDim = {(unsigned)k->blocks, 1, 1},
+                                       .blockDim = {(unsigned)k->threads, 1, 1},
+                                       .sharedMemBytes = (unsigned)k->shared,
+                                       .kernelParams = arguments};
 }
 
 static cudaError_t start(const gr_cuda_kernel *k, int early, cudaStream_t stream) {
@@ -72,12 +76,14 @@ static cudaError_t name_nodes(gr_cuda_graph *g) {
     struct cudaKernelNodeParams p;
     e = cudaGraphKernelNodeGetParams(node[n], &p);
     for (int k = 0; k < g->count && e == cudaSuccess; k++)
-      if (!memcmp(p.kernelParams[0], g->part[k].as.arguments, (size_t)g->part[k].as.bytes)) g->part[k].node = node[n], found++;
+      if (!memcmp(p.kernelParams[0], g->part[k].as.arguments, (size_t)g->part[k].as.bytes))
+        g->part[k].node = node[n], found++;
   }
   return e == cudaSuccess && found != g->count ? cudaErrorInvalidValue : e;
 }
 
-/* By capture: only so do kernels of a graph overlap as those of a stream do (a chain of others takes 3 us each, not 0.6). */
+/* By capture: only so do kernels of a graph overlap as those of a stream do (a chain of others takes 3 us each, not
+   0.6). */
 static cudaError_t make(gr_cuda_queue *q, gr_cuda_graph **out) {
   const gr_cuda_batch *b = &q->batch;
   gr_cuda_graph *g = calloc(1, sizeof *g + (size_t)b->count * sizeof g->part[0]);
@@ -89,7 +95,8 @@ static cudaError_t make(gr_cuda_queue *q, gr_cuda_graph **out) {
   }
   if (e == cudaSuccess) e = cudaStreamBeginCapture(q->stream, cudaStreamCaptureModeRelaxed);
   if (e == cudaSuccess) {
-    for (int k = 0; k < g->count && e == cudaSuccess; k++) e = start(&b->kernel[k], k > 0 && b->kernel[k].early, q->stream);
+    for (int k = 0; k < g->count && e == cudaSuccess; k++)
+      e = start(&b->kernel[k], k > 0 && b->kernel[k].early, q->stream);
     cudaError_t ended = cudaStreamEndCapture(q->stream, &g->graph);
     if (e == cudaSuccess) e = ended;
   }

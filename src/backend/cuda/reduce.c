@@ -1,6 +1,6 @@
 /*
-** Reductions: to an array, which is one launch, or to numbers that the host waits for (src/backend/cuda/graph.c launches these). Those come to
-** a slot of mapped memory as states (kernels/cuda/grid/mailbox.h), and are folded here.
+** Reductions: to an array, which is one launch, or to numbers that the host waits for (src/backend/cuda/graph.c
+** launches these). Those come to a slot of mapped memory as states (kernels/cuda/grid/mailbox.h), and are folded here.
 */
 #define _POSIX_C_SOURCE 200809L
 #include "src/backend/cuda/cuda.h"
@@ -67,7 +67,8 @@ gr_status gr_cuda_await(gr_cuda_queue *q, const uint64_t *halves, int count, uin
 static int halves_of(const gr_cuda_place *p) { return 2 * p->mailbox.states * p->mailbox.fields; } /* of one result */
 
 /* The run of one whose results go to a slot. */
-static void prepare_mailbox(gr_cuda_queue *q, const gr_reduce_job *const *jobs, int count, gr_cuda_place *place, gr_cuda_run *run) {
+static void prepare_mailbox(gr_cuda_queue *q, const gr_reduce_job *const *jobs, int count, gr_cuda_place *place,
+                            gr_cuda_run *run) {
   gr_cuda_prepare(q, &q->work, run);
   run->done = place->mapped->words;
   run->ticket = place->ticket;
@@ -102,13 +103,15 @@ int gr_cuda_has_arrived(const gr_cuda_place *p, int lane) {
   return gr_mailbox_arrived(p->host->words + lane * halves_of(p), halves_of(p), p->ticket);
 }
 
-gr_status gr_cuda_await_reduce(gr_cuda_queue *q, const gr_cuda_place *p, int lane, int64_t limit, const char *what, int *there) {
+gr_status gr_cuda_await_reduce(gr_cuda_queue *q, const gr_cuda_place *p, int lane, int64_t limit, const char *what,
+                               int *there) {
   return gr_cuda_await(q, p->host->words + lane * halves_of(p), halves_of(p), p->ticket, limit, what, there);
 }
 
 void gr_cuda_take(gr_cuda_place *p, int lane, uint64_t words[2]) {
   p->waiting--;
-  gr_value r = gr_mailbox_value(p->host->words + lane * halves_of(p), &p->mailbox, p->op[lane], p->dtype, p->n, p->ddof);
+  gr_value r =
+      gr_mailbox_value(p->host->words + lane * halves_of(p), &p->mailbox, p->op[lane], p->dtype, p->n, p->ddof);
   for (int k = 0; k < 2; k++) words[k] = (uint64_t)r.v[k].i;
 }
 

@@ -80,14 +80,15 @@ void gr_cuda_later_close(gr_cuda_queue *q) {
 /* ---- the backend's functions ---- */
 
 /*
-** Whether one is launched by itself: results for later come in rows, and beyond a few leaves launches that overlap are faster
-** than graphs (back to back, 2^17 f32: 2.96 and 3.45 us; var of 2^28 u8: 64 and 78).
+** Whether one is launched by itself: results for later come in rows, and beyond a few leaves launches that overlap are
+** faster than graphs (back to back, 2^17 f32: 2.96 and 3.45 us; var of 2^28 u8: 64 and 78).
 */
 static int is_alone(const gr_cuda_queue *q, const gr_reduce_job *job, int count, int more) {
   return count == 1 && !more && q->batch.count == 0 && job->n * gr_size_of(job->dtype) >= 256 << 10;
 }
 
-gr_status gr_cuda_start(gr_queue *base, const gr_reduce_job *const *jobs, int count, gr_ticket *const *tickets, int more) {
+gr_status gr_cuda_start(gr_queue *base, const gr_reduce_job *const *jobs, int count, gr_ticket *const *tickets,
+                        int more) {
   gr_cuda_queue *q = (gr_cuda_queue *)base;
   gr_cuda_place *p = NULL;
   const int alone = is_alone(q, jobs[0], count, more);
@@ -130,7 +131,8 @@ static gr_status poll_mark(gr_cuda_queue *q, gr_ticket *t, int64_t limit) {
   if (limit < 0) e = cudaEventSynchronize(p->event);
   else {
     int64_t began = gr_nanoseconds();
-    while ((e = cudaEventQuery(p->event)) == cudaErrorNotReady && gr_nanoseconds() - began < limit) nanosleep(&nap, NULL);
+    while ((e = cudaEventQuery(p->event)) == cudaErrorNotReady && gr_nanoseconds() - began < limit)
+      nanosleep(&nap, NULL);
   }
   if (e == cudaErrorNotReady) return (void)cudaGetLastError(), GR_OK;
   t->done = e == cudaSuccess;
