@@ -47,9 +47,9 @@ typedef struct gr_reduce_job {
 ** Edges rise strictly. Integer samples are compared with ilimits (int64: the smallest integer that lies in
 ** bin k; ilimits[bins] is the LARGEST integer that lies in the last bin), so that i64 is exact.
 ** guess == 1: the edges are evenly spaced, so k is near (x - first) * per_bin; else search.
-** In jobs for a backend, and for the CPU's kernels, edges and ilimits may then be NULL: gr_even_edge(first, last, bins, k).
-** modulo: bin = x mod bins (never negative), edges unused (NULL); 2: all samples are known to be in 0 .. bins - 1. counts: bins int64;
-** tails: below, above, nan, which follow the counts; all are overwritten.
+** In jobs for a backend, and for the CPU's kernels, edges and ilimits may then be NULL: gr_even_edge(first, last, bins,
+** k). modulo: bin = x mod bins (never negative), edges unused (NULL); 2: all samples are known to be in 0 .. bins - 1.
+** counts: bins int64; tails: below, above, nan, which follow the counts; all are overwritten.
 */
 enum { GR_HISTOGRAM_BY_SIZE, GR_HISTOGRAM_REPLICATED, GR_HISTOGRAM_LARGE, GR_HISTOGRAM_GLOBAL };
 typedef struct gr_histogram_job {

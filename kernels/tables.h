@@ -1,6 +1,6 @@
 /*
-** The tables that everything else goes by: dtypes, reducers, operations, element operators, comparisons. Each is the only
-** list of its kind; everything that repeats is generated from it.
+** The tables that everything else goes by: dtypes, reducers, operations, element operators, comparisons. Each is the
+** only list of its kind; everything that repeats is generated from it.
 */
 #ifndef GR_TABLES_H
 #define GR_TABLES_H
@@ -127,7 +127,8 @@ typedef enum gr_op { GR_OPS(GR_X) GR_OP_COUNT } gr_op;
 /*
 ** Element operators: the only list of them, from which both backends and the binding are made, and a fused kernel
 ** could be. X(name, operands, result of floats, of integers, value of floats, value of integers).
-**   results  SAME: the input's dtype; F64: elements are widened to f64; WIDE: widened, and the result rounded once to the
+**   results  SAME: the input's dtype; F64: elements are widened to f64; WIDE: widened, and the result rounded once to
+**   the
 **            input's dtype; NONE: the operator has loops and kernels of its own
 **   values   C expressions in the elements x, y, z of type T; integers compute in W, unsigned and wide enough, so that
 **            they wrap. SQRT is the square root of T.

@@ -43,70 +43,70 @@ typedef enum gr_rounding_rule { GR_ERR_EXACT, GR_ERR_TREE, GR_ERR_ONE, GR_ERR_N,
 ** X(id, operations, name, block rule, default block, rounding rule, same shape on the CPU, description, source).
 ** On the CPU a rung without a shape of its own there computes as its neighbours do: what it teaches is CUDA's.
 */
-#define GR_RUNGS(X)                                                                                                      \
-  X(NAIVE_ATOMIC, GR_TAUGHT_folds, naive_atomic, ANY, 256, N, 1, "one thread and one global atomic an element", EXAMPLE)    \
-  X(WARP_ATOMIC, GR_TAUGHT_folds, warp_atomic, WARPS, 256, WARP, 0,                                                      \
-    "grid-stride loop, shuffle down within the warp, one atomic a warp", KEPLER)                                         \
-  X(WARP_BUTTERFLY, GR_TAUGHT_one, warp_butterfly, WARPS, 256, WARP, 0,                                                  \
-    "shuffle by xor, so that every lane holds the warp's result, one atomic a warp", KEPLER)                             \
-  X(MASKED_WARP, GR_TAUGHT_one, masked_warp, WARPS, 256, WARP, 0,                                                        \
-    "one element a thread; the last, partial warp shuffles under a mask of its active lanes", PROMPT)                    \
-  X(SHARED_ATOMIC, GR_TAUGHT_folds, shared_atomic, POWER, 256, BLOCK, 0,                                                 \
-    "grid-stride loop, tree in shared memory with sequential addressing, one atomic a block", HARRIS)                    \
-  X(SHARED_WARP_ATOMIC, GR_TAUGHT_folds, shared_warp_atomic, POWER, 256, BLOCK, 0,                                       \
-    "the tree down to 32 values, then a shuffle, one atomic a block", HARRIS "; " KEPLER)                                \
-  X(WARP_BLOCK_ATOMIC, GR_TAUGHT_folds, warp_block_atomic, WARPS, 256, BLOCK, 0,                                         \
-    "shuffle, one value a warp through shared memory, shuffle, one atomic a block", KEPLER)                              \
-  X(ELEMENTWISE_HOST, GR_TAUGHT_dot, elementwise_host, ANY, 256, ONE, 1,                                                \
-    "all products written out on the device, added on the host", EXAMPLE)                                                \
-  X(SHARED_HOST, GR_TAUGHT_folds, shared_host, POWER, 256, BLOCK, 1,                                                     \
-    "tree in shared memory, block results finished on the host", EXAMPLE)                                                \
-  X(TWO_PHASE, GR_TAUGHT_folds, two_phase, POWER, 256, BLOCK, 1,                                                         \
-    "tree in shared memory, block results finished by a second kernel", HARRIS)                                          \
-  X(VECTORIZED, GR_TAUGHT_folds, vectorized, WARPS, 256, WARP, 0,                                                        \
-    "loads of 16 bytes (float4), one atomic a warp", VECTORS)                                                            \
-  X(VECTORIZED_TWO_PHASE, GR_TAUGHT_folds, vectorized_two_phase, WARPS, 256, BLOCK, 0,                                   \
-    "loads of 16 bytes, shuffles, second kernel: what tutorials call optimized", VECTORS "; " KEPLER)                    \
-  X(COOPERATIVE, GR_TAUGHT_folds, cooperative, WARPS, 256, BLOCK, 0,                                                     \
-    "one cooperative launch: block results, a barrier of the whole grid, one block finishes", GROUPS)                    \
-  X(SINGLE_PASS, GR_TAUGHT_folds, single_pass, OWN, 0, TREE, 1,                                                          \
-    "the default: one launch, 16-byte loads, f64 accumulators in a fixed tree, the last block finishes", FENCE)          \
-  X(F32, GR_TAUGHT_dot | GR_TAUGHT_sum, f32_accumulators, OWN, 0, TREE, 1,                                               \
-    "the default's tree with f32 accumulators", "docs/numerics.md")                                                      \
-  X(F64, GR_TAUGHT_dot | GR_TAUGHT_sum, f64_accumulators, OWN, 0, TREE, 1,                                               \
-    "the default's tree with f64 accumulators: the default itself", "docs/numerics.md")                                  \
-  X(KAHAN, GR_TAUGHT_dot | GR_TAUGHT_sum, kahan, OWN, 0, TREE, 1,                                                        \
-    "the default's tree, compensated: the error fed back into the next addition", "W. Kahan, CACM 8(1), 1965")           \
-  X(NEUMAIER, GR_TAUGHT_dot | GR_TAUGHT_sum, neumaier, OWN, 0, TREE, 1,                                                  \
-    "the default's tree, compensated: the errors gathered apart", "A. Neumaier, ZAMM 54, 1974")                          \
-  X(BATCHED, GR_TAUGHT_folds, batched, OWN, 0, TREE, 1,                                                                  \
-    "the default with 'rows': all rows in one launch; every other rung launches once a row", "docs/numerics.md")         \
-  X(HIST_NAIVE, GR_TAUGHT_histogram, naive, ANY, 256, EXACT, 1,                                                          \
-    "one global atomic an element", PODLO)                                                                               \
-  X(HIST_SHARED, GR_TAUGHT_histogram, shared, ANY, 256, EXACT, 0,                                                        \
-    "one histogram a block in shared memory, added to the global one at the end", MAXWELL)                               \
-  X(HIST_WARP, GR_TAUGHT_histogram, warp_private, WARPS, 256, EXACT, 0,                                                  \
-    "one histogram a warp in shared memory", PODLO)                                                                      \
-  X(REPLICATED, GR_TAUGHT_histogram, replicated, OWN, 0, EXACT, 0,                                                       \
-    "the default of up to 4096 bins: copies of each counter side by side, one for some lanes", "bench/NOTES.md")         \
-  X(LARGE, GR_TAUGHT_histogram, large, OWN, 0, EXACT, 0,                                                                 \
-    "the default above: one histogram a block in all of shared memory, bins shared out among blocks", "bench/NOTES.md")  \
-  X(GLOBAL, GR_TAUGHT_histogram, global, OWN, 0, EXACT, 0,                                                               \
-    "the default beyond shared memory: L2 atomics behind a small first-come cache", "bench/NOTES.md")                    \
-  X(HILLIS_STEELE, GR_TAUGHT_scan, hillis_steele, ANY, 256, SCAN, 0,                                                     \
-    "log2 n steps over a whole block in shared memory, in three phases", "W. Hillis and G. Steele, CACM 29(12), 1986")   \
-  X(BLELLOCH, GR_TAUGHT_scan, blelloch, POWER, 256, SCAN, 0,                                                             \
-    "up-sweep and down-sweep of a tree in shared memory, in three phases", GEMS)                                         \
-  X(SCAN_WARP, GR_TAUGHT_scan, warp, WARPS, 256, SCAN, 0,                                                                \
-    "shuffle up within warps, then over the warps' totals, in three phases", KEPLER)                                     \
-  X(THREE_PHASE, GR_TAUGHT_scan, three_phase, WARPS, 256, SCAN, 1,                                                       \
-    "block scans (4 elements a thread), scan of the block sums (recursively), addition", GEMS)                           \
-  X(SCAN_SINGLE_PASS, GR_TAUGHT_scan, single_pass, OWN, 0, TREE, 1,                                                      \
-    "the default: one launch, each tile looks back at those before it",                                                  \
-    "D. Merrill and M. Garland, Single-pass Parallel Prefix Scan with Decoupled Look-back, NVIDIA 2016")                 \
-  X(TWO_PASS, GR_TAUGHT_rmsnorm, two_pass, WARPS, 256, BLOCK, 1,                                                         \
-    "a kernel for the rows' sums of squares, a second one that scales: the data is read twice", KEPLER)                  \
-  X(FUSED, GR_TAUGHT_rmsnorm, fused, OWN, 0, TREE, 1,                                                                    \
+#define GR_RUNGS(X) \
+  X(NAIVE_ATOMIC, GR_TAUGHT_folds, naive_atomic, ANY, 256, N, 1, "one thread and one global atomic an element", EXAMPLE) \
+  X(WARP_ATOMIC, GR_TAUGHT_folds, warp_atomic, WARPS, 256, WARP, 0, \
+    "grid-stride loop, shuffle down within the warp, one atomic a warp", KEPLER) \
+  X(WARP_BUTTERFLY, GR_TAUGHT_one, warp_butterfly, WARPS, 256, WARP, 0, \
+    "shuffle by xor, so that every lane holds the warp's result, one atomic a warp", KEPLER) \
+  X(MASKED_WARP, GR_TAUGHT_one, masked_warp, WARPS, 256, WARP, 0, \
+    "one element a thread; the last, partial warp shuffles under a mask of its active lanes", PROMPT) \
+  X(SHARED_ATOMIC, GR_TAUGHT_folds, shared_atomic, POWER, 256, BLOCK, 0, \
+    "grid-stride loop, tree in shared memory with sequential addressing, one atomic a block", HARRIS) \
+  X(SHARED_WARP_ATOMIC, GR_TAUGHT_folds, shared_warp_atomic, POWER, 256, BLOCK, 0, \
+    "the tree down to 32 values, then a shuffle, one atomic a block", HARRIS "; " KEPLER) \
+  X(WARP_BLOCK_ATOMIC, GR_TAUGHT_folds, warp_block_atomic, WARPS, 256, BLOCK, 0, \
+    "shuffle, one value a warp through shared memory, shuffle, one atomic a block", KEPLER) \
+  X(ELEMENTWISE_HOST, GR_TAUGHT_dot, elementwise_host, ANY, 256, ONE, 1, \
+    "all products written out on the device, added on the host", EXAMPLE) \
+  X(SHARED_HOST, GR_TAUGHT_folds, shared_host, POWER, 256, BLOCK, 1, \
+    "tree in shared memory, block results finished on the host", EXAMPLE) \
+  X(TWO_PHASE, GR_TAUGHT_folds, two_phase, POWER, 256, BLOCK, 1, \
+    "tree in shared memory, block results finished by a second kernel", HARRIS) \
+  X(VECTORIZED, GR_TAUGHT_folds, vectorized, WARPS, 256, WARP, 0, \
+    "loads of 16 bytes (float4), one atomic a warp", VECTORS) \
+  X(VECTORIZED_TWO_PHASE, GR_TAUGHT_folds, vectorized_two_phase, WARPS, 256, BLOCK, 0, \
+    "loads of 16 bytes, shuffles, second kernel: what tutorials call optimized", VECTORS "; " KEPLER) \
+  X(COOPERATIVE, GR_TAUGHT_folds, cooperative, WARPS, 256, BLOCK, 0, \
+    "one cooperative launch: block results, a barrier of the whole grid, one block finishes", GROUPS) \
+  X(SINGLE_PASS, GR_TAUGHT_folds, single_pass, OWN, 0, TREE, 1, \
+    "the default: one launch, 16-byte loads, f64 accumulators in a fixed tree, the last block finishes", FENCE) \
+  X(F32, GR_TAUGHT_dot | GR_TAUGHT_sum, f32_accumulators, OWN, 0, TREE, 1, \
+    "the default's tree with f32 accumulators", "docs/numerics.md") \
+  X(F64, GR_TAUGHT_dot | GR_TAUGHT_sum, f64_accumulators, OWN, 0, TREE, 1, \
+    "the default's tree with f64 accumulators: the default itself", "docs/numerics.md") \
+  X(KAHAN, GR_TAUGHT_dot | GR_TAUGHT_sum, kahan, OWN, 0, TREE, 1, \
+    "the default's tree, compensated: the error fed back into the next addition", "W. Kahan, CACM 8(1), 1965") \
+  X(NEUMAIER, GR_TAUGHT_dot | GR_TAUGHT_sum, neumaier, OWN, 0, TREE, 1, \
+    "the default's tree, compensated: the errors gathered apart", "A. Neumaier, ZAMM 54, 1974") \
+  X(BATCHED, GR_TAUGHT_folds, batched, OWN, 0, TREE, 1, \
+    "the default with 'rows': all rows in one launch; every other rung launches once a row", "docs/numerics.md") \
+  X(HIST_NAIVE, GR_TAUGHT_histogram, naive, ANY, 256, EXACT, 1, \
+    "one global atomic an element", PODLO) \
+  X(HIST_SHARED, GR_TAUGHT_histogram, shared, ANY, 256, EXACT, 0, \
+    "one histogram a block in shared memory, added to the global one at the end", MAXWELL) \
+  X(HIST_WARP, GR_TAUGHT_histogram, warp_private, WARPS, 256, EXACT, 0, \
+    "one histogram a warp in shared memory", PODLO) \
+  X(REPLICATED, GR_TAUGHT_histogram, replicated, OWN, 0, EXACT, 0, \
+    "the default of up to 4096 bins: copies of each counter side by side, one for some lanes", "bench/NOTES.md") \
+  X(LARGE, GR_TAUGHT_histogram, large, OWN, 0, EXACT, 0, \
+    "the default above: one histogram a block in all of shared memory, bins shared out among blocks", "bench/NOTES.md") \
+  X(GLOBAL, GR_TAUGHT_histogram, global, OWN, 0, EXACT, 0, \
+    "the default beyond shared memory: L2 atomics behind a small first-come cache", "bench/NOTES.md") \
+  X(HILLIS_STEELE, GR_TAUGHT_scan, hillis_steele, ANY, 256, SCAN, 0, \
+    "log2 n steps over a whole block in shared memory, in three phases", "W. Hillis and G. Steele, CACM 29(12), 1986") \
+  X(BLELLOCH, GR_TAUGHT_scan, blelloch, POWER, 256, SCAN, 0, \
+    "up-sweep and down-sweep of a tree in shared memory, in three phases", GEMS) \
+  X(SCAN_WARP, GR_TAUGHT_scan, warp, WARPS, 256, SCAN, 0, \
+    "shuffle up within warps, then over the warps' totals, in three phases", KEPLER) \
+  X(THREE_PHASE, GR_TAUGHT_scan, three_phase, WARPS, 256, SCAN, 1, \
+    "block scans (4 elements a thread), scan of the block sums (recursively), addition", GEMS) \
+  X(SCAN_SINGLE_PASS, GR_TAUGHT_scan, single_pass, OWN, 0, TREE, 1, \
+    "the default: one launch, each tile looks back at those before it", \
+    "D. Merrill and M. Garland, Single-pass Parallel Prefix Scan with Decoupled Look-back, NVIDIA 2016") \
+  X(TWO_PASS, GR_TAUGHT_rmsnorm, two_pass, WARPS, 256, BLOCK, 1, \
+    "a kernel for the rows' sums of squares, a second one that scales: the data is read twice", KEPLER) \
+  X(FUSED, GR_TAUGHT_rmsnorm, fused, OWN, 0, TREE, 1, \
     "the default: a row is read once and waits in registers for its factor", "B. Zhang and R. Sennrich, NeurIPS 2019")
 
 #define GR_X(id, ops, name, rule, block, err, cpu, text, source) GR_RUNG_##id,

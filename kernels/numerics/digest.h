@@ -1,7 +1,7 @@
 /*
-** A 128-bit digest of a vector's bytes in logical order: two sums, modulo 2^64, of 8-byte words (little-endian, the last
-** filled up with zeros) each mixed with its position. Sums make it the same for any split of the work; the position
-** makes it depend on the order. It tells data apart that differ by accident, not by an adversary's intent.
+** A 128-bit digest of a vector's bytes in logical order: two sums, modulo 2^64, of 8-byte words (little-endian, the
+** last filled up with zeros) each mixed with its position. Sums make it the same for any split of the work; the
+** position makes it depend on the order. It tells data apart that differ by accident, not by an adversary's intent.
 */
 #ifndef GR_DIGEST_H
 #define GR_DIGEST_H

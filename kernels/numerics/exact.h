@@ -23,7 +23,8 @@ enum {
   GR_EXACT_SPECIAL = GR_EXACT_NAN | GR_EXACT_INF | GR_EXACT_MINUS
 };
 
-/* Limbs outside low .. high - 1 are zero. After a carry all but limb high - 1, which has the sign, are in 0 .. 2^32 - 1. */
+/* Limbs outside low .. high - 1 are zero. After a carry all but limb high - 1, which has the sign, are in 0 .. 2^32
+   - 1. */
 typedef struct gr_exact {
   int64_t limb[GR_EXACT_LIMBS];
   int32_t low, high;

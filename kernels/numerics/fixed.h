@@ -88,7 +88,9 @@ GR_FN double gr_fixed_value(gr_fixed a, int32_t unit) {
   if (drop > top + 1) return negative ? -0.0 : 0.0;
   if (drop > 0) {
     gr_fixed half = {0, 0}, mask;
-    uint64_t kept = drop < 64 ? (a.low >> drop) | (drop ? a.high << (64 - drop) : 0) : drop < 128 ? a.high >> (drop - 64) : 0;
+    uint64_t kept = drop < 64    ? (a.low >> drop) | (drop ? a.high << (64 - drop) : 0)
+                    : drop < 128 ? a.high >> (drop - 64)
+                                 : 0;
     int above, tie;
     if (drop - 1 < 64) half.low = UINT64_C(1) << (drop - 1);
     else half.high = UINT64_C(1) << (drop - 65);

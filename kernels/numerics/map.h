@@ -1,7 +1,7 @@
 /*
-** What the element operators of kernels/tables.h share on both sides: in which type each is computed, and conversions that
-** round once. f16 and bf16 compute in f32: of two numbers of p bits a sum, product, quotient or root in 2p + 2 bits
-** or more, rounded again to p, is what one rounding gives (Figueroa 1995), and 24 >= 2 * 11 + 2.
+** What the element operators of kernels/tables.h share on both sides: in which type each is computed, and conversions
+** that round once. f16 and bf16 compute in f32: of two numbers of p bits a sum, product, quotient or root in 2p + 2
+** bits or more, rounded again to p, is what one rounding gives (Figueroa 1995), and 24 >= 2 * 11 + 2.
 */
 #ifndef GR_MAP_H
 #define GR_MAP_H
@@ -63,7 +63,8 @@ GR_FN gr_bf16 gr_f32_to_bf16(float x) {
   return h;
 }
 
-/* A double that rounds to any narrower float as x itself does: past 53 bits, the last one stands for all that is cut. */
+/* A double that rounds to any narrower float as x itself does: past 53 bits, the last one stands for all that is
+   cut. */
 GR_FN double gr_sticky(int64_t x) {
   uint64_t m = x < 0 ? 0 - (uint64_t)x : (uint64_t)x;
   double d = m >> 53 ? (double)(int64_t)(m >> 11 | ((m & 2047) != 0)) * 2048.0 : (double)(int64_t)m;

@@ -89,7 +89,8 @@ static void stretch(gr_exact *s, const gr_exact_set *set, const gr_exact_job *jo
 
 /* m elements of vector v from element `from` on. */
 static void range(gr_exact *s, const gr_exact_set *set, const gr_exact_job *job, int64_t v, int64_t from, int64_t m) {
-  int size = gr_size_of(job->dtype), dense = job->a.stride == size && (job->kind != GR_EXACT_DOT || job->b.stride == size);
+  int size = gr_size_of(job->dtype),
+      dense = job->a.stride == size && (job->kind != GR_EXACT_DOT || job->b.stride == size);
   if (dense && (job->dtype == GR_F32 || job->dtype == GR_F64)) {
     stretch(s, set, job, v, from, m);
     return;

@@ -17,7 +17,7 @@
 #endif
 
 #define BLOCK_BYTES 4096 /* sums of 2^10 integers of 52 bits, twice that of f64 products: no overflow */
-#define AHEAD 8192       /* bytes from the second reading of a block to its prefetch; in the first memory has enough to do */
+#define AHEAD 8192 /* bytes from the second reading of a block to its prefetch; in the first memory has enough to do */
 #define MAX_LEVELS 11    /* what products of any two f32 need; beyond that one by one is quicker */
 #define SPLITTER 134217729.0
 

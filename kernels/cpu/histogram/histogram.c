@@ -1,6 +1,7 @@
 /*
 ** Histograms: the instruction set's kernel says where each sample belongs, a few hundred at a time, and this
-** counts, unless it has a way to do both. Each piece counts in tables of its own on the stack while the bins are few enough.
+** counts, unless it has a way to do both. Each piece counts in tables of its own on the stack while the bins are few
+** enough.
 */
 #include "kernels/cpu/isa/table.h"
 
@@ -117,7 +118,8 @@ static void count_few(const state *s, int64_t from, int64_t n) {
 /* Bytes that are their own slots. */
 static int own_bytes(const state *s) { return s->job->modulo == 2 && s->size == 1 && s->job->a.stride == 1; }
 
-/* Not too many of them, and no more slots than bytes have values: four tables of 16 bits, one after the other, which become the counts. */
+/* Not too many of them, and no more slots than bytes have values: four tables of 16 bits, one after the other, which
+   become the counts. */
 #define OWN_BYTES UINT16_MAX
 #define OWN_SLOTS (256 + 3)
 static void count_own_bytes(const state *s, int64_t n) {
@@ -289,9 +291,9 @@ static void in_shares(const state *s, void *room, int64_t bytes, gr_parallel par
 /* ---- the whole ---- */
 
 /*
-** Where bins lie in terms of h (bins.inc), and how far from there an edge's h can be. Edge k is rounded twice and h three
-** times, each by at most 2^-53 of the range or of the largest edge; the factors are generous. Whole numbers among whole
-** edges: taken half a step aside, no sample is nearer than that to an edge.
+** Where bins lie in terms of h (bins.inc), and how far from there an edge's h can be. Edge k is rounded twice and h
+** three times, each by at most 2^-53 of the range or of the largest edge; the factors are generous. Whole numbers among
+** whole edges: taken half a step aside, no sample is nearer than that to an edge.
 */
 static double largest_h(const gr_histogram_job *job) { return fmax(fabs(job->first), fabs(job->last)) * job->per_bin; }
 
@@ -314,14 +316,15 @@ static void judge_guess32(gr_bins_job *b) {
   double off;
   b->origin32 = (float)b->origin;
   b->per_bin32 = (float)job->per_bin;
-  off = fabs((double)b->origin32 - b->origin) * job->per_bin + 1.25 * bins * (fabs((double)b->per_bin32 / job->per_bin - 1) + 0x1p-23);
+  off = fabs((double)b->origin32 - b->origin) * job->per_bin +
+        1.25 * bins * (fabs((double)b->per_bin32 / job->per_bin - 1) + 0x1p-23);
   off += 0.5 - b->half; /* where the edges themselves lie */
   if (off < 0.004) b->half32 = (float)(0.5 - off) - 0x1p-23f;
 }
 
 /*
-** Places: by half of what is in doubt, which is more than twice what an edge's can be off, bins lie above their edges. In f32 that is
-** by what rounding does to the factor, to the sum, and to where it starts.
+** Places: by half of what is in doubt, which is more than twice what an edge's can be off, bins lie above their edges.
+** In f32 that is by what rounding does to the factor, to the sum, and to where it starts.
 */
 static void judge_places(gr_bins_job *b, int exact) {
   const gr_histogram_job *job = b->job;
@@ -349,12 +352,14 @@ void gr_bins_judge(gr_bins_job *b) {
   b->half32 = 0;
   if (!job->guess || job->modulo) return;
   moderate = job->per_bin > 0x1p-100 && job->per_bin < 0x1p+100;
-  /* Samples of 24 bits among edges at whole multiples of a power of two: nothing is rounded, and many samples lie on an edge. */
+  /* Samples of 24 bits among edges at whole multiples of a power of two: nothing is rounded, and many samples lie on
+     an edge. */
   exact = job->dtype == GR_F32 && job->a.stride == 4 && job->first == 0 && job->bins <= 1 << 20 && moderate &&
           frexp(job->per_bin, &exponent) == 0.5 && (double)job->bins == job->last * job->per_bin;
   judge_guess(b);
   judge_places(b, exact);
-  if (exact) { /* a step aside of half their last place at 1 makes all certain; what is just below 0 looks like 0: bins_guess_wide */
+  /* a step aside of half their last place at 1 makes all certain; what is just below 0 looks like 0: bins_guess_wide */
+  if (exact) {
     b->origin = (0.5 - 0x1p-25) / job->per_bin;
     b->half = 0.5 - 0x1p-26;
   }
@@ -385,7 +390,8 @@ void gr_cpu_histogram(const gr_histogram_job *job, gr_parallel parallel, void *r
     return;
   }
   straight = s.size == 1 ? job->n <= 1024 : slots > SLOTS || job->n < 2 * slots;
-  if (straight || !s.alone || s.size == 1) memset(job->counts, 0, (size_t)slots * sizeof(*job->counts)); /* and the tails */
+  /* and the tails */
+  if (straight || !s.alone || s.size == 1) memset(job->counts, 0, (size_t)slots * sizeof(*job->counts));
   if (straight) {
     for (k = 0; k < job->n && !(k && gr_stopped()); k += SPAN)
       count_into(&s, k, job->n - k < SPAN ? job->n - k : SPAN, job->counts);

@@ -16,19 +16,21 @@ typedef gr_acc (*gr_span)(const void *a, const void *b, int64_t n, const gr_redu
 enum { GR_SCAN_SUM, GR_SCAN_PROD, GR_SCAN_KEYS, GR_SCANS };
 
 /*
-** A block of a scan, or a piece of one, from logical position `from` on: what it comes to, and its results given all that lies
-** before the block and the totals of the block's tiles before it (NULL: not known yet); that returns the total too, if
-** more follows, which for keys and integers includes what lies before.
+** A block of a scan, or a piece of one, from logical position `from` on: what it comes to, and its results given all
+** that lies before the block and the totals of the block's tiles before it (NULL: not known yet); that returns the
+** total too, if more follows, which for keys and integers includes what lies before.
 */
 typedef gr_acc (*gr_scan_total)(const gr_scan_job *job, int64_t from, int64_t n);
-typedef gr_acc (*gr_scan_write)(const gr_scan_job *job, int64_t from, int64_t n, const gr_acc *base, const scan_counter *tiles);
+typedef gr_acc (*gr_scan_write)(const gr_scan_job *job, int64_t from, int64_t n, const gr_acc *base,
+                                const scan_counter *tiles);
 
 /* y = x * r * w for one row of rmsnorm; w may be NULL. */
 typedef void (*gr_norm_row)(const gr_rmsnorm_job *job, int64_t row, double r);
 
 /*
-** Where samples lie among bins, for sets that multiply and add in one step: x * scale + start, rounded down, counts steps of 2^-shift
-** bins. A bin is certain below `end` if one of the bits `doubt` is set, or all are exact (-1). narrow: floats are precise enough.
+** Where samples lie among bins, for sets that multiply and add in one step: x * scale + start, rounded down, counts
+** steps of 2^-shift bins. A bin is certain below `end` if one of the bits `doubt` is set, or all are exact (-1).
+** narrow: floats are precise enough.
 */
 typedef struct gr_places {
   double scale, start;
@@ -37,8 +39,8 @@ typedef struct gr_places {
 } gr_places;
 
 /*
-** A histogram's job and what its edges say about guesses (bins.inc): where h is 0, and how near to a whole number it must be; for
-** samples of f32 in f32, if that is precise enough (else half32 is 0).
+** A histogram's job and what its edges say about guesses (bins.inc): where h is 0, and how near to a whole number it
+** must be; for samples of f32 in f32, if that is precise enough (else half32 is 0).
 */
 #define GR_BINS_CHUNK 512
 typedef struct gr_bins_job {
@@ -49,21 +51,26 @@ typedef struct gr_bins_job {
 } gr_bins_job;
 void gr_bins_judge(gr_bins_job *b); /* fills in what lies beside job */
 
-/* The bins of m samples: 0 .. bins - 1, then below, above, NaN. index has room for GR_BINS_CHUNK, which m is at most. */
+/* The bins of m samples: 0 .. bins - 1, then below, above, NaN. index has room for GR_BINS_CHUNK, which m is at
+   most. */
 typedef void (*gr_bins)(const gr_bins_job *b, const char *x, int64_t stride, int m, int32_t *index);
 
 /*
-** Finds and counts some of n samples, as many as it returns: the first ones, in `tables` (4 or 8) tables of so many slots, one after
-** the other, whose counters have `size` bytes; of one byte: one table, and what ran over (gr_ran_over). NULL where a set has nothing
-** better than to find and then count.
+** Finds and counts some of n samples, as many as it returns: the first ones, in `tables` (4 or 8) tables of so many
+** slots, one after the other, whose counters have `size` bytes; of one byte: one table, and what ran over
+** (gr_ran_over). NULL where a set has nothing better than to find and then count.
 */
-typedef int64_t (*gr_count)(const gr_bins_job *b, const char *x, int64_t n, void *table, int64_t slots, int tables, int size);
+typedef int64_t (*gr_count)(const gr_bins_job *b, const char *x, int64_t n, void *table, int64_t slots, int tables,
+                            int size);
 
 /*
-** Many slots have bytes, which the fast caches hold, and what ran over in words of 32 bits behind them, where few additions go: that is
-** one sample in 256, whatever the data are, by a jump that is not taken otherwise: one that is costs as much as the counter.
+** Many slots have bytes, which the fast caches hold, and what ran over in words of 32 bits behind them, where few
+** additions go: that is one sample in 256, whatever the data are, by a jump that is not taken otherwise: one that is
+** costs as much as the counter.
 */
-static inline uint32_t *gr_ran_over(uint8_t *low, int64_t slots) { return (uint32_t *)(void *)(low + (slots + 63) / 64 * 64); }
+static inline uint32_t *gr_ran_over(uint8_t *low, int64_t slots) {
+  return (uint32_t *)(void *)(low + (slots + 63) / 64 * 64);
+}
 #define GR_COUNT_BYTE(low, over, slot)                             \
   do {                                                             \
     const int32_t i_ = slot;                                       \
@@ -101,7 +108,8 @@ static inline uint32_t *gr_ran_over(uint8_t *low, int64_t slots) { return (uint3
 #define GR_EXPS_CHUNK 512
 typedef void (*gr_exps)(double *y, double most, int n);
 
-/* Sums of rows of n elements, f32 or f64: element k of row r is at x + k * pitch + r * size; room for whole vectors of rows. */
+/* Sums of rows of n elements, f32 or f64: element k of row r is at x + k * pitch + r * size; room for whole vectors
+   of rows. */
 #define GR_SHORT 64 /* elements at most */
 typedef void (*gr_short_sums)(gr_dtype t, const char *x, int64_t pitch, int n, int rows, double *sums);
 

@@ -83,7 +83,8 @@ GR_INLINE vd vd_scan(int multiply, vd x) {
 /* All lanes as one number, by halves. */
 GR_INLINE double vd_fold(int multiply, vd x) {
   typedef double two __attribute__((vector_size(16)));
-  const two a = (two)_mm256_castpd256_pd128((__m256d)x), b = (two)_mm256_extractf128_pd((__m256d)x, 1), c = multiply ? a * b : a + b;
+  const two a = (two)_mm256_castpd256_pd128((__m256d)x), b = (two)_mm256_extractf128_pd((__m256d)x, 1),
+            c = multiply ? a * b : a + b;
   return multiply ? c[0] * c[1] : c[0] + c[1];
 }
 GR_INLINE vd vd_last(vd x) { return (vd)_mm256_permute4x64_pd((__m256d)x, 0xff); }
@@ -91,7 +92,8 @@ GR_INLINE vd vd_last(vd x) { return (vd)_mm256_permute4x64_pd((__m256d)x, 0xff);
 GR_INLINE void vd_lasts(vd *to, const vd *x) {
   int j;
   GR_UNROLL for (j = 0; j < 2; j++, x += 4) {
-    const __m256d low = _mm256_unpackhi_pd((__m256d)x[0], (__m256d)x[1]), high = _mm256_unpackhi_pd((__m256d)x[2], (__m256d)x[3]);
+    const __m256d low = _mm256_unpackhi_pd((__m256d)x[0], (__m256d)x[1]),
+                  high = _mm256_unpackhi_pd((__m256d)x[2], (__m256d)x[3]);
     to[j] = (vd)_mm256_permute2f128_pd(low, high, 0x31);
   }
 }

@@ -79,8 +79,10 @@ GR_INLINE vd vd_scan(int multiply, vd x) {
 GR_INLINE double vd_fold(int multiply, vd x) {
   typedef double four __attribute__((vector_size(32)));
   typedef double two __attribute__((vector_size(16)));
-  const four a = (four)_mm512_castpd512_pd256((__m512d)x), b = (four)_mm512_extractf64x4_pd((__m512d)x, 1), c = multiply ? a * b : a + b;
-  const two d = (two)_mm256_castpd256_pd128((__m256d)c), e = (two)_mm256_extractf128_pd((__m256d)c, 1), f = multiply ? d * e : d + e;
+  const four a = (four)_mm512_castpd512_pd256((__m512d)x), b = (four)_mm512_extractf64x4_pd((__m512d)x, 1),
+             c = multiply ? a * b : a + b;
+  const two d = (two)_mm256_castpd256_pd128((__m256d)c), e = (two)_mm256_extractf128_pd((__m256d)c, 1),
+            f = multiply ? d * e : d + e;
   return multiply ? f[0] * f[1] : f[0] + f[1];
 }
 GR_INLINE vd vd_last(vd x) { return (vd)_mm512_permutexvar_pd(_mm512_set1_epi64(7), (__m512d)x); }
@@ -96,17 +98,19 @@ GR_INLINE void vd_lasts(vd *to, const vd *x) {
 GR_INLINE vd vd_after(vd before, vd x) { return (vd)_mm512_alignr_epi64((__m512i)x, (__m512i)before, 7); }
 
 /*
-** Four groups of eight woven together, so that most additions of their scans are of whole vectors. Floats: element j of the
-** groups' first quads and, above, of their second ones in q[j]; so shuffles move floats, not doubles. Doubles: the even
-** elements of two groups in turn in q[0], the odd ones in q[1]; the other two groups in q[2] and q[3].
+** Four groups of eight woven together, so that most additions of their scans are of whole vectors. Floats: element j of
+** the groups' first quads and, above, of their second ones in q[j]; so shuffles move floats, not doubles. Doubles: the
+** even elements of two groups in turn in q[0], the odd ones in q[1]; the other two groups in q[2] and q[3].
 */
 #define GR_SCAN_WOVEN 1
 GR_INLINE void vd_woven_load(gr_dtype t, const void *p, vd *q) {
   int j;
   if (t == GR_F32) {
-    const __m512i first = _mm512_set_epi32(29, 21, 13, 5, 25, 17, 9, 1, 28, 20, 12, 4, 24, 16, 8, 0), third = _mm512_set1_epi32(2);
+    const __m512i first = _mm512_set_epi32(29, 21, 13, 5, 25, 17, 9, 1, 28, 20, 12, 4, 24, 16, 8, 0),
+                  third = _mm512_set1_epi32(2);
     const __m512 a = _mm512_loadu_ps(p), b = _mm512_loadu_ps((const float *)p + 16);
-    const __m512 x = _mm512_permutex2var_ps(a, first, b), y = _mm512_permutex2var_ps(a, _mm512_add_epi32(first, third), b);
+    const __m512 x = _mm512_permutex2var_ps(a, first, b),
+                 y = _mm512_permutex2var_ps(a, _mm512_add_epi32(first, third), b);
     q[0] = (vd)_mm512_cvtps_pd(_mm512_castps512_ps256(x));
     q[1] = (vd)_mm512_cvtps_pd(_mm512_extractf32x8_ps(x, 1));
     q[2] = (vd)_mm512_cvtps_pd(_mm512_castps512_ps256(y));
@@ -213,14 +217,15 @@ GR_INLINE vi vi_scan(vi x) {
 }
 GR_INLINE vi vi_last(vi x) { return GR_LANES_OF(vi, x, x, 7, 7, 7, 7, 7, 7, 7, 7); }
 /*
-** The sums 0 .. k of sixteen integers in lane k of two vectors, each with `before` added; that becomes the last of them. Shuffles
-** have one port, so: bytes by the instruction that adds eight, of as many as the lane wants; words as even and odd ones, whose
-** sums are scanned.
+** The sums 0 .. k of sixteen integers in lane k of two vectors, each with `before` added; that becomes the last of
+** them. Shuffles have one port, so: bytes by the instruction that adds eight, of as many as the lane wants; words as
+** even and odd ones, whose sums are scanned.
 */
 #define GR_SCAN_NARROW 1
 GR_INLINE void vi_scan_bytes(int flip, const void *p, vi *before, vi *out) {
-  const __m512i first = _mm512_set_epi64(-1, (1LL << 56) - 1, (1LL << 48) - 1, (1LL << 40) - 1, (1LL << 32) - 1, (1LL << 24) - 1,
-                                         (1LL << 16) - 1, 255), zero = _mm512_setzero_si512();
+  const __m512i first = _mm512_set_epi64(-1, (1LL << 56) - 1, (1LL << 48) - 1, (1LL << 40) - 1, (1LL << 32) - 1,
+                                         (1LL << 24) - 1, (1LL << 16) - 1, 255),
+                zero = _mm512_setzero_si512();
   int j;
   GR_UNROLL for (j = 0; j < 2; j++) {
     long long eight;
@@ -239,7 +244,8 @@ typedef struct vi_words { vi one, two, four, all; } vi_words;
 #define GR_BEFORE(x, old, n) ((vi)_mm512_alignr_epi64((__m512i)(x), (__m512i)(old), 8 - (n))) /* lanes of n places before */
 GR_INLINE void vi_scan_words(int sign, const void *p, vi_words *w, vi *out) {
   const __m512i x = _mm512_loadu_si512(p);
-  const vi even = sign ? (vi)_mm512_mul_epi32(x, _mm512_set1_epi64(1)) : (vi)_mm512_and_si512(x, _mm512_set1_epi64(UINT32_MAX));
+  const vi even =
+      sign ? (vi)_mm512_mul_epi32(x, _mm512_set1_epi64(1)) : (vi)_mm512_and_si512(x, _mm512_set1_epi64(UINT32_MAX));
   const vi odd = sign ? (vi)_mm512_srai_epi64(x, 32) : (vi)_mm512_srli_epi64(x, 32);
   const vi one = even + odd, two = one + GR_BEFORE(one, w->one, 1), four = two + GR_BEFORE(two, w->two, 2);
   const vi all = w->all + (four + GR_BEFORE(four, w->four, 4)), low = all - odd;
@@ -288,7 +294,9 @@ typedef __mmask8 vd_mask;
 GR_INLINE vf_mask vf_no_mask(void) { return 0xffff; }
 GR_INLINE vd_mask vd_no_mask(void) { return 0xff; }
 GR_INLINE vf_mask vf_nan(vf_mask m, vf x, vf y) { return _mm512_mask_cmp_ps_mask(m, (__m512)x, (__m512)y, _CMP_ORD_Q); }
-GR_INLINE vd_mask vd_nan(vd_mask m, vd x, vd y) { return _mm512_mask_cmp_pd_mask(m, (__m512d)x, (__m512d)y, _CMP_ORD_Q); }
+GR_INLINE vd_mask vd_nan(vd_mask m, vd x, vd y) {
+  return _mm512_mask_cmp_pd_mask(m, (__m512d)x, (__m512d)y, _CMP_ORD_Q);
+}
 GR_INLINE int vf_any(vf_mask m) { return m != 0xffff; }
 GR_INLINE int vd_any(vd_mask m) { return m != 0xff; }
 #define GR_HALVES(name, op)                                                                     \
@@ -339,17 +347,18 @@ GR_INLINE unsigned gr_match64(const void *p, uint64_t bits) {
 }
 
 /*
-** Bins of a vector of samples from their places (gr_places), and which of those that were sure still are: not in doubt, and within both
-** ends. What no int32_t holds, and NaN, becomes the least of them, which is past the end as an unsigned number.
+** Bins of a vector of samples from their places (gr_places), and which of those that were sure still are: not in doubt,
+** and within both ends. What no int32_t holds, and NaN, becomes the least of them, which is past the end as an unsigned
+** number.
 */
 #define GR_GUESS_VECTORS 1
-#define GR_GUESS_LANES(name, sample, mask, bits, s, type, scalar, size, fetch, always)                                     \
-  GR_INLINE mask name(gr_places p, const sample *x, mask live, mask sure, int32_t *index) {                                \
-    const type at = _mm512_fmadd_##s(fetch, _mm512_set1_##s((scalar)p.scale), _mm512_set1_##s((scalar)p.start));           \
-    const __m##size##i place = _mm512_cvt_round##s##_epi32(at, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);                 \
-    const mask clear = _kor_mask##bits(_mm##size##_test_epi32_mask(place, _mm##size##_set1_epi32((int)p.doubt)), always);  \
-    _mm##size##_storeu_si##size((void *)index, _mm##size##_srl_epi32(place, _mm_cvtsi32_si128(p.shift)));                  \
-    return _mm##size##_mask_cmplt_epu32_mask(_kand_mask##bits(clear, sure), place, _mm##size##_set1_epi32((int)p.end));    \
+#define GR_GUESS_LANES(name, sample, mask, bits, s, type, scalar, size, fetch, always) \
+  GR_INLINE mask name(gr_places p, const sample *x, mask live, mask sure, int32_t *index) { \
+    const type at = _mm512_fmadd_##s(fetch, _mm512_set1_##s((scalar)p.scale), _mm512_set1_##s((scalar)p.start)); \
+    const __m##size##i place = _mm512_cvt_round##s##_epi32(at, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC); \
+    const mask clear = _kor_mask##bits(_mm##size##_test_epi32_mask(place, _mm##size##_set1_epi32((int)p.doubt)), always); \
+    _mm##size##_storeu_si##size((void *)index, _mm##size##_srl_epi32(place, _mm_cvtsi32_si128(p.shift))); \
+    return _mm##size##_mask_cmplt_epu32_mask(_kand_mask##bits(clear, sure), place, _mm##size##_set1_epi32((int)p.end)); \
   }
 #define GR_FETCH(load, maskz, type) live == (type)-1 ? load(x) : maskz(live, x)
 GR_GUESS_LANES(gr_guess_f64, double, __mmask8, 8, pd, __m512d, double, 256,

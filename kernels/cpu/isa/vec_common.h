@@ -26,7 +26,8 @@
 #define GR_TWICE
 #endif
 
-/* What was stored in x is loaded again, where the compiler would shuffle registers instead: loads have ports to spare. */
+/* What was stored in x is loaded again, where the compiler would shuffle registers instead: loads have ports to
+   spare. */
 #if defined(__GNUC__)
 #define GR_IN_MEMORY(x) __asm__("" : "+m"(x))
 #else
@@ -35,8 +36,9 @@
 
 #define GR_AHEAD 4096 /* bytes from a load to its prefetch: measured best on several Xeons */
 /*
-** What is read in order, `step` bytes at a time: one line of eight is fetched, so that the processor's own prefetchers, which end
-** where a page does, have the others; into the second cache, since what waits for the first one holds up loads.
+** What is read in order, `step` bytes at a time: one line of eight is fetched, so that the processor's own prefetchers,
+** which end where a page does, have the others; into the second cache, since what waits for the first one holds up
+** loads.
 */
 #define GR_FETCH_EVERY 512 /* bytes */
 GR_INLINE void fetch_ahead(const char *p, size_t step) {
@@ -44,8 +46,8 @@ GR_INLINE void fetch_ahead(const char *p, size_t step) {
 }
 
 /*
-** Floats that become doubles, from memory: an Intel (Emerald Rapids) takes 1.2 times as long so, where each line comes into the
-** first cache in time; an AMD (Zen 4) takes 1.3 to 2.5 times as long if each line does.
+** Floats that become doubles, from memory: an Intel (Emerald Rapids) takes 1.2 times as long so, where each line comes
+** into the first cache in time; an AMD (Zen 4) takes 1.3 to 2.5 times as long if each line does.
 */
 #if GR_CPU_X86
 #define GR_FETCH_LINES __builtin_cpu_is("intel")

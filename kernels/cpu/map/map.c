@@ -54,7 +54,9 @@ static void plan_cast(plan *p, const gr_map_loops *l) {
 /* All but casts: the dtype that is computed in, and the conversions there and back. */
 static gr_dtype plan_type(plan *p, const gr_map_loops *l) {
   const gr_map_job *job = p->job;
-  gr_dtype t = gr_map_widens(job->op, job->dtype) ? GR_F64 : is_half(job->dtype) && job->op != GR_MAP_where ? GR_F32 : job->dtype;
+  gr_dtype t = gr_map_widens(job->op, job->dtype)               ? GR_F64
+               : is_half(job->dtype) && job->op != GR_MAP_where ? GR_F32
+                                                                : job->dtype;
   gr_via via = t == GR_F64 ? GR_VIA_F64 : GR_VIA_F32;
   p->wide_size = gr_size_of(t);
   if (t != job->dtype) p->to = l->to[via][job->dtype];

@@ -90,7 +90,8 @@ static void do_piece(void *arg, int64_t k) {
   s->acc[k] = acc;
 }
 
-/* Elements in a piece. A second thread is worth its while from five on; spreads take more than twice as long as sums. */
+/* Elements in a piece. A second thread is worth its while from five on; spreads take more than twice as long as
+   sums. */
 #define SMALL_PIECE (64 * 1024) /* bytes */
 static int64_t piece_of(const gr_plan *p) {
   return SMALL_PIECE / (p->red == GR_RED_SPREAD ? 2 : 1) / (p->inputs == 2 ? 2 : 1) / p->size;
@@ -153,8 +154,8 @@ static void store(gr_dtype t, void *out, int64_t v, gr_value value, int which) {
 }
 
 /*
-** By way of pointers, and apart: a state or a value is stored word by word, and one that is passed on is copied in wider pieces,
-** which wait until the words have left the store queue.
+** By way of pointers, and apart: a state or a value is stored word by word, and one that is passed on is copied in
+** wider pieces, which wait until the words have left the store queue.
 */
 GR_APART static void finish(const gr_reduce_job *job, const gr_acc *acc, gr_value *r) {
   *r = gr_finish(job->op, job->dtype, *acc, job->n, job->ddof);
@@ -200,8 +201,8 @@ static void do_batch(void *arg, int64_t k) {
 }
 
 /*
-** Sums and means of rows of floats, a block at a time: most calls for rows, and what becomes of a state otherwise takes as long as
-** some hundred elements. Very short rows are turned, so that a vector works on several.
+** Sums and means of rows of floats, a block at a time: most calls for rows, and what becomes of a state otherwise takes
+** as long as some hundred elements. Very short rows are turned, so that a vector works on several.
 */
 #define SHORT_BLOCK 64 /* rows */
 
@@ -218,7 +219,8 @@ static void do_sums_batch(void *arg, int64_t k) {
   const gr_cpu_table *table = gr_cpu_table_in_use();
   const char *x = (const char *)job->a.data;
   const int turn = job->n < 16;
-  const int64_t end = (k + 1) * s->size < job->count ? (k + 1) * s->size : job->count, pitch = SHORT_BLOCK * p->size + 64;
+  const int64_t end = (k + 1) * s->size < job->count ? (k + 1) * s->size : job->count,
+                pitch = SHORT_BLOCK * p->size + 64;
   _Alignas(64) char turned[16 * (SHORT_BLOCK * 8 + 64)];
   _Alignas(64) double sums[SHORT_BLOCK];
   double *out = (double *)job->out;

@@ -1,6 +1,6 @@
 /*
-** Scans: blocks of 131072 elements, one after the other on one thread. With more threads each quarter of a block is first
-** added up, then waits until the piece before it knows what lies to its left, and is written: the second
+** Scans: blocks of 131072 elements, one after the other on one thread. With more threads each quarter of a block is
+** first added up, then waits until the piece before it knows what lies to its left, and is written: the second
 ** read of it comes from cache. A single block of floats two threads share: the second adds up what the first writes.
 */
 #include "kernels/cpu/scan/scan.h"
@@ -154,7 +154,8 @@ void gr_cpu_scan(const gr_scan_job *asked, gr_parallel parallel) {
     parallel((job->n - 1) / GR_SCAN_PIECE + 1, do_piece, &s);
     return;
   }
-  if (parallel && s.left.ordered && job->n >= SHARED_ELEMENTS && job->n <= GR_SCAN_BLOCK && job->a.data != job->out.data) {
+  if (parallel && s.left.ordered && job->n >= SHARED_ELEMENTS && job->n <= GR_SCAN_BLOCK &&
+      job->a.data != job->out.data) {
     parallel(2, do_half, &s);
     return;
   }

@@ -84,7 +84,8 @@ SELECT(uint64_t)
 static void do_count(void *arg, int64_t piece) {
   const state *s = (const state *)arg;
   const int32_t slots = s->of->groups << s->of->bits;
-  const int64_t from = piece * PIECE_ELEMENTS, left = s->of->n - from, n = left < PIECE_ELEMENTS ? left : PIECE_ELEMENTS;
+  const int64_t from = piece * PIECE_ELEMENTS, left = s->of->n - from,
+                n = left < PIECE_ELEMENTS ? left : PIECE_ELEMENTS;
   uint32_t table[GR_SELECT_COUNTERS];
   int64_t nans;
   int32_t i, t;
@@ -105,7 +106,8 @@ static void do_count(void *arg, int64_t piece) {
 
 static void do_pick(void *arg, int64_t piece) {
   const state *s = (const state *)arg;
-  const int64_t from = piece * PIECE_ELEMENTS, left = s->of->n - from, n = left < PIECE_ELEMENTS ? left : PIECE_ELEMENTS;
+  const int64_t from = piece * PIECE_ELEMENTS, left = s->of->n - from,
+                n = left < PIECE_ELEMENTS ? left : PIECE_ELEMENTS;
   switch (gr_size_of(s->of->dtype)) {
     case 1: pick_uint8_t(s, from, n); break;
     case 2: pick_uint16_t(s, from, n); break;
