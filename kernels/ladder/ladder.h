@@ -88,11 +88,11 @@ typedef enum gr_rounding_rule { GR_ERR_EXACT, GR_ERR_TREE, GR_ERR_ONE, GR_ERR_N,
   X(HIST_WARP, GR_TAUGHT_histogram, warp_private, WARPS, 256, EXACT, 0, \
     "one histogram a warp in shared memory", PODLO) \
   X(REPLICATED, GR_TAUGHT_histogram, replicated, OWN, 0, EXACT, 0, \
-    "the default of up to 4096 bins: copies of each counter side by side, one for some lanes", "bench/NOTES.md") \
+    "the default of up to 4096 bins: copies of each counter side by side, one for some lanes", "docs/findings") \
   X(LARGE, GR_TAUGHT_histogram, large, OWN, 0, EXACT, 0, \
-    "the default above: one histogram a block in all of shared memory, bins shared out among blocks", "bench/NOTES.md") \
+    "the default above: one histogram a block in all of shared memory, bins shared out among blocks", "docs/findings") \
   X(GLOBAL, GR_TAUGHT_histogram, global, OWN, 0, EXACT, 0, \
-    "the default beyond shared memory: L2 atomics behind a small first-come cache", "bench/NOTES.md") \
+    "the default beyond shared memory: L2 atomics behind a small first-come cache", "docs/findings") \
   X(HILLIS_STEELE, GR_TAUGHT_scan, hillis_steele, ANY, 256, SCAN, 0, \
     "log2 n steps over a whole block in shared memory, in three phases", "W. Hillis and G. Steele, CACM 29(12), 1986") \
   X(BLELLOCH, GR_TAUGHT_scan, blelloch, POWER, 256, SCAN, 0, \

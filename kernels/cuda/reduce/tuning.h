@@ -1,5 +1,5 @@
 /*
-** Tuning numbers. They choose grids and blocks, never results. Measured on Hopper (bench/NOTES.md); the same
+** Tuning numbers. They choose grids and blocks, never results. Measured on Hopper (docs/findings); the same
 ** numbers are safe elsewhere: they only count warps and multiprocessors.
 */
 #ifndef GR_CUDA_REDUCE_TUNING_H
