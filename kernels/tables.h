@@ -46,7 +46,7 @@ typedef enum gr_kind { GR_UINT, GR_INT, GR_FLOAT } gr_kind;
 ** numerics.h), so mean costs no kernel of its own. X(id, inputs, accumulator of floats, of integers).
 **   TREE  one double folded along the fixed tree            ORDER  two int64 keys (smallest, largest)
 **   WRAP  one int64 that wraps                              PLACE  key and position of the best element
-**   SPREAD sum and sum of squared deviations                TRIPLE three doubles (ab, aa, bb)
+**   VARIANCE sum and sum of squared deviations              TRIPLE three doubles (ab, aa, bb)
 **   PAIRED sum and its compensation                         NONE   not defined for this kind
 **   WIDE   low 32 bits and the rest of an integer sum
 */
@@ -60,7 +60,7 @@ typedef enum gr_kind { GR_UINT, GR_INT, GR_FLOAT } gr_kind;
   X(COUNT, 1, WRAP, WRAP)                \
   X(SUMABS, 1, TREE, TREE)               \
   X(SUMSQ, 1, TREE, TREE)                \
-  X(SPREAD, 1, SPREAD, SPREAD)           \
+  X(VARIANCE, 1, VARIANCE, VARIANCE)     \
   X(DOT, 2, TREE, WRAP)                  \
   X(SQDIFF, 2, TREE, TREE)               \
   X(COSINE, 2, TRIPLE, TRIPLE)           \
@@ -77,7 +77,7 @@ typedef enum gr_reducer { GR_REDUCERS(GR_X) GR_REDUCER_COUNT } gr_reducer;
 #undef GR_X
 
 typedef enum gr_acc_kind {
-  GR_ACC_NONE, GR_ACC_TREE, GR_ACC_WRAP, GR_ACC_ORDER, GR_ACC_PLACE, GR_ACC_SPREAD, GR_ACC_TRIPLE, GR_ACC_PAIRED,
+  GR_ACC_NONE, GR_ACC_TREE, GR_ACC_WRAP, GR_ACC_ORDER, GR_ACC_PLACE, GR_ACC_VARIANCE, GR_ACC_TRIPLE, GR_ACC_PAIRED,
   GR_ACC_WIDE
 } gr_acc_kind;
 
@@ -98,8 +98,8 @@ typedef union gr_acc {
   X(max, MINMAX, SAME, SAME, RAISE)          \
   X(minmax, MINMAX, SAME, SAME, RAISE)       \
   X(mean, SUM, F64, F64, VALUE)              \
-  X(var, SPREAD, F64, F64, VALUE)            \
-  X(std, SPREAD, F64, F64, VALUE)            \
+  X(var, VARIANCE, F64, F64, VALUE)          \
+  X(std, VARIANCE, F64, F64, VALUE)          \
   X(argmin, ARGMIN, I64, I64, RAISE)         \
   X(argmax, ARGMAX, I64, I64, RAISE)         \
   X(any, COUNT, BOOL, BOOL, VALUE)           \

@@ -209,10 +209,10 @@ GR_FN int64_t gr_edge_limit(double edge, int is_last) {
 }
 
 /*
-** A leaf of 8- or 16-bit integers as a spread: its sum, sum of squares and count are exact integers (below 2^56
+** A leaf of 8- or 16-bit integers as a variance: its sum, sum of squares and count are exact integers (below 2^56
 ** together), so the squared deviations are count * squares - sum^2 over count, with two roundings and no order.
 */
-GR_FN gr_acc gr_spread_of(int64_t sum, int64_t squares, int64_t count) {
+GR_FN gr_acc gr_variance_of(int64_t sum, int64_t squares, int64_t count) {
   gr_acc r;
   r.f[0] = (double)sum;
   r.f[1] = (double)(count * squares - sum * sum) / (double)count;
@@ -221,10 +221,10 @@ GR_FN gr_acc gr_spread_of(int64_t sum, int64_t squares, int64_t count) {
 }
 
 /*
-** Spread of two neighbours from their sums, squared deviations and counts (Chan, Golub, LeVeque 1979):
+** Variance of two neighbours from their sums, squared deviations and counts (Chan, Golub, LeVeque 1979):
 ** no difference of large squares. f = {sum, squared deviations, count}.
 */
-GR_FN gr_acc gr_merge_spread(gr_acc a, gr_acc b) {
+GR_FN gr_acc gr_merge_variance(gr_acc a, gr_acc b) {
   gr_acc r;
   double d;
   if (b.f[2] == 0) return a;
@@ -246,7 +246,7 @@ GR_FN gr_acc gr_merge(gr_reducer red, gr_acc_kind kind, gr_acc a, gr_acc b) {
       else r.f[0] = red == GR_RED_PROD ? a.f[0] * b.f[0] : a.f[0] + b.f[0];
       break;
     case GR_ACC_TRIPLE: for (k = 0; k < 3; k++) r.f[k] = a.f[k] + b.f[k]; break;
-    case GR_ACC_SPREAD: r = gr_merge_spread(a, b); break;
+    case GR_ACC_VARIANCE: r = gr_merge_variance(a, b); break;
     case GR_ACC_PAIRED: {
       double s = a.f[0] + b.f[0], e = gr_two_sum_error(a.f[0], b.f[0], s);
       int kahan = red == GR_RED_SUM_KAHAN || red == GR_RED_DOT_KAHAN;

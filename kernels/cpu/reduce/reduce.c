@@ -90,11 +90,11 @@ static void do_piece(void *arg, int64_t k) {
   s->acc[k] = acc;
 }
 
-/* Elements in a piece. A second thread is worth its while from five on; spreads take more than twice as long as
+/* Elements in a piece. A second thread is worth its while from five on; variances take more than twice as long as
    sums. */
 #define SMALL_PIECE (64 * 1024) /* bytes */
 static int64_t piece_of(const gr_plan *p) {
-  return SMALL_PIECE / (p->red == GR_RED_SPREAD ? 2 : 1) / (p->inputs == 2 ? 2 : 1) / p->size;
+  return SMALL_PIECE / (p->red == GR_RED_VARIANCE ? 2 : 1) / (p->inputs == 2 ? 2 : 1) / p->size;
 }
 
 static gr_acc in_pieces(const gr_plan *p, int64_t v, gr_parallel parallel) {

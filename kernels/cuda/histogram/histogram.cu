@@ -172,7 +172,7 @@ static void copy_counters(const gr_histogram_job *job, gr_hist_plan *p, int size
          (int64_t)h->part_bins << (h->shift + 1) <= words)
     h->shift++;
   if (h->packed || (size == 4 && p->way == GR_HIST_F32 && h->words == h->part_bins))
-    h->spread = 0x7cu & (0u - (4u << h->shift));
+    h->swizzle = 0x7cu & (0u - (4u << h->shift));
   p->shared = (size_t)(gr_hist_words(h->words, h->packed, h->shift) + table) * 4;
 }
 

@@ -72,7 +72,7 @@ struct gr_tails {
 ** Rows of 32 words are permuted by their number, so that bins a power of two apart lie in different banks. Offsets are
 ** in bytes; mask: which bits may change. Only where there are instructions to spare: 4-byte samples estimated in f32.
 */
-static __device__ __forceinline__ uint32_t gr_spread(uint32_t offset, uint32_t mask) {
+static __device__ __forceinline__ uint32_t gr_swizzle(uint32_t offset, uint32_t mask) {
   return offset ^ ((offset >> 7) * 5 & mask);
 }
 
@@ -83,14 +83,14 @@ static __device__ __forceinline__ uint32_t gr_spread(uint32_t offset, uint32_t m
 ** 8 ones. These may wrap: the one thread that sees it from the old value adds 256 to the block's row in memory. Threads
 ** that add to one word with a result wait for each other, so samples of a load that are all alike are added at once.
 */
-template <bool is_wide, bool spread> struct gr_shared_sink : gr_tails {
+template <bool is_wide, bool swizzled> struct gr_shared_sink : gr_tails {
   static const bool packed = false, wide = is_wide;
   uint32_t first, limit, high; /* of this block's part: its first bin, its counters, its high counters */
   uint32_t zero, step, mask;   /* shared address of this thread's copy of counter 0, bytes from bin to bin */
   uint32_t spare;
   __device__ gr_shared_sink(const gr_hist &a, uint32_t from, uint32_t have)
       : gr_tails{{0, 0, 0}}, first(from), limit(wide ? (uint32_t)a.words : have), high(have > limit ? have - limit : 0),
-        step(4u << a.shift), mask(a.spread) {
+        step(4u << a.shift), mask(a.swizzle) {
     uint32_t base = (uint32_t)__cvta_generic_to_shared(gr_hist_shared), copy = threadIdx.x & ((1u << a.shift) - 1);
     spare = base + (threadIdx.x & 31) * 4;
     zero = base + (GR_HIST_SPARE + copy) * 4;
@@ -102,7 +102,7 @@ template <bool is_wide, bool spread> struct gr_shared_sink : gr_tails {
     return i;
   }
   __device__ __forceinline__ uint32_t at(uint32_t i) const {
-    return zero + (spread ? gr_spread(i * step, mask) : i * step);
+    return zero + (swizzled ? gr_swizzle(i * step, mask) : i * step);
   }
   __device__ __forceinline__ bool is_high(uint32_t k) const { return k - first - limit < high; }
   /* Adds to the high counter of k, if it has one; what its word was. */
@@ -136,7 +136,7 @@ template <bool parts> struct gr_packed_sink : gr_tails {
     return all;
   }
   static __device__ __forceinline__ uint32_t *word(uint32_t k) {
-    return gr_hist_shared + GR_HIST_SPARE + gr_spread(k << 1 & ~3u, 0x7c) / 4;
+    return gr_hist_shared + GR_HIST_SPARE + gr_swizzle(k << 1 & ~3u, 0x7c) / 4;
   }
   __device__ gr_packed_sink(const gr_hist &, uint32_t from, uint32_t have)
       : gr_tails{{0, 0, 0}}, first(from), bins(have), seen(0) {
@@ -193,7 +193,7 @@ template <bool parts> struct gr_packed_sink : gr_tails {
 /* Sum of the copies of counter k; every thread starts at another copy, since copies lie in different banks. */
 static __device__ __forceinline__ uint32_t gr_copies(const gr_hist &a, uint32_t k) {
   uint32_t sum = 0, copies = 1u << a.shift;
-  const uint32_t *all = gr_hist_shared + GR_HIST_SPARE + gr_spread(4 * k << a.shift, a.spread) / 4;
+  const uint32_t *all = gr_hist_shared + GR_HIST_SPARE + gr_swizzle(4 * k << a.shift, a.swizzle) / 4;
   for (uint32_t r = 0; r < copies; r++) sum += all[(r + threadIdx.x) & (copies - 1)];
   return sum;
 }
@@ -264,7 +264,7 @@ template <class Sink> static __device__ void gr_hist_finish_row(const gr_hist &a
   gr_sum_tails(sink, tails);
   if constexpr (Sink::packed) {
     for (uint32_t q = from; q < (uint32_t)a.part_bins / 2; q += blockDim.x)
-      row[q] = all[gr_spread(4 * q, a.spread) / 4];
+      row[q] = all[gr_swizzle(4 * q, a.swizzle) / 4];
   } else if (a.shift > 0) {
     for (uint32_t q = from; q < pairs; q += blockDim.x)
       gr_write_pair(row, whole, q, 2 * q < sink.limit ? gr_copies(a, 2 * q) : 0,
@@ -273,7 +273,7 @@ template <class Sink> static __device__ void gr_hist_finish_row(const gr_hist &a
     uint32_t own = sink.limit / 2;
 #pragma unroll 4
     for (uint32_t q = from; q < own; q += blockDim.x) {
-      uint32_t at = gr_spread(8 * q, a.spread) / 4, low = all[at], high = all[at ^ 1];
+      uint32_t at = gr_swizzle(8 * q, a.swizzle) / 4, low = all[at], high = all[at ^ 1];
       gr_write_pair(row, whole, q, Sink::wide ? low % GR_HIGH : low, Sink::wide ? high % GR_HIGH : high);
     }
     for (uint32_t q = own + from; q < pairs; q += blockDim.x) { /* high counters, or what is no pair */
@@ -404,12 +404,12 @@ template <class Kernel> static cudaError_t gr_hist_start(Kernel kernel, const gr
   return gr_start_early((const void *)kernel, args, p->blocks, p->threads, p->shared, p->early, stream);
 }
 
-template <typename T, class Quick, bool has_table = false, bool spread = false>
+template <typename T, class Quick, bool has_table = false, bool swizzled = false>
 static cudaError_t gr_hist_start_blocks(const gr_hist_plan *p, cudaStream_t stream) {
   if constexpr (sizeof(T) > 2 && !has_table)
     if (p->args.words < p->args.part_bins)
       return gr_hist_start(gr_hist_blocks<T, Quick, gr_shared_sink<true, false>, false>, p, stream);
-  return gr_hist_start(gr_hist_blocks<T, Quick, gr_shared_sink<false, spread>, has_table>, p, stream);
+  return gr_hist_start(gr_hist_blocks<T, Quick, gr_shared_sink<false, swizzled>, has_table>, p, stream);
 }
 
 template <typename T> static cudaError_t gr_hist_launch(const gr_hist_plan *p, cudaStream_t stream) {

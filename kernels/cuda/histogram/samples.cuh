@@ -26,7 +26,7 @@ typedef struct gr_hist {
   int32_t parts, part_bins; /* block b counts bins of part b % parts in the data of unit b / parts */
   int32_t words;            /* of a block's counters; wide: fewer than part_bins */
   int32_t shift;            /* log2 of the copies of each counter */
-  uint32_t spread;          /* mask of gr_spread */
+  uint32_t swizzle;          /* mask of gr_swizzle */
   uint64_t *area;           /* the counter area; few bins: blocks hand over there */
   uint32_t *rows;           /* else every block writes a row (gr_row) */
   int64_t *counts, *tails;

@@ -243,7 +243,7 @@ struct gr_column_walk {
   template <class Q>
   __device__ __forceinline__ void add(typename Q::Lane &l, const Word &a, const Word &b, int i, int k, gr_context c,
                                       const double (&mean)[C]) const {
-    if (Q::red == GR_RED_SPREAD) c.a = mean[i];
+    if (Q::red == GR_RED_VARIANCE) c.a = mean[i];
     Q::add(l, pick(a, i), pick(b, i), c, k);
   }
   static __device__ __forceinline__ gr_type<R::dtype> pick(const Word &w, int i) {
@@ -376,7 +376,7 @@ struct gr_column_walk {
   }
 };
 
-/* The spreads of this warp's columns in its leaf. */
+/* The variances of this warp's columns in its leaf. */
 template <class R>
 __device__ __forceinline__ void gr_variance_columns(gr_column_walk<R> &walk, gr_acc (&mine)[gr_column_walk<R>::C],
                                                   double count) {
@@ -435,7 +435,7 @@ __global__ void __launch_bounds__(gr_ordered_warps<R> * 32, gr_ordered_blocks<R>
   if (v >= q.job.count) left = 0;
   W walk = {q, rings + warp * W::ring, v, leaf * W::leaf, (int)left, lane, warp & ((1 << q.deep) - 1), sub,
             sub * (int)(q.near ? q.job.a.stride : 0) + column * W::word};
-  constexpr bool two_pass = R::spread && !R::exact;
+  constexpr bool two_pass = R::variance && !R::exact;
   gr_start_reading(q.inputs_stable);
   if (!two_pass) walk.begin();
 #pragma unroll 1

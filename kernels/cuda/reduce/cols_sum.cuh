@@ -51,7 +51,7 @@ struct gr_factor {
   gr_type<D> y;
   __device__ __forceinline__ void load(const char *p, bool) { y = __ldg((const gr_type<D> *)p); }
   __device__ __forceinline__ void none() { y = -0.0; } /* beside elements that are 0 it adds nothing */
-  __device__ __forceinline__ void spread(uint32_t) {}
+  __device__ __forceinline__ void permute(uint32_t) {}
   __device__ __forceinline__ gr_type<D> of(bool) const { return y; }
 };
 template <gr_dtype D>
@@ -61,7 +61,7 @@ struct gr_factor<D, true> {
     u = pair ? __ldg((const unsigned *)p) : __ldg((const unsigned short *)p);
   }
   __device__ __forceinline__ void none() { u = 0x80008000u; }
-  __device__ __forceinline__ void spread(uint32_t how) { u = __byte_perm(u, 0, how); }
+  __device__ __forceinline__ void permute(uint32_t how) { u = __byte_perm(u, 0, how); }
   __device__ __forceinline__ gr_type<D> of(bool second) const { return {(uint16_t)(second ? u >> 16 : u)}; }
 };
 
@@ -273,7 +273,7 @@ __global__ void __launch_bounds__(gr_cols_sum_warps * 32, gr_cols_sum_resident<R
           if (pair) load_factors(true);
           else load_factors(false);
 #pragma unroll
-          for (int k = 0; k < 8; k++) y[k].spread(pair ? 0x3210 : 0x1010);
+          for (int k = 0; k < 8; k++) y[k].permute(pair ? 0x3210 : 0x1010);
         } else {
 #pragma unroll
           for (int k = 0; k < 8; k++) y[k].none();

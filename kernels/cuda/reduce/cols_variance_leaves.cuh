@@ -1,5 +1,5 @@
 /*
-** Spreads of columns of 64 bits, where rows are aligned and most of a leaf or more: a leaf is read once and stays in
+** Variances of columns of 64 bits, where rows are aligned and most of a leaf or more: a leaf is read once and stays in
 ** the registers of a block. A thread has one lane of the tree of a 16-byte word of columns: 2^wide words side by
 ** side, 2^deep lanes, 2^beside leaves. Blocks stay and take one run of leaves after the other, which makes a node.
 */
@@ -13,7 +13,7 @@
 constexpr int gr_variance_threads = 256, gr_variance_blocks = 3;
 /* Of 64 bits: narrower ones are converted twice, and are no faster so. */
 template <class R>
-constexpr bool gr_has_cols_variance_leaves = R::spread && !R::exact && gr_size<R::dtype> == 8;
+constexpr bool gr_has_cols_variance_leaves = R::variance && !R::exact && gr_size<R::dtype> == 8;
 
 /*
 ** A thread's place: asked for anew where it is needed, so that no registers hold it meanwhile. part: of the lanes of

@@ -1,5 +1,5 @@
 /*
-** Spreads of columns, where rows are aligned (Hopper and later): everything is read once. One block stays on each
+** Variances of columns, where rows are aligned (Hopper and later): everything is read once. One block stays on each
 ** multiprocessor. Each of 16 warps has a ring in shared memory, which TMA fills; a leaf stays there until
 ** the deviations are added up too, and each slot that is done with makes room for leaves to come, so memory never
 ** rests. A thread has one lane of the tree, of one or two 16-byte words of columns, so warps wait for each other only
@@ -20,7 +20,7 @@
 constexpr int gr_ring_warps = 16, gr_ring_threads = gr_ring_warps * 32 + 64, gr_ring_slots = 6, gr_ring_slot = 2048,
     gr_ring_states = 16; /* rows of states */
 template <class R>
-constexpr bool gr_has_cols_variance_ring = R::lanes && R::spread;
+constexpr bool gr_has_cols_variance_ring = R::lanes && R::variance;
 
 /* What of it follows from the size of elements alone; the host needs it too. */
 template <int size>

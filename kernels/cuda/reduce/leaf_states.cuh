@@ -36,9 +36,9 @@ __device__ __forceinline__ void gr_read_whole(gr_lane_set<Q> &s, const char *a, 
   }
 }
 
-/* The spread of the leaf from `first` on: exact, or one that cannot be read row by row. */
+/* The variance of the leaf from `first` on: exact, or one that cannot be read row by row. */
 template <class R>
-__device__ __forceinline__ gr_acc gr_read_spread(const gr_walker &a, const char *at, bool whole, int64_t n,
+__device__ __forceinline__ gr_acc gr_read_variance(const gr_walker &a, const char *at, bool whole, int64_t n,
                                                  int64_t first, int lane, gr_context c) {
   int64_t count = min((int64_t)GR_LEAF(gr_size<R::dtype>), n - first);
   if constexpr (R::exact) {
@@ -73,7 +73,7 @@ __device__ __forceinline__ void gr_add_squares(typename M::Lane (&l)[gr_lanes_of
 }
 
 /*
-** The spread of a whole leaf at `at`, whose words are there; those of the next one come as they are used (var of f16
+** The variance of a whole leaf at `at`, whose words are there; those of the next one come as they are used (var of f16
 ** 193 -> 172 us at 2^28). never is false, which the compiler does not know: it would keep what the first pass made of
 ** the words.
 */
@@ -126,7 +126,7 @@ __device__ __forceinline__ gr_acc gr_read_leaves(const gr_reduce_args &q, const 
       int64_t k = (int64_t)at * leaf;
       gr_read_whole<R, gr_batch<R>>(kept, t.a + k * size, t.b + k * size, k, lane, q.context, t.node);
     }
-  } else if constexpr (R::spread && !R::exact) {
+  } else if constexpr (R::variance && !R::exact) {
     constexpr int rows = GR_LEAF_ROWS(size);
     constexpr bool ahead = gr_arch >= 900; /* earlier, that of f16 would spill */
     int64_t step = (int64_t)(leaf * size) << q.warps;
@@ -148,8 +148,8 @@ __device__ __forceinline__ gr_acc gr_read_leaves(const gr_reduce_args &q, const 
     int64_t k = (int64_t)at * leaf;
     bool whole = at < t.whole;
     gr_acc acc;
-    if constexpr (R::spread) {
-      acc = gr_read_spread<R>({t.a, q.stride_a}, t.a + k * size, whole, t.n, k, lane, q.context);
+    if constexpr (R::variance) {
+      acc = gr_read_variance<R>({t.a, q.stride_a}, t.a + k * size, whole, t.n, k, lane, q.context);
     } else {
       if (R::leaves) kept = gr_start_lanes<R>();
       if (!apart && whole) {

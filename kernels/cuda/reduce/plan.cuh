@@ -99,7 +99,7 @@ void plan_leaves(Plan &p, const gr_tune &t, int sms) {
       passes /= 2; /* one wave and a bit: rather several */
     block = warps;
   } else {
-    int64_t in_all = sms * (int64_t)(gr_reducer_of(j.op, j.dtype) == GR_RED_SPREAD ? t.spread_warps : t.row_warps);
+    int64_t in_all = sms * (int64_t)(gr_reducer_of(j.op, j.dtype) == GR_RED_VARIANCE ? t.variance_warps : t.row_warps);
     int64_t wanted = ceil_div(in_all, j.count); /* warps for each vector, enough that one block does it */
     int64_t most = power_of_two(leaves) < block ? power_of_two(leaves) : block;
     warps = clamp(power_of_two(wanted), clamp(power_of_two(ceil_div(leaves, t.most_passes)), 1, most), most);

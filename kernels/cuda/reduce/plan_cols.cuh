@@ -52,7 +52,7 @@ void plan_cols_ordered(Plan &p, const gr_tune &t, const gr_cuda_chip &chip) {
     q.deep++, q.each--;
     if (q.together + q.deep > log2_of(warps)) q.together--;
   }
-  if (q.deep == 0 && q.leaves == 1 && gr_reducer_of(j.op, j.dtype) != GR_RED_SPREAD) {
+  if (q.deep == 0 && q.leaves == 1 && gr_reducer_of(j.op, j.dtype) != GR_RED_VARIANCE) {
     /* Units in turn, some 64 KB for each warp. */
     int64_t bytes = rows * 32 * word, wanted = clamp((64 << 10) / bytes, 1, 64);
     wanted = clamp(power_below(clamp(pieces / (enough * warps), 1, 64)), 1, wanted);
@@ -87,7 +87,7 @@ bool fills_leaves(const gr_reduce_job &j) {
   return ceil_div(j.n, leaf) * leaf * 4 <= j.n * 5;
 }
 
-/* Spreads of columns of 64 bits: see gr_reduce_cols_variance_leaves. */
+/* Variances of columns of 64 bits: see gr_reduce_cols_variance_leaves. */
 bool by_cols_variance_leaves(const gr_reduce_job &j) {
   return aligned(j.a, j.a.stride) && j.count >= 4 && fills_leaves(j);
 }
@@ -118,7 +118,7 @@ void plan_cols_variance_leaves(Plan &p, int sms) {
   p.blocks_per_group = q.nodes;
 }
 
-/* Spreads of columns, from 128 KB for each multiprocessor on: see gr_reduce_cols_variance_ring. */
+/* Variances of columns, from 128 KB for each multiprocessor on: see gr_reduce_cols_variance_ring. */
 bool by_cols_variance_ring(const gr_reduce_job &j, const gr_reduce_entry &e, const gr_cuda_chip &chip) {
   int64_t size = gr_size_of(j.dtype), row = j.count * size;
   bool there = gr_has_tma && e.ring_bytes > 0 && chip.major >= 9 && chip.shared_optin >= (int)e.ring_bytes;

@@ -224,7 +224,7 @@ struct gr_by_element_row {
   __device__ __forceinline__ gr_acc reduce(int log, int lane, gr_context c) const {
     if constexpr (R::exact) {
       return R::of(fold<typename R::Moments>(log, lane, c), n);
-    } else if constexpr (R::spread) {
+    } else if constexpr (R::variance) {
       gr_acc acc;
       acc.f[2] = (double)n;
       acc.f[0] = fold<typename R::Sum>(log, lane, c).f[0];
@@ -272,7 +272,7 @@ __device__ __forceinline__ void gr_by_element_rows(const gr_reduce_args &q, char
 /* q.rows: rows of a warp; those of one input, gaps included, fit the stage. */
 template <class R>
 __global__ void __launch_bounds__(gr_by_element_warps * 32, R::inputs > 1                                ? 4
-                                                            : R::spread                                  ? 6
+                                                            : R::variance                                  ? 6
                                                             : !R::lanes                                  ? 7
                                                             : R::red == GR_RED_SUM && R::dtype == GR_F16 ? 8
                                                                                                          : 9)

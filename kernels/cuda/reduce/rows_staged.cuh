@@ -14,14 +14,14 @@
 /* What comes in any order, of what is asked of many rows (products are not). */
 template <class R>
 constexpr bool gr_by_words_alone = !R::lanes && R::inputs == 1 && R::kind != GR_ACC_PLACE && R::red != GR_RED_PROD;
-/* And sums of floats, spreads, and dots with one vector. */
+/* And sums of floats, variances, and dots with one vector. */
 template <class R>
 constexpr bool gr_has_rows_staged = gr_by_words_alone<R> ||
-                              (R::lanes && (R::red == GR_RED_SUM || R::spread || gr_has_rows_by_vector<R>));
+                              (R::lanes && (R::red == GR_RED_SUM || R::variance || gr_has_rows_by_vector<R>));
 
 /* Words of a warp's rows, and blocks of a multiprocessor: what takes longer has more on its way. */
 template <class R>
-constexpr bool gr_staged_slow = R::lanes && (R::spread || R::inputs > 1);
+constexpr bool gr_staged_slow = R::lanes && (R::variance || R::inputs > 1);
 template <class R>
 constexpr int gr_staged_words = gr_staged_slow<R> ? gr_most_stage : 288;
 template <class R>
@@ -30,7 +30,7 @@ constexpr int gr_staged_blocks = !gr_staged_slow<R>        ? (R::lanes && gr_siz
                                 : R::inputs > 1          ? (gr_arch >= 1000 ? 4 : 5)
                                                          : 6;
 
-/* Of spreads of up to 512 bytes: a thread keeps the elements of up to 2^k words in registers. */
+/* Of variances of up to 512 bytes: a thread keeps the elements of up to 2^k words in registers. */
 template <class R>
 constexpr int gr_most_kept = 2;
 
@@ -163,8 +163,8 @@ __device__ __forceinline__ void gr_widen_words(double (&x)[count][16 / gr_size<D
 }
 
 /*
-** Spreads of such rows: the elements stay in registers, wide ones as doubles, from the sum to the deviations. (A sum of
-** so few integers of 32 bits is exact in a double too.)
+** Variances of such rows: the elements stay in registers, wide ones as doubles, from the sum to the deviations. (A sum
+** of so few integers of 32 bits is exact in a double too.)
 */
 template <class R, int count>
 __device__ __forceinline__ gr_acc gr_variance_kept(const gr_staged_row &row, int lane, double n, double part) {
@@ -263,9 +263,9 @@ __device__ __forceinline__ gr_acc gr_dot_row(const gr_staged_row &row, int each,
 }
 
 /*
-** Spreads of 16-bit floats in rows of more than 512 bytes, where instructions are what limits: a thread's words of each
-** 512 bytes in turn (parts), those that halves bring together one after the other, the first of a lane without a sum to
-** add to.
+** Variances of 16-bit floats in rows of more than 512 bytes, where instructions are what limits: a thread's words of
+** each 512 bytes in turn (parts), those that halves bring together one after the other, the first of a lane without a
+** sum to add to.
 */
 template <class Q, class Term>
 __device__ __forceinline__ double gr_fold_lines(const gr_staged_row &row, int parts, int lane, Term term) {
@@ -372,7 +372,7 @@ __device__ __forceinline__ bool gr_is_quick(const gr_reduce_args &q) {
   if constexpr (R::kind == GR_ACC_ORDER) return (q.op == GR_OP_max || q.op == GR_OP_min) && q.out_dtype == R::dtype;
   else if constexpr (R::red == GR_RED_SUM) return q.op == GR_OP_sum && q.out_dtype == (whole ? GR_I64 : GR_F64);
   else if constexpr (R::red == GR_RED_DOT) return q.out_dtype == GR_F64;
-  else if constexpr (R::spread && gr_size<R::dtype> <= 4) /* gr_mean_of divides by whole numbers */
+  else if constexpr (R::variance && gr_size<R::dtype> <= 4) /* gr_mean_of divides by whole numbers */
     return q.op == GR_OP_var && q.out_dtype == GR_F64 && q.job.ddof == (double)(int)q.job.ddof;
   else return false;
 }
@@ -396,7 +396,7 @@ __device__ __forceinline__ void gr_write_quick(const gr_reduce_args &q, const gr
     } else {
       ((int8_t *)q.out)[v] = (int8_t)key;
     }
-  } else if constexpr (R::spread) {
+  } else if constexpr (R::variance) {
     ((double *)q.out)[v] = gr_canonical(gr_mean_of<D>(acc.f[1], less, part));
   } else if constexpr (R::kind == GR_ACC_WRAP) {
     ((int64_t *)q.out)[v] = acc.i[0];
@@ -482,7 +482,7 @@ __global__ void __launch_bounds__(gr_staged_warps * 32, gr_staged_blocks<R>)
   gr_copies_end_group();
   bool quick = gr_is_quick<R>(q);
   double part = 1.0 / (double)n, less = 0, part_less = 0; /* while memory works */
-  if (R::spread) less = (double)n - q.job.ddof, part_less = 1.0 / less;
+  if (R::variance) less = (double)n - q.job.ddof, part_less = 1.0 / less;
   gr_copies_wait<0>();
   gr_await_earlier();
   __syncwarp();
@@ -506,7 +506,7 @@ __global__ void __launch_bounds__(gr_staged_warps * 32, gr_staged_blocks<R>)
       row.words = (row.shift + row.bytes + 15) >> 4;
     }
     gr_acc acc;
-    if constexpr (R::spread) acc = gr_variance_row<R>(row, q.each, lane, q.context, (double)n, part);
+    if constexpr (R::variance) acc = gr_variance_row<R>(row, q.each, lane, q.context, (double)n, part);
     else if constexpr (R::inputs == 2) acc = gr_dot_row<R>(row, q.each, lane, q.context, vector);
     else acc = gr_sum_row<R>(row, q.each, lane, q.context);
     if (row.t != 0 || own >= rows) continue;

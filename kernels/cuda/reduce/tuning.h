@@ -12,7 +12,7 @@ typedef struct gr_tune {
   int flat_blocks;      /* ...of which so many, by multiprocessor, are wanted before leaves are taken in turn */
   int most_passes;      /* leaves a warp takes in turn at most */
   int row_warps;        /* warps to have in flight, by multiprocessor, before a row gets one warp only */
-  int spread_warps;     /* the same of spreads, of which fewer find room, and which fetch the next leaf early */
+  int variance_warps;     /* the same of variances, of which fewer find room, and which fetch the next leaf early */
   int column_blocks;    /* blocks to have, by multiprocessor, before column blocks widen */
   int strip_warps;      /* warps to have, by multiprocessor, before strips of columns get longer: one wave */
 } gr_tune;

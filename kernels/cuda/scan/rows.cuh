@@ -193,7 +193,7 @@ template <class S>
 static __device__ __forceinline__ void gr_scan_give(const gr_scan &q, char *row, typename S::Value (&v)[S::count],
                                                     typename S::Value base, int64_t at, int lane) {
   typename S::Out out[S::each];
-  base = S::spread(base, v[S::count - 1]);
+  base = S::broadcast(base, v[S::count - 1]);
 #pragma unroll 1
   for (int turn = 0; turn < q.exclusive; turn++) { /* one or none: from an `if` the compiler makes a choice a word */
 #pragma unroll

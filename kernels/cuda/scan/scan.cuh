@@ -44,7 +44,7 @@ template <typename V> struct gr_scan_plain {
   static constexpr bool ordered = false; /* whether the order of joins matters */
   static constexpr int each = 8, count = each;
   static __device__ __forceinline__ V fold(V last) { return last; }
-  static __device__ __forceinline__ V spread(V base, V) { return base; }
+  static __device__ __forceinline__ V broadcast(V base, V) { return base; }
 };
 
 template <gr_dtype D, bool multiplies> struct gr_scan_float : gr_scan_plain<double> {
@@ -183,7 +183,7 @@ template <gr_dtype D> struct gr_scan_pairs {
     return (first ? x : y) & 0xffffu;
   }
   static __device__ __forceinline__ Value fold(Value last) { return join(last, __byte_perm(last, 0, 0x1032)); }
-  static __device__ __forceinline__ Value spread(Value base, Value last) {
+  static __device__ __forceinline__ Value broadcast(Value base, Value last) {
     return join(base, __byte_perm(last, identity(), 0x1054)); /* the second half follows the first */
   }
   static __device__ __forceinline__ void values(const In (&x)[each], Value (&v)[count], int64_t flip) {

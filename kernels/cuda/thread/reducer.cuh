@@ -45,7 +45,7 @@ constexpr gr_acc_kind gr_int_kinds[] = {GR_REDUCERS(GR_X)};
 #undef GR_X
 
 constexpr int gr_fields_of(gr_acc_kind k) {
-  return k == GR_ACC_SPREAD || k == GR_ACC_TRIPLE                                           ? 3
+  return k == GR_ACC_VARIANCE || k == GR_ACC_TRIPLE                                           ? 3
          : k == GR_ACC_ORDER || k == GR_ACC_PLACE || k == GR_ACC_PAIRED || k == GR_ACC_WIDE ? 2
                                                                                             : 1;
 }
@@ -57,7 +57,7 @@ constexpr gr_acc_kind gr_kind_for = gr_floating<D> ? gr_float_kinds[RED] : gr_in
 ** Out of line: it has three divisions. Between whole leaves, of as many elements, which are a power of two, they are
 ** products by powers of two, with the same bits.
 */
-static __device__ __noinline__ gr_acc gr_merge_spread_apart(double s0, double q0, double n0, double s1, double q1,
+static __device__ __noinline__ gr_acc gr_merge_variance_apart(double s0, double q0, double n0, double s1, double q1,
                                                             double n1) {
   gr_acc a, b;
   int high = __double2hiint(n0);
@@ -74,7 +74,7 @@ static __device__ __noinline__ gr_acc gr_merge_spread_apart(double s0, double q0
   b.f[0] = s1;
   b.f[1] = q1;
   b.f[2] = n1;
-  return gr_merge_spread(a, b);
+  return gr_merge_variance(a, b);
 }
 
 /* What all reducers have in common. */
@@ -84,11 +84,12 @@ struct gr_common {
   static constexpr gr_dtype dtype = D;
   static constexpr gr_acc_kind kind = KIND;
   static constexpr int inputs = gr_inputs_table[RED], fields = gr_fields_of(kind);
-  static constexpr bool spread = false, exact = false, light = false, by_word = false, by_part = false,
+  static constexpr bool variance = false, exact = false, light = false, by_word = false, by_part = false,
                         by_place = false;
   using T = gr_type<D>;
   static __device__ __forceinline__ gr_acc merge(gr_acc a, gr_acc b) {
-    if constexpr (kind == GR_ACC_SPREAD) return gr_merge_spread_apart(a.f[0], a.f[1], a.f[2], b.f[0], b.f[1], b.f[2]);
+    if constexpr (kind == GR_ACC_VARIANCE)
+      return gr_merge_variance_apart(a.f[0], a.f[1], a.f[2], b.f[0], b.f[1], b.f[2]);
     else return gr_merge(RED, kind, a, b);
   }
   static __device__ __forceinline__ gr_acc identity() { return gr_identity(kind, RED == GR_RED_PROD); }
@@ -101,7 +102,7 @@ struct gr_common {
   }
 };
 
-/* What a lane collects of a column: the reducer itself, or of exact spreads the sums that they are made of. */
+/* What a lane collects of a column: the reducer itself, or of exact variances the sums that they are made of. */
 template <class R, bool = R::exact>
 struct gr_collected {
   using type = R;

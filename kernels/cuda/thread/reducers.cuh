@@ -30,9 +30,9 @@ __device__ __forceinline__ double gr_deviations(double squares, double mean) {
   return gr_size<D> > 2 || mean - mean == 0 ? squares : gr_nan();
 }
 
-/* The two passes of SPREAD are plain sums of doubles, of integers too. */
+/* The two passes of VARIANCE are plain sums of doubles, of integers too. */
 template <gr_reducer RED, gr_dtype D>
-constexpr gr_acc_kind gr_double_kind = RED == GR_RED_SUM || RED == GR_RED_SPREAD ? GR_ACC_TREE : gr_kind_for<RED, D>;
+constexpr gr_acc_kind gr_double_kind = RED == GR_RED_SUM || RED == GR_RED_VARIANCE ? GR_ACC_TREE : gr_kind_for<RED, D>;
 
 /* Lanes of one to three doubles: floats, and integers whose terms need more than a leaf holds exactly. */
 template <gr_reducer RED, gr_dtype D>
@@ -67,7 +67,7 @@ struct gr_in_f64 : gr_common<RED, D, gr_double_kind<RED, D>> {
     } else if constexpr (RED == GR_RED_SQDIFF) {
       x -= y;
       l.f[0] += x * x;
-    } else if constexpr (RED == GR_RED_SPREAD) { /* the second pass: a is the mean */
+    } else if constexpr (RED == GR_RED_VARIANCE) { /* the second pass: a is the mean */
       if constexpr (gr_size<D> == 2 && gr_floating<D>) x = gr_from_mean<D>((uint32_t)ex.bits << 16, k.a);
       else x -= k.a;
       l.f[0] += x * x;
@@ -98,7 +98,7 @@ struct gr_in_f64 : gr_common<RED, D, gr_double_kind<RED, D>> {
       if constexpr (gr_size<D> == 8) l.f[1] += RED == GR_RED_DOT_KAHAN ? -__fma_rn(x, y, -p) : __fma_rn(x, y, -p);
     }
   }
-  static constexpr bool by_place = RED == GR_RED_SPREAD && gr_floating<D> && gr_size<D> == 2;
+  static constexpr bool by_place = RED == GR_RED_VARIANCE && gr_floating<D> && gr_size<D> == 2;
   static __device__ __forceinline__ void add_place(Lane &l, const uint4 &w, int c, const gr_context &k) {
     double x = gr_from_mean<D>(w, c, k.a);
     l.f[0] += x * x;
@@ -318,7 +318,7 @@ struct gr_wide : gr_common<RED, D> {
   }
 };
 
-/* The exact sum and sum of squares of 8- and 16-bit integers: all that gr_spread_of needs of a leaf. */
+/* The exact sum and sum of squares of 8- and 16-bit integers: all that gr_variance_of needs of a leaf. */
 template <gr_reducer RED, gr_dtype D>
 struct gr_moments : gr_common<RED, D, GR_ACC_TRIPLE> {
   using B = gr_common<RED, D, GR_ACC_TRIPLE>;
@@ -359,14 +359,14 @@ struct gr_moments : gr_common<RED, D, GR_ACC_TRIPLE> {
 /* Two passes over a leaf: its sum, then the squared distances to its mean; one where both sums are exact. */
 template <gr_reducer RED, gr_dtype D>
 struct gr_two_pass : gr_common<RED, D> {
-  static constexpr bool spread = true, leaves = true;
+  static constexpr bool variance = true, leaves = true;
   static constexpr bool exact = !gr_floating<D> && gr_size<D> <= 2, lanes = !exact;
   using Moments = gr_moments<RED, D>;
   static __device__ __forceinline__ gr_acc of(gr_acc moments, int64_t count) {
-    return gr_spread_of((int64_t)moments.f[0], (int64_t)moments.f[1], count);
+    return gr_variance_of((int64_t)moments.f[0], (int64_t)moments.f[1], count);
   }
   using Sum = std::conditional_t<gr_floating<D> || gr_size<D> == 8, gr_in_f64<GR_RED_SUM, D>, gr_exact<GR_RED_SUM, D>>;
-  using Squares = gr_in_f64<GR_RED_SPREAD, D>;
+  using Squares = gr_in_f64<GR_RED_VARIANCE, D>;
 };
 
 /* The reducer for RED over elements of dtype D. */
@@ -381,7 +381,7 @@ struct gr_choose {
     else if constexpr (kind == GR_ACC_WIDE) return gr_wide<RED, D>{};
     else if constexpr (kind == GR_ACC_ORDER) return gr_order<RED, D>{};
     else if constexpr (kind == GR_ACC_PLACE) return gr_place<GR_RED_ARGMAX, D>{};
-    else if constexpr (kind == GR_ACC_SPREAD) return gr_two_pass<RED, D>{};
+    else if constexpr (kind == GR_ACC_VARIANCE) return gr_two_pass<RED, D>{};
     else if constexpr (single || (sixteen && (RED == GR_RED_SUM || RED == GR_RED_DOT))) return gr_in_f32<RED, D>{};
     else if constexpr (small_terms) return gr_exact<RED, D>{};
     else return gr_in_f64<RED, D>{};

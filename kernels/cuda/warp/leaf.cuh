@@ -101,7 +101,7 @@ __device__ __forceinline__ gr_lane_set<Q> gr_start_lanes() {
   return s;
 }
 /* The reducer itself; of one with two passes, the first. */
-template <class R, bool = R::spread>
+template <class R, bool = R::variance>
 struct gr_plain {
   using type = R;
 };
