@@ -45,7 +45,7 @@ typedef enum gr_kind { GR_UINT, GR_INT, GR_FLOAT } gr_kind;
 ** Reducers: what a kernel accumulates. An operation is a reducer and a way to finish it (gr_finish in
 ** numerics.h), so mean costs no kernel of its own. X(id, inputs, accumulator of floats, of integers).
 **   TREE  one double folded along the fixed tree            ORDER  two int64 keys (smallest, largest)
-**   WRAP  one int64 that wraps                              PLACE  key and position of the best element
+**   WRAP  one int64 that wraps                              POSITION key and position of the best element
 **   VARIANCE sum and sum of squared deviations              TRIPLE three doubles (ab, aa, bb)
 **   PAIRED sum and its compensation                         NONE   not defined for this kind
 **   WIDE   low 32 bits and the rest of an integer sum
@@ -55,8 +55,8 @@ typedef enum gr_kind { GR_UINT, GR_INT, GR_FLOAT } gr_kind;
   X(SUMWIDE, 1, NONE, WIDE)              \
   X(PROD, 1, TREE, WRAP)                 \
   X(MINMAX, 1, ORDER, ORDER)             \
-  X(ARGMIN, 1, PLACE, PLACE)             \
-  X(ARGMAX, 1, PLACE, PLACE)             \
+  X(ARGMIN, 1, POSITION, POSITION)       \
+  X(ARGMAX, 1, POSITION, POSITION)       \
   X(COUNT, 1, WRAP, WRAP)                \
   X(SUMABS, 1, TREE, TREE)               \
   X(SUMSQ, 1, TREE, TREE)                \
@@ -77,7 +77,7 @@ typedef enum gr_reducer { GR_REDUCERS(GR_X) GR_REDUCER_COUNT } gr_reducer;
 #undef GR_X
 
 typedef enum gr_acc_kind {
-  GR_ACC_NONE, GR_ACC_TREE, GR_ACC_WRAP, GR_ACC_ORDER, GR_ACC_PLACE, GR_ACC_VARIANCE, GR_ACC_TRIPLE, GR_ACC_PAIRED,
+  GR_ACC_NONE, GR_ACC_TREE, GR_ACC_WRAP, GR_ACC_ORDER, GR_ACC_POSITION, GR_ACC_VARIANCE, GR_ACC_TRIPLE, GR_ACC_PAIRED,
   GR_ACC_WIDE
 } gr_acc_kind;
 

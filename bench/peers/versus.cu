@@ -321,7 +321,7 @@ Contender reduced(const char *name, const std::string &word, int64_t from) {
   gr_dtype t = type;
   gr_op op = op_named(word == "norm" ? "norm2" : word == "mv" ? "dot" : word);
   gr_acc_kind kind = gr_acc_kind_of(gr_reducer_of(op, t), t);
-  bool places = kind == GR_ACC_PLACE,
+  bool places = kind == GR_ACC_POSITION,
        floats = (gr_is_float(t) && !places) || op == GR_OP_mse || op == GR_OP_norm2 || op == GR_OP_cosine;
   gr_dtype out = floats ? GR_F64 : GR_I64;
   c.name = name;

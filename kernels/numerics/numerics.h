@@ -175,7 +175,7 @@ GR_FN gr_acc gr_identity(gr_acc_kind kind, int multiplies) {
     case GR_ACC_PAIRED: a.f[0] = -0.0; break;
     case GR_ACC_WRAP: a.i[0] = multiplies; break;
     case GR_ACC_ORDER: a.i[0] = INT64_MAX; a.i[1] = INT64_MIN; break;
-    case GR_ACC_PLACE: a.i[0] = INT64_MIN; a.i[1] = INT64_MAX; break;
+    case GR_ACC_POSITION: a.i[0] = INT64_MIN; a.i[1] = INT64_MAX; break;
     default: break;
   }
   return a;
@@ -267,7 +267,7 @@ GR_FN gr_acc gr_merge(gr_reducer red, gr_acc_kind kind, gr_acc a, gr_acc b) {
       if (b.i[0] < r.i[0]) r.i[0] = b.i[0];
       if (b.i[1] > r.i[1]) r.i[1] = b.i[1];
       break;
-    case GR_ACC_PLACE:
+    case GR_ACC_POSITION:
       if (b.i[0] > a.i[0] || (b.i[0] == a.i[0] && b.i[1] < a.i[1])) r = b;
       break;
     default: break;

@@ -55,7 +55,7 @@ static void do_strip(const gr_plan *p, int64_t v, int columns, int64_t from, int
     }
     for (k = 0; k < columns; k++) {
       gr_acc acc = p->span(a + k * pitch, second(p, turn_y ? b : NULL, pitch, v, k, from, m, room), m, p->job);
-      if (p->kind == GR_ACC_PLACE) acc.i[1] += from;
+      if (p->kind == GR_ACC_POSITION) acc.i[1] += from;
       gr_counter_push(&c[k], p->red, p->kind, acc);
     }
   }

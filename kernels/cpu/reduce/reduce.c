@@ -45,7 +45,7 @@ static gr_acc range(const gr_plan *p, int64_t v, int64_t from, int64_t m) {
   gr_counter c;
   if (!gather_x && !gather_y) {
     gr_acc acc = p->span(a, b, m, p->job);
-    if (p->kind == GR_ACC_PLACE) acc.i[1] += from;
+    if (p->kind == GR_ACC_POSITION) acc.i[1] += from;
     return acc;
   }
   c.top = 0;
@@ -56,7 +56,7 @@ static gr_acc range(const gr_plan *p, int64_t v, int64_t from, int64_t m) {
     if (gather_y) gr_gather(w, b, y->stride, part, p->size);
     {
       gr_acc acc = p->span(gather_x ? (const void *)u : a, gather_y ? (const void *)w : b, part, p->job);
-      if (p->kind == GR_ACC_PLACE) acc.i[1] += from;
+      if (p->kind == GR_ACC_POSITION) acc.i[1] += from;
       gr_counter_push(&c, p->red, p->kind, acc);
     }
     a += leaf * x->stride;
@@ -109,7 +109,7 @@ static gr_acc in_pieces(const gr_plan *p, int64_t v, gr_parallel parallel) {
   s.p = x->stride == p->size && y->stride == p->size ? NULL : p;
   s.job = p->job;
   s.step = p->size;
-  s.place = p->kind == GR_ACC_PLACE;
+  s.place = p->kind == GR_ACC_POSITION;
   s.v = v;
   s.size = piece_of(p);
   while ((s.n - 1) / s.size >= MAX_PIECES) s.size *= 2;

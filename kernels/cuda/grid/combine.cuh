@@ -89,7 +89,7 @@ static __device__ __forceinline__ void gr_store(void *out, gr_dtype t, int64_t i
 /* gr_finish with the operation known when compiled, so that a kernel holds only its reducer's operations. */
 template <class R>
 static __device__ __forceinline__ gr_value gr_finish_known(const gr_reduce_job &j, gr_op op, gr_acc a, int64_t n) {
-  constexpr bool place = R::kind == GR_ACC_PLACE;
+  constexpr bool place = R::kind == GR_ACC_POSITION;
 #define GR_X(name, r, f, i, e)                                                    \
   if constexpr (GR_RED_##r == R::red || (place && GR_RED_##r == GR_RED_ARGMIN) || \
                 (R::red == GR_RED_SUMSQ && GR_RED_##r == GR_RED_SUMABS) ||        \
@@ -161,7 +161,7 @@ __device__ __forceinline__ gr_acc gr_get(const int64_t *p, int64_t pitch) {
 */
 template <class R>
 static __device__ __noinline__ gr_acc gr_fold_256(const int64_t *p, int64_t pitch, int count, int lane) {
-  constexpr bool extreme = R::kind == GR_ACC_ORDER || R::kind == GR_ACC_PLACE;
+  constexpr bool extreme = R::kind == GR_ACC_ORDER || R::kind == GR_ACC_POSITION;
   gr_acc v[8];
 #pragma unroll
   for (int i = 0; i < 8; i++) {
@@ -209,13 +209,13 @@ __device__ __forceinline__ gr_acc gr_fold_many(const int64_t *p, int64_t pitch, 
 ** Which group of vectors a block has, and which of their nodes. Asked for anew where it is needed late, so that no
 ** registers hold it meanwhile.
 */
-struct gr_block_place {
+struct gr_block_index {
   unsigned group, node;
 };
-__device__ __forceinline__ gr_block_place gr_place_of_block(const gr_reduce_args &q) {
+__device__ __forceinline__ gr_block_index gr_index_of_block(const gr_reduce_args &q) {
   unsigned block, nodes = (unsigned)q.nodes;
   asm volatile("mov.u32 %0, %%ctaid.x;" : "=r"(block));
-  gr_block_place p = {block, 0};
+  gr_block_index p = {block, 0};
   if (nodes > 1) {
     p.group = block / nodes;
     p.node = block - p.group * nodes;

@@ -57,7 +57,7 @@ template <typename V> static __device__ __forceinline__ int32_t gr_search(const 
 }
 
 template <typename V>
-static __device__ __forceinline__ int32_t gr_place(const gr_bins &b, const V *at, V x, double estimate) {
+static __device__ __forceinline__ int32_t gr_bin_by_edges(const gr_bins &b, const V *at, V x, double estimate) {
   int32_t k, top = b.bins - 1;
   if (x != x) return GR_IS_NAN;
   if (x < at[0]) return GR_BELOW;
@@ -84,7 +84,7 @@ template <typename T> static __device__ __forceinline__ int32_t gr_modulo(const 
 
 template <bool Whole> struct gr_exact { /* integers */
   template <typename T> static __device__ __forceinline__ int32_t bin(const gr_bins &b, T x) {
-    return gr_place<int64_t>(b, b.limits, (int64_t)x, ((double)x - b.first) * b.per_bin);
+    return gr_bin_by_edges<int64_t>(b, b.limits, (int64_t)x, ((double)x - b.first) * b.per_bin);
   }
   template <typename T> static __device__ __forceinline__ bool reaches(const gr_bins &b, T x, uint32_t edge) {
     return (int64_t)x >= b.limits[edge];
@@ -96,7 +96,7 @@ template <bool Whole> struct gr_exact { /* integers */
 template <> struct gr_exact<false> {
   template <typename T> static __device__ __forceinline__ int32_t bin(const gr_bins &b, T x) {
     double v = gr_as_f64(x);
-    return gr_place<double>(b, b.edges, v, (v - b.first) * b.per_bin);
+    return gr_bin_by_edges<double>(b, b.edges, v, (v - b.first) * b.per_bin);
   }
   template <typename T> static __device__ __forceinline__ bool reaches(const gr_bins &b, T x, uint32_t edge) {
     return gr_as_f64(x) >= b.edges[edge];

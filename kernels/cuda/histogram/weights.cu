@@ -65,7 +65,7 @@ static __device__ __forceinline__ double real(gr_dtype t, uint64_t raw) {
 
 /* Exactly as the edges (of integers: the limits) say; bins, bins + 1 and bins + 2 are below, above and NaN. */
 template <typename V>
-static __device__ __forceinline__ int32_t place(const weigh_job &q, const V *at, V x, double estimate) {
+static __device__ __forceinline__ int32_t bin_by_edges(const weigh_job &q, const V *at, V x, double estimate) {
   int32_t low = 0, top = q.bins - 1;
   if (x != x) return q.bins + 2;
   if (x < __ldg(at)) return q.bins;
@@ -87,14 +87,14 @@ static __device__ __forceinline__ int32_t place(const weigh_job &q, const V *at,
 static __device__ __forceinline__ int32_t bin_of(const weigh_job &q, uint64_t raw) {
   if (gr_is_float(q.dtype)) {
     double x = real(q.dtype, raw);
-    return place<double>(q, q.edges, x, (x - q.first) * q.per_bin);
+    return bin_by_edges<double>(q, q.edges, x, (x - q.first) * q.per_bin);
   }
   int64_t x = whole(q.dtype, raw);
   if (q.modulo) {
     int64_t r = x % q.bins;
     return (int32_t)(r < 0 ? r + q.bins : r);
   }
-  return place<int64_t>(q, (const int64_t *)q.limits, x, ((double)x - q.first) * q.per_bin);
+  return bin_by_edges<int64_t>(q, (const int64_t *)q.limits, x, ((double)x - q.first) * q.per_bin);
 }
 
 /* ---- sums ---- */

@@ -239,13 +239,13 @@ static __global__ void __launch_bounds__(PIECE_WARPS * 32, 2)
 }
 
 /*
-** Many long rows: blocks stay and pass leaves through places of a ring in shared memory. Rows are cut into pieces,
+** Many long rows: blocks stay and pass leaves through slots of a ring in shared memory. Rows are cut into pieces,
 ** which blocks take in turn, so that all are at the same few rows: some warps fetch leaves, some add up squares, one
 ** publishes what a piece comes to, two gather what all pieces of a row came to, the rest writes results. Gathering
 ** takes some microseconds, for which the ring holds enough; what counts is that a row's pieces are gathered while those
 ** of the next are fetched.
 */
-struct ring_place {
+struct ring_slot {
   gr_mbarrier full, added, taken, ready, free;
   double sum, factor; /* of the leaf; and of a piece's row: ready and factor are those of pieces, in turns */
 };
@@ -287,7 +287,7 @@ struct ring_plan {
 struct ring_walk {
   int64_t row;
   int piece, leaf, at; /* of the row; in the piece; in the ring */
-  int turn;            /* of the piece, in places */
+  int turn;            /* of the piece, in slots */
   unsigned phase, turned;
 
   __device__ __forceinline__ explicit ring_walk(const ring_plan &p)
@@ -321,12 +321,12 @@ static __global__ void __launch_bounds__(RING_WARPS * 32, 1)
   using R = gr_in_f64<GR_RED_SUMSQ, D>;
   constexpr int words = GR_LEAF_ROWS(gr_size<D>), whole = leaf_bytes<D>;
   extern __shared__ uint4 memory[];
-  ring_place *places = (ring_place *)(memory + p.slots * (whole / 16));
+  ring_slot *slot = (ring_slot *)(memory + p.slots * (whole / 16));
   int lane = threadIdx.x & 31, warp = gr_warp_index();
   int64_t bytes = q.n * gr_size<D>;
   ring_walk k(p);
   if (threadIdx.x < p.slots) {
-    ring_place &x = places[threadIdx.x];
+    ring_slot &x = slot[threadIdx.x];
     x.full.init(32), x.added.init(32), x.taken.init(32), x.ready.init(2), x.free.init(32);
   }
   __syncthreads();
@@ -339,11 +339,11 @@ static __global__ void __launch_bounds__(RING_WARPS * 32, 1)
       int64_t at = offset();
       const char *from = q.x + k.row * q.x_step + at;
       uint4 *mine = here();
-      if (lap) places[k.at].free.wait(k.phase ^ 1);
+      if (lap) slot[k.at].free.wait(k.phase ^ 1);
 #pragma unroll
       for (int i = 0; i < words; i++)
         if (at + i * GR_ROW_BYTES < bytes) gr_copy16(mine + i * 32, from + i * GR_ROW_BYTES);
-      places[k.at].full.arrive_fetched();
+      slot[k.at].full.arrive_fetched();
       if (k.at + RING_LOADERS >= p.slots) lap = 1;
     }
     gr_copies_end_group();
@@ -355,7 +355,7 @@ static __global__ void __launch_bounds__(RING_WARPS * 32, 1)
       gr_acc all = R::identity();
       for (int i = 0; i < own; i++) {
         int at = k.at + i, over = at >= p.slots;
-        ring_place &x = places[over ? at - p.slots : at];
+        ring_slot &x = slot[over ? at - p.slots : at];
         x.added.wait(k.phase ^ (unsigned)over);
         if (lane == i) all.f[0] = x.sum;
         x.taken.arrive();
@@ -364,7 +364,7 @@ static __global__ void __launch_bounds__(RING_WARPS * 32, 1)
       all = gr_fold_adjacent<R>(all, 32);
       if (lane == 0) {
         p.publish(k.row * p.pieces + k.piece, all.f[0]);
-        places[k.turn].ready.arrive();
+        slot[k.turn].ready.arrive();
       }
     }
   } else if (warp <= RING_LOADERS + RING_GATHERERS) {
@@ -375,8 +375,8 @@ static __global__ void __launch_bounds__(RING_WARPS * 32, 1)
       __syncwarp();
       all = gr_fold_adjacent<R>(all, 32);
       if (lane == 0) {
-        places[k.turn].factor = factor_of(q, all.f[0]);
-        places[k.turn].ready.arrive();
+        slot[k.turn].factor = factor_of(q, all.f[0]);
+        slot[k.turn].ready.arrive();
       }
       for (int i = 0; i < RING_GATHERERS; i++) k.next(p);
     }
@@ -387,7 +387,7 @@ static __global__ void __launch_bounds__(RING_WARPS * 32, 1)
       const uint4 *mine = here();
       double s[per_word<D>];
       start_squares<D>(s);
-      places[k.at].full.wait(k.phase);
+      slot[k.at].full.wait(k.phase);
       if (left > whole - GR_ROW_BYTES) {
 #pragma unroll
         for (int i = 0; i < words; i++) add_squares<D>(s, mine[i * 32]);
@@ -397,9 +397,9 @@ static __global__ void __launch_bounds__(RING_WARPS * 32, 1)
       }
       double folded = fold_squares<D>(s, 32, lane);
       /* long since: so that one mbarrier orders both accesses, not a chain of four */
-      if (lap) places[k.at].taken.wait(k.phase ^ 1);
-      if (lane == 0) places[k.at].sum = folded;
-      places[k.at].added.arrive();
+      if (lap) slot[k.at].taken.wait(k.phase ^ 1);
+      if (lane == 0) slot[k.at].sum = folded;
+      slot[k.at].added.arrive();
       if (k.at + RING_ADDERS >= p.slots) lap = 1;
     }
   } else {
@@ -408,9 +408,9 @@ static __global__ void __launch_bounds__(RING_WARPS * 32, 1)
       int64_t at = offset();
       const uint4 *mine = here(), *weights = (const uint4 *)(q.w + at);
       uint4 *to = (uint4 *)(q.out + k.row * q.out_step + at);
-      places[k.turn].ready.wait(k.turned);
-      double r = places[k.turn].factor;
-      places[k.at].full.wait(k.phase);
+      slot[k.turn].ready.wait(k.turned);
+      double r = slot[k.turn].factor;
+      slot[k.at].full.wait(k.phase);
 #pragma unroll 4
       for (int i = 0; i < words; i++)
         if (at + i * GR_ROW_BYTES < bytes) {
@@ -418,7 +418,7 @@ static __global__ void __launch_bounds__(RING_WARPS * 32, 1)
           if (q.w) widen_word<D>(w, __ldg(weights + i * 32));
           __stcg(to + i * 32, scale_word<D>(mine[i * 32], r, q.w != NULL, w));
         }
-      places[k.at].free.arrive();
+      slot[k.at].free.arrive();
     }
   }
 #endif
@@ -458,7 +458,7 @@ static bool have_common(int a, int b) {
 */
 static ring_plan ring_of(int64_t count, int64_t leaves, int leaf, const gr_cuda_chip *chip) {
   ring_plan p = {RING_LEAVES, 0, 0, chip->sms, 0, 0, 0, 0, NULL};
-  int slots = (chip->shared_optin - 1024) / (leaf + (int)sizeof(ring_place)) / RING_ADDERS * RING_ADDERS;
+  int slots = (chip->shared_optin - 1024) / (leaf + (int)sizeof(ring_slot)) / RING_ADDERS * RING_ADDERS;
   p.pieces = (int)((leaves + p.leaves - 1) / p.leaves);
   p.last = (int)(leaves - (int64_t)(p.pieces - 1) * p.leaves);
   while (p.last < p.leaves && have_common(p.blocks, p.pieces)) p.blocks--;
@@ -546,7 +546,7 @@ template <gr_dtype D> static cudaError_t start_pieces(rms_job *q, rms_plan p, co
 }
 
 template <gr_dtype D> static cudaError_t start_ring(const rms_job *q, ring_plan p, const gr_cuda_run *run) {
-  size_t shared = (size_t)p.slots * (leaf_bytes<D> + sizeof(ring_place));
+  size_t shared = (size_t)p.slots * (leaf_bytes<D> + sizeof(ring_slot));
   p.epoch = run->epoch;
   p.partials = (uint64_t *)((char *)run->scratch + GR_COUNTER_BYTES);
   void *args[] = {(void *)q, &p};

@@ -337,7 +337,7 @@ struct gr_column_walk {
       }
 #pragma unroll
       for (int i = 0; i < C; i++) {
-        if constexpr (Q::kind == GR_ACC_PLACE) Q::mark(l[i], first + l[i].code), Q::forget(l[i]);
+        if constexpr (Q::kind == GR_ACC_POSITION) Q::mark(l[i], first + l[i].code), Q::forget(l[i]);
         if (Q::lanes && by_lane && done) v_out[i] = Q::state(l[i], c), l[i] = Q::start();
       }
       if (Q::lanes && done) stack.push(v_out, group);
@@ -426,7 +426,7 @@ __global__ void __launch_bounds__(gr_ordered_warps<R> * 32, gr_ordered_blocks<R>
   __shared__ int64_t results[gr_ordered_warps<R>][W::piece * R::fields];
   int warp = gr_warp_index(), lane = threadIdx.x & 31, z = warp >> q.deep;
   bool alone = q.leaves == 1;
-  gr_block_place block = gr_place_of_block(q);
+  gr_block_index block = gr_index_of_block(q);
   int64_t leaf = alone ? 0 : ((int64_t)block.node << q.together) + z;
   int64_t v =
       alone ? (((int64_t)block.group << q.together) + z) * q.passes * W::piece : (int64_t)block.group * W::piece;
@@ -476,13 +476,13 @@ __global__ void __launch_bounds__(gr_ordered_warps<R> * 32, gr_ordered_blocks<R>
     for (int c = me & 31; c < q.wide * C && v + c < q.job.count; c += 32) {
       gr_acc acc = gr_get<R>(result + c, W::piece);
       if (q.nodes == 1) gr_write<R>(q, acc, q.first + v + c, q.job.n);
-      else gr_put<R>(q.node + gr_place_of_block(q).node * q.job.count + v + c, q.job.count * q.nodes, acc);
+      else gr_put<R>(q.node + gr_index_of_block(q).node * q.job.count + v + c, q.job.count * q.nodes, acc);
     }
   }
   if (q.nodes == 1) return;
   v -= W::piece;
   int columns = q.wide * C;
-  block = gr_place_of_block(q);
+  block = gr_index_of_block(q);
   if (!gr_combine_nodes<R>(q, v, columns, q.counter + block.group * (unsigned)q.counters, block.node)) return;
 #pragma unroll 1
   for (int c = threadIdx.x; c < columns && v + c < q.job.count; c += blockDim.x) {

@@ -164,7 +164,7 @@ __device__ __forceinline__ void gr_write_sum(const gr_reduce_args &q, double x, 
 template <class R, class E>
 __device__ __forceinline__ void gr_fold_strip(const gr_reduce_args &q, double *slots, const E &entry, int rows,
                                               int there, int wide, int64_t v0, int64_t here,
-                                              const gr_block_place &block) {
+                                              const gr_block_index &block) {
 #pragma unroll 1
   for (int h = 1; h < there; h *= 2) {
     __syncthreads();
@@ -190,10 +190,10 @@ __device__ __forceinline__ void gr_fold_strip(const gr_reduce_args &q, double *s
 }
 
 /* Where a block is: its first strip of columns and its first leaf. */
-struct gr_cols_sum_place {
-  gr_block_place block;
+struct gr_cols_sum_thread {
+  gr_block_index block;
   int64_t strip, leaf;
-  __device__ __forceinline__ gr_cols_sum_place(const gr_reduce_args &q) : block(gr_place_of_block(q)) {
+  __device__ __forceinline__ gr_cols_sum_thread(const gr_reduce_args &q) : block(gr_index_of_block(q)) {
     int units = q.together + q.passes;
     bool single = q.leaves == 1;
     strip = single ? (int64_t)block.group << units : block.group;
@@ -215,7 +215,7 @@ __global__ void __launch_bounds__(gr_cols_sum_warps * 32, gr_cols_sum_resident<R
   int units = 1 << (q.together + q.passes), own = C >> pair, wide = own << q.wide, apart = (C + 1) << q.wide;
   int step = (int)q.job.a.stride, step_b = (int)q.job.b.stride;
   bool single = q.leaves == 1;
-  gr_cols_sum_place at(q);
+  gr_cols_sum_thread at(q);
   /* This thread's first lane of the tree; nodes fold by adjacency, lanes by halves. */
   int first = ((lane >> q.wide << q.deep) + (warp & ((1 << q.deep) - 1)) << q.near) +
               (q.near ? (int)(__brev(at.block.node) >> (32 - q.near)) : 0);
@@ -227,7 +227,7 @@ __global__ void __launch_bounds__(gr_cols_sum_warps * 32, gr_cols_sum_resident<R
 #pragma unroll 1
   for (int u = warp >> q.deep; u < units; u += 1 << q.together) {
     int w = lane & ((1 << q.wide) - 1);
-    gr_cols_sum_place at(q);
+    gr_cols_sum_thread at(q);
     /* column: in bytes */
     int64_t leaf = at.leaf + (single ? 0 : u), column = (at.strip + (single ? u : 0)) * wide * size + w * 16;
     int rows = (int)max((int64_t)0, min(q.job.n - leaf * leaf_rows, (int64_t)leaf_rows));
@@ -316,7 +316,7 @@ __global__ void __launch_bounds__(gr_cols_sum_warps * 32, gr_cols_sum_resident<R
     if (q.deep) __syncthreads();
     else __syncwarp();
     int threads = 32 << q.deep;
-    int64_t v0 = (gr_cols_sum_place(q).strip + u) * wide;
+    int64_t v0 = (gr_cols_sum_thread(q).strip + u) * wide;
 #pragma unroll 1
     for (int p = threadIdx.x & threads - 1; p < wide && v0 + p < q.job.count; p += threads) {
       gr_write_sum<R>(q, gr_sum_rows([=](int i) { return slots + entry(slot, i, p); }, 1 << q.deep), q.first + v0 + p);
@@ -328,7 +328,7 @@ __global__ void __launch_bounds__(gr_cols_sum_warps * 32, gr_cols_sum_resident<R
   if (q.inputs_stable) gr_await_earlier();
   __syncthreads();
   /* Over the warps of a leaf, then over leaves. */
-  gr_cols_sum_place end(q);
+  gr_cols_sum_thread end(q);
   int there = single ? 1 : (int)min((int64_t)units, q.leaves - end.leaf);
   int64_t v0 = end.strip * wide, here = min((int64_t)wide, q.job.count - v0);
 #pragma unroll 1

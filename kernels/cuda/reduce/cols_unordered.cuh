@@ -200,7 +200,7 @@ struct gr_strip_batch {
       if (j >= count)
 #pragma unroll
         for (int i = 0; i < W; i++)
-          w[j].u[i] = Q::kind == GR_ACC_ORDER || Q::kind == GR_ACC_PLACE ? w[0].u[i] : i & 1 ? neutral.y : neutral.x;
+          w[j].u[i] = Q::kind == GR_ACC_ORDER || Q::kind == GR_ACC_POSITION ? w[0].u[i] : i & 1 ? neutral.y : neutral.x;
   }
   /* The rows that there are, those that are not whole too. */
   static __device__ __forceinline__ void add_some(Lane (&l)[C], Word (&a)[batch], Word (&b)[batch], const gr_context &k,
@@ -221,18 +221,18 @@ struct gr_strip_batch {
 };
 
 /* Where a warp is; asked for anew at the end, so that no registers hold it meanwhile. */
-struct gr_strip_place {
-  gr_block_place block;
+struct gr_strip_warp {
+  gr_block_index block;
   int64_t v0, v, row0; /* first columns of the block and of the warp (or elements of a word row), first row */
   int left;            /* rows */
   int warp, z, t;      /* of the block, of the warps that share the strip, and this thread's number among theirs */
-  __device__ __forceinline__ gr_strip_place(const gr_reduce_args &q, int strip) {
+  __device__ __forceinline__ gr_strip_warp(const gr_reduce_args &q, int strip) {
     unsigned thread;
     asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread));
     warp = (int)thread >> 5;
     z = warp & ((1 << q.deep) - 1);
     t = z * 32 + (thread & 31);
-    block = gr_place_of_block(q);
+    block = gr_index_of_block(q);
     v0 = ((int64_t)block.group << q.together) * strip;
     v = v0 + (warp >> q.deep) * strip;
     row0 = (int64_t)block.node * q.rows;
@@ -263,7 +263,7 @@ __global__ void __launch_bounds__(gr_strip_warps * 32, gr_strip_resident<R> / gr
 #pragma unroll
   for (int c = 0; c < C; c++) l[c] = Q::start();
   gr_start_reading(q.inputs_stable);
-  if (gr_strip_place w(q, strip); w.elements(q, near, strip) > 0) {
+  if (gr_strip_warp w(q, strip); w.elements(q, near, strip) > 0) {
     const char *a = (const char *)q.job.a.data + (q.first + w.v) * size + w.row0 * q.job.a.stride;
     bool shared_b = q.job.b.step == 0; /* one vector for all columns */
     const char *b = (const char *)q.job.b.data + (shared_b ? 0 : (q.first + w.v) * size) + w.row0 * q.job.b.stride;
@@ -291,7 +291,7 @@ __global__ void __launch_bounds__(gr_strip_warps * 32, gr_strip_resident<R> / gr
         if (r.count < batch && R::inputs == 2) B::fill(y, r.count);
         B::add(l, x, y, q.context);
       }
-      if constexpr (Q::kind == GR_ACC_PLACE)
+      if constexpr (Q::kind == GR_ACC_POSITION)
 #pragma unroll
         for (int c = 0; c < C; c++) Q::mark(l[c], (k + l[c].code) * near); /* in this node */
     }
@@ -303,7 +303,7 @@ __global__ void __launch_bounds__(gr_strip_warps * 32, gr_strip_resident<R> / gr
   __syncthreads();
 
   /* Over the warps of a strip, then over rows side by side. */
-  gr_strip_place w(q, strip);
+  gr_strip_warp w(q, strip);
   int64_t *mine = states + (w.warp - w.z) * slots;
   int threads = 32 << q.deep, beside = min(near, w.left);
   auto at = [&](int p) { return mine + p + p / C; };
@@ -312,7 +312,7 @@ __global__ void __launch_bounds__(gr_strip_warps * 32, gr_strip_resident<R> / gr
     gr_acc acc = gr_get<Q>(at(p), pitch);
 #pragma unroll 1
     for (int i = 1; i < 1 << q.deep; i++) acc = Q::merge(acc, gr_get<Q>(at(p) + i * slots, pitch));
-    if (Q::kind == GR_ACC_PLACE) acc.i[1] += w.row0 + (near > 1 ? (w.v + p) / q.job.count : 0);
+    if (Q::kind == GR_ACC_POSITION) acc.i[1] += w.row0 + (near > 1 ? (w.v + p) / q.job.count : 0);
     gr_put<Q>(at(p), pitch, acc);
   }
   if (near > 1) {

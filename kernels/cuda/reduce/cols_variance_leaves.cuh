@@ -16,12 +16,12 @@ template <class R>
 constexpr bool gr_has_cols_variance_leaves = R::variance && !R::exact && gr_size<R::dtype> == 8;
 
 /*
-** A thread's place: asked for anew where it is needed, so that no registers hold it meanwhile. part: of the lanes of
+** What a thread has: asked for anew where it is needed, so that no registers hold it meanwhile. part: of the lanes of
 ** the tree; those of a part are in one warp and fold first.
 */
-struct gr_variance_place {
+struct gr_variance_thread {
   int w, sub, lane, part;
-  __device__ __forceinline__ explicit gr_variance_place(const gr_reduce_args &q) {
+  __device__ __forceinline__ explicit gr_variance_thread(const gr_reduce_args &q) {
     int t;
     asm volatile("mov.u32 %0, %%tid.x;" : "=r"(t));
     w = t & ((1 << q.wide) - 1);
@@ -54,7 +54,7 @@ struct gr_variance_work {
   }
   /* This thread's words of a leaf, of which it gives the number. */
   __device__ __forceinline__ int find(const char *&p, int64_t leaf0, unsigned group) const {
-    gr_variance_place t(q);
+    gr_variance_thread t(q);
     int64_t leaf = leaf0 + t.sub, column = (((int64_t)group << q.wide) + t.w) * 16;
     int first = t.part | t.lane << q.turn;
     p = (const char *)q.job.a.data + q.first * size + column + (leaf * leaf_rows + first) * q.job.a.stride;
@@ -66,7 +66,7 @@ struct gr_variance_work {
     for (int h = 1 << (q.wide + q.each) >> 1; h >> q.wide > 0; h /= 2)
 #pragma unroll
       for (int c = 0; c < C; c++) v[c] += __shfl_xor_sync(~0u, v[c], h);
-    gr_variance_place t(q);
+    gr_variance_thread t(q);
     if (t.lane == 0)
 #pragma unroll
       for (int c = 0; c < C; c++) to[entry(t.sub, t.part, t.w * C + c)] = v[c];
@@ -113,7 +113,7 @@ struct gr_variance_work {
 #pragma unroll
     for (int i = 0; i < words; i++) /* doubles made of them once and kept would spill */
       asm volatile("" : "+r"(u[i].x), "+r"(u[i].y), "+r"(u[i].z), "+r"(u[i].w));
-    gr_variance_place t(q);
+    gr_variance_thread t(q);
     int rows = rows_of(leaf0 + t.sub);
 #pragma unroll
     for (int c = 0; c < C; c++) {

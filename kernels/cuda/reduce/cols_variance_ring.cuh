@@ -59,7 +59,7 @@ constexpr unsigned gr_ring_bytes =
 
 /* Where a thread is, and which rows its lane has. */
 template <int size>
-struct gr_ring_place {
+struct gr_ring_thread {
   using S = gr_ring_shape<size>;
   int w, lane, top, wide;
   int full, last, last_rows; /* whole leaves; of the next one: rows of this lane, and all */
@@ -68,7 +68,7 @@ struct gr_ring_place {
     return size == 4 ? (top & 1) << 2 | (top & 2) | top >> 2 : top;
   }
   static __device__ __forceinline__ constexpr int thread_of(int top) { return turned(top) << (S::log_words + S::low); }
-  __device__ __forceinline__ explicit gr_ring_place(const gr_reduce_args &q) : wide(q.wide) {
+  __device__ __forceinline__ explicit gr_ring_thread(const gr_reduce_args &q) : wide(q.wide) {
     int t = threadIdx.x & 31;
     w = t & ((1 << S::log_words) - 1);
     top = turned(t >> (S::log_words + S::low));
@@ -125,7 +125,7 @@ struct gr_ring {
   using S = gr_ring_shape<size>;
   static constexpr int slot_bytes = gr_ring_warps * gr_ring_slot;
   const gr_reduce_args &q;
-  const gr_ring_place<size> &t;
+  const gr_ring_thread<size> &t;
   const gr_tensor_map &map;
   char *slots;
   gr_mbarrier *arrived, *done; /* one for each slot */
@@ -133,7 +133,7 @@ struct gr_ring {
   int slot, safe;
   unsigned phase;
   bool more;
-  __device__ __forceinline__ gr_ring(const gr_reduce_args &q, const gr_ring_place<size> &t, const gr_tensor_map &map,
+  __device__ __forceinline__ gr_ring(const gr_reduce_args &q, const gr_ring_thread<size> &t, const gr_tensor_map &map,
                                      char *shared)
       : q(q), t(t), map(map), slot(0), phase(0) {
     int warp = threadIdx.x >> 5;
@@ -259,7 +259,7 @@ struct gr_ring_work {
   static constexpr bool sixteen = size == 2;
   static constexpr gr_dtype D = R::dtype;
   using S = gr_ring_shape<size>;
-  using Place = gr_ring_place<size>;
+  using Place = gr_ring_thread<size>;
   using Ring = gr_ring<size>;
   static constexpr int C = S::C, ring_bytes = gr_ring_slots * gr_ring_warps * (gr_ring_slot + 8);
   const gr_reduce_args &q;
@@ -513,7 +513,7 @@ __global__ void __launch_bounds__(gr_ring_threads, 1)
   gr_ring_work<R> work = {q, map, gr_ring_shared};
   unsigned warp = threadIdx.x >> 5;
   if constexpr (gr_ring_shape<gr_size<R::dtype>>::joint) {
-    const gr_ring_place<gr_size<R::dtype>> t(q);
+    const gr_ring_thread<gr_size<R::dtype>> t(q);
     gr_ring<gr_size<R::dtype>> ring(q, t, map, gr_ring_shared);
     ring.prepare();
     if (warp > gr_ring_warps) ring.serve();

@@ -19,9 +19,9 @@ __device__ __forceinline__ void gr_read_whole(gr_lane_set<Q> &s, const char *a, 
 #pragma unroll ahead ? 2 : 1
   for (int r = 0; r < rows; r += batch) {
     uint4 wa[batch], wb[batch];
-    if constexpr (Q::kind == GR_ACC_PLACE) {
+    if constexpr (Q::kind == GR_ACC_POSITION) {
       gr_load_rows<batch>(wa, w.a + r * GR_ROW_BYTES);
-      gr_place_rows<Q>(s.l[0], wa, w, r, c.key_xor, k, lane, node);
+      gr_position_rows<Q>(s.l[0], wa, w, r, c.key_xor, k, lane, node);
       continue;
     }
     if constexpr (ahead) {
@@ -155,7 +155,7 @@ __device__ __forceinline__ gr_acc gr_read_leaves(const gr_reduce_args &q, const 
       if (!apart && whole) {
         gr_read_whole<R, gr_batch<R>>(kept, t.a + k * size, t.b + k * size, k, lane, q.context, t.node);
       } else {
-        constexpr int rows = R::inputs == 2 || size == 2 || (R::kind == GR_ACC_PLACE && size == 1) ? 4 : 8;
+        constexpr int rows = R::inputs == 2 || size == 2 || (R::kind == GR_ACC_POSITION && size == 1) ? 4 : 8;
         const gr_walker a = {t.a, q.stride_a}, b = {t.b, q.stride_b};
         gr_lane_set<R> loose = gr_read_loose<R, rows>(a, b, t.n, k, q.context);
         if constexpr (R::leaves) kept = loose;
@@ -167,7 +167,8 @@ __device__ __forceinline__ gr_acc gr_read_leaves(const gr_reduce_args &q, const 
   }
   if constexpr (!R::leaves) {
     mine = R::merge(mine, R::state(kept.l[0], q.context));
-    if (R::kind != GR_ACC_PLACE || t.stop > t.whole) mine = gr_fold_adjacent<R>(mine, 32); /* else it is the warp's */
+    /* else it is the warp's */
+    if (R::kind != GR_ACC_POSITION || t.stop > t.whole) mine = gr_fold_adjacent<R>(mine, 32);
   }
   return mine;
 }

@@ -16,10 +16,10 @@ constexpr int gr_leaves_block = 512; /* threads at most */
 template <class R>
 constexpr int gr_leaves_need() {
   constexpr int size = gr_size<R::dtype>;
-  constexpr bool extreme = R::kind == GR_ACC_ORDER || R::kind == GR_ACC_PLACE;
+  constexpr bool extreme = R::kind == GR_ACC_ORDER || R::kind == GR_ACC_POSITION;
   if (R::inputs > 1 || (R::fields > 1 && !extreme) || (R::red == GR_RED_PROD && size <= 2)) return 128;
   if (R::red == GR_RED_SUMSQ && R::lanes && size == 2) return 88;
-  if (R::kind == GR_ACC_PLACE) return gr_arch == 900 ? 64 : gr_arch >= 1000 || size <= 2 ? 80 : 96;
+  if (R::kind == GR_ACC_POSITION) return gr_arch == 900 ? 64 : gr_arch >= 1000 || size <= 2 ? 80 : 96;
   if (((R::lanes || extreme) && size == 2) || (extreme && gr_arch >= 1000)) return 80;
   return 64;
 }

@@ -60,7 +60,7 @@ int log2_of(int64_t p) {
   return k;
 }
 
-bool is_place(gr_reducer red) { return red == GR_RED_ARGMAX || red == GR_RED_ARGMIN; }
+bool is_position(gr_reducer red) { return red == GR_RED_ARGMAX || red == GR_RED_ARGMIN; }
 
 /* Blocks that can be there at once; where launches overlap, half of them, so that two launches find room. */
 int64_t slots_of(const Plan &p, const gr_tune &t, int sms) {

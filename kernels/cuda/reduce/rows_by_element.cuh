@@ -153,7 +153,7 @@ struct gr_by_element_row {
     }
 #pragma unroll 4
     for (; k < n; k += apart) add<Q>(l, k, c);
-    if constexpr (Q::kind == GR_ACC_PLACE) Q::mark(l, l.code);
+    if constexpr (Q::kind == GR_ACC_POSITION) Q::mark(l, l.code);
     return Q::state(l, c);
   }
   /*
@@ -211,7 +211,7 @@ struct gr_by_element_row {
       } else {
         gr_add_some<Q>(s.l, x, y, n - k, c, 0);
       }
-      if constexpr (Q::kind == GR_ACC_PLACE) Q::mark(s.l[0], k + s.l[0].code);
+      if constexpr (Q::kind == GR_ACC_POSITION) Q::mark(s.l[0], k + s.l[0].code);
     }
     return gr_fold_lanes<Q>(s.l, c, 32, t);
   }

@@ -66,7 +66,7 @@ __global__ void __launch_bounds__(gr_by_vector_warps * 32, 6)
   __shared__ int64_t value[gr_by_vector_warps * 32];
   __shared__ uint4 stage[gr_by_vector_warps][2][K][32];
   int lane = threadIdx.x & 31, warp = gr_warp_index(), z = warp & ((1 << q.together) - 1);
-  gr_block_place block = gr_place_of_block(q);
+  gr_block_index block = gr_index_of_block(q);
   int64_t row0 = ((int64_t)block.group * (gr_by_vector_warps >> q.together) + (warp >> q.together)) * q.rows;
   int64_t first = (((int64_t)block.node << q.together) + z) * leaf;
   int rows = (int)max((int64_t)0, min((int64_t)q.rows, q.job.count - row0));

@@ -13,7 +13,7 @@
 
 /* What comes in any order, of what is asked of many rows (products are not). */
 template <class R>
-constexpr bool gr_by_words_alone = !R::lanes && R::inputs == 1 && R::kind != GR_ACC_PLACE && R::red != GR_RED_PROD;
+constexpr bool gr_by_words_alone = !R::lanes && R::inputs == 1 && R::kind != GR_ACC_POSITION && R::red != GR_RED_PROD;
 /* And sums of floats, variances, and dots with one vector. */
 template <class R>
 constexpr bool gr_has_rows_staged = gr_by_words_alone<R> ||

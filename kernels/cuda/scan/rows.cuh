@@ -38,10 +38,10 @@ template <int size, int words> static __device__ __forceinline__ void gr_scan_mi
 template <typename T, int each> struct gr_scan_row {
   static constexpr int size = (int)sizeof(T), length = 32 * each, bytes = length * size;
   static constexpr int words = each * size > 16 ? each * size / 16 : 1; /* of a lane */
-  static __device__ __forceinline__ int place(int word) { return word ^ (word >> 3 & (words - 1)); }
+  static __device__ __forceinline__ int swizzled(int word) { return word ^ (word >> 3 & (words - 1)); }
   static __device__ __forceinline__ char *element(char *row, int k) {
     int byte = k * size;
-    return row + place(byte >> 4) * 16 + (byte & 15);
+    return row + swizzled(byte >> 4) * 16 + (byte & 15);
   }
   /* This lane's elements; back: each word lies there in opposite order. */
   static __device__ __forceinline__ void take(const char *row, int lane, bool back, T (&x)[each]) {
@@ -50,7 +50,7 @@ template <typename T, int each> struct gr_scan_row {
       if (back) u = make_uint2(__byte_perm(u.y, 0, 0x0123), __byte_perm(u.x, 0, 0x0123));
       memcpy(x, &u, 8);
     } else {
-      int first = place(lane * words) * 16;
+      int first = swizzled(lane * words) * 16;
       uint4 u[words];
 #pragma unroll
       for (int w = 0; w < words; w++) u[w] = *(const uint4 *)(row + (first ^ w * 16));
@@ -59,7 +59,7 @@ template <typename T, int each> struct gr_scan_row {
     }
   }
   static __device__ __forceinline__ void give(char *row, int lane, const T (&x)[each]) {
-    int first = place(lane * words) * 16;
+    int first = swizzled(lane * words) * 16;
 #pragma unroll
     for (int w = 0; w < words; w++) {
       uint4 u;
@@ -104,7 +104,7 @@ static __device__ __forceinline__ void gr_scan_ask(char *rows, const char *p, gr
   using R = gr_scan_row<T, each>;
   bool back = walk == GR_SCAN_BACKWARD;
   const char *from = back ? p + R::size - 16 - lane * 16 : p + lane * 16;
-  char *to = rows + R::place(lane) * 16;
+  char *to = rows + R::swizzled(lane) * 16;
 #pragma unroll 8
   for (int w = 0; w < count * R::size / 512; w++) gr_scan_fetch<16>(to + w * 512, from + (back ? -512 : 512) * w);
 }
@@ -122,7 +122,7 @@ static __device__ __forceinline__ void gr_scan_gather(char *rows, const char *p,
       for (int k = lane; k < count; k += 32) gr_scan_fetch<R::size>(R::element(rows, k), p + k * R::size);
       return;
     }
-    char *to = rows + R::place(lane) * 16;
+    char *to = rows + R::swizzled(lane) * 16;
 #pragma unroll 1
     for (int w = 0; w < words; w += 4) {
       uint4 u[4];
@@ -154,7 +154,7 @@ static __device__ __forceinline__ void gr_scan_write(char *row, char *p, int64_t
   constexpr int size = R::size, words = R::bytes / 512; /* of a lane */
   if (whole) {
     bool back = walk == GR_SCAN_BACKWARD;
-    char *to = back ? p + size - 16 - lane * 16 : p + lane * 16, *from = row + R::place(lane) * 16;
+    char *to = back ? p + size - 16 - lane * 16 : p + lane * 16, *from = row + R::swizzled(lane) * 16;
     uint4 u[words];
 #pragma unroll
     for (int w = 0; w < words; w++) u[w] = *(const uint4 *)(from + w * 512);
@@ -168,7 +168,7 @@ static __device__ __forceinline__ void gr_scan_write(char *row, char *p, int64_t
   }
 }
 
-/* What passes through shared memory in a scan S: rows in and out, which have one place if results are no longer. */
+/* What passes through shared memory in a scan S: rows in and out, which share their memory if results are no longer. */
 template <class S> struct gr_scan_shape {
   static constexpr int each = S::each, row = 32 * each, tile = row * GR_SCAN_ROWS;
   using In = gr_scan_row<typename S::In, each>;

@@ -174,14 +174,14 @@ struct gr_order : gr_common<RED, D> {
 ** rise with position, so that "greater" keeps the first. mark turns the code into a position.
 */
 template <gr_reducer RED, gr_dtype D>
-struct gr_place : gr_common<RED, D> {
+struct gr_position : gr_common<RED, D> {
   using B = gr_common<RED, D>;
   using T = typename B::T;
   using K = gr_key_type<D>;
   struct Lane {
     K best, recent;
     int code;
-    int64_t place;
+    int64_t position;
   };
   /* No narrow element has the lowest key of 32 bits, so their best key can stay the one to beat. */
   static constexpr bool narrow = gr_size<D> <= 2;
@@ -196,10 +196,10 @@ struct gr_place : gr_common<RED, D> {
     l.recent = better ? one : l.recent;
     l.code = better ? code : l.code;
   }
-  static __device__ __forceinline__ void mark(Lane &l, int64_t place) {
-    if (l.code >= 0 && (l.recent > l.best || (l.recent == l.best && (uint64_t)place < (uint64_t)l.place))) {
+  static __device__ __forceinline__ void mark(Lane &l, int64_t position) {
+    if (l.code >= 0 && (l.recent > l.best || (l.recent == l.best && (uint64_t)position < (uint64_t)l.position))) {
       l.best = l.recent;
-      l.place = place;
+      l.position = position;
     }
     if (!narrow) l.recent = gr_lowest<K>();
     l.code = -1;
@@ -208,9 +208,9 @@ struct gr_place : gr_common<RED, D> {
   static __device__ __forceinline__ void forget(Lane &l) { l.recent = gr_lowest<K>(); }
   static __device__ __forceinline__ gr_acc state(const Lane &l, const gr_context &) {
     gr_acc a = B::identity();
-    if (l.place >= 0) {
+    if (l.position >= 0) {
       a.i[0] = l.best;
-      a.i[1] = l.place;
+      a.i[1] = l.position;
     }
     return a;
   }

@@ -4,7 +4,7 @@
 ** whole thread):
 **   R::start()                         an empty lane
 **   R::add(lane, x, y, context, code)  one element more (y: of the second input; code: where, see mark)
-**   R::mark(lane, place)               after some adds: the code kept stands for that position (PLACE only)
+**   R::mark(lane, position)            after some adds: the code kept stands for that position (POSITION only)
 **   R::state(lane, context)            the lane as a gr_acc
 ** R::lanes: adds must go to the lane their position says. R::leaves: leaves must merge in the tree's order.
 ** R::by_word: there is an add_word as well, a quicker way to add all elements of a 16-byte word; R::by_part: an
@@ -46,7 +46,7 @@ constexpr gr_acc_kind gr_int_kinds[] = {GR_REDUCERS(GR_X)};
 
 constexpr int gr_fields_of(gr_acc_kind k) {
   return k == GR_ACC_VARIANCE || k == GR_ACC_TRIPLE                                           ? 3
-         : k == GR_ACC_ORDER || k == GR_ACC_PLACE || k == GR_ACC_PAIRED || k == GR_ACC_WIDE ? 2
+         : k == GR_ACC_ORDER || k == GR_ACC_POSITION || k == GR_ACC_PAIRED || k == GR_ACC_WIDE ? 2
                                                                                             : 1;
 }
 

@@ -380,7 +380,7 @@ struct gr_choose {
     if constexpr (kind == GR_ACC_WRAP) return gr_wrapping<RED, D>{};
     else if constexpr (kind == GR_ACC_WIDE) return gr_wide<RED, D>{};
     else if constexpr (kind == GR_ACC_ORDER) return gr_order<RED, D>{};
-    else if constexpr (kind == GR_ACC_PLACE) return gr_place<GR_RED_ARGMAX, D>{};
+    else if constexpr (kind == GR_ACC_POSITION) return gr_position<GR_RED_ARGMAX, D>{};
     else if constexpr (kind == GR_ACC_VARIANCE) return gr_two_pass<RED, D>{};
     else if constexpr (single || (sixteen && (RED == GR_RED_SUM || RED == GR_RED_DOT))) return gr_in_f32<RED, D>{};
     else if constexpr (small_terms) return gr_exact<RED, D>{};

@@ -63,7 +63,7 @@ __device__ __forceinline__ T gr_warp_min(T x) {
 /* `count` (a power of two up to 32) neighbours fold by adjacency; extremes of whole warps in any order. */
 template <class R>
 __device__ __forceinline__ gr_acc gr_fold_adjacent(gr_acc a, int count) {
-  if constexpr (R::kind == GR_ACC_ORDER || R::kind == GR_ACC_PLACE)
+  if constexpr (R::kind == GR_ACC_ORDER || R::kind == GR_ACC_POSITION)
     if (count == 32) {
       constexpr bool order = R::kind == GR_ACC_ORDER;
       int64_t most = gr_warp_max(a.i[order ? 1 : 0]);

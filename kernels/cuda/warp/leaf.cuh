@@ -128,7 +128,7 @@ __device__ __noinline__ gr_lane_set<Q> gr_read_loose(gr_walker a, gr_walker b, i
     gr_begin_loose<Q::dtype, rows>(wa, gr_word_of(a.p), a.stride == size ? left : 0);
     if (Q::inputs == 2) gr_begin_loose<Q::dtype, rows>(wb, gr_word_of(b.p), b.stride == size ? left : 0);
     gr_add_loose<Q, rows>(s.l, wa, wb, a, b, left, min(rows, (count - k + row - 1) / row), c);
-    if constexpr (Q::kind == GR_ACC_PLACE)
+    if constexpr (Q::kind == GR_ACC_POSITION)
       Q::mark(s.l[0], first + k + s.l[0].code / each * row + lane * each + s.l[0].code % each);
   }
   return s;
@@ -151,7 +151,7 @@ struct gr_leaf_view {
 /* Where lanes leave no registers for it, the word after the last row comes once the rows are added. */
 template <class Q>
 constexpr bool gr_after_late = (Q::lanes && (Q::inputs == 2 ? Q::fields > 1 : gr_size<Q::dtype> == 2)) ||
-                               (Q::kind == GR_ACC_PLACE && gr_size<Q::dtype> == 8);
+                               (Q::kind == GR_ACC_POSITION && gr_size<Q::dtype> == 8);
 template <class Q>
 __device__ __forceinline__ void gr_load_after(gr_leaf_view &w) {
   constexpr int end = GR_LEAF_ROWS(gr_size<Q::dtype>) * GR_ROW_BYTES;

@@ -11,7 +11,7 @@
 ** lies (argmax of 2^22 f32 7.34 -> 7.15 us; of u8 and f16 no gain).
 */
 template <class Q>
-constexpr bool gr_shares_best = Q::kind == GR_ACC_PLACE && gr_size<Q::dtype> == 4;
+constexpr bool gr_shares_best = Q::kind == GR_ACC_POSITION && gr_size<Q::dtype> == 4;
 template <class Q>
 __device__ __forceinline__ typename Q::K &gr_best_of_node(int node) {
   __shared__ typename Q::K best[16];
@@ -86,7 +86,7 @@ __device__ __forceinline__ uint4 gr_lowest_word(uint32_t flip, int64_t key_xor) 
 ** each. Unaligned, the leaf ends in one row more, in the first lane.
 */
 template <class Q, int rows>
-__device__ __forceinline__ void gr_place_rows(typename Q::Lane &l, uint4 (&w)[rows], gr_leaf_view &v, int r,
+__device__ __forceinline__ void gr_position_rows(typename Q::Lane &l, uint4 (&w)[rows], gr_leaf_view &v, int r,
                                               int64_t key_xor, int64_t k, int lane, int node) {
   constexpr gr_dtype D = Q::dtype;
   constexpr int size = gr_size<D>, each = 16 / size;
@@ -112,7 +112,7 @@ __device__ __forceinline__ void gr_place_rows(typename Q::Lane &l, uint4 (&w)[ro
     if (most < __shfl_sync(~0u, seen, 0)) return; /* one answer for the whole warp */
     if (lane == 0) atomicMax(&shared, most);
   }
-  if (most < l.best || (most == l.best && (uint64_t)l.place < (uint64_t)at)) return;
+  if (most < l.best || (most == l.best && (uint64_t)l.position < (uint64_t)at)) return;
   unsigned which = gr_alone<Q>(after) == best ? GR_LEAF_ROWS(size) : ~0u;
 #pragma unroll
   for (int i = rows - 1; i >= 0; i--)
@@ -125,8 +125,8 @@ __device__ __forceinline__ void gr_place_rows(typename Q::Lane &l, uint4 (&w)[ro
   const char *p = v.a + (r * GR_ROW_BYTES + (int)which * 16 - lane * 16 + bytes);
   uint4 element = gr_gather<D, 1>(p, 0, mine);
   unsigned found = __ballot_sync(~0u, mine && Q::key(gr_pick<D>(element, 0), key_xor) == most);
-  int64_t place = at + (which * each + __ffs(found) - 1);
-  if (most > l.best || (uint64_t)place < (uint64_t)l.place) l.place = place;
+  int64_t position = at + (which * each + __ffs(found) - 1);
+  if (most > l.best || (uint64_t)position < (uint64_t)l.position) l.position = position;
   l.best = most;
 }
 

@@ -36,13 +36,13 @@ typedef struct gr_cuda_ring {
 ** is that of the launch before, so that a graph may stay as it is, unless that one was abandoned: it may still write,
 ** but the stream keeps the order.
 */
-typedef struct gr_cuda_slot {
+typedef struct gr_cuda_mailbox {
   uint64_t words[GR_MAILBOX_WORDS];
-} gr_cuda_slot;
+} gr_cuda_mailbox;
 
 /* What a ticket of the core looks at: a slot in mapped pinned memory, as the two sides see it, or an event. */
-typedef struct gr_cuda_place {
-  gr_cuda_slot *host, *mapped;
+typedef struct gr_cuda_pending {
+  gr_cuda_mailbox *host, *mapped;
   gr_mailbox_shape mailbox; /* what comes to the slot, and what it is made into */
   gr_op op[GR_TOGETHER];
   gr_dtype dtype;
@@ -51,8 +51,8 @@ typedef struct gr_cuda_place {
   uint64_t ticket;
   cudaEvent_t event;
   int users, waiting; /* results that nobody has forgotten, or seen, yet */
-  struct gr_cuda_place *next;
-} gr_cuda_place;
+  struct gr_cuda_pending *next;
+} gr_cuda_pending;
 
 typedef struct gr_cuda_queue {
   gr_queue base;
@@ -63,8 +63,8 @@ typedef struct gr_cuda_queue {
   gr_cuda_scratch chain; /* of scan: what it leaves there is known from foreign bytes by its epoch alone */
   gr_cuda_scratch even;  /* edges and limits of the last evenly spaced bins (src/backend/cuda/histogram.c) */
   gr_edges_job last_even;
-  gr_cuda_place now;     /* for results that are waited for at once */
-  gr_cuda_place *slots, *marks; /* free ones */
+  gr_cuda_pending now;     /* for results that are waited for at once */
+  gr_cuda_pending *slots, *marks; /* free ones */
   struct gr_cuda_page *pages;
   gr_cuda_batch batch;          /* not launched yet */
   struct gr_cuda_graph *graphs; /* that there are, the last one used first */
@@ -103,16 +103,16 @@ gr_status gr_cuda_reduce_room(gr_cuda_queue *, const gr_reduce_job *, int count)
 
 /* Put down reductions whose results go to a slot (several: alike, see gr_cuda_reduce_arrays), for
    gr_cuda_launch_batch. */
-gr_status gr_cuda_add_reduce(gr_cuda_queue *, const gr_reduce_job *const *, int count, gr_cuda_place *);
+gr_status gr_cuda_add_reduce(gr_cuda_queue *, const gr_reduce_job *const *, int count, gr_cuda_pending *);
 gr_status gr_cuda_launch_batch(gr_cuda_queue *, const char *what);
 /* Launch one that may begin while those before it end, which graphs do not. */
-gr_status gr_cuda_start_reduce(gr_cuda_queue *, const gr_reduce_job *, gr_cuda_place *);
+gr_status gr_cuda_start_reduce(gr_cuda_queue *, const gr_reduce_job *, gr_cuda_pending *);
 void gr_cuda_graphs_close(gr_cuda_queue *);
 /* Wait for one of them, as below; what it gives, once it is there. */
-gr_status gr_cuda_await_reduce(gr_cuda_queue *, const gr_cuda_place *, int lane, int64_t limit, const char *what,
+gr_status gr_cuda_await_reduce(gr_cuda_queue *, const gr_cuda_pending *, int lane, int64_t limit, const char *what,
                                int *there);
-int gr_cuda_has_arrived(const gr_cuda_place *, int lane);
-void gr_cuda_take(gr_cuda_place *, int lane, uint64_t words[2]);
+int gr_cuda_has_arrived(const gr_cuda_pending *, int lane);
+void gr_cuda_take(gr_cuda_pending *, int lane, uint64_t words[2]);
 
 /*
 ** Look for a ticket in so many halves of a slot, for so many nanoseconds (0: once; negative: until it is there); a

@@ -13,7 +13,7 @@
 
 #define MAX_DEVICES 64
 #define SMALL_BUFFER ((size_t)64 << 10)
-#define NOW_BYTES (sizeof(gr_cuda_slot) + 4096) /* the slot of numbers that are waited for at once; a page for limbs */
+#define NOW_BYTES (sizeof(gr_cuda_mailbox) + 4096) /* the slot of numbers that are waited for at once; a page for limbs */
 
 static struct {
   pthread_once_t once;

@@ -10,7 +10,7 @@
 #define LONG_VECTOR 65536 /* elements from which a vector is worth all of the device */
 
 /* The mapped page beside the slot of numbers that are waited for at once. */
-static uint64_t *page(gr_cuda_slot *slot) { return (uint64_t *)(slot + 1); }
+static uint64_t *page(gr_cuda_mailbox *slot) { return (uint64_t *)(slot + 1); }
 
 static gr_status await(gr_cuda_queue *q, gr_cuda_run *run, int error, const char *what) {
   int there;

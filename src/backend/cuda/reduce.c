@@ -64,10 +64,10 @@ gr_status gr_cuda_await(gr_cuda_queue *q, const uint64_t *halves, int count, uin
   return GR_OK;
 }
 
-static int halves_of(const gr_cuda_place *p) { return 2 * p->mailbox.states * p->mailbox.fields; } /* of one result */
+static int halves_of(const gr_cuda_pending *p) { return 2 * p->mailbox.states * p->mailbox.fields; } /* of one result */
 
 /* The run of one whose results go to a slot. */
-static void prepare_mailbox(gr_cuda_queue *q, const gr_reduce_job *const *jobs, int count, gr_cuda_place *place,
+static void prepare_mailbox(gr_cuda_queue *q, const gr_reduce_job *const *jobs, int count, gr_cuda_pending *place,
                             gr_cuda_run *run) {
   gr_cuda_prepare(q, &q->work, run);
   run->done = place->mapped->words;
@@ -80,7 +80,7 @@ static void prepare_mailbox(gr_cuda_queue *q, const gr_reduce_job *const *jobs, 
   place->users = place->waiting = count;
 }
 
-gr_status gr_cuda_add_reduce(gr_cuda_queue *q, const gr_reduce_job *const *jobs, int count, gr_cuda_place *place) {
+gr_status gr_cuda_add_reduce(gr_cuda_queue *q, const gr_reduce_job *const *jobs, int count, gr_cuda_pending *place) {
   gr_cuda_run run;
   prepare_mailbox(q, jobs, count, place, &run);
   run.batch = &q->batch;
@@ -92,23 +92,23 @@ gr_status gr_cuda_add_reduce(gr_cuda_queue *q, const gr_reduce_job *const *jobs,
 }
 
 /* A ticket of its own says what is new in the slot: how much will come is not known before the launch. */
-gr_status gr_cuda_start_reduce(gr_cuda_queue *q, const gr_reduce_job *job, gr_cuda_place *place) {
+gr_status gr_cuda_start_reduce(gr_cuda_queue *q, const gr_reduce_job *job, gr_cuda_pending *place) {
   gr_cuda_run run;
   place->ticket++;
   prepare_mailbox(q, &job, 1, place, &run);
   return gr_cuda_launched(q, gr_cuda_reduce(job, &run), gr_op_name(job->op));
 }
 
-int gr_cuda_has_arrived(const gr_cuda_place *p, int lane) {
+int gr_cuda_has_arrived(const gr_cuda_pending *p, int lane) {
   return gr_mailbox_arrived(p->host->words + lane * halves_of(p), halves_of(p), p->ticket);
 }
 
-gr_status gr_cuda_await_reduce(gr_cuda_queue *q, const gr_cuda_place *p, int lane, int64_t limit, const char *what,
+gr_status gr_cuda_await_reduce(gr_cuda_queue *q, const gr_cuda_pending *p, int lane, int64_t limit, const char *what,
                                int *there) {
   return gr_cuda_await(q, p->host->words + lane * halves_of(p), halves_of(p), p->ticket, limit, what, there);
 }
 
-void gr_cuda_take(gr_cuda_place *p, int lane, uint64_t words[2]) {
+void gr_cuda_take(gr_cuda_pending *p, int lane, uint64_t words[2]) {
   p->waiting--;
   gr_value r =
       gr_mailbox_value(p->host->words + lane * halves_of(p), &p->mailbox, p->op[lane], p->dtype, p->n, p->ddof);

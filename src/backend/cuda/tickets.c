@@ -14,33 +14,33 @@
 /* Slots are made so many at a time and kept until the queue closes. */
 typedef struct gr_cuda_page {
   struct gr_cuda_page *next;
-  gr_cuda_slot *memory;
-  gr_cuda_place place[PAGE_SLOTS];
+  gr_cuda_mailbox *memory;
+  gr_cuda_pending place[PAGE_SLOTS];
 } gr_cuda_page;
 
 static cudaError_t add_page(gr_cuda_queue *q) {
   gr_cuda_page *p = calloc(1, sizeof *p);
-  gr_cuda_slot *mapped = NULL;
-  cudaError_t e = p ? cudaHostAlloc((void **)&p->memory, PAGE_SLOTS * sizeof(gr_cuda_slot), cudaHostAllocMapped)
+  gr_cuda_mailbox *mapped = NULL;
+  cudaError_t e = p ? cudaHostAlloc((void **)&p->memory, PAGE_SLOTS * sizeof(gr_cuda_mailbox), cudaHostAllocMapped)
                     : cudaErrorMemoryAllocation;
   if (e == cudaSuccess) e = cudaHostGetDevicePointer((void **)&mapped, p->memory, 0);
   if (e != cudaSuccess) {
     free(p);
     return e;
   }
-  memset(p->memory, 0, PAGE_SLOTS * sizeof(gr_cuda_slot));
+  memset(p->memory, 0, PAGE_SLOTS * sizeof(gr_cuda_mailbox));
   for (int k = 0; k < PAGE_SLOTS; k++) {
-    p->place[k] = (gr_cuda_place){.host = p->memory + k, .mapped = mapped + k, .ticket = 1, .next = q->slots};
+    p->place[k] = (gr_cuda_pending){.host = p->memory + k, .mapped = mapped + k, .ticket = 1, .next = q->slots};
     q->slots = &p->place[k];
   }
   p->next = q->pages;
   q->pages = p;
-  q->base.pinned += PAGE_SLOTS * sizeof(gr_cuda_slot);
+  q->base.pinned += PAGE_SLOTS * sizeof(gr_cuda_mailbox);
   q->base.stats.allocations++;
   return cudaSuccess;
 }
 
-static cudaError_t take_slot(gr_cuda_queue *q, gr_cuda_place **out) {
+static cudaError_t take_slot(gr_cuda_queue *q, gr_cuda_pending **out) {
   cudaError_t e = q->slots ? cudaSuccess : add_page(q);
   if (e != cudaSuccess) return e;
   *out = q->slots;
@@ -49,8 +49,8 @@ static cudaError_t take_slot(gr_cuda_queue *q, gr_cuda_place **out) {
 }
 
 /* Events are timed: a timer is two of them. */
-static cudaError_t take_mark(gr_cuda_queue *q, gr_cuda_place **out) {
-  gr_cuda_place *p = q->marks;
+static cudaError_t take_mark(gr_cuda_queue *q, gr_cuda_pending **out) {
+  gr_cuda_pending *p = q->marks;
   cudaError_t e = cudaSuccess;
   if (p) q->marks = p->next;
   else {
@@ -64,7 +64,7 @@ static cudaError_t take_mark(gr_cuda_queue *q, gr_cuda_place **out) {
 
 void gr_cuda_later_close(gr_cuda_queue *q) {
   while (q->marks) {
-    gr_cuda_place *p = q->marks;
+    gr_cuda_pending *p = q->marks;
     q->marks = p->next;
     (void)cudaEventDestroy(p->event);
     free(p);
@@ -90,7 +90,7 @@ static int is_alone(const gr_cuda_queue *q, const gr_reduce_job *job, int count,
 gr_status gr_cuda_start(gr_queue *base, const gr_reduce_job *const *jobs, int count, gr_ticket *const *tickets,
                         int more) {
   gr_cuda_queue *q = (gr_cuda_queue *)base;
-  gr_cuda_place *p = NULL;
+  gr_cuda_pending *p = NULL;
   const int alone = is_alone(q, jobs[0], count, more);
   int was = gr_cuda_enter(q);
   if (was < 0) return GR_DEVICE;
@@ -111,7 +111,7 @@ gr_status gr_cuda_start(gr_queue *base, const gr_reduce_job *const *jobs, int co
 
 gr_status gr_cuda_mark(gr_queue *base, gr_ticket *t) {
   gr_cuda_queue *q = (gr_cuda_queue *)base;
-  gr_cuda_place *p = NULL;
+  gr_cuda_pending *p = NULL;
   int was = gr_cuda_enter(q);
   if (was < 0) return GR_DEVICE;
   gr_status status = gr_cuda_check(q, take_mark(q, &p), "making an event");
@@ -125,7 +125,7 @@ gr_status gr_cuda_mark(gr_queue *base, gr_ticket *t) {
 }
 
 static gr_status poll_mark(gr_cuda_queue *q, gr_ticket *t, int64_t limit) {
-  const gr_cuda_place *p = t->place;
+  const gr_cuda_pending *p = t->place;
   const struct timespec nap = {0, 20000};
   cudaError_t e;
   if (limit < 0) e = cudaEventSynchronize(p->event);
@@ -141,7 +141,7 @@ static gr_status poll_mark(gr_cuda_queue *q, gr_ticket *t, int64_t limit) {
 
 gr_status gr_cuda_poll(gr_queue *base, gr_ticket *t, int64_t limit) {
   gr_cuda_queue *q = (gr_cuda_queue *)base;
-  gr_cuda_place *p = t->place;
+  gr_cuda_pending *p = t->place;
   gr_status status = GR_OK;
   if (t->done) return GR_OK;
   t->done = !p->event && gr_cuda_has_arrived(p, t->lane); /* nothing to ask the device */
@@ -158,18 +158,18 @@ gr_status gr_cuda_poll(gr_queue *base, gr_ticket *t, int64_t limit) {
 
 void gr_cuda_forget(gr_queue *base, gr_ticket *t) {
   gr_cuda_queue *q = (gr_cuda_queue *)base;
-  gr_cuda_place *p = t->place;
+  gr_cuda_pending *p = t->place;
   t->place = NULL;
   if (!p || --p->users > 0) return;
   if (p->waiting > 0) p->ticket++;
-  gr_cuda_place **list = p->event ? &q->marks : &q->slots;
+  gr_cuda_pending **list = p->event ? &q->marks : &q->slots;
   p->next = *list;
   *list = p;
 }
 
 gr_status gr_cuda_elapsed(gr_queue *base, const gr_ticket *from, const gr_ticket *to, double *seconds) {
   gr_cuda_queue *q = (gr_cuda_queue *)base;
-  const gr_cuda_place *a = from->place, *b = to->place;
+  const gr_cuda_pending *a = from->place, *b = to->place;
   float milliseconds = 0;
   int was = gr_cuda_enter(q);
   if (was < 0) return GR_DEVICE;
