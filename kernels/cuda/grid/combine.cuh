@@ -29,9 +29,9 @@ struct gr_reduce_args {
   bool flat;           /* gr_reduce_leaves: one vector, no segments */
   bool strided;        /* elements are not next to each other */
   gr_combine_mode combine;
-  bool arrays;         /* each vector is an array of its own, with an operation of its own */
-  bool inputs_stable;      /* launches that may still run write nothing that this one reads: it may read at once */
-  bool ahead;          /* ask for the first leaves while the launch before may still run */
+  bool arrays;        /* each vector is an array of its own, with an operation of its own */
+  bool inputs_stable; /* launches that may still run write nothing that this one reads: it may read at once */
+  bool ahead;         /* ask for the first leaves while the launch before may still run */
   uint8_t op, out_dtype; /* these, and data, n, strides and results: as in the job */
   const void *a, *b;
   int64_t n;
@@ -44,16 +44,39 @@ struct gr_reduce_args {
   gr_reduce_job job;
   int64_t first;     /* the vector that this launch starts with */
   int64_t leaves;    /* of one vector */
-  int threads, rows; /* gr_reduce_rows_by_element: 2^threads of a row, rows of a warp; and others, see there */
   /*
-  ** gr_reduce_cols_ordered (see there): lanes to a row; logarithms of rows side by side, of warps that share a leaf, of
-  ** leaves (or else warps) of a block, of a warp's lanes of the tree, of pieces in a flight; loose: not all rows are
-  ** aligned to 16 bytes; plain: a lane may read whole words; turn: how a flight's number reversed becomes its first
-  ** row; 2^radix nodes are folded at once, with so many counters a group. There rows: 1 + log2 of flights of a lane, or
-  ** 0; passes: units. gr_reduce_rows_staged: 2^each words of 512 bytes to a thread; beside: words of a row, wide: from
-  ** one row to the next in the stage, together: words of it; near: rows are of half a word; loose: not all in whole
-  ** aligned words; plain: they follow each other; radix, counters, deep: how words trade places.
+  ** What these mean depends on the kernel.
+  **
+  ** rows_by_element        threads: log2 of a row's; rows: of a warp.
+  ** rows_staged            threads: log2 of a row's; each: log2 of the words of each 512 bytes to a thread; rows: of a
+  **                        warp; near: whether rows are of half a word, two to a word; loose: whether not all are of
+  **                        whole aligned words; plain: whether they follow each other; beside: words of a row; wide:
+  **                        from one row to the next in the stage; together: words of the stage; radix, counters, deep:
+  **                        how words trade places.
+  ** rows_by_vector         rows: of a warp; together: log2 of warps side by side on the leaves of a row.
+  ** cols_ordered           wide: lanes to a row; near: log2 of rows side by side; deep: log2 of warps that share a
+  **                        leaf; together: log2 of leaves (or else warps) of a block; each: log2 of a warp's lanes of
+  **                        the tree; beside: log2 of pieces in a flight; rows: 1 + log2 of flights of a lane, or 0;
+  **                        passes: units in turn; loose: whether not all rows are aligned to 16 bytes; plain: whether a
+  **                        lane may read whole words; turn: the shift by which a flight's number, reversed, becomes its
+  **                        first row.
+  ** cols_unordered         wide: lanes that have columns; near: rows side by side in a strip; deep: log2 of warps that
+  **                        share a strip's rows; together: log2 of strips of a block; rows: of a node; loose: which
+  **                        inputs are not aligned to words (bits).
+  ** cols_few_rows          loose: whether rows are not aligned to 16 bytes.
+  ** cols_sum               wide: log2 of words side by side; beside: log2 of the lanes of the tree; rows: log2 of
+  **                        elements of a lane; each: log2 of a thread's turns; deep: log2 of warps, near: of blocks
+  **                        that share a leaf; together, passes: log2 of leaves (or else units) of a block, side by side
+  **                        and in turn; loose: whether rows are of half a word, two to a word; turn: 32 - each;
+  **                        threads: bytes of states.
+  ** cols_variance_leaves   wide: log2 of words, beside: of leaves side by side; deep: log2 of lanes of the tree; each,
+  **                        turn: log2 of those within a warp, and of parts; passes: log2 of leaves of a node; threads:
+  **                        bytes of one of two buffers.
+  ** cols_variance_ring     wide: log2 of words, beside: of leaves side by side; passes: log2 of leaves of a node.
+  **
+  ** Of all with several nodes: 2^radix of them are combined at once, with so many counters for a group of vectors.
   */
+  int threads, rows;
   int wide, near, deep, together, each, beside, loose, plain, turn, radix, counters;
   int64_t *node;
   unsigned *counter;

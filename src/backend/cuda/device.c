@@ -13,7 +13,8 @@
 
 #define MAX_DEVICES 64
 #define SMALL_BUFFER ((size_t)64 << 10)
-#define NOW_BYTES (sizeof(gr_cuda_mailbox) + 4096) /* the slot of numbers that are waited for at once; a page for limbs */
+/* The mailbox of numbers that are waited for at once; a page for limbs. */
+#define NOW_BYTES (sizeof(gr_cuda_mailbox) + 4096)
 
 static struct {
   pthread_once_t once;
