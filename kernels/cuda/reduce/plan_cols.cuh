@@ -4,7 +4,7 @@
 
 #include "kernels/cuda/block/tma_host.cuh"
 #include "kernels/cuda/reduce/plan.cuh"
-#include "kernels/cuda/reduce/cols_variance_ring.cuh"
+#include "kernels/cuda/reduce/cols_variance_ring_slots.cuh"
 
 namespace {
 
