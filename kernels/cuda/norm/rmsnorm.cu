@@ -268,7 +268,7 @@ template <gr_dtype D> static cudaError_t start_rows(const rms_job *q, const gr_c
   void *args[] = {(void *)q, &threads, &words};
   const void *kernel = (const void *)norm_rows<D, 0>;
   if (words == 1 && threads >= TOGETHER) kernel = (const void *)norm_rows<D, 1>;
-  if constexpr (gr_size<D> > 2)
+  if constexpr ((gr_size<D>) > 2)
     if (words == 2) kernel = (const void *)norm_rows<D, 2>;
   return launch(kernel, args, (q->count + rows - 1) / rows, ROW_WARPS, 0, run);
 }
@@ -306,7 +306,7 @@ template <gr_dtype D> static cudaError_t start(const gr_rmsnorm_job *job, const 
   auto all_of = [job](const gr_vec &v) { return gr_span(v, job->count, job->n, gr_size<D>); };
   q.inputs_stable = gr_reads_at_once(*run, p.pieces > 0, {all_of(job->x), gr_span(job->w, 1, job->n, gr_size<D>)},
                                      {all_of(job->out)});
-  if constexpr (gr_size<D> > 2)
+  if constexpr ((gr_size<D>) > 2)
     if (p.ring.slots) return start_ring<D>(&q, p.ring, run);
   if (p.pieces == 1 && job->n * gr_size<D> <= ROW_BYTES) return start_rows<D>(&q, run);
   if (p.pieces > 0) return start_pieces<D>(&q, p, run);

@@ -134,7 +134,7 @@ __global__ void __launch_bounds__(gr_staged_warps * 32, gr_staged_blocks<R>)
   gr_copies_wait<0>();
   gr_await_earlier();
   __syncwarp();
-  if constexpr (R::red == GR_RED_SUM && R::lanes && (gr_lanes_of<R> > 2))
+  if constexpr (R::red == GR_RED_SUM && R::lanes && (gr_lanes_of<R>) > 2)
     if (q.near) {
       gr_halves_of_words<R>(q, stage, rows, row0 << 1, quick, lane);
       return;
