@@ -270,8 +270,8 @@ __device__ __forceinline__ bool gr_last_block(unsigned *counter, unsigned blocks
 
 /*
 ** Node `node` of this block's vectors, v0 and on, is in scratch, those of neighbouring vectors side by side: of up to
-** 2^radix neighbours the block that comes last folds them into the first one's place, and so on. True in the one block
-** that has the roots: in the places of the first nodes.
+** 2^radix neighbours the block that arrives last folds them into the first one's place, and so on. True in the one
+** block that has the roots: in the places of the first nodes.
 */
 template <class R>
 __device__ __forceinline__ bool gr_combine_nodes(const gr_reduce_args &q, int64_t v0, int columns, unsigned *counter,

@@ -5,8 +5,9 @@
 ** a lane of the tree has several elements, a flight is 8 of one lane; if not, it is one element of 8 lanes as far apart
 ** as lanes get, which fold at once, or of fewer lanes in several pieces. What flights leave is folded in the order of
 ** halving: a warp's 2^each lanes bit-reversed, by a stack; then the 2^deep warps that share a leaf, then the rows side
-** by side, then the leaves of the block; and the nodes of blocks by eights: who comes last folds them. A second input
-** may be one vector for all columns (its step is 0): then lanes read its elements where it lies.
+** by side, then the leaves of the block; and the nodes of blocks by eights, each eight by the block of them that
+** arrives last. A second input may be one vector for all columns (its step is 0): then lanes read its elements where it
+** lies.
 */
 #ifndef GR_CUDA_REDUCE_COLS_ORDERED_CUH
 #define GR_CUDA_REDUCE_COLS_ORDERED_CUH
@@ -388,7 +389,7 @@ __device__ __forceinline__ void gr_variance_columns(gr_column_walk<R> &walk, gr_
   walk.begin();
   walk.template read<S>(mine, 0, walk.q.context, mean);
   walk.template fold<S>(mine);
-  /* Everybody gets the sums. */
+  /* All threads get the sums. */
   __syncthreads();
   if (walk.wy == 0) walk.template put<S>(mine);
   __syncthreads();

@@ -134,7 +134,7 @@ struct gr_variance_work {
     __syncthreads(); /* sums are where the next ones go */
   }
   /*
-  ** The node: its leaves by adjacency. Then as in gr_combine_nodes: of 2^radix neighbours the block that comes last
+  ** The node: its leaves by adjacency. Then as in gr_combine_nodes: of 2^radix neighbours the block that arrives last
   ** gets the others' states, and so on.
   */
   __device__ __forceinline__ void node(int node, unsigned group, int states) const {

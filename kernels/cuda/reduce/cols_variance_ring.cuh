@@ -162,7 +162,7 @@ struct gr_ring_work {
   static __device__ __forceinline__ double mean(double sum, int rows) {
     return rows == S::leaf_rows ? sum * (1.0 / S::leaf_rows) : sum / (double)rows; /* the same: a power of two */
   }
-  /* What all warps but the last one do. They meet once for each unit. */
+  /* What all warps but the last one do. They come to one barrier for each unit. */
   __device__ __forceinline__ void read() const {
     const Place t(q);
     Ring ring(q, t, map, shared);
@@ -215,7 +215,7 @@ struct gr_ring_work {
                    : "memory");
     return __shfl_sync(~0u, before, 0) == blocks - 1;
   }
-  /* The node is in row 0. As in gr_combine_nodes: of 2^radix neighbours the block that comes last merges all, and so
+  /* The node is in row 0. As in gr_combine_nodes: of 2^radix neighbours the block that arrives last merges all, and so
      on. */
   __device__ __forceinline__ void node(int node, unsigned group) const {
     int columns = this->columns(), count = q.nodes, lane = threadIdx.x & 31;

@@ -1,5 +1,5 @@
 /*
-** A leaf becomes a state; and so do the leaves that a warp takes in turn.
+** From a leaf to its state; and from the leaves that a warp takes in turn to theirs.
 */
 #ifndef GR_CUDA_REDUCE_LEAF_STATES_CUH
 #define GR_CUDA_REDUCE_LEAF_STATES_CUH
@@ -60,7 +60,7 @@ __device__ __forceinline__ gr_acc gr_read_variance(const gr_walker &a, const cha
   }
 }
 
-/* The second pass over a leaf; each row gives its place to that of the next leaf. */
+/* The second pass over a leaf; the registers of each row then take that row of the next leaf. */
 template <class M, int rows, int r = 0>
 __device__ __forceinline__ void gr_add_squares(typename M::Lane (&l)[gr_lanes_of<M>], uint4 (&w)[rows],
                                                const gr_context &c, int skip, const char *next) {
@@ -112,7 +112,7 @@ struct gr_task {
   int node;            /* of the block */
 };
 
-/* Lane i of the result holds the value of the i-th leaf (where order does not matter: every lane that of all). */
+/* Lane i of the result holds the state of the i-th leaf; if order does not matter, every lane holds that of all. */
 template <class R>
 __device__ __forceinline__ gr_acc gr_read_leaves(const gr_reduce_args &q, const gr_task &t, int lane) {
   constexpr int size = gr_size<R::dtype>, leaf = GR_LEAF(size);

@@ -148,7 +148,7 @@ struct gr_leaf_view {
   int skip; /* bytes */
   uint4 after_a, after_b;
 };
-/* Where lanes leave no registers for it, the word after the last row comes once the rows are added. */
+/* If lanes leave too few registers, the word after the last row is loaded only when the rows have been added. */
 template <class Q>
 constexpr bool gr_after_late = (Q::lanes && (Q::inputs == 2 ? Q::fields > 1 : gr_size<Q::dtype> == 2)) ||
                                (Q::kind == GR_ACC_POSITION && gr_size<Q::dtype> == 8);
@@ -174,7 +174,7 @@ __device__ __forceinline__ gr_leaf_view gr_view_of(const char *a, const char *b,
   return w;
 }
 
-/* Rows r.. of a leaf come, whichever way. */
+/* Loads rows r and on of a leaf, in the way that its alignment asks for. */
 template <class Q, int rows>
 __device__ __forceinline__ void gr_load_view(uint4 (&a)[rows], uint4 (&b)[rows], const gr_leaf_view &w, int r,
                                              int lane) {

@@ -50,7 +50,7 @@ __device__ __forceinline__ gr_largest<Q> gr_largest_of(const uint4 &w, uint32_t 
     return gr_better<D, true>(gr_better<D, true>(u[0], u[1]), gr_better<D, true>(u[2], u[3]));
   }
 }
-/* That element alone, and its key. */
+/* The key of that element. */
 template <class Q>
 __device__ __forceinline__ gr_largest<Q> gr_alone(gr_largest<Q> x) {
   if constexpr (gr_size<Q::dtype> < 4) x = gr_better_half<Q::dtype, true>(x);
