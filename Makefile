@@ -36,7 +36,7 @@ include mk/rock.mk mk/lua.mk mk/flags.mk mk/cuda.mk mk/progress.mk
 
 # ---- what is built ----
 
-core_c    = $(slow_c) $(filter-out $(slow_c),$(wildcard src/core/*.c kernels/cpu/*.c)) \
+core_c    = $(slow_c) $(filter-out $(slow_c),$(wildcard src/core/*.c kernels/cpu/*.c kernels/cpu/*/*.c kernels/ladder/*.c)) \
             src/backend/cpu.c src/backend/pretend.c
 binding_c = $(wildcard src/binding/*.c)
 lua_parts = $(wildcard lua/gpureduce/*.lua)
@@ -123,8 +123,8 @@ docs:
 	$(LUA) docs/generate.lua
 
 format:
-	clang-format -i $(wildcard src/*/*.[ch] src/*/*/*.[ch] kernels/*.h $(foreach e,c h cu cuh,\
-	  kernels/cpu/*.$(e) kernels/cpu/*/*.$(e) kernels/cuda/*.$(e) kernels/cuda/*/*.$(e)))
+	clang-format -i $(wildcard src/*/*.[ch] src/*/*/*.[ch] $(foreach d,kernels kernels/* kernels/*/*,\
+	  $(foreach e,c h cu cuh,$(d)/*.$(e))))
 
 release:
 	$(MAKE) CUDA_ARCHS="$(release_archs)" BUILD=build/release LDFLAGS="$(LDFLAGS) -Wl,-s"

@@ -3,7 +3,7 @@
 ** a loop that only reads the same bytes. Results are verified first. Times are the best of many rounds taken
 ** in turn, in nanoseconds an element (a call, where n is 16); % is of the read loop's speed.
 **
-**   gcc -std=c11 -O3 -ffp-contract=off -I. bench/cpu_kernels.c kernels/cpu/(all).c src/core/threads.c -lm -lpthread
+**   gcc -std=c11 -O3 -ffp-contract=off -I. bench/cpu_kernels.c kernels/cpu/*/*.c src/core/threads.c -lm -lpthread
 */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1

@@ -36,6 +36,6 @@ unset NVCC CUDA_ARCHS CPATH C_INCLUDE_PATH LIBRARY_PATH MAKEFLAGS MAKELEVEL
 PATH=$(tr : '\n' <<<"$PATH" | while read -r d; do [ -x "$d/nvcc" ] || printf '%s:' "$d"; done)
 export CUDA_HOME PATH CUDA_ARCHS=90 CCACHE_DISABLE=1 # ccache would remember a compilation outside
 make cuda-host || { echo "toolkit: a line of the CUDA half does not see CUDA_HOME's headers or runtime"; exit 1; }
-echo '__global__ void k() {}' >kernels/cuda/a_kernel.cu
-make build/obj/kernels/cuda/a_kernel.90.o
+echo '__global__ void k() {}' >kernels/cuda/map/a_kernel.cu
+make build/obj/kernels/cuda/map/a_kernel.90.o
 echo "toolkit: the CUDA half's host code was compiled in sight of CUDA_HOME alone"

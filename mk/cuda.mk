@@ -10,7 +10,7 @@ flavour = $(if $(strip $(NVCC)),cuda,cpu)
 
 # Files that need the toolkit for the host's compiler: all of the backend but these.
 cuda_c  = $(filter-out %/cpu.c %/pretend.c %/nocuda.c,$(wildcard src/backend/*.c src/backend/*/*.c))
-every_cu = $(wildcard kernels/cuda/*.cu kernels/cuda/*/*.cu)
+every_cu = $(wildcard kernels/cuda/*/*.cu kernels/ladder/*.cu)
 cuda_cu = $(foreach s,$(slow_cu),$(filter %/$(s).cu,$(every_cu))) \
   $(filter-out $(foreach s,$(slow_cu),%/$(s).cu),$(every_cu))
 
@@ -54,9 +54,9 @@ front_90 =
 front_100 = 90
 front_120 = 90
 front = $(or $(front_$(1)),$(1))
-$(OBJ)/kernels/cuda/reduce%.o: front_80 = $(turing)
-$(OBJ)/kernels/cuda/reduce%.o: front_86 = $(or $(turing),80)
-$(OBJ)/kernels/cuda/reduce%.o: front_89 = $(or $(turing),80)
+$(OBJ)/kernels/cuda/reduce/%.o: front_80 = $(turing)
+$(OBJ)/kernels/cuda/reduce/%.o: front_86 = $(or $(turing),80)
+$(OBJ)/kernels/cuda/reduce/%.o: front_89 = $(or $(turing),80)
 last_arch = $(lastword $(CUDA_ARCHS))
 gencode = $(foreach a,$(CUDA_ARCHS),-gencode arch=compute_$(call front,$(a)),code=sm_$(a)) \
           -gencode arch=compute_$(call front,$(last_arch)),code=compute_$(call front,$(last_arch))

@@ -22,18 +22,19 @@ lint_flags = -Werror -Wshadow -Wstrict-prototypes -Wpointer-arith
 kernel_flags = $(call gcc,-ftree-vectorize -fvect-cost-model=dynamic)
 set_flags = $(call gcc,-fno-tree-dominator-opts -fno-gcse -fno-tree-pre -fno-tree-slp-vectorize \
   -fno-thread-jumps -fno-code-hoisting)
-$(OBJ)/kernels/cpu/%.o: file_flags += $(kernel_flags)
-$(OBJ)/kernels/cpu/histogram.o: file_flags += -O3
-$(OBJ)/kernels/cpu/set_%.o $(OBJ)/kernels/cpu/exact_sets.o: file_flags += $(set_flags)
-$(OBJ)/kernels/cpu/set_sse2.o: file_flags += $(call gcc,-O1 -ftree-vrp)
+$(OBJ)/kernels/cpu/%.o $(OBJ)/kernels/ladder/%.o: file_flags += $(kernel_flags)
+$(OBJ)/kernels/cpu/histogram/histogram.o: file_flags += -O3
+$(OBJ)/kernels/cpu/isa/set_%.o $(OBJ)/kernels/cpu/exact/exact_sets.o: file_flags += $(set_flags)
+$(OBJ)/kernels/cpu/isa/set_sse2.o: file_flags += $(call gcc,-O1 -ftree-vrp)
 ifeq ($(machine),x86_64)
-$(OBJ)/kernels/cpu/set_generic.o $(OBJ)/kernels/cpu/map_base.o: file_flags += $(call gcc,-O1 -fno-tree-vectorize)
+$(OBJ)/kernels/cpu/isa/set_generic.o $(OBJ)/kernels/cpu/map/map_base.o: file_flags += $(call gcc,-O1 -fno-tree-vectorize)
 endif
 
 # Roots and comparisons become vector code only where nobody looks at errno and at traps.
-$(OBJ)/kernels/cpu/map_%.o: file_flags += -fno-math-errno -fno-trapping-math $(call gcc,--param vect-epilogues-nomask=0)
+$(OBJ)/kernels/cpu/map/map_%.o: file_flags += -fno-math-errno -fno-trapping-math \
+  $(call gcc,--param vect-epilogues-nomask=0)
 
-# First, so that none is left over at the end: what takes the compilers longest (reduce_pairs 41 s, C some 3 s each).
-slow_c = $(wildcard kernels/cpu/set_*.c kernels/cpu/exact_sets.c kernels/cpu/map_*.c)
-slow_cu = reduce_pairs reduce_spreads reduce_norms reduce_sums reduce_accurates reduce_orders scan_sums \
-  histogram_integers histogram_floats scan_orders map
+# First, so that none is left over at the end: what takes the compilers longest (instances_dot 41 s, C some 3 s each).
+slow_c = $(wildcard kernels/cpu/isa/set_*.c kernels/cpu/exact/exact_sets.c kernels/cpu/map/map_*.c)
+slow_cu = $(addprefix reduce/instances_,dot variance norm sum compensated order) scan/instances_sum \
+  histogram/instances_integer histogram/instances_float scan/instances_order map/map

@@ -336,7 +336,7 @@ describe("options of exact results", function()
 end)
 
 describe("gr.digest", function()
-  -- The definition (kernels/digest.h) in 16-bit pieces, for every Lua.
+  -- The definition (kernels/numerics/digest.h) in 16-bit pieces, for every Lua.
   local function add(a, b)
     local r, carry = {}, 0
     for k = 1, 4 do

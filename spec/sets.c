@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "kernels/cpu/kernels_cpu.h"
-#include "kernels/cpu/table.h"
+#include "kernels/cpu/isa/table.h"
 #include "spec/chance.h"
 
 #define MOST 140000 /* elements: more than a block of a scan, and a few */

@@ -1,8 +1,7 @@
 /*
 ** Plain references, one obvious kernel each, in double and 64-bit integers. They share no code with the project's
-*kernels,
-** and they are fed by element type alone. Flat reductions: every statistic at once, block by block, finished on the
-*host.
+** kernels, and they are fed by element type alone. Flat reductions: every statistic at once, block by block, finished on the
+** host.
 */
 #ifndef GR_VERSUS_REFERENCE_H
 #define GR_VERSUS_REFERENCE_H

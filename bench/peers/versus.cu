@@ -1,8 +1,7 @@
 /*
 ** The project's kernels beside CUB and cuBLAS, as a Lua module for bench/versus.lua: both sides on the same buffers, on
 ** one stream, results to the same place, temporary storage given beforehand. Built by bench/peers/Makefile for the
-*benchmark alone.
-** cuBLAS is looked for at run time, so that a machine without it still compares the rest.
+** benchmark alone. cuBLAS is looked for at run time, so that a machine without it still compares the rest.
 */
 #include <cublas_v2.h>
 #include <cuda_fp16.h>
@@ -17,7 +16,7 @@
 #include "bench/peers/reference.cuh"
 #include "bench/peers/versus.h"
 #include "kernels/cuda/launch.h"
-#include "kernels/numerics.h"
+#include "kernels/numerics/numerics.h"
 extern "C" {
 #include <lauxlib.h>
 #include <lua.h>
@@ -322,7 +321,7 @@ Contender reduced(const char *name, const std::string &word, int64_t from) {
   gr_dtype t = type;
   gr_op op = op_named(word == "norm" ? "norm2" : word == "mv" ? "dot" : word);
   gr_acc_kind kind = gr_acc_kind_of(gr_reducer_of(op, t), t);
-  bool places = kind == GR_ACC_PLACE,
+  bool places = kind == GR_ACC_POSITION,
        floats = (gr_is_float(t) && !places) || op == GR_OP_mse || op == GR_OP_norm2 || op == GR_OP_cosine;
   gr_dtype out = floats ? GR_F64 : GR_I64;
   c.name = name;

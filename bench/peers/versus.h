@@ -28,8 +28,7 @@ using Launch = std::function<cudaError_t(void *temp, size_t &temp_bytes, const v
 
 /*
 ** Empty where the library has no such operation. toolkit: the CUB of the toolkit; newest: CCCL's main, if it was at
-*hand.
-** One of each for a dtype: cub.cu, compiled once each, so that none of it depends on the project's own headers.
+** hand. One of each for a dtype: cub.cu, compiled once each, so that none of it depends on the project's own headers.
 */
 #define DECLARE(dtype)                      \
   Launch cub_toolkit_##dtype(const Cell &); \

@@ -5,7 +5,7 @@
 #include <immintrin.h>
 #include <stdint.h>
 #include <string.h>
-#include "kernels/cpu/vec_avx512.h"
+#include "kernels/cpu/isa/vec_avx512.h"
 
 /* out_size: the size of an element of the result. Histograms: bins, from low on, so many to a unit; counting: bins slots. */
 typedef struct work { const char *x, *y; char *out; int64_t bytes, size, out_size, bins; double low, per_bin; } work;

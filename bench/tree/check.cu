@@ -1,6 +1,6 @@
 /*
 ** Every operation x dtype of the CUDA reductions against a scalar model, on random sizes and views: flat at any
-** offset, strided, rows, columns, transposed; outputs lie between guards. Link with kernels/cuda/reduce*.o.
+** offset, strided, rows, columns, transposed; outputs lie between guards. Link with kernels/cuda/reduce/*.o.
 **   check [rounds] [seed] [largest]
 ** With MATRICES set only rows and columns, with FLUSH set views that end where their memory ends, for memcheck.
 */
@@ -14,8 +14,8 @@
 #include "bench/check_call.cuh"
 #include "bench/tree/names.h"
 #include "kernels/cuda/launch.h"
-#include "kernels/cuda/told.h"
-#include "kernels/numerics.h"
+#include "kernels/cuda/grid/mailbox.h"
+#include "kernels/numerics/numerics.h"
 
 enum { F64, I64, SAME, BOOL, VALUE, RAISE };
 #define GR_X(name, r, f, i, e) {f, i, e},
@@ -85,7 +85,7 @@ static void add(gr_reducer red, gr_acc_kind kind, gr_dtype t, gr_acc *a, float *
     case GR_RED_DIFFER: a->i[0] += integer ? x.i != y.i : x.d != y.d && !(x.d != x.d && y.d != y.d); break;
     case GR_RED_SUMABS: a->f[0] += fabs(x.d); break;
     case GR_RED_SUMSQ: a->f[0] += (x.d * sa) * (x.d * sa); break;
-    case GR_RED_SPREAD: a->f[1] += (x.d - sa) * (x.d - sa); break; /* second pass, sa is the mean */
+    case GR_RED_VARIANCE: a->f[1] += (x.d - sa) * (x.d - sa); break; /* second pass, sa is the mean */
     case GR_RED_SQDIFF: a->f[0] += (x.d - y.d) * (x.d - y.d); break;
     case GR_RED_COSINE:
       a->f[0] += (x.d * sa) * (y.d * sb);
@@ -114,9 +114,9 @@ static gr_acc model_leaf(gr_reducer red, gr_acc_kind kind, gr_dtype t, const cha
   int lanes = GR_LANES(sizes[t]);
   bool in32 = kind == GR_ACC_TREE && (red == GR_RED_SUM_F32 || red == GR_RED_DOT_F32 ||
                                       (sizes[t] == 2 && gr_is_float(t) && (red == GR_RED_SUM || red == GR_RED_DOT)));
-  std::vector<gr_acc> lane(lanes, gr_identity(red == GR_RED_SPREAD ? GR_ACC_TREE : kind, red == GR_RED_PROD));
+  std::vector<gr_acc> lane(lanes, gr_identity(red == GR_RED_VARIANCE ? GR_ACC_TREE : kind, red == GR_RED_PROD));
   std::vector<float> lane32(lanes, -0.0f);
-  if (red == GR_RED_SPREAD)
+  if (red == GR_RED_VARIANCE)
     for (auto &l : lane) l.f[1] = -0.0;
   for (int64_t k = 0; k < count; k++)
     add(red, kind, t, &lane[k % lanes], &lane32[k % lanes], element(t, a + (first + k) * as),
@@ -125,7 +125,7 @@ static gr_acc model_leaf(gr_reducer red, gr_acc_kind kind, gr_dtype t, const cha
     for (int l = 0; l < lanes; l++) lane[l].f[0] = lane32[l];
   for (int h = lanes / 2; h; h /= 2)
     for (int l = 0; l < h; l++) {
-      if (red == GR_RED_SPREAD) lane[l].f[1] += lane[l + h].f[1];
+      if (red == GR_RED_VARIANCE) lane[l].f[1] += lane[l + h].f[1];
       else lane[l] = gr_merge(red, kind, lane[l], lane[l + h]);
     }
   return lane[0];
@@ -139,7 +139,7 @@ static gr_value model(const gr_reduce_job &j, int64_t v, const char *ha, const c
   for (int64_t first = 0; first < j.n; first += GR_LEAF(sizes[j.dtype])) {
     int64_t count = std::min<int64_t>(GR_LEAF(sizes[j.dtype]), j.n - first);
     gr_acc acc;
-    if (red == GR_RED_SPREAD && !gr_is_float(j.dtype) && sizes[j.dtype] <= 2) { /* exact sums */
+    if (red == GR_RED_VARIANCE && !gr_is_float(j.dtype) && sizes[j.dtype] <= 2) { /* exact sums */
       int64_t sum = 0, squares = 0;
       for (int64_t k = 0; k < count; k++) {
         int64_t x = element(j.dtype, a + (first + k) * j.a.stride).i;
@@ -148,7 +148,7 @@ static gr_value model(const gr_reduce_job &j, int64_t v, const char *ha, const c
       acc.f[0] = (double)sum;
       acc.f[1] = (double)(count * squares - sum * sum) / (double)count;
       acc.f[2] = (double)count;
-    } else if (red == GR_RED_SPREAD) {
+    } else if (red == GR_RED_VARIANCE) {
       gr_acc sum = gr_identity(GR_ACC_TREE, 0);
       int lanes = GR_LANES(sizes[j.dtype]);
       std::vector<double> lane(lanes, -0.0);
@@ -238,7 +238,7 @@ int main(int argc, char **argv) {
   CHECK(cudaMalloc(&scratch, scratch_bytes));
   CHECK(cudaMemset(scratch, 0xcd, scratch_bytes));
   CHECK(cudaMemset(scratch, 0, GR_COUNTER_BYTES));
-  CHECK(cudaHostAlloc(&slot, GR_TOLD_WORDS * 8, cudaHostAllocMapped));
+  CHECK(cudaHostAlloc(&slot, GR_MAILBOX_WORDS * 8, cudaHostAllocMapped));
   std::vector<char> ha(bytes), hb(bytes), got(out_bytes * 2), want(out_bytes * 2);
   for (int round = 0; round < rounds; round++)
     for (int t = 0; t < GR_DTYPE_COUNT; t++) {
@@ -317,11 +317,11 @@ int main(int argc, char **argv) {
         gr_cuda_run run = {nullptr, &chip, scratch, 1, nullptr, 0};
         gr_cuda_span written = {}; /* nothing that it reads: it may read at once */
         if (below(2)) run.written = &written;
-        gr_told states;
+        gr_mailbox_shape states;
         bool ticket = j.count == 1 && below(2) && (j.out_dtype == GR_F64 || j.out_dtype == GR_I64);
         if (ticket) {
           run.done = slot;
-          run.told = &states;
+          run.mailbox = &states;
           run.ticket = (uint64_t)++tried << 8;
         }
         size_t need = gr_cuda_reduce_scratch(&j, &chip);
@@ -333,12 +333,12 @@ int main(int argc, char **argv) {
         memset(want.data(), 0xa5, out_bytes * 2);
         CHECK(gr_cuda_reduce(&j, &run));
         if (ticket)
-          while (!gr_told_there(slot, 2 * states.states * states.fields, run.ticket))
+          while (!gr_mailbox_arrived(slot, 2 * states.states * states.fields, run.ticket))
             CHECK(cudaStreamQuery(0) == cudaErrorNotReady ? 0 : cudaPeekAtLastError());
         CHECK(cudaDeviceSynchronize());
         CHECK(cudaMemcpy(got.data(), dout, out_bytes * 2, cudaMemcpyDefault));
         if (ticket) {
-          gr_value r = gr_told_value(slot, &states, j.op, j.dtype, j.n, j.ddof);
+          gr_value r = gr_mailbox_value(slot, &states, j.op, j.dtype, j.n, j.ddof);
           memcpy(&got[64], &r.v[0], 8);
         }
         for (int64_t v = 0; v < j.count; v++) {

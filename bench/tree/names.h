@@ -2,7 +2,7 @@
 #ifndef BENCH_TREE_NAMES_H
 #define BENCH_TREE_NAMES_H
 
-#include "kernels/kernels.h"
+#include "kernels/jobs.h"
 
 #define GR_X(id, s, l, type, k) sizeof(type),
 static const int sizes[] = {GR_DTYPES(GR_X)};

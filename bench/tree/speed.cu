@@ -1,6 +1,6 @@
 /*
 ** Speed of the CUDA reductions by themselves: sum of f32 by size (beside CUB), every operation x dtype at one
-** size, views, rows and columns, and the time to a number on the host. Link with kernels/cuda/reduce*.o.
+** size, views, rows and columns, and the time to a number on the host. Link with kernels/cuda/reduce/*.o.
 **   speed [sum] [ops] [rows] [latency]      (default: all)
 */
 #include <algorithm>
@@ -15,8 +15,8 @@
 #include "bench/check_call.cuh"
 #include "bench/tree/names.h"
 #include "kernels/cuda/launch.h"
-#include "kernels/cuda/told.h"
-#include "kernels/numerics.h"
+#include "kernels/cuda/grid/mailbox.h"
+#include "kernels/numerics/numerics.h"
 
 #define GR_X(id, inputs, f, i) inputs,
 static const int inputs_of[] = {GR_REDUCERS(GR_X)};
@@ -28,10 +28,10 @@ static cudaStream_t stream;
 static gr_cuda_chip chip;
 static size_t scratch_bytes = (size_t)256 << 20;
 
-static gr_told told; /* by the last launch */
+static gr_mailbox_shape mailbox; /* by the last launch */
 
 static void run(const gr_reduce_job &j, uint64_t *done = nullptr, uint64_t ticket = 0) {
-  gr_cuda_run r = {stream, &chip, scratch, 1, done, ticket, {}, nullptr, &told};
+  gr_cuda_run r = {stream, &chip, scratch, 1, done, ticket, {}, nullptr, &mailbox};
   CHECK(gr_cuda_reduce(&j, &r));
 }
 
@@ -202,7 +202,7 @@ __global__ void empty_kernel(volatile uint64_t *slot, uint64_t ticket) {
 
 static void latency() {
   uint64_t *slot, ticket = 1;
-  CHECK(cudaHostAlloc(&slot, GR_TOLD_WORDS * 8, cudaHostAllocMapped));
+  CHECK(cudaHostAlloc(&slot, GR_MAILBOX_WORDS * 8, cudaHostAllocMapped));
   volatile uint64_t *done = slot + 4;
   printf("\nlaunch to number on the host, us (medians of 2000, alternating)\n");
   for (int lg = 0; lg <= 22; lg += 2) {
@@ -218,7 +218,7 @@ static void latency() {
         while (*done != ticket) {
         }
       else
-        while (!gr_told_there(slot, 2 * told.states * told.fields, ticket)) {
+        while (!gr_mailbox_arrived(slot, 2 * mailbox.states * mailbox.fields, ticket)) {
         }
       t[i % 3].push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - t0).count() * 1e6);
     }

@@ -14,7 +14,7 @@
 #include <vector>
 #include <cub/device/device_reduce.cuh>
 #include "bench/check_call.cuh"
-#include "kernels/numerics.h"
+#include "kernels/numerics/numerics.h"
 
 constexpr int kLeaf = GR_LEAF(4), kRows = GR_LEAF_ROWS(4), kMaxValues = 256;
 

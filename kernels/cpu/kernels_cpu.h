@@ -5,9 +5,9 @@
 #ifndef GR_KERNELS_CPU_H
 #define GR_KERNELS_CPU_H
 
-#include "kernels/digest.h"
-#include "kernels/exact.h"
-#include "kernels/numerics.h"
+#include "kernels/numerics/digest.h"
+#include "kernels/numerics/exact.h"
+#include "kernels/numerics/numerics.h"
 #include "kernels/cpu/stop.h"
 
 #if defined(__GNUC__)
@@ -22,7 +22,8 @@
 typedef void (*gr_parallel)(int64_t pieces, void (*body)(void *arg, int64_t k), void *arg);
 
 /* `units` of work, `size` to a piece; a single piece, or all without parallel, on the caller's thread. */
-static inline void gr_in_pieces(gr_parallel parallel, int64_t units, int64_t size, void (*body)(void *, int64_t), void *arg) {
+static inline void gr_in_pieces(gr_parallel parallel, int64_t units, int64_t size, void (*body)(void *, int64_t),
+                                void *arg) {
   const int64_t count = units / size + (units % size != 0);
   int64_t k;
   if (parallel && count > 1) parallel(count, body, arg);
@@ -30,7 +31,8 @@ static inline void gr_in_pieces(gr_parallel parallel, int64_t units, int64_t siz
     for (k = 0; k < count && !(k && gr_stopped()); k++) body(arg, k);
 }
 
-/* "sse2", "avx2", "avx512", "neon" or "generic": what is in use. force == NULL: the best the CPU has. NULL: not possible. */
+/* "sse2", "avx2", "avx512", "neon" or "generic": what is in use. force == NULL: the best the CPU has. NULL: not
+   possible. */
 const char *gr_cpu_select(const char *force);
 const char *gr_cpu_in_use(void);
 
@@ -38,12 +40,13 @@ const char *gr_cpu_in_use(void);
 gr_value gr_cpu_reduce_value(const gr_reduce_job *, gr_parallel);
 
 /* The same for a vector or two that lie side by side, ddof 0, here and at once. */
-void gr_cpu_reduce_brief(gr_op, gr_dtype, const void *a, const void *b, int64_t n, gr_value *);
+void gr_cpu_reduce_small(gr_op, gr_dtype, const void *a, const void *b, int64_t n, gr_value *);
 
 /* Like the launchers of kernels/cuda/launch.h. Inputs and outputs are host pointers. */
 void gr_cpu_reduce(const gr_reduce_job *, gr_parallel);
 
-/* With many bins every thread counts in a table of its own: how many bytes that takes (0: none), and the room itself. */
+/* With many bins every thread counts in a table of its own: how many bytes that takes (0: none), and the room
+   itself. */
 int64_t gr_cpu_histogram_room(const gr_histogram_job *, int threads);
 void gr_cpu_histogram(const gr_histogram_job *, gr_parallel, void *room, int64_t bytes);
 void gr_cpu_weights(const gr_weights_job *, gr_parallel);

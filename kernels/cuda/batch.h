@@ -1,9 +1,9 @@
 /*
-** Reductions put down, to go to the device together (src/backend/cuda_graph.c), one after the other. early: as in
+** Reductions put down, to go to the device together (src/backend/cuda/graph.c), one after the other. early: as in
 ** gr_start_early.
 */
-#ifndef GR_BATCH_H
-#define GR_BATCH_H
+#ifndef GR_CUDA_BATCH_H
+#define GR_CUDA_BATCH_H
 
 #include <stdint.h>
 

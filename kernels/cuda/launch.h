@@ -1,13 +1,13 @@
 /*
 ** Launchers: what the CUDA backend calls. They check nothing, allocate nothing and never wait: they pick
-** a kernel, a grid and a block from the tuning table (tune.h) and launch on the given stream. Each returns
+** a kernel, a grid and a block from the tuning table (reduce/tuning.h) and launch on the given stream. Each returns
 ** a cudaError_t as int (0 is success).
 */
-#ifndef GR_LAUNCH_H
-#define GR_LAUNCH_H
+#ifndef GR_CUDA_LAUNCH_H
+#define GR_CUDA_LAUNCH_H
 
 #include <stddef.h>
-#include "kernels/kernels.h"
+#include "kernels/jobs.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -24,11 +24,12 @@ typedef struct gr_cuda_chip {
 /*
 ** Where a launch runs. scratch belongs to this stream alone: its first GR_COUNTER_BYTES are zero when
 ** a kernel starts and zero again when it ends (last blocks reset what they used), the rest is free for use.
-** done: if not NULL, the kernel's last act is to tell the host that ticket is done, in four words of mapped host memory
-** (tell.cuh). A reduction tells the states that its results are made of there instead, and says in *told how many (told.h).
-** running: what those launches on this stream write that may still run when this one starts. A reduction, histogram, short
-** scan or RMSNorm of other bytes reads meanwhile (overlap.cuh), and says in *written what is being written from then on;
-** nothing else does, so that must be everything before. written may be NULL: it waits for them.
+** done: if not NULL, a mailbox of the host: the kernel's last act is to put ticket into four words of this mapped
+** memory (grid/mailbox.cuh). A reduction puts the states that its results are made of there instead, and says in
+** *mailbox how many (grid/mailbox.h).
+** running: what those launches on this stream write that may still run when this one starts. A reduction, histogram,
+** short scan or RMSNorm of other bytes reads meanwhile (grid/dependent_launch.cuh), and says in *written what is being
+** written from then on; nothing else does, so that must be everything before. written may be NULL: it waits for them.
 */
 /* Bytes from one address up to another. */
 typedef struct gr_cuda_span {
@@ -36,8 +37,8 @@ typedef struct gr_cuda_span {
 } gr_cuda_span;
 static const gr_cuda_span gr_anything = {NULL, (const char *)UINTPTR_MAX};
 
-#define GR_COUNTER_BYTES (4096 + GR_POST_BYTES)
-#define GR_POST_BYTES 24576 /* after counters: gr_post */
+#define GR_COUNTER_BYTES (4096 + GR_PARTIAL_BYTES)
+#define GR_PARTIAL_BYTES 24576 /* after the counters: gr_publish_partial */
 typedef struct gr_cuda_run {
   void *stream; /* cudaStream_t */
   const gr_cuda_chip *chip;
@@ -46,7 +47,7 @@ typedef struct gr_cuda_run {
   uint64_t *done;
   uint64_t ticket;
   gr_cuda_span running, *written;
-  struct gr_told *told;        /* with done, of a reduction */
+  struct gr_mailbox_shape *mailbox; /* with done, of a reduction */
   struct gr_cuda_batch *batch; /* if not NULL, a reduction goes there (batch.h) */
 } gr_cuda_run;
 
@@ -79,8 +80,8 @@ int gr_cuda_copy(const gr_copy_job *, const gr_cuda_run *);
 int gr_cuda_random(const gr_random_job *, const gr_cuda_run *);
 int gr_cuda_edges(const gr_edges_job *, const gr_cuda_run *);
 /*
-** Up to 64 KiB, in whole words of 16 bytes, to mapped memory of the host. Block b tells it in the four words from
-** run->done + 4 * b on. The engine for copies and the wait for its stream take twice as long.
+** Up to 64 KiB, in whole words of 16 bytes, to mapped memory of the host. Block b puts its ticket into the four words
+** from run->done + 4 * b on. The engine for copies and the wait for its stream take twice as long.
 */
 static inline int gr_cuda_send_blocks(size_t bytes) { return bytes <= 16384 ? 1 : bytes <= 32768 ? 2 : 4; }
 int gr_cuda_send(const void *from, void *mapped, size_t bytes, const gr_cuda_run *);

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "kernels/cpu/kernels_cpu.h"
-#include "kernels/cpu/ladder.h"
+#include "kernels/ladder/cpu.h"
 #include "kernels/cpu/rounding.h"
 #include "src/core/clock.h"
 #include "src/core/pool.h"
@@ -139,7 +139,7 @@ static gr_status brief(gr_queue *q, gr_op op, gr_dtype t, const void *a, const v
   if (q->error[0]) return GR_BAD;
   before = gr_rounding_enter();
   q->stats.launches++;
-  gr_cpu_reduce_brief(op, t, a, b, n, r);
+  gr_cpu_reduce_small(op, t, a, b, n, r);
   gr_rounding_leave(before);
   return GR_OK;
 }

@@ -38,8 +38,8 @@ gr_status gr_cpu_do_digest(gr_queue *, const gr_digest_job *, uint64_t result[2]
   .histogram = gr_cpu_do_histogram, .scan = gr_cpu_do_scan, .rmsnorm = gr_cpu_do_rmsnorm,               \
   .weights = gr_cpu_do_weights, .softmax = gr_cpu_do_softmax,                                           \
   .digits = gr_cpu_do_digits, .pick = gr_cpu_do_pick,                                                   \
-  .fill = gr_cpu_do_fill, .copy = gr_cpu_do_copy, .random = gr_cpu_do_random, .edges = gr_cpu_do_edges,                           \
-  .ladder = gr_cpu_do_ladder,                                                                         \
+  .fill = gr_cpu_do_fill, .copy = gr_cpu_do_copy, .random = gr_cpu_do_random, .edges = gr_cpu_do_edges, \
+  .ladder = gr_cpu_do_ladder,                                                                           \
   .map = gr_cpu_do_map, .compact = gr_cpu_do_compact
 
 #endif

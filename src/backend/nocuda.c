@@ -1,4 +1,4 @@
-/* Stands in for cuda.c where there was no CUDA compiler. */
+/* Stands in for src/backend/cuda/device.c where there was no CUDA compiler. */
 #include "src/core/backend.h"
 
 int gr_cuda_backends(gr_backend **list, int room, const char **why) {

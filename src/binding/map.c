@@ -2,7 +2,7 @@
 #include "src/binding/binding.h"
 #include "src/core/map.h"
 #include "src/core/ops.h"
-#include "kernels/map.h"
+#include "kernels/numerics/map.h"
 
 #define GR_X(name, text) text,
 static const char *const relation_names[] = {GR_RELATIONS(GR_X) NULL};

@@ -7,10 +7,10 @@
 #define GR_BACKEND_H
 
 #include <stddef.h>
-#include "kernels/digest.h"
-#include "kernels/exact.h"
-#include "kernels/kernels.h"
-#include "kernels/ladder.h"
+#include "kernels/numerics/digest.h"
+#include "kernels/numerics/exact.h"
+#include "kernels/jobs.h"
+#include "kernels/ladder/ladder.h"
 
 typedef enum gr_status {
   GR_OK,

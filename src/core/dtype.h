@@ -1,9 +1,9 @@
-/* Element types: names, sizes, kinds, and single elements in and out of memory. The table is in kernels.h. */
+/* Element types: names, sizes, kinds, and single elements in and out of memory. The table is in kernels/tables.h. */
 #ifndef GR_DTYPE_H
 #define GR_DTYPE_H
 
 #include <stddef.h>
-#include "kernels/numerics.h"
+#include "kernels/numerics/numerics.h"
 
 typedef struct gr_dtype_info {
   const char *name, *long_name;

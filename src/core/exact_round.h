@@ -5,7 +5,7 @@
 #ifndef GR_EXACT_ROUND_H
 #define GR_EXACT_ROUND_H
 
-#include "kernels/exact.h"
+#include "kernels/numerics/exact.h"
 
 /* What a result is made of: the sums that an operation needs. */
 typedef struct gr_exact_sums {

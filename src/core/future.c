@@ -1,7 +1,7 @@
 #include "src/core/future.h"
 
 #include <stdio.h>
-#include "kernels/numerics.h"
+#include "kernels/numerics/numerics.h"
 #include "src/core/clock.h"
 
 #define SMALL_WORK ((int64_t)1 << 18) /* bytes of an input: larger reductions gain nothing from a common launch */

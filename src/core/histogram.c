@@ -1,7 +1,7 @@
 #include "src/core/histogram.h"
 
-#include "kernels/fixed.h"
-#include "kernels/math.h"
+#include "kernels/numerics/fixed.h"
+#include "kernels/numerics/math.h"
 #include "src/core/ops.h"
 
 #define TWO_63 9223372036854775808.0

@@ -1,6 +1,6 @@
 #include "src/core/ladder.h"
 
-#include "kernels/numerics.h"
+#include "kernels/numerics/numerics.h"
 
 #define GR_X(id, ops, name, rule, block, err, cpu, text, source) \
   {GR_RUNG_##id, ops, #name, GR_BLOCK_##rule, block, GR_ERR_##err, cpu, text, source},

@@ -6,7 +6,7 @@
 #define GR_CORE_LADDER_H
 
 #include "src/core/stopwatch.h"
-#include "kernels/ladder.h"
+#include "kernels/ladder/ladder.h"
 #include "src/core/ops.h"
 
 /* One row of GR_RUNGS. */

@@ -27,7 +27,7 @@ typedef struct selection {
 #define DIGIT 11      /* bits */
 #define FEWER 8       /* candidates are picked when they are at most 1 / FEWER of the data */
 #define FEW 4096      /* elements times ranks, by bytes of an element, for which the host is done before a device is, */
-#define NEAR 262144   /* if they lie in so many bytes: bringing them takes 10 to 25 us (bench/NOTES.md) */
+#define NEAR 262144   /* if they lie in so many bytes: bringing them takes 10 to 25 us (docs/findings/select.md) */
 
 /* The bits that the next passes can take, with so many groups. */
 static int digit_of(const selection *s, int groups) {

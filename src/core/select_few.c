@@ -1,7 +1,7 @@
 #include "src/core/select_few.h"
 
 #include <string.h>
-#include "kernels/numerics.h"
+#include "kernels/numerics/numerics.h"
 
 #define SAMPLE 48
 #define SORTED 64 /* so many keys are sorted */

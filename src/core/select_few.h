@@ -2,7 +2,7 @@
 #ifndef GR_SELECT_FEW_H
 #define GR_SELECT_FEW_H
 
-#include "kernels/kernels.h"
+#include "kernels/jobs.h"
 
 /* Those of n elements; returns how many are NaN, whose keys mean nothing. */
 int64_t gr_keys_of(gr_dtype, gr_vec, int64_t n, uint64_t *keys);

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "kernels/numerics.h"
+#include "kernels/numerics/numerics.h"
 #include "src/core/future.h"
 #include "src/core/pool.h"
 #include "src/core/wrap.h"

@@ -1,0 +1,101 @@
+/*
+** Weighted histograms: the instruction set's kernel says where each sample belongs, and its weight, as an integer, is
+** added there. Few bins: every piece has sums of its own on the stack.
+*/
+#include "kernels/cpu/isa/table.h"
+#include "kernels/numerics/fixed.h"
+
+#define CHUNK GR_BINS_CHUNK
+#define SLOTS 2048 /* sums on the stack */
+#define PIECE_ELEMENTS (64 * 1024)
+
+typedef struct state {
+  const gr_weights_job *job;
+  gr_bins_job bins;
+  gr_bins find;
+  gr_fixed *sums;
+  int64_t slots;
+} state;
+
+/* The weights from .. from + m as integers. */
+static void weights(const gr_weights_job *job, int64_t from, int m, gr_fixed *to) {
+  const char *w = (const char *)job->w.data + from * job->w.stride;
+  int k;
+  switch (job->dtype) {
+#define WHOLE(id, type)                                                                    \
+    case GR_##id:                                                                          \
+      for (k = 0; k < m; k++, w += job->w.stride) {                                        \
+        type x;                                                                            \
+        memcpy(&x, w, sizeof(x));                                                          \
+        to[k] = gr_fixed_whole((int64_t)x);                                                \
+      }                                                                                    \
+      break;
+#define REAL(id, s, type)                                                                  \
+    case GR_##id:                                                                          \
+      for (k = 0; k < m; k++, w += job->w.stride) {                                        \
+        type x;                                                                            \
+        memcpy(&x, w, sizeof(x));                                                          \
+        to[k] = gr_fixed_of(gr_widen_##s(x), job->unit);                                   \
+      }                                                                                    \
+      break;
+    WHOLE(U8, uint8_t) WHOLE(I8, int8_t) WHOLE(U16, uint16_t) WHOLE(I16, int16_t)
+    WHOLE(U32, uint32_t) WHOLE(I32, int32_t) WHOLE(I64, int64_t)
+    REAL(F16, f16, gr_f16) REAL(BF16, bf16, gr_bf16) REAL(F32, f32, float) REAL(F64, f64, double)
+    default: break;
+#undef WHOLE
+#undef REAL
+  }
+}
+
+/* The weights of n samples from `from` on, added up in sums. */
+static void weigh(const state *s, int64_t from, int64_t n, gr_fixed *sums) {
+  const gr_vec *a = &s->job->bins.a;
+  int32_t index[CHUNK];
+  gr_fixed w[CHUNK];
+  for (; n > 0; n -= CHUNK, from += CHUNK) {
+    const int m = n < CHUNK ? (int)n : CHUNK;
+    int k;
+    s->find(&s->bins, (const char *)a->data + from * a->stride, a->stride, m, index);
+    weights(s->job, from, m, w);
+    for (k = 0; k < m; k++) sums[index[k]] = gr_fixed_add(sums[index[k]], w[k]);
+  }
+}
+
+/* Pieces meet here: whoever carries out of the low word adds that to the high one. */
+static void add(gr_fixed *to, gr_fixed x) {
+  const uint64_t before = __atomic_fetch_add(&to->low, x.low, __ATOMIC_RELAXED), carry = before + x.low < before;
+  if (x.high + carry) __atomic_fetch_add(&to->high, x.high + carry, __ATOMIC_RELAXED);
+}
+
+static void do_piece(void *arg, int64_t k) {
+  const state *s = (const state *)arg;
+  const int64_t n = s->job->bins.n, from = k * PIECE_ELEMENTS, left = n - from;
+  gr_fixed sums[SLOTS];
+  int64_t i;
+  memset(sums, 0, (size_t)s->slots * sizeof(*sums));
+  weigh(s, from, left < PIECE_ELEMENTS ? left : PIECE_ELEMENTS, sums);
+  for (i = 0; i < s->slots; i++) add(&s->sums[i], sums[i]);
+}
+
+void gr_cpu_weights(const gr_weights_job *job, gr_parallel parallel) {
+  const int64_t n = job->bins.n;
+  state s;
+  int64_t i;
+  s.job = job;
+  s.bins.job = &job->bins;
+  s.find = gr_cpu_table_in_use()->bins;
+  s.sums = (gr_fixed *)job->state;
+  s.slots = job->bins.bins + 3;
+  memset(job->state, 0, (size_t)s.slots * sizeof(*s.sums));
+  if (n > 0) {
+    gr_bins_judge(&s.bins);
+    if (parallel && n > PIECE_ELEMENTS && s.slots <= SLOTS) parallel((n - 1) / PIECE_ELEMENTS + 1, do_piece, &s);
+    else
+      for (i = 0; i < n && !(i && gr_stopped()); i += PIECE_ELEMENTS)
+        weigh(&s, i, n - i < PIECE_ELEMENTS ? n - i : PIECE_ELEMENTS, s.sums);
+  }
+  for (i = 0; i < s.slots; i++) {
+    if (gr_is_float(job->dtype)) ((double *)job->out)[i] = gr_fixed_value(s.sums[i], job->unit);
+    else ((int64_t *)job->out)[i] = (int64_t)s.sums[i].low;
+  }
+}

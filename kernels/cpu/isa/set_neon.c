@@ -1,0 +1,10 @@
+/* The kernels for NEON, which is in every 64-bit ARM: nothing to be told to the compiler. */
+#include "kernels/cpu/isa/table.h"
+#if GR_CPU_NEON
+#include "kernels/cpu/isa/vec_neon.h"
+#define GR_SET "neon"
+#define GR_TABLE gr_cpu_neon
+#include "kernels/cpu/isa/kernels.inc"
+#else
+typedef int gr_cpu_no_neon;
+#endif

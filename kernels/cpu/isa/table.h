@@ -1,0 +1,170 @@
+/*
+** One table of kernels per instruction set. The sources named *.inc are compiled once for each set: set_*.c
+** names the set, its vec_*.h says what a vector is there, and kernels.inc pulls in the rest.
+*/
+#ifndef GR_CPU_TABLE_H
+#define GR_CPU_TABLE_H
+
+#include "kernels/numerics/numerics.h"
+#include "kernels/cpu/kernels_cpu.h"
+#include "kernels/cpu/scan/scan.h"
+
+/* The state of n contiguous elements that start where a leaf starts (n > 0). The job gives the scales. */
+typedef gr_acc (*gr_span)(const void *a, const void *b, int64_t n, const gr_reduce_job *job);
+
+/* The scans: sums and products of floats in order, all others by integer keys in any. */
+enum { GR_SCAN_SUM, GR_SCAN_PROD, GR_SCAN_KEYS, GR_SCANS };
+
+/*
+** A block of a scan, or a piece of one, from logical position `from` on: what it comes to, and its results given all
+** that lies before the block and the totals of the block's tiles before it (NULL: not known yet); that returns the
+** total too, if more follows, which for keys and integers includes what lies before.
+*/
+typedef gr_acc (*gr_scan_total)(const gr_scan_job *job, int64_t from, int64_t n);
+typedef gr_acc (*gr_scan_write)(const gr_scan_job *job, int64_t from, int64_t n, const gr_acc *base,
+                                const scan_counter *tiles);
+
+/* y = x * r * w for one row of rmsnorm; w may be NULL. */
+typedef void (*gr_norm_row)(const gr_rmsnorm_job *job, int64_t row, double r);
+
+/*
+** Where samples lie among bins, for sets that multiply and add in one step: x * scale + start, rounded down, counts
+** steps of 2^-shift bins. A bin is certain below `end` if one of the bits `doubt` is set, or all are exact (-1).
+** narrow: floats are precise enough.
+*/
+typedef struct gr_places {
+  double scale, start;
+  uint32_t doubt, end;
+  int32_t shift, exact, narrow;
+} gr_places;
+
+/*
+** A histogram's job and what its edges say about guesses (bins.inc): where h is 0, and how near to a whole number it
+** must be; for samples of f32 in f32, if that is precise enough (else half32 is 0).
+*/
+#define GR_BINS_CHUNK 512
+typedef struct gr_bins_job {
+  const gr_histogram_job *job;
+  double origin, half;
+  float origin32, per_bin32, half32;
+  gr_places places;
+} gr_bins_job;
+void gr_bins_judge(gr_bins_job *b); /* fills in what lies beside job */
+
+/* The bins of m samples: 0 .. bins - 1, then below, above, NaN. index has room for GR_BINS_CHUNK, which m is at
+   most. */
+typedef void (*gr_bins)(const gr_bins_job *b, const char *x, int64_t stride, int m, int32_t *index);
+
+/*
+** Finds and counts some of n samples, as many as it returns: the first ones, in `tables` (4 or 8) tables of so many
+** slots, one after the other, whose counters have `size` bytes; of one byte: one table, and what ran over
+** (gr_ran_over). NULL where a set has nothing better than to find and then count.
+*/
+typedef int64_t (*gr_count)(const gr_bins_job *b, const char *x, int64_t n, void *table, int64_t slots, int tables,
+                            int size);
+
+/*
+** Many slots have bytes, which the fast caches hold, and what ran over in words of 32 bits behind them, where few
+** additions go: that is one sample in 256, whatever the data are, by a jump that is not taken otherwise: one that is
+** costs as much as the counter.
+*/
+static inline uint32_t *gr_ran_over(uint8_t *low, int64_t slots) {
+  return (uint32_t *)(void *)(low + (slots + 63) / 64 * 64);
+}
+#define GR_COUNT_BYTE(low, over, slot)                             \
+  do {                                                             \
+    const int32_t i_ = slot;                                       \
+    if (__builtin_expect(++(low)[i_] == 0, 0)) (over)[i_] += 256;  \
+  } while (0)
+#define GR_COUNT_EIGHT_BYTES(low, over, slots)       \
+  do {                                               \
+    GR_COUNT_BYTE(low, over, (slots)[0]);            \
+    GR_COUNT_BYTE(low, over, (slots)[1]);            \
+    GR_COUNT_BYTE(low, over, (slots)[2]);            \
+    GR_COUNT_BYTE(low, over, (slots)[3]);            \
+    GR_COUNT_BYTE(low, over, (slots)[4]);            \
+    GR_COUNT_BYTE(low, over, (slots)[5]);            \
+    GR_COUNT_BYTE(low, over, (slots)[6]);            \
+    GR_COUNT_BYTE(low, over, (slots)[7]);            \
+  } while (0)
+
+/* Two slots by one load: counting is as fast as memory is asked. */
+#define GR_COUNT_TWO(t, u, slots)       \
+  do {                                  \
+    uint64_t two_;                      \
+    memcpy(&two_, slots, sizeof(two_)); \
+    (t)[(uint32_t)two_]++;              \
+    (u)[two_ >> 32]++;                  \
+  } while (0)
+#define GR_COUNT_EIGHT(t, slots)                     \
+  do {                                               \
+    GR_COUNT_TWO((t)[0], (t)[1], (slots));           \
+    GR_COUNT_TWO((t)[2], (t)[3], (slots) + 2);       \
+    GR_COUNT_TWO((t)[4], (t)[5], (slots) + 4);       \
+    GR_COUNT_TWO((t)[6], (t)[7], (slots) + 6);       \
+  } while (0)
+
+/* y = e^(y - most) for n (at most GR_EXPS_CHUNK) numbers of which none is above most. */
+#define GR_EXPS_CHUNK 512
+typedef void (*gr_exps)(double *y, double most, int n);
+
+/* Sums of rows of n elements, f32 or f64: element k of row r is at x + k * pitch + r * size; room for whole vectors
+   of rows. */
+#define GR_SHORT 64 /* elements at most */
+typedef void (*gr_short_sums)(gr_dtype t, const char *x, int64_t pitch, int n, int rows, double *sums);
+
+/* The same of rows that lie as they do: element k of row r is at x + r * step + k * size; n is 16 at least. */
+typedef void (*gr_row_sums)(gr_dtype t, const char *x, int64_t step, int n, int rows, double *sums);
+
+typedef struct gr_cpu_table {
+  const char *name;
+  gr_span span[GR_REDUCER_COUNT][GR_DTYPE_COUNT]; /* NULL: not defined for the dtype */
+  gr_span lowest[GR_DTYPE_COUNT], highest[GR_DTYPE_COUNT]; /* half of MINMAX, where that is less work */
+  gr_scan_total scan_total[GR_SCANS];
+  gr_scan_write scan_write[GR_SCANS];
+  gr_norm_row norm_row;
+  gr_bins bins;
+  gr_count count;
+  gr_exps exps;
+  gr_short_sums short_sums;
+  gr_row_sums row_sums;
+} gr_cpu_table;
+
+
+#if (defined(__x86_64__) || defined(__i386__)) && defined(__GNUC__) && defined(__SSE2__)
+#define GR_CPU_X86 1
+extern const gr_cpu_table gr_cpu_sse2, gr_cpu_avx2, gr_cpu_avx512;
+#else
+#define GR_CPU_X86 0
+#endif
+#if defined(__aarch64__) && defined(__GNUC__)
+#define GR_CPU_NEON 1
+extern const gr_cpu_table gr_cpu_neon;
+#else
+#define GR_CPU_NEON 0
+#endif
+extern const gr_cpu_table gr_cpu_generic;
+
+/* The table in use; the first call picks it. */
+const gr_cpu_table *gr_cpu_table_in_use(void);
+
+/* Partial results of neighbouring subtrees, folded as soon as two of a size have met: a binary counter. */
+typedef struct gr_counter {
+  gr_acc node[64];
+  int top;
+  uint64_t count;
+} gr_counter;
+
+static inline void gr_counter_push(gr_counter *c, gr_reducer red, gr_acc_kind kind, gr_acc acc) {
+  uint64_t k;
+  for (k = c->count++; k & 1; k >>= 1) acc = gr_merge(red, kind, c->node[--c->top], acc);
+  c->node[c->top++] = acc;
+}
+
+static inline gr_acc gr_counter_fold(gr_counter *c, gr_reducer red, gr_acc_kind kind) {
+  gr_acc acc = c->node[--c->top];
+  while (c->top > 0) acc = gr_merge(red, kind, c->node[--c->top], acc);
+  return acc;
+}
+
+#endif

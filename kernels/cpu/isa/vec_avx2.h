@@ -1,0 +1,202 @@
+/* AVX2 with FMA and F16C: 4 doubles or 8 floats, 16 registers. */
+#include <immintrin.h>
+#include "kernels/cpu/isa/vec_common.h"
+
+#define GR_W 4
+#define GR_WF 8
+#define GR_GROUP 8
+
+typedef double vd __attribute__((vector_size(32)));
+typedef float vf __attribute__((vector_size(32)));
+
+GR_INLINE vd vd_set(double x) { return (vd)_mm256_set1_pd(x); }
+GR_INLINE vf vf_set(float x) { return (vf)_mm256_set1_ps(x); }
+GR_INLINE vd vd_abs(vd x) { return (vd)_mm256_andnot_pd(_mm256_set1_pd(-0.0), (__m256d)x); }
+#define GR_FUSED 1
+GR_INLINE vd vd_fused(vd x, vd y, vd z) { return (vd)_mm256_fmadd_pd((__m256d)x, (__m256d)y, (__m256d)z); }
+GR_INLINE vd vd_first(int n, vd x, vd y) {
+  __m256i mask = _mm256_cmpgt_epi64(_mm256_set1_epi64x(n), _mm256_set_epi64x(3, 2, 1, 0));
+  return (vd)_mm256_blendv_pd((__m256d)y, (__m256d)x, _mm256_castsi256_pd(mask));
+}
+GR_INLINE vf vf_first(int n, vf x, vf y) {
+  __m256i mask = _mm256_cmpgt_epi32(_mm256_set1_epi32(n), _mm256_set_epi32(7, 6, 5, 4, 3, 2, 1, 0));
+  return (vf)_mm256_blendv_ps((__m256)y, (__m256)x, _mm256_castsi256_ps(mask));
+}
+
+GR_INLINE __m128i gr_load4(const void *p) { int32_t u; memcpy(&u, p, 4); return _mm_cvtsi32_si128(u); }
+
+GR_INLINE vd vd_load(gr_dtype t, const void *p) {
+  const __m128i *q = (const __m128i *)p;
+  switch (t) {
+    case GR_U8: return (vd)_mm256_cvtepi32_pd(_mm_cvtepu8_epi32(gr_load4(p)));
+    case GR_I8: return (vd)_mm256_cvtepi32_pd(_mm_cvtepi8_epi32(gr_load4(p)));
+    case GR_U16: return (vd)_mm256_cvtepi32_pd(_mm_cvtepu16_epi32(_mm_loadl_epi64(q)));
+    case GR_I16: return (vd)_mm256_cvtepi32_pd(_mm_cvtepi16_epi32(_mm_loadl_epi64(q)));
+    case GR_U32: { /* 2^52 + u has u in its low bits */
+      __m256i u = _mm256_or_si256(_mm256_cvtepu32_epi64(_mm_loadu_si128(q)), _mm256_set1_epi64x(0x4330000000000000));
+      return (vd)_mm256_sub_pd(_mm256_castsi256_pd(u), _mm256_set1_pd(4503599627370496.0));
+    }
+    case GR_I32: return (vd)_mm256_cvtepi32_pd(_mm_loadu_si128(q));
+    case GR_I64: {
+      int64_t i[4];
+      memcpy(i, p, 32);
+      return (vd)_mm256_set_pd((double)i[3], (double)i[2], (double)i[1], (double)i[0]);
+    }
+    case GR_F16: return (vd)_mm256_cvtps_pd(_mm_cvtph_ps(_mm_loadl_epi64(q)));
+    case GR_BF16:
+      return (vd)_mm256_cvtps_pd(_mm_castsi128_ps(_mm_slli_epi32(_mm_cvtepu16_epi32(_mm_loadl_epi64(q)), 16)));
+    case GR_F32: return (vd)_mm256_cvtps_pd(_mm_loadu_ps((const float *)p));
+    default: return (vd)_mm256_loadu_pd((const double *)p);
+  }
+}
+
+/* n of them, n < GR_W; the other lanes are 0. t is F32 or F64. */
+GR_INLINE vd vd_load_first(gr_dtype t, const void *p, int n) {
+  const __m128i m = _mm_cmpgt_epi32(_mm_set1_epi32(n), _mm_set_epi32(3, 2, 1, 0));
+  if (t == GR_F32) return (vd)_mm256_cvtps_pd(_mm_maskload_ps((const float *)p, m));
+  return (vd)_mm256_maskload_pd((const double *)p, _mm256_cvtepi32_epi64(m));
+}
+
+GR_INLINE vf vf_load(gr_dtype t, const void *p) {
+  __m128i h = _mm_loadu_si128((const __m128i *)p);
+  switch (t) {
+    case GR_F16: return (vf)_mm256_cvtph_ps(h);
+    case GR_BF16: return (vf)_mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(h), 16));
+    case GR_F32: return (vf)_mm256_loadu_ps((const float *)p);
+    default: {
+      __m128 low = _mm256_cvtpd_ps(_mm256_loadu_pd((const double *)p));
+      __m128 high = _mm256_cvtpd_ps(_mm256_loadu_pd((const double *)p + 4));
+      return (vf)_mm256_insertf128_ps(_mm256_castps128_ps256(low), high, 1);
+    }
+  }
+}
+
+/* Lane l becomes the sum (or product) of lanes 0 .. l, by doubling halves: the upper takes the lower's last. */
+GR_INLINE vd vd_scan(int multiply, vd x) {
+  vd t = (vd)_mm256_movedup_pd((__m256d)x);
+  t = multiply ? x * t : x + t;
+  x = (vd)_mm256_blend_pd((__m256d)x, (__m256d)t, 0xa);
+  t = (vd)_mm256_permute4x64_pd((__m256d)x, 0x55);
+  t = multiply ? x * t : x + t;
+  return (vd)_mm256_blend_pd((__m256d)x, (__m256d)t, 0xc);
+}
+/* All lanes as one number, by halves. */
+GR_INLINE double vd_fold(int multiply, vd x) {
+  typedef double two __attribute__((vector_size(16)));
+  const two a = (two)_mm256_castpd256_pd128((__m256d)x), b = (two)_mm256_extractf128_pd((__m256d)x, 1),
+            c = multiply ? a * b : a + b;
+  return multiply ? c[0] * c[1] : c[0] + c[1];
+}
+GR_INLINE vd vd_last(vd x) { return (vd)_mm256_permute4x64_pd((__m256d)x, 0xff); }
+/* The last lanes of eight vectors side by side. */
+GR_INLINE void vd_lasts(vd *to, const vd *x) {
+  int j;
+  GR_UNROLL for (j = 0; j < 2; j++, x += 4) {
+    const __m256d low = _mm256_unpackhi_pd((__m256d)x[0], (__m256d)x[1]),
+                  high = _mm256_unpackhi_pd((__m256d)x[2], (__m256d)x[3]);
+    to[j] = (vd)_mm256_permute2f128_pd(low, high, 0x31);
+  }
+}
+GR_INLINE vd vd_after(vd before, vd x) {
+  return (vd)_mm256_shuffle_pd(_mm256_permute2f128_pd((__m256d)before, (__m256d)x, 0x21), (__m256d)x, 5);
+}
+
+typedef uint64_t vi __attribute__((vector_size(32)));
+GR_INLINE vi vi_scan(vi x) {
+  const vi zero = {0};
+  x = x + GR_LANES_OF(vi, zero, x, 3, 4, 5, 6);
+  return x + GR_LANES_OF(vi, zero, x, 2, 3, 4, 5);
+}
+GR_INLINE vi vi_last(vi x) { return GR_LANES_OF(vi, x, x, 3, 3, 3, 3); }
+GR_INLINE vi vi_products(const void *x, const void *y) { /* of four pairs of i32 */
+  return (vi)_mm256_mul_epi32(_mm256_cvtepi32_epi64(_mm_loadu_si128((const __m128i *)x)),
+                              _mm256_cvtepi32_epi64(_mm_loadu_si128((const __m128i *)y)));
+}
+GR_INLINE vd vd_even(vd x, vd y) { return GR_LANES_OF(vi, x, y, 0, 2, 4, 6); }
+GR_INLINE vd vd_odd(vd x, vd y) { return GR_LANES_OF(vi, x, y, 1, 3, 5, 7); }
+
+GR_INLINE void vd_store_number(gr_dtype t, void *p, vd x) {
+  if (t == GR_F64) _mm256_storeu_pd((double *)p, (__m256d)x);
+  else _mm_storeu_ps((float *)p, _mm256_cvtpd_ps((__m256d)x));
+}
+GR_INLINE void vd_stream(gr_dtype t, void *p, vd x) { /* past the caches; p is aligned to a vector of t */
+  if (t == GR_F64) _mm256_stream_pd((double *)p, (__m256d)x);
+  else _mm_stream_ps((float *)p, _mm256_cvtpd_ps((__m256d)x));
+}
+#define GR_FENCE() _mm_sfence()
+GR_INLINE void vd_store(gr_dtype t, void *p, vd x) {
+  const __m256d v = (__m256d)x;
+  vd_store_number(t, p, (vd)_mm256_blendv_pd(v, _mm256_set1_pd(gr_nan()), _mm256_cmp_pd(v, v, _CMP_UNORD_Q)));
+}
+
+/* For smallest and largest. Of two equal or unordered operands min and max give the second. */
+#define GR_VECTOR_ORDER 1
+typedef vf vf_mask;
+typedef vd vd_mask;
+GR_INLINE vf vf_min(vf x, vf y) { return (vf)_mm256_min_ps((__m256)x, (__m256)y); }
+GR_INLINE vd vd_min(vd x, vd y) { return (vd)_mm256_min_pd((__m256d)x, (__m256d)y); }
+GR_INLINE vf vf_max(vf x, vf y) { return (vf)_mm256_max_ps((__m256)x, (__m256)y); }
+GR_INLINE vd vd_max(vd x, vd y) { return (vd)_mm256_max_pd((__m256d)x, (__m256d)y); }
+GR_INLINE vf vf_or(vf x, vf y) { return (vf)_mm256_or_ps((__m256)x, (__m256)y); }
+GR_INLINE vd vd_or(vd x, vd y) { return (vd)_mm256_or_pd((__m256d)x, (__m256d)y); }
+GR_INLINE vf vf_and(vf x, vf y) { return (vf)_mm256_and_ps((__m256)x, (__m256)y); }
+GR_INLINE vd vd_and(vd x, vd y) { return (vd)_mm256_and_pd((__m256d)x, (__m256d)y); }
+GR_INLINE vf_mask vf_no_mask(void) { return vf_set(0); }
+GR_INLINE vd_mask vd_no_mask(void) { return vd_set(0); }
+GR_INLINE vf_mask vf_nan(vf_mask m, vf x, vf y) {
+  return vf_or(m, (vf)_mm256_cmp_ps((__m256)x, (__m256)y, _CMP_UNORD_Q));
+}
+GR_INLINE vd_mask vd_nan(vd_mask m, vd x, vd y) {
+  return vd_or(m, (vd)_mm256_cmp_pd((__m256d)x, (__m256d)y, _CMP_UNORD_Q));
+}
+GR_INLINE int vf_any(vf_mask m) { return _mm256_movemask_ps((__m256)m) != 0; }
+GR_INLINE int vd_any(vd_mask m) { return _mm256_movemask_pd((__m256d)m) != 0; }
+#define GR_HALVES(name, op)                                                             \
+  GR_INLINE float vf_##name(vf v) {                                                     \
+    __m128 x = _mm_##op##_ps(_mm256_castps256_ps128((__m256)v), _mm256_extractf128_ps((__m256)v, 1)); \
+    x = _mm_##op##_ps(x, _mm_movehl_ps(x, x));                                          \
+    return _mm_cvtss_f32(_mm_##op##_ss(x, _mm_shuffle_ps(x, x, 1)));                    \
+  }                                                                                     \
+  GR_INLINE double vd_##name(vd v) {                                                    \
+    __m128d x = _mm_##op##_pd(_mm256_castpd256_pd128((__m256d)v), _mm256_extractf128_pd((__m256d)v, 1)); \
+    return _mm_cvtsd_f64(_mm_##op##_sd(x, _mm_unpackhi_pd(x, x)));                      \
+  }
+GR_HALVES(least, min)
+GR_HALVES(most, max)
+#undef GR_HALVES
+/* Is the sign bit set in any lane; in every lane? */
+GR_INLINE int vf_any_sign(vf x) { return vf_any(x); }
+GR_INLINE int vf_all_sign(vf x) { return _mm256_movemask_ps((__m256)x) == 0xff; }
+GR_INLINE int vd_any_sign(vd x) { return vd_any(x); }
+GR_INLINE int vd_all_sign(vd x) { return _mm256_movemask_pd((__m256d)x) == 0xf; }
+
+/* The sum of n bytes, each xor-ed with flip. */
+GR_INLINE uint64_t gr_sum_bytes(const void *x, int64_t n, char flip) {
+  const char *p = (const char *)x;
+  const __m256i zero = _mm256_setzero_si256(), change = _mm256_set1_epi8(flip);
+  __m256i one = zero, two = zero;
+  uint64_t sums[4], total = 0;
+  int k;
+  for (; n >= 2 * 32; n -= 2 * 32, p += 2 * 32) {
+    const __m256i u = _mm256_loadu_si256((const __m256i *)(const void *)p);
+    const __m256i v = _mm256_loadu_si256((const __m256i *)(const void *)(p + 32));
+    GR_PREFETCH(p + GR_AHEAD);
+    one = _mm256_add_epi64(one, _mm256_sad_epu8(_mm256_xor_si256(u, change), zero));
+    two = _mm256_add_epi64(two, _mm256_sad_epu8(_mm256_xor_si256(v, change), zero));
+  }
+  one = _mm256_add_epi64(one, two);
+  memcpy(sums, &one, sizeof(sums));
+  for (k = 0; k < 4; k++) total += sums[k];
+  for (; n > 0; n--, p++) total += (uint8_t)(*p ^ flip);
+  return total;
+}
+
+/* Which of a vector's elements have these bits: bit k for element k. */
+GR_INLINE unsigned gr_match32(const void *p, uint32_t bits) {
+  const __m256i x = _mm256_loadu_si256((const __m256i *)p);
+  return (unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(x, _mm256_set1_epi32((int)bits))));
+}
+GR_INLINE unsigned gr_match64(const void *p, uint64_t bits) {
+  const __m256i x = _mm256_loadu_si256((const __m256i *)p);
+  return (unsigned)_mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpeq_epi64(x, _mm256_set1_epi64x((long long)bits))));
+}

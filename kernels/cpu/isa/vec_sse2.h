@@ -1,0 +1,177 @@
+/* SSE2, which every x86-64 has: 2 doubles or 4 floats, 16 registers. */
+#include <emmintrin.h>
+#include "kernels/cpu/isa/vec_common.h"
+
+#define GR_W 2
+#define GR_WF 4
+#define GR_GROUP 8
+
+typedef double vd __attribute__((vector_size(16)));
+typedef float vf __attribute__((vector_size(16)));
+
+GR_INLINE vd vd_set(double x) { return (vd)_mm_set1_pd(x); }
+GR_INLINE vf vf_set(float x) { return (vf)_mm_set1_ps(x); }
+GR_INLINE vd vd_abs(vd x) { return (vd)_mm_andnot_pd(_mm_set1_pd(-0.0), (__m128d)x); }
+GR_INLINE vd vd_first(int n, vd x, vd y) { /* n is 1: 0 and 2 do not come here */
+  (void)n;
+  return (vd)_mm_move_sd((__m128d)y, (__m128d)x);
+}
+GR_INLINE vf vf_first(int n, vf x, vf y) {
+  __m128 mask = _mm_castsi128_ps(_mm_cmpgt_epi32(_mm_set1_epi32(n), _mm_set_epi32(3, 2, 1, 0)));
+  return (vf)_mm_or_ps(_mm_and_ps(mask, (__m128)x), _mm_andnot_ps(mask, (__m128)y));
+}
+
+/* The bits of four f16 as f32: gr_f16_to_f32, four at a time. */
+GR_INLINE __m128 gr_f16x4(__m128i h) {
+  __m128i wide = _mm_unpacklo_epi16(h, _mm_setzero_si128());
+  __m128i sign = _mm_slli_epi32(_mm_and_si128(wide, _mm_set1_epi32(0x8000)), 16);
+  __m128i rest = _mm_and_si128(wide, _mm_set1_epi32(0x7fff));
+  __m128i special = _mm_and_si128(_mm_cmpgt_epi32(rest, _mm_set1_epi32(0x7bff)), _mm_set1_epi32(0x7f800000));
+  __m128 scaled = _mm_mul_ps(_mm_castsi128_ps(_mm_slli_epi32(rest, 13)), _mm_set1_ps(5.192296858534828e33f));
+  return _mm_or_ps(_mm_or_ps(scaled, _mm_castsi128_ps(special)), _mm_castsi128_ps(sign));
+}
+
+#define GR_PAIR(s, type) \
+  { type e[2]; memcpy(e, p, sizeof(e)); return (vd)_mm_set_pd(gr_widen_##s(e[1]), gr_widen_##s(e[0])); }
+
+GR_INLINE vd vd_load(gr_dtype t, const void *p) {
+  switch (t) {
+    case GR_U8: GR_PAIR(u8, uint8_t)
+    case GR_I8: GR_PAIR(i8, int8_t)
+    case GR_U16: GR_PAIR(u16, uint16_t)
+    case GR_I16: GR_PAIR(i16, int16_t)
+    case GR_U32: GR_PAIR(u32, uint32_t)
+    case GR_I32: return (vd)_mm_cvtepi32_pd(_mm_loadl_epi64((const __m128i *)p));
+    case GR_I64: GR_PAIR(i64, int64_t)
+    case GR_F16: { int32_t u; memcpy(&u, p, 4); return (vd)_mm_cvtps_pd(gr_f16x4(_mm_cvtsi32_si128(u))); }
+    case GR_BF16: {
+      int32_t u;
+      memcpy(&u, p, 4);
+      return (vd)_mm_cvtps_pd(_mm_castsi128_ps(_mm_unpacklo_epi16(_mm_setzero_si128(), _mm_cvtsi32_si128(u))));
+    }
+    case GR_F32: return (vd)_mm_cvtps_pd(_mm_castsi128_ps(_mm_loadl_epi64((const __m128i *)p)));
+    default: return (vd)_mm_loadu_pd((const double *)p);
+  }
+}
+#undef GR_PAIR
+
+/* n of them, n < GR_W, so 1; the other lane is 0. t is F32 or F64. */
+GR_INLINE vd vd_load_first(gr_dtype t, const void *p, int n) {
+  (void)n;
+  return t == GR_F32 ? (vd)_mm_cvtps_pd(_mm_load_ss((const float *)p)) : (vd)_mm_load_sd((const double *)p);
+}
+
+GR_INLINE vf vf_load(gr_dtype t, const void *p) {
+  switch (t) {
+    case GR_F16: return (vf)gr_f16x4(_mm_loadl_epi64((const __m128i *)p));
+    case GR_BF16:
+      return (vf)_mm_castsi128_ps(_mm_unpacklo_epi16(_mm_setzero_si128(), _mm_loadl_epi64((const __m128i *)p)));
+    case GR_F32: return (vf)_mm_loadu_ps((const float *)p);
+    default: {
+      __m128d low = _mm_loadu_pd((const double *)p), high = _mm_loadu_pd((const double *)p + 2);
+      return (vf)_mm_movelh_ps(_mm_cvtpd_ps(low), _mm_cvtpd_ps(high));
+    }
+  }
+}
+
+/* Lane l becomes the sum (or product) of lanes 0 .. l. */
+GR_INLINE vd vd_scan(int multiply, vd x) {
+  vd t = (vd)_mm_unpacklo_pd((__m128d)x, (__m128d)x);
+  t = multiply ? x * t : x + t;
+  return (vd)_mm_move_sd((__m128d)t, (__m128d)x);
+}
+GR_INLINE double vd_fold(int multiply, vd x) { return multiply ? x[0] * x[1] : x[0] + x[1]; }
+GR_INLINE vd vd_last(vd x) { return (vd)_mm_unpackhi_pd((__m128d)x, (__m128d)x); }
+/* The last lanes of eight vectors side by side. */
+GR_INLINE void vd_lasts(vd *to, const vd *x) {
+  int j;
+  GR_UNROLL for (j = 0; j < 4; j++) to[j] = (vd)_mm_unpackhi_pd((__m128d)x[2 * j], (__m128d)x[2 * j + 1]);
+}
+GR_INLINE vd vd_after(vd before, vd x) { return (vd)_mm_shuffle_pd((__m128d)before, (__m128d)x, 1); }
+
+typedef uint64_t vi __attribute__((vector_size(16)));
+GR_INLINE vi vi_scan(vi x) {
+  const vi zero = {0};
+  return x + GR_LANES_OF(vi, zero, x, 1, 2);
+}
+GR_INLINE vi vi_last(vi x) { return GR_LANES_OF(vi, x, x, 1, 1); }
+GR_INLINE vd vd_even(vd x, vd y) { return GR_LANES_OF(vi, x, y, 0, 2); }
+GR_INLINE vd vd_odd(vd x, vd y) { return GR_LANES_OF(vi, x, y, 1, 3); }
+
+GR_INLINE void vd_store_number(gr_dtype t, void *p, vd x) {
+  if (t == GR_F64) _mm_storeu_pd((double *)p, (__m128d)x);
+  else _mm_storel_epi64((__m128i *)p, _mm_castps_si128(_mm_cvtpd_ps((__m128d)x)));
+}
+#define vd_stream vd_store_number /* two f32 are too few to stream */
+#define GR_FENCE() ((void)0)
+GR_INLINE void vd_store(gr_dtype t, void *p, vd x) {
+  const __m128d v = (__m128d)x, nan = _mm_cmpunord_pd(v, v);
+  vd_store_number(t, p, (vd)_mm_or_pd(_mm_andnot_pd(nan, v), _mm_and_pd(nan, _mm_set1_pd(gr_nan()))));
+}
+
+/* For smallest and largest. Of two equal or unordered operands min and max give the second. */
+#define GR_VECTOR_ORDER 1
+typedef vf vf_mask;
+typedef vd vd_mask;
+GR_INLINE vf vf_min(vf x, vf y) { return (vf)_mm_min_ps((__m128)x, (__m128)y); }
+GR_INLINE vd vd_min(vd x, vd y) { return (vd)_mm_min_pd((__m128d)x, (__m128d)y); }
+GR_INLINE vf vf_max(vf x, vf y) { return (vf)_mm_max_ps((__m128)x, (__m128)y); }
+GR_INLINE vd vd_max(vd x, vd y) { return (vd)_mm_max_pd((__m128d)x, (__m128d)y); }
+GR_INLINE vf vf_or(vf x, vf y) { return (vf)_mm_or_ps((__m128)x, (__m128)y); }
+GR_INLINE vd vd_or(vd x, vd y) { return (vd)_mm_or_pd((__m128d)x, (__m128d)y); }
+GR_INLINE vf vf_and(vf x, vf y) { return (vf)_mm_and_ps((__m128)x, (__m128)y); }
+GR_INLINE vd vd_and(vd x, vd y) { return (vd)_mm_and_pd((__m128d)x, (__m128d)y); }
+GR_INLINE vf_mask vf_no_mask(void) { return vf_set(0); }
+GR_INLINE vd_mask vd_no_mask(void) { return vd_set(0); }
+GR_INLINE vf_mask vf_nan(vf_mask m, vf x, vf y) { return vf_or(m, (vf)_mm_cmpunord_ps((__m128)x, (__m128)y)); }
+GR_INLINE vd_mask vd_nan(vd_mask m, vd x, vd y) { return vd_or(m, (vd)_mm_cmpunord_pd((__m128d)x, (__m128d)y)); }
+GR_INLINE int vf_any(vf_mask m) { return _mm_movemask_ps((__m128)m) != 0; }
+GR_INLINE int vd_any(vd_mask m) { return _mm_movemask_pd((__m128d)m) != 0; }
+#define GR_HALVES(name, op)                                                             \
+  GR_INLINE float vf_##name(vf v) {                                                     \
+    const __m128 x = _mm_##op##_ps((__m128)v, _mm_movehl_ps((__m128)v, (__m128)v));     \
+    return _mm_cvtss_f32(_mm_##op##_ss(x, _mm_shuffle_ps(x, x, 1)));                    \
+  }                                                                                     \
+  GR_INLINE double vd_##name(vd v) {                                                    \
+    return _mm_cvtsd_f64(_mm_##op##_sd((__m128d)v, _mm_unpackhi_pd((__m128d)v, (__m128d)v))); \
+  }
+GR_HALVES(least, min)
+GR_HALVES(most, max)
+#undef GR_HALVES
+/* Is the sign bit set in any lane; in every lane? */
+GR_INLINE int vf_any_sign(vf x) { return vf_any(x); }
+GR_INLINE int vf_all_sign(vf x) { return _mm_movemask_ps((__m128)x) == 0xf; }
+GR_INLINE int vd_any_sign(vd x) { return vd_any(x); }
+GR_INLINE int vd_all_sign(vd x) { return _mm_movemask_pd((__m128d)x) == 0x3; }
+
+/* The sum of n bytes, each xor-ed with flip. */
+GR_INLINE uint64_t gr_sum_bytes(const void *x, int64_t n, char flip) {
+  const char *p = (const char *)x;
+  const __m128i zero = _mm_setzero_si128(), change = _mm_set1_epi8(flip);
+  __m128i one = zero, two = zero;
+  uint64_t sums[2], total = 0;
+  int k;
+  for (; n >= 2 * 16; n -= 2 * 16, p += 2 * 16) {
+    const __m128i u = _mm_loadu_si128((const __m128i *)(const void *)p);
+    const __m128i v = _mm_loadu_si128((const __m128i *)(const void *)(p + 16));
+    GR_PREFETCH(p + GR_AHEAD);
+    one = _mm_add_epi64(one, _mm_sad_epu8(_mm_xor_si128(u, change), zero));
+    two = _mm_add_epi64(two, _mm_sad_epu8(_mm_xor_si128(v, change), zero));
+  }
+  one = _mm_add_epi64(one, two);
+  memcpy(sums, &one, sizeof(sums));
+  for (k = 0; k < 2; k++) total += sums[k];
+  for (; n > 0; n--, p++) total += (uint8_t)(*p ^ flip);
+  return total;
+}
+
+/* Which of a vector's elements have these bits: bit k for element k. */
+GR_INLINE unsigned gr_match32(const void *p, uint32_t bits) {
+  const __m128i x = _mm_loadu_si128((const __m128i *)p);
+  return (unsigned)_mm_movemask_ps(_mm_castsi128_ps(_mm_cmpeq_epi32(x, _mm_set1_epi32((int)bits))));
+}
+GR_INLINE unsigned gr_match64(const void *p, uint64_t bits) {
+  const __m128i x = _mm_cmpeq_epi32(_mm_loadu_si128((const __m128i *)p), _mm_set1_epi64x((long long)bits));
+  const __m128i both = _mm_and_si128(x, _mm_shuffle_epi32(x, 0xb1));
+  return (unsigned)_mm_movemask_pd(_mm_castsi128_pd(both));
+}

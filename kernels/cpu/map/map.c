@@ -1,0 +1,271 @@
+/*
+** Element operators and compaction. A job is done in chunks that fit the first cache: operands become elements side by
+** side in the type that is computed in (which they often are already), one loop runs, and the results go where they
+** belong. Numbers in an operand's place are chunks of equal elements, so every loop exists once.
+*/
+#include <sched.h>
+#include <stdatomic.h>
+#include "kernels/cpu/gather.h"
+#include "kernels/cpu/map/map.h"
+#include "kernels/cpu/isa/table.h"
+
+#define CHUNK 1024                /* elements */
+#define PIECE ((int64_t)32 * CHUNK) /* for one thread at a time */
+
+typedef union chunk {
+  double align;
+  char bytes[CHUNK * 8];
+} chunk;
+
+static const gr_map_loops *loops_in_use(void) {
+#if GR_CPU_X86
+  const gr_cpu_table *set = gr_cpu_table_in_use();
+  if (set == &gr_cpu_avx2 || set == &gr_cpu_avx512) return &gr_map_avx2;
+#endif
+  return &gr_map_base;
+}
+
+/* ---- the plan of a job ---- */
+
+typedef struct plan {
+  const gr_map_job *job;
+  gr_map_loop loop;               /* NULL: conversions alone (cast) */
+  gr_map_convert to, from;        /* between the dtypes and what is computed in; NULL where they agree */
+  int size, wide_size, out_size;  /* of an element, of what is computed in, of a result */
+  const gr_operand *operand[3];   /* in the order that the loop wants; NULL: not used */
+  int sizes[3];
+  chunk number[3];                /* operands that are one number */
+} plan;
+
+static gr_via cast_via(gr_dtype in, gr_dtype out) {
+  if (gr_is_float(in) && gr_is_float(out) && in != GR_F64 && out != GR_F64) return GR_VIA_F32;
+  return !gr_is_float(in) && (in == GR_I64 || !gr_is_float(out)) ? GR_VIA_I64 : GR_VIA_F64;
+}
+
+static int is_half(gr_dtype t) { return t == GR_F16 || t == GR_BF16; }
+
+static void plan_cast(plan *p, const gr_map_loops *l) {
+  gr_via via = cast_via(p->job->dtype, p->job->out_dtype);
+  p->to = l->to[via][p->job->dtype];
+  p->from = l->from[via][p->job->out_dtype];
+  p->wide_size = via == GR_VIA_F32 ? 4 : 8;
+}
+
+/* All but casts: the dtype that is computed in, and the conversions there and back. */
+static gr_dtype plan_type(plan *p, const gr_map_loops *l) {
+  const gr_map_job *job = p->job;
+  gr_dtype t = gr_map_widens(job->op, job->dtype)               ? GR_F64
+               : is_half(job->dtype) && job->op != GR_MAP_where ? GR_F32
+                                                                : job->dtype;
+  gr_via via = t == GR_F64 ? GR_VIA_F64 : GR_VIA_F32;
+  p->wide_size = gr_size_of(t);
+  if (t != job->dtype) p->to = l->to[via][job->dtype];
+  if (t != job->out_dtype && job->op != GR_MAP_compare) p->from = l->from[via][job->out_dtype];
+  return t;
+}
+
+static void plan_compare(plan *p, const gr_map_loops *l, gr_dtype t) {
+  gr_relation r = p->job->relation;
+  if (r == GR_IS_gt || r == GR_IS_ge) { /* a > b is b < a */
+    p->operand[0] = &p->job->b;
+    p->operand[1] = &p->job->a;
+    r = r == GR_IS_gt ? GR_IS_lt : GR_IS_le;
+  }
+  p->loop = l->compare[r][t];
+}
+
+static void fill_number(plan *p, int i) {
+  const gr_map_job *job = p->job;
+  uint64_t value = p->operand[i]->value;
+  const int64_t m = job->n < CHUNK ? job->n : CHUNK;
+  int size = p->wide_size;
+  int64_t k;
+  /* Where integers are widened their numbers are doubles already. */
+  if (p->to && !(gr_map_widens(job->op, job->dtype) && !gr_is_float(job->dtype))) {
+    uint64_t element = value;
+    value = 0;
+    p->to(&element, &value, 1);
+  }
+  for (k = 0; k < m; k++) memcpy(p->number[i].bytes + k * size, &value, (size_t)size);
+}
+
+static void make_plan(plan *p, const gr_map_job *job) {
+  const gr_map_loops *l = loops_in_use();
+  int i, size = gr_size_of(job->dtype);
+  p->job = job;
+  p->loop = NULL;
+  p->to = p->from = NULL;
+  p->size = size;
+  p->out_size = gr_size_of(job->out_dtype);
+  p->operand[0] = &job->a;
+  p->operand[1] = gr_map_operands(job->op) > 1 ? &job->b : NULL;
+  p->operand[2] = gr_map_operands(job->op) > 2 ? &job->c : NULL;
+  for (i = 0; i < 3; i++) p->sizes[i] = size;
+  if (job->op == GR_MAP_where) p->sizes[2] = 1;
+  if (job->op == GR_MAP_cast) plan_cast(p, l);
+  else {
+    gr_dtype t = plan_type(p, l);
+    if (job->op == GR_MAP_where) p->loop = l->where[size == 1 ? 0 : size == 2 ? 1 : size == 4 ? 2 : 3];
+    else if (job->op == GR_MAP_compare) plan_compare(p, l, t);
+    else p->loop = l->map[job->op][t];
+  }
+  for (i = 0; i < 3; i++)
+    if (p->operand[i] && !p->operand[i]->vec.data) fill_number(p, i);
+}
+
+/* ---- one chunk ---- */
+
+/* m elements of operand i from position k on, side by side, as what is computed in. */
+static const void *fetch(const plan *p, int i, int64_t k, int64_t m, chunk *narrow, chunk *wide) {
+  const gr_operand *o = p->operand[i];
+  const int size = p->sizes[i];
+  const char *x;
+  if (!o->vec.data) return p->number[i].bytes;
+  x = (const char *)o->vec.data + k * o->vec.stride;
+  if (o->vec.stride != size) {
+    gr_gather(narrow->bytes, x, o->vec.stride, m, size);
+    x = narrow->bytes;
+  }
+  if (!p->to || (p->job->op == GR_MAP_where && i == 2)) return x;
+  p->to(x, wide->bytes, m);
+  return wide->bytes;
+}
+
+static void run_chunk(const plan *p, int64_t k, int64_t m) {
+  chunk narrow[3], wide[3], result;
+  const void *x[3] = {NULL, NULL, NULL};
+  const int64_t stride = p->job->out.stride;
+  char *out = (char *)(uintptr_t)p->job->out.data + k * stride, *dense = stride == p->out_size ? out : narrow[0].bytes;
+  int i;
+  for (i = 0; i < 3; i++) x[i] = p->operand[i] ? fetch(p, i, k, m, &narrow[i], &wide[i]) : x[0];
+  if (p->loop) {
+    char *to = p->from ? result.bytes : dense;
+    p->loop(x[0], x[1], x[2], to, m);
+    x[0] = to;
+  }
+  if (p->from) p->from(x[0], dense, m);
+  if (dense != out) gr_scatter(dense, out, stride, m, p->out_size);
+}
+
+static void run_piece(void *arg, int64_t piece) {
+  const plan *p = (const plan *)arg;
+  const int64_t end = (piece + 1) * PIECE < p->job->n ? (piece + 1) * PIECE : p->job->n;
+  int64_t k;
+  for (k = piece * PIECE; k < end; k += CHUNK) run_chunk(p, k, end - k < CHUNK ? end - k : CHUNK);
+}
+
+/* One element of the result of a comparison that counts. */
+static void run_tally(void *arg, int64_t piece) {
+  const plan *p = (const plan *)arg;
+  const int64_t from = piece * GR_TALLY, end = from + GR_TALLY < p->job->n ? from + GR_TALLY : p->job->n;
+  chunk narrow[2], wide[2];
+  uint8_t holds[CHUNK];
+  int64_t k, i, count = 0;
+  for (k = from; k < end; k += CHUNK) {
+    const int64_t m = end - k < CHUNK ? end - k : CHUNK;
+    const void *x = fetch(p, 0, k, m, &narrow[0], &wide[0]), *y = fetch(p, 1, k, m, &narrow[1], &wide[1]);
+    int32_t some = 0;
+    p->loop(x, y, x, holds, m);
+    for (i = 0; i < m; i++) some += holds[i];
+    count += some;
+  }
+  ((int64_t *)(uintptr_t)p->job->out.data)[piece] = p->job->tally == GR_TALLY_ALL ? count == end - from : count;
+}
+
+void gr_cpu_map(const gr_map_job *job, gr_parallel parallel) {
+  plan p;
+  if (job->n <= 0) return;
+  make_plan(&p, job);
+  if (job->tally) gr_in_pieces(parallel, job->n, GR_TALLY, run_tally, &p);
+  else gr_in_pieces(parallel, job->n, PIECE, run_piece, &p);
+}
+
+/* ---- compact ---- */
+
+typedef struct compact_state {
+  const gr_compact_job *job;
+  gr_map_keep keep;
+  int size;
+  _Atomic int64_t taken, known; /* pieces that somebody works on, those that have been counted */
+  int64_t kept;          /* in those */
+} compact_state;
+
+static const uint8_t *mask_at(const gr_compact_job *job, int64_t k, int64_t m, uint8_t *buffer) {
+  const char *x = (const char *)job->mask.data + k * job->mask.stride;
+  if (job->mask.stride == 1) return (const uint8_t *)x;
+  gr_gather(buffer, x, job->mask.stride, m, 1);
+  return buffer;
+}
+
+static int64_t count_mask(const gr_compact_job *job, int64_t from, int64_t end) {
+  uint8_t buffer[CHUNK];
+  int64_t k, i, count = 0;
+  for (k = from; k < end; k += CHUNK) {
+    const int64_t m = end - k < CHUNK ? end - k : CHUNK;
+    const uint8_t *mask = mask_at(job, k, m, buffer);
+    int32_t some = 0;
+    for (i = 0; i < m; i++) some += mask[i] != 0;
+    count += some;
+  }
+  return count;
+}
+
+/* The kept elements of [from, end) to position `at` on. Each chunk is read before any of it is written. */
+static int64_t keep_range(const compact_state *s, int64_t from, int64_t end, int64_t at) {
+  const gr_compact_job *job = s->job;
+  uint8_t mask_buffer[CHUNK];
+  chunk gathered, kept;
+  int64_t k;
+  for (k = from; k < end; k += CHUNK) {
+    const int64_t m = end - k < CHUNK ? end - k : CHUNK;
+    const uint8_t *mask = mask_at(job, k, m, mask_buffer);
+    const char *x = (const char *)job->a.data + k * job->a.stride;
+    char *out = (char *)(uintptr_t)job->out.data + at * job->out.stride;
+    int64_t count;
+    if (job->a.stride != s->size) {
+      gr_gather(gathered.bytes, x, job->a.stride, m, s->size);
+      x = gathered.bytes;
+    }
+    count = s->keep(x, mask, kept.bytes, m);
+    if (job->out.stride == s->size) memcpy(out, kept.bytes, (size_t)(count * s->size));
+    else gr_scatter(kept.bytes, out, job->out.stride, count, s->size);
+    at += count;
+  }
+  return at;
+}
+
+/* Pieces are taken in order, so whoever has the piece before is at work on it. */
+static void compact_piece(void *arg, int64_t any) {
+  compact_state *s = (compact_state *)arg;
+  const int64_t piece = atomic_fetch_add(&s->taken, 1);
+  const int64_t from = piece * PIECE, end = from + PIECE < s->job->n ? from + PIECE : s->job->n;
+  const int64_t count = count_mask(s->job, from, end);
+  int64_t at;
+  int spins = 0;
+  (void)any;
+  while (atomic_load_explicit(&s->known, memory_order_acquire) != piece)
+    if (++spins > 1000) sched_yield();
+  at = s->kept;
+  s->kept += count;
+  atomic_store_explicit(&s->known, piece + 1, memory_order_release);
+  keep_range(s, from, end, at);
+}
+
+void gr_cpu_compact(const gr_compact_job *job, gr_parallel parallel) {
+  compact_state s;
+  const int size = gr_size_of(job->dtype);
+  const int64_t pieces = (job->n + PIECE - 1) / PIECE;
+  s.job = job;
+  s.size = size;
+  s.keep = loops_in_use()->keep[size == 1 ? 0 : size == 2 ? 1 : size == 4 ? 2 : 3];
+  s.kept = 0;
+  if (!parallel || pieces < 2 || job->a.data == job->out.data) { /* in place: what lies ahead must not be written yet */
+    int64_t from, at = 0;
+    for (from = 0; from < job->n && !(from && gr_stopped()); from += PIECE)
+      at = keep_range(&s, from, job->n - from < PIECE ? job->n : from + PIECE, at);
+    return;
+  }
+  atomic_init(&s.taken, 0);
+  atomic_init(&s.known, 0);
+  parallel(pieces, compact_piece, &s);
+}

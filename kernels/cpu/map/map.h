@@ -1,0 +1,28 @@
+/*
+** The inner loops of element operators, compiled for two instruction sets (map_base.c, map_avx2.c): they are limited
+** by memory, so a third would gain little. All work on elements side by side; out may be an input.
+*/
+#ifndef GR_CPU_MAP_H
+#define GR_CPU_MAP_H
+
+#include "kernels/numerics/map.h"
+
+typedef void (*gr_map_loop)(const void *a, const void *b, const void *c, void *out, int64_t n);
+typedef void (*gr_map_convert)(const void *from, void *to, int64_t n);
+/* Those of the first n elements (at most as many as kept has room for) whose mask is not zero; how many. */
+typedef int64_t (*gr_map_keep)(const void *a, const uint8_t *mask, void *kept, int64_t n);
+
+/* The types that conversions pass through: each holds the values of some dtypes exactly. */
+typedef enum gr_via { GR_VIA_F32, GR_VIA_F64, GR_VIA_I64, GR_VIA_COUNT } gr_via;
+
+typedef struct gr_map_loops {
+  gr_map_loop map[GR_MAP_COUNT][GR_DTYPE_COUNT];          /* by the dtype that is computed in; NULL: none */
+  gr_map_loop compare[GR_RELATION_COUNT][GR_DTYPE_COUNT]; /* lt, le, eq, ne: the others are those backwards */
+  gr_map_loop where[4];                                   /* by log2 of the size; c is the mask */
+  gr_map_keep keep[4];
+  gr_map_convert to[GR_VIA_COUNT][GR_DTYPE_COUNT], from[GR_VIA_COUNT][GR_DTYPE_COUNT];
+} gr_map_loops;
+
+extern const gr_map_loops gr_map_base, gr_map_avx2;
+
+#endif

@@ -1,0 +1,16 @@
+/* The loops of element operators for AVX2. */
+#include "kernels/cpu/isa/table.h"
+#if GR_CPU_X86
+#if defined(__clang__)
+#pragma clang attribute push(__attribute__((target("avx2,f16c"))), apply_to = function)
+#else
+#pragma GCC target("avx2,f16c")
+#endif
+#define GR_LOOPS gr_map_avx2
+#include "kernels/cpu/map/map_loops.inc"
+#if defined(__clang__)
+#pragma clang attribute pop
+#endif
+#else
+typedef int gr_cpu_no_map_avx2;
+#endif

@@ -1,0 +1,129 @@
+/*
+** Columns. A strip of neighbouring columns is read row by row, a leaf's rows at a time, and turned so that
+** each column lies contiguous; then the kernel for contiguous elements takes one column after the other.
+*/
+#include "kernels/cpu/gather.h"
+#include "kernels/cpu/reduce/reduce.h"
+
+#define STRIP_BYTES (64 * 1024)  /* turned columns of a leaf, of one input */
+#define MOST_COLUMNS 16          /* in a strip */
+#define MOST_STATES 2048         /* partial states kept when long columns are cut */
+#define PAD 64                   /* keeps columns out of each other's cache sets */
+
+typedef struct strips {
+  const gr_plan *p;
+  int columns;   /* in a strip */
+  int64_t group; /* strips to a task, when columns are whole */
+  int64_t piece; /* elements to a task, when columns are cut; a power of two of leaves */
+  gr_acc *states; /* when columns are cut: [piece][column] */
+} strips;
+
+/* The second input of one column: turned with the first, or shared by all, or gathered. */
+static const void *second(const gr_plan *p, const char *turned, int64_t pitch, int64_t v, int c, int64_t from,
+                          int64_t m, void *room) {
+  const gr_vec *y = &p->job->b;
+  const char *data;
+  if (p->inputs < 2) return NULL;
+  if (turned) return turned + c * pitch;
+  data = (const char *)y->data + (v + c) * y->step + from * y->stride;
+  if (y->stride == p->size) return data;
+  gr_gather(room, data, y->stride, m, p->size);
+  return room;
+}
+
+/* States of columns v .. v + columns - 1 over elements from .. from + n; from is where a leaf starts. */
+static void do_strip(const gr_plan *p, int64_t v, int columns, int64_t from, int64_t n, gr_acc *states) {
+  const gr_vec *x = &p->job->a, *y = &p->job->b;
+  const int leaf = GR_LEAF(p->size), turn_y = p->inputs == 2 && y->step == p->size && y->stride != p->size;
+  const int64_t pitch = (n < leaf ? n : leaf) * p->size + PAD;
+  _Alignas(64) char a[STRIP_BYTES + MOST_COLUMNS * PAD], b[STRIP_BYTES + MOST_COLUMNS * PAD];
+  uint64_t room[GR_ROW_BYTES * 16 / 8];
+  gr_counter c[MOST_COLUMNS];
+  int64_t left;
+  int k;
+  for (k = 0; k < columns; k++) {
+    c[k].top = 0;
+    c[k].count = 0;
+  }
+  for (left = n; left > 0; left -= leaf, from += leaf) {
+    const int64_t m = left < leaf ? left : leaf;
+    const char *row_x = (const char *)x->data + v * p->size + from * x->stride;
+    gr_turn(p->size, a, pitch, row_x, x->stride, m, columns);
+    if (turn_y) {
+      const char *row_y = (const char *)y->data + v * p->size + from * y->stride;
+      gr_turn(p->size, b, pitch, row_y, y->stride, m, columns);
+    }
+    for (k = 0; k < columns; k++) {
+      gr_acc acc = p->span(a + k * pitch, second(p, turn_y ? b : NULL, pitch, v, k, from, m, room), m, p->job);
+      if (p->kind == GR_ACC_POSITION) acc.i[1] += from;
+      gr_counter_push(&c[k], p->red, p->kind, acc);
+    }
+  }
+  for (k = 0; k < columns; k++) states[k] = gr_counter_fold(&c[k], p->red, p->kind);
+}
+
+static int strip_width(const strips *s, int64_t v) {
+  const int64_t left = s->p->job->count - v;
+  return left < s->columns ? (int)left : s->columns;
+}
+
+/* A few strips, whole columns. */
+static void do_group(void *arg, int64_t k) {
+  const strips *s = (const strips *)arg;
+  const int64_t count = s->p->job->count, step = s->columns;
+  int64_t v = k * s->group * step, end = v + s->group * step;
+  gr_acc states[MOST_COLUMNS];
+  int i;
+  for (; v < end && v < count; v += step) {
+    const int width = strip_width(s, v);
+    do_strip(s->p, v, width, 0, s->p->job->n, states);
+    for (i = 0; i < width; i++) gr_finish_vector(s->p, v + i, states[i]);
+  }
+}
+
+/* One strip, one piece of its length. */
+static void do_cut(void *arg, int64_t k) {
+  const strips *s = (const strips *)arg;
+  const gr_reduce_job *job = s->p->job;
+  const int64_t across = (job->count - 1) / s->columns + 1, v = k % across * s->columns, piece = k / across;
+  const int64_t from = piece * s->piece, left = job->n - from;
+  do_strip(s->p, v, strip_width(s, v), from, left < s->piece ? left : s->piece, s->states + piece * job->count + v);
+}
+
+/* Few but long columns: cut them, so that all threads have work. */
+static void cut_columns(strips *s, gr_parallel parallel) {
+  const gr_plan *p = s->p;
+  const gr_reduce_job *job = p->job;
+  gr_acc states[MOST_STATES];
+  int64_t pieces, v, k;
+  s->piece = GR_LEAF(p->size);
+  while (s->piece * s->columns * p->size < GR_PIECE_BYTES || ((job->n - 1) / s->piece + 1) * job->count > MOST_STATES)
+    s->piece *= 2;
+  s->states = states;
+  pieces = (job->n - 1) / s->piece + 1;
+  parallel(pieces * ((job->count - 1) / s->columns + 1), do_cut, s);
+  for (v = 0; v < job->count; v++) {
+    gr_counter c;
+    c.top = 0;
+    c.count = 0;
+    for (k = 0; k < pieces; k++) gr_counter_push(&c, p->red, p->kind, states[k * job->count + v]);
+    gr_finish_vector(p, v, gr_counter_fold(&c, p->red, p->kind));
+  }
+}
+
+void gr_reduce_columns(const gr_plan *p, gr_parallel parallel) {
+  const gr_reduce_job *job = p->job;
+  int64_t across, strip_bytes;
+  strips s;
+  s.p = p;
+  s.columns = STRIP_BYTES / (GR_LEAF(p->size) * p->size);
+  s.states = NULL;
+  across = (job->count - 1) / s.columns + 1;
+  strip_bytes = job->n * s.columns * p->size;
+  if (parallel && job->count <= MOST_STATES / 4 && across < 64 && strip_bytes > 2 * GR_PIECE_BYTES) {
+    cut_columns(&s, parallel);
+    return;
+  }
+  s.group = GR_PIECE_BYTES / strip_bytes + 1;
+  gr_in_pieces(parallel, across, s.group, do_group, &s);
+}

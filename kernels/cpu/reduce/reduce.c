@@ -1,0 +1,272 @@
+/*
+** Reductions: takes a job apart into stretches that one kernel call does, and folds what comes back along
+** the tree. Vectors that are not contiguous are gathered leaf by leaf (columns: see columns.c).
+*/
+#include "kernels/cpu/gather.h"
+#include "kernels/cpu/reduce/reduce.h"
+
+#define MAX_PIECES 512
+
+static int inputs_of(gr_reducer red) {
+  static const signed char inputs[] = {
+#define GR_X(id, inputs, f, i) inputs,
+    GR_REDUCERS(GR_X)
+#undef GR_X
+  };
+  return inputs[red];
+}
+
+static gr_span span_of(gr_reducer red, gr_op op, gr_dtype t) {
+  const gr_cpu_table *table = gr_cpu_table_in_use();
+  if (op == GR_OP_min && table->lowest[t]) return table->lowest[t];
+  if (op == GR_OP_max && table->highest[t]) return table->highest[t];
+  return table->span[red][t];
+}
+
+static gr_plan make_plan(const gr_reduce_job *job) {
+  gr_plan p;
+  p.job = job;
+  p.red = gr_reducer_of(job->op, job->dtype);
+  p.kind = gr_acc_kind_of(p.red, job->dtype);
+  p.size = gr_size_of(job->dtype);
+  p.inputs = inputs_of(p.red);
+  p.span = span_of(p.red, job->op, job->dtype);
+  return p;
+}
+
+/* Elements from .. from + m of vector v; from is where a leaf starts. */
+static gr_acc range(const gr_plan *p, int64_t v, int64_t from, int64_t m) {
+  const gr_vec *x = &p->job->a, *y = &p->job->b;
+  const int two = p->inputs == 2, leaf = GR_LEAF(p->size);
+  const int gather_x = x->stride != p->size, gather_y = two && y->stride != p->size;
+  const char *a = (const char *)x->data + v * x->step + from * x->stride;
+  const char *b = two ? (const char *)y->data + v * y->step + from * y->stride : a;
+  uint64_t u[GR_ROW_BYTES * 16 / 8], w[GR_ROW_BYTES * 16 / 8];
+  gr_counter c;
+  if (!gather_x && !gather_y) {
+    gr_acc acc = p->span(a, b, m, p->job);
+    if (p->kind == GR_ACC_POSITION) acc.i[1] += from;
+    return acc;
+  }
+  c.top = 0;
+  c.count = 0;
+  for (; m > 0; m -= leaf, from += leaf) {
+    const int64_t part = m < leaf ? m : leaf;
+    if (gather_x) gr_gather(u, a, x->stride, part, p->size);
+    if (gather_y) gr_gather(w, b, y->stride, part, p->size);
+    {
+      gr_acc acc = p->span(gather_x ? (const void *)u : a, gather_y ? (const void *)w : b, part, p->job);
+      if (p->kind == GR_ACC_POSITION) acc.i[1] += from;
+      gr_counter_push(&c, p->red, p->kind, acc);
+    }
+    a += leaf * x->stride;
+    if (two) b += leaf * y->stride;
+  }
+  return gr_counter_fold(&c, p->red, p->kind);
+}
+
+/* One large vector cut into subtrees of equal size. What other threads need to begin is one line of cache. */
+typedef struct pieces {
+  _Alignas(64) gr_span span;
+  const char *a, *b;
+  int64_t n, size;
+  const gr_plan *p; /* NULL: side by side */
+  const gr_reduce_job *job;
+  int step, place; /* bytes of an element; whether positions are looked for */
+  int64_t v;
+  _Alignas(64) gr_acc acc[MAX_PIECES];
+} pieces;
+
+static void do_piece(void *arg, int64_t k) {
+  pieces *s = (pieces *)arg;
+  const int64_t from = k * s->size, left = s->n - from, m = left < s->size ? left : s->size;
+  gr_acc acc;
+  if (s->p) {
+    acc = range(s->p, s->v, from, m);
+  } else {
+    acc = s->span(s->a + from * s->step, s->b + from * s->step, m, s->job);
+    if (s->place) acc.i[1] += from;
+  }
+  s->acc[k] = acc;
+}
+
+/* Elements in a piece. A second thread is worth its while from five on; variances take more than twice as long as
+   sums. */
+#define SMALL_PIECE (64 * 1024) /* bytes */
+static int64_t piece_of(const gr_plan *p) {
+  return SMALL_PIECE / (p->red == GR_RED_VARIANCE ? 2 : 1) / (p->inputs == 2 ? 2 : 1) / p->size;
+}
+
+static gr_acc in_pieces(const gr_plan *p, int64_t v, gr_parallel parallel) {
+  const gr_vec *x = &p->job->a, *y = p->inputs == 2 ? &p->job->b : x;
+  pieces s;
+  gr_counter c;
+  int64_t count, k;
+  s.span = p->span;
+  s.a = (const char *)x->data + v * x->step;
+  s.b = (const char *)y->data + v * y->step;
+  s.n = p->job->n;
+  s.p = x->stride == p->size && y->stride == p->size ? NULL : p;
+  s.job = p->job;
+  s.step = p->size;
+  s.place = p->kind == GR_ACC_POSITION;
+  s.v = v;
+  s.size = piece_of(p);
+  while ((s.n - 1) / s.size >= MAX_PIECES) s.size *= 2;
+  count = (s.n - 1) / s.size + 1;
+  parallel(count, do_piece, &s);
+  c.top = 0;
+  c.count = 0;
+  for (k = 0; k < count; k++) gr_counter_push(&c, p->red, p->kind, s.acc[k]);
+  return gr_counter_fold(&c, p->red, p->kind);
+}
+
+static gr_acc whole_vector(const gr_plan *p, int64_t v, gr_parallel parallel) {
+  const gr_reduce_job *job = p->job;
+  const int64_t n = job->n;
+  if (n == 0) return gr_identity(p->kind, p->red == GR_RED_PROD);
+  if (parallel && n > 4 * piece_of(p)) return in_pieces(p, v, parallel);
+  if (job->a.stride == p->size && (p->inputs < 2 || job->b.stride == p->size)) /* most calls, and the quickest */
+    return p->span((const char *)job->a.data + v * job->a.step,
+                   p->inputs < 2 ? NULL : (const char *)job->b.data + v * job->b.step, n, job);
+  return range(p, v, 0, n);
+}
+
+/* ---- results ---- */
+
+#define WHOLE (value.is_float ? (int64_t)value.v[which].f : value.v[which].i)
+static void store(gr_dtype t, void *out, int64_t v, gr_value value, int which) {
+  const double f = value.is_float ? value.v[which].f : (double)value.v[which].i;
+  switch (t) {
+    case GR_U8: ((uint8_t *)out)[v] = (uint8_t)WHOLE; break;
+    case GR_I8: ((int8_t *)out)[v] = (int8_t)WHOLE; break;
+    case GR_U16: ((uint16_t *)out)[v] = (uint16_t)WHOLE; break;
+    case GR_I16: ((int16_t *)out)[v] = (int16_t)WHOLE; break;
+    case GR_U32: ((uint32_t *)out)[v] = (uint32_t)WHOLE; break;
+    case GR_I32: ((int32_t *)out)[v] = (int32_t)WHOLE; break;
+    case GR_I64: ((int64_t *)out)[v] = WHOLE; break;
+    case GR_F16: ((gr_f16 *)out)[v] = gr_f64_to_f16(f); break;
+    case GR_BF16: ((gr_bf16 *)out)[v] = gr_f64_to_bf16(f); break;
+    case GR_F32: ((float *)out)[v] = gr_f64_to_f32(f); break;
+    case GR_F64: ((double *)out)[v] = f; break;
+    default: break;
+  }
+}
+
+/*
+** By way of pointers, and apart: a state or a value is stored word by word, and one that is passed on is copied in
+** wider pieces, which wait until the words have left the store queue.
+*/
+GR_APART static void finish(const gr_reduce_job *job, const gr_acc *acc, gr_value *r) {
+  *r = gr_finish(job->op, job->dtype, *acc, job->n, job->ddof);
+}
+
+void gr_finish_vector(const gr_plan *p, int64_t v, gr_acc acc) {
+  const gr_reduce_job *job = p->job;
+  gr_value value;
+  finish(job, &acc, &value);
+  store(job->out_dtype, job->out, v, value, 0);
+  if (job->out2) store(job->out_dtype, job->out2, v, value, 1);
+}
+
+gr_value gr_cpu_reduce_value(const gr_reduce_job *job, gr_parallel parallel) {
+  const gr_plan p = make_plan(job);
+  const gr_acc acc = whole_vector(&p, 0, parallel);
+  gr_value r;
+  finish(job, &acc, &r);
+  return r;
+}
+
+void gr_cpu_reduce_small(gr_op op, gr_dtype t, const void *a, const void *b, int64_t n, gr_value *r) {
+  gr_reduce_job job; /* what kernels and finish read of it */
+  gr_acc acc;
+  job.op = op;
+  job.dtype = t;
+  job.n = n;
+  job.count = 1;
+  job.ddof = 0;
+  job.scale_a = job.scale_b = 1;
+  acc = span_of(gr_reducer_of(op, t), op, t)(a, b, n, &job);
+  finish(&job, &acc, r);
+}
+
+/* Many vectors: each thread takes some of them. */
+typedef struct batch { const gr_plan *p; int64_t size; } batch;
+
+static void do_batch(void *arg, int64_t k) {
+  const batch *s = (const batch *)arg;
+  const int64_t count = s->p->job->count, end = (k + 1) * s->size < count ? (k + 1) * s->size : count;
+  int64_t v;
+  for (v = k * s->size; v < end; v++) gr_finish_vector(s->p, v, whole_vector(s->p, v, NULL));
+}
+
+/*
+** Sums and means of rows of floats, a block at a time: most calls for rows, and what becomes of a state otherwise takes
+** as long as some hundred elements. Very short rows are turned, so that a vector works on several.
+*/
+#define SHORT_BLOCK 64 /* rows */
+
+static int are_sums(const gr_plan *p) {
+  const gr_reduce_job *job = p->job;
+  return p->red == GR_RED_SUM && (job->dtype == GR_F32 || job->dtype == GR_F64) && job->out_dtype == GR_F64 &&
+         job->n > 1 && job->a.stride == p->size && job->count >= 8;
+}
+
+static void do_sums_batch(void *arg, int64_t k) {
+  const batch *s = (const batch *)arg;
+  const gr_plan *p = s->p;
+  const gr_reduce_job *job = p->job;
+  const gr_cpu_table *table = gr_cpu_table_in_use();
+  const char *x = (const char *)job->a.data;
+  const int turn = job->n < 16;
+  const int64_t end = (k + 1) * s->size < job->count ? (k + 1) * s->size : job->count,
+                pitch = SHORT_BLOCK * p->size + 64;
+  _Alignas(64) char turned[16 * (SHORT_BLOCK * 8 + 64)];
+  _Alignas(64) double sums[SHORT_BLOCK];
+  double *out = (double *)job->out;
+  int64_t v;
+  int i;
+  if (turn) memset(turned, 0, (size_t)(job->n * pitch)); /* rows that are not there */
+  for (v = k * s->size; v < end; v += SHORT_BLOCK) {
+    const int rows = end - v < SHORT_BLOCK ? (int)(end - v) : SHORT_BLOCK;
+    if (turn) {
+      gr_turn(p->size, turned, pitch, x + v * job->a.step, job->a.step, rows, (int)job->n);
+      table->short_sums(job->dtype, turned, pitch, (int)job->n, rows, sums);
+    } else if (job->n <= GR_SHORT) {
+      table->row_sums(job->dtype, x + v * job->a.step, job->a.step, (int)job->n, rows, sums);
+    } else {
+      for (i = 0; i < rows; i++) sums[i] = p->span(x + (v + i) * job->a.step, NULL, job->n, job).f[0];
+    }
+    for (i = 0; i < rows; i++) out[v + i] = gr_canonical(job->op == GR_OP_mean ? sums[i] / (double)job->n : sums[i]);
+  }
+}
+
+void gr_cpu_reduce(const gr_reduce_job *job, gr_parallel parallel) {
+  void (*body)(void *, int64_t) = do_batch;
+  const gr_plan p = make_plan(job);
+  const int64_t bytes = job->n * p.size;
+  int64_t v;
+  batch s;
+  if (job->count == 0) return;
+  if (job->offsets) {
+    gr_reduce_segments(job, parallel);
+    return;
+  }
+  if (job->count > 1 && job->n > 1 && job->a.step == p.size && job->a.stride != p.size) {
+    gr_reduce_columns(&p, parallel);
+    return;
+  }
+  if (bytes >= 4 * GR_PIECE_BYTES || job->count == 1) {
+    for (v = 0; v < job->count; v++) gr_finish_vector(&p, v, whole_vector(&p, v, parallel));
+    return;
+  }
+  if (are_sums(&p)) body = do_sums_batch;
+  s.p = &p;
+  s.size = GR_PIECE_BYTES / (bytes + 64) + 1;
+  if (!parallel || job->count <= s.size) {
+    s.size = job->count;
+    body(&s, 0);
+  } else {
+    parallel((job->count - 1) / s.size + 1, body, &s);
+  }
+}

@@ -1,0 +1,30 @@
+/* What the parts of the reduction driver share: reduce.c (flat, rows, any strides) and columns.c. */
+#ifndef GR_CPU_REDUCE_H
+#define GR_CPU_REDUCE_H
+
+#include "kernels/cpu/isa/table.h"
+
+#define GR_PIECE_BYTES (256 * 1024) /* what is worth handing to another thread */
+
+/* What all vectors of a job have in common. */
+typedef struct gr_plan {
+  const gr_reduce_job *job;
+  gr_span span;
+  gr_reducer red;
+  gr_acc_kind kind;
+  int size, inputs;
+} gr_plan;
+
+/* The result of vector v, from its state. */
+void gr_finish_vector(const gr_plan *p, int64_t v, gr_acc acc);
+
+/* The columns of a row-major matrix (step == size): strip by strip, in the order of memory. */
+void gr_reduce_columns(const gr_plan *p, gr_parallel parallel);
+
+/* A strip of a row-major matrix, turned: to + c * pitch gets the strip's column c, contiguous. */
+void gr_turn(int size, char *to, int64_t pitch, const char *from, int64_t stride, int64_t rows, int columns);
+
+/* A job with offsets: every vector of a length of its own. */
+void gr_reduce_segments(const gr_reduce_job *job, gr_parallel parallel);
+
+#endif

@@ -1,0 +1,170 @@
+/*
+** Scans: blocks of 131072 elements, one after the other on one thread. With more threads each quarter of a block is
+** first added up, then waits until the piece before it knows what lies to its left, and is written: the second
+** read of it comes from cache. A single block of floats two threads share: the second adds up what the first writes.
+*/
+#include "kernels/cpu/scan/scan.h"
+
+#include <sched.h>
+#include <stdatomic.h>
+#include "kernels/cpu/isa/table.h"
+
+#define PARALLEL_ELEMENTS (2 * GR_SCAN_BLOCK)
+#define SHARED_ELEMENTS (GR_SCAN_BLOCK / 2)
+
+/* All that lies before a block. */
+typedef struct prefix {
+  int ordered, multiply;
+  gr_op op;
+  double done;         /* ordered: the superblocks before, in order */
+  scan_counter blocks, tiles; /* ordered: the blocks of this superblock so far, the tiles of this block */
+  int64_t key;         /* else one number */
+} prefix;
+
+typedef struct scan_state {
+  const gr_scan_job *job;
+  gr_scan_total total;
+  gr_scan_write write;
+  prefix left;
+  _Atomic int64_t taken, known; /* pieces that somebody works on, those whose left side is settled */
+} scan_state;
+
+/* Where an exclusive min or max starts: +inf or the largest integer, -inf or the smallest. */
+static int64_t first_key(gr_op op, gr_dtype t) {
+  if (op == GR_OP_sum) return 0;
+  if (op == GR_OP_prod) return 1;
+  if (gr_is_float(t)) return op == GR_OP_min ? gr_key_inf(t) : ~gr_key_inf(t);
+  switch (t) {
+    case GR_U8: return op == GR_OP_min ? UINT8_MAX : 0;
+    case GR_I8: return op == GR_OP_min ? INT8_MAX : INT8_MIN;
+    case GR_U16: return op == GR_OP_min ? UINT16_MAX : 0;
+    case GR_I16: return op == GR_OP_min ? INT16_MAX : INT16_MIN;
+    case GR_U32: return op == GR_OP_min ? UINT32_MAX : 0;
+    case GR_I32: return op == GR_OP_min ? INT32_MAX : INT32_MIN;
+    default: return op == GR_OP_min ? INT64_MAX : INT64_MIN;
+  }
+}
+
+static void nothing_before(const gr_scan_job *job, prefix *p) {
+  p->op = job->op;
+  p->multiply = job->op == GR_OP_prod;
+  p->ordered = gr_is_float(job->dtype) && (job->op == GR_OP_sum || job->op == GR_OP_prod);
+  p->done = p->multiply ? 1.0 : -0.0;
+  p->blocks.top = p->blocks.count = p->tiles.top = p->tiles.count = 0;
+  p->key = first_key(job->op, job->dtype);
+}
+
+static gr_acc base_of(const prefix *p) {
+  gr_acc acc;
+  acc.i[0] = acc.i[1] = acc.i[2] = 0;
+  if (!p->ordered) {
+    acc.i[0] = p->key;
+  } else if (p->blocks.count == 0) {
+    acc.f[0] = p->done;
+  } else {
+    const double within = scan_fold(&p->blocks, p->multiply);
+    acc.f[0] = p->multiply ? p->done * within : p->done + within;
+  }
+  return acc;
+}
+
+static void advance(prefix *p, gr_acc total) {
+  if (!p->ordered) {
+    switch (p->op) {
+      case GR_OP_sum: p->key = (int64_t)((uint64_t)p->key + (uint64_t)total.i[0]); break;
+      case GR_OP_prod: p->key = (int64_t)((uint64_t)p->key * (uint64_t)total.i[0]); break;
+      case GR_OP_min: p->key = total.i[0] < p->key ? total.i[0] : p->key; break;
+      default: p->key = total.i[0] > p->key ? total.i[0] : p->key; break;
+    }
+    return;
+  }
+  scan_push(&p->blocks, p->multiply, total.f[0]);
+  if (p->blocks.count == 32) { /* a superblock is full */
+    const double whole = scan_fold(&p->blocks, p->multiply);
+    p->done = p->multiply ? p->done * whole : p->done + whole;
+    p->blocks.top = p->blocks.count = 0;
+  }
+}
+
+static void advance_piece(prefix *p, gr_acc total) {
+  if (p->ordered) {
+    scan_push_of(&p->tiles, p->multiply, total.f[0], GR_SCAN_PIECE / GR_SCAN_TILE);
+    if (p->tiles.count < GR_SCAN_BLOCK / GR_SCAN_TILE) return;
+    total.f[0] = scan_fold(&p->tiles, p->multiply);
+    p->tiles.top = p->tiles.count = 0;
+  }
+  advance(p, total);
+}
+
+/* Pieces are taken in order, so whoever has the piece before is at work on it. */
+static void do_piece(void *arg, int64_t any) {
+  scan_state *s = (scan_state *)arg;
+  const int64_t k = atomic_fetch_add(&s->taken, 1);
+  const int64_t from = k * GR_SCAN_PIECE, left = s->job->n - from;
+  const int64_t m = left < GR_SCAN_PIECE ? left : GR_SCAN_PIECE;
+  gr_acc base, total = gr_identity(GR_ACC_WRAP, 0);
+  scan_counter tiles;
+  int spins = 0;
+  (void)any;
+  if (m < left) total = s->total(s->job, from, m); /* nobody asks what the last one comes to */
+  while (atomic_load_explicit(&s->known, memory_order_acquire) != k) {
+    if (++spins > 1000) sched_yield();
+  }
+  base = base_of(&s->left);
+  tiles = s->left.tiles;
+  if (m < left) advance_piece(&s->left, total);
+  atomic_store_explicit(&s->known, k + 1, memory_order_release);
+  s->write(s->job, from, m, &base, &tiles);
+}
+
+/* Where a shared block is cut: to add up takes somewhat more than a third of the time to write. */
+static int64_t cut_of(const gr_scan_job *job) { return job->n * 5 / 8 / GR_SCAN_TILE * GR_SCAN_TILE; }
+
+static void do_half(void *arg, int64_t second) {
+  scan_state *s = (scan_state *)arg;
+  const int64_t cut = cut_of(s->job);
+  const gr_acc base = base_of(&s->left);
+  s->write(s->job, second ? cut : 0, second ? s->job->n - cut : cut, &base, NULL);
+}
+
+void gr_cpu_scan(const gr_scan_job *asked, gr_parallel parallel) {
+  const gr_cpu_table *table = gr_cpu_table_in_use();
+  const gr_scan_job *job = asked;
+  gr_scan_job mirrored;
+  scan_state s;
+  int64_t from;
+  int slot;
+  if (job->n == 0) return;
+  if (job->reverse) { /* the same, seen from the other end */
+    mirrored = *job;
+    mirrored.a.data = (const char *)job->a.data + (job->n - 1) * job->a.stride;
+    mirrored.out.data = (const char *)job->out.data + (job->n - 1) * job->out.stride;
+    mirrored.a.stride = -job->a.stride;
+    mirrored.out.stride = -job->out.stride;
+    job = &mirrored;
+  }
+  s.job = job;
+  nothing_before(job, &s.left);
+  slot = !s.left.ordered ? GR_SCAN_KEYS : s.left.multiply ? GR_SCAN_PROD : GR_SCAN_SUM;
+  s.total = table->scan_total[slot];
+  s.write = table->scan_write[slot];
+  if (parallel && job->n >= PARALLEL_ELEMENTS) {
+    atomic_init(&s.taken, 0);
+    atomic_init(&s.known, 0);
+    parallel((job->n - 1) / GR_SCAN_PIECE + 1, do_piece, &s);
+    return;
+  }
+  if (parallel && s.left.ordered && job->n >= SHARED_ELEMENTS && job->n <= GR_SCAN_BLOCK &&
+      job->a.data != job->out.data) {
+    parallel(2, do_half, &s);
+    return;
+  }
+  for (from = 0; from < job->n && !(from && gr_stopped()); from += GR_SCAN_BLOCK) {
+    const int64_t left = job->n - from;
+    const gr_acc base = base_of(&s.left);
+    gr_acc total = s.write(job, from, left < GR_SCAN_BLOCK ? left : GR_SCAN_BLOCK, &base, NULL);
+    if (left <= GR_SCAN_BLOCK) return; /* nobody asks what all comes to */
+    if (s.left.ordered) advance(&s.left, total);
+    else s.left.key = total.i[0];
+  }
+}

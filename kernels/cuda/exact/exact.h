@@ -1,0 +1,38 @@
+/* Launchers of exact sums and digests; the rest of the launchers' contract is in launch.h. */
+#ifndef GR_CUDA_EXACT_EXACT_H
+#define GR_CUDA_EXACT_EXACT_H
+
+#include "kernels/cuda/launch.h"
+#include "kernels/numerics/digest.h"
+#include "kernels/numerics/exact.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+** Exact sums of vector `first`, done when run->done has the ticket, or (each) of job->count vectors from there on with
+** one block each. out: for each vector the limbs from *first of gr_cuda_exact_limbs on, to be added up as they are,
+** then whether an infinity or NaN was met; its flags are then what gr_cuda_exact_specials finds, for one vector.
+*/
+int gr_cuda_exact_limbs(const gr_exact_job *, int *first);
+int gr_cuda_exact(const gr_exact_job *, int64_t first, int each, uint64_t *out, const gr_cuda_run *);
+int gr_cuda_exact_specials(const gr_exact_job *, int64_t first, uint64_t *out, const gr_cuda_run *);
+
+/* The two sums of kernels/numerics/digest.h, unfinished. */
+int gr_cuda_digest(const gr_digest_job *, uint64_t out[2], const gr_cuda_run *);
+
+#ifdef __cplusplus
+}
+
+#ifdef __CUDACC__
+/* True in the last of the grid's blocks to come here, which sees what all of them wrote; the counter is zero again. */
+static __device__ __forceinline__ bool gr_exact_last_block(unsigned *counter) {
+  __threadfence();
+  int last = __syncthreads_or(threadIdx.x == 0 && atomicInc(counter, gridDim.x - 1) == gridDim.x - 1);
+  __threadfence();
+  return last;
+}
+#endif
+#endif
+#endif

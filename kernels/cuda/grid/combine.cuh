@@ -1,0 +1,363 @@
+/*
+** The block and grid layers: leaf values fold by adjacency in shared memory to one node; nodes go to scratch,
+** and the last block to arrive folds them in order. Blocks of 2^k aligned leaves make nodes of one binary
+** tree, so neither the size of a block nor who comes last shows in the result.
+*/
+#ifndef GR_CUDA_GRID_COMBINE_CUH
+#define GR_CUDA_GRID_COMBINE_CUH
+
+#include "kernels/cuda/grid/dependent_launch.cuh"
+#include "kernels/cuda/launch.h"
+#include "kernels/cuda/grid/mailbox.cuh"
+#include "kernels/cuda/warp/fold.cuh"
+
+/* How the partials of a vector become one: by the last block to arrive, by block 0, which polls, or by the host. */
+enum gr_combine_mode : uint8_t {
+  GR_COMBINE_LAST_BLOCK,
+  GR_COMBINE_POLLING,
+  GR_COMBINE_NODES_ON_HOST,
+  GR_COMBINE_LEAVES_ON_HOST
+};
+
+/*
+** A reduce job with its plan, as kernels get it. What gr_reduce_leaves needs for one flat vector comes first, in two
+** lines of arguments (64 bytes; 48 are left of the first): each line takes some 0.1 us to arrive.
+*/
+struct gr_reduce_args {
+  short warps, passes; /* gr_reduce_leaves: a node is 2^warps x passes leaves */
+  int nodes;           /* of one vector; if there are several, blocks' partials are combined */
+  bool flat;           /* gr_reduce_leaves: one vector, no segments */
+  bool strided;        /* elements are not next to each other */
+  gr_combine_mode combine;
+  bool arrays;        /* each vector is an array of its own, with an operation of its own */
+  bool inputs_stable; /* launches that may still run write nothing that this one reads: it may read at once */
+  bool ahead;         /* ask for the first leaves while the launch before may still run */
+  uint8_t op, out_dtype; /* these, and data, n, strides and results: as in the job */
+  const void *a, *b;
+  int64_t n;
+  uint64_t *done;
+  uint64_t ticket; /* the second line */
+  void *out, *out2;
+  int64_t stride_a, stride_b;
+  gr_context context;
+  uint64_t *partials; /* the third */
+  gr_reduce_job job;
+  int64_t first;     /* the vector that this launch starts with */
+  int64_t leaves;    /* of one vector */
+  /*
+  ** What these mean depends on the kernel.
+  **
+  ** rows_by_element        threads: log2 of a row's; rows: of a warp.
+  ** rows_staged            threads: log2 of a row's; each: log2 of the words of each 512 bytes to a thread; rows: of a
+  **                        warp; near: whether rows are of half a word, two to a word; loose: whether not all are of
+  **                        whole aligned words; plain: whether they follow each other; beside: words of a row; wide:
+  **                        from one row to the next in the stage; together: words of the stage; radix, counters, deep:
+  **                        how words trade places.
+  ** rows_by_vector         rows: of a warp; together: log2 of warps side by side on the leaves of a row.
+  ** cols_ordered           wide: lanes to a row; near: log2 of rows side by side; deep: log2 of warps that share a
+  **                        leaf; together: log2 of leaves (or else warps) of a block; each: log2 of a warp's lanes of
+  **                        the tree; beside: log2 of pieces in a flight; rows: 1 + log2 of flights of a lane, or 0;
+  **                        passes: units in turn; loose: whether not all rows are aligned to 16 bytes; plain: whether a
+  **                        lane may read whole words; turn: the shift by which a flight's number, reversed, becomes its
+  **                        first row.
+  ** cols_unordered         wide: lanes that have columns; near: rows side by side in a strip; deep: log2 of warps that
+  **                        share a strip's rows; together: log2 of strips of a block; rows: of a node; loose: which
+  **                        inputs are not aligned to words (bits).
+  ** cols_few_rows          loose: whether rows are not aligned to 16 bytes.
+  ** cols_sum               wide: log2 of words side by side; beside: log2 of the lanes of the tree; rows: log2 of
+  **                        elements of a lane; each: log2 of a thread's turns; deep: log2 of warps, near: of blocks
+  **                        that share a leaf; together, passes: log2 of leaves (or else units) of a block, side by side
+  **                        and in turn; loose: whether rows are of half a word, two to a word; turn: 32 - each;
+  **                        threads: bytes of states.
+  ** cols_variance_leaves   wide: log2 of words, beside: of leaves side by side; deep: log2 of lanes of the tree; each,
+  **                        turn: log2 of those within a warp, and of parts; passes: log2 of leaves of a node; threads:
+  **                        bytes of one of two buffers.
+  ** cols_variance_ring     wide: log2 of words, beside: of leaves side by side; passes: log2 of leaves of a node.
+  **
+  ** Of all with several nodes: 2^radix of them are combined at once, with so many counters for a group of vectors.
+  */
+  int threads, rows;
+  int wide, near, deep, together, each, beside, loose, plain, turn, radix, counters;
+  int64_t *node;
+  unsigned *counter;
+  struct {
+    const void *a, *b;
+    int op;
+  } array[GR_ARRAYS];
+};
+
+/* ---- results ---- */
+
+/* out_dtype is f64, f32, i64, u8 or the input's own. What is stored is the low bytes of `bits`. */
+template <gr_dtype D>
+static __device__ __forceinline__ void gr_store(void *out, gr_dtype t, int64_t i, bool is_float, double x, int64_t k) {
+  constexpr int own = gr_size<D>;
+  if (t == GR_F64) {
+    ((double *)out)[i] = is_float ? x : (double)k;
+  } else if (t == GR_I64) {
+    ((int64_t *)out)[i] = is_float ? (int64_t)x : k;
+  } else {
+    if (!is_float) x = (double)k;
+    else k = (int64_t)x;
+    int bits = (int)k;
+    if (t == GR_F32) bits = __float_as_int(gr_f64_to_f32(x));
+    if constexpr (D == GR_F16 || D == GR_BF16)
+      if (t == D) bits = gr_from_f64<D>(x).bits;
+    if (t == GR_F32 || (own == 4 && t != GR_U8)) ((int32_t *)out)[i] = bits;
+    else if (own == 2 && t != GR_U8) ((int16_t *)out)[i] = (int16_t)bits;
+    else ((int8_t *)out)[i] = (int8_t)bits;
+  }
+}
+
+/* gr_finish with the operation known when compiled, so that a kernel holds only its reducer's operations. */
+template <class R>
+static __device__ __forceinline__ gr_value gr_finish_known(const gr_reduce_job &j, gr_op op, gr_acc a, int64_t n) {
+  constexpr bool place = R::kind == GR_ACC_POSITION;
+#define GR_X(name, r, f, i, e)                                                    \
+  if constexpr (GR_RED_##r == R::red || (place && GR_RED_##r == GR_RED_ARGMIN) || \
+                (R::red == GR_RED_SUMSQ && GR_RED_##r == GR_RED_SUMABS) ||        \
+                (R::red == GR_RED_SUMWIDE && GR_OP_##name == GR_OP_mean))         \
+    if (op == GR_OP_##name) return gr_finish(GR_OP_##name, R::dtype, a, n, j.ddof);
+  GR_OPS(GR_X)
+#undef GR_X
+  return gr_value_i(0);
+}
+
+/* Store the result of vector v; some have two. */
+template <class R>
+/* Of COSINE the second says whether it was safe. */
+constexpr bool gr_has_two = R::kind == GR_ACC_ORDER || R::red == GR_RED_SUMSQ || R::red == GR_RED_COSINE;
+template <class R>
+static __device__ __forceinline__ void gr_write_value(const gr_reduce_args &q, const gr_value &r, int64_t v) {
+  constexpr bool two = gr_has_two<R>;
+#pragma unroll
+  for (int i = 0; i < 2; i++)
+    if (void *out = i ? (two ? q.out2 : nullptr) : q.out)
+      gr_store<R::dtype>(out, (gr_dtype)q.out_dtype, v, r.is_float, i ? r.v[1].f : r.v[0].f, i ? r.v[1].i : r.v[0].i);
+}
+/* The same of n elements' state. Inline, and once in a kernel: a call would read the arguments through memory instead
+   of the constant bank. */
+template <class R>
+static __device__ __forceinline__ void gr_write(const gr_reduce_args &q, gr_acc acc, int64_t v, int64_t n) {
+  gr_write_value<R>(q, gr_finish_known<R>(q.job, (gr_op)(q.arrays ? q.array[v].op : q.op), acc, n), v);
+}
+
+/* State `at` of those that the host folds (grid/mailbox.h). */
+template <class R>
+static __device__ __forceinline__ void gr_mailbox_put_state(const gr_reduce_args &q, int64_t at, const gr_acc &a) {
+#pragma unroll
+  for (int i = 0; i < R::fields; i++) gr_mailbox_put(q.done + (at * R::fields + i) * 2, (uint64_t)a.i[i], q.ticket);
+}
+
+/* Vector v: where it starts, in steps of the inputs, how long it is, and which result is its own. */
+struct gr_stretch {
+  int64_t from, n, place;
+};
+static __device__ __forceinline__ gr_stretch gr_stretch_of(const gr_reduce_args &q, int64_t v) {
+  gr_stretch s = {v, q.job.n, v};
+  if (q.job.offsets) {
+    if (q.job.chosen) s.place = q.job.chosen[v];
+    s.from = gr_segment(&q.job, s.place, &s.n);
+  }
+  return s;
+}
+
+/* ---- states in memory: field after field, `pitch` apart ---- */
+
+template <class R>
+__device__ __forceinline__ void gr_put(int64_t *p, int64_t pitch, gr_acc a) {
+#pragma unroll
+  for (int i = 0; i < R::fields; i++) p[i * pitch] = a.i[i];
+}
+template <class R>
+__device__ __forceinline__ gr_acc gr_get(const int64_t *p, int64_t pitch) {
+  gr_acc a = R::identity();
+#pragma unroll
+  for (int i = 0; i < R::fields; i++) a.i[i] = p[i * pitch];
+  return a;
+}
+
+/*
+** Up to 256 states in order fold by adjacency in one warp; all its threads get the result. Out of line: the last block
+** finds the code that its warps have just used. Eight go to a thread, since shuffles take longer than reading;
+** extremes, of any order, are spread over the lanes.
+*/
+template <class R>
+static __device__ __noinline__ gr_acc gr_fold_256(const int64_t *p, int64_t pitch, int count, int lane) {
+  constexpr bool extreme = R::kind == GR_ACC_ORDER || R::kind == GR_ACC_POSITION;
+  gr_acc v[8];
+#pragma unroll
+  for (int i = 0; i < 8; i++) {
+    int at = extreme ? i * 32 + lane : lane * 8 + i;
+    v[i] = R::identity();
+    if (at < count)
+#pragma unroll
+      /* volatile: in shared memory, or past L1 */
+      for (int f = 0; f < R::fields; f++) v[i].i[f] = *(const volatile int64_t *)(p + f * pitch + at);
+    if (extreme && i == 0 && count <= 32) return gr_fold_adjacent<R>(v[0], 32);
+  }
+#pragma unroll
+  for (int n = 1; n < 8; n *= 2)
+#pragma unroll
+    for (int i = 0; i < 8; i += 2 * n) v[i] = R::merge(v[i], v[i + n]);
+  if constexpr (extreme) {
+    return gr_fold_adjacent<R>(v[0], 32);
+  } else {
+#pragma unroll 1
+    for (int h = 1; h * 8 < count; h *= 2) v[0] = gr_merge_xor<R>(v[0], h);
+    return gr_shuffle_from<R>(v[0], 0);
+  }
+}
+
+/* Up to 2^18 states, 256 at a time; lane i keeps the i-th result of 32, and again. */
+template <class R>
+__device__ __forceinline__ gr_acc gr_fold_many(const int64_t *p, int64_t pitch, int64_t count, int lane) {
+  gr_acc upper = R::identity(), lower = R::identity();
+  int units = (int)((count + 255) / 256);
+#pragma unroll 1
+  for (int u = 0; u < units; u++) {
+    gr_acc a = gr_fold_256<R>(p + u * 256, pitch, (int)min((int64_t)256, count - u * 256), lane);
+    if (units == 1) return a;
+    lower = gr_select<R>(lane == (u & 31), a, lower);
+    if ((u & 31) == 31 || u == units - 1) {
+      a = gr_fold_adjacent<R>(lower, 32);
+      upper = gr_select<R>(lane == u / 32, a, upper);
+      lower = R::identity();
+    }
+  }
+  return gr_fold_adjacent<R>(upper, 32);
+}
+
+/*
+** Which group of vectors a block has, and which of their nodes. Asked for anew where it is needed late, so that no
+** registers hold it meanwhile.
+*/
+struct gr_block_index {
+  unsigned group, node;
+};
+__device__ __forceinline__ gr_block_index gr_index_of_block(const gr_reduce_args &q) {
+  unsigned block, nodes = (unsigned)q.nodes;
+  asm volatile("mov.u32 %0, %%ctaid.x;" : "=r"(block));
+  gr_block_index p = {block, 0};
+  if (nodes > 1) {
+    p.group = block / nodes;
+    p.node = block - p.group * nodes;
+  }
+  return p;
+}
+
+/* ---- the last block ---- */
+
+/*
+** True in every thread of the last of `blocks` blocks to call it. What any thread of any of them wrote before
+** is then visible (barrier, release, acquire, barrier). The counter goes back to zero by itself. alone: thread 0 is the
+** only one that wrote.
+*/
+__device__ __forceinline__ bool gr_last_block(unsigned *counter, unsigned blocks, bool alone = false) {
+  __shared__ bool last;
+  if (!alone) __syncthreads();
+  if (threadIdx.x == 0) {
+    unsigned before;
+    asm volatile("atom.acq_rel.gpu.global.inc.u32 %0, [%1], %2;"
+                 : "=r"(before)
+                 : "l"(counter), "r"(blocks - 1)
+                 : "memory");
+    last = before == blocks - 1;
+  }
+  __syncthreads();
+  return last;
+}
+
+/*
+** Node `node` of this block's vectors, v0 and on, is in scratch, those of neighbouring vectors side by side: of up to
+** 2^radix neighbours the block that arrives last folds them into the first one's place, and so on. True in the one
+** block that has the roots: in the places of the first nodes.
+*/
+template <class R>
+__device__ __forceinline__ bool gr_combine_nodes(const gr_reduce_args &q, int64_t v0, int columns, unsigned *counter,
+                                              int64_t node) {
+  int64_t pitch = q.job.count * q.nodes, count = q.nodes, step = 1;
+#pragma unroll 1
+  for (; count > 1; node >>= q.radix, step <<= q.radix) {
+    int64_t group = node >> q.radix, first = group << q.radix;
+    int here = (int)min((int64_t)1 << q.radix, count - first);
+    if (!gr_last_block(counter + group, (unsigned)here)) return false;
+    count = (count - 1 >> q.radix) + 1;
+    counter += count;
+#pragma unroll 1
+    for (int c = threadIdx.x; c < columns && v0 + c < q.job.count; c += blockDim.x) {
+      volatile int64_t *nodes = q.node + first * step * q.job.count + v0 + c;
+      int64_t apart = step * q.job.count;
+#pragma unroll 1
+      for (int many = here, log = q.radix; log > 0; many = (many + 7) / 8, log -= 3)
+#pragma unroll 1
+        for (int k = 0; k < many; k += 8) {
+          gr_acc s[8];
+#pragma unroll
+          for (int i = 0; i < 8; i++) {
+            s[i] = R::identity();
+            if (k + i < many)
+#pragma unroll
+              for (int f = 0; f < R::fields; f++) s[i].i[f] = nodes[f * pitch + (k + i) * apart];
+          }
+#pragma unroll
+          for (int n = 1; n < 8; n *= 2)
+#pragma unroll
+            for (int i = 0; i < 8; i += 2 * n) s[i] = R::merge(s[i], s[i + n]);
+#pragma unroll
+          for (int f = 0; f < R::fields; f++) nodes[f * pitch + k / 8 * apart] = s[0].i[f];
+        }
+    }
+  }
+  return true;
+}
+
+/* ---- published partials: nodes that one block polls ---- */
+
+/* A state on its way to another block, in halves (grid/mailbox.cuh), so that no fence is needed. Zero before and
+   after. */
+constexpr int gr_partial_words = 2; /* for one word of a state */
+
+template <class R>
+__device__ __forceinline__ void gr_publish_partial(uint64_t *to, const gr_acc &a) {
+#pragma unroll
+  for (int i = 0; i < R::fields; i++) {
+    gr_halves h = gr_split((uint64_t)a.i[i], 1);
+    asm volatile("st.relaxed.gpu.global.v2.b64 [%0], {%1, %2};" ::"l"(to + gr_partial_words * i), "l"(h.low),
+                 "l"(h.high)
+                 : "memory");
+  }
+}
+/* Two neighbours, each if it is wanted; all their words are asked for at once. */
+template <class R>
+__device__ __forceinline__ void gr_await_partials(uint64_t *from, bool wanted, gr_acc &a, bool wanted_next,
+                                                  gr_acc &next) {
+  constexpr int words = R::fields * gr_partial_words;
+  uint64_t x[2][words];
+  bool there;
+  do {
+    there = true;
+#pragma unroll
+    for (int p = 0; p < 2; p++)
+      if (p ? wanted_next : wanted)
+#pragma unroll
+        for (int i = 0; i < words; i += 2) {
+          asm volatile("ld.relaxed.gpu.global.v2.b64 {%0, %1}, [%2];"
+                       : "=l"(x[p][i]), "=l"(x[p][i + 1])
+                       : "l"(from + p * words + i)
+                       : "memory");
+          there = there && (x[p][i] & x[p][i + 1] & 1);
+        }
+  } while (!there);
+#pragma unroll
+  for (int p = 0; p < 2; p++)
+    if (p ? wanted_next : wanted)
+#pragma unroll
+      for (int i = 0; i < words; i += 2) {
+        (p ? next : a).i[i / 2] = (int64_t)gr_join({x[p][i], x[p][i + 1]});
+        asm volatile("st.relaxed.gpu.global.v2.b64 [%0], {%1, %1};" ::"l"(from + p * words + i), "l"((uint64_t)0)
+                     : "memory");
+      }
+}
+
+#endif

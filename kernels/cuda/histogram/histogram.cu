@@ -1,0 +1,281 @@
+/* Which kernel a histogram gets and on what grid; bytes; and the sum of the blocks' rows. */
+#include "kernels/cuda/histogram/histogram.cuh"
+
+#define MOST_PARTS 8 /* so many times the words of a block; with more bins counters move to L2 */
+/* So many 16-bit samples in so many bins pay for counting all their values. */
+#define VALUES_FROM (1 << 26)
+#define VALUES_BINS 512
+/* Up to so many bytes of samples and so many bins go to one block rather than to several and their rows' sum. */
+#define ALONE_BYTES (1 << 17)
+#define ALONE_BINS 8192
+
+cudaError_t gr_hist_values(const gr_hist_plan *p, cudaStream_t stream) {
+  if (!p->args.packed)
+    return gr_hist_start(gr_hist_blocks<uint8_t, gr_quick_value, gr_shared_sink<false, false>, false>, p, stream);
+  return p->args.parts > 1
+             ? gr_hist_start(gr_hist_blocks<uint16_t, gr_quick_value, gr_packed_sink<true>, false>, p, stream)
+             : gr_hist_start(gr_hist_blocks<uint16_t, gr_quick_value, gr_packed_sink<false>, false>, p, stream);
+}
+
+/* ---- the sum of the rows that blocks left ---- */
+
+/* The sums of a warp that all go to one place are one addition. */
+static __device__ void add_values(const gr_hist &a, uint32_t value, uint64_t sum) {
+  unsigned long long *to = gr_slot(a, gr_slot_of_value(a, value));
+  int alike;
+  __match_all_sync(~0u, (unsigned long long)(uintptr_t)to, &alike);
+  for (int h = 16; alike && h > 0; h /= 2) sum += __shfl_xor_sync(~0u, sum, h);
+  if (sum && (!alike || (threadIdx.x & 31) == 0)) atomicAdd(to, (unsigned long long)sum);
+}
+
+/* 32 words of the rows a block. Its warps take rows in turn, all at once if there is one for each multiprocessor. */
+#define MERGE_WARPS 16
+#define MERGE_DEEP 9
+static __global__ void __launch_bounds__(MERGE_WARPS * 32)
+gr_hist_merge(const __grid_constant__ gr_hist a, int32_t units, int32_t groups) {
+  __shared__ uint64_t partial[2][MERGE_WARPS][32];
+  int32_t lane = (int32_t)threadIdx.x & 31, warp = (int32_t)threadIdx.x >> 5;
+  int32_t part = (int32_t)blockIdx.x / groups, q = (int32_t)blockIdx.x % groups * 32 + lane;
+  int64_t step = gr_row_words(a) * a.parts;
+  const uint32_t *rows = a.rows + part * gr_row_words(a), *whole = rows + gr_row_pairs(a);
+  uint32_t most = 0;
+  uint64_t sums[2] = {0, 0};
+  gr_await_earlier();
+  gr_let_next_start();
+#pragma unroll 1
+  for (int32_t from = warp; from < units; from += MERGE_WARPS * MERGE_DEEP) {
+    uint32_t w[MERGE_DEEP], low = 0, high = 0;
+#pragma unroll
+    for (int i = 0; i < MERGE_DEEP; i++)
+      w[i] = from + i * MERGE_WARPS < units ? __ldcg(rows + (from + i * MERGE_WARPS) * step + q) : 0;
+#pragma unroll
+    for (int i = 0; i < MERGE_DEEP; i++) low += w[i] & 0xffff, high += w[i] >> 16, most = __vmaxu2(most, w[i]);
+    sums[0] += low;
+    sums[1] += high;
+  }
+#pragma unroll
+  for (int k = 0; k < 2; k++) {
+    if ((most >> 16 * k & 0xffff) == 0xffff) {
+      sums[k] = 0;
+#pragma unroll 1
+      for (int32_t r = warp; r < units; r += MERGE_WARPS) {
+        uint32_t w = __ldcg(rows + r * step + q) >> 16 * k & 0xffff;
+        sums[k] += w == 0xffff ? __ldcg(whole + r * step + 2 * q + k) : w;
+      }
+    }
+    partial[k][warp][lane] = sums[k];
+  }
+#if __CUDA_ARCH__ >= 800
+  /* Nobody needs these lines any more: memory need not have them. */
+  __syncwarp();
+#pragma unroll 1
+  for (int32_t r = warp + lane * MERGE_WARPS; r < units; r += 32 * MERGE_WARPS)
+    asm volatile("discard.global.L2 [%0], 128;" : : "l"(rows + r * step + q - lane) : "memory");
+#endif
+  __syncthreads();
+  if (warp < 2) {
+    int32_t k = 2 * q + warp;
+    int64_t bin = (int64_t)part * a.part_bins + k;
+    uint64_t sum = 0;
+#pragma unroll
+    for (int w = 0; w < MERGE_WARPS; w++) sum += partial[warp][w][lane];
+    if (a.packed) { /* all lanes have a value */
+      if (k < a.part_bins && bin < 65536) add_values(a, (uint32_t)bin, sum);
+    } else if (k < a.part_bins && bin < a.bins.bins) {
+      a.counts[bin] = (int64_t)sum;
+    }
+  } else if (warp < 5 && blockIdx.x == 0 && !a.packed) { /* tails */
+    uint64_t sum = 0;
+#pragma unroll 1
+    for (int32_t r = lane; r < units; r += 32) sum += __ldcg(whole + r * step + a.part_bins + (warp - 2));
+    for (int h = 16; h > 0; h /= 2) sum += __shfl_xor_sync(~0u, sum, h);
+    if (lane == 0) a.tails[warp - 2] = (int64_t)sum;
+  }
+}
+
+/* ---- the plan ---- */
+
+/* Whether every edge is first + k / per_bin without rounding, per_bin a power of two. */
+static int on_grid(double first, double last, double per_bin) {
+  int exponent;
+  return frexp(per_bin, &exponent) == 0.5 && first * per_bin == floor(first * per_bin) &&
+         fmax(fabs(first), fabs(last)) * per_bin < 1 << 23;
+}
+
+/*
+** The estimates of evenly spaced bins and how far they may be off, in bins: what rounding takes off the sample (32-bit
+** integers in f32), the factor, the summands, the result and the edges, with a quarter to spare. Integer samples on
+** integer edges are taken at x + 1/2, half an integer off every edge. unsure: how near an edge the f32 estimate may be.
+*/
+static enum gr_hist_way estimate(gr_bins *b, gr_dtype t, double first, double last, int whole, double unsure) {
+  const double ulp = 1.2e-7, half = whole && !gr_is_float(t) ? 0.5 : 0.0;
+  double lead = first - half, add = -lead * b->per_bin, reach = fmax(fabs(first), fabs(last)) + half;
+  double most = reach * b->per_bin, error;
+  int ordinary = b->per_bin > 1e-30 && b->per_bin < 1e30 && reach < 1e30 && t != GR_I64 && t != GR_F64, grid;
+  b->quick_first = lead;
+  b->quick_half = 0.5 - ((most + b->bins) * 2.0e-14 + 1e-9);
+  b->quick_first_f = (float)lead;
+  b->quick_add_f = (float)add;
+  b->per_bin_f = (float)b->per_bin;
+  grid = on_grid(first, last, b->per_bin) && reach <= 1 << 24 && b->quick_add_f == add;
+  error = reach * fabs(b->per_bin_f - b->per_bin) + fabs(b->quick_add_f - add) + (b->bins + 2) * ulp +
+          fabs(b->quick_first_f - lead) * b->per_bin + (most + b->bins) * 2.0e-14;
+  if ((t == GR_U32 || t == GR_I32) && reach > 1 << 24) error += most * ulp;
+  error = 1.25 * error + 1e-6;
+  b->quick_half_f = (float)(0.5 - error);
+  ordinary = ordinary && b->bins < 1 << 22 && error < 0.1;
+  b->exact = ordinary && (grid || (half > 0 && error < 0.4 * b->per_bin));
+  return ordinary && (b->exact || error < unsure) ? GR_HIST_F32 : GR_HIST_F64;
+}
+
+static enum gr_hist_way bins_of(const gr_histogram_job *job, const gr_cuda_chip *chip, gr_bins *b) {
+  double last = job->first + (double)job->bins / job->per_bin, cells;
+  /* Where doubles are half as fast as floats they decide whatever f32 does not exactly, if there is the time. */
+  int doubles = chip->minor == 0 && chip->major >= 8 && chip->major <= 10 && gr_size_of(job->dtype) == 4;
+  b->edges = job->edges;
+  b->limits = job->ilimits;
+  b->bins = (int32_t)job->bins;
+  b->modulo = job->modulo;
+  b->first = job->first;
+  b->per_bin = job->per_bin;
+  b->magic = UINT64_MAX / (uint64_t)job->bins + 1;
+  if (job->modulo) return GR_HIST_MODULO;
+  b->guess = job->guess && job->per_bin > 0 && job->per_bin < 1e300;
+  if (b->guess) return estimate(b, job->dtype, job->first, last, job->whole, doubles ? 0 : 0.002);
+  cells = 1.0 / (last - job->first);
+  b->cell_first = (float)job->first;
+  b->per_width = cells > 0 && cells < 1e38 && fabs(job->first) < 1e38 ? (float)cells : 0.0f;
+  return GR_HIST_TABLE;
+}
+
+static int64_t at_least(int64_t a, int64_t b) { return a > b ? a : b; }
+static int64_t at_most(int64_t a, int64_t b) { return a < b ? a : b; }
+
+/* How the data lies: whole 16-byte loads, and what is left at both ends. */
+static void lay_out(gr_hist *h, const gr_histogram_job *job, int size) {
+  int64_t off = (int64_t)((uintptr_t)job->a.data & 15);
+  h->data = (const char *)job->a.data;
+  h->n = job->n;
+  h->stride = job->a.stride;
+  h->contiguous = job->a.stride == size || job->n < 2;
+  h->head = at_most(job->n, (16 - off) % 16 / size);
+  h->vectors = h->contiguous ? (job->n - h->head) * size / 16 : 0;
+}
+
+/* Copies of each counter, and what counters take. Of few samples copies cost more to clear and add up than they
+   save. */
+static void copy_counters(const gr_histogram_job *job, gr_hist_plan *p, int size, int64_t table, int64_t samples) {
+  gr_hist *h = &p->args;
+  int64_t words = at_most(size == 2 ? 16384 : 8192, samples / 16);
+  h->shift = 0;
+  while (!h->packed && (job->way != GR_HISTOGRAM_LARGE || h->by_value) && h->shift < 5 &&
+         (int64_t)h->part_bins << (h->shift + 1) <= words)
+    h->shift++;
+  if (h->packed || (size == 4 && p->way == GR_HIST_F32 && h->words == h->part_bins))
+    h->swizzle = 0x7cu & (0u - (4u << h->shift));
+  p->shared = (size_t)(gr_hist_words(h->words, h->packed, h->shift) + table) * 4;
+}
+
+/*
+** What is counted, bins or values, and in how many parts: samples of 8 bits by value, many of 16 bits by value in
+** packed counters; in L2 if bins are more than blocks can share out, or samples too few for so many.
+*/
+static void choose_counters(const gr_histogram_job *job, gr_hist_plan *p, int size, int64_t room) {
+  gr_hist *h = &p->args;
+  int few = job->way == GR_HISTOGRAM_BY_SIZE && job->bins > 16384 && job->n < 8 * job->bins;
+  int worth = (job->n >= VALUES_FROM && job->bins > VALUES_BINS) || p->way == GR_HIST_F64 || p->way == GR_HIST_TABLE;
+  p->global = job->way == GR_HISTOGRAM_GLOBAL && size > 1;
+  h->by_value = size == 1 || (size == 2 && !p->global && (worth || job->bins > room));
+  if (!h->by_value && (job->bins > MOST_PARTS * room || few || (p->way == GR_HIST_TABLE && job->bins > room)))
+    p->global = 1;
+  h->packed = h->by_value && size == 2;
+  h->parts = 1;
+  if (p->global) return;
+  int64_t counters = h->by_value ? 1 << 8 * size : job->bins;
+  h->parts = (int32_t)((counters + 2 * room - 1) / (2 * room));
+  h->part_bins = (int32_t)((counters + h->parts - 1) / h->parts);
+  if (h->packed) h->part_bins = (h->part_bins + 63) & ~63; /* whole rows of 32 words */
+  h->words = !h->packed && counters > room ? (int32_t)room : h->part_bins;
+}
+
+/*
+** Everything but the scratch pointers; rows: bytes of rows that the blocks need, 0 for none. crowded: other launches
+** run beside this one, so that fewer blocks do better.
+*/
+static void plan(const gr_histogram_job *job, const gr_cuda_chip *chip, int crowded, gr_hist_plan *p, size_t *rows) {
+  gr_hist *h = &p->args;
+  int size = gr_size_of(job->dtype);
+  memset(p, 0, sizeof *p);
+  lay_out(h, job, size);
+  p->way = bins_of(job, chip, &h->bins);
+  h->dtype = job->dtype;
+  h->counts = job->counts;
+  h->tails = job->tails;
+  int64_t table = p->way != GR_HIST_TABLE || size < 4 ? 0 : size == 4 ? 2 * GR_CELLS : GR_CELLS;
+  int64_t room = ((chip->shared_optin - 2048) / 4 - 2 * GR_HIST_SPARE - table) & ~1, per_block = 2, units;
+  choose_counters(job, p, size, room);
+  int wide = h->words < h->part_bins, plain = !p->global && !h->packed && !wide && h->parts == 1;
+  int has_rows = !p->global && (h->packed || (!h->by_value && job->bins > GR_HIST_FEW));
+  p->threads = 512;
+  p->shared = 2 * GR_HIST_SLOTS * 4;
+  if (!p->global) copy_counters(job, p, size, table, INT64_MAX);
+  /* One large block a multiprocessor where it needs the room, or the rows of many small ones would cost more. */
+  if (!p->global && (2 * (p->shared + 2048) > (size_t)chip->shared_optin || (has_rows && job->n >= 1 << 22) ||
+                     (h->by_value && job->n >= 1 << 24)))
+    p->threads = 1024, per_block = 1;
+  units = (h->contiguous ? h->vectors / (crowded && !has_rows ? 16 : 4) : job->n / 8) / p->threads;
+  units = at_most(at_least(units, 1), at_least(chip->sms * per_block / h->parts, 1));
+  units = at_least(units, job->n >> (wide ? 23 : 30)); /* so much fits a counter */
+  if (has_rows && plain && job->bins <= ALONE_BINS && job->n * size <= ALONE_BYTES) units = 1, p->threads = 1024;
+  if (plain && units == 1) has_rows = 0;
+  if (!p->global) copy_counters(job, p, size, table, job->n / units);
+  p->blocks = (int32_t)(units * h->parts);
+  h->cleared = p->global || h->packed || (h->by_value && job->bins > GR_HIST_FEW);
+  *rows = has_rows ? (size_t)p->blocks * (size_t)gr_row_words(*h) * 4 : 0;
+}
+
+size_t gr_cuda_histogram_scratch(const gr_histogram_job *job, const gr_cuda_chip *chip) {
+  gr_hist_plan p;
+  size_t rows;
+  plan(job, chip, 0, &p, &rows);
+  return GR_COUNTER_BYTES + rows;
+}
+
+static cudaError_t clear(const gr_histogram_job *job, cudaStream_t stream) {
+  size_t bytes = (size_t)job->bins * 8;
+  if (job->tails == job->counts + job->bins) return cudaMemsetAsync(job->counts, 0, bytes + 24, stream);
+  cudaError_t e = cudaMemsetAsync(job->counts, 0, bytes, stream);
+  return e == cudaSuccess ? cudaMemsetAsync(job->tails, 0, 24, stream) : e;
+}
+
+int gr_cuda_histogram(const gr_histogram_job *job, const gr_cuda_run *run) {
+  gr_hist_plan p;
+  size_t rows;
+  cudaStream_t stream = (cudaStream_t)run->stream;
+  cudaError_t e = cudaSuccess;
+  int crowded = run->written && !gr_is_empty(run->running) && run->running.from;
+  if (job->bins < 1 || job->bins > INT32_MAX) return cudaErrorInvalidValue;
+  plan(job, run->chip, crowded, &p, &rows);
+  p.args.area = (uint64_t *)run->scratch;
+  if (rows) p.args.rows = (uint32_t *)((char *)run->scratch + GR_COUNTER_BYTES);
+  p.early = run->chip->major >= 9 && !p.args.cleared; /* clearing is no kernel to overlap with */
+  gr_cuda_span counts = gr_span(job->counts, job->bins), tails = gr_span(job->tails, 3);
+  p.args.inputs_stable =
+      gr_reads_at_once(*run, p.early && p.args.contiguous && !p.args.packed && p.args.words == p.args.part_bins,
+                       {gr_span(job->a, 1, job->n, gr_size_of(job->dtype)), gr_span(job->edges, job->bins + 1),
+                        gr_span(job->ilimits, job->bins + 1)},
+                       {counts, tails});
+  if (p.args.cleared) e = clear(job, stream);
+  if (e == cudaSuccess)
+    e = p.args.by_value            ? gr_hist_values(&p, stream)
+        : gr_is_float(job->dtype) ? gr_hist_floats(job->dtype, &p, stream)
+                                  : gr_hist_integers(job->dtype, &p, stream);
+  if (e == cudaSuccess && rows) {
+    int32_t units = p.blocks / p.args.parts, groups = (int32_t)gr_row_pairs(p.args) / 32;
+    void *args[] = {&p.args, &units, &groups};
+    int32_t blocks = groups * p.args.parts, threads = MERGE_WARPS * 32;
+    gr_reads_at_once(*run, false, {}, {counts, tails});
+    e = gr_start_early((const void *)gr_hist_merge, args, blocks, threads, 0, run->chip->major >= 9, stream);
+  }
+  return e;
+}

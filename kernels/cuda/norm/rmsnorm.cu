@@ -1,0 +1,334 @@
+/*
+** RMSNorm: x / sqrt(mean(x^2) + eps) * w, row by row. Rows in whole aligned words are read once and wait in shared
+** memory while their sum of squares folds along the tree: several of up to 2 KB to a warp, longer ones a warp to a leaf
+** and up to 64 KB to a block; of still longer ones several blocks have a piece each and wait for each other's sums, or,
+** of many, blocks stay and pass one after the other through a ring. What is strided or unaligned takes two launches:
+** the sums of squares by the reduction, then the scaling.
+*/
+#include "kernels/cuda/norm/rmsnorm.cuh"
+#include "kernels/cuda/norm/rmsnorm_ring.cuh"
+
+#define ROW_WARPS 8     /* of a block that has several rows */
+#define ROW_WORDS 8     /* of a lane there, in all its rows */
+#define ROW_BYTES 2048  /* the most of such a row */
+#define PIECE_WARPS 16  /* the most leaves of a row in one block, */
+#define PIECE_BYTES 65536 /* and bytes */
+#define SEGMENT 4096    /* elements that a block scales in the second launch */
+
+/*
+** Rows of up to 2 KB: `threads` lanes a row, each with `words` of its words, in sets of 32 / threads rows; whichever
+** way they fold, a lane of a row keeps the sum of one set. Where rows have one word a lane, or two wide ones (fixed),
+** sets fold two at a time.
+*/
+#define TOGETHER 2
+template <gr_dtype D, int fixed>
+static __global__ void __launch_bounds__(ROW_WARPS * 32, fixed ? (gr_size<D> == 2 ? 3 : 5) : gr_size<D> == 2 ? 4 : 6)
+    norm_rows(const __grid_constant__ rms_job q, int threads, int any_words) {
+  constexpr int C = per_word<D>, together = TOGETHER;
+  const int words = fixed ? fixed : any_words;
+  __shared__ uint4 kept[ROW_WARPS][ROW_WORDS * 32];
+  int lane = threadIdx.x & 31, warp = gr_warp_index(), t = lane & (threads - 1), per = 32 / threads;
+  int sets = min(threads, ROW_WORDS / words), all = (int)(q.n * gr_size<D> / 16);
+  int64_t row = (blockIdx.x * (int64_t)ROW_WARPS + warp) * sets * per + lane / threads;
+  uint4 *mine = kept[warp] + lane;
+  gr_start_reading(q.inputs_stable);
+#pragma unroll 1
+  for (int i = 0; i < sets; i++) {
+    const uint4 *from = (const uint4 *)(q.x + (row + i * per) * q.x_step) + t;
+    if (row + i * per < q.count)
+#pragma unroll 1
+      for (int k = 0; k < words; k++)
+        if (t + k * threads < all) gr_copy16(mine + (i * words + k) * 32, from + k * threads);
+  }
+  gr_copies_end_group();
+  gr_copies_wait<0>();
+  gr_await_earlier();
+  double sum = 0, r;
+  if constexpr (fixed) {
+#pragma unroll 1
+    for (int i = 0; i < sets; i += together) {
+      gr_acc v[together * C];
+#pragma unroll
+      for (int j = 0; j < together; j++) {
+        double s[C];
+        start_squares<D>(s);
+#pragma unroll
+        for (int k = 0; k < fixed; k++)
+          if (t + k * threads < all) add_squares<D>(s, mine[((i + j) * fixed + k) * 32]);
+#pragma unroll
+        for (int c = 0; c < C; c++) v[j * C + c].f[0] = s[c];
+      }
+      gr_fold_rows<gr_in_f64<GR_RED_SUMSQ, D>, together, C>(v, threads, lane);
+      if (i / together == t % (threads / together)) sum = v[0].f[0];
+    }
+  } else {
+#pragma unroll 1
+    for (int i = 0; i < sets; i++) {
+      double s[C], folded;
+      start_squares<D>(s);
+#pragma unroll 2
+      for (int k = 0; k < words; k++)
+        if (t + k * threads < all) add_squares<D>(s, mine[(i * words + k) * 32]);
+      folded = fold_squares<D>(s, threads, lane);
+      if ((t & (ROW_WORDS - 1)) == i) sum = folded;
+    }
+  }
+  r = factor_of(q, sum); /* the divisions and roots of all sets at once, a lane each */
+#pragma unroll 1
+  for (int k = 0; k < words; k++) {
+    double w[C] = {};
+    bool present = t + k * threads < all;
+    if (q.w && present) widen_word<D>(w, __ldg((const uint4 *)q.w + k * threads + t));
+#pragma unroll 2
+    for (int i = 0; i < sets; i++) {
+      int keeper = fixed ? i % together * (threads / together) + i / together : i;
+      double own = __shfl_sync(~0u, r, lane - t + keeper);
+      uint4 *to = (uint4 *)(q.out + (row + i * per) * q.out_step) + k * threads + t;
+      if (present && row + i * per < q.count)
+        __stcg(to, scale_word<D>(mine[(i * words + k) * 32], own, q.w != NULL, w));
+    }
+  }
+}
+
+/*
+** The sum of a row whose blocks each have a node: all wait for all. Blocks start in order and a row has fewer of them
+** than fit the device at once, so those that wait do not keep out those that they wait for. The counter goes up twice,
+** so that it is 0 again when the last has seen the nodes.
+*/
+static __device__ __forceinline__ gr_acc combine(double sum, double *nodes, unsigned *counter, int piece, int pieces,
+                                                 int lane) {
+  using R = gr_in_f64<GR_RED_SUMSQ, GR_F64>;
+  unsigned seen, last = 2 * (unsigned)pieces - 1;
+  if (lane == 0) {
+    nodes[piece] = sum;
+    asm volatile("atom.acq_rel.gpu.global.inc.u32 %0, [%1], %2;" : "=r"(seen) : "l"(counter), "r"(last) : "memory");
+    if (seen + 1 < (unsigned)pieces) do {
+        asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(seen) : "l"(counter) : "memory");
+      } while (seen < (unsigned)pieces);
+  }
+  __syncwarp();
+  gr_acc all = gr_fold_many<R>((const int64_t *)nodes, 1, pieces, lane);
+  if (lane == 0)
+    asm volatile("atom.acq_rel.gpu.global.inc.u32 %0, [%1], %2;" : "=r"(seen) : "l"(counter), "r"(last) : "memory");
+  return all;
+}
+
+/*
+** A warp for a leaf; `pieces` blocks for a row. A kernel of its own where a block has all of it: 40 registers, not 48,
+** and so more blocks (16384 x 4096 f32 138 -> 131.6 us).
+*/
+template <gr_dtype D, bool alone>
+static __global__ void __launch_bounds__(PIECE_WARPS * 32, 2)
+    norm_pieces(const __grid_constant__ rms_job q, int pieces, double *node, unsigned *counter) {
+  using R = gr_in_f64<GR_RED_SUMSQ, D>;
+  constexpr int words = GR_LEAF_ROWS(gr_size<D>);
+  extern __shared__ uint4 kept[];
+  __shared__ double leaf[PIECE_WARPS], factor;
+  int lane = threadIdx.x & 31, warp = gr_warp_index(), leaves = blockDim.x >> 5;
+  unsigned row = alone ? blockIdx.x : blockIdx.x / (unsigned)pieces;
+  int piece = alone ? 0 : (int)(blockIdx.x - row * (unsigned)pieces);
+  int64_t offset = (int64_t)(piece * leaves + warp) * leaf_bytes<D> + lane * 16;
+  int present =
+      (int)max((int64_t)0, min((int64_t)words, (q.n * gr_size<D> - offset + GR_ROW_BYTES - 1) / GR_ROW_BYTES));
+  const uint4 *from = (const uint4 *)(q.x + row * q.x_step + offset);
+  uint4 *mine = kept + warp * words * 32 + lane;
+  double s[per_word<D>];
+  gr_start_reading(q.inputs_stable);
+#pragma unroll
+  for (int k = 0; k < words; k++)
+    if (k < present) gr_copy16(mine + k * 32, from + k * 32);
+  gr_copies_end_group();
+  gr_copies_wait<0>();
+  gr_await_earlier();
+  start_squares<D>(s);
+#pragma unroll 2
+  for (int k = 0; k < present; k++) add_squares<D>(s, mine[k * 32]);
+  double folded = fold_squares<D>(s, 32, lane);
+  if (lane == 0) leaf[warp] = folded;
+  __syncthreads();
+  gr_acc all = R::identity();
+  if (lane < leaves) all.f[0] = leaf[lane];
+  all = gr_fold_adjacent<R>(all, 32);
+  if constexpr (!alone) {
+    if (warp == 0) {
+      all = combine(all.f[0], node + (int64_t)row * pieces, counter + row, piece, pieces, lane);
+      if (lane == 0) factor = all.f[0];
+    }
+    __syncthreads();
+    all.f[0] = factor;
+  }
+  double r = factor_of(q, all.f[0]);
+  const uint4 *weights = (const uint4 *)(q.w + offset);
+  uint4 *to = (uint4 *)(q.out + row * q.out_step + offset);
+#pragma unroll 2
+  for (int k = 0; k < present; k++) {
+    double w[per_word<D>] = {};
+    if (q.w) widen_word<D>(w, __ldg(weights + k * 32));
+    __stcg(to + k * 32, scale_word<D>(mine[k * 32], r, q.w != NULL, w));
+  }
+}
+
+/* The second launch for rows of any kind: a block scales a segment of one. */
+template <gr_dtype D>
+static __global__ void __launch_bounds__(256) norm_scale(const __grid_constant__ rms_job q, int64_t segments) {
+  int64_t row = blockIdx.x / segments, k = blockIdx.x % segments * SEGMENT, end = min(k + SEGMENT, q.n);
+  double r = factor_of(q, q.sums[row]);
+#pragma unroll 4
+  for (k += threadIdx.x; k < end; k += 256) {
+    double v = gr_to_f64<D>(*(const gr_type<D> *)(q.x + row * q.x_step + k * q.x_stride)) * r;
+    if (q.w) v *= gr_to_f64<D>(*(const gr_type<D> *)(q.w + k * q.w_stride));
+    *(gr_type<D> *)(q.out + row * q.out_step + k * q.out_stride) = gr_from_f64<D>(v);
+  }
+}
+
+/* ---- launching ---- */
+
+/* How rows that are read once go: leaves (warps) of a block, blocks of a row; 0 if they are not. Or in a ring. */
+typedef struct rms_plan {
+  int warps, pieces;
+  ring_plan ring;
+} rms_plan;
+
+static bool have_common(int a, int b) {
+  for (int k = 2; k <= b; k++)
+    if (a % k == 0 && b % k == 0) return true;
+  return false;
+}
+
+/*
+** Worth while for many rows of wide elements (f16: 95 -> 101 us). All blocks are there at once, since they wait for
+** each other (a launch on another stream gets no room before those of this one have it: bench/tree/streams.cu); if a
+** row's last piece is smaller, so many that each block gets any piece of a row in turn.
+*/
+static ring_plan ring_of(int64_t count, int64_t leaves, int leaf, const gr_cuda_chip *chip) {
+  ring_plan p = {RING_LEAVES, 0, 0, chip->sms, 0, 0, 0, 0, NULL};
+  int slots = (chip->shared_optin - 1024) / (leaf + (int)sizeof(ring_slot)) / RING_ADDERS * RING_ADDERS;
+  p.pieces = (int)((leaves + p.leaves - 1) / p.leaves);
+  p.last = (int)(leaves - (int64_t)(p.pieces - 1) * p.leaves);
+  while (p.last < p.leaves && have_common(p.blocks, p.pieces)) p.blocks--;
+  p.on_rows = p.blocks / p.pieces;
+  p.on_pieces = p.blocks % p.pieces;
+  if (chip->major >= 9 && slots >= 3 * p.leaves && p.pieces <= 32 && p.pieces <= p.blocks &&
+      count * leaves >= 48 * chip->sms)
+    p.slots = slots;
+  return p;
+}
+
+static rms_plan plan_of(const gr_rmsnorm_job *job, const gr_cuda_chip *chip) {
+  int64_t size = gr_size_of(job->dtype), leaf = GR_LEAF(size) * size, leaves = (job->n * size + leaf - 1) / leaf;
+  uintptr_t all = (uintptr_t)job->x.data | (uintptr_t)job->out.data | (uintptr_t)job->w.data |
+                  (uintptr_t)(job->n * size) | (uintptr_t)job->x.step | (uintptr_t)job->out.step;
+  int most = PIECE_WARPS;
+  rms_plan p = {0, 0, {}};
+  while (most * leaf > PIECE_BYTES || most * leaf + 1024 > chip->shared_optin) most /= 2;
+  if (job->x.stride != size || job->out.stride != size || (job->w.data && job->w.stride != size) || all % 16 != 0)
+    return p;
+  if (leaves > chip->sms * (int64_t)most / 2 || job->count > INT32_MAX) return p;
+  /* Blocks that wait for others are better smaller. */
+  p.warps = leaves <= most ? (int)leaves : most / 2;
+  p.pieces = (int)((leaves + p.warps - 1) / p.warps);
+  if (p.pieces > 1 && size > 2) p.ring = ring_of(job->count, leaves, (int)leaf, chip);
+  return p;
+}
+
+static gr_reduce_job sums_of(const gr_rmsnorm_job *job, void *out) {
+  return gr_f64_of_each(GR_OP_sumsq, job->dtype, job->x, job->n, job->count, out);
+}
+
+/* Rows whose blocks combine: as many at a time as there are counters. */
+#define MOST_COMBINED ((int64_t)((GR_COUNTER_BYTES - GR_PARTIAL_BYTES) / sizeof(unsigned)))
+
+size_t gr_cuda_rmsnorm_scratch(const gr_rmsnorm_job *job, const gr_cuda_chip *chip) {
+  gr_reduce_job r = sums_of(job, NULL);
+  if (job->n == 0 || job->count == 0) return 0;
+  rms_plan p = plan_of(job, chip);
+  if (p.pieces == 1) return 0;
+  if (p.ring.slots) return GR_COUNTER_BYTES + (size_t)job->count * (size_t)p.ring.pieces * 16;
+  if (p.pieces > 1)
+    return GR_COUNTER_BYTES + (size_t)(job->count < MOST_COMBINED ? job->count : MOST_COMBINED) * (size_t)p.pieces * 8;
+  return ((gr_cuda_reduce_scratch(&r, chip) + 255) & ~(size_t)255) + (size_t)job->count * 8;
+}
+
+/* More than 47 KB of shared memory have to be asked for. */
+static cudaError_t launch(const void *kernel, void **args, int64_t blocks, int warps, size_t shared,
+                          const gr_cuda_run *run) {
+  cudaError_t e = cudaSuccess;
+  if (shared > 47 << 10) e = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared);
+  if (e != cudaSuccess) return e;
+  return gr_start_early(kernel, args, (int32_t)blocks, warps * 32, shared, run->chip->major >= 9,
+                        (cudaStream_t)run->stream);
+}
+
+template <gr_dtype D> static cudaError_t start_rows(const rms_job *q, const gr_cuda_run *run) {
+  int all = (int)(q->n * gr_size<D> / 16), threads = 1, words = 1;
+  while (threads < 32 && threads < all) threads *= 2;
+  while (words * threads < all) words *= 2;
+  int sets = threads < ROW_WORDS / words ? threads : ROW_WORDS / words;
+  int64_t rows = (int64_t)ROW_WARPS * sets * (32 / threads);
+  void *args[] = {(void *)q, &threads, &words};
+  const void *kernel = (const void *)norm_rows<D, 0>;
+  if (words == 1 && threads >= TOGETHER) kernel = (const void *)norm_rows<D, 1>;
+  if constexpr ((gr_size<D>) > 2)
+    if (words == 2) kernel = (const void *)norm_rows<D, 2>;
+  return launch(kernel, args, (q->count + rows - 1) / rows, ROW_WARPS, 0, run);
+}
+
+template <gr_dtype D> static cudaError_t start_pieces(rms_job *q, rms_plan p, const gr_cuda_run *run) {
+  unsigned *counter = (unsigned *)run->scratch;
+  double *node = (double *)((char *)run->scratch + GR_COUNTER_BYTES);
+  const void *kernel = p.pieces == 1 ? (const void *)norm_pieces<D, true> : (const void *)norm_pieces<D, false>;
+  int64_t count = q->count;
+  cudaError_t e = cudaSuccess;
+  for (int64_t rows; e == cudaSuccess && count > 0; count -= rows) {
+    rows = p.pieces > 1 && count > MOST_COMBINED ? MOST_COMBINED : count;
+    void *args[] = {q, &p.pieces, &node, &counter};
+    e = launch(kernel, args, rows * p.pieces, p.warps, (size_t)p.warps * leaf_bytes<D>, run);
+    q->x += rows * q->x_step;
+    q->out += rows * q->out_step;
+  }
+  return e;
+}
+
+template <gr_dtype D> static cudaError_t start_ring(const rms_job *q, ring_plan p, const gr_cuda_run *run) {
+  size_t shared = (size_t)p.slots * (leaf_bytes<D> + sizeof(ring_slot));
+  p.epoch = run->epoch;
+  p.partials = (uint64_t *)((char *)run->scratch + GR_COUNTER_BYTES);
+  void *args[] = {(void *)q, &p};
+  return launch((const void *)norm_ring<D>, args, p.blocks, RING_WARPS, shared, run);
+}
+
+template <gr_dtype D> static cudaError_t start(const gr_rmsnorm_job *job, const gr_cuda_run *run) {
+  cudaStream_t stream = (cudaStream_t)run->stream;
+  int64_t segments = (job->n + SEGMENT - 1) / SEGMENT;
+  rms_job q = {(const char *)job->x.data, (const char *)job->w.data, (char *)job->out.data, job->n, job->count,
+            job->x.step, job->out.step, job->x.stride, job->w.stride, job->out.stride, job->eps, NULL, false};
+  rms_plan p = plan_of(job, run->chip);
+  auto all_of = [job](const gr_vec &v) { return gr_span(v, job->count, job->n, gr_size<D>); };
+  q.inputs_stable = gr_reads_at_once(*run, p.pieces > 0, {all_of(job->x), gr_span(job->w, 1, job->n, gr_size<D>)},
+                                     {all_of(job->out)});
+  if constexpr ((gr_size<D>) > 2)
+    if (p.ring.slots) return start_ring<D>(&q, p.ring, run);
+  if (p.pieces == 1 && job->n * gr_size<D> <= ROW_BYTES) return start_rows<D>(&q, run);
+  if (p.pieces > 0) return start_pieces<D>(&q, p, run);
+  size_t before = (gr_cuda_rmsnorm_scratch(job, run->chip) - (size_t)job->count * 8);
+  gr_reduce_job r = sums_of(job, (char *)run->scratch + before);
+  gr_cuda_run part = *run;
+  part.written = NULL;
+  cudaError_t e = (cudaError_t)gr_cuda_reduce(&r, &part);
+  q.sums = (const double *)r.out;
+  void *args[] = {&q, &segments};
+  if (e == cudaSuccess)
+    e = cudaLaunchKernel((const void *)norm_scale<D>, (unsigned)(segments * job->count), 256, args, 0, stream);
+  return e;
+}
+
+int gr_cuda_rmsnorm(const gr_rmsnorm_job *job, const gr_cuda_run *run) {
+  if (job->n <= 0 || job->count <= 0) return cudaSuccess;
+  switch (job->dtype) {
+    case GR_F16: return start<GR_F16>(job, run);
+    case GR_BF16: return start<GR_BF16>(job, run);
+    case GR_F32: return start<GR_F32>(job, run);
+    case GR_F64: return start<GR_F64>(job, run);
+    default: return cudaErrorInvalidValue;
+  }
+}

@@ -1,0 +1,256 @@
+/*
+** Softmax of rows. Up to 16 leaves a row, a warp takes each leaf, and elements of 4 and 8 bytes keep their
+** exponentials in registers until the sum is known. Longer rows take the reduction's maximum and three launches:
+** sums of leaves, their fold, and the scaling. Sums follow the tree of docs/numerics.md in f64.
+*/
+#include <cuda_runtime.h>
+#include "kernels/cuda/grid/combine.cuh"
+#include "kernels/cuda/launch.h"
+#include "kernels/numerics/math.h"
+
+#define MOST_WARPS 16  /* leaves of a row that one block takes */
+#define FEW_WARPS 4    /* of a block whose rows have one leaf */
+#define SEGMENT 4096   /* elements that a block scales */
+
+typedef struct soft_job {
+  const char *x;
+  char *out;
+  int64_t n, count, x_step, out_step, x_stride, out_stride;
+  int32_t per_row;          /* warps to a row, a power of two */
+  int64_t leaves;           /* of a row */
+  double *most, *leaf, *up; /* long rows: maxima; sums of leaves, row after row; the next level of them */
+  int64_t pitch;            /* from a row's part of up to the next one's */
+} soft_job;
+
+template <gr_dtype D> struct shape {
+  static constexpr int size = gr_size<D>, own = GR_LANES(size) / 32, rows = GR_LEAF_ROWS(size), leaf = GR_LEAF(size);
+};
+
+template <gr_dtype D> static __device__ __forceinline__ double get(const soft_job &q, int64_t row, int64_t k) {
+  return gr_to_f64<D>(*(const gr_type<D> *)(q.x + row * q.x_step + k * q.x_stride));
+}
+template <gr_dtype D> static __device__ __forceinline__ void put(const soft_job &q, int64_t row, int64_t k, double y) {
+  *(gr_type<D> *)(q.out + row * q.out_step + k * q.out_stride) = gr_from_f64<D>(y);
+}
+
+/* NaN stays. */
+static __device__ __forceinline__ double larger(double m, double x) { return x > m || x != x ? x : m; }
+
+/* gr_exp of a number that is not above 0, or NaN: one branch, which warps seldom part at. */
+static __device__ __forceinline__ double exp_down(double x) {
+  if (x >= GR_EXP_LOW) return gr_exp_within(x);
+  return x == x ? 0.0 : gr_nan();
+}
+
+/* A thread's lanes t, t + 32, ... of a leaf: folded by halves, its own first. */
+template <int own> static __device__ __forceinline__ double fold_lanes(double (&s)[own]) {
+#pragma unroll
+  for (int h = own / 2; h > 0; h /= 2)
+#pragma unroll
+    for (int j = 0; j < h; j++) s[j] = s[j] + s[j + h];
+#pragma unroll
+  for (int h = 16; h > 0; h /= 2) s[0] = s[0] + __shfl_xor_sync(~0u, s[0], h);
+  return s[0];
+}
+
+/* One value from each warp of a row; all its threads get them folded: the sum by adjacency, or the largest. */
+template <bool sum> static __device__ __forceinline__ double across(double mine, double *shared, int per_row) {
+  int lane = (int)(threadIdx.x & 31), warp = (int)(threadIdx.x >> 5);
+  if (per_row == 1) return mine;
+  if (lane == 0) shared[warp] = mine;
+  __syncthreads();
+  double v = lane < per_row ? shared[(warp & -per_row) + lane] : sum ? -0.0 : -INFINITY;
+#pragma unroll
+  for (int h = 1; h < MOST_WARPS; h *= 2) {
+    double other = __shfl_xor_sync(~0u, v, h);
+    v = sum ? v + other : larger(v, other);
+  }
+  return __shfl_sync(~0u, v, 0);
+}
+
+template <gr_dtype D>
+static __global__ void __launch_bounds__(MOST_WARPS * 32) softmax_rows(const __grid_constant__ soft_job q) {
+  using S = shape<D>;
+  constexpr bool keeps = S::size >= 4;
+  constexpr int kept = keeps ? S::own * S::rows : 1;
+  __shared__ double shared[2][MOST_WARPS];
+  int lane = (int)(threadIdx.x & 31), warp = (int)(threadIdx.x >> 5), rows = (int)(blockDim.x >> 5) / q.per_row;
+  int64_t row = blockIdx.x * (int64_t)rows + warp / q.per_row;
+  int64_t base = (warp & (q.per_row - 1)) * (int64_t)S::leaf + lane, n = row < q.count ? q.n : 0;
+  /* Rows of this leaf that have elements; none: 0 or less. */
+  int used = (int)min((int64_t)S::rows, (n - base + lane + 32 * S::own - 1) / (32 * S::own));
+  double y[kept], s[S::own], most = -INFINITY;
+#pragma unroll(keeps ? S::rows : 2)
+  for (int r = 0; r < S::rows; r++)
+#pragma unroll
+    for (int j = 0; j < S::own; j++) {
+      if (r >= used) continue;
+      int64_t k = base + (r * S::own + j) * 32;
+      double x = -INFINITY;
+      if (k < n) x = get<D>(q, row, k);
+      if constexpr (keeps) y[r * S::own + j] = x;
+      most = larger(most, x);
+    }
+#pragma unroll
+  for (int h = 16; h > 0; h /= 2) most = larger(most, __shfl_xor_sync(~0u, most, h));
+  most = across<false>(most, shared[0], q.per_row);
+#pragma unroll
+  for (int j = 0; j < S::own; j++) s[j] = -0.0;
+#pragma unroll(keeps ? S::rows : 1)
+  for (int r = 0; r < S::rows; r++)
+#pragma unroll
+    for (int j = 0; j < S::own; j++) {
+      if (r >= used) continue;
+      int64_t k = base + (r * S::own + j) * 32;
+      double e = -INFINITY;
+      if constexpr (keeps) e = y[r * S::own + j];
+      else if (k < n) e = get<D>(q, row, k);
+      e = exp_down(e - most);
+      if constexpr (keeps) y[r * S::own + j] = e;
+      s[j] = s[j] + (k < n ? e : -0.0);
+    }
+  double factor = 1.0 / across<true>(fold_lanes<S::own>(s), shared[1], q.per_row);
+#pragma unroll(keeps ? S::rows : 1)
+  for (int r = 0; r < S::rows; r++)
+#pragma unroll
+    for (int j = 0; j < S::own; j++) {
+      int64_t k = base + (r * S::own + j) * 32;
+      if (r >= used || k >= n) continue;
+      if constexpr (keeps) put<D>(q, row, k, y[r * S::own + j] * factor);
+      else put<D>(q, row, k, exp_down(get<D>(q, row, k) - most) * factor);
+    }
+}
+
+/* Long rows: a warp sums the exponentials of one leaf. */
+template <gr_dtype D>
+static __global__ void __launch_bounds__(256) softmax_leaves(const __grid_constant__ soft_job q) {
+  using S = shape<D>;
+  int64_t at = blockIdx.x * (int64_t)8 + (threadIdx.x >> 5), row = at / q.leaves;
+  int lane = (int)(threadIdx.x & 31);
+  if (row >= q.count) return;
+  int64_t base = (at - row * q.leaves) * S::leaf + lane;
+  double s[S::own], most = q.most[row];
+#pragma unroll
+  for (int j = 0; j < S::own; j++) s[j] = -0.0;
+#pragma unroll(S::own > 4 ? 1 : 2)
+  for (int r = 0; r < S::rows; r++)
+#pragma unroll
+    for (int j = 0; j < S::own; j++) {
+      int64_t k = base + (r * S::own + j) * 32;
+      if (k < q.n) s[j] = s[j] + exp_down(get<D>(q, row, k) - most);
+    }
+  double sum = fold_lanes<S::own>(s);
+  if (lane == 0) q.leaf[at] = sum;
+}
+
+/* A block folds the leaves of its row, 256 at a time; what it leaves first in up is the sum. */
+static __global__ void __launch_bounds__(512) softmax_fold(const __grid_constant__ soft_job q) {
+  using R = gr_in_f64<GR_RED_SUM, GR_F64>;
+  double *from = q.leaf + blockIdx.x * q.leaves, *to = q.up + blockIdx.x * q.pitch;
+  int64_t left = q.leaves;
+  int lane = (int)(threadIdx.x & 31);
+  for (;;) {
+    int64_t units = (left + 255) / 256;
+    for (int64_t u = threadIdx.x >> 5; u < units; u += 16) {
+      gr_acc acc = gr_fold_256<R>((const int64_t *)from + u * 256, 0, (int)min((int64_t)256, left - u * 256), lane);
+      if (lane == 0) to[u] = acc.f[0];
+    }
+    __syncthreads();
+    if (units == 1) break;
+    double *swap = from;
+    from = to;
+    to = swap;
+    left = units;
+  }
+  if (threadIdx.x == 0) q.up[blockIdx.x * q.pitch] = *(volatile double *)to;
+}
+
+template <gr_dtype D>
+static __global__ void __launch_bounds__(256) softmax_scale(const __grid_constant__ soft_job q, int64_t segments) {
+  int64_t row = blockIdx.x / segments, k = blockIdx.x % segments * SEGMENT, end = min(k + SEGMENT, q.n);
+  double most = q.most[row], factor = 1.0 / q.up[row * q.pitch];
+#pragma unroll 2
+  for (k += threadIdx.x; k < end; k += 256) put<D>(q, row, k, exp_down(get<D>(q, row, k) - most) * factor);
+}
+
+/* ---- launching ---- */
+
+static gr_reduce_job maxima_of(const gr_softmax_job *job, void *out) {
+  return gr_f64_of_each(GR_OP_max, job->dtype, job->x, job->n, job->count, out);
+}
+
+static size_t rounded(size_t bytes) { return (bytes + 255) & ~(size_t)255; }
+
+/* Where things lie for long rows; returns the bytes of all. */
+static size_t lay_out(const gr_softmax_job *job, const gr_cuda_chip *chip, char *scratch, soft_job *q) {
+  gr_reduce_job r = maxima_of(job, NULL);
+  size_t at = rounded(gr_cuda_reduce_scratch(&r, chip)), rows = (size_t)job->count;
+  q->leaves = (job->n - 1) / GR_LEAF(gr_size_of(job->dtype)) + 1;
+  q->pitch = (q->leaves + 255) / 256;
+  q->most = (double *)(scratch + at);
+  at += rounded(rows * 8);
+  q->leaf = (double *)(scratch + at);
+  at += rounded(rows * (size_t)q->leaves * 8);
+  q->up = (double *)(scratch + at);
+  return at + rounded(rows * (size_t)q->pitch * 8);
+}
+
+static int by_rows_by_element(const gr_softmax_job *job) {
+  return job->n <= MOST_WARPS * (int64_t)GR_LEAF(gr_size_of(job->dtype));
+}
+
+size_t gr_cuda_softmax_scratch(const gr_softmax_job *job, const gr_cuda_chip *chip) {
+  soft_job q;
+  return job->n == 0 || job->count == 0 || by_rows_by_element(job) ? 0 : lay_out(job, chip, NULL, &q);
+}
+
+template <gr_dtype D> static cudaError_t start_short(soft_job *q, cudaStream_t stream) {
+  void *args[] = {q};
+  int64_t leaves = (q->n - 1) / GR_LEAF(gr_size<D>) + 1, warps, rows;
+  q->per_row = 1;
+  while (q->per_row < leaves) q->per_row *= 2;
+  warps = q->per_row > FEW_WARPS ? q->per_row : FEW_WARPS;
+  rows = warps / q->per_row;
+  return cudaLaunchKernel((const void *)softmax_rows<D>, (unsigned)((q->count + rows - 1) / rows), (unsigned)warps * 32,
+                          args, 0, stream);
+}
+
+template <gr_dtype D> static cudaError_t start(const gr_softmax_job *job, const gr_cuda_run *run) {
+  cudaStream_t stream = (cudaStream_t)run->stream;
+  soft_job q;
+  memset(&q, 0, sizeof q);
+  q.x = (const char *)job->x.data;
+  q.out = (char *)job->out.data;
+  q.n = job->n;
+  q.count = job->count;
+  q.x_step = job->x.step;
+  q.out_step = job->out.step;
+  q.x_stride = job->x.stride;
+  q.out_stride = job->out.stride;
+  if (by_rows_by_element(job)) return start_short<D>(&q, stream);
+  int64_t segments = (job->n + SEGMENT - 1) / SEGMENT;
+  lay_out(job, run->chip, (char *)run->scratch, &q);
+  gr_reduce_job maxima = maxima_of(job, q.most);
+  gr_cuda_run part = *run;
+  part.written = NULL;
+  void *args[] = {&q}, *more[] = {&q, &segments};
+  cudaError_t e = (cudaError_t)gr_cuda_reduce(&maxima, &part);
+  if (e == cudaSuccess)
+    e = cudaLaunchKernel((const void *)softmax_leaves<D>, (unsigned)((q.count * q.leaves + 7) / 8), 256, args, 0,
+                         stream);
+  if (e == cudaSuccess) e = cudaLaunchKernel((const void *)softmax_fold, (unsigned)q.count, 512, args, 0, stream);
+  if (e == cudaSuccess)
+    e = cudaLaunchKernel((const void *)softmax_scale<D>, (unsigned)(segments * q.count), 256, more, 0, stream);
+  return e;
+}
+
+int gr_cuda_softmax(const gr_softmax_job *job, const gr_cuda_run *run) {
+  if (job->n <= 0 || job->count <= 0) return cudaSuccess;
+  switch (job->dtype) {
+    case GR_F16: return start<GR_F16>(job, run);
+    case GR_BF16: return start<GR_BF16>(job, run);
+    case GR_F32: return start<GR_F32>(job, run);
+    case GR_F64: return start<GR_F64>(job, run);
+    default: return cudaErrorInvalidValue;
+  }
+}

@@ -1,0 +1,498 @@
+/*
+** Columns: neighbouring vectors are neighbours in memory. A lane of a warp takes a word of columns (4 to 16 bytes), the
+** warp a piece of 32 words; of matrices that are narrower than half a piece, several rows. Rows come through a ring in
+** shared memory that asynchronous copies of aligned words keep full, whatever the rows' alignment, in flights of 8. If
+** a lane of the tree has several elements, a flight is 8 of one lane; if not, it is one element of 8 lanes as far apart
+** as lanes get, which fold at once, or of fewer lanes in several pieces. What flights leave is folded in the order of
+** halving: a warp's 2^each lanes bit-reversed, by a stack; then the 2^deep warps that share a leaf, then the rows side
+** by side, then the leaves of the block; and the nodes of blocks by eights, each eight by the block of them that
+** arrives last. A second input may be one vector for all columns (its step is 0): then lanes read its elements where it
+** lies.
+*/
+#ifndef GR_CUDA_REDUCE_COLS_ORDERED_CUH
+#define GR_CUDA_REDUCE_COLS_ORDERED_CUH
+
+#include "kernels/cuda/block/cp_async.cuh"
+#include "kernels/cuda/grid/combine.cuh"
+
+constexpr int gr_ordered_flight = 8, gr_ordered_levels = 5;
+
+/* Columns of a lane: what it holds of each decides; and warps of a block: 16-bit floats have the most lanes. */
+template <class R>
+constexpr int gr_ordered_bytes = R::fields *R::inputs > 1 || (R::lanes && !R::light && gr_size<R::dtype> < 4) ? 8 : 16;
+template <class R>
+constexpr int gr_ordered_each = gr_size<R::dtype> >= 4 ? gr_ordered_bytes<R> / gr_size<R::dtype>
+                                                       : gr_ordered_bytes<R> / 2 / gr_size<R::dtype>;
+template <class R>
+constexpr int gr_ordered_warps = gr_size<R::dtype> == 2 && R::lanes ? 8 : 4;
+/*
+** Lanes and leaf of a column. Where order does not matter they are as wide types have them, so that narrow types
+** make as many blocks.
+*/
+template <class R>
+constexpr int gr_ordered_lanes = !R::leaves && gr_size<R::dtype> < 4 ? 128 : GR_LANES(gr_size<R::dtype>);
+template <class R>
+constexpr int gr_ordered_leaf = !R::leaves ? 8 * gr_ordered_lanes<R> : GR_LEAF(gr_size<R::dtype>);
+
+/* Warps of a multiprocessor, so that nothing spills: registers are 96, 128, 168 or, for the most state, 255. */
+template <class R>
+constexpr int gr_ordered_resident = R::lanes && R::fields == 3                                              ? 8
+                                    : R::fields == 3 || (R::lanes && R::fields == 2)                         ? 12
+                                    : R::lanes && R::red == GR_RED_SUMSQ && gr_size<R::dtype> >= 4           ? 12
+                                    : R::fields * R::inputs > 1 || (R::lanes && gr_ordered_bytes<R> == 16) ? 16
+                                                                                                            : 20;
+template <class R>
+constexpr int gr_ordered_blocks = gr_ordered_resident<R> / gr_ordered_warps<R>;
+
+template <class Q, int C>
+struct gr_column_stack {
+  gr_acc level[gr_ordered_levels][C];
+  /* State number i (counted from 0) is done: merge it with the equally large neighbours before it. */
+  template <int s = 0>
+  __device__ __forceinline__ void push(gr_acc (&v)[C], int i) {
+    if constexpr (s < gr_ordered_levels) {
+      if (i >> s & 1) {
+#pragma unroll
+        for (int c = 0; c < C; c++) v[c] = Q::merge(level[s][c], v[c]);
+        push<s + 1>(v, i);
+      } else {
+#pragma unroll
+        for (int c = 0; c < C; c++) level[s][c] = v[c];
+      }
+    }
+  }
+};
+
+/* A warp on its way through its units: pieces of columns, or one piece. */
+template <class R>
+struct gr_column_walk {
+  static constexpr int size = gr_size<R::dtype>, C = gr_ordered_each<R>, word = C * size, flight = gr_ordered_flight;
+  static constexpr int piece = 32 * C, lanes = gr_ordered_lanes<R>, leaf = gr_ordered_leaf<R>, elements = leaf / lanes;
+  static constexpr int pitch = 32 * word + 16, bytes = flight * pitch,
+                       ahead = word > 4                      ? 2
+                               : R::fields == 3 && size == 2 ? 2 / R::inputs
+                                                             : 4 / R::inputs;
+  static constexpr int ring = ahead * R::inputs * bytes;
+  static_assert(ring >= piece * R::fields * 8, "states of a warp lie where its ring was");
+  struct Word {
+    unsigned u[word / 4];
+  };
+  const gr_reduce_args &q;
+  char *stage;   /* this warp's ring; of two inputs, the second's half behind the first's */
+  int64_t v;     /* first column of the first unit */
+  int64_t first; /* of the leaf */
+  int left;      /* rows of the leaf */
+  int lane, wy;  /* wy: of the warps that share the leaf */
+  int sub, own;  /* of the rows side by side, and where this lane's word begins in them */
+  const char *from_a, *from_b; /* row 0 of the leaf */
+
+  /* Rows between those of a flight: as a logarithm. */
+  __device__ __forceinline__ int apart() const {
+    constexpr int log = lanes == 64 ? 6 : lanes == 128 ? 7 : lanes == 256 ? 8 : 9;
+    static_assert(1 << log == lanes, "lanes are a power of two");
+    return q.rows > 0 ? log : q.each + q.deep;
+  }
+  __device__ __forceinline__ int more() const { return elements > 8 && q.rows > 0 ? q.rows - 1 : 0; }
+  /* The first row of flight f of a unit, and how many of its rows this lane has. */
+  __device__ __forceinline__ int row_of(int f) const {
+    int k = (wy << q.near) + (int)(__brev(f >> more()) >> q.turn);
+    return elements > 8 ? k + (f & ((1 << more()) - 1)) * flight * lanes : k;
+  }
+  __device__ __forceinline__ int rows_from(int k) const { return left - k + (1 << apart()) - 1 >> apart(); }
+  /* Bytes of a row from column v on, if not very many. */
+  __device__ __forceinline__ int rest() const { return (int)min(q.job.count - v, (int64_t)1 << 26) * size; }
+  __device__ __forceinline__ const char *place(const gr_vec &vec) const {
+    return (const char *)vec.data + (q.first + v) * size + first * vec.stride;
+  }
+
+  __device__ __forceinline__ bool shared_b() const { return q.job.b.step == 0; }
+
+  __device__ __forceinline__ void begin() {
+    from_a = place(q.job.a);
+    if (R::inputs == 2) from_b = shared_b() ? (const char *)q.job.b.data + first * q.job.b.stride : place(q.job.b);
+#pragma unroll 1
+    for (int t = 0; t < ahead; t++) issue(t);
+  }
+  /*
+  ** Rows of one piece, aligned or of narrow elements: these come in whole words, and their readers shift. Of rows side
+  ** by side all entries of a flight shift alike.
+  */
+  __device__ __forceinline__ void copy(const gr_vec &vec, const char *p, char *to, int unit, int k0) const {
+    constexpr int each = 16 / word;
+    int64_t step = vec.stride << apart();
+    int entry = lane / (2 * word), at = lane % (2 * word) * 16, limit = rest() - unit * (piece * size);
+    bool shifts = size < 4 && q.loose;
+    p += k0 * vec.stride + unit * (piece * size);
+    if (limit <= 0) return;
+    if (q.near) limit += ((1 << q.near) - 1) * (int)vec.stride;
+    /* Rows from an entry on, less those that end before these bytes. */
+    auto rows = [&](int entry, int at) {
+      int k = left - k0 - (entry << apart());
+      return left & ((1 << q.near) - 1) ? k - max(at, 0) / (int)vec.stride : k;
+    };
+    int k = rows(entry, shifts ? at - ((int)(uintptr_t)p & 15) : at);
+    const char *from = p + entry * step + at;
+    to += at;
+    if (!shifts) {
+      bool mine = at < limit;
+#pragma unroll
+      for (int i = 0; i < flight / each; i++) {
+        if (mine && k - (i * each << apart()) > 0) gr_copy16(to + (entry + i * each) * pitch, from);
+        from += each * step;
+      }
+      return;
+    }
+#pragma unroll
+    for (int i = 0; i < flight / each; i++) {
+      int shift = (int)(uintptr_t)from & 15;
+      if (at - shift < limit && k - (i * each << apart()) > 0) gr_copy16(to + (entry + i * each) * pitch, from - shift);
+      from += each * step;
+    }
+    if (lane < flight) { /* the word behind the last one, of as many rows */
+      from = p + lane * step + 32 * word;
+      int shift = (int)(uintptr_t)from & 15;
+      if (32 * word - shift < limit && rows(lane, 32 * word - shift) > 0)
+        gr_copy16(to - at + lane * pitch + 32 * word, from - shift);
+    }
+  }
+  /*
+  ** Any others. Entries of a flight are rows of one piece, then those of the next. Elements of 4 bytes and more are put
+  ** where aligned rows would have them; narrow ones come in whole words, and their readers shift.
+  */
+  __device__ __forceinline__ void copy_loose(const gr_vec &vec, const char *from, char *to, int unit, int k0) const {
+    int log = 3 - q.beside;
+#pragma unroll 1
+    for (int j = 0; j < flight; j++, to += pitch) {
+      int k = k0 + ((j & ((1 << log) - 1)) << apart()), g = unit + (j >> log), rows = min(1 << q.near, left - k);
+      const char *p = from + k * vec.stride + g * (piece * size);
+      int columns = min(rest() - g * (piece * size), piece * size), span = (rows - 1) * (int)vec.stride + columns;
+      if (rows <= 0 || columns <= 0) span = 0;
+      if (size >= 4 && q.loose) {
+#pragma unroll
+        for (int i = lane * 4; i < 32 * word; i += 128)
+          if (i < span) gr_copy4(to + i, p + i);
+      } else {
+        int shift = (int)((uintptr_t)p & 15);
+        if (span > 0) span += shift;
+#pragma unroll
+        for (int i = lane * 16; i <= 32 * word; i += 512)
+          if (i < span) gr_copy16(to + i, p - shift + i);
+      }
+    }
+  }
+  __device__ __forceinline__ void issue(int t) const {
+    if (t < q.passes << (q.each + more()) >> q.beside) { /* flights of all units */
+      int log = q.each + more(), unit = q.beside ? t << q.beside : t >> log, k0 = row_of(t & ((1 << log) - 1));
+      char *to = stage + (t & (ahead - 1)) * bytes;
+      if ((size >= 4 && q.loose) | q.beside) {
+        copy_loose(q.job.a, from_a, to, unit, k0);
+        if (R::inputs == 2 && !shared_b()) copy_loose(q.job.b, from_b, to + ring / 2, unit, k0);
+      } else {
+        copy(q.job.a, from_a, to, unit, k0);
+        if (R::inputs == 2 && !shared_b()) copy(q.job.b, from_b, to + ring / 2, unit, k0);
+      }
+    }
+    gr_copies_end_group();
+  }
+
+  static __device__ __forceinline__ Word get_word(const char *p) {
+    using T = std::conditional_t<word == 16, uint4, std::conditional_t<word == 8, uint2, unsigned>>;
+    Word w;
+    T t = *(const T *)p;
+    memcpy(&w, &t, word);
+    return w;
+  }
+  /*
+  ** This lane's words of a flight, of one piece of it; shift: the address of the first entry, step: of the next, by. Of
+  ** one vector for all columns: its elements, step bytes apart.
+  */
+  struct Reader {
+    const char *from;
+    int shift;
+    int64_t step;
+    __device__ __forceinline__ Word get_shared(int j) const {
+      uint2 x = gr_repeat<size>(from + j * step);
+      Word w;
+#pragma unroll
+      for (int i = 0; i < word / 4; i++) w.u[i] = i & 1 ? x.y : x.x;
+      return w;
+    }
+    __device__ __forceinline__ Word get(int j) const { return get_word(from + j * pitch); }
+    __device__ __forceinline__ Word get_loose(int j) const {
+      Word w;
+      uintptr_t p = (uintptr_t)(from + j * pitch + (shift + j * (int)step & 15));
+      const unsigned *at = (const unsigned *)(p & ~(uintptr_t)3);
+#pragma unroll
+      for (int i = 0; i < word / 4; i++) w.u[i] = size >= 4 ? at[i] : __funnelshift_r(at[i], at[i + 1], (p & 3) * 8);
+      return w;
+    }
+  };
+  __device__ __forceinline__ Reader reader(const gr_vec &vec, const char *from, int unit, int k0) const {
+    Reader r = {from + own, 0, 0};
+    if (q.beside) r.from += (unit & ((1 << q.beside) - 1)) * (flight >> q.beside) * pitch;
+    if (size < 4 && q.loose) {
+      r.shift =
+          (int)(uintptr_t)vec.data + (int)(q.first + v + unit * piece) * size + ((int)first + k0) * (int)vec.stride;
+      r.step = vec.stride << apart();
+    }
+    return r;
+  }
+  __device__ __forceinline__ Reader shared_reader(int k0) const {
+    return {from_b + (k0 + sub) * q.job.b.stride, 0, q.job.b.stride << apart()};
+  }
+
+  template <class Q>
+  __device__ __forceinline__ void add(typename Q::Lane &l, const Word &a, const Word &b, int i, int k, gr_context c,
+                                      const double (&mean)[C]) const {
+    if (Q::red == GR_RED_VARIANCE) c.a = mean[i];
+    Q::add(l, pick(a, i), pick(b, i), c, k);
+  }
+  static __device__ __forceinline__ gr_type<R::dtype> pick(const Word &w, int i) {
+    uint4 u = make_uint4(w.u[0], word > 4 ? w.u[word > 4] : 0, word > 8 ? w.u[word > 8 ? 2 : 0] : 0,
+                         word > 8 ? w.u[word > 8 ? 3 : 0] : 0);
+    return gr_pick<R::dtype>(u, i);
+  }
+
+  /*
+  ** One element of each of up to 8 lanes: lane j and lane j + 4, then j and j + 2, then the last two. Two columns at a
+  ** time, from `from` on: more would take too many registers.
+  */
+  template <class Q, int from, int j = 0, int step = 1>
+  __device__ __forceinline__ void halve(gr_acc (&v_out)[C], const Reader &ra, const Reader &rb, int rows,
+                                        const gr_context &c, const double (&mean)[C]) const {
+    constexpr int to = from + 2 < C ? from + 2 : C;
+    if constexpr (step == flight) {
+      Word a = size < 4 && q.loose ? ra.get_loose(j) : ra.get(j), b = a;
+      if (R::inputs == 2 && !shared_b()) b = size < 4 && q.loose ? rb.get_loose(j) : rb.get(j);
+      if (R::inputs == 2 && shared_b() && j < rows) b = rb.get_shared(j);
+#pragma unroll
+      for (int i = from; i < to; i++) {
+        typename Q::Lane l = Q::start();
+        if (j < rows) add<Q>(l, a, b, i, 0, c, mean);
+        v_out[i] = Q::state(l, c);
+      }
+    } else {
+      halve<Q, from, j, step * 2>(v_out, ra, rb, rows, c, mean);
+      if (step << q.beside < flight) {
+        gr_acc high[C];
+        halve<Q, from, j + step, step * 2>(high, ra, rb, rows, c, mean);
+#pragma unroll
+        for (int i = from; i < to; i++) v_out[i] = Q::merge(v_out[i], high[i]);
+      }
+    }
+  }
+  template <class Q, int from = 0>
+  __device__ __forceinline__ void halve_all(gr_acc (&v_out)[C], const Reader &ra, const Reader &rb, int rows,
+                                            const gr_context &c, const double (&mean)[C]) const {
+    if constexpr (from < C) {
+      halve<Q, from>(v_out, ra, rb, rows, c, mean);
+      halve_all<Q, from + 2>(v_out, ra, rb, rows, c, mean);
+    }
+  }
+
+  /* This warp's lanes of a unit, folded as far as one thread can. */
+  template <class Q>
+  __device__ __forceinline__ void read(gr_acc (&v_out)[C], int unit, const gr_context &c,
+                                       const double (&mean)[C]) const {
+    typename Q::Lane l[C];
+    gr_column_stack<Q, C> stack;
+    bool by_lane = q.rows > 0; /* several elements to a lane */
+    int count = 1 << (q.each + more()), t = q.beside ? unit >> q.beside : unit * count;
+    int pieces = 1 << q.beside, g = unit & (pieces - 1);
+#pragma unroll
+    for (int i = 0; i < C; i++) l[i] = Q::start();
+#pragma unroll 1
+    for (int f = 0; f < count; f++, t++) {
+      int group = f >> more(), k0 = row_of(f), rows = min(rows_from(k0 + sub), flight >> q.beside);
+      bool done = ((f + 1) >> more()) > group,
+           whole = q.plain && k0 + ((flight - 1) << apart()) + (1 << q.near) <= left;
+      const char *from = stage + (t & (ahead - 1)) * bytes;
+      Reader ra = reader(q.job.a, from, unit, k0), rb = ra;
+      if (R::inputs == 2) rb = shared_b() ? shared_reader(k0) : reader(q.job.b, from + ring / 2, unit, k0);
+      if (g == 0) {
+        gr_copies_wait<ahead - 1>();
+        __syncwarp();
+      }
+      if (Q::lanes && !by_lane) {
+        halve_all<Q>(v_out, ra, rb, rows, c, mean);
+      } else if (whole && !(size < 4 && q.loose)) {
+#pragma unroll
+        for (int j = 0; j < flight; j++) {
+          Word a = ra.get(j), b = a;
+          if (R::inputs == 2) b = shared_b() ? rb.get_shared(j) : rb.get(j);
+#pragma unroll
+          for (int i = 0; i < C; i++) add<Q>(l[i], a, b, i, k0 + sub + (j << apart()), c, mean);
+        }
+      } else {
+#pragma unroll(size < 4 ? 2 : 1)
+        for (int j = 0; j < rows; j++) {
+          Word a = ra.get_loose(j), b = a;
+          if (R::inputs == 2) b = shared_b() ? rb.get_shared(j) : rb.get_loose(j);
+#pragma unroll
+          for (int i = 0; i < C; i++) add<Q>(l[i], a, b, i, k0 + sub + (j << apart()), c, mean);
+        }
+      }
+      if (g == pieces - 1) {
+        __syncwarp();
+        issue(t + ahead);
+      }
+#pragma unroll
+      for (int i = 0; i < C; i++) {
+        if constexpr (Q::kind == GR_ACC_POSITION) Q::mark(l[i], first + l[i].code), Q::forget(l[i]);
+        if (Q::lanes && by_lane && done) v_out[i] = Q::state(l[i], c), l[i] = Q::start();
+      }
+      if (Q::lanes && done) stack.push(v_out, group);
+    }
+    if (!Q::lanes) {
+#pragma unroll
+      for (int i = 0; i < C; i++) v_out[i] = Q::state(l[i], c);
+    }
+  }
+
+  /* States of this warp, or of the one `warps` further on, where rows were. */
+  template <class Q>
+  __device__ __forceinline__ void put(const gr_acc (&v)[C]) const {
+#pragma unroll
+    for (int i = 0; i < C; i++) gr_put<Q>((int64_t *)stage + i * 32 + lane, piece, v[i]);
+  }
+  template <class Q>
+  __device__ __forceinline__ void merge(gr_acc (&v)[C], int warps) const {
+#pragma unroll
+    for (int i = 0; i < C; i++)
+      v[i] = Q::merge(v[i], gr_get<Q>((const int64_t *)(stage + warps * ring) + i * 32 + lane, piece));
+  }
+  /* Over the warps that share the leaf, then over the rows side by side: in lanes with wy and sub 0. */
+  template <class Q>
+  __device__ __forceinline__ void fold(gr_acc (&v_out)[C]) const {
+#pragma unroll 1
+    for (int h = 1 << q.deep >> 1; h > 0; h /= 2) {
+      if (wy >= h && wy < 2 * h) put<Q>(v_out);
+      __syncthreads();
+      if (wy < h) merge<Q>(v_out, h);
+    }
+#pragma unroll 1
+    for (int h = 1 << q.near >> 1; h > 0; h /= 2)
+#pragma unroll
+      for (int i = 0; i < C; i++) v_out[i] = Q::merge(v_out[i], gr_shuffle_from<Q>(v_out[i], lane + h * q.wide & 31));
+  }
+};
+
+/* The variances of this warp's columns in its leaf. */
+template <class R>
+__device__ __forceinline__ void gr_variance_columns(gr_column_walk<R> &walk, gr_acc (&mine)[gr_column_walk<R>::C],
+                                                  double count) {
+  constexpr int C = gr_column_walk<R>::C;
+  using S = typename R::Sum;
+  using M = typename R::Squares;
+  gr_acc squares[C];
+  double mean[C] = {};
+  walk.begin();
+  walk.template read<S>(mine, 0, walk.q.context, mean);
+  walk.template fold<S>(mine);
+  /* All threads get the sums. */
+  __syncthreads();
+  if (walk.wy == 0) walk.template put<S>(mine);
+  __syncthreads();
+#pragma unroll
+  for (int i = 0; i < C; i++) {
+    const int64_t *p = (const int64_t *)(walk.stage - walk.wy * gr_column_walk<R>::ring);
+    mine[i] = gr_get<S>(p + i * 32 + walk.lane % walk.q.wide, gr_column_walk<R>::piece);
+    mean[i] = mine[i].f[0] / count;
+  }
+  __syncthreads();
+  walk.begin();
+  walk.template read<M>(squares, 0, walk.q.context, mean);
+  walk.template fold<M>(squares);
+#pragma unroll
+  for (int i = 0; i < C; i++) mine[i].f[1] = gr_deviations<R::dtype>(squares[i].f[0], mean[i]), mine[i].f[2] = count;
+}
+
+/*
+** Grid: groups of columns times q.nodes; a node is 2^together leaves. A vector of one leaf has no nodes: then warps and
+** blocks lie side by side, and a warp takes q.passes units in turn.
+*/
+template <class R>
+__global__ void __launch_bounds__(gr_ordered_warps<R> * 32, gr_ordered_blocks<R>)
+    gr_reduce_cols_ordered(const __grid_constant__ gr_reduce_args q) {
+  using W = gr_column_walk<R>;
+  using Q = typename gr_collected<R>::type;
+  constexpr int C = W::C;
+#ifdef __CUDA_ARCH__
+  if constexpr (gr_ordered_left_out(R::red, __CUDA_ARCH__ / 100)) {
+    __trap();
+    return;
+  }
+#endif
+  __shared__ __align__(16) char rings[gr_ordered_warps<R> * W::ring];
+  __shared__ int64_t results[gr_ordered_warps<R>][W::piece * R::fields];
+  int warp = gr_warp_index(), lane = threadIdx.x & 31, z = warp >> q.deep;
+  bool alone = q.leaves == 1;
+  gr_block_index block = gr_index_of_block(q);
+  int64_t leaf = alone ? 0 : ((int64_t)block.node << q.together) + z;
+  int64_t v =
+      alone ? (((int64_t)block.group << q.together) + z) * q.passes * W::piece : (int64_t)block.group * W::piece;
+  int64_t left = leaf < q.leaves ? min(q.job.n - leaf * W::leaf, (int64_t)W::leaf) : 0;
+  int sub = lane / q.wide, column = lane - sub * q.wide;
+  if (v >= q.job.count) left = 0;
+  W walk = {q, rings + warp * W::ring, v, leaf * W::leaf, (int)left, lane, warp & ((1 << q.deep) - 1), sub,
+            sub * (int)(q.near ? q.job.a.stride : 0) + column * W::word};
+  constexpr bool two_pass = R::variance && !R::exact;
+  gr_start_reading(q.inputs_stable);
+  if (!two_pass) walk.begin();
+#pragma unroll 1
+  for (int unit = 0; unit < q.passes; unit++, v += W::piece) {
+    gr_acc mine[C];
+    if (v >= q.job.count && unit > 0) break;
+    if constexpr (two_pass) {
+      gr_variance_columns<R>(walk, mine, (double)left);
+    } else {
+      double unused[C] = {};
+      walk.template read<Q>(mine, unit, q.context, unused);
+      walk.template fold<Q>(mine);
+    }
+    if constexpr (R::exact) {
+#pragma unroll
+      for (int i = 0; i < C; i++) mine[i] = left > 0 ? R::of(mine[i], left) : R::identity();
+    }
+    if (!alone)
+#pragma unroll 1
+      for (int h = 1; h < 1 << q.together; h *= 2) {
+        __syncthreads();
+        if (walk.wy == 0) walk.template put<R>(mine);
+        __syncthreads();
+        if (walk.wy == 0 && z % (2 * h) == 0) walk.template merge<R>(mine, h << q.deep);
+      }
+    /* From lanes with neighbouring columns each to neighbouring lanes. (The thread anew: no register held it.) */
+    unsigned me;
+    asm volatile("mov.u32 %0, %%tid.x;" : "=r"(me));
+    int64_t *result = results[me >> 5];
+    __syncwarp();
+#pragma unroll
+    for (int i = 0; i < C; i++)
+      if (sub == 0) gr_put<R>(result + column * C + i, W::piece, mine[i]);
+    __syncwarp();
+    if (q.inputs_stable) gr_await_earlier();
+    if ((me >> 5 & ((1 << q.deep) - 1)) != 0 || !(alone || me >> 5 == 0)) continue;
+#pragma unroll 1
+    for (int c = me & 31; c < q.wide * C && v + c < q.job.count; c += 32) {
+      gr_acc acc = gr_get<R>(result + c, W::piece);
+      if (q.nodes == 1) gr_write<R>(q, acc, q.first + v + c, q.job.n);
+      else gr_put<R>(q.node + gr_index_of_block(q).node * q.job.count + v + c, q.job.count * q.nodes, acc);
+    }
+  }
+  if (q.nodes == 1) return;
+  v -= W::piece;
+  int columns = q.wide * C;
+  block = gr_index_of_block(q);
+  if (!gr_combine_nodes<R>(q, v, columns, q.counter + block.group * (unsigned)q.counters, block.node)) return;
+#pragma unroll 1
+  for (int c = threadIdx.x; c < columns && v + c < q.job.count; c += blockDim.x) {
+    gr_acc acc = R::identity();
+#pragma unroll
+    for (int f = 0; f < R::fields; f++)
+      acc.i[f] = ((volatile int64_t *)q.node)[f * (q.job.count * q.nodes) + v + c];
+    gr_write<R>(q, acc, q.first + v + c, q.job.n);
+  }
+}
+
+#endif

@@ -1,0 +1,307 @@
+/*
+** Variances of columns, where rows are aligned (Hopper and later): everything is read once. One block stays on each
+** multiprocessor. Each of 16 warps has a ring in shared memory, which TMA fills; a leaf stays there until
+** the deviations are added up too, and each slot that is done with makes room for leaves to come, so memory never
+** rests. A thread has one lane of the tree, of one or two 16-byte words of columns, so warps wait for each other only
+** to fold, once a leaf. One more warp makes states of leaves and nodes meanwhile.
+**
+** Bits of a thread in its warp, from the lowest: the word, perhaps the lowest bit of the lane, its highest ones; the
+** others are the warp. The highest fold first, by trades after which a thread has one column; then warps, in shared
+** memory; then the lowest. Where a matrix is narrow, words are of leaves beside each other.
+*/
+#ifndef GR_CUDA_REDUCE_COLS_VARIANCE_RING_CUH
+#define GR_CUDA_REDUCE_COLS_VARIANCE_RING_CUH
+
+#include "kernels/cuda/reduce/cols_variance_ring_slots.cuh"
+
+/* x of a 16-bit float in the upper half of u, as gr_from_mean has it: times a power of two, and that power. */
+template <gr_dtype D>
+__device__ __forceinline__ double gr_placed(uint32_t u) {
+  constexpr int shift = D == GR_F16 ? 6 : 3;
+  return __hiloint2double((int)((uint32_t)((int32_t)u >> shift) & (D == GR_F16 ? 0x81fffc00u : 0x8fffe000u)), 0);
+}
+template <gr_dtype D>
+__device__ __forceinline__ double gr_place_factor() {
+  return __hiloint2double((1023 + (D == GR_F16 ? 1008 : 896)) << 20, 0);
+}
+/* The larger magnitude in each half, NaN if there is one. */
+template <gr_dtype D>
+__device__ __forceinline__ uint32_t gr_magnitude(uint32_t a, uint32_t b) {
+#if __CUDA_ARCH__ >= 900
+  if constexpr (D == GR_F16) asm("max.NaN.xorsign.abs.f16x2 %0, %0, %1;" : "+r"(a) : "r"(b));
+  else asm("max.NaN.xorsign.abs.bf16x2 %0, %0, %1;" : "+r"(a) : "r"(b));
+#endif
+  return a;
+}
+
+template <class R>
+struct gr_ring_work {
+  static constexpr int size = gr_size<R::dtype>, F = R::fields;
+  static constexpr bool sixteen = size == 2;
+  static constexpr gr_dtype D = R::dtype;
+  using S = gr_ring_shape<size>;
+  using Place = gr_ring_thread<size>;
+  using Ring = gr_ring<size>;
+  static constexpr int C = S::C, ring_bytes = gr_ring_slots * gr_ring_warps * (gr_ring_slot + 8);
+  const gr_reduce_args &q;
+  const gr_tensor_map &map;
+  char *shared;
+
+  /* What warps leave of a pass; two buffers for each, in turn. */
+  __device__ __forceinline__ double *parts(int pass, unsigned unit) const {
+    return (double *)(shared + ring_bytes) + (pass * 2 + (unit & 1)) * 512;
+  }
+  __device__ __forceinline__ int columns() const { return S::each << q.wide; }
+  __device__ __forceinline__ int64_t *state(int row, int p) const {
+    return (int64_t *)(shared + ring_bytes + 16384) + row * columns() * F + p;
+  }
+
+  /* ---- leaves ---- */
+
+  /* The words of a row. 16-bit floats: half of them without the converter, which would be the limit. */
+  template <class Q, bool last>
+  static __device__ __forceinline__ void add(typename Q::Lane *l, const uint4 &u, const gr_context *context,
+                                             uint32_t *largest) {
+    if constexpr (sixteen) {
+      uint32_t part[4] = {u.x, u.y, u.z, u.w};
+#pragma unroll
+      for (int c = 0; c < 4; c++) {
+        double factor = gr_place_factor<D>();
+        if constexpr (last) {
+          double x = __fma_rn(gr_placed<D>(part[c] << 16), factor, -context[2 * c].a);
+          double y = __fma_rn(gr_placed<D>(part[c]), factor, -context[2 * c + 1].a);
+          l[2 * c].f[0] += x * x;
+          l[2 * c + 1].f[0] += y * y;
+        } else {
+          Q::add(l[2 * c], gr_pick<D>(u, 2 * c), gr_pick<D>(u, 2 * c), context[2 * c], 0);
+          /* exact but for the addition */
+          l[2 * c + 1].f[0] = __fma_rn(gr_placed<D>(part[c]), factor, l[2 * c + 1].f[0]);
+          largest[c] = gr_magnitude<D>(largest[c], part[c]);
+        }
+      }
+    } else {
+#pragma unroll
+      for (int c = 0; c < S::each; c++) Q::add(l[c], gr_pick<D>(u, c), gr_pick<D>(u, c), context[c], 0);
+    }
+  }
+  template <class Q, bool last>
+  __device__ __forceinline__ void leaf(Ring &ring, const int (&there)[S::words], typename Q::Lane (&l)[C],
+                                       const gr_context (&context)[C], uint32_t (&largest)[4]) const {
+    bool whole = __all_sync(~0u, there[0] == S::rows && there[S::words - 1] == S::rows);
+    int s = ring.slot;
+    unsigned phase = ring.phase;
+#pragma unroll 1
+    for (int i = 0; i < S::leaf_slots; i++) {
+      if (!last) ring.arrived[s].pass(phase);
+      if (whole) {
+        uint4 u[S::batch][S::words];
+#pragma unroll
+        for (int r = 0; r < S::batch; r++)
+#pragma unroll
+          for (int p = 0; p < S::words; p++) u[r][p] = *ring.at(s, r, p);
+#pragma unroll
+        for (int r = 0; r < S::batch; r++)
+#pragma unroll
+          for (int p = 0; p < S::words; p++) add<Q, last>(l + p * S::each, u[r][p], context + p * S::each, largest);
+      } else {
+#pragma unroll 1
+        for (int r = 0; r < S::batch; r++)
+#pragma unroll
+          for (int p = 0; p < S::words; p++)
+            if (i * S::batch + r < there[p])
+              add<Q, last>(l + p * S::each, *ring.at(s, r, p), context + p * S::each, largest);
+      }
+      if (last) ring.release(s, (i + gr_ring_slots) & (S::leaf_slots - 1));
+      Ring::step(s, phase);
+    }
+    if (last) ring.slot = s, ring.phase = phase;
+  }
+  /* This thread's lane of its columns, which go to the parts; first pass or last. */
+  template <class Q, bool last>
+  __device__ __forceinline__ void pass(Ring &ring, const int (&there)[S::words], const double (&mean)[C],
+                                       double *to) const {
+    typename Q::Lane l[C];
+    gr_context context[C];
+    uint32_t largest[4] = {0, 0, 0, 0};
+    double v[C];
+#pragma unroll
+    for (int c = 0; c < C; c++) {
+      l[c] = Q::start();
+      context[c] = q.context;
+      if (last) context[c].a = mean[c];
+    }
+    leaf<Q, last>(ring, there, l, context, largest);
+#pragma unroll
+    for (int c = 0; c < C; c++) {
+      v[c] = Q::state(l[c], context[c]).f[0];
+      if (sixteen && !last && c % 2 == 1 && (largest[c / 2 % 4] >> 16 & 0x7fff) >= (D == GR_F16 ? 0x7c00 : 0x7f80))
+        v[c] = gr_nan();
+    }
+    trade(v);
+    to[threadIdx.x] = v[0];
+  }
+  /* Lanes of this warp that fold first: half of the columns go to the other thread, and so on. */
+  template <int h = C / 2>
+  static __device__ __forceinline__ void trade(double (&v)[C]) {
+    if constexpr (h > 0) {
+      bool upper = threadIdx.x & Place::thread_of(h);
+#pragma unroll
+      for (int c = 0; c < h; c++) {
+        double give = upper ? v[c] : v[c + h], keep = upper ? v[c + h] : v[c];
+        v[c] = keep + __shfl_xor_sync(~0u, give, Place::thread_of(h));
+      }
+      trade<h / 2>(v);
+    }
+  }
+  /* The column that this thread has, of all warps. */
+  static __device__ __forceinline__ double total(const double *from) {
+    from += threadIdx.x & 31;
+    double x = gr_sum_rows([=](int warp) { return from + warp * 32; }, gr_ring_warps);
+    return S::low ? x + __shfl_xor_sync(~0u, x, 1 << S::log_words) : x;
+  }
+  static __device__ __forceinline__ double mean(double sum, int rows) {
+    return rows == S::leaf_rows ? sum * (1.0 / S::leaf_rows) : sum / (double)rows; /* the same: a power of two */
+  }
+  /* What all warps but the last one do. They come to one barrier for each unit. */
+  __device__ __forceinline__ void read() const {
+    const Place t(q);
+    Ring ring(q, t, map, shared);
+    gr_ring_walk<size> walk;
+    unsigned unit = 0;
+#pragma unroll 1
+    for (bool live = walk.start(q, blockIdx.x); live; live = walk.next(q), unit++) {
+      int there[S::words];
+      double m[C];
+#pragma unroll
+      for (int p = 0; p < S::words; p++) there[p] = t.there_of(walk.leaf + t.sub(p));
+      pass<typename R::Sum, false>(ring, there, m, parts(0, unit));
+      gr_ring_barrier();
+      double own = mean(total(parts(0, unit)), t.rows_of(walk.leaf + t.sub(t.mine())));
+#pragma unroll
+      for (int c = 0; c < C; c++)
+        m[c] = __shfl_sync(~0u, own, (threadIdx.x & ((1 << (S::log_words + S::low)) - 1)) | Place::thread_of(c));
+      pass<typename R::Squares, true>(ring, there, m, parts(1, unit));
+    }
+    gr_ring_barrier();
+  }
+
+  /* ---- states ---- */
+
+  /* `count` neighbours from a row on merge by adjacency. */
+  __device__ __forceinline__ void fold(int row, int count) const {
+    int columns = this->columns();
+    __syncwarp();
+#pragma unroll 1
+    for (int h = 1; h < count; h *= 2) {
+#pragma unroll 1
+      for (int i = threadIdx.x & 31; i < columns * ((count - 1) / (2 * h) + 1); i += 32) {
+        int left = i / columns * 2 * h, p = i % columns;
+        if (left + h < count) {
+          int64_t *to = state(row + left, p), *right = state(row + left + h, p);
+          gr_put<R>(to, columns, R::merge(gr_get<R>(to, columns), gr_get<R>(right, columns)));
+        }
+      }
+      __syncwarp();
+    }
+  }
+  /* As gr_last_block, of one warp. */
+  static __device__ __forceinline__ bool last_block(unsigned *counter, unsigned blocks) {
+    unsigned before = 0;
+    __syncwarp();
+    if ((threadIdx.x & 31) == 0)
+      asm volatile("atom.acq_rel.gpu.global.inc.u32 %0, [%1], %2;"
+                   : "=r"(before)
+                   : "l"(counter), "r"(blocks - 1)
+                   : "memory");
+    return __shfl_sync(~0u, before, 0) == blocks - 1;
+  }
+  /* The node is in row 0. As in gr_combine_nodes: of 2^radix neighbours the block that arrives last merges all, and so
+     on. */
+  __device__ __forceinline__ void node(int node, unsigned group) const {
+    int columns = this->columns(), count = q.nodes, lane = threadIdx.x & 31;
+    int64_t v0 = (int64_t)group * columns, step = q.job.count, pitch = step * q.nodes;
+    int here = (int)min((int64_t)columns, q.job.count - v0);
+    unsigned *counter = q.counter + group * (unsigned)q.counters;
+#pragma unroll 1
+    while (count > 1) {
+      int first = node >> q.radix << q.radix, states = min(1 << q.radix, count - first);
+      if (lane < here) gr_put<R>(q.node + node * step + v0 + lane, pitch, gr_get<R>(state(0, lane), columns));
+      node >>= q.radix;
+      if (!last_block(counter + node, (unsigned)states)) return;
+#pragma unroll 1
+      for (int row = 0; row < states; row += 2) { /* so many asked for at once */
+        int64_t x[2][F];
+        const int64_t *from = q.node + (first + row) * step + v0 + lane;
+#pragma unroll
+        for (int j = 0; j < 2; j++)
+          if (lane < here && row + j < states)
+#pragma unroll
+            for (int f = 0; f < F; f++) x[j][f] = *(volatile const int64_t *)(from + f * pitch + j * step);
+#pragma unroll
+        for (int j = 0; j < 2; j++)
+          if (lane < here && row + j < states)
+#pragma unroll
+            for (int f = 0; f < F; f++) state(row + j, lane)[f * columns] = x[j][f];
+      }
+      fold(0, states);
+      count = (count - 1 >> q.radix) + 1;
+      counter += count;
+      step <<= q.radix;
+    }
+    if (lane < here) gr_write<R>(q, gr_get<R>(state(0, lane), columns), q.first + v0 + lane, q.job.n);
+  }
+  /*
+  ** What the last warp does meanwhile, one unit behind. Rows of states are whole subtrees, as the
+  ** ones of a counter of leaves; a unit's come on top.
+  */
+  __device__ __forceinline__ void write() const {
+    const Place t(q);
+    gr_ring_walk<size> walk;
+    int depth = 0;
+    gr_await_earlier();
+    gr_ring_barrier();
+    double first = total(parts(0, 0));
+    unsigned unit = 0;
+#pragma unroll 1
+    for (bool live = walk.start(q, blockIdx.x); live; live = walk.next(q), unit++) {
+      gr_ring_barrier();
+      int sub = t.sub(t.mine()), more = min(1 << q.beside, walk.end - walk.leaf);
+      gr_acc acc = R::identity();
+      int n = t.rows_of(walk.leaf + sub);
+      acc.f[0] = first;
+      acc.f[1] = gr_deviations<D>(total(parts(1, unit)), mean(first, n));
+      acc.f[2] = (double)n;
+      first = total(parts(0, unit + 1)); /* of the next one, if there is one */
+      if (!S::low || !(threadIdx.x >> S::log_words & 1)) gr_put<R>(state(depth + sub, t.column()), columns(), acc);
+      if (more > 1) fold(depth, more);
+      bool end = walk.leaf + more == walk.end;
+#pragma unroll 1
+      for (int k = (walk.leaf - (int)(walk.node << q.passes)) >> q.beside; depth > 0 && (end || (k & 1)); k >>= 1)
+        fold(--depth, 2);
+      __syncwarp();
+      depth = end ? 0 : depth + 1;
+      if (end) node((int)walk.node, walk.group);
+    }
+  }
+};
+
+template <class R>
+__global__ void __launch_bounds__(gr_ring_threads, 1)
+    gr_reduce_cols_variance_ring(const __grid_constant__ gr_reduce_args q, const __grid_constant__ gr_tensor_map map) {
+#if __CUDA_ARCH__ >= 900 && __CUDA_ARCH__ < 1200 /* 12.0 has 99 KB of shared memory */
+  extern __shared__ __align__(1024) char gr_ring_shared[];
+  gr_start_reading(q.inputs_stable); /* the next launch reads where this one has ended */
+  gr_ring_work<R> work = {q, map, gr_ring_shared};
+  unsigned warp = threadIdx.x >> 5;
+  if constexpr (gr_ring_shape<gr_size<R::dtype>>::joint) {
+    const gr_ring_thread<gr_size<R::dtype>> t(q);
+    gr_ring<gr_size<R::dtype>> ring(q, t, map, gr_ring_shared);
+    ring.prepare();
+    if (warp > gr_ring_warps) ring.serve();
+  }
+  if (warp < gr_ring_warps) work.read();
+  else if (warp == gr_ring_warps) work.write();
+#endif
+}
+
+#endif

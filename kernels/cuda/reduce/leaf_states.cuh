@@ -1,0 +1,176 @@
+/*
+** From a leaf to its state; and from the leaves that a warp takes in turn to theirs.
+*/
+#ifndef GR_CUDA_REDUCE_LEAF_STATES_CUH
+#define GR_CUDA_REDUCE_LEAF_STATES_CUH
+
+#include "kernels/cuda/grid/combine.cuh"
+#include "kernels/cuda/warp/leaf_position.cuh"
+
+/* A whole leaf at a (and b, of the second input). k: its first position; node: of the block. */
+template <class Q, int batch>
+__device__ __forceinline__ void gr_read_whole(gr_lane_set<Q> &s, const char *a, const char *b, int64_t k, int lane,
+                                              const gr_context &c, int node = 0) {
+  constexpr int size = gr_size<Q::dtype>, each = 16 / size, rows = GR_LEAF_ROWS(size);
+  constexpr bool ahead = Q::inputs == 2 && batch == 2; /* with room for few rows, the next ones are asked for early */
+  gr_leaf_view w = gr_view_of<Q>(a, b, lane);
+  uint4 next_a[batch], next_b[batch];
+  if (ahead) gr_load_view<Q, batch>(next_a, next_b, w, 0, lane);
+#pragma unroll ahead ? 2 : 1
+  for (int r = 0; r < rows; r += batch) {
+    uint4 wa[batch], wb[batch];
+    if constexpr (Q::kind == GR_ACC_POSITION) {
+      gr_load_rows<batch>(wa, w.a + r * GR_ROW_BYTES);
+      gr_position_rows<Q>(s.l[0], wa, w, r, c.key_xor, k, lane, node);
+      continue;
+    }
+    if constexpr (ahead) {
+#pragma unroll
+      for (int i = 0; i < batch; i++) wa[i] = next_a[i], wb[i] = next_b[i];
+      if (r + batch < rows) gr_load_view<Q, batch>(next_a, next_b, w, r + batch, lane);
+    } else {
+      gr_load_view<Q, batch>(wa, wb, w, r, lane);
+    }
+    gr_add_rows<Q, batch>(s.l, wa, wb, c, r == 0 ? w.skip / size : 0);
+    if (r + batch == rows) gr_add_after<Q>(s.l, w, c, batch * each);
+  }
+}
+
+/* The variance of the leaf from `first` on: exact, or one that cannot be read row by row. */
+template <class R>
+__device__ __forceinline__ gr_acc gr_read_variance(const gr_walker &a, const char *at, bool whole, int64_t n,
+                                                 int64_t first, int lane, gr_context c) {
+  int64_t count = min((int64_t)GR_LEAF(gr_size<R::dtype>), n - first);
+  if constexpr (R::exact) {
+    using M = typename R::Moments;
+    gr_lane_set<M> moments = gr_start_lanes<M>();
+    if (whole) gr_read_whole<M, 8>(moments, at, at, first, lane, c);
+    else moments = gr_read_loose<M, 8>(a, a, n, first, c);
+    return R::of(gr_fold_lanes<M>(moments.l, c, 32, lane), count);
+  } else {
+    using S = typename R::Sum;
+    using M = typename R::Squares;
+    gr_acc acc;
+    acc.f[2] = (double)count;
+    acc.f[0] = gr_fold_lanes<S>(gr_read_loose<S, 8>(a, a, n, first, c).l, c, 32, lane).f[0];
+    c.a = acc.f[0] / acc.f[2];
+    gr_lane_set<M> squares = gr_read_loose<M, 8>(a, a, n, first, c);
+    acc.f[1] = gr_deviations<R::dtype>(gr_fold_lanes<M>(squares.l, c, 32, lane).f[0], c.a);
+    return acc;
+  }
+}
+
+/* The second pass over a leaf; the registers of each row then take that row of the next leaf. */
+template <class M, int rows, int r = 0>
+__device__ __forceinline__ void gr_add_squares(typename M::Lane (&l)[gr_lanes_of<M>], uint4 (&w)[rows],
+                                               const gr_context &c, int skip, const char *next) {
+  if constexpr (r < rows) {
+    const uint4 row[1] = {w[r]};
+    gr_add_rows<M, 1>(l, row, row, c, r == 0 ? skip : 0);
+    if (next) w[r] = gr_load16_at<r * GR_ROW_BYTES>(next);
+    gr_add_squares<M, rows, r + 1>(l, w, c, skip, next);
+  }
+}
+
+/*
+** The variance of a whole leaf at `at`, whose words are there; those of the next one come as they are used (var of f16
+** 193 -> 172 us at 2^28). never is false, which the compiler does not know: it would keep what the first pass made of
+** the words.
+*/
+template <class R, int rows>
+__device__ __forceinline__ gr_acc gr_variance_of_words(uint4 (&w)[rows], const char *at, const char *next, bool never,
+                                                     int lane, gr_context c) {
+  using S = typename R::Sum;
+  using M = typename R::Squares;
+  constexpr int size = gr_size<R::dtype>, leaf = GR_LEAF(size);
+  gr_acc acc;
+  gr_lane_set<S> sum = gr_start_lanes<S>();
+  gr_lane_set<M> squares = gr_start_lanes<M>();
+  gr_leaf_view v = gr_view_of<S>(at, at, lane);
+  const uint4 first = w[0];
+  if (!S::lanes && v.shift != 0) w[0] = gr_blend(first, v.after_a, v.skip);
+  gr_add_rows<S, rows>(sum.l, w, w, c, v.skip / size);
+  gr_add_after<S>(sum.l, v, c, 0);
+  acc.f[0] = gr_fold_lanes<S>(sum.l, c, 32, lane).f[0];
+  acc.f[2] = leaf;
+  c.a = acc.f[0] * (1.0 / leaf); /* a power of two: what a division gives */
+  w[0] = first;
+  if (never)
+#pragma unroll
+    for (int r = 0; r < rows; r++) w[r] = make_uint4(~w[r].x, ~w[r].y, ~w[r].z, ~w[r].w);
+  gr_add_squares<M, rows>(squares.l, w, c, v.skip / size, next);
+  gr_add_after<M>(squares.l, v, c, 0);
+  acc.f[1] = gr_deviations<R::dtype>(gr_fold_lanes<M>(squares.l, c, 32, lane).f[0], c.a);
+  return acc;
+}
+
+/* One vector and this warp's leaves of it: from `at` on, 2^q.warps apart, until `stop`. */
+struct gr_task {
+  const char *a, *b;
+  int64_t n;
+  int at, stop, whole; /* leaves; from `whole` on they cannot be read row by row */
+  int node;            /* of the block */
+};
+
+/* Lane i of the result holds the state of the i-th leaf; if order does not matter, every lane holds that of all. */
+template <class R>
+__device__ __forceinline__ gr_acc gr_read_leaves(const gr_reduce_args &q, const gr_task &t, int lane) {
+  constexpr int size = gr_size<R::dtype>, leaf = GR_LEAF(size);
+  gr_acc mine = R::identity();
+  gr_lane_set<typename gr_plain<R>::type> kept = gr_start_lanes<typename gr_plain<R>::type>();
+  int i = 0, at = t.at, stop = min(t.stop, t.whole);
+  constexpr bool apart = !R::leaves && size > 2; /* whole leaves have a loop of their own: fewer registers */
+  if constexpr (apart) {
+#pragma unroll 1
+    for (; at < stop; at += 1 << q.warps) {
+      int64_t k = (int64_t)at * leaf;
+      gr_read_whole<R, gr_batch<R>>(kept, t.a + k * size, t.b + k * size, k, lane, q.context, t.node);
+    }
+  } else if constexpr (R::variance && !R::exact) {
+    constexpr int rows = GR_LEAF_ROWS(size);
+    constexpr bool ahead = gr_arch >= 900; /* earlier, that of f16 would spill */
+    int64_t step = (int64_t)(leaf * size) << q.warps;
+    const char *p = t.a + (int64_t)at * leaf * size;
+    const char *words = p - ((uintptr_t)p & 15) + lane * 16;
+    uint4 w[rows];
+    if (ahead && at < stop) gr_load_rows<rows>(w, words);
+#pragma unroll 1
+    for (; at < stop; i++, at += 1 << q.warps, p += step) {
+      if (!ahead) gr_load_rows<rows>(w, words);
+      words += step;
+      const char *next = ahead && at + (1 << q.warps) < stop ? words : nullptr;
+      gr_acc acc = gr_variance_of_words<R>(w, p, next, q.strided, lane, q.context);
+      mine = gr_select<R>(lane == i, acc, mine);
+    }
+  }
+#pragma unroll 1
+  for (; at < t.stop; i++, at += 1 << q.warps) {
+    int64_t k = (int64_t)at * leaf;
+    bool whole = at < t.whole;
+    gr_acc acc;
+    if constexpr (R::variance) {
+      acc = gr_read_variance<R>({t.a, q.stride_a}, t.a + k * size, whole, t.n, k, lane, q.context);
+    } else {
+      if (R::leaves) kept = gr_start_lanes<R>();
+      if (!apart && whole) {
+        gr_read_whole<R, gr_batch<R>>(kept, t.a + k * size, t.b + k * size, k, lane, q.context, t.node);
+      } else {
+        constexpr int rows = R::inputs == 2 || size == 2 || (R::kind == GR_ACC_POSITION && size == 1) ? 4 : 8;
+        const gr_walker a = {t.a, q.stride_a}, b = {t.b, q.stride_b};
+        gr_lane_set<R> loose = gr_read_loose<R, rows>(a, b, t.n, k, q.context);
+        if constexpr (R::leaves) kept = loose;
+        else mine = R::merge(mine, R::state(loose.l[0], q.context));
+      }
+      if constexpr (R::leaves) acc = gr_fold_lanes<R>(kept.l, q.context, 32, lane);
+    }
+    if constexpr (R::leaves) mine = gr_select<R>(lane == i, acc, mine);
+  }
+  if constexpr (!R::leaves) {
+    mine = R::merge(mine, R::state(kept.l[0], q.context));
+    /* else it is the warp's */
+    if (R::kind != GR_ACC_POSITION || t.stop > t.whole) mine = gr_fold_adjacent<R>(mine, 32);
+  }
+  return mine;
+}
+
+#endif

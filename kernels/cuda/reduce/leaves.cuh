@@ -1,0 +1,171 @@
+/*
+** The main kernel: one warp reads a leaf (reduce/leaf_states.cuh). For flat arrays, long rows and any stride.
+*/
+#ifndef GR_CUDA_REDUCE_LEAVES_CUH
+#define GR_CUDA_REDUCE_LEAVES_CUH
+
+#include "kernels/cuda/reduce/leaf_states.cuh"
+
+constexpr int gr_leaves_block = 512; /* threads at most */
+
+/*
+** 64 registers let four blocks of 256 threads reside, 128 KB in flight: one wave of blocks covers 2^24
+** elements. Two inputs have as much in flight with two blocks; 16-bit floats have twice the lanes. Elsewhere than on
+** Hopper extremes would spill at 64.
+*/
+template <class R>
+constexpr int gr_leaves_need() {
+  constexpr int size = gr_size<R::dtype>;
+  constexpr bool extreme = R::kind == GR_ACC_ORDER || R::kind == GR_ACC_POSITION;
+  if (R::inputs > 1 || (R::fields > 1 && !extreme) || (R::red == GR_RED_PROD && size <= 2)) return 128;
+  if (R::red == GR_RED_SUMSQ && R::lanes && size == 2) return 88;
+  if (R::kind == GR_ACC_POSITION) return gr_arch == 900 ? 64 : gr_arch >= 1000 || size <= 2 ? 80 : 96;
+  if (((R::lanes || extreme) && size == 2) || (extreme && gr_arch >= 1000)) return 80;
+  return 64;
+}
+template <class R>
+constexpr int gr_leaves_registers = gr_leaves_need<R>();
+/* Blocks of 256 threads that a multiprocessor can hold. */
+template <class R>
+constexpr int gr_leaves_resident = 65536 / 256 / gr_leaves_registers<R>;
+
+#if CUDART_VERSION >= 12040
+#define GR_LEAVES_BOUNDS(R) __maxnreg__(gr_leaves_registers<R>)
+#else
+#define GR_LEAVES_BOUNDS(R) __launch_bounds__(gr_leaves_block)
+#endif
+
+/*
+** The end of a vector of several blocks: one of them combines their nodes. Few are published to block 0, which polls;
+** many go to scratch memory, and the last block to arrive combines them. True in the block that has acc then, in its
+** first warp.
+*/
+template <class R>
+__device__ __forceinline__ bool gr_fold_blocks(const gr_reduce_args &q, gr_acc &acc, int64_t *value, int64_t v,
+                                               unsigned node, int warp, int lane) {
+  int count = (int)q.nodes;
+  if (q.combine == GR_COMBINE_POLLING) {
+    uint64_t *partials = q.partials + v * q.nodes * R::fields * gr_partial_words;
+    constexpr int pitch = R::fields * gr_partial_words;
+    if (node != 0) {
+      if (threadIdx.x == 0) gr_publish_partial<R>(partials + node * pitch, acc);
+      return false;
+    }
+    int twice = count > (int)blockDim.x, from = threadIdx.x << twice, threads = (count + twice) >> twice;
+    if (threadIdx.x < threads) {
+      gr_acc next = R::identity(); /* the first thread has the first node */
+      gr_await_partials<R>(partials + from * pitch, threadIdx.x > 0, acc, twice && from + 1 < count, next);
+      gr_put<R>(value + 256 + threadIdx.x, 512, R::merge(acc, next)); /* the first 256 may still be read */
+    }
+    __syncthreads();
+    if (warp == 0) acc = gr_fold_256<R>(value + 256, 512, threads, lane);
+    return true;
+  }
+  int64_t *nodes = q.node + v * q.nodes * R::fields;
+  if (threadIdx.x == 0) gr_put<R>(nodes + node, q.nodes, acc);
+  if (!gr_last_block(q.counter + v, (unsigned)count, true)) return false;
+  int units = (count + 255) >> 8;
+  for (int u = warp; u < units; u += blockDim.x >> 5) {
+    acc = gr_fold_256<R>(nodes + u * 256, q.nodes, min(256, count - u * 256), lane);
+    if (units > 1 && lane == 0) gr_put<R>(value + u, 512, acc);
+  }
+  if (units > 1) {
+    __syncthreads();
+    if (warp == 0) acc = gr_fold_many<R>(value, 512, units, lane);
+  }
+  return true;
+}
+
+/* Which vector, of this launch, and which node of it. Looked up again at the end rather than kept. */
+struct gr_which {
+  int64_t v;
+  unsigned node;
+};
+static __device__ __forceinline__ gr_which gr_which_of(const gr_reduce_args &q, int warp) {
+  unsigned v = blockIdx.x, node = 0;
+  if (q.nodes > 1) {
+    v = blockIdx.x / (unsigned)q.nodes;
+    node = blockIdx.x - v * (unsigned)q.nodes;
+  }
+  return {(int64_t)v * (blockDim.x >> 5 >> q.warps) + (warp >> q.warps), node};
+}
+
+/*
+** A block holds nodes of 2^q.warps warps, side by side; if a vector has several nodes, exactly one.
+** passes <= 32 and 2^warps * passes <= 256.
+*/
+template <class R>
+__global__ void GR_LEAVES_BOUNDS(R) gr_reduce_leaves(const __grid_constant__ gr_reduce_args q) {
+  __shared__ int64_t value[R::fields * 512];
+  constexpr int size = gr_size<R::dtype>, leaf = GR_LEAF(size);
+  int lane = threadIdx.x & 31, warp = gr_warp_index(), sub = warp;
+  unsigned node = blockIdx.x;
+  gr_task t = {(const char *)q.a, (const char *)q.b, q.n, 0, 0, 0, warp >> q.warps};
+  if (!q.flat) {
+    if (!q.inputs_stable) gr_await_earlier(); /* positions of segments */
+    gr_which w = gr_which_of(q, warp);
+    sub = warp & ((1 << q.warps) - 1);
+    node = w.node;
+    t.n = 0;
+    if (w.v < q.job.count && q.arrays) { /* asks for few lines of arguments */
+      t = {(const char *)q.array[w.v].a, (const char *)q.array[w.v].b, q.n, 0, 0, 0, t.node};
+    } else if (w.v < q.job.count) {
+      gr_stretch s = gr_stretch_of(q, q.first + w.v);
+      t = {t.a + s.from * q.job.a.step, t.b + s.from * q.job.b.step, s.n <= q.job.n ? s.n : 0, 0, 0, 0, t.node};
+    }
+  }
+  t.at = ((int)node * q.passes << q.warps) + sub;
+  t.stop = min((int)((t.n + leaf - 1) / leaf), t.at + (q.passes << q.warps));
+  t.whole = q.strided ? 0 : (int)(t.n / leaf);
+  if (q.ahead) {
+    int64_t from = (int64_t)t.at * leaf * size, left = t.n * size - from;
+    gr_ask_ahead<leaf * size>(t.a + from, left, lane);
+    if (R::inputs == 2) gr_ask_ahead<leaf * size>(t.b + from, left, lane);
+  }
+  if constexpr (gr_shares_best<R>) {
+    if (lane == 0) gr_best_of_node<R>(warp) = gr_lowest<typename R::K>();
+    __syncthreads();
+  }
+  asm volatile("" ::"l"(q.out), "l"(q.partials)); /* the other lines of arguments, before they are wanted in a hurry */
+  gr_before_reading(q.inputs_stable);
+  gr_acc acc = gr_read_leaves<R>(q, t, lane);
+  if (!q.inputs_stable) gr_let_next_start(); /* else it waits once its block has folded */
+  /* a leaf a warp; counted anew, since t would take registers while rows are read */
+  if (q.combine == GR_COMBINE_LEAVES_ON_HOST) {
+    if (q.inputs_stable) gr_await_earlier();
+    int64_t v = q.flat ? 0 : gr_which_of(q, warp).v, at = ((int64_t)node << q.warps) + sub;
+    if (lane == 0 && at < q.leaves && (q.flat || v < q.job.count)) gr_mailbox_put_state<R>(q, v * q.leaves + at, acc);
+    return;
+  }
+  int passes = R::leaves ? q.passes : 1;
+  if (q.warps == 0) {
+    if (R::leaves && passes > 1) acc = gr_fold_adjacent<R>(acc, 32);
+  } else {
+    int64_t *mine = value + (warp - sub) * passes;
+    if (lane < passes) gr_put<R>(mine + (lane << q.warps) + sub, 512, acc);
+    __syncthreads();
+    if (sub == 0) acc = gr_fold_256<R>(mine, 512, passes << q.warps, lane);
+  }
+  if (q.inputs_stable) gr_await_earlier(); /* from here on something is written */
+  gr_which w = {0, node};
+  gr_stretch s = {0, q.n, 0};
+  if (!q.flat) {
+    w = gr_which_of(q, warp);
+    s.place = w.v;
+    if (w.v < q.job.count && !q.arrays) s = gr_stretch_of(q, q.first + w.v);
+  }
+  bool writes = sub == 0 && lane == 0;
+  if (q.nodes > 1 && q.combine == GR_COMBINE_NODES_ON_HOST) {
+    if (threadIdx.x == 0) gr_mailbox_put_state<R>(q, w.v * q.nodes + w.node, acc);
+    return;
+  }
+  if (q.nodes > 1) {
+    if (!gr_fold_blocks<R>(q, acc, value, w.v, w.node, warp, lane)) return;
+    writes = threadIdx.x == 0;
+  }
+  if (!writes || (!q.flat && (w.v >= q.job.count || s.n > q.job.n))) return;
+  if (q.done) gr_mailbox_put_state<R>(q, s.place, acc);
+  else gr_write<R>(q, acc, s.place, s.n);
+}
+
+#endif

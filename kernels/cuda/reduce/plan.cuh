@@ -1,0 +1,264 @@
+/*
+** How a reduction is spread over the chip: the grid of leaves, segments and rows; columns are in reduce/plan_cols.cuh.
+** A plan_* fills the arguments of its kernel, the launch and what a block takes; reduce/dispatch.cu chooses among them.
+*/
+#ifndef GR_CUDA_REDUCE_PLAN_CUH
+#define GR_CUDA_REDUCE_PLAN_CUH
+
+#include "kernels/cuda/reduce/entry.cuh"
+#include "kernels/cuda/grid/mailbox.h"
+#include "kernels/cuda/reduce/tuning.h"
+
+namespace {
+
+constexpr int64_t gr_counters = (GR_COUNTER_BYTES - GR_PARTIAL_BYTES) / sizeof(unsigned);
+constexpr int64_t gr_most_blocks = INT32_MAX, gr_stage_bytes = 4096;
+/* What the last block can fold; beyond: 128 GiB of f32 in one vector. */
+constexpr int64_t gr_most_column_nodes = 1 << 18, gr_most_nodes = 1 << 17;
+
+struct Plan {
+  gr_reduce_entry entry;
+  gr_reduce_args args;
+  gr_reduce_launch launch;
+  int64_t vectors;   /* per launch */
+  int64_t per_block; /* vectors of one block, or group of blocks */
+  int64_t blocks_per_group;
+  int64_t node_words; /* 8-byte words of scratch */
+  bool to_host;       /* the host waits for the result... */
+  int64_t states;     /* ...and gets so many of each vector */
+};
+
+#define GR_X(id, inputs, f, i) inputs,
+const int inputs_of[] = {GR_REDUCERS(GR_X)};
+#undef GR_X
+
+gr_reduce_entry entry_of(gr_reducer red, gr_dtype t) {
+  gr_reduce_entry (*const families[])(gr_reducer, gr_dtype) = {
+      gr_entry_sum, gr_entry_order, gr_entry_norm, gr_entry_variance, gr_entry_dot, gr_entry_compensated};
+  for (auto family : families) {
+    gr_reduce_entry e = family(red, t);
+    if (e.launch) return e;
+  }
+  return {};
+}
+
+int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+int64_t clamp(int64_t x, int64_t low, int64_t high) { return x < low ? low : x > high ? high : x; }
+int64_t power_of_two(int64_t n) {
+  int64_t p = 1;
+  while (p < n) p *= 2;
+  return p;
+}
+int64_t power_below(int64_t n) {
+  int64_t p = 1;
+  while (p * 2 <= n) p *= 2;
+  return p;
+}
+int log2_of(int64_t p) {
+  int k = 0;
+  while (p > 1) p /= 2, k++;
+  return k;
+}
+
+bool is_position(gr_reducer red) { return red == GR_RED_ARGMAX || red == GR_RED_ARGMIN; }
+
+/* Blocks that can be there at once; where launches overlap, half of them, so that two launches find room. */
+int64_t slots_of(const Plan &p, const gr_tune &t, int sms) {
+  int blocks = t.flat_blocks < p.entry.resident ? t.flat_blocks : p.entry.resident;
+  return (int64_t)sms * (p.args.inputs_stable ? (blocks + 1) / 2 : blocks);
+}
+
+bool aligned(const gr_vec &v, int64_t step) { return ((uintptr_t)v.data | (uintptr_t)step) % 16 == 0; }
+
+/* Counters to combine the nodes of a vector by eights, or by more if there are not enough counters. */
+void plan_nodes(gr_reduce_args &q) {
+  for (q.radix = 3; q.radix == 3 || q.counters > gr_counters; q.radix += 3) {
+    q.counters = 0;
+    for (int64_t k = q.nodes; k > 1;) k = ((k - 1) >> q.radix) + 1, q.counters += (int)k;
+  }
+  q.radix -= 3;
+}
+
+/* States of a vector that the host gets, if `all` is what it may get of all vectors. */
+int64_t most_mailed(const Plan &p, int64_t all) { return clamp(all / p.args.job.count, 1, GR_MAILBOX_STATES); }
+
+/* Leaves over warps and blocks: all of one vector in few blocks, or many vectors side by side. */
+void plan_leaves(Plan &p, const gr_tune &t, int sms) {
+  const gr_reduce_job &j = p.args.job;
+  int64_t leaves = p.args.leaves, block = t.flat_warps, warps, passes;
+  if (p.to_host && leaves <= most_mailed(p, GR_MAILBOX_STATES)) {
+    p.args.combine = GR_COMBINE_LEAVES_ON_HOST;
+    block = warps = clamp(power_of_two(leaves), 1, t.mailbox_warps);
+    passes = 1;
+  } else if (j.count == 1) {
+    int64_t slots = slots_of(p, t, sms), alone = t.one_block_leaves;
+    warps = leaves <= alone ? power_of_two(leaves) : block;
+    passes = leaves <= alone ? 1 : clamp(power_of_two(ceil_div(leaves, block * slots)), 1, t.most_passes);
+    int64_t blocks = ceil_div(leaves, warps * passes);
+    if (!p.args.inputs_stable && passes > 1 && blocks * 4 > slots * 5 && blocks < slots * 2)
+      passes /= 2; /* one wave and a bit: rather several */
+    block = warps;
+  } else {
+    int64_t in_all = sms * (int64_t)(gr_reducer_of(j.op, j.dtype) == GR_RED_VARIANCE ? t.variance_warps : t.row_warps);
+    int64_t wanted = ceil_div(in_all, j.count); /* warps for each vector, enough that one block does it */
+    int64_t most = power_of_two(leaves) < block ? power_of_two(leaves) : block;
+    warps = clamp(power_of_two(wanted), clamp(power_of_two(ceil_div(leaves, t.most_passes)), 1, most), most);
+    passes = power_of_two(ceil_div(leaves, warps));
+    if (wanted > warps) { /* several blocks to a vector: one wave of them, if their parts are alike */
+      int64_t all = ceil_div(leaves * j.count, warps * slots_of(p, t, sms));
+      passes = clamp(power_of_two(all), 1, power_of_two(ceil_div(leaves, warps)));
+      while (passes > 1 && ceil_div(leaves, warps * passes) * warps * passes * 8 > leaves * 9) passes /= 2;
+    }
+  }
+  passes = clamp(passes, 1, t.most_passes);
+  while (ceil_div(leaves, warps * passes) > 65536 && warps * passes < 256) passes *= 2;
+  p.args.nodes = (int)ceil_div(leaves, warps * passes);
+  /* blocks with a counter hold one node each */
+  if (p.args.nodes > 1 && warps < 4 && p.args.combine != GR_COMBINE_LEAVES_ON_HOST) {
+    while (warps < 8 && warps < leaves) warps *= 2;
+    p.args.nodes = (int)ceil_div(leaves, warps * passes);
+  }
+  if (p.args.nodes > 1) block = warps;
+  else if (j.count > 1) block = clamp(8, warps, 16);
+  p.args.warps = (short)log2_of(warps);
+  p.args.passes = (short)passes;
+  p.launch.shape = GR_LEAVES;
+  p.launch.threads = (unsigned)(block * 32);
+  p.per_block = p.args.nodes > 1 ? 1 : block / warps;
+  p.blocks_per_group = p.args.nodes;
+}
+
+/*
+** Segments: warps to each as for rows, leaves in turn until the longest is done. Chosen ones are longer than a node
+** of a block and take several; in shorter ones among them the later nodes are empty.
+*/
+void plan_segments(Plan &p, const gr_tune &t, int sms) {
+  gr_reduce_job &j = p.args.job;
+  int64_t leaves = p.args.leaves, wanted = ceil_div((int64_t)sms * t.row_warps, j.count);
+  int64_t warps = clamp(power_of_two(wanted), 1, t.flat_warps), passes;
+  if (j.chosen) {
+    warps = t.flat_warps;
+    passes = power_of_two(ceil_div(leaves * j.count, warps * sms * t.flat_blocks));
+  } else {
+    while (warps > 1 && warps > power_of_two(leaves)) warps /= 2;
+    passes = power_of_two(ceil_div(leaves, warps));
+  }
+  passes = clamp(passes, 1, 32);
+  if (!j.chosen)
+    while (warps * passes < leaves) warps *= 2;
+  p.args.nodes = j.chosen ? (int)ceil_div(leaves, warps * passes) : 1;
+  p.args.warps = (short)log2_of(warps);
+  p.args.passes = (short)passes;
+  p.launch.shape = GR_LEAVES;
+  p.launch.threads = (unsigned)((p.args.nodes > 1 ? warps : clamp(8, warps, 16)) * 32);
+  p.per_block = p.args.nodes > 1 ? 1 : p.launch.threads / 32 / warps;
+  p.blocks_per_group = p.args.nodes;
+  j.a.step = j.a.stride; /* a segment starts so many elements in */
+  j.b.step = j.b.stride;
+}
+
+/* Bytes from one row to the next that gr_reduce_rows_by_element takes: rows in order, not too far apart. */
+bool fits_stage(const gr_reduce_job &j, const gr_vec &v) {
+  int64_t bytes = j.n * gr_size_of(j.dtype);
+  return v.stride == gr_size_of(j.dtype) && bytes <= gr_stage_bytes && v.step >= 0 && v.step <= 2 * bytes;
+}
+bool by_rows_by_element(const gr_reduce_job &j) { return fits_stage(j, j.a) && fits_stage(j, j.b); }
+
+void plan_rows_by_element(Plan &p, int sms) {
+  gr_reduce_job &j = p.args.job;
+  int64_t bytes = j.n * gr_size_of(j.dtype), rows, warps = 4;
+  int64_t step = j.a.step > j.b.step ? j.a.step : j.b.step;
+  bool tiny = j.n <= 64 && bytes <= 256 && 15 * step + bytes <= gr_stage_bytes; /* a row of one thread */
+  rows = step == 0 ? 32 : (gr_stage_bytes - bytes) / step + 1;
+  rows = clamp(rows, 1,
+               clamp(ceil_div(j.count, (int64_t)sms * 16), tiny ? 32 : 1, INT32_MAX)); /* few rows: rather more warps */
+  if (tiny && rows > 32) rows = rows / 32 * 32;
+  if (j.count < 4) warps = 1;
+  /* Few lanes to a thread, or 8 in groups of threads that share a warp, or the whole warp. */
+  p.args.threads = tiny ? 0 : j.n <= 128 && j.n <= GR_LANES(gr_size_of(j.dtype)) ? log2_of(power_of_two(j.n) / 8) : 5;
+  p.args.rows = (int)rows;
+  p.args.nodes = 1;
+  p.launch.shape = GR_ROWS_BY_ELEMENT;
+  p.launch.threads = (unsigned)(warps * 32);
+  p.per_block = warps * rows;
+  p.blocks_per_group = 1;
+}
+
+/*
+** Rows of up to a leaf that gr_reduce_rows_staged takes: in whole words; narrow elements that come in any order without
+** that too, but for tiny rows, which gr_reduce_rows_by_element does better; and sums of rows of half a word.
+*/
+bool by_rows_staged(const Plan &p) {
+  const gr_reduce_job &j = p.args.job;
+  int64_t size = gr_size_of(j.dtype), bytes = j.n * size;
+  if (j.n <= 0 || j.a.stride != size || p.entry.rows_way < GR_ROWS_LANES) return false;
+  if (aligned(j.a, j.a.step) && bytes % 16 == 0) return bytes <= GR_LEAF(size) * size;
+  if (p.entry.rows_way == GR_ROWS_WORDS) return size <= 2 && j.n > 64 && bytes <= GR_LEAF(size) * size;
+  return j.op == GR_OP_sum && bytes == 8 && size < 8 && j.a.step == 8 && aligned(j.a, 0);
+}
+
+/*
+** Few threads to a row. Of rows that follow each other, words of aligned ones trade places by the row's number (radix,
+** counters, deep); other rows lie so far apart that threads meet different banks.
+*/
+void plan_rows_staged(Plan &p, int sms) {
+  gr_reduce_job &j = p.args.job;
+  gr_reduce_args &q = p.args;
+  int64_t bytes = j.n * gr_size_of(j.dtype);
+  q.near = bytes == 8;
+  q.loose = !q.near && (bytes % 16 != 0 || !aligned(j.a, j.a.step));
+  q.beside = (int)(q.loose ? (bytes + 30) / 16 : ceil_div(bytes, 16));
+  int64_t lanes = clamp(power_of_two(q.beside), 1, 32), each = clamp(lanes, 1, 4), threads = lanes / each;
+  if (inputs_of[gr_reducer_of(j.op, j.dtype)] == 2 && (q.beside == 64 || q.beside == 128))
+    threads = q.beside / 4, each = 32 / threads;
+  bool power = !q.loose && q.beside <= 16 && (q.beside & (q.beside - 1)) == 0;
+  bool apart = q.beside % (2 * threads) == threads;
+  q.plain = j.a.step == bytes && (q.loose || power || apart || threads >= 8);
+  if (q.plain && power && q.beside > 1) {
+    q.radix = q.beside == 16 ? 4 : 3;
+    q.counters = q.beside == 2 || q.beside == 16 ? 1 : 3;
+    q.deep = q.beside == 16 ? 2 : q.beside == 8;
+  }
+  q.wide = (int)(q.plain || threads >= 8 ? q.beside : (ceil_div(q.beside, threads) | 1) * threads);
+  q.together = q.wide <= p.entry.stage_words ? p.entry.stage_words : gr_most_stage;
+  while (32 / threads * q.wide > q.together) threads *= 2, each /= 2;
+  int64_t pass = 32 / threads, most = q.together / q.wide / pass; /* rows at a time; how many times */
+  q.threads = log2_of(threads);
+  q.each = log2_of(each);
+  q.rows = (int)(clamp((j.count >> q.near) / (sms * 16 * pass), 1, most) * pass);
+  q.nodes = 1;
+  p.launch.shape = GR_ROWS_STAGED;
+  p.launch.threads = gr_staged_warps * 32;
+  p.launch.shared = (unsigned)(gr_staged_warps * q.together * 16);
+  p.per_block = (int64_t)gr_staged_warps * q.rows << q.near;
+  p.blocks_per_group = 1;
+}
+
+/* Rows by one vector, all in whole words. */
+bool by_rows_by_vector(const gr_reduce_job &j) {
+  int size = gr_size_of(j.dtype);
+  return j.b.step == 0 && j.a.stride == size && j.b.stride == size && aligned(j.a, j.a.step) &&
+         aligned(j.b, j.n * size);
+}
+
+/* Of several leaves. */
+void plan_rows_by_vector(Plan &p, int sms) {
+  gr_reduce_job &j = p.args.job;
+  gr_reduce_args &q = p.args;
+  int warps = gr_staged_warps;
+  q.together = log2_of(clamp(power_of_two(q.leaves), 1, warps));
+  q.nodes = (int)ceil_div(q.leaves, (int64_t)1 << q.together);
+  /* One wave of blocks, or several of up to 32 rows. */
+  int64_t groups = clamp((int64_t)sms * 6 * (warps >> q.together) / q.nodes, 1, j.count);
+  int64_t rows = ceil_div(j.count, groups);
+  q.rows = (int)ceil_div(rows, ceil_div(rows, 32));
+  plan_nodes(q);
+  p.launch.shape = GR_ROWS_BY_VECTOR;
+  p.launch.threads = (unsigned)(warps * 32);
+  p.per_block = (int64_t)(warps >> q.together) * q.rows;
+  p.blocks_per_group = q.nodes;
+}
+
+}  // namespace
+
+#endif

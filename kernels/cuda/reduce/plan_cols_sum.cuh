@@ -1,0 +1,93 @@
+/* How sums of columns, and columns by one vector, are spread over the chip: see gr_reduce_cols_sum. */
+#ifndef GR_CUDA_REDUCE_PLAN_COLS_SUM_CUH
+#define GR_CUDA_REDUCE_PLAN_COLS_SUM_CUH
+
+#include "kernels/cuda/reduce/plan_cols.cuh"
+
+namespace {
+
+/* Rows of half a word go two to a word; by a vector, with both their factors in one load. */
+bool in_pairs(const gr_reduce_job &j) {
+  int64_t size = gr_size_of(j.dtype), row = j.count * size;
+  bool factors = !shared_b(j) || (j.b.stride == size && (uintptr_t)j.b.data % 4 == 0);
+  return size == 2 && row == 8 && j.a.stride == row && j.n % 2 == 0 && factors;
+}
+
+/* Logarithms: words side by side, lanes of the tree that there are, elements of a lane, and how often 8 words are
+   taken. */
+struct Logs {
+  int pair, wide, lanes, each, turns;
+  explicit Logs(const gr_reduce_job &j) {
+    int64_t size = gr_size_of(j.dtype), most, n;
+    pair = in_pairs(j);
+    most = GR_LANES(size) >> pair, n = clamp(j.n >> pair, 1, GR_LEAF(size) >> pair);
+    wide = log2_of(clamp(power_of_two(ceil_div(j.count * size, 16)), 1, 32));
+    lanes = log2_of(clamp(power_of_two(n), 1, most));
+    each = log2_of(power_of_two(ceil_div(n, most)));
+    turns = lanes - (each < 3 ? 3 - each : 0) - (5 - wide);
+  }
+};
+
+bool by_cols_sum(const gr_reduce_job &j) {
+  auto fits = [](int64_t stride) { return stride >= INT32_MIN / 2 && stride <= INT32_MAX / 2; };
+  Logs w(j);
+  bool sum = inputs_of[gr_reducer_of(j.op, j.dtype)] == 1;
+  return (sum || shared_b(j)) && aligned(j.a, j.a.stride << w.pair) && fits(j.a.stride) && fits(j.b.stride) &&
+         w.turns >= 0;
+}
+
+void plan_cols_sum(Plan &p, const gr_cuda_chip &chip) {
+  gr_reduce_job &j = p.args.job;
+  gr_reduce_args &q = p.args;
+  Logs w(j);
+  int64_t size = gr_size_of(j.dtype), columns = 16 / size, wanted = (int64_t)chip.sms * 16;
+  int64_t words = ceil_div(j.count * size, 16);
+  if (w.pair) j.n /= 2, j.a.stride *= 2, j.b.stride *= 2;
+  q.loose = w.pair;
+  q.wide = w.wide;
+  q.beside = w.lanes;
+  q.rows = w.each;
+  q.leaves = ceil_div(j.n, GR_LEAF(size) >> w.pair);
+  int warps = 2, turns = w.turns, most = log2_of(power_of_two(q.leaves)); /* warps of a block: q.together + q.deep */
+  int64_t units = ceil_div(words, (int64_t)1 << q.wide) * q.leaves;
+  /* Strips get narrower, to 128 bytes, before blocks share a leaf. */
+  while (!w.pair && q.wide > 3 && turns > 0 && units << warps < wanted * 3 / 4) q.wide--, turns--, units *= 2;
+  /* So many warps share a leaf that all have some, and none many turns. Lanes of a pair would have to fold after
+     warps. */
+  int sharing = 0;
+  while (!w.pair && sharing < turns &&
+         (units << sharing < wanted * 3 / 4 || turns - sharing > p.entry.cols_sum_levels + 3))
+    sharing++;
+  q.deep = sharing < warps ? sharing : warps;
+  q.near = sharing - q.deep;
+  while (!w.pair && q.near == 0 && q.deep < warps && q.deep < turns && q.leaves > 1 && warps - q.deep > most) q.deep++;
+  q.each = turns - q.deep - q.near;
+  q.turn = q.each ? 32 - q.each : 0;
+  q.together = warps - q.deep;
+  /* Units in turn: one wave of blocks, and 16 KB of states of leaves. */
+  int64_t state = (((columns + 1) << q.wide) * 8) << warps;
+  if (q.near == 0) {
+    auto rounds = [&](int log) { return ceil_div(units << q.deep, wanted << log) << log; };
+    int passes = 0, least = q.leaves == 1 ? 2 : 8;
+    for (int k = 1; k <= least; k++)
+      if (rounds(k) * 9 <= rounds(0) * 10) passes = k;
+    if (q.leaves > 1 && passes > most - q.together) passes = most > q.together ? most - q.together : 0;
+    while (q.leaves > 1 && passes > 0 && state << passes > 16 << 10) passes--;
+    q.passes = (short)passes;
+  }
+  q.nodes = (int)ceil_div(q.leaves, q.leaves == 1 ? 1 : (int64_t)1 << (q.together + q.passes)) << q.near;
+  plan_nodes(q);
+  q.threads = (int)(q.leaves > 1 ? state << q.passes : state);
+  /* levels of the stack in shared memory */
+  int64_t kept = q.each > p.entry.cols_sum_levels ? q.each - p.entry.cols_sum_levels : 0;
+  p.launch.shape = GR_COLS_DIRECT;
+  p.launch.threads = 128;
+  p.launch.shared = (unsigned)(q.threads + kept * 128 * columns * 8);
+  p.launch.early = chip.major >= 9;
+  p.per_block = ((columns >> w.pair) << q.wide) * (q.leaves == 1 ? (int64_t)1 << (q.together + q.passes) : 1);
+  p.blocks_per_group = q.nodes;
+}
+
+}  // namespace
+
+#endif

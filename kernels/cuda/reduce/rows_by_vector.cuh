@@ -1,0 +1,126 @@
+/*
+** Matrix x vector: dots of rows of several leaves with one and the same vector (b.step is 0), all in whole aligned
+** words. A warp keeps a leaf of the vector in registers and takes the same leaf of up to 32 rows, one after the other,
+** the next one on its way to shared memory meanwhile; the nodes then fold as those of columns do. Shorter rows:
+** gr_reduce_rows_staged.
+*/
+#ifndef GR_CUDA_REDUCE_ROWS_BY_VECTOR_CUH
+#define GR_CUDA_REDUCE_ROWS_BY_VECTOR_CUH
+
+#include "kernels/cuda/block/cp_async.cuh"
+#include "kernels/cuda/grid/combine.cuh"
+#include "kernels/cuda/reduce/leaves.cuh"
+
+constexpr int gr_by_vector_warps = 4;
+
+/* Of floats whose leaf is 8 words a lane. */
+template <class R>
+constexpr bool gr_has_rows_by_vector = R::red == GR_RED_DOT && gr_floating<R::dtype> && gr_size<R::dtype> >= 4;
+
+/* Element products of one word. */
+template <class R>
+__device__ __forceinline__ void gr_add_products(typename R::Lane (&l)[gr_lanes_of<R>], const uint4 &x, const uint4 &y) {
+  const gr_context unused = {1.0, 1.0, 0};
+#pragma unroll
+  for (int c = 0; c < gr_lanes_of<R>; c++) R::add(l[c], gr_pick<R::dtype>(x, c), gr_pick<R::dtype>(y, c), unused, 0);
+}
+
+/*
+** `threads` neighbours hold C lanes each of S rows, row s from v[s * C] on. As gr_fold_halves, but while threads have
+** several rows, two trade half of theirs: what thread t keeps are rows t * S / threads and on, or the one where that
+** number lies, from v[0] on.
+*/
+template <class R, int S, int C, int N>
+__device__ __forceinline__ void gr_fold_rows(gr_acc (&v)[N], int threads, int lane) {
+  if constexpr (S == 1) {
+    gr_acc own[C];
+#pragma unroll
+    for (int c = 0; c < C; c++) own[c] = v[c];
+    v[0] = gr_fold_halves<R, C>(own, threads, lane);
+  } else if (threads == 1) {
+#pragma unroll
+    for (int s = 0; s < S; s++) {
+      gr_acc own[C];
+#pragma unroll
+      for (int c = 0; c < C; c++) own[c] = v[s * C + c];
+      gr_fold_own<R, C, C>(own);
+      v[s] = own[0];
+    }
+  } else {
+    int h = threads / 2;
+#pragma unroll
+    for (int i = 0; i < S / 2 * C; i++) {
+      bool upper = lane & h;
+      gr_acc keep = gr_select<R>(upper, v[i + S / 2 * C], v[i]), give = gr_select<R>(upper, v[i], v[i + S / 2 * C]);
+      v[i] = R::merge(keep, gr_shuffle_xor<R>(give, h));
+    }
+    gr_fold_rows<R, S / 2, C>(v, h, lane);
+  }
+}
+
+/* q.rows: rows of a warp; 2^together warps lie side by side on the leaves of a row. */
+template <class R>
+__global__ void __launch_bounds__(gr_by_vector_warps * 32, 6)
+    gr_reduce_rows_by_vector(const __grid_constant__ gr_reduce_args q) {
+  constexpr int size = gr_size<R::dtype>, leaf = GR_LEAF(size), K = GR_LEAF_ROWS(size);
+  __shared__ int64_t value[gr_by_vector_warps * 32];
+  __shared__ uint4 stage[gr_by_vector_warps][2][K][32];
+  int lane = threadIdx.x & 31, warp = gr_warp_index(), z = warp & ((1 << q.together) - 1);
+  gr_block_index block = gr_index_of_block(q);
+  int64_t row0 = ((int64_t)block.group * (gr_by_vector_warps >> q.together) + (warp >> q.together)) * q.rows;
+  int64_t first = (((int64_t)block.node << q.together) + z) * leaf;
+  int rows = (int)max((int64_t)0, min((int64_t)q.rows, q.job.count - row0));
+  int words =
+      (int)max((int64_t)0, min((int64_t)leaf, q.job.n - first)) * size / 16 - lane; /* from this lane's first on */
+  const char *from = (const char *)q.job.a.data + (q.first + row0) * q.job.a.step + first * size + lane * 16;
+  const char *vector = (const char *)q.job.b.data + first * size + lane * 16;
+  uint4 y[K];
+  gr_acc mine = R::identity();
+  auto ask = [&](int r) {
+#pragma unroll
+    for (int k = 0; k < K; k++)
+      if (r < rows && k * 32 < words) gr_copy16(&stage[warp][r & 1][k][lane], from + k * 512);
+    gr_copies_end_group();
+    from += q.job.a.step;
+  };
+  gr_start_reading(q.inputs_stable);
+  ask(0);
+#pragma unroll
+  for (int k = 0; k < K; k++) {
+    y[k] = make_uint4(0, 0, 0, 0);
+    if (k * 32 < words) y[k] = gr_load16(vector + k * 512);
+  }
+#pragma unroll 1
+  for (int r = 0; r < rows; r++) {
+    ask(r + 1);
+    gr_copies_wait<1>(); /* each lane reads what it brought itself */
+                         /* Many doubles made of the vector once and kept would spill. */
+#pragma unroll
+    for (int k = 0; k < K; k++) asm volatile("" : "+r"(y[k].x), "+r"(y[k].y), "+r"(y[k].z), "+r"(y[k].w));
+    gr_lane_set<R> s = gr_start_lanes<R>();
+#pragma unroll
+    for (int k = 0; k < K; k++)
+      if (k * 32 < words) gr_add_products<R>(s.l, stage[warp][r & 1][k][lane], y[k]);
+    gr_acc acc = gr_fold_lanes<R>(s.l, q.context, 32, lane);
+    mine = gr_select<R>(lane == r, acc, mine);
+  }
+#pragma unroll 1
+  for (int h = 1; h < 1 << q.together; h *= 2) {
+    __syncthreads();
+    gr_put<R>(value + threadIdx.x, 0, mine);
+    __syncthreads();
+    if (z % (2 * h) == 0) mine = R::merge(mine, gr_get<R>(value + threadIdx.x + h * 32, 0));
+  }
+  gr_await_earlier();
+  bool owner = z == 0 && lane < rows;
+  if (q.nodes > 1) {
+    if (owner) gr_put<R>(q.node + block.node * q.job.count + row0 + lane, 0, mine);
+    if (!gr_combine_nodes<R>(q, (int64_t)block.group * q.rows, rows, q.counter + block.group * (unsigned)q.counters,
+                     block.node))
+      return;
+    if (owner) mine.i[0] = ((volatile int64_t *)q.node)[row0 + lane];
+  }
+  if (owner) gr_write<R>(q, mine, q.first + row0 + lane, q.job.n);
+}
+
+#endif

@@ -1,0 +1,166 @@
+/*
+** Many rows of up to a leaf. A warp brings its rows to shared memory, all at once and by whole words; then 2^threads
+** lanes fold one, a thread up to 2^each words of each 512 bytes of it, since what one thread folds needs no exchange.
+** All that is short of instructions rather than of memory (ncu): words that lie one after the other are copied so, and
+** trade places within their row, so that threads which read different rows meet different banks.
+*/
+#ifndef GR_CUDA_REDUCE_ROWS_STAGED_CUH
+#define GR_CUDA_REDUCE_ROWS_STAGED_CUH
+
+#include "kernels/cuda/reduce/rows_staged_fold.cuh"
+
+/*
+** The commonest results, whose kind is asked for once and not row by row (half the instructions of rows of 16): sums,
+** variances, and a smallest or largest in the rows' own type.
+*/
+template <class R>
+__device__ __forceinline__ bool gr_is_quick(const gr_reduce_args &q) {
+  constexpr bool whole = R::kind == GR_ACC_WRAP;
+  if (q.done || q.out2) return false;
+  if constexpr (R::kind == GR_ACC_ORDER) return (q.op == GR_OP_max || q.op == GR_OP_min) && q.out_dtype == R::dtype;
+  else if constexpr (R::red == GR_RED_SUM) return q.op == GR_OP_sum && q.out_dtype == (whole ? GR_I64 : GR_F64);
+  else if constexpr (R::red == GR_RED_DOT) return q.out_dtype == GR_F64;
+  else if constexpr (R::variance && gr_size<R::dtype> <= 4) /* gr_mean_of divides by whole numbers */
+    return q.op == GR_OP_var && q.out_dtype == GR_F64 && q.job.ddof == (double)(int)q.job.ddof;
+  else return false;
+}
+/* less: n - ddof, and 1 / less. */
+template <class R>
+__device__ __forceinline__ void gr_write_quick(const gr_reduce_args &q, const gr_acc &acc, int64_t v, double less,
+                                               double part) {
+  constexpr gr_dtype D = R::dtype;
+  if constexpr (R::kind == GR_ACC_ORDER) {
+    int64_t key = q.op == GR_OP_max ? acc.i[1] : acc.i[0];
+    bool nan = gr_floating<D> && (acc.i[0] < ~gr_key_inf(D) || acc.i[1] > gr_key_inf(D));
+    if constexpr (gr_size<D> == 8) {
+      if (gr_floating<D>) key = gr_key_bits64((uint64_t)key);
+      ((int64_t *)q.out)[v] = nan ? 0x7ff8000000000000 : key;
+    } else if constexpr (gr_size<D> == 4) {
+      if (gr_floating<D>) key = gr_key_bits32((uint32_t)key);
+      ((int32_t *)q.out)[v] = nan ? 0x7fc00000 : (int32_t)key;
+    } else if constexpr (gr_size<D> == 2) {
+      if (gr_floating<D>) key = gr_key_bits16((uint16_t)key);
+      ((int16_t *)q.out)[v] = nan ? (D == GR_F16 ? 0x7e00 : 0x7fc0) : (int16_t)key;
+    } else {
+      ((int8_t *)q.out)[v] = (int8_t)key;
+    }
+  } else if constexpr (R::variance) {
+    ((double *)q.out)[v] = gr_canonical(gr_mean_of<D>(acc.f[1], less, part));
+  } else if constexpr (R::kind == GR_ACC_WRAP) {
+    ((int64_t *)q.out)[v] = acc.i[0];
+  } else {
+    ((double *)q.out)[v] = gr_canonical(acc.f[0]);
+  }
+}
+
+/* Rows of half a word, two to each of `words`. */
+template <class R>
+__device__ __forceinline__ void gr_halves_of_words(const gr_reduce_args &q, const uint4 *word, int words, int64_t row0,
+                                                   bool quick, int lane) {
+  constexpr int half = gr_lanes_of<R> / 2;
+  double *out = (double *)q.out + q.first + row0;
+  auto fold = [&](uint32_t low, uint32_t high) {
+    const uint4 w = make_uint4(low, high, 0, 0);
+    gr_lane_set<R> s = gr_start_lanes<R>();
+    gr_acc v[half];
+#pragma unroll
+    for (int c = 0; c < half; c++) {
+      R::add(s.l[c], gr_pick<R::dtype>(w, c), gr_pick<R::dtype>(w, c), q.context, 0);
+      v[c] = R::state(s.l[c], q.context);
+    }
+    gr_fold_own<R, half, half>(v);
+    return v[0];
+  };
+  int rows = (int)min((int64_t)words * 2, q.job.count - row0), pairs = quick && (uintptr_t)out % 16 == 0 ? rows / 2 : 0;
+#pragma unroll 4
+  for (int r = lane; r < pairs; r += 32) {
+    uint4 w = word[r];
+    ((double2 *)out)[r] = make_double2(gr_canonical(fold(w.x, w.y).f[0]), gr_canonical(fold(w.z, w.w).f[0]));
+  }
+#pragma unroll 1
+  for (int r = 2 * pairs + lane; r < rows; r += 32) {
+    uint2 w = ((const uint2 *)word)[r];
+    gr_write<R>(q, fold(w.x, w.y), q.first + row0 + r, half);
+  }
+}
+
+/*
+** `rows` rows from `from` on: those that follow each other word by word, wherever they start in one, others row by row.
+** Of the first kind, row r starts r * bytes behind the first; words of aligned ones trade places.
+*/
+__device__ __forceinline__ void gr_stage_rows(const gr_reduce_args &q, uint4 *stage, const char *from, int rows,
+                                              int bytes, int lane) {
+  if (q.plain) {
+    int shift = (int)((uintptr_t)from & 15), all = rows > 0 ? shift + (rows * bytes << q.near) + 15 >> 4 : 0;
+    uint4 *to = stage + (lane ^ ((lane >> q.radix & q.counters) << q.deep));
+    from += lane * 16 - shift;
+#pragma unroll 4
+    for (int i = lane; i < all; i += 32, to += 32, from += 512) gr_copy16(to, from);
+    return;
+  }
+  int words = q.beside, down = 32 / words, right = 32 - down * words, r = lane / words, j = lane - r * words;
+  int64_t step = q.job.a.step;
+  uint4 *to = stage + r * q.wide + j;
+  from += r * step;
+#pragma unroll 1
+  for (int i = lane; i < rows * words; i += 32) {
+    int shift = (int)((uintptr_t)from & 15);
+    if (j * 16 < shift + bytes) gr_copy16(to, from - shift + j * 16);
+    bool wraps = j + right >= words;
+    j += wraps ? right - words : right;
+    to += down * q.wide + right + (wraps ? q.wide - words : 0);
+    from += down * step + (wraps ? step : 0);
+  }
+}
+
+template <class R>
+__global__ void __launch_bounds__(gr_staged_warps * 32, gr_staged_blocks<R>)
+    gr_reduce_rows_staged(const __grid_constant__ gr_reduce_args q) {
+  constexpr bool loosable = gr_by_words_alone<R> && gr_size<R::dtype> <= 2;
+  extern __shared__ uint4 stages[];
+  int lane = threadIdx.x & 31, warp = gr_warp_index(), threads = 1 << q.threads, n = (int)q.job.n;
+  uint4 *stage = stages + warp * q.together;
+  int64_t row0 = ((int64_t)blockIdx.x * gr_staged_warps + warp) * q.rows;
+  int rows = (int)max((int64_t)0, min((int64_t)q.rows, (q.job.count + q.near >> q.near) - row0));
+  gr_staged_row row = {stage, (const uint4 *)q.job.b.data, q.beside,           lane & (threads - 1), threads, 0,
+                       0,     n * gr_size<R::dtype>,       loosable && q.loose};
+  const char *from = (const char *)q.job.a.data + (q.first + (row0 << q.near)) * q.job.a.step;
+  gr_start_reading(q.inputs_stable);
+  gr_stage_rows(q, stage, from, rows, row.bytes, lane);
+  gr_copies_end_group();
+  bool quick = gr_is_quick<R>(q);
+  double part = 1.0 / (double)n, less = 0, part_less = 0; /* while memory works */
+  if (R::variance) less = (double)n - q.job.ddof, part_less = 1.0 / less;
+  gr_copies_wait<0>();
+  gr_await_earlier();
+  __syncwarp();
+  if constexpr (R::red == GR_RED_SUM && R::lanes && (gr_lanes_of<R>) > 2)
+    if (q.near) {
+      gr_halves_of_words<R>(q, stage, rows, row0 << 1, quick, lane);
+      return;
+    }
+  gr_kept_vector<R> vector;
+  if constexpr (R::inputs == 2) vector = gr_keep_vector<R>(row, q.each);
+#pragma unroll 1
+  for (int r = 0; r < rows; r += 32 >> q.threads) {
+    int own = r + (lane >> q.threads), here = min(own, rows - 1); /* lanes without a row repeat the last */
+    row.word = stage + here * q.wide;
+    if (q.plain) row.turn = (here * q.beside >> q.radix & q.counters) << q.deep;
+    if (row.loose) {
+      int at = (int)((uintptr_t)from & 15) + here * row.bytes;
+      if (q.plain) row.word = stage + (at >> 4);
+      else at = (int)(uintptr_t)(from + here * q.job.a.step);
+      row.shift = at & 15;
+      row.words = (row.shift + row.bytes + 15) >> 4;
+    }
+    gr_acc acc;
+    if constexpr (R::variance) acc = gr_variance_row<R>(row, q.each, lane, q.context, (double)n, part);
+    else if constexpr (R::inputs == 2) acc = gr_dot_row<R>(row, q.each, lane, q.context, vector);
+    else acc = gr_sum_row<R>(row, q.each, lane, q.context);
+    if (row.t != 0 || own >= rows) continue;
+    if (quick) gr_write_quick<R>(q, acc, q.first + row0 + own, less, part_less);
+    else gr_write<R>(q, acc, q.first + row0 + own, n);
+  }
+}
+
+#endif

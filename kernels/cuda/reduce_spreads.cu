@@ -1,7 +1,0 @@
-/* var, std */
-#include "kernels/cuda/reduce_family.cuh"
-
-gr_reduce_entry gr_reduce_spreads(gr_reducer red, gr_dtype t) {
-  if (red == GR_RED_SPREAD) switch (t) { GR_INTS(SPREAD) GR_FLOATS(SPREAD) default: return {}; }
-  return {};
-}

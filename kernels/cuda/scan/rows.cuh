@@ -1,0 +1,211 @@
+/*
+** Rows of elements and results between memory and the lanes of a warp, of which each has some neighbours: forwards,
+** backwards or with any step.
+*/
+#ifndef GR_CUDA_SCAN_ROWS_CUH
+#define GR_CUDA_SCAN_ROWS_CUH
+
+#include "kernels/cuda/thread/load.cuh"
+#include "kernels/cuda/scan/scan.cuh"
+
+/* How elements lie: 16-byte words in order, or in the opposite order, or in order but across words, or one by one. */
+enum gr_scan_walk { GR_SCAN_FORWARD, GR_SCAN_BACKWARD, GR_SCAN_ACROSS, GR_SCAN_SINGLY };
+
+template <typename T> static __device__ __forceinline__ gr_scan_walk gr_scan_walk_of(const char *p, int64_t stride) {
+  const int64_t size = (int64_t)sizeof(T);
+  if (stride == size) return ((uintptr_t)p & 15) == 0 ? GR_SCAN_FORWARD : GR_SCAN_ACROSS;
+  return stride == -size && ((uintptr_t)(p + size) & 15) == 0 ? GR_SCAN_BACKWARD : GR_SCAN_SINGLY;
+}
+
+/* The elements of a word in opposite order. */
+template <int size> static __device__ __forceinline__ uint4 gr_scan_mirror(uint4 u) {
+  if constexpr (size == 8) return make_uint4(u.z, u.w, u.x, u.y);
+  constexpr unsigned order = size == 4 ? 0x3210 : size == 2 ? 0x1032 : 0x0123;
+  return make_uint4(__byte_perm(u.w, 0, order), __byte_perm(u.z, 0, order), __byte_perm(u.y, 0, order),
+                    __byte_perm(u.x, 0, order));
+}
+
+/* ... of some words: all at once, so that it is jumped over where nothing lies backwards. */
+template <int size, int words> static __device__ __forceinline__ void gr_scan_mirror(uint4 (&u)[words]) {
+#pragma unroll
+  for (int w = 0; w < words; w++) u[w] = gr_scan_mirror<size>(u[w]);
+}
+
+/*
+** A row passes through shared memory, so that global memory sees 16-byte words in order while a lane gets its
+** neighbours. Words are swizzled so that neither side meets bank conflicts.
+*/
+template <typename T, int each> struct gr_scan_row {
+  static constexpr int size = (int)sizeof(T), length = 32 * each, bytes = length * size;
+  static constexpr int words = each * size > 16 ? each * size / 16 : 1; /* of a lane */
+  static __device__ __forceinline__ int swizzled(int word) { return word ^ (word >> 3 & (words - 1)); }
+  static __device__ __forceinline__ char *element(char *row, int k) {
+    int byte = k * size;
+    return row + swizzled(byte >> 4) * 16 + (byte & 15);
+  }
+  /* This lane's elements; back: each word lies there in opposite order. */
+  static __device__ __forceinline__ void take(const char *row, int lane, bool back, T (&x)[each]) {
+    if constexpr (each * size == 8) {
+      uint2 u = *(const uint2 *)(row + (back ? lane ^ 1 : lane) * 8);
+      if (back) u = make_uint2(__byte_perm(u.y, 0, 0x0123), __byte_perm(u.x, 0, 0x0123));
+      memcpy(x, &u, 8);
+    } else {
+      int first = swizzled(lane * words) * 16;
+      uint4 u[words];
+#pragma unroll
+      for (int w = 0; w < words; w++) u[w] = *(const uint4 *)(row + (first ^ w * 16));
+      if (back) gr_scan_mirror<size>(u);
+      memcpy(x, u, sizeof u);
+    }
+  }
+  static __device__ __forceinline__ void give(char *row, int lane, const T (&x)[each]) {
+    int first = swizzled(lane * words) * 16;
+#pragma unroll
+    for (int w = 0; w < words; w++) {
+      uint4 u;
+      memcpy(&u, (const char *)x + w * 16, 16);
+      *(uint4 *)(row + (first ^ w * 16)) = u;
+    }
+  }
+};
+
+/* A copy to shared memory that the thread does not wait for, where the chip has it. */
+template <int size> static __device__ __forceinline__ void gr_scan_fetch(char *to, const char *from) {
+#if __CUDA_ARCH__ >= 800
+  unsigned at = (unsigned)__cvta_generic_to_shared(to);
+  if constexpr (size == 16) asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(at), "l"(from) : "memory");
+  else if constexpr (size >= 4)
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(at), "l"(from), "n"(size) : "memory");
+  else
+#endif
+  {
+    using Word = std::conditional_t<size == 16, uint4,
+                   std::conditional_t<size == 8, uint2,
+                     std::conditional_t<size == 4, uint32_t, std::conditional_t<size == 2, uint16_t, uint8_t>>>>;
+    *(Word *)to = *(const Word *)from;
+  }
+}
+
+static __device__ __forceinline__ void gr_scan_fetched() {
+#if __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.wait_all;" ::: "memory");
+#endif
+  __syncwarp();
+}
+
+/* Whether `count` elements can be asked for by whole words. */
+static __device__ __forceinline__ bool gr_scan_whole(gr_scan_walk walk, int64_t left, int count) {
+  return walk <= GR_SCAN_BACKWARD && left >= count;
+}
+
+/* A warp asks for `count` elements, rows that follow one another, by whole words: p is where the first is. */
+template <typename T, int each, int count>
+static __device__ __forceinline__ void gr_scan_ask(char *rows, const char *p, gr_scan_walk walk, int lane) {
+  using R = gr_scan_row<T, each>;
+  bool back = walk == GR_SCAN_BACKWARD;
+  const char *from = back ? p + R::size - 16 - lane * 16 : p + lane * 16;
+  char *to = rows + R::swizzled(lane) * 16;
+#pragma unroll 8
+  for (int w = 0; w < count * R::size / 512; w++) gr_scan_fetch<16>(to + w * 512, from + (back ? -512 : 512) * w);
+}
+
+/* As many elements in any other way, of which `left` are there. What is absent is anything: it comes after all that
+   counts. */
+template <typename T, int each, int count>
+static __device__ __forceinline__ void gr_scan_gather(char *rows, const char *p, int64_t stride, int64_t left,
+                                                      gr_scan_walk walk, int lane) {
+  using R = gr_scan_row<T, each>;
+  constexpr int words = count * R::size / 512; /* of a lane */
+  if (walk == GR_SCAN_ACROSS && left >= count) {
+    if constexpr (R::size >= 4) {
+#pragma unroll 8
+      for (int k = lane; k < count; k += 32) gr_scan_fetch<R::size>(R::element(rows, k), p + k * R::size);
+      return;
+    }
+    char *to = rows + R::swizzled(lane) * 16;
+#pragma unroll 1
+    for (int w = 0; w < words; w += 4) {
+      uint4 u[4];
+#pragma unroll
+      for (int k = 0; k < 4; k++)
+        if (w + k < words) u[k] = gr_load_begin(p + ((w + k) * 32 + lane) * 16);
+#pragma unroll
+      for (int k = 0; k < 4; k++)
+        if (w + k < words) *(uint4 *)(to + (w + k) * 512) = gr_load_end(u[k], p + ((w + k) * 32 + lane) * 16, 16);
+    }
+  } else {
+    int mirror = walk == GR_SCAN_BACKWARD ? 16 / R::size - 1 : 0;
+    int here = left < 0 ? 0 : left < count ? (int)left : count;
+#pragma unroll 8
+    for (int k = lane; k < here; k += 32) gr_scan_fetch<R::size>(R::element(rows, k ^ mirror), p + k * stride);
+  }
+}
+
+/* Whether one warp can do that for all fast enough. */
+template <typename T> static __device__ __forceinline__ bool gr_scan_alone(gr_scan_walk walk) {
+  return sizeof(T) == 8 || (sizeof(T) == 4 && walk == GR_SCAN_ACROSS);
+}
+
+/* A row of results to p, where `left` are wanted; whole: by whole words. */
+template <typename T, int each>
+static __device__ __forceinline__ void gr_scan_write(char *row, char *p, int64_t stride, bool whole, int64_t left,
+                                                     gr_scan_walk walk, int lane) {
+  using R = gr_scan_row<T, each>;
+  constexpr int size = R::size, words = R::bytes / 512; /* of a lane */
+  if (whole) {
+    bool back = walk == GR_SCAN_BACKWARD;
+    char *to = back ? p + size - 16 - lane * 16 : p + lane * 16, *from = row + R::swizzled(lane) * 16;
+    uint4 u[words];
+#pragma unroll
+    for (int w = 0; w < words; w++) u[w] = *(const uint4 *)(from + w * 512);
+    if (back) gr_scan_mirror<size>(u);
+#pragma unroll
+    for (int w = 0; w < words; w++) __stcs((uint4 *)(to + (back ? -512 : 512) * w), u[w]);
+  } else {
+    int here = left < R::length ? (int)left : R::length;
+#pragma unroll 2
+    for (int k = lane; k < here; k += 32) *(T *)(p + k * stride) = *(const T *)R::element(row, k);
+  }
+}
+
+/* What passes through shared memory in a scan S: rows in and out, which share their memory if results are no longer. */
+template <class S> struct gr_scan_shape {
+  static constexpr int each = S::each, row = 32 * each, tile = row * GR_SCAN_ROWS;
+  using In = gr_scan_row<typename S::In, each>;
+  using Out = gr_scan_row<typename S::Out, each>;
+  static constexpr int results = Out::bytes > In::bytes ? Out::bytes : 0;
+};
+
+/* This lane's elements of a row as values. */
+template <class S>
+static __device__ __forceinline__ void gr_scan_take(typename S::Value (&v)[S::count], const char *row, bool back,
+                                                    int64_t flip, int lane) {
+  typename S::In x[S::each];
+  gr_scan_shape<S>::In::take(row, lane, back, x);
+  S::values(x, v, flip);
+}
+
+/*
+** Results of the row at position `at`, whose scanned values are v and which follow base, to where they pass: all lanes
+** have read what is there. v is used up.
+*/
+template <class S>
+static __device__ __forceinline__ void gr_scan_give(const gr_scan &q, char *row, typename S::Value (&v)[S::count],
+                                                    typename S::Value base, int64_t at, int lane) {
+  typename S::Out out[S::each];
+  base = S::broadcast(base, v[S::count - 1]);
+#pragma unroll 1
+  for (int turn = 0; turn < q.exclusive; turn++) { /* one or none: from an `if` the compiler makes a choice a word */
+#pragma unroll
+    for (int k = S::count - 1; k > 0; k--) v[k] = v[k - 1];
+    v[0] = S::identity();
+    if constexpr (S::ordered)
+      if (at == 0 && lane == 0) v[0] += 0.0; /* a sum starts at 0, but its identity is -0 */
+  }
+#pragma unroll
+  for (int k = 0; k < S::count; k++) v[k] = S::join(base, v[k]);
+  S::results(v, out, q.flip);
+  gr_scan_shape<S>::Out::give(row, lane, out);
+}
+
+#endif

@@ -1,0 +1,115 @@
+/*
+** What a reducer is, seen from one thread, and what all have in common; thread/reducers.cuh and thread/extremes.cuh
+** have them. A reducer R has a Lane, the state of one lane of a leaf (or, where order inside a leaf cannot matter, of a
+** whole thread):
+**   R::start()                         an empty lane
+**   R::add(lane, x, y, context, code)  one element more (y: of the second input; code: where, see mark)
+**   R::mark(lane, position)            after some adds: the code kept stands for that position (POSITION only)
+**   R::state(lane, context)            the lane as a gr_acc
+** R::lanes: adds must go to the lane their position says. R::leaves: leaves must merge in the tree's order.
+** R::by_word: there is an add_word as well, a quicker way to add all elements of a 16-byte word; R::by_part: an
+** add_part, of 4 bytes. R::by_place: an add_place, of one element of a word, to its lane.
+*/
+#ifndef GR_CUDA_THREAD_REDUCER_CUH
+#define GR_CUDA_THREAD_REDUCER_CUH
+
+#include "kernels/cuda/thread/element.cuh"
+
+/* What code is compiled for: that of older chips takes more registers in places. */
+#ifdef __CUDA_ARCH__
+constexpr int gr_arch = __CUDA_ARCH__;
+#else
+constexpr int gr_arch = 900; /* plans count on this */
+#endif
+constexpr bool gr_before_hopper = gr_arch < 900;
+
+/* What a reducer needs to know besides elements: factors, or the mean in a. */
+struct gr_context {
+  double a, b;
+  /* One kernel serves two operations; what it does differs by this. */
+  union {
+    int64_t key_xor;   /* ARGMAX: keys are xored with it, for ARGMIN and for signed integers as unsigned ones */
+    int64_t is_abs;    /* SUMSQ: -1 for SUMABS, which multiplies |x| by 1 */
+    int64_t skip_sign; /* COUNT of integers: -1 where they are floats, whose sign does not count */
+  };
+};
+
+#define GR_X(id, inputs, f, i) inputs,
+constexpr int gr_inputs_table[] = {GR_REDUCERS(GR_X)};
+#undef GR_X
+#define GR_X(id, inputs, f, i) GR_ACC_##f,
+constexpr gr_acc_kind gr_float_kinds[] = {GR_REDUCERS(GR_X)};
+#undef GR_X
+#define GR_X(id, inputs, f, i) GR_ACC_##i,
+constexpr gr_acc_kind gr_int_kinds[] = {GR_REDUCERS(GR_X)};
+#undef GR_X
+
+constexpr int gr_fields_of(gr_acc_kind k) {
+  return k == GR_ACC_VARIANCE || k == GR_ACC_TRIPLE                                           ? 3
+         : k == GR_ACC_ORDER || k == GR_ACC_POSITION || k == GR_ACC_PAIRED || k == GR_ACC_WIDE ? 2
+                                                                                            : 1;
+}
+
+template <gr_reducer RED, gr_dtype D>
+constexpr gr_acc_kind gr_kind_for = gr_floating<D> ? gr_float_kinds[RED] : gr_int_kinds[RED];
+
+/*
+** Out of line: it has three divisions. Between whole leaves, of as many elements, which are a power of two, they are
+** products by powers of two, with the same bits.
+*/
+static __device__ __noinline__ gr_acc gr_merge_variance_apart(double s0, double q0, double n0, double s1, double q1,
+                                                            double n1) {
+  gr_acc a, b;
+  int high = __double2hiint(n0);
+  if (n0 == n1 && high != 0 && (__double2loint(n0) | (high & 0xfffff)) == 0) {
+    double part = __hiloint2double((2 * 1023 << 20) - high, 0), d = s1 * part - s0 * part;
+    a.f[0] = s0 + s1;
+    a.f[1] = (q0 + q1) + (d * d) * (0.5 * n0);
+    a.f[2] = 2 * n0;
+    return a;
+  }
+  a.f[0] = s0;
+  a.f[1] = q0;
+  a.f[2] = n0;
+  b.f[0] = s1;
+  b.f[1] = q1;
+  b.f[2] = n1;
+  return gr_merge_variance(a, b);
+}
+
+/* What all reducers have in common. */
+template <gr_reducer RED, gr_dtype D, gr_acc_kind KIND = gr_kind_for<RED, D>>
+struct gr_common {
+  static constexpr gr_reducer red = RED;
+  static constexpr gr_dtype dtype = D;
+  static constexpr gr_acc_kind kind = KIND;
+  static constexpr int inputs = gr_inputs_table[RED], fields = gr_fields_of(kind);
+  static constexpr bool variance = false, exact = false, light = false, by_word = false, by_part = false,
+                        by_place = false;
+  using T = gr_type<D>;
+  static __device__ __forceinline__ gr_acc merge(gr_acc a, gr_acc b) {
+    if constexpr (kind == GR_ACC_VARIANCE)
+      return gr_merge_variance_apart(a.f[0], a.f[1], a.f[2], b.f[0], b.f[1], b.f[2]);
+    else return gr_merge(RED, kind, a, b);
+  }
+  static __device__ __forceinline__ gr_acc identity() { return gr_identity(kind, RED == GR_RED_PROD); }
+  template <class Lane>
+  static __device__ __forceinline__ void mark(Lane &, int64_t) {}
+  /* 8 bytes of elements that change nothing (of one input, without lanes; not of extremes). */
+  static __device__ __forceinline__ uint2 neutral() {
+    constexpr uint32_t one = RED != GR_RED_PROD ? 0 : gr_size<D> == 1 ? 0x01010101u : gr_size<D> == 2 ? 0x00010001u : 1;
+    return make_uint2(one, gr_size<D> == 8 ? 0 : one);
+  }
+};
+
+/* What a lane collects of a column: the reducer itself, or of exact variances the sums that they are made of. */
+template <class R, bool = R::exact>
+struct gr_collected {
+  using type = R;
+};
+template <class R>
+struct gr_collected<R, true> {
+  using type = typename R::Moments;
+};
+
+#endif

@@ -1,0 +1,163 @@
+/*
+** The tables that everything else goes by: dtypes, reducers, operations, element operators, comparisons. Each is the
+** only list of its kind; everything that repeats is generated from it.
+*/
+#ifndef GR_TABLES_H
+#define GR_TABLES_H
+
+#include <stdint.h>
+
+/* A 16-bit float in its own type, so that no code adds its bits as an integer by mistake. */
+typedef struct { uint16_t bits; } gr_f16;
+typedef struct { uint16_t bits; } gr_bf16;
+
+/* X(id, short name, long name, C type, kind); kind: UINT, INT or FLOAT. */
+#define GR_DTYPES(X)                       \
+  X(U8, u8, uint8, uint8_t, UINT)          \
+  X(I8, i8, int8, int8_t, INT)             \
+  X(U16, u16, uint16, uint16_t, UINT)      \
+  X(I16, i16, int16, int16_t, INT)         \
+  X(U32, u32, uint32, uint32_t, UINT)      \
+  X(I32, i32, int32, int32_t, INT)         \
+  X(I64, i64, int64, int64_t, INT)         \
+  X(F16, f16, float16, gr_f16, FLOAT)      \
+  X(BF16, bf16, bfloat16, gr_bf16, FLOAT)  \
+  X(F32, f32, float32, float, FLOAT)       \
+  X(F64, f64, float64, double, FLOAT)
+
+#define GR_X(id, s, l, type, kind) GR_##id,
+typedef enum gr_dtype { GR_DTYPES(GR_X) GR_DTYPE_COUNT } gr_dtype;
+#undef GR_X
+
+/* Bytes of an element. */
+static inline int gr_size_of(gr_dtype t) {
+  static const signed char size[] = {
+#define GR_X(id, s, l, type, kind) (signed char)sizeof(type),
+    GR_DTYPES(GR_X)
+#undef GR_X
+  };
+  return size[t];
+}
+
+typedef enum gr_kind { GR_UINT, GR_INT, GR_FLOAT } gr_kind;
+
+/*
+** Reducers: what a kernel accumulates. An operation is a reducer and a way to finish it (gr_finish in
+** numerics.h), so mean costs no kernel of its own. X(id, inputs, accumulator of floats, of integers).
+**   TREE  one double folded along the fixed tree            ORDER  two int64 keys (smallest, largest)
+**   WRAP  one int64 that wraps                              POSITION key and position of the best element
+**   VARIANCE sum and sum of squared deviations              TRIPLE three doubles (ab, aa, bb)
+**   PAIRED sum and its compensation                         NONE   not defined for this kind
+**   WIDE   low 32 bits and the rest of an integer sum
+*/
+#define GR_REDUCERS(X)                   \
+  X(SUM, 1, TREE, WRAP)                  \
+  X(SUMWIDE, 1, NONE, WIDE)              \
+  X(PROD, 1, TREE, WRAP)                 \
+  X(MINMAX, 1, ORDER, ORDER)             \
+  X(ARGMIN, 1, POSITION, POSITION)       \
+  X(ARGMAX, 1, POSITION, POSITION)       \
+  X(COUNT, 1, WRAP, WRAP)                \
+  X(SUMABS, 1, TREE, TREE)               \
+  X(SUMSQ, 1, TREE, TREE)                \
+  X(VARIANCE, 1, VARIANCE, VARIANCE)     \
+  X(DOT, 2, TREE, WRAP)                  \
+  X(SQDIFF, 2, TREE, TREE)               \
+  X(COSINE, 2, TRIPLE, TRIPLE)           \
+  X(DIFFER, 2, WRAP, WRAP)               \
+  X(SUM_F32, 1, TREE, NONE)              \
+  X(SUM_KAHAN, 1, PAIRED, NONE)          \
+  X(SUM_NEUMAIER, 1, PAIRED, NONE)       \
+  X(DOT_F32, 2, TREE, NONE)              \
+  X(DOT_KAHAN, 2, PAIRED, NONE)          \
+  X(DOT_NEUMAIER, 2, PAIRED, NONE)
+
+#define GR_X(id, inputs, f, i) GR_RED_##id,
+typedef enum gr_reducer { GR_REDUCERS(GR_X) GR_REDUCER_COUNT } gr_reducer;
+#undef GR_X
+
+typedef enum gr_acc_kind {
+  GR_ACC_NONE, GR_ACC_TREE, GR_ACC_WRAP, GR_ACC_ORDER, GR_ACC_POSITION, GR_ACC_VARIANCE, GR_ACC_TRIPLE, GR_ACC_PAIRED,
+  GR_ACC_WIDE
+} gr_acc_kind;
+
+/* The state of a reduction: of one lane, of a subtree, of the whole. Which fields are in use: gr_acc_kind. */
+typedef union gr_acc {
+  double f[3];
+  int64_t i[3];
+} gr_acc;
+
+/*
+** Operations as users name them. X(name, reducer, result of floats, result of integers, on empty input).
+** Results: F64, I64, SAME (the input's dtype), BOOL (u8 in arrays); on empty: a value, or RAISE.
+*/
+#define GR_OPS(X)                            \
+  X(sum, SUM, F64, I64, VALUE)               \
+  X(prod, PROD, F64, I64, VALUE)             \
+  X(min, MINMAX, SAME, SAME, RAISE)          \
+  X(max, MINMAX, SAME, SAME, RAISE)          \
+  X(minmax, MINMAX, SAME, SAME, RAISE)       \
+  X(mean, SUM, F64, F64, VALUE)              \
+  X(var, VARIANCE, F64, F64, VALUE)          \
+  X(std, VARIANCE, F64, F64, VALUE)          \
+  X(argmin, ARGMIN, I64, I64, RAISE)         \
+  X(argmax, ARGMAX, I64, I64, RAISE)         \
+  X(any, COUNT, BOOL, BOOL, VALUE)           \
+  X(all, COUNT, BOOL, BOOL, VALUE)           \
+  X(count, COUNT, I64, I64, VALUE)           \
+  X(norm1, SUMABS, F64, F64, VALUE)          \
+  X(norm2, SUMSQ, F64, F64, VALUE)           \
+  X(norminf, MINMAX, F64, F64, VALUE)        \
+  X(dot, DOT, F64, I64, VALUE)               \
+  X(mse, SQDIFF, F64, F64, VALUE)            \
+  X(cosine, COSINE, F64, F64, VALUE)         \
+  X(differ, DIFFER, I64, I64, VALUE)         \
+  X(sum_f32, SUM_F32, F64, F64, VALUE)       \
+  X(sum_kahan, SUM_KAHAN, F64, F64, VALUE)   \
+  X(sum_neumaier, SUM_NEUMAIER, F64, F64, VALUE) \
+  X(dot_f32, DOT_F32, F64, F64, VALUE)       \
+  X(dot_kahan, DOT_KAHAN, F64, F64, VALUE)   \
+  X(dot_neumaier, DOT_NEUMAIER, F64, F64, VALUE) \
+  X(sumsq, SUMSQ, F64, F64, VALUE)
+
+#define GR_X(name, reducer, f, i, e) GR_OP_##name,
+typedef enum gr_op { GR_OPS(GR_X) GR_OP_COUNT } gr_op;
+#undef GR_X
+
+/*
+** Element operators: the only list of them, from which both backends and the binding are made, and a fused kernel
+** could be. X(name, operands, result of floats, of integers, value of floats, value of integers).
+**   results  SAME: the input's dtype; F64: elements are widened to f64; WIDE: widened, and the result rounded once to
+**   the
+**            input's dtype; NONE: the operator has loops and kernels of its own
+**   values   C expressions in the elements x, y, z of type T; integers compute in W, unsigned and wide enough, so that
+**            they wrap. SQRT is the square root of T.
+*/
+#define GR_MAPS(X)                                                                            \
+  X(add, 2, SAME, SAME, x + y, (W)x + (W)y)                                                   \
+  X(sub, 2, SAME, SAME, x - y, (W)x - (W)y)                                                   \
+  X(mul, 2, SAME, SAME, x * y, (W)x * (W)y)                                                   \
+  X(div, 2, SAME, F64, x / y, x)                                                              \
+  X(neg, 1, SAME, SAME, -x, 0 - (W)x)                                                         \
+  X(abs, 1, SAME, SAME, x > 0 ? x : 0 - x, x < 1 ? 0 - (W)x : (W)x)                           \
+  X(square, 1, SAME, SAME, x * x, (W)x * (W)x)                                                \
+  X(clamp, 3, SAME, SAME, x < y ? y : x > z ? z : x, x < y ? y : x > z ? z : x)               \
+  X(sqrt, 1, SAME, F64, SQRT(x), x)                                                           \
+  X(exp, 1, WIDE, F64,  gr_exp(x), x)                                                         \
+  X(log, 1, WIDE, F64,  gr_log(x), x)                                                         \
+  X(cast, 1, NONE, NONE, x, x)                                                                \
+  X(compare, 2, NONE, NONE, x, x)                                                             \
+  X(where, 3, NONE, NONE, x, x)
+
+#define GR_X(name, operands, f, i, real, whole) GR_MAP_##name,
+typedef enum gr_map { GR_MAPS(GR_X) GR_MAP_COUNT } gr_map;
+#undef GR_X
+
+/* Comparisons. X(name, as people write it). With NaN only ne holds. */
+#define GR_RELATIONS(X) X(lt, "<") X(le, "<=") X(eq, "==") X(ne, "~=") X(ge, ">=") X(gt, ">")
+
+#define GR_X(name, text) GR_IS_##name,
+typedef enum gr_relation { GR_RELATIONS(GR_X) GR_RELATION_COUNT } gr_relation;
+#undef GR_X
+
+#endif

@@ -1,0 +1,165 @@
+/*
+** Copies between the host and the device. Pageable memory goes through pinned buffers, several in flight, so
+** that the CPU's copy of one piece overlaps the transfer of another: the driver's own path is a fraction as fast.
+** Small results come by a kernel that writes to mapped memory and tells so: 2 KB 8 us sooner than by the copy engine.
+*/
+#include "src/backend/cuda/cuda.h"
+
+#include <string.h>
+#include "src/core/threads.h"
+
+#define SMALL ((size_t)64 << 10)  /* copies up to this share the small ring */
+#define PIECE ((size_t)4 << 20)   /* the largest piece, a buffer of the large ring */
+#define LEAST ((size_t)256 << 10) /* the smallest piece worth its launch */
+#define SHARE ((size_t)256 << 10) /* what one thread copies at a time */
+
+cudaError_t gr_cuda_ring_open(gr_cuda_ring *r, size_t size) {
+  cudaError_t e = cudaHostAlloc((void **)&r->memory, GR_RING * size, cudaHostAllocMapped);
+  if (e == cudaSuccess) e = cudaHostGetDevicePointer((void **)&r->mapped, r->memory, 0);
+  for (int k = 0; k < GR_RING && e == cudaSuccess; k++)
+    e = cudaEventCreateWithFlags(&r->done[k], cudaEventDisableTiming);
+  r->size = size;
+  if (e != cudaSuccess) gr_cuda_ring_close(r);
+  return e;
+}
+
+void gr_cuda_ring_close(gr_cuda_ring *r) {
+  for (int k = 0; k < GR_RING; k++)
+    if (r->done[k]) (void)cudaEventDestroy(r->done[k]);
+  if (r->memory) (void)cudaFreeHost(r->memory);
+  memset(r, 0, sizeof *r);
+}
+
+/* Room for bytes (at most a buffer) that no transfer reads any more. */
+static cudaError_t take(gr_cuda_ring *r, cudaStream_t stream, size_t bytes, char **out) {
+  cudaError_t e = cudaSuccess;
+  if (r->used + bytes > r->size) {
+    e = cudaEventRecord(r->done[r->at], stream);
+    r->at = (r->at + 1) % GR_RING;
+    r->used = 0;
+    if (e == cudaSuccess) e = cudaEventSynchronize(r->done[r->at]);
+  }
+  *out = r->memory + (size_t)r->at * r->size + r->used;
+  r->used += (bytes + 255) & ~(size_t)255;
+  return e;
+}
+
+typedef struct { char *to; const char *from; size_t bytes; } span;
+
+static void copy_share(void *arg, int64_t k) {
+  const span *s = arg;
+  size_t at = (size_t)k * SHARE;
+  memcpy(s->to + at, s->from + at, s->bytes - at < SHARE ? s->bytes - at : SHARE);
+}
+
+/* memcpy by several threads: one alone is slower than the bus. */
+static void copy_host(char *to, const char *from, size_t bytes) {
+  span s = {to, from, bytes};
+  if (bytes < 2 * SHARE) memcpy(to, from, bytes);
+  else gr_threads_run((int64_t)((bytes + SHARE - 1) / SHARE), copy_share, &s);
+}
+
+/* Small enough that the first piece starts soon, large enough that pieces are few. */
+static size_t piece_of(size_t bytes) {
+  size_t piece = (bytes / 8 + 255) & ~(size_t)255;
+  return piece < LEAST ? LEAST : piece > PIECE ? PIECE : piece;
+}
+
+static cudaError_t open_large(gr_cuda_queue *q) {
+  if (q->large.memory) return cudaSuccess;
+  q->base.stats.allocations++;
+  q->base.pinned += GR_RING * PIECE;
+  return gr_cuda_ring_open(&q->large, PIECE);
+}
+
+static cudaError_t upload(gr_cuda_queue *q, char *device, const char *host, size_t bytes) {
+  gr_cuda_ring *r = bytes <= SMALL ? &q->small : &q->large;
+  size_t piece = bytes <= SMALL ? SMALL : piece_of(bytes);
+  cudaError_t e = r == &q->large ? open_large(q) : cudaSuccess;
+  q->written = gr_anything;
+  for (size_t at = 0; at < bytes && e == cudaSuccess; at += piece) {
+    size_t now = bytes - at < piece ? bytes - at : piece;
+    char *pinned;
+    if ((e = take(r, q->stream, now, &pinned)) != cudaSuccess) break;
+    copy_host(pinned, host + at, now);
+    e = cudaMemcpyAsync(device + at, pinned, now, cudaMemcpyHostToDevice, q->stream);
+  }
+  return e;
+}
+
+/* In whole words of 16 bytes: of the device's memory all that begin in a block are there. */
+static size_t before_word(const void *device) { return (uintptr_t)device & 15; }
+
+static gr_status download_small(gr_cuda_queue *q, char *host, const char *device, size_t bytes) {
+  static const char what[] = "copying from the device";
+  size_t before = before_word(device), all = before + bytes;
+  char *pinned;
+  gr_cuda_run run;
+  int there;
+  gr_status status = gr_cuda_check(q, take(&q->small, q->stream, all, &pinned), what);
+  if (status != GR_OK) return status;
+  gr_cuda_prepare(q, &q->work, &run);
+  run.done = q->now.mapped->words;
+  run.ticket = ++q->ticket;
+  char *mapped = q->small.mapped + (pinned - q->small.memory);
+  status = gr_cuda_check(q, (cudaError_t)gr_cuda_send(device - before, mapped, all, &run), what);
+  if (status == GR_OK)
+    status = gr_cuda_await(q, q->now.host->words, 4 * gr_cuda_send_blocks(all), run.ticket, -1, what, &there);
+  if (status != GR_OK) return status;
+  q->written = (gr_cuda_span){NULL, NULL}; /* it waited for all that was queued */
+  memcpy(host, pinned + before, bytes);
+  return GR_OK;
+}
+
+/* The stream orders these transfers after uploads that still read the same buffers. */
+static cudaError_t download_large(gr_cuda_queue *q, char *host, const char *device, size_t bytes) {
+  gr_cuda_ring *r = &q->large;
+  size_t piece = piece_of(bytes), issued = 0, done = 0;
+  cudaError_t e = open_large(q);
+  for (int k = 0; done < bytes && e == cudaSuccess; k = (k + 1) % GR_RING) {
+    while (issued < bytes && issued < done + GR_RING * piece && e == cudaSuccess) {
+      int slot = (int)(issued / piece % GR_RING);
+      size_t now = bytes - issued < piece ? bytes - issued : piece;
+      e = cudaMemcpyAsync(r->memory + (size_t)slot * r->size, device + issued, now, cudaMemcpyDeviceToHost, q->stream);
+      if (e == cudaSuccess) e = cudaEventRecord(r->done[slot], q->stream);
+      issued += now;
+    }
+    if (e == cudaSuccess) e = cudaEventSynchronize(r->done[k]);
+    if (e == cudaSuccess) {
+      size_t now = bytes - done < piece ? bytes - done : piece;
+      copy_host(host + done, r->memory + (size_t)k * r->size, now);
+      done += now;
+    }
+  }
+  r->at = 0; /* nothing in the ring is waited for any more */
+  r->used = 0;
+  return e;
+}
+
+gr_status gr_cuda_upload(gr_queue *base, void *device, const void *host, size_t bytes) {
+  gr_cuda_queue *q = (gr_cuda_queue *)base;
+  gr_status status;
+  int was;
+  if (bytes == 0) return GR_OK;
+  if ((was = gr_cuda_enter(q)) < 0) return GR_DEVICE;
+  status = gr_cuda_check(q, upload(q, device, host, bytes), "copying to the device");
+  gr_cuda_leave(q, was);
+  base->stats.copies++;
+  base->stats.bytes_up += bytes;
+  return status;
+}
+
+gr_status gr_cuda_download(gr_queue *base, void *host, const void *device, size_t bytes) {
+  gr_cuda_queue *q = (gr_cuda_queue *)base;
+  gr_status status;
+  int was;
+  if (bytes == 0) return GR_OK;
+  if ((was = gr_cuda_enter(q)) < 0) return GR_DEVICE;
+  if (before_word(device) + bytes <= SMALL) status = download_small(q, host, device, bytes);
+  else status = gr_cuda_check(q, download_large(q, host, device, bytes), "copying from the device");
+  gr_cuda_leave(q, was);
+  base->stats.copies++;
+  base->stats.syncs++;
+  base->stats.bytes_down += bytes;
+  return status;
+}

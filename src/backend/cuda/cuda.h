@@ -1,0 +1,137 @@
+/* What the files of the CUDA backend share; nothing outside this folder includes it. */
+#ifndef GR_BACKEND_CUDA_CUDA_H
+#define GR_BACKEND_CUDA_CUDA_H
+
+#include <cuda_runtime_api.h>
+#include "kernels/cuda/batch.h"
+#include "kernels/ladder/cuda.h"
+#include "kernels/cuda/launch.h"
+#include "kernels/cuda/grid/mailbox.h"
+#include "src/core/backend.h"
+
+typedef struct gr_cuda_device {
+  gr_backend base;
+  gr_cuda_chip chip;
+} gr_cuda_device;
+
+#define GR_FIRST_SCRATCH ((size_t)1 << 20)
+
+/* Device memory that kernels of one stream share; the counters at its start are zero between launches. */
+typedef struct gr_cuda_scratch {
+  void *memory;
+  size_t bytes;
+} gr_cuda_scratch;
+
+/* Pinned buffers taken in turn; done[k] is recorded when buffer k's copies have been issued. */
+#define GR_RING 4
+typedef struct gr_cuda_ring {
+  char *memory, *mapped; /* as the two sides see it */
+  size_t size, used;     /* of one buffer; bytes taken from the current one */
+  int at;
+  cudaEvent_t done[GR_RING];
+} gr_cuda_ring;
+
+/*
+** A mailbox: where a launch puts results for the host (kernels/cuda/grid/mailbox.h). It is cleared before; its ticket
+** is that of the launch before, so that a graph may stay as it is, unless that one was abandoned: it may still write,
+** but the stream keeps the order.
+*/
+typedef struct gr_cuda_mailbox {
+  uint64_t words[GR_MAILBOX_WORDS];
+} gr_cuda_mailbox;
+
+/* What a ticket of the core looks at: a slot in mapped pinned memory, as the two sides see it, or an event. */
+typedef struct gr_cuda_pending {
+  gr_cuda_mailbox *host, *mapped;
+  gr_mailbox_shape mailbox; /* what comes to the slot, and what it is made into */
+  gr_op op[GR_TOGETHER];
+  gr_dtype dtype;
+  int64_t n;
+  double ddof;
+  uint64_t ticket;
+  cudaEvent_t event;
+  int users, waiting; /* results that nobody has forgotten, or seen, yet */
+  struct gr_cuda_pending *next;
+} gr_cuda_pending;
+
+typedef struct gr_cuda_queue {
+  gr_queue base;
+  gr_cuda_device *device;
+  cudaStream_t stream;
+  gr_cuda_ring small, large;
+  gr_cuda_scratch work;  /* of every operation but scan */
+  gr_cuda_scratch chain; /* of scan: what it leaves there is known from foreign bytes by its epoch alone */
+  gr_cuda_scratch even;  /* edges and limits of the last evenly spaced bins (src/backend/cuda/histogram.c) */
+  gr_edges_job last_even;
+  gr_cuda_pending now;     /* for results that are waited for at once */
+  gr_cuda_pending *slots, *marks; /* free ones */
+  struct gr_cuda_page *pages;
+  gr_cuda_batch batch;          /* not launched yet */
+  struct gr_cuda_graph *graphs; /* that there are, the last one used first */
+  uint64_t epoch, ticket;
+  gr_cuda_span written; /* what launches write that may still run; everything after what does not say what it writes */
+} gr_cuda_queue;
+
+/*
+** Every entry makes the queue's device current and puts the caller's back: gr_cuda_enter gives what
+** gr_cuda_leave takes, or -1 when the device is lost and nothing may be called.
+*/
+int gr_cuda_enter(gr_cuda_queue *);
+void gr_cuda_leave(gr_cuda_queue *, int was);
+
+const char *gr_op_name(gr_op);
+
+/* GR_OK for cudaSuccess; else writes queue->error, latches a lost device and clears CUDA's last error. */
+gr_status gr_cuda_check(gr_cuda_queue *, cudaError_t, const char *doing);
+
+/* The run of a launch on that scratch memory; and its count and check, from what the launcher returned. */
+void gr_cuda_prepare(gr_cuda_queue *, const gr_cuda_scratch *, gr_cuda_run *);
+gr_status gr_cuda_launched(gr_cuda_queue *, int error, const char *what);
+
+/* At least so many bytes; what is new is zero. */
+cudaError_t gr_cuda_grow(gr_cuda_queue *, gr_cuda_scratch *, size_t bytes);
+
+void gr_cuda_launches(gr_backend *); /* sets those of its functions that are one launch each */
+gr_status gr_cuda_do_reduce(gr_queue *, const gr_reduce_job *, uint64_t *result);
+gr_status gr_cuda_do_histogram(gr_queue *, const gr_histogram_job *);
+gr_status gr_cuda_do_weights(gr_queue *, const gr_weights_job *);
+gr_status gr_cuda_do_exact(gr_queue *, const gr_exact_job *, gr_exact *sums);
+gr_status gr_cuda_do_digest(gr_queue *, const gr_digest_job *, uint64_t result[2]);
+
+/* The scratch memory that so many reductions like this one need. */
+gr_status gr_cuda_reduce_room(gr_cuda_queue *, const gr_reduce_job *, int count);
+
+/* Put down reductions whose results go to a slot (several: alike, see gr_cuda_reduce_arrays), for
+   gr_cuda_launch_batch. */
+gr_status gr_cuda_add_reduce(gr_cuda_queue *, const gr_reduce_job *const *, int count, gr_cuda_pending *);
+gr_status gr_cuda_launch_batch(gr_cuda_queue *, const char *what);
+/* Launch one that may begin while those before it end, which graphs do not. */
+gr_status gr_cuda_start_reduce(gr_cuda_queue *, const gr_reduce_job *, gr_cuda_pending *);
+void gr_cuda_graphs_close(gr_cuda_queue *);
+/* Wait for one of them, as below; what it gives, once it is there. */
+gr_status gr_cuda_await_reduce(gr_cuda_queue *, const gr_cuda_pending *, int lane, int64_t limit, const char *what,
+                               int *there);
+int gr_cuda_has_arrived(const gr_cuda_pending *, int lane);
+void gr_cuda_take(gr_cuda_pending *, int lane, uint64_t words[2]);
+
+/*
+** Look for a ticket in so many halves of a slot, for so many nanoseconds (0: once; negative: until it is there); a
+** kernel that faulted is a failure.
+*/
+gr_status gr_cuda_await(gr_cuda_queue *, const uint64_t *halves, int count, uint64_t ticket, int64_t limit,
+                        const char *what, int *there);
+
+/* Results for later (src/backend/cuda/later.c). */
+gr_status gr_cuda_start(gr_queue *, const gr_reduce_job *const *, int count, gr_ticket *const *, int more);
+gr_status gr_cuda_mark(gr_queue *, gr_ticket *);
+gr_status gr_cuda_poll(gr_queue *, gr_ticket *, int64_t nanoseconds);
+void gr_cuda_forget(gr_queue *, gr_ticket *);
+gr_status gr_cuda_elapsed(gr_queue *, const gr_ticket *from, const gr_ticket *to, double *seconds);
+void gr_cuda_later_close(gr_cuda_queue *);
+
+gr_status gr_cuda_upload(gr_queue *, void *device, const void *host, size_t bytes);
+gr_status gr_cuda_download(gr_queue *, void *host, const void *device, size_t bytes);
+cudaError_t gr_cuda_ring_open(gr_cuda_ring *, size_t size);
+void gr_cuda_ring_close(gr_cuda_ring *);
+
+#endif

@@ -1,0 +1,109 @@
+/*
+** Exact sums and digests on a device. One vector's limbs come back through mapped memory, like any number; those of
+** many short vectors are copied. What they come to is the core's business.
+*/
+#include "src/backend/cuda/cuda.h"
+
+#include <stdlib.h>
+#include "kernels/cuda/exact/exact.h"
+
+#define LONG_VECTOR 65536 /* elements from which a vector is worth all of the device */
+
+/* The mapped page beside the slot of numbers that are waited for at once. */
+static uint64_t *page(gr_cuda_mailbox *slot) { return (uint64_t *)(slot + 1); }
+
+static gr_status await(gr_cuda_queue *q, gr_cuda_run *run, int error, const char *what) {
+  int there;
+  gr_status status = gr_cuda_launched(q, error, what);
+  q->base.stats.syncs++;
+  return status == GR_OK ? gr_cuda_await(q, q->now.host->words, 4, run->ticket, -1, what, &there) : status;
+}
+
+/* A run whose end the host waits for. */
+static gr_cuda_run waited_for(gr_cuda_queue *q) {
+  gr_cuda_run run;
+  gr_cuda_prepare(q, &q->work, &run);
+  run.done = q->now.mapped->words;
+  run.ticket = ++q->ticket;
+  return run;
+}
+
+/* Which infinities and NaN there are; the limbs do not count any more. */
+static gr_status classify(gr_cuda_queue *q, const gr_exact_job *job, int64_t v, gr_exact *sum) {
+  gr_cuda_run run = waited_for(q);
+  gr_status status = await(q, &run, gr_cuda_exact_specials(job, v, page(q->now.mapped), &run), "exact sum");
+  if (status == GR_OK) sum->flags |= (uint32_t)page(q->now.host)[0];
+  return status;
+}
+
+/* A vector's limbs, as the kernel left them, become an accumulator. */
+static gr_status drain(gr_cuda_queue *q, const gr_exact_job *job, int64_t v, const uint64_t *limbs, gr_exact *sum) {
+  int first, count = gr_cuda_exact_limbs(job, &first);
+  gr_exact_clear(sum);
+  if (limbs[count]) return classify(q, job, v, sum);
+  for (int k = 0; k < count; k++) sum->limb[first + k] = (int64_t)limbs[k];
+  sum->low = first;
+  sum->high = first + count;
+  gr_exact_carry(sum);
+  return GR_OK;
+}
+
+static gr_status one(gr_cuda_queue *q, const gr_exact_job *job, int64_t v, gr_exact *sum) {
+  gr_cuda_run run = waited_for(q);
+  gr_status status = await(q, &run, gr_cuda_exact(job, v, 0, page(q->now.mapped), &run), "exact sum");
+  return status == GR_OK ? drain(q, job, v, page(q->now.host), sum) : status;
+}
+
+/* A block for each of some vectors, whose limbs go through scratch memory. */
+static gr_status some(gr_cuda_queue *q, const gr_exact_job *job, int64_t from, int64_t count, uint64_t *limbs,
+                      gr_exact *sums) {
+  int first, pitch = gr_cuda_exact_limbs(job, &first) + 1;
+  uint64_t *out = (uint64_t *)((char *)q->work.memory + GR_COUNTER_BYTES);
+  gr_exact_job part = *job;
+  gr_cuda_run run;
+  gr_cuda_prepare(q, &q->work, &run);
+  part.count = count;
+  gr_status status = gr_cuda_launched(q, gr_cuda_exact(&part, from, 1, out, &run), "exact sum");
+  if (status == GR_OK) status = gr_cuda_download(&q->base, limbs, out, (size_t)(count * pitch) * 8);
+  for (int64_t k = 0; k < count && status == GR_OK; k++) status = drain(q, job, from + k, limbs + k * pitch, sums + k);
+  return status;
+}
+
+static gr_status many(gr_cuda_queue *q, const gr_exact_job *job, gr_exact *sums) {
+  int first, pitch = gr_cuda_exact_limbs(job, &first) + 1;
+  int64_t most = (int64_t)(q->work.bytes - GR_COUNTER_BYTES) / (8 * pitch);
+  gr_status status = GR_OK;
+  if (most > job->count) most = job->count;
+  uint64_t *limbs = malloc((size_t)(most * pitch) * 8);
+  if (!limbs) return GR_NO_MEMORY;
+  for (int64_t v = 0; v < job->count && status == GR_OK; v += most)
+    status = some(q, job, v, job->count - v < most ? job->count - v : most, limbs, sums + v);
+  free(limbs);
+  return status;
+}
+
+gr_status gr_cuda_do_exact(gr_queue *base, const gr_exact_job *job, gr_exact *sums) {
+  gr_cuda_queue *q = (gr_cuda_queue *)base;
+  gr_status status = GR_OK;
+  int was = gr_cuda_enter(q);
+  if (was < 0) return GR_DEVICE;
+  if (job->count > 1 && job->n < LONG_VECTOR) status = many(q, job, sums);
+  else
+    for (int64_t v = 0; v < job->count && status == GR_OK; v++) status = one(q, job, v, sums + v);
+  gr_cuda_leave(q, was);
+  return status;
+}
+
+gr_status gr_cuda_do_digest(gr_queue *base, const gr_digest_job *job, uint64_t result[2]) {
+  gr_cuda_queue *q = (gr_cuda_queue *)base;
+  int was = gr_cuda_enter(q);
+  if (was < 0) return GR_DEVICE;
+  gr_cuda_run run = waited_for(q);
+  gr_status status = await(q, &run, gr_cuda_digest(job, page(q->now.mapped), &run), "digest");
+  gr_cuda_leave(q, was);
+  if (status != GR_OK) return status;
+  result[0] = page(q->now.host)[0];
+  result[1] = page(q->now.host)[1];
+  gr_digest_finish(result, (uint64_t)job->n * (uint64_t)gr_size_of(job->dtype));
+  return GR_OK;
+}

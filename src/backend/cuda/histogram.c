@@ -1,0 +1,69 @@
+/*
+** Histograms on a device. Edges that follow from a formula are made here and kept: who asks for the same bins again
+** spares a launch.
+*/
+#include "src/backend/cuda/cuda.h"
+
+#include <string.h>
+
+static gr_status make_even(gr_cuda_queue *q, const gr_edges_job *wanted) {
+  size_t edges = (size_t)wanted->bins + 1;
+  gr_cuda_run run;
+  gr_status status = gr_cuda_check(q, gr_cuda_grow(q, &q->even, edges * 16), "memory for edges");
+  if (status != GR_OK) return status;
+  q->last_even = *wanted;
+  q->last_even.edges = q->even.memory;
+  q->last_even.limits = (int64_t *)q->even.memory + edges;
+  gr_cuda_prepare(q, &q->work, &run);
+  status = gr_cuda_launched(q, gr_cuda_edges(&q->last_even, &run), "edges");
+  if (status != GR_OK) q->last_even.bins = 0;
+  return status;
+}
+
+/* The same job with edges, and with limits if the samples are integers. */
+static gr_status with_edges(gr_cuda_queue *q, const gr_histogram_job *job, gr_histogram_job *out) {
+  const gr_edges_job *last = &q->last_even, wanted = {.first = job->first, .last = job->last, .bins = job->bins};
+  gr_status status = GR_OK;
+  *out = *job;
+  if (job->edges || job->modulo) return GR_OK;
+  if (memcmp(&last->first, &wanted.first, 8) || memcmp(&last->last, &wanted.last, 8) || last->bins != wanted.bins)
+    status = make_even(q, &wanted);
+  out->edges = last->edges;
+  out->ilimits = gr_is_float(job->dtype) ? NULL : last->limits;
+  return status;
+}
+
+static gr_status launch_histogram(gr_cuda_queue *q, const gr_histogram_job *job) {
+  gr_cuda_run run;
+  size_t room = gr_cuda_histogram_scratch(job, &q->device->chip);
+  gr_status status = gr_cuda_check(q, gr_cuda_grow(q, &q->work, room), "scratch memory for histogram");
+  if (status != GR_OK) return status;
+  gr_cuda_prepare(q, &q->work, &run);
+  return gr_cuda_launched(q, gr_cuda_histogram(job, &run), "histogram");
+}
+
+gr_status gr_cuda_do_histogram(gr_queue *base, const gr_histogram_job *asked) {
+  gr_cuda_queue *q = (gr_cuda_queue *)base;
+  gr_histogram_job job;
+  int was = gr_cuda_enter(q);
+  if (was < 0) return GR_DEVICE;
+  gr_status status = with_edges(q, asked, &job);
+  if (status == GR_OK) status = launch_histogram(q, &job);
+  gr_cuda_leave(q, was);
+  return status;
+}
+
+gr_status gr_cuda_do_weights(gr_queue *base, const gr_weights_job *asked) {
+  gr_cuda_queue *q = (gr_cuda_queue *)base;
+  gr_weights_job job = *asked;
+  gr_cuda_run run;
+  int was = gr_cuda_enter(q);
+  if (was < 0) return GR_DEVICE;
+  gr_status status = with_edges(q, &asked->bins, &job.bins);
+  if (status == GR_OK) {
+    gr_cuda_prepare(q, &q->work, &run);
+    status = gr_cuda_launched(q, gr_cuda_weights(&job, &run), "histogram");
+  }
+  gr_cuda_leave(q, was);
+  return status;
+}

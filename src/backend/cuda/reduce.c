@@ -1,0 +1,152 @@
+/*
+** Reductions: to an array, which is one launch, or to numbers that the host waits for (src/backend/cuda/graph.c
+** launches these). Those come to a slot of mapped memory as states (kernels/cuda/grid/mailbox.h), and are folded here.
+*/
+#define _POSIX_C_SOURCE 200809L
+#include "src/backend/cuda/cuda.h"
+
+#include <stdatomic.h>
+#include <time.h>
+#include "kernels/numerics/numerics.h"
+#include "src/core/clock.h"
+
+const char *gr_op_name(gr_op op) {
+  static const char *const names[] = {
+#define GR_X(name, red, f, i, e) #name,
+    GR_OPS(GR_X)
+#undef GR_X
+  };
+  return names[op];
+}
+
+static void pause_a_little(void) {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  __asm__ volatile("yield");
+#endif
+}
+
+/* Whether the stream is healthy; a kernel that faulted, or ended without its ticket, is not. */
+static gr_status ask_stream(gr_cuda_queue *q, const uint64_t *halves, int count, uint64_t ticket, const char *what) {
+  cudaError_t e = cudaStreamQuery(q->stream);
+  if (e == cudaErrorNotReady) (void)cudaGetLastError();
+  else if (e != cudaSuccess) return gr_cuda_check(q, e, what);
+  else if (!gr_mailbox_arrived(halves, count, ticket)) return gr_cuda_check(q, cudaErrorLaunchFailure, what);
+  return GR_OK;
+}
+
+/* Spins at first, asking the stream now and then; a wait that has lasted is not made much longer by naps. */
+gr_status gr_cuda_await(gr_cuda_queue *q, const uint64_t *halves, int count, uint64_t ticket, int64_t limit,
+                        const char *what, int *there) {
+  if ((*there = gr_mailbox_arrived(halves, count, ticket))) return GR_OK;
+  int64_t began = gr_nanoseconds(), asked = began;
+  for (unsigned spins = 1; !(*there = gr_mailbox_arrived(halves, count, ticket)); spins++) {
+    if (limit != 0) {
+      if (spins > 4096) pause_a_little(); /* it takes up to 50 ns */
+      if (spins % 64) continue;
+    }
+    int64_t now = gr_nanoseconds();
+    if (limit == 0 || now - asked > 20000) {
+      gr_status status = ask_stream(q, halves, count, ticket, what);
+      if (status != GR_OK) return status;
+      asked = now;
+    }
+    if (limit >= 0 && now - began >= limit) {
+      *there = gr_mailbox_arrived(halves, count, ticket);
+      return GR_OK;
+    }
+    if (now - began > 2000000) { /* a nap takes 50 us more than asked: earlier it would show */
+      struct timespec t = {0, (now - began) / 32 < 50000 ? (now - began) / 32 : 50000};
+      nanosleep(&t, NULL);
+    }
+  }
+  return GR_OK;
+}
+
+static int halves_of(const gr_cuda_pending *p) { return 2 * p->mailbox.states * p->mailbox.fields; } /* of one result */
+
+/* The run of one whose results go to a slot. */
+static void prepare_mailbox(gr_cuda_queue *q, const gr_reduce_job *const *jobs, int count, gr_cuda_pending *place,
+                            gr_cuda_run *run) {
+  gr_cuda_prepare(q, &q->work, run);
+  run->done = place->mapped->words;
+  run->ticket = place->ticket;
+  run->mailbox = &place->mailbox;
+  for (int k = 0; k < count; k++) place->op[k] = jobs[k]->op;
+  place->dtype = jobs[0]->dtype;
+  place->n = jobs[0]->n;
+  place->ddof = jobs[0]->ddof;
+  place->users = place->waiting = count;
+}
+
+gr_status gr_cuda_add_reduce(gr_cuda_queue *q, const gr_reduce_job *const *jobs, int count, gr_cuda_pending *place) {
+  gr_cuda_run run;
+  prepare_mailbox(q, jobs, count, place, &run);
+  run.batch = &q->batch;
+  int error = count == 1 ? gr_cuda_reduce(jobs[0], &run) : gr_cuda_reduce_arrays(jobs, count, &run);
+  volatile uint64_t *word = place->host->words;
+  for (int k = 0; k < count * halves_of(place); k++) word[k] = 0;
+  atomic_thread_fence(memory_order_seq_cst);
+  return gr_cuda_check(q, (cudaError_t)error, gr_op_name(jobs[0]->op));
+}
+
+/* A ticket of its own says what is new in the slot: how much will come is not known before the launch. */
+gr_status gr_cuda_start_reduce(gr_cuda_queue *q, const gr_reduce_job *job, gr_cuda_pending *place) {
+  gr_cuda_run run;
+  place->ticket++;
+  prepare_mailbox(q, &job, 1, place, &run);
+  return gr_cuda_launched(q, gr_cuda_reduce(job, &run), gr_op_name(job->op));
+}
+
+int gr_cuda_has_arrived(const gr_cuda_pending *p, int lane) {
+  return gr_mailbox_arrived(p->host->words + lane * halves_of(p), halves_of(p), p->ticket);
+}
+
+gr_status gr_cuda_await_reduce(gr_cuda_queue *q, const gr_cuda_pending *p, int lane, int64_t limit, const char *what,
+                               int *there) {
+  return gr_cuda_await(q, p->host->words + lane * halves_of(p), halves_of(p), p->ticket, limit, what, there);
+}
+
+void gr_cuda_take(gr_cuda_pending *p, int lane, uint64_t words[2]) {
+  p->waiting--;
+  gr_value r =
+      gr_mailbox_value(p->host->words + lane * halves_of(p), &p->mailbox, p->op[lane], p->dtype, p->n, p->ddof);
+  for (int k = 0; k < 2; k++) words[k] = (uint64_t)r.v[k].i;
+}
+
+/* Those of up to 2^18 elements have room in what every queue starts with: no need to plan them twice. */
+gr_status gr_cuda_reduce_room(gr_cuda_queue *q, const gr_reduce_job *job, int count) {
+  if (job->count == 1 && job->n <= 1 << 18 && q->work.bytes >= GR_FIRST_SCRATCH) return GR_OK;
+  const gr_cuda_chip *chip = &q->device->chip;
+  size_t bytes = count == 1 ? gr_cuda_reduce_scratch(job, chip) : gr_cuda_reduce_arrays_scratch(job, count, chip);
+  return gr_cuda_check(q, gr_cuda_grow(q, &q->work, bytes), "scratch memory");
+}
+
+static gr_status reduce_to_host(gr_cuda_queue *q, const gr_reduce_job *job, uint64_t *result) {
+  int there;
+  gr_status status = gr_cuda_add_reduce(q, &job, 1, &q->now);
+  q->base.stats.syncs++;
+  if (status == GR_OK) status = gr_cuda_launch_batch(q, gr_op_name(job->op));
+  if (status == GR_OK) status = gr_cuda_await_reduce(q, &q->now, 0, -1, gr_op_name(job->op), &there);
+  if (status != GR_OK) return status;
+  gr_cuda_take(&q->now, 0, result);
+  return GR_OK;
+}
+
+gr_status gr_cuda_do_reduce(gr_queue *base, const gr_reduce_job *job, uint64_t *result) {
+  gr_cuda_queue *q = (gr_cuda_queue *)base;
+  gr_status status;
+  int was = gr_cuda_enter(q);
+  if (was < 0) return GR_DEVICE;
+  status = gr_cuda_reduce_room(q, job, 1);
+  if (status == GR_OK && result) {
+    status = reduce_to_host(q, job, result);
+  } else if (status == GR_OK) {
+    gr_cuda_run run;
+    gr_cuda_prepare(q, &q->work, &run);
+    status = gr_cuda_launched(q, gr_cuda_reduce(job, &run), gr_op_name(job->op));
+  }
+  gr_cuda_leave(q, was);
+  return status;
+}
