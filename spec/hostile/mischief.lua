@@ -81,11 +81,11 @@ call("release", 3, function(r) return slot(r), r(2) end, function(k, way)
 end)
 
 -- Of the GPUs all, where there are any, twice as often as the rest.
-local names = { "cpu", "pretend", "cpu", "nowhere" }
+local devices = { "cpu", "pretend", "cpu", "nowhere" }
 for _, device in ipairs(gr.devices()) do
-  for _ = 1, device.name:find("^cuda") and 6 or 0 do names[#names + 1] = device.name end
+  for _ = 1, device.name:find("^cuda") and 6 or 0 do devices[#devices + 1] = device.name end
 end
-call("device", 3, function(r) return pick(r, names) end, function(name)
+call("device", 3, function(r) return pick(r, devices) end, function(name)
   try(name == "nowhere", "use", gr.use, name)
 end)
 
