@@ -46,7 +46,7 @@ describe("Ctrl-C", function()
       linspace = function() return gr.linspace(0, 1, n / 4) end,
       arange = function() return gr.arange(1, n, "i64") end,
       array = function() return gr.array(numbers, "f64") end,
-      table = function() return #few:slice(1, 100000):table() end,
+      table = function() return #a:slice(1, 2 ^ 20):table() end,
       fill = function() return gr.full(32 * n, 3, "u8") end,
       zeros = function() return gr.zeros(32 * n, "u8"):sync() end,
       copy = function() return out:copy { into = out:slice(-1, 1, -1):copy() } end,

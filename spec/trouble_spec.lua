@@ -95,11 +95,11 @@ local written = {
     "src/binding/gpureduce.c",
   ["gpureduce: needs a Lua whose numbers are doubles"] = "src/binding/gpureduce.c",
   ["built without CUDA"] = "src/backend/nocuda.c",
-  ["no NVIDIA driver"] = "src/backend/cuda.c",
-  ["the NVIDIA driver is for CUDA ..., this build needs ... or later"] = "src/backend/cuda.c",
-  ["no CUDA device (none there, or CUDA_VISIBLE_DEVICES hides them)"] = "src/backend/cuda.c",
-  ["this build has no kernels for ... (compute capability ...)"] = "src/backend/cuda.c",
-  ["CUDA does not start: ..."] = "src/backend/cuda.c",
+  ["no NVIDIA driver"] = "src/backend/cuda/device.c",
+  ["the NVIDIA driver is for CUDA ..., this build needs ... or later"] = "src/backend/cuda/device.c",
+  ["no CUDA device (none there, or CUDA_VISIBLE_DEVICES hides them)"] = "src/backend/cuda/device.c",
+  ["this build has no kernels for ... (compute capability ...)"] = "src/backend/cuda/device.c",
+  ["CUDA does not start: ..."] = "src/backend/cuda/device.c",
 }
 
 -- Messages of other programs: compilers, loaders.
