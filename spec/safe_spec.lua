@@ -88,6 +88,16 @@ print(gr.clock() - start < 5)]])
     assert.truthy(text:find("true\n$"), text)
   end)
 
+  it("counts the seconds of each call from its own beginning", function()
+    assert.equal("bad argument #1 to 'bincount' (elements of 0 or more expected, got -1)\nok\n",
+      under("{ seconds = 0.5 }", [[
+local wrong, a = gr.full(2e6, -1, "i32"), gr.ones(2e6)
+try(gr.bincount, wrong)
+local start = gr.clock()
+repeat until gr.clock() - start > 0.6
+try(gr.sum, a)]]))
+  end)
+
   it("checks its options", function()
     local gr = S.gr
     for text, options in pairs {

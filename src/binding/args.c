@@ -14,7 +14,7 @@ int gr_l_argerror(lua_State *L, int arg, const char *format, ...) {
   va_start(args, format);
   vsnprintf(text, sizeof text, format, args);
   va_end(args);
-  gr_l_context(L)->stop.caller = NULL; /* of a call into the core that looked at its arguments on the way */
+  gr_l_called(gr_l_context(L), GR_OK); /* a call into the core that looked at its arguments on the way ends here */
   luaL_error(L, "bad argument #%d to '%s' (%s)", arg, gr_l_name(L), text);
   abort(); /* luaL_error does not return */
 }
