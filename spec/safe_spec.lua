@@ -68,6 +68,15 @@ local keep = gr.ones(2^17)
 try(gr.ones, 150000)]]))
   end)
 
+  it("limits zeros that nobody has looked at: what is kept of them grows with their length", function()
+    assert.equal([[
+gpureduce: out of memory: arrays of 64.0 MiB at most, as gr.safe says: 16.0 GiB asked, 0 bytes live
+ok
+]], under("{ bytes = 2^26 }", [[
+try(function() local t = {} for k = 1, 2000 do t[k] = gr.zeros(2^34, "u8") end end)
+try(gr.zeros, 2^26, "u8")]]))
+  end)
+
   it("limits the elements of an array", function()
     assert.equal([[
 ok
