@@ -68,6 +68,15 @@ local keep = gr.ones(2^17)
 try(gr.ones, 150000)]]))
   end)
 
+  it("limits zeros that nobody has looked at: what is kept of them grows with their length", function()
+    assert.equal([[
+gpureduce: out of memory: arrays of 64.0 MiB at most, as gr.safe says: 16.0 GiB asked, 0 bytes live
+ok
+]], under("{ bytes = 2^26 }", [[
+try(function() local t = {} for k = 1, 2000 do t[k] = gr.zeros(2^34, "u8") end end)
+try(gr.zeros, 2^26, "u8")]]))
+  end)
+
   it("limits the elements of an array", function()
     assert.equal([[
 ok
@@ -86,6 +95,49 @@ print(gr.clock() - start < 5)]])
     assert.equal("ok", text:match("^ok"))
     assert.truthy(text:find("interrupted", 1, true), text)
     assert.truthy(text:find("true\n$"), text)
+  end)
+
+  it("limits the seconds of loops over runs, rows, bins and the tables of a list", function()
+    local text = under("{ seconds = 0.1, threads = 1 }", [[
+local a, whole = gr.rand(5e5, { seed = 1 }), gr.full(5e5, 5, "i32")
+local wide, few = gr.full(2e6, 1e300, "f64"), gr.rand(100, { seed = 1 })
+local list, rows = {}, {}
+for k = 1, 2e5 do list[k] = k end
+for k = 1, 1000 do rows[k] = list end
+local function late(name, f, ...)
+  local start = gr.clock()
+  local ok, message = pcall(f, ...)
+  local seconds = gr.clock() - start
+  if ok or not message:find("interrupted", 1, true) or seconds > 2 then print(name, seconds, ok) end
+end
+local runs = 20000
+for _, name in ipairs { "single_pass", "kahan", "neumaier", "batched" } do
+  late("sum " .. name, gr.sum, a, { kernel = name, timed = runs })
+  late("dot " .. name, gr.dot, a, a, { kernel = name, timed = runs })
+end
+for _, name in ipairs { "replicated", "large", "global" } do
+  late(name, gr.histogram, whole, { bins = 10, modulo = true, kernel = name, timed = runs })
+end
+late("scan", gr.scan, a, { kernel = "single_pass", timed = runs })
+late("rmsnorm", gr.rmsnorm, a, nil, { rows = 1000, kernel = "fused", timed = runs })
+late("rows by a kernel", gr.sum, a, { kernel = "kahan", rows = 5e5, timed = 100 })
+late("norms of rows", gr.norm, wide, { rows = 2e6 })
+late("rows of a list", gr.array, rows, "f64")
+late("log", gr.histogram, few, { bins = 2^25, log = true, min = 0.1, max = 1 })
+late("density", gr.histogram, few, { bins = 2^26, min = 0, max = 1, density = true })
+late("weights", gr.histogram, few, { bins = 2^26, min = 0, max = 1, weights = few })
+print "done"]])
+    assert.equal("done\n", text)
+  end)
+
+  it("counts the seconds of each call from its own beginning", function()
+    assert.equal("bad argument #1 to 'bincount' (elements of 0 or more expected, got -1)\nok\n",
+      under("{ seconds = 0.5 }", [[
+local wrong, a = gr.full(2e6, -1, "i32"), gr.ones(2e6)
+try(gr.bincount, wrong)
+local start = gr.clock()
+repeat until gr.clock() - start > 0.6
+try(gr.sum, a)]]))
   end)
 
   it("checks its options", function()

@@ -157,7 +157,7 @@ static gr_status brief(gr_queue *q, gr_op op, gr_dtype t, const void *a, const v
     gr_rounding_leave(before);                                                 \
     return watched ? unwatch() : GR_OK;                                        \
   }
-OPERATION(weights, job->bins.n, 1)
+OPERATION(weights, job->bins.n, 1 + job->bins.bins / (job->bins.n + 1)) /* bins are work, too */
 OPERATION(scan, job->n, 1)
 OPERATION(softmax, job->n, job->count)
 OPERATION(digits, job->of.n, 1)
@@ -247,7 +247,7 @@ gr_status gr_cpu_do_histogram(gr_queue *q, const gr_histogram_job *job) {
   asked = gr_cpu_histogram_room(job, gr_threads_count());
   bytes = (size_t)asked;
   room = bytes ? gr_pool_take(NULL, q, &bytes) : NULL;
-  const int watched = watch(q, job->n, 1, &stopped);
+  const int watched = watch(q, job->n, 1 + job->bins / (job->n + 1), &stopped);
   gr_cpu_histogram(job, helpers(), room, room ? asked : 0);
   gr_pool_give(NULL, q, room, bytes);
   gr_rounding_leave(before);

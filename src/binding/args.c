@@ -14,7 +14,7 @@ int gr_l_argerror(lua_State *L, int arg, const char *format, ...) {
   va_start(args, format);
   vsnprintf(text, sizeof text, format, args);
   va_end(args);
-  gr_l_context(L)->stop.caller = NULL; /* of a call into the core that looked at its arguments on the way */
+  gr_l_called(gr_l_context(L), GR_OK); /* a call into the core that looked at its arguments on the way ends here */
   luaL_error(L, "bad argument #%d to '%s' (%s)", arg, gr_l_name(L), text);
   abort(); /* luaL_error does not return */
 }
@@ -190,6 +190,14 @@ int64_t gr_l_check_length(lua_State *L, int arg) {
   int64_t n = gr_l_check_int(L, arg);
   if (n < 0) gr_l_argerror(L, arg, "length of 0 or more expected, got %lld", (long long)n);
   return n;
+}
+
+int64_t gr_l_list_length(lua_State *L, int i, int arg) {
+  const uint64_t n = lua_rawlen(L, i);
+  if (n > (uint64_t)GR_MOST_LISTED)
+    gr_l_argerror(L, arg, "table of at most %lld elements expected, got %llu", (long long)GR_MOST_LISTED,
+                  (unsigned long long)n);
+  return (int64_t)n;
 }
 
 const char *gr_l_dtype_hint(const char *given, char text[GR_HINT]) { return gr_l_hint(given, dtype_names, text); }
@@ -387,7 +395,7 @@ gr_array *gr_l_option_numbers(lua_State *L, gr_context *c, int arg, const char *
   if (a && gr_array_released(a)) gr_l_argerror(L, arg, "option '%s': array has been released", name);
   if (a) return a;
   if (!lua_istable(L, -1)) gr_l_argerror(L, arg, "option '%s': table or %s expected, got %s", name, GR_ARRAY_NAME, gr_l_kind(L, -1));
-  int64_t n = (int64_t)lua_rawlen(L, -1);
+  int64_t n = gr_l_list_length(L, -1, arg);
   a = gr_l_new_beside(L, c, beside, dtype, n);
   GR_TRY(L, c, arg, gr_array_write(a, GR_HOST, 1, &v));
   for (int64_t k = 0; k < n; k++) {

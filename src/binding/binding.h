@@ -103,6 +103,13 @@ void gr_l_check_device(lua_State *L, const gr_array *a, const gr_array *b, int a
 int gr_l_to_int64(lua_State *L, int i, int64_t *out); /* whole numbers only; 0 if it is not one */
 int64_t gr_l_check_int(lua_State *L, int arg);
 int64_t gr_l_check_length(lua_State *L, int arg); /* >= 0 */
+/*
+** The length of the table at i, which came by arg. A table can claim any length up to the greatest integer without the
+** elements (the border that # finds is anybody's to choose), so what is longer than GR_MOST_LISTED raises. Below it,
+** products of two lengths and their bytes fit 64 bits, and the length itself an int with room for some more.
+*/
+#define GR_MOST_LISTED ((int64_t)1 << 30)
+int64_t gr_l_list_length(lua_State *L, int i, int arg);
 double gr_l_check_number(lua_State *L, int arg);
 int gr_l_is_dtype(lua_State *L, int arg); /* a string that names one */
 #define GR_OPTION_TEXT 64 /* room for a copy of an option that is a string */

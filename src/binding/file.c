@@ -137,7 +137,7 @@ static int read_shape(lua_State *L, const gr_array *a, int64_t shape[GR_MAX_DIME
   shape[0] = a->n;
   if (!gr_l_push_option(L, 3, "shape")) return 1;
   if (!lua_istable(L, -1)) gr_l_argerror(L, 3, "option 'shape': table expected, got %s", luaL_typename(L, -1));
-  int n = (int)lua_rawlen(L, -1);
+  const int n = (int)gr_l_list_length(L, -1, 3);
   if (n > GR_MAX_DIMENSIONS)
     gr_l_argerror(L, 3, "option 'shape': at most %d lengths expected, got %d", GR_MAX_DIMENSIONS, n);
   for (int k = 0; k < n; k++) {

@@ -54,13 +54,14 @@ static void put_table(lua_State *L, gr_context *c, gr_dtype t, char *out, int64_
 /* ---- rows of a matrix ---- */
 
 /* Table row at the top of the stack: its elements, all numbers, to out. */
-static void put_row(lua_State *L, gr_dtype t, char *out, int64_t row, int64_t columns) {
+static void put_row(lua_State *L, gr_dtype t, char *out, int64_t row, int64_t columns, const gr_l_watch *watch) {
   char text[96];
   int at = lua_gettop(L);
   if (!lua_istable(L, at)) gr_l_argerror(L, 1, "row %lld: table expected, got %s", (long long)row, luaL_typename(L, at));
-  int64_t n = (int64_t)lua_rawlen(L, at);
+  int64_t n = gr_l_list_length(L, at, 1);
   if (n != columns) gr_l_argerror(L, 1, "row %lld: %lld elements expected, got %lld", (long long)row, (long long)columns, (long long)n);
-  for (int64_t k = 0; k < n; k++) {
+  for (int64_t k = 0, done = (row - 1) * columns; k < n; k++) {
+    if (done + k && (done + k) % GR_L_LOOK == 0) gr_l_look(watch); /* rows may be few tables, many times */
     gr_rawgeti(L, at, (lua_Integer)(k + 1));
     const char *why = gr_l_put(L, -1, t, out + k * gr_size(t), text);
     lua_pop(L, 1);
@@ -71,13 +72,14 @@ static void put_row(lua_State *L, gr_dtype t, char *out, int64_t row, int64_t co
 /* {{1, 2}, {3, 4}}: the elements row by row, then how many rows and columns. */
 static int from_rows(lua_State *L, gr_context *c, gr_dtype t, int64_t rows) {
   gr_rawgeti(L, 1, 1);
-  int64_t columns = (int64_t)lua_rawlen(L, -1), size = gr_size(t);
+  int64_t columns = gr_l_list_length(L, -1, 1), size = gr_size(t);
   lua_pop(L, 1);
   gr_array *a = gr_l_new_array(L, c, t, rows * columns);
   char *out = a->n ? host_elements(L, c, a) : NULL;
+  const gr_l_watch watch = gr_l_watch_for(L, c, a->n);
   for (int64_t r = 0; r < rows; r++) {
     gr_rawgeti(L, 1, (lua_Integer)(r + 1));
-    put_row(L, t, out + r * columns * size, r + 1, columns);
+    put_row(L, t, out + r * columns * size, r + 1, columns, &watch);
     lua_pop(L, 1);
   }
   lua_pushinteger(L, (lua_Integer)rows);
@@ -133,7 +135,7 @@ static int l_array(lua_State *L) {
     case LUA_TTABLE: break;
     default: gr_l_argerror(L, 1, "table, length or string expected, got %s", lua_isnone(L, 1) ? "no value" : luaL_typename(L, 1));
   }
-  int64_t n = (int64_t)lua_rawlen(L, 1);
+  int64_t n = gr_l_list_length(L, 1, 1);
   int nested = gr_rawgeti(L, 1, 1) == LUA_TTABLE;
   lua_pop(L, 1);
   if (nested) return from_rows(L, c, t, n);

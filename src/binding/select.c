@@ -25,7 +25,7 @@ static gr_quantile_method check_method(lua_State *L) {
 
 /* The result for each share of the table at 2: f64, or the input's dtype where they are elements of it. */
 static int push_many(lua_State *L, gr_context *c, const gr_array *a, gr_quantile_method method) {
-  const int64_t count = (int64_t)lua_rawlen(L, 2);
+  const int64_t count = gr_l_list_length(L, 2, 2);
   const gr_dtype t = gr_quantile_selects(method) ? a->dtype : GR_F64;
   double *q = gr_newuserdata(L, (size_t)count * sizeof *q + 1);
   gr_value *r = gr_newuserdata(L, (size_t)count * sizeof *r + 1);

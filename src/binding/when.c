@@ -270,7 +270,7 @@ static int run_item(lua_State *L, gr_context *c, future *f, int k, int reduction
   gr_rawgeti(L, 1, k);
   int item = lua_gettop(L);
   if (!lua_istable(L, item)) gr_l_argerror(L, 1, "item %d: table like {\"sum\", a} expected, got %s", k, gr_l_kind(L, item));
-  int n = (int)lua_rawlen(L, item);
+  const int n = (int)gr_l_list_length(L, item, 1);
   if (gr_rawgeti(L, item, 1) != LUA_TSTRING) gr_l_argerror(L, 1, "item %d: name of a reduction expected, got %s", k, gr_l_kind(L, -1));
   lua_pushvalue(L, -1);
   lua_rawget(L, reductions);
@@ -308,8 +308,9 @@ static void add_values(lua_State *L, future *f, int n, int table) {
 static int add_plain(lua_State *L, gr_future *f, int operations) {
   const int item = lua_gettop(L);
   const gr_array *a[2] = {NULL, NULL};
-  const int inputs = lua_istable(L, item) ? (int)lua_rawlen(L, item) - 1 : 0;
-  if (inputs != 1 && inputs != 2) return 0;
+  const size_t length = lua_istable(L, item) ? lua_rawlen(L, item) : 0;
+  const int inputs = length == 2 ? 1 : 2;
+  if (length != 2 && length != 3) return 0;
   gr_rawgeti(L, item, 1);
   lua_rawget(L, operations);
   if (lua_isnil(L, -1)) return 0;
@@ -357,7 +358,7 @@ static int many(lua_State *L, gr_context *c, int later) {
   if (!lua_istable(L, 1)) gr_l_argerror(L, 1, "list of items like {\"sum\", a} expected, got %s", gr_l_kind(L, 1));
   gr_l_options(L, 2, names);
   later |= gr_l_option_flag(L, 2, "async");
-  int n = (int)lua_rawlen(L, 1);
+  const int n = (int)gr_l_list_length(L, 1, 1);
   lua_settop(L, 1);
   int results = later || n == 0 ? -1 : many_plain(L, c, n);
   if (results >= 0) return results;

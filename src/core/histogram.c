@@ -6,12 +6,19 @@
 
 #define TWO_63 9223372036854775808.0
 
+/* Loops over bins look now and then whether the call is to stop, which gr_histogram and gr_density have begun. */
+static int looks(int64_t k) { return k % (GR_LONG / 4) == 0 && k; }
+
 /* Equal factors from first to last: e^(log first + k * step) by the module's own polynomials, so that all agree. */
-static void logspace(double first, double last, int64_t n, double *out) {
+static gr_status logspace(gr_context *c, double first, double last, int64_t n, double *out) {
   const double low = gr_log(first), step = (gr_log(last) - low) / (double)(n - 1);
   out[0] = first;
-  for (int64_t k = 1; k < n - 1; k++) out[k] = gr_exp(low + (double)k * step);
+  for (int64_t k = 1; k < n - 1; k++) {
+    if (looks(k) && gr_context_look(c) != GR_OK) return GR_STOPPED;
+    out[k] = gr_exp(low + (double)k * step);
+  }
   out[n - 1] = last;
+  return GR_OK;
 }
 
 /* The smallest and largest finite elements, on the host: only for data that has infinities or NaNs. */
@@ -136,7 +143,8 @@ static gr_status make_edges(gr_context *c, const gr_array *a, const gr_binning *
   status = b->edges ? gr_array_read(to->edges, GR_HOST, &v) : gr_array_write(to->edges, GR_HOST, 1, &v);
   if (status != GR_OK) return status;
   const double *e = v.data;
-  if (b->log) logspace(to->first, to->last, b->bins + 1, (double *)(uintptr_t)v.data);
+  if (b->log) status = logspace(c, to->first, to->last, b->bins + 1, (double *)(uintptr_t)v.data);
+  if (status != GR_OK) return status;
   if ((status = check_rising(c, e, b->bins, b->edges != NULL)) == GR_OK) to->first = e[0], to->last = e[b->bins];
   return status;
 }
@@ -154,6 +162,7 @@ static gr_status make_limits(gr_context *c, const gr_array *a, int64_t bins, bin
   if (status != GR_OK) return status;
   int64_t *out = (int64_t *)(uintptr_t)v.data;
   for (int64_t k = 0; k < bins; k++) {
+    if (looks(k) && (status = gr_context_look(c)) != GR_OK) return status;
     if (e[k] >= TWO_63) return gr_fail(c, GR_BAD, "edge %lld is %.17g: past every integer", (long long)k + 1, e[k]);
     out[k] = e[k] < -TWO_63 ? INT64_MIN : gr_edge_limit(e[k], 0);
   }
@@ -236,6 +245,7 @@ gr_status gr_histogram(gr_context *c, const gr_array *a, const gr_binning *b, gr
   binning made = {.edges = edges};
   gr_histogram_job job;
   gr_status status = GR_OK;
+  if (b->bins > GR_LONG / 4) gr_stop_begin(&c->stop);
   if (edges) gr_array_release(edges); /* of a first try that ran out of memory */
   gr_array_release(counts);
   if (edges) status = make_edges(c, a, b, &made);
@@ -270,7 +280,9 @@ gr_status gr_density(gr_context *c, const gr_array *counts, const gr_array *edge
   if (status != GR_OK) return status;
   const double all = total.is_float ? total.v[0].f : (double)total.v[0].i, *edge = e.data;
   double *to = (double *)(uintptr_t)out.data;
+  if (counts->n > GR_LONG / 4) gr_stop_begin(&c->stop);
   for (int64_t k = 0; k < counts->n; k++) {
+    if (looks(k) && (status = gr_context_look(c)) != GR_OK) return status;
     const gr_value x = gr_element_get(counts->dtype, (const char *)n.data + k * n.stride);
     const double count = x.is_float ? x.v[0].f : (double)x.v[0].i;
     to[k] = gr_canonical(count / (edge[k + 1] - edge[k]) / all);

@@ -37,6 +37,7 @@ const char *gr_rounding_text(gr_rounding_rule rule) {
 /* ---- what every rung does ---- */
 
 static gr_status begin(gr_context *c, gr_queue *q, gr_kernel_choice *k) {
+  gr_stop_begin(&c->stop);
   return k->timed ? gr_stopwatch_start(c, q, &k->watch, k->info->name) : GR_OK;
 }
 
@@ -53,10 +54,11 @@ static gr_status end(gr_context *c, gr_kernel_choice *k, gr_status status) {
 
 static int times(const gr_kernel_choice *k) { return k->timed > 1 ? k->timed : 1; }
 
+/* After each run since begin: many short ones are a long call, too. */
+static gr_status ran(gr_context *c, gr_status status) { return status == GR_OK ? gr_context_look(c) : status; }
+
 static gr_status teach(gr_context *c, gr_queue *q, const gr_ladder_job *job) {
-  gr_stop_begin(&c->stop);
-  gr_status status = gr_fail_from(c, q, q->backend->ladder(q, job), gr_rungs[job->rung].name, 0);
-  return status == GR_OK ? gr_context_look(c) : status; /* many short runs are a long call, too */
+  return ran(c, gr_fail_from(c, q, q->backend->ladder(q, job), gr_rungs[job->rung].name, 0));
 }
 
 /* The same job as often as it is timed, between the marks. */
@@ -197,7 +199,7 @@ static gr_status own_rows(gr_context *c, gr_op op, gr_shape s, const gr_array *a
     if (b && s.pairs) rb = row_of(b, s, r);
     else if (b) gr_array_view(b, &rb, 0, 1, b->n);
     gr_array_view(out, &to, r, 1, 1);
-    status = gr_reduce_each(c, op, one, &ra, b ? &rb : NULL, 0, &to, NULL);
+    status = ran(c, gr_reduce_each(c, op, one, &ra, b ? &rb : NULL, 0, &to, NULL));
     gr_array_release(&ra);
     gr_array_release(&rb);
     gr_array_release(&to);
@@ -211,7 +213,8 @@ static gr_status own_fold(gr_context *c, gr_kernel_choice *k, gr_op op, gr_shape
   gr_op own = gr_ladder_own(k->info->rung, op);
   gr_status status = begin(c, q, k);
   for (int i = 0; i < times(k) && status == GR_OK; i++)
-    status = k->info->rung == GR_RUNG_BATCHED ? gr_reduce_each(c, own, s, a, b, 0, out, NULL) : own_rows(c, own, s, a, b, out);
+    status = k->info->rung == GR_RUNG_BATCHED ? ran(c, gr_reduce_each(c, own, s, a, b, 0, out, NULL))
+                                              : own_rows(c, own, s, a, b, out);
   return end(c, k, status);
 }
 
@@ -258,7 +261,7 @@ gr_status gr_ladder_scan(gr_context *c, gr_kernel_choice *k, gr_op op, const gr_
   if (a->n == 0) return GR_OK;
   if (k->info->rule != GR_BLOCK_OWN) return teach_map(c, k, &job, a, NULL, out);
   gr_status status = begin(c, q, k);
-  for (int i = 0; i < times(k) && status == GR_OK; i++) status = gr_scan(c, op, a, out, exclusive, reverse);
+  for (int i = 0; i < times(k) && status == GR_OK; i++) status = ran(c, gr_scan(c, op, a, out, exclusive, reverse));
   return end(c, k, status);
 }
 
@@ -269,7 +272,7 @@ gr_status gr_ladder_rmsnorm(gr_context *c, gr_kernel_choice *k, const gr_array *
   if (x->n == 0) return GR_OK;
   if (k->info->rule != GR_BLOCK_OWN) return teach_map(c, k, &job, x, w, out);
   gr_status status = begin(c, q, k);
-  for (int i = 0; i < times(k) && status == GR_OK; i++) status = gr_rmsnorm(c, x, w, out, rows, eps);
+  for (int i = 0; i < times(k) && status == GR_OK; i++) status = ran(c, gr_rmsnorm(c, x, w, out, rows, eps));
   return end(c, k, status);
 }
 
@@ -313,6 +316,6 @@ gr_status gr_ladder_histogram(gr_context *c, gr_kernel_choice *k, const gr_array
   gr_status status = begin(c, q, k);
   h->way = r == GR_RUNG_REPLICATED ? GR_HISTOGRAM_REPLICATED : r == GR_RUNG_LARGE ? GR_HISTOGRAM_LARGE : GR_HISTOGRAM_GLOBAL;
   for (int i = 0; i < times(k) && status == GR_OK; i++)
-    status = gr_fail_from(c, q, q->backend->histogram(q, h), "histogram", 0);
+    status = ran(c, gr_fail_from(c, q, q->backend->histogram(q, h), "histogram", 0));
   return end(c, k, status);
 }

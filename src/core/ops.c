@@ -161,7 +161,9 @@ static gr_status redo_unsafe(gr_context *c, const gr_reduce_job *job, gr_shape s
   if (status != GR_OK || all.v[0].i) return status;
   if ((status = gr_array_read(flags, GR_HOST, &f)) != GR_OK) return status;
   if ((status = gr_array_write(out, GR_HOST, 0, &o)) != GR_OK) return status;
+  gr_stop_begin(&c->stop);
   for (int64_t k = 0; k < job->count; k++) {
+    if (k % 256 == 0 && (status = gr_context_look(c)) != GR_OK) return status;
     double safe = gr_element_get(GR_F64, (const char *)f.data + k * f.stride).v[0].f;
     gr_reduce_job one = one_of(job, s, k);
     if (safe != 0 || one.n == 0) continue;

@@ -366,6 +366,12 @@ void gr_bins_judge(gr_bins_job *b) {
   if (job->dtype == GR_F32 && moderate) judge_guess32(b);
 }
 
+static void clear(int64_t *counts, int64_t slots) {
+  int64_t k;
+  for (k = 0; k < slots && !(k && gr_stopped()); k += SPAN)
+    memset(counts + k, 0, (size_t)(slots - k < SPAN ? slots - k : SPAN) * sizeof(*counts));
+}
+
 void gr_cpu_histogram(const gr_histogram_job *job, gr_parallel parallel, void *room, int64_t bytes) {
   const int64_t slots = slots_of(job);
   state s;
@@ -390,10 +396,9 @@ void gr_cpu_histogram(const gr_histogram_job *job, gr_parallel parallel, void *r
     return;
   }
   straight = s.size == 1 ? job->n <= 1024 : slots > SLOTS || job->n < 2 * slots;
-  /* and the tails */
-  if (straight || !s.alone || s.size == 1) memset(job->counts, 0, (size_t)slots * sizeof(*job->counts));
+  if (straight || !s.alone || s.size == 1) clear(job->counts, slots); /* and the tails */
   if (straight) {
-    for (k = 0; k < job->n && !(k && gr_stopped()); k += SPAN)
+    for (k = 0; k < job->n && !gr_stopped(); k += SPAN)
       count_into(&s, k, job->n - k < SPAN ? job->n - k : SPAN, job->counts);
   } else if (s.alone) {
     for (k = 0; k < count && !(k && gr_stopped()); k++) do_piece(&s, k);

@@ -77,6 +77,8 @@ static void do_piece(void *arg, int64_t k) {
   for (i = 0; i < s->slots; i++) add(&s->sums[i], sums[i]);
 }
 
+#define SPAN (1 << 18) /* slots between two looks whether to stop */
+
 void gr_cpu_weights(const gr_weights_job *job, gr_parallel parallel) {
   const int64_t n = job->bins.n;
   state s;
@@ -86,7 +88,8 @@ void gr_cpu_weights(const gr_weights_job *job, gr_parallel parallel) {
   s.find = gr_cpu_table_in_use()->bins;
   s.sums = (gr_fixed *)job->state;
   s.slots = job->bins.bins + 3;
-  memset(job->state, 0, (size_t)s.slots * sizeof(*s.sums));
+  for (i = 0; i < s.slots && !(i && gr_stopped()); i += SPAN)
+    memset(s.sums + i, 0, (size_t)(s.slots - i < SPAN ? s.slots - i : SPAN) * sizeof(*s.sums));
   if (n > 0) {
     gr_bins_judge(&s.bins);
     if (parallel && n > PIECE_ELEMENTS && s.slots <= SLOTS) parallel((n - 1) / PIECE_ELEMENTS + 1, do_piece, &s);
@@ -95,6 +98,7 @@ void gr_cpu_weights(const gr_weights_job *job, gr_parallel parallel) {
         weigh(&s, i, n - i < PIECE_ELEMENTS ? n - i : PIECE_ELEMENTS, s.sums);
   }
   for (i = 0; i < s.slots; i++) {
+    if (i % SPAN == 0 && i && gr_stopped()) return;
     if (gr_is_float(job->dtype)) ((double *)job->out)[i] = gr_fixed_value(s.sums[i], job->unit);
     else ((int64_t *)job->out)[i] = (int64_t)s.sums[i].low;
   }
