@@ -105,7 +105,8 @@ deps:
 
 deps-test: deps
 	$(apt) install -y --no-install-recommends g++ lua5.3 liblua5.3-dev lua5.2 liblua5.2-dev lua5.1 liblua5.1-0-dev \
-	  luajit libluajit-5.1-dev lua-busted lua-check libmpfr-dev gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static
+	  luajit libluajit-5.1-dev lua-busted lua-check libmpfr-dev gcc-aarch64-linux-gnu libc6-dev-arm64-cross \
+	  qemu-user-static clang
 
 here = LUA_CPATH="$(CURDIR)/$(for_lua)/?.so;;"
 demo: all

@@ -1,6 +1,6 @@
 # What checks the module beyond the specs.
 
-.PHONY: test-all oracle sets neon bits sanitize coverage lint toolkit-check build-check reproducible
+.PHONY: test-all oracle sets neon bits sanitize coverage lint warnings toolkit-check build-check reproducible
 
 # Every Lua that is here; the last line names those that are not.
 all_luas = lua5.5 lua5.4 lua5.3 lua5.2 lua5.1 luajit
@@ -59,9 +59,16 @@ lua_specs = $(addprefix spec/,$(addsuffix _spec.lua,pictures series terminal col
 lint: $(module)
 	luacheck -q .
 	$(here) $(LUA) docs/generate.lua --check
-	@for f in $(core_c) $(binding_c) src/backend/nocuda.c; do \
-	  $(CC) $(base) $(lint_flags) -I$(lua_incdir) -fsyntax-only $$f || exit 1; done
+	@$(MAKE) --no-print-directory warnings
+	@$(if $(and $(call gcc,gcc),$(shell command -v clang)),$(MAKE) --no-print-directory warnings CC=clang)
 	@$(MAKE) --no-print-directory build-check $(if $(filter cuda,$(flavour)),toolkit-check)
+
+# Warnings of the compiler, and where CUDA's headers are, of the GPU's host code too; of clang as well where there is one.
+cuda_headers = $(firstword $(wildcard $(toolkit_root)/include $(CUDA_HOME)/include /usr/local/cuda/include))
+warnings:
+	@for f in $(core_c) $(binding_c) src/backend/nocuda.c $(if $(cuda_headers),$(cuda_c)); do \
+	  $(CC) $(base) $(lint_flags) -I$(lua_incdir) $(if $(cuda_headers),-isystem "$(cuda_headers)") \
+	  -fsyntax-only $$f || exit 1; done
 
 # What the build promises: names it reads, one folder a Lua, errors before anything is made.
 build-check:

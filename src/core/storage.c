@@ -164,7 +164,7 @@ void gr_storage_drop(gr_storage *s) {
 
 void gr_storage_adopt(gr_storage *s, void *memory, gr_owner owner) {
   s->memory[GR_HOST] = memory;
-  s->owner = owner;
+  s->owner = (unsigned char)owner;
   if (owner != GR_WRAPPED) s->context->live += s->room[GR_HOST];
   if (s->bytes) set_bits(s, GR_HOST, 0, gr_storage_chunks(s) - 1, 1);
   s->full[GR_HOST] = 1;
