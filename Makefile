@@ -6,7 +6,7 @@
 # make deps       install what building needs (Debian)     make deps-test   and what the specs need
 # make sweep fuzz fuzz-asan   every allocation fails once; random calls beside a model (spec/README.md)
 # make docs       write the reference and the types from docs/api           make coverage  how much the specs run
-# make reproducible   two builds in two folders give the same bytes
+# make reproducible   two builds in two folders give the same bytes         make cppcheck  another look at the C
 #
 # It uses all cores (-j1 one), and says a line a file (V=1 whole commands).
 # Honours CC CFLAGS LDFLAGS LUA LUA_INCDIR NVCC CUDA_HOME CUDA_ARCHS BUSTED, and for install PREFIX LIBDIR DESTDIR, from
