@@ -1,6 +1,7 @@
 # What checks the module beyond the specs.
 
-.PHONY: test-all oracle sets neon bits sanitize sanitize-short states tsan valgrind coverage lint warnings cppcheck toolkit-check build-check reproducible
+.PHONY: test-all oracle sets neon bits sanitize sanitize-short states tsan valgrind coverage lint warnings cppcheck
+.PHONY: toolkit-check build-check reproducible
 
 # Every Lua that is here; the last line names those that are not.
 all_luas = lua5.5 lua5.4 lua5.3 lua5.2 lua5.1 luajit
@@ -46,7 +47,8 @@ sanitize:
 	$(MAKE) --no-print-directory test BUILD=build/asan NVCC= file_flags= LDFLAGS=-fsanitize=address,undefined \
 	  CFLAGS="-O1 -g -Wall -Wextra -fsanitize=$(sanitizers) -fno-sanitize-recover=undefined,float-cast-overflow" \
 	  BUSTED="env LD_PRELOAD=$$($(CC) -print-file-name=libasan.so) ASAN_OPTIONS=detect_leaks=$(LEAKS) $(BUSTED) $(SPECS)"
-sanitize-short:
+# Not beside sweep-fast, which makes the same objects.
+sanitize-short: $(if $(filter test-all,$(MAKECMDGOALS)),sweep-fast)
 	@$(MAKE) --no-print-directory sanitize SPECS="$(short_specs)"
 
 # Many states at once, each in a thread of its own, under ThreadSanitizer: on the CPU, and on the pretend device, whose work
