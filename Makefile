@@ -6,7 +6,7 @@
 # make deps       install what building needs (Debian)     make deps-test   and what the specs need
 # make sweep fuzz fuzz-asan   every allocation fails once; random calls beside a model (spec/README.md)
 # make docs       write the reference and the types from docs/api           make coverage  how much the specs run
-# make reproducible   two builds in two folders give the same bytes
+# make reproducible   two builds in two folders give the same bytes         make cppcheck  another look at the C
 #
 # It uses all cores (-j1 one), and says a line a file (V=1 whole commands).
 # Honours CC CFLAGS LDFLAGS LUA LUA_INCDIR NVCC CUDA_HOME CUDA_ARCHS BUSTED, and for install PREFIX LIBDIR DESTDIR, from
@@ -105,7 +105,8 @@ deps:
 
 deps-test: deps
 	$(apt) install -y --no-install-recommends g++ lua5.3 liblua5.3-dev lua5.2 liblua5.2-dev lua5.1 liblua5.1-0-dev \
-	  luajit libluajit-5.1-dev lua-busted lua-check libmpfr-dev gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static
+	  luajit libluajit-5.1-dev lua-busted lua-check libmpfr-dev gcc-aarch64-linux-gnu libc6-dev-arm64-cross \
+	  qemu-user-static clang
 
 here = LUA_CPATH="$(CURDIR)/$(for_lua)/?.so;;"
 demo: all

@@ -1,12 +1,13 @@
 # What checks the module beyond the specs.
 
-.PHONY: test-all oracle sets neon bits sanitize coverage lint toolkit-check build-check reproducible
+.PHONY: test-all oracle sets neon bits sanitize sanitize-short states tsan valgrind coverage lint warnings cppcheck
+.PHONY: toolkit-check build-check reproducible
 
 # Every Lua that is here; the last line names those that are not.
 all_luas = lua5.5 lua5.4 lua5.3 lua5.2 lua5.1 luajit
 luas = $(strip $(foreach l,$(all_luas),$(if $(shell command -v $(l)),$(l))))
 no_luas = $(filter-out $(luas),$(all_luas))
-test-all: oracle sets neon bits
+test-all: oracle sets neon bits sanitize-short
 	@for lua in $(luas); do echo "== $$lua"; $(MAKE) --no-print-directory test LUA=$$lua LUA_INCDIR= || exit; done
 	@mk/check_luas.sh $(luas)
 	@echo "tested under $(luas)$(if $(no_luas),; not here and so not tested: $(no_luas))"
@@ -36,12 +37,43 @@ neon:
 bits: $(module)
 	$(here) $(LUA) spec/bits.lua compare spec/golden/bits_h200.txt
 
-# The specs under AddressSanitizer and UBSan, with a collector that runs all the time (see spec/support.lua).
+# The specs under AddressSanitizer, UBSan and LeakSanitizer, with a collector that runs all the time (see spec/support.lua);
+# SPECS= some of them. sanitize-short: those where scripts are hostile. LEAKS=0 where no process may look into another.
+SPECS =
+LEAKS = 1
 sanitizers = address,undefined,float-cast-overflow
+short_specs = $(addprefix spec/,$(addsuffix _spec.lua,hostile safe sizes save when wrap memory lost threads scope))
 sanitize:
 	$(MAKE) --no-print-directory test BUILD=build/asan NVCC= file_flags= LDFLAGS=-fsanitize=address,undefined \
 	  CFLAGS="-O1 -g -Wall -Wextra -fsanitize=$(sanitizers) -fno-sanitize-recover=undefined,float-cast-overflow" \
-	  BUSTED="env LD_PRELOAD=$$($(CC) -print-file-name=libasan.so) ASAN_OPTIONS=detect_leaks=0 $(BUSTED)"
+	  BUSTED="env LD_PRELOAD=$$($(CC) -print-file-name=libasan.so) ASAN_OPTIONS=detect_leaks=$(LEAKS) $(BUSTED) $(SPECS)"
+# Not beside sweep-fast, which makes the same objects.
+sanitize-short: $(if $(filter test-all,$(MAKECMDGOALS)),sweep-fast)
+	@$(MAKE) --no-print-directory sanitize SPECS="$(short_specs)"
+
+# Many states at once, each in a thread of its own, under ThreadSanitizer: on the CPU, and on the pretend device, whose work
+# may be put off. The program that hosts them is compiled for it, too. It wants addresses that are not
+# random, where that may be asked for.
+tsan_flags = BUILD=build/tsan NVCC= file_flags= LDFLAGS=-fsanitize=thread CFLAGS="-O1 -g -Wall -Wextra -fsanitize=thread"
+states = $(BUILD)/$(lua_name)/states
+lua_library = -l$(if $(filter luajit,$(lua_name)),luajit-5.1,$(lua_name))
+$(states): spec/states.c
+	@mkdir -p $(@D)
+	$(call step,$<) $(CC) $(base) -I$(lua_incdir) $(LDFLAGS) $< -o $@ -Wl,-E $(lua_library) -lm -ldl
+files_of_states = $(module) $(states)
+states: $(module) $(states)
+	$(here) GPUREDUCE_THREADS=3 TSAN_OPTIONS=halt_on_error=1 sh -ec 'for way in cpu pretend "pretend 5"; do set -- $$way; \
+	  GPUREDUCE_PRETEND_LOOKS=$$2 $(if $(shell setarch -R true 2>&1 || echo no),,setarch -R) $(states) 4 spec/states.lua $$1; done'
+tsan:
+	@$(MAKE) --no-print-directory states $(tsan_flags)
+
+# Reads of what nobody wrote, which the sanitizers do not see: some specs under valgrind, in plain C, which it has every
+# instruction of. Children run without it.
+valgrind_specs = $(addprefix spec/,$(addsuffix _spec.lua,hostile when lost views compact scope into weights))
+valgrind: $(module)
+	$(here) GPUREDUCE_CPU=generic GPUREDUCE_DEVICE=cpu GPUREDUCE_THREADS=1 valgrind -q --error-exitcode=9 \
+	  --leak-check=no $(LUA) -e 'package.path = "./?.lua;" .. package.path' $$(command -v busted) --ignore-lua \
+	  --cpath="$(CURDIR)/$(for_lua)/?.so" $(valgrind_specs)
 
 # Line coverage by the specs: of src/ (needs gcovr) and of lua/, with the lines that no spec runs.
 coverage:
@@ -59,9 +91,24 @@ lua_specs = $(addprefix spec/,$(addsuffix _spec.lua,pictures series terminal col
 lint: $(module)
 	luacheck -q .
 	$(here) $(LUA) docs/generate.lua --check
-	@for f in $(core_c) $(binding_c) src/backend/nocuda.c; do \
-	  $(CC) $(base) $(lint_flags) -I$(lua_incdir) -fsyntax-only $$f || exit 1; done
+	@$(MAKE) --no-print-directory warnings
+	@$(if $(and $(call gcc,gcc),$(shell command -v clang)),$(MAKE) --no-print-directory warnings CC=clang)
 	@$(MAKE) --no-print-directory build-check $(if $(filter cuda,$(flavour)),toolkit-check)
+
+# Warnings of the compiler, and where CUDA's headers are, of the GPU's host code too; of clang as well where there is one.
+cuda_headers = $(firstword $(wildcard $(toolkit_root)/include $(CUDA_HOME)/include /usr/local/cuda/include))
+warnings:
+	@for f in $(core_c) $(binding_c) src/backend/nocuda.c $(if $(cuda_headers),$(cuda_c)); do \
+	  $(CC) $(base) $(lint_flags) -I$(lua_incdir) $(if $(cuda_headers),-isystem "$(cuda_headers)") \
+	  -fsyntax-only $$f || exit 1; done
+
+# What cppcheck says of all C; spec/cppcheck.txt has what it says wrongly, with the reasons. Warnings stay in one folder, so
+# that a second run looks only at what has changed.
+cppcheck:
+	@mkdir -p $(BUILD)/cppcheck
+	cppcheck --quiet --std=c11 --enable=warning,performance,portability --library=posix,gnu,lua -I. -D__GNUC__=12 \
+	  -D__x86_64__ -D__linux__ --cppcheck-build-dir=$(BUILD)/cppcheck --suppressions-list=spec/cppcheck.txt \
+	  --error-exitcode=1 src kernels/cpu
 
 # What the build promises: names it reads, one folder a Lua, errors before anything is made.
 build-check:

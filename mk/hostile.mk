@@ -3,7 +3,7 @@
 .PHONY: sweep sweep-fast sweep-build fuzz fuzz-asan
 test-all: sweep-fast fuzz
 sanitized = NVCC= file_flags= OBJ=build/asan/obj \
-  CFLAGS="-O1 -g -Wall -Wextra -fsanitize=address,undefined -fno-sanitize-recover=undefined"
+  CFLAGS="-O1 -g -Wall -Wextra -fsanitize=$(sanitizers) -fno-sanitize-recover=undefined,float-cast-overflow"
 
 # The module's requests for memory and threads go to spec/hostile/host.c, in this build alone.
 wrapped = malloc calloc realloc aligned_alloc posix_memalign strdup free mmap munmap fopen pthread_create

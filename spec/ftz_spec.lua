@@ -22,7 +22,7 @@ local function build()
   local base = os.tmpname()
   S.write_file(base .. ".c", source)
   local library = base .. ".so"
-  os.execute(("cc -shared -fPIC -o %s %s.c > %s 2>&1"):format(library, base, base))
+  os.execute(("LD_PRELOAD= cc -shared -fPIC -o %s %s.c > %s 2>&1"):format(library, base, base))
   os.remove(base .. ".c")
   os.remove(base)
   local file = io.open(library)

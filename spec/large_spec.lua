@@ -1,4 +1,4 @@
--- More than 2^31 elements, on a GPU (the arrays are made there: 2 and 9 GB), and one that fills it.
+-- More than 2^31 elements, on a GPU (the arrays are made there: 2 and 9 GB), and one that fills it; names of 2 GB.
 local S = require "spec.support"
 local gr = S.gr
 
@@ -70,5 +70,25 @@ describe("an array of 97 percent of what the device has free", function()
     assert.equal(n, a:fill(1):sum())
     assert.is_true(gr.memory().device < n + 4 * 2 ^ 20)
     a:release()
+  end)
+end)
+
+describe("a name of more bytes than an int counts", function()
+  it("is refused like any other", function()
+    local file = io.open "/proc/meminfo"
+    local free = file and tonumber(file:read("*a"):match("MemAvailable:%s*(%d+)")) or 0
+    if file then file:close() end
+    if free < 2 ^ 23 or _VERSION < "Lua 5.4" then return pending "needs 8 GB free, once, under the newest Lua" end
+    local text = S.child_text({ GPUREDUCE_DEVICE = "cpu" }, [[
+      local gr = require "gpureduce"
+      local half = ("x"):rep(2 ^ 30)
+      local name = half .. half .. "xxxxx"
+      half = nil
+      collectgarbage()
+      print(select(2, pcall(gr.sum, gr.ones(3), { [name] = 1 })))
+      print(select(2, pcall(gr.sum, gr.ones(3), { accumulate = name })))]])
+    local start = ("x"):rep(40)
+    assert.equal("bad argument #2 to 'sum' (unknown option '" .. start .. "')\n" ..
+      "bad argument #2 to 'sum' (option 'accumulate': unknown mode '" .. start .. "')\n", text)
   end)
 end)

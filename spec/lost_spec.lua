@@ -21,7 +21,21 @@ describe("a lost device", function()
     assert.equal("false\tgpureduce: sum: the device is lost", lines[3])
     assert.truthy(lines[4]:find("^1.*\t6"))
     assert.equal("cpu\tthe device before was lost", lines[5])
-    assert.equal("false\tgpureduce: moving data: the device is lost", lines[6])
+    local gone = "elements that only pretend had are gone with the device: the device is lost"
+    assert.equal("false\tgpureduce: " .. gone, lines[6])
     assert.truthy(lines[7]:find("^5"))
   end)
+
+  -- Futures under way, gr.use of it, work that was put off, the end of the process: bench/gpu_lost.lua, as on a GPU.
+  for _, at in ipairs { 1, 2, 3, 9 } do
+    for _, looks in ipairs { 0, 1000000000000 } do
+      it(("at reduction %d leaves a state that goes on and ends (looks: %g)"):format(at, looks), function()
+        local environment = { "timeout -k 5 60 ", GPUREDUCE_DEVICE = "pretend",
+          GPUREDUCE_PRETEND_LOSE_AT = tostring(at), GPUREDUCE_PRETEND_LOOKS = ("%d"):format(looks) }
+        local text, status = S.child(environment, "bench/gpu_lost.lua")
+        assert.equal("ok\n", text)
+        assert.equal(0, status)
+      end)
+    end
+  end
 end)

@@ -14,7 +14,7 @@ local function load_memory()
       folders = folders .. " -I" .. root .. "lua" .. version .. " -I" .. root .. "lua-" .. version
     end
     local given = os.getenv("LUA_INCDIR")
-    os.execute(("cc -std=c11 -w -shared -fPIC -I.%s%s -o %s spec/fixtures/memory.c 2>%s.log"):format(
+    os.execute(("LD_PRELOAD= cc -std=c11 -w -shared -fPIC -I.%s%s -o %s spec/fixtures/memory.c 2>%s.log"):format(
       given and given ~= "" and " -I" .. given or "", folders, path, path))
     os.remove(path .. ".log")
   end

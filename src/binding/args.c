@@ -373,7 +373,7 @@ const char *gr_l_option_string(lua_State *L, int arg, const char *name, char tex
   if (!push_option(L, arg, name, LUA_TSTRING, "string")) return NULL;
   const char *value = lua_tostring(L, -1);
   if (strlen(value) != lua_rawlen(L, -1)) gr_l_argerror(L, arg, "option '%s': string without NUL expected", name);
-  snprintf(text, GR_OPTION_TEXT, "%s", value);
+  snprintf(text, GR_OPTION_TEXT, "%.*s", GR_OPTION_TEXT - 1, value); /* a whole one may be longer than an int says */
   lua_pop(L, 1);
   return text;
 }

@@ -138,7 +138,7 @@ static int l_table(lua_State *L) {
   for (int64_t k = 0; k < count; k++) { /* storing into a table runs no collector */
     if (k && k % GR_L_LOOK == 0) gr_l_look(&watch);
     gr_l_push_element(L, a->dtype, (const char *)v.data + k * v.stride);
-    lua_rawseti(L, -2, (int)(k + 1));
+    gr_rawseti(L, -2, (lua_Integer)(k + 1));
   }
   return 1;
 }

@@ -240,7 +240,7 @@ static int l_read_csv(lua_State *L) {
   lua_pushvalue(L, -2);
   if (!v->names) return gr_csv_end(v), 1;
   push_names(L, v);
-  gr_rawgeti(L, -1, (int)v->position);
+  gr_rawgeti(L, -1, (lua_Integer)v->position);
   lua_replace(L, -2);
   gr_csv_end(v);
   return 2;

@@ -191,7 +191,8 @@ static void check_lua(lua_State *L) {
 #endif
 }
 
-EXPORT int luaopen_gpureduce(lua_State *L) {
+EXPORT int luaopen_gpureduce(lua_State *);
+int luaopen_gpureduce(lua_State *L) {
   const gr_function *parts[] = {gr_array_functions, gr_make_functions, gr_reduce_functions, gr_histogram_functions,
                                 gr_scan_functions, gr_select_functions, gr_map_functions, gr_when_functions, gr_wrap_functions, gr_scope_functions,
                                 gr_file_functions, gr_device_functions, gr_ladder_functions, gr_exact_functions, gr_safe_functions};

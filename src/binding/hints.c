@@ -43,11 +43,11 @@ static const struct {
   {"device", "slice", "write a:info().device"},
 };
 
-/* Edit distance of two short words, with neighbours that changed places as one edit (optimal string alignment). */
+enum { LONGEST = 24 }; /* a longer word is near to no name; a script may give one that no int counts */
+
+/* Edit distance of two words of at most LONGEST, with neighbours that changed places as one edit (optimal string alignment). */
 static int distance(const char *a, const char *b) {
-  enum { N = 24 };
-  int d[N + 1][N + 1], la = (int)strlen(a), lb = (int)strlen(b);
-  if (la > N || lb > N) return N;
+  int d[LONGEST + 1][LONGEST + 1], la = (int)strlen(a), lb = (int)strlen(b);
   for (int i = 0; i <= la; i++) d[i][0] = i;
   for (int j = 0; j <= lb; j++) d[0][j] = j;
   for (int i = 1; i <= la; i++)
@@ -68,7 +68,8 @@ static int among(const char *name, const char *const *names) {
 }
 
 const char *gr_l_hint(const char *given, const char *const *names, char text[GR_HINT]) {
-  int best = 3, length = (int)strlen(given);
+  const size_t length = strlen(given);
+  int best = 3;
   text[0] = 0;
   for (size_t k = 0; k < sizeof synonyms / sizeof synonyms[0]; k++) {
     if (strcmp(given, synonyms[k].given) || !among(synonyms[k].ours, names)) continue;
@@ -76,9 +77,10 @@ const char *gr_l_hint(const char *given, const char *const *names, char text[GR_
     else snprintf(text, GR_HINT, " (did you mean '%s'?)", synonyms[k].ours);
     return text;
   }
-  for (const char *const *name = names; *name; name++) {
+  for (const char *const *name = names; *name && length <= LONGEST; name++) {
+    if (strlen(*name) > LONGEST) continue;
     int d = distance(given, *name);
-    if (d >= best || d >= length) continue;
+    if (d >= best || d >= (int)length) continue;
     best = d;
     snprintf(text, GR_HINT, " (did you mean '%s'?)", *name);
   }

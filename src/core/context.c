@@ -93,6 +93,7 @@ gr_status gr_context_use(gr_context *c, const char *name) {
   gr_status status = GR_OK;
   gr_queue *q = queue_on(c, chosen, &status);
   if (!q) return gr_fail(c, status, "%sdevice '%s' does not open", status == GR_NO_MEMORY ? "out of memory: " : "", chosen->name);
+  if (q->lost) return gr_fail(c, GR_DEVICE, "device '%s' is lost: %s", chosen->name, q->error);
   c->queue = q;
   return GR_OK;
 }

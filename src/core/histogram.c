@@ -224,7 +224,7 @@ static gr_status run_weighted(gr_context *c, const gr_array *a, const gr_array *
   gr_side side = gr_kernel_side(a->storage);
   gr_weights_job job = {.bins = *described, .dtype = w->dtype};
   gr_array state = {0};
-  gr_vec v;
+  gr_vec v = {0};
   gr_status status = gr_is_float(w->dtype) ? unit_of(c, w, &job.unit) : GR_OK;
   if (status == GR_OK) status = gr_array_read(w, side, &job.w);
   if (status == GR_OK) status = gr_array_make_beside(c, a, &state, GR_I64, 2 * counts->n);

@@ -12,7 +12,7 @@
 /* One row of GR_RUNGS. */
 typedef struct gr_rung_info {
   gr_rung rung;
-  int operations; /* gr_taught bits */
+  unsigned operations; /* gr_taught bits */
   const char *name;
   gr_block_rule rule; /* GR_BLOCK_OWN: one of the module's own kernels, of every dtype */
   int block;          /* threads when none are asked for */

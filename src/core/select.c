@@ -110,7 +110,7 @@ static gr_status pick_candidates(selection *s, int64_t candidates) {
   int64_t next;
   gr_pick_job job;
   gr_array out = {0}, found = {0};
-  gr_vec v;
+  gr_vec v = {0};
   gr_queue *q = s->data.storage->queue;
   const int groups = groups_from(s, 0, &next, prefixes);
   gr_status status = describe(s, groups, 0, prefixes, &job.of);

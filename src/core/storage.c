@@ -164,7 +164,7 @@ void gr_storage_drop(gr_storage *s) {
 
 void gr_storage_adopt(gr_storage *s, void *memory, gr_owner owner) {
   s->memory[GR_HOST] = memory;
-  s->owner = owner;
+  s->owner = (unsigned char)owner;
   if (owner != GR_WRAPPED) s->context->live += s->room[GR_HOST];
   if (s->bytes) set_bits(s, GR_HOST, 0, gr_storage_chunks(s) - 1, 1);
   s->full[GR_HOST] = 1;
@@ -231,6 +231,8 @@ static gr_status bring_run(gr_storage *s, gr_side side, size_t first, size_t las
   else if (side == GR_HOST && s->wrapping) status = gr_wrap_download(s, from, to);
   else if (side == GR_HOST) status = b->download(s->queue, here, there, to - from);
   else status = b->upload(s->queue, here, there, to - from);
+  if (status == GR_DEVICE && s->queue->lost && from_other && side == GR_HOST)
+    return gr_fail(s->context, status, "elements that only %s had are gone with the device: %s", b->name, s->queue->error);
   if (status != GR_OK) return gr_fail_from(s->context, s->queue, status, "moving data", to - from);
   set_bits(s, side, first, last, 1);
   return GR_OK;

@@ -170,7 +170,7 @@ static void leave_caller(void) {
   cpu_set_t all, others;
   if (home < 0 || sched_getcpu() != home || sched_getaffinity(0, sizeof(all), &all) != 0) return;
   others = all;
-  CPU_CLR(home, &others);
+  CPU_CLR((size_t)home, &others);
   if (CPU_COUNT(&all) < atomic_load(&pool.limit) || CPU_COUNT(&others) == 0) return;
   if (sched_setaffinity(0, sizeof(others), &others) == 0) sched_setaffinity(0, sizeof(all), &all);
 #endif

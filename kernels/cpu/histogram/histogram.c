@@ -340,7 +340,7 @@ static void judge_places(gr_bins_job *b, int exact) {
   off32 = off + 1.25 * (fabs((float)p->scale / p->scale - 1) * largest_h(job) + 0x1p-24 * (bins + 2 + fabs(first)));
   p->narrow = job->dtype == GR_F32 && p->scale > 0x1p-100 && p->scale < 0x1p+100 && (p->exact || off32 < 0.004);
   if (p->narrow) off = off32;
-  while (doubt <= steps && !((double)doubt > 2 * off * steps + 1)) doubt *= 2;
+  while ((double)doubt <= steps && !((double)doubt > 2 * off * steps + 1)) doubt *= 2;
   p->doubt = (uint32_t)(((int64_t)steps - 1) & -doubt);
   p->start = p->exact ? 0 : first * steps + (double)doubt / 2;
   if (p->narrow) p->scale = (float)p->scale, p->start = (float)p->start;

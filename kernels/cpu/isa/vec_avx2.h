@@ -131,6 +131,8 @@ GR_INLINE void vd_store(gr_dtype t, void *p, vd x) {
 
 /* For smallest and largest. Of two equal or unordered operands min and max give the second. */
 #define GR_VECTOR_ORDER 1
+#define GR_ZERO_ORDER 0
+#define GR_GUESS_VECTORS 0
 typedef vf vf_mask;
 typedef vd vd_mask;
 GR_INLINE vf vf_min(vf x, vf y) { return (vf)_mm256_min_ps((__m256)x, (__m256)y); }

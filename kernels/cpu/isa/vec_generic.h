@@ -42,6 +42,9 @@ GR_INLINE void vd_store(gr_dtype t, void *p, vd x) { vd_store_number(t, p, gr_ca
 #define vd_stream vd_store_number
 #define GR_FENCE() ((void)0)
 
+#define GR_VECTOR_ORDER 0
+#define GR_ZERO_ORDER 0
+#define GR_GUESS_VECTORS 0
 typedef int vd_mask;
 GR_INLINE vd_mask vd_no_mask(void) { return 0; }
 GR_INLINE vd_mask vd_nan(vd_mask m, vd x, vd y) { return m | (x != x) | (y != y); }

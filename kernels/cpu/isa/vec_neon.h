@@ -102,6 +102,7 @@ GR_INLINE void vd_store(gr_dtype t, void *p, vd x) {
 /* For smallest and largest: -0 below +0; of a number and a NaN the number. */
 #define GR_VECTOR_ORDER 1
 #define GR_ZERO_ORDER 1
+#define GR_GUESS_VECTORS 0
 GR_INLINE vf vf_min(vf x, vf y) { return (vf)vminnmq_f32((float32x4_t)x, (float32x4_t)y); }
 GR_INLINE vf vf_max(vf x, vf y) { return (vf)vmaxnmq_f32((float32x4_t)x, (float32x4_t)y); }
 GR_INLINE vd vd_min(vd x, vd y) { return (vd)vminnmq_f64((float64x2_t)x, (float64x2_t)y); }

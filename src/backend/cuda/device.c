@@ -19,6 +19,7 @@
 static struct {
   pthread_once_t once;
   int count, synchronous;
+  int64_t lose_at; /* GPUREDUCE_TEST_LOSE: launches until one writes where nothing is; 0: never */
   char why[200];
   gr_cuda_device devices[MAX_DEVICES];
 } all = {.once = PTHREAD_ONCE_INIT};
@@ -210,9 +211,19 @@ void gr_cuda_prepare(gr_cuda_queue *q, const gr_cuda_scratch *s, gr_cuda_run *ru
   q->written = gr_anything;
 }
 
+/* For tests alone: an illegal address, which the device does not survive. */
+static cudaError_t lose(gr_cuda_queue *q) {
+  const gr_edges_job job = {.first = 0, .last = 1, .bins = 1000, .edges = (double *)(uintptr_t)4096};
+  gr_cuda_run run;
+  gr_cuda_prepare(q, &q->work, &run);
+  const cudaError_t e = (cudaError_t)gr_cuda_edges(&job, &run);
+  return e == cudaSuccess ? cudaStreamSynchronize(q->stream) : e;
+}
+
 gr_status gr_cuda_launched(gr_cuda_queue *q, int error, const char *what) {
   cudaError_t e = (cudaError_t)error;
   q->base.stats.launches++;
+  if (all.lose_at > 0 && --all.lose_at == 0) e = lose(q);
   if (e == cudaSuccess && all.synchronous) e = cudaStreamSynchronize(q->stream);
   return gr_cuda_check(q, e, what);
 }
@@ -313,8 +324,10 @@ static cudaError_t try_first(void) {
 
 static void open_devices(void) {
   const char *sync = getenv("GPUREDUCE_SYNC");
+  const char *lose_at = getenv("GPUREDUCE_TEST_LOSE");
   int count = 0;
   cudaError_t e = cudaGetDeviceCount(&count);
+  if (lose_at) all.lose_at = strtoll(lose_at, NULL, 10);
   all.synchronous = sync && *sync && strcmp(sync, "0") != 0;
   if (e == cudaSuccess && count == 0) e = cudaErrorNoDevice;
   if (count > MAX_DEVICES) count = MAX_DEVICES;

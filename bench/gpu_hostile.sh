@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# What a real GPU is asked before a change to the CUDA half counts as safe: compute-sanitizer's four tools over every kernel
+# (bench/touch.lua), random calls, a device lost in the middle, and mixed work whose memory must stay flat.
+# Usage: bench/gpu_hostile.sh DIRECTORY [SECONDS]    from the root, after make, with lua5.4; SECONDS (120) of mixed work.
+# The directory gets the logs. Some 8 minutes on 16 cores; the last line is "gpu_hostile: ok" or says what failed.
+set -uo pipefail
+out=${1:?directory for the logs}
+seconds=${2:-120}
+mkdir -p "$out"
+export LUA_CPATH="$PWD/build/lua5.4/?.so;;"
+unset LUA_CPATH_5_4
+failed=
+check() { if [ "$1" = 0 ]; then echo "$2: ok"; else echo "$2: FAILED"; failed="$failed $2"; fi; }
+
+lua5.4 -e 'local gr = require "gpureduce"; print(gr.backend()); os.exit(gr.backend():find "^cuda" and 0 or 1)' ||
+  { echo "gpu_hostile: no CUDA device"; exit 2; }
+
+# racecheck and synccheck look at shared memory and barriers, initcheck at reads of what nobody wrote.
+for tool in memcheck racecheck initcheck synccheck; do
+  for dtype in u8 i8 u16 i16 u32 i32 i64 f16 bf16 f32 f64; do
+    { timeout 300 compute-sanitizer --tool $tool --error-exitcode 9 lua5.4 bench/touch.lua $dtype; echo "exit $?"; } \
+      >"$out/$tool-$dtype.txt" 2>&1 &
+  done
+  wait
+  bad=$(grep -L '^exit 0$' "$out/$tool"-*.txt)
+  check $([ -z "$bad" ] && echo 0 || echo 1) "$tool"
+  [ -z "$bad" ] || tail -n 3 $bad
+done
+
+# 10^5 calls; the fuzzer takes the GPUs that there are.
+if [ -f spec/hostile/fuzz.lua ]; then
+  timeout 200 make -s fuzz LUA=lua5.4 CALLS=100000 >"$out/fuzz.txt" 2>&1
+  check $? "random calls"
+fi
+
+# The k-th launch writes where nothing is. What the host has must go on, the rest say so, and the process end by itself.
+for k in 1 2 5; do
+  GPUREDUCE_TEST_LOSE=$k timeout 60 lua5.4 bench/gpu_lost.lua >"$out/lost-$k.txt" 2>&1
+  check $? "device lost at launch $k"
+done
+
+timeout $((seconds + 60)) lua5.4 bench/gpu_flat.lua "$seconds" >"$out/flat.txt" 2>&1
+check $? "memory stays flat"
+tail -n 3 "$out/flat.txt"
+[ -z "$failed" ] && echo "gpu_hostile: ok" || { echo "gpu_hostile: FAILED:$failed"; exit 1; }
