@@ -9,6 +9,16 @@ local function pages()
   return resident
 end
 
+-- What the module says of its memory, numbers in the order of their names.
+local function module()
+  local list = {}
+  for name, value in pairs(gr.memory()) do
+    if type(value) == "number" then list[#list + 1] = ("%s %.0f"):format(name, value) end
+  end
+  table.sort(list)
+  return table.concat(list, ", ")
+end
+
 local function work(k)
   local n = 1000 + k * 7919 % 200000
   local x, y = gr.rand(n, "f32", { seed = k }), gr.randn(n, "f64", { seed = k })
@@ -33,7 +43,7 @@ repeat
     gr.trim()
     last = pages()
     if not first and passed >= seconds / 4 then first = last end -- kernels are loaded when they are first used
-    print(("%4d s %8d rounds %9d pages %9.1f KB of Lua"):format(passed, k, last, collectgarbage "count"), gr.memory())
+    print(("%4d s %8d rounds %9d pages %9.1f KB of Lua; %s"):format(passed, k, last, collectgarbage "count", module()))
     next_line = passed + math.max(1, seconds / 40)
   end
 until passed >= seconds
