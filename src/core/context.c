@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "src/core/pool.h"
-#include "src/core/storage.h"
 
 #define DEFAULT_FLOOR ((size_t)64 << 20)
 
@@ -25,7 +24,7 @@ gr_context *gr_context_new(void) {
 
 void gr_context_drop(gr_context *c) {
   if (--c->refs > 0) return;
-  gr_storage_trim(c);
+  if (c->trim) c->trim(c);
   for (int k = 0; k < c->queue_count; k++) {
     gr_queue *q = c->queues[k];
     q->backend->wait(q);

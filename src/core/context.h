@@ -49,6 +49,7 @@ typedef struct gr_context {
   struct gr_future *gathering; /* where reductions go instead of running: gr.async and gr.many set it around a call */
   size_t spared; /* bytes of the small storages that are gone, each with its memory, for the next of its size (storage.h) */
   struct gr_storage *spare[GR_SPARE_CLASSES];
+  void (*trim)(struct gr_context *); /* frees them; NULL: there have been none */
   gr_stop stop;
   char error[400];      /* what the last failing core function has to say */
 } gr_context;
