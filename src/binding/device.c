@@ -1,6 +1,7 @@
 /* Where things run, what it cost, how much memory: backend, devices, use, stats, memory, trim, gc, threads. */
 #include <string.h>
 
+#include "src/backends.h"
 #include "src/binding/binding.h"
 #include "src/core/clock.h"
 #include "src/core/pool.h"

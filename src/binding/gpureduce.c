@@ -2,6 +2,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "src/backend/cpu.h"
+#include "src/backends.h"
 #include "src/binding/when.h"
 
 #include "src/binding/embedded.h"
@@ -162,6 +164,7 @@ int gr_l_closed(lua_State *L) { return luaL_error(L, "gpureduce: the Lua state i
 ** Finalizers of objects that are older still may call the module afterwards: its functions find the userdata empty.
 */
 static gr_context *open_context(lua_State *L) {
+  static const gr_host host = {sizeof(gr_context), NULL, gr_backends, gr_cpu_backend};
   gr_context **c = gr_newuserdata(L, sizeof *c);
   *c = NULL;
   luaL_newmetatable(L, CONTEXT_NAME);
@@ -170,7 +173,7 @@ static gr_context *open_context(lua_State *L) {
   lua_setfield(L, -2, "__gc");
   lua_setmetatable(L, -2);
   lua_setfield(L, LUA_REGISTRYINDEX, INSTANCE_NAME);
-  *c = gr_context_new();
+  *c = gr_context_new(&host);
   if (!*c) luaL_error(L, "gpureduce: out of memory");
   gr_l_can_stop(L, *c);
   return *c;

@@ -123,12 +123,4 @@ struct gr_backend {
   gr_status (*digest)(gr_queue *, const gr_digest_job *, uint64_t result[2]);
 };
 
-/*
-** The devices of this process, opened once. gr_cuda_backends gives how many CUDA devices answered and fills
-** list (up to room); when none did, why says so. Built without nvcc it always gives 0.
-*/
-gr_backend *gr_cpu_backend(void);
-gr_backend *gr_pretend_backend(void); /* the CPU's kernels behind a memory of their own: for tests */
-int gr_cuda_backends(gr_backend **list, int room, const char **why);
-
 #endif

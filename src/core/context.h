@@ -25,7 +25,20 @@ typedef struct gr_limits {
   double seconds;   /* of one call on the CPU; 0: any */
 } gr_limits;
 
-typedef struct gr_context {
+typedef struct gr_context gr_context;
+
+/*
+** Who makes a context, which is the head of a larger struct of theirs: how large that is, what they do when it goes, and what
+** devices there are (in list; returns how many; why: the reason when none is a GPU), of which cpu does what others leave to it.
+*/
+typedef struct gr_host {
+  size_t bytes;
+  void (*gone)(gr_context *); /* may be NULL */
+  int (*backends)(gr_backend *list[GR_MAX_BACKENDS], const char **why);
+  gr_backend *(*cpu)(void);
+} gr_host;
+
+struct gr_context {
   int refs;
   gr_queue *queues[GR_MAX_BACKENDS];
   int queue_count;
@@ -49,12 +62,13 @@ typedef struct gr_context {
   struct gr_future *gathering; /* where reductions go instead of running: gr.async and gr.many set it around a call */
   size_t spared; /* bytes of the small storages that are gone, each with its memory, for the next of its size (storage.h) */
   struct gr_storage *spare[GR_SPARE_CLASSES];
-  void (*trim)(struct gr_context *); /* frees them; NULL: there have been none */
+  void (*trim)(gr_context *); /* frees them; NULL: there have been none */
   gr_stop stop;
+  const gr_host *host;
   char error[400];      /* what the last failing core function has to say */
-} gr_context;
+};
 
-gr_context *gr_context_new(void);
+gr_context *gr_context_new(const gr_host *);
 void gr_context_drop(gr_context *); /* closes the queues when the last storage is gone too */
 
 /* Switch to "cpu", "pretend", "cuda" or "cuda:N"; NULL: what GPUREDUCE_DEVICE says, else the best there is. */
@@ -64,9 +78,6 @@ gr_status gr_context_use(gr_context *, const char *name);
 static inline gr_status gr_context_ready(gr_context *c) {
   return c->queue && !c->queue->lost ? GR_OK : gr_context_use(c, c->queue ? "cpu" : NULL);
 }
-
-/* Every backend of this process: fills list, returns how many; why: the reason when there is no CUDA device. */
-int gr_backends(gr_backend *list[GR_MAX_BACKENDS], const char **why);
 
 /* Whether bytes more would pass the budget; and the new budget after a full collection. */
 int gr_context_over(const gr_context *, size_t bytes);
