@@ -2,7 +2,10 @@
 #include <string.h>
 
 #include "src/backends.h"
-#include "src/binding/binding.h"
+#include "src/binding/options.h"
+#include "src/binding/parts.h"
+#include "src/binding/results.h"
+#include "src/binding/safe.h"
 #include "src/core/clock.h"
 #include "src/core/pool.h"
 #include "src/core/threads.h"

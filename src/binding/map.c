@@ -1,5 +1,8 @@
 /* Element by element: operators between arrays and with numbers, comparisons, choices, compaction. */
-#include "src/binding/binding.h"
+#include "src/binding/map.h"
+#include "src/binding/parts.h"
+#include "src/binding/results.h"
+#include "src/binding/values.h"
 #include "src/core/map.h"
 #include "src/core/ops.h"
 #include "kernels/numerics/map.h"

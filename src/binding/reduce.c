@@ -1,6 +1,14 @@
 /* Reductions: by name, by reduce(op), of one array or two, of the whole or of rows and columns. */
 #include <stdio.h>
 
+#include "src/binding/reduce.h"
+#include "src/binding/exact.h"
+#include "src/binding/ladder.h"
+#include "src/binding/make.h"
+#include "src/binding/map.h"
+#include "src/binding/parts.h"
+#include "src/binding/results.h"
+#include "src/binding/values.h"
 #include "src/binding/when.h"
 #include "src/core/exact.h"
 #include "src/core/ops.h"
@@ -170,7 +178,6 @@ static void read_options(lua_State *L, call *q, int64_t n) {
 
 /* ---- results ---- */
 
-/* minmax of rows takes into = {minima, maxima}; the others one array. Pushes the result arrays. */
 /*
 ** Whether the positions of segments are sound is asked here, right before they are used: a finalizer may write to them whenever
 ** Lua allocates, and what was sound a moment ago would point anywhere.
@@ -186,6 +193,7 @@ static gr_status run_each(lua_State *L, gr_context *c, call *q, gr_array *out, g
   return gr_reduce_each(c, q->op, q->shape, q->a, q->b, q->ddof, out, out2);
 }
 
+/* Pushes the result array; of minmax two, which take no 'into'. */
 static int push_each(lua_State *L, gr_context *c, call *q) {
   gr_dtype t = q->single ? GR_F32 : q->exact ? GR_F64 : gr_result_dtype(q->op, q->a->dtype);
   int64_t n = gr_shape_results(q->shape, q->a->n);

@@ -1,7 +1,7 @@
 /*
-** What the core asks of a backend. A gr_backend is one device as the process sees it; a gr_queue is one Lua
-** state's stream of work on it. Calls on one queue come from one thread at a time; the functions that take
-** a gr_backend may be called from any thread. No function here knows about Lua, arrays or validity.
+** What the core asks of a backend. A gr_backend is one device as the process sees it; a gr_queue is one
+** context's stream of work on it. Calls on one queue come from one thread at a time; the functions that take
+** a gr_backend may be called from any thread. No function here knows about contexts, arrays or validity.
 */
 #ifndef GR_BACKEND_H
 #define GR_BACKEND_H

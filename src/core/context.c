@@ -32,11 +32,6 @@ void gr_context_drop(gr_context *c) {
     gr_pool_settle(q);
     q->backend->close(q);
   }
-  while (c->orphans) {
-    gr_orphan *o = c->orphans;
-    c->orphans = o->next;
-    free(o);
-  }
   if (c->host->gone) c->host->gone(c);
   free(c);
   if (atomic_fetch_sub(&contexts, 1) == 1) gr_pool_trim(); /* nobody is left to use it again */

@@ -1,6 +1,6 @@
 /*
-** The state of one Lua state: its queues (one for each backend that it has used), the one in use, and the
-** byte budget that stands in for what the garbage collector cannot see. Storages hold it alive.
+** What one script has of the module: its queues (one for each backend that it has used), the one in use, and the
+** byte budget that stands in for what its garbage collector cannot see. Storages hold it alive.
 */
 #ifndef GR_CONTEXT_H
 #define GR_CONTEXT_H
@@ -9,12 +9,6 @@
 #include "src/core/stop.h"
 
 #define GR_SPARE_CLASSES 40 /* of the pool's sizes, up to 64 KiB */
-
-/* A registry reference that nobody needs any more; the binding frees it when it next has its Lua state at hand. */
-typedef struct gr_orphan {
-  struct gr_orphan *next;
-  int reference;
-} gr_orphan;
 
 /* What a host allows the scripts of a state (gr.safe). All zeros: everything. */
 typedef struct gr_limits {
@@ -47,19 +41,12 @@ struct gr_context {
   size_t live;          /* bytes of this state's storages, both sides */
   gr_limits limits;
   size_t floor, budget; /* a full collection is due when live would pass budget */
-  size_t fresh;         /* bytes of results since the collector's last step for their sake */
-  size_t patience;      /* how many must come before the next, if more than usual */
   int automatic;        /* collections by budget happen by themselves */
   int exact;            /* sums are correctly rounded where a call does not say otherwise */
   uint64_t seed, draws; /* of the random numbers that no caller names: the key, and how many streams of it were taken */
   uint64_t collections;
   int64_t storages;
-  gr_orphan *orphans;
-  int metatable; /* of arrays: the binding's reference to it, quicker to find than its name */
-  int scopes, scoped; /* scopes that are open, and arrays noted for them */
-  int finalizing;     /* whether the innermost of them was opened by a finalizer */
   struct gr_future *watching; /* running futures that may have to read their arrays again */
-  struct gr_future *gathering; /* where reductions go instead of running: gr.async and gr.many set it around a call */
   size_t spared; /* bytes of the small storages that are gone, each with its memory, for the next of its size (storage.h) */
   struct gr_storage *spare[GR_SPARE_CLASSES];
   void (*trim)(gr_context *); /* frees them; NULL: there have been none */

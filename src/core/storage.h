@@ -51,7 +51,7 @@ struct gr_storage {
 
 /*
 ** The storage of arrays that have been released, one for the whole process: every read and write of it fails with GR_RELEASED. A
-** finalizer may release an array in the middle of a call, at any allocation of Lua's, and what follows then meets this
+** finalizer may release an array in the middle of a call, wherever the script's memory is managed, and what follows then meets this
 ** instead of a null pointer.
 */
 extern gr_storage gr_released;
