@@ -10,7 +10,7 @@
 #include "src/binding/values.h"
 #include "src/core/ops.h"
 
-/* count elements from position first (0-based) on, on the host. The view lives no longer than this call (binding.h). */
+/* count elements from position first (0-based) on, on the host. The view lives no longer than this call (state.h). */
 static gr_status read_part(const gr_array *a, int64_t first, int64_t count, gr_vec *v) {
   gr_array part = *a;
   part.offset += first * a->stride;
