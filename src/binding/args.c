@@ -22,7 +22,7 @@ int gr_l_argerror(lua_State *L, int arg, const char *format, ...) {
 #define GR_X(id, s, l, type, kind) #s,
 static const char *const dtype_names[] = {GR_DTYPES(GR_X) NULL};
 #undef GR_X
-#define GR_X(name, red, f, i, empty) #name,
+#define GR_X(name, red, f, i, empty, by) #name,
 static const char *const op_names[] = {GR_OPS(GR_X) NULL};
 #undef GR_X
 
