@@ -20,6 +20,7 @@ typedef struct gr_limits {
 } gr_limits;
 
 typedef struct gr_context gr_context;
+typedef struct gr_storage gr_storage; /* storage.h */
 
 /*
 ** Who makes a context, which is the head of a larger struct of theirs: how large that is, what they do when it goes, and what
@@ -46,9 +47,10 @@ struct gr_context {
   uint64_t seed, draws; /* of the random numbers that no caller names: the key, and how many streams of it were taken */
   uint64_t collections;
   int64_t storages;
-  struct gr_future *watching; /* running futures that may have to read their arrays again */
+  struct gr_future *watching; /* running futures that may have to read their arrays again, */
+  void (*write)(gr_storage *); /* and what to call before a write to one of these */
   size_t spared; /* bytes of the small storages that are gone, each with its memory, for the next of its size (storage.h) */
-  struct gr_storage *spare[GR_SPARE_CLASSES];
+  gr_storage *spare[GR_SPARE_CLASSES];
   void (*trim)(gr_context *); /* frees them; NULL: there have been none */
   gr_stop stop;
   const gr_host *host;

@@ -87,10 +87,7 @@ static void settle(gr_storage *s) {
 /* Until all parts have started: the job has bare pointers. Watched: until it ends, and writes wait for it. */
 static void hold(gr_part *p, int k, const gr_array *a) {
   gr_storage_keep(a->storage);
-  if (p->watched) {
-    a->storage->watched++;
-    a->storage->write = settle;
-  }
+  if (p->watched) a->storage->watched++;
   p->uses[k] = a->storage;
 }
 
@@ -108,6 +105,7 @@ gr_status gr_future_add(gr_future *f, gr_op op, const gr_array *a, const gr_arra
   f->watching = 1;
   f->next = f->context->watching;
   f->context->watching = f;
+  f->context->write = settle;
   return GR_OK;
 }
 

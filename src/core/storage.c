@@ -170,7 +170,7 @@ gr_status gr_storage_even(gr_storage *s, double first, double last, int64_t bins
   if (!s->even) s->even = malloc(sizeof *s->even);
   if (!s->even) return gr_fail(s->context, GR_NO_MEMORY, "out of memory: no room for an array's bookkeeping");
   *s->even = (gr_edges_job){.first = first, .last = last, .bins = bins};
-  if (s->watched) s->write(s);
+  if (s->watched) s->context->write(s);
   for (int side = 0; side < 2; side++) gr_storage_mark(s, side, 0, gr_storage_chunks(s) - 1, 0);
   return GR_OK;
 }
@@ -270,7 +270,7 @@ gr_status gr_storage_read(gr_storage *s, gr_side side, size_t from, size_t to) {
 gr_status gr_storage_write(gr_storage *s, gr_side side, size_t from, size_t to, int whole) {
   if (s == &gr_released) return GR_RELEASED;
   if (from >= to) return GR_OK;
-  if (s->watched) s->write(s);
+  if (s->watched) s->context->write(s);
   gr_status status = s->restless ? s->outside->refresh(s, side, from, to, 1) : GR_OK;
   if (status == GR_OK) status = need_memory(s, side);
   size_t first = from / GR_CHUNK, last = (to - 1) / GR_CHUNK;

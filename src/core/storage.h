@@ -20,8 +20,6 @@ typedef enum gr_side { GR_HOST, GR_DEVSIDE } gr_side;
 
 typedef enum gr_owner { GR_OWNED, GR_MAPPED, GR_WRAPPED } gr_owner; /* of the host copy: the pool, a file mapping, somebody else (wrap.h) */
 
-typedef struct gr_storage gr_storage;
-
 /* What memory of somebody else needs, where storages of their own move bytes and no more. */
 typedef struct gr_outside {
   /* A read or write of [from, to) on side comes: the memory may lie elsewhere by now, or have changed. */
@@ -34,13 +32,11 @@ struct gr_storage {
   struct gr_storage *next; /* among the spared */
   gr_context *context;
   gr_queue *queue;
-  int refs, watched; /* watched: by so many who must know of a write before it happens, */
-  void (*write)(gr_storage *); /* which this tells them */
+  int refs, watched; /* watched: by so many who must know of a write before it happens; context->write tells them */
   unsigned char owner; /* a gr_owner */
   unsigned char restless; /* wrapped, and each use must look at the wrapping: full stays 0 */
   unsigned char full[2];
-  const gr_outside *outside;    /* of GR_WRAPPED, else NULL */
-  struct gr_wrapping *wrapping; /* and what these functions know of it */
+  gr_outside *outside; /* of GR_WRAPPED, else NULL: the head of what these functions know of it */
   struct gr_edges_job *even; /* not NULL: what is nowhere yet are these even edges instead of zeros */
   char *memory[2], *kept; /* kept: what a spare one had, until it is needed */
   size_t bytes, room[2]; /* room: of each copy, as the pool gives it; the host's is known before */

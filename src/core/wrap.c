@@ -2,8 +2,15 @@
 
 #include <stdlib.h>
 
+typedef struct wrapped {
+  gr_outside functions; /* first: what the storage knows */
+  gr_wrapping by;
+} wrapped;
+
+static const gr_wrapping *wrapping_of(const gr_storage *s) { return &((const wrapped *)s->outside)->by; }
+
 static gr_status refresh(gr_storage *s, gr_side side, size_t from, size_t to, int write) {
-  const gr_wrapping *w = s->wrapping;
+  const gr_wrapping *w = wrapping_of(s);
   if (write && w->readonly) return gr_fail(s->context, GR_BAD, "the memory is read-only");
   if (w->where) {
     void *now = w->where(w->owner, s->bytes);
@@ -18,7 +25,7 @@ static gr_status refresh(gr_storage *s, gr_side side, size_t from, size_t to, in
 
 /* Element by element out of a copy, where they do not lie side by side. */
 static gr_status download(gr_storage *s, size_t from, size_t to) {
-  const gr_wrapping *w = s->wrapping;
+  const gr_wrapping *w = wrapping_of(s);
   gr_backend *b = s->queue->backend;
   char *host = s->memory[GR_HOST], *device = s->memory[GR_DEVSIDE];
   if (w->stride == w->item) return b->download(s->queue, host + from, device + from, to - from);
@@ -36,26 +43,24 @@ static gr_status download(gr_storage *s, size_t from, size_t to) {
 }
 
 static void release(gr_storage *s) {
-  if (s->wrapping->release) s->wrapping->release(s->wrapping->owner);
-  free(s->wrapping);
+  const gr_wrapping *w = wrapping_of(s);
+  if (w->release) w->release(w->owner);
+  free(s->outside);
 }
-
-static const gr_outside outside = {refresh, download, release};
 
 gr_status gr_wrap(gr_context *c, gr_array *out, gr_dtype dtype, int64_t n, void *p, const gr_wrapping *w) {
   gr_status status = gr_context_ready(c);
   if (status != GR_OK) return status;
-  gr_wrapping *mine = malloc(sizeof *mine);
+  wrapped *mine = malloc(sizeof *mine);
   gr_storage *s = mine ? gr_storage_new(c, c->queue, n ? (size_t)(n - 1) * w->stride + w->item : 0) : NULL;
   if (!s) {
     free(mine);
     return gr_fail(c, GR_NO_MEMORY, "out of memory: no room for an array's bookkeeping");
   }
-  *mine = *w;
+  *mine = (wrapped){{refresh, download, release}, *w};
   gr_storage_adopt(s, p, GR_WRAPPED);
-  s->outside = &outside;
-  s->wrapping = mine;
-  s->restless = mine->changing || mine->where || mine->readonly;
+  s->outside = &mine->functions;
+  s->restless = w->changing || w->where || w->readonly;
   if (s->restless) s->full[GR_HOST] = 0; /* so that every use comes by */
   out->storage = s;
   out->dtype = dtype;
