@@ -37,7 +37,7 @@ include mk/rock.mk mk/lua.mk mk/flags.mk mk/cuda.mk mk/progress.mk
 # ---- what is built ----
 
 core_c    = $(slow_c) $(filter-out $(slow_c),$(wildcard src/core/*.c kernels/cpu/*.c kernels/cpu/*/*.c kernels/ladder/*.c)) \
-            src/backend/cpu.c src/backend/pretend.c
+            src/backends.c src/backend/cpu.c src/backend/pretend.c
 binding_c = $(wildcard src/binding/*.c)
 lua_parts = $(wildcard lua/gpureduce/*.lua)
 core_o    = $(device_o) $(core_c:%.c=$(OBJ)/%.o)
@@ -124,7 +124,7 @@ docs:
 	$(LUA) docs/generate.lua
 
 format:
-	clang-format -i $(wildcard src/*/*.[ch] src/*/*/*.[ch] $(foreach d,kernels kernels/* kernels/*/*,\
+	clang-format -i $(wildcard src/*.[ch] src/*/*.[ch] src/*/*/*.[ch] $(foreach d,kernels kernels/* kernels/*/*,\
 	  $(foreach e,c h cu cuh,$(d)/*.$(e))))
 
 release:

@@ -88,39 +88,40 @@ typedef union gr_acc {
 } gr_acc;
 
 /*
-** Operations as users name them. X(name, reducer, result of floats, result of integers, on empty input).
-** Results: F64, I64, SAME (the input's dtype), BOOL (u8 in arrays); on empty: a value, or RAISE.
+** Operations as users name them. X(name, reducer, result of floats, result of integers, on empty input, called by).
+** Results: F64, I64, SAME (the input's dtype), BOOL (u8 in arrays); on empty: a value, or RAISE; called by a FUNCTION of
+** its own in the module, or by its NAME alone (gr.reduce), which others may stand for (gr.norm, accumulate = "f32").
 */
-#define GR_OPS(X)                            \
-  X(sum, SUM, F64, I64, VALUE)               \
-  X(prod, PROD, F64, I64, VALUE)             \
-  X(min, MINMAX, SAME, SAME, RAISE)          \
-  X(max, MINMAX, SAME, SAME, RAISE)          \
-  X(minmax, MINMAX, SAME, SAME, RAISE)       \
-  X(mean, SUM, F64, F64, VALUE)              \
-  X(var, VARIANCE, F64, F64, VALUE)          \
-  X(std, VARIANCE, F64, F64, VALUE)          \
-  X(argmin, ARGMIN, I64, I64, RAISE)         \
-  X(argmax, ARGMAX, I64, I64, RAISE)         \
-  X(any, COUNT, BOOL, BOOL, VALUE)           \
-  X(all, COUNT, BOOL, BOOL, VALUE)           \
-  X(count, COUNT, I64, I64, VALUE)           \
-  X(norm1, SUMABS, F64, F64, VALUE)          \
-  X(norm2, SUMSQ, F64, F64, VALUE)           \
-  X(norminf, MINMAX, F64, F64, VALUE)        \
-  X(dot, DOT, F64, I64, VALUE)               \
-  X(mse, SQDIFF, F64, F64, VALUE)            \
-  X(cosine, COSINE, F64, F64, VALUE)         \
-  X(differ, DIFFER, I64, I64, VALUE)         \
-  X(sum_f32, SUM_F32, F64, F64, VALUE)       \
-  X(sum_kahan, SUM_KAHAN, F64, F64, VALUE)   \
-  X(sum_neumaier, SUM_NEUMAIER, F64, F64, VALUE) \
-  X(dot_f32, DOT_F32, F64, F64, VALUE)       \
-  X(dot_kahan, DOT_KAHAN, F64, F64, VALUE)   \
-  X(dot_neumaier, DOT_NEUMAIER, F64, F64, VALUE) \
-  X(sumsq, SUMSQ, F64, F64, VALUE)
+#define GR_OPS(X)                                      \
+  X(sum, SUM, F64, I64, VALUE, FUNCTION)               \
+  X(prod, PROD, F64, I64, VALUE, FUNCTION)             \
+  X(min, MINMAX, SAME, SAME, RAISE, FUNCTION)          \
+  X(max, MINMAX, SAME, SAME, RAISE, FUNCTION)          \
+  X(minmax, MINMAX, SAME, SAME, RAISE, FUNCTION)       \
+  X(mean, SUM, F64, F64, VALUE, FUNCTION)              \
+  X(var, VARIANCE, F64, F64, VALUE, FUNCTION)          \
+  X(std, VARIANCE, F64, F64, VALUE, FUNCTION)          \
+  X(argmin, ARGMIN, I64, I64, RAISE, FUNCTION)         \
+  X(argmax, ARGMAX, I64, I64, RAISE, FUNCTION)         \
+  X(any, COUNT, BOOL, BOOL, VALUE, FUNCTION)           \
+  X(all, COUNT, BOOL, BOOL, VALUE, FUNCTION)           \
+  X(count, COUNT, I64, I64, VALUE, FUNCTION)           \
+  X(norm1, SUMABS, F64, F64, VALUE, NAME)              \
+  X(norm2, SUMSQ, F64, F64, VALUE, NAME)               \
+  X(norminf, MINMAX, F64, F64, VALUE, NAME)            \
+  X(dot, DOT, F64, I64, VALUE, FUNCTION)               \
+  X(mse, SQDIFF, F64, F64, VALUE, FUNCTION)            \
+  X(cosine, COSINE, F64, F64, VALUE, FUNCTION)         \
+  X(differ, DIFFER, I64, I64, VALUE, NAME)             \
+  X(sum_f32, SUM_F32, F64, F64, VALUE, NAME)           \
+  X(sum_kahan, SUM_KAHAN, F64, F64, VALUE, NAME)       \
+  X(sum_neumaier, SUM_NEUMAIER, F64, F64, VALUE, NAME) \
+  X(dot_f32, DOT_F32, F64, F64, VALUE, NAME)           \
+  X(dot_kahan, DOT_KAHAN, F64, F64, VALUE, NAME)       \
+  X(dot_neumaier, DOT_NEUMAIER, F64, F64, VALUE, NAME) \
+  X(sumsq, SUMSQ, F64, F64, VALUE, NAME)
 
-#define GR_X(name, reducer, f, i, e) GR_OP_##name,
+#define GR_X(name, reducer, f, i, e, by) GR_OP_##name,
 typedef enum gr_op { GR_OPS(GR_X) GR_OP_COUNT } gr_op;
 #undef GR_X
 

@@ -39,7 +39,7 @@ const int sizes[] = {GR_DTYPES(GR_X)};
 #define GR_X(id, s, l, type, k) #s,
 const char *const dtypes[] = {GR_DTYPES(GR_X)};
 #undef GR_X
-#define GR_X(name, r, f, i, e) #name,
+#define GR_X(name, r, f, i, e, by) #name,
 const char *const ops[] = {GR_OPS(GR_X)};
 #undef GR_X
 

@@ -18,7 +18,7 @@
 #include "kernels/numerics/numerics.h"
 
 enum { F64, I64, SAME, BOOL, VALUE, RAISE };
-#define GR_X(name, r, f, i, e) {f, i, e},
+#define GR_X(name, r, f, i, e, by) {f, i, e},
 static const int results[][3] = {GR_OPS(GR_X)};
 #undef GR_X
 

@@ -10,7 +10,7 @@ static const int sizes[] = {GR_DTYPES(GR_X)};
 #define GR_X(id, s, l, type, k) #s,
 static const char *dtypes[] = {GR_DTYPES(GR_X)};
 #undef GR_X
-#define GR_X(name, r, f, i, e) #name,
+#define GR_X(name, r, f, i, e, by) #name,
 static const char *ops[] = {GR_OPS(GR_X)};
 #undef GR_X
 

@@ -286,7 +286,7 @@ GR_FN gr_acc_kind gr_acc_kind_of(gr_reducer red, gr_dtype t) {
 
 /* The reducer of an operation. The mean of i64 takes a sum that cannot wrap. */
 GR_FN gr_reducer gr_reducer_of(gr_op op, gr_dtype t) {
-#define GR_X(name, red, f, i, e) case GR_OP_##name: return GR_RED_##red;
+#define GR_X(name, red, f, i, e, by) case GR_OP_##name: return GR_RED_##red;
   if (op == GR_OP_mean && t == GR_I64) return GR_RED_SUMWIDE;
   switch (op) {
     GR_OPS(GR_X)

@@ -1,8 +1,10 @@
-/* The parts of the CPU's backend that the pretend device uses too. */
+/* The CPU, and the parts of its backend that the pretend device uses too. */
 #ifndef GR_BACKEND_CPU_H
 #define GR_BACKEND_CPU_H
 
 #include "src/core/backend.h"
+
+gr_backend *gr_cpu_backend(void); /* one in the process */
 
 void *gr_cpu_alloc(gr_backend *, size_t bytes);
 void gr_cpu_free(gr_backend *, void *block, size_t bytes);

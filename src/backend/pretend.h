@@ -4,6 +4,9 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include "src/core/backend.h"
+
+gr_backend *gr_pretend_backend(void); /* one in the process */
 
 /*
 ** capacity: bytes that it has in all (0: no limit). fail_at: the allocation to refuse, counted from this call

@@ -5,8 +5,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "src/binding/binding.h"
-#include "src/core/ops.h"
+#include "src/binding/args.h"
+#include "src/core/operation.h"
 
 int gr_l_argerror(lua_State *L, int arg, const char *format, ...) {
   char text[600];
@@ -22,7 +22,7 @@ int gr_l_argerror(lua_State *L, int arg, const char *format, ...) {
 #define GR_X(id, s, l, type, kind) #s,
 static const char *const dtype_names[] = {GR_DTYPES(GR_X) NULL};
 #undef GR_X
-#define GR_X(name, red, f, i, empty) #name,
+#define GR_X(name, red, f, i, empty, by) #name,
 static const char *const op_names[] = {GR_OPS(GR_X) NULL};
 #undef GR_X
 
@@ -38,7 +38,6 @@ static void choose_secret(void) {
   clock_gettime(CLOCK_MONOTONIC, &now);
   gr_l_secret = (uint64_t)(uintptr_t)&now * UINT64_C(0x9E3779B97F4A7C15) ^ (uint64_t)now.tv_nsec << 20;
 }
-
 
 uint64_t gr_l_secret;
 
@@ -202,8 +201,7 @@ int64_t gr_l_list_length(lua_State *L, int i, int arg) {
 
 const char *gr_l_dtype_hint(const char *given, char text[GR_HINT]) { return gr_l_hint(given, dtype_names, text); }
 
-/* The name at i, given for arg. Nothing is called by half a name. */
-static const char *word(lua_State *L, int i, int arg) {
+const char *gr_l_word(lua_State *L, int i, int arg) {
   size_t n;
   const char *s = lua_tolstring(L, i, &n);
   if (strlen(s) != n) gr_l_argerror(L, arg, "name without a NUL character expected");
@@ -217,43 +215,12 @@ int gr_l_dtype_arg(lua_State *L, int arg, const char *name) {
   return t;
 }
 
-const char *gr_l_dtype_name(lua_State *L, int arg, int options, int *at, char text[GR_OPTION_TEXT]) {
-  const char *name = gr_l_option_string(L, options, "dtype", text);
-  *at = options;
-  if (arg >= options || lua_isnoneornil(L, arg)) return name;
-  if (name) gr_l_argerror(L, options, "option 'dtype': argument #%d is one already", arg);
-  if (lua_type(L, arg) != LUA_TSTRING) {
-    const char *kind = gr_l_kind(L, arg);
-    if (arg > 1 && gr_l_is_dtype(L, arg - 1))
-      gr_l_argerror(L, arg, "dtype name expected, got %s (argument #%d is one: are they swapped?)", kind, arg - 1);
-    gr_l_argerror(L, arg, "dtype name expected, got %s", kind);
-  }
-  *at = arg;
-  return word(L, arg, arg);
-}
-
-gr_dtype gr_l_dtype(lua_State *L, int arg, int options, gr_dtype otherwise) {
-  char text[GR_OPTION_TEXT];
-  int at;
-  const char *name = gr_l_dtype_name(L, arg, options, &at, text);
-  return name ? (gr_dtype)gr_l_dtype_arg(L, at, name) : otherwise;
-}
-
-gr_dtype gr_l_last_dtype(lua_State *L, int arg) {
-  static const char *const names[] = {"dtype", NULL};
-  const int options = gr_l_options_at(L, arg, arg + 1);
-  if (lua_istable(L, arg) && lua_rawlen(L, arg) && gr_l_is_dtype(L, arg - 1))
-    gr_l_argerror(L, arg, "dtype name expected, got table (argument #%d is one: are they swapped?)", arg - 1);
-  gr_l_options(L, options, names);
-  return gr_l_dtype(L, arg, options, GR_F32);
-}
-
 gr_op gr_l_check_op(lua_State *L, int arg) {
   const int type = lua_type(L, arg);
   char hint[GR_HINT];
   if (type == LUA_TTABLE) gr_l_argerror(L, arg, "operation name expected, got table (options come after it)");
   if (type != LUA_TSTRING) gr_l_argerror(L, arg, "operation name expected, got %s", gr_l_kind(L, arg));
-  const char *name = word(L, arg, arg);
+  const char *name = gr_l_word(L, arg, arg);
   int op = gr_op_named(name);
   if (op < 0) gr_l_argerror(L, arg, "unknown operation '%.40s'%s", name, gr_l_hint(name, op_names, hint));
   return (gr_op)op;
@@ -268,169 +235,4 @@ void gr_l_check_range(lua_State *L, int low, int high, int64_t n, int64_t *first
   if (j > n || j < i - 1) gr_l_argerror(L, high, "position from %lld to %lld expected, got %lld", (long long)i - 1, (long long)n, (long long)j);
   *first = i - 1;
   *count = j - i + 1;
-}
-
-/* ---- options ---- */
-
-int gr_l_inherits(lua_State *L, int i) {
-  if (!lua_getmetatable(L, i)) return 0;
-  lua_pushliteral(L, "__index");
-  lua_rawget(L, -2);
-  const int found = !lua_isnil(L, -1);
-  lua_pop(L, 2);
-  return found;
-}
-
-int gr_l_options_at(lua_State *L, int first, int last) {
-  int at = first;
-  while (at < last && lua_type(L, at) != LUA_TTABLE) at++;
-  for (int k = at + 1; k <= last; k++)
-    if (!lua_isnoneornil(L, k)) gr_l_argerror(L, k, "nothing expected after the options, got %s", gr_l_kind(L, k));
-  return at;
-}
-
-/* into: NULL, or where the array of the first option goes, which then is left on the stack. */
-static int options(lua_State *L, int arg, const char *const *names, gr_array **into) {
-  const int type = lua_type(L, arg);
-  int found = GR_OPTIONS, slot = 0;
-  if (type <= LUA_TNIL) return 0;
-  if (type != LUA_TTABLE) gr_l_argerror(L, arg, "options table expected, got %s", gr_l_kind(L, arg));
-  if (into) {
-    lua_pushnil(L);
-    slot = lua_gettop(L);
-  }
-  lua_pushnil(L);
-  while (lua_next(L, arg)) {
-    int k = 0;
-    char hint[GR_HINT];
-    if (lua_type(L, -2) != LUA_TSTRING) gr_l_argerror(L, arg, "option names are strings, got a %s", luaL_typename(L, -2));
-    const char *name = lua_tostring(L, -2);
-    while (names[k] && !gr_same_word(name, names[k])) k++;
-    if (!names[k]) gr_l_argerror(L, arg, "unknown option '%.40s'%s", name, gr_l_hint(name, names, hint));
-    found |= 1 << k;
-    if (into && k == 0) {
-      *into = gr_l_test_array(L, -1);
-      lua_replace(L, slot);
-    } else {
-      lua_pop(L, 1);
-    }
-  }
-  if (gr_l_inherits(L, arg)) gr_l_argerror(L, arg, "options table without __index expected: options are read raw");
-  return found;
-}
-
-int gr_l_options(lua_State *L, int arg, const char *const *names) { return options(L, arg, names, NULL); }
-
-int gr_l_options_into(lua_State *L, int arg, const char *const *names, gr_array **into) {
-  *into = NULL;
-  return options(L, arg, names, into);
-}
-
-/* Push the option if there is one: the shared start of the getters. */
-static int push_option(lua_State *L, int arg, const char *name, int type, const char *expected) {
-  if (lua_type(L, arg) != LUA_TTABLE) return 0;
-  lua_pushstring(L, name);
-  lua_rawget(L, arg);
-  const int found = lua_type(L, -1);
-  if (found == LUA_TNIL) {
-    lua_pop(L, 1);
-    return 0;
-  }
-  if (type != LUA_TNONE && found != type) gr_l_argerror(L, arg, "option '%s': %s expected, got %s", name, expected, gr_l_kind(L, -1));
-  return 1;
-}
-
-int gr_l_push_option(lua_State *L, int arg, const char *name) { return push_option(L, arg, name, LUA_TNONE, NULL); }
-
-int gr_l_has_option(lua_State *L, int arg, const char *name) {
-  const int found = gr_l_push_option(L, arg, name);
-  if (found) lua_pop(L, 1);
-  return found;
-}
-
-int gr_l_option_int(lua_State *L, int arg, const char *name, int64_t *out) {
-  if (!push_option(L, arg, name, LUA_TNUMBER, "number")) return 0;
-  if (!gr_l_to_int64(L, -1, out)) gr_l_argerror(L, arg, "option '%s': whole number expected, got %.14g", name, lua_tonumber(L, -1));
-  lua_pop(L, 1);
-  return 1;
-}
-
-int gr_l_option_number(lua_State *L, int arg, const char *name, double *out) {
-  if (!push_option(L, arg, name, LUA_TNUMBER, "number")) return 0;
-  *out = lua_tonumber(L, -1);
-  lua_pop(L, 1);
-  return 1;
-}
-
-int gr_l_option_flag(lua_State *L, int arg, const char *name) {
-  if (!push_option(L, arg, name, LUA_TBOOLEAN, "boolean")) return 0;
-  int set = lua_toboolean(L, -1);
-  lua_pop(L, 1);
-  return set;
-}
-
-const char *gr_l_option_string(lua_State *L, int arg, const char *name, char text[GR_OPTION_TEXT]) {
-  if (!push_option(L, arg, name, LUA_TSTRING, "string")) return NULL;
-  const char *value = lua_tostring(L, -1);
-  if (strlen(value) != lua_rawlen(L, -1)) gr_l_argerror(L, arg, "option '%s': string without NUL expected", name);
-  snprintf(text, GR_OPTION_TEXT, "%.*s", GR_OPTION_TEXT - 1, value); /* a whole one may be longer than an int says */
-  lua_pop(L, 1);
-  return text;
-}
-
-gr_array *gr_l_option_array(lua_State *L, int arg, const char *name) {
-  if (!push_option(L, arg, name, LUA_TNONE, NULL)) return NULL;
-  gr_array *a = gr_l_test_array(L, -1);
-  if (!a) gr_l_argerror(L, arg, "option '%s': %s expected, got %s", name, GR_ARRAY_NAME, gr_l_kind(L, -1));
-  if (gr_array_released(a)) gr_l_argerror(L, arg, "option '%s': array has been released", name);
-  return a;
-}
-
-gr_array *gr_l_option_numbers(lua_State *L, gr_context *c, int arg, const char *name, const gr_array *beside,
-                              gr_dtype dtype, const char *each) {
-  char text[96];
-  gr_vec v;
-  if (!push_option(L, arg, name, LUA_TNONE, NULL)) return NULL;
-  gr_array *a = gr_l_test_array(L, -1);
-  if (a && gr_array_released(a)) gr_l_argerror(L, arg, "option '%s': array has been released", name);
-  if (a) return a;
-  if (!lua_istable(L, -1)) gr_l_argerror(L, arg, "option '%s': table or %s expected, got %s", name, GR_ARRAY_NAME, gr_l_kind(L, -1));
-  int64_t n = gr_l_list_length(L, -1, arg);
-  a = gr_l_new_beside(L, c, beside, dtype, n);
-  GR_TRY(L, c, arg, gr_array_write(a, GR_HOST, 1, &v));
-  for (int64_t k = 0; k < n; k++) {
-    gr_rawgeti(L, -2, (lua_Integer)(k + 1));
-    const char *why = gr_l_put(L, -1, dtype, (char *)(uintptr_t)v.data + gr_size(dtype) * k, text);
-    if (why) gr_l_argerror(L, arg, "option '%s': %s %lld: %s", name, each, (long long)k + 1, why);
-    lua_pop(L, 1);
-  }
-  return a;
-}
-
-int64_t gr_l_option_rows(lua_State *L, int arg, int64_t n) {
-  int64_t rows;
-  if (!gr_l_option_int(L, arg, "rows", &rows)) return 0;
-  if (rows < 1) gr_l_argerror(L, arg, "option 'rows': 1 or more expected, got %lld", (long long)rows);
-  if (n % rows) gr_l_argerror(L, arg, "option 'rows': %lld rows do not divide length %lld", (long long)rows, (long long)n);
-  return rows;
-}
-
-gr_array *gr_l_option_into(lua_State *L, int arg, gr_dtype dtype, int64_t n, const gr_array *a) {
-  gr_array *into = gr_l_option_array(L, arg, "into");
-  return into ? gr_l_check_into(L, arg, into, dtype, n, a) : NULL;
-}
-
-gr_array *gr_l_check_into(lua_State *L, int arg, gr_array *into, gr_dtype dtype, int64_t n, const gr_array *a) {
-  if (into->dtype != dtype || into->n != n)
-    gr_l_argerror(L, arg, "option 'into': %s[%lld] expected, got %s[%lld]", gr_dtypes[dtype].name, (long long)n,
-                  gr_dtypes[into->dtype].name, (long long)into->n);
-  if (!a) return into;
-  gr_l_check_device(L, a, into, arg);
-  gr_l_check_apart(L, arg, into, a);
-  return into;
-}
-
-void gr_l_check_apart(lua_State *L, int arg, const gr_array *into, const gr_array *a) {
-  int same = into->offset == a->offset && into->stride == a->stride && into->dtype == a->dtype && into->n == a->n;
-  if (!same && gr_array_overlap(into, a)) gr_l_argerror(L, arg, "option 'into': overlaps the input");
 }

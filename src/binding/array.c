@@ -1,10 +1,16 @@
 /* Arrays as Lua sees them: elements, length, views, bulk out, life. */
 #include <stdio.h>
 
-#include "src/binding/binding.h"
+#include "src/binding/array.h"
+#include "src/binding/keeper.h"
+#include "src/binding/map.h"
+#include "src/binding/parts.h"
+#include "src/binding/results.h"
+#include "src/binding/stop.h"
+#include "src/binding/values.h"
 #include "src/core/ops.h"
 
-/* count elements from position first (0-based) on, on the host. The view lives no longer than this call (binding.h). */
+/* count elements from position first (0-based) on, on the host. The view lives no longer than this call (state.h). */
 static gr_status read_part(const gr_array *a, int64_t first, int64_t count, gr_vec *v) {
   gr_array part = *a;
   part.offset += first * a->stride;
@@ -206,11 +212,6 @@ static int l_bring(lua_State *L) {
 
 /* ---- life ---- */
 
-void gr_l_release(lua_State *L, gr_array *a) {
-  if (a->storage->owner == GR_WRAPPED) gr_l_release_wrapped(L, a);
-  else gr_array_release(a);
-}
-
 /* release and __close: give the memory back now; a second time does nothing. */
 static int l_release(lua_State *L) {
   gr_array *a = gr_l_test_array(L, 1);
@@ -298,5 +299,5 @@ void gr_l_array_metatable(lua_State *L, gr_context *c) {
   lua_pushvalue(L, -4); /* the module table: methods are the module's functions */
   lua_pushcclosure(L, l_index, 3);
   lua_setfield(L, -2, "__index");
-  c->metatable = luaL_ref(L, LUA_REGISTRYINDEX);
+  gr_l_state_of(c)->metatable = luaL_ref(L, LUA_REGISTRYINDEX);
 }

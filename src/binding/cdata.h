@@ -2,7 +2,7 @@
 #ifndef GR_CDATA_H
 #define GR_CDATA_H
 
-#include "src/binding/binding.h"
+#include "src/binding/args.h"
 
 #define GR_CDATA 10 /* lua_type of them */
 

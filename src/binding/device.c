@@ -1,7 +1,11 @@
 /* Where things run, what it cost, how much memory: backend, devices, use, stats, memory, trim, gc, threads. */
 #include <string.h>
 
-#include "src/binding/binding.h"
+#include "src/backends.h"
+#include "src/binding/options.h"
+#include "src/binding/parts.h"
+#include "src/binding/results.h"
+#include "src/binding/safe.h"
 #include "src/core/clock.h"
 #include "src/core/pool.h"
 #include "src/core/threads.h"

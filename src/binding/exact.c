@@ -1,14 +1,18 @@
 /* Exact sums: the switch of the state, accumulators that outlive a call, and digests to compare data by. */
 #include <stdio.h>
 
-#include "src/binding/binding.h"
+#include "src/binding/exact.h"
+#include "src/binding/parts.h"
+#include "src/binding/results.h"
 #include "src/core/exact.h"
+
+#define ACCUMULATOR_NAME "gpureduce.accumulator"
 
 typedef struct accumulator {
   gr_exact sum;
 } accumulator;
 
-static accumulator *check_accumulator(lua_State *L, int arg) { return gr_l_check_object(L, arg, GR_ACCUMULATOR_NAME); }
+static accumulator *check_accumulator(lua_State *L, int arg) { return gr_l_check_object(L, arg, ACCUMULATOR_NAME); }
 
 int gr_l_option_single(lua_State *L, int arg) {
   char text[GR_OPTION_TEXT];
@@ -29,7 +33,7 @@ static int l_accumulator(lua_State *L) {
   }
   accumulator *s = gr_newuserdata(L, sizeof *s);
   gr_exact_clear(&s->sum);
-  luaL_setmetatable(L, GR_ACCUMULATOR_NAME);
+  luaL_setmetatable(L, ACCUMULATOR_NAME);
   if (bytes && (why = gr_exact_unpack(&s->sum, (const unsigned char *)bytes, length, text)) != NULL)
     gr_l_argerror(L, 1, "%s", why);
   return 1;
@@ -84,7 +88,7 @@ static int l_bytes(lua_State *L) {
 static int l_tostring(lua_State *L) {
   accumulator *s = check_accumulator(L, 1);
   char text[64];
-  snprintf(text, sizeof text, "%s: %.17g", GR_ACCUMULATOR_NAME, gr_exact_value(&s->sum, 0));
+  snprintf(text, sizeof text, "%s: %.17g", ACCUMULATOR_NAME, gr_exact_value(&s->sum, 0));
   lua_pushstring(L, text);
   return 1;
 }
@@ -123,5 +127,5 @@ static const gr_function methods[] = {
 static const gr_function metamethods[] = {{"__tostring", l_tostring, 0}, {NULL, NULL, 0}};
 
 void gr_l_accumulator_metatable(lua_State *L) {
-  gr_l_make_metatable(L, GR_ACCUMULATOR_NAME, methods, metamethods);
+  gr_l_make_metatable(L, ACCUMULATOR_NAME, methods, metamethods);
 }

@@ -4,7 +4,11 @@
 */
 #include <errno.h>
 
-#include "src/binding/binding.h"
+#include "src/binding/file.h"
+#include "src/binding/options.h"
+#include "src/binding/parts.h"
+#include "src/binding/results.h"
+#include "src/binding/safe.h"
 #include "src/core/csv.h"
 #include "src/core/file.h"
 #include "src/core/save.h"

@@ -2,9 +2,18 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "src/binding/when.h"
-
+#include "src/backend/cpu.h"
+#include "src/backends.h"
+#include "src/binding/array.h"
 #include "src/binding/embedded.h"
+#include "src/binding/exact.h"
+#include "src/binding/file.h"
+#include "src/binding/keeper.h"
+#include "src/binding/options.h"
+#include "src/binding/parts.h"
+#include "src/binding/reduce.h"
+#include "src/binding/stop.h"
+#include "src/binding/when.h"
 
 #if defined(__GNUC__)
 #define EXPORT __attribute__((visibility("default")))
@@ -14,20 +23,7 @@
 
 #define CONTEXT_NAME "gpureduce.context"
 #define VERSION "gpureduce 0.1.0"
-
-/* In the registry: the userdata that holds the context, the first upvalue of every function, and the module itself. */
-#define INSTANCE_NAME CONTEXT_NAME ".instance"
-#define MODULE_NAME "gpureduce.module"
-
-void gr_l_register(lua_State *L, const gr_function *list) {
-  for (; list->name; list++) {
-    lua_getfield(L, LUA_REGISTRYINDEX, INSTANCE_NAME);
-    lua_pushstring(L, list->name);
-    lua_pushinteger(L, list->number);
-    lua_pushcclosure(L, list->f, 3);
-    lua_setfield(L, -2, list->name);
-  }
-}
+#define MODULE_NAME "gpureduce.module" /* in the registry: the module itself */
 
 /* parts.hint(given, names): " (did you mean 'x'?)" or "", for the option checks of the Lua parts. */
 static int l_hint(lua_State *L) {
@@ -98,23 +94,6 @@ static int l_terminal(lua_State *L) {
   return 1;
 }
 
-void gr_l_hide_metatable(lua_State *L, const char *name) {
-  lua_pushstring(L, name);
-  lua_setfield(L, -2, "__name");
-  lua_pushstring(L, name);
-  lua_setfield(L, -2, "__metatable");
-}
-
-void gr_l_make_metatable(lua_State *L, const char *name, const gr_function *methods, const gr_function *meta) {
-  luaL_newmetatable(L, name);
-  gr_l_hide_metatable(L, name);
-  gr_l_register(L, meta);
-  lua_newtable(L);
-  gr_l_register(L, methods);
-  lua_setfield(L, -2, "__index");
-  lua_pop(L, 1);
-}
-
 /*
 ** Run the module's Lua parts, each with the module and the table of all parts by name, and leave that table. A part
 ** uses another only when it is called, so their order does not matter.
@@ -155,13 +134,14 @@ static int l_context_gc(lua_State *L) {
   return 0;
 }
 
-int gr_l_closed(lua_State *L) { return luaL_error(L, "gpureduce: the Lua state is closing"); }
+static void gone(gr_context *c) { gr_l_forget_orphans(NULL, c); }
 
 /*
 ** The context is made before any array, so its finalizer runs after theirs; it also lives as long as a storage does.
 ** Finalizers of objects that are older still may call the module afterwards: its functions find the userdata empty.
 */
 static gr_context *open_context(lua_State *L) {
+  static const gr_host host = {sizeof(gr_l_state), gone, gr_backends, gr_cpu_backend};
   gr_context **c = gr_newuserdata(L, sizeof *c);
   *c = NULL;
   luaL_newmetatable(L, CONTEXT_NAME);
@@ -169,8 +149,8 @@ static gr_context *open_context(lua_State *L) {
   lua_pushcfunction(L, l_context_gc);
   lua_setfield(L, -2, "__gc");
   lua_setmetatable(L, -2);
-  lua_setfield(L, LUA_REGISTRYINDEX, INSTANCE_NAME);
-  *c = gr_context_new();
+  lua_setfield(L, LUA_REGISTRYINDEX, GR_INSTANCE_NAME);
+  *c = gr_context_new(&host);
   if (!*c) luaL_error(L, "gpureduce: out of memory");
   gr_l_can_stop(L, *c);
   return *c;
@@ -193,9 +173,9 @@ static void check_lua(lua_State *L) {
 
 EXPORT int luaopen_gpureduce(lua_State *);
 int luaopen_gpureduce(lua_State *L) {
-  const gr_function *parts[] = {gr_array_functions, gr_make_functions, gr_reduce_functions, gr_histogram_functions,
-                                gr_scan_functions, gr_select_functions, gr_map_functions, gr_when_functions, gr_wrap_functions, gr_scope_functions,
-                                gr_file_functions, gr_device_functions, gr_ladder_functions, gr_exact_functions, gr_safe_functions};
+#define GR_X(part) gr_##part##_functions,
+  const gr_function *parts[] = {GR_PARTS(GR_X)};
+#undef GR_X
   check_lua(L);
   if (sizeof(lua_Number) != 8) return luaL_error(L, "gpureduce: needs a Lua whose numbers are doubles");
   lua_getfield(L, LUA_REGISTRYINDEX, MODULE_NAME);
@@ -215,7 +195,7 @@ int luaopen_gpureduce(lua_State *L) {
   lua_getfield(L, -1, "calls");
   lua_replace(L, -2);
   lua_insert(L, -2);
-  gr_l_when_functions(L);
+  gr_l_when_functions(L, c, gr_reduce_functions);
   lua_insert(L, -2);
   lua_getfield(L, LUA_REGISTRYINDEX, GR_FUNCTIONS_NAME);
   lua_call(L, 1, 0);

@@ -1,7 +1,8 @@
 /* What the caller may have meant by a name that is none. */
 #include <stdio.h>
+#include <string.h>
 
-#include "src/binding/binding.h"
+#include "src/binding/hints.h"
 
 /*
 ** Words that other libraries and languages have, by a name that is ours: where `ours` is among the names that would do,

@@ -1,5 +1,9 @@
 /* Histograms: the counting here; the result's methods (quantile, plot) in lua/gpureduce/histogram.lua. */
-#include "src/binding/binding.h"
+#include "src/binding/keeper.h"
+#include "src/binding/ladder.h"
+#include "src/binding/make.h"
+#include "src/binding/parts.h"
+#include "src/binding/results.h"
 #include "src/core/histogram.h"
 #include "src/core/ops.h"
 

@@ -1,7 +1,8 @@
 /* {kernel=, block=, timed=}: one of the ladder's kernels by name; and gr.kernels, which lists them. */
 #include <stdio.h>
 
-#include "src/binding/binding.h"
+#include "src/binding/ladder.h"
+#include "src/binding/parts.h"
 #include "src/core/ladder.h"
 
 int gr_l_asks_kernel(lua_State *L, int arg) {

@@ -1,7 +1,11 @@
 /* New arrays: from tables, strings and lengths, and by formula. */
 #include <stdio.h>
 
-#include "src/binding/binding.h"
+#include "src/binding/make.h"
+#include "src/binding/parts.h"
+#include "src/binding/results.h"
+#include "src/binding/stop.h"
+#include "src/binding/values.h"
 #include "src/core/ops.h"
 
 /* The array to write to on the host; the old content is of no interest. */
@@ -49,6 +53,27 @@ static void put_table(lua_State *L, gr_context *c, gr_dtype t, char *out, int64_
     if (why) gr_l_argerror(L, 1, "element %lld: %s", (long long)k + 1, why);
     k++;
   }
+}
+
+gr_array *gr_l_option_numbers(lua_State *L, gr_context *c, int arg, const char *name, const gr_array *beside,
+                              gr_dtype dtype, const char *each) {
+  char text[96];
+  gr_vec v;
+  if (!gr_l_push_option(L, arg, name)) return NULL;
+  gr_array *a = gr_l_test_array(L, -1);
+  if (a && gr_array_released(a)) gr_l_argerror(L, arg, "option '%s': array has been released", name);
+  if (a) return a;
+  if (!lua_istable(L, -1)) gr_l_argerror(L, arg, "option '%s': table or %s expected, got %s", name, GR_ARRAY_NAME, gr_l_kind(L, -1));
+  int64_t n = gr_l_list_length(L, -1, arg);
+  a = gr_l_new_beside(L, c, beside, dtype, n);
+  GR_TRY(L, c, arg, gr_array_write(a, GR_HOST, 1, &v));
+  for (int64_t k = 0; k < n; k++) {
+    gr_rawgeti(L, -2, (lua_Integer)(k + 1));
+    const char *why = gr_l_put(L, -1, dtype, (char *)(uintptr_t)v.data + gr_size(dtype) * k, text);
+    if (why) gr_l_argerror(L, arg, "option '%s': %s %lld: %s", name, each, (long long)k + 1, why);
+    lua_pop(L, 1);
+  }
+  return a;
 }
 
 /* ---- rows of a matrix ---- */

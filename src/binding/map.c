@@ -1,5 +1,8 @@
 /* Element by element: operators between arrays and with numbers, comparisons, choices, compaction. */
-#include "src/binding/binding.h"
+#include "src/binding/map.h"
+#include "src/binding/parts.h"
+#include "src/binding/results.h"
+#include "src/binding/values.h"
 #include "src/core/map.h"
 #include "src/core/ops.h"
 #include "kernels/numerics/map.h"
@@ -280,14 +283,23 @@ static int l_compact(lua_State *L) {
 
 /* ---- registration ---- */
 
-#define BINARY(name) {#name, l_binary, GR_MAP_##name}
-#define UNARY(name) {#name, l_unary, GR_MAP_##name}
-const gr_function gr_map_functions[] = {
-  BINARY(add), BINARY(sub), BINARY(mul), BINARY(div),
-  UNARY(neg), UNARY(abs), UNARY(square), UNARY(sqrt), UNARY(exp), UNARY(log),
-  {"clamp", l_clamp, 0}, {"cast", l_cast, 0}, {"compare", l_compare, 0}, {"where", l_where, 0}, {"compact", l_compact, 0},
-  {NULL, NULL, 0},
-};
+/*
+** By the result of floats and the number of operands: what is computed element by element needs nothing of its own here,
+** other rows have a function of their name above.
+*/
+#define SAME_1(name) l_unary
+#define SAME_2(name) l_binary
+#define SAME_3(name) l_##name
+#define F64_1(name) l_unary
+#define F64_2(name) l_binary
+#define WIDE_1(name) l_unary
+#define WIDE_2(name) l_binary
+#define NONE_1(name) l_##name
+#define NONE_2(name) l_##name
+#define NONE_3(name) l_##name
+#define GR_X(name, operands, f, i, real, whole) {#name, f##_##operands(name), GR_MAP_##name},
+const gr_function gr_map_functions[] = {GR_MAPS(GR_X) {"compact", l_compact, 0}, {NULL, NULL, 0}};
+#undef GR_X
 
 /* Errors name the function: 'add', not '__add'. */
 void gr_l_map_metamethods(lua_State *L) {

@@ -1,6 +1,14 @@
 /* Reductions: by name, by reduce(op), of one array or two, of the whole or of rows and columns. */
 #include <stdio.h>
 
+#include "src/binding/reduce.h"
+#include "src/binding/exact.h"
+#include "src/binding/ladder.h"
+#include "src/binding/make.h"
+#include "src/binding/map.h"
+#include "src/binding/parts.h"
+#include "src/binding/results.h"
+#include "src/binding/values.h"
 #include "src/binding/when.h"
 #include "src/core/exact.h"
 #include "src/core/ops.h"
@@ -170,7 +178,6 @@ static void read_options(lua_State *L, call *q, int64_t n) {
 
 /* ---- results ---- */
 
-/* minmax of rows takes into = {minima, maxima}; the others one array. Pushes the result arrays. */
 /*
 ** Whether the positions of segments are sound is asked here, right before they are used: a finalizer may write to them whenever
 ** Lua allocates, and what was sound a moment ago would point anywhere.
@@ -186,6 +193,7 @@ static gr_status run_each(lua_State *L, gr_context *c, call *q, gr_array *out, g
   return gr_reduce_each(c, q->op, q->shape, q->a, q->b, q->ddof, out, out2);
 }
 
+/* Pushes the result array; of minmax two, which take no 'into'. */
 static int push_each(lua_State *L, gr_context *c, call *q) {
   gr_dtype t = q->single ? GR_F32 : q->exact ? GR_F64 : gr_result_dtype(q->op, q->a->dtype);
   int64_t n = gr_shape_results(q->shape, q->a->n);
@@ -345,19 +353,23 @@ static int reduce_pair(lua_State *L, gr_op op) {
 }
 
 /* A function each: asking Lua for an upvalue that says which would be a twentieth of a small call. */
-#define NUMBERS(X) X(sum) X(prod) X(min) X(max) X(mean) X(var) X(std) X(argmin) X(argmax) X(count)
-#define ONES(X) NUMBERS(X) X(minmax) X(any) X(all)
-#define PAIRS(X) X(dot) X(mse) X(cosine)
-#define ONE(name) static int l_##name(lua_State *L) { return reduce_named(L, GR_OP_##name); }
-#define PAIR(name) static int l_##name(lua_State *L) { return reduce_pair(L, GR_OP_##name); }
-ONES(ONE)
-PAIRS(PAIR)
+#define GR_X(id, inputs, f, i) INPUTS_##id = inputs,
+enum { GR_REDUCERS(GR_X) };
+#undef GR_X
+#define DEFINE_FUNCTION(name, red)                                                                           \
+  static int l_##name(lua_State *L) {                                                                        \
+    return INPUTS_##red == 2 ? reduce_pair(L, GR_OP_##name) : reduce_named(L, GR_OP_##name);                 \
+  }
+#define DEFINE_NAME(name, red)
+#define GR_X(name, red, f, i, e, by) DEFINE_##by(name, red)
+GR_OPS(GR_X)
+#undef GR_X
 
-const gr_function gr_reduce_functions[] = {
-#define ROW(name) {#name, l_##name, 0},
-  ROW(reduce) ROW(norm) ONES(ROW) PAIRS(ROW)
-  {NULL, NULL, 0},
-};
+#define ROW_FUNCTION(name) {#name, l_##name, 0},
+#define ROW_NAME(name)
+#define GR_X(name, red, f, i, e, by) ROW_##by(name)
+const gr_function gr_reduce_functions[] = {{"reduce", l_reduce, 0}, {"norm", l_norm, 0}, GR_OPS(GR_X) {NULL, NULL, 0}};
+#undef GR_X
 
 /* What LuaJIT calls by way of the FFI (lua/gpureduce/calls.lua): 1 and the number, or 0 if it takes more than that. */
 static int brief(const gr_context *c, int op, const gr_array *a, const gr_array *b, double *out) {
@@ -376,11 +388,14 @@ void gr_l_brief_parts(lua_State *L, gr_context *c) {
   lua_setfield(L, -2, "context");
   luaL_getmetatable(L, GR_ARRAY_NAME);
   lua_setfield(L, -2, "array");
-#define FIELD(name) lua_pushinteger(L, GR_OP_##name), lua_setfield(L, -2, #name);
   lua_newtable(L);
-  NUMBERS(FIELD)
+  lua_newtable(L);
+  for (const gr_function *f = gr_reduce_functions; f->name; f++) {
+    const int op = gr_op_named(f->name);
+    if (op < 0 || op == GR_OP_minmax || gr_ops[op].floats == GR_GIVES_BOOL) continue; /* not one number */
+    lua_pushinteger(L, op);
+    lua_setfield(L, gr_ops[op].inputs == 2 ? -2 : -3, f->name);
+  }
+  lua_setfield(L, -3, "brief_pairs");
   lua_setfield(L, -2, "brief_ones");
-  lua_newtable(L);
-  PAIRS(FIELD)
-  lua_setfield(L, -2, "brief_pairs");
 }

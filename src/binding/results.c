@@ -1,17 +1,19 @@
 /* New arrays, the byte budget, and what to do when the core says no. */
 #include <stdlib.h>
 
-#include "src/binding/binding.h"
+#include "src/binding/results.h"
+#include "src/binding/args.h"
+#include "src/binding/noted.h"
 #include "src/core/clock.h"
 #include "src/core/pool.h"
 
 gr_array *gr_l_push_array(lua_State *L) {
   gr_array *a = gr_newuserdata(L, sizeof *a);
   *a = (gr_array){.stamp = gr_l_stamp(a), .storage = &gr_released};
-  gr_context *c = gr_l_context(L);
-  lua_rawgeti(L, LUA_REGISTRYINDEX, c->metatable);
+  gr_l_state *s = gr_l_state_of(gr_l_context(L));
+  lua_rawgeti(L, LUA_REGISTRYINDEX, s->metatable);
   lua_setmetatable(L, -2);
-  if (c->scopes) gr_l_note_array(L, c);
+  if (s->scopes) gr_l_note_array(L, s);
   return a;
 }
 
@@ -34,15 +36,16 @@ gr_array *gr_l_hold(lua_State *L, const gr_array *a) {
 static void collect_small(lua_State *L, gr_context *c, size_t bytes) {
 #ifdef LUA_GCISRUNNING
   if (bytes > SMALL || !c->automatic) return;
-  c->fresh += bytes + 256;
-  if (c->fresh < FRESH || c->fresh < c->patience) return;
-  c->fresh = 0;
+  gr_l_state *s = gr_l_state_of(c);
+  s->fresh += bytes + 256;
+  if (s->fresh < FRESH || s->fresh < s->patience) return;
+  s->fresh = 0;
   if (!lua_gc(L, LUA_GCISRUNNING, 0)) return;
   const int64_t from = gr_nanoseconds(), live = c->storages;
   lua_gc(L, LUA_GCSTEP, 0);
   const int64_t took = gr_nanoseconds() - from - RELEASING * (live - c->storages);
-  c->patience = took > 0 ? (size_t)took * FRESH_A_NANOSECOND : 0;
-  if (c->patience > 32 * SMALL) c->patience = 32 * SMALL;
+  s->patience = took > 0 ? (size_t)took * FRESH_A_NANOSECOND : 0;
+  if (s->patience > 32 * SMALL) s->patience = 32 * SMALL;
 #else
   (void)L, (void)c, (void)bytes;
 #endif

@@ -1,5 +1,7 @@
 /* gr.safe: what a host takes away from the scripts of strangers, and the limits that it sets them. */
-#include "src/binding/binding.h"
+#include "src/binding/safe.h"
+#include "src/binding/options.h"
+#include "src/binding/parts.h"
 #include "src/core/threads.h"
 
 static void refuse(lua_State *L, const char *name, const char *what) {

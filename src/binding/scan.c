@@ -1,5 +1,7 @@
 /* Operations from array to array: scan, rmsnorm and softmax. */
-#include "src/binding/binding.h"
+#include "src/binding/ladder.h"
+#include "src/binding/parts.h"
+#include "src/binding/results.h"
 #include "src/core/ops.h"
 
 /* The operation at arg, one of those that a scan can run. */

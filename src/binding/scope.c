@@ -1,44 +1,9 @@
 /* gr.scope(f, ...): arrays that are made while f runs are released at its end, but those that it returns. */
+#include "src/binding/args.h"
+#include "src/binding/keeper.h"
+#include "src/binding/noted.h"
+#include "src/binding/parts.h"
 #include "src/binding/when.h"
-
-#define SCOPE_NAME "gpureduce.scope"
-
-/* Arrays made in open scopes, by number; weak, so that garbage among them is collected as ever. */
-static void push_list(lua_State *L) {
-  lua_getfield(L, LUA_REGISTRYINDEX, SCOPE_NAME);
-  if (!lua_isnil(L, -1)) return;
-  lua_pop(L, 1);
-  lua_newtable(L);
-  lua_newtable(L);
-  lua_pushliteral(L, "v");
-  lua_setfield(L, -2, "__mode");
-  lua_setmetatable(L, -2);
-  lua_pushvalue(L, -1);
-  lua_setfield(L, LUA_REGISTRYINDEX, SCOPE_NAME);
-}
-
-/*
-** Whether a finalizer runs. Lua 5.4.4 and later say so; before that the collector looks stopped meanwhile, as it does when
-** a script has stopped it; Lua 5.1 does not tell.
-*/
-static int finalizing(lua_State *L) {
-#if LUA_VERSION_NUM >= 504 && LUA_VERSION_RELEASE_NUM >= 50404
-  return lua_gc(L, LUA_GCCOUNT, 0) < 0;
-#elif defined LUA_GCISRUNNING
-  return !lua_gc(L, LUA_GCISRUNNING, 0);
-#else
-  return (void)L, 0;
-#endif
-}
-
-/* What a finalizer makes is its own: it only happens to run while the function does. */
-void gr_l_note_array(lua_State *L, gr_context *c) {
-  if (finalizing(L) != c->finalizing) return;
-  push_list(L);
-  lua_pushvalue(L, -2);
-  lua_rawseti(L, -2, ++c->scoped);
-  lua_pop(L, 1);
-}
 
 /* ---- what the function returned ---- */
 
@@ -84,11 +49,11 @@ static void keep(lua_State *L, int n, int kept) {
 }
 
 /* Release what was noted after before and is not kept; the rest belongs to the scope around this one, if there is one. */
-static void release_noted(lua_State *L, gr_context *c, int before, int kept, int around) {
-  int last = c->scoped, list;
-  push_list(L);
+static void release_noted(lua_State *L, gr_l_state *s, int before, int kept, int around) {
+  int last = s->scoped, list;
+  gr_l_push_noted(L);
   list = lua_gettop(L);
-  c->scoped = before;
+  s->scoped = before;
   for (int k = before + 1; k <= last; k++) {
     gr_rawgeti(L, list, k);
     gr_array *a = gr_l_test_array(L, -1);
@@ -98,7 +63,7 @@ static void release_noted(lua_State *L, gr_context *c, int before, int kept, int
     lua_pop(L, 1);
     lua_pushnil(L);
     lua_rawseti(L, list, k);
-    if (a && stays && around) lua_rawseti(L, list, ++c->scoped);
+    if (a && stays && around) lua_rawseti(L, list, ++s->scoped);
     else lua_pop(L, 1);
     if (a && !stays) gr_l_release(L, a);
   }
@@ -107,19 +72,19 @@ static void release_noted(lua_State *L, gr_context *c, int before, int kept, int
 
 /* gr.scope(f, ...): the results of f(...); when f raises, everything is released and the error goes on. */
 static int l_scope(lua_State *L) {
-  gr_context *c = gr_l_context(L);
-  const int before = c->scoped, outer = c->finalizing, now = finalizing(L);
+  gr_l_state *s = gr_l_state_of(gr_l_context(L));
+  const int before = s->scoped, outer = s->finalizing, now = gr_l_finalizing(L);
   if (!lua_isfunction(L, 1)) gr_l_argerror(L, 1, "function expected, got %s", gr_l_kind(L, 1));
-  c->scopes++;
-  c->finalizing = now;
+  s->scopes++;
+  s->finalizing = now;
   int failed = lua_pcall(L, lua_gettop(L) - 1, LUA_MULTRET, 0), results = lua_gettop(L);
-  c->scopes--;
-  c->finalizing = outer;
+  s->scopes--;
+  s->finalizing = outer;
   luaL_checkstack(L, 10, "too many results");
   lua_newtable(L);
   lua_insert(L, 1);
   if (!failed) keep(L, results, 1);
-  release_noted(L, c, before, 1, c->scopes > 0 && outer == now);
+  release_noted(L, s, before, 1, s->scopes > 0 && outer == now);
   lua_remove(L, 1);
   return failed ? lua_error(L) : results;
 }

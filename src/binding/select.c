@@ -1,7 +1,10 @@
 /* Quantiles and the median. */
 #include <stdio.h>
 
-#include "src/binding/binding.h"
+#include "src/binding/options.h"
+#include "src/binding/parts.h"
+#include "src/binding/results.h"
+#include "src/binding/values.h"
 #include "src/core/select.h"
 
 static double check_share(lua_State *L, int i, int64_t which) {

@@ -1,5 +1,10 @@
-/* How a long call learns that it is to stop (src/core/stop.h): by the hook of the Lua state, looked at but never called. */
-#include "src/binding/binding.h"
+/*
+** How a long call learns that it is to stop (src/core/stop.h): by the hook of the Lua state, looked at but never called. The
+** interpreter sets it on Ctrl-C, and it runs as soon as the call has raised.
+*/
+
+#include "src/binding/stop.h"
+#include "src/binding/results.h"
 
 /* What a hook looks like from outside: another one, or the same at other events, gives another number. */
 static uint64_t hook_of(lua_State *L) {

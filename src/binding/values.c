@@ -1,7 +1,7 @@
 /* Single elements between Lua and memory. */
 #include <stdio.h>
 
-#include "src/binding/binding.h"
+#include "src/binding/values.h"
 
 const char *gr_l_put(lua_State *L, int i, gr_dtype t, void *p, char text[96]) {
   gr_number x = {.integer = lua_isinteger(L, i), .f = lua_tonumber(L, i)};
@@ -13,6 +13,14 @@ const char *gr_l_put(lua_State *L, int i, gr_dtype t, void *p, char text[96]) {
 void gr_l_push_value(lua_State *L, const gr_value *r, int k) {
   if (r->is_float) lua_pushnumber(L, r->v[k].f);
   else lua_pushinteger(L, (lua_Integer)r->v[k].i);
+}
+
+int gr_l_push_result(lua_State *L, gr_op op, const gr_value *r) {
+  if (gr_ops[op].floats == GR_GIVES_BOOL) return lua_pushboolean(L, r->v[0].i != 0), 1;
+  gr_l_push_value(L, r, 0);
+  if (op != GR_OP_minmax) return 1;
+  gr_l_push_value(L, r, 1);
+  return 2;
 }
 
 void gr_l_push_element(lua_State *L, gr_dtype t, const void *p) {

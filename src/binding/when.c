@@ -2,6 +2,10 @@
 #include <stdio.h>
 
 #include "src/binding/when.h"
+#include "src/binding/options.h"
+#include "src/binding/parts.h"
+#include "src/binding/results.h"
+#include "src/binding/values.h"
 #include "src/core/stopwatch.h"
 
 #define FUTURE_NAME "gpureduce.future"
@@ -104,11 +108,12 @@ int gr_l_later_values(lua_State *L, gr_context *c, int n, gr_queue *q, const cha
 ** The module's functions by name and their names by function, the reductions by name as they gather, and what they do with
 ** arrays alone (reduce needs more): made once, when all are there.
 */
-void gr_l_when_functions(lua_State *L) {
+void gr_l_when_functions(lua_State *L, gr_context *c, const gr_function *reductions) {
+  gr_l_state_of(c)->reductions = reductions;
   lua_newtable(L);
   lua_newtable(L);
   lua_newtable(L);
-  for (const gr_function *r = gr_reduce_functions; r->name; r++) {
+  for (const gr_function *r = reductions; r->name; r++) {
     const gr_function gathers[] = {{r->name, r->f, GR_GATHERS}, {NULL, NULL, 0}};
     int op = strcmp(r->name, "norm") ? gr_op_named(r->name) : GR_OP_norm2;
     lua_insert(L, -2);
@@ -133,11 +138,12 @@ void gr_l_when_functions(lua_State *L) {
 
 /* Run the function below nargs arguments, whose reductions go to f; an error leaves no trace but itself. Returns how many results. */
 static int call_gathering(lua_State *L, gr_context *c, gr_future *f, int nargs) {
-  gr_future *before = c->gathering;
+  gr_l_state *s = gr_l_state_of(c);
+  gr_future *before = s->gathering;
   int base = lua_gettop(L) - nargs - 1;
-  c->gathering = f;
+  s->gathering = f;
   int failed = lua_pcall(L, nargs, LUA_MULTRET, 0);
-  c->gathering = before;
+  s->gathering = before;
   return failed ? -1 : lua_gettop(L) - base;
 }
 
@@ -206,14 +212,6 @@ static int l_async(lua_State *L) {
 
 /* ---- looking ---- */
 
-int gr_l_push_result(lua_State *L, gr_op op, const gr_value *r) {
-  if (gr_ops[op].floats == GR_GIVES_BOOL) return lua_pushboolean(L, r->v[0].i != 0), 1;
-  gr_l_push_value(L, r, 0);
-  if (op != GR_OP_minmax) return 1;
-  gr_l_push_value(L, r, 1);
-  return 2;
-}
-
 /* All results in order; a failure raises each time it is asked for. */
 static int push_results(lua_State *L, future *f) {
   int top = lua_gettop(L), at = 0;
@@ -278,7 +276,7 @@ static int run_item(lua_State *L, gr_context *c, future *f, int k, int reduction
     const char *names[64], *given = lua_tostring(L, -2);
     char hint[GR_HINT];
     int count = 0;
-    for (const gr_function *r = gr_reduce_functions; r->name && count < 63; r++) names[count++] = r->name;
+    for (const gr_function *r = gr_l_state_of(c)->reductions; r->name && count < 63; r++) names[count++] = r->name;
     names[count] = NULL;
     gr_l_argerror(L, 1, "item %d: no reduction '%.40s'%s", k, given, gr_l_hint(given, names, hint));
   }

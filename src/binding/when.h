@@ -1,12 +1,9 @@
-/* What reductions need of futures (when.c). */
-#ifndef GR_WHEN_H
-#define GR_WHEN_H
+/* What other parts need of futures. */
+#ifndef GR_L_WHEN_H
+#define GR_L_WHEN_H
 
-#include "src/binding/binding.h"
+#include "src/binding/register.h"
 #include "src/core/future.h"
-
-/* Push a reduction's result as Lua values (minmax: two); returns how many. */
-int gr_l_push_result(lua_State *L, gr_op, const gr_value *);
 
 /*
 ** gr.many and gr.async call the reductions by closures of their own, which scripts never get to see and whose number is
@@ -14,8 +11,9 @@ int gr_l_push_result(lua_State *L, gr_op, const gr_value *);
 ** meantime goes by the ordinary function, and gives its number at once.
 */
 #define GR_GATHERS 1
-static inline gr_future *gr_l_gathering(lua_State *L, const gr_context *c) {
-  return c->gathering && gr_l_number(L) == GR_GATHERS ? c->gathering : NULL;
+static inline gr_future *gr_l_gathering(lua_State *L, gr_context *c) {
+  gr_future *f = gr_l_state_of(c)->gathering;
+  return f && gr_l_number(L) == GR_GATHERS ? f : NULL;
 }
 
 /* Take the reduction in, give no values. */
@@ -31,9 +29,12 @@ int gr_l_later_values(lua_State *L, gr_context *, int n, gr_queue *q, const char
 /* Push the table of the results that a future at i has had from the start; 0 and nothing if there is none. */
 int gr_l_push_future_values(lua_State *L, int i);
 
-/* After all functions are in the module table on top: a table in the registry of their names by function; and the metatables. */
+/*
+** After all functions are in the module table on top: a table in the registry of their names by function, among them the
+** reductions, which gr.many knows; and the metatables.
+*/
 #define GR_FUNCTIONS_NAME "gpureduce.functions"
-void gr_l_when_functions(lua_State *L);
+void gr_l_when_functions(lua_State *L, gr_context *, const gr_function *reductions);
 void gr_l_when_metatables(lua_State *L);
 
 #endif

@@ -1,53 +1,14 @@
 /* gr.wrap and touch: memory of the host program, of LuaJIT's FFI or of another module, without a copy. */
 #include <stdlib.h>
 
-#include "src/binding/binding.h"
 #include "src/binding/carray.h"
 #include "src/binding/cdata.h"
+#include "src/binding/keeper.h"
+#include "src/binding/options.h"
+#include "src/binding/parts.h"
+#include "src/binding/results.h"
+#include "src/binding/safe.h"
 #include "src/core/wrap.h"
-
-/* ---- owners: a Lua value that is kept, a counted object of lua-carray, or nobody ---- */
-
-typedef struct keeper {
-  gr_orphan orphan; /* where it goes at the end */
-  gr_context *context;
-} keeper;
-
-/* There is no Lua state at hand here. */
-static void release_keeper(void *owner) {
-  keeper *k = owner;
-  gr_context *c = k->context;
-  k->orphan.next = c->orphans;
-  c->orphans = &k->orphan;
-}
-
-static void forget_orphans(lua_State *L, gr_context *c) {
-  while (c->orphans) {
-    gr_orphan *o = c->orphans;
-    c->orphans = o->next;
-    luaL_unref(L, LUA_REGISTRYINDEX, o->reference);
-    free(o);
-  }
-}
-
-void gr_l_release_wrapped(lua_State *L, gr_array *a) {
-  gr_context *c = a->storage->context;
-  c->refs++; /* the storage may be its last */
-  gr_array_release(a);
-  forget_orphans(L, c);
-  gr_context_drop(c);
-}
-
-/* Keeps the value at i alive for as long as the wrapping. */
-static void keep(lua_State *L, gr_context *c, int i, gr_wrapping *w) {
-  keeper *k = calloc(1, sizeof *k);
-  if (!k) luaL_error(L, "gpureduce: out of memory");
-  k->context = c;
-  lua_pushvalue(L, i);
-  k->orphan.reference = luaL_ref(L, LUA_REGISTRYINDEX);
-  w->owner = k;
-  w->release = release_keeper;
-}
 
 /* ---- lua-carray ---- */
 
@@ -190,7 +151,7 @@ static int l_wrap(lua_State *L) {
   const gr_carray_api *api = carray_api(L, 1);
   const int options = gr_l_options_at(L, 2, 3);
   gr_cdata d = {.dtype = -1};
-  forget_orphans(L, c);
+  gr_l_forget_orphans(L, c);
   if (api) return wrap_carray(L, c, api);
   uintptr_t p = check_address(L, 1, &d);
   const int given = gr_l_options(L, options, names);
@@ -207,9 +168,9 @@ static int l_wrap(lua_State *L) {
                    .changing = gr_l_option_flag(L, options, "volatile")};
   gr_array *a = gr_l_push_array(L);
   if (gr_l_push_option(L, options, "anchor")) {
-    keep(L, c, lua_gettop(L), &w);
+    gr_l_keep(L, c, lua_gettop(L), &w);
     lua_pop(L, 1);
-  } else if (lua_type(L, 1) == GR_CDATA) keep(L, c, 1, &w);
+  } else if (lua_type(L, 1) == GR_CDATA) gr_l_keep(L, c, 1, &w);
   gr_status status = gr_wrap(c, a, t, n, (char *)(p + (uintptr_t)offset), &w);
   if (status != GR_OK) {
     if (w.release) w.release(w.owner);

@@ -46,7 +46,7 @@ void gr_array_view(const gr_array *a, gr_array *out, int64_t first, int64_t step
 
 void gr_array_release(gr_array *a) {
   gr_storage *s = a->storage;
-  a->storage = a->stamp ? &gr_released : NULL; /* what Lua sees never lacks a storage */
+  a->storage = a->stamp ? &gr_released : NULL; /* what its owner sees never lacks a storage */
   if (s) gr_storage_drop(s);
 }
 

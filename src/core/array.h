@@ -6,7 +6,7 @@
 #include "src/core/storage.h"
 
 typedef struct gr_array {
-  uint64_t stamp;      /* how the binding knows an array from other userdata; 0: the core's own */
+  uint64_t stamp;      /* by which its owner knows it from what only looks like one; 0: the core's own */
   gr_storage *storage; /* &gr_released once it has been released; NULL in the core: not made yet */
   gr_dtype dtype;
   int64_t n;

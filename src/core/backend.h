@@ -1,7 +1,7 @@
 /*
-** What the core asks of a backend. A gr_backend is one device as the process sees it; a gr_queue is one Lua
-** state's stream of work on it. Calls on one queue come from one thread at a time; the functions that take
-** a gr_backend may be called from any thread. No function here knows about Lua, arrays or validity.
+** What the core asks of a backend. A gr_backend is one device as the process sees it; a gr_queue is one
+** context's stream of work on it. Calls on one queue come from one thread at a time; the functions that take
+** a gr_backend may be called from any thread. No function here knows about contexts, arrays or validity.
 */
 #ifndef GR_BACKEND_H
 #define GR_BACKEND_H
@@ -122,13 +122,5 @@ struct gr_backend {
   gr_status (*exact)(gr_queue *, const gr_exact_job *, gr_exact *sums);
   gr_status (*digest)(gr_queue *, const gr_digest_job *, uint64_t result[2]);
 };
-
-/*
-** The devices of this process, opened once. gr_cuda_backends gives how many CUDA devices answered and fills
-** list (up to room); when none did, why says so. Built without nvcc it always gives 0.
-*/
-gr_backend *gr_cpu_backend(void);
-gr_backend *gr_pretend_backend(void); /* the CPU's kernels behind a memory of their own: for tests */
-int gr_cuda_backends(gr_backend **list, int room, const char **why);
 
 #endif

@@ -7,15 +7,15 @@
 #include <string.h>
 
 #include "src/core/pool.h"
-#include "src/core/storage.h"
 
 #define DEFAULT_FLOOR ((size_t)64 << 20)
 
 static atomic_int contexts; /* of this process */
 
-gr_context *gr_context_new(void) {
-  gr_context *c = calloc(1, sizeof *c);
+gr_context *gr_context_new(const gr_host *host) {
+  gr_context *c = calloc(1, host->bytes);
   if (!c) return NULL;
+  c->host = host;
   atomic_fetch_add(&contexts, 1);
   c->refs = 1;
   c->floor = c->budget = DEFAULT_FLOOR;
@@ -25,27 +25,16 @@ gr_context *gr_context_new(void) {
 
 void gr_context_drop(gr_context *c) {
   if (--c->refs > 0) return;
-  gr_storage_trim(c);
+  if (c->trim) c->trim(c);
   for (int k = 0; k < c->queue_count; k++) {
     gr_queue *q = c->queues[k];
     q->backend->wait(q);
     gr_pool_settle(q);
     q->backend->close(q);
   }
-  while (c->orphans) {
-    gr_orphan *o = c->orphans;
-    c->orphans = o->next;
-    free(o);
-  }
+  if (c->host->gone) c->host->gone(c);
   free(c);
   if (atomic_fetch_sub(&contexts, 1) == 1) gr_pool_trim(); /* nobody is left to use it again */
-}
-
-int gr_backends(gr_backend *list[GR_MAX_BACKENDS], const char **why) {
-  int n = gr_cuda_backends(list, GR_MAX_BACKENDS - 2, why);
-  list[n++] = gr_cpu_backend();
-  list[n++] = gr_pretend_backend();
-  return n;
 }
 
 static gr_queue *queue_on(gr_context *c, gr_backend *backend, gr_status *why) {
@@ -81,7 +70,7 @@ static gr_status unknown_device(gr_context *c, gr_backend *const *list, int n, c
 gr_status gr_context_use(gr_context *c, const char *name) {
   gr_backend *list[GR_MAX_BACKENDS], *chosen;
   const char *why = "", *wish = name ? name : getenv("GPUREDUCE_DEVICE");
-  int n = gr_backends(list, &why);
+  int n = c->host->backends(list, &why);
   if (wish && *wish) {
     chosen = backend_named(list, n, wish);
     if (!chosen) return unknown_device(c, list, n, wish, why, name ? "" : ", which GPUREDUCE_DEVICE asks for");
@@ -141,7 +130,7 @@ gr_status gr_fail_from(gr_context *c, gr_queue *q, gr_status status, const char 
 
 gr_status gr_fail_memory(gr_context *c, gr_backend *backend, size_t asked) {
   char a[24], f[24], l[24];
-  if (!backend) backend = gr_cpu_backend(); /* the host's memory is its */
+  if (!backend) backend = c->host->cpu(); /* the host's memory is its */
   return gr_fail(c, GR_NO_MEMORY, "out of memory on %s: %s asked, %s free, %s live in %lld arrays", backend->name,
                  gr_bytes_text(asked, a), gr_bytes_text(backend->available(backend), f), gr_bytes_text(c->live, l),
                  (long long)c->storages);

@@ -1,6 +1,6 @@
 /*
-** The state of one Lua state: its queues (one for each backend that it has used), the one in use, and the
-** byte budget that stands in for what the garbage collector cannot see. Storages hold it alive.
+** What one script has of the module: its queues (one for each backend that it has used), the one in use, and the
+** byte budget that stands in for what its garbage collector cannot see. Storages hold it alive.
 */
 #ifndef GR_CONTEXT_H
 #define GR_CONTEXT_H
@@ -9,12 +9,6 @@
 #include "src/core/stop.h"
 
 #define GR_SPARE_CLASSES 40 /* of the pool's sizes, up to 64 KiB */
-
-/* A registry reference that nobody needs any more; the binding frees it when it next has its Lua state at hand. */
-typedef struct gr_orphan {
-  struct gr_orphan *next;
-  int reference;
-} gr_orphan;
 
 /* What a host allows the scripts of a state (gr.safe). All zeros: everything. */
 typedef struct gr_limits {
@@ -25,7 +19,21 @@ typedef struct gr_limits {
   double seconds;   /* of one call on the CPU; 0: any */
 } gr_limits;
 
-typedef struct gr_context {
+typedef struct gr_context gr_context;
+typedef struct gr_storage gr_storage; /* storage.h */
+
+/*
+** Who makes a context, which is the head of a larger struct of theirs: how large that is, what they do when it goes, and what
+** devices there are (in list; returns how many; why: the reason when none is a GPU), of which cpu does what others leave to it.
+*/
+typedef struct gr_host {
+  size_t bytes;
+  void (*gone)(gr_context *); /* may be NULL */
+  int (*backends)(gr_backend *list[GR_MAX_BACKENDS], const char **why);
+  gr_backend *(*cpu)(void);
+} gr_host;
+
+struct gr_context {
   int refs;
   gr_queue *queues[GR_MAX_BACKENDS];
   int queue_count;
@@ -34,26 +42,22 @@ typedef struct gr_context {
   size_t live;          /* bytes of this state's storages, both sides */
   gr_limits limits;
   size_t floor, budget; /* a full collection is due when live would pass budget */
-  size_t fresh;         /* bytes of results since the collector's last step for their sake */
-  size_t patience;      /* how many must come before the next, if more than usual */
   int automatic;        /* collections by budget happen by themselves */
   int exact;            /* sums are correctly rounded where a call does not say otherwise */
   uint64_t seed, draws; /* of the random numbers that no caller names: the key, and how many streams of it were taken */
   uint64_t collections;
   int64_t storages;
-  gr_orphan *orphans;
-  int metatable; /* of arrays: the binding's reference to it, quicker to find than its name */
-  int scopes, scoped; /* scopes that are open, and arrays noted for them */
-  int finalizing;     /* whether the innermost of them was opened by a finalizer */
-  struct gr_future *watching; /* running futures that may have to read their arrays again */
-  struct gr_future *gathering; /* where reductions go instead of running: gr.async and gr.many set it around a call */
+  struct gr_future *watching; /* running futures that may have to read their arrays again, */
+  void (*write)(gr_storage *); /* and what to call before a write to one of these */
   size_t spared; /* bytes of the small storages that are gone, each with its memory, for the next of its size (storage.h) */
-  struct gr_storage *spare[GR_SPARE_CLASSES];
+  gr_storage *spare[GR_SPARE_CLASSES];
+  void (*trim)(gr_context *); /* frees them; NULL: there have been none */
   gr_stop stop;
+  const gr_host *host;
   char error[400];      /* what the last failing core function has to say */
-} gr_context;
+};
 
-gr_context *gr_context_new(void);
+gr_context *gr_context_new(const gr_host *);
 void gr_context_drop(gr_context *); /* closes the queues when the last storage is gone too */
 
 /* Switch to "cpu", "pretend", "cuda" or "cuda:N"; NULL: what GPUREDUCE_DEVICE says, else the best there is. */
@@ -63,9 +67,6 @@ gr_status gr_context_use(gr_context *, const char *name);
 static inline gr_status gr_context_ready(gr_context *c) {
   return c->queue && !c->queue->lost ? GR_OK : gr_context_use(c, c->queue ? "cpu" : NULL);
 }
-
-/* Every backend of this process: fills list, returns how many; why: the reason when there is no CUDA device. */
-int gr_backends(gr_backend *list[GR_MAX_BACKENDS], const char **why);
 
 /* Whether bytes more would pass the budget; and the new budget after a full collection. */
 int gr_context_over(const gr_context *, size_t bytes);

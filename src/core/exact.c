@@ -42,7 +42,7 @@ typedef struct call {
 static gr_status begin(call *q, gr_context *c, gr_op op, gr_shape s, const gr_array *a, const gr_array *b, int64_t ddof) {
   gr_queue *queue = a->storage->queue;
   *q = (call){.context = c, .queue = queue, .op = op, .shape = s, .a = a, .b = b, .ddof = ddof};
-  q->backend = queue->backend->exact ? queue->backend : gr_cpu_backend();
+  q->backend = queue->backend->exact ? queue->backend : c->host->cpu();
   q->n = gr_shape_length(s, a->n);
   gr_side side = queue->backend->exact ? gr_kernel_side(a->storage) : GR_HOST;
   return gr_shape_read(s, side, a, b, &q->va, &q->vb);
@@ -271,7 +271,7 @@ gr_status gr_exact_add(gr_context *c, gr_exact *into, const gr_array *a, const g
 
 gr_status gr_digest(gr_context *c, const gr_array *a, uint64_t result[2]) {
   gr_queue *q = a->storage->queue;
-  const gr_backend *backend = q->backend->digest ? q->backend : gr_cpu_backend();
+  const gr_backend *backend = q->backend->digest ? q->backend : c->host->cpu();
   gr_digest_job job = {.dtype = a->dtype, .n = a->n};
   gr_status status = gr_array_read(a, q->backend->digest ? gr_kernel_side(a->storage) : GR_HOST, &job.a);
   if (status != GR_OK) return status;

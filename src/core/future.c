@@ -73,6 +73,17 @@ static void take_back(gr_part *p) {
   p->started = 0;
 }
 
+/* Somebody is about to write to s, which running futures may have to read again. */
+static void settle(gr_storage *s) {
+  gr_context *c = s->context;
+  for (gr_future *f = c->watching, *next; f && s->watched; f = next) {
+    int uses = 0;
+    next = f->next;
+    for (int k = 0; k < f->count; k++) uses |= f->parts[k].uses[0] == s || f->parts[k].uses[1] == s;
+    if (uses) gr_future_wait(f, -1);
+  }
+}
+
 /* Until all parts have started: the job has bare pointers. Watched: until it ends, and writes wait for it. */
 static void hold(gr_part *p, int k, const gr_array *a) {
   gr_storage_keep(a->storage);
@@ -94,6 +105,7 @@ gr_status gr_future_add(gr_future *f, gr_op op, const gr_array *a, const gr_arra
   f->watching = 1;
   f->next = f->context->watching;
   f->context->watching = f;
+  f->context->write = settle;
   return GR_OK;
 }
 
@@ -252,14 +264,4 @@ void gr_future_wait(gr_future *f, int64_t nanoseconds) {
   gr_status status = gr_future_start(f); /* what an allocation's failure has left over */
   if (status == GR_OK) status = look_at_all(f, start + nanoseconds, nanoseconds, &ended);
   if (status != GR_OK || ended) end(f, status);
-}
-
-void gr_future_settle(gr_storage *s) {
-  gr_context *c = s->context;
-  for (gr_future *f = c->watching, *next; f && s->watched; f = next) {
-    int uses = 0;
-    next = f->next;
-    for (int k = 0; k < f->count; k++) uses |= f->parts[k].uses[0] == s || f->parts[k].uses[1] == s;
-    if (uses) gr_future_wait(f, -1);
-  }
 }

@@ -56,7 +56,4 @@ void gr_future_wait(gr_future *, int64_t nanoseconds);
 void gr_future_close(gr_future *);
 void gr_future_abandon(gr_future *);
 
-/* Somebody is about to write to s, which running futures may have to read again. */
-void gr_future_settle(gr_storage *);
-
 #endif

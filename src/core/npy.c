@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "src/core/file.h"
+#include "src/core/npy.h"
 
 /* Behind the letter for the order of the bytes. */
 static const struct { const char *descr; gr_dtype dtype; } known[] = {

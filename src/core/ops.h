@@ -6,6 +6,7 @@
 #ifndef GR_OPS_H
 #define GR_OPS_H
 
+#include "src/core/operation.h"
 #include "src/core/segments.h"
 
 /*
@@ -18,23 +19,6 @@ typedef struct gr_shape {
   int pairs; /* two inputs: row by row; else every row of a with the whole of b */
   const gr_segments *segments;
 } gr_shape;
-
-/* One row for each operation: its name and what it gives. */
-typedef struct gr_op_info {
-  const char *name;
-  int inputs, raises_on_empty;
-  enum { GR_GIVES_F64, GR_GIVES_I64, GR_GIVES_SAME, GR_GIVES_BOOL } floats, integers;
-} gr_op_info;
-extern const gr_op_info gr_ops[GR_OP_COUNT];
-/* strcmp of short words: a call of it takes as long as a small reduction. */
-static inline int gr_same_word(const char *a, const char *b) {
-  while (*a && *a == *b) a++, b++;
-  return *a == *b;
-}
-
-int gr_op_named(const char *name); /* or -1 */
-
-gr_dtype gr_result_dtype(gr_op op, gr_dtype dtype); /* of an array of results */
 
 /* How many vectors of which length (of segments: the shortest) a shape makes of n elements. */
 int64_t gr_shape_results(gr_shape, int64_t n);

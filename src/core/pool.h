@@ -1,5 +1,5 @@
 /*
-** Blocks of memory, host and device, cached for reuse and counted. The pool is process-wide (several Lua states
+** Blocks of memory, host and device, cached for reuse and counted. The pool is process-wide (several contexts
 ** share it) and locked; a cached device block remembers the queue whose work may still touch it, and only that
 ** queue gets it back before the queue has waited.
 **

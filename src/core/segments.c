@@ -1,6 +1,6 @@
 #include "src/core/segments.h"
 
-#include "src/core/ops.h"
+#include "src/core/operation.h"
 #include "src/core/threads.h"
 
 static int64_t position(const gr_array *offsets, const void *data, int64_t k) {

@@ -1,9 +1,8 @@
 /*
 ** A long call can be stopped from outside: it raises "interrupted" between two of its pieces, some milliseconds later. There
 ** are three reasons to. The host's flag, `raised`, which any thread may set and which stops every long call for as long as it
-** is up; the sign that the binding gives for the caller, when it is another one than when the work began (the binding's sign
-** is the hook of the Lua state, which the interpreter sets on Ctrl-C and which runs as soon as the call has raised); and the
-** time that a host allows a call.
+** is up; the sign that the binding gives for the caller, when it is another one than when the work began; and the time that
+** a host allows a call.
 **
 ** Inputs stay as they are, and so does everything else but the array that was to be written, whose elements are anybody's
 ** guess. Work of less than GR_LONG elements does not look: it is done before anybody could ask. Only the CPU looks.

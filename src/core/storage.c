@@ -5,9 +5,7 @@
 #include <sys/mman.h>
 
 #include "kernels/numerics/numerics.h"
-#include "src/core/future.h"
 #include "src/core/pool.h"
-#include "src/core/wrap.h"
 
 /* Read by all threads, written by none. Its queue has no operations: nothing gets as far as asking for one. */
 static gr_backend released_backend = {.name = "released"};
@@ -90,6 +88,7 @@ static int make_spare(gr_storage *s) {
   s->next = *list;
   *list = s;
   c->spared += s->room[GR_HOST];
+  c->trim = gr_storage_trim;
   return 1;
 }
 
@@ -140,10 +139,7 @@ static void free_storage(gr_storage *s) {
     if (s->owner != GR_WRAPPED) context->live -= s->room[GR_HOST];
   }
   gr_pool_give(NULL, s->queue, s->kept, s->room[GR_HOST]);
-  if (s->wrapping) {
-    if (s->wrapping->release) s->wrapping->release(s->wrapping->owner);
-    free(s->wrapping);
-  }
+  if (s->outside) s->outside->release(s);
   if (s->memory[GR_DEVSIDE]) {
     gr_pool_give(s->queue->backend, s->queue, s->memory[GR_DEVSIDE], s->room[GR_DEVSIDE]);
     context->live -= s->room[GR_DEVSIDE];
@@ -174,7 +170,7 @@ gr_status gr_storage_even(gr_storage *s, double first, double last, int64_t bins
   if (!s->even) s->even = malloc(sizeof *s->even);
   if (!s->even) return gr_fail(s->context, GR_NO_MEMORY, "out of memory: no room for an array's bookkeeping");
   *s->even = (gr_edges_job){.first = first, .last = last, .bins = bins};
-  if (s->watched) gr_future_settle(s);
+  if (s->watched) s->context->write(s);
   for (int side = 0; side < 2; side++) gr_storage_mark(s, side, 0, gr_storage_chunks(s) - 1, 0);
   return GR_OK;
 }
@@ -228,7 +224,7 @@ static gr_status bring_run(gr_storage *s, gr_side side, size_t first, size_t las
   char *here = s->memory[side] + from, *there = s->memory[!side] + (from_other ? from : 0);
   if (!from_other && side == GR_HOST) make_host(s, from, to);
   else if (!from_other) status = b->zero(s->queue, here, to - from);
-  else if (side == GR_HOST && s->wrapping) status = gr_wrap_download(s, from, to);
+  else if (side == GR_HOST && s->outside) status = s->outside->download(s, from, to);
   else if (side == GR_HOST) status = b->download(s->queue, here, there, to - from);
   else status = b->upload(s->queue, here, there, to - from);
   if (status == GR_DEVICE && s->queue->lost && from_other && side == GR_HOST)
@@ -266,7 +262,7 @@ static gr_status bring(gr_storage *s, gr_side side, size_t first, size_t last) {
 gr_status gr_storage_read(gr_storage *s, gr_side side, size_t from, size_t to) {
   if (s == &gr_released) return GR_RELEASED;
   if (s->full[side] || from >= to) return GR_OK;
-  gr_status status = s->restless ? gr_wrap_refresh(s, side, from, to, 0) : GR_OK;
+  gr_status status = s->restless ? s->outside->refresh(s, side, from, to, 0) : GR_OK;
   if (status == GR_OK) status = need_memory(s, side);
   return status != GR_OK ? status : bring(s, side, from / GR_CHUNK, (to - 1) / GR_CHUNK);
 }
@@ -274,8 +270,8 @@ gr_status gr_storage_read(gr_storage *s, gr_side side, size_t from, size_t to) {
 gr_status gr_storage_write(gr_storage *s, gr_side side, size_t from, size_t to, int whole) {
   if (s == &gr_released) return GR_RELEASED;
   if (from >= to) return GR_OK;
-  if (s->watched) gr_future_settle(s);
-  gr_status status = s->restless ? gr_wrap_refresh(s, side, from, to, 1) : GR_OK;
+  if (s->watched) s->context->write(s);
+  gr_status status = s->restless ? s->outside->refresh(s, side, from, to, 1) : GR_OK;
   if (status == GR_OK) status = need_memory(s, side);
   size_t first = from / GR_CHUNK, last = (to - 1) / GR_CHUNK;
   if (status == GR_OK && !s->full[side]) {

@@ -20,26 +20,34 @@ typedef enum gr_side { GR_HOST, GR_DEVSIDE } gr_side;
 
 typedef enum gr_owner { GR_OWNED, GR_MAPPED, GR_WRAPPED } gr_owner; /* of the host copy: the pool, a file mapping, somebody else (wrap.h) */
 
-typedef struct gr_storage {
+/* What memory of somebody else needs, where storages of their own move bytes and no more. */
+typedef struct gr_outside {
+  /* A read or write of [from, to) on side comes: the memory may lie elsewhere by now, or have changed. */
+  gr_status (*refresh)(gr_storage *, gr_side, size_t from, size_t to, int write);
+  gr_status (*download)(gr_storage *, size_t from, size_t to); /* device bytes into the host's elements alone */
+  void (*release)(gr_storage *);                               /* at the last drop */
+} gr_outside;
+
+struct gr_storage {
   struct gr_storage *next; /* among the spared */
   gr_context *context;
   gr_queue *queue;
-  int refs, watched; /* watched: by running futures that may read it again */
+  int refs, watched; /* watched: by so many who must know of a write before it happens; context->write tells them */
   unsigned char owner; /* a gr_owner */
   unsigned char restless; /* wrapped, and each use must look at the wrapping: full stays 0 */
   unsigned char full[2];
-  struct gr_wrapping *wrapping; /* of GR_WRAPPED */
+  gr_outside *outside; /* of GR_WRAPPED, else NULL: the head of what these functions know of it */
   struct gr_edges_job *even; /* not NULL: what is nowhere yet are these even edges instead of zeros */
   char *memory[2], *kept; /* kept: what a spare one had, until it is needed */
   size_t bytes, room[2]; /* room: of each copy, as the pool gives it; the host's is known before */
   union {
     uint64_t few, *many; /* a bit a chunk; one word serves up to 4 MiB */
   } current[2];
-} gr_storage;
+};
 
 /*
 ** The storage of arrays that have been released, one for the whole process: every read and write of it fails with GR_RELEASED. A
-** finalizer may release an array in the middle of a call, at any allocation of Lua's, and what follows then meets this
+** finalizer may release an array in the middle of a call, wherever the script's memory is managed, and what follows then meets this
 ** instead of a null pointer.
 */
 extern gr_storage gr_released;

@@ -2,30 +2,15 @@
 
 #include <stdlib.h>
 
-gr_status gr_wrap(gr_context *c, gr_array *out, gr_dtype dtype, int64_t n, void *p, const gr_wrapping *w) {
-  gr_status status = gr_context_ready(c);
-  if (status != GR_OK) return status;
-  gr_wrapping *mine = malloc(sizeof *mine);
-  gr_storage *s = mine ? gr_storage_new(c, c->queue, n ? (size_t)(n - 1) * w->stride + w->item : 0) : NULL;
-  if (!s) {
-    free(mine);
-    return gr_fail(c, GR_NO_MEMORY, "out of memory: no room for an array's bookkeeping");
-  }
-  *mine = *w;
-  gr_storage_adopt(s, p, GR_WRAPPED);
-  s->wrapping = mine;
-  s->restless = mine->changing || mine->where || mine->readonly;
-  if (s->restless) s->full[GR_HOST] = 0; /* so that every use comes by */
-  out->storage = s;
-  out->dtype = dtype;
-  out->n = n;
-  out->offset = 0;
-  out->stride = (int64_t)w->stride;
-  return GR_OK;
-}
+typedef struct wrapped {
+  gr_outside functions; /* first: what the storage knows */
+  gr_wrapping by;
+} wrapped;
 
-gr_status gr_wrap_refresh(gr_storage *s, gr_side side, size_t from, size_t to, int write) {
-  const gr_wrapping *w = s->wrapping;
+static const gr_wrapping *wrapping_of(const gr_storage *s) { return &((const wrapped *)s->outside)->by; }
+
+static gr_status refresh(gr_storage *s, gr_side side, size_t from, size_t to, int write) {
+  const gr_wrapping *w = wrapping_of(s);
   if (write && w->readonly) return gr_fail(s->context, GR_BAD, "the memory is read-only");
   if (w->where) {
     void *now = w->where(w->owner, s->bytes);
@@ -39,8 +24,8 @@ gr_status gr_wrap_refresh(gr_storage *s, gr_side side, size_t from, size_t to, i
 }
 
 /* Element by element out of a copy, where they do not lie side by side. */
-gr_status gr_wrap_download(gr_storage *s, size_t from, size_t to) {
-  const gr_wrapping *w = s->wrapping;
+static gr_status download(gr_storage *s, size_t from, size_t to) {
+  const gr_wrapping *w = wrapping_of(s);
   gr_backend *b = s->queue->backend;
   char *host = s->memory[GR_HOST], *device = s->memory[GR_DEVSIDE];
   if (w->stride == w->item) return b->download(s->queue, host + from, device + from, to - from);
@@ -57,13 +42,41 @@ gr_status gr_wrap_download(gr_storage *s, size_t from, size_t to) {
   return status;
 }
 
+static void release(gr_storage *s) {
+  const gr_wrapping *w = wrapping_of(s);
+  if (w->release) w->release(w->owner);
+  free(s->outside);
+}
+
+gr_status gr_wrap(gr_context *c, gr_array *out, gr_dtype dtype, int64_t n, void *p, const gr_wrapping *w) {
+  gr_status status = gr_context_ready(c);
+  if (status != GR_OK) return status;
+  wrapped *mine = malloc(sizeof *mine);
+  gr_storage *s = mine ? gr_storage_new(c, c->queue, n ? (size_t)(n - 1) * w->stride + w->item : 0) : NULL;
+  if (!s) {
+    free(mine);
+    return gr_fail(c, GR_NO_MEMORY, "out of memory: no room for an array's bookkeeping");
+  }
+  *mine = (wrapped){{refresh, download, release}, *w};
+  gr_storage_adopt(s, p, GR_WRAPPED);
+  s->outside = &mine->functions;
+  s->restless = w->changing || w->where || w->readonly;
+  if (s->restless) s->full[GR_HOST] = 0; /* so that every use comes by */
+  out->storage = s;
+  out->dtype = dtype;
+  out->n = n;
+  out->offset = 0;
+  out->stride = (int64_t)w->stride;
+  return GR_OK;
+}
+
 /* Where the device has something newer in a chunk that the range cuts, the rest of that chunk comes down first. */
 static gr_status keep_rest(gr_storage *s, size_t chunk, size_t from, size_t to) {
   size_t begin = chunk * GR_CHUNK, end = begin + GR_CHUNK < s->bytes ? begin + GR_CHUNK : s->bytes;
   gr_status status = GR_OK;
   if (gr_storage_current(s, GR_HOST, chunk) || !gr_storage_current(s, GR_DEVSIDE, chunk)) return GR_OK;
-  if (begin < from) status = gr_wrap_download(s, begin, from);
-  if (status == GR_OK && to < end) status = gr_wrap_download(s, to, end);
+  if (begin < from) status = download(s, begin, from);
+  if (status == GR_OK && to < end) status = download(s, to, end);
   return gr_fail_from(s->context, s->queue, status, "moving data", 0);
 }
 
@@ -74,7 +87,7 @@ gr_status gr_wrap_touch(const gr_array *a, int64_t first, int64_t count) {
   int64_t one = a->offset + first * a->stride, other = a->offset + (first + count - 1) * a->stride;
   size_t from = (size_t)(one < other ? one : other), to = (size_t)(one < other ? other : one) + (size_t)gr_size(a->dtype);
   size_t chunk = from / GR_CHUNK, last = (to - 1) / GR_CHUNK;
-  gr_status status = gr_wrap_refresh(s, GR_HOST, from, to, 0);
+  gr_status status = refresh(s, GR_HOST, from, to, 0);
   if (status == GR_OK) status = keep_rest(s, chunk, from, to);
   if (status == GR_OK && last > chunk) status = keep_rest(s, last, from, to);
   if (status != GR_OK) return status;

@@ -23,8 +23,4 @@ gr_status gr_wrap(gr_context *, gr_array *out, gr_dtype, int64_t n, void *p, con
 /* The owner has written elements first .. first + count - 1 (0-based) of the view: the host's bytes there are current. */
 gr_status gr_wrap_touch(const gr_array *, int64_t first, int64_t count);
 
-/* For storage.c: before a read or write of [from, to) on side; and device bytes into the host's elements alone. */
-gr_status gr_wrap_refresh(gr_storage *, gr_side, size_t from, size_t to, int write);
-gr_status gr_wrap_download(gr_storage *, size_t from, size_t to);
-
 #endif

@@ -113,7 +113,7 @@ static __device__ __forceinline__ void gr_store(void *out, gr_dtype t, int64_t i
 template <class R>
 static __device__ __forceinline__ gr_value gr_finish_known(const gr_reduce_job &j, gr_op op, gr_acc a, int64_t n) {
   constexpr bool place = R::kind == GR_ACC_POSITION;
-#define GR_X(name, r, f, i, e)                                                    \
+#define GR_X(name, r, f, i, e, by)                                                \
   if constexpr (GR_RED_##r == R::red || (place && GR_RED_##r == GR_RED_ARGMIN) || \
                 (R::red == GR_RED_SUMSQ && GR_RED_##r == GR_RED_SUMABS) ||        \
                 (R::red == GR_RED_SUMWIDE && GR_OP_##name == GR_OP_mean))         \

@@ -4,6 +4,7 @@
 */
 #define _POSIX_C_SOURCE 200809L
 #include "src/backend/cuda/cuda.h"
+#include "src/backend/gpus.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

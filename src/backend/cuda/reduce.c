@@ -12,7 +12,7 @@
 
 const char *gr_op_name(gr_op op) {
   static const char *const names[] = {
-#define GR_X(name, red, f, i, e) #name,
+#define GR_X(name, red, f, i, e, by) #name,
     GR_OPS(GR_X)
 #undef GR_X
   };

@@ -1,0 +1,18 @@
+/* The parts of the module: each gives a list of functions, gr_<part>_functions, which luaopen_gpureduce registers. */
+#ifndef GR_L_PARTS_H
+#define GR_L_PARTS_H
+
+#include "src/binding/register.h"
+
+#define GR_PARTS(X)                                                                                              \
+  X(array) X(make) X(reduce) X(histogram) X(scan) X(select) X(map) X(when) X(wrap) X(scope) X(file) X(device)     \
+  X(ladder) X(exact) X(safe)
+
+#define GR_X(part) extern const gr_function gr_##part##_functions[];
+GR_PARTS(GR_X)
+#undef GR_X
+
+/* In the registry: the metatable of histograms, which a Lua part makes. */
+#define GR_HISTOGRAM_NAME "gpureduce.histogram"
+
+#endif

@@ -1,0 +1,28 @@
+#include "src/binding/register.h"
+
+void gr_l_register(lua_State *L, const gr_function *list) {
+  for (; list->name; list++) {
+    lua_getfield(L, LUA_REGISTRYINDEX, GR_INSTANCE_NAME);
+    lua_pushstring(L, list->name);
+    lua_pushinteger(L, list->number);
+    lua_pushcclosure(L, list->f, 3);
+    lua_setfield(L, -2, list->name);
+  }
+}
+
+void gr_l_hide_metatable(lua_State *L, const char *name) {
+  lua_pushstring(L, name);
+  lua_setfield(L, -2, "__name");
+  lua_pushstring(L, name);
+  lua_setfield(L, -2, "__metatable");
+}
+
+void gr_l_make_metatable(lua_State *L, const char *name, const gr_function *methods, const gr_function *meta) {
+  luaL_newmetatable(L, name);
+  gr_l_hide_metatable(L, name);
+  gr_l_register(L, meta);
+  lua_newtable(L);
+  gr_l_register(L, methods);
+  lua_setfield(L, -2, "__index");
+  lua_pop(L, 1);
+}

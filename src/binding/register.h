@@ -1,0 +1,23 @@
+/* How functions and metatables come into the module: as closures over its context (state.h). */
+#ifndef GR_L_REGISTER_H
+#define GR_L_REGISTER_H
+
+#include "src/binding/state.h"
+
+typedef struct gr_function {
+  const char *name;
+  lua_CFunction f;
+  lua_Integer number;
+} gr_function;
+
+/* In the registry: the userdata that holds the context, the first upvalue of every function. */
+#define GR_INSTANCE_NAME "gpureduce.context.instance"
+
+/* Add functions to the table on top of the stack; the list ends with a NULL name. */
+void gr_l_register(lua_State *L, const gr_function *list);
+/* The metatable of that name, in the registry: metamethods, and an __index of methods. Scripts do not get to see it. */
+void gr_l_make_metatable(lua_State *L, const char *name, const gr_function *methods, const gr_function *meta);
+/* Hides the metatable on top of the stack: getmetatable gives its name. */
+void gr_l_hide_metatable(lua_State *L, const char *name);
+
+#endif

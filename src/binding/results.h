@@ -1,0 +1,36 @@
+/* New arrays, the byte budget, and calls into the core that may fail. */
+#ifndef GR_L_RESULTS_H
+#define GR_L_RESULTS_H
+
+#include "src/binding/state.h"
+#include "src/core/array.h"
+
+/* A released array with its metatable, on the stack: ready to own what the core makes. */
+gr_array *gr_l_push_array(lua_State *L);
+/* A view of all of a that nobody else knows of, on the stack: holds the data while Lua allocates. */
+gr_array *gr_l_hold(lua_State *L, const gr_array *a);
+/* n zeros; collects first when the budget says so. */
+gr_array *gr_l_new_array(lua_State *L, gr_context *, gr_dtype, int64_t n);
+/* The same on the device of a: what results of a are made with. */
+gr_array *gr_l_new_beside(lua_State *L, gr_context *, const gr_array *a, gr_dtype, int64_t n);
+void gr_l_reserve(lua_State *L, gr_context *, size_t bytes);
+
+/* After GR_NO_MEMORY: collect garbage and empty the pool; the caller tries once more. */
+void gr_l_reclaim(lua_State *L, gr_context *);
+/* Raise what a failed core function said; arg: whose fault GR_BAD is. Does not return. */
+int gr_l_raise(lua_State *L, gr_context *, gr_status, int arg);
+
+#define GR_CALL(L, c, call) ((c)->stop.caller = (L), gr_l_called(c, call))
+
+#define GR_TRY(L, c, arg, call)               \
+  do {                                        \
+    gr_context *c_ = (c);                     \
+    gr_status status_ = GR_CALL(L, c_, call); \
+    if (status_ == GR_NO_MEMORY) {            \
+      gr_l_reclaim(L, c_);                    \
+      status_ = GR_CALL(L, c_, call);         \
+    }                                         \
+    if (status_ != GR_OK) gr_l_raise(L, c_, status_, arg); \
+  } while (0)
+
+#endif

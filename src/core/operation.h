@@ -1,0 +1,25 @@
+/* What each operation is called and gives, from the table in kernels/jobs.h. */
+#ifndef GR_OPERATION_H
+#define GR_OPERATION_H
+
+#include "kernels/numerics/numerics.h"
+
+/* One row for each operation: its name and what it gives. */
+typedef struct gr_op_info {
+  const char *name;
+  int inputs, raises_on_empty;
+  enum { GR_GIVES_F64, GR_GIVES_I64, GR_GIVES_SAME, GR_GIVES_BOOL } floats, integers;
+} gr_op_info;
+extern const gr_op_info gr_ops[GR_OP_COUNT];
+
+/* strcmp of short words: a call of it takes as long as a small reduction. */
+static inline int gr_same_word(const char *a, const char *b) {
+  while (*a && *a == *b) a++, b++;
+  return *a == *b;
+}
+
+int gr_op_named(const char *name); /* or -1 */
+
+gr_dtype gr_result_dtype(gr_op op, gr_dtype dtype); /* of an array of results */
+
+#endif
