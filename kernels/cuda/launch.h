@@ -37,6 +37,8 @@ typedef struct gr_cuda_span {
 } gr_cuda_span;
 static const gr_cuda_span gr_anything = {NULL, (const char *)UINTPTR_MAX};
 
+#define GR_MOST_LEAVES ((int64_t)1 << 25) /* of a vector in one launch: 128 GiB, of 16-bit types 256 */
+
 #define GR_COUNTER_BYTES (4096 + GR_PARTIAL_BYTES)
 #define GR_PARTIAL_BYTES 24576 /* after the counters: gr_publish_partial */
 typedef struct gr_cuda_run {

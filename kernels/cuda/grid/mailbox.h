@@ -45,9 +45,8 @@ static inline void gr_mailbox_fold(gr_reducer red, gr_acc_kind kind, int fields,
     }
 }
 
-/* The result of one vector of n elements, from its states. */
-static inline gr_value gr_mailbox_value(const uint64_t *halves, const gr_mailbox_shape *t, gr_op op, gr_dtype dtype,
-                                        int64_t n, double ddof) {
+/* The states of one vector as one. */
+static inline gr_acc gr_mailbox_state(const uint64_t *halves, const gr_mailbox_shape *t, gr_op op, gr_dtype dtype) {
   const gr_reducer red = gr_reducer_of(op, dtype);
   const gr_acc_kind kind = gr_acc_kind_of(red, dtype);
   int64_t state[GR_MAILBOX_STATES][3];
@@ -61,7 +60,13 @@ static inline gr_value gr_mailbox_value(const uint64_t *halves, const gr_mailbox
     default: gr_mailbox_fold(red, kind, t->fields, state, t->states);
   }
   for (int f = 0; f < t->fields; f++) whole.i[f] = state[0][f];
-  return gr_finish(op, dtype, whole, n, ddof);
+  return whole;
+}
+
+/* The result of one vector of n elements, from its states. */
+static inline gr_value gr_mailbox_value(const uint64_t *halves, const gr_mailbox_shape *t, gr_op op, gr_dtype dtype,
+                                        int64_t n, double ddof) {
+  return gr_finish(op, dtype, gr_mailbox_state(halves, t, op, dtype), n, ddof);
 }
 
 #endif

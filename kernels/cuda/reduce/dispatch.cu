@@ -76,7 +76,7 @@ Plan plan(const gr_reduce_job &job, const gr_cuda_chip &chip, bool apart = false
   else if (many && is_columns(p.args.job) && !p.entry.ordered) plan_cols_unordered(p, t, chip, inputs);
   else plan_leaves(p, t, chip.sms);
   if ((p.launch.shape == GR_COLS || p.launch.shape == GR_COLS_DIRECT || p.launch.shape == GR_COLS_VARIANCE_RING) &&
-      p.args.nodes > gr_most_nodes) {
+      p.args.nodes > gr_most_column_nodes) {
     p.args.leaves = ceil_div(job.n, GR_LEAF(size));
     p.args.counters = 1;
     p.launch = {};

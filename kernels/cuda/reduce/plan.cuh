@@ -13,8 +13,8 @@ namespace {
 
 constexpr int64_t gr_counters = (GR_COUNTER_BYTES - GR_PARTIAL_BYTES) / sizeof(unsigned);
 constexpr int64_t gr_most_blocks = INT32_MAX, gr_stage_bytes = 4096;
-/* What is combined at most; beyond: 256 GiB of f32 in one vector. */
-constexpr int64_t gr_most_nodes = 1 << 18;
+/* What the last block can fold; beyond: GR_MOST_LEAVES in one vector, 128 GiB of f32. */
+constexpr int64_t gr_most_column_nodes = 1 << 18, gr_most_nodes = GR_MOST_LEAVES >> 8;
 
 struct Plan {
   gr_reduce_entry entry;

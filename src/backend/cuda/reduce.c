@@ -123,15 +123,47 @@ gr_status gr_cuda_reduce_room(gr_cuda_queue *q, const gr_reduce_job *job, int co
   return gr_cuda_check(q, gr_cuda_grow(q, &q->work, bytes), "scratch memory");
 }
 
-static gr_status reduce_to_host(gr_cuda_queue *q, const gr_reduce_job *job, uint64_t *result) {
+/* Its states are in the slot afterwards. */
+static gr_status reduce_to_slot(gr_cuda_queue *q, const gr_reduce_job *job) {
   int there;
   gr_status status = gr_cuda_add_reduce(q, &job, 1, &q->now);
   q->base.stats.syncs++;
   if (status == GR_OK) status = gr_cuda_launch_batch(q, gr_op_name(job->op));
   if (status == GR_OK) status = gr_cuda_await_reduce(q, &q->now, 0, -1, gr_op_name(job->op), &there);
-  if (status != GR_OK) return status;
-  gr_cuda_take(&q->now, 0, result);
+  return status;
+}
+
+/*
+** A vector that is too long for one launch: the two halves of its tree, one after the other, merged here. More than two would
+** not be the same tree.
+*/
+static gr_status reduce_halves(gr_cuda_queue *q, const gr_reduce_job *job, int64_t half, uint64_t *result) {
+  const gr_reducer red = gr_reducer_of(job->op, job->dtype);
+  const gr_acc_kind kind = gr_acc_kind_of(red, job->dtype);
+  gr_acc whole = {{0, 0, 0}};
+  for (int64_t from = 0; from < job->n; from += half) {
+    gr_reduce_job part = *job;
+    part.a.data = (const char *)job->a.data + from * job->a.stride;
+    if (job->b.data) part.b.data = (const char *)job->b.data + from * job->b.stride;
+    part.n = job->n - from < half ? job->n - from : half;
+    gr_status status = reduce_to_slot(q, &part);
+    if (status != GR_OK) return status;
+    q->now.waiting--;
+    gr_acc state = gr_mailbox_state(q->now.host->words, &q->now.mailbox, job->op, job->dtype);
+    if (kind == GR_ACC_POSITION) state.i[1] += from;
+    whole = from ? gr_merge(red, kind, whole, state) : state;
+  }
+  gr_value r = gr_finish(job->op, job->dtype, whole, job->n, job->ddof);
+  for (int k = 0; k < 2; k++) result[k] = (uint64_t)r.v[k].i;
   return GR_OK;
+}
+
+static gr_status reduce_to_host(gr_cuda_queue *q, const gr_reduce_job *job, uint64_t *result) {
+  const int64_t half = GR_MOST_LEAVES * GR_LEAF(gr_size_of(job->dtype));
+  if (job->n > half && job->n <= 2 * half) return reduce_halves(q, job, half, result);
+  gr_status status = reduce_to_slot(q, job);
+  if (status == GR_OK) gr_cuda_take(&q->now, 0, result);
+  return status;
 }
 
 gr_status gr_cuda_do_reduce(gr_queue *base, const gr_reduce_job *job, uint64_t *result) {
