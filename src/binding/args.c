@@ -117,9 +117,32 @@ gr_array *gr_l_check_array(lua_State *L, int arg) {
   return a;
 }
 
+int gr_l_leave_lost(lua_State *L, gr_context *c) {
+  gr_queue *cpu = gr_context_cpu(c);
+  int left = 0;
+  for (int k = 1; cpu && k <= lua_gettop(L); k++) {
+    const gr_array *a = gr_l_test_array(L, k);
+    if (!a || !a->storage->queue->lost) continue;
+    const gr_queue *q = a->storage->queue;
+    if (gr_storage_leave(a->storage, cpu)) left = 1;
+    else gr_fail(c, GR_DEVICE, "elements that only %s had are gone with the device: %s", q->backend->name, q->error);
+  }
+  return left;
+}
+
+/* One of the two is on a device that was lost. */
+static void check_lost(lua_State *L, const gr_array *a, const gr_array *b) {
+  gr_l_leave_lost(L, a->storage->context);
+  if (a->storage->queue != b->storage->queue) luaL_error(L, "gpureduce: %s", a->storage->context->error);
+}
+
 void gr_l_check_device(lua_State *L, const gr_array *a, const gr_array *b, int arg) {
   if (a->storage->queue == b->storage->queue) return;
   if (gr_array_released(a) || gr_array_released(b)) gr_l_argerror(L, arg, "array has been released");
+  if (a->storage->queue->lost || b->storage->queue->lost) {
+    check_lost(L, a, b);
+    return;
+  }
   gr_l_argerror(L, arg, "array on device '%s' expected, got one on '%s': copy() brings it to the device in use",
                   a->storage->queue->backend->name, b->storage->queue->backend->name);
 }

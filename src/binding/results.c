@@ -66,6 +66,7 @@ void gr_l_reserve(lua_State *L, gr_context *c, size_t bytes) {
 static gr_array *new_array(lua_State *L, gr_context *c, const gr_array *beside, gr_dtype dtype, int64_t n) {
   size_t size = (size_t)gr_size(dtype);
   gr_array *a = gr_l_push_array(L);
+  if (beside && beside->storage->queue->lost) gr_l_leave_lost(L, c);
   if (n <= (int64_t)(PTRDIFF_MAX / size / 2)) gr_l_reserve(L, c, (size_t)n * size);
   GR_TRY(L, c, 1, beside ? gr_array_make_beside(c, beside, a, dtype, n) : gr_array_make(c, a, dtype, n));
   return a;
@@ -82,6 +83,13 @@ void gr_l_reclaim(lua_State *L, gr_context *c) {
   gr_context_collected(c);
   gr_storage_trim(c);
   gr_pool_trim();
+}
+
+int gr_l_again(lua_State *L, gr_context *c, gr_status status) {
+  if (status == GR_DEVICE) return gr_l_leave_lost(L, c);
+  if (status != GR_NO_MEMORY) return 0;
+  gr_l_reclaim(L, c);
+  return 1;
 }
 
 int gr_l_raise(lua_State *L, gr_context *c, gr_status status, int arg) {

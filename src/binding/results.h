@@ -17,6 +17,11 @@ void gr_l_reserve(lua_State *L, gr_context *, size_t bytes);
 
 /* After GR_NO_MEMORY: collect garbage and empty the pool; the caller tries once more. */
 void gr_l_reclaim(lua_State *L, gr_context *);
+/*
+** After a failure: whether the call may do better now. Memory has been reclaimed; or the device was lost, and of the arrays on
+** the stack those that the host has whole have become the CPU's.
+*/
+int gr_l_again(lua_State *L, gr_context *, gr_status);
 /* Raise what a failed core function said; arg: whose fault GR_BAD is. Does not return. */
 int gr_l_raise(lua_State *L, gr_context *, gr_status, int arg);
 
@@ -26,10 +31,7 @@ int gr_l_raise(lua_State *L, gr_context *, gr_status, int arg);
   do {                                        \
     gr_context *c_ = (c);                     \
     gr_status status_ = GR_CALL(L, c_, call); \
-    if (status_ == GR_NO_MEMORY) {            \
-      gr_l_reclaim(L, c_);                    \
-      status_ = GR_CALL(L, c_, call);         \
-    }                                         \
+    if (status_ != GR_OK && gr_l_again(L, c_, status_)) status_ = GR_CALL(L, c_, call); \
     if (status_ != GR_OK) gr_l_raise(L, c_, status_, arg); \
   } while (0)
 

@@ -47,6 +47,11 @@ static gr_queue *queue_on(gr_context *c, gr_backend *backend, gr_status *why) {
   return q;
 }
 
+gr_queue *gr_context_cpu(gr_context *c) {
+  gr_status why;
+  return queue_on(c, c->host->cpu(), &why);
+}
+
 static gr_backend *backend_named(gr_backend *const *list, int n, const char *name) {
   char first_gpu[] = "cuda:0";
   if (!strcmp(name, "cuda")) name = first_gpu;

@@ -63,6 +63,8 @@ void gr_context_drop(gr_context *); /* closes the queues when the last storage i
 /* Switch to "cpu", "pretend", "cuda" or "cuda:N"; NULL: what GPUREDUCE_DEVICE says, else the best there is. */
 gr_status gr_context_use(gr_context *, const char *name);
 
+gr_queue *gr_context_cpu(gr_context *); /* that of the CPU; NULL when even that has no memory */
+
 /* Devices are looked for at first use, not at require: starting CUDA takes a while. After a lost device: the CPU. */
 static inline gr_status gr_context_ready(gr_context *c) {
   return c->queue && !c->queue->lost ? GR_OK : gr_context_use(c, c->queue ? "cpu" : NULL);

@@ -131,6 +131,23 @@ void gr_storage_keep(gr_storage *s) {
   if (s != &gr_released) s->refs++;
 }
 
+static void drop_device_copy(gr_storage *s) {
+  if (!s->memory[GR_DEVSIDE]) return;
+  gr_pool_give(s->queue->backend, s->queue, s->memory[GR_DEVSIDE], s->room[GR_DEVSIDE]);
+  s->memory[GR_DEVSIDE] = NULL;
+  s->context->live -= s->room[GR_DEVSIDE];
+}
+
+int gr_storage_leave(gr_storage *s, gr_queue *cpu) {
+  if (s->watched || !s->queue->backend->separate) return 0;
+  for (size_t k = 0; k < gr_storage_chunks(s); k++)
+    if (bit(s, GR_DEVSIDE, k) && !bit(s, GR_HOST, k)) return 0;
+  drop_device_copy(s);
+  if (s->bytes) gr_storage_mark(s, GR_DEVSIDE, 0, gr_storage_chunks(s) - 1, 0);
+  s->queue = cpu;
+  return 1;
+}
+
 static void free_storage(gr_storage *s) {
   gr_context *context = s->context;
   if (s->memory[GR_HOST]) {
@@ -140,10 +157,7 @@ static void free_storage(gr_storage *s) {
   }
   gr_pool_give(NULL, s->queue, s->kept, s->room[GR_HOST]);
   if (s->outside) s->outside->release(s);
-  if (s->memory[GR_DEVSIDE]) {
-    gr_pool_give(s->queue->backend, s->queue, s->memory[GR_DEVSIDE], s->room[GR_DEVSIDE]);
-    context->live -= s->room[GR_DEVSIDE];
-  }
+  drop_device_copy(s);
   if (has_many(s)) free(s->current[0].many);
   free(s->even);
   free(s);

@@ -68,6 +68,9 @@ static inline gr_side gr_kernel_side(const gr_storage *s) {
   return s->queue->backend->separate ? GR_DEVSIDE : GR_HOST;
 }
 
+/* The device is lost: the storage becomes the CPU's, if the host has all that the device had. Whether it did. */
+int gr_storage_leave(gr_storage *, gr_queue *cpu);
+
 /* Make bytes [from, to) current on side, in queue order. */
 gr_status gr_storage_read(gr_storage *, gr_side, size_t from, size_t to);
 
