@@ -254,7 +254,8 @@ end)
 
 describe("metatables", function()
   local a = gr.ones(3)
-  local objects = { array = a, accumulator = gr.accumulator(), future = gr.async(gr.sum, a), timer = gr.timer() }
+  local objects = { array = a, accumulator = gr.accumulator(), future = gr.async(gr.sum, a), timer = gr.timer(),
+    histogram = a:histogram { bins = 2 } }
 
   it("are hidden: getmetatable gives a name", function()
     for name, object in pairs(objects) do

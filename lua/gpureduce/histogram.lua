@@ -6,6 +6,7 @@ local histogram = {}
 local tails = { below = 1, above = 2, nan = 3 }
 
 histogram.__name = "gpureduce.histogram"
+histogram.__metatable = "gpureduce.histogram" -- one script's changes would be every script's
 
 -- below, above and nan wait for the device at first sight only.
 function histogram.__index(h, key)
@@ -21,7 +22,7 @@ function histogram.__len(h) return #h.counts end
 
 -- h itself, or an error that shows how to call the method.
 local function check_self(name, h)
-  if getmetatable(h) == histogram then return end
+  if parts.is_histogram(h) then return end
   parts.check.fail(name, 1, "gpureduce.histogram expected, got %s (write h:%s(), not h.%s())",
     parts.check.kind(h), name, name)
 end
@@ -52,9 +53,6 @@ local function drawn(h)
   return { counts = counts, edges = edges, below = h.below, above = h.above, nan = h.nan, density = h.density ~= nil,
     weighted = h.counts.dtype ~= "i64" }
 end
-
---- Whether the value is a histogram.
-function parts.is_histogram(value) return getmetatable(value) == histogram end
 
 --- A histogram as a picture's bars: { counts, edges, density = made with densities, weighted, outside = text or nil }.
 function parts.bars_of(h)

@@ -67,6 +67,13 @@ static int l_kind(lua_State *L) {
   return 1;
 }
 
+/* parts.is_histogram(value): whether its metatable, which is hidden, is that of histograms. */
+static int l_is_histogram(lua_State *L) {
+  luaL_getmetatable(L, GR_HISTOGRAM_NAME);
+  lua_pushboolean(L, lua_getmetatable(L, 1) && lua_rawequal(L, -1, -2));
+  return 1;
+}
+
 /* parts.inherits(table): whether its metatable, hidden or not, has an __index. */
 static int l_inherits(lua_State *L) {
   lua_pushboolean(L, gr_l_inherits(L, 1));
@@ -112,6 +119,8 @@ static void run_embedded(lua_State *L, gr_context *c) {
   lua_setfield(L, -2, "kind");
   lua_pushcfunction(L, l_inherits);
   lua_setfield(L, -2, "inherits");
+  lua_pushcfunction(L, l_is_histogram);
+  lua_setfield(L, -2, "is_histogram");
   lua_pushcfunction(L, l_dtype_hint);
   lua_setfield(L, -2, "dtype_hint");
   lua_pushcfunction(L, l_terminal);
