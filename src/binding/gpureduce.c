@@ -106,25 +106,17 @@ static int l_terminal(lua_State *L) {
 ** uses another only when it is called, so their order does not matter.
 */
 static void run_embedded(lua_State *L, gr_context *c) {
+  static const luaL_Reg parts[] = {
+    {"hint", l_hint}, {"raise", l_raise_here}, {"is_dtype", l_is_dtype}, {"kind", l_kind}, {"inherits", l_inherits},
+    {"is_histogram", l_is_histogram}, {"dtype_hint", l_dtype_hint}, {"terminal", l_terminal}, {NULL, NULL},
+  };
   lua_newtable(L);
   gr_l_brief_parts(L, c);
   gr_l_file_parts(L);
-  lua_pushcfunction(L, l_hint);
-  lua_setfield(L, -2, "hint");
-  lua_pushcfunction(L, l_raise_here);
-  lua_setfield(L, -2, "raise");
-  lua_pushcfunction(L, l_is_dtype);
-  lua_setfield(L, -2, "is_dtype");
-  lua_pushcfunction(L, l_kind);
-  lua_setfield(L, -2, "kind");
-  lua_pushcfunction(L, l_inherits);
-  lua_setfield(L, -2, "inherits");
-  lua_pushcfunction(L, l_is_histogram);
-  lua_setfield(L, -2, "is_histogram");
-  lua_pushcfunction(L, l_dtype_hint);
-  lua_setfield(L, -2, "dtype_hint");
-  lua_pushcfunction(L, l_terminal);
-  lua_setfield(L, -2, "terminal");
+  for (const luaL_Reg *f = parts; f->name; f++) {
+    lua_pushcfunction(L, f->func);
+    lua_setfield(L, -2, f->name);
+  }
   for (const gr_embedded *e = gr_embedded_parts; e->name; e++) {
     lua_pushfstring(L, "=gpureduce.%s", e->name);
     if (luaL_loadbuffer(L, e->text, strlen(e->text), lua_tostring(L, -1)) != 0) lua_error(L);
