@@ -29,12 +29,12 @@ typedef struct gr_reduce_job {
   gr_vec a, b;
   void *out, *out2;
   gr_dtype out_dtype;
-  int32_t narrow;
+  int32_t offsets_are_i32;
   int64_t count;
   double ddof;  /* var, std */
   double scale_a, scale_b; /* sumsq, norm2, cosine: elements are multiplied by it first (powers of two, usually 1) */
   /*
-  ** Segments: with offsets (positions from 1, int64, or int32 where narrow) vector v is elements offsets[s] ..
+  ** Segments: with offsets (positions from 1, int64, or int32 where offsets_are_i32) vector v is elements offsets[s] ..
   ** offsets[s + 1] - 1 of a and b, s = chosen ? chosen[v] : v, and s is where its result goes. n is the longest
   ** that is wanted: longer segments are left alone. Steps mean nothing.
   */

@@ -297,8 +297,8 @@ GR_FN gr_reducer gr_reducer_of(gr_op op, gr_dtype t) {
 
 /* Where segment s of a job lies: its first element, from 0; *n: how many it has. */
 GR_FN int64_t gr_segment(const gr_reduce_job *job, int64_t s, int64_t *n) {
-  int64_t from = job->narrow ? ((const int32_t *)job->offsets)[s] : ((const int64_t *)job->offsets)[s];
-  int64_t end = job->narrow ? ((const int32_t *)job->offsets)[s + 1] : ((const int64_t *)job->offsets)[s + 1];
+  int64_t from = job->offsets_are_i32 ? ((const int32_t *)job->offsets)[s] : ((const int64_t *)job->offsets)[s];
+  int64_t end = job->offsets_are_i32 ? ((const int32_t *)job->offsets)[s + 1] : ((const int64_t *)job->offsets)[s + 1];
   *n = end - from;
   return from - 1;
 }

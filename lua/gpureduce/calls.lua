@@ -10,13 +10,13 @@ local found, ffi = pcall(require, "ffi")
 local array = parts.array
 
 local function wrap(names)
-  local brief = ffi.cast("int (*)(void *, int, const void *, const void *, double *)", parts.brief)
+  local small = ffi.cast("int (*)(void *, int, const void *, const void *, double *)", parts.small)
   local context, out = ffi.cast("void *", parts.context), ffi.new("double[1]")
 
   local function one(old, op)
     return function(...)
       local a, options = ...
-      if options == nil and getmetatable(a) == array and brief(context, op, a, nil, out) ~= 0 then return out[0] end
+      if options == nil and getmetatable(a) == array and small(context, op, a, nil, out) ~= 0 then return out[0] end
       return old(...)
     end
   end
@@ -25,7 +25,7 @@ local function wrap(names)
     return function(...)
       local a, b, options = ...
       if options == nil and getmetatable(a) == array and getmetatable(b) == array then
-        if brief(context, op, a, b, out) ~= 0 then return out[0] end
+        if small(context, op, a, b, out) ~= 0 then return out[0] end
       end
       return old(...)
     end

@@ -134,7 +134,7 @@ gr_status gr_cpu_do_reduce(gr_queue *q, const gr_reduce_job *job, uint64_t *resu
   return watched ? unwatch() : GR_OK;
 }
 
-static gr_status brief(gr_queue *q, gr_op op, gr_dtype t, const void *a, const void *b, int64_t n, gr_value *r) {
+static gr_status small(gr_queue *q, gr_op op, gr_dtype t, const void *a, const void *b, int64_t n, gr_value *r) {
   gr_rounding before;
   if (q->error[0]) return GR_BAD;
   before = gr_rounding_enter();
@@ -281,7 +281,7 @@ static gr_backend cpu = {
   .zero = gr_cpu_zero,
   .wait = wait_for,
   .reduce = gr_cpu_do_reduce,
-  .brief = brief,
+  .small = small,
   .exact = gr_cpu_do_exact,
   .digest = gr_cpu_do_digest,
   .start = gr_cpu_start,

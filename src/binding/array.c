@@ -233,7 +233,7 @@ static int l_gc(lua_State *L) {
 static const char *where(const gr_storage *s, char text[32]) {
   int host = s->memory[GR_HOST] != NULL, device = s->memory[GR_DEVSIDE] != NULL;
   if (!s->queue->backend->separate) return "host";
-  if (s->restless) return "wrapped"; /* what is current shows at the next use */
+  if (s->must_revalidate) return "wrapped"; /* what is current shows at the next use */
   const char *side[] = {"stale", "current"};
   if (!host && !device) return "zeros";
   if (!host) return "device";

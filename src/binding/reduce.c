@@ -372,18 +372,18 @@ const gr_function gr_reduce_functions[] = {{"reduce", l_reduce, 0}, {"norm", l_n
 #undef GR_X
 
 /* What LuaJIT calls by way of the FFI (lua/gpureduce/calls.lua): 1 and the number, or 0 if it takes more than that. */
-static int brief(const gr_context *c, int op, const gr_array *a, const gr_array *b, double *out) {
+static int small(const gr_context *c, int op, const gr_array *a, const gr_array *b, double *out) {
   gr_value r;
   if (gr_array_released(a) || c->exact) return 0;
   if (b && (gr_array_released(b) || b->dtype != a->dtype || b->n != a->n || b->storage->queue != a->storage->queue)) return 0;
-  if (!gr_reduce_brief((gr_op)op, a, b, &r)) return 0;
+  if (!gr_reduce_small((gr_op)op, a, b, &r)) return 0;
   *out = r.is_float ? r.v[0].f : (double)r.v[0].i;
   return 1;
 }
 
 void gr_l_brief_parts(lua_State *L, gr_context *c) {
-  lua_pushlightuserdata(L, (void *)(uintptr_t)brief);
-  lua_setfield(L, -2, "brief");
+  lua_pushlightuserdata(L, (void *)(uintptr_t)small);
+  lua_setfield(L, -2, "small");
   lua_pushlightuserdata(L, c);
   lua_setfield(L, -2, "context");
   luaL_getmetatable(L, GR_ARRAY_NAME);

@@ -38,14 +38,14 @@ static void collect_small(lua_State *L, gr_context *c, size_t bytes) {
   if (bytes > SMALL || !c->automatic) return;
   gr_l_state *s = gr_l_state_of(c);
   s->fresh += bytes + 256;
-  if (s->fresh < FRESH || s->fresh < s->patience) return;
+  if (s->fresh < FRESH || s->fresh < s->gc_step_bytes) return;
   s->fresh = 0;
   if (!lua_gc(L, LUA_GCISRUNNING, 0)) return;
   const int64_t from = gr_nanoseconds(), live = c->storages;
   lua_gc(L, LUA_GCSTEP, 0);
   const int64_t took = gr_nanoseconds() - from - RELEASING * (live - c->storages);
-  s->patience = took > 0 ? (size_t)took * FRESH_A_NANOSECOND : 0;
-  if (s->patience > 32 * SMALL) s->patience = 32 * SMALL;
+  s->gc_step_bytes = took > 0 ? (size_t)took * FRESH_A_NANOSECOND : 0;
+  if (s->gc_step_bytes > 32 * SMALL) s->gc_step_bytes = 32 * SMALL;
 #else
   (void)L, (void)c, (void)bytes;
 #endif

@@ -24,7 +24,7 @@ typedef struct gr_l_state {
   int scopes, scoped; /* scopes that are open, and arrays noted for them */
   int finalizing;     /* whether the innermost of them was opened by a finalizer */
   size_t fresh;       /* bytes of results since the collector's last step for their sake */
-  size_t patience;    /* how many must come before the next, if more than usual */
+  size_t gc_step_bytes;    /* how many must come before the next, if more than usual */
   struct gr_future *gathering; /* where reductions go instead of running: gr.async and gr.many set it around a call */
   const struct gr_function *reductions; /* those that gr.many calls */
   struct gr_orphan *orphans;            /* registry references that nobody needs any more (keeper.c) */

@@ -33,7 +33,7 @@ typedef struct gr_backend gr_backend;
 
 #define GR_MAX_BACKENDS 18 /* of a process: cpu, pretend and sixteen GPUs */
 
-#define GR_BRIEF 16384
+#define GR_SMALL 16384
 
 /*
 ** A result that the host looks at later: of a reduction, or (a mark) the mere fact that what was queued before it is
@@ -86,8 +86,11 @@ struct gr_backend {
   */
   gr_status (*reduce)(gr_queue *, const gr_reduce_job *, uint64_t *result);
 
-  /* One number from a vector or two of 1 to GR_BRIEF elements side by side in host memory, for small calls. NULL: not here. */
-  gr_status (*brief)(gr_queue *, gr_op, gr_dtype, const void *a, const void *b, int64_t n, gr_value *);
+  /*
+  ** One number from a vector or two of 1 to GR_SMALL elements side by side in host memory, for small calls. NULL: not
+  ** here.
+  */
+  gr_status (*small)(gr_queue *, gr_op, gr_dtype, const void *a, const void *b, int64_t n, gr_value *);
 
   /*
   ** start queues count reductions to one number each, of one operation, dtype and length, and does not wait; more: the next

@@ -217,7 +217,7 @@ static gr_status segments(gr_context *c, gr_op op, const gr_segments *s, const g
   if (s->count > LOOK) gr_stop_begin(&c->stop);
   for (int64_t k = 0; k < s->count && status == GR_OK; k++) {
     if (k && k % LOOK == 0 && (status = gr_context_look(c)) != GR_OK) break;
-    gr_reduce_job where = {.offsets = at.data, .narrow = s->offsets->dtype == GR_I32};
+    gr_reduce_job where = {.offsets = at.data, .offsets_are_i32 = s->offsets->dtype == GR_I32};
     gr_array x, y;
     int64_t length, from = gr_segment(&where, k, &length);
     double r = 0;

@@ -92,10 +92,10 @@ static gr_status run_scaled(gr_context *c, gr_queue *q, gr_reduce_job *job, gr_v
 
 static int lies_here(const gr_array *a) { return a->storage->full[GR_HOST] && a->stride == gr_size_of(a->dtype); }
 
-int gr_reduce_brief(gr_op op, const gr_array *a, const gr_array *b, gr_value *r) {
+int gr_reduce_small(gr_op op, const gr_array *a, const gr_array *b, gr_value *r) {
   gr_queue *q = a->storage->queue;
-  if (!q->backend->brief || a->n < 1 || a->n > GR_BRIEF || !lies_here(a) || (b && !lies_here(b))) return 0;
-  return q->backend->brief(q, op, a->dtype, a->storage->memory[GR_HOST] + a->offset,
+  if (!q->backend->small || a->n < 1 || a->n > GR_SMALL || !lies_here(a) || (b && !lies_here(b))) return 0;
+  return q->backend->small(q, op, a->dtype, a->storage->memory[GR_HOST] + a->offset,
                            b ? b->storage->memory[GR_HOST] + b->offset : NULL, a->n, r) == GR_OK &&
          !(gr_may_overflow(op, a->dtype) && r->v[1].f == 0);
 }
@@ -104,7 +104,7 @@ gr_status gr_reduce_all(gr_context *c, gr_op op, const gr_array *a, const gr_arr
   gr_reduce_job job;
   gr_queue *q = a->storage->queue;
   gr_status status;
-  if (ddof == 0 && gr_reduce_brief(op, a, b, r)) return GR_OK;
+  if (ddof == 0 && gr_reduce_small(op, a, b, r)) return GR_OK;
   status = gr_reduce_job_of(op, a, b, ddof, &job);
   if (status == GR_OK) status = run_one(c, q, &job, r);
   if (status == GR_OK && gr_may_overflow(op, a->dtype) && r->v[1].f == 0 && a->n) status = run_scaled(c, q, &job, r);
@@ -119,7 +119,7 @@ static gr_reduce_job one_of(const gr_reduce_job *job, gr_shape s, int64_t k) {
   if (s.segments) {
     const gr_array *offsets = s.segments->offsets; /* gr_segments_of has read them on the host */
     one.offsets = offsets->storage->memory[GR_HOST] + offsets->offset;
-    one.narrow = offsets->dtype == GR_I32;
+    one.offsets_are_i32 = offsets->dtype == GR_I32;
     int64_t from = gr_segment(&one, k, &one.n);
     a = from * job->a.stride;
     b = from * job->b.stride;

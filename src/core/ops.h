@@ -28,7 +28,7 @@ int64_t gr_shape_length(gr_shape, int64_t n);
 gr_status gr_shape_read(gr_shape, gr_side, const gr_array *a, const gr_array *b, gr_vec *va, gr_vec *vb);
 
 /* The same as gr_reduce_all with ddof 0, for short vectors that lie where the CPU works; 0: it is not that simple. */
-int gr_reduce_brief(gr_op, const gr_array *a, const gr_array *b, gr_value *result);
+int gr_reduce_small(gr_op, const gr_array *a, const gr_array *b, gr_value *result);
 
 /* One number (minmax: two) from the whole array; waits. b is NULL for operations of one input. */
 gr_status gr_reduce_all(gr_context *, gr_op, const gr_array *a, const gr_array *b, double ddof, gr_value *result);

@@ -128,7 +128,7 @@ gr_status gr_segments_run(gr_context *c, gr_queue *q, const gr_reduce_job *asked
   gr_status status = gr_array_read(s->offsets, side, &v);
   if (status != GR_OK) return status;
   job.offsets = v.data;
-  job.narrow = s->offsets->dtype == GR_I32;
+  job.offsets_are_i32 = s->offsets->dtype == GR_I32;
   job.count = s->count;
   job.n = s->longest < limit ? s->longest : limit;
   status = gr_fail_from(c, q, q->backend->reduce(q, &job, NULL), name, 0);

@@ -40,7 +40,7 @@ static void note_full(gr_storage *s, int side) {
   const uint64_t *word = words_of(s, side);
   size_t words = gr_storage_chunks(s) >> 6, rest = gr_storage_chunks(s) & 63;
   s->full[side] = 0;
-  if (s->restless) return;
+  if (s->must_revalidate) return;
   for (size_t w = 0; w < words; w++)
     if (word[w] != UINT64_MAX) return;
   if (rest && word[words] != (UINT64_C(1) << rest) - 1) return;
@@ -276,7 +276,7 @@ static gr_status bring(gr_storage *s, gr_side side, size_t first, size_t last) {
 gr_status gr_storage_read(gr_storage *s, gr_side side, size_t from, size_t to) {
   if (s == &gr_released) return GR_RELEASED;
   if (s->full[side] || from >= to) return GR_OK;
-  gr_status status = s->restless ? s->outside->refresh(s, side, from, to, 0) : GR_OK;
+  gr_status status = s->must_revalidate ? s->outside->refresh(s, side, from, to, 0) : GR_OK;
   if (status == GR_OK) status = need_memory(s, side);
   return status != GR_OK ? status : bring(s, side, from / GR_CHUNK, (to - 1) / GR_CHUNK);
 }
@@ -285,7 +285,7 @@ gr_status gr_storage_write(gr_storage *s, gr_side side, size_t from, size_t to, 
   if (s == &gr_released) return GR_RELEASED;
   if (from >= to) return GR_OK;
   if (s->watched) s->context->write(s);
-  gr_status status = s->restless ? s->outside->refresh(s, side, from, to, 1) : GR_OK;
+  gr_status status = s->must_revalidate ? s->outside->refresh(s, side, from, to, 1) : GR_OK;
   if (status == GR_OK) status = need_memory(s, side);
   size_t first = from / GR_CHUNK, last = (to - 1) / GR_CHUNK;
   if (status == GR_OK && !s->full[side]) {

@@ -34,7 +34,7 @@ struct gr_storage {
   gr_queue *queue;
   int refs, watched; /* watched: by so many who must know of a write before it happens; context->write tells them */
   unsigned char owner; /* a gr_owner */
-  unsigned char restless; /* wrapped, and each use must look at the wrapping: full stays 0 */
+  unsigned char must_revalidate; /* wrapped, and each use must look at the wrapping: full stays 0 */
   unsigned char full[2];
   gr_outside *outside; /* of GR_WRAPPED, else NULL: the head of what these functions know of it */
   struct gr_edges_job *even; /* not NULL: what is nowhere yet are these even edges instead of zeros */

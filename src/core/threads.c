@@ -1,7 +1,7 @@
 /*
-** The pool: one job at a time. A thread that comes to help enters by the door, which is open while the job has pieces, and
-** the caller waits until all that entered have left. Each thread begins with a share of its own, the same in every job, so
-** that what it worked on last time is still in its cache; then it takes pieces of the others' shares.
+** The pool: one job at a time. A thread that comes to help is admitted by one word, which is open while the job has
+** pieces, and the caller waits until all that entered have left. Each thread begins with a share of its own, the same in
+** every job, so that what it worked on last time is still in its cache; then it takes pieces of the others' shares.
 */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1 /* sched_getaffinity */
@@ -23,13 +23,14 @@
 #define MAX_THREADS 256
 #define SPINS 2000 /* pauses before sleeping: some tens of microseconds */
 #define STACK_BYTES (1024 * 1024)
-#define OPEN ((uint64_t)1 << 63) /* the door: open or not, below it a count of jobs, in the low half who is inside */
+/* The admission word: open or not, below it a count of jobs, in the low half who is inside. */
+#define OPEN ((uint64_t)1 << 63)
 #define NEXT_JOB ((uint64_t)1 << 32)
 #define INSIDE (NEXT_JOB - 1)
 
 static struct {
-  _Alignas(64) _Atomic uint64_t door;
-  /* The job. Written only while the door is closed and nobody is inside. */
+  _Alignas(64) _Atomic uint64_t admission;
+  /* The job. Written only while admission is closed and nobody is inside. */
   void (*body)(void *, int64_t);
   void *arg;
   atomic_int *stopped;   /* of a job that can be stopped, else NULL */
@@ -140,20 +141,21 @@ static void drain(int own) {
 
 /* Is there work for a thread with this number? */
 static int work_offered(int number, uint64_t seen) {
-  const uint64_t door = atomic_load(&pool.door);
-  return door & OPEN && (door & ~INSIDE) != seen && number < atomic_load_explicit(&pool.limit, memory_order_relaxed);
+  const uint64_t admission = atomic_load(&pool.admission);
+  return admission & OPEN && (admission & ~INSIDE) != seen &&
+         number < atomic_load_explicit(&pool.limit, memory_order_relaxed);
 }
 
 /* Gives the job it was let in for, or what was seen before if it came too late. */
 static uint64_t enter(uint64_t seen) {
-  uint64_t door = atomic_load(&pool.door);
-  while (door & OPEN)
-    if (atomic_compare_exchange_weak(&pool.door, &door, door + 1)) return door & ~INSIDE;
+  uint64_t admission = atomic_load(&pool.admission);
+  while (admission & OPEN)
+    if (atomic_compare_exchange_weak(&pool.admission, &admission, admission + 1)) return admission & ~INSIDE;
   return seen;
 }
 
 static void leave(void) {
-  const uint64_t left = atomic_fetch_sub(&pool.door, 1) - 1;
+  const uint64_t left = atomic_fetch_sub(&pool.admission, 1) - 1;
   if (left & OPEN || left & INSIDE || !atomic_load(&pool.waiting)) return;
   pthread_mutex_lock(&pool.lock);
   pthread_cond_signal(&pool.finished);
@@ -212,7 +214,7 @@ static void forget(void) {
   pool.started = 0;
   atomic_store(&pool.sleepers, 0);
   atomic_store(&pool.waiting, 0);
-  atomic_store(&pool.door, 0);
+  atomic_store(&pool.admission, 0);
   atomic_store(&pool.busy, 0);
 }
 
@@ -239,7 +241,7 @@ static void start_threads(int limit) {
 }
 
 static void offer(int64_t pieces, void (*body)(void *, int64_t), void *arg, int limit) {
-  const uint64_t job = (atomic_load(&pool.door) & ~OPEN) + NEXT_JOB;
+  const uint64_t job = (atomic_load(&pool.admission) & ~OPEN) + NEXT_JOB;
   pool.body = body;
   pool.arg = arg;
   pool.stopped = gr_watching.stopped;
@@ -251,7 +253,7 @@ static void offer(int64_t pieces, void (*body)(void *, int64_t), void *arg, int 
 #ifdef __linux__
   pool.home = sched_getcpu();
 #endif
-  atomic_store(&pool.door, job | OPEN);
+  atomic_store(&pool.admission, job | OPEN);
   if (!atomic_load(&pool.sleepers)) return;
   pthread_mutex_lock(&pool.lock);
   pthread_cond_broadcast(&pool.wake);
@@ -261,12 +263,12 @@ static void offer(int64_t pieces, void (*body)(void *, int64_t), void *arg, int 
 /* No piece is left to take; others may still be in their last one. */
 static void await(void) {
   int spins = 0;
-  atomic_fetch_and(&pool.door, ~OPEN);
-  while (atomic_load(&pool.door) & INSIDE && spins++ < SPINS) relax();
-  if (!(atomic_load(&pool.door) & INSIDE)) return;
+  atomic_fetch_and(&pool.admission, ~OPEN);
+  while (atomic_load(&pool.admission) & INSIDE && spins++ < SPINS) relax();
+  if (!(atomic_load(&pool.admission) & INSIDE)) return;
   pthread_mutex_lock(&pool.lock);
   atomic_store(&pool.waiting, 1);
-  while (atomic_load(&pool.door) & INSIDE) pthread_cond_wait(&pool.finished, &pool.lock);
+  while (atomic_load(&pool.admission) & INSIDE) pthread_cond_wait(&pool.finished, &pool.lock);
   atomic_store(&pool.waiting, 0);
   pthread_mutex_unlock(&pool.lock);
 }

@@ -60,8 +60,8 @@ gr_status gr_wrap(gr_context *c, gr_array *out, gr_dtype dtype, int64_t n, void 
   *mine = (wrapped){{refresh, download, release}, *w};
   gr_storage_adopt(s, p, GR_WRAPPED);
   s->outside = &mine->functions;
-  s->restless = w->changing || w->where || w->readonly;
-  if (s->restless) s->full[GR_HOST] = 0; /* so that every use comes by */
+  s->must_revalidate = w->changing || w->where || w->readonly;
+  if (s->must_revalidate) s->full[GR_HOST] = 0; /* so that every use comes by */
   out->storage = s;
   out->dtype = dtype;
   out->n = n;
