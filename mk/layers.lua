@@ -1,4 +1,4 @@
--- Whether src/core and src/binding are built in layers: no circle between their files, and nothing of Lua in the core.
+-- Whether src/ is built in layers: no circle between its files, and nothing of Lua in the core.
 --
 --   lua mk/layers.lua            what is wrong, one line each; fails if anything is
 --   lua mk/layers.lua order      the files from the lowest layer up
@@ -105,13 +105,6 @@ local function fault(...)
   print(string.format(...))
 end
 
--- Circles of the CUDA backend alone are not looked at.
-local function matters(component)
-  for _, name in ipairs(component) do
-    if not name:match("^src/backend/cuda") then return true end
-  end
-end
-
 local function tell_circle(component)
   local inside = {}
   for _, name in ipairs(component) do inside[name] = true end
@@ -141,7 +134,7 @@ for _, file in ipairs(files) do find_definitions(file) end
 for _, file in ipairs(files) do find_uses(file) end
 for _, component in ipairs(components()) do
   if arg[1] == "order" then print(table.concat(component, "  ")) end
-  if #component > 1 and matters(component) then tell_circle(component) end
+  if #component > 1 then tell_circle(component) end
 end
 for _, file in ipairs(files) do
   if file.path:match("^src/core/") then check_core(file) end

@@ -1,4 +1,7 @@
-/* What the files of the CUDA backend share; nothing outside this folder includes it. */
+/*
+** What the files of the CUDA backend share, from the lowest file up: each calls those above it here and none below.
+** Nothing outside this folder includes it.
+*/
 #ifndef GR_BACKEND_CUDA_CUDA_H
 #define GR_BACKEND_CUDA_CUDA_H
 
@@ -8,6 +11,9 @@
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/grid/mailbox.h"
 #include "src/core/backend.h"
+#include "src/core/operation.h"
+
+static inline const char *gr_op_name(gr_op op) { return gr_ops[op].name; }
 
 typedef struct gr_cuda_device {
   gr_backend base;
@@ -72,47 +78,48 @@ typedef struct gr_cuda_queue {
   gr_cuda_span written; /* what launches write that may still run; everything after what does not say what it writes */
 } gr_cuda_queue;
 
+/* ---- errors.c ---- */
+
 /*
-** Every entry makes the queue's device current and puts the caller's back: gr_cuda_enter gives what
+** Every function of the backend makes the queue's device current and puts the caller's back: gr_cuda_enter gives what
 ** gr_cuda_leave takes, or -1 when the device is lost and nothing may be called.
 */
 int gr_cuda_enter(gr_cuda_queue *);
 void gr_cuda_leave(gr_cuda_queue *, int was);
+/* The same for the calls that have no queue, and so nowhere to write an error. */
+int gr_cuda_enter_device(const gr_cuda_device *);
+void gr_cuda_leave_device(const gr_cuda_device *, int was);
 
-const char *gr_op_name(gr_op);
-
-/* GR_OK for cudaSuccess; else writes queue->error, latches a lost device and clears CUDA's last error. */
+/* GR_OK for cudaSuccess; else writes queue->error, notes a lost device and clears CUDA's last error. */
 gr_status gr_cuda_check(gr_cuda_queue *, cudaError_t, const char *doing);
+
+/* ---- memory.c ---- */
+
+void *gr_cuda_alloc(gr_backend *, size_t bytes);
+void gr_cuda_free(gr_backend *, void *, size_t bytes);
+size_t gr_cuda_available(gr_backend *);
+
+/* ---- submit.c ---- */
+
+/* From the environment; once, before the first queue. */
+void gr_cuda_read_settings(void);
 
 /* The run of a launch on that scratch memory; and its count and check, from what the launcher returned. */
 void gr_cuda_prepare(gr_cuda_queue *, const gr_cuda_scratch *, gr_cuda_run *);
 gr_status gr_cuda_launched(gr_cuda_queue *, int error, const char *what);
 
+/* ---- graph.c ---- */
+
+/* Launch what was put down; what is to name in an error. */
+gr_status gr_cuda_launch_batch(gr_cuda_queue *, const char *what);
+void gr_cuda_graphs_close(gr_cuda_queue *);
+
+/* ---- scratch.c ---- */
+
 /* At least so many bytes; what is new is zero. */
 cudaError_t gr_cuda_grow(gr_cuda_queue *, gr_cuda_scratch *, size_t bytes);
 
-void gr_cuda_launches(gr_backend *); /* sets those of its functions that are one launch each */
-gr_status gr_cuda_do_reduce(gr_queue *, const gr_reduce_job *, uint64_t *result);
-gr_status gr_cuda_do_histogram(gr_queue *, const gr_histogram_job *);
-gr_status gr_cuda_do_weights(gr_queue *, const gr_weights_job *);
-gr_status gr_cuda_do_exact(gr_queue *, const gr_exact_job *, gr_exact *sums);
-gr_status gr_cuda_do_digest(gr_queue *, const gr_digest_job *, uint64_t result[2]);
-
-/* The scratch memory that so many reductions like this one need. */
-gr_status gr_cuda_reduce_room(gr_cuda_queue *, const gr_reduce_job *, int count);
-
-/* Put down reductions whose results go to a slot (several: alike, see gr_cuda_reduce_arrays), for
-   gr_cuda_launch_batch. */
-gr_status gr_cuda_add_reduce(gr_cuda_queue *, const gr_reduce_job *const *, int count, gr_cuda_pending *);
-gr_status gr_cuda_launch_batch(gr_cuda_queue *, const char *what);
-/* Launch one that may begin while those before it end, which graphs do not. */
-gr_status gr_cuda_start_reduce(gr_cuda_queue *, const gr_reduce_job *, gr_cuda_pending *);
-void gr_cuda_graphs_close(gr_cuda_queue *);
-/* Wait for one of them, as below; what it gives, once it is there. */
-gr_status gr_cuda_await_reduce(gr_cuda_queue *, const gr_cuda_pending *, int lane, int64_t limit, const char *what,
-                               int *there);
-int gr_cuda_has_arrived(const gr_cuda_pending *, int lane);
-void gr_cuda_take(gr_cuda_pending *, int lane, uint64_t words[2]);
+/* ---- await.c ---- */
 
 /*
 ** Look for a ticket in so many halves of a slot, for so many nanoseconds (0: once; negative: until it is there); a
@@ -121,7 +128,33 @@ void gr_cuda_take(gr_cuda_pending *, int lane, uint64_t words[2]);
 gr_status gr_cuda_await(gr_cuda_queue *, const uint64_t *halves, int count, uint64_t ticket, int64_t limit,
                         const char *what, int *there);
 
-/* Results for later (src/backend/cuda/later.c). */
+/* ---- copy.c ---- */
+
+gr_status gr_cuda_upload(gr_queue *, void *device, const void *host, size_t bytes);
+gr_status gr_cuda_download(gr_queue *, void *host, const void *device, size_t bytes);
+cudaError_t gr_cuda_ring_open(gr_cuda_ring *, size_t size);
+void gr_cuda_ring_close(gr_cuda_ring *);
+
+/* ---- reduce.c ---- */
+
+/* The scratch memory that so many reductions like this one need. */
+gr_status gr_cuda_reduce_room(gr_cuda_queue *, const gr_reduce_job *, int count);
+
+/* Put down reductions whose results go to a slot (several: alike, see gr_cuda_reduce_arrays), for
+   gr_cuda_launch_batch. */
+gr_status gr_cuda_add_reduce(gr_cuda_queue *, const gr_reduce_job *const *, int count, gr_cuda_pending *);
+/* Launch one that may begin while those before it end, which graphs do not. */
+gr_status gr_cuda_start_reduce(gr_cuda_queue *, const gr_reduce_job *, gr_cuda_pending *);
+/* gr_cuda_await for one of them; what it gives, once it is there. */
+gr_status gr_cuda_await_reduce(gr_cuda_queue *, const gr_cuda_pending *, int lane, int64_t limit, const char *what,
+                               int *there);
+int gr_cuda_has_arrived(const gr_cuda_pending *, int lane);
+void gr_cuda_take(gr_cuda_pending *, int lane, uint64_t words[2]);
+
+gr_status gr_cuda_do_reduce(gr_queue *, const gr_reduce_job *, uint64_t *result);
+
+/* ---- tickets.c ---- */
+
 gr_status gr_cuda_start(gr_queue *, const gr_reduce_job *const *, int count, gr_ticket *const *, int more);
 gr_status gr_cuda_mark(gr_queue *, gr_ticket *);
 gr_status gr_cuda_poll(gr_queue *, gr_ticket *, int64_t nanoseconds);
@@ -129,9 +162,19 @@ void gr_cuda_forget(gr_queue *, gr_ticket *);
 gr_status gr_cuda_elapsed(gr_queue *, const gr_ticket *from, const gr_ticket *to, double *seconds);
 void gr_cuda_later_close(gr_cuda_queue *);
 
-gr_status gr_cuda_upload(gr_queue *, void *device, const void *host, size_t bytes);
-gr_status gr_cuda_download(gr_queue *, void *host, const void *device, size_t bytes);
-cudaError_t gr_cuda_ring_open(gr_cuda_ring *, size_t size);
-void gr_cuda_ring_close(gr_cuda_ring *);
+/* ---- histogram.c, exact.c, launch.c ---- */
+
+gr_status gr_cuda_do_histogram(gr_queue *, const gr_histogram_job *);
+gr_status gr_cuda_do_weights(gr_queue *, const gr_weights_job *);
+gr_status gr_cuda_do_exact(gr_queue *, const gr_exact_job *, gr_exact *sums);
+gr_status gr_cuda_do_digest(gr_queue *, const gr_digest_job *, uint64_t result[2]);
+void gr_cuda_launches(gr_backend *); /* sets those of its functions that are one launch each */
+
+/* ---- queue.c; above it device.c ---- */
+
+gr_queue *gr_cuda_open(gr_backend *, gr_status *why);
+void gr_cuda_close(gr_queue *);
+gr_status gr_cuda_zero(gr_queue *, void *device, size_t bytes);
+gr_status gr_cuda_wait(gr_queue *);
 
 #endif

@@ -1,0 +1,50 @@
+/* How the host waits for a launch: it polls the words of mapped memory to which the kernel writes its ticket. */
+#include "src/backend/cuda/cuda.h"
+
+#include <time.h>
+#include "src/core/clock.h"
+
+static void pause_a_little(void) {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  __asm__ volatile("yield");
+#endif
+}
+
+/* Whether the stream is healthy; a kernel that faulted, or ended without its ticket, is not. */
+static gr_status ask_stream(gr_cuda_queue *q, const uint64_t *halves, int count, uint64_t ticket, const char *what) {
+  cudaError_t e = cudaStreamQuery(q->stream);
+  if (e == cudaErrorNotReady) (void)cudaGetLastError();
+  else if (e != cudaSuccess) return gr_cuda_check(q, e, what);
+  else if (!gr_mailbox_arrived(halves, count, ticket)) return gr_cuda_check(q, cudaErrorLaunchFailure, what);
+  return GR_OK;
+}
+
+/* Spins at first, asking the stream now and then; a wait that has lasted is not made much longer by naps. */
+gr_status gr_cuda_await(gr_cuda_queue *q, const uint64_t *halves, int count, uint64_t ticket, int64_t limit,
+                        const char *what, int *there) {
+  if ((*there = gr_mailbox_arrived(halves, count, ticket))) return GR_OK;
+  int64_t began = gr_nanoseconds(), asked = began;
+  for (unsigned spins = 1; !(*there = gr_mailbox_arrived(halves, count, ticket)); spins++) {
+    if (limit != 0) {
+      if (spins > 4096) pause_a_little(); /* it takes up to 50 ns */
+      if (spins % 64) continue;
+    }
+    int64_t now = gr_nanoseconds();
+    if (limit == 0 || now - asked > 20000) {
+      gr_status status = ask_stream(q, halves, count, ticket, what);
+      if (status != GR_OK) return status;
+      asked = now;
+    }
+    if (limit >= 0 && now - began >= limit) {
+      *there = gr_mailbox_arrived(halves, count, ticket);
+      return GR_OK;
+    }
+    if (now - began > 2000000) { /* a nap takes 50 us more than asked: earlier it would show */
+      struct timespec t = {0, (now - began) / 32 < 50000 ? (now - began) / 32 : 50000};
+      nanosleep(&t, NULL);
+    }
+  }
+  return GR_OK;
+}
