@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# What a real GPU is asked before a change to the CUDA half counts as safe: compute-sanitizer's four tools over every kernel
-# (bench/touch.lua), random calls, a device lost in the middle, and mixed work whose memory must stay flat.
-# Usage: bench/gpu_hostile.sh DIRECTORY [SECONDS]    from the root, after make, with lua5.4; SECONDS (120) of mixed work.
-# The directory gets the logs. Some 8 minutes on 16 cores; the last line is "gpu_hostile: ok" or says what failed.
+# What a real GPU is asked before a change to the CUDA half counts as safe: compute-sanitizer's four tools over every
+# kernel (bench/touch.lua), random calls, a device lost in the middle, and mixed work whose memory must stay flat.
+# Usage: bench/gpu_hostile.sh DIRECTORY [SECONDS]    from the root, after make, with lua5.4; SECONDS (120) of mixed
+# work. The directory gets the logs. Some 8 minutes on 16 cores; the last line is "gpu_hostile: ok" or says what failed.
 set -uo pipefail
 out=${1:?directory for the logs}
 seconds=${2:-120}
@@ -15,8 +15,8 @@ check() { if [ "$1" = 0 ]; then echo "$2: ok"; else echo "$2: FAILED"; failed="$
 lua5.4 -e 'local gr = require "gpureduce"; print(gr.backend()); os.exit(gr.backend():find "^cuda" and 0 or 1)' ||
   { echo "gpu_hostile: no CUDA device"; exit 2; }
 
-# What a tool says and is none: initcheck sees gr_read_loose read whole words over an array's ends, whose bytes beyond it
-# are masked.
+# What a tool says and is none: initcheck sees gr_read_loose read whole words over an array's ends, whose bytes beyond
+# it are masked.
 known() { [ "$1" = initcheck ] && ! grep -A3 "Uninitialized" "$2" | grep "    at " | grep -qv "gr_read_loose"; }
 
 # racecheck and synccheck look at shared memory and barriers, initcheck at reads of what nobody wrote.

@@ -89,8 +89,8 @@ typedef union gr_acc {
 
 /*
 ** Operations as users name them. X(name, reducer, result of floats, result of integers, on empty input, called by).
-** Results: F64, I64, SAME (the input's dtype), BOOL (u8 in arrays); on empty: a value, or RAISE; called by a FUNCTION of
-** its own in the module, or by its NAME alone (gr.reduce), which others may stand for (gr.norm, accumulate = "f32").
+** Results: F64, I64, SAME (the input's dtype), BOOL (u8 in arrays); on empty: a value, or RAISE; called by a FUNCTION
+** of its own in the module, or by its NAME alone (gr.reduce), which others may stand for (gr.norm, accumulate = "f32").
 */
 #define GR_OPS(X)                                      \
   X(sum, SUM, F64, I64, VALUE, FUNCTION)               \

@@ -37,8 +37,9 @@ neon:
 bits: $(module)
 	$(here) $(LUA) spec/bits.lua compare spec/golden/bits_h200.txt
 
-# The specs under AddressSanitizer, UBSan and LeakSanitizer, with a collector that runs all the time (see spec/support.lua);
-# SPECS= some of them. sanitize-short: those where scripts are hostile. LEAKS=0 where no process may look into another.
+# The specs under AddressSanitizer, UBSan and LeakSanitizer, with a collector that runs all the time (see
+# spec/support.lua); SPECS= some of them. sanitize-short: those where scripts are hostile. LEAKS=0 where no process may
+# look into another.
 SPECS =
 LEAKS = 1
 sanitizers = address,undefined,float-cast-overflow
@@ -51,8 +52,8 @@ sanitize:
 sanitize-short: $(if $(filter test-all,$(MAKECMDGOALS)),sweep-fast)
 	@$(MAKE) --no-print-directory sanitize SPECS="$(short_specs)"
 
-# Many states at once, each in a thread of its own, under ThreadSanitizer: on the CPU, and on the pretend device, whose work
-# may be put off. The program that hosts them is compiled for it, too. It wants addresses that are not
+# Many states at once, each in a thread of its own, under ThreadSanitizer: on the CPU, and on the pretend device, whose
+# work may be put off. The program that hosts them is compiled for it, too. It wants addresses that are not
 # random, where that may be asked for.
 tsan_flags = BUILD=build/tsan NVCC= file_flags= LDFLAGS=-fsanitize=thread CFLAGS="-O1 -g -Wall -Wextra -fsanitize=thread"
 states = $(BUILD)/$(lua_name)/states
@@ -96,15 +97,16 @@ lint: $(module)
 	$(LUA) mk/layers.lua
 	@$(MAKE) --no-print-directory build-check $(if $(filter cuda,$(flavour)),toolkit-check)
 
-# Warnings of the compiler, and where CUDA's headers are, of the GPU's host code too; of clang as well where there is one.
+# Warnings of the compiler, and where CUDA's headers are, of the GPU's host code too; of clang as well where there is
+# one.
 cuda_headers = $(firstword $(wildcard $(toolkit_root)/include $(CUDA_HOME)/include /usr/local/cuda/include))
 warnings:
 	@for f in $(core_c) $(binding_c) src/backend/nocuda.c $(if $(cuda_headers),$(cuda_c)); do \
 	  $(CC) $(base) $(lint_flags) -I$(lua_incdir) $(if $(cuda_headers),-isystem "$(cuda_headers)") \
 	  -fsyntax-only $$f || exit 1; done
 
-# What cppcheck says of all C; spec/cppcheck.txt has what it says wrongly, with the reasons. Warnings stay in one folder, so
-# that a second run looks only at what has changed.
+# What cppcheck says of all C; spec/cppcheck.txt has what it says wrongly, with the reasons. Warnings stay in one
+# folder, so that a second run looks only at what has changed.
 cppcheck:
 	@mkdir -p $(BUILD)/cppcheck
 	cppcheck --quiet --std=c11 --enable=warning,performance,portability --library=posix,gnu,lua -I. -D__GNUC__=12 \

@@ -1,6 +1,7 @@
 # make fuzz-readers TIME=seconds    any bytes for the readers of NPY, CSV and accumulators under ASan and UBSan (clang)
 #
-# The corpus is small and committed; what is found on the way stays in $(BUILD)/fuzz/found, what shows a fault beside it.
+# The corpus is small and committed; what is found on the way stays in $(BUILD)/fuzz/found, what shows a fault beside
+# it.
 
 FUZZ_CC ?= clang
 TIME ?= 60

@@ -1,8 +1,8 @@
 /*
-** Every instruction set that this CPU has against plain C: reductions of all operations and dtypes (whole, strided, rows,
-** columns), scans, histograms, RMSNorm and softmax of random lengths, places and data; results must have the same bits. Plain
-** C is compared with the model by the golden specs, so this carries them to machines that Lua is not on: `make neon` runs it
-** compiled for 64-bit ARM, under an emulator. Usage: sets [rounds [seed]].
+** Every instruction set that this CPU has against plain C: reductions of all operations and dtypes (whole, strided,
+** rows, columns), scans, histograms, RMSNorm and softmax of random lengths, places and data; results must have the same
+** bits. Plain C is compared with the model by the golden specs, so this carries them to machines that Lua is not on:
+** `make neon` runs it compiled for 64-bit ARM, under an emulator. Usage: sets [rounds [seed]].
 */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /*
 ** A host with many Lua states, each in a thread of its own, all of which run one script at once: for ThreadSanitizer
 ** (make tsan), which wants the program itself compiled with it. Usage: states COUNT SCRIPT DEVICE; the script gets the
-** number of its state and the device as arguments. States come and go: each thread runs the script in two, one after the
-** other.
+** number of its state and the device as arguments. States come and go: each thread runs the script in two, one after
+** the other.
 */
 #include <lauxlib.h>
 #include <lua.h>

@@ -1,4 +1,5 @@
--- The cells of the comparison: which operation on how much of what. The core decides; the full grid is every combination.
+-- The cells of the comparison: which operation on how much of what. The core decides; the full grid is every
+-- combination.
 local grid = {}
 
 local sizes = { u8 = 1, f16 = 2, i32 = 4, f32 = 4, i64 = 8, f64 = 8 }

@@ -1,7 +1,7 @@
 /*
 ** Plain references, one obvious kernel each, in double and 64-bit integers. They share no code with the project's
-** kernels, and they are fed by element type alone. Flat reductions: every statistic at once, block by block, finished on the
-** host.
+** kernels, and they are fed by element type alone. Flat reductions: every statistic at once, block by block, finished
+** on the host.
 */
 #ifndef GR_VERSUS_REFERENCE_H
 #define GR_VERSUS_REFERENCE_H
@@ -97,8 +97,8 @@ Statistics statistics(const void *a, const void *b, int64_t n, void *room) {
 /* ---- arrays of results ---- */
 
 /*
-** Sums of rows (axis 2) or columns of a, times v if there is one: 64 elements a thread, then an atomic. Acc is double, or
-** for integers unsigned long long, which wraps.
+** Sums of rows (axis 2) or columns of a, times v if there is one: 64 elements a thread, then an atomic. Acc is double,
+** or for integers unsigned long long, which wraps.
 */
 template <class Acc, class T>
 __device__ Acc as(T x) {

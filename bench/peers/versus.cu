@@ -178,7 +178,9 @@ __global__ void read_all(const float4 *x, int64_t n, float *out) {
   if (s.x + s.y + s.z + s.w == 1.2345e30f) *out = s.x;
 }
 
-/* As in the module's queues, reductions, histograms and scans in turn may overlap, and after anything else they wait. */
+/*
+** As in the module's queues, reductions, histograms and scans in turn may overlap, and after anything else they wait.
+*/
 gr_cuda_span written;
 void write_anything() { written = gr_anything; }
 
@@ -854,7 +856,8 @@ void open_cell(lua_State *L) {
 }
 
 /*
-** versus.cell{op, dtype, n, rows, axis, bins, data, offset, irregular, resident, beside} -> names of those who can, notes.
+** versus.cell{op, dtype, n, rows, axis, bins, data, offset, irregular, resident, beside} -> names of those who can,
+** notes.
 ** beside: the project's reduction of that name on the same inputs, aligned, takes part under the name "beside".
 */
 int l_cell(lua_State *L) {

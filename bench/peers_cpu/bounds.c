@@ -1,7 +1,7 @@
 /*
-** What this machine can do at best, for bench/cpu.lua: bare loops in the same run that do only what nobody can leave out (read
-** the bytes, move them, multiply, count, scan groups of eight), without checks, hand-over or results. A call from Lua takes its
-** arguments unchecked. Where such a loop is short of what is asked, no library reaches it here.
+** What this machine can do at best, for bench/cpu.lua: bare loops in the same run that do only what nobody can leave
+** out (read the bytes, move them, multiply, count, scan groups of eight), without checks, hand-over or results. A call
+** from Lua takes its arguments unchecked. Where such a loop is short of what is asked, no library reaches it here.
 **
 **   cc -O3 -march=native -ffp-contract=off -shared -fPIC -I. -I/usr/include/lua5.4 bench/peers_cpu/bounds.c -o build/bounds.so -lpthread
 */
@@ -109,7 +109,10 @@ static double measure(loop f, const work *w, int calls, int threads) {
 
 /* ---- for Lua ---- */
 
-/* load(path, size): the file as an array of elements of so many bytes, and as much behind it as a vector may read; huge pages. */
+/*
+** load(path, size): the file as an array of elements of so many bytes, and as much behind it as a vector may read; huge
+** pages.
+*/
 typedef struct array { char *data; int64_t bytes, size; } array;
 
 enum { SMALL, HUGE, AFTERWARDS }; /* pages: made huge before anything is there, or afterwards */

@@ -1,13 +1,17 @@
 /*
-** Bare loops that do only what nobody can leave out: read the bytes, move them, convert and multiply them, count them. bounds.c runs the
-** best of them beside the peers, bench/cpu_bounds.lua looks for the best. Sizes are whole vectors but where a loop says more.
+** Bare loops that do only what nobody can leave out: read the bytes, move them, convert and multiply them, count them.
+** bounds.c runs the best of them beside the peers, bench/cpu_bounds.lua looks for the best. Sizes are whole vectors but
+** where a loop says more.
 */
 #include <immintrin.h>
 #include <stdint.h>
 #include <string.h>
 #include "kernels/cpu/isa/vec_avx512.h"
 
-/* out_size: the size of an element of the result. Histograms: bins, from low on, so many to a unit; counting: bins slots. */
+/*
+** out_size: the size of an element of the result. Histograms: bins, from low on, so many to a unit; counting: bins
+** slots.
+*/
 typedef struct work { const char *x, *y; char *out; int64_t bytes, size, out_size, bins; double low, per_bin; } work;
 typedef void (*loop)(const work *w);
 
@@ -163,8 +167,8 @@ WIDEN(widen_past, GR_PREFETCH(p + 4096), _mm512_stream_si512, _mm_sfence())
 /* ---- running sums ---- */
 
 /*
-** Groups of eight scanned by themselves and one number added, as every way through the tree of docs/numerics.md must, but
-** neither their totals nor what lies before them.
+** Groups of eight scanned by themselves and one number added, as every way through the tree of docs/numerics.md must,
+** but neither their totals nor what lies before them.
 */
 GR_INLINE void groups_of(gr_dtype t, const work *w) {
   const vd base = vd_set((double)w->bytes);
@@ -202,7 +206,10 @@ static void groups(const work *w) {
 #define STEP_F32(s, p, q) s = _mm512_fmadd_ps(_mm512_loadu_ps((const void *)(p)), _mm512_loadu_ps((const void *)(q)), s)
 #define STEP_F64(s, p, q) s = _mm512_add_pd(_mm512_mul_pd(_mm512_loadu_pd((const void *)(p)), _mm512_loadu_pd((const void *)(q))), s)
 #define STEP_LOADS(s, p, q) s = _mm512_ternarylogic_epi64(LOAD(p), LOAD(q), s, 0xfe)
-/* The bits put where a double has them: odd elements by a masked load, a shift and a mask; wrong for zeros, which would cost more. */
+/*
+** The bits put where a double has them: odd elements by a masked load, a shift and a mask; wrong for zeros, which would
+** cost more.
+*/
 #define ODD(p) _mm512_maskz_loadu_epi32(0xaaaa, (const void *)(p))
 #define HIGH(p) _mm512_and_si512(_mm512_srai_epi64(ODD(p), 3), _mm512_set1_epi64((int64_t)0x8fffffffffffffffull))
 #define STEP_SHIFT(s, p, q) \
@@ -225,7 +232,10 @@ DOT(dot_f64, 64, __m512d, _mm512_setzero_pd(), STEP_F64)
 DOT(dot_loads, 64, __m512i, _mm512_setzero_si512(), STEP_LOADS)
 static void multiply(const work *w) { w->size == 4 ? dot_convert(w) : dot_f64(w); }
 
-/* ---- counting slots, and histograms: bins by one multiplication and addition, each block's while those of the block before are counted ---- */
+/*
+** ---- counting slots, and histograms: bins by one multiplication and addition, each block's while those of the block
+** before are counted ----
+*/
 
 #define ADD_UP(type)                                                                       \
   static void add_up_##type(const type *t, int64_t slots, int tables, char *out) {         \

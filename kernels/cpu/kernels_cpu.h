@@ -18,7 +18,10 @@
 #define GR_PREFETCH_SECOND(p) ((void)(p))
 #endif
 
-/* Run body(arg, k) for k = 0 .. pieces - 1 on any threads, in any order; return when all are done, or the call is to stop. */
+/*
+** Run body(arg, k) for k = 0 .. pieces - 1 on any threads, in any order; return when all are done, or the call is to
+** stop.
+*/
 typedef void (*gr_parallel)(int64_t pieces, void (*body)(void *arg, int64_t k), void *arg);
 
 /* `units` of work, `size` to a piece; a single piece, or all without parallel, on the caller's thread. */

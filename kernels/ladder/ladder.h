@@ -24,7 +24,8 @@ typedef enum gr_block_rule { GR_BLOCK_OWN, GR_BLOCK_ANY, GR_BLOCK_WARPS, GR_BLOC
 
 /*
 ** Roundings on the longest way from an element to the result: |error| <= that many x 2^-24 x the sum of magnitudes.
-** EXACT: none (order-free or integers). ONE: that of each product. TREE: the production kernel's own bound (docs/numerics.md).
+** EXACT: none (order-free or integers). ONE: that of each product. TREE: the production kernel's own bound
+** (docs/numerics.md).
 */
 typedef enum gr_rounding_rule { GR_ERR_EXACT, GR_ERR_TREE, GR_ERR_ONE, GR_ERR_N, GR_ERR_WARP, GR_ERR_BLOCK, GR_ERR_SCAN } gr_rounding_rule;
 

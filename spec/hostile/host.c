@@ -1,7 +1,8 @@
 /*
-** The program behind `make sweep`: it runs a Lua program with one function more, trial(), which opens another Lua state whose
-** allocator refuses the k-th request, loads the module there and runs one case. The module of this test is linked with --wrap,
-** so that its own requests (malloc, mmap, threads, ...) come here too; the module that people get knows nothing of this.
+** The program behind `make sweep`: it runs a Lua program with one function more, trial(), which opens another Lua state
+** whose allocator refuses the k-th request, loads the module there and runs one case. The module of this test is linked
+** with --wrap, so that its own requests (malloc, mmap, threads, ...) come here too; the module that people get knows
+** nothing of this.
 */
 #include <errno.h>
 #include <pthread.h>
@@ -141,8 +142,8 @@ static int open_cases(lua_State *I, const char *code, size_t length, const char 
 }
 
 /*
-** trial(code, cpath, case, device, side, at, on) -> how many requests there were, "ok" or the error, what the case says about
-** it at the end, blocks of the module and bytes of Lua that are left after the state was closed.
+** trial(code, cpath, case, device, side, at, on) -> how many requests there were, "ok" or the error, what the case says
+** about it at the end, blocks of the module and bytes of Lua that are left after the state was closed.
 */
 static int l_trial(lua_State *L) {
   size_t length;

@@ -10,7 +10,8 @@ void *gr_cpu_alloc(gr_backend *, size_t bytes);
 void gr_cpu_free(gr_backend *, void *block, size_t bytes);
 size_t gr_cpu_available(gr_backend *);
 gr_queue *gr_cpu_open(gr_backend *, gr_status *why);
-gr_queue *gr_cpu_open_sized(gr_backend *, size_t bytes, gr_status *why); /* of a structure that begins with a gr_queue */
+/* Of a structure that begins with a gr_queue. */
+gr_queue *gr_cpu_open_sized(gr_backend *, size_t bytes, gr_status *why);
 void gr_cpu_close(gr_queue *);
 gr_status gr_cpu_zero(gr_queue *, void *device, size_t bytes);
 

@@ -31,8 +31,8 @@ void gr_l_check_pair(lua_State *L, const gr_array *a, const gr_array *b, int arg
 void gr_l_check_like(lua_State *L, const gr_array *a, const gr_array *b, int64_t n, const char *of, const char *names,
                      int arg);
 /*
-** A device was lost: of the arrays on the stack those that the host has whole become the CPU's. Whether there was one; of another
-** the context's error tells what is gone.
+** A device was lost: of the arrays on the stack those that the host has whole become the CPU's. Whether there was one;
+** of another the context's error tells what is gone.
 */
 int gr_l_leave_lost(lua_State *L, gr_context *);
 void gr_l_check_device(lua_State *L, const gr_array *a, const gr_array *b, int arg);

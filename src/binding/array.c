@@ -221,7 +221,9 @@ static int l_release(lua_State *L) {
   return 0;
 }
 
-/* A finalizer that runs later may still have it in hand, or another module find its bytes in a new userdata: no stamp. */
+/*
+** A finalizer that runs later may still have it in hand, or another module find its bytes in a new userdata: no stamp.
+*/
 static int l_gc(lua_State *L) {
   gr_array *a = gr_l_test_array(L, 1);
   if (!a) return 0;

@@ -13,7 +13,11 @@
 #define GR_CARRAY_READONLY 1
 
 typedef struct gr_carray_info {
-  int type;       /* 1 unsigned char, 2 signed char, 3 short, 4 unsigned, 5 int, 6 unsigned, 7 long, 8 unsigned, 9 float, 10 double, 11 long long, 12 unsigned */
+  /*
+  ** 1 unsigned char, 2 signed char, 3 short, 4 unsigned, 5 int, 6 unsigned, 7 long, 8 unsigned, 9 float, 10 double, 11
+  ** long long, 12 unsigned.
+  */
+  int type;
   int attributes; /* GR_CARRAY_READONLY */
   size_t item, count, capacity;
 } gr_carray_info;

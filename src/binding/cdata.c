@@ -41,8 +41,9 @@ static int dtype_of(const char *name) {
 }
 
 /*
-** ffi.typeof says "ctype<const float [4]>": qualifiers, the element's type, then "[4]", "[2][3]", "(&)[4]" of an array or
-** "*" of a pointer to elements; whatever else follows is no memory of elements. A plain number stands for an address.
+** ffi.typeof says "ctype<const float [4]>": qualifiers, the element's type, then "[4]", "[2][3]", "(&)[4]" of an array
+** or "*" of a pointer to elements; whatever else follows is no memory of elements. A plain number stands for an
+** address.
 */
 static void read_type(gr_cdata *d) {
   static const char *const qualifiers[] = {"const ", "volatile "};

@@ -158,8 +158,8 @@ static gr_context *open_context(lua_State *L) {
 }
 
 /*
-** A module is for one Lua. Loaders refuse most others themselves, for a function that one of the two does not have; from
-** 5.4 on all that is used is there in the next one too, so it has to be said.
+** A module is for one Lua. Loaders refuse most others themselves, for a function that one of the two does not have;
+** from 5.4 on all that is used is there in the next one too, so it has to be said.
 */
 static void check_lua(lua_State *L) {
 #if LUA_VERSION_NUM >= 504

@@ -46,7 +46,10 @@ static const struct {
 
 enum { LONGEST = 24 }; /* a longer word is near to no name; a script may give one that no int counts */
 
-/* Edit distance of two words of at most LONGEST, with neighbours that changed places as one edit (optimal string alignment). */
+/*
+** Edit distance of two words of at most LONGEST, with neighbours that changed places as one edit (optimal string
+** alignment).
+*/
 static int distance(const char *a, const char *b) {
   int d[LONGEST + 1][LONGEST + 1], la = (int)strlen(a), lb = (int)strlen(b);
   for (int i = 0; i <= la; i++) d[i][0] = i;

@@ -82,8 +82,8 @@ static gr_array *field_array(lua_State *L, int i, const char *name) {
 static const char *const part_names[] = {"counts", "tails", "edges"};
 
 /*
-** {into = a histogram}: where it is on the stack, with its parts above it, or 0. It has as many bins of the same dtype, beside a.
-** The fields are a script's to change, so they are looked at once.
+** {into = a histogram}: where it is on the stack, with its parts above it, or 0. It has as many bins of the same dtype,
+** beside a. The fields are a script's to change, so they are looked at once.
 */
 static int into_option(lua_State *L, const gr_array *a, const gr_binning *b) {
   const gr_dtype sums = gr_histogram_dtype(b->weights), dtypes[] = {sums, sums, GR_F64};
@@ -109,8 +109,8 @@ static int into_option(lua_State *L, const gr_array *a, const gr_binning *b) {
 static gr_array *part_of(lua_State *L, int at, int k) { return lua_touserdata(L, at + 1 + k); }
 
 /*
-** Counts and tails of the histogram at `at` as one array, on the stack, where they are parts of one, as we make them, that can be
-** written at once; else NULL.
+** Counts and tails of the histogram at `at` as one array, on the stack, where they are parts of one, as we make them,
+** that can be written at once; else NULL.
 */
 static gr_array *counts_together(lua_State *L, int at, const gr_array *a, const gr_binning *b) {
   gr_array *all = gr_l_push_array(L);
@@ -173,8 +173,8 @@ static int l_histogram(lua_State *L) {
 }
 
 /*
-** One pass for the range, one for the counts, and nothing of Lua's in between: a finalizer that writes to a would have a sample
-** counted outside the bins.
+** One pass for the range, one for the counts, and nothing of Lua's in between: a finalizer that writes to a would have
+** a sample counted outside the bins.
 */
 static gr_status count_each(lua_State *L, gr_context *c, const gr_array *a, int64_t least, gr_binning *b, gr_array *counts) {
   gr_value range = gr_value_i(-1);

@@ -15,7 +15,10 @@ static char *host_elements(lua_State *L, gr_context *c, gr_array *a) {
   return (char *)(uintptr_t)v.data;
 }
 
-/* The common case apart from the checks: numbers of a table into f32 and f64. Returns the first position that needs a look. */
+/*
+** The common case apart from the checks: numbers of a table into f32 and f64. Returns the first position that needs a
+** look.
+*/
 static int64_t put_table_f32(lua_State *L, float *out, int64_t k, int64_t n) {
   for (; k < n; k++) {
     int type = gr_rawgeti(L, 1, (lua_Integer)(k + 1));
@@ -218,7 +221,10 @@ static void put_range(lua_State *L, gr_context *c, gr_array *a, char *out, doubl
   }
 }
 
-/* first + k * step as it would be without an end to the integers; every element that is asked for lies between two of them. */
+/*
+** first + k * step as it would be without an end to the integers; every element that is asked for lies between two of
+** them.
+*/
 static int64_t whole_at(int64_t first, int64_t step, int64_t k) {
   return (int64_t)((uint64_t)first + (uint64_t)k * (uint64_t)step);
 }
@@ -249,7 +255,10 @@ static int64_t check_whole_count(lua_State *L, int64_t first, int64_t last, int6
   return steps >= (uint64_t)1 << 60 ? check_count(L, (double)steps) : (int64_t)steps + 1;
 }
 
-/* gr.arange(first, last, step, dtype): as Lua's for, last is included when it is hit. Whole numbers are counted exactly. */
+/*
+** gr.arange(first, last, step, dtype): as Lua's for, last is included when it is hit. Whole numbers are counted
+** exactly.
+*/
 static int l_arange(lua_State *L) {
   gr_context *c = gr_l_context(L);
   int typed = lua_type(L, 3) == LUA_TSTRING || lua_type(L, 3) == LUA_TTABLE ? 3 : 4; /* the step was left out */
@@ -285,7 +294,9 @@ static int l_linspace(lua_State *L) {
 
 /* ---- random numbers ---- */
 
-/* gr.rand(n, dtype, {dtype, seed, stream, into}), gr.randn: the same on every backend. Without a seed: the next ones. */
+/*
+** gr.rand(n, dtype, {dtype, seed, stream, into}), gr.randn: the same on every backend. Without a seed: the next ones.
+*/
 static int l_random(lua_State *L) {
   static const char *const names[] = {"dtype", "seed", "stream", "into", NULL};
   gr_context *c = gr_l_context(L);

@@ -4,7 +4,10 @@
 
 #include "src/binding/options.h"
 
-/* An array, or a table of numbers, which becomes an array of that dtype beside a; left on the stack. each: one of them, in words. */
+/*
+** An array, or a table of numbers, which becomes an array of that dtype beside a; left on the stack. each: one of them,
+** in words.
+*/
 gr_array *gr_l_option_numbers(lua_State *L, gr_context *c, int arg, const char *name, const gr_array *a,
                               gr_dtype, const char *each);
 

@@ -24,7 +24,9 @@ static gr_term number_term(lua_State *L, int arg, gr_map op, gr_dtype t) {
 
 static int is_number(lua_State *L, int arg) { return lua_type(L, arg) == LUA_TNUMBER; }
 
-/* Arguments x and y, arrays or numbers, as the call's a and b; the first array among them decides. NULL: two numbers. */
+/*
+** Arguments x and y, arrays or numbers, as the call's a and b; the first array among them decides. NULL: two numbers.
+*/
 static gr_array *read_pair(lua_State *L, int x, int y, gr_map_call *call) {
   gr_array *a = is_number(L, x) ? NULL : gr_l_check_array(L, x), *b = NULL;
   if (!is_number(L, y)) b = gr_l_check_array(L, y);
@@ -242,8 +244,8 @@ static int l_where(lua_State *L) {
 /* ---- compaction ---- */
 
 /*
-** Counting what is kept, making room for it and keeping it is one step: a finalizer that writes to the mask in between would
-** have more kept than there is room for.
+** Counting what is kept, making room for it and keeping it is one step: a finalizer that writes to the mask in between
+** would have more kept than there is room for.
 */
 static gr_status run_compact(lua_State *L, gr_context *c, const gr_array *a, const gr_array *mask, const gr_array *into,
                              gr_array *out) {
@@ -284,8 +286,8 @@ static int l_compact(lua_State *L) {
 /* ---- registration ---- */
 
 /*
-** By the result of floats and the number of operands: what is computed element by element needs nothing of its own here,
-** other rows have a function of their name above.
+** By the result of floats and the number of operands: what is computed element by element needs nothing of its own
+** here, other rows have a function of their name above.
 */
 #define SAME_1(name) l_unary
 #define SAME_2(name) l_binary

@@ -18,8 +18,8 @@ void gr_l_push_noted(lua_State *L) {
 }
 
 /*
-** Whether a finalizer runs. Lua 5.4.4 and later say so; before that the collector looks stopped meanwhile, as it does when
-** a script has stopped it; Lua 5.1 does not tell.
+** Whether a finalizer runs. Lua 5.4.4 and later say so; before that the collector looks stopped meanwhile, as it does
+** when a script has stopped it; Lua 5.1 does not tell.
 */
 int gr_l_finalizing(lua_State *L) {
 #if LUA_VERSION_NUM >= 504 && LUA_VERSION_RELEASE_NUM >= 50404

@@ -5,8 +5,8 @@
 #include "src/binding/args.h"
 
 /*
-** The options table at arg, or nothing; other keys than those of the list (NULL-ended, at most 30) are errors. Returns 0 if
-** it is not there, else GR_OPTIONS and bit k for each name k that may be in it.
+** The options table at arg, or nothing; other keys than those of the list (NULL-ended, at most 30) are errors. Returns
+** 0 if it is not there, else GR_OPTIONS and bit k for each name k that may be in it.
 */
 #define GR_OPTIONS (1 << 30)
 #define GR_OPTION_TEXT 64 /* room for a copy of an option that is a string */
@@ -17,12 +17,17 @@
 int gr_l_options_at(lua_State *L, int first, int last);
 int gr_l_options(lua_State *L, int arg, const char *const *names);
 int gr_l_inherits(lua_State *L, int i); /* whether the metatable of the value at i has an __index */
-/* The same, and 'into', the first of the names, where it is an array (else NULL), left on the stack: one look at the table, not two. */
+/*
+** The same, and 'into', the first of the names, where it is an array (else NULL), left on the stack: one look at the
+** table, not two.
+*/
 int gr_l_options_into(lua_State *L, int arg, const char *const *names, gr_array **into);
 int gr_l_option_int(lua_State *L, int arg, const char *name, int64_t *out);
 int gr_l_option_number(lua_State *L, int arg, const char *name, double *out);
 int gr_l_option_flag(lua_State *L, int arg, const char *name);
-/* Copied, since a finalizer may take it out of the table; NULL if it is not there. What is longer is none of our names. */
+/*
+** Copied, since a finalizer may take it out of the table; NULL if it is not there. What is longer is none of our names.
+*/
 const char *gr_l_option_string(lua_State *L, int arg, const char *name, char text[GR_OPTION_TEXT]);
 /* Push the option, of whatever type; 0 and nothing if it is not there. */
 int gr_l_push_option(lua_State *L, int arg, const char *name);

@@ -179,8 +179,8 @@ static void read_options(lua_State *L, call *q, int64_t n) {
 /* ---- results ---- */
 
 /*
-** Whether the positions of segments are sound is asked here, right before they are used: a finalizer may write to them whenever
-** Lua allocates, and what was sound a moment ago would point anywhere.
+** Whether the positions of segments are sound is asked here, right before they are used: a finalizer may write to them
+** whenever Lua allocates, and what was sound a moment ago would point anywhere.
 */
 static gr_status run_each(lua_State *L, gr_context *c, call *q, gr_array *out, gr_array *out2) {
   if (q->shape.segments) {
@@ -230,7 +230,10 @@ static int push_taught(lua_State *L, gr_context *c, call *q) {
   return 1 + gr_l_push_seconds(L, &q->kernel);
 }
 
-/* The number stays on the device, as one element of 'into': of the result's dtype, or f64 or f32 for floats. Gives the array. */
+/*
+** The number stays on the device, as one element of 'into': of the result's dtype, or f64 or f32 for floats. Gives the
+** array.
+*/
 static gr_status run_at(lua_State *L, gr_context *c, call *q, const gr_array *into, int64_t at) {
   gr_array one = *into; /* lives no longer than this call */
   one.offset += (at - 1) * into->stride;

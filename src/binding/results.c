@@ -24,9 +24,10 @@ gr_array *gr_l_hold(lua_State *L, const gr_array *a) {
 }
 
 /*
-** Results come and go. A step of the collector after so many bytes of them brings their memory back while it is warm; by
-** itself it would come when many megabytes have passed through, each page of them new. A step that took long (incremental
-** mode, a large heap) makes the next one wait for more bytes; but not for what releasing the results took, which comes sooner or later.
+** Results come and go. A step of the collector after so many bytes of them brings their memory back while it is warm;
+** by itself it would come when many megabytes have passed through, each page of them new. A step that took long
+** (incremental mode, a large heap) makes the next one wait for more bytes; but not for what releasing the results took,
+** which comes sooner or later.
 */
 #define SMALL ((size_t)1 << 20)
 #define FRESH ((size_t)64 << 10)

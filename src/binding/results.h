@@ -18,8 +18,8 @@ void gr_l_reserve(lua_State *L, gr_context *, size_t bytes);
 /* After GR_NO_MEMORY: collect garbage and empty the pool; the caller tries once more. */
 void gr_l_reclaim(lua_State *L, gr_context *);
 /*
-** After a failure: whether the call may do better now. Memory has been reclaimed; or the device was lost, and of the arrays on
-** the stack those that the host has whole have become the CPU's.
+** After a failure: whether the call may do better now. Memory has been reclaimed; or the device was lost, and of the
+** arrays on the stack those that the host has whole have become the CPU's.
 */
 int gr_l_again(lua_State *L, gr_context *, gr_status);
 /* Raise what a failed core function said; arg: whose fault GR_BAD is. Does not return. */

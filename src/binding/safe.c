@@ -29,8 +29,8 @@ static int64_t limit(lua_State *L, const char *name) {
 }
 
 /*
-** gr.safe{files, wrap, bytes, elements, seconds, threads}: from here on, for good. Files and wrapped pointers are refused unless
-** they are allowed by true, what concerns the whole process always.
+** gr.safe{files, wrap, bytes, elements, seconds, threads}: from here on, for good. Files and wrapped pointers are
+** refused unless they are allowed by true, what concerns the whole process always.
 */
 static int l_safe(lua_State *L) {
   static const char *const names[] = {"files", "wrap", "bytes", "elements", "seconds", "threads", NULL};

@@ -21,8 +21,8 @@ static int seen(lua_State *L, int kept) {
 }
 
 /*
-** Enter the arrays among the top n values into the table kept: themselves, in tables (histograms are some) and in futures. What is
-** still to be looked at waits in a list, however deep the tables lie in each other.
+** Enter the arrays among the top n values into the table kept: themselves, in tables (histograms are some) and in
+** futures. What is still to be looked at waits in a list, however deep the tables lie in each other.
 */
 static void keep(lua_State *L, int n, int kept) {
   int list = lua_gettop(L) + 1;
@@ -48,7 +48,9 @@ static void keep(lua_State *L, int n, int kept) {
   lua_settop(L, list - 1);
 }
 
-/* Release what was noted after before and is not kept; the rest belongs to the scope around this one, if there is one. */
+/*
+** Release what was noted after before and is not kept; the rest belongs to the scope around this one, if there is one.
+*/
 static void release_noted(lua_State *L, gr_l_state *s, int before, int kept, int around) {
   int last = s->scoped, list;
   gr_l_push_noted(L);

@@ -1,6 +1,6 @@
 /*
-** How a long call learns that it is to stop (src/core/stop.h): by the hook of the Lua state, looked at but never called. The
-** interpreter sets it on Ctrl-C, and it runs as soon as the call has raised.
+** How a long call learns that it is to stop (src/core/stop.h): by the hook of the Lua state, looked at but never
+** called. The interpreter sets it on Ctrl-C, and it runs as soon as the call has raised.
 */
 
 #include "src/binding/stop.h"

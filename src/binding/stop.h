@@ -7,7 +7,10 @@
 /* A new context: the hooks of its Lua state can stop it. */
 void gr_l_can_stop(lua_State *L, gr_context *);
 
-/* For loops of the binding's own, over n elements: every GR_L_LOOK of them a look, which raises when the call is to end. */
+/*
+** For loops of the binding's own, over n elements: every GR_L_LOOK of them a look, which raises when the call is to
+** end.
+*/
 #define GR_L_LOOK 65536
 typedef struct gr_l_watch {
   lua_State *L;

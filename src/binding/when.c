@@ -105,8 +105,8 @@ int gr_l_later_values(lua_State *L, gr_context *c, int n, gr_queue *q, const cha
 /* ---- gr.async ---- */
 
 /*
-** The module's functions by name and their names by function, the reductions by name as they gather, and what they do with
-** arrays alone (reduce needs more): made once, when all are there.
+** The module's functions by name and their names by function, the reductions by name as they gather, and what they do
+** with arrays alone (reduce needs more): made once, when all are there.
 */
 void gr_l_when_functions(lua_State *L, gr_context *c, const gr_function *reductions) {
   gr_l_state_of(c)->reductions = reductions;
@@ -136,7 +136,10 @@ void gr_l_when_functions(lua_State *L, gr_context *c, const gr_function *reducti
   lua_setfield(L, LUA_REGISTRYINDEX, GR_FUNCTIONS_NAME);
 }
 
-/* Run the function below nargs arguments, whose reductions go to f; an error leaves no trace but itself. Returns how many results. */
+/*
+** Run the function below nargs arguments, whose reductions go to f; an error leaves no trace but itself. Returns how
+** many results.
+*/
 static int call_gathering(lua_State *L, gr_context *c, gr_future *f, int nargs) {
   gr_l_state *s = gr_l_state_of(c);
   gr_future *before = s->gathering;
@@ -302,7 +305,10 @@ static void add_values(lua_State *L, future *f, int n, int table) {
   p->values = n;
 }
 
-/* The item at the top, if it is a name and the array or two that it takes, as most are. 0: there is more to it than that. */
+/*
+** The item at the top, if it is a name and the array or two that it takes, as most are. 0: there is more to it than
+** that.
+*/
 static int add_plain(lua_State *L, gr_future *f, int operations) {
   const int item = lua_gettop(L);
   const gr_array *a[2] = {NULL, NULL};
@@ -324,8 +330,8 @@ static int add_plain(lua_State *L, gr_future *f, int operations) {
 }
 
 /*
-** Few plain items, at once. Nothing raises on the way, so that no object must own the future. Returns how many results, or -1
-** if there is more to it than that, or if it failed: the long way says what is wrong.
+** Few plain items, at once. Nothing raises on the way, so that no object must own the future. Returns how many results,
+** or -1 if there is more to it than that, or if it failed: the long way says what is wrong.
 */
 static int many_plain(lua_State *L, gr_context *c, int n) {
   gr_part parts[GR_TOGETHER];

@@ -35,7 +35,9 @@ static inline void gr_array_vector(const gr_array *a, gr_side side, gr_vec *v) {
   v->step = 0;
 }
 
-/* The same, ready to be read: nearly always all of it is there; or ready to be written (whole: every element will be). */
+/*
+** The same, ready to be read: nearly always all of it is there; or ready to be written (whole: every element will be).
+*/
 gr_status gr_array_bring(const gr_array *, gr_side);
 static inline gr_status gr_array_read(const gr_array *a, gr_side side, gr_vec *v) {
   gr_status status = a->storage->full[side] ? GR_OK : gr_array_bring(a, side);

@@ -93,8 +93,8 @@ struct gr_backend {
   gr_status (*small)(gr_queue *, gr_op, gr_dtype, const void *a, const void *b, int64_t n, gr_value *);
 
   /*
-  ** start queues count reductions to one number each, of one operation, dtype and length, and does not wait; more: the next
-  ** start follows, and this one may be put off until then. poll looks
+  ** start queues count reductions to one number each, of one operation, dtype and length, and does not wait; more: the
+  ** next start follows, and this one may be put off until then. poll looks
   ** whether a ticket is done, for so many nanoseconds (0: once; negative: until it is); a failure of the device is its
   ** status. forget: nobody will look any more; it must follow every start and mark. elapsed: the device's seconds
   ** between two marks that are done. All of them keep the order of the queue: what is queued later, a write to an input

@@ -23,8 +23,9 @@ typedef struct gr_context gr_context;
 typedef struct gr_storage gr_storage; /* storage.h */
 
 /*
-** Who makes a context, which is the head of a larger struct of theirs: how large that is, what they do when it goes, and what
-** devices there are (in list; returns how many; why: the reason when none is a GPU), of which cpu does what others leave to it.
+** Who makes a context, which is the head of a larger struct of theirs: how large that is, what they do when it goes,
+** and what devices there are (in list; returns how many; why: the reason when none is a GPU), of which cpu does what
+** others leave to it.
 */
 typedef struct gr_host {
   size_t bytes;
@@ -49,7 +50,8 @@ struct gr_context {
   int64_t storages;
   struct gr_future *watching; /* running futures that may have to read their arrays again, */
   void (*write)(gr_storage *); /* and what to call before a write to one of these */
-  size_t spared; /* bytes of the small storages that are gone, each with its memory, for the next of its size (storage.h) */
+  /* Bytes of the small storages that are gone, each with its memory, for the next of its size (storage.h). */
+  size_t spared;
   gr_storage *spare[GR_SPARE_CLASSES];
   void (*trim)(gr_context *); /* frees them; NULL: there have been none */
   gr_stop stop;
@@ -91,7 +93,8 @@ gr_status gr_fail_from(gr_context *, gr_queue *, gr_status, const char *what, si
 gr_status gr_fail_memory(gr_context *, gr_backend *, size_t asked);
 
 /*
-** For loops of the core's own, on many elements: GR_STOPPED when the call is to end. gr_stop_begin comes before the loop.
+** For loops of the core's own, on many elements: GR_STOPPED when the call is to end. gr_stop_begin comes before the
+** loop.
 */
 static inline gr_status gr_context_look(gr_context *c) {
   return gr_stop_asked(&c->stop) ? gr_fail(c, GR_STOPPED, "interrupted") : GR_OK;

@@ -322,8 +322,8 @@ double gr_exact_result(gr_op op, const gr_exact_sums *q, int64_t n, int64_t ddof
 static const unsigned char magic[4] = {'G', 'R', 'X', 1};
 
 /*
-** The highest limb has room for some 2^97 times the sum of as many products of two doubles as there can be. Crafted bytes and
-** sums that are doubled on and on are stopped long before it overflows.
+** The highest limb has room for some 2^97 times the sum of as many products of two doubles as there can be. Crafted
+** bytes and sums that are doubled on and on are stopped long before it overflows.
 */
 static int in_range(const gr_exact *s) {
   int64_t top = s->limb[GR_EXACT_LIMBS - 1];

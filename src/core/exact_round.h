@@ -26,8 +26,8 @@ double gr_exact_result(gr_op op, const gr_exact_sums *, int64_t n, int64_t ddof,
 double gr_exact_value(gr_exact *, int single);
 
 /*
-** 568 bytes that do not depend on the machine: "GRX", a version (1), flags, and the sum in two's complement. Equal sums have
-** equal bytes. gr_exact_unpack returns why the bytes are none (in text), or NULL.
+** 568 bytes that do not depend on the machine: "GRX", a version (1), flags, and the sum in two's complement. Equal sums
+** have equal bytes. gr_exact_unpack returns why the bytes are none (in text), or NULL.
 */
 #define GR_EXACT_BYTES 568
 void gr_exact_pack(gr_exact *, unsigned char bytes[GR_EXACT_BYTES]);

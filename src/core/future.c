@@ -37,7 +37,8 @@ void gr_future_close(gr_future *f) {
   gr_context *c = f->context;
   if (!c) return;
   unwatch(f);
-  for (int k = f->count - 1; k >= 0; k--) { /* last to first, so that the next future like this one gets the same places */
+  /* Last to first, so that the next future like this one gets the same places. */
+  for (int k = f->count - 1; k >= 0; k--) {
     gr_part *p = &f->parts[k];
     if (p->queue && p->started) p->queue->backend->forget(p->queue, &p->ticket);
     release_uses(p);
@@ -142,8 +143,8 @@ static gr_status start_with(gr_future *f, int k) {
 }
 
 /*
-** After a failure every part of this start that is not done counts as not started: what was put off for the sake of the one
-** that failed is gone with it, and what runs all the same only reads.
+** After a failure every part of this start that is not done counts as not started: what was put off for the sake of the
+** one that failed is gone with it, and what runs all the same only reads.
 */
 gr_status gr_future_start(gr_future *f) {
   gr_status status = GR_OK;

@@ -1,5 +1,6 @@
 /*
-** Results for later. A future is a number of parts, each one reduction to a number whose job the device has or will get;
+** Results for later. A future is a number of parts, each one reduction to a number whose job the device has or will
+** get;
 ** or a mark: all work that was queued before it. Nothing here waits but gr_future_wait.
 **
 ** A part holds its storages until it starts. What is queued later happens later, so from then on its arrays may be
@@ -52,7 +53,9 @@ void gr_future_fail(gr_future *, gr_status);
 /* Look at it for so long (negative: until it ends); then state says. */
 void gr_future_wait(gr_future *, int64_t nanoseconds);
 
-/* Let go of everything; safe at any time, also while it runs. Abandon: and whoever asks for results still is told so. */
+/*
+** Let go of everything; safe at any time, also while it runs. Abandon: and whoever asks for results still is told so.
+*/
 void gr_future_close(gr_future *);
 void gr_future_abandon(gr_future *);
 

@@ -18,7 +18,8 @@ typedef struct gr_binning {
 
 /*
 ** counts: bins + 3, the last three what lies below, above and is NaN: i64, with weights of a float dtype f64. edges:
-** bins + 1 of f64; NULL, if nobody asks for them, with modulo. Both are made here (counts are a view, if they go into some).
+** bins + 1 of f64; NULL, if nobody asks for them, with modulo. Both are made here (counts are a view, if they go into
+** some).
 */
 gr_status gr_histogram(gr_context *, const gr_array *a, const gr_binning *, gr_array *counts, gr_array *edges);
 

@@ -29,7 +29,9 @@ extern const char *const gr_taught_names[GR_TAUGHT_COUNT + 1];  /* NULL at the e
 /* The error of a rung in words: what 2^-24 x the sum of magnitudes is multiplied by. */
 const char *gr_rounding_text(gr_rounding_rule);
 
-/* What a call asks for; timed: 0, or how often to run; seconds: of one run, between two marks of the device around all. */
+/*
+** What a call asks for; timed: 0, or how often to run; seconds: of one run, between two marks of the device around all.
+*/
 typedef struct gr_kernel_choice {
   const gr_rung_info *info;
   int block, timed;

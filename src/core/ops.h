@@ -34,8 +34,8 @@ int gr_reduce_small(gr_op, const gr_array *a, const gr_array *b, gr_value *resul
 gr_status gr_reduce_all(gr_context *, gr_op, const gr_array *a, const gr_array *b, double ddof, gr_value *result);
 
 /*
-** The same by steps, for futures: the job (inputs are brought to the side of the kernels), whether its squares may leave
-** the safe range (then the second word is 0.0), and the factor that brings largest near 1 (0: it cannot).
+** The same by steps, for futures: the job (inputs are brought to the side of the kernels), whether its squares may
+** leave the safe range (then the second word is 0.0), and the factor that brings largest near 1 (0: it cannot).
 */
 gr_status gr_reduce_job_of(gr_op, const gr_array *a, const gr_array *b, double ddof, gr_reduce_job *);
 int gr_may_overflow(gr_op, gr_dtype);
@@ -50,7 +50,8 @@ gr_dtype gr_scan_dtype(gr_op, gr_dtype);
 gr_status gr_rmsnorm(gr_context *, const gr_array *x, const gr_array *w, gr_array *out, int64_t rows, double eps);
 gr_status gr_softmax(gr_context *, const gr_array *x, gr_array *out, int64_t rows);
 gr_status gr_fill(gr_context *, gr_array *, gr_value);
-gr_status gr_copy(gr_context *, const gr_array *a, gr_array *out); /* same dtype and length, may overlap, may change backend */
+/* Same dtype and length, may overlap, may change backend. */
+gr_status gr_copy(gr_context *, const gr_array *a, gr_array *out);
 gr_status gr_equal(gr_context *, const gr_array *a, const gr_array *b, int *equal);
 
 /*

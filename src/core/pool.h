@@ -39,7 +39,10 @@ void gr_pool_settle(gr_queue *queue);
 #define GR_POOL_AUTO SIZE_MAX
 void gr_pool_limit(size_t bytes);
 
-/* Give every cached block back to the system, and pages that malloc kept when memory was freed; returns the blocks' bytes. */
+/*
+** Give every cached block back to the system, and pages that malloc kept when memory was freed; returns the blocks'
+** bytes.
+*/
 size_t gr_pool_trim(void);
 
 gr_pool_counts gr_pool_read(void);

@@ -5,7 +5,8 @@
 #include "src/core/array.h"
 
 typedef struct gr_segments {
-  const gr_array *offsets;   /* i64 or i32, dense: segment k (from 0) is elements offsets[k] .. offsets[k + 1] - 1, from 1 */
+  /* I64 or i32, dense: segment k (from 0) is elements offsets[k] .. offsets[k + 1] - 1, from 1. */
+  const gr_array *offsets;
   int64_t count;
   int64_t shortest, longest; /* lengths; of no segments 0 */
 } gr_segments;

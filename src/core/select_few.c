@@ -44,7 +44,10 @@ static void sort(uint64_t *keys, int64_t n) {
   }
 }
 
-/* Two keys between which that of a rank most probably is, by a sample whose places follow no pattern; one: the same key twice. */
+/*
+** Two keys between which that of a rank most probably is, by a sample whose places follow no pattern; one: the same key
+** twice.
+*/
 static void guess(const uint64_t *keys, int64_t n, int64_t rank, int one, uint64_t *low, uint64_t *high) {
   uint64_t sample[SAMPLE];
   for (uint32_t k = 0; k < SAMPLE; k++) sample[k] = keys[(uint64_t)(k * 2654435769u) * (uint64_t)n >> 32];
@@ -65,7 +68,10 @@ static uint64_t key_after(uint64_t x, const uint64_t *keys, int64_t n, int64_t r
   return before > rank + 1 ? x : next;
 }
 
-/* Keys outside of what is guessed are left out, until few are left. A guess that was wrong still says on which side the key is. */
+/*
+** Keys outside of what is guessed are left out, until few are left. A guess that was wrong still says on which side the
+** key is.
+*/
 void gr_keys_at(const uint64_t *all, int64_t count, int64_t wanted, uint64_t *room, uint64_t pair[2]) {
   const uint64_t *keys = all;
   uint64_t least = 0, most = UINT64_MAX, low = 0, high = 1;

@@ -1,11 +1,12 @@
 /*
-** A long call can be stopped from outside: it raises "interrupted" between two of its pieces, some milliseconds later. There
-** are three reasons to. The host's flag, `raised`, which any thread may set and which stops every long call for as long as it
-** is up; the sign that the binding gives for the caller, when it is another one than when the work began; and the time that
-** a host allows a call.
+** A long call can be stopped from outside: it raises "interrupted" between two of its pieces, some milliseconds later.
+** There are three reasons to. The host's flag, `raised`, which any thread may set and which stops every long call for
+** as long as it is up; the sign that the binding gives for the caller, when it is another one than when the work began;
+** and the time that a host allows a call.
 **
-** Inputs stay as they are, and so does everything else but the array that was to be written, whose elements are anybody's
-** guess. Work of less than GR_LONG elements does not look: it is done before anybody could ask. Only the CPU looks.
+** Inputs stay as they are, and so does everything else but the array that was to be written, whose elements are
+** anybody's guess. Work of less than GR_LONG elements does not look: it is done before anybody could ask. Only the CPU
+** looks.
 */
 #ifndef GR_STOP_H
 #define GR_STOP_H

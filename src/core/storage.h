@@ -3,8 +3,8 @@
 ** 64 KiB chunk of each copy is current or stale; a chunk that is current nowhere is all zeros and has not been
 ** written yet. Bytes move only when somebody needs a chunk on a side where it is stale.
 **
-** Small results come and go by the hundred, so a storage of the host's memory alone is spared when it goes: the next of its size is
-** made without the allocator.
+** Small results come and go by the hundred, so a storage of the host's memory alone is spared when it goes: the next of
+** its size is made without the allocator.
 **
 ** Invariants: a bit of current[side] is set only if memory[side] exists; full[side] says that all bits are set.
 ** On a backend without memory of its own both sides are the same: everything happens on GR_HOST.
@@ -18,7 +18,8 @@
 
 typedef enum gr_side { GR_HOST, GR_DEVSIDE } gr_side;
 
-typedef enum gr_owner { GR_OWNED, GR_MAPPED, GR_WRAPPED } gr_owner; /* of the host copy: the pool, a file mapping, somebody else (wrap.h) */
+/* Of the host copy: the pool, a file mapping, somebody else (wrap.h). */
+typedef enum gr_owner { GR_OWNED, GR_MAPPED, GR_WRAPPED } gr_owner;
 
 /* What memory of somebody else needs, where storages of their own move bytes and no more. */
 typedef struct gr_outside {
@@ -46,9 +47,9 @@ struct gr_storage {
 };
 
 /*
-** The storage of arrays that have been released, one for the whole process: every read and write of it fails with GR_RELEASED. A
-** finalizer may release an array in the middle of a call, wherever the script's memory is managed, and what follows then meets this
-** instead of a null pointer.
+** The storage of arrays that have been released, one for the whole process: every read and write of it fails with
+** GR_RELEASED. A finalizer may release an array in the middle of a call, wherever the script's memory is managed, and
+** what follows then meets this instead of a null pointer.
 */
 extern gr_storage gr_released;
 
@@ -58,7 +59,10 @@ void gr_storage_keep(gr_storage *);
 void gr_storage_drop(gr_storage *); /* frees at the last drop, or spares it */
 void gr_storage_trim(gr_context *); /* frees those spared: their memory goes to the pool */
 
-/* From now on a storage of that size, new or the pool's, holds bins + 1 even edges, made on the host when somebody looks. */
+/*
+** From now on a storage of that size, new or the pool's, holds bins + 1 even edges, made on the host when somebody
+** looks.
+*/
 gr_status gr_storage_even(gr_storage *, double first, double last, int64_t bins);
 
 static inline size_t gr_storage_chunks(const gr_storage *s) { return (s->bytes + GR_CHUNK - 1) / GR_CHUNK; }

@@ -1,7 +1,7 @@
 /*
 ** The pool: one job at a time. A thread that comes to help is admitted by one word, which is open while the job has
-** pieces, and the caller waits until all that entered have left. Each thread begins with a share of its own, the same in
-** every job, so that what it worked on last time is still in its cache; then it takes pieces of the others' shares.
+** pieces, and the caller waits until all that entered have left. Each thread begins with a share of its own, the same
+** in every job, so that what it worked on last time is still in its cache; then it takes pieces of the others' shares.
 */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1 /* sched_getaffinity */

@@ -9,7 +9,8 @@
 #include "src/core/array.h"
 
 typedef struct gr_wrapping {
-  size_t item, stride;                   /* bytes of an element, and from one to the next: the gaps are not ours to write */
+  /* Bytes of an element, and from one to the next: the gaps are not ours to write. */
+  size_t item, stride;
   int changing;                          /* volatile */
   int readonly;
   void *(*where)(void *owner, size_t bytes); /* not NULL: the memory moves, and is here now (NULL: gone) */
@@ -20,7 +21,9 @@ typedef struct gr_wrapping {
 /* n elements from p on, stride bytes apart, aligned. On failure the wrapping is still the caller's. */
 gr_status gr_wrap(gr_context *, gr_array *out, gr_dtype, int64_t n, void *p, const gr_wrapping *);
 
-/* The owner has written elements first .. first + count - 1 (0-based) of the view: the host's bytes there are current. */
+/*
+** The owner has written elements first .. first + count - 1 (0-based) of the view: the host's bytes there are current.
+*/
 gr_status gr_wrap_touch(const gr_array *, int64_t first, int64_t count);
 
 #endif

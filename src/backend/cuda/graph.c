@@ -1,8 +1,8 @@
 /*
 ** Launches by graphs. A kernel that the host waits for is back 1.1 us earlier by way of a graph than by a launch, 2.4
 ** us if its arguments are those of a launch before, and each further one takes 0.6 us, not 2.6 (H200, driver 580;
-** docs/findings/small-calls.md). So reductions to numbers are put down (q->batch) and go to the device as one graph, a chain, which
-** is kept for later.
+** docs/findings/small-calls.md). So reductions to numbers are put down (q->batch) and go to the device as one graph, a
+** chain, which is kept for later.
 */
 #include "src/backend/cuda/cuda.h"
 

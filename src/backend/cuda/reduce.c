@@ -77,8 +77,8 @@ static gr_status reduce_to_slot(gr_cuda_queue *q, const gr_reduce_job *job) {
 }
 
 /*
-** A vector that is too long for one launch: the two halves of its tree, one after the other, merged here. More than two would
-** not be the same tree.
+** A vector that is too long for one launch: the two halves of its tree, one after the other, merged here. More than two
+** would not be the same tree.
 */
 static gr_status reduce_halves(gr_cuda_queue *q, const gr_reduce_job *job, int64_t half, uint64_t *result) {
   const gr_reducer red = gr_reducer_of(job->op, job->dtype);
