@@ -229,11 +229,6 @@ static int put_elements(gr_writer *w, const gr_array *a, const gr_vec *v) {
   return 1;
 }
 
-/* What the system says in errno; want of memory is for the caller to collect garbage and try again. */
-static gr_status refused(gr_context *c) {
-  return errno == ENOMEM ? gr_fail(c, GR_NO_MEMORY, "out of memory: saving a file") : GR_SYSTEM;
-}
-
 gr_status gr_file_save(gr_context *c, const char *path, const gr_array *a, int npy, int dimensions,
                        const int64_t *shape) {
   char header[4096];
@@ -245,7 +240,7 @@ gr_status gr_file_save(gr_context *c, const char *path, const gr_array *a, int n
                    gr_dtypes[a->dtype].name);
   gr_status status = gr_array_read(a, GR_HOST, &v);
   if (status != GR_OK) return status;
-  if (!gr_writer_open(&w, path)) return refused(c);
+  if (!gr_writer_open(&w, path)) return gr_writer_failed(c);
   int ok = gr_writer_put(&w, header, header_bytes) && put_elements(&w, a, &v);
-  return gr_writer_end(&w, ok) ? GR_OK : refused(c);
+  return gr_writer_end(&w, ok) ? GR_OK : gr_writer_failed(c);
 }

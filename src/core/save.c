@@ -222,7 +222,12 @@ int gr_writer_end(gr_writer *w, int keep) {
   return ok;
 }
 
-int gr_save_bytes(const char *path, const void *from, size_t bytes) {
+gr_status gr_writer_failed(gr_context *c) {
+  return errno == ENOMEM ? gr_fail(c, GR_NO_MEMORY, "out of memory: saving a file") : GR_SYSTEM;
+}
+
+gr_status gr_save_bytes(gr_context *c, const char *path, const void *from, size_t bytes) {
   gr_writer w;
-  return gr_writer_open(&w, path) && gr_writer_end(&w, gr_writer_put(&w, from, bytes));
+  int ok = gr_writer_open(&w, path) && gr_writer_end(&w, gr_writer_put(&w, from, bytes));
+  return ok ? GR_OK : gr_writer_failed(c);
 }
