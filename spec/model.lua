@@ -153,10 +153,6 @@ function R.norm1(dtype, n, at)
   at = widened(at)
   return canonical(tree(dtype, n, function(k) return abs(at(k)) end, NZ, add, add) or 0.0)
 end
-function R.norm2(dtype, n, at)
-  at = widened(at)
-  return canonical(math.sqrt(tree(dtype, n, function(k) local v = at(k); return v * v end, NZ, add, add) or 0.0))
-end
 function R.norminf(_, n, at)
   at = widened(at)
   local best = 0.0
@@ -175,13 +171,45 @@ function R.mse(dtype, n, at, bt)
   return canonical(tree(dtype, n, term, NZ, add, add) / n)
 end
 
+-- Sums of squares outside of 2^-900 .. 2^1000 have lost digits: f64 is scaled then, by the power of two that brings the
+-- largest magnitude below 1, but no further than 2^1000.
+local function safe(dtype, squares) return dtype ~= "f64" or (squares >= 2 ^ -900 and squares <= 2 ^ 1000) end
+local function scale_of(largest)
+  local scale = 1.0
+  while largest * scale >= 1 do scale = scale / 2 end
+  while largest * scale < 0.5 and scale < 2 ^ 1000 do scale = scale * 2 end
+  return scale
+end
+local function finite_above_0(x) return x > 0 and x < huge end
+
+function R.norm2(dtype, n, at)
+  local wide = widened(at)
+  local function squares(scale)
+    return tree(dtype, n, function(k) local v = wide(k) * scale; return v * v end, NZ, add, add) or 0.0
+  end
+  local s = squares(1.0)
+  if n == 0 or safe(dtype, s) then return canonical(math.sqrt(s)) end
+  local largest = R.norminf(dtype, n, at)
+  if not finite_above_0(largest) then return largest end
+  local scale = scale_of(largest)
+  return canonical(math.sqrt(squares(scale)) / scale)
+end
+
 function R.cosine(dtype, n, at, bt)
   if n == 0 then return nan end
-  at, bt = widened(at), widened(bt)
-  local xy = tree(dtype, n, function(k) return at(k) * bt(k) end, NZ, add, add)
-  local xx = tree(dtype, n, function(k) return at(k) * at(k) end, NZ, add, add)
-  local yy = tree(dtype, n, function(k) return bt(k) * bt(k) end, NZ, add, add)
-  return canonical(xy / (math.sqrt(xx) * math.sqrt(yy)))
+  local wide_a, wide_b = widened(at), widened(bt)
+  local function of(a, b)
+    local function sum(f) return tree(dtype, n, f, NZ, add, add) end
+    local xx = sum(function(k) local v = wide_a(k) * a; return v * v end)
+    local yy = sum(function(k) local v = wide_b(k) * b; return v * v end)
+    local xy = sum(function(k) return (wide_a(k) * a) * (wide_b(k) * b) end)
+    return canonical(xy / (math.sqrt(xx) * math.sqrt(yy))), safe(dtype, xx) and safe(dtype, yy)
+  end
+  local r, is_safe = of(1.0, 1.0)
+  if is_safe then return r end
+  local a, b = R.norminf(dtype, n, at), R.norminf(dtype, n, bt)
+  if not (finite_above_0(a) and finite_above_0(b)) then return nan end
+  return (of(scale_of(a), scale_of(b)))
 end
 
 local exact_squares = { u8 = true, i8 = true, u16 = true, i16 = true }

@@ -130,6 +130,55 @@ print "done"]])
     assert.equal("done\n", text)
   end)
 
+  it("limits the seconds of files that others keep waiting, and leaves nothing of them", function()
+    local text, status = S.child_text({ "timeout -k 5 60 ", GPUREDUCE_DEVICE = "cpu" }, [[
+local gr = require "gpureduce"
+gr.safe { files = true, seconds = 0.2 }
+local function number(file)
+  local n = file:read "*n"
+  file:close()
+  return n
+end
+local pid = number(io.open "/proc/self/stat")
+local function descriptors() return number(io.popen("ls /proc/" .. pid .. "/fd | wc -l")) end
+local folder = os.tmpname()
+local pipe, npy = folder .. "/pipe", folder .. "/pipe.npy"
+os.execute(("rm %s; mkdir %s"):format(folder, folder))
+local calls = {
+  load = function() return gr.load(pipe, "u8") end,
+  ["load a part"] = function() return gr.load(pipe, "u8", { offset = 3, count = 1e5 }) end,
+  npy = function() return gr.load(npy) end,
+  csv = function() return gr.csv(pipe) end,
+  save = function() return gr.zeros(1e6):save(pipe) end,
+  svg = function() return gr.svg { histograms = { gr.ones(9):histogram { bins = 4 } }, path = pipe } end,
+}
+local partners = { none = "", reads = "< %s", writes = "> %s" }
+local before
+for name, partner in pairs(partners) do
+  for call, f in pairs(calls) do
+    local path = call == "npy" and npy or pipe
+    os.execute(("rm -f %s; mkfifo %s"):format(path, path))
+    if partner ~= "" then os.execute("(sleep 2 " .. partner:format(path) .. ") 2>/dev/null &") end
+    before = before or descriptors()
+    local start = gr.clock()
+    local ok, message = pcall(f)
+    local took = gr.clock() - start
+    local fits = call == "svg" and name == "reads" -- so little goes into the pipe
+    if not fits and (ok or message:gsub("^[^\n]-:%d+: ", "") ~= "gpureduce: interrupted") then
+      print(call, name, ok, message)
+    end
+    if took > 1.5 then print(call, name, took) end
+  end
+end
+assert(descriptors() == before, "files stay open")
+gr.ones(3):save(folder .. "/a")
+assert(gr.load(folder .. "/a"):sum() == 3)
+os.execute("rm -r " .. folder)
+print "done"]])
+    assert.equal("done\n", text)
+    assert.equal(0, status)
+  end)
+
   it("counts the seconds of each call from its own beginning", function()
     assert.equal("bad argument #1 to 'bincount' (elements of 0 or more expected, got -1)\nok\n",
       under("{ seconds = 0.5 }", [[

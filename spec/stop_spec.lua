@@ -24,6 +24,20 @@ describe("Ctrl-C", function()
     assert.truthy(text == "soon" or (text:find("interrupted", 1, true) and status ~= 0), text)
   end)
 
+  it("ends the wait for a pipe's other end", function()
+    for _, call in ipairs { 'gr.load(pipe, "u8")', "gr.csv(pipe)", "gr.ones(3):save(pipe)" } do
+      local text, status = S.child_text(environment(1), start .. [[
+        local pipe = os.tmpname()
+        os.execute(("rm %s && mkfifo %s"):format(pipe, pipe))
+        local from = gr.clock()
+        interrupt_after(0.3)
+        pcall(pcall, function() return ]] .. call .. [[ end)
+        os.remove(pipe)
+        io.stdout:write(gr.clock() - from < 4 and "soon" or "late")]])
+      assert.truthy(text == "soon" or (text:find("interrupted", 1, true) and status ~= 0), text)
+    end
+  end)
+
   -- In a coroutine of Lua 5.1 to 5.4 the interpreter's hook, which is the main thread's, does not run: the script sees
   -- the error of the call itself, and goes on.
   if S.jit then return end

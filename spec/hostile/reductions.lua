@@ -32,11 +32,6 @@ local function result_dtype(op, dtype)
   return "f64"
 end
 
--- Whether only a result that is near is known: norms of f64 are scaled on the way.
-local function compare_for(op, dtype)
-  return (op == "norm" and dtype == "f64" or op == "cosine") and W.near or same
-end
-
 local function part(p, first, step) return function(k) return p(first + (k - 1) * step) end end
 
 -- Results of op for a way to read m: a list of numbers (minmax: two lists), and how many; or nil and why it must raise.
@@ -89,8 +84,7 @@ end, function(op, k, other, later, spot)
     want, want2 = reduced("min", m.store.dtype, m.n, at(m)), reduced("max", m.store.dtype, m.n, at(m))
   end
   local bad = W.unfit(m) or empty and "empty"
-  local check = compare_for(op, m.store.dtype)
-  if not known(op, m.store.dtype) then check = function() end end
+  local check = known(op, m.store.dtype) and same or function() end
   if other then
     local r = try(bad, op .. " later", gr.async, gr[op], m.a)
     if not r then return end
@@ -126,12 +120,11 @@ end, function(k, op, x, way, count, into)
   options.into = to and to.a
   local r = try(bad or refused, op .. " of " .. way, gr[op], m.a, options)
   if not r then return to and W.resync(to) end
-  local check = compare_for(op, m.store.dtype)
   if not known(op, m.store.dtype) then
     t = r[2]:table()
     same(n, #t, op .. " of " .. way)
   end
-  take(k, to, r[2], dtype, t, n, op .. " of " .. way, check ~= same and check or nil)
+  take(k, to, r[2], dtype, t, n, op .. " of " .. way)
 end)
 
 call("leave", 2, function(r)
@@ -162,7 +155,7 @@ end, function(op, x, y, exact)
   if not bad and (dtype == "i64" or not math.type) and not is_float[dtype] and op ~= "dot" then return end
   local want = not bad and model.reduce[op](dtype, m.n, at(m), at(o))
   local r = try(bad, op, gr[op], m.a, o.a, exact and { exact = true } or nil)
-  if r and not exact then compare_for(op == "dot" and op or "cosine", dtype)(want, r[2], op) end
+  if r and not exact then same(want, r[2], op) end
 end)
 
 call("many", 5, function(r)

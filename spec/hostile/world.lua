@@ -25,14 +25,7 @@ function W.same(expected, got, what)
   fault("%s: %s expected, got %s", what, show(expected), show(got))
 end
 
-function W.near(expected, got, what)
-  W.checks = W.checks + 1
-  if expected == got or (expected ~= expected and got ~= got) then return end
-  if math.abs(expected - got) <= 1e-12 * math.abs(expected) then return end
-  fault("%s: about %s expected, got %s", what, show(expected), show(got))
-end
-
--- An array against a list of numbers; compare: same, or near.
+-- An array against a list of numbers; compare: W.same, or a function like it.
 function W.same_all(expected, n, dtype, a, what, compare)
   if #a ~= n then fault("%s: %d elements expected, got %d", what, n, #a) end
   if dtype and a.dtype ~= dtype then fault("%s: %s expected, got %s", what, dtype, a.dtype) end

@@ -144,7 +144,18 @@ static gr_status small(gr_queue *q, gr_op op, gr_dtype t, const void *a, const v
   return GR_OK;
 }
 
-#define OPERATION(name, n, count)                                              \
+/* Without memory for tables it is done on one thread. */
+static void count_bins(gr_queue *q, const gr_histogram_job *job) {
+  const int64_t asked = gr_cpu_histogram_room(job, gr_threads_count());
+  size_t bytes = (size_t)asked;
+  void *room = bytes ? gr_pool_take(NULL, q, &bytes) : NULL;
+  gr_cpu_histogram(job, helpers(), room, room ? asked : 0);
+  gr_pool_give(NULL, q, room, bytes);
+}
+
+/* What the table of a backend has by GR_CPU_OPERATIONS: all of it runs after what its queue has put off. */
+#define OPERATION(name, n, count) OPERATION_BY(gr_cpu_##name(job, helpers()), name, n, count)
+#define OPERATION_BY(call, name, n, count)                                     \
   gr_status gr_cpu_do_##name(gr_queue *q, const gr_##name##_job *job) {        \
     gr_rounding before;                                                        \
     atomic_int stopped;                                                        \
@@ -153,11 +164,12 @@ static gr_status small(gr_queue *q, gr_op op, gr_dtype t, const void *a, const v
     before = gr_rounding_enter();                                              \
     q->stats.launches++;                                                       \
     const int watched = watch(q, n, count, &stopped);                          \
-    gr_cpu_##name(job, helpers());                                             \
+    call;                                                                      \
     gr_rounding_leave(before);                                                 \
     return watched ? unwatch() : GR_OK;                                        \
   }
-OPERATION(weights, job->bins.n, 1 + job->bins.bins / (job->bins.n + 1)) /* bins are work, too */
+OPERATION_BY(count_bins(q, job), histogram, job->n, 1 + job->bins / (job->n + 1)) /* bins are work, too */
+OPERATION(weights, job->bins.n, 1 + job->bins.bins / (job->bins.n + 1))
 OPERATION(scan, job->n, 1)
 OPERATION(softmax, job->n, job->count)
 OPERATION(digits, job->of.n, 1)
@@ -231,26 +243,6 @@ gr_status gr_cpu_do_digest(gr_queue *q, const gr_digest_job *job, uint64_t resul
   const int watched = watch(q, job->n, 1, &stopped);
   q->stats.launches++;
   gr_cpu_digest(job, result, gr_threads_run);
-  return watched ? unwatch() : GR_OK;
-}
-
-/* Without memory for tables it is done on one thread. */
-gr_status gr_cpu_do_histogram(gr_queue *q, const gr_histogram_job *job) {
-  gr_rounding before;
-  atomic_int stopped;
-  int64_t asked;
-  size_t bytes;
-  void *room;
-  if (q->error[0]) return GR_BAD;
-  before = gr_rounding_enter();
-  q->stats.launches++;
-  asked = gr_cpu_histogram_room(job, gr_threads_count());
-  bytes = (size_t)asked;
-  room = bytes ? gr_pool_take(NULL, q, &bytes) : NULL;
-  const int watched = watch(q, job->n, 1 + job->bins / (job->n + 1), &stopped);
-  gr_cpu_histogram(job, helpers(), room, room ? asked : 0);
-  gr_pool_give(NULL, q, room, bytes);
-  gr_rounding_leave(before);
   return watched ? unwatch() : GR_OK;
 }
 

@@ -123,9 +123,8 @@ int gr_l_leave_lost(lua_State *L, gr_context *c) {
   for (int k = 1; cpu && k <= lua_gettop(L); k++) {
     const gr_array *a = gr_l_test_array(L, k);
     if (!a || !a->storage->queue->lost) continue;
-    const gr_queue *q = a->storage->queue;
     if (gr_storage_leave(a->storage, cpu)) left = 1;
-    else gr_fail(c, GR_DEVICE, "elements that only %s had are gone with the device: %s", q->backend->name, q->error);
+    else gr_fail_gone(c, a->storage->queue);
   }
   return left;
 }

@@ -50,6 +50,14 @@ static int system_failure(lua_State *L, const char *path) {
   return 3;
 }
 
+/* What came of a write: true, or nil, message, code. */
+static int saved(lua_State *L, gr_context *c, const char *path, gr_status status) {
+  if (status == GR_SYSTEM) return system_failure(L, path);
+  if (status != GR_OK) gr_l_raise(L, c, status, 1);
+  lua_pushboolean(L, 1);
+  return 1;
+}
+
 /* What a read holds while room is made for the array, which may run Lua and raise. */
 typedef struct reading {
   gr_load load;
@@ -114,14 +122,10 @@ static int l_load(lua_State *L) {
   l->dtype = dtype;
   l->offset = offset;
   l->count = count;
-  gr_status status = gr_load_begin(c, l);
+  gr_status status = GR_CALL(L, c, gr_load_begin(c, l));
   if (status == GR_OK) {
     if (!map) reserve_elements(L, c, l->dtype, l->count);
-    status = gr_load_finish(c, l, a);
-    if (status == GR_NO_MEMORY) {
-      gr_l_reclaim(L, c);
-      status = gr_load_finish(c, l, a);
-    }
+    GR_AGAIN(L, c, status, gr_load_finish(c, l, a));
   }
   gr_load_end(l);
   if (status == GR_SYSTEM) return system_failure(L, path);
@@ -166,15 +170,9 @@ static int l_save(lua_State *L) {
   gr_l_options(L, 3, is_npy(path) ? npy_names : raw_names);
   int dimensions = read_shape(L, gr_l_check_array(L, 1), shape);
   const gr_array *a = gr_l_check_array(L, 1);
-  gr_status status = GR_CALL(L, c, gr_file_save(c, path, a, is_npy(path), dimensions, shape));
-  if (status == GR_NO_MEMORY) {
-    gr_l_reclaim(L, c);
-    status = GR_CALL(L, c, gr_file_save(c, path, a, is_npy(path), dimensions, shape));
-  }
-  if (status == GR_SYSTEM) return system_failure(L, path);
-  if (status != GR_OK) gr_l_raise(L, c, status, 1);
-  lua_pushboolean(L, 1);
-  return 1;
+  gr_status status;
+  GR_AGAIN(L, c, status, gr_file_save(c, path, a, is_npy(path), dimensions, shape));
+  return saved(L, c, path, status);
 }
 
 /* ---- for the Lua parts ---- */
@@ -187,6 +185,13 @@ static void push_names(lua_State *L, const gr_csv *v) {
     lua_pushstring(L, at);
     lua_rawseti(L, -2, k);
   }
+}
+
+/* n elements in a, to be written there. */
+static gr_status make_room(gr_context *c, gr_array *a, gr_dtype t, int64_t n, gr_vec *to) {
+  gr_array_release(a); /* of a first try that ran out of memory */
+  gr_status status = gr_array_make(c, a, t, n);
+  return status == GR_OK && n ? gr_array_write(a, GR_HOST, 1, to) : status;
 }
 
 /*
@@ -211,7 +216,7 @@ static int l_read_csv(lua_State *L) {
   if (lua_type(L, 4) == LUA_TSTRING) v->column = lua_tolstring(L, 4, &v->column_length);
   else if (!gr_l_to_int64(L, 4, &v->position)) v->position = INT64_MAX;
   v->dtype = (gr_dtype)gr_l_dtype_arg(L, 5, luaL_checkstring(L, 5));
-  gr_status status = gr_csv_read(c, v);
+  gr_status status = GR_CALL(L, c, gr_csv_read(c, v));
   gr_source_close(&v->source);
   if (status == GR_SYSTEM) return system_failure(L, path);
   if (status == GR_BAD) {
@@ -227,14 +232,7 @@ static int l_read_csv(lua_State *L) {
   if (status == GR_OK) {
     gr_vec to = {0};
     reserve_elements(L, c, v->dtype, n);
-    status = gr_array_make(c, a, v->dtype, n);
-    if (status == GR_OK && n) status = gr_array_write(a, GR_HOST, 1, &to);
-    if (status == GR_NO_MEMORY) {
-      gr_array_release(a);
-      gr_l_reclaim(L, c);
-      status = gr_array_make(c, a, v->dtype, n);
-      if (status == GR_OK && n) status = gr_array_write(a, GR_HOST, 1, &to);
-    }
+    GR_AGAIN(L, c, status, make_room(c, a, v->dtype, n, &to));
     if (status == GR_OK) gr_blocks_move(&v->elements, (void *)(uintptr_t)to.data);
   }
   if (status != GR_OK) {
@@ -253,17 +251,12 @@ static int l_read_csv(lua_State *L) {
 /* parts.save_text(path, text): true, or nil, message, code; the file is replaced whole. */
 static int l_save_text(lua_State *L) {
   size_t n;
+  gr_context *c = gr_l_context(L);
   const char *text = luaL_checklstring(L, 2, &n), *why, *path = path_at(L, 1, "svg", &why);
-  if (!path) errno = EINVAL;
-  int saved = path && gr_save_bytes(path, text, n);
-  if (path && !saved && errno == ENOMEM) {
-    gr_l_reclaim(L, gr_l_context(L));
-    saved = gr_save_bytes(path, text, n);
-    if (!saved && errno == ENOMEM) luaL_error(L, "gpureduce: out of memory: saving a file");
-  }
-  if (!saved) return system_failure(L, luaL_checkstring(L, 1));
-  lua_pushboolean(L, 1);
-  return 1;
+  if (!path) return errno = EINVAL, system_failure(L, luaL_checkstring(L, 1));
+  gr_status status;
+  GR_AGAIN(L, c, status, gr_save_bytes(c, path, text, n));
+  return saved(L, c, path, status);
 }
 
 void gr_l_file_parts(lua_State *L) {

@@ -15,7 +15,7 @@ gr_array *gr_l_new_array(lua_State *L, gr_context *, gr_dtype, int64_t n);
 gr_array *gr_l_new_beside(lua_State *L, gr_context *, const gr_array *a, gr_dtype, int64_t n);
 void gr_l_reserve(lua_State *L, gr_context *, size_t bytes);
 
-/* After GR_NO_MEMORY: collect garbage and empty the pool; the caller tries once more. */
+/* After GR_NO_MEMORY: collect garbage and empty the pool; the caller tries once more, as GR_AGAIN does. */
 void gr_l_reclaim(lua_State *L, gr_context *);
 /*
 ** After a failure: whether the call may do better now. Memory has been reclaimed; or the device was lost, and of the
@@ -27,11 +27,18 @@ int gr_l_raise(lua_State *L, gr_context *, gr_status, int arg);
 
 #define GR_CALL(L, c, call) ((c)->stop.caller = (L), gr_l_called(c, call))
 
-#define GR_TRY(L, c, arg, call)               \
-  do {                                        \
-    gr_context *c_ = (c);                     \
-    gr_status status_ = GR_CALL(L, c_, call); \
-    if (status_ != GR_OK && gr_l_again(L, c_, status_)) status_ = GR_CALL(L, c_, call); \
+/* A call that may get a second chance: status becomes what came of it at last. */
+#define GR_AGAIN(L, c, status, call)                                                             \
+  do {                                                                                           \
+    (status) = GR_CALL(L, c, call);                                                              \
+    if ((status) != GR_OK && gr_l_again(L, c, status)) (status) = GR_CALL(L, c, call);           \
+  } while (0)
+
+#define GR_TRY(L, c, arg, call)                            \
+  do {                                                     \
+    gr_context *c_ = (c);                                  \
+    gr_status status_;                                     \
+    GR_AGAIN(L, c_, status_, call);                        \
     if (status_ != GR_OK) gr_l_raise(L, c_, status_, arg); \
   } while (0)
 

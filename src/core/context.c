@@ -133,6 +133,10 @@ gr_status gr_fail_from(gr_context *c, gr_queue *q, gr_status status, const char 
   return gr_fail(c, status, "%s: %s", what, q->error);
 }
 
+gr_status gr_fail_gone(gr_context *c, const gr_queue *q) {
+  return gr_fail(c, GR_DEVICE, "elements that only %s had are gone with the device: %s", q->backend->name, q->error);
+}
+
 gr_status gr_fail_memory(gr_context *c, gr_backend *backend, size_t asked) {
   char a[24], f[24], l[24];
   if (!backend) backend = c->host->cpu(); /* the host's memory is its */

@@ -89,6 +89,9 @@ gr_status gr_fail(gr_context *, gr_status, const char *format, ...)
 /* Passes a backend's or the pool's status on, with words for a failure; GR_OK stays what it is. */
 gr_status gr_fail_from(gr_context *, gr_queue *, gr_status, const char *what, size_t asked);
 
+/* What only the lost device of a queue had. */
+gr_status gr_fail_gone(gr_context *, const gr_queue *);
+
 /* The pool had no block: asked is what it asked of the system at last, backend whose memory (NULL: the host's). */
 gr_status gr_fail_memory(gr_context *, gr_backend *, size_t asked);
 

@@ -267,7 +267,7 @@ gr_status gr_csv_read(gr_context *g, gr_csv *v) {
   char piece[65536];
   int64_t total = 0;
   size_t got;
-  gr_status status = gr_source_open(&v->source, v->path);
+  gr_status status = gr_source_open(g, &v->source, v->path);
   if (status == GR_OK) status = gr_csv_begin(g, v);
   while (status == GR_OK) {
     status = gr_source_read(&v->source, piece, sizeof piece, &got);

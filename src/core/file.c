@@ -11,7 +11,7 @@
 /* ---- pieces ---- */
 
 /* Reads exactly bytes, or sets errno (a file that shrinks meanwhile reads as EIO). */
-static gr_status read_all(const gr_source *s, void *to, size_t bytes) {
+static gr_status read_all(gr_source *s, void *to, size_t bytes) {
   size_t got;
   gr_status status = gr_source_read(s, to, bytes, &got);
   if (status == GR_OK && got < bytes) return errno = EIO, GR_SYSTEM;
@@ -19,7 +19,7 @@ static gr_status read_all(const gr_source *s, void *to, size_t bytes) {
 }
 
 /* At most so many bytes of a stream into blocks. */
-static gr_status read_blocks(gr_context *c, const gr_source *s, gr_blocks *b, int64_t most) {
+static gr_status read_blocks(gr_context *c, gr_source *s, gr_blocks *b, int64_t most) {
   size_t room, got = 1;
   while (got && b->bytes < most) {
     char *to = gr_blocks_room(b, &room);
@@ -67,7 +67,7 @@ static gr_status npy_stream(gr_context *c, gr_load *l) {
 }
 
 /* As many bytes of a stream as are to be skipped. */
-static gr_status skip(gr_context *c, const gr_load *l) {
+static gr_status skip(gr_context *c, gr_load *l) {
   char buffer[4096];
   if (l->offset > GR_STREAM_LIMIT)
     return gr_fail(c, GR_BAD,
@@ -119,7 +119,7 @@ static gr_status raw_extent(gr_context *c, gr_load *l) {
 }
 
 gr_status gr_load_begin(gr_context *c, gr_load *l) {
-  gr_status status = gr_source_open(&l->source, l->path);
+  gr_status status = gr_source_open(c, &l->source, l->path);
   int stream = l->source.bytes < 0;
   if (status != GR_OK) return status;
   if (l->map && !l->source.regular) return gr_fail(c, GR_BAD, "only a file can be mapped, not a pipe or a device");
@@ -229,11 +229,6 @@ static int put_elements(gr_writer *w, const gr_array *a, const gr_vec *v) {
   return 1;
 }
 
-/* What the system says in errno; want of memory is for the caller to collect garbage and try again. */
-static gr_status refused(gr_context *c) {
-  return errno == ENOMEM ? gr_fail(c, GR_NO_MEMORY, "out of memory: saving a file") : GR_SYSTEM;
-}
-
 gr_status gr_file_save(gr_context *c, const char *path, const gr_array *a, int npy, int dimensions,
                        const int64_t *shape) {
   char header[4096];
@@ -245,7 +240,7 @@ gr_status gr_file_save(gr_context *c, const char *path, const gr_array *a, int n
                    gr_dtypes[a->dtype].name);
   gr_status status = gr_array_read(a, GR_HOST, &v);
   if (status != GR_OK) return status;
-  if (!gr_writer_open(&w, path)) return refused(c);
+  if (!gr_writer_open(c, &w, path)) return gr_writer_failed(c);
   int ok = gr_writer_put(&w, header, header_bytes) && put_elements(&w, a, &v);
-  return gr_writer_end(&w, ok) ? GR_OK : refused(c);
+  return gr_writer_end(&w, ok) ? GR_OK : gr_writer_failed(c);
 }

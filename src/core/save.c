@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -21,6 +22,17 @@ static int close_keeping_errno(int fd) {
   if (fd >= 0) close(fd);
   errno = error;
   return 0;
+}
+
+/* ---- being stopped ---- */
+
+#define A_WHILE 20              /* milliseconds */
+#define PIECE ((size_t)16 << 20) /* bytes at once; from the first so many on a look before each write */
+
+/* 0 when the call is to stop. */
+static int goes_on(const gr_writer *w) {
+  gr_stop_resume(&w->context->stop, w->since);
+  return gr_stop_asked(&w->context->stop) ? errno = ECANCELED, 0 : 1;
 }
 
 /* ---- where the bytes go ---- */
@@ -73,9 +85,13 @@ static int follow(gr_writer *w, int *fd) {
   }
 }
 
-static int open_directly(gr_writer *w, const char *path, int fd) {
+/* No open waits by itself for who reads a pipe: until then it fails. */
+static int open_directly(gr_writer *w, const char *path, int fd, int pipe) {
   if (fd == STDOUT_FILENO) fflush(stdout); /* what the program has printed comes first */
-  w->fd = fd >= 0 ? fcntl(fd, F_DUPFD_CLOEXEC, 0) : open(path, O_WRONLY | O_CLOEXEC);
+  if (fd >= 0) w->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+  else
+    while ((w->fd = open(path, O_WRONLY | O_CLOEXEC | (pipe ? O_NONBLOCK : 0))) < 0 && errno == ENXIO && pipe)
+      if (poll(NULL, 0, A_WHILE), !goes_on(w)) return 0;
   return w->fd >= 0;
 }
 
@@ -109,7 +125,7 @@ static int open_target(gr_writer *w, const char *path) {
   int fd;
   w->old = stat(path, &st) == 0;
   if ((!w->old && errno != ENOENT) || !follow(w, &fd)) return 0;
-  if (fd >= 0 || (w->old && !S_ISREG(st.st_mode))) return open_directly(w, path, fd);
+  if (fd >= 0 || (w->old && !S_ISREG(st.st_mode))) return open_directly(w, path, fd, w->old && S_ISFIFO(st.st_mode));
   if (!w->name[0]) return errno = w->path[0] ? EISDIR : ENOENT, 0;
   if (w->old) { /* one that may not be written is not replaced either */
     if (faccessat(AT_FDCWD, w->path, W_OK, AT_EACCESS) != 0) return 0;
@@ -127,8 +143,8 @@ static void forget(gr_writer *w) {
   w->folder = w->fd = -1;
 }
 
-int gr_writer_open(gr_writer *w, const char *path) {
-  *w = (gr_writer){.fd = -1, .folder = -1};
+int gr_writer_open(gr_context *c, gr_writer *w, const char *path) {
+  *w = (gr_writer){.context = c, .since = gr_stop_note(&c->stop), .fd = -1, .folder = -1};
   int ok = set_path(w, "", 0, path) && open_target(w, path);
   if (!ok) forget(w);
   return ok;
@@ -160,20 +176,35 @@ static void end_quiet(const sigset_t *ours, const sigset_t *before) {
   errno = error;
 }
 
+/* A pipe of our own is full. */
+static int wait_for_room(const gr_writer *w) {
+  struct pollfd p = {.fd = w->fd, .events = POLLOUT};
+  while (poll(&p, 1, A_WHILE) <= 0)
+    if (!goes_on(w)) return 0;
+  return 1;
+}
+
+static int put_all(gr_writer *w, const char *from, size_t bytes) {
+  while (bytes > 0) {
+    if (w->put >= (int64_t)PIECE && !goes_on(w)) return 0;
+    const ssize_t put = write(w->fd, from, bytes < PIECE ? bytes : PIECE);
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0 && errno == EAGAIN && wait_for_room(w)) continue;
+    if (put == 0) errno = EIO;
+    if (put <= 0) return 0;
+    from += put;
+    bytes -= (size_t)put;
+    w->put += put;
+  }
+  return 1;
+}
+
 int gr_writer_put(gr_writer *w, const void *from, size_t bytes) {
   sigset_t ours, before;
-  ssize_t put = 1;
   begin_quiet(&ours, &before);
-  while (bytes > 0) {
-    put = write(w->fd, from, bytes < ((size_t)1 << 30) ? bytes : (size_t)1 << 30);
-    if (put < 0 && errno == EINTR) continue;
-    if (put == 0) errno = EIO;
-    if (put <= 0) break;
-    from = (const char *)from + put;
-    bytes -= (size_t)put;
-  }
+  const int ok = put_all(w, from, bytes);
   end_quiet(&ours, &before);
-  return put > 0;
+  return ok;
 }
 
 /* ---- the end ---- */
@@ -222,7 +253,13 @@ int gr_writer_end(gr_writer *w, int keep) {
   return ok;
 }
 
-int gr_save_bytes(const char *path, const void *from, size_t bytes) {
+gr_status gr_writer_failed(gr_context *c) {
+  if (errno == ECANCELED) return gr_fail(c, GR_STOPPED, "interrupted");
+  return errno == ENOMEM ? gr_fail(c, GR_NO_MEMORY, "out of memory: saving a file") : GR_SYSTEM;
+}
+
+gr_status gr_save_bytes(gr_context *c, const char *path, const void *from, size_t bytes) {
   gr_writer w;
-  return gr_writer_open(&w, path) && gr_writer_end(&w, gr_writer_put(&w, from, bytes));
+  int ok = gr_writer_open(c, &w, path) && gr_writer_end(&w, gr_writer_put(&w, from, bytes));
+  return ok ? GR_OK : gr_writer_failed(c);
 }

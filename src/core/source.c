@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -49,11 +50,21 @@ void gr_blocks_move(gr_blocks *b, void *to) {
 
 /* ---- sources ---- */
 
-gr_status gr_source_open(gr_source *s, const char *path) {
+/* No open waits for another end; a file that a lease keeps from those who would not wait is waited for. */
+static int open_to_read(const char *path) {
+  for (int way = O_NONBLOCK;;) {
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | way);
+    if (fd < 0 && errno == EWOULDBLOCK && way) way = 0;
+    else if (fd >= 0 || errno != EINTR) return fd;
+  }
+}
+
+gr_status gr_source_open(gr_context *c, gr_source *s, const char *path) {
   struct stat st;
+  s->context = c;
+  s->since = gr_stop_note(&c->stop);
   s->bytes = -1;
-  do s->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-  while (s->fd < 0 && errno == EINTR);
+  s->fd = open_to_read(path);
   if (s->fd < 0 || fstat(s->fd, &st) != 0) return GR_SYSTEM;
   if (S_ISDIR(st.st_mode)) return errno = EISDIR, GR_SYSTEM;
   s->regular = S_ISREG(st.st_mode);
@@ -68,14 +79,35 @@ void gr_source_close(gr_source *s) {
   errno = error;
 }
 
-gr_status gr_source_read(const gr_source *s, void *to, size_t bytes, size_t *got) {
+/* So many bytes at once, and from the first so many on a look before each read. */
+#define PIECE ((size_t)16 << 20)
+#define A_WHILE 20 /* milliseconds */
+
+/* Until there is something to read: what a stream has, or its end. */
+static gr_status wait_for_bytes(const gr_source *s) {
+  struct pollfd p = {.fd = s->fd, .events = POLLIN};
+  gr_status status = s->taken < (int64_t)PIECE ? GR_OK : gr_context_look(s->context);
+  while (status == GR_OK && s->bytes < 0) {
+    const int ready = poll(&p, 1, A_WHILE);
+    if (ready > 0) break;
+    if (ready < 0 && errno != EINTR) return GR_SYSTEM;
+    status = gr_context_look(s->context);
+  }
+  return status;
+}
+
+gr_status gr_source_read(gr_source *s, void *to, size_t bytes, size_t *got) {
+  gr_stop_resume(&s->context->stop, s->since);
   for (*got = 0; *got < bytes;) {
-    size_t rest = bytes - *got;
-    ssize_t n = read(s->fd, (char *)to + *got, rest < ((size_t)1 << 30) ? rest : (size_t)1 << 30);
-    if (n < 0 && errno == EINTR) continue;
+    const size_t rest = bytes - *got;
+    gr_status status = wait_for_bytes(s);
+    if (status != GR_OK) return status;
+    const ssize_t n = read(s->fd, (char *)to + *got, rest < PIECE ? rest : PIECE);
+    if (n < 0 && (errno == EINTR || errno == EAGAIN)) continue;
     if (n < 0) return GR_SYSTEM;
     if (n == 0) break;
     *got += (size_t)n;
+    s->taken += n;
   }
   return GR_OK;
 }

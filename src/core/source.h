@@ -2,7 +2,7 @@
 #ifndef GR_SOURCE_H
 #define GR_SOURCE_H
 
-#include "src/core/backend.h"
+#include "src/core/context.h"
 
 /* Bytes that come one after another, nobody knows how many, in blocks; a block holds whole elements of any dtype. */
 #ifndef GR_BLOCK_BYTES
@@ -28,17 +28,21 @@ void gr_blocks_free(gr_blocks *);
 
 /*
 ** A file to read from its start. What has no size of its own (a pipe, a device, the files of /proc) is a stream: it is
-** read to its end, and that may be no further than GR_STREAM_LIMIT.
+** read to its end, and that may be no further than GR_STREAM_LIMIT. It may keep the reader waiting, who looks meanwhile
+** whether the call is to stop, and so does the reader of a large file.
 */
 #define GR_STREAM_LIMIT ((int64_t)256 << 20)
 typedef struct gr_source {
   int fd, regular;
   int64_t bytes; /* -1: a stream */
+  int64_t taken; /* bytes so far */
+  gr_context *context;
+  gr_stop_since since;
 } gr_source;
 
-gr_status gr_source_open(gr_source *, const char *path); /* GR_SYSTEM: errno says why */
+gr_status gr_source_open(gr_context *, gr_source *, const char *path); /* GR_SYSTEM: errno says why */
 void gr_source_close(gr_source *);                       /* errno stays what it is */
 /* Reads on until there are so many bytes, or the end; got: how many there are. */
-gr_status gr_source_read(const gr_source *, void *to, size_t bytes, size_t *got);
+gr_status gr_source_read(gr_source *, void *to, size_t bytes, size_t *got);
 
 #endif

@@ -37,6 +37,21 @@ static inline void gr_stop_begin(gr_stop *s) {
   s->known = 1;
 }
 
+/* The long work of a call that goes on in several calls of the core: what it knew when it began. */
+typedef struct gr_stop_since {
+  uint64_t before;
+  int64_t began;
+} gr_stop_since;
+static inline gr_stop_since gr_stop_note(gr_stop *s) {
+  gr_stop_begin(s);
+  return (gr_stop_since){s->before, s->began};
+}
+static inline void gr_stop_resume(gr_stop *s, gr_stop_since since) {
+  s->before = since.before;
+  s->began = since.began;
+  s->known = 1;
+}
+
 static inline int gr_stop_asked(const gr_stop *s) {
   return atomic_load_explicit(&s->raised, memory_order_relaxed) || gr_stop_sign(s) != s->before ||
          (s->most && gr_nanoseconds() - s->began > s->most);
