@@ -339,7 +339,7 @@ describe("the memory of small arrays", function()
     local rest, written, left = text:match("^(%S+)\t(%S+)\t(%S+)")
     assert.is_true(tonumber(rest) < 245, text) -- bytes each
     assert.is_true(tonumber(written) < 390, text)
-    assert.is_true(tonumber(left) < 40, text) -- MB, of some 580 when nothing is returned
+    assert.is_true(tonumber(left) < 60, text) -- MB (LuaJIT's own heap keeps most), of some 580 when nothing is returned
   end)
 
   it("that C libraries keep of larger ones goes with trim", function()
