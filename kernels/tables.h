@@ -140,6 +140,13 @@ typedef enum gr_op { GR_OPS(GR_X) } gr_op;
 #undef GR_X
 enum { GR_OP_COUNT = GR_OPS(GR_ROW) };
 
+/* Those of them that a scan runs. */
+#define GR_SCANNED(X) X(sum) X(prod) X(min) X(max)
+enum { GR_SCANNED_COUNT = GR_SCANNED(GR_ROW) };
+
+/* What accumulate = asks for, besides "f64": each has a sibling of sum and one of dot, sum_f32 and dot_f32. */
+#define GR_MODES(X) X(f32) X(kahan) X(neumaier)
+
 /*
 ** Element operators: the only list of them, from which both backends and the binding are made, and a fused kernel
 ** could be. X(name, operands, result of floats, of integers, value of floats, value of integers).
