@@ -1,11 +1,16 @@
 /*
 ** The tables that everything else goes by: dtypes, reducers, operations, element operators, comparisons. Each is the
-** only list of its kind; everything that repeats is generated from it.
+** only list of its kind; everything that repeats is generated from it. What cannot be generated does not compile while
+** it lacks a row: switches over these enumerations have no default (-Werror=switch), and where a table elsewhere names
+** all rows by hand, an assertion beside it counts them.
 */
 #ifndef GR_TABLES_H
 #define GR_TABLES_H
 
 #include <stdint.h>
+
+/* How many rows a table has; no enumeration has its count as a member, since a switch would need a case for it. */
+#define GR_ROW(...) +1
 
 /* A 16-bit float in its own type, so that no code adds its bits as an integer by mistake. */
 typedef struct { uint16_t bits; } gr_f16;
@@ -26,8 +31,9 @@ typedef struct { uint16_t bits; } gr_bf16;
   X(F64, f64, float64, double, FLOAT)
 
 #define GR_X(id, s, l, type, kind) GR_##id,
-typedef enum gr_dtype { GR_DTYPES(GR_X) GR_DTYPE_COUNT } gr_dtype;
+typedef enum gr_dtype { GR_DTYPES(GR_X) } gr_dtype;
 #undef GR_X
+enum { GR_DTYPE_COUNT = GR_DTYPES(GR_ROW) };
 
 /* Bytes of an element. */
 static inline int gr_size_of(gr_dtype t) {
@@ -44,11 +50,6 @@ typedef enum gr_kind { GR_UINT, GR_INT, GR_FLOAT } gr_kind;
 /*
 ** Reducers: what a kernel accumulates. An operation is a reducer and a way to finish it (gr_finish in
 ** numerics.h), so mean costs no kernel of its own. X(id, inputs, accumulator of floats, of integers).
-**   TREE  one double folded along the fixed tree            ORDER  two int64 keys (smallest, largest)
-**   WRAP  one int64 that wraps                              POSITION key and position of the best element
-**   VARIANCE sum and sum of squared deviations              TRIPLE three doubles (ab, aa, bb)
-**   PAIRED sum and its compensation                         NONE   not defined for this kind
-**   WIDE   low 32 bits and the rest of an integer sum
 */
 #define GR_REDUCERS(X)                   \
   X(SUM, 1, TREE, WRAP)                  \
@@ -73,13 +74,25 @@ typedef enum gr_kind { GR_UINT, GR_INT, GR_FLOAT } gr_kind;
   X(DOT_NEUMAIER, 2, PAIRED, NONE)
 
 #define GR_X(id, inputs, f, i) GR_RED_##id,
-typedef enum gr_reducer { GR_REDUCERS(GR_X) GR_REDUCER_COUNT } gr_reducer;
+typedef enum gr_reducer { GR_REDUCERS(GR_X) } gr_reducer;
 #undef GR_X
+enum { GR_REDUCER_COUNT = GR_REDUCERS(GR_ROW) };
 
-typedef enum gr_acc_kind {
-  GR_ACC_NONE, GR_ACC_TREE, GR_ACC_WRAP, GR_ACC_ORDER, GR_ACC_POSITION, GR_ACC_VARIANCE, GR_ACC_TRIPLE, GR_ACC_PAIRED,
-  GR_ACC_WIDE
-} gr_acc_kind;
+/* Kinds of accumulators, the states that reducers have. X(id, fields in use). */
+#define GR_ACCUMULATORS(X)                                                     \
+  X(NONE, 0)     /* the reducer is not defined for this kind of dtype */       \
+  X(TREE, 1)     /* one double folded along the fixed tree */                  \
+  X(WRAP, 1)     /* one int64 that wraps */                                    \
+  X(ORDER, 2)    /* two int64 keys: smallest, largest */                       \
+  X(POSITION, 2) /* key and position of the best element */                    \
+  X(VARIANCE, 3) /* sum, sum of squared deviations, count */                   \
+  X(TRIPLE, 3)   /* three doubles: ab, aa, bb */                               \
+  X(PAIRED, 2)   /* sum and its compensation */                                \
+  X(WIDE, 2)     /* low 32 bits and the rest of an integer sum */
+
+#define GR_X(id, fields) GR_ACC_##id,
+typedef enum gr_acc_kind { GR_ACCUMULATORS(GR_X) } gr_acc_kind;
+#undef GR_X
 
 /* The state of a reduction: of one lane, of a subtree, of the whole. Which fields are in use: gr_acc_kind. */
 typedef union gr_acc {
@@ -89,41 +102,50 @@ typedef union gr_acc {
 
 /*
 ** Operations as users name them. X(name, reducer, result of floats, result of integers, on empty input, called by).
-** Results: F64, I64, SAME (the input's dtype), BOOL (u8 in arrays); on empty: a value, or RAISE; called by a FUNCTION
-** of its own in the module, or by its NAME alone (gr.reduce), which others may stand for (gr.norm, accumulate = "f32").
+** Results: F64, I64, SAME (the input's dtype), BOOL (u8 in arrays); on empty: ZERO, UNDEFINED, START (what the reducer
+** starts with is the result: 1 of products) or RAISE; called by a FUNCTION of its own in the module, or by its NAME
+** alone (gr.reduce), which others may stand for (gr.norm, accumulate = "f32").
 */
 #define GR_OPS(X)                                      \
-  X(sum, SUM, F64, I64, VALUE, FUNCTION)               \
-  X(prod, PROD, F64, I64, VALUE, FUNCTION)             \
+  X(sum, SUM, F64, I64, ZERO, FUNCTION)                \
+  X(prod, PROD, F64, I64, START, FUNCTION)             \
   X(min, MINMAX, SAME, SAME, RAISE, FUNCTION)          \
   X(max, MINMAX, SAME, SAME, RAISE, FUNCTION)          \
   X(minmax, MINMAX, SAME, SAME, RAISE, FUNCTION)       \
-  X(mean, SUM, F64, F64, VALUE, FUNCTION)              \
-  X(var, VARIANCE, F64, F64, VALUE, FUNCTION)          \
-  X(std, VARIANCE, F64, F64, VALUE, FUNCTION)          \
+  X(mean, SUM, F64, F64, UNDEFINED, FUNCTION)          \
+  X(var, VARIANCE, F64, F64, UNDEFINED, FUNCTION)      \
+  X(std, VARIANCE, F64, F64, UNDEFINED, FUNCTION)      \
   X(argmin, ARGMIN, I64, I64, RAISE, FUNCTION)         \
   X(argmax, ARGMAX, I64, I64, RAISE, FUNCTION)         \
-  X(any, COUNT, BOOL, BOOL, VALUE, FUNCTION)           \
-  X(all, COUNT, BOOL, BOOL, VALUE, FUNCTION)           \
-  X(count, COUNT, I64, I64, VALUE, FUNCTION)           \
-  X(norm1, SUMABS, F64, F64, VALUE, NAME)              \
-  X(norm2, SUMSQ, F64, F64, VALUE, NAME)               \
-  X(norminf, MINMAX, F64, F64, VALUE, NAME)            \
-  X(dot, DOT, F64, I64, VALUE, FUNCTION)               \
-  X(mse, SQDIFF, F64, F64, VALUE, FUNCTION)            \
-  X(cosine, COSINE, F64, F64, VALUE, FUNCTION)         \
-  X(differ, DIFFER, I64, I64, VALUE, NAME)             \
-  X(sum_f32, SUM_F32, F64, F64, VALUE, NAME)           \
-  X(sum_kahan, SUM_KAHAN, F64, F64, VALUE, NAME)       \
-  X(sum_neumaier, SUM_NEUMAIER, F64, F64, VALUE, NAME) \
-  X(dot_f32, DOT_F32, F64, F64, VALUE, NAME)           \
-  X(dot_kahan, DOT_KAHAN, F64, F64, VALUE, NAME)       \
-  X(dot_neumaier, DOT_NEUMAIER, F64, F64, VALUE, NAME) \
-  X(sumsq, SUMSQ, F64, F64, VALUE, NAME)
+  X(any, COUNT, BOOL, BOOL, ZERO, FUNCTION)            \
+  X(all, COUNT, BOOL, BOOL, START, FUNCTION)           \
+  X(count, COUNT, I64, I64, ZERO, FUNCTION)            \
+  X(norm1, SUMABS, F64, F64, ZERO, NAME)               \
+  X(norm2, SUMSQ, F64, F64, ZERO, NAME)                \
+  X(norminf, MINMAX, F64, F64, ZERO, NAME)             \
+  X(dot, DOT, F64, I64, ZERO, FUNCTION)                \
+  X(mse, SQDIFF, F64, F64, UNDEFINED, FUNCTION)        \
+  X(cosine, COSINE, F64, F64, UNDEFINED, FUNCTION)     \
+  X(differ, DIFFER, I64, I64, ZERO, NAME)              \
+  X(sum_f32, SUM_F32, F64, F64, ZERO, NAME)            \
+  X(sum_kahan, SUM_KAHAN, F64, F64, ZERO, NAME)        \
+  X(sum_neumaier, SUM_NEUMAIER, F64, F64, ZERO, NAME)  \
+  X(dot_f32, DOT_F32, F64, F64, ZERO, NAME)            \
+  X(dot_kahan, DOT_KAHAN, F64, F64, ZERO, NAME)        \
+  X(dot_neumaier, DOT_NEUMAIER, F64, F64, ZERO, NAME)  \
+  X(sumsq, SUMSQ, F64, F64, ZERO, NAME)
 
 #define GR_X(name, reducer, f, i, e, by) GR_OP_##name,
-typedef enum gr_op { GR_OPS(GR_X) GR_OP_COUNT } gr_op;
+typedef enum gr_op { GR_OPS(GR_X) } gr_op;
 #undef GR_X
+enum { GR_OP_COUNT = GR_OPS(GR_ROW) };
+
+/* Those of them that a scan runs. */
+#define GR_SCANNED(X) X(sum) X(prod) X(min) X(max)
+enum { GR_SCANNED_COUNT = GR_SCANNED(GR_ROW) };
+
+/* What accumulate = asks for, besides "f64": each has a sibling of sum and one of dot, sum_f32 and dot_f32. */
+#define GR_MODES(X) X(f32) X(kahan) X(neumaier)
 
 /*
 ** Element operators: the only list of them, from which both backends and the binding are made, and a fused kernel
@@ -151,14 +173,16 @@ typedef enum gr_op { GR_OPS(GR_X) GR_OP_COUNT } gr_op;
   X(where, 3, NONE, NONE, x, x)
 
 #define GR_X(name, operands, f, i, real, whole) GR_MAP_##name,
-typedef enum gr_map { GR_MAPS(GR_X) GR_MAP_COUNT } gr_map;
+typedef enum gr_map { GR_MAPS(GR_X) } gr_map;
 #undef GR_X
+enum { GR_MAP_COUNT = GR_MAPS(GR_ROW) };
 
 /* Comparisons. X(name, as people write it). With NaN only ne holds. */
 #define GR_RELATIONS(X) X(lt, "<") X(le, "<=") X(eq, "==") X(ne, "~=") X(ge, ">=") X(gt, ">")
 
 #define GR_X(name, text) GR_IS_##name,
-typedef enum gr_relation { GR_RELATIONS(GR_X) GR_RELATION_COUNT } gr_relation;
+typedef enum gr_relation { GR_RELATIONS(GR_X) } gr_relation;
 #undef GR_X
+enum { GR_RELATION_COUNT = GR_RELATIONS(GR_ROW) };
 
 #endif

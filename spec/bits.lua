@@ -139,7 +139,7 @@ for _, name in ipairs { "minmax", "argmax" } do
 end
 add("dot of segments", function(a, b) if #a > 0 then return gr.dot(a, b, { segments = cut(#a) }) end end)
 
-for _, method in ipairs { "linear", "lower", "nearest", "midpoint" } do
+for _, method in ipairs { "linear", "lower", "higher", "nearest", "midpoint" } do
   add("quantiles " .. method, function(a)
     if #a > 0 then return gr.quantile(a, { 0, 0.001, 0.25, 0.5, 2 / 3, 0.99, 1 }, { method = method }) end
   end)

@@ -12,21 +12,17 @@ enum { GR_MAP_SAME, GR_MAP_F64, GR_MAP_WIDE, GR_MAP_NONE };
 
 /* One of the four above, by operator and kind of dtype. */
 GR_FN int gr_map_rule(gr_map op, gr_dtype t) {
-  switch (op) {
 #define GR_X(name, operands, f, i, real, whole) case GR_MAP_##name: return gr_is_float(t) ? GR_MAP_##f : GR_MAP_##i;
-    GR_MAPS(GR_X)
+  switch (op) { GR_MAPS(GR_X) }
 #undef GR_X
-    default: return GR_MAP_NONE;
-  }
+  return GR_MAP_NONE;
 }
 
 GR_FN int gr_map_operands(gr_map op) {
-  switch (op) {
 #define GR_X(name, operands, f, i, real, whole) case GR_MAP_##name: return operands;
-    GR_MAPS(GR_X)
+  switch (op) { GR_MAPS(GR_X) }
 #undef GR_X
-    default: return 0;
-  }
+  return 0;
 }
 
 /* Whether elements become f64 before anything else. */

@@ -150,7 +150,7 @@ GR_FN gr_selector gr_selector_of(gr_dtype t) {
     case GR_I64: s.top = UINT64_C(1) << 63; return s;
     case GR_F32: s.top = 0x80000000u; break;
     case GR_F64: s.top = UINT64_C(1) << 63; break;
-    default: s.top = 0x8000; break;
+    case GR_F16: case GR_BF16: s.top = 0x8000; break;
   }
   s.flip = s.top | (s.top - 1);
   s.nan = (uint64_t)gr_key_inf(t);
@@ -176,7 +176,7 @@ GR_FN gr_acc gr_identity(gr_acc_kind kind, int multiplies) {
     case GR_ACC_WRAP: a.i[0] = multiplies; break;
     case GR_ACC_ORDER: a.i[0] = INT64_MAX; a.i[1] = INT64_MIN; break;
     case GR_ACC_POSITION: a.i[0] = INT64_MIN; a.i[1] = INT64_MAX; break;
-    default: break;
+    case GR_ACC_VARIANCE: case GR_ACC_WIDE: case GR_ACC_NONE: break;
   }
   return a;
 }
@@ -270,29 +270,25 @@ GR_FN gr_acc gr_merge(gr_reducer red, gr_acc_kind kind, gr_acc a, gr_acc b) {
     case GR_ACC_POSITION:
       if (b.i[0] > a.i[0] || (b.i[0] == a.i[0] && b.i[1] < a.i[1])) r = b;
       break;
-    default: break;
+    case GR_ACC_NONE: break;
   }
   return r;
 }
 
 GR_FN gr_acc_kind gr_acc_kind_of(gr_reducer red, gr_dtype t) {
 #define GR_X(id, inputs, f, i) case GR_RED_##id: return gr_is_float(t) ? GR_ACC_##f : GR_ACC_##i;
-  switch (red) {
-    GR_REDUCERS(GR_X)
-    default: return GR_ACC_NONE;
-  }
+  switch (red) { GR_REDUCERS(GR_X) }
 #undef GR_X
+  return GR_ACC_NONE;
 }
 
 /* The reducer of an operation. The mean of i64 takes a sum that cannot wrap. */
 GR_FN gr_reducer gr_reducer_of(gr_op op, gr_dtype t) {
 #define GR_X(name, red, f, i, e, by) case GR_OP_##name: return GR_RED_##red;
   if (op == GR_OP_mean && t == GR_I64) return GR_RED_SUMWIDE;
-  switch (op) {
-    GR_OPS(GR_X)
-    default: return GR_REDUCER_COUNT;
-  }
+  switch (op) { GR_OPS(GR_X) }
 #undef GR_X
+  return GR_RED_SUM; /* there is no other op */
 }
 
 /* Where segment s of a job lies: its first element, from 0; *n: how many it has. */
@@ -344,14 +340,22 @@ GR_FN gr_value gr_finish_order(gr_op op, gr_dtype t, gr_acc a) {
   return r;
 }
 
+enum { GR_EMPTY_ZERO, GR_EMPTY_UNDEFINED, GR_EMPTY_START, GR_EMPTY_RAISE };
+
+/* What op gives of no elements, where its accumulator is not of integers: those count and add from 0 anyway. */
+GR_FN int gr_on_empty(gr_op op) {
+#define GR_X(name, red, f, i, empty, by) case GR_OP_##name: return GR_EMPTY_##empty;
+  switch (op) { GR_OPS(GR_X) }
+#undef GR_X
+  return GR_EMPTY_ZERO;
+}
+
 /* The result of op over n elements from the state of the whole. */
 GR_FN gr_value gr_finish(gr_op op, gr_dtype t, gr_acc a, int64_t n, double ddof) {
   gr_reducer red = gr_reducer_of(op, t);
   gr_acc_kind kind = gr_acc_kind_of(red, t);
-  if (n == 0 && kind != GR_ACC_WRAP && red != GR_RED_PROD) {
-    int undefined = op == GR_OP_mean || op == GR_OP_var || op == GR_OP_std || op == GR_OP_mse || op == GR_OP_cosine;
-    return gr_value_f(undefined ? gr_nan() : 0.0);
-  }
+  if (n == 0 && kind != GR_ACC_WRAP && gr_on_empty(op) != GR_EMPTY_START)
+    return gr_value_f(gr_on_empty(op) == GR_EMPTY_UNDEFINED ? gr_nan() : 0.0);
   switch (op) {
     case GR_OP_min: case GR_OP_max: case GR_OP_minmax: case GR_OP_norminf: return gr_finish_order(op, t, a);
     case GR_OP_argmin: case GR_OP_argmax: return gr_value_i(a.i[1] + 1);
@@ -367,7 +371,9 @@ GR_FN gr_value gr_finish(gr_op op, gr_dtype t, gr_acc a, int64_t n, double ddof)
     case GR_OP_cosine:
       return gr_with_safety(gr_value_f(a.f[0] / (sqrt(a.f[1]) * sqrt(a.f[2]))),
                             gr_safe_square(a.f[1]) && gr_safe_square(a.f[2]));
-    default: break;
+    case GR_OP_sum: case GR_OP_prod: case GR_OP_count: case GR_OP_norm1: case GR_OP_sumsq: case GR_OP_dot:
+    case GR_OP_differ: case GR_OP_sum_f32: case GR_OP_sum_kahan: case GR_OP_sum_neumaier: case GR_OP_dot_f32:
+    case GR_OP_dot_kahan: case GR_OP_dot_neumaier: break; /* the accumulator itself */
   }
   if (kind == GR_ACC_PAIRED) { /* an infinite sum has a meaningless compensation */
     int kahan = red == GR_RED_SUM_KAHAN || red == GR_RED_DOT_KAHAN;

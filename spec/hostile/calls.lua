@@ -198,17 +198,18 @@ local function product(dtype, x, y)
   return (x * ((y - low) / 65536) % size) * 65536 + x * low
 end
 
+-- What is computed in f64, of integers too. All but sqrt have polynomials of their own: C's may differ by an ulp.
+local wide = { sqrt = math.sqrt, exp = math.exp, log = function(x) return x < 0 and nan or math.log(x) end }
+
 local function element(op, dtype, x, y)
   local r
   if op == "add" then r = x + y elseif op == "sub" then r = x - y elseif op == "mul" then r = product(dtype, x, y)
   elseif op == "div" then r = (x * 1.0) / (y * 1.0) elseif op == "neg" then r = -x
   elseif op == "square" then r = product(dtype, x, x)
   elseif op == "abs" then r = x == 0 and (is_float[dtype] and 0.0 or 0) or x < 0 and -x or x
-  elseif op == "sqrt" then r = math.sqrt(x)
-  elseif op == "exp" then r = math.exp(x)
-  elseif op == "log" then r = x < 0 and nan or math.log(x) end
+  else r = wide[op](x) end
   if is_float[dtype] then return round[dtype](r) end
-  return (op == "div" or op == "sqrt" or op == "exp" or op == "log") and r or wrapped(dtype, r)
+  return (op == "div" or wide[op]) and r or wrapped(dtype, r)
 end
 
 call("binary", 10, function(r)
@@ -240,18 +241,18 @@ end, function(k, op, x, into)
   local m = get(x)
   if not m then return end
   local dtype, t, p = m.store.dtype, {}, at(m)
-  local out = (op == "sqrt" or op == "exp" or op == "log") and not is_float[dtype] and "f64" or dtype
+  local out = wide[op] and not is_float[dtype] and "f64" or dtype
   local to, refused = destination(into, m.n, out, m.store.device, m)
   if dtype == "i64" and op == "square" and not math.type then return end
   for j = 1, m.n do t[j] = element(op, dtype, p(j)) end
-  local function close(expected, got, what) -- exp and log: within an ulp of the dtype
+  local function close(expected, got, what) -- within an ulp of the dtype
     local ulp = ({ f16 = 2 ^ -9, bf16 = 2 ^ -6, f32 = 2 ^ -22 })[out] or 1e-14
     if math.abs(expected - got) <= ulp * math.abs(expected) + 1e-40 then return end
     if out == "f16" and math.abs(expected - got) < 2 ^ -23 then return end
     same(expected, got, what)
   end
   local r = try(W.unfit(m) or refused, op, gr[op], m.a, to and { into = to.a } or nil)
-  if r then take(k, to, r[2], out, t, m.n, op, (op == "exp" or op == "log") and close) elseif to then W.resync(to) end
+  if r then take(k, to, r[2], out, t, m.n, op, wide[op] and op ~= "sqrt" and close) elseif to then W.resync(to) end
 end)
 
 call("clamp", 2, function(r) return slot(r), slot(r) end, function(k, x)

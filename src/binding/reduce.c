@@ -64,18 +64,21 @@ static void pick_rounding(lua_State *L, call *q) {
 
 /* accumulate = "f32", "kahan" or "neumaier" picks a sibling of sum and dot; "f64" is the default itself. */
 static void pick_accumulator(lua_State *L, call *q) {
-  static const char *const modes[] = {"f32", "f64", "kahan", "neumaier", NULL};
-  char name[GR_OPTION_TEXT + 16], hint[GR_HINT], text[GR_OPTION_TEXT];
+#define GR_X(mode) #mode,
+  static const char *const modes[] = {GR_MODES(GR_X) "f64", NULL};
+#undef GR_X
+#define GR_X(mode) {GR_OP_sum_##mode, GR_OP_dot_##mode},
+  static const gr_op siblings[][2] = {GR_MODES(GR_X)};
+#undef GR_X
+  char hint[GR_HINT], text[GR_OPTION_TEXT];
   const char *mode = gr_l_option_string(L, q->options, "accumulate", text);
-  int known = 0;
+  int k = 0;
   if (!mode) return;
-  for (int k = 0; modes[k]; k++) known |= !strcmp(mode, modes[k]);
-  if (!known) gr_l_argerror(L, q->options, "option 'accumulate': unknown mode '%.40s'%s", mode, gr_l_hint(mode, modes, hint));
+  while (modes[k] && strcmp(mode, modes[k])) k++;
+  if (!modes[k]) gr_l_argerror(L, q->options, "option 'accumulate': unknown mode '%.40s'%s", mode, gr_l_hint(mode, modes, hint));
   if (!gr_is_float(q->a->dtype))
     gr_l_argerror(L, q->options, "option 'accumulate': float dtype expected, got %s", gr_dtypes[q->a->dtype].name);
-  if (!strcmp(mode, "f64")) return;
-  snprintf(name, sizeof name, "%s_%s", gr_ops[q->op].name, mode);
-  q->op = (gr_op)gr_op_named(name);
+  if (modes[k + 1]) q->op = siblings[k][q->op == GR_OP_dot]; /* the last, f64, is how it is */
 }
 
 /* Options that say how to read a matrix, where none is read, are a mistake. */

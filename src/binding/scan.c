@@ -6,12 +6,15 @@
 
 /* The operation at arg, one of those that a scan can run. */
 static gr_op check_op(lua_State *L, int arg) {
-  static const char *const names[] = {"sum", "prod", "min", "max", NULL};
+#define GR_X(name) #name,
+  static const char *const names[] = {GR_SCANNED(GR_X) NULL};
+#undef GR_X
   char hint[GR_HINT];
   if (lua_type(L, arg) != LUA_TSTRING) gr_l_argerror(L, arg, "operation name expected, got %s", gr_l_kind(L, arg));
   const char *name = lua_tostring(L, arg);
   for (int k = 0; names[k]; k++)
     if (!strcmp(name, names[k])) return (gr_op)gr_op_named(name);
+  _Static_assert(GR_SCANNED_COUNT == 4, "the text names all");
   gr_l_argerror(L, arg, "scan of sum, prod, min or max expected, got '%.40s'%s", name,
                 gr_op_named(name) < 0 ? gr_l_hint(name, names, hint) : "");
 }

@@ -17,7 +17,9 @@ static double check_share(lua_State *L, int i, int64_t which) {
 }
 
 static gr_quantile_method check_method(lua_State *L) {
-  static const char *const methods[] = {"linear", "lower", "higher", "nearest", "midpoint", NULL};
+#define GR_X(id, name) #name,
+  static const char *const methods[] = {GR_METHODS(GR_X) NULL};
+#undef GR_X
   char hint[GR_HINT], text[GR_OPTION_TEXT];
   const char *name = gr_l_option_string(L, 3, "method", text);
   if (!name) return GR_LINEAR;

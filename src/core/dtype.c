@@ -47,7 +47,6 @@ gr_value gr_element_get(gr_dtype t, const void *p) {
     INTEGER(U8, uint8_t) INTEGER(I8, int8_t) INTEGER(U16, uint16_t) INTEGER(I16, int16_t)
     INTEGER(U32, uint32_t) INTEGER(I32, int32_t) INTEGER(I64, int64_t)
     REAL(F16, f16, gr_f16) REAL(BF16, bf16, gr_bf16) REAL(F32, f32, float) REAL(F64, f64, double)
-    default: break;
 #undef INTEGER
 #undef REAL
   }

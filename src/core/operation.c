@@ -1,9 +1,9 @@
 #include "src/core/operation.h"
 
 #define GR_X(id, inputs, f, i) GR_INPUTS_##id = inputs,
-enum { GR_REDUCERS(GR_X) GR_EMPTY_VALUE = 0, GR_EMPTY_RAISE };
+enum { GR_REDUCERS(GR_X) };
 #undef GR_X
-#define GR_X(name, red, f, i, empty, by) {#name, GR_INPUTS_##red, GR_EMPTY_##empty, GR_GIVES_##f, GR_GIVES_##i},
+#define GR_X(name, red, f, i, empty, by) {#name, GR_INPUTS_##red, GR_EMPTY_##empty == GR_EMPTY_RAISE, GR_GIVES_##f, GR_GIVES_##i},
 const gr_op_info gr_ops[GR_OP_COUNT] = {GR_OPS(GR_X)};
 #undef GR_X
 
@@ -18,6 +18,7 @@ gr_dtype gr_result_dtype(gr_op op, gr_dtype dtype) {
     case GR_GIVES_F64: return GR_F64;
     case GR_GIVES_I64: return GR_I64;
     case GR_GIVES_BOOL: return GR_U8;
-    default: return dtype;
+    case GR_GIVES_SAME: break;
   }
+  return dtype;
 }

@@ -210,7 +210,7 @@ static place place_of(double q, int64_t n, gr_quantile_method method) {
       break;
     case GR_MIDPOINT: p.weight = 0.5; break;
     case GR_MIDDLE: p.low = (n - 1) / 2, p.high = n / 2; break;
-    default: break;
+    case GR_LINEAR: break;
   }
   return p;
 }

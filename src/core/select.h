@@ -4,10 +4,14 @@
 
 #include "src/core/array.h"
 
-/* Those that NumPy has; GR_MIDDLE is the median's: the middle element, or the mean of the two there, rounded once. */
-typedef enum gr_quantile_method {
-  GR_LINEAR, GR_LOWER, GR_HIGHER, GR_NEAREST, GR_MIDPOINT, GR_MIDDLE
-} gr_quantile_method;
+/* Those that NumPy has. X(id, name); GR_MIDDLE is the median's: the middle element, or the mean of the two there,
+   rounded once. */
+#define GR_METHODS(X) \
+  X(LINEAR, linear) X(LOWER, lower) X(HIGHER, higher) X(NEAREST, nearest) X(MIDPOINT, midpoint)
+
+#define GR_X(id, name) GR_##id,
+typedef enum gr_quantile_method { GR_METHODS(GR_X) GR_MIDDLE } gr_quantile_method;
+#undef GR_X
 
 /* Whether results are elements of the data (lower, higher, nearest); the others are f64. */
 static inline int gr_quantile_selects(gr_quantile_method m) { return m == GR_LOWER || m == GR_HIGHER || m == GR_NEAREST; }

@@ -44,7 +44,6 @@ static void widen(void *to, const char *p, int64_t stride, int64_t m, gr_dtype t
     case GR_I16: EACH(int16_t, d[k] = (double)e);
     case GR_U32: EACH(uint32_t, d[k] = (double)e);
     case GR_I32: EACH(int32_t, d[k] = (double)e);
-    default: break;
   }
 #undef EACH
 }

@@ -41,7 +41,6 @@ static void weights(const gr_weights_job *job, int64_t from, int m, gr_fixed *to
     WHOLE(U8, uint8_t) WHOLE(I8, int8_t) WHOLE(U16, uint16_t) WHOLE(I16, int16_t)
     WHOLE(U32, uint32_t) WHOLE(I32, int32_t) WHOLE(I64, int64_t)
     REAL(F16, f16, gr_f16) REAL(BF16, bf16, gr_bf16) REAL(F32, f32, float) REAL(F64, f64, double)
-    default: break;
 #undef WHOLE
 #undef REAL
   }

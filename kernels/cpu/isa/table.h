@@ -7,13 +7,14 @@
 
 #include "kernels/numerics/numerics.h"
 #include "kernels/cpu/kernels_cpu.h"
-#include "kernels/cpu/scan/scan.h"
 
 /* The state of n contiguous elements that start where a leaf starts (n > 0). The job gives the scales. */
 typedef gr_acc (*gr_span)(const void *a, const void *b, int64_t n, const gr_reduce_job *job);
 
 /* The scans: sums and products of floats in order, all others by integer keys in any. */
 enum { GR_SCAN_SUM, GR_SCAN_PROD, GR_SCAN_KEYS, GR_SCANS };
+
+typedef struct scan_counter scan_counter; /* scan/scan.h */
 
 /*
 ** A block of a scan, or a piece of one, from logical position `from` on: what it comes to, and its results given all

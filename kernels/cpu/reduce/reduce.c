@@ -149,7 +149,6 @@ static void store(gr_dtype t, void *out, int64_t v, gr_value value, int which) {
     case GR_BF16: ((gr_bf16 *)out)[v] = gr_f64_to_bf16(f); break;
     case GR_F32: ((float *)out)[v] = gr_f64_to_f32(f); break;
     case GR_F64: ((double *)out)[v] = f; break;
-    default: break;
   }
 }
 

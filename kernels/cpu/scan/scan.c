@@ -70,6 +70,7 @@ static gr_acc base_of(const prefix *p) {
 
 static void advance(prefix *p, gr_acc total) {
   if (!p->ordered) {
+    _Static_assert(GR_SCANNED_COUNT == 4, "max is the default");
     switch (p->op) {
       case GR_OP_sum: p->key = (int64_t)((uint64_t)p->key + (uint64_t)total.i[0]); break;
       case GR_OP_prod: p->key = (int64_t)((uint64_t)p->key * (uint64_t)total.i[0]); break;

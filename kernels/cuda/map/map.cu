@@ -264,35 +264,40 @@ static __device__ __forceinline__ void gr_wide_store(const gr_map_args &q, bool 
   }
 }
 
+/* The rows of GR_MAPS that are computed here, of floats, of integers or of both, each a case by its expression. */
+#define WIDE_CASE(name, operands, real)                                      \
+  case GR_MAP_##name: {                                                      \
+    static_assert(operands <= 2, "a third operand would have to be read");   \
+    if (operands == 2) gr_wide_load(q.b, q.in, false, k, count, other);      \
+    _Pragma("unroll") for (int i = 0; i < WIDE; i++) {                       \
+      const double x = v[i].f, y = operands == 2 ? other[i].f : 0.0;         \
+      (void)y;                                                               \
+      v[i].f = real;                                                         \
+    }                                                                        \
+    break;                                                                   \
+  }
+#define SQRT gr_map_root
+#define WIDE_WIDE_F64 WIDE_CASE
+#define WIDE_SAME_F64 WIDE_CASE
+#define WIDE_SAME_SAME(name, operands, real)
+#define WIDE_NONE_NONE(name, operands, real)
+
 static __global__ void __launch_bounds__(GR_MAP_THREADS) gr_map_wide(const __grid_constant__ gr_map_args q) {
   int64_t k = (blockIdx.x * (int64_t)GR_MAP_THREADS + threadIdx.x) * WIDE;
   if (k >= q.n) return;
   int count = q.n - k < WIDE ? (int)(q.n - k) : WIDE;
   /* Integers stay integers in a cast to integers, and i64 in all casts. */
   bool whole = q.op == GR_MAP_cast && !gr_is_float((gr_dtype)q.in) && (q.in == GR_I64 || !gr_is_float((gr_dtype)q.to));
-  gr_wide v[WIDE], y[WIDE];
+  gr_wide v[WIDE], other[WIDE];
   gr_wide_load(q.a, q.in, whole, k, count, v);
   switch (q.op) {
-    case GR_MAP_div:
-      gr_wide_load(q.b, q.in, false, k, count, y);
-#pragma unroll
-      for (int i = 0; i < WIDE; i++) v[i].f = v[i].f / y[i].f;
-      break;
-    case GR_MAP_sqrt:
-#pragma unroll
-      for (int i = 0; i < WIDE; i++) v[i].f = sqrt(v[i].f);
-      break;
-    case GR_MAP_exp:
-#pragma unroll
-      for (int i = 0; i < WIDE; i++) v[i].f = gr_exp(v[i].f);
-      break;
-    case GR_MAP_log:
-#pragma unroll
-      for (int i = 0; i < WIDE; i++) v[i].f = gr_log(v[i].f);
-      break;
+#define GR_X(name, operands, f, i, real, whole) WIDE_##f##_##i(name, operands, real)
+    GR_MAPS(GR_X)
+#undef GR_X
   }
   gr_wide_store(q, whole, k, count, v);
 }
+#undef SQRT
 
 /* ---- launching ---- */
 

@@ -113,9 +113,27 @@ static gr_reduce_entry gr_entry_long() {
 }
 
 /*
-** The kernels of one reducer over all dtypes, or over the floats; GR_BITS: over integers by size alone, where
-** their sign does not matter.
+** GR_ENTRY(reducer, cases): its gr_entry_REDUCER, which entry.cuh declares for each row of GR_REDUCERS; one that no file
+** defines is an error of the linker, a dtype that the cases lack one of the compiler. GR_ENTRY_LIKE: the kernels of
+** another reducer do for it. The cases are kernels over all dtypes, or over the floats; GR_BITS: over integers by size
+** alone, where their sign does not matter; GR_NONE: there are none.
 */
+#define GR_ENTRY(red, cases)                       \
+  gr_reduce_entry gr_entry_##red(gr_dtype t) {     \
+    switch (t) { cases }                           \
+    return {};                                     \
+  }
+#define GR_ENTRY_LIKE(red, other) \
+  gr_reduce_entry gr_entry_##red(gr_dtype t) { return gr_entry_##other(t); }
+#define GR_NONE(red, D) \
+  case GR_##D: return {};
+#define GR_NO_INTS(red)                                                                        \
+  static_assert(gr_int_kinds[GR_RED_##red] == GR_ACC_NONE, "it is defined for integers");      \
+  GR_NONE(red, U8)                                                                             \
+  GR_NONE(red, I8) GR_NONE(red, U16) GR_NONE(red, I16) GR_NONE(red, U32) GR_NONE(red, I32) GR_NONE(red, I64)
+#define GR_NO_FLOATS(red)                                                                      \
+  static_assert(gr_float_kinds[GR_RED_##red] == GR_ACC_NONE, "it is defined for floats");      \
+  GR_NONE(red, F16) GR_NONE(red, BF16) GR_NONE(red, F32) GR_NONE(red, F64)
 #define GR_AS(red, D, entry, as) \
   case GR_##D:                   \
     return entry<gr_reducer_for<GR_RED_##red, GR_##as>>();

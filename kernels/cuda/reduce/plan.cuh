@@ -33,12 +33,9 @@ const int inputs_of[] = {GR_REDUCERS(GR_X)};
 #undef GR_X
 
 gr_reduce_entry entry_of(gr_reducer red, gr_dtype t) {
-  gr_reduce_entry (*const families[])(gr_reducer, gr_dtype) = {
-      gr_entry_sum, gr_entry_order, gr_entry_norm, gr_entry_variance, gr_entry_dot, gr_entry_compensated};
-  for (auto family : families) {
-    gr_reduce_entry e = family(red, t);
-    if (e.launch) return e;
-  }
+#define GR_X(id, inputs, f, i) case GR_RED_##id: return gr_entry_##id(t);
+  switch (red) { GR_REDUCERS(GR_X) }
+#undef GR_X
   return {};
 }
 

@@ -1,6 +1,7 @@
 /* Scans: what the kernels are told, and where they keep the totals they publish. */
 #include "kernels/cuda/scan/scan.cuh"
 
+static_assert(GR_SCANNED_COUNT == 4, "sums, products, and what goes by keys: min and max");
 static int has_keys(const gr_scan_job *job) { return job->op == GR_OP_min || job->op == GR_OP_max; }
 
 /* A tile has 4096 elements: the order of additions says so. Narrow keys have none, and tiles of 16 KB. */

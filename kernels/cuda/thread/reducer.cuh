@@ -44,11 +44,9 @@ constexpr gr_acc_kind gr_float_kinds[] = {GR_REDUCERS(GR_X)};
 constexpr gr_acc_kind gr_int_kinds[] = {GR_REDUCERS(GR_X)};
 #undef GR_X
 
-constexpr int gr_fields_of(gr_acc_kind k) {
-  return k == GR_ACC_VARIANCE || k == GR_ACC_TRIPLE                                           ? 3
-         : k == GR_ACC_ORDER || k == GR_ACC_POSITION || k == GR_ACC_PAIRED || k == GR_ACC_WIDE ? 2
-                                                                                            : 1;
-}
+#define GR_X(id, fields) fields,
+constexpr int gr_fields_table[] = {GR_ACCUMULATORS(GR_X)};
+#undef GR_X
 
 template <gr_reducer RED, gr_dtype D>
 constexpr gr_acc_kind gr_kind_for = gr_floating<D> ? gr_float_kinds[RED] : gr_int_kinds[RED];
@@ -83,7 +81,7 @@ struct gr_common {
   static constexpr gr_reducer red = RED;
   static constexpr gr_dtype dtype = D;
   static constexpr gr_acc_kind kind = KIND;
-  static constexpr int inputs = gr_inputs_table[RED], fields = gr_fields_of(kind);
+  static constexpr int inputs = gr_inputs_table[RED], fields = gr_fields_table[kind];
   static constexpr bool variance = false, exact = false, light = false, by_word = false, by_part = false,
                         by_place = false;
   using T = gr_type<D>;

@@ -1,0 +1,58 @@
+-- Whether the lists that no compiler sees name every row of the tables: those of the specs, of the random calls, of the
+-- documentation. `lua mk/tables.lua` prints what is missing, one line each, and fails if anything is.
+
+local function read(path)
+  local file = assert(io.open(path, "rb"))
+  local text = file:read("*a")
+  file:close()
+  return text
+end
+
+-- The rows of an X-macro, each as a list of its columns, without the quotes of those that are text.
+local function rows_of(path, macro)
+  local rows = {}
+  local body = read(path):match("#define " .. macro .. "%(X%)(.-[^\\])\n")
+  assert(body, macro .. " is not in " .. path)
+  for row in body:gmatch("X(%b())") do
+    local columns = {}
+    for column in row:sub(2, -2):gmatch("[^,]+") do columns[#columns + 1] = column:match('^%s*"?(.-)"?%s*$') end
+    rows[#rows + 1] = columns
+  end
+  assert(#rows > 0, macro .. " has no rows")
+  return rows
+end
+
+-- A name is in a list in quotes, perhaps as one of the element operators; or it is called, or defined in the model.
+local function names(text, name)
+  local plain = name:gsub("%W", "%%%0")
+  return text:find('"' .. plain .. '\\?"') or text:find('"each ' .. plain .. '[%s"]')
+    or text:find("[%.:]" .. plain .. "%f[^%w_]%s*[%({]")
+end
+
+local tables = "kernels/tables.h"
+local function called(row) return row[6] == "FUNCTION" end
+local checks = {
+  { tables, "GR_DTYPES", 2, { "spec/numbers.lua", "spec/hostile/calls.lua", "docs/source.lua" } },
+  { tables, "GR_OPS", 1, { "spec/model.lua", "spec/bits.lua", "spec/hostile/cases.lua", "spec/hostile/reductions.lua" },
+    called },
+  { tables, "GR_SCANNED", 1, { "spec/bits.lua", "spec/hostile/reductions.lua", "docs/api/scan.lua" } },
+  { tables, "GR_MODES", 1, { "spec/bits.lua", "spec/hostile/cases.lua", "docs/api/reduce.lua" } },
+  { tables, "GR_MAPS", 1,
+    { "spec/bits.lua", "spec/hostile/cases.lua", "spec/hostile/calls.lua", "spec/map_spec.lua" } },
+  { tables, "GR_RELATIONS", 2, { "spec/bits.lua", "spec/map_spec.lua", "docs/api/elements.lua" } },
+  { "src/core/select.h", "GR_METHODS", 2, { "spec/bits.lua", "spec/quantile_spec.lua", "docs/api/reduce.lua" } },
+}
+
+local wrong = 0
+for _, check in ipairs(checks) do
+  local path, macro, column, lists, chosen = check[1], check[2], check[3], check[4], check[5]
+  for _, row in ipairs(rows_of(path, macro)) do
+    for _, list in ipairs(not chosen and lists or chosen(row) and lists or {}) do
+      if not names(read(list), row[column]) then
+        print(("%s: no '%s', which is a row of %s (%s)"):format(list, row[column], macro, path))
+        wrong = wrong + 1
+      end
+    end
+  end
+end
+os.exit(wrong == 0 and 0 or 1)
