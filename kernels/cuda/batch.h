@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #define GR_BATCH 8
-#define GR_ARGUMENT_BYTES 552
+#define GR_ARGUMENT_BYTES 488
 
 typedef struct gr_cuda_kernel {
   const void *kernel;

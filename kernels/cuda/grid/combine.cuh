@@ -20,6 +20,82 @@ enum gr_combine_mode : uint8_t {
 };
 
 /*
+** What each kernel is told of its own. A name that ends in log2 is a logarithm, without log2 it is a number. Words
+** have 16 bytes; "of a warp" and the like say how many of them it takes.
+*/
+struct gr_rows_by_element_args {
+  int row_threads_log2; /* threads of a row */
+  int rows;             /* of a warp */
+};
+struct gr_rows_staged_args {
+  int row_threads_log2; /* threads of a row */
+  int rows;             /* of a warp */
+  int pitch;            /* words from one row to the next in the stage */
+  int two_a_word;       /* rows are of half a word: 1, else 0 */
+  int swizzle_to;       /* see below */
+  int stage_words;      /* words of the stage of a warp */
+  int words_log2;       /* of each 512 bytes of a row, to a thread */
+  int row_words;        /* words of a row */
+  int unaligned;        /* not all rows are of whole aligned words */
+  int contiguous;       /* rows follow each other */
+  int swizzle_mask, swizzle_from; /* word w lies at w ^ (w >> from & mask) << to */
+};
+struct gr_rows_by_vector_args {
+  int rows;           /* of a warp */
+  int row_warps_log2; /* warps side by side on the leaves of a row */
+};
+struct gr_cols_ordered_args {
+  int row_lanes;       /* lanes of a warp to a row */
+  int rows_log2;       /* rows side by side */
+  int leaf_warps_log2; /* warps that share a leaf */
+  int leaves_log2;     /* leaves of a block; of columns of one leaf: warps of it that do not share one */
+  int tree_lanes_log2; /* lanes of the tree, of a warp */
+  int pieces_log2;     /* pieces of columns in a flight */
+  int unaligned;       /* not all rows are aligned to words */
+  int whole_words;     /* a lane may read whole words */
+  int reverse_shift;   /* by so many bits a flight's number, reversed, becomes its first row */
+  int lane_flights;    /* 1 + log2 of the flights of a lane of several elements; 0: its elements are one */
+  short units;         /* that a warp takes in turn */
+};
+struct gr_cols_unordered_args {
+  int row_lanes;        /* lanes of a warp that have columns */
+  int rows;             /* side by side in a strip */
+  int strip_warps_log2; /* warps that share a strip's rows */
+  int strips_log2;      /* of a block */
+  int node_rows;        /* rows of a node */
+  int unaligned;        /* to words: bit 0 the first input, bit 1 the second */
+};
+struct gr_cols_few_rows_args {
+  int unaligned; /* not all rows are aligned to words */
+};
+struct gr_cols_sum_args {
+  int words_log2;       /* words of columns side by side */
+  int leaf_blocks_log2; /* blocks that share a leaf */
+  int leaf_warps_log2;  /* and warps of each of them */
+  int units_log2;       /* leaves of a block, side by side; of columns of one leaf: strips */
+  int turns_log2;       /* turns of a thread */
+  int tree_lanes_log2;  /* lanes of the tree that there are */
+  int state_bytes;      /* of states, before the stacks in shared memory */
+  int elements_log2;    /* elements of a lane of the tree */
+  int two_a_word;       /* rows are of half a word: 1, else 0 */
+  short passes_log2;    /* leaves (or strips) of a block in turn */
+  int reverse_shift;    /* 32 - turns_log2; without turns 0 */
+};
+struct gr_cols_variance_leaves_args {
+  int words_log2;                  /* words of columns side by side */
+  short node_leaves_log2;          /* leaves of a node */
+  int tree_lanes_log2;             /* lanes of the tree: */
+  int parts_log2, part_lanes_log2; /* parts, each in one warp, and the lanes of one */
+  int leaves_log2;                 /* leaves side by side */
+  int stage_bytes;                 /* of one of two buffers */
+};
+struct gr_cols_variance_ring_args {
+  int words_log2;         /* words of columns side by side */
+  short node_leaves_log2; /* leaves of a node */
+  int leaves_log2;        /* leaves side by side */
+};
+
+/*
 ** A reduce job with its plan, as kernels get it. What gr_reduce_leaves needs for one flat vector comes first, in two
 ** lines of arguments (64 bytes; 48 are left of the first): each line takes some 0.1 us to arrive.
 */
@@ -42,49 +118,29 @@ struct gr_reduce_args {
   gr_context context;
   uint64_t *partials; /* the third */
   gr_reduce_job job;
-  int64_t first;     /* the vector that this launch starts with */
-  int64_t leaves;    /* of one vector */
-  /*
-  ** What these mean depends on the kernel.
-  **
-  ** rows_by_element        threads: log2 of a row's; rows: of a warp.
-  ** rows_staged            threads: log2 of a row's; each: log2 of the words of each 512 bytes to a thread; rows: of a
-  **                        warp; near: whether rows are of half a word, two to a word; loose: whether not all are of
-  **                        whole aligned words; plain: whether they follow each other; beside: words of a row; wide:
-  **                        from one row to the next in the stage; together: words of the stage; radix, counters, deep:
-  **                        how words trade places.
-  ** rows_by_vector         rows: of a warp; together: log2 of warps side by side on the leaves of a row.
-  ** cols_ordered           wide: lanes to a row; near: log2 of rows side by side; deep: log2 of warps that share a
-  **                        leaf; together: log2 of leaves (or else warps) of a block; each: log2 of a warp's lanes of
-  **                        the tree; beside: log2 of pieces in a flight; rows: 1 + log2 of flights of a lane, or 0;
-  **                        passes: units in turn; loose: whether not all rows are aligned to 16 bytes; plain: whether a
-  **                        lane may read whole words; turn: the shift by which a flight's number, reversed, becomes its
-  **                        first row.
-  ** cols_unordered         wide: lanes that have columns; near: rows side by side in a strip; deep: log2 of warps that
-  **                        share a strip's rows; together: log2 of strips of a block; rows: of a node; loose: which
-  **                        inputs are not aligned to words (bits).
-  ** cols_few_rows          loose: whether rows are not aligned to 16 bytes.
-  ** cols_sum               wide: log2 of words side by side; beside: log2 of the lanes of the tree; rows: log2 of
-  **                        elements of a lane; each: log2 of a thread's turns; deep: log2 of warps, near: of blocks
-  **                        that share a leaf; together, passes: log2 of leaves (or else units) of a block, side by side
-  **                        and in turn; loose: whether rows are of half a word, two to a word; turn: 32 - each;
-  **                        threads: bytes of states.
-  ** cols_variance_leaves   wide: log2 of words, beside: of leaves side by side; deep: log2 of lanes of the tree; each,
-  **                        turn: log2 of those within a warp, and of parts; passes: log2 of leaves of a node; threads:
-  **                        bytes of one of two buffers.
-  ** cols_variance_ring     wide: log2 of words, beside: of leaves side by side; passes: log2 of leaves of a node.
-  **
-  ** Of all with several nodes: 2^radix of them are combined at once, with so many counters for a group of vectors.
-  */
-  int threads, rows;
-  int wide, near, deep, together, each, beside, loose, plain, turn, radix, counters;
+  int64_t first;       /* the vector that this launch starts with */
+  int64_t leaves;      /* of one vector */
+  int radix, counters; /* of several nodes 2^radix are combined at once, with so many counters for a group of vectors */
   int64_t *node;
   unsigned *counter;
-  struct {
-    const void *a, *b;
-    int op;
-  } array[GR_ARRAYS];
+  union {
+    gr_rows_by_element_args rows_by_element;
+    gr_rows_staged_args rows_staged;
+    gr_rows_by_vector_args rows_by_vector;
+    gr_cols_ordered_args cols_ordered;
+    gr_cols_unordered_args cols_unordered;
+    gr_cols_few_rows_args cols_few_rows;
+    gr_cols_sum_args cols_sum;
+    gr_cols_variance_leaves_args cols_variance_leaves;
+    gr_cols_variance_ring_args cols_variance_ring;
+    struct {
+      const void *a, *b;
+      int op;
+    } array[GR_ARRAYS]; /* gr_reduce_leaves, if the vectors are arrays */
+  };
 };
+static_assert(offsetof(gr_reduce_args, ticket) == 48 && offsetof(gr_reduce_args, partials) == 48 + 64,
+              "lines of arguments begin where their comments say");
 
 /* ---- results ---- */
 

@@ -85,7 +85,7 @@ __global__ void __launch_bounds__(gr_few_warps * 32, gr_few_blocks<R>)
 #pragma unroll
       for (int r = 0; r < gr_few_rows; r++)
         if (r < n) y[r] = *(const gr_type<R::dtype> *)((const char *)q.job.b.data + r * q.job.b.stride);
-    if (q.loose) {
+    if (q.cols_few_rows.unaligned) {
       p = a;
 #pragma unroll
       for (int r = 0; r < gr_few_rows; r++) {

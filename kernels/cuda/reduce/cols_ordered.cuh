@@ -4,7 +4,7 @@
 ** shared memory that asynchronous copies of aligned words keep full, whatever the rows' alignment, in flights of 8. If
 ** a lane of the tree has several elements, a flight is 8 of one lane; if not, it is one element of 8 lanes as far apart
 ** as lanes get, which fold at once, or of fewer lanes in several pieces. What flights leave is folded in the order of
-** halving: a warp's 2^each lanes bit-reversed, by a stack; then the 2^deep warps that share a leaf, then the rows side
+** halving: a warp's lanes of the tree bit-reversed, by a stack; then the warps that share a leaf, then the rows side
 ** by side, then the leaves of the block; and the nodes of blocks by eights, each eight by the block of them that
 ** arrives last. A second input may be one vector for all columns (its step is 0): then lanes read its elements where it
 ** lies.
@@ -90,12 +90,14 @@ struct gr_column_walk {
   __device__ __forceinline__ int apart() const {
     constexpr int log = lanes == 64 ? 6 : lanes == 128 ? 7 : lanes == 256 ? 8 : 9;
     static_assert(1 << log == lanes, "lanes are a power of two");
-    return q.rows > 0 ? log : q.each + q.deep;
+    return q.cols_ordered.lane_flights > 0 ? log : q.cols_ordered.tree_lanes_log2 + q.cols_ordered.leaf_warps_log2;
   }
-  __device__ __forceinline__ int more() const { return elements > 8 && q.rows > 0 ? q.rows - 1 : 0; }
+  __device__ __forceinline__ int more() const {
+    return elements > 8 && q.cols_ordered.lane_flights > 0 ? q.cols_ordered.lane_flights - 1 : 0;
+  }
   /* The first row of flight f of a unit, and how many of its rows this lane has. */
   __device__ __forceinline__ int row_of(int f) const {
-    int k = (wy << q.near) + (int)(__brev(f >> more()) >> q.turn);
+    int k = (wy << q.cols_ordered.rows_log2) + (int)(__brev(f >> more()) >> q.cols_ordered.reverse_shift);
     return elements > 8 ? k + (f & ((1 << more()) - 1)) * flight * lanes : k;
   }
   __device__ __forceinline__ int rows_from(int k) const { return left - k + (1 << apart()) - 1 >> apart(); }
@@ -121,14 +123,14 @@ struct gr_column_walk {
     constexpr int each = 16 / word;
     int64_t step = vec.stride << apart();
     int entry = lane / (2 * word), at = lane % (2 * word) * 16, limit = rest() - unit * (piece * size);
-    bool shifts = size < 4 && q.loose;
+    bool shifts = size < 4 && q.cols_ordered.unaligned;
     p += k0 * vec.stride + unit * (piece * size);
     if (limit <= 0) return;
-    if (q.near) limit += ((1 << q.near) - 1) * (int)vec.stride;
+    if (q.cols_ordered.rows_log2) limit += ((1 << q.cols_ordered.rows_log2) - 1) * (int)vec.stride;
     /* Rows from an entry on, less those that end before these bytes. */
     auto rows = [&](int entry, int at) {
       int k = left - k0 - (entry << apart());
-      return left & ((1 << q.near) - 1) ? k - max(at, 0) / (int)vec.stride : k;
+      return left & ((1 << q.cols_ordered.rows_log2) - 1) ? k - max(at, 0) / (int)vec.stride : k;
     };
     int k = rows(entry, shifts ? at - ((int)(uintptr_t)p & 15) : at);
     const char *from = p + entry * step + at;
@@ -160,14 +162,15 @@ struct gr_column_walk {
   ** where aligned rows would have them; narrow ones come in whole words, and their readers shift.
   */
   __device__ __forceinline__ void copy_loose(const gr_vec &vec, const char *from, char *to, int unit, int k0) const {
-    int log = 3 - q.beside;
+    int log = 3 - q.cols_ordered.pieces_log2;
 #pragma unroll 1
     for (int j = 0; j < flight; j++, to += pitch) {
-      int k = k0 + ((j & ((1 << log) - 1)) << apart()), g = unit + (j >> log), rows = min(1 << q.near, left - k);
+      int k = k0 + ((j & ((1 << log) - 1)) << apart()), g = unit + (j >> log),
+          rows = min(1 << q.cols_ordered.rows_log2, left - k);
       const char *p = from + k * vec.stride + g * (piece * size);
       int columns = min(rest() - g * (piece * size), piece * size), span = (rows - 1) * (int)vec.stride + columns;
       if (rows <= 0 || columns <= 0) span = 0;
-      if (size >= 4 && q.loose) {
+      if (size >= 4 && q.cols_ordered.unaligned) {
 #pragma unroll
         for (int i = lane * 4; i < 32 * word; i += 128)
           if (i < span) gr_copy4(to + i, p + i);
@@ -181,10 +184,13 @@ struct gr_column_walk {
     }
   }
   __device__ __forceinline__ void issue(int t) const {
-    if (t < q.passes << (q.each + more()) >> q.beside) { /* flights of all units */
-      int log = q.each + more(), unit = q.beside ? t << q.beside : t >> log, k0 = row_of(t & ((1 << log) - 1));
+    if (t < q.cols_ordered.units << (q.cols_ordered.tree_lanes_log2 + more()) >>
+        q.cols_ordered.pieces_log2) { /* flights of all units */
+      int log = q.cols_ordered.tree_lanes_log2 + more(),
+          unit = q.cols_ordered.pieces_log2 ? t << q.cols_ordered.pieces_log2 : t >> log,
+          k0 = row_of(t & ((1 << log) - 1));
       char *to = stage + (t & (ahead - 1)) * bytes;
-      if ((size >= 4 && q.loose) | q.beside) {
+      if ((size >= 4 && q.cols_ordered.unaligned) | q.cols_ordered.pieces_log2) {
         copy_loose(q.job.a, from_a, to, unit, k0);
         if (R::inputs == 2 && !shared_b()) copy_loose(q.job.b, from_b, to + ring / 2, unit, k0);
       } else {
@@ -229,8 +235,9 @@ struct gr_column_walk {
   };
   __device__ __forceinline__ Reader reader(const gr_vec &vec, const char *from, int unit, int k0) const {
     Reader r = {from + own, 0, 0};
-    if (q.beside) r.from += (unit & ((1 << q.beside) - 1)) * (flight >> q.beside) * pitch;
-    if (size < 4 && q.loose) {
+    if (q.cols_ordered.pieces_log2)
+      r.from += (unit & ((1 << q.cols_ordered.pieces_log2) - 1)) * (flight >> q.cols_ordered.pieces_log2) * pitch;
+    if (size < 4 && q.cols_ordered.unaligned) {
       r.shift =
           (int)(uintptr_t)vec.data + (int)(q.first + v + unit * piece) * size + ((int)first + k0) * (int)vec.stride;
       r.step = vec.stride << apart();
@@ -262,8 +269,8 @@ struct gr_column_walk {
                                         const gr_context &c, const double (&mean)[C]) const {
     constexpr int to = from + 2 < C ? from + 2 : C;
     if constexpr (step == flight) {
-      Word a = size < 4 && q.loose ? ra.get_loose(j) : ra.get(j), b = a;
-      if (R::inputs == 2 && !shared_b()) b = size < 4 && q.loose ? rb.get_loose(j) : rb.get(j);
+      Word a = size < 4 && q.cols_ordered.unaligned ? ra.get_loose(j) : ra.get(j), b = a;
+      if (R::inputs == 2 && !shared_b()) b = size < 4 && q.cols_ordered.unaligned ? rb.get_loose(j) : rb.get(j);
       if (R::inputs == 2 && shared_b() && j < rows) b = rb.get_shared(j);
 #pragma unroll
       for (int i = from; i < to; i++) {
@@ -273,7 +280,7 @@ struct gr_column_walk {
       }
     } else {
       halve<Q, from, j, step * 2>(v_out, ra, rb, rows, c, mean);
-      if (step << q.beside < flight) {
+      if (step << q.cols_ordered.pieces_log2 < flight) {
         gr_acc high[C];
         halve<Q, from, j + step, step * 2>(high, ra, rb, rows, c, mean);
 #pragma unroll
@@ -296,16 +303,18 @@ struct gr_column_walk {
                                        const double (&mean)[C]) const {
     typename Q::Lane l[C];
     gr_column_stack<Q, C> stack;
-    bool by_lane = q.rows > 0; /* several elements to a lane */
-    int count = 1 << (q.each + more()), t = q.beside ? unit >> q.beside : unit * count;
-    int pieces = 1 << q.beside, g = unit & (pieces - 1);
+    bool by_lane = q.cols_ordered.lane_flights > 0; /* several elements to a lane */
+    int count = 1 << (q.cols_ordered.tree_lanes_log2 + more()),
+        t = q.cols_ordered.pieces_log2 ? unit >> q.cols_ordered.pieces_log2 : unit * count;
+    int pieces = 1 << q.cols_ordered.pieces_log2, g = unit & (pieces - 1);
 #pragma unroll
     for (int i = 0; i < C; i++) l[i] = Q::start();
 #pragma unroll 1
     for (int f = 0; f < count; f++, t++) {
-      int group = f >> more(), k0 = row_of(f), rows = min(rows_from(k0 + sub), flight >> q.beside);
+      int group = f >> more(), k0 = row_of(f), rows = min(rows_from(k0 + sub), flight >> q.cols_ordered.pieces_log2);
       bool done = ((f + 1) >> more()) > group,
-           whole = q.plain && k0 + ((flight - 1) << apart()) + (1 << q.near) <= left;
+           whole =
+               q.cols_ordered.whole_words && k0 + ((flight - 1) << apart()) + (1 << q.cols_ordered.rows_log2) <= left;
       const char *from = stage + (t & (ahead - 1)) * bytes;
       Reader ra = reader(q.job.a, from, unit, k0), rb = ra;
       if (R::inputs == 2) rb = shared_b() ? shared_reader(k0) : reader(q.job.b, from + ring / 2, unit, k0);
@@ -315,7 +324,7 @@ struct gr_column_walk {
       }
       if (Q::lanes && !by_lane) {
         halve_all<Q>(v_out, ra, rb, rows, c, mean);
-      } else if (whole && !(size < 4 && q.loose)) {
+      } else if (whole && !(size < 4 && q.cols_ordered.unaligned)) {
 #pragma unroll
         for (int j = 0; j < flight; j++) {
           Word a = ra.get(j), b = a;
@@ -365,15 +374,16 @@ struct gr_column_walk {
   template <class Q>
   __device__ __forceinline__ void fold(gr_acc (&v_out)[C]) const {
 #pragma unroll 1
-    for (int h = 1 << q.deep >> 1; h > 0; h /= 2) {
+    for (int h = 1 << q.cols_ordered.leaf_warps_log2 >> 1; h > 0; h /= 2) {
       if (wy >= h && wy < 2 * h) put<Q>(v_out);
       __syncthreads();
       if (wy < h) merge<Q>(v_out, h);
     }
 #pragma unroll 1
-    for (int h = 1 << q.near >> 1; h > 0; h /= 2)
+    for (int h = 1 << q.cols_ordered.rows_log2 >> 1; h > 0; h /= 2)
 #pragma unroll
-      for (int i = 0; i < C; i++) v_out[i] = Q::merge(v_out[i], gr_shuffle_from<Q>(v_out[i], lane + h * q.wide & 31));
+      for (int i = 0; i < C; i++)
+        v_out[i] = Q::merge(v_out[i], gr_shuffle_from<Q>(v_out[i], lane + h * q.cols_ordered.row_lanes & 31));
   }
 };
 
@@ -396,7 +406,7 @@ __device__ __forceinline__ void gr_variance_columns(gr_column_walk<R> &walk, gr_
 #pragma unroll
   for (int i = 0; i < C; i++) {
     const int64_t *p = (const int64_t *)(walk.stage - walk.wy * gr_column_walk<R>::ring);
-    mine[i] = gr_get<S>(p + i * 32 + walk.lane % walk.q.wide, gr_column_walk<R>::piece);
+    mine[i] = gr_get<S>(p + i * 32 + walk.lane % walk.q.cols_ordered.row_lanes, gr_column_walk<R>::piece);
     mean[i] = mine[i].f[0] / count;
   }
   __syncthreads();
@@ -408,12 +418,13 @@ __device__ __forceinline__ void gr_variance_columns(gr_column_walk<R> &walk, gr_
 }
 
 /*
-** Grid: groups of columns times q.nodes; a node is 2^together leaves. A vector of one leaf has no nodes: then warps and
-** blocks lie side by side, and a warp takes q.passes units in turn.
+** Grid: groups of columns times q.nodes; a node is the leaves of a block. A vector of one leaf has no nodes: then warps
+** and blocks lie side by side, and a warp takes several units in turn.
 */
 template <class R>
 __global__ void __launch_bounds__(gr_ordered_warps<R> * 32, gr_ordered_blocks<R>)
     gr_reduce_cols_ordered(const __grid_constant__ gr_reduce_args q) {
+  const gr_cols_ordered_args &how = q.cols_ordered;
   using W = gr_column_walk<R>;
   using Q = typename gr_collected<R>::type;
   constexpr int C = W::C;
@@ -425,22 +436,22 @@ __global__ void __launch_bounds__(gr_ordered_warps<R> * 32, gr_ordered_blocks<R>
 #endif
   __shared__ __align__(16) char rings[gr_ordered_warps<R> * W::ring];
   __shared__ int64_t results[gr_ordered_warps<R>][W::piece * R::fields];
-  int warp = gr_warp_index(), lane = threadIdx.x & 31, z = warp >> q.deep;
+  int warp = gr_warp_index(), lane = threadIdx.x & 31, z = warp >> how.leaf_warps_log2;
   bool alone = q.leaves == 1;
   gr_block_index block = gr_index_of_block(q);
-  int64_t leaf = alone ? 0 : ((int64_t)block.node << q.together) + z;
+  int64_t leaf = alone ? 0 : ((int64_t)block.node << how.leaves_log2) + z;
   int64_t v =
-      alone ? (((int64_t)block.group << q.together) + z) * q.passes * W::piece : (int64_t)block.group * W::piece;
+      alone ? (((int64_t)block.group << how.leaves_log2) + z) * how.units * W::piece : (int64_t)block.group * W::piece;
   int64_t left = leaf < q.leaves ? min(q.job.n - leaf * W::leaf, (int64_t)W::leaf) : 0;
-  int sub = lane / q.wide, column = lane - sub * q.wide;
+  int sub = lane / how.row_lanes, column = lane - sub * how.row_lanes;
   if (v >= q.job.count) left = 0;
-  W walk = {q, rings + warp * W::ring, v, leaf * W::leaf, (int)left, lane, warp & ((1 << q.deep) - 1), sub,
-            sub * (int)(q.near ? q.job.a.stride : 0) + column * W::word};
+  W walk = {q, rings + warp * W::ring, v, leaf * W::leaf, (int)left, lane, warp & ((1 << how.leaf_warps_log2) - 1), sub,
+            sub * (int)(how.rows_log2 ? q.job.a.stride : 0) + column * W::word};
   constexpr bool two_pass = R::variance && !R::exact;
   gr_start_reading(q.inputs_stable);
   if (!two_pass) walk.begin();
 #pragma unroll 1
-  for (int unit = 0; unit < q.passes; unit++, v += W::piece) {
+  for (int unit = 0; unit < how.units; unit++, v += W::piece) {
     gr_acc mine[C];
     if (v >= q.job.count && unit > 0) break;
     if constexpr (two_pass) {
@@ -456,11 +467,11 @@ __global__ void __launch_bounds__(gr_ordered_warps<R> * 32, gr_ordered_blocks<R>
     }
     if (!alone)
 #pragma unroll 1
-      for (int h = 1; h < 1 << q.together; h *= 2) {
+      for (int h = 1; h < 1 << how.leaves_log2; h *= 2) {
         __syncthreads();
         if (walk.wy == 0) walk.template put<R>(mine);
         __syncthreads();
-        if (walk.wy == 0 && z % (2 * h) == 0) walk.template merge<R>(mine, h << q.deep);
+        if (walk.wy == 0 && z % (2 * h) == 0) walk.template merge<R>(mine, h << how.leaf_warps_log2);
       }
     /* From lanes with neighbouring columns each to neighbouring lanes. (The thread anew: no register held it.) */
     unsigned me;
@@ -472,9 +483,9 @@ __global__ void __launch_bounds__(gr_ordered_warps<R> * 32, gr_ordered_blocks<R>
       if (sub == 0) gr_put<R>(result + column * C + i, W::piece, mine[i]);
     __syncwarp();
     if (q.inputs_stable) gr_await_earlier();
-    if ((me >> 5 & ((1 << q.deep) - 1)) != 0 || !(alone || me >> 5 == 0)) continue;
+    if ((me >> 5 & ((1 << how.leaf_warps_log2) - 1)) != 0 || !(alone || me >> 5 == 0)) continue;
 #pragma unroll 1
-    for (int c = me & 31; c < q.wide * C && v + c < q.job.count; c += 32) {
+    for (int c = me & 31; c < how.row_lanes * C && v + c < q.job.count; c += 32) {
       gr_acc acc = gr_get<R>(result + c, W::piece);
       if (q.nodes == 1) gr_write<R>(q, acc, q.first + v + c, q.job.n);
       else gr_put<R>(q.node + gr_index_of_block(q).node * q.job.count + v + c, q.job.count * q.nodes, acc);
@@ -482,7 +493,7 @@ __global__ void __launch_bounds__(gr_ordered_warps<R> * 32, gr_ordered_blocks<R>
   }
   if (q.nodes == 1) return;
   v -= W::piece;
-  int columns = q.wide * C;
+  int columns = how.row_lanes * C;
   block = gr_index_of_block(q);
   if (!gr_combine_nodes<R>(q, v, columns, q.counter + block.group * (unsigned)q.counters, block.node)) return;
 #pragma unroll 1

@@ -1,12 +1,11 @@
 /*
 ** Sums of columns, and columns by one vector (y = A^T b), where rows begin at whole words: straight from memory, 16
-** warps a multiprocessor (or 20) with 4 KB in flight each. A warp reads 32 words of 16 bytes: 2^wide words of columns
-** side by side, of 32 >> wide rows; rows of half a word, of 16-bit elements, go two to a word (q.loose), and then "row"
-** below means such a pair. A thread takes 8 words in a flight, which are elements of one lane of the tree, or, of
-** columns of less than a leaf, all of up to 8 lanes (q.rows: log2 of the elements of a lane; q.beside: log2 of the
-** lanes that there are). A lane's number, from its highest bit on: which of a thread's 2^each turns, which of the rows
-** side by side, which of the 2^deep warps and of the 2^near blocks that share a leaf. So turns fold first, by a stack,
-** then the warp, the block, the leaves of a block, and the nodes of blocks as gr_combine_nodes does.
+** warps a multiprocessor (or 20) with 4 KB in flight each. A warp reads 32 words of 16 bytes: words of columns side by
+** side (words_log2) of as many rows as fit; rows of half a word, of 16-bit elements, go two to a word (two_a_word), and
+** then "row" below means such a pair. A thread takes 8 words in a flight, which are elements of one lane of the tree,
+** or, of columns of less than a leaf, all of up to 8 lanes. A lane's number, from its highest bit on: which of a
+** thread's turns, which of the rows side by side, which of the warps and of the blocks that share a leaf. So turns fold
+** first, by a stack, then the warp, the block, the leaves of a block, and the nodes of blocks as gr_combine_nodes does.
 */
 #ifndef GR_CUDA_REDUCE_COLS_SUM_CUH
 #define GR_CUDA_REDUCE_COLS_SUM_CUH
@@ -154,7 +153,7 @@ __device__ __forceinline__ void gr_write_sum(const gr_reduce_args &q, double x, 
   gr_acc acc = R::identity();
   acc.f[0] = x;
   if (q.op != GR_OP_mean && q.out_dtype == GR_F64) ((double *)q.out)[v] = gr_canonical(x);
-  else gr_write<R>(q, acc, v, q.job.n << q.loose);
+  else gr_write<R>(q, acc, v, q.job.n << q.cols_sum.two_a_word);
 }
 
 /*
@@ -194,39 +193,41 @@ struct gr_cols_sum_thread {
   gr_block_index block;
   int64_t strip, leaf;
   __device__ __forceinline__ gr_cols_sum_thread(const gr_reduce_args &q) : block(gr_index_of_block(q)) {
-    int units = q.together + q.passes;
+    int units = q.cols_sum.units_log2 + q.cols_sum.passes_log2;
     bool single = q.leaves == 1;
     strip = single ? (int64_t)block.group << units : block.group;
-    leaf = single ? 0 : (int64_t)(block.node >> q.near) << units;
+    leaf = single ? 0 : (int64_t)(block.node >> q.cols_sum.leaf_blocks_log2) << units;
   }
 };
 
-/* q.threads: where the stacks begin, in bytes, behind what warps leave of each unit (a leaf, or a strip of one
-   leaf). */
+/* In shared memory: what warps leave of each unit (a leaf, or a strip of one leaf; state_bytes), then the stacks. */
 template <class R>
 __global__ void __launch_bounds__(gr_cols_sum_warps * 32, gr_cols_sum_resident<R> / gr_cols_sum_warps)
     gr_reduce_cols_sum(const __grid_constant__ gr_reduce_args q) {
+  const gr_cols_sum_args &how = q.cols_sum;
   constexpr int size = gr_size<R::dtype>, C = 16 / size, warps = gr_cols_sum_warps;
   using F = gr_column_word<R::dtype, C>;
   extern __shared__ __align__(16) char gr_shared[];
   double *slots = (double *)gr_shared; /* C + 1 doubles for each word, one of them unused */
-  int pair = size == 2 ? q.loose : 0, lanes = GR_LANES(size) >> pair, leaf_rows = GR_LEAF(size) >> pair;
+  int pair = size == 2 ? how.two_a_word : 0, lanes = GR_LANES(size) >> pair, leaf_rows = GR_LEAF(size) >> pair;
   int lane = threadIdx.x & 31, warp = gr_warp_index();
-  int units = 1 << (q.together + q.passes), own = C >> pair, wide = own << q.wide, apart = (C + 1) << q.wide;
+  int units = 1 << (how.units_log2 + how.passes_log2), own = C >> pair, wide = own << how.words_log2,
+      apart = (C + 1) << how.words_log2;
   int step = (int)q.job.a.stride, step_b = (int)q.job.b.stride;
   bool single = q.leaves == 1;
   gr_cols_sum_thread at(q);
   /* This thread's first lane of the tree; nodes fold by adjacency, lanes by halves. */
-  int first = ((lane >> q.wide << q.deep) + (warp & ((1 << q.deep) - 1)) << q.near) +
-              (q.near ? (int)(__brev(at.block.node) >> (32 - q.near)) : 0);
-  auto entry = [=](int unit, int part, int p) { return ((unit << q.deep) + part) * apart + p + p / C; };
+  int first = ((lane >> how.words_log2 << how.leaf_warps_log2) + (warp & ((1 << how.leaf_warps_log2) - 1))
+               << how.leaf_blocks_log2) +
+              (how.leaf_blocks_log2 ? (int)(__brev(at.block.node) >> (32 - how.leaf_blocks_log2)) : 0);
+  auto entry = [=](int unit, int part, int p) { return ((unit << how.leaf_warps_log2) + part) * apart + p + p / C; };
   gr_cols_sum_stack<C, gr_cols_sum_levels<R>> stack;
-  stack.slot = (double2 *)(gr_shared + q.threads) + threadIdx.x;
+  stack.slot = (double2 *)(gr_shared + how.state_bytes) + threadIdx.x;
   stack.apart = warps * 32;
   gr_start_reading(q.inputs_stable);
 #pragma unroll 1
-  for (int u = warp >> q.deep; u < units; u += 1 << q.together) {
-    int w = lane & ((1 << q.wide) - 1);
+  for (int u = warp >> how.leaf_warps_log2; u < units; u += 1 << how.units_log2) {
+    int w = lane & ((1 << how.words_log2) - 1);
     gr_cols_sum_thread at(q);
     /* column: in bytes */
     int64_t leaf = at.leaf + (single ? 0 : u), column = (at.strip + (single ? u : 0)) * wide * size + w * 16;
@@ -237,18 +238,20 @@ __global__ void __launch_bounds__(gr_cols_sum_warps * 32, gr_cols_sum_resident<R
     asm volatile("" : "+l"(a), "+l"(b)); /* else each address would be made from the beginning */
     double v[C];
 #pragma unroll 1
-    for (int g = 0; g < 1 << q.each; g++) {
-      int row = (int)(__brev((unsigned)g) >> q.turn << (5 - q.wide + q.deep + q.near)) + first;
+    for (int g = 0; g < 1 << how.turns_log2; g++) {
+      int row = (int)(__brev((unsigned)g) >> how.reverse_shift
+                                                 << (5 - how.words_log2 + how.leaf_warps_log2 + how.leaf_blocks_log2)) +
+                first;
 #pragma unroll
       for (int c = 0; c < C; c++) v[c] = gr_keep_lane<R>(R::start());
 #pragma unroll 1
-      for (int flight = 0; flight << 3 < 1 << q.rows; flight++) {
-        int log = q.rows;
+      for (int flight = 0; flight << 3 < 1 << how.elements_log2; flight++) {
+        int log = how.elements_log2;
         asm volatile("" : "+r"(log)); /* what follows from it need not be kept in registers */
-        int each = 1 << min(log, 3), beside = (1 << q.beside) * each / 8, jump = beside - (each - 1) * lanes;
+        int each = 1 << min(log, 3), beside = (1 << how.tree_lanes_log2) * each / 8, jump = beside - (each - 1) * lanes;
         typename F::Word x[8];
         gr_factor<R::dtype> y[8];
-        int first_row = row, last_row = row + (1 << q.beside) - beside + (each - 1) * lanes;
+        int first_row = row, last_row = row + (1 << how.tree_lanes_log2) - beside + (each - 1) * lanes;
         int one = each > 1 ? lanes : jump, two = each > 2 ? lanes : jump, four = each > 4 ? lanes : jump;
         auto next = [&](int k) { row += k == 7 ? lanes : k == 3 ? four : k & 1 ? two : one; };
         if (__all_sync(~0u, last_row < rows)) {
@@ -292,36 +295,37 @@ __global__ void __launch_bounds__(gr_cols_sum_warps * 32, gr_cols_sum_resident<R
         else if (log == 1) gr_cols_sum_columns<R, F, 2>(v, x, y, q.context);
         else gr_cols_sum_columns<R, F, 1>(v, x, y, q.context);
       }
-      if (q.rows >= 3)
+      if (how.elements_log2 >= 3)
 #pragma unroll
         for (int c = 0; c < C; c++) v[c] = R::state(gr_kept_lane<R>(v[c]), q.context).f[0];
-      stack.push(v, g, g + 1 == 1 << q.each);
+      stack.push(v, g, g + 1 == 1 << how.turns_log2);
     }
 #pragma unroll 1
-    for (int h = 16; h >> q.wide > 0; h /= 2)
+    for (int h = 16; h >> how.words_log2 > 0; h /= 2)
 #pragma unroll
       for (int c = 0; c < C; c++) v[c] += __shfl_xor_sync(~0u, v[c], h);
     if (pair)
 #pragma unroll
       for (int c = 0; c < C / 2; c++) v[c] += v[c + C / 2];
-    int slot = single ? warp >> q.deep : u;
-    double *mine = slots + entry(slot, warp & ((1 << q.deep) - 1), w * own);
-    if (lane >> q.wide == 0)
+    int slot = single ? warp >> how.leaf_warps_log2 : u;
+    double *mine = slots + entry(slot, warp & ((1 << how.leaf_warps_log2) - 1), w * own);
+    if (lane >> how.words_log2 == 0)
 #pragma unroll
       for (int c = 0; c < C; c++)
         if (c < own) mine[c] = v[c];
     if (!single || q.nodes > 1) continue;
     /* One leaf, of this block alone: its results. */
     if (q.inputs_stable) gr_await_earlier();
-    if (q.deep) __syncthreads();
+    if (how.leaf_warps_log2) __syncthreads();
     else __syncwarp();
-    int threads = 32 << q.deep;
+    int threads = 32 << how.leaf_warps_log2;
     int64_t v0 = (gr_cols_sum_thread(q).strip + u) * wide;
 #pragma unroll 1
     for (int p = threadIdx.x & threads - 1; p < wide && v0 + p < q.job.count; p += threads) {
-      gr_write_sum<R>(q, gr_sum_rows([=](int i) { return slots + entry(slot, i, p); }, 1 << q.deep), q.first + v0 + p);
+      gr_write_sum<R>(q, gr_sum_rows([=](int i) { return slots + entry(slot, i, p); }, 1 << how.leaf_warps_log2),
+                      q.first + v0 + p);
     }
-    if (q.deep) __syncthreads();
+    if (how.leaf_warps_log2) __syncthreads();
     else __syncwarp();
   }
   if (single && q.nodes == 1) return;
@@ -334,7 +338,7 @@ __global__ void __launch_bounds__(gr_cols_sum_warps * 32, gr_cols_sum_resident<R
 #pragma unroll 1
   for (int i = threadIdx.x; i < wide * there; i += blockDim.x) {
     int u = i / wide, p = i - u * wide;
-    slots[entry(u, 0, p)] = gr_sum_rows([=](int i) { return slots + entry(u, i, p); }, 1 << q.deep);
+    slots[entry(u, 0, p)] = gr_sum_rows([=](int i) { return slots + entry(u, i, p); }, 1 << how.leaf_warps_log2);
   }
   gr_fold_strip<R>(q, slots, entry, there, there, wide, v0, here, end.block);
 }

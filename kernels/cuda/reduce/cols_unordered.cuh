@@ -3,7 +3,7 @@
 ** side (4 to 16 bytes, a lane each), with a batch of words of every lane in flight; where a matrix is dense and narrow,
 ** a word row of the strip is as many of its rows as fit. Rows that start anywhere are read by aligned words, and what a
 ** lane lacks its neighbour has: then the last lane has no columns of its own. Warps of a block lie side by side, or
-** 2^deep of them share a strip's rows and fold in shared memory; nodes of blocks are combined as those of
+** several of them share a strip's rows and fold in shared memory; nodes of blocks are combined as those of
 ** gr_reduce_cols_ordered do.
 */
 #ifndef GR_CUDA_REDUCE_COLS_UNORDERED_CUH
@@ -227,16 +227,17 @@ struct gr_strip_warp {
   int left;            /* rows */
   int warp, z, t;      /* of the block, of the warps that share the strip, and this thread's number among theirs */
   __device__ __forceinline__ gr_strip_warp(const gr_reduce_args &q, int strip) {
+    const gr_cols_unordered_args &how = q.cols_unordered;
     unsigned thread;
     asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread));
     warp = (int)thread >> 5;
-    z = warp & ((1 << q.deep) - 1);
+    z = warp & ((1 << how.strip_warps_log2) - 1);
     t = z * 32 + (thread & 31);
     block = gr_index_of_block(q);
-    v0 = ((int64_t)block.group << q.together) * strip;
-    v = v0 + (warp >> q.deep) * strip;
-    row0 = (int64_t)block.node * q.rows;
-    left = (int)min(q.job.n - row0, (int64_t)q.rows);
+    v0 = ((int64_t)block.group << how.strips_log2) * strip;
+    v = v0 + (warp >> how.strip_warps_log2) * strip;
+    row0 = (int64_t)block.node * how.node_rows;
+    left = (int)min(q.job.n - row0, (int64_t)how.node_rows);
   }
   /* Elements of `rows` rows side by side that lie in this strip. */
   __device__ __forceinline__ int elements(const gr_reduce_args &q, int rows, int strip) const {
@@ -245,20 +246,20 @@ struct gr_strip_warp {
 };
 
 /*
-** Grid: groups of 2^together strips times q.nodes of q.rows rows each. A word row is a row, or q.near whole rows (a
-** number here, not a logarithm), which the strips of one group share; q.wide: lanes that have columns; q.loose: bit 0
-** for a, bit 1 for b.
+** Grid: groups of strips times q.nodes. A word row is a row, or several whole rows, which the strips of one group
+** share.
 */
 template <class R>
 __global__ void __launch_bounds__(gr_strip_warps * 32, gr_strip_resident<R> / gr_strip_warps)
     gr_reduce_cols_unordered(const __grid_constant__ gr_reduce_args q) {
+  const gr_cols_unordered_args &how = q.cols_unordered;
   using Q = typename gr_collected<R>::type;
   constexpr int size = gr_size<R::dtype>, word = gr_strip_word<R>, C = word / size, warps = gr_strip_warps;
   constexpr int batch = 128 / word / R::inputs, slots = 32 * C + 32, pitch = warps * slots;
   using B = gr_strip_batch<Q, word / 4, batch>;
   __shared__ int64_t states[pitch * Q::fields]; /* one unused after every C, for the banks */
-  int lane = threadIdx.x & 31, warp = gr_warp_index(), z = warp & ((1 << q.deep) - 1), near = q.near,
-      strip = q.wide * C;
+  int lane = threadIdx.x & 31, warp = gr_warp_index(), z = warp & ((1 << how.strip_warps_log2) - 1), near = how.rows,
+      strip = how.row_lanes * C;
   typename Q::Lane l[C];
 #pragma unroll
   for (int c = 0; c < C; c++) l[c] = Q::start();
@@ -275,15 +276,15 @@ __global__ void __launch_bounds__(gr_strip_warps * 32, gr_strip_resident<R> / gr
     uint32_t starts = 0;
     for (int c = (row + 1) * columns - at; R::inputs == 2 && shared_b && c < C; c += columns) starts |= 1u << c;
 #pragma unroll 1
-    for (int k = z * batch; k < all; k += batch << q.deep) {
+    for (int k = z * batch; k < all; k += batch << how.strip_warps_log2) {
       gr_words<word / 4> x[batch], y[batch];
       gr_strip_rows r = {min(batch, all - k), bytes, full - k, part};
-      B::load(x, a + k * near * q.job.a.stride, q.job.a.stride * near, r, q.loose & 1, lane);
+      B::load(x, a + k * near * q.job.a.stride, q.job.a.stride * near, r, how.unaligned & 1, lane);
       if (R::inputs == 2 && shared_b && near == 1) B::repeat(y, b + k * q.job.b.stride, q.job.b.stride, r.count);
       if (R::inputs == 2 && shared_b && near > 1)
         B::repeat_rows(y, b + (k * near + row) * q.job.b.stride, q.job.b.stride, starts, near, w.left - k * near - row);
       if (R::inputs == 2 && !shared_b)
-        B::load(y, b + k * near * q.job.b.stride, q.job.b.stride * near, r, q.loose >> 1, lane);
+        B::load(y, b + k * near * q.job.b.stride, q.job.b.stride * near, r, how.unaligned >> 1, lane);
       if (r.last < r.count || r.count * 4 <= batch || (r.count < batch && R::red == GR_RED_COSINE)) {
         B::add_some(l, x, y, q.context, r, lane);
       } else {
@@ -305,22 +306,22 @@ __global__ void __launch_bounds__(gr_strip_warps * 32, gr_strip_resident<R> / gr
   /* Over the warps of a strip, then over rows side by side. */
   gr_strip_warp w(q, strip);
   int64_t *mine = states + (w.warp - w.z) * slots;
-  int threads = 32 << q.deep, beside = min(near, w.left);
+  int threads = 32 << how.strip_warps_log2, beside = min(near, w.left);
   auto at = [&](int p) { return mine + p + p / C; };
 #pragma unroll 1
   for (int p = w.t, end = w.elements(q, beside, strip); p < end; p += threads) {
     gr_acc acc = gr_get<Q>(at(p), pitch);
 #pragma unroll 1
-    for (int i = 1; i < 1 << q.deep; i++) acc = Q::merge(acc, gr_get<Q>(at(p) + i * slots, pitch));
+    for (int i = 1; i < 1 << how.strip_warps_log2; i++) acc = Q::merge(acc, gr_get<Q>(at(p) + i * slots, pitch));
     if (Q::kind == GR_ACC_POSITION) acc.i[1] += w.row0 + (near > 1 ? (w.v + p) / q.job.count : 0);
     gr_put<Q>(at(p), pitch, acc);
   }
   if (near > 1) {
     int count = (int)q.job.count, used = beside;
     auto anywhere = [&](int p) {
-      int s = q.together > 0 ? p / strip : 0;
+      int s = how.strips_log2 > 0 ? p / strip : 0;
       p -= s * strip;
-      return states + (s << q.deep) * slots + p + p / C;
+      return states + (s << how.strip_warps_log2) * slots + p + p / C;
     };
 #pragma unroll 1
     for (int h = 1 << (31 - __clz(used)); h > 0; h /= 2) {
@@ -355,7 +356,7 @@ __global__ void __launch_bounds__(gr_strip_warps * 32, gr_strip_resident<R> / gr
       if (pass == 0) gr_put<R>(q.node + w.block.node * q.job.count + w.v + p, q.job.count * q.nodes, acc);
       else gr_write<R>(q, acc, q.first + w.v + p, q.job.n);
     }
-    if (pass == 0 && !gr_combine_nodes<R>(q, w.v0, (int)min((int64_t)strip << q.together, q.job.count - w.v0),
+    if (pass == 0 && !gr_combine_nodes<R>(q, w.v0, (int)min((int64_t)strip << how.strips_log2, q.job.count - w.v0),
                                   q.counter + w.block.group * (unsigned)q.counters, w.block.node))
       return;
     __syncthreads();

@@ -1,7 +1,7 @@
 /*
 ** Variances of columns of 64 bits, where rows are aligned and most of a leaf or more: a leaf is read once and stays in
-** the registers of a block. A thread has one lane of the tree of a 16-byte word of columns: 2^wide words side by
-** side, 2^deep lanes, 2^beside leaves. Blocks stay and take one run of leaves after the other, which makes a node.
+** the registers of a block. A thread has one lane of the tree of a 16-byte word of columns; words of columns and
+** leaves lie side by side. Blocks stay and take one run of leaves after the other, which makes a node.
 */
 #ifndef GR_CUDA_REDUCE_COLS_VARIANCE_LEAVES_CUH
 #define GR_CUDA_REDUCE_COLS_VARIANCE_LEAVES_CUH
@@ -22,17 +22,17 @@ constexpr bool gr_has_cols_variance_leaves = R::variance && !R::exact && gr_size
 struct gr_variance_thread {
   int w, sub, lane, part;
   __device__ __forceinline__ explicit gr_variance_thread(const gr_reduce_args &q) {
+    const gr_cols_variance_leaves_args &how = q.cols_variance_leaves;
     int t;
     asm volatile("mov.u32 %0, %%tid.x;" : "=r"(t));
-    w = t & ((1 << q.wide) - 1);
-    sub = t >> (q.wide + q.deep);
-    lane = t >> q.wide & ((1 << q.each) - 1);
-    part = t >> (q.wide + q.each) & ((1 << q.turn) - 1);
+    w = t & ((1 << how.words_log2) - 1);
+    sub = t >> (how.words_log2 + how.tree_lanes_log2);
+    lane = t >> how.words_log2 & ((1 << how.part_lanes_log2) - 1);
+    part = t >> (how.words_log2 + how.part_lanes_log2) & ((1 << how.parts_log2) - 1);
   }
 };
 
-/* q.each, q.turn: lanes of a part and parts, as logarithms; q.threads: bytes of a stage. Two stages, then states of
- * leaves. */
+/* In shared memory: two stages, then states of leaves. */
 template <class R>
 struct gr_variance_work {
   using S = typename R::Sum;
@@ -42,12 +42,15 @@ struct gr_variance_work {
   const gr_reduce_args &q;
   char *shared;
 
-  __device__ __forceinline__ int columns() const { return C << q.wide; }
-  __device__ __forceinline__ double *stage(int i) const { return (double *)(shared + i * q.threads); }
+  __device__ __forceinline__ int columns() const { return C << q.cols_variance_leaves.words_log2; }
+  __device__ __forceinline__ double *stage(int i) const {
+    return (double *)(shared + i * q.cols_variance_leaves.stage_bytes);
+  }
   __device__ __forceinline__ int64_t *nodes() const { return (int64_t *)stage(2); }
   /* Where column p of leaf s lies that a part of the lanes left. */
   __device__ __forceinline__ int entry(int s, int part, int p) const {
-    return ((s << q.turn) + part) * ((C + 1) << q.wide) + p + p / C;
+    return ((s << q.cols_variance_leaves.parts_log2) + part) * ((C + 1) << q.cols_variance_leaves.words_log2) + p +
+           p / C;
   }
   __device__ __forceinline__ int rows_of(int64_t leaf) const {
     return (int)max((int64_t)0, min(q.job.n - leaf * leaf_rows, (int64_t)leaf_rows));
@@ -55,15 +58,16 @@ struct gr_variance_work {
   /* This thread's words of a leaf, of which it gives the number. */
   __device__ __forceinline__ int find(const char *&p, int64_t leaf0, unsigned group) const {
     gr_variance_thread t(q);
-    int64_t leaf = leaf0 + t.sub, column = (((int64_t)group << q.wide) + t.w) * 16;
-    int first = t.part | t.lane << q.turn;
+    int64_t leaf = leaf0 + t.sub, column = (((int64_t)group << q.cols_variance_leaves.words_log2) + t.w) * 16;
+    int first = t.part | t.lane << q.cols_variance_leaves.parts_log2;
     p = (const char *)q.job.a.data + q.first * size + column + (leaf * leaf_rows + first) * q.job.a.stride;
     return column < q.job.count * size ? (rows_of(leaf) - first + lanes - 1) / lanes : 0;
   }
   /* Over the lanes of this warp, then to a stage. */
   __device__ __forceinline__ void put(double (&v)[C], double *to) const {
 #pragma unroll 1
-    for (int h = 1 << (q.wide + q.each) >> 1; h >> q.wide > 0; h /= 2)
+    for (int h = 1 << (q.cols_variance_leaves.words_log2 + q.cols_variance_leaves.part_lanes_log2) >> 1;
+         h >> q.cols_variance_leaves.words_log2 > 0; h /= 2)
 #pragma unroll
       for (int c = 0; c < C; c++) v[c] += __shfl_xor_sync(~0u, v[c], h);
     gr_variance_thread t(q);
@@ -75,11 +79,11 @@ struct gr_variance_work {
   template <class F>
   __device__ __forceinline__ void totals(const double *from, const F &f) const {
 #pragma unroll 1
-    for (int i = threadIdx.x; i < columns() << q.beside; i += blockDim.x) {
+    for (int i = threadIdx.x; i < columns() << q.cols_variance_leaves.leaves_log2; i += blockDim.x) {
       int sub = i / columns(), p = i & (columns() - 1);
       const double *at = from + entry(sub, 0, p);
-      const int apart = (C + 1) << q.wide;
-      f(sub, p, gr_sum_rows([=](int part) { return at + part * apart; }, 1 << q.turn));
+      const int apart = (C + 1) << q.cols_variance_leaves.words_log2;
+      f(sub, p, gr_sum_rows([=](int part) { return at + part * apart; }, 1 << q.cols_variance_leaves.parts_log2));
     }
   }
   static __device__ __forceinline__ double mean(double sum, int rows) {
@@ -189,15 +193,16 @@ __global__ void __launch_bounds__(gr_variance_threads, gr_variance_blocks)
     gr_reduce_cols_variance_leaves(const __grid_constant__ gr_reduce_args q) {
   extern __shared__ __align__(16) char gr_shared[];
   gr_variance_work<R> work = {q, gr_shared};
-  unsigned groups = (unsigned)((q.job.count * gr_size<R::dtype> + (16 << q.wide) - 1) >> (4 + q.wide));
+  unsigned groups = (unsigned)((q.job.count * gr_size<R::dtype> + (16 << q.cols_variance_leaves.words_log2) - 1) >>
+                               (4 + q.cols_variance_leaves.words_log2));
   gr_await_earlier();
 #pragma unroll 1
   for (unsigned run = blockIdx.x; run < groups * (unsigned)q.nodes; run += gridDim.x) {
     unsigned node = run / groups, group = run - node * groups;
-    int64_t leaf0 = (int64_t)node << q.passes;
-    int leaves = (int)min((int64_t)1 << q.passes, q.leaves - leaf0);
+    int64_t leaf0 = (int64_t)node << q.cols_variance_leaves.node_leaves_log2;
+    int leaves = (int)min((int64_t)1 << q.cols_variance_leaves.node_leaves_log2, q.leaves - leaf0);
 #pragma unroll 1
-    for (int k = 0; k < leaves; k += 1 << q.beside) work.leaf(leaf0 + k, k, group);
+    for (int k = 0; k < leaves; k += 1 << q.cols_variance_leaves.leaves_log2) work.leaf(leaf0 + k, k, group);
     work.node((int)node, group, leaves);
   }
 }

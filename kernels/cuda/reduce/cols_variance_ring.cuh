@@ -51,7 +51,7 @@ struct gr_ring_work {
   __device__ __forceinline__ double *parts(int pass, unsigned unit) const {
     return (double *)(shared + ring_bytes) + (pass * 2 + (unit & 1)) * 512;
   }
-  __device__ __forceinline__ int columns() const { return S::each << q.wide; }
+  __device__ __forceinline__ int columns() const { return S::each << q.cols_variance_ring.words_log2; }
   __device__ __forceinline__ int64_t *state(int row, int p) const {
     return (int64_t *)(shared + ring_bytes + 16384) + row * columns() * F + p;
   }
@@ -265,7 +265,7 @@ struct gr_ring_work {
 #pragma unroll 1
     for (bool live = walk.start(q, blockIdx.x); live; live = walk.next(q), unit++) {
       gr_ring_barrier();
-      int sub = t.sub(t.mine()), more = min(1 << q.beside, walk.end - walk.leaf);
+      int sub = t.sub(t.mine()), more = min(1 << q.cols_variance_ring.leaves_log2, walk.end - walk.leaf);
       gr_acc acc = R::identity();
       int n = t.rows_of(walk.leaf + sub);
       acc.f[0] = first;
@@ -276,7 +276,9 @@ struct gr_ring_work {
       if (more > 1) fold(depth, more);
       bool end = walk.leaf + more == walk.end;
 #pragma unroll 1
-      for (int k = (walk.leaf - (int)(walk.node << q.passes)) >> q.beside; depth > 0 && (end || (k & 1)); k >>= 1)
+      for (int k = (walk.leaf - (int)(walk.node << q.cols_variance_ring.node_leaves_log2)) >>
+                   q.cols_variance_ring.leaves_log2;
+           depth > 0 && (end || (k & 1)); k >>= 1)
         fold(--depth, 2);
       __syncwarp();
       depth = end ? 0 : depth + 1;

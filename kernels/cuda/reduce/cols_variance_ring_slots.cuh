@@ -58,7 +58,7 @@ struct gr_ring_thread {
     return size == 4 ? (top & 1) << 2 | (top & 2) | top >> 2 : top;
   }
   static __device__ __forceinline__ constexpr int thread_of(int top) { return turned(top) << (S::log_words + S::low); }
-  __device__ __forceinline__ explicit gr_ring_thread(const gr_reduce_args &q) : wide(q.wide) {
+  __device__ __forceinline__ explicit gr_ring_thread(const gr_reduce_args &q) : wide(q.cols_variance_ring.words_log2) {
     int t = threadIdx.x & 31;
     w = t & ((1 << S::log_words) - 1);
     top = turned(t >> (S::log_words + S::low));
@@ -86,16 +86,17 @@ struct gr_ring_walk {
   int leaf, end;
   __device__ __forceinline__ bool start(const gr_reduce_args &q, unsigned which) {
     run = which;
-    unsigned groups = (unsigned)((q.job.count * size + (16 << q.wide) - 1) >> (4 + q.wide));
+    unsigned groups = (unsigned)((q.job.count * size + (16 << q.cols_variance_ring.words_log2) - 1) >>
+                                 (4 + q.cols_variance_ring.words_log2));
     node = run / groups;
     group = run - node * groups;
-    leaf = (int)(node << q.passes);
-    end = (int)min(leaf + ((int64_t)1 << q.passes), q.leaves);
+    leaf = (int)(node << q.cols_variance_ring.node_leaves_log2);
+    end = (int)min(leaf + ((int64_t)1 << q.cols_variance_ring.node_leaves_log2), q.leaves);
     return node < (unsigned)q.nodes;
   }
   /* The next unit: leaves side by side. */
   __device__ __forceinline__ bool next(const gr_reduce_args &q) {
-    leaf += 1 << q.beside;
+    leaf += 1 << q.cols_variance_ring.leaves_log2;
     return leaf < end || start(q, run + gridDim.x);
   }
 };
@@ -130,7 +131,7 @@ struct gr_ring {
     slots = shared + (S::joint ? 0 : warp * gr_ring_slot);
     arrived = (gr_mbarrier *)(shared + gr_ring_slots * slot_bytes) + (S::joint ? 0 : warp * gr_ring_slots);
     done = arrived + gr_ring_slots;
-    safe = t.last_rows > 0 ? t.full - (1 << q.beside) : INT32_MAX;
+    safe = t.last_rows > 0 ? t.full - (1 << q.cols_variance_ring.leaves_log2) : INT32_MAX;
     if (S::joint) return;
     if ((threadIdx.x & 31) < gr_ring_slots) arrived[threadIdx.x & 31].init(1);
     gr_mbarriers_visible();
@@ -152,7 +153,7 @@ struct gr_ring {
     if (walk.leaf > safe && walk.leaf <= t.full) {
       copy(s, i);
     } else if ((threadIdx.x & 31) == 0) {
-      int x = (int)q.first + (int)(walk.group << q.wide) * S::each;
+      int x = (int)q.first + (int)(walk.group << q.cols_variance_ring.words_log2) * S::each;
       arrived[s].expect(S::joint ? slot_bytes : gr_ring_slot);
 #pragma unroll
       for (int r = 0; r < (S::joint ? S::batch : 1); r++)
@@ -167,8 +168,10 @@ struct gr_ring {
     if constexpr (S::joint) {
 #pragma unroll 1
       for (int k = threadIdx.x & 31; k < slot_bytes / 16; k += 32) {
-        int row = i * S::batch * S::lanes + (k >> q.wide);
-        int64_t column = (((int64_t)walk.group << q.wide) + (k & ((1 << q.wide) - 1))) * 16;
+        int row = i * S::batch * S::lanes + (k >> q.cols_variance_ring.words_log2);
+        int64_t column = (((int64_t)walk.group << q.cols_variance_ring.words_log2) +
+                          (k & ((1 << q.cols_variance_ring.words_log2) - 1))) *
+                         16;
         if (column < q.job.count * size && row < t.rows_of(walk.leaf))
           ((uint4 *)(slots + s * slot_bytes))[k] =
               gr_load16(data + column + ((int64_t)walk.leaf * S::leaf_rows + row) * q.job.a.stride);
@@ -177,7 +180,7 @@ struct gr_ring {
 #pragma unroll 1
       for (int p = 0; p < S::words; p++) {
         int leaf = walk.leaf + t.sub(p), there = t.there_of(leaf) - i * S::batch;
-        int64_t column = (((int64_t)walk.group << q.wide) + t.word(p)) * 16;
+        int64_t column = (((int64_t)walk.group << q.cols_variance_ring.words_log2) + t.word(p)) * 16;
         const char *from =
             data + column + ((int64_t)leaf * S::leaf_rows + i * S::batch * S::lanes + t.lane) * q.job.a.stride;
 #pragma unroll 1

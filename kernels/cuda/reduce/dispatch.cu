@@ -43,6 +43,7 @@ void plan_combine(Plan &p, const gr_tune &t, const gr_cuda_chip &chip) {
 Plan plan(const gr_reduce_job &job, const gr_cuda_chip &chip, bool apart = false, bool inputs_stable = false,
           bool to_host = false) {
   Plan p = {};
+  memset(&p.args, 0, sizeof p.args); /* its union whole: graphs compare arguments byte by byte */
   gr_tune t = gr_tune_for(chip.major, chip.minor);
   gr_reducer red = gr_reducer_of(job.op, job.dtype);
   int size = gr_size_of(job.dtype), inputs = inputs_of[red];
@@ -117,13 +118,13 @@ cudaError_t gr_launch_ring(const void *kernel, const gr_reduce_args &q, const gr
   const gr_reduce_job &j = q.job;
   gr_ring_numbers s = gr_ring_numbers_of(gr_size_of(j.dtype));
   uint64_t whole = (uint64_t)(j.n / s.leaf_rows), near = (uint64_t)s.near, stride = (uint64_t)j.a.stride;
-  gr_tensor_shape shape = {
-      (const char *)j.a.data,
-      s.size,
-      s.size == 4 && q.beside == 0,
-      {(uint64_t)(q.first + j.count), whole ? whole : 1, near, s.leaf_rows / near},
-      {stride * s.leaf_rows, stride, stride * near},
-      {(uint32_t)(16 / s.size) << q.wide, 1u << q.beside, (uint32_t)s.tile_near, (uint32_t)s.tile_rows}};
+  gr_tensor_shape shape = {(const char *)j.a.data,
+                           s.size,
+                           s.size == 4 && q.cols_variance_ring.leaves_log2 == 0,
+                           {(uint64_t)(q.first + j.count), whole ? whole : 1, near, s.leaf_rows / near},
+                           {stride * s.leaf_rows, stride, stride * near},
+                           {(uint32_t)(16 / s.size) << q.cols_variance_ring.words_log2,
+                            1u << q.cols_variance_ring.leaves_log2, (uint32_t)s.tile_near, (uint32_t)s.tile_rows}};
   gr_tensor_map map;
   cudaError_t e = gr_make_tensor_map(&map, shape);
   if (e == cudaSuccess) e = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)l.shared);

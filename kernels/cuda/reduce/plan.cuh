@@ -163,6 +163,7 @@ bool by_rows_by_element(const gr_reduce_job &j) { return fits_stage(j, j.a) && f
 
 void plan_rows_by_element(Plan &p, int sms) {
   gr_reduce_job &j = p.args.job;
+  gr_rows_by_element_args &how = p.args.rows_by_element;
   int64_t bytes = j.n * gr_size_of(j.dtype), rows, warps = 4;
   int64_t step = j.a.step > j.b.step ? j.a.step : j.b.step;
   bool tiny = j.n <= 64 && bytes <= 256 && 15 * step + bytes <= gr_stage_bytes; /* a row of one thread */
@@ -172,8 +173,10 @@ void plan_rows_by_element(Plan &p, int sms) {
   if (tiny && rows > 32) rows = rows / 32 * 32;
   if (j.count < 4) warps = 1;
   /* Few lanes to a thread, or 8 in groups of threads that share a warp, or the whole warp. */
-  p.args.threads = tiny ? 0 : j.n <= 128 && j.n <= GR_LANES(gr_size_of(j.dtype)) ? log2_of(power_of_two(j.n) / 8) : 5;
-  p.args.rows = (int)rows;
+  how.row_threads_log2 = tiny                                                 ? 0
+                         : j.n <= 128 && j.n <= GR_LANES(gr_size_of(j.dtype)) ? log2_of(power_of_two(j.n) / 8)
+                                                                              : 5;
+  how.rows = (int)rows;
   p.args.nodes = 1;
   p.launch.shape = GR_ROWS_BY_ELEMENT;
   p.launch.threads = (unsigned)(warps * 32);
@@ -195,39 +198,40 @@ bool by_rows_staged(const Plan &p) {
 }
 
 /*
-** Few threads to a row. Of rows that follow each other, words of aligned ones trade places by the row's number (radix,
-** counters, deep); other rows lie so far apart that threads meet different banks.
+** Few threads to a row. Of rows that follow each other, words of aligned ones trade places by the row's number
+** (swizzle_*); other rows lie so far apart that threads meet different banks.
 */
 void plan_rows_staged(Plan &p, int sms) {
   gr_reduce_job &j = p.args.job;
   gr_reduce_args &q = p.args;
+  gr_rows_staged_args &how = q.rows_staged;
   int64_t bytes = j.n * gr_size_of(j.dtype);
-  q.near = bytes == 8;
-  q.loose = !q.near && (bytes % 16 != 0 || !aligned(j.a, j.a.step));
-  q.beside = (int)(q.loose ? (bytes + 30) / 16 : ceil_div(bytes, 16));
-  int64_t lanes = clamp(power_of_two(q.beside), 1, 32), each = clamp(lanes, 1, 4), threads = lanes / each;
-  if (inputs_of[gr_reducer_of(j.op, j.dtype)] == 2 && (q.beside == 64 || q.beside == 128))
-    threads = q.beside / 4, each = 32 / threads;
-  bool power = !q.loose && q.beside <= 16 && (q.beside & (q.beside - 1)) == 0;
-  bool apart = q.beside % (2 * threads) == threads;
-  q.plain = j.a.step == bytes && (q.loose || power || apart || threads >= 8);
-  if (q.plain && power && q.beside > 1) {
-    q.radix = q.beside == 16 ? 4 : 3;
-    q.counters = q.beside == 2 || q.beside == 16 ? 1 : 3;
-    q.deep = q.beside == 16 ? 2 : q.beside == 8;
+  how.two_a_word = bytes == 8;
+  how.unaligned = !how.two_a_word && (bytes % 16 != 0 || !aligned(j.a, j.a.step));
+  how.row_words = (int)(how.unaligned ? (bytes + 30) / 16 : ceil_div(bytes, 16));
+  int64_t lanes = clamp(power_of_two(how.row_words), 1, 32), each = clamp(lanes, 1, 4), threads = lanes / each;
+  if (inputs_of[gr_reducer_of(j.op, j.dtype)] == 2 && (how.row_words == 64 || how.row_words == 128))
+    threads = how.row_words / 4, each = 32 / threads;
+  bool power = !how.unaligned && how.row_words <= 16 && (how.row_words & (how.row_words - 1)) == 0;
+  bool apart = how.row_words % (2 * threads) == threads;
+  how.contiguous = j.a.step == bytes && (how.unaligned || power || apart || threads >= 8);
+  if (how.contiguous && power && how.row_words > 1) {
+    how.swizzle_from = how.row_words == 16 ? 4 : 3;
+    how.swizzle_mask = how.row_words == 2 || how.row_words == 16 ? 1 : 3;
+    how.swizzle_to = how.row_words == 16 ? 2 : how.row_words == 8;
   }
-  q.wide = (int)(q.plain || threads >= 8 ? q.beside : (ceil_div(q.beside, threads) | 1) * threads);
-  q.together = q.wide <= p.entry.stage_words ? p.entry.stage_words : gr_most_stage;
-  while (32 / threads * q.wide > q.together) threads *= 2, each /= 2;
-  int64_t pass = 32 / threads, most = q.together / q.wide / pass; /* rows at a time; how many times */
-  q.threads = log2_of(threads);
-  q.each = log2_of(each);
-  q.rows = (int)(clamp((j.count >> q.near) / (sms * 16 * pass), 1, most) * pass);
+  how.pitch = (int)(how.contiguous || threads >= 8 ? how.row_words : (ceil_div(how.row_words, threads) | 1) * threads);
+  how.stage_words = how.pitch <= p.entry.stage_words ? p.entry.stage_words : gr_most_stage;
+  while (32 / threads * how.pitch > how.stage_words) threads *= 2, each /= 2;
+  int64_t pass = 32 / threads, most = how.stage_words / how.pitch / pass; /* rows at a time; how many times */
+  how.row_threads_log2 = log2_of(threads);
+  how.words_log2 = log2_of(each);
+  how.rows = (int)(clamp((j.count >> how.two_a_word) / (sms * 16 * pass), 1, most) * pass);
   q.nodes = 1;
   p.launch.shape = GR_ROWS_STAGED;
   p.launch.threads = gr_staged_warps * 32;
-  p.launch.shared = (unsigned)(gr_staged_warps * q.together * 16);
-  p.per_block = (int64_t)gr_staged_warps * q.rows << q.near;
+  p.launch.shared = (unsigned)(gr_staged_warps * how.stage_words * 16);
+  p.per_block = (int64_t)gr_staged_warps * how.rows << how.two_a_word;
   p.blocks_per_group = 1;
 }
 
@@ -242,17 +246,18 @@ bool by_rows_by_vector(const gr_reduce_job &j) {
 void plan_rows_by_vector(Plan &p, int sms) {
   gr_reduce_job &j = p.args.job;
   gr_reduce_args &q = p.args;
+  gr_rows_by_vector_args &how = q.rows_by_vector;
   int warps = gr_staged_warps;
-  q.together = log2_of(clamp(power_of_two(q.leaves), 1, warps));
-  q.nodes = (int)ceil_div(q.leaves, (int64_t)1 << q.together);
+  how.row_warps_log2 = log2_of(clamp(power_of_two(q.leaves), 1, warps));
+  q.nodes = (int)ceil_div(q.leaves, (int64_t)1 << how.row_warps_log2);
   /* One wave of blocks, or several of up to 32 rows. */
-  int64_t groups = clamp((int64_t)sms * 6 * (warps >> q.together) / q.nodes, 1, j.count);
+  int64_t groups = clamp((int64_t)sms * 6 * (warps >> how.row_warps_log2) / q.nodes, 1, j.count);
   int64_t rows = ceil_div(j.count, groups);
-  q.rows = (int)ceil_div(rows, ceil_div(rows, 32));
+  how.rows = (int)ceil_div(rows, ceil_div(rows, 32));
   plan_nodes(q);
   p.launch.shape = GR_ROWS_BY_VECTOR;
   p.launch.threads = (unsigned)(warps * 32);
-  p.per_block = (int64_t)(warps >> q.together) * q.rows;
+  p.per_block = (int64_t)(warps >> how.row_warps_log2) * how.rows;
   p.blocks_per_group = q.nodes;
 }
 

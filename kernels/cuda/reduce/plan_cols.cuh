@@ -20,59 +20,63 @@ bool is_columns(const gr_reduce_job &j) {
 void plan_cols_ordered(Plan &p, const gr_tune &t, const gr_cuda_chip &chip) {
   const gr_reduce_job &j = p.args.job;
   gr_reduce_args &q = p.args;
+  gr_cols_ordered_args &how = q.cols_ordered;
   int size = gr_size_of(j.dtype), word = size * p.entry.columns, warps = p.entry.warps, levels = 5;
   int64_t lanes = p.entry.lanes, words = ceil_div(j.count, p.entry.columns), pieces = ceil_div(words, 32);
   int64_t enough = (int64_t)chip.sms * t.column_blocks;
   bool one_each = j.n <= lanes;
   bool dense = j.a.stride == j.count * size && (shared_b(j) || j.b.stride == j.a.stride);
   q.leaves = clamp(ceil_div(j.n, p.entry.leaf), 1, INT64_MAX);
-  q.wide = 32;
-  q.passes = 1;
+  how.row_lanes = 32;
+  how.units = 1;
   if (!one_each && dense && words <= 16) { /* several rows to a piece */
-    q.wide = (int)words;
-    q.near = log2_of(power_below(32 / words));
+    how.row_lanes = (int)words;
+    how.rows_log2 = log2_of(power_below(32 / words));
   }
-  q.loose = !aligned(j.a, j.a.stride << q.near) || (!shared_b(j) && !aligned(j.b, j.b.stride << q.near));
-  bool words_lie = q.near == 0 || j.a.stride % word == 0;
-  q.loose = q.loose || !words_lie;
+  how.unaligned =
+      !aligned(j.a, j.a.stride << how.rows_log2) || (!shared_b(j) && !aligned(j.b, j.b.stride << how.rows_log2));
+  bool words_lie = how.rows_log2 == 0 || j.a.stride % word == 0;
+  how.unaligned = how.unaligned || !words_lie;
   int64_t rows = power_of_two(j.n > 0 ? j.n : 1);
   if (one_each) {
-    q.beside = rows < 8 && !q.loose ? 3 - log2_of(rows) : 0;
-    q.each = rows < 8 ? 0 : log2_of(rows / 8);
+    how.pieces_log2 = rows < 8 && !how.unaligned ? 3 - log2_of(rows) : 0;
+    how.tree_lanes_log2 = rows < 8 ? 0 : log2_of(rows / 8);
   } else {
-    q.rows = j.n <= 8 * lanes ? 1 : log2_of(p.entry.leaf / lanes / 8) + 1;
-    q.each = log2_of(lanes) - q.near;
+    how.lane_flights = j.n <= 8 * lanes ? 1 : log2_of(p.entry.leaf / lanes / 8) + 1;
+    how.tree_lanes_log2 = log2_of(lanes) - how.rows_log2;
   }
-  q.plain = q.beside == 0 && (words_lie || size < 4);
+  how.whole_words = how.pieces_log2 == 0 && (words_lie || size < 4);
   /* Warps share a leaf as far as its lanes ask for it, or while there are too few blocks. */
   int64_t most = q.leaves == 1 ? pieces : q.leaves, units = q.leaves * pieces;
-  q.together = log2_of(clamp(power_of_two(most), 1, warps));
-  while (q.each > 0 && q.deep < log2_of(warps) &&
-         ((p.entry.ordered && q.each > levels) || ceil_div(units, (int64_t)1 << q.together) < enough)) {
-    q.deep++, q.each--;
-    if (q.together + q.deep > log2_of(warps)) q.together--;
+  how.leaves_log2 = log2_of(clamp(power_of_two(most), 1, warps));
+  while (
+      how.tree_lanes_log2 > 0 && how.leaf_warps_log2 < log2_of(warps) &&
+      ((p.entry.ordered && how.tree_lanes_log2 > levels) || ceil_div(units, (int64_t)1 << how.leaves_log2) < enough)) {
+    how.leaf_warps_log2++, how.tree_lanes_log2--;
+    if (how.leaves_log2 + how.leaf_warps_log2 > log2_of(warps)) how.leaves_log2--;
   }
-  if (q.deep == 0 && q.leaves == 1 && gr_reducer_of(j.op, j.dtype) != GR_RED_VARIANCE) {
+  if (how.leaf_warps_log2 == 0 && q.leaves == 1 && gr_reducer_of(j.op, j.dtype) != GR_RED_VARIANCE) {
     /* Units in turn, some 64 KB for each warp. */
     int64_t bytes = rows * 32 * word, wanted = clamp((64 << 10) / bytes, 1, 64);
     wanted = clamp(power_below(clamp(pieces / (enough * warps), 1, 64)), 1, wanted);
-    q.passes = (short)(wanted > (1 << q.beside) ? wanted : 1 << q.beside);
+    how.units = (short)(wanted > (1 << how.pieces_log2) ? wanted : 1 << how.pieces_log2);
   } else {
-    q.beside = 0;
+    how.pieces_log2 = 0;
   }
-  q.turn = (int)clamp(32 - q.each - q.deep - q.near, 0, 31);
-  q.nodes = q.leaves == 1 ? 1 : (int)ceil_div(q.leaves, (int64_t)1 << q.together);
+  how.reverse_shift = (int)clamp(32 - how.tree_lanes_log2 - how.leaf_warps_log2 - how.rows_log2, 0, 31);
+  q.nodes = q.leaves == 1 ? 1 : (int)ceil_div(q.leaves, (int64_t)1 << how.leaves_log2);
   plan_nodes(q);
   p.launch.shape = GR_COLS;
-  p.launch.threads = 32u << (q.deep + q.together);
+  p.launch.threads = 32u << (how.leaf_warps_log2 + how.leaves_log2);
   p.launch.early = chip.major >= 9;
-  p.per_block = (int64_t)(q.wide * p.entry.columns) * (q.leaves == 1 ? (int64_t)q.passes << q.together : 1);
+  p.per_block =
+      (int64_t)(how.row_lanes * p.entry.columns) * (q.leaves == 1 ? (int64_t)how.units << how.leaves_log2 : 1);
   p.blocks_per_group = q.nodes;
 }
 
 /* Columns of up to 8 rows: see gr_reduce_cols_few_rows. */
 void plan_cols_few_rows(Plan &p, const gr_cuda_chip &chip) {
-  p.args.loose = !aligned(p.args.job.a, p.args.job.a.stride);
+  p.args.cols_few_rows.unaligned = !aligned(p.args.job.a, p.args.job.a.stride);
   p.args.nodes = 1;
   p.launch.shape = GR_COLS_FEW_ROWS;
   p.launch.threads = 256;
@@ -95,24 +99,26 @@ bool by_cols_variance_leaves(const gr_reduce_job &j) {
 void plan_cols_variance_leaves(Plan &p, int sms) {
   const gr_reduce_job &j = p.args.job;
   gr_reduce_args &q = p.args;
+  gr_cols_variance_leaves_args &how = q.cols_variance_leaves;
   int64_t words = ceil_div(j.count, 2);
   q.leaves = ceil_div(j.n, GR_LEAF(8));
-  q.deep = log2_of(GR_LANES(8));
-  q.wide = log2_of(clamp(power_of_two(words), 1, 4));
-  q.beside = 8 - q.deep - q.wide; /* of 256 threads */
-  q.each = 5 - q.wide;
-  q.turn = q.deep - q.each;
+  how.tree_lanes_log2 = log2_of(GR_LANES(8));
+  how.words_log2 = log2_of(clamp(power_of_two(words), 1, 4));
+  how.leaves_log2 = 8 - how.tree_lanes_log2 - how.words_log2; /* of 256 threads */
+  how.part_lanes_log2 = 5 - how.words_log2;
+  how.parts_log2 = how.tree_lanes_log2 - how.part_lanes_log2;
   /* Leaves in turn as long as there are four runs of them for each multiprocessor. */
-  int64_t units = ceil_div(words, (int64_t)1 << q.wide) * ceil_div(q.leaves, (int64_t)1 << q.beside);
-  int64_t steps = log2_of(power_below(clamp(units / (sms * 4), 1, (int64_t)32 >> q.beside)));
-  q.passes = (short)(q.beside + (q.leaves == 1 ? 0 : steps));
-  q.nodes = (int)ceil_div(q.leaves, (int64_t)1 << q.passes);
+  int64_t units = ceil_div(words, (int64_t)1 << how.words_log2) * ceil_div(q.leaves, (int64_t)1 << how.leaves_log2);
+  int64_t steps = log2_of(power_below(clamp(units / (sms * 4), 1, (int64_t)32 >> how.leaves_log2)));
+  how.node_leaves_log2 = (short)(how.leaves_log2 + (q.leaves == 1 ? 0 : steps));
+  q.nodes = (int)ceil_div(q.leaves, (int64_t)1 << how.node_leaves_log2);
   plan_nodes(q);
-  int64_t columns = 2 << q.wide, states = (int64_t)1 << (q.nodes > 1 && q.radix > q.passes ? q.radix : q.passes);
-  q.threads = (256 >> q.each) * 3 * 8;
+  int64_t columns = 2 << how.words_log2,
+          states = (int64_t)1 << (q.nodes > 1 && q.radix > how.node_leaves_log2 ? q.radix : how.node_leaves_log2);
+  how.stage_bytes = (256 >> how.part_lanes_log2) * 3 * 8;
   p.launch.shape = GR_COLS_DIRECT;
   p.launch.threads = 256;
-  p.launch.shared = (unsigned)(2 * q.threads + states * columns * 24);
+  p.launch.shared = (unsigned)(2 * how.stage_bytes + states * columns * 24);
   p.launch.most = (unsigned)(sms * 3);
   p.per_block = columns;
   p.blocks_per_group = q.nodes;
@@ -130,32 +136,33 @@ bool by_cols_variance_ring(const gr_reduce_job &j, const gr_reduce_entry &e, con
 void plan_cols_variance_ring(Plan &p, const gr_cuda_chip &chip) {
   const gr_reduce_job &j = p.args.job;
   gr_reduce_args &q = p.args;
+  gr_cols_variance_ring_args &how = q.cols_variance_ring;
   int size = gr_size_of(j.dtype), log_all = gr_ring_numbers_of(size).log_all;
   int64_t words = ceil_div(j.count * size, 16);
   q.leaves = ceil_div(j.n, GR_LEAF(size));
-  q.wide = log2_of(clamp(power_of_two(words), 1, 1 << log_all));
-  q.beside = log_all - q.wide;
+  how.words_log2 = log2_of(clamp(power_of_two(words), 1, 1 << log_all));
+  how.leaves_log2 = log_all - how.words_log2;
   /* The largest nodes that keep multiprocessors as busy as smaller ones would, within the rows of states that there
      are. */
-  int64_t groups = ceil_div(words, (int64_t)1 << q.wide);
+  int64_t groups = ceil_div(words, (int64_t)1 << how.words_log2);
   auto idle = [&](int k) { /* of a hundred, with nodes of 2^k leaves */
     int64_t runs = groups * ceil_div(q.leaves, (int64_t)1 << k);
     return (int)(100 - runs * 100 / (ceil_div(runs, chip.sms) * chip.sms));
   };
-  int passes = q.beside, least = 100;
-  for (int k = q.beside; k <= q.beside + gr_ring_states - (1 << q.beside); k++)
+  int passes = how.leaves_log2, least = 100;
+  for (int k = how.leaves_log2; k <= how.leaves_log2 + gr_ring_states - (1 << how.leaves_log2); k++)
     least = idle(k) < least ? idle(k) : least;
-  for (int k = q.beside; k <= q.beside + gr_ring_states - (1 << q.beside); k++)
+  for (int k = how.leaves_log2; k <= how.leaves_log2 + gr_ring_states - (1 << how.leaves_log2); k++)
     if (idle(k) <= least + 3) passes = k;
-  q.passes = (short)passes;
-  q.nodes = (int)ceil_div(q.leaves, (int64_t)1 << q.passes);
+  how.node_leaves_log2 = (short)passes;
+  q.nodes = (int)ceil_div(q.leaves, (int64_t)1 << how.node_leaves_log2);
   plan_nodes(q);
   p.launch.shape = GR_COLS_VARIANCE_RING;
   p.launch.threads = gr_ring_threads;
   p.launch.shared = p.entry.ring_bytes;
   p.launch.most = (unsigned)chip.sms;
   p.launch.early = groups == 1; /* else neighbours would not run side by side: f16 of 1024 columns 2889 -> 2692 GB/s */
-  p.per_block = (int64_t)(16 / size) << q.wide;
+  p.per_block = (int64_t)(16 / size) << how.words_log2;
   p.blocks_per_group = q.nodes;
 }
 
@@ -181,38 +188,40 @@ int64_t beside(const gr_reduce_job &j, int64_t row, int64_t strip, int64_t steps
 void plan_cols_unordered(Plan &p, const gr_tune &t, const gr_cuda_chip &chip, int inputs) {
   const gr_reduce_job &j = p.args.job;
   gr_reduce_args &q = p.args;
+  gr_cols_unordered_args &how = q.cols_unordered;
   int64_t size = gr_size_of(j.dtype), word = size * p.entry.columns, row = j.count * size, warps = p.entry.warps;
   int64_t batch = 128 / word / inputs, strips = 0;
-  auto loose = [&](const gr_vec &v) { return ((uintptr_t)v.data | (uintptr_t)(v.stride * q.near)) % word != 0; };
+  auto loose = [&](const gr_vec &v) { return ((uintptr_t)v.data | (uintptr_t)(v.stride * how.rows)) % word != 0; };
   auto all_loose = [&] { return loose(j.a) | (inputs == 2 && !shared_b(j) && loose(j.b)) << 1; };
-  q.near = 1;
+  how.rows = 1;
   if (j.a.stride == row && (shared_b(j) || j.b.stride == row) && row * 2 <= warps * 31 * word) {
-    int64_t whole = beside(j, row, 32 * word, word / gcd(row, word), warps, q.near, strips);
-    if (whole < 60 || all_loose()) beside(j, row, 31 * word, 1, warps, q.near, strips);
+    int64_t whole = beside(j, row, 32 * word, word / gcd(row, word), warps, how.rows, strips);
+    if (whole < 60 || all_loose()) beside(j, row, 31 * word, 1, warps, how.rows, strips);
   }
-  q.loose = all_loose();
-  q.wide = q.loose ? 31 : 32;
-  if (q.near == 1) strips = ceil_div(row, q.wide * word);
-  int64_t wanted = (int64_t)chip.sms * t.strip_warps, rows = ceil_div(j.n, q.near), unit = batch;
-  int64_t batches = ceil_div(p.entry.leaf && j.n > p.entry.leaf ? ceil_div(p.entry.leaf, q.near) : rows, batch);
-  int most = log2_of(q.near > 1 ? warps / strips : warps);
+  how.unaligned = all_loose();
+  how.row_lanes = how.unaligned ? 31 : 32;
+  if (how.rows == 1) strips = ceil_div(row, how.row_lanes * word);
+  int64_t wanted = (int64_t)chip.sms * t.strip_warps, rows = ceil_div(j.n, how.rows), unit = batch;
+  int64_t batches = ceil_div(p.entry.leaf && j.n > p.entry.leaf ? ceil_div(p.entry.leaf, how.rows) : rows, batch);
+  int most = log2_of(how.rows > 1 ? warps / strips : warps);
   /* small blocks do */
   if (p.entry.leaf && ceil_div(j.n, p.entry.leaf) * strips > wanted) batches = ceil_div(batches, 4);
-  while (q.deep < most && unit < batches * batch && strips << q.deep < wanted) q.deep++, unit *= 2;
-  q.together = log2_of(clamp(power_of_two(strips), 1, warps >> q.deep));
+  while (how.strip_warps_log2 < most && unit < batches * batch && strips << how.strip_warps_log2 < wanted)
+    how.strip_warps_log2++, unit *= 2;
+  how.strips_log2 = log2_of(clamp(power_of_two(strips), 1, warps >> how.strip_warps_log2));
   if (p.entry.leaf) {
-    q.rows = p.entry.leaf;
+    how.node_rows = p.entry.leaf;
   } else { /* rows of a node: so many that nodes are few beside what was read, and not more than 32 bits can add up */
-    int64_t least = ceil_div(256 * p.entry.fields / size, q.near * unit) * unit,
-            share = ceil_div(ceil_div(rows * strips << q.deep, wanted), unit) * unit;
-    q.rows = (int)(clamp(share, least > 4 * unit ? least : 4 * unit, unit << 8) * q.near);
+    int64_t least = ceil_div(256 * p.entry.fields / size, how.rows * unit) * unit,
+            share = ceil_div(ceil_div(rows * strips << how.strip_warps_log2, wanted), unit) * unit;
+    how.node_rows = (int)(clamp(share, least > 4 * unit ? least : 4 * unit, unit << 8) * how.rows);
   }
-  q.nodes = j.n > q.rows ? (int)ceil_div(j.n, q.rows) : 1;
+  q.nodes = j.n > how.node_rows ? (int)ceil_div(j.n, how.node_rows) : 1;
   plan_nodes(q);
   p.launch.shape = GR_COLS;
-  p.launch.threads = 32u << (q.deep + q.together);
+  p.launch.threads = 32u << (how.strip_warps_log2 + how.strips_log2);
   p.launch.early = chip.major >= 9;
-  p.per_block = q.near > 1 ? j.count : (int64_t)q.wide * p.entry.columns << q.together;
+  p.per_block = how.rows > 1 ? j.count : (int64_t)how.row_lanes * p.entry.columns << how.strips_log2;
   p.blocks_per_group = q.nodes;
 }
 

@@ -39,52 +39,59 @@ bool by_cols_sum(const gr_reduce_job &j) {
 void plan_cols_sum(Plan &p, const gr_cuda_chip &chip) {
   gr_reduce_job &j = p.args.job;
   gr_reduce_args &q = p.args;
+  gr_cols_sum_args &how = q.cols_sum;
   Logs w(j);
   int64_t size = gr_size_of(j.dtype), columns = 16 / size, wanted = (int64_t)chip.sms * 16;
   int64_t words = ceil_div(j.count * size, 16);
   if (w.pair) j.n /= 2, j.a.stride *= 2, j.b.stride *= 2;
-  q.loose = w.pair;
-  q.wide = w.wide;
-  q.beside = w.lanes;
-  q.rows = w.each;
+  how.two_a_word = w.pair;
+  how.words_log2 = w.wide;
+  how.tree_lanes_log2 = w.lanes;
+  how.elements_log2 = w.each;
   q.leaves = ceil_div(j.n, GR_LEAF(size) >> w.pair);
-  int warps = 2, turns = w.turns, most = log2_of(power_of_two(q.leaves)); /* warps of a block: q.together + q.deep */
-  int64_t units = ceil_div(words, (int64_t)1 << q.wide) * q.leaves;
+  /* warps: of a block, side by side or sharing a leaf */
+  int warps = 2, turns = w.turns, most = log2_of(power_of_two(q.leaves));
+  int64_t units = ceil_div(words, (int64_t)1 << how.words_log2) * q.leaves;
   /* Strips get narrower, to 128 bytes, before blocks share a leaf. */
-  while (!w.pair && q.wide > 3 && turns > 0 && units << warps < wanted * 3 / 4) q.wide--, turns--, units *= 2;
+  while (!w.pair && how.words_log2 > 3 && turns > 0 && units << warps < wanted * 3 / 4)
+    how.words_log2--, turns--, units *= 2;
   /* So many warps share a leaf that all have some, and none many turns. Lanes of a pair would have to fold after
      warps. */
   int sharing = 0;
   while (!w.pair && sharing < turns &&
          (units << sharing < wanted * 3 / 4 || turns - sharing > p.entry.cols_sum_levels + 3))
     sharing++;
-  q.deep = sharing < warps ? sharing : warps;
-  q.near = sharing - q.deep;
-  while (!w.pair && q.near == 0 && q.deep < warps && q.deep < turns && q.leaves > 1 && warps - q.deep > most) q.deep++;
-  q.each = turns - q.deep - q.near;
-  q.turn = q.each ? 32 - q.each : 0;
-  q.together = warps - q.deep;
+  how.leaf_warps_log2 = sharing < warps ? sharing : warps;
+  how.leaf_blocks_log2 = sharing - how.leaf_warps_log2;
+  while (!w.pair && how.leaf_blocks_log2 == 0 && how.leaf_warps_log2 < warps && how.leaf_warps_log2 < turns &&
+         q.leaves > 1 && warps - how.leaf_warps_log2 > most)
+    how.leaf_warps_log2++;
+  how.turns_log2 = turns - how.leaf_warps_log2 - how.leaf_blocks_log2;
+  how.reverse_shift = how.turns_log2 ? 32 - how.turns_log2 : 0;
+  how.units_log2 = warps - how.leaf_warps_log2;
   /* Units in turn: one wave of blocks, and 16 KB of states of leaves. */
-  int64_t state = (((columns + 1) << q.wide) * 8) << warps;
-  if (q.near == 0) {
-    auto rounds = [&](int log) { return ceil_div(units << q.deep, wanted << log) << log; };
+  int64_t state = (((columns + 1) << how.words_log2) * 8) << warps;
+  if (how.leaf_blocks_log2 == 0) {
+    auto rounds = [&](int log) { return ceil_div(units << how.leaf_warps_log2, wanted << log) << log; };
     int passes = 0, least = q.leaves == 1 ? 2 : 8;
     for (int k = 1; k <= least; k++)
       if (rounds(k) * 9 <= rounds(0) * 10) passes = k;
-    if (q.leaves > 1 && passes > most - q.together) passes = most > q.together ? most - q.together : 0;
+    if (q.leaves > 1 && passes > most - how.units_log2) passes = most > how.units_log2 ? most - how.units_log2 : 0;
     while (q.leaves > 1 && passes > 0 && state << passes > 16 << 10) passes--;
-    q.passes = (short)passes;
+    how.passes_log2 = (short)passes;
   }
-  q.nodes = (int)ceil_div(q.leaves, q.leaves == 1 ? 1 : (int64_t)1 << (q.together + q.passes)) << q.near;
+  q.nodes = (int)ceil_div(q.leaves, q.leaves == 1 ? 1 : (int64_t)1 << (how.units_log2 + how.passes_log2))
+            << how.leaf_blocks_log2;
   plan_nodes(q);
-  q.threads = (int)(q.leaves > 1 ? state << q.passes : state);
+  how.state_bytes = (int)(q.leaves > 1 ? state << how.passes_log2 : state);
   /* levels of the stack in shared memory */
-  int64_t kept = q.each > p.entry.cols_sum_levels ? q.each - p.entry.cols_sum_levels : 0;
+  int64_t kept = how.turns_log2 > p.entry.cols_sum_levels ? how.turns_log2 - p.entry.cols_sum_levels : 0;
   p.launch.shape = GR_COLS_DIRECT;
   p.launch.threads = 128;
-  p.launch.shared = (unsigned)(q.threads + kept * 128 * columns * 8);
+  p.launch.shared = (unsigned)(how.state_bytes + kept * 128 * columns * 8);
   p.launch.early = chip.major >= 9;
-  p.per_block = ((columns >> w.pair) << q.wide) * (q.leaves == 1 ? (int64_t)1 << (q.together + q.passes) : 1);
+  p.per_block =
+      ((columns >> w.pair) << how.words_log2) * (q.leaves == 1 ? (int64_t)1 << (how.units_log2 + how.passes_log2) : 1);
   p.blocks_per_group = q.nodes;
 }
 

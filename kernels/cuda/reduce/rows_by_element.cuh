@@ -240,7 +240,8 @@ struct gr_by_element_row {
 template <class R, bool gaps>
 __device__ __forceinline__ void gr_by_element_rows(const gr_reduce_args &q, char *stage_a, char *stage_b, int64_t row0,
                                               int lane) {
-  int rows = (int)min((int64_t)q.rows, q.job.count - row0), step_a = (int)q.job.a.step, step_b = (int)q.job.b.step;
+  int rows = (int)min((int64_t)q.rows_by_element.rows, q.job.count - row0), step_a = (int)q.job.a.step,
+      step_b = (int)q.job.b.step;
   int n = (int)q.job.n;
   row0 += q.first;
   gr_by_element_row<R, gaps> row = {{stage_a}, {stage_b}, 0, 0, n, false};
@@ -254,8 +255,8 @@ __device__ __forceinline__ void gr_by_element_rows(const gr_reduce_args &q, char
   gr_acc mine = R::identity();
 #pragma unroll 1
   for (int r0 = 0; r0 < rows; r0 += 32) {
-    /* 32 >> q.threads rows at a time; lane i keeps row r0 + i. */
-    int count = min(32, rows - r0), log = gaps ? q.threads : 5, step = 32 >> log;
+    /* 32 >> q.rows_by_element.row_threads_log2 rows at a time; lane i keeps row r0 + i. */
+    int count = min(32, rows - r0), log = gaps ? q.rows_by_element.row_threads_log2 : 5, step = 32 >> log;
 #pragma unroll 1
     for (int r = 0; r < count; r += step) {
       int own = r0 + min(r + (lane >> log), count - 1);
@@ -269,7 +270,7 @@ __device__ __forceinline__ void gr_by_element_rows(const gr_reduce_args &q, char
   }
 }
 
-/* q.rows: rows of a warp; those of one input, gaps included, fit the stage. */
+/* The rows of a warp, those of one input, fit the stage, gaps included. */
 template <class R>
 __global__ void __launch_bounds__(gr_by_element_warps * 32, R::inputs > 1                                ? 4
                                                             : R::variance                                  ? 6
@@ -279,11 +280,11 @@ __global__ void __launch_bounds__(gr_by_element_warps * 32, R::inputs > 1       
     gr_reduce_rows_by_element(const __grid_constant__ gr_reduce_args q) {
   __shared__ __align__(16) char stage[gr_by_element_warps][R::inputs][gr_stage<R::dtype, true>::bytes];
   int lane = threadIdx.x & 31, warp = gr_warp_index();
-  int64_t row0 = ((int64_t)blockIdx.x * (blockDim.x >> 5) + warp) * q.rows;
+  int64_t row0 = ((int64_t)blockIdx.x * (blockDim.x >> 5) + warp) * q.rows_by_element.rows;
   gr_start_reading(q.inputs_stable);
   if (row0 >= q.job.count) return;
   char *a = stage[warp][0], *b = stage[warp][R::inputs - 1];
-  if (q.threads == 5) gr_by_element_rows<R, false>(q, a, b, row0, lane);
+  if (q.rows_by_element.row_threads_log2 == 5) gr_by_element_rows<R, false>(q, a, b, row0, lane);
   else gr_by_element_rows<R, true>(q, a, b, row0, lane);
 }
 

@@ -58,18 +58,19 @@ __device__ __forceinline__ void gr_fold_rows(gr_acc (&v)[N], int threads, int la
   }
 }
 
-/* q.rows: rows of a warp; 2^together warps lie side by side on the leaves of a row. */
 template <class R>
 __global__ void __launch_bounds__(gr_by_vector_warps * 32, 6)
     gr_reduce_rows_by_vector(const __grid_constant__ gr_reduce_args q) {
   constexpr int size = gr_size<R::dtype>, leaf = GR_LEAF(size), K = GR_LEAF_ROWS(size);
   __shared__ int64_t value[gr_by_vector_warps * 32];
   __shared__ uint4 stage[gr_by_vector_warps][2][K][32];
-  int lane = threadIdx.x & 31, warp = gr_warp_index(), z = warp & ((1 << q.together) - 1);
+  int lane = threadIdx.x & 31, warp = gr_warp_index(), z = warp & ((1 << q.rows_by_vector.row_warps_log2) - 1);
   gr_block_index block = gr_index_of_block(q);
-  int64_t row0 = ((int64_t)block.group * (gr_by_vector_warps >> q.together) + (warp >> q.together)) * q.rows;
-  int64_t first = (((int64_t)block.node << q.together) + z) * leaf;
-  int rows = (int)max((int64_t)0, min((int64_t)q.rows, q.job.count - row0));
+  int64_t row0 = ((int64_t)block.group * (gr_by_vector_warps >> q.rows_by_vector.row_warps_log2) +
+                  (warp >> q.rows_by_vector.row_warps_log2)) *
+                 q.rows_by_vector.rows;
+  int64_t first = (((int64_t)block.node << q.rows_by_vector.row_warps_log2) + z) * leaf;
+  int rows = (int)max((int64_t)0, min((int64_t)q.rows_by_vector.rows, q.job.count - row0));
   int words =
       (int)max((int64_t)0, min((int64_t)leaf, q.job.n - first)) * size / 16 - lane; /* from this lane's first on */
   const char *from = (const char *)q.job.a.data + (q.first + row0) * q.job.a.step + first * size + lane * 16;
@@ -105,7 +106,7 @@ __global__ void __launch_bounds__(gr_by_vector_warps * 32, 6)
     mine = gr_select<R>(lane == r, acc, mine);
   }
 #pragma unroll 1
-  for (int h = 1; h < 1 << q.together; h *= 2) {
+  for (int h = 1; h < 1 << q.rows_by_vector.row_warps_log2; h *= 2) {
     __syncthreads();
     gr_put<R>(value + threadIdx.x, 0, mine);
     __syncthreads();
@@ -115,8 +116,8 @@ __global__ void __launch_bounds__(gr_by_vector_warps * 32, 6)
   bool owner = z == 0 && lane < rows;
   if (q.nodes > 1) {
     if (owner) gr_put<R>(q.node + block.node * q.job.count + row0 + lane, 0, mine);
-    if (!gr_combine_nodes<R>(q, (int64_t)block.group * q.rows, rows, q.counter + block.group * (unsigned)q.counters,
-                     block.node))
+    if (!gr_combine_nodes<R>(q, (int64_t)block.group * q.rows_by_vector.rows, rows,
+                             q.counter + block.group * (unsigned)q.counters, block.node))
       return;
     if (owner) mine.i[0] = ((volatile int64_t *)q.node)[row0 + lane];
   }

@@ -1,6 +1,6 @@
 /*
-** Many rows of up to a leaf. A warp brings its rows to shared memory, all at once and by whole words; then 2^threads
-** lanes fold one, a thread up to 2^each words of each 512 bytes of it, since what one thread folds needs no exchange.
+** Many rows of up to a leaf. A warp brings its rows to shared memory, all at once and by whole words; then some
+** lanes fold one, a thread up to 8 words of each 512 bytes of it, since what one thread folds needs no exchange.
 ** All that is short of instructions rather than of memory (ncu): words that lie one after the other are copied so, and
 ** trade places within their row, so that threads which read different rows meet different banks.
 */
@@ -90,17 +90,18 @@ __device__ __forceinline__ void gr_halves_of_words(const gr_reduce_args &q, cons
 */
 __device__ __forceinline__ void gr_stage_rows(const gr_reduce_args &q, uint4 *stage, const char *from, int rows,
                                               int bytes, int lane) {
-  if (q.plain) {
-    int shift = (int)((uintptr_t)from & 15), all = rows > 0 ? shift + (rows * bytes << q.near) + 15 >> 4 : 0;
-    uint4 *to = stage + (lane ^ ((lane >> q.radix & q.counters) << q.deep));
+  const gr_rows_staged_args &how = q.rows_staged;
+  if (how.contiguous) {
+    int shift = (int)((uintptr_t)from & 15), all = rows > 0 ? shift + (rows * bytes << how.two_a_word) + 15 >> 4 : 0;
+    uint4 *to = stage + (lane ^ ((lane >> how.swizzle_from & how.swizzle_mask) << how.swizzle_to));
     from += lane * 16 - shift;
 #pragma unroll 4
     for (int i = lane; i < all; i += 32, to += 32, from += 512) gr_copy16(to, from);
     return;
   }
-  int words = q.beside, down = 32 / words, right = 32 - down * words, r = lane / words, j = lane - r * words;
+  int words = how.row_words, down = 32 / words, right = 32 - down * words, r = lane / words, j = lane - r * words;
   int64_t step = q.job.a.step;
-  uint4 *to = stage + r * q.wide + j;
+  uint4 *to = stage + r * how.pitch + j;
   from += r * step;
 #pragma unroll 1
   for (int i = lane; i < rows * words; i += 32) {
@@ -108,7 +109,7 @@ __device__ __forceinline__ void gr_stage_rows(const gr_reduce_args &q, uint4 *st
     if (j * 16 < shift + bytes) gr_copy16(to, from - shift + j * 16);
     bool wraps = j + right >= words;
     j += wraps ? right - words : right;
-    to += down * q.wide + right + (wraps ? q.wide - words : 0);
+    to += down * how.pitch + right + (wraps ? how.pitch - words : 0);
     from += down * step + (wraps ? step : 0);
   }
 }
@@ -116,15 +117,16 @@ __device__ __forceinline__ void gr_stage_rows(const gr_reduce_args &q, uint4 *st
 template <class R>
 __global__ void __launch_bounds__(gr_staged_warps * 32, gr_staged_blocks<R>)
     gr_reduce_rows_staged(const __grid_constant__ gr_reduce_args q) {
+  const gr_rows_staged_args &how = q.rows_staged;
   constexpr bool loosable = gr_by_words_alone<R> && gr_size<R::dtype> <= 2;
   extern __shared__ uint4 stages[];
-  int lane = threadIdx.x & 31, warp = gr_warp_index(), threads = 1 << q.threads, n = (int)q.job.n;
-  uint4 *stage = stages + warp * q.together;
-  int64_t row0 = ((int64_t)blockIdx.x * gr_staged_warps + warp) * q.rows;
-  int rows = (int)max((int64_t)0, min((int64_t)q.rows, (q.job.count + q.near >> q.near) - row0));
-  gr_staged_row row = {stage, (const uint4 *)q.job.b.data, q.beside,           lane & (threads - 1), threads, 0,
-                       0,     n * gr_size<R::dtype>,       loosable && q.loose};
-  const char *from = (const char *)q.job.a.data + (q.first + (row0 << q.near)) * q.job.a.step;
+  int lane = threadIdx.x & 31, warp = gr_warp_index(), threads = 1 << how.row_threads_log2, n = (int)q.job.n;
+  uint4 *stage = stages + warp * how.stage_words;
+  int64_t row0 = ((int64_t)blockIdx.x * gr_staged_warps + warp) * how.rows;
+  int rows = (int)max((int64_t)0, min((int64_t)how.rows, (q.job.count + how.two_a_word >> how.two_a_word) - row0));
+  gr_staged_row row = {stage, (const uint4 *)q.job.b.data, how.row_words,           lane & (threads - 1), threads, 0,
+                       0,     n * gr_size<R::dtype>,       loosable && how.unaligned};
+  const char *from = (const char *)q.job.a.data + (q.first + (row0 << how.two_a_word)) * q.job.a.step;
   gr_start_reading(q.inputs_stable);
   gr_stage_rows(q, stage, from, rows, row.bytes, lane);
   gr_copies_end_group();
@@ -135,28 +137,28 @@ __global__ void __launch_bounds__(gr_staged_warps * 32, gr_staged_blocks<R>)
   gr_await_earlier();
   __syncwarp();
   if constexpr (R::red == GR_RED_SUM && R::lanes && (gr_lanes_of<R>) > 2)
-    if (q.near) {
+    if (how.two_a_word) {
       gr_halves_of_words<R>(q, stage, rows, row0 << 1, quick, lane);
       return;
     }
   gr_kept_vector<R> vector;
-  if constexpr (R::inputs == 2) vector = gr_keep_vector<R>(row, q.each);
+  if constexpr (R::inputs == 2) vector = gr_keep_vector<R>(row, how.words_log2);
 #pragma unroll 1
-  for (int r = 0; r < rows; r += 32 >> q.threads) {
-    int own = r + (lane >> q.threads), here = min(own, rows - 1); /* lanes without a row repeat the last */
-    row.word = stage + here * q.wide;
-    if (q.plain) row.turn = (here * q.beside >> q.radix & q.counters) << q.deep;
+  for (int r = 0; r < rows; r += 32 >> how.row_threads_log2) {
+    int own = r + (lane >> how.row_threads_log2), here = min(own, rows - 1); /* lanes without a row repeat the last */
+    row.word = stage + here * how.pitch;
+    if (how.contiguous) row.turn = (here * how.row_words >> how.swizzle_from & how.swizzle_mask) << how.swizzle_to;
     if (row.loose) {
       int at = (int)((uintptr_t)from & 15) + here * row.bytes;
-      if (q.plain) row.word = stage + (at >> 4);
+      if (how.contiguous) row.word = stage + (at >> 4);
       else at = (int)(uintptr_t)(from + here * q.job.a.step);
       row.shift = at & 15;
       row.words = (row.shift + row.bytes + 15) >> 4;
     }
     gr_acc acc;
-    if constexpr (R::variance) acc = gr_variance_row<R>(row, q.each, lane, q.context, (double)n, part);
-    else if constexpr (R::inputs == 2) acc = gr_dot_row<R>(row, q.each, lane, q.context, vector);
-    else acc = gr_sum_row<R>(row, q.each, lane, q.context);
+    if constexpr (R::variance) acc = gr_variance_row<R>(row, how.words_log2, lane, q.context, (double)n, part);
+    else if constexpr (R::inputs == 2) acc = gr_dot_row<R>(row, how.words_log2, lane, q.context, vector);
+    else acc = gr_sum_row<R>(row, how.words_log2, lane, q.context);
     if (row.t != 0 || own >= rows) continue;
     if (quick) gr_write_quick<R>(q, acc, q.first + row0 + own, less, part_less);
     else gr_write<R>(q, acc, q.first + row0 + own, n);
