@@ -38,9 +38,8 @@ static __global__ void __launch_bounds__(ROW_WARPS * 32, fixed ? (gr_size<D> == 
     if (row + i * per < q.count)
 #pragma unroll 1
       for (int k = 0; k < words; k++)
-        if (t + k * threads < all) gr_copy16(mine + (i * words + k) * 32, from + k * threads);
+        if (t + k * threads < all) gr_copy_async<16>(mine + (i * words + k) * 32, from + k * threads);
   }
-  gr_copies_end_group();
   gr_copies_wait<0>();
   gr_await_earlier();
   double sum = 0, r;
@@ -136,8 +135,7 @@ static __global__ void __launch_bounds__(PIECE_WARPS * 32, 2)
   gr_start_reading(q.inputs_stable);
 #pragma unroll
   for (int k = 0; k < words; k++)
-    if (k < present) gr_copy16(mine + k * 32, from + k * 32);
-  gr_copies_end_group();
+    if (k < present) gr_copy_async<16>(mine + k * 32, from + k * 32);
   gr_copies_wait<0>();
   gr_await_earlier();
   start_squares<D>(s);
@@ -290,7 +288,7 @@ template <gr_dtype D> static cudaError_t start_pieces(rms_job *q, rms_plan p, co
 }
 
 template <gr_dtype D> static cudaError_t start_ring(const rms_job *q, ring_plan p, const gr_cuda_run *run) {
-  size_t shared = (size_t)p.slots * (leaf_bytes<D> + sizeof(ring_slot));
+  size_t shared = (size_t)p.slots * row_ring<D>::slot_bytes;
   p.epoch = run->epoch;
   p.partials = (uint64_t *)((char *)run->scratch + GR_COUNTER_BYTES);
   void *args[] = {(void *)q, &p};
