@@ -8,6 +8,7 @@
 #ifndef GR_CUDA_NORM_RMSNORM_RING_CUH
 #define GR_CUDA_NORM_RMSNORM_RING_CUH
 
+#include "kernels/cuda/grid/publish.cuh"
 #include "kernels/cuda/norm/rmsnorm.cuh"
 
 #define RING_LOADERS 2  /* warps */
@@ -26,35 +27,8 @@ struct ring_plan {
   int blocks, on_rows, on_pieces; /* a block's next piece lies so far on */
   int slots; /* of a ring: a multiple of the warps that fetch and that add up. Each slot is always the same warp's,
                 which then cannot take an mbarrier's phase for the next but one; so, no fewer than warps that write. */
-  uint64_t epoch;
-  /*
-  ** For each piece its sum and the same bits xor a key of this launch and this place, which tells a partial from
-  ** what was there before: partials of other launches, whose keys differ, and foreign bytes, of which two words in 2^64
-  ** would pass.
-  */
-  uint64_t *partials;
-
-  __device__ __forceinline__ uint64_t key(int64_t place) const {
-    uint64_t k = epoch * 0x9e3779b97f4a7c15u + (uint64_t)place;
-    k = (k ^ k >> 32) * 0xd6e8feb86659fd93u;
-    return k ^ k >> 32;
-  }
-  __device__ __forceinline__ void publish(int64_t place, double sum) const {
-    uint64_t bits = (uint64_t)__double_as_longlong(sum);
-    asm volatile("st.relaxed.gpu.global.v2.b64 [%0], {%1, %2};" ::"l"(partials + 2 * place), "l"(bits),
-                 "l"(bits ^ key(place))
-                 : "memory");
-  }
-  __device__ __forceinline__ double await(int64_t place) const {
-    uint64_t bits, other, wanted = key(place);
-    do {
-      asm volatile("ld.relaxed.gpu.global.v2.b64 {%0, %1}, [%2];"
-                   : "=l"(bits), "=l"(other)
-                   : "l"(partials + 2 * place)
-                   : "memory");
-    } while ((bits ^ other) != wanted);
-    return __longlong_as_double((int64_t)bits);
-  }
+  gr_tag tag;
+  gr_halves *partials; /* for each piece its sum */
 };
 template <gr_dtype D>
 using row_ring = gr_ring<ring_slot, leaf_bytes<D>>;
@@ -135,7 +109,7 @@ static __global__ void __launch_bounds__(RING_WARPS * 32, 1)
       __syncwarp();
       all = gr_fold_adjacent<R>(all, 32);
       if (lane == 0) {
-        p.publish(k.row * p.pieces + k.piece, all.f[0]);
+        gr_publish(p.partials + (k.row * p.pieces + k.piece), all.f[0], p.tag);
         k.slots[k.turn.slot].ready.arrive();
       }
     }
@@ -143,8 +117,11 @@ static __global__ void __launch_bounds__(RING_WARPS * 32, 1)
     for (int i = RING_LOADERS + 1; i < warp; i++) k.next_piece();
     while (k.row < q.count) {
       gr_acc all = R::identity();
-      if (lane < p.pieces) all.f[0] = p.await(k.row * p.pieces + lane);
-      __syncwarp();
+      const gr_halves *at[1] = {p.partials + (k.row * p.pieces + lane)};
+      bool wanted[1] = {lane < p.pieces};
+      double sum[1];
+      gr_await(at, wanted, p.tag, all.f[0], sum);
+      all.f[0] = sum[0];
       all = gr_fold_adjacent<R>(all, 32);
       if (lane == 0) {
         k.slots[k.turn.slot].factor = factor_of(q, all.f[0]);

@@ -139,7 +139,7 @@ static __device__ __forceinline__ void gr_scan_publish(const gr_scan &q, gr_scan
     typename S::Value r[1] = {slot.row[lane & (GR_SCAN_ROWS - 1)]};
     gr_scan_lanes<S, GR_SCAN_ROWS>(r, lane);
     if (lane == GR_SCAN_ROWS - 1) {
-      gr_scan_publish<S>(&q.tile[tile], r[0], q.tag);
+      gr_publish(&q.tile[tile], r[0], q.tag);
       slot.total = r[0];
     }
     r[0] = gr_scan_before<S>(r[0], lane);
@@ -163,22 +163,22 @@ static __device__ __forceinline__ void gr_scan_group(const gr_scan &q, gr_scan_r
       if (lane == 0) ring.slot().free.arrive();
       continue;
     }
-    const gr_scan_state *tiles[1] = {&q.tile[tile - 31 + lane]};
-    const gr_scan_state *older[2] = {&q.group[(tile >> 10) * 32 + lane], &q.super[tile >> 10]};
+    const gr_halves *tiles[1] = {&q.tile[tile - 31 + lane]};
+    const gr_halves *older[2] = {&q.group[(tile >> 10) * 32 + lane], &q.super[tile >> 10]};
     bool wanted[1] = {lane < 31}, needed[2] = {lane < 31, tile >> 10 > 0};
     typename S::Value v[1], w[2];
-    gr_scan_await<S>(tiles, wanted, q.tag, v);
+    gr_await(tiles, wanted, q.tag, S::identity(), v);
     ring.slot().published.wait(ring.at.this_lap());
     typename S::Value own = gr_scan_share(ring.slot().total, lane);
     if (lane == 31) v[0] = own;
     if (lane == 0) ring.slot().free.arrive();
     gr_scan_lanes<S, 32>(v, lane);
-    if (lane == 31) gr_scan_publish<S>(&q.group[tile >> 5], v[0], q.tag);
+    if (lane == 31) gr_publish(&q.group[tile >> 5], v[0], q.tag);
     if ((tile & 1023) != 1023) continue;
-    gr_scan_await<S>(older, needed, q.tag, w);
+    gr_await(older, needed, q.tag, S::identity(), w);
     if (lane < 31) v[0] = w[0];
     gr_scan_lanes<S, 32>(v, lane);
-    if (lane == 31) gr_scan_publish<S>(&q.super[(tile >> 10) + 1], S::join(w[1], v[0]), q.tag);
+    if (lane == 31) gr_publish(&q.super[(tile >> 10) + 1], S::join(w[1], v[0]), q.tag);
   }
 }
 
@@ -196,11 +196,11 @@ static __device__ __forceinline__ void gr_scan_look(const gr_scan &q, gr_scan_ri
       return;
     }
     int in_group = (int)(tile & 31), in_super = (int)(tile >> 5 & 31);
-    const gr_scan_state *at[3] = {&q.tile[tile - in_group + lane], &q.group[(tile >> 10) * 32 + lane],
+    const gr_halves *at[3] = {&q.tile[tile - in_group + lane], &q.group[(tile >> 10) * 32 + lane],
                                   &q.super[tile >> 10]};
     bool wanted[3] = {lane < in_group, lane < in_super, tile >> 10 > 0};
     Value found[3];
-    gr_scan_await<S>(at, wanted, q.tag, found);
+    gr_await(at, wanted, q.tag, S::identity(), found);
     Value v[2] = {found[0], found[1]}, s = found[2];
     gr_scan_lanes<S, 32>(v, lane);
     Value in = __shfl_sync(~0u, gr_scan_before<S>(v[0], lane), in_group);
