@@ -5,36 +5,42 @@
 #ifndef GR_CUDA_BLOCK_CP_ASYNC_CUH
 #define GR_CUDA_BLOCK_CP_ASYNC_CUH
 
-#include "kernels/cuda/thread/load.cuh"
+#include <stdint.h>
+#include <type_traits>
 
 __device__ __forceinline__ unsigned gr_shared_address(const void *p) { return (unsigned)__cvta_generic_to_shared(p); }
 
-__device__ __forceinline__ void gr_copy16(void *to, const void *from) {
+/* `size` bytes, aligned; of 1 and 2 there are plain copies alone. */
+template <int size>
+__device__ __forceinline__ void gr_copy_async(void *to, const void *from) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(gr_shared_address(to)), "l"(from)
-               : "memory");
-#else
-  *(uint4 *)to = gr_load16(from);
+  if constexpr (size == 16)
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(gr_shared_address(to)), "l"(from) : "memory");
+  else if constexpr (size >= 4)
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(gr_shared_address(to)), "l"(from), "n"(size)
+                 : "memory");
+  else
 #endif
-}
-__device__ __forceinline__ void gr_copy4(void *to, const void *from) {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-  asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(gr_shared_address(to)), "l"(from)
-               : "memory");
-#else
-  *(unsigned *)to = __ldg((const unsigned *)from);
-#endif
+  {
+    using Word = std::conditional_t<
+        size == 16, uint4,
+        std::conditional_t<size == 8, uint2,
+                           std::conditional_t<size == 4, uint32_t,
+                                              std::conditional_t<size == 2, uint16_t, uint8_t>>>>;
+    *(Word *)to = *(const Word *)from;
+  }
 }
 __device__ __forceinline__ void gr_copies_end_group() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   asm volatile("cp.async.commit_group;" ::: "memory");
 #endif
 }
-/* Until at most `later` groups of this thread are under way. */
+/* Until at most `later` groups of this thread are under way; with 0, all of its copies, in groups or not. */
 template <int later>
 __device__ __forceinline__ void gr_copies_wait() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-  asm volatile("cp.async.wait_group %0;" ::"n"(later) : "memory");
+  if constexpr (later == 0) asm volatile("cp.async.wait_all;" ::: "memory");
+  else asm volatile("cp.async.wait_group %0;" ::"n"(later) : "memory");
 #endif
 }
 

@@ -81,14 +81,6 @@ struct gr_cols_sum_args {
   short passes_log2;    /* leaves (or strips) of a block in turn */
   int reverse_shift;    /* 32 - turns_log2; without turns 0 */
 };
-struct gr_cols_variance_leaves_args {
-  int words_log2;                  /* words of columns side by side */
-  short node_leaves_log2;          /* leaves of a node */
-  int tree_lanes_log2;             /* lanes of the tree: */
-  int parts_log2, part_lanes_log2; /* parts, each in one warp, and the lanes of one */
-  int leaves_log2;                 /* leaves side by side */
-  int stage_bytes;                 /* of one of two buffers */
-};
 struct gr_cols_variance_ring_args {
   int words_log2;         /* words of columns side by side */
   short node_leaves_log2; /* leaves of a node */
@@ -116,7 +108,7 @@ struct gr_reduce_args {
   void *out, *out2;
   int64_t stride_a, stride_b;
   gr_context context;
-  uint64_t *partials; /* the third */
+  gr_halves *partials; /* the third */
   gr_reduce_job job;
   int64_t first;       /* the vector that this launch starts with */
   int64_t leaves;      /* of one vector */
@@ -131,7 +123,6 @@ struct gr_reduce_args {
     gr_cols_unordered_args cols_unordered;
     gr_cols_few_rows_args cols_few_rows;
     gr_cols_sum_args cols_sum;
-    gr_cols_variance_leaves_args cols_variance_leaves;
     gr_cols_variance_ring_args cols_variance_ring;
     struct {
       const void *a, *b;
@@ -370,26 +361,22 @@ __device__ __forceinline__ bool gr_combine_nodes(const gr_reduce_args &q, int64_
 
 /* ---- published partials: nodes that one block polls ---- */
 
-/* A state on its way to another block, in halves (grid/mailbox.cuh), so that no fence is needed. Zero before and
-   after. */
-constexpr int gr_partial_words = 2; /* for one word of a state */
+/*
+** A state on its way to another block (grid/publish.cuh), as many words as it has fields. Its places are zero before
+** and after, since the arguments of a graph, and so a tag, would be the same at its next launch.
+*/
+constexpr gr_tag gr_partial_tag = {1, 1};
 
 template <class R>
-__device__ __forceinline__ void gr_publish_partial(uint64_t *to, const gr_acc &a) {
+__device__ __forceinline__ void gr_publish_partial(gr_halves *to, const gr_acc &a) {
 #pragma unroll
-  for (int i = 0; i < R::fields; i++) {
-    gr_halves h = gr_split((uint64_t)a.i[i], 1);
-    asm volatile("st.relaxed.gpu.global.v2.b64 [%0], {%1, %2};" ::"l"(to + gr_partial_words * i), "l"(h.low),
-                 "l"(h.high)
-                 : "memory");
-  }
+  for (int i = 0; i < R::fields; i++) gr_publish(to + i, a.i[i], gr_partial_tag);
 }
 /* Two neighbours, each if it is wanted; all their words are asked for at once. */
 template <class R>
-__device__ __forceinline__ void gr_await_partials(uint64_t *from, bool wanted, gr_acc &a, bool wanted_next,
+__device__ __forceinline__ void gr_await_partials(gr_halves *from, bool wanted, gr_acc &a, bool wanted_next,
                                                   gr_acc &next) {
-  constexpr int words = R::fields * gr_partial_words;
-  uint64_t x[2][words];
+  gr_halves x[2][R::fields];
   bool there;
   do {
     there = true;
@@ -397,22 +384,18 @@ __device__ __forceinline__ void gr_await_partials(uint64_t *from, bool wanted, g
     for (int p = 0; p < 2; p++)
       if (p ? wanted_next : wanted)
 #pragma unroll
-        for (int i = 0; i < words; i += 2) {
-          asm volatile("ld.relaxed.gpu.global.v2.b64 {%0, %1}, [%2];"
-                       : "=l"(x[p][i]), "=l"(x[p][i + 1])
-                       : "l"(from + p * words + i)
-                       : "memory");
-          there = there && (x[p][i] & x[p][i + 1] & 1);
+        for (int i = 0; i < R::fields; i++) {
+          x[p][i] = gr_peek(from + p * R::fields + i);
+          there = there && (x[p][i].low & x[p][i].high & 1);
         }
   } while (!there);
 #pragma unroll
   for (int p = 0; p < 2; p++)
     if (p ? wanted_next : wanted)
 #pragma unroll
-      for (int i = 0; i < words; i += 2) {
-        (p ? next : a).i[i / 2] = (int64_t)gr_join({x[p][i], x[p][i + 1]});
-        asm volatile("st.relaxed.gpu.global.v2.b64 [%0], {%1, %1};" ::"l"(from + p * words + i), "l"((uint64_t)0)
-                     : "memory");
+      for (int i = 0; i < R::fields; i++) {
+        (p ? next : a).i[i] = (int64_t)gr_join(x[p][i]);
+        gr_poke(from + p * R::fields + i, {0, 0});
       }
 }
 

@@ -38,9 +38,8 @@ static __global__ void __launch_bounds__(ROW_WARPS * 32, fixed ? (gr_size<D> == 
     if (row + i * per < q.count)
 #pragma unroll 1
       for (int k = 0; k < words; k++)
-        if (t + k * threads < all) gr_copy16(mine + (i * words + k) * 32, from + k * threads);
+        if (t + k * threads < all) gr_copy_async<16>(mine + (i * words + k) * 32, from + k * threads);
   }
-  gr_copies_end_group();
   gr_copies_wait<0>();
   gr_await_earlier();
   double sum = 0, r;
@@ -136,8 +135,7 @@ static __global__ void __launch_bounds__(PIECE_WARPS * 32, 2)
   gr_start_reading(q.inputs_stable);
 #pragma unroll
   for (int k = 0; k < words; k++)
-    if (k < present) gr_copy16(mine + k * 32, from + k * 32);
-  gr_copies_end_group();
+    if (k < present) gr_copy_async<16>(mine + k * 32, from + k * 32);
   gr_copies_wait<0>();
   gr_await_earlier();
   start_squares<D>(s);
@@ -201,7 +199,7 @@ static bool have_common(int a, int b) {
 ** row's last piece is smaller, so many that each block gets any piece of a row in turn.
 */
 static ring_plan ring_of(int64_t count, int64_t leaves, int leaf, const gr_cuda_chip *chip) {
-  ring_plan p = {RING_LEAVES, 0, 0, chip->sms, 0, 0, 0, 0, NULL};
+  ring_plan p = {RING_LEAVES, 0, 0, chip->sms};
   int slots = (chip->shared_optin - 1024) / (leaf + (int)sizeof(ring_slot)) / RING_ADDERS * RING_ADDERS;
   p.pieces = (int)((leaves + p.leaves - 1) / p.leaves);
   p.last = (int)(leaves - (int64_t)(p.pieces - 1) * p.leaves);
@@ -290,9 +288,9 @@ template <gr_dtype D> static cudaError_t start_pieces(rms_job *q, rms_plan p, co
 }
 
 template <gr_dtype D> static cudaError_t start_ring(const rms_job *q, ring_plan p, const gr_cuda_run *run) {
-  size_t shared = (size_t)p.slots * (leaf_bytes<D> + sizeof(ring_slot));
-  p.epoch = run->epoch;
-  p.partials = (uint64_t *)((char *)run->scratch + GR_COUNTER_BYTES);
+  size_t shared = (size_t)p.slots * row_ring<D>::slot_bytes;
+  p.tag = gr_tag_of(run->epoch);
+  p.partials = (gr_halves *)((char *)run->scratch + GR_COUNTER_BYTES);
   void *args[] = {(void *)q, &p};
   return launch((const void *)norm_ring<D>, args, p.blocks, RING_WARPS, shared, run);
 }

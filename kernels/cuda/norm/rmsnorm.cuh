@@ -4,7 +4,7 @@
 
 #include <cuda_runtime.h>
 #include "kernels/cuda/block/cp_async.cuh"
-#include "kernels/cuda/block/mbarrier.cuh"
+#include "kernels/cuda/block/ring.cuh"
 #include "kernels/cuda/grid/combine.cuh"
 #include "kernels/cuda/reduce/rows_by_vector.cuh"
 

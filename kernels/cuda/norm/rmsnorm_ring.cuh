@@ -8,6 +8,7 @@
 #ifndef GR_CUDA_NORM_RMSNORM_RING_CUH
 #define GR_CUDA_NORM_RMSNORM_RING_CUH
 
+#include "kernels/cuda/grid/publish.cuh"
 #include "kernels/cuda/norm/rmsnorm.cuh"
 
 #define RING_LOADERS 2  /* warps */
@@ -26,64 +27,44 @@ struct ring_plan {
   int blocks, on_rows, on_pieces; /* a block's next piece lies so far on */
   int slots; /* of a ring: a multiple of the warps that fetch and that add up. Each slot is always the same warp's,
                 which then cannot take an mbarrier's phase for the next but one; so, no fewer than warps that write. */
-  uint64_t epoch;
-  /*
-  ** For each piece its sum and the same bits xor a key of this launch and this place, which tells a partial from
-  ** what was there before: partials of other launches, whose keys differ, and foreign bytes, of which two words in 2^64
-  ** would pass.
-  */
-  uint64_t *partials;
-
-  __device__ __forceinline__ uint64_t key(int64_t place) const {
-    uint64_t k = epoch * 0x9e3779b97f4a7c15u + (uint64_t)place;
-    k = (k ^ k >> 32) * 0xd6e8feb86659fd93u;
-    return k ^ k >> 32;
-  }
-  __device__ __forceinline__ void publish(int64_t place, double sum) const {
-    uint64_t bits = (uint64_t)__double_as_longlong(sum);
-    asm volatile("st.relaxed.gpu.global.v2.b64 [%0], {%1, %2};" ::"l"(partials + 2 * place), "l"(bits),
-                 "l"(bits ^ key(place))
-                 : "memory");
-  }
-  __device__ __forceinline__ double await(int64_t place) const {
-    uint64_t bits, other, wanted = key(place);
-    do {
-      asm volatile("ld.relaxed.gpu.global.v2.b64 {%0, %1}, [%2];"
-                   : "=l"(bits), "=l"(other)
-                   : "l"(partials + 2 * place)
-                   : "memory");
-    } while ((bits ^ other) != wanted);
-    return __longlong_as_double((int64_t)bits);
-  }
+  gr_tag tag;
+  gr_halves *partials; /* for each piece its sum */
 };
-struct ring_walk {
+template <gr_dtype D>
+using row_ring = gr_ring<ring_slot, leaf_bytes<D>>;
+/* A warp on its way through rows, pieces and leaves. */
+template <gr_dtype D>
+struct ring_walk : row_ring<D> {
+  const ring_plan &p;
   int64_t row;
-  int piece, leaf, at; /* of the row; in the piece; in the ring */
-  int turn;            /* of the piece, in slots */
-  unsigned phase, turned;
+  int piece, leaf;     /* of the row; of the piece */
+  gr_ring_cursor turn; /* where numbers of the piece are, in a ring of their own of as many slots */
 
-  __device__ __forceinline__ explicit ring_walk(const ring_plan &p)
-      : row(blockIdx.x / (unsigned)p.pieces),
+  __device__ __forceinline__ ring_walk(char *memory, const ring_plan &p)
+      : row_ring<D>(memory, p.slots),
+        p(p),
+        row(blockIdx.x / (unsigned)p.pieces),
         piece((int)(blockIdx.x % (unsigned)p.pieces)),
         leaf(0),
-        at(0),
-        turn(0),
-        phase(0),
-        turned(0) {}
-  __device__ __forceinline__ int own(const ring_plan &p) const { return piece + 1 < p.pieces ? p.leaves : p.last; }
-  __device__ __forceinline__ void next(const ring_plan &p) {
+        turn{0, 0} {}
+  __device__ __forceinline__ int own() const { return piece + 1 < p.pieces ? p.leaves : p.last; }
+  __device__ __forceinline__ void next_piece() {
     row += p.on_rows;
     piece += p.on_pieces;
     if (piece >= p.pieces) piece -= p.pieces, row++;
-    if (++turn == p.slots) turn = 0, turned ^= 1;
+    turn.step(p.slots);
   }
   /* On by so many leaves. */
-  __device__ __forceinline__ void step(int by, const ring_plan &p) {
+  __device__ __forceinline__ void on(int by) {
     leaf += by;
-    at += by;
-    if (at >= p.slots) at -= p.slots, phase ^= 1;
-    for (int all; leaf >= (all = own(p)); next(p)) leaf -= all;
+    this->step(by);
+    for (int all; leaf >= (all = own()); next_piece()) leaf -= all;
   }
+  /* Bytes of the row before this lane's first word of the leaf; that word. */
+  __device__ __forceinline__ int64_t offset(int lane) const {
+    return ((int64_t)piece * p.leaves + leaf) * leaf_bytes<D> + lane * 16;
+  }
+  __device__ __forceinline__ uint4 *word(int lane) const { return (uint4 *)this->here() + lane; }
 };
 
 template <gr_dtype D>
@@ -93,73 +74,68 @@ static __global__ void __launch_bounds__(RING_WARPS * 32, 1)
   using R = gr_in_f64<GR_RED_SUMSQ, D>;
   constexpr int words = GR_LEAF_ROWS(gr_size<D>), whole = leaf_bytes<D>;
   extern __shared__ uint4 memory[];
-  ring_slot *slot = (ring_slot *)(memory + p.slots * (whole / 16));
   int lane = threadIdx.x & 31, warp = gr_warp_index();
   int64_t bytes = q.n * gr_size<D>;
-  ring_walk k(p);
-  if (threadIdx.x < p.slots) {
-    ring_slot &x = slot[threadIdx.x];
+  ring_walk<D> k((char *)memory, p);
+  k.init(threadIdx.x, [](ring_slot &x) {
     x.full.init(32), x.added.init(32), x.taken.init(32), x.ready.init(2), x.free.init(32);
-  }
+  });
   __syncthreads();
   gr_start_reading(q.inputs_stable);
-  auto here = [&] { return memory + k.at * (whole / 16) + lane; };
-  auto offset = [&] { return ((int64_t)k.piece * p.leaves + k.leaf) * whole + lane * 16; }; /* in the row */
   if (warp < RING_LOADERS) {
-    int lap = 0;
-    for (k.step(warp, p); k.row < q.count; k.step(RING_LOADERS, p)) {
-      int64_t at = offset();
+    for (k.on(warp); k.row < q.count; k.on(RING_LOADERS)) {
+      int64_t at = k.offset(lane);
       const char *from = q.x + k.row * q.x_step + at;
-      uint4 *mine = here();
-      if (lap) slot[k.at].free.wait(k.phase ^ 1);
+      uint4 *mine = k.word(lane);
+      k.slot().free.wait(k.at.last_lap());
 #pragma unroll
       for (int i = 0; i < words; i++)
-        if (at + i * GR_ROW_BYTES < bytes) gr_copy16(mine + i * 32, from + i * GR_ROW_BYTES);
-      slot[k.at].full.arrive_fetched();
-      if (k.at + RING_LOADERS >= p.slots) lap = 1;
+        if (at + i * GR_ROW_BYTES < bytes) gr_copy_async<16>(mine + i * 32, from + i * GR_ROW_BYTES);
+      k.slot().full.arrive_fetched();
     }
-    gr_copies_end_group();
     gr_copies_wait<0>();
   } else if (warp == RING_LOADERS) {
     gr_await_earlier();
-    for (; k.row < q.count; k.step(k.own(p), p)) {
-      int own = k.own(p);
+    for (; k.row < q.count; k.on(k.own())) {
+      int own = k.own();
       gr_acc all = R::identity();
-      for (int i = 0; i < own; i++) {
-        int at = k.at + i, over = at >= p.slots;
-        ring_slot &x = slot[over ? at - p.slots : at];
-        x.added.wait(k.phase ^ (unsigned)over);
+      gr_ring_cursor at = k.at;
+      for (int i = 0; i < own; i++, at.step(p.slots)) {
+        ring_slot &x = k.slots[at.slot];
+        x.added.wait(at.this_lap());
         if (lane == i) all.f[0] = x.sum;
         x.taken.arrive();
       }
       __syncwarp();
       all = gr_fold_adjacent<R>(all, 32);
       if (lane == 0) {
-        p.publish(k.row * p.pieces + k.piece, all.f[0]);
-        slot[k.turn].ready.arrive();
+        gr_publish(p.partials + (k.row * p.pieces + k.piece), all.f[0], p.tag);
+        k.slots[k.turn.slot].ready.arrive();
       }
     }
   } else if (warp <= RING_LOADERS + RING_GATHERERS) {
-    for (int i = RING_LOADERS + 1; i < warp; i++) k.next(p);
+    for (int i = RING_LOADERS + 1; i < warp; i++) k.next_piece();
     while (k.row < q.count) {
       gr_acc all = R::identity();
-      if (lane < p.pieces) all.f[0] = p.await(k.row * p.pieces + lane);
-      __syncwarp();
+      const gr_halves *at[1] = {p.partials + (k.row * p.pieces + lane)};
+      bool wanted[1] = {lane < p.pieces};
+      double sum[1];
+      gr_await(at, wanted, p.tag, all.f[0], sum);
+      all.f[0] = sum[0];
       all = gr_fold_adjacent<R>(all, 32);
       if (lane == 0) {
-        slot[k.turn].factor = factor_of(q, all.f[0]);
-        slot[k.turn].ready.arrive();
+        k.slots[k.turn.slot].factor = factor_of(q, all.f[0]);
+        k.slots[k.turn.slot].ready.arrive();
       }
-      for (int i = 0; i < RING_GATHERERS; i++) k.next(p);
+      for (int i = 0; i < RING_GATHERERS; i++) k.next_piece();
     }
   } else if (warp <= RING_LOADERS + RING_GATHERERS + RING_ADDERS) {
-    int lap = 0;
-    for (k.step(warp - RING_LOADERS - RING_GATHERERS - 1, p); k.row < q.count; k.step(RING_ADDERS, p)) {
-      int64_t left = bytes - offset();
-      const uint4 *mine = here();
+    for (k.on(warp - RING_LOADERS - RING_GATHERERS - 1); k.row < q.count; k.on(RING_ADDERS)) {
+      int64_t left = bytes - k.offset(lane);
+      const uint4 *mine = k.word(lane);
       double s[per_word<D>];
       start_squares<D>(s);
-      slot[k.at].full.wait(k.phase);
+      k.slot().full.wait(k.at.this_lap());
       if (left > whole - GR_ROW_BYTES) {
 #pragma unroll
         for (int i = 0; i < words; i++) add_squares<D>(s, mine[i * 32]);
@@ -169,20 +145,19 @@ static __global__ void __launch_bounds__(RING_WARPS * 32, 1)
       }
       double folded = fold_squares<D>(s, 32, lane);
       /* long since: so that one mbarrier orders both accesses, not a chain of four */
-      if (lap) slot[k.at].taken.wait(k.phase ^ 1);
-      if (lane == 0) slot[k.at].sum = folded;
-      slot[k.at].added.arrive();
-      if (k.at + RING_ADDERS >= p.slots) lap = 1;
+      k.slot().taken.wait(k.at.last_lap());
+      if (lane == 0) k.slot().sum = folded;
+      k.slot().added.arrive();
     }
   } else {
     gr_await_earlier();
-    for (k.step(warp - (RING_WARPS - RING_WRITERS), p); k.row < q.count; k.step(RING_WRITERS, p)) {
-      int64_t at = offset();
-      const uint4 *mine = here(), *weights = (const uint4 *)(q.w + at);
+    for (k.on(warp - (RING_WARPS - RING_WRITERS)); k.row < q.count; k.on(RING_WRITERS)) {
+      int64_t at = k.offset(lane);
+      const uint4 *mine = k.word(lane), *weights = (const uint4 *)(q.w + at);
       uint4 *to = (uint4 *)(q.out + k.row * q.out_step + at);
-      slot[k.turn].ready.wait(k.turned);
-      double r = slot[k.turn].factor;
-      slot[k.at].full.wait(k.phase);
+      k.slots[k.turn.slot].ready.wait(k.turn.this_lap());
+      double r = k.slots[k.turn.slot].factor;
+      k.slot().full.wait(k.at.this_lap());
 #pragma unroll 4
       for (int i = 0; i < words; i++)
         if (at + i * GR_ROW_BYTES < bytes) {
@@ -190,7 +165,7 @@ static __global__ void __launch_bounds__(RING_WARPS * 32, 1)
           if (q.w) widen_word<D>(w, __ldg(weights + i * 32));
           __stcg(to + i * 32, scale_word<D>(mine[i * 32], r, q.w != NULL, w));
         }
-      slot[k.at].free.arrive();
+      k.slot().free.arrive();
     }
   }
 #endif

@@ -14,6 +14,7 @@
 
 #include "kernels/cuda/block/cp_async.cuh"
 #include "kernels/cuda/grid/combine.cuh"
+#include "kernels/cuda/thread/load.cuh"
 
 constexpr int gr_ordered_flight = 8, gr_ordered_levels = 5;
 
@@ -139,7 +140,7 @@ struct gr_column_walk {
       bool mine = at < limit;
 #pragma unroll
       for (int i = 0; i < flight / each; i++) {
-        if (mine && k - (i * each << apart()) > 0) gr_copy16(to + (entry + i * each) * pitch, from);
+        if (mine && k - (i * each << apart()) > 0) gr_copy_async<16>(to + (entry + i * each) * pitch, from);
         from += each * step;
       }
       return;
@@ -147,14 +148,14 @@ struct gr_column_walk {
 #pragma unroll
     for (int i = 0; i < flight / each; i++) {
       int shift = (int)(uintptr_t)from & 15;
-      if (at - shift < limit && k - (i * each << apart()) > 0) gr_copy16(to + (entry + i * each) * pitch, from - shift);
+      if (at - shift < limit && k - (i * each << apart()) > 0) gr_copy_async<16>(to + (entry + i * each) * pitch, from - shift);
       from += each * step;
     }
     if (lane < flight) { /* the word behind the last one, of as many rows */
       from = p + lane * step + 32 * word;
       int shift = (int)(uintptr_t)from & 15;
       if (32 * word - shift < limit && rows(lane, 32 * word - shift) > 0)
-        gr_copy16(to - at + lane * pitch + 32 * word, from - shift);
+        gr_copy_async<16>(to - at + lane * pitch + 32 * word, from - shift);
     }
   }
   /*
@@ -173,13 +174,13 @@ struct gr_column_walk {
       if (size >= 4 && q.cols_ordered.unaligned) {
 #pragma unroll
         for (int i = lane * 4; i < 32 * word; i += 128)
-          if (i < span) gr_copy4(to + i, p + i);
+          if (i < span) gr_copy_async<4>(to + i, p + i);
       } else {
         int shift = (int)((uintptr_t)p & 15);
         if (span > 0) span += shift;
 #pragma unroll
         for (int i = lane * 16; i <= 32 * word; i += 512)
-          if (i < span) gr_copy16(to + i, p - shift + i);
+          if (i < span) gr_copy_async<16>(to + i, p - shift + i);
       }
     }
   }

@@ -35,14 +35,14 @@ __device__ __forceinline__ uint32_t gr_magnitude(uint32_t a, uint32_t b) {
 }
 
 template <class R>
-struct gr_ring_work {
+struct gr_variance_work {
   static constexpr int size = gr_size<R::dtype>, F = R::fields;
   static constexpr bool sixteen = size == 2;
   static constexpr gr_dtype D = R::dtype;
-  using S = gr_ring_shape<size>;
-  using Place = gr_ring_thread<size>;
-  using Ring = gr_ring<size>;
-  static constexpr int C = S::C, ring_bytes = gr_ring_slots * gr_ring_warps * (gr_ring_slot + 8);
+  using S = gr_variance_shape<size>;
+  using Place = gr_variance_thread<size>;
+  using Ring = gr_variance_ring<size>;
+  static constexpr int C = S::C, ring_bytes = gr_variance_slots * gr_variance_warps * (gr_variance_slot_bytes + 8);
   const gr_reduce_args &q;
   const gr_tensor_map &map;
   char *shared;
@@ -88,17 +88,16 @@ struct gr_ring_work {
   __device__ __forceinline__ void leaf(Ring &ring, const int (&there)[S::words], typename Q::Lane (&l)[C],
                                        const gr_context (&context)[C], uint32_t (&largest)[4]) const {
     bool whole = __all_sync(~0u, there[0] == S::rows && there[S::words - 1] == S::rows);
-    int s = ring.slot;
-    unsigned phase = ring.phase;
+    gr_ring_cursor at = ring.at;
 #pragma unroll 1
     for (int i = 0; i < S::leaf_slots; i++) {
-      if (!last) ring.arrived[s].pass(phase);
+      if (!last) ring.slots[at.slot].filled.pass(at.this_lap());
       if (whole) {
         uint4 u[S::batch][S::words];
 #pragma unroll
         for (int r = 0; r < S::batch; r++)
 #pragma unroll
-          for (int p = 0; p < S::words; p++) u[r][p] = *ring.at(s, r, p);
+          for (int p = 0; p < S::words; p++) u[r][p] = *ring.word(at.slot, r, p);
 #pragma unroll
         for (int r = 0; r < S::batch; r++)
 #pragma unroll
@@ -109,12 +108,12 @@ struct gr_ring_work {
 #pragma unroll
           for (int p = 0; p < S::words; p++)
             if (i * S::batch + r < there[p])
-              add<Q, last>(l + p * S::each, *ring.at(s, r, p), context + p * S::each, largest);
+              add<Q, last>(l + p * S::each, *ring.word(at.slot, r, p), context + p * S::each, largest);
       }
-      if (last) ring.release(s, (i + gr_ring_slots) & (S::leaf_slots - 1));
-      Ring::step(s, phase);
+      if (last) ring.release(at.slot, (i + gr_variance_slots) & (S::leaf_slots - 1));
+      at.step(gr_variance_slots);
     }
-    if (last) ring.slot = s, ring.phase = phase;
+    if (last) ring.at = at;
   }
   /* This thread's lane of its columns, which go to the parts; first pass or last. */
   template <class Q, bool last>
@@ -156,7 +155,7 @@ struct gr_ring_work {
   /* The column that this thread has, of all warps. */
   static __device__ __forceinline__ double total(const double *from) {
     from += threadIdx.x & 31;
-    double x = gr_sum_rows([=](int warp) { return from + warp * 32; }, gr_ring_warps);
+    double x = gr_sum_rows([=](int warp) { return from + warp * 32; }, gr_variance_warps);
     return S::low ? x + __shfl_xor_sync(~0u, x, 1 << S::log_words) : x;
   }
   static __device__ __forceinline__ double mean(double sum, int rows) {
@@ -166,7 +165,7 @@ struct gr_ring_work {
   __device__ __forceinline__ void read() const {
     const Place t(q);
     Ring ring(q, t, map, shared);
-    gr_ring_walk<size> walk;
+    gr_variance_walk<size> walk;
     unsigned unit = 0;
 #pragma unroll 1
     for (bool live = walk.start(q, blockIdx.x); live; live = walk.next(q), unit++) {
@@ -175,14 +174,14 @@ struct gr_ring_work {
 #pragma unroll
       for (int p = 0; p < S::words; p++) there[p] = t.there_of(walk.leaf + t.sub(p));
       pass<typename R::Sum, false>(ring, there, m, parts(0, unit));
-      gr_ring_barrier();
+      gr_variance_barrier();
       double own = mean(total(parts(0, unit)), t.rows_of(walk.leaf + t.sub(t.mine())));
 #pragma unroll
       for (int c = 0; c < C; c++)
         m[c] = __shfl_sync(~0u, own, (threadIdx.x & ((1 << (S::log_words + S::low)) - 1)) | Place::thread_of(c));
       pass<typename R::Squares, true>(ring, there, m, parts(1, unit));
     }
-    gr_ring_barrier();
+    gr_variance_barrier();
   }
 
   /* ---- states ---- */
@@ -256,15 +255,15 @@ struct gr_ring_work {
   */
   __device__ __forceinline__ void write() const {
     const Place t(q);
-    gr_ring_walk<size> walk;
+    gr_variance_walk<size> walk;
     int depth = 0;
     gr_await_earlier();
-    gr_ring_barrier();
+    gr_variance_barrier();
     double first = total(parts(0, 0));
     unsigned unit = 0;
 #pragma unroll 1
     for (bool live = walk.start(q, blockIdx.x); live; live = walk.next(q), unit++) {
-      gr_ring_barrier();
+      gr_variance_barrier();
       int sub = t.sub(t.mine()), more = min(1 << q.cols_variance_ring.leaves_log2, walk.end - walk.leaf);
       gr_acc acc = R::identity();
       int n = t.rows_of(walk.leaf + sub);
@@ -288,21 +287,21 @@ struct gr_ring_work {
 };
 
 template <class R>
-__global__ void __launch_bounds__(gr_ring_threads, 1)
+__global__ void __launch_bounds__(gr_variance_threads, 1)
     gr_reduce_cols_variance_ring(const __grid_constant__ gr_reduce_args q, const __grid_constant__ gr_tensor_map map) {
 #if __CUDA_ARCH__ >= 900 && __CUDA_ARCH__ < 1200 /* 12.0 has 99 KB of shared memory */
-  extern __shared__ __align__(1024) char gr_ring_shared[];
+  extern __shared__ __align__(1024) char gr_variance_shared[];
   gr_start_reading(q.inputs_stable); /* the next launch reads where this one has ended */
-  gr_ring_work<R> work = {q, map, gr_ring_shared};
+  gr_variance_work<R> work = {q, map, gr_variance_shared};
   unsigned warp = threadIdx.x >> 5;
-  if constexpr (gr_ring_shape<gr_size<R::dtype>>::joint) {
-    const gr_ring_thread<gr_size<R::dtype>> t(q);
-    gr_ring<gr_size<R::dtype>> ring(q, t, map, gr_ring_shared);
+  if constexpr (gr_variance_shape<gr_size<R::dtype>>::joint) {
+    const gr_variance_thread<gr_size<R::dtype>> t(q);
+    gr_variance_ring<gr_size<R::dtype>> ring(q, t, map, gr_variance_shared);
     ring.prepare();
-    if (warp > gr_ring_warps) ring.serve();
+    if (warp > gr_variance_warps) ring.serve();
   }
-  if (warp < gr_ring_warps) work.read();
-  else if (warp == gr_ring_warps) work.write();
+  if (warp < gr_variance_warps) work.read();
+  else if (warp == gr_variance_warps) work.write();
 #endif
 }
 

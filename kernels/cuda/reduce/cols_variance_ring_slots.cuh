@@ -2,19 +2,20 @@
 #ifndef GR_CUDA_REDUCE_COLS_VARIANCE_RING_SLOTS_CUH
 #define GR_CUDA_REDUCE_COLS_VARIANCE_RING_SLOTS_CUH
 
+#include "kernels/cuda/block/ring.cuh"
 #include "kernels/cuda/block/tma.cuh"
 #include "kernels/cuda/grid/combine.cuh"
 #include "kernels/cuda/thread/load.cuh"
 
-/* gr_ring_slot: bytes, of a warp. */
-constexpr int gr_ring_warps = 16, gr_ring_threads = gr_ring_warps * 32 + 64, gr_ring_slots = 6, gr_ring_slot = 2048,
-    gr_ring_states = 16; /* rows of states */
+/* gr_variance_slot_bytes: bytes, of a warp. */
+constexpr int gr_variance_warps = 16, gr_variance_threads = gr_variance_warps * 32 + 64, gr_variance_slots = 6, gr_variance_slot_bytes = 2048,
+    gr_variance_states = 16; /* rows of states */
 template <class R>
 constexpr bool gr_has_cols_variance_ring = R::lanes && R::variance;
 
 /* What of it follows from the size of elements alone; the host needs it too. */
 template <int size>
-struct gr_ring_shape {
+struct gr_variance_shape {
   static constexpr int log_words = size == 2   ? 1
                                    : size == 4 ? 2
                                                : 3,           /* of threads side by side */
@@ -22,35 +23,36 @@ struct gr_ring_shape {
       each = 16 / size, C = each * words,                     /* columns of a word, of a thread */
       low = size == 4 ? 0 : 1, log_top = 5 - log_words - low, /* bits of the lane in a warp */
       joint = size == 2,                                      /* all warps share a ring */
+      slot_bytes = joint ? gr_variance_warps * gr_variance_slot_bytes : gr_variance_slot_bytes,
       rows = GR_LEAF_ROWS(size), leaf_rows = GR_LEAF(size), lanes = GR_LANES(size),
       /* near: rows that warps share. */
-      near = joint ? lanes : gr_ring_warps << low, tile_near = joint ? lanes : 1 << low, row_bytes = 512 * words,
-                       batch = gr_ring_slot / row_bytes, tile_rows = joint ? 1 : batch << log_top,
+      near = joint ? lanes : gr_variance_warps << low, tile_near = joint ? lanes : 1 << low, row_bytes = 512 * words,
+                       batch = gr_variance_slot_bytes / row_bytes, tile_rows = joint ? 1 : batch << log_top,
                        leaf_slots = rows / batch, log_all = log_words + words - 1;
   static_assert(1 << log_top == C && leaf_slots * batch == rows, "a column for each thread");
 };
-struct gr_ring_numbers {
+struct gr_variance_numbers {
   int size, near, tile_near, tile_rows, log_all, leaf_rows;
 };
 template <int size>
-constexpr gr_ring_numbers gr_ring_numbers_for = {size,
-                                                 gr_ring_shape<size>::near,
-                                                 gr_ring_shape<size>::tile_near,
-                                                 gr_ring_shape<size>::tile_rows,
-                                                 gr_ring_shape<size>::log_all,
-                                                 gr_ring_shape<size>::leaf_rows};
-static inline gr_ring_numbers gr_ring_numbers_of(int size) {
-  return size == 2 ? gr_ring_numbers_for<2> : size == 4 ? gr_ring_numbers_for<4> : gr_ring_numbers_for<8>;
+constexpr gr_variance_numbers gr_variance_numbers_for = {size,
+                                                 gr_variance_shape<size>::near,
+                                                 gr_variance_shape<size>::tile_near,
+                                                 gr_variance_shape<size>::tile_rows,
+                                                 gr_variance_shape<size>::log_all,
+                                                 gr_variance_shape<size>::leaf_rows};
+static inline gr_variance_numbers gr_variance_numbers_of(int size) {
+  return size == 2 ? gr_variance_numbers_for<2> : size == 4 ? gr_variance_numbers_for<4> : gr_variance_numbers_for<8>;
 }
 template <int size, int fields>
-constexpr unsigned gr_ring_bytes =
-    gr_ring_slots * gr_ring_warps * (gr_ring_slot + 8) +
-    16384 + gr_ring_states * (gr_ring_shape<size>::each << gr_ring_shape<size>::log_all) * fields * 8;
+constexpr unsigned gr_variance_bytes =
+    gr_variance_slots * gr_variance_warps * (gr_variance_slot_bytes + 8) +
+    16384 + gr_variance_states * (gr_variance_shape<size>::each << gr_variance_shape<size>::log_all) * fields * 8;
 
 /* Where a thread is, and which rows its lane has. */
 template <int size>
-struct gr_ring_thread {
-  using S = gr_ring_shape<size>;
+struct gr_variance_thread {
+  using S = gr_variance_shape<size>;
   int w, lane, top, wide;
   int full, last, last_rows; /* whole leaves; of the next one: rows of this lane, and all */
   /* f32: neighbours in a quarter of a warp differ in what decides the half of a swizzled row. Its own inverse. */
@@ -58,7 +60,7 @@ struct gr_ring_thread {
     return size == 4 ? (top & 1) << 2 | (top & 2) | top >> 2 : top;
   }
   static __device__ __forceinline__ constexpr int thread_of(int top) { return turned(top) << (S::log_words + S::low); }
-  __device__ __forceinline__ explicit gr_ring_thread(const gr_reduce_args &q) : wide(q.cols_variance_ring.words_log2) {
+  __device__ __forceinline__ explicit gr_variance_thread(const gr_reduce_args &q) : wide(q.cols_variance_ring.words_log2) {
     int t = threadIdx.x & 31;
     w = t & ((1 << S::log_words) - 1);
     top = turned(t >> (S::log_words + S::low));
@@ -81,7 +83,7 @@ struct gr_ring_thread {
 
 /* The runs of leaves that a block takes: each makes a node. */
 template <int size>
-struct gr_ring_walk {
+struct gr_variance_walk {
   unsigned run, node, group;
   int leaf, end;
   __device__ __forceinline__ bool start(const gr_reduce_args &q, unsigned which) {
@@ -102,8 +104,8 @@ struct gr_ring_walk {
 };
 
 /* A barrier of the readers and the writer. */
-__device__ __forceinline__ void gr_ring_barrier() {
-  asm volatile("bar.sync 1, %0;" ::"n"(gr_ring_warps * 32 + 32) : "memory");
+__device__ __forceinline__ void gr_variance_barrier() {
+  asm volatile("bar.sync 1, %0;" ::"n"(gr_variance_warps * 32 + 32) : "memory");
 }
 
 /*
@@ -111,39 +113,53 @@ __device__ __forceinline__ void gr_ring_barrier() {
 ** slot, in tiles of neighbouring rows (rows of 32 bytes: fewer tiles, and pages are met once). The map has columns,
 ** leaves, `near` rows, groups of such in a leaf: whole leaves alone.
 */
+template <bool joint>
+struct gr_variance_slot {
+  gr_mbarrier filled;
+};
+template <>
+struct gr_variance_slot<true> {
+  gr_mbarrier filled, free;
+};
+
 template <int size>
-struct gr_ring {
-  using S = gr_ring_shape<size>;
-  static constexpr int slot_bytes = gr_ring_warps * gr_ring_slot;
+struct gr_variance_ring : gr_ring<gr_variance_slot<gr_variance_shape<size>::joint>, gr_variance_shape<size>::slot_bytes> {
+  using S = gr_variance_shape<size>;
+  using Slot = gr_variance_slot<S::joint>;
+  using Ring = gr_ring<Slot, S::slot_bytes>;
+  using Ring::data;
+  using Ring::slots;
   const gr_reduce_args &q;
-  const gr_ring_thread<size> &t;
+  const gr_variance_thread<size> &t;
   const gr_tensor_map &map;
-  char *slots;
-  gr_mbarrier *arrived, *done; /* one for each slot */
-  gr_ring_walk<size> walk;
-  int slot, safe;
-  unsigned phase;
+  gr_variance_walk<size> walk;
+  int safe;
   bool more;
-  __device__ __forceinline__ gr_ring(const gr_reduce_args &q, const gr_ring_thread<size> &t, const gr_tensor_map &map,
-                                     char *shared)
-      : q(q), t(t), map(map), slot(0), phase(0) {
-    int warp = threadIdx.x >> 5;
-    slots = shared + (S::joint ? 0 : warp * gr_ring_slot);
-    arrived = (gr_mbarrier *)(shared + gr_ring_slots * slot_bytes) + (S::joint ? 0 : warp * gr_ring_slots);
-    done = arrived + gr_ring_slots;
+  __device__ __forceinline__ gr_variance_ring(const gr_reduce_args &q, const gr_variance_thread<size> &t,
+                                              const gr_tensor_map &map, char *shared)
+      : Ring(shared + own_slots() * gr_variance_slot_bytes,
+             (Slot *)(shared + gr_variance_slots * gr_variance_warps * gr_variance_slot_bytes) + own_slots(),
+             gr_variance_slots),
+        q(q),
+        t(t),
+        map(map) {
     safe = t.last_rows > 0 ? t.full - (1 << q.cols_variance_ring.leaves_log2) : INT32_MAX;
-    if (S::joint) return;
-    if ((threadIdx.x & 31) < gr_ring_slots) arrived[threadIdx.x & 31].init(1);
-    gr_mbarriers_visible();
-    more = walk.start(q, blockIdx.x);
+    if constexpr (!S::joint) {
+      this->init(threadIdx.x & 31, [](Slot &slot) { slot.filled.init(1); });
+      more = walk.start(q, blockIdx.x);
 #pragma unroll 1
-    for (int s = 0; s < gr_ring_slots; s++) release(s, s & (S::leaf_slots - 1));
+      for (int s = 0; s < gr_variance_slots; s++) release(s, s & (S::leaf_slots - 1));
+    }
+  }
+  /* Slots of the warps before this one, if each has its own. */
+  static __device__ __forceinline__ int own_slots() {
+    return S::joint ? 0 : (int)(threadIdx.x >> 5) * gr_variance_slots;
   }
   /* This warp is done with a slot, into which goes part i of a unit's rows. */
   __device__ __forceinline__ void release(int s, int i) {
     __syncwarp();
     if constexpr (S::joint) {
-      if ((threadIdx.x & 31) == 0) done[s].arrive();
+      if ((threadIdx.x & 31) == 0) slots[s].free.arrive();
     } else if (more) {
       ask(s, i);
       if (i == S::leaf_slots - 1) more = walk.next(q);
@@ -154,12 +170,12 @@ struct gr_ring {
       copy(s, i);
     } else if ((threadIdx.x & 31) == 0) {
       int x = (int)q.first + (int)(walk.group << q.cols_variance_ring.words_log2) * S::each;
-      arrived[s].expect(S::joint ? slot_bytes : gr_ring_slot);
+      slots[s].filled.expect(S::slot_bytes);
 #pragma unroll
       for (int r = 0; r < (S::joint ? S::batch : 1); r++)
-        gr_copy_tile(slots + s * slot_bytes + r * (slot_bytes / S::batch), map, x, walk.leaf,
+        gr_copy_tile(data + s * S::slot_bytes + r * (S::slot_bytes / S::batch), map, x, walk.leaf,
                      S::joint ? 0 : (int)(threadIdx.x >> 5) << S::low, S::joint ? i * S::batch + r : i * S::tile_rows,
-                     arrived[s]);
+                     slots[s].filled);
     }
   }
   /* The same by hand, where a leaf is not whole. */
@@ -167,13 +183,13 @@ struct gr_ring {
     const char *data = (const char *)q.job.a.data + q.first * size;
     if constexpr (S::joint) {
 #pragma unroll 1
-      for (int k = threadIdx.x & 31; k < slot_bytes / 16; k += 32) {
+      for (int k = threadIdx.x & 31; k < S::slot_bytes / 16; k += 32) {
         int row = i * S::batch * S::lanes + (k >> q.cols_variance_ring.words_log2);
         int64_t column = (((int64_t)walk.group << q.cols_variance_ring.words_log2) +
                           (k & ((1 << q.cols_variance_ring.words_log2) - 1))) *
                          16;
         if (column < q.job.count * size && row < t.rows_of(walk.leaf))
-          ((uint4 *)(slots + s * slot_bytes))[k] =
+          ((uint4 *)(data + s * S::slot_bytes))[k] =
               gr_load16(data + column + ((int64_t)walk.leaf * S::leaf_rows + row) * q.job.a.stride);
       }
     } else {
@@ -185,44 +201,37 @@ struct gr_ring {
             data + column + ((int64_t)leaf * S::leaf_rows + i * S::batch * S::lanes + t.lane) * q.job.a.stride;
 #pragma unroll 1
         for (int r = 0; r < S::batch; r++, from += q.job.a.stride * S::lanes)
-          if (column < q.job.count * size && r < there) *at(s, r, p) = gr_load16(from);
+          if (column < q.job.count * size && r < there) *word(s, r, p) = gr_load16(from);
       }
     }
     gr_order_before_tma();
     __syncwarp();
-    if ((threadIdx.x & 31) == 0) arrived[s].arrive();
+    if ((threadIdx.x & 31) == 0) slots[s].filled.arrive();
   }
   /* What the warp does that asks for all. */
   __device__ __forceinline__ void serve() {
-    int s = 0;
-    unsigned phase = 1; /* slots are free in the beginning */
 #pragma unroll 1
     for (more = walk.start(q, blockIdx.x); more; more = walk.next(q))
 #pragma unroll 1
-      for (int i = 0; i < S::leaf_slots; i++, step(s, phase)) {
-        done[s].pass(phase);
-        ask(s, i);
+      for (int i = 0; i < S::leaf_slots; i++, this->step()) {
+        this->slot().free.pass(this->at.last_lap());
+        ask(this->at.slot, i);
         __syncwarp();
       }
   }
   __device__ __forceinline__ void prepare() const {
-    if (threadIdx.x < gr_ring_slots) {
-      arrived[threadIdx.x].init(1);
-      done[threadIdx.x].init(gr_ring_warps);
-    }
-    gr_mbarriers_visible();
+    this->init(threadIdx.x, [](Slot &slot) {
+      slot.filled.init(1);
+      slot.free.init(gr_variance_warps);
+    });
     __syncthreads();
   }
   /* This thread's word; rows of 128 bytes are swizzled where they are one piece. */
-  __device__ __forceinline__ uint4 *at(int s, int r, int p) const {
+  __device__ __forceinline__ uint4 *word(int s, int r, int p) const {
     int place = S::joint        ? t.lane * 32 + t.w * 16
                 : S::words == 1 ? (threadIdx.x & 31) * 16
                                 : t.top * 128 + (t.chunk(p) ^ (t.wide == S::log_all ? t.top : 0)) * 16;
-    return (uint4 *)(slots + s * slot_bytes + r * (S::joint ? slot_bytes / S::batch : S::row_bytes) + place);
-  }
-  /* The slot after s. */
-  static __device__ __forceinline__ void step(int &s, unsigned &phase) {
-    if (++s == gr_ring_slots) s = 0, phase ^= 1;
+    return (uint4 *)(data + s * S::slot_bytes + r * (S::joint ? S::slot_bytes / S::batch : S::row_bytes) + place);
   }
 };
 

@@ -70,13 +70,11 @@ Plan plan(const gr_reduce_job &job, const gr_cuda_chip &chip, bool apart = false
   else if (many && is_columns(p.args.job) && p.entry.cols_sum && by_cols_sum(p.args.job)) plan_cols_sum(p, chip);
   else if (many && is_columns(p.args.job) && by_cols_variance_ring(p.args.job, p.entry, chip))
     plan_cols_variance_ring(p, chip);
-  else if (many && is_columns(p.args.job) && p.entry.variance_leaves && by_cols_variance_leaves(p.args.job))
-    plan_cols_variance_leaves(p, chip.sms);
   else if (many && is_columns(p.args.job) && p.entry.ordered && !gr_ordered_left_out(red, chip.major))
     plan_cols_ordered(p, t, chip);
   else if (many && is_columns(p.args.job) && !p.entry.ordered) plan_cols_unordered(p, t, chip, inputs);
   else plan_leaves(p, t, chip.sms);
-  if ((p.launch.shape == GR_COLS || p.launch.shape == GR_COLS_DIRECT || p.launch.shape == GR_COLS_VARIANCE_RING) &&
+  if ((p.launch.shape == GR_COLS || p.launch.shape == GR_COLS_SUM || p.launch.shape == GR_COLS_VARIANCE_RING) &&
       p.args.nodes > gr_most_column_nodes) {
     p.args.leaves = ceil_div(job.n, GR_LEAF(size));
     p.args.counters = 1;
@@ -116,7 +114,7 @@ cudaError_t gr_launch_kernel(const void *kernel, const gr_reduce_args &q, const 
 /* Shapes of reduce/cols_variance_ring.cuh. */
 cudaError_t gr_launch_ring(const void *kernel, const gr_reduce_args &q, const gr_reduce_launch &l) {
   const gr_reduce_job &j = q.job;
-  gr_ring_numbers s = gr_ring_numbers_of(gr_size_of(j.dtype));
+  gr_variance_numbers s = gr_variance_numbers_of(gr_size_of(j.dtype));
   uint64_t whole = (uint64_t)(j.n / s.leaf_rows), near = (uint64_t)s.near, stride = (uint64_t)j.a.stride;
   gr_tensor_shape shape = {(const char *)j.a.data,
                            s.size,
@@ -169,7 +167,7 @@ static int launch(Plan &p, const gr_cuda_run *run) {
   int64_t count = p.args.job.count;
   if (!p.entry.launch || (p.launch.shape == GR_LEAVES && p.args.nodes > gr_most_nodes)) return cudaErrorInvalidValue;
   p.args.counter = (unsigned *)run->scratch;
-  p.args.partials = (uint64_t *)((char *)run->scratch + GR_COUNTER_BYTES - GR_PARTIAL_BYTES);
+  p.args.partials = (gr_halves *)((char *)run->scratch + GR_COUNTER_BYTES - GR_PARTIAL_BYTES);
   p.args.node = (int64_t *)((char *)run->scratch + GR_COUNTER_BYTES);
   p.args.a = p.args.job.a.data;
   p.args.b = p.args.job.b.data;

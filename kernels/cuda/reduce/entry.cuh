@@ -4,10 +4,9 @@
 
 #include "kernels/cuda/grid/combine.cuh"
 
-/* Which of them. GR_COLS: cols_ordered or cols_unordered, which a reducer has one of; GR_COLS_DIRECT likewise: cols_sum
-   or cols_variance_leaves, which read straight from memory. */
+/* Which of them. GR_COLS: cols_ordered or cols_unordered, which a reducer has one of. */
 enum gr_reduce_shape {
-  GR_LEAVES, GR_ROWS_BY_ELEMENT, GR_ROWS_STAGED, GR_COLS, GR_COLS_FEW_ROWS, GR_COLS_DIRECT, GR_COLS_VARIANCE_RING,
+  GR_LEAVES, GR_ROWS_BY_ELEMENT, GR_ROWS_STAGED, GR_COLS, GR_COLS_FEW_ROWS, GR_COLS_SUM, GR_COLS_VARIANCE_RING,
   GR_ROWS_BY_VECTOR
 };
 /* What of rows a reducer can do: nothing; by element alone; staged, if aligned; staged, aligned or not. */
@@ -36,7 +35,7 @@ struct gr_reduce_entry {
   bool ordered;             /* which of the two: whether the lanes of the tree have an order */
   int lanes, leaf, warps;   /* of the tree in a leaf; elements of a leaf (0: any number); of a block */
   int few_rows_columns;     /* that a lane of cols_few_rows takes; 0: no kernel */
-  bool variance_leaves, cols_sum; /* has these kernels */
+  bool cols_sum;            /* has that kernel */
   int cols_sum_levels;      /* of cols_sum's stack in registers */
   unsigned ring_bytes;      /* of shared memory, of cols_variance_ring; 0: no kernel */
 };

@@ -11,7 +11,6 @@
 #include "kernels/cuda/reduce/leaves.cuh"
 #include "kernels/cuda/reduce/cols_variance_ring.cuh"
 #include "kernels/cuda/reduce/rows_by_element.cuh"
-#include "kernels/cuda/reduce/cols_variance_leaves.cuh"
 #include "kernels/cuda/reduce/cols_sum.cuh"
 #include "kernels/cuda/reduce/cols_unordered.cuh"
 #include "kernels/cuda/reduce/rows_by_vector.cuh"
@@ -38,9 +37,8 @@ static const void *gr_cols_few_rows_kernel() {
   else return NULL;
 }
 template <class R>
-static const void *gr_cols_direct_kernel() {
+static const void *gr_cols_sum_kernel() {
   if constexpr (gr_has_cols_sum<R>) return (const void *)gr_reduce_cols_sum<R>;
-  else if constexpr (gr_has_cols_variance_leaves<R>) return (const void *)gr_reduce_cols_variance_leaves<R>;
   else return NULL;
 }
 template <class R>
@@ -55,8 +53,7 @@ static gr_reduce_entry gr_with_columns(gr_reduce_entry e) {
   if constexpr (R::lanes) {
     e.columns = gr_ordered_each<R>;
     e.few_rows_columns = gr_has_cols_few_rows<R> ? gr_few_columns<R> : 0;
-    e.variance_leaves = gr_has_cols_variance_leaves<R>;
-    if constexpr (gr_has_cols_variance_ring<R>) e.ring_bytes = gr_ring_bytes<gr_size<R::dtype>, R::fields>;
+    if constexpr (gr_has_cols_variance_ring<R>) e.ring_bytes = gr_variance_bytes<gr_size<R::dtype>, R::fields>;
     e.cols_sum = gr_has_cols_sum<R>;
     e.cols_sum_levels = gr_cols_sum_levels<R>;
     e.lanes = gr_ordered_lanes<R>;
@@ -78,7 +75,7 @@ static cudaError_t gr_launch_reduce(const gr_reduce_args &q, const gr_reduce_lau
     case GR_ROWS_BY_ELEMENT: return gr_launch_kernel((const void *)gr_reduce_rows_by_element<R>, q, l);
     case GR_ROWS_STAGED: return gr_launch_kernel(gr_rows_staged_kernel<R>(), q, l);
     case GR_COLS_FEW_ROWS: return gr_launch_kernel(gr_cols_few_rows_kernel<R>(), q, l);
-    case GR_COLS_DIRECT: return gr_launch_kernel(gr_cols_direct_kernel<R>(), q, l);
+    case GR_COLS_SUM: return gr_launch_kernel(gr_cols_sum_kernel<R>(), q, l);
     case GR_COLS_VARIANCE_RING: return gr_launch_ring(gr_cols_variance_ring_kernel<R>(), q, l);
     default: return gr_launch_kernel(gr_cols_kernel<R>(), q, l);
   }

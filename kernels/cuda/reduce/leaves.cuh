@@ -45,16 +45,15 @@ __device__ __forceinline__ bool gr_fold_blocks(const gr_reduce_args &q, gr_acc &
                                                unsigned node, int warp, int lane) {
   int count = (int)q.nodes;
   if (q.combine == GR_COMBINE_POLLING) {
-    uint64_t *partials = q.partials + v * q.nodes * R::fields * gr_partial_words;
-    constexpr int pitch = R::fields * gr_partial_words;
+    gr_halves *partials = q.partials + v * q.nodes * R::fields;
     if (node != 0) {
-      if (threadIdx.x == 0) gr_publish_partial<R>(partials + node * pitch, acc);
+      if (threadIdx.x == 0) gr_publish_partial<R>(partials + node * R::fields, acc);
       return false;
     }
     int twice = count > (int)blockDim.x, from = threadIdx.x << twice, threads = (count + twice) >> twice;
     if (threadIdx.x < threads) {
       gr_acc next = R::identity(); /* the first thread has the first node */
-      gr_await_partials<R>(partials + from * pitch, threadIdx.x > 0, acc, twice && from + 1 < count, next);
+      gr_await_partials<R>(partials + from * R::fields, threadIdx.x > 0, acc, twice && from + 1 < count, next);
       gr_put<R>(value + 256 + threadIdx.x, 512, R::merge(acc, next)); /* the first 256 may still be read */
     }
     __syncthreads();

@@ -91,39 +91,6 @@ bool fills_leaves(const gr_reduce_job &j) {
   return ceil_div(j.n, leaf) * leaf * 4 <= j.n * 5;
 }
 
-/* Variances of columns of 64 bits: see gr_reduce_cols_variance_leaves. */
-bool by_cols_variance_leaves(const gr_reduce_job &j) {
-  return aligned(j.a, j.a.stride) && j.count >= 4 && fills_leaves(j);
-}
-
-void plan_cols_variance_leaves(Plan &p, int sms) {
-  const gr_reduce_job &j = p.args.job;
-  gr_reduce_args &q = p.args;
-  gr_cols_variance_leaves_args &how = q.cols_variance_leaves;
-  int64_t words = ceil_div(j.count, 2);
-  q.leaves = ceil_div(j.n, GR_LEAF(8));
-  how.tree_lanes_log2 = log2_of(GR_LANES(8));
-  how.words_log2 = log2_of(clamp(power_of_two(words), 1, 4));
-  how.leaves_log2 = 8 - how.tree_lanes_log2 - how.words_log2; /* of 256 threads */
-  how.part_lanes_log2 = 5 - how.words_log2;
-  how.parts_log2 = how.tree_lanes_log2 - how.part_lanes_log2;
-  /* Leaves in turn as long as there are four runs of them for each multiprocessor. */
-  int64_t units = ceil_div(words, (int64_t)1 << how.words_log2) * ceil_div(q.leaves, (int64_t)1 << how.leaves_log2);
-  int64_t steps = log2_of(power_below(clamp(units / (sms * 4), 1, (int64_t)32 >> how.leaves_log2)));
-  how.node_leaves_log2 = (short)(how.leaves_log2 + (q.leaves == 1 ? 0 : steps));
-  q.nodes = (int)ceil_div(q.leaves, (int64_t)1 << how.node_leaves_log2);
-  plan_nodes(q);
-  int64_t columns = 2 << how.words_log2,
-          states = (int64_t)1 << (q.nodes > 1 && q.radix > how.node_leaves_log2 ? q.radix : how.node_leaves_log2);
-  how.stage_bytes = (256 >> how.part_lanes_log2) * 3 * 8;
-  p.launch.shape = GR_COLS_DIRECT;
-  p.launch.threads = 256;
-  p.launch.shared = (unsigned)(2 * how.stage_bytes + states * columns * 24);
-  p.launch.most = (unsigned)(sms * 3);
-  p.per_block = columns;
-  p.blocks_per_group = q.nodes;
-}
-
 /* Variances of columns, from 128 KB for each multiprocessor on: see gr_reduce_cols_variance_ring. */
 bool by_cols_variance_ring(const gr_reduce_job &j, const gr_reduce_entry &e, const gr_cuda_chip &chip) {
   int64_t size = gr_size_of(j.dtype), row = j.count * size;
@@ -137,7 +104,7 @@ void plan_cols_variance_ring(Plan &p, const gr_cuda_chip &chip) {
   const gr_reduce_job &j = p.args.job;
   gr_reduce_args &q = p.args;
   gr_cols_variance_ring_args &how = q.cols_variance_ring;
-  int size = gr_size_of(j.dtype), log_all = gr_ring_numbers_of(size).log_all;
+  int size = gr_size_of(j.dtype), log_all = gr_variance_numbers_of(size).log_all;
   int64_t words = ceil_div(j.count * size, 16);
   q.leaves = ceil_div(j.n, GR_LEAF(size));
   how.words_log2 = log2_of(clamp(power_of_two(words), 1, 1 << log_all));
@@ -150,15 +117,15 @@ void plan_cols_variance_ring(Plan &p, const gr_cuda_chip &chip) {
     return (int)(100 - runs * 100 / (ceil_div(runs, chip.sms) * chip.sms));
   };
   int passes = how.leaves_log2, least = 100;
-  for (int k = how.leaves_log2; k <= how.leaves_log2 + gr_ring_states - (1 << how.leaves_log2); k++)
+  for (int k = how.leaves_log2; k <= how.leaves_log2 + gr_variance_states - (1 << how.leaves_log2); k++)
     least = idle(k) < least ? idle(k) : least;
-  for (int k = how.leaves_log2; k <= how.leaves_log2 + gr_ring_states - (1 << how.leaves_log2); k++)
+  for (int k = how.leaves_log2; k <= how.leaves_log2 + gr_variance_states - (1 << how.leaves_log2); k++)
     if (idle(k) <= least + 3) passes = k;
   how.node_leaves_log2 = (short)passes;
   q.nodes = (int)ceil_div(q.leaves, (int64_t)1 << how.node_leaves_log2);
   plan_nodes(q);
   p.launch.shape = GR_COLS_VARIANCE_RING;
-  p.launch.threads = gr_ring_threads;
+  p.launch.threads = gr_variance_threads;
   p.launch.shared = p.entry.ring_bytes;
   p.launch.most = (unsigned)chip.sms;
   p.launch.early = groups == 1; /* else neighbours would not run side by side: f16 of 1024 columns 2889 -> 2692 GB/s */

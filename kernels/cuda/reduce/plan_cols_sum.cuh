@@ -86,7 +86,7 @@ void plan_cols_sum(Plan &p, const gr_cuda_chip &chip) {
   how.state_bytes = (int)(q.leaves > 1 ? state << how.passes_log2 : state);
   /* levels of the stack in shared memory */
   int64_t kept = how.turns_log2 > p.entry.cols_sum_levels ? how.turns_log2 - p.entry.cols_sum_levels : 0;
-  p.launch.shape = GR_COLS_DIRECT;
+  p.launch.shape = GR_COLS_SUM;
   p.launch.threads = 128;
   p.launch.shared = (unsigned)(how.state_bytes + kept * 128 * columns * 8);
   p.launch.early = chip.major >= 9;

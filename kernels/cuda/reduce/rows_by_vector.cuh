@@ -80,7 +80,7 @@ __global__ void __launch_bounds__(gr_by_vector_warps * 32, 6)
   auto ask = [&](int r) {
 #pragma unroll
     for (int k = 0; k < K; k++)
-      if (r < rows && k * 32 < words) gr_copy16(&stage[warp][r & 1][k][lane], from + k * 512);
+      if (r < rows && k * 32 < words) gr_copy_async<16>(&stage[warp][r & 1][k][lane], from + k * 512);
     gr_copies_end_group();
     from += q.job.a.step;
   };

@@ -96,7 +96,7 @@ __device__ __forceinline__ void gr_stage_rows(const gr_reduce_args &q, uint4 *st
     uint4 *to = stage + (lane ^ ((lane >> how.swizzle_from & how.swizzle_mask) << how.swizzle_to));
     from += lane * 16 - shift;
 #pragma unroll 4
-    for (int i = lane; i < all; i += 32, to += 32, from += 512) gr_copy16(to, from);
+    for (int i = lane; i < all; i += 32, to += 32, from += 512) gr_copy_async<16>(to, from);
     return;
   }
   int words = how.row_words, down = 32 / words, right = 32 - down * words, r = lane / words, j = lane - r * words;
@@ -106,7 +106,7 @@ __device__ __forceinline__ void gr_stage_rows(const gr_reduce_args &q, uint4 *st
 #pragma unroll 1
   for (int i = lane; i < rows * words; i += 32) {
     int shift = (int)((uintptr_t)from & 15);
-    if (j * 16 < shift + bytes) gr_copy16(to, from - shift + j * 16);
+    if (j * 16 < shift + bytes) gr_copy_async<16>(to, from - shift + j * 16);
     bool wraps = j + right >= words;
     j += wraps ? right - words : right;
     to += down * how.pitch + right + (wraps ? how.pitch - words : 0);
@@ -129,7 +129,6 @@ __global__ void __launch_bounds__(gr_staged_warps * 32, gr_staged_blocks<R>)
   const char *from = (const char *)q.job.a.data + (q.first + (row0 << how.two_a_word)) * q.job.a.step;
   gr_start_reading(q.inputs_stable);
   gr_stage_rows(q, stage, from, rows, row.bytes, lane);
-  gr_copies_end_group();
   bool quick = gr_is_quick<R>(q);
   double part = 1.0 / (double)n, less = 0, part_less = 0; /* while memory works */
   if (R::variance) less = (double)n - q.job.ddof, part_less = 1.0 / less;

@@ -6,7 +6,7 @@
 #ifndef GR_CUDA_SCAN_RING_CUH
 #define GR_CUDA_SCAN_RING_CUH
 
-#include "kernels/cuda/block/mbarrier.cuh"
+#include "kernels/cuda/block/ring.cuh"
 #include "kernels/cuda/scan/rows.cuh"
 
 #define GR_SCAN_ADDERS 4 /* warps */
@@ -22,22 +22,12 @@ template <class S> struct gr_scan_slot {
   gr_mbarrier loaded, added, published, based, free;
 };
 
-template <class S> struct gr_scan_ring {
-  using Shape = gr_scan_shape<S>;
-  char *rows;
-  gr_scan_slot<S> *slots;
-  int count, at;
-  unsigned phase, turns;
-  __device__ __forceinline__ gr_scan_ring(char *memory, int count) : count(count), at(0), phase(0), turns(0) {
-    rows = memory + GR_SCAN_WRITERS * Shape::results;
-    slots = (gr_scan_slot<S> *)(rows + (int64_t)count * GR_SCAN_ROWS * Shape::In::bytes);
-  }
-  __device__ __forceinline__ void step() {
-    turns++;
-    if (++at == count) at = 0, phase ^= 1;
-  }
-  __device__ __forceinline__ gr_scan_slot<S> &slot() { return slots[at]; }
-  __device__ __forceinline__ char *row(int r) { return rows + (at * GR_SCAN_ROWS + r) * Shape::In::bytes; }
+/* Rows of a tile follow each other in a slot; in front of the ring each writer has room for results. */
+template <class S> struct gr_scan_ring : gr_ring<gr_scan_slot<S>, GR_SCAN_ROWS * gr_scan_shape<S>::In::bytes> {
+  using Ring = gr_ring<gr_scan_slot<S>, GR_SCAN_ROWS * gr_scan_shape<S>::In::bytes>;
+  __device__ __forceinline__ gr_scan_ring(char *memory, int count)
+      : Ring(memory + GR_SCAN_WRITERS * gr_scan_shape<S>::results, count) {}
+  __device__ __forceinline__ char *row(int r) const { return this->here() + r * gr_scan_shape<S>::In::bytes; }
 };
 
 /* A number in the ring, as the first lane reads it: who reads also says when it may be overwritten. */
@@ -71,12 +61,14 @@ static __device__ __forceinline__ void gr_scan_load(const gr_scan &q, gr_scan_ri
   using Shape = gr_scan_shape<S>;
   gr_scan_ring<S> behind = ring;
   gr_scan_walk walk = gr_scan_walk_of<In>(q.a, q.a_stride);
-  unsigned ahead = q.slots < GR_SCAN_AHEAD ? q.slots : GR_SCAN_AHEAD;
+  int ahead = q.slots < GR_SCAN_AHEAD ? q.slots : GR_SCAN_AHEAD;
   for (unsigned tile = 0; tile < q.tiles; ring.step()) {
     gr_scan_slot<S> &slot = ring.slot();
-    if (ring.turns >= (unsigned)q.slots) slot.free.wait(ring.phase ^ 1);
-    if (ring.turns >= ahead) {
-      behind.slot().added.wait(behind.phase);
+    slot.free.wait(ring.at.last_lap());
+    if (ahead > 0) {
+      ahead--;
+    } else {
+      behind.slot().added.wait(behind.at.this_lap());
       behind.step();
     }
     if (lane == 0) slot.tile = tile = atomicAdd(q.next, 1);
@@ -106,7 +98,7 @@ static __device__ __forceinline__ void gr_scan_add(const gr_scan &q, gr_scan_rin
   for (;; ring.step()) {
     gr_scan_slot<S> &slot = ring.slot();
     typename S::Value w[each];
-    slot.loaded.wait(ring.phase);
+    slot.loaded.wait(ring.at.this_lap());
     unsigned tile = gr_scan_share(slot.tile, lane);
     if (tile < q.tiles) {
       int64_t at = (int64_t)tile * Shape::tile;
@@ -114,7 +106,8 @@ static __device__ __forceinline__ void gr_scan_add(const gr_scan &q, gr_scan_rin
         at += warp * each * Shape::row;
         gr_scan_gather<In, Shape::each, each * Shape::row>(ring.row(warp * each), q.a + at * q.a_stride, q.a_stride,
                                                            q.n - at, walk, lane);
-        gr_scan_fetched();
+        gr_copies_wait<0>();
+        __syncwarp();
       }
 #pragma unroll
       for (int k = 0; k < each; k++) {
@@ -136,8 +129,8 @@ template <class S>
 static __device__ __forceinline__ void gr_scan_publish(const gr_scan &q, gr_scan_ring<S> ring, int lane) {
   for (;; ring.step()) {
     gr_scan_slot<S> &slot = ring.slot();
-    slot.added.wait(ring.phase);
-    slot.loaded.wait(ring.phase);
+    slot.added.wait(ring.at.this_lap());
+    slot.loaded.wait(ring.at.this_lap());
     unsigned tile = gr_scan_share(slot.tile, lane);
     if (tile >= q.tiles) {
       if (lane < GR_SCAN_ROWS) slot.published.arrive();
@@ -146,7 +139,7 @@ static __device__ __forceinline__ void gr_scan_publish(const gr_scan &q, gr_scan
     typename S::Value r[1] = {slot.row[lane & (GR_SCAN_ROWS - 1)]};
     gr_scan_lanes<S, GR_SCAN_ROWS>(r, lane);
     if (lane == GR_SCAN_ROWS - 1) {
-      gr_scan_publish<S>(&q.tile[tile], r[0], q.tag);
+      gr_publish(&q.tile[tile], r[0], q.tag);
       slot.total = r[0];
     }
     r[0] = gr_scan_before<S>(r[0], lane);
@@ -163,29 +156,29 @@ static __device__ __forceinline__ void gr_scan_publish(const gr_scan &q, gr_scan
 template <class S>
 static __device__ __forceinline__ void gr_scan_group(const gr_scan &q, gr_scan_ring<S> ring, int lane) {
   for (;; ring.step()) {
-    ring.slot().loaded.wait(ring.phase);
+    ring.slot().loaded.wait(ring.at.this_lap());
     unsigned tile = gr_scan_share(ring.slot().tile, lane);
     if (tile >= q.tiles) return;
     if ((tile & 31) != 31) {
       if (lane == 0) ring.slot().free.arrive();
       continue;
     }
-    const gr_scan_state *tiles[1] = {&q.tile[tile - 31 + lane]};
-    const gr_scan_state *older[2] = {&q.group[(tile >> 10) * 32 + lane], &q.super[tile >> 10]};
+    const gr_halves *tiles[1] = {&q.tile[tile - 31 + lane]};
+    const gr_halves *older[2] = {&q.group[(tile >> 10) * 32 + lane], &q.super[tile >> 10]};
     bool wanted[1] = {lane < 31}, needed[2] = {lane < 31, tile >> 10 > 0};
     typename S::Value v[1], w[2];
-    gr_scan_await<S>(tiles, wanted, q.tag, v);
-    ring.slot().published.wait(ring.phase);
+    gr_await(tiles, wanted, q.tag, S::identity(), v);
+    ring.slot().published.wait(ring.at.this_lap());
     typename S::Value own = gr_scan_share(ring.slot().total, lane);
     if (lane == 31) v[0] = own;
     if (lane == 0) ring.slot().free.arrive();
     gr_scan_lanes<S, 32>(v, lane);
-    if (lane == 31) gr_scan_publish<S>(&q.group[tile >> 5], v[0], q.tag);
+    if (lane == 31) gr_publish(&q.group[tile >> 5], v[0], q.tag);
     if ((tile & 1023) != 1023) continue;
-    gr_scan_await<S>(older, needed, q.tag, w);
+    gr_await(older, needed, q.tag, S::identity(), w);
     if (lane < 31) v[0] = w[0];
     gr_scan_lanes<S, 32>(v, lane);
-    if (lane == 31) gr_scan_publish<S>(&q.super[(tile >> 10) + 1], S::join(w[1], v[0]), q.tag);
+    if (lane == 31) gr_publish(&q.super[(tile >> 10) + 1], S::join(w[1], v[0]), q.tag);
   }
 }
 
@@ -195,19 +188,19 @@ static __device__ __forceinline__ void gr_scan_look(const gr_scan &q, gr_scan_ri
   using Value = typename S::Value;
   for (;; ring.step()) {
     gr_scan_slot<S> &slot = ring.slot();
-    slot.published.wait(ring.phase);
-    slot.loaded.wait(ring.phase);
+    slot.published.wait(ring.at.this_lap());
+    slot.loaded.wait(ring.at.this_lap());
     unsigned tile = gr_scan_share(slot.tile, lane);
     if (tile >= q.tiles) {
       if (lane == 0) slot.based.arrive();
       return;
     }
     int in_group = (int)(tile & 31), in_super = (int)(tile >> 5 & 31);
-    const gr_scan_state *at[3] = {&q.tile[tile - in_group + lane], &q.group[(tile >> 10) * 32 + lane],
+    const gr_halves *at[3] = {&q.tile[tile - in_group + lane], &q.group[(tile >> 10) * 32 + lane],
                                   &q.super[tile >> 10]};
     bool wanted[3] = {lane < in_group, lane < in_super, tile >> 10 > 0};
     Value found[3];
-    gr_scan_await<S>(at, wanted, q.tag, found);
+    gr_await(at, wanted, q.tag, S::identity(), found);
     Value v[2] = {found[0], found[1]}, s = found[2];
     gr_scan_lanes<S, 32>(v, lane);
     Value in = __shfl_sync(~0u, gr_scan_before<S>(v[0], lane), in_group);
@@ -233,8 +226,8 @@ static __device__ __forceinline__ void gr_scan_put(const gr_scan &q, gr_scan_rin
   gr_scan_walk walk = gr_scan_walk_of<Out>(q.out, q.out_stride);
   for (;; ring.step()) {
     gr_scan_slot<S> &slot = ring.slot();
-    slot.added.wait(ring.phase);
-    slot.loaded.wait(ring.phase);
+    slot.added.wait(ring.at.this_lap());
+    slot.loaded.wait(ring.at.this_lap());
     unsigned tile = gr_scan_share(slot.tile, lane);
     if (tile >= q.tiles) return;
     Value base;
@@ -254,8 +247,8 @@ static __device__ __forceinline__ void gr_scan_put(const gr_scan &q, gr_scan_rin
       __syncwarp();
       /* not before there is nothing else to do; the second says what the first implies (racecheck) */
       if (first == warp * 2) {
-        slot.based.wait(ring.phase);
-        slot.published.wait(ring.phase);
+        slot.based.wait(ring.at.this_lap());
+        slot.published.wait(ring.at.this_lap());
         base = slot.base;
       }
 #pragma unroll
@@ -287,14 +280,13 @@ static __global__ void __launch_bounds__(GR_SCAN_THREADS, 2) gr_scan_long(const 
   extern __shared__ __align__(128) char memory[];
   const int lane = threadIdx.x & 31, warp = gr_scan_warp();
   gr_scan_ring<S> ring(memory, q.slots);
-  if ((int)threadIdx.x < q.slots) {
-    gr_scan_slot<S> &slot = ring.slots[threadIdx.x];
+  ring.init(threadIdx.x, [](gr_scan_slot<S> &slot) {
     slot.loaded.init(64);
     slot.added.init(GR_SCAN_ADDERS * 32);
     slot.published.init(GR_SCAN_ROWS);
     slot.based.init(1);
     slot.free.init((GR_SCAN_WRITERS + GR_SCAN_ADDERS) * 32 + 3);
-  }
+  });
   __syncthreads();
   gr_await_earlier();
   gr_let_next_start(); /* it has room when blocks of this end */

@@ -5,6 +5,7 @@
 #ifndef GR_CUDA_SCAN_ROWS_CUH
 #define GR_CUDA_SCAN_ROWS_CUH
 
+#include "kernels/cuda/block/cp_async.cuh"
 #include "kernels/cuda/thread/load.cuh"
 #include "kernels/cuda/scan/scan.cuh"
 
@@ -69,30 +70,6 @@ template <typename T, int each> struct gr_scan_row {
   }
 };
 
-/* A copy to shared memory that the thread does not wait for, where the chip has it. */
-template <int size> static __device__ __forceinline__ void gr_scan_fetch(char *to, const char *from) {
-#if __CUDA_ARCH__ >= 800
-  unsigned at = (unsigned)__cvta_generic_to_shared(to);
-  if constexpr (size == 16) asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(at), "l"(from) : "memory");
-  else if constexpr (size >= 4)
-    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(at), "l"(from), "n"(size) : "memory");
-  else
-#endif
-  {
-    using Word = std::conditional_t<size == 16, uint4,
-                   std::conditional_t<size == 8, uint2,
-                     std::conditional_t<size == 4, uint32_t, std::conditional_t<size == 2, uint16_t, uint8_t>>>>;
-    *(Word *)to = *(const Word *)from;
-  }
-}
-
-static __device__ __forceinline__ void gr_scan_fetched() {
-#if __CUDA_ARCH__ >= 800
-  asm volatile("cp.async.wait_all;" ::: "memory");
-#endif
-  __syncwarp();
-}
-
 /* Whether `count` elements can be asked for by whole words. */
 static __device__ __forceinline__ bool gr_scan_whole(gr_scan_walk walk, int64_t left, int count) {
   return walk <= GR_SCAN_BACKWARD && left >= count;
@@ -106,7 +83,7 @@ static __device__ __forceinline__ void gr_scan_ask(char *rows, const char *p, gr
   const char *from = back ? p + R::size - 16 - lane * 16 : p + lane * 16;
   char *to = rows + R::swizzled(lane) * 16;
 #pragma unroll 8
-  for (int w = 0; w < count * R::size / 512; w++) gr_scan_fetch<16>(to + w * 512, from + (back ? -512 : 512) * w);
+  for (int w = 0; w < count * R::size / 512; w++) gr_copy_async<16>(to + w * 512, from + (back ? -512 : 512) * w);
 }
 
 /* As many elements in any other way, of which `left` are there. What is absent is anything: it comes after all that
@@ -119,7 +96,7 @@ static __device__ __forceinline__ void gr_scan_gather(char *rows, const char *p,
   if (walk == GR_SCAN_ACROSS && left >= count) {
     if constexpr (R::size >= 4) {
 #pragma unroll 8
-      for (int k = lane; k < count; k += 32) gr_scan_fetch<R::size>(R::element(rows, k), p + k * R::size);
+      for (int k = lane; k < count; k += 32) gr_copy_async<R::size>(R::element(rows, k), p + k * R::size);
       return;
     }
     char *to = rows + R::swizzled(lane) * 16;
@@ -137,7 +114,7 @@ static __device__ __forceinline__ void gr_scan_gather(char *rows, const char *p,
     int mirror = walk == GR_SCAN_BACKWARD ? 16 / R::size - 1 : 0;
     int here = left < 0 ? 0 : left < count ? (int)left : count;
 #pragma unroll 8
-    for (int k = lane; k < here; k += 32) gr_scan_fetch<R::size>(R::element(rows, k ^ mirror), p + k * stride);
+    for (int k = lane; k < here; k += 32) gr_copy_async<R::size>(R::element(rows, k ^ mirror), p + k * stride);
   }
 }
 

@@ -14,7 +14,7 @@ static int64_t tiles_of(const gr_scan_job *job) {
 size_t gr_cuda_scan_scratch(const gr_scan_job *job, const gr_cuda_chip *chip) {
   int64_t tiles = tiles_of(job);
   (void)chip;
-  return GR_COUNTER_BYTES + (size_t)(tiles + tiles / 32 + tiles / 1024 + 3) * sizeof(gr_scan_state);
+  return GR_COUNTER_BYTES + (size_t)(tiles + tiles / 32 + tiles / 1024 + 3) * sizeof(gr_halves);
 }
 
 /* What turns a search for the largest into one for the smallest, and signed integers into unsigned ones or keys. */
@@ -51,10 +51,10 @@ int gr_cuda_scan(const gr_scan_job *job, const gr_cuda_run *run) {
       gr_reads_at_once(*run, q.tiles <= GR_SCAN_SHORT, {gr_span(job->a, 1, job->n, gr_size_of(job->dtype))},
                        {gr_span(job->out, 1, job->n, gr_size_of(job->out_dtype))});
   q.next = (unsigned *)run->scratch;
-  q.tile = (gr_scan_state *)((char *)run->scratch + GR_COUNTER_BYTES);
+  q.tile = (gr_halves *)((char *)run->scratch + GR_COUNTER_BYTES);
   q.group = q.tile + q.tiles;
   q.super = q.group + q.tiles / 32 + 1;
-  q.tag = (uint32_t)(run->epoch % UINT32_MAX) + 1; /* never 0, what fresh scratch holds */
+  q.tag = gr_tag_of(run->epoch);
   if (has_keys(job)) return gr_scan_orders(job->dtype, &q, run->chip, stream);
   return gr_is_float(job->dtype) ? gr_scan_floats(job->dtype, multiplies, &q, run->chip, stream)
                                  : gr_scan_integers(job->dtype, multiplies, &q, run->chip, stream);

@@ -12,13 +12,11 @@
 #include "kernels/cuda/thread/element.cuh"
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/grid/dependent_launch.cuh"
+#include "kernels/cuda/grid/publish.cuh"
 
 #define GR_SCAN_ROWS 16   /* a tile */
 #define GR_SCAN_WRITERS 8 /* warps, of two rows each */
 #define GR_SCAN_SHORT 1024 /* tiles of a short scan at most: a superblock */
-
-/* A published total: each word carries half of it and the launch's tag, so a word is either whole or not there. */
-typedef ulonglong2 gr_scan_state;
 
 typedef struct gr_scan {
   const char *a;
@@ -29,8 +27,9 @@ typedef struct gr_scan {
   int32_t inputs_stable; /* no launch that may still run writes what this one reads */
   int64_t flip; /* of keys: complements them for max, where the smallest is looked for too; of signed integers */
   unsigned *next; /* the next tile to take, and how many blocks have ended */
-  gr_scan_state *tile, *group, *super;
-  uint32_t tiles, tag;
+  gr_halves *tile, *group, *super; /* published totals */
+  gr_tag tag;
+  uint32_t tiles;
 } gr_scan;
 
 /*
@@ -225,56 +224,6 @@ template <gr_dtype D> struct gr_scan_pairs {
     return w;
   }
 };
-
-/* ---- published totals ---- */
-
-template <class S>
-static __device__ __forceinline__ void gr_scan_publish(gr_scan_state *at, typename S::Value v, uint32_t tag) {
-  uint64_t u = 0;
-  memcpy(&u, &v, sizeof v);
-  uint64_t low = (uint64_t)tag << 32 | (uint32_t)u, high = (uint64_t)tag << 32 | u >> 32;
-  asm volatile("st.relaxed.gpu.global.v2.u64 [%0], {%1, %2};" : : "l"(at), "l"(low), "l"(high) : "memory");
-}
-
-static __device__ __forceinline__ gr_scan_state gr_scan_peek(const gr_scan_state *at) {
-  gr_scan_state u;
-  asm volatile("ld.relaxed.gpu.global.v2.u64 {%0, %1}, [%2];" : "=l"(u.x), "=l"(u.y) : "l"(at) : "memory");
-  return u;
-}
-
-/* Whether it is there, and what it says. */
-static __device__ __forceinline__ bool gr_scan_there(gr_scan_state u, uint32_t tag) {
-  return (uint32_t)(u.x >> 32) == tag && (uint32_t)(u.y >> 32) == tag;
-}
-
-/*
-** What is published at those of some places that this lane wants; of the others the identity. All that is missing is
-** asked for at once, over and over: one by one, each would cost a way to memory and back. The lanes leave together,
-** and as the compiler knows that, shuffles stay one instruction.
-*/
-template <class S, int count>
-static __device__ __forceinline__ void gr_scan_await(const gr_scan_state *const (&at)[count], bool (&wanted)[count],
-                                                     uint32_t tag, typename S::Value (&v)[count]) {
-  bool missing;
-#pragma unroll
-  for (int k = 0; k < count; k++) v[k] = S::identity();
-  do {
-    gr_scan_state u[count];
-    missing = false;
-#pragma unroll
-    for (int k = 0; k < count; k++)
-      if (wanted[k]) u[k] = gr_scan_peek(at[k]);
-#pragma unroll
-    for (int k = 0; k < count; k++) {
-      if (wanted[k] && gr_scan_there(u[k], tag)) {
-        uint64_t bits = u[k].y << 32 | (uint32_t)u[k].x;
-        memcpy(&v[k], &bits, sizeof v[k]);
-        wanted[k] = false;
-      }
-      missing |= wanted[k];
-    }
-  } while (__any_sync(~0u, missing));
-}
 
 /* ---- within a warp ---- */
 

@@ -32,7 +32,8 @@ static __global__ void __launch_bounds__(GR_SCAN_WRITERS * 32, 4) gr_scan_short(
   else if (at < q.n)
     gr_scan_gather<In, each, 2 * Shape::row>(s.rows[warp][0], q.a + at * q.a_stride, q.a_stride, q.n - at, walk_in,
                                              lane);
-  gr_scan_fetched();
+  gr_copies_wait<0>();
+  __syncwarp();
   gr_let_next_start(); /* all blocks have begun then, so that waiting ones take no place from them */
 #pragma unroll
   for (int k = 0; k < 2; k++) {
@@ -51,14 +52,14 @@ static __global__ void __launch_bounds__(GR_SCAN_WRITERS * 32, 4) gr_scan_short(
   r[0] = s.total[lane & (GR_SCAN_ROWS - 1)];
   gr_scan_lanes<S, GR_SCAN_ROWS>(r, lane);
   Value total = __shfl_sync(~0u, r[0], GR_SCAN_ROWS - 1);
-  if (threadIdx.x == 0) gr_scan_publish<S>(&q.tile[tile], total, q.tag);
+  if (threadIdx.x == 0) gr_publish(&q.tile[tile], total, q.tag);
   r[0] = gr_scan_before<S>(r[0], lane);
   Value base = S::identity();
   if (tile > 0) {
     for (int k = warp; k <= mine; k += GR_SCAN_WRITERS) { /* of its own group: what lies before it */
-      const gr_scan_state *at[1] = {&q.tile[k * 32 + lane]};
+      const gr_halves *at[1] = {&q.tile[k * 32 + lane]};
       bool wanted[1] = {k * 32 + lane < tile};
-      gr_scan_await<S>(at, wanted, q.tag, g);
+      gr_await(at, wanted, q.tag, S::identity(), g);
       gr_scan_lanes<S, 32>(g, lane);
       if (lane == (k < mine ? 31 : (tile & 31) - 1) || (lane == 0 && k * 32 == tile)) s.group[k] = g[0];
     }

@@ -14,7 +14,7 @@ template <class S> static cudaError_t gr_scan_start(gr_scan q, const gr_cuda_chi
     return gr_start_early((const void *)gr_scan_short<S>, args, (int32_t)q.tiles, GR_SCAN_WRITERS * 32, 0, early,
                           stream);
   /* Two blocks share a multiprocessor's memory, where two rings of two tiles fit; 1 KB of each is the system's. */
-  int each = GR_SCAN_ROWS * Shape::In::bytes + (int)sizeof(gr_scan_slot<S>), fixed = GR_SCAN_WRITERS * Shape::results;
+  int each = gr_scan_ring<S>::slot_bytes, fixed = GR_SCAN_WRITERS * Shape::results;
   q.slots = ((chip->shared_optin + 1024) / 2 - 1024 - fixed) / each;
   if (q.slots < 2) q.slots = (chip->shared_optin - fixed) / each;
   if (q.slots > GR_SCAN_SLOTS) q.slots = GR_SCAN_SLOTS;

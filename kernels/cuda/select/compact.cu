@@ -17,27 +17,24 @@ struct gr_compact_args {
   char *out;
   int64_t a_stride, mask_stride, out_stride, n, tiles;
   unsigned *next;
-  gr_scan_state *tile;
-  uint32_t tag;
+  gr_halves *tile;
+  gr_tag tag;
 };
 
-/* What a tile publishes: a count times two, and one more if it includes all tiles before. Before the first: nothing. */
-struct gr_compact_count {
-  using Value = uint64_t;
-  static __device__ __forceinline__ Value identity() { return 1; }
-};
-
-/* One warp: how many are kept before the tile. */
+/*
+** One warp: how many are kept before the tile. What a tile publishes: its count times two, and one more if that
+** includes all tiles before it. Before the first one there is nothing.
+*/
 static __device__ __forceinline__ int64_t gr_compact_before(const gr_compact_args &q, int64_t tile, int64_t total,
                                                             int lane) {
   int64_t before = 0;
-  if (lane == 0) gr_scan_publish<gr_compact_count>(&q.tile[tile], (uint64_t)total * 2 + (tile == 0), q.tag);
+  if (lane == 0) gr_publish(&q.tile[tile], (uint64_t)total * 2 + (tile == 0), q.tag);
   if (tile == 0) return 0;
   for (int64_t last = tile - 1;; last -= 32) {
-    const gr_scan_state *at[1] = {&q.tile[last - lane]};
+    const gr_halves *at[1] = {&q.tile[last - lane]};
     bool wanted[1] = {last - lane >= 0};
     uint64_t v[1];
-    gr_scan_await<gr_compact_count>(at, wanted, q.tag, v);
+    gr_await(at, wanted, q.tag, (uint64_t)1, v);
     unsigned whole = __ballot_sync(~0u, v[0] & 1);
     int64_t part = lane <= (whole ? __ffs(whole) - 1 : 31) ? (int64_t)(v[0] >> 1) : 0;
 #pragma unroll
@@ -45,7 +42,7 @@ static __device__ __forceinline__ int64_t gr_compact_before(const gr_compact_arg
     before += part;
     if (whole) break;
   }
-  if (lane == 0) gr_scan_publish<gr_compact_count>(&q.tile[tile], (uint64_t)(before + total) * 2 + 1, q.tag);
+  if (lane == 0) gr_publish(&q.tile[tile], (uint64_t)(before + total) * 2 + 1, q.tag);
   return before;
 }
 
@@ -103,7 +100,7 @@ static int64_t tiles_of(const gr_compact_job *job) { return (job->n + TILE - 1) 
 
 size_t gr_cuda_compact_scratch(const gr_compact_job *job, const gr_cuda_chip *chip) {
   (void)chip;
-  return GR_COUNTER_BYTES + (size_t)tiles_of(job) * sizeof(gr_scan_state);
+  return GR_COUNTER_BYTES + (size_t)tiles_of(job) * sizeof(gr_halves);
 }
 
 int gr_cuda_compact(const gr_compact_job *job, const gr_cuda_run *run) {
@@ -123,8 +120,8 @@ int gr_cuda_compact(const gr_compact_job *job, const gr_cuda_run *run) {
   q.n = job->n;
   q.tiles = tiles_of(job);
   q.next = (unsigned *)run->scratch;
-  q.tile = (gr_scan_state *)((char *)run->scratch + GR_COUNTER_BYTES);
-  q.tag = (uint32_t)(run->epoch % UINT32_MAX) + 1;
+  q.tile = (gr_halves *)((char *)run->scratch + GR_COUNTER_BYTES);
+  q.tag = gr_tag_of(run->epoch);
   void *args[] = {&q};
   return cudaLaunchKernel(kernel, (unsigned)q.tiles, THREADS, args, 0, (cudaStream_t)run->stream);
 }
