@@ -317,7 +317,9 @@ describe("options of exact results", function()
   local x = gr.array({ 1, 2, 3 }, "f32")
   local function case(expected, f, ...)
     local arguments = { ... }
-    it(expected, function() assert.equal(expected, S.message(f, (table.unpack or unpack)(arguments))) end) -- luacheck: ignore
+    it(expected, function()
+      assert.equal(expected, S.message(f, (table.unpack or unpack)(arguments))) -- luacheck: ignore
+    end)
   end
   case("bad argument #2 to 'sum' (options 'exact' and 'accumulate' exclude each other)", gr.sum, x,
     { exact = true, accumulate = "kahan" })

@@ -542,7 +542,9 @@ describe("wrong arguments", function()
     { "sum", { gr.ones(3), { async = 1 } }, "bad argument #2 to 'sum' (option 'async': boolean expected, got number)" },
     { "timer", { 5 }, "bad argument #1 to 'timer' (function or nothing expected, got number)" },
   } do
-    it(row[3], function() assert.equal(row[3], S.message(gr[row[1]], (unpack or table.unpack)(row[2]))) end) -- luacheck: ignore
+    it(row[3], function()
+      assert.equal(row[3], S.message(gr[row[1]], (unpack or table.unpack)(row[2]))) -- luacheck: ignore
+    end)
   end
 
   it("to a future's methods", function()

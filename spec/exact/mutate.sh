@@ -53,7 +53,8 @@ half of the least number|s/drop <= 64 && (below/drop < 64 \&\& (below/
 negative sums off by one|s/uint64_t borrow = 1;/uint64_t borrow = 0;/
 root without its remainder|s/rest |= left != 0;//
 ratio without its remainder|s/q->cut = a->count != 0;//
-bits below the leading 64 forgotten|s/\*rest = a->cut;/*rest = a->cut; return m0(a, from);/;s/^static void shift_left/static void shift_left/;
+bits below the leading 64 forgotten|s/\*rest = a->cut;/*rest = a->cut; return m0(a, from);/;
+  s/^static void shift_left/static void shift_left/;
   s/^\/\* 64 bits from bit/static uint64_t m0(const large *a, int from) {
   uint64_t m = 0; for (int k = 63; k >= 0; k--) m = m << 1 | (uint64_t)bit_at(a, from + k); return m; }\n&/
 ddof forgotten|s/(uint64_t)(n - ddof)/(uint64_t)n/
