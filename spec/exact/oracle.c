@@ -136,9 +136,8 @@ static void edges(double *v) {
   }
 }
 static void (*const generators[])(double *) = {
-  uniform, signed_uniform, gauss, spread, any_bits, pairs, cancelling, ties, threshold, tiny, zeros, special, constant,
-  clusters, wholes, edges,
-};
+  uniform, signed_uniform, gauss, spread, any_bits, pairs, cancelling, ties, threshold, tiny, zeros, special,
+  constant, clusters, wholes, edges};
 #define GENERATORS ((int)(sizeof generators / sizeof *generators))
 
 /* ---- generators of pairs ---- */
@@ -202,10 +201,8 @@ static void norm_ties(void) {
 static void (*const pair_generators[])(void) = {ill_conditioned, product_ends, dot_ties, norm_ties};
 
 static int length(void) {
-  static const int edge[] = {
-    0, 1, 2, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 129, 255, 256, 511, 512, 1023, 1024, 1025, 2047, 2048, 2049,
-    3000, 4096, 4099,
-  };
+  static const int edge[] = {0, 1, 2, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 129, 255, 256, 511, 512, 1023, 1024,
+                             1025, 2047, 2048, 2049, 3000, 4096, 4099};
   int r = below(4000);
   if (r == 0) return 100003;
   if (r < 60) return edge[below(27)];
