@@ -98,6 +98,7 @@ lint: $(module)
 	@$(MAKE) --no-print-directory warnings
 	@$(if $(and $(call gcc,gcc),$(shell command -v clang)),$(MAKE) --no-print-directory warnings CC=clang)
 	$(LUA) mk/layers.lua
+	$(LUA) mk/lengths.lua
 	@$(MAKE) --no-print-directory build-check $(if $(filter cuda,$(flavour)),toolkit-check)
 
 # Warnings of the compiler, and where CUDA's headers are, of the GPU's host code too; of clang as well where there is
