@@ -36,8 +36,8 @@ include mk/rock.mk mk/lua.mk mk/flags.mk mk/cuda.mk mk/progress.mk
 
 # ---- what is built ----
 
-core_c    = $(slow_c) $(filter-out $(slow_c),$(wildcard src/core/*.c kernels/cpu/*.c kernels/cpu/*/*.c kernels/ladder/*.c)) \
-            src/backends.c src/backend/cpu.c src/backend/pretend.c
+plain_c   = $(wildcard src/core/*.c kernels/cpu/*.c kernels/cpu/*/*.c kernels/ladder/*.c)
+core_c    = $(slow_c) $(filter-out $(slow_c),$(plain_c)) src/backends.c src/backend/cpu.c src/backend/pretend.c
 binding_c = $(wildcard src/binding/*.c)
 lua_parts = $(wildcard lua/gpureduce/*.lua)
 core_o    = $(device_o) $(core_c:%.c=$(OBJ)/%.o)

@@ -17,8 +17,11 @@ lua5.4 bench/breadth.lua >"$out/breadth.txt" 2>/dev/null
 head -12 "$out/breadth.txt"
 for tool in memcheck racecheck; do
   for dtype in u8 i8 u16 i16 u32 i32 i64 f16 bf16 f32 f64; do
-    { timeout 300 compute-sanitizer --tool $tool lua5.4 bench/touch.lua $dtype 2>&1; echo "exit $?"; } >"$out/$tool-$dtype.part" &
+    { timeout 300 compute-sanitizer --tool $tool lua5.4 bench/touch.lua $dtype 2>&1
+      echo "exit $?"; } >"$out/$tool-$dtype.part" &
   done
   wait
-  for part in "$out/$tool"-*.part; do echo "$(basename "$part" .part): $(summary "$part" | tr '\n' ' ') $(tail -1 "$part")"; done | tee "$out/$tool.txt"
+  for part in "$out/$tool"-*.part; do
+    echo "$(basename "$part" .part): $(summary "$part" | tr '\n' ' ') $(tail -1 "$part")"
+  done | tee "$out/$tool.txt"
 done

@@ -4,6 +4,7 @@
 -- The peers come from build/bench/ladder_peers, if it is there (make build/bench/ladder_peers).
 local gr = require "gpureduce"
 local median = require "bench.timing".median
+local charts = require "bench.ladder_charts"
 
 local device = gr.backend()
 local on_gpu = device:match("cuda") ~= nil
@@ -96,7 +97,7 @@ local function found(op, kernel, n)
 end
 
 -- Bytes that an operation must move and what it computes, by element.
-local bytes = { dot = 8, sum = 4, min = 4, max = 4, histogram = 4, scan = 8, rmsnorm = 8 }
+local bytes = charts.bytes
 local flops = { dot = 2, sum = 1, min = 1, max = 1, histogram = 1, scan = 1, rmsnorm = 4 }
 
 -- ---- peers ----
@@ -262,8 +263,8 @@ local function print_table(op, n)
   local naive, peer = found(op, first_rung[op] or "naive_atomic", n), found(op, peer_of[op], n)
   local base = first_rung[op] or "naive"
   print(("\n%s, %s"):format(op, n == 1e7 and "10^7 elements" or ("2^%.0f elements"):format(math.log(n) / math.log(2))))
-  print(("%-22s %11s %9s %9s %9s %8s %8s %11s %11s"):format("kernel", "device us", "GB/s", "GFLOP/s", "x " .. base:sub(1, 7),
-        peer_of[op] and "% " .. peer_of[op] or "", "% ceil.", "e2e us", "+copy us"))
+  print(("%-22s %11s %9s %9s %9s %8s %8s %11s %11s"):format("kernel", "device us", "GB/s", "GFLOP/s",
+        "x " .. base:sub(1, 7), peer_of[op] and "% " .. peer_of[op] or "", "% ceil.", "e2e us", "+copy us"))
   local ordered = {} -- the peer closes the table
   for _, r in ipairs(records) do
     if r.op == op and r.n == n and r ~= peer then ordered[#ordered + 1] = r end
@@ -273,7 +274,8 @@ local function print_table(op, n)
     local rate = bytes[op] * n / r.device
     print(("%-22s %s %9.1f %9.1f %9.1f  %s  %s %s %s"):format(r.kernel, us(r.device), rate / 1e9,
           flops[op] * n / r.device / 1e9, naive and naive.device / r.device or 0 / 0,
-          percent(peer and peer.device / r.device), percent(ceiling > 0 and rate / ceiling or nil), us(r.e2e), us(r.transfer)))
+          percent(peer and peer.device / r.device), percent(ceiling > 0 and rate / ceiling or nil), us(r.e2e),
+          us(r.transfer)))
   end
 end
 
@@ -291,7 +293,9 @@ local function atomics()
   local text = a:bytes()
   if n > PERIOD then -- 0 .. n - 1, a period at a time
     local parts = {}
-    for p = 0, n / PERIOD - 1 do parts[p + 1] = gr.array(pattern(function(k) return p * PERIOD + k - 1 end), "i32"):bytes() end
+    for p = 0, n / PERIOD - 1 do
+      parts[p + 1] = gr.array(pattern(function(k) return p * PERIOD + k - 1 end), "i32"):bytes()
+    end
     text = table.concat(parts)
   end
   a = gr.frombytes(text, "i32"):slice(1, n)
@@ -366,8 +370,8 @@ end
 local function many_dots()
   local n = math.min(2 ^ 24, N)
   local a, b = A:slice(1, n), B:slice(1, n)
-  print(("\nmany dot products, 2^%.0f elements in all\n%10s %10s %14s %14s %8s"):format(math.log(n) / math.log(2), "rows",
-        "each", "a launch each", "batched", "times"))
+  print(("\nmany dot products, 2^%.0f elements in all"):format(math.log(n) / math.log(2)))
+  print(("%10s %10s %14s %14s %8s"):format("rows", "each", "a launch each", "batched", "times"))
   for e = 0, 14, 2 do
     local count = 2 ^ e
     if n / count >= 1024 then
@@ -380,33 +384,13 @@ local function many_dots()
         times[k] = device_seconds(function() return select(2, gr.dot(a, b, o)) end)
         record("many dots", kernel, count, times[k])
       end
-      print(("%10.0f %10.0f %s us %s us %8.1f"):format(count, n / count, us(times[1]), us(times[2]), times[1] / times[2]))
+      print(("%10.0f %10.0f %s us %s us %8.1f"):format(
+        count, n / count, us(times[1]), us(times[2]), times[1] / times[2]))
     end
   end
 end
 
 -- ---- what is written ----
-
-local apart = { f32_accumulators = true, f64_accumulators = true, kahan = true, neumaier = true } -- a table of their own
-
-local function chart(op)
-  local lines, by_name = {}, {}
-  for _, r in ipairs(records) do
-    if r.op == op and r.n ~= 1e7 and not apart[r.kernel] then
-      local line = by_name[r.kernel]
-      if not line then
-        line = { name = r.kernel, x = {}, y = {} }
-        by_name[r.kernel] = line
-        lines[#lines + 1] = line
-      end
-      line.x[#line.x + 1], line.y[#line.y + 1] = r.n, bytes[op] * r.n / r.device / 1e9
-    end
-  end
-  assert(gr.svg { path = ("%s/ladder_%s.svg"):format(folder, op), lines = lines, xlog = 2, ylog = 10, height = 620, width = 820,
-                  title = ("%s of %s: the ladder on %s"):format(op, op == "histogram" and "i32, 256 bins" or "f32", device),
-                  xlabel = "elements", ylabel = "speed", yunit = "GB/s",
-                  ceiling = ceiling > 0 and { y = ceiling / 1e9, name = "read ceiling" } or nil })
-end
 
 local function json_value(v)
   if type(v) == "string" then return '"' .. v .. '"' end
@@ -415,8 +399,8 @@ end
 
 local function write_json(description)
   local f = assert(io.open(folder .. "/ladder.json", "w"))
-  f:write('{"version": "', gr._VERSION, '", "device": "', description, '", "read_ceiling_bytes_per_s": ', json_value(ceiling),
-          ', "unit": "seconds",\n"results": [\n')
+  f:write('{"version": "', gr._VERSION, '", "device": "', description, '", "read_ceiling_bytes_per_s": ',
+          json_value(ceiling), ', "unit": "seconds",\n"results": [\n')
   for k, r in ipairs(records) do
     local fields = {}
     for _, name in ipairs { "op", "kernel", "n", "device", "e2e", "transfer", "error" } do
@@ -433,19 +417,23 @@ end
 local description = device
 for _, d in ipairs(gr.devices()) do if d.name == device then description = device .. ", " .. d.description end end
 print(("%s, %s: the ladder, 2^10 to 2^%d elements"):format(gr._VERSION, description, largest))
-print("device us: between events of the device, calls queued back to back; of dot, sum, min and max over other data each time")
-print("e2e us: until the number (of array results the last element) is a Lua value. +copy us: memory fresh from the driver, from a Lua string")
+print("device us: between events of the device, calls queued back to back; of dot, sum, min and max over other data "
+  .. "each time")
+print("e2e us: until the number (of array results the last element) is a Lua value. +copy us: memory fresh from the "
+  .. "driver, from a Lua string")
 run_peers()
 if ceiling == 0 and on_gpu then
-  ceiling = 4 * N / device_seconds(function() return select(2, gr.sum(A, { kernel = "batched", rows = 1, timed = true })) end)
+  ceiling = 4 * N / device_seconds(function()
+    return select(2, gr.sum(A, { kernel = "batched", rows = 1, timed = true }))
+  end)
 end
 if ceiling > 0 then print(("read ceiling of this run: %.0f GB/s"):format(ceiling / 1e9)) end
-for _, op in ipairs { "dot", "sum", "min", "max", "histogram", "scan", "rmsnorm" } do
+for _, op in ipairs(charts.order) do
   local measure = { histogram = histograms, scan = scans, rmsnorm = rows }
   if measure[op] then measure[op]() else folds(op) end
   progress()
   print_tables(op)
-  chart(op)
+  charts.draw(folder, op, records, ceiling, device)
   io.stdout:flush()
 end
 atomics()

@@ -3,9 +3,8 @@
 local annotations = {}
 
 local builtin = {}
-for word in ("any nil boolean string number integer table function thread userdata lightuserdata unknown self"):gmatch("%a+") do
-  builtin[word] = true
-end
+local words = "any nil boolean string number integer table function thread userdata lightuserdata unknown self"
+for word in words:gmatch("%a+") do builtin[word] = true end
 
 -- A reader of one line: take(pattern) moves on over what matches, need(pattern) raises where it does not.
 local function reader(text)

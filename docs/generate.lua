@@ -97,8 +97,8 @@ local function reference(chapters, objects)
   add("")
   add("<!-- Written by docs/generate.lua from docs/api/*.lua: edit those, then run 'make docs'. -->")
   add("")
-  add("In every example `gr` is `require \"gpureduce\"`; below it stands what it prints, and the specs run it. Start with")
-  add("the [guide](guide.md); which bits a result has is told in [numerics](numerics.md).")
+  add("In every example `gr` is `require \"gpureduce\"`; below it stands what it prints, and the specs run it. Start")
+  add("with the [guide](guide.md); which bits a result has is told in [numerics](numerics.md).")
   add("")
   for _, chapter in ipairs(chapters) do
     local names = {}

@@ -4,8 +4,8 @@ local source = {}
 
 -- Chapters in the order of the reference: docs/api/NAME.lua each.
 source.order = {
-  "make", "look", "elements", "reduce", "exact", "histogram", "scan", "rows", "pictures", "when", "files", "outside", "where", "care",
-  "learn",
+  "make", "look", "elements", "reduce", "exact", "histogram", "scan", "rows", "pictures", "when", "files", "outside",
+  "where", "care", "learn",
 }
 
 source.dtypes = { "u8", "i8", "i16", "u16", "i32", "u32", "i64", "f16", "bf16", "f32", "f64" }
@@ -14,7 +14,9 @@ local required = { "name", "text", "params", "returns", "errors", "cost", "waits
 local known = { of = 1, syntax = 1, options = 1, dtypes = 1, shapes = 1, units = 1, method = 1, also = 1 }
 for _, field in ipairs(required) do known[field] = 1 end
 
-local types = { "array", "dtype", "integer", "number", "string", "boolean", "table", "function", "any", "nil", "options" }
+local types = {
+  "array", "dtype", "integer", "number", "string", "boolean", "table", "function", "any", "nil", "options",
+}
 for _, word in ipairs(types) do types[word] = true end
 
 local function check_rows(entry, field, complain, objects)
@@ -22,7 +24,9 @@ local function check_rows(entry, field, complain, objects)
     local least, kind = field == "returns" and 2 or 3, field == "returns" and row[1] or row[2]
     if #row < least then complain(("'%s': row %d needs %d texts"):format(field, k, least)) end
     for word in kind:gsub('"[^"]*"', ""):gmatch("[%a_][%w_.]*") do
-      if not types[word] and not objects[word] then complain(("'%s': row %d: unknown type '%s'"):format(field, k, word)) end
+      if not types[word] and not objects[word] then
+        complain(("'%s': row %d: unknown type '%s'"):format(field, k, word))
+      end
     end
   end
 end
@@ -108,7 +112,9 @@ function source.compare(gr, entries, objects)
     end
   end
   for name in pairs(described) do
-    if not offered[name] then wrong[#wrong + 1] = ("docs/api describes '%s', which the module does not have"):format(name) end
+    if not offered[name] then
+      wrong[#wrong + 1] = ("docs/api describes '%s', which the module does not have"):format(name)
+    end
   end
   table.sort(wrong)
   return wrong

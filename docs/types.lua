@@ -87,15 +87,47 @@ local function type_names(objects, options_class)
   end
 end
 
+-- Characters, where # counts the bytes of UTF-8.
+local function width(text) return select(2, text:gsub("[^\128-\191]", "")) end
+
+-- A comment to 120 columns, by paragraphs and the entries of lists, which go on further in.
 local function comment(add, text)
-  for line in (text:gsub("^%s+", ""):gsub("%s+$", "") .. "\n"):gmatch("([^\n]*)\n") do add("---" .. line) end
+  local now, inner
+  local function finish()
+    if now then add(now) end
+    now = nil
+  end
+  for line in (text:gsub("^%s+", ""):gsub("%s+$", "") .. "\n"):gmatch("([^\n]*)\n") do
+    if line == "" or line:find("^ *%- ") then
+      finish()
+      inner = line ~= "" and "  " or ""
+      if line == "" then add("---") end
+    end
+    for word in line:gmatch("%S+") do
+      if now and width(now .. " " .. word) > 120 then
+        finish()
+        now = "---" .. (inner or "") .. word
+      else
+        now = now and now .. " " .. word or "---" .. word
+      end
+    end
+  end
+  finish()
+end
+
+-- What a field is for stands behind it, or above it where the line would be too long.
+local function add_field(add, name, kind, text)
+  local line = ("---@field %s %s"):format(name, kind)
+  if width(line .. " " .. text) <= 120 then return add(line .. " " .. text) end
+  comment(add, text)
+  add(line)
 end
 
 local function add_options(add, class, rows, typed)
   add("---@class " .. class)
   for _, row in ipairs(rows) do
     local text = flat(row[3]) .. (row.default and "; default " .. row.default or "")
-    add(("---@field %s%s %s %s"):format(row[1], is_optional(row) and "?" or "", typed(row[2]), text))
+    add_field(add, row[1] .. (is_optional(row) and "?" or ""), typed(row[2]), text)
   end
   add("")
 end
@@ -130,7 +162,7 @@ local function add_object(add, object, objects)
   local typed = type_names(objects)
   comment(add, object.text)
   add("---@class " .. object.class)
-  for _, row in ipairs(object.fields or {}) do add(("---@field %s %s %s"):format(row[1], typed(row[2]), flat(row[3]))) end
+  for _, row in ipairs(object.fields or {}) do add_field(add, row[1], typed(row[2]), flat(row[3])) end
   for _, row in ipairs(object.operators or {}) do
     local name, rest = row:match("^(%a+)(.*)$")
     add("---@operator " .. name .. typed(rest))
@@ -144,7 +176,8 @@ function types.luacats(entries, objects)
   local lines = {}
   local function add(line) lines[#lines + 1] = (line:gsub("%s+$", "")) end
   add("---@meta gpureduce")
-  add("-- Types for the Lua language server. Written by docs/generate.lua from docs/api/*.lua: edit those, run 'make docs'.")
+  add("-- Types for the Lua language server. Written by docs/generate.lua from docs/api/*.lua: edit those, then run")
+  add("-- 'make docs'. A line longer than 120 characters is one annotation, which may not be broken.")
   add("-- luacheck: ignore")
   add("")
   add('---@alias gpureduce.dtype "' .. table.concat(source.dtypes, '"|"') .. '"')
@@ -218,7 +251,9 @@ local function teal_function(way, typed, self)
     else params[#params + 1] = row[1] .. optional .. ": " .. typed(row[2]) end
   end
   for k, kind in ipairs(way.returns) do returns[k] = typed(kind) end
-  local result = #returns == 0 and "" or #returns == 1 and ": " .. returns[1] or ": (" .. table.concat(returns, ", ") .. ")"
+  local result = table.concat(returns, ", ")
+  if #returns > 1 then result = "(" .. result .. ")" end
+  if #returns > 0 then result = ": " .. result end
   return ("function(%s)%s"):format(table.concat(params, ", "), result)
 end
 

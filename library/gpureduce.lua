@@ -1,5 +1,6 @@
 ---@meta gpureduce
--- Types for the Lua language server. Written by docs/generate.lua from docs/api/*.lua: edit those, run 'make docs'.
+-- Types for the Lua language server. Written by docs/generate.lua from docs/api/*.lua: edit those, then run
+-- 'make docs'. A line longer than 120 characters is one annotation, which may not be broken.
 -- luacheck: ignore
 
 ---@alias gpureduce.dtype "u8"|"i8"|"i16"|"u16"|"i32"|"u32"|"i64"|"f16"|"bf16"|"f32"|"f64"
@@ -35,7 +36,8 @@ local future = {}
 ---@field below number samples (or their weights) below the first edge; -infinity too
 ---@field above number samples above the last edge; +infinity too
 ---@field nan number samples that are no numbers
----@field density gpureduce.array f64, with `{density=true}`: counts / width / total, so that the bars' areas add up to 1
+---f64, with `{density=true}`: counts / width / total, so that the bars' areas add up to 1
+---@field density gpureduce.array
 local histogram = {}
 
 ---Counts the device's time from where it was made.
@@ -104,7 +106,8 @@ function gr.full(n, value, dtype, options) end
 ---@class gpureduce.arange.options
 ---@field dtype? gpureduce.dtype what else stands before the options
 
----Make an array of evenly spaced numbers; as in Lua's `for`, the last is included when it is hit. Whole numbers are counted exactly, all 64 bits of them.
+---Make an array of evenly spaced numbers; as in Lua's `for`, the last is included when it is hit. Whole numbers are
+---counted exactly, all 64 bits of them.
 ---@param first number the first element
 ---@param last number the limit
 ---@param step? number from one element to the next
@@ -130,12 +133,14 @@ function gr.linspace(first, last, n, dtype, options) end
 
 ---@class gpureduce.rand.options
 ---@field dtype? gpureduce.dtype what else stands before the options
----@field seed? integer name the numbers: the same seed and stream give the same ones in every call; default none: each call takes the next numbers of the state's generator
+---name the numbers: the same seed and stream give the same ones in every call; default none: each call takes the next
+---numbers of the state's generator
+---@field seed? integer
 ---@field stream? integer with `seed`: which of its sequences, 0 to 2^62 - 1; default 0
 ---@field into? gpureduce.array the array that takes the numbers (n long, of that dtype)
 
----Make an array of random numbers from 0 (included) to 1 (excluded), all equally likely. Each call gives new ones, but for
----those of a `seed`; they are the same on every machine (Philox 4x32-10, Salmon and others 2011).
+---Make an array of random numbers from 0 (included) to 1 (excluded), all equally likely. Each call gives new ones, but
+---for those of a `seed`; they are the same on every machine (Philox 4x32-10, Salmon and others 2011).
 ---@param n integer the length
 ---@param dtype? gpureduce.dtype the type of the elements
 ---@param options? gpureduce.rand.options
@@ -145,12 +150,14 @@ function gr.rand(n, dtype, options) end
 
 ---@class gpureduce.randn.options
 ---@field dtype? gpureduce.dtype what else stands before the options
----@field seed? integer name the numbers: the same seed and stream give the same ones in every call; default none: each call takes the next numbers of the state's generator
+---name the numbers: the same seed and stream give the same ones in every call; default none: each call takes the next
+---numbers of the state's generator
+---@field seed? integer
 ---@field stream? integer with `seed`: which of its sequences, 0 to 2^62 - 1; default 0
 ---@field into? gpureduce.array the array that takes the numbers (n long, of that dtype)
 
----Make an array of random numbers of the normal distribution with mean 0 and deviation 1 (Box and Muller's pairs, of numbers
----that `rand` never gives). `gr.randn(n) * deviation + mean` has others.
+---Make an array of random numbers of the normal distribution with mean 0 and deviation 1 (Box and Muller's pairs, of
+---numbers that `rand` never gives). `gr.randn(n) * deviation + mean` has others.
 ---@param n integer the length
 ---@param dtype? gpureduce.dtype the type of the elements
 ---@param options? gpureduce.randn.options
@@ -162,8 +169,8 @@ function gr.randn(n, dtype, options) end
 ---@param n integer which numbers; a new Lua state begins with 0
 function gr.seed(n) end
 
----A view of a part: it shares the elements, so what is written to one is seen in the other. With a negative step it runs
----from i down to j.
+---A view of a part: it shares the elements, so what is written to one is seen in the other. With a negative step it
+---runs from i down to j.
 ---@param a gpureduce.array the input
 ---@param i? integer the first position
 ---@param j? integer the last position, included
@@ -171,8 +178,8 @@ function gr.seed(n) end
 ---@return gpureduce.array # the view; a view and its copy give the same bits everywhere
 function gr.slice(a, i, j, step) end
 
----A view of a part: it shares the elements, so what is written to one is seen in the other. With a negative step it runs
----from i down to j.
+---A view of a part: it shares the elements, so what is written to one is seen in the other. With a negative step it
+---runs from i down to j.
 ---@param i? integer the first position
 ---@param j? integer the last position, included
 ---@param step? integer from one element to the next, not 0
@@ -251,7 +258,8 @@ function gr.info(a) end
 function array:info() end
 
 ---@class gpureduce.add.options
----@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---@field into? gpureduce.array
 
 ---Sum of each pair of elements.
 ---@param a gpureduce.array|number
@@ -267,7 +275,8 @@ function gr.add(a, b, options) end
 function array:add(b, options) end
 
 ---@class gpureduce.sub.options
----@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---@field into? gpureduce.array
 
 ---Difference of each pair of elements.
 ---@param a gpureduce.array|number
@@ -283,7 +292,8 @@ function gr.sub(a, b, options) end
 function array:sub(b, options) end
 
 ---@class gpureduce.mul.options
----@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---@field into? gpureduce.array
 
 ---Product of each pair of elements.
 ---@param a gpureduce.array|number
@@ -299,7 +309,8 @@ function gr.mul(a, b, options) end
 function array:mul(b, options) end
 
 ---@class gpureduce.div.options
----@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---@field into? gpureduce.array
 
 ---Quotient of each pair of elements.
 ---@param a gpureduce.array|number
@@ -315,7 +326,8 @@ function gr.div(a, b, options) end
 function array:div(b, options) end
 
 ---@class gpureduce.neg.options
----@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---@field into? gpureduce.array
 
 ---Each element with the other sign; `-a`.
 ---@param a gpureduce.array the input
@@ -329,7 +341,8 @@ function gr.neg(a, options) end
 function array:neg(options) end
 
 ---@class gpureduce.abs.options
----@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---@field into? gpureduce.array
 
 ---The magnitude of each element. Of the lowest integer of a dtype: that integer.
 ---@param a gpureduce.array the input
@@ -343,7 +356,8 @@ function gr.abs(a, options) end
 function array:abs(options) end
 
 ---@class gpureduce.square.options
----@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---@field into? gpureduce.array
 
 ---Each element times itself.
 ---@param a gpureduce.array the input
@@ -357,7 +371,8 @@ function gr.square(a, options) end
 function array:square(options) end
 
 ---@class gpureduce.sqrt.options
----@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---@field into? gpureduce.array
 
 ---The square root of each element, correctly rounded.
 ---@param a gpureduce.array the input
@@ -371,7 +386,8 @@ function gr.sqrt(a, options) end
 function array:sqrt(options) end
 
 ---@class gpureduce.exp.options
----@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---@field into? gpureduce.array
 
 ---e to the power of each element.
 ---@param a gpureduce.array the input
@@ -385,7 +401,8 @@ function gr.exp(a, options) end
 function array:exp(options) end
 
 ---@class gpureduce.log.options
----@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---@field into? gpureduce.array
 
 ---The natural logarithm of each element.
 ---@param a gpureduce.array the input
@@ -399,7 +416,8 @@ function gr.log(a, options) end
 function array:log(options) end
 
 ---@class gpureduce.clamp.options
----@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---@field into? gpureduce.array
 
 ---Each element, or the end of the range that it lies beyond. NaN stays NaN.
 ---@param a gpureduce.array the input
@@ -420,7 +438,8 @@ function array:clamp(low, high, options) end
 
 ---@class gpureduce.cast.options
 ---@field dtype? gpureduce.dtype what else stands before the options
----@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---@field into? gpureduce.array
 
 ---The elements in another type.
 ---@param a gpureduce.array the input
@@ -438,7 +457,8 @@ function gr.cast(a, dtype, options) end
 function array:cast(dtype, options) end
 
 ---@class gpureduce.compare.options
----@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---@field into? gpureduce.array
 
 ---A mask: 1 where the comparison holds, 0 elsewhere.
 ---@param a gpureduce.array the input
@@ -456,7 +476,8 @@ function gr.compare(a, op, b, options) end
 function array:compare(op, b, options) end
 
 ---@class gpureduce.where.options
----@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---@field into? gpureduce.array
 
 ---Elements of one array where a mask is not zero, of another elsewhere.
 ---@param mask gpureduce.array of u8
@@ -474,7 +495,9 @@ function gr.where(mask, a, b, options) end
 function array:where(a, b, options) end
 
 ---@class gpureduce.compact.options
----@field into? gpureduce.array the array whose first elements take the result: of the input's dtype, and long enough for what is kept. It may be the input itself
+---the array whose first elements take the result: of the input's dtype, and long enough for what is kept. It may be the
+---input itself
+---@field into? gpureduce.array
 
 ---The elements whose mask is not zero, in their order.
 ---@param a gpureduce.array the input
@@ -492,15 +515,25 @@ function array:compact(mask, options) end
 ---@class gpureduce.sum.options
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
 ---@field axis? integer 2: one result for each row, 1: one for each column; default 2
----@field segments? gpureduce.array|integer[] m + 1 positions that do not fall (i64 or i32): result k is that of `a[offsets[k]]` up to `a[offsets[k + 1] - 1]`. They are read on the host, so keep them there; no `rows` with them
----@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
----@field accumulate? string how float sums are kept: `"f64"`, `"f32"`, `"kahan"` or `"neumaier"` (docs/numerics.md); default `"f64"`
----@field kernel? string run the kernel of this name instead of the usual one (`gr.kernels` lists them; [docs/ladder.md](ladder.md) explains them); with rows: one launch a row
+---m + 1 positions that do not fall (i64 or i32): result k is that of `a[offsets[k]]` up to `a[offsets[k + 1] - 1]`.
+---They are read on the host, so keep them there; no `rows` with them
+---@field segments? gpureduce.array|integer[]
+---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---@field into? gpureduce.array
+---how float sums are kept: `"f64"`, `"f32"`, `"kahan"` or `"neumaier"` (docs/numerics.md); default `"f64"`
+---@field accumulate? string
+---run the kernel of this name instead of the usual one (`gr.kernels` lists them; [docs/ladder.md](ladder.md) explains
+---them); with rows: one launch a row
+---@field kernel? string
 ---@field block? integer threads in a block of that kernel, 64 to 1024; default 256
----@field timed? boolean|integer with `kernel`: the seconds between two events of the device around the kernels come as a second result; a number: the mean of so many runs; default false
+---with `kernel`: the seconds between two events of the device around the kernels come as a second result; a number: the
+---mean of so many runs; default false
+---@field timed? boolean|integer
 ---@field exact? boolean round the true value once, whatever the order (docs/exact.md); default what `gr.exact` says
 ---@field out? string with `exact`: round straight to `"f32"` or `"f64"`; rows give arrays of it; default `"f64"`
----@field at? integer with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or f32), which is returned; negative counts from the end
+---with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or
+---f32), which is returned; negative counts from the end
+---@field at? integer
 ---@field async? boolean give a future instead; default false
 
 ---The sum of the elements.
@@ -519,9 +552,14 @@ function array:sum(options) end
 ---@class gpureduce.prod.options
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
 ---@field axis? integer 2: one result for each row, 1: one for each column; default 2
----@field segments? gpureduce.array|integer[] m + 1 positions that do not fall (i64 or i32): result k is that of `a[offsets[k]]` up to `a[offsets[k + 1] - 1]`. They are read on the host, so keep them there; no `rows` with them
----@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
----@field at? integer with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or f32), which is returned; negative counts from the end
+---m + 1 positions that do not fall (i64 or i32): result k is that of `a[offsets[k]]` up to `a[offsets[k + 1] - 1]`.
+---They are read on the host, so keep them there; no `rows` with them
+---@field segments? gpureduce.array|integer[]
+---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---@field into? gpureduce.array
+---with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or
+---f32), which is returned; negative counts from the end
+---@field at? integer
 ---@field async? boolean give a future instead; default false
 
 ---The product of the elements.
@@ -540,11 +578,16 @@ function array:prod(options) end
 ---@class gpureduce.mean.options
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
 ---@field axis? integer 2: one result for each row, 1: one for each column; default 2
----@field segments? gpureduce.array|integer[] m + 1 positions that do not fall (i64 or i32): result k is that of `a[offsets[k]]` up to `a[offsets[k + 1] - 1]`. They are read on the host, so keep them there; no `rows` with them
----@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---m + 1 positions that do not fall (i64 or i32): result k is that of `a[offsets[k]]` up to `a[offsets[k + 1] - 1]`.
+---They are read on the host, so keep them there; no `rows` with them
+---@field segments? gpureduce.array|integer[]
+---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---@field into? gpureduce.array
 ---@field exact? boolean round the true value once, whatever the order (docs/exact.md); default what `gr.exact` says
 ---@field out? string with `exact`: round straight to `"f32"` or `"f64"`; rows give arrays of it; default `"f64"`
----@field at? integer with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or f32), which is returned; negative counts from the end
+---with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or
+---f32), which is returned; negative counts from the end
+---@field at? integer
 ---@field async? boolean give a future instead; default false
 
 ---The mean of the elements; of integers from a sum that does not wrap.
@@ -563,12 +606,17 @@ function array:mean(options) end
 ---@class gpureduce.var.options
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
 ---@field axis? integer 2: one result for each row, 1: one for each column; default 2
----@field segments? gpureduce.array|integer[] m + 1 positions that do not fall (i64 or i32): result k is that of `a[offsets[k]]` up to `a[offsets[k + 1] - 1]`. They are read on the host, so keep them there; no `rows` with them
----@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---m + 1 positions that do not fall (i64 or i32): result k is that of `a[offsets[k]]` up to `a[offsets[k + 1] - 1]`.
+---They are read on the host, so keep them there; no `rows` with them
+---@field segments? gpureduce.array|integer[]
+---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---@field into? gpureduce.array
 ---@field ddof? number what is subtracted from n in the divisor (1 for a sample's variance); default 0
 ---@field exact? boolean round the true value once, whatever the order (docs/exact.md); default what `gr.exact` says
 ---@field out? string with `exact`: round straight to `"f32"` or `"f64"`; rows give arrays of it; default `"f64"`
----@field at? integer with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or f32), which is returned; negative counts from the end
+---with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or
+---f32), which is returned; negative counts from the end
+---@field at? integer
 ---@field async? boolean give a future instead; default false
 
 ---The variance: the mean of the squared distances from the mean. Large means do not spoil it.
@@ -587,12 +635,17 @@ function array:var(options) end
 ---@class gpureduce.std.options
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
 ---@field axis? integer 2: one result for each row, 1: one for each column; default 2
----@field segments? gpureduce.array|integer[] m + 1 positions that do not fall (i64 or i32): result k is that of `a[offsets[k]]` up to `a[offsets[k + 1] - 1]`. They are read on the host, so keep them there; no `rows` with them
----@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---m + 1 positions that do not fall (i64 or i32): result k is that of `a[offsets[k]]` up to `a[offsets[k + 1] - 1]`.
+---They are read on the host, so keep them there; no `rows` with them
+---@field segments? gpureduce.array|integer[]
+---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---@field into? gpureduce.array
 ---@field ddof? number what is subtracted from n in the divisor (1 for a sample's variance); default 0
 ---@field exact? boolean round the true value once, whatever the order (docs/exact.md); default what `gr.exact` says
 ---@field out? string with `exact`: round straight to `"f32"` or `"f64"`; rows give arrays of it; default `"f64"`
----@field at? integer with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or f32), which is returned; negative counts from the end
+---with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or
+---f32), which is returned; negative counts from the end
+---@field at? integer
 ---@field async? boolean give a future instead; default false
 
 ---The standard deviation: the square root of the variance.
@@ -611,12 +664,21 @@ function array:std(options) end
 ---@class gpureduce.min.options
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
 ---@field axis? integer 2: one result for each row, 1: one for each column; default 2
----@field segments? gpureduce.array|integer[] m + 1 positions that do not fall (i64 or i32): result k is that of `a[offsets[k]]` up to `a[offsets[k + 1] - 1]`. They are read on the host, so keep them there; no `rows` with them
----@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
----@field kernel? string run the kernel of this name instead of the usual one (`gr.kernels` lists them; [docs/ladder.md](ladder.md) explains them); with rows: one launch a row
+---m + 1 positions that do not fall (i64 or i32): result k is that of `a[offsets[k]]` up to `a[offsets[k + 1] - 1]`.
+---They are read on the host, so keep them there; no `rows` with them
+---@field segments? gpureduce.array|integer[]
+---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---@field into? gpureduce.array
+---run the kernel of this name instead of the usual one (`gr.kernels` lists them; [docs/ladder.md](ladder.md) explains
+---them); with rows: one launch a row
+---@field kernel? string
 ---@field block? integer threads in a block of that kernel, 64 to 1024; default 256
----@field timed? boolean|integer with `kernel`: the seconds between two events of the device around the kernels come as a second result; a number: the mean of so many runs; default false
----@field at? integer with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or f32), which is returned; negative counts from the end
+---with `kernel`: the seconds between two events of the device around the kernels come as a second result; a number: the
+---mean of so many runs; default false
+---@field timed? boolean|integer
+---with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or
+---f32), which is returned; negative counts from the end
+---@field at? integer
 ---@field async? boolean give a future instead; default false
 
 ---The least element.
@@ -635,12 +697,21 @@ function array:min(options) end
 ---@class gpureduce.max.options
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
 ---@field axis? integer 2: one result for each row, 1: one for each column; default 2
----@field segments? gpureduce.array|integer[] m + 1 positions that do not fall (i64 or i32): result k is that of `a[offsets[k]]` up to `a[offsets[k + 1] - 1]`. They are read on the host, so keep them there; no `rows` with them
----@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
----@field kernel? string run the kernel of this name instead of the usual one (`gr.kernels` lists them; [docs/ladder.md](ladder.md) explains them); with rows: one launch a row
+---m + 1 positions that do not fall (i64 or i32): result k is that of `a[offsets[k]]` up to `a[offsets[k + 1] - 1]`.
+---They are read on the host, so keep them there; no `rows` with them
+---@field segments? gpureduce.array|integer[]
+---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---@field into? gpureduce.array
+---run the kernel of this name instead of the usual one (`gr.kernels` lists them; [docs/ladder.md](ladder.md) explains
+---them); with rows: one launch a row
+---@field kernel? string
 ---@field block? integer threads in a block of that kernel, 64 to 1024; default 256
----@field timed? boolean|integer with `kernel`: the seconds between two events of the device around the kernels come as a second result; a number: the mean of so many runs; default false
----@field at? integer with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or f32), which is returned; negative counts from the end
+---with `kernel`: the seconds between two events of the device around the kernels come as a second result; a number: the
+---mean of so many runs; default false
+---@field timed? boolean|integer
+---with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or
+---f32), which is returned; negative counts from the end
+---@field at? integer
 ---@field async? boolean give a future instead; default false
 
 ---The greatest element.
@@ -659,7 +730,9 @@ function array:max(options) end
 ---@class gpureduce.minmax.options
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
 ---@field axis? integer 2: one result for each row, 1: one for each column; default 2
----@field segments? gpureduce.array|integer[] m + 1 positions that do not fall (i64 or i32): result k is that of `a[offsets[k]]` up to `a[offsets[k + 1] - 1]`. They are read on the host, so keep them there; no `rows` with them
+---m + 1 positions that do not fall (i64 or i32): result k is that of `a[offsets[k]]` up to `a[offsets[k + 1] - 1]`.
+---They are read on the host, so keep them there; no `rows` with them
+---@field segments? gpureduce.array|integer[]
 ---@field async? boolean give a future instead; default false
 
 ---The least and the greatest element in one pass.
@@ -680,9 +753,14 @@ function array:minmax(options) end
 ---@class gpureduce.argmin.options
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
 ---@field axis? integer 2: one result for each row, 1: one for each column; default 2
----@field segments? gpureduce.array|integer[] m + 1 positions that do not fall (i64 or i32): result k is that of `a[offsets[k]]` up to `a[offsets[k + 1] - 1]`. They are read on the host, so keep them there; no `rows` with them
----@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
----@field at? integer with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or f32), which is returned; negative counts from the end
+---m + 1 positions that do not fall (i64 or i32): result k is that of `a[offsets[k]]` up to `a[offsets[k + 1] - 1]`.
+---They are read on the host, so keep them there; no `rows` with them
+---@field segments? gpureduce.array|integer[]
+---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---@field into? gpureduce.array
+---with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or
+---f32), which is returned; negative counts from the end
+---@field at? integer
 ---@field async? boolean give a future instead; default false
 
 ---The position of the least element, the first of several; of the first NaN, if there is one.
@@ -701,9 +779,14 @@ function array:argmin(options) end
 ---@class gpureduce.argmax.options
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
 ---@field axis? integer 2: one result for each row, 1: one for each column; default 2
----@field segments? gpureduce.array|integer[] m + 1 positions that do not fall (i64 or i32): result k is that of `a[offsets[k]]` up to `a[offsets[k + 1] - 1]`. They are read on the host, so keep them there; no `rows` with them
----@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
----@field at? integer with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or f32), which is returned; negative counts from the end
+---m + 1 positions that do not fall (i64 or i32): result k is that of `a[offsets[k]]` up to `a[offsets[k + 1] - 1]`.
+---They are read on the host, so keep them there; no `rows` with them
+---@field segments? gpureduce.array|integer[]
+---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---@field into? gpureduce.array
+---with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or
+---f32), which is returned; negative counts from the end
+---@field at? integer
 ---@field async? boolean give a future instead; default false
 
 ---The position of the greatest element, the first of several; of the first NaN, if there is one.
@@ -722,11 +805,18 @@ function array:argmax(options) end
 ---@class gpureduce.any.options
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
 ---@field axis? integer 2: one result for each row, 1: one for each column; default 2
----@field segments? gpureduce.array|integer[] m + 1 positions that do not fall (i64 or i32): result k is that of `a[offsets[k]]` up to `a[offsets[k + 1] - 1]`. They are read on the host, so keep them there; no `rows` with them
----@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
----@field op? string `"<"`, `"<="`, `"=="`, `"~="`, `">="` or `">"`: ask for elements that compare so with `value`, instead of elements that are not zero
+---m + 1 positions that do not fall (i64 or i32): result k is that of `a[offsets[k]]` up to `a[offsets[k + 1] - 1]`.
+---They are read on the host, so keep them there; no `rows` with them
+---@field segments? gpureduce.array|integer[]
+---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---@field into? gpureduce.array
+---`"<"`, `"<="`, `"=="`, `"~="`, `">="` or `">"`: ask for elements that compare so with `value`, instead of elements
+---that are not zero
+---@field op? string
 ---@field value? number the number to compare with, any one
----@field at? integer with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or f32), which is returned; negative counts from the end
+---with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or
+---f32), which is returned; negative counts from the end
+---@field at? integer
 ---@field async? boolean give a future instead; default false
 
 ---Whether some element is not zero. NaN is not zero.
@@ -745,11 +835,18 @@ function array:any(options) end
 ---@class gpureduce.all.options
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
 ---@field axis? integer 2: one result for each row, 1: one for each column; default 2
----@field segments? gpureduce.array|integer[] m + 1 positions that do not fall (i64 or i32): result k is that of `a[offsets[k]]` up to `a[offsets[k + 1] - 1]`. They are read on the host, so keep them there; no `rows` with them
----@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
----@field op? string `"<"`, `"<="`, `"=="`, `"~="`, `">="` or `">"`: ask for elements that compare so with `value`, instead of elements that are not zero
+---m + 1 positions that do not fall (i64 or i32): result k is that of `a[offsets[k]]` up to `a[offsets[k + 1] - 1]`.
+---They are read on the host, so keep them there; no `rows` with them
+---@field segments? gpureduce.array|integer[]
+---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---@field into? gpureduce.array
+---`"<"`, `"<="`, `"=="`, `"~="`, `">="` or `">"`: ask for elements that compare so with `value`, instead of elements
+---that are not zero
+---@field op? string
 ---@field value? number the number to compare with, any one
----@field at? integer with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or f32), which is returned; negative counts from the end
+---with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or
+---f32), which is returned; negative counts from the end
+---@field at? integer
 ---@field async? boolean give a future instead; default false
 
 ---Whether no element is zero.
@@ -768,11 +865,18 @@ function array:all(options) end
 ---@class gpureduce.count.options
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
 ---@field axis? integer 2: one result for each row, 1: one for each column; default 2
----@field segments? gpureduce.array|integer[] m + 1 positions that do not fall (i64 or i32): result k is that of `a[offsets[k]]` up to `a[offsets[k + 1] - 1]`. They are read on the host, so keep them there; no `rows` with them
----@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
----@field op? string `"<"`, `"<="`, `"=="`, `"~="`, `">="` or `">"`: ask for elements that compare so with `value`, instead of elements that are not zero
+---m + 1 positions that do not fall (i64 or i32): result k is that of `a[offsets[k]]` up to `a[offsets[k + 1] - 1]`.
+---They are read on the host, so keep them there; no `rows` with them
+---@field segments? gpureduce.array|integer[]
+---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---@field into? gpureduce.array
+---`"<"`, `"<="`, `"=="`, `"~="`, `">="` or `">"`: ask for elements that compare so with `value`, instead of elements
+---that are not zero
+---@field op? string
 ---@field value? number the number to compare with, any one
----@field at? integer with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or f32), which is returned; negative counts from the end
+---with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or
+---f32), which is returned; negative counts from the end
+---@field at? integer
 ---@field async? boolean give a future instead; default false
 
 ---How many elements are not zero.
@@ -791,14 +895,20 @@ function array:count(options) end
 ---@class gpureduce.norm.options
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
 ---@field axis? integer 2: one result for each row, 1: one for each column; default 2
----@field segments? gpureduce.array|integer[] m + 1 positions that do not fall (i64 or i32): result k is that of `a[offsets[k]]` up to `a[offsets[k + 1] - 1]`. They are read on the host, so keep them there; no `rows` with them
----@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---m + 1 positions that do not fall (i64 or i32): result k is that of `a[offsets[k]]` up to `a[offsets[k + 1] - 1]`.
+---They are read on the host, so keep them there; no `rows` with them
+---@field segments? gpureduce.array|integer[]
+---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---@field into? gpureduce.array
 ---@field exact? boolean round the true value once, whatever the order (docs/exact.md); default what `gr.exact` says
 ---@field out? string with `exact`: round straight to `"f32"` or `"f64"`; rows give arrays of it; default `"f64"`
----@field at? integer with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or f32), which is returned; negative counts from the end
+---with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or
+---f32), which is returned; negative counts from the end
+---@field at? integer
 ---@field async? boolean give a future instead; default false
 
----The norm of order p: the sum of magnitudes, the root of the sum of squares, or the greatest magnitude. Nothing overflows on the way.
+---The norm of order p: the sum of magnitudes, the root of the sum of squares, or the greatest magnitude. Nothing
+---overflows on the way.
 ---@param a gpureduce.array the input
 ---@param p? number|"inf" 1, 2 or math.huge
 ---@param options? gpureduce.norm.options how to read it; p may be left out before it
@@ -807,7 +917,8 @@ function array:count(options) end
 ---@overload fun(a: gpureduce.array, options: gpureduce.norm.options): number|gpureduce.array
 function gr.norm(a, p, options) end
 
----The norm of order p: the sum of magnitudes, the root of the sum of squares, or the greatest magnitude. Nothing overflows on the way.
+---The norm of order p: the sum of magnitudes, the root of the sum of squares, or the greatest magnitude. Nothing
+---overflows on the way.
 ---@param p? number|"inf" 1, 2 or math.huge
 ---@param options? gpureduce.norm.options how to read it; p may be left out before it
 ---@return number|gpureduce.array # the norm; 0 for none. With `rows` one result for each row or column: f64
@@ -818,13 +929,19 @@ function array:norm(p, options) end
 ---@class gpureduce.reduce.options
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
 ---@field axis? integer 2: one result for each row, 1: one for each column; default 2
----@field segments? gpureduce.array|integer[] m + 1 positions that do not fall (i64 or i32): result k is that of `a[offsets[k]]` up to `a[offsets[k + 1] - 1]`. They are read on the host, so keep them there; no `rows` with them
----@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
----@field accumulate? string how float sums are kept: `"f64"`, `"f32"`, `"kahan"` or `"neumaier"` (docs/numerics.md); default `"f64"`
+---m + 1 positions that do not fall (i64 or i32): result k is that of `a[offsets[k]]` up to `a[offsets[k + 1] - 1]`.
+---They are read on the host, so keep them there; no `rows` with them
+---@field segments? gpureduce.array|integer[]
+---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---@field into? gpureduce.array
+---how float sums are kept: `"f64"`, `"f32"`, `"kahan"` or `"neumaier"` (docs/numerics.md); default `"f64"`
+---@field accumulate? string
 ---@field ddof? number what is subtracted from n in the divisor (1 for a sample's variance); default 0
 ---@field exact? boolean round the true value once, whatever the order (docs/exact.md); default what `gr.exact` says
 ---@field out? string with `exact`: round straight to `"f32"` or `"f64"`; rows give arrays of it; default `"f64"`
----@field at? integer with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or f32), which is returned; negative counts from the end
+---with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or
+---f32), which is returned; negative counts from the end
+---@field at? integer
 ---@field async? boolean give a future instead; default false
 
 ---A reduction by its name: `gr.reduce(a, "sum")` is `gr.sum(a)`.
@@ -843,16 +960,27 @@ function array:reduce(op, options) end
 ---@class gpureduce.dot.options
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
 ---@field axis? integer 2: one result for each row, 1: one for each column; default 2
----@field segments? gpureduce.array|integer[] m + 1 positions that do not fall (i64 or i32): result k is that of `a[offsets[k]]` up to `a[offsets[k + 1] - 1]`. They are read on the host, so keep them there; no `rows` with them
----@field pairs? boolean row by row; else b is one row (axis 2) or one column (axis 1) that meets each of a's; default false
----@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
----@field accumulate? string how float sums are kept: `"f64"`, `"f32"`, `"kahan"` or `"neumaier"` (docs/numerics.md); default `"f64"`
----@field kernel? string run the kernel of this name instead of the usual one (`gr.kernels` lists them; [docs/ladder.md](ladder.md) explains them); with rows: one launch a row
+---m + 1 positions that do not fall (i64 or i32): result k is that of `a[offsets[k]]` up to `a[offsets[k + 1] - 1]`.
+---They are read on the host, so keep them there; no `rows` with them
+---@field segments? gpureduce.array|integer[]
+---row by row; else b is one row (axis 2) or one column (axis 1) that meets each of a's; default false
+---@field pairs? boolean
+---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---@field into? gpureduce.array
+---how float sums are kept: `"f64"`, `"f32"`, `"kahan"` or `"neumaier"` (docs/numerics.md); default `"f64"`
+---@field accumulate? string
+---run the kernel of this name instead of the usual one (`gr.kernels` lists them; [docs/ladder.md](ladder.md) explains
+---them); with rows: one launch a row
+---@field kernel? string
 ---@field block? integer threads in a block of that kernel, 64 to 1024; default 256
----@field timed? boolean|integer with `kernel`: the seconds between two events of the device around the kernels come as a second result; a number: the mean of so many runs; default false
+---with `kernel`: the seconds between two events of the device around the kernels come as a second result; a number: the
+---mean of so many runs; default false
+---@field timed? boolean|integer
 ---@field exact? boolean round the true value once, whatever the order (docs/exact.md); default what `gr.exact` says
 ---@field out? string with `exact`: round straight to `"f32"` or `"f64"`; rows give arrays of it; default `"f64"`
----@field at? integer with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or f32), which is returned; negative counts from the end
+---with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or
+---f32), which is returned; negative counts from the end
+---@field at? integer
 ---@field async? boolean give a future instead; default false
 
 ---The sum of the products of the elements of two arrays.
@@ -873,12 +1001,18 @@ function array:dot(b, options) end
 ---@class gpureduce.mse.options
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
 ---@field axis? integer 2: one result for each row, 1: one for each column; default 2
----@field segments? gpureduce.array|integer[] m + 1 positions that do not fall (i64 or i32): result k is that of `a[offsets[k]]` up to `a[offsets[k + 1] - 1]`. They are read on the host, so keep them there; no `rows` with them
----@field pairs? boolean row by row; else b is one row (axis 2) or one column (axis 1) that meets each of a's; default false
----@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---m + 1 positions that do not fall (i64 or i32): result k is that of `a[offsets[k]]` up to `a[offsets[k + 1] - 1]`.
+---They are read on the host, so keep them there; no `rows` with them
+---@field segments? gpureduce.array|integer[]
+---row by row; else b is one row (axis 2) or one column (axis 1) that meets each of a's; default false
+---@field pairs? boolean
+---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---@field into? gpureduce.array
 ---@field exact? boolean round the true value once, whatever the order (docs/exact.md); default what `gr.exact` says
 ---@field out? string with `exact`: round straight to `"f32"` or `"f64"`; rows give arrays of it; default `"f64"`
----@field at? integer with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or f32), which is returned; negative counts from the end
+---with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or
+---f32), which is returned; negative counts from the end
+---@field at? integer
 ---@field async? boolean give a future instead; default false
 
 ---The mean of the squared differences of two arrays.
@@ -899,12 +1033,18 @@ function array:mse(b, options) end
 ---@class gpureduce.cosine.options
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
 ---@field axis? integer 2: one result for each row, 1: one for each column; default 2
----@field segments? gpureduce.array|integer[] m + 1 positions that do not fall (i64 or i32): result k is that of `a[offsets[k]]` up to `a[offsets[k + 1] - 1]`. They are read on the host, so keep them there; no `rows` with them
----@field pairs? boolean row by row; else b is one row (axis 2) or one column (axis 1) that meets each of a's; default false
----@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---m + 1 positions that do not fall (i64 or i32): result k is that of `a[offsets[k]]` up to `a[offsets[k + 1] - 1]`.
+---They are read on the host, so keep them there; no `rows` with them
+---@field segments? gpureduce.array|integer[]
+---row by row; else b is one row (axis 2) or one column (axis 1) that meets each of a's; default false
+---@field pairs? boolean
+---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---@field into? gpureduce.array
 ---@field exact? boolean round the true value once, whatever the order (docs/exact.md); default what `gr.exact` says
 ---@field out? string with `exact`: round straight to `"f32"` or `"f64"`; rows give arrays of it; default `"f64"`
----@field at? integer with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or f32), which is returned; negative counts from the end
+---with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or
+---f32), which is returned; negative counts from the end
+---@field at? integer
 ---@field async? boolean give a future instead; default false
 
 ---The cosine of the angle between two arrays: their dot over the product of their norms.
@@ -923,7 +1063,9 @@ function gr.cosine(a, b, options) end
 function array:cosine(b, options) end
 
 ---@class gpureduce.quantile.options
----@field method? string what to give when a share falls between two elements: `"linear"` between them, the `"lower"`, `"higher"` or `"nearest"` of them (halfway: the even one, counted from 0), or their `"midpoint"`; default `"linear"`
+---what to give when a share falls between two elements: `"linear"` between them, the `"lower"`, `"higher"` or
+---`"nearest"` of them (halfway: the even one, counted from 0), or their `"midpoint"`; default `"linear"`
+---@field method? string
 ---@field into? gpureduce.array the array that takes the results of several shares
 
 ---The elements below which given shares of the data lie: exact, by selection on order keys, as NumPy defines it.
@@ -939,12 +1081,14 @@ function gr.quantile(a, q, options) end
 ---@return number|gpureduce.array # for a table of shares an array: f64, or the input's dtype with `lower`, `higher` and `nearest`, which give elements. NaN anywhere in the data gives NaN
 function array:quantile(q, options) end
 
----The middle element, or the mean of the two in the middle, rounded once to f64. (`quantile(a, 0.5)` interpolates between those, as NumPy's does, which may differ in the last bits.)
+---The middle element, or the mean of the two in the middle, rounded once to f64. (`quantile(a, 0.5)` interpolates
+---between those, as NumPy's does, which may differ in the last bits.)
 ---@param a gpureduce.array the input
 ---@return number # a float; NaN when the data holds one
 function gr.median(a) end
 
----The middle element, or the mean of the two in the middle, rounded once to f64. (`quantile(a, 0.5)` interpolates between those, as NumPy's does, which may differ in the last bits.)
+---The middle element, or the mean of the two in the middle, rounded once to f64. (`quantile(a, 0.5)` interpolates
+---between those, as NumPy's does, which may differ in the last bits.)
 ---@return number # a float; NaN when the data holds one
 function array:median() end
 
@@ -1001,13 +1145,20 @@ function array:digest() end
 ---@field max? number the last edge; default the greatest finite sample
 ---@field edges? gpureduce.array|number[] 2 or more rising numbers (an array: f64), instead of `bins`
 ---@field log? boolean edges by equal factors: `min` (or the data) lies above 0; default false
----@field weights? gpureduce.array one for each sample, of any dtype: bins hold their sums. Integers are summed in 64 bits; floats (all finite) exactly, then rounded once, unless some are below 2^-90 or so of the largest (docs/numerics.md)
+---one for each sample, of any dtype: bins hold their sums. Integers are summed in 64 bits; floats (all finite) exactly,
+---then rounded once, unless some are below 2^-90 or so of the largest (docs/numerics.md)
+---@field weights? gpureduce.array
 ---@field density? boolean add the field `density`; default false
----@field into? gpureduce.histogram takes the results instead of a new one; of as many bins and the same dtype, without `density`
+---takes the results instead of a new one; of as many bins and the same dtype, without `density`
+---@field into? gpureduce.histogram
 ---@field modulo? boolean integers by their remainder: x goes into bin x % bins + 1; default false
----@field kernel? string run the kernel of this name instead of the usual one (`gr.kernels` lists them; [docs/ladder.md](ladder.md) explains them); with rows: one launch a row
+---run the kernel of this name instead of the usual one (`gr.kernels` lists them; [docs/ladder.md](ladder.md) explains
+---them); with rows: one launch a row
+---@field kernel? string
 ---@field block? integer threads in a block of that kernel, 64 to 1024; default 256
----@field timed? boolean|integer with `kernel`: the seconds between two events of the device around the kernels come as a second result; a number: the mean of so many runs; default false
+---with `kernel`: the seconds between two events of the device around the kernels come as a second result; a number: the
+---mean of so many runs; default false
+---@field timed? boolean|integer
 
 ---Count the elements in bins, evenly spaced, by equal factors or between given edges; or add up weights there.
 ---@param a gpureduce.array the samples
@@ -1044,10 +1195,15 @@ function histogram:quantile(q) end
 ---@class gpureduce.scan.options
 ---@field exclusive? boolean element k takes what came before it; the first is the identity; default false
 ---@field reverse? boolean from the end to the start; default false
----@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
----@field kernel? string run the kernel of this name instead of the usual one (`gr.kernels` lists them; [docs/ladder.md](ladder.md) explains them); with rows: one launch a row
+---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---@field into? gpureduce.array
+---run the kernel of this name instead of the usual one (`gr.kernels` lists them; [docs/ladder.md](ladder.md) explains
+---them); with rows: one launch a row
+---@field kernel? string
 ---@field block? integer threads in a block of that kernel, 64 to 1024; default 256
----@field timed? boolean|integer with `kernel`: the seconds between two events of the device around the kernels come as a second result; a number: the mean of so many runs; default false
+---with `kernel`: the seconds between two events of the device around the kernels come as a second result; a number: the
+---mean of so many runs; default false
+---@field timed? boolean|integer
 
 ---The running sum, product, minimum or maximum of an array.
 ---@param a gpureduce.array the input
@@ -1067,10 +1223,15 @@ function array:scan(op, options) end
 ---@class gpureduce.rmsnorm.options
 ---@field rows? integer how many rows; must divide the length; default 1
 ---@field eps? number added to the mean of squares; default 1e-5
----@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
----@field kernel? string run the kernel of this name instead of the usual one (`gr.kernels` lists them; [docs/ladder.md](ladder.md) explains them); with rows: one launch a row
+---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---@field into? gpureduce.array
+---run the kernel of this name instead of the usual one (`gr.kernels` lists them; [docs/ladder.md](ladder.md) explains
+---them); with rows: one launch a row
+---@field kernel? string
 ---@field block? integer threads in a block of that kernel, 64 to 1024; default 256
----@field timed? boolean|integer with `kernel`: the seconds between two events of the device around the kernels come as a second result; a number: the mean of so many runs; default false
+---with `kernel`: the seconds between two events of the device around the kernels come as a second result; a number: the
+---mean of so many runs; default false
+---@field timed? boolean|integer
 
 ---Divide each row by the root of the mean of its squares, and multiply by weights (Zhang and Sennrich 2019).
 ---@param x gpureduce.array the rows, one after the other
@@ -1089,7 +1250,8 @@ function array:rmsnorm(w, options) end
 
 ---@class gpureduce.softmax.options
 ---@field rows? integer how many rows; must divide the length; default 1
----@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---@field into? gpureduce.array
 
 ---Each row as shares: exp(x - max) divided by the row's sum of these. Large numbers do not overflow.
 ---@param x gpureduce.array the rows, one after the other
@@ -1107,9 +1269,12 @@ function array:softmax(options) end
 ---@field height? integer the most bars: more bins are merged with their neighbours; default 32
 ---@field log? boolean bars as long as log(1 + count), so that rare values show; default false
 ---@field density? boolean show counts / width / total instead of counts; default whether `h.density` is there
----@field ascii? boolean draw without Unicode; default true on a dumb terminal, and where LC_ALL, LC_CTYPE or LANG (the first that is set) names no UTF-8
+---draw without Unicode; default true on a dumb terminal, and where LC_ALL, LC_CTYPE or LANG (the first that is set)
+---names no UTF-8
+---@field ascii? boolean
 
----The histogram as text, one bar a line. `print(h)` does the same without options. Edges have as many digits as place them well within their bins; when those do not fit, the last line says what is to be added to all.
+---The histogram as text, one bar a line. `print(h)` does the same without options. Edges have as many digits as place
+---them well within their bins; when those do not fit, the last line says what is to be added to all.
 ---@param options? gpureduce.histogram.plot.options
 ---@return string # lines without a newline at the end
 function histogram:plot(options) end
@@ -1124,9 +1289,11 @@ function histogram:plot(options) end
 ---@field theme? string `"light"`, `"dark"` or `"auto"`: as the viewer is set; default `"auto"`
 ---@field log? boolean counts on an axis of ratios; default false
 ---@field xlog? boolean|number edges on an axis of ratios, in powers of 10 (true) or 2; default false
----@field density? boolean true: heights are counts / width / total; false: counts, whatever the widths; default true where `h.density` is there
+---true: heights are counts / width / total; false: counts, whatever the widths; default true where `h.density` is there
+---@field density? boolean
 
----The histogram as a picture: bars between their edges, as wide as the bins are. Heights are counts; where bins differ in width (on an axis of ratios: in ratio), counts / width, so that a bar's area is its count.
+---The histogram as a picture: bars between their edges, as wide as the bins are. Heights are counts; where bins differ
+---in width (on an axis of ratios: in ratio), counts / width, so that a bar's area is its count.
 ---@param path? string the file to write
 ---@param options? gpureduce.histogram.svg.options
 ---@return boolean|string|nil # true when written; the text without a path; nil when the system refuses
@@ -1136,7 +1303,10 @@ function histogram:plot(options) end
 function histogram:svg(path, options) end
 
 ---@class gpureduce.svg.options
----@field lines? table a list of arrays or of tables `{ name =, x =, y =, error = }`; x and y are arrays or tables of numbers (x: 1, 2, 3, ...). Few points (60) show as marks; what is not finite leaves a gap. `error` (a number, or one for each y) or `low =` and `high =` (the ends themselves) are error bars, a pale band where they are dense
+---a list of arrays or of tables `{ name =, x =, y =, error = }`; x and y are arrays or tables of numbers (x: 1, 2, 3,
+---...). Few points (60) show as marks; what is not finite leaves a gap. `error` (a number, or one for each y) or `low
+---=` and `high =` (the ends themselves) are error bars, a pale band where they are dense
+---@field lines? table
 ---@field steps? table the same, each y held until the next x
 ---@field points? table the same without lines: a scatter plot; of many thousands the density shows
 ---@field histograms? table a list of histograms or of tables `{ name =, histogram = }`, over each other
@@ -1173,7 +1343,9 @@ function gr.svg(options) end
 ---@field ylog? boolean|number the same for y; default false
 ---@field ymin? number where the axis begins; default a round number
 ---@field ymax? number where it ends; default a round number
----@field ascii? boolean draw without Unicode; default true on a dumb terminal, and where LC_ALL, LC_CTYPE or LANG (the first that is set) names no UTF-8
+---draw without Unicode; default true on a dumb terminal, and where LC_ALL, LC_CTYPE or LANG (the first that is set)
+---names no UTF-8
+---@field ascii? boolean
 
 ---A series as lines of text: a line of dots (Braille, or `' . :` in ASCII) with ticks.
 ---@param y gpureduce.array|number[] the series
@@ -1225,7 +1397,8 @@ function timer:stop() end
 ---@field dtype? gpureduce.dtype what else stands before the options
 ---@field offset? integer raw files: where to begin, in bytes; default 0
 ---@field count? integer raw files: how many elements; default all that follow
----@field map? boolean map the file instead of reading it: pages come when they are used, and nobody may shorten it (above); default false
+---map the file instead of reading it: pages come when they are used, and nobody may shorten it (above); default false
+---@field map? boolean
 
 ---Make an array from a file.
 ---@param path string the file's name
@@ -1261,7 +1434,8 @@ function array:save(path, options) end
 ---@field n? integer how many elements; needed but where the memory knows; default all of the FFI's array
 ---@field dtype? gpureduce.dtype what else stands before the options
 ---@field offset? integer bytes from the pointer to the first element; default 0
----@field stride? integer bytes from one element to the next; what lies between is never written; default the size of an element
+---bytes from one element to the next; what lies between is never written; default the size of an element
+---@field stride? integer
 ---@field anchor? any kept alive as long as the array or a view of it (cdata is its own anchor)
 ---@field volatile? boolean the owner writes at any time: every use looks at the memory again; default false
 
@@ -1347,48 +1521,55 @@ function gr.instructions() end
 ---@return table # `bytes_up`, `bytes_down`, `copies`, `launches`, `syncs`, `allocations`
 function gr.stats() end
 
----Bytes in use by this Lua state and by the process. Whole blocks count: they come in steps of 64 bytes (on a device 256), from
----1 KiB on in four steps to the next power of two, and these are 2 MiB at most; a block kept for reuse may be a quarter larger
----than asked, by 64 MiB at most. Of this state are:
+---Bytes in use by this Lua state and by the process. Whole blocks count: they come in steps of 64 bytes (on a device
+---256), from 1 KiB on in four steps to the next power of two, and these are 2 MiB at most; a block kept for reuse may
+---be a quarter larger than asked, by 64 MiB at most. Of this state are:
 ---
----- `live`: bytes of its arrays' data, copies on the host and on devices; zeros that nobody has looked at take none, views
----  share, wrapped memory does not count;
+---- `live`: bytes of its arrays' data, copies on the host and on devices; zeros that nobody has looked at take none,
+---  views share, wrapped memory does not count;
 ---- `arrays`: how many pieces of data those are;
 ---- `budget`: how many bytes may be live before a full collection starts, and `collections`: how often one did;
 ---- `pinned`: page-locked memory of the host for transfers.
 ---
 ---Of the process, all its Lua states together, are:
 ---
----- `host` and `device`: bytes in use on the host and on all devices. Of another state, `host` also has what that state keeps
----  of small arrays that are gone, 1 MiB at most;
+---- `host` and `device`: bytes in use on the host and on all devices. Of another state, `host` also has what that state
+---  keeps of small arrays that are gone, 1 MiB at most;
 ---- `pooled`: bytes kept for reuse, on the host and on all devices;
 ---- `peak`: the most that `host` and `device` together ever were.
 ---@return table # these nine numbers by name
 function gr.memory() end
 
----Give the memory that is kept for reuse back to the system, and with glibc the pages that its allocator kept. The last Lua state of a process does so when it closes.
+---Give the memory that is kept for reuse back to the system, and with glibc the pages that its allocator kept. The last
+---Lua state of a process does so when it closes.
 ---@return integer # the bytes given back
 function gr.trim() end
 
 ---@class gpureduce.gc.options
 ---@field budget? integer the smallest budget, in bytes
 ---@field auto? boolean whether passing the budget collects by itself; default true at the start
----@field cache? integer|string at most so many bytes are kept for reuse, of the host and of each device; `"auto"`: as above. Holds for the whole process; default "auto" at the start
+---at most so many bytes are kept for reuse, of the host and of each device; `"auto"`: as above. Holds for the whole
+---process; default "auto" at the start
+---@field cache? integer|string
 
----Set how many bytes may live before a full collection is started, and how many the process keeps for reuse. By itself it
----keeps 256 MiB of the host's memory, and of each device no more than was in use there at once within the last second or two,
----together with what is in use a quarter more (but up to 32 MiB always). What lay unused longest goes back first.
+---Set how many bytes may live before a full collection is started, and how many the process keeps for reuse. By itself
+---it keeps 256 MiB of the host's memory, and of each device no more than was in use there at once within the last
+---second or two, together with what is in use a quarter more (but up to 32 MiB always). What lay unused longest goes
+---back first.
 ---@param options gpureduce.gc.options
 function gr.gc(options) end
 
----Give an array's memory back now. Views that share it keep it until they are released or collected. A second release does nothing; any other use of a released array raises.
+---Give an array's memory back now. Views that share it keep it until they are released or collected. A second release
+---does nothing; any other use of a released array raises.
 ---@param a gpureduce.array the input
 function gr.release(a) end
 
----Give an array's memory back now. Views that share it keep it until they are released or collected. A second release does nothing; any other use of a released array raises.
+---Give an array's memory back now. Views that share it keep it until they are released or collected. A second release
+---does nothing; any other use of a released array raises.
 function array:release() end
 
----Call a function and release every array that it made, but those that it returns. What finalizers make meanwhile is not the function's (but in Lua 5.1, which does not tell).
+---Call a function and release every array that it made, but those that it returns. What finalizers make meanwhile is
+---not the function's (but in Lua 5.1, which does not tell).
 ---@param f function it cannot yield
 ---@vararg any
 ---@return any # the results of f(...); arrays in them, in returned tables, histograms and futures stay
@@ -1402,7 +1583,8 @@ function gr.scope(f, ...) end
 ---@field seconds? number after so long a call on the CPU raises "interrupted"; default no limit
 ---@field threads? integer sets `gr.threads`, which scripts cannot change from then on; default as it is
 
----Take away from this Lua state what the scripts of strangers should not have, and set them limits, for good. For hosts, before they run such scripts; [SECURITY.md](../SECURITY.md) says what is promised.
+---Take away from this Lua state what the scripts of strangers should not have, and set them limits, for good. For
+---hosts, before they run such scripts; [SECURITY.md](../SECURITY.md) says what is promised.
 ---@param options? gpureduce.safe.options
 function gr.safe(options) end
 

@@ -55,16 +55,18 @@ sanitize-short: $(if $(filter test-all,$(MAKECMDGOALS)),sweep-fast)
 # Many states at once, each in a thread of its own, under ThreadSanitizer: on the CPU, and on the pretend device, whose
 # work may be put off. The program that hosts them is compiled for it, too. It wants addresses that are not
 # random, where that may be asked for.
-tsan_flags = BUILD=build/tsan NVCC= file_flags= LDFLAGS=-fsanitize=thread CFLAGS="-O1 -g -Wall -Wextra -fsanitize=thread"
+tsan_flags = BUILD=build/tsan NVCC= file_flags= LDFLAGS=-fsanitize=thread \
+  CFLAGS="-O1 -g -Wall -Wextra -fsanitize=thread"
 states = $(BUILD)/$(lua_name)/states
 lua_library = -l$(if $(filter luajit,$(lua_name)),luajit-5.1,$(lua_name))
 $(states): spec/states.c
 	@mkdir -p $(@D)
 	$(call step,$<) $(CC) $(base) -I$(lua_incdir) $(LDFLAGS) $< -o $@ -Wl,-E $(lua_library) -lm -ldl
 files_of_states = $(module) $(states)
+not_random = $(if $(shell setarch -R true 2>&1 || echo no),,setarch -R)
 states: $(module) $(states)
-	$(here) GPUREDUCE_THREADS=3 TSAN_OPTIONS=halt_on_error=1 sh -ec 'for way in cpu pretend "pretend 5"; do set -- $$way; \
-	  GPUREDUCE_PRETEND_LOOKS=$$2 $(if $(shell setarch -R true 2>&1 || echo no),,setarch -R) $(states) 4 spec/states.lua $$1; done'
+	$(here) GPUREDUCE_THREADS=3 TSAN_OPTIONS=halt_on_error=1 sh -ec 'for way in cpu pretend "pretend 5"; do \
+	  set -- $$way; GPUREDUCE_PRETEND_LOOKS=$$2 $(not_random) $(states) 4 spec/states.lua $$1; done'
 tsan:
 	@$(MAKE) --no-print-directory states $(tsan_flags)
 
@@ -87,7 +89,8 @@ coverage:
 	  BUSTED="$(BUSTED) --helper=spec/coverage.lua $(lua_specs)" | tee build/coverage/lua.txt
 
 # The specs that run the module's Lua parts.
-lua_specs = $(addprefix spec/,$(addsuffix _spec.lua,pictures series terminal colours wild locale docs guide errors inout))
+lua_specs = $(addprefix spec/,$(addsuffix _spec.lua,pictures series terminal colours wild locale docs guide errors \
+  inout))
 
 lint: $(module)
 	luacheck -q .
@@ -96,6 +99,7 @@ lint: $(module)
 	@$(if $(and $(call gcc,gcc),$(shell command -v clang)),$(MAKE) --no-print-directory warnings CC=clang)
 	$(LUA) mk/layers.lua
 	$(LUA) mk/tables.lua
+	$(LUA) mk/lengths.lua
 	@$(MAKE) --no-print-directory build-check $(if $(filter cuda,$(flavour)),toolkit-check)
 
 # Warnings of the compiler, and where CUDA's headers are, of the GPU's host code too; of clang as well where there is

@@ -93,7 +93,8 @@ def main():
         differ += 1
         print(f'{key[0]}: {len(a)} before, {len(b)} after: {(a or b)[0]}')
     for side, found in (('before', old), ('after', new)):
-        print(side + ':', ', '.join(f'{sum(len(v) for k, v in found.items() if k[0] == kind)} bodies of the {kind}' for kind in ('host', 'device')))
+        count = lambda kind: sum(len(v) for k, v in found.items() if k[0] == kind)
+        print(f'{side}: {count("host")} bodies of the host, {count("device")} bodies of the device')
     print('the same machine code' if not differ else f'{differ} bodies differ')
     sys.exit(differ > 0)
 

@@ -1,6 +1,8 @@
 -- Data for comparing operations with the model: chosen so that the model, which computes in doubles, stays exact
 -- wherever the module computes in 64-bit integers.
-local model = require "spec.model"
+local S = require "spec.support"
+local model = S.model
+local nan, huge, NZ = model.nan, math.huge, model.minus_zero
 
 local D = {}
 
@@ -57,5 +59,40 @@ function D.even_edges(first, last, bins)
   edges[bins + 1] = last
   return edges
 end
+
+local tiniest = { f16 = 2.0 ^ -24, bf16 = 2.0 ^ -133, f32 = 2.0 ^ -149, f64 = 2.0 ^ -1074 }
+local largest = { f16 = 65504, bf16 = 255 * 2.0 ^ 120, f32 = (2 - 2.0 ^ -23) * 2.0 ^ 127,
+  f64 = (2 - 2.0 ^ -52) * 2.0 ^ 1023 }
+
+-- The list of f(1) to f(n).
+function D.each(n, f)
+  local t = {}
+  for k = 1, n do t[k] = f(k) end
+  return t
+end
+
+-- Ordinary numbers with the dtype's oddities among them.
+function D.odd(dtype, n, seed)
+  local t, g = D.wide(dtype, n, seed), model.generator(seed + 9)
+  local odd
+  if model.is_float[dtype] then
+    local tiny, large = tiniest[dtype], largest[dtype]
+    odd = { 0, NZ, 1, -1, tiny, -tiny, 3 * tiny, 1000 * tiny, large, -large, huge, -huge, nan, large / 3, 1 / 3, 2049 }
+    for k = 1, #odd do odd[k] = model.round[dtype](odd[k]) end
+  elseif dtype == "i64" and not S.integers then
+    t = D.medium(dtype, n, seed) -- no 64-bit arithmetic to compare with
+    odd = { 0, 1, -1, 3 }
+  else
+    odd = { 0, 1, model.lowest[dtype], model.highest[dtype], model.lowest[dtype] + 1, 3, 7 }
+  end
+  for k = 1, n do
+    local r = g()
+    if r % 3 == 0 then t[k] = odd[(r - r % 3) / 3 % #odd + 1] end
+  end
+  return model.is_float[dtype] and t or S.whole(t)
+end
+
+-- A number that the dtype has, and that is not special.
+function D.number_of(dtype) return model.is_float[dtype] and model.round[dtype](-2.7) or 5 end
 
 return D

@@ -1,9 +1,10 @@
--- Element operators, comparisons, choices and casts against plain Lua: computed in doubles and rounded once, or in
--- whole numbers that wrap.
+-- Element operators against plain Lua: computed in doubles and rounded once, or in whole numbers that wrap. Casts,
+-- comparisons and choices are in cast_spec.lua and where_spec.lua.
 local S = require "spec.support"
 local D = require "spec.data"
 local gr, model = S.gr, S.model
 local nan, huge, NZ = model.nan, math.huge, model.minus_zero
+local each, data, number_of = D.each, D.odd, D.number_of
 
 -- ---- the reference ----
 
@@ -54,44 +55,10 @@ local function result_dtype(op, dtype)
   return (op == "div" or op == "sqrt") and not model.is_float[dtype] and "f64" or dtype
 end
 
-local tiniest = { f16 = 2.0 ^ -24, bf16 = 2.0 ^ -133, f32 = 2.0 ^ -149, f64 = 2.0 ^ -1074 }
-local largest = { f16 = 65504, bf16 = 255 * 2.0 ^ 120, f32 = (2 - 2.0 ^ -23) * 2.0 ^ 127,
-  f64 = (2 - 2.0 ^ -52) * 2.0 ^ 1023 }
-
--- Ordinary numbers with the dtype's oddities among them.
-local function data(dtype, n, seed)
-  local t, g = D.wide(dtype, n, seed), model.generator(seed + 9)
-  local odd
-  if model.is_float[dtype] then
-    local tiny, large = tiniest[dtype], largest[dtype]
-    odd = { 0, NZ, 1, -1, tiny, -tiny, 3 * tiny, 1000 * tiny, large, -large, huge, -huge, nan, large / 3, 1 / 3, 2049 }
-    for k = 1, #odd do odd[k] = model.round[dtype](odd[k]) end
-  elseif dtype == "i64" and not S.integers then
-    t = D.medium(dtype, n, seed) -- no 64-bit arithmetic to compare with
-    odd = { 0, 1, -1, 3 }
-  else
-    odd = { 0, 1, model.lowest[dtype], model.highest[dtype], model.lowest[dtype] + 1, 3, 7 }
-  end
-  for k = 1, n do
-    local r = g()
-    if r % 3 == 0 then t[k] = odd[(r - r % 3) / 3 % #odd + 1] end
-  end
-  return model.is_float[dtype] and t or S.whole(t)
-end
-
-local function each(n, f)
-  local t = {}
-  for k = 1, n do t[k] = f(k) end
-  return t
-end
-
 local function check(op, dtype, got, n, f, ...)
   S.same(result_dtype(op, dtype), got.dtype, "dtype of", op, dtype)
   S.same_all(each(n, f), got, op, dtype, ...)
 end
-
--- A number that the dtype has, and that is not special.
-local function number_of(dtype) return model.is_float[dtype] and model.round[dtype](-2.7) or 5 end
 
 -- ---- operators ----
 
@@ -308,191 +275,6 @@ describe("clamp", function()
       S.same_all(each(n, function(k) return t[k] < low and low or t[k] end), a:clamp(low), dtype, "from below")
       S.same_all(each(n, function(k) return t[k] > high and high or t[k] end), a:clamp(nil, high), dtype, "from above")
     end
-  end)
-end)
-
--- The number the dtype has for x: floats to nearest even, integers the whole part, no further than they reach.
-local function cast(x, dtype)
-  if model.is_float[dtype] then return model.round[dtype](S.is_integer(x) and x + 0.0 or x) end
-  if x ~= x then return 0 end
-  if x <= model.lowest[dtype] then return model.lowest[dtype] end
-  if x >= model.highest[dtype] then return model.highest[dtype] end
-  return (x < 0 and math.ceil(x) or math.floor(x)) + 0
-end
-
--- An integer of 64 bits rounded once to p binary digits, as a float.
-local function rounded(x, p)
-  if x == math.mininteger then return -2.0 ^ 63 end
-  local m, unit = math.abs(x), 1
-  while (m - m % unit) / unit >= 2.0 ^ p do unit = unit * 2 end
-  local rest = m % unit
-  local q = (m - rest) / unit -- exact: at most 53 digits
-  if rest * 2 > unit or (rest * 2 == unit and q % 2 == 1) then q = q + 1 end
-  return (x < 0 and -1.0 or 1.0) * q * unit
-end
-
-describe("cast", function()
-  for _, from in ipairs(model.dtypes) do
-    it("from " .. from, function()
-      local n = 130
-      local t = data(from, n, 21)
-      if from == "i64" then
-        for k = 1, n do t[k] = k % 3 == 0 and t[k] or S.whole({ k * 1000003 - 65000000 })[1] end
-        for k = 1, n do if t[k] > 2 ^ 53 or t[k] < -2 ^ 53 then t[k] = k end end -- those are below
-      end
-      for _, to in ipairs(model.dtypes) do
-        local got = gr.array(t, from):cast(to)
-        S.same(to, got.dtype)
-        S.same_all(each(n, function(k) return cast(t[k], to) end), got, from, to)
-      end
-      for _, view in ipairs(S.views(t, from, 1)) do
-        for _, to in ipairs { "u8", "f16", "f64" } do
-          S.same_all(each(n, function(k) return cast(t[k], to) end), view[2]:cast(to), from, to, view[1])
-          local into = gr.zeros(3 * n, to):slice(3 * n, 1, -3)
-          view[2]:cast(to, { into = into })
-          S.same_all(each(n, function(k) return cast(t[k], to) end), into, from, to, "into")
-        end
-      end
-    end)
-  end
-
-  it("rounds i64 once", function()
-    if not S.integers then return end
-    local t = {}
-    for _, base in ipairs(S.whole { 2.0 ^ 62, 2.0 ^ 61, 2.0 ^ 54, 3 * 2.0 ^ 60, 2.0 ^ 40, 2.0 ^ 24 }) do
-      for _, bit in ipairs(S.whole { 2.0 ^ 53, 2.0 ^ 54, 2.0 ^ 37, 2.0 ^ 38, 512, 65536, 0 }) do
-        for d = -1, 1 do
-          t[#t + 1] = base + bit + d
-          t[#t + 1] = -(base + bit + d)
-        end
-      end
-    end
-    t[#t + 1] = math.mininteger
-    t[#t + 1] = math.maxinteger
-    local a = gr.array(t, "i64")
-    for dtype, digits in pairs { f64 = 53, f32 = 24, bf16 = 8 } do
-      S.same_all(each(#t, function(k) return rounded(t[k], digits) end), a:cast(dtype), dtype)
-    end
-    S.same_all(each(#t, function(k) return t[k] < 0 and -huge or huge end), a:cast "f16", "f16")
-    for _, dtype in ipairs { "u8", "i32", "u32" } do
-      S.same_all(each(#t, function(k) return cast(t[k], dtype) end), a:cast(dtype), dtype)
-    end
-  end)
-end)
-
--- ---- comparisons and choices ----
-
-local relations = {
-  ["<"] = function(x, y) return x < y end, ["<="] = function(x, y) return x <= y end,
-  ["=="] = function(x, y) return x == y end, ["~="] = function(x, y) return x ~= y end,
-  [">="] = function(x, y) return x >= y end, [">"] = function(x, y) return x > y end,
-}
-
-describe("compare and where of", function()
-  for _, dtype in ipairs(model.dtypes) do
-    it(dtype, function()
-      for _, n in ipairs { 0, 1, 33, 1100 } do
-        local s, t = data(dtype, n, n + 5), data(dtype, n, n + 6)
-        local c = number_of(dtype)
-        local a, b = gr.array(s, dtype), gr.array(t, dtype)
-        for op, holds in pairs(relations) do
-          local mask, count = a:compare(op, b), 0
-          assert.equal("u8", mask.dtype)
-          S.same_all(each(n, function(k) return holds(s[k], t[k]) and 1 or 0 end), mask, dtype, op)
-          S.same_all(each(n, function(k) return holds(s[k], c) and 1 or 0 end), a:compare(op, c), dtype, op, "number")
-          for k = 1, n do if holds(s[k], c) then count = count + 1 end end
-          assert.equal(count, a:count { op = op, value = c })
-          assert.equal(count > 0, a:any { op = op, value = c })
-          assert.equal(count == n, a:all { op = op, value = c })
-          S.same_all(each(n, function(k) if holds(s[k], t[k]) then return s[k] end return t[k] end),
-            gr.where(mask, a, b), dtype, op, "where")
-        end
-      end
-    end)
-  end
-
-  it("views", function()
-    for _, dtype in ipairs { "u8", "bf16", "i32", "f64" } do
-      local n = 67
-      local s, t, m = data(dtype, n, 3), data(dtype, n, 4), {}
-      for k = 1, n do m[k] = k * k % 3 end
-      local b = gr.array(t, dtype)
-      for _, view in ipairs(S.views(s, dtype, 1)) do
-        S.same_all(each(n, function(k) return s[k] < t[k] and 1 or 0 end), view[2]:compare("<", b), dtype, view[1])
-        for _, mask in ipairs(S.views(m, "u8", 1)) do
-          local where = gr.where(mask[2], view[2], b)
-          S.same_all(each(n, function(k) if m[k] ~= 0 then return s[k] end return t[k] end), where, view[1], mask[1])
-        end
-        local into = gr.zeros(2 * n, "u8"):slice(2, 2 * n, 2)
-        view[2]:compare(">", b, { into = into })
-        S.same_all(each(n, function(k) return s[k] > t[k] and 1 or 0 end), into, dtype, view[1], "into")
-      end
-    end
-  end)
-
-  it("numbers", function()
-    local mask, a = gr.array({ 1, 0, 255 }, "u8"), gr.array({ 1, 2, 3 }, "i32")
-    S.same_all({ 1, 0, 3 }, gr.where(mask, a, 0))
-    S.same_all({ -1, 2, -1 }, mask:where(-1, a))
-    local flat = gr.where(mask, 1, -0.5)
-    assert.equal("f32", flat.dtype)
-    S.same_all({ 1, -0.5, 1 }, flat)
-    S.same_all({ 7, 9, 7 }, gr.where(mask, 7, 9, { into = a }))
-    S.same_all({ 7, 9, 7 }, a)
-  end)
-
-  it("integers with any number: fractions, infinities, NaN, what no element can be", function()
-    for _, dtype in ipairs { "u8", "i8", "i16", "u32", "i32", "i64" } do
-      local lows = { u8 = 0, u32 = 0, i8 = -128, i16 = -32768, i32 = -2 ^ 31, i64 = -2 ^ 53 }
-      local highs = { u8 = 255, u32 = 2 ^ 32 - 1, i8 = 127, i16 = 32767, i32 = 2 ^ 31 - 1, i64 = 2 ^ 53 }
-      local low, high = lows[dtype], highs[dtype]
-      local t = { low, low + 1, 0, 1, 2, high - 1, high }
-      local a = gr.array(t, dtype)
-      for _, x in ipairs { low - 1, low - 0.5, low + 0.5, -0.5, 0.5, 1, 1.5, high - 0.5, high + 0.5, high + 1, 1e300,
-        -1e300, huge, -huge, nan, 2 ^ 63, -2 ^ 63, 2 ^ 64 } do
-        for op, holds in pairs(relations) do
-          local mask, count = each(#t, function(k) return holds(t[k], x) and 1 or 0 end), 0
-          for k = 1, #t do count = count + mask[k] end
-          S.same_all(mask, a:compare(op, x), dtype, op, x)
-          S.same(count, a:count { op = op, value = x } + 0, dtype, op, x, "count")
-          S.same(count > 0, a:any { op = op, value = x }, dtype, op, x, "any")
-          S.same(count == #t, a:all { op = op, value = x }, dtype, op, x, "all")
-        end
-      end
-    end
-    assert.equal(2, gr.array({ 2, 255 }, "u8"):count { op = "<", value = 256 })
-    S.same_all({ 1, 1 }, gr.array({ 3, 0, 0, 9 }, "u8"):count { op = ">", value = 0.5, rows = 2 })
-    if S.integers then
-      local ends = gr.array({ math.mininteger, math.maxinteger }, "i64")
-      S.same_all({ 0, 1 }, ends:compare(">=", math.maxinteger))
-      S.same_all({ 1, 1 }, ends:compare("<", 2.0 ^ 63))
-      S.same_all({ 1, 0 }, ends:compare("<=", -2.0 ^ 63))
-    end
-  end)
-
-  it("floats with numbers beyond their largest", function()
-    local t = { -huge, -1, 0, 1, huge, nan }
-    for _, row in ipairs { { "f16", 65520 }, { "f16", 1e300 }, { "bf16", 3.4e38 }, { "f32", 1e39 } } do
-      local a = gr.array(t, row[1])
-      for op, holds in pairs(relations) do
-        for _, x in ipairs { row[2], -row[2] } do
-          S.same_all(each(#t, function(k) return holds(t[k], x) and 1 or 0 end), a:compare(op, x), row[1], op, x)
-        end
-      end
-    end
-  end)
-
-  it("rows", function()
-    local a = gr.array { 1, 5, 2, 7, 0, 3 }
-    S.same_all({ 1, 2 }, a:count { op = ">", value = 2, rows = 2 })
-    S.same_all({ 1, 1, 1 }, a:count { op = ">", value = 2, rows = 2, axis = 1 })
-    S.same_all({ 0, 0, 1 }, a:all { op = "<=", value = 3, rows = 3 })
-    S.same_all({ 0, 1, 0 }, a:any { op = ">", value = 6, rows = 3 })
-    local into = gr.zeros(2, "i64")
-    assert.equal(into, a:count { op = "==", value = 5, rows = 2, into = into })
-    S.same_all({ 1, 0 }, into)
-    S.same_all({ 2, 1 }, a:count { op = ">=", value = 2, segments = { 1, 4, 5 } })
-    assert.equal(2, gr.reduce(a, "count", { op = "<", value = 2 }))
   end)
 end)
 

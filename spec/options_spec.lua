@@ -36,7 +36,8 @@ local function optional(row) return row[2]:find("%?$") ~= nil end
 
 -- The function of an entry; methods of other objects than arrays get theirs in front.
 local function call(entry, arguments, count)
-  local object = entry.of and (loadstring or load)("local gr = ... return " .. objects[entry.of].make)(gr) -- luacheck: ignore
+  local make = entry.of and "local gr = ... return " .. objects[entry.of].make
+  local object = make and (loadstring or load)(make)(gr) -- luacheck: ignore
   local unpack = table.unpack or unpack -- luacheck: ignore
   if object then return object[entry.name](object, unpack(arguments, 1, count)) end
   return gr[entry.name](unpack(arguments, 1, count))

@@ -217,9 +217,11 @@ int main(int argc, char **argv) {
         cases++;
         if (!memcmp(&expected, &got, (size_t)bytes)) continue;
         if (wrong++ < 10)
-          printf("\n%s: %s, operation %d, dtype %d, n %lld, count %lld, stride %lld, skip %lld, turn %d, exclusive %d, reverse %d, bins %lld",
-                 sets[s], names[it.kind], (int)it.op, (int)it.t, (long long)it.n, (long long)it.count, (long long)it.stride,
-                 (long long)it.skip, it.turn, it.exclusive, it.reverse, (long long)it.bins);
+          printf("\n%s: %s, operation %d, dtype %d, n %lld, count %lld, stride %lld, skip %lld, ", sets[s],
+                 names[it.kind], (int)it.op, (int)it.t, (long long)it.n, (long long)it.count, (long long)it.stride,
+                 (long long)it.skip);
+          printf("turn %d, exclusive %d, reverse %d, bins %lld", it.turn, it.exclusive, it.reverse,
+                 (long long)it.bins);
       }
     }
   }

@@ -1,7 +1,8 @@
 /*
 ** CUB's reproducible sum (gpu_to_gpu; in CCCL's main at the time of writing) for bench/exact.lua's table: f32, the time
 ** until the number is on the host, and back to back in a stream; temporary storage allocated beforehand.
-**   nvcc -O3 -std=c++17 -arch=native -I. -I CCCL/cub -I CCCL/libcudacxx/include -I CCCL/thrust bench/peers/deterministic.cu
+**   nvcc -O3 -std=c++17 -arch=native -I. -I CCCL/cub -I CCCL/libcudacxx/include -I CCCL/thrust \
+**     bench/peers/deterministic.cu
 */
 #include <algorithm>
 #include <chrono>

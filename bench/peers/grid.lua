@@ -32,7 +32,7 @@ local function add(c)
   c.rows = c.rows and math.floor(c.rows)
   if c.op == "prod" then c.data = "near1" end
   c.name = grid.name(c)
-  c.beside = not c.rows and (c.offset and c.op or twins[c.op]) or nil -- timed in turns with it: itself, aligned, or its twin
+  c.beside = not c.rows and (c.offset and c.op or twins[c.op]) or nil -- timed in turns: itself, aligned, or its twin
   if seen[c.name] then return end
   seen[c.name] = true
   c.first = first

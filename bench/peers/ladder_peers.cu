@@ -103,7 +103,9 @@ int main(int argc, char **argv) {
     auto cub_sum = [&](size_t p) { CHECK(cub::DeviceReduce::Sum(temp, temp_bytes, a + p * n, out, n)); };
     auto cub_max = [&](size_t p) { CHECK(cub::DeviceReduce::Max(temp, temp_bytes, a + p * n, out, n)); };
     auto cub_min = [&](size_t p) { CHECK(cub::DeviceReduce::Min(temp, temp_bytes, a + p * n, out, n)); };
-    auto cub_scan = [&](size_t p) { CHECK(cub::DeviceScan::InclusiveSum(temp, temp_bytes, a + p * n, scanned + p * n, n)); };
+    auto cub_scan = [&](size_t p) {
+      CHECK(cub::DeviceScan::InclusiveSum(temp, temp_bytes, a + p * n, scanned + p * n, n));
+    };
     auto cub_histogram = [&](size_t p) {
       CHECK(cub::DeviceHistogram::HistogramEven(temp, temp_bytes, k + p * n, (int *)out, 257, 0, 256, (int)n));
     };

@@ -1,7 +1,7 @@
 """PyTorch's and CuPy's side of bench/versus.lua: reads commands on stdin, answers each with one line.
 
-The inputs are the very buffers of the other side, opened by their IPC handle; where that cannot be had, the contents are drawn
-anew. Commands: open, cell, error, time, quit; each is words of the form key=value.
+The inputs are the very buffers of the other side, opened by their IPC handle; where that cannot be had, the contents
+are drawn anew. Commands: open, cell, error, time, quit; each is words of the form key=value.
 """
 import sys
 import time

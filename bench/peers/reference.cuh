@@ -120,7 +120,8 @@ __global__ void matrix_sums(const T *a, const T *v, int64_t rows, int64_t cols, 
     if (at >= 0) atomicAdd(out + at, sum);
   } else {
     int64_t col = t % cols, first = t / cols * deep;
-    for (int64_t r = first; r < first + deep && r < rows; r++) sum += as<Acc>(a[r * cols + col]) * (v ? as<Acc>(v[r]) : 1);
+    for (int64_t r = first; r < first + deep && r < rows; r++)
+      sum += as<Acc>(a[r * cols + col]) * (v ? as<Acc>(v[r]) : 1);
     if (first < rows) atomicAdd(out + col, sum);
   }
 }

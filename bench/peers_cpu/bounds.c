@@ -3,7 +3,8 @@
 ** out (read the bytes, move them, multiply, count, scan groups of eight), without checks, hand-over or results. A call
 ** from Lua takes its arguments unchecked. Where such a loop is short of what is asked, no library reaches it here.
 **
-**   cc -O3 -march=native -ffp-contract=off -shared -fPIC -I. -I/usr/include/lua5.4 bench/peers_cpu/bounds.c -o build/bounds.so -lpthread
+**   cc -O3 -march=native -ffp-contract=off -shared -fPIC -I. -I/usr/include/lua5.4 bench/peers_cpu/bounds.c \
+**     -o build/bounds.so -lpthread
 */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1
@@ -51,8 +52,10 @@
 #define same32_set _mm512_set1_ps
 #define same64(x, y) _mm512_cmp_pd_mask(x, y, _CMP_EQ_OQ)
 #define same64_set _mm512_set1_pd
-LARGEST(largest_f32, float, 16, __m512, _mm512_set1_ps(-INFINITY), _mm512_max_ps, _mm512_reduce_max_ps, _mm512_loadu_ps, same32)
-LARGEST(largest_f64, double, 8, __m512d, _mm512_set1_pd(-INFINITY), _mm512_max_pd, _mm512_reduce_max_pd, _mm512_loadu_pd, same64)
+LARGEST(largest_f32, float, 16, __m512, _mm512_set1_ps(-INFINITY), _mm512_max_ps,
+        _mm512_reduce_max_ps, _mm512_loadu_ps, same32)
+LARGEST(largest_f64, double, 8, __m512d, _mm512_set1_pd(-INFINITY), _mm512_max_pd,
+        _mm512_reduce_max_pd, _mm512_loadu_pd, same64)
 
 /* ---- one thread or two; the second waits for its half without sleeping, as long as a sample lasts ---- */
 
@@ -249,9 +252,11 @@ static int l_time(lua_State *L) {
 
 int luaopen_bounds(lua_State *L);
 int luaopen_bounds(lua_State *L) {
-  static const luaL_Reg list[] = {{"load", l_load}, {"result", l_result}, {"random", l_random}, {"free", l_free}, {"time", l_time}, {"dot", l_dot},
-                                  {"argmax", l_argmax}, {"scan", l_scan}, {"bincount", l_bincount},
-                                  {"from_table", l_from_table}, {"read_file", l_read_file}, {NULL, NULL}};
+  static const luaL_Reg list[] = {
+    {"load", l_load}, {"result", l_result}, {"random", l_random}, {"free", l_free}, {"time", l_time}, {"dot", l_dot},
+    {"argmax", l_argmax}, {"scan", l_scan}, {"bincount", l_bincount}, {"from_table", l_from_table},
+    {"read_file", l_read_file}, {NULL, NULL},
+  };
   luaL_newlib(L, list);
   return 1;
 }

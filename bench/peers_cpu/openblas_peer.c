@@ -50,7 +50,8 @@ static double run(const char *op) {
   const int n = (int)(x.bytes / (size_t)size), f = size == 4;
   const float *s = (const float *)(void *)x.data;
   const double *d = (const double *)(void *)x.data;
-  if (!strcmp(op, "dot")) return f ? cblas_sdot(n, s, 1, (float *)(void *)y.data, 1) : cblas_ddot(n, d, 1, (double *)(void *)y.data, 1);
+  if (!strcmp(op, "dot"))
+    return f ? cblas_sdot(n, s, 1, (float *)(void *)y.data, 1) : cblas_ddot(n, d, 1, (double *)(void *)y.data, 1);
   const size_t k = !strcmp(op, "min") ? (f ? cblas_ismin(n, s, 1) : cblas_idmin(n, d, 1))
                                       : (f ? cblas_ismax(n, s, 1) : cblas_idmax(n, d, 1));
   return !strcmp(op, "argmax") ? (double)k + 1 : f ? (double)s[k] : d[k];
@@ -76,7 +77,8 @@ int main(void) {
   while (fgets(line, sizeof line, stdin)) {
     int words = sscanf(line, "%*s %255s %255s %255s", a, b, c);
     if (!strncmp(line, "version", 7)) puts(openblas_get_config());
-    else if (!strncmp(line, "threads", 7) && words == 1) openblas_set_num_threads(threads = atoi(a)), calm_down(), puts("ok");
+    else if (!strncmp(line, "threads", 7) && words == 1)
+      openblas_set_num_threads(threads = atoi(a)), calm_down(), puts("ok");
     else if (!strncmp(line, "load", 4) && words == 3) {
       size = atoi(b + 1);
       puts(load(a[0] == 'x' ? &x : &y, c) ? "ok" : "failed");

@@ -54,7 +54,8 @@ static void read_avx2(const work *w) {
     _mm_prefetch(p + 4096 + 128, _MM_HINT_T0);
     _mm_prefetch(p + 4096 + 192, _MM_HINT_T0);
 #pragma GCC unroll 8
-    for (int j = 0; j < 8; j++) x[j] = _mm256_or_si256(x[j], _mm256_loadu_si256((const __m256i *)(const void *)(p + 32 * j)));
+    for (int j = 0; j < 8; j++) 
+      x[j] = _mm256_or_si256(x[j], _mm256_loadu_si256((const __m256i *)(const void *)(p + 32 * j)));
   }
   for (int j = 0; j < 8; j++) KEEP(x[j]);
 }
@@ -204,7 +205,8 @@ static void groups(const work *w) {
 #define STEP_CONVERT2(s, p, q) s = _mm256_fmadd_pd(WIDE2(p), WIDE2(q), s)
 #define STEP_CONVERT2_ADD(s, p, q) s = _mm256_add_pd(_mm256_mul_pd(WIDE2(p), WIDE2(q)), s)
 #define STEP_F32(s, p, q) s = _mm512_fmadd_ps(_mm512_loadu_ps((const void *)(p)), _mm512_loadu_ps((const void *)(q)), s)
-#define STEP_F64(s, p, q) s = _mm512_add_pd(_mm512_mul_pd(_mm512_loadu_pd((const void *)(p)), _mm512_loadu_pd((const void *)(q))), s)
+#define LOAD_F64(p) _mm512_loadu_pd((const void *)(p))
+#define STEP_F64(s, p, q) s = _mm512_add_pd(_mm512_mul_pd(LOAD_F64(p), LOAD_F64(q)), s)
 #define STEP_LOADS(s, p, q) s = _mm512_ternarylogic_epi64(LOAD(p), LOAD(q), s, 0xfe)
 /*
 ** The bits put where a double has them: odd elements by a masked load, a shift and a mask; wrong for zeros, which would
@@ -213,13 +215,16 @@ static void groups(const work *w) {
 #define ODD(p) _mm512_maskz_loadu_epi32(0xaaaa, (const void *)(p))
 #define HIGH(p) _mm512_and_si512(_mm512_srai_epi64(ODD(p), 3), _mm512_set1_epi64((int64_t)0x8fffffffffffffffull))
 #define STEP_SHIFT(s, p, q) \
-  s = _mm512_fmadd_pd((__m512d)HIGH(p), (__m512d)HIGH(q), s), s = _mm512_fmadd_pd((__m512d)HIGH((p) - 4), (__m512d)HIGH((q) - 4), s)
-#define STEP_MIXED(s, p, q) s = _mm512_fmadd_pd((__m512d)HIGH(p), WIDE(q), s), s = _mm512_fmadd_pd((__m512d)HIGH((p) - 4), WIDE((q) + 32), s)
+  s = _mm512_fmadd_pd((__m512d)HIGH(p), (__m512d)HIGH(q), s), \
+  s = _mm512_fmadd_pd((__m512d)HIGH((p) - 4), (__m512d)HIGH((q) - 4), s)
+#define STEP_MIXED(s, p, q) \
+  s = _mm512_fmadd_pd((__m512d)HIGH(p), WIDE(q), s), s = _mm512_fmadd_pd((__m512d)HIGH((p) - 4), WIDE((q) + 32), s)
 /* Product and its error in f32, both converted. */
-#define STEP_PAIR(s, p, q)                                                                                                     \
-  do {                                                                                                                         \
-    const __m256 x_ = _mm256_loadu_ps((const void *)(p)), y_ = _mm256_loadu_ps((const void *)(q)), m_ = _mm256_mul_ps(x_, y_); \
-    s = _mm512_add_pd(s, _mm512_add_pd(_mm512_cvtps_pd(m_), _mm512_cvtps_pd(_mm256_fmsub_ps(x_, y_, m_))));                    \
+#define STEP_PAIR(s, p, q)                                                                                  \
+  do {                                                                                                      \
+    const __m256 x_ = _mm256_loadu_ps((const void *)(p)), y_ = _mm256_loadu_ps((const void *)(q));          \
+    const __m256 m_ = _mm256_mul_ps(x_, y_);                                                                \
+    s = _mm512_add_pd(s, _mm512_add_pd(_mm512_cvtps_pd(m_), _mm512_cvtps_pd(_mm256_fmsub_ps(x_, y_, m_)))); \
   } while (0)
 DOT(dot_convert, 32, __m512d, _mm512_setzero_pd(), STEP_CONVERT)
 DOT(dot_convert2, 16, __m256d, _mm256_setzero_pd(), STEP_CONVERT2)
@@ -233,8 +238,9 @@ DOT(dot_loads, 64, __m512i, _mm512_setzero_si512(), STEP_LOADS)
 static void multiply(const work *w) { w->size == 4 ? dot_convert(w) : dot_f64(w); }
 
 /*
-** ---- counting slots, and histograms: bins by one multiplication and addition, each block's while those of the block
-** before are counted ----
+** ---- counting slots, and histograms ----
+**
+** Bins come from one multiplication and addition, each block's while those of the block before are counted.
 */
 
 #define ADD_UP(type)                                                                       \
@@ -291,8 +297,10 @@ static void count_range(const work *w) {
 }
 
 #define BLOCK 64
-#define FIND_F64(x, to) _mm256_storeu_si256((void *)(to), _mm512_cvttpd_epi32(_mm512_fmadd_pd(_mm512_loadu_pd(x), per_bin, start)))
-#define FIND_F32(x, to) _mm512_storeu_si512((to), _mm512_cvttps_epi32(_mm512_fmadd_ps(_mm512_loadu_ps(x), per_bin, start)))
+#define FIND_F64(x, to) \
+  _mm256_storeu_si256((void *)(to), _mm512_cvttpd_epi32(_mm512_fmadd_pd(_mm512_loadu_pd(x), per_bin, start)))
+#define FIND_F32(x, to) \
+  _mm512_storeu_si512((to), _mm512_cvttps_epi32(_mm512_fmadd_ps(_mm512_loadu_ps(x), per_bin, start)))
 #define SAMPLES(sample, vector, s)                                                                                     \
   const sample *x = (const sample *)(const void *)w->x, *end = x + w->bytes / (int64_t)sizeof(sample) / BLOCK * BLOCK; \
   const vector per_bin = _mm512_set1_##s((sample)w->per_bin), start = _mm512_set1_##s((sample)(-w->low * w->per_bin)); \
@@ -345,18 +353,16 @@ static void histogram(const work *w) {
 
 /* ---- by name ---- */
 
+#define WAY(f) {#f, f}
 static const struct { const char *name; loop f; } ways[] = {
-  {"read_plain", read_plain}, {"read_1k", read_1k}, {"read", read_4k}, {"read_16k", read_16k}, {"read_t1", read_t1},
-  {"read_t1_by_8", read_t1_by_8},
-  {"read_nta", read_nta}, {"read_twice", read_twice}, {"halves", read_halves}, {"read_quarters", read_quarters},
-  {"read_pages2", read_pages2}, {"read_pages4", read_pages4}, {"read_pages8", read_pages8}, {"read_spread16", read_spread16},
-  {"read_spread32", read_spread32}, {"read_spread64", read_spread64}, {"read_spread256", read_spread256},
-  {"read_turns4", read_turns4}, {"read_turns16", read_turns16}, {"read_turns64", read_turns64}, {"move_plain", move_plain},
-  {"move_4k", move_4k}, {"move", move_w}, {"move_past", move_past}, {"widen_near", widen_near}, {"widen", widen}, {"widen_w", widen_w},
-  {"widen_past", widen_past}, {"dot_convert", dot_convert}, {"dot_convert2", dot_convert2},
-  {"dot_convert2_add", dot_convert2_add}, {"dot_shift", dot_shift}, {"dot_mixed", dot_mixed}, {"dot_pair", dot_pair},
-  {"dot_f32", dot_f32}, {"dot_f64", dot_f64}, {"dot_loads", dot_loads}, {"count_1", count_1}, {"count_4", count_4},
-  {"count_8", count_8}, {"count_1_narrow", count_1_narrow}, {"count_4_narrow", count_4_narrow}, {"count_bytes", count_bytes},
-  {"read_avx2", read_avx2}, {"read_both", read_both}, {"move_c", move_c}, {"move_rep", move_rep}, {"multiply", multiply},
-  {"count_range", count_range}, {"find", find}, {"histogram_words", histogram_words}, {"histogram_narrow", histogram_narrow},
-  {"histogram_bytes", histogram_bytes}, {"histogram", histogram}, {"groups", groups},};
+  WAY(read_plain), WAY(read_1k), {"read", read_4k}, WAY(read_16k), WAY(read_t1), WAY(read_t1_by_8), WAY(read_nta),
+  WAY(read_twice), {"halves", read_halves}, WAY(read_quarters), WAY(read_pages2), WAY(read_pages4), WAY(read_pages8),
+  WAY(read_spread16), WAY(read_spread32), WAY(read_spread64), WAY(read_spread256), WAY(read_turns4), WAY(read_turns16),
+  WAY(read_turns64), WAY(move_plain), WAY(move_4k), {"move", move_w}, WAY(move_past), WAY(widen_near), WAY(widen),
+  WAY(widen_w), WAY(widen_past), WAY(dot_convert), WAY(dot_convert2), WAY(dot_convert2_add), WAY(dot_shift),
+  WAY(dot_mixed), WAY(dot_pair), WAY(dot_f32), WAY(dot_f64), WAY(dot_loads), WAY(count_1), WAY(count_4), WAY(count_8),
+  WAY(count_1_narrow), WAY(count_4_narrow), WAY(count_bytes), WAY(read_avx2), WAY(read_both), WAY(move_c),
+  WAY(move_rep), WAY(multiply), WAY(count_range), WAY(find), WAY(histogram_words), WAY(histogram_narrow),
+  WAY(histogram_bytes), WAY(histogram), WAY(groups),
+};
+#undef WAY

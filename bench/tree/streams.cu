@@ -2,7 +2,8 @@
 ** RMSNorm's ring on several streams at once, among kernels of random length: its blocks wait for each other, so does
 ** any launch wait for ever? Every stream ends within 10 seconds, or this says so and stops.
 **
-**   nvcc -O2 -std=c++17 -I. -arch=native bench/tree/streams.cu build/obj/kernels/cuda/{norm/rmsnorm,reduce/*}.ARCH.o -o build/streams
+**   nvcc -O2 -std=c++17 -I. -arch=native bench/tree/streams.cu build/obj/kernels/cuda/{norm/rmsnorm,reduce/*}.ARCH.o \
+**     -o build/streams
 **   build/streams [streams, default 4] [launches on each, default 200]
 */
 #include <atomic>

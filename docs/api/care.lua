@@ -24,9 +24,9 @@ print(after.launches - before.launches, after.bytes_up - before.bytes_up)]],
     {
       name = "memory",
       text = [[
-Bytes in use by this Lua state and by the process. Whole blocks count: they come in steps of 64 bytes (on a device 256), from
-1 KiB on in four steps to the next power of two, and these are 2 MiB at most; a block kept for reuse may be a quarter larger
-than asked, by 64 MiB at most. Of this state are:
+Bytes in use by this Lua state and by the process. Whole blocks count: they come in steps of 64 bytes (on a device 256),
+from 1 KiB on in four steps to the next power of two, and these are 2 MiB at most; a block kept for reuse may be a
+quarter larger than asked, by 64 MiB at most. Of this state are:
 
 - `live`: bytes of its arrays' data, copies on the host and on devices; zeros that nobody has looked at take none, views
   share, wrapped memory does not count;
@@ -36,8 +36,8 @@ than asked, by 64 MiB at most. Of this state are:
 
 Of the process, all its Lua states together, are:
 
-- `host` and `device`: bytes in use on the host and on all devices. Of another state, `host` also has what that state keeps
-  of small arrays that are gone, 1 MiB at most;
+- `host` and `device`: bytes in use on the host and on all devices. Of another state, `host` also has what that state
+  keeps of small arrays that are gone, 1 MiB at most;
 - `pooled`: bytes kept for reuse, on the host and on all devices;
 - `peak`: the most that `host` and `device` together ever were.]],
       params = {},
@@ -54,8 +54,8 @@ print(gr.memory().live == before)]],
     },
     {
       name = "trim",
-      text = "Give the memory that is kept for reuse back to the system, and with glibc the pages that its allocator kept. The "
-        .. "last Lua state of a process does so when it closes.",
+      text = "Give the memory that is kept for reuse back to the system, and with glibc the pages that its allocator "
+        .. "kept. The last Lua state of a process does so when it closes.",
       params = {},
       returns = { { "integer", "the bytes given back" } },
       errors = "None.", cost = "O(blocks).",
@@ -69,16 +69,16 @@ print(gr.trim() > 0, gr.memory().pooled)]],
       name = "gc",
       text = [[
 Set how many bytes may live before a full collection is started, and how many the process keeps for reuse. By itself it
-keeps 256 MiB of the host's memory, and of each device no more than was in use there at once within the last second or two,
-together with what is in use a quarter more (but up to 32 MiB always). What lay unused longest goes back first.]],
+keeps 256 MiB of the host's memory, and of each device no more than was in use there at once within the last second or
+two, together with what is in use a quarter more (but up to 32 MiB always). What lay unused longest goes back first.]],
       params = { { "options", "options", "" } },
       options = { { "budget", "integer?", "the smallest budget, in bytes" },
         { "auto", "boolean?", "whether passing the budget collects by itself", default = "true at the start" },
-        { "cache", "integer|string?", "at most so many bytes are kept for reuse, of the host and of each device; `\"auto\"`: as "
-          .. "above. Holds for the whole process", default = "\"auto\" at the start" } },
+        { "cache", "integer|string?", "at most so many bytes are kept for reuse, of the host and of each device; "
+          .. "`\"auto\"`: as above. Holds for the whole process", default = "\"auto\" at the start" } },
       returns = {},
-      errors = "A budget or a cache below 0; another string than `\"auto\"`; an unknown option. Then nothing is set. After `gr.safe` a cache raises, since it is the"
-        .. " whole process's.",
+      errors = "A budget or a cache below 0; another string than `\"auto\"`; an unknown option. Then nothing is set. "
+        .. "After `gr.safe` a cache raises, since it is the whole process's.",
       cost = "O(1); with `cache` O(blocks).", waits = "With `cache` it may wait for the device.",
       example = [[
 local before = gr.memory().budget
@@ -89,8 +89,8 @@ gr.gc { budget = before }]],
     },
     {
       name = "release",
-      text = "Give an array's memory back now. Views that share it keep it until they are released or collected. A second "
-        .. "release does nothing; any other use of a released array raises.",
+      text = "Give an array's memory back now. Views that share it keep it until they are released or collected. A "
+        .. "second release does nothing; any other use of a released array raises.",
       params = { c.a },
       returns = {},
       errors = "What is no array raises.",
@@ -103,8 +103,8 @@ print(a, pcall(gr.sum, a))]],
     },
     {
       name = "scope",
-      text = "Call a function and release every array that it made, but those that it returns. What finalizers make meanwhile "
-        .. "is not the function's (but in Lua 5.1, which does not tell).",
+      text = "Call a function and release every array that it made, but those that it returns. What finalizers make "
+        .. "meanwhile is not the function's (but in Lua 5.1, which does not tell).",
       params = { { "f", "function", "it cannot yield" }, { "...", "any", "its arguments" } },
       returns = { { "any", "the results of f(...); arrays in them, in returned tables, histograms and futures stay" } },
       errors = "What f raises, after releasing what it made.",
@@ -120,21 +120,23 @@ print(total[10], temporary)]],
     },
     {
       name = "safe",
-      text = "Take away from this Lua state what the scripts of strangers should not have, and set them limits, for good. "
-        .. "For hosts, before they run such scripts; [SECURITY.md](../SECURITY.md) says what is promised.",
+      text = "Take away from this Lua state what the scripts of strangers should not have, and set them limits, for "
+        .. "good. For hosts, before they run such scripts; [SECURITY.md](../SECURITY.md) says what is promised.",
       params = { { "options", "options?", "" } },
       options = {
         { "files", "boolean?", "whether `load`, `save`, `csv` and the paths of pictures stay", default = "false" },
         { "wrap", "boolean?", "whether `wrap` (pointers) stays", default = "false" },
-        { "bytes", "integer?", "the most that this state's arrays may take, both sides together", default = "no limit" },
+        { "bytes", "integer?", "the most that this state's arrays may take, both sides together",
+          default = "no limit" },
         { "elements", "integer?", "the most that one array may have", default = "no limit" },
         { "seconds", "number?", "after so long a call on the CPU raises \"interrupted\"", default = "no limit" },
         { "threads", "integer?", "sets `gr.threads`, which scripts cannot change from then on", default = "as it is" },
       },
       returns = {},
       units = "Bytes; elements; seconds.",
-      errors = "A second call in the same state; a limit below 1 (seconds: of 0 or less). Afterwards the functions that are "
-        .. "taken away raise, `gr.trim()`, `gr.threads(n)` and the cache of `gr.gc` too, since they concern the whole process; arrays beyond a limit raise.",
+      errors = "A second call in the same state; a limit below 1 (seconds: of 0 or less). Afterwards the functions "
+        .. "that are taken away raise, `gr.trim()`, `gr.threads(n)` and the cache of `gr.gc` too, since they concern "
+        .. "the whole process; arrays beyond a limit raise.",
       cost = "O(1).", waits = c.no_work,
       example = [[
 -- gr.safe { bytes = 256 * 2^20, elements = 1e7, seconds = 0.5 }

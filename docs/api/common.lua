@@ -8,19 +8,22 @@ common.dtype_option = { "dtype", "dtype?", "what else stands before the options"
 
 common.rows = { "rows", "integer?", "read the n elements as a matrix of so many rows, row by row; must divide n" }
 common.axis = { "axis", "integer?", "2: one result for each row, 1: one for each column", default = "2" }
-common.segments = { "segments", "array|integer[]?", "m + 1 positions that do not fall (i64 or i32): result k is that of "
-  .. "`a[offsets[k]]` up to `a[offsets[k + 1] - 1]`. They are read on the host, so keep them there; no `rows` with them" }
+common.segments = { "segments", "array|integer[]?", "m + 1 positions that do not fall (i64 or i32): result k is that "
+  .. "of `a[offsets[k]]` up to `a[offsets[k + 1] - 1]`. They are read on the host, so keep them there; "
+  .. "no `rows` with them" }
 common.into = { "into", "array?",
-  "the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)" }
+  "the array that takes the results (their dtype and length; it may be the input itself, "
+    .. "but not overlap it otherwise)" }
 
 common.kernel = { "kernel", "string?", "run the kernel of this name instead of the usual one (`gr.kernels` lists them; "
   .. "[docs/ladder.md](ladder.md) explains them); with rows: one launch a row" }
 common.block = { "block", "integer?", "threads in a block of that kernel, 64 to 1024", default = "256" }
-common.timed = { "timed", "boolean|integer?", "with `kernel`: the seconds between two events of the device around the kernels "
-  .. "come as a second result; a number: the mean of so many runs", default = "false" }
+common.timed = { "timed", "boolean|integer?", "with `kernel`: the seconds between two events of the device around the "
+  .. "kernels come as a second result; a number: the mean of so many runs", default = "false" }
 common.exact = { "exact", "boolean?", "round the true value once, whatever the order (docs/exact.md)",
   default = "what `gr.exact` says" }
-common.out = { "out", "string?", "with `exact`: round straight to `\"f32\"` or `\"f64\"`; rows give arrays of it", default = '`"f64"`' }
+common.out = { "out", "string?", "with `exact`: round straight to `\"f32\"` or `\"f64\"`; rows give arrays of it",
+  default = '`"f64"`' }
 
 common.no_wait = "Neither: queues work on the device and returns."
 common.no_work = "Neither."

@@ -19,7 +19,8 @@ ties to even), whatever the order, the parts, the device or the number of thread
   entries = {
     {
       name = "exact",
-      text = "Whether reductions of this Lua state are correctly rounded where a call does not say; sets it when given.",
+      text = "Whether reductions of this Lua state are correctly rounded where a call does not say; "
+        .. "sets it when given.",
       params = { { "on", "boolean?", "the new setting", default = "unchanged; off at the start" } },
       returns = { { "boolean", "the setting" } },
       errors = "What is no boolean.", cost = "O(1).", waits = c.no_work,

@@ -5,23 +5,23 @@ return {
   text = [[
 NPY files (names that end in `.npy`) know their dtype and shape; all others are raw elements.
 
-**A file is replaced whole.** `save` (and `path` of an SVG) writes beside the target, brings the bytes to the disk, and gives
-them the target's name: whoever opens the name sees the old file or the new one, and so does the next start after a power cut.
-Where that fails (a full disk, a limit, a killed process) the old file is what it was; a process that is killed outright may
-leave `.gpureduce-*.tmp` beside it. Symbolic links are followed. The new file has the old one's mode, and its owner where
-the system allows that; a new name has the mode of any new file. Other hard links to the old file keep the old bytes. The folder
-must be writable. What is no regular file (a terminal, a pipe, a device) is written directly: `/dev/stdout` goes on where the
-program's output is.
+**A file is replaced whole.** `save` (and `path` of an SVG) writes beside the target, brings the bytes to the disk, and
+gives them the target's name: whoever opens the name sees the old file or the new one, and so does the next start after
+a power cut. Where that fails (a full disk, a limit, a killed process) the old file is what it was; a process that is
+killed outright may leave `.gpureduce-*.tmp` beside it. Symbolic links are followed. The new file has the old one's
+mode, and its owner where the system allows that; a new name has the mode of any new file. Other hard links to the old
+file keep the old bytes. The folder must be writable. What is no regular file (a terminal, a pipe, a device) is written
+directly: `/dev/stdout` goes on where the program's output is.
 
-**A file is read into memory of the array's own**, unless `map` asks for a mapping: what anybody does to the file later does not
-show. What has no size of its own (a pipe, a device, a file of `/proc`) is read to its end, up to 256 MiB; with `count` as much as
-is asked for, so that `gr.load("/dev/urandom", "u8", { count = 16 })` works.
+**A file is read into memory of the array's own**, unless `map` asks for a mapping: what anybody does to the file later
+does not show. What has no size of its own (a pipe, a device, a file of `/proc`) is read to its end, up to 256 MiB; with
+`count` as much as is asked for, so that `gr.load("/dev/urandom", "u8", { count = 16 })` works.
 
-**A mapping** is private: changes to the array stay in memory, and saving to the mapped file is safe, since that replaces it.
-But the system alone decides what a mapping shows: bytes that another program writes into the file may show or not, and when it
-makes the file shorter, the next look beyond its new end ends the process (SIGBUS). Map files that nobody else writes in place;
-those that are replaced by renaming are safe. An NPY file that is big-endian, in Fortran order, or begins at
-an odd place is read instead.]],
+**A mapping** is private: changes to the array stay in memory, and saving to the mapped file is safe, since that
+replaces it. But the system alone decides what a mapping shows: bytes that another program writes into the file may show
+or not, and when it makes the file shorter, the next look beyond its new end ends the process (SIGBUS). Map files that
+nobody else writes in place; those that are replaced by renaming are safe. An NPY file that is big-endian, in Fortran
+order, or begins at an odd place is read instead.]],
   entries = {
     {
       name = "load",
@@ -33,15 +33,16 @@ an odd place is read instead.]],
         c.dtype_option,
         { "offset", "integer?", "raw files: where to begin, in bytes", default = "0" },
         { "count", "integer?", "raw files: how many elements", default = "all that follow" },
-        { "map", "boolean?", "map the file instead of reading it: pages come when they are used, and nobody may shorten it (above)", default = "false" },
+        { "map", "boolean?", "map the file instead of reading it: pages come when they are used, and nobody may "
+          .. "shorten it (above)", default = "false" },
       },
       returns = { { "array?", "the elements, or nil when the system refuses" },
         { "table|string|nil", "of NPY files the shape; after nil the message" },
         { "integer?", "after nil the system's error number" } },
-      dtypes = "All. NPY (versions 1 to 3, headers up to 1 MiB): what NumPy calls u1 i1 i2 u2 i4 u4 i8 f2 f4 f8 and bool "
-        .. "(as u8), little or big endian, in C or Fortran order: the elements come in C order.",
-      errors = "A dtype with NPY; a path with a NUL; a damaged file, named with the reason; a stream without end. What the "
-        .. "system refuses returns nil, message, code.",
+      dtypes = "All. NPY (versions 1 to 3, headers up to 1 MiB): what NumPy calls u1 i1 i2 u2 i4 u4 i8 f2 f4 f8 and "
+        .. "bool (as u8), little or big endian, in C or Fortran order: the elements come in C order.",
+      errors = "A dtype with NPY; a path with a NUL; a damaged file, named with the reason; a stream without end. What "
+        .. "the system refuses returns nil, message, code.",
       cost = "O(n).",
       waits = "Neither: the elements stay on the host until a kernel needs them.",
       example = [[
@@ -54,7 +55,8 @@ print(gr.load("no such file"))]],
     },
     {
       name = "save",
-      text = "Write an array to a file: NPY when the name ends in `.npy`, else the raw elements. The old file is replaced whole.",
+      text = "Write an array to a file: NPY when the name ends in `.npy`, else the raw elements. "
+        .. "The old file is replaced whole.",
       params = { c.a, { "path", "string", "the file's name" }, { "options", "options?", "" } },
       options = { { "shape", "integer[]?", "NPY: lengths whose product is n", default = "`{n}`" } },
       returns = { { "boolean?", "true, or nil when the system refuses" }, { "string?", "after nil the message" },

@@ -16,14 +16,16 @@ Samples are compared with the edges themselves, so one that lies on an edge is n
         { "below", "number", "samples (or their weights) below the first edge; -infinity too" },
         { "above", "number", "samples above the last edge; +infinity too" },
         { "nan", "number", "samples that are no numbers" },
-        { "density", "array?", "f64, with `{density=true}`: counts / width / total, so that the bars' areas add up to 1" },
+        { "density", "array?", "f64, with `{density=true}`: counts / width / total, "
+          .. "so that the bars' areas add up to 1" },
       },
     },
   },
   entries = {
     {
       name = "histogram",
-      text = "Count the elements in bins, evenly spaced, by equal factors or between given edges; or add up weights there.",
+      text = "Count the elements in bins, evenly spaced, by equal factors or between given edges; "
+        .. "or add up weights there.",
       params = { { "a", "array", "the samples" }, { "options", "options", "`bins` or `edges`" } },
       options = {
         { "bins", "integer?", "how many bins of equal width, 1 to 2^31" },
@@ -31,21 +33,24 @@ Samples are compared with the edges themselves, so one that lies on an edge is n
         { "max", "number?", "the last edge", default = "the greatest finite sample" },
         { "edges", "array|number[]?", "2 or more rising numbers (an array: f64), instead of `bins`" },
         { "log", "boolean?", "edges by equal factors: `min` (or the data) lies above 0", default = "false" },
-        { "weights", "array?", "one for each sample, of any dtype: bins hold their sums. Integers are summed in 64 bits; floats "
-          .. "(all finite) exactly, then rounded once, unless some are below 2^-90 or so of the largest (docs/numerics.md)" },
+        { "weights", "array?", "one for each sample, of any dtype: bins hold their sums. Integers are summed in 64 "
+          .. "bits; floats (all finite) exactly, then rounded once, unless some are below 2^-90 or so of the largest "
+          .. "(docs/numerics.md)" },
         { "density", "boolean?", "add the field `density`", default = "false" },
-        { "into", "histogram?", "takes the results instead of a new one; of as many bins and the same dtype, without `density`" },
+        { "into", "histogram?", "takes the results instead of a new one; of as many bins and the same dtype, "
+          .. "without `density`" },
         { "modulo", "boolean?", "integers by their remainder: x goes into bin x % bins + 1", default = "false" },
         c.kernel, c.block, c.timed,
       },
       returns = { { "histogram", "counts, edges, and what lay outside" } },
       shapes = "`counts`: bins, i64. `edges`: bins + 1, f64.",
       errors = "Neither `bins` nor `edges`, or both; edges that do not rise; limits that are not finite; bins narrower "
-        .. "than f64 can tell apart; `modulo` of floats; `log` of data that is not above 0; weights of another length, or not finite.",
+        .. "than f64 can tell apart; `modulo` of floats; `log` of data that is not above 0; "
+        .. "weights of another length, or not finite.",
       cost = "O(n); O(n log bins) for uneven edges at worst. One pass, one more for the range when `min` or `max` is "
         .. "missing, and one over float weights for the largest.",
-      waits = "Waits for the range when `min` or `max` is missing, for the largest of float weights, and for the counts when "
-        .. "`density` is asked. `counts` and `edges` come down when they are read.",
+      waits = "Waits for the range when `min` or `max` is missing, for the largest of float weights, and for the "
+        .. "counts when `density` is asked. `counts` and `edges` come down when they are read.",
       example = [[
 local h = gr.histogram(gr.array { 1, 2, 2.5, 3, 9 }, { bins = 2, min = 1, max = 3 })
 print(h.counts[1], h.counts[2], h.edges[2], h.below, h.above)]],
@@ -58,7 +63,8 @@ print(h.counts[1], h.counts[2], h.edges[2], h.below, h.above)]],
       options = { { "minlength", "integer?", "the least length of the result", default = "0" },
         { "weights", "array?", "one for each element, of any dtype, as in `histogram`" },
         { "into", "array?", "takes the result; of its dtype, and as long or longer: the rest becomes 0" } },
-      returns = { { "array", "i64 (with float weights f64): element k tells how often k - 1 occurs; as long as the greatest plus 1" } },
+      returns = { { "array", "i64 (with float weights f64): element k tells how often k - 1 occurs; "
+        .. "as long as the greatest plus 1" } },
       dtypes = "Integers.",
       errors = "Float dtypes; an element below 0, or 2^31 and more; weights of another length, or not finite.",
       cost = "O(n): one pass for the range, one for the counts.",

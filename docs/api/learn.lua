@@ -19,12 +19,15 @@ print(gr.clock() >= start)]],
     },
     {
       name = "kernels",
-      text = "The ladder of an operation: the kernels that tutorials teach and the module's own, by name, simplest first.",
-      params = { { "operation", "string", '`"dot"`, `"sum"`, `"min"`, `"max"`, `"histogram"`, `"scan"` or `"rmsnorm"`' } },
-      returns = { { "table", "a list of tables: `name`, for the option `kernel`; `description`; `source`; `dtypes`, `\"all\"`, "
-        .. "`\"f32\"` or `\"i32\"`; `error`, as a multiple of 2^-24 times the sum of magnitudes; `block` and `blocks`, the "
-        .. "usual block size and those it can do (the teaching kernels); `default`, whether it is what runs without a name; "
-        .. "`cuda_only`, whether the CPU has no algorithm of this shape and computes in blocks instead" } },
+      text = "The ladder of an operation: the kernels that tutorials teach and the module's own, by name, "
+        .. "simplest first.",
+      params = { { "operation", "string", '`"dot"`, `"sum"`, `"min"`, `"max"`, `"histogram"`, '
+        .. '`"scan"` or `"rmsnorm"`' } },
+      returns = { { "table", "a list of tables: `name`, for the option `kernel`; `description`; `source`; `dtypes`, "
+        .. "`\"all\"`, `\"f32\"` or `\"i32\"`; `error`, as a multiple of 2^-24 times the sum of magnitudes; `block` "
+        .. "and `blocks`, the usual block size and those it can do (the teaching kernels); `default`, whether it is "
+        .. "what runs without a name; `cuda_only`, "
+        .. "whether the CPU has no algorithm of this shape and computes in blocks instead" } },
       errors = "An operation that has no ladder.",
       cost = "O(kernels).", waits = c.no_work,
       example = [[

@@ -23,12 +23,13 @@ Functions whose first parameter is an array are its methods too.]],
   entries = {
     {
       name = "a[i]", syntax = { "a[i]", "a[i] = v" },
-      text = "Read or write one element; negative positions count from the end. Reading beyond n gives nil, so that loops stop "
-        .. "there. Not for loops over all: see `table`.",
-      params = { { "i", "integer", "the position, 1 to n, or -1 (the last) to -n" }, { "v", "number", "what is stored" } },
+      text = "Read or write one element; negative positions count from the end. Reading beyond n gives nil, so that "
+        .. "loops stop there. Not for loops over all: see `table`.",
+      params = { { "i", "integer", "the position, 1 to n, or -1 (the last) to -n" },
+        { "v", "number", "what is stored" } },
       returns = { { "number", "the element; integers as Lua integers where Lua has them" } },
-      errors = "Position 0 and those below -n; writing beyond n, or what does not fit the dtype; a key that is no position and "
-        .. "no method's name: arrays are no keys (`compact` takes what a mask marks).",
+      errors = "Position 0 and those below -n; writing beyond n, or what does not fit the dtype; a key that is no "
+        .. "position and no method's name: arrays are no keys (`compact` takes what a mask marks).",
       cost = "O(1).",
       waits = "When the element is current only on the device: waits, and brings its 64 KiB. A write makes the "
         .. "device's copy of them stale.",
@@ -95,9 +96,11 @@ print(odd:sum(), back[1], #a:slice(3, 5))]],
     },
     {
       name = "copy",
-      text = "A new contiguous array with the same elements, on the device in use; or the elements put into another array.",
+      text = "A new contiguous array with the same elements, on the device in use; "
+        .. "or the elements put into another array.",
       params = { c.a, { "options", "options?", "" } },
-      options = { { "into", "array?", "the array or view that takes them: same dtype and length, on any device, apart from a" } },
+      options = { { "into", "array?", "the array or view that takes them: same dtype and length, on any device, "
+        .. "apart from a" } },
       returns = { { "array", "a new array, or `into`" } },
       errors = "An `into` of another dtype or length, or one that overlaps a. " .. c.input_errors,
       cost = "O(n), one launch.",

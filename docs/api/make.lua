@@ -13,26 +13,26 @@ return {
   title = "Making arrays",
   text = [[
 Arrays have one dimension and one dtype: `u8 i8 i16 u16 i32 u32 i64 f16 bf16 f32 f64` (long names such as `float32`
-and `uint8` are accepted), the last argument before the options or the option `dtype`. Optional arguments may be left out
-before a table of options, here as everywhere. A new array lives on the device in use; see `gr.use`.
+and `uint8` are accepted), the last argument before the options or the option `dtype`. Optional arguments may be left
+out before a table of options, here as everywhere. A new array lives on the device in use; see `gr.use`.
 
 Random numbers: a call of `rand` or `randn` without a seed takes the next numbers of the Lua state's generator, so that
-two calls never give the same ones; a script that runs again gets the same again. `gr.seed(n)` starts it elsewhere. Numbers
-with a `seed` of their own stand apart from those, and the uniform ones of a seed from its normal ones.]],
+two calls never give the same ones; a script that runs again gets the same again. `gr.seed(n)` starts it elsewhere.
+Numbers with a `seed` of their own stand apart from those, and the uniform ones of a seed from its normal ones.]],
   entries = {
     {
       name = "array",
       text = [[
 Make an array from a table of numbers, from a packed string, or of so many zeros. Numbers are rounded to nearest for
 float dtypes; integer dtypes take whole numbers in range only.]],
-      params = { { "from", "number[]|number[][]|string|integer", "the elements, rows of elements, their bytes in the machine's "
-        .. "order, or the length" }, c.dtype, c.typed },
+      params = { { "from", "number[]|number[][]|string|integer", "the elements, rows of elements, their bytes in the "
+        .. "machine's order, or the length" }, c.dtype, c.typed },
       options = { c.dtype_option },
       returns = { { "array", "a new array" }, { "integer?", "of rows: how many" },
         { "integer?", "and how many elements each has" } },
       shapes = "As long as the table; of a string, its bytes divided by the element's size.",
-      errors = "An element that is no number or does not fit (named by its position), rows of different lengths, bytes that are no whole number "
-        .. "of elements, an unknown dtype.",
+      errors = "An element that is no number or does not fit (named by its position), rows of different lengths, bytes "
+        .. "that are no whole number of elements, an unknown dtype.",
       cost = "O(n) on the host; of a length alone nothing is written before it is needed.",
       waits = "Neither: the elements stay on the host until a kernel needs them.",
       example = [[
@@ -45,8 +45,8 @@ print(#a, a[2], b.dtype, b[-1])]],
       name = "frombytes",
       text = "Make an array from a packed string, as `string.pack` or a file gives it.",
       params = { { "bytes", "string", "the elements in the machine's byte order" },
-        { "dtype", "dtype|string?", "or a format of `string.pack` for one number, such as `\">i4\"` or `\"<d\"` (a name that "
-          .. "is both is the dtype)", default = '`"f32"`' }, c.typed },
+        { "dtype", "dtype|string?", "or a format of `string.pack` for one number, such as `\">i4\"` or `\"<d\"` (a "
+          .. "name that is both is the dtype)", default = '`"f32"`' }, c.typed },
       options = { c.dtype_option },
       returns = { { "array", "a new array" } },
       errors = "What is no string; bytes that are no whole number of elements.",
@@ -113,7 +113,8 @@ print(#gr.arange(1, 1000, "u16"))]],
     {
       name = "linspace",
       text = "Make an array of n evenly spaced numbers with both ends included.",
-      params = { { "first", "number", "the first element" }, { "last", "number", "the last element" }, n, c.dtype, c.typed },
+      params = { { "first", "number", "the first element" },
+        { "last", "number", "the last element" }, n, c.dtype, c.typed },
       options = { c.dtype_option },
       returns = { { "array", "a new array" } },
       dtypes = "f16 bf16 f32 f64.",
@@ -132,7 +133,8 @@ those of a `seed`; they are the same on every machine (Philox 4x32-10, Salmon an
       options = random_options,
       returns = { { "array", "a new array" } },
       dtypes = "f16 bf16 f32 f64.",
-      errors = "An integer dtype; a `stream` without a `seed`; an `into` of another dtype or length; an unknown option.",
+      errors = "An integer dtype; a `stream` without a `seed`; an `into` of another dtype or length; "
+        .. "an unknown option.",
       cost = "O(n), one launch.",
       waits = c.no_wait,
       example = [[
@@ -144,13 +146,14 @@ print(gr.rand(9, { seed = 7 }):equal(gr.rand(9, { seed = 7 })))]],
     {
       name = "randn",
       text = [[
-Make an array of random numbers of the normal distribution with mean 0 and deviation 1 (Box and Muller's pairs, of numbers
-that `rand` never gives). `gr.randn(n) * deviation + mean` has others.]],
+Make an array of random numbers of the normal distribution with mean 0 and deviation 1 (Box and Muller's pairs, of
+numbers that `rand` never gives). `gr.randn(n) * deviation + mean` has others.]],
       params = { n, c.dtype, { "options", "options?", "" } },
       options = random_options,
       returns = { { "array", "a new array" } },
       dtypes = "f16 bf16 f32 f64.",
-      errors = "An integer dtype; a `stream` without a `seed`; an `into` of another dtype or length; an unknown option.",
+      errors = "An integer dtype; a `stream` without a `seed`; an `into` of another dtype or length; "
+        .. "an unknown option.",
       cost = "O(n), one launch.",
       waits = c.no_wait,
       example = [[
@@ -160,7 +163,8 @@ print(math.abs(a:mean()) < 0.02, math.abs(a:std() - 1) < 0.02)]],
     },
     {
       name = "seed",
-      text = "Start the generator of `rand` and `randn` without a seed of their own anew: the same n, the same numbers.",
+      text = "Start the generator of `rand` and `randn` without a seed of their own anew: the same n, "
+        .. "the same numbers.",
       params = { { "n", "integer", "which numbers; a new Lua state begins with 0" } },
       returns = {},
       errors = "What is no whole number.",

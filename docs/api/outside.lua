@@ -3,19 +3,19 @@ local c = ...
 return {
   title = "Memory and files of others",
   text = [[
-An array may lie in memory that the host program, LuaJIT's FFI or another module owns: on the CPU nothing is copied, on a
-GPU the owner's memory is the host side of the array. The owner says when it has written (`touch`), and asks for results
-of the device with `sync`.]],
+An array may lie in memory that the host program, LuaJIT's FFI or another module owns: on the CPU nothing is copied, on
+a GPU the owner's memory is the host side of the array. The owner says when it has written (`touch`), and asks for
+results of the device with `sync`.]],
   entries = {
     {
       name = "wrap",
       text = "Make an array of memory that somebody else owns, without a copy.",
       params = {
-        { "pointer", "any", "light userdata, LuaJIT cdata (an array or a pointer), an address as a number, or an array of the "
-          .. "lua-carray rock" },
+        { "pointer", "any", "light userdata, LuaJIT cdata (an array or a pointer), an address as a number, or an array "
+          .. "of the lua-carray rock" },
         { "dtype", "dtype?", "the type of the elements", default = 'the cdata\'s own; else `"f32"`' },
-        { "options", "options?", "needed, but for a carray, which knows its dtype and length and takes `volatile` alone, and for an "
-          .. "array of the FFI, which knows them too" } },
+        { "options", "options?", "needed, but for a carray, which knows its dtype and length and takes `volatile` "
+          .. "alone, and for an array of the FFI, which knows them too" } },
       options = {
         { "n", "integer?", "how many elements; needed but where the memory knows", default = "all of the FFI's array" },
         c.dtype_option,
@@ -23,14 +23,16 @@ of the device with `sync`.]],
         { "stride", "integer?", "bytes from one element to the next; what lies between is never written",
           default = "the size of an element" },
         { "anchor", "any?", "kept alive as long as the array or a view of it (cdata is its own anchor)" },
-        { "volatile", "boolean?", "the owner writes at any time: every use looks at the memory again", default = "false" },
+        { "volatile", "boolean?", "the owner writes at any time: every use looks at the memory again",
+          default = "false" },
       },
       returns = { { "array", "of the device in use" } },
-      dtypes = "All; of a carray those that it shares. Of cdata that of the elements (bool: u8; uint16_t may be called f16 or bf16); "
-        .. "void, structs and uint64_t have none, so that the call has to say one.",
+      dtypes = "All; of a carray those that it shares. Of cdata that of the elements (bool: u8; uint16_t may be called "
+        .. "f16 or bf16); void, structs and uint64_t have none, so that the call has to say one.",
       units = "Offset and stride: bytes.",
-      errors = "No pointer, or a null pointer; an address, offset or stride that is no multiple of the element's size; a "
-        .. "negative n; a dtype or n that disagrees with the type of cdata. Elements that are const are not written. Using a carray that has become shorter, or writing to one that is read-only, raises.",
+      errors = "No pointer, or a null pointer; an address, offset or stride that is no multiple of the element's size; "
+        .. "a negative n; a dtype or n that disagrees with the type of cdata. Elements that are const are not written. "
+        .. "Using a carray that has become shorter, or writing to one that is read-only, raises.",
       cost = "O(1).",
       waits = "Neither. With `volatile` each use on a GPU copies up again what it reads.",
       example = [[
@@ -57,8 +59,10 @@ print(pcall(gr.touch, gr.ones(3)))]],
     },
     {
       name = "csv",
-      text = "Read one column of numbers from a CSV file. Numbers have a decimal point, whatever the host's locale says.",
-      params = { { "path", "string", "the file's name" }, { "dtype", "dtype?", "the type of the elements", default = '`"f64"`' },
+      text = "Read one column of numbers from a CSV file. Numbers have a decimal point, "
+        .. "whatever the host's locale says.",
+      params = { { "path", "string", "the file's name" },
+        { "dtype", "dtype?", "the type of the elements", default = '`"f64"`' },
         { "options", "options?", "" } },
       options = {
         { "column", "integer|string?", "which one: its position, or its name in the first line", default = "1" },
@@ -69,9 +73,9 @@ print(pcall(gr.touch, gr.ones(3)))]],
       returns = { { "array?", "the numbers, or nil when the system refuses" },
         { "string?", "the column's name, if there is a header; after nil the message" },
         { "integer?", "after nil the system's error number" } },
-      errors = "A field that is no number, a row with more or fewer fields than the first, quotes that do not end, a number "
-        .. "that does not fit: with the file's name and line. A column that is not there. A number or a header of more than "
-        .. "1 MiB; more than 256 MiB of what is no file of its own (a pipe, a device).",
+      errors = "A field that is no number, a row with more or fewer fields than the first, quotes that do not end, a "
+        .. "number that does not fit: with the file's name and line. A column that is not there. A number or a header "
+        .. "of more than 1 MiB; more than 256 MiB of what is no file of its own (a pipe, a device).",
       cost = "O(bytes of the file): some 100 MB a second. Memory for the column alone.",
       waits = "Neither.",
       example = [[

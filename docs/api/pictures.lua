@@ -18,20 +18,23 @@ end
 return {
   title = "Pictures",
   text = [[
-Histograms and series in the terminal and as SVG: axes with round ticks; series that differ in colour (for the colour-blind
-too), dashes and marks and are named, so that they can be read in print and without colour. Pictures follow the viewer's light
-or dark setting, say in `<title>` and `<desc>` what they show, and take any text: all of it is escaped.]],
+Histograms and series in the terminal and as SVG: axes with round ticks; series that differ in colour (for the
+colour-blind too), dashes and marks and are named, so that they can be read in print and without colour. Pictures follow
+the viewer's light or dark setting, say in `<title>` and `<desc>` what they show, and take any text: all of it is
+escaped.]],
   entries = {
     {
       name = "plot", of = "histogram",
-      text = "The histogram as text, one bar a line. `print(h)` does the same without options. Edges have as many digits as "
-        .. "place them well within their bins; when those do not fit, the last line says what is to be added to all.",
+      text = "The histogram as text, one bar a line. `print(h)` does the same without options. Edges have as many "
+        .. "digits as place them well within their bins; when those do not fit, "
+        .. "the last line says what is to be added to all.",
       params = { { "options", "options?", "" } },
       options = {
         { "width", "integer?", "the longest line, 10 or more", default = columns },
         { "height", "integer?", "the most bars: more bins are merged with their neighbours", default = "32" },
         { "log", "boolean?", "bars as long as log(1 + count), so that rare values show", default = "false" },
-        { "density", "boolean?", "show counts / width / total instead of counts", default = "whether `h.density` is there" },
+        { "density", "boolean?", "show counts / width / total instead of counts",
+          default = "whether `h.density` is there" },
         ascii,
       },
       returns = { { "string", "lines without a newline at the end" } },
@@ -42,12 +45,13 @@ or dark setting, say in `<title>` and `<desc>` what they show, and take any text
       example = [[
 local h = gr.histogram(gr.array { 1, 1, 1, 1, 2, 2, 3, 9 }, { edges = { 0, 1.5, 2.5, 3.5 } })
 print(h:plot { width = 25, ascii = true })]],
-      output = "  0 |################## 4\n1.5 |######### 2\n2.5 |##### 1\n3.5\nabove 1, bars: counts,\nbins differ in width",
+      output = "  0 |################## 4\n1.5 |######### 2\n2.5 |##### 1\n3.5\n"
+        .. "above 1, bars: counts,\nbins differ in width",
     },
     {
       name = "svg", of = "histogram",
-      text = "The histogram as a picture: bars between their edges, as wide as the bins are. Heights are counts; where bins "
-        .. "differ in width (on an axis of ratios: in ratio), counts / width, so that a bar's area is its count.",
+      text = "The histogram as a picture: bars between their edges, as wide as the bins are. Heights are counts; where "
+        .. "bins differ in width (on an axis of ratios: in ratio), counts / width, so that a bar's area is its count.",
       params = { { "path", "string?", "the file to write", default = "none: the text is returned" },
         { "options", "options?", "" } },
       options = join(picture, size, {
@@ -72,11 +76,13 @@ print(h:svg():sub(1, 4))]],
     {
       name = "svg",
       text = "A chart: lines, steps, points and histograms over the same axes.",
-      params = { { "options", "options", "one or more of `lines`, `steps`, `points`, `histograms`, and how to draw them" } },
+      params = { { "options", "options", "one or more of `lines`, `steps`, `points`, `histograms`, "
+        .. "and how to draw them" } },
       options = join({
-        { "lines", "table?", "a list of arrays or of tables `{ name =, x =, y =, error = }`; x and y are arrays or tables of "
-          .. "numbers (x: 1, 2, 3, ...). Few points (60) show as marks; what is not finite leaves a gap. `error` (a number, "
-          .. "or one for each y) or `low =` and `high =` (the ends themselves) are error bars, a pale band where they are dense" },
+        { "lines", "table?", "a list of arrays or of tables `{ name =, x =, y =, error = }`; x and y are arrays or "
+          .. "tables of numbers (x: 1, 2, 3, ...). Few points (60) show as marks; what is not finite leaves a gap. "
+          .. "`error` (a number, or one for each y) or `low =` and `high =` (the ends themselves) are error bars, a "
+          .. "pale band where they are dense" },
         { "steps", "table?", "the same, each y held until the next x" },
         { "points", "table?", "the same without lines: a scatter plot; of many thousands the density shows" },
         { "histograms", "table?", "a list of histograms or of tables `{ name =, histogram = }`, over each other" },
@@ -94,11 +100,12 @@ print(h:svg():sub(1, 4))]],
       }, size),
       returns = { { "boolean|string|nil", "true when written; the text without a path; nil when the system refuses" },
         { "string?", "after nil the message" }, { "integer?", "after nil the system's error number" } },
-      shapes = "Series of any length: a long one is reduced to the least, the mean and the greatest of each column of pixels, an "
-        .. "array without x where it is. Where those lie apart, a pale band shows the extremes and a line the means.",
-      errors = "Nothing to draw; a series without y, or with x of another length; an unknown option or field; limits that no "
-        .. "axis can have; a table whose metatable has `__index` (tables are read raw). What the system refuses returns nil, "
-        .. "message, code.",
+      shapes = "Series of any length: a long one is reduced to the least, the mean and the greatest of each column of "
+        .. "pixels, an array without x where it is. Where those lie apart, "
+        .. "a pale band shows the extremes and a line the means.",
+      errors = "Nothing to draw; a series without y, or with x of another length; an unknown option or field; limits "
+        .. "that no axis can have; a table whose metatable has `__index` (tables are read raw). What the system "
+        .. "refuses returns nil, message, code.",
       cost = "O(n) for each series; on the host only what is drawn, and series that have x.",
       waits = "Waits for the data of each series and copies down what is drawn.",
       example = [[
@@ -126,7 +133,8 @@ print(text:match("<title>.-</title>"))]],
       returns = { { "string", "lines without a newline at the end" } },
       units = "Width in columns, height in lines.",
       shapes = "Any length: a long array without x is reduced where it is.",
-      errors = "What is no series; an unknown option; a width below 10, a height below 1; limits that no axis can have.",
+      errors = "What is no series; an unknown option; a width below 10, a height below 1; "
+        .. "limits that no axis can have.",
       cost = "O(n); on the host only what is drawn, and series that have x.",
       waits = "Waits for the data and copies down what is drawn.",
       example = [[print(gr.plot({ 1, 2, 3, 4, 3, 2, 1.1 }, { width = 24, height = 5, ascii = true }))]],

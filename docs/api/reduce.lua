@@ -3,7 +3,8 @@ local c = ...
 local rows, axis, segments, into = c.rows, c.axis, c.segments, c.into
 local accumulate = { "accumulate", "string?", "how float sums are kept: `\"f64\"`, `\"f32\"`, `\"kahan\"` or "
   .. "`\"neumaier\"` (docs/numerics.md)", default = '`"f64"`' }
-local ddof = { "ddof", "number?", "what is subtracted from n in the divisor (1 for a sample's variance)", default = "0" }
+local ddof = { "ddof", "number?", "what is subtracted from n in the divisor (1 for a sample's variance)",
+  default = "0" }
 local pairs_option = { "pairs", "boolean?", "row by row; else b is one row (axis 2) or one column (axis 1) that meets "
   .. "each of a's", default = "false" }
 
@@ -13,8 +14,8 @@ local async = { "async", "boolean?", "give a future instead", default = "false" 
 
 local each = "With `rows` one result for each row or column"
 local numbers = "All. Integers are summed in 64 bits and wrap as Lua's integers do."
-local waits = "Without `rows` it waits for the number and copies a few bytes down; with `rows` neither. Copies up what is "
-  .. "stale on the device."
+local waits = "Without `rows` it waits for the number and copies a few bytes down; with `rows` neither. Copies up what "
+  .. "is stale on the device."
 local matrix_errors = "`rows` that do not divide n; `segments` that fall or leave the array; "
   .. "`axis` without `rows`; `into` without `rows`, `segments` or `at`; an `into` of another dtype or length."
 
@@ -23,8 +24,8 @@ local rounded = { sum = 1, mean = 1, var = 1, std = 1, norm = 1, dot = 1, mse = 
 -- An entry of one of the reductions of one array: fields that are the same in all of them.
 -- any, all and count of the elements that satisfy a comparison.
 local testing = { rows, axis, segments, into,
-  { "op", "string?", '`"<"`, `"<="`, `"=="`, `"~="`, `">="` or `">"`: ask for elements that compare so with `value`, instead '
-    .. "of elements that are not zero" },
+  { "op", "string?", '`"<"`, `"<="`, `"=="`, `"~="`, `">="` or `">"`: ask for elements that compare so with `value`, '
+    .. "instead of elements that are not zero" },
   { "value", "number?", "the number to compare with, any one" } }
 
 local function one(name, fields)
@@ -67,11 +68,12 @@ along a fixed tree, so a result has the same bits on every machine. NaN goes thr
       text = "The sum of the elements.",
       options = { rows, axis, segments, into, accumulate, c.kernel, c.block, c.timed },
       dtypes = numbers,
-      returns = { { "number|array", "the sum, an integer for integer dtypes; 0 for none. " .. each .. ": f64, or i64 for "
-        .. "integers" } },
+      returns = { { "number|array", "the sum, an integer for integer dtypes; 0 for none. "
+        .. each .. ": f64, or i64 for integers" } },
       example = [[
 local a = gr.array({ 1, 2, 3, 4, 5, 6 }, "i32")
-print(a:sum(), table.concat(a:sum { rows = 2 }:table(), " "), table.concat(a:sum { rows = 2, axis = 1 }:table(), " "))]],
+local rows, columns = a:sum { rows = 2 }, a:sum { rows = 2, axis = 1 }
+print(a:sum(), table.concat(rows:table(), " "), table.concat(columns:table(), " "))]],
       output = "21\t6 15\t5 7 9",
     }),
     one("prod", {
@@ -225,15 +227,15 @@ print(a:dot(a), table.concat(a:dot(b, { rows = 2 }):table(), " "))]],
           .. "`\"midpoint\"`", default = '`"linear"`' },
         { "into", "array?", "the array that takes the results of several shares" },
       },
-      returns = { { "number|array", "for a table of shares an array: f64, or the input's dtype with `lower`, `higher` and "
-        .. "`nearest`, which give elements. NaN anywhere in the data gives NaN" } },
+      returns = { { "number|array", "for a table of shares an array: f64, or the input's dtype with `lower`, `higher` "
+        .. "and `nearest`, which give elements. NaN anywhere in the data gives NaN" } },
       dtypes = "All. -0.0 comes before 0.0. Between elements of i64 beyond 2^53 each is rounded to f64 first.",
       errors = "An empty array; a share outside 0 to 1; an unknown method.",
-      cost = "O(n). Of more than some thousand elements 11 bits of the keys a pass, so 1 pass for 8-bit types, 2, 3 and 6 for wider ones; of 64 bits usually 3, "
-        .. "because the candidates left are then copied out. "
+      cost = "O(n). Of more than some thousand elements 11 bits of the keys a pass, so 1 pass for 8-bit types, 2, 3 "
+        .. "and 6 for wider ones; of 64 bits usually 3, because the candidates left are then copied out. "
         .. "Several shares share passes; many take narrower digits and more passes.",
-      waits = "Up to some thousand elements are brought to the host. Of more it waits for every pass, copies up what is stale "
-        .. "on the device, and up to 64 KiB down a pass.",
+      waits = "Up to some thousand elements are brought to the host. Of more it waits for every pass, copies up what "
+        .. "is stale on the device, and up to 64 KiB down a pass.",
       example = [[
 local a = gr.array { 3, 1, 2, 10 }
 print(a:quantile(0.25), a:quantile(0.5, { method = "higher" }))
@@ -242,8 +244,8 @@ print(table.concat(a:quantile({ 0, 0.5, 1 }):table(), " "))]],
     },
     {
       name = "median",
-      text = "The middle element, or the mean of the two in the middle, rounded once to f64. (`quantile(a, 0.5)` interpolates "
-        .. "between those, as NumPy's does, which may differ in the last bits.)",
+      text = "The middle element, or the mean of the two in the middle, rounded once to f64. (`quantile(a, 0.5)` "
+        .. "interpolates between those, as NumPy's does, which may differ in the last bits.)",
       params = { c.a },
       returns = { { "number", "a float; NaN when the data holds one" } },
       dtypes = "All.",

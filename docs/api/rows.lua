@@ -6,7 +6,8 @@ return {
   entries = {
     {
       name = "rmsnorm",
-      text = "Divide each row by the root of the mean of its squares, and multiply by weights (Zhang and Sennrich 2019).",
+      text = "Divide each row by the root of the mean of its squares, "
+        .. "and multiply by weights (Zhang and Sennrich 2019).",
       params = { { "x", "array", "the rows, one after the other" },
         { "w", "array?", "one weight for each column, of the same dtype", default = "no weights" },
         { "options", "options?", "" } },
@@ -28,8 +29,8 @@ print(("%.3f %.3f %.3f %.3f"):format(y[1], y[2], y[3], y[4]))]],
       text = "Each row as shares: exp(x - max) divided by the row's sum of these. Large numbers do not overflow.",
       params = { { "x", "array", "the rows, one after the other" }, { "options", "options?", "" } },
       options = { { "rows", "integer?", "how many rows; must divide the length", default = "1" }, c.into },
-      returns = { { "array", "of the input's dtype and length. A row with NaN or +infinity, or of nothing but -infinity, "
-        .. "gives NaN" } },
+      returns = { { "array", "of the input's dtype and length. A row with NaN or +infinity, or of nothing but "
+        .. "-infinity, gives NaN" } },
       dtypes = "f16 bf16 f32 f64; exponentials and sums in f64, rounded once.",
       errors = "Integer dtypes; rows that do not divide the length.",
       cost = "O(n): one launch for rows of up to 16 leaves (f32: 16384 elements), else four.",

@@ -10,14 +10,16 @@ return {
       params = { c.a, { "op", "string?", '`"sum"`, `"prod"`, `"min"` or `"max"`', default = '`"sum"`' },
         { "options", "options?", "" } },
       options = {
-        { "exclusive", "boolean?", "element k takes what came before it; the first is the identity", default = "false" },
+        { "exclusive", "boolean?", "element k takes what came before it; the first is the identity",
+          default = "false" },
         { "reverse", "boolean?", "from the end to the start", default = "false" },
         c.into, c.kernel, c.block, c.timed,
       },
       returns = { { "array", "as long as the input" } },
-      dtypes = "All. Sums and products: i64 of integers (they wrap), f32 of f16, bf16 and f32 (rounded from f64), f64 of "
-        .. "f64. Minima and maxima: the input's.",
-      errors = "Another operation; an `into` of another dtype or length, or one that overlaps the input without being it.",
+      dtypes = "All. Sums and products: i64 of integers (they wrap), f32 of f16, bf16 and f32 (rounded from f64), f64 "
+        .. "of f64. Minima and maxima: the input's.",
+      errors = "Another operation; an `into` of another dtype or length, "
+        .. "or one that overlaps the input without being it.",
       cost = "O(n): one pass, one launch (decoupled look-back, Merrill and Garland 2016).",
       waits = c.no_wait,
       example = [[

@@ -5,8 +5,8 @@ A number that comes back to Lua waits for the device. Three ways not to: ask for
 many numbers at once, or leave the number on the device as an element of an array (`{into=, at=}` of the reductions).
 
 What is queued later happens later, so a future has the data of the call: its arrays may be written, filled or released
-while it runs, and a future that nobody looks at costs nothing but its memory. `norm` and `cosine` of f64 may have to read
-their arrays again, so a write to those waits. On the CPU an operation runs at once, and its future is done.]],
+while it runs, and a future that nobody looks at costs nothing but its memory. `norm` and `cosine` of f64 may have to
+read their arrays again, so a write to those waits. On the CPU an operation runs at once, and its future is done.]],
   objects = {
     {
       name = "future", class = "gpureduce.future", self = "f",
@@ -25,11 +25,11 @@ their arrays again, so a write to those waits. On the CPU an operation runs at o
       text = "Call a function of the module and get a future instead of its results.",
       params = { { "f", "function", "a function of this module" }, { "...", "any", "its arguments" } },
       returns = { { "future", "of all results of f(...); for arrays it is done when the device has made them" } },
-      errors = "Another function than one of the module's; what f raises about its arguments. A failure of the device is for "
-        .. "`get` to raise.",
+      errors = "Another function than one of the module's; what f raises about its arguments. A failure of the device "
+        .. "is for `get` to raise.",
       cost = "That of f, less the wait.",
-      waits = "Reductions to a number do not wait; functions that need a number on the way (`bincount`, a histogram without "
-        .. "`min` and `max`, `quantile`) wait for that one in the call. Copies up what is stale on the device.",
+      waits = "Reductions to a number do not wait; functions that need a number on the way (`bincount`, a histogram "
+        .. "without `min` and `max`, `quantile`) wait for that one in the call. Copies up what is stale on the device.",
       example = [[
 local a = gr.arange(1, 1000)
 local f = gr.async(gr.sum, a)
@@ -53,7 +53,8 @@ print(f:get(), f:done())]],
       name = "get", of = "future",
       text = "The results, once they are there. It may be asked again.",
       params = { { "seconds", "number?", "how long to wait at most", default = "no limit" } },
-      returns = { { "any", "the results; nil when they are not there after so long" }, { "any", "then: `\"not done\"`" } },
+      returns = { { "any", "the results; nil when they are not there after so long" },
+        { "any", "then: `\"not done\"`" } },
       units = "Seconds.",
       errors = "A failure of the device, naming the operation, each time; a negative time.",
       cost = "O(1).", waits = "Waits, as long as it is told to.",
@@ -81,7 +82,8 @@ print(gr.many { { "sum", a }, { "dot", a, b }, { "minmax", a } })]],
       name = "timer",
       text = "Time what the device does: start a timer, or time a function.",
       params = { { "f", "function?", "a function to call" }, { "...", "any", "its arguments" } },
-      returns = { { "timer|number", "the timer; with f the seconds of the work that it queued, and then its results" } },
+      returns = { { "timer|number", "the timer; with f the seconds of the work that it queued, "
+        .. "and then its results" } },
       units = "Seconds of the device in use (between two events in its queue; the clock on the CPU).",
       errors = "What is no function; what f raises.",
       cost = "O(1).", waits = "With f it waits for the work, else not.",

@@ -30,7 +30,8 @@ end]],
     },
     {
       name = "use",
-      text = "Make new arrays on this device from now on. Those that exist stay where they are; `copy` brings one over.",
+      text = "Make new arrays on this device from now on. Those that exist stay where they are; "
+        .. "`copy` brings one over.",
       params = { { "name", "string", '`"cpu"`, `"cuda:0"`, ...' } },
       returns = { { "string", "the device's name" } },
       errors = "A name that no device has; the text lists those there are.",
@@ -66,7 +67,8 @@ gr.use(before)]],
     },
     {
       name = "threads",
-      text = "How many threads large work on the CPU is spread over; sets it when n is given. Results do not depend on it.",
+      text = "How many threads large work on the CPU is spread over; sets it when n is given. "
+        .. "Results do not depend on it.",
       params = { { "n", "integer?", "1 to 1024" } },
       returns = { { "integer", "the number" } },
       errors = "A number out of range.",
@@ -79,7 +81,8 @@ gr.threads(before)]],
     },
     {
       name = "instructions",
-      text = "The instruction set that the CPU's kernels use; `GPUREDUCE_CPU` picks another. Results do not depend on it.",
+      text = "The instruction set that the CPU's kernels use; `GPUREDUCE_CPU` picks another. "
+        .. "Results do not depend on it.",
       params = {},
       returns = { { "string", '`"generic"`, `"sse2"`, `"avx2"`, `"avx512"` or `"neon"`' } },
       errors = "None.", cost = "O(1).", waits = c.no_work,

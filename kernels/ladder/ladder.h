@@ -27,7 +27,15 @@ typedef enum gr_block_rule { GR_BLOCK_OWN, GR_BLOCK_ANY, GR_BLOCK_WARPS, GR_BLOC
 ** EXACT: none (order-free or integers). ONE: that of each product. TREE: the production kernel's own bound
 ** (docs/numerics.md).
 */
-typedef enum gr_rounding_rule { GR_ERR_EXACT, GR_ERR_TREE, GR_ERR_ONE, GR_ERR_N, GR_ERR_WARP, GR_ERR_BLOCK, GR_ERR_SCAN } gr_rounding_rule;
+typedef enum gr_rounding_rule {
+  GR_ERR_EXACT,
+  GR_ERR_TREE,
+  GR_ERR_ONE,
+  GR_ERR_N,
+  GR_ERR_WARP,
+  GR_ERR_BLOCK,
+  GR_ERR_SCAN
+} gr_rounding_rule;
 
 #define HARRIS "M. Harris, Optimizing Parallel Reduction in CUDA, NVIDIA 2007"
 #define KEPLER "J. Luitjens, Faster Parallel Reductions on Kepler, NVIDIA 2014"
@@ -45,7 +53,8 @@ typedef enum gr_rounding_rule { GR_ERR_EXACT, GR_ERR_TREE, GR_ERR_ONE, GR_ERR_N,
 ** On the CPU a rung without a shape of its own there computes as its neighbours do: what it teaches is CUDA's.
 */
 #define GR_RUNGS(X) \
-  X(NAIVE_ATOMIC, GR_TAUGHT_folds, naive_atomic, ANY, 256, N, 1, "one thread and one global atomic an element", EXAMPLE) \
+  X(NAIVE_ATOMIC, GR_TAUGHT_folds, naive_atomic, ANY, 256, N, 1, \
+    "one thread and one global atomic an element", EXAMPLE) \
   X(WARP_ATOMIC, GR_TAUGHT_folds, warp_atomic, WARPS, 256, WARP, 0, \
     "grid-stride loop, shuffle down within the warp, one atomic a warp", KEPLER) \
   X(WARP_BUTTERFLY, GR_TAUGHT_one, warp_butterfly, WARPS, 256, WARP, 0, \

@@ -11,7 +11,8 @@
 
 #define GR_EXACT_LIMBS 138
 #define GR_EXACT_UNIT (-2176) /* limb k is worth 2^(32 k + GR_EXACT_UNIT); the lowest product bit is 2^-2148 */
-#define GR_EXACT_ROOM (UINT32_C(1) << 29) /* deposits, each below 2^32 a limb, that fit between two carries; twice as many after a merge */
+/* Deposits, each below 2^32 a limb, that fit between two carries; twice as many after a merge. */
+#define GR_EXACT_ROOM (UINT32_C(1) << 29)
 
 /* What a limb cannot say. */
 enum {

@@ -135,8 +135,9 @@ static void edges(double *v) {
     if (below(2)) v[k] = gr_from_bits64(gr_bits64(v[k]) | (single ? UINT64_C(1) << 29 : 1)); /* the last digit */
   }
 }
-static void (*const generators[])(double *) = {uniform, signed_uniform, gauss, spread, any_bits, pairs, cancelling, ties,
-  threshold, tiny, zeros, special, constant, clusters, wholes, edges};
+static void (*const generators[])(double *) = {
+  uniform, signed_uniform, gauss, spread, any_bits, pairs, cancelling, ties, threshold, tiny, zeros, special,
+  constant, clusters, wholes, edges};
 #define GENERATORS ((int)(sizeof generators / sizeof *generators))
 
 /* ---- generators of pairs ---- */
@@ -183,7 +184,8 @@ static void dot_ties(void) {
   x[0] = fit(1 + unit() / 2), y[0] = 1;
   x[1] = ldexp(1, -digits()), y[1] = 1;
   if (below(2)) x[2] = ldexp(1, e), y[2] = ldexp(below(2) ? 1 : -1, e);
-  for (int k = 3; k + 1 < n; k += 2) x[k + 1] = x[k] = at_exponent(below(20)), y[k + 1] = -(y[k] = at_exponent(below(20)));
+  for (int k = 3; k + 1 < n; k += 2)
+    x[k + 1] = x[k] = at_exponent(below(20)), y[k + 1] = -(y[k] = at_exponent(below(20)));
 }
 /* Pythagorean triples whose hypotenuse lies half way between two f64: ties of the norm. */
 static void norm_ties(void) {
@@ -199,8 +201,8 @@ static void norm_ties(void) {
 static void (*const pair_generators[])(void) = {ill_conditioned, product_ends, dot_ties, norm_ties};
 
 static int length(void) {
-  static const int edge[] = {0, 1, 2, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 129, 255, 256, 511, 512, 1023, 1024, 1025,
-                             2047, 2048, 2049, 3000, 4096, 4099};
+  static const int edge[] = {0, 1, 2, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 129, 255, 256, 511, 512, 1023, 1024,
+                             1025, 2047, 2048, 2049, 3000, 4096, 4099};
   int r = below(4000);
   if (r == 0) return 100003;
   if (r < 60) return edge[below(27)];
@@ -300,7 +302,9 @@ static void exact_of(gr_exact *s, gr_exact_kind kind, const double *a, const dou
   static gr_exact room[8], part;
   gr_exact_clear(s);
   for (int from = parts ? (parts - 1) * step : 0, to = n; from >= 0; to = from, from -= step) {
-    gr_exact_job job = {kind, single ? GR_F32 : GR_F64, to - from, 1, {p + from * size, size, 0}, {q ? q + from * size : NULL, size, 0}};
+    gr_exact_job job = {
+      kind, single ? GR_F32 : GR_F64, to - from, 1, {p + from * size, size, 0}, {q ? q + from * size : NULL, size, 0},
+    };
     gr_cpu_exact(&job, &part, room, 8, serial);
     if (parts > 1 && from % 3 == 0) {
       unsigned char bytes[GR_EXACT_BYTES];
@@ -376,7 +380,8 @@ static void check_others(void) {
   for (int f32 = 0; f32 < 2; f32++) {
     double zero = 0;
     mpfr_set_si(t2, n, MPFR_RNDN);
-    compare_bits("mean", mpfr_zero_p(s_x) ? zero : rounded_ratio(s_x, t2, f32), gr_exact_result(GR_OP_mean, &q, n, 0, f32), f32);
+    compare_bits("mean", mpfr_zero_p(s_x) ? zero : rounded_ratio(s_x, t2, f32),
+                 gr_exact_result(GR_OP_mean, &q, n, 0, f32), f32);
     compare_bits("norm1", rounded(s_abs, f32), gr_exact_result(GR_OP_norm1, &magnitudes, n, 0, f32), f32);
     compare_bits("norm2", rounded_root(s_xx, f32), gr_exact_result(GR_OP_norm2, &q, n, 0, f32), f32);
     mpfr_sub(t1, s_xx, s_xy, MPFR_RNDN);

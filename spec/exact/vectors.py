@@ -133,7 +133,9 @@ def results(x, y, floats):
 
 # ---- inputs ----
 
-FLOATS = {"f16": ("e", 10, -24, 15), "bf16": (None, 7, -133, 127), "f32": ("f", 23, -149, 127), "f64": ("d", 52, -1074, 1023)}
+FLOATS = {
+    "f16": ("e", 10, -24, 15), "bf16": (None, 7, -133, 127), "f32": ("f", 23, -149, 127), "f64": ("d", 52, -1074, 1023),
+}
 INTEGERS = {"u8": "B", "i8": "b", "u16": "H", "i16": "h", "u32": "I", "i32": "i", "i64": "q"}
 
 
@@ -177,7 +179,8 @@ def floats(dtype, kind, n):
         return v
     if kind == "tie":
         e = random.randint(low + fraction + 2, high - 1) if dtype != "f16" else 0
-        v = [math.ldexp(1 + random.getrandbits(fraction - 1) * math.ldexp(1, -fraction), e), math.ldexp(1, e - fraction - 1)]
+        significand = 1 + random.getrandbits(fraction - 1) * math.ldexp(1, -fraction)
+        v = [math.ldexp(significand, e), math.ldexp(1, e - fraction - 1)]
         v += random.choice(([], [math.ldexp(1, low)], [-math.ldexp(1, low)]))
         v += [math.ldexp(1, e - fraction + 20), -math.ldexp(1, e - fraction + 20)] if e - fraction + 20 <= high else []
         random.shuffle(v)
@@ -220,7 +223,8 @@ def main():
         y = y[: len(x)]
         assert str(unpack(pack(x + y, dtype), dtype)) == str(x + y), "a number that the dtype does not hold"
         r = results(x * times, y * times, dtype in FLOATS)
-        lines.append(" ".join([dtype, str(times), pack(x, dtype).hex() or "-", pack(y, dtype).hex() or "-"] + [bits(v) for v in r]))
+        words = [dtype, str(times), pack(x, dtype).hex() or "-", pack(y, dtype).hex() or "-"]
+        lines.append(" ".join(words + [bits(v) for v in r]))
 
     for dtype, rounds in (("f32", 16), ("f64", 16), ("f16", 3), ("bf16", 3)):
         for k in range(rounds):

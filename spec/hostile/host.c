@@ -129,7 +129,9 @@ static int call(lua_State *I, const char *name, const char *a, const char *b, in
   return lua_pcall(I, 2, results, 0);
 }
 
-static const char *text(lua_State *I) { return lua_isstring(I, -1) ? lua_tostring(I, -1) : lua_isnil(I, -1) ? "" : "?"; }
+static const char *text(lua_State *I) {
+  return lua_isstring(I, -1) ? lua_tostring(I, -1) : lua_isnil(I, -1) ? "" : "?";
+}
 
 /* Lua's libraries are ready and the cases loaded: the table of what they offer at 1. */
 static int open_cases(lua_State *I, const char *code, size_t length, const char *cpath) {
@@ -150,8 +152,8 @@ static int l_trial(lua_State *L) {
   const char *code = luaL_checklstring(L, 1, &length), *cpath = luaL_checkstring(L, 2);
   const char *name = luaL_checkstring(L, 3), *device = luaL_checkstring(L, 4), *side = luaL_checkstring(L, 5);
   const int who = !strcmp(side, "c") ? IN_C : !strcmp(side, "lua") ? IN_LUA : NOBODY;
-  snprintf(current, sizeof current, "case '%s' on %s, side %s, request %ld%s", name, device, side, (long)luaL_checkinteger(L, 6),
-           lua_toboolean(L, 7) ? " and all that follow" : "");
+  snprintf(current, sizeof current, "case '%s' on %s, side %s, request %ld%s", name, device, side,
+           (long)luaL_checkinteger(L, 6), lua_toboolean(L, 7) ? " and all that follow" : "");
   lua_settop(L, 7);
   alarm(PATIENCE);
   disarm();

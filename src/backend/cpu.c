@@ -48,9 +48,10 @@ static void choose_set(gr_queue *q) {
   const char *force = getenv("GPUREDUCE_CPU");
   if (force && !*force) force = NULL;
   if (!gr_cpu_select(force)) {
-    snprintf(q->error, sizeof(q->error),
-             "GPUREDUCE_CPU asks for '%.60s': this CPU has no such instruction set (avx512, avx2, sse2, neon or generic)",
-             force);
+    snprintf(
+        q->error, sizeof(q->error),
+        "GPUREDUCE_CPU asks for '%.60s': this CPU has no such instruction set (avx512, avx2, sse2, neon or generic)",
+        force);
   }
 }
 

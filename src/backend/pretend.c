@@ -247,7 +247,8 @@ static gr_status pretend_reduce(gr_queue *q, const gr_reduce_job *job, uint64_t 
 
 /* ---- results for later ---- */
 
-static gr_status pretend_start(gr_queue *q, const gr_reduce_job *const *jobs, int count, gr_ticket *const *tickets, int more) {
+static gr_status pretend_start(gr_queue *q, const gr_reduce_job *const *jobs, int count, gr_ticket *const *tickets,
+                               int more) {
   gr_status status = usable(q);
   (void)more;
   for (int k = 0; k < count && status == GR_OK; k++) status = queue_up((pretend_queue *)q, jobs[k], tickets[k]);

@@ -107,7 +107,8 @@ GR_APART static void no_array(lua_State *L, int arg) {
   char hint[128];
   const char *kind = gr_l_kind(L, arg);
   /* Without its stamp it has been collected already, and a finalizer kept it. */
-  if (gr_l_test_array(L, arg) || gr_l_test_object(L, arg, GR_ARRAY_NAME)) gr_l_argerror(L, arg, "array has been released");
+  if (gr_l_test_array(L, arg) || gr_l_test_object(L, arg, GR_ARRAY_NAME))
+    gr_l_argerror(L, arg, "array has been released");
   gr_l_argerror(L, arg, "%s expected, got %s%s", GR_ARRAY_NAME, kind, self_hint(L, arg, hint));
 }
 
@@ -164,7 +165,8 @@ GR_APART static void unlike(lua_State *L, const gr_array *a, const gr_array *b, 
   const int second = widens(u, t) || !widens(t, u);
   snprintf(cast, sizeof cast, "%c:cast \"%s\"", names[second], second ? mine : other);
   if (wanted == got) gr_l_argerror(L, arg, "dtype %s expected, got %s: write %s", mine, other, cast);
-  gr_l_argerror(L, arg, "dtype %s and length %lld%s expected, got %s and %lld: write %s", mine, wanted, of, other, got, cast);
+  gr_l_argerror(L, arg, "dtype %s and length %lld%s expected, got %s and %lld: write %s", mine, wanted, of, other, got,
+                cast);
 }
 
 void gr_l_check_like(lua_State *L, const gr_array *a, const gr_array *b, int64_t n, const char *of, const char *names,
@@ -253,8 +255,11 @@ void gr_l_check_range(lua_State *L, int low, int high, int64_t n, int64_t *first
   int64_t j = lua_isnoneornil(L, high) ? n : gr_l_check_int(L, high);
   if (i < 0) i += n + 1;
   if (j < 0) j += n + 1;
-  if (i < 1 || i > n + 1 || (i > n && j >= i)) gr_l_argerror(L, low, "position from 1 to %lld expected, got %lld", (long long)n, (long long)i);
-  if (j > n || j < i - 1) gr_l_argerror(L, high, "position from %lld to %lld expected, got %lld", (long long)i - 1, (long long)n, (long long)j);
+  if (i < 1 || i > n + 1 || (i > n && j >= i))
+    gr_l_argerror(L, low, "position from 1 to %lld expected, got %lld", (long long)n, (long long)i);
+  if (j > n || j < i - 1)
+    gr_l_argerror(L, high, "position from %lld to %lld expected, got %lld", (long long)i - 1, (long long)n,
+                  (long long)j);
   *first = i - 1;
   *count = j - i + 1;
 }

@@ -160,7 +160,8 @@ static int l_bytes(lua_State *L) {
   char *packed = dense ? NULL : gr_newuserdata(L, (size_t)count * size);
   gr_array *held = gr_l_hold(L, a); /* some versions of Lua collect before they copy a new string's bytes */
   GR_TRY(L, gr_l_context(L), 1, read_part(held, first, count, &v));
-  for (int64_t k = 0; k < count && !dense; k++) memcpy(packed + (size_t)k * size, (const char *)v.data + k * v.stride, size);
+  for (int64_t k = 0; k < count && !dense; k++)
+    memcpy(packed + (size_t)k * size, (const char *)v.data + k * v.stride, size);
   lua_pushlstring(L, !dense ? packed : count ? v.data : "", (size_t)count * size);
   gr_l_release(L, held);
   return 1;
@@ -249,7 +250,8 @@ static int l_tostring(lua_State *L) {
   char text[96], side[32];
   if (!a) gr_l_check_array(L, 1);
   if (gr_array_released(a)) return lua_pushliteral(L, GR_ARRAY_NAME " (released)"), 1;
-  snprintf(text, sizeof text, GR_ARRAY_NAME " %s[%lld] (%s)", gr_dtypes[a->dtype].name, (long long)a->n, where(a->storage, side));
+  snprintf(text, sizeof text, GR_ARRAY_NAME " %s[%lld] (%s)", gr_dtypes[a->dtype].name, (long long)a->n,
+           where(a->storage, side));
   lua_pushstring(L, text);
   return 1;
 }

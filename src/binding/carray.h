@@ -26,7 +26,8 @@ typedef struct gr_carray_api {
   int major, minor, patch;
   const struct gr_carray_api *next; /* of another version, or NULL */
   void *(*create)(lua_State *, int type, int attributes, size_t count, void **data);
-  void *(*create_around)(lua_State *, int type, int attributes, void *data, size_t count, void (*release)(void *, size_t));
+  void *(*create_around)(lua_State *, int type, int attributes, void *data, size_t count,
+                         void (*release)(void *, size_t));
   const void *(*readable)(lua_State *, int index, gr_carray_info *);
   void *(*writable)(lua_State *, int index, gr_carray_info *);
   void (*retain)(const void *array);

@@ -45,7 +45,8 @@ static int l_devices(lua_State *L) {
 /* gr.use(name): arrays made from now on live there. */
 static int l_use(lua_State *L) {
   gr_context *c = gr_l_context(L);
-  if (lua_type(L, 1) != LUA_TSTRING) gr_l_argerror(L, 1, "device name expected, got %s", lua_isnone(L, 1) ? "no value" : luaL_typename(L, 1));
+  if (lua_type(L, 1) != LUA_TSTRING)
+    gr_l_argerror(L, 1, "device name expected, got %s", lua_isnone(L, 1) ? "no value" : luaL_typename(L, 1));
   GR_TRY(L, c, 1, gr_context_use(c, lua_tostring(L, 1)));
   lua_pushstring(L, c->queue->backend->name);
   return 1;
@@ -140,7 +141,8 @@ static int l_threads(lua_State *L) {
   if (!lua_isnoneornil(L, 1)) {
     gr_l_needs_process(L, gr_l_context(L));
     int64_t n = gr_l_check_int(L, 1);
-    if (n < 1 || n > GR_MOST_THREADS) gr_l_argerror(L, 1, "1 to %d threads expected, got %lld", GR_MOST_THREADS, (long long)n);
+    if (n < 1 || n > GR_MOST_THREADS)
+      gr_l_argerror(L, 1, "1 to %d threads expected, got %lld", GR_MOST_THREADS, (long long)n);
     gr_threads_set((int)n);
   }
   lua_pushinteger(L, gr_threads_count());
@@ -160,8 +162,10 @@ static int l_clock(lua_State *L) {
 }
 
 const gr_function gr_device_functions[] = {
-  {"clock", l_clock, 0},
-  {"backend", l_backend, 0}, {"devices", l_devices, 0}, {"use", l_use, 0}, {"stats", l_stats, 0}, {"memory", l_memory, 0},
-  {"trim", l_trim, 0},       {"gc", l_gc, 0},           {"threads", l_threads, 0}, {"instructions", l_instructions, 0},
-  {NULL, NULL, 0},
+    {"clock", l_clock, 0},     {"backend", l_backend, 0},
+    {"devices", l_devices, 0}, {"use", l_use, 0},
+    {"stats", l_stats, 0},     {"memory", l_memory, 0},
+    {"trim", l_trim, 0},       {"gc", l_gc, 0},
+    {"threads", l_threads, 0}, {"instructions", l_instructions, 0},
+    {NULL, NULL, 0},
 };

@@ -20,7 +20,8 @@ static gr_array *edges_option(lua_State *L, gr_context *c, const gr_array *a) {
   gr_array *edges = gr_l_option_numbers(L, c, 2, "edges", a, GR_F64, "edge");
   if (!edges) return NULL;
   if (edges->n < 2) gr_l_argerror(L, 2, "option 'edges': 2 or more edges expected, got %lld", (long long)edges->n);
-  if (edges->dtype != GR_F64) gr_l_argerror(L, 2, "option 'edges': dtype f64 expected, got %s", gr_dtypes[edges->dtype].name);
+  if (edges->dtype != GR_F64)
+    gr_l_argerror(L, 2, "option 'edges': dtype f64 expected, got %s", gr_dtypes[edges->dtype].name);
   gr_l_check_device(L, a, edges, 2);
   return edges;
 }
@@ -29,13 +30,25 @@ static gr_array *edges_option(lua_State *L, gr_context *c, const gr_array *a) {
 static const gr_array *weights_option(lua_State *L, const gr_array *a) {
   const gr_array *w = gr_l_option_array(L, 2, "weights");
   if (!w) return NULL;
-  if (w->n != a->n) gr_l_argerror(L, 2, "option 'weights': length %lld expected, got %lld", (long long)a->n, (long long)w->n);
+  if (w->n != a->n)
+    gr_l_argerror(L, 2, "option 'weights': length %lld expected, got %lld", (long long)a->n, (long long)w->n);
   gr_l_check_device(L, a, w, 2);
   return w;
 }
 
 /* Which options are given, as gr_l_options says: looking for one that is not there costs as much as for one that is. */
-enum { BINS = 1, MIN = 2, MAX = 4, EDGES = 8, MODULO = 16, LOG = 32, WEIGHTS = 64, DENSITY = 128, INTO = 256, KERNEL = 512 + 1024 + 2048 };
+enum {
+  BINS = 1,
+  MIN = 2,
+  MAX = 4,
+  EDGES = 8,
+  MODULO = 16,
+  LOG = 32,
+  WEIGHTS = 64,
+  DENSITY = 128,
+  INTO = 256,
+  KERNEL = 512 + 1024 + 2048
+};
 
 static gr_binning read_binning(lua_State *L, gr_context *c, const gr_array *a, int *options) {
   static const char *const names[] = {"bins", "min", "max", "edges", "modulo", "log", "weights", "density",
@@ -48,16 +61,19 @@ static gr_binning read_binning(lua_State *L, gr_context *c, const gr_array *a, i
   b.modulo = given & MODULO && gr_l_option_flag(L, 2, "modulo");
   if (b.has_min && b.min - b.min != 0) gr_l_argerror(L, 2, "option 'min': finite number expected, got %g", b.min);
   if (b.has_max && b.max - b.max != 0) gr_l_argerror(L, 2, "option 'max': finite number expected, got %g", b.max);
-  if (b.modulo && gr_is_float(a->dtype)) gr_l_argerror(L, 2, "option 'modulo': integer dtype expected, got %s", gr_dtypes[a->dtype].name);
+  if (b.modulo && gr_is_float(a->dtype))
+    gr_l_argerror(L, 2, "option 'modulo': integer dtype expected, got %s", gr_dtypes[a->dtype].name);
   if (b.modulo && (b.has_min || b.has_max)) gr_l_argerror(L, 2, "option 'modulo': takes no 'min' and 'max'");
   b.log = given & LOG && gr_l_option_flag(L, 2, "log");
   if (b.log && b.modulo) gr_l_argerror(L, 2, "option 'log': takes no 'modulo'");
-  if (b.log && b.has_min && b.min <= 0) gr_l_argerror(L, 2, "option 'min': above 0 expected with 'log', got %.14g", b.min);
+  if (b.log && b.has_min && b.min <= 0)
+    gr_l_argerror(L, 2, "option 'min': above 0 expected with 'log', got %.14g", b.min);
   b.weights = given & WEIGHTS ? weights_option(L, a) : NULL;
   int has_bins = given & BINS && gr_l_option_int(L, 2, "bins", &b.bins);
   if (has_bins) check_bins(L, 2, "bins", b.bins);
   b.edges = given & EDGES ? edges_option(L, c, a) : NULL;
-  if (b.edges && (has_bins || b.has_min || b.has_max || b.modulo)) gr_l_argerror(L, 2, "option 'edges': takes no 'bins', 'min', 'max' or 'modulo'");
+  if (b.edges && (has_bins || b.has_min || b.has_max || b.modulo))
+    gr_l_argerror(L, 2, "option 'edges': takes no 'bins', 'min', 'max' or 'modulo'");
   if (b.edges && b.log) gr_l_argerror(L, 2, "option 'log': takes no 'edges'");
   if (b.edges) b.bins = check_bins(L, 2, "edges", b.edges->n - 1);
   if (!b.edges && !has_bins) gr_l_argerror(L, 2, "option 'bins' or 'edges' expected");
@@ -96,10 +112,12 @@ static int into_option(lua_State *L, const gr_array *a, const gr_binning *b) {
   lua_settop(L, at);
   for (int k = 0; k < 3; k++) {
     const gr_array *part = field_array(L, at, part_names[k]);
-    if (part && gr_array_released(part)) gr_l_argerror(L, 2, "option 'into': the histogram's %s have been released", part_names[k]);
+    if (part && gr_array_released(part))
+      gr_l_argerror(L, 2, "option 'into': the histogram's %s have been released", part_names[k]);
     if (!part || part->n != lengths[k] || part->dtype != dtypes[k])
       gr_l_argerror(L, 2, "option 'into': histogram of %s[%lld] expected, got %s[%lld]", gr_dtypes[dtypes[k]].name,
-                    (long long)lengths[k], part ? gr_dtypes[part->dtype].name : "nothing", part ? (long long)part->n : 0);
+                    (long long)lengths[k], part ? gr_dtypes[part->dtype].name : "nothing",
+                    part ? (long long)part->n : 0);
     gr_l_check_device(L, a, part, 2);
   }
   if (gr_l_option_flag(L, 2, "density")) gr_l_argerror(L, 2, "option 'density': takes no 'into'");
@@ -176,11 +194,13 @@ static int l_histogram(lua_State *L) {
 ** One pass for the range, one for the counts, and nothing of Lua's in between: a finalizer that writes to a would have
 ** a sample counted outside the bins.
 */
-static gr_status count_each(lua_State *L, gr_context *c, const gr_array *a, int64_t least, gr_binning *b, gr_array *counts) {
+static gr_status count_each(lua_State *L, gr_context *c, const gr_array *a, int64_t least, gr_binning *b,
+                            gr_array *counts) {
   gr_value range = gr_value_i(-1);
   gr_status status = a->n ? gr_reduce_all(c, GR_OP_minmax, a, NULL, 0, &range) : GR_OK;
   if (status != GR_OK) return status;
-  if (a->n && range.v[0].i < 0) gr_l_argerror(L, 1, "elements of 0 or more expected, got %lld", (long long)range.v[0].i);
+  if (a->n && range.v[0].i < 0)
+    gr_l_argerror(L, 1, "elements of 0 or more expected, got %lld", (long long)range.v[0].i);
   if (a->n && range.v[1].i >= MAX_BINS)
     gr_l_argerror(L, 1, "elements below %lld expected, got %lld", (long long)MAX_BINS, (long long)range.v[1].i);
   b->bins = a->n && range.v[1].i + 1 > least ? range.v[1].i + 1 : least;
@@ -217,4 +237,5 @@ static int l_bincount(lua_State *L) {
   return 1;
 }
 
-const gr_function gr_histogram_functions[] = {{"histogram", l_histogram, 0}, {"bincount", l_bincount, 0}, {NULL, NULL, 0}};
+const gr_function gr_histogram_functions[] = {
+    {"histogram", l_histogram, 0}, {"bincount", l_bincount, 0}, {NULL, NULL, 0}};

@@ -14,14 +14,16 @@ static int good_block(gr_block_rule rule, int64_t block) {
   return rule == GR_BLOCK_ANY || (rule == GR_BLOCK_WARPS ? block % 32 == 0 : (block & (block - 1)) == 0);
 }
 
-static const char *const block_words[] = {"none", "64 to 1024", "a multiple of 32 from 64 to 1024", "a power of two from 64 to 1024"};
+static const char *const block_words[] = {"none", "64 to 1024", "a multiple of 32 from 64 to 1024",
+                                          "a power of two from 64 to 1024"};
 
 static int block_option(lua_State *L, int arg, const gr_rung_info *k) {
   int64_t block = k->block;
   if (!gr_l_option_int(L, arg, "block", &block)) return k->block;
   if (k->rule == GR_BLOCK_OWN) gr_l_argerror(L, arg, "option 'block': kernel '%s' chooses its own", k->name);
   if (!good_block(k->rule, block))
-    gr_l_argerror(L, arg, "option 'block': %s expected for kernel '%s', got %lld", block_words[k->rule], k->name, (long long)block);
+    gr_l_argerror(L, arg, "option 'block': %s expected for kernel '%s', got %lld", block_words[k->rule], k->name,
+                  (long long)block);
   return (int)block;
 }
 
@@ -37,10 +39,12 @@ static void unknown_kernel(lua_State *L, int arg, gr_taught operation, const cha
 
 static void check_kernel_dtype(lua_State *L, const gr_rung_info *k, gr_taught operation, gr_dtype t) {
   gr_dtype taught = operation == GR_TAUGHT_histogram ? GR_I32 : GR_F32;
-  int adds = k->rung == GR_RUNG_F32 || k->rung == GR_RUNG_F64 || k->rung == GR_RUNG_KAHAN || k->rung == GR_RUNG_NEUMAIER;
+  int adds =
+      k->rung == GR_RUNG_F32 || k->rung == GR_RUNG_F64 || k->rung == GR_RUNG_KAHAN || k->rung == GR_RUNG_NEUMAIER;
   if (k->rule != GR_BLOCK_OWN && t != taught)
     gr_l_argerror(L, 1, "kernel '%s': dtype %s expected, got %s", k->name, gr_dtypes[taught].name, gr_dtypes[t].name);
-  if (adds && !gr_is_float(t)) gr_l_argerror(L, 1, "kernel '%s': float dtype expected, got %s", k->name, gr_dtypes[t].name);
+  if (adds && !gr_is_float(t))
+    gr_l_argerror(L, 1, "kernel '%s': float dtype expected, got %s", k->name, gr_dtypes[t].name);
   if ((k->rung == GR_RUNG_LARGE || k->rung == GR_RUNG_GLOBAL) && gr_size(t) == 1)
     gr_l_argerror(L, 1, "kernel '%s': dtype of 2 bytes or more expected, got %s", k->name, gr_dtypes[t].name);
 }
@@ -62,7 +66,8 @@ gr_kernel_choice gr_l_option_kernel(lua_State *L, int arg, gr_taught operation, 
   char text[GR_OPTION_TEXT];
   const char *name = gr_l_option_string(L, arg, "kernel", text);
   for (int i = 0; !name && with_kernel[i]; i++)
-    if (gr_l_has_option(L, arg, with_kernel[i])) gr_l_argerror(L, arg, "option '%s': only together with 'kernel'", with_kernel[i]);
+    if (gr_l_has_option(L, arg, with_kernel[i]))
+      gr_l_argerror(L, arg, "option '%s': only together with 'kernel'", with_kernel[i]);
   if (!name) return k;
   k.info = gr_rung_named(operation, name);
   if (!k.info) unknown_kernel(L, arg, operation, name);
@@ -121,7 +126,9 @@ static int l_kernels(lua_State *L) {
   const char *name = lua_type(L, 1) == LUA_TSTRING ? lua_tostring(L, 1) : NULL;
   for (int k = 0; gr_taught_names[k]; k++)
     at += (size_t)snprintf(known + at, sizeof known - at, "%s%s", k ? ", " : "", gr_taught_names[k]);
-  if (!name) gr_l_argerror(L, 1, "operation name expected (%s), got %s", known, lua_isnone(L, 1) ? "no value" : luaL_typename(L, 1));
+  if (!name)
+    gr_l_argerror(L, 1, "operation name expected (%s), got %s", known,
+                  lua_isnone(L, 1) ? "no value" : luaL_typename(L, 1));
   gr_taught operation = (gr_taught)gr_taught_named(name);
   if (!operation)
     gr_l_argerror(L, 1, "no ladder for '%.40s' (there are: %s)", name, known);

@@ -66,7 +66,8 @@ gr_array *gr_l_option_numbers(lua_State *L, gr_context *c, int arg, const char *
   gr_array *a = gr_l_test_array(L, -1);
   if (a && gr_array_released(a)) gr_l_argerror(L, arg, "option '%s': array has been released", name);
   if (a) return a;
-  if (!lua_istable(L, -1)) gr_l_argerror(L, arg, "option '%s': table or %s expected, got %s", name, GR_ARRAY_NAME, gr_l_kind(L, -1));
+  if (!lua_istable(L, -1))
+    gr_l_argerror(L, arg, "option '%s': table or %s expected, got %s", name, GR_ARRAY_NAME, gr_l_kind(L, -1));
   int64_t n = gr_l_list_length(L, -1, arg);
   a = gr_l_new_beside(L, c, beside, dtype, n);
   GR_TRY(L, c, arg, gr_array_write(a, GR_HOST, 1, &v));
@@ -85,9 +86,11 @@ gr_array *gr_l_option_numbers(lua_State *L, gr_context *c, int arg, const char *
 static void put_row(lua_State *L, gr_dtype t, char *out, int64_t row, int64_t columns, const gr_l_watch *watch) {
   char text[96];
   int at = lua_gettop(L);
-  if (!lua_istable(L, at)) gr_l_argerror(L, 1, "row %lld: table expected, got %s", (long long)row, luaL_typename(L, at));
+  if (!lua_istable(L, at))
+    gr_l_argerror(L, 1, "row %lld: table expected, got %s", (long long)row, luaL_typename(L, at));
   int64_t n = gr_l_list_length(L, at, 1);
-  if (n != columns) gr_l_argerror(L, 1, "row %lld: %lld elements expected, got %lld", (long long)row, (long long)columns, (long long)n);
+  if (n != columns)
+    gr_l_argerror(L, 1, "row %lld: %lld elements expected, got %lld", (long long)row, (long long)columns, (long long)n);
   for (int64_t k = 0, done = (row - 1) * columns; k < n; k++) {
     if (done + k && (done + k) % GR_L_LOOK == 0) gr_l_look(watch); /* rows may be few tables, many times */
     gr_rawgeti(L, at, (lua_Integer)(k + 1));
@@ -127,7 +130,8 @@ static int format_dtype(const char *f, int *swap) {
     {'j', 'i', 8}, {'f', 'f', 4}, {'d', 'f', 8}, {'n', 'f', 8}};
   const uint16_t one = 1;
   int little = *(const unsigned char *)&one, wanted = little;
-  for (; *f == '<' || *f == '>' || *f == '=' || *f == ' '; f++) wanted = *f == '<' ? 1 : *f == '>' ? 0 : *f == '=' ? little : wanted;
+  for (; *f == '<' || *f == '>' || *f == '=' || *f == ' '; f++)
+    wanted = *f == '<' ? 1 : *f == '>' ? 0 : *f == '=' ? little : wanted;
   *swap = wanted != little;
   for (size_t k = 0; k < sizeof letters / sizeof letters[0]; k++) {
     if (*f != letters[k].letter) continue;
@@ -145,7 +149,8 @@ static int format_dtype(const char *f, int *swap) {
 static int from_bytes(lua_State *L, gr_context *c, gr_dtype t, int swap) {
   size_t bytes, size = (size_t)gr_size(t);
   const char *s = lua_tolstring(L, 1, &bytes);
-  if (bytes % size) gr_l_argerror(L, 1, "%lu bytes are not a whole number of %s elements", (unsigned long)bytes, gr_dtypes[t].name);
+  if (bytes % size)
+    gr_l_argerror(L, 1, "%lu bytes are not a whole number of %s elements", (unsigned long)bytes, gr_dtypes[t].name);
   gr_array *a = gr_l_new_array(L, c, t, (int64_t)(bytes / size));
   char *out = bytes ? host_elements(L, c, a) : NULL;
   if (bytes) memcpy(out, s, bytes);
@@ -161,7 +166,9 @@ static int l_array(lua_State *L) {
     case LUA_TNUMBER: gr_l_new_array(L, c, t, gr_l_check_length(L, 1)); return 1;
     case LUA_TSTRING: return from_bytes(L, c, t, 0);
     case LUA_TTABLE: break;
-    default: gr_l_argerror(L, 1, "table, length or string expected, got %s", lua_isnone(L, 1) ? "no value" : luaL_typename(L, 1));
+    default:
+      gr_l_argerror(L, 1, "table, length or string expected, got %s",
+                    lua_isnone(L, 1) ? "no value" : luaL_typename(L, 1));
   }
   int64_t n = gr_l_list_length(L, 1, 1);
   int nested = gr_rawgeti(L, 1, 1) == LUA_TTABLE;
@@ -209,7 +216,8 @@ static int l_full(lua_State *L) {
 /* ---- ranges ---- */
 
 /* Store first + k * step, and last (if there is one to hit) at the end; an element that does not fit raises. */
-static void put_range(lua_State *L, gr_context *c, gr_array *a, char *out, double first, double step, const double *last) {
+static void put_range(lua_State *L, gr_context *c, gr_array *a, char *out, double first, double step,
+                      const double *last) {
   const gr_l_watch watch = gr_l_watch_for(L, c, a->n);
   char text[96];
   for (int64_t k = 0; k < a->n; k++) {

@@ -182,7 +182,8 @@ static const char *compare_with(lua_State *L, int i, gr_map_call *call, char tex
 static int l_compare(lua_State *L) {
   gr_array *a = gr_l_check_array(L, 1);
   char text[96];
-  if (lua_type(L, 2) != LUA_TSTRING) gr_l_argerror(L, 2, "comparison such as '<' expected, got %s", luaL_typename(L, 2));
+  if (lua_type(L, 2) != LUA_TSTRING)
+    gr_l_argerror(L, 2, "comparison such as '<' expected, got %s", luaL_typename(L, 2));
   gr_map_call call = {.op = GR_MAP_compare, .dtype = a->dtype};
   call.relation = check_relation(L, lua_tostring(L, 2), 2, "");
   if (!is_number(L, 3)) read_pair(L, 1, 3, &call);
@@ -235,7 +236,8 @@ static int l_where(lua_State *L) {
     call.b = number_term(L, 3, call.op, call.dtype);
   } else {
     int arg = call.a.array ? 2 : 3;
-    if (first->n != mask->n) gr_l_argerror(L, arg, "length %lld expected, got %lld", (long long)mask->n, (long long)first->n);
+    if (first->n != mask->n)
+      gr_l_argerror(L, arg, "length %lld expected, got %lld", (long long)mask->n, (long long)first->n);
     gr_l_check_device(L, mask, first, arg);
   }
   return finish(L, &call, mask, call.dtype, 4);
@@ -272,7 +274,8 @@ static int l_compact(lua_State *L) {
   gr_array *into = gr_l_option_array(L, 3, "into");
   if (into) {
     if (into->dtype != a->dtype)
-      gr_l_argerror(L, 3, "option 'into': dtype %s expected, got %s", gr_dtypes[a->dtype].name, gr_dtypes[into->dtype].name);
+      gr_l_argerror(L, 3, "option 'into': dtype %s expected, got %s", gr_dtypes[a->dtype].name,
+                    gr_dtypes[into->dtype].name);
     gr_l_check_device(L, a, into, 3);
     gr_l_check_apart(L, 3, into, a);
     if (gr_array_overlap(into, mask)) gr_l_argerror(L, 3, "option 'into': overlaps the mask");
@@ -305,8 +308,9 @@ const gr_function gr_map_functions[] = {GR_MAPS(GR_X) {"compact", l_compact, 0},
 
 /* Errors name the function: 'add', not '__add'. */
 void gr_l_map_metamethods(lua_State *L) {
-  static const gr_function operators[] = {{"add", l_binary, GR_MAP_add}, {"sub", l_binary, GR_MAP_sub}, {"mul", l_binary, GR_MAP_mul},
-                                          {"div", l_binary, GR_MAP_div}, {"neg", l_unm, GR_MAP_neg}, {NULL, NULL, 0}};
+  static const gr_function operators[] = {{"add", l_binary, GR_MAP_add}, {"sub", l_binary, GR_MAP_sub},
+                                          {"mul", l_binary, GR_MAP_mul}, {"div", l_binary, GR_MAP_div},
+                                          {"neg", l_unm, GR_MAP_neg},    {NULL, NULL, 0}};
   static const char *const events[] = {"__add", "__sub", "__mul", "__div", "__unm"};
   lua_newtable(L);
   gr_l_register(L, operators);

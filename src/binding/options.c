@@ -35,7 +35,8 @@ static int options(lua_State *L, int arg, const char *const *names, gr_array **i
   while (lua_next(L, arg)) {
     int k = 0;
     char hint[GR_HINT];
-    if (lua_type(L, -2) != LUA_TSTRING) gr_l_argerror(L, arg, "option names are strings, got a %s", luaL_typename(L, -2));
+    if (lua_type(L, -2) != LUA_TSTRING)
+      gr_l_argerror(L, arg, "option names are strings, got a %s", luaL_typename(L, -2));
     const char *name = lua_tostring(L, -2);
     while (names[k] && !gr_same_word(name, names[k])) k++;
     if (!names[k]) gr_l_argerror(L, arg, "unknown option '%.40s'%s", name, gr_l_hint(name, names, hint));
@@ -68,7 +69,8 @@ static int push_option(lua_State *L, int arg, const char *name, int type, const 
     lua_pop(L, 1);
     return 0;
   }
-  if (type != LUA_TNONE && found != type) gr_l_argerror(L, arg, "option '%s': %s expected, got %s", name, expected, gr_l_kind(L, -1));
+  if (type != LUA_TNONE && found != type)
+    gr_l_argerror(L, arg, "option '%s': %s expected, got %s", name, expected, gr_l_kind(L, -1));
   return 1;
 }
 
@@ -82,7 +84,8 @@ int gr_l_has_option(lua_State *L, int arg, const char *name) {
 
 int gr_l_option_int(lua_State *L, int arg, const char *name, int64_t *out) {
   if (!push_option(L, arg, name, LUA_TNUMBER, "number")) return 0;
-  if (!gr_l_to_int64(L, -1, out)) gr_l_argerror(L, arg, "option '%s': whole number expected, got %.14g", name, lua_tonumber(L, -1));
+  if (!gr_l_to_int64(L, -1, out))
+    gr_l_argerror(L, arg, "option '%s': whole number expected, got %.14g", name, lua_tonumber(L, -1));
   lua_pop(L, 1);
   return 1;
 }
@@ -122,7 +125,8 @@ int64_t gr_l_option_rows(lua_State *L, int arg, int64_t n) {
   int64_t rows;
   if (!gr_l_option_int(L, arg, "rows", &rows)) return 0;
   if (rows < 1) gr_l_argerror(L, arg, "option 'rows': 1 or more expected, got %lld", (long long)rows);
-  if (n % rows) gr_l_argerror(L, arg, "option 'rows': %lld rows do not divide length %lld", (long long)rows, (long long)n);
+  if (n % rows)
+    gr_l_argerror(L, arg, "option 'rows': %lld rows do not divide length %lld", (long long)rows, (long long)n);
   return rows;
 }
 

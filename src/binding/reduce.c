@@ -37,7 +37,8 @@ static void check_empty(lua_State *L, const call *q) {
   if (n == 0 && gr_ops[q->op].raises_on_empty && q->shape.segments)
     gr_l_argerror(L, q->options, "option 'segments': segment %lld is empty: '%s' needs an element",
                   (long long)gr_segments_shortest(&q->segments) + 1, gr_ops[q->op].name);
-  if (n == 0 && gr_ops[q->op].raises_on_empty) gr_l_argerror(L, 1, "array is empty: '%s' needs an element", gr_ops[q->op].name);
+  if (n == 0 && gr_ops[q->op].raises_on_empty)
+    gr_l_argerror(L, 1, "array is empty: '%s' needs an element", gr_ops[q->op].name);
   if ((q->op == GR_OP_var || q->op == GR_OP_std) && q->ddof >= (double)n && !(n == 0 && q->ddof == 0))
     gr_l_argerror(L, q->options, "option 'ddof': less than the length %lld expected, got %.14g", (long long)n, q->ddof);
 }
@@ -75,7 +76,8 @@ static void pick_accumulator(lua_State *L, call *q) {
   int k = 0;
   if (!mode) return;
   while (modes[k] && strcmp(mode, modes[k])) k++;
-  if (!modes[k]) gr_l_argerror(L, q->options, "option 'accumulate': unknown mode '%.40s'%s", mode, gr_l_hint(mode, modes, hint));
+  if (!modes[k])
+    gr_l_argerror(L, q->options, "option 'accumulate': unknown mode '%.40s'%s", mode, gr_l_hint(mode, modes, hint));
   if (!gr_is_float(q->a->dtype))
     gr_l_argerror(L, q->options, "option 'accumulate': float dtype expected, got %s", gr_dtypes[q->a->dtype].name);
   if (modes[k + 1]) q->op = siblings[k][q->op == GR_OP_dot]; /* the last, f64, is how it is */
@@ -93,7 +95,8 @@ static void refuse_without_rows(lua_State *L, int options) {
 static void read_at(lua_State *L, call *q) {
   int many = q->shape.rows || q->shape.segments;
   q->has_at = gr_l_option_int(L, q->options, "at", &q->at);
-  if (q->has_at && many) gr_l_argerror(L, q->options, "option 'at': takes no '%s'", q->shape.rows ? "rows" : "segments");
+  if (q->has_at && many)
+    gr_l_argerror(L, q->options, "option 'at': takes no '%s'", q->shape.rows ? "rows" : "segments");
   if (q->has_at || many) return;
   if (gr_l_has_option(L, q->options, "into"))
     gr_l_argerror(L, q->options, "option 'into': only together with 'at', 'rows' or 'segments'");
@@ -153,9 +156,11 @@ static void read_options(lua_State *L, call *q, int64_t n) {
   static const char *const plain[] = {"rows", "axis", "into", "at", "async", "segments", NULL};
   static const char *const testing[] = {"rows", "axis", "into", "at", "async", "segments", "op", "value", NULL};
   static const char *const rounded[] = {"rows", "axis", "into", "at", "async", "segments", "exact", "out", NULL};
-  static const char *const summing[] = {"rows", "axis", "into", "at", "async", "segments", "accumulate", "exact", "out", NULL};
+  static const char *const summing[] = {"rows",     "axis",       "into",  "at",  "async",
+                                        "segments", "accumulate", "exact", "out", NULL};
   static const char *const spread[] = {"rows", "axis", "into", "at", "async", "segments", "ddof", "exact", "out", NULL};
-  static const char *const paired[] = {"rows", "axis", "into", "at", "async", "segments", "pairs", "exact", "out", NULL};
+  static const char *const paired[] = {"rows",     "axis",  "into",  "at",  "async",
+                                       "segments", "pairs", "exact", "out", NULL};
   static const char *const dots[] = {"rows", "axis", "into", "at", "async", "segments", "pairs",
                                      "accumulate", "exact", "out", NULL};
   const char *const *names = q->op == GR_OP_sum ? summing : q->op == GR_OP_dot ? dots
@@ -170,7 +175,8 @@ static void read_options(lua_State *L, call *q, int64_t n) {
   read_at(L, q);
   q->later = gr_l_option_flag(L, q->options, "async");
   if (gr_l_option_int(L, q->options, "axis", &axis) && axis != 1 && axis != 2)
-    gr_l_argerror(L, q->options, "option 'axis': 1 (down the columns) or 2 (along the rows) expected, got %lld", (long long)axis);
+    gr_l_argerror(L, q->options, "option 'axis': 1 (down the columns) or 2 (along the rows) expected, got %lld",
+                  (long long)axis);
   q->shape.axis = (int)axis;
   q->shape.pairs = gr_l_option_flag(L, q->options, "pairs");
   if (names == testing) read_predicate(L, q);
@@ -204,9 +210,11 @@ static int push_each(lua_State *L, gr_context *c, call *q) {
   gr_array *out[2] = {NULL, NULL};
   if (q->options && lua_istable(L, q->options)) {
     if (!two) out[0] = gr_l_option_into(L, q->options, t, n, q->a);
-    else if (gr_l_has_option(L, q->options, "into")) gr_l_argerror(L, q->options, "option 'into': minmax gives two arrays, use min and max");
+    else if (gr_l_has_option(L, q->options, "into"))
+      gr_l_argerror(L, q->options, "option 'into': minmax gives two arrays, use min and max");
     inside = out[0] != NULL;
-    if (inside && ((q->b && gr_array_overlap(out[0], q->b)) || (q->shape.segments && gr_array_overlap(out[0], q->segments.offsets))))
+    if (inside && ((q->b && gr_array_overlap(out[0], q->b)) ||
+                   (q->shape.segments && gr_array_overlap(out[0], q->segments.offsets))))
       gr_l_argerror(L, q->options, "option 'into': overlaps the input");
   }
   gr_l_before_output(L, c, q->gather);
@@ -250,11 +258,13 @@ static int put_at(lua_State *L, gr_context *c, call *q) {
   if (!into) gr_l_argerror(L, q->options, "option 'at': only together with 'into'");
   if (q->op == GR_OP_minmax) gr_l_argerror(L, q->options, "option 'into': minmax gives two numbers, use min and max");
   if (into->dtype != t && !(gr_is_float(t) && (into->dtype == GR_F64 || into->dtype == GR_F32)))
-    gr_l_argerror(L, q->options, "option 'into': dtype %s expected, got %s", gr_dtypes[t].name, gr_dtypes[into->dtype].name);
+    gr_l_argerror(L, q->options, "option 'into': dtype %s expected, got %s", gr_dtypes[t].name,
+                  gr_dtypes[into->dtype].name);
   gr_l_check_device(L, q->a, into, q->options);
   int64_t at = q->at < 0 ? q->at + into->n + 1 : q->at;
   if (at < 1 || at > into->n)
-    gr_l_argerror(L, q->options, "option 'at': position from 1 to %lld expected, got %lld", (long long)into->n, (long long)q->at);
+    gr_l_argerror(L, q->options, "option 'at': position from 1 to %lld expected, got %lld", (long long)into->n,
+                  (long long)q->at);
   gr_array one = *into;
   one.offset += (at - 1) * into->stride;
   one.n = 1;
@@ -276,7 +286,8 @@ static int finish(lua_State *L, call *q) {
   gr_context *c = gr_l_context(L);
   gr_value r;
   if (!q->shape.segments) check_empty(L, q);
-  if (q->kernel.info && (q->kernel.info->rule != GR_BLOCK_OWN || q->kernel.timed || q->shape.rows)) return push_taught(L, c, q);
+  if (q->kernel.info && (q->kernel.info->rule != GR_BLOCK_OWN || q->kernel.timed || q->shape.rows))
+    return push_taught(L, c, q);
   if (q->kernel.info) q->op = gr_ladder_own(q->kernel.info->rung, q->op); /* one number, by the usual way */
   if (q->shape.rows || q->shape.segments || q->has_at || q->exact) {
     int n = q->has_at ? put_at(L, c, q) : q->shape.rows || q->shape.segments ? push_each(L, c, q) : push_exact(L, c, q);
@@ -301,7 +312,8 @@ static int plain(lua_State *L, gr_op op, const gr_array *a, const gr_array *b) {
 
 static int reduce_one(lua_State *L, gr_op op, int options) {
   gr_context *c = gr_l_context(L);
-  call q = {.op = op, .a = gr_l_check_array(L, 1), .options = options, .shape = {.axis = 2}, .gather = gr_l_gathering(L, c)};
+  call q = {
+      .op = op, .a = gr_l_check_array(L, 1), .options = options, .shape = {.axis = 2}, .gather = gr_l_gathering(L, c)};
   if (!lua_isnoneornil(L, options)) read_options(L, &q, q.a->n);
   else q.exact = c->exact && gr_exact_has(op, q.a->dtype);
   return finish(L, &q);
@@ -381,7 +393,8 @@ const gr_function gr_reduce_functions[] = {{"reduce", l_reduce, 0}, {"norm", l_n
 static int small(const gr_context *c, int op, const gr_array *a, const gr_array *b, double *out) {
   gr_value r;
   if (gr_array_released(a) || c->exact) return 0;
-  if (b && (gr_array_released(b) || b->dtype != a->dtype || b->n != a->n || b->storage->queue != a->storage->queue)) return 0;
+  if (b && (gr_array_released(b) || b->dtype != a->dtype || b->n != a->n || b->storage->queue != a->storage->queue))
+    return 0;
   if (!gr_reduce_small((gr_op)op, a, b, &r)) return 0;
   *out = r.is_float ? r.v[0].f : (double)r.v[0].i;
   return 1;

@@ -73,7 +73,9 @@ static gr_array *new_array(lua_State *L, gr_context *c, const gr_array *beside, 
   return a;
 }
 
-gr_array *gr_l_new_array(lua_State *L, gr_context *c, gr_dtype dtype, int64_t n) { return new_array(L, c, NULL, dtype, n); }
+gr_array *gr_l_new_array(lua_State *L, gr_context *c, gr_dtype dtype, int64_t n) {
+  return new_array(L, c, NULL, dtype, n);
+}
 
 gr_array *gr_l_new_beside(lua_State *L, gr_context *c, const gr_array *a, gr_dtype dtype, int64_t n) {
   return new_array(L, c, a, dtype, n);

@@ -35,7 +35,8 @@ static int l_scan(lua_State *L) {
   int exclusive = given & EXCLUSIVE && gr_l_option_flag(L, at, "exclusive");
   int reverse = given & REVERSE && gr_l_option_flag(L, at, "reverse");
   if (given & KERNEL) k = gr_l_option_kernel(L, at, GR_TAUGHT_scan, a);
-  if (k.info && k.block && op != GR_OP_sum) gr_l_argerror(L, 2, "kernel '%s': scan of sum expected, got '%s'", k.info->name, gr_ops[op].name);
+  if (k.info && k.block && op != GR_OP_sum)
+    gr_l_argerror(L, 2, "kernel '%s': scan of sum expected, got '%s'", k.info->name, gr_ops[op].name);
   if (k.info && k.block && reverse)
     gr_l_argerror(L, at, "option 'reverse': kernel '%s' scans forwards only", k.info->name);
   gr_dtype t = gr_scan_dtype(op, a->dtype);
@@ -44,7 +45,8 @@ static int l_scan(lua_State *L) {
   else if (given & INTO) out = gr_l_option_into(L, at, t, a->n, a);
   gr_l_check_timed_into(L, at, &k, a, out);
   if (!out) out = gr_l_new_beside(L, c, a, t, a->n);
-  GR_TRY(L, c, 1, k.info ? gr_ladder_scan(c, &k, op, a, out, exclusive, reverse) : gr_scan(c, op, a, out, exclusive, reverse));
+  GR_TRY(L, c, 1,
+         k.info ? gr_ladder_scan(c, &k, op, a, out, exclusive, reverse) : gr_scan(c, op, a, out, exclusive, reverse));
   return 1 + gr_l_push_seconds(L, &k);
 }
 
@@ -87,4 +89,5 @@ static int l_softmax(lua_State *L) {
   return 1;
 }
 
-const gr_function gr_scan_functions[] = {{"scan", l_scan, 0}, {"rmsnorm", l_rmsnorm, 0}, {"softmax", l_softmax, 0}, {NULL, NULL, 0}};
+const gr_function gr_scan_functions[] = {
+    {"scan", l_scan, 0}, {"rmsnorm", l_rmsnorm, 0}, {"softmax", l_softmax, 0}, {NULL, NULL, 0}};

@@ -61,7 +61,8 @@ static int l_quantile(lua_State *L) {
   gr_value r;
   double q = 0.5;
   if (!median && !many && lua_type(L, 2) != LUA_TNUMBER)
-    gr_l_argerror(L, 2, "share from 0 to 1 or table of shares expected, got %s", lua_isnone(L, 2) ? "no value" : luaL_typename(L, 2));
+    gr_l_argerror(L, 2, "share from 0 to 1 or table of shares expected, got %s",
+                  lua_isnone(L, 2) ? "no value" : luaL_typename(L, 2));
   if (!median) gr_l_options(L, 3, names);
   gr_quantile_method method = median ? GR_MIDDLE : check_method(L);
   if (a->n == 0) gr_l_argerror(L, 1, "array is empty: '%s' needs an element", gr_l_name(L));

@@ -79,7 +79,8 @@ static void keep_values(lua_State *L, gr_context *c, int at, int n, gr_queue *q,
   if (status != GR_OK) gr_future_fail(&f->core, status);
 }
 
-int gr_l_gather(lua_State *L, gr_context *c, gr_future *f, gr_op op, const gr_array *a, const gr_array *b, double ddof) {
+int gr_l_gather(lua_State *L, gr_context *c, gr_future *f, gr_op op, const gr_array *a, const gr_array *b,
+                double ddof) {
   GR_TRY(L, c, 1, gr_future_add(f, op, a, b, ddof));
   return 0;
 }
@@ -182,7 +183,8 @@ static int l_async(lua_State *L) {
   lua_pushvalue(L, 1);
   lua_rawget(L, -2);
   if (!lua_isfunction(L, 1) || lua_type(L, -1) != LUA_TSTRING)
-    gr_l_argerror(L, 1, "function of this module expected, got %s", lua_isfunction(L, 1) ? "another function" : gr_l_kind(L, 1));
+    gr_l_argerror(L, 1, "function of this module expected, got %s",
+                  lua_isfunction(L, 1) ? "another function" : gr_l_kind(L, 1));
   const char *name = lua_tostring(L, -1); /* the table keeps it */
   if (lua_tocfunction(L, 1) == l_many) {
     lua_settop(L, nargs + 1);
@@ -270,9 +272,11 @@ static int l_future_tostring(lua_State *L) {
 static int run_item(lua_State *L, gr_context *c, future *f, int k, int reductions) {
   gr_rawgeti(L, 1, k);
   int item = lua_gettop(L);
-  if (!lua_istable(L, item)) gr_l_argerror(L, 1, "item %d: table like {\"sum\", a} expected, got %s", k, gr_l_kind(L, item));
+  if (!lua_istable(L, item))
+    gr_l_argerror(L, 1, "item %d: table like {\"sum\", a} expected, got %s", k, gr_l_kind(L, item));
   const int n = (int)gr_l_list_length(L, item, 1);
-  if (gr_rawgeti(L, item, 1) != LUA_TSTRING) gr_l_argerror(L, 1, "item %d: name of a reduction expected, got %s", k, gr_l_kind(L, -1));
+  if (gr_rawgeti(L, item, 1) != LUA_TSTRING)
+    gr_l_argerror(L, 1, "item %d: name of a reduction expected, got %s", k, gr_l_kind(L, -1));
   lua_pushvalue(L, -1);
   lua_rawget(L, reductions);
   if (lua_isnil(L, -1)) {
@@ -325,7 +329,8 @@ static int add_plain(lua_State *L, gr_future *f, int operations) {
     a[k] = gr_l_test_array(L, -1);
     if (!a[k] || gr_array_released(a[k]) || a[k]->n == 0) return 0;
   }
-  if (a[1] && (a[1]->dtype != a[0]->dtype || a[1]->n != a[0]->n || a[1]->storage->queue != a[0]->storage->queue)) return 0;
+  if (a[1] && (a[1]->dtype != a[0]->dtype || a[1]->n != a[0]->n || a[1]->storage->queue != a[0]->storage->queue))
+    return 0;
   return gr_future_add(f, op, a[0], a[1], 0) == GR_OK;
 }
 
@@ -446,10 +451,12 @@ static int l_timer(lua_State *L) {
 
 /* ---- registration ---- */
 
-const gr_function gr_when_functions[] = {{"async", l_async, 0}, {"many", l_many, 0}, {"timer", l_timer, 0}, {NULL, NULL, 0}};
+const gr_function gr_when_functions[] = {
+    {"async", l_async, 0}, {"many", l_many, 0}, {"timer", l_timer, 0}, {NULL, NULL, 0}};
 
 static const gr_function future_methods[] = {{"done", l_future_done, 0}, {"get", l_future_get, 0}, {NULL, NULL, 0}};
-static const gr_function future_meta[] = {{"__gc", l_future_gc, 0}, {"__tostring", l_future_tostring, 0}, {NULL, NULL, 0}};
+static const gr_function future_meta[] = {
+    {"__gc", l_future_gc, 0}, {"__tostring", l_future_tostring, 0}, {NULL, NULL, 0}};
 static const gr_function timer_methods[] = {{"stop", l_timer_stop, 0}, {NULL, NULL, 0}};
 static const gr_function timer_meta[] = {{"__gc", l_timer_gc, 0}, {NULL, NULL, 0}};
 

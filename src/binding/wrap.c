@@ -47,7 +47,8 @@ static int carray_dtype(const gr_carray_info *info) {
   static const char kinds[] = {0, 'u', 'i', 'i', 'u', 'i', 'u', 'i', 'u', 'f', 'f', 'i', 'u'};
   for (int t = 0; t < GR_DTYPE_COUNT; t++) {
     char kind = gr_dtypes[t].kind == GR_UINT ? 'u' : gr_dtypes[t].kind == GR_INT ? 'i' : 'f';
-    if (info->type > 0 && info->type < (int)sizeof kinds && kind == kinds[info->type] && info->item == (size_t)gr_size(t) && t != GR_BF16)
+    if (info->type > 0 && info->type < (int)sizeof kinds && kind == kinds[info->type] &&
+        info->item == (size_t)gr_size(t) && t != GR_BF16)
       return t;
   }
   return -1;
@@ -61,10 +62,16 @@ static int wrap_carray(lua_State *L, gr_context *c, const gr_carray_api *api) {
   const void *array = api->readable(L, 1, &info);
   if (!array) gr_l_argerror(L, 1, "a carray that can be read expected");
   int t = carray_dtype(&info);
-  if (t < 0) gr_l_argerror(L, 1, "carray of a type that is also a dtype expected, got elements of %lu bytes of type %d", (unsigned long)info.item, info.type);
+  if (t < 0)
+    gr_l_argerror(L, 1, "carray of a type that is also a dtype expected, got elements of %lu bytes of type %d",
+                  (unsigned long)info.item, info.type);
   gr_l_options(L, 2, names);
-  gr_wrapping w = {.item = info.item, .stride = info.item, .where = where_counted, .release = release_counted,
-                   .readonly = (info.attributes & GR_CARRAY_READONLY) != 0, .changing = gr_l_option_flag(L, 2, "volatile")};
+  gr_wrapping w = {.item = info.item,
+                   .stride = info.item,
+                   .where = where_counted,
+                   .release = release_counted,
+                   .readonly = (info.attributes & GR_CARRAY_READONLY) != 0,
+                   .changing = gr_l_option_flag(L, 2, "volatile")};
   counted *o = malloc(sizeof *o);
   if (!o) return luaL_error(L, "gpureduce: out of memory");
   *o = (counted){api, array, info.item};
@@ -73,7 +80,8 @@ static int wrap_carray(lua_State *L, gr_context *c, const gr_carray_api *api) {
   void *p = info.count ? where_counted(o, info.count * info.item) : (void *)o;
   gr_array *a = gr_l_push_array(L); /* if this raises, o leaks: 24 bytes, when there is no memory */
   api->retain(array);
-  gr_status status = p ? gr_wrap(c, a, (gr_dtype)t, (int64_t)info.count, p, &w) : gr_fail(c, GR_BAD, "the carray gives no elements");
+  gr_status status =
+      p ? gr_wrap(c, a, (gr_dtype)t, (int64_t)info.count, p, &w) : gr_fail(c, GR_BAD, "the carray gives no elements");
   if (status != GR_OK) {
     release_counted(o);
     gr_l_raise(L, c, status, 1);
@@ -161,7 +169,8 @@ static int l_wrap(lua_State *L) {
   int64_t size = gr_size(t), offset = option_bytes(L, options, "offset", 0, 0, t);
   int64_t stride = option_bytes(L, options, "stride", size, size, t);
   int64_t n = wrapped_length(L, options, &d, size, offset, stride);
-  if (p % (uintptr_t)size) gr_l_argerror(L, 1, "address that is a multiple of %d (for %s) expected", (int)size, gr_dtypes[t].name);
+  if (p % (uintptr_t)size)
+    gr_l_argerror(L, 1, "address that is a multiple of %d (for %s) expected", (int)size, gr_dtypes[t].name);
   if (n > INT64_MAX / 4 / stride)
     gr_l_argerror(L, options, "option 'n': %lld elements do not fit in memory", (long long)n);
   gr_wrapping w = {.item = (size_t)size, .stride = (size_t)stride, .readonly = d.readonly,

@@ -5,8 +5,10 @@
 static gr_status make_on(gr_context *c, gr_queue *q, gr_array *out, gr_dtype dtype, int64_t n) {
   size_t size = (size_t)gr_size(dtype);
   if (c->limits.elements && n > c->limits.elements)
-    return gr_fail(c, GR_BAD, "%lld elements of an array at most, as gr.safe says, got %lld", (long long)c->limits.elements, (long long)n);
-  if (n > (int64_t)(PTRDIFF_MAX / size / 2)) return gr_fail(c, GR_NO_MEMORY, "out of memory: %lld elements asked", (long long)n);
+    return gr_fail(c, GR_BAD, "%lld elements of an array at most, as gr.safe says, got %lld",
+                   (long long)c->limits.elements, (long long)n);
+  if (n > (int64_t)(PTRDIFF_MAX / size / 2))
+    return gr_fail(c, GR_NO_MEMORY, "out of memory: %lld elements asked", (long long)n);
   size_t bytes = (size_t)n * size;
   /* Zeros, too, that nobody has looked at: what is kept of them grows with their length. */
   if (c->limits.bytes && bytes > c->limits.bytes) return gr_context_allows(c, bytes);

@@ -79,14 +79,18 @@ gr_status gr_context_use(gr_context *c, const char *name) {
   if (wish && *wish) {
     chosen = backend_named(list, n, wish);
     if (!chosen) return unknown_device(c, list, n, wish, why, name ? "" : ", which GPUREDUCE_DEVICE asks for");
-    c->why = !name ? "chosen by GPUREDUCE_DEVICE" : c->queue && c->queue->lost ? "the device before was lost" : "chosen by use";
+    c->why = !name                        ? "chosen by GPUREDUCE_DEVICE"
+             : c->queue && c->queue->lost ? "the device before was lost"
+                                          : "chosen by use";
   } else {
     chosen = list[0]; /* the first GPU, or the CPU */
     c->why = n > 2 ? "a CUDA device answers" : why;
   }
   gr_status status = GR_OK;
   gr_queue *q = queue_on(c, chosen, &status);
-  if (!q) return gr_fail(c, status, "%sdevice '%s' does not open", status == GR_NO_MEMORY ? "out of memory: " : "", chosen->name);
+  if (!q)
+    return gr_fail(c, status, "%sdevice '%s' does not open", status == GR_NO_MEMORY ? "out of memory: " : "",
+                   chosen->name);
   if (q->lost) return gr_fail(c, GR_DEVICE, "device '%s' is lost: %s", chosen->name, q->error);
   c->queue = q;
   return GR_OK;

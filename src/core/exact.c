@@ -39,7 +39,8 @@ typedef struct call {
   gr_vec va, vb;
 } call;
 
-static gr_status begin(call *q, gr_context *c, gr_op op, gr_shape s, const gr_array *a, const gr_array *b, int64_t ddof) {
+static gr_status begin(call *q, gr_context *c, gr_op op, gr_shape s, const gr_array *a, const gr_array *b,
+                       int64_t ddof) {
   gr_queue *queue = a->storage->queue;
   *q = (call){.context = c, .queue = queue, .op = op, .shape = s, .a = a, .b = b, .ddof = ddof};
   q->backend = queue->backend->exact ? queue->backend : c->host->cpu();
@@ -151,7 +152,8 @@ gr_status gr_exact_all(gr_context *c, gr_op op, const gr_array *a, const gr_arra
   gr_value r;
   int which = sums_of(op);
   gr_exact *at = malloc(SUMS * sizeof *at);
-  gr_status status = at ? begin(&q, c, op, (gr_shape){.axis = 2}, a, b, ddof) : gr_fail(c, GR_NO_MEMORY, "out of memory");
+  gr_status status =
+      at ? begin(&q, c, op, (gr_shape){.axis = 2}, a, b, ddof) : gr_fail(c, GR_NO_MEMORY, "out of memory");
   if (status == GR_OK) status = sum_all(&q, which, 0, 1, at);
   if (status == GR_OK) {
     gr_exact_sums s = pick(which, at, 1, 0);

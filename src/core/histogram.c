@@ -87,8 +87,8 @@ static gr_status check_rising(gr_context *c, const double *e, int64_t bins, int 
   for (int64_t k = 0; k < bins; k++) {
     if (e[k] < e[k + 1]) continue;
     if (given)
-      return gr_fail(c, GR_BAD, "edges must rise, but edge %lld is %.17g and edge %lld is %.17g", (long long)k + 1, e[k],
-                     (long long)k + 2, e[k + 1]);
+      return gr_fail(c, GR_BAD, "edges must rise, but edge %lld is %.17g and edge %lld is %.17g", (long long)k + 1,
+                     e[k], (long long)k + 2, e[k + 1]);
     return gr_fail(c, GR_BAD, "%lld bins from %.17g to %.17g are narrower than the spacing of f64 numbers",
                    (long long)bins, e[0], e[bins]);
   }
@@ -175,13 +175,15 @@ static gr_status describe(const gr_array *a, const gr_binning *b, const binning 
   gr_side side = gr_kernel_side(a->storage);
   gr_status status = GR_OK;
   gr_vec v;
-  *job = (gr_histogram_job){.dtype = a->dtype, .n = a->n, .bins = b->bins, .guess = !b->edges && !b->log, .modulo = b->modulo};
+  *job = (gr_histogram_job){
+      .dtype = a->dtype, .n = a->n, .bins = b->bins, .guess = !b->edges && !b->log, .modulo = b->modulo};
   if (!b->modulo) {
     const double width = made->last - made->first, step = width / (double)b->bins;
     job->first = made->first;
     job->last = made->last;
     job->per_bin = (double)b->bins / width;
-    job->whole = job->guess && job->first == floor(job->first) && made->last == floor(made->last) && step == floor(step);
+    job->whole =
+        job->guess && job->first == floor(job->first) && made->last == floor(made->last) && step == floor(step);
     if (!made->formula) status = gr_array_read(made->edges, side, &v);
     if (!made->formula) job->edges = v.data;
   }

@@ -149,15 +149,16 @@ static gr_status store_words(gr_op op, const gr_array *words, double *results, i
   return GR_OK;
 }
 
-static gr_status teach_fold(gr_context *c, gr_kernel_choice *k, gr_op op, gr_shape s, const gr_array *a, const gr_array *b,
-                            double *results) {
+static gr_status teach_fold(gr_context *c, gr_kernel_choice *k, gr_op op, gr_shape s, const gr_array *a,
+                            const gr_array *b, double *results) {
   gr_queue *q = a->storage->queue;
   gr_ladder_job job = {.rung = k->info->rung, .op = op, .block = k->block, .n = a->n / s.rows};
   int by_host = finished_by_host(job.rung);
   gr_array words = {0}, da = {0}, db = {0};
   for (int64_t r = 0; r < s.rows; r++) results[r] = 0;
   if (job.n == 0) return GR_OK;
-  gr_status status = gr_array_make_beside(c, a, &words, GR_U32, by_host ? gr_ladder_partials(job.rung, job.n, job.block) : s.rows);
+  gr_status status =
+      gr_array_make_beside(c, a, &words, GR_U32, by_host ? gr_ladder_partials(job.rung, job.n, job.block) : s.rows);
   if (status == GR_OK) status = dense(c, a, &da, &job.a);
   if (status == GR_OK) status = dense(c, b, &db, &job.b);
   if (status == GR_OK) status = begin(c, q, k);
@@ -207,8 +208,8 @@ static gr_status own_rows(gr_context *c, gr_op op, gr_shape s, const gr_array *a
   return status;
 }
 
-static gr_status own_fold(gr_context *c, gr_kernel_choice *k, gr_op op, gr_shape s, const gr_array *a, const gr_array *b,
-                          gr_array *out) {
+static gr_status own_fold(gr_context *c, gr_kernel_choice *k, gr_op op, gr_shape s, const gr_array *a,
+                          const gr_array *b, gr_array *out) {
   gr_queue *q = a->storage->queue;
   gr_op own = gr_ladder_own(k->info->rung, op);
   gr_status status = begin(c, q, k);
@@ -255,7 +256,8 @@ static gr_status teach_map(gr_context *c, gr_kernel_choice *k, gr_ladder_job *jo
   return status;
 }
 
-gr_status gr_ladder_scan(gr_context *c, gr_kernel_choice *k, gr_op op, const gr_array *a, gr_array *out, int exclusive, int reverse) {
+gr_status gr_ladder_scan(gr_context *c, gr_kernel_choice *k, gr_op op, const gr_array *a, gr_array *out, int exclusive,
+                         int reverse) {
   gr_queue *q = a->storage->queue;
   gr_ladder_job job = {.op = op, .n = a->n, .exclusive = exclusive};
   if (a->n == 0) return GR_OK;
@@ -285,7 +287,8 @@ static gr_status whole_bins(gr_context *c, const gr_kernel_choice *k, const gr_h
   job->modulo = h->modulo;
   if (h->modulo) return GR_OK;
   if (!h->whole || fabs(h->first) > 0x1p53 || fabs(h->first + width * (double)h->bins) > 0x1p53)
-    return gr_fail(c, GR_BAD, "kernel '%s': 'modulo', or bins between whole numbers, all of one whole width, expected", k->info->name);
+    return gr_fail(c, GR_BAD, "kernel '%s': 'modulo', or bins between whole numbers, all of one whole width, expected",
+                   k->info->name);
   job->width = (int64_t)(width + 0.5);
   job->first = (int64_t)h->first;
   job->last = job->first + job->width * h->bins;
@@ -308,13 +311,16 @@ gr_status gr_ladder_histogram(gr_context *c, gr_kernel_choice *k, const gr_array
   gr_rung r = k->info->rung;
   int64_t most = gr_ladder_most_bins(r, k->block);
   if (h->bins > most && k->block)
-    return gr_fail(c, GR_BAD, "kernel '%s' with blocks of %d: at most %lld bins fit shared memory, got %lld", k->info->name,
-                   k->block, (long long)most, (long long)h->bins);
+    return gr_fail(c, GR_BAD, "kernel '%s' with blocks of %d: at most %lld bins fit shared memory, got %lld",
+                   k->info->name, k->block, (long long)most, (long long)h->bins);
   if (h->bins > most)
-    return gr_fail(c, GR_BAD, "kernel '%s': at most %lld bins expected, got %lld", k->info->name, (long long)most, (long long)h->bins);
+    return gr_fail(c, GR_BAD, "kernel '%s': at most %lld bins expected, got %lld", k->info->name, (long long)most,
+                   (long long)h->bins);
   if (k->info->rule != GR_BLOCK_OWN) return teach_histogram(c, k, a, h);
   gr_status status = begin(c, q, k);
-  h->way = r == GR_RUNG_REPLICATED ? GR_HISTOGRAM_REPLICATED : r == GR_RUNG_LARGE ? GR_HISTOGRAM_LARGE : GR_HISTOGRAM_GLOBAL;
+  h->way = r == GR_RUNG_REPLICATED ? GR_HISTOGRAM_REPLICATED
+           : r == GR_RUNG_LARGE    ? GR_HISTOGRAM_LARGE
+                                   : GR_HISTOGRAM_GLOBAL;
   for (int i = 0; i < times(k) && status == GR_OK; i++)
     status = ran(c, gr_fail_from(c, q, q->backend->histogram(q, h), "histogram", 0));
   return end(c, k, status);

@@ -43,8 +43,10 @@ typedef struct gr_kernel_choice {
 gr_op gr_ladder_own(gr_rung, gr_op);
 
 /* dot, sum, min, max: one result for each row into out (f64; min and max: f32), or for the whole: shape.rows == 1. */
-gr_status gr_ladder_fold(gr_context *, gr_kernel_choice *, gr_op, gr_shape, const gr_array *a, const gr_array *b, gr_array *out);
-gr_status gr_ladder_scan(gr_context *, gr_kernel_choice *, gr_op, const gr_array *a, gr_array *out, int exclusive, int reverse);
+gr_status gr_ladder_fold(gr_context *, gr_kernel_choice *, gr_op, gr_shape, const gr_array *a, const gr_array *b,
+                         gr_array *out);
+gr_status gr_ladder_scan(gr_context *, gr_kernel_choice *, gr_op, const gr_array *a, gr_array *out, int exclusive,
+                         int reverse);
 gr_status gr_ladder_rmsnorm(gr_context *, gr_kernel_choice *, const gr_array *x, const gr_array *w, gr_array *out,
                             int64_t rows, double eps);
 

@@ -28,7 +28,8 @@ gr_status gr_shape_read(gr_shape s, gr_side side, const gr_array *a, const gr_ar
   return GR_OK;
 }
 
-static gr_status reduce_job(gr_op op, const gr_array *a, const gr_array *b, double ddof, gr_shape s, gr_reduce_job *job) {
+static gr_status reduce_job(gr_op op, const gr_array *a, const gr_array *b, double ddof, gr_shape s,
+                            gr_reduce_job *job) {
   gr_side side = gr_kernel_side(a->storage);
   *job = (gr_reduce_job){.op = op, .dtype = a->dtype, .ddof = ddof, .scale_a = 1, .scale_b = 1};
   job->n = gr_shape_length(s, a->n);
@@ -62,7 +63,8 @@ double gr_scale_near_one(double largest) {
 }
 
 /* The largest magnitude of v, and its scale. */
-static gr_status scale_of(gr_context *c, gr_queue *q, const gr_reduce_job *job, gr_vec v, double *scale, double *largest) {
+static gr_status scale_of(gr_context *c, gr_queue *q, const gr_reduce_job *job, gr_vec v, double *scale,
+                          double *largest) {
   gr_reduce_job probe = *job;
   gr_value r;
   probe.op = GR_OP_norminf;

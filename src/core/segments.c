@@ -65,7 +65,8 @@ static gr_status complain(gr_context *c, const gr_array *offsets, const void *da
       return gr_fail(c, GR_BAD, "option 'segments': positions from 1 to %lld expected, but position %lld is %lld",
                      (long long)n + 1, (long long)k + 1, (long long)x);
     if (x < before)
-      return gr_fail(c, GR_BAD, "option 'segments': positions must not fall, but position %lld is %lld and position %lld is %lld",
+      return gr_fail(c, GR_BAD,
+                     "option 'segments': positions must not fall, but position %lld is %lld and position %lld is %lld",
                      (long long)k, (long long)before, (long long)k + 1, (long long)x);
   }
   return GR_OK;

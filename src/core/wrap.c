@@ -85,7 +85,8 @@ gr_status gr_wrap_touch(const gr_array *a, int64_t first, int64_t count) {
   if (s == &gr_released) return GR_RELEASED;
   if (count == 0) return GR_OK;
   int64_t one = a->offset + first * a->stride, other = a->offset + (first + count - 1) * a->stride;
-  size_t from = (size_t)(one < other ? one : other), to = (size_t)(one < other ? other : one) + (size_t)gr_size(a->dtype);
+  size_t from = (size_t)(one < other ? one : other),
+         to = (size_t)(one < other ? other : one) + (size_t)gr_size(a->dtype);
   size_t chunk = from / GR_CHUNK, last = (to - 1) / GR_CHUNK;
   gr_status status = refresh(s, GR_HOST, from, to, 0);
   if (status == GR_OK) status = keep_rest(s, chunk, from, to);

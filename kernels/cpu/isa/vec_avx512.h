@@ -241,7 +241,8 @@ GR_INLINE void vi_scan_bytes(int flip, const void *p, vi *before, vi *out) {
 }
 /* What vi_scan_words keeps between vectors: sums of one, two and four pairs, and the results at pairs' ends. */
 typedef struct vi_words { vi one, two, four, all; } vi_words;
-#define GR_BEFORE(x, old, n) ((vi)_mm512_alignr_epi64((__m512i)(x), (__m512i)(old), 8 - (n))) /* lanes of n places before */
+/* Each lane becomes the one n lanes before it; the first n come from old. */
+#define GR_BEFORE(x, old, n) ((vi)_mm512_alignr_epi64((__m512i)(x), (__m512i)(old), 8 - (n)))
 GR_INLINE void vi_scan_words(int sign, const void *p, vi_words *w, vi *out) {
   const __m512i x = _mm512_loadu_si512(p);
   const vi even =
@@ -352,13 +353,15 @@ GR_INLINE unsigned gr_match64(const void *p, uint64_t bits) {
 ** number.
 */
 #define GR_GUESS_VECTORS 1
-#define GR_GUESS_LANES(name, sample, mask, bits, s, type, scalar, size, fetch, always) \
-  GR_INLINE mask name(gr_places p, const sample *x, mask live, mask sure, int32_t *index) { \
+#define GR_GUESS_LANES(name, sample, mask, bits, s, type, scalar, size, fetch, always)                           \
+  GR_INLINE mask name(gr_places p, const sample *x, mask live, mask sure, int32_t *index) {                      \
     const type at = _mm512_fmadd_##s(fetch, _mm512_set1_##s((scalar)p.scale), _mm512_set1_##s((scalar)p.start)); \
-    const __m##size##i place = _mm512_cvt_round##s##_epi32(at, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC); \
-    const mask clear = _kor_mask##bits(_mm##size##_test_epi32_mask(place, _mm##size##_set1_epi32((int)p.doubt)), always); \
-    _mm##size##_storeu_si##size((void *)index, _mm##size##_srl_epi32(place, _mm_cvtsi32_si128(p.shift))); \
-    return _mm##size##_mask_cmplt_epu32_mask(_kand_mask##bits(clear, sure), place, _mm##size##_set1_epi32((int)p.end)); \
+    const __m##size##i place = _mm512_cvt_round##s##_epi32(at, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);       \
+    const mask far = _mm##size##_test_epi32_mask(place, _mm##size##_set1_epi32((int)p.doubt));                   \
+    const mask clear = _kor_mask##bits(far, always);                                                             \
+    _mm##size##_storeu_si##size((void *)index, _mm##size##_srl_epi32(place, _mm_cvtsi32_si128(p.shift)));        \
+    return _mm##size##_mask_cmplt_epu32_mask(_kand_mask##bits(clear, sure), place,                               \
+                                             _mm##size##_set1_epi32((int)p.end));                                \
   }
 #define GR_FETCH(load, maskz, type) live == (type)-1 ? load(x) : maskz(live, x)
 GR_GUESS_LANES(gr_guess_f64, double, __mmask8, 8, pd, __m512d, double, 256,

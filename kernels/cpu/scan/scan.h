@@ -6,7 +6,8 @@
 
 #define GR_SCAN_BLOCK 131072 /* elements: 32 tiles of 16 rows of 32 groups of 8 */
 #define GR_SCAN_TILE 4096
-#define GR_SCAN_PIECE 32768 /* a quarter of a block: what a thread takes at once, to read it again from its second cache */
+/* What a thread takes at once, a quarter of a block: it reads it a second time from its second-level cache. */
+#define GR_SCAN_PIECE 32768
 
 /*
 ** Totals of neighbours, paired as the scan by doubling halves pairs them: scan_fold is the inclusive result

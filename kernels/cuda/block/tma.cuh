@@ -23,9 +23,10 @@ __device__ __forceinline__ void gr_copy_tile(void *to, const gr_tensor_map &map,
                                              gr_mbarrier &arrival) {
 #if __CUDA_ARCH__ >= 900
   asm volatile(
-      "cp.async.bulk.tensor.4d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4, %5}], [%6];" ::"r"(
-          gr_shared_address(to)),
-      "l"(&map), "r"(x), "r"(y), "r"(z), "r"(w), "r"(gr_shared_address(&arrival))
+      "cp.async.bulk.tensor.4d.shared::cluster.global.mbarrier::complete_tx::bytes"
+      " [%0], [%1, {%2, %3, %4, %5}], [%6];"
+      :
+      : "r"(gr_shared_address(to)), "l"(&map), "r"(x), "r"(y), "r"(z), "r"(w), "r"(gr_shared_address(&arrival))
       : "memory");
 #endif
 }
