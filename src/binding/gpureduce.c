@@ -24,6 +24,7 @@
 #define CONTEXT_NAME "gpureduce.context"
 #define VERSION "gpureduce 0.1.0"
 #define MODULE_NAME "gpureduce.module" /* in the registry: the module itself */
+#define COPY_NAME "gpureduce.copy"     /* and which copy of it */
 
 /* parts.hint(given, names): " (did you mean 'x'?)" or "", for the option checks of the Lua parts. */
 static int l_hint(lua_State *L) {
@@ -173,12 +174,29 @@ static void check_lua(lua_State *L) {
 }
 
 EXPORT int luaopen_gpureduce(lua_State *);
+
+/*
+** What the module leaves in a state goes by names, and is laid out as this copy of it knows: another one, of another
+** version or from another file, would take its arrays for its own.
+*/
+static void check_copy(lua_State *L) {
+  void *own = (void *)(uintptr_t)luaopen_gpureduce;
+  lua_getfield(L, LUA_REGISTRYINDEX, COPY_NAME);
+  luaL_getmetatable(L, GR_ARRAY_NAME);
+  if (lua_touserdata(L, -2) != own && !(lua_isnil(L, -2) && lua_isnil(L, -1)))
+    luaL_error(L, "gpureduce: another copy of this module is open in this Lua state, which takes one");
+  lua_pop(L, 2);
+  lua_pushlightuserdata(L, own);
+  lua_setfield(L, LUA_REGISTRYINDEX, COPY_NAME);
+}
+
 int luaopen_gpureduce(lua_State *L) {
 #define GR_X(part) gr_##part##_functions,
   const gr_function *parts[] = {GR_PARTS(GR_X)};
 #undef GR_X
   check_lua(L);
   if (sizeof(lua_Number) != 8) return luaL_error(L, "gpureduce: needs a Lua whose numbers are doubles");
+  check_copy(L);
   lua_getfield(L, LUA_REGISTRYINDEX, MODULE_NAME);
   if (!lua_isnil(L, -1)) return 1; /* one module and one context a state, however often it is required */
   gr_l_choose_secret();
