@@ -12,6 +12,7 @@
 #include "src/binding/options.h"
 #include "src/binding/parts.h"
 #include "src/binding/reduce.h"
+#include "src/binding/results.h"
 #include "src/binding/stop.h"
 #include "src/binding/when.h"
 
@@ -154,6 +155,7 @@ static gr_context *open_context(lua_State *L) {
   *c = gr_context_new(&host);
   if (!*c) luaL_error(L, "gpureduce: out of memory");
   gr_l_can_stop(L, *c);
+  gr_l_can_collect(L, *c);
   return *c;
 }
 
