@@ -230,15 +230,15 @@ function gr.fill(a, value) end
 ---@return gpureduce.array # the same array
 function array:fill(value) end
 
----Whether two arrays have the same dtype, length and bits.
+---Whether two arrays have the same dtype, the same length and the same numbers.
 ---@param a gpureduce.array the input
 ---@param b gpureduce.array the other array
----@return boolean # true when nothing differs; -0.0 differs from 0.0
+---@return boolean # true when nothing differs; zeros of either sign are equal, and so are NaNs (`digest` tells bits apart)
 function gr.equal(a, b) end
 
----Whether two arrays have the same dtype, length and bits.
+---Whether two arrays have the same dtype, the same length and the same numbers.
 ---@param b gpureduce.array the other array
----@return boolean # true when nothing differs; -0.0 differs from 0.0
+---@return boolean # true when nothing differs; zeros of either sign are equal, and so are NaNs (`digest` tells bits apart)
 function array:equal(b) end
 
 ---What there is to know about an array without touching its data.

@@ -114,6 +114,7 @@ static void run_embedded(lua_State *L, gr_context *c) {
   lua_newtable(L);
   gr_l_brief_parts(L, c);
   gr_l_file_parts(L);
+  gr_l_stop_parts(L);
   for (const luaL_Reg *f = parts; f->name; f++) {
     lua_pushcfunction(L, f->func);
     lua_setfield(L, -2, f->name);
