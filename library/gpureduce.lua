@@ -1399,7 +1399,7 @@ function gr.scope(f, ...) end
 ---@field wrap? boolean whether `wrap` (pointers) stays; default false
 ---@field bytes? integer the most that this state's arrays may take, both sides together; default no limit
 ---@field elements? integer the most that one array may have; default no limit
----@field seconds? number after so long a call on the CPU raises "interrupted"; default no limit
+---@field seconds? number after so long a call on the CPU raises "interrupted", one that waits for a pipe or draws a picture, too; default no limit
 ---@field threads? integer sets `gr.threads`, which scripts cannot change from then on; default as it is
 
 ---Take away from this Lua state what the scripts of strangers should not have, and set them limits, for good. For hosts, before they run such scripts; [SECURITY.md](../SECURITY.md) says what is promised.
