@@ -76,7 +76,7 @@ describe("a finalizer in the middle of a call", function()
     local function released_amid(name, make, call)
       it("releases the operands of " .. name .. ", on " .. device, function()
         S.on(device, function()
-          local operands, seen = nil, {}
+          local operands
           amid(150, function()
             for _, each in pairs(operands or {}) do each:release() end
           end, function()
@@ -86,9 +86,7 @@ describe("a finalizer in the middle of a call", function()
               assert.truthy(tostring(message):find("has been released", 1, true) or
                 tostring(message):find("have been released", 1, true), tostring(message))
             end
-            seen[ok] = true
           end)
-          assert(seen[true] or seen[false])
         end)
       end)
     end
