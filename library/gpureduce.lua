@@ -237,15 +237,15 @@ function gr.fill(a, value) end
 ---@return gpureduce.array # the same array
 function array:fill(value) end
 
----Whether two arrays have the same dtype, length and bits.
+---Whether two arrays have the same dtype, the same length and the same numbers.
 ---@param a gpureduce.array the input
 ---@param b gpureduce.array the other array
----@return boolean # true when nothing differs; -0.0 differs from 0.0
+---@return boolean # true when nothing differs; zeros of either sign are equal, and so are NaNs (`digest` tells bits apart)
 function gr.equal(a, b) end
 
----Whether two arrays have the same dtype, length and bits.
+---Whether two arrays have the same dtype, the same length and the same numbers.
 ---@param b gpureduce.array the other array
----@return boolean # true when nothing differs; -0.0 differs from 0.0
+---@return boolean # true when nothing differs; zeros of either sign are equal, and so are NaNs (`digest` tells bits apart)
 function array:equal(b) end
 
 ---What there is to know about an array without touching its data.
@@ -1580,7 +1580,9 @@ function gr.scope(f, ...) end
 ---@field wrap? boolean whether `wrap` (pointers) stays; default false
 ---@field bytes? integer the most that this state's arrays may take, both sides together; default no limit
 ---@field elements? integer the most that one array may have; default no limit
----@field seconds? number after so long a call on the CPU raises "interrupted"; default no limit
+---after so long a call on the CPU raises "interrupted", one that waits for a pipe or draws a picture, too; default no
+---limit
+---@field seconds? number
 ---@field threads? integer sets `gr.threads`, which scripts cannot change from then on; default as it is
 
 ---Take away from this Lua state what the scripts of strangers should not have, and set them limits, for good. For

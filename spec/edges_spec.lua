@@ -57,6 +57,26 @@ describe("NaN", function()
     assert.equal("\0\0\0\0\0\0\248\127", sum:bytes())
   end)
 
+  it("equals another one, and zeros of either sign are equal, in equal", function()
+    for _, device in ipairs { gr.backend(), "pretend" } do
+      S.on(device, function()
+        for _, dtype in ipairs(floats) do
+          for _, n in ipairs { 1, 33, 5000 } do
+            local zeros, ones = gr.zeros(n, dtype), gr.ones(n, dtype)
+            local mixed, other = ones:copy(), ones:copy()
+            mixed[n], other[n] = nan, -nan
+            assert.is_true(zeros:equal(gr.neg(zeros)))
+            assert.is_true(mixed:equal(other))
+            assert.is_true(mixed:slice(-1, 1, -1):equal(other:slice(-1, 1, -1)))
+            assert.is_false(mixed:equal(ones))
+            assert.is_false(zeros:equal(mixed))
+            assert.is_false(zeros:digest() == gr.neg(zeros):digest())
+          end
+        end
+      end)
+    end
+  end)
+
   it("is neither zero nor equal to anything in counts", function()
     local a = gr.array({ nan, 0, NZ, 1 }, "f32")
     assert.equal(2, a:count())

@@ -1,16 +1,17 @@
 -- gr.safe: what a host takes away cannot be had back. It holds for the rest of a state, so each case is a process.
 local S = require "spec.support"
 
--- What a script prints when the host has called gr.safe with these options first.
-local function under(options, script)
+-- What a script prints when the host has called gr.safe with these options first; before: what it does before that.
+local function under(options, script, before)
   local text, status = S.child_text({ GPUREDUCE_DEVICE = "cpu" }, ([[
 local gr = require "gpureduce"
+%s
 gr.safe(%s)
 local function try(f, ...)
   local ok, message = pcall(f, ...)
   print(ok and "ok" or tostring(message):gsub("^[^\n]-:%%d+: ", ""))
 end
-%s]]):format(options, script))
+%s]]):format(before or "", options, script))
   assert.equal(0, status, text)
   return text
 end
@@ -178,6 +179,46 @@ os.execute("rm -r " .. folder)
 print "done"]])
     assert.equal("done\n", text)
     assert.equal(0, status)
+  end)
+
+  it("limits the seconds of pictures, whatever is long in them", function()
+    local text = under("{ seconds = 0.03, threads = 1 }", [[
+local calls = {
+  lines = function() return gr.svg { lines = { { y = t } } } end,
+  steps = function() return gr.svg { steps = { { x = up, y = t } }, xlog = true } end,
+  points = function() return gr.svg { points = { { y = t } } } end,
+  errors = function() return gr.svg { lines = { { y = t, error = t } } } end,
+  limits = function() return gr.svg { lines = { { y = t, low = t, high = t } } } end,
+  many = function() return gr.svg { lines = many } end,
+  ceilings = function() return gr.svg { lines = { { y = { 1, 2 } } }, ceiling = ceilings } end,
+  histogram = function() return gr.svg { histograms = { h } } end,
+  histograms = function() return gr.svg { histograms = { h, uneven }, density = true } end,
+  plot = function() return gr.plot(t) end, xlog = function() return gr.plot(t, { x = up, xlog = true }) end,
+  bars = function() return h:plot() end, text = function() return tostring(uneven) end,
+  picture = function() return h:svg() end, quantile = function() return h:quantile(0.5) end,
+}
+for name, f in pairs(calls) do
+  collectgarbage()
+  local start = gr.clock()
+  local ok, message = pcall(f)
+  local took = gr.clock() - start
+  if ok or message:gsub("^[^\n]-:%d+: ", "") ~= "gpureduce: interrupted" or took > 1.5 then
+    print(name, took, ok, ok or message)
+  end
+end
+try(function() return #gr.svg { lines = { { y = { 1, 2 } } } } + #gr.plot { 1, 2 } + #tostring(few) end)
+for k = #many, 9, -1 do many[k] = nil end
+local start = gr.clock()
+repeat until gr.clock() - start > 0.2
+try(calls.many)]], [[
+local n, t, up = rawget(_G, "jit") and 2^22 or 2^20, {}, {}
+for k = 1, n do t[k], up[k] = k % 1000 + 1, k end
+local many, ceilings = {}, {}
+for k = 1, n / 16 do many[k], ceilings[k] = { y = { 1, 2 } }, { y = k } end
+local few = gr.ones(9):histogram { bins = 2 }
+local h = gr.ones(9):histogram { bins = n, min = 0, max = 2 }
+local uneven = gr.ones(9):histogram { bins = n, min = 1, max = 2, log = true }]])
+    assert.equal("ok\nok\n", text)
   end)
 
   it("counts the seconds of each call from its own beginning", function()

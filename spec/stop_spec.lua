@@ -1,41 +1,47 @@
 -- A long call can be stopped: Ctrl-C sets a hook of the Lua state, which a call sees between two of its pieces.
 local S = require "spec.support"
 
--- A child whose script gets SIGINT from a process of its own, so long after it asked for one.
+-- A child whose script gets SIGINT from a process of its own, so long after it asked for one, and can tell whether that
+-- has been sent: on a busy machine it may be much later. The interpreter listens while it runs a chunk (os.execute does
+-- not).
 local start = [[
   local gr = require "gpureduce"
   local pid = assert(io.open("/proc/self/stat")):read("*n")
+  local marker = os.tmpname()
   local function interrupt_after(seconds)
-    os.execute(("(sleep %g; kill -INT %d) > /dev/null 2>&1 &"):format(seconds, pid))
+    os.remove(marker)
+    io.popen(("(sleep %g; kill -INT %d; touch %s) > /dev/null 2>&1 &"):format(seconds, pid, marker)):close()
+  end
+  local function is_sent()
+    local file = io.open(marker)
+    if file then file:close() end
+    return file and os.remove(marker)
   end
 ]]
 
 local function environment(threads)
-  return { "timeout -k 5 100 ", GPUREDUCE_DEVICE = "cpu", GPUREDUCE_THREADS = tostring(threads) }
+  return { "timeout -k 5 600 ", GPUREDUCE_DEVICE = "cpu", GPUREDUCE_THREADS = tostring(threads) }
 end
 
 describe("Ctrl-C", function()
+  -- The calls go on for good, or until the time above, unless they are ended.
   it("ends a script within a call", function()
-    local text, status = S.child_text(environment(1), start .. [[
-      local from = gr.clock()
+    local text = S.child_text(environment(1), start .. [[
+      local many = gr.ones(2 ^ 21)
       interrupt_after(0.3)
-      pcall(pcall, gr.linspace, 0, 1, 1e8)
-      io.stdout:write(gr.clock() - from < 4 and "soon" or "late")]])
-    assert.truthy(text == "soon" or (text:find("interrupted", 1, true) and status ~= 0), text)
+      print(pcall(gr.sum, many, { kernel = "two_phase", timed = 1e6 }))]])
+    assert.truthy(text:find("interrupted", 1, true), text)
   end)
 
   it("ends the wait for a pipe's other end", function()
-    for _, call in ipairs { 'gr.load(pipe, "u8")', "gr.csv(pipe)", "gr.ones(3):save(pipe)" } do
-      local text, status = S.child_text(environment(1), start .. [[
-        local pipe = os.tmpname()
-        os.execute(("rm %s && mkfifo %s"):format(pipe, pipe))
-        local from = gr.clock()
-        interrupt_after(0.3)
-        pcall(pcall, function() return ]] .. call .. [[ end)
-        os.remove(pipe)
-        io.stdout:write(gr.clock() - from < 4 and "soon" or "late")]])
-      assert.truthy(text == "soon" or (text:find("interrupted", 1, true) and status ~= 0), text)
-    end
+    S.with_file(function(pipe)
+      os.execute(("rm -f %s && mkfifo %s"):format(pipe, pipe))
+      for _, call in ipairs { "gr.load, %q, 'u8'", "gr.csv, %q", "gr.save, gr.ones(3), %q" } do
+        local text = S.child_text(environment(1), start
+          .. "interrupt_after(0.3) print(pcall(" .. call:format(pipe) .. "))")
+        assert.truthy(text:find("interrupted", 1, true), text)
+      end
+    end)
   end)
 
   -- In a coroutine of Lua 5.1 to 5.4 the interpreter's hook, which is the main thread's, does not run: the script sees
@@ -113,19 +119,20 @@ describe("Ctrl-C", function()
       settle()
       local before, ok, message, last, took = gr.memory()
       interrupt_after(0.05)
-      local from = gr.clock()
+      local sent
       pcall(pcall, coroutine.wrap(function() -- the interpreter's own hook goes off as soon as it has returned
         repeat
           last = gr.clock()
           ok, message = pcall(f)
-          local now = gr.clock()
-          took = now - last
-        until not ok or now - from > 1.5
+          took = gr.clock() - last
+          sent = is_sent()
+        until not ok or sent
       end))
+      while not sent do sent = is_sent() end -- what this process hears no more is not for the next chunk
       message = tostring(message):gsub("^[^\n]-:%d+: ", "")
       if ok then return end -- the signal came between two calls: once more
       if message ~= "gpureduce: interrupted" then error(name .. ": " .. message, 0) end
-      if took > 5 then error(name .. " took " .. took, 0) end
+      if took > 20 then error(name .. " took " .. took, 0) end
       settle()
       local after = gr.memory()
       assert(after.arrays == before.arrays and after.live == before.live, name .. " keeps memory")
@@ -147,7 +154,7 @@ describe("Ctrl-C", function()
     it(("stops every long call, with %d threads, and all goes on afterwards"):format(threads), function()
       local arguments = { "-e", start .. script } -- the interpreter listens to one Ctrl-C in each chunk
       for _, name in ipairs(names) do
-        for _ = 1, 12 do -- the signal often comes between two calls
+        for _ = 1, 40 do -- the signal often comes between two calls
           arguments[#arguments + 1] = "-e"
           arguments[#arguments + 1] = ("stop %q"):format(name)
         end

@@ -15,7 +15,9 @@ directly: `/dev/stdout` goes on where the program's output is.
 
 **A file is read into memory of the array's own**, unless `map` asks for a mapping: what anybody does to the file later
 does not show. What has no size of its own (a pipe, a device, a file of `/proc`) is read to its end, up to 256 MiB; with
-`count` as much as is asked for, so that `gr.load("/dev/urandom", "u8", { count = 16 })` works.
+`count` as much as is asked for, so that `gr.load("/dev/urandom", "u8", { count = 16 })` works. Pipes wait for their
+other end, to be read and to be written; Ctrl-C, a hook or the seconds of `gr.safe` end the wait, and the reading or
+writing of a large file.
 
 **A mapping** is private: changes to the array stay in memory, and saving to the mapped file is safe, since that
 replaces it. But the system alone decides what a mapping shows: bytes that another program writes into the file may show

@@ -9,6 +9,11 @@ function check.fail(name, position, text, ...)
   parts.raise(("bad argument #%d to '%s' (%s)"):format(position, name, parts.text.format(text, ...)))
 end
 
+--- For loops over what a script gave, every 4096 elements or so: raises when the call, begun by parts.timed, is to end.
+function check.look()
+  if parts.is_due() then parts.raise("gpureduce: interrupted") end
+end
+
 -- What the value is, in words: its type, or the name its metatable gives.
 check.kind = parts.kind
 

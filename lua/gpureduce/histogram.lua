@@ -27,17 +27,20 @@ local function check_self(name, h)
     parts.check.kind(h), name, name)
 end
 
---- The value below which the share q (0 to 1) of the counted samples lies, linear within its bin; nil without samples.
-function histogram.quantile(h, q)
+local function quantile(h, q)
   check_self("quantile", h)
   if type(q) ~= "number" or not (q >= 0 and q <= 1) then
     parts.check.fail("quantile", 2, "share from 0 to 1 expected, got %s", q)
   end
   local counts, edges, total = h.counts:table(), h.edges:table(), 0
-  for k = 1, #counts do total = total + counts[k] end
+  for k = 1, #counts do
+    if k % 4096 == 0 then parts.check.look() end
+    total = total + counts[k]
+  end
   if total == 0 then return nil end
   local wanted, before = q * total, 0
   for k = 1, #counts do
+    if k % 4096 == 0 then parts.check.look() end
     local after = before + counts[k]
     if counts[k] > 0 and after >= wanted then
       return edges[k] + (edges[k + 1] - edges[k]) * ((wanted - before) / counts[k])
@@ -46,10 +49,16 @@ function histogram.quantile(h, q)
   end
 end
 
+--- The value below which the share q (0 to 1) of the counted samples lies, linear within its bin; nil without samples.
+function histogram.quantile(h, q) return parts.timed(quantile, h, q) end
+
 -- The numbers that pictures are drawn from, on the host: floats, which do not wrap.
 local function drawn(h)
   local counts, edges = h.counts:table(), h.edges:table()
-  for k = 1, #counts do counts[k] = counts[k] + 0.0 end
+  for k = 1, #counts do
+    if k % 4096 == 0 then parts.check.look() end
+    counts[k] = counts[k] + 0.0
+  end
   return { counts = counts, edges = edges, below = h.below, above = h.above, nan = h.nan, density = h.density ~= nil,
     weighted = h.counts.dtype ~= "i64" }
 end
@@ -64,20 +73,20 @@ function parts.bars_of(h)
   return bars
 end
 
+local function draw_text(h, options) return parts.plot.histogram(drawn(h), options) end
+
 --- The histogram as text, one bar a line; options: width, height, log, ascii, density.
 function histogram.plot(h, options)
   check_self("plot", h)
-  return parts.plot.histogram(drawn(h), parts.plot.check(options))
+  return parts.timed(draw_text, h, parts.plot.check(options))
 end
 
-function histogram.__tostring(h) return parts.plot.histogram(drawn(h), {}) end
+function histogram.__tostring(h) return parts.timed(draw_text, h, {}) end
 
 local svg_options = { title = "string", xlabel = "string", xunit = "string", ylabel = "string", width = "number",
   height = "number", log = "boolean", xlog = "boolean|number", density = "boolean", theme = "string" }
 
---- The histogram as an SVG file; options: title, xlabel, xunit, ylabel, width, height, log (counts), xlog (edges),
--- density, theme. true, or nil, message, code; without a path the text.
-function histogram.svg(h, path, options)
+local function draw_svg(h, path, options)
   check_self("svg", h)
   local at
   path, options, at = parts.check.optional("svg", 2, path, options)
@@ -97,5 +106,9 @@ function histogram.svg(h, path, options)
   if path then return parts.save_text(path, text) end
   return text
 end
+
+--- The histogram as an SVG file; options: title, xlabel, xunit, ylabel, width, height, log (counts), xlog (edges),
+-- density, theme. true, or nil, message, code; without a path the text.
+function histogram.svg(h, path, options) return parts.timed(draw_svg, h, path, options) end
 
 return histogram

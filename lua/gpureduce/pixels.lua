@@ -10,6 +10,7 @@ function pixels.points(s, f, xlog, ylog)
   local px, py = {}, {}
   local drawable = parts.series.drawable
   for i = 1, #s.ys do
+    if i % 4096 == 0 then parts.check.look() end
     local x, y = s.xs[i], s.ys[i]
     local seen = drawable(x, xlog) and drawable(y, ylog)
     px[i], py[i] = seen and f.x(x), seen and f.y(y)
@@ -23,6 +24,7 @@ function pixels.gather(px, py, width, right)
   local list, c, count = {}, nil, 0
   local end_column = floor((right - 0.01) / width) -- what lies on the right edge has no column of its own
   for i = 1, #px do
+    if i % 4096 == 0 then parts.check.look() end
     local x, y = px[i], py[i]
     if not x then
       if c then list[#list + 1] = false end

@@ -30,7 +30,10 @@ local function group(counts, edges, height)
   for first = 1, #counts, each do
     local last = min(first + each - 1, #counts)
     local sum = 0
-    for k = first, last do sum = sum + counts[k] end
+    for k = first, last do
+      if k % 4096 == 0 then parts.check.look() end
+      sum = sum + counts[k]
+    end
     c[#c + 1], e[#e + 1] = sum, edges[last + 1]
   end
   return c, e

@@ -112,8 +112,7 @@ local function axes(s, options, columns, rows)
     make(options.ylog, low, high, max(2, floor(rows / 3)), options.ymin and options.ymax and true)
 end
 
---- gr.plot(y, {x =, width =, height =, ascii =, xlog =, ylog =, ymin =, ymax =}): the series as lines of text.
-function gr.plot(y, options)
+local function draw_line(y, options)
   local function fail(text, ...) parts.check.fail("plot", 2, text, ...) end
   if type(y) ~= "table" and parts.check.kind(y) ~= "gpureduce.array" then
     parts.check.fail("plot", 1, "table or gpureduce.array expected, got %s", parts.check.kind(y))
@@ -141,7 +140,10 @@ function gr.plot(y, options)
   if s.outline then list = parts.pixels.outline(s, f, options.xlog, options.ylog) else
     local px, py = parts.pixels.points(s, f, options.xlog, options.ylog)
     missing = 0
-    for k = 1, #px do missing = missing + (px[k] and 0 or 1) end
+    for k = 1, #px do
+      if k % 4096 == 0 then parts.check.look() end
+      missing = missing + (px[k] and 0 or 1)
+    end
     list = parts.pixels.gather(px, py, 1, canvas.width)
   end
   draw(canvas, list)
@@ -163,3 +165,6 @@ function gr.plot(y, options)
   end
   return table.concat(lines, "\n")
 end
+
+--- gr.plot(y, {x =, width =, height =, ascii =, xlog =, ylog =, ymin =, ymax =}): the series as lines of text.
+function gr.plot(y, options) return parts.timed(draw_line, y, options) end

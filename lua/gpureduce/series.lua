@@ -28,6 +28,7 @@ local function numbers(values, where, fail)
     local value = rawget(values, n + 1)
     if value == nil then return list end
     n = n + 1
+    if n % 4096 == 0 then parts.check.look() end
     if type(value) ~= "number" then fail("%s: element %d: number expected, got %s", where, n, type(value)) end
     list[n] = value + 0.0
   end
@@ -74,6 +75,7 @@ local function bounds(entry, where, s, fail)
     local each = type(wrong) ~= "number" and list(wrong, "error")
     s.low, s.high = {}, {}
     for k = 1, #s.ys do
+      if k % 4096 == 0 then parts.check.look() end
       local e = math.abs(each and each[k] or wrong)
       s.low[k], s.high[k] = s.ys[k] - e, s.ys[k] + e
     end
@@ -108,7 +110,10 @@ function series.read(entry, where, kind, columns, fail)
   s.ys = numbers(ys, where .. ": y", fail)
   if xs then s.xs = numbers(xs, where .. ": x", fail) else
     s.xs = {}
-    for i = 1, #s.ys do s.xs[i] = i end
+    for i = 1, #s.ys do
+      if i % 4096 == 0 then parts.check.look() end
+      s.xs[i] = i
+    end
   end
   if #s.xs ~= #s.ys then fail("%s: %d numbers in 'y' expected, got %d", where, #s.xs, #s.ys) end
   s.count = #s.ys
@@ -136,6 +141,7 @@ function series.reach(s, xs, ys, xlog, ylog)
     return
   end
   for i = 1, #s.ys do
+    if i % 4096 == 0 then parts.check.look() end
     local x, y = s.xs[i], s.ys[i]
     if series.drawable(x, xlog) and series.drawable(y, ylog) then
       widen(xs, x, xlog)

@@ -24,11 +24,23 @@ end
 local function ranges(chart)
   local xs, ys = { huge, -huge }, { huge, -huge }
   local widen = parts.series.widen
-  for _, s in ipairs(chart.series) do parts.series.reach(s, xs, ys, chart.xlog, chart.ylog) end
-  for _, ceiling in ipairs(chart.ceilings) do widen(ys, ceiling.y, chart.ylog) end
+  for k, s in ipairs(chart.series) do
+    if k % 4096 == 0 then parts.check.look() end
+    parts.series.reach(s, xs, ys, chart.xlog, chart.ylog)
+  end
+  for k, ceiling in ipairs(chart.ceilings) do
+    if k % 4096 == 0 then parts.check.look() end
+    widen(ys, ceiling.y, chart.ylog)
+  end
   for _, b in ipairs(chart.bars) do
-    for _, edge in ipairs(b.edges) do widen(xs, edge, chart.xlog) end
-    for _, height in ipairs(b.heights) do widen(ys, height, chart.ylog) end
+    for k, edge in ipairs(b.edges) do
+      if k % 4096 == 0 then parts.check.look() end
+      widen(xs, edge, chart.xlog)
+    end
+    for k, height in ipairs(b.heights) do
+      if k % 4096 == 0 then parts.check.look() end
+      widen(ys, height, chart.ylog)
+    end
   end
   if #chart.bars > 0 and not chart.ylog then widen(ys, 0) end
   if #chart.bars > 0 and chart.ylog and ys[1] <= ys[2] then
@@ -100,8 +112,13 @@ function svg.draw(chart)
   local c = { width = width, height = height, title = chart.title, note = chart.note,
     xlabel = frame.axis_name(chart.xlabel, chart.xunit, x), ylabel = frame.axis_name(chart.ylabel, chart.yunit, y) }
   local out, marks = {}, {}
-  local function add(text) out[#out + 1] = text end
-  local function over(text) marks[#marks + 1] = text end
+  local function put(list, text)
+    local n = #list + 1
+    if n % 4096 == 0 then parts.check.look() end
+    list[n] = text
+  end
+  local function add(text) put(out, text) end
+  local function over(text) put(marks, text) end
   local f = frame.layout(c, x, y, named)
   add(('<svg xmlns="http://www.w3.org/2000/svg" role="img" width="%d" height="%d" viewBox="0 0 %d %d" '
     .. 'font-family="Helvetica, Arial, sans-serif" font-size="%d">'):format(width, height, width, height, frame.FONT))
@@ -187,6 +204,7 @@ local function read_ceilings(given, fail)
   local list = {}
   while true do
     local ceiling, k = rawget(given, #list + 1), #list + 1
+    if k % 4096 == 0 then parts.check.look() end
     if ceiling == nil then return list end
     local y = type(ceiling) == "table" and rawget(ceiling, "y")
     if type(y) ~= "number" or y - y ~= 0 then
@@ -212,6 +230,7 @@ local function each_entry(list, option, fail, f)
   parts.series.check_plain(list, "option '" .. option .. "'", fail)
   local k = 1
   while rawget(list, k) ~= nil do
+    if k % 4096 == 0 then parts.check.look() end
     f(rawget(list, k), k)
     k = k + 1
   end
@@ -249,8 +268,7 @@ local known = { ceiling = "number|table", path = "string", histograms = "table" 
 for _, kind in ipairs(kinds) do known[kind] = "table" end
 for name, words in pairs(svg.options) do known[name] = words end
 
---- gr.svg{lines =, steps =, points = {{name, x, y, error}, ...}, histograms = {...}, ...}: a chart.
-function gr.svg(options)
+local function draw_chart(options)
   local function fail(text, ...) parts.check.fail("svg", 1, text, ...) end
   if options == nil then fail("options table with 'lines' expected, got no value") end
   options = parts.check.options("svg", 1, options, known)
@@ -282,5 +300,8 @@ function gr.svg(options)
   if options.path then return parts.save_text(options.path, text) end
   return text
 end
+
+--- gr.svg{lines =, steps =, points = {{name, x, y, error}, ...}, histograms = {...}, ...}: a chart.
+function gr.svg(options) return parts.timed(draw_chart, options) end
 
 return svg

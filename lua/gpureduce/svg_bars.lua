@@ -20,6 +20,7 @@ function bars.is_even(list, xlog)
   local least, greatest = huge, -huge
   for _, b in ipairs(list) do
     for k = 1, #b.edges - 1 do
+      if k % 4096 == 0 then parts.check.look() end
       local width = width_of(b.edges, k, xlog)
       if width > 0 then least, greatest = min(least, width), max(greatest, width) end
     end
@@ -31,9 +32,13 @@ end
 function bars.heights(b, mode)
   if mode == "count" then return b.counts end
   local heights, total = {}, 0
-  for k = 1, #b.counts do total = total + b.counts[k] end
+  for k = 1, #b.counts do
+    if k % 4096 == 0 then parts.check.look() end
+    total = total + b.counts[k]
+  end
   if mode == "per width" then total = 1 end
   for k = 1, #b.counts do
+    if k % 4096 == 0 then parts.check.look() end
     heights[k] = b.counts[k] == 0 and 0 or b.counts[k] / (b.edges[k + 1] - b.edges[k]) / total
   end
   return heights
@@ -49,6 +54,7 @@ local function near_y(f, value) return max(f.top - 2000, min(f.bottom + 2000, f.
 local function gather(b, f, x, xlog)
   local list, c, merged = {}, nil, false
   for k = 1, #b.heights do
+    if k % 4096 == 0 then parts.check.look() end
     local low, high, height = max(b.edges[k], x.low), min(b.edges[k + 1], x.high), b.heights[k]
     if low < high and not (xlog and high <= 0) and height - height == 0 then
       local from, to = near_x(f, low), near_x(f, high)

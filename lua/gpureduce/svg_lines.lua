@@ -107,6 +107,7 @@ end
 local function unrest(px, py, f)
   local travel, before = 0, nil
   for i = 1, #px do
+    if i % 4096 == 0 then parts.check.look() end
     if px[i] and before then travel = travel + min(abs(py[i] - before), f.bottom - f.top) end
     before = px[i] and py[i]
   end
@@ -145,6 +146,7 @@ local function draw_cells(add, f, px, py, k)
   local colour = parts.colours.style(k)
   local counts, most, columns = {}, 1, floor((f.right - f.left) / 2) + 1
   for i = 1, #px do
+    if i % 4096 == 0 then parts.check.look() end
     local x, y = px[i], py[i]
     if x and x >= f.left and x <= f.right and y >= f.top and y <= f.bottom then
       local key = floor((y - f.top) / 2) * columns + floor((x - f.left) / 2)
@@ -187,6 +189,7 @@ local function draw_errors(add, over, s, f, px, k, ylog)
   if #px > (f.right - f.left) / 6 then
     local found, columns, list = {}, {}, {}
     for i = 1, #px do
+      if i % 4096 == 0 then parts.check.look() end
       local low, high = px[i] and pixel(s.low[i]), px[i] and pixel(s.high[i])
       if low and high then
         local column = floor(px[i])
@@ -225,6 +228,7 @@ function lines.draw(add, over, f, s, k, xlog, ylog)
   local px, py = parts.pixels.points(s, f, xlog, ylog)
   if s.low then draw_errors(add, over, s, f, px, k, ylog) end
   for i = #px, 1, -1 do
+    if i % 4096 == 0 then parts.check.look() end
     if px[i] then
       s.last = { px[i], py[i] }
       break

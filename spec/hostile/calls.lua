@@ -170,8 +170,11 @@ call("equal", 2, function(r) return slot(r), slot(r) end, function(j, k)
   local m, o = get(j), get(k)
   if not m or not o then return end
   local fits = m.store.dtype == o.store.dtype and m.n == o.n
-  if not (W.defined(m) and W.defined(o)) then return end
-  local want = fits and model.pack(list(m), m.store.dtype, m.n) == model.pack(list(o), o.store.dtype, o.n)
+  local want, p, q = fits, at(m), at(o)
+  for i = 1, fits and m.n or 0 do -- as numbers
+    local x, y = p(i), q(i)
+    want = want and (x == y or x ~= x and y ~= y)
+  end
   local bad = W.unfit(m, o)
   if bad == "device" and not fits then return end
   local r = try(bad, "equal", gr.equal, m.a, o.a)

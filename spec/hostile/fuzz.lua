@@ -151,7 +151,7 @@ local function kind_of(text)
   return text:match("FAULT ([^%d]*)") or text:find("^[^\n]*lua[^\n]*: ") and "error" or "crash"
 end
 
-local function explain(seed, message)
+local function explain(seed, first, message)
   print(("episode %d failed: make fuzz SEED=%d CALLS=%d"):format(seed, seed, EPISODE))
   print(message:sub(-6000))
   local C = modules()
@@ -166,7 +166,8 @@ local function explain(seed, message)
   end
   local calls = episode_of(C, seed)
   if not fails(calls) then
-    print("alone it does not fail: run it with the episodes before it")
+    print(("alone it does not fail; with those before it: make fuzz SEED=%d CALLS=%d"):format(
+      first, (seed - first + 1) * EPISODE))
     return os.remove(file)
   end
   calls = shrink(calls, fails)
@@ -177,6 +178,7 @@ local function explain(seed, message)
   os.remove(file)
 end
 
+io.stdout:setvbuf "line" -- a log has all that was found when somebody ends this
 local count = tonumber(options.calls or 20000)
 local seed = tonumber(options.seed or "") or os.time() % 1000000 * 1000
 local episodes = math.ceil(count / EPISODE)
@@ -195,7 +197,7 @@ while first < seed + episodes do
     local at = file:read("*n") or first
     file:close()
     failed = failed + 1
-    explain(at, text)
+    explain(at, first, text)
     first = at + 1
     if failed >= tonumber(options.failures or 1) then break end
   end

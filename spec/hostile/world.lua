@@ -243,6 +243,8 @@ function W.reset()
   collectgarbage "restart"
   if rawget(_G, "warn") then collectgarbage "incremental" end -- Lua 5.4
   collectgarbage("setpause", 200)
+  local jit = rawget(_G, "jit")
+  if jit then jit.flush() end -- its traces hold what they have seen
   for _ = 1, 2 do -- first the finalizers, which use what is kept
     for k = 1, 8 do W.v[k], W.futures[k], W.sums[k] = nil, nil, nil end
     for _ = 1, 3 do collectgarbage() end

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <time.h>
 #include "src/backend/cpu.h"
+#include "src/core/clock.h"
 
 #define POISON 0xff /* every float of it is a NaN */
 
@@ -262,12 +263,13 @@ static gr_status pretend_mark(gr_queue *q, gr_ticket *t) {
 
 static gr_status pretend_poll(gr_queue *q, gr_ticket *t, int64_t nanoseconds) {
   const struct timespec a_while = {0, 100000};
-  for (int64_t left = nanoseconds; !t->done; left -= a_while.tv_nsec) {
+  const int64_t began = nanoseconds > 0 ? gr_nanoseconds() : 0;
+  while (!t->done) {
     gr_status status = GR_OK;
     if (nanoseconds < 0 || t->id == 0 || q->lost) status = pretend_before(q);
     else t->id--;
-    if (status != GR_OK || t->done || left <= 0) return status;
-    nanosleep(&a_while, NULL);
+    if (status != GR_OK || t->done || nanoseconds <= 0 || gr_nanoseconds() - began >= nanoseconds) return status;
+    nanosleep(&a_while, NULL); /* on a machine that is busy it may be much longer */
   }
   return GR_OK;
 }

@@ -12,6 +12,7 @@
 #include "src/binding/options.h"
 #include "src/binding/parts.h"
 #include "src/binding/reduce.h"
+#include "src/binding/results.h"
 #include "src/binding/stop.h"
 #include "src/binding/when.h"
 
@@ -114,6 +115,7 @@ static void run_embedded(lua_State *L, gr_context *c) {
   lua_newtable(L);
   gr_l_brief_parts(L, c);
   gr_l_file_parts(L);
+  gr_l_stop_parts(L);
   for (const luaL_Reg *f = parts; f->name; f++) {
     lua_pushcfunction(L, f->func);
     lua_setfield(L, -2, f->name);
@@ -155,6 +157,7 @@ static gr_context *open_context(lua_State *L) {
   *c = gr_context_new(&host);
   if (!*c) luaL_error(L, "gpureduce: out of memory");
   gr_l_can_stop(L, *c);
+  gr_l_can_collect(L, *c);
   return *c;
 }
 

@@ -52,15 +52,38 @@ static void collect_small(lua_State *L, gr_context *c, size_t bytes) {
 #endif
 }
 
+static int l_collect(lua_State *L) {
+  lua_gc(L, LUA_GCCOLLECT, 0);
+  return 0;
+}
+
+void gr_l_can_collect(lua_State *L, gr_context *c) {
+  lua_pushcfunction(L, l_collect);
+  gr_l_state_of(c)->collector = luaL_ref(L, LUA_REGISTRYINDEX);
+}
+
+/*
+** A full collection, but not while one of these runs: finalizers that each make a new one and pass the budget would nest to the
+** end of the stack. (Lua 5.4 collects nothing in finalizers anyway.) Before Lua 5.4 a finalizer's error comes out here.
+*/
+static void collect(lua_State *L, gr_context *c) {
+  gr_l_state *s = gr_l_state_of(c);
+  if (s->collecting || !lua_checkstack(L, 1)) return;
+  lua_rawgeti(L, LUA_REGISTRYINDEX, s->collector);
+  s->collecting = 1;
+  const int failed = lua_pcall(L, 0, 0, 0);
+  s->collecting = 0;
+  gr_context_collected(c);
+  if (failed) lua_error(L);
+}
+
 /*
 ** Lua does not see these bytes, so a budget stands in for its own accounting. Steps of the collector would not do:
 ** in generational mode they never find an array that has survived twice.
 */
 void gr_l_reserve(lua_State *L, gr_context *c, size_t bytes) {
   collect_small(L, c, bytes);
-  if (!gr_context_over(c, bytes)) return;
-  lua_gc(L, LUA_GCCOLLECT, 0);
-  gr_context_collected(c);
+  if (gr_context_over(c, bytes)) collect(L, c);
 }
 
 /* On the device of beside, or without it on the present one. */
@@ -82,8 +105,7 @@ gr_array *gr_l_new_beside(lua_State *L, gr_context *c, const gr_array *a, gr_dty
 }
 
 void gr_l_reclaim(lua_State *L, gr_context *c) {
-  lua_gc(L, LUA_GCCOLLECT, 0);
-  gr_context_collected(c);
+  collect(L, c);
   gr_storage_trim(c);
   gr_pool_trim();
 }

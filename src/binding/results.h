@@ -14,6 +14,7 @@ gr_array *gr_l_new_array(lua_State *L, gr_context *, gr_dtype, int64_t n);
 /* The same on the device of a: what results of a are made with. */
 gr_array *gr_l_new_beside(lua_State *L, gr_context *, const gr_array *a, gr_dtype, int64_t n);
 void gr_l_reserve(lua_State *L, gr_context *, size_t bytes);
+void gr_l_can_collect(lua_State *L, gr_context *); /* a new context */
 
 /* After GR_NO_MEMORY: collect garbage and empty the pool; the caller tries once more, as GR_AGAIN does. */
 void gr_l_reclaim(lua_State *L, gr_context *);

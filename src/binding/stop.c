@@ -4,6 +4,7 @@
 */
 
 #include "src/binding/stop.h"
+#include "src/binding/register.h"
 #include "src/binding/results.h"
 
 /* What a hook looks like from outside: another one, or the same at other events, gives another number. */
@@ -49,4 +50,32 @@ void gr_l_look(const gr_l_watch *w) {
   const int asked = gr_stop_asked(s);
   gr_l_called(w->c, GR_OK);
   if (asked) gr_l_raise(w->L, w->c, gr_fail(w->c, GR_STOPPED, "interrupted"), 1);
+}
+
+/* ---- for the Lua parts ---- */
+
+/*
+** parts.timed(f, ...): f(...), whose seconds count from here. What a finalizer begins meanwhile goes by the same ones. Hooks end
+** Lua code by themselves.
+*/
+static int l_timed(lua_State *L) {
+  gr_context *c = gr_l_context(L);
+  gr_l_state *s = gr_l_state_of(c);
+  const int outermost = !s->timed;
+  if (outermost) s->timed = gr_nanoseconds();
+  const int failed = lua_pcall(L, lua_gettop(L) - 1, LUA_MULTRET, 0);
+  if (outermost) s->timed = 0;
+  return failed ? lua_error(L) : lua_gettop(L);
+}
+
+/* parts.is_due(): whether that is to end. */
+static int l_is_due(lua_State *L) {
+  gr_context *c = gr_l_context(L);
+  lua_pushboolean(L, gr_stop_due(&c->stop, gr_l_state_of(c)->timed));
+  return 1;
+}
+
+void gr_l_stop_parts(lua_State *L) {
+  static const gr_function list[] = {{"timed", l_timed, 0}, {"is_due", l_is_due, 0}, {NULL, NULL, 0}};
+  gr_l_register(L, list);
 }

@@ -52,9 +52,10 @@ static inline void gr_stop_resume(gr_stop *s, gr_stop_since since) {
   s->known = 1;
 }
 
-static inline int gr_stop_asked(const gr_stop *s) {
-  return atomic_load_explicit(&s->raised, memory_order_relaxed) || gr_stop_sign(s) != s->before ||
-         (s->most && gr_nanoseconds() - s->began > s->most);
+/* The host's reasons, for work that began then. */
+static inline int gr_stop_due(const gr_stop *s, int64_t began) {
+  return atomic_load_explicit(&s->raised, memory_order_relaxed) || (s->most && gr_nanoseconds() - began > s->most);
 }
+static inline int gr_stop_asked(const gr_stop *s) { return gr_stop_sign(s) != s->before || gr_stop_due(s, s->began); }
 
 #endif
