@@ -168,6 +168,7 @@ enum { GR_SCANNED_COUNT = GR_SCANNED(GR_ROW) };
   X(sqrt, 1, SAME, F64, SQRT(x), x)                                                           \
   X(exp, 1, WIDE, F64,  gr_exp(x), x)                                                         \
   X(log, 1, WIDE, F64,  gr_log(x), x)                                                         \
+  X(tanh, 1, WIDE, F64, gr_tanh(x), x)                                                        \
   X(cast, 1, NONE, NONE, x, x)                                                                \
   X(compare, 2, NONE, NONE, x, x)                                                             \
   X(where, 3, NONE, NONE, x, x)

@@ -415,6 +415,20 @@ function gr.log(a, options) end
 ---@return gpureduce.array # as long as the input
 function array:log(options) end
 
+---@class gpureduce.tanh.options
+---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+
+---The hyperbolic tangent of each element.
+---@param a gpureduce.array the input
+---@param options? gpureduce.tanh.options
+---@return gpureduce.array # as long as the input
+function gr.tanh(a, options) end
+
+---The hyperbolic tangent of each element.
+---@param options? gpureduce.tanh.options
+---@return gpureduce.array # as long as the input
+function array:tanh(options) end
+
 ---@class gpureduce.clamp.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array

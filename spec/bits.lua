@@ -190,7 +190,7 @@ for _, name in ipairs { "add", "sub", "mul", "div" } do
   add("each " .. name, function(a, b) return gr[name](a, b) end)
   add("each " .. name .. " and a number", function(a) return gr[name](a, 3), gr[name](7, a) end)
 end
-for _, name in ipairs { "neg", "abs", "square", "sqrt", "exp", "log" } do
+for _, name in ipairs { "neg", "abs", "square", "sqrt", "exp", "log", "tanh" } do
   add("each " .. name, function(a) return gr[name](a) end)
 end
 add("each clamp", function(a) return a:clamp(2, 50) end)
