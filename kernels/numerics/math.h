@@ -6,7 +6,9 @@
 #ifndef GR_MATH_H
 #define GR_MATH_H
 
-#include "kernels/numerics/numerics.h"
+#include <math.h>
+#include "kernels/tables.h"
+#include "kernels/numerics/bits.h"
 
 #define GR_LN2_HIGH 0.6931471804855391    /* ln 2 cut to 33 bits: exact times any exponent */
 #define GR_LN2_LOW 7.440617110012397e-11  /* the rest of it */

@@ -7,21 +7,8 @@
 #define GR_NUMERICS_H
 
 #include <math.h>
-#include <string.h>
 #include "kernels/jobs.h"
-
-#ifdef __CUDACC__
-#define GR_FN static __host__ __device__ __forceinline__
-#else
-#define GR_FN static inline
-#endif
-
-/* Never a part of its callers, whose every call would save registers for it. */
-#if defined(__GNUC__)
-#define GR_APART __attribute__((noinline))
-#else
-#define GR_APART
-#endif
+#include "kernels/numerics/math.h"
 
 /*
 ** The tree, version 1. A row is 512 bytes: what a warp reads with one 16-byte load a lane. Slot l of every
@@ -34,17 +21,6 @@
 #define GR_LEAF_ROWS(size) ((size) == 2 ? 16 : 8)
 #define GR_LANES(size) (GR_ROW_BYTES / (size))
 #define GR_LEAF(size) (GR_LANES(size) * GR_LEAF_ROWS(size))
-
-/* ---- bits ---- */
-
-GR_FN uint64_t gr_bits64(double x) { uint64_t u; memcpy(&u, &x, 8); return u; }
-GR_FN uint32_t gr_bits32(float x) { uint32_t u; memcpy(&u, &x, 4); return u; }
-GR_FN double gr_from_bits64(uint64_t u) { double x; memcpy(&x, &u, 8); return x; }
-GR_FN float gr_from_bits32(uint32_t u) { float x; memcpy(&x, &u, 4); return x; }
-
-GR_FN double gr_nan(void) { return gr_from_bits64(UINT64_C(0x7ff8000000000000)); }
-/* NaNs of x86, Arm and CUDA differ in sign and payload: every result shows the same one. */
-GR_FN double gr_canonical(double x) { return x == x ? x : gr_nan(); }
 
 /* ---- conversions ---- */
 
