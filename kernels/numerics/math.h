@@ -69,6 +69,13 @@ GR_FN double gr_exp(double x) {
   return x == x ? y : gr_nan();
 }
 
+/* The same of 0, less, or NaN. */
+GR_FN double gr_exp_down(double x) {
+  double y = gr_exp_within(x > GR_EXP_LOW ? x : GR_EXP_LOW);
+  y = x < GR_EXP_LOW ? 0.0 : y;
+  return x == x ? y : gr_nan();
+}
+
 /*
 ** Hyperbolic tangent, within 1.4 ulp. Near 0 x + x^3 P(x^2) / Q(x^2) (the rational function of Moshier's Cephes), else
 ** 1 - 2 / (e^(2x) + 1): one division does for both.

@@ -152,6 +152,7 @@ GR_FN gr_acc gr_identity(gr_acc_kind kind, int multiplies) {
     case GR_ACC_WRAP: a.i[0] = multiplies; break;
     case GR_ACC_ORDER: a.i[0] = INT64_MAX; a.i[1] = INT64_MIN; break;
     case GR_ACC_POSITION: a.i[0] = INT64_MIN; a.i[1] = INT64_MAX; break;
+    case GR_ACC_SCALED: a.f[0] = -gr_from_bits64(UINT64_C(0x7ff0000000000000)); break;
     case GR_ACC_VARIANCE: case GR_ACC_WIDE: case GR_ACC_NONE: break;
   }
   return a;
@@ -212,6 +213,19 @@ GR_FN gr_acc gr_merge_variance(gr_acc a, gr_acc b) {
   return r;
 }
 
+/*
+** Two parts of a sum of exponentials, {largest, sum of e^(x - largest)}: one exponential scales the part whose largest is
+** smaller down to the other. An element is {x, 1}; a NaN makes the sum NaN. {-inf, 0} changes nothing; equal ones are not
+** scaled, so that infinities count as 1 each.
+*/
+GR_FN gr_acc gr_merge_scaled(gr_acc a, gr_acc b) {
+  double d = a.f[0] == b.f[0] ? 0.0 : b.f[0] - a.f[0], scale = gr_exp_down(d > 0 ? -d : d);
+  gr_acc r = a;
+  r.f[0] = d > 0 ? b.f[0] : a.f[0];
+  r.f[1] = (d > 0 ? a.f[1] : b.f[1]) * scale + (d > 0 ? b.f[1] : a.f[1]);
+  return r;
+}
+
 /* Two partial results become one. Symmetric in a and b for every reducer, bit for bit. */
 GR_FN gr_acc gr_merge(gr_reducer red, gr_acc_kind kind, gr_acc a, gr_acc b) {
   gr_acc r = a;
@@ -223,6 +237,7 @@ GR_FN gr_acc gr_merge(gr_reducer red, gr_acc_kind kind, gr_acc a, gr_acc b) {
       break;
     case GR_ACC_TRIPLE: for (k = 0; k < 3; k++) r.f[k] = a.f[k] + b.f[k]; break;
     case GR_ACC_VARIANCE: r = gr_merge_variance(a, b); break;
+    case GR_ACC_SCALED: r = gr_merge_scaled(a, b); break;
     case GR_ACC_PAIRED: {
       double s = a.f[0] + b.f[0], e = gr_two_sum_error(a.f[0], b.f[0], s);
       int kahan = red == GR_RED_SUM_KAHAN || red == GR_RED_DOT_KAHAN;
@@ -343,6 +358,7 @@ GR_FN gr_value gr_finish(gr_op op, gr_dtype t, gr_acc a, int64_t n, double ddof)
     case GR_OP_mse: return gr_value_f(a.f[0] / (double)n);
     case GR_OP_var: return gr_value_f(a.f[1] / ((double)n - ddof));
     case GR_OP_std: return gr_value_f(sqrt(a.f[1] / ((double)n - ddof)));
+    case GR_OP_logsumexp: return gr_value_f(a.f[0] + gr_log(a.f[1]));
     case GR_OP_norm2: return gr_with_safety(gr_value_f(sqrt(a.f[0])), gr_safe_square(a.f[0]));
     case GR_OP_cosine:
       return gr_with_safety(gr_value_f(a.f[0] / (sqrt(a.f[1]) * sqrt(a.f[2]))),

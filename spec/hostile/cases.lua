@@ -69,7 +69,7 @@ case("compact", function(e) return e.a:compact(e.m), e.a:compact(e.m, { into = e
 -- ---- reductions: alone, by rows, columns and segments, into an array, later, exactly ----
 
 local ones = { "sum", "prod", "mean", "var", "std", "min", "max", "minmax", "argmin", "argmax", "any", "all", "count",
-  "norm" }
+  "norm", "logsumexp" }
 for _, name in ipairs(ones) do
   local f = function(o) return function(e) return gr[name](e.a, o and o(e)) end end
   case(name, function(e) return gr[name](e.a), e.i:slice(1, -1, 3)[name](e.i) end)
