@@ -62,6 +62,7 @@ typedef enum gr_kind { GR_UINT, GR_INT, GR_FLOAT } gr_kind;
   X(SUMABS, 1, TREE, TREE)               \
   X(SUMSQ, 1, TREE, TREE)                \
   X(VARIANCE, 1, VARIANCE, VARIANCE)     \
+  X(SUMEXP, 1, SCALED, SCALED)           \
   X(DOT, 2, TREE, WRAP)                  \
   X(SQDIFF, 2, TREE, TREE)               \
   X(COSINE, 2, TRIPLE, TRIPLE)           \
@@ -88,7 +89,8 @@ enum { GR_REDUCER_COUNT = GR_REDUCERS(GR_ROW) };
   X(VARIANCE, 3) /* sum, sum of squared deviations, count */                   \
   X(TRIPLE, 3)   /* three doubles: ab, aa, bb */                               \
   X(PAIRED, 2)   /* sum and its compensation */                                \
-  X(WIDE, 2)     /* low 32 bits and the rest of an integer sum */
+  X(WIDE, 2)     /* low 32 bits and the rest of an integer sum */              \
+  X(SCALED, 2)   /* the largest, sum of e^(x - largest) */
 
 #define GR_X(id, fields) GR_ACC_##id,
 typedef enum gr_acc_kind { GR_ACCUMULATORS(GR_X) } gr_acc_kind;
@@ -126,6 +128,7 @@ typedef union gr_acc {
   X(dot, DOT, F64, I64, ZERO, FUNCTION)                \
   X(mse, SQDIFF, F64, F64, UNDEFINED, FUNCTION)        \
   X(cosine, COSINE, F64, F64, UNDEFINED, FUNCTION)     \
+  X(logsumexp, SUMEXP, F64, F64, START, FUNCTION)      \
   X(differ, DIFFER, I64, I64, ZERO, NAME)              \
   X(sum_f32, SUM_F32, F64, F64, ZERO, NAME)            \
   X(sum_kahan, SUM_KAHAN, F64, F64, ZERO, NAME)        \
@@ -168,6 +171,7 @@ enum { GR_SCANNED_COUNT = GR_SCANNED(GR_ROW) };
   X(sqrt, 1, SAME, F64, SQRT(x), x)                                                           \
   X(exp, 1, WIDE, F64,  gr_exp(x), x)                                                         \
   X(log, 1, WIDE, F64,  gr_log(x), x)                                                         \
+  X(tanh, 1, WIDE, F64, gr_tanh(x), x)                                                        \
   X(cast, 1, NONE, NONE, x, x)                                                                \
   X(compare, 2, NONE, NONE, x, x)                                                             \
   X(where, 3, NONE, NONE, x, x)

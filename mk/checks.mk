@@ -99,6 +99,7 @@ lint: $(module)
 	@$(if $(and $(call gcc,gcc),$(shell command -v clang)),$(MAKE) --no-print-directory warnings CC=clang)
 	$(LUA) mk/layers.lua
 	$(LUA) mk/tables.lua
+	@CC='$(CC)' mk/check_tables.sh $(lua_incdir)
 	$(LUA) mk/lengths.lua
 	@$(MAKE) --no-print-directory build-check $(if $(filter cuda,$(flavour)),toolkit-check)
 

@@ -12,9 +12,10 @@ by_stores = $(if $(filter x86_64,$(machine)), \
 # Compilers write which headers an object was made from, beside it; -MP lets a header go away.
 follow = -MMD -MP -MF $(@:.o=.d)
 file_flags =
-# Switches over a table's rows have no default: one that lacks a row is an error, whatever else CFLAGS say.
+# Switches over a table's rows have no default: one that lacks a row is an error, whatever else CFLAGS say. So is a
+# function that is nowhere, which only loading the module would miss.
 closed = -Werror=switch
-base = $(CFLAGS) $(closed) -std=c11 -D_DEFAULT_SOURCE -ffp-contract=off -fPIC -fvisibility=hidden -fno-plt -pthread -I. \
+base = $(CFLAGS) $(closed) -Werror=implicit-function-declaration -std=c11 -D_DEFAULT_SOURCE -ffp-contract=off -fPIC -fvisibility=hidden -fno-plt -pthread -I. \
   $(by_stores)
 compile = $(CC) $(base) $(file_flags)
 

@@ -56,7 +56,7 @@ end
 local operations = {}
 local function add(name, f, only) operations[#operations + 1] = { name = name, f = f, only = only } end
 
-for _, name in ipairs { "sum", "prod", "mean", "var", "std", "any", "all", "count" } do
+for _, name in ipairs { "sum", "prod", "mean", "var", "std", "logsumexp", "any", "all", "count" } do
   add(name, function(a) return gr[name](a) end)
 end
 for _, name in ipairs { "min", "max", "minmax", "argmin", "argmax" } do
@@ -81,7 +81,7 @@ for _, rows in ipairs { 1, 3, 64 } do
   for axis = 1, 2 do
     local options = { rows = rows, axis = axis }
     local tag = (" of %d rows, axis %d"):format(rows, axis)
-    for _, name in ipairs { "sum", "prod", "mean", "var", "min", "argmax", "count" } do
+    for _, name in ipairs { "sum", "prod", "mean", "var", "logsumexp", "min", "argmax", "count" } do
       add(name .. tag, function(a)
         local m = matrix(a, rows)
         if m then return gr[name](m, options) end
@@ -127,7 +127,7 @@ local function cut(n)
   t[#t + 1] = n + 1
   return t
 end
-for _, name in ipairs { "sum", "prod", "mean", "var", "count", "norm" } do
+for _, name in ipairs { "sum", "prod", "mean", "var", "logsumexp", "count", "norm" } do
   add(name .. " of segments", function(a)
     local options = { segments = cut(math.max(#a, 1)) }
     if #a > 0 and name == "norm" then return gr.norm(a, 2, options) end
@@ -190,7 +190,7 @@ for _, name in ipairs { "add", "sub", "mul", "div" } do
   add("each " .. name, function(a, b) return gr[name](a, b) end)
   add("each " .. name .. " and a number", function(a) return gr[name](a, 3), gr[name](7, a) end)
 end
-for _, name in ipairs { "neg", "abs", "square", "sqrt", "exp", "log" } do
+for _, name in ipairs { "neg", "abs", "square", "sqrt", "exp", "log", "tanh" } do
   add("each " .. name, function(a) return gr[name](a) end)
 end
 add("each clamp", function(a) return a:clamp(2, 50) end)

@@ -6,6 +6,47 @@ local nan, huge, NZ = model.nan, math.huge, model.minus_zero
 local floats = { "f16", "bf16", "f32", "f64" }
 local sizes = { 1, 2, 17, 130, 1025, 5000 }
 
+describe("logsumexp", function()
+  it("knows infinities, and numbers whose exponentials do not exist", function()
+    for _, dtype in ipairs(floats) do
+      local largest = ({ f16 = 65504, bf16 = 255 * 2.0 ^ 120, f32 = (2 - 2.0 ^ -23) * 2.0 ^ 127,
+        f64 = (2 - 2.0 ^ -52) * 2.0 ^ 1023 })[dtype]
+      for _, n in ipairs(sizes) do
+        local function check(expected, rest, special, place, what)
+          local t = {}
+          for k = 1, n do t[k] = rest end
+          t[place] = special
+          local a = gr.array(t, dtype)
+          S.same(expected, a:logsumexp(), what, dtype, n, place)
+          S.same_all({ expected }, a:logsumexp { rows = 1 }, what, "a row", dtype, n, place)
+          S.same_all({ expected }, a:logsumexp { rows = n, axis = 1 }, what, "a column", dtype, n, place)
+        end
+        for _, place in ipairs { 1, math.ceil(n / 2), n } do
+          check(-huge, -huge, -huge, place, "nothing but -inf")
+          check(3, -huge, 3, place, "one number")
+          check(largest, -largest, largest, place, "the largest")
+          check(huge, 5, huge, place, "inf")
+          check(n > 1 and huge or -huge, huge, -huge, place, "inf often")
+          check(huge, -largest, huge, place, "inf and the lowest")
+          check(nan, huge, nan, place, "NaN and inf")
+        end
+      end
+    end
+  end)
+
+  it("is near the logarithm of the sum", function()
+    for _, dtype in ipairs(floats) do
+      local t = gr.randn(5000, dtype, { seed = 9 }):table()
+      local s = 0
+      for k = 1, #t do s = s + math.exp(t[k]) end
+      local got = gr.logsumexp(gr.array(t, dtype))
+      assert.is_true(math.abs(got - math.log(s)) < 1e-13 * got, dtype)
+      local shifted = gr.logsumexp(gr.add(gr.array(t, dtype):cast "f64", -2000))
+      assert.is_true(math.abs(shifted + 2000 - got) < 1e-12, dtype)
+    end
+  end)
+end)
+
 describe("NaN", function()
   it("anywhere comes out of every float reduction", function()
     for _, dtype in ipairs(floats) do
@@ -15,7 +56,7 @@ describe("NaN", function()
           for k = 1, n do t[k] = k % 50 - 20 end
           t[place] = nan
           local a = gr.array(t, dtype)
-          for _, op in ipairs { "sum", "prod", "mean", "var", "std", "min", "max", "norm" } do
+          for _, op in ipairs { "sum", "prod", "mean", "var", "std", "min", "max", "norm", "logsumexp" } do
             S.same(nan, gr[op](a), op, dtype, n, place)
           end
           S.same(nan, a:norm(1), "norm 1")
@@ -185,6 +226,15 @@ describe("subnormals", function()
 end)
 
 describe("empty arrays", function()
+  it("have no logarithm of a sum but -inf, in rows and segments too", function()
+    for _, dtype in ipairs(model.dtypes) do
+      local a = gr.array({ 3, 3 }, dtype)
+      S.same(-huge, gr.zeros(0, dtype):logsumexp(), dtype)
+      S.same_all({ -huge, -huge }, gr.zeros(0, dtype):logsumexp { rows = 2 }, dtype)
+      S.same_all({ -huge, 3, -huge }, a:logsumexp { segments = { 1, 1, 2, 2 } }, dtype)
+    end
+  end)
+
   it("have a sum and a product, but no smallest element", function()
     for _, dtype in ipairs(model.dtypes) do
       local a = gr.zeros(0, dtype)

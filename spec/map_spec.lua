@@ -210,6 +210,27 @@ local logarithms = {
   { 1.5992896428395325, 0.4695595574351504 },
 }
 
+local tangents = {
+  { 0.5, 0.46211715726000974 }, { -0.5, -0.46211715726000974 }, { 1.0, 0.7615941559557649 },
+  { 2.0, 0.9640275800758169 }, { -3.0, -0.9950547536867305 }, { 0.625, 0.5545997223493823 },
+  { 0.6249999999999999, 0.5545997223493823 }, { 0.6250000000000001, 0.5545997223493824 },
+  { -0.6351645939226416, -0.5615981884697886 }, { 5e-324, 5e-324 }, { -1e-300, -1e-300 }, { 1e-08, 1e-08 },
+  { 0.0001220703125, 0.00012207031189367021 }, { 0.1, 0.09966799462495582 }, { -0.25, -0.24491866240370913 },
+  { 0.75, 0.6351489523872873 }, { 10.0, 0.9999999958776927 }, { 19.0, 0.9999999999999999 },
+  { 19.06154746539849, 0.9999999999999999 }, { -19.5, -1.0 }, { 22.0, 1.0 }, { 1e+300, 1.0 },
+  { 0.2266829353832136, 0.22287840244179807 }, { 0.2763764474962214, 0.26954809505922916 },
+  { 0.0507054006672799, 0.05066199014592736 }, { 0.2559822418388099, 0.25053376454050535 },
+  { 0.6367928442001716, 0.5627118814104944 }, { -0.0262469609093894, -0.026240935366795535 },
+  { 0.2927205059595316, 0.2846368396099059 }, { -0.0634991093407055, -0.06341390106628171 },
+  { 0.0413773542552924, 0.04135375656034201 }, { 0.6632147904952412, 0.5804988646577984 },
+  { 3.716355922534493, 0.9988175374054951 }, { 2.742074563114213, 0.9917302038210756 },
+  { 5.871777570201768, 0.9999841194568629 }, { 0.851546475335884, 0.6918765209419981 },
+  { 5.235729678862869, 0.9999433342457081 }, { 2.163890146191052, 0.9739501586394066 },
+  { 1.378977450130163, 0.8807220873372383 }, { 1.236078085623189, 0.8443333313260889 },
+  { 2.265801850150446, 0.978702432349906 }, { 5.00708233924817, 0.9999104812321772 },
+  { 1.575922451589262, 0.917962709216657 }, { 3.740640883777318, 0.9988735655207516 },
+}
+
 -- How many doubles lie between two of one sign.
 local function steps(x, y)
   if x == y then return 0 end
@@ -217,8 +238,8 @@ local function steps(x, y)
   return math.abs(x - y) / 2.0 ^ math.max(e - 53, -1074)
 end
 
-describe("exp and log", function()
-  for name, rows in pairs { exp = exponentials, log = logarithms } do
+describe("exp, log and tanh", function()
+  for name, rows in pairs { exp = exponentials, log = logarithms, tanh = tangents } do
     it(name .. " is within one step of the reference, and rounded once to narrower types", function()
       local x, y = {}, {}
       for k = 1, #rows do x[k], y[k] = rows[k][1], rows[k][2] end
@@ -244,6 +265,7 @@ describe("exp and log", function()
       S.same_all({ 1, 1, huge, 0, nan }, gr.exp(gr.array({ 0, NZ, huge, -huge, nan }, dtype)), "exp", dtype)
       S.same_all({ -huge, -huge, 0, huge, nan, nan, nan },
         gr.log(gr.array({ 0, NZ, 1, huge, -1, -huge, nan }, dtype)), "log", dtype)
+      S.same_all({ 0, NZ, 1, -1, 1, nan }, gr.tanh(gr.array({ 0, NZ, huge, -huge, 100, nan }, dtype)), "tanh", dtype)
     end
     S.same_all({ huge, 0, 0 }, gr.exp(gr.array({ 1000, -1000, -800 }, "f64")))
     S.same_all({ huge, 0 }, gr.exp(gr.array({ 89, -104 }, "f32")))
@@ -256,6 +278,7 @@ describe("exp and log", function()
       local wide = a:cast "f64"
       assert.is_true(a:exp():equal(wide:exp()))
       assert.is_true(a:log():equal(wide:log()))
+      assert.is_true(a:tanh():equal(wide:tanh()))
       assert.is_true(a:sqrt():equal(wide:sqrt()))
     end
   end)

@@ -12,7 +12,7 @@ local result = {
   var = { "f64", "f64" }, std = { "f64", "f64" },
   argmin = { "i64", "i64" }, argmax = { "i64", "i64" }, count = { "i64", "i64" },
   any = { "u8", "u8" }, all = { "u8", "u8" },
-  norm = { "f64", "f64" },
+  norm = { "f64", "f64" }, logsumexp = { "f64", "f64" },
 }
 
 -- The vectors of a row-major table: rows (axis 2) or columns (axis 1).

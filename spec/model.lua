@@ -266,6 +266,50 @@ function R.std(dtype, n, at, ddof)
   return canonical(math.sqrt(spread(dtype, n, at)[2] / (n - (ddof or 0))))
 end
 
+-- e^x of 0 or less, or NaN, by the module's polynomial: x = k ln 2 + r, and 2^k in two factors.
+local function exp_down(x)
+  if x ~= x then return nan end
+  if x < -745.2 then return 0.0 end
+  local k = (x * 1.4426950408889634 + 6755399441055744.0) - 6755399441055744.0
+  local high, low = x - k * 0.6931471804855391, k * 7.440617110012397e-11
+  local r = high - low
+  local p = 2.510038549551032e-08
+  for _, c in ipairs { 2.7620088445409746e-07, 2.7557268459997064e-06, 2.4801521295954376e-05, 0.00019841269863053618,
+    0.0013888888917213717, 0.008333333333330062, 0.04166666666662413, 0.16666666666666669, 0.5000000000000001 } do
+    p = c + r * p
+  end
+  p = 1.0 + (high + (r * r * p - low))
+  local half = floor(k / 2)
+  return p * 2.0 ^ half * 2.0 ^ (k - half)
+end
+
+-- The natural logarithm of 0, of NaN, or of at least 1 / 2.
+local function log_of(x)
+  if x ~= x then return nan end
+  if x == 0 then return -huge end
+  local k = 0
+  while x >= 1.4142135623730951 do x, k = x / 2, k + 1 end
+  local f = x - 1.0
+  local s = f / (2.0 + f)
+  local z, r = s * s, 0.13088034850927555
+  for _, c in ipairs { 0.13268638369266825, 0.15386244737621665, 0.18181795547521137, 0.22222222392581045,
+    0.28571428570799784, 0.40000000000000885, 0.6666666666666666 } do
+    r = c + z * r
+  end
+  return k * 0.6931471804855391 - ((s * (f - z * r) - k * 7.440617110012397e-11) - f)
+end
+
+function R.logsumexp(dtype, n, at)
+  at = widened(at)
+  local function merge(a, b) -- {largest, sum of e^(x - largest)}
+    local d = a[1] == b[1] and 0.0 or b[1] - a[1]
+    if d > 0 then return { b[1], a[2] * exp_down(-d) + b[2] } end
+    return { a[1], b[2] * exp_down(d) + a[2] }
+  end
+  local state = tree(dtype, n, function(k) return { at(k), 1.0 } end, { -huge, 0.0 }, merge, merge) or { -huge, 0.0 }
+  return canonical(state[1] + log_of(state[2]))
+end
+
 -- -0.0 comes before +0.0.
 function M.before(x, y)
   if x == 0 and y == 0 then return is_negative(x) and not is_negative(y) end

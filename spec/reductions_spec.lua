@@ -15,7 +15,7 @@ local one_input = {
   { "min", "sparse", raises = true }, { "max", "sparse", raises = true }, { "minmax", "wide", raises = true },
   { "argmin", "sparse", raises = true }, { "argmax", "sparse", raises = true },
   { "any", "sparse" }, { "all", "sparse" }, { "all", "wide" }, { "count", "sparse" },
-  { "var", "wide" }, { "std", "medium" },
+  { "var", "wide" }, { "std", "medium" }, { "logsumexp", "factors" }, { "logsumexp", "medium" },
   { "norm1", "wide", call = function(a) return a:norm(1) end },
   { "norm2", "wide", call = function(a) return a:norm(2) end },
   { "norminf", "sparse", call = function(a) return a:norm(math.huge) end },

@@ -3,7 +3,8 @@ local S = require "spec.support"
 local D = require "spec.data"
 local gr, model = S.gr, S.model
 
-local one = { "sum", "prod", "mean", "var", "std", "argmin", "argmax", "min", "max", "count", "any", "all", "norm" }
+local one = { "sum", "prod", "mean", "var", "std", "argmin", "argmax", "min", "max", "count", "any", "all", "norm",
+  "logsumexp" }
 local raises = { min = true, max = true, argmin = true, argmax = true }
 
 -- Positions of segments with these lengths, beginning at the element `first`.

@@ -86,6 +86,12 @@ static void add(gr_reducer red, gr_acc_kind kind, gr_dtype t, gr_acc *a, float *
     case GR_RED_SUMABS: a->f[0] += fabs(x.d); break;
     case GR_RED_SUMSQ: a->f[0] += (x.d * sa) * (x.d * sa); break;
     case GR_RED_VARIANCE: a->f[1] += (x.d - sa) * (x.d - sa); break; /* second pass, sa is the mean */
+    case GR_RED_SUMEXP: {
+      gr_acc one = gr_identity(kind, 0);
+      one.f[0] = x.d, one.f[1] = 1;
+      *a = gr_merge_scaled(*a, one);
+      break;
+    }
     case GR_RED_SQDIFF: a->f[0] += (x.d - y.d) * (x.d - y.d); break;
     case GR_RED_COSINE:
       a->f[0] += (x.d * sa) * (y.d * sb);

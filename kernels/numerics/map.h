@@ -6,7 +6,7 @@
 #ifndef GR_MAP_H
 #define GR_MAP_H
 
-#include "kernels/numerics/math.h"
+#include "kernels/numerics/numerics.h"
 
 enum { GR_MAP_SAME, GR_MAP_F64, GR_MAP_WIDE, GR_MAP_NONE };
 

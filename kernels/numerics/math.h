@@ -6,7 +6,9 @@
 #ifndef GR_MATH_H
 #define GR_MATH_H
 
-#include "kernels/numerics/numerics.h"
+#include <math.h>
+#include "kernels/tables.h"
+#include "kernels/numerics/bits.h"
 
 #define GR_LN2_HIGH 0.6931471804855391    /* ln 2 cut to 33 bits: exact times any exponent */
 #define GR_LN2_LOW 7.440617110012397e-11  /* the rest of it */
@@ -64,6 +66,28 @@ GR_FN double gr_exp(double x) {
   y = gr_exp_within(t > GR_EXP_LOW ? t : GR_EXP_LOW);
   y = x > GR_EXP_HIGH ? gr_from_bits64(UINT64_C(0x7ff0000000000000)) : y;
   y = x < GR_EXP_LOW ? 0.0 : y;
+  return x == x ? y : gr_nan();
+}
+
+/* The same of 0, less, or NaN. */
+GR_FN double gr_exp_down(double x) {
+  double y = gr_exp_within(x > GR_EXP_LOW ? x : GR_EXP_LOW);
+  y = x < GR_EXP_LOW ? 0.0 : y;
+  return x == x ? y : gr_nan();
+}
+
+/*
+** Hyperbolic tangent, within 1.4 ulp. Near 0 x + x^3 P(x^2) / Q(x^2) (the rational function of Moshier's Cephes), else
+** 1 - 2 / (e^(2x) + 1): one division does for both.
+*/
+GR_FN double gr_tanh(double x) {
+  double a = x < 0 ? -x : x, t = a < 22.0 ? a : 22.0, z = t * t, near, y; /* of a NaN that of 22 */
+  double p = z * (-1614.6876844170845 + z * (-99.28772310019185 + z * -0.9643991794250523));
+  double q = 4844.063053251255 + z * (2235.4883906010045 + z * (112.81167849163293 + z));
+  double e = gr_exp_within(2.0 * t) + 1.0;
+  near = (t < 0.625 ? t * p : -2.0) / (t < 0.625 ? q : e);
+  y = (t < 0.625 ? t : 1.0) + near;
+  y = gr_from_bits64(gr_bits64(y) | (gr_bits64(x) & (UINT64_C(1) << 63))); /* of zeros, too */
   return x == x ? y : gr_nan();
 }
 

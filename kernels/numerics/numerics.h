@@ -7,21 +7,8 @@
 #define GR_NUMERICS_H
 
 #include <math.h>
-#include <string.h>
 #include "kernels/jobs.h"
-
-#ifdef __CUDACC__
-#define GR_FN static __host__ __device__ __forceinline__
-#else
-#define GR_FN static inline
-#endif
-
-/* Never a part of its callers, whose every call would save registers for it. */
-#if defined(__GNUC__)
-#define GR_APART __attribute__((noinline))
-#else
-#define GR_APART
-#endif
+#include "kernels/numerics/math.h"
 
 /*
 ** The tree, version 1. A row is 512 bytes: what a warp reads with one 16-byte load a lane. Slot l of every
@@ -34,17 +21,6 @@
 #define GR_LEAF_ROWS(size) ((size) == 2 ? 16 : 8)
 #define GR_LANES(size) (GR_ROW_BYTES / (size))
 #define GR_LEAF(size) (GR_LANES(size) * GR_LEAF_ROWS(size))
-
-/* ---- bits ---- */
-
-GR_FN uint64_t gr_bits64(double x) { uint64_t u; memcpy(&u, &x, 8); return u; }
-GR_FN uint32_t gr_bits32(float x) { uint32_t u; memcpy(&u, &x, 4); return u; }
-GR_FN double gr_from_bits64(uint64_t u) { double x; memcpy(&x, &u, 8); return x; }
-GR_FN float gr_from_bits32(uint32_t u) { float x; memcpy(&x, &u, 4); return x; }
-
-GR_FN double gr_nan(void) { return gr_from_bits64(UINT64_C(0x7ff8000000000000)); }
-/* NaNs of x86, Arm and CUDA differ in sign and payload: every result shows the same one. */
-GR_FN double gr_canonical(double x) { return x == x ? x : gr_nan(); }
 
 /* ---- conversions ---- */
 
@@ -176,6 +152,7 @@ GR_FN gr_acc gr_identity(gr_acc_kind kind, int multiplies) {
     case GR_ACC_WRAP: a.i[0] = multiplies; break;
     case GR_ACC_ORDER: a.i[0] = INT64_MAX; a.i[1] = INT64_MIN; break;
     case GR_ACC_POSITION: a.i[0] = INT64_MIN; a.i[1] = INT64_MAX; break;
+    case GR_ACC_SCALED: a.f[0] = -gr_from_bits64(UINT64_C(0x7ff0000000000000)); break;
     case GR_ACC_VARIANCE: case GR_ACC_WIDE: case GR_ACC_NONE: break;
   }
   return a;
@@ -236,6 +213,19 @@ GR_FN gr_acc gr_merge_variance(gr_acc a, gr_acc b) {
   return r;
 }
 
+/*
+** Two parts of a sum of exponentials, {largest, sum of e^(x - largest)}: one exponential scales the part whose largest is
+** smaller down to the other. An element is {x, 1}; a NaN makes the sum NaN. {-inf, 0} changes nothing; equal ones are not
+** scaled, so that infinities count as 1 each.
+*/
+GR_FN gr_acc gr_merge_scaled(gr_acc a, gr_acc b) {
+  double d = a.f[0] == b.f[0] ? 0.0 : b.f[0] - a.f[0], scale = gr_exp_down(d > 0 ? -d : d);
+  gr_acc r = a;
+  r.f[0] = d > 0 ? b.f[0] : a.f[0];
+  r.f[1] = (d > 0 ? a.f[1] : b.f[1]) * scale + (d > 0 ? b.f[1] : a.f[1]);
+  return r;
+}
+
 /* Two partial results become one. Symmetric in a and b for every reducer, bit for bit. */
 GR_FN gr_acc gr_merge(gr_reducer red, gr_acc_kind kind, gr_acc a, gr_acc b) {
   gr_acc r = a;
@@ -247,6 +237,7 @@ GR_FN gr_acc gr_merge(gr_reducer red, gr_acc_kind kind, gr_acc a, gr_acc b) {
       break;
     case GR_ACC_TRIPLE: for (k = 0; k < 3; k++) r.f[k] = a.f[k] + b.f[k]; break;
     case GR_ACC_VARIANCE: r = gr_merge_variance(a, b); break;
+    case GR_ACC_SCALED: r = gr_merge_scaled(a, b); break;
     case GR_ACC_PAIRED: {
       double s = a.f[0] + b.f[0], e = gr_two_sum_error(a.f[0], b.f[0], s);
       int kahan = red == GR_RED_SUM_KAHAN || red == GR_RED_DOT_KAHAN;
@@ -367,6 +358,7 @@ GR_FN gr_value gr_finish(gr_op op, gr_dtype t, gr_acc a, int64_t n, double ddof)
     case GR_OP_mse: return gr_value_f(a.f[0] / (double)n);
     case GR_OP_var: return gr_value_f(a.f[1] / ((double)n - ddof));
     case GR_OP_std: return gr_value_f(sqrt(a.f[1] / ((double)n - ddof)));
+    case GR_OP_logsumexp: return gr_value_f(a.f[0] + gr_log(a.f[1]));
     case GR_OP_norm2: return gr_with_safety(gr_value_f(sqrt(a.f[0])), gr_safe_square(a.f[0]));
     case GR_OP_cosine:
       return gr_with_safety(gr_value_f(a.f[0] / (sqrt(a.f[1]) * sqrt(a.f[2]))),

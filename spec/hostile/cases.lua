@@ -55,7 +55,7 @@ for _, name in ipairs { "add", "sub", "mul", "div" } do
   end)
 end
 case("operators", function(e) return e.a + e.b, e.a - 1, 2 * e.a, e.a / e.b, -e.a end)
-for _, name in ipairs { "neg", "abs", "square", "sqrt", "exp", "log" } do
+for _, name in ipairs { "neg", "abs", "square", "sqrt", "exp", "log", "tanh" } do
   case(name, function(e) return gr[name](e.d), gr[name](e.i), gr[name](e.d, { into = e.d }) end)
 end
 case("clamp", function(e) return e.a:clamp(0.2, 0.7), e.a:clamp(nil, 0.5, { into = e.into32 }) end)
@@ -69,7 +69,7 @@ case("compact", function(e) return e.a:compact(e.m), e.a:compact(e.m, { into = e
 -- ---- reductions: alone, by rows, columns and segments, into an array, later, exactly ----
 
 local ones = { "sum", "prod", "mean", "var", "std", "min", "max", "minmax", "argmin", "argmax", "any", "all", "count",
-  "norm" }
+  "norm", "logsumexp" }
 for _, name in ipairs(ones) do
   local f = function(o) return function(e) return gr[name](e.a, o and o(e)) end end
   case(name, function(e) return gr[name](e.a), e.i:slice(1, -1, 3)[name](e.i) end)

@@ -8,7 +8,7 @@ local same, same_all, try, at, list = W.same, W.same_all, W.try, W.at, W.list
 local call, slot, pick, get, take = C.call, C.slot, C.pick, C.get, C.take
 
 local names = { "sum", "prod", "mean", "var", "std", "min", "max", "minmax", "argmin", "argmax", "any", "all", "count",
-  "norm" }
+  "norm", "logsumexp" }
 
 -- What a reduction of numbers p(first) .. gives, or nil where the model does not know.
 local function reduced(op, dtype, n, p)

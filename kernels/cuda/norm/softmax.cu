@@ -6,7 +6,6 @@
 #include <cuda_runtime.h>
 #include "kernels/cuda/grid/combine.cuh"
 #include "kernels/cuda/launch.h"
-#include "kernels/numerics/math.h"
 
 #define MOST_WARPS 16  /* leaves of a row that one block takes */
 #define FEW_WARPS 4    /* of a block whose rows have one leaf */

@@ -75,6 +75,16 @@ static __device__ __noinline__ gr_acc gr_merge_variance_apart(double s0, double 
   return gr_merge_variance(a, b);
 }
 
+/* Out of line: an exponential is some fifty instructions. */
+static __device__ __noinline__ gr_acc gr_merge_scaled_apart(double most, double sum, double x, double part) {
+  gr_acc a, b;
+  a.f[0] = most;
+  a.f[1] = sum;
+  b.f[0] = x;
+  b.f[1] = part;
+  return gr_merge_scaled(a, b);
+}
+
 /* What all reducers have in common. */
 template <gr_reducer RED, gr_dtype D, gr_acc_kind KIND = gr_kind_for<RED, D>>
 struct gr_common {
@@ -88,6 +98,7 @@ struct gr_common {
   static __device__ __forceinline__ gr_acc merge(gr_acc a, gr_acc b) {
     if constexpr (kind == GR_ACC_VARIANCE)
       return gr_merge_variance_apart(a.f[0], a.f[1], a.f[2], b.f[0], b.f[1], b.f[2]);
+    else if constexpr (kind == GR_ACC_SCALED) return gr_merge_scaled_apart(a.f[0], a.f[1], b.f[0], b.f[1]);
     else return gr_merge(RED, kind, a, b);
   }
   static __device__ __forceinline__ gr_acc identity() { return gr_identity(kind, RED == GR_RED_PROD); }

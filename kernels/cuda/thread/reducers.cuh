@@ -318,6 +318,37 @@ struct gr_wide : gr_common<RED, D> {
   }
 };
 
+/*
+** Exponentials under their largest: each element costs one, of its distance to the largest so far, by which either it or
+** the sum is scaled. In line where a thread has few at once, so that they overlap; the others call it.
+*/
+template <gr_reducer RED, gr_dtype D>
+struct gr_scaled : gr_common<RED, D> {
+  using B = gr_common<RED, D>;
+  using T = typename B::T;
+  struct Lane {
+    double most, sum;
+  };
+  static constexpr bool lanes = true, leaves = true, in_line = gr_floating<D> && gr_size<D> >= 4;
+  static __device__ __forceinline__ Lane start() {
+    gr_acc a = B::identity();
+    return Lane{a.f[0], a.f[1]};
+  }
+  static __device__ __forceinline__ void add(Lane &l, T ex, T, const gr_context &k, int) {
+    gr_acc a = state(l, k), x = B::identity();
+    x.f[0] = gr_to_f64<D>(ex);
+    x.f[1] = 1.0;
+    a = in_line ? gr_merge_scaled(a, x) : B::merge(a, x);
+    l = Lane{a.f[0], a.f[1]};
+  }
+  static __device__ __forceinline__ gr_acc state(const Lane &l, const gr_context &) {
+    gr_acc a = B::identity();
+    a.f[0] = l.most;
+    a.f[1] = l.sum;
+    return a;
+  }
+};
+
 /* The exact sum and sum of squares of 8- and 16-bit integers: all that gr_variance_of needs of a leaf. */
 template <gr_reducer RED, gr_dtype D>
 struct gr_moments : gr_common<RED, D, GR_ACC_TRIPLE> {
@@ -382,6 +413,7 @@ struct gr_choose {
     else if constexpr (kind == GR_ACC_ORDER) return gr_order<RED, D>{};
     else if constexpr (kind == GR_ACC_POSITION) return gr_position<GR_RED_ARGMAX, D>{};
     else if constexpr (kind == GR_ACC_VARIANCE) return gr_two_pass<RED, D>{};
+    else if constexpr (kind == GR_ACC_SCALED) return gr_scaled<RED, D>{};
     else if constexpr (single || (sixteen && (RED == GR_RED_SUM || RED == GR_RED_DOT))) return gr_in_f32<RED, D>{};
     else if constexpr (small_terms) return gr_exact<RED, D>{};
     else return gr_in_f64<RED, D>{};
