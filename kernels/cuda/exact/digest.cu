@@ -1,6 +1,7 @@
 /* The digest of a vector's bytes (kernels/numerics/digest.h): sums of words, so blocks meet in any order. */
 #include <cuda_runtime.h>
 #include "kernels/cuda/exact/exact.h"
+#include "kernels/cuda/grid/last_block.cuh"
 #include "kernels/cuda/grid/mailbox.cuh"
 
 struct gr_digest_args {
@@ -27,7 +28,7 @@ __global__ void __launch_bounds__(256) gr_digest_sum(const __grid_constant__ gr_
     for (int i = 0; i < 2; i++) atomicAdd(total + i, (unsigned long long)sum[i]);
   __syncthreads();
   if (threadIdx.x < 2) atomicAdd((unsigned long long *)q.sums + threadIdx.x, total[threadIdx.x]);
-  if (!gr_exact_last_block(q.counter) || threadIdx.x) return;
+  if (!gr_last_block(q.counter, gridDim.x) || threadIdx.x) return;
   for (int i = 0; i < 2; i++) {
     q.out[i] = *(volatile uint64_t *)(q.sums + i);
     q.sums[i] = 0;

@@ -7,6 +7,7 @@
 */
 #include <cuda_runtime.h>
 #include "kernels/cuda/exact/exact.h"
+#include "kernels/cuda/grid/last_block.cuh"
 #include "kernels/cuda/grid/mailbox.cuh"
 
 /* wide: f64, else f32 (and what is exact in them). dot: products of pairs. */
@@ -339,7 +340,7 @@ __global__ void __launch_bounds__(gr_bins<wide, dot>::threads, gr_bins<wide, dot
   if (threadIdx.x == 0 && q.each) sums[B::limbs] = stained;
   if (q.each) return;
   if (threadIdx.x == 0 && stained) atomicAdd((unsigned long long *)sums + B::limbs, 1ull);
-  if (!gr_exact_last_block(q.counter)) return;
+  if (!gr_last_block(q.counter, gridDim.x)) return;
   for (int k = threadIdx.x; k <= B::limbs; k += blockDim.x) {
     q.out[k] = *(volatile uint64_t *)(sums + k);
     sums[k] = 0;
@@ -375,7 +376,7 @@ __global__ void __launch_bounds__(256) gr_exact_specials(const __grid_constant__
   for (unsigned f = 1; f < GR_EXACT_SOME; f *= 2)
     if (__syncthreads_or(flags & f)) all |= f;
   if (threadIdx.x == 0 && all) atomicOr((unsigned long long *)q.sums, all);
-  if (!gr_exact_last_block(q.counter) || threadIdx.x) return;
+  if (!gr_last_block(q.counter, gridDim.x) || threadIdx.x) return;
   q.out[0] = *(volatile uint64_t *)q.sums;
   q.sums[0] = 0;
   gr_mailbox_end(q.done, q.ticket);
