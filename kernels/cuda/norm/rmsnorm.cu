@@ -13,6 +13,7 @@
 #define ROW_BYTES 2048  /* the most of such a row */
 #define PIECE_WARPS 16  /* the most leaves of a row in one block, */
 #define PIECE_BYTES 65536 /* and bytes */
+#define MOST_PIECES 1024 /* of a row */
 #define SEGMENT 4096    /* elements that a block scales in the second launch */
 
 /*
@@ -90,39 +91,18 @@ static __global__ void __launch_bounds__(ROW_WARPS * 32, fixed ? (gr_size<D> == 
 }
 
 /*
-** The sum of a row whose blocks each have a node: all wait for all. Blocks start in order and a row has fewer of them
-** than fit the device at once, so those that wait do not keep out those that they wait for. The counter goes up twice,
-** so that it is 0 again when the last has seen the nodes.
-*/
-static __device__ __forceinline__ gr_acc combine(double sum, double *nodes, unsigned *counter, int piece, int pieces,
-                                                 int lane) {
-  using R = gr_in_f64<GR_RED_SUMSQ, GR_F64>;
-  unsigned seen, last = 2 * (unsigned)pieces - 1;
-  if (lane == 0) {
-    nodes[piece] = sum;
-    asm volatile("atom.acq_rel.gpu.global.inc.u32 %0, [%1], %2;" : "=r"(seen) : "l"(counter), "r"(last) : "memory");
-    if (seen + 1 < (unsigned)pieces) do {
-        asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(seen) : "l"(counter) : "memory");
-      } while (seen < (unsigned)pieces);
-  }
-  __syncwarp();
-  gr_acc all = gr_fold_many<R>((const int64_t *)nodes, 1, pieces, lane);
-  if (lane == 0)
-    asm volatile("atom.acq_rel.gpu.global.inc.u32 %0, [%1], %2;" : "=r"(seen) : "l"(counter), "r"(last) : "memory");
-  return all;
-}
-
-/*
-** A warp for a leaf; `pieces` blocks for a row. A kernel of its own where a block has all of it: 40 registers, not 48,
-** and so more blocks (16384 x 4096 f32 138 -> 131.6 us).
+** A warp for a leaf; `pieces` blocks for a row, all of which wait for the sums of all. Blocks start in order and a row
+** has fewer of them than fit the device at once, so those that wait do not keep out those that they wait for. A kernel
+** of its own where a block has all of a row: 40 registers, not 48, and so more blocks (16384 x 4096 f32 138 ->
+** 131.6 us).
 */
 template <gr_dtype D, bool alone>
 static __global__ void __launch_bounds__(PIECE_WARPS * 32, 2)
-    norm_pieces(const __grid_constant__ rms_job q, int pieces, double *node, unsigned *counter) {
+    norm_pieces(const __grid_constant__ rms_job q, int pieces, gr_halves *partials, gr_tag tag) {
   using R = gr_in_f64<GR_RED_SUMSQ, D>;
   constexpr int words = GR_LEAF_ROWS(gr_size<D>);
   extern __shared__ uint4 kept[];
-  __shared__ double leaf[PIECE_WARPS], factor;
+  __shared__ double leaf[PIECE_WARPS], unit[alone ? 1 : MOST_PIECES / 32];
   int lane = threadIdx.x & 31, warp = gr_warp_index(), leaves = blockDim.x >> 5;
   unsigned row = alone ? blockIdx.x : blockIdx.x / (unsigned)pieces;
   int piece = alone ? 0 : (int)(blockIdx.x - row * (unsigned)pieces);
@@ -148,12 +128,17 @@ static __global__ void __launch_bounds__(PIECE_WARPS * 32, 2)
   if (lane < leaves) all.f[0] = leaf[lane];
   all = gr_fold_adjacent<R>(all, 32);
   if constexpr (!alone) {
-    if (warp == 0) {
-      all = combine(all.f[0], node + (int64_t)row * pieces, counter + row, piece, pieces, lane);
-      if (lane == 0) factor = all.f[0];
+    gr_halves *of_row = partials + (int64_t)row * pieces;
+    if (threadIdx.x == 0) gr_publish(of_row + piece, all.f[0], tag);
+    int units = (pieces + 31) >> 5;
+    for (int u = warp; u < units; u += leaves) {
+      double sum = gather_sums(of_row + u * 32, pieces - u * 32, tag, lane);
+      if (lane == 0) unit[u] = sum;
     }
     __syncthreads();
-    all.f[0] = factor;
+    all = R::identity();
+    if (lane < units) all.f[0] = unit[lane];
+    all = gr_fold_adjacent<R>(all, 32);
   }
   double r = factor_of(q, all.f[0]);
   const uint4 *weights = (const uint4 *)(q.w + offset);
@@ -221,10 +206,11 @@ static rms_plan plan_of(const gr_rmsnorm_job *job, const gr_cuda_chip *chip) {
   while (most * leaf > PIECE_BYTES || most * leaf + 1024 > chip->shared_optin) most /= 2;
   if (job->x.stride != size || job->out.stride != size || (job->w.data && job->w.stride != size) || all % 16 != 0)
     return p;
-  if (leaves > chip->sms * (int64_t)most / 2 || job->count > INT32_MAX) return p;
+  if (leaves > (chip->sms < MOST_PIECES ? chip->sms : MOST_PIECES) * (int64_t)most / 2) return p;
   /* Blocks that wait for others are better smaller. */
   p.warps = leaves <= most ? (int)leaves : most / 2;
   p.pieces = (int)((leaves + p.warps - 1) / p.warps);
+  if (job->count > INT32_MAX / p.pieces) return {};
   if (p.pieces > 1 && size > 2) p.ring = ring_of(job->count, leaves, (int)leaf, chip);
   return p;
 }
@@ -233,17 +219,14 @@ static gr_reduce_job sums_of(const gr_rmsnorm_job *job, void *out) {
   return gr_f64_of_each(GR_OP_sumsq, job->dtype, job->x, job->n, job->count, out);
 }
 
-/* Rows whose blocks combine: as many at a time as there are counters. */
-#define MOST_COMBINED ((int64_t)((GR_COUNTER_BYTES - GR_PARTIAL_BYTES) / sizeof(unsigned)))
-
 size_t gr_cuda_rmsnorm_scratch(const gr_rmsnorm_job *job, const gr_cuda_chip *chip) {
   gr_reduce_job r = sums_of(job, NULL);
   if (job->n == 0 || job->count == 0) return 0;
   rms_plan p = plan_of(job, chip);
   if (p.pieces == 1) return 0;
-  if (p.ring.slots) return GR_COUNTER_BYTES + (size_t)job->count * (size_t)p.ring.pieces * 16;
   if (p.pieces > 1)
-    return GR_COUNTER_BYTES + (size_t)(job->count < MOST_COMBINED ? job->count : MOST_COMBINED) * (size_t)p.pieces * 8;
+    return GR_COUNTER_BYTES +
+           (size_t)job->count * (size_t)(p.ring.slots ? p.ring.pieces : p.pieces) * sizeof(gr_halves);
   return ((gr_cuda_reduce_scratch(&r, chip) + 255) & ~(size_t)255) + (size_t)job->count * 8;
 }
 
@@ -271,26 +254,22 @@ template <gr_dtype D> static cudaError_t start_rows(const rms_job *q, const gr_c
   return launch(kernel, args, (q->count + rows - 1) / rows, ROW_WARPS, 0, run);
 }
 
-template <gr_dtype D> static cudaError_t start_pieces(rms_job *q, rms_plan p, const gr_cuda_run *run) {
-  unsigned *counter = (unsigned *)run->scratch;
-  double *node = (double *)((char *)run->scratch + GR_COUNTER_BYTES);
+static gr_halves *partials_of(const gr_cuda_run *run) {
+  return (gr_halves *)((char *)run->scratch + GR_COUNTER_BYTES);
+}
+
+template <gr_dtype D> static cudaError_t start_pieces(const rms_job *q, rms_plan p, const gr_cuda_run *run) {
+  gr_halves *partials = partials_of(run);
+  gr_tag tag = gr_tag_of(run->epoch);
   const void *kernel = p.pieces == 1 ? (const void *)norm_pieces<D, true> : (const void *)norm_pieces<D, false>;
-  int64_t count = q->count;
-  cudaError_t e = cudaSuccess;
-  for (int64_t rows; e == cudaSuccess && count > 0; count -= rows) {
-    rows = p.pieces > 1 && count > MOST_COMBINED ? MOST_COMBINED : count;
-    void *args[] = {q, &p.pieces, &node, &counter};
-    e = launch(kernel, args, rows * p.pieces, p.warps, (size_t)p.warps * leaf_bytes<D>, run);
-    q->x += rows * q->x_step;
-    q->out += rows * q->out_step;
-  }
-  return e;
+  void *args[] = {(void *)q, &p.pieces, &partials, &tag};
+  return launch(kernel, args, q->count * p.pieces, p.warps, (size_t)p.warps * leaf_bytes<D>, run);
 }
 
 template <gr_dtype D> static cudaError_t start_ring(const rms_job *q, ring_plan p, const gr_cuda_run *run) {
   size_t shared = (size_t)p.slots * row_ring<D>::slot_bytes;
   p.tag = gr_tag_of(run->epoch);
-  p.partials = (gr_halves *)((char *)run->scratch + GR_COUNTER_BYTES);
+  p.partials = partials_of(run);
   void *args[] = {(void *)q, &p};
   return launch((const void *)norm_ring<D>, args, p.blocks, RING_WARPS, shared, run);
 }

@@ -8,7 +8,6 @@
 #ifndef GR_CUDA_NORM_RMSNORM_RING_CUH
 #define GR_CUDA_NORM_RMSNORM_RING_CUH
 
-#include "kernels/cuda/grid/publish.cuh"
 #include "kernels/cuda/norm/rmsnorm.cuh"
 
 #define RING_LOADERS 2  /* warps */
@@ -116,15 +115,9 @@ static __global__ void __launch_bounds__(RING_WARPS * 32, 1)
   } else if (warp <= RING_LOADERS + RING_GATHERERS) {
     for (int i = RING_LOADERS + 1; i < warp; i++) k.next_piece();
     while (k.row < q.count) {
-      gr_acc all = R::identity();
-      const gr_halves *at[1] = {p.partials + (k.row * p.pieces + lane)};
-      bool wanted[1] = {lane < p.pieces};
-      double sum[1];
-      gr_await(at, wanted, p.tag, all.f[0], sum);
-      all.f[0] = sum[0];
-      all = gr_fold_adjacent<R>(all, 32);
+      double sum = gather_sums(p.partials + k.row * p.pieces, p.pieces, p.tag, lane);
       if (lane == 0) {
-        k.slots[k.turn.slot].factor = factor_of(q, all.f[0]);
+        k.slots[k.turn.slot].factor = factor_of(q, sum);
         k.slots[k.turn.slot].ready.arrive();
       }
       for (int i = 0; i < RING_GATHERERS; i++) k.next_piece();
