@@ -6,6 +6,7 @@
 #include "kernels/cuda/block/cp_async.cuh"
 #include "kernels/cuda/block/ring.cuh"
 #include "kernels/cuda/grid/combine.cuh"
+#include "kernels/cuda/norm/tuning.h"
 #include "kernels/cuda/reduce/rows_by_vector.cuh"
 
 typedef struct rms_job {

@@ -148,7 +148,8 @@ struct gr_column_walk {
 #pragma unroll
     for (int i = 0; i < flight / each; i++) {
       int shift = (int)(uintptr_t)from & 15;
-      if (at - shift < limit && k - (i * each << apart()) > 0) gr_copy_async<16>(to + (entry + i * each) * pitch, from - shift);
+      if (at - shift < limit && k - (i * each << apart()) > 0)
+        gr_copy_async<16>(to + (entry + i * each) * pitch, from - shift);
       from += each * step;
     }
     if (lane < flight) { /* the word behind the last one, of as many rows */
