@@ -25,8 +25,7 @@ __device__ __forceinline__ void gr_copy_async(void *to, const void *from) {
     using Word = std::conditional_t<
         size == 16, uint4,
         std::conditional_t<size == 8, uint2,
-                           std::conditional_t<size == 4, uint32_t,
-                                              std::conditional_t<size == 2, uint16_t, uint8_t>>>>;
+                           std::conditional_t<size == 4, uint32_t, std::conditional_t<size == 2, uint16_t, uint8_t>>>>;
     *(Word *)to = *(const Word *)from;
   }
 }

@@ -1,6 +1,8 @@
 /* The digest of a vector's bytes (kernels/numerics/digest.h): sums of words, so blocks meet in any order. */
 #include <cuda_runtime.h>
 #include "kernels/cuda/exact/exact.h"
+#include "kernels/cuda/exact/tuning.h"
+#include "kernels/cuda/grid/last_block.cuh"
 #include "kernels/cuda/grid/mailbox.cuh"
 
 struct gr_digest_args {
@@ -10,7 +12,8 @@ struct gr_digest_args {
   unsigned *counter;
 };
 
-__global__ void __launch_bounds__(256) gr_digest_sum(const __grid_constant__ gr_digest_args q) {
+__global__ void __launch_bounds__(gr_exact_tuning::digest_threads)
+    gr_digest_sum(const __grid_constant__ gr_digest_args q) {
   __shared__ unsigned long long total[2];
   const gr_vec &a = q.job.a;
   int64_t words = (q.job.n * q.size + 7) / 8, step = (int64_t)gridDim.x * blockDim.x;
@@ -27,7 +30,7 @@ __global__ void __launch_bounds__(256) gr_digest_sum(const __grid_constant__ gr_
     for (int i = 0; i < 2; i++) atomicAdd(total + i, (unsigned long long)sum[i]);
   __syncthreads();
   if (threadIdx.x < 2) atomicAdd((unsigned long long *)q.sums + threadIdx.x, total[threadIdx.x]);
-  if (!gr_exact_last_block(q.counter) || threadIdx.x) return;
+  if (!gr_last_block(q.counter, gridDim.x) || threadIdx.x) return;
   for (int i = 0; i < 2; i++) {
     q.out[i] = *(volatile uint64_t *)(q.sums + i);
     q.sums[i] = 0;
@@ -45,8 +48,9 @@ int gr_cuda_digest(const gr_digest_job *job, uint64_t out[2], const gr_cuda_run 
   q.out = out;
   q.done = run->done;
   q.ticket = run->ticket;
-  int64_t blocks = (job->n * q.size + 8191) / 8192, most = run->chip->sms * 8;
+  constexpr int threads = gr_exact_tuning::digest_threads, each = threads * gr_exact_tuning::digest_bytes;
+  int64_t blocks = (job->n * q.size + each - 1) / each, most = run->chip->sms * gr_exact_tuning::digest_blocks;
   if (blocks > most) blocks = most;
-  return cudaLaunchKernel((const void *)gr_digest_sum, (unsigned)(blocks ? blocks : 1), 256, args, 0,
+  return cudaLaunchKernel((const void *)gr_digest_sum, (unsigned)(blocks ? blocks : 1), threads, args, 0,
                           (cudaStream_t)run->stream);
 }

@@ -7,6 +7,8 @@
 */
 #include <cuda_runtime.h>
 #include "kernels/cuda/exact/exact.h"
+#include "kernels/cuda/exact/tuning.h"
+#include "kernels/cuda/grid/last_block.cuh"
 #include "kernels/cuda/grid/mailbox.cuh"
 
 /* wide: f64, else f32 (and what is exact in them). dot: products of pairs. */
@@ -19,7 +21,7 @@ struct gr_bins {
   static constexpr int unit = wide ? (dot ? -2150 : -1075) : dot ? -300 : -150; /* of row 0, as an exponent */
   static constexpr int first = (unit - GR_EXACT_UNIT) / 32;
   static constexpr int limbs = ((rows - 1) * each + unit - GR_EXACT_UNIT) / 32 + 3 - first;
-  static constexpr int threads = 1024, blocks = 1; /* fewer sets of bins to clear and fold than with three of 512 */
+  static constexpr int threads = gr_exact_tuning::threads, blocks = gr_exact_tuning::blocks_each;
 };
 
 struct gr_exact_args {
@@ -245,7 +247,7 @@ template <bool wide, bool dot, int columns>
 static __device__ __forceinline__ gr_number<wide> gr_put_word(unsigned *bins, uint4 x, uint4 y, gr_number<wide> s,
                                                               unsigned keep) {
   using T = typename gr_bits_type<wide>::type;
-  constexpr int per = 16 / sizeof(T), n = wide || dot ? 2 : 4;
+  constexpr int per = 16 / sizeof(T), n = gr_exact_tuning::numbers<wide, dot>;
   T a[per], b[per];
   memcpy(a, &x, 16);
   memcpy(b, &y, 16);
@@ -282,7 +284,7 @@ template <bool wide, bool half, bool dot, int columns>
 __global__ void __launch_bounds__(gr_bins<wide, dot>::threads, gr_bins<wide, dot>::blocks)
     gr_exact_sum(const __grid_constant__ gr_exact_args q) {
   using B = gr_bins<wide, dot>;
-  constexpr int size = wide ? 8 : half ? 2 : 4, per = 16 / size, flight = dot ? 2 : 4;
+  constexpr int size = wide ? 8 : half ? 2 : 4, per = 16 / size, flight = gr_exact_tuning::loads<dot>;
   extern __shared__ __align__(16) unsigned bins[];
   for (int k = threadIdx.x; k < gr_shelf<wide, dot, columns>::bins + 2 * B::rows; k += blockDim.x) bins[k] = 0;
   __syncthreads();
@@ -339,7 +341,7 @@ __global__ void __launch_bounds__(gr_bins<wide, dot>::threads, gr_bins<wide, dot
   if (threadIdx.x == 0 && q.each) sums[B::limbs] = stained;
   if (q.each) return;
   if (threadIdx.x == 0 && stained) atomicAdd((unsigned long long *)sums + B::limbs, 1ull);
-  if (!gr_exact_last_block(q.counter)) return;
+  if (!gr_last_block(q.counter, gridDim.x)) return;
   for (int k = threadIdx.x; k <= B::limbs; k += blockDim.x) {
     q.out[k] = *(volatile uint64_t *)(sums + k);
     sums[k] = 0;
@@ -356,7 +358,8 @@ static __device__ unsigned gr_class_of(double x) {
   return x != x ? GR_EXACT_NAN : x - x == 0 ? 0 : x > 0 ? GR_EXACT_INF : GR_EXACT_MINUS;
 }
 
-__global__ void __launch_bounds__(256) gr_exact_specials(const __grid_constant__ gr_exact_args q) {
+__global__ void __launch_bounds__(gr_exact_tuning::specials_threads)
+    gr_exact_specials(const __grid_constant__ gr_exact_args q) {
   const gr_exact_job &j = q.job;
   unsigned flags = 0;
   for (int64_t k = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; k < j.n; k += (int64_t)gridDim.x * blockDim.x) {
@@ -375,7 +378,7 @@ __global__ void __launch_bounds__(256) gr_exact_specials(const __grid_constant__
   for (unsigned f = 1; f < GR_EXACT_SOME; f *= 2)
     if (__syncthreads_or(flags & f)) all |= f;
   if (threadIdx.x == 0 && all) atomicOr((unsigned long long *)q.sums, all);
-  if (!gr_exact_last_block(q.counter) || threadIdx.x) return;
+  if (!gr_last_block(q.counter, gridDim.x) || threadIdx.x) return;
   q.out[0] = *(volatile uint64_t *)q.sums;
   q.sums[0] = 0;
   gr_mailbox_end(q.done, q.ticket);
@@ -389,7 +392,8 @@ static cudaError_t gr_launch_bins(gr_exact_args &q, const gr_cuda_run *run) {
   const void *kernel = (const void *)gr_exact_sum<wide, half, dot, columns>;
   size_t bytes = gr_shelf<wide, dot, columns>::bytes;
   void *args[] = {&q};
-  int64_t threads = (q.job.n * (wide ? 8 : 4) + 63) / 64, blocks = (threads + B::threads - 1) / B::threads;
+  int64_t each = gr_exact_tuning::block_bytes;
+  int64_t threads = (q.job.n * (wide ? 8 : 4) + each - 1) / each, blocks = (threads + B::threads - 1) / B::threads;
   cudaError_t e = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
   if (e != cudaSuccess) return e;
   if (blocks > run->chip->sms * B::blocks) blocks = run->chip->sms * B::blocks;
@@ -399,8 +403,9 @@ static cudaError_t gr_launch_bins(gr_exact_args &q, const gr_cuda_run *run) {
 
 template <bool wide, bool half, bool dot>
 static cudaError_t gr_launch_exact(gr_exact_args &q, const gr_cuda_run *run) {
-  bool roomy = gr_shelf<wide, dot, 32>::bytes <= (size_t)run->chip->shared_optin;
-  return roomy ? gr_launch_bins<wide, half, dot, 32>(q, run) : gr_launch_bins<wide, half, dot, 8>(q, run);
+  constexpr int many = gr_exact_tuning::columns, few = gr_exact_tuning::few_columns;
+  bool roomy = gr_shelf<wide, dot, many>::bytes <= (size_t)run->chip->shared_optin;
+  return roomy ? gr_launch_bins<wide, half, dot, many>(q, run) : gr_launch_bins<wide, half, dot, few>(q, run);
 }
 
 static int gr_is_wide(gr_dtype t) { return t != GR_F16 && t != GR_BF16 && t != GR_F32; }
@@ -443,7 +448,9 @@ int gr_cuda_exact(const gr_exact_job *job, int64_t first, int each, uint64_t *ou
 int gr_cuda_exact_specials(const gr_exact_job *job, int64_t first, uint64_t *out, const gr_cuda_run *run) {
   gr_exact_args q = gr_args_of(job, first, out, run);
   void *args[] = {&q};
-  int64_t blocks = (job->n + 1023) / 1024;
-  if (blocks > run->chip->sms * 4) blocks = run->chip->sms * 4;
-  return cudaLaunchKernel((const void *)gr_exact_specials, (unsigned)blocks, 256, args, 0, (cudaStream_t)run->stream);
+  constexpr int threads = gr_exact_tuning::specials_threads, each = threads * gr_exact_tuning::specials_elements;
+  int64_t blocks = (job->n + each - 1) / each, most = run->chip->sms * gr_exact_tuning::specials_blocks;
+  if (blocks > most) blocks = most;
+  return cudaLaunchKernel((const void *)gr_exact_specials, (unsigned)blocks, threads, args, 0,
+                          (cudaStream_t)run->stream);
 }

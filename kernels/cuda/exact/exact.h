@@ -24,15 +24,5 @@ int gr_cuda_digest(const gr_digest_job *, uint64_t out[2], const gr_cuda_run *);
 
 #ifdef __cplusplus
 }
-
-#ifdef __CUDACC__
-/* True in the last of the grid's blocks to come here, which sees what all of them wrote; the counter is zero again. */
-static __device__ __forceinline__ bool gr_exact_last_block(unsigned *counter) {
-  __threadfence();
-  int last = __syncthreads_or(threadIdx.x == 0 && atomicInc(counter, gridDim.x - 1) == gridDim.x - 1);
-  __threadfence();
-  return last;
-}
-#endif
 #endif
 #endif

@@ -7,8 +7,9 @@
 #define GR_CUDA_GRID_COMBINE_CUH
 
 #include "kernels/cuda/grid/dependent_launch.cuh"
-#include "kernels/cuda/launch.h"
+#include "kernels/cuda/grid/last_block.cuh"
 #include "kernels/cuda/grid/mailbox.cuh"
+#include "kernels/cuda/launch.h"
 #include "kernels/cuda/warp/fold.cuh"
 
 /* How the partials of a vector become one: by the last block to arrive, by block 0, which polls, or by the host. */
@@ -293,70 +294,58 @@ __device__ __forceinline__ gr_block_index gr_index_of_block(const gr_reduce_args
   return p;
 }
 
-/* ---- the last block ---- */
-
-/*
-** True in every thread of the last of `blocks` blocks to call it. What any thread of any of them wrote before
-** is then visible (barrier, release, acquire, barrier). The counter goes back to zero by itself. alone: thread 0 is the
-** only one that wrote.
-*/
-__device__ __forceinline__ bool gr_last_block(unsigned *counter, unsigned blocks, bool alone = false) {
-  __shared__ bool last;
-  if (!alone) __syncthreads();
-  if (threadIdx.x == 0) {
-    unsigned before;
-    asm volatile("atom.acq_rel.gpu.global.inc.u32 %0, [%1], %2;"
-                 : "=r"(before)
-                 : "l"(counter), "r"(blocks - 1)
-                 : "memory");
-    last = before == blocks - 1;
-  }
-  __syncthreads();
-  return last;
-}
-
 /*
 ** Node `node` of this block's vectors, v0 and on, is in scratch, those of neighbouring vectors side by side: of up to
 ** 2^radix neighbours the block that arrives last folds them into the first one's place, and so on. True in the one
 ** block that has the roots: in the places of the first nodes.
 */
-template <class R>
+template <class R, class Team = gr_team_of_block>
 __device__ __forceinline__ bool gr_combine_nodes(const gr_reduce_args &q, int64_t v0, int columns, unsigned *counter,
-                                              int64_t node) {
+                                                 int64_t node) {
+  constexpr int batch = 1 << Team::batch_log2;
   int64_t pitch = q.job.count * q.nodes, count = q.nodes, step = 1;
 #pragma unroll 1
   for (; count > 1; node >>= q.radix, step <<= q.radix) {
     int64_t group = node >> q.radix, first = group << q.radix;
     int here = (int)min((int64_t)1 << q.radix, count - first);
-    if (!gr_last_block(counter + group, (unsigned)here)) return false;
+    if (!Team::is_last(counter + group, (unsigned)here)) return false;
     count = (count - 1 >> q.radix) + 1;
     counter += count;
 #pragma unroll 1
-    for (int c = threadIdx.x; c < columns && v0 + c < q.job.count; c += blockDim.x) {
+    for (int c = Team::thread(); c < columns && v0 + c < q.job.count; c += Team::threads()) {
       volatile int64_t *nodes = q.node + first * step * q.job.count + v0 + c;
       int64_t apart = step * q.job.count;
 #pragma unroll 1
-      for (int many = here, log = q.radix; log > 0; many = (many + 7) / 8, log -= 3)
+      for (int many = here, log = q.radix; log > 0; many = (many + batch - 1) / batch, log -= Team::batch_log2)
 #pragma unroll 1
-        for (int k = 0; k < many; k += 8) {
-          gr_acc s[8];
+        for (int k = 0; k < many; k += batch) {
+          gr_acc s[batch];
 #pragma unroll
-          for (int i = 0; i < 8; i++) {
+          for (int i = 0; i < batch; i++) {
             s[i] = R::identity();
             if (k + i < many)
 #pragma unroll
               for (int f = 0; f < R::fields; f++) s[i].i[f] = nodes[f * pitch + (k + i) * apart];
           }
 #pragma unroll
-          for (int n = 1; n < 8; n *= 2)
+          for (int n = 1; n < batch; n *= 2)
 #pragma unroll
-            for (int i = 0; i < 8; i += 2 * n) s[i] = R::merge(s[i], s[i + n]);
+            for (int i = 0; i < batch; i += 2 * n) s[i] = R::merge(s[i], s[i + n]);
 #pragma unroll
-          for (int f = 0; f < R::fields; f++) nodes[f * pitch + k / 8 * apart] = s[0].i[f];
+          for (int f = 0; f < R::fields; f++) nodes[f * pitch + k / batch * apart] = s[0].i[f];
         }
     }
   }
   return true;
+}
+
+/* The root of vector v, in the thread that wrote it or behind a barrier. */
+template <class R>
+__device__ __forceinline__ gr_acc gr_root(const gr_reduce_args &q, int64_t v) {
+  gr_acc acc = R::identity();
+#pragma unroll
+  for (int f = 0; f < R::fields; f++) acc.i[f] = ((volatile int64_t *)q.node)[f * (q.job.count * q.nodes) + v];
+  return acc;
 }
 
 /* ---- published partials: nodes that one block polls ---- */

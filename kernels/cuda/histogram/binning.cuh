@@ -6,6 +6,7 @@
 #define GR_CUDA_HISTOGRAM_BINNING_CUH
 
 #include <cuda_fp16.h>
+#include "kernels/cuda/histogram/tuning.h"
 #include "kernels/numerics/numerics.h"
 
 enum { GR_BELOW = -1, GR_ABOVE = -2, GR_IS_NAN = -3 };
@@ -203,7 +204,7 @@ struct gr_quick_none { /* always by the edges */
 **   4 bytes  bin, cut; or 0xffff0000 | first bin, last bin
 **   8 bytes  first bin | last bin << 16
 */
-#define GR_CELLS 4096
+constexpr int GR_CELLS = gr_histogram_tuning::table_cells;
 #define GR_EDGE_CELL 0xffff0000u
 template <typename T> constexpr int gr_cell_words = sizeof(T) == 4 ? 2 : 1;
 

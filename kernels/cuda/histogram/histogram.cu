@@ -1,13 +1,7 @@
 /* Which kernel a histogram gets and on what grid; bytes; and the sum of the blocks' rows. */
 #include "kernels/cuda/histogram/histogram.cuh"
 
-#define MOST_PARTS 8 /* so many times the words of a block; with more bins counters move to L2 */
-/* So many 16-bit samples in so many bins pay for counting all their values. */
-#define VALUES_FROM (1 << 26)
-#define VALUES_BINS 512
-/* Up to so many bytes of samples and so many bins go to one block rather than to several and their rows' sum. */
-#define ALONE_BYTES (1 << 17)
-#define ALONE_BINS 8192
+using Tuning = gr_histogram_tuning;
 
 cudaError_t gr_hist_values(const gr_hist_plan *p, cudaStream_t stream) {
   if (!p->args.packed)
@@ -29,8 +23,7 @@ static __device__ void add_values(const gr_hist &a, uint32_t value, uint64_t sum
 }
 
 /* 32 words of the rows a block. Its warps take rows in turn, all at once if there is one for each multiprocessor. */
-#define MERGE_WARPS 16
-#define MERGE_DEEP 9
+constexpr int MERGE_WARPS = Tuning::merge_warps, MERGE_DEEP = Tuning::merge_loads;
 static __global__ void __launch_bounds__(MERGE_WARPS * 32)
 gr_hist_merge(const __grid_constant__ gr_hist a, int32_t units, int32_t groups) {
   __shared__ uint64_t partial[2][MERGE_WARPS][32];
@@ -130,8 +123,6 @@ static enum gr_hist_way estimate(gr_bins *b, gr_dtype t, double first, double la
 
 static enum gr_hist_way bins_of(const gr_histogram_job *job, const gr_cuda_chip *chip, gr_bins *b) {
   double last = job->first + (double)job->bins / job->per_bin, cells;
-  /* Where doubles are half as fast as floats they decide whatever f32 does not exactly, if there is the time. */
-  int doubles = chip->minor == 0 && chip->major >= 8 && chip->major <= 10 && gr_size_of(job->dtype) == 4;
   b->edges = job->edges;
   b->limits = job->ilimits;
   b->bins = (int32_t)job->bins;
@@ -141,7 +132,9 @@ static enum gr_hist_way bins_of(const gr_histogram_job *job, const gr_cuda_chip 
   b->magic = UINT64_MAX / (uint64_t)job->bins + 1;
   if (job->modulo) return GR_HIST_MODULO;
   b->guess = job->guess && job->per_bin > 0 && job->per_bin < 1e300;
-  if (b->guess) return estimate(b, job->dtype, job->first, last, job->whole, doubles ? 0 : 0.002);
+  if (b->guess)
+    return estimate(b, job->dtype, job->first, last, job->whole,
+                    Tuning::unsure(chip->major, chip->minor, gr_size_of(job->dtype)));
   cells = 1.0 / (last - job->first);
   b->cell_first = (float)job->first;
   b->per_width = cells > 0 && cells < 1e38 && fabs(job->first) < 1e38 ? (float)cells : 0.0f;
@@ -166,7 +159,7 @@ static void lay_out(gr_hist *h, const gr_histogram_job *job, int size) {
    save. */
 static void copy_counters(const gr_histogram_job *job, gr_hist_plan *p, int size, int64_t table, int64_t samples) {
   gr_hist *h = &p->args;
-  int64_t words = at_most(size == 2 ? 16384 : 8192, samples / 16);
+  int64_t words = at_most(Tuning::copies_words(size), samples / Tuning::copies_samples);
   h->shift = 0;
   while (!h->packed && (job->way != GR_HISTOGRAM_LARGE || h->by_value) && h->shift < 5 &&
          (int64_t)h->part_bins << (h->shift + 1) <= words)
@@ -182,11 +175,13 @@ static void copy_counters(const gr_histogram_job *job, gr_hist_plan *p, int size
 */
 static void choose_counters(const gr_histogram_job *job, gr_hist_plan *p, int size, int64_t room) {
   gr_hist *h = &p->args;
-  int few = job->way == GR_HISTOGRAM_BY_SIZE && job->bins > 16384 && job->n < 8 * job->bins;
-  int worth = (job->n >= VALUES_FROM && job->bins > VALUES_BINS) || p->way == GR_HIST_F64 || p->way == GR_HIST_TABLE;
+  int few = job->way == GR_HISTOGRAM_BY_SIZE && job->bins > Tuning::sparse_bins &&
+            job->n < Tuning::sparse_samples * job->bins;
+  int worth = (job->n >= Tuning::values_from && job->bins > Tuning::values_bins) || p->way == GR_HIST_F64 ||
+              p->way == GR_HIST_TABLE;
   p->global = job->way == GR_HISTOGRAM_GLOBAL && size > 1;
   h->by_value = size == 1 || (size == 2 && !p->global && (worth || job->bins > room));
-  if (!h->by_value && (job->bins > MOST_PARTS * room || few || (p->way == GR_HIST_TABLE && job->bins > room)))
+  if (!h->by_value && (job->bins > Tuning::most_parts * room || few || (p->way == GR_HIST_TABLE && job->bins > room)))
     p->global = 1;
   h->packed = h->by_value && size == 2;
   h->parts = 1;
@@ -216,17 +211,21 @@ static void plan(const gr_histogram_job *job, const gr_cuda_chip *chip, int crow
   choose_counters(job, p, size, room);
   int wide = h->words < h->part_bins, plain = !p->global && !h->packed && !wide && h->parts == 1;
   int has_rows = !p->global && (h->packed || (!h->by_value && job->bins > GR_HIST_FEW));
-  p->threads = 512;
+  p->threads = p->global ? Tuning::global_threads : Tuning::small_threads;
   p->shared = 2 * GR_HIST_SLOTS * 4;
   if (!p->global) copy_counters(job, p, size, table, INT64_MAX);
   /* One large block a multiprocessor where it needs the room, or the rows of many small ones would cost more. */
-  if (!p->global && (2 * (p->shared + 2048) > (size_t)chip->shared_optin || (has_rows && job->n >= 1 << 22) ||
-                     (h->by_value && job->n >= 1 << 24)))
-    p->threads = 1024, per_block = 1;
-  units = (h->contiguous ? h->vectors / (crowded && !has_rows ? 16 : 4) : job->n / 8) / p->threads;
+  if (!p->global &&
+      (2 * (p->shared + 2048) > (size_t)chip->shared_optin || (has_rows && job->n >= Tuning::large_rows_from) ||
+       (h->by_value && job->n >= Tuning::large_values_from)))
+    p->threads = Tuning::large_threads, per_block = 1;
+  units = (h->contiguous ? h->vectors / (crowded && !has_rows ? Tuning::crowded_loads : Tuning::loads)
+                         : job->n / Tuning::strided_loads) /
+          p->threads;
   units = at_most(at_least(units, 1), at_least(chip->sms * per_block / h->parts, 1));
   units = at_least(units, job->n >> (wide ? 23 : 30)); /* so much fits a counter */
-  if (has_rows && plain && job->bins <= ALONE_BINS && job->n * size <= ALONE_BYTES) units = 1, p->threads = 1024;
+  if (has_rows && plain && job->bins <= Tuning::alone_bins && job->n * size <= Tuning::alone_bytes)
+    units = 1, p->threads = Tuning::large_threads;
   if (plain && units == 1) has_rows = 0;
   if (!p->global) copy_counters(job, p, size, table, job->n / units);
   p->blocks = (int32_t)(units * h->parts);

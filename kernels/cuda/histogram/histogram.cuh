@@ -11,7 +11,7 @@
 #include "kernels/cuda/grid/dependent_launch.cuh"
 
 #define GR_HIST_FEW 500    /* bins that fit the counter area, tails beside them */
-#define GR_HIST_SLOTS 8192 /* of the cache in front of L2; a power of two */
+constexpr int GR_HIST_SLOTS = gr_histogram_tuning::cache_slots;
 
 /* ---- where results go ---- */
 
@@ -126,7 +126,7 @@ template <bool is_wide, bool swizzled> struct gr_shared_sink : gr_tails {
 ** load's samples, 2^13 all together, so that no counter overflows. Lanes that add to one word wait for each other: the
 ** first values that fill up so are hot and counted in registers from then on.
 */
-#define GR_HIST_HOT 4
+constexpr int GR_HIST_HOT = gr_histogram_tuning::hot_values;
 #define GR_HIST_NONE 0xffffffffu
 template <bool parts> struct gr_packed_sink : gr_tails {
   static const bool packed = true, wide = false;
@@ -291,7 +291,8 @@ template <class Sink> static __device__ void gr_hist_finish_row(const gr_hist &a
 }
 
 template <typename T, class Quick, class Sink, bool has_table>
-static __global__ void __launch_bounds__(1024, 1) gr_hist_blocks(const __grid_constant__ gr_hist a) {
+static __global__ void __launch_bounds__(gr_histogram_tuning::large_threads, 1)
+    gr_hist_blocks(const __grid_constant__ gr_hist a) {
   uint32_t first = blockIdx.x % (uint32_t)a.parts * (uint32_t)a.part_bins;
   uint32_t words = gr_hist_words(Sink::wide ? a.words : a.part_bins, a.packed, a.shift);
   uint32_t *table = gr_hist_shared + words;
@@ -310,8 +311,7 @@ static __global__ void __launch_bounds__(1024, 1) gr_hist_blocks(const __grid_co
     __syncthreads();
   };
   gr_before_reading(a.inputs_stable);
-  /* What registers allow; in wide counters 2 are faster than 3. */
-  const int deep = Sink::wide ? 2 : sizeof(T) == 2 || has_table ? 3 : 4;
+  constexpr int deep = gr_histogram_tuning::loads_ahead<Sink::wide, (int)sizeof(T), has_table>;
   if constexpr (has_table) { /* wants them, too */
     ready();
     gr_count_all<T, Quick, deep>(a, table, sink, [] {});
@@ -364,10 +364,11 @@ struct gr_global_sink : gr_tails {
 };
 
 template <typename T, class Quick>
-static __global__ void __launch_bounds__(512, 2) gr_hist_global(const __grid_constant__ gr_hist a) {
+static __global__ void __launch_bounds__(gr_histogram_tuning::global_threads, gr_histogram_tuning::global_blocks)
+    gr_hist_global(const __grid_constant__ gr_hist a) {
   gr_global_sink sink(a);
   gr_await_earlier();
-  gr_count_all<T, Quick, sizeof(T) == 4 ? 4 : 3>(a, NULL, sink, [] {
+  gr_count_all<T, Quick, gr_histogram_tuning::global_loads_ahead<(int)sizeof(T)>>(a, NULL, sink, [] {
     for (uint32_t k = threadIdx.x; k < 2 * GR_HIST_SLOTS; k += blockDim.x) gr_hist_shared[k] = 0;
     __syncthreads();
   });

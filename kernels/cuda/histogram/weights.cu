@@ -4,12 +4,12 @@
 ** return; many bins are added up in L2. A warp whose samples all fall into one bin adds them up first.
 */
 #include <cuda_runtime.h>
+#include "kernels/cuda/histogram/tuning.h"
 #include "kernels/cuda/launch.h"
 #include "kernels/numerics/fixed.h"
 
-#define THREADS 256
-#define DEEP 4
-#define SHARED_SUMS 4000 /* in 48 KB */
+constexpr int THREADS = gr_histogram_tuning::weights_threads, DEEP = gr_histogram_tuning::weights_loads,
+              SHARED_SUMS = gr_histogram_tuning::weights_shared_sums;
 
 typedef struct weigh_job {
   const char *a, *w;
@@ -221,12 +221,10 @@ int gr_cuda_weights(const gr_weights_job *job, const gr_cuda_run *run) {
   while (q.shared && q.copies < 5 && slots << (q.copies + 1) <= SHARED_SUMS) q.copies++;
   size_t bytes = q.shared ? (size_t)(slots << q.copies) * 12 : 0;
   void *args[] = {&q};
+  int64_t most = (int64_t)run->chip->sms * gr_histogram_tuning::weights_blocks;
   cudaError_t e = cudaMemsetAsync(job->state, 0, (size_t)slots * 16, stream);
   if (e == cudaSuccess && q.n > 0)
-    e = cudaLaunchKernel((const void *)weigh, grid_for((q.n + DEEP - 1) / DEEP, (int64_t)run->chip->sms * 8), THREADS,
-                         args, bytes, stream);
-  if (e == cudaSuccess)
-    e = cudaLaunchKernel((const void *)weigh_out, grid_for(slots, (int64_t)run->chip->sms * 8), THREADS, args, 0,
-                         stream);
+    e = cudaLaunchKernel((const void *)weigh, grid_for((q.n + DEEP - 1) / DEEP, most), THREADS, args, bytes, stream);
+  if (e == cudaSuccess) e = cudaLaunchKernel((const void *)weigh_out, grid_for(slots, most), THREADS, args, 0, stream);
   return e;
 }

@@ -5,13 +5,14 @@
 #include <cuda_runtime.h>
 #include "kernels/cuda/thread/element.cuh"
 #include "kernels/cuda/launch.h"
+#include "kernels/cuda/map/tuning.h"
 #include "kernels/cuda/grid/dependent_launch.cuh"
 #include "kernels/cuda/grid/mailbox.cuh"
 
-#define THREADS 256
+constexpr int THREADS = gr_map_tuning::threads, SEND_THREADS = gr_map_tuning::send_threads;
 
 static int grid_for(int64_t items, const gr_cuda_chip *chip) {
-  int64_t blocks = (items + THREADS - 1) / THREADS, most = (int64_t)chip->sms * 16;
+  int64_t blocks = (items + THREADS - 1) / THREADS, most = (int64_t)chip->sms * gr_map_tuning::blocks_each;
   return (int)(blocks < 1 ? 1 : blocks > most ? most : blocks);
 }
 
@@ -101,7 +102,6 @@ int gr_cuda_copy(const gr_copy_job *job, const gr_cuda_run *run) {
 }
 
 /* Each block writes a share to mapped memory and tells the host that it is there. */
-#define SEND_THREADS 1024
 static __global__ void __launch_bounds__(SEND_THREADS)
 send(const uint4 *from, uint4 *to, int32_t words, int32_t share, uint64_t *done, uint64_t ticket) {
   int32_t first = (int32_t)blockIdx.x * share, end = min(words, first + share);

@@ -193,7 +193,7 @@ static __global__ void __launch_bounds__(GR_MAP_THREADS) gr_map_where(const __gr
 
 /* ---- other dtypes out than in, and what is computed in f64 ---- */
 
-#define WIDE 4 /* elements of a thread */
+constexpr int WIDE = gr_map_tuning::wide_elements;
 
 /* A number as f64, or as i64 where that is what it is. */
 union gr_wide { double f; int64_t i; };

@@ -7,11 +7,12 @@
 #define GR_CUDA_MAP_MAP_CUH
 
 #include "kernels/cuda/launch.h"
+#include "kernels/cuda/map/tuning.h"
 #include "kernels/cuda/thread/load.cuh"
 #include "kernels/numerics/map.h"
 
-#define GR_MAP_THREADS 256
-#define GR_MAP_WORDS 2 /* of a thread, loaded together */
+#define GR_MAP_THREADS gr_map_tuning::threads
+#define GR_MAP_WORDS gr_map_tuning::words
 
 struct gr_map_operand {
   const char *p; /* NULL: word holds the number, over and over */

@@ -2,9 +2,10 @@
 #include <cuda_runtime.h>
 #include "kernels/cuda/thread/element.cuh"
 #include "kernels/cuda/launch.h"
+#include "kernels/cuda/map/tuning.h"
 #include "kernels/numerics/math.h"
 
-#define THREADS 256
+constexpr int THREADS = gr_map_tuning::threads;
 
 template <gr_dtype D, int normal>
 static __global__ void __launch_bounds__(THREADS) generate(const __grid_constant__ gr_random_job job, bool packed) {
@@ -29,7 +30,7 @@ static __global__ void __launch_bounds__(THREADS) generate(const __grid_constant
 
 template <gr_dtype D> static cudaError_t start(const gr_random_job *job, const gr_cuda_run *run) {
   constexpr int group = D == GR_F64 ? 2 : 4;
-  int64_t blocks = (job->n / group + THREADS) / THREADS, most = (int64_t)run->chip->sms * 16;
+  int64_t blocks = (job->n / group + THREADS) / THREADS, most = (int64_t)run->chip->sms * gr_map_tuning::blocks_each;
   bool packed = job->out.stride == gr_size<D> && (uintptr_t)job->out.data % (group * gr_size<D>) == 0;
   void *args[] = {(void *)job, &packed};
   const void *kernel = job->normal ? (const void *)generate<D, 1> : (const void *)generate<D, 0>;

@@ -8,28 +8,22 @@
 #include "kernels/cuda/norm/rmsnorm.cuh"
 #include "kernels/cuda/norm/rmsnorm_ring.cuh"
 
-#define ROW_WARPS 8     /* of a block that has several rows */
-#define ROW_WORDS 8     /* of a lane there, in all its rows */
-#define ROW_BYTES 2048  /* the most of such a row */
-#define PIECE_WARPS 16  /* the most leaves of a row in one block, */
-#define PIECE_BYTES 65536 /* and bytes */
-#define SEGMENT 4096    /* elements that a block scales in the second launch */
+using Tuning = gr_norm_tuning;
 
 /*
 ** Rows of up to 2 KB: `threads` lanes a row, each with `words` of its words, in sets of 32 / threads rows; whichever
 ** way they fold, a lane of a row keeps the sum of one set. Where rows have one word a lane, or two wide ones (fixed),
 ** sets fold two at a time.
 */
-#define TOGETHER 2
 template <gr_dtype D, int fixed>
-static __global__ void __launch_bounds__(ROW_WARPS * 32, fixed ? (gr_size<D> == 2 ? 3 : 5) : gr_size<D> == 2 ? 4 : 6)
+static __global__ void __launch_bounds__(Tuning::rows_warps * 32, Tuning::rows_blocks<fixed != 0, gr_size<D>>)
     norm_rows(const __grid_constant__ rms_job q, int threads, int any_words) {
-  constexpr int C = per_word<D>, together = TOGETHER;
+  constexpr int C = per_word<D>, together = Tuning::rows_together;
   const int words = fixed ? fixed : any_words;
-  __shared__ uint4 kept[ROW_WARPS][ROW_WORDS * 32];
+  __shared__ uint4 kept[Tuning::rows_warps][Tuning::rows_words * 32];
   int lane = threadIdx.x & 31, warp = gr_warp_index(), t = lane & (threads - 1), per = 32 / threads;
-  int sets = min(threads, ROW_WORDS / words), all = (int)(q.n * gr_size<D> / 16);
-  int64_t row = (blockIdx.x * (int64_t)ROW_WARPS + warp) * sets * per + lane / threads;
+  int sets = min(threads, Tuning::rows_words / words), all = (int)(q.n * gr_size<D> / 16);
+  int64_t row = (blockIdx.x * (int64_t)Tuning::rows_warps + warp) * sets * per + lane / threads;
   uint4 *mine = kept[warp] + lane;
   gr_start_reading(q.inputs_stable);
 #pragma unroll 1
@@ -69,7 +63,7 @@ static __global__ void __launch_bounds__(ROW_WARPS * 32, fixed ? (gr_size<D> == 
       for (int k = 0; k < words; k++)
         if (t + k * threads < all) add_squares<D>(s, mine[(i * words + k) * 32]);
       folded = fold_squares<D>(s, threads, lane);
-      if ((t & (ROW_WORDS - 1)) == i) sum = folded;
+      if ((t & (Tuning::rows_words - 1)) == i) sum = folded;
     }
   }
   r = factor_of(q, sum); /* the divisions and roots of all sets at once, a lane each */
@@ -90,39 +84,18 @@ static __global__ void __launch_bounds__(ROW_WARPS * 32, fixed ? (gr_size<D> == 
 }
 
 /*
-** The sum of a row whose blocks each have a node: all wait for all. Blocks start in order and a row has fewer of them
-** than fit the device at once, so those that wait do not keep out those that they wait for. The counter goes up twice,
-** so that it is 0 again when the last has seen the nodes.
-*/
-static __device__ __forceinline__ gr_acc combine(double sum, double *nodes, unsigned *counter, int piece, int pieces,
-                                                 int lane) {
-  using R = gr_in_f64<GR_RED_SUMSQ, GR_F64>;
-  unsigned seen, last = 2 * (unsigned)pieces - 1;
-  if (lane == 0) {
-    nodes[piece] = sum;
-    asm volatile("atom.acq_rel.gpu.global.inc.u32 %0, [%1], %2;" : "=r"(seen) : "l"(counter), "r"(last) : "memory");
-    if (seen + 1 < (unsigned)pieces) do {
-        asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(seen) : "l"(counter) : "memory");
-      } while (seen < (unsigned)pieces);
-  }
-  __syncwarp();
-  gr_acc all = gr_fold_many<R>((const int64_t *)nodes, 1, pieces, lane);
-  if (lane == 0)
-    asm volatile("atom.acq_rel.gpu.global.inc.u32 %0, [%1], %2;" : "=r"(seen) : "l"(counter), "r"(last) : "memory");
-  return all;
-}
-
-/*
-** A warp for a leaf; `pieces` blocks for a row. A kernel of its own where a block has all of it: 40 registers, not 48,
-** and so more blocks (16384 x 4096 f32 138 -> 131.6 us).
+** A warp for a leaf; `pieces` blocks for a row, all of which wait for the sums of all. Blocks start in order and a row
+** has fewer of them than fit the device at once, so those that wait do not keep out those that they wait for. A kernel
+** of its own where a block has all of a row: 40 registers, not 48, and so more blocks (16384 x 4096 f32 138 ->
+** 131.6 us).
 */
 template <gr_dtype D, bool alone>
-static __global__ void __launch_bounds__(PIECE_WARPS * 32, 2)
-    norm_pieces(const __grid_constant__ rms_job q, int pieces, double *node, unsigned *counter) {
+static __global__ void __launch_bounds__(Tuning::pieces_warps * 32, Tuning::pieces_blocks)
+    norm_pieces(const __grid_constant__ rms_job q, int pieces, gr_halves *partials, gr_tag tag) {
   using R = gr_in_f64<GR_RED_SUMSQ, D>;
   constexpr int words = GR_LEAF_ROWS(gr_size<D>);
   extern __shared__ uint4 kept[];
-  __shared__ double leaf[PIECE_WARPS], factor;
+  __shared__ double leaf[Tuning::pieces_warps], unit[alone ? 1 : Tuning::most_pieces / 32];
   int lane = threadIdx.x & 31, warp = gr_warp_index(), leaves = blockDim.x >> 5;
   unsigned row = alone ? blockIdx.x : blockIdx.x / (unsigned)pieces;
   int piece = alone ? 0 : (int)(blockIdx.x - row * (unsigned)pieces);
@@ -148,12 +121,17 @@ static __global__ void __launch_bounds__(PIECE_WARPS * 32, 2)
   if (lane < leaves) all.f[0] = leaf[lane];
   all = gr_fold_adjacent<R>(all, 32);
   if constexpr (!alone) {
-    if (warp == 0) {
-      all = combine(all.f[0], node + (int64_t)row * pieces, counter + row, piece, pieces, lane);
-      if (lane == 0) factor = all.f[0];
+    gr_halves *of_row = partials + (int64_t)row * pieces;
+    if (threadIdx.x == 0) gr_publish(of_row + piece, all.f[0], tag);
+    int units = (pieces + 31) >> 5;
+    for (int u = warp; u < units; u += leaves) {
+      double sum = gather_sums(of_row + u * 32, pieces - u * 32, tag, lane);
+      if (lane == 0) unit[u] = sum;
     }
     __syncthreads();
-    all.f[0] = factor;
+    all = R::identity();
+    if (lane < units) all.f[0] = unit[lane];
+    all = gr_fold_adjacent<R>(all, 32);
   }
   double r = factor_of(q, all.f[0]);
   const uint4 *weights = (const uint4 *)(q.w + offset);
@@ -168,11 +146,13 @@ static __global__ void __launch_bounds__(PIECE_WARPS * 32, 2)
 
 /* The second launch for rows of any kind: a block scales a segment of one. */
 template <gr_dtype D>
-static __global__ void __launch_bounds__(256) norm_scale(const __grid_constant__ rms_job q, int64_t segments) {
-  int64_t row = blockIdx.x / segments, k = blockIdx.x % segments * SEGMENT, end = min(k + SEGMENT, q.n);
+static __global__ void __launch_bounds__(Tuning::scale_threads)
+    norm_scale(const __grid_constant__ rms_job q, int64_t segments) {
+  int64_t row = blockIdx.x / segments, k = blockIdx.x % segments * Tuning::scale_segment;
+  int64_t end = min(k + Tuning::scale_segment, q.n);
   double r = factor_of(q, q.sums[row]);
 #pragma unroll 4
-  for (k += threadIdx.x; k < end; k += 256) {
+  for (k += threadIdx.x; k < end; k += Tuning::scale_threads) {
     double v = gr_to_f64<D>(*(const gr_type<D> *)(q.x + row * q.x_step + k * q.x_stride)) * r;
     if (q.w) v *= gr_to_f64<D>(*(const gr_type<D> *)(q.w + k * q.w_stride));
     *(gr_type<D> *)(q.out + row * q.out_step + k * q.out_stride) = gr_from_f64<D>(v);
@@ -199,15 +179,15 @@ static bool have_common(int a, int b) {
 ** row's last piece is smaller, so many that each block gets any piece of a row in turn.
 */
 static ring_plan ring_of(int64_t count, int64_t leaves, int leaf, const gr_cuda_chip *chip) {
-  ring_plan p = {RING_LEAVES, 0, 0, chip->sms};
-  int slots = (chip->shared_optin - 1024) / (leaf + (int)sizeof(ring_slot)) / RING_ADDERS * RING_ADDERS;
+  ring_plan p = {Tuning::ring_leaves, 0, 0, chip->sms};
+  int slots = (chip->shared_optin - 1024) / (leaf + (int)sizeof(ring_slot)) / Tuning::ring_adders * Tuning::ring_adders;
   p.pieces = (int)((leaves + p.leaves - 1) / p.leaves);
   p.last = (int)(leaves - (int64_t)(p.pieces - 1) * p.leaves);
   while (p.last < p.leaves && have_common(p.blocks, p.pieces)) p.blocks--;
   p.on_rows = p.blocks / p.pieces;
   p.on_pieces = p.blocks % p.pieces;
-  if (chip->major >= 9 && slots >= 3 * p.leaves && p.pieces <= 32 && p.pieces <= p.blocks &&
-      count * leaves >= 48 * chip->sms)
+  if (chip->major >= 9 && slots >= Tuning::ring_pieces_held * p.leaves && p.pieces <= 32 && p.pieces <= p.blocks &&
+      count * leaves >= Tuning::ring_leaves_each * chip->sms)
     p.slots = slots;
   return p;
 }
@@ -216,16 +196,19 @@ static rms_plan plan_of(const gr_rmsnorm_job *job, const gr_cuda_chip *chip) {
   int64_t size = gr_size_of(job->dtype), leaf = GR_LEAF(size) * size, leaves = (job->n * size + leaf - 1) / leaf;
   uintptr_t all = (uintptr_t)job->x.data | (uintptr_t)job->out.data | (uintptr_t)job->w.data |
                   (uintptr_t)(job->n * size) | (uintptr_t)job->x.step | (uintptr_t)job->out.step;
-  int most = PIECE_WARPS;
+  int most = Tuning::pieces_warps;
   rms_plan p = {0, 0, {}};
-  while (most * leaf > PIECE_BYTES || most * leaf + 1024 > chip->shared_optin) most /= 2;
+  while (most * leaf > Tuning::pieces_bytes || most * leaf + 1024 > chip->shared_optin) most /= 2;
   if (job->x.stride != size || job->out.stride != size || (job->w.data && job->w.stride != size) || all % 16 != 0)
     return p;
-  if (leaves > chip->sms * (int64_t)most / 2 || job->count > INT32_MAX) return p;
+  if (leaves > (chip->sms < Tuning::most_pieces ? chip->sms : Tuning::most_pieces) * (int64_t)most /
+                   Tuning::pieces_waiting_share)
+    return p;
   /* Blocks that wait for others are better smaller. */
-  p.warps = leaves <= most ? (int)leaves : most / 2;
+  p.warps = leaves <= most ? (int)leaves : most / Tuning::pieces_waiting_share;
   p.pieces = (int)((leaves + p.warps - 1) / p.warps);
-  if (p.pieces > 1 && size > 2) p.ring = ring_of(job->count, leaves, (int)leaf, chip);
+  if (job->count > INT32_MAX / p.pieces) return {};
+  if (p.pieces > 1 && size >= Tuning::ring_least_size) p.ring = ring_of(job->count, leaves, (int)leaf, chip);
   return p;
 }
 
@@ -233,17 +216,14 @@ static gr_reduce_job sums_of(const gr_rmsnorm_job *job, void *out) {
   return gr_f64_of_each(GR_OP_sumsq, job->dtype, job->x, job->n, job->count, out);
 }
 
-/* Rows whose blocks combine: as many at a time as there are counters. */
-#define MOST_COMBINED ((int64_t)((GR_COUNTER_BYTES - GR_PARTIAL_BYTES) / sizeof(unsigned)))
-
 size_t gr_cuda_rmsnorm_scratch(const gr_rmsnorm_job *job, const gr_cuda_chip *chip) {
   gr_reduce_job r = sums_of(job, NULL);
   if (job->n == 0 || job->count == 0) return 0;
   rms_plan p = plan_of(job, chip);
   if (p.pieces == 1) return 0;
-  if (p.ring.slots) return GR_COUNTER_BYTES + (size_t)job->count * (size_t)p.ring.pieces * 16;
   if (p.pieces > 1)
-    return GR_COUNTER_BYTES + (size_t)(job->count < MOST_COMBINED ? job->count : MOST_COMBINED) * (size_t)p.pieces * 8;
+    return GR_COUNTER_BYTES +
+           (size_t)job->count * (size_t)(p.ring.slots ? p.ring.pieces : p.pieces) * sizeof(gr_halves);
   return ((gr_cuda_reduce_scratch(&r, chip) + 255) & ~(size_t)255) + (size_t)job->count * 8;
 }
 
@@ -261,52 +241,47 @@ template <gr_dtype D> static cudaError_t start_rows(const rms_job *q, const gr_c
   int all = (int)(q->n * gr_size<D> / 16), threads = 1, words = 1;
   while (threads < 32 && threads < all) threads *= 2;
   while (words * threads < all) words *= 2;
-  int sets = threads < ROW_WORDS / words ? threads : ROW_WORDS / words;
-  int64_t rows = (int64_t)ROW_WARPS * sets * (32 / threads);
+  int sets = threads < Tuning::rows_words / words ? threads : Tuning::rows_words / words;
+  int64_t rows = (int64_t)Tuning::rows_warps * sets * (32 / threads);
   void *args[] = {(void *)q, &threads, &words};
   const void *kernel = (const void *)norm_rows<D, 0>;
-  if (words == 1 && threads >= TOGETHER) kernel = (const void *)norm_rows<D, 1>;
+  if (words == 1 && threads >= Tuning::rows_together) kernel = (const void *)norm_rows<D, 1>;
   if constexpr ((gr_size<D>) > 2)
     if (words == 2) kernel = (const void *)norm_rows<D, 2>;
-  return launch(kernel, args, (q->count + rows - 1) / rows, ROW_WARPS, 0, run);
+  return launch(kernel, args, (q->count + rows - 1) / rows, Tuning::rows_warps, 0, run);
 }
 
-template <gr_dtype D> static cudaError_t start_pieces(rms_job *q, rms_plan p, const gr_cuda_run *run) {
-  unsigned *counter = (unsigned *)run->scratch;
-  double *node = (double *)((char *)run->scratch + GR_COUNTER_BYTES);
+static gr_halves *partials_of(const gr_cuda_run *run) { return (gr_halves *)((char *)run->scratch + GR_COUNTER_BYTES); }
+
+template <gr_dtype D>
+static cudaError_t start_pieces(const rms_job *q, rms_plan p, const gr_cuda_run *run) {
+  gr_halves *partials = partials_of(run);
+  gr_tag tag = gr_tag_of(run->epoch);
   const void *kernel = p.pieces == 1 ? (const void *)norm_pieces<D, true> : (const void *)norm_pieces<D, false>;
-  int64_t count = q->count;
-  cudaError_t e = cudaSuccess;
-  for (int64_t rows; e == cudaSuccess && count > 0; count -= rows) {
-    rows = p.pieces > 1 && count > MOST_COMBINED ? MOST_COMBINED : count;
-    void *args[] = {q, &p.pieces, &node, &counter};
-    e = launch(kernel, args, rows * p.pieces, p.warps, (size_t)p.warps * leaf_bytes<D>, run);
-    q->x += rows * q->x_step;
-    q->out += rows * q->out_step;
-  }
-  return e;
+  void *args[] = {(void *)q, &p.pieces, &partials, &tag};
+  return launch(kernel, args, q->count * p.pieces, p.warps, (size_t)p.warps * leaf_bytes<D>, run);
 }
 
 template <gr_dtype D> static cudaError_t start_ring(const rms_job *q, ring_plan p, const gr_cuda_run *run) {
   size_t shared = (size_t)p.slots * row_ring<D>::slot_bytes;
   p.tag = gr_tag_of(run->epoch);
-  p.partials = (gr_halves *)((char *)run->scratch + GR_COUNTER_BYTES);
+  p.partials = partials_of(run);
   void *args[] = {(void *)q, &p};
-  return launch((const void *)norm_ring<D>, args, p.blocks, RING_WARPS, shared, run);
+  return launch((const void *)norm_ring<D>, args, p.blocks, ring_warps, shared, run);
 }
 
 template <gr_dtype D> static cudaError_t start(const gr_rmsnorm_job *job, const gr_cuda_run *run) {
   cudaStream_t stream = (cudaStream_t)run->stream;
-  int64_t segments = (job->n + SEGMENT - 1) / SEGMENT;
+  int64_t segments = (job->n + Tuning::scale_segment - 1) / Tuning::scale_segment;
   rms_job q = {(const char *)job->x.data, (const char *)job->w.data, (char *)job->out.data, job->n, job->count,
             job->x.step, job->out.step, job->x.stride, job->w.stride, job->out.stride, job->eps, NULL, false};
   rms_plan p = plan_of(job, run->chip);
   auto all_of = [job](const gr_vec &v) { return gr_span(v, job->count, job->n, gr_size<D>); };
   q.inputs_stable = gr_reads_at_once(*run, p.pieces > 0, {all_of(job->x), gr_span(job->w, 1, job->n, gr_size<D>)},
                                      {all_of(job->out)});
-  if constexpr ((gr_size<D>) > 2)
+  if constexpr ((gr_size<D>) >= Tuning::ring_least_size)
     if (p.ring.slots) return start_ring<D>(&q, p.ring, run);
-  if (p.pieces == 1 && job->n * gr_size<D> <= ROW_BYTES) return start_rows<D>(&q, run);
+  if (p.pieces == 1 && job->n * gr_size<D> <= Tuning::rows_bytes) return start_rows<D>(&q, run);
   if (p.pieces > 0) return start_pieces<D>(&q, p, run);
   size_t before = (gr_cuda_rmsnorm_scratch(job, run->chip) - (size_t)job->count * 8);
   gr_reduce_job r = sums_of(job, (char *)run->scratch + before);
@@ -316,7 +291,8 @@ template <gr_dtype D> static cudaError_t start(const gr_rmsnorm_job *job, const 
   q.sums = (const double *)r.out;
   void *args[] = {&q, &segments};
   if (e == cudaSuccess)
-    e = cudaLaunchKernel((const void *)norm_scale<D>, (unsigned)(segments * job->count), 256, args, 0, stream);
+    e = cudaLaunchKernel((const void *)norm_scale<D>, (unsigned)(segments * job->count), Tuning::scale_threads, args, 0,
+                         stream);
   return e;
 }
 

@@ -6,6 +6,7 @@
 #include "kernels/cuda/block/cp_async.cuh"
 #include "kernels/cuda/block/ring.cuh"
 #include "kernels/cuda/grid/combine.cuh"
+#include "kernels/cuda/norm/tuning.h"
 #include "kernels/cuda/reduce/rows_by_vector.cuh"
 
 typedef struct rms_job {
@@ -67,6 +68,18 @@ static __device__ __forceinline__ void start_squares(double (&s)[per_word<D>]) {
 
 static __device__ __forceinline__ double factor_of(const rms_job &q, double sum) {
   return 1.0 / sqrt(sum / (double)q.n + q.eps);
+}
+
+/* The sum of up to 32 pieces of a row, as soon as all of them are published. */
+static __device__ __forceinline__ double gather_sums(const gr_halves *partials, int pieces, gr_tag tag, int lane) {
+  using R = gr_in_f64<GR_RED_SUMSQ, GR_F64>;
+  const gr_halves *at[1] = {partials + lane};
+  bool wanted[1] = {lane < pieces};
+  double sum[1];
+  gr_acc all = R::identity();
+  gr_await(at, wanted, tag, all.f[0], sum);
+  all.f[0] = sum[0];
+  return gr_fold_adjacent<R>(all, 32).f[0];
 }
 
 #endif

@@ -8,15 +8,11 @@
 #ifndef GR_CUDA_NORM_RMSNORM_RING_CUH
 #define GR_CUDA_NORM_RMSNORM_RING_CUH
 
-#include "kernels/cuda/grid/publish.cuh"
 #include "kernels/cuda/norm/rmsnorm.cuh"
 
-#define RING_LOADERS 2  /* warps */
-#define RING_ADDERS 6
-#define RING_WRITERS 16
-#define RING_GATHERERS 2
-#define RING_WARPS (RING_LOADERS + 1 + RING_GATHERERS + RING_ADDERS + RING_WRITERS)
-#define RING_LEAVES 16  /* of a piece of a row */
+constexpr int ring_loaders = gr_norm_tuning::ring_loaders, ring_gatherers = gr_norm_tuning::ring_gatherers,
+              ring_adders = gr_norm_tuning::ring_adders, ring_writers = gr_norm_tuning::ring_writers,
+              ring_warps = ring_loaders + 1 + ring_gatherers + ring_adders + ring_writers;
 
 struct ring_slot {
   gr_mbarrier full, added, taken, ready, free;
@@ -41,12 +37,8 @@ struct ring_walk : row_ring<D> {
   gr_ring_cursor turn; /* where numbers of the piece are, in a ring of their own of as many slots */
 
   __device__ __forceinline__ ring_walk(char *memory, const ring_plan &p)
-      : row_ring<D>(memory, p.slots),
-        p(p),
-        row(blockIdx.x / (unsigned)p.pieces),
-        piece((int)(blockIdx.x % (unsigned)p.pieces)),
-        leaf(0),
-        turn{0, 0} {}
+      : row_ring<D>(memory, p.slots), p(p), row(blockIdx.x / (unsigned)p.pieces),
+        piece((int)(blockIdx.x % (unsigned)p.pieces)), leaf(0), turn{0, 0} {}
   __device__ __forceinline__ int own() const { return piece + 1 < p.pieces ? p.leaves : p.last; }
   __device__ __forceinline__ void next_piece() {
     row += p.on_rows;
@@ -68,7 +60,7 @@ struct ring_walk : row_ring<D> {
 };
 
 template <gr_dtype D>
-static __global__ void __launch_bounds__(RING_WARPS * 32, 1)
+static __global__ void __launch_bounds__(ring_warps * 32, 1)
     norm_ring(const __grid_constant__ rms_job q, const __grid_constant__ ring_plan p) {
 #if __CUDA_ARCH__ >= 900
   using R = gr_in_f64<GR_RED_SUMSQ, D>;
@@ -77,13 +69,12 @@ static __global__ void __launch_bounds__(RING_WARPS * 32, 1)
   int lane = threadIdx.x & 31, warp = gr_warp_index();
   int64_t bytes = q.n * gr_size<D>;
   ring_walk<D> k((char *)memory, p);
-  k.init(threadIdx.x, [](ring_slot &x) {
-    x.full.init(32), x.added.init(32), x.taken.init(32), x.ready.init(2), x.free.init(32);
-  });
+  k.init(threadIdx.x,
+         [](ring_slot &x) { x.full.init(32), x.added.init(32), x.taken.init(32), x.ready.init(2), x.free.init(32); });
   __syncthreads();
   gr_start_reading(q.inputs_stable);
-  if (warp < RING_LOADERS) {
-    for (k.on(warp); k.row < q.count; k.on(RING_LOADERS)) {
+  if (warp < ring_loaders) {
+    for (k.on(warp); k.row < q.count; k.on(ring_loaders)) {
       int64_t at = k.offset(lane);
       const char *from = q.x + k.row * q.x_step + at;
       uint4 *mine = k.word(lane);
@@ -94,7 +85,7 @@ static __global__ void __launch_bounds__(RING_WARPS * 32, 1)
       k.slot().full.arrive_fetched();
     }
     gr_copies_wait<0>();
-  } else if (warp == RING_LOADERS) {
+  } else if (warp == ring_loaders) {
     gr_await_earlier();
     for (; k.row < q.count; k.on(k.own())) {
       int own = k.own();
@@ -113,24 +104,18 @@ static __global__ void __launch_bounds__(RING_WARPS * 32, 1)
         k.slots[k.turn.slot].ready.arrive();
       }
     }
-  } else if (warp <= RING_LOADERS + RING_GATHERERS) {
-    for (int i = RING_LOADERS + 1; i < warp; i++) k.next_piece();
+  } else if (warp <= ring_loaders + ring_gatherers) {
+    for (int i = ring_loaders + 1; i < warp; i++) k.next_piece();
     while (k.row < q.count) {
-      gr_acc all = R::identity();
-      const gr_halves *at[1] = {p.partials + (k.row * p.pieces + lane)};
-      bool wanted[1] = {lane < p.pieces};
-      double sum[1];
-      gr_await(at, wanted, p.tag, all.f[0], sum);
-      all.f[0] = sum[0];
-      all = gr_fold_adjacent<R>(all, 32);
+      double sum = gather_sums(p.partials + k.row * p.pieces, p.pieces, p.tag, lane);
       if (lane == 0) {
-        k.slots[k.turn.slot].factor = factor_of(q, all.f[0]);
+        k.slots[k.turn.slot].factor = factor_of(q, sum);
         k.slots[k.turn.slot].ready.arrive();
       }
-      for (int i = 0; i < RING_GATHERERS; i++) k.next_piece();
+      for (int i = 0; i < ring_gatherers; i++) k.next_piece();
     }
-  } else if (warp <= RING_LOADERS + RING_GATHERERS + RING_ADDERS) {
-    for (k.on(warp - RING_LOADERS - RING_GATHERERS - 1); k.row < q.count; k.on(RING_ADDERS)) {
+  } else if (warp <= ring_loaders + ring_gatherers + ring_adders) {
+    for (k.on(warp - ring_loaders - ring_gatherers - 1); k.row < q.count; k.on(ring_adders)) {
       int64_t left = bytes - k.offset(lane);
       const uint4 *mine = k.word(lane);
       double s[per_word<D>];
@@ -151,7 +136,7 @@ static __global__ void __launch_bounds__(RING_WARPS * 32, 1)
     }
   } else {
     gr_await_earlier();
-    for (k.on(warp - (RING_WARPS - RING_WRITERS)); k.row < q.count; k.on(RING_WRITERS)) {
+    for (k.on(warp - (ring_warps - ring_writers)); k.row < q.count; k.on(ring_writers)) {
       int64_t at = k.offset(lane);
       const uint4 *mine = k.word(lane), *weights = (const uint4 *)(q.w + at);
       uint4 *to = (uint4 *)(q.out + k.row * q.out_step + at);

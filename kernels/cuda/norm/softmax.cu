@@ -6,10 +6,9 @@
 #include <cuda_runtime.h>
 #include "kernels/cuda/grid/combine.cuh"
 #include "kernels/cuda/launch.h"
+#include "kernels/cuda/norm/tuning.h"
 
-#define MOST_WARPS 16  /* leaves of a row that one block takes */
-#define FEW_WARPS 4    /* of a block whose rows have one leaf */
-#define SEGMENT 4096   /* elements that a block scales */
+using Tuning = gr_norm_tuning;
 
 typedef struct soft_job {
   const char *x;
@@ -60,7 +59,7 @@ template <bool sum> static __device__ __forceinline__ double across(double mine,
   __syncthreads();
   double v = lane < per_row ? shared[(warp & -per_row) + lane] : sum ? -0.0 : -INFINITY;
 #pragma unroll
-  for (int h = 1; h < MOST_WARPS; h *= 2) {
+  for (int h = 1; h < Tuning::softmax_warps; h *= 2) {
     double other = __shfl_xor_sync(~0u, v, h);
     v = sum ? v + other : larger(v, other);
   }
@@ -68,11 +67,11 @@ template <bool sum> static __device__ __forceinline__ double across(double mine,
 }
 
 template <gr_dtype D>
-static __global__ void __launch_bounds__(MOST_WARPS * 32) softmax_rows(const __grid_constant__ soft_job q) {
+static __global__ void __launch_bounds__(Tuning::softmax_warps * 32) softmax_rows(const __grid_constant__ soft_job q) {
   using S = shape<D>;
   constexpr bool keeps = S::size >= 4;
   constexpr int kept = keeps ? S::own * S::rows : 1;
-  __shared__ double shared[2][MOST_WARPS];
+  __shared__ double shared[2][Tuning::softmax_warps];
   int lane = (int)(threadIdx.x & 31), warp = (int)(threadIdx.x >> 5), rows = (int)(blockDim.x >> 5) / q.per_row;
   int64_t row = blockIdx.x * (int64_t)rows + warp / q.per_row;
   int64_t base = (warp & (q.per_row - 1)) * (int64_t)S::leaf + lane, n = row < q.count ? q.n : 0;
@@ -122,9 +121,10 @@ static __global__ void __launch_bounds__(MOST_WARPS * 32) softmax_rows(const __g
 
 /* Long rows: a warp sums the exponentials of one leaf. */
 template <gr_dtype D>
-static __global__ void __launch_bounds__(256) softmax_leaves(const __grid_constant__ soft_job q) {
+static __global__ void __launch_bounds__(Tuning::softmax_leaves_warps * 32)
+    softmax_leaves(const __grid_constant__ soft_job q) {
   using S = shape<D>;
-  int64_t at = blockIdx.x * (int64_t)8 + (threadIdx.x >> 5), row = at / q.leaves;
+  int64_t at = blockIdx.x * (int64_t)Tuning::softmax_leaves_warps + (threadIdx.x >> 5), row = at / q.leaves;
   int lane = (int)(threadIdx.x & 31);
   if (row >= q.count) return;
   int64_t base = (at - row * q.leaves) * S::leaf + lane;
@@ -143,14 +143,15 @@ static __global__ void __launch_bounds__(256) softmax_leaves(const __grid_consta
 }
 
 /* A block folds the leaves of its row, 256 at a time; what it leaves first in up is the sum. */
-static __global__ void __launch_bounds__(512) softmax_fold(const __grid_constant__ soft_job q) {
+static __global__ void __launch_bounds__(Tuning::softmax_fold_warps * 32)
+    softmax_fold(const __grid_constant__ soft_job q) {
   using R = gr_in_f64<GR_RED_SUM, GR_F64>;
   double *from = q.leaf + blockIdx.x * q.leaves, *to = q.up + blockIdx.x * q.pitch;
   int64_t left = q.leaves;
   int lane = (int)(threadIdx.x & 31);
   for (;;) {
     int64_t units = (left + 255) / 256;
-    for (int64_t u = threadIdx.x >> 5; u < units; u += 16) {
+    for (int64_t u = threadIdx.x >> 5; u < units; u += Tuning::softmax_fold_warps) {
       gr_acc acc = gr_fold_256<R>((const int64_t *)from + u * 256, 0, (int)min((int64_t)256, left - u * 256), lane);
       if (lane == 0) to[u] = acc.f[0];
     }
@@ -165,11 +166,14 @@ static __global__ void __launch_bounds__(512) softmax_fold(const __grid_constant
 }
 
 template <gr_dtype D>
-static __global__ void __launch_bounds__(256) softmax_scale(const __grid_constant__ soft_job q, int64_t segments) {
-  int64_t row = blockIdx.x / segments, k = blockIdx.x % segments * SEGMENT, end = min(k + SEGMENT, q.n);
+static __global__ void __launch_bounds__(Tuning::scale_threads)
+    softmax_scale(const __grid_constant__ soft_job q, int64_t segments) {
+  int64_t row = blockIdx.x / segments, k = blockIdx.x % segments * Tuning::scale_segment;
+  int64_t end = min(k + Tuning::scale_segment, q.n);
   double most = q.most[row], factor = 1.0 / q.up[row * q.pitch];
 #pragma unroll 2
-  for (k += threadIdx.x; k < end; k += 256) put<D>(q, row, k, exp_down(get<D>(q, row, k) - most) * factor);
+  for (k += threadIdx.x; k < end; k += Tuning::scale_threads)
+    put<D>(q, row, k, exp_down(get<D>(q, row, k) - most) * factor);
 }
 
 /* ---- launching ---- */
@@ -195,7 +199,7 @@ static size_t lay_out(const gr_softmax_job *job, const gr_cuda_chip *chip, char 
 }
 
 static int by_rows_by_element(const gr_softmax_job *job) {
-  return job->n <= MOST_WARPS * (int64_t)GR_LEAF(gr_size_of(job->dtype));
+  return job->n <= Tuning::softmax_warps * (int64_t)GR_LEAF(gr_size_of(job->dtype));
 }
 
 size_t gr_cuda_softmax_scratch(const gr_softmax_job *job, const gr_cuda_chip *chip) {
@@ -208,7 +212,7 @@ template <gr_dtype D> static cudaError_t start_short(soft_job *q, cudaStream_t s
   int64_t leaves = (q->n - 1) / GR_LEAF(gr_size<D>) + 1, warps, rows;
   q->per_row = 1;
   while (q->per_row < leaves) q->per_row *= 2;
-  warps = q->per_row > FEW_WARPS ? q->per_row : FEW_WARPS;
+  warps = q->per_row > Tuning::softmax_least_warps ? q->per_row : Tuning::softmax_least_warps;
   rows = warps / q->per_row;
   return cudaLaunchKernel((const void *)softmax_rows<D>, (unsigned)((q->count + rows - 1) / rows), (unsigned)warps * 32,
                           args, 0, stream);
@@ -227,7 +231,7 @@ template <gr_dtype D> static cudaError_t start(const gr_softmax_job *job, const 
   q.x_stride = job->x.stride;
   q.out_stride = job->out.stride;
   if (by_rows_by_element(job)) return start_short<D>(&q, stream);
-  int64_t segments = (job->n + SEGMENT - 1) / SEGMENT;
+  int64_t segments = (job->n + Tuning::scale_segment - 1) / Tuning::scale_segment;
   lay_out(job, run->chip, (char *)run->scratch, &q);
   gr_reduce_job maxima = maxima_of(job, q.most);
   gr_cuda_run part = *run;
@@ -235,11 +239,15 @@ template <gr_dtype D> static cudaError_t start(const gr_softmax_job *job, const 
   void *args[] = {&q}, *more[] = {&q, &segments};
   cudaError_t e = (cudaError_t)gr_cuda_reduce(&maxima, &part);
   if (e == cudaSuccess)
-    e = cudaLaunchKernel((const void *)softmax_leaves<D>, (unsigned)((q.count * q.leaves + 7) / 8), 256, args, 0,
-                         stream);
-  if (e == cudaSuccess) e = cudaLaunchKernel((const void *)softmax_fold, (unsigned)q.count, 512, args, 0, stream);
+    e = cudaLaunchKernel((const void *)softmax_leaves<D>,
+                         (unsigned)((q.count * q.leaves - 1) / Tuning::softmax_leaves_warps + 1),
+                         Tuning::softmax_leaves_warps * 32, args, 0, stream);
   if (e == cudaSuccess)
-    e = cudaLaunchKernel((const void *)softmax_scale<D>, (unsigned)(segments * q.count), 256, more, 0, stream);
+    e = cudaLaunchKernel((const void *)softmax_fold, (unsigned)q.count, Tuning::softmax_fold_warps * 32, args, 0,
+                         stream);
+  if (e == cudaSuccess)
+    e = cudaLaunchKernel((const void *)softmax_scale<D>, (unsigned)(segments * q.count), Tuning::scale_threads, more, 0,
+                         stream);
   return e;
 }
 

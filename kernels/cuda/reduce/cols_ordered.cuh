@@ -148,7 +148,8 @@ struct gr_column_walk {
 #pragma unroll
     for (int i = 0; i < flight / each; i++) {
       int shift = (int)(uintptr_t)from & 15;
-      if (at - shift < limit && k - (i * each << apart()) > 0) gr_copy_async<16>(to + (entry + i * each) * pitch, from - shift);
+      if (at - shift < limit && k - (i * each << apart()) > 0)
+        gr_copy_async<16>(to + (entry + i * each) * pitch, from - shift);
       from += each * step;
     }
     if (lane < flight) { /* the word behind the last one, of as many rows */
@@ -499,11 +500,7 @@ __global__ void __launch_bounds__(gr_ordered_warps<R> * 32, gr_ordered_blocks<R>
   if (!gr_combine_nodes<R>(q, v, columns, q.counter + block.group * (unsigned)q.counters, block.node)) return;
 #pragma unroll 1
   for (int c = threadIdx.x; c < columns && v + c < q.job.count; c += blockDim.x) {
-    gr_acc acc = R::identity();
-#pragma unroll
-    for (int f = 0; f < R::fields; f++)
-      acc.i[f] = ((volatile int64_t *)q.node)[f * (q.job.count * q.nodes) + v + c];
-    gr_write<R>(q, acc, q.first + v + c, q.job.n);
+    gr_write<R>(q, gr_root<R>(q, v + c), q.first + v + c, q.job.n);
   }
 }
 

@@ -349,9 +349,7 @@ __global__ void __launch_bounds__(gr_strip_warps * 32, gr_strip_resident<R> / gr
         acc = gr_get<Q>(at(p), pitch);
         if constexpr (R::exact) acc = R::of(acc, w.left);
       } else {
-#pragma unroll
-        for (int f = 0; f < R::fields; f++)
-          acc.i[f] = ((volatile int64_t *)q.node)[f * (q.job.count * q.nodes) + w.v + p];
+        acc = gr_root<R>(q, w.v + p);
       }
       if (pass == 0) gr_put<R>(q.node + w.block.node * q.job.count + w.v + p, q.job.count * q.nodes, acc);
       else gr_write<R>(q, acc, q.first + w.v + p, q.job.n);

@@ -203,51 +203,19 @@ struct gr_variance_work {
       __syncwarp();
     }
   }
-  /* As gr_last_block, of one warp. */
-  static __device__ __forceinline__ bool last_block(unsigned *counter, unsigned blocks) {
-    unsigned before = 0;
-    __syncwarp();
-    if ((threadIdx.x & 31) == 0)
-      asm volatile("atom.acq_rel.gpu.global.inc.u32 %0, [%1], %2;"
-                   : "=r"(before)
-                   : "l"(counter), "r"(blocks - 1)
-                   : "memory");
-    return __shfl_sync(~0u, before, 0) == blocks - 1;
-  }
-  /* The node is in row 0. As in gr_combine_nodes: of 2^radix neighbours the block that arrives last merges all, and so
-     on. */
+  /* The node is in row 0. */
   __device__ __forceinline__ void node(int node, unsigned group) const {
-    int columns = this->columns(), count = q.nodes, lane = threadIdx.x & 31;
-    int64_t v0 = (int64_t)group * columns, step = q.job.count, pitch = step * q.nodes;
-    int here = (int)min((int64_t)columns, q.job.count - v0);
-    unsigned *counter = q.counter + group * (unsigned)q.counters;
-#pragma unroll 1
-    while (count > 1) {
-      int first = node >> q.radix << q.radix, states = min(1 << q.radix, count - first);
-      if (lane < here) gr_put<R>(q.node + node * step + v0 + lane, pitch, gr_get<R>(state(0, lane), columns));
-      node >>= q.radix;
-      if (!last_block(counter + node, (unsigned)states)) return;
-#pragma unroll 1
-      for (int row = 0; row < states; row += 2) { /* so many asked for at once */
-        int64_t x[2][F];
-        const int64_t *from = q.node + (first + row) * step + v0 + lane;
-#pragma unroll
-        for (int j = 0; j < 2; j++)
-          if (lane < here && row + j < states)
-#pragma unroll
-            for (int f = 0; f < F; f++) x[j][f] = *(volatile const int64_t *)(from + f * pitch + j * step);
-#pragma unroll
-        for (int j = 0; j < 2; j++)
-          if (lane < here && row + j < states)
-#pragma unroll
-            for (int f = 0; f < F; f++) state(row + j, lane)[f * columns] = x[j][f];
-      }
-      fold(0, states);
-      count = (count - 1 >> q.radix) + 1;
-      counter += count;
-      step <<= q.radix;
+    int columns = this->columns(), lane = threadIdx.x & 31;
+    int64_t v0 = (int64_t)group * columns;
+    bool mine = lane < min((int64_t)columns, q.job.count - v0);
+    gr_acc acc = R::identity();
+    if (mine) acc = gr_get<R>(state(0, lane), columns);
+    if (q.nodes > 1) {
+      if (mine) gr_put<R>(q.node + node * q.job.count + v0 + lane, q.job.count * q.nodes, acc);
+      if (!gr_combine_nodes<R, gr_team_of_warp>(q, v0, columns, q.counter + group * (unsigned)q.counters, node)) return;
+      if (mine) acc = gr_root<R>(q, v0 + lane);
     }
-    if (lane < here) gr_write<R>(q, gr_get<R>(state(0, lane), columns), q.first + v0 + lane, q.job.n);
+    if (mine) gr_write<R>(q, acc, q.first + v0 + lane, q.job.n);
   }
   /*
   ** What the last warp does meanwhile, one unit behind. Rows of states are whole subtrees, as the

@@ -8,8 +8,8 @@
 #include "kernels/cuda/thread/load.cuh"
 
 /* gr_variance_slot_bytes: bytes, of a warp. */
-constexpr int gr_variance_warps = 16, gr_variance_threads = gr_variance_warps * 32 + 64, gr_variance_slots = 6, gr_variance_slot_bytes = 2048,
-    gr_variance_states = 16; /* rows of states */
+constexpr int gr_variance_warps = 16, gr_variance_threads = gr_variance_warps * 32 + 64, gr_variance_slots = 6,
+              gr_variance_slot_bytes = 2048, gr_variance_states = 16; /* rows of states */
 template <class R>
 constexpr bool gr_has_cols_variance_ring = R::lanes && R::variance;
 
@@ -24,8 +24,8 @@ struct gr_variance_shape {
       low = size == 4 ? 0 : 1, log_top = 5 - log_words - low, /* bits of the lane in a warp */
       joint = size == 2,                                      /* all warps share a ring */
       slot_bytes = joint ? gr_variance_warps * gr_variance_slot_bytes : gr_variance_slot_bytes,
-      rows = GR_LEAF_ROWS(size), leaf_rows = GR_LEAF(size), lanes = GR_LANES(size),
-      /* near: rows that warps share. */
+                       rows = GR_LEAF_ROWS(size), leaf_rows = GR_LEAF(size), lanes = GR_LANES(size),
+                       /* near: rows that warps share. */
       near = joint ? lanes : gr_variance_warps << low, tile_near = joint ? lanes : 1 << low, row_bytes = 512 * words,
                        batch = gr_variance_slot_bytes / row_bytes, tile_rows = joint ? 1 : batch << log_top,
                        leaf_slots = rows / batch, log_all = log_words + words - 1;
@@ -36,18 +36,18 @@ struct gr_variance_numbers {
 };
 template <int size>
 constexpr gr_variance_numbers gr_variance_numbers_for = {size,
-                                                 gr_variance_shape<size>::near,
-                                                 gr_variance_shape<size>::tile_near,
-                                                 gr_variance_shape<size>::tile_rows,
-                                                 gr_variance_shape<size>::log_all,
-                                                 gr_variance_shape<size>::leaf_rows};
+                                                         gr_variance_shape<size>::near,
+                                                         gr_variance_shape<size>::tile_near,
+                                                         gr_variance_shape<size>::tile_rows,
+                                                         gr_variance_shape<size>::log_all,
+                                                         gr_variance_shape<size>::leaf_rows};
 static inline gr_variance_numbers gr_variance_numbers_of(int size) {
   return size == 2 ? gr_variance_numbers_for<2> : size == 4 ? gr_variance_numbers_for<4> : gr_variance_numbers_for<8>;
 }
 template <int size, int fields>
 constexpr unsigned gr_variance_bytes =
-    gr_variance_slots * gr_variance_warps * (gr_variance_slot_bytes + 8) +
-    16384 + gr_variance_states * (gr_variance_shape<size>::each << gr_variance_shape<size>::log_all) * fields * 8;
+    gr_variance_slots *gr_variance_warps *(gr_variance_slot_bytes + 8) +
+    16384 + gr_variance_states *(gr_variance_shape<size>::each << gr_variance_shape<size>::log_all) * fields * 8;
 
 /* Where a thread is, and which rows its lane has. */
 template <int size>
@@ -60,7 +60,8 @@ struct gr_variance_thread {
     return size == 4 ? (top & 1) << 2 | (top & 2) | top >> 2 : top;
   }
   static __device__ __forceinline__ constexpr int thread_of(int top) { return turned(top) << (S::log_words + S::low); }
-  __device__ __forceinline__ explicit gr_variance_thread(const gr_reduce_args &q) : wide(q.cols_variance_ring.words_log2) {
+  __device__ __forceinline__ explicit gr_variance_thread(const gr_reduce_args &q)
+      : wide(q.cols_variance_ring.words_log2) {
     int t = threadIdx.x & 31;
     w = t & ((1 << S::log_words) - 1);
     top = turned(t >> (S::log_words + S::low));
@@ -123,7 +124,8 @@ struct gr_variance_slot<true> {
 };
 
 template <int size>
-struct gr_variance_ring : gr_ring<gr_variance_slot<gr_variance_shape<size>::joint>, gr_variance_shape<size>::slot_bytes> {
+struct gr_variance_ring
+    : gr_ring<gr_variance_slot<gr_variance_shape<size>::joint>, gr_variance_shape<size>::slot_bytes> {
   using S = gr_variance_shape<size>;
   using Slot = gr_variance_slot<S::joint>;
   using Ring = gr_ring<Slot, S::slot_bytes>;
@@ -140,9 +142,7 @@ struct gr_variance_ring : gr_ring<gr_variance_slot<gr_variance_shape<size>::join
       : Ring(shared + own_slots() * gr_variance_slot_bytes,
              (Slot *)(shared + gr_variance_slots * gr_variance_warps * gr_variance_slot_bytes) + own_slots(),
              gr_variance_slots),
-        q(q),
-        t(t),
-        map(map) {
+        q(q), t(t), map(map) {
     safe = t.last_rows > 0 ? t.full - (1 << q.cols_variance_ring.leaves_log2) : INT32_MAX;
     if constexpr (!S::joint) {
       this->init(threadIdx.x & 31, [](Slot &slot) { slot.filled.init(1); });

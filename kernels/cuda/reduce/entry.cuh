@@ -6,7 +6,13 @@
 
 /* Which of them. GR_COLS: cols_ordered or cols_unordered, which a reducer has one of. */
 enum gr_reduce_shape {
-  GR_LEAVES, GR_ROWS_BY_ELEMENT, GR_ROWS_STAGED, GR_COLS, GR_COLS_FEW_ROWS, GR_COLS_SUM, GR_COLS_VARIANCE_RING,
+  GR_LEAVES,
+  GR_ROWS_BY_ELEMENT,
+  GR_ROWS_STAGED,
+  GR_COLS,
+  GR_COLS_FEW_ROWS,
+  GR_COLS_SUM,
+  GR_COLS_VARIANCE_RING,
   GR_ROWS_BY_VECTOR
 };
 /* What of rows a reducer can do: nothing; by element alone; staged, if aligned; staged, aligned or not. */

@@ -67,13 +67,14 @@ int64_t slots_of(const Plan &p, const gr_tune &t, int sms) {
 
 bool aligned(const gr_vec &v, int64_t step) { return ((uintptr_t)v.data | (uintptr_t)step) % 16 == 0; }
 
-/* Counters to combine the nodes of a vector by eights, or by more if there are not enough counters. */
+/* Counters to combine the nodes of a vector as Team does at once, or more if there are not enough counters. */
+template <class Team = gr_team_of_block>
 void plan_nodes(gr_reduce_args &q) {
-  for (q.radix = 3; q.radix == 3 || q.counters > gr_counters; q.radix += 3) {
+  for (q.radix = Team::batch_log2;; q.radix += Team::batch_log2) {
     q.counters = 0;
     for (int64_t k = q.nodes; k > 1;) k = ((k - 1) >> q.radix) + 1, q.counters += (int)k;
+    if (q.counters <= gr_counters) return;
   }
-  q.radix -= 3;
 }
 
 /* States of a vector that the host gets, if `all` is what it may get of all vectors. */

@@ -123,7 +123,7 @@ void plan_cols_variance_ring(Plan &p, const gr_cuda_chip &chip) {
     if (idle(k) <= least + 3) passes = k;
   how.node_leaves_log2 = (short)passes;
   q.nodes = (int)ceil_div(q.leaves, (int64_t)1 << how.node_leaves_log2);
-  plan_nodes(q);
+  plan_nodes<gr_team_of_warp>(q);
   p.launch.shape = GR_COLS_VARIANCE_RING;
   p.launch.threads = gr_variance_threads;
   p.launch.shared = p.entry.ring_bytes;

@@ -119,7 +119,7 @@ __global__ void __launch_bounds__(gr_by_vector_warps * 32, 6)
     if (!gr_combine_nodes<R>(q, (int64_t)block.group * q.rows_by_vector.rows, rows,
                              q.counter + block.group * (unsigned)q.counters, block.node))
       return;
-    if (owner) mine.i[0] = ((volatile int64_t *)q.node)[row0 + lane];
+    if (owner) mine = gr_root<R>(q, row0 + lane);
   }
   if (owner) gr_write<R>(q, mine, q.first + row0 + lane, q.job.n);
 }

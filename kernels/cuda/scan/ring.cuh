@@ -23,7 +23,8 @@ template <class S> struct gr_scan_slot {
 };
 
 /* Rows of a tile follow each other in a slot; in front of the ring each writer has room for results. */
-template <class S> struct gr_scan_ring : gr_ring<gr_scan_slot<S>, GR_SCAN_ROWS * gr_scan_shape<S>::In::bytes> {
+template <class S>
+struct gr_scan_ring : gr_ring<gr_scan_slot<S>, GR_SCAN_ROWS * gr_scan_shape<S>::In::bytes> {
   using Ring = gr_ring<gr_scan_slot<S>, GR_SCAN_ROWS * gr_scan_shape<S>::In::bytes>;
   __device__ __forceinline__ gr_scan_ring(char *memory, int count)
       : Ring(memory + GR_SCAN_WRITERS * gr_scan_shape<S>::results, count) {}
@@ -197,7 +198,7 @@ static __device__ __forceinline__ void gr_scan_look(const gr_scan &q, gr_scan_ri
     }
     int in_group = (int)(tile & 31), in_super = (int)(tile >> 5 & 31);
     const gr_halves *at[3] = {&q.tile[tile - in_group + lane], &q.group[(tile >> 10) * 32 + lane],
-                                  &q.super[tile >> 10]};
+                              &q.super[tile >> 10]};
     bool wanted[3] = {lane < in_group, lane < in_super, tile >> 10 > 0};
     Value found[3];
     gr_await(at, wanted, q.tag, S::identity(), found);

@@ -5,11 +5,10 @@
 ** before its count is published, and results never lie ahead of their elements, so the output may be the input.
 */
 #include "kernels/cuda/scan/scan.cuh"
+#include "kernels/cuda/select/tuning.h"
 
-#define THREADS 256
-#define WARPS (THREADS / 32)
-#define EACH 16 /* elements of a thread */
-#define TILE (THREADS * EACH)
+constexpr int THREADS = gr_select_tuning::compact_threads, WARPS = THREADS / 32, EACH = gr_select_tuning::compact_each,
+              TILE = THREADS * EACH;
 
 struct gr_compact_args {
   const char *a;

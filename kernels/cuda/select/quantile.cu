@@ -4,10 +4,10 @@
 */
 #include <cuda_runtime.h>
 #include "kernels/cuda/launch.h"
+#include "kernels/cuda/select/tuning.h"
 #include "kernels/numerics/numerics.h"
 
-#define THREADS 1024 /* one block a multiprocessor: every block adds thousands of counters to those of all */
-#define DEEP 4 /* 16-byte loads in flight */
+constexpr int THREADS = gr_select_tuning::quantile_threads, DEEP = gr_select_tuning::quantile_loads;
 
 typedef struct key_job {
   const char *data;

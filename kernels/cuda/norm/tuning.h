@@ -1,0 +1,45 @@
+/*
+** Tuning of rmsnorm and softmax. The numbers choose grids, blocks and what waits where, never results. All are
+** measured on one H200 (docs/findings/norm.md), f32 if not said, us of 2^26 elements; no other chip has others yet.
+*/
+#ifndef GR_CUDA_NORM_TUNING_H
+#define GR_CUDA_NORM_TUNING_H
+
+struct gr_norm_tuning {
+  /* rmsnorm, several rows to a warp: 2^20 x 64 282 -> 131.9, 2^18 x 256 169 -> 131.9 (a copy takes 128). */
+  static constexpr int rows_bytes = 2048;  /* the longest such row */
+  static constexpr int rows_warps = 8;     /* of a block */
+  static constexpr int rows_words = 8;     /* of a lane, of all its rows */
+  static constexpr int rows_together = 2;  /* sets that fold at once: rows of 64 144..153 without */
+  /* Blocks of a multiprocessor, so that nothing spills. known: how many words a row has is known when compiled. */
+  template <bool known, int size>
+  static constexpr int rows_blocks = known ? (size == 2 ? 3 : 5) : size == 2 ? 4 : 6;
+
+  /* rmsnorm, a warp to a leaf. */
+  static constexpr int pieces_warps = 16;          /* leaves of a row in one block at most, */
+  static constexpr int pieces_bytes = 65536;       /* and bytes; */
+  static constexpr int pieces_waiting_share = 2;   /* blocks that wait for others have half: 32 KB 154, 64 KB 168 */
+  static constexpr int pieces_blocks = 2;          /* of a multiprocessor, of 16 warps: 42 registers and 3 blocks 145 */
+  static constexpr int most_pieces = 1024;         /* of a row */
+
+  /* rmsnorm by a ring: 2^10 x 2^16 174 -> 137. */
+  static constexpr int ring_loaders = 2;           /* warps; 4: nothing */
+  static constexpr int ring_adders = 6;
+  static constexpr int ring_writers = 16;          /* 8: +4; 20: nothing */
+  static constexpr int ring_gatherers = 2;         /* 5: 0 to +8 */
+  static constexpr int ring_leaves = 16;           /* of a piece; 8: +3, 4: +7 to +18, since there is more to gather */
+  static constexpr int ring_pieces_held = 3;       /* that the ring has room for, else it does not pay */
+  static constexpr int ring_leaves_each = 48;      /* of a multiprocessor from which on it pays: 100 x 65536 43, else 21 */
+  static constexpr int ring_least_size = 4;        /* bytes of an element; f16 95 -> 101 */
+
+  /* rmsnorm in two launches; softmax of long rows. */
+  static constexpr int scale_threads = 256, scale_segment = 4096; /* elements of a block */
+
+  /* softmax: limited by its exponentials, so that none of these matters much. */
+  static constexpr int softmax_warps = 16;         /* leaves of a row that one block takes */
+  static constexpr int softmax_least_warps = 4;    /* of a block whose rows have one leaf */
+  static constexpr int softmax_leaves_warps = 8;   /* of a block that sums leaves of long rows */
+  static constexpr int softmax_fold_warps = 16;    /* of a block that folds them */
+};
+
+#endif
