@@ -22,6 +22,7 @@ static void weights(const gr_weights_job *job, int64_t from, int m, gr_fixed *to
   const char *w = (const char *)job->w.data + from * job->w.stride;
   int k;
   switch (job->dtype) {
+/* clang-format off */
 #define WHOLE(id, type)                                                                    \
     case GR_##id:                                                                          \
       for (k = 0; k < m; k++, w += job->w.stride) {                                        \
@@ -43,6 +44,7 @@ static void weights(const gr_weights_job *job, int64_t from, int m, gr_fixed *to
     REAL(F16, f16, gr_f16) REAL(BF16, bf16, gr_bf16) REAL(F32, f32, float) REAL(F64, f64, double)
 #undef WHOLE
 #undef REAL
+/* clang-format on */
   }
 }
 

@@ -59,12 +59,14 @@ GR_INLINE void fetch_ahead(const char *p, size_t step) {
 GR_INLINE void gr_copy_short(void *to, const void *from, size_t bytes) {
   char *d = (char *)to;
   const char *s = (const char *)from;
+  /* clang-format off */
   if (bytes & 64) { memcpy(d, s, 64); d += 64; s += 64; }
   if (bytes & 32) { memcpy(d, s, 32); d += 32; s += 32; }
   if (bytes & 16) { memcpy(d, s, 16); d += 16; s += 16; }
   if (bytes & 8) { memcpy(d, s, 8); d += 8; s += 8; }
   if (bytes & 4) { memcpy(d, s, 4); d += 4; s += 4; }
   if (bytes & 2) { memcpy(d, s, 2); d += 2; s += 2; }
+  /* clang-format on */
   if (bytes & 1) *d = *s;
 }
 
