@@ -323,12 +323,12 @@ static void judge_guess32(gr_bins_job *b) {
 }
 
 /*
-** Places: by half of what is in doubt, which is more than twice what an edge's can be off, bins lie above their edges.
-** In f32 that is by what rounding does to the factor, to the sum, and to where it starts.
+** Positions: every bin is shifted up by half of the interval that counts as doubtful, which is more than twice the
+** error that the position of an edge can have. In f32 that error comes from rounding the factor, the sum and the start.
 */
-static void judge_places(gr_bins_job *b, int exact) {
+static void judge_positions(gr_bins_job *b, int exact) {
   const gr_histogram_job *job = b->job;
-  gr_places *p = &b->places;
+  gr_positions *p = &b->positions;
   const double bins = (double)job->bins, first = 0.5 - b->origin * job->per_bin;
   double off = 0.5 - b->half, off32, steps;
   int64_t doubt = 2;
@@ -357,8 +357,8 @@ void gr_bins_judge(gr_bins_job *b) {
   exact = job->dtype == GR_F32 && job->a.stride == 4 && job->first == 0 && job->bins <= 1 << 20 && moderate &&
           frexp(job->per_bin, &exponent) == 0.5 && (double)job->bins == job->last * job->per_bin;
   judge_guess(b);
-  judge_places(b, exact);
-  /* a step aside of half their last place at 1 makes all certain; what is just below 0 looks like 0: bins_guess_wide */
+  judge_positions(b, exact);
+  /* Shifting by half a unit in the last place of 1 makes all certain; see bins_guess_wide for what is just below 0. */
   if (exact) {
     b->origin = (0.5 - 0x1p-25) / job->per_bin;
     b->half = 0.5 - 0x1p-26;

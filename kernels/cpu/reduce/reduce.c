@@ -72,7 +72,7 @@ typedef struct pieces {
   int64_t n, size;
   const gr_plan *p; /* NULL: side by side */
   const gr_reduce_job *job;
-  int step, place; /* bytes of an element; whether positions are looked for */
+  int step, positions; /* bytes of an element; whether positions are looked for */
   int64_t v;
   _Alignas(64) gr_acc acc[MAX_PIECES];
 } pieces;
@@ -85,7 +85,7 @@ static void do_piece(void *arg, int64_t k) {
     acc = range(s->p, s->v, from, m);
   } else {
     acc = s->span(s->a + from * s->step, s->b + from * s->step, m, s->job);
-    if (s->place) acc.i[1] += from;
+    if (s->positions) acc.i[1] += from;
   }
   s->acc[k] = acc;
 }
@@ -109,7 +109,7 @@ static gr_acc in_pieces(const gr_plan *p, int64_t v, gr_parallel parallel) {
   s.p = x->stride == p->size && y->stride == p->size ? NULL : p;
   s.job = p->job;
   s.step = p->size;
-  s.place = p->kind == GR_ACC_POSITION;
+  s.positions = p->kind == GR_ACC_POSITION;
   s.v = v;
   s.size = piece_of(p);
   while ((s.n - 1) / s.size >= MAX_PIECES) s.size *= 2;
