@@ -1,12 +1,12 @@
-/* What the caller may have meant by a name that is none. */
+/* Suggestions for a name that does not exist. */
 #include <stdio.h>
 #include <string.h>
 
 #include "src/binding/hints.h"
 
 /*
-** Words that other libraries and languages have, by a name that is ours: where `ours` is among the names that would do,
-** `given` means it, or words say what to write instead.
+** Words of other libraries and languages. Where the name `ours` would be valid, `given` most probably means that; or
+** `words` say what to write instead.
 */
 static const struct {
   const char *given, *ours, *words;
@@ -46,7 +46,7 @@ static const struct {
   /* clang-format on */
 };
 
-enum { LONGEST = 24 }; /* a longer word is near to no name; a script may give one that no int counts */
+enum { LONGEST = 24 }; /* a longer word resembles no name, and its length need not fit an int */
 
 /*
 ** Edit distance of two words of at most LONGEST, with neighbours that changed places as one edit (optimal string

@@ -21,7 +21,7 @@ typedef struct state {
 
 static int64_t slots_of(const gr_histogram_job *job) { return job->bins + 3; }
 
-/* Counts of all pieces meet in the result; integers, so the order does not matter. */
+/* Adds a piece's counts to the result; they are integers, so the order does not matter. */
 static void add_all(int64_t *to, const int64_t *counts, int64_t n) {
   int64_t k;
   for (k = 0; k < n; k++)
@@ -291,9 +291,9 @@ static void in_shares(const state *s, void *room, int64_t bytes, gr_parallel par
 /* ---- the whole ---- */
 
 /*
-** Where bins lie in terms of h (bins.inc), and how far from there an edge's h can be. Edge k is rounded twice and h
-** three times, each by at most 2^-53 of the range or of the largest edge; the factors are generous. Whole numbers among
-** whole edges: taken half a step aside, no sample is nearer than that to an edge.
+** The position of bins in terms of h (bins.inc), and how far from it the h of an edge can be. Edge k is rounded twice
+** and h three times, each by at most 2^-53 of the range or of the largest edge; the factors here are generous. With
+** samples and edges at whole numbers, shifting by half a unit keeps every sample that far from every edge.
 */
 static double largest_h(const gr_histogram_job *job) { return fmax(fabs(job->first), fabs(job->last)) * job->per_bin; }
 

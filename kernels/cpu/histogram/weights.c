@@ -62,7 +62,7 @@ static void weigh(const state *s, int64_t from, int64_t n, gr_fixed *sums) {
   }
 }
 
-/* Pieces meet here: whoever carries out of the low word adds that to the high one. */
+/* Adds to a sum that all pieces share: who carries out of the low word adds the carry to the high one. */
 static void add(gr_fixed *to, gr_fixed x) {
   const uint64_t before = __atomic_fetch_add(&to->low, x.low, __ATOMIC_RELAXED), carry = before + x.low < before;
   if (x.high + carry) __atomic_fetch_add(&to->high, x.high + carry, __ATOMIC_RELAXED);

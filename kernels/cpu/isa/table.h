@@ -17,9 +17,10 @@ enum { GR_SCAN_SUM, GR_SCAN_PROD, GR_SCAN_KEYS, GR_SCANS };
 typedef struct scan_counter scan_counter; /* scan/scan.h */
 
 /*
-** A block of a scan, or a piece of one, from logical position `from` on: what it comes to, and its results given all
-** that lies before the block and the totals of the block's tiles before it (NULL: not known yet); that returns the
-** total too, if more follows, which for keys and integers includes what lies before.
+** A block of a scan, or a piece of one, from logical position `from` on. gr_scan_total gives its total. gr_scan_write
+** writes its results, from the total of all before the block (base) and those of the block's tiles before this piece
+** (NULL: not known yet). It returns the total, too, if more follows; for keys and integers that includes what lies
+** before.
 */
 typedef gr_acc (*gr_scan_total)(const gr_scan_job *job, int64_t from, int64_t n);
 typedef gr_acc (*gr_scan_write)(const gr_scan_job *job, int64_t from, int64_t n, const gr_acc *base,
@@ -91,7 +92,7 @@ static inline uint32_t *gr_ran_over(uint8_t *low, int64_t slots) {
     GR_COUNT_BYTE(low, over, (slots)[7]);            \
   } while (0)
 
-/* Two slots by one load: counting is as fast as memory is asked. */
+/* Reads two slots by one load: the number of loads limits how fast one can count. */
 #define GR_COUNT_TWO(t, u, slots)       \
   do {                                  \
     uint64_t two_;                      \

@@ -65,7 +65,7 @@ static gr_acc range(const gr_plan *p, int64_t v, int64_t from, int64_t m) {
   return gr_counter_fold(&c, p->red, p->kind);
 }
 
-/* One large vector cut into subtrees of equal size. What other threads need to begin is one line of cache. */
+/* One large vector cut into subtrees of equal size. What other threads need to begin fits one cache line. */
 typedef struct pieces {
   _Alignas(64) gr_span span;
   const char *a, *b;
@@ -153,8 +153,8 @@ static void store(gr_dtype t, void *out, int64_t v, gr_value value, int which) {
 }
 
 /*
-** By way of pointers, and apart: a state or a value is stored word by word, and one that is passed on is copied in
-** wider pieces, which wait until the words have left the store queue.
+** Takes pointers and is not inlined: states and values are stored word by word, and passing one by value would copy it
+** in wider pieces, which wait until those words have left the store queue.
 */
 GR_APART static void finish(const gr_reduce_job *job, const gr_acc *acc, gr_value *r) {
   *r = gr_finish(job->op, job->dtype, *acc, job->n, job->ddof);
