@@ -22,7 +22,7 @@
 #endif
 
 #define CONTEXT_NAME "gpureduce.context"
-#define VERSION "gpureduce 0.1.0"
+#define VERSION "gpureduce 0.2.0"
 #define MODULE_NAME "gpureduce.module" /* in the registry: the module itself */
 #define COPY_NAME "gpureduce.copy"     /* and which copy of it */
 
