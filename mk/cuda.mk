@@ -68,7 +68,8 @@ newer := $(findstring compress-mode,$(shell $(nvcc) --help 2>/dev/null))
 compress := -Xfatbin -compress-all $(if $(newer),--compress-mode=size)
 # -O1 is for the host code in them, which only launches, and calls nothing that throws or raises errors of Lua: no
 # unwind tables, 57 KB less. Kernels are always compiled at -O3.
-launcher = $(closed) -fPIC -fvisibility=hidden -fno-exceptions -fno-rtti -fno-threadsafe-statics -fno-asynchronous-unwind-tables
+launcher = $(closed) -fPIC -fvisibility=hidden -fno-exceptions -fno-rtti -fno-threadsafe-statics \
+  -fno-asynchronous-unwind-tables
 nvflags = -O1 -std=c++17 -fmad=false -I. $(compress) -Xcompiler $(subst $(empty) ,$(comma),$(launcher)) $(gencode)
 
 # An object's name says for which architectures it is.

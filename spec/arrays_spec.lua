@@ -271,5 +271,9 @@ describe("whole arrays", function()
     assert.truthy(tostring(f(gr)):find("released"))
   end)
 
-  it("have a version", function() assert.equal("gpureduce 0.1.0", gr._VERSION) end)
+  it("have the version of the latest section of CHANGELOG.md", function()
+    local newest
+    for line in io.lines("CHANGELOG.md") do newest = newest or line:match("^## (%d+%.%d+%.%d+)") end
+    assert.equal("gpureduce " .. newest, gr._VERSION)
+  end)
 end)

@@ -19,8 +19,7 @@
 #endif
 
 /*
-** Run body(arg, k) for k = 0 .. pieces - 1 on any threads, in any order; return when all are done, or the call is to
-** stop.
+** Runs body(arg, k) for k = 0 .. pieces - 1, on any threads in any order; returns when all are done or it is stopped.
 */
 typedef void (*gr_parallel)(int64_t pieces, void (*body)(void *arg, int64_t k), void *arg);
 

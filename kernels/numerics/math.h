@@ -32,8 +32,10 @@ GR_FN double gr_log(double x) {
   /* log(1 + f) = 2 atanh(s) = 2s + s R(s^2) with s = f / (2 + f); as f - s (f - R), f itself is exact. */
   s = f / (2.0 + f);
   z = s * s;
+  /* clang-format off */
   r = z * (0.6666666666666666 + z * (0.40000000000000885 + z * (0.28571428570799784 + z * (0.22222222392581045 +
       z * (0.18181795547521137 + z * (0.15386244737621665 + z * (0.13268638369266825 + z * 0.13088034850927555)))))));
+  /* clang-format on */
   e = (double)k;
   return e * GR_LN2_HIGH - ((s * (f - r) - e * GR_LN2_LOW) - f);
 }
@@ -52,9 +54,11 @@ GR_FN double gr_exp_within(double x) {
   high = x - n * GR_LN2_HIGH;
   low = n * GR_LN2_LOW;
   r = high - low;
+  /* clang-format off */
   p = r * r * (0.5000000000000001 + r * (0.16666666666666669 + r * (0.04166666666662413 + r * (0.008333333333330062 +
       r * (0.0013888888917213717 + r * (0.00019841269863053618 + r * (2.4801521295954376e-05 +
       r * (2.7557268459997064e-06 + r * (2.7620088445409746e-07 + r * 2.510038549551032e-08)))))))));
+  /* clang-format on */
   p = 1.0 + (high + (p - low));
   /* 2^k as two factors, so that neither leaves the normal range; the last one rounds. */
   return p * gr_from_bits64((half - 1) << 52) * gr_from_bits64((k - half - 1) << 52);
@@ -97,11 +101,15 @@ GR_FN void gr_sincospi(double x, double *sine, double *cosine) {
   double n = (2.0 * x + 6755399441055744.0) - 6755399441055744.0, t = x - 0.5 * n, z = t * t, s, c;
   double top = gr_from_bits64(gr_bits64(t) >> 27 << 27); /* 26 bits, as has pi's first part: an exact product */
   int quarter = (int)((int64_t)n & 3);
+  /* clang-format off */
   s = z * t * (-5.16771278004997 + z * (2.550164039877345 + z * (-0.5992645293206478 + z * (0.08214588659727676 +
       z * (-0.0073704303122948235 + z * (0.0004662879326147481 + z * -2.1742067342478005e-05))))));
+  /* clang-format on */
   s = 3.1415926218032837 * top + (3.1415926218032837 * (t - top) + (s + 3.178650954705639e-08 * t));
+  /* clang-format off */
   c = z * (4.0587121264167685 + z * (-1.3352627688545895 + z * (0.235330630358868 + z * (-0.02580689138759507 +
       z * (0.0019295741987885265 + z * (-0.00010463550775039603 + z * 4.272813871770334e-06))))));
+  /* clang-format on */
   c = 1.0 - z * (4.934802200544679 - c);
   *sine = quarter & 1 ? c : s;
   *cosine = quarter & 1 ? s : c;

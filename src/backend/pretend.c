@@ -1,7 +1,7 @@
 /*
 ** A device that is not one: host memory that only this backend touches, poisoned when it is handed out, and
-** every copy and wait counted as a real device's would be. Tests run on it where there is no GPU. It can put work
-** off (GPUREDUCE_PRETEND_LOOKS), in order: then whatever comes later on the queue first runs what waits.
+** every copy and wait counted as a real device's would be. Tests run on it where there is no GPU. It can defer work
+** (GPUREDUCE_PRETEND_LOOKS) and keeps its order: whatever comes later on the queue first runs what was deferred.
 */
 #include "src/backend/pretend.h"
 
@@ -202,7 +202,7 @@ static void pretend_free(gr_backend *backend, void *block, size_t bytes) {
     if (q->first && pthread_equal(q->thread, pthread_self())) run_put_off(q);
   if (!something_runs()) {
     poison_and_free(block, bytes);
-  } else if ((f = malloc(sizeof *f))) { /* else it is lost: there is no room for three words */
+  } else if ((f = malloc(sizeof *f))) { /* without memory for three words the block leaks */
     *f = (freed){waiting, block, bytes};
     waiting = f;
   }

@@ -14,7 +14,7 @@ int gr_l_argerror(lua_State *L, int arg, const char *format, ...) {
   va_start(args, format);
   vsnprintf(text, sizeof text, format, args);
   va_end(args);
-  gr_l_called(gr_l_context(L), GR_OK); /* a call into the core that looked at its arguments on the way ends here */
+  gr_l_called(gr_l_context(L), GR_OK); /* if a call into the core was under way, it ends here */
   luaL_error(L, "bad argument #%d to '%s' (%s)", arg, gr_l_name(L), text);
   abort(); /* luaL_error does not return */
 }
@@ -29,8 +29,8 @@ static const char *const op_names[] = {GR_OPS(GR_X) NULL};
 /* ---- arrays ---- */
 
 /*
-** Other modules have userdata of the same size, whose bytes a script may choose, or which begin as what an array left
-** behind. So each array bears a stamp of its address and of a number that nobody can guess.
+** Userdata of other modules may have the same size, and bytes that a script has chosen or that a freed array has left.
+** So each array bears a stamp, made of its address and a number that nobody can guess.
 */
 static void choose_secret(void) {
   if (getentropy(&gr_l_secret, sizeof gr_l_secret) == 0) return;
@@ -106,7 +106,7 @@ static const char *self_hint(lua_State *L, int arg, char text[128]) {
 GR_APART static void no_array(lua_State *L, int arg) {
   char hint[128];
   const char *kind = gr_l_kind(L, arg);
-  /* Without its stamp it has been collected already, and a finalizer kept it. */
+  /* An array without its stamp has been collected already; a finalizer has kept it. */
   if (gr_l_test_array(L, arg) || gr_l_test_object(L, arg, GR_ARRAY_NAME))
     gr_l_argerror(L, arg, "array has been released");
   gr_l_argerror(L, arg, "%s expected, got %s%s", GR_ARRAY_NAME, kind, self_hint(L, arg, hint));
@@ -130,7 +130,7 @@ int gr_l_leave_lost(lua_State *L, gr_context *c) {
   return left;
 }
 
-/* One of the two is on a device that was lost. */
+/* Whether one of the two is on a device that was lost. */
 static void check_lost(lua_State *L, const gr_array *a, const gr_array *b) {
   gr_l_leave_lost(L, a->storage->context);
   if (a->storage->queue != b->storage->queue) luaL_error(L, "gpureduce: %s", a->storage->context->error);
@@ -147,14 +147,14 @@ void gr_l_check_device(lua_State *L, const gr_array *a, const gr_array *b, int a
                   a->storage->queue->backend->name, b->storage->queue->backend->name);
 }
 
-/* Whether every element of dtype t has its place among those of dtype u: the cast to suggest. */
+/* Whether dtype u holds every element of dtype t exactly: then the error suggests that cast. */
 static int widens(gr_dtype t, gr_dtype u) {
   const gr_dtype_info *from = &gr_dtypes[t], *to = &gr_dtypes[u];
   if (gr_is_float(t) || gr_is_float(u)) return gr_is_float(u) && (!gr_is_float(t) || from->size <= to->size);
   return to->lowest <= from->lowest && from->highest <= to->highest;
 }
 
-/* Both differences at once: who mends the dtype should not meet the length only then. */
+/* Reports both differences at once, so that nobody mends the dtype and meets the length only then. */
 GR_APART static void unlike(lua_State *L, const gr_array *a, const gr_array *b, int64_t n, const char *of,
                             const char *names, int arg) {
   const gr_dtype t = a->dtype, u = b->dtype;

@@ -25,14 +25,14 @@ gr_array *gr_l_check_array(lua_State *L, int arg);
 /* b, at arg, has the dtype, the length and the device of a, the first argument. */
 void gr_l_check_pair(lua_State *L, const gr_array *a, const gr_array *b, int arg);
 /*
-** b has n elements instead; of: what they are, in words, such as " (of a row)"; names: the letters of a and b in the
-** reference.
+** The same, but b has n elements. of: what these are, in words, such as " (of a row)"; names: the letters of a and b in
+** the reference.
 */
 void gr_l_check_like(lua_State *L, const gr_array *a, const gr_array *b, int64_t n, const char *of, const char *names,
                      int arg);
 /*
-** A device was lost: of the arrays on the stack those that the host has whole become the CPU's. Whether there was one;
-** of another the context's error tells what is gone.
+** After the loss of a device: arrays on the stack of which the host has all elements become the CPU's. Returns whether
+** there was one; for an array that is gone the context's error says so.
 */
 int gr_l_leave_lost(lua_State *L, gr_context *);
 void gr_l_check_device(lua_State *L, const gr_array *a, const gr_array *b, int arg);
@@ -42,20 +42,22 @@ int64_t gr_l_check_int(lua_State *L, int arg);
 int64_t gr_l_check_length(lua_State *L, int arg); /* >= 0 */
 double gr_l_check_number(lua_State *L, int arg);
 /*
-** The length of the table at i, which came by arg. A table can claim any length up to the greatest integer without the
-** elements (the border that # finds is anybody's to choose), so what is longer than GR_MOST_LISTED raises. Below it,
-** products of two lengths and their bytes fit 64 bits, and the length itself an int with room for some more.
+** The length of the table at i, which belongs to argument arg. A table can have any length without the elements (Lua
+** may take any border for its end), so one longer than GR_MOST_LISTED raises. Below that, products of two lengths
+** and their bytes fit 64 bits, and the length itself an int with room to spare.
 */
 #define GR_MOST_LISTED ((int64_t)1 << 30)
 int64_t gr_l_list_length(lua_State *L, int i, int arg);
 int gr_l_is_dtype(lua_State *L, int arg); /* a string that names one */
 const char *gr_l_dtype_hint(const char *given, char text[GR_HINT]);
-/* The name at i, given for arg. Nothing is called by half a name. */
+/* The name at i, which belongs to argument arg; one with a NUL in it raises. */
 const char *gr_l_word(lua_State *L, int i, int arg);
 int gr_l_dtype_arg(lua_State *L, int arg, const char *name); /* the dtype called name, or an error */
 gr_op gr_l_check_op(lua_State *L, int arg); /* of one input or two */
 
-/* Positions i, j with negatives from the end; 1 <= i, j <= n, or j == i - 1 for none. low, high: which arguments. */
+/*
+** Positions i and j, negative from the end; 1 <= i, j <= n, or j == i - 1 for no element. low, high: their arguments.
+*/
 void gr_l_check_range(lua_State *L, int low, int high, int64_t n, int64_t *first, int64_t *count);
 
 /* The object at i if its metatable is the one of that name, else NULL; and the same or an error. */

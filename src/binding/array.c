@@ -10,7 +10,7 @@
 #include "src/binding/values.h"
 #include "src/core/ops.h"
 
-/* count elements from position first (0-based) on, on the host. The view lives no longer than this call (state.h). */
+/* Elements first .. first + count - 1 (0-based), current on the host. The view is for this call alone (state.h). */
 static gr_status read_part(const gr_array *a, int64_t first, int64_t count, gr_vec *v) {
   gr_array part = *a;
   part.offset += first * a->stride;
@@ -38,7 +38,7 @@ static gr_array *check_self(lua_State *L) {
 
 /* ---- elements ---- */
 
-/* a.shape and its like: what there is instead, by the names of the methods. */
+/* For a.shape and the like: what to write instead, from the names of the methods. */
 GR_APART static int no_field(lua_State *L) {
   enum { MOST = 200 };
   const char *names[MOST + 2] = {"dtype"}, *key = lua_tostring(L, 2);
@@ -223,7 +223,7 @@ static int l_release(lua_State *L) {
 }
 
 /*
-** A finalizer that runs later may still have it in hand, or another module find its bytes in a new userdata: no stamp.
+** A finalizer that runs later may still have the array, or another module's new userdata its bytes: so its stamp goes.
 */
 static int l_gc(lua_State *L) {
   gr_array *a = gr_l_test_array(L, 1);

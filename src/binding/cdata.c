@@ -1,4 +1,4 @@
-/* What LuaJIT's FFI tells of its objects: where they lie, of which dtype they are, and how many bytes they have. */
+/* What LuaJIT's FFI says about its objects: their address, dtype and size in bytes. */
 #include <stdio.h>
 
 #include "src/binding/cdata.h"

@@ -15,7 +15,7 @@ static inline int lua_absindex(lua_State *L, int i) {
 
 #if LUA_VERSION_NUM < 503
 static inline int lua_isinteger(lua_State *L, int i) { return (void)L, (void)i, 0; }
-/* rawgeti tells the type from 5.3 on, and there both have room for any integer. */
+/* From Lua 5.3 on rawgeti returns the type, and takes any integer. */
 static inline int gr_rawgeti(lua_State *L, int t, lua_Integer k) { return lua_rawgeti(L, t, (int)k), lua_type(L, -1); }
 static inline void gr_rawseti(lua_State *L, int t, lua_Integer k) { lua_rawseti(L, t, (int)k); }
 #else

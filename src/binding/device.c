@@ -76,8 +76,8 @@ static int l_stats(lua_State *L) {
 }
 
 /*
-** gr.memory(): bytes of this state (live, budget, pinned) and of the process (host, device, pooled, peak). Small
-** storages that this state spares are not in use, whatever the pool thinks; those of other states it cannot see.
+** gr.memory(): bytes of this state (live, budget, pinned) and of the process (host, device, pooled, peak). The pool
+** counts this state's spare storages as in use, so they are subtracted; those of other states cannot be seen from here.
 */
 static int l_memory(lua_State *L) {
   gr_context *c = gr_l_context(L);

@@ -1,4 +1,4 @@
-/* Exact sums: the switch of the state, accumulators that outlive a call, and digests to compare data by. */
+/* Exact sums: the switch of the state, accumulators that outlive a call, and digests for comparing data. */
 #include <stdio.h>
 
 #include "src/binding/exact.h"

@@ -23,7 +23,7 @@
 #endif
 
 #define CONTEXT_NAME "gpureduce.context"
-#define VERSION "gpureduce 0.1.0"
+#define VERSION "gpureduce 0.2.0"
 #define MODULE_NAME "gpureduce.module" /* in the registry: the module itself */
 #define COPY_NAME "gpureduce.copy"     /* and which copy of it */
 
@@ -45,8 +45,8 @@ static int l_hint(lua_State *L) {
 }
 
 /*
-** parts.raise(text): an error at the line of the caller of the module, however many of its Lua parts lie between. They
-** are the chunks that are named gpureduce.
+** parts.raise(text): an error at the line that called the module, however many of its Lua parts lie between. Those are
+** the chunks named gpureduce.
 */
 static int l_raise_here(lua_State *L) {
   lua_Debug at;
@@ -88,7 +88,7 @@ static int l_is_dtype(lua_State *L) {
   return 1;
 }
 
-/* parts.dtype_hint(name): as hint, for what is no dtype. */
+/* parts.dtype_hint(name): the same for what should be a dtype. */
 static int l_dtype_hint(lua_State *L) {
   char text[GR_HINT];
   lua_pushstring(L, gr_l_dtype_hint(luaL_checkstring(L, 1), text));
@@ -162,8 +162,8 @@ static gr_context *open_context(lua_State *L) {
 }
 
 /*
-** A module is for one Lua. Loaders refuse most others themselves, for a function that one of the two does not have;
-** from 5.4 on all that is used is there in the next one too, so it has to be said.
+** A module is built for one version of Lua. The loader refuses most others, since they lack a function that it uses;
+** but all that it uses of 5.4 exists in 5.5 too, so this has to be checked.
 */
 static void check_lua(lua_State *L) {
 #if LUA_VERSION_NUM >= 504

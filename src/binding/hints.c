@@ -1,16 +1,17 @@
-/* What the caller may have meant by a name that is none. */
+/* Suggestions for a name that does not exist. */
 #include <stdio.h>
 #include <string.h>
 
 #include "src/binding/hints.h"
 
 /*
-** Words that other libraries and languages have, by a name that is ours: where `ours` is among the names that would do,
-** `given` means it, or words say what to write instead.
+** Words of other libraries and languages. Where the name `ours` would be valid, `given` most probably means that; or
+** `words` say what to write instead.
 */
 static const struct {
   const char *given, *ours, *words;
 } synonyms[] = {
+  /* clang-format off */
   /* dtypes */
   {"float", "f32", NULL}, {"single", "f32", NULL}, {"real", "f32", NULL}, {"double", "f64", NULL},
   {"number", "f64", NULL}, {"half", "f16", NULL}, {"int", "i32", NULL}, {"integer", "i64", NULL},
@@ -42,9 +43,10 @@ static const struct {
   {"pow", "square", "write a:square(), or a:log() * p and :exp()"}, {"clip", "clamp", NULL},
   {"cumsum", "scan", NULL}, {"reshape", "slice", "say {rows=} where rows matter"},
   {"device", "slice", "write a:info().device"},
+  /* clang-format on */
 };
 
-enum { LONGEST = 24 }; /* a longer word is near to no name; a script may give one that no int counts */
+enum { LONGEST = 24 }; /* a longer word resembles no name, and its length need not fit an int */
 
 /*
 ** Edit distance of two words of at most LONGEST, with neighbours that changed places as one edit (optimal string

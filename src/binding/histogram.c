@@ -36,7 +36,7 @@ static const gr_array *weights_option(lua_State *L, const gr_array *a) {
   return w;
 }
 
-/* Which options are given, as gr_l_options says: looking for one that is not there costs as much as for one that is. */
+/* Bits of the options that are given, by gr_l_options: looking up an option takes as long if it is not there. */
 enum {
   BINS = 1,
   MIN = 2,
@@ -80,7 +80,7 @@ static gr_binning read_binning(lua_State *L, gr_context *c, const gr_array *a, i
   return b;
 }
 
-/* Counts and tails are views of one array of bins + 3; pushes the one asked for. */
+/* Counts and tails are views of one array of bins + 3 elements; pushes one of the two. */
 static gr_array *push_part(lua_State *L, const gr_array *all, int64_t first, int64_t count) {
   gr_array *part = gr_l_push_array(L);
   gr_array_view(all, part, first, 1, count);
@@ -127,8 +127,8 @@ static int into_option(lua_State *L, const gr_array *a, const gr_binning *b) {
 static gr_array *part_of(lua_State *L, int at, int k) { return lua_touserdata(L, at + 1 + k); }
 
 /*
-** Counts and tails of the histogram at `at` as one array, on the stack, where they are parts of one, as we make them,
-** that can be written at once; else NULL.
+** If counts and tails of the histogram at `at` are parts of one array, as in those that this module makes, and it can
+** be written at once: that array, on the stack; else NULL.
 */
 static gr_array *counts_together(lua_State *L, int at, const gr_array *a, const gr_binning *b) {
   gr_array *all = gr_l_push_array(L);
@@ -142,7 +142,7 @@ static gr_array *counts_together(lua_State *L, int at, const gr_array *a, const 
   return NULL;
 }
 
-/* The new parts go into those of the histogram at `at`, unless they are there, and their memory back to the pool. */
+/* Copies new parts into those of the histogram at `at`, unless they are the same, and releases them. */
 static void fill_into(lua_State *L, gr_context *c, int at, gr_array *counts, gr_array *edges, const gr_binning *b) {
   for (int k = 0; k < 2 && !b->into; k++) {
     gr_array *part = push_part(L, counts, k ? b->bins : 0, k ? 3 : b->bins);
@@ -191,8 +191,8 @@ static int l_histogram(lua_State *L) {
 }
 
 /*
-** One pass for the range, one for the counts, and nothing of Lua's in between: a finalizer that writes to a would have
-** a sample counted outside the bins.
+** A pass for the range and a pass for the counts, without an allocation of Lua's in between: a finalizer that writes to
+** a could put a sample outside of the bins.
 */
 static gr_status count_each(lua_State *L, gr_context *c, const gr_array *a, int64_t least, gr_binning *b,
                             gr_array *counts) {

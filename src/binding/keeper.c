@@ -1,4 +1,4 @@
-/* A value that is kept stands in the registry; when its wrapping goes, the next release takes it out. */
+/* A kept value is in the registry. When its wrapping goes, the next release removes it from there. */
 #include <stdlib.h>
 
 #include "src/binding/keeper.h"
@@ -13,7 +13,7 @@ typedef struct keeper {
   gr_context *context;
 } keeper;
 
-/* There is no Lua state at hand here. */
+/* Called where no Lua state is known, so the reference is only put on a list. */
 static void release_keeper(void *owner) {
   keeper *k = owner;
   gr_l_state *s = gr_l_state_of(k->context);

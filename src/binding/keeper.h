@@ -7,9 +7,9 @@
 
 /* Keeps the value at i alive for as long as the wrapping. */
 void gr_l_keep(lua_State *L, gr_context *, int i, gr_wrapping *);
-/* What a:release() does: and lets go of what the array kept. */
+/* What a:release() does: releases the array, and what it kept alive. */
 void gr_l_release(lua_State *L, gr_array *);
-/* Lets go of what only arrays kept that are gone. L is NULL once the Lua state is gone, and its registry with it. */
+/* Frees references of wrappings that are gone. L is NULL once the Lua state, and so its registry, is gone. */
 void gr_l_forget_orphans(lua_State *L, gr_context *);
 
 #endif

@@ -16,8 +16,7 @@ static char *host_elements(lua_State *L, gr_context *c, gr_array *a) {
 }
 
 /*
-** The common case apart from the checks: numbers of a table into f32 and f64. Returns the first position that needs a
-** look.
+** The common case without the checks: numbers of a table into f32 and f64. Returns the first position that needs them.
 */
 static int64_t put_table_f32(lua_State *L, float *out, int64_t k, int64_t n) {
   for (; k < n; k++) {
@@ -92,7 +91,8 @@ static void put_row(lua_State *L, gr_dtype t, char *out, int64_t row, int64_t co
   if (n != columns)
     gr_l_argerror(L, 1, "row %lld: %lld elements expected, got %lld", (long long)row, (long long)columns, (long long)n);
   for (int64_t k = 0, done = (row - 1) * columns; k < n; k++) {
-    if (done + k && (done + k) % GR_L_LOOK == 0) gr_l_look(watch); /* rows may be few tables, many times */
+    /* The same table may be a row many times, so the length of the list is no limit. */
+    if (done + k && (done + k) % GR_L_LOOK == 0) gr_l_look(watch);
     gr_rawgeti(L, at, (lua_Integer)(k + 1));
     const char *why = gr_l_put(L, -1, t, out + k * gr_size(t), text);
     lua_pop(L, 1);
@@ -255,7 +255,7 @@ static int64_t check_count(lua_State *L, double steps) {
   return steps < 0 ? 0 : (int64_t)steps + 1;
 }
 
-/* The same of integers: their distance fits 64 bits without a sign. */
+/* The same for integers, whose distance fits an unsigned number of 64 bits. */
 static int64_t check_whole_count(lua_State *L, int64_t first, int64_t last, int64_t step) {
   const uint64_t up = step > 0, from = (uint64_t)(up ? first : last), to = (uint64_t)(up ? last : first);
   if (step > 0 ? last < first : last > first) return 0;

@@ -25,7 +25,8 @@ static gr_term number_term(lua_State *L, int arg, gr_map op, gr_dtype t) {
 static int is_number(lua_State *L, int arg) { return lua_type(L, arg) == LUA_TNUMBER; }
 
 /*
-** Arguments x and y, arrays or numbers, as the call's a and b; the first array among them decides. NULL: two numbers.
+** Reads arguments x and y, arrays or numbers, into the call's a and b. The first array decides dtype and length and is
+** returned; NULL if both are numbers.
 */
 static gr_array *read_pair(lua_State *L, int x, int y, gr_map_call *call) {
   gr_array *a = is_number(L, x) ? NULL : gr_l_check_array(L, x), *b = NULL;
@@ -133,13 +134,13 @@ static gr_relation check_relation(lua_State *L, const char *name, int arg, const
   gr_l_argerror(L, arg, "%s'<', '<=', '==', '~=', '>=' or '>' expected, got '%.40s'", what, name);
 }
 
-/* A comparison of integers that holds for all of them, or for none. */
+/* A comparison that holds for every integer, or for none. */
 static void compare_always(gr_map_call *call, int holds) {
   gr_element_put_i(call->dtype, &call->b.value, gr_dtypes[call->dtype].lowest);
   call->relation = holds ? GR_IS_ge : GR_IS_lt;
 }
 
-/* Integers with any number x: one that is none of theirs lies between two of them, or beyond all, or is NaN. */
+/* Compares integers with any number x. One that is not an integer lies between two, or beyond all, or is NaN. */
 static void compare_integers(lua_State *L, int i, gr_map_call *call) {
   const gr_dtype_info *d = &gr_dtypes[call->dtype];
   const gr_relation r = call->relation;
@@ -246,8 +247,8 @@ static int l_where(lua_State *L) {
 /* ---- compaction ---- */
 
 /*
-** Counting what is kept, making room for it and keeping it is one step: a finalizer that writes to the mask in between
-** would have more kept than there is room for.
+** Counting the kept elements, making room and copying them is one step: if a finalizer could write to the mask in
+** between, there might be more elements than room.
 */
 static gr_status run_compact(lua_State *L, gr_context *c, const gr_array *a, const gr_array *mask, const gr_array *into,
                              gr_array *out) {

@@ -11,8 +11,7 @@
 #define GR_OPTIONS (1 << 30)
 #define GR_OPTION_TEXT 64 /* room for a copy of an option that is a string */
 /*
-** Where the options table is: optional arguments, from first on, may be left out before it, which else is at last. What
-** lies before it was given in its place.
+** The position of the options table: usually last, but optional arguments, from first on, may be left out before it.
 */
 int gr_l_options_at(lua_State *L, int first, int last);
 int gr_l_options(lua_State *L, int arg, const char *const *names);
@@ -25,9 +24,7 @@ int gr_l_options_into(lua_State *L, int arg, const char *const *names, gr_array 
 int gr_l_option_int(lua_State *L, int arg, const char *name, int64_t *out);
 int gr_l_option_number(lua_State *L, int arg, const char *name, double *out);
 int gr_l_option_flag(lua_State *L, int arg, const char *name);
-/*
-** Copied, since a finalizer may take it out of the table; NULL if it is not there. What is longer is none of our names.
-*/
+/* A copy, since a finalizer may take the string out of the table; NULL if it is not there. Longer ones are cut off. */
 const char *gr_l_option_string(lua_State *L, int arg, const char *name, char text[GR_OPTION_TEXT]);
 /* Push the option, of whatever type; 0 and nothing if it is not there. */
 int gr_l_push_option(lua_State *L, int arg, const char *name);

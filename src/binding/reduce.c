@@ -142,7 +142,9 @@ static int read_kernel(lua_State *L, call *q, int64_t n) {
   return 1;
 }
 
-/* {op = ">", value = x}: the mask takes the array's place; of a whole array a tally does, and no mask is made. */
+/*
+** {op = ">", value = x}: reduces the mask of that comparison; for a whole array a tally suffices, and no mask is made.
+*/
 static void read_predicate(lua_State *L, call *q) {
   int whole = !q->shape.rows && !q->shape.segments;
   gr_tally tally = !whole ? GR_TALLY_NONE : q->op == GR_OP_all ? GR_TALLY_ALL : GR_TALLY_COUNT;
@@ -188,8 +190,8 @@ static void read_options(lua_State *L, call *q, int64_t n) {
 /* ---- results ---- */
 
 /*
-** Whether the positions of segments are sound is asked here, right before they are used: a finalizer may write to them
-** whenever Lua allocates, and what was sound a moment ago would point anywhere.
+** Positions of segments are checked here, right before they are used: whenever Lua allocates, a finalizer may write to
+** them, and they could then point anywhere.
 */
 static gr_status run_each(lua_State *L, gr_context *c, call *q, gr_array *out, gr_array *out2) {
   if (q->shape.segments) {
@@ -301,7 +303,9 @@ static int finish(lua_State *L, call *q) {
 
 /* ---- functions ---- */
 
-/* Most calls: a whole array or two, no options, and the number at once. Gives 0 if there is more to it than that. */
+/*
+** The quick way of most calls: one or two whole arrays, no options, the number at once. 0: the call is none of these.
+*/
 static int plain(lua_State *L, gr_op op, const gr_array *a, const gr_array *b) {
   gr_context *c = gr_l_context(L);
   gr_value r;
@@ -344,7 +348,7 @@ static int l_norm(lua_State *L) {
   return reduce_one(L, p == 1 ? GR_OP_norm1 : p == 2 ? GR_OP_norm2 : GR_OP_norminf, options);
 }
 
-/* With rows and no pairs, b is one row (axis 2) or one column (axis 1) that meets each of a's. */
+/* With rows but without pairs, b is one row (axis 2) or column (axis 1), and is combined with each of a's. */
 static void check_second(lua_State *L, call *q) {
   if (q->shape.rows == 0 || q->shape.pairs) {
     gr_l_check_pair(L, q->a, q->b, 2);

@@ -21,8 +21,8 @@ static int seen(lua_State *L, int kept) {
 }
 
 /*
-** Enter the arrays among the top n values into the table kept: themselves, in tables (histograms are some) and in
-** futures. What is still to be looked at waits in a list, however deep the tables lie in each other.
+** Enters the arrays among the top n values into the table kept, also those in tables (such as histograms) and futures.
+** Tables still to be searched are in a list, so that no depth of nesting exhausts the stack.
 */
 static void keep(lua_State *L, int n, int kept) {
   int list = lua_gettop(L) + 1;
@@ -49,7 +49,8 @@ static void keep(lua_State *L, int n, int kept) {
 }
 
 /*
-** Release what was noted after before and is not kept; the rest belongs to the scope around this one, if there is one.
+** Releases arrays that were noted after number `before` and are not kept. The kept ones belong to the enclosing scope,
+** if there is one.
 */
 static void release_noted(lua_State *L, gr_l_state *s, int before, int kept, int around) {
   int last = s->scoped, list;

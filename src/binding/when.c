@@ -58,7 +58,7 @@ static void start(lua_State *L, gr_context *c, gr_future *f) {
   else if (status != GR_OK) gr_l_raise(L, c, status, 1);
 }
 
-/* The top n values become results of f (below them all, at index at), and the work queued so far its business. */
+/* The top n values become results of f, which is at index at below them; f is done when all work queued so far is. */
 static void keep_values(lua_State *L, gr_context *c, int at, int n, gr_queue *q, const char *name) {
   future *f = lua_touserdata(L, at);
   gr_part *p = &f->parts[0];
@@ -206,7 +206,7 @@ static int l_async(lua_State *L) {
     results = lua_gettop(L) - 1;
   }
   if (results < 0 && !(q && q->lost)) return raise_again(L, "", 0);
-  if (results < 0) { /* the device failed before it took the work: this too is for get to tell */
+  if (results < 0) { /* the device failed before it took the work: get reports that, too */
     gr_fail(c, GR_DEVICE, "%s: %s", name, q->error);
     gr_future_fail(&f->core, GR_DEVICE);
   } else if (f->core.count) start(L, c, &f->core);
@@ -310,8 +310,7 @@ static void add_values(lua_State *L, future *f, int n, int table) {
 }
 
 /*
-** The item at the top, if it is a name and the array or two that it takes, as most are. 0: there is more to it than
-** that.
+** Reads the item at the top if it is a name with the one or two arrays that it takes, as most are. 0: it has more.
 */
 static int add_plain(lua_State *L, gr_future *f, int operations) {
   const int item = lua_gettop(L);
@@ -335,8 +334,8 @@ static int add_plain(lua_State *L, gr_future *f, int operations) {
 }
 
 /*
-** Few plain items, at once. Nothing raises on the way, so that no object must own the future. Returns how many results,
-** or -1 if there is more to it than that, or if it failed: the long way says what is wrong.
+** Computes few plain items at once. Nothing raises meanwhile, so the future needs no object to own it. Returns how many
+** results there are, or -1 if an item is not plain or something failed: the long way then says what is wrong.
 */
 static int many_plain(lua_State *L, gr_context *c, int n) {
   gr_part parts[GR_TOGETHER];

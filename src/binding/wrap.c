@@ -122,7 +122,7 @@ static int64_t option_bytes(lua_State *L, int options, const char *name, int64_t
   return x;
 }
 
-/* That of the cdata, if it has one, and the caller says no other; 16-bit floats are uint16_t to the FFI. */
+/* The dtype of the cdata, unless the caller names one: 16-bit floats are uint16_t to the FFI. */
 static gr_dtype wrapped_dtype(lua_State *L, int options, const gr_cdata *d) {
   char text[GR_OPTION_TEXT];
   int at;
@@ -135,7 +135,7 @@ static gr_dtype wrapped_dtype(lua_State *L, int options, const gr_cdata *d) {
   return (gr_dtype)(t < 0 ? d->dtype : t);
 }
 
-/* How many elements: of an array of the FFI at most those that it has, which are all if the caller does not say. */
+/* The number of elements: of an array of the FFI at most those that it has, and all if the caller gives none. */
 static int64_t wrapped_length(lua_State *L, int options, const gr_cdata *d, int64_t size, int64_t offset,
                               int64_t stride) {
   const int64_t room = d->bytes - offset, most = room < size ? 0 : (room - size) / stride + 1;

@@ -10,9 +10,9 @@ static gr_status make_on(gr_context *c, gr_queue *q, gr_array *out, gr_dtype dty
   if (n > (int64_t)(PTRDIFF_MAX / size / 2))
     return gr_fail(c, GR_NO_MEMORY, "out of memory: %lld elements asked", (long long)n);
   size_t bytes = (size_t)n * size;
-  /* Zeros, too, that nobody has looked at: what is kept of them grows with their length. */
+  /* Also for zeros that have no memory yet: the bitmap of their chunks grows with their length. */
   if (c->limits.bytes && bytes > c->limits.bytes) return gr_context_allows(c, bytes);
-  if (bytes >> 30) { /* what is hopeless fails here, not at the first use */
+  if (bytes >> 30) { /* what can never fit fails here, not at the first use */
     size_t left = q->backend->available(q->backend);
     if (bytes > left && bytes - left > c->live && bytes - left - c->live > gr_pool_read().pooled)
       return gr_fail_memory(c, q->backend, bytes);
@@ -43,12 +43,13 @@ void gr_array_view(const gr_array *a, gr_array *out, int64_t first, int64_t step
   out->dtype = a->dtype;
   out->n = count;
   out->offset = count ? a->offset + first * a->stride : a->offset;
-  out->stride = count > 1 ? a->stride * step : gr_size(a->dtype); /* a step to nowhere may be any number */
+  /* With one element the step is unused and may be anything. */
+  out->stride = count > 1 ? a->stride * step : gr_size(a->dtype);
 }
 
 void gr_array_release(gr_array *a) {
   gr_storage *s = a->storage;
-  a->storage = a->stamp ? &gr_released : NULL; /* what its owner sees never lacks a storage */
+  a->storage = a->stamp ? &gr_released : NULL; /* an array that scripts see always has a storage */
   if (s) gr_storage_drop(s);
 }
 

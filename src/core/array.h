@@ -13,10 +13,10 @@ typedef struct gr_array {
   int64_t offset, stride; /* bytes; offset is that of the first element; stride may be negative */
 } gr_array;
 
-/* n zeros that are nowhere yet, on the context's present backend. */
+/* n zeros without memory yet, on the context's present backend. */
 gr_status gr_array_make(gr_context *, gr_array *out, gr_dtype, int64_t n);
 
-/* The same on the backend of a, which need not be the present one: results and what lies between belong there. */
+/* The same on the backend of a, which need not be the present one: results and intermediates of a belong there. */
 gr_status gr_array_make_beside(gr_context *, const gr_array *a, gr_array *out, gr_dtype, int64_t n);
 
 /* Elements first, first + step, ... (0-based, count of them) of a, sharing its storage. */
@@ -35,9 +35,7 @@ static inline void gr_array_vector(const gr_array *a, gr_side side, gr_vec *v) {
   v->step = 0;
 }
 
-/*
-** The same, ready to be read: nearly always all of it is there; or ready to be written (whole: every element will be).
-*/
+/* The view made current on one side for reading (nearly always it is already), or for writing (whole: all of it). */
 gr_status gr_array_bring(const gr_array *, gr_side);
 static inline gr_status gr_array_read(const gr_array *a, gr_side side, gr_vec *v) {
   gr_status status = a->storage->full[side] ? GR_OK : gr_array_bring(a, side);
@@ -48,7 +46,7 @@ gr_status gr_array_claim(const gr_array *, gr_side, int whole, gr_vec *);
 static inline gr_status gr_array_write(const gr_array *a, gr_side side, int whole, gr_vec *v) {
   const gr_storage *s = a->storage;
   if (!s->full[side] || s->watched || s->memory[!side]) return gr_array_claim(a, side, whole, v);
-  gr_array_vector(a, side, v); /* memory that only this side has and has whole */
+  gr_array_vector(a, side, v); /* only this side has memory, and all of it is current */
   return GR_OK;
 }
 

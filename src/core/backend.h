@@ -43,8 +43,8 @@ typedef struct gr_backend gr_backend;
 typedef struct gr_ticket {
   int done;
   uint64_t words[2]; /* once done: as gr_backend.reduce gives them */
-  uint64_t id;       /* the rest is the backend's */
-  void *place;
+  uint64_t id;       /* from here on for the backend alone */
+  void *slot;
   int lane;
 } gr_ticket;
 
@@ -54,8 +54,8 @@ typedef struct gr_queue {
   gr_stats stats;
   int lost;        /* the device is unusable for the rest of the process */
   size_t pinned;   /* bytes of page-locked host memory that it holds */
-  struct gr_stop *stop; /* how long work learns that it is to stop; NULL: never */
-  gr_status (*before)(struct gr_queue *); /* of the pretend device: runs what was put off. NULL elsewhere */
+  struct gr_stop *stop; /* asked by long work whether it is to stop; NULL: never */
+  gr_status (*before)(struct gr_queue *); /* of the pretend device: runs deferred work. NULL elsewhere */
   char error[240]; /* why the last call failed */
 } gr_queue;
 
@@ -63,7 +63,7 @@ struct gr_backend {
   char name[16];        /* "cpu", "cuda:0", "pretend" */
   char description[96]; /* the device's own name */
   int separate;         /* has memory of its own; else device pointers are host pointers */
-  int even;             /* its histograms of any dtype find edges by their formula (else: of all but i64) */
+  int even;             /* its histograms compute even edges themselves for every dtype (else for all but i64) */
 
   /* Memory of the device, 256-byte aligned and padded to whole 256 bytes. NULL when refused. Thread-safe. */
   void *(*alloc)(gr_backend *, size_t bytes);
@@ -87,18 +87,18 @@ struct gr_backend {
   gr_status (*reduce)(gr_queue *, const gr_reduce_job *, uint64_t *result);
 
   /*
-  ** One number from a vector or two of 1 to GR_SMALL elements side by side in host memory, for small calls. NULL: not
-  ** here.
+  ** One number from one or two contiguous vectors of 1 to GR_SMALL elements in host memory, for small calls. NULL where
+  ** a backend has no such way.
   */
   gr_status (*small)(gr_queue *, gr_op, gr_dtype, const void *a, const void *b, int64_t n, gr_value *);
 
   /*
-  ** start queues count reductions to one number each, of one operation, dtype and length, and does not wait; more: the
-  ** next start follows, and this one may be put off until then. poll looks
-  ** whether a ticket is done, for so many nanoseconds (0: once; negative: until it is); a failure of the device is its
-  ** status. forget: nobody will look any more; it must follow every start and mark. elapsed: the device's seconds
-  ** between two marks that are done. All of them keep the order of the queue: what is queued later, a write to an input
-  ** or its memory's reuse for example, happens later.
+  ** start queues count reductions to one number each, of one operation, dtype and length, and does not wait. more: the
+  ** next start follows at once, and this one may be deferred until then. poll looks whether a ticket is done, for so
+  ** many nanoseconds (0: once; negative: until it is); if the device failed, that is its status. forget says that
+  ** nobody will look any more; it must follow every start and mark. elapsed gives the device's seconds between two
+  ** marks that are done. All of them keep the order of the queue: what is queued later, such as a write to an input or
+  ** the reuse of its memory, happens later.
   */
   gr_status (*start)(gr_queue *, const gr_reduce_job *const *jobs, int count, gr_ticket *const *tickets, int more);
   gr_status (*mark)(gr_queue *, gr_ticket *);
@@ -121,7 +121,9 @@ struct gr_backend {
   gr_status (*compact)(gr_queue *, const gr_compact_job *);
   gr_status (*ladder)(gr_queue *, const gr_ladder_job *); /* a teaching kernel */
 
-  /* Results in host memory; these two wait. NULL: the core lets the CPU do it. Exact sums of job->count vectors. */
+  /*
+  ** These two wait, and give results in host memory. NULL: the core lets the CPU do it. exact: of job->count vectors.
+  */
   gr_status (*exact)(gr_queue *, const gr_exact_job *, gr_exact *sums);
   gr_status (*digest)(gr_queue *, const gr_digest_job *, uint64_t result[2]);
 };

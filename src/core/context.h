@@ -1,6 +1,6 @@
 /*
-** What one script has of the module: its queues (one for each backend that it has used), the one in use, and the
-** byte budget that stands in for what its garbage collector cannot see. Storages hold it alive.
+** What one script has of the module: its queues (one for each backend that it has used), the one in use, and a budget
+** of bytes, which makes its garbage collector run although it cannot see the memory of arrays. Storages keep it alive.
 */
 #ifndef GR_CONTEXT_H
 #define GR_CONTEXT_H
@@ -12,7 +12,7 @@
 
 /* What a host allows the scripts of a state (gr.safe). All zeros: everything. */
 typedef struct gr_limits {
-  int safe;         /* the rest is in force, for good */
+  int safe;         /* the limits below are in force, for good */
   int files, wrap;  /* allowed */
   size_t bytes;     /* of the state's arrays, both sides together; 0: any */
   int64_t elements; /* of one array; 0: any */
@@ -23,9 +23,9 @@ typedef struct gr_context gr_context;
 typedef struct gr_storage gr_storage; /* storage.h */
 
 /*
-** Who makes a context, which is the head of a larger struct of theirs: how large that is, what they do when it goes,
-** and what devices there are (in list; returns how many; why: the reason when none is a GPU), of which cpu does what
-** others leave to it.
+** What the layer above tells the core when it makes a context, which is the head of a larger struct: the size of that
+** struct, what to do when the context goes, and which devices there are (in list; returns how many; why: the reason
+** when none is a GPU). cpu is the backend that does what others cannot.
 */
 typedef struct gr_host {
   size_t bytes;
@@ -45,12 +45,13 @@ struct gr_context {
   size_t floor, budget; /* a full collection is due when live would pass budget */
   int automatic;        /* collections by budget happen by themselves */
   int exact;            /* sums are correctly rounded where a call does not say otherwise */
-  uint64_t seed, draws; /* of the random numbers that no caller names: the key, and how many streams of it were taken */
+  uint64_t seed, draws; /* of random numbers without a seed of their own: the key, and how many streams were taken */
   uint64_t collections;
   int64_t storages;
-  struct gr_future *watching; /* running futures that may have to read their arrays again, */
-  void (*write)(gr_storage *); /* and what to call before a write to one of these */
-  /* Bytes of the small storages that are gone, each with its memory, for the next of its size (storage.h). */
+  /* Running futures that may read their arrays again, and what to call before a write to one of these arrays. */
+  struct gr_future *watching;
+  void (*write)(gr_storage *);
+  /* Small storages that were freed are kept with their memory for the next of that size (storage.h): their bytes. */
   size_t spared;
   gr_storage *spare[GR_SPARE_CLASSES];
   void (*trim)(gr_context *); /* frees them; NULL: there have been none */
@@ -67,7 +68,7 @@ gr_status gr_context_use(gr_context *, const char *name);
 
 gr_queue *gr_context_cpu(gr_context *); /* that of the CPU; NULL when even that has no memory */
 
-/* Devices are looked for at first use, not at require: starting CUDA takes a while. After a lost device: the CPU. */
+/* Devices are looked for at the first use, not before: starting CUDA takes a while. After a lost device: the CPU. */
 static inline gr_status gr_context_ready(gr_context *c) {
   return c->queue && !c->queue->lost ? GR_OK : gr_context_use(c, c->queue ? "cpu" : NULL);
 }
@@ -76,7 +77,7 @@ static inline gr_status gr_context_ready(gr_context *c) {
 int gr_context_over(const gr_context *, size_t bytes);
 void gr_context_collected(gr_context *);
 
-/* Whether bytes more stay within the state's limit: GR_NO_MEMORY and words, since collecting garbage may help. */
+/* Whether so many bytes more stay within the state's limit; else GR_NO_MEMORY, since collecting garbage may help. */
 gr_status gr_context_allows(gr_context *, size_t bytes);
 
 /* Format context->error and return status. */
@@ -86,18 +87,17 @@ gr_status gr_fail(gr_context *, gr_status, const char *format, ...)
 #endif
     ;
 
-/* Passes a backend's or the pool's status on, with words for a failure; GR_OK stays what it is. */
+/* Passes a backend's or the pool's status on, and formats context->error if it is a failure. */
 gr_status gr_fail_from(gr_context *, gr_queue *, gr_status, const char *what, size_t asked);
 
-/* What only the lost device of a queue had. */
+/* The failure for elements that only the lost device of a queue had. */
 gr_status gr_fail_gone(gr_context *, const gr_queue *);
 
-/* The pool had no block: asked is what it asked of the system at last, backend whose memory (NULL: the host's). */
+/* The failure when the pool had no block: asked is its last request to the system; backend NULL: the host's memory. */
 gr_status gr_fail_memory(gr_context *, gr_backend *, size_t asked);
 
 /*
-** For loops of the core's own, on many elements: GR_STOPPED when the call is to end. gr_stop_begin comes before the
-** loop.
+** For the core's own loops over many elements: GR_STOPPED when the call is to end. Call gr_stop_begin before the loop.
 */
 static inline gr_status gr_context_look(gr_context *c) {
   return gr_stop_asked(&c->stop) ? gr_fail(c, GR_STOPPED, "interrupted") : GR_OK;

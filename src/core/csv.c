@@ -18,14 +18,14 @@ typedef enum gr_csv_state {
   CR      /* behind a row that \r has ended; a \n is part of it */
 } gr_csv_state;
 
-typedef struct gr_csv_place {
+typedef struct gr_csv_parser {
   gr_csv_state state;
   int64_t line, row_line, fields; /* fields: of this row, as far as they have ended */
   int named, keep;                /* the header is read; this field is wanted */
   char *text;                     /* what is wanted of this row: the names, or the number */
   size_t length, room;
   locale_t c;                     /* its numbers have a point, whatever the host's have */
-} gr_csv_place;
+} gr_csv_parser;
 
 /* ---- numbers ---- */
 
@@ -41,7 +41,7 @@ static const char *digits(const char *s, const char *end) {
   return s;
 }
 
-/* Whole numbers of 64 bits are what they are; beyond, doubles. 0: it is none, or too large. */
+/* Reads a whole number of 64 bits. 0: it is none, or too large and must become a double. */
 static int read_whole(const char *s, const char *end, int negative, int64_t *out) {
   uint64_t v = 0, most = (uint64_t)INT64_MAX + (uint64_t)negative;
   for (; s < end; s++) {
@@ -57,7 +57,7 @@ static int read_whole(const char *s, const char *end, int negative, int64_t *out
 ** Numbers as people write them, and nan and inf; no hexadecimal digits, nothing around them but space. text ends with
 ** a NUL.
 */
-static int read_number(const gr_csv_place *p, const char *s, const char *end, gr_number *x) {
+static int read_number(const gr_csv_parser *p, const char *s, const char *end, gr_number *x) {
   while (s < end && (*s == ' ' || (*s >= '\t' && *s <= '\r'))) s++;
   while (s < end && (end[-1] == ' ' || (end[-1] >= '\t' && end[-1] <= '\r'))) end--;
   const char *start = s;
@@ -92,7 +92,7 @@ static int read_number(const gr_csv_place *p, const char *s, const char *end, gr
 /* ---- rows ---- */
 
 static gr_status keep_byte(gr_context *g, gr_csv *v, char c) {
-  gr_csv_place *p = v->place;
+  gr_csv_parser *p = v->parser;
   if (p->length == GR_CSV_FIELD_LIMIT)
     return gr_fail(g, GR_BAD, "%" PRId64 ": %s more than %zu bytes long", p->row_line,
                    v->header && !p->named ? "the header is" : "a number is", GR_CSV_FIELD_LIMIT);
@@ -114,7 +114,7 @@ static gr_status too_narrow(gr_context *g, gr_csv *v) {
 
 /* The first row of a file with a header: its names stay, and one of them may be the column. */
 static gr_status take_header(gr_context *g, gr_csv *v) {
-  gr_csv_place *p = v->place;
+  gr_csv_parser *p = v->parser;
   const char *at = p->text;
   p->named = 1;
   v->names = p->text;
@@ -132,7 +132,7 @@ static gr_status take_header(gr_context *g, gr_csv *v) {
 }
 
 static gr_status take_element(gr_context *g, gr_csv *v) {
-  gr_csv_place *p = v->place;
+  gr_csv_parser *p = v->parser;
   gr_number x;
   char element[8], why[96];
   size_t room, size = (size_t)gr_size(v->dtype);
@@ -153,18 +153,18 @@ static gr_status take_element(gr_context *g, gr_csv *v) {
 
 /* A field begins: whether anybody wants it. */
 static void begin_field(gr_csv *v) {
-  gr_csv_place *p = v->place;
+  gr_csv_parser *p = v->parser;
   p->keep = v->header && !p->named ? 1 : p->fields + 1 == v->position;
 }
 
 static gr_status end_field(gr_context *g, gr_csv *v) {
-  gr_csv_place *p = v->place;
+  gr_csv_parser *p = v->parser;
   p->fields++;
   return v->header && !p->named ? keep_byte(g, v, 0) : GR_OK;
 }
 
 static gr_status end_row(gr_context *g, gr_csv *v) {
-  gr_csv_place *p = v->place;
+  gr_csv_parser *p = v->parser;
   if (!v->width) v->width = p->fields;
   if (p->fields != v->width)
     return gr_fail(g, GR_BAD, "%" PRId64 ": %" PRId64 " fields expected, got %" PRId64, p->row_line, v->width,
@@ -178,9 +178,9 @@ static gr_status end_row(gr_context *g, gr_csv *v) {
   return status;
 }
 
-/* What stands behind a field: a separator, the end of the row, or a mistake. */
+/* The byte after a field: a separator, the end of the row, or a mistake. */
 static gr_status behind(gr_context *g, gr_csv *v, char c) {
-  gr_csv_place *p = v->place;
+  gr_csv_parser *p = v->parser;
   if (c != v->separator && c != '\n' && c != '\r')
     return gr_fail(g, GR_BAD, "%" PRId64 ": '%c' after a field", p->line, c);
   gr_status status = end_field(g, v);
@@ -191,7 +191,7 @@ static gr_status behind(gr_context *g, gr_csv *v, char c) {
 }
 
 static gr_status take_byte(gr_context *g, gr_csv *v, char c) {
-  gr_csv_place *p = v->place;
+  gr_csv_parser *p = v->parser;
   if (p->state == CR) {
     p->state = ROW;
     if (c == '\n') return GR_OK;
@@ -225,7 +225,7 @@ static gr_status take_byte(gr_context *g, gr_csv *v, char c) {
 /* ---- a file ---- */
 
 gr_status gr_csv_begin(gr_context *g, gr_csv *v) {
-  gr_csv_place *p = v->place = calloc(1, sizeof *p);
+  gr_csv_parser *p = v->parser = calloc(1, sizeof *p);
   if (!p || !(p->c = newlocale(LC_ALL_MASK, "C", (locale_t)0)))
     return gr_fail(g, GR_NO_MEMORY, "out of memory: reading a file");
   p->line = 1;
@@ -244,7 +244,7 @@ gr_status gr_csv_feed(gr_context *g, gr_csv *v, const char *bytes, size_t n) {
 }
 
 gr_status gr_csv_finish(gr_context *g, gr_csv *v) {
-  gr_csv_place *p = v->place;
+  gr_csv_parser *p = v->parser;
   if (p->state == ROW || p->state == CR) return GR_OK;
   if (p->state == QUOTED)
     return gr_fail(g, GR_BAD, "%" PRId64 ": a quoted field does not end", p->row_line);
@@ -252,12 +252,12 @@ gr_status gr_csv_finish(gr_context *g, gr_csv *v) {
 }
 
 void gr_csv_end(gr_csv *v) {
-  gr_csv_place *p = v->place;
+  gr_csv_parser *p = v->parser;
   if (p && p->c) freelocale(p->c);
   if (p) free(p->text);
   free(p);
   free(v->names);
-  v->place = NULL;
+  v->parser = NULL;
   v->names = NULL;
   gr_blocks_free(&v->elements);
   gr_source_close(&v->source);
@@ -272,7 +272,8 @@ gr_status gr_csv_read(gr_context *g, gr_csv *v) {
   while (status == GR_OK) {
     status = gr_source_read(&v->source, piece, sizeof piece, &got);
     if (status != GR_OK || !got) break;
-    size_t mark = total == 0 && got >= 3 && !memcmp(piece, "\xEF\xBB\xBF", 3) ? 3 : 0; /* that some programs write */
+    /* The byte order mark that some programs write. */
+    size_t mark = total == 0 && got >= 3 && !memcmp(piece, "\xEF\xBB\xBF", 3) ? 3 : 0;
     total += (int64_t)got;
     if (v->source.bytes < 0 && total > GR_STREAM_LIMIT)
       return gr_fail(g, GR_BAD, " no end after %" PRId64 " bytes: of what is no file of its own, no more are read",

@@ -7,7 +7,7 @@
 #define GR_CSV_FIELD_LIMIT ((size_t)1 << 20) /* of the names in a header, and of a field that is to be a number */
 
 typedef struct gr_csv {
-  /* asked */
+  /* what the caller asks for */
   const char *path;
   char separator;
   int header;         /* the first row has the names */
@@ -15,17 +15,17 @@ typedef struct gr_csv {
   size_t column_length;
   int64_t position; /* of the column, 1 and up; by name: found */
   gr_dtype dtype;
-  /* found */
+  /* what was found */
   int64_t width;   /* fields of the first row; 0: there is none */
   gr_blocks elements;
   char *names;     /* of the header, each ended by a NUL that counts */
   size_t names_length;
   int fault;       /* after GR_BAD: which argument's, 1 the path and 2 the options */
-  struct gr_csv_place *place;
+  struct gr_csv_parser *parser;
   gr_source source;
 } gr_csv;
 
-/* Opens, reads and closes; what was found stays until gr_csv_end, which goes with every read. */
+/* Opens, reads and closes. What was found stays until gr_csv_end, which must follow every read. */
 gr_status gr_csv_read(gr_context *, gr_csv *);
 void gr_csv_end(gr_csv *);
 

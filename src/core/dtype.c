@@ -40,6 +40,7 @@ int gr_dtype_named(const char *name) {
 gr_value gr_element_get(gr_dtype t, const void *p) {
   gr_value r = {.is_float = gr_dtypes[t].kind == GR_FLOAT};
   switch (t) {
+/* clang-format off */
 #define INTEGER(id, type) \
   case GR_##id: { type x; memcpy(&x, p, sizeof x); r.v[0].i = (int64_t)x; break; }
 #define REAL(id, s, type) \
@@ -49,6 +50,7 @@ gr_value gr_element_get(gr_dtype t, const void *p) {
     REAL(F16, f16, gr_f16) REAL(BF16, bf16, gr_bf16) REAL(F32, f32, float) REAL(F64, f64, double)
 #undef INTEGER
 #undef REAL
+/* clang-format on */
   }
   r.v[1] = r.v[0];
   return r;

@@ -24,7 +24,7 @@ gr_value gr_element_get(gr_dtype t, const void *p);
 void gr_element_put_f(gr_dtype t, void *p, double x);  /* float dtypes */
 void gr_element_put_i(gr_dtype t, void *p, int64_t x); /* any dtype; integers are in range */
 
-/* A number as scripts have it: f; where that is whole and fits, i too; integer: i is what it is, and f is near. */
+/* A script's number: f; where f is whole and fits 64 bits, i as well. integer: i is exact, and f is rounded from it. */
 typedef struct gr_number {
   int whole, integer;
   int64_t i;

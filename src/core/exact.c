@@ -80,7 +80,7 @@ static gr_status sum_all(const call *q, int which, int64_t first, int64_t count,
   return status;
 }
 
-/* The sums of one vector in what sum_all filled. */
+/* The sums of vector v among those that sum_all made. */
 static gr_exact_sums pick(int which, gr_exact *at, int64_t count, int64_t v) {
   gr_exact_sums s = {0};
   gr_exact **field[SUMS] = {&s.x, &s.xx, &s.xy, &s.yy};
@@ -117,7 +117,7 @@ static gr_status settle_zero(const call *q, gr_exact_sums s) {
   return status;
 }
 
-/* The same for a batch of vectors; signs holds the tree's results once they are needed. */
+/* The same for a batch of vectors; signs: the tree's results, made when the first of them is needed. */
 static gr_status settle_zeros(const call *q, int which, gr_exact *at, int64_t first, int64_t count, gr_array *signs) {
   for (int64_t v = 0; v < count; v++) {
     gr_exact_sums s = pick(which, at, count, v);

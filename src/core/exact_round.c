@@ -4,7 +4,7 @@
 
 /* ---- large numbers ---- */
 
-/* digits * 2^exponent, and a little more where something below was cut off; exponents are multiples of 32. */
+/* digits * 2^exponent, and a little more if nonzero digits below were cut off; exponents are multiples of 32. */
 #define DIGITS 304 /* the square of an f64 dot, and what a quotient needs below it */
 typedef struct large {
   uint32_t digit[DIGITS];
@@ -41,7 +41,7 @@ static void large_of(large *a, gr_exact *s) {
   trim(a);
 }
 
-/* Zero digits below. */
+/* Appends zero digits below. */
 static void extend(large *a, int digits) {
   memmove(a->digit + digits, a->digit, (size_t)a->count * 4);
   memset(a->digit, 0, (size_t)digits * 4);
@@ -49,7 +49,7 @@ static void extend(large *a, int digits) {
   a->exponent -= 32 * digits;
 }
 
-/* Both with the lower of their exponents. */
+/* Gives both the lower of their exponents. */
 static void align(large *a, large *b) {
   if (a->exponent > b->exponent) extend(a, (a->exponent - b->exponent) / 32);
   else if (b->exponent > a->exponent) extend(b, (b->exponent - a->exponent) / 32);

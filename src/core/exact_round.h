@@ -1,6 +1,6 @@
 /*
-** From exact sums to correctly rounded results: the one place where anything is rounded. Integers alone; to the
-** nearest number, ties to even, subnormals kept, infinity only where the result itself rounds to it.
+** From exact sums to correctly rounded results: the only code that rounds. It computes with integers alone and rounds
+** to the nearest number, ties to even; subnormals are kept, and infinity is only what the result itself rounds to.
 */
 #ifndef GR_EXACT_ROUND_H
 #define GR_EXACT_ROUND_H
@@ -33,7 +33,7 @@ double gr_exact_value(gr_exact *, int single);
 void gr_exact_pack(gr_exact *, unsigned char bytes[GR_EXACT_BYTES]);
 const char *gr_exact_unpack(gr_exact *, const unsigned char *bytes, size_t length, char text[64]);
 
-/* Adds one accumulator to another, or leaves it and returns 0 where the sum is beyond what they hold. */
+/* Adds one accumulator to another; returns 0 and changes nothing if the sum is larger than one can hold. */
 int gr_exact_join(gr_exact *, const gr_exact *other);
 
 #endif

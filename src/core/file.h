@@ -8,7 +8,7 @@
 
 typedef struct gr_load {
   const char *path;
-  int npy, map;             /* map: a private mapping in place of a copy */
+  int npy, map;             /* map: a private mapping instead of a copy */
   gr_dtype dtype;           /* raw: given; NPY: found */
   int64_t offset, count;    /* raw: bytes to skip, elements to take (-1: all there are) */
   gr_npy header;            /* NPY: found */
@@ -17,9 +17,10 @@ typedef struct gr_load {
 } gr_load;
 
 /*
-** In three steps, so that the caller may make room between the first and the second, and try the second again: begin
-** finds out how many elements of what (dtype, count, header); finish makes the array; end goes with every begin,
-** whatever became of it. GR_SYSTEM: errno says why. GR_BAD: the file is not what it claims, context->error says how.
+** Loading in three steps, so that the caller may make room between the first and the second, and repeat the second:
+** begin finds out how many elements of which dtype there are (dtype, count, header), finish makes the array, and end
+** must follow every begin, even one that failed. GR_SYSTEM: errno says why. GR_BAD: the file is not what it claims, and
+** context->error says how.
 */
 gr_status gr_load_begin(gr_context *, gr_load *);
 gr_status gr_load_finish(gr_context *, gr_load *, gr_array *out);

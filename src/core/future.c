@@ -37,7 +37,7 @@ void gr_future_close(gr_future *f) {
   gr_context *c = f->context;
   if (!c) return;
   unwatch(f);
-  /* Last to first, so that the next future like this one gets the same places. */
+  /* Last to first, so that the next future like this one gets the same host slots, and its graph can stay as it is. */
   for (int k = f->count - 1; k >= 0; k--) {
     gr_part *p = &f->parts[k];
     if (p->queue && p->started) p->queue->backend->forget(p->queue, &p->ticket);
@@ -67,7 +67,7 @@ void gr_future_abandon(gr_future *f) {
 
 /* ---- starting ---- */
 
-/* The device is to know nothing of it any more: it has not been started. */
+/* Makes the part one that has not been started, and the device forget it. */
 static void take_back(gr_part *p) {
   p->queue->backend->forget(p->queue, &p->ticket);
   memset(&p->ticket, 0, sizeof p->ticket);
@@ -85,7 +85,7 @@ static void settle(gr_storage *s) {
   }
 }
 
-/* Until all parts have started: the job has bare pointers. Watched: until it ends, and writes wait for it. */
+/* Holds the storages until all parts have started, since jobs have bare pointers. Watched: until the part ends. */
 static void hold(gr_part *p, int k, const gr_array *a) {
   gr_storage_keep(a->storage);
   if (p->watched) a->storage->watched++;
@@ -143,8 +143,8 @@ static gr_status start_with(gr_future *f, int k) {
 }
 
 /*
-** After a failure every part of this start that is not done counts as not started: what was put off for the sake of the
-** one that failed is gone with it, and what runs all the same only reads.
+** After a failure every part of this start that is not done counts as not started. Parts deferred to be launched with
+** the failed one are lost with it; parts that run nevertheless only read, so starting them again does no harm.
 */
 gr_status gr_future_start(gr_future *f) {
   gr_status status = GR_OK;
@@ -152,7 +152,7 @@ gr_status gr_future_start(gr_future *f) {
     if (f->parts[k].queue && !f->parts[k].started) status = start_with(f, k);
   for (int k = 0; k < f->count; k++) {
     gr_part *p = &f->parts[k];
-    if (!p->started || !p->uses[0]) continue; /* those of an earlier start hold nothing any more */
+    if (!p->started || !p->uses[0]) continue; /* parts of an earlier start hold nothing any more */
     if (status != GR_OK && !p->ticket.done) take_back(p);
     if (status == GR_OK && !p->watched) release_uses(p);
   }

@@ -1,7 +1,6 @@
 /*
-** Results for later. A future is a number of parts, each one reduction to a number whose job the device has or will
-** get;
-** or a mark: all work that was queued before it. Nothing here waits but gr_future_wait.
+** Results for later. A future has parts, each of which is one reduction to a number that the device has been or will be
+** given; or it is a mark, which is done when all work queued before it is. Nothing here waits but gr_future_wait.
 **
 ** A part holds its storages until it starts. What is queued later happens later, so from then on its arrays may be
 ** written, filled or released: its result is that of the data at the call. One case needs more: norm and cosine of f64
@@ -14,7 +13,7 @@
 #include "src/core/ops.h"
 
 typedef struct gr_part {
-  gr_queue *queue; /* NULL: no reduction, but so many values that the owner has */
+  gr_queue *queue; /* NULL: not a reduction, but values that the owner of the future keeps */
   int values;
   gr_reduce_job job;
   gr_ticket ticket;
@@ -41,7 +40,7 @@ typedef struct gr_future {
 
 /* room: parts that it can take. */
 void gr_future_open(gr_future *, gr_context *, gr_part *parts);
-/* One part more, not started yet. */
+/* Adds a part, which is not started yet. */
 gr_status gr_future_add(gr_future *, gr_op, const gr_array *a, const gr_array *b, double ddof);
 /* Start the parts that are not; similar ones together. */
 gr_status gr_future_start(gr_future *);
@@ -53,9 +52,7 @@ void gr_future_fail(gr_future *, gr_status);
 /* Look at it for so long (negative: until it ends); then state says. */
 void gr_future_wait(gr_future *, int64_t nanoseconds);
 
-/*
-** Let go of everything; safe at any time, also while it runs. Abandon: and whoever asks for results still is told so.
-*/
+/* Lets go of everything, at any time, also while it runs. Abandon: and who asks for its results later gets an error. */
 void gr_future_close(gr_future *);
 void gr_future_abandon(gr_future *);
 

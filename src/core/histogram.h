@@ -17,9 +17,9 @@ typedef struct gr_binning {
 } gr_binning;
 
 /*
-** counts: bins + 3, the last three what lies below, above and is NaN: i64, with weights of a float dtype f64. edges:
-** bins + 1 of f64; NULL, if nobody asks for them, with modulo. Both are made here (counts are a view, if they go into
-** some).
+** counts gets bins + 3 elements, of which the last three count what lies below, what lies above, and NaN: i64, or f64
+** with weights of a float dtype. edges gets bins + 1 of f64; NULL with modulo when nobody asks for them. Both arrays
+** are made here; with binning->into, counts is a view of that.
 */
 gr_status gr_histogram(gr_context *, const gr_array *a, const gr_binning *, gr_array *counts, gr_array *edges);
 

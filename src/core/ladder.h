@@ -1,6 +1,6 @@
 /*
-** The ladder: {kernel = "..."} runs one of the tutorials' kernels, or one of the module's own by name, instead of the
-** one that the module would choose. Operations and errors are as without it.
+** The ladder: {kernel = "..."} runs a tutorial's kernel, or one of the module's own by name, instead of the one that
+** the module would choose. Operations and errors are the same as without it.
 */
 #ifndef GR_CORE_LADDER_H
 #define GR_CORE_LADDER_H
@@ -29,9 +29,7 @@ extern const char *const gr_taught_names[GR_TAUGHT_COUNT + 1];  /* NULL at the e
 /* The error of a rung in words: what 2^-24 x the sum of magnitudes is multiplied by. */
 const char *gr_rounding_text(gr_rounding_rule);
 
-/*
-** What a call asks for; timed: 0, or how often to run; seconds: of one run, between two marks of the device around all.
-*/
+/* What a call asks for. timed: 0, or how often to run; seconds: of one run, by two marks of the device around all. */
 typedef struct gr_kernel_choice {
   const gr_rung_info *info;
   int block, timed;

@@ -175,7 +175,7 @@ gr_status gr_npy_fits(gr_context *g, const gr_npy *h, int64_t there, int more) {
 void gr_turn_begin(gr_turn *t, const gr_npy *h, void *to) {
   int64_t step = t->size = gr_size(h->dtype);
   t->to = to;
-  t->place = 0;
+  t->offset = 0;
   t->dimensions = 0;
   for (int k = h->dimensions - 1; k >= 0; k--) { /* the last index runs fastest in C order */
     t->at[k] = 0;
@@ -193,7 +193,7 @@ void gr_turn_begin(gr_turn *t, const gr_npy *h, void *to) {
 void gr_turn_put(gr_turn *t, const void *elements, int64_t n) {
   const char *from = elements;
   for (int64_t k = 0; k < n; k++, from += t->size) {
-    char *to = t->to + t->place;
+    char *to = t->to + t->offset;
     switch (t->size) { /* of a size that the compiler knows */
       case 1: *to = *from; break;
       case 2: memcpy(to, from, 2); break;
@@ -201,10 +201,10 @@ void gr_turn_put(gr_turn *t, const void *elements, int64_t n) {
       default: memcpy(to, from, 8); break;
     }
     for (int d = 0; d < t->dimensions; d++) {
-      t->place += t->step[d];
+      t->offset += t->step[d];
       if (++t->at[d] < t->length[d]) break;
       t->at[d] = 0;
-      t->place -= t->step[d] * t->length[d];
+      t->offset -= t->step[d] * t->length[d];
     }
   }
 }

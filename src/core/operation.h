@@ -1,4 +1,4 @@
-/* What each operation is called and gives, from the table in kernels/jobs.h. */
+/* The name of each operation and the dtype of its results, from the table in kernels/tables.h. */
 #ifndef GR_OPERATION_H
 #define GR_OPERATION_H
 
@@ -12,7 +12,7 @@ typedef struct gr_op_info {
 } gr_op_info;
 extern const gr_op_info gr_ops[GR_OP_COUNT];
 
-/* strcmp of short words: a call of it takes as long as a small reduction. */
+/* Compares short words: a call of strcmp takes as long as a small reduction. */
 static inline int gr_same_word(const char *a, const char *b) {
   while (*a && *a == *b) a++, b++;
   return *a == *b;

@@ -27,7 +27,7 @@ int64_t gr_shape_length(gr_shape, int64_t n);
 /* The inputs, current on that side and cut into rows or columns; b may be NULL, or one vector for all rows of a. */
 gr_status gr_shape_read(gr_shape, gr_side, const gr_array *a, const gr_array *b, gr_vec *va, gr_vec *vb);
 
-/* The same as gr_reduce_all with ddof 0, for short vectors that lie where the CPU works; 0: it is not that simple. */
+/* The same as gr_reduce_all with ddof 0, for short dense vectors in the CPU's memory; 0: another way is needed. */
 int gr_reduce_small(gr_op, const gr_array *a, const gr_array *b, gr_value *result);
 
 /* One number (minmax: two) from the whole array; waits. b is NULL for operations of one input. */
@@ -55,12 +55,12 @@ gr_status gr_copy(gr_context *, const gr_array *a, gr_array *out);
 gr_status gr_equal(gr_context *, const gr_array *a, const gr_array *b, int *equal);
 
 /*
-** Random numbers of a seed and a stream. Callers name streams below GR_STREAMS; uniforms and normals of one name, and
-** those of the state's own generator, are apart by the two bits above, so that no two of them share a block of Philox.
+** Random numbers of a seed and a stream. Callers choose streams below GR_STREAMS. The two bits above tell apart uniform
+** and normal numbers of one stream, and those of the state's own generator, so that no two share a block of Philox.
 */
 #define GR_STREAMS ((uint64_t)1 << 62)
 gr_status gr_random(gr_context *, gr_array *out, uint64_t seed, uint64_t stream, int normal);
-/* The state's generator: it starts with a seed, and every taking gives the stream after the last. */
+/* The state's generator: started with a seed, it gives each taker the stream after the last one. */
 void gr_random_start(gr_context *, uint64_t seed);
 uint64_t gr_random_take(gr_context *);
 

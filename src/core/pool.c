@@ -11,16 +11,17 @@
 #include "src/core/clock.h"
 
 /*
-** Blocks below this come from malloc alone, which is quick there; the pool spares the rest their search, the large
-** ones page faults.
+** Blocks below this come straight from malloc, which is quick for them. For larger ones the pool saves malloc's search,
+** and for the largest the page faults of new memory.
 */
 #define SMALL ((size_t)1 << 10)
 #define LINE ((size_t)64)
 #define PAGED ((size_t)64 << 10) /* from here on blocks start at a page */
 #define HUGE_PAGE ((size_t)2 << 20)
 #define HUGE_PAGED (2 * HUGE_PAGE)
-#define LOOSE ((size_t)1 << 20) /* from here on a cached block may be larger than the request it serves, */
-#define SLACK(bytes) ((bytes) / 4 < MOST_SLACK ? (bytes) / 4 : MOST_SLACK) /* by so much */
+/* Requests from here on may be served by a larger cached block: larger by a quarter, up to MOST_SLACK. */
+#define REUSE_LARGER ((size_t)1 << 20)
+#define SLACK(bytes) ((bytes) / 4 < MOST_SLACK ? (bytes) / 4 : MOST_SLACK)
 #define MOST_SLACK ((size_t)64 << 20)
 #define HOST_CACHE ((size_t)256 << 20)
 #define DEVICE_FLOOR ((size_t)32 << 20) /* a device may always hold this much */
@@ -72,7 +73,7 @@ size_t gr_pool_class(size_t rounded) {
 
 /* ---- the system's memory ---- */
 
-/* At a multiple of 64, with what malloc gave just before it: malloc's aligned sister is many times slower. */
+/* Aligned to 64 bytes; malloc's own pointer lies just before it. aligned_alloc is many times slower. */
 static void *small_take(size_t bytes) {
   char *given = malloc(bytes + LINE), *p;
   if (!given) return NULL;
@@ -175,9 +176,9 @@ static void remove_block(block *b) {
   c->cached -= b->bytes;
 }
 
-/* The smallest that is large enough and not much too large. */
+/* The smallest cached block that is large enough, and not much too large. */
 static block *find(cache *c, gr_queue *queue, size_t bytes) {
-  const size_t most = bytes < LOOSE ? bytes : bytes + SLACK(bytes), last = gr_pool_class(most);
+  const size_t most = bytes < REUSE_LARGER ? bytes : bytes + SLACK(bytes), last = gr_pool_class(most);
   block *best = NULL;
   for (size_t k = gr_pool_class(bytes); k <= last && !best; k++)
     for (block *b = c->class[k]; b && !(best && best->bytes == bytes); b = b->next) {
@@ -197,7 +198,7 @@ static void shrink(cache *c, size_t bound, block **gone) {
   }
 }
 
-/* Without the lock: freeing device memory waits for the device, which also makes blocks of any queue free to go. */
+/* Not under the lock: freeing device memory waits for the device, after which no queue uses these blocks. */
 static size_t free_blocks(block *gone) {
   size_t bytes = 0;
   while (gone) {
@@ -212,7 +213,7 @@ static size_t free_blocks(block *gone) {
 
 /* ---- taking and giving ---- */
 
-/* A new one. When the system refuses it, the cached ones go, and then it need not be rounded either. */
+/* A new block. If the system refuses, cached blocks are freed, and the request is made again without rounding. */
 static void *take_new(gr_backend *backend, size_t exact, size_t *bytes) {
   block *gone = NULL;
   void *p = system_take(backend, *bytes);
@@ -230,7 +231,7 @@ void *gr_pool_take(gr_backend *backend, gr_queue *queue, size_t *bytes) {
   size_t exact = up(*bytes + !*bytes, backend ? 256 : LINE), size = gr_pool_round(exact);
   block *gone = NULL, *b = NULL;
   void *p;
-  if (size < LOOSE) exact = size; /* these classes are one size each */
+  if (size < REUSE_LARGER) exact = size; /* these classes are one size each */
   if (backend || size >= SMALL) {
     pthread_mutex_lock(&lock);
     cache *c = cache_of(backend);
@@ -309,7 +310,7 @@ size_t gr_pool_trim(void) {
   pthread_mutex_unlock(&lock);
   const size_t bytes = free_blocks(gone);
 #ifdef __GLIBC__
-  malloc_trim(0); /* by itself it keeps what lies below a block in use */
+  malloc_trim(0); /* free() alone keeps memory that lies below a block in use */
 #endif
   return bytes;
 }

@@ -35,14 +35,11 @@ void gr_pool_give(gr_backend *backend, gr_queue *queue, void *block, size_t byte
 /* The queue has waited, or closes: its cached blocks are free for everybody. */
 void gr_pool_settle(gr_queue *queue);
 
-/* At most so many bytes stay cached, of the host and of each device; GR_POOL_AUTO: as above. Holds for the process. */
+/* The most bytes that stay cached, of the host and of each device; GR_POOL_AUTO: as above. For the whole process. */
 #define GR_POOL_AUTO SIZE_MAX
 void gr_pool_limit(size_t bytes);
 
-/*
-** Give every cached block back to the system, and pages that malloc kept when memory was freed; returns the blocks'
-** bytes.
-*/
+/* Gives every cached block back to the system, and pages that malloc kept; returns the bytes of the blocks. */
 size_t gr_pool_trim(void);
 
 gr_pool_counts gr_pool_read(void);

@@ -85,7 +85,7 @@ static int follow(gr_writer *w, int *fd) {
   }
 }
 
-/* No open waits by itself for who reads a pipe: until then it fails. */
+/* Opening does not wait for the reader of a pipe: until there is one it fails, and is tried again. */
 static int open_directly(gr_writer *w, const char *path, int fd, int pipe) {
   if (fd == STDOUT_FILENO) fflush(stdout); /* what the program has printed comes first */
   if (fd >= 0) w->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
@@ -95,7 +95,7 @@ static int open_directly(gr_writer *w, const char *path, int fd, int pipe) {
   return w->fd >= 0;
 }
 
-/* The folder, to rename within and to bring to the disk; one that may be used but not listed does for the first. */
+/* The folder: to rename within it, and to sync it to the disk, which needs permission to read it. */
 static int open_folder(gr_writer *w) {
   char first = w->name[0];
   if (w->name == w->path) w->folder = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -210,7 +210,7 @@ int gr_writer_put(gr_writer *w, const void *from, size_t bytes) {
 /* ---- the end ---- */
 
 /*
-** The bits of the old file. Where its owner or group cannot be kept, whoever takes their place is not let in for them.
+** Keeps the mode of the old file. Where its owner or group cannot be kept, the new ones do not get their permissions.
 */
 static int keep_mode(gr_writer *w) {
   struct stat st;

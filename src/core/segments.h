@@ -5,13 +5,13 @@
 #include "src/core/array.h"
 
 typedef struct gr_segments {
-  /* I64 or i32, dense: segment k (from 0) is elements offsets[k] .. offsets[k + 1] - 1, from 1. */
+  /* Dense, i64 or i32; segment k (from 0) is elements offsets[k] .. offsets[k + 1] - 1 (from 1). */
   const gr_array *offsets;
   int64_t count;
   int64_t shortest, longest; /* lengths; of no segments 0 */
 } gr_segments;
 
-/* Look at the positions (on the host): GR_BAD and words when they fall, or leave an array of n elements. */
+/* Checks the positions, on the host: GR_BAD when they fall, or point outside of an array of n elements. */
 gr_status gr_segments_of(gr_context *, const gr_array *offsets, int64_t n, gr_segments *);
 
 /* The first segment of the shortest, from 0. */

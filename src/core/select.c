@@ -10,7 +10,7 @@
 ** same group share its counters.
 */
 
-/* A wanted rank: what is known of its key, and how many keys of its group come before it. */
+/* A wanted rank: the digits of its key that are known, and how many keys of its group come before it. */
 typedef struct rank {
   int64_t wanted, left;
   uint64_t prefix;
@@ -26,8 +26,12 @@ typedef struct selection {
 
 #define DIGIT 11      /* bits */
 #define FEWER 8       /* candidates are picked when they are at most 1 / FEWER of the data */
-#define FEW 4096      /* elements times ranks, by bytes of an element, for which the host is done before a device is, */
-#define NEAR 262144   /* if they lie in so many bytes: bringing them takes 10 to 25 us (docs/findings/select.md) */
+/*
+** A device's array is searched on the host when elements x ranks / bytes of an element are at most HOST_ELEMENTS and
+** all lie within HOST_BYTES: bringing them takes 10 to 25 us, less than the device's passes (docs/findings/select.md).
+*/
+#define HOST_ELEMENTS 4096
+#define HOST_BYTES 262144
 
 /* The bits that the next passes can take, with so many groups. */
 static int digit_of(const selection *s, int groups) {
@@ -36,7 +40,9 @@ static int digit_of(const selection *s, int groups) {
   return bits < left ? bits : left;
 }
 
-/* The different prefixes of ranks first ..., at most GR_SELECT_GROUPS; *next: the first rank of the next one. */
+/*
+** The prefixes of ranks first ... that differ, at most GR_SELECT_GROUPS; *next: the first rank that is not among them.
+*/
 static int groups_from(const selection *s, int64_t first, int64_t *next, uint64_t *prefixes) {
   int groups = 0;
   for (*next = first; *next < s->count; ++*next) {
@@ -147,7 +153,8 @@ static gr_status select_all(selection *s) {
     int64_t next = 0, candidates = 0;
     uint64_t prefixes[GR_SELECT_GROUPS];
     groups_from(s, 0, &next, prefixes);
-    if (next < s->count) bits = digit_of(s, GR_SELECT_GROUPS); /* too many for one go: the same for all */
+    /* Too many ranks for one pass: all take digits of one width. */
+    if (next < s->count) bits = digit_of(s, GR_SELECT_GROUPS);
     next = 0;
     while (next < s->count && status == GR_OK && !s->nans) status = count_digit(s, next, &next, &bits, &candidates);
     s->known += bits;
@@ -158,13 +165,13 @@ static gr_status select_all(selection *s) {
 
 /* ---- few elements ---- */
 
-/* Whether the host is to look through them: of its own four times as many, since what else it can do is slower. */
+/* Whether the host sorts it out by itself; of data in its own memory four times as much, as its other way is slower. */
 static int is_few(const selection *s) {
   const gr_storage *from = s->data.storage;
   const int64_t size = gr_size(s->data.dtype), apart = s->data.stride < 0 ? -s->data.stride : s->data.stride;
   const int own = gr_kernel_side(from) == GR_HOST;
-  if (from->queue->error[0] || s->data.n > (own ? 4 : 1) * FEW * size / s->count) return 0;
-  return own || from->full[GR_HOST] || (from->bytes <= 4 * NEAR && (s->data.n - 1) * apart < NEAR);
+  if (from->queue->error[0] || s->data.n > (own ? 4 : 1) * HOST_ELEMENTS * size / s->count) return 0;
+  return own || from->full[GR_HOST] || (from->bytes <= 4 * HOST_BYTES && (s->data.n - 1) * apart < HOST_BYTES);
 }
 
 static gr_status select_few(selection *s) {
@@ -191,15 +198,15 @@ static gr_status select_few(selection *s) {
 /* ---- quantiles from ranks ---- */
 
 /* Where a share falls: between the elements of ranks low and high (from 0), weight of the way. */
-typedef struct place {
+typedef struct position {
   int64_t low, high;
   double weight;
-} place;
+} position;
 
 /* NumPy's rules: position (n - 1) q; nearest takes the even rank when it is halfway. */
-static place place_of(double q, int64_t n, gr_quantile_method method) {
+static position position_of(double q, int64_t n, gr_quantile_method method) {
   const double h = (double)(n - 1) * q, whole = floor(h);
-  place p = {(int64_t)whole < n - 1 ? (int64_t)whole : n - 1, 0, h - whole};
+  position p = {(int64_t)whole < n - 1 ? (int64_t)whole : n - 1, 0, h - whole};
   p.high = p.weight > 0 && p.low < n - 1 ? p.low + 1 : p.low;
   switch (method) {
     case GR_LOWER: p.high = p.low; break;
@@ -215,7 +222,7 @@ static place place_of(double q, int64_t n, gr_quantile_method method) {
   return p;
 }
 
-/* Between two neighbours, from the nearer one, as NumPy does; equal ones and infinities without a detour over NaN. */
+/* Interpolates from the nearer neighbour, as NumPy does; equal neighbours and infinities must not become NaN. */
 static double between(double low, double high, double weight) {
   const double step = high - low;
   if (low == high) return low;
@@ -232,7 +239,7 @@ static double mean_of(const gr_value *x, const gr_value *y) {
   const double a = x->v[0].f, b = y->v[0].f, sum = a + b;
   if (a == b) return a; /* -0.0 before 0.0 */
   if (sum != sum) return gr_nan(); /* infinities of both signs */
-  return sum - sum == 0 ? sum / 2 : a / 2 + b / 2; /* of large ones the halves are exact */
+  return sum - sum == 0 ? sum / 2 : a / 2 + b / 2; /* the halves of large numbers are exact */
 }
 
 static int compare(const void *x, const void *y) {
@@ -246,7 +253,7 @@ static gr_value value_of(const selection *s, int64_t wanted) {
   return gr_element_get(s->data.dtype, &bits); /* little-endian: the low bytes are the element */
 }
 
-static gr_value result_of(const selection *s, place p, gr_quantile_method method) {
+static gr_value result_of(const selection *s, position p, gr_quantile_method method) {
   gr_value low, high;
   if (s->nans) return gr_value_f(gr_nan());
   low = value_of(s, p.low);
@@ -265,7 +272,7 @@ gr_status gr_quantiles(gr_context *c, const gr_array *a, const double *q, int64_
   s.ranks = calloc((size_t)count * 2, sizeof *s.ranks);
   if (!s.ranks) return gr_fail(c, GR_NO_MEMORY, "out of memory: %lld shares asked", (long long)count);
   for (k = 0; k < count; k++) {
-    const place p = place_of(q[k], a->n, method);
+    const position p = position_of(q[k], a->n, method);
     s.ranks[2 * k].wanted = p.low;
     s.ranks[2 * k + 1].wanted = p.high;
   }
@@ -275,7 +282,7 @@ gr_status gr_quantiles(gr_context *c, const gr_array *a, const double *q, int64_
   s.count = kept;
   for (k = 0; k < kept; k++) s.ranks[k].left = s.ranks[k].wanted;
   gr_status status = is_few(&s) ? select_few(&s) : select_all(&s);
-  for (k = 0; k < count && status == GR_OK; k++) out[k] = result_of(&s, place_of(q[k], a->n, method), method);
+  for (k = 0; k < count && status == GR_OK; k++) out[k] = result_of(&s, position_of(q[k], a->n, method), method);
   gr_array_release(&s.picked);
   free(s.ranks);
   return status;

@@ -45,8 +45,8 @@ static void sort(uint64_t *keys, int64_t n) {
 }
 
 /*
-** Two keys between which that of a rank most probably is, by a sample whose places follow no pattern; one: the same key
-** twice.
+** Two keys between which the key of a rank most probably lies, from a sample taken at positions without a pattern. one:
+** the caller wants one key, which is given twice.
 */
 static void guess(const uint64_t *keys, int64_t n, int64_t rank, int one, uint64_t *low, uint64_t *high) {
   uint64_t sample[SAMPLE];
@@ -69,8 +69,8 @@ static uint64_t key_after(uint64_t x, const uint64_t *keys, int64_t n, int64_t r
 }
 
 /*
-** Keys outside of what is guessed are left out, until few are left. A guess that was wrong still says on which side the
-** key is.
+** Keys outside of the guessed range are dropped until few are left. A wrong guess still says on which side of the range
+** the key lies.
 */
 void gr_keys_at(const uint64_t *all, int64_t count, int64_t wanted, uint64_t *room, uint64_t pair[2]) {
   const uint64_t *keys = all;

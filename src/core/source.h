@@ -1,10 +1,10 @@
-/* What is read in pieces: files and streams, and bytes of which nobody knows how many will come. */
+/* Reading in pieces: files, and streams whose length is not known before. */
 #ifndef GR_SOURCE_H
 #define GR_SOURCE_H
 
 #include "src/core/context.h"
 
-/* Bytes that come one after another, nobody knows how many, in blocks; a block holds whole elements of any dtype. */
+/* A list of blocks for bytes of unknown number; each block holds whole elements of any dtype. */
 #ifndef GR_BLOCK_BYTES
 #define GR_BLOCK_BYTES ((size_t)1 << 20)
 #endif
@@ -23,7 +23,7 @@ char *gr_blocks_room(gr_blocks *, size_t *room);
 void gr_blocks_add(gr_blocks *, size_t bytes);
 /* Copies all of them and frees them. */
 void gr_blocks_move(gr_blocks *, void *to);
-void gr_blocks_drop(gr_blocks *); /* the first */
+void gr_blocks_drop(gr_blocks *); /* frees the first block */
 void gr_blocks_free(gr_blocks *);
 
 /*

@@ -70,7 +70,7 @@ static gr_storage *take_spare(gr_context *c, size_t room) {
   return s;
 }
 
-/* Whether s, which nobody uses any more, has become a spare one. */
+/* Keeps s, which nobody uses any more, as a spare; returns whether there was room. */
 static int make_spare(gr_storage *s) {
   gr_context *c = s->context;
   gr_storage **list;
@@ -229,7 +229,7 @@ static gr_status bring_run(gr_storage *s, gr_side side, size_t first, size_t las
   gr_backend *b = s->queue->backend;
   gr_status status = GR_OK;
   if (to > s->bytes) to = s->bytes;
-  if (!from_other && side == GR_DEVSIDE && s->even) { /* by way of the host */
+  if (!from_other && side == GR_DEVSIDE && s->even) { /* made on the host and uploaded */
     status = need_memory(s, GR_HOST);
     if (status == GR_OK) status = bring_run(s, GR_HOST, first, last, 0);
     if (status != GR_OK) return status;

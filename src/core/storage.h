@@ -3,8 +3,8 @@
 ** 64 KiB chunk of each copy is current or stale; a chunk that is current nowhere is all zeros and has not been
 ** written yet. Bytes move only when somebody needs a chunk on a side where it is stale.
 **
-** Small results come and go by the hundred, so a storage of the host's memory alone is spared when it goes: the next of
-** its size is made without the allocator.
+** Small results come and go by the hundred, so a storage in host memory alone is kept as a spare when it is dropped:
+** the next one of its size is made without the allocator.
 **
 ** Invariants: a bit of current[side] is set only if memory[side] exists; full[side] says that all bits are set.
 ** On a backend without memory of its own both sides are the same: everything happens on GR_HOST.
@@ -23,7 +23,7 @@ typedef enum gr_owner { GR_OWNED, GR_MAPPED, GR_WRAPPED } gr_owner;
 
 /* What memory of somebody else needs, where storages of their own move bytes and no more. */
 typedef struct gr_outside {
-  /* A read or write of [from, to) on side comes: the memory may lie elsewhere by now, or have changed. */
+  /* Called before a read or write of [from, to) on side: the memory may have moved or changed since. */
   gr_status (*refresh)(gr_storage *, gr_side, size_t from, size_t to, int write);
   gr_status (*download)(gr_storage *, size_t from, size_t to); /* device bytes into the host's elements alone */
   void (*release)(gr_storage *);                               /* at the last drop */
@@ -33,14 +33,15 @@ struct gr_storage {
   struct gr_storage *next; /* among the spared */
   gr_context *context;
   gr_queue *queue;
-  int refs, watched; /* watched: by so many who must know of a write before it happens; context->write tells them */
+  int refs, watched; /* watched: how many futures must be settled (context->write) before it is written */
   unsigned char owner; /* a gr_owner */
-  unsigned char must_revalidate; /* wrapped, and each use must look at the wrapping: full stays 0 */
+  /* Wrapped memory that may change or move: full stays 0, so that each use calls refresh. */
+  unsigned char must_revalidate;
   unsigned char full[2];
-  gr_outside *outside; /* of GR_WRAPPED, else NULL: the head of what these functions know of it */
-  struct gr_edges_job *even; /* not NULL: what is nowhere yet are these even edges instead of zeros */
-  char *memory[2], *kept; /* kept: what a spare one had, until it is needed */
-  size_t bytes, room[2]; /* room: of each copy, as the pool gives it; the host's is known before */
+  gr_outside *outside; /* of GR_WRAPPED, else NULL: the head of the struct that these functions know */
+  struct gr_edges_job *even; /* not NULL: chunks that are current nowhere are these even edges, not zeros */
+  char *memory[2], *kept; /* kept: host memory of a spare storage, until it is needed */
+  size_t bytes, room[2]; /* room: bytes of each copy as the pool gives it; the host's is known before */
   union {
     uint64_t few, *many; /* a bit a chunk; one word serves up to 4 MiB */
   } current[2];
@@ -53,16 +54,13 @@ struct gr_storage {
 */
 extern gr_storage gr_released;
 
-/* All zeros, nowhere yet. NULL when even the bookkeeping finds no memory. */
+/* All zeros, without memory yet. NULL when there is no memory for the bookkeeping. */
 gr_storage *gr_storage_new(gr_context *, gr_queue *, size_t bytes);
 void gr_storage_keep(gr_storage *);
-void gr_storage_drop(gr_storage *); /* frees at the last drop, or spares it */
-void gr_storage_trim(gr_context *); /* frees those spared: their memory goes to the pool */
+void gr_storage_drop(gr_storage *); /* at the last drop it is freed or becomes a spare */
+void gr_storage_trim(gr_context *); /* frees the spares: their memory goes to the pool */
 
-/*
-** From now on a storage of that size, new or the pool's, holds bins + 1 even edges, made on the host when somebody
-** looks.
-*/
+/* Makes a new storage hold bins + 1 even edges, which are computed on the host when they are first read. */
 gr_status gr_storage_even(gr_storage *, double first, double last, int64_t bins);
 
 static inline size_t gr_storage_chunks(const gr_storage *s) { return (s->bytes + GR_CHUNK - 1) / GR_CHUNK; }
@@ -72,7 +70,7 @@ static inline gr_side gr_kernel_side(const gr_storage *s) {
   return s->queue->backend->separate ? GR_DEVSIDE : GR_HOST;
 }
 
-/* The device is lost: the storage becomes the CPU's, if the host has all that the device had. Whether it did. */
+/* After the loss of the device: makes the storage the CPU's if the host has all of it current; returns whether. */
 int gr_storage_leave(gr_storage *, gr_queue *cpu);
 
 /* Make bytes [from, to) current on side, in queue order. */
@@ -87,7 +85,7 @@ gr_status gr_storage_write(gr_storage *, gr_side, size_t from, size_t to, int wh
 /* The host copy is a private mapping of a file (unmapped at the end) or wrapped, ready to read. */
 void gr_storage_adopt(gr_storage *, void *memory, gr_owner);
 
-/* Single chunks, for wrap.c: whether one is current on a side, and saying so of first .. last. */
+/* For wrap.c: whether a chunk is current on a side, and marking chunks first .. last so. */
 int gr_storage_current(const gr_storage *, gr_side, size_t chunk);
 void gr_storage_mark(gr_storage *, gr_side, size_t first, size_t last, int current);
 

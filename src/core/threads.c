@@ -23,7 +23,7 @@
 #define MAX_THREADS 256
 #define SPINS 2000 /* pauses before sleeping: some tens of microseconds */
 #define STACK_BYTES (1024 * 1024)
-/* The admission word: open or not, below it a count of jobs, in the low half who is inside. */
+/* The admission word: the top bit says open, below it is a count of jobs, and in the low half how many are inside. */
 #define OPEN ((uint64_t)1 << 63)
 #define NEXT_JOB ((uint64_t)1 << 32)
 #define INSIDE (NEXT_JOB - 1)
@@ -35,8 +35,8 @@ static struct {
   void *arg;
   atomic_int *stopped;   /* of a job that can be stopped, else NULL */
   int shares;
-  int home;              /* the processor that the caller was on, or -1 */
-  atomic_int busy;       /* somebody's job is on */
+  int home;              /* the caller's processor, or -1 */
+  atomic_int busy;       /* a job is running */
   atomic_int limit;      /* threads that may work, the caller included; 0: not known yet */
   atomic_int sleepers;   /* threads asleep, or about to be */
   atomic_int waiting;    /* the caller is asleep, or about to be */
@@ -126,7 +126,7 @@ void gr_threads_set(int count) {
 
 /* ---- working ---- */
 
-/* Pieces of the job on offer until none is left, those of one's own share first. */
+/* Works on pieces of the job until none is left, those of its own share first. */
 static void drain(int own) {
   const int watched = pool.stopped != NULL;
   for (int i = 0; i < pool.shares; i++) {
@@ -146,7 +146,7 @@ static int work_offered(int number, uint64_t seen) {
          number < atomic_load_explicit(&pool.limit, memory_order_relaxed);
 }
 
-/* Gives the job it was let in for, or what was seen before if it came too late. */
+/* Returns the number of the job that the thread was admitted to, or `seen` if it came too late. */
 static uint64_t enter(uint64_t seen) {
   uint64_t admission = atomic_load(&pool.admission);
   while (admission & OPEN)
@@ -163,8 +163,8 @@ static void leave(void) {
 }
 
 /*
-** Some kernels wake a thread on the processor of the one that wakes it, though another is idle, and leave both there: a
-** worker that finds itself on the caller's processor leaves it.
+** Some kernels wake a thread on the processor of the thread that wakes it, though another is idle, and leave both
+** there. So a worker that finds itself on the caller's processor moves away.
 */
 static void leave_caller(void) {
 #ifdef __linux__

@@ -9,10 +9,10 @@
 #include <stdint.h>
 
 /*
-** body(arg, k) for k = 0 .. pieces - 1, in any order, here and on the pool's threads; returns when all are
-** done, or what the caller's thread watches says stop (kernels/cpu/stop.h): then those that are begun are finished. In
-** calls that have as many pieces each thread begins with the same ones, which its cache may still hold. Any thread may
-** call. A call made while the pool is busy (another context's, or one from inside a body) does all the work itself.
+** Runs body(arg, k) for k = 0 .. pieces - 1, in any order, here and on the pool's threads; returns when all are done,
+** or when the caller is asked to stop (kernels/cpu/stop.h): then pieces that have begun are finished. In calls with the
+** same number of pieces each thread begins with the same ones, since its cache may still hold their data. Any thread
+** may call. A call made while the pool is busy (by another context, or from inside a body) does all the work itself.
 */
 void gr_threads_run(int64_t pieces, void (*body)(void *arg, int64_t k), void *arg);
 

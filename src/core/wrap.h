@@ -1,7 +1,7 @@
 /*
-** Memory of somebody else as the host side of a storage: nothing is copied where kernels run on the host, and what
-** devices need is brought lazily as for all storages. The owner writes to its memory as it likes and says so (touch),
-** or the memory is volatile: then every use looks at it again.
+** Memory of somebody else as the host side of a storage. Nothing is copied where kernels run on the host, and devices
+** get what they need when they need it, as of all storages. The owner says when it has written to the memory (touch),
+** or the memory is volatile: then every use assumes that it has changed.
 */
 #ifndef GR_WRAP_H
 #define GR_WRAP_H
@@ -13,7 +13,8 @@ typedef struct gr_wrapping {
   size_t item, stride;
   int changing;                          /* volatile */
   int readonly;
-  void *(*where)(void *owner, size_t bytes); /* not NULL: the memory moves, and is here now (NULL: gone) */
+  /* Not NULL: the memory may move, and this gives its address now (NULL: gone). */
+  void *(*where)(void *owner, size_t bytes);
   void (*release)(void *owner);          /* at the last drop */
   void *owner;
 } gr_wrapping;
@@ -21,9 +22,7 @@ typedef struct gr_wrapping {
 /* n elements from p on, stride bytes apart, aligned. On failure the wrapping is still the caller's. */
 gr_status gr_wrap(gr_context *, gr_array *out, gr_dtype, int64_t n, void *p, const gr_wrapping *);
 
-/*
-** The owner has written elements first .. first + count - 1 (0-based) of the view: the host's bytes there are current.
-*/
+/* The owner has written elements first .. first + count - 1 (0-based) of the view: the host's copy is current there. */
 gr_status gr_wrap_touch(const gr_array *, int64_t first, int64_t count);
 
 #endif

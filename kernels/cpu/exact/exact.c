@@ -48,7 +48,7 @@ static void widen(void *to, const char *p, int64_t stride, int64_t m, gr_dtype t
 #undef EACH
 }
 
-/* A stretch as the kernels want it: where it lies already, or widened into room. */
+/* A stretch as the kernels want it: in place if it is so already, else widened into room. */
 static const void *fetch(const gr_exact_job *job, const gr_vec *v, const char *p, int64_t m, int half, void *room) {
   int direct = (job->dtype == GR_F32 || job->dtype == GR_F64) && v->stride == gr_size_of(job->dtype);
   if (direct) return p;

@@ -21,7 +21,7 @@ typedef struct state {
 
 static int64_t slots_of(const gr_histogram_job *job) { return job->bins + 3; }
 
-/* Counts of all pieces meet in the result; integers, so the order does not matter. */
+/* Adds a piece's counts to the result; they are integers, so the order does not matter. */
 static void add_all(int64_t *to, const int64_t *counts, int64_t n) {
   int64_t k;
   for (k = 0; k < n; k++)
@@ -291,9 +291,9 @@ static void in_shares(const state *s, void *room, int64_t bytes, gr_parallel par
 /* ---- the whole ---- */
 
 /*
-** Where bins lie in terms of h (bins.inc), and how far from there an edge's h can be. Edge k is rounded twice and h
-** three times, each by at most 2^-53 of the range or of the largest edge; the factors are generous. Whole numbers among
-** whole edges: taken half a step aside, no sample is nearer than that to an edge.
+** The position of bins in terms of h (bins.inc), and how far from it the h of an edge can be. Edge k is rounded twice
+** and h three times, each by at most 2^-53 of the range or of the largest edge; the factors here are generous. With
+** samples and edges at whole numbers, shifting by half a unit keeps every sample that far from every edge.
 */
 static double largest_h(const gr_histogram_job *job) { return fmax(fabs(job->first), fabs(job->last)) * job->per_bin; }
 
@@ -323,12 +323,12 @@ static void judge_guess32(gr_bins_job *b) {
 }
 
 /*
-** Places: by half of what is in doubt, which is more than twice what an edge's can be off, bins lie above their edges.
-** In f32 that is by what rounding does to the factor, to the sum, and to where it starts.
+** Positions: every bin is shifted up by half of the interval that counts as doubtful, which is more than twice the
+** error that the position of an edge can have. In f32 that error comes from rounding the factor, the sum and the start.
 */
-static void judge_places(gr_bins_job *b, int exact) {
+static void judge_positions(gr_bins_job *b, int exact) {
   const gr_histogram_job *job = b->job;
-  gr_places *p = &b->places;
+  gr_positions *p = &b->positions;
   const double bins = (double)job->bins, first = 0.5 - b->origin * job->per_bin;
   double off = 0.5 - b->half, off32, steps;
   int64_t doubt = 2;
@@ -357,8 +357,8 @@ void gr_bins_judge(gr_bins_job *b) {
   exact = job->dtype == GR_F32 && job->a.stride == 4 && job->first == 0 && job->bins <= 1 << 20 && moderate &&
           frexp(job->per_bin, &exponent) == 0.5 && (double)job->bins == job->last * job->per_bin;
   judge_guess(b);
-  judge_places(b, exact);
-  /* a step aside of half their last place at 1 makes all certain; what is just below 0 looks like 0: bins_guess_wide */
+  judge_positions(b, exact);
+  /* Shifting by half a unit in the last place of 1 makes all certain; see bins_guess_wide for what is just below 0. */
   if (exact) {
     b->origin = (0.5 - 0x1p-25) / job->per_bin;
     b->half = 0.5 - 0x1p-26;

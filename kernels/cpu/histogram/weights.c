@@ -22,6 +22,7 @@ static void weights(const gr_weights_job *job, int64_t from, int m, gr_fixed *to
   const char *w = (const char *)job->w.data + from * job->w.stride;
   int k;
   switch (job->dtype) {
+/* clang-format off */
 #define WHOLE(id, type)                                                                    \
     case GR_##id:                                                                          \
       for (k = 0; k < m; k++, w += job->w.stride) {                                        \
@@ -43,6 +44,7 @@ static void weights(const gr_weights_job *job, int64_t from, int m, gr_fixed *to
     REAL(F16, f16, gr_f16) REAL(BF16, bf16, gr_bf16) REAL(F32, f32, float) REAL(F64, f64, double)
 #undef WHOLE
 #undef REAL
+/* clang-format on */
   }
 }
 
@@ -60,7 +62,7 @@ static void weigh(const state *s, int64_t from, int64_t n, gr_fixed *sums) {
   }
 }
 
-/* Pieces meet here: whoever carries out of the low word adds that to the high one. */
+/* Adds to a sum that all pieces share: who carries out of the low word adds the carry to the high one. */
 static void add(gr_fixed *to, gr_fixed x) {
   const uint64_t before = __atomic_fetch_add(&to->low, x.low, __ATOMIC_RELAXED), carry = before + x.low < before;
   if (x.high + carry) __atomic_fetch_add(&to->high, x.high + carry, __ATOMIC_RELAXED);

@@ -1,4 +1,4 @@
-/* The kernels for NEON, which is in every 64-bit ARM: nothing to be told to the compiler. */
+/* The kernels for NEON, which every 64-bit ARM has, so the compiler needs no option. */
 #include "kernels/cpu/isa/table.h"
 #if GR_CPU_NEON
 #include "kernels/cpu/isa/vec_neon.h"

@@ -17,9 +17,10 @@ enum { GR_SCAN_SUM, GR_SCAN_PROD, GR_SCAN_KEYS, GR_SCANS };
 typedef struct scan_counter scan_counter; /* scan/scan.h */
 
 /*
-** A block of a scan, or a piece of one, from logical position `from` on: what it comes to, and its results given all
-** that lies before the block and the totals of the block's tiles before it (NULL: not known yet); that returns the
-** total too, if more follows, which for keys and integers includes what lies before.
+** A block of a scan, or a piece of one, from logical position `from` on. gr_scan_total gives its total. gr_scan_write
+** writes its results, from the total of all before the block (base) and those of the block's tiles before this piece
+** (NULL: not known yet). It returns the total, too, if more follows; for keys and integers that includes what lies
+** before.
 */
 typedef gr_acc (*gr_scan_total)(const gr_scan_job *job, int64_t from, int64_t n);
 typedef gr_acc (*gr_scan_write)(const gr_scan_job *job, int64_t from, int64_t n, const gr_acc *base,
@@ -29,26 +30,27 @@ typedef gr_acc (*gr_scan_write)(const gr_scan_job *job, int64_t from, int64_t n,
 typedef void (*gr_norm_row)(const gr_rmsnorm_job *job, int64_t row, double r);
 
 /*
-** Where samples lie among bins, for sets that multiply and add in one step: x * scale + start, rounded down, counts
-** steps of 2^-shift bins. A bin is certain below `end` if one of the bits `doubt` is set, or all are exact (-1).
-** narrow: floats are precise enough.
+** The position of a sample among the bins, for instruction sets that multiply and add in one step: x * scale + start,
+** rounded down, counts steps of 2^-shift bins. A bin is certain if the position is below `end`, and either one of the
+** bits `doubt` is set or nothing is ever rounded (exact == -1). narrow: f32 is precise enough for it.
 */
-typedef struct gr_places {
+typedef struct gr_positions {
   double scale, start;
   uint32_t doubt, end;
   int32_t shift, exact, narrow;
-} gr_places;
+} gr_positions;
 
 /*
-** A histogram's job and what its edges say about guesses (bins.inc): where h is 0, and how near to a whole number it
-** must be; for samples of f32 in f32, if that is precise enough (else half32 is 0).
+** A histogram's job, and what follows from its edges for guessing bins (bins.inc): the sample at which h is 0, and how
+** close h must be to a whole number for the bin to be certain. The same for samples of f32 in f32 arithmetic, where
+** that is precise enough (else half32 is 0).
 */
 #define GR_BINS_CHUNK 512
 typedef struct gr_bins_job {
   const gr_histogram_job *job;
   double origin, half;
   float origin32, per_bin32, half32;
-  gr_places places;
+  gr_positions positions;
 } gr_bins_job;
 void gr_bins_judge(gr_bins_job *b); /* fills in what lies beside job */
 
@@ -57,17 +59,18 @@ void gr_bins_judge(gr_bins_job *b); /* fills in what lies beside job */
 typedef void (*gr_bins)(const gr_bins_job *b, const char *x, int64_t stride, int m, int32_t *index);
 
 /*
-** Finds and counts some of n samples, as many as it returns: the first ones, in `tables` (4 or 8) tables of so many
-** slots, one after the other, whose counters have `size` bytes; of one byte: one table, and what ran over
-** (gr_ran_over). NULL where a set has nothing better than to find and then count.
+** Finds the bins of the first of n samples and counts them; returns of how many. They are counted in `tables` (4 or 8)
+** tables one after the other, each of `slots` counters of `size` bytes. With counters of one byte there is one table,
+** and carries go to the words behind it (gr_ran_over). NULL where an instruction set has nothing better than finding
+** bins first and counting them afterwards.
 */
 typedef int64_t (*gr_count)(const gr_bins_job *b, const char *x, int64_t n, void *table, int64_t slots, int tables,
                             int size);
 
 /*
-** Many slots have bytes, which the fast caches hold, and what ran over in words of 32 bits behind them, where few
-** additions go: that is one sample in 256, whatever the data are, by a jump that is not taken otherwise: one that is
-** costs as much as the counter.
+** Where there are many slots, each has a counter of one byte, so that all of them fit the fast caches, and carries are
+** added to words of 32 bits behind the bytes. A carry happens once in 256 samples, whatever the data are, so the branch
+** to it is nearly always predicted.
 */
 static inline uint32_t *gr_ran_over(uint8_t *low, int64_t slots) {
   return (uint32_t *)(void *)(low + (slots + 63) / 64 * 64);
@@ -89,7 +92,7 @@ static inline uint32_t *gr_ran_over(uint8_t *low, int64_t slots) {
     GR_COUNT_BYTE(low, over, (slots)[7]);            \
   } while (0)
 
-/* Two slots by one load: counting is as fast as memory is asked. */
+/* Reads two slots by one load: the number of loads limits how fast one can count. */
 #define GR_COUNT_TWO(t, u, slots)       \
   do {                                  \
     uint64_t two_;                      \

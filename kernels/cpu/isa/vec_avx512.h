@@ -94,7 +94,7 @@ GR_INLINE void vd_lasts(vd *to, const vd *x) {
   GR_UNROLL for (j = 0; j < 2; j++) q[j] = _mm512_shuffle_f64x2(p[2 * j], p[2 * j + 1], 0xff);
   to[0] = (vd)_mm512_shuffle_f64x2(q[0], q[1], 0x88);
 }
-/* The lanes one place up, the last one of `before` in lane 0. */
+/* Each lane moves up by one; lane 0 gets the last lane of `before`. */
 GR_INLINE vd vd_after(vd before, vd x) { return (vd)_mm512_alignr_epi64((__m512i)x, (__m512i)before, 7); }
 
 /*
@@ -348,19 +348,19 @@ GR_INLINE unsigned gr_match64(const void *p, uint64_t bits) {
 }
 
 /*
-** Bins of a vector of samples from their places (gr_places), and which of those that were sure still are: not in doubt,
-** and within both ends. What no int32_t holds, and NaN, becomes the least of them, which is past the end as an unsigned
-** number.
+** The bins of a vector of samples from their positions (gr_positions). Returns which lanes of `sure` are still certain:
+** those not in doubt and within both ends. What no int32_t holds, and NaN, becomes the least int32_t, which as an
+** unsigned number is past the end.
 */
 #define GR_GUESS_VECTORS 1
 #define GR_GUESS_LANES(name, sample, mask, bits, s, type, scalar, size, fetch, always)                           \
-  GR_INLINE mask name(gr_places p, const sample *x, mask live, mask sure, int32_t *index) {                      \
+  GR_INLINE mask name(gr_positions p, const sample *x, mask live, mask sure, int32_t *index) {                      \
     const type at = _mm512_fmadd_##s(fetch, _mm512_set1_##s((scalar)p.scale), _mm512_set1_##s((scalar)p.start)); \
-    const __m##size##i place = _mm512_cvt_round##s##_epi32(at, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);       \
-    const mask far = _mm##size##_test_epi32_mask(place, _mm##size##_set1_epi32((int)p.doubt));                   \
+    const __m##size##i position = _mm512_cvt_round##s##_epi32(at, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);       \
+    const mask far = _mm##size##_test_epi32_mask(position, _mm##size##_set1_epi32((int)p.doubt));                   \
     const mask clear = _kor_mask##bits(far, always);                                                             \
-    _mm##size##_storeu_si##size((void *)index, _mm##size##_srl_epi32(place, _mm_cvtsi32_si128(p.shift)));        \
-    return _mm##size##_mask_cmplt_epu32_mask(_kand_mask##bits(clear, sure), place,                               \
+    _mm##size##_storeu_si##size((void *)index, _mm##size##_srl_epi32(position, _mm_cvtsi32_si128(p.shift)));        \
+    return _mm##size##_mask_cmplt_epu32_mask(_kand_mask##bits(clear, sure), position,                               \
                                              _mm##size##_set1_epi32((int)p.end));                                \
   }
 #define GR_FETCH(load, maskz, type) live == (type)-1 ? load(x) : maskz(live, x)

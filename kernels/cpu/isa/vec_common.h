@@ -36,9 +36,9 @@
 
 #define GR_AHEAD 4096 /* bytes from a load to its prefetch: measured best on several Xeons */
 /*
-** What is read in order, `step` bytes at a time: one line of eight is fetched, so that the processor's own prefetchers,
-** which end where a page does, have the others; into the second cache, since what waits for the first one holds up
-** loads.
+** For data read in order, `step` bytes at a time: prefetches one cache line of eight. The processor's own prefetchers,
+** which stop at the end of a page, then fetch the other seven. It goes to the second-level cache, since a prefetch that
+** waits for the first level holds up loads.
 */
 #define GR_FETCH_EVERY 512 /* bytes */
 GR_INLINE void fetch_ahead(const char *p, size_t step) {
@@ -46,8 +46,8 @@ GR_INLINE void fetch_ahead(const char *p, size_t step) {
 }
 
 /*
-** Floats that become doubles, from memory: an Intel (Emerald Rapids) takes 1.2 times as long so, where each line comes
-** into the first cache in time; an AMD (Zen 4) takes 1.3 to 2.5 times as long if each line does.
+** For floats that are widened to doubles. An Intel (Emerald Rapids) is 1.2 times slower with this than with a prefetch
+** of each line into the first-level cache; an AMD (Zen 4) is 1.3 to 2.5 times slower with the latter.
 */
 #if GR_CPU_X86
 #define GR_FETCH_LINES __builtin_cpu_is("intel")
@@ -59,12 +59,14 @@ GR_INLINE void fetch_ahead(const char *p, size_t step) {
 GR_INLINE void gr_copy_short(void *to, const void *from, size_t bytes) {
   char *d = (char *)to;
   const char *s = (const char *)from;
+  /* clang-format off */
   if (bytes & 64) { memcpy(d, s, 64); d += 64; s += 64; }
   if (bytes & 32) { memcpy(d, s, 32); d += 32; s += 32; }
   if (bytes & 16) { memcpy(d, s, 16); d += 16; s += 16; }
   if (bytes & 8) { memcpy(d, s, 8); d += 8; s += 8; }
   if (bytes & 4) { memcpy(d, s, 4); d += 4; s += 4; }
   if (bytes & 2) { memcpy(d, s, 2); d += 2; s += 2; }
+  /* clang-format on */
   if (bytes & 1) *d = *s;
 }
 

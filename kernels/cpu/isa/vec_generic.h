@@ -22,7 +22,8 @@ GR_INLINE vd vd_load(gr_dtype t, const void *p) {
     default: return 0;
   }
 }
-GR_INLINE vd vd_load_first(gr_dtype t, const void *p, int n) { (void)n; return vd_load(t, p); } /* never: n < 1 */
+/* Never called: n would be below 1. */
+GR_INLINE vd vd_load_first(gr_dtype t, const void *p, int n) { (void)n; return vd_load(t, p); }
 GR_INLINE vf vf_load(gr_dtype t, const void *p) { return (float)vd_load(t, p); }
 
 GR_INLINE vd vd_scan(int multiply, vd x) { (void)multiply; return x; }

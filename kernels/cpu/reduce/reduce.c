@@ -65,14 +65,14 @@ static gr_acc range(const gr_plan *p, int64_t v, int64_t from, int64_t m) {
   return gr_counter_fold(&c, p->red, p->kind);
 }
 
-/* One large vector cut into subtrees of equal size. What other threads need to begin is one line of cache. */
+/* One large vector cut into subtrees of equal size. What other threads need to begin fits one cache line. */
 typedef struct pieces {
   _Alignas(64) gr_span span;
   const char *a, *b;
   int64_t n, size;
   const gr_plan *p; /* NULL: side by side */
   const gr_reduce_job *job;
-  int step, place; /* bytes of an element; whether positions are looked for */
+  int step, positions; /* bytes of an element; whether positions are looked for */
   int64_t v;
   _Alignas(64) gr_acc acc[MAX_PIECES];
 } pieces;
@@ -85,7 +85,7 @@ static void do_piece(void *arg, int64_t k) {
     acc = range(s->p, s->v, from, m);
   } else {
     acc = s->span(s->a + from * s->step, s->b + from * s->step, m, s->job);
-    if (s->place) acc.i[1] += from;
+    if (s->positions) acc.i[1] += from;
   }
   s->acc[k] = acc;
 }
@@ -109,7 +109,7 @@ static gr_acc in_pieces(const gr_plan *p, int64_t v, gr_parallel parallel) {
   s.p = x->stride == p->size && y->stride == p->size ? NULL : p;
   s.job = p->job;
   s.step = p->size;
-  s.place = p->kind == GR_ACC_POSITION;
+  s.positions = p->kind == GR_ACC_POSITION;
   s.v = v;
   s.size = piece_of(p);
   while ((s.n - 1) / s.size >= MAX_PIECES) s.size *= 2;
@@ -153,8 +153,8 @@ static void store(gr_dtype t, void *out, int64_t v, gr_value value, int which) {
 }
 
 /*
-** By way of pointers, and apart: a state or a value is stored word by word, and one that is passed on is copied in
-** wider pieces, which wait until the words have left the store queue.
+** Takes pointers and is not inlined: states and values are stored word by word, and passing one by value would copy it
+** in wider pieces, which wait until those words have left the store queue.
 */
 GR_APART static void finish(const gr_reduce_job *job, const gr_acc *acc, gr_value *r) {
   *r = gr_finish(job->op, job->dtype, *acc, job->n, job->ddof);

@@ -107,7 +107,7 @@ static void do_piece(void *arg, int64_t any) {
   scan_counter tiles;
   int spins = 0;
   (void)any;
-  if (m < left) total = s->total(s->job, from, m); /* nobody asks what the last one comes to */
+  if (m < left) total = s->total(s->job, from, m); /* the total of the last piece is not needed */
   while (atomic_load_explicit(&s->known, memory_order_acquire) != k) {
     if (++spins > 1000) sched_yield();
   }
@@ -118,7 +118,7 @@ static void do_piece(void *arg, int64_t any) {
   s->write(s->job, from, m, &base, &tiles);
 }
 
-/* Where a shared block is cut: to add up takes somewhat more than a third of the time to write. */
+/* Where a block of two threads is cut: adding up takes somewhat more than a third of the time of writing. */
 static int64_t cut_of(const gr_scan_job *job) { return job->n * 5 / 8 / GR_SCAN_TILE * GR_SCAN_TILE; }
 
 static void do_half(void *arg, int64_t second) {
@@ -164,7 +164,7 @@ void gr_cpu_scan(const gr_scan_job *asked, gr_parallel parallel) {
     const int64_t left = job->n - from;
     const gr_acc base = base_of(&s.left);
     gr_acc total = s.write(job, from, left < GR_SCAN_BLOCK ? left : GR_SCAN_BLOCK, &base, NULL);
-    if (left <= GR_SCAN_BLOCK) return; /* nobody asks what all comes to */
+    if (left <= GR_SCAN_BLOCK) return; /* the total of all is not needed */
     if (s.left.ordered) advance(&s.left, total);
     else s.left.key = total.i[0];
   }

@@ -1,7 +1,8 @@
 /*
 ** Copies between the host and the device. Pageable memory goes through pinned buffers, several in flight, so
 ** that the CPU's copy of one piece overlaps the transfer of another: the driver's own path is a fraction as fast.
-** Small results come by a kernel that writes to mapped memory and tells so: 2 KB 8 us sooner than by the copy engine.
+** Small results are written to mapped memory by a kernel, which the host polls for: 2 KB are there 8 us sooner than by
+** the copy engine (docs/findings/copies.md).
 */
 #include "src/backend/cuda/cuda.h"
 
@@ -87,7 +88,7 @@ static cudaError_t upload(gr_cuda_queue *q, char *device, const char *host, size
   return e;
 }
 
-/* In whole words of 16 bytes: of the device's memory all that begin in a block are there. */
+/* The kernel copies whole words of 16 bytes. Blocks of the device are padded to whole words, so it may read these. */
 static size_t before_word(const void *device) { return (uintptr_t)device & 15; }
 
 static gr_status download_small(gr_cuda_queue *q, char *host, const char *device, size_t bytes) {

@@ -10,35 +10,35 @@
 static int halves_of(const gr_cuda_pending *p) { return 2 * p->mailbox.states * p->mailbox.fields; } /* of one result */
 
 /* The run of one whose results go to a slot. */
-static void prepare_mailbox(gr_cuda_queue *q, const gr_reduce_job *const *jobs, int count, gr_cuda_pending *place,
+static void prepare_mailbox(gr_cuda_queue *q, const gr_reduce_job *const *jobs, int count, gr_cuda_pending *slot,
                             gr_cuda_run *run) {
   gr_cuda_prepare(q, &q->work, run);
-  run->done = place->mapped->words;
-  run->ticket = place->ticket;
-  run->mailbox = &place->mailbox;
-  for (int k = 0; k < count; k++) place->op[k] = jobs[k]->op;
-  place->dtype = jobs[0]->dtype;
-  place->n = jobs[0]->n;
-  place->ddof = jobs[0]->ddof;
-  place->users = place->waiting = count;
+  run->done = slot->mapped->words;
+  run->ticket = slot->ticket;
+  run->mailbox = &slot->mailbox;
+  for (int k = 0; k < count; k++) slot->op[k] = jobs[k]->op;
+  slot->dtype = jobs[0]->dtype;
+  slot->n = jobs[0]->n;
+  slot->ddof = jobs[0]->ddof;
+  slot->users = slot->waiting = count;
 }
 
-gr_status gr_cuda_add_reduce(gr_cuda_queue *q, const gr_reduce_job *const *jobs, int count, gr_cuda_pending *place) {
+gr_status gr_cuda_add_reduce(gr_cuda_queue *q, const gr_reduce_job *const *jobs, int count, gr_cuda_pending *slot) {
   gr_cuda_run run;
-  prepare_mailbox(q, jobs, count, place, &run);
+  prepare_mailbox(q, jobs, count, slot, &run);
   run.batch = &q->batch;
   int error = count == 1 ? gr_cuda_reduce(jobs[0], &run) : gr_cuda_reduce_arrays(jobs, count, &run);
-  volatile uint64_t *word = place->host->words;
-  for (int k = 0; k < count * halves_of(place); k++) word[k] = 0;
+  volatile uint64_t *word = slot->host->words;
+  for (int k = 0; k < count * halves_of(slot); k++) word[k] = 0;
   atomic_thread_fence(memory_order_seq_cst);
   return gr_cuda_check(q, (cudaError_t)error, gr_op_name(jobs[0]->op));
 }
 
 /* A ticket of its own says what is new in the slot: how much will come is not known before the launch. */
-gr_status gr_cuda_start_reduce(gr_cuda_queue *q, const gr_reduce_job *job, gr_cuda_pending *place) {
+gr_status gr_cuda_start_reduce(gr_cuda_queue *q, const gr_reduce_job *job, gr_cuda_pending *slot) {
   gr_cuda_run run;
-  place->ticket++;
-  prepare_mailbox(q, &job, 1, place, &run);
+  slot->ticket++;
+  prepare_mailbox(q, &job, 1, slot, &run);
   return gr_cuda_launched(q, gr_cuda_reduce(job, &run), gr_op_name(job->op));
 }
 

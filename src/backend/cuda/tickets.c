@@ -15,7 +15,7 @@
 typedef struct gr_cuda_page {
   struct gr_cuda_page *next;
   gr_cuda_mailbox *memory;
-  gr_cuda_pending place[PAGE_SLOTS];
+  gr_cuda_pending slot[PAGE_SLOTS];
 } gr_cuda_page;
 
 static cudaError_t add_page(gr_cuda_queue *q) {
@@ -30,8 +30,8 @@ static cudaError_t add_page(gr_cuda_queue *q) {
   }
   memset(p->memory, 0, PAGE_SLOTS * sizeof(gr_cuda_mailbox));
   for (int k = 0; k < PAGE_SLOTS; k++) {
-    p->place[k] = (gr_cuda_pending){.host = p->memory + k, .mapped = mapped + k, .ticket = 1, .next = q->slots};
-    q->slots = &p->place[k];
+    p->slot[k] = (gr_cuda_pending){.host = p->memory + k, .mapped = mapped + k, .ticket = 1, .next = q->slots};
+    q->slots = &p->slot[k];
   }
   p->next = q->pages;
   q->pages = p;
@@ -99,7 +99,7 @@ gr_status gr_cuda_start(gr_queue *base, const gr_reduce_job *const *jobs, int co
   if (status == GR_OK) {
     status = alone ? gr_cuda_start_reduce(q, jobs[0], p) : gr_cuda_add_reduce(q, jobs, count, p);
     for (int k = 0; k < count; k++) {
-      tickets[k]->place = p;
+      tickets[k]->slot = p;
       tickets[k]->lane = k;
     }
   }
@@ -117,7 +117,7 @@ gr_status gr_cuda_mark(gr_queue *base, gr_ticket *t) {
   gr_status status = gr_cuda_check(q, take_mark(q, &p), "making an event");
   if (status == GR_OK) {
     p->users = 1;
-    t->place = p;
+    t->slot = p;
     status = gr_cuda_check(q, cudaEventRecord(p->event, q->stream), "recording an event");
   }
   gr_cuda_leave(q, was);
@@ -125,7 +125,7 @@ gr_status gr_cuda_mark(gr_queue *base, gr_ticket *t) {
 }
 
 static gr_status poll_mark(gr_cuda_queue *q, gr_ticket *t, int64_t limit) {
-  const gr_cuda_pending *p = t->place;
+  const gr_cuda_pending *p = t->slot;
   const struct timespec nap = {0, 20000};
   cudaError_t e;
   if (limit < 0) e = cudaEventSynchronize(p->event);
@@ -141,7 +141,7 @@ static gr_status poll_mark(gr_cuda_queue *q, gr_ticket *t, int64_t limit) {
 
 gr_status gr_cuda_poll(gr_queue *base, gr_ticket *t, int64_t limit) {
   gr_cuda_queue *q = (gr_cuda_queue *)base;
-  gr_cuda_pending *p = t->place;
+  gr_cuda_pending *p = t->slot;
   gr_status status = GR_OK;
   if (t->done) return GR_OK;
   t->done = !p->event && gr_cuda_has_arrived(p, t->lane); /* nothing to ask the device */
@@ -158,8 +158,8 @@ gr_status gr_cuda_poll(gr_queue *base, gr_ticket *t, int64_t limit) {
 
 void gr_cuda_forget(gr_queue *base, gr_ticket *t) {
   gr_cuda_queue *q = (gr_cuda_queue *)base;
-  gr_cuda_pending *p = t->place;
-  t->place = NULL;
+  gr_cuda_pending *p = t->slot;
+  t->slot = NULL;
   if (!p || --p->users > 0) return;
   if (p->waiting > 0) p->ticket++;
   gr_cuda_pending **list = p->event ? &q->marks : &q->slots;
@@ -169,7 +169,7 @@ void gr_cuda_forget(gr_queue *base, gr_ticket *t) {
 
 gr_status gr_cuda_elapsed(gr_queue *base, const gr_ticket *from, const gr_ticket *to, double *seconds) {
   gr_cuda_queue *q = (gr_cuda_queue *)base;
-  const gr_cuda_pending *a = from->place, *b = to->place;
+  const gr_cuda_pending *a = from->slot, *b = to->slot;
   float milliseconds = 0;
   int was = gr_cuda_enter(q);
   if (was < 0) return GR_DEVICE;
