@@ -17,7 +17,7 @@
 #include "kernels/cuda/grid/mailbox.h"
 #include "kernels/numerics/numerics.h"
 
-enum { F64, I64, SAME, BOOL, VALUE, RAISE };
+enum { F64, I64, SAME, BOOL, ZERO, UNDEFINED, START, RAISE };
 #define GR_X(name, r, f, i, e, by) {f, i, e},
 static const int results[][3] = {GR_OPS(GR_X)};
 #undef GR_X
