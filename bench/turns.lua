@@ -1,8 +1,8 @@
 -- Two builds of the module in turns: what a change has made slower. Usage, from the root:
 --   lua bench/turns.lua OLD.so NEW.so [ROUNDS (3)] [PATTERN of cells] > ratios.txt
--- The builds run in turns, a process each, so many times; in a run a cell is timed five times. The ratio is that of the
--- medians over all runs, old by new (below 1: the new one is slower). Calls follow each other without waiting, but for
--- those named "number".
+-- The builds run in turns, a process each, so many times; in a run a cell is timed five times. A build's time is the
+-- least of its runs' medians (some processes are slower as a whole), the ratio that of old by new: below 1 the new one is
+-- slower. Calls follow each other without waiting, but for those named "number".
 local worker = arg[1] == "cells"
 
 local function median(t)
@@ -21,9 +21,10 @@ if not worker then
         if not name then
           print("# " .. line)
         else
-          if not times[k][name] then times[k][name] = {} end
-          if k == 1 and #times[k][name] == 0 then names[#names + 1] = name end
-          for t in list:gmatch "%S+" do table.insert(times[k][name], tonumber(t)) end
+          if k == 1 and not times[k][name] then names[#names + 1] = name end
+          local all = {}
+          for t in list:gmatch "%S+" do all[#all + 1] = tonumber(t) end
+          times[k][name] = math.min(times[k][name] or math.huge, median(all))
         end
       end
       assert(pipe:close())
@@ -31,7 +32,7 @@ if not worker then
   end
   local rows, slower = {}, 0
   for k, name in ipairs(names) do
-    local a, b = median(times[1][name]), median(times[2][name] or { math.huge })
+    local a, b = times[1][name], times[2][name] or math.huge
     rows[k] = { name = name, old = a, new = b, ratio = a / b }
     print(("%-44s %10.2f %10.2f us  %6.3f"):format(name, a * 1e6, b * 1e6, a / b))
     if a / b < 0.98 then slower = slower + 1 end
