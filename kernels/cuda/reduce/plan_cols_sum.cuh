@@ -28,15 +28,16 @@ struct Logs {
   }
 };
 
-bool by_cols_sum(const gr_reduce_job &j) {
+bool accepts_cols_sum(const Plan &p, const gr_cuda_chip &) {
+  const gr_reduce_job &j = p.args.job;
+  if (!are_columns(p)) return false;
   auto fits = [](int64_t stride) { return stride >= INT32_MIN / 2 && stride <= INT32_MAX / 2; };
   Logs w(j);
-  bool sum = inputs_of[gr_reducer_of(j.op, j.dtype)] == 1;
-  return (sum || shared_b(j)) && aligned(j.a, j.a.stride << w.pair) && fits(j.a.stride) && fits(j.b.stride) &&
+  return (p.inputs == 1 || shared_b(j)) && aligned(j.a, j.a.stride << w.pair) && fits(j.a.stride) && fits(j.b.stride) &&
          w.turns >= 0;
 }
 
-void plan_cols_sum(Plan &p, const gr_cuda_chip &chip) {
+void plan_cols_sum(Plan &p, const gr_tune &, const gr_cuda_chip &chip) {
   gr_reduce_job &j = p.args.job;
   gr_reduce_args &q = p.args;
   gr_cols_sum_args &how = q.cols_sum;
@@ -86,10 +87,8 @@ void plan_cols_sum(Plan &p, const gr_cuda_chip &chip) {
   how.state_bytes = (int)(q.leaves > 1 ? state << how.passes_log2 : state);
   /* levels of the stack in shared memory */
   int64_t kept = how.turns_log2 > p.entry.cols_sum_levels ? how.turns_log2 - p.entry.cols_sum_levels : 0;
-  p.launch.shape = GR_COLS_SUM;
   p.launch.threads = 128;
   p.launch.shared = (unsigned)(how.state_bytes + kept * 128 * columns * 8);
-  p.launch.early = chip.major >= 9;
   p.per_block =
       ((columns >> w.pair) << how.words_log2) * (q.leaves == 1 ? (int64_t)1 << (how.units_log2 + how.passes_log2) : 1);
   p.blocks_per_group = q.nodes;
