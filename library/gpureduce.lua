@@ -1552,6 +1552,26 @@ function gr.threads(n) end
 ---@return string # `"generic"`, `"sse2"`, `"avx2"`, `"avx512"` or `"neon"`
 function gr.instructions() end
 
+---@class gpureduce.explain.options
+---@field rows? integer as the operation takes them, and so are `axis`, `pairs`, `ddof`, `accumulate`, `exact`
+---@field axis? integer
+---@field pairs? boolean
+---@field ddof? number
+---@field accumulate? string
+---@field exact? boolean
+
+---What a reduction would do, without doing it: which kernel it takes, why, its grid, and what it moves. It serves what
+---`gr.sum`, `gr.dot` and their like do; the line that `tostring` gives is also what `GPUREDUCE_TRACE=1` writes to
+---stderr for each of them, before it begins. Which kernels there are says
+---[kernels/cuda/README.md](../kernels/cuda/README.md).
+---@param op string its name, `minmax` or `sum_kahan` too
+---@param a gpureduce.array what it would reduce
+---@param b? gpureduce.array|gpureduce.explain.options the second input of those that take two; of the others the options
+---@param options? gpureduce.explain.options
+---@return table # `op`, `device`, `kernel` (on the CPU: the loop), `why`, `text` (all of it in a line); `blocks` and `threads` of each (CPU: pieces of work, and threads), `launches`, `combine` (how the parts of a vector become one), `instructions` (CPU), each where it is known; `shared` bytes of a block, `scratch` bytes; `reads` and `writes` bytes of inputs and results; `uploads`, the bytes that would be copied to the device first
+---@overload fun(op: string, a: gpureduce.array, options: gpureduce.explain.options): table
+function gr.explain(op, a, b, options) end
+
 ---What has been moved, launched and waited for so far, in this Lua state.
 ---@return table # `bytes_up`, `bytes_down`, `copies`, `launches`, `syncs`, `allocations`
 function gr.stats() end
