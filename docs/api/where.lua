@@ -95,13 +95,13 @@ gr.threads(before)]],
         .. "It serves what `gr.sum`, `gr.dot` and their like do; the line that `tostring` gives is also what "
         .. "`GPUREDUCE_TRACE=1` writes to stderr for each of them, before it begins. "
         .. "Which kernels there are says [kernels/cuda/README.md](../kernels/cuda/README.md).",
-      method = false,
       params = {
         { "op", "string", "its name, `minmax` or `sum_kahan` too" },
-        { "a", "array", "what it would reduce" },
-        { "b", "array|options?", "the second input of those that take two; of the others the options" },
+        { "a", "array", "what it would reduce; of those that take two, b follows" },
         { "options", "options?", "" },
       },
+      also = { { params = { { "op", "string", "" }, { "a", "array", "" }, { "b", "array", "" },
+        { "options", "options?", "" } } } },
       options = {
         { "rows", "integer?", "as the operation takes them, and so are `axis`, `pairs`, `ddof`, `accumulate`, `exact`" },
         { "axis", "integer?", "" }, { "pairs", "boolean?", "" }, { "ddof", "number?", "" },
