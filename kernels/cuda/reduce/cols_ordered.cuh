@@ -14,6 +14,7 @@
 
 #include "kernels/cuda/block/cp_async.cuh"
 #include "kernels/cuda/grid/combine.cuh"
+#include "kernels/cuda/reduce/tuning.h"
 #include "kernels/cuda/thread/load.cuh"
 
 constexpr int gr_ordered_flight = 8, gr_ordered_levels = 5;
@@ -35,13 +36,8 @@ constexpr int gr_ordered_lanes = !R::leaves && gr_size<R::dtype> < 4 ? 128 : GR_
 template <class R>
 constexpr int gr_ordered_leaf = !R::leaves ? 8 * gr_ordered_lanes<R> : GR_LEAF(gr_size<R::dtype>);
 
-/* Warps of a multiprocessor, so that nothing spills: registers are 96, 128, 168 or, for the most state, 255. */
 template <class R>
-constexpr int gr_ordered_resident = R::lanes && R::fields == 3                                              ? 8
-                                    : R::fields == 3 || (R::lanes && R::fields == 2)                         ? 12
-                                    : R::lanes && R::red == GR_RED_SUMSQ && gr_size<R::dtype> >= 4           ? 12
-                                    : R::fields * R::inputs > 1 || (R::lanes && gr_ordered_bytes<R> == 16) ? 16
-                                                                                                            : 20;
+constexpr int gr_ordered_resident = gr_ordered_resident_for(gr_traits_of<R>, gr_ordered_bytes<R>);
 template <class R>
 constexpr int gr_ordered_blocks = gr_ordered_resident<R> / gr_ordered_warps<R>;
 

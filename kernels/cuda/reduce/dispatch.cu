@@ -21,7 +21,7 @@ namespace {
 ** places to spare ask for their data at once (sum of 2^20 f32 3.9 -> 3.6 us; of 2^22, where they have none, 6.8 ->
 ** 7.9).
 */
-void plan_combine(Plan &p, const gr_tune &t, const gr_cuda_chip &chip) {
+void plan_combine(Plan &p, const gr_reduce_tuning &t, const gr_cuda_chip &chip) {
   int64_t nodes = p.args.nodes, count = p.args.job.count, blocks = nodes * ceil_div(count, p.per_block);
   bool few = count <= chip.sms && nodes <= 2 * p.launch.threads && p.launch.threads <= 256;
   if (p.to_host) {
@@ -48,7 +48,7 @@ struct Row {
   gr_reduce_kernel kernel;
   const char *serves;
   bool (*accepts)(const Plan &, const gr_cuda_chip &);
-  void (*plan)(Plan &, const gr_tune &, const gr_cuda_chip &);
+  void (*plan)(Plan &, const gr_reduce_tuning &, const gr_cuda_chip &);
 };
 const Row rows[] = {
     {GR_KERNEL_leaves, "segments", accepts_segments, plan_segments},
@@ -85,7 +85,7 @@ Plan plan(const gr_reduce_job &job, const gr_cuda_chip &chip, bool apart, bool i
   };
   Plan p;
   memset(&p, 0, sizeof p); /* the arguments' padding too: graphs compare them byte by byte */
-  gr_tune t = gr_tune_for(chip.major, chip.minor);
+  const gr_reduce_tuning &t = gr_reduce_tuning_for(chip);
   gr_reducer red = p.reducer = gr_reducer_of(job.op, job.dtype);
   int size = gr_size_of(job.dtype);
   p.inputs = inputs_of[red];

@@ -37,12 +37,12 @@ bool accepts_cols_sum(const Plan &p, const gr_cuda_chip &) {
          w.turns >= 0;
 }
 
-void plan_cols_sum(Plan &p, const gr_tune &, const gr_cuda_chip &chip) {
+void plan_cols_sum(Plan &p, const gr_reduce_tuning &t, const gr_cuda_chip &chip) {
   gr_reduce_job &j = p.args.job;
   gr_reduce_args &q = p.args;
   gr_cols_sum_args &how = q.cols_sum;
   Logs w(j);
-  int64_t size = gr_size_of(j.dtype), columns = 16 / size, wanted = (int64_t)chip.sms * 16;
+  int64_t size = gr_size_of(j.dtype), columns = 16 / size, wanted = (int64_t)chip.sms * t.cols_sum.warps;
   int64_t words = ceil_div(j.count * size, 16);
   if (w.pair) j.n /= 2, j.a.stride *= 2, j.b.stride *= 2;
   how.two_a_word = w.pair;
@@ -54,7 +54,7 @@ void plan_cols_sum(Plan &p, const gr_tune &, const gr_cuda_chip &chip) {
   int warps = 2, turns = w.turns, most = log2_of(power_of_two(q.leaves));
   int64_t units = ceil_div(words, (int64_t)1 << how.words_log2) * q.leaves;
   /* Strips get narrower, to 128 bytes, before blocks share a leaf. */
-  while (!w.pair && how.words_log2 > 3 && turns > 0 && units << warps < wanted * 3 / 4)
+  while (!w.pair && how.words_log2 > t.cols_sum.narrowest && turns > 0 && units << warps < wanted * 3 / 4)
     how.words_log2--, turns--, units *= 2;
   /* So many warps share a leaf that all have some, and none many turns. Lanes of a pair would have to fold after
      warps. */
@@ -78,7 +78,7 @@ void plan_cols_sum(Plan &p, const gr_tune &, const gr_cuda_chip &chip) {
     for (int k = 1; k <= least; k++)
       if (rounds(k) * 9 <= rounds(0) * 10) passes = k;
     if (q.leaves > 1 && passes > most - how.units_log2) passes = most > how.units_log2 ? most - how.units_log2 : 0;
-    while (q.leaves > 1 && passes > 0 && state << passes > 16 << 10) passes--;
+    while (q.leaves > 1 && passes > 0 && state << passes > t.cols_sum.state_bytes) passes--;
     how.passes_log2 = (short)passes;
   }
   q.nodes = (int)ceil_div(q.leaves, q.leaves == 1 ? 1 : (int64_t)1 << (how.units_log2 + how.passes_log2))
