@@ -113,7 +113,8 @@ demo: all
 	$(here) $(LUA) examples/bytes.lua $$(command -v $(LUA))
 
 test: $(module) $(plans)
-	$(here) $(if $(plans),GPUREDUCE_PLANS="$(CURDIR)/$(plans)") $(BUSTED) --lua=$$(command -v $(LUA)) --cpath="$(CURDIR)/$(for_lua)/?.so"
+	$(here) $(if $(plans),GPUREDUCE_PLANS="$(CURDIR)/$(plans)") $(BUSTED) --lua=$$(command -v $(LUA)) \
+	  --cpath="$(CURDIR)/$(for_lua)/?.so"
 
 bench: $(module) $(if $(filter cuda,$(flavour)),build/bench/ladder_peers)
 	$(here) $(LUA) bench/spine.lua

@@ -43,9 +43,9 @@ typedef struct gr_reduce_job {
 } gr_reduce_job;
 
 /*
-** What a reduction would do, and why (gr.explain). Texts live as long as the process, and are NULL where there is nothing
-** to say; a number that is not known is 0. On a GPU kernel is the name of one, blocks and threads (of a block) are its
-** grid; on the CPU kernel is the loop that takes vectors apart, and blocks are pieces of work for so many threads.
+** What a reduction would do, and why (gr.explain). Texts live as long as the process, and are NULL where there is
+** nothing to say; a number that is not known is 0. On a GPU kernel is the name of one, blocks and threads (of a block)
+** are its grid; on the CPU kernel is the loop that takes vectors apart, and blocks are pieces for so many threads.
 */
 typedef struct gr_explained {
   const char *kernel, *why, *combine, *set; /* set: of instructions, of the CPU */

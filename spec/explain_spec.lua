@@ -1,4 +1,4 @@
--- gr.explain: what a reduction would do; GPUREDUCE_TRACE; and the map of the CUDA kernels, which a table of the planner has.
+-- gr.explain: what a reduction would do; GPUREDUCE_TRACE; and the map of the CUDA kernels, as the planner has it.
 local S = require "spec.support"
 local gr = S.gr
 
@@ -66,8 +66,9 @@ describe("explain on the CPU", function()
   it("is a line, too", function()
     local e = gr.explain("sum", gr.ones(1000, "f64"), { rows = 10 })
     assert.equal(e.text, tostring(e))
-    assert.equal(("sum of 1000 f64 in 10 rows on cpu: sums of rows (%s), 1 piece, 1 thread; reads 8000, writes 80 bytes; "
-      .. "sums of short rows, a block of them at a time"):format(gr.instructions()), e.text)
+    assert.equal(("sum of 1000 f64 in 10 rows on cpu: sums of rows (%s), 1 piece, 1 thread; "
+      .. "reads 8000, writes 80 bytes; sums of short rows, a block of them at a time"):format(
+        gr.instructions()), e.text)
   end)
 
   it("has the errors of the operation", function()
@@ -82,8 +83,8 @@ describe("explain on the CPU", function()
     fails("bad argument #3 to 'explain' (length 10 expected, got 9)", "dot", a, gr.ones(9))
     fails("bad argument #3 to 'explain' (option 'rows': 3 rows do not divide length 10)", "sum", a, { rows = 3 })
     fails("bad argument #2 to 'explain' (array is empty: there is nothing to do)", "sum", gr.zeros(0))
-    fails("bad argument #3 to 'explain' (option 'segments': not explained, since it is work of its own or changes nothing)",
-      "sum", a, { segments = gr.array({ 1, 11 }, "i64") })
+    fails("bad argument #3 to 'explain' (option 'segments': not explained, "
+      .. "since it is work of its own or changes nothing)", "sum", a, { segments = gr.array({ 1, 11 }, "i64") })
   end)
 end)
 
@@ -177,7 +178,8 @@ describe("the map of CUDA's reductions", function()
     }
     for _, row in ipairs(expected) do
       local kernel = table.remove(row, 1)
-      assert.equal("gr_reduce_" .. kernel, ask((unpack or table.unpack)(row)):match "kernel=(%S+)", table.concat(row, " "))
+      local answer = ask((unpack or table.unpack)(row))
+      assert.equal("gr_reduce_" .. kernel, answer:match "kernel=(%S+)", table.concat(row, " "))
     end
   end)
 

@@ -1,8 +1,8 @@
 /*
 ** What the planner of CUDA's reductions says, without a device; spec/explain_spec.lua asks.
 **   plans                                     the rows by which kernels are chosen
-**   plans OP DTYPE ROWS COLUMNS AXIS [STEP]   the plan of a matrix on an H200: axis 2 along rows, 1 down columns, 0 all of
-**                                             it as one number; STEP: elements from one row to the next
+**   plans OP DTYPE ROWS COLUMNS AXIS [STEP]   the plan of a matrix on an H200: axis 2 along rows, 1 down columns, 0 all
+**                                             of it as one number; STEP: elements from one row to the next
 */
 #include <stdio.h>
 #include <stdlib.h>

@@ -103,14 +103,15 @@ gr.threads(before)]],
       also = { { params = { { "op", "string", "" }, { "a", "array", "" }, { "b", "array", "" },
         { "options", "options?", "" } } } },
       options = {
-        { "rows", "integer?", "as the operation takes them, and so are `axis`, `pairs`, `ddof`, `accumulate`, `exact`" },
+        { "rows", "integer?", "as the operation takes it; so are `axis`, `pairs`, `ddof`, `accumulate`, `exact`" },
         { "axis", "integer?", "" }, { "pairs", "boolean?", "" }, { "ddof", "number?", "" },
         { "accumulate", "string?", "" }, { "exact", "boolean?", "" },
       },
       returns = { { "table", "`op`, `device`, `kernel` (on the CPU: the loop), `why`, `text` (all of it in a line); "
-        .. "`blocks` and `threads` of each (CPU: pieces of work, and threads), `launches`, `combine` (how the parts of a "
-        .. "vector become one), `instructions` (CPU), each where it is known; `shared` bytes of a block, `scratch` bytes; "
-        .. "`reads` and `writes` bytes of inputs and results; `uploads`, the bytes that would be copied to the device first" } },
+        .. "`blocks` and `threads` of each (CPU: pieces of work, and threads), `launches`, `combine` (how the parts "
+        .. "of a vector become one), `instructions` (CPU), each where it is known; `shared` bytes of a block, "
+        .. "`scratch` bytes; `reads` and `writes` bytes of inputs and results; `uploads`, the bytes that would be "
+        .. "copied to the device first" } },
       errors = "What would be an error of the operation; an empty array; options that are work of their own, or that "
         .. "change nothing here: `segments`, `op`, `value`, `kernel`, `async`, `into`, `at`.",
       cost = "O(1); O(n / 64 KiB) where only the host has some of an array.", waits = c.no_work,

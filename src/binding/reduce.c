@@ -382,7 +382,8 @@ gr_reduction gr_l_reduction(lua_State *L, gr_op op, int first) {
   q.options = first + gr_ops[op].inputs;
   for (size_t k = 0; k < sizeof work / sizeof work[0]; k++)
     if (lua_istable(L, q.options) && gr_l_has_option(L, q.options, work[k]))
-      gr_l_argerror(L, q.options, "option '%s': not explained, since it is work of its own or changes nothing", work[k]);
+      gr_l_argerror(L, q.options, "option '%s': not explained, since it is work of its own or changes nothing",
+                      work[k]);
   if (!lua_isnoneornil(L, q.options)) read_options(L, &q, q.a->n);
   else q.exact = c->exact && gr_exact_has(op, q.a->dtype);
   if (q.b) check_second(L, &q, first + 1);

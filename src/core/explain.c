@@ -21,7 +21,8 @@ static int64_t uploads_of(const gr_array *a) {
   last += gr_size(a->dtype) - 1;
   for (size_t k = (size_t)first / GR_CHUNK; k <= (size_t)last / GR_CHUNK; k++) {
     const size_t end = (k + 1) * GR_CHUNK < s->bytes ? (k + 1) * GR_CHUNK : s->bytes;
-    if (!gr_storage_current(s, GR_DEVSIDE, k) && gr_storage_current(s, GR_HOST, k)) bytes += (int64_t)(end - k * GR_CHUNK);
+    const int stale = !gr_storage_current(s, GR_DEVSIDE, k) && gr_storage_current(s, GR_HOST, k);
+    if (stale) bytes += (int64_t)(end - k * GR_CHUNK);
   }
   return bytes;
 }

@@ -17,7 +17,7 @@ void gr_explain(const gr_reduction *, gr_explanation *);
 #define GR_EXPLAIN_TEXT 512
 void gr_explain_text(const gr_reduction *, const gr_explanation *, char text[GR_EXPLAIN_TEXT]);
 
-/* With GPUREDUCE_TRACE in the environment every reduction of this context writes that line to stderr. Before first use. */
+/* Before first use. With GPUREDUCE_TRACE set, every reduction of this context writes that line to stderr. */
 void gr_explain_trace(gr_context *);
 
 #endif

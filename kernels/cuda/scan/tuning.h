@@ -12,7 +12,7 @@
 #define GR_SCAN_SHORT 1024
 #define GR_SCAN_WRITERS 8 /* warps, of two rows each; of the ring too */
 
-/* The ring (ring.cuh). Its warps: one that loads, so many that add rows up, three that add tiles up, and the writers. */
+/* The ring (ring.cuh). Its warps: one that loads, so many that add rows up, three that add tiles up, the writers. */
 #define GR_SCAN_ADDERS 4
 #define GR_SCAN_BLOCKS 2 /* a multiprocessor, where two rings of two tiles find room */
 #define GR_SCAN_AHEAD 4  /* tiles asked for and not yet added up, at most: more or fewer were slower */
