@@ -112,8 +112,9 @@ here = LUA_CPATH="$(CURDIR)/$(for_lua)/?.so;;"
 demo: all
 	$(here) $(LUA) examples/bytes.lua $$(command -v $(LUA))
 
-test: $(module)
-	$(here) $(BUSTED) --lua=$$(command -v $(LUA)) --cpath="$(CURDIR)/$(for_lua)/?.so"
+test: $(module) $(plans)
+	$(here) $(if $(plans),GPUREDUCE_PLANS="$(CURDIR)/$(plans)") $(BUSTED) --lua=$$(command -v $(LUA)) \
+	  --cpath="$(CURDIR)/$(for_lua)/?.so"
 
 bench: $(module) $(if $(filter cuda,$(flavour)),build/bench/ladder_peers)
 	$(here) $(LUA) bench/spine.lua

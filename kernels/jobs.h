@@ -43,6 +43,17 @@ typedef struct gr_reduce_job {
 } gr_reduce_job;
 
 /*
+** What a reduction would do, and why (gr.explain). Texts live as long as the process, and are NULL where there is
+** nothing to say; a number that is not known is 0. On a GPU kernel is the name of one, blocks and threads (of a block)
+** are its grid; on the CPU kernel is the loop that takes vectors apart, and blocks are pieces for so many threads.
+*/
+typedef struct gr_explained {
+  const char *kernel, *why, *combine, *set; /* set: of instructions, of the CPU */
+  int64_t launches, blocks, threads;
+  int64_t shared, scratch; /* bytes: of shared memory of a block, of scratch memory */
+} gr_explained;
+
+/*
 ** Histogram of one vector. Bin k of edges[0..bins] is edges[k] <= x < edges[k+1], the last closed above.
 ** Edges rise strictly. Integer samples are compared with ilimits (int64: the smallest integer that lies in
 ** bin k; ilimits[bins] is the LARGEST integer that lies in the last bin), so that i64 is exact.

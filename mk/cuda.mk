@@ -86,6 +86,12 @@ files_of_cuda-host = $(BUILD)/cuda-host.so
 $(BUILD)/cuda-host.so: $(cuda_c:%.c=$(OBJ)/%.o)
 	$(call step,$@) $(CC) -shared -o $@ $^ $(libs)
 
+# What the planner of the reductions says, without a device, for the specs.
+plans = $(BUILD)/plans
+files_of_test = $(module) $(plans)
+$(plans): spec/plans.c $(filter $(OBJ)/kernels/cuda/reduce/%,$(cuda_o))
+	$(call step,$<) $(CC) $(base) $^ -o $@ $(device_libs) -lm -ldl -lpthread
+
 # cuBLAS and CUB, for the benchmark of the ladder alone; without cuBLAS it runs without its peers.
 build/bench/ladder_peers: bench/peers/ladder_peers.cu
 	@mkdir -p $(@D)

@@ -68,13 +68,13 @@ int l_open(lua_State *L) {
     reference = on_device(kOutput);
     room = on_device((int64_t)64 << 20);
     flushed = on_device(kFlush);
-    work = on_device(kScratch);
-    chain = on_device(kScratch);
+    work = {on_device(kScratch), (size_t)kScratch, nullptr, nullptr};
+    chain = {on_device(kScratch), (size_t)kScratch, nullptr, nullptr};
     temporary = on_device(kTemporary);
     edges_room = on_device((int64_t)64 << 20);
     CHECK(cudaMemset(flushed, 0, kFlush));
-    CHECK(cudaMemset(work, 0, kScratch));
-    CHECK(cudaMemset(chain, 0, kScratch));
+    CHECK(cudaMemset(work.memory, 0, kScratch));
+    CHECK(cudaMemset(chain.memory, 0, kScratch));
     CHECK(cudaMallocHost(&pinned, (size_t)64 << 20));
     CHECK(cudaHostAlloc(&mapped, 4096, cudaHostAllocMapped));
     CHECK(cudaDeviceSynchronize());

@@ -33,7 +33,9 @@ const char *input(int which, int64_t turn, int64_t from = offset) {
   return pool + which * kInput + (resident ? 0 : turn % slots * pitch) + from * sizes[type];
 }
 
-gr_cuda_run run_on(char *scratch) { return {stream, &chip, scratch, ++epoch, nullptr, 0, written, &written}; }
+gr_cuda_run run_on(gr_cuda_scratch &scratch) {
+  return {stream, &chip, &scratch, ++epoch, nullptr, 0, written, &written};
+}
 
 gr_op op_named(const std::string &name) {
   for (int k = 0; k < GR_OP_COUNT; k++)

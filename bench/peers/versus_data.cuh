@@ -39,7 +39,8 @@ const int64_t kInput = ((int64_t)8 << 30) + ((int64_t)64 << 20), kOutput = (int6
 const int64_t kTemporary = (int64_t)8 << 30; /* CUB keeps a private histogram a block */
 const int64_t kFlush = (int64_t)192 << 20, kScratch = (int64_t)1 << 30, kRotate = (int64_t)512 << 20;
 
-char *pool, *output, *reference, *room, *flushed, *work, *chain, *temporary, *edges_room;
+char *pool, *output, *reference, *room, *flushed, *temporary, *edges_room;
+gr_cuda_scratch work, chain;
 int64_t *pinned, *mapped;
 cudaStream_t stream;
 cudaEvent_t before, after;
@@ -139,7 +140,7 @@ void fill_pool(const Cell &c, int64_t bytes, int64_t period) {
     char *at = pool + (seed - 1) * kInput;
     if (kind == NORMAL && gr_is_float(type)) {
       gr_random_job j = {type, n, {at, sizes[type], 0}, seed, 0, 1};
-      gr_cuda_run r = {stream, &chip, work, ++epoch, nullptr, 0};
+      gr_cuda_run r = {stream, &chip, &work, ++epoch, nullptr, 0};
       CHECK(gr_cuda_random(&j, &r));
     } else if (kind < UNIFORM || seed == 1) {
       with_type(type, [&](auto *t) {

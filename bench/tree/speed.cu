@@ -31,7 +31,8 @@ static size_t scratch_bytes = (size_t)256 << 20;
 static gr_mailbox_shape mailbox; /* by the last launch */
 
 static void run(const gr_reduce_job &j, uint64_t *done = nullptr, uint64_t ticket = 0) {
-  gr_cuda_run r = {stream, &chip, scratch, 1, done, ticket, {}, nullptr, &mailbox};
+  gr_cuda_scratch room = {scratch, scratch_bytes, nullptr, nullptr};
+  gr_cuda_run r = {stream, &chip, &room, 1, done, ticket, {}, nullptr, &mailbox};
   CHECK(gr_cuda_reduce(&j, &r));
 }
 

@@ -31,21 +31,20 @@ static void work(int id, int launches) {
   const size_t all = (size_t)rows * n * sizeof(float);
   cudaStream_t stream;
   float *x, *y;
-  void *scratch;
+  gr_cuda_scratch scratch = {nullptr, (size_t)64 << 20, nullptr, nullptr};
   CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
   CHECK(cudaMalloc(&x, all));
   CHECK(cudaMalloc(&y, all));
   make_data<<<1000, 256, 0, stream>>>(x, all / sizeof(float), (unsigned)id);
   gr_rmsnorm_job job = {GR_F32, n, rows, {(char *)x, 4, (int64_t)n * 4}, {}, {(char *)y, 4, (int64_t)n * 4}, 1e-6};
-  size_t bytes = gr_cuda_rmsnorm_scratch(&job, &chip);
-  CHECK(cudaMalloc(&scratch, bytes));
-  CHECK(cudaMemsetAsync(scratch, 0, bytes, stream));
+  CHECK(cudaMalloc(&scratch.memory, scratch.bytes));
+  CHECK(cudaMemsetAsync(scratch.memory, 0, scratch.bytes, stream));
   const gr_cuda_span anything = {nullptr, (const char *)UINTPTR_MAX};
   gr_cuda_span written = anything;
   unsigned r = (unsigned)id * 7919 + 1;
   for (int k = 0; k < launches; k++) {
     gr_cuda_run run = {};
-    run.stream = stream, run.chip = &chip, run.scratch = scratch, run.epoch = (uint64_t)k + 1;
+    run.stream = stream, run.chip = &chip, run.scratch = &scratch, run.epoch = (uint64_t)k + 1;
     run.running = written, run.written = &written;
     CHECK(gr_cuda_rmsnorm(&job, &run));
     r = r * 1664525u + 1013904223u;

@@ -89,5 +89,36 @@ gr.threads(before)]],
       example = [[print(gr.instructions())]],
       output = "...",
     },
+    {
+      name = "explain",
+      text = "What a reduction would do, without doing it: which kernel it takes, why, its grid, and what it moves. "
+        .. "It serves what `gr.sum`, `gr.dot` and their like do; the line that `tostring` gives is also what "
+        .. "`GPUREDUCE_TRACE=1` writes to stderr for each of them, before it begins. "
+        .. "Which kernels there are says [kernels/cuda/README.md](../kernels/cuda/README.md).",
+      params = {
+        { "op", "string", "its name, `minmax` or `sum_kahan` too" },
+        { "a", "array", "what it would reduce; of those that take two, b follows" },
+        { "options", "options?", "" },
+      },
+      also = { { params = { { "op", "string", "" }, { "a", "array", "" }, { "b", "array", "" },
+        { "options", "options?", "" } } } },
+      options = {
+        { "rows", "integer?", "as the operation takes it; so are `axis`, `pairs`, `ddof`, `accumulate`, `exact`" },
+        { "axis", "integer?", "" }, { "pairs", "boolean?", "" }, { "ddof", "number?", "" },
+        { "accumulate", "string?", "" }, { "exact", "boolean?", "" },
+      },
+      returns = { { "table", "`op`, `device`, `kernel` (on the CPU: the loop), `why`, `text` (all of it in a line); "
+        .. "`blocks` and `threads` of each (CPU: pieces of work, and threads), `launches`, `combine` (how the parts "
+        .. "of a vector become one), `instructions` (CPU), each where it is known; `shared` bytes of a block, "
+        .. "`scratch` bytes; `reads` and `writes` bytes of inputs and results; `uploads`, the bytes that would be "
+        .. "copied to the device first" } },
+      errors = "What would be an error of the operation; an empty array; options that are work of their own, or that "
+        .. "change nothing here: `segments`, `op`, `value`, `kernel`, `async`, `into`, `at`.",
+      cost = "O(1); O(n / 64 KiB) where only the host has some of an array.", waits = c.no_work,
+      example = [[
+local how = gr.explain("max", gr.ones(1000), { rows = 10 })
+print(how.op, how.reads, how.writes)]],
+      output = "max\t4000\t40",
+    },
   },
 }

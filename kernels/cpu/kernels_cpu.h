@@ -44,6 +44,9 @@ gr_value gr_cpu_reduce_value(const gr_reduce_job *, gr_parallel);
 /* The same for a vector or two that lie side by side, ddof 0, here and at once. */
 void gr_cpu_reduce_small(gr_op, gr_dtype, const void *a, const void *b, int64_t n, gr_value *);
 
+/* How gr_cpu_reduce would go about it with so many threads; parallel: whether it gets a gr_parallel. */
+void gr_cpu_explain(const gr_reduce_job *, int threads, int parallel, gr_explained *);
+
 /* Like the launchers of kernels/cuda/launch.h. Inputs and outputs are host pointers. */
 void gr_cpu_reduce(const gr_reduce_job *, gr_parallel);
 

@@ -1,7 +1,7 @@
 /*
-** Launchers: what the CUDA backend calls. They check nothing, allocate nothing and never wait: they pick
-** a kernel, a grid and a block from the tuning table (reduce/tuning.h) and launch on the given stream. Each returns
-** a cudaError_t as int (0 is success).
+** Launchers: what the CUDA backend calls. They check nothing: they plan (a kernel, its grid, its scratch memory), ask
+** for the scratch memory, and launch on the given stream, or, reductions with a batch, file the launch there (batch.h).
+** Only growing scratch memory may wait. Each returns a cudaError_t as int (0 is success).
 */
 #ifndef GR_CUDA_LAUNCH_H
 #define GR_CUDA_LAUNCH_H
@@ -20,6 +20,16 @@ typedef struct gr_cuda_chip {
   int shared_optin;         /* bytes of shared memory one block may ask for */
   int l2_bytes;
 } gr_cuda_chip;
+
+/*
+** Scratch memory: grow makes it at least so large, and new memory zero; what was in it is gone. NULL: it cannot.
+*/
+typedef struct gr_cuda_scratch {
+  void *memory;
+  size_t bytes;
+  int (*grow)(struct gr_cuda_scratch *, size_t bytes);
+  void *owner; /* for grow */
+} gr_cuda_scratch;
 
 /*
 ** Where a launch runs. scratch belongs to this stream alone: its first GR_COUNTER_BYTES are zero when
@@ -44,7 +54,7 @@ static const gr_cuda_span gr_anything = {NULL, (const char *)UINTPTR_MAX};
 typedef struct gr_cuda_run {
   void *stream; /* cudaStream_t */
   const gr_cuda_chip *chip;
-  void *scratch;
+  gr_cuda_scratch *scratch;
   uint64_t epoch; /* different at every launch on this scratch, never 0 */
   uint64_t *done;
   uint64_t ticket;
@@ -55,19 +65,20 @@ typedef struct gr_cuda_run {
 
 #define GR_ARRAYS 8 /* of one gr_cuda_reduce_arrays at most */
 
-/* Bytes of scratch a job needs, GR_COUNTER_BYTES included. */
-size_t gr_cuda_reduce_scratch(const gr_reduce_job *, const gr_cuda_chip *);
-size_t gr_cuda_reduce_arrays_scratch(const gr_reduce_job *first, int count, const gr_cuda_chip *);
-size_t gr_cuda_histogram_scratch(const gr_histogram_job *, const gr_cuda_chip *);
-size_t gr_cuda_scan_scratch(const gr_scan_job *, const gr_cuda_chip *);
-size_t gr_cuda_rmsnorm_scratch(const gr_rmsnorm_job *, const gr_cuda_chip *);
-size_t gr_cuda_softmax_scratch(const gr_softmax_job *, const gr_cuda_chip *);
-size_t gr_cuda_compact_scratch(const gr_compact_job *, const gr_cuda_chip *);
+/* Before anything lies there: so many bytes of scratch, GR_COUNTER_BYTES included. */
+static inline int gr_cuda_need(const gr_cuda_run *run, size_t bytes) {
+  if (bytes <= run->scratch->bytes) return 0;
+  return run->scratch->grow ? run->scratch->grow(run->scratch, bytes) : 2; /* cudaErrorMemoryAllocation */
+}
 
 /* Whether this build has kernels for the current device: 0, or the cudaError_t that says why not. */
 int gr_cuda_loadable(void);
 
 int gr_cuda_reduce(const gr_reduce_job *, const gr_cuda_run *);
+/* What that would do on such a chip, if nothing else runs; no device is asked. to_host: the host waits for a number. */
+void gr_cuda_explain(const gr_reduce_job *, const gr_cuda_chip *, int to_host, gr_explained *);
+/* Row k of the table that kernels are chosen by, from 0: its kernel, and what that serves (why). 0: there is none. */
+int gr_cuda_reduce_row(int k, gr_explained *);
 /* One launch for jobs of one vector each that differ in data and operation alone, not in reducer; needs run->done. */
 int gr_cuda_reduce_arrays(const gr_reduce_job *const *, int count, const gr_cuda_run *);
 int gr_cuda_histogram(const gr_histogram_job *, const gr_cuda_run *);
@@ -93,8 +104,14 @@ int gr_cuda_compact(const gr_compact_job *, const gr_cuda_run *);
 #ifdef __cplusplus
 }
 
-/* A reduction to one f64 for each of count vectors, part of a larger operation. */
-static inline gr_reduce_job gr_f64_of_each(gr_op op, gr_dtype t, const gr_vec &a, int64_t n, int64_t count, void *out) {
+/*
+** A reduction that is part of a larger operation: its results go to scratch memory, *out, where the caller has `bytes`
+** for them and for what else it wants.
+*/
+int gr_reduce_to_scratch(const gr_reduce_job &, const gr_cuda_run &, size_t bytes, char **out);
+
+/* Such a reduction to one f64 for each of count vectors. */
+static inline gr_reduce_job gr_f64_of_each(gr_op op, gr_dtype t, const gr_vec &a, int64_t n, int64_t count) {
   gr_reduce_job r = {};
   r.op = op;
   r.dtype = t;
@@ -103,7 +120,6 @@ static inline gr_reduce_job gr_f64_of_each(gr_op op, gr_dtype t, const gr_vec &a
   r.a = a;
   r.scale_a = r.scale_b = 1.0;
   r.out_dtype = GR_F64;
-  r.out = out;
   return r;
 }
 #endif

@@ -32,6 +32,8 @@ static inline unsigned gr_filling_grid(int64_t n, int64_t each, const gr_ladder_
 }
 
 /* The scratch behind the counters: block results and the like. */
-static inline void *gr_ladder_scratch_of(const gr_cuda_run *run) { return (char *)run->scratch + GR_COUNTER_BYTES; }
+static inline void *gr_ladder_scratch_of(const gr_cuda_run *run) {
+  return (char *)run->scratch->memory + GR_COUNTER_BYTES;
+}
 
 #endif

@@ -135,6 +135,12 @@ gr_status gr_cpu_do_reduce(gr_queue *q, const gr_reduce_job *job, uint64_t *resu
   return watched ? unwatch() : GR_OK;
 }
 
+void gr_cpu_do_explain(gr_queue *q, const gr_reduce_job *job, int number, gr_explained *e) {
+  const int threads = gr_threads_count(), is_long = q->stop && (job->n >= GR_LONG || job->count >= GR_LONG / job->n);
+  (void)number;
+  gr_cpu_explain(job, threads, threads > 1 || is_long, e);
+}
+
 static gr_status small(gr_queue *q, gr_op op, gr_dtype t, const void *a, const void *b, int64_t n, gr_value *r) {
   gr_rounding before;
   if (q->error[0]) return GR_BAD;
@@ -274,6 +280,7 @@ static gr_backend cpu = {
   .zero = gr_cpu_zero,
   .wait = wait_for,
   .reduce = gr_cpu_do_reduce,
+  .explain = gr_cpu_do_explain,
   .small = small,
   .exact = gr_cpu_do_exact,
   .digest = gr_cpu_do_digest,

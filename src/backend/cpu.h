@@ -20,6 +20,7 @@ gr_status gr_cpu_mark(gr_queue *, gr_ticket *);
 gr_status gr_cpu_elapsed(gr_queue *, const gr_ticket *from, const gr_ticket *to, double *seconds);
 
 gr_status gr_cpu_do_reduce(gr_queue *, const gr_reduce_job *, uint64_t *result);
+void gr_cpu_do_explain(gr_queue *, const gr_reduce_job *, int number, gr_explained *);
 gr_status gr_cpu_do_histogram(gr_queue *, const gr_histogram_job *);
 gr_status gr_cpu_do_weights(gr_queue *, const gr_weights_job *);
 gr_status gr_cpu_do_scan(gr_queue *, const gr_scan_job *);

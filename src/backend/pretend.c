@@ -307,6 +307,7 @@ static gr_backend pretend = {
   .zero = pretend_zero,
   .wait = pretend_wait,
   .reduce = pretend_reduce,
+  .explain = gr_cpu_do_explain,
   .exact = pretend_exact,
   .digest = pretend_digest,
   .start = pretend_start,

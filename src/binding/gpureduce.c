@@ -15,6 +15,7 @@
 #include "src/binding/results.h"
 #include "src/binding/stop.h"
 #include "src/binding/when.h"
+#include "src/core/explain.h"
 
 #if defined(__GNUC__)
 #define EXPORT __attribute__((visibility("default")))
@@ -156,6 +157,7 @@ static gr_context *open_context(lua_State *L) {
   lua_setfield(L, LUA_REGISTRYINDEX, GR_INSTANCE_NAME);
   *c = gr_context_new(&host);
   if (!*c) luaL_error(L, "gpureduce: out of memory");
+  gr_explain_trace(*c);
   gr_l_can_stop(L, *c);
   gr_l_can_collect(L, *c);
   return *c;

@@ -348,14 +348,14 @@ static int l_norm(lua_State *L) {
   return reduce_one(L, p == 1 ? GR_OP_norm1 : p == 2 ? GR_OP_norm2 : GR_OP_norminf, options);
 }
 
-/* With rows but without pairs, b is one row (axis 2) or column (axis 1), and is combined with each of a's. */
-static void check_second(lua_State *L, call *q) {
+/* With rows but without pairs, b is one row (axis 2) or column (axis 1), and is combined with each of a's. arg: b's. */
+static void check_second(lua_State *L, const call *q, int arg) {
   if (q->shape.rows == 0 || q->shape.pairs) {
-    gr_l_check_pair(L, q->a, q->b, 2);
+    gr_l_check_pair(L, q->a, q->b, arg);
     return;
   }
   int64_t n = gr_shape_length(q->shape, q->a->n);
-  gr_l_check_like(L, q->a, q->b, n, q->shape.axis == 2 ? " (of a row)" : " (of a column)", "ab", 2);
+  gr_l_check_like(L, q->a, q->b, n, q->shape.axis == 2 ? " (of a row)" : " (of a column)", "ab", arg);
 }
 
 /* gr.dot(a, b, options), mse, cosine */
@@ -370,8 +370,26 @@ static int reduce_pair(lua_State *L, gr_op op) {
   call q = {.op = op, .a = a, .b = b, .options = 3, .shape = {.axis = 2}, .gather = gr_l_gathering(L, c)};
   if (!lua_isnoneornil(L, 3)) read_options(L, &q, q.a->n);
   else q.exact = c->exact && gr_exact_has(q.op, q.a->dtype);
-  check_second(L, &q);
+  check_second(L, &q, 2);
   return finish(L, &q);
+}
+
+gr_reduction gr_l_reduction(lua_State *L, gr_op op, int first) {
+  static const char *const work[] = {"segments", "op", "value", "kernel", "async", "into", "at"};
+  gr_context *c = gr_l_context(L);
+  call q = {.op = op, .a = gr_l_check_array(L, first), .shape = {.axis = 2}};
+  if (gr_ops[op].inputs == 2) q.b = gr_l_check_array(L, first + 1);
+  q.options = first + gr_ops[op].inputs;
+  for (size_t k = 0; k < sizeof work / sizeof work[0]; k++)
+    if (lua_istable(L, q.options) && gr_l_has_option(L, q.options, work[k]))
+      gr_l_argerror(L, q.options, "option '%s': not explained, since it is work of its own or changes nothing",
+                      work[k]);
+  if (!lua_isnoneornil(L, q.options)) read_options(L, &q, q.a->n);
+  else q.exact = c->exact && gr_exact_has(op, q.a->dtype);
+  if (q.b) check_second(L, &q, first + 1);
+  if (gr_shape_length(q.shape, q.a->n) == 0 || gr_shape_results(q.shape, q.a->n) == 0)
+    gr_l_argerror(L, first, "array is empty: there is nothing to do");
+  return (gr_reduction){.op = q.op, .shape = q.shape, .a = q.a, .b = q.b, .ddof = q.ddof, .exact = q.exact};
 }
 
 /* A function each: asking Lua for an upvalue that says which would be a twentieth of a small call. */

@@ -55,6 +55,8 @@ typedef struct gr_queue {
   int lost;        /* the device is unusable for the rest of the process */
   size_t pinned;   /* bytes of page-locked host memory that it holds */
   struct gr_stop *stop; /* asked by long work whether it is to stop; NULL: never */
+  /* The backend's; NULL also where calls are traced, which small ones would not be otherwise. */
+  gr_status (*small)(struct gr_queue *, gr_op, gr_dtype, const void *a, const void *b, int64_t n, gr_value *);
   gr_status (*before)(struct gr_queue *); /* of the pretend device: runs deferred work. NULL elsewhere */
   char error[240]; /* why the last call failed */
 } gr_queue;
@@ -85,6 +87,9 @@ struct gr_backend {
   ** gr_finish says.
   */
   gr_status (*reduce)(gr_queue *, const gr_reduce_job *, uint64_t *result);
+
+  /* What reduce would do with such a job, from its shape and addresses alone. number: it would get a result. */
+  void (*explain)(gr_queue *, const gr_reduce_job *, int number, gr_explained *);
 
   /*
   ** One number from one or two contiguous vectors of 1 to GR_SMALL elements in host memory, for small calls. NULL where

@@ -43,6 +43,7 @@ static gr_queue *queue_on(gr_context *c, gr_backend *backend, gr_status *why) {
   gr_queue *q = backend->open(backend, why);
   if (!q) return NULL;
   q->stop = backend->separate ? NULL : &c->stop;
+  q->small = c->trace ? NULL : backend->small;
   c->queues[c->queue_count++] = q;
   return q;
 }

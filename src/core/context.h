@@ -21,6 +21,7 @@ typedef struct gr_limits {
 
 typedef struct gr_context gr_context;
 typedef struct gr_storage gr_storage; /* storage.h */
+struct gr_reduction;                  /* ops.h */
 
 /*
 ** What the layer above tells the core when it makes a context, which is the head of a larger struct: the size of that
@@ -51,6 +52,7 @@ struct gr_context {
   /* Running futures that may read their arrays again, and what to call before a write to one of these arrays. */
   struct gr_future *watching;
   void (*write)(gr_storage *);
+  void (*trace)(const struct gr_reduction *); /* is told of each reduction before it begins, or NULL */
   /* Small storages that were freed are kept with their memory for the next of that size (storage.h): their bytes. */
   size_t spared;
   gr_storage *spare[GR_SPARE_CLASSES];

@@ -19,6 +19,13 @@ static void cut(gr_vec *v, gr_shape s, int64_t n) {
   v->step = s.axis == 1 ? along : along * columns;
 }
 
+void gr_shape_cut(gr_shape s, const gr_array *a, const gr_array *b, gr_reduce_job *job) {
+  job->n = gr_shape_length(s, a->n);
+  job->count = gr_shape_results(s, a->n);
+  cut(&job->a, s, a->n);
+  if (b && (s.pairs || s.rows == 0)) cut(&job->b, s, b->n);
+}
+
 gr_status gr_shape_read(gr_shape s, gr_side side, const gr_array *a, const gr_array *b, gr_vec *va, gr_vec *vb) {
   gr_status status = gr_array_read(a, side, va);
   if (status == GR_OK && b) status = gr_array_read(b, side, vb);
@@ -28,9 +35,16 @@ gr_status gr_shape_read(gr_shape s, gr_side side, const gr_array *a, const gr_ar
   return GR_OK;
 }
 
+/* Whoever watches this context's calls (explain.c) is told before anything is done. */
+static void tell(gr_op op, gr_shape s, const gr_array *a, const gr_array *b, double ddof) {
+  const gr_context *c = a->storage->context; /* of a released array there is none */
+  if (c && c->trace) c->trace(&(gr_reduction){.op = op, .shape = s, .a = a, .b = b, .ddof = ddof});
+}
+
 static gr_status reduce_job(gr_op op, const gr_array *a, const gr_array *b, double ddof, gr_shape s,
                             gr_reduce_job *job) {
   gr_side side = gr_kernel_side(a->storage);
+  tell(op, s, a, b, ddof);
   *job = (gr_reduce_job){.op = op, .dtype = a->dtype, .ddof = ddof, .scale_a = 1, .scale_b = 1};
   job->n = gr_shape_length(s, a->n);
   job->count = gr_shape_results(s, a->n);
@@ -39,6 +53,7 @@ static gr_status reduce_job(gr_op op, const gr_array *a, const gr_array *b, doub
 
 gr_status gr_reduce_job_of(gr_op op, const gr_array *a, const gr_array *b, double ddof, gr_reduce_job *job) {
   gr_side side = gr_kernel_side(a->storage);
+  tell(op, (gr_shape){.axis = 2}, a, b, ddof);
   *job = (gr_reduce_job){.op = op, .dtype = a->dtype, .n = a->n, .count = 1, .ddof = ddof, .scale_a = 1, .scale_b = 1};
   gr_status status = gr_array_read(a, side, &job->a);
   return status == GR_OK && b ? gr_array_read(b, side, &job->b) : status;
@@ -94,10 +109,14 @@ static gr_status run_scaled(gr_context *c, gr_queue *q, gr_reduce_job *job, gr_v
 
 static int lies_here(const gr_array *a) { return a->storage->full[GR_HOST] && a->stride == gr_size_of(a->dtype); }
 
+int gr_reduce_is_small(const gr_array *a, const gr_array *b) {
+  return a->storage->queue->backend->small && a->n >= 1 && a->n <= GR_SMALL && lies_here(a) && (!b || lies_here(b));
+}
+
 int gr_reduce_small(gr_op op, const gr_array *a, const gr_array *b, gr_value *r) {
   gr_queue *q = a->storage->queue;
-  if (!q->backend->small || a->n < 1 || a->n > GR_SMALL || !lies_here(a) || (b && !lies_here(b))) return 0;
-  return q->backend->small(q, op, a->dtype, a->storage->memory[GR_HOST] + a->offset,
+  if (!q->small || a->n < 1 || a->n > GR_SMALL || !lies_here(a) || (b && !lies_here(b))) return 0;
+  return q->small(q, op, a->dtype, a->storage->memory[GR_HOST] + a->offset,
                            b ? b->storage->memory[GR_HOST] + b->offset : NULL, a->n, r) == GR_OK &&
          !(gr_may_overflow(op, a->dtype) && r->v[1].f == 0);
 }

@@ -20,6 +20,15 @@ typedef struct gr_shape {
   const gr_segments *segments;
 } gr_shape;
 
+/* A reduction as it is asked for. exact: correctly rounded. */
+typedef struct gr_reduction {
+  gr_op op;
+  gr_shape shape;
+  const gr_array *a, *b; /* b: NULL with one input */
+  double ddof;
+  int exact;
+} gr_reduction;
+
 /* How many vectors of which length (of segments: the shortest) a shape makes of n elements. */
 int64_t gr_shape_results(gr_shape, int64_t n);
 int64_t gr_shape_length(gr_shape, int64_t n);
@@ -27,8 +36,12 @@ int64_t gr_shape_length(gr_shape, int64_t n);
 /* The inputs, current on that side and cut into rows or columns; b may be NULL, or one vector for all rows of a. */
 gr_status gr_shape_read(gr_shape, gr_side, const gr_array *a, const gr_array *b, gr_vec *va, gr_vec *vb);
 
+/* The vectors of a job whose a and b are set to the whole arrays: how many, how long, and where. */
+void gr_shape_cut(gr_shape, const gr_array *a, const gr_array *b, gr_reduce_job *);
+
 /* The same as gr_reduce_all with ddof 0, for short dense vectors in the CPU's memory; 0: another way is needed. */
 int gr_reduce_small(gr_op, const gr_array *a, const gr_array *b, gr_value *result);
+int gr_reduce_is_small(const gr_array *a, const gr_array *b); /* whether they are, for those who only ask */
 
 /* One number (minmax: two) from the whole array; waits. b is NULL for operations of one input. */
 gr_status gr_reduce_all(gr_context *, gr_op, const gr_array *a, const gr_array *b, double ddof, gr_value *result);

@@ -97,6 +97,14 @@ static int64_t piece_of(const gr_plan *p) {
   return SMALL_PIECE / (p->red == GR_RED_VARIANCE ? 2 : 1) / (p->inputs == 2 ? 2 : 1) / p->size;
 }
 
+/* Whether a vector is worth cutting; and the elements of a piece then. */
+static int is_cut(const gr_plan *p) { return p->job->n > 4 * piece_of(p); }
+static int64_t cut_of(const gr_plan *p) {
+  int64_t size = piece_of(p);
+  while ((p->job->n - 1) / size >= MAX_PIECES) size *= 2;
+  return size;
+}
+
 static gr_acc in_pieces(const gr_plan *p, int64_t v, gr_parallel parallel) {
   const gr_vec *x = &p->job->a, *y = p->inputs == 2 ? &p->job->b : x;
   pieces s;
@@ -111,8 +119,7 @@ static gr_acc in_pieces(const gr_plan *p, int64_t v, gr_parallel parallel) {
   s.step = p->size;
   s.positions = p->kind == GR_ACC_POSITION;
   s.v = v;
-  s.size = piece_of(p);
-  while ((s.n - 1) / s.size >= MAX_PIECES) s.size *= 2;
+  s.size = cut_of(p);
   count = (s.n - 1) / s.size + 1;
   parallel(count, do_piece, &s);
   c.top = 0;
@@ -125,7 +132,7 @@ static gr_acc whole_vector(const gr_plan *p, int64_t v, gr_parallel parallel) {
   const gr_reduce_job *job = p->job;
   const int64_t n = job->n;
   if (n == 0) return gr_identity(p->kind, p->red == GR_RED_PROD);
-  if (parallel && n > 4 * piece_of(p)) return in_pieces(p, v, parallel);
+  if (parallel && is_cut(p)) return in_pieces(p, v, parallel);
   if (job->a.stride == p->size && (p->inputs < 2 || job->b.stride == p->size)) /* most calls, and the quickest */
     return p->span((const char *)job->a.data + v * job->a.step,
                    p->inputs < 2 ? NULL : (const char *)job->b.data + v * job->b.step, n, job);
@@ -240,32 +247,54 @@ static void do_sums_batch(void *arg, int64_t k) {
   }
 }
 
+/* The loops that take a job apart: the first that fits. */
+enum { SEGMENTS, COLUMNS, VECTORS, SUMS, ROWS };
+
+static int loop_of(const gr_plan *p) {
+  const gr_reduce_job *job = p->job;
+  if (job->offsets) return SEGMENTS;
+  if (job->count > 1 && job->n > 1 && job->a.step == p->size && job->a.stride != p->size) return COLUMNS;
+  if (job->n * p->size >= 4 * GR_PIECE_BYTES || job->count == 1) return VECTORS;
+  return are_sums(p) ? SUMS : ROWS;
+}
+
+/* Short rows: so many are worth handing to another thread. */
+static int64_t rows_of_piece(const gr_plan *p) { return GR_PIECE_BYTES / (p->job->n * p->size + 64) + 1; }
+
 void gr_cpu_reduce(const gr_reduce_job *job, gr_parallel parallel) {
-  void (*body)(void *, int64_t) = do_batch;
   const gr_plan p = make_plan(job);
-  const int64_t bytes = job->n * p.size;
+  const int loop = job->count > 0 ? loop_of(&p) : VECTORS;
   int64_t v;
   batch s;
-  if (job->count == 0) return;
-  if (job->offsets) {
-    gr_reduce_segments(job, parallel);
-    return;
+  switch (loop) {
+    case SEGMENTS: gr_reduce_segments(job, parallel); return;
+    case COLUMNS: gr_reduce_columns(&p, parallel); return;
+    case VECTORS:
+      for (v = 0; v < job->count; v++) gr_finish_vector(&p, v, whole_vector(&p, v, parallel));
+      return;
+    default:
+      s.p = &p;
+      s.size = rows_of_piece(&p);
+      if (!parallel) s.size = job->count;
+      gr_in_pieces(parallel, job->count, s.size, loop == SUMS ? do_sums_batch : do_batch, &s);
   }
-  if (job->count > 1 && job->n > 1 && job->a.step == p.size && job->a.stride != p.size) {
-    gr_reduce_columns(&p, parallel);
-    return;
-  }
-  if (bytes >= 4 * GR_PIECE_BYTES || job->count == 1) {
-    for (v = 0; v < job->count; v++) gr_finish_vector(&p, v, whole_vector(&p, v, parallel));
-    return;
-  }
-  if (are_sums(&p)) body = do_sums_batch;
-  s.p = &p;
-  s.size = GR_PIECE_BYTES / (bytes + 64) + 1;
-  if (!parallel || job->count <= s.size) {
-    s.size = job->count;
-    body(&s, 0);
-  } else {
-    parallel((job->count - 1) / s.size + 1, body, &s);
-  }
+}
+
+void gr_cpu_explain(const gr_reduce_job *job, int threads, int parallel, gr_explained *e) {
+  static const struct { const char *name, *why; } loops[] = {
+    [SEGMENTS] = {"segments", "segments, several of them a piece"},
+    [COLUMNS] = {"columns", "neighbouring columns, a strip of them at a time, in the order of memory"},
+    [VECTORS] = {"vectors", "a single vector, or vectors of 1 MiB and more, one after the other"},
+    [SUMS] = {"sums of rows", "sums of short rows, a block of them at a time"},
+    [ROWS] = {"rows", "short rows, several of them a piece"},
+  };
+  const gr_plan p = make_plan(job);
+  const int loop = loop_of(&p);
+  e->kernel = loops[loop].name;
+  e->why = loops[loop].why;
+  e->launches = 1;
+  e->set = gr_cpu_in_use();
+  e->blocks = !parallel ? 1 : loop == SUMS || loop == ROWS ? (job->count - 1) / rows_of_piece(&p) + 1
+            : loop != VECTORS ? 0 : is_cut(&p) ? (job->n - 1) / cut_of(&p) + 1 : 1; /* of each vector */
+  e->threads = e->blocks && e->blocks < threads ? e->blocks : threads;
 }

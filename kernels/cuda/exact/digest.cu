@@ -43,8 +43,8 @@ int gr_cuda_digest(const gr_digest_job *job, uint64_t out[2], const gr_cuda_run 
   void *args[] = {&q};
   q.job = *job;
   q.size = gr_size_of(job->dtype);
-  q.counter = (unsigned *)run->scratch;
-  q.sums = (uint64_t *)((char *)run->scratch + 64);
+  q.counter = (unsigned *)run->scratch->memory;
+  q.sums = (uint64_t *)((char *)run->scratch->memory + 64);
   q.out = out;
   q.done = run->done;
   q.ticket = run->ticket;

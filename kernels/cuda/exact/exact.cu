@@ -426,8 +426,8 @@ static gr_exact_args gr_args_of(const gr_exact_job *job, int64_t first, uint64_t
   gr_exact_args q = {};
   q.job = *job;
   q.first = first;
-  q.counter = (unsigned *)run->scratch;
-  q.sums = (uint64_t *)((char *)run->scratch + 64);
+  q.counter = (unsigned *)run->scratch->memory;
+  q.sums = (uint64_t *)((char *)run->scratch->memory + 64);
   q.out = out;
   q.done = run->done;
   q.ticket = run->ticket;

@@ -233,13 +233,6 @@ static void plan(const gr_histogram_job *job, const gr_cuda_chip *chip, int crow
   *rows = has_rows ? (size_t)p->blocks * (size_t)gr_row_words(*h) * 4 : 0;
 }
 
-size_t gr_cuda_histogram_scratch(const gr_histogram_job *job, const gr_cuda_chip *chip) {
-  gr_hist_plan p;
-  size_t rows;
-  plan(job, chip, 0, &p, &rows);
-  return GR_COUNTER_BYTES + rows;
-}
-
 static cudaError_t clear(const gr_histogram_job *job, cudaStream_t stream) {
   size_t bytes = (size_t)job->bins * 8;
   if (job->tails == job->counts + job->bins) return cudaMemsetAsync(job->counts, 0, bytes + 24, stream);
@@ -251,12 +244,13 @@ int gr_cuda_histogram(const gr_histogram_job *job, const gr_cuda_run *run) {
   gr_hist_plan p;
   size_t rows;
   cudaStream_t stream = (cudaStream_t)run->stream;
-  cudaError_t e = cudaSuccess;
   int crowded = run->written && !gr_is_empty(run->running) && run->running.from;
   if (job->bins < 1 || job->bins > INT32_MAX) return cudaErrorInvalidValue;
   plan(job, run->chip, crowded, &p, &rows);
-  p.args.area = (uint64_t *)run->scratch;
-  if (rows) p.args.rows = (uint32_t *)((char *)run->scratch + GR_COUNTER_BYTES);
+  cudaError_t e = (cudaError_t)gr_cuda_need(run, GR_COUNTER_BYTES + rows);
+  if (e != cudaSuccess) return e;
+  p.args.area = (uint64_t *)run->scratch->memory;
+  if (rows) p.args.rows = (uint32_t *)((char *)run->scratch->memory + GR_COUNTER_BYTES);
   p.early = run->chip->major >= 9 && !p.args.cleared; /* clearing is no kernel to overlap with */
   gr_cuda_span counts = gr_span(job->counts, job->bins), tails = gr_span(job->tails, 3);
   p.args.inputs_stable =

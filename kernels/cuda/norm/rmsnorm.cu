@@ -212,20 +212,6 @@ static rms_plan plan_of(const gr_rmsnorm_job *job, const gr_cuda_chip *chip) {
   return p;
 }
 
-static gr_reduce_job sums_of(const gr_rmsnorm_job *job, void *out) {
-  return gr_f64_of_each(GR_OP_sumsq, job->dtype, job->x, job->n, job->count, out);
-}
-
-size_t gr_cuda_rmsnorm_scratch(const gr_rmsnorm_job *job, const gr_cuda_chip *chip) {
-  gr_reduce_job r = sums_of(job, NULL);
-  if (job->n == 0 || job->count == 0) return 0;
-  rms_plan p = plan_of(job, chip);
-  if (p.pieces == 1) return 0;
-  if (p.pieces > 1)
-    return GR_COUNTER_BYTES +
-           (size_t)job->count * (size_t)(p.ring.slots ? p.ring.pieces : p.pieces) * sizeof(gr_halves);
-  return ((gr_cuda_reduce_scratch(&r, chip) + 255) & ~(size_t)255) + (size_t)job->count * 8;
-}
 
 /* More than 47 KB of shared memory have to be asked for. */
 static cudaError_t launch(const void *kernel, void **args, int64_t blocks, int warps, size_t shared,
@@ -251,11 +237,18 @@ template <gr_dtype D> static cudaError_t start_rows(const rms_job *q, const gr_c
   return launch(kernel, args, (q->count + rows - 1) / rows, Tuning::rows_warps, 0, run);
 }
 
-static gr_halves *partials_of(const gr_cuda_run *run) { return (gr_halves *)((char *)run->scratch + GR_COUNTER_BYTES); }
+/* Room for the partials of all rows. */
+static cudaError_t partials_of(const rms_job *q, int pieces, const gr_cuda_run *run, gr_halves **out) {
+  int e = gr_cuda_need(run, GR_COUNTER_BYTES + (size_t)q->count * (size_t)pieces * sizeof(gr_halves));
+  *out = (gr_halves *)((char *)run->scratch->memory + GR_COUNTER_BYTES);
+  return (cudaError_t)e;
+}
 
 template <gr_dtype D>
 static cudaError_t start_pieces(const rms_job *q, rms_plan p, const gr_cuda_run *run) {
-  gr_halves *partials = partials_of(run);
+  gr_halves *partials = NULL;
+  cudaError_t e = p.pieces > 1 ? partials_of(q, p.pieces, run, &partials) : cudaSuccess;
+  if (e != cudaSuccess) return e;
   gr_tag tag = gr_tag_of(run->epoch);
   const void *kernel = p.pieces == 1 ? (const void *)norm_pieces<D, true> : (const void *)norm_pieces<D, false>;
   void *args[] = {(void *)q, &p.pieces, &partials, &tag};
@@ -265,7 +258,8 @@ static cudaError_t start_pieces(const rms_job *q, rms_plan p, const gr_cuda_run 
 template <gr_dtype D> static cudaError_t start_ring(const rms_job *q, ring_plan p, const gr_cuda_run *run) {
   size_t shared = (size_t)p.slots * row_ring<D>::slot_bytes;
   p.tag = gr_tag_of(run->epoch);
-  p.partials = partials_of(run);
+  cudaError_t e = partials_of(q, p.pieces, run, &p.partials);
+  if (e != cudaSuccess) return e;
   void *args[] = {(void *)q, &p};
   return launch((const void *)norm_ring<D>, args, p.blocks, ring_warps, shared, run);
 }
@@ -283,12 +277,10 @@ template <gr_dtype D> static cudaError_t start(const gr_rmsnorm_job *job, const 
     if (p.ring.slots) return start_ring<D>(&q, p.ring, run);
   if (p.pieces == 1 && job->n * gr_size<D> <= Tuning::rows_bytes) return start_rows<D>(&q, run);
   if (p.pieces > 0) return start_pieces<D>(&q, p, run);
-  size_t before = (gr_cuda_rmsnorm_scratch(job, run->chip) - (size_t)job->count * 8);
-  gr_reduce_job r = sums_of(job, (char *)run->scratch + before);
-  gr_cuda_run part = *run;
-  part.written = NULL;
-  cudaError_t e = (cudaError_t)gr_cuda_reduce(&r, &part);
-  q.sums = (const double *)r.out;
+  char *sums;
+  gr_reduce_job r = gr_f64_of_each(GR_OP_sumsq, D, job->x, job->n, job->count);
+  cudaError_t e = (cudaError_t)gr_reduce_to_scratch(r, *run, (size_t)job->count * 8, &sums);
+  q.sums = (const double *)sums;
   void *args[] = {&q, &segments};
   if (e == cudaSuccess)
     e = cudaLaunchKernel((const void *)norm_scale<D>, (unsigned)(segments * job->count), Tuning::scale_threads, args, 0,

@@ -178,33 +178,10 @@ static __global__ void __launch_bounds__(Tuning::scale_threads)
 
 /* ---- launching ---- */
 
-static gr_reduce_job maxima_of(const gr_softmax_job *job, void *out) {
-  return gr_f64_of_each(GR_OP_max, job->dtype, job->x, job->n, job->count, out);
-}
-
 static size_t rounded(size_t bytes) { return (bytes + 255) & ~(size_t)255; }
-
-/* Where things lie for long rows; returns the bytes of all. */
-static size_t lay_out(const gr_softmax_job *job, const gr_cuda_chip *chip, char *scratch, soft_job *q) {
-  gr_reduce_job r = maxima_of(job, NULL);
-  size_t at = rounded(gr_cuda_reduce_scratch(&r, chip)), rows = (size_t)job->count;
-  q->leaves = (job->n - 1) / GR_LEAF(gr_size_of(job->dtype)) + 1;
-  q->pitch = (q->leaves + 255) / 256;
-  q->most = (double *)(scratch + at);
-  at += rounded(rows * 8);
-  q->leaf = (double *)(scratch + at);
-  at += rounded(rows * (size_t)q->leaves * 8);
-  q->up = (double *)(scratch + at);
-  return at + rounded(rows * (size_t)q->pitch * 8);
-}
 
 static int by_rows_by_element(const gr_softmax_job *job) {
   return job->n <= Tuning::softmax_warps * (int64_t)GR_LEAF(gr_size_of(job->dtype));
-}
-
-size_t gr_cuda_softmax_scratch(const gr_softmax_job *job, const gr_cuda_chip *chip) {
-  soft_job q;
-  return job->n == 0 || job->count == 0 || by_rows_by_element(job) ? 0 : lay_out(job, chip, NULL, &q);
 }
 
 template <gr_dtype D> static cudaError_t start_short(soft_job *q, cudaStream_t stream) {
@@ -232,16 +209,21 @@ template <gr_dtype D> static cudaError_t start(const gr_softmax_job *job, const 
   q.out_stride = job->out.stride;
   if (by_rows_by_element(job)) return start_short<D>(&q, stream);
   int64_t segments = (job->n + Tuning::scale_segment - 1) / Tuning::scale_segment;
-  lay_out(job, run->chip, (char *)run->scratch, &q);
-  gr_reduce_job maxima = maxima_of(job, q.most);
-  gr_cuda_run part = *run;
-  part.written = NULL;
+  q.leaves = (job->n - 1) / GR_LEAF(gr_size<D>) + 1;
+  q.pitch = (q.leaves + 255) / 256;
+  size_t most = rounded((size_t)q.count * 8), leaf = rounded((size_t)(q.count * q.leaves) * 8),
+         up = (size_t)(q.count * q.pitch) * 8;
+  char *memory;
+  gr_reduce_job maxima = gr_f64_of_each(GR_OP_max, D, job->x, job->n, job->count);
+  cudaError_t e = (cudaError_t)gr_reduce_to_scratch(maxima, *run, most + leaf + up, &memory);
+  if (e != cudaSuccess) return e;
+  q.most = (double *)memory;
+  q.leaf = (double *)(memory + most);
+  q.up = (double *)(memory + most + leaf);
   void *args[] = {&q}, *more[] = {&q, &segments};
-  cudaError_t e = (cudaError_t)gr_cuda_reduce(&maxima, &part);
-  if (e == cudaSuccess)
-    e = cudaLaunchKernel((const void *)softmax_leaves<D>,
-                         (unsigned)((q.count * q.leaves - 1) / Tuning::softmax_leaves_warps + 1),
-                         Tuning::softmax_leaves_warps * 32, args, 0, stream);
+  e = cudaLaunchKernel((const void *)softmax_leaves<D>,
+                       (unsigned)((q.count * q.leaves - 1) / Tuning::softmax_leaves_warps + 1),
+                       Tuning::softmax_leaves_warps * 32, args, 0, stream);
   if (e == cudaSuccess)
     e = cudaLaunchKernel((const void *)softmax_fold, (unsigned)q.count, Tuning::softmax_fold_warps * 32, args, 0,
                          stream);

@@ -8,14 +8,14 @@
 
 #include "kernels/cuda/grid/combine.cuh"
 #include "kernels/cuda/reduce/cols_unordered.cuh"
+#include "kernels/cuda/reduce/tuning.h"
 
 constexpr int gr_few_rows = 8, gr_few_warps = 8;
 
 template <class R>
 constexpr bool gr_has_cols_few_rows = R::lanes && (R::red == GR_RED_SUM || R::red == GR_RED_DOT);
-/* Blocks of a multiprocessor, so that nothing spills. */
 template <class R>
-constexpr int gr_few_blocks = gr_before_hopper && R::inputs == 2 && gr_size<R::dtype> == 8 ? 3 : 4;
+constexpr int gr_few_blocks = gr_few_blocks_for(gr_traits_of<R>, gr_arch);
 template <class R>
 constexpr int gr_few_columns = 16 / gr_size<R::dtype>;
 

@@ -14,6 +14,7 @@
 
 #include "kernels/cuda/block/cp_async.cuh"
 #include "kernels/cuda/grid/combine.cuh"
+#include "kernels/cuda/reduce/tuning.h"
 #include "kernels/cuda/thread/load.cuh"
 
 constexpr int gr_ordered_flight = 8, gr_ordered_levels = 5;
@@ -35,13 +36,8 @@ constexpr int gr_ordered_lanes = !R::leaves && gr_size<R::dtype> < 4 ? 128 : GR_
 template <class R>
 constexpr int gr_ordered_leaf = !R::leaves ? 8 * gr_ordered_lanes<R> : GR_LEAF(gr_size<R::dtype>);
 
-/* Warps of a multiprocessor, so that nothing spills: registers are 96, 128, 168 or, for the most state, 255. */
 template <class R>
-constexpr int gr_ordered_resident = R::lanes && R::fields == 3                                              ? 8
-                                    : R::fields == 3 || (R::lanes && R::fields == 2)                         ? 12
-                                    : R::lanes && R::red == GR_RED_SUMSQ && gr_size<R::dtype> >= 4           ? 12
-                                    : R::fields * R::inputs > 1 || (R::lanes && gr_ordered_bytes<R> == 16) ? 16
-                                                                                                            : 20;
+constexpr int gr_ordered_resident = gr_ordered_resident_for(gr_traits_of<R>, gr_ordered_bytes<R>);
 template <class R>
 constexpr int gr_ordered_blocks = gr_ordered_resident<R> / gr_ordered_warps<R>;
 
@@ -87,18 +83,19 @@ struct gr_column_walk {
   int sub, own;  /* of the rows side by side, and where this lane's word begins in them */
   const char *from_a, *from_b; /* row 0 of the leaf */
 
+  __device__ __forceinline__ const gr_cols_ordered_args &how() const { return q.cols_ordered; }
   /* Rows between those of a flight: as a logarithm. */
   __device__ __forceinline__ int apart() const {
     constexpr int log = lanes == 64 ? 6 : lanes == 128 ? 7 : lanes == 256 ? 8 : 9;
     static_assert(1 << log == lanes, "lanes are a power of two");
-    return q.cols_ordered.lane_flights > 0 ? log : q.cols_ordered.tree_lanes_log2 + q.cols_ordered.leaf_warps_log2;
+    return how().lane_flights > 0 ? log : how().tree_lanes_log2 + how().leaf_warps_log2;
   }
   __device__ __forceinline__ int more() const {
-    return elements > 8 && q.cols_ordered.lane_flights > 0 ? q.cols_ordered.lane_flights - 1 : 0;
+    return elements > 8 && how().lane_flights > 0 ? how().lane_flights - 1 : 0;
   }
   /* The first row of flight f of a unit, and how many of its rows this lane has. */
   __device__ __forceinline__ int row_of(int f) const {
-    int k = (wy << q.cols_ordered.rows_log2) + (int)(__brev(f >> more()) >> q.cols_ordered.reverse_shift);
+    int k = (wy << how().rows_log2) + (int)(__brev(f >> more()) >> how().reverse_shift);
     return elements > 8 ? k + (f & ((1 << more()) - 1)) * flight * lanes : k;
   }
   __device__ __forceinline__ int rows_from(int k) const { return left - k + (1 << apart()) - 1 >> apart(); }
@@ -124,14 +121,14 @@ struct gr_column_walk {
     constexpr int each = 16 / word;
     int64_t step = vec.stride << apart();
     int entry = lane / (2 * word), at = lane % (2 * word) * 16, limit = rest() - unit * (piece * size);
-    bool shifts = size < 4 && q.cols_ordered.unaligned;
+    bool shifts = size < 4 && how().unaligned;
     p += k0 * vec.stride + unit * (piece * size);
     if (limit <= 0) return;
-    if (q.cols_ordered.rows_log2) limit += ((1 << q.cols_ordered.rows_log2) - 1) * (int)vec.stride;
+    if (how().rows_log2) limit += ((1 << how().rows_log2) - 1) * (int)vec.stride;
     /* Rows from an entry on, less those that end before these bytes. */
     auto rows = [&](int entry, int at) {
       int k = left - k0 - (entry << apart());
-      return left & ((1 << q.cols_ordered.rows_log2) - 1) ? k - max(at, 0) / (int)vec.stride : k;
+      return left & ((1 << how().rows_log2) - 1) ? k - max(at, 0) / (int)vec.stride : k;
     };
     int k = rows(entry, shifts ? at - ((int)(uintptr_t)p & 15) : at);
     const char *from = p + entry * step + at;
@@ -164,15 +161,15 @@ struct gr_column_walk {
   ** where aligned rows would have them; narrow ones come in whole words, and their readers shift.
   */
   __device__ __forceinline__ void copy_loose(const gr_vec &vec, const char *from, char *to, int unit, int k0) const {
-    int log = 3 - q.cols_ordered.pieces_log2;
+    int log = 3 - how().pieces_log2;
 #pragma unroll 1
     for (int j = 0; j < flight; j++, to += pitch) {
-      int k = k0 + ((j & ((1 << log) - 1)) << apart()), g = unit + (j >> log),
-          rows = min(1 << q.cols_ordered.rows_log2, left - k);
+      int k = k0 + ((j & ((1 << log) - 1)) << apart()), g = unit + (j >> log);
+      int rows = min(1 << how().rows_log2, left - k);
       const char *p = from + k * vec.stride + g * (piece * size);
       int columns = min(rest() - g * (piece * size), piece * size), span = (rows - 1) * (int)vec.stride + columns;
       if (rows <= 0 || columns <= 0) span = 0;
-      if (size >= 4 && q.cols_ordered.unaligned) {
+      if (size >= 4 && how().unaligned) {
 #pragma unroll
         for (int i = lane * 4; i < 32 * word; i += 128)
           if (i < span) gr_copy_async<4>(to + i, p + i);
@@ -186,13 +183,11 @@ struct gr_column_walk {
     }
   }
   __device__ __forceinline__ void issue(int t) const {
-    if (t < q.cols_ordered.units << (q.cols_ordered.tree_lanes_log2 + more()) >>
-        q.cols_ordered.pieces_log2) { /* flights of all units */
-      int log = q.cols_ordered.tree_lanes_log2 + more(),
-          unit = q.cols_ordered.pieces_log2 ? t << q.cols_ordered.pieces_log2 : t >> log,
-          k0 = row_of(t & ((1 << log) - 1));
+    if (t < how().units << (how().tree_lanes_log2 + more()) >> how().pieces_log2) { /* flights of all units */
+      int log = how().tree_lanes_log2 + more(), unit = how().pieces_log2 ? t << how().pieces_log2 : t >> log;
+      int k0 = row_of(t & ((1 << log) - 1));
       char *to = stage + (t & (ahead - 1)) * bytes;
-      if ((size >= 4 && q.cols_ordered.unaligned) | q.cols_ordered.pieces_log2) {
+      if ((size >= 4 && how().unaligned) | how().pieces_log2) {
         copy_loose(q.job.a, from_a, to, unit, k0);
         if (R::inputs == 2 && !shared_b()) copy_loose(q.job.b, from_b, to + ring / 2, unit, k0);
       } else {
@@ -237,9 +232,8 @@ struct gr_column_walk {
   };
   __device__ __forceinline__ Reader reader(const gr_vec &vec, const char *from, int unit, int k0) const {
     Reader r = {from + own, 0, 0};
-    if (q.cols_ordered.pieces_log2)
-      r.from += (unit & ((1 << q.cols_ordered.pieces_log2) - 1)) * (flight >> q.cols_ordered.pieces_log2) * pitch;
-    if (size < 4 && q.cols_ordered.unaligned) {
+    if (how().pieces_log2) r.from += (unit & ((1 << how().pieces_log2) - 1)) * (flight >> how().pieces_log2) * pitch;
+    if (size < 4 && how().unaligned) {
       r.shift =
           (int)(uintptr_t)vec.data + (int)(q.first + v + unit * piece) * size + ((int)first + k0) * (int)vec.stride;
       r.step = vec.stride << apart();
@@ -271,8 +265,8 @@ struct gr_column_walk {
                                         const gr_context &c, const double (&mean)[C]) const {
     constexpr int to = from + 2 < C ? from + 2 : C;
     if constexpr (step == flight) {
-      Word a = size < 4 && q.cols_ordered.unaligned ? ra.get_loose(j) : ra.get(j), b = a;
-      if (R::inputs == 2 && !shared_b()) b = size < 4 && q.cols_ordered.unaligned ? rb.get_loose(j) : rb.get(j);
+      Word a = size < 4 && how().unaligned ? ra.get_loose(j) : ra.get(j), b = a;
+      if (R::inputs == 2 && !shared_b()) b = size < 4 && how().unaligned ? rb.get_loose(j) : rb.get(j);
       if (R::inputs == 2 && shared_b() && j < rows) b = rb.get_shared(j);
 #pragma unroll
       for (int i = from; i < to; i++) {
@@ -282,7 +276,7 @@ struct gr_column_walk {
       }
     } else {
       halve<Q, from, j, step * 2>(v_out, ra, rb, rows, c, mean);
-      if (step << q.cols_ordered.pieces_log2 < flight) {
+      if (step << how().pieces_log2 < flight) {
         gr_acc high[C];
         halve<Q, from, j + step, step * 2>(high, ra, rb, rows, c, mean);
 #pragma unroll
@@ -305,18 +299,16 @@ struct gr_column_walk {
                                        const double (&mean)[C]) const {
     typename Q::Lane l[C];
     gr_column_stack<Q, C> stack;
-    bool by_lane = q.cols_ordered.lane_flights > 0; /* several elements to a lane */
-    int count = 1 << (q.cols_ordered.tree_lanes_log2 + more()),
-        t = q.cols_ordered.pieces_log2 ? unit >> q.cols_ordered.pieces_log2 : unit * count;
-    int pieces = 1 << q.cols_ordered.pieces_log2, g = unit & (pieces - 1);
+    bool by_lane = how().lane_flights > 0; /* several elements to a lane */
+    int count = 1 << (how().tree_lanes_log2 + more()), t = how().pieces_log2 ? unit >> how().pieces_log2 : unit * count;
+    int pieces = 1 << how().pieces_log2, g = unit & (pieces - 1);
 #pragma unroll
     for (int i = 0; i < C; i++) l[i] = Q::start();
 #pragma unroll 1
     for (int f = 0; f < count; f++, t++) {
-      int group = f >> more(), k0 = row_of(f), rows = min(rows_from(k0 + sub), flight >> q.cols_ordered.pieces_log2);
+      int group = f >> more(), k0 = row_of(f), rows = min(rows_from(k0 + sub), flight >> how().pieces_log2);
       bool done = ((f + 1) >> more()) > group,
-           whole =
-               q.cols_ordered.whole_words && k0 + ((flight - 1) << apart()) + (1 << q.cols_ordered.rows_log2) <= left;
+           whole = how().whole_words && k0 + ((flight - 1) << apart()) + (1 << how().rows_log2) <= left;
       const char *from = stage + (t & (ahead - 1)) * bytes;
       Reader ra = reader(q.job.a, from, unit, k0), rb = ra;
       if (R::inputs == 2) rb = shared_b() ? shared_reader(k0) : reader(q.job.b, from + ring / 2, unit, k0);
@@ -326,7 +318,7 @@ struct gr_column_walk {
       }
       if (Q::lanes && !by_lane) {
         halve_all<Q>(v_out, ra, rb, rows, c, mean);
-      } else if (whole && !(size < 4 && q.cols_ordered.unaligned)) {
+      } else if (whole && !(size < 4 && how().unaligned)) {
 #pragma unroll
         for (int j = 0; j < flight; j++) {
           Word a = ra.get(j), b = a;
@@ -376,16 +368,16 @@ struct gr_column_walk {
   template <class Q>
   __device__ __forceinline__ void fold(gr_acc (&v_out)[C]) const {
 #pragma unroll 1
-    for (int h = 1 << q.cols_ordered.leaf_warps_log2 >> 1; h > 0; h /= 2) {
+    for (int h = 1 << how().leaf_warps_log2 >> 1; h > 0; h /= 2) {
       if (wy >= h && wy < 2 * h) put<Q>(v_out);
       __syncthreads();
       if (wy < h) merge<Q>(v_out, h);
     }
 #pragma unroll 1
-    for (int h = 1 << q.cols_ordered.rows_log2 >> 1; h > 0; h /= 2)
+    for (int h = 1 << how().rows_log2 >> 1; h > 0; h /= 2)
 #pragma unroll
       for (int i = 0; i < C; i++)
-        v_out[i] = Q::merge(v_out[i], gr_shuffle_from<Q>(v_out[i], lane + h * q.cols_ordered.row_lanes & 31));
+        v_out[i] = Q::merge(v_out[i], gr_shuffle_from<Q>(v_out[i], lane + h * how().row_lanes & 31));
   }
 };
 

@@ -13,9 +13,8 @@
 #include "kernels/cuda/reduce/cols_few_rows.cuh"
 
 constexpr int gr_cols_sum_warps = 4;
-/* Warps of a multiprocessor, so that nothing spills. */
 template <class R>
-constexpr int gr_cols_sum_resident = R::inputs == 1 && gr_size<R::dtype> == 2 && !gr_before_hopper ? 20 : 16;
+constexpr int gr_cols_sum_resident = gr_cols_sum_resident_for(gr_traits_of<R>, gr_arch);
 template <class R>
 constexpr bool gr_has_cols_sum = R::lanes && (R::red == GR_RED_SUM || R::red == GR_RED_DOT);
 /* Levels of the stack in registers; the others lie in shared memory. */

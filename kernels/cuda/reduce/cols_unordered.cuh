@@ -10,6 +10,7 @@
 #define GR_CUDA_REDUCE_COLS_UNORDERED_CUH
 
 #include "kernels/cuda/grid/combine.cuh"
+#include "kernels/cuda/reduce/tuning.h"
 #include "kernels/cuda/thread/load.cuh"
 
 constexpr int gr_strip_warps = 4;
@@ -25,15 +26,9 @@ constexpr int gr_strip_word_of() {
 }
 template <class R>
 constexpr int gr_strip_word = gr_strip_word_of<R>();
-/* Warps of a multiprocessor: 128 registers where lanes hold much or there are two inputs, else 96. */
 template <class R>
-constexpr int gr_strip_resident = gr_before_hopper &&R::red == GR_RED_DOT &&gr_size<R::dtype> == 1 ? 12
-                                  : R::leaves || R::inputs == 2 ||
-                                          gr_strip_word<R> / gr_size<R::dtype> *
-                                                  sizeof(typename gr_collected<R>::type::Lane) >
-                                              95
-                                      ? 16
-                                      : 20;
+constexpr int gr_strip_resident = gr_strip_resident_for(
+    gr_traits_of<R>, gr_strip_word<R> / gr_size<R::dtype> * (int)sizeof(typename gr_collected<R>::type::Lane), gr_arch);
 template <class R>
 constexpr int gr_strip_columns = gr_strip_word<R> / gr_size<R::dtype>;
 

@@ -1,5 +1,6 @@
 /*
-** The plan of a reduction: which kernel, how much scratch; then the launch.
+** A reduction is planned once: which kernel, how it is spread, how much scratch memory; then it is launched, or filed
+** in a batch.
 **
 ** Scratch: after the counters, the nodes of every vector that takes more than one block. Counters are one a
 ** vector (or a group of columns), so a launch takes at most gr_counters of those at a time; more vectors of
@@ -20,7 +21,7 @@ namespace {
 ** places to spare ask for their data at once (sum of 2^20 f32 3.9 -> 3.6 us; of 2^22, where they have none, 6.8 ->
 ** 7.9).
 */
-void plan_combine(Plan &p, const gr_tune &t, const gr_cuda_chip &chip) {
+void plan_combine(Plan &p, const gr_reduce_tuning &t, const gr_cuda_chip &chip) {
   int64_t nodes = p.args.nodes, count = p.args.job.count, blocks = nodes * ceil_div(count, p.per_block);
   bool few = count <= chip.sms && nodes <= 2 * p.launch.threads && p.launch.threads <= 256;
   if (p.to_host) {
@@ -39,51 +40,79 @@ void plan_combine(Plan &p, const gr_tune &t, const gr_cuda_chip &chip) {
                  blocks <= 2 * chip.sms;
 }
 
-/* apart: the vectors are arrays of their own. inputs_stable and to_host: never more nodes in scratch memory. */
-Plan plan(const gr_reduce_job &job, const gr_cuda_chip &chip, bool apart = false, bool inputs_stable = false,
-          bool to_host = false) {
-  Plan p = {};
-  memset(&p.args, 0, sizeof p.args); /* its union whole: graphs compare arguments byte by byte */
-  gr_tune t = gr_tune_for(chip.major, chip.minor);
-  gr_reducer red = gr_reducer_of(job.op, job.dtype);
-  int size = gr_size_of(job.dtype), inputs = inputs_of[red];
+/*
+** Which kernel serves what: the first row wins whose kernel the reducer has and which accepts the job. The table in
+** kernels/cuda/README.md has the same rows, with figures (spec/explain_spec.lua compares them).
+*/
+struct Row {
+  gr_reduce_kernel kernel;
+  const char *serves;
+  bool (*accepts)(const Plan &, const gr_cuda_chip &);
+  void (*plan)(Plan &, const gr_reduce_tuning &, const gr_cuda_chip &);
+};
+const Row rows[] = {
+    {GR_KERNEL_leaves, "segments", accepts_segments, plan_segments},
+    {GR_KERNEL_rows_by_vector, "aligned rows of a leaf or more, by one vector", accepts_rows_by_vector,
+     plan_rows_by_vector},
+    {GR_KERNEL_rows_staged, "rows up to a leaf, of whole aligned words; narrow ones also without",
+     accepts_rows_staged, plan_rows_staged},
+    {GR_KERNEL_rows_by_element, "other rows up to 4 KB, not far apart", accepts_rows_by_element, plan_rows_by_element},
+    {GR_KERNEL_cols_few_rows, "columns of up to 8 rows, added up or by one vector", accepts_cols_few_rows,
+     plan_cols_few_rows},
+    {GR_KERNEL_cols_sum, "aligned columns, added up or by one vector", accepts_cols_sum, plan_cols_sum},
+    {GR_KERNEL_cols_variance_ring, "variances of large aligned columns, from Hopper on", accepts_cols_variance_ring,
+     plan_cols_variance_ring},
+    {GR_KERNEL_cols_ordered, "other columns, where the order within a leaf matters", accepts_cols_ordered,
+     plan_cols_ordered},
+    {GR_KERNEL_cols_unordered, "other columns, where no order matters", accepts_cols_unordered, plan_cols_unordered},
+    {GR_KERNEL_leaves, "everything else: flat vectors, long rows, strides", accepts_all, plan_leaves},
+};
+const Row *const last_row = rows + sizeof rows / sizeof *rows - 1;
+
+const Row *row_of(const Plan &p, const gr_cuda_chip &chip) {
+  if (!p.many && !p.args.job.offsets) return last_row; /* one vector: no other row is for these */
+  const Row *r = rows;
+  while (r < last_row && !(p.entry.kernel[r->kernel] && r->accepts(p, chip))) r++;
+  return r;
+}
+
+/* apart: the vectors are arrays of their own. */
+Plan plan(const gr_reduce_job &job, const gr_cuda_chip &chip, bool apart, bool inputs_stable, bool to_host) {
+  static const int8_t inputs_of[] = {
+#define GR_X(id, inputs, f, i) inputs,
+      GR_REDUCERS(GR_X)
+#undef GR_X
+  };
+  Plan p;
+  memset(&p, 0, sizeof p); /* the arguments' padding too: graphs compare them byte by byte */
+  const gr_reduce_tuning &t = gr_reduce_tuning_for(chip);
+  gr_reducer red = p.reducer = gr_reducer_of(job.op, job.dtype);
+  int size = gr_size_of(job.dtype);
+  p.inputs = inputs_of[red];
   p.entry = entry_of(red, job.dtype);
   p.args.job = job;
   bool variant = red == GR_RED_ARGMIN || red == GR_RED_SUMABS || (red == GR_RED_COUNT && gr_is_float(job.dtype));
   p.args.context = {red == GR_RED_SUMABS ? 1.0 : job.scale_a, job.scale_b, {variant ? -1 : 0}};
   if (is_position(red) && (job.dtype == GR_I8 || job.dtype == GR_I16 || job.dtype == GR_I32))
     p.args.context.key_xor ^= (int64_t)1 << (8 * size - 1);
-  if (inputs == 1) p.args.job.b = job.a;
+  if (p.inputs == 1) p.args.job.b = job.a;
   p.args.leaves = clamp(ceil_div(job.n, GR_LEAF(size)), 1, INT64_MAX);
   p.args.flat = job.count == 1 && !job.offsets;
   p.args.inputs_stable = inputs_stable;
   p.to_host = to_host;
   p.args.strided = p.args.job.a.stride != size || p.args.job.b.stride != size;
-  bool many = job.n > 0 && job.count > 1 && p.entry.columns > 0 && !apart;
-  if (job.offsets) plan_segments(p, t, chip.sms);
-  else if (many && p.entry.rows_by_vector && by_rows_by_vector(p.args.job) && job.n >= GR_LEAF(size))
-    plan_rows_by_vector(p, chip.sms);
-  else if (many && by_rows_staged(p) && (inputs == 1 || by_rows_by_vector(p.args.job))) plan_rows_staged(p, chip.sms);
-  else if (many && p.entry.rows_way && by_rows_by_element(p.args.job)) plan_rows_by_element(p, chip.sms);
-  else if (many && is_columns(p.args.job) && p.entry.few_rows_columns && job.n <= 8 && (inputs == 1 || shared_b(job)))
-    plan_cols_few_rows(p, chip);
-  else if (many && is_columns(p.args.job) && p.entry.cols_sum && by_cols_sum(p.args.job)) plan_cols_sum(p, chip);
-  else if (many && is_columns(p.args.job) && by_cols_variance_ring(p.args.job, p.entry, chip))
-    plan_cols_variance_ring(p, chip);
-  else if (many && is_columns(p.args.job) && p.entry.ordered && !gr_ordered_left_out(red, chip.major))
-    plan_cols_ordered(p, t, chip);
-  else if (many && is_columns(p.args.job) && !p.entry.ordered) plan_cols_unordered(p, t, chip, inputs);
-  else plan_leaves(p, t, chip.sms);
-  if ((p.launch.shape == GR_COLS || p.launch.shape == GR_COLS_SUM || p.launch.shape == GR_COLS_VARIANCE_RING) &&
-      p.args.nodes > gr_most_column_nodes) {
+  p.many = job.n > 0 && job.count > 1 && !apart;
+  p.launch.early = chip.major >= 9;
+  p.row = row_of(p, chip);
+  p.row->plan(p, t, chip);
+  if (p.row->kernel != GR_KERNEL_leaves && are_columns(p) && p.args.nodes > gr_most_column_nodes) {
     p.args.leaves = ceil_div(job.n, GR_LEAF(size));
     p.args.counters = 1;
     p.launch = {};
-    plan_leaves(p, t, chip.sms);
+    p.row = last_row;
+    p.row->plan(p, t, chip);
   }
-  if (p.launch.shape == GR_LEAVES) plan_combine(p, t, chip);
-  if (p.launch.shape == GR_ROWS_BY_ELEMENT || p.launch.shape == GR_ROWS_STAGED || p.launch.shape == GR_ROWS_BY_VECTOR)
-    p.launch.early = chip.major >= 9;
+  if (p.row->kernel == GR_KERNEL_leaves) plan_combine(p, t, chip);
   int64_t groups = p.args.nodes == 1 ? gr_most_blocks : gr_counters / (p.args.counters > 1 ? p.args.counters : 1);
   p.vectors = groups * p.per_block;
   if (p.vectors > job.count) p.vectors = job.count;
@@ -91,60 +120,52 @@ Plan plan(const gr_reduce_job &job, const gr_cuda_chip &chip, bool apart = false
   return p;
 }
 
-}  // namespace
+size_t scratch_of(const Plan &p) { return GR_COUNTER_BYTES + (size_t)p.node_words * sizeof(int64_t); }
 
-cudaError_t gr_launch_kernel(const void *kernel, const gr_reduce_args &q, const gr_reduce_launch &l) {
+/* ---- launches ---- */
+
+cudaError_t file(const void *kernel, const gr_reduce_args &q, const gr_reduce_launch &l) {
   static_assert(sizeof q <= GR_ARGUMENT_BYTES, "a kernel that is put down has more arguments than there is room for");
-  if (l.batch) {
-    if (l.batch->count == GR_BATCH) return cudaErrorInvalidValue;
-    gr_cuda_kernel &k = l.batch->kernel[l.batch->count++];
-    k.kernel = kernel;
-    k.blocks = (int32_t)l.blocks;
-    k.threads = (int32_t)l.threads;
-    k.shared = (int32_t)l.shared;
-    k.early = l.early;
-    k.bytes = sizeof q;
-    memcpy(k.arguments, &q, sizeof q);
-    return cudaSuccess;
-  }
-  void *arguments[] = {const_cast<gr_reduce_args *>(&q)};
-  return gr_start_early(kernel, arguments, (int32_t)l.blocks, (int32_t)l.threads, l.shared, l.early, l.stream);
+  if (l.batch->count == GR_BATCH) return cudaErrorInvalidValue;
+  gr_cuda_kernel &k = l.batch->kernel[l.batch->count++];
+  k.kernel = kernel;
+  k.blocks = (int32_t)l.blocks;
+  k.threads = (int32_t)l.threads;
+  k.shared = (int32_t)l.shared;
+  k.early = l.early;
+  k.bytes = sizeof q;
+  memcpy(k.arguments, &q, sizeof q);
+  return cudaSuccess;
 }
 
-/* Shapes of reduce/cols_variance_ring.cuh. */
-cudaError_t gr_launch_ring(const void *kernel, const gr_reduce_args &q, const gr_reduce_launch &l) {
+/* The matrix as tiles of gr_reduce_cols_variance_ring. */
+cudaError_t make_ring_map(gr_tensor_map *map, const gr_reduce_args &q) {
+  const gr_cols_variance_ring_args &how = q.cols_variance_ring;
   const gr_reduce_job &j = q.job;
   gr_variance_numbers s = gr_variance_numbers_of(gr_size_of(j.dtype));
   uint64_t whole = (uint64_t)(j.n / s.leaf_rows), near = (uint64_t)s.near, stride = (uint64_t)j.a.stride;
   gr_tensor_shape shape = {(const char *)j.a.data,
                            s.size,
-                           s.size == 4 && q.cols_variance_ring.leaves_log2 == 0,
+                           s.size == 4 && how.leaves_log2 == 0,
                            {(uint64_t)(q.first + j.count), whole ? whole : 1, near, s.leaf_rows / near},
                            {stride * s.leaf_rows, stride, stride * near},
-                           {(uint32_t)(16 / s.size) << q.cols_variance_ring.words_log2,
-                            1u << q.cols_variance_ring.leaves_log2, (uint32_t)s.tile_near, (uint32_t)s.tile_rows}};
+                           {(uint32_t)(16 / s.size) << how.words_log2,
+                            1u << how.leaves_log2, (uint32_t)s.tile_near, (uint32_t)s.tile_rows}};
+  return gr_make_tensor_map(map, shape);
+}
+
+cudaError_t start(gr_reduce_kernel which, const void *kernel, const gr_reduce_args &q,
+                         const gr_reduce_launch &l) {
+  if (l.batch) return file(kernel, q, l);
   gr_tensor_map map;
-  cudaError_t e = gr_make_tensor_map(&map, shape);
-  if (e == cudaSuccess) e = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)l.shared);
-  if (e != cudaSuccess) return e;
   void *arguments[] = {const_cast<gr_reduce_args *>(&q), &map};
+  cudaError_t e = cudaSuccess;
+  if (which == GR_KERNEL_cols_variance_ring) {
+    e = make_ring_map(&map, q);
+    if (e == cudaSuccess) e = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)l.shared);
+  }
+  if (e != cudaSuccess) return e;
   return gr_start_early(kernel, arguments, (int32_t)l.blocks, (int32_t)l.threads, l.shared, l.early, l.stream);
-}
-
-static size_t scratch_of(const Plan &p) { return GR_COUNTER_BYTES + (size_t)p.node_words * sizeof(int64_t); }
-
-extern "C" size_t gr_cuda_reduce_scratch(const gr_reduce_job *job, const gr_cuda_chip *chip) {
-  return scratch_of(plan(*job, *chip));
-}
-
-static Plan plan_arrays(const gr_reduce_job &first, int count, const gr_cuda_chip &chip, bool inputs_stable) {
-  gr_reduce_job all = first;
-  all.count = count;
-  return plan(all, chip, true, inputs_stable, true);
-}
-
-extern "C" size_t gr_cuda_reduce_arrays_scratch(const gr_reduce_job *first, int count, const gr_cuda_chip *chip) {
-  return scratch_of(plan_arrays(*first, count, *chip, false));
 }
 
 /*
@@ -152,23 +173,31 @@ extern "C" size_t gr_cuda_reduce_arrays_scratch(const gr_reduce_job *first, int 
 ** Results take 8 bytes at most. Of a graph the first one waits, which costs nothing, for those before the graph, and
 ** nobody here reads the host's mailbox: so the others wait for no one.
 */
-static bool reads_at_once(const gr_reduce_job &j, const gr_cuda_run &run) {
-  int size = gr_size_of(j.dtype), inputs = inputs_of[gr_reducer_of(j.op, j.dtype)];
+bool reads_at_once(const gr_reduce_job &j, const gr_cuda_run &run) {
+  int size = gr_size_of(j.dtype);
   bool first = run.batch && run.batch->count == 0;
   auto results = [&](void *p) {
     return run.done ? gr_cuda_span{} : j.chosen ? gr_anything : gr_span((int64_t *)p, j.count);
   };
   return gr_reads_at_once(run, !first && !j.offsets,
-                          {gr_span(j.a, j.count, j.n, size), gr_span(inputs == 2 ? j.b : j.a, j.count, j.n, size)},
+                          {gr_span(j.a, j.count, j.n, size), gr_span(j.b, j.count, j.n, size)},
                           {results(j.out), results(j.out2)});
 }
 
-static int launch(Plan &p, const gr_cuda_run *run) {
+/* Blocks of a launch of so many vectors. */
+unsigned blocks_of(const Plan &p, int64_t vectors) {
+  int64_t blocks = ceil_div(vectors, p.per_block) * p.blocks_per_group;
+  return p.launch.most && blocks > p.launch.most ? p.launch.most : (unsigned)blocks;
+}
+
+int launch(Plan &p, const gr_cuda_run *run) {
   int64_t count = p.args.job.count;
-  if (!p.entry.launch || (p.launch.shape == GR_LEAVES && p.args.nodes > gr_most_nodes)) return cudaErrorInvalidValue;
-  p.args.counter = (unsigned *)run->scratch;
-  p.args.partials = (gr_halves *)((char *)run->scratch + GR_COUNTER_BYTES - GR_PARTIAL_BYTES);
-  p.args.node = (int64_t *)((char *)run->scratch + GR_COUNTER_BYTES);
+  const void *kernel = p.entry.kernel[p.row->kernel];
+  if (!kernel || (p.row->kernel == GR_KERNEL_leaves && p.args.nodes > gr_most_nodes)) return cudaErrorInvalidValue;
+  char *scratch = (char *)run->scratch->memory;
+  p.args.counter = (unsigned *)scratch;
+  p.args.partials = (gr_halves *)(scratch + GR_COUNTER_BYTES - GR_PARTIAL_BYTES);
+  p.args.node = (int64_t *)(scratch + GR_COUNTER_BYTES);
   p.args.a = p.args.job.a.data;
   p.args.b = p.args.job.b.data;
   p.args.n = p.args.job.n;
@@ -188,24 +217,65 @@ static int launch(Plan &p, const gr_cuda_run *run) {
     cudaError_t e;
     p.args.first = first;
     p.args.job.count = count - first < p.vectors ? count - first : p.vectors;
-    p.launch.blocks = (unsigned)(ceil_div(p.args.job.count, p.per_block) * p.blocks_per_group);
-    if (p.launch.most && p.launch.blocks > p.launch.most) p.launch.blocks = p.launch.most;
-    if ((e = p.entry.launch(p.args, p.launch)) != cudaSuccess) return e;
+    p.launch.blocks = blocks_of(p, p.args.job.count);
+    if ((e = start(p.row->kernel, kernel, p.args, p.launch)) != cudaSuccess) return e;
   }
   return cudaSuccess;
 }
 
+}  // namespace
+
 extern "C" int gr_cuda_reduce(const gr_reduce_job *job, const gr_cuda_run *run) {
   Plan p = plan(*job, *run->chip, false, reads_at_once(*job, *run), run->done != nullptr);
-  return launch(p, run);
+  int e = gr_cuda_need(run, scratch_of(p));
+  return e == cudaSuccess ? launch(p, run) : e;
 }
 
 extern "C" int gr_cuda_reduce_arrays(const gr_reduce_job *const *jobs, int count, const gr_cuda_run *run) {
-  Plan p = plan_arrays(*jobs[0], count, *run->chip, reads_at_once(*jobs[0], *run));
+  gr_reduce_job all = *jobs[0];
+  all.count = count;
+  Plan p = plan(all, *run->chip, true, reads_at_once(*jobs[0], *run), true);
   p.args.arrays = 1;
   for (int k = 0; k < count; k++) {
     const gr_reduce_job &j = *jobs[k];
     p.args.array[k] = {j.a.data, j.b.data, j.op};
   }
-  return launch(p, run);
+  int e = gr_cuda_need(run, scratch_of(p));
+  return e == cudaSuccess ? launch(p, run) : e;
+}
+
+int gr_reduce_to_scratch(const gr_reduce_job &job, const gr_cuda_run &run, size_t bytes, char **out) {
+  Plan p = plan(job, *run.chip, false, false, false);
+  size_t before = (scratch_of(p) + 255) & ~(size_t)255;
+  int e = gr_cuda_need(&run, before + bytes);
+  if (e != cudaSuccess) return e;
+  *out = (char *)run.scratch->memory + before;
+  p.args.job.out = *out;
+  gr_cuda_run part = run;
+  part.written = NULL; /* it waits, and what it writes is the larger operation's business */
+  return launch(p, &part);
+}
+
+/* ---- explaining ---- */
+
+static const char *const kernel_names[] = {
+#define GR_X(name, scope) "gr_reduce_" #name,
+    GR_REDUCE_KERNELS(GR_X)
+#undef GR_X
+};
+
+extern "C" void gr_cuda_explain(const gr_reduce_job *job, const gr_cuda_chip *chip, int to_host, gr_explained *e) {
+  static const char *const combines[] = {"the last block to arrive", "block 0 polls published partials",
+                                         "the host folds nodes", "the host folds leaves"}; /* by gr_combine_mode */
+  Plan p = plan(*job, *chip, false, false, to_host);
+  bool parts = p.args.nodes > 1 || p.states > 1;
+  *e = {kernel_names[p.row->kernel], p.row->serves, parts ? combines[p.args.combine] : NULL, NULL,
+        ceil_div(job->count, p.vectors), blocks_of(p, p.vectors), p.launch.threads, p.launch.shared,
+        (int64_t)scratch_of(p)};
+}
+
+extern "C" int gr_cuda_reduce_row(int k, gr_explained *e) {
+  if (k < 0 || k > last_row - rows) return 0;
+  *e = {kernel_names[rows[k].kernel], rows[k].serves};
+  return 1;
 }

@@ -16,102 +16,61 @@
 #include "kernels/cuda/reduce/rows_by_vector.cuh"
 
 template <class R>
-static const void *gr_rows_by_vector_kernel() {
-  if constexpr (gr_has_rows_by_vector<R>) return (const void *)gr_reduce_rows_by_vector<R>;
-  else return NULL;
-}
+constexpr bool gr_has_leaves = true;
+template <class R>
+constexpr bool gr_has_rows_by_element = true;
+template <class R>
+constexpr bool gr_has_cols_ordered = R::lanes;
+template <class R>
+constexpr bool gr_has_cols_unordered = !R::lanes;
 
-template <class R>
-static const void *gr_rows_staged_kernel() {
-  if constexpr (gr_has_rows_staged<R>) return (const void *)gr_reduce_rows_staged<R>;
-  else return NULL;
-}
-template <class R>
-static const void *gr_cols_kernel() {
-  if constexpr (!R::lanes) return (const void *)gr_reduce_cols_unordered<R>;
-  else return (const void *)gr_reduce_cols_ordered<R>;
-}
-template <class R>
-static const void *gr_cols_few_rows_kernel() {
-  if constexpr (gr_has_cols_few_rows<R>) return (const void *)gr_reduce_cols_few_rows<R>;
-  else return NULL;
-}
-template <class R>
-static const void *gr_cols_sum_kernel() {
-  if constexpr (gr_has_cols_sum<R>) return (const void *)gr_reduce_cols_sum<R>;
-  else return NULL;
-}
-template <class R>
-static const void *gr_cols_variance_ring_kernel() {
-  if constexpr (gr_has_cols_variance_ring<R>) return (const void *)gr_reduce_cols_variance_ring<R>;
-  else return NULL;
-}
-/* What a plan must know of it. */
-template <class R>
-static gr_reduce_entry gr_with_columns(gr_reduce_entry e) {
-  e.ordered = R::lanes;
-  if constexpr (R::lanes) {
+#define GR_X(name, scope)                                                                          \
+  template <class R, gr_scope all>                                                                 \
+  static const void *gr_##name##_kernel() {                                                        \
+    if constexpr (all >= scope && gr_has_##name<R>) return (const void *)gr_reduce_##name<R>; \
+    else return NULL;                                                                              \
+  }
+GR_REDUCE_KERNELS(GR_X)
+#undef GR_X
+
+/* Whole at once: to clear it first would take longer than all else of a plan. */
+template <class R, gr_scope all>
+static gr_reduce_entry gr_entry_within() {
+  gr_reduce_entry e;
+#define GR_X(name, scope) e.kernel[GR_KERNEL_##name] = gr_##name##_kernel<R, all>();
+  GR_REDUCE_KERNELS(GR_X)
+#undef GR_X
+  e.fields = R::fields;
+  e.resident = gr_leaves_resident<R>;
+  e.stages_unaligned = gr_by_words_alone<R>;
+  e.stage_words = gr_staged_words<R>;
+  e.columns = e.lanes = e.leaf = e.warps = e.few_rows_columns = e.cols_sum_levels = 0;
+  e.ring_bytes = 0;
+  if constexpr (all > GR_FLAT && R::lanes) {
     e.columns = gr_ordered_each<R>;
-    e.few_rows_columns = gr_has_cols_few_rows<R> ? gr_few_columns<R> : 0;
-    if constexpr (gr_has_cols_variance_ring<R>) e.ring_bytes = gr_variance_bytes<gr_size<R::dtype>, R::fields>;
-    e.cols_sum = gr_has_cols_sum<R>;
-    e.cols_sum_levels = gr_cols_sum_levels<R>;
     e.lanes = gr_ordered_lanes<R>;
     e.leaf = gr_ordered_leaf<R>;
     e.warps = gr_ordered_warps<R>;
-  } else {
+  } else if constexpr (all > GR_FLAT) {
     e.columns = gr_strip_columns<R>;
     e.leaf = R::leaves ? GR_LEAF(gr_size<R::dtype>) : 0;
     e.warps = gr_strip_warps;
   }
+  if constexpr (gr_has_cols_few_rows<R>) e.few_rows_columns = gr_few_columns<R>;
+  if constexpr (gr_has_cols_sum<R>) e.cols_sum_levels = gr_cols_sum_levels<R>;
+  if constexpr (gr_has_cols_variance_ring<R>) e.ring_bytes = gr_variance_bytes<gr_size<R::dtype>, R::fields>;
   return e;
 }
-
 template <class R>
-static cudaError_t gr_launch_reduce(const gr_reduce_args &q, const gr_reduce_launch &l) {
-  switch (l.shape) {
-    case GR_ROWS_BY_VECTOR: return gr_launch_kernel(gr_rows_by_vector_kernel<R>(), q, l);
-    case GR_LEAVES: return gr_launch_kernel((const void *)gr_reduce_leaves<R>, q, l);
-    case GR_ROWS_BY_ELEMENT: return gr_launch_kernel((const void *)gr_reduce_rows_by_element<R>, q, l);
-    case GR_ROWS_STAGED: return gr_launch_kernel(gr_rows_staged_kernel<R>(), q, l);
-    case GR_COLS_FEW_ROWS: return gr_launch_kernel(gr_cols_few_rows_kernel<R>(), q, l);
-    case GR_COLS_SUM: return gr_launch_kernel(gr_cols_sum_kernel<R>(), q, l);
-    case GR_COLS_VARIANCE_RING: return gr_launch_ring(gr_cols_variance_ring_kernel<R>(), q, l);
-    default: return gr_launch_kernel(gr_cols_kernel<R>(), q, l);
-  }
-}
-
+static gr_reduce_entry gr_entry() { return gr_entry_within<R, GR_ALL>(); }
 template <class R>
-static gr_reduce_entry gr_entry() {
-  gr_rows_way way = gr_by_words_alone<R> ? GR_ROWS_WORDS : gr_has_rows_staged<R> ? GR_ROWS_LANES : GR_ROWS_ELEMENTS;
-  return gr_with_columns<R>(
-      {gr_launch_reduce<R>, R::fields, gr_leaves_resident<R>, way, gr_has_rows_by_vector<R>, gr_staged_words<R>});
-}
-
-/* Of what is never asked of rows or columns: one kernel, which would do for them too. */
+static gr_reduce_entry gr_entry_long() { return gr_entry_within<R, GR_LONG>(); }
 template <class R>
-static cudaError_t gr_launch_flat(const gr_reduce_args &q, const gr_reduce_launch &l) {
-  return gr_launch_kernel((const void *)gr_reduce_leaves<R>, q, l);
-}
-template <class R>
-static gr_reduce_entry gr_entry_flat() {
-  return {gr_launch_flat<R>, R::fields, gr_leaves_resident<R>};
-}
-
-/* Without the kernel for short rows: of what is rarely asked of many. */
-template <class R>
-static cudaError_t gr_launch_long(const gr_reduce_args &q, const gr_reduce_launch &l) {
-  if (l.shape == GR_LEAVES) return gr_launch_flat<R>(q, l);
-  return gr_launch_kernel(gr_cols_kernel<R>(), q, l);
-}
-template <class R>
-static gr_reduce_entry gr_entry_long() {
-  return gr_with_columns<R>({gr_launch_long<R>, R::fields, gr_leaves_resident<R>});
-}
+static gr_reduce_entry gr_entry_flat() { return gr_entry_within<R, GR_FLAT>(); }
 
 /*
-** GR_ENTRY(reducer, cases): its gr_entry_REDUCER, which entry.cuh declares for each row of GR_REDUCERS; one that no file
-** defines is an error of the linker, a dtype that the cases lack one of the compiler. GR_ENTRY_LIKE: the kernels of
+** GR_ENTRY(reducer, cases): its gr_entry_REDUCER, which entry.cuh declares for each row of GR_REDUCERS; one that no
+** file defines is an error of the linker, a dtype that the cases lack one of the compiler. GR_ENTRY_LIKE: the kernels of
 ** another reducer do for it. The cases are kernels over all dtypes, or over the floats; GR_BITS: over integers by size
 ** alone, where their sign does not matter; GR_NONE: there are none.
 */

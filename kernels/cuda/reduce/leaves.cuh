@@ -5,26 +5,12 @@
 #define GR_CUDA_REDUCE_LEAVES_CUH
 
 #include "kernels/cuda/reduce/leaf_states.cuh"
+#include "kernels/cuda/reduce/tuning.h"
 
 constexpr int gr_leaves_block = 512; /* threads at most */
 
-/*
-** 64 registers let four blocks of 256 threads reside, 128 KB in flight: one wave of blocks covers 2^24
-** elements. Two inputs have as much in flight with two blocks; 16-bit floats have twice the lanes. Elsewhere than on
-** Hopper extremes would spill at 64.
-*/
 template <class R>
-constexpr int gr_leaves_need() {
-  constexpr int size = gr_size<R::dtype>;
-  constexpr bool extreme = R::kind == GR_ACC_ORDER || R::kind == GR_ACC_POSITION;
-  if (R::inputs > 1 || (R::fields > 1 && !extreme) || (R::red == GR_RED_PROD && size <= 2)) return 128;
-  if (R::red == GR_RED_SUMSQ && R::lanes && size == 2) return 88;
-  if (R::kind == GR_ACC_POSITION) return gr_arch == 900 ? 64 : gr_arch >= 1000 || size <= 2 ? 80 : 96;
-  if (((R::lanes || extreme) && size == 2) || (extreme && gr_arch >= 1000)) return 80;
-  return 64;
-}
-template <class R>
-constexpr int gr_leaves_registers = gr_leaves_need<R>();
+constexpr int gr_leaves_registers = gr_leaves_registers_for(gr_traits_of<R>, gr_arch);
 /* Blocks of 256 threads that a multiprocessor can hold. */
 template <class R>
 constexpr int gr_leaves_resident = 65536 / 256 / gr_leaves_registers<R>;

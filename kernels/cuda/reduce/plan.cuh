@@ -1,6 +1,7 @@
 /*
 ** How a reduction is spread over the chip: the grid of leaves, segments and rows; columns are in reduce/plan_cols.cuh.
-** A plan_* fills the arguments of its kernel, the launch and what a block takes; reduce/dispatch.cu chooses among them.
+** accepts_* says whether a kernel takes a job, if the reducer has it; plan_* fills the arguments of the kernel, the
+** launch and what a block takes. The rows of reduce/dispatch.cu choose among them.
 */
 #ifndef GR_CUDA_REDUCE_PLAN_CUH
 #define GR_CUDA_REDUCE_PLAN_CUH
@@ -16,7 +17,11 @@ constexpr int64_t gr_most_blocks = INT32_MAX, gr_stage_bytes = 4096;
 /* What the last block can fold; beyond: GR_MOST_LEAVES in one vector, 128 GiB of f32. */
 constexpr int64_t gr_most_column_nodes = 1 << 18, gr_most_nodes = GR_MOST_LEAVES >> 8;
 
+struct Row;
 struct Plan {
+  const Row *row; /* that was chosen */
+  gr_reducer reducer;
+  int inputs;
   gr_reduce_entry entry;
   gr_reduce_args args;
   gr_reduce_launch launch;
@@ -26,11 +31,8 @@ struct Plan {
   int64_t node_words; /* 8-byte words of scratch */
   bool to_host;       /* the host waits for the result... */
   int64_t states;     /* ...and gets so many of each vector */
+  bool many;          /* vectors of one array, which are not empty */
 };
-
-#define GR_X(id, inputs, f, i) inputs,
-const int inputs_of[] = {GR_REDUCERS(GR_X)};
-#undef GR_X
 
 gr_reduce_entry entry_of(gr_reducer red, gr_dtype t) {
 #define GR_X(id, inputs, f, i) case GR_RED_##id: return gr_entry_##id(t);
@@ -60,8 +62,8 @@ int log2_of(int64_t p) {
 bool is_position(gr_reducer red) { return red == GR_RED_ARGMAX || red == GR_RED_ARGMIN; }
 
 /* Blocks that can be there at once; where launches overlap, half of them, so that two launches find room. */
-int64_t slots_of(const Plan &p, const gr_tune &t, int sms) {
-  int blocks = t.flat_blocks < p.entry.resident ? t.flat_blocks : p.entry.resident;
+int64_t slots_of(const Plan &p, const gr_reduce_tuning &t, int sms) {
+  int blocks = t.leaves.blocks < p.entry.resident ? t.leaves.blocks : p.entry.resident;
   return (int64_t)sms * (p.args.inputs_stable ? (blocks + 1) / 2 : blocks);
 }
 
@@ -81,26 +83,27 @@ void plan_nodes(gr_reduce_args &q) {
 int64_t most_mailed(const Plan &p, int64_t all) { return clamp(all / p.args.job.count, 1, GR_MAILBOX_STATES); }
 
 /* Leaves over warps and blocks: all of one vector in few blocks, or many vectors side by side. */
-void plan_leaves(Plan &p, const gr_tune &t, int sms) {
+void plan_leaves(Plan &p, const gr_reduce_tuning &t, const gr_cuda_chip &chip) {
+  const int sms = chip.sms;
   const gr_reduce_job &j = p.args.job;
-  int64_t leaves = p.args.leaves, block = t.flat_warps, warps, passes;
+  int64_t leaves = p.args.leaves, block = t.leaves.block_warps, warps, passes;
   if (p.to_host && leaves <= most_mailed(p, GR_MAILBOX_STATES)) {
     p.args.combine = GR_COMBINE_LEAVES_ON_HOST;
-    block = warps = clamp(power_of_two(leaves), 1, t.mailbox_warps);
+    block = warps = clamp(power_of_two(leaves), 1, t.leaves.mailbox_warps);
     passes = 1;
   } else if (j.count == 1) {
-    int64_t slots = slots_of(p, t, sms), alone = t.one_block_leaves;
+    int64_t slots = slots_of(p, t, sms), alone = t.leaves.one_block_leaves;
     warps = leaves <= alone ? power_of_two(leaves) : block;
-    passes = leaves <= alone ? 1 : clamp(power_of_two(ceil_div(leaves, block * slots)), 1, t.most_passes);
+    passes = leaves <= alone ? 1 : clamp(power_of_two(ceil_div(leaves, block * slots)), 1, t.leaves.most_passes);
     int64_t blocks = ceil_div(leaves, warps * passes);
     if (!p.args.inputs_stable && passes > 1 && blocks * 4 > slots * 5 && blocks < slots * 2)
       passes /= 2; /* one wave and a bit: rather several */
     block = warps;
   } else {
-    int64_t in_all = sms * (int64_t)(gr_reducer_of(j.op, j.dtype) == GR_RED_VARIANCE ? t.variance_warps : t.row_warps);
+    int64_t in_all = sms * (int64_t)(p.reducer == GR_RED_VARIANCE ? t.leaves.variance_warps : t.leaves.row_warps);
     int64_t wanted = ceil_div(in_all, j.count); /* warps for each vector, enough that one block does it */
     int64_t most = power_of_two(leaves) < block ? power_of_two(leaves) : block;
-    warps = clamp(power_of_two(wanted), clamp(power_of_two(ceil_div(leaves, t.most_passes)), 1, most), most);
+    warps = clamp(power_of_two(wanted), clamp(power_of_two(ceil_div(leaves, t.leaves.most_passes)), 1, most), most);
     passes = power_of_two(ceil_div(leaves, warps));
     if (wanted > warps) { /* several blocks to a vector: one wave of them, if their parts are alike */
       int64_t all = ceil_div(leaves * j.count, warps * slots_of(p, t, sms));
@@ -108,7 +111,7 @@ void plan_leaves(Plan &p, const gr_tune &t, int sms) {
       while (passes > 1 && ceil_div(leaves, warps * passes) * warps * passes * 8 > leaves * 9) passes /= 2;
     }
   }
-  passes = clamp(passes, 1, t.most_passes);
+  passes = clamp(passes, 1, t.leaves.most_passes);
   while (ceil_div(leaves, warps * passes) > 65536 && warps * passes < 256) passes *= 2;
   p.args.nodes = (int)ceil_div(leaves, warps * passes);
   /* blocks with a counter hold one node each */
@@ -120,7 +123,6 @@ void plan_leaves(Plan &p, const gr_tune &t, int sms) {
   else if (j.count > 1) block = clamp(8, warps, 16);
   p.args.warps = (short)log2_of(warps);
   p.args.passes = (short)passes;
-  p.launch.shape = GR_LEAVES;
   p.launch.threads = (unsigned)(block * 32);
   p.per_block = p.args.nodes > 1 ? 1 : block / warps;
   p.blocks_per_group = p.args.nodes;
@@ -130,13 +132,14 @@ void plan_leaves(Plan &p, const gr_tune &t, int sms) {
 ** Segments: warps to each as for rows, leaves in turn until the longest is done. Chosen ones are longer than a node
 ** of a block and take several; in shorter ones among them the later nodes are empty.
 */
-void plan_segments(Plan &p, const gr_tune &t, int sms) {
+void plan_segments(Plan &p, const gr_reduce_tuning &t, const gr_cuda_chip &chip) {
   gr_reduce_job &j = p.args.job;
-  int64_t leaves = p.args.leaves, wanted = ceil_div((int64_t)sms * t.row_warps, j.count);
-  int64_t warps = clamp(power_of_two(wanted), 1, t.flat_warps), passes;
+  const int sms = chip.sms;
+  int64_t leaves = p.args.leaves, wanted = ceil_div((int64_t)sms * t.leaves.row_warps, j.count);
+  int64_t warps = clamp(power_of_two(wanted), 1, t.leaves.block_warps), passes;
   if (j.chosen) {
-    warps = t.flat_warps;
-    passes = power_of_two(ceil_div(leaves * j.count, warps * sms * t.flat_blocks));
+    warps = t.leaves.block_warps;
+    passes = power_of_two(ceil_div(leaves * j.count, warps * sms * t.leaves.blocks));
   } else {
     while (warps > 1 && warps > power_of_two(leaves)) warps /= 2;
     passes = power_of_two(ceil_div(leaves, warps));
@@ -147,7 +150,6 @@ void plan_segments(Plan &p, const gr_tune &t, int sms) {
   p.args.nodes = j.chosen ? (int)ceil_div(leaves, warps * passes) : 1;
   p.args.warps = (short)log2_of(warps);
   p.args.passes = (short)passes;
-  p.launch.shape = GR_LEAVES;
   p.launch.threads = (unsigned)((p.args.nodes > 1 ? warps : clamp(8, warps, 16)) * 32);
   p.per_block = p.args.nodes > 1 ? 1 : p.launch.threads / 32 / warps;
   p.blocks_per_group = p.args.nodes;
@@ -155,31 +157,45 @@ void plan_segments(Plan &p, const gr_tune &t, int sms) {
   j.b.step = j.b.stride;
 }
 
+bool accepts_segments(const Plan &p, const gr_cuda_chip &) { return p.args.job.offsets != NULL; }
+bool accepts_all(const Plan &, const gr_cuda_chip &) { return true; }
+
+/* ---- rows ---- */
+
+/* Rows by one vector, all in whole words. */
+bool by_aligned_vector(const gr_reduce_job &j) {
+  int size = gr_size_of(j.dtype);
+  return j.b.step == 0 && j.a.stride == size && j.b.stride == size && aligned(j.a, j.a.step) &&
+         aligned(j.b, j.n * size);
+}
+
 /* Bytes from one row to the next that gr_reduce_rows_by_element takes: rows in order, not too far apart. */
 bool fits_stage(const gr_reduce_job &j, const gr_vec &v) {
   int64_t bytes = j.n * gr_size_of(j.dtype);
   return v.stride == gr_size_of(j.dtype) && bytes <= gr_stage_bytes && v.step >= 0 && v.step <= 2 * bytes;
 }
-bool by_rows_by_element(const gr_reduce_job &j) { return fits_stage(j, j.a) && fits_stage(j, j.b); }
+bool accepts_rows_by_element(const Plan &p, const gr_cuda_chip &) {
+  return p.many && fits_stage(p.args.job, p.args.job.a) && fits_stage(p.args.job, p.args.job.b);
+}
 
-void plan_rows_by_element(Plan &p, int sms) {
+void plan_rows_by_element(Plan &p, const gr_reduce_tuning &t, const gr_cuda_chip &chip) {
   gr_reduce_job &j = p.args.job;
   gr_rows_by_element_args &how = p.args.rows_by_element;
-  int64_t bytes = j.n * gr_size_of(j.dtype), rows, warps = 4;
+  int64_t bytes = j.n * gr_size_of(j.dtype), rows, warps = t.rows_by_element.block_warps;
   int64_t step = j.a.step > j.b.step ? j.a.step : j.b.step;
   bool tiny = j.n <= 64 && bytes <= 256 && 15 * step + bytes <= gr_stage_bytes; /* a row of one thread */
   rows = step == 0 ? 32 : (gr_stage_bytes - bytes) / step + 1;
-  rows = clamp(rows, 1,
-               clamp(ceil_div(j.count, (int64_t)sms * 16), tiny ? 32 : 1, INT32_MAX)); /* few rows: rather more warps */
+  /* few rows: rather more warps */
+  rows =
+      clamp(rows, 1, clamp(ceil_div(j.count, (int64_t)chip.sms * t.rows_by_element.warps), tiny ? 32 : 1, INT32_MAX));
   if (tiny && rows > 32) rows = rows / 32 * 32;
-  if (j.count < 4) warps = 1;
+  if (j.count <= t.rows_by_element.few_rows) warps = 1;
   /* Few lanes to a thread, or 8 in groups of threads that share a warp, or the whole warp. */
   how.row_threads_log2 = tiny                                                 ? 0
                          : j.n <= 128 && j.n <= GR_LANES(gr_size_of(j.dtype)) ? log2_of(power_of_two(j.n) / 8)
                                                                               : 5;
   how.rows = (int)rows;
   p.args.nodes = 1;
-  p.launch.shape = GR_ROWS_BY_ELEMENT;
   p.launch.threads = (unsigned)(warps * 32);
   p.per_block = warps * rows;
   p.blocks_per_group = 1;
@@ -189,12 +205,12 @@ void plan_rows_by_element(Plan &p, int sms) {
 ** Rows of up to a leaf that gr_reduce_rows_staged takes: in whole words; narrow elements that come in any order without
 ** that too, but for tiny rows, which gr_reduce_rows_by_element does better; and sums of rows of half a word.
 */
-bool by_rows_staged(const Plan &p) {
+bool accepts_rows_staged(const Plan &p, const gr_cuda_chip &) {
   const gr_reduce_job &j = p.args.job;
   int64_t size = gr_size_of(j.dtype), bytes = j.n * size;
-  if (j.n <= 0 || j.a.stride != size || p.entry.rows_way < GR_ROWS_LANES) return false;
+  if (!p.many || j.a.stride != size || !(p.inputs == 1 || by_aligned_vector(j))) return false;
   if (aligned(j.a, j.a.step) && bytes % 16 == 0) return bytes <= GR_LEAF(size) * size;
-  if (p.entry.rows_way == GR_ROWS_WORDS) return size <= 2 && j.n > 64 && bytes <= GR_LEAF(size) * size;
+  if (p.entry.stages_unaligned) return size <= 2 && j.n > 64 && bytes <= GR_LEAF(size) * size;
   return j.op == GR_OP_sum && bytes == 8 && size < 8 && j.a.step == 8 && aligned(j.a, 0);
 }
 
@@ -202,7 +218,7 @@ bool by_rows_staged(const Plan &p) {
 ** Few threads to a row. Of rows that follow each other, words of aligned ones trade places by the row's number
 ** (swizzle_*); other rows lie so far apart that threads meet different banks.
 */
-void plan_rows_staged(Plan &p, int sms) {
+void plan_rows_staged(Plan &p, const gr_reduce_tuning &t, const gr_cuda_chip &chip) {
   gr_reduce_job &j = p.args.job;
   gr_reduce_args &q = p.args;
   gr_rows_staged_args &how = q.rows_staged;
@@ -211,7 +227,7 @@ void plan_rows_staged(Plan &p, int sms) {
   how.unaligned = !how.two_a_word && (bytes % 16 != 0 || !aligned(j.a, j.a.step));
   how.row_words = (int)(how.unaligned ? (bytes + 30) / 16 : ceil_div(bytes, 16));
   int64_t lanes = clamp(power_of_two(how.row_words), 1, 32), each = clamp(lanes, 1, 4), threads = lanes / each;
-  if (inputs_of[gr_reducer_of(j.op, j.dtype)] == 2 && (how.row_words == 64 || how.row_words == 128))
+  if (p.inputs == 2 && (how.row_words == 64 || how.row_words == 128))
     threads = how.row_words / 4, each = 32 / threads;
   bool power = !how.unaligned && how.row_words <= 16 && (how.row_words & (how.row_words - 1)) == 0;
   bool apart = how.row_words % (2 * threads) == threads;
@@ -227,24 +243,22 @@ void plan_rows_staged(Plan &p, int sms) {
   int64_t pass = 32 / threads, most = how.stage_words / how.pitch / pass; /* rows at a time; how many times */
   how.row_threads_log2 = log2_of(threads);
   how.words_log2 = log2_of(each);
-  how.rows = (int)(clamp((j.count >> how.two_a_word) / (sms * 16 * pass), 1, most) * pass);
+  how.rows =
+      (int)(clamp((j.count >> how.two_a_word) / ((int64_t)chip.sms * t.rows_staged.warps * pass), 1, most) * pass);
   q.nodes = 1;
-  p.launch.shape = GR_ROWS_STAGED;
   p.launch.threads = gr_staged_warps * 32;
   p.launch.shared = (unsigned)(gr_staged_warps * how.stage_words * 16);
   p.per_block = (int64_t)gr_staged_warps * how.rows << how.two_a_word;
   p.blocks_per_group = 1;
 }
 
-/* Rows by one vector, all in whole words. */
-bool by_rows_by_vector(const gr_reduce_job &j) {
-  int size = gr_size_of(j.dtype);
-  return j.b.step == 0 && j.a.stride == size && j.b.stride == size && aligned(j.a, j.a.step) &&
-         aligned(j.b, j.n * size);
+/* Of several leaves. */
+bool accepts_rows_by_vector(const Plan &p, const gr_cuda_chip &) {
+  const gr_reduce_job &j = p.args.job;
+  return p.many && by_aligned_vector(j) && j.n >= GR_LEAF(gr_size_of(j.dtype));
 }
 
-/* Of several leaves. */
-void plan_rows_by_vector(Plan &p, int sms) {
+void plan_rows_by_vector(Plan &p, const gr_reduce_tuning &t, const gr_cuda_chip &chip) {
   gr_reduce_job &j = p.args.job;
   gr_reduce_args &q = p.args;
   gr_rows_by_vector_args &how = q.rows_by_vector;
@@ -252,11 +266,11 @@ void plan_rows_by_vector(Plan &p, int sms) {
   how.row_warps_log2 = log2_of(clamp(power_of_two(q.leaves), 1, warps));
   q.nodes = (int)ceil_div(q.leaves, (int64_t)1 << how.row_warps_log2);
   /* One wave of blocks, or several of up to 32 rows. */
-  int64_t groups = clamp((int64_t)sms * 6 * (warps >> how.row_warps_log2) / q.nodes, 1, j.count);
+  int64_t groups =
+      clamp((int64_t)chip.sms * t.rows_by_vector.blocks * (warps >> how.row_warps_log2) / q.nodes, 1, j.count);
   int64_t rows = ceil_div(j.count, groups);
-  how.rows = (int)ceil_div(rows, ceil_div(rows, 32));
+  how.rows = (int)ceil_div(rows, ceil_div(rows, t.rows_by_vector.most_rows));
   plan_nodes(q);
-  p.launch.shape = GR_ROWS_BY_VECTOR;
   p.launch.threads = (unsigned)(warps * 32);
   p.per_block = (int64_t)(warps >> how.row_warps_log2) * how.rows;
   p.blocks_per_group = q.nodes;

@@ -12,18 +12,23 @@ namespace {
 bool shared_b(const gr_reduce_job &j) { return j.b.step == 0; }
 
 /* Whether neighbouring vectors are neighbours in memory, in all inputs; the second may be one vector for all. */
-bool is_columns(const gr_reduce_job &j) {
+bool are_columns(const Plan &p) {
+  const gr_reduce_job &j = p.args.job;
   int size = gr_size_of(j.dtype);
-  return j.a.step == size && j.a.stride != size && (j.b.step == size || shared_b(j));
+  return p.many && j.a.step == size && j.a.stride != size && (j.b.step == size || shared_b(j));
 }
 
-void plan_cols_ordered(Plan &p, const gr_tune &t, const gr_cuda_chip &chip) {
+bool accepts_cols_ordered(const Plan &p, const gr_cuda_chip &chip) {
+  return are_columns(p) && !gr_ordered_left_out(p.reducer, chip.major);
+}
+
+void plan_cols_ordered(Plan &p, const gr_reduce_tuning &t, const gr_cuda_chip &chip) {
   const gr_reduce_job &j = p.args.job;
   gr_reduce_args &q = p.args;
   gr_cols_ordered_args &how = q.cols_ordered;
   int size = gr_size_of(j.dtype), word = size * p.entry.columns, warps = p.entry.warps, levels = 5;
   int64_t lanes = p.entry.lanes, words = ceil_div(j.count, p.entry.columns), pieces = ceil_div(words, 32);
-  int64_t enough = (int64_t)chip.sms * t.column_blocks;
+  int64_t enough = (int64_t)chip.sms * t.cols_ordered.blocks;
   bool one_each = j.n <= lanes;
   bool dense = j.a.stride == j.count * size && (shared_b(j) || j.b.stride == j.a.stride);
   q.leaves = clamp(ceil_div(j.n, p.entry.leaf), 1, INT64_MAX);
@@ -51,13 +56,13 @@ void plan_cols_ordered(Plan &p, const gr_tune &t, const gr_cuda_chip &chip) {
   how.leaves_log2 = log2_of(clamp(power_of_two(most), 1, warps));
   while (
       how.tree_lanes_log2 > 0 && how.leaf_warps_log2 < log2_of(warps) &&
-      ((p.entry.ordered && how.tree_lanes_log2 > levels) || ceil_div(units, (int64_t)1 << how.leaves_log2) < enough)) {
+      (how.tree_lanes_log2 > levels || ceil_div(units, (int64_t)1 << how.leaves_log2) < enough)) {
     how.leaf_warps_log2++, how.tree_lanes_log2--;
     if (how.leaves_log2 + how.leaf_warps_log2 > log2_of(warps)) how.leaves_log2--;
   }
-  if (how.leaf_warps_log2 == 0 && q.leaves == 1 && gr_reducer_of(j.op, j.dtype) != GR_RED_VARIANCE) {
+  if (how.leaf_warps_log2 == 0 && q.leaves == 1 && p.reducer != GR_RED_VARIANCE) {
     /* Units in turn, some 64 KB for each warp. */
-    int64_t bytes = rows * 32 * word, wanted = clamp((64 << 10) / bytes, 1, 64);
+    int64_t bytes = rows * 32 * word, wanted = clamp(t.cols_ordered.unit_bytes / bytes, 1, 64);
     wanted = clamp(power_below(clamp(pieces / (enough * warps), 1, 64)), 1, wanted);
     how.units = (short)(wanted > (1 << how.pieces_log2) ? wanted : 1 << how.pieces_log2);
   } else {
@@ -66,21 +71,21 @@ void plan_cols_ordered(Plan &p, const gr_tune &t, const gr_cuda_chip &chip) {
   how.reverse_shift = (int)clamp(32 - how.tree_lanes_log2 - how.leaf_warps_log2 - how.rows_log2, 0, 31);
   q.nodes = q.leaves == 1 ? 1 : (int)ceil_div(q.leaves, (int64_t)1 << how.leaves_log2);
   plan_nodes(q);
-  p.launch.shape = GR_COLS;
   p.launch.threads = 32u << (how.leaf_warps_log2 + how.leaves_log2);
-  p.launch.early = chip.major >= 9;
   p.per_block =
       (int64_t)(how.row_lanes * p.entry.columns) * (q.leaves == 1 ? (int64_t)how.units << how.leaves_log2 : 1);
   p.blocks_per_group = q.nodes;
 }
 
 /* Columns of up to 8 rows: see gr_reduce_cols_few_rows. */
-void plan_cols_few_rows(Plan &p, const gr_cuda_chip &chip) {
+bool accepts_cols_few_rows(const Plan &p, const gr_cuda_chip &) {
+  return are_columns(p) && p.args.job.n <= 8 && (p.inputs == 1 || shared_b(p.args.job));
+}
+
+void plan_cols_few_rows(Plan &p, const gr_reduce_tuning &, const gr_cuda_chip &) {
   p.args.cols_few_rows.unaligned = !aligned(p.args.job.a, p.args.job.a.stride);
   p.args.nodes = 1;
-  p.launch.shape = GR_COLS_FEW_ROWS;
   p.launch.threads = 256;
-  p.launch.early = chip.major >= 9;
   p.per_block = 256 * p.entry.few_rows_columns;
   p.blocks_per_group = 1;
 }
@@ -92,15 +97,16 @@ bool fills_leaves(const gr_reduce_job &j) {
 }
 
 /* Variances of columns, from 128 KB for each multiprocessor on: see gr_reduce_cols_variance_ring. */
-bool by_cols_variance_ring(const gr_reduce_job &j, const gr_reduce_entry &e, const gr_cuda_chip &chip) {
+bool accepts_cols_variance_ring(const Plan &p, const gr_cuda_chip &chip) {
+  const gr_reduce_job &j = p.args.job;
   int64_t size = gr_size_of(j.dtype), row = j.count * size;
-  bool there = gr_has_tma && e.ring_bytes > 0 && chip.major >= 9 && chip.shared_optin >= (int)e.ring_bytes;
+  bool there = gr_has_tma && chip.major >= 9 && chip.shared_optin >= (int)p.entry.ring_bytes;
   bool fits = aligned(j.a, j.a.stride) && j.a.stride > 0 && j.a.stride < INT64_C(1) << 27 && j.count < INT32_MAX;
-  return there && fits && row >= 32 && j.n >= GR_LEAF(size) && fills_leaves(j) &&
-         j.n * row >= (int64_t)chip.sms << 17;
+  return are_columns(p) && there && fits && row >= 32 && j.n >= GR_LEAF(size) && fills_leaves(j) &&
+         j.n * row >= chip.sms * gr_reduce_tuning_for(chip).cols_variance_ring.least_bytes;
 }
 
-void plan_cols_variance_ring(Plan &p, const gr_cuda_chip &chip) {
+void plan_cols_variance_ring(Plan &p, const gr_reduce_tuning &t, const gr_cuda_chip &chip) {
   const gr_reduce_job &j = p.args.job;
   gr_reduce_args &q = p.args;
   gr_cols_variance_ring_args &how = q.cols_variance_ring;
@@ -120,11 +126,10 @@ void plan_cols_variance_ring(Plan &p, const gr_cuda_chip &chip) {
   for (int k = how.leaves_log2; k <= how.leaves_log2 + gr_variance_states - (1 << how.leaves_log2); k++)
     least = idle(k) < least ? idle(k) : least;
   for (int k = how.leaves_log2; k <= how.leaves_log2 + gr_variance_states - (1 << how.leaves_log2); k++)
-    if (idle(k) <= least + 3) passes = k;
+    if (idle(k) <= least + t.cols_variance_ring.idle) passes = k;
   how.node_leaves_log2 = (short)passes;
   q.nodes = (int)ceil_div(q.leaves, (int64_t)1 << how.node_leaves_log2);
   plan_nodes<gr_team_of_warp>(q);
-  p.launch.shape = GR_COLS_VARIANCE_RING;
   p.launch.threads = gr_variance_threads;
   p.launch.shared = p.entry.ring_bytes;
   p.launch.most = (unsigned)chip.sms;
@@ -138,12 +143,12 @@ int64_t gcd(int64_t a, int64_t b) { return b == 0 ? a : gcd(b, a % b); }
 /*
 ** Rows side by side in word rows of gr_reduce_cols_unordered, 1 to `warps` strips long, so that lanes are used well:
 ** `lanes` have a word in each strip, and their number must be a multiple of `steps`. Gives the share of lanes used, in
-** percent.
+** percent; good: a share from which nothing longer is tried.
 */
-int64_t beside(const gr_reduce_job &j, int64_t row, int64_t strip, int64_t steps, int64_t warps, int &near,
-               int64_t &strips) {
+int64_t beside(const gr_reduce_job &j, int64_t row, int64_t strip, int64_t steps, int64_t warps, int64_t good,
+               int &near, int64_t &strips) {
   int64_t best = 0;
-  for (int64_t k = 1; k <= warps && best < 85; k *= 2) {
+  for (int64_t k = 1; k <= warps && best < good; k *= 2) {
     int64_t rows = k * strip / row / steps * steps, used = rows * row * 100 / (k * strip);
     if (rows > j.n) rows = j.n;
     if (used > best) best = used, near = (int)rows, strips = k;
@@ -152,23 +157,26 @@ int64_t beside(const gr_reduce_job &j, int64_t row, int64_t strip, int64_t steps
 }
 
 /* Columns of reducers whose leaves have no order inside: see gr_reduce_cols_unordered. */
-void plan_cols_unordered(Plan &p, const gr_tune &t, const gr_cuda_chip &chip, int inputs) {
+bool accepts_cols_unordered(const Plan &p, const gr_cuda_chip &) { return are_columns(p); }
+
+void plan_cols_unordered(Plan &p, const gr_reduce_tuning &t, const gr_cuda_chip &chip) {
   const gr_reduce_job &j = p.args.job;
   gr_reduce_args &q = p.args;
   gr_cols_unordered_args &how = q.cols_unordered;
   int64_t size = gr_size_of(j.dtype), word = size * p.entry.columns, row = j.count * size, warps = p.entry.warps;
-  int64_t batch = 128 / word / inputs, strips = 0;
+  int64_t batch = 128 / word / p.inputs, strips = 0, good = t.cols_unordered.good_share;
   auto loose = [&](const gr_vec &v) { return ((uintptr_t)v.data | (uintptr_t)(v.stride * how.rows)) % word != 0; };
-  auto all_loose = [&] { return loose(j.a) | (inputs == 2 && !shared_b(j) && loose(j.b)) << 1; };
+  auto all_loose = [&] { return loose(j.a) | (p.inputs == 2 && !shared_b(j) && loose(j.b)) << 1; };
   how.rows = 1;
   if (j.a.stride == row && (shared_b(j) || j.b.stride == row) && row * 2 <= warps * 31 * word) {
-    int64_t whole = beside(j, row, 32 * word, word / gcd(row, word), warps, how.rows, strips);
-    if (whole < 60 || all_loose()) beside(j, row, 31 * word, 1, warps, how.rows, strips);
+    int64_t whole = beside(j, row, 32 * word, word / gcd(row, word), warps, good, how.rows, strips);
+    if (whole < t.cols_unordered.least_share || all_loose())
+      beside(j, row, 31 * word, 1, warps, good, how.rows, strips);
   }
   how.unaligned = all_loose();
   how.row_lanes = how.unaligned ? 31 : 32;
   if (how.rows == 1) strips = ceil_div(row, how.row_lanes * word);
-  int64_t wanted = (int64_t)chip.sms * t.strip_warps, rows = ceil_div(j.n, how.rows), unit = batch;
+  int64_t wanted = (int64_t)chip.sms * t.cols_unordered.warps, rows = ceil_div(j.n, how.rows), unit = batch;
   int64_t batches = ceil_div(p.entry.leaf && j.n > p.entry.leaf ? ceil_div(p.entry.leaf, how.rows) : rows, batch);
   int most = log2_of(how.rows > 1 ? warps / strips : warps);
   /* small blocks do */
@@ -185,9 +193,7 @@ void plan_cols_unordered(Plan &p, const gr_tune &t, const gr_cuda_chip &chip, in
   }
   q.nodes = j.n > how.node_rows ? (int)ceil_div(j.n, how.node_rows) : 1;
   plan_nodes(q);
-  p.launch.shape = GR_COLS;
   p.launch.threads = 32u << (how.strip_warps_log2 + how.strips_log2);
-  p.launch.early = chip.major >= 9;
   p.per_block = how.rows > 1 ? j.count : (int64_t)how.row_lanes * p.entry.columns << how.strips_log2;
   p.blocks_per_group = q.nodes;
 }

@@ -28,20 +28,21 @@ struct Logs {
   }
 };
 
-bool by_cols_sum(const gr_reduce_job &j) {
+bool accepts_cols_sum(const Plan &p, const gr_cuda_chip &) {
+  const gr_reduce_job &j = p.args.job;
+  if (!are_columns(p)) return false;
   auto fits = [](int64_t stride) { return stride >= INT32_MIN / 2 && stride <= INT32_MAX / 2; };
   Logs w(j);
-  bool sum = inputs_of[gr_reducer_of(j.op, j.dtype)] == 1;
-  return (sum || shared_b(j)) && aligned(j.a, j.a.stride << w.pair) && fits(j.a.stride) && fits(j.b.stride) &&
+  return (p.inputs == 1 || shared_b(j)) && aligned(j.a, j.a.stride << w.pair) && fits(j.a.stride) && fits(j.b.stride) &&
          w.turns >= 0;
 }
 
-void plan_cols_sum(Plan &p, const gr_cuda_chip &chip) {
+void plan_cols_sum(Plan &p, const gr_reduce_tuning &t, const gr_cuda_chip &chip) {
   gr_reduce_job &j = p.args.job;
   gr_reduce_args &q = p.args;
   gr_cols_sum_args &how = q.cols_sum;
   Logs w(j);
-  int64_t size = gr_size_of(j.dtype), columns = 16 / size, wanted = (int64_t)chip.sms * 16;
+  int64_t size = gr_size_of(j.dtype), columns = 16 / size, wanted = (int64_t)chip.sms * t.cols_sum.warps;
   int64_t words = ceil_div(j.count * size, 16);
   if (w.pair) j.n /= 2, j.a.stride *= 2, j.b.stride *= 2;
   how.two_a_word = w.pair;
@@ -53,7 +54,7 @@ void plan_cols_sum(Plan &p, const gr_cuda_chip &chip) {
   int warps = 2, turns = w.turns, most = log2_of(power_of_two(q.leaves));
   int64_t units = ceil_div(words, (int64_t)1 << how.words_log2) * q.leaves;
   /* Strips get narrower, to 128 bytes, before blocks share a leaf. */
-  while (!w.pair && how.words_log2 > 3 && turns > 0 && units << warps < wanted * 3 / 4)
+  while (!w.pair && how.words_log2 > t.cols_sum.narrowest && turns > 0 && units << warps < wanted * 3 / 4)
     how.words_log2--, turns--, units *= 2;
   /* So many warps share a leaf that all have some, and none many turns. Lanes of a pair would have to fold after
      warps. */
@@ -77,7 +78,7 @@ void plan_cols_sum(Plan &p, const gr_cuda_chip &chip) {
     for (int k = 1; k <= least; k++)
       if (rounds(k) * 9 <= rounds(0) * 10) passes = k;
     if (q.leaves > 1 && passes > most - how.units_log2) passes = most > how.units_log2 ? most - how.units_log2 : 0;
-    while (q.leaves > 1 && passes > 0 && state << passes > 16 << 10) passes--;
+    while (q.leaves > 1 && passes > 0 && state << passes > t.cols_sum.state_bytes) passes--;
     how.passes_log2 = (short)passes;
   }
   q.nodes = (int)ceil_div(q.leaves, q.leaves == 1 ? 1 : (int64_t)1 << (how.units_log2 + how.passes_log2))
@@ -86,10 +87,8 @@ void plan_cols_sum(Plan &p, const gr_cuda_chip &chip) {
   how.state_bytes = (int)(q.leaves > 1 ? state << how.passes_log2 : state);
   /* levels of the stack in shared memory */
   int64_t kept = how.turns_log2 > p.entry.cols_sum_levels ? how.turns_log2 - p.entry.cols_sum_levels : 0;
-  p.launch.shape = GR_COLS_SUM;
   p.launch.threads = 128;
   p.launch.shared = (unsigned)(how.state_bytes + kept * 128 * columns * 8);
-  p.launch.early = chip.major >= 9;
   p.per_block =
       ((columns >> w.pair) << how.words_log2) * (q.leaves == 1 ? (int64_t)1 << (how.units_log2 + how.passes_log2) : 1);
   p.blocks_per_group = q.nodes;

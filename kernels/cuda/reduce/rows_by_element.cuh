@@ -272,11 +272,8 @@ __device__ __forceinline__ void gr_by_element_rows(const gr_reduce_args &q, char
 
 /* The rows of a warp, those of one input, fit the stage, gaps included. */
 template <class R>
-__global__ void __launch_bounds__(gr_by_element_warps * 32, R::inputs > 1                                ? 4
-                                                            : R::variance                                  ? 6
-                                                            : !R::lanes                                  ? 7
-                                                            : R::red == GR_RED_SUM && R::dtype == GR_F16 ? 8
-                                                                                                         : 9)
+__global__ void __launch_bounds__(gr_by_element_warps * 32,
+                                  gr_by_element_blocks_for(gr_traits_of<R>, R::dtype == GR_F16))
     gr_reduce_rows_by_element(const __grid_constant__ gr_reduce_args q) {
   __shared__ __align__(16) char stage[gr_by_element_warps][R::inputs][gr_stage<R::dtype, true>::bytes];
   int lane = threadIdx.x & 31, warp = gr_warp_index();

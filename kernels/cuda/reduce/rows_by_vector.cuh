@@ -59,7 +59,7 @@ __device__ __forceinline__ void gr_fold_rows(gr_acc (&v)[N], int threads, int la
 }
 
 template <class R>
-__global__ void __launch_bounds__(gr_by_vector_warps * 32, 6)
+__global__ void __launch_bounds__(gr_by_vector_warps * 32, gr_by_vector_blocks)
     gr_reduce_rows_by_vector(const __grid_constant__ gr_reduce_args q) {
   constexpr int size = gr_size<R::dtype>, leaf = GR_LEAF(size), K = GR_LEAF_ROWS(size);
   __shared__ int64_t value[gr_by_vector_warps * 32];

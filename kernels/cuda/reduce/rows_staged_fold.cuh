@@ -14,16 +14,10 @@ template <class R>
 constexpr bool gr_has_rows_staged = gr_by_words_alone<R> ||
                               (R::lanes && (R::red == GR_RED_SUM || R::variance || gr_has_rows_by_vector<R>));
 
-/* Words of a warp's rows, and blocks of a multiprocessor: what takes longer has more on its way. */
 template <class R>
-constexpr bool gr_staged_slow = R::lanes && (R::variance || R::inputs > 1);
+constexpr int gr_staged_words = gr_staged_words_for(gr_traits_of<R>, gr_most_stage);
 template <class R>
-constexpr int gr_staged_words = gr_staged_slow<R> ? gr_most_stage : 288;
-template <class R>
-constexpr int gr_staged_blocks = !gr_staged_slow<R>        ? (R::lanes && gr_size<R::dtype> == 2 ? 6 : 8)
-                                : gr_size<R::dtype> == 2 ? 5
-                                : R::inputs > 1          ? (gr_arch >= 1000 ? 4 : 5)
-                                                         : 6;
+constexpr int gr_staged_blocks = gr_staged_blocks_for(gr_traits_of<R>, gr_arch);
 
 /* Of variances of up to 512 bytes: a thread keeps the elements of up to 2^k words in registers. */
 template <class R>

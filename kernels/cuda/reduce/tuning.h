@@ -1,37 +1,156 @@
 /*
-** Tuning numbers. They choose grids and blocks, never results. Measured on Hopper (docs/findings); the same
-** numbers are safe elsewhere: they only count warps and multiprocessors.
+** Tuning numbers of the reductions. They choose grids, blocks and registers, never results. The figures beside them are
+** of one H200 (docs/findings); elsewhere the same numbers are safe: they only count warps and multiprocessors.
 */
 #ifndef GR_CUDA_REDUCE_TUNING_H
 #define GR_CUDA_REDUCE_TUNING_H
 
-typedef struct gr_tune {
-  int one_block_leaves; /* up to so many leaves one block does all */
-  int mailbox_warps;       /* warps of a block whose leaves the host folds */
-  int flat_warps;       /* warps of a block when a vector takes several blocks */
-  int flat_blocks;      /* ...of which so many, by multiprocessor, are wanted before leaves are taken in turn */
-  int most_passes;      /* leaves a warp takes in turn at most */
-  int row_warps;        /* warps to have in flight, by multiprocessor, before a row gets one warp only */
-  int variance_warps;     /* the same of variances, of which fewer find room, and which fetch the next leaf early */
-  int column_blocks;    /* blocks to have, by multiprocessor, before column blocks widen */
-  int strip_warps;      /* warps to have, by multiprocessor, before strips of columns get longer: one wave */
-} gr_tune;
+#include "kernels/cuda/launch.h"
+#include "kernels/cuda/thread/reducer.cuh"
 
-/* The one table: a row for each generation, from that compute capability up. Only Hopper's is measured. */
-static inline gr_tune gr_tune_for(int major, int minor) {
-  static const struct {
-    int from;
-    gr_tune tune;
-  } generations[] = {
-      {120, {16, 4, 8, 4, 16, 128, 24, 4, 16}}, /* Blackwell, workstations */
-      {100, {16, 4, 8, 4, 16, 128, 24, 4, 16}}, /* Blackwell, data centres */
-      {90, {16, 4, 8, 4, 16, 128, 24, 4, 16}},  /* Hopper */
-      {80, {16, 4, 8, 4, 16, 128, 24, 4, 16}},  /* Ampere, Ada */
-      {0, {16, 4, 8, 4, 16, 64, 24, 4, 16}},    /* Turing: half the threads fit */
+/* ---- what a plan goes by: a struct a kernel ---- */
+
+typedef struct gr_reduce_tuning {
+  struct {
+    int one_block_leaves; /* up to so many leaves one block does all: 2^14 f32 2.57 us, else 2.67 */
+    int mailbox_warps;    /* warps of a block whose leaves the host folds */
+    int block_warps;      /* warps of a block when a vector takes several blocks... */
+    int blocks; /* ...of which so many a multiprocessor are wanted before leaves are taken in turn: one wave */
+    int most_passes;      /* leaves a warp takes in turn at most; 8 and 4 were slower beyond 2^26 */
+    int row_warps;        /* warps in flight a multiprocessor before a row gets one warp only */
+    int variance_warps;   /* the same of variances, which fetch the next leaf early, so that fewer do */
+  } leaves;
+  struct {
+    int blocks;    /* a multiprocessor, one wave; the kernel's registers let as many reside */
+    int most_rows; /* that a warp takes, one after the other, of a leaf of the vector */
+  } rows_by_vector;
+  struct {
+    int warps; /* a multiprocessor before a warp takes more rows than one pass */
+  } rows_staged;
+  struct {
+    int warps;       /* a multiprocessor before a warp takes several rows */
+    int block_warps; /* of a block; one of up to few_rows rows */
+    int few_rows;
+  } rows_by_element;
+  struct {
+    int blocks;     /* a multiprocessor before warps stop sharing a leaf, and blocks widen */
+    int unit_bytes; /* of a warp's units in turn, so that its start pays */
+  } cols_ordered;
+  struct {
+    int warps; /* a multiprocessor before strips get longer, one wave: u8 sums 72 us, with 20 73..77, with 48 82 */
+    int good_share;  /* percent of lanes in use from which no longer word rows are tried */
+    int least_share; /* below it word rows need not be aligned: then one lane in 32 only passes on what it reads */
+  } cols_unordered;
+  struct {
+    int warps;       /* a multiprocessor: with 4 KB in flight each f64 3959 -> 4401, 3885 -> 4180 */
+    int narrowest;   /* log2 of the words of a strip, which gets so narrow before blocks share a leaf: 128 bytes */
+    int state_bytes; /* of leaves in turn: 16 KB */
+  } cols_sum;
+  struct {
+    int64_t least_bytes; /* a multiprocessor; below, cols_ordered has started sooner */
+    int idle;            /* percent of multiprocessors that larger nodes may leave idle more than the best ones would */
+  } cols_variance_ring;
+} gr_reduce_tuning;
+
+/* Only Hopper's is measured. A chip gets numbers of its own for a figure that is more than noise. */
+static inline const gr_reduce_tuning &gr_reduce_tuning_for(const gr_cuda_chip &chip) {
+  static constexpr gr_reduce_tuning hopper = {
+      .leaves = {.one_block_leaves = 16,
+                 .mailbox_warps = 4,
+                 .block_warps = 8,
+                 .blocks = 4,
+                 .most_passes = 16,
+                 .row_warps = 128,
+                 .variance_warps = 24},
+      .rows_by_vector = {.blocks = 6, .most_rows = 32},
+      .rows_staged = {.warps = 16},
+      .rows_by_element = {.warps = 16, .block_warps = 4, .few_rows = 3},
+      .cols_ordered = {.blocks = 4, .unit_bytes = 64 << 10},
+      .cols_unordered = {.warps = 16, .good_share = 85, .least_share = 60},
+      .cols_sum = {.warps = 16, .narrowest = 3, .state_bytes = 16 << 10},
+      .cols_variance_ring = {.least_bytes = 128 << 10, .idle = 3},
   };
-  int k = 0;
-  while (generations[k].from > major * 10 + minor) k++;
-  return generations[k].tune;
+  static constexpr gr_reduce_tuning turing = [] {
+    gr_reduce_tuning t = hopper;
+    t.leaves.row_warps = 64; /* half the threads fit */
+    return t;
+  }();
+  return chip.major < 8 ? turing : hopper;
+}
+
+/* ---- what the compiler is told: registers, or warps that must find room on a multiprocessor, so that nothing spills
+   (-Xptxas -v says so) ---- */
+
+/* What of a reducer decides. */
+struct gr_reducer_traits {
+  gr_reducer red;
+  int size, inputs, fields; /* of an element, in bytes; of the state */
+  bool lanes, leaves, variance, extreme, position;
+};
+template <class R>
+constexpr gr_reducer_traits gr_traits_of = {R::red,
+                                            gr_size<R::dtype>,
+                                            R::inputs,
+                                            R::fields,
+                                            R::lanes,
+                                            R::leaves,
+                                            R::variance,
+                                            R::kind == GR_ACC_ORDER || R::kind == GR_ACC_POSITION,
+                                            R::kind == GR_ACC_POSITION};
+
+/*
+** Registers of gr_reduce_leaves. 64 let four blocks of 256 threads reside, 128 KB in flight: one wave of blocks covers
+** 2^24 elements (sum 23.5 us with 80 registers, 18.5 with 64; max of 2^22 9.4 -> 7.9). Two inputs have as much in
+** flight with two blocks (dot of 2^22 13.0 -> 11.9); 16-bit floats have twice the lanes. Elsewhere than on Hopper
+** extremes would spill at 64.
+*/
+constexpr int gr_leaves_registers_for(const gr_reducer_traits &r, int arch) {
+  if (r.inputs > 1 || (r.fields > 1 && !r.extreme) || (r.red == GR_RED_PROD && r.size <= 2)) return 128;
+  if (r.red == GR_RED_SUMSQ && r.lanes && r.size == 2) return 88;
+  if (r.position) return arch == 900 ? 64 : arch >= 1000 || r.size <= 2 ? 80 : 96;
+  if (((r.lanes || r.extreme) && r.size == 2) || (r.extreme && arch >= 1000)) return 80;
+  return 64;
+}
+
+/* gr_reduce_rows_staged: words of a warp's rows, of which what takes longer has more on its way; and blocks. */
+constexpr bool gr_staged_is_slow(const gr_reducer_traits &r) { return r.lanes && (r.variance || r.inputs > 1); }
+constexpr int gr_staged_words_for(const gr_reducer_traits &r, int most) { return gr_staged_is_slow(r) ? most : 288; }
+constexpr int gr_staged_blocks_for(const gr_reducer_traits &r, int arch) {
+  if (!gr_staged_is_slow(r)) return r.lanes && r.size == 2 ? 6 : 8;
+  if (r.size == 2) return 5;
+  return r.inputs == 1 ? 6 : arch >= 1000 ? 4 : 5;
+}
+
+/* Blocks of gr_reduce_rows_by_element and gr_reduce_rows_by_vector. */
+constexpr int gr_by_element_blocks_for(const gr_reducer_traits &r, bool is_f16) {
+  return r.inputs > 1 ? 4 : r.variance ? 6 : !r.lanes ? 7 : r.red == GR_RED_SUM && is_f16 ? 8 : 9;
+}
+constexpr int gr_by_vector_blocks = 6;
+
+/* Blocks of gr_reduce_cols_few_rows. */
+constexpr int gr_few_blocks_for(const gr_reducer_traits &r, int arch) {
+  return arch < 900 && r.inputs == 2 && r.size == 8 ? 3 : 4;
+}
+
+/* Warps of gr_reduce_cols_sum: 20 of 96 registers give f16 3 % more (3865..4336), f32 1 % less and spills. */
+constexpr int gr_cols_sum_resident_for(const gr_reducer_traits &r, int arch) {
+  return r.inputs == 1 && r.size == 2 && arch >= 900 ? 20 : 16;
+}
+
+/* Warps of gr_reduce_cols_ordered: registers are 96, 128, 168 or, for the most state, 255. bytes: of a lane's word. */
+constexpr int gr_ordered_resident_for(const gr_reducer_traits &r, int bytes) {
+  if (r.lanes && r.fields == 3) return 8;
+  if (r.fields == 3 || (r.lanes && r.fields == 2) || (r.lanes && r.red == GR_RED_SUMSQ && r.size >= 4)) return 12;
+  return r.fields * r.inputs > 1 || (r.lanes && bytes == 16) ? 16 : 20;
+}
+
+/*
+** Warps of gr_reduce_cols_unordered: 128 registers where lanes hold much or there are two inputs, else 96. bytes: what
+** a lane holds of its word. Byte dots would spill with 20 (before Hopper with 16).
+*/
+constexpr int gr_strip_resident_for(const gr_reducer_traits &r, int bytes, int arch) {
+  if (arch < 900 && r.red == GR_RED_DOT && r.size == 1) return 12;
+  return r.leaves || r.inputs == 2 || bytes > 95 ? 16 : 20;
 }
 
 #endif

@@ -9,9 +9,6 @@
 #include "kernels/cuda/block/ring.cuh"
 #include "kernels/cuda/scan/rows.cuh"
 
-#define GR_SCAN_ADDERS 4 /* warps */
-#define GR_SCAN_AHEAD 4  /* tiles asked for and not yet added up, at most */
-#define GR_SCAN_SLOTS 16 /* of a ring, at most */
 #define GR_SCAN_THREADS ((4 + GR_SCAN_ADDERS + GR_SCAN_WRITERS) * 32)
 
 /* A slot of the ring: rows are apart, in front. */

@@ -11,12 +11,6 @@ static int64_t tiles_of(const gr_scan_job *job) {
   return (job->n + tile - 1) / tile;
 }
 
-size_t gr_cuda_scan_scratch(const gr_scan_job *job, const gr_cuda_chip *chip) {
-  int64_t tiles = tiles_of(job);
-  (void)chip;
-  return GR_COUNTER_BYTES + (size_t)(tiles + tiles / 32 + tiles / 1024 + 3) * sizeof(gr_halves);
-}
-
 /* What turns a search for the largest into one for the smallest, and signed integers into unsigned ones or keys. */
 static int64_t flip_of(const gr_scan_job *job) {
   int keys = has_keys(job);
@@ -50,10 +44,13 @@ int gr_cuda_scan(const gr_scan_job *job, const gr_cuda_run *run) {
   q.inputs_stable =
       gr_reads_at_once(*run, q.tiles <= GR_SCAN_SHORT, {gr_span(job->a, 1, job->n, gr_size_of(job->dtype))},
                        {gr_span(job->out, 1, job->n, gr_size_of(job->out_dtype))});
-  q.next = (unsigned *)run->scratch;
-  q.tile = (gr_halves *)((char *)run->scratch + GR_COUNTER_BYTES);
+  uint32_t groups = q.tiles / 32 + 1, supers = q.tiles / 1024 + 2;
+  int e = gr_cuda_need(run, GR_COUNTER_BYTES + ((size_t)q.tiles + groups + supers) * sizeof(gr_halves));
+  if (e != cudaSuccess) return e;
+  q.next = (unsigned *)run->scratch->memory;
+  q.tile = (gr_halves *)((char *)run->scratch->memory + GR_COUNTER_BYTES);
   q.group = q.tile + q.tiles;
-  q.super = q.group + q.tiles / 32 + 1;
+  q.super = q.group + groups;
   q.tag = gr_tag_of(run->epoch);
   if (has_keys(job)) return gr_scan_orders(job->dtype, &q, run->chip, stream);
   return gr_is_float(job->dtype) ? gr_scan_floats(job->dtype, multiplies, &q, run->chip, stream)

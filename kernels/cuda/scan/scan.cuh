@@ -13,10 +13,9 @@
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/grid/dependent_launch.cuh"
 #include "kernels/cuda/grid/publish.cuh"
+#include "kernels/cuda/scan/tuning.h"
 
-#define GR_SCAN_ROWS 16   /* a tile */
-#define GR_SCAN_WRITERS 8 /* warps, of two rows each */
-#define GR_SCAN_SHORT 1024 /* tiles of a short scan at most: a superblock */
+#define GR_SCAN_ROWS 16 /* a tile */
 
 typedef struct gr_scan {
   const char *a;

@@ -9,13 +9,13 @@ template <class S> static cudaError_t gr_scan_start(gr_scan q, const gr_cuda_chi
   using Shape = gr_scan_shape<S>;
   const void *kernel = (const void *)gr_scan_long<S>;
   void *args[] = {&q};
-  int blocks = chip->sms * 2, early = chip->major >= 9;
+  int blocks = chip->sms * GR_SCAN_BLOCKS, early = chip->major >= 9;
   if (q.tiles <= GR_SCAN_SHORT)
     return gr_start_early((const void *)gr_scan_short<S>, args, (int32_t)q.tiles, GR_SCAN_WRITERS * 32, 0, early,
                           stream);
-  /* Two blocks share a multiprocessor's memory, where two rings of two tiles fit; 1 KB of each is the system's. */
+  /* Blocks share a multiprocessor's memory, where their rings of two tiles fit; 1 KB of each is the system's. */
   int each = gr_scan_ring<S>::slot_bytes, fixed = GR_SCAN_WRITERS * Shape::results;
-  q.slots = ((chip->shared_optin + 1024) / 2 - 1024 - fixed) / each;
+  q.slots = ((chip->shared_optin + 1024) / GR_SCAN_BLOCKS - 1024 - fixed) / each;
   if (q.slots < 2) q.slots = (chip->shared_optin - fixed) / each;
   if (q.slots > GR_SCAN_SLOTS) q.slots = GR_SCAN_SLOTS;
   int shared = fixed + q.slots * each;

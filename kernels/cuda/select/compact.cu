@@ -97,11 +97,6 @@ static __global__ void __launch_bounds__(THREADS) gr_compact_tiles(const __grid_
 
 static int64_t tiles_of(const gr_compact_job *job) { return (job->n + TILE - 1) / TILE; }
 
-size_t gr_cuda_compact_scratch(const gr_compact_job *job, const gr_cuda_chip *chip) {
-  (void)chip;
-  return GR_COUNTER_BYTES + (size_t)tiles_of(job) * sizeof(gr_halves);
-}
-
 int gr_cuda_compact(const gr_compact_job *job, const gr_cuda_run *run) {
   int size = gr_size_of(job->dtype);
   const void *kernel = size == 1   ? (const void *)gr_compact_tiles<uint8_t>
@@ -118,8 +113,10 @@ int gr_cuda_compact(const gr_compact_job *job, const gr_cuda_run *run) {
   q.out_stride = job->out.stride;
   q.n = job->n;
   q.tiles = tiles_of(job);
-  q.next = (unsigned *)run->scratch;
-  q.tile = (gr_halves *)((char *)run->scratch + GR_COUNTER_BYTES);
+  int e = gr_cuda_need(run, GR_COUNTER_BYTES + (size_t)q.tiles * sizeof(gr_halves));
+  if (e != cudaSuccess) return e;
+  q.next = (unsigned *)run->scratch->memory;
+  q.tile = (gr_halves *)((char *)run->scratch->memory + GR_COUNTER_BYTES);
   q.tag = gr_tag_of(run->epoch);
   void *args[] = {&q};
   return cudaLaunchKernel(kernel, (unsigned)q.tiles, THREADS, args, 0, (cudaStream_t)run->stream);

@@ -22,12 +22,6 @@ typedef struct gr_cuda_device {
 
 #define GR_FIRST_SCRATCH ((size_t)1 << 20)
 
-/* Device memory that kernels of one stream share; the counters at its start are zero between launches. */
-typedef struct gr_cuda_scratch {
-  void *memory;
-  size_t bytes;
-} gr_cuda_scratch;
-
 /* Pinned buffers taken in turn; done[k] is recorded when buffer k's copies have been issued. */
 #define GR_RING 4
 typedef struct gr_cuda_ring {
@@ -65,7 +59,7 @@ typedef struct gr_cuda_queue {
   gr_cuda_device *device;
   cudaStream_t stream;
   gr_cuda_ring small, large;
-  gr_cuda_scratch work;  /* of every operation but scan */
+  gr_cuda_scratch work;  /* of every operation but scan; kernels of one stream share it */
   gr_cuda_scratch chain; /* of scan: what it leaves there is known from foreign bytes by its epoch alone */
   gr_cuda_scratch even;  /* edges and limits of the last evenly spaced bins (src/backend/cuda/histogram.c) */
   gr_edges_job last_even;
@@ -105,7 +99,7 @@ size_t gr_cuda_available(gr_backend *);
 void gr_cuda_read_settings(void);
 
 /* The run of a launch on that scratch memory; and its count and check, from what the launcher returned. */
-void gr_cuda_prepare(gr_cuda_queue *, const gr_cuda_scratch *, gr_cuda_run *);
+void gr_cuda_prepare(gr_cuda_queue *, gr_cuda_scratch *, gr_cuda_run *);
 gr_status gr_cuda_launched(gr_cuda_queue *, int error, const char *what);
 
 /* ---- graph.c ---- */
@@ -116,8 +110,8 @@ void gr_cuda_graphs_close(gr_cuda_queue *);
 
 /* ---- scratch.c ---- */
 
-/* At least so many bytes; what is new is zero. */
-cudaError_t gr_cuda_grow(gr_cuda_queue *, gr_cuda_scratch *, size_t bytes);
+/* At least so many bytes of a queue's scratch memory; what is new is zero. */
+int gr_cuda_grow(gr_cuda_scratch *, size_t bytes);
 
 /* ---- await.c ---- */
 
@@ -137,9 +131,6 @@ void gr_cuda_ring_close(gr_cuda_ring *);
 
 /* ---- reduce.c ---- */
 
-/* The scratch memory that so many reductions like this one need. */
-gr_status gr_cuda_reduce_room(gr_cuda_queue *, const gr_reduce_job *, int count);
-
 /* Put down reductions whose results go to a slot (several: alike, see gr_cuda_reduce_arrays), for
    gr_cuda_launch_batch. */
 gr_status gr_cuda_add_reduce(gr_cuda_queue *, const gr_reduce_job *const *, int count, gr_cuda_pending *);
@@ -152,6 +143,7 @@ int gr_cuda_has_arrived(const gr_cuda_pending *, int lane);
 void gr_cuda_take(gr_cuda_pending *, int lane, uint64_t words[2]);
 
 gr_status gr_cuda_do_reduce(gr_queue *, const gr_reduce_job *, uint64_t *result);
+void gr_cuda_do_explain(gr_queue *, const gr_reduce_job *, int number, gr_explained *);
 
 /* ---- tickets.c ---- */
 

@@ -47,6 +47,7 @@ static cudaError_t describe(gr_cuda_device *d, int device) {
   b->zero = gr_cuda_zero;
   b->wait = gr_cuda_wait;
   b->reduce = gr_cuda_do_reduce;
+  b->explain = gr_cuda_do_explain;
   b->start = gr_cuda_start;
   b->mark = gr_cuda_mark;
   b->poll = gr_cuda_poll;

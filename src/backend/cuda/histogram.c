@@ -9,7 +9,7 @@
 static gr_status make_even(gr_cuda_queue *q, const gr_edges_job *wanted) {
   size_t edges = (size_t)wanted->bins + 1;
   gr_cuda_run run;
-  gr_status status = gr_cuda_check(q, gr_cuda_grow(q, &q->even, edges * 16), "memory for edges");
+  gr_status status = gr_cuda_check(q, gr_cuda_grow(&q->even, edges * 16), "memory for edges");
   if (status != GR_OK) return status;
   q->last_even = *wanted;
   q->last_even.edges = q->even.memory;
@@ -35,9 +35,6 @@ static gr_status with_edges(gr_cuda_queue *q, const gr_histogram_job *job, gr_hi
 
 static gr_status launch_histogram(gr_cuda_queue *q, const gr_histogram_job *job) {
   gr_cuda_run run;
-  size_t room = gr_cuda_histogram_scratch(job, &q->device->chip);
-  gr_status status = gr_cuda_check(q, gr_cuda_grow(q, &q->work, room), "scratch memory for histogram");
-  if (status != GR_OK) return status;
   gr_cuda_prepare(q, &q->work, &run);
   return gr_cuda_launched(q, gr_cuda_histogram(job, &run), "histogram");
 }

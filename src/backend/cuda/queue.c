@@ -53,7 +53,9 @@ gr_queue *gr_cuda_open(gr_backend *b, gr_status *why) {
     e = cudaHostGetDevicePointer((void **)&q->now.mapped, q->now.host, 0);
   }
   q->base.pinned = GR_RING * SMALL_BUFFER + NOW_BYTES;
-  if (e == cudaSuccess) e = gr_cuda_grow(q, &q->work, GR_FIRST_SCRATCH);
+  q->work.grow = q->chain.grow = q->even.grow = gr_cuda_grow;
+  q->work.owner = q->chain.owner = q->even.owner = q;
+  if (e == cudaSuccess) e = gr_cuda_grow(&q->work, GR_FIRST_SCRATCH);
   q->base.stats.allocations = 0;
   gr_cuda_leave_device(d, was);
   if (e == cudaSuccess) return &q->base;

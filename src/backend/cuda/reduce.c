@@ -58,14 +58,6 @@ void gr_cuda_take(gr_cuda_pending *p, int lane, uint64_t words[2]) {
   for (int k = 0; k < 2; k++) words[k] = (uint64_t)r.v[k].i;
 }
 
-/* Those of up to 2^18 elements have room in what every queue starts with: no need to plan them twice. */
-gr_status gr_cuda_reduce_room(gr_cuda_queue *q, const gr_reduce_job *job, int count) {
-  if (job->count == 1 && job->n <= 1 << 18 && q->work.bytes >= GR_FIRST_SCRATCH) return GR_OK;
-  const gr_cuda_chip *chip = &q->device->chip;
-  size_t bytes = count == 1 ? gr_cuda_reduce_scratch(job, chip) : gr_cuda_reduce_arrays_scratch(job, count, chip);
-  return gr_cuda_check(q, gr_cuda_grow(q, &q->work, bytes), "scratch memory");
-}
-
 /* Its states are in the slot afterwards. */
 static gr_status reduce_to_slot(gr_cuda_queue *q, const gr_reduce_job *job) {
   int there;
@@ -109,15 +101,18 @@ static gr_status reduce_to_host(gr_cuda_queue *q, const gr_reduce_job *job, uint
   return status;
 }
 
+void gr_cuda_do_explain(gr_queue *base, const gr_reduce_job *job, int number, gr_explained *e) {
+  gr_cuda_explain(job, &((gr_cuda_queue *)base)->device->chip, number, e);
+}
+
 gr_status gr_cuda_do_reduce(gr_queue *base, const gr_reduce_job *job, uint64_t *result) {
   gr_cuda_queue *q = (gr_cuda_queue *)base;
   gr_status status;
   int was = gr_cuda_enter(q);
   if (was < 0) return GR_DEVICE;
-  status = gr_cuda_reduce_room(q, job, 1);
-  if (status == GR_OK && result) {
+  if (result) {
     status = reduce_to_host(q, job, result);
-  } else if (status == GR_OK) {
+  } else {
     gr_cuda_run run;
     gr_cuda_prepare(q, &q->work, &run);
     status = gr_cuda_launched(q, gr_cuda_reduce(job, &run), gr_op_name(job->op));

@@ -2,7 +2,8 @@
 #include "src/backend/cuda/cuda.h"
 
 /* All of it starts as zeros: the counters must, and a chain's stale epochs must not look current. */
-cudaError_t gr_cuda_grow(gr_cuda_queue *q, gr_cuda_scratch *s, size_t bytes) {
+int gr_cuda_grow(gr_cuda_scratch *s, size_t bytes) {
+  gr_cuda_queue *q = s->owner;
   size_t size = s->bytes ? s->bytes : GR_FIRST_SCRATCH;
   cudaError_t e;
   if (bytes <= s->bytes) return cudaSuccess;

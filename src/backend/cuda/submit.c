@@ -16,11 +16,11 @@ void gr_cuda_read_settings(void) {
   settings.synchronous = sync && *sync && strcmp(sync, "0") != 0;
 }
 
-void gr_cuda_prepare(gr_cuda_queue *q, const gr_cuda_scratch *s, gr_cuda_run *run) {
+void gr_cuda_prepare(gr_cuda_queue *q, gr_cuda_scratch *s, gr_cuda_run *run) {
   memset(run, 0, sizeof *run);
   run->stream = q->stream;
   run->chip = &q->device->chip;
-  run->scratch = s->memory;
+  run->scratch = s;
   run->epoch = ++q->epoch;
   run->running = q->written;
   run->written = &q->written;

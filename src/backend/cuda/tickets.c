@@ -94,8 +94,7 @@ gr_status gr_cuda_start(gr_queue *base, const gr_reduce_job *const *jobs, int co
   const int alone = is_alone(q, jobs[0], count, more);
   int was = gr_cuda_enter(q);
   if (was < 0) return GR_DEVICE;
-  gr_status status = gr_cuda_reduce_room(q, jobs[0], count);
-  if (status == GR_OK) status = gr_cuda_check(q, take_slot(q, &p), "memory for a result");
+  gr_status status = gr_cuda_check(q, take_slot(q, &p), "memory for a result");
   if (status == GR_OK) {
     status = alone ? gr_cuda_start_reduce(q, jobs[0], p) : gr_cuda_add_reduce(q, jobs, count, p);
     for (int k = 0; k < count; k++) {

@@ -1,0 +1,193 @@
+-- gr.explain: what a reduction would do; GPUREDUCE_TRACE; and the map of the CUDA kernels, as the planner has it.
+local S = require "spec.support"
+local gr = S.gr
+
+-- Nothing is launched, copied, allocated or waited for.
+local function quietly(...)
+  local result
+  local arguments, count = { ... }, select("#", ...)
+  local changed = S.counted(function() result = gr.explain((unpack or table.unpack)(arguments, 1, count)) end)
+  for _, name in ipairs { "launches", "copies", "syncs", "allocations", "bytes_up", "bytes_down" } do
+    assert.equal(0, changed[name], name)
+  end
+  return result
+end
+
+describe("explain on the CPU", function()
+  local before, threads
+  setup(function()
+    before, threads = gr.backend(), gr.threads()
+    gr.use "cpu"
+    gr.threads(2)
+  end)
+  teardown(function()
+    gr.use(before)
+    gr.threads(threads)
+  end)
+
+  it("says that a short vector is reduced at once", function()
+    local e = quietly("sum", gr.ones(1000))
+    assert.equal("small", e.kernel)
+    assert.equal("a short vector in the host's memory, at once", e.why)
+    assert.equal("cpu", e.device)
+    assert.equal("sum", e.op)
+    assert.equal(gr.instructions(), e.instructions)
+    assert.equal(4000, e.reads)
+    assert.equal(8, e.writes)
+    assert.equal(0, e.uploads)
+    assert.equal(1, e.blocks)
+    assert.equal(1, e.threads)
+  end)
+
+  it("says into how many pieces a long one is cut, and what two inputs read", function()
+    local e = quietly("dot", gr.ones(1000000), gr.ones(1000000))
+    assert.equal("vectors", e.kernel)
+    assert.equal(8000000, e.reads)
+    assert.equal(2, e.threads)
+    assert.equal(math.ceil(1000000 / 8192), e.blocks)
+  end)
+
+  it("tells rows from columns, and sums from others", function()
+    local a = gr.ones(100000)
+    assert.equal("sums of rows", quietly("sum", a, { rows = 1000 }).kernel)
+    assert.equal("rows", quietly("max", a, { rows = 1000 }).kernel)
+    assert.equal("columns", quietly("max", a, { rows = 1000, axis = 1 }).kernel)
+    assert.equal(8000, quietly("sum", a, { rows = 1000 }).writes)
+    assert.equal(4000, quietly("max", a, { rows = 1000 }).writes)
+  end)
+
+  it("knows the options that choose another operation", function()
+    local a = gr.ones(1000)
+    assert.equal("sum_kahan", quietly("sum", a, { accumulate = "kahan" }).op)
+    assert.equal("exact sums", quietly("sum", a, { exact = true }).kernel)
+    assert.is_not.equal("small", quietly("var", a, { ddof = 1 }).kernel)
+  end)
+
+  it("is a line, too", function()
+    local e = gr.explain("sum", gr.ones(1000, "f64"), { rows = 10 })
+    assert.equal(e.text, tostring(e))
+    assert.equal(("sum of 1000 f64 in 10 rows on cpu: sums of rows (%s), 1 piece, 1 thread; "
+      .. "reads 8000, writes 80 bytes; sums of short rows, a block of them at a time"):format(
+        gr.instructions()), e.text)
+  end)
+
+  it("has the errors of the operation", function()
+    local a = gr.ones(10)
+    local function fails(text, ...)
+      local ok, message = pcall(gr.explain, ...)
+      assert.is_false(ok)
+      assert.equal(text, (message:gsub("^.-bad argument", "bad argument")))
+    end
+    fails("bad argument #1 to 'explain' (unknown operation 'sun' (did you mean 'sum'?))", "sun", a)
+    fails("bad argument #2 to 'explain' (gpureduce.array expected, got number)", "sum", 3)
+    fails("bad argument #3 to 'explain' (length 10 expected, got 9)", "dot", a, gr.ones(9))
+    fails("bad argument #3 to 'explain' (option 'rows': 3 rows do not divide length 10)", "sum", a, { rows = 3 })
+    fails("bad argument #2 to 'explain' (array is empty: there is nothing to do)", "sum", gr.zeros(0))
+    fails("bad argument #3 to 'explain' (option 'segments': not explained, "
+      .. "since it is work of its own or changes nothing)", "sum", a, { segments = gr.array({ 1, 11 }, "i64") })
+  end)
+end)
+
+describe("explain on a device with memory of its own", function()
+  it("says what would be copied there first", function()
+    S.on("pretend", function()
+      local a = gr.array { 1, 2, 3 }
+      assert.equal(12, quietly("sum", a).uploads)
+      a:sum()
+      assert.equal(0, quietly("sum", a).uploads)
+      assert.equal("pretend", quietly("sum", a).device)
+      a[2] = 5
+      assert.equal(12, quietly("sum", a).uploads)
+      assert.equal(0, quietly("sum", gr.zeros(100)).uploads) -- zeros are nowhere yet, and are made there
+    end)
+  end)
+
+  it("counts chunks of 64 KiB that the view meets", function()
+    S.on("pretend", function()
+      local a = gr.arange(1, 65536)
+      a:sum()
+      a[1], a[20000] = 7, 8
+      assert.equal(2 * 65536, quietly("sum", a).uploads)
+      assert.equal(65536, quietly("sum", a:slice(1, 100)).uploads)
+      assert.equal(0, quietly("sum", a:slice(40000, 50000)).uploads)
+    end)
+  end)
+end)
+
+describe("GPUREDUCE_TRACE", function()
+  local script = [[
+    local gr = require "gpureduce"
+    local a = gr.ones(100)
+    a:sum() a:dot(a) a:sum { rows = 10 } a:sum { segments = gr.array({ 1, 5, 101 }, "i64") } gr.many { { "max", a } }
+    a:sum { async = true }:get()
+    print "done"]]
+
+  it("writes a line a call", function()
+    local text, status = S.child_text({ GPUREDUCE_TRACE = "1", GPUREDUCE_DEVICE = "cpu" }, script)
+    assert.equal(0, status, text)
+    local lines = {}
+    for line in text:gmatch "gpureduce: ([^\n]*)" do lines[#lines + 1] = line end
+    assert.equal(6, #lines, text)
+    assert.truthy(lines[1]:find("sum of 100 f32 on cpu: small", 1, true), text)
+    assert.truthy(lines[2]:find("dot of 100 f32 on cpu: small", 1, true), text)
+    assert.truthy(lines[3]:find("in 10 rows", 1, true), text)
+    assert.truthy(lines[4]:find("in 2 segments on cpu: segments", 1, true), text)
+    assert.truthy(lines[5]:find("max of 100 f32", 1, true), text)
+    assert.truthy(lines[6]:find("sum of 100 f32", 1, true), text)
+  end)
+
+  it("is quiet when it is not asked for", function()
+    for _, wish in ipairs { "", "0" } do
+      local text = S.child_text({ GPUREDUCE_TRACE = wish, GPUREDUCE_DEVICE = "cpu" }, script)
+      assert.equal("done\n", text)
+    end
+  end)
+end)
+
+-- build/plans asks the planner of CUDA's reductions, which needs no device.
+describe("the map of CUDA's reductions", function()
+  local plans = os.getenv "GPUREDUCE_PLANS"
+
+  local function ask(...)
+    local pipe = assert(io.popen('"' .. plans .. '" ' .. table.concat({ ... }, " ")))
+    local text = pipe:read "*a"
+    pipe:close()
+    return text
+  end
+
+  it("is that of kernels/cuda/README.md", function()
+    if not plans then return pending "no CUDA half in this build" end
+    local written, planned = {}, {}
+    for what, kernel in S.read_file("kernels/cuda/README.md"):gmatch "\n| %d+ | ([^|]+) | `([%w_]+)` |" do
+      written[#written + 1] = kernel .. "\t" .. what
+    end
+    for line in ask():gmatch "[^\n]+" do planned[#planned + 1] = line end
+    assert.is_true(#planned > 5)
+    assert.same(planned, written)
+  end)
+
+  it("sends shapes to the kernels that it names", function()
+    if not plans then return pending "no CUDA half in this build" end
+    local expected = {
+      { "leaves", "sum", "f32", 1, 1048576, 0 }, { "rows_staged", "sum", "f32", 65536, 64, 2 },
+      { "rows_by_element", "sum", "f32", 65536, 63, 2 }, { "rows_by_vector", "dot", "f32", 1024, 65536, 2 },
+      { "leaves", "sum", "f32", 1024, 65536, 2 }, { "cols_few_rows", "sum", "f32", 4, 1000000, 1 },
+      { "cols_sum", "sum", "f32", 65536, 1024, 1 }, { "cols_variance_ring", "var", "f32", 65536, 1024, 1 },
+      { "cols_ordered", "prod", "f32", 65536, 1024, 1 }, { "cols_ordered", "sum", "f32", 65536, 1023, 1 },
+      { "cols_unordered", "max", "f32", 65536, 1024, 1 }, { "rows_by_element", "sum", "f32", 65536, 64, 2, 65 },
+    }
+    for _, row in ipairs(expected) do
+      local kernel = table.remove(row, 1)
+      local answer = ask((unpack or table.unpack)(row))
+      assert.equal("gr_reduce_" .. kernel, answer:match "kernel=(%S+)", table.concat(row, " "))
+    end
+  end)
+
+  it("says how parts become one", function()
+    if not plans then return pending "no CUDA half in this build" end
+    assert.equal("the host folds leaves", ask("sum", "f32", 1, 20000, 0):match "combine=(.-)\n")
+    assert.equal("block 0 polls published partials", ask("sum", "f32", 1, 16777216, 0):match "combine=(.-)\n")
+    assert.equal("the last block to arrive", ask("sum", "f32", 1, 1073741824, 0):match "combine=(.-)\n")
+    assert.equal("none", ask("sum", "f32", 65536, 64, 2):match "combine=(.-)\n")
+  end)
+end)

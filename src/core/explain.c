@@ -1,0 +1,100 @@
+#include "src/core/explain.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The array as a kernel would get it: memory that is not there yet will be aligned as all is. */
+static gr_vec vector_of(const gr_array *a) {
+  const char *memory = a->storage->memory[gr_kernel_side(a->storage)];
+  return (gr_vec){.data = (const void *)((memory ? (uintptr_t)memory : 4096) + (uintptr_t)a->offset),
+                  .stride = a->n > 1 ? a->stride : gr_size(a->dtype)};
+}
+
+/* Bytes of chunks that only the host has, where the array lies. */
+static int64_t uploads_of(const gr_array *a) {
+  const gr_storage *s = a->storage;
+  int64_t first = a->offset, last = a->offset + (a->n - 1) * a->stride, bytes = 0;
+  if (gr_kernel_side(s) == GR_HOST || s->full[GR_DEVSIDE]) return 0;
+  if (last < first) first = last, last = a->offset;
+  last += gr_size(a->dtype) - 1;
+  for (size_t k = (size_t)first / GR_CHUNK; k <= (size_t)last / GR_CHUNK; k++) {
+    const size_t end = (k + 1) * GR_CHUNK < s->bytes ? (k + 1) * GR_CHUNK : s->bytes;
+    const int stale = !gr_storage_current(s, GR_DEVSIDE, k) && gr_storage_current(s, GR_HOST, k);
+    if (stale) bytes += (int64_t)(end - k * GR_CHUNK);
+  }
+  return bytes;
+}
+
+static gr_reduce_job job_of(const gr_reduction *r) {
+  gr_reduce_job job = {.op = r->op, .dtype = r->a->dtype, .ddof = r->ddof, .scale_a = 1, .scale_b = 1,
+                       .a = vector_of(r->a), .out_dtype = GR_F64};
+  if (r->b) job.b = vector_of(r->b);
+  gr_shape_cut(r->shape, r->a, r->b, &job);
+  if (r->shape.segments) {
+    const int64_t most = GR_SEGMENT_LEAVES * (int64_t)GR_LEAF(gr_size(job.dtype));
+    job.offsets = r->a; /* that there are some: nobody looks at them */
+    job.n = r->shape.segments->longest < most ? r->shape.segments->longest : most;
+  }
+  return job;
+}
+
+void gr_explain(const gr_reduction *r, gr_explanation *e) {
+  gr_queue *q = r->a->storage->queue;
+  const gr_reduce_job job = job_of(r);
+  const int number = r->shape.rows == 0 && !r->shape.segments;
+  memset(e, 0, sizeof *e);
+  e->device = q->backend->name;
+  e->reads = r->a->n * gr_size(r->a->dtype) + (r->b ? r->b->n * gr_size(r->b->dtype) : 0);
+  e->writes = job.count * (number ? 8 : gr_size(gr_result_dtype(r->op, r->a->dtype)));
+  e->uploads = uploads_of(r->a) + (r->b ? uploads_of(r->b) : 0);
+  if (r->exact) {
+    e->how = (gr_explained){.kernel = "exact sums", .why = "sums that are correctly rounded, whatever the data"};
+    return;
+  }
+  q->backend->explain(q, &job, number, &e->how);
+  if (!number || r->ddof != 0 || !gr_reduce_is_small(r->a, r->b)) return;
+  e->how.kernel = "small";
+  e->how.why = "a short vector in the host's memory, at once";
+  e->how.blocks = e->how.threads = 1;
+}
+
+void gr_explain_text(const gr_reduction *r, const gr_explanation *e, char text[GR_EXPLAIN_TEXT]) {
+  const gr_explained *h = &e->how;
+  int64_t count = gr_shape_results(r->shape, r->a->n);
+  size_t at = 0;
+#define ADD(...) at += (size_t)snprintf(text + at, at < GR_EXPLAIN_TEXT ? GR_EXPLAIN_TEXT - at : 0, __VA_ARGS__)
+  ADD("%s of %" PRId64 " %s", gr_ops[r->op].name, r->a->n, gr_dtypes[r->a->dtype].name);
+  if (r->shape.segments) ADD(" in %" PRId64 " segments", count);
+  else if (r->shape.rows) ADD(" in %" PRId64 " %s", count, r->shape.axis == 1 ? "columns" : "rows");
+  ADD(" on %s: %s", e->device, h->kernel);
+  if (h->set) ADD(" (%s)", h->set);
+  if (h->launches > 1) ADD(", %" PRId64 " launches", h->launches);
+  if (h->set && h->blocks) ADD(", %" PRId64 " %s, %" PRId64 " %s", h->blocks, h->blocks == 1 ? "piece" : "pieces",
+                               h->threads, h->threads == 1 ? "thread" : "threads");
+  else if (h->blocks) ADD(", %" PRId64 " x %" PRId64 " threads", h->blocks, h->threads);
+  if (h->shared) ADD(", %" PRId64 " bytes shared", h->shared);
+  if (h->scratch) ADD(", %" PRId64 " scratch", h->scratch);
+  if (h->combine) ADD(", %s", h->combine);
+  ADD("; reads %" PRId64 ", writes %" PRId64 " bytes", e->reads, e->writes);
+  if (e->uploads) ADD(" after uploading %" PRId64, e->uploads);
+  ADD("; %s", h->why);
+#undef ADD
+}
+
+/* ---- a line a call ---- */
+
+static void trace(const gr_reduction *r) {
+  char text[GR_EXPLAIN_TEXT];
+  gr_explanation e;
+  if (r->a->n == 0 || gr_shape_results(r->shape, r->a->n) == 0) return;
+  gr_explain(r, &e);
+  gr_explain_text(r, &e, text);
+  fprintf(stderr, "gpureduce: %s\n", text);
+}
+
+void gr_explain_trace(gr_context *c) {
+  const char *wish = getenv("GPUREDUCE_TRACE");
+  if (wish && *wish && strcmp(wish, "0") != 0) c->trace = trace;
+}

@@ -1,0 +1,23 @@
+/* What a reduction would do, without doing it: for gr.explain, and for GPUREDUCE_TRACE a line a call. */
+#ifndef GR_EXPLAIN_H
+#define GR_EXPLAIN_H
+
+#include "src/core/ops.h"
+
+typedef struct gr_explanation {
+  gr_explained how;
+  const char *device;
+  int64_t reads, writes; /* bytes of the inputs' elements, and of the results */
+  int64_t uploads;       /* bytes that would be copied to the device first, in whole chunks */
+} gr_explanation;
+
+/* There is at least one element and one result. Launches nothing, and changes nothing. */
+void gr_explain(const gr_reduction *, gr_explanation *);
+
+#define GR_EXPLAIN_TEXT 512
+void gr_explain_text(const gr_reduction *, const gr_explanation *, char text[GR_EXPLAIN_TEXT]);
+
+/* Before first use. With GPUREDUCE_TRACE set, every reduction of this context writes that line to stderr. */
+void gr_explain_trace(gr_context *);
+
+#endif
