@@ -416,7 +416,8 @@ function gr.log(a, options) end
 function array:log(options) end
 
 ---@class gpureduce.tanh.options
----@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---@field into? gpureduce.array
 
 ---The hyperbolic tangent of each element.
 ---@param a gpureduce.array the input
@@ -678,19 +679,26 @@ function array:std(options) end
 ---@class gpureduce.logsumexp.options
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
 ---@field axis? integer 2: one result for each row, 1: one for each column; default 2
----@field segments? gpureduce.array|integer[] m + 1 positions that do not fall (i64 or i32): result k is that of `a[offsets[k]]` up to `a[offsets[k + 1] - 1]`. They are read on the host, so keep them there; no `rows` with them
----@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
----@field at? integer with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or f32), which is returned; negative counts from the end
+---m + 1 positions that do not fall (i64 or i32): result k is that of `a[offsets[k]]` up to `a[offsets[k + 1] - 1]`.
+---They are read on the host, so keep them there; no `rows` with them
+---@field segments? gpureduce.array|integer[]
+---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---@field into? gpureduce.array
+---with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or
+---f32), which is returned; negative counts from the end
+---@field at? integer
 ---@field async? boolean give a future instead; default false
 
----The logarithm of the sum of e^x, in one pass: terms are scaled by the largest element so far, so that none overflows: the way to add probabilities that are kept as logarithms.
+---The logarithm of the sum of e^x, in one pass: terms are scaled by the largest element so far, so that none overflows:
+---the way to add probabilities that are kept as logarithms.
 ---@param a gpureduce.array the input
 ---@param options? gpureduce.logsumexp.options how to read it
 ---@return number|gpureduce.array # a float; -inf for none, and where all elements are -inf; inf where one is. With `rows` one result for each row or column: f64
 ---@overload fun(a: gpureduce.array): number
 function gr.logsumexp(a, options) end
 
----The logarithm of the sum of e^x, in one pass: terms are scaled by the largest element so far, so that none overflows: the way to add probabilities that are kept as logarithms.
+---The logarithm of the sum of e^x, in one pass: terms are scaled by the largest element so far, so that none overflows:
+---the way to add probabilities that are kept as logarithms.
 ---@param options? gpureduce.logsumexp.options how to read it
 ---@return number|gpureduce.array # a float; -inf for none, and where all elements are -inf; inf where one is. With `rows` one result for each row or column: f64
 ---@overload fun(): number
