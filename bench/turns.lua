@@ -1,8 +1,8 @@
 -- Two builds of the module in turns: what a change has made slower. Usage, from the root:
 --   lua bench/turns.lua OLD.so NEW.so [ROUNDS (3)] [PATTERN of cells] > ratios.txt
 -- The builds run in turns, a process each, so many times; in a run a cell is timed five times. A build's time is the
--- least of its runs' medians (some processes are slower as a whole), the ratio that of old by new: below 1 the new one is
--- slower. Calls follow each other without waiting, but for those named "number".
+-- least of its runs' medians (some processes are slower as a whole), the ratio that of old by new: below 1 the new one
+-- is slower. Calls follow each other without waiting, but for those named "number".
 local worker = arg[1] == "cells"
 
 local function median(t)
