@@ -43,7 +43,8 @@ bits: $(module)
 SPECS =
 LEAKS = 1
 sanitizers = address,undefined,float-cast-overflow
-short_specs = $(addprefix spec/,$(addsuffix _spec.lua,hostile safe sizes save when wrap memory lost threads scope))
+short_specs = $(addprefix spec/,$(addsuffix _spec.lua,hostile safe sizes save when at wrap memory lost threads \
+  scope))
 sanitize:
 	$(MAKE) --no-print-directory test BUILD=build/asan NVCC= file_flags= LDFLAGS=-fsanitize=address,undefined \
 	  CFLAGS="-O1 -g -Wall -Wextra -fsanitize=$(sanitizers) -fno-sanitize-recover=undefined,float-cast-overflow" \
@@ -72,7 +73,7 @@ tsan:
 
 # Reads of what nobody wrote, which the sanitizers do not see: some specs under valgrind, in plain C, which it has every
 # instruction of. Children run without it.
-valgrind_specs = $(addprefix spec/,$(addsuffix _spec.lua,hostile when lost views compact scope into weights))
+valgrind_specs = $(addprefix spec/,$(addsuffix _spec.lua,hostile when at lost views compact scope into weights))
 valgrind: $(module)
 	$(here) GPUREDUCE_CPU=generic GPUREDUCE_DEVICE=cpu GPUREDUCE_THREADS=1 valgrind -q --error-exitcode=9 \
 	  --leak-check=no $(LUA) -e 'package.path = "./?.lua;" .. package.path' $$(command -v busted) --ignore-lua \

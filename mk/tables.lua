@@ -39,7 +39,7 @@ local checks = {
   { tables, "GR_MODES", 1, { "spec/bits.lua", "spec/hostile/cases.lua", "docs/api/reduce.lua" } },
   { tables, "GR_MAPS", 1,
     { "spec/bits.lua", "spec/hostile/cases.lua", "spec/hostile/calls.lua", "spec/map_spec.lua" } },
-  { tables, "GR_RELATIONS", 2, { "spec/bits.lua", "spec/map_spec.lua", "docs/api/elements.lua" } },
+  { tables, "GR_RELATIONS", 2, { "spec/bits.lua", "spec/where_spec.lua", "docs/api/elements.lua" } },
   { "src/core/select.h", "GR_METHODS", 2, { "spec/bits.lua", "spec/quantile_spec.lua", "docs/api/reduce.lua" } },
 }
 

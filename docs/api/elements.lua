@@ -63,7 +63,8 @@ return {
     unary("log", "The natural logarithm of each element.",
       floats .. " f64 within 0.9 ulp, narrower types rounded from that.",
       "print(gr.array({ 1, 10 }, \"f64\"):log()[2])", "2.302585092994..."),
-    unary("tanh", "The hyperbolic tangent of each element.", floats .. " f64 within 1.4 ulp, narrower types rounded from that.",
+    unary("tanh", "The hyperbolic tangent of each element.", floats .. " f64 within 1.4 ulp, narrower types rounded "
+      .. "from that.",
       "print(gr.array({ 0, 1 }, \"f64\"):tanh()[2])", "0.761594155955..."),
     {
       name = "clamp", text = "Each element, or the end of the range that it lies beyond. NaN stays NaN.",

@@ -109,11 +109,11 @@ print(a:var(), a:var { ddof = 1 })]],
       output = "2.0",
     }),
     one("logsumexp", {
-      text = "The logarithm of the sum of e^x, in one pass: terms are scaled by the largest element so far, so that none "
-        .. "overflows: the way to add probabilities that are kept as logarithms.",
+      text = "The logarithm of the sum of e^x, in one pass: terms are scaled by the largest element so far, so that "
+        .. "none overflows: the way to add probabilities that are kept as logarithms.",
       dtypes = "All, computed in f64; integers are widened first.",
-      returns = { { "number|array", "a float; -inf for none, and where all elements are -inf; inf where one is. " .. each
-        .. ": f64" } },
+      returns = { { "number|array", "a float; -inf for none, and where all elements are -inf; inf where one is. "
+        .. each .. ": f64" } },
       example = [[print(gr.array({ 1000, 1000 }, "f64"):logsumexp() - 1000)]],
       output = "0.693147180559...",
     }),

@@ -12,7 +12,7 @@ local function log10(x) return log(x) / log(10) end
 
 local MOST = 100 -- ticks
 
--- The round step (1, 2 or 5 times a power of ten) nearest above `least`.
+-- The least round step (1, 2 or 5 times a power of ten) that is not below `least`.
 local function round_step(least)
   local power = 10.0 ^ floor(log10(least) + 1e-9)
   for _, m in ipairs { 1, 2, 5 } do
@@ -31,7 +31,7 @@ end
 
 --- An axis in even steps from low to high, about `wanted` of them. tight: begin and end exactly there.
 function axis.linear(low, high, wanted, tight)
-  -- Steps of the largest numbers overflow, those of the least vanish: such are brought nearer to 1 first.
+  -- Steps between the largest numbers overflow, and between the least ones vanish: these are scaled towards 1 first.
   local largest = max(abs(low), abs(high))
   local shift = largest > 1e290 and -200 or largest > 0 and largest < 1e-290 and 200 or 0
   local by = 10.0 ^ shift
@@ -90,7 +90,7 @@ local function round_bound(ln_x, side)
   return best * log(10)
 end
 
---- The same with even ratios: base 10 or 2; low and high above 0. It reckons in logarithms, which never overflow.
+--- The same with even ratios: base 10 or 2; low and high above 0. It computes with logarithms, which never overflow.
 function axis.log(low, high, wanted, base, tight)
   local ln, first, last = log(base), log(low), log(high)
   if last - first < 1e-6 then first, last, tight = first - ln, last + ln, false end

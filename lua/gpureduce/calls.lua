@@ -1,10 +1,10 @@
 -- Small calls under LuaJIT: its compiler calls C by way of the FFI in a few nanoseconds, where a function of the C API
--- takes fifty and ends the trace. What is not a short array on the CPU, and every mistake, goes to the function of old.
+-- takes fifty and ends the trace. What is not a short array on the CPU, and every mistake, goes to the C function.
 local gr, parts = ...
 local rawget, type = rawget, type
 local jit, debug = rawget(_G, "jit"), rawget(_G, "debug")
 -- The metatable of arrays is hidden from scripts; what they can forge must not pass for it. Without this function (a
--- host may have taken it away) all calls go to the function of old.
+-- host may have taken it away) all calls go to the C functions.
 local getmetatable = type(debug) == "table" and rawget(debug, "getmetatable")
 local found, ffi = pcall(require, "ffi")
 local array = parts.array

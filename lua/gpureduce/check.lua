@@ -21,7 +21,8 @@ check.kind = parts.kind
 local function words(kinds) return (kinds:gsub("|", " or ")) end
 
 --- A copy of the options table (or nil: an empty one), read raw, so that nothing of the script runs when it is used.
--- Keys and types must be those of known, { width = "number", ... }. Defaults of a metatable are not lost in silence.
+-- Keys and types must be those of known, { width = "number", ... }. A metatable with __index, whose defaults a raw read
+-- would miss, raises.
 function check.options(name, arg, options, known)
   if options == nil then return {} end
   if type(options) ~= "table" then

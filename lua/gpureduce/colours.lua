@@ -1,4 +1,4 @@
--- What tells series apart: colours, dashes and marks by turns, and the colours of a dark background.
+-- How series are drawn differently: colours, dashes and marks in turn, and the colours for a dark background.
 local _, parts = ...
 
 local colours = {}

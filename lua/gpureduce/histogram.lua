@@ -1,4 +1,4 @@
--- What gr.histogram returns: the counting is the C part's, the looking at it is here.
+-- The methods of what gr.histogram returns; src/binding/histogram.c does the counting.
 -- Fields: counts (i64 array), edges (f64 array, one more), tails (i64 array: below, above, nan).
 local _, parts = ...
 
@@ -8,7 +8,7 @@ local tails = { below = 1, above = 2, nan = 3 }
 histogram.__name = "gpureduce.histogram"
 histogram.__metatable = "gpureduce.histogram" -- one script's changes would be every script's
 
--- below, above and nan wait for the device at first sight only.
+-- below, above and nan wait for the device when they are first read, not again.
 function histogram.__index(h, key)
   if tails[key] then
     local value = h.tails[tails[key]]

@@ -64,13 +64,13 @@ local function written(values, format, shift)
   return texts, off
 end
 
--- The shortest format whose numbers are off by no more than the share `loose` of the narrowest bin.
-local function shortest(edges, narrowest, loose, shift)
+-- The shortest format whose numbers are off by no more than the share `tolerance` of the narrowest bin.
+local function shortest(edges, narrowest, tolerance, shift)
   local largest = max(abs(edges[1] - shift), abs(edges[#edges] - shift))
   local fixed = largest < 1e15 and narrowest > 1e-6
   for digits = fixed and 0 or 1, 17 do
     local texts, off = written(edges, ("%%.%d%s"):format(digits, fixed and "f" or "g"), shift)
-    if texts and off <= loose * narrowest then return texts end
+    if texts and off <= tolerance * narrowest then return texts end
   end
 end
 

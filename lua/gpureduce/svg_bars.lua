@@ -46,7 +46,7 @@ end
 
 -- ---- drawing ----
 
--- Pixels near the plot: what viewers cannot draw is outside of it anyway.
+-- Pixels, cut off not far outside of the plot: viewers cannot draw very large coordinates.
 local function near_x(f, value) return max(f.left - 2000, min(f.right + 2000, f.x(value))) end
 local function near_y(f, value) return max(f.top - 2000, min(f.bottom + 2000, f.y(value))) end
 

@@ -8,7 +8,7 @@ local floor, max, min, abs, log = math.floor, math.max, math.min, math.abs, math
 -- Lines of no more points than this have marks, unless these would touch.
 local MARKED = 60
 -- So many pixels up and down for each to the right look like a block.
-local RESTLESS = 20
+local ROUGH = 20
 -- A line of so many pieces after its points were gathered in pixels goes to and fro: its points are shown instead.
 local TANGLED = 20000
 
@@ -104,7 +104,7 @@ local function draw_columns(add, f, list, k)
 end
 
 -- How far a line goes up and down for each pixel to the right: more than a few look like a block.
-local function unrest(px, py, f)
+local function roughness(px, py, f)
   local travel, before = 0, nil
   for i = 1, #px do
     if i % 4096 == 0 then parts.check.look() end
@@ -126,7 +126,7 @@ local function draw_path(add, f, s, px, py, k)
       before = py[i]
     end
   end
-  local busy = unrest(px, py, f)
+  local busy = roughness(px, py, f)
   local width = busy > 12 and 0.7 or busy > 5 and 1.1 or 1.8
   add(('<path %s stroke-linejoin="round" d="%s"/>'):format(parts.colours.stroke(k, width), pen.path()))
 end
@@ -241,9 +241,9 @@ function lines.draw(add, over, f, s, k, xlog, ylog)
     s.mark = n <= MARKED and 3.5 or n <= 400 and 2.6 or 1.8
     return draw_marks(over, f, px, py, k, s.mark)
   end
-  local restless = n > wide and unrest(px, py, f) > RESTLESS
-  if n > 4 * wide or restless then -- some eight points in each column, so that it has a mean worth a line
-    local list = parts.pixels.gather(px, py, restless and math.ceil(8 * wide / n) or 1, f.right)
+  local rough = n > wide and roughness(px, py, f) > ROUGH
+  if n > 4 * wide or rough then -- some eight points in each column, so that it has a mean worth a line
+    local list = parts.pixels.gather(px, py, rough and math.ceil(8 * wide / n) or 1, f.right)
     if #list > TANGLED then draw_cells(add, f, px, py, k) else draw_columns(add, f, list, k) end
     return
   end

@@ -63,8 +63,9 @@ void gr_l_can_collect(lua_State *L, gr_context *c) {
 }
 
 /*
-** A full collection, but not while one of these runs: finalizers that each make a new one and pass the budget would nest to the
-** end of the stack. (Lua 5.4 collects nothing in finalizers anyway.) Before Lua 5.4 a finalizer's error comes out here.
+** A full collection, but not while one of these runs: finalizers that each make a new one and pass the budget would
+** nest to the end of the stack. (Lua 5.4 collects nothing in finalizers anyway.) Before Lua 5.4 a finalizer's error
+** comes out here.
 */
 static void collect(lua_State *L, gr_context *c) {
   gr_l_state *s = gr_l_state_of(c);

@@ -55,8 +55,8 @@ void gr_l_look(const gr_l_watch *w) {
 /* ---- for the Lua parts ---- */
 
 /*
-** parts.timed(f, ...): f(...), whose seconds count from here. What a finalizer begins meanwhile goes by the same ones. Hooks end
-** Lua code by themselves.
+** parts.timed(f, ...): f(...), whose seconds count from here. What a finalizer begins meanwhile goes by the same ones.
+** Hooks end Lua code by themselves.
 */
 static int l_timed(lua_State *L) {
   gr_context *c = gr_l_context(L);

@@ -8,6 +8,8 @@
 #include <inttypes.h>
 #include <locale.h>
 #include <stdlib.h>
+#include <string.h>
+#include "src/core/dtype.h"
 
 typedef enum gr_csv_state {
   ROW,    /* before the first byte of a row */

@@ -2,7 +2,7 @@
 #ifndef GR_CSV_H
 #define GR_CSV_H
 
-#include "src/core/file.h"
+#include "src/core/source.h"
 
 #define GR_CSV_FIELD_LIMIT ((size_t)1 << 20) /* of the names in a header, and of a field that is to be a number */
 

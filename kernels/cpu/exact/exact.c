@@ -4,7 +4,6 @@
 */
 #include "kernels/cpu/exact/exact.h"
 #include "kernels/cpu/gather.h"
-#include "kernels/cpu/isa/table.h"
 
 #define PART 1024 /* elements widened at a time */
 #define PIECE_BYTES (512 * 1024)

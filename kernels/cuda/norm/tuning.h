@@ -29,7 +29,7 @@ struct gr_norm_tuning {
   static constexpr int ring_gatherers = 2;         /* 5: 0 to +8 */
   static constexpr int ring_leaves = 16;           /* of a piece; 8: +3, 4: +7 to +18, since there is more to gather */
   static constexpr int ring_pieces_held = 3;       /* that the ring has room for, else it does not pay */
-  static constexpr int ring_leaves_each = 48;      /* of a multiprocessor from which on it pays: 100 x 65536 43, else 21 */
+  static constexpr int ring_leaves_each = 48;      /* of a multiprocessor, where it pays: 100 x 65536 43, else 21 */
   static constexpr int ring_least_size = 4;        /* bytes of an element; f16 95 -> 101 */
 
   /* rmsnorm in two launches; softmax of long rows. */

@@ -70,9 +70,9 @@ static gr_reduce_entry gr_entry_flat() { return gr_entry_within<R, GR_FLAT>(); }
 
 /*
 ** GR_ENTRY(reducer, cases): its gr_entry_REDUCER, which entry.cuh declares for each row of GR_REDUCERS; one that no
-** file defines is an error of the linker, a dtype that the cases lack one of the compiler. GR_ENTRY_LIKE: the kernels of
-** another reducer do for it. The cases are kernels over all dtypes, or over the floats; GR_BITS: over integers by size
-** alone, where their sign does not matter; GR_NONE: there are none.
+** file defines is an error of the linker, a dtype that the cases lack one of the compiler. GR_ENTRY_LIKE: the kernels
+** of another reducer do for it. The cases are kernels over all dtypes, or over the floats; GR_BITS: over integers by
+** size alone, where their sign does not matter; GR_NONE: there are none.
 */
 #define GR_ENTRY(red, cases)                       \
   gr_reduce_entry gr_entry_##red(gr_dtype t) {     \

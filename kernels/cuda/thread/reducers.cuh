@@ -319,8 +319,8 @@ struct gr_wide : gr_common<RED, D> {
 };
 
 /*
-** Exponentials under their largest: each element costs one, of its distance to the largest so far, by which either it or
-** the sum is scaled. In line where a thread has few at once, so that they overlap; the others call it.
+** Exponentials under their largest: each element costs one, of its distance to the largest so far, by which either it
+** or the sum is scaled. In line where a thread has few at once, so that they overlap; the others call it.
 */
 template <gr_reducer RED, gr_dtype D>
 struct gr_scaled : gr_common<RED, D> {

@@ -21,7 +21,7 @@ static gr_status ask_stream(gr_cuda_queue *q, const uint64_t *halves, int count,
   return GR_OK;
 }
 
-/* Spins at first, asking the stream now and then; a wait that has lasted is not made much longer by naps. */
+/* Spins at first, asking the stream now and then. A wait that has lasted long naps, for a small part of that time. */
 gr_status gr_cuda_await(gr_cuda_queue *q, const uint64_t *halves, int count, uint64_t ticket, int64_t limit,
                         const char *what, int *there) {
   if ((*there = gr_mailbox_arrived(halves, count, ticket))) return GR_OK;
@@ -41,7 +41,7 @@ gr_status gr_cuda_await(gr_cuda_queue *q, const uint64_t *halves, int count, uin
       *there = gr_mailbox_arrived(halves, count, ticket);
       return GR_OK;
     }
-    if (now - began > 2000000) { /* a nap takes 50 us more than asked: earlier it would show */
+    if (now - began > 2000000) { /* a nap takes 50 us more than asked, too much for short waits */
       struct timespec t = {0, (now - began) / 32 < 50000 ? (now - began) / 32 : 50000};
       nanosleep(&t, NULL);
     }

@@ -60,7 +60,7 @@ static void copy_host(char *to, const char *from, size_t bytes) {
   else gr_threads_run((int64_t)((bytes + SHARE - 1) / SHARE), copy_share, &s);
 }
 
-/* Small enough that the first piece starts soon, large enough that pieces are few. */
+/* The size of pieces: small enough that the first transfer starts soon, large enough that they are few. */
 static size_t piece_of(size_t bytes) {
   size_t piece = (bytes / 8 + 255) & ~(size_t)255;
   return piece < LEAST ? LEAST : piece > PIECE ? PIECE : piece;
@@ -107,7 +107,7 @@ static gr_status download_small(gr_cuda_queue *q, char *host, const char *device
   if (status == GR_OK)
     status = gr_cuda_await(q, q->now.host->words, 4 * gr_cuda_send_blocks(all), run.ticket, -1, what, &there);
   if (status != GR_OK) return status;
-  q->written = (gr_cuda_span){NULL, NULL}; /* it waited for all that was queued */
+  q->written = (gr_cuda_span){NULL, NULL}; /* all that was queued before has ended */
   memcpy(host, pinned + before, bytes);
   return GR_OK;
 }

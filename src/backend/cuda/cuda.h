@@ -32,9 +32,9 @@ typedef struct gr_cuda_ring {
 } gr_cuda_ring;
 
 /*
-** A mailbox: where a launch puts results for the host (kernels/cuda/grid/mailbox.h). It is cleared before; its ticket
-** is that of the launch before, so that a graph may stay as it is, unless that one was abandoned: it may still write,
-** but the stream keeps the order.
+** A mailbox: where a launch puts results for the host (kernels/cuda/grid/mailbox.h). It is cleared before each launch,
+** so a launch may have the ticket of the one before, and a graph can be launched again unchanged. A launch whose result
+** was abandoned may still write; then the next one gets a new ticket.
 */
 typedef struct gr_cuda_mailbox {
   uint64_t words[GR_MAILBOX_WORDS];
@@ -50,7 +50,7 @@ typedef struct gr_cuda_pending {
   double ddof;
   uint64_t ticket;
   cudaEvent_t event;
-  int users, waiting; /* results that nobody has forgotten, or seen, yet */
+  int users, waiting; /* results that are not forgotten yet; those of them that nobody has taken */
   struct gr_cuda_pending *next;
 } gr_cuda_pending;
 
@@ -59,17 +59,17 @@ typedef struct gr_cuda_queue {
   gr_cuda_device *device;
   cudaStream_t stream;
   gr_cuda_ring small, large;
-  gr_cuda_scratch work;  /* of every operation but scan; kernels of one stream share it */
-  gr_cuda_scratch chain; /* of scan: what it leaves there is known from foreign bytes by its epoch alone */
+  gr_cuda_scratch work;  /* of every operation but scan */
+  gr_cuda_scratch chain; /* of scan and compact alone: old values there are told from new ones by their epochs */
   gr_cuda_scratch even;  /* edges and limits of the last evenly spaced bins (src/backend/cuda/histogram.c) */
   gr_edges_job last_even;
   gr_cuda_pending now;     /* for results that are waited for at once */
   gr_cuda_pending *slots, *marks; /* free ones */
   struct gr_cuda_page *pages;
   gr_cuda_batch batch;          /* not launched yet */
-  struct gr_cuda_graph *graphs; /* that there are, the last one used first */
+  struct gr_cuda_graph *graphs; /* kept for reuse, the last one used first */
   uint64_t epoch, ticket;
-  gr_cuda_span written; /* what launches write that may still run; everything after what does not say what it writes */
+  gr_cuda_span written; /* what launches that may still run write; gr_anything after one that does not say */
 } gr_cuda_queue;
 
 /* ---- errors.c ---- */
@@ -98,19 +98,22 @@ size_t gr_cuda_available(gr_backend *);
 /* From the environment; once, before the first queue. */
 void gr_cuda_read_settings(void);
 
-/* The run of a launch on that scratch memory; and its count and check, from what the launcher returned. */
+/*
+** gr_cuda_prepare fills in the run of a launch on that scratch memory; gr_cuda_launched counts and checks the launch, by
+** what the launcher returned.
+*/
 void gr_cuda_prepare(gr_cuda_queue *, gr_cuda_scratch *, gr_cuda_run *);
 gr_status gr_cuda_launched(gr_cuda_queue *, int error, const char *what);
 
 /* ---- graph.c ---- */
 
-/* Launch what was put down; what is to name in an error. */
+/* Launches the batch. what: its name in an error. */
 gr_status gr_cuda_launch_batch(gr_cuda_queue *, const char *what);
 void gr_cuda_graphs_close(gr_cuda_queue *);
 
 /* ---- scratch.c ---- */
 
-/* At least so many bytes of a queue's scratch memory; what is new is zero. */
+/* Makes a queue's scratch memory at least so large; new memory is zero. */
 int gr_cuda_grow(gr_cuda_scratch *, size_t bytes);
 
 /* ---- await.c ---- */
@@ -131,12 +134,11 @@ void gr_cuda_ring_close(gr_cuda_ring *);
 
 /* ---- reduce.c ---- */
 
-/* Put down reductions whose results go to a slot (several: alike, see gr_cuda_reduce_arrays), for
-   gr_cuda_launch_batch. */
+/* Adds reductions whose results go to a slot to the batch (several: alike, see gr_cuda_reduce_arrays). */
 gr_status gr_cuda_add_reduce(gr_cuda_queue *, const gr_reduce_job *const *, int count, gr_cuda_pending *);
-/* Launch one that may begin while those before it end, which graphs do not. */
+/* Launches one by itself, which may begin while earlier launches end; a graph as a whole does not. */
 gr_status gr_cuda_start_reduce(gr_cuda_queue *, const gr_reduce_job *, gr_cuda_pending *);
-/* gr_cuda_await for one of them; what it gives, once it is there. */
+/* gr_cuda_await for one result of a slot; gr_cuda_take reads it, once it is there. */
 gr_status gr_cuda_await_reduce(gr_cuda_queue *, const gr_cuda_pending *, int lane, int64_t limit, const char *what,
                                int *there);
 int gr_cuda_has_arrived(const gr_cuda_pending *, int lane);

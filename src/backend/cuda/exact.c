@@ -28,7 +28,7 @@ static gr_cuda_run waited_for(gr_cuda_queue *q) {
   return run;
 }
 
-/* Which infinities and NaN there are; the limbs do not count any more. */
+/* Finds which infinities and NaN there are; with one of these the limbs do not matter. */
 static gr_status classify(gr_cuda_queue *q, const gr_exact_job *job, int64_t v, gr_exact *sum) {
   gr_cuda_run run = waited_for(q);
   gr_status status = await(q, &run, gr_cuda_exact_specials(job, v, page(q->now.mapped), &run), "exact sum");

@@ -1,6 +1,6 @@
 /*
-** Histograms on a device. Edges that follow from a formula are made here and kept: who asks for the same bins again
-** spares a launch.
+** Histograms on a device. Edges that follow from a formula are made here and kept: a call with the same bins saves a
+** launch.
 */
 #include "src/backend/cuda/cuda.h"
 
@@ -20,7 +20,7 @@ static gr_status make_even(gr_cuda_queue *q, const gr_edges_job *wanted) {
   return status;
 }
 
-/* The same job with edges, and with limits if the samples are integers. */
+/* The job with its edges, and with limits if the samples are integers. */
 static gr_status with_edges(gr_cuda_queue *q, const gr_histogram_job *job, gr_histogram_job *out) {
   const gr_edges_job *last = &q->last_even, wanted = {.first = job->first, .last = job->last, .bins = job->bins};
   gr_status status = GR_OK;

@@ -1,7 +1,7 @@
 /* Scratch memory of a queue, which grows. */
 #include "src/backend/cuda/cuda.h"
 
-/* All of it starts as zeros: the counters must, and a chain's stale epochs must not look current. */
+/* New memory is zeroed: counters must start at zero, and no stale bytes may look like the epoch of a scan. */
 int gr_cuda_grow(gr_cuda_scratch *s, size_t bytes) {
   gr_cuda_queue *q = s->owner;
   size_t size = s->bytes ? s->bytes : GR_FIRST_SCRATCH;

@@ -11,7 +11,7 @@
 
 #define PAGE_SLOTS 16
 
-/* Slots are made so many at a time and kept until the queue closes. */
+/* Slots are allocated so many at a time and kept until the queue closes. */
 typedef struct gr_cuda_page {
   struct gr_cuda_page *next;
   gr_cuda_mailbox *memory;
@@ -80,8 +80,9 @@ void gr_cuda_later_close(gr_cuda_queue *q) {
 /* ---- the backend's functions ---- */
 
 /*
-** Whether one is launched by itself: results for later come in rows, and beyond a few leaves launches that overlap are
-** faster than graphs (back to back, 2^17 f32: 2.96 and 3.45 us; var of 2^28 u8: 64 and 78).
+** Whether a reduction is launched by itself. Results for later are often asked for one after another, and beyond a few
+** leaves launches that overlap are faster than graphs (back to back, 2^17 f32: 2.96 and 3.45 us; var of 2^28 u8: 64
+** and 78).
 */
 static int is_alone(const gr_cuda_queue *q, const gr_reduce_job *job, int count, int more) {
   return count == 1 && !more && q->batch.count == 0 && job->n * gr_size_of(job->dtype) >= 256 << 10;
