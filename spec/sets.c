@@ -170,7 +170,7 @@ static int defined(void) {
   switch (it.kind) {
     case REDUCE:
       if (it.op == GR_OP_minmax && it.count > 1) return 0; /* min and max by themselves */
-      return red < GR_REDUCER_COUNT && gr_cpu_table_in_use()->span[red][it.t] != NULL;
+      return gr_acc_kind_of(red, it.t) != GR_ACC_NONE;
     case SCAN: return it.op == GR_OP_sum || it.op == GR_OP_prod || it.op == GR_OP_min || it.op == GR_OP_max;
     case HISTOGRAM: return it.op == GR_OP_sum && it.t != GR_I64;
     default: return it.op == GR_OP_sum && gr_is_float(it.t);
