@@ -12,7 +12,7 @@
 #ifndef GR_CUDA_REDUCE_COLS_ORDERED_CUH
 #define GR_CUDA_REDUCE_COLS_ORDERED_CUH
 
-#include "kernels/cuda/block/cp_async.cuh"
+#include "kernels/cuda/block/ring.cuh"
 #include "kernels/cuda/grid/combine.cuh"
 #include "kernels/cuda/thread/load.cuh"
 
@@ -74,6 +74,7 @@ struct gr_column_walk {
                                : R::fields == 3 && size == 2 ? 2 / R::inputs
                                                              : 4 / R::inputs;
   static constexpr int ring = ahead * R::inputs * bytes;
+  using Ring = gr_copy_ring<ahead>; /* of flights */
   static_assert(ring >= piece * R::fields * 8, "states of a warp lie where its ring was");
   struct Word {
     unsigned u[word / 4];
@@ -191,7 +192,7 @@ struct gr_column_walk {
       int log = q.cols_ordered.tree_lanes_log2 + more(),
           unit = q.cols_ordered.pieces_log2 ? t << q.cols_ordered.pieces_log2 : t >> log,
           k0 = row_of(t & ((1 << log) - 1));
-      char *to = stage + (t & (ahead - 1)) * bytes;
+      char *to = stage + Ring::slot(t) * bytes;
       if ((size >= 4 && q.cols_ordered.unaligned) | q.cols_ordered.pieces_log2) {
         copy_loose(q.job.a, from_a, to, unit, k0);
         if (R::inputs == 2 && !shared_b()) copy_loose(q.job.b, from_b, to + ring / 2, unit, k0);
@@ -200,7 +201,7 @@ struct gr_column_walk {
         if (R::inputs == 2 && !shared_b()) copy(q.job.b, from_b, to + ring / 2, unit, k0);
       }
     }
-    gr_copies_end_group();
+    Ring::end_group();
   }
 
   static __device__ __forceinline__ Word get_word(const char *p) {
@@ -317,11 +318,11 @@ struct gr_column_walk {
       bool done = ((f + 1) >> more()) > group,
            whole =
                q.cols_ordered.whole_words && k0 + ((flight - 1) << apart()) + (1 << q.cols_ordered.rows_log2) <= left;
-      const char *from = stage + (t & (ahead - 1)) * bytes;
+      const char *from = stage + Ring::slot(t) * bytes;
       Reader ra = reader(q.job.a, from, unit, k0), rb = ra;
       if (R::inputs == 2) rb = shared_b() ? shared_reader(k0) : reader(q.job.b, from + ring / 2, unit, k0);
       if (g == 0) {
-        gr_copies_wait<ahead - 1>();
+        Ring::wait();
         __syncwarp();
       }
       if (Q::lanes && !by_lane) {
