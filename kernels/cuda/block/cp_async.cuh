@@ -1,6 +1,5 @@
 /*
-** Copies to shared memory that go on while the thread computes, in groups that complete in order. Below compute
-** capability 8.0 they are plain copies.
+** Copies to shared memory that go on while the thread computes. Below compute capability 8.0 they are plain copies.
 */
 #ifndef GR_CUDA_BLOCK_CP_ASYNC_CUH
 #define GR_CUDA_BLOCK_CP_ASYNC_CUH
@@ -29,17 +28,10 @@ __device__ __forceinline__ void gr_copy_async(void *to, const void *from) {
     *(Word *)to = *(const Word *)from;
   }
 }
-__device__ __forceinline__ void gr_copies_end_group() {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-  asm volatile("cp.async.commit_group;" ::: "memory");
-#endif
-}
-/* Until at most `later` groups of this thread are under way; with 0, all of its copies, in groups or not. */
-template <int later>
+/* Until all copies of this thread are there. */
 __device__ __forceinline__ void gr_copies_wait() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-  if constexpr (later == 0) asm volatile("cp.async.wait_all;" ::: "memory");
-  else asm volatile("cp.async.wait_group %0;" ::"n"(later) : "memory");
+  asm volatile("cp.async.wait_all;" ::: "memory");
 #endif
 }
 

@@ -51,4 +51,26 @@ struct gr_ring {
   __device__ __forceinline__ char *here() const { return data + at.slot * bytes; }
 };
 
+/*
+** The other ring: of one warp that fetches for itself, a few groups of copies ahead. A thread waits for its own groups,
+** the oldest first, so that there are no mbarriers, and no slot is refilled before its warp has read it. slots: a power
+** of two.
+*/
+template <int slots>
+struct gr_copy_ring {
+  static __device__ __forceinline__ int slot(int group) { return group & (slots - 1); }
+  /* The copies that this thread has asked for are a group. */
+  static __device__ __forceinline__ void end_group() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.commit_group;" ::: "memory");
+#endif
+  }
+  /* Until the oldest of `slots` groups is there; what other lanes have asked for, behind __syncwarp. */
+  static __device__ __forceinline__ void wait() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.wait_group %0;" ::"n"(slots - 1) : "memory");
+#endif
+  }
+};
+
 #endif

@@ -34,7 +34,7 @@ static __global__ void __launch_bounds__(Tuning::rows_warps * 32, Tuning::rows_b
       for (int k = 0; k < words; k++)
         if (t + k * threads < all) gr_copy_async<16>(mine + (i * words + k) * 32, from + k * threads);
   }
-  gr_copies_wait<0>();
+  gr_copies_wait();
   gr_await_earlier();
   double sum = 0, r;
   if constexpr (fixed) {
@@ -109,7 +109,7 @@ static __global__ void __launch_bounds__(Tuning::pieces_warps * 32, Tuning::piec
 #pragma unroll
   for (int k = 0; k < words; k++)
     if (k < present) gr_copy_async<16>(mine + k * 32, from + k * 32);
-  gr_copies_wait<0>();
+  gr_copies_wait();
   gr_await_earlier();
   start_squares<D>(s);
 #pragma unroll 2

@@ -84,7 +84,7 @@ static __global__ void __launch_bounds__(ring_warps * 32, 1)
         if (at + i * GR_ROW_BYTES < bytes) gr_copy_async<16>(mine + i * 32, from + i * GR_ROW_BYTES);
       k.slot().full.arrive_fetched();
     }
-    gr_copies_wait<0>();
+    gr_copies_wait();
   } else if (warp == ring_loaders) {
     gr_await_earlier();
     for (; k.row < q.count; k.on(k.own())) {

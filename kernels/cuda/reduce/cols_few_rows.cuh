@@ -7,8 +7,8 @@
 #define GR_CUDA_REDUCE_COLS_FEW_ROWS_CUH
 
 #include "kernels/cuda/grid/combine.cuh"
-#include "kernels/cuda/reduce/cols_unordered.cuh"
 #include "kernels/cuda/reduce/tuning.h"
+#include "kernels/cuda/thread/load.cuh"
 
 constexpr int gr_few_rows = 8, gr_few_warps = 8;
 
@@ -18,30 +18,6 @@ template <class R>
 constexpr int gr_few_blocks = gr_few_blocks_for(gr_traits_of<R>, gr_arch);
 template <class R>
 constexpr int gr_few_columns = 16 / gr_size<R::dtype>;
-
-/* C neighbouring elements, one word of 4 to 16 bytes. */
-template <gr_dtype D, int C>
-struct gr_column_word {
-  static constexpr int word = C * gr_size<D>, W = word / 4;
-  using Word = gr_words<W>;
-  static __device__ __forceinline__ Word load(const char *p) {
-    using T = std::conditional_t<W == 4, uint4, std::conditional_t<W == 2, uint2, unsigned>>;
-    Word x;
-    T t = __ldg((const T *)p);
-    memcpy(&x, &t, word);
-    return x;
-  }
-  /* The word at p, of which `bytes` are there: so much of it that lies in its first aligned word, then the rest. */
-  static __device__ __forceinline__ Word begin(const char *p) { return load(p - ((uintptr_t)p & (word - 1))); }
-  static __device__ __forceinline__ Word end(const Word &x, const char *p, int bytes) {
-    int shift = (int)((uintptr_t)p & (word - 1));
-    if (shift == 0) return x;
-    return gr_realign_words<W>(x, shift + bytes > word ? load(p - shift + word) : x, shift);
-  }
-  static __device__ __forceinline__ gr_type<D> pick(const Word &x, int i) {
-    return gr_pick<D>(make_uint4(x.u[0], x.u[W > 1 ? 1 : 0], x.u[W > 2 ? 2 : 0], x.u[W > 2 ? 3 : 0]), i);
-  }
-};
 
 /* Column c of n rows, a lane for each, by halves. */
 template <class R, int r = 0, int step = 1, class Word>

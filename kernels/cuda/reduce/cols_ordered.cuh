@@ -12,7 +12,7 @@
 #ifndef GR_CUDA_REDUCE_COLS_ORDERED_CUH
 #define GR_CUDA_REDUCE_COLS_ORDERED_CUH
 
-#include "kernels/cuda/block/cp_async.cuh"
+#include "kernels/cuda/block/ring.cuh"
 #include "kernels/cuda/grid/combine.cuh"
 #include "kernels/cuda/reduce/tuning.h"
 #include "kernels/cuda/thread/load.cuh"
@@ -70,6 +70,7 @@ struct gr_column_walk {
                                : R::fields == 3 && size == 2 ? 2 / R::inputs
                                                              : 4 / R::inputs;
   static constexpr int ring = ahead * R::inputs * bytes;
+  using Ring = gr_copy_ring<ahead>; /* of flights */
   static_assert(ring >= piece * R::fields * 8, "states of a warp lie where its ring was");
   struct Word {
     unsigned u[word / 4];
@@ -186,7 +187,7 @@ struct gr_column_walk {
     if (t < how().units << (how().tree_lanes_log2 + more()) >> how().pieces_log2) { /* flights of all units */
       int log = how().tree_lanes_log2 + more(), unit = how().pieces_log2 ? t << how().pieces_log2 : t >> log;
       int k0 = row_of(t & ((1 << log) - 1));
-      char *to = stage + (t & (ahead - 1)) * bytes;
+      char *to = stage + Ring::slot(t) * bytes;
       if ((size >= 4 && how().unaligned) | how().pieces_log2) {
         copy_loose(q.job.a, from_a, to, unit, k0);
         if (R::inputs == 2 && !shared_b()) copy_loose(q.job.b, from_b, to + ring / 2, unit, k0);
@@ -195,7 +196,7 @@ struct gr_column_walk {
         if (R::inputs == 2 && !shared_b()) copy(q.job.b, from_b, to + ring / 2, unit, k0);
       }
     }
-    gr_copies_end_group();
+    Ring::end_group();
   }
 
   static __device__ __forceinline__ Word get_word(const char *p) {
@@ -309,11 +310,11 @@ struct gr_column_walk {
       int group = f >> more(), k0 = row_of(f), rows = min(rows_from(k0 + sub), flight >> how().pieces_log2);
       bool done = ((f + 1) >> more()) > group,
            whole = how().whole_words && k0 + ((flight - 1) << apart()) + (1 << how().rows_log2) <= left;
-      const char *from = stage + (t & (ahead - 1)) * bytes;
+      const char *from = stage + Ring::slot(t) * bytes;
       Reader ra = reader(q.job.a, from, unit, k0), rb = ra;
       if (R::inputs == 2) rb = shared_b() ? shared_reader(k0) : reader(q.job.b, from + ring / 2, unit, k0);
       if (g == 0) {
-        gr_copies_wait<ahead - 1>();
+        Ring::wait();
         __syncwarp();
       }
       if (Q::lanes && !by_lane) {

@@ -10,7 +10,8 @@
 #ifndef GR_CUDA_REDUCE_COLS_SUM_CUH
 #define GR_CUDA_REDUCE_COLS_SUM_CUH
 
-#include "kernels/cuda/reduce/cols_few_rows.cuh"
+#include "kernels/cuda/grid/combine.cuh"
+#include "kernels/cuda/thread/load.cuh"
 
 constexpr int gr_cols_sum_warps = 4;
 template <class R>

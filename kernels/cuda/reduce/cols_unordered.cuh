@@ -47,28 +47,6 @@ __device__ __forceinline__ void gr_turn(uint32_t (&u)[2]) {
   u[1] = __byte_perm(a, b, 0x7632);
 }
 
-template <int W>
-struct gr_words {
-  uint32_t u[W];
-};
-
-/* A word that starts `shift` bytes into a, which b follows. */
-template <int W>
-__device__ __forceinline__ gr_words<W> gr_realign_words(const gr_words<W> &a, const gr_words<W> &b, int shift) {
-  uint32_t x[2 * W];
-  gr_words<W> r;
-#pragma unroll
-  for (int i = 0; i < 2 * W; i++) x[i] = i < W ? a.u[i % W] : b.u[i % W];
-#pragma unroll
-  for (int by = W / 2; by > 0; by /= 2)
-    if (shift & 4 * by)
-#pragma unroll
-      for (int i = 0; i + by < 2 * W; i++) x[i] = x[i + by];
-#pragma unroll
-  for (int i = 0; i < W; i++) r.u[i] = __funnelshift_r(x[i], x[i + 1], (shift & 3) * 8);
-  return r;
-}
-
 /*
 ** Word rows of a batch: so many, `bytes` long, but the one numbered `last` (which may lie beyond) has `part` bytes.
 ** Rows without any have so few that no aligned word reaches them.

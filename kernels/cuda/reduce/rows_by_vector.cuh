@@ -7,7 +7,7 @@
 #ifndef GR_CUDA_REDUCE_ROWS_BY_VECTOR_CUH
 #define GR_CUDA_REDUCE_ROWS_BY_VECTOR_CUH
 
-#include "kernels/cuda/block/cp_async.cuh"
+#include "kernels/cuda/block/ring.cuh"
 #include "kernels/cuda/grid/combine.cuh"
 #include "kernels/cuda/reduce/leaves.cuh"
 
@@ -63,6 +63,7 @@ __global__ void __launch_bounds__(gr_by_vector_warps * 32, gr_by_vector_blocks)
     gr_reduce_rows_by_vector(const __grid_constant__ gr_reduce_args q) {
   constexpr int size = gr_size<R::dtype>, leaf = GR_LEAF(size), K = GR_LEAF_ROWS(size);
   __shared__ int64_t value[gr_by_vector_warps * 32];
+  using Ring = gr_copy_ring<2>; /* of rows */
   __shared__ uint4 stage[gr_by_vector_warps][2][K][32];
   int lane = threadIdx.x & 31, warp = gr_warp_index(), z = warp & ((1 << q.rows_by_vector.row_warps_log2) - 1);
   gr_block_index block = gr_index_of_block(q);
@@ -80,8 +81,8 @@ __global__ void __launch_bounds__(gr_by_vector_warps * 32, gr_by_vector_blocks)
   auto ask = [&](int r) {
 #pragma unroll
     for (int k = 0; k < K; k++)
-      if (r < rows && k * 32 < words) gr_copy_async<16>(&stage[warp][r & 1][k][lane], from + k * 512);
-    gr_copies_end_group();
+      if (r < rows && k * 32 < words) gr_copy_async<16>(&stage[warp][Ring::slot(r)][k][lane], from + k * 512);
+    Ring::end_group();
     from += q.job.a.step;
   };
   gr_start_reading(q.inputs_stable);
@@ -94,14 +95,14 @@ __global__ void __launch_bounds__(gr_by_vector_warps * 32, gr_by_vector_blocks)
 #pragma unroll 1
   for (int r = 0; r < rows; r++) {
     ask(r + 1);
-    gr_copies_wait<1>(); /* each lane reads what it brought itself */
-                         /* Many doubles made of the vector once and kept would spill. */
+    Ring::wait(); /* each lane reads what it brought itself */
+    /* Many doubles made of the vector once and kept would spill. */
 #pragma unroll
     for (int k = 0; k < K; k++) asm volatile("" : "+r"(y[k].x), "+r"(y[k].y), "+r"(y[k].z), "+r"(y[k].w));
     gr_lane_set<R> s = gr_start_lanes<R>();
 #pragma unroll
     for (int k = 0; k < K; k++)
-      if (k * 32 < words) gr_add_products<R>(s.l, stage[warp][r & 1][k][lane], y[k]);
+      if (k * 32 < words) gr_add_products<R>(s.l, stage[warp][Ring::slot(r)][k][lane], y[k]);
     gr_acc acc = gr_fold_lanes<R>(s.l, q.context, 32, lane);
     mine = gr_select<R>(lane == r, acc, mine);
   }

@@ -132,7 +132,7 @@ __global__ void __launch_bounds__(gr_staged_warps * 32, gr_staged_blocks<R>)
   bool quick = gr_is_quick<R>(q);
   double part = 1.0 / (double)n, less = 0, part_less = 0; /* while memory works */
   if (R::variance) less = (double)n - q.job.ddof, part_less = 1.0 / less;
-  gr_copies_wait<0>();
+  gr_copies_wait();
   gr_await_earlier();
   __syncwarp();
   if constexpr (R::red == GR_RED_SUM && R::lanes && (gr_lanes_of<R>) > 2)

@@ -104,7 +104,7 @@ static __device__ __forceinline__ void gr_scan_add(const gr_scan &q, gr_scan_rin
         at += warp * each * Shape::row;
         gr_scan_gather<In, Shape::each, each * Shape::row>(ring.row(warp * each), q.a + at * q.a_stride, q.a_stride,
                                                            q.n - at, walk, lane);
-        gr_copies_wait<0>();
+        gr_copies_wait();
         __syncwarp();
       }
 #pragma unroll

@@ -32,7 +32,7 @@ static __global__ void __launch_bounds__(GR_SCAN_WRITERS * 32, 4) gr_scan_short(
   else if (at < q.n)
     gr_scan_gather<In, each, 2 * Shape::row>(s.rows[warp][0], q.a + at * q.a_stride, q.a_stride, q.n - at, walk_in,
                                              lane);
-  gr_copies_wait<0>();
+  gr_copies_wait();
   __syncwarp();
   gr_let_next_start(); /* all blocks have begun then, so that waiting ones take no place from them */
 #pragma unroll

@@ -145,4 +145,52 @@ __device__ __forceinline__ void gr_ask_ahead(const char *p, int64_t left, int la
     if (k + lane * 128 < left) asm volatile("prefetch.global.L2 [%0];" ::"l"(p + k + lane * 128));
 }
 
+/* ---- words of 4 to 16 bytes ---- */
+
+template <int W>
+struct gr_words {
+  uint32_t u[W];
+};
+
+/* A word that starts `shift` bytes into a, which b follows. */
+template <int W>
+__device__ __forceinline__ gr_words<W> gr_realign_words(const gr_words<W> &a, const gr_words<W> &b, int shift) {
+  uint32_t x[2 * W];
+  gr_words<W> r;
+#pragma unroll
+  for (int i = 0; i < 2 * W; i++) x[i] = i < W ? a.u[i % W] : b.u[i % W];
+#pragma unroll
+  for (int by = W / 2; by > 0; by /= 2)
+    if (shift & 4 * by)
+#pragma unroll
+      for (int i = 0; i + by < 2 * W; i++) x[i] = x[i + by];
+#pragma unroll
+  for (int i = 0; i < W; i++) r.u[i] = __funnelshift_r(x[i], x[i + 1], (shift & 3) * 8);
+  return r;
+}
+
+/* C neighbouring elements, one word of 4 to 16 bytes. */
+template <gr_dtype D, int C>
+struct gr_column_word {
+  static constexpr int word = C * gr_size<D>, W = word / 4;
+  using Word = gr_words<W>;
+  static __device__ __forceinline__ Word load(const char *p) {
+    using T = std::conditional_t<W == 4, uint4, std::conditional_t<W == 2, uint2, unsigned>>;
+    Word x;
+    T t = __ldg((const T *)p);
+    memcpy(&x, &t, word);
+    return x;
+  }
+  /* The word at p, of which `bytes` are there: so much of it that lies in its first aligned word, then the rest. */
+  static __device__ __forceinline__ Word begin(const char *p) { return load(p - ((uintptr_t)p & (word - 1))); }
+  static __device__ __forceinline__ Word end(const Word &x, const char *p, int bytes) {
+    int shift = (int)((uintptr_t)p & (word - 1));
+    if (shift == 0) return x;
+    return gr_realign_words<W>(x, shift + bytes > word ? load(p - shift + word) : x, shift);
+  }
+  static __device__ __forceinline__ gr_type<D> pick(const Word &x, int i) {
+    return gr_pick<D>(make_uint4(x.u[0], x.u[W > 1 ? 1 : 0], x.u[W > 2 ? 2 : 0], x.u[W > 2 ? 3 : 0]), i);
+  }
+};
+
 #endif
