@@ -4,6 +4,7 @@
 #include "src/binding/options.h"
 #include "src/binding/parts.h"
 #include "src/binding/reduce.h"
+#include "src/binding/results.h"
 #include "src/core/explain.h"
 
 #define EXPLANATION_NAME "gpureduce.explanation"
@@ -47,7 +48,7 @@ static int l_explain(lua_State *L) {
   gr_explanation e;
   const gr_op op = gr_l_check_op(L, 1);
   const gr_reduction r = gr_l_reduction(L, op, 2);
-  gr_explain(&r, &e);
+  GR_TRY(L, gr_l_context(L), 2, gr_explain(&r, &e));
   gr_explain_text(&r, &e, text);
   lua_createtable(L, 0, 16);
   set_text(L, "op", gr_ops[r.op].name);

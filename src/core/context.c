@@ -40,6 +40,7 @@ void gr_context_drop(gr_context *c) {
 static gr_queue *queue_on(gr_context *c, gr_backend *backend, gr_status *why) {
   for (int k = 0; k < c->queue_count; k++)
     if (c->queues[k]->backend == backend) return c->queues[k];
+  if (!backend->explain) return *why = GR_DEVICE, NULL; /* a backend that cannot say what it does is not accepted */
   gr_queue *q = backend->open(backend, why);
   if (!q) return NULL;
   q->stop = backend->separate ? NULL : &c->stop;

@@ -40,7 +40,8 @@ static gr_reduce_job job_of(const gr_reduction *r) {
   return job;
 }
 
-void gr_explain(const gr_reduction *r, gr_explanation *e) {
+gr_status gr_explain(const gr_reduction *r, gr_explanation *e) {
+  if (gr_array_released(r->a) || (r->b && gr_array_released(r->b))) return GR_RELEASED;
   gr_queue *q = r->a->storage->queue;
   const gr_reduce_job job = job_of(r);
   const int number = r->shape.rows == 0 && !r->shape.segments;
@@ -51,13 +52,14 @@ void gr_explain(const gr_reduction *r, gr_explanation *e) {
   e->uploads = uploads_of(r->a) + (r->b ? uploads_of(r->b) : 0);
   if (r->exact) {
     e->how = (gr_explained){.kernel = "exact sums", .why = "sums that are correctly rounded, whatever the data"};
-    return;
+    return GR_OK;
   }
   q->backend->explain(q, &job, number, &e->how);
-  if (!number || r->ddof != 0 || !gr_reduce_is_small(r->a, r->b)) return;
+  if (!number || r->ddof != 0 || !gr_reduce_is_small(r->a, r->b)) return GR_OK;
   e->how.kernel = "small";
   e->how.why = "a short vector in the host's memory, at once";
   e->how.blocks = e->how.threads = 1;
+  return GR_OK;
 }
 
 void gr_explain_text(const gr_reduction *r, const gr_explanation *e, char text[GR_EXPLAIN_TEXT]) {
@@ -89,7 +91,7 @@ static void trace(const gr_reduction *r) {
   char text[GR_EXPLAIN_TEXT];
   gr_explanation e;
   if (r->a->n == 0 || gr_shape_results(r->shape, r->a->n) == 0) return;
-  gr_explain(r, &e);
+  if (gr_explain(r, &e) != GR_OK) return;
   gr_explain_text(r, &e, text);
   fprintf(stderr, "gpureduce: %s\n", text);
 }

@@ -11,8 +11,8 @@ typedef struct gr_explanation {
   int64_t uploads;       /* bytes that would be copied to the device first, in whole chunks */
 } gr_explanation;
 
-/* There is at least one element and one result. Launches nothing, and changes nothing. */
-void gr_explain(const gr_reduction *, gr_explanation *);
+/* There is at least one element and one result. Launches nothing, and changes nothing; fails with GR_RELEASED alone. */
+gr_status gr_explain(const gr_reduction *, gr_explanation *);
 
 #define GR_EXPLAIN_TEXT 512
 void gr_explain_text(const gr_reduction *, const gr_explanation *, char text[GR_EXPLAIN_TEXT]);
