@@ -172,26 +172,7 @@ GR_INLINE int vf_all_sign(vf x) { return _mm256_movemask_ps((__m256)x) == 0xff; 
 GR_INLINE int vd_any_sign(vd x) { return vd_any(x); }
 GR_INLINE int vd_all_sign(vd x) { return _mm256_movemask_pd((__m256d)x) == 0xf; }
 
-/* The sum of n bytes, each xor-ed with flip. */
-GR_INLINE uint64_t gr_sum_bytes(const void *x, int64_t n, char flip) {
-  const char *p = (const char *)x;
-  const __m256i zero = _mm256_setzero_si256(), change = _mm256_set1_epi8(flip);
-  __m256i one = zero, two = zero;
-  uint64_t sums[4], total = 0;
-  int k;
-  for (; n >= 2 * 32; n -= 2 * 32, p += 2 * 32) {
-    const __m256i u = _mm256_loadu_si256((const __m256i *)(const void *)p);
-    const __m256i v = _mm256_loadu_si256((const __m256i *)(const void *)(p + 32));
-    GR_PREFETCH(p + GR_AHEAD);
-    one = _mm256_add_epi64(one, _mm256_sad_epu8(_mm256_xor_si256(u, change), zero));
-    two = _mm256_add_epi64(two, _mm256_sad_epu8(_mm256_xor_si256(v, change), zero));
-  }
-  one = _mm256_add_epi64(one, two);
-  memcpy(sums, &one, sizeof(sums));
-  for (k = 0; k < 4; k++) total += sums[k];
-  for (; n > 0; n--, p++) total += (uint8_t)(*p ^ flip);
-  return total;
-}
+GR_SUM_BYTES_X86(_mm256, 256, GR_PREFETCH(p + GR_AHEAD))
 
 /* Which of a vector's elements have these bits: bit k for element k. */
 GR_INLINE unsigned gr_match32(const void *p, uint32_t bits) {

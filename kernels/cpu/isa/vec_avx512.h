@@ -318,26 +318,7 @@ GR_HALVES(least, min)
 GR_HALVES(most, max)
 #undef GR_HALVES
 
-/* The sum of n bytes, each xor-ed with flip. */
-GR_INLINE uint64_t gr_sum_bytes(const void *x, int64_t n, char flip) {
-  const char *p = (const char *)x;
-  const __m512i zero = _mm512_setzero_si512(), change = _mm512_set1_epi8(flip);
-  __m512i one = zero, two = zero;
-  uint64_t sums[8], total = 0;
-  int k;
-  for (; n >= 2 * 64; n -= 2 * 64, p += 2 * 64) {
-    const __m512i u = _mm512_loadu_si512((const __m512i *)(const void *)p);
-    const __m512i v = _mm512_loadu_si512((const __m512i *)(const void *)(p + 64));
-    fetch_ahead(p, 2 * 64);
-    one = _mm512_add_epi64(one, _mm512_sad_epu8(_mm512_xor_si512(u, change), zero));
-    two = _mm512_add_epi64(two, _mm512_sad_epu8(_mm512_xor_si512(v, change), zero));
-  }
-  one = _mm512_add_epi64(one, two);
-  memcpy(sums, &one, sizeof(sums));
-  for (k = 0; k < 8; k++) total += sums[k];
-  for (; n > 0; n--, p++) total += (uint8_t)(*p ^ flip);
-  return total;
-}
+GR_SUM_BYTES_X86(_mm512, 512, fetch_ahead(p, 2 * bytes))
 
 /* Which of a vector's elements have these bits: bit k for element k. */
 GR_INLINE unsigned gr_match32(const void *p, uint32_t bits) {

@@ -77,4 +77,27 @@ GR_INLINE void gr_copy_short(void *to, const void *from, size_t bytes) {
 #define GR_LANES_OF(type, x, y, ...) __builtin_shuffle(x, y, (type){__VA_ARGS__})
 #endif
 
+/* The sum of n bytes, each xor-ed with flip: mm the prefix of the instructions, size of a vector in bits. */
+#define GR_SUM_BYTES_X86(mm, size, prefetch)                                                       \
+  GR_INLINE uint64_t gr_sum_bytes(const void *x, int64_t n, char flip) {                           \
+    enum { bytes = size / 8 };                                                                     \
+    const char *p = (const char *)x;                                                               \
+    const __m##size##i zero = mm##_setzero_si##size(), change = mm##_set1_epi8(flip);              \
+    __m##size##i one = zero, two = zero;                                                           \
+    uint64_t sums[bytes / 8], total = 0;                                                           \
+    int k;                                                                                         \
+    for (; n >= 2 * bytes; n -= 2 * bytes, p += 2 * bytes) {                                       \
+      const __m##size##i u = mm##_loadu_si##size((const __m##size##i *)(const void *)p);           \
+      const __m##size##i v = mm##_loadu_si##size((const __m##size##i *)(const void *)(p + bytes)); \
+      prefetch;                                                                                    \
+      one = mm##_add_epi64(one, mm##_sad_epu8(mm##_xor_si##size(u, change), zero));                \
+      two = mm##_add_epi64(two, mm##_sad_epu8(mm##_xor_si##size(v, change), zero));                \
+    }                                                                                              \
+    one = mm##_add_epi64(one, two);                                                                \
+    memcpy(sums, &one, sizeof(sums));                                                              \
+    for (k = 0; k < bytes / 8; k++) total += sums[k];                                              \
+    for (; n > 0; n--, p++) total += (uint8_t)(*p ^ flip);                                         \
+    return total;                                                                                  \
+  }
+
 #endif

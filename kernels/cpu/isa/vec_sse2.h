@@ -146,26 +146,7 @@ GR_INLINE int vf_all_sign(vf x) { return _mm_movemask_ps((__m128)x) == 0xf; }
 GR_INLINE int vd_any_sign(vd x) { return vd_any(x); }
 GR_INLINE int vd_all_sign(vd x) { return _mm_movemask_pd((__m128d)x) == 0x3; }
 
-/* The sum of n bytes, each xor-ed with flip. */
-GR_INLINE uint64_t gr_sum_bytes(const void *x, int64_t n, char flip) {
-  const char *p = (const char *)x;
-  const __m128i zero = _mm_setzero_si128(), change = _mm_set1_epi8(flip);
-  __m128i one = zero, two = zero;
-  uint64_t sums[2], total = 0;
-  int k;
-  for (; n >= 2 * 16; n -= 2 * 16, p += 2 * 16) {
-    const __m128i u = _mm_loadu_si128((const __m128i *)(const void *)p);
-    const __m128i v = _mm_loadu_si128((const __m128i *)(const void *)(p + 16));
-    GR_PREFETCH(p + GR_AHEAD);
-    one = _mm_add_epi64(one, _mm_sad_epu8(_mm_xor_si128(u, change), zero));
-    two = _mm_add_epi64(two, _mm_sad_epu8(_mm_xor_si128(v, change), zero));
-  }
-  one = _mm_add_epi64(one, two);
-  memcpy(sums, &one, sizeof(sums));
-  for (k = 0; k < 2; k++) total += sums[k];
-  for (; n > 0; n--, p++) total += (uint8_t)(*p ^ flip);
-  return total;
-}
+GR_SUM_BYTES_X86(_mm, 128, GR_PREFETCH(p + GR_AHEAD))
 
 /* Which of a vector's elements have these bits: bit k for element k. */
 GR_INLINE unsigned gr_match32(const void *p, uint32_t bits) {

@@ -235,11 +235,5 @@ template <gr_dtype D> static cudaError_t start(const gr_softmax_job *job, const 
 
 int gr_cuda_softmax(const gr_softmax_job *job, const gr_cuda_run *run) {
   if (job->n <= 0 || job->count <= 0) return cudaSuccess;
-  switch (job->dtype) {
-    case GR_F16: return start<GR_F16>(job, run);
-    case GR_BF16: return start<GR_BF16>(job, run);
-    case GR_F32: return start<GR_F32>(job, run);
-    case GR_F64: return start<GR_F64>(job, run);
-    default: return cudaErrorInvalidValue;
-  }
+  return gr_for_float(job->dtype, [&](auto d) { return start<decltype(d)::value>(job, run); });
 }

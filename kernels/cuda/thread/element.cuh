@@ -121,4 +121,16 @@ __device__ __forceinline__ gr_type<D> gr_pick(const uint4 &w, int c) {
   return x;
 }
 
+/* On the host: f of this dtype as a constant, where it is one of Ds. */
+template <gr_dtype... Ds, class F>
+static inline cudaError_t gr_for_dtype(gr_dtype t, const F &f) {
+  cudaError_t e = cudaErrorInvalidValue;
+  (void)((t == Ds && (e = f(std::integral_constant<gr_dtype, Ds>()), true)) || ...);
+  return e;
+}
+template <class F>
+static inline cudaError_t gr_for_float(gr_dtype t, const F &f) {
+  return gr_for_dtype<GR_F16, GR_BF16, GR_F32, GR_F64>(t, f);
+}
+
 #endif
