@@ -165,6 +165,7 @@ local rows = {
   { "gr.norm(a, true)", "bad argument #2 to 'norm' (number expected, got boolean)" },
   { "gr.var(a, { ddof = 10 })", "bad argument #2 to 'var' (option 'ddof': less than the length 10 expected, got 10)" },
   { "gr.std(a, { ddof = 12 })", "bad argument #2 to 'std' (option 'ddof': less than the length 10 expected, got 12)" },
+  { "gr.logsumexp(a, { exact = true })", "bad argument #2 to 'logsumexp' (unknown option 'exact')" },
   { "gr.var(a, { dof = 1 })", "bad argument #2 to 'var' (unknown option 'dof' (did you mean 'ddof'?))" },
   { "gr.var(a, { ddof = 'x' })", "bad argument #2 to 'var' (option 'ddof': number expected, got string)" },
   { "gr.sum(a, 5)", "bad argument #2 to 'sum' (options table expected, got number)" },

@@ -385,6 +385,7 @@ local rows = {
   { "gr.square()", "bad argument #1 to 'square' (" },
   { "a:sqrt({ into = u })", "bad argument #2 to 'sqrt' (option 'into': f32[10] expected, got u8[10])" },
   { "a:exp({ x = 1 })", "bad argument #2 to 'exp' (unknown option 'x')" },
+  { "a:tanh({ into = u })", "bad argument #2 to 'tanh' (option 'into': f32[10] expected, got u8[10])" },
   { "a:log({ into = 1 })", "bad argument #2 to 'log' (option 'into': gpureduce.array expected, got number)" },
   { "return -released", "bad argument #1 to 'neg' (array has been released)" },
   { "a:clamp('x', 2)", "bad argument #2 to 'clamp' (number expected, got string)" },

@@ -18,6 +18,13 @@
 #define GR_APART
 #endif
 
+/* A function of both that in C is none of its callers' parts: large and seldom wanted, it would make them calls. */
+#if defined(__GNUC__) && !defined(__CUDACC__)
+#define GR_FN_APART static __attribute__((noinline, unused))
+#else
+#define GR_FN_APART GR_FN
+#endif
+
 GR_FN uint64_t gr_bits64(double x) { uint64_t u; memcpy(&u, &x, 8); return u; }
 GR_FN uint32_t gr_bits32(float x) { uint32_t u; memcpy(&u, &x, 4); return u; }
 GR_FN double gr_from_bits64(uint64_t u) { double x; memcpy(&x, &u, 8); return x; }

@@ -218,7 +218,7 @@ GR_FN gr_acc gr_merge_variance(gr_acc a, gr_acc b) {
 ** is smaller down to the other. An element is {x, 1}; a NaN makes the sum NaN. {-inf, 0} changes nothing; equal ones
 ** are not scaled, so that infinities count as 1 each.
 */
-GR_FN gr_acc gr_merge_scaled(gr_acc a, gr_acc b) {
+GR_FN_APART gr_acc gr_merge_scaled(gr_acc a, gr_acc b) {
   double d = a.f[0] == b.f[0] ? 0.0 : b.f[0] - a.f[0], scale = gr_exp_down(d > 0 ? -d : d);
   gr_acc r = a;
   r.f[0] = d > 0 ? b.f[0] : a.f[0];
