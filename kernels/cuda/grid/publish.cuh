@@ -17,13 +17,15 @@ struct gr_tag {
   uint32_t low, high;
 };
 /*
-** The tag of a launch: no other launch of 2^64 has both marks, and none of those near it has either, so it tells its
-** words from what others left in scratch memory; foreign bytes pass for one word in 2^64. Fresh memory is 0, which the
-** first mark never is.
+** The tag of a launch, its epoch with the bits mixed: so another for each of 2^64 launches, and none that the counters
+** and small numbers which others leave in scratch memory look like; foreign bytes pass for one word in 2^64. An epoch
+** is never 0, and so no tag is that of fresh memory.
 */
 static inline gr_tag gr_tag_of(uint64_t epoch) {
-  uint32_t low = (uint32_t)(epoch % UINT32_MAX) + 1;
-  return {low, low ^ (uint32_t)(epoch / UINT32_MAX)};
+  uint64_t k = epoch * 0x9e3779b97f4a7c15u;
+  k = (k ^ k >> 32) * 0xd6e8feb86659fd93u;
+  k ^= k >> 32;
+  return {(uint32_t)k, (uint32_t)(k >> 32)};
 }
 
 static __device__ __forceinline__ gr_halves gr_split(uint64_t word, gr_tag tag) {
