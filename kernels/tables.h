@@ -153,25 +153,66 @@ enum { GR_SCANNED_COUNT = GR_SCANNED(GR_ROW) };
 /*
 ** Element operators: the only list of them, from which both backends and the binding are made, and a fused kernel
 ** could be. X(name, operands, result of floats, of integers, value of floats, value of integers).
-**   results  SAME: the input's dtype; F64: elements are widened to f64; WIDE: widened, and the result rounded once to
-**   the
-**            input's dtype; NONE: the operator has loops and kernels of its own
+**   results  SAME: the input's dtype; CALL: that too, by a function that is much work (kernels/numerics/functions);
+**            F64: elements are widened to f64; MASK: u8, 1 or 0; NOT: the operator is not for these;
+**            NONE: the operator has loops and kernels of its own
 **   values   C expressions in the elements x, y, z of type T; integers compute in W, unsigned and wide enough, so that
-**            they wrap. SQRT is the square root of T.
+**            they wrap. SQRT is the square root of T. OF and OF2 call the function of that name for f32 or f64; PARTED and
+**            PARTED2 one that does some elements in another way
 */
 #define GR_MAPS(X)                                                                            \
   X(add, 2, SAME, SAME, x + y, (W)x + (W)y)                                                   \
   X(sub, 2, SAME, SAME, x - y, (W)x - (W)y)                                                   \
   X(mul, 2, SAME, SAME, x * y, (W)x * (W)y)                                                   \
   X(div, 2, SAME, F64, x / y, x)                                                              \
+  X(floordiv, 2, CALL, CALL, OF2(floordiv), gr_whole_div(x, y))                               \
+  X(mod, 2, CALL, CALL, PARTED2(mod), gr_whole_mod(x, y))                                     \
+  X(fmod, 2, CALL, CALL, PARTED2(fmod), gr_whole_rest(x, y))                                  \
+  X(pow, 2, CALL, F64, OF2(pow), x)                                                           \
   X(neg, 1, SAME, SAME, -x, 0 - (W)x)                                                         \
   X(abs, 1, SAME, SAME, x > 0 ? x : 0 - x, x < 1 ? 0 - (W)x : (W)x)                           \
+  X(sign, 1, SAME, SAME, OF(sign), gr_whole_sign(x))                                          \
   X(square, 1, SAME, SAME, x * x, (W)x * (W)x)                                                \
+  X(minimum, 2, SAME, SAME, OF2(minimum), x < y ? x : y)                                      \
+  X(maximum, 2, SAME, SAME, OF2(maximum), x > y ? x : y)                                      \
   X(clamp, 3, SAME, SAME, x < y ? y : x > z ? z : x, x < y ? y : x > z ? z : x)               \
+  X(floor, 1, SAME, SAME, OF(floor), x)                                                       \
+  X(ceil, 1, SAME, SAME, OF(ceil), x)                                                         \
+  X(round, 1, SAME, SAME, OF(round), x)                                                       \
+  X(trunc, 1, SAME, SAME, OF(trunc), x)                                                       \
   X(sqrt, 1, SAME, F64, SQRT(x), x)                                                           \
-  X(exp, 1, WIDE, F64,  gr_exp(x), x)                                                         \
-  X(log, 1, WIDE, F64,  gr_log(x), x)                                                         \
-  X(tanh, 1, WIDE, F64, gr_tanh(x), x)                                                        \
+  X(rsqrt, 1, CALL, F64, OF(rsqrt), x)                                                        \
+  X(cbrt, 1, CALL, F64, OF(cbrt), x)                                                          \
+  X(hypot, 2, CALL, F64, OF2(hypot), x)                                                       \
+  X(exp, 1, CALL, F64, OF(exp), x)                                                            \
+  X(exp2, 1, CALL, F64, OF(exp2), x)                                                          \
+  X(expm1, 1, CALL, F64, OF(expm1), x)                                                        \
+  X(log, 1, CALL, F64, OF(log), x)                                                            \
+  X(log2, 1, CALL, F64, OF(log2), x)                                                          \
+  X(log10, 1, CALL, F64, OF(log10), x)                                                        \
+  X(log1p, 1, CALL, F64, OF(log1p), x)                                                        \
+  X(sin, 1, CALL, F64, PARTED(sin), x)                                                        \
+  X(cos, 1, CALL, F64, PARTED(cos), x)                                                        \
+  X(tan, 1, CALL, F64, PARTED(tan), x)                                                        \
+  X(asin, 1, CALL, F64, OF(asin), x)                                                          \
+  X(acos, 1, CALL, F64, OF(acos), x)                                                          \
+  X(atan, 1, CALL, F64, OF(atan), x)                                                          \
+  X(atan2, 2, CALL, F64, OF2(atan2), x)                                                       \
+  X(sinh, 1, CALL, F64, OF(sinh), x)                                                          \
+  X(cosh, 1, CALL, F64, OF(cosh), x)                                                          \
+  X(tanh, 1, CALL, F64, OF(tanh), x)                                                          \
+  X(band, 2, NOT, SAME, x, x & y)                                                             \
+  X(bor, 2, NOT, SAME, x, x | y)                                                              \
+  X(bxor, 2, NOT, SAME, x, x ^ y)                                                             \
+  X(bnot, 1, NOT, SAME, x, ~(W)x)                                                             \
+  X(shl, 2, NOT, SAME, x, gr_whole_shift((uint64_t)x, y, 8 * (int)sizeof(x)))                 \
+  X(shr, 2, NOT, SAME, x, gr_whole_shift_back((uint64_t)x, y, 8 * (int)sizeof(x)))            \
+  X(isnan, 1, MASK, MASK, x != x, 0)                                                          \
+  X(isinf, 1, MASK, MASK, x - x != 0 && x == x, 0)                                            \
+  X(isfinite, 1, MASK, MASK, x - x == 0, 1)                                                   \
+  X(land, 2, MASK, MASK, x != 0 && y != 0, x != 0 && y != 0)                                  \
+  X(lor, 2, MASK, MASK, x != 0 || y != 0, x != 0 || y != 0)                                   \
+  X(lnot, 1, MASK, MASK, x == 0, x == 0)                                                      \
   X(cast, 1, NONE, NONE, x, x)                                                                \
   X(compare, 2, NONE, NONE, x, x)                                                             \
   X(where, 3, NONE, NONE, x, x)

@@ -385,6 +385,34 @@ function gr.sqrt(a, options) end
 ---@return gpureduce.array # as long as the input
 function array:sqrt(options) end
 
+---@class gpureduce.rsqrt.options
+---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+
+---1 / sqrt of each element, rounded once. Of 0 infinity with its sign.
+---@param a gpureduce.array the input
+---@param options? gpureduce.rsqrt.options
+---@return gpureduce.array # as long as the input
+function gr.rsqrt(a, options) end
+
+---1 / sqrt of each element, rounded once. Of 0 infinity with its sign.
+---@param options? gpureduce.rsqrt.options
+---@return gpureduce.array # as long as the input
+function array:rsqrt(options) end
+
+---@class gpureduce.cbrt.options
+---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+
+---The cube root of each element, of negative ones too.
+---@param a gpureduce.array the input
+---@param options? gpureduce.cbrt.options
+---@return gpureduce.array # as long as the input
+function gr.cbrt(a, options) end
+
+---The cube root of each element, of negative ones too.
+---@param options? gpureduce.cbrt.options
+---@return gpureduce.array # as long as the input
+function array:cbrt(options) end
+
 ---@class gpureduce.exp.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
@@ -400,20 +428,202 @@ function gr.exp(a, options) end
 ---@return gpureduce.array # as long as the input
 function array:exp(options) end
 
+---@class gpureduce.exp2.options
+---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+
+---2 to the power of each element; exact for whole ones.
+---@param a gpureduce.array the input
+---@param options? gpureduce.exp2.options
+---@return gpureduce.array # as long as the input
+function gr.exp2(a, options) end
+
+---2 to the power of each element; exact for whole ones.
+---@param options? gpureduce.exp2.options
+---@return gpureduce.array # as long as the input
+function array:exp2(options) end
+
+---@class gpureduce.expm1.options
+---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+
+---e to the power of each element, less 1: as exact near 0 as elsewhere.
+---@param a gpureduce.array the input
+---@param options? gpureduce.expm1.options
+---@return gpureduce.array # as long as the input
+function gr.expm1(a, options) end
+
+---e to the power of each element, less 1: as exact near 0 as elsewhere.
+---@param options? gpureduce.expm1.options
+---@return gpureduce.array # as long as the input
+function array:expm1(options) end
+
 ---@class gpureduce.log.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
 
----The natural logarithm of each element.
+---The natural logarithm of each element. Of 0 minus infinity, of less NaN.
 ---@param a gpureduce.array the input
 ---@param options? gpureduce.log.options
 ---@return gpureduce.array # as long as the input
 function gr.log(a, options) end
 
----The natural logarithm of each element.
+---The natural logarithm of each element. Of 0 minus infinity, of less NaN.
 ---@param options? gpureduce.log.options
 ---@return gpureduce.array # as long as the input
 function array:log(options) end
+
+---@class gpureduce.log2.options
+---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+
+---The logarithm to base 2 of each element; exact for powers of 2.
+---@param a gpureduce.array the input
+---@param options? gpureduce.log2.options
+---@return gpureduce.array # as long as the input
+function gr.log2(a, options) end
+
+---The logarithm to base 2 of each element; exact for powers of 2.
+---@param options? gpureduce.log2.options
+---@return gpureduce.array # as long as the input
+function array:log2(options) end
+
+---@class gpureduce.log10.options
+---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+
+---The logarithm to base 10 of each element.
+---@param a gpureduce.array the input
+---@param options? gpureduce.log10.options
+---@return gpureduce.array # as long as the input
+function gr.log10(a, options) end
+
+---The logarithm to base 10 of each element.
+---@param options? gpureduce.log10.options
+---@return gpureduce.array # as long as the input
+function array:log10(options) end
+
+---@class gpureduce.log1p.options
+---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+
+---The natural logarithm of 1 + each element: as exact near 0 as elsewhere.
+---@param a gpureduce.array the input
+---@param options? gpureduce.log1p.options
+---@return gpureduce.array # as long as the input
+function gr.log1p(a, options) end
+
+---The natural logarithm of 1 + each element: as exact near 0 as elsewhere.
+---@param options? gpureduce.log1p.options
+---@return gpureduce.array # as long as the input
+function array:log1p(options) end
+
+---@class gpureduce.sin.options
+---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+
+---The sine of each element, in radians of any size: the angle is reduced exactly.
+---@param a gpureduce.array the input
+---@param options? gpureduce.sin.options
+---@return gpureduce.array # as long as the input
+function gr.sin(a, options) end
+
+---The sine of each element, in radians of any size: the angle is reduced exactly.
+---@param options? gpureduce.sin.options
+---@return gpureduce.array # as long as the input
+function array:sin(options) end
+
+---@class gpureduce.cos.options
+---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+
+---The cosine of each element, in radians of any size.
+---@param a gpureduce.array the input
+---@param options? gpureduce.cos.options
+---@return gpureduce.array # as long as the input
+function gr.cos(a, options) end
+
+---The cosine of each element, in radians of any size.
+---@param options? gpureduce.cos.options
+---@return gpureduce.array # as long as the input
+function array:cos(options) end
+
+---@class gpureduce.tan.options
+---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+
+---The tangent of each element, in radians of any size.
+---@param a gpureduce.array the input
+---@param options? gpureduce.tan.options
+---@return gpureduce.array # as long as the input
+function gr.tan(a, options) end
+
+---The tangent of each element, in radians of any size.
+---@param options? gpureduce.tan.options
+---@return gpureduce.array # as long as the input
+function array:tan(options) end
+
+---@class gpureduce.asin.options
+---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+
+---The angle from -pi/2 to pi/2 whose sine each element is; beyond -1 and 1 NaN.
+---@param a gpureduce.array the input
+---@param options? gpureduce.asin.options
+---@return gpureduce.array # as long as the input
+function gr.asin(a, options) end
+
+---The angle from -pi/2 to pi/2 whose sine each element is; beyond -1 and 1 NaN.
+---@param options? gpureduce.asin.options
+---@return gpureduce.array # as long as the input
+function array:asin(options) end
+
+---@class gpureduce.acos.options
+---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+
+---The angle from 0 to pi whose cosine each element is; beyond -1 and 1 NaN.
+---@param a gpureduce.array the input
+---@param options? gpureduce.acos.options
+---@return gpureduce.array # as long as the input
+function gr.acos(a, options) end
+
+---The angle from 0 to pi whose cosine each element is; beyond -1 and 1 NaN.
+---@param options? gpureduce.acos.options
+---@return gpureduce.array # as long as the input
+function array:acos(options) end
+
+---@class gpureduce.atan.options
+---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+
+---The angle from -pi/2 to pi/2 whose tangent each element is.
+---@param a gpureduce.array the input
+---@param options? gpureduce.atan.options
+---@return gpureduce.array # as long as the input
+function gr.atan(a, options) end
+
+---The angle from -pi/2 to pi/2 whose tangent each element is.
+---@param options? gpureduce.atan.options
+---@return gpureduce.array # as long as the input
+function array:atan(options) end
+
+---@class gpureduce.sinh.options
+---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+
+---The hyperbolic sine of each element.
+---@param a gpureduce.array the input
+---@param options? gpureduce.sinh.options
+---@return gpureduce.array # as long as the input
+function gr.sinh(a, options) end
+
+---The hyperbolic sine of each element.
+---@param options? gpureduce.sinh.options
+---@return gpureduce.array # as long as the input
+function array:sinh(options) end
+
+---@class gpureduce.cosh.options
+---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+
+---The hyperbolic cosine of each element.
+---@param a gpureduce.array the input
+---@param options? gpureduce.cosh.options
+---@return gpureduce.array # as long as the input
+function gr.cosh(a, options) end
+
+---The hyperbolic cosine of each element.
+---@param options? gpureduce.cosh.options
+---@return gpureduce.array # as long as the input
+function array:cosh(options) end
 
 ---@class gpureduce.tanh.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
@@ -429,6 +639,386 @@ function gr.tanh(a, options) end
 ---@param options? gpureduce.tanh.options
 ---@return gpureduce.array # as long as the input
 function array:tanh(options) end
+
+---@class gpureduce.atan2.options
+---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+
+---The angle of the point (b, a): atan(a / b), in the quadrant of both signs, as `math.atan(a, b)`.
+---@param a gpureduce.array|number
+---@param b gpureduce.array|number at least one of the two is an array
+---@param options? gpureduce.atan2.options
+---@return gpureduce.array # as long as the input
+function gr.atan2(a, b, options) end
+
+---The angle of the point (b, a): atan(a / b), in the quadrant of both signs, as `math.atan(a, b)`.
+---@param b gpureduce.array|number at least one of the two is an array
+---@param options? gpureduce.atan2.options
+---@return gpureduce.array # as long as the input
+function array:atan2(b, options) end
+
+---@class gpureduce.hypot.options
+---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+
+---sqrt(a^2 + b^2), without overflow on the way.
+---@param a gpureduce.array|number
+---@param b gpureduce.array|number at least one of the two is an array
+---@param options? gpureduce.hypot.options
+---@return gpureduce.array # as long as the input
+function gr.hypot(a, b, options) end
+
+---sqrt(a^2 + b^2), without overflow on the way.
+---@param b gpureduce.array|number at least one of the two is an array
+---@param options? gpureduce.hypot.options
+---@return gpureduce.array # as long as the input
+function array:hypot(b, options) end
+
+---@class gpureduce.pow.options
+---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+
+---a to the power b; `a ^ b`. What has no value, as (-8)^(1/3), is NaN; x^0 and 1^x are 1 for every x. Powers 2, 3 and 4 are products, -1 is the quotient, 1/2 the root.
+---@param a gpureduce.array|number
+---@param b gpureduce.array|number at least one of the two is an array
+---@param options? gpureduce.pow.options
+---@return gpureduce.array # as long as the input
+function gr.pow(a, b, options) end
+
+---a to the power b; `a ^ b`. What has no value, as (-8)^(1/3), is NaN; x^0 and 1^x are 1 for every x. Powers 2, 3 and 4 are products, -1 is the quotient, 1/2 the root.
+---@param b gpureduce.array|number at least one of the two is an array
+---@param options? gpureduce.pow.options
+---@return gpureduce.array # as long as the input
+function array:pow(b, options) end
+
+---@class gpureduce.mod.options
+---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+
+---The remainder of a / b with the sign of b, as Lua's `%`; exact before the sign is put right. A remainder of 0 keeps the sign of a. By 0: NaN, of integers 0.
+---@param a gpureduce.array|number
+---@param b gpureduce.array|number at least one of the two is an array
+---@param options? gpureduce.mod.options
+---@return gpureduce.array # as long as the input
+function gr.mod(a, b, options) end
+
+---The remainder of a / b with the sign of b, as Lua's `%`; exact before the sign is put right. A remainder of 0 keeps the sign of a. By 0: NaN, of integers 0.
+---@param b gpureduce.array|number at least one of the two is an array
+---@param options? gpureduce.mod.options
+---@return gpureduce.array # as long as the input
+function array:mod(b, options) end
+
+---@class gpureduce.fmod.options
+---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+
+---The remainder of a / b with the sign of a, as `math.fmod`; exact. By 0: NaN, of integers 0.
+---@param a gpureduce.array|number
+---@param b gpureduce.array|number at least one of the two is an array
+---@param options? gpureduce.fmod.options
+---@return gpureduce.array # as long as the input
+function gr.fmod(a, b, options) end
+
+---The remainder of a / b with the sign of a, as `math.fmod`; exact. By 0: NaN, of integers 0.
+---@param b gpureduce.array|number at least one of the two is an array
+---@param options? gpureduce.fmod.options
+---@return gpureduce.array # as long as the input
+function array:fmod(b, options) end
+
+---@class gpureduce.floordiv.options
+---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+
+---The quotient rounded down, as Lua's `//`. By 0: of floats as `/`, of integers 0.
+---@param a gpureduce.array|number
+---@param b gpureduce.array|number at least one of the two is an array
+---@param options? gpureduce.floordiv.options
+---@return gpureduce.array # as long as the input
+function gr.floordiv(a, b, options) end
+
+---The quotient rounded down, as Lua's `//`. By 0: of floats as `/`, of integers 0.
+---@param b gpureduce.array|number at least one of the two is an array
+---@param options? gpureduce.floordiv.options
+---@return gpureduce.array # as long as the input
+function array:floordiv(b, options) end
+
+---@class gpureduce.minimum.options
+---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+
+---The smaller of each pair; NaN if one is. -0.0 is below 0.0.
+---@param a gpureduce.array|number
+---@param b gpureduce.array|number at least one of the two is an array
+---@param options? gpureduce.minimum.options
+---@return gpureduce.array # as long as the input
+function gr.minimum(a, b, options) end
+
+---The smaller of each pair; NaN if one is. -0.0 is below 0.0.
+---@param b gpureduce.array|number at least one of the two is an array
+---@param options? gpureduce.minimum.options
+---@return gpureduce.array # as long as the input
+function array:minimum(b, options) end
+
+---@class gpureduce.maximum.options
+---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+
+---The larger of each pair; NaN if one is.
+---@param a gpureduce.array|number
+---@param b gpureduce.array|number at least one of the two is an array
+---@param options? gpureduce.maximum.options
+---@return gpureduce.array # as long as the input
+function gr.maximum(a, b, options) end
+
+---The larger of each pair; NaN if one is.
+---@param b gpureduce.array|number at least one of the two is an array
+---@param options? gpureduce.maximum.options
+---@return gpureduce.array # as long as the input
+function array:maximum(b, options) end
+
+---@class gpureduce.floor.options
+---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+
+---The largest whole number that is not above each element.
+---@param a gpureduce.array the input
+---@param options? gpureduce.floor.options
+---@return gpureduce.array # as long as the input
+function gr.floor(a, options) end
+
+---The largest whole number that is not above each element.
+---@param options? gpureduce.floor.options
+---@return gpureduce.array # as long as the input
+function array:floor(options) end
+
+---@class gpureduce.ceil.options
+---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+
+---The smallest whole number that is not below each element.
+---@param a gpureduce.array the input
+---@param options? gpureduce.ceil.options
+---@return gpureduce.array # as long as the input
+function gr.ceil(a, options) end
+
+---The smallest whole number that is not below each element.
+---@param options? gpureduce.ceil.options
+---@return gpureduce.array # as long as the input
+function array:ceil(options) end
+
+---@class gpureduce.round.options
+---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+
+---The whole number nearest to each element; of two the even one, as IEEE 754 and NumPy have it.
+---@param a gpureduce.array the input
+---@param options? gpureduce.round.options
+---@return gpureduce.array # as long as the input
+function gr.round(a, options) end
+
+---The whole number nearest to each element; of two the even one, as IEEE 754 and NumPy have it.
+---@param options? gpureduce.round.options
+---@return gpureduce.array # as long as the input
+function array:round(options) end
+
+---@class gpureduce.trunc.options
+---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+
+---Each element without its fraction.
+---@param a gpureduce.array the input
+---@param options? gpureduce.trunc.options
+---@return gpureduce.array # as long as the input
+function gr.trunc(a, options) end
+
+---Each element without its fraction.
+---@param options? gpureduce.trunc.options
+---@return gpureduce.array # as long as the input
+function array:trunc(options) end
+
+---@class gpureduce.sign.options
+---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+
+---1, -1, or the element itself where it is 0, -0.0 or NaN.
+---@param a gpureduce.array the input
+---@param options? gpureduce.sign.options
+---@return gpureduce.array # as long as the input
+function gr.sign(a, options) end
+
+---1, -1, or the element itself where it is 0, -0.0 or NaN.
+---@param options? gpureduce.sign.options
+---@return gpureduce.array # as long as the input
+function array:sign(options) end
+
+---@class gpureduce.band.options
+---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+
+---The bits that both have; `a & b`.
+---@param a gpureduce.array|number
+---@param b gpureduce.array|number at least one of the two is an array
+---@param options? gpureduce.band.options
+---@return gpureduce.array # as long as the input
+function gr.band(a, b, options) end
+
+---The bits that both have; `a & b`.
+---@param b gpureduce.array|number at least one of the two is an array
+---@param options? gpureduce.band.options
+---@return gpureduce.array # as long as the input
+function array:band(b, options) end
+
+---@class gpureduce.bor.options
+---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+
+---The bits that one has; `a | b`.
+---@param a gpureduce.array|number
+---@param b gpureduce.array|number at least one of the two is an array
+---@param options? gpureduce.bor.options
+---@return gpureduce.array # as long as the input
+function gr.bor(a, b, options) end
+
+---The bits that one has; `a | b`.
+---@param b gpureduce.array|number at least one of the two is an array
+---@param options? gpureduce.bor.options
+---@return gpureduce.array # as long as the input
+function array:bor(b, options) end
+
+---@class gpureduce.bxor.options
+---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+
+---The bits that only one has; `a ~ b`.
+---@param a gpureduce.array|number
+---@param b gpureduce.array|number at least one of the two is an array
+---@param options? gpureduce.bxor.options
+---@return gpureduce.array # as long as the input
+function gr.bxor(a, b, options) end
+
+---The bits that only one has; `a ~ b`.
+---@param b gpureduce.array|number at least one of the two is an array
+---@param options? gpureduce.bxor.options
+---@return gpureduce.array # as long as the input
+function array:bxor(b, options) end
+
+---@class gpureduce.bnot.options
+---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+
+---All bits the other way; `~a`.
+---@param a gpureduce.array the input
+---@param options? gpureduce.bnot.options
+---@return gpureduce.array # as long as the input
+function gr.bnot(a, options) end
+
+---All bits the other way; `~a`.
+---@param options? gpureduce.bnot.options
+---@return gpureduce.array # as long as the input
+function array:bnot(options) end
+
+---@class gpureduce.shl.options
+---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+
+---The bits b places up, zeros after them; `a << b`. As in Lua: a negative b shifts down, and the dtype's width or more leaves 0.
+---@param a gpureduce.array|number
+---@param b gpureduce.array|number at least one of the two is an array
+---@param options? gpureduce.shl.options
+---@return gpureduce.array # as long as the input
+function gr.shl(a, b, options) end
+
+---The bits b places up, zeros after them; `a << b`. As in Lua: a negative b shifts down, and the dtype's width or more leaves 0.
+---@param b gpureduce.array|number at least one of the two is an array
+---@param options? gpureduce.shl.options
+---@return gpureduce.array # as long as the input
+function array:shl(b, options) end
+
+---@class gpureduce.shr.options
+---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+
+---The bits b places down, zeros before them, of negative integers too; `a >> b`. A negative b shifts up, and the dtype's width or more leaves 0.
+---@param a gpureduce.array|number
+---@param b gpureduce.array|number at least one of the two is an array
+---@param options? gpureduce.shr.options
+---@return gpureduce.array # as long as the input
+function gr.shr(a, b, options) end
+
+---The bits b places down, zeros before them, of negative integers too; `a >> b`. A negative b shifts up, and the dtype's width or more leaves 0.
+---@param b gpureduce.array|number at least one of the two is an array
+---@param options? gpureduce.shr.options
+---@return gpureduce.array # as long as the input
+function array:shr(b, options) end
+
+---@class gpureduce.isnan.options
+---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+
+---1 where an element is NaN, 0 elsewhere.
+---@param a gpureduce.array the input
+---@param options? gpureduce.isnan.options
+---@return gpureduce.array # as long as the input
+function gr.isnan(a, options) end
+
+---1 where an element is NaN, 0 elsewhere.
+---@param options? gpureduce.isnan.options
+---@return gpureduce.array # as long as the input
+function array:isnan(options) end
+
+---@class gpureduce.isinf.options
+---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+
+---1 where an element is infinite, 0 elsewhere.
+---@param a gpureduce.array the input
+---@param options? gpureduce.isinf.options
+---@return gpureduce.array # as long as the input
+function gr.isinf(a, options) end
+
+---1 where an element is infinite, 0 elsewhere.
+---@param options? gpureduce.isinf.options
+---@return gpureduce.array # as long as the input
+function array:isinf(options) end
+
+---@class gpureduce.isfinite.options
+---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+
+---1 where an element is neither infinite nor NaN, 0 elsewhere.
+---@param a gpureduce.array the input
+---@param options? gpureduce.isfinite.options
+---@return gpureduce.array # as long as the input
+function gr.isfinite(a, options) end
+
+---1 where an element is neither infinite nor NaN, 0 elsewhere.
+---@param options? gpureduce.isfinite.options
+---@return gpureduce.array # as long as the input
+function array:isfinite(options) end
+
+---@class gpureduce.land.options
+---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+
+---1 where both are not 0, 0 elsewhere; NaN is not 0.
+---@param a gpureduce.array|number
+---@param b gpureduce.array|number at least one of the two is an array
+---@param options? gpureduce.land.options
+---@return gpureduce.array # as long as the input
+function gr.land(a, b, options) end
+
+---1 where both are not 0, 0 elsewhere; NaN is not 0.
+---@param b gpureduce.array|number at least one of the two is an array
+---@param options? gpureduce.land.options
+---@return gpureduce.array # as long as the input
+function array:land(b, options) end
+
+---@class gpureduce.lor.options
+---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+
+---1 where one is not 0, 0 elsewhere.
+---@param a gpureduce.array|number
+---@param b gpureduce.array|number at least one of the two is an array
+---@param options? gpureduce.lor.options
+---@return gpureduce.array # as long as the input
+function gr.lor(a, b, options) end
+
+---1 where one is not 0, 0 elsewhere.
+---@param b gpureduce.array|number at least one of the two is an array
+---@param options? gpureduce.lor.options
+---@return gpureduce.array # as long as the input
+function array:lor(b, options) end
+
+---@class gpureduce.lnot.options
+---@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+
+---1 where an element is 0, 0 elsewhere.
+---@param a gpureduce.array the input
+---@param options? gpureduce.lnot.options
+---@return gpureduce.array # as long as the input
+function gr.lnot(a, options) end
+
+---1 where an element is 0, 0 elsewhere.
+---@param options? gpureduce.lnot.options
+---@return gpureduce.array # as long as the input
+function array:lnot(options) end
 
 ---@class gpureduce.clamp.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)

@@ -1,13 +1,13 @@
 # What checks the module beyond the specs.
 
-.PHONY: test-all oracle sets neon bits sanitize sanitize-short states tsan valgrind coverage lint warnings cppcheck
+.PHONY: test-all oracle functions sets neon bits sanitize sanitize-short states tsan valgrind coverage lint warnings cppcheck
 .PHONY: toolkit-check build-check reproducible
 
 # Every Lua that is here; the last line names those that are not.
 all_luas = lua5.5 lua5.4 lua5.3 lua5.2 lua5.1 luajit
 luas = $(strip $(foreach l,$(all_luas),$(if $(shell command -v $(l)),$(l))))
 no_luas = $(filter-out $(luas),$(all_luas))
-test-all: oracle sets neon bits sanitize-short
+test-all: oracle functions sets neon bits sanitize-short
 	@for lua in $(luas); do echo "== $$lua"; $(MAKE) --no-print-directory test LUA=$$lua LUA_INCDIR= || exit; done
 	@mk/check_luas.sh $(luas)
 	@echo "tested under $(luas)$(if $(no_luas),; not here and so not tested: $(no_luas))"
@@ -20,6 +20,20 @@ $(BUILD)/oracle: spec/exact/oracle.c $(OBJ)/src/core/exact_round.o $(cpu_o)
 oracle: $(BUILD)/oracle
 	$(BUILD)/oracle
 
+# Functions of elements against MPFR, SAMPLES of each for f64 and f32, with the processor's fma and without: the same bits, and
+# the bounds that docs/numerics.md states. build/functions all NAME: every f32.
+SAMPLES = 4000
+fused_flags = $(if $(filter x86_64,$(machine)),-mavx2 -mfma)
+$(BUILD)/functions: spec/functions/functions.c spec/functions/table.c $(wildcard spec/functions/*.h kernels/numerics/*.h \
+  kernels/numerics/functions/*)
+	@mkdir -p $(@D)
+	$(call step,$<) $(CC) $(base) -fno-math-errno -c spec/functions/table.c -o $(BUILD)/functions_plain.o && \
+	  $(CC) $(base) -O3 -fno-math-errno -fno-trapping-math $(fused_flags) -DFUSED=1 -c spec/functions/table.c \
+	  -o $(BUILD)/functions_fused.o && \
+	  $(CC) $(base) $< $(BUILD)/functions_plain.o $(BUILD)/functions_fused.o -o $@ -lmpfr -lgmp -lm
+functions: $(BUILD)/functions
+	$(BUILD)/functions $(SAMPLES)
+
 # Every instruction set of this CPU against plain C, kernel by kernel; and NEON's, by an emulator of 64-bit ARM.
 EMULATOR =
 files_of_sets = $(BUILD)/sets
@@ -27,7 +41,8 @@ $(BUILD)/sets: spec/sets.c $(cpu_o)
 	$(call step,$<) $(CC) $(base) $(LDFLAGS) $^ -o $@ -lm
 sets: $(BUILD)/sets
 	$(EMULATOR) $(BUILD)/sets
-files_of_test-all = $(files_of_oracle) $(files_of_sets) $(module)
+files_of_functions = $(BUILD)/functions
+files_of_test-all = $(files_of_oracle) $(files_of_functions) $(files_of_sets) $(module)
 neon:
 	$(if $(shell command -v aarch64-linux-gnu-gcc && command -v qemu-aarch64-static),$(MAKE) --no-print-directory sets \
 	  NVCC= CC=aarch64-linux-gnu-gcc BUILD=build/neon LDFLAGS=-static EMULATOR=qemu-aarch64-static,\

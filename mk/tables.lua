@@ -38,18 +38,28 @@ local checks = {
   { tables, "GR_SCANNED", 1, { "spec/bits.lua", "spec/hostile/reductions.lua", "docs/api/scan.lua" } },
   { tables, "GR_MODES", 1, { "spec/bits.lua", "spec/hostile/cases.lua", "docs/api/reduce.lua" } },
   { tables, "GR_MAPS", 1,
-    { "spec/bits.lua", "spec/hostile/cases.lua", "spec/hostile/calls.lua", "spec/map_spec.lua" } },
+    { "spec/bits.lua", "spec/hostile/cases.lua", { "spec/hostile/calls.lua", "spec/functions_spec.lua" },
+      { "spec/map_spec.lua", "spec/functions_spec.lua" } } },
   { tables, "GR_RELATIONS", 2, { "spec/bits.lua", "spec/where_spec.lua", "docs/api/elements.lua" } },
   { "src/core/select.h", "GR_METHODS", 2, { "spec/bits.lua", "spec/quantile_spec.lua", "docs/api/reduce.lua" } },
 }
+
+-- The text of a file, or of those that share what they name.
+local function text_of(list)
+  if type(list) == "string" then return read(list), list end
+  local texts = {}
+  for k, path in ipairs(list) do texts[k] = read(path) end
+  return table.concat(texts, "\n"), table.concat(list, " and ")
+end
 
 local wrong = 0
 for _, check in ipairs(checks) do
   local path, macro, column, lists, chosen = check[1], check[2], check[3], check[4], check[5]
   for _, row in ipairs(rows_of(path, macro)) do
     for _, list in ipairs(not chosen and lists or chosen(row) and lists or {}) do
-      if not names(read(list), row[column]) then
-        print(("%s: no '%s', which is a row of %s (%s)"):format(list, row[column], macro, path))
+      local text, where = text_of(list)
+      if not names(text, row[column]) then
+        print(("%s: no '%s', which is a row of %s (%s)"):format(where, row[column], macro, path))
         wrong = wrong + 1
       end
     end

@@ -190,9 +190,18 @@ for _, name in ipairs { "add", "sub", "mul", "div" } do
   add("each " .. name, function(a, b) return gr[name](a, b) end)
   add("each " .. name .. " and a number", function(a) return gr[name](a, 3), gr[name](7, a) end)
 end
-for _, name in ipairs { "neg", "abs", "square", "sqrt", "exp", "log", "tanh" } do
+for _, name in ipairs { "neg", "abs", "square", "sqrt", "exp", "log", "tanh", "rsqrt", "cbrt", "exp2", "expm1", "log2",
+  "log10", "log1p", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "floor", "ceil", "round", "trunc", "sign",
+  "isnan", "isinf", "isfinite", "lnot" } do
   add("each " .. name, function(a) return gr[name](a) end)
 end
+for _, name in ipairs { "pow", "mod", "fmod", "floordiv", "atan2", "hypot", "minimum", "maximum", "land", "lor" } do
+  add("each " .. name, function(a, b) return gr[name](a, b), gr[name](a, 3), gr[name](7, b) end)
+end
+for _, name in ipairs { "band", "bor", "bxor", "shl", "shr" } do
+  add("each " .. name, function(a, b) return gr[name](a, b), gr[name](a, 3) end, "integer")
+end
+add("each bnot", function(a) return a:bnot() end, "integer")
 add("each clamp", function(a) return a:clamp(2, 50) end)
 for _, dtype in ipairs(model.dtypes) do
   add("each cast to " .. dtype, function(a) return a:cast(dtype) end)

@@ -8,9 +8,9 @@
 
 #include "kernels/numerics/numerics.h"
 
-enum { GR_MAP_SAME, GR_MAP_F64, GR_MAP_WIDE, GR_MAP_NONE };
+enum { GR_MAP_SAME, GR_MAP_CALL, GR_MAP_F64, GR_MAP_MASK, GR_MAP_NOT, GR_MAP_NONE };
 
-/* One of the four above, by operator and kind of dtype. */
+/* One of those above, by operator and kind of dtype. */
 GR_FN int gr_map_rule(gr_map op, gr_dtype t) {
 #define GR_X(name, operands, f, i, real, whole) case GR_MAP_##name: return gr_is_float(t) ? GR_MAP_##f : GR_MAP_##i;
   switch (op) { GR_MAPS(GR_X) }
@@ -26,14 +26,14 @@ GR_FN int gr_map_operands(gr_map op) {
 }
 
 /* Whether elements become f64 before anything else. */
-GR_FN int gr_map_widens(gr_map op, gr_dtype t) {
-  int rule = gr_map_rule(op, t);
-  return rule == GR_MAP_F64 || rule == GR_MAP_WIDE;
-}
+GR_FN int gr_map_widens(gr_map op, gr_dtype t) { return gr_map_rule(op, t) == GR_MAP_F64; }
+
+/* Whether results are u8, 1 or 0. */
+GR_FN int gr_map_masks(gr_map op, gr_dtype t) { return op == GR_MAP_compare || gr_map_rule(op, t) == GR_MAP_MASK; }
 
 /* The dtype of the result (cast: whatever is asked). */
 GR_FN gr_dtype gr_map_result(gr_map op, gr_dtype t) {
-  return op == GR_MAP_compare ? GR_U8 : gr_map_rule(op, t) == GR_MAP_F64 ? GR_F64 : t;
+  return gr_map_masks(op, t) ? GR_U8 : gr_map_rule(op, t) == GR_MAP_F64 ? GR_F64 : t;
 }
 
 /* ---- conversions: branches that compilers can turn into selections, so that loops become vector code ---- */

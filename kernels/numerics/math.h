@@ -13,31 +13,22 @@
 #define GR_LN2_HIGH 0.6931471804855391    /* ln 2 cut to 33 bits: exact times any exponent */
 #define GR_LN2_LOW 7.440617110012397e-11  /* the rest of it */
 
-/* Natural logarithm, within 0.9 ulp. log(0) = -inf; of a negative number NaN. */
+/* Natural logarithm, within 0.9 ulp. log(0) = -inf; of a negative number NaN. No branch, no conversion, as in gr_exp. */
 GR_FN double gr_log(double x) {
-  uint64_t u;
-  int k = 0;
-  double f, s, z, r, e;
-  if (!(x > 0)) return x == 0 ? -gr_from_bits64(UINT64_C(0x7ff0000000000000)) : gr_nan();
-  u = gr_bits64(x);
-  if (u >= UINT64_C(0x7ff0000000000000)) return x;
-  if (u < UINT64_C(0x0010000000000000)) { /* subnormal */
-    u = gr_bits64(x * 18014398509481984.0); /* 2^54 */
-    k = -54;
-  }
+  const double least = gr_from_bits64(UINT64_C(0x0010000000000000)), infinite = gr_from_bits64(UINT64_C(0x7ff0000000000000));
   /* x = 2^k * (1 + f) with 1 + f in [sqrt(1/2), sqrt(2)): adding sqrt(1/2)'s distance to 1 carries into k. */
-  u += UINT64_C(0x3ff0000000000000) - UINT64_C(0x3fe6a09e667f3bcd);
-  k += (int)(u >> 52) - 1023;
-  f = gr_from_bits64((u & UINT64_C(0x000fffffffffffff)) + UINT64_C(0x3fe6a09e667f3bcd)) - 1.0;
+  const uint64_t v = gr_bits64(x < least ? x * 18014398509481984.0 : x); /* subnormals: 2^54 */
+  const uint64_t u = v + (UINT64_C(0x3ff0000000000000) - UINT64_C(0x3fe6a09e667f3bcd));
+  const double f = gr_from_bits64((u & UINT64_C(0x000fffffffffffff)) + UINT64_C(0x3fe6a09e667f3bcd)) - 1.0;
+  /* k, by the last bits of 2^52 + k */
+  const double e = gr_from_bits64(UINT64_C(0x4330000000000000) + (u >> 52)) - (4503599627370496.0 + (x < least ? 1077 : 1023));
   /* log(1 + f) = 2 atanh(s) = 2s + s R(s^2) with s = f / (2 + f); as f - s (f - R), f itself is exact. */
-  s = f / (2.0 + f);
-  z = s * s;
-  /* clang-format off */
-  r = z * (0.6666666666666666 + z * (0.40000000000000885 + z * (0.28571428570799784 + z * (0.22222222392581045 +
+  const double s = f / (2.0 + f), z = s * s;
+  const double r = z * (0.6666666666666666 + z * (0.40000000000000885 + z * (0.28571428570799784 + z * (0.22222222392581045 +
       z * (0.18181795547521137 + z * (0.15386244737621665 + z * (0.13268638369266825 + z * 0.13088034850927555)))))));
-  /* clang-format on */
-  e = (double)k;
-  return e * GR_LN2_HIGH - ((s * (f - r) - e * GR_LN2_LOW) - f);
+  double y = e * GR_LN2_HIGH - ((s * (f - r) - e * GR_LN2_LOW) - f);
+  y = x < infinite ? y : x;
+  return x <= 0 ? (x == 0 ? -infinite : gr_nan()) : y;
 }
 
 /* 2^k for a normal result. */
@@ -64,35 +55,10 @@ GR_FN double gr_exp_within(double x) {
   return p * gr_from_bits64((half - 1) << 52) * gr_from_bits64((k - half - 1) << 52);
 }
 
-/* e^x, within 1 ulp (of the subnormal step below 2^-1022). */
+/* e^x, within 1 ulp (of the subnormal step below 2^-1022). The ends give infinity and 0 by themselves, and a NaN stays one. */
 GR_FN double gr_exp(double x) {
-  double t = x < GR_EXP_HIGH ? x : GR_EXP_HIGH, y; /* a NaN becomes that too */
-  y = gr_exp_within(t > GR_EXP_LOW ? t : GR_EXP_LOW);
-  y = x > GR_EXP_HIGH ? gr_from_bits64(UINT64_C(0x7ff0000000000000)) : y;
-  y = x < GR_EXP_LOW ? 0.0 : y;
-  return x == x ? y : gr_nan();
-}
-
-/* The same of 0, less, or NaN. */
-GR_FN double gr_exp_down(double x) {
-  double y = gr_exp_within(x > GR_EXP_LOW ? x : GR_EXP_LOW);
-  y = x < GR_EXP_LOW ? 0.0 : y;
-  return x == x ? y : gr_nan();
-}
-
-/*
-** Hyperbolic tangent, within 1.4 ulp. Near 0 x + x^3 P(x^2) / Q(x^2) (the rational function of Moshier's Cephes), else
-** 1 - 2 / (e^(2x) + 1): one division does for both.
-*/
-GR_FN double gr_tanh(double x) {
-  double a = x < 0 ? -x : x, t = a < 22.0 ? a : 22.0, z = t * t, near, y; /* of a NaN that of 22 */
-  double p = z * (-1614.6876844170845 + z * (-99.28772310019185 + z * -0.9643991794250523));
-  double q = 4844.063053251255 + z * (2235.4883906010045 + z * (112.81167849163293 + z));
-  double e = gr_exp_within(2.0 * t) + 1.0;
-  near = (t < 0.625 ? t * p : -2.0) / (t < 0.625 ? q : e);
-  y = (t < 0.625 ? t : 1.0) + near;
-  y = gr_from_bits64(gr_bits64(y) | (gr_bits64(x) & (UINT64_C(1) << 63))); /* of zeros, too */
-  return x == x ? y : gr_nan();
+  const double t = x > GR_EXP_HIGH ? GR_EXP_HIGH : x;
+  return gr_exp_within(t < GR_EXP_LOW ? GR_EXP_LOW : t);
 }
 
 /* sin(pi x) and cos(pi x), each within 1.3 ulp, for |x| < 2^51. Exact at multiples of a half. */

@@ -54,8 +54,18 @@ for _, name in ipairs { "add", "sub", "mul", "div" } do
     return gr[name](e.a, e.b), gr[name](2, e.a), gr[name](e.a, 3, { into = e.into32 }), gr[name](e.i, 2)
   end)
 end
-case("operators", function(e) return e.a + e.b, e.a - 1, 2 * e.a, e.a / e.b, -e.a end)
-for _, name in ipairs { "neg", "abs", "square", "sqrt", "exp", "log", "tanh" } do
+case("operators", function(e) return e.a + e.b, e.a - 1, 2 * e.a, e.a / e.b, -e.a, e.a % e.b, e.a ^ 2 end)
+for _, name in ipairs { "pow", "mod", "fmod", "floordiv", "atan2", "hypot", "minimum", "maximum" } do
+  case(name, function(e) return gr[name](e.a, e.b), gr[name](2, e.a), gr[name](e.a, 3, { into = e.into32 }) end)
+end
+for _, name in ipairs { "band", "bor", "bxor", "shl", "shr", "land", "lor" } do
+  case(name, function(e) return gr[name](e.i, 2), gr[name](3, e.i) end)
+end
+for _, name in ipairs { "bnot", "lnot", "isnan", "isinf", "isfinite" } do
+  case(name, function(e) return gr[name](e.i) end)
+end
+for _, name in ipairs { "neg", "abs", "square", "sqrt", "exp", "log", "tanh", "rsqrt", "cbrt", "exp2", "expm1", "log2", "log10",
+  "log1p", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "floor", "ceil", "round", "trunc", "sign" } do
   case(name, function(e) return gr[name](e.d), gr[name](e.i), gr[name](e.d, { into = e.d }) end)
 end
 case("clamp", function(e) return e.a:clamp(0.2, 0.7), e.a:clamp(nil, 0.5, { into = e.into32 }) end)

@@ -66,10 +66,16 @@ static int finish(lua_State *L, const gr_map_call *call, const gr_array *like, g
 
 /* ---- operators ---- */
 
+/* Some operators are for integers alone. */
+static void check_kind(lua_State *L, int arg, gr_map op, gr_dtype t) {
+  if (gr_map_rule(op, t) == GR_MAP_NOT) gr_l_argerror(L, arg, "dtype of integers expected, got %s", gr_dtypes[t].name);
+}
+
 /* gr.neg(a, options) and its like */
 static int l_unary(lua_State *L) {
   gr_array *a = gr_l_check_array(L, 1);
   gr_map_call call = {.op = (gr_map)gr_l_number(L), .dtype = a->dtype, .a = {a, 0}};
+  check_kind(L, 1, call.op, a->dtype);
   return finish(L, &call, a, gr_map_result(call.op, a->dtype), 2);
 }
 
@@ -84,6 +90,7 @@ static int l_binary(lua_State *L) {
   gr_map_call call = {.op = (gr_map)gr_l_number(L)};
   gr_array *first = read_pair(L, 1, 2, &call);
   if (!first) gr_l_check_array(L, 1);
+  check_kind(L, call.a.array ? 1 : 2, call.op, first->dtype);
   return finish(L, &call, first, gr_map_result(call.op, first->dtype), 3);
 }
 
@@ -296,10 +303,12 @@ static int l_compact(lua_State *L) {
 #define SAME_1(name) l_unary
 #define SAME_2(name) l_binary
 #define SAME_3(name) l_##name
-#define F64_1(name) l_unary
-#define F64_2(name) l_binary
-#define WIDE_1(name) l_unary
-#define WIDE_2(name) l_binary
+#define CALL_1(name) l_unary
+#define CALL_2(name) l_binary
+#define MASK_1(name) l_unary
+#define MASK_2(name) l_binary
+#define NOT_1(name) l_unary
+#define NOT_2(name) l_binary
 #define NONE_1(name) l_##name
 #define NONE_2(name) l_##name
 #define NONE_3(name) l_##name
@@ -309,10 +318,13 @@ const gr_function gr_map_functions[] = {GR_MAPS(GR_X) {"compact", l_compact, 0},
 
 /* Errors name the function: 'add', not '__add'. */
 void gr_l_map_metamethods(lua_State *L) {
-  static const gr_function operators[] = {{"add", l_binary, GR_MAP_add}, {"sub", l_binary, GR_MAP_sub},
-                                          {"mul", l_binary, GR_MAP_mul}, {"div", l_binary, GR_MAP_div},
-                                          {"neg", l_unm, GR_MAP_neg},    {NULL, NULL, 0}};
-  static const char *const events[] = {"__add", "__sub", "__mul", "__div", "__unm"};
+#define BINARY(name) {#name, l_binary, GR_MAP_##name}
+  static const gr_function operators[] = {BINARY(add), BINARY(sub), BINARY(mul), BINARY(div), BINARY(mod), BINARY(pow),
+                                          BINARY(floordiv), BINARY(band), BINARY(bor), BINARY(bxor), BINARY(shl), BINARY(shr),
+                                          {"neg", l_unm, GR_MAP_neg}, {"bnot", l_unm, GR_MAP_bnot}, {NULL, NULL, 0}};
+#undef BINARY
+  static const char *const events[] = {"__add", "__sub", "__mul", "__div", "__mod", "__pow", "__idiv",
+                                       "__band", "__bor", "__bxor", "__shl", "__shr", "__unm", "__bnot"};
   lua_newtable(L);
   gr_l_register(L, operators);
   for (int k = 0; operators[k].name; k++) {

@@ -20,7 +20,8 @@ typedef union chunk {
 static const gr_map_loops *loops_in_use(void) {
 #if GR_CPU_X86
   const gr_cpu_table *set = gr_cpu_table_in_use();
-  if (set == &gr_cpu_avx2 || set == &gr_cpu_avx512) return &gr_map_avx2;
+  if (set == &gr_cpu_avx512) return &gr_map_avx512;
+  if (set == &gr_cpu_avx2) return &gr_map_avx2;
 #endif
   return &gr_map_base;
 }
@@ -60,7 +61,7 @@ static gr_dtype plan_type(plan *p, const gr_map_loops *l) {
   gr_via via = t == GR_F64 ? GR_VIA_F64 : GR_VIA_F32;
   p->wide_size = gr_size_of(t);
   if (t != job->dtype) p->to = l->to[via][job->dtype];
-  if (t != job->out_dtype && job->op != GR_MAP_compare) p->from = l->from[via][job->out_dtype];
+  if (t != job->out_dtype && !gr_map_masks(job->op, job->dtype)) p->from = l->from[via][job->out_dtype];
   return t;
 }
 

@@ -1,6 +1,6 @@
 /*
-** The inner loops of element operators, compiled for two instruction sets (map_base.c, map_avx2.c): they are limited
-** by memory, so a third would gain little. All work on elements side by side; out may be an input.
+** The inner loops of element operators, compiled for each instruction set that gives them more: wider vectors, fma
+** (map_base.c, map_avx2.c, map_avx512.c). All work on elements side by side; out may be an input.
 */
 #ifndef GR_CPU_MAP_H
 #define GR_CPU_MAP_H
@@ -23,6 +23,6 @@ typedef struct gr_map_loops {
   gr_map_convert to[GR_VIA_COUNT][GR_DTYPE_COUNT], from[GR_VIA_COUNT][GR_DTYPE_COUNT];
 } gr_map_loops;
 
-extern const gr_map_loops gr_map_base, gr_map_avx2;
+extern const gr_map_loops gr_map_base, gr_map_avx2, gr_map_avx512;
 
 #endif

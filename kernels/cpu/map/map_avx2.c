@@ -2,10 +2,11 @@
 #include "kernels/cpu/isa/table.h"
 #if GR_CPU_X86
 #if defined(__clang__)
-#pragma clang attribute push(__attribute__((target("avx2,f16c"))), apply_to = function)
+#pragma clang attribute push(__attribute__((target("avx2,fma,f16c"))), apply_to = function)
 #else
-#pragma GCC target("avx2,f16c")
+#pragma GCC target("avx2,fma,f16c")
 #endif
+#define GR_FUSED 1
 #define GR_LOOPS gr_map_avx2
 #include "kernels/cpu/map/map_loops.inc"
 #if defined(__clang__)

@@ -1,9 +1,11 @@
 /*
-** Element operators. Memory is the limit, so the operator is a uniform switch inside one kernel for each dtype. What
+** Element operators. Memory is the limit, so the operator is a uniform switch inside one kernel for each dtype; functions
+** (CALL), which need registers, have kernels of their own, so that the others do not pay for them. What
 ** changes types (casts, and operators whose elements are widened to f64) is one kernel for all of them.
 */
 #include <cuda_runtime.h>
 #include "kernels/cuda/map/map.cuh"
+#include "kernels/numerics/functions/functions.h"
 
 /* ---- the same dtype in and out ---- */
 
@@ -38,8 +40,10 @@ static __device__ __forceinline__ gr_type<D> gr_map_one(gr_type<D> ex, gr_type<D
 #define SQRT gr_map_root
 #define GR_X(name, operands, f, i, real, whole)                                                    \
   if constexpr (op == GR_MAP_##name) {                                                             \
-    if constexpr (gr_floating<D> && GR_MAP_##f == GR_MAP_SAME) return gr_map_out<D>((T)(real));    \
-    else if constexpr (!gr_floating<D> && GR_MAP_##i == GR_MAP_SAME) return (gr_type<D>)(whole);   \
+    constexpr int rule = gr_floating<D> ? GR_MAP_##f : GR_MAP_##i;                                 \
+    if constexpr (rule != GR_MAP_SAME && rule != GR_MAP_CALL) return ex;                           \
+    else if constexpr (gr_floating<D>) return gr_map_out<D>((T)(real));                            \
+    else return (gr_type<D>)(whole);                                                               \
   }
   GR_MAPS(GR_X)
 #undef GR_X
@@ -63,7 +67,8 @@ static __device__ __forceinline__ bool gr_map_range(const gr_map_args &q, int64_
   return k < q.n;
 }
 
-template <gr_dtype D>
+/* only: the one operator of this kernel; -1: all that are not CALL, by q.op. */
+template <gr_dtype D, int only = -1>
 static __global__ void __launch_bounds__(GR_MAP_THREADS) gr_map_same(const __grid_constant__ gr_map_args q) {
   using E = gr_type<D>;
   using U = gr_map_unit<gr_size<D>>;
@@ -81,7 +86,8 @@ static __global__ void __launch_bounds__(GR_MAP_THREADS) gr_map_same(const __gri
   for (int u = 0; u < GR_MAP_WORDS; u++, w += GR_MAP_THREADS) {
     if (!gr_map_range(q, w, each, k, first, last)) return;
     E e[each];
-    switch (q.op) {
+    if constexpr (only >= 0) gr_map_word<D, only>(a[0], b[0], q.c.word, e);
+    else switch (q.op) {
 #define GR_X(name, operands, f, i, real, whole)                                                    \
   case GR_MAP_##name:                                                                              \
     if constexpr ((gr_floating<D> ? GR_MAP_##f : GR_MAP_##i) == GR_MAP_SAME)                       \
@@ -135,11 +141,33 @@ template <int each> static __device__ __forceinline__ int gr_map_ones(const uint
   return count;
 }
 
+/* What a mask holds, of a pair; the other rows are only read. */
+template <gr_dtype D, typename T> static __device__ __forceinline__ bool gr_map_holds(int op, T x, T y) {
+  using W = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
+  const T z = x;
+  (void)y;
+  (void)z;
+#define SQRT gr_map_root
+  switch (op) {
+#define GR_X(name, operands, f, i, real, whole)                                    \
+  case GR_MAP_##name:                                                              \
+    if constexpr ((gr_floating<D> ? GR_MAP_##f : GR_MAP_##i) == GR_MAP_MASK) {     \
+      if constexpr (gr_floating<D>) return real;                                   \
+      else return whole;                                                           \
+    }                                                                              \
+    break;
+    GR_MAPS(GR_X)
+#undef GR_X
+  }
+#undef SQRT
+  return false;
+}
+
 template <gr_dtype D>
 static __global__ void __launch_bounds__(GR_MAP_THREADS) gr_map_compare(const __grid_constant__ gr_map_args q) {
   using U = gr_map_unit<gr_size<D>>;
   constexpr int each = 16 / gr_size<D>, flight = GR_MAP_THREADS * GR_MAP_WORDS;
-  const bool less = q.relation & 1, equal = q.relation & 2, invert = q.relation & 4;
+  const bool compares = q.op == GR_MAP_compare, less = q.relation & 1, equal = q.relation & 2, invert = q.relation & 4;
   int rounds = q.tally ? GR_TALLY / (each * flight) : 1, count = 0;
   int64_t w = blockIdx.x * (int64_t)flight * rounds + threadIdx.x, k;
   int first, last;
@@ -159,7 +187,7 @@ static __global__ void __launch_bounds__(GR_MAP_THREADS) gr_map_compare(const __
 #pragma unroll
       for (int i = 0; i < each; i++) {
         auto x = gr_map_in<D>(gr_pick<D>(a[u], i)), y = gr_map_in<D>(gr_pick<D>(b[u], i));
-        e[i] = (uint8_t)(((x < y && less) || (x == y && equal)) != invert);
+        e[i] = (uint8_t)(compares ? ((x < y && less) || (x == y && equal)) != invert : gr_map_holds<D>(q.op, x, y));
       }
       if (!q.tally) gr_map_store(q, k, first, last, e, each);
       else count += gr_map_ones<each>(e, first, last);
@@ -264,24 +292,23 @@ static __device__ __forceinline__ void gr_wide_store(const gr_map_args &q, bool 
   }
 }
 
-/* The rows of GR_MAPS that are computed here, of floats, of integers or of both, each a case by its expression. */
-#define WIDE_CASE(name, operands, real)                                      \
-  case GR_MAP_##name: {                                                      \
-    static_assert(operands <= 2, "a third operand would have to be read");   \
-    if (operands == 2) gr_wide_load(q.b, q.in, false, k, count, other);      \
-    _Pragma("unroll") for (int i = 0; i < WIDE; i++) {                       \
-      const double x = v[i].f, y = operands == 2 ? other[i].f : 0.0;         \
-      (void)y;                                                               \
-      v[i].f = real;                                                         \
-    }                                                                        \
-    break;                                                                   \
-  }
+/* A row of GR_MAPS that widens integers: a case by its expression. */
+#define WIDE_CASE(name, operands, of_floats, of_integers, real)                                          \
+  case GR_MAP_##name:                                                                                    \
+    if constexpr (GR_MAP_##of_integers == GR_MAP_F64 && (GR_MAP_##of_floats == GR_MAP_CALL) == calls) {  \
+      if (operands == 2) gr_wide_load(q.b, q.in, false, k, count, other);                                \
+      _Pragma("unroll") for (int n = 0; n < WIDE; n++) {                                                 \
+        const double x = v[n].f, y = operands == 2 ? other[n].f : 0.0, z = 0.0; /* none has three */     \
+        (void)y;                                                                                         \
+        (void)z;                                                                                         \
+        v[n].f = real;                                                                                   \
+      }                                                                                                  \
+    }                                                                                                    \
+    break;
 #define SQRT gr_map_root
-#define WIDE_WIDE_F64 WIDE_CASE
-#define WIDE_SAME_F64 WIDE_CASE
-#define WIDE_SAME_SAME(name, operands, real)
-#define WIDE_NONE_NONE(name, operands, real)
 
+/* calls: functions of integers, else casts and what is little work. */
+template <bool calls>
 static __global__ void __launch_bounds__(GR_MAP_THREADS) gr_map_wide(const __grid_constant__ gr_map_args q) {
   int64_t k = (blockIdx.x * (int64_t)GR_MAP_THREADS + threadIdx.x) * WIDE;
   if (k >= q.n) return;
@@ -291,7 +318,7 @@ static __global__ void __launch_bounds__(GR_MAP_THREADS) gr_map_wide(const __gri
   gr_wide v[WIDE], other[WIDE];
   gr_wide_load(q.a, q.in, whole, k, count, v);
   switch (q.op) {
-#define GR_X(name, operands, f, i, real, whole) WIDE_##f##_##i(name, operands, real)
+#define GR_X(name, operands, f, i, real, whole) WIDE_CASE(name, operands, f, i, real)
     GR_MAPS(GR_X)
 #undef GR_X
   }
@@ -313,6 +340,24 @@ static gr_map_operand operand_of(const gr_operand *o, int size) {
 static int relation_bits(gr_relation r) {
   return r == GR_IS_ne ? 2 | 4 : (r == GR_IS_lt || r == GR_IS_gt ? 1 : r == GR_IS_eq ? 2 : 1 | 2);
 }
+/* The kernel of a function, where it has one for that dtype. */
+template <gr_dtype D, int op, int rule> static const void *call_kernel() {
+  if constexpr (rule == GR_MAP_CALL) return (const void *)gr_map_same<D, op>;
+  else return nullptr;
+}
+template <int op, int f, int i> static const void *call_of(gr_dtype t) {
+#define GR_X(id, s, l, type, kind) case GR_##id: return call_kernel<GR_##id, op, gr_floating<GR_##id> ? f : i>();
+  switch (t) { GR_DTYPES(GR_X) }
+#undef GR_X
+  return nullptr;
+}
+static const void *call_of(gr_map op, gr_dtype t) {
+#define GR_X(name, operands, f, i, real, whole) case GR_MAP_##name: return call_of<GR_MAP_##name, GR_MAP_##f, GR_MAP_##i>(t);
+  switch (op) { GR_MAPS(GR_X) }
+#undef GR_X
+  return nullptr;
+}
+
 #define GR_X(id, s, l, type, kind) (const void *)gr_map_same<GR_##id>,
 static const void *const same[] = {GR_DTYPES(GR_X)};
 #undef GR_X
@@ -328,8 +373,12 @@ static const void *where_of(int size) {
 int gr_cuda_map(const gr_map_job *job, const gr_cuda_run *run) {
   int size = gr_size_of(job->dtype), out_size = gr_size_of(job->out_dtype), each = 16 / size, words = GR_MAP_WORDS;
   int wide = job->op == GR_MAP_cast || gr_map_widens(job->op, job->dtype);
-  const void *kernel = wide ? (const void *)gr_map_wide : job->op == GR_MAP_compare ? compare[job->dtype]
-                     : job->op == GR_MAP_where ? where_of(size) : same[job->dtype];
+  int masks = gr_map_masks(job->op, job->dtype);
+  const void *call = call_of(job->op, job->dtype);
+  const void *kernel = wide ? (job->op == GR_MAP_cast || gr_map_rule(job->op, GR_F64) != GR_MAP_CALL
+                                 ? (const void *)gr_map_wide<false> : (const void *)gr_map_wide<true>)
+                     : masks ? compare[job->dtype] : job->op == GR_MAP_where ? where_of(size)
+                     : call ? call : same[job->dtype];
   gr_map_args q;
   if (job->n <= 0) return cudaSuccess;
   q.a = operand_of(&job->a, wide ? 8 : size);

@@ -1,0 +1,17 @@
+/* The loops of element operators for AVX-512. */
+#include "kernels/cpu/isa/table.h"
+#if GR_CPU_X86
+#if defined(__clang__)
+#pragma clang attribute push(__attribute__((target("avx512f,avx512dq,avx512bw,avx512vl,fma,f16c"))), apply_to = function)
+#else
+#pragma GCC target("avx512f,avx512dq,avx512bw,avx512vl,fma,f16c,prefer-vector-width=512")
+#endif
+#define GR_FUSED 1
+#define GR_LOOPS gr_map_avx512
+#include "kernels/cpu/map/map_loops.inc"
+#if defined(__clang__)
+#pragma clang attribute pop
+#endif
+#else
+typedef int gr_cpu_no_map_avx512;
+#endif
