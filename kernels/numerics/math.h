@@ -13,19 +13,23 @@
 #define GR_LN2_HIGH 0.6931471804855391    /* ln 2 cut to 33 bits: exact times any exponent */
 #define GR_LN2_LOW 7.440617110012397e-11  /* the rest of it */
 
-/* Natural logarithm, within 0.9 ulp. log(0) = -inf; of a negative number NaN. No branch, no conversion, as in gr_exp. */
+/* Natural logarithm, within 0.9 ulp. log(0) = -inf; of a negative number NaN. No branch, no conversion: see gr_exp. */
 GR_FN double gr_log(double x) {
-  const double least = gr_from_bits64(UINT64_C(0x0010000000000000)), infinite = gr_from_bits64(UINT64_C(0x7ff0000000000000));
+  const double least = gr_from_bits64(UINT64_C(0x0010000000000000));
+  const double infinite = gr_from_bits64(UINT64_C(0x7ff0000000000000));
   /* x = 2^k * (1 + f) with 1 + f in [sqrt(1/2), sqrt(2)): adding sqrt(1/2)'s distance to 1 carries into k. */
   const uint64_t v = gr_bits64(x < least ? x * 18014398509481984.0 : x); /* subnormals: 2^54 */
   const uint64_t u = v + (UINT64_C(0x3ff0000000000000) - UINT64_C(0x3fe6a09e667f3bcd));
   const double f = gr_from_bits64((u & UINT64_C(0x000fffffffffffff)) + UINT64_C(0x3fe6a09e667f3bcd)) - 1.0;
   /* k, by the last bits of 2^52 + k */
-  const double e = gr_from_bits64(UINT64_C(0x4330000000000000) + (u >> 52)) - (4503599627370496.0 + (x < least ? 1077 : 1023));
+  const double bias = 4503599627370496.0 + (x < least ? 1077 : 1023);
+  const double e = gr_from_bits64(UINT64_C(0x4330000000000000) + (u >> 52)) - bias;
   /* log(1 + f) = 2 atanh(s) = 2s + s R(s^2) with s = f / (2 + f); as f - s (f - R), f itself is exact. */
   const double s = f / (2.0 + f), z = s * s;
+  /* clang-format off */
   const double r = z * (0.6666666666666666 + z * (0.40000000000000885 + z * (0.28571428570799784 + z * (0.22222222392581045 +
       z * (0.18181795547521137 + z * (0.15386244737621665 + z * (0.13268638369266825 + z * 0.13088034850927555)))))));
+  /* clang-format on */
   double y = e * GR_LN2_HIGH - ((s * (f - r) - e * GR_LN2_LOW) - f);
   y = x < infinite ? y : x;
   return x <= 0 ? (x == 0 ? -infinite : gr_nan()) : y;
@@ -55,10 +59,17 @@ GR_FN double gr_exp_within(double x) {
   return p * gr_from_bits64((half - 1) << 52) * gr_from_bits64((k - half - 1) << 52);
 }
 
-/* e^x, within 1 ulp (of the subnormal step below 2^-1022). The ends give infinity and 0 by themselves, and a NaN stays one. */
+/* e^x, within 1 ulp (of the subnormal step below 2^-1022). The ends give infinity and 0 by themselves; a NaN stays. */
 GR_FN double gr_exp(double x) {
   const double t = x > GR_EXP_HIGH ? GR_EXP_HIGH : x;
   return gr_exp_within(t < GR_EXP_LOW ? GR_EXP_LOW : t);
+}
+
+/* The same of 0, less, or NaN. */
+GR_FN double gr_exp_down(double x) {
+  double y = gr_exp_within(x > GR_EXP_LOW ? x : GR_EXP_LOW);
+  y = x < GR_EXP_LOW ? 0.0 : y;
+  return x == x ? y : gr_nan();
 }
 
 /* sin(pi x) and cos(pi x), each within 1.3 ulp, for |x| < 2^51. Exact at multiples of a half. */
