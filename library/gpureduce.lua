@@ -386,7 +386,8 @@ function gr.sqrt(a, options) end
 function array:sqrt(options) end
 
 ---@class gpureduce.rsqrt.options
----@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---@field into? gpureduce.array
 
 ---1 / sqrt of each element, rounded once. Of 0 infinity with its sign.
 ---@param a gpureduce.array the input
@@ -400,7 +401,8 @@ function gr.rsqrt(a, options) end
 function array:rsqrt(options) end
 
 ---@class gpureduce.cbrt.options
----@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---@field into? gpureduce.array
 
 ---The cube root of each element, of negative ones too.
 ---@param a gpureduce.array the input
@@ -429,7 +431,8 @@ function gr.exp(a, options) end
 function array:exp(options) end
 
 ---@class gpureduce.exp2.options
----@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---@field into? gpureduce.array
 
 ---2 to the power of each element; exact for whole ones.
 ---@param a gpureduce.array the input
@@ -443,7 +446,8 @@ function gr.exp2(a, options) end
 function array:exp2(options) end
 
 ---@class gpureduce.expm1.options
----@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---@field into? gpureduce.array
 
 ---e to the power of each element, less 1: as exact near 0 as elsewhere.
 ---@param a gpureduce.array the input
@@ -472,7 +476,8 @@ function gr.log(a, options) end
 function array:log(options) end
 
 ---@class gpureduce.log2.options
----@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---@field into? gpureduce.array
 
 ---The logarithm to base 2 of each element; exact for powers of 2.
 ---@param a gpureduce.array the input
@@ -486,7 +491,8 @@ function gr.log2(a, options) end
 function array:log2(options) end
 
 ---@class gpureduce.log10.options
----@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---@field into? gpureduce.array
 
 ---The logarithm to base 10 of each element.
 ---@param a gpureduce.array the input
@@ -500,7 +506,8 @@ function gr.log10(a, options) end
 function array:log10(options) end
 
 ---@class gpureduce.log1p.options
----@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---@field into? gpureduce.array
 
 ---The natural logarithm of 1 + each element: as exact near 0 as elsewhere.
 ---@param a gpureduce.array the input
@@ -514,7 +521,8 @@ function gr.log1p(a, options) end
 function array:log1p(options) end
 
 ---@class gpureduce.sin.options
----@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---@field into? gpureduce.array
 
 ---The sine of each element, in radians of any size: the angle is reduced exactly.
 ---@param a gpureduce.array the input
@@ -528,7 +536,8 @@ function gr.sin(a, options) end
 function array:sin(options) end
 
 ---@class gpureduce.cos.options
----@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---@field into? gpureduce.array
 
 ---The cosine of each element, in radians of any size.
 ---@param a gpureduce.array the input
@@ -542,7 +551,8 @@ function gr.cos(a, options) end
 function array:cos(options) end
 
 ---@class gpureduce.tan.options
----@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---@field into? gpureduce.array
 
 ---The tangent of each element, in radians of any size.
 ---@param a gpureduce.array the input
@@ -556,7 +566,8 @@ function gr.tan(a, options) end
 function array:tan(options) end
 
 ---@class gpureduce.asin.options
----@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---@field into? gpureduce.array
 
 ---The angle from -pi/2 to pi/2 whose sine each element is; beyond -1 and 1 NaN.
 ---@param a gpureduce.array the input
@@ -570,7 +581,8 @@ function gr.asin(a, options) end
 function array:asin(options) end
 
 ---@class gpureduce.acos.options
----@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---@field into? gpureduce.array
 
 ---The angle from 0 to pi whose cosine each element is; beyond -1 and 1 NaN.
 ---@param a gpureduce.array the input
@@ -584,7 +596,8 @@ function gr.acos(a, options) end
 function array:acos(options) end
 
 ---@class gpureduce.atan.options
----@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---@field into? gpureduce.array
 
 ---The angle from -pi/2 to pi/2 whose tangent each element is.
 ---@param a gpureduce.array the input
@@ -598,7 +611,8 @@ function gr.atan(a, options) end
 function array:atan(options) end
 
 ---@class gpureduce.sinh.options
----@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---@field into? gpureduce.array
 
 ---The hyperbolic sine of each element.
 ---@param a gpureduce.array the input
@@ -612,7 +626,8 @@ function gr.sinh(a, options) end
 function array:sinh(options) end
 
 ---@class gpureduce.cosh.options
----@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---@field into? gpureduce.array
 
 ---The hyperbolic cosine of each element.
 ---@param a gpureduce.array the input
@@ -641,7 +656,8 @@ function gr.tanh(a, options) end
 function array:tanh(options) end
 
 ---@class gpureduce.atan2.options
----@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---@field into? gpureduce.array
 
 ---The angle of the point (b, a): atan(a / b), in the quadrant of both signs, as `math.atan(a, b)`.
 ---@param a gpureduce.array|number
@@ -657,7 +673,8 @@ function gr.atan2(a, b, options) end
 function array:atan2(b, options) end
 
 ---@class gpureduce.hypot.options
----@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---@field into? gpureduce.array
 
 ---sqrt(a^2 + b^2), without overflow on the way.
 ---@param a gpureduce.array|number
@@ -673,39 +690,46 @@ function gr.hypot(a, b, options) end
 function array:hypot(b, options) end
 
 ---@class gpureduce.pow.options
----@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---@field into? gpureduce.array
 
----a to the power b; `a ^ b`. What has no value, as (-8)^(1/3), is NaN; x^0 and 1^x are 1 for every x. Powers 2, 3 and 4 are products, -1 is the quotient, 1/2 the root.
+---a to the power b; `a ^ b`. What has no value, as (-8)^(1/3), is NaN; x^0 and 1^x are 1 for every x. Powers 2, 3 and 4
+---are products, -1 is the quotient, 1/2 the root.
 ---@param a gpureduce.array|number
 ---@param b gpureduce.array|number at least one of the two is an array
 ---@param options? gpureduce.pow.options
 ---@return gpureduce.array # as long as the input
 function gr.pow(a, b, options) end
 
----a to the power b; `a ^ b`. What has no value, as (-8)^(1/3), is NaN; x^0 and 1^x are 1 for every x. Powers 2, 3 and 4 are products, -1 is the quotient, 1/2 the root.
+---a to the power b; `a ^ b`. What has no value, as (-8)^(1/3), is NaN; x^0 and 1^x are 1 for every x. Powers 2, 3 and 4
+---are products, -1 is the quotient, 1/2 the root.
 ---@param b gpureduce.array|number at least one of the two is an array
 ---@param options? gpureduce.pow.options
 ---@return gpureduce.array # as long as the input
 function array:pow(b, options) end
 
 ---@class gpureduce.mod.options
----@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---@field into? gpureduce.array
 
----The remainder of a / b with the sign of b, as Lua's `%`; exact before the sign is put right. A remainder of 0 keeps the sign of a. By 0: NaN, of integers 0.
+---The remainder of a / b with the sign of b, as Lua's `%`; exact before the sign is put right. A remainder of 0 keeps
+---the sign of a. By 0: NaN, of integers 0.
 ---@param a gpureduce.array|number
 ---@param b gpureduce.array|number at least one of the two is an array
 ---@param options? gpureduce.mod.options
 ---@return gpureduce.array # as long as the input
 function gr.mod(a, b, options) end
 
----The remainder of a / b with the sign of b, as Lua's `%`; exact before the sign is put right. A remainder of 0 keeps the sign of a. By 0: NaN, of integers 0.
+---The remainder of a / b with the sign of b, as Lua's `%`; exact before the sign is put right. A remainder of 0 keeps
+---the sign of a. By 0: NaN, of integers 0.
 ---@param b gpureduce.array|number at least one of the two is an array
 ---@param options? gpureduce.mod.options
 ---@return gpureduce.array # as long as the input
 function array:mod(b, options) end
 
 ---@class gpureduce.fmod.options
----@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---@field into? gpureduce.array
 
 ---The remainder of a / b with the sign of a, as `math.fmod`; exact. By 0: NaN, of integers 0.
 ---@param a gpureduce.array|number
@@ -721,7 +745,8 @@ function gr.fmod(a, b, options) end
 function array:fmod(b, options) end
 
 ---@class gpureduce.floordiv.options
----@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---@field into? gpureduce.array
 
 ---The quotient rounded down, as Lua's `//`. By 0: of floats as `/`, of integers 0.
 ---@param a gpureduce.array|number
@@ -737,7 +762,8 @@ function gr.floordiv(a, b, options) end
 function array:floordiv(b, options) end
 
 ---@class gpureduce.minimum.options
----@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---@field into? gpureduce.array
 
 ---The smaller of each pair; NaN if one is. -0.0 is below 0.0.
 ---@param a gpureduce.array|number
@@ -753,7 +779,8 @@ function gr.minimum(a, b, options) end
 function array:minimum(b, options) end
 
 ---@class gpureduce.maximum.options
----@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---@field into? gpureduce.array
 
 ---The larger of each pair; NaN if one is.
 ---@param a gpureduce.array|number
@@ -769,7 +796,8 @@ function gr.maximum(a, b, options) end
 function array:maximum(b, options) end
 
 ---@class gpureduce.floor.options
----@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---@field into? gpureduce.array
 
 ---The largest whole number that is not above each element.
 ---@param a gpureduce.array the input
@@ -783,7 +811,8 @@ function gr.floor(a, options) end
 function array:floor(options) end
 
 ---@class gpureduce.ceil.options
----@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---@field into? gpureduce.array
 
 ---The smallest whole number that is not below each element.
 ---@param a gpureduce.array the input
@@ -797,7 +826,8 @@ function gr.ceil(a, options) end
 function array:ceil(options) end
 
 ---@class gpureduce.round.options
----@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---@field into? gpureduce.array
 
 ---The whole number nearest to each element; of two the even one, as IEEE 754 and NumPy have it.
 ---@param a gpureduce.array the input
@@ -811,7 +841,8 @@ function gr.round(a, options) end
 function array:round(options) end
 
 ---@class gpureduce.trunc.options
----@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---@field into? gpureduce.array
 
 ---Each element without its fraction.
 ---@param a gpureduce.array the input
@@ -825,7 +856,8 @@ function gr.trunc(a, options) end
 function array:trunc(options) end
 
 ---@class gpureduce.sign.options
----@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---@field into? gpureduce.array
 
 ---1, -1, or the element itself where it is 0, -0.0 or NaN.
 ---@param a gpureduce.array the input
@@ -839,7 +871,8 @@ function gr.sign(a, options) end
 function array:sign(options) end
 
 ---@class gpureduce.band.options
----@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---@field into? gpureduce.array
 
 ---The bits that both have; `a & b`.
 ---@param a gpureduce.array|number
@@ -855,7 +888,8 @@ function gr.band(a, b, options) end
 function array:band(b, options) end
 
 ---@class gpureduce.bor.options
----@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---@field into? gpureduce.array
 
 ---The bits that one has; `a | b`.
 ---@param a gpureduce.array|number
@@ -871,7 +905,8 @@ function gr.bor(a, b, options) end
 function array:bor(b, options) end
 
 ---@class gpureduce.bxor.options
----@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---@field into? gpureduce.array
 
 ---The bits that only one has; `a ~ b`.
 ---@param a gpureduce.array|number
@@ -887,7 +922,8 @@ function gr.bxor(a, b, options) end
 function array:bxor(b, options) end
 
 ---@class gpureduce.bnot.options
----@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---@field into? gpureduce.array
 
 ---All bits the other way; `~a`.
 ---@param a gpureduce.array the input
@@ -901,39 +937,46 @@ function gr.bnot(a, options) end
 function array:bnot(options) end
 
 ---@class gpureduce.shl.options
----@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---@field into? gpureduce.array
 
----The bits b places up, zeros after them; `a << b`. As in Lua: a negative b shifts down, and the dtype's width or more leaves 0.
+---The bits b places up, zeros after them; `a << b`. As in Lua: a negative b shifts down, and the dtype's width or more
+---leaves 0.
 ---@param a gpureduce.array|number
 ---@param b gpureduce.array|number at least one of the two is an array
 ---@param options? gpureduce.shl.options
 ---@return gpureduce.array # as long as the input
 function gr.shl(a, b, options) end
 
----The bits b places up, zeros after them; `a << b`. As in Lua: a negative b shifts down, and the dtype's width or more leaves 0.
+---The bits b places up, zeros after them; `a << b`. As in Lua: a negative b shifts down, and the dtype's width or more
+---leaves 0.
 ---@param b gpureduce.array|number at least one of the two is an array
 ---@param options? gpureduce.shl.options
 ---@return gpureduce.array # as long as the input
 function array:shl(b, options) end
 
 ---@class gpureduce.shr.options
----@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---@field into? gpureduce.array
 
----The bits b places down, zeros before them, of negative integers too; `a >> b`. A negative b shifts up, and the dtype's width or more leaves 0.
+---The bits b places down, zeros before them, of negative integers too; `a >> b`. A negative b shifts up, and the
+---dtype's width or more leaves 0.
 ---@param a gpureduce.array|number
 ---@param b gpureduce.array|number at least one of the two is an array
 ---@param options? gpureduce.shr.options
 ---@return gpureduce.array # as long as the input
 function gr.shr(a, b, options) end
 
----The bits b places down, zeros before them, of negative integers too; `a >> b`. A negative b shifts up, and the dtype's width or more leaves 0.
+---The bits b places down, zeros before them, of negative integers too; `a >> b`. A negative b shifts up, and the
+---dtype's width or more leaves 0.
 ---@param b gpureduce.array|number at least one of the two is an array
 ---@param options? gpureduce.shr.options
 ---@return gpureduce.array # as long as the input
 function array:shr(b, options) end
 
 ---@class gpureduce.isnan.options
----@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---@field into? gpureduce.array
 
 ---1 where an element is NaN, 0 elsewhere.
 ---@param a gpureduce.array the input
@@ -947,7 +990,8 @@ function gr.isnan(a, options) end
 function array:isnan(options) end
 
 ---@class gpureduce.isinf.options
----@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---@field into? gpureduce.array
 
 ---1 where an element is infinite, 0 elsewhere.
 ---@param a gpureduce.array the input
@@ -961,7 +1005,8 @@ function gr.isinf(a, options) end
 function array:isinf(options) end
 
 ---@class gpureduce.isfinite.options
----@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---@field into? gpureduce.array
 
 ---1 where an element is neither infinite nor NaN, 0 elsewhere.
 ---@param a gpureduce.array the input
@@ -975,7 +1020,8 @@ function gr.isfinite(a, options) end
 function array:isfinite(options) end
 
 ---@class gpureduce.land.options
----@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---@field into? gpureduce.array
 
 ---1 where both are not 0, 0 elsewhere; NaN is not 0.
 ---@param a gpureduce.array|number
@@ -991,7 +1037,8 @@ function gr.land(a, b, options) end
 function array:land(b, options) end
 
 ---@class gpureduce.lor.options
----@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---@field into? gpureduce.array
 
 ---1 where one is not 0, 0 elsewhere.
 ---@param a gpureduce.array|number
@@ -1007,7 +1054,8 @@ function gr.lor(a, b, options) end
 function array:lor(b, options) end
 
 ---@class gpureduce.lnot.options
----@field into? gpureduce.array the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---@field into? gpureduce.array
 
 ---1 where an element is 0, 0 elsewhere.
 ---@param a gpureduce.array the input

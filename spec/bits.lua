@@ -191,7 +191,8 @@ for _, name in ipairs { "add", "sub", "mul", "div" } do
   add("each " .. name .. " and a number", function(a) return gr[name](a, 3), gr[name](7, a) end)
 end
 for _, name in ipairs { "neg", "abs", "square", "sqrt", "exp", "log", "tanh", "rsqrt", "cbrt", "exp2", "expm1", "log2",
-  "log10", "log1p", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "floor", "ceil", "round", "trunc", "sign",
+  "log10", "log1p", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "floor", "ceil", "round", "trunc",
+    "sign",
   "isnan", "isinf", "isfinite", "lnot" } do
   add("each " .. name, function(a) return gr[name](a) end)
 end

@@ -145,7 +145,8 @@ describe("functions of elements", function()
       for k, row in ipairs(references[name]) do x[k] = row[1] end
       local got = gr[name](gr.array(x, "f64"))
       for k, row in ipairs(references[name]) do
-        if steps(row[2], got[k]) > 1 then error(("%s(%.17g): %.17g expected, got %.17g"):format(name, x[k], row[2], got[k])) end
+        if steps(row[2], got[k]) > 1 then error(("%s(%.17g): %.17g expected, got %.17g"):format(name, x[k], row[2],
+          got[k])) end
         S.same(got[k], gr[name](gr.array({ x[k] }, "f64"))[1], name, "alone", x[k]) -- no element needs the others
       end
     end)
@@ -163,7 +164,8 @@ describe("functions of elements", function()
         end
         for _, dtype in ipairs { "f16", "bf16" } do -- f32's result, rounded once more
           local z = model.round[dtype](x[k])
-          S.same(model.round[dtype](gr[name](gr.array({ z }, "f32"))[1]), gr[name](gr.array({ z }, dtype))[1], name, dtype)
+          S.same(model.round[dtype](gr[name](gr.array({ z }, "f32"))[1]), gr[name](gr.array({ z }, dtype))[1], name,
+            dtype)
         end
       end
     end)
@@ -173,7 +175,8 @@ describe("functions of elements", function()
     it(name .. " is within a step or two of the reference", function()
       for _, row in ipairs(pairs_of[name]) do
         local got = gr[name](gr.array({ row[1] }, "f64"), row[2])[1]
-        if steps(row[3], got) > (name == "pow" and 2 or 1) then error(("%s(%.17g, %.17g): %.17g"):format(name, row[1], row[2], got)) end
+        if steps(row[3], got) > (name == "pow" and 2 or 1) then error(("%s(%.17g, %.17g): %.17g"):format(name, row[1],
+          row[2], got)) end
         S.same(got, gr[name](row[1], gr.array({ row[2] }, "f64"))[1])
       end
     end)
@@ -181,16 +184,23 @@ describe("functions of elements", function()
 
   it("know the ends", function()
     local ends = {
-      exp = { { 0, 1 }, { NZ, 1 }, { huge, huge }, { -huge, 0 } }, exp2 = { { NZ, 1 }, { 3, 8 }, { huge, huge }, { -huge, 0 } },
-      expm1 = { { NZ, NZ }, { huge, huge }, { -huge, -1 } }, log = { { NZ, -huge }, { 1, 0 }, { -1, nan }, { huge, huge } },
-      log2 = { { NZ, -huge }, { 0.125, -3 }, { -huge, nan } }, log10 = { { 0, -huge }, { 100, 2 }, { -1, nan }, { huge, huge } },
-      log1p = { { NZ, NZ }, { -1, -huge }, { -2, nan }, { huge, huge } }, sin = { { NZ, NZ }, { huge, nan }, { -huge, nan } },
-      cos = { { NZ, 1 }, { huge, nan } }, tan = { { NZ, NZ }, { -huge, nan } }, asin = { { NZ, NZ }, { 2, nan }, { -huge, nan } },
-      acos = { { 1, 0 }, { -2, nan }, { huge, nan } }, atan = { { NZ, NZ } }, sinh = { { NZ, NZ }, { huge, huge }, { -huge, -huge } },
+      exp = { { 0, 1 }, { NZ, 1 }, { huge, huge }, { -huge, 0 } }, exp2 = { { NZ, 1 }, { 3, 8 }, { huge, huge },
+        { -huge, 0 } },
+      expm1 = { { NZ, NZ }, { huge, huge }, { -huge, -1 } }, log = { { NZ, -huge }, { 1, 0 }, { -1, nan }, { huge,
+        huge } },
+      log2 = { { NZ, -huge }, { 0.125, -3 }, { -huge, nan } }, log10 = { { 0, -huge }, { 100, 2 }, { -1, nan },
+        { huge, huge } },
+      log1p = { { NZ, NZ }, { -1, -huge }, { -2, nan }, { huge, huge } }, sin = { { NZ, NZ }, { huge, nan }, { -huge,
+        nan } },
+      cos = { { NZ, 1 }, { huge, nan } }, tan = { { NZ, NZ }, { -huge, nan } }, asin = { { NZ, NZ }, { 2, nan },
+        { -huge, nan } },
+      acos = { { 1, 0 }, { -2, nan }, { huge, nan } }, atan = { { NZ, NZ } }, sinh = { { NZ, NZ }, { huge, huge },
+        { -huge, -huge } },
       cosh = { { NZ, 1 }, { -huge, huge } }, tanh = { { NZ, NZ }, { huge, 1 }, { -huge, -1 } },
       rsqrt = { { 0, huge }, { NZ, -huge }, { 4, 0.5 }, { huge, 0 }, { -1, nan } },
       cbrt = { { NZ, NZ }, { -8, -2 }, { -huge, -huge } }, sign = { { NZ, NZ }, { 0, 0 }, { -3, -1 }, { huge, 1 } },
-      floor = { { NZ, NZ }, { -0.5, -1 }, { 0.5, 0 }, { -huge, -huge } }, ceil = { { -0.5, NZ }, { 0.5, 1 }, { huge, huge } },
+      floor = { { NZ, NZ }, { -0.5, -1 }, { 0.5, 0 }, { -huge, -huge } }, ceil = { { -0.5, NZ }, { 0.5, 1 }, { huge,
+        huge } },
       round = { { 0.5, 0 }, { -0.5, NZ }, { 1.5, 2 }, { 2.5, 2 }, { -3.5, -4 }, { huge, huge } },
       trunc = { { -0.5, NZ }, { 1.75, 1 }, { -1.75, -1 }, { huge, huge } },
     }
@@ -204,13 +214,17 @@ describe("functions of elements", function()
 
   it("of two know them, too", function()
     local ends = {
-      pow = { { nan, 0, 1 }, { 1, nan, 1 }, { -1, huge, 1 }, { -8, 1 / 3, nan }, { NZ, -3, -huge }, { NZ, -2, huge }, { NZ, 3, NZ },
-        { -huge, 3, -huge }, { -huge, 0.5, huge }, { NZ, 0.5, 0 }, { 0.5, -huge, huge }, { 2, -huge, 0 }, { -2, 3, -8 }, { 2, nan, nan } },
+      pow = { { nan, 0, 1 }, { 1, nan, 1 }, { -1, huge, 1 }, { -8, 1 / 3, nan }, { NZ, -3, -huge }, { NZ, -2, huge },
+        { NZ, 3, NZ },
+        { -huge, 3, -huge }, { -huge, 0.5, huge }, { NZ, 0.5, 0 }, { 0.5, -huge, huge }, { 2, -huge, 0 }, { -2, 3,
+          -8 }, { 2, nan, nan } },
       atan2 = { { NZ, 1, NZ }, { huge, 1, model.round.f64(math.pi / 2) }, { 0, 0, 0 }, { NZ, 0, NZ }, { nan, 1, nan } },
       hypot = { { huge, nan, huge }, { nan, -huge, huge }, { NZ, 0, 0 }, { 3, -4, 5 }, { nan, 1, nan } },
-      mod = { { 5, 3, 2 }, { -5, 3, 1 }, { 5, -3, -1 }, { -5, -3, -2 }, { 1, 0, nan }, { huge, 2, nan }, { 5, huge, 5 }, { NZ, 3, NZ },
+      mod = { { 5, 3, 2 }, { -5, 3, 1 }, { 5, -3, -1 }, { -5, -3, -2 }, { 1, 0, nan }, { huge, 2, nan }, { 5, huge,
+        5 }, { NZ, 3, NZ },
         { -6, 3, NZ }, { -5, huge, huge } },
-      fmod = { { 5, 3, 2 }, { -5, 3, -2 }, { 5, -3, 2 }, { 1, 0, nan }, { huge, 2, nan }, { -5, huge, -5 }, { -6, 3, NZ } },
+      fmod = { { 5, 3, 2 }, { -5, 3, -2 }, { 5, -3, 2 }, { 1, 0, nan }, { huge, 2, nan }, { -5, huge, -5 }, { -6, 3,
+        NZ } },
       floordiv = { { 5, 3, 1 }, { -5, 3, -2 }, { 1, 0, huge }, { 0, 0, nan }, { NZ, 3, NZ } },
       minimum = { { 1, 2, 1 }, { 0, NZ, NZ }, { NZ, 0, NZ }, { nan, 1, nan }, { 1, nan, nan }, { -huge, 1, -huge } },
       maximum = { { 1, 2, 2 }, { 0, NZ, 0 }, { NZ, 0, 0 }, { nan, 1, nan }, { 1, nan, nan }, { huge, 1, huge } },
@@ -219,7 +233,8 @@ describe("functions of elements", function()
       for _, row in ipairs(rows) do
         S.same(row[3], gr[name](gr.array({ row[1] }, "f64"), gr.array({ row[2] }, "f64"))[1], name, row[1], row[2])
         local y = model.round.f32(row[2])
-        S.same(model.round.f32(row[3]), gr[name](gr.array({ row[1] }, "f32"), gr.array({ y }, "f32"))[1], name, row[1], row[2])
+        S.same(model.round.f32(row[3]), gr[name](gr.array({ row[1] }, "f32"), gr.array({ y }, "f32"))[1], name,
+          row[1], row[2])
       end
     end
   end)
@@ -284,9 +299,12 @@ describe("functions of elements", function()
       S.same_all({ 0, 0, 2 }, gr.shl(one, gr.array({ width, width + 1, 1 }, dtype)), dtype)
       S.same_all({ 0, 0, 1 }, gr.shr(one, gr.array({ width, 1, 0 }, dtype)), dtype)
     end
-    assert.equal("bad argument #1 to 'band' (dtype of integers expected, got f32)", S.message(gr.band, gr.array { 1 }, 1))
-    assert.equal("bad argument #2 to 'shl' (dtype of integers expected, got f64)", S.message(gr.shl, 1, gr.array({ 1 }, "f64")))
-    assert.equal("bad argument #1 to 'bnot' (dtype of integers expected, got f16)", S.message(gr.bnot, gr.array({ 1 }, "f16")))
+    assert.equal("bad argument #1 to 'band' (dtype of integers expected, got f32)", S.message(gr.band, gr.array { 1 },
+      1))
+    assert.equal("bad argument #2 to 'shl' (dtype of integers expected, got f64)", S.message(gr.shl, 1,
+      gr.array({ 1 }, "f64")))
+    assert.equal("bad argument #1 to 'bnot' (dtype of integers expected, got f16)", S.message(gr.bnot, gr.array({ 1 },
+      "f16")))
   end)
 
   it("masks: isnan, isinf, isfinite, land, lor and lnot", function()
@@ -359,8 +377,10 @@ describe("functions of elements", function()
       end
       print(#digests .. " " .. gr.digest(gr.frombytes(table.concat(digests), "u8")))]]
     local names = {}
-    for _, t in ipairs { references, pairs_of } do for _, name in ipairs(sorted(t)) do names[#names + 1] = ("%q"):format(name) end end
-    for _, name in ipairs { "floor", "ceil", "round", "trunc", "sign", "mod", "fmod", "floordiv", "minimum", "maximum", "band",
+    for _, t in ipairs { references, pairs_of } do for _,
+      name in ipairs(sorted(t)) do names[#names + 1] = ("%q"):format(name) end end
+    for _, name in ipairs { "floor", "ceil", "round", "trunc", "sign", "mod", "fmod", "floordiv", "minimum",
+      "maximum", "band",
       "shl", "shr", "isnan", "isinf", "isfinite", "land", "lor", "lnot", "bor", "bxor", "bnot" } do
       names[#names + 1] = ("%q"):format(name)
     end

@@ -30,7 +30,8 @@ local function binary(name, sign, text, dtypes, example, output)
   }
 end
 
-local of_floats = "All; the input's, within 1 ulp (f16 and bf16 are rounded from f32). Of integers: f64, each widened first."
+local of_floats = "All; the input's, within 1 ulp (f16 and bf16 are rounded from f32). Of integers: f64, each "
+  .. "widened first."
 local exact = "All; the input's, exactly."
 local whole = "Integers; the input's."
 local masks = "All; the result is of u8."
@@ -55,11 +56,16 @@ local wraps = "All; the input's. Integers wrap in their width, as Lua's do in th
 return {
   title = "Element by element",
   text = "Operations that give one element for each element, each of them one launch on the device: data stays there. "
-    .. "Between arrays, and between an array and a number, `+ - * / % ^` and unary `-` are the functions `add`, `sub`, `mul`, "
-    .. "`div`, `mod`, `pow` and `neg`, and where Lua has them `//`, `& | ~ << >>` and unary `~` are `floordiv`, `band`, `bor`, "
-    .. "`bxor`, `shl`, `shr` and `bnot`; written as functions they take `{into=}`, and a loop that uses it allocates nothing. A number in an "
-    .. "array's place is rounded to the array's dtype first (integers: it must be one); `/` of integers and comparisons take any "
-    .. "number. There are no floating-point warnings: what overflows is infinite, 0 / 0 and its like are NaN, and no call says so.",
+    .. "Between arrays, and between an array and a number, `+ - * / % ^` and unary `-` are the functions `add`, "
+      .. "`sub`, `mul`, "
+    .. "`div`, `mod`, `pow` and `neg`, and where Lua has them `//`, `& | ~ << >>` and unary `~` are `floordiv`, "
+      .. "`band`, `bor`, "
+    .. "`bxor`, `shl`, `shr` and `bnot`; written as functions they take `{into=}`, and a loop that uses it "
+      .. "allocates nothing. A number in an "
+    .. "array's place is rounded to the array's dtype first (integers: it must be one); `/` of integers and "
+      .. "comparisons take any "
+    .. "number. There are no floating-point warnings: what overflows is infinite, 0 / 0 and its like are NaN, "
+      .. "and no call says so.",
   entries = {
     binary("add", "+", "Sum of each pair of elements.", wraps, pair .. "print((a + 1)[1], (a + b)[2])", "7.0\t24.0"),
     binary("sub", "-", "Difference of each pair of elements.", wraps,
@@ -81,57 +87,75 @@ return {
     named("cbrt", "The cube root of each element, of negative ones too.", "-27", "-3.0"),
     named("exp", "e to the power of each element.", "1", "2.718281828459..."),
     named("exp2", "2 to the power of each element; exact for whole ones.", "10", "1024.0"),
-    named("expm1", "e to the power of each element, less 1: as exact near 0 as elsewhere.", "1e-10", "1.00000000005e-10"),
+    named("expm1", "e to the power of each element, less 1: as exact near 0 as elsewhere.", "1e-10",
+      "1.00000000005e-10"),
     named("log", "The natural logarithm of each element. Of 0 minus infinity, of less NaN.", "10", "2.302585092994..."),
     named("log2", "The logarithm to base 2 of each element; exact for powers of 2.", "1024", "10.0"),
     named("log10", "The logarithm to base 10 of each element.", "1000", "3.0"),
-    named("log1p", "The natural logarithm of 1 + each element: as exact near 0 as elsewhere.", "1e-10", "9.9999999995e-11"),
-    named("sin", "The sine of each element, in radians of any size: the angle is reduced exactly.", "1", "0.841470984807..."),
+    named("log1p", "The natural logarithm of 1 + each element: as exact near 0 as elsewhere.", "1e-10",
+      "9.9999999995e-11"),
+    named("sin", "The sine of each element, in radians of any size: the angle is reduced exactly.", "1",
+      "0.841470984807..."),
     named("cos", "The cosine of each element, in radians of any size.", "1", "0.54030230586814"),
     named("tan", "The tangent of each element, in radians of any size.", "1", "1.557407724654..."),
-    named("asin", "The angle from -pi/2 to pi/2 whose sine each element is; beyond -1 and 1 NaN.", "1", "1.570796326794..."),
-    named("acos", "The angle from 0 to pi whose cosine each element is; beyond -1 and 1 NaN.", "-1", "3.141592653589..."),
+    named("asin", "The angle from -pi/2 to pi/2 whose sine each element is; beyond -1 and 1 NaN.", "1",
+      "1.570796326794..."),
+    named("acos", "The angle from 0 to pi whose cosine each element is; beyond -1 and 1 NaN.", "-1",
+      "3.141592653589..."),
     named("atan", "The angle from -pi/2 to pi/2 whose tangent each element is.", "1", "0.785398163397..."),
     named("sinh", "The hyperbolic sine of each element.", "1", "1.175201193643..."),
     named("cosh", "The hyperbolic cosine of each element.", "1", "1.543080634815..."),
     named("tanh", "The hyperbolic tangent of each element.", "1", "0.761594155955..."),
-    pair_of("atan2", "The angle of the point (b, a): atan(a / b), in the quadrant of both signs, as `math.atan(a, b)`.", of_floats,
+    pair_of("atan2", "The angle of the point (b, a): atan(a / b), in the quadrant of both signs, as "
+      .. "`math.atan(a, b)`.", of_floats,
       "print(gr.atan2(gr.array({ 1 }, \"f64\"), -1)[1])", "2.356194490192..."),
     pair_of("hypot", "sqrt(a^2 + b^2), without overflow on the way.", of_floats,
       "print(gr.hypot(gr.array({ 3e200 }, \"f64\"), 4e200)[1])", "5e+200"),
-    pair_of("pow", "a to the power b; `a ^ b`. What has no value, as (-8)^(1/3), is NaN; x^0 and 1^x are 1 for every x. Powers 2, 3 "
+    pair_of("pow", "a to the power b; `a ^ b`. What has no value, as (-8)^(1/3), is NaN; x^0 and 1^x are 1 for "
+      .. "every x. Powers 2, 3 "
       .. "and 4 are products, -1 is the quotient, 1/2 the root.",
       "All; the input's, within 2 ulp. Of integers f64, both widened first, as in Lua.",
       "local a = gr.array({ 2, 9 }, \"f64\")\nprint((a ^ 2)[2], (a ^ 0.5)[2], (2 ^ a)[1])", "81.0\t3.0\t4.0"),
-    pair_of("mod", "The remainder of a / b with the sign of b, as Lua's `%`; exact before the sign is put right. A remainder of 0 "
+    pair_of("mod", "The remainder of a / b with the sign of b, as Lua's `%`; exact before the sign is put right. "
+      .. "A remainder of 0 "
       .. "keeps the sign of a. By 0: NaN, of integers 0.", wraps,
       "print((gr.array({ 5, -5 }, \"i32\") % 3)[2], (gr.array({ 5.5 }) % -2)[1])", "1\t-0.5"),
-    pair_of("fmod", "The remainder of a / b with the sign of a, as `math.fmod`; exact. By 0: NaN, of integers 0.", wraps,
+    pair_of("fmod", "The remainder of a / b with the sign of a, as `math.fmod`; exact. By 0: NaN, of integers 0.",
+      wraps,
       "print(gr.fmod(gr.array({ 5, -5 }, \"i32\"), 3)[2])", "-2"),
     pair_of("floordiv", "The quotient rounded down, as Lua's `//`. By 0: of floats as `/`, of integers 0.", wraps,
       "print(gr.floordiv(gr.array({ 5, -5 }, \"i32\"), 3)[2])", "-2"),
     pair_of("minimum", "The smaller of each pair; NaN if one is. -0.0 is below 0.0.", exact,
       "print(gr.minimum(gr.array { 3, -1 }, 0)[2])", "-1.0"),
-    pair_of("maximum", "The larger of each pair; NaN if one is.", exact, "print(gr.maximum(gr.array { 3, -1 }, 0)[2])", "0.0"),
-    unary("floor", "The largest whole number that is not above each element.", exact, "print(gr.array({ -1.5 }):floor()[1])", "-2.0"),
-    unary("ceil", "The smallest whole number that is not below each element.", exact, "print(gr.array({ 1.5 }):ceil()[1])", "2.0"),
-    unary("round", "The whole number nearest to each element; of two the even one, as IEEE 754 and NumPy have it.", exact,
+    pair_of("maximum", "The larger of each pair; NaN if one is.", exact, "print(gr.maximum(gr.array { 3, -1 }, "
+      .. "0)[2])", "0.0"),
+    unary("floor", "The largest whole number that is not above each element.", exact,
+      "print(gr.array({ -1.5 }):floor()[1])", "-2.0"),
+    unary("ceil", "The smallest whole number that is not below each element.", exact,
+      "print(gr.array({ 1.5 }):ceil()[1])", "2.0"),
+    unary("round", "The whole number nearest to each element; of two the even one, as IEEE 754 and NumPy have it.",
+      exact,
       "print(gr.array({ 2.5 }):round()[1], gr.array({ 3.5 }):round()[1])", "2.0\t4.0"),
     unary("trunc", "Each element without its fraction.", exact, "print(gr.array({ -1.5 }):trunc()[1])", "-1.0"),
-    unary("sign", "1, -1, or the element itself where it is 0, -0.0 or NaN.", exact, "print(gr.array({ -7 }):sign()[1])", "-1.0"),
+    unary("sign", "1, -1, or the element itself where it is 0, -0.0 or NaN.", exact,
+      "print(gr.array({ -7 }):sign()[1])", "-1.0"),
     pair_of("band", "The bits that both have; `a & b`.", whole, bits_of("band", "6"), "4"),
     pair_of("bor", "The bits that one has; `a | b`.", whole, bits_of("bor", "6"), "14"),
     pair_of("bxor", "The bits that only one has; `a ~ b`.", whole, bits_of("bxor", "6"), "10"),
     unary("bnot", "All bits the other way; `~a`.", whole, "print(gr.bnot(gr.array({ 5 }, \"i32\"))[1])", "-6"),
-    pair_of("shl", "The bits b places up, zeros after them; `a << b`. As in Lua: a negative b shifts down, and the dtype's width or "
+    pair_of("shl", "The bits b places up, zeros after them; `a << b`. As in Lua: a negative b shifts down, and "
+      .. "the dtype's width or "
       .. "more leaves 0.", whole, bits_of("shl", "2"), "48"),
-    pair_of("shr", "The bits b places down, zeros before them, of negative integers too; `a >> b`. A negative b shifts up, and the "
+    pair_of("shr", "The bits b places down, zeros before them, of negative integers too; `a >> b`. A negative b "
+      .. "shifts up, and the "
       .. "dtype's width or more leaves 0.", whole, bits_of("shr", "2"), "3"),
     unary("isnan", "1 where an element is NaN, 0 elsewhere.", masks, "print(gr.isnan(gr.array { 0 / 0 })[1])", "1"),
-    unary("isinf", "1 where an element is infinite, 0 elsewhere.", masks, "print(gr.isinf(gr.array { -1 / 0 })[1])", "1"),
+    unary("isinf", "1 where an element is infinite, 0 elsewhere.", masks, "print(gr.isinf(gr.array { -1 / 0 })[1])",
+      "1"),
     unary("isfinite", "1 where an element is neither infinite nor NaN, 0 elsewhere.", masks,
       "print(gr.isfinite(gr.array { 1 / 0 })[1])", "0"),
-    pair_of("land", "1 where both are not 0, 0 elsewhere; NaN is not 0.", masks, "print(gr.land(gr.array { 2, 0 }, 1)[1])", "1"),
+    pair_of("land", "1 where both are not 0, 0 elsewhere; NaN is not 0.", masks, "print(gr.land(gr.array { 2, 0 "
+      .. "}, 1)[1])", "1"),
     pair_of("lor", "1 where one is not 0, 0 elsewhere.", masks, "print(gr.lor(gr.array { 2, 0 }, 0)[2])", "0"),
     unary("lnot", "1 where an element is 0, 0 elsewhere.", masks, "print(gr.lnot(gr.array { 2, 0 })[2])", "1"),
     {

@@ -64,7 +64,8 @@ end
 for _, name in ipairs { "bnot", "lnot", "isnan", "isinf", "isfinite" } do
   case(name, function(e) return gr[name](e.i) end)
 end
-for _, name in ipairs { "neg", "abs", "square", "sqrt", "exp", "log", "tanh", "rsqrt", "cbrt", "exp2", "expm1", "log2", "log10",
+for _, name in ipairs { "neg", "abs", "square", "sqrt", "exp", "log", "tanh", "rsqrt", "cbrt", "exp2", "expm1",
+  "log2", "log10",
   "log1p", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "floor", "ceil", "round", "trunc", "sign" } do
   case(name, function(e) return gr[name](e.d), gr[name](e.i), gr[name](e.d, { into = e.d }) end)
 end
