@@ -313,17 +313,30 @@ static int l_compact(lua_State *L) {
 #define NONE_2(name) l_##name
 #define NONE_3(name) l_##name
 #define GR_X(name, operands, f, i, real, whole) {#name, f##_##operands(name), GR_MAP_##name},
-const gr_function gr_map_functions[] = {GR_MAPS(GR_X) {"compact", l_compact, 0}, {NULL, NULL, 0}};
+const gr_function gr_map_functions[] = {GR_MAPS(GR_X){"compact", l_compact, 0}, {NULL, NULL, 0}};
 #undef GR_X
 
 /* Errors name the function: 'add', not '__add'. */
 void gr_l_map_metamethods(lua_State *L) {
-#define BINARY(name) {#name, l_binary, GR_MAP_##name}
-  static const gr_function operators[] = {BINARY(add), BINARY(sub), BINARY(mul), BINARY(div), BINARY(mod), BINARY(pow),
-                                          BINARY(floordiv), BINARY(band), BINARY(bor), BINARY(bxor), BINARY(shl), BINARY(shr),
-                                          {"neg", l_unm, GR_MAP_neg}, {"bnot", l_unm, GR_MAP_bnot}, {NULL, NULL, 0}};
+#define BINARY(name) \
+  { #name, l_binary, GR_MAP_##name }
+  static const gr_function operators[] = {BINARY(add),
+                                          BINARY(sub),
+                                          BINARY(mul),
+                                          BINARY(div),
+                                          BINARY(mod),
+                                          BINARY(pow),
+                                          BINARY(floordiv),
+                                          BINARY(band),
+                                          BINARY(bor),
+                                          BINARY(bxor),
+                                          BINARY(shl),
+                                          BINARY(shr),
+                                          {"neg", l_unm, GR_MAP_neg},
+                                          {"bnot", l_unm, GR_MAP_bnot},
+                                          {NULL, NULL, 0}};
 #undef BINARY
-  static const char *const events[] = {"__add", "__sub", "__mul", "__div", "__mod", "__pow", "__idiv",
+  static const char *const events[] = {"__add",  "__sub", "__mul",  "__div", "__mod", "__pow", "__idiv",
                                        "__band", "__bor", "__bxor", "__shl", "__shr", "__unm", "__bnot"};
   lua_newtable(L);
   gr_l_register(L, operators);

@@ -9,19 +9,30 @@
 
 /* ---- the same dtype in and out ---- */
 
-template <gr_dtype D> struct gr_computed { using type = gr_type<D>; };
-template <> struct gr_computed<GR_F16> { using type = float; };
-template <> struct gr_computed<GR_BF16> { using type = float; };
+template <gr_dtype D>
+struct gr_computed {
+  using type = gr_type<D>;
+};
+template <>
+struct gr_computed<GR_F16> {
+  using type = float;
+};
+template <>
+struct gr_computed<GR_BF16> {
+  using type = float;
+};
 
 static __device__ __forceinline__ float gr_map_root(float x) { return sqrtf(x); }
 static __device__ __forceinline__ double gr_map_root(double x) { return sqrt(x); }
 
-template <gr_dtype D> static __device__ __forceinline__ typename gr_computed<D>::type gr_map_in(gr_type<D> x) {
+template <gr_dtype D>
+static __device__ __forceinline__ typename gr_computed<D>::type gr_map_in(gr_type<D> x) {
   if constexpr (D == GR_F16 || D == GR_BF16) return gr_to_f32<D>(x);
   else return x;
 }
 
-template <gr_dtype D, typename V> static __device__ __forceinline__ gr_type<D> gr_map_out(V x) {
+template <gr_dtype D, typename V>
+static __device__ __forceinline__ gr_type<D> gr_map_out(V x) {
   if constexpr (D == GR_F16) return gr_f32_to_f16(x);
   else if constexpr (D == GR_BF16) return gr_f32_to_bf16(x);
   else if constexpr (D == GR_F32) return gr_canonical32(x);
@@ -38,12 +49,12 @@ static __device__ __forceinline__ gr_type<D> gr_map_one(gr_type<D> ex, gr_type<D
   (void)y;
   (void)z;
 #define SQRT gr_map_root
-#define GR_X(name, operands, f, i, real, whole)                                                    \
-  if constexpr (op == GR_MAP_##name) {                                                             \
-    constexpr int rule = gr_floating<D> ? GR_MAP_##f : GR_MAP_##i;                                 \
-    if constexpr (rule != GR_MAP_SAME && rule != GR_MAP_CALL) return ex;                           \
-    else if constexpr (gr_floating<D>) return gr_map_out<D>((T)(real));                            \
-    else return (gr_type<D>)(whole);                                                               \
+#define GR_X(name, operands, f, i, real, whole)                          \
+  if constexpr (op == GR_MAP_##name) {                                   \
+    constexpr int rule = gr_floating<D> ? GR_MAP_##f : GR_MAP_##i;       \
+    if constexpr (rule != GR_MAP_SAME && rule != GR_MAP_CALL) return ex; \
+    else if constexpr (gr_floating<D>) return gr_map_out<D>((T)(real));  \
+    else return (gr_type<D>)(whole);                                     \
   }
   GR_MAPS(GR_X)
 #undef GR_X
@@ -88,14 +99,14 @@ static __global__ void __launch_bounds__(GR_MAP_THREADS) gr_map_same(const __gri
     E e[each];
     if constexpr (only >= 0) gr_map_word<D, only>(a[0], b[0], q.c.word, e);
     else switch (q.op) {
-#define GR_X(name, operands, f, i, real, whole)                                                    \
-  case GR_MAP_##name:                                                                              \
-    if constexpr ((gr_floating<D> ? GR_MAP_##f : GR_MAP_##i) == GR_MAP_SAME)                       \
-      gr_map_word<D, GR_MAP_##name>(a[0], b[0], q.c.word, e);                                      \
+#define GR_X(name, operands, f, i, real, whole)                              \
+  case GR_MAP_##name:                                                        \
+    if constexpr ((gr_floating<D> ? GR_MAP_##f : GR_MAP_##i) == GR_MAP_SAME) \
+      gr_map_word<D, GR_MAP_##name>(a[0], b[0], q.c.word, e);                \
     break;
-      GR_MAPS(GR_X)
+        GR_MAPS(GR_X)
 #undef GR_X
-    }
+      }
     gr_map_store(q, k, first, last, e, each);
 #pragma unroll
     for (int v = 1; v < GR_MAP_WORDS; v++) {
@@ -122,7 +133,8 @@ static __device__ __forceinline__ void gr_map_tally(const gr_map_args &q, int co
 }
 
 /* How many of the bytes from first to last - 1 are 1; the others are 0. */
-template <int each> static __device__ __forceinline__ int gr_map_ones(const uint8_t (&e)[each], int first, int last) {
+template <int each>
+static __device__ __forceinline__ int gr_map_ones(const uint8_t (&e)[each], int first, int last) {
   int count = 0;
   if (last - first < each) {
 #pragma unroll
@@ -142,19 +154,20 @@ template <int each> static __device__ __forceinline__ int gr_map_ones(const uint
 }
 
 /* What a mask holds, of a pair; the other rows are only read. */
-template <gr_dtype D, typename T> static __device__ __forceinline__ bool gr_map_holds(int op, T x, T y) {
+template <gr_dtype D, typename T>
+static __device__ __forceinline__ bool gr_map_holds(int op, T x, T y) {
   using W = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
   const T z = x;
   (void)y;
   (void)z;
 #define SQRT gr_map_root
   switch (op) {
-#define GR_X(name, operands, f, i, real, whole)                                    \
-  case GR_MAP_##name:                                                              \
-    if constexpr ((gr_floating<D> ? GR_MAP_##f : GR_MAP_##i) == GR_MAP_MASK) {     \
-      if constexpr (gr_floating<D>) return real;                                   \
-      else return whole;                                                           \
-    }                                                                              \
+#define GR_X(name, operands, f, i, real, whole)                                \
+  case GR_MAP_##name:                                                          \
+    if constexpr ((gr_floating<D> ? GR_MAP_##f : GR_MAP_##i) == GR_MAP_MASK) { \
+      if constexpr (gr_floating<D>) return real;                               \
+      else return whole;                                                       \
+    }                                                                          \
     break;
     GR_MAPS(GR_X)
 #undef GR_X
@@ -224,10 +237,14 @@ static __global__ void __launch_bounds__(GR_MAP_THREADS) gr_map_where(const __gr
 constexpr int WIDE = gr_map_tuning::wide_elements;
 
 /* A number as f64, or as i64 where that is what it is. */
-union gr_wide { double f; int64_t i; };
+union gr_wide {
+  double f;
+  int64_t i;
+};
 
 /* Bytes by which a thread's elements may be read and written in one go. */
-template <typename T> constexpr int gr_wide_step = WIDE * (int)sizeof(T) < 16 ? WIDE * (int)sizeof(T) : 16;
+template <typename T>
+constexpr int gr_wide_step = WIDE *(int)sizeof(T) < 16 ? WIDE *(int)sizeof(T) : 16;
 
 template <gr_dtype D>
 static __device__ __forceinline__ void gr_wide_read(const gr_map_operand &o, bool whole, int64_t k, int count,
@@ -258,7 +275,8 @@ static __device__ __forceinline__ void gr_wide_load(const gr_map_operand &o, int
     return;
   }
   switch (t) {
-#define GR_X(id, s, l, type, kind) case GR_##id: gr_wide_read<GR_##id>(o, whole, k, count, v); break;
+#define GR_X(id, s, l, type, kind) \
+  case GR_##id: gr_wide_read<GR_##id>(o, whole, k, count, v); break;
     GR_DTYPES(GR_X)
 #undef GR_X
   }
@@ -280,12 +298,12 @@ static __device__ __forceinline__ void gr_wide_write(const gr_map_args &q, int64
 static __device__ __forceinline__ void gr_wide_store(const gr_map_args &q, bool whole, int64_t k, int count,
                                                      const gr_wide (&v)[WIDE]) {
   switch (q.to) {
-#define GR_X(id, s, l, type, kind)                                                                              \
-  case GR_##id: {                                                                                               \
-    type x[WIDE];                                                                                               \
-    for (int i = 0; i < WIDE; i++) x[i] = whole ? gr_i64_to_##s(v[i].i) : gr_f64_to_##s(v[i].f);                \
-    gr_wide_write(q, k, count, x);                                                                              \
-    break;                                                                                                      \
+#define GR_X(id, s, l, type, kind)                                                               \
+  case GR_##id: {                                                                                \
+    type x[WIDE];                                                                                \
+    for (int i = 0; i < WIDE; i++) x[i] = whole ? gr_i64_to_##s(v[i].i) : gr_f64_to_##s(v[i].f); \
+    gr_wide_write(q, k, count, x);                                                               \
+    break;                                                                                       \
   }
     GR_DTYPES(GR_X)
 #undef GR_X
@@ -293,17 +311,17 @@ static __device__ __forceinline__ void gr_wide_store(const gr_map_args &q, bool 
 }
 
 /* A row of GR_MAPS that widens integers: a case by its expression. */
-#define WIDE_CASE(name, operands, of_floats, of_integers, real)                                          \
-  case GR_MAP_##name:                                                                                    \
-    if constexpr (GR_MAP_##of_integers == GR_MAP_F64 && (GR_MAP_##of_floats == GR_MAP_CALL) == calls) {  \
-      if (operands == 2) gr_wide_load(q.b, q.in, false, k, count, other);                                \
-      _Pragma("unroll") for (int n = 0; n < WIDE; n++) {                                                 \
-        const double x = v[n].f, y = operands == 2 ? other[n].f : 0.0, z = 0.0; /* none has three */     \
-        (void)y;                                                                                         \
-        (void)z;                                                                                         \
-        v[n].f = real;                                                                                   \
-      }                                                                                                  \
-    }                                                                                                    \
+#define WIDE_CASE(name, operands, of_floats, of_integers, real)                                         \
+  case GR_MAP_##name:                                                                                   \
+    if constexpr (GR_MAP_##of_integers == GR_MAP_F64 && (GR_MAP_##of_floats == GR_MAP_CALL) == calls) { \
+      if (operands == 2) gr_wide_load(q.b, q.in, false, k, count, other);                               \
+      _Pragma("unroll") for (int n = 0; n < WIDE; n++) {                                                \
+        const double x = v[n].f, y = operands == 2 ? other[n].f : 0.0, z = 0.0; /* none has three */    \
+        (void)y;                                                                                        \
+        (void)z;                                                                                        \
+        v[n].f = real;                                                                                  \
+      }                                                                                                 \
+    }                                                                                                   \
     break;
 #define SQRT gr_map_root
 
@@ -341,18 +359,22 @@ static int relation_bits(gr_relation r) {
   return r == GR_IS_ne ? 2 | 4 : (r == GR_IS_lt || r == GR_IS_gt ? 1 : r == GR_IS_eq ? 2 : 1 | 2);
 }
 /* The kernel of a function, where it has one for that dtype. */
-template <gr_dtype D, int op, int rule> static const void *call_kernel() {
+template <gr_dtype D, int op, int rule>
+static const void *call_kernel() {
   if constexpr (rule == GR_MAP_CALL) return (const void *)gr_map_same<D, op>;
   else return nullptr;
 }
-template <int op, int f, int i> static const void *call_of(gr_dtype t) {
-#define GR_X(id, s, l, type, kind) case GR_##id: return call_kernel<GR_##id, op, gr_floating<GR_##id> ? f : i>();
+template <int op, int f, int i>
+static const void *call_of(gr_dtype t) {
+#define GR_X(id, s, l, type, kind) \
+  case GR_##id: return call_kernel < GR_##id, op, gr_floating<GR_##id> ? f : i > ();
   switch (t) { GR_DTYPES(GR_X) }
 #undef GR_X
   return nullptr;
 }
 static const void *call_of(gr_map op, gr_dtype t) {
-#define GR_X(name, operands, f, i, real, whole) case GR_MAP_##name: return call_of<GR_MAP_##name, GR_MAP_##f, GR_MAP_##i>(t);
+#define GR_X(name, operands, f, i, real, whole) \
+  case GR_MAP_##name: return call_of<GR_MAP_##name, GR_MAP_##f, GR_MAP_##i>(t);
   switch (op) { GR_MAPS(GR_X) }
 #undef GR_X
   return nullptr;
@@ -366,8 +388,10 @@ static const void *const compare[] = {GR_DTYPES(GR_X)};
 #undef GR_X
 
 static const void *where_of(int size) {
-  return size == 1 ? (const void *)gr_map_where<uint8_t> : size == 2 ? (const void *)gr_map_where<uint16_t>
-       : size == 4 ? (const void *)gr_map_where<uint32_t> : (const void *)gr_map_where<uint64_t>;
+  return size == 1   ? (const void *)gr_map_where<uint8_t>
+         : size == 2 ? (const void *)gr_map_where<uint16_t>
+         : size == 4 ? (const void *)gr_map_where<uint32_t>
+                     : (const void *)gr_map_where<uint64_t>;
 }
 
 int gr_cuda_map(const gr_map_job *job, const gr_cuda_run *run) {
@@ -375,10 +399,13 @@ int gr_cuda_map(const gr_map_job *job, const gr_cuda_run *run) {
   int wide = job->op == GR_MAP_cast || gr_map_widens(job->op, job->dtype);
   int masks = gr_map_masks(job->op, job->dtype);
   const void *call = call_of(job->op, job->dtype);
-  const void *kernel = wide ? (job->op == GR_MAP_cast || gr_map_rule(job->op, GR_F64) != GR_MAP_CALL
-                                 ? (const void *)gr_map_wide<false> : (const void *)gr_map_wide<true>)
-                     : masks ? compare[job->dtype] : job->op == GR_MAP_where ? where_of(size)
-                     : call ? call : same[job->dtype];
+  const void *kernel =
+      wide ? (job->op == GR_MAP_cast || gr_map_rule(job->op, GR_F64) != GR_MAP_CALL ? (const void *)gr_map_wide<false>
+                                                                                    : (const void *)gr_map_wide<true>)
+      : masks                   ? compare[job->dtype]
+      : job->op == GR_MAP_where ? where_of(size)
+      : call                    ? call
+                                : same[job->dtype];
   gr_map_args q;
   if (job->n <= 0) return cudaSuccess;
   q.a = operand_of(&job->a, wide ? 8 : size);

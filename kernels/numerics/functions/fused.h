@@ -48,7 +48,9 @@ GR_WITHIN double gr_odd_sum(double x, double y) {
 
 /* The product is exact in f64, and so is the sum but for its rounding. That matters only where it made a tie of f32, which
    has a 1 and 28 zeros behind its last place, or where f32 has fewer digits. */
-GR_SELDOM float gr_odd_fma_f32(float x, float y, float z) { return (float)gr_odd_sum((double)x * (double)y, (double)z); }
+GR_SELDOM float gr_odd_fma_f32(float x, float y, float z) {
+  return (float)gr_odd_sum((double)x * (double)y, (double)z);
+}
 GR_WITHIN float gr_made_fma_f32(float x, float y, float z) {
   const double s = (double)x * (double)y + (double)z;
   const uint64_t u = gr_bits64(s);
