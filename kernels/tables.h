@@ -157,8 +157,8 @@ enum { GR_SCANNED_COUNT = GR_SCANNED(GR_ROW) };
 **            F64: elements are widened to f64; MASK: u8, 1 or 0; NOT: the operator is not for these;
 **            NONE: the operator has loops and kernels of its own
 **   values   C expressions in the elements x, y, z of type T; integers compute in W, unsigned and wide enough, so that
-**            they wrap. SQRT is the square root of T. OF and OF2 call the function of that name for f32 or f64; PARTED and
-**            PARTED2 one that does some elements in another way
+**            they wrap. SQRT is the square root of T. OF and OF2 call the function of that name for f32 or f64; PARTED
+**            and PARTED2 one that does some elements in another way
 */
 #define GR_MAPS(X)                                                                            \
   X(add, 2, SAME, SAME, x + y, (W)x + (W)y)                                                   \

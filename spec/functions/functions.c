@@ -1,7 +1,8 @@
 /*
-** The functions of element operators against MPFR: how many units in the last place they are off, at most, and whether
-** infinities, NaN and the signs of zeros are C's (Annex F). Usage: functions [samples [seed [name]]]; functions all NAME
-** [largest] looks at every f32, with the f64 function, which the first way has looked at, beside it.
+** The functions of element operators against MPFR: how many units in the last place they are off, at most, and
+** whether infinities, NaN and the signs of zeros are C's (Annex F). Usage: functions [samples [seed [name]]];
+** functions all NAME [largest] looks at every f32, with the f64 function, which the first way has looked at, beside
+** it.
 */
 #include <inttypes.h>
 #include <mpfr.h>

@@ -1,6 +1,6 @@
 /*
-** Element operators. Memory is the limit, so the operator is a uniform switch inside one kernel for each dtype; functions
-** (CALL), which need registers, have kernels of their own, so that the others do not pay for them. What
+** Element operators. Memory is the limit, so the operator is a uniform switch inside one kernel for each dtype;
+** functions (CALL), which need registers, have kernels of their own, so that the others do not pay for them. What
 ** changes types (casts, and operators whose elements are widened to f64) is one kernel for all of them.
 */
 #include <cuda_runtime.h>

@@ -1,5 +1,5 @@
-/* Constants and polynomials for f64, fitted to least relative error at Chebyshev points. A value in two or three parts is
-   what the first lacks, again and again. */
+/* Constants and polynomials for f64, fitted to least relative error at Chebyshev points. A value in two or three
+   parts is what the first lacks, again and again. */
 #define EXP_HIGH 709.8
 #define EXP_LOW -745.2
 #define INV_LN2 1.4426950408889634

@@ -53,8 +53,8 @@
 #include "kernels/numerics/functions/whole.h"
 
 /*
-** What the rows of GR_MAPS call, by the type of x. A loop runs twice where some elements ask for more: with way GR_WAY_ASK it
-** finds out whether one does, then all go the short way, or the one that is right for all.
+** What the rows of GR_MAPS call, by the type of x. A loop runs twice where some elements ask for more: with way
+** GR_WAY_ASK it finds out whether one does, then all go the short way, or the one that is right for all.
 */
 #define OF(name) (sizeof(x) == 4 ? gr_##name##_f32((float)(x)) : gr_##name##_f64((double)(x)))
 #define OF2(name) (sizeof(x) == 4 ? gr_##name##_f32((float)(x), (float)(y)) : gr_##name##_f64((double)(x), (double)(y)))
@@ -63,7 +63,8 @@
 #define PARTED2(name) OF2(name)
 #else
 typedef enum gr_way { GR_WAY_ASK, GR_WAY_SHORT, GR_WAY_ALL } gr_way;
-#define PARTED(name) (way == GR_WAY_ASK ? (seldom |= OF(name##_seldom), 0) : way == GR_WAY_SHORT ? OF(name##_within) : OF(name))
+#define PARTED(name) \
+  (way == GR_WAY_ASK ? (seldom |= OF(name##_seldom), 0) : way == GR_WAY_SHORT ? OF(name##_within) : OF(name))
 #define PARTED2(name) \
   (way == GR_WAY_ASK ? (seldom |= OF2(name##_seldom), 0) : way == GR_WAY_SHORT ? OF2(name##_within) : OF2(name))
 #endif

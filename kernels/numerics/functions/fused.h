@@ -1,7 +1,7 @@
 /*
 ** x * y + z rounded once: the hardware's where it has it (AVX2 and AVX-512 with FMA, NEON, GPUs), made from other
-** operations elsewhere, with the same bits. f32: for all arguments. f64: where x, y and x * y are below 2^970, and x * y is
-** 0, above 2^-900, or too small beside z to matter; the functions here see to it.
+** operations elsewhere, with the same bits. f32: for all arguments. f64: where x, y and x * y are below 2^970, and x
+** * y is 0, above 2^-900, or too small beside z to matter; the functions here see to it.
 */
 #ifndef GR_FUSED_H
 #define GR_FUSED_H
@@ -39,15 +39,16 @@ GR_WITHIN float gr_two_sum_f32(float x, float y, float *low) {
   return s;
 }
 
-/* x + y rounded to odd: a sum that is not exact gets an odd last bit, so that rounding it again comes to rounding once. */
+/* x + y rounded to odd: a sum that is not exact gets an odd last bit, so that rounding it again comes to rounding
+   once. */
 GR_WITHIN double gr_odd_sum(double x, double y) {
   double low, s = gr_two_sum_f64(x, y, &low);
   uint64_t u = gr_bits64(s), away = (low > 0) == (s > 0) ? u + 1 : u - 1;
   return low != 0 && low == low && !(u & 1) ? gr_from_bits64(away) : s;
 }
 
-/* The product is exact in f64, and so is the sum but for its rounding. That matters only where it made a tie of f32, which
-   has a 1 and 28 zeros behind its last place, or where f32 has fewer digits. */
+/* The product is exact in f64, and so is the sum but for its rounding. That matters only where it made a tie of f32,
+   which has a 1 and 28 zeros behind its last place, or where f32 has fewer digits. */
 GR_SELDOM float gr_odd_fma_f32(float x, float y, float z) {
   return (float)gr_odd_sum((double)x * (double)y, (double)z);
 }

@@ -2,11 +2,12 @@
 #ifndef GR_POW_H
 #define GR_POW_H
 
-/* log2(a) = h + *low, to 2^-64 or so of it, for a positive and finite: the series of 2 atanh(f / (2 + f)), whose first terms
-   are in two parts. */
+/* log2(a) = h + *low, to 2^-64 or so of it, for a positive and finite: the series of 2 atanh(f / (2 + f)), whose
+   first terms are in two parts. */
 GR_WITHIN double gr_log2_parts(double a, double *low) {
   double f, k = gr_log_reduced_f64(a, &f), dl, d = gr_two_sum_f64(2.0, f, &dl), inverse = 1.0 / d, s = f * inverse;
-  double sl = (gr_fma_f64(-s, d, f) - s * dl) * inverse, z = s * s, zl = gr_fma_f64(s, s, -z) + 2.0 * s * sl, p, t, tl, h, l;
+  double sl = (gr_fma_f64(-s, d, f) - s * dl) * inverse, z = s * s, zl = gr_fma_f64(s, s, -z) + 2.0 * s * sl;
+  double p, t, tl, h, l;
   p = gr_fma_f64(z, gr_fma_f64(z, gr_fma_f64(z, gr_fma_f64(z, gr_fma_f64(z, gr_fma_f64(z, gr_fma_f64(z,
       0.059903505241375, 0.05837955462846729), 0.06668128978185932), 0.0769227929936643), 0.09090909420793705),
       0.11111111108903572), 0.14285714285721896), 0.1999999999999999);
@@ -30,7 +31,8 @@ GR_WITHIN double gr_log2_parts(double a, double *low) {
 
 /* 2^(h + l) for any h but NaN. */
 GR_WITHIN double gr_exp2_parts(double h, double l) {
-  double t = h > 1100.0 ? 1100.0 : h < -1100.0 ? -1100.0 : h, n = t + 6755399441055744.0, r0 = t - (n - 6755399441055744.0), r;
+  double t = h > 1100.0 ? 1100.0 : h < -1100.0 ? -1100.0 : h, n = t + 6755399441055744.0;
+  double r0 = t - (n - 6755399441055744.0), r;
   l = t == h ? l : 0.0;
   r = r0 + l;
   l = ((r0 - r) + l) * 0.6931471805599453;

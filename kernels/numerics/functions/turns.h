@@ -17,9 +17,9 @@ GR_WITHIN uint32_t gr_two_over_pi(int k) {
 }
 
 /*
-** a = n pi/2 + h + *low with |h| <= pi/4, for 2^17 <= a < infinity; *quarter is n modulo 4. a = m 2^e. Bits of 2/pi that m 2^e
-** makes a multiple of 4 are left out; 192 behind them are more than enough: no double comes nearer to a multiple of
-** pi/2 than 2^-61 or so.
+** a = n pi/2 + h + *low with |h| <= pi/4, for 2^17 <= a < infinity; *quarter is n modulo 4. a = m 2^e. Bits of 2/pi
+** that m 2^e makes a multiple of 4 are left out; 192 behind them are more than enough: no double comes nearer to a
+** multiple of pi/2 than 2^-61 or so.
 */
 GR_WITHIN double gr_turn(double a, double *low, uint64_t *quarter) {
   const uint64_t u = gr_bits64(a), m = (u & ((UINT64_C(1) << 52) - 1)) | UINT64_C(1) << 52;

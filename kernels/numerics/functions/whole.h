@@ -25,8 +25,8 @@ GR_WITHIN int64_t gr_whole_mod(int64_t x, int64_t y) {
 /* C's %: the sign of x. */
 GR_WITHIN int64_t gr_whole_rest(int64_t x, int64_t y) { return y == 0 || y == -1 ? 0 : x % y; }
 
-/* Lua's << of integers of that width: zeros come in, a negative count shifts the other way, and one of the width or more
-   leaves nothing. */
+/* Lua's << of integers of that width: zeros come in, a negative count shifts the other way, and one of the width or
+   more leaves nothing. */
 GR_WITHIN uint64_t gr_whole_shift(uint64_t x, int64_t count, int width) {
   const uint64_t kept = x & (~UINT64_C(0) >> (64 - width)), by = count < 0 ? 0 - (uint64_t)count : (uint64_t)count;
   const uint64_t within = by & 63, r = count < 0 ? kept >> within : kept << within;
