@@ -17,6 +17,14 @@
 
 #define FN_JOIN(name, type) gr_##name##_##type
 
+/* Conditions are joined by & and |, which are no branches; clang takes that for a slip. */
+#if defined(__clang__)
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wunknown-warning-option"
+#pragma clang diagnostic ignored "-Wbitwise-instead-of-logical"
+#pragma clang diagnostic ignored "-Wbitwise-conditional-parentheses"
+#endif
+
 /* ---- f64 ---- */
 
 #define R double
@@ -51,6 +59,10 @@
 
 #include "kernels/numerics/functions/pow.h"
 #include "kernels/numerics/functions/whole.h"
+
+#if defined(__clang__)
+#pragma clang diagnostic pop
+#endif
 
 /*
 ** What the rows of GR_MAPS call, by the type of x. A loop runs twice where some elements ask for more: with way

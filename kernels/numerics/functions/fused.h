@@ -72,7 +72,7 @@ GR_WITHIN double gr_made_fma_f64(double x, double y, double z) {
 GR_WITHIN float gr_fma_f32(float x, float y, float z) {
 #if defined(__CUDA_ARCH__)
   return __fmaf_rn(x, y, z);
-#elif GR_FUSED
+#elif defined(GR_FUSED)
   return __builtin_fmaf(x, y, z);
 #else
   return gr_made_fma_f32(x, y, z);
@@ -81,7 +81,7 @@ GR_WITHIN float gr_fma_f32(float x, float y, float z) {
 GR_WITHIN double gr_fma_f64(double x, double y, double z) {
 #if defined(__CUDA_ARCH__)
   return __fma_rn(x, y, z);
-#elif GR_FUSED
+#elif defined(GR_FUSED)
   return __builtin_fma(x, y, z);
 #else
   return gr_made_fma_f64(x, y, z);
