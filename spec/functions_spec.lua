@@ -307,6 +307,55 @@ describe("functions of elements", function()
       "f16")))
   end)
 
+  it("say what they want", function()
+    local ones, wrong = gr.array({ 1 }, "u8"), 0
+    for _, text in ipairs {
+      "bad argument #1 to 'rsqrt' (gpureduce.array expected, got boolean)",
+      "bad argument #1 to 'cbrt' (gpureduce.array expected, got boolean)",
+      "bad argument #1 to 'exp2' (gpureduce.array expected, got boolean)",
+      "bad argument #1 to 'expm1' (gpureduce.array expected, got boolean)",
+      "bad argument #1 to 'log2' (gpureduce.array expected, got boolean)",
+      "bad argument #1 to 'log10' (gpureduce.array expected, got boolean)",
+      "bad argument #1 to 'log1p' (gpureduce.array expected, got boolean)",
+      "bad argument #1 to 'sin' (gpureduce.array expected, got boolean)",
+      "bad argument #1 to 'cos' (gpureduce.array expected, got boolean)",
+      "bad argument #1 to 'tan' (gpureduce.array expected, got boolean)",
+      "bad argument #1 to 'asin' (gpureduce.array expected, got boolean)",
+      "bad argument #1 to 'acos' (gpureduce.array expected, got boolean)",
+      "bad argument #1 to 'atan' (gpureduce.array expected, got boolean)",
+      "bad argument #1 to 'sinh' (gpureduce.array expected, got boolean)",
+      "bad argument #1 to 'cosh' (gpureduce.array expected, got boolean)",
+      "bad argument #1 to 'tanh' (gpureduce.array expected, got boolean)",
+      "bad argument #1 to 'floor' (gpureduce.array expected, got boolean)",
+      "bad argument #1 to 'ceil' (gpureduce.array expected, got boolean)",
+      "bad argument #1 to 'round' (gpureduce.array expected, got boolean)",
+      "bad argument #1 to 'trunc' (gpureduce.array expected, got boolean)",
+      "bad argument #1 to 'sign' (gpureduce.array expected, got boolean)",
+      "bad argument #1 to 'isnan' (gpureduce.array expected, got boolean)",
+      "bad argument #1 to 'isinf' (gpureduce.array expected, got boolean)",
+      "bad argument #1 to 'isfinite' (gpureduce.array expected, got boolean)",
+      "bad argument #1 to 'lnot' (gpureduce.array expected, got boolean)",
+      "bad argument #2 to 'atan2' (gpureduce.array expected, got boolean)",
+      "bad argument #2 to 'hypot' (gpureduce.array expected, got boolean)",
+      "bad argument #2 to 'pow' (gpureduce.array expected, got boolean)",
+      "bad argument #2 to 'mod' (gpureduce.array expected, got boolean)",
+      "bad argument #2 to 'fmod' (gpureduce.array expected, got boolean)",
+      "bad argument #2 to 'floordiv' (gpureduce.array expected, got boolean)",
+      "bad argument #2 to 'minimum' (gpureduce.array expected, got boolean)",
+      "bad argument #2 to 'maximum' (gpureduce.array expected, got boolean)",
+      "bad argument #2 to 'bor' (gpureduce.array expected, got boolean)",
+      "bad argument #2 to 'bxor' (gpureduce.array expected, got boolean)",
+      "bad argument #2 to 'shr' (gpureduce.array expected, got boolean)",
+      "bad argument #2 to 'land' (gpureduce.array expected, got boolean)",
+      "bad argument #2 to 'lor' (gpureduce.array expected, got boolean)",
+    } do
+      local position, name = text:match("^bad argument #(%d) to '(%w+)'")
+      assert.equal(text, S.message(gr[name], position == "1" and true or ones, true))
+      wrong = wrong + 1
+    end
+    assert.equal(38, wrong)
+  end)
+
   it("masks: isnan, isinf, isfinite, land, lor and lnot", function()
     for _, dtype in ipairs(floats) do
       local a = gr.array({ nan, huge, -huge, 0, NZ, 3 }, dtype)

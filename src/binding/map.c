@@ -58,24 +58,24 @@ static int put(lua_State *L, const gr_map_call *call, const gr_array *like, gr_d
   return 1;
 }
 
-static int finish(lua_State *L, const gr_map_call *call, const gr_array *like, gr_dtype t, int options) {
-  static const char *const names[] = {"into", NULL};
-  gr_l_options(L, options, names);
-  return put(L, call, like, t, options);
-}
-
-/* ---- operators ---- */
-
 /* Some operators are for integers alone. */
 static void check_kind(lua_State *L, int arg, gr_map op, gr_dtype t) {
   if (gr_map_rule(op, t) == GR_MAP_NOT) gr_l_argerror(L, arg, "dtype of integers expected, got %s", gr_dtypes[t].name);
 }
 
+static int finish(lua_State *L, const gr_map_call *call, const gr_array *like, gr_dtype t, int options) {
+  static const char *const names[] = {"into", NULL};
+  gr_l_options(L, options, names);
+  check_kind(L, call->a.array ? 1 : 2, call->op, call->dtype);
+  return put(L, call, like, t, options);
+}
+
+/* ---- operators ---- */
+
 /* gr.neg(a, options) and its like */
 static int l_unary(lua_State *L) {
   gr_array *a = gr_l_check_array(L, 1);
   gr_map_call call = {.op = (gr_map)gr_l_number(L), .dtype = a->dtype, .a = {a, 0}};
-  check_kind(L, 1, call.op, a->dtype);
   return finish(L, &call, a, gr_map_result(call.op, a->dtype), 2);
 }
 
@@ -90,7 +90,6 @@ static int l_binary(lua_State *L) {
   gr_map_call call = {.op = (gr_map)gr_l_number(L)};
   gr_array *first = read_pair(L, 1, 2, &call);
   if (!first) gr_l_check_array(L, 1);
-  check_kind(L, call.a.array ? 1 : 2, call.op, first->dtype);
   return finish(L, &call, first, gr_map_result(call.op, first->dtype), 3);
 }
 
