@@ -1,7 +1,7 @@
 # What checks the module beyond the specs.
 
-.PHONY: test-all oracle functions sets neon bits sanitize sanitize-short states tsan valgrind coverage lint warnings cppcheck
-.PHONY: toolkit-check build-check reproducible
+.PHONY: test-all oracle functions sets neon bits sanitize sanitize-short states tsan valgrind coverage lint warnings
+.PHONY: cppcheck toolkit-check build-check reproducible
 
 # Every Lua that is here; the last line names those that are not.
 all_luas = lua5.5 lua5.4 lua5.3 lua5.2 lua5.1 luajit
@@ -20,12 +20,12 @@ $(BUILD)/oracle: spec/exact/oracle.c $(OBJ)/src/core/exact_round.o $(cpu_o)
 oracle: $(BUILD)/oracle
 	$(BUILD)/oracle
 
-# Functions of elements against MPFR, SAMPLES of each for f64 and f32, with the processor's fma and without: the same bits, and
-# the bounds that docs/numerics.md states. build/functions all NAME: every f32.
+# Functions of elements against MPFR, SAMPLES of each for f64 and f32, with the processor's fma and without: the same
+# bits, and the bounds that docs/numerics.md states. build/functions all NAME: every f32.
 SAMPLES = 4000
 fused_flags = $(if $(filter x86_64,$(machine)),-mavx2 -mfma)
-$(BUILD)/functions: spec/functions/functions.c spec/functions/table.c $(wildcard spec/functions/*.h kernels/numerics/*.h \
-  kernels/numerics/functions/*)
+$(BUILD)/functions: spec/functions/functions.c spec/functions/table.c $(wildcard spec/functions/*.h \
+  kernels/numerics/*.h kernels/numerics/functions/*)
 	@mkdir -p $(@D)
 	$(call step,$<) $(CC) $(base) -fno-math-errno -c spec/functions/table.c -o $(BUILD)/functions_plain.o && \
 	  $(CC) $(base) -O3 -fno-math-errno -fno-trapping-math $(fused_flags) -DFUSED=1 -c spec/functions/table.c \
