@@ -19,6 +19,7 @@ release_archs = 75 80 86 90 100 120
 
 ifeq ($(flavour),cpu)
 device_o = $(OBJ)/src/backend/nocuda.o
+plans =
 device_libs =
 else
 # NVCC may be a path that holds a space, or several words (ccache nvcc).
