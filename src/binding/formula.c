@@ -178,11 +178,16 @@ static int l_release(lua_State *L) {
   return 0;
 }
 
+static int count_steps(const gr_expression *e) {
+  int steps = 0;
+  for (int k = 0; k < e->program.count; k++) steps += e->program.nodes[k].kind == GR_NODE_STEP;
+  return steps;
+}
+
 static int l_expression_tostring(lua_State *L) {
   const gr_expression *e = gr_l_check_object(L, 1, GR_EXPRESSION_NAME);
-  int steps = 0;
+  const int steps = count_steps(e);
   char text[96];
-  for (int k = 0; k < e->program.count; k++) steps += e->program.nodes[k].kind == GR_NODE_STEP;
   if (e->program.count == 0) return lua_pushliteral(L, GR_EXPRESSION_NAME " (released)"), 1;
   snprintf(text, sizeof text, GR_EXPRESSION_NAME " %s[%lld] of %d step%s", gr_dtypes[gr_expression_dtype(e)].name,
            (long long)e->n, steps, steps == 1 ? "" : "s");
@@ -231,22 +236,23 @@ static int l_less(lua_State *L) {
                     : "lt");
 }
 
-/* e.dtype, and methods */
-static int l_index(lua_State *L) {
-  if (lua_type(L, 2) == LUA_TSTRING && !strcmp(lua_tostring(L, 2), "dtype")) {
-    const gr_expression *e = check_expression(L, 1);
-    lua_pushstring(L, gr_dtypes[gr_expression_dtype(e)].name);
-    return 1;
-  }
-  lua_pushvalue(L, 2);
-  lua_rawget(L, lua_upvalueindex(4));
+/* e:info(): {dtype, n, steps} */
+static int l_info(lua_State *L) {
+  const gr_expression *e = check_expression(L, 1);
+  lua_createtable(L, 0, 3);
+  lua_pushstring(L, gr_dtypes[gr_expression_dtype(e)].name);
+  lua_setfield(L, -2, "dtype");
+  lua_pushinteger(L, (lua_Integer)e->n);
+  lua_setfield(L, -2, "n");
+  lua_pushinteger(L, count_steps(e));
+  lua_setfield(L, -2, "steps");
   return 1;
 }
 
 const gr_function gr_formula_functions[] = {{"fuse", l_fuse, 0}, {"lazy", l_lazy, 0}, {NULL, NULL, 0}};
 
 static const gr_function own_methods[] = {
-  {"eval", l_eval, 0}, {"steps", l_steps, 0}, {"release", l_release, 0},
+  {"eval", l_eval, 0}, {"steps", l_steps, 0}, {"info", l_info, 0}, {"release", l_release, 0},
 #define GR_X(name, text) {#name, l_relation, GR_IS_##name},
   GR_RELATIONS(GR_X)
 #undef GR_X
@@ -306,23 +312,12 @@ void gr_l_formula_metatables(lua_State *L) {
   luaL_getmetatable(L, FORMULA_NAME);
   set_operator(L, "__call", "formula", l_bind, 0);
   lua_pop(L, 1);
-  gr_l_make_metatable(L, GR_EXPRESSION_NAME, own_methods, of_expressions);
+  gr_l_make_metatable(L, GR_EXPRESSION_NAME, none, of_expressions);
   luaL_getmetatable(L, GR_EXPRESSION_NAME);
   add_operators(L);
-  lua_getfield(L, LUA_REGISTRYINDEX, GR_INSTANCE_NAME);
-  lua_pushliteral(L, "index");
-  lua_pushinteger(L, 0);
-  lua_getfield(L, -4, "__index");
   lua_newtable(L);
   add_functions(L, module);
-  lua_pushnil(L);
-  while (lua_next(L, -3)) { /* its own come last: they may bear an element operator's name */
-    lua_pushvalue(L, -2);
-    lua_insert(L, -2);
-    lua_settable(L, -4);
-  }
-  lua_remove(L, -2);
-  lua_pushcclosure(L, l_index, 4);
+  gr_l_register(L, own_methods); /* last: they may bear an element operator's name */
   lua_setfield(L, -2, "__index");
   lua_pop(L, 1);
 }
