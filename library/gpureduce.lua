@@ -25,6 +25,27 @@ local accumulator = {}
 ---@operator len: integer
 local array = {}
 
+---A formula of arrays and numbers that nobody has computed yet. It holds its arrays as views do; what is written to
+---them later counts. `#e` is its length. Functions of the module that take an array's values take it in the array's
+---place, and are methods of it too: all reductions, `gr.many`, `histogram` (`weights` as well), `bincount`, `scan`,
+---`compact` (as values and as mask), `quantile`, `median`, `rmsnorm`, `softmax`, `digest`. The element operators,
+---`compare` and `where`, and `+ - * / ^` and unary `-`, give expressions again. `<` and `<=` raise, as Lua would make
+---booleans of them; `and` and `==` are Lua's own: write `land` and `eq`.
+---@class gpureduce.expression
+---@operator add(any): gpureduce.expression
+---@operator sub(any): gpureduce.expression
+---@operator mul(any): gpureduce.expression
+---@operator div(any): gpureduce.expression
+---@operator pow(any): gpureduce.expression
+---@operator unm: gpureduce.expression
+---@operator len: integer
+local expression = {}
+
+---A formula that has been read; called with a table of its inputs, `f{a = a, b = 2}`, it gives an expression.
+---@class gpureduce.formula
+---@operator call(table): gpureduce.expression
+local formula = {}
+
 ---A result for later. `tostring(f)` says whether it is running, done or failed.
 ---@class gpureduce.future
 local future = {}
@@ -1164,6 +1185,92 @@ function gr.compact(a, mask, options) end
 ---@param options? gpureduce.compact.options
 ---@return gpureduce.array # the elements kept: `#` says how many. With `into` it is a view of its first elements
 function array:compact(mask, options) end
+
+---Read a formula. Its inputs come when it is called: `f{name = value, ...}`, each an array, a number or an expression,
+---all arrays of one length on one device. `n` is their length; where no array says it, give it.
+---@param text string up to 65536 characters, 4096 parts, 256 names, 64 arrays, and 200 operators one within another
+---@return gpureduce.formula #
+function gr.fuse(text) end
+
+---An expression of an array's elements, for formulas by operators and methods instead of a text.
+---@param a gpureduce.array|gpureduce.expression an expression is given back as it is
+---@return gpureduce.expression #
+function gr.lazy(a) end
+
+---An expression of an array's elements, for formulas by operators and methods instead of a text.
+---@return gpureduce.expression #
+function array:lazy() end
+
+---@class gpureduce.expression.eval.options
+---the array that takes them: of its dtype and length; one of the inputs, unless that is a `scalar`, `row` or `column`,
+---or nothing that the inputs share
+---@field into? gpureduce.array
+
+---Compute all elements.
+---@param options? gpureduce.expression.eval.options
+---@return gpureduce.array #
+function expression:eval(options) end
+
+---What it does, a line a step: its number, dtype, operator and operands, where `#1` is a number. Not yet computed parts
+---that are the same are one step.
+---@return string #
+function expression:steps() end
+
+---What is known of it.
+---@return table # `dtype`, `n` and `steps`, how many there are
+function expression:info() end
+
+---Let go of its arrays, without waiting for the collector.
+function expression:release() end
+
+---Where its elements are `< x`: a mask, u8.
+---@param x gpureduce.array|number|gpureduce.expression as long as it, of the same dtype
+---@return gpureduce.expression # u8, 1 or 0
+function expression:lt(x) end
+
+---Where its elements are `<= x`: a mask, u8.
+---@param x gpureduce.array|number|gpureduce.expression as long as it, of the same dtype
+---@return gpureduce.expression # u8, 1 or 0
+function expression:le(x) end
+
+---Where its elements are `== x`: a mask, u8.
+---@param x gpureduce.array|number|gpureduce.expression as long as it, of the same dtype
+---@return gpureduce.expression # u8, 1 or 0
+function expression:eq(x) end
+
+---Where its elements are `~= x`: a mask, u8.
+---@param x gpureduce.array|number|gpureduce.expression as long as it, of the same dtype
+---@return gpureduce.expression # u8, 1 or 0
+function expression:ne(x) end
+
+---Where its elements are `>= x`: a mask, u8.
+---@param x gpureduce.array|number|gpureduce.expression as long as it, of the same dtype
+---@return gpureduce.expression # u8, 1 or 0
+function expression:ge(x) end
+
+---Where its elements are `> x`: a mask, u8.
+---@param x gpureduce.array|number|gpureduce.expression as long as it, of the same dtype
+---@return gpureduce.expression # u8, 1 or 0
+function expression:gt(x) end
+
+---Where it and x are not zero: `and` in a formula.
+---@param x gpureduce.array|number|gpureduce.expression as long as it, of the same dtype
+---@return gpureduce.expression # u8, 1 or 0
+function expression:land(x) end
+
+---Where it or x is not zero: `or` in a formula.
+---@param x gpureduce.array|number|gpureduce.expression as long as it, of the same dtype
+---@return gpureduce.expression # u8, 1 or 0
+function expression:lor(x) end
+
+---Where it is zero: `not` in a formula.
+---@return gpureduce.expression # u8, 1 or 0
+function expression:lnot() end
+
+---Its elements to a power; `e ^ y`. Exponents -4 to 4 and 0.5 are products, quotients and a root.
+---@param y number the exponent
+---@return gpureduce.expression # floats; of integers f64
+function expression:pow(y) end
 
 ---@class gpureduce.sum.options
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
