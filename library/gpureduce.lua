@@ -2318,10 +2318,10 @@ function gr.instructions() end
 ---stderr for each of them, before it begins. Which kernels there are says
 ---[kernels/cuda/README.md](../kernels/cuda/README.md).
 ---@param op string its name, `minmax` or `sum_kahan` too
----@param a gpureduce.array what it would reduce; of those that take two, b follows
+---@param a gpureduce.array|gpureduce.expression what it would reduce; of those that take two, b follows. Of expressions the kernel is `formula`, or `formula, stored` where their elements go to memory first
 ---@param options? gpureduce.explain.options
 ---@return table # `op`, `device`, `kernel` (on the CPU: the loop), `why`, `text` (all of it in a line); `blocks` and `threads` of each (CPU: pieces of work, and threads), `launches`, `combine` (how the parts of a vector become one), `instructions` (CPU), each where it is known; `shared` bytes of a block, `scratch` bytes; `reads` and `writes` bytes of inputs and results; `uploads`, the bytes that would be copied to the device first
----@overload fun(op: string, a: gpureduce.array, b: gpureduce.array, options?: gpureduce.explain.options): table
+---@overload fun(op: string, a: gpureduce.array|gpureduce.expression, b: gpureduce.array|gpureduce.expression, options?: gpureduce.explain.options): table
 function gr.explain(op, a, options) end
 
 ---What has been moved, launched and waited for so far, in this Lua state.

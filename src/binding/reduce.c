@@ -341,6 +341,14 @@ static void check_second(lua_State *L, const call *q, int arg) {
   gr_l_check_like(L, q->a, q->b, n, q->shape.axis == 2 ? " (of a row)" : " (of a column)", "ab", arg);
 }
 
+/* The operands from argument `first` on; promises go to the top of the stack. */
+static void take_operands(lua_State *L, call *q, int first) {
+  q->of = gr_l_check_reduced(L, first);
+  if (gr_ops[q->op].inputs == 2) q->and = gr_l_check_reduced(L, first + 1);
+  q->a = q->of.a;
+  q->b = q->and.a;
+}
+
 /*
 ** The operands, at arguments 1 and 2; promises lie on the stack, above all arguments. What they took is given back at
 ** once: futures hold on to it themselves.
@@ -350,10 +358,7 @@ static int reduce_expressions(lua_State *L, gr_op op, int options) {
   const int inputs = gr_ops[op].inputs;
   lua_settop(L, options);
   call q = {.op = op, .options = options, .shape = {.axis = 2}, .gather = gr_l_gathering(L, c)};
-  q.of = gr_l_check_reduced(L, 1);
-  if (inputs == 2) q.and = gr_l_check_reduced(L, 2);
-  q.a = q.of.a;
-  q.b = q.and.a;
+  take_operands(L, &q, 1);
   gr_array *promises[2] = {q.of.e ? q.a : NULL, q.and.e ? q.b : NULL};
   if (!lua_isnil(L, options)) read_options(L, &q, q.a->n);
   else q.exact = c->exact && gr_exact_has(op, q.a->dtype);
@@ -435,9 +440,9 @@ static int reduce_pair(lua_State *L, gr_op op) {
 gr_reduction gr_l_reduction(lua_State *L, gr_op op, int first) {
   static const char *const work[] = {"segments", "op", "value", "kernel", "async", "into", "at"};
   gr_context *c = gr_l_context(L);
-  call q = {.op = op, .a = gr_l_check_array(L, first), .shape = {.axis = 2}};
-  if (gr_ops[op].inputs == 2) q.b = gr_l_check_array(L, first + 1);
-  q.options = first + gr_ops[op].inputs;
+  call q = {.op = op, .options = first + gr_ops[op].inputs, .shape = {.axis = 2}};
+  lua_settop(L, q.options);
+  take_operands(L, &q, first);
   for (size_t k = 0; k < sizeof work / sizeof work[0]; k++)
     if (lua_istable(L, q.options) && gr_l_has_option(L, q.options, work[k]))
       gr_l_argerror(L, q.options, "option '%s': not explained, since it is work of its own or changes nothing",
@@ -447,7 +452,8 @@ gr_reduction gr_l_reduction(lua_State *L, gr_op op, int first) {
   if (q.b) check_second(L, &q, first + 1);
   if (gr_shape_length(q.shape, q.a->n) == 0 || gr_shape_results(q.shape, q.a->n) == 0)
     gr_l_argerror(L, first, "array is empty: there is nothing to do");
-  return (gr_reduction){.op = q.op, .shape = q.shape, .a = q.a, .b = q.b, .ddof = q.ddof, .exact = q.exact};
+  return (gr_reduction){.op = q.op, .shape = q.shape, .a = q.a, .b = q.b, .of = q.of.e, .and = q.and.e,
+                        .ddof = q.ddof, .exact = q.exact};
 }
 
 /* A function each: asking Lua for an upvalue that says which would be a twentieth of a small call. */
@@ -468,33 +474,3 @@ GR_OPS(GR_X)
 #define GR_X(name, red, f, i, e, by) ROW_##by(name)
 const gr_function gr_reduce_functions[] = {{"reduce", l_reduce, 0}, {"norm", l_norm, 0}, GR_OPS(GR_X) {NULL, NULL, 0}};
 #undef GR_X
-
-/* What LuaJIT calls by way of the FFI (lua/gpureduce/calls.lua): 1 and the number, or 0 if it takes more than that. */
-static int small(const gr_context *c, int op, const gr_array *a, const gr_array *b, double *out) {
-  gr_value r;
-  if (gr_array_released(a) || c->exact) return 0;
-  if (b && (gr_array_released(b) || b->dtype != a->dtype || b->n != a->n || b->storage->queue != a->storage->queue))
-    return 0;
-  if (!gr_reduce_small((gr_op)op, a, b, &r)) return 0;
-  *out = r.is_float ? r.v[0].f : (double)r.v[0].i;
-  return 1;
-}
-
-void gr_l_brief_parts(lua_State *L, gr_context *c) {
-  lua_pushlightuserdata(L, (void *)(uintptr_t)small);
-  lua_setfield(L, -2, "small");
-  lua_pushlightuserdata(L, c);
-  lua_setfield(L, -2, "context");
-  luaL_getmetatable(L, GR_ARRAY_NAME);
-  lua_setfield(L, -2, "array");
-  lua_newtable(L);
-  lua_newtable(L);
-  for (const gr_function *f = gr_reduce_functions; f->name; f++) {
-    const int op = gr_op_named(f->name);
-    if (op < 0 || op == GR_OP_minmax || gr_ops[op].floats == GR_GIVES_BOOL) continue; /* not one number */
-    lua_pushinteger(L, op);
-    lua_setfield(L, gr_ops[op].inputs == 2 ? -2 : -3, f->name);
-  }
-  lua_setfield(L, -3, "brief_pairs");
-  lua_setfield(L, -2, "brief_ones");
-}

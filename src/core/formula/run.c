@@ -141,6 +141,12 @@ static gr_status reduce_scaled(gr_context *c, gr_wanted *w, double ddof, gr_valu
   return status == GR_OK ? gr_reduce_all(c, w->op, w->a.a, w->b.a, ddof, r) : status;
 }
 
+/* GPUREDUCE_TRACE has a line of it. */
+static void tell(gr_context *c, gr_op op, gr_shape s, const gr_wanted *w, double ddof) {
+  if (!c->trace) return;
+  c->trace(&(gr_reduction){.op = op, .shape = s, .a = w->a.a, .b = w->b.a, .of = w->a.e, .and = w->b.e, .ddof = ddof});
+}
+
 static gr_status reduce_these(gr_context *c, gr_wanted *w, int count, double ddof, const gr_expression *e,
                               gr_consumer *consumers, gr_value *results) {
   gr_queue *q = gr_expression_queue(e);
@@ -149,6 +155,7 @@ static gr_status reduce_these(gr_context *c, gr_wanted *w, int count, double ddo
   gr_formula_job job;
   gr_status status = formula_job(c, e, q, v, &job);
   if (status != GR_OK) return status;
+  for (int k = 0; k < count; k++) tell(c, w[k].op, (gr_shape){.axis = 2}, &w[k], ddof);
   for (int k = 0; k < count; k++) consumers[k].job = reduce_job(w[k].op, w[k].a.a, ddof, e->n);
   job.consumers = consumers;
   job.consumer_count = count;
@@ -192,10 +199,17 @@ gr_status gr_formula_reduce_all(gr_context *c, gr_op op, gr_reduced a, gr_reduce
 
 /* ---- to arrays ---- */
 
-/* Whether positions follow one another in every vector of the shape, and results in memory. */
-static int runs_along(gr_shape s, const gr_reduced *b, const gr_array *out, const gr_array *out2) {
-  if (!gr_array_dense(out) || (out2 && !gr_array_dense(out2))) return 0;
-  return s.rows == 0 || (s.axis == 2 && (!b->a || s.pairs));
+/* Positions follow one another in every vector of the shape, and no square needs a second look. */
+int gr_formula_fuses(gr_op op, gr_shape s, gr_reduced a, gr_reduced b) {
+  const gr_wanted w = {op, a, b};
+  const int whole = s.rows == 0 && !s.segments, along = s.rows == 0 || (s.axis == 2 && (!b.a || s.pairs));
+  return gr_formula_together(&w, 1) && (whole || (along && !gr_may_overflow(op, a.a->dtype)));
+}
+
+int64_t gr_expression_reads(const gr_expression *e) {
+  int64_t bytes = 0;
+  for (int k = 0; k < e->program.input_count; k++) bytes += e->inputs[k].n * gr_size(e->inputs[k].dtype);
+  return bytes;
 }
 
 static gr_status each_job(gr_context *c, gr_shape s, gr_array *out, gr_array *out2, gr_reduce_job *job) {
@@ -240,9 +254,12 @@ static gr_status reduce_along(gr_context *c, gr_op op, gr_shape s, const gr_want
 gr_status gr_formula_reduce_each(gr_context *c, gr_op op, gr_shape s, gr_reduced a, gr_reduced b, double ddof,
                                  gr_array *out, gr_array *out2) {
   const gr_wanted w = {op, a, b};
+  const int dense = gr_array_dense(out) && (!out2 || gr_array_dense(out2));
   if (gr_shape_results(s, a.a->n) == 0) return GR_OK;
-  if (runs_along(s, &b, out, out2) && !gr_may_overflow(op, a.a->dtype) && gr_formula_together(&w, 1))
+  if (dense && !gr_may_overflow(op, a.a->dtype) && gr_formula_fuses(op, s, a, b)) {
+    tell(c, op, s, &w, ddof);
     return reduce_along(c, op, s, &w, ddof, out, out2);
+  }
   gr_status status = gr_reduced_eval(c, &a);
   if (status == GR_OK && b.a) status = gr_reduced_eval(c, &b);
   return status == GR_OK ? gr_reduce_each(c, op, s, a.a, b.a, ddof, out, out2) : status;

@@ -36,6 +36,13 @@ gr_status gr_formula_reduce_all(gr_context *, gr_op, gr_reduced a, gr_reduced b,
 gr_status gr_formula_reduce_each(gr_context *, gr_op, gr_shape, gr_reduced a, gr_reduced b, double ddof, gr_array *out,
                                  gr_array *out2);
 
+/*
+** Whether a reduction takes its operands in one pass, without their elements anywhere (into dense results); and the bytes
+** that it reads of an expression's arrays.
+*/
+int gr_formula_fuses(gr_op, gr_shape, gr_reduced a, gr_reduced b);
+int64_t gr_expression_reads(const gr_expression *);
+
 /* Several reductions in one pass, of operands of one length on one device: results[k] as gr_reduce_all gives them. */
 #define GR_FORMULA_TOGETHER 8
 typedef struct gr_wanted {
