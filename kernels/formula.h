@@ -14,6 +14,7 @@
 
 #define GR_FORMULA_NODES 4096 /* of a program, and of a formula's text */
 #define GR_FORMULA_INPUTS 64  /* arrays */
+#define GR_FORMULA_TOGETHER 8 /* consumers in one pass */
 #define GR_FORMULA_DEPTH 200  /* steps on the longest way from an input to a result */
 
 typedef enum gr_node_kind {

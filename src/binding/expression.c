@@ -19,7 +19,7 @@ gr_expression *gr_l_push_expression(lua_State *L, size_t bytes) {
 
 /* A finalizer of the script's may have kept it beyond its own end: then it is a block of zeros. */
 static void check_alive(lua_State *L, int arg, const gr_expression *e) {
-  if (e->program.count == 0) gr_l_argerror(L, arg, "expression has been released");
+  if (!gr_expression_alive(e)) gr_l_argerror(L, arg, "expression has been released");
 }
 
 /* The storages of its arrays on the stack, where those that a lost device leaves behind are looked for. */

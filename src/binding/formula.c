@@ -71,7 +71,7 @@ static gr_given read_input(lua_State *L, const char *name) {
   if (g.array && gr_array_released(g.array)) gr_l_argerror(L, 1, "input '%s': array has been released", name);
   if (g.array) return g;
   g.expression = gr_l_test_expression(L, -1);
-  if (g.expression && g.expression->program.count == 0) gr_l_argerror(L, 1,
+  if (g.expression && !gr_expression_alive(g.expression)) gr_l_argerror(L, 1,
                                                                       "input '%s': expression has been released", name);
   if (g.expression) return g;
   if (lua_isnil(L, -1)) gr_l_argerror(L, 1, "input '%s' expected", name);
@@ -126,7 +126,7 @@ static int l_lazy(lua_State *L) {
 
 static gr_expression *check_expression(lua_State *L, int arg) {
   gr_expression *e = gr_l_check_object(L, arg, GR_EXPRESSION_NAME);
-  if (e->program.count == 0) gr_l_argerror(L, arg, "expression has been released");
+  if (!gr_expression_alive(e)) gr_l_argerror(L, arg, "expression has been released");
   return e;
 }
 
@@ -174,7 +174,7 @@ static int l_steps(lua_State *L) {
 static int l_release(lua_State *L) {
   gr_expression *e = gr_l_check_object(L, 1, GR_EXPRESSION_NAME);
   gr_expression_release(e);
-  e->program.count = 0;
+  e->released = 1;
   return 0;
 }
 
@@ -188,7 +188,7 @@ static int l_expression_tostring(lua_State *L) {
   const gr_expression *e = gr_l_check_object(L, 1, GR_EXPRESSION_NAME);
   const int steps = count_steps(e);
   char text[96];
-  if (e->program.count == 0) return lua_pushliteral(L, GR_EXPRESSION_NAME " (released)"), 1;
+  if (!gr_expression_alive(e)) return lua_pushliteral(L, GR_EXPRESSION_NAME " (released)"), 1;
   snprintf(text, sizeof text, GR_EXPRESSION_NAME " %s[%lld] of %d step%s", gr_dtypes[gr_expression_dtype(e)].name,
            (long long)e->n, steps, steps == 1 ? "" : "s");
   lua_pushstring(L, text);

@@ -25,7 +25,7 @@ static gr_reduced operand(lua_State *L, const items *s, int i) {
 static int is_usable(lua_State *L, int i) {
   const gr_array *a = gr_l_test_array(L, i);
   const gr_expression *e = a ? NULL : gr_l_test_expression(L, i);
-  return a ? !gr_array_released(a) && a->n > 0 : e && e->program.count > 0 && e->n > 0;
+  return a ? !gr_array_released(a) && a->n > 0 : e && gr_expression_alive(e) && e->n > 0;
 }
 
 /* Item k, whose parts stay on the stack. 0: there is more to it than a name and operands. */

@@ -10,8 +10,7 @@
 #include "kernels/cpu/map/map.h"
 
 #define GR_BLOCK_MOST 1024 /* positions of a block */
-#define GR_BLOCK_OUTS (2 * GR_TOGETHER_MOST)
-#define GR_TOGETHER_MOST 8 /* consumers */
+#define GR_BLOCK_OUTS (2 * GR_FORMULA_TOGETHER)
 
 /* Where a node's elements are: somewhere in memory, or in a register (place), or in an output buffer. */
 #define GR_PLACE_NONE (-1)

@@ -20,7 +20,7 @@ typedef struct consumer {
 typedef struct formula {
   gr_block_plan blocks; /* first: room begins with it */
   const gr_formula_job *job;
-  consumer consumers[GR_TOGETHER_MOST];
+  consumer consumers[GR_FORMULA_TOGETHER];
   int count, stretch;      /* consumers; positions of a stretch */
   int64_t set_bytes;       /* of a thread: output buffers, then registers */
   char *sets;
@@ -98,7 +98,7 @@ static const void *side(const formula *f, int out, int node, int64_t from, char 
 /* The states of positions from .. from + n, a stretch of a vector that begins at `first`, where a leaf of it starts. */
 static void reduce_stretch(const formula *f, int set, int64_t first, int64_t from, int64_t n, gr_acc *acc) {
   char *outs[GR_BLOCK_OUTS];
-  gr_counter counters[GR_TOGETHER_MOST];
+  gr_counter counters[GR_FORMULA_TOGETHER];
   int k;
   find_outs(f, set, outs);
   for (k = 0; k < f->count; k++) counters[k].top = 0, counters[k].count = 0;
@@ -123,7 +123,7 @@ static void reduce_stretch(const formula *f, int set, int64_t first, int64_t fro
 static void do_piece(void *arg, int64_t k) {
   formula *f = (formula *)arg;
   const int64_t from = k * f->piece, left = f->n - from;
-  gr_acc acc[GR_TOGETHER_MOST];
+  gr_acc acc[GR_FORMULA_TOGETHER];
   const int set = take_set(f);
   int i;
   reduce_stretch(f, set, f->first, f->first + from, left < f->piece ? left : f->piece, acc);
@@ -157,7 +157,7 @@ static void reduce_vector(formula *f, int64_t first, int64_t n, gr_parallel para
 
 /* Several reductions of the whole, to the host. */
 static void reduce_whole(formula *f, gr_parallel parallel) {
-  gr_acc acc[GR_TOGETHER_MOST];
+  gr_acc acc[GR_FORMULA_TOGETHER];
   int k;
   reduce_vector(f, 0, f->job->n, parallel, acc);
   if (gr_watching.stopped && gr_stopped()) return;
@@ -239,7 +239,7 @@ static void do_vectors(void *arg, int64_t k) {
   while (v < end) {
     from = vector_at(job, v, &n);
     if (n > f->stretch / 2) {
-      gr_acc acc[GR_TOGETHER_MOST];
+      gr_acc acc[GR_FORMULA_TOGETHER];
       if (n <= s->most) {
         reduce_stretch(f, set, from, from, n, acc);
         put(f, v, n, acc[0]);
@@ -256,7 +256,7 @@ static void do_vectors(void *arg, int64_t k) {
 
 static void reduce_each(formula *f, gr_parallel parallel) {
   const gr_reduce_job *job = &f->job->consumers[0].job;
-  gr_acc acc[GR_TOGETHER_MOST];
+  gr_acc acc[GR_FORMULA_TOGETHER];
   vectors s = {f, 1, 4 * PIECE};
   int64_t v, n, from;
   if (job->count == 0) return;

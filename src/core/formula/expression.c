@@ -151,7 +151,7 @@ gr_status gr_build_merge(gr_builder *b, const gr_expression *x, int *node) {
   const gr_program *p = &x->program;
   int16_t to[GR_FORMULA_NODES];
   int found = -1;
-  gr_status status = check_length(b, x->n);
+  gr_status status = gr_expression_alive(x) ? check_length(b, x->n) : GR_RELEASED;
   if (status == GR_OK && x->columns && b->e->columns && x->columns != b->e->columns)
     status = gr_fail(b->context, GR_BAD, "matrix of %lld columns expected, got %lld", (long long)b->e->columns,
                      (long long)x->columns);

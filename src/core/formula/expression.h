@@ -19,6 +19,7 @@ typedef struct gr_expression {
   int64_t n;        /* positions */
   int64_t columns;  /* of the matrix that rows and columns mean, or 0 */
   int32_t result;   /* the node that it comes to */
+  int32_t released; /* by its owner: nobody may use it */
   int32_t node_room, number_room, input_room;
 } gr_expression;
 
@@ -58,6 +59,7 @@ gr_status gr_build_end(gr_builder *, int node);
 
 /* ---- looking ---- */
 
+static inline int gr_expression_alive(const gr_expression *e) { return e->program.count > 0 && !e->released; }
 static inline gr_dtype gr_expression_dtype(const gr_expression *e) {
   return (gr_dtype)e->program.nodes[e->result].dtype;
 }

@@ -9,6 +9,7 @@
 /* The arrays may have been released since, or some of them have left a device that was lost. */
 static gr_status read_inputs(gr_context *c, const gr_expression *e, gr_queue *q, gr_vec *v) {
   gr_status status = GR_OK;
+  if (!gr_expression_alive(e)) return GR_RELEASED;
   for (int k = 0; k < e->program.input_count && status == GR_OK; k++) {
     const gr_array *a = &e->inputs[k];
     if (gr_array_released(a)) return GR_RELEASED;
@@ -45,6 +46,7 @@ gr_status gr_expression_promise(gr_context *c, const gr_expression *e, gr_array 
   const gr_dtype t = gr_expression_dtype(e);
   const size_t size = (size_t)gr_size(t);
   gr_queue *q = gr_expression_queue(e);
+  if (!gr_expression_alive(e)) return GR_RELEASED;
   for (int k = 0; k < e->program.input_count; k++)
     if (gr_array_released(&e->inputs[k])) return GR_RELEASED;
   gr_storage *s = e->n <= (int64_t)(PTRDIFF_MAX / size / 2) ? gr_storage_new(c, q, (size_t)e->n * size) : NULL;

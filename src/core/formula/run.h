@@ -44,7 +44,6 @@ int gr_formula_fuses(gr_op, gr_shape, gr_reduced a, gr_reduced b);
 int64_t gr_expression_reads(const gr_expression *);
 
 /* Several reductions in one pass, of operands of one length on one device: results[k] as gr_reduce_all gives them. */
-#define GR_FORMULA_TOGETHER 8
 typedef struct gr_wanted {
   gr_op op;
   gr_reduced a, b;
