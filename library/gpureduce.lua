@@ -295,6 +295,12 @@ function gr.add(a, b, options) end
 ---@return gpureduce.array # as long as the input
 function array:add(b, options) end
 
+---Sum of each pair of elements.
+---@param b gpureduce.array|gpureduce.expression|number at least one of the two is an array
+---@param options? gpureduce.add.options
+---@return gpureduce.expression # as long as the input
+function expression:add(b, options) end
+
 ---@class gpureduce.sub.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
@@ -311,6 +317,12 @@ function gr.sub(a, b, options) end
 ---@param options? gpureduce.sub.options
 ---@return gpureduce.array # as long as the input
 function array:sub(b, options) end
+
+---Difference of each pair of elements.
+---@param b gpureduce.array|gpureduce.expression|number at least one of the two is an array
+---@param options? gpureduce.sub.options
+---@return gpureduce.expression # as long as the input
+function expression:sub(b, options) end
 
 ---@class gpureduce.mul.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
@@ -329,6 +341,12 @@ function gr.mul(a, b, options) end
 ---@return gpureduce.array # as long as the input
 function array:mul(b, options) end
 
+---Product of each pair of elements.
+---@param b gpureduce.array|gpureduce.expression|number at least one of the two is an array
+---@param options? gpureduce.mul.options
+---@return gpureduce.expression # as long as the input
+function expression:mul(b, options) end
+
 ---@class gpureduce.div.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
@@ -346,6 +364,12 @@ function gr.div(a, b, options) end
 ---@return gpureduce.array # as long as the input
 function array:div(b, options) end
 
+---Quotient of each pair of elements.
+---@param b gpureduce.array|gpureduce.expression|number at least one of the two is an array
+---@param options? gpureduce.div.options
+---@return gpureduce.expression # as long as the input
+function expression:div(b, options) end
+
 ---@class gpureduce.neg.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
@@ -360,6 +384,11 @@ function gr.neg(a, options) end
 ---@param options? gpureduce.neg.options
 ---@return gpureduce.array # as long as the input
 function array:neg(options) end
+
+---Each element with the other sign; `-a`.
+---@param options? gpureduce.neg.options
+---@return gpureduce.expression # as long as the input
+function expression:neg(options) end
 
 ---@class gpureduce.abs.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
@@ -376,6 +405,11 @@ function gr.abs(a, options) end
 ---@return gpureduce.array # as long as the input
 function array:abs(options) end
 
+---The magnitude of each element. Of the lowest integer of a dtype: that integer.
+---@param options? gpureduce.abs.options
+---@return gpureduce.expression # as long as the input
+function expression:abs(options) end
+
 ---@class gpureduce.square.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
@@ -390,6 +424,11 @@ function gr.square(a, options) end
 ---@param options? gpureduce.square.options
 ---@return gpureduce.array # as long as the input
 function array:square(options) end
+
+---Each element times itself.
+---@param options? gpureduce.square.options
+---@return gpureduce.expression # as long as the input
+function expression:square(options) end
 
 ---@class gpureduce.sqrt.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
@@ -435,6 +474,10 @@ function gr.cbrt(a, options) end
 ---@param options? gpureduce.cbrt.options
 ---@return gpureduce.array # as long as the input
 function array:cbrt(options) end
+---The square root of each element, correctly rounded.
+---@param options? gpureduce.sqrt.options
+---@return gpureduce.expression # as long as the input
+function expression:sqrt(options) end
 
 ---@class gpureduce.exp.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
@@ -480,6 +523,10 @@ function gr.expm1(a, options) end
 ---@param options? gpureduce.expm1.options
 ---@return gpureduce.array # as long as the input
 function array:expm1(options) end
+---e to the power of each element.
+---@param options? gpureduce.exp.options
+---@return gpureduce.expression # as long as the input
+function expression:exp(options) end
 
 ---@class gpureduce.log.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
@@ -660,6 +707,10 @@ function gr.cosh(a, options) end
 ---@param options? gpureduce.cosh.options
 ---@return gpureduce.array # as long as the input
 function array:cosh(options) end
+---The natural logarithm of each element.
+---@param options? gpureduce.log.options
+---@return gpureduce.expression # as long as the input
+function expression:log(options) end
 
 ---@class gpureduce.tanh.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
@@ -1088,6 +1139,10 @@ function gr.lnot(a, options) end
 ---@param options? gpureduce.lnot.options
 ---@return gpureduce.array # as long as the input
 function array:lnot(options) end
+---The hyperbolic tangent of each element.
+---@param options? gpureduce.tanh.options
+---@return gpureduce.expression # as long as the input
+function expression:tanh(options) end
 
 ---@class gpureduce.clamp.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
@@ -1110,6 +1165,14 @@ function gr.clamp(a, low, high, options) end
 ---@overload fun(options: gpureduce.clamp.options): gpureduce.array
 function array:clamp(low, high, options) end
 
+---Each element, or the end of the range that it lies beyond. NaN stays NaN.
+---@param low? number no lower end without it
+---@param high? number no upper end without it
+---@param options? gpureduce.clamp.options
+---@return gpureduce.expression # as long as the input
+---@overload fun(options: gpureduce.clamp.options): gpureduce.expression
+function expression:clamp(low, high, options) end
+
 ---@class gpureduce.cast.options
 ---@field dtype? gpureduce.dtype what else stands before the options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
@@ -1130,6 +1193,13 @@ function gr.cast(a, dtype, options) end
 ---@overload fun(options: gpureduce.cast.options): gpureduce.array
 function array:cast(dtype, options) end
 
+---The elements in another type.
+---@param dtype? gpureduce.dtype the type of the result; needed, here or in the options
+---@param options? gpureduce.cast.options
+---@return gpureduce.expression # as long as the input
+---@overload fun(options: gpureduce.cast.options): gpureduce.expression
+function expression:cast(dtype, options) end
+
 ---@class gpureduce.compare.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
@@ -1148,6 +1218,13 @@ function gr.compare(a, op, b, options) end
 ---@param options? gpureduce.compare.options
 ---@return gpureduce.array # of u8, as long as the input
 function array:compare(op, b, options) end
+
+---A mask: 1 where the comparison holds, 0 elsewhere.
+---@param op string `"<"`, `"<="`, `"=="`, `"~="`, `">="` or `">"`
+---@param b gpureduce.array|gpureduce.expression|number what each element is compared with
+---@param options? gpureduce.compare.options
+---@return gpureduce.expression # of u8, as long as the input
+function expression:compare(op, b, options) end
 
 ---@class gpureduce.where.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
@@ -1168,6 +1245,13 @@ function gr.where(mask, a, b, options) end
 ---@return gpureduce.array # as long as the mask; of the arrays' dtype. Of two numbers: that of `into`, else f32
 function array:where(a, b, options) end
 
+---Elements of one array where a mask is not zero, of another elsewhere.
+---@param a gpureduce.array|gpureduce.expression|number what is taken where the mask is not zero
+---@param b gpureduce.array|gpureduce.expression|number what is taken where it is
+---@param options? gpureduce.where.options
+---@return gpureduce.expression # as long as the mask; of the arrays' dtype. Of two numbers: that of `into`, else f32
+function expression:where(a, b, options) end
+
 ---@class gpureduce.compact.options
 ---the array whose first elements take the result: of the input's dtype, and long enough for what is kept. It may be the
 ---input itself
@@ -1185,6 +1269,12 @@ function gr.compact(a, mask, options) end
 ---@param options? gpureduce.compact.options
 ---@return gpureduce.array # the elements kept: `#` says how many. With `into` it is a view of its first elements
 function array:compact(mask, options) end
+
+---The elements whose mask is not zero, in their order.
+---@param mask gpureduce.array|gpureduce.expression of u8, as long as the input
+---@param options? gpureduce.compact.options
+---@return gpureduce.array # the elements kept: `#` says how many. With `into` it is a view of its first elements
+function expression:compact(mask, options) end
 
 ---Read a formula. Its inputs come when it is called: `f{name = value, ...}`, each an array, a number or an expression,
 ---all arrays of one length on one device. `n` is their length; where no array says it, give it.
@@ -1309,6 +1399,12 @@ function gr.sum(a, options) end
 ---@overload fun(): number
 function array:sum(options) end
 
+---The sum of the elements.
+---@param options? gpureduce.sum.options how to read it
+---@return number|gpureduce.array # the sum, an integer for integer dtypes; 0 for none. With `rows` one result for each row or column: f64, or i64 for integers
+---@overload fun(): number
+function expression:sum(options) end
+
 ---@class gpureduce.prod.options
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
 ---@field axis? integer 2: one result for each row, 1: one for each column; default 2
@@ -1334,6 +1430,12 @@ function gr.prod(a, options) end
 ---@return number|gpureduce.array # the product; 1 for none. With `rows` one result for each row or column: f64, or i64 for integers
 ---@overload fun(): number
 function array:prod(options) end
+
+---The product of the elements.
+---@param options? gpureduce.prod.options how to read it
+---@return number|gpureduce.array # the product; 1 for none. With `rows` one result for each row or column: f64, or i64 for integers
+---@overload fun(): number
+function expression:prod(options) end
 
 ---@class gpureduce.mean.options
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
@@ -1362,6 +1464,12 @@ function gr.mean(a, options) end
 ---@return number|gpureduce.array # a float; NaN for none. With `rows` one result for each row or column: f64
 ---@overload fun(): number
 function array:mean(options) end
+
+---The mean of the elements; of integers from a sum that does not wrap.
+---@param options? gpureduce.mean.options how to read it
+---@return number|gpureduce.array # a float; NaN for none. With `rows` one result for each row or column: f64
+---@overload fun(): number
+function expression:mean(options) end
 
 ---@class gpureduce.var.options
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
@@ -1392,6 +1500,12 @@ function gr.var(a, options) end
 ---@overload fun(): number
 function array:var(options) end
 
+---The variance: the mean of the squared distances from the mean. Large means do not spoil it.
+---@param options? gpureduce.var.options how to read it
+---@return number|gpureduce.array # a float; NaN for none. With `rows` one result for each row or column: f64
+---@overload fun(): number
+function expression:var(options) end
+
 ---@class gpureduce.std.options
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
 ---@field axis? integer 2: one result for each row, 1: one for each column; default 2
@@ -1421,6 +1535,12 @@ function gr.std(a, options) end
 ---@overload fun(): number
 function array:std(options) end
 
+---The standard deviation: the square root of the variance.
+---@param options? gpureduce.std.options how to read it
+---@return number|gpureduce.array # a float; NaN for none. With `rows` one result for each row or column: f64
+---@overload fun(): number
+function expression:std(options) end
+
 ---@class gpureduce.logsumexp.options
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
 ---@field axis? integer 2: one result for each row, 1: one for each column; default 2
@@ -1448,6 +1568,13 @@ function gr.logsumexp(a, options) end
 ---@return number|gpureduce.array # a float; -inf for none, and where all elements are -inf; inf where one is. With `rows` one result for each row or column: f64
 ---@overload fun(): number
 function array:logsumexp(options) end
+
+---The logarithm of the sum of e^x, in one pass: terms are scaled by the largest element so far, so that none overflows:
+---the way to add probabilities that are kept as logarithms.
+---@param options? gpureduce.logsumexp.options how to read it
+---@return number|gpureduce.array # a float; -inf for none, and where all elements are -inf; inf where one is. With `rows` one result for each row or column: f64
+---@overload fun(): number
+function expression:logsumexp(options) end
 
 ---@class gpureduce.min.options
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
@@ -1482,6 +1609,12 @@ function gr.min(a, options) end
 ---@overload fun(): number
 function array:min(options) end
 
+---The least element.
+---@param options? gpureduce.min.options how to read it
+---@return number|gpureduce.array # an integer for integer dtypes. With `rows` one result for each row or column: of the input's dtype
+---@overload fun(): number
+function expression:min(options) end
+
 ---@class gpureduce.max.options
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
 ---@field axis? integer 2: one result for each row, 1: one for each column; default 2
@@ -1515,6 +1648,12 @@ function gr.max(a, options) end
 ---@overload fun(): number
 function array:max(options) end
 
+---The greatest element.
+---@param options? gpureduce.max.options how to read it
+---@return number|gpureduce.array # an integer for integer dtypes. With `rows` one result for each row or column: of the input's dtype
+---@overload fun(): number
+function expression:max(options) end
+
 ---@class gpureduce.minmax.options
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
 ---@field axis? integer 2: one result for each row, 1: one for each column; default 2
@@ -1537,6 +1676,13 @@ function gr.minmax(a, options) end
 ---@return number|gpureduce.array # the greatest
 ---@overload fun(): number, number
 function array:minmax(options) end
+
+---The least and the greatest element in one pass.
+---@param options? gpureduce.minmax.options how to read it
+---@return number|gpureduce.array # the least
+---@return number|gpureduce.array # the greatest
+---@overload fun(): number, number
+function expression:minmax(options) end
 
 ---@class gpureduce.argmin.options
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
@@ -1564,6 +1710,12 @@ function gr.argmin(a, options) end
 ---@overload fun(): integer
 function array:argmin(options) end
 
+---The position of the least element, the first of several; of the first NaN, if there is one.
+---@param options? gpureduce.argmin.options how to read it
+---@return integer|gpureduce.array # the position. With `rows` one result for each row or column: i64
+---@overload fun(): integer
+function expression:argmin(options) end
+
 ---@class gpureduce.argmax.options
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
 ---@field axis? integer 2: one result for each row, 1: one for each column; default 2
@@ -1589,6 +1741,12 @@ function gr.argmax(a, options) end
 ---@return integer|gpureduce.array # the position. With `rows` one result for each row or column: i64
 ---@overload fun(): integer
 function array:argmax(options) end
+
+---The position of the greatest element, the first of several; of the first NaN, if there is one.
+---@param options? gpureduce.argmax.options how to read it
+---@return integer|gpureduce.array # the position. With `rows` one result for each row or column: i64
+---@overload fun(): integer
+function expression:argmax(options) end
 
 ---@class gpureduce.any.options
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
@@ -1620,6 +1778,12 @@ function gr.any(a, options) end
 ---@overload fun(): boolean
 function array:any(options) end
 
+---Whether some element is not zero. NaN is not zero.
+---@param options? gpureduce.any.options how to read it
+---@return boolean|gpureduce.array # false for none. With `rows` one result for each row or column: u8, 1 or 0
+---@overload fun(): boolean
+function expression:any(options) end
+
 ---@class gpureduce.all.options
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
 ---@field axis? integer 2: one result for each row, 1: one for each column; default 2
@@ -1650,6 +1814,12 @@ function gr.all(a, options) end
 ---@overload fun(): boolean
 function array:all(options) end
 
+---Whether no element is zero.
+---@param options? gpureduce.all.options how to read it
+---@return boolean|gpureduce.array # true for none. With `rows` one result for each row or column: u8, 1 or 0
+---@overload fun(): boolean
+function expression:all(options) end
+
 ---@class gpureduce.count.options
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
 ---@field axis? integer 2: one result for each row, 1: one for each column; default 2
@@ -1679,6 +1849,12 @@ function gr.count(a, options) end
 ---@return integer|gpureduce.array # the number. With `rows` one result for each row or column: i64
 ---@overload fun(): integer
 function array:count(options) end
+
+---How many elements are not zero.
+---@param options? gpureduce.count.options how to read it
+---@return integer|gpureduce.array # the number. With `rows` one result for each row or column: i64
+---@overload fun(): integer
+function expression:count(options) end
 
 ---@class gpureduce.norm.options
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
@@ -1714,6 +1890,15 @@ function gr.norm(a, p, options) end
 ---@overload fun(options: gpureduce.norm.options): number|gpureduce.array
 function array:norm(p, options) end
 
+---The norm of order p: the sum of magnitudes, the root of the sum of squares, or the greatest magnitude. Nothing
+---overflows on the way.
+---@param p? number|"inf" 1, 2 or math.huge
+---@param options? gpureduce.norm.options how to read it; p may be left out before it
+---@return number|gpureduce.array # the norm; 0 for none. With `rows` one result for each row or column: f64
+---@overload fun(p?: number|"inf"): number
+---@overload fun(options: gpureduce.norm.options): number|gpureduce.array
+function expression:norm(p, options) end
+
 ---@class gpureduce.reduce.options
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
 ---@field axis? integer 2: one result for each row, 1: one for each column; default 2
@@ -1744,6 +1929,12 @@ function gr.reduce(a, op, options) end
 ---@param options? gpureduce.reduce.options the options of that reduction
 ---@return any # what that reduction returns
 function array:reduce(op, options) end
+
+---A reduction by its name: `gr.reduce(a, "sum")` is `gr.sum(a)`.
+---@param op string the name of a reduction of one array
+---@param options? gpureduce.reduce.options the options of that reduction
+---@return any # what that reduction returns
+function expression:reduce(op, options) end
 
 ---@class gpureduce.dot.options
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
@@ -1786,6 +1977,13 @@ function gr.dot(a, b, options) end
 ---@overload fun(b: gpureduce.array): number
 function array:dot(b, options) end
 
+---The sum of the products of the elements of two arrays.
+---@param b gpureduce.array|gpureduce.expression the other input: same dtype, length and device
+---@param options? gpureduce.dot.options how to read them
+---@return number|gpureduce.array # an integer for integer dtypes; 0 for none. With `rows` one result for each row or column: f64, or i64
+---@overload fun(b: gpureduce.array|gpureduce.expression): number
+function expression:dot(b, options) end
+
 ---@class gpureduce.mse.options
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
 ---@field axis? integer 2: one result for each row, 1: one for each column; default 2
@@ -1817,6 +2015,13 @@ function gr.mse(a, b, options) end
 ---@return number|gpureduce.array # a float; NaN for none. With `rows` one result for each row or column: f64
 ---@overload fun(b: gpureduce.array): number
 function array:mse(b, options) end
+
+---The mean of the squared differences of two arrays.
+---@param b gpureduce.array|gpureduce.expression the other input: same dtype, length and device
+---@param options? gpureduce.mse.options how to read them
+---@return number|gpureduce.array # a float; NaN for none. With `rows` one result for each row or column: f64
+---@overload fun(b: gpureduce.array|gpureduce.expression): number
+function expression:mse(b, options) end
 
 ---@class gpureduce.cosine.options
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
@@ -1850,6 +2055,13 @@ function gr.cosine(a, b, options) end
 ---@overload fun(b: gpureduce.array): number
 function array:cosine(b, options) end
 
+---The cosine of the angle between two arrays: their dot over the product of their norms.
+---@param b gpureduce.array|gpureduce.expression the other input: same dtype, length and device
+---@param options? gpureduce.cosine.options how to read them
+---@return number|gpureduce.array # a float from -1 to 1; NaN when one is all zeros. With `rows` one result for each row or column: f64
+---@overload fun(b: gpureduce.array|gpureduce.expression): number
+function expression:cosine(b, options) end
+
 ---@class gpureduce.quantile.options
 ---what to give when a share falls between two elements: `"linear"` between them, the `"lower"`, `"higher"` or
 ---`"nearest"` of them (halfway: the even one, counted from 0), or their `"midpoint"`; default `"linear"`
@@ -1869,6 +2081,12 @@ function gr.quantile(a, q, options) end
 ---@return number|gpureduce.array # for a table of shares an array: f64, or the input's dtype with `lower`, `higher` and `nearest`, which give elements. NaN anywhere in the data gives NaN
 function array:quantile(q, options) end
 
+---The elements below which given shares of the data lie: exact, by selection on order keys, as NumPy defines it.
+---@param q number|number[] a share from 0 to 1, or several
+---@param options? gpureduce.quantile.options
+---@return number|gpureduce.array # for a table of shares an array: f64, or the input's dtype with `lower`, `higher` and `nearest`, which give elements. NaN anywhere in the data gives NaN
+function expression:quantile(q, options) end
+
 ---The middle element, or the mean of the two in the middle, rounded once to f64. (`quantile(a, 0.5)` interpolates
 ---between those, as NumPy's does, which may differ in the last bits.)
 ---@param a gpureduce.array the input
@@ -1879,6 +2097,11 @@ function gr.median(a) end
 ---between those, as NumPy's does, which may differ in the last bits.)
 ---@return number # a float; NaN when the data holds one
 function array:median() end
+
+---The middle element, or the mean of the two in the middle, rounded once to f64. (`quantile(a, 0.5)` interpolates
+---between those, as NumPy's does, which may differ in the last bits.)
+---@return number # a float; NaN when the data holds one
+function expression:median() end
 
 ---Whether reductions of this Lua state are correctly rounded where a call does not say; sets it when given.
 ---@param on? boolean the new setting
@@ -1927,6 +2150,10 @@ function gr.digest(a) end
 ---@return string # 32 hexadecimal digits
 function array:digest() end
 
+---A fingerprint of an array's bytes in logical order: the same for a view and its copy, on every device.
+---@return string # 32 hexadecimal digits
+function expression:digest() end
+
 ---@class gpureduce.histogram.options
 ---@field bins? integer how many bins of equal width, 1 to 2^31
 ---@field min? number the first edge; default the least finite sample
@@ -1959,6 +2186,11 @@ function gr.histogram(a, options) end
 ---@return gpureduce.histogram # counts, edges, and what lay outside
 function array:histogram(options) end
 
+---Count the elements in bins, evenly spaced, by equal factors or between given edges; or add up weights there.
+---@param options gpureduce.histogram.options `bins` or `edges`
+---@return gpureduce.histogram # counts, edges, and what lay outside
+function expression:histogram(options) end
+
 ---@class gpureduce.bincount.options
 ---@field minlength? integer the least length of the result; default 0
 ---@field weights? gpureduce.array one for each element, of any dtype, as in `histogram`
@@ -1974,6 +2206,11 @@ function gr.bincount(a, options) end
 ---@param options? gpureduce.bincount.options
 ---@return gpureduce.array # i64 (with float weights f64): element k tells how often k - 1 occurs; as long as the greatest plus 1
 function array:bincount(options) end
+
+---How often each of the whole numbers 0, 1, 2, ... occurs, or the sums of weights there.
+---@param options? gpureduce.bincount.options
+---@return gpureduce.array # i64 (with float weights f64): element k tells how often k - 1 occurs; as long as the greatest plus 1
+function expression:bincount(options) end
 
 ---The value below which the share q of the counted samples lies, linear within its bin.
 ---@param q number a share from 0 to 1
@@ -2008,6 +2245,13 @@ function gr.scan(a, op, options) end
 ---@overload fun(options: gpureduce.scan.options): gpureduce.array
 function array:scan(op, options) end
 
+---The running sum, product, minimum or maximum of an array.
+---@param op? string `"sum"`, `"prod"`, `"min"` or `"max"`
+---@param options? gpureduce.scan.options
+---@return gpureduce.array # as long as the input
+---@overload fun(options: gpureduce.scan.options): gpureduce.array
+function expression:scan(op, options) end
+
 ---@class gpureduce.rmsnorm.options
 ---@field rows? integer how many rows; must divide the length; default 1
 ---@field eps? number added to the mean of squares; default 1e-5
@@ -2036,6 +2280,13 @@ function gr.rmsnorm(x, w, options) end
 ---@overload fun(options: gpureduce.rmsnorm.options): gpureduce.array
 function array:rmsnorm(w, options) end
 
+---Divide each row by the root of the mean of its squares, and multiply by weights (Zhang and Sennrich 2019).
+---@param w? gpureduce.array|gpureduce.expression one weight for each column, of the same dtype
+---@param options? gpureduce.rmsnorm.options
+---@return gpureduce.array # of the input's dtype and length
+---@overload fun(options: gpureduce.rmsnorm.options): gpureduce.array
+function expression:rmsnorm(w, options) end
+
 ---@class gpureduce.softmax.options
 ---@field rows? integer how many rows; must divide the length; default 1
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
@@ -2051,6 +2302,11 @@ function gr.softmax(x, options) end
 ---@param options? gpureduce.softmax.options
 ---@return gpureduce.array # of the input's dtype and length. A row with NaN or +infinity, or of nothing but -infinity, gives NaN
 function array:softmax(options) end
+
+---Each row as shares: exp(x - max) divided by the row's sum of these. Large numbers do not overflow.
+---@param options? gpureduce.softmax.options
+---@return gpureduce.array # of the input's dtype and length. A row with NaN or +infinity, or of nothing but -infinity, gives NaN
+function expression:softmax(options) end
 
 ---@class gpureduce.histogram.plot.options
 ---@field width? integer the longest line, 10 or more; default the variable COLUMNS, the terminal's width, or 80

@@ -86,7 +86,7 @@ in pieces of 4 million elements, with what lies between in the device's memory.]
       name = "formula", class = "gpureduce.formula", self = "f",
       text = "A formula that has been read; called with a table of its inputs, `f{a = a, b = 2}`, it gives an "
         .. "expression.",
-      make = "gr.fuse 'a'", operators = { "call(table): gpureduce.expression" },
+      make = "gr.fuse 'a'", operators = { "call(table): expression" },
     },
     {
       name = "expression", class = "gpureduce.expression", self = "e",
@@ -101,10 +101,15 @@ in pieces of 4 million elements, with what lies between in the device's memory.]
         .. "operators, `compare` and `where`, and `+ - * / ^` and unary `-`, give expressions again. `<` and "
           .. "`<=` raise, as Lua would make "
         .. "booleans of them; `and` and `==` are Lua's own: write `land` and `eq`.",
-      make = "gr.lazy(gr.ones(1))", shares = true,
-      operators = { "add(any): gpureduce.expression", "sub(any): gpureduce.expression",
-        "mul(any): gpureduce.expression",
-        "div(any): gpureduce.expression", "pow(any): gpureduce.expression", "unm: gpureduce.expression",
+      make = "gr.lazy(gr.ones(1))", shares = {
+        values = "sum prod min max minmax mean var std argmin argmax any all count norm reduce dot mse cosine "
+          .. "logsumexp "
+          .. "histogram bincount scan compact quantile median rmsnorm softmax digest",
+        elements = "add sub mul div neg abs square sqrt exp log tanh clamp cast compare where",
+      },
+      operators = { "add(any): expression", "sub(any): expression",
+        "mul(any): expression",
+        "div(any): expression", "pow(any): expression", "unm: expression",
           "len: integer" },
     },
   },
