@@ -19,7 +19,7 @@
 typedef struct call {
   gr_op op;
   gr_array *a, *b;
-  gr_reduced of, and; /* the same; where they are expressions, a and b are promises of their elements */
+  gr_reduced of, with; /* the same; where they are expressions, a and b are promises of their elements */
   gr_shape shape;
   gr_segments segments; /* where shape points when there are any */
   gr_future *gather;    /* where the number goes instead of being computed now, or NULL */
@@ -35,12 +35,12 @@ typedef struct call {
 /* Of expressions: their elements are made, as what follows needs arrays. */
 static void make_elements(lua_State *L, call *q) {
   gr_context *c = gr_l_context(L);
-  const gr_expression *e = q->of.e, *f = q->and.e;
+  const gr_expression *e = q->of.e, *f = q->with.e;
   if (e) GR_TRY_WITH(L, c, 1, e, f, gr_reduced_eval(c, &q->of));
-  if (f) GR_TRY_WITH(L, c, 2, f, e, gr_reduced_eval(c, &q->and));
+  if (f) GR_TRY_WITH(L, c, 2, f, e, gr_reduced_eval(c, &q->with));
 }
 
-static int is_expression(const call *q) { return q->of.e || q->and.e; }
+static int is_expression(const call *q) { return q->of.e || q->with.e; }
 
 /* ---- checks ---- */
 
@@ -215,17 +215,17 @@ static gr_status run_each(lua_State *L, gr_context *c, call *q, gr_array *out, g
     check_empty(L, q);
   }
   gr_status status = q->exact ? gr_reduced_eval(c, &q->of) : GR_OK;
-  if (q->exact && status == GR_OK) status = gr_reduced_eval(c, &q->and);
+  if (q->exact && status == GR_OK) status = gr_reduced_eval(c, &q->with);
   if (status != GR_OK) return status;
   if (q->exact) return gr_exact_each(c, q->op, q->shape, q->a, q->b, (int64_t)q->ddof, out);
-  if (is_expression(q)) return gr_formula_reduce_each(c, q->op, q->shape, q->of, q->and, q->ddof, out, out2);
+  if (is_expression(q)) return gr_formula_reduce_each(c, q->op, q->shape, q->of, q->with, q->ddof, out, out2);
   return gr_reduce_each(c, q->op, q->shape, q->a, q->b, q->ddof, out, out2);
 }
 
 static void check_apart(lua_State *L, const call *q, const gr_array *out) {
   if (!out) return;
   gr_l_check_expression_apart(L, q->options, q->of.e, out);
-  gr_l_check_expression_apart(L, q->options, q->and.e, out);
+  gr_l_check_expression_apart(L, q->options, q->with.e, out);
 }
 
 /* Pushes the result array; of minmax two, which take no 'into'. */
@@ -247,7 +247,7 @@ static int push_each(lua_State *L, gr_context *c, call *q) {
   gr_l_before_output(L, c, q->gather);
   if (!inside) out[0] = gr_l_new_beside(L, c, q->a, t, n);
   if (two) out[1] = gr_l_new_beside(L, c, q->a, t, n);
-  GR_TRY_WITH(L, c, 1, q->of.e, q->and.e, run_each(L, c, q, out[0], out[1]));
+  GR_TRY_WITH(L, c, 1, q->of.e, q->with.e, run_each(L, c, q, out[0], out[1]));
   return two ? 2 : 1;
 }
 
@@ -299,7 +299,7 @@ static int put_at(lua_State *L, gr_context *c, call *q) {
     gr_l_argerror(L, q->options, "option 'into': overlaps the input");
   check_apart(L, q, &one);
   gr_l_before_output(L, c, q->gather);
-  GR_TRY_WITH(L, c, 1, q->of.e, q->and.e, run_at(L, c, q, into, at));
+  GR_TRY_WITH(L, c, 1, q->of.e, q->with.e, run_at(L, c, q, into, at));
   return 1;
 }
 
@@ -326,7 +326,7 @@ static int finish(lua_State *L, call *q) {
   if (q->gather) return gr_l_gather(L, c, q->gather, q->op, q->a, q->b, q->ddof);
   if (q->later) return gr_l_later(L, c, q->op, q->a, q->b, q->ddof);
   if (is_expression(q))
-    GR_TRY_WITH(L, c, 1, q->of.e, q->and.e, gr_formula_reduce_all(c, q->op, q->of, q->and, q->ddof, &r));
+    GR_TRY_WITH(L, c, 1, q->of.e, q->with.e, gr_formula_reduce_all(c, q->op, q->of, q->with, q->ddof, &r));
   else GR_TRY(L, c, 1, gr_reduce_all(c, q->op, q->a, q->b, q->ddof, &r));
   return gr_l_push_result(L, q->op, &r);
 }
@@ -344,9 +344,9 @@ static void check_second(lua_State *L, const call *q, int arg) {
 /* The operands from argument `first` on; promises go to the top of the stack. */
 static void take_operands(lua_State *L, call *q, int first) {
   q->of = gr_l_check_reduced(L, first);
-  if (gr_ops[q->op].inputs == 2) q->and = gr_l_check_reduced(L, first + 1);
+  if (gr_ops[q->op].inputs == 2) q->with = gr_l_check_reduced(L, first + 1);
   q->a = q->of.a;
-  q->b = q->and.a;
+  q->b = q->with.a;
 }
 
 /*
@@ -359,7 +359,7 @@ static int reduce_expressions(lua_State *L, gr_op op, int options) {
   lua_settop(L, options);
   call q = {.op = op, .options = options, .shape = {.axis = 2}, .gather = gr_l_gathering(L, c)};
   take_operands(L, &q, 1);
-  gr_array *promises[2] = {q.of.e ? q.a : NULL, q.and.e ? q.b : NULL};
+  gr_array *promises[2] = {q.of.e ? q.a : NULL, q.with.e ? q.b : NULL};
   if (!lua_isnil(L, options)) read_options(L, &q, q.a->n);
   else q.exact = c->exact && gr_exact_has(op, q.a->dtype);
   if (inputs == 2) check_second(L, &q, 2);
@@ -452,7 +452,7 @@ gr_reduction gr_l_reduction(lua_State *L, gr_op op, int first) {
   if (q.b) check_second(L, &q, first + 1);
   if (gr_shape_length(q.shape, q.a->n) == 0 || gr_shape_results(q.shape, q.a->n) == 0)
     gr_l_argerror(L, first, "array is empty: there is nothing to do");
-  return (gr_reduction){.op = q.op, .shape = q.shape, .a = q.a, .b = q.b, .of = q.of.e, .and = q.and.e,
+  return (gr_reduction){.op = q.op, .shape = q.shape, .a = q.a, .b = q.b, .of = q.of.e, .with = q.with.e,
                         .ddof = q.ddof, .exact = q.exact};
 }
 

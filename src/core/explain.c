@@ -50,12 +50,12 @@ static int64_t expression_uploads(const gr_expression *e) {
 /* Of expressions: in one pass, or as arrays of their elements, which are stored first. */
 static void explain_formula(const gr_reduction *r, gr_explanation *e) {
   const gr_queue *q = r->a->storage->queue;
-  const gr_reduced a = {r->of, (gr_array *)(uintptr_t)r->a}, b = {r->and, (gr_array *)(uintptr_t)r->b};
+  const gr_reduced a = {r->of, (gr_array *)(uintptr_t)r->a}, b = {r->with, (gr_array *)(uintptr_t)r->b};
   const int fuses = !r->exact && gr_formula_fuses(r->op, r->shape, a, b);
   e->reads = r->of ? gr_expression_reads(r->of) : r->a->n * gr_size(r->a->dtype);
-  if (r->b) e->reads += r->and ? gr_expression_reads(r->and) : r->b->n * gr_size(r->b->dtype);
+  if (r->b) e->reads += r->with ? gr_expression_reads(r->with) : r->b->n * gr_size(r->b->dtype);
   e->uploads = (r->of ? expression_uploads(r->of) : uploads_of(r->a)) +
-               (r->and ? expression_uploads(r->and) : r->b ? uploads_of(r->b) : 0);
+               (r->with ? expression_uploads(r->with) : r->b ? uploads_of(r->b) : 0);
   e->how = (gr_explained){.kernel = fuses ? "formula" : "formula, stored"};
   e->how.why = fuses                 ? "blocks of elements go through all steps and into the reduction"
                : q->backend->formula ? "elements are computed in one pass and stored, then reduced as an array"
@@ -72,7 +72,7 @@ gr_status gr_explain(const gr_reduction *r, gr_explanation *e) {
   e->reads = r->a->n * gr_size(r->a->dtype) + (r->b ? r->b->n * gr_size(r->b->dtype) : 0);
   e->writes = job.count * (number ? 8 : gr_size(gr_result_dtype(r->op, r->a->dtype)));
   e->uploads = uploads_of(r->a) + (r->b ? uploads_of(r->b) : 0);
-  if (r->of || r->and) {
+  if (r->of || r->with) {
     explain_formula(r, e);
     return GR_OK;
   }

@@ -146,7 +146,7 @@ static gr_status reduce_scaled(gr_context *c, gr_wanted *w, double ddof, gr_valu
 /* GPUREDUCE_TRACE has a line of it. */
 static void tell(gr_context *c, gr_op op, gr_shape s, const gr_wanted *w, double ddof) {
   if (!c->trace) return;
-  c->trace(&(gr_reduction){.op = op, .shape = s, .a = w->a.a, .b = w->b.a, .of = w->a.e, .and = w->b.e, .ddof = ddof});
+  c->trace(&(gr_reduction){.op = op, .shape = s, .a = w->a.a, .b = w->b.a, .of = w->a.e, .with = w->b.e, .ddof = ddof});
 }
 
 static gr_status reduce_these(gr_context *c, gr_wanted *w, int count, double ddof, const gr_expression *e,
