@@ -378,6 +378,21 @@ describe("lazy handles", function()
     assert.truthy(S.message(L, 5):find("gpureduce.array expected, got number", 1, true))
     assert.truthy(S.message(function() return e + gr.ones(4) end):find("length 3 expected, got 4", 1, true))
     assert.truthy(S.message(function() return e + gr.ones(3, "f64") end):find("f32 and f64 do not mix", 1, true))
+    for text, attempt in pairs {
+      ["bad argument #1 to 'lazy' (gpureduce.array expected, got number)"] = function() L(5) end,
+      ["bad argument #1 to 'eval' (gpureduce.expression expected, got number)"] = function() e.eval(5) end,
+      ["bad argument #2 to 'lt' (array, number or expression expected, got string)"] = function() e:lt "x" end,
+      ["bad argument #2 to 'le' (array, number or expression expected, got nil)"] = function() e:le(nil) end,
+      ["bad argument #2 to 'eq' (array, number or expression expected, got boolean)"] = function() e:eq(true) end,
+      ["bad argument #2 to 'ne' (array, number or expression expected, got no value)"] = function() e:ne() end,
+      ["bad argument #2 to 'ge' (array, number or expression expected, got table)"] = function() e:ge {} end,
+      ["bad argument #2 to 'gt' (array, number or expression expected, got string)"] = function() e:gt "x" end,
+      ["bad argument #2 to 'land' (length 3 expected, got 4)"] = function() e:land(gr.ones(4)) end,
+      ["bad argument #2 to 'lor' (array, number or expression expected, got string)"] = function() e:lor "x" end,
+      ["bad argument #2 to 'pow' (array, number or expression expected, got string)"] = function() e:pow "x" end,
+    } do
+      assert.equal(text, S.message(attempt))
+    end
     local deep = e
     local message = S.message(function()
       for _ = 1, 300 do deep = deep + 1 end

@@ -5,6 +5,8 @@
 static gr_given given(lua_State *L, int arg) {
   gr_given g = {.expression = gr_l_test_array(L, arg) ? NULL : gr_l_test_expression(L, arg)};
   if (g.expression && !gr_expression_alive(g.expression)) gr_l_argerror(L, arg, "expression has been released");
+  if (lua_type(L, arg) != LUA_TNUMBER && !g.expression && !gr_l_test_array(L, arg))
+    gr_l_argerror(L, arg, "array, number or expression expected, got %s", gr_l_kind(L, arg));
   if (lua_type(L, arg) == LUA_TNUMBER) g.number = gr_l_to_number(L, arg);
   else if (!g.expression) g.array = gr_l_check_array(L, arg);
   return g;
