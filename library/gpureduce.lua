@@ -445,6 +445,11 @@ function gr.sqrt(a, options) end
 ---@return gpureduce.array # as long as the input
 function array:sqrt(options) end
 
+---The square root of each element, correctly rounded.
+---@param options? gpureduce.sqrt.options
+---@return gpureduce.expression # as long as the input
+function expression:sqrt(options) end
+
 ---@class gpureduce.rsqrt.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
@@ -474,10 +479,6 @@ function gr.cbrt(a, options) end
 ---@param options? gpureduce.cbrt.options
 ---@return gpureduce.array # as long as the input
 function array:cbrt(options) end
----The square root of each element, correctly rounded.
----@param options? gpureduce.sqrt.options
----@return gpureduce.expression # as long as the input
-function expression:sqrt(options) end
 
 ---@class gpureduce.exp.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
@@ -493,6 +494,11 @@ function gr.exp(a, options) end
 ---@param options? gpureduce.exp.options
 ---@return gpureduce.array # as long as the input
 function array:exp(options) end
+
+---e to the power of each element.
+---@param options? gpureduce.exp.options
+---@return gpureduce.expression # as long as the input
+function expression:exp(options) end
 
 ---@class gpureduce.exp2.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
@@ -523,10 +529,6 @@ function gr.expm1(a, options) end
 ---@param options? gpureduce.expm1.options
 ---@return gpureduce.array # as long as the input
 function array:expm1(options) end
----e to the power of each element.
----@param options? gpureduce.exp.options
----@return gpureduce.expression # as long as the input
-function expression:exp(options) end
 
 ---@class gpureduce.log.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
@@ -542,6 +544,11 @@ function gr.log(a, options) end
 ---@param options? gpureduce.log.options
 ---@return gpureduce.array # as long as the input
 function array:log(options) end
+
+---The natural logarithm of each element. Of 0 minus infinity, of less NaN.
+---@param options? gpureduce.log.options
+---@return gpureduce.expression # as long as the input
+function expression:log(options) end
 
 ---@class gpureduce.log2.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
@@ -707,10 +714,6 @@ function gr.cosh(a, options) end
 ---@param options? gpureduce.cosh.options
 ---@return gpureduce.array # as long as the input
 function array:cosh(options) end
----The natural logarithm of each element.
----@param options? gpureduce.log.options
----@return gpureduce.expression # as long as the input
-function expression:log(options) end
 
 ---@class gpureduce.tanh.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
@@ -726,6 +729,11 @@ function gr.tanh(a, options) end
 ---@param options? gpureduce.tanh.options
 ---@return gpureduce.array # as long as the input
 function array:tanh(options) end
+
+---The hyperbolic tangent of each element.
+---@param options? gpureduce.tanh.options
+---@return gpureduce.expression # as long as the input
+function expression:tanh(options) end
 
 ---@class gpureduce.atan2.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
@@ -1139,10 +1147,6 @@ function gr.lnot(a, options) end
 ---@param options? gpureduce.lnot.options
 ---@return gpureduce.array # as long as the input
 function array:lnot(options) end
----The hyperbolic tangent of each element.
----@param options? gpureduce.tanh.options
----@return gpureduce.expression # as long as the input
-function expression:tanh(options) end
 
 ---@class gpureduce.clamp.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)

@@ -203,6 +203,28 @@ describe("the language", function()
       v = gr.ones(4) }):find("length 4 expected of 1 rows and 4 columns, got 6", 1, true))
   end)
 
+  it("has the bits of gr.pow in every power, and of all other operators", function()
+    for _, dtype in ipairs { "f16", "bf16", "f32", "f64", "i32", "u8" } do
+      local a = gr.array(elements(model.generator(9), dtype, 300), dtype)
+      for _, k in ipairs { -4, -3, -2, -1, 0, 1, 2, 3, 4, 0.5, 1.5 } do
+        local expected = gr.pow(a, k):bytes()
+        assert.equal(expected, gr.fuse("a^" .. k) { a = a }:eval():bytes(), dtype .. "^" .. k)
+        assert.equal(expected, gr.fuse "a^k" { a = a, k = k }:eval():bytes(), dtype .. "^k, " .. k)
+        assert.equal(expected, (gr.lazy(a) ^ k):eval():bytes(), dtype .. " lazily, " .. k)
+      end
+    end
+    on_each(function()
+      local a, b = gr.array { 1, -2, 3.5, -7.25 }, gr.array { 2, 2, -2, 3 }
+      assert.is_true(gr.fuse "a % b + a // b" { a = a, b = b }:eval():equal(gr.mod(a, b) + gr.floordiv(a, b)))
+      assert.is_true(gr.fuse "min(a, b) + max(a, 2)" { a = a, b = b }:eval():equal(gr.minimum(a, b) + gr.maximum(a, 2)))
+      assert.is_true(gr.fuse "sin(a) + atan2(a, b) + hypot(a, b)" { a = a, b = b }:eval():equal(
+        gr.sin(a) + gr.atan2(a, b) + gr.hypot(a, b)))
+      assert.is_true((gr.lazy(a) % b):eval():equal(gr.mod(a, b)))
+      assert.equal(4, gr.fuse "isnan(a / 0 * 0) and isfinite(a)" { a = a }:sum())
+      assert.truthy(S.message(gr.fuse "band(a, 3)", { a = a }):find("band is not there for f32", 1, true))
+    end)
+  end)
+
   it("makes powers of literals products, with the bits of the steps", function()
     for _, dtype in ipairs { "f16", "bf16", "f32", "f64" } do
       local g = model.generator(3)

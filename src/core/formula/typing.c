@@ -192,7 +192,7 @@ gr_status gr_type_map(gr_builder *b, gr_map op, gr_relation relation, gr_dtype t
     return gr_number_map(b->context, op, in, &out->number);
   }
   const gr_dtype t = dtype_of(b, first->node);
-  if (gr_map_rule(op, t) == GR_MAP_NONE)
+  if (gr_map_rule(op, t) == GR_MAP_NONE || gr_map_rule(op, t) == GR_MAP_NOT)
     return gr_fail(b->context, GR_BAD, "%s is not there for %s", gr_map_names[op], gr_dtypes[t].name);
   gr_node s = node_of(op, t, gr_map_result(op, t));
   status = operand(b, op, t, x, &s.a);
