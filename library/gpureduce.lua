@@ -465,6 +465,11 @@ function gr.rsqrt(a, options) end
 ---@return gpureduce.array # as long as the input
 function array:rsqrt(options) end
 
+---1 / sqrt of each element, rounded once. Of 0 infinity with its sign.
+---@param options? gpureduce.rsqrt.options
+---@return gpureduce.expression # as long as the input
+function expression:rsqrt(options) end
+
 ---@class gpureduce.cbrt.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
@@ -479,6 +484,11 @@ function gr.cbrt(a, options) end
 ---@param options? gpureduce.cbrt.options
 ---@return gpureduce.array # as long as the input
 function array:cbrt(options) end
+
+---The cube root of each element, of negative ones too.
+---@param options? gpureduce.cbrt.options
+---@return gpureduce.expression # as long as the input
+function expression:cbrt(options) end
 
 ---@class gpureduce.exp.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
@@ -515,6 +525,11 @@ function gr.exp2(a, options) end
 ---@return gpureduce.array # as long as the input
 function array:exp2(options) end
 
+---2 to the power of each element; exact for whole ones.
+---@param options? gpureduce.exp2.options
+---@return gpureduce.expression # as long as the input
+function expression:exp2(options) end
+
 ---@class gpureduce.expm1.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
@@ -529,6 +544,11 @@ function gr.expm1(a, options) end
 ---@param options? gpureduce.expm1.options
 ---@return gpureduce.array # as long as the input
 function array:expm1(options) end
+
+---e to the power of each element, less 1: as exact near 0 as elsewhere.
+---@param options? gpureduce.expm1.options
+---@return gpureduce.expression # as long as the input
+function expression:expm1(options) end
 
 ---@class gpureduce.log.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
@@ -565,6 +585,11 @@ function gr.log2(a, options) end
 ---@return gpureduce.array # as long as the input
 function array:log2(options) end
 
+---The logarithm to base 2 of each element; exact for powers of 2.
+---@param options? gpureduce.log2.options
+---@return gpureduce.expression # as long as the input
+function expression:log2(options) end
+
 ---@class gpureduce.log10.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
@@ -579,6 +604,11 @@ function gr.log10(a, options) end
 ---@param options? gpureduce.log10.options
 ---@return gpureduce.array # as long as the input
 function array:log10(options) end
+
+---The logarithm to base 10 of each element.
+---@param options? gpureduce.log10.options
+---@return gpureduce.expression # as long as the input
+function expression:log10(options) end
 
 ---@class gpureduce.log1p.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
@@ -595,6 +625,11 @@ function gr.log1p(a, options) end
 ---@return gpureduce.array # as long as the input
 function array:log1p(options) end
 
+---The natural logarithm of 1 + each element: as exact near 0 as elsewhere.
+---@param options? gpureduce.log1p.options
+---@return gpureduce.expression # as long as the input
+function expression:log1p(options) end
+
 ---@class gpureduce.sin.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
@@ -609,6 +644,11 @@ function gr.sin(a, options) end
 ---@param options? gpureduce.sin.options
 ---@return gpureduce.array # as long as the input
 function array:sin(options) end
+
+---The sine of each element, in radians of any size: the angle is reduced exactly.
+---@param options? gpureduce.sin.options
+---@return gpureduce.expression # as long as the input
+function expression:sin(options) end
 
 ---@class gpureduce.cos.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
@@ -625,6 +665,11 @@ function gr.cos(a, options) end
 ---@return gpureduce.array # as long as the input
 function array:cos(options) end
 
+---The cosine of each element, in radians of any size.
+---@param options? gpureduce.cos.options
+---@return gpureduce.expression # as long as the input
+function expression:cos(options) end
+
 ---@class gpureduce.tan.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
@@ -639,6 +684,11 @@ function gr.tan(a, options) end
 ---@param options? gpureduce.tan.options
 ---@return gpureduce.array # as long as the input
 function array:tan(options) end
+
+---The tangent of each element, in radians of any size.
+---@param options? gpureduce.tan.options
+---@return gpureduce.expression # as long as the input
+function expression:tan(options) end
 
 ---@class gpureduce.asin.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
@@ -655,6 +705,11 @@ function gr.asin(a, options) end
 ---@return gpureduce.array # as long as the input
 function array:asin(options) end
 
+---The angle from -pi/2 to pi/2 whose sine each element is; beyond -1 and 1 NaN.
+---@param options? gpureduce.asin.options
+---@return gpureduce.expression # as long as the input
+function expression:asin(options) end
+
 ---@class gpureduce.acos.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
@@ -669,6 +724,11 @@ function gr.acos(a, options) end
 ---@param options? gpureduce.acos.options
 ---@return gpureduce.array # as long as the input
 function array:acos(options) end
+
+---The angle from 0 to pi whose cosine each element is; beyond -1 and 1 NaN.
+---@param options? gpureduce.acos.options
+---@return gpureduce.expression # as long as the input
+function expression:acos(options) end
 
 ---@class gpureduce.atan.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
@@ -685,6 +745,11 @@ function gr.atan(a, options) end
 ---@return gpureduce.array # as long as the input
 function array:atan(options) end
 
+---The angle from -pi/2 to pi/2 whose tangent each element is.
+---@param options? gpureduce.atan.options
+---@return gpureduce.expression # as long as the input
+function expression:atan(options) end
+
 ---@class gpureduce.sinh.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
@@ -700,6 +765,11 @@ function gr.sinh(a, options) end
 ---@return gpureduce.array # as long as the input
 function array:sinh(options) end
 
+---The hyperbolic sine of each element.
+---@param options? gpureduce.sinh.options
+---@return gpureduce.expression # as long as the input
+function expression:sinh(options) end
+
 ---@class gpureduce.cosh.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
@@ -714,6 +784,11 @@ function gr.cosh(a, options) end
 ---@param options? gpureduce.cosh.options
 ---@return gpureduce.array # as long as the input
 function array:cosh(options) end
+
+---The hyperbolic cosine of each element.
+---@param options? gpureduce.cosh.options
+---@return gpureduce.expression # as long as the input
+function expression:cosh(options) end
 
 ---@class gpureduce.tanh.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
@@ -752,6 +827,12 @@ function gr.atan2(a, b, options) end
 ---@return gpureduce.array # as long as the input
 function array:atan2(b, options) end
 
+---The angle of the point (b, a): atan(a / b), in the quadrant of both signs, as `math.atan(a, b)`.
+---@param b gpureduce.array|gpureduce.expression|number at least one of the two is an array
+---@param options? gpureduce.atan2.options
+---@return gpureduce.expression # as long as the input
+function expression:atan2(b, options) end
+
 ---@class gpureduce.hypot.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
@@ -768,6 +849,12 @@ function gr.hypot(a, b, options) end
 ---@param options? gpureduce.hypot.options
 ---@return gpureduce.array # as long as the input
 function array:hypot(b, options) end
+
+---sqrt(a^2 + b^2), without overflow on the way.
+---@param b gpureduce.array|gpureduce.expression|number at least one of the two is an array
+---@param options? gpureduce.hypot.options
+---@return gpureduce.expression # as long as the input
+function expression:hypot(b, options) end
 
 ---@class gpureduce.pow.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
@@ -807,6 +894,13 @@ function gr.mod(a, b, options) end
 ---@return gpureduce.array # as long as the input
 function array:mod(b, options) end
 
+---The remainder of a / b with the sign of b, as Lua's `%`; exact before the sign is put right. A remainder of 0 keeps
+---the sign of a. By 0: NaN, of integers 0.
+---@param b gpureduce.array|gpureduce.expression|number at least one of the two is an array
+---@param options? gpureduce.mod.options
+---@return gpureduce.expression # as long as the input
+function expression:mod(b, options) end
+
 ---@class gpureduce.fmod.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
@@ -823,6 +917,12 @@ function gr.fmod(a, b, options) end
 ---@param options? gpureduce.fmod.options
 ---@return gpureduce.array # as long as the input
 function array:fmod(b, options) end
+
+---The remainder of a / b with the sign of a, as `math.fmod`; exact. By 0: NaN, of integers 0.
+---@param b gpureduce.array|gpureduce.expression|number at least one of the two is an array
+---@param options? gpureduce.fmod.options
+---@return gpureduce.expression # as long as the input
+function expression:fmod(b, options) end
 
 ---@class gpureduce.floordiv.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
@@ -841,6 +941,12 @@ function gr.floordiv(a, b, options) end
 ---@return gpureduce.array # as long as the input
 function array:floordiv(b, options) end
 
+---The quotient rounded down, as Lua's `//`. By 0: of floats as `/`, of integers 0.
+---@param b gpureduce.array|gpureduce.expression|number at least one of the two is an array
+---@param options? gpureduce.floordiv.options
+---@return gpureduce.expression # as long as the input
+function expression:floordiv(b, options) end
+
 ---@class gpureduce.minimum.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
@@ -857,6 +963,12 @@ function gr.minimum(a, b, options) end
 ---@param options? gpureduce.minimum.options
 ---@return gpureduce.array # as long as the input
 function array:minimum(b, options) end
+
+---The smaller of each pair; NaN if one is. -0.0 is below 0.0.
+---@param b gpureduce.array|gpureduce.expression|number at least one of the two is an array
+---@param options? gpureduce.minimum.options
+---@return gpureduce.expression # as long as the input
+function expression:minimum(b, options) end
 
 ---@class gpureduce.maximum.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
@@ -875,6 +987,12 @@ function gr.maximum(a, b, options) end
 ---@return gpureduce.array # as long as the input
 function array:maximum(b, options) end
 
+---The larger of each pair; NaN if one is.
+---@param b gpureduce.array|gpureduce.expression|number at least one of the two is an array
+---@param options? gpureduce.maximum.options
+---@return gpureduce.expression # as long as the input
+function expression:maximum(b, options) end
+
 ---@class gpureduce.floor.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
@@ -889,6 +1007,11 @@ function gr.floor(a, options) end
 ---@param options? gpureduce.floor.options
 ---@return gpureduce.array # as long as the input
 function array:floor(options) end
+
+---The largest whole number that is not above each element.
+---@param options? gpureduce.floor.options
+---@return gpureduce.expression # as long as the input
+function expression:floor(options) end
 
 ---@class gpureduce.ceil.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
@@ -905,6 +1028,11 @@ function gr.ceil(a, options) end
 ---@return gpureduce.array # as long as the input
 function array:ceil(options) end
 
+---The smallest whole number that is not below each element.
+---@param options? gpureduce.ceil.options
+---@return gpureduce.expression # as long as the input
+function expression:ceil(options) end
+
 ---@class gpureduce.round.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
@@ -919,6 +1047,11 @@ function gr.round(a, options) end
 ---@param options? gpureduce.round.options
 ---@return gpureduce.array # as long as the input
 function array:round(options) end
+
+---The whole number nearest to each element; of two the even one, as IEEE 754 and NumPy have it.
+---@param options? gpureduce.round.options
+---@return gpureduce.expression # as long as the input
+function expression:round(options) end
 
 ---@class gpureduce.trunc.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
@@ -935,6 +1068,11 @@ function gr.trunc(a, options) end
 ---@return gpureduce.array # as long as the input
 function array:trunc(options) end
 
+---Each element without its fraction.
+---@param options? gpureduce.trunc.options
+---@return gpureduce.expression # as long as the input
+function expression:trunc(options) end
+
 ---@class gpureduce.sign.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
@@ -949,6 +1087,11 @@ function gr.sign(a, options) end
 ---@param options? gpureduce.sign.options
 ---@return gpureduce.array # as long as the input
 function array:sign(options) end
+
+---1, -1, or the element itself where it is 0, -0.0 or NaN.
+---@param options? gpureduce.sign.options
+---@return gpureduce.expression # as long as the input
+function expression:sign(options) end
 
 ---@class gpureduce.band.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
@@ -967,6 +1110,12 @@ function gr.band(a, b, options) end
 ---@return gpureduce.array # as long as the input
 function array:band(b, options) end
 
+---The bits that both have; `a & b`.
+---@param b gpureduce.array|gpureduce.expression|number at least one of the two is an array
+---@param options? gpureduce.band.options
+---@return gpureduce.expression # as long as the input
+function expression:band(b, options) end
+
 ---@class gpureduce.bor.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
@@ -983,6 +1132,12 @@ function gr.bor(a, b, options) end
 ---@param options? gpureduce.bor.options
 ---@return gpureduce.array # as long as the input
 function array:bor(b, options) end
+
+---The bits that one has; `a | b`.
+---@param b gpureduce.array|gpureduce.expression|number at least one of the two is an array
+---@param options? gpureduce.bor.options
+---@return gpureduce.expression # as long as the input
+function expression:bor(b, options) end
 
 ---@class gpureduce.bxor.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
@@ -1001,6 +1156,12 @@ function gr.bxor(a, b, options) end
 ---@return gpureduce.array # as long as the input
 function array:bxor(b, options) end
 
+---The bits that only one has; `a ~ b`.
+---@param b gpureduce.array|gpureduce.expression|number at least one of the two is an array
+---@param options? gpureduce.bxor.options
+---@return gpureduce.expression # as long as the input
+function expression:bxor(b, options) end
+
 ---@class gpureduce.bnot.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
@@ -1015,6 +1176,11 @@ function gr.bnot(a, options) end
 ---@param options? gpureduce.bnot.options
 ---@return gpureduce.array # as long as the input
 function array:bnot(options) end
+
+---All bits the other way; `~a`.
+---@param options? gpureduce.bnot.options
+---@return gpureduce.expression # as long as the input
+function expression:bnot(options) end
 
 ---@class gpureduce.shl.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
@@ -1035,6 +1201,13 @@ function gr.shl(a, b, options) end
 ---@return gpureduce.array # as long as the input
 function array:shl(b, options) end
 
+---The bits b places up, zeros after them; `a << b`. As in Lua: a negative b shifts down, and the dtype's width or more
+---leaves 0.
+---@param b gpureduce.array|gpureduce.expression|number at least one of the two is an array
+---@param options? gpureduce.shl.options
+---@return gpureduce.expression # as long as the input
+function expression:shl(b, options) end
+
 ---@class gpureduce.shr.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
@@ -1054,6 +1227,13 @@ function gr.shr(a, b, options) end
 ---@return gpureduce.array # as long as the input
 function array:shr(b, options) end
 
+---The bits b places down, zeros before them, of negative integers too; `a >> b`. A negative b shifts up, and the
+---dtype's width or more leaves 0.
+---@param b gpureduce.array|gpureduce.expression|number at least one of the two is an array
+---@param options? gpureduce.shr.options
+---@return gpureduce.expression # as long as the input
+function expression:shr(b, options) end
+
 ---@class gpureduce.isnan.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
@@ -1068,6 +1248,11 @@ function gr.isnan(a, options) end
 ---@param options? gpureduce.isnan.options
 ---@return gpureduce.array # as long as the input
 function array:isnan(options) end
+
+---1 where an element is NaN, 0 elsewhere.
+---@param options? gpureduce.isnan.options
+---@return gpureduce.expression # as long as the input
+function expression:isnan(options) end
 
 ---@class gpureduce.isinf.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
@@ -1084,6 +1269,11 @@ function gr.isinf(a, options) end
 ---@return gpureduce.array # as long as the input
 function array:isinf(options) end
 
+---1 where an element is infinite, 0 elsewhere.
+---@param options? gpureduce.isinf.options
+---@return gpureduce.expression # as long as the input
+function expression:isinf(options) end
+
 ---@class gpureduce.isfinite.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
@@ -1098,6 +1288,11 @@ function gr.isfinite(a, options) end
 ---@param options? gpureduce.isfinite.options
 ---@return gpureduce.array # as long as the input
 function array:isfinite(options) end
+
+---1 where an element is neither infinite nor NaN, 0 elsewhere.
+---@param options? gpureduce.isfinite.options
+---@return gpureduce.expression # as long as the input
+function expression:isfinite(options) end
 
 ---@class gpureduce.land.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
@@ -1361,7 +1556,7 @@ function expression:lor(x) end
 ---@return gpureduce.expression # u8, 1 or 0
 function expression:lnot() end
 
----Its elements to a power; `e ^ y`. Exponents -4 to 4 and 0.5 are products, quotients and a root.
+---Its elements to a power; `e ^ y`, as `gr.pow` has it.
 ---@param y number the exponent
 ---@return gpureduce.expression # floats; of integers f64
 function expression:pow(y) end

@@ -32,17 +32,17 @@ local words = {
   { "`i`, `n`", "the position, from 1, an i64; the length, a number" },
   { "`f32(x)`, `i64(x)`, ...", "a cast, as `gr.cast` does it; dtypes do not mix without" },
   { "`sqrt(x)`, `abs(x)`, ...", "the element operators ([Element by element](#element-by-element)) by name; "
-    .. "`clamp(x, low, high)` with numbers as its ends; `min(x, y)` and `max(x, y)` where there are `minimum` and "
-    .. "`maximum`" },
+    .. "`clamp(x, low, high)` with numbers as its ends; `min(x, y)` and `max(x, y)` are "
+    .. "`minimum` and `maximum`" },
   { "`where(c, x, y)`", "`x` where `c` is not zero, else `y`" },
   { "`x < y`, ...", "a mask: u8, 1 or 0" },
   { "`x and y`, `x or y`, `not x`", "masks of what is not zero; NaN is not" },
   { "`c and x or y`", "`where(c, x, y)`: `x` wherever `c` is not zero, **even where `x` is 0**, which is not "
     .. "Lua's rule. "
     .. "With parentheses, `(c and x) or y`, a mask" },
-  { "`x^2`", "a power. Exponents -4 to 4 and 0.5 written as numbers are products, quotients and a root; of "
-    .. "integers f64, "
-    .. "as in Lua. Other exponents need the element operator `pow`" },
+  { "`x^y`", "a power, as `gr.pow` has it; of integers f64, as in Lua. Exponents -1 to 4 and 0.5 written as "
+          .. "numbers are "
+    .. "products, a quotient and a root, with the same bits" },
 }
 for k, row in ipairs(words) do words[k] = ("| %s | %s |"):format(row[1], row[2]) end
 
@@ -64,8 +64,8 @@ power      = operand [ "^" unary ]
 operand    = NUMBER | NAME | NAME "(" formula { "," formula } ")" | "(" formula ")"
 ```
 
-Numbers, names, comments (`--` to the end of the line) and precedence are Lua's. `//` and `%` need the element operators
-`floordiv` and `mod`.
+Numbers, names, comments (`--` to the end of the line) and precedence are Lua's;
+`//` and `%` are `floordiv` and `mod`.
 
 | in a formula | is |
 |---|---|
@@ -105,7 +105,11 @@ in pieces of 4 million elements, with what lies between in the device's memory.]
         values = "sum prod min max minmax mean var std argmin argmax any all count norm reduce dot mse cosine "
           .. "logsumexp "
           .. "histogram bincount scan compact quantile median rmsnorm softmax digest",
-        elements = "add sub mul div neg abs square sqrt exp log tanh clamp cast compare where",
+        elements = "add sub mul div floordiv mod fmod neg abs sign square minimum maximum clamp floor ceil "
+          .. "round trunc sqrt "
+          .. "rsqrt cbrt hypot exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos atan atan2 sinh "
+          .. "cosh tanh band "
+          .. "bor bxor bnot shl shr isnan isinf isfinite cast compare where",
       },
       operators = { "add(any): expression", "sub(any): expression",
         "mul(any): expression",
@@ -181,10 +185,9 @@ print(((x - b) ^ 2):sum(), x:lt(0):where(-x, x):max(), (x * b):scan()[3])]],
     logic("lnot", "Where it is zero: `not` in a formula.", "2", {}),
     {
       of = "expression", name = "pow",
-        text = "Its elements to a power; `e ^ y`. Exponents -4 to 4 and 0.5 are products, quotients and "
-        .. "a root.",
+        text = "Its elements to a power; `e ^ y`, as `gr.pow` has it.",
       params = { { "y", "number", "the exponent" } }, returns = { { "expression", "floats; of integers f64" } },
-      errors = "An exponent that there is no operator for.", cost = cost, waits = c.no_work,
+      errors = errors, cost = cost, waits = c.no_work,
       example = "print((gr.lazy(gr.array { 2, 3 }) ^ -1):sum())", output = "0.8333333432674...",
     },
   },

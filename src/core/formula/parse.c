@@ -214,8 +214,8 @@ static gr_status open_call(parser *p, const char *name, size_t column) {
     w.operands = 3;
     return await(p, w);
   }
-  if (!strcmp(name, "min") && gr_map_named("minimum") >= 0) name = "minimum";
-  if (!strcmp(name, "max") && gr_map_named("maximum") >= 0) name = "maximum";
+  if (!strcmp(name, "min")) name = "minimum";
+  if (!strcmp(name, "max")) name = "maximum";
   if (!is_map(name, &op)) return WRONG(p, column, "no function '%s'", name);
   w.op = op;
   w.operands = gr_map_operands((gr_map)op);

@@ -225,19 +225,17 @@ static gr_status ones(gr_builder *b, gr_meaning x, gr_meaning *out) {
   return status == GR_OK ? step(b, s, out) : status;
 }
 
-/* Products, for whole exponents; 1 over them for negative ones. */
+/* Products for 0 to 4, a quotient for -1. */
 static gr_status products(gr_builder *b, gr_meaning x, int k, gr_meaning *out) {
   const gr_meaning one = gr_means_number(gr_number_f(1));
-  const int m = k < 0 ? -k : k;
   gr_status status = GR_OK;
-  gr_meaning y = x;
-  if (m == 0) return ones(b, x, out);
-  if (k == 1) status = binary(b, GR_MAP_mul, x, one, &y);
-  if (m >= 2) status = unary(b, GR_MAP_square, x, &y);
-  if (m == 3 && status == GR_OK) status = binary(b, GR_MAP_mul, y, x, &y);
-  if (m == 4 && status == GR_OK) status = unary(b, GR_MAP_square, y, &y);
-  *out = y;
-  return k < 0 && status == GR_OK ? binary(b, GR_MAP_div, one, y, out) : status;
+  if (k == 0) return ones(b, x, out);
+  if (k == 1) return binary(b, GR_MAP_mul, x, one, out);
+  if (k < 0) return binary(b, GR_MAP_div, one, x, out);
+  status = unary(b, GR_MAP_square, x, out);
+  if (k == 3 && status == GR_OK) status = binary(b, GR_MAP_mul, *out, x, out);
+  if (k == 4 && status == GR_OK) status = unary(b, GR_MAP_square, *out, out);
+  return status;
 }
 
 /* x ^ 0.5: as the root, but of -0 it is 0, and of minus infinity infinity. */
@@ -249,41 +247,17 @@ static gr_status root(gr_builder *b, gr_meaning x, gr_meaning *out) {
   return status == GR_OK ? choose(b, gr_means_number(gr_number_f(INFINITY)), y, low, out) : status;
 }
 
-/* Which literal exponents need no `pow`. With one in the table: those for which it gives the same bits. */
-static int by_products(gr_dtype t, int k, int has_pow) {
-  if (k < -4 || k > 4) return 0;
-  if (!has_pow || (k >= -1 && k <= 2)) return 1;
-  return k > 0 && (t == GR_F32 || t == GR_F64); /* narrower ones are rounded once */
-}
-
-/* Of two numbers, with no `pow`. */
-static gr_status power_of_numbers(gr_builder *b, double x, const gr_number *y, gr_meaning *out) {
-  double p = 1;
-  const int small = y->whole && y->i >= -4 && y->i <= 4;
-  if (!small && y->f != 0.5) return gr_fail(b->context, GR_BAD,
-                                            "exponent from -4 to 4, whole, or 0.5 expected, got %.14g", y->f);
-  for (int64_t k = y->i < 0 ? -y->i : y->i; small && k > 0; k--) p *= x;
-  *out = gr_means_number(gr_number_f(!small ? x == -INFINITY ? INFINITY : sqrt(x) + 0 : y->i < 0 ? 1 / p : p));
-  return GR_OK;
-}
+/* Which whole literals are products or a quotient with the bits of `pow`: narrower dtypes are rounded once there. */
+static int by_products(gr_dtype t, int64_t k) { return k >= -1 && k <= (t == GR_F32 || t == GR_F64 ? 4 : 2); }
 
 /* Powers are floats: integers become f64 first. */
 gr_status gr_type_power(gr_builder *b, gr_meaning x, gr_meaning y, int literal, gr_meaning *out) {
-  const int pow = gr_map_named("pow");
   gr_status status = GR_OK;
   if (is_number(x)) x.number = gr_number_f(x.number.f);
   if (is_number(y)) y.number = gr_number_f(y.number.f);
-  if (is_number(x) && is_number(y) && pow < 0) return power_of_numbers(b, x.number.f, &y.number, out);
-  if (is_number(x) || !is_number(y) || !literal) {
-    if (pow >= 0) return binary(b, (gr_map)pow, x, y, out);
-    return gr_fail(b->context, GR_BAD, "exponent that is one of the literals -4 to 4 and 0.5 expected");
-  }
-  const int k = y.number.whole && y.number.i >= -4 && y.number.i <= 4 ? (int)y.number.i : 5;
-  const int products_do = by_products(dtype_of(b, x.node), k, pow >= 0);
-  if ((products_do || y.number.f == 0.5) && !gr_is_float(dtype_of(b, x.node))) status = cast(b, GR_F64, x, &x);
+  if (is_number(x) || !is_number(y) || !literal) return binary(b, GR_MAP_pow, x, y, out);
+  if (!gr_is_float(dtype_of(b, x.node))) status = cast(b, GR_F64, x, &x);
   if (status != GR_OK) return status;
-  if (products_do) return products(b, x, k, out);
-  if (y.number.f == 0.5) return root(b, x, out);
-  if (pow >= 0) return binary(b, (gr_map)pow, x, y, out);
-  return gr_fail(b->context, GR_BAD, "exponent that is one of the literals -4 to 4 and 0.5 expected");
+  if (y.number.whole && by_products(dtype_of(b, x.node), y.number.i)) return products(b, x, (int)y.number.i, out);
+  return y.number.f == 0.5 ? root(b, x, out) : binary(b, GR_MAP_pow, x, y, out);
 }
