@@ -37,8 +37,8 @@ gr_status gr_formula_reduce_each(gr_context *, gr_op, gr_shape, gr_reduced a, gr
                                  gr_array *out2);
 
 /*
-** Whether a reduction takes its operands in one pass, without their elements anywhere (into dense results); and the bytes
-** that it reads of an expression's arrays.
+** Whether a reduction takes its operands in one pass, without their elements anywhere (into dense results); and the
+** bytes that it reads of an expression's arrays.
 */
 int gr_formula_fuses(gr_op, gr_shape, gr_reduced a, gr_reduced b);
 int64_t gr_expression_reads(const gr_expression *);
