@@ -36,7 +36,7 @@ include mk/rock.mk mk/lua.mk mk/flags.mk mk/cuda.mk mk/progress.mk
 
 # ---- what is built ----
 
-plain_c   = $(wildcard src/core/*.c kernels/cpu/*.c kernels/cpu/*/*.c kernels/ladder/*.c)
+plain_c   = $(wildcard src/core/*.c src/core/*/*.c kernels/cpu/*.c kernels/cpu/*/*.c kernels/ladder/*.c)
 core_c    = $(slow_c) $(filter-out $(slow_c),$(plain_c)) src/backends.c src/backend/cpu.c src/backend/pretend.c
 binding_c = $(wildcard src/binding/*.c)
 lua_parts = $(wildcard lua/gpureduce/*.lua)

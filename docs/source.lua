@@ -4,8 +4,8 @@ local source = {}
 
 -- Chapters in the order of the reference: docs/api/NAME.lua each.
 source.order = {
-  "make", "look", "elements", "reduce", "exact", "histogram", "scan", "rows", "pictures", "when", "files", "outside",
-  "where", "care", "learn",
+  "make", "look", "elements", "formulas", "reduce", "exact", "histogram", "scan", "rows", "pictures", "when", "files",
+  "outside", "where", "care", "learn",
 }
 
 source.dtypes = { "u8", "i8", "i16", "u16", "i32", "u32", "i64", "f16", "bf16", "f32", "f64" }
@@ -90,7 +90,7 @@ end
 
 --- What the module has and no entry describes, and the other way round: a list of sentences.
 function source.compare(gr, entries, objects)
-  local offered, described, wrong = {}, {}, {}
+  local offered, described, shared, wrong = {}, {}, {}, {}
   for name, value in pairs(gr) do
     if type(value) == "function" then offered[name] = "gr." .. name end
   end
@@ -99,6 +99,7 @@ function source.compare(gr, entries, objects)
       local make = assert((loadstring or load)("local gr = ... return " .. object.make)) -- luacheck: ignore
       for method in pairs(methods_of(make(gr))) do
         offered[name .. ":" .. method] = ("the method '%s' of a %s"):format(method, name)
+        if object.shares and gr[method] then shared[name .. ":" .. method] = true end
       end
     end
   end
@@ -106,7 +107,7 @@ function source.compare(gr, entries, objects)
     if not entry.syntax then described[source.full_name(entry)] = true end
   end
   for name, words in pairs(offered) do
-    if not described[name] then
+    if not described[name] and not shared[name] then
       wrong[#wrong + 1] = words .. " has no entry: describe it in a table of docs/api/ (format: docs/api/README.md), "
         .. "then run 'make docs'"
     end

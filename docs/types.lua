@@ -56,6 +56,25 @@ function types.variants(entry, first)
   return ways
 end
 
+-- The entry as the method of an object that shares it, or nil: arrays among its operands may be such objects, too, and
+-- of the object's element operators the results are.
+local function shared(entry, name, object)
+  local shares = object.shares or {}
+  local is_element = shares.elements and shares.elements:find("%f[%w]" .. entry.name .. "%f[%W]")
+  if entry.of or entry.syntax then return end
+  if not is_element and not (shares.values and shares.values:find("%f[%w]" .. entry.name .. "%f[%W]")) then return end
+  local copy = {}
+  for key, value in pairs(entry) do copy[key] = value end
+  copy.params, copy.returns, copy.also = {}, {}, nil
+  for k, row in ipairs(entry.params) do
+    copy.params[k] = { row[1], (row[2]:gsub("^array%f[^%w]", "array|" .. name)), row[3], default = row.default }
+  end
+  for k, row in ipairs(entry.returns) do
+    copy.returns[k] = { is_element and (row[1]:gsub("^array$", name)) or row[1], row[2] }
+  end
+  return copy
+end
+
 local function is_method(entry)
   return entry.params[1] and entry.params[1][2]:find("^array%f[^%w]") and entry.method ~= false
 end
@@ -196,6 +215,10 @@ function types.luacats(entries, objects)
       else
         add_function(add, entry, 1, "gr.", typed)
         if is_method(entry) then add_function(add, entry, 2, "array:", typed) end
+        for _, name in ipairs(sorted_names(objects)) do
+          local method = shared(entry, name, objects[name])
+          if method then add_function(add, method, 2, name .. ":", typed) end
+        end
       end
     end
   end
@@ -206,7 +229,7 @@ end
 -- ---- Teal ----
 
 local teal_operators = { add = "__add", sub = "__sub", mul = "__mul", div = "__div", unm = "__unm", len = "__len",
-  concat = "__concat" }
+  concat = "__concat", pow = "__pow", call = "__call" }
 
 local function teal_name(text)
   return (text:gsub("[:.](%w)", string.upper):gsub("^%w", string.upper))
@@ -306,7 +329,9 @@ function types.teal(entries, objects)
     end
     for _, entry in ipairs(entries) do
       local names = teal_names(objects, record_of(entry))
+      local method = shared(entry, name, object)
       if entry.of == name then add_teal_functions(add, "    ", entry, 1, names, record) end
+      if method then add_teal_functions(add, "    ", method, 2, names, record) end
       if name == "array" and not entry.syntax and not entry.of and is_method(entry) then
         add_teal_functions(add, "    ", entry, 2, names, record)
       end

@@ -25,6 +25,27 @@ local accumulator = {}
 ---@operator len: integer
 local array = {}
 
+---A formula of arrays and numbers that nobody has computed yet. It holds its arrays as views do; what is written to
+---them later counts. `#e` is its length. Functions of the module that take an array's values take it in the array's
+---place, and are methods of it too: all reductions, `gr.many`, `histogram` (`weights` as well), `bincount`, `scan`,
+---`compact` (as values and as mask), `quantile`, `median`, `rmsnorm`, `softmax`, `digest`. The element operators,
+---`compare` and `where`, and `+ - * / ^` and unary `-`, give expressions again. `<` and `<=` raise, as Lua would make
+---booleans of them; `and` and `==` are Lua's own: write `land` and `eq`.
+---@class gpureduce.expression
+---@operator add(any): gpureduce.expression
+---@operator sub(any): gpureduce.expression
+---@operator mul(any): gpureduce.expression
+---@operator div(any): gpureduce.expression
+---@operator pow(any): gpureduce.expression
+---@operator unm: gpureduce.expression
+---@operator len: integer
+local expression = {}
+
+---A formula that has been read; called with a table of its inputs, `f{a = a, b = 2}`, it gives an expression.
+---@class gpureduce.formula
+---@operator call(table): gpureduce.expression
+local formula = {}
+
 ---A result for later. `tostring(f)` says whether it is running, done or failed.
 ---@class gpureduce.future
 local future = {}
@@ -274,6 +295,12 @@ function gr.add(a, b, options) end
 ---@return gpureduce.array # as long as the input
 function array:add(b, options) end
 
+---Sum of each pair of elements.
+---@param b gpureduce.array|gpureduce.expression|number at least one of the two is an array
+---@param options? gpureduce.add.options
+---@return gpureduce.expression # as long as the input
+function expression:add(b, options) end
+
 ---@class gpureduce.sub.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
@@ -290,6 +317,12 @@ function gr.sub(a, b, options) end
 ---@param options? gpureduce.sub.options
 ---@return gpureduce.array # as long as the input
 function array:sub(b, options) end
+
+---Difference of each pair of elements.
+---@param b gpureduce.array|gpureduce.expression|number at least one of the two is an array
+---@param options? gpureduce.sub.options
+---@return gpureduce.expression # as long as the input
+function expression:sub(b, options) end
 
 ---@class gpureduce.mul.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
@@ -308,6 +341,12 @@ function gr.mul(a, b, options) end
 ---@return gpureduce.array # as long as the input
 function array:mul(b, options) end
 
+---Product of each pair of elements.
+---@param b gpureduce.array|gpureduce.expression|number at least one of the two is an array
+---@param options? gpureduce.mul.options
+---@return gpureduce.expression # as long as the input
+function expression:mul(b, options) end
+
 ---@class gpureduce.div.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
@@ -325,6 +364,12 @@ function gr.div(a, b, options) end
 ---@return gpureduce.array # as long as the input
 function array:div(b, options) end
 
+---Quotient of each pair of elements.
+---@param b gpureduce.array|gpureduce.expression|number at least one of the two is an array
+---@param options? gpureduce.div.options
+---@return gpureduce.expression # as long as the input
+function expression:div(b, options) end
+
 ---@class gpureduce.neg.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
@@ -339,6 +384,11 @@ function gr.neg(a, options) end
 ---@param options? gpureduce.neg.options
 ---@return gpureduce.array # as long as the input
 function array:neg(options) end
+
+---Each element with the other sign; `-a`.
+---@param options? gpureduce.neg.options
+---@return gpureduce.expression # as long as the input
+function expression:neg(options) end
 
 ---@class gpureduce.abs.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
@@ -355,6 +405,11 @@ function gr.abs(a, options) end
 ---@return gpureduce.array # as long as the input
 function array:abs(options) end
 
+---The magnitude of each element. Of the lowest integer of a dtype: that integer.
+---@param options? gpureduce.abs.options
+---@return gpureduce.expression # as long as the input
+function expression:abs(options) end
+
 ---@class gpureduce.square.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
@@ -369,6 +424,11 @@ function gr.square(a, options) end
 ---@param options? gpureduce.square.options
 ---@return gpureduce.array # as long as the input
 function array:square(options) end
+
+---Each element times itself.
+---@param options? gpureduce.square.options
+---@return gpureduce.expression # as long as the input
+function expression:square(options) end
 
 ---@class gpureduce.sqrt.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
@@ -385,6 +445,11 @@ function gr.sqrt(a, options) end
 ---@return gpureduce.array # as long as the input
 function array:sqrt(options) end
 
+---The square root of each element, correctly rounded.
+---@param options? gpureduce.sqrt.options
+---@return gpureduce.expression # as long as the input
+function expression:sqrt(options) end
+
 ---@class gpureduce.rsqrt.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
@@ -399,6 +464,11 @@ function gr.rsqrt(a, options) end
 ---@param options? gpureduce.rsqrt.options
 ---@return gpureduce.array # as long as the input
 function array:rsqrt(options) end
+
+---1 / sqrt of each element, rounded once. Of 0 infinity with its sign.
+---@param options? gpureduce.rsqrt.options
+---@return gpureduce.expression # as long as the input
+function expression:rsqrt(options) end
 
 ---@class gpureduce.cbrt.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
@@ -415,6 +485,11 @@ function gr.cbrt(a, options) end
 ---@return gpureduce.array # as long as the input
 function array:cbrt(options) end
 
+---The cube root of each element, of negative ones too.
+---@param options? gpureduce.cbrt.options
+---@return gpureduce.expression # as long as the input
+function expression:cbrt(options) end
+
 ---@class gpureduce.exp.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
@@ -429,6 +504,11 @@ function gr.exp(a, options) end
 ---@param options? gpureduce.exp.options
 ---@return gpureduce.array # as long as the input
 function array:exp(options) end
+
+---e to the power of each element.
+---@param options? gpureduce.exp.options
+---@return gpureduce.expression # as long as the input
+function expression:exp(options) end
 
 ---@class gpureduce.exp2.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
@@ -445,6 +525,11 @@ function gr.exp2(a, options) end
 ---@return gpureduce.array # as long as the input
 function array:exp2(options) end
 
+---2 to the power of each element; exact for whole ones.
+---@param options? gpureduce.exp2.options
+---@return gpureduce.expression # as long as the input
+function expression:exp2(options) end
+
 ---@class gpureduce.expm1.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
@@ -459,6 +544,11 @@ function gr.expm1(a, options) end
 ---@param options? gpureduce.expm1.options
 ---@return gpureduce.array # as long as the input
 function array:expm1(options) end
+
+---e to the power of each element, less 1: as exact near 0 as elsewhere.
+---@param options? gpureduce.expm1.options
+---@return gpureduce.expression # as long as the input
+function expression:expm1(options) end
 
 ---@class gpureduce.log.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
@@ -475,6 +565,11 @@ function gr.log(a, options) end
 ---@return gpureduce.array # as long as the input
 function array:log(options) end
 
+---The natural logarithm of each element. Of 0 minus infinity, of less NaN.
+---@param options? gpureduce.log.options
+---@return gpureduce.expression # as long as the input
+function expression:log(options) end
+
 ---@class gpureduce.log2.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
@@ -489,6 +584,11 @@ function gr.log2(a, options) end
 ---@param options? gpureduce.log2.options
 ---@return gpureduce.array # as long as the input
 function array:log2(options) end
+
+---The logarithm to base 2 of each element; exact for powers of 2.
+---@param options? gpureduce.log2.options
+---@return gpureduce.expression # as long as the input
+function expression:log2(options) end
 
 ---@class gpureduce.log10.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
@@ -505,6 +605,11 @@ function gr.log10(a, options) end
 ---@return gpureduce.array # as long as the input
 function array:log10(options) end
 
+---The logarithm to base 10 of each element.
+---@param options? gpureduce.log10.options
+---@return gpureduce.expression # as long as the input
+function expression:log10(options) end
+
 ---@class gpureduce.log1p.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
@@ -519,6 +624,11 @@ function gr.log1p(a, options) end
 ---@param options? gpureduce.log1p.options
 ---@return gpureduce.array # as long as the input
 function array:log1p(options) end
+
+---The natural logarithm of 1 + each element: as exact near 0 as elsewhere.
+---@param options? gpureduce.log1p.options
+---@return gpureduce.expression # as long as the input
+function expression:log1p(options) end
 
 ---@class gpureduce.sin.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
@@ -535,6 +645,11 @@ function gr.sin(a, options) end
 ---@return gpureduce.array # as long as the input
 function array:sin(options) end
 
+---The sine of each element, in radians of any size: the angle is reduced exactly.
+---@param options? gpureduce.sin.options
+---@return gpureduce.expression # as long as the input
+function expression:sin(options) end
+
 ---@class gpureduce.cos.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
@@ -549,6 +664,11 @@ function gr.cos(a, options) end
 ---@param options? gpureduce.cos.options
 ---@return gpureduce.array # as long as the input
 function array:cos(options) end
+
+---The cosine of each element, in radians of any size.
+---@param options? gpureduce.cos.options
+---@return gpureduce.expression # as long as the input
+function expression:cos(options) end
 
 ---@class gpureduce.tan.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
@@ -565,6 +685,11 @@ function gr.tan(a, options) end
 ---@return gpureduce.array # as long as the input
 function array:tan(options) end
 
+---The tangent of each element, in radians of any size.
+---@param options? gpureduce.tan.options
+---@return gpureduce.expression # as long as the input
+function expression:tan(options) end
+
 ---@class gpureduce.asin.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
@@ -579,6 +704,11 @@ function gr.asin(a, options) end
 ---@param options? gpureduce.asin.options
 ---@return gpureduce.array # as long as the input
 function array:asin(options) end
+
+---The angle from -pi/2 to pi/2 whose sine each element is; beyond -1 and 1 NaN.
+---@param options? gpureduce.asin.options
+---@return gpureduce.expression # as long as the input
+function expression:asin(options) end
 
 ---@class gpureduce.acos.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
@@ -595,6 +725,11 @@ function gr.acos(a, options) end
 ---@return gpureduce.array # as long as the input
 function array:acos(options) end
 
+---The angle from 0 to pi whose cosine each element is; beyond -1 and 1 NaN.
+---@param options? gpureduce.acos.options
+---@return gpureduce.expression # as long as the input
+function expression:acos(options) end
+
 ---@class gpureduce.atan.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
@@ -609,6 +744,11 @@ function gr.atan(a, options) end
 ---@param options? gpureduce.atan.options
 ---@return gpureduce.array # as long as the input
 function array:atan(options) end
+
+---The angle from -pi/2 to pi/2 whose tangent each element is.
+---@param options? gpureduce.atan.options
+---@return gpureduce.expression # as long as the input
+function expression:atan(options) end
 
 ---@class gpureduce.sinh.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
@@ -625,6 +765,11 @@ function gr.sinh(a, options) end
 ---@return gpureduce.array # as long as the input
 function array:sinh(options) end
 
+---The hyperbolic sine of each element.
+---@param options? gpureduce.sinh.options
+---@return gpureduce.expression # as long as the input
+function expression:sinh(options) end
+
 ---@class gpureduce.cosh.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
@@ -640,6 +785,11 @@ function gr.cosh(a, options) end
 ---@return gpureduce.array # as long as the input
 function array:cosh(options) end
 
+---The hyperbolic cosine of each element.
+---@param options? gpureduce.cosh.options
+---@return gpureduce.expression # as long as the input
+function expression:cosh(options) end
+
 ---@class gpureduce.tanh.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
@@ -654,6 +804,11 @@ function gr.tanh(a, options) end
 ---@param options? gpureduce.tanh.options
 ---@return gpureduce.array # as long as the input
 function array:tanh(options) end
+
+---The hyperbolic tangent of each element.
+---@param options? gpureduce.tanh.options
+---@return gpureduce.expression # as long as the input
+function expression:tanh(options) end
 
 ---@class gpureduce.atan2.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
@@ -672,6 +827,12 @@ function gr.atan2(a, b, options) end
 ---@return gpureduce.array # as long as the input
 function array:atan2(b, options) end
 
+---The angle of the point (b, a): atan(a / b), in the quadrant of both signs, as `math.atan(a, b)`.
+---@param b gpureduce.array|gpureduce.expression|number at least one of the two is an array
+---@param options? gpureduce.atan2.options
+---@return gpureduce.expression # as long as the input
+function expression:atan2(b, options) end
+
 ---@class gpureduce.hypot.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
@@ -688,6 +849,12 @@ function gr.hypot(a, b, options) end
 ---@param options? gpureduce.hypot.options
 ---@return gpureduce.array # as long as the input
 function array:hypot(b, options) end
+
+---sqrt(a^2 + b^2), without overflow on the way.
+---@param b gpureduce.array|gpureduce.expression|number at least one of the two is an array
+---@param options? gpureduce.hypot.options
+---@return gpureduce.expression # as long as the input
+function expression:hypot(b, options) end
 
 ---@class gpureduce.pow.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
@@ -727,6 +894,13 @@ function gr.mod(a, b, options) end
 ---@return gpureduce.array # as long as the input
 function array:mod(b, options) end
 
+---The remainder of a / b with the sign of b, as Lua's `%`; exact before the sign is put right. A remainder of 0 keeps
+---the sign of a. By 0: NaN, of integers 0.
+---@param b gpureduce.array|gpureduce.expression|number at least one of the two is an array
+---@param options? gpureduce.mod.options
+---@return gpureduce.expression # as long as the input
+function expression:mod(b, options) end
+
 ---@class gpureduce.fmod.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
@@ -743,6 +917,12 @@ function gr.fmod(a, b, options) end
 ---@param options? gpureduce.fmod.options
 ---@return gpureduce.array # as long as the input
 function array:fmod(b, options) end
+
+---The remainder of a / b with the sign of a, as `math.fmod`; exact. By 0: NaN, of integers 0.
+---@param b gpureduce.array|gpureduce.expression|number at least one of the two is an array
+---@param options? gpureduce.fmod.options
+---@return gpureduce.expression # as long as the input
+function expression:fmod(b, options) end
 
 ---@class gpureduce.floordiv.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
@@ -761,6 +941,12 @@ function gr.floordiv(a, b, options) end
 ---@return gpureduce.array # as long as the input
 function array:floordiv(b, options) end
 
+---The quotient rounded down, as Lua's `//`. By 0: of floats as `/`, of integers 0.
+---@param b gpureduce.array|gpureduce.expression|number at least one of the two is an array
+---@param options? gpureduce.floordiv.options
+---@return gpureduce.expression # as long as the input
+function expression:floordiv(b, options) end
+
 ---@class gpureduce.minimum.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
@@ -777,6 +963,12 @@ function gr.minimum(a, b, options) end
 ---@param options? gpureduce.minimum.options
 ---@return gpureduce.array # as long as the input
 function array:minimum(b, options) end
+
+---The smaller of each pair; NaN if one is. -0.0 is below 0.0.
+---@param b gpureduce.array|gpureduce.expression|number at least one of the two is an array
+---@param options? gpureduce.minimum.options
+---@return gpureduce.expression # as long as the input
+function expression:minimum(b, options) end
 
 ---@class gpureduce.maximum.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
@@ -795,6 +987,12 @@ function gr.maximum(a, b, options) end
 ---@return gpureduce.array # as long as the input
 function array:maximum(b, options) end
 
+---The larger of each pair; NaN if one is.
+---@param b gpureduce.array|gpureduce.expression|number at least one of the two is an array
+---@param options? gpureduce.maximum.options
+---@return gpureduce.expression # as long as the input
+function expression:maximum(b, options) end
+
 ---@class gpureduce.floor.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
@@ -809,6 +1007,11 @@ function gr.floor(a, options) end
 ---@param options? gpureduce.floor.options
 ---@return gpureduce.array # as long as the input
 function array:floor(options) end
+
+---The largest whole number that is not above each element.
+---@param options? gpureduce.floor.options
+---@return gpureduce.expression # as long as the input
+function expression:floor(options) end
 
 ---@class gpureduce.ceil.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
@@ -825,6 +1028,11 @@ function gr.ceil(a, options) end
 ---@return gpureduce.array # as long as the input
 function array:ceil(options) end
 
+---The smallest whole number that is not below each element.
+---@param options? gpureduce.ceil.options
+---@return gpureduce.expression # as long as the input
+function expression:ceil(options) end
+
 ---@class gpureduce.round.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
@@ -839,6 +1047,11 @@ function gr.round(a, options) end
 ---@param options? gpureduce.round.options
 ---@return gpureduce.array # as long as the input
 function array:round(options) end
+
+---The whole number nearest to each element; of two the even one, as IEEE 754 and NumPy have it.
+---@param options? gpureduce.round.options
+---@return gpureduce.expression # as long as the input
+function expression:round(options) end
 
 ---@class gpureduce.trunc.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
@@ -855,6 +1068,11 @@ function gr.trunc(a, options) end
 ---@return gpureduce.array # as long as the input
 function array:trunc(options) end
 
+---Each element without its fraction.
+---@param options? gpureduce.trunc.options
+---@return gpureduce.expression # as long as the input
+function expression:trunc(options) end
+
 ---@class gpureduce.sign.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
@@ -869,6 +1087,11 @@ function gr.sign(a, options) end
 ---@param options? gpureduce.sign.options
 ---@return gpureduce.array # as long as the input
 function array:sign(options) end
+
+---1, -1, or the element itself where it is 0, -0.0 or NaN.
+---@param options? gpureduce.sign.options
+---@return gpureduce.expression # as long as the input
+function expression:sign(options) end
 
 ---@class gpureduce.band.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
@@ -887,6 +1110,12 @@ function gr.band(a, b, options) end
 ---@return gpureduce.array # as long as the input
 function array:band(b, options) end
 
+---The bits that both have; `a & b`.
+---@param b gpureduce.array|gpureduce.expression|number at least one of the two is an array
+---@param options? gpureduce.band.options
+---@return gpureduce.expression # as long as the input
+function expression:band(b, options) end
+
 ---@class gpureduce.bor.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
@@ -903,6 +1132,12 @@ function gr.bor(a, b, options) end
 ---@param options? gpureduce.bor.options
 ---@return gpureduce.array # as long as the input
 function array:bor(b, options) end
+
+---The bits that one has; `a | b`.
+---@param b gpureduce.array|gpureduce.expression|number at least one of the two is an array
+---@param options? gpureduce.bor.options
+---@return gpureduce.expression # as long as the input
+function expression:bor(b, options) end
 
 ---@class gpureduce.bxor.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
@@ -921,6 +1156,12 @@ function gr.bxor(a, b, options) end
 ---@return gpureduce.array # as long as the input
 function array:bxor(b, options) end
 
+---The bits that only one has; `a ~ b`.
+---@param b gpureduce.array|gpureduce.expression|number at least one of the two is an array
+---@param options? gpureduce.bxor.options
+---@return gpureduce.expression # as long as the input
+function expression:bxor(b, options) end
+
 ---@class gpureduce.bnot.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
@@ -935,6 +1176,11 @@ function gr.bnot(a, options) end
 ---@param options? gpureduce.bnot.options
 ---@return gpureduce.array # as long as the input
 function array:bnot(options) end
+
+---All bits the other way; `~a`.
+---@param options? gpureduce.bnot.options
+---@return gpureduce.expression # as long as the input
+function expression:bnot(options) end
 
 ---@class gpureduce.shl.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
@@ -955,6 +1201,13 @@ function gr.shl(a, b, options) end
 ---@return gpureduce.array # as long as the input
 function array:shl(b, options) end
 
+---The bits b places up, zeros after them; `a << b`. As in Lua: a negative b shifts down, and the dtype's width or more
+---leaves 0.
+---@param b gpureduce.array|gpureduce.expression|number at least one of the two is an array
+---@param options? gpureduce.shl.options
+---@return gpureduce.expression # as long as the input
+function expression:shl(b, options) end
+
 ---@class gpureduce.shr.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
@@ -974,6 +1227,13 @@ function gr.shr(a, b, options) end
 ---@return gpureduce.array # as long as the input
 function array:shr(b, options) end
 
+---The bits b places down, zeros before them, of negative integers too; `a >> b`. A negative b shifts up, and the
+---dtype's width or more leaves 0.
+---@param b gpureduce.array|gpureduce.expression|number at least one of the two is an array
+---@param options? gpureduce.shr.options
+---@return gpureduce.expression # as long as the input
+function expression:shr(b, options) end
+
 ---@class gpureduce.isnan.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
@@ -988,6 +1248,11 @@ function gr.isnan(a, options) end
 ---@param options? gpureduce.isnan.options
 ---@return gpureduce.array # as long as the input
 function array:isnan(options) end
+
+---1 where an element is NaN, 0 elsewhere.
+---@param options? gpureduce.isnan.options
+---@return gpureduce.expression # as long as the input
+function expression:isnan(options) end
 
 ---@class gpureduce.isinf.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
@@ -1004,6 +1269,11 @@ function gr.isinf(a, options) end
 ---@return gpureduce.array # as long as the input
 function array:isinf(options) end
 
+---1 where an element is infinite, 0 elsewhere.
+---@param options? gpureduce.isinf.options
+---@return gpureduce.expression # as long as the input
+function expression:isinf(options) end
+
 ---@class gpureduce.isfinite.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
@@ -1018,6 +1288,11 @@ function gr.isfinite(a, options) end
 ---@param options? gpureduce.isfinite.options
 ---@return gpureduce.array # as long as the input
 function array:isfinite(options) end
+
+---1 where an element is neither infinite nor NaN, 0 elsewhere.
+---@param options? gpureduce.isfinite.options
+---@return gpureduce.expression # as long as the input
+function expression:isfinite(options) end
 
 ---@class gpureduce.land.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
@@ -1089,6 +1364,14 @@ function gr.clamp(a, low, high, options) end
 ---@overload fun(options: gpureduce.clamp.options): gpureduce.array
 function array:clamp(low, high, options) end
 
+---Each element, or the end of the range that it lies beyond. NaN stays NaN.
+---@param low? number no lower end without it
+---@param high? number no upper end without it
+---@param options? gpureduce.clamp.options
+---@return gpureduce.expression # as long as the input
+---@overload fun(options: gpureduce.clamp.options): gpureduce.expression
+function expression:clamp(low, high, options) end
+
 ---@class gpureduce.cast.options
 ---@field dtype? gpureduce.dtype what else stands before the options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
@@ -1109,6 +1392,13 @@ function gr.cast(a, dtype, options) end
 ---@overload fun(options: gpureduce.cast.options): gpureduce.array
 function array:cast(dtype, options) end
 
+---The elements in another type.
+---@param dtype? gpureduce.dtype the type of the result; needed, here or in the options
+---@param options? gpureduce.cast.options
+---@return gpureduce.expression # as long as the input
+---@overload fun(options: gpureduce.cast.options): gpureduce.expression
+function expression:cast(dtype, options) end
+
 ---@class gpureduce.compare.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
@@ -1127,6 +1417,13 @@ function gr.compare(a, op, b, options) end
 ---@param options? gpureduce.compare.options
 ---@return gpureduce.array # of u8, as long as the input
 function array:compare(op, b, options) end
+
+---A mask: 1 where the comparison holds, 0 elsewhere.
+---@param op string `"<"`, `"<="`, `"=="`, `"~="`, `">="` or `">"`
+---@param b gpureduce.array|gpureduce.expression|number what each element is compared with
+---@param options? gpureduce.compare.options
+---@return gpureduce.expression # of u8, as long as the input
+function expression:compare(op, b, options) end
 
 ---@class gpureduce.where.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
@@ -1147,6 +1444,13 @@ function gr.where(mask, a, b, options) end
 ---@return gpureduce.array # as long as the mask; of the arrays' dtype. Of two numbers: that of `into`, else f32
 function array:where(a, b, options) end
 
+---Elements of one array where a mask is not zero, of another elsewhere.
+---@param a gpureduce.array|gpureduce.expression|number what is taken where the mask is not zero
+---@param b gpureduce.array|gpureduce.expression|number what is taken where it is
+---@param options? gpureduce.where.options
+---@return gpureduce.expression # as long as the mask; of the arrays' dtype. Of two numbers: that of `into`, else f32
+function expression:where(a, b, options) end
+
 ---@class gpureduce.compact.options
 ---the array whose first elements take the result: of the input's dtype, and long enough for what is kept. It may be the
 ---input itself
@@ -1164,6 +1468,98 @@ function gr.compact(a, mask, options) end
 ---@param options? gpureduce.compact.options
 ---@return gpureduce.array # the elements kept: `#` says how many. With `into` it is a view of its first elements
 function array:compact(mask, options) end
+
+---The elements whose mask is not zero, in their order.
+---@param mask gpureduce.array|gpureduce.expression of u8, as long as the input
+---@param options? gpureduce.compact.options
+---@return gpureduce.array # the elements kept: `#` says how many. With `into` it is a view of its first elements
+function expression:compact(mask, options) end
+
+---Read a formula. Its inputs come when it is called: `f{name = value, ...}`, each an array, a number or an expression,
+---all arrays of one length on one device. `n` is their length; where no array says it, give it.
+---@param text string up to 65536 characters, 4096 parts, 256 names, 64 arrays, and 200 operators one within another
+---@return gpureduce.formula #
+function gr.fuse(text) end
+
+---An expression of an array's elements, for formulas by operators and methods instead of a text.
+---@param a gpureduce.array|gpureduce.expression an expression is given back as it is
+---@return gpureduce.expression #
+function gr.lazy(a) end
+
+---An expression of an array's elements, for formulas by operators and methods instead of a text.
+---@return gpureduce.expression #
+function array:lazy() end
+
+---@class gpureduce.expression.eval.options
+---the array that takes them: of its dtype and length; one of the inputs, unless that is a `scalar`, `row` or `column`,
+---or nothing that the inputs share
+---@field into? gpureduce.array
+
+---Compute all elements.
+---@param options? gpureduce.expression.eval.options
+---@return gpureduce.array #
+function expression:eval(options) end
+
+---What it does, a line a step: its number, dtype, operator and operands, where `#1` is a number. Not yet computed parts
+---that are the same are one step.
+---@return string #
+function expression:steps() end
+
+---What is known of it.
+---@return table # `dtype`, `n` and `steps`, how many there are
+function expression:info() end
+
+---Let go of its arrays, without waiting for the collector.
+function expression:release() end
+
+---Where its elements are `< x`: a mask, u8.
+---@param x gpureduce.array|number|gpureduce.expression as long as it, of the same dtype
+---@return gpureduce.expression # u8, 1 or 0
+function expression:lt(x) end
+
+---Where its elements are `<= x`: a mask, u8.
+---@param x gpureduce.array|number|gpureduce.expression as long as it, of the same dtype
+---@return gpureduce.expression # u8, 1 or 0
+function expression:le(x) end
+
+---Where its elements are `== x`: a mask, u8.
+---@param x gpureduce.array|number|gpureduce.expression as long as it, of the same dtype
+---@return gpureduce.expression # u8, 1 or 0
+function expression:eq(x) end
+
+---Where its elements are `~= x`: a mask, u8.
+---@param x gpureduce.array|number|gpureduce.expression as long as it, of the same dtype
+---@return gpureduce.expression # u8, 1 or 0
+function expression:ne(x) end
+
+---Where its elements are `>= x`: a mask, u8.
+---@param x gpureduce.array|number|gpureduce.expression as long as it, of the same dtype
+---@return gpureduce.expression # u8, 1 or 0
+function expression:ge(x) end
+
+---Where its elements are `> x`: a mask, u8.
+---@param x gpureduce.array|number|gpureduce.expression as long as it, of the same dtype
+---@return gpureduce.expression # u8, 1 or 0
+function expression:gt(x) end
+
+---Where it and x are not zero: `and` in a formula.
+---@param x gpureduce.array|number|gpureduce.expression as long as it, of the same dtype
+---@return gpureduce.expression # u8, 1 or 0
+function expression:land(x) end
+
+---Where it or x is not zero: `or` in a formula.
+---@param x gpureduce.array|number|gpureduce.expression as long as it, of the same dtype
+---@return gpureduce.expression # u8, 1 or 0
+function expression:lor(x) end
+
+---Where it is zero: `not` in a formula.
+---@return gpureduce.expression # u8, 1 or 0
+function expression:lnot() end
+
+---Its elements to a power; `e ^ y`, as `gr.pow` has it.
+---@param y number the exponent
+---@return gpureduce.expression # floats; of integers f64
+function expression:pow(y) end
 
 ---@class gpureduce.sum.options
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
@@ -1202,6 +1598,12 @@ function gr.sum(a, options) end
 ---@overload fun(): number
 function array:sum(options) end
 
+---The sum of the elements.
+---@param options? gpureduce.sum.options how to read it
+---@return number|gpureduce.array # the sum, an integer for integer dtypes; 0 for none. With `rows` one result for each row or column: f64, or i64 for integers
+---@overload fun(): number
+function expression:sum(options) end
+
 ---@class gpureduce.prod.options
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
 ---@field axis? integer 2: one result for each row, 1: one for each column; default 2
@@ -1227,6 +1629,12 @@ function gr.prod(a, options) end
 ---@return number|gpureduce.array # the product; 1 for none. With `rows` one result for each row or column: f64, or i64 for integers
 ---@overload fun(): number
 function array:prod(options) end
+
+---The product of the elements.
+---@param options? gpureduce.prod.options how to read it
+---@return number|gpureduce.array # the product; 1 for none. With `rows` one result for each row or column: f64, or i64 for integers
+---@overload fun(): number
+function expression:prod(options) end
 
 ---@class gpureduce.mean.options
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
@@ -1255,6 +1663,12 @@ function gr.mean(a, options) end
 ---@return number|gpureduce.array # a float; NaN for none. With `rows` one result for each row or column: f64
 ---@overload fun(): number
 function array:mean(options) end
+
+---The mean of the elements; of integers from a sum that does not wrap.
+---@param options? gpureduce.mean.options how to read it
+---@return number|gpureduce.array # a float; NaN for none. With `rows` one result for each row or column: f64
+---@overload fun(): number
+function expression:mean(options) end
 
 ---@class gpureduce.var.options
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
@@ -1285,6 +1699,12 @@ function gr.var(a, options) end
 ---@overload fun(): number
 function array:var(options) end
 
+---The variance: the mean of the squared distances from the mean. Large means do not spoil it.
+---@param options? gpureduce.var.options how to read it
+---@return number|gpureduce.array # a float; NaN for none. With `rows` one result for each row or column: f64
+---@overload fun(): number
+function expression:var(options) end
+
 ---@class gpureduce.std.options
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
 ---@field axis? integer 2: one result for each row, 1: one for each column; default 2
@@ -1314,6 +1734,12 @@ function gr.std(a, options) end
 ---@overload fun(): number
 function array:std(options) end
 
+---The standard deviation: the square root of the variance.
+---@param options? gpureduce.std.options how to read it
+---@return number|gpureduce.array # a float; NaN for none. With `rows` one result for each row or column: f64
+---@overload fun(): number
+function expression:std(options) end
+
 ---@class gpureduce.logsumexp.options
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
 ---@field axis? integer 2: one result for each row, 1: one for each column; default 2
@@ -1341,6 +1767,13 @@ function gr.logsumexp(a, options) end
 ---@return number|gpureduce.array # a float; -inf for none, and where all elements are -inf; inf where one is. With `rows` one result for each row or column: f64
 ---@overload fun(): number
 function array:logsumexp(options) end
+
+---The logarithm of the sum of e^x, in one pass: terms are scaled by the largest element so far, so that none overflows:
+---the way to add probabilities that are kept as logarithms.
+---@param options? gpureduce.logsumexp.options how to read it
+---@return number|gpureduce.array # a float; -inf for none, and where all elements are -inf; inf where one is. With `rows` one result for each row or column: f64
+---@overload fun(): number
+function expression:logsumexp(options) end
 
 ---@class gpureduce.min.options
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
@@ -1375,6 +1808,12 @@ function gr.min(a, options) end
 ---@overload fun(): number
 function array:min(options) end
 
+---The least element.
+---@param options? gpureduce.min.options how to read it
+---@return number|gpureduce.array # an integer for integer dtypes. With `rows` one result for each row or column: of the input's dtype
+---@overload fun(): number
+function expression:min(options) end
+
 ---@class gpureduce.max.options
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
 ---@field axis? integer 2: one result for each row, 1: one for each column; default 2
@@ -1408,6 +1847,12 @@ function gr.max(a, options) end
 ---@overload fun(): number
 function array:max(options) end
 
+---The greatest element.
+---@param options? gpureduce.max.options how to read it
+---@return number|gpureduce.array # an integer for integer dtypes. With `rows` one result for each row or column: of the input's dtype
+---@overload fun(): number
+function expression:max(options) end
+
 ---@class gpureduce.minmax.options
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
 ---@field axis? integer 2: one result for each row, 1: one for each column; default 2
@@ -1430,6 +1875,13 @@ function gr.minmax(a, options) end
 ---@return number|gpureduce.array # the greatest
 ---@overload fun(): number, number
 function array:minmax(options) end
+
+---The least and the greatest element in one pass.
+---@param options? gpureduce.minmax.options how to read it
+---@return number|gpureduce.array # the least
+---@return number|gpureduce.array # the greatest
+---@overload fun(): number, number
+function expression:minmax(options) end
 
 ---@class gpureduce.argmin.options
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
@@ -1457,6 +1909,12 @@ function gr.argmin(a, options) end
 ---@overload fun(): integer
 function array:argmin(options) end
 
+---The position of the least element, the first of several; of the first NaN, if there is one.
+---@param options? gpureduce.argmin.options how to read it
+---@return integer|gpureduce.array # the position. With `rows` one result for each row or column: i64
+---@overload fun(): integer
+function expression:argmin(options) end
+
 ---@class gpureduce.argmax.options
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
 ---@field axis? integer 2: one result for each row, 1: one for each column; default 2
@@ -1482,6 +1940,12 @@ function gr.argmax(a, options) end
 ---@return integer|gpureduce.array # the position. With `rows` one result for each row or column: i64
 ---@overload fun(): integer
 function array:argmax(options) end
+
+---The position of the greatest element, the first of several; of the first NaN, if there is one.
+---@param options? gpureduce.argmax.options how to read it
+---@return integer|gpureduce.array # the position. With `rows` one result for each row or column: i64
+---@overload fun(): integer
+function expression:argmax(options) end
 
 ---@class gpureduce.any.options
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
@@ -1513,6 +1977,12 @@ function gr.any(a, options) end
 ---@overload fun(): boolean
 function array:any(options) end
 
+---Whether some element is not zero. NaN is not zero.
+---@param options? gpureduce.any.options how to read it
+---@return boolean|gpureduce.array # false for none. With `rows` one result for each row or column: u8, 1 or 0
+---@overload fun(): boolean
+function expression:any(options) end
+
 ---@class gpureduce.all.options
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
 ---@field axis? integer 2: one result for each row, 1: one for each column; default 2
@@ -1543,6 +2013,12 @@ function gr.all(a, options) end
 ---@overload fun(): boolean
 function array:all(options) end
 
+---Whether no element is zero.
+---@param options? gpureduce.all.options how to read it
+---@return boolean|gpureduce.array # true for none. With `rows` one result for each row or column: u8, 1 or 0
+---@overload fun(): boolean
+function expression:all(options) end
+
 ---@class gpureduce.count.options
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
 ---@field axis? integer 2: one result for each row, 1: one for each column; default 2
@@ -1572,6 +2048,12 @@ function gr.count(a, options) end
 ---@return integer|gpureduce.array # the number. With `rows` one result for each row or column: i64
 ---@overload fun(): integer
 function array:count(options) end
+
+---How many elements are not zero.
+---@param options? gpureduce.count.options how to read it
+---@return integer|gpureduce.array # the number. With `rows` one result for each row or column: i64
+---@overload fun(): integer
+function expression:count(options) end
 
 ---@class gpureduce.norm.options
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
@@ -1607,6 +2089,15 @@ function gr.norm(a, p, options) end
 ---@overload fun(options: gpureduce.norm.options): number|gpureduce.array
 function array:norm(p, options) end
 
+---The norm of order p: the sum of magnitudes, the root of the sum of squares, or the greatest magnitude. Nothing
+---overflows on the way.
+---@param p? number|"inf" 1, 2 or math.huge
+---@param options? gpureduce.norm.options how to read it; p may be left out before it
+---@return number|gpureduce.array # the norm; 0 for none. With `rows` one result for each row or column: f64
+---@overload fun(p?: number|"inf"): number
+---@overload fun(options: gpureduce.norm.options): number|gpureduce.array
+function expression:norm(p, options) end
+
 ---@class gpureduce.reduce.options
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
 ---@field axis? integer 2: one result for each row, 1: one for each column; default 2
@@ -1637,6 +2128,12 @@ function gr.reduce(a, op, options) end
 ---@param options? gpureduce.reduce.options the options of that reduction
 ---@return any # what that reduction returns
 function array:reduce(op, options) end
+
+---A reduction by its name: `gr.reduce(a, "sum")` is `gr.sum(a)`.
+---@param op string the name of a reduction of one array
+---@param options? gpureduce.reduce.options the options of that reduction
+---@return any # what that reduction returns
+function expression:reduce(op, options) end
 
 ---@class gpureduce.dot.options
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
@@ -1679,6 +2176,13 @@ function gr.dot(a, b, options) end
 ---@overload fun(b: gpureduce.array): number
 function array:dot(b, options) end
 
+---The sum of the products of the elements of two arrays.
+---@param b gpureduce.array|gpureduce.expression the other input: same dtype, length and device
+---@param options? gpureduce.dot.options how to read them
+---@return number|gpureduce.array # an integer for integer dtypes; 0 for none. With `rows` one result for each row or column: f64, or i64
+---@overload fun(b: gpureduce.array|gpureduce.expression): number
+function expression:dot(b, options) end
+
 ---@class gpureduce.mse.options
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
 ---@field axis? integer 2: one result for each row, 1: one for each column; default 2
@@ -1710,6 +2214,13 @@ function gr.mse(a, b, options) end
 ---@return number|gpureduce.array # a float; NaN for none. With `rows` one result for each row or column: f64
 ---@overload fun(b: gpureduce.array): number
 function array:mse(b, options) end
+
+---The mean of the squared differences of two arrays.
+---@param b gpureduce.array|gpureduce.expression the other input: same dtype, length and device
+---@param options? gpureduce.mse.options how to read them
+---@return number|gpureduce.array # a float; NaN for none. With `rows` one result for each row or column: f64
+---@overload fun(b: gpureduce.array|gpureduce.expression): number
+function expression:mse(b, options) end
 
 ---@class gpureduce.cosine.options
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
@@ -1743,6 +2254,13 @@ function gr.cosine(a, b, options) end
 ---@overload fun(b: gpureduce.array): number
 function array:cosine(b, options) end
 
+---The cosine of the angle between two arrays: their dot over the product of their norms.
+---@param b gpureduce.array|gpureduce.expression the other input: same dtype, length and device
+---@param options? gpureduce.cosine.options how to read them
+---@return number|gpureduce.array # a float from -1 to 1; NaN when one is all zeros. With `rows` one result for each row or column: f64
+---@overload fun(b: gpureduce.array|gpureduce.expression): number
+function expression:cosine(b, options) end
+
 ---@class gpureduce.quantile.options
 ---what to give when a share falls between two elements: `"linear"` between them, the `"lower"`, `"higher"` or
 ---`"nearest"` of them (halfway: the even one, counted from 0), or their `"midpoint"`; default `"linear"`
@@ -1762,6 +2280,12 @@ function gr.quantile(a, q, options) end
 ---@return number|gpureduce.array # for a table of shares an array: f64, or the input's dtype with `lower`, `higher` and `nearest`, which give elements. NaN anywhere in the data gives NaN
 function array:quantile(q, options) end
 
+---The elements below which given shares of the data lie: exact, by selection on order keys, as NumPy defines it.
+---@param q number|number[] a share from 0 to 1, or several
+---@param options? gpureduce.quantile.options
+---@return number|gpureduce.array # for a table of shares an array: f64, or the input's dtype with `lower`, `higher` and `nearest`, which give elements. NaN anywhere in the data gives NaN
+function expression:quantile(q, options) end
+
 ---The middle element, or the mean of the two in the middle, rounded once to f64. (`quantile(a, 0.5)` interpolates
 ---between those, as NumPy's does, which may differ in the last bits.)
 ---@param a gpureduce.array the input
@@ -1772,6 +2296,11 @@ function gr.median(a) end
 ---between those, as NumPy's does, which may differ in the last bits.)
 ---@return number # a float; NaN when the data holds one
 function array:median() end
+
+---The middle element, or the mean of the two in the middle, rounded once to f64. (`quantile(a, 0.5)` interpolates
+---between those, as NumPy's does, which may differ in the last bits.)
+---@return number # a float; NaN when the data holds one
+function expression:median() end
 
 ---Whether reductions of this Lua state are correctly rounded where a call does not say; sets it when given.
 ---@param on? boolean the new setting
@@ -1820,6 +2349,10 @@ function gr.digest(a) end
 ---@return string # 32 hexadecimal digits
 function array:digest() end
 
+---A fingerprint of an array's bytes in logical order: the same for a view and its copy, on every device.
+---@return string # 32 hexadecimal digits
+function expression:digest() end
+
 ---@class gpureduce.histogram.options
 ---@field bins? integer how many bins of equal width, 1 to 2^31
 ---@field min? number the first edge; default the least finite sample
@@ -1852,6 +2385,11 @@ function gr.histogram(a, options) end
 ---@return gpureduce.histogram # counts, edges, and what lay outside
 function array:histogram(options) end
 
+---Count the elements in bins, evenly spaced, by equal factors or between given edges; or add up weights there.
+---@param options gpureduce.histogram.options `bins` or `edges`
+---@return gpureduce.histogram # counts, edges, and what lay outside
+function expression:histogram(options) end
+
 ---@class gpureduce.bincount.options
 ---@field minlength? integer the least length of the result; default 0
 ---@field weights? gpureduce.array one for each element, of any dtype, as in `histogram`
@@ -1867,6 +2405,11 @@ function gr.bincount(a, options) end
 ---@param options? gpureduce.bincount.options
 ---@return gpureduce.array # i64 (with float weights f64): element k tells how often k - 1 occurs; as long as the greatest plus 1
 function array:bincount(options) end
+
+---How often each of the whole numbers 0, 1, 2, ... occurs, or the sums of weights there.
+---@param options? gpureduce.bincount.options
+---@return gpureduce.array # i64 (with float weights f64): element k tells how often k - 1 occurs; as long as the greatest plus 1
+function expression:bincount(options) end
 
 ---The value below which the share q of the counted samples lies, linear within its bin.
 ---@param q number a share from 0 to 1
@@ -1901,6 +2444,13 @@ function gr.scan(a, op, options) end
 ---@overload fun(options: gpureduce.scan.options): gpureduce.array
 function array:scan(op, options) end
 
+---The running sum, product, minimum or maximum of an array.
+---@param op? string `"sum"`, `"prod"`, `"min"` or `"max"`
+---@param options? gpureduce.scan.options
+---@return gpureduce.array # as long as the input
+---@overload fun(options: gpureduce.scan.options): gpureduce.array
+function expression:scan(op, options) end
+
 ---@class gpureduce.rmsnorm.options
 ---@field rows? integer how many rows; must divide the length; default 1
 ---@field eps? number added to the mean of squares; default 1e-5
@@ -1929,6 +2479,13 @@ function gr.rmsnorm(x, w, options) end
 ---@overload fun(options: gpureduce.rmsnorm.options): gpureduce.array
 function array:rmsnorm(w, options) end
 
+---Divide each row by the root of the mean of its squares, and multiply by weights (Zhang and Sennrich 2019).
+---@param w? gpureduce.array|gpureduce.expression one weight for each column, of the same dtype
+---@param options? gpureduce.rmsnorm.options
+---@return gpureduce.array # of the input's dtype and length
+---@overload fun(options: gpureduce.rmsnorm.options): gpureduce.array
+function expression:rmsnorm(w, options) end
+
 ---@class gpureduce.softmax.options
 ---@field rows? integer how many rows; must divide the length; default 1
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
@@ -1944,6 +2501,11 @@ function gr.softmax(x, options) end
 ---@param options? gpureduce.softmax.options
 ---@return gpureduce.array # of the input's dtype and length. A row with NaN or +infinity, or of nothing but -infinity, gives NaN
 function array:softmax(options) end
+
+---Each row as shares: exp(x - max) divided by the row's sum of these. Large numbers do not overflow.
+---@param options? gpureduce.softmax.options
+---@return gpureduce.array # of the input's dtype and length. A row with NaN or +infinity, or of nothing but -infinity, gives NaN
+function expression:softmax(options) end
 
 ---@class gpureduce.histogram.plot.options
 ---@field width? integer the longest line, 10 or more; default the variable COLUMNS, the terminal's width, or 80
@@ -2211,10 +2773,10 @@ function gr.instructions() end
 ---stderr for each of them, before it begins. Which kernels there are says
 ---[kernels/cuda/README.md](../kernels/cuda/README.md).
 ---@param op string its name, `minmax` or `sum_kahan` too
----@param a gpureduce.array what it would reduce; of those that take two, b follows
+---@param a gpureduce.array|gpureduce.expression what it would reduce; of those that take two, b follows. Of expressions the kernel is `formula`, or `formula, stored` where their elements go to memory first
 ---@param options? gpureduce.explain.options
 ---@return table # `op`, `device`, `kernel` (on the CPU: the loop), `why`, `text` (all of it in a line); `blocks` and `threads` of each (CPU: pieces of work, and threads), `launches`, `combine` (how the parts of a vector become one), `instructions` (CPU), each where it is known; `shared` bytes of a block, `scratch` bytes; `reads` and `writes` bytes of inputs and results; `uploads`, the bytes that would be copied to the device first
----@overload fun(op: string, a: gpureduce.array, b: gpureduce.array, options?: gpureduce.explain.options): table
+---@overload fun(op: string, a: gpureduce.array|gpureduce.expression, b: gpureduce.array|gpureduce.expression, options?: gpureduce.explain.options): table
 function gr.explain(op, a, options) end
 
 ---What has been moved, launched and waited for so far, in this Lua state.

@@ -30,6 +30,30 @@ describe("examples/bytes.lua", function()
   end)
 end)
 
+describe("examples/residual.lua", function()
+  it("comes to the solution", function()
+    local text, status = S.child({}, "examples/residual.lua", 20)
+    assert.equal(0, status, text)
+    assert.truthy(text:find("20 cells, 2000 steps", 1, true), text)
+  end)
+end)
+
+describe("examples/mandelbrot.lua", function()
+  it("draws what plain Lua counts", function()
+    local text, status = S.child({}, "examples/mandelbrot.lua", 30)
+    assert.equal(0, status, text)
+    local inside = 0
+    for r = 0, 9 do
+      for c = 0, 29 do
+        local cx, cy, x, y, steps = 3 * c / 30 - 2.2, 2.4 * (r + 0.5) / 10 - 1.2, 0, 0, 0
+        while steps < 60 and x * x + y * y <= 4 do x, y, steps = x * x - y * y + cx, 2 * x * y + cy, steps + 1 end
+        if steps == 60 then inside = inside + 1 end
+      end
+    end
+    assert.truthy(text:find(("%d of 300 points stay for 60 steps"):format(inside), 1, true), text)
+  end)
+end)
+
 describe("examples/exposure.lua", function()
   it("makes a picture of its own", function()
     local text, status = S.child({}, "examples/exposure.lua")

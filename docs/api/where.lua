@@ -97,10 +97,11 @@ gr.threads(before)]],
         .. "Which kernels there are says [kernels/cuda/README.md](../kernels/cuda/README.md).",
       params = {
         { "op", "string", "its name, `minmax` or `sum_kahan` too" },
-        { "a", "array", "what it would reduce; of those that take two, b follows" },
+        { "a", "array|expression", "what it would reduce; of those that take two, b follows. Of expressions the kernel "
+          .. "is `formula`, or `formula, stored` where their elements go to memory first" },
         { "options", "options?", "" },
       },
-      also = { { params = { { "op", "string", "" }, { "a", "array", "" }, { "b", "array", "" },
+      also = { { params = { { "op", "string", "" }, { "a", "array|expression", "" }, { "b", "array|expression", "" },
         { "options", "options?", "" } } } },
       options = {
         { "rows", "integer?", "as the operation takes it; so are `axis`, `pairs`, `ddof`, `accumulate`, `exact`" },

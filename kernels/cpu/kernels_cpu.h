@@ -5,6 +5,7 @@
 #ifndef GR_KERNELS_CPU_H
 #define GR_KERNELS_CPU_H
 
+#include "kernels/formula.h"
 #include "kernels/numerics/digest.h"
 #include "kernels/numerics/exact.h"
 #include "kernels/numerics/numerics.h"
@@ -66,6 +67,14 @@ void gr_cpu_random(const gr_random_job *, gr_parallel);
 void gr_cpu_edges(const gr_edges_job *, gr_parallel);
 void gr_cpu_map(const gr_map_job *, gr_parallel);
 void gr_cpu_compact(const gr_compact_job *, gr_parallel);
+
+/*
+** A formula, in two steps: the plan, in room of so many bytes, says what memory it takes to run (on 64 bytes), with so
+** many threads.
+*/
+int64_t gr_cpu_formula_room(const gr_formula_job *);
+int64_t gr_cpu_formula_plan(const gr_formula_job *, void *room, int threads);
+void gr_cpu_formula(const gr_formula_job *, void *room, void *memory, gr_parallel);
 
 /* Into sums[0 .. count - 1]; room: `rooms` accumulators for the pieces of long vectors (0: none). */
 void gr_cpu_exact(const gr_exact_job *, gr_exact *sums, gr_exact *room, int rooms, gr_parallel);

@@ -203,7 +203,9 @@ function W.strangers()
     {}, { 1, 2, 3 }, { {} },
     setmetatable({}, { __index = function() error "trap" end, __len = function() return 3 end }),
     io.stdout, gr.sum, error, coroutine.create(function() end), a, a:slice(-1, 1, -2), released, gr.ones(12, "u8"),
-    gr.zeros(0), gr.ones(12, "i64"), gr.full(12, 1, "f64"), gr.async(gr.sum, a), gr.timer(), gr.accumulator():add(a),
+    gr.zeros(0), gr.ones(12, "i64"), gr.full(12, 1, "f64"), gr.lazy(a), gr.fuse "a * 2 > b and a or b",
+      gr.lazy(a):lt(1), { a = a, b = 1 },
+    gr.async(gr.sum, a), gr.timer(), gr.accumulator():add(a),
     a:histogram { bins = 3 }, "sum", "f64", "<", "linear", { rows = 3 }, { rows = 3, axis = 1 }, { { "sum", a } },
     { lines = { a } }, { bins = 4 }, { bins = 4, min = 0, max = 2 }, 1.5, 3,
   }

@@ -253,6 +253,32 @@ gr_status gr_cpu_do_digest(gr_queue *q, const gr_digest_job *job, uint64_t resul
   return watched ? unwatch() : GR_OK;
 }
 
+/* The pool's blocks, from the next line of the cache on. */
+static void *on_line(void *block) { return (void *)(((uintptr_t)block + 63) & ~(uintptr_t)63); }
+
+static gr_status formula(gr_queue *q, const gr_formula_job *job) {
+  size_t plan_bytes = (size_t)gr_cpu_formula_room(job) + 64, bytes;
+  gr_rounding before;
+  atomic_int stopped;
+  gr_status status = GR_NO_MEMORY;
+  if (q->error[0]) return GR_BAD;
+  void *plan = gr_pool_take(NULL, q, &plan_bytes), *memory;
+  if (!plan) return GR_NO_MEMORY;
+  before = gr_rounding_enter();
+  bytes = (size_t)gr_cpu_formula_plan(job, on_line(plan), gr_threads_count()) + 64;
+  memory = gr_pool_take(NULL, q, &bytes);
+  if (memory) {
+    q->stats.launches++;
+    const int watched = watch(q, job->n, 1, &stopped);
+    gr_cpu_formula(job, on_line(plan), on_line(memory), watched ? gr_threads_run : helpers());
+    status = watched ? unwatch() : GR_OK;
+    gr_pool_give(NULL, q, memory, bytes);
+  }
+  gr_rounding_leave(before);
+  gr_pool_give(NULL, q, plan, plan_bytes);
+  return status;
+}
+
 /* The processor's own name, for people. */
 static void describe(char *text, size_t size) {
   char line[256];
@@ -284,6 +310,7 @@ static gr_backend cpu = {
   .small = small,
   .exact = gr_cpu_do_exact,
   .digest = gr_cpu_do_digest,
+  .formula = formula,
   .start = gr_cpu_start,
   .mark = gr_cpu_mark,
   .poll = poll_ticket,

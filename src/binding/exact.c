@@ -1,6 +1,7 @@
 /* Exact sums: the switch of the state, accumulators that outlive a call, and digests for comparing data. */
 #include <stdio.h>
 
+#include "src/binding/expression.h"
 #include "src/binding/exact.h"
 #include "src/binding/parts.h"
 #include "src/binding/results.h"
@@ -43,7 +44,7 @@ static int l_accumulator(lua_State *L) {
 static int l_add(lua_State *L) {
   gr_context *c = gr_l_context(L);
   accumulator *s = check_accumulator(L, 1);
-  gr_array *a = gr_l_check_array(L, 2);
+  gr_array *a = gr_l_check_elements(L, 2);
   GR_TRY(L, c, 2, gr_exact_add(c, &s->sum, a, NULL));
   lua_settop(L, 1);
   return 1;
@@ -53,7 +54,7 @@ static int l_add(lua_State *L) {
 static int l_add_dot(lua_State *L) {
   gr_context *c = gr_l_context(L);
   accumulator *s = check_accumulator(L, 1);
-  gr_array *a = gr_l_check_array(L, 2), *b = gr_l_check_array(L, 3);
+  gr_array *a = gr_l_check_elements(L, 2), *b = gr_l_check_elements(L, 3);
   gr_l_check_pair(L, a, b, 3);
   GR_TRY(L, c, 2, gr_exact_add(c, &s->sum, a, b));
   lua_settop(L, 1);
@@ -107,7 +108,7 @@ static int l_exact(lua_State *L) {
 /* gr.digest(a): 32 hexadecimal digits that depend on all bytes of a and on their order. */
 static int l_digest(lua_State *L) {
   gr_context *c = gr_l_context(L);
-  gr_array *a = gr_l_check_array(L, 1);
+  gr_array *a = gr_l_check_elements(L, 1);
   uint64_t sum[2];
   char text[40];
   GR_TRY(L, c, 1, gr_digest(c, a, sum));

@@ -1,4 +1,5 @@
 /* Histograms: the counting here; the result's methods (quantile, plot) in lua/gpureduce/histogram.lua. */
+#include "src/binding/expression.h"
 #include "src/binding/keeper.h"
 #include "src/binding/ladder.h"
 #include "src/binding/make.h"
@@ -28,7 +29,7 @@ static gr_array *edges_option(lua_State *L, gr_context *c, const gr_array *a) {
 
 /* {weights = w}: an array of any dtype as long as a; left on the stack. */
 static const gr_array *weights_option(lua_State *L, const gr_array *a) {
-  const gr_array *w = gr_l_option_array(L, 2, "weights");
+  const gr_array *w = gr_l_option_elements(L, 2, "weights");
   if (!w) return NULL;
   if (w->n != a->n)
     gr_l_argerror(L, 2, "option 'weights': length %lld expected, got %lld", (long long)a->n, (long long)w->n);
@@ -158,7 +159,7 @@ static void fill_into(lua_State *L, gr_context *c, int at, gr_array *counts, gr_
 /* gr.histogram(a, {bins, min, max, log} or {edges} or {bins, modulo}, and with them weights, density) */
 static int l_histogram(lua_State *L) {
   gr_context *c = gr_l_context(L);
-  gr_array *a = gr_l_check_array(L, 1);
+  gr_array *a = gr_l_check_elements(L, 1);
   int given;
   gr_binning b = read_binning(L, c, a, &given);
   gr_kernel_choice k = {0};
@@ -218,7 +219,7 @@ static gr_status count_each(lua_State *L, gr_context *c, const gr_array *a, int6
 static int l_bincount(lua_State *L) {
   static const char *const names[] = {"minlength", "weights", "into", NULL};
   gr_context *c = gr_l_context(L);
-  gr_array *a = gr_l_check_array(L, 1);
+  gr_array *a = gr_l_check_elements(L, 1);
   int64_t least = 0;
   if (gr_is_float(a->dtype)) gr_l_argerror(L, 1, "integer dtype expected, got %s", gr_dtypes[a->dtype].name);
   const int given = gr_l_options(L, 2, names);

@@ -1,5 +1,6 @@
 /* Element by element: operators between arrays and with numbers, comparisons, choices, compaction. */
 #include "src/binding/map.h"
+#include "src/binding/lazy.h"
 #include "src/binding/parts.h"
 #include "src/binding/results.h"
 #include "src/binding/values.h"
@@ -74,6 +75,7 @@ static int finish(lua_State *L, const gr_map_call *call, const gr_array *like, g
 
 /* gr.neg(a, options) and its like */
 static int l_unary(lua_State *L) {
+  if (gr_l_has_expression(L, 1)) return gr_l_lazy_map(L, (gr_map)gr_l_number(L), 1);
   gr_array *a = gr_l_check_array(L, 1);
   gr_map_call call = {.op = (gr_map)gr_l_number(L), .dtype = a->dtype, .a = {a, 0}};
   return finish(L, &call, a, gr_map_result(call.op, a->dtype), 2);
@@ -87,6 +89,7 @@ static int l_unm(lua_State *L) {
 
 /* gr.add(a, b, options) and its like: at least one array */
 static int l_binary(lua_State *L) {
+  if (gr_l_has_expression(L, 2)) return gr_l_lazy_map(L, (gr_map)gr_l_number(L), 2);
   gr_map_call call = {.op = (gr_map)gr_l_number(L)};
   gr_array *first = read_pair(L, 1, 2, &call);
   if (!first) gr_l_check_array(L, 1);
@@ -107,6 +110,7 @@ static gr_term end_term(lua_State *L, int arg, int options, gr_dtype t, int high
 
 /* gr.clamp(a, low, high, options) */
 static int l_clamp(lua_State *L) {
+  if (gr_l_has_expression(L, 1)) return gr_l_lazy_map(L, GR_MAP_clamp, 3);
   gr_array *a = gr_l_check_array(L, 1);
   gr_map_call call = {.op = GR_MAP_clamp, .dtype = a->dtype, .a = {a, 0}};
   const int options = gr_l_options_at(L, 2, 4);
@@ -118,9 +122,17 @@ static int l_clamp(lua_State *L) {
   return finish(L, &call, a, a->dtype, options);
 }
 
+static int lazy_cast(lua_State *L) {
+  static const int args[] = {1};
+  if (lua_type(L, 2) != LUA_TSTRING) gr_l_argerror(L, 2, "dtype name expected, got %s", gr_l_kind(L, 2));
+  const gr_dtype to = (gr_dtype)gr_l_dtype_arg(L, 2, gr_l_word(L, 2, 2));
+  return gr_l_lazy(L, GR_COMBINES_MAP, GR_MAP_cast, GR_IS_lt, to, args, 1, 3);
+}
+
 /* gr.cast(a, dtype, {dtype, into}) */
 static int l_cast(lua_State *L) {
   static const char *const names[] = {"dtype", "into", NULL};
+  if (gr_l_has_expression(L, 1)) return lazy_cast(L);
   gr_array *a = gr_l_check_array(L, 1);
   gr_map_call call = {.op = GR_MAP_cast, .dtype = a->dtype, .a = {a, 0}};
   const int options = gr_l_options_at(L, 2, 3);
@@ -140,59 +152,24 @@ static gr_relation check_relation(lua_State *L, const char *name, int arg, const
   gr_l_argerror(L, arg, "%s'<', '<=', '==', '~=', '>=' or '>' expected, got '%.40s'", what, name);
 }
 
-/* A comparison that holds for every integer, or for none. */
-static void compare_always(gr_map_call *call, int holds) {
-  gr_element_put_i(call->dtype, &call->b.value, gr_dtypes[call->dtype].lowest);
-  call->relation = holds ? GR_IS_ge : GR_IS_lt;
-}
-
-/* Compares integers with any number x. One that is not an integer lies between two, or beyond all, or is NaN. */
-static void compare_integers(lua_State *L, int i, gr_map_call *call) {
-  const gr_dtype_info *d = &gr_dtypes[call->dtype];
-  const gr_relation r = call->relation;
-  const int less = r == GR_IS_lt || r == GR_IS_le, more = r == GR_IS_gt || r == GR_IS_ge;
-  const double x = lua_tonumber(L, i);
-  int64_t whole; /* x rounded down, where it has 64 bits */
-  const int integer = gr_l_to_int64(L, i, &whole), wide = !integer && x == floor(x);
-  if (!integer) whole = x >= -0x1p63 && x < 0x1p63 ? (int64_t)floor(x) : 0;
-  if (x != x) compare_always(call, r == GR_IS_ne);
-  else if (wide ? x < 0 : whole < d->lowest) compare_always(call, more || r == GR_IS_ne);
-  else if (wide || whole > d->highest || (!integer && whole == d->highest)) compare_always(call, less || r == GR_IS_ne);
-  else if (!integer && !less && !more) compare_always(call, r == GR_IS_ne);
-  else {
-    if (!integer) call->relation = less ? GR_IS_le : GR_IS_gt;
-    gr_element_put_i(call->dtype, &call->b.value, whole);
-  }
-}
-
-/* Floats with a number that is finite, but beyond their largest: infinities lie still further out. */
-static void compare_beyond(gr_map_call *call, int below) {
-  const gr_relation r = call->relation;
-  double bound = below ? -INFINITY : INFINITY;
-  if (r == GR_IS_eq || r == GR_IS_ne) bound = gr_nan();
-  else if (r == GR_IS_lt || r == GR_IS_le) call->relation = below ? GR_IS_le : GR_IS_lt;
-  else call->relation = below ? GR_IS_gt : GR_IS_ge;
-  gr_element_put_f(call->dtype, &call->b.value, bound);
-}
-
 /* The number at i, of any size and kind, as the right side of a comparison; NULL, or why it is none. */
 static const char *compare_with(lua_State *L, int i, gr_map_call *call, char text[96]) {
-  const double x = lua_tonumber(L, i);
-  const int number = is_number(L, i);
-  if (number && !gr_is_float(call->dtype)) compare_integers(L, i, call);
-  else if (number && x - x == 0 && !gr_float_fits(call->dtype, x)) compare_beyond(call, x < 0);
-  else return gr_l_put(L, i, call->dtype, &call->b.value, text);
-  return NULL;
+  if (!is_number(L, i)) return gr_l_put(L, i, call->dtype, &call->b.value, text);
+  const gr_number x = gr_l_to_number(L, i);
+  return gr_compare_number(call->dtype, &call->relation, &x, &call->b.value, text);
 }
 
 /* gr.compare(a, op, b, options) */
 static int l_compare(lua_State *L) {
-  gr_array *a = gr_l_check_array(L, 1);
+  static const int args[] = {1, 3};
+  const int lazy = gr_l_has_expression(L, 3);
+  gr_array *a = lazy ? NULL : gr_l_check_array(L, 1);
   char text[96];
   if (lua_type(L, 2) != LUA_TSTRING)
     gr_l_argerror(L, 2, "comparison such as '<' expected, got %s", luaL_typename(L, 2));
-  gr_map_call call = {.op = GR_MAP_compare, .dtype = a->dtype};
-  call.relation = check_relation(L, lua_tostring(L, 2), 2, "");
+  const gr_relation relation = check_relation(L, lua_tostring(L, 2), 2, "");
+  if (lazy) return gr_l_lazy(L, GR_COMBINES_MAP, GR_MAP_compare, relation, GR_U8, args, 2, 4);
+  gr_map_call call = {.op = GR_MAP_compare, .relation = relation, .dtype = a->dtype};
   if (!is_number(L, 3)) read_pair(L, 1, 3, &call);
   else call.a.array = a, compare_with(L, 3, &call, text);
   return finish(L, &call, a, GR_U8, 4);
@@ -219,7 +196,7 @@ gr_array *gr_l_predicate(lua_State *L, int options, const gr_array *a, gr_tally 
 }
 
 static gr_array *check_mask(lua_State *L, int arg) {
-  gr_array *mask = gr_l_check_array(L, arg);
+  gr_array *mask = gr_l_check_mask(L, arg);
   if (mask->dtype != GR_U8) gr_l_argerror(L, arg, "mask of dtype u8 expected, got %s", gr_dtypes[mask->dtype].name);
   return mask;
 }
@@ -234,6 +211,8 @@ static gr_dtype dtype_of_numbers(lua_State *L, int options) {
 
 /* gr.where(mask, a, b, options): a where the mask is not zero, b elsewhere; each an array or a number */
 static int l_where(lua_State *L) {
+  static const int args[] = {2, 3, 1};
+  if (gr_l_has_expression(L, 3)) return gr_l_lazy(L, GR_COMBINES_MAP, GR_MAP_where, GR_IS_lt, GR_U8, args, 3, 4);
   gr_array *mask = check_mask(L, 1);
   gr_map_call call = {.op = GR_MAP_where, .c = {mask, 0}};
   gr_array *first = read_pair(L, 2, 3, &call);
@@ -274,7 +253,7 @@ static gr_status run_compact(lua_State *L, gr_context *c, const gr_array *a, con
 static int l_compact(lua_State *L) {
   static const char *const names[] = {"into", NULL};
   gr_context *c = gr_l_context(L);
-  gr_array *a = gr_l_check_array(L, 1), *mask = check_mask(L, 2);
+  gr_array *a = gr_l_check_elements(L, 1), *mask = check_mask(L, 2);
   if (mask->n != a->n) gr_l_argerror(L, 2, "length %lld expected, got %lld", (long long)a->n, (long long)mask->n);
   gr_l_check_device(L, a, mask, 2);
   gr_l_options(L, 3, names);

@@ -3,6 +3,8 @@
 
 #include "src/binding/reduce.h"
 #include "src/binding/exact.h"
+#include "src/binding/expression.h"
+#include "src/binding/keeper.h"
 #include "src/binding/ladder.h"
 #include "src/binding/make.h"
 #include "src/binding/map.h"
@@ -17,6 +19,7 @@
 typedef struct call {
   gr_op op;
   gr_array *a, *b;
+  gr_reduced of, with; /* the same; where they are expressions, a and b are promises of their elements */
   gr_shape shape;
   gr_segments segments; /* where shape points when there are any */
   gr_future *gather;    /* where the number goes instead of being computed now, or NULL */
@@ -28,6 +31,16 @@ typedef struct call {
   int has_at;
   int64_t at; /* the position in 'into' of the only result */
 } call;
+
+/* Of expressions: their elements are made, as what follows needs arrays. */
+static void make_elements(lua_State *L, call *q) {
+  gr_context *c = gr_l_context(L);
+  const gr_expression *e = q->of.e, *f = q->with.e;
+  if (e) GR_TRY_WITH(L, c, 1, e, f, gr_reduced_eval(c, &q->of));
+  if (f) GR_TRY_WITH(L, c, 2, f, e, gr_reduced_eval(c, &q->with));
+}
+
+static int is_expression(const call *q) { return q->of.e || q->with.e; }
 
 /* ---- checks ---- */
 
@@ -148,9 +161,10 @@ static int read_kernel(lua_State *L, call *q, int64_t n) {
 static void read_predicate(lua_State *L, call *q) {
   int whole = !q->shape.rows && !q->shape.segments;
   gr_tally tally = !whole ? GR_TALLY_NONE : q->op == GR_OP_all ? GR_TALLY_ALL : GR_TALLY_COUNT;
+  if (gr_l_has_option(L, q->options, "value")) make_elements(L, q);
   gr_array *a = gr_l_predicate(L, q->options, q->a, tally);
   if (!a) return;
-  q->a = a;
+  q->a = q->of.a = a;
   if (whole && q->op == GR_OP_count) q->op = GR_OP_sum;
 }
 
@@ -200,8 +214,18 @@ static gr_status run_each(lua_State *L, gr_context *c, call *q, gr_array *out, g
     if (status != GR_OK) return status;
     check_empty(L, q);
   }
+  gr_status status = q->exact ? gr_reduced_eval(c, &q->of) : GR_OK;
+  if (q->exact && status == GR_OK) status = gr_reduced_eval(c, &q->with);
+  if (status != GR_OK) return status;
   if (q->exact) return gr_exact_each(c, q->op, q->shape, q->a, q->b, (int64_t)q->ddof, out);
+  if (is_expression(q)) return gr_formula_reduce_each(c, q->op, q->shape, q->of, q->with, q->ddof, out, out2);
   return gr_reduce_each(c, q->op, q->shape, q->a, q->b, q->ddof, out, out2);
+}
+
+static void check_apart(lua_State *L, const call *q, const gr_array *out) {
+  if (!out) return;
+  gr_l_check_expression_apart(L, q->options, q->of.e, out);
+  gr_l_check_expression_apart(L, q->options, q->with.e, out);
 }
 
 /* Pushes the result array; of minmax two, which take no 'into'. */
@@ -219,10 +243,11 @@ static int push_each(lua_State *L, gr_context *c, call *q) {
                    (q->shape.segments && gr_array_overlap(out[0], q->segments.offsets))))
       gr_l_argerror(L, q->options, "option 'into': overlaps the input");
   }
+  check_apart(L, q, out[0]);
   gr_l_before_output(L, c, q->gather);
   if (!inside) out[0] = gr_l_new_beside(L, c, q->a, t, n);
   if (two) out[1] = gr_l_new_beside(L, c, q->a, t, n);
-  GR_TRY(L, c, 1, run_each(L, c, q, out[0], out[1]));
+  GR_TRY_WITH(L, c, 1, q->of.e, q->with.e, run_each(L, c, q, out[0], out[1]));
   return two ? 2 : 1;
 }
 
@@ -272,13 +297,15 @@ static int put_at(lua_State *L, gr_context *c, call *q) {
   one.n = 1;
   if (gr_array_overlap(&one, q->a) || (q->b && gr_array_overlap(&one, q->b)))
     gr_l_argerror(L, q->options, "option 'into': overlaps the input");
+  check_apart(L, q, &one);
   gr_l_before_output(L, c, q->gather);
-  GR_TRY(L, c, 1, run_at(L, c, q, into, at));
+  GR_TRY_WITH(L, c, 1, q->of.e, q->with.e, run_at(L, c, q, into, at));
   return 1;
 }
 
-static int push_exact(lua_State *L, gr_context *c, const call *q) {
+static int push_exact(lua_State *L, gr_context *c, call *q) {
   double x = 0;
+  make_elements(L, q);
   GR_TRY(L, c, 1, gr_exact_all(c, q->op, q->a, q->b, (int64_t)q->ddof, q->single, &x));
   lua_pushnumber(L, x);
   return 1;
@@ -288,6 +315,7 @@ static int finish(lua_State *L, call *q) {
   gr_context *c = gr_l_context(L);
   gr_value r;
   if (!q->shape.segments) check_empty(L, q);
+  if (q->kernel.info || q->gather || q->later) make_elements(L, q);
   if (q->kernel.info && (q->kernel.info->rule != GR_BLOCK_OWN || q->kernel.timed || q->shape.rows))
     return push_taught(L, c, q);
   if (q->kernel.info) q->op = gr_ladder_own(q->kernel.info->rung, q->op); /* one number, by the usual way */
@@ -297,8 +325,48 @@ static int finish(lua_State *L, call *q) {
   }
   if (q->gather) return gr_l_gather(L, c, q->gather, q->op, q->a, q->b, q->ddof);
   if (q->later) return gr_l_later(L, c, q->op, q->a, q->b, q->ddof);
-  GR_TRY(L, c, 1, gr_reduce_all(c, q->op, q->a, q->b, q->ddof, &r));
+  if (is_expression(q))
+    GR_TRY_WITH(L, c, 1, q->of.e, q->with.e, gr_formula_reduce_all(c, q->op, q->of, q->with, q->ddof, &r));
+  else GR_TRY(L, c, 1, gr_reduce_all(c, q->op, q->a, q->b, q->ddof, &r));
   return gr_l_push_result(L, q->op, &r);
+}
+
+/* With rows but without pairs, b is one row (axis 2) or column (axis 1), and is combined with each of a's. arg: b's. */
+static void check_second(lua_State *L, const call *q, int arg) {
+  if (q->shape.rows == 0 || q->shape.pairs) {
+    gr_l_check_pair(L, q->a, q->b, arg);
+    return;
+  }
+  int64_t n = gr_shape_length(q->shape, q->a->n);
+  gr_l_check_like(L, q->a, q->b, n, q->shape.axis == 2 ? " (of a row)" : " (of a column)", "ab", arg);
+}
+
+/* The operands from argument `first` on; promises go to the top of the stack. */
+static void take_operands(lua_State *L, call *q, int first) {
+  q->of = gr_l_check_reduced(L, first);
+  if (gr_ops[q->op].inputs == 2) q->with = gr_l_check_reduced(L, first + 1);
+  q->a = q->of.a;
+  q->b = q->with.a;
+}
+
+/*
+** The operands, at arguments 1 and 2; promises lie on the stack, above all arguments. What they took is given back at
+** once: futures hold on to it themselves.
+*/
+static int reduce_expressions(lua_State *L, gr_op op, int options) {
+  gr_context *c = gr_l_context(L);
+  const int inputs = gr_ops[op].inputs;
+  lua_settop(L, options);
+  call q = {.op = op, .options = options, .shape = {.axis = 2}, .gather = gr_l_gathering(L, c)};
+  take_operands(L, &q, 1);
+  gr_array *promises[2] = {q.of.e ? q.a : NULL, q.with.e ? q.b : NULL};
+  if (!lua_isnil(L, options)) read_options(L, &q, q.a->n);
+  else q.exact = c->exact && gr_exact_has(op, q.a->dtype);
+  if (inputs == 2) check_second(L, &q, 2);
+  const int results = finish(L, &q);
+  for (int k = 0; k < 2; k++)
+    if (promises[k]) gr_l_release(L, promises[k]);
+  return results;
 }
 
 /* ---- functions ---- */
@@ -316,6 +384,7 @@ static int plain(lua_State *L, gr_op op, const gr_array *a, const gr_array *b) {
 
 static int reduce_one(lua_State *L, gr_op op, int options) {
   gr_context *c = gr_l_context(L);
+  if (gr_l_has_expression(L, 1)) return reduce_expressions(L, op, options);
   call q = {
       .op = op, .a = gr_l_check_array(L, 1), .options = options, .shape = {.axis = 2}, .gather = gr_l_gathering(L, c)};
   if (!lua_isnoneornil(L, options)) read_options(L, &q, q.a->n);
@@ -325,13 +394,14 @@ static int reduce_one(lua_State *L, gr_op op, int options) {
 
 /* gr.sum(a, options) and its like. */
 static int reduce_named(lua_State *L, gr_op op) {
-  const int pushed = lua_isnoneornil(L, 2) ? plain(L, op, gr_l_check_array(L, 1), NULL) : 0;
+  const gr_array *a = lua_isnoneornil(L, 2) ? gr_l_test_array(L, 1) : NULL;
+  const int pushed = a && !gr_array_released(a) ? plain(L, op, a, NULL) : 0;
   return pushed ? pushed : reduce_one(L, op, 2);
 }
 
 /* gr.reduce(a, op, options) */
 static int l_reduce(lua_State *L) {
-  gr_l_check_array(L, 1);
+  if (!gr_l_has_expression(L, 1)) gr_l_check_array(L, 1);
   gr_op op = gr_l_check_op(L, 2);
   if (gr_ops[op].inputs != 1) gr_l_argerror(L, 2, "operation of one array expected, '%s' takes two", gr_ops[op].name);
   return reduce_one(L, op, 3);
@@ -340,7 +410,7 @@ static int l_reduce(lua_State *L) {
 /* gr.norm(a, p, options), p = 1, 2 (default) or infinity */
 static int l_norm(lua_State *L) {
   double p = 2;
-  gr_l_check_array(L, 1);
+  if (!gr_l_has_expression(L, 1)) gr_l_check_array(L, 1);
   const int options = gr_l_options_at(L, 2, 3), given = options > 2 && !lua_isnoneornil(L, 2);
   if (given && lua_type(L, 2) == LUA_TSTRING && !strcmp(lua_tostring(L, 2), "inf")) p = INFINITY;
   else if (given) p = gr_l_check_number(L, 2);
@@ -348,19 +418,12 @@ static int l_norm(lua_State *L) {
   return reduce_one(L, p == 1 ? GR_OP_norm1 : p == 2 ? GR_OP_norm2 : GR_OP_norminf, options);
 }
 
-/* With rows but without pairs, b is one row (axis 2) or column (axis 1), and is combined with each of a's. arg: b's. */
-static void check_second(lua_State *L, const call *q, int arg) {
-  if (q->shape.rows == 0 || q->shape.pairs) {
-    gr_l_check_pair(L, q->a, q->b, arg);
-    return;
-  }
-  int64_t n = gr_shape_length(q->shape, q->a->n);
-  gr_l_check_like(L, q->a, q->b, n, q->shape.axis == 2 ? " (of a row)" : " (of a column)", "ab", arg);
-}
-
 /* gr.dot(a, b, options), mse, cosine */
 static int reduce_pair(lua_State *L, gr_op op) {
-  gr_array *a = gr_l_check_array(L, 1), *b = gr_l_check_array(L, 2);
+  gr_array *a = gr_l_test_array(L, 1), *b = gr_l_test_array(L, 2);
+  if ((!a || !b) && gr_l_has_expression(L, 2)) return reduce_expressions(L, op, 3);
+  if (!a || gr_array_released(a)) gr_l_check_array(L, 1);
+  if (!b || gr_array_released(b)) gr_l_check_array(L, 2);
   if (lua_isnoneornil(L, 3)) {
     gr_l_check_pair(L, a, b, 2);
     const int pushed = plain(L, op, a, b);
@@ -377,9 +440,9 @@ static int reduce_pair(lua_State *L, gr_op op) {
 gr_reduction gr_l_reduction(lua_State *L, gr_op op, int first) {
   static const char *const work[] = {"segments", "op", "value", "kernel", "async", "into", "at"};
   gr_context *c = gr_l_context(L);
-  call q = {.op = op, .a = gr_l_check_array(L, first), .shape = {.axis = 2}};
-  if (gr_ops[op].inputs == 2) q.b = gr_l_check_array(L, first + 1);
-  q.options = first + gr_ops[op].inputs;
+  call q = {.op = op, .options = first + gr_ops[op].inputs, .shape = {.axis = 2}};
+  lua_settop(L, q.options);
+  take_operands(L, &q, first);
   for (size_t k = 0; k < sizeof work / sizeof work[0]; k++)
     if (lua_istable(L, q.options) && gr_l_has_option(L, q.options, work[k]))
       gr_l_argerror(L, q.options, "option '%s': not explained, since it is work of its own or changes nothing",
@@ -389,7 +452,8 @@ gr_reduction gr_l_reduction(lua_State *L, gr_op op, int first) {
   if (q.b) check_second(L, &q, first + 1);
   if (gr_shape_length(q.shape, q.a->n) == 0 || gr_shape_results(q.shape, q.a->n) == 0)
     gr_l_argerror(L, first, "array is empty: there is nothing to do");
-  return (gr_reduction){.op = q.op, .shape = q.shape, .a = q.a, .b = q.b, .ddof = q.ddof, .exact = q.exact};
+  return (gr_reduction){.op = q.op, .shape = q.shape, .a = q.a, .b = q.b, .of = q.of.e, .with = q.with.e,
+                        .ddof = q.ddof, .exact = q.exact};
 }
 
 /* A function each: asking Lua for an upvalue that says which would be a twentieth of a small call. */
@@ -410,33 +474,3 @@ GR_OPS(GR_X)
 #define GR_X(name, red, f, i, e, by) ROW_##by(name)
 const gr_function gr_reduce_functions[] = {{"reduce", l_reduce, 0}, {"norm", l_norm, 0}, GR_OPS(GR_X) {NULL, NULL, 0}};
 #undef GR_X
-
-/* What LuaJIT calls by way of the FFI (lua/gpureduce/calls.lua): 1 and the number, or 0 if it takes more than that. */
-static int small(const gr_context *c, int op, const gr_array *a, const gr_array *b, double *out) {
-  gr_value r;
-  if (gr_array_released(a) || c->exact) return 0;
-  if (b && (gr_array_released(b) || b->dtype != a->dtype || b->n != a->n || b->storage->queue != a->storage->queue))
-    return 0;
-  if (!gr_reduce_small((gr_op)op, a, b, &r)) return 0;
-  *out = r.is_float ? r.v[0].f : (double)r.v[0].i;
-  return 1;
-}
-
-void gr_l_brief_parts(lua_State *L, gr_context *c) {
-  lua_pushlightuserdata(L, (void *)(uintptr_t)small);
-  lua_setfield(L, -2, "small");
-  lua_pushlightuserdata(L, c);
-  lua_setfield(L, -2, "context");
-  luaL_getmetatable(L, GR_ARRAY_NAME);
-  lua_setfield(L, -2, "array");
-  lua_newtable(L);
-  lua_newtable(L);
-  for (const gr_function *f = gr_reduce_functions; f->name; f++) {
-    const int op = gr_op_named(f->name);
-    if (op < 0 || op == GR_OP_minmax || gr_ops[op].floats == GR_GIVES_BOOL) continue; /* not one number */
-    lua_pushinteger(L, op);
-    lua_setfield(L, gr_ops[op].inputs == 2 ? -2 : -3, f->name);
-  }
-  lua_setfield(L, -3, "brief_pairs");
-  lua_setfield(L, -2, "brief_ones");
-}

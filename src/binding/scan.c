@@ -1,4 +1,5 @@
 /* Operations from array to array: scan, rmsnorm and softmax. */
+#include "src/binding/expression.h"
 #include "src/binding/ladder.h"
 #include "src/binding/parts.h"
 #include "src/binding/results.h"
@@ -24,7 +25,7 @@ static int l_scan(lua_State *L) {
   enum { INTO = 1, EXCLUSIVE = 2, REVERSE = 4, KERNEL = 8 + 16 + 32 };
   static const char *const names[] = {"into", "exclusive", "reverse", "kernel", "block", "timed", NULL};
   gr_context *c = gr_l_context(L);
-  gr_array *a = gr_l_check_array(L, 1);
+  gr_array *a = gr_l_check_elements(L, 1);
   gr_kernel_choice k; /* large: what is asked of it without a kernel */
   k.info = NULL;
   k.timed = 0;
@@ -54,7 +55,7 @@ static int l_scan(lua_State *L) {
 static int l_rmsnorm(lua_State *L) {
   static const char *const names[] = {"rows", "eps", "into", "kernel", "block", "timed", NULL};
   gr_context *c = gr_l_context(L);
-  gr_array *x = gr_l_check_array(L, 1), *w = NULL;
+  gr_array *x = gr_l_check_elements(L, 1), *w = NULL;
   const int at = gr_l_options_at(L, 2, 3);
   if (at > 2 && !lua_isnoneornil(L, 2)) w = gr_l_check_array(L, 2);
   double eps = 1e-5;
@@ -78,7 +79,7 @@ static int l_rmsnorm(lua_State *L) {
 static int l_softmax(lua_State *L) {
   static const char *const names[] = {"rows", "into", NULL};
   gr_context *c = gr_l_context(L);
-  gr_array *x = gr_l_check_array(L, 1);
+  gr_array *x = gr_l_check_elements(L, 1);
   if (!gr_is_float(x->dtype)) gr_l_argerror(L, 1, "float dtype expected, got %s", gr_dtypes[x->dtype].name);
   gr_l_options(L, 2, names);
   int64_t rows = gr_l_option_rows(L, 2, x->n);

@@ -1,6 +1,7 @@
 /* Quantiles and the median. */
 #include <stdio.h>
 
+#include "src/binding/expression.h"
 #include "src/binding/options.h"
 #include "src/binding/parts.h"
 #include "src/binding/results.h"
@@ -56,7 +57,7 @@ static int push_many(lua_State *L, gr_context *c, const gr_array *a, gr_quantile
 static int l_quantile(lua_State *L) {
   static const char *const names[] = {"method", "into", NULL};
   gr_context *c = gr_l_context(L);
-  gr_array *a = gr_l_check_array(L, 1);
+  gr_array *a = gr_l_check_elements(L, 1);
   const int median = (int)gr_l_number(L), many = !median && lua_istable(L, 2);
   gr_value r;
   double q = 0.5;

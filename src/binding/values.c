@@ -3,10 +3,15 @@
 
 #include "src/binding/values.h"
 
-const char *gr_l_put(lua_State *L, int i, gr_dtype t, void *p, char text[96]) {
+gr_number gr_l_to_number(lua_State *L, int i) {
   gr_number x = {.integer = lua_isinteger(L, i), .f = lua_tonumber(L, i)};
-  if (lua_type(L, i) != LUA_TNUMBER) return snprintf(text, 96, "number expected, got %s", luaL_typename(L, i)), text;
   x.whole = gr_l_to_int64(L, i, &x.i);
+  return x;
+}
+
+const char *gr_l_put(lua_State *L, int i, gr_dtype t, void *p, char text[96]) {
+  if (lua_type(L, i) != LUA_TNUMBER) return snprintf(text, 96, "number expected, got %s", luaL_typename(L, i)), text;
+  const gr_number x = gr_l_to_number(L, i);
   return gr_element_store(t, p, &x, text);
 }
 

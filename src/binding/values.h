@@ -5,6 +5,8 @@
 #include "src/binding/args.h"
 #include "src/core/operation.h"
 
+/* The number at i, which is one. */
+gr_number gr_l_to_number(lua_State *L, int i);
 /* Store the Lua number at i as one element; NULL, or why it cannot be, in text. */
 const char *gr_l_put(lua_State *L, int i, gr_dtype, void *p, char text[96]);
 void gr_l_push_element(lua_State *L, gr_dtype, const void *p);

@@ -2,9 +2,11 @@
 #include <stdio.h>
 
 #include "src/binding/when.h"
+#include "src/binding/expression.h"
 #include "src/binding/options.h"
 #include "src/binding/parts.h"
 #include "src/binding/results.h"
+#include "src/binding/together.h"
 #include "src/binding/values.h"
 #include "src/core/stopwatch.h"
 
@@ -166,6 +168,8 @@ static gr_queue *queue_of(lua_State *L, gr_context *c, int first, int last) {
   for (int k = first; k <= last; k++) {
     gr_array *a = gr_l_test_array(L, k);
     if (a && !gr_array_released(a)) return a->storage->queue;
+    const gr_expression *e = a ? NULL : gr_l_test_expression(L, k);
+    if (e && e->program.input_count && !gr_array_released(&e->inputs[0])) return gr_expression_queue(e);
   }
   return c->queue;
 }
@@ -369,7 +373,13 @@ static int many(lua_State *L, gr_context *c, int later) {
   const int n = (int)gr_l_list_length(L, 1, 1);
   lua_settop(L, 1);
   int results = later || n == 0 ? -1 : many_plain(L, c, n);
+  if (results < 0 && n) {
+    lua_getfield(L, LUA_REGISTRYINDEX, GR_FUNCTIONS_NAME);
+    lua_getfield(L, -1, "operations");
+    results = gr_l_many_expressions(L, c, n, !later, 3);
+  }
   if (results >= 0) return results;
+  lua_settop(L, 1);
   future *f = push_future(L, c, n);
   lua_pushnil(L);
   lua_getfield(L, LUA_REGISTRYINDEX, GR_FUNCTIONS_NAME);

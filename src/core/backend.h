@@ -7,6 +7,7 @@
 #define GR_BACKEND_H
 
 #include <stddef.h>
+#include "kernels/formula.h"
 #include "kernels/numerics/digest.h"
 #include "kernels/numerics/exact.h"
 #include "kernels/jobs.h"
@@ -124,6 +125,12 @@ struct gr_backend {
   gr_status (*edges)(gr_queue *, const gr_edges_job *);
   gr_status (*map)(gr_queue *, const gr_map_job *);
   gr_status (*compact)(gr_queue *, const gr_compact_job *);
+
+  /*
+  ** A formula in one pass over its inputs; it waits if results go to the host (job->words). NULL: the core runs it step
+  ** by step by `map`, with results of steps in memory of the device.
+  */
+  gr_status (*formula)(gr_queue *, const gr_formula_job *);
   gr_status (*ladder)(gr_queue *, const gr_ladder_job *); /* a teaching kernel */
 
   /*

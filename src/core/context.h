@@ -47,6 +47,7 @@ struct gr_context {
   int automatic;        /* collections by budget happen by themselves */
   int exact;            /* sums are correctly rounded where a call does not say otherwise */
   uint64_t seed, draws; /* of random numbers without a seed of their own: the key, and how many streams were taken */
+  uint64_t numbers;     /* of expressions: so many have got an id */
   uint64_t collections;
   int64_t storages;
   /* Running futures that may read their arrays again, and what to call before a write to one of these arrays. */

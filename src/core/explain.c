@@ -1,4 +1,5 @@
 #include "src/core/explain.h"
+#include "src/core/formula/run.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -40,6 +41,27 @@ static gr_reduce_job job_of(const gr_reduction *r) {
   return job;
 }
 
+static int64_t expression_uploads(const gr_expression *e) {
+  int64_t bytes = 0;
+  for (int k = 0; k < e->program.input_count; k++) bytes += e->inputs[k].n ? uploads_of(&e->inputs[k]) : 0;
+  return bytes;
+}
+
+/* Of expressions: in one pass, or as arrays of their elements, which are stored first. */
+static void explain_formula(const gr_reduction *r, gr_explanation *e) {
+  const gr_queue *q = r->a->storage->queue;
+  const gr_reduced a = {r->of, (gr_array *)(uintptr_t)r->a}, b = {r->with, (gr_array *)(uintptr_t)r->b};
+  const int fuses = !r->exact && gr_formula_fuses(r->op, r->shape, a, b);
+  e->reads = r->of ? gr_expression_reads(r->of) : r->a->n * gr_size(r->a->dtype);
+  if (r->b) e->reads += r->with ? gr_expression_reads(r->with) : r->b->n * gr_size(r->b->dtype);
+  e->uploads = (r->of ? expression_uploads(r->of) : uploads_of(r->a)) +
+               (r->with ? expression_uploads(r->with) : r->b ? uploads_of(r->b) : 0);
+  e->how = (gr_explained){.kernel = fuses ? "formula" : "formula, stored"};
+  e->how.why = fuses                 ? "blocks of elements go through all steps and into the reduction"
+               : q->backend->formula ? "elements are computed in one pass and stored, then reduced as an array"
+                                     : "one launch a step, with results in the device's memory, then reduced as an array";
+}
+
 gr_status gr_explain(const gr_reduction *r, gr_explanation *e) {
   if (gr_array_released(r->a) || (r->b && gr_array_released(r->b))) return GR_RELEASED;
   gr_queue *q = r->a->storage->queue;
@@ -50,6 +72,10 @@ gr_status gr_explain(const gr_reduction *r, gr_explanation *e) {
   e->reads = r->a->n * gr_size(r->a->dtype) + (r->b ? r->b->n * gr_size(r->b->dtype) : 0);
   e->writes = job.count * (number ? 8 : gr_size(gr_result_dtype(r->op, r->a->dtype)));
   e->uploads = uploads_of(r->a) + (r->b ? uploads_of(r->b) : 0);
+  if (r->of || r->with) {
+    explain_formula(r, e);
+    return GR_OK;
+  }
   if (r->exact) {
     e->how = (gr_explained){.kernel = "exact sums", .why = "sums that are correctly rounded, whatever the data"};
     return GR_OK;

@@ -1,5 +1,52 @@
 #include "src/core/map.h"
 
+/* ---- comparisons with a number ---- */
+
+/* A comparison of integers that holds for all of them, or for none. */
+static void compare_always(gr_dtype t, gr_relation *r, uint64_t *value, int holds) {
+  gr_element_put_i(t, value, gr_dtypes[t].lowest);
+  *r = holds ? GR_IS_ge : GR_IS_lt;
+}
+
+/* Integers with any number: one that is none of theirs lies between two of them, or beyond all, or is NaN. */
+static void compare_integers(gr_dtype t, gr_relation *relation, const gr_number *n, uint64_t *value) {
+  const gr_dtype_info *d = &gr_dtypes[t];
+  const gr_relation r = *relation;
+  const int less = r == GR_IS_lt || r == GR_IS_le, more = r == GR_IS_gt || r == GR_IS_ge;
+  const double x = n->f;
+  const int integer = n->whole, wide = !integer && x == floor(x);
+  /* x rounded down, where it has 64 bits */
+  const int64_t whole = integer ? n->i : x >= -0x1p63 && x < 0x1p63 ? (int64_t)floor(x) : 0;
+  if (x != x) compare_always(t, relation, value, r == GR_IS_ne);
+  else if (wide ? x < 0 : whole < d->lowest) compare_always(t, relation, value, more || r == GR_IS_ne);
+  else if (wide || whole > d->highest || (!integer && whole == d->highest))
+    compare_always(t, relation, value, less || r == GR_IS_ne);
+  else if (!integer && !less && !more) compare_always(t, relation, value, r == GR_IS_ne);
+  else {
+    if (!integer) *relation = less ? GR_IS_le : GR_IS_gt;
+    gr_element_put_i(t, value, whole);
+  }
+}
+
+/* Floats with a number that is finite, but beyond their largest: infinities lie still further out. */
+static void compare_beyond(gr_dtype t, gr_relation *relation, int below, uint64_t *value) {
+  const gr_relation r = *relation;
+  double bound = below ? -INFINITY : INFINITY;
+  if (r == GR_IS_eq || r == GR_IS_ne) bound = gr_nan();
+  else if (r == GR_IS_lt || r == GR_IS_le) *relation = below ? GR_IS_le : GR_IS_lt;
+  else *relation = below ? GR_IS_gt : GR_IS_ge;
+  gr_element_put_f(t, value, bound);
+}
+
+const char *gr_compare_number(gr_dtype t, gr_relation *r, const gr_number *x, uint64_t *value, char text[96]) {
+  if (!gr_is_float(t)) compare_integers(t, r, x, value);
+  else if (x->f - x->f == 0 && !gr_float_fits(t, x->f)) compare_beyond(t, r, x->f < 0, value);
+  else return gr_element_store(t, value, x, text);
+  return NULL;
+}
+
+/* ---- calls ---- */
+
 static gr_status bring(const gr_term *t, gr_operand *o) {
   o->value = t->value;
   return t->array ? gr_array_read(t->array, gr_kernel_side(t->array->storage), &o->vec) : GR_OK;

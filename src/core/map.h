@@ -20,6 +20,13 @@ typedef struct gr_map_call {
 
 static inline int64_t gr_tally_length(int64_t n) { return (n + GR_TALLY - 1) / GR_TALLY; }
 
+/*
+** The number, of any size and kind, as the right side of a comparison with elements of that dtype: its bits, and
+** the relation
+** that then says the same. NULL, or why it cannot be, in text.
+*/
+const char *gr_compare_number(gr_dtype, gr_relation *, const gr_number *, uint64_t *value, char text[96]);
+
 /* out has the length of the arrays, and may be one of them. */
 gr_status gr_map_arrays(gr_context *, const gr_map_call *, gr_array *out);
 

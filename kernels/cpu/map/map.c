@@ -26,17 +26,7 @@ static const gr_map_loops *loops_in_use(void) {
   return &gr_map_base;
 }
 
-/* ---- the plan of a job ---- */
-
-typedef struct plan {
-  const gr_map_job *job;
-  gr_map_loop loop;               /* NULL: conversions alone (cast) */
-  gr_map_convert to, from;        /* between the dtypes and what is computed in; NULL where they agree */
-  int size, wide_size, out_size;  /* of an element, of what is computed in, of a result */
-  const gr_operand *operand[3];   /* in the order that the loop wants; NULL: not used */
-  int sizes[3];
-  chunk number[3];                /* operands that are one number */
-} plan;
+/* ---- how an operator runs ---- */
 
 static gr_via cast_via(gr_dtype in, gr_dtype out) {
   if (gr_is_float(in) && gr_is_float(out) && in != GR_F64 && out != GR_F64) return GR_VIA_F32;
@@ -45,73 +35,82 @@ static gr_via cast_via(gr_dtype in, gr_dtype out) {
 
 static int is_half(gr_dtype t) { return t == GR_F16 || t == GR_BF16; }
 
-static void plan_cast(plan *p, const gr_map_loops *l) {
-  gr_via via = cast_via(p->job->dtype, p->job->out_dtype);
-  p->to = l->to[via][p->job->dtype];
-  p->from = l->from[via][p->job->out_dtype];
-  p->wide_size = via == GR_VIA_F32 ? 4 : 8;
+static void step_of_cast(gr_map_step *s, const gr_map_loops *l, gr_dtype in, gr_dtype out) {
+  gr_via via = cast_via(in, out);
+  s->to = l->to[via][in];
+  s->from = l->from[via][out];
+  s->wide_size = via == GR_VIA_F32 ? 4 : 8;
 }
 
 /* All but casts: the dtype that is computed in, and the conversions there and back. */
-static gr_dtype plan_type(plan *p, const gr_map_loops *l) {
-  const gr_map_job *job = p->job;
-  gr_dtype t = gr_map_widens(job->op, job->dtype)               ? GR_F64
-               : is_half(job->dtype) && job->op != GR_MAP_where ? GR_F32
-                                                                : job->dtype;
+static gr_dtype step_type(gr_map_step *s, const gr_map_loops *l, gr_map op, gr_dtype in, gr_dtype out) {
+  gr_dtype t = gr_map_widens(op, in) ? GR_F64 : is_half(in) && op != GR_MAP_where ? GR_F32 : in;
   gr_via via = t == GR_F64 ? GR_VIA_F64 : GR_VIA_F32;
-  p->wide_size = gr_size_of(t);
-  if (t != job->dtype) p->to = l->to[via][job->dtype];
-  if (t != job->out_dtype && !gr_map_masks(job->op, job->dtype)) p->from = l->from[via][job->out_dtype];
+  s->wide_size = gr_size_of(t);
+  if (t != in) s->to = l->to[via][in];
+  if (t != out && !gr_map_masks(op, in)) s->from = l->from[via][out];
   return t;
 }
 
-static void plan_compare(plan *p, const gr_map_loops *l, gr_dtype t) {
-  gr_relation r = p->job->relation;
-  if (r == GR_IS_gt || r == GR_IS_ge) { /* a > b is b < a */
-    p->operand[0] = &p->job->b;
-    p->operand[1] = &p->job->a;
-    r = r == GR_IS_gt ? GR_IS_lt : GR_IS_le;
+gr_map_step gr_map_step_of(gr_map op, gr_relation relation, gr_dtype in, gr_dtype out) {
+  const gr_map_loops *l = loops_in_use();
+  const int size = gr_size_of(in);
+  gr_map_step s = {NULL, NULL, NULL, 0, 0, 0, 0, 0};
+  s.size = size;
+  s.out_size = gr_size_of(out);
+  s.numbers_wide = gr_map_widens(op, in) && !gr_is_float(in);
+  if (op == GR_MAP_cast) {
+    step_of_cast(&s, l, in, out);
+  } else {
+    gr_dtype t = step_type(&s, l, op, in, out);
+    gr_relation r = relation;
+    if (op == GR_MAP_compare && (r == GR_IS_gt || r == GR_IS_ge)) { /* a > b is b < a */
+      s.turned = 1;
+      r = r == GR_IS_gt ? GR_IS_lt : GR_IS_le;
+    }
+    if (op == GR_MAP_where) s.loop = l->where[size == 1 ? 0 : size == 2 ? 1 : size == 4 ? 2 : 3];
+    else if (op == GR_MAP_compare) s.loop = l->compare[r][t];
+    else s.loop = l->map[op][t];
   }
-  p->loop = l->compare[r][t];
+  return s;
 }
 
-static void fill_number(plan *p, int i) {
-  const gr_map_job *job = p->job;
-  uint64_t value = p->operand[i]->value;
-  const int64_t m = job->n < CHUNK ? job->n : CHUNK;
-  int size = p->wide_size;
+void gr_map_fill(const gr_map_step *s, uint64_t value, void *to, int64_t m) {
   int64_t k;
-  /* Where integers are widened their numbers are doubles already. */
-  if (p->to && !(gr_map_widens(job->op, job->dtype) && !gr_is_float(job->dtype))) {
+  if (s->to && !s->numbers_wide) {
     uint64_t element = value;
     value = 0;
-    p->to(&element, &value, 1);
+    s->to(&element, &value, 1);
   }
-  for (k = 0; k < m; k++) memcpy(p->number[i].bytes + k * size, &value, (size_t)size);
+  for (k = 0; k < m; k++) memcpy((char *)to + k * s->wide_size, &value, (size_t)s->wide_size);
 }
 
+/* ---- the plan of a job ---- */
+
+typedef struct plan {
+  const gr_map_job *job;
+  gr_map_step step;
+  const gr_operand *operand[3];   /* in the order that the loop wants; NULL: not used */
+  int sizes[3];
+  chunk number[3];                /* operands that are one number */
+} plan;
+
 static void make_plan(plan *p, const gr_map_job *job) {
-  const gr_map_loops *l = loops_in_use();
-  int i, size = gr_size_of(job->dtype);
+  int i;
   p->job = job;
-  p->loop = NULL;
-  p->to = p->from = NULL;
-  p->size = size;
-  p->out_size = gr_size_of(job->out_dtype);
+  p->step = gr_map_step_of(job->op, job->relation, job->dtype, job->out_dtype);
   p->operand[0] = &job->a;
   p->operand[1] = gr_map_operands(job->op) > 1 ? &job->b : NULL;
   p->operand[2] = gr_map_operands(job->op) > 2 ? &job->c : NULL;
-  for (i = 0; i < 3; i++) p->sizes[i] = size;
+  for (i = 0; i < 3; i++) p->sizes[i] = p->step.size;
   if (job->op == GR_MAP_where) p->sizes[2] = 1;
-  if (job->op == GR_MAP_cast) plan_cast(p, l);
-  else {
-    gr_dtype t = plan_type(p, l);
-    if (job->op == GR_MAP_where) p->loop = l->where[size == 1 ? 0 : size == 2 ? 1 : size == 4 ? 2 : 3];
-    else if (job->op == GR_MAP_compare) plan_compare(p, l, t);
-    else p->loop = l->map[job->op][t];
+  if (p->step.turned) {
+    p->operand[0] = &job->b;
+    p->operand[1] = &job->a;
   }
   for (i = 0; i < 3; i++)
-    if (p->operand[i] && !p->operand[i]->vec.data) fill_number(p, i);
+    if (p->operand[i] && !p->operand[i]->vec.data)
+      gr_map_fill(&p->step, p->operand[i]->value, p->number[i].bytes, job->n < CHUNK ? job->n : CHUNK);
 }
 
 /* ---- one chunk ---- */
@@ -127,8 +126,8 @@ static const void *fetch(const plan *p, int i, int64_t k, int64_t m, chunk *narr
     gr_gather(narrow->bytes, x, o->vec.stride, m, size);
     x = narrow->bytes;
   }
-  if (!p->to || (p->job->op == GR_MAP_where && i == 2)) return x;
-  p->to(x, wide->bytes, m);
+  if (!p->step.to || (p->job->op == GR_MAP_where && i == 2)) return x;
+  p->step.to(x, wide->bytes, m);
   return wide->bytes;
 }
 
@@ -136,16 +135,17 @@ static void run_chunk(const plan *p, int64_t k, int64_t m) {
   chunk narrow[3], wide[3], result;
   const void *x[3] = {NULL, NULL, NULL};
   const int64_t stride = p->job->out.stride;
-  char *out = (char *)(uintptr_t)p->job->out.data + k * stride, *dense = stride == p->out_size ? out : narrow[0].bytes;
+  char *out = (char *)(uintptr_t)p->job->out.data + k * stride;
+  char *dense = stride == p->step.out_size ? out : narrow[0].bytes;
   int i;
   for (i = 0; i < 3; i++) x[i] = p->operand[i] ? fetch(p, i, k, m, &narrow[i], &wide[i]) : x[0];
-  if (p->loop) {
-    char *to = p->from ? result.bytes : dense;
-    p->loop(x[0], x[1], x[2], to, m);
+  if (p->step.loop) {
+    char *to = p->step.from ? result.bytes : dense;
+    p->step.loop(x[0], x[1], x[2], to, m);
     x[0] = to;
   }
-  if (p->from) p->from(x[0], dense, m);
-  if (dense != out) gr_scatter(dense, out, stride, m, p->out_size);
+  if (p->step.from) p->step.from(x[0], dense, m);
+  if (dense != out) gr_scatter(dense, out, stride, m, p->step.out_size);
 }
 
 static void run_piece(void *arg, int64_t piece) {
@@ -166,7 +166,7 @@ static void run_tally(void *arg, int64_t piece) {
     const int64_t m = end - k < CHUNK ? end - k : CHUNK;
     const void *x = fetch(p, 0, k, m, &narrow[0], &wide[0]), *y = fetch(p, 1, k, m, &narrow[1], &wide[1]);
     int32_t some = 0;
-    p->loop(x, y, x, holds, m);
+    p->step.loop(x, y, x, holds, m);
     for (i = 0; i < m; i++) some += holds[i];
     count += some;
   }

@@ -23,6 +23,18 @@ typedef struct gr_map_loops {
   gr_map_convert to[GR_VIA_COUNT][GR_DTYPE_COUNT], from[GR_VIA_COUNT][GR_DTYPE_COUNT];
 } gr_map_loops;
 
+/* How an element operator runs on elements side by side, in the loops of the instruction set in use. */
+typedef struct gr_map_step {
+  gr_map_loop loop;        /* NULL: conversions alone (cast) */
+  gr_map_convert to, from; /* between the dtypes and what is computed in; NULL where they agree */
+  int size, wide_size, out_size; /* of an element, of what is computed in, of a result */
+  int turned;                    /* the loop wants b, then a */
+  int numbers_wide;              /* numbers in an operand's place are what is computed in already */
+} gr_map_step;
+gr_map_step gr_map_step_of(gr_map, gr_relation, gr_dtype in, gr_dtype out);
+/* A number's bits, m times, as what is computed in. */
+void gr_map_fill(const gr_map_step *, uint64_t value, void *to, int64_t m);
+
 extern const gr_map_loops gr_map_base, gr_map_avx2, gr_map_avx512;
 
 #endif

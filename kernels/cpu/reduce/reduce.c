@@ -23,7 +23,7 @@ static gr_span span_of(gr_reducer red, gr_op op, gr_dtype t) {
   return table->span[red][t];
 }
 
-static gr_plan make_plan(const gr_reduce_job *job) {
+gr_plan gr_plan_of(const gr_reduce_job *job) {
   gr_plan p;
   p.job = job;
   p.red = gr_reducer_of(job->op, job->dtype);
@@ -176,7 +176,7 @@ void gr_finish_vector(const gr_plan *p, int64_t v, gr_acc acc) {
 }
 
 gr_value gr_cpu_reduce_value(const gr_reduce_job *job, gr_parallel parallel) {
-  const gr_plan p = make_plan(job);
+  const gr_plan p = gr_plan_of(job);
   const gr_acc acc = whole_vector(&p, 0, parallel);
   gr_value r;
   finish(job, &acc, &r);
@@ -262,7 +262,7 @@ static int loop_of(const gr_plan *p) {
 static int64_t rows_of_piece(const gr_plan *p) { return GR_PIECE_BYTES / (p->job->n * p->size + 64) + 1; }
 
 void gr_cpu_reduce(const gr_reduce_job *job, gr_parallel parallel) {
-  const gr_plan p = make_plan(job);
+  const gr_plan p = gr_plan_of(job);
   const int loop = job->count > 0 ? loop_of(&p) : VECTORS;
   int64_t v;
   batch s;
@@ -288,7 +288,7 @@ void gr_cpu_explain(const gr_reduce_job *job, int threads, int parallel, gr_expl
     [SUMS] = {"sums of rows", "sums of short rows, a block of them at a time"},
     [ROWS] = {"rows", "short rows, several of them a piece"},
   };
-  const gr_plan p = make_plan(job);
+  const gr_plan p = gr_plan_of(job);
   const int loop = loop_of(&p);
   e->kernel = loops[loop].name;
   e->why = loops[loop].why;

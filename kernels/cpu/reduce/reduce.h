@@ -15,6 +15,8 @@ typedef struct gr_plan {
   int size, inputs;
 } gr_plan;
 
+gr_plan gr_plan_of(const gr_reduce_job *job);
+
 /* The result of vector v, from its state. */
 void gr_finish_vector(const gr_plan *p, int64_t v, gr_acc acc);
 

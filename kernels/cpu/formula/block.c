@@ -1,0 +1,291 @@
+#include "kernels/cpu/formula/block.h"
+
+#include "kernels/cpu/gather.h"
+
+#define CACHE (48 * 1024) /* bytes: blocks become smaller where there is much to hold */
+#define SCRATCH 4         /* blocks of 8 bytes an element: three operands and a result as they are computed in */
+
+/* ---- the plan ---- */
+
+int64_t gr_block_plan_bytes(const gr_program *p) {
+  return (int64_t)p->count * (int64_t)(sizeof(gr_block_step) + sizeof(gr_source) + 2 * sizeof(int32_t));
+}
+
+static int size_of_node(const gr_node *x) { return gr_size_of((gr_dtype)x->dtype); }
+
+/* An input whose elements lie side by side is read where it lies. */
+static int lies_there(const gr_formula_job *job, const gr_node *x) {
+  return x->kind == GR_NODE_INPUT && x->spread == GR_EACH && job->inputs[x->input].stride == size_of_node(x);
+}
+
+/* The same element everywhere. */
+static int is_constant(const gr_node *x) { return x->kind == GR_NODE_INPUT && x->spread == GR_ONE; }
+
+int gr_block_out_of(const gr_block_plan *p, int node) {
+  int k;
+  for (k = 0; k < p->outs; k++)
+    if (p->out_node[k] == node) return k;
+  return -1;
+}
+
+const char *gr_block_input(const gr_block_plan *p, int node, int64_t from) {
+  const gr_vec *v = &p->job->inputs[p->job->program->nodes[node].input];
+  return (const char *)v->data + from * v->stride;
+}
+
+static void add_out(gr_block_plan *p, int node, int stored) {
+  if (node < 0 || gr_block_out_of(p, node) >= 0) return;
+  if (!stored && lies_there(p->job, &p->job->program->nodes[node])) return;
+  p->out_node[p->outs++] = node;
+}
+
+static int operands_of(const gr_node *x, int operand[3]) {
+  const int count = x->kind == GR_NODE_STEP ? gr_map_operands((gr_map)x->op) : 0;
+  operand[0] = x->a;
+  operand[1] = x->b;
+  operand[2] = x->c;
+  return count;
+}
+
+/* last[k]: the last node that reads node k; its own number if it is an output, -1 if nobody needs it. */
+static void find_uses(gr_block_plan *p) {
+  const gr_program *g = p->job->program;
+  int k, i, operand[3];
+  for (k = 0; k < g->count; k++) p->last[k] = gr_block_out_of(p, k) >= 0 ? g->count : -1;
+  for (i = 0; i < p->job->consumer_count; i++) { /* inputs that are reduced as they lie */
+    p->last[p->job->consumers[i].a] = g->count;
+    if (p->job->consumers[i].b >= 0) p->last[p->job->consumers[i].b] = g->count;
+  }
+  for (k = g->count - 1; k >= 0; k--) {
+    const int count = operands_of(&g->nodes[k], operand);
+    if (p->last[k] < 0) continue;
+    for (i = 0; i < count; i++)
+      if (!GR_IS_NUMBER(operand[i]) && p->last[operand[i]] < k) p->last[operand[i]] = k;
+  }
+}
+
+/*
+** The step that makes node k. Registers of operands that nobody reads later are free from here on; the result may take
+** one that is as wide, as it is written element by element, but no other: another may be half read.
+*/
+static void plan_step(gr_block_plan *p, int k, int32_t *free) {
+  const gr_program *g = p->job->program;
+  const gr_node *x = &g->nodes[k];
+  gr_block_step *s = &p->steps[p->step_count++];
+  const int out = gr_block_out_of(p, k);
+  int i, reuse = -1, ended[3], ends = 0;
+  memset(s, 0, sizeof(*s));
+  s->node = x;
+  s->count = (uint8_t)operands_of(x, s->operand);
+  if (x->kind == GR_NODE_STEP)
+    s->map = gr_map_step_of((gr_map)x->op, (gr_relation)x->relation, (gr_dtype)x->from, (gr_dtype)x->dtype);
+  if (s->map.to || s->map.from) p->converts = 1;
+  if (s->map.turned) {
+    s->operand[0] = x->b;
+    s->operand[1] = x->a;
+  }
+  for (i = 0; i < s->count; i++) {
+    const int node = s->operand[i];
+    if (GR_IS_NUMBER(node)) p->constants++;
+    if (GR_IS_NUMBER(node) || (x->op == GR_MAP_where && i == 2)) s->ready |= (uint8_t)(1 << i);
+    if (GR_IS_NUMBER(node) || p->last[node] != k || p->sources[node].place < 0) continue;
+    p->last[node] = -1; /* once, if it is an operand twice */
+    if (reuse < 0 && out < 0 && size_of_node(&g->nodes[node]) == size_of_node(x)) reuse = p->sources[node].place;
+    else ended[ends++] = p->sources[node].place;
+  }
+  if (out < 0 && reuse < 0) reuse = *free > 0 ? p->places[--*free] : p->registers++;
+  for (i = 0; i < ends; i++) p->places[(*free)++] = ended[i];
+  p->sources[k].place = out >= 0 ? GR_PLACE_OUT - out : reuse;
+}
+
+/* An input that lies there, or is one element, needs no step. */
+static void plan_node(gr_block_plan *p, int k, int32_t *free) {
+  const gr_node *x = &p->job->program->nodes[k];
+  gr_source *s = &p->sources[k];
+  s->base = NULL;
+  s->stride = 0;
+  s->place = GR_PLACE_NONE;
+  if (p->last[k] < 0) return;
+  if (size_of_node(x) > p->element) p->element = size_of_node(x);
+  if (gr_block_out_of(p, k) < 0 && lies_there(p->job, x)) {
+    s->base = (const char *)p->job->inputs[x->input].data;
+    s->stride = size_of_node(x);
+  } else if (gr_block_out_of(p, k) < 0 && is_constant(x)) {
+    p->constants++;
+  } else {
+    plan_step(p, k, free);
+  }
+}
+
+static int64_t on_pages(int64_t bytes) { return (bytes + GR_BLOCK_PAGE - 1) / GR_BLOCK_PAGE * GR_BLOCK_PAGE; }
+
+int64_t gr_block_make(gr_block_plan *p, const gr_formula_job *job, void *room, int threads) {
+  const gr_program *g = job->program;
+  int32_t free = 0;
+  int64_t each;
+  int k;
+  memset(p, 0, sizeof(*p));
+  p->job = job;
+  p->steps = (gr_block_step *)room;
+  p->sources = (gr_source *)(p->steps + g->count);
+  p->last = (int32_t *)(p->sources + g->count);
+  p->places = p->last + g->count;
+  p->element = 1;
+  if (job->consumer_count == 0) add_out(p, job->result, 1);
+  for (k = 0; k < job->consumer_count; k++) {
+    add_out(p, job->consumers[k].a, 0);
+    add_out(p, job->consumers[k].b, 0);
+  }
+  find_uses(p);
+  for (k = 0; k < g->count; k++) plan_node(p, k, &free);
+  each = p->registers * p->element + p->constants * 8 + (p->converts ? SCRATCH * 8 : 0);
+  for (p->block = GR_BLOCK_MOST; p->block > 64 && p->block * each > CACHE;) p->block /= 2;
+  p->sets = threads < 1 ? 1 : threads;
+  p->set_bytes = on_pages(p->block * (each - p->constants * 8));
+  return p->constants * (int64_t)p->block * 8 + p->sets * p->set_bytes + GR_BLOCK_PAGE;
+}
+
+char *gr_block_in_step(const gr_block_plan *p, char *at) {
+  const gr_program *g = p->job->program;
+  uintptr_t place = 0;
+  int k;
+  for (k = g->count - 1; k >= 0; k--)
+    if (g->nodes[k].kind == GR_NODE_INPUT) place = (uintptr_t)p->job->inputs[g->nodes[k].input].data / 64 * 64;
+  return at + (place - (uintptr_t)at) % GR_BLOCK_PAGE;
+}
+
+/* The first element of v, m times. */
+static void fill_elements(const gr_vec *v, int size, char *to, int64_t m) { gr_gather(to, v->data, 0, m, size); }
+
+void gr_block_ready(gr_block_plan *p, void *memory) {
+  const gr_formula_job *job = p->job;
+  const int64_t m = job->n < p->block ? job->n : p->block;
+  char *at = (char *)memory;
+  int32_t k, i;
+  for (k = 0; k < job->program->count; k++) {
+    const gr_node *x = &job->program->nodes[k];
+    if (!is_constant(x) || p->last[k] < 0 || p->sources[k].place != GR_PLACE_NONE) continue;
+    fill_elements(&job->inputs[x->input], size_of_node(x), at, m);
+    p->sources[k].base = at;
+    at += (int64_t)p->block * 8;
+  }
+  for (k = 0; k < job->program->count; k++) /* from here on nobody takes places */
+    if (p->sources[k].stride) p->places[p->streams++] = k;
+  for (k = 0; k < p->step_count; k++) {
+    gr_block_step *s = &p->steps[k];
+    for (i = 0; i < s->count; i++) {
+      if (!GR_IS_NUMBER(s->operand[i])) {
+        s->from[i] = p->sources[s->operand[i]];
+        continue;
+      }
+      gr_map_fill(&s->map, job->program->numbers[GR_NUMBER_OF(s->operand[i])], at, m);
+      s->from[i].base = at;
+      s->from[i].stride = 0;
+      at += (int64_t)p->block * 8;
+    }
+  }
+  p->memory = gr_block_in_step(p, at);
+}
+
+/* ---- a block ---- */
+
+typedef struct block {
+  const gr_block_plan *p;
+  char *set;
+  char *const *outs;
+  int64_t from, m, done; /* positions; those of the outputs that came before */
+} block;
+
+static char *place(const block *b, int32_t at, int size) {
+  if (at <= GR_PLACE_OUT) return b->outs[GR_PLACE_OUT - at] + b->done * size;
+  return b->set + (int64_t)at * b->p->block * b->p->element;
+}
+
+static const void *operand(const block *b, const gr_block_step *s, int i, char *scratch) {
+  const gr_source *x = &s->from[i];
+  char *wide = scratch + (int64_t)i * b->p->block * 8;
+  const char *from;
+  if (x->base) from = x->base + b->from * x->stride;
+  else from = place(b, x->place, size_of_node(&b->p->job->program->nodes[s->operand[i]]));
+  if (!s->map.to || s->ready >> i & 1) return from;
+  s->map.to(from, wide, b->m);
+  return wide;
+}
+
+static void run_step(const block *b, const gr_block_step *s, char *to) {
+  char *scratch = b->set + (int64_t)b->p->registers * b->p->block * b->p->element;
+  const void *x[3];
+  int i;
+  for (i = 0; i < 3; i++) x[i] = i < s->count ? operand(b, s, i, scratch) : x[0];
+  if (s->map.loop) {
+    char *result = s->map.from ? scratch + (int64_t)3 * b->p->block * 8 : to;
+    s->map.loop(x[0], x[1], x[2], result, b->m);
+    x[0] = result;
+  }
+  if (s->map.from) s->map.from(x[0], to, b->m);
+}
+
+/* An input that does not lie as it is needed: with a stride, or spread over a matrix. */
+static void load(const block *b, const gr_node *x, char *to) {
+  const gr_formula_job *job = b->p->job;
+  const gr_vec *v = &job->inputs[x->input];
+  const int size = size_of_node(x);
+  const int64_t columns = job->columns;
+  int64_t k, m;
+  if (x->spread == GR_EACH) {
+    const char *from = (const char *)v->data + b->from * v->stride;
+    if (v->stride == size) memcpy(to, from, (size_t)(b->m * size));
+    else gr_gather(to, from, v->stride, b->m, size);
+    return;
+  }
+  if (x->spread == GR_ONE) {
+    fill_elements(v, size, to, b->m);
+    return;
+  }
+  for (k = 0; k < b->m; k += m) { /* stretch by stretch of a row */
+    const int64_t row = (b->from + k) / columns, column = (b->from + k) % columns;
+    gr_vec one = *v;
+    m = columns - column < b->m - k ? columns - column : b->m - k;
+    if (x->spread == GR_ROW) {
+      gr_gather(to + k * size, (const char *)v->data + column * v->stride, v->stride, m, size);
+      continue;
+    }
+    one.data = (const char *)v->data + row * v->stride;
+    fill_elements(&one, size, to + k * size, m);
+  }
+}
+
+static void run_block(const block *b) {
+  const gr_block_plan *p = b->p;
+  int32_t k;
+  int64_t i;
+  for (k = 0; k < p->step_count; k++) {
+    const gr_block_step *s = &p->steps[k];
+    char *to = place(b, p->sources[s->node - p->job->program->nodes].place, size_of_node(s->node));
+    if (s->node->kind == GR_NODE_STEP) run_step(b, s, to);
+    else if (s->node->kind == GR_NODE_INPUT) load(b, s->node, to);
+    else
+      for (i = 0; i < b->m; i++) ((int64_t *)(void *)to)[i] = b->from + i + 1;
+  }
+}
+
+/* What the next block reads, while this one is computed: processors look ahead no further than a page. */
+static void look_ahead(const block *b) {
+  const gr_formula_job *job = b->p->job;
+  const int64_t from = b->from + b->m, left = job->n - from, m = left < b->p->block ? left : b->p->block;
+  int32_t k;
+  int64_t i;
+  for (k = 0; k < b->p->streams; k++) {
+    const gr_source *x = &b->p->sources[b->p->places[k]];
+    for (i = 0; i < m * x->stride; i += 64) GR_PREFETCH_SECOND(x->base + from * x->stride + i);
+  }
+}
+
+void gr_block_run(const gr_block_plan *p, char *set, int64_t from, int64_t m, char *const *outs) {
+  block b = {p, set, outs, from, 0, 0};
+  for (; b.done < m; b.done += b.m, b.from += b.m) {
+    b.m = m - b.done < p->block ? m - b.done : p->block;
+    look_ahead(&b);
+    run_block(&b);
+  }
+}

@@ -1,0 +1,651 @@
+-- Formulas: what they come to, against plain Lua and against the operators one by one; what they are read as, and
+-- what is said of those that are none.
+-- said of those that are none.
+local S = require "spec.support"
+local F = require "spec.formulas"
+local gr, model = S.gr, S.model
+local nan, huge, NZ = model.nan, math.huge, model.minus_zero
+
+local devices = { "cpu", "pretend" }
+
+local function on_each(f)
+  for _, device in ipairs(devices) do
+    S.on(device, function() f(device) end)
+  end
+end
+
+-- A table of n elements, the dtype's edges among them.
+local function elements(g, dtype, n)
+  local t = model.data(dtype, n, g(), true)
+  local edges = model.is_float[dtype] and { nan, huge, -huge, NZ, 0.0, 1.0, -1.0, 0.5 }
+    or { model.lowest[dtype], 0, 1, 2, 3, 7, 100 }
+  for k = 1, n do
+    if g() % 4 == 0 then t[k] = edges[g() % #edges + 1] end
+  end
+  return model.is_float[dtype] and t or S.whole(t)
+end
+
+local function view_of(g, t, dtype)
+  local n = #t
+  local way = g() % 4
+  if way == 0 or n == 0 then return gr.array(t, dtype) end
+  local step = way == 1 and 1 or way == 2 and 3 or -1
+  local p = {}
+  for k = 1, n * math.abs(step) + 2 do p[k] = 1 end
+  for k = 1, n do p[step > 0 and (k - 1) * step + 2 or n + 2 - k] = t[k] end
+  local a = gr.array(p, dtype)
+  return step > 0 and a:slice(2, (n - 1) * step + 2, step) or a:slice(n + 1, 2, -1)
+end
+
+local reductions = { "sum", "min", "max", "mean", "var", "argmin", "argmax", "count", "any", "all", "prod", "norm" }
+
+-- All reductions of e and of the array of its elements.
+local function compare_reductions(e, a, what)
+  for _, name in ipairs(reductions) do
+    if #a > 0 or (name ~= "min" and name ~= "max" and name ~= "argmin" and name ~= "argmax") then
+      S.same(gr[name](a), gr[name](e), name, "of", what)
+    end
+  end
+end
+
+describe("a random formula", function()
+  for _, dtype in ipairs(model.dtypes) do
+    it("has the elements that plain Lua gives, and the reductions of these, of " .. dtype, function()
+      if dtype == "i64" and not S.integers then return end
+      local g = model.generator(#dtype * 31 + dtype:byte(1))
+      on_each(function(device)
+        for round = 1, 60 do
+          local n = ({ 0, 1, 2, 7, 64, 300, 1023, 1500 })[g() % 8 + 1]
+          local tables = { a = elements(g, dtype, n), b = elements(g, dtype, n), c = elements(g, dtype, n) }
+          local numbers = { p = g() % 5, q = g() % 100 }
+          if model.is_float[dtype] then numbers.p, numbers.q = numbers.p + 0.0, numbers.q + 0.0 end
+          local node = F.make(g, dtype, tables, { "a", "b", "c" }, numbers, 1 + g() % 5)
+          local given = { p = node.text:find "p" and numbers.p or nil, q = node.text:find "q" and numbers.q or nil }
+          for _, name in ipairs { "a", "b", "c" } do
+            if node.text:find("%f[%w]" .. name .. "%f[%W]") then given[name] = view_of(g, tables[name], dtype) end
+          end
+          given.p = node.text:find "%f[%w]p%f[%W]" and numbers.p or nil
+          given.q = node.text:find "%f[%w]q%f[%W]" and numbers.q or nil
+          local e = gr.fuse(node.text)(given)
+          local a = e:eval()
+          assert.equal(node.dtype, a.dtype)
+          assert.equal(n, #a)
+          local expected = {}
+          for k = 1, n do expected[k] = node.value(k) end
+          S.same_all(expected, a, node.text, dtype, device, round)
+          if round % 4 == 0 then compare_reductions(e, a, node.text .. " " .. dtype .. " " .. device) end
+        end
+      end)
+    end)
+  end
+
+  it("reduces long vectors, rows, columns and segments as its elements do", function()
+    local g = model.generator(5)
+    local texts = { "(a - b)^2", "a * b + p", "a > b", "abs(a - b) / (abs(b) + 1)", "where(a < b, a, b)",
+      "sqrt(a * a + b * b) * 0.5 + a" }
+    on_each(function(device)
+      for _, dtype in ipairs { "f32", "f64", "f16", "bf16", "i32", "u8", "i16" } do
+        for round = 1, #texts do
+          local text = texts[round]
+          local rows = ({ 1, 3, 8, 100, 2000 })[g() % 5 + 1]
+          local columns = ({ 1, 2, 17, 64, 500, 3000 })[g() % 6 + 1]
+          if rows * columns > 300000 then rows = 100 end
+          local n = rows * columns
+          local a, b = gr.array(model.data(dtype, n, g()), dtype), gr.array(model.data(dtype, n, g()), dtype)
+          if not model.is_float[dtype] and text:find "[/q]" then text = "abs(a - b)" end
+          local e = gr.fuse(text) { a = a, b = b, p = text:find "p" and 3 or nil }
+          local x = e:eval()
+          local what = text .. " " .. dtype .. " " .. device
+          compare_reductions(e, x, what)
+          for _, name in ipairs { "sum", "max", "mean", "argmax", "var", "norm" } do
+            for axis = 1, 2 do
+              local options = { rows = rows, axis = axis }
+              S.same_all(gr[name](x, options):table(), gr[name](e, options), name, "axis", axis, rows, columns, what)
+            end
+            local offsets, at = { 1 }, 1
+            while at < n + 1 and #offsets < 200 do
+              at = math.min(n + 1, at + 1 + g() % ({ 5, 300, 9000, 100000 })[g() % 4 + 1])
+              offsets[#offsets + 1] = at
+            end
+            S.same_all(gr[name](x, { segments = offsets }):table(), gr[name](e, { segments = offsets }), name,
+              "segments", what)
+          end
+          local low, high = gr.minmax(e, { rows = rows })
+          local low2, high2 = gr.minmax(x, { rows = rows })
+          assert.is_true(low:equal(low2) and high:equal(high2))
+          if x.dtype == dtype then S.same(gr.dot(x, a), gr.dot(e, a), "dot with an array") end
+        end
+      end
+    end)
+  end)
+
+  it("of a million elements is cut among threads as an array is", function()
+    local n = 1500000
+    local a, b = gr.rand(n, { seed = 1 }), gr.rand(n, { seed = 2 })
+    local e = gr.fuse "a * b - 0.25" { a = a, b = b }
+    local x = a * b - 0.25
+    assert.is_true(e:eval():equal(x))
+    for _, name in ipairs(reductions) do S.same(gr[name](x), gr[name](e), name) end
+    S.same(gr.dot(x, b), gr.dot(e, gr.lazy(b)), "dot")
+    S.same(x:sum { exact = true }, e:sum { exact = true }, "exact")
+    S.same_all(x:sum({ rows = 3 }):table(), e:sum { rows = 3 }, "three long rows")
+    S.same_all(x:sum({ segments = { 1, 5, 900000, n + 1 } }):table(), e:sum { segments = { 1, 5, 900000, n + 1 } },
+      "segments")
+  end)
+end)
+
+describe("the language", function()
+  local function value(text, given) return gr.fuse(text)(given or { n = 1 }):eval()[1] end
+
+  it("has Lua's precedence", function()
+    local given = function() return { a = gr.array({ 2 }, "f64"), b = gr.array({ 3 }, "f64") } end
+    for text, expected in pairs {
+      ["-a^2"] = -4, ["2^3^0 + 0*a"] = 2, ["2+a*b"] = 8, ["(2+a)*b"] = 12, ["a-b-1"] = -2, ["a-(b-1)"] = 0,
+        ["a/b/2"] = 1 / 3,
+      ["not a == 1"] = 0, ["not (a == 1)"] = 1, ["a < b == 1"] = 1, ["a < b and b < a or 7"] = 0,
+        ["(a < b and b < a) or 7"] = 1,
+      ["- - a"] = 2, ["a*-b"] = -6, ["a^-1"] = 0.5, ["b and 0 or a"] = 0, ["a > b and 5 or 6"] = 6,
+      ["a -- a comment\n+ b"] = 5, ["0x10 + a + 0*b"] = 18, ["1e2+a"] = 102, [".5*a"] = 1, ["0x.8p1 * a"] = 2,
+    } do
+      local inputs = given()
+      for _, name in ipairs { "a", "b" } do
+        if not text:gsub("%-%-.-\n", ""):gsub("and", ""):gsub("0x%S+", ""):find(name) then inputs[name] = nil end
+      end
+      S.same(expected + 0.0, value(text, inputs) + 0.0, text)
+    end
+  end)
+
+  it("knows positions and the length", function()
+    on_each(function()
+      S.same_all(S.whole { 1, 4, 9, 16 }, gr.fuse "i * i" { n = 4 }:eval(), "squares")
+      S.same_all({ 0.25, 0.5, 0.75, 1.0 }, gr.fuse "i / n" { n = 4 }:eval(), "parts")
+      assert.equal("i64", gr.fuse "i" { n = 1 }:eval().dtype)
+      S.same_all({ 11, 22, 33 }, gr.fuse "a * 10 + f32(i)" { a = gr.array { 1, 2, 3 } }:eval(), "with an array")
+      local n = 5000000
+      S.same(gr.arange(1, n, 1, "i64"):sum(), gr.fuse "i" { n = n }:sum(), "all positions") -- luacheck: ignore
+    end)
+  end)
+
+  it("reads arrays of one element on the device, and numbers in their place", function()
+    on_each(function(device)
+      local a, s = gr.array({ 1, 2, 3 }, "f64"), gr.array({ 10 }, "f64")
+      local f = gr.fuse "a * scalar(s)"
+      S.same_all({ 10, 20, 30 }, f { a = a, s = s }:eval(), "array")
+      S.same_all({ 2, 4, 6 }, f { a = a, s = 2 }:eval(), "number")
+      S.same(60, f { a = a, s = s }:sum(), "sum")
+      if device == "pretend" then
+        a:prefetch()
+        s:prefetch()
+        assert.equal(0, S.counted(function() f { a = a, s = s }:eval() end).bytes_down)
+      end
+    end)
+  end)
+
+  it("spreads rows and columns over matrices", function()
+    on_each(function()
+      for _, shape in ipairs { { 2, 3 }, { 3, 2 }, { 40, 70 }, { 300, 7 }, { 1, 1 } } do
+        local rows, columns = shape[1], shape[2]
+        local v, w, m, sum = {}, {}, {}, {}
+        for k = 1, columns do v[k] = k end
+        for k = 1, rows do w[k] = k * 100 end
+        for k = 1, rows * columns do
+          m[k] = k % 5
+          sum[k] = m[k] + v[(k - 1) % columns + 1] * w[math.floor((k - 1) / columns) + 1]
+        end
+        local e = gr.fuse "m + row(v) * column(w)" { m = gr.array(m), v = gr.array(v), w = gr.array(w) }
+        S.same_all(sum, e:eval(), rows, columns)
+        S.same_all(gr.array(sum):sum({ rows = rows }):table(), e:sum { rows = rows }, "rows", rows, columns)
+        assert.equal(rows * columns, #gr.fuse "row(v) * column(w)" { v = gr.array(v), w = gr.array(w) })
+      end
+    end)
+    local f = gr.fuse "m * row(v)"
+    assert.truthy(S.message(f, { m = gr.ones(6),
+      v = gr.ones(4) }):find("length 4 expected of 1 rows and 4 columns, got 6", 1, true))
+  end)
+
+  it("has the bits of gr.pow in every power, and of all other operators", function()
+    for _, dtype in ipairs { "f16", "bf16", "f32", "f64", "i32", "u8" } do
+      local a = gr.array(elements(model.generator(9), dtype, 300), dtype)
+      for _, k in ipairs { -4, -3, -2, -1, 0, 1, 2, 3, 4, 0.5, 1.5 } do
+        local expected = gr.pow(a, k):bytes()
+        assert.equal(expected, gr.fuse("a^" .. k) { a = a }:eval():bytes(), dtype .. "^" .. k)
+        assert.equal(expected, gr.fuse "a^k" { a = a, k = k }:eval():bytes(), dtype .. "^k, " .. k)
+        assert.equal(expected, (gr.lazy(a) ^ k):eval():bytes(), dtype .. " lazily, " .. k)
+      end
+    end
+    on_each(function()
+      local a, b = gr.array { 1, -2, 3.5, -7.25 }, gr.array { 2, 2, -2, 3 }
+      assert.is_true(gr.fuse "a % b + a // b" { a = a, b = b }:eval():equal(gr.mod(a, b) + gr.floordiv(a, b)))
+      assert.is_true(gr.fuse "min(a, b) + max(a, 2)" { a = a, b = b }:eval():equal(gr.minimum(a, b) + gr.maximum(a, 2)))
+      assert.is_true(gr.fuse "sin(a) + atan2(a, b) + hypot(a, b)" { a = a, b = b }:eval():equal(
+        gr.sin(a) + gr.atan2(a, b) + gr.hypot(a, b)))
+      assert.is_true((gr.lazy(a) % b):eval():equal(gr.mod(a, b)))
+      assert.equal(4, gr.fuse "isnan(a / 0 * 0) and isfinite(a)" { a = a }:sum())
+      assert.truthy(S.message(gr.fuse "band(a, 3)", { a = a }):find("band is not there for f32", 1, true))
+    end)
+  end)
+
+  it("makes powers of literals products, with the bits of the steps", function()
+    for _, dtype in ipairs { "f16", "bf16", "f32", "f64" } do
+      local g = model.generator(3)
+      local a = gr.array(elements(g, dtype, 500), dtype)
+      assert.is_true(gr.fuse "a^2" { a = a }:eval():equal(a * a))
+      assert.is_true(gr.fuse "a^-1" { a = a }:eval():equal(1 / a))
+      assert.is_true(gr.fuse "a^1" { a = a }:eval():equal(a * 1))
+      assert.is_true(gr.fuse "a^0" { a = a }:eval():equal(gr.ones(500, dtype)))
+      if dtype == "f32" or dtype == "f64" then
+        assert.is_true(gr.fuse "a^3" { a = a }:eval():equal(a * a * a))
+        assert.is_true(gr.fuse "a^4" { a = a }:eval():equal((a * a) * (a * a)))
+      end
+    end
+    local a = gr.array({ 0, NZ, 4, huge, -huge, nan, -1 }, "f64")
+    S.same_all({ 0.0, 0.0, 2, huge, huge, nan, nan }, gr.fuse "a^0.5" { a = a }:eval(), "root")
+    S.same_all({ 4.0, 9.0 }, gr.fuse "a^2" { a = gr.array({ 2, -3 }, "i32") }:eval(), "of integers f64, as in Lua")
+  end)
+
+  it("does each thing once, however often it is written", function()
+    local a, b = gr.ones(4), gr.ones(4)
+    assert.equal("1: f32 array 1\n2: f32 array 2\n3: f32 sub 1 2\n4: f32 square 3\n5: f32 add 4 4\n",
+      gr.fuse "(a - b)^2 + (a - b)^2" { a = a, b = b }:steps())
+    assert.equal("1: f32 array 1\n2: f32 mul #1 1\n3: f32 add 2 2\n", gr.fuse "k * a + k * a" { a = a, k = 3 }:steps())
+    local half = gr.lazy(a) * 0.5
+    assert.equal("1: f32 array 1\n2: f32 mul 1 #1\n3: f32 add 2 1\n4: f32 mul 2 3\n", (half * (half + a)):steps())
+    assert.equal("1: f32 array 1\n2: f32 add 1 1\n", gr.fuse "a + b" { a = a, b = a }:steps())
+  end)
+
+  it("keeps numbers out of what it does", function()
+    local a = gr.array({ 1, 2 }, "f64")
+    local f = gr.fuse "a * (2 * k + 1) > k"
+    local first = f { a = a, k = 1 }
+    assert.equal(first:steps(), f { a = a, k = -70.25 }:steps())
+    S.same_all(S.whole { 1, 1 }, first:eval(), "3, 6 > 1")
+    local g = gr.fuse "where(k, a, 0)"
+    assert.equal(g { a = a, k = 0 }:steps(), g { a = a, k = 5 }:steps())
+    S.same_all({ 0, 0 }, g { a = a, k = 0 }:eval(), "nowhere")
+    S.same_all({ 1, 2 }, g { a = a, k = 5 }:eval(), "everywhere")
+    S.same_all(S.whole { 1, 1 }, gr.fuse "k and a" { a = a, k = 5 }:eval(), "true and a")
+    S.same_all(S.whole { 0, 0 }, gr.fuse "not (a or k)" { a = a, k = 0 }:eval(), "neither")
+  end)
+
+  it("casts by the names of dtypes", function()
+    local a, k = gr.array { 1.5, -2.75, 300 }, gr.array({ 1, 2, 3 }, "i32")
+    S.same_all(S.whole { 1, 0, 255 }, gr.fuse "u8(a)" { a = a }:eval(), "u8")
+    S.same_all({ 2.5, -0.75, 303 }, gr.fuse "f64(a) + float64(k)" { a = a, k = k }:eval(), "f64")
+    S.same_all({ 0.5, 1, 1.5 }, gr.fuse "k / 2" { k = k }:eval(), "/ of integers")
+    S.same_all({ 2.5, -1.75, 301 }, gr.fuse "a + i32(1.9)" { a = a }:eval(), "of a number")
+  end)
+
+  it("says where a text is no formula", function()
+    local deep = ("("):rep(300) .. "a" .. (")"):rep(300)
+    for text, expected in pairs {
+      ["a +"] = "column 4: number, name or '(' expected, got the end\n  a +\n     ^",
+      ["a b"] = "column 3: operator expected, got 'b'\n  a b\n    ^",
+      [""] = "column 1: number, name or '(' expected, got the end\n  \n  ^",
+      ["(a"] = "column 3: ')' expected for the '(' of column 1, got the end",
+      ["a)"] = "column 2: unexpected ')'",
+      ["a, b"] = "column 2: unexpected ','",
+      ["(a, b)"] = "column 3: unexpected ','",
+      ["sqrr(a)"] = "column 1: no function 'sqrr' (did you mean 'sqrt'?)\n  sqrr(a)\n  ^",
+      ["sqrt(a, b)"] = "column 1: 1 argument expected, got 2",
+      ["where(a)"] = "column 1: 3 arguments expected, got 1",
+      ["a ! b"] = "column 3: write 'not'", ["a != b"] = "column 3: write '~='", ["a && b"] = "column 3: write 'and'",
+      ["a = b"] = "column 3: write '=='", ["a\n+ $"] = "line 2, column 3: unexpected '$'\n  + $\n    ^",
+      ["3x"] = "column 1: malformed number", ["1..2"] = "column 1: malformed number",
+        ["0x"] = "column 1: malformed number",
+      ["scalar(a + 1)"] = "column 1: scalar takes the name of an input",
+      ["scalar(i)"] = "column 1: scalar takes the name of an input", ["true"] = "column 1: write 1 for true",
+      ["a\0b"] = "column 2: unexpected byte 0", ["\195\164"] = "column 1: unexpected byte 195",
+      [deep] = "column 201: deeper than 200", [("- "):rep(5000) .. "a"] = "deeper than 200",
+      [("a+"):rep(250) .. "a"] = "deeper than 200", [("a^"):rep(3000) .. "a"] = "deeper than 200",
+      [("x"):rep(64)] = "column 1: name of at most 63 letters expected",
+    } do
+      local message = S.message(gr.fuse, text)
+      assert.truthy(message, text)
+      assert.truthy(message:find("bad argument #1 to 'fuse' (", 1, true), message)
+      assert.truthy(message:find(expected, 1, true), message)
+    end
+    local wide = {}
+    for k = 1, 3000 do wide[k] = "x * " .. k .. ".25" end
+    local rows = {}
+    for k = 1, 30 do rows[k] = "(" .. table.concat(wide, " + ", (k - 1) * 100 + 1, k * 100) .. ")" end
+    assert.truthy(S.message(gr.fuse, table.concat(rows, " + ")):find("more than 4096 parts", 1, true))
+    assert.truthy(S.message(gr.fuse, ("a "):rep(40000)):find("text of at most 65536 characters expected, got 80000",
+      1, true))
+    assert.truthy(S.message(gr.fuse, 5):find("formula such as \"a * b + 1\" expected, got number", 1, true))
+  end)
+
+  it("says where inputs do not fit", function()
+    local f = gr.fuse "a + b * 2"
+    local a = gr.ones(4)
+    for expected, given in pairs {
+      ["input 'b' expected"] = { a = a },
+      ["unknown input 'c'"] = { a = a, b = a, c = a },
+      ["input 'b': array, number or expression expected, got string"] = { a = a, b = "x" },
+      ["column 3: f32 and i32 do not mix: write f32(...) or i32(...)\n  a + b * 2\n    ^"] = { a = a, b = gr.ones(4,
+        "i32") },
+      ["column 5: length 4 expected, got 5\n  a + b * 2\n      ^"] = { a = a, b = gr.ones(5) },
+      ["a number: no array and no i is in it"] = { a = 1, b = 2 },
+      ["input 'n': length 4 expected, got 7"] = { a = a, b = a, n = 7 },
+      ["input 'n': length of 0 or more expected, got -1"] = { a = a, b = a, n = -1 },
+      ["names of inputs are strings, got a number"] = { a, b = a },
+      ["table of inputs without __index expected"] = setmetatable({ a = a, b = a }, { __index = {} }),
+    } do
+      local message = S.message(f, given)
+      assert.truthy(message and message:find(expected, 1, true), message)
+    end
+    assert.truthy(S.message(f, 1):find("table of inputs expected, got number", 1, true))
+    assert.truthy(S.message(gr.fuse "a * 0.5", { a = gr.ones(3,
+      "i32") }):find("column 3: value 0.5 is not a whole number, as i32 needs", 1, true))
+    assert.truthy(S.message(gr.fuse "clamp(a, b, 1)", { a = a, b = a }):find("clamp takes numbers as its ends", 1,
+      true))
+    assert.truthy(S.message(gr.fuse "a + i", { a = a }):find("f32 and i64 do not mix: write f32(...) or i64(...)", 1,
+      true))
+    local gone = gr.ones(4)
+    gone:release()
+    assert.truthy(S.message(f, { a = a, b = gone }):find("input 'b': array has been released", 1, true))
+  end)
+end)
+
+describe("lazy handles", function()
+  local L = gr.lazy
+
+  it("do what operators on arrays do", function()
+    on_each(function()
+      local a, b = gr.array({ 1, -2, 3 }, "f64"), gr.array({ 0.5, 4, -1 }, "f64")
+      local pairs_of = {
+        { L(a) + b, a + b }, { a + L(b), a + b }, { 2 - L(a), 2 - a }, { L(a) * 3 / b, a * 3 / b }, { -L(a), -a },
+        { L(a):abs(), a:abs() }, { gr.abs(L(a)), a:abs() }, { gr.add(a, L(b)), a + b }, { L(a)^2, a * a },
+        { L(a):lt(b):where(a, b), gr.where(a:compare("<", b), a, b) }, { L(a):cast "i32", a:cast "i32" },
+        { L(a):clamp(0, 2), a:clamp(0, 2) }, { gr.where(L(a):gt(0), 1, L(b)), gr.where(a:compare(">", 0), 1, b) },
+        { L(a):compare(">=", b), a:compare(">=", b) }, { L(a):ne(1):land(L(b):le(4)), gr.array({ 0, 1, 1 }, "u8") },
+        { L(a):eq(1):lor(b), gr.array({ 1, 1, 1 }, "u8") }, { L(a):gt(0):lnot(), gr.array({ 0, 1, 0 }, "u8") },
+      }
+      for k, both in ipairs(pairs_of) do
+        local got = both[1]:eval()
+        assert.is_true(got:equal(both[2]), "pair " .. k .. ": " .. table.concat(got:table(), " "))
+        assert.equal(both[2].dtype, both[1]:info().dtype)
+        assert.equal(3, #both[1])
+      end
+    end)
+  end)
+
+  it("take part in formulas", function()
+    local a = gr.array { 1, 2, 3 }
+    assert.equal(28, gr.fuse "x * x / 0.5" { x = L(a) }:sum())
+    assert.equal(12, (gr.fuse "x + 1" { x = a } + a):sum() - 3)
+  end)
+
+  it("say what to write where Lua would make a boolean", function()
+    local e = L(gr.ones(3))
+    assert.truthy(S.message(function() return e < e end):find("write e:lt(x)", 1, true))
+    assert.truthy(S.message(function() return e <= e end):find("write e:le(x)", 1, true))
+  end)
+
+  it("keep the data, see what is written to it, and let go of it", function()
+    local a = gr.array { 1, 2, 3 }
+    local e = L(a) * 2
+    a[1] = 5
+    assert.equal(20, e:sum())
+    a:release()
+    assert.equal(20, e:sum())
+    e:release()
+    assert.truthy(S.message(e.sum, e):find("expression has been released", 1, true))
+    assert.truthy(tostring(e):find("released", 1, true))
+  end)
+
+  it("are no arrays", function()
+    local e = L(gr.ones(3))
+    assert.truthy(S.message(gr.fill, e, 1):find("gpureduce.array expected, got gpureduce.expression", 1, true))
+    assert.truthy(S.message(gr.abs, e, { into = gr.ones(3) }):find("e:eval{into=}", 1, true))
+    assert.truthy(S.message(L, 5):find("gpureduce.array expected, got number", 1, true))
+    assert.truthy(S.message(function() return e + gr.ones(4) end):find("length 3 expected, got 4", 1, true))
+    assert.truthy(S.message(function() return e + gr.ones(3, "f64") end):find("f32 and f64 do not mix", 1, true))
+    for text, attempt in pairs {
+      ["bad argument #1 to 'lazy' (gpureduce.array expected, got number)"] = function() L(5) end,
+      ["bad argument #1 to 'eval' (gpureduce.expression expected, got number)"] = function() e.eval(5) end,
+      ["bad argument #2 to 'lt' (array, number or expression expected, got string)"] = function() e:lt "x" end,
+      ["bad argument #2 to 'le' (array, number or expression expected, got nil)"] = function() e:le(nil) end,
+      ["bad argument #2 to 'eq' (array, number or expression expected, got boolean)"] = function() e:eq(true) end,
+      ["bad argument #2 to 'ne' (array, number or expression expected, got no value)"] = function() e:ne() end,
+      ["bad argument #2 to 'ge' (array, number or expression expected, got table)"] = function() e:ge {} end,
+      ["bad argument #2 to 'gt' (array, number or expression expected, got string)"] = function() e:gt "x" end,
+      ["bad argument #2 to 'land' (length 3 expected, got 4)"] = function() e:land(gr.ones(4)) end,
+      ["bad argument #2 to 'lor' (array, number or expression expected, got string)"] = function() e:lor "x" end,
+      ["bad argument #2 to 'pow' (array, number or expression expected, got string)"] = function() e:pow "x" end,
+    } do
+      assert.equal(text, S.message(attempt))
+    end
+    local deep = e
+    local message = S.message(function()
+      for _ = 1, 300 do deep = deep + 1 end
+    end)
+    assert.truthy(message:find("deeper than 200 steps", 1, true))
+  end)
+end)
+
+describe("what ends a formula", function()
+  it("is every operation that takes an array's values", function()
+    on_each(function()
+      local n = 3000
+      local a, b = gr.rand(n, { seed = 1 }), gr.rand(n, { seed = 2 })
+      local e, x = gr.fuse "a * b" { a = a, b = b }, a * b
+      local m, mask = gr.fuse "a > b" { a = a, b = b }, a:compare(">", b)
+      local w = gr.fuse "a + 1" { a = a }
+      assert.is_true(e:histogram({ bins = 10 }).counts:equal(x:histogram({ bins = 10 }).counts))
+      assert.is_true(gr.histogram(e, { bins = 10, weights = w }).counts:equal(gr.histogram(x, { bins = 10,
+        weights = a + 1 }).counts))
+      assert.is_true(gr.bincount(m, { minlength = 3 }):equal(mask:bincount { minlength = 3 }))
+      assert.is_true(gr.bincount(m, { weights = w }):equal(gr.bincount(mask, { weights = a + 1 })))
+      assert.is_true(e:scan("max"):equal(x:scan "max"))
+      assert.is_true(gr.compact(a, m):equal(a:compact(mask)))
+      assert.is_true(gr.compact(e, m):equal(x:compact(mask)))
+      assert.is_true(gr.compact(a, gr.fuse "a - b" { a = a, b = a }):equal(a:compact(gr.zeros(n, "u8"))))
+      assert.is_true(e:softmax():equal(x:softmax()))
+      assert.equal(x:median(), e:median())
+      assert.equal(x:quantile(0.3), gr.quantile(e, 0.3))
+      assert.equal(gr.digest(x), gr.digest(e))
+      assert.equal(gr.dot(x, a + 1), gr.dot(e, w))
+      assert.equal(gr.mse(x, b), gr.mse(e, b))
+      assert.equal(gr.cosine(b, x), gr.cosine(b, e))
+      assert.equal(x:norm(1), e:norm(1))
+      assert.equal(x:count { op = ">", value = 0.5 }, e:count { op = ">", value = 0.5 })
+      assert.equal(x:sum { accumulate = "neumaier" }, e:sum { accumulate = "neumaier" })
+      for _, name in ipairs { "sum", "mean", "norm", "var" } do
+        assert.equal(gr[name](x, { exact = true }), gr[name](e, { exact = true }))
+      end
+      S.same_all(x:sum({ rows = 3, exact = true }):table(), e:sum { rows = 3, exact = true }, "exact rows")
+      assert.equal(gr.dot(x, b, { exact = true }), gr.dot(e, b, { exact = true }))
+      S.same_all(gr.dot(x, b, { rows = 10, pairs = true }):table(), gr.dot(e, b, { rows = 10, pairs = true }), "pairs")
+      S.same_all(gr.dot(x, gr.ones(300), { rows = 10 }):table(), gr.dot(e, gr.ones(300), { rows = 10 }),
+        "rows times a vector")
+      local into = gr.zeros(4, "f64")
+      e:sum { into = into, at = 2 }
+      assert.equal(x:sum(), into[2])
+      assert.equal(x:sum(), e:sum { async = true }:get())
+      assert.equal(x:sum(), gr.async(gr.sum, e):get())
+      local s = gr.accumulator()
+      assert.equal(x:sum { exact = true }, s:add(e):value())
+    end)
+  end)
+
+  it("stores into what it reads position for position, and into nothing else that it reads", function()
+    on_each(function()
+      local a, b = gr.array({ 1, 2, 3, 4 }, "f64"), gr.array({ 5, 6, 7, 8 }, "f64")
+      local e = gr.fuse "a * b + a" { a = a, b = b }
+      local out = e:eval { into = a }
+      S.same_all({ 6, 14, 24, 36 }, out, "in place")
+      assert.equal(a, out)
+      local from = gr.array({ 1, 2, 3, 4, 5 }, "f64")
+      local shifted = gr.lazy(from:slice(1, 4)) + from:slice(2, 5)
+      assert.truthy(S.message(shifted.eval, shifted, { into = from:slice(1,
+        4) }):find("option 'into': overlaps the input", 1, true))
+      local s = gr.fuse "a * scalar(s)" { a = b, s = b:slice(2, 2) }
+      assert.truthy(S.message(s.eval, s, { into = b }):find("option 'into': overlaps the input", 1, true))
+      assert.truthy(S.message(e.sum, e, { rows = 4, into = b }):find("option 'into': overlaps the input", 1, true))
+      assert.truthy(S.message(e.eval, e, { into = gr.ones(4) }):find("option 'into': f64[4] expected, got f32[4]", 1,
+        true))
+      local strided = gr.zeros(8, "f64")
+      e:eval { into = strided:slice(2, 8, 2) }
+      S.same_all({ 0, 36, 0, 98, 0, 192, 0, 324 }, strided, "a view")
+    end)
+  end)
+
+  it("may be several, in one pass on the CPU", function()
+    on_each(function(device)
+      local a, b = gr.rand(5000, { seed = 3 }), gr.rand(5000, { seed = 4 })
+      local e, d, x = gr.lazy(a) * b, gr.lazy(a) - b, a * b
+      local list = { { "sum", e }, { "min", e }, { "max", d }, { "mean", e }, { "dot", e, d }, { "minmax", e },
+        { "sum", a }, { "dot", a, e },
+        { "any", e }, { "argmax", d }, { "var", d } }
+      local expected = { x:sum(), x:min(), (a - b):max(), x:mean(), gr.dot(x, a - b), x:min(), x:max(), a:sum(),
+        gr.dot(a, x), true,
+        (a - b):argmax(), (a - b):var() }
+      S.same_all(expected, { gr.many(list) }, device)
+      S.same_all(expected, { gr.many(list, { async = true }):get() }, device)
+      local counted = S.counted(function() gr.many { { "sum", e }, { "max", e }, { "min", d }, { "mean", d } } end)
+      if device == "cpu" then assert.equal(1, counted.launches) end
+      S.same_all({ x:sum(), 3 }, { gr.many { { "sum", e, { exact = false } }, { "sum", gr.ones(3) } } }, "with options")
+      assert.truthy(S.message(gr.many, { { "sum", e }, { "max", gr.lazy(gr.zeros(0)) } }):find("array is empty", 1,
+        true))
+    end)
+  end)
+
+  it("is scaled where squares leave the range of f64", function()
+    on_each(function()
+      local a = gr.array({ 3e200, 4e200 }, "f64")
+      assert.equal(a:norm(), gr.norm(gr.lazy(a) * 1))
+      S.same_all({ 3e200, 4e200 }, gr.norm(gr.lazy(a) * 1, { rows = 2 }), "rows")
+      assert.equal(a:norm(), (gr.many { { "norm", gr.lazy(a) }, { "sum", gr.lazy(a) } }))
+    end)
+  end)
+
+  it("takes nothing of the device's memory for what lies between, on the CPU, and copies nothing to the host",
+    function()
+    local a, b = gr.rand(100000), gr.rand(100000)
+    local e = gr.fuse "(a - b)^2" { a = a, b = b }
+    e:sum()
+    local counted = S.counted(function()
+      for _ = 1, 50 do e:sum() end
+    end)
+    assert.equal(50, counted.launches)
+    assert.equal(0, counted.allocations)
+    S.on("pretend", function()
+      local c, d = gr.rand(1000):prefetch(), gr.rand(1000):prefetch()
+      local f = gr.fuse "sqrt(c * c + d * d) + f32(i)" { c = c, d = d }
+      assert.equal(0, S.counted(function() f:eval() end).bytes_down)
+    end)
+  end)
+end)
+
+describe("gr.explain of an expression", function()
+  it("says whether elements are stored on the way", function()
+    local a, b = gr.ones(1000), gr.ones(1000)
+    local e = gr.fuse "(a - b)^2" { a = a, b = b }
+    assert.equal("formula", gr.explain("sum", e).kernel)
+    assert.equal("formula", gr.explain("dot", e, a).kernel)
+    assert.equal("formula", gr.explain("max", e, { rows = 10 }).kernel)
+    assert.equal("formula, stored", gr.explain("max", e, { rows = 10, axis = 1 }).kernel)
+    assert.equal("formula, stored", gr.explain("sum", e, { exact = true }).kernel)
+    assert.equal(8000, gr.explain("sum", e).reads)
+    assert.equal(12000, gr.explain("dot", e, a).reads)
+    S.on("pretend", function()
+      local x = gr.explain("sum", gr.lazy(gr.array(gr.ones(1000):table())) * 2)
+      assert.equal("formula, stored", x.kernel)
+      assert.truthy(x.why:find("one launch a step", 1, true))
+      assert.equal(4000, x.uploads)
+    end)
+  end)
+end)
+
+describe("hostile use of formulas", function()
+  local function at_collection(f)
+    local proxy = rawget(_G, "newproxy")
+    if not proxy then return setmetatable({}, { __gc = f }) end
+    local object = proxy(true)
+    getmetatable(object).__gc = f
+    return object
+  end
+
+  it("meets finalizers that release operands and expressions in the middle of calls", function()
+    for _, device in ipairs(devices) do
+      S.on(device, function()
+        local f = gr.fuse "a * b + c"
+        local pause, multiplier = collectgarbage("setpause", 0), collectgarbage("setstepmul", 10000)
+        for round = 1, 150 do
+          local given = { a = gr.ones(2000), b = gr.ones(2000), c = gr.ones(2000) }
+          local e
+          local function mischief()
+            local victim = ({ given.a, given.b, e or given.c })[round % 3 + 1]
+            if type(victim) == "userdata" then pcall(victim.release, victim) end
+            if round % 2 == 0 then given.a, given.b = nil, 5 end
+          end
+          for _ = 1, 2 do at_collection(mischief) end
+          pcall(function()
+            e = f(given)
+            for _ = 1, 2 do at_collection(mischief) end
+            local x = e:sum()
+            assert(x == 4000)
+            gr.many { { "sum", e }, { "max", e }, { "sum", e * e } }
+            e:eval()
+            gr.histogram(e, { bins = 3 })
+            e:sum { rows = 10 }
+          end)
+        end
+        collectgarbage("setpause", pause)
+        collectgarbage("setstepmul", multiplier)
+      end)
+    end
+  end)
+
+  it("refuses other selves", function()
+    local e = gr.lazy(gr.ones(3))
+    for _, self in ipairs { 1, "x", {}, gr.ones(3), gr.fuse "a", io.stdout } do
+      for _, name in ipairs { "eval", "steps", "release", "lt", "land" } do
+        if not (name == "release" and type(self) == "userdata") then assert.is_false((pcall(e[name], self))) end
+      end
+    end
+    assert.equal("gpureduce.expression", getmetatable(e))
+    assert.is_false(pcall(function() e.x = 1 end))
+  end)
+
+  it("reads any text without harm", function()
+    local g = model.generator(77)
+    local words = { "a", "b", "i", "n", "(", ")", ",", "+", "-", "*", "/", "^", "<", "==", "~=", "and", "or", "not",
+      "where(", "sqrt(", "f32(",
+      "scalar(", "row(", "1", "0.5", "1e400", "0xff", " ", "\n", "--", "\0", "\255", "..", "%", "//", "max(",
+        "clamp(", "u8(" }
+    local a, b = gr.array { 1, 2, 3 }, gr.array { 4, 5, 6 }
+    local read, bound = 0, 0
+    for _ = 1, 20000 do
+      local parts = {}
+      for k = 1, g() % 12 + 1 do parts[k] = words[g() % #words + 1] end
+      local ok, f = pcall(gr.fuse, table.concat(parts))
+      if ok then
+        read = read + 1
+        for _, given in ipairs { { a = a, b = b }, { a = a }, { b = b }, { n = 2 } } do
+          local fits, e = pcall(f, given)
+          if fits then
+            bound = bound + 1
+            e:eval()
+          end
+        end
+      else
+        assert(type(f) == "string" and f:find("bad argument #1 to 'fuse' (", 1, true), f)
+      end
+    end
+    assert.is_true(read > 500 and bound > 100, read .. " read, " .. bound .. " bound")
+  end)
+
+  it("stops a long evaluation when the host says so", function()
+    local text = [[
+      local gr = require "gpureduce"
+      local e = gr.fuse "sqrt(a*a+1)" { a = gr.ones(30000000) }
+      gr.safe { seconds = 0.005 }
+      for _, f in ipairs { function() return e:sum() end, function() return e:eval() end } do
+        local ok, message = pcall(f)
+        print(ok, message)
+      end]]
+    local output = S.child_text({ GPUREDUCE_DEVICE = "cpu" }, text)
+    assert.truthy(output:find("false\t[^\n]*interrupted\nfalse\t[^\n]*interrupted"), output)
+  end)
+end)

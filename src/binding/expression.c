@@ -1,0 +1,107 @@
+#include "src/binding/expression.h"
+#include "src/binding/args.h"
+#include "src/binding/options.h"
+
+gr_expression *gr_l_test_expression(lua_State *L, int i) { return gr_l_test_object(L, i, GR_EXPRESSION_NAME); }
+
+int gr_l_has_expression(lua_State *L, int count) {
+  for (int k = 1; k <= count; k++)
+    if (lua_type(L, k) == LUA_TUSERDATA && !gr_l_test_array(L, k) && gr_l_test_expression(L, k)) return 1;
+  return 0;
+}
+
+gr_expression *gr_l_push_expression(lua_State *L, size_t bytes) {
+  gr_expression *e = gr_newuserdata(L, bytes);
+  memset(e, 0, sizeof *e);
+  luaL_setmetatable(L, GR_EXPRESSION_NAME);
+  return e;
+}
+
+/* A finalizer of the script's may have kept it beyond its own end: then it is a block of zeros. */
+static void check_alive(lua_State *L, int arg, const gr_expression *e) {
+  if (!gr_expression_alive(e)) gr_l_argerror(L, arg, "expression has been released");
+}
+
+/* The storages of its arrays on the stack, where those that a lost device leaves behind are looked for. */
+static void hold_inputs(lua_State *L, const gr_expression *e) {
+  if (!e) return;
+  luaL_checkstack(L, e->program.input_count + 8, "too many arrays");
+  for (int k = 0; k < e->program.input_count; k++)
+    if (!gr_array_released(&e->inputs[k])) gr_l_hold(L, &e->inputs[k]);
+}
+
+int gr_l_again_with(lua_State *L, gr_context *c, gr_status status, const gr_expression *e, const gr_expression *f) {
+  if (status != GR_DEVICE) return gr_l_again(L, c, status);
+  char why[sizeof c->error];
+  const int top = lua_gettop(L);
+  memcpy(why, c->error, sizeof why);
+  hold_inputs(L, e);
+  hold_inputs(L, f);
+  memcpy(c->error, why, sizeof why);
+  const int again = gr_l_again(L, c, status);
+  lua_settop(L, top);
+  return again;
+}
+
+/* ---- elements ---- */
+
+/* All elements of e, as a new array on the stack. */
+static gr_array *push_elements(lua_State *L, int arg, const gr_expression *e) {
+  gr_context *c = gr_l_context(L);
+  gr_array *out = gr_l_push_array(L);
+  check_alive(L, arg, e);
+  GR_TRY_WITH(L, c, arg, e, NULL, gr_expression_promise(c, e, out));
+  gr_l_reserve(L, c, (size_t)(out->n * gr_size(out->dtype)));
+  GR_TRY_WITH(L, c, arg, e, NULL, gr_expression_eval(c, e, out));
+  return out;
+}
+
+gr_array *gr_l_check_elements(lua_State *L, int arg) {
+  const gr_expression *e = gr_l_test_array(L, arg) ? NULL : gr_l_test_expression(L, arg);
+  if (!e) return gr_l_check_array(L, arg);
+  gr_array *a = push_elements(L, arg, e);
+  lua_replace(L, arg);
+  return a;
+}
+
+gr_array *gr_l_option_elements(lua_State *L, int arg, const char *name) {
+  if (!gr_l_push_option(L, arg, name)) return NULL;
+  const gr_expression *e = gr_l_test_array(L, -1) ? NULL : gr_l_test_expression(L, -1);
+  if (e) return push_elements(L, arg, e); /* which stays below it */
+  lua_pop(L, 1);
+  return gr_l_option_array(L, arg, name);
+}
+
+gr_array *gr_l_check_mask(lua_State *L, int arg) {
+  gr_context *c = gr_l_context(L);
+  gr_expression *e = gr_l_test_array(L, arg) ? NULL : gr_l_test_expression(L, arg);
+  if (!e) return gr_l_check_array(L, arg);
+  check_alive(L, arg, e);
+  if (gr_expression_dtype(e) != GR_U8) {
+    const gr_combination mask = {.does = GR_COMBINES_MASK, .count = 1, .given = {{.expression = e}}};
+    gr_expression *m = gr_l_push_expression(L, gr_combination_room(&mask));
+    GR_TRY_WITH(L, c, arg, e, NULL, gr_expression_combine(c, &mask, m));
+    lua_replace(L, arg);
+  }
+  return gr_l_check_elements(L, arg);
+}
+
+gr_reduced gr_l_check_reduced(lua_State *L, int arg) {
+  gr_reduced r = {NULL, gr_l_test_array(L, arg)};
+  const gr_expression *e = r.a ? NULL : gr_l_test_expression(L, arg);
+  if (!e) {
+    r.a = gr_l_check_array(L, arg);
+    return r;
+  }
+  gr_context *c = gr_l_context(L);
+  check_alive(L, arg, e);
+  r.a = gr_l_push_array(L);
+  GR_TRY_WITH(L, c, arg, e, NULL, gr_expression_promise(c, e, r.a));
+  r.e = e;
+  return r;
+}
+
+void gr_l_check_expression_apart(lua_State *L, int arg, const gr_expression *e, const gr_array *out) {
+  for (int k = 0; e && k < e->program.input_count; k++)
+    if (gr_array_overlap(out, &e->inputs[k])) gr_l_argerror(L, arg, "option 'into': overlaps the input");
+}

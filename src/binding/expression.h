@@ -1,0 +1,44 @@
+/* Expressions as functions meet them: in an array's place, where their elements are made when they are wanted. */
+#ifndef GR_L_EXPRESSION_H
+#define GR_L_EXPRESSION_H
+
+#include "src/binding/results.h"
+#include "src/core/formula/bind.h"
+#include "src/core/formula/run.h"
+
+#define GR_EXPRESSION_NAME "gpureduce.expression"
+
+gr_expression *gr_l_test_expression(lua_State *L, int i); /* NULL if it is none */
+/* Whether an expression is among the first `count` arguments. */
+int gr_l_has_expression(lua_State *L, int count);
+/* A block of so many bytes with the metatable, on the stack: an expression of nothing yet. */
+gr_expression *gr_l_push_expression(lua_State *L, size_t bytes);
+
+/* The array at arg; of an expression its elements, as an array that takes its place on the stack. */
+gr_array *gr_l_check_elements(lua_State *L, int arg);
+/* The same of an option: left on the stack, or NULL. */
+gr_array *gr_l_option_elements(lua_State *L, int arg, const char *name);
+/* A mask (u8) of where it is not zero, as an array in its place. */
+gr_array *gr_l_check_mask(lua_State *L, int arg);
+
+/*
+** What a reduction takes at arg: an array; or an expression and a promise of its elements, on top of the stack.
+** Raises for
+** all else.
+*/
+gr_reduced gr_l_check_reduced(lua_State *L, int arg);
+
+/* out, which option 'into' of the table at arg gave, shares nothing with what the expression reads. */
+void gr_l_check_expression_apart(lua_State *L, int arg, const gr_expression *e, const gr_array *out);
+
+/* As GR_TRY, of calls that read expressions (each may be NULL), whose arrays are not on the stack. */
+int gr_l_again_with(lua_State *L, gr_context *, gr_status, const gr_expression *, const gr_expression *);
+#define GR_TRY_WITH(L, c, arg, e, f, call)                                                             \
+  do {                                                                                                 \
+    gr_context *c_ = (c);                                                                              \
+    gr_status status_ = GR_CALL(L, c_, call);                                                          \
+    if (status_ != GR_OK && gr_l_again_with(L, c_, status_, e, f)) status_ = GR_CALL(L, c_, call);     \
+    if (status_ != GR_OK) gr_l_raise(L, c_, status_, arg);                                             \
+  } while (0)
+
+#endif

@@ -1,0 +1,32 @@
+#include "src/binding/lazy.h"
+#include "src/binding/args.h"
+#include "src/binding/values.h"
+
+static gr_given given(lua_State *L, int arg) {
+  gr_given g = {.expression = gr_l_test_array(L, arg) ? NULL : gr_l_test_expression(L, arg)};
+  if (g.expression && !gr_expression_alive(g.expression)) gr_l_argerror(L, arg, "expression has been released");
+  if (lua_type(L, arg) != LUA_TNUMBER && !g.expression && !gr_l_test_array(L, arg))
+    gr_l_argerror(L, arg, "array, number or expression expected, got %s", gr_l_kind(L, arg));
+  if (lua_type(L, arg) == LUA_TNUMBER) g.number = gr_l_to_number(L, arg);
+  else if (!g.expression) g.array = gr_l_check_array(L, arg);
+  return g;
+}
+
+int gr_l_lazy(lua_State *L, gr_combining does, gr_map op, gr_relation relation, gr_dtype to, const int *args, int count,
+              int options) {
+  gr_context *c = gr_l_context(L);
+  gr_combination x = {.does = does, .op = op, .relation = relation, .to = to, .count = count};
+  for (int k = 0; k < count; k++) x.given[k] = given(L, args[k]);
+  if (options && !lua_isnoneornil(L, options))
+    gr_l_argerror(L, options, "nothing expected after an expression: e:eval{into=} stores its elements");
+  gr_expression *e = gr_l_push_expression(L, gr_combination_room(&x));
+  GR_TRY_WITH(L, c, count > 1 ? args[1] : 1, x.given[0].expression, x.given[1].expression, gr_expression_combine(c,
+                                                                                                                 &x,
+    e));
+  return 1;
+}
+
+int gr_l_lazy_map(lua_State *L, gr_map op, int count) {
+  static const int args[] = {1, 2, 3};
+  return gr_l_lazy(L, GR_COMBINES_MAP, op, GR_IS_lt, GR_U8, args, count, count + 1);
+}

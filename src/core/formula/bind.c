@@ -1,0 +1,186 @@
+#include "src/core/formula/bind.h"
+
+#include <stdio.h>
+
+#include "src/core/formula/typing.h"
+
+typedef struct binding {
+  gr_builder b;
+  const gr_formula *f;
+  const gr_given *given;
+  gr_meaning *meanings; /* of the phrases */
+} binding;
+
+/* Each phrase becomes at most this many steps, and its numbers as many places. */
+#define STEPS_A_PHRASE 4
+
+static void count(const gr_formula *f, const gr_given *given, int *nodes, int *numbers, int *inputs) {
+  *nodes = *numbers = f->count * STEPS_A_PHRASE + 4;
+  *inputs = f->name_count;
+  for (int k = 0; k < f->name_count; k++) {
+    const gr_expression *e = given[k].expression;
+    if (!e) continue;
+    *nodes += e->program.count;
+    *numbers += e->program.number_count;
+    *inputs += e->program.input_count;
+  }
+  if (*nodes > GR_FORMULA_NODES) *nodes = GR_FORMULA_NODES;
+  if (*numbers > 2 * GR_FORMULA_NODES) *numbers = 2 * GR_FORMULA_NODES;
+  if (*inputs > GR_FORMULA_INPUTS) *inputs = GR_FORMULA_INPUTS;
+}
+
+/* And room for what the phrases mean, behind it, while it is made. */
+size_t gr_formula_expression_room(const gr_formula *f, const gr_given *given) {
+  int nodes, numbers, inputs;
+  count(f, given, &nodes, &numbers, &inputs);
+  return gr_expression_room(nodes, numbers, inputs) + 8 + (size_t)f->count * sizeof(gr_meaning);
+}
+
+/* The words of a failure, with the place in the text. */
+static gr_status show(const binding *t, gr_status status, const gr_phrase *x) {
+  char words[160];
+  if (status != GR_BAD) return status;
+  snprintf(words, sizeof words, "%.159s", t->b.context->error);
+  return gr_formula_wrong(t->b.context, t->f->text, (size_t)t->f->length, (size_t)x->column, "%s", words);
+}
+
+/* An input in the role that the text gives it. Numbers are numbers in every role. */
+static gr_status mean_name(binding *t, const gr_phrase *x, gr_meaning *out) {
+  static const char *const roles[] = {"", "scalar", "row", "column"};
+  const gr_given *g = &t->given[x->a];
+  *out = gr_means_node(-1);
+  if (g->array) return gr_build_input(&t->b, g->array, (gr_spread)x->spread, &out->node);
+  if (!g->expression) return *out = gr_means_number(g->number), GR_OK;
+  if (x->spread == GR_EACH) return gr_build_merge(&t->b, g->expression, &out->node);
+  return gr_fail(t->b.context, GR_BAD, "%s takes an array, got an expression", roles[x->spread]);
+}
+
+static gr_status mean(binding *t, const gr_phrase *x, gr_meaning *out) {
+  const gr_meaning none = {-1, gr_number_i(0)}, *m = t->meanings;
+  const gr_meaning a = x->kind != GR_SAYS_NAME && x->a >= 0 ? m[x->a] : none, b = x->b >= 0 ? m[x->b] : none;
+  const gr_meaning c = x->c >= 0 ? m[x->c] : none;
+  switch ((gr_phrase_kind)x->kind) {
+    case GR_SAYS_NUMBER: return *out = gr_means_number(x->number), GR_OK;
+    case GR_SAYS_LENGTH: return *out = gr_means_number(gr_number_i(t->b.e->n)), GR_OK;
+    case GR_SAYS_NAME: return mean_name(t, x, out);
+    case GR_SAYS_AND: return gr_type_and(&t->b, a, b, out);
+    case GR_SAYS_OR: return gr_type_or(&t->b, a, b, out);
+    case GR_SAYS_NOT: return gr_type_not(&t->b, a, out);
+    case GR_SAYS_POWER: return gr_type_power(&t->b, a, b, t->f->phrases[x->b].kind == GR_SAYS_NUMBER, out);
+    case GR_SAYS_POSITION: *out = gr_means_node(-1); return gr_build_position(&t->b, &out->node);
+    case GR_SAYS_MAP: break;
+  }
+  return gr_type_map(&t->b, (gr_map)x->op, (gr_relation)x->relation, (gr_dtype)x->dtype, a, b, c, out);
+}
+
+/* The length is needed where the text has n: what says it is looked for first. */
+static int64_t find_length(const binding *t, int64_t n) {
+  for (int k = 0; k < t->f->name_count; k++) {
+    const gr_given *g = &t->given[k];
+    if (g->array && t->f->names[k].spreads & 1 << GR_EACH) return g->array->n;
+    if (g->expression) return g->expression->n;
+  }
+  return n;
+}
+
+/* n: a length that was given beside what says it already, or where nothing does. */
+static gr_status check_given(gr_context *c, int64_t found, int64_t n) {
+  if (n < 0 || found == n) return GR_OK;
+  return gr_fail(c, GR_BAD, "input 'n': length %lld expected, got %lld", (long long)found, (long long)n);
+}
+
+gr_status gr_formula_bind(gr_context *c, const gr_formula *f, const gr_given *given, int64_t n, gr_expression *e) {
+  binding t = {.f = f, .given = given};
+  int nodes, numbers, inputs, uses_length = 0;
+  count(f, given, &nodes, &numbers, &inputs);
+  gr_expression_release(e); /* of a first try that ran out of memory */
+  gr_expression_open(e, nodes, numbers, inputs);
+  t.meanings = (gr_meaning *)(((uintptr_t)e + gr_expression_room(nodes, numbers, inputs) + 7) & ~(uintptr_t)7);
+  gr_status status = gr_context_ready(c);
+  if (status != GR_OK) return status;
+  gr_builder_start(&t.b, c, e);
+  e->where = c->queue;
+  e->n = find_length(&t, n);
+  status = check_given(c, e->n, n);
+  for (int k = 0; k < f->count && status == GR_OK; k++) {
+    const gr_phrase *x = &f->phrases[k];
+    if (!x->needed) continue;
+    uses_length |= x->kind == GR_SAYS_LENGTH;
+    status = show(&t, mean(&t, x, &t.meanings[k]), x);
+  }
+  if (status != GR_OK) return status;
+  const gr_phrase *root = &f->phrases[f->root];
+  if (t.meanings[f->root].node < 0)
+    return show(&t, gr_fail(c, GR_BAD, "a number: no array and no i is in it"), root);
+  const int64_t before = e->n;
+  status = show(&t, gr_build_end(&t.b, t.meanings[f->root].node), root);
+  if (status == GR_OK && uses_length && before < 0)
+    status = gr_fail(c, GR_BAD, "give n beside rows and columns alone: the formula takes it");
+  return status;
+}
+
+/* ---- operators on expressions ---- */
+
+gr_status gr_expression_of(gr_context *c, const gr_array *a, gr_expression *e) {
+  gr_builder b;
+  int node = -1;
+  gr_expression_release(e);
+  gr_expression_open(e, 1, 0, 1);
+  gr_builder_start(&b, c, e);
+  const gr_status status = gr_build_input(&b, a, GR_EACH, &node);
+  return status == GR_OK ? gr_build_end(&b, node) : status;
+}
+
+static void count_combined(const gr_combination *x, int *nodes, int *numbers, int *inputs) {
+  *nodes = 8;
+  *numbers = 8;
+  *inputs = 0;
+  for (int k = 0; k < x->count; k++) {
+    const gr_expression *e = x->given[k].expression;
+    *nodes += e ? e->program.count : 1;
+    *numbers += e ? e->program.number_count : 1;
+    *inputs += e ? e->program.input_count : 1;
+  }
+}
+
+size_t gr_combination_room(const gr_combination *x) {
+  int nodes, numbers, inputs;
+  count_combined(x, &nodes, &numbers, &inputs);
+  return gr_expression_room(nodes, numbers, inputs);
+}
+
+static gr_status mean_given(gr_builder *b, const gr_given *g, gr_meaning *out) {
+  *out = gr_means_node(-1);
+  if (g->expression) return gr_build_merge(b, g->expression, &out->node);
+  if (g->array) return gr_build_input(b, g->array, GR_EACH, &out->node);
+  *out = gr_means_number(g->number);
+  return GR_OK;
+}
+
+static gr_status combine(gr_builder *b, const gr_combination *x, const gr_meaning m[3], gr_meaning *out) {
+  switch (x->does) {
+    case GR_COMBINES_POWER: return gr_type_power(b, m[0], m[1], m[1].node < 0, out);
+    case GR_COMBINES_AND: return gr_type_and(b, m[0], m[1], out);
+    case GR_COMBINES_OR: return gr_type_or(b, m[0], m[1], out);
+    case GR_COMBINES_NOT: return gr_type_not(b, m[0], out);
+    case GR_COMBINES_MASK: *out = gr_means_node(-1); return gr_type_mask(b, m[0], &out->node);
+    case GR_COMBINES_MAP: break;
+  }
+  return gr_type_map(b, x->op, x->relation, x->to, m[0], m[1], m[2], out);
+}
+
+gr_status gr_expression_combine(gr_context *c, const gr_combination *x, gr_expression *e) {
+  gr_meaning m[3] = {gr_means_number(gr_number_i(0)), gr_means_number(gr_number_i(0)), gr_means_number(gr_number_i(0))};
+  gr_meaning out = gr_means_node(-1);
+  gr_builder b;
+  int nodes, numbers, inputs;
+  count_combined(x, &nodes, &numbers, &inputs);
+  gr_expression_release(e);
+  gr_expression_open(e, nodes, numbers, inputs);
+  gr_status status = gr_context_ready(c);
+  gr_builder_start(&b, c, e);
+  e->where = c->queue;
+  for (int k = 0; k < x->count && status == GR_OK; k++) status = mean_given(&b, &x->given[k], &m[k]);
+  if (status == GR_OK) status = combine(&b, x, m, &out);
+  return status == GR_OK ? gr_build_end(&b, out.node) : status;
+}

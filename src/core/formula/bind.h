@@ -1,0 +1,38 @@
+/* A formula and what its names stand for become an expression. */
+#ifndef GR_FORMULA_BIND_H
+#define GR_FORMULA_BIND_H
+
+#include "src/core/formula/expression.h"
+#include "src/core/formula/formula.h"
+
+/* What a name stands for: one of the three. */
+typedef struct gr_given {
+  const gr_array *array;
+  const gr_expression *expression;
+  gr_number number;
+} gr_given;
+
+/* The bytes of an expression that a formula may become with these. */
+size_t gr_formula_expression_room(const gr_formula *, const gr_given *);
+
+/* e: such a block, empty. given: one for each name; n: the length where no array says it, or -1. */
+gr_status gr_formula_bind(gr_context *, const gr_formula *, const gr_given *given, int64_t n, gr_expression *e);
+
+/* An expression of an array's elements, in a block for one node and one input. */
+gr_status gr_expression_of(gr_context *, const gr_array *, gr_expression *e);
+
+/* What operators on expressions do. */
+typedef enum gr_combining { GR_COMBINES_MAP, GR_COMBINES_POWER, GR_COMBINES_AND, GR_COMBINES_OR, GR_COMBINES_NOT,
+                           GR_COMBINES_MASK } gr_combining;
+typedef struct gr_combination {
+  gr_combining does;
+  gr_map op;           /* of GR_COMBINES_MAP; the operands are those of gr_map_job (of where the mask is the third) */
+  gr_relation relation;
+  gr_dtype to;
+  int count;           /* operands */
+  gr_given given[3];   /* one of them at least is no number */
+} gr_combination;
+size_t gr_combination_room(const gr_combination *);
+gr_status gr_expression_combine(gr_context *, const gr_combination *, gr_expression *e);
+
+#endif

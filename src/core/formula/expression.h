@@ -1,0 +1,71 @@
+/*
+** An expression: a program of typed steps, the arrays it reads and the numbers it takes. It holds the arrays as views
+** do, so that their memory lives as long as it does. It lies in one block that its owner gives.
+**
+** It is made by a builder, which says what does not fit with what in words (GR_BAD) and never asks for memory.
+*/
+#ifndef GR_EXPRESSION_H
+#define GR_EXPRESSION_H
+
+#include "kernels/formula.h"
+#include "src/core/array.h"
+#include "src/core/formula/number.h"
+
+typedef struct gr_expression {
+  gr_program program;
+  gr_array *inputs;
+  uint64_t *ids;    /* of numbers: those of one id are one, wherever expressions meet again that share it */
+  gr_queue *where;  /* of an expression without arrays */
+  int64_t n;        /* positions */
+  int64_t columns;  /* of the matrix that rows and columns mean, or 0 */
+  int32_t result;   /* the node that it comes to */
+  int32_t released; /* by its owner: nobody may use it */
+  int32_t node_room, number_room, input_room;
+} gr_expression;
+
+/* What a part of it is: a node, or (node < 0) a number. */
+typedef struct gr_meaning {
+  int node;
+  gr_number number;
+} gr_meaning;
+
+typedef struct gr_builder {
+  gr_context *context;
+  gr_expression *e;
+  int16_t heads[256];
+} gr_builder;
+
+size_t gr_expression_room(int nodes, int numbers, int inputs);
+
+/* An empty one in a block of that size, of n positions; heads and rooms as given. */
+void gr_expression_open(gr_expression *, int nodes, int numbers, int inputs);
+void gr_expression_release(gr_expression *); /* lets go of its arrays: who uses it then meets GR_RELEASED */
+
+void gr_builder_start(gr_builder *, gr_context *, gr_expression *);
+
+/* ---- parts; each of them once, however often it is asked for ---- */
+
+gr_status gr_build_input(gr_builder *, const gr_array *, gr_spread, int *node);
+gr_status gr_build_position(gr_builder *, int *node);
+/* All of another expression; *node: what it comes to here. */
+gr_status gr_build_merge(gr_builder *, const gr_expression *, int *node);
+/* A step whose operands are there. */
+gr_status gr_build_step(gr_builder *, gr_node, int *node);
+/* A place for the bits of a number: an operand. id: 0 for a new number. */
+gr_status gr_build_number(gr_builder *, uint64_t bits, uint64_t id, int *operand);
+
+/* Inputs have all been given, and it comes to that node: checks rows and columns. */
+gr_status gr_build_end(gr_builder *, int node);
+
+/* ---- looking ---- */
+
+static inline int gr_expression_alive(const gr_expression *e) { return e->program.count > 0 && !e->released; }
+static inline gr_dtype gr_expression_dtype(const gr_expression *e) {
+  return (gr_dtype)e->program.nodes[e->result].dtype;
+}
+/* The queue of its arrays, which all have it in common. */
+gr_queue *gr_expression_queue(const gr_expression *);
+/* Its steps in words, a line each; returns the length, which may be more than size. */
+size_t gr_expression_text(const gr_expression *, char *text, size_t size);
+
+#endif

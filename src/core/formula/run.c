@@ -1,0 +1,268 @@
+#include "src/core/formula/run.h"
+
+#include <stdlib.h>
+
+#include "src/core/formula/steps.h"
+
+/* ---- jobs ---- */
+
+/* The arrays may have been released since, or some of them have left a device that was lost. */
+static gr_status read_inputs(gr_context *c, const gr_expression *e, gr_queue *q, gr_vec *v) {
+  gr_status status = GR_OK;
+  if (!gr_expression_alive(e)) return GR_RELEASED;
+  for (int k = 0; k < e->program.input_count && status == GR_OK; k++) {
+    const gr_array *a = &e->inputs[k];
+    if (gr_array_released(a)) return GR_RELEASED;
+    if (a->storage->queue != q) return gr_fail(c, GR_DEVICE, "the arrays of an expression are on two devices");
+    status = gr_array_read(a, gr_kernel_side(a->storage), &v[k]);
+  }
+  return status;
+}
+
+static gr_status formula_job(gr_context *c, const gr_expression *e, gr_queue *q, gr_vec *v, gr_formula_job *job) {
+  *job = (gr_formula_job){.program = &e->program, .inputs = v, .n = e->n, .columns = e->columns, .result = e->result};
+  return read_inputs(c, e, q, v);
+}
+
+static int can(const gr_expression *e) {
+  const gr_queue *q = gr_expression_queue(e);
+  return q && q->backend && q->backend->formula;
+}
+
+gr_status gr_expression_eval(gr_context *c, const gr_expression *e, gr_array *out) {
+  gr_vec v[GR_FORMULA_INPUTS];
+  gr_formula_job job;
+  gr_queue *q = out->storage->queue;
+  if (gr_array_released(out)) return GR_RELEASED;
+  gr_status status = formula_job(c, e, q, v, &job);
+  if (status != GR_OK || e->n == 0) return status;
+  if (!q->backend->formula) return gr_expression_steps(c, e, out);
+  status = gr_array_write(out, gr_kernel_side(out->storage), 1, &job.out);
+  if (status != GR_OK) return status;
+  return gr_fail_from(c, q, q->backend->formula(q, &job), "eval", 0);
+}
+
+gr_status gr_expression_promise(gr_context *c, const gr_expression *e, gr_array *out) {
+  const gr_dtype t = gr_expression_dtype(e);
+  const size_t size = (size_t)gr_size(t);
+  gr_queue *q = gr_expression_queue(e);
+  if (!gr_expression_alive(e)) return GR_RELEASED;
+  for (int k = 0; k < e->program.input_count; k++)
+    if (gr_array_released(&e->inputs[k])) return GR_RELEASED;
+  gr_storage *s = e->n <= (int64_t)(PTRDIFF_MAX / size / 2) ? gr_storage_new(c, q, (size_t)e->n * size) : NULL;
+  if (!s) return gr_fail(c, GR_NO_MEMORY, "out of memory: no room for an array's bookkeeping");
+  out->storage = s;
+  out->dtype = t;
+  out->n = e->n;
+  out->offset = 0;
+  out->stride = (int64_t)size;
+  return GR_OK;
+}
+
+gr_status gr_reduced_eval(gr_context *c, gr_reduced *r) {
+  const gr_status status = r->e ? gr_expression_eval(c, r->e, r->a) : GR_OK;
+  if (status == GR_OK) r->e = NULL;
+  return status;
+}
+
+/* ---- one program of several operands ---- */
+
+static void add_room(const gr_reduced *r, int *nodes, int *numbers, int *inputs) {
+  *nodes += r->e ? r->e->program.count : 1;
+  *numbers += r->e ? r->e->program.number_count : 0;
+  *inputs += r->e ? r->e->program.input_count : 1;
+}
+
+static gr_status merge(gr_builder *b, const gr_reduced *r, int32_t *node) {
+  int found = -1;
+  gr_status status = GR_OK;
+  if (r->e) status = gr_build_merge(b, r->e, &found);
+  else if (r->a) status = gr_build_input(b, r->a, GR_EACH, &found);
+  *node = found;
+  return status;
+}
+
+/* An expression in memory of its own whose nodes are those of all operands. NULL in *e: words say why. */
+static gr_status merge_all(gr_context *c, const gr_wanted *w, int count, gr_consumer *consumers, gr_expression **e) {
+  int nodes = 0, numbers = 0, inputs = 0;
+  gr_builder b;
+  gr_status status = GR_OK;
+  for (int k = 0; k < count; k++) {
+    add_room(&w[k].a, &nodes, &numbers, &inputs);
+    if (w[k].b.a) add_room(&w[k].b, &nodes, &numbers, &inputs);
+  }
+  *e = malloc(gr_expression_room(nodes, numbers, inputs));
+  if (!*e) return gr_fail(c, GR_NO_MEMORY, "out of memory");
+  gr_expression_open(*e, nodes, numbers, inputs);
+  gr_builder_start(&b, c, *e);
+  for (int k = 0; k < count && status == GR_OK; k++) {
+    status = merge(&b, &w[k].a, &consumers[k].a);
+    consumers[k].b = -1;
+    if (status == GR_OK) status = merge(&b, &w[k].b, &consumers[k].b);
+  }
+  if (status == GR_OK) status = gr_build_end(&b, consumers[0].a);
+  return status;
+}
+
+static void drop(gr_expression *e) {
+  if (e) gr_expression_release(e);
+  free(e);
+}
+
+/* ---- to numbers ---- */
+
+static gr_reduce_job reduce_job(gr_op op, const gr_array *a, double ddof, int64_t n) {
+  return (gr_reduce_job){.op = op, .dtype = a->dtype, .n = n, .count = 1, .ddof = ddof, .scale_a = 1, .scale_b = 1};
+}
+
+static gr_queue *queue_of(const gr_reduced *r) {
+  return r->e ? gr_expression_queue(r->e) : gr_array_released(r->a) ? NULL : r->a->storage->queue;
+}
+
+static int64_t length_of(const gr_reduced *r) { return r->e ? r->e->n : r->a->n; }
+
+int gr_formula_together(const gr_wanted *w, int count) {
+  const gr_queue *q = queue_of(&w[0].a);
+  int expressions = 0, nodes = 0, numbers = 0, inputs = 0;
+  if (!q || !q->backend || !q->backend->formula || count > GR_FORMULA_TOGETHER) return 0;
+  for (int k = 0; k < count; k++) {
+    const gr_reduced *both[2] = {&w[k].a, &w[k].b};
+    for (int j = 0; j < 2 && both[j]->a; j++) {
+      expressions += both[j]->e != NULL;
+      add_room(both[j], &nodes, &numbers, &inputs);
+      if (queue_of(both[j]) != q || length_of(both[j]) != length_of(&w[0].a)) return 0;
+    }
+  }
+  return expressions && nodes <= GR_FORMULA_NODES && numbers <= GR_FORMULA_NODES && inputs <= GR_FORMULA_INPUTS;
+}
+
+/* Squares left the safe range: as gr_reduce_all sees to it, of elements that are somewhere. */
+static gr_status reduce_scaled(gr_context *c, gr_wanted *w, double ddof, gr_value *r) {
+  gr_status status = gr_reduced_eval(c, &w->a);
+  if (status == GR_OK && w->b.a) status = gr_reduced_eval(c, &w->b);
+  return status == GR_OK ? gr_reduce_all(c, w->op, w->a.a, w->b.a, ddof, r) : status;
+}
+
+/* GPUREDUCE_TRACE has a line of it. */
+static void tell(gr_context *c, gr_op op, gr_shape s, const gr_wanted *w, double ddof) {
+  if (!c->trace) return;
+  c->trace(&(gr_reduction){.op = op, .shape = s, .a = w->a.a, .b = w->b.a, .of = w->a.e, .with = w->b.e, .ddof = ddof});
+}
+
+static gr_status reduce_these(gr_context *c, gr_wanted *w, int count, double ddof, const gr_expression *e,
+                              gr_consumer *consumers, gr_value *results) {
+  gr_queue *q = gr_expression_queue(e);
+  uint64_t words[2 * GR_FORMULA_TOGETHER];
+  gr_vec v[GR_FORMULA_INPUTS];
+  gr_formula_job job;
+  gr_status status = formula_job(c, e, q, v, &job);
+  if (status != GR_OK) return status;
+  for (int k = 0; k < count; k++) tell(c, w[k].op, (gr_shape){.axis = 2}, &w[k], ddof);
+  for (int k = 0; k < count; k++) consumers[k].job = reduce_job(w[k].op, w[k].a.a, ddof, e->n);
+  job.consumers = consumers;
+  job.consumer_count = count;
+  job.words = words;
+  status = gr_fail_from(c, q, q->backend->formula(q, &job), gr_ops[w[0].op].name, 0);
+  for (int k = 0; k < count && status == GR_OK; k++) {
+    const gr_dtype t = w[k].a.a->dtype;
+    memcpy(results[k].v, words + 2 * k, sizeof results[k].v);
+    if (gr_may_overflow(w[k].op, t) && results[k].v[1].f == 0 && e->n)
+      status = reduce_scaled(c, &w[k], ddof, &results[k]);
+    results[k].is_float = gr_is_float(gr_result_dtype(w[k].op, t));
+  }
+  return status;
+}
+
+static gr_status reduce_merged(gr_context *c, gr_wanted *w, int count, double ddof, gr_value *results) {
+  gr_consumer consumers[GR_FORMULA_TOGETHER];
+  gr_expression *e = NULL;
+  gr_status status = merge_all(c, w, count, consumers, &e);
+  if (status == GR_OK) status = reduce_these(c, w, count, ddof, e, consumers, results);
+  drop(e);
+  return status;
+}
+
+gr_status gr_formula_reduce_together(gr_context *c, gr_wanted *w, int count, gr_value *results) {
+  return reduce_merged(c, w, count, 0, results);
+}
+
+gr_status gr_formula_reduce_all(gr_context *c, gr_op op, gr_reduced a, gr_reduced b, double ddof, gr_value *result) {
+  gr_wanted w = {op, a, b};
+  gr_consumer one = {.b = -1};
+  if (a.e && !b.a && can(a.e)) {
+    one.a = a.e->result;
+    return reduce_these(c, &w, 1, ddof, a.e, &one, result);
+  }
+  if (gr_formula_together(&w, 1)) return reduce_merged(c, &w, 1, ddof, result);
+  gr_status status = gr_reduced_eval(c, &a);
+  if (status == GR_OK && b.a) status = gr_reduced_eval(c, &b);
+  return status == GR_OK ? gr_reduce_all(c, op, a.a, b.a, ddof, result) : status;
+}
+
+/* ---- to arrays ---- */
+
+/* Positions follow one another in every vector of the shape, and no square needs a second look. */
+int gr_formula_fuses(gr_op op, gr_shape s, gr_reduced a, gr_reduced b) {
+  const gr_wanted w = {op, a, b};
+  const int whole = s.rows == 0 && !s.segments, along = s.rows == 0 || (s.axis == 2 && (!b.a || s.pairs));
+  return gr_formula_together(&w, 1) && (whole || (along && !gr_may_overflow(op, a.a->dtype)));
+}
+
+int64_t gr_expression_reads(const gr_expression *e) {
+  int64_t bytes = 0;
+  for (int k = 0; k < e->program.input_count; k++) bytes += e->inputs[k].n * gr_size(e->inputs[k].dtype);
+  return bytes;
+}
+
+static gr_status each_job(gr_context *c, gr_shape s, gr_array *out, gr_array *out2, gr_reduce_job *job) {
+  gr_side side = gr_kernel_side(out->storage);
+  gr_vec v, o = {0}, o2 = {0};
+  gr_status status = GR_OK;
+  if (s.segments) {
+    status = gr_array_read(s.segments->offsets, side, &v);
+    job->offsets = status == GR_OK ? v.data : NULL;
+    job->offsets_are_i32 = s.segments->offsets->dtype == GR_I32;
+  }
+  if (status == GR_OK) status = gr_array_write(out, side, 1, &o);
+  if (status == GR_OK && out2) status = gr_array_write(out2, side, 1, &o2);
+  (void)c;
+  job->out = (void *)(uintptr_t)o.data;
+  job->out2 = (void *)(uintptr_t)o2.data;
+  job->out_dtype = out->dtype;
+  return status;
+}
+
+static gr_status reduce_along(gr_context *c, gr_op op, gr_shape s, const gr_wanted *w, double ddof, gr_array *out,
+                              gr_array *out2) {
+  gr_consumer consumer;
+  gr_expression *e = NULL;
+  gr_vec v[GR_FORMULA_INPUTS];
+  gr_formula_job job;
+  gr_status status = merge_all(c, w, 1, &consumer, &e);
+  if (status == GR_OK) {
+    gr_queue *q = gr_expression_queue(e);
+    status = formula_job(c, e, q, v, &job);
+    consumer.job = reduce_job(op, w->a.a, ddof, s.segments ? s.segments->longest : gr_shape_length(s, e->n));
+    consumer.job.count = gr_shape_results(s, e->n);
+    if (status == GR_OK) status = each_job(c, s, out, out2, &consumer.job);
+    job.consumers = &consumer;
+    job.consumer_count = 1;
+    if (status == GR_OK) status = gr_fail_from(c, q, q->backend->formula(q, &job), gr_ops[op].name, 0);
+  }
+  drop(e);
+  return status;
+}
+
+gr_status gr_formula_reduce_each(gr_context *c, gr_op op, gr_shape s, gr_reduced a, gr_reduced b, double ddof,
+                                 gr_array *out, gr_array *out2) {
+  const gr_wanted w = {op, a, b};
+  const int dense = gr_array_dense(out) && (!out2 || gr_array_dense(out2));
+  if (gr_shape_results(s, a.a->n) == 0) return GR_OK;
+  if (dense && !gr_may_overflow(op, a.a->dtype) && gr_formula_fuses(op, s, a, b)) {
+    tell(c, op, s, &w, ddof);
+    return reduce_along(c, op, s, &w, ddof, out, out2);
+  }
+  gr_status status = gr_reduced_eval(c, &a);
+  if (status == GR_OK && b.a) status = gr_reduced_eval(c, &b);
+  return status == GR_OK ? gr_reduce_each(c, op, s, a.a, b.a, ddof, out, out2) : status;
+}

@@ -1,0 +1,54 @@
+/*
+** What becomes of expressions. In one pass where the backend can; else their elements go to an array first, by the
+** steps
+** one after the other, and the operation takes that: the same bits. As in ops.h: callers have checked, failures
+** have words.
+*/
+#ifndef GR_FORMULA_RUN_H
+#define GR_FORMULA_RUN_H
+
+#include "src/core/formula/expression.h"
+#include "src/core/ops.h"
+
+/* The elements, into an array of the dtype and length, which may be one of the inputs that are read side by side. */
+gr_status gr_expression_eval(gr_context *, const gr_expression *, gr_array *out);
+
+/*
+** An array of its dtype and length beside its own, which is nowhere yet and asks for no memory until it is stored
+** to.
+*/
+gr_status gr_expression_promise(gr_context *, const gr_expression *, gr_array *out);
+
+/*
+** An operand of a reduction: an array; or an expression, and an array of its dtype and length that nothing has been
+** stored to, which takes its elements if they must be somewhere.
+*/
+typedef struct gr_reduced {
+  const gr_expression *e; /* NULL: the array alone */
+  gr_array *a;            /* NULL: no operand */
+} gr_reduced;
+
+/* Its elements are in its array from now on. */
+gr_status gr_reduced_eval(gr_context *, gr_reduced *);
+
+/* As gr_reduce_all and gr_reduce_each (ops.h). */
+gr_status gr_formula_reduce_all(gr_context *, gr_op, gr_reduced a, gr_reduced b, double ddof, gr_value *result);
+gr_status gr_formula_reduce_each(gr_context *, gr_op, gr_shape, gr_reduced a, gr_reduced b, double ddof, gr_array *out,
+                                 gr_array *out2);
+
+/*
+** Whether a reduction takes its operands in one pass, without their elements anywhere (into dense results); and the
+** bytes that it reads of an expression's arrays.
+*/
+int gr_formula_fuses(gr_op, gr_shape, gr_reduced a, gr_reduced b);
+int64_t gr_expression_reads(const gr_expression *);
+
+/* Several reductions in one pass, of operands of one length on one device: results[k] as gr_reduce_all gives them. */
+typedef struct gr_wanted {
+  gr_op op;
+  gr_reduced a, b;
+} gr_wanted;
+int gr_formula_together(const gr_wanted *, int count); /* whether that is so, and the device can */
+gr_status gr_formula_reduce_together(gr_context *, gr_wanted *, int count, gr_value *results);
+
+#endif
