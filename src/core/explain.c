@@ -57,9 +57,9 @@ static void explain_formula(const gr_reduction *r, gr_explanation *e) {
   e->uploads = (r->of ? expression_uploads(r->of) : uploads_of(r->a)) +
                (r->with ? expression_uploads(r->with) : r->b ? uploads_of(r->b) : 0);
   e->how = (gr_explained){.kernel = fuses ? "formula" : "formula, stored"};
-  e->how.why = fuses                 ? "blocks of elements go through all steps and into the reduction"
-               : q->backend->formula ? "elements are computed in one pass and stored, then reduced as an array"
-                                     : "one launch a step, with results in the device's memory, then reduced as an array";
+  if (fuses) e->how.why = "blocks of elements go through all steps and into the reduction";
+  else if (q->backend->formula) e->how.why = "elements are computed in one pass and stored, then reduced as an array";
+  else e->how.why = "one launch a step, with results in the device's memory, then reduced as an array";
 }
 
 gr_status gr_explain(const gr_reduction *r, gr_explanation *e) {
