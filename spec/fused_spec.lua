@@ -1,0 +1,315 @@
+-- Expressions: operators on them, everything that takes their values, and those who mean harm.
+local S = require "spec.support"
+local gr, model = S.gr, S.model
+
+local devices = { "cpu", "pretend" }
+
+local function on_each(f)
+  for _, device in ipairs(devices) do
+    S.on(device, function() f(device) end)
+  end
+end
+
+describe("lazy handles", function()
+  local L = gr.lazy
+
+  it("do what operators on arrays do", function()
+    on_each(function()
+      local a, b = gr.array({ 1, -2, 3 }, "f64"), gr.array({ 0.5, 4, -1 }, "f64")
+      local pairs_of = {
+        { L(a) + b, a + b }, { a + L(b), a + b }, { 2 - L(a), 2 - a }, { L(a) * 3 / b, a * 3 / b }, { -L(a), -a },
+        { L(a):abs(), a:abs() }, { gr.abs(L(a)), a:abs() }, { gr.add(a, L(b)), a + b }, { L(a)^2, a * a },
+        { L(a):lt(b):where(a, b), gr.where(a:compare("<", b), a, b) }, { L(a):cast "i32", a:cast "i32" },
+        { L(a):clamp(0, 2), a:clamp(0, 2) }, { gr.where(L(a):gt(0), 1, L(b)), gr.where(a:compare(">", 0), 1, b) },
+        { L(a):compare(">=", b), a:compare(">=", b) }, { L(a):ne(1):land(L(b):le(4)), gr.array({ 0, 1, 1 }, "u8") },
+        { L(a):eq(1):lor(b), gr.array({ 1, 1, 1 }, "u8") }, { L(a):gt(0):lnot(), gr.array({ 0, 1, 0 }, "u8") },
+      }
+      for k, both in ipairs(pairs_of) do
+        local got = both[1]:eval()
+        assert.is_true(got:equal(both[2]), "pair " .. k .. ": " .. table.concat(got:table(), " "))
+        assert.equal(both[2].dtype, both[1]:info().dtype)
+        assert.equal(3, #both[1])
+      end
+    end)
+  end)
+
+  it("take part in formulas", function()
+    local a = gr.array { 1, 2, 3 }
+    assert.equal(28, gr.fuse "x * x / 0.5" { x = L(a) }:sum())
+    assert.equal(12, (gr.fuse "x + 1" { x = a } + a):sum() - 3)
+  end)
+
+  it("say what to write where Lua would make a boolean", function()
+    local e = L(gr.ones(3))
+    assert.truthy(S.message(function() return e < e end):find("write e:lt(x)", 1, true))
+    assert.truthy(S.message(function() return e <= e end):find("write e:le(x)", 1, true))
+  end)
+
+  it("keep the data, see what is written to it, and let go of it", function()
+    local a = gr.array { 1, 2, 3 }
+    local e = L(a) * 2
+    a[1] = 5
+    assert.equal(20, e:sum())
+    a:release()
+    assert.equal(20, e:sum())
+    e:release()
+    assert.truthy(S.message(e.sum, e):find("expression has been released", 1, true))
+    assert.truthy(tostring(e):find("released", 1, true))
+  end)
+
+  it("are no arrays", function()
+    local e = L(gr.ones(3))
+    assert.truthy(S.message(gr.fill, e, 1):find("gpureduce.array expected, got gpureduce.expression", 1, true))
+    assert.truthy(S.message(gr.abs, e, { into = gr.ones(3) }):find("e:eval{into=}", 1, true))
+    assert.truthy(S.message(L, 5):find("gpureduce.array expected, got number", 1, true))
+    assert.truthy(S.message(function() return e + gr.ones(4) end):find("length 3 expected, got 4", 1, true))
+    assert.truthy(S.message(function() return e + gr.ones(3, "f64") end):find("f32 and f64 do not mix", 1, true))
+    for text, attempt in pairs {
+      ["bad argument #1 to 'lazy' (gpureduce.array expected, got number)"] = function() L(5) end,
+      ["bad argument #1 to 'eval' (gpureduce.expression expected, got number)"] = function() e.eval(5) end,
+      ["bad argument #2 to 'lt' (array, number or expression expected, got string)"] = function() e:lt "x" end,
+      ["bad argument #2 to 'le' (array, number or expression expected, got nil)"] = function() e:le(nil) end,
+      ["bad argument #2 to 'eq' (array, number or expression expected, got boolean)"] = function() e:eq(true) end,
+      ["bad argument #2 to 'ne' (array, number or expression expected, got no value)"] = function() e:ne() end,
+      ["bad argument #2 to 'ge' (array, number or expression expected, got table)"] = function() e:ge {} end,
+      ["bad argument #2 to 'gt' (array, number or expression expected, got string)"] = function() e:gt "x" end,
+      ["bad argument #2 to 'land' (length 3 expected, got 4)"] = function() e:land(gr.ones(4)) end,
+      ["bad argument #2 to 'lor' (array, number or expression expected, got string)"] = function() e:lor "x" end,
+      ["bad argument #2 to 'pow' (array, number or expression expected, got string)"] = function() e:pow "x" end,
+    } do
+      assert.equal(text, S.message(attempt))
+    end
+    local deep = e
+    local message = S.message(function()
+      for _ = 1, 300 do deep = deep + 1 end
+    end)
+    assert.truthy(message:find("deeper than 200 steps", 1, true))
+  end)
+end)
+
+describe("what ends a formula", function()
+  it("is every operation that takes an array's values", function()
+    on_each(function()
+      local n = 3000
+      local a, b = gr.rand(n, { seed = 1 }), gr.rand(n, { seed = 2 })
+      local e, x = gr.fuse "a * b" { a = a, b = b }, a * b
+      local m, mask = gr.fuse "a > b" { a = a, b = b }, a:compare(">", b)
+      local w = gr.fuse "a + 1" { a = a }
+      assert.is_true(e:histogram({ bins = 10 }).counts:equal(x:histogram({ bins = 10 }).counts))
+      assert.is_true(gr.histogram(e, { bins = 10, weights = w }).counts:equal(gr.histogram(x, { bins = 10,
+        weights = a + 1 }).counts))
+      assert.is_true(gr.bincount(m, { minlength = 3 }):equal(mask:bincount { minlength = 3 }))
+      assert.is_true(gr.bincount(m, { weights = w }):equal(gr.bincount(mask, { weights = a + 1 })))
+      assert.is_true(e:scan("max"):equal(x:scan "max"))
+      assert.is_true(gr.compact(a, m):equal(a:compact(mask)))
+      assert.is_true(gr.compact(e, m):equal(x:compact(mask)))
+      assert.is_true(gr.compact(a, gr.fuse "a - b" { a = a, b = a }):equal(a:compact(gr.zeros(n, "u8"))))
+      assert.is_true(e:softmax():equal(x:softmax()))
+      assert.equal(x:median(), e:median())
+      assert.equal(x:quantile(0.3), gr.quantile(e, 0.3))
+      assert.equal(gr.digest(x), gr.digest(e))
+      assert.equal(gr.dot(x, a + 1), gr.dot(e, w))
+      assert.equal(gr.mse(x, b), gr.mse(e, b))
+      assert.equal(gr.cosine(b, x), gr.cosine(b, e))
+      assert.equal(x:norm(1), e:norm(1))
+      assert.equal(x:count { op = ">", value = 0.5 }, e:count { op = ">", value = 0.5 })
+      assert.equal(x:sum { accumulate = "neumaier" }, e:sum { accumulate = "neumaier" })
+      for _, name in ipairs { "sum", "mean", "norm", "var" } do
+        assert.equal(gr[name](x, { exact = true }), gr[name](e, { exact = true }))
+      end
+      S.same_all(x:sum({ rows = 3, exact = true }):table(), e:sum { rows = 3, exact = true }, "exact rows")
+      assert.equal(gr.dot(x, b, { exact = true }), gr.dot(e, b, { exact = true }))
+      S.same_all(gr.dot(x, b, { rows = 10, pairs = true }):table(), gr.dot(e, b, { rows = 10, pairs = true }), "pairs")
+      S.same_all(gr.dot(x, gr.ones(300), { rows = 10 }):table(), gr.dot(e, gr.ones(300), { rows = 10 }),
+        "rows times a vector")
+      local into = gr.zeros(4, "f64")
+      e:sum { into = into, at = 2 }
+      assert.equal(x:sum(), into[2])
+      assert.equal(x:sum(), e:sum { async = true }:get())
+      assert.equal(x:sum(), gr.async(gr.sum, e):get())
+      local s = gr.accumulator()
+      assert.equal(x:sum { exact = true }, s:add(e):value())
+    end)
+  end)
+
+  it("stores into what it reads position for position, and into nothing else that it reads", function()
+    on_each(function()
+      local a, b = gr.array({ 1, 2, 3, 4 }, "f64"), gr.array({ 5, 6, 7, 8 }, "f64")
+      local e = gr.fuse "a * b + a" { a = a, b = b }
+      local out = e:eval { into = a }
+      S.same_all({ 6, 14, 24, 36 }, out, "in place")
+      assert.equal(a, out)
+      local from = gr.array({ 1, 2, 3, 4, 5 }, "f64")
+      local shifted = gr.lazy(from:slice(1, 4)) + from:slice(2, 5)
+      assert.truthy(S.message(shifted.eval, shifted, { into = from:slice(1,
+        4) }):find("option 'into': overlaps the input", 1, true))
+      local s = gr.fuse "a * scalar(s)" { a = b, s = b:slice(2, 2) }
+      assert.truthy(S.message(s.eval, s, { into = b }):find("option 'into': overlaps the input", 1, true))
+      assert.truthy(S.message(e.sum, e, { rows = 4, into = b }):find("option 'into': overlaps the input", 1, true))
+      assert.truthy(S.message(e.eval, e, { into = gr.ones(4) }):find("option 'into': f64[4] expected, got f32[4]", 1,
+        true))
+      local strided = gr.zeros(8, "f64")
+      e:eval { into = strided:slice(2, 8, 2) }
+      S.same_all({ 0, 36, 0, 98, 0, 192, 0, 324 }, strided, "a view")
+    end)
+  end)
+
+  it("may be several, in one pass on the CPU", function()
+    on_each(function(device)
+      local a, b = gr.rand(5000, { seed = 3 }), gr.rand(5000, { seed = 4 })
+      local e, d, x = gr.lazy(a) * b, gr.lazy(a) - b, a * b
+      local list = { { "sum", e }, { "min", e }, { "max", d }, { "mean", e }, { "dot", e, d }, { "minmax", e },
+        { "sum", a }, { "dot", a, e },
+        { "any", e }, { "argmax", d }, { "var", d } }
+      local expected = { x:sum(), x:min(), (a - b):max(), x:mean(), gr.dot(x, a - b), x:min(), x:max(), a:sum(),
+        gr.dot(a, x), true,
+        (a - b):argmax(), (a - b):var() }
+      S.same_all(expected, { gr.many(list) }, device)
+      S.same_all(expected, { gr.many(list, { async = true }):get() }, device)
+      local counted = S.counted(function() gr.many { { "sum", e }, { "max", e }, { "min", d }, { "mean", d } } end)
+      if device == "cpu" then assert.equal(1, counted.launches) end
+      S.same_all({ x:sum(), 3 }, { gr.many { { "sum", e, { exact = false } }, { "sum", gr.ones(3) } } }, "with options")
+      assert.truthy(S.message(gr.many, { { "sum", e }, { "max", gr.lazy(gr.zeros(0)) } }):find("array is empty", 1,
+        true))
+    end)
+  end)
+
+  it("is scaled where squares leave the range of f64", function()
+    on_each(function()
+      local a = gr.array({ 3e200, 4e200 }, "f64")
+      assert.equal(a:norm(), gr.norm(gr.lazy(a) * 1))
+      S.same_all({ 3e200, 4e200 }, gr.norm(gr.lazy(a) * 1, { rows = 2 }), "rows")
+      assert.equal(a:norm(), (gr.many { { "norm", gr.lazy(a) }, { "sum", gr.lazy(a) } }))
+    end)
+  end)
+
+  it("takes nothing of the device's memory for what lies between, on the CPU, and copies nothing to the host",
+    function()
+    local a, b = gr.rand(100000), gr.rand(100000)
+    local e = gr.fuse "(a - b)^2" { a = a, b = b }
+    e:sum()
+    local counted = S.counted(function()
+      for _ = 1, 50 do e:sum() end
+    end)
+    assert.equal(50, counted.launches)
+    assert.equal(0, counted.allocations)
+    S.on("pretend", function()
+      local c, d = gr.rand(1000):prefetch(), gr.rand(1000):prefetch()
+      local f = gr.fuse "sqrt(c * c + d * d) + f32(i)" { c = c, d = d }
+      assert.equal(0, S.counted(function() f:eval() end).bytes_down)
+    end)
+  end)
+end)
+
+describe("gr.explain of an expression", function()
+  it("says whether elements are stored on the way", function()
+    local a, b = gr.ones(1000), gr.ones(1000)
+    local e = gr.fuse "(a - b)^2" { a = a, b = b }
+    assert.equal("formula", gr.explain("sum", e).kernel)
+    assert.equal("formula", gr.explain("dot", e, a).kernel)
+    assert.equal("formula", gr.explain("max", e, { rows = 10 }).kernel)
+    assert.equal("formula, stored", gr.explain("max", e, { rows = 10, axis = 1 }).kernel)
+    assert.equal("formula, stored", gr.explain("sum", e, { exact = true }).kernel)
+    assert.equal(8000, gr.explain("sum", e).reads)
+    assert.equal(12000, gr.explain("dot", e, a).reads)
+    S.on("pretend", function()
+      local x = gr.explain("sum", gr.lazy(gr.array(gr.ones(1000):table())) * 2)
+      assert.equal("formula, stored", x.kernel)
+      assert.truthy(x.why:find("one launch a step", 1, true))
+      assert.equal(4000, x.uploads)
+    end)
+  end)
+end)
+
+describe("hostile use of formulas", function()
+  local function at_collection(f)
+    local proxy = rawget(_G, "newproxy")
+    if not proxy then return setmetatable({}, { __gc = f }) end
+    local object = proxy(true)
+    getmetatable(object).__gc = f
+    return object
+  end
+
+  it("meets finalizers that release operands and expressions in the middle of calls", function()
+    for _, device in ipairs(devices) do
+      S.on(device, function()
+        local f = gr.fuse "a * b + c"
+        local pause, multiplier = collectgarbage("setpause", 0), collectgarbage("setstepmul", 10000)
+        for round = 1, 150 do
+          local given = { a = gr.ones(2000), b = gr.ones(2000), c = gr.ones(2000) }
+          local e
+          local function mischief()
+            local victim = ({ given.a, given.b, e or given.c })[round % 3 + 1]
+            if type(victim) == "userdata" then pcall(victim.release, victim) end
+            if round % 2 == 0 then given.a, given.b = nil, 5 end
+          end
+          for _ = 1, 2 do at_collection(mischief) end
+          pcall(function()
+            e = f(given)
+            for _ = 1, 2 do at_collection(mischief) end
+            local x = e:sum()
+            assert(x == 4000)
+            gr.many { { "sum", e }, { "max", e }, { "sum", e * e } }
+            e:eval()
+            gr.histogram(e, { bins = 3 })
+            e:sum { rows = 10 }
+          end)
+        end
+        collectgarbage("setpause", pause)
+        collectgarbage("setstepmul", multiplier)
+      end)
+    end
+  end)
+
+  it("refuses other selves", function()
+    local e = gr.lazy(gr.ones(3))
+    for _, self in ipairs { 1, "x", {}, gr.ones(3), gr.fuse "a", io.stdout } do
+      for _, name in ipairs { "eval", "steps", "release", "lt", "land" } do
+        if not (name == "release" and type(self) == "userdata") then assert.is_false((pcall(e[name], self))) end
+      end
+    end
+    assert.equal("gpureduce.expression", getmetatable(e))
+    assert.is_false(pcall(function() e.x = 1 end))
+  end)
+
+  it("reads any text without harm", function()
+    local g = model.generator(77)
+    local words = { "a", "b", "i", "n", "(", ")", ",", "+", "-", "*", "/", "^", "<", "==", "~=", "and", "or", "not",
+      "where(", "sqrt(", "f32(",
+      "scalar(", "row(", "1", "0.5", "1e400", "0xff", " ", "\n", "--", "\0", "\255", "..", "%", "//", "max(",
+        "clamp(", "u8(" }
+    local a, b = gr.array { 1, 2, 3 }, gr.array { 4, 5, 6 }
+    local read, bound = 0, 0
+    for _ = 1, 20000 do
+      local parts = {}
+      for k = 1, g() % 12 + 1 do parts[k] = words[g() % #words + 1] end
+      local ok, f = pcall(gr.fuse, table.concat(parts))
+      if ok then
+        read = read + 1
+        for _, given in ipairs { { a = a, b = b }, { a = a }, { b = b }, { n = 2 } } do
+          local fits, e = pcall(f, given)
+          if fits then
+            bound = bound + 1
+            e:eval()
+          end
+        end
+      else
+        assert(type(f) == "string" and f:find("bad argument #1 to 'fuse' (", 1, true), f)
+      end
+    end
+    assert.is_true(read > 500 and bound > 100, read .. " read, " .. bound .. " bound")
+  end)
+
+  it("stops a long evaluation when the host says so", function()
+    local text = [[
+      local gr = require "gpureduce"
+      local e = gr.fuse "sqrt(a*a+1)" { a = gr.ones(30000000) }
+      gr.safe { seconds = 0.005 }
+      for _, f in ipairs { function() return e:sum() end, function() return e:eval() end } do
+        local ok, message = pcall(f)
+        print(ok, message)
+      end]]
+    local output = S.child_text({ GPUREDUCE_DEVICE = "cpu" }, text)
+    assert.truthy(output:find("false\t[^\n]*interrupted\nfalse\t[^\n]*interrupted"), output)
+  end)
+end)
