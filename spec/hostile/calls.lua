@@ -204,6 +204,7 @@ end
 -- What is computed in f64, of integers too. All but sqrt have polynomials of their own: C's may differ by an ulp.
 local wide = { sqrt = math.sqrt, exp = math.exp, log = function(x) return x < 0 and nan or math.log(x) end }
 function wide.tanh(x)
+  x = x * 1.0 -- the least integer has no absolute value
   local t, e = math.abs(x), math.exp(-2 * math.abs(x)) -- near 0 too few digits are left of 1 - e: a series there
   local y = t < 0.02 and t - t ^ 3 / 3 + 2 * t ^ 5 / 15 - 17 * t ^ 7 / 315 or (1 - e) / (1 + e)
   return (x < 0 or 1 / x < 0) and -y or y
