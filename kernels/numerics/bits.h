@@ -25,10 +25,26 @@
 #define GR_FN_APART GR_FN
 #endif
 
-GR_FN uint64_t gr_bits64(double x) { uint64_t u; memcpy(&u, &x, 8); return u; }
-GR_FN uint32_t gr_bits32(float x) { uint32_t u; memcpy(&u, &x, 4); return u; }
-GR_FN double gr_from_bits64(uint64_t u) { double x; memcpy(&x, &u, 8); return x; }
-GR_FN float gr_from_bits32(uint32_t u) { float x; memcpy(&x, &u, 4); return x; }
+GR_FN uint64_t gr_bits64(double x) {
+  uint64_t u;
+  memcpy(&u, &x, 8);
+  return u;
+}
+GR_FN uint32_t gr_bits32(float x) {
+  uint32_t u;
+  memcpy(&u, &x, 4);
+  return u;
+}
+GR_FN double gr_from_bits64(uint64_t u) {
+  double x;
+  memcpy(&x, &u, 8);
+  return x;
+}
+GR_FN float gr_from_bits32(uint32_t u) {
+  float x;
+  memcpy(&x, &u, 4);
+  return x;
+}
 
 GR_FN double gr_nan(void) { return gr_from_bits64(UINT64_C(0x7ff8000000000000)); }
 /* NaNs of x86, Arm and CUDA differ in sign and payload: every result shows the same one. */

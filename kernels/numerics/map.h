@@ -12,14 +12,16 @@ enum { GR_MAP_SAME, GR_MAP_CALL, GR_MAP_F64, GR_MAP_MASK, GR_MAP_NOT, GR_MAP_NON
 
 /* One of those above, by operator and kind of dtype. */
 GR_FN int gr_map_rule(gr_map op, gr_dtype t) {
-#define GR_X(name, operands, f, i, real, whole) case GR_MAP_##name: return gr_is_float(t) ? GR_MAP_##f : GR_MAP_##i;
+#define GR_X(name, operands, f, i, real, whole) \
+  case GR_MAP_##name: return gr_is_float(t) ? GR_MAP_##f : GR_MAP_##i;
   switch (op) { GR_MAPS(GR_X) }
 #undef GR_X
   return GR_MAP_NONE;
 }
 
 GR_FN int gr_map_operands(gr_map op) {
-#define GR_X(name, operands, f, i, real, whole) case GR_MAP_##name: return operands;
+#define GR_X(name, operands, f, i, real, whole) \
+  case GR_MAP_##name: return operands;
   switch (op) { GR_MAPS(GR_X) }
 #undef GR_X
   return 0;
@@ -71,16 +73,16 @@ GR_FN double gr_sticky(int64_t x) {
 ** gr_f64_to_<dtype>, gr_i64_to_<dtype>: casts. Floats round to nearest even. Integers take the whole part and the
 ** nearest number that they have; 0 for NaN.
 */
-#define GR_SATURATE(s, type, low, high)                                     \
-  GR_FN type gr_f64_to_##s(double x) {                                      \
-    double y = x < (double)low ? (double)low : x;                           \
-    y = y > (double)high ? (double)high : y;                                \
-    y = x == x ? y : 0.0;                                                   \
-    return (type)y;                                                         \
-  }                                                                         \
-  GR_FN type gr_i64_to_##s(int64_t x) {                                     \
-    int64_t y = x < (int64_t)low ? (int64_t)low : x;                        \
-    return (type)(y > (int64_t)high ? (int64_t)high : y);                   \
+#define GR_SATURATE(s, type, low, high)                   \
+  GR_FN type gr_f64_to_##s(double x) {                    \
+    double y = x < (double)low ? (double)low : x;         \
+    y = y > (double)high ? (double)high : y;              \
+    y = x == x ? y : 0.0;                                 \
+    return (type)y;                                       \
+  }                                                       \
+  GR_FN type gr_i64_to_##s(int64_t x) {                   \
+    int64_t y = x < (int64_t)low ? (int64_t)low : x;      \
+    return (type)(y > (int64_t)high ? (int64_t)high : y); \
   }
 GR_SATURATE(u8, uint8_t, 0, UINT8_MAX)
 GR_SATURATE(i8, int8_t, INT8_MIN, INT8_MAX)

@@ -10,8 +10,8 @@
 #include "kernels/tables.h"
 #include "kernels/numerics/bits.h"
 
-#define GR_LN2_HIGH 0.6931471804855391    /* ln 2 cut to 33 bits: exact times any exponent */
-#define GR_LN2_LOW 7.440617110012397e-11  /* the rest of it */
+#define GR_LN2_HIGH 0.6931471804855391   /* ln 2 cut to 33 bits: exact times any exponent */
+#define GR_LN2_LOW 7.440617110012397e-11 /* the rest of it */
 
 /* Natural logarithm, within 0.9 ulp. log(0) = -inf; of a negative number NaN. No branch, no conversion: see gr_exp. */
 GR_FN double gr_log(double x) {
@@ -110,7 +110,10 @@ GR_FN void gr_philox(const uint32_t counter[4], const uint32_t key[2], uint32_t 
     k0 += 0x9E3779B9u; /* the golden ratio and sqrt(3) - 1 */
     k1 += 0xBB67AE85u;
   }
-  out[0] = c0; out[1] = c1; out[2] = c2; out[3] = c3;
+  out[0] = c0;
+  out[1] = c1;
+  out[2] = c2;
+  out[3] = c3;
 }
 
 /* How many elements one Philox block gives. */
@@ -128,9 +131,12 @@ GR_FN void gr_random_fill(gr_dtype t, uint64_t seed, uint64_t stream, uint64_t g
   uint32_t counter[4], key[2], w[4];
   double u[4];
   int k, count = gr_random_group(t);
-  counter[0] = (uint32_t)group; counter[1] = (uint32_t)(group >> 32);
-  counter[2] = (uint32_t)stream; counter[3] = (uint32_t)(stream >> 32);
-  key[0] = (uint32_t)seed; key[1] = (uint32_t)(seed >> 32);
+  counter[0] = (uint32_t)group;
+  counter[1] = (uint32_t)(group >> 32);
+  counter[2] = (uint32_t)stream;
+  counter[3] = (uint32_t)(stream >> 32);
+  key[0] = (uint32_t)seed;
+  key[1] = (uint32_t)(seed >> 32);
   gr_philox(counter, key, w);
   if (t == GR_F64) {
     u[0] = (double)(((uint64_t)w[1] << 32 | w[0]) >> 11) * 1.1102230246251565e-16; /* 2^-53 */

@@ -59,11 +59,20 @@ GR_FN uint16_t gr_round16(double x, int fraction, int bias) {
 }
 /* CUDA converts a NaN to another NaN than x86 does. */
 GR_FN float gr_f64_to_f32(double x) { return x == x ? (float)x : gr_from_bits32(0x7fc00000u); }
-GR_FN gr_f16 gr_f64_to_f16(double x) { gr_f16 h; h.bits = gr_round16(x, 10, 15); return h; }
-GR_FN gr_bf16 gr_f64_to_bf16(double x) { gr_bf16 h; h.bits = gr_round16(x, 7, 127); return h; }
+GR_FN gr_f16 gr_f64_to_f16(double x) {
+  gr_f16 h;
+  h.bits = gr_round16(x, 10, 15);
+  return h;
+}
+GR_FN gr_bf16 gr_f64_to_bf16(double x) {
+  gr_bf16 h;
+  h.bits = gr_round16(x, 7, 127);
+  return h;
+}
 
 /* gr_widen_<dtype>: an element as the number that goes into the tree. */
-#define GR_WIDEN(s, type, expr) GR_FN double gr_widen_##s(type x) { return expr; }
+#define GR_WIDEN(s, type, expr) \
+  GR_FN double gr_widen_##s(type x) { return expr; }
 GR_WIDEN(u8, uint8_t, (double)x)
 GR_WIDEN(i8, int8_t, (double)x)
 GR_WIDEN(u16, uint16_t, (double)x)
@@ -81,10 +90,20 @@ GR_WIDEN(f64, double, x)
 ** gr_key_<dtype>: an integer in the order of the elements. Floats: -inf < ... < -0 < +0 < ... < +inf, positive
 ** NaNs above, negative NaNs below. gr_unkey_float is the way back, to a double.
 */
-#define GR_KEY(s, type, expr) GR_FN int64_t gr_key_##s(type x) { return expr; }
-GR_FN int64_t gr_key_bits16(uint16_t u) { int16_t i = (int16_t)u; return (int16_t)(i ^ (int16_t)((i >> 15) & 0x7fff)); }
-GR_FN int32_t gr_key_bits32(uint32_t u) { int32_t i = (int32_t)u; return i ^ ((i >> 31) & INT32_MAX); }
-GR_FN int64_t gr_key_bits64(uint64_t u) { int64_t i = (int64_t)u; return i ^ ((i >> 63) & INT64_MAX); }
+#define GR_KEY(s, type, expr) \
+  GR_FN int64_t gr_key_##s(type x) { return expr; }
+GR_FN int64_t gr_key_bits16(uint16_t u) {
+  int16_t i = (int16_t)u;
+  return (int16_t)(i ^ (int16_t)((i >> 15) & 0x7fff));
+}
+GR_FN int32_t gr_key_bits32(uint32_t u) {
+  int32_t i = (int32_t)u;
+  return i ^ ((i >> 31) & INT32_MAX);
+}
+GR_FN int64_t gr_key_bits64(uint64_t u) {
+  int64_t i = (int64_t)u;
+  return i ^ ((i >> 63) & INT64_MAX);
+}
 GR_KEY(u8, uint8_t, x)
 GR_KEY(i8, int8_t, x)
 GR_KEY(u16, uint16_t, x)
@@ -105,8 +124,16 @@ GR_FN int64_t gr_key_inf(gr_dtype t) {
 GR_FN double gr_unkey_float(gr_dtype t, int64_t key) {
   if (t == GR_F64) return gr_from_bits64((uint64_t)gr_key_bits64((uint64_t)key));
   if (t == GR_F32) return (double)gr_from_bits32((uint32_t)gr_key_bits32((uint32_t)key));
-  if (t == GR_F16) { gr_f16 h; h.bits = (uint16_t)gr_key_bits16((uint16_t)key); return (double)gr_f16_to_f32(h); }
-  { gr_bf16 h; h.bits = (uint16_t)gr_key_bits16((uint16_t)key); return (double)gr_bf16_to_f32(h); }
+  if (t == GR_F16) {
+    gr_f16 h;
+    h.bits = (uint16_t)gr_key_bits16((uint16_t)key);
+    return (double)gr_f16_to_f32(h);
+  }
+  {
+    gr_bf16 h;
+    h.bits = (uint16_t)gr_key_bits16((uint16_t)key);
+    return (double)gr_bf16_to_f32(h);
+  }
 }
 
 /*
@@ -119,14 +146,17 @@ typedef struct gr_selector {
 GR_FN gr_selector gr_selector_of(gr_dtype t) {
   gr_selector s = {0, 0, UINT64_MAX};
   switch (t) {
-    case GR_U8: case GR_U16: case GR_U32: return s;
+    case GR_U8:
+    case GR_U16:
+    case GR_U32: return s;
     case GR_I8: s.top = 0x80; return s;
     case GR_I16: s.top = 0x8000; return s;
     case GR_I32: s.top = 0x80000000u; return s;
     case GR_I64: s.top = UINT64_C(1) << 63; return s;
     case GR_F32: s.top = 0x80000000u; break;
     case GR_F64: s.top = UINT64_C(1) << 63; break;
-    case GR_F16: case GR_BF16: s.top = 0x8000; break;
+    case GR_F16:
+    case GR_BF16: s.top = 0x8000; break;
   }
   s.flip = s.top | (s.top - 1);
   s.nan = (uint64_t)gr_key_inf(t);
@@ -150,10 +180,18 @@ GR_FN gr_acc gr_identity(gr_acc_kind kind, int multiplies) {
     case GR_ACC_TRIPLE: a.f[0] = a.f[1] = a.f[2] = -0.0; break;
     case GR_ACC_PAIRED: a.f[0] = -0.0; break;
     case GR_ACC_WRAP: a.i[0] = multiplies; break;
-    case GR_ACC_ORDER: a.i[0] = INT64_MAX; a.i[1] = INT64_MIN; break;
-    case GR_ACC_POSITION: a.i[0] = INT64_MIN; a.i[1] = INT64_MAX; break;
+    case GR_ACC_ORDER:
+      a.i[0] = INT64_MAX;
+      a.i[1] = INT64_MIN;
+      break;
+    case GR_ACC_POSITION:
+      a.i[0] = INT64_MIN;
+      a.i[1] = INT64_MAX;
+      break;
     case GR_ACC_SCALED: a.f[0] = -gr_from_bits64(UINT64_C(0x7ff0000000000000)); break;
-    case GR_ACC_VARIANCE: case GR_ACC_WIDE: case GR_ACC_NONE: break;
+    case GR_ACC_VARIANCE:
+    case GR_ACC_WIDE:
+    case GR_ACC_NONE: break;
   }
   return a;
 }
@@ -235,7 +273,9 @@ GR_FN gr_acc gr_merge(gr_reducer red, gr_acc_kind kind, gr_acc a, gr_acc b) {
       if (red == GR_RED_SUM_F32 || red == GR_RED_DOT_F32) r.f[0] = (double)((float)a.f[0] + (float)b.f[0]);
       else r.f[0] = red == GR_RED_PROD ? a.f[0] * b.f[0] : a.f[0] + b.f[0];
       break;
-    case GR_ACC_TRIPLE: for (k = 0; k < 3; k++) r.f[k] = a.f[k] + b.f[k]; break;
+    case GR_ACC_TRIPLE:
+      for (k = 0; k < 3; k++) r.f[k] = a.f[k] + b.f[k];
+      break;
     case GR_ACC_VARIANCE: r = gr_merge_variance(a, b); break;
     case GR_ACC_SCALED: r = gr_merge_scaled(a, b); break;
     case GR_ACC_PAIRED: {
@@ -267,7 +307,8 @@ GR_FN gr_acc gr_merge(gr_reducer red, gr_acc_kind kind, gr_acc a, gr_acc b) {
 }
 
 GR_FN gr_acc_kind gr_acc_kind_of(gr_reducer red, gr_dtype t) {
-#define GR_X(id, inputs, f, i) case GR_RED_##id: return gr_is_float(t) ? GR_ACC_##f : GR_ACC_##i;
+#define GR_X(id, inputs, f, i) \
+  case GR_RED_##id: return gr_is_float(t) ? GR_ACC_##f : GR_ACC_##i;
   switch (red) { GR_REDUCERS(GR_X) }
 #undef GR_X
   return GR_ACC_NONE;
@@ -275,7 +316,8 @@ GR_FN gr_acc_kind gr_acc_kind_of(gr_reducer red, gr_dtype t) {
 
 /* The reducer of an operation. The mean of i64 takes a sum that cannot wrap. */
 GR_FN gr_reducer gr_reducer_of(gr_op op, gr_dtype t) {
-#define GR_X(name, red, f, i, e, by) case GR_OP_##name: return GR_RED_##red;
+#define GR_X(name, red, f, i, e, by) \
+  case GR_OP_##name: return GR_RED_##red;
   if (op == GR_OP_mean && t == GR_I64) return GR_RED_SUMWIDE;
   switch (op) { GR_OPS(GR_X) }
 #undef GR_X
@@ -294,19 +336,35 @@ GR_FN int64_t gr_segment(const gr_reduce_job *job, int64_t s, int64_t *n) {
 
 /* What an operation gives: one number, or two for minmax; is_float says which field of each. */
 typedef struct gr_value {
-  union { double f; int64_t i; } v[2];
+  union {
+    double f;
+    int64_t i;
+  } v[2];
   int is_float;
 } gr_value;
 
-GR_FN gr_value gr_value_f(double x) { gr_value r; r.v[0].f = r.v[1].f = gr_canonical(x); r.is_float = 1; return r; }
-GR_FN gr_value gr_value_i(int64_t x) { gr_value r; r.v[0].i = r.v[1].i = x; r.is_float = 0; return r; }
+GR_FN gr_value gr_value_f(double x) {
+  gr_value r;
+  r.v[0].f = r.v[1].f = gr_canonical(x);
+  r.is_float = 1;
+  return r;
+}
+GR_FN gr_value gr_value_i(int64_t x) {
+  gr_value r;
+  r.v[0].i = r.v[1].i = x;
+  r.is_float = 0;
+  return r;
+}
 
 /*
 ** Norms of f64 may overflow or lose small squares on the way. Outside this range the second value of the
 ** result is 0.0, and the caller repeats the reduction with elements scaled by a power of two.
 */
 GR_FN int gr_safe_square(double s) { return s >= 0x1p-900 && s <= 0x1p+1000; }
-GR_FN gr_value gr_with_safety(gr_value r, int safe) { r.v[1].f = safe ? 1.0 : 0.0; return r; }
+GR_FN gr_value gr_with_safety(gr_value r, int safe) {
+  r.v[1].f = safe ? 1.0 : 0.0;
+  return r;
+}
 
 /* The smallest and the largest of an ORDER state; a NaN anywhere makes both NaN. */
 GR_FN gr_value gr_finish_order(gr_op op, gr_dtype t, gr_acc a) {
@@ -335,7 +393,8 @@ enum { GR_EMPTY_ZERO, GR_EMPTY_UNDEFINED, GR_EMPTY_START, GR_EMPTY_RAISE };
 
 /* What op gives of no elements, where its accumulator is not of integers: those count and add from 0 anyway. */
 GR_FN int gr_on_empty(gr_op op) {
-#define GR_X(name, red, f, i, empty, by) case GR_OP_##name: return GR_EMPTY_##empty;
+#define GR_X(name, red, f, i, empty, by) \
+  case GR_OP_##name: return GR_EMPTY_##empty;
   switch (op) { GR_OPS(GR_X) }
 #undef GR_X
   return GR_EMPTY_ZERO;
@@ -348,8 +407,12 @@ GR_FN gr_value gr_finish(gr_op op, gr_dtype t, gr_acc a, int64_t n, double ddof)
   if (n == 0 && kind != GR_ACC_WRAP && gr_on_empty(op) != GR_EMPTY_START)
     return gr_value_f(gr_on_empty(op) == GR_EMPTY_UNDEFINED ? gr_nan() : 0.0);
   switch (op) {
-    case GR_OP_min: case GR_OP_max: case GR_OP_minmax: case GR_OP_norminf: return gr_finish_order(op, t, a);
-    case GR_OP_argmin: case GR_OP_argmax: return gr_value_i(a.i[1] + 1);
+    case GR_OP_min:
+    case GR_OP_max:
+    case GR_OP_minmax:
+    case GR_OP_norminf: return gr_finish_order(op, t, a);
+    case GR_OP_argmin:
+    case GR_OP_argmax: return gr_value_i(a.i[1] + 1);
     case GR_OP_any: return gr_value_i(a.i[0] > 0);
     case GR_OP_all: return gr_value_i(a.i[0] == n);
     case GR_OP_mean:
@@ -363,9 +426,19 @@ GR_FN gr_value gr_finish(gr_op op, gr_dtype t, gr_acc a, int64_t n, double ddof)
     case GR_OP_cosine:
       return gr_with_safety(gr_value_f(a.f[0] / (sqrt(a.f[1]) * sqrt(a.f[2]))),
                             gr_safe_square(a.f[1]) && gr_safe_square(a.f[2]));
-    case GR_OP_sum: case GR_OP_prod: case GR_OP_count: case GR_OP_norm1: case GR_OP_sumsq: case GR_OP_dot:
-    case GR_OP_differ: case GR_OP_sum_f32: case GR_OP_sum_kahan: case GR_OP_sum_neumaier: case GR_OP_dot_f32:
-    case GR_OP_dot_kahan: case GR_OP_dot_neumaier: break; /* the accumulator itself */
+    case GR_OP_sum:
+    case GR_OP_prod:
+    case GR_OP_count:
+    case GR_OP_norm1:
+    case GR_OP_sumsq:
+    case GR_OP_dot:
+    case GR_OP_differ:
+    case GR_OP_sum_f32:
+    case GR_OP_sum_kahan:
+    case GR_OP_sum_neumaier:
+    case GR_OP_dot_f32:
+    case GR_OP_dot_kahan:
+    case GR_OP_dot_neumaier: break; /* the accumulator itself */
   }
   if (kind == GR_ACC_PAIRED) { /* an infinite sum has a meaningless compensation */
     int kahan = red == GR_RED_SUM_KAHAN || red == GR_RED_DOT_KAHAN;

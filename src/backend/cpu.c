@@ -162,18 +162,18 @@ static void count_bins(gr_queue *q, const gr_histogram_job *job) {
 
 /* What the table of a backend has by GR_CPU_OPERATIONS: all of it runs after what its queue has put off. */
 #define OPERATION(name, n, count) OPERATION_BY(gr_cpu_##name(job, helpers()), name, n, count)
-#define OPERATION_BY(call, name, n, count)                                     \
-  gr_status gr_cpu_do_##name(gr_queue *q, const gr_##name##_job *job) {        \
-    gr_rounding before;                                                        \
-    atomic_int stopped;                                                        \
-    if (q->before && q->before(q) != GR_OK) return GR_DEVICE;                  \
-    if (q->error[0]) return GR_BAD;                                            \
-    before = gr_rounding_enter();                                              \
-    q->stats.launches++;                                                       \
-    const int watched = watch(q, n, count, &stopped);                          \
-    call;                                                                      \
-    gr_rounding_leave(before);                                                 \
-    return watched ? unwatch() : GR_OK;                                        \
+#define OPERATION_BY(call, name, n, count)                              \
+  gr_status gr_cpu_do_##name(gr_queue *q, const gr_##name##_job *job) { \
+    gr_rounding before;                                                 \
+    atomic_int stopped;                                                 \
+    if (q->before && q->before(q) != GR_OK) return GR_DEVICE;           \
+    if (q->error[0]) return GR_BAD;                                     \
+    before = gr_rounding_enter();                                       \
+    q->stats.launches++;                                                \
+    const int watched = watch(q, n, count, &stopped);                   \
+    call;                                                               \
+    gr_rounding_leave(before);                                          \
+    return watched ? unwatch() : GR_OK;                                 \
   }
 OPERATION_BY(count_bins(q, job), histogram, job->n, 1 + job->bins / (job->n + 1)) /* bins are work, too */
 OPERATION(weights, job->bins.n, 1 + job->bins.bins / (job->bins.n + 1))
@@ -295,28 +295,28 @@ static void describe(char *text, size_t size) {
 }
 
 static gr_backend cpu = {
-  .name = "cpu",
-  .alloc = gr_cpu_alloc,
-  .free = gr_cpu_free,
-  .available = gr_cpu_available,
-  .open = gr_cpu_open,
-  .close = gr_cpu_close,
-  .upload = upload,
-  .download = download,
-  .zero = gr_cpu_zero,
-  .wait = wait_for,
-  .reduce = gr_cpu_do_reduce,
-  .explain = gr_cpu_do_explain,
-  .small = small,
-  .exact = gr_cpu_do_exact,
-  .digest = gr_cpu_do_digest,
-  .formula = formula,
-  .start = gr_cpu_start,
-  .mark = gr_cpu_mark,
-  .poll = poll_ticket,
-  .forget = forget,
-  .elapsed = gr_cpu_elapsed,
-  GR_CPU_OPERATIONS,
+    .name = "cpu",
+    .alloc = gr_cpu_alloc,
+    .free = gr_cpu_free,
+    .available = gr_cpu_available,
+    .open = gr_cpu_open,
+    .close = gr_cpu_close,
+    .upload = upload,
+    .download = download,
+    .zero = gr_cpu_zero,
+    .wait = wait_for,
+    .reduce = gr_cpu_do_reduce,
+    .explain = gr_cpu_do_explain,
+    .small = small,
+    .exact = gr_cpu_do_exact,
+    .digest = gr_cpu_do_digest,
+    .formula = formula,
+    .start = gr_cpu_start,
+    .mark = gr_cpu_mark,
+    .poll = poll_ticket,
+    .forget = forget,
+    .elapsed = gr_cpu_elapsed,
+    GR_CPU_OPERATIONS,
 };
 
 static void describe_once(void) { describe(cpu.description, sizeof(cpu.description)); }

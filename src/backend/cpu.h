@@ -38,12 +38,10 @@ gr_status gr_cpu_do_map(gr_queue *, const gr_map_job *);
 gr_status gr_cpu_do_compact(gr_queue *, const gr_compact_job *);
 gr_status gr_cpu_do_digest(gr_queue *, const gr_digest_job *, uint64_t result[2]);
 
-#define GR_CPU_OPERATIONS                                                                               \
-  .histogram = gr_cpu_do_histogram, .scan = gr_cpu_do_scan, .rmsnorm = gr_cpu_do_rmsnorm,               \
-  .weights = gr_cpu_do_weights, .softmax = gr_cpu_do_softmax,                                           \
-  .digits = gr_cpu_do_digits, .pick = gr_cpu_do_pick,                                                   \
-  .fill = gr_cpu_do_fill, .copy = gr_cpu_do_copy, .random = gr_cpu_do_random, .edges = gr_cpu_do_edges, \
-  .ladder = gr_cpu_do_ladder,                                                                           \
-  .map = gr_cpu_do_map, .compact = gr_cpu_do_compact
+#define GR_CPU_OPERATIONS                                                                                         \
+  .histogram = gr_cpu_do_histogram, .scan = gr_cpu_do_scan, .rmsnorm = gr_cpu_do_rmsnorm,                         \
+  .weights = gr_cpu_do_weights, .softmax = gr_cpu_do_softmax, .digits = gr_cpu_do_digits, .pick = gr_cpu_do_pick, \
+  .fill = gr_cpu_do_fill, .copy = gr_cpu_do_copy, .random = gr_cpu_do_random, .edges = gr_cpu_do_edges,           \
+  .ladder = gr_cpu_do_ladder, .map = gr_cpu_do_map, .compact = gr_cpu_do_compact
 
 #endif

@@ -144,7 +144,7 @@ void gr_l_check_device(lua_State *L, const gr_array *a, const gr_array *b, int a
     return;
   }
   gr_l_argerror(L, arg, "array on device '%s' expected, got one on '%s': copy() brings it to the device in use",
-                  a->storage->queue->backend->name, b->storage->queue->backend->name);
+                a->storage->queue->backend->name, b->storage->queue->backend->name);
 }
 
 /* Whether dtype u holds every element of dtype t exactly: then the error suggests that cast. */

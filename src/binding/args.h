@@ -18,7 +18,7 @@ int gr_l_argerror(lua_State *L, int arg, const char *format, ...)
 /* What the value at i is, in words: its type, or the name its metatable gives. */
 const char *gr_l_kind(lua_State *L, int i);
 gr_array *gr_l_test_array(lua_State *L, int i); /* NULL if it is none */
-void gr_l_choose_secret(void); /* once a process */
+void gr_l_choose_secret(void);                  /* once a process */
 extern uint64_t gr_l_secret;
 static inline uint64_t gr_l_stamp(const gr_array *a) { return gr_l_secret ^ (uint64_t)(uintptr_t)a; }
 gr_array *gr_l_check_array(lua_State *L, int arg);
@@ -53,7 +53,7 @@ const char *gr_l_dtype_hint(const char *given, char text[GR_HINT]);
 /* The name at i, which belongs to argument arg; one with a NUL in it raises. */
 const char *gr_l_word(lua_State *L, int i, int arg);
 int gr_l_dtype_arg(lua_State *L, int arg, const char *name); /* the dtype called name, or an error */
-gr_op gr_l_check_op(lua_State *L, int arg); /* of one input or two */
+gr_op gr_l_check_op(lua_State *L, int arg);                  /* of one input or two */
 
 /*
 ** Positions i and j, negative from the end; 1 <= i, j <= n, or j == i - 1 for no element. low, high: their arguments.

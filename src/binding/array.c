@@ -281,14 +281,14 @@ static int l_info(lua_State *L) {
 }
 
 const gr_function gr_array_functions[] = {
-  {"slice", l_slice, 0}, {"table", l_table, 0},     {"bytes", l_bytes, 0},   {"copy", l_copy, 0},
-  {"fill", l_fill, 0},   {"equal", l_equal, 0},     {"release", l_release, 0}, {"info", l_info, 0},
-  {"sync", l_bring, 1},  {"prefetch", l_bring, 0},  {NULL, NULL, 0},
+    {"slice", l_slice, 0}, {"table", l_table, 0},    {"bytes", l_bytes, 0},     {"copy", l_copy, 0},
+    {"fill", l_fill, 0},   {"equal", l_equal, 0},    {"release", l_release, 0}, {"info", l_info, 0},
+    {"sync", l_bring, 1},  {"prefetch", l_bring, 0}, {NULL, NULL, 0},
 };
 
 static const gr_function gr_array_metamethods[] = {
-  {"__newindex", l_newindex, 0}, {"__len", l_len, 0},       {"__tostring", l_tostring, 0},
-  {"__gc", l_gc, 0},             {"__close", l_release, 0}, {NULL, NULL, 0},
+    {"__newindex", l_newindex, 0}, {"__len", l_len, 0}, {"__tostring", l_tostring, 0}, {"__gc", l_gc, 0},
+    {"__close", l_release, 0},     {NULL, NULL, 0},
 };
 
 void gr_l_array_metatable(lua_State *L, gr_context *c) {

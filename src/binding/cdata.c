@@ -31,9 +31,10 @@ static int dtype_of(const char *name) {
     const char *name;
     int dtype;
   } types[] = {
-    {"float", GR_F32}, {"double", GR_F64}, {"unsigned char", GR_U8}, {"bool", GR_U8}, {"signed char", GR_I8},
-    {"char", (char)-1 < 0 ? GR_I8 : GR_U8}, {"short", GR_I16}, {"unsigned short", GR_U16}, {"int", GR_I32},
-    {"unsigned int", GR_U32}, {"int64_t", GR_I64},
+      {"float", GR_F32},        {"double", GR_F64},         {"unsigned char", GR_U8},
+      {"bool", GR_U8},          {"signed char", GR_I8},     {"char", (char)-1 < 0 ? GR_I8 : GR_U8},
+      {"short", GR_I16},        {"unsigned short", GR_U16}, {"int", GR_I32},
+      {"unsigned int", GR_U32}, {"int64_t", GR_I64},
   };
   for (size_t k = 0; k < sizeof types / sizeof types[0]; k++)
     if (!strcmp(name, types[k].name)) return types[k].dtype;

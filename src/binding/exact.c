@@ -118,15 +118,16 @@ static int l_digest(lua_State *L) {
 }
 
 const gr_function gr_exact_functions[] = {
-  {"accumulator", l_accumulator, 0}, {"exact", l_exact, 0}, {"digest", l_digest, 0}, {NULL, NULL, 0},
+    {"accumulator", l_accumulator, 0},
+    {"exact", l_exact, 0},
+    {"digest", l_digest, 0},
+    {NULL, NULL, 0},
 };
 
 static const gr_function methods[] = {
-  {"add", l_add, 0}, {"add_dot", l_add_dot, 0}, {"merge", l_merge, 0}, {"value", l_value, 0}, {"bytes", l_bytes, 0},
-  {NULL, NULL, 0},
+    {"add", l_add, 0},     {"add_dot", l_add_dot, 0}, {"merge", l_merge, 0},
+    {"value", l_value, 0}, {"bytes", l_bytes, 0},     {NULL, NULL, 0},
 };
 static const gr_function metamethods[] = {{"__tostring", l_tostring, 0}, {NULL, NULL, 0}};
 
-void gr_l_accumulator_metatable(lua_State *L) {
-  gr_l_make_metatable(L, ACCUMULATOR_NAME, methods, metamethods);
-}
+void gr_l_accumulator_metatable(lua_State *L) { gr_l_make_metatable(L, ACCUMULATOR_NAME, methods, metamethods); }

@@ -33,12 +33,12 @@ void gr_l_check_expression_apart(lua_State *L, int arg, const gr_expression *e, 
 
 /* As GR_TRY, of calls that read expressions (each may be NULL), whose arrays are not on the stack. */
 int gr_l_again_with(lua_State *L, gr_context *, gr_status, const gr_expression *, const gr_expression *);
-#define GR_TRY_WITH(L, c, arg, e, f, call)                                                             \
-  do {                                                                                                 \
-    gr_context *c_ = (c);                                                                              \
-    gr_status status_ = GR_CALL(L, c_, call);                                                          \
-    if (status_ != GR_OK && gr_l_again_with(L, c_, status_, e, f)) status_ = GR_CALL(L, c_, call);     \
-    if (status_ != GR_OK) gr_l_raise(L, c_, status_, arg);                                             \
+#define GR_TRY_WITH(L, c, arg, e, f, call)                                                         \
+  do {                                                                                             \
+    gr_context *c_ = (c);                                                                          \
+    gr_status status_ = GR_CALL(L, c_, call);                                                      \
+    if (status_ != GR_OK && gr_l_again_with(L, c_, status_, e, f)) status_ = GR_CALL(L, c_, call); \
+    if (status_ != GR_OK) gr_l_raise(L, c_, status_, arg);                                         \
   } while (0)
 
 #endif

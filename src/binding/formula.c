@@ -25,13 +25,13 @@ static void add_hint(gr_context *c) {
 static int l_fuse(lua_State *L) {
   gr_context *c = gr_l_context(L);
   size_t length;
-  if (lua_type(L, 1) != LUA_TSTRING) gr_l_argerror(L, 1, "formula such as \"a * b + 1\" expected, got %s",
-                                                   gr_l_kind(L, 1));
-  if (!lua_isnoneornil(L, 2)) gr_l_argerror(L, 2,
-                                            "nothing expected after the formula: its inputs come in a call, f{a = a}");
+  if (lua_type(L, 1) != LUA_TSTRING)
+    gr_l_argerror(L, 1, "formula such as \"a * b + 1\" expected, got %s", gr_l_kind(L, 1));
+  if (!lua_isnoneornil(L, 2))
+    gr_l_argerror(L, 2, "nothing expected after the formula: its inputs come in a call, f{a = a}");
   const char *text = lua_tolstring(L, 1, &length);
-  if (length > GR_FORMULA_TEXT) gr_l_argerror(L, 1, "text of at most %d characters expected, got %lld",
-                                              GR_FORMULA_TEXT, (long long)length);
+  if (length > GR_FORMULA_TEXT)
+    gr_l_argerror(L, 1, "text of at most %d characters expected, got %lld", GR_FORMULA_TEXT, (long long)length);
   gr_formula *f = gr_newuserdata(L, gr_formula_room(length));
   memset(f, 0, sizeof *f);
   luaL_setmetatable(L, FORMULA_NAME);
@@ -52,8 +52,8 @@ static void check_keys(lua_State *L, const gr_formula *f) {
   lua_pushnil(L);
   while (lua_next(L, 2)) {
     int k = 0;
-    if (lua_type(L, -2) != LUA_TSTRING) gr_l_argerror(L, 1, "names of inputs are strings, got a %s", luaL_typename(L,
-                                                                                                                   -2));
+    if (lua_type(L, -2) != LUA_TSTRING)
+      gr_l_argerror(L, 1, "names of inputs are strings, got a %s", luaL_typename(L, -2));
     const char *name = lua_tostring(L, -2);
     while (names[k] && strcmp(name, names[k])) k++;
     if (!names[k]) gr_l_argerror(L, 1, "unknown input '%.40s'%s", name, gr_l_hint(name, names, hint));
@@ -71,8 +71,8 @@ static gr_given read_input(lua_State *L, const char *name) {
   if (g.array && gr_array_released(g.array)) gr_l_argerror(L, 1, "input '%s': array has been released", name);
   if (g.array) return g;
   g.expression = gr_l_test_expression(L, -1);
-  if (g.expression && !gr_expression_alive(g.expression)) gr_l_argerror(L, 1,
-                                                                      "input '%s': expression has been released", name);
+  if (g.expression && !gr_expression_alive(g.expression))
+    gr_l_argerror(L, 1, "input '%s': expression has been released", name);
   if (g.expression) return g;
   if (lua_isnil(L, -1)) gr_l_argerror(L, 1, "input '%s' expected", name);
   if (lua_type(L, -1) != LUA_TNUMBER)
@@ -92,9 +92,9 @@ static int l_bind(lua_State *L) {
   luaL_checkstack(L, f->name_count + 80, "too many inputs");
   check_keys(L, f);
   if (gr_l_push_option(L, 2, "n")) {
-    if (!gr_l_to_int64(L, -1, &n) || n < 0) gr_l_argerror(L, 1, "input 'n': length of 0 or more expected, got %s",
-                                                         lua_type(L, -1) == LUA_TNUMBER ? lua_tostring(L, -1)
-                                                           : gr_l_kind(L, -1));
+    if (!gr_l_to_int64(L, -1, &n) || n < 0)
+      gr_l_argerror(L, 1, "input 'n': length of 0 or more expected, got %s",
+                    lua_type(L, -1) == LUA_TNUMBER ? lua_tostring(L, -1) : gr_l_kind(L, -1));
   }
   for (int k = 0; k < f->name_count; k++) given[k] = read_input(L, f->names[k].text);
   gr_expression *e = gr_l_push_expression(L, gr_formula_expression_room(f, given));
@@ -232,8 +232,8 @@ static int l_operator(lua_State *L) {
 }
 
 static int l_less(lua_State *L) {
-  return luaL_error(L, "gpureduce: '<' between expressions would be a boolean: write e:%s(x)", gr_l_number(L) ? "le"
-                    : "lt");
+  return luaL_error(L, "gpureduce: '<' between expressions would be a boolean: write e:%s(x)",
+                    gr_l_number(L) ? "le" : "lt");
 }
 
 /* e:info(): {dtype, n, steps} */
@@ -252,23 +252,37 @@ static int l_info(lua_State *L) {
 const gr_function gr_formula_functions[] = {{"fuse", l_fuse, 0}, {"lazy", l_lazy, 0}, {NULL, NULL, 0}};
 
 static const gr_function own_methods[] = {
-  {"eval", l_eval, 0}, {"steps", l_steps, 0}, {"info", l_info, 0}, {"release", l_release, 0},
+    {"eval", l_eval, 0},
+    {"steps", l_steps, 0},
+    {"info", l_info, 0},
+    {"release", l_release, 0},
 #define GR_X(name, text) {#name, l_relation, GR_IS_##name},
-  GR_RELATIONS(GR_X)
+    GR_RELATIONS(GR_X)
 #undef GR_X
-  {"pow", l_power, 0}, {"land", l_logic, GR_COMBINES_AND}, {"lor", l_logic, GR_COMBINES_OR},
-  {"lnot", l_logic, GR_COMBINES_NOT}, {NULL, NULL, 0},
+        {"pow", l_power, 0},
+    {"land", l_logic, GR_COMBINES_AND},
+    {"lor", l_logic, GR_COMBINES_OR},
+    {"lnot", l_logic, GR_COMBINES_NOT},
+    {NULL, NULL, 0},
 };
 
 /* The module's functions that take expressions are methods of them; the module is at `module`, the methods on top. */
 static void add_functions(lua_State *L, int module) {
-  static const char *const names[] = {"histogram", "bincount", "scan", "compact", "quantile", "median", "rmsnorm",
-                                      "softmax",
-                                      "digest",
+  static const char *const names[] = {
+    "histogram",
+    "bincount",
+    "scan",
+    "compact",
+    "quantile",
+    "median",
+    "rmsnorm",
+    "softmax",
+    "digest",
 #define GR_X(name, operands, f, i, real, whole) #name,
-                                      GR_MAPS(GR_X)
+    GR_MAPS(GR_X)
 #undef GR_X
-                                      NULL};
+        NULL
+  };
   for (int k = 0; names[k]; k++) {
     lua_getfield(L, module, names[k]);
     lua_setfield(L, -2, names[k]);
@@ -289,9 +303,11 @@ static void set_operator(lua_State *L, const char *event, const char *name, lua_
 }
 
 static void add_operators(lua_State *L) {
-  static const struct { const char *event, *name; } rows[] = {
-    {"__add", "add"}, {"__sub", "sub"}, {"__mul", "mul"}, {"__div", "div"}, {"__unm", "neg"}, {"__mod", "mod"},
-      {"__idiv", "floordiv"},
+  static const struct {
+    const char *event, *name;
+  } rows[] = {
+      {"__add", "add"}, {"__sub", "sub"}, {"__mul", "mul"},       {"__div", "div"},
+      {"__unm", "neg"}, {"__mod", "mod"}, {"__idiv", "floordiv"},
   };
   for (size_t k = 0; k < sizeof rows / sizeof rows[0]; k++) {
     const int op = gr_map_named(rows[k].name);
@@ -305,8 +321,8 @@ static void add_operators(lua_State *L) {
 void gr_l_formula_metatables(lua_State *L) {
   static const gr_function none[] = {{NULL, NULL, 0}};
   static const gr_function of_formulas[] = {{"__tostring", l_formula_tostring, 0}, {NULL, NULL, 0}};
-  static const gr_function of_expressions[] = {{"__gc", l_release, 0}, {"__tostring", l_expression_tostring, 0},
-                                               {"__len", l_length, 0}, {NULL, NULL, 0}};
+  static const gr_function of_expressions[] = {
+      {"__gc", l_release, 0}, {"__tostring", l_expression_tostring, 0}, {"__len", l_length, 0}, {NULL, NULL, 0}};
   const int module = lua_gettop(L);
   gr_l_make_metatable(L, FORMULA_NAME, none, of_formulas);
   luaL_getmetatable(L, FORMULA_NAME);

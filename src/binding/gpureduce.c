@@ -111,8 +111,15 @@ static int l_terminal(lua_State *L) {
 */
 static void run_embedded(lua_State *L, gr_context *c) {
   static const luaL_Reg parts[] = {
-    {"hint", l_hint}, {"raise", l_raise_here}, {"is_dtype", l_is_dtype}, {"kind", l_kind}, {"inherits", l_inherits},
-    {"is_histogram", l_is_histogram}, {"dtype_hint", l_dtype_hint}, {"terminal", l_terminal}, {NULL, NULL},
+      {"hint", l_hint},
+      {"raise", l_raise_here},
+      {"is_dtype", l_is_dtype},
+      {"kind", l_kind},
+      {"inherits", l_inherits},
+      {"is_histogram", l_is_histogram},
+      {"dtype_hint", l_dtype_hint},
+      {"terminal", l_terminal},
+      {NULL, NULL},
   };
   lua_newtable(L);
   gr_l_brief_parts(L, c);

@@ -11,7 +11,7 @@
 static const struct {
   const char *given, *ours, *words;
 } synonyms[] = {
-  /* clang-format off */
+    /* clang-format off */
   /* dtypes */
   {"float", "f32", NULL}, {"single", "f32", NULL}, {"real", "f32", NULL}, {"double", "f64", NULL},
   {"number", "f64", NULL}, {"half", "f16", NULL}, {"int", "i32", NULL}, {"integer", "i64", NULL},
@@ -43,7 +43,7 @@ static const struct {
   {"pow", "square", "write a:square(), or a:log() * p and :exp()"}, {"clip", "clamp", NULL},
   {"cumsum", "scan", NULL}, {"reshape", "slice", "say {rows=} where rows matter"},
   {"device", "slice", "write a:info().device"},
-  /* clang-format on */
+    /* clang-format on */
 };
 
 enum { LONGEST = 24 }; /* a longer word resembles no name, and its length need not fit an int */

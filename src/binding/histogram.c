@@ -52,8 +52,8 @@ enum {
 };
 
 static gr_binning read_binning(lua_State *L, gr_context *c, const gr_array *a, int *options) {
-  static const char *const names[] = {"bins", "min", "max", "edges", "modulo", "log", "weights", "density",
-                                      "into", "kernel", "block", "timed", NULL};
+  static const char *const names[] = {"bins",    "min",  "max",    "edges", "modulo", "log", "weights",
+                                      "density", "into", "kernel", "block", "timed",  NULL};
   gr_binning b = {.bins = 0};
   const int given = *options = gr_l_options(L, 2, names);
   if (!given) gr_l_argerror(L, 2, "options table with 'bins' or 'edges' expected, got no value");

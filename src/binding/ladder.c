@@ -5,9 +5,7 @@
 #include "src/binding/parts.h"
 #include "src/core/ladder.h"
 
-int gr_l_asks_kernel(lua_State *L, int arg) {
-  return gr_l_has_option(L, arg, "kernel");
-}
+int gr_l_asks_kernel(lua_State *L, int arg) { return gr_l_has_option(L, arg, "kernel"); }
 
 static int good_block(gr_block_rule rule, int64_t block) {
   if (block < 64 || block > 1024) return 0;
@@ -130,8 +128,7 @@ static int l_kernels(lua_State *L) {
     gr_l_argerror(L, 1, "operation name expected (%s), got %s", known,
                   lua_isnone(L, 1) ? "no value" : luaL_typename(L, 1));
   gr_taught operation = (gr_taught)gr_taught_named(name);
-  if (!operation)
-    gr_l_argerror(L, 1, "no ladder for '%.40s' (there are: %s)", name, known);
+  if (!operation) gr_l_argerror(L, 1, "no ladder for '%.40s' (there are: %s)", name, known);
   lua_newtable(L);
   for (int k = 0, n = 0; k < GR_RUNG_COUNT; k++) {
     if (!(gr_rungs[k].operations & operation)) continue;

@@ -20,9 +20,8 @@ int gr_l_lazy(lua_State *L, gr_combining does, gr_map op, gr_relation relation, 
   if (options && !lua_isnoneornil(L, options))
     gr_l_argerror(L, options, "nothing expected after an expression: e:eval{into=} stores its elements");
   gr_expression *e = gr_l_push_expression(L, gr_combination_room(&x));
-  GR_TRY_WITH(L, c, count > 1 ? args[1] : 1, x.given[0].expression, x.given[1].expression, gr_expression_combine(c,
-                                                                                                                 &x,
-    e));
+  GR_TRY_WITH(L, c, count > 1 ? args[1] : 1, x.given[0].expression, x.given[1].expression,
+              gr_expression_combine(c, &x, e));
   return 1;
 }
 

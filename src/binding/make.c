@@ -125,9 +125,19 @@ static int from_rows(lua_State *L, gr_context *c, gr_dtype t, int64_t rows) {
 ** Sizes of letters without one are this machine's.
 */
 static int format_dtype(const char *f, int *swap) {
-  static const struct { char letter, kind, size; } letters[] = {
-    {'b', 'i', 1}, {'B', 'u', 1}, {'h', 'i', 2}, {'H', 'u', 2}, {'i', 'i', 4}, {'I', 'u', 4}, {'l', 'i', sizeof(long)},
-    {'j', 'i', 8}, {'f', 'f', 4}, {'d', 'f', 8}, {'n', 'f', 8}};
+  static const struct {
+    char letter, kind, size;
+  } letters[] = {{'b', 'i', 1},
+                 {'B', 'u', 1},
+                 {'h', 'i', 2},
+                 {'H', 'u', 2},
+                 {'i', 'i', 4},
+                 {'I', 'u', 4},
+                 {'l', 'i', sizeof(long)},
+                 {'j', 'i', 8},
+                 {'f', 'f', 4},
+                 {'d', 'f', 8},
+                 {'n', 'f', 8}};
   const uint16_t one = 1;
   int little = *(const unsigned char *)&one, wanted = little;
   for (; *f == '<' || *f == '>' || *f == '=' || *f == ' '; f++)
@@ -332,7 +342,15 @@ static int l_seed(lua_State *L) {
 }
 
 const gr_function gr_make_functions[] = {
-  {"array", l_array, 0},   {"frombytes", l_frombytes, 0}, {"zeros", l_constant, 0}, {"ones", l_constant, 1},
-  {"full", l_full, 0},     {"arange", l_arange, 0},       {"linspace", l_linspace, 0}, {"rand", l_random, 0},
-  {"randn", l_random, 1},  {"seed", l_seed, 0},           {NULL, NULL, 0},
+    {"array", l_array, 0},
+    {"frombytes", l_frombytes, 0},
+    {"zeros", l_constant, 0},
+    {"ones", l_constant, 1},
+    {"full", l_full, 0},
+    {"arange", l_arange, 0},
+    {"linspace", l_linspace, 0},
+    {"rand", l_random, 0},
+    {"randn", l_random, 1},
+    {"seed", l_seed, 0},
+    {NULL, NULL, 0},
 };

@@ -8,7 +8,7 @@
 ** An array, or a table of numbers, which becomes an array of that dtype beside a; left on the stack. each: one of them,
 ** in words.
 */
-gr_array *gr_l_option_numbers(lua_State *L, gr_context *c, int arg, const char *name, const gr_array *a,
-                              gr_dtype, const char *each);
+gr_array *gr_l_option_numbers(lua_State *L, gr_context *c, int arg, const char *name, const gr_array *a, gr_dtype,
+                              const char *each);
 
 #endif

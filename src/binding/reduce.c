@@ -25,9 +25,9 @@ typedef struct call {
   gr_future *gather;    /* where the number goes instead of being computed now, or NULL */
   double ddof;
   gr_kernel_choice kernel; /* asked for by name, or info == NULL */
-  int exact, single; /* correctly rounded; to f32 */
-  int options; /* where the options table is */
-  int later;   /* asks for a future */
+  int exact, single;       /* correctly rounded; to f32 */
+  int options;             /* where the options table is */
+  int later;               /* asks for a future */
   int has_at;
   int64_t at; /* the position in 'into' of the only result */
 } call;
@@ -177,12 +177,15 @@ static void read_options(lua_State *L, call *q, int64_t n) {
   static const char *const spread[] = {"rows", "axis", "into", "at", "async", "segments", "ddof", "exact", "out", NULL};
   static const char *const paired[] = {"rows",     "axis",  "into",  "at",  "async",
                                        "segments", "pairs", "exact", "out", NULL};
-  static const char *const dots[] = {"rows", "axis", "into", "at", "async", "segments", "pairs",
-                                     "accumulate", "exact", "out", NULL};
-  const char *const *names = q->op == GR_OP_sum ? summing : q->op == GR_OP_dot ? dots
-                           : q->op == GR_OP_var || q->op == GR_OP_std ? spread
-                           : q->op == GR_OP_any || q->op == GR_OP_all || q->op == GR_OP_count ? testing
-                           : gr_ops[q->op].inputs == 2 ? paired : gr_exact_has(q->op, GR_F64) ? rounded : plain;
+  static const char *const dots[] = {"rows",  "axis",       "into",  "at",  "async", "segments",
+                                     "pairs", "accumulate", "exact", "out", NULL};
+  const char *const *names = q->op == GR_OP_sum                                                 ? summing
+                             : q->op == GR_OP_dot                                               ? dots
+                             : q->op == GR_OP_var || q->op == GR_OP_std                         ? spread
+                             : q->op == GR_OP_any || q->op == GR_OP_all || q->op == GR_OP_count ? testing
+                             : gr_ops[q->op].inputs == 2                                        ? paired
+                             : gr_exact_has(q->op, GR_F64)                                      ? rounded
+                                                                                                : plain;
   int64_t axis = 2;
   if (read_kernel(L, q, n) || !gr_l_options(L, q->options, names)) return;
   q->shape.rows = gr_l_option_rows(L, q->options, n);
@@ -446,23 +449,29 @@ gr_reduction gr_l_reduction(lua_State *L, gr_op op, int first) {
   for (size_t k = 0; k < sizeof work / sizeof work[0]; k++)
     if (lua_istable(L, q.options) && gr_l_has_option(L, q.options, work[k]))
       gr_l_argerror(L, q.options, "option '%s': not explained, since it is work of its own or changes nothing",
-                      work[k]);
+                    work[k]);
   if (!lua_isnoneornil(L, q.options)) read_options(L, &q, q.a->n);
   else q.exact = c->exact && gr_exact_has(op, q.a->dtype);
   if (q.b) check_second(L, &q, first + 1);
   if (gr_shape_length(q.shape, q.a->n) == 0 || gr_shape_results(q.shape, q.a->n) == 0)
     gr_l_argerror(L, first, "array is empty: there is nothing to do");
-  return (gr_reduction){.op = q.op, .shape = q.shape, .a = q.a, .b = q.b, .of = q.of.e, .with = q.with.e,
-                        .ddof = q.ddof, .exact = q.exact};
+  return (gr_reduction){.op = q.op,
+                        .shape = q.shape,
+                        .a = q.a,
+                        .b = q.b,
+                        .of = q.of.e,
+                        .with = q.with.e,
+                        .ddof = q.ddof,
+                        .exact = q.exact};
 }
 
 /* A function each: asking Lua for an upvalue that says which would be a twentieth of a small call. */
 #define GR_X(id, inputs, f, i) INPUTS_##id = inputs,
 enum { GR_REDUCERS(GR_X) };
 #undef GR_X
-#define DEFINE_FUNCTION(name, red)                                                                           \
-  static int l_##name(lua_State *L) {                                                                        \
-    return INPUTS_##red == 2 ? reduce_pair(L, GR_OP_##name) : reduce_named(L, GR_OP_##name);                 \
+#define DEFINE_FUNCTION(name, red)                                                           \
+  static int l_##name(lua_State *L) {                                                        \
+    return INPUTS_##red == 2 ? reduce_pair(L, GR_OP_##name) : reduce_named(L, GR_OP_##name); \
   }
 #define DEFINE_NAME(name, red)
 #define GR_X(name, red, f, i, e, by) DEFINE_##by(name, red)
@@ -472,5 +481,5 @@ GR_OPS(GR_X)
 #define ROW_FUNCTION(name) {#name, l_##name, 0},
 #define ROW_NAME(name)
 #define GR_X(name, red, f, i, e, by) ROW_##by(name)
-const gr_function gr_reduce_functions[] = {{"reduce", l_reduce, 0}, {"norm", l_norm, 0}, GR_OPS(GR_X) {NULL, NULL, 0}};
+const gr_function gr_reduce_functions[] = {{"reduce", l_reduce, 0}, {"norm", l_norm, 0}, GR_OPS(GR_X){NULL, NULL, 0}};
 #undef GR_X

@@ -32,7 +32,7 @@ gr_array *gr_l_hold(lua_State *L, const gr_array *a) {
 #define SMALL ((size_t)1 << 20)
 #define FRESH ((size_t)64 << 10)
 #define FRESH_A_NANOSECOND 16 /* bytes */
-#define RELEASING 250 /* nanoseconds */
+#define RELEASING 250         /* nanoseconds */
 
 static void collect_small(lua_State *L, gr_context *c, size_t bytes) {
 #ifdef LUA_GCISRUNNING

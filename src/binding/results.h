@@ -29,10 +29,10 @@ int gr_l_raise(lua_State *L, gr_context *, gr_status, int arg);
 #define GR_CALL(L, c, call) ((c)->stop.caller = (L), gr_l_called(c, call))
 
 /* A call that may get a second chance: status becomes what came of it at last. */
-#define GR_AGAIN(L, c, status, call)                                                             \
-  do {                                                                                           \
-    (status) = GR_CALL(L, c, call);                                                              \
-    if ((status) != GR_OK && gr_l_again(L, c, status)) (status) = GR_CALL(L, c, call);           \
+#define GR_AGAIN(L, c, status, call)                                                   \
+  do {                                                                                 \
+    (status) = GR_CALL(L, c, call);                                                    \
+    if ((status) != GR_OK && gr_l_again(L, c, status)) (status) = GR_CALL(L, c, call); \
   } while (0)
 
 #define GR_TRY(L, c, arg, call)                            \

@@ -19,14 +19,14 @@
 
 /* The core's context, and what belongs to one Lua state besides. */
 typedef struct gr_l_state {
-  gr_context core;    /* first, so that who has the context has this */
-  int metatable;      /* of arrays: the reference to it, quicker to find than its name */
-  int scopes, scoped; /* scopes that are open, and arrays noted for them */
-  int finalizing;     /* whether the innermost of them was opened by a finalizer */
-  int collector, collecting; /* the reference to a function that collects (results.c), and whether it is at work */
-  size_t fresh;       /* bytes of results since the collector's last step for their sake */
-  size_t gc_step_bytes; /* how many must come before the next, if more than usual */
-  int64_t timed;      /* when the Lua part that is at work began; 0: none is */
+  gr_context core;             /* first, so that who has the context has this */
+  int metatable;               /* of arrays: the reference to it, quicker to find than its name */
+  int scopes, scoped;          /* scopes that are open, and arrays noted for them */
+  int finalizing;              /* whether the innermost of them was opened by a finalizer */
+  int collector, collecting;   /* the reference to a function that collects (results.c), and whether it is at work */
+  size_t fresh;                /* bytes of results since the collector's last step for their sake */
+  size_t gc_step_bytes;        /* how many must come before the next, if more than usual */
+  int64_t timed;               /* when the Lua part that is at work began; 0: none is */
   struct gr_future *gathering; /* where reductions go instead of running: gr.async and gr.many set it around a call */
   const struct gr_function *reductions; /* those that gr.many calls */
   struct gr_orphan *orphans;            /* registry references that nobody needs any more (keeper.c) */

@@ -15,9 +15,7 @@ static uint64_t hook_of(lua_State *L) {
 }
 
 /* The interpreter sets the main thread's, hosts that of the coroutine they run. */
-static uint64_t sign(void *host, void *caller) {
-  return hook_of(host) * 31 + (caller == host ? 0 : hook_of(caller));
-}
+static uint64_t sign(void *host, void *caller) { return hook_of(host) * 31 + (caller == host ? 0 : hook_of(caller)); }
 
 void gr_l_can_stop(lua_State *L, gr_context *c) {
 #ifdef LUA_RIDX_MAINTHREAD

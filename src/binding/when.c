@@ -133,8 +133,7 @@ void gr_l_when_functions(lua_State *L, gr_context *c, const gr_function *reducti
     if (lua_isfunction(L, -1)) {
       lua_pushvalue(L, -2);
       lua_settable(L, -4);
-    } else
-      lua_pop(L, 1);
+    } else lua_pop(L, 1);
   }
   lua_setfield(L, LUA_REGISTRYINDEX, GR_FUNCTIONS_NAME);
 }

@@ -173,7 +173,9 @@ static int l_wrap(lua_State *L) {
     gr_l_argerror(L, 1, "address that is a multiple of %d (for %s) expected", (int)size, gr_dtypes[t].name);
   if (n > INT64_MAX / 4 / stride)
     gr_l_argerror(L, options, "option 'n': %lld elements do not fit in memory", (long long)n);
-  gr_wrapping w = {.item = (size_t)size, .stride = (size_t)stride, .readonly = d.readonly,
+  gr_wrapping w = {.item = (size_t)size,
+                   .stride = (size_t)stride,
+                   .readonly = d.readonly,
                    .changing = gr_l_option_flag(L, options, "volatile")};
   gr_array *a = gr_l_push_array(L);
   if (gr_l_push_option(L, options, "anchor")) {

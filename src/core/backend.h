@@ -53,13 +53,13 @@ typedef struct gr_ticket {
 typedef struct gr_queue {
   gr_backend *backend;
   gr_stats stats;
-  int lost;        /* the device is unusable for the rest of the process */
-  size_t pinned;   /* bytes of page-locked host memory that it holds */
+  int lost;             /* the device is unusable for the rest of the process */
+  size_t pinned;        /* bytes of page-locked host memory that it holds */
   struct gr_stop *stop; /* asked by long work whether it is to stop; NULL: never */
   /* The backend's; NULL also where calls are traced, which small ones would not be otherwise. */
   gr_status (*small)(struct gr_queue *, gr_op, gr_dtype, const void *a, const void *b, int64_t n, gr_value *);
   gr_status (*before)(struct gr_queue *); /* of the pretend device: runs deferred work. NULL elsewhere */
-  char error[240]; /* why the last call failed */
+  char error[240];                        /* why the last call failed */
 } gr_queue;
 
 struct gr_backend {

@@ -39,9 +39,9 @@ struct gr_context {
   int refs;
   gr_queue *queues[GR_MAX_BACKENDS];
   int queue_count;
-  gr_queue *queue;      /* in use; NULL before the first use of any */
-  const char *why;      /* why this backend was chosen */
-  size_t live;          /* bytes of this state's storages, both sides */
+  gr_queue *queue; /* in use; NULL before the first use of any */
+  const char *why; /* why this backend was chosen */
+  size_t live;     /* bytes of this state's storages, both sides */
   gr_limits limits;
   size_t floor, budget; /* a full collection is due when live would pass budget */
   int automatic;        /* collections by budget happen by themselves */
@@ -60,7 +60,7 @@ struct gr_context {
   void (*trim)(gr_context *); /* frees them; NULL: there have been none */
   gr_stop stop;
   const gr_host *host;
-  char error[400];      /* what the last failing core function has to say */
+  char error[400]; /* what the last failing core function has to say */
 };
 
 gr_context *gr_context_new(const gr_host *);

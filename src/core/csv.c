@@ -26,7 +26,7 @@ typedef struct gr_csv_parser {
   int named, keep;                /* the header is read; this field is wanted */
   char *text;                     /* what is wanted of this row: the names, or the number */
   size_t length, room;
-  locale_t c;                     /* its numbers have a point, whatever the host's have */
+  locale_t c; /* its numbers have a point, whatever the host's have */
 } gr_csv_parser;
 
 /* ---- numbers ---- */
@@ -143,8 +143,7 @@ static gr_status take_element(gr_context *g, gr_csv *v) {
   p->length--;
   if (!read_number(p, p->text, p->text + p->length, &x))
     return gr_fail(g, GR_BAD, "%" PRId64 ": '%.40s' is not a number", p->row_line, p->text);
-  if (gr_element_store(v->dtype, element, &x, why))
-    return gr_fail(g, GR_BAD, "%" PRId64 ": %s", p->row_line, why);
+  if (gr_element_store(v->dtype, element, &x, why)) return gr_fail(g, GR_BAD, "%" PRId64 ": %s", p->row_line, why);
   char *to = gr_blocks_room(&v->elements, &room);
   if (!to) return gr_fail(g, GR_NO_MEMORY, "out of memory: reading a column");
   memcpy(to, element, size);
@@ -248,8 +247,7 @@ gr_status gr_csv_feed(gr_context *g, gr_csv *v, const char *bytes, size_t n) {
 gr_status gr_csv_finish(gr_context *g, gr_csv *v) {
   gr_csv_parser *p = v->parser;
   if (p->state == ROW || p->state == CR) return GR_OK;
-  if (p->state == QUOTED)
-    return gr_fail(g, GR_BAD, "%" PRId64 ": a quoted field does not end", p->row_line);
+  if (p->state == QUOTED) return gr_fail(g, GR_BAD, "%" PRId64 ": a quoted field does not end", p->row_line);
   return gr_csv_feed(g, v, "\n", 1);
 }
 

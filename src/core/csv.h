@@ -16,11 +16,11 @@ typedef struct gr_csv {
   int64_t position; /* of the column, 1 and up; by name: found */
   gr_dtype dtype;
   /* what was found */
-  int64_t width;   /* fields of the first row; 0: there is none */
+  int64_t width; /* fields of the first row; 0: there is none */
   gr_blocks elements;
-  char *names;     /* of the header, each ended by a NUL that counts */
+  char *names; /* of the header, each ended by a NUL that counts */
   size_t names_length;
-  int fault;       /* after GR_BAD: which argument's, 1 the path and 2 the options */
+  int fault; /* after GR_BAD: which argument's, 1 the path and 2 the options */
   struct gr_csv_parser *parser;
   gr_source source;
 } gr_csv;

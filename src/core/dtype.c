@@ -50,7 +50,7 @@ gr_value gr_element_get(gr_dtype t, const void *p) {
     REAL(F16, f16, gr_f16) REAL(BF16, bf16, gr_bf16) REAL(F32, f32, float) REAL(F64, f64, double)
 #undef INTEGER
 #undef REAL
-/* clang-format on */
+    /* clang-format on */
   }
   r.v[1] = r.v[0];
   return r;
@@ -61,8 +61,14 @@ void gr_element_put_f(gr_dtype t, void *p, double x) {
   gr_f16 h;
   gr_bf16 b;
   switch (t) {
-    case GR_F16: h = gr_f64_to_f16(x); memcpy(p, &h, sizeof h); break;
-    case GR_BF16: b = gr_f64_to_bf16(x); memcpy(p, &b, sizeof b); break;
+    case GR_F16:
+      h = gr_f64_to_f16(x);
+      memcpy(p, &h, sizeof h);
+      break;
+    case GR_BF16:
+      b = gr_f64_to_bf16(x);
+      memcpy(p, &b, sizeof b);
+      break;
     case GR_F32: memcpy(p, &f, sizeof f); break;
     default: memcpy(p, &x, sizeof x); break;
   }
@@ -72,7 +78,9 @@ void gr_element_put_i(gr_dtype t, void *p, int64_t x) {
   float f = (float)x; /* straight from the integer: by way of a double it could round twice */
   switch (t) {
     case GR_F32: memcpy(p, &f, sizeof f); break;
-    case GR_F16: case GR_BF16: case GR_F64: gr_element_put_f(t, p, (double)x); break;
+    case GR_F16:
+    case GR_BF16:
+    case GR_F64: gr_element_put_f(t, p, (double)x); break;
     default: memcpy(p, &x, (size_t)gr_size(t)); break; /* little-endian: the low bytes are the narrow integer */
   }
 }

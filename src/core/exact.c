@@ -12,11 +12,15 @@ enum { SUM_X = 1, SUM_XX = 2, SUM_XY = 4, SUM_YY = 8, SUMS = 4 };
 
 static int sums_of(gr_op op) {
   switch (op) {
-    case GR_OP_sum: case GR_OP_mean: case GR_OP_norm1: return SUM_X;
+    case GR_OP_sum:
+    case GR_OP_mean:
+    case GR_OP_norm1: return SUM_X;
     case GR_OP_norm2: return SUM_XX;
-    case GR_OP_var: case GR_OP_std: return SUM_X | SUM_XX;
+    case GR_OP_var:
+    case GR_OP_std: return SUM_X | SUM_XX;
     case GR_OP_dot: return SUM_XY;
-    case GR_OP_mse: case GR_OP_cosine: return SUM_XX | SUM_XY | SUM_YY;
+    case GR_OP_mse:
+    case GR_OP_cosine: return SUM_XX | SUM_XY | SUM_YY;
     default: return 0;
   }
 }

@@ -351,8 +351,7 @@ void gr_exact_pack(gr_exact *s, unsigned char bytes[GR_EXACT_BYTES]) {
 
 const char *gr_exact_unpack(gr_exact *s, const unsigned char *bytes, size_t length, char text[64]) {
   gr_exact_clear(s);
-  if (length != GR_EXACT_BYTES)
-    return snprintf(text, 64, "%d bytes expected, got %zu", GR_EXACT_BYTES, length), text;
+  if (length != GR_EXACT_BYTES) return snprintf(text, 64, "%d bytes expected, got %zu", GR_EXACT_BYTES, length), text;
   if (memcmp(bytes, magic, 3) != 0) return "the bytes of an accumulator start with 'GRX'";
   if (bytes[3] != magic[3])
     return snprintf(text, 64, "version %d of the format expected, got %d", magic[3], bytes[3]), text;

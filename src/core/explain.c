@@ -29,8 +29,13 @@ static int64_t uploads_of(const gr_array *a) {
 }
 
 static gr_reduce_job job_of(const gr_reduction *r) {
-  gr_reduce_job job = {.op = r->op, .dtype = r->a->dtype, .ddof = r->ddof, .scale_a = 1, .scale_b = 1,
-                       .a = vector_of(r->a), .out_dtype = GR_F64};
+  gr_reduce_job job = {.op = r->op,
+                       .dtype = r->a->dtype,
+                       .ddof = r->ddof,
+                       .scale_a = 1,
+                       .scale_b = 1,
+                       .a = vector_of(r->a),
+                       .out_dtype = GR_F64};
   if (r->b) job.b = vector_of(r->b);
   gr_shape_cut(r->shape, r->a, r->b, &job);
   if (r->shape.segments) {
@@ -54,8 +59,9 @@ static void explain_formula(const gr_reduction *r, gr_explanation *e) {
   const int fuses = !r->exact && gr_formula_fuses(r->op, r->shape, a, b);
   e->reads = r->of ? gr_expression_reads(r->of) : r->a->n * gr_size(r->a->dtype);
   if (r->b) e->reads += r->with ? gr_expression_reads(r->with) : r->b->n * gr_size(r->b->dtype);
-  e->uploads = (r->of ? expression_uploads(r->of) : uploads_of(r->a)) +
-               (r->with ? expression_uploads(r->with) : r->b ? uploads_of(r->b) : 0);
+  e->uploads = (r->of ? expression_uploads(r->of) : uploads_of(r->a)) + (r->with ? expression_uploads(r->with)
+                                                                         : r->b  ? uploads_of(r->b)
+                                                                                 : 0);
   e->how = (gr_explained){.kernel = fuses ? "formula" : "formula, stored"};
   if (fuses) e->how.why = "blocks of elements go through all steps and into the reduction";
   else if (q->backend->formula) e->how.why = "elements are computed in one pass and stored, then reduced as an array";
@@ -99,8 +105,9 @@ void gr_explain_text(const gr_reduction *r, const gr_explanation *e, char text[G
   ADD(" on %s: %s", e->device, h->kernel);
   if (h->set) ADD(" (%s)", h->set);
   if (h->launches > 1) ADD(", %" PRId64 " launches", h->launches);
-  if (h->set && h->blocks) ADD(", %" PRId64 " %s, %" PRId64 " %s", h->blocks, h->blocks == 1 ? "piece" : "pieces",
-                               h->threads, h->threads == 1 ? "thread" : "threads");
+  if (h->set && h->blocks)
+    ADD(", %" PRId64 " %s, %" PRId64 " %s", h->blocks, h->blocks == 1 ? "piece" : "pieces", h->threads,
+        h->threads == 1 ? "thread" : "threads");
   else if (h->blocks) ADD(", %" PRId64 " x %" PRId64 " threads", h->blocks, h->threads);
   if (h->shared) ADD(", %" PRId64 " bytes shared", h->shared);
   if (h->scratch) ADD(", %" PRId64 " scratch", h->scratch);

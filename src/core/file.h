@@ -8,12 +8,12 @@
 
 typedef struct gr_load {
   const char *path;
-  int npy, map;             /* map: a private mapping instead of a copy */
-  gr_dtype dtype;           /* raw: given; NPY: found */
-  int64_t offset, count;    /* raw: bytes to skip, elements to take (-1: all there are) */
-  gr_npy header;            /* NPY: found */
-  gr_source source;         /* from begin to end */
-  gr_blocks blocks;         /* of a stream whose length nobody knew */
+  int npy, map;          /* map: a private mapping instead of a copy */
+  gr_dtype dtype;        /* raw: given; NPY: found */
+  int64_t offset, count; /* raw: bytes to skip, elements to take (-1: all there are) */
+  gr_npy header;         /* NPY: found */
+  gr_source source;      /* from begin to end */
+  gr_blocks blocks;      /* of a stream whose length nobody knew */
 } gr_load;
 
 /*

@@ -20,8 +20,8 @@ typedef struct gr_part {
   gr_storage *uses[2];
   enum { GR_PLAIN, GR_PROBE_A, GR_PROBE_B, GR_SCALED } stage;
   int watched, started, ended; /* watched: it may read its arrays again */
-  double largest; /* magnitude in a, of a norm that is scaled */
-  gr_value value; /* once ended */
+  double largest;              /* magnitude in a, of a norm that is scaled */
+  gr_value value;              /* once ended */
 } gr_part;
 
 typedef struct gr_future {

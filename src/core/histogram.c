@@ -70,8 +70,7 @@ static gr_status data_range(gr_context *c, const gr_array *a, const gr_binning *
     *min = b->log ? *min / 2 : *min - 0.5;
     *max = b->log ? *max * 2 : *max + 0.5;
   }
-  if (!(*min < *max))
-    return gr_fail(c, GR_BAD, "min %.17g is not below max %.17g", *min, *max);
+  if (!(*min < *max)) return gr_fail(c, GR_BAD, "min %.17g is not below max %.17g", *min, *max);
   if (*max - *min > 0x1.fffffffffffffp+1023)
     return gr_fail(c, GR_BAD, "the range from %.17g to %.17g is too wide", *min, *max);
   return GR_OK;

@@ -12,8 +12,8 @@ typedef struct gr_binning {
   int has_min, has_max;  /* else from the data's finite range */
   double min, max;
   gr_kernel_choice *kernel; /* asked for by name, or NULL */
-  const gr_array *weights; /* as long as the data; or NULL: every sample counts 1 */
-  const gr_array *into;    /* where counts go, beside the data and apart from it; or NULL: they are made */
+  const gr_array *weights;  /* as long as the data; or NULL: every sample counts 1 */
+  const gr_array *into;     /* where counts go, beside the data and apart from it; or NULL: they are made */
 } gr_binning;
 
 /*

@@ -59,8 +59,12 @@ gr_status gr_map_arrays(gr_context *c, const gr_map_call *call, gr_array *out) {
 #undef GR_X
   };
   gr_queue *q = out->storage->queue;
-  gr_map_job job = {.op = call->op, .relation = call->relation, .tally = call->tally, .dtype = call->dtype,
-                    .out_dtype = out->dtype, .n = call->tally ? call->a.array->n : out->n};
+  gr_map_job job = {.op = call->op,
+                    .relation = call->relation,
+                    .tally = call->tally,
+                    .dtype = call->dtype,
+                    .out_dtype = out->dtype,
+                    .n = call->tally ? call->a.array->n : out->n};
   gr_status status = bring(&call->a, &job.a);
   if (status == GR_OK) status = bring(&call->b, &job.b);
   if (status == GR_OK) status = bring(&call->c, &job.c);

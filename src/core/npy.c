@@ -8,9 +8,12 @@
 #include "src/core/npy.h"
 
 /* Behind the letter for the order of the bytes. */
-static const struct { const char *descr; gr_dtype dtype; } known[] = {
-  {"u1", GR_U8}, {"i1", GR_I8}, {"u2", GR_U16}, {"i2", GR_I16}, {"u4", GR_U32}, {"i4", GR_I32},
-  {"i8", GR_I64}, {"f2", GR_F16}, {"f4", GR_F32}, {"f8", GR_F64}, {"b1", GR_U8},
+static const struct {
+  const char *descr;
+  gr_dtype dtype;
+} known[] = {
+    {"u1", GR_U8},  {"i1", GR_I8},  {"u2", GR_U16}, {"i2", GR_I16}, {"u4", GR_U32}, {"i4", GR_I32},
+    {"i8", GR_I64}, {"f2", GR_F16}, {"f4", GR_F32}, {"f8", GR_F64}, {"b1", GR_U8},
 };
 #define KNOWN (sizeof known / sizeof known[0])
 

@@ -28,7 +28,7 @@ size_t gr_npy_format(char *text, gr_dtype, int dimensions, const int64_t *shape)
 
 /* Puts elements that lie in Fortran order, and come in pieces, where they belong in C order. */
 typedef struct gr_turn {
-  char *to;      /* where all of them go */
+  char *to;       /* where all of them go */
   int64_t offset; /* of the next one, in bytes */
   int size, dimensions;
   int64_t at[GR_MAX_DIMENSIONS], length[GR_MAX_DIMENSIONS], step[GR_MAX_DIMENSIONS]; /* step: bytes */

@@ -117,7 +117,7 @@ int gr_reduce_small(gr_op op, const gr_array *a, const gr_array *b, gr_value *r)
   gr_queue *q = a->storage->queue;
   if (!q->small || a->n < 1 || a->n > GR_SMALL || !lies_here(a) || (b && !lies_here(b))) return 0;
   return q->small(q, op, a->dtype, a->storage->memory[GR_HOST] + a->offset,
-                           b ? b->storage->memory[GR_HOST] + b->offset : NULL, a->n, r) == GR_OK &&
+                  b ? b->storage->memory[GR_HOST] + b->offset : NULL, a->n, r) == GR_OK &&
          !(gr_may_overflow(op, a->dtype) && r->v[1].f == 0);
 }
 
@@ -227,8 +227,8 @@ static gr_status map_job(const gr_array *a, gr_array *out, gr_vec *from, gr_vec 
 
 gr_status gr_scan(gr_context *c, gr_op op, const gr_array *a, gr_array *out, int exclusive, int reverse) {
   gr_queue *q = a->storage->queue;
-  gr_scan_job job = {.op = op, .dtype = a->dtype, .out_dtype = out->dtype, .n = a->n,
-                     .exclusive = exclusive, .reverse = reverse};
+  gr_scan_job job = {
+      .op = op, .dtype = a->dtype, .out_dtype = out->dtype, .n = a->n, .exclusive = exclusive, .reverse = reverse};
   gr_status status = map_job(a, out, &job.a, &job.out);
   if (status != GR_OK || a->n == 0) return status;
   status = q->backend->scan(q, &job);

@@ -24,7 +24,7 @@ typedef struct gr_shape {
 typedef struct gr_reduction {
   gr_op op;
   gr_shape shape;
-  const gr_array *a, *b; /* b: NULL with one input */
+  const gr_array *a, *b;                 /* b: NULL with one input */
   const struct gr_expression *of, *with; /* whose elements these would be (formula/expression.h), or NULL */
   double ddof;
   int exact;

@@ -25,7 +25,7 @@
 #define MOST_SLACK ((size_t)64 << 20)
 #define HOST_CACHE ((size_t)256 << 20)
 #define DEVICE_FLOOR ((size_t)32 << 20) /* a device may always hold this much */
-#define LATELY INT64_C(1000000000) /* nanoseconds: a peak counts for one to two of these */
+#define LATELY INT64_C(1000000000)      /* nanoseconds: a peak counts for one to two of these */
 #define SMALL_CLASSES (SMALL / LINE)
 #define CLASSES 232
 

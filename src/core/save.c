@@ -26,7 +26,7 @@ static int close_keeping_errno(int fd) {
 
 /* ---- being stopped ---- */
 
-#define A_WHILE 20              /* milliseconds */
+#define A_WHILE 20               /* milliseconds */
 #define PIECE ((size_t)16 << 20) /* bytes at once; from the first so many on a look before each write */
 
 /* 0 when the call is to stop. */

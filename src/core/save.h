@@ -17,7 +17,7 @@ typedef struct gr_writer {
   int fd, folder;    /* folder: of the target, open; -1 where the target is written directly */
   char *path, *name; /* the target, links followed, and its last part */
   char temporary[40];
-  int old;           /* there is a file to replace: the next three are its own */
+  int old; /* there is a file to replace: the next three are its own */
   mode_t mode;
   uid_t owner;
   gid_t group;

@@ -18,14 +18,14 @@ static range join(range a, range b) {
 }
 
 /* Without a branch; differences may wrap, but not when all positions are sound. */
-#define MEASURE(type)                                                                       \
-  for (int64_t k = from; k < end; k++) {                                                    \
-    const int64_t x = ((const type *)data)[k + 1];                                          \
-    const int64_t length = (int64_t)((uint64_t)x - (uint64_t)((const type *)data)[k]);      \
-    r.first = x < r.first ? x : r.first;                                                    \
-    r.last = x > r.last ? x : r.last;                                                       \
-    r.shortest = length < r.shortest ? length : r.shortest;                                 \
-    r.longest = length > r.longest ? length : r.longest;                                    \
+#define MEASURE(type)                                                                  \
+  for (int64_t k = from; k < end; k++) {                                               \
+    const int64_t x = ((const type *)data)[k + 1];                                     \
+    const int64_t length = (int64_t)((uint64_t)x - (uint64_t)((const type *)data)[k]); \
+    r.first = x < r.first ? x : r.first;                                               \
+    r.last = x > r.last ? x : r.last;                                                  \
+    r.shortest = length < r.shortest ? length : r.shortest;                            \
+    r.longest = length > r.longest ? length : r.longest;                               \
   }
 static range measure(gr_dtype t, const void *data, int64_t from, int64_t end) {
   range r = {INT64_MAX, INT64_MIN, INT64_MAX, INT64_MIN};

@@ -24,8 +24,8 @@ typedef struct selection {
   int known, width; /* bits of the keys */
 } selection;
 
-#define DIGIT 11      /* bits */
-#define FEWER 8       /* candidates are picked when they are at most 1 / FEWER of the data */
+#define DIGIT 11 /* bits */
+#define FEWER 8  /* candidates are picked when they are at most 1 / FEWER of the data */
 /*
 ** A device's array is searched on the host when elements x ranks / bytes of an element are at most HOST_ELEMENTS and
 ** all lie within HOST_BYTES: bringing them takes 10 to 25 us, less than the device's passes (docs/findings/select.md).
@@ -237,8 +237,8 @@ static double mean_of(const gr_value *x, const gr_value *y) {
     return ((double)((a >> 32) + (b >> 32)) * 0x1p32 + (double)((a & UINT32_MAX) + (b & UINT32_MAX))) / 2;
   }
   const double a = x->v[0].f, b = y->v[0].f, sum = a + b;
-  if (a == b) return a; /* -0.0 before 0.0 */
-  if (sum != sum) return gr_nan(); /* infinities of both signs */
+  if (a == b) return a;                            /* -0.0 before 0.0 */
+  if (sum != sum) return gr_nan();                 /* infinities of both signs */
   return sum - sum == 0 ? sum / 2 : a / 2 + b / 2; /* the halves of large numbers are exact */
 }
 

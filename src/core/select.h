@@ -6,8 +6,7 @@
 
 /* Those that NumPy has. X(id, name); GR_MIDDLE is the median's: the middle element, or the mean of the two there,
    rounded once. */
-#define GR_METHODS(X) \
-  X(LINEAR, linear) X(LOWER, lower) X(HIGHER, higher) X(NEAREST, nearest) X(MIDPOINT, midpoint)
+#define GR_METHODS(X) X(LINEAR, linear) X(LOWER, lower) X(HIGHER, higher) X(NEAREST, nearest) X(MIDPOINT, midpoint)
 
 #define GR_X(id, name) GR_##id,
 typedef enum gr_quantile_method { GR_METHODS(GR_X) GR_MIDDLE } gr_quantile_method;

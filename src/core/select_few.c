@@ -7,18 +7,18 @@
 #define SORTED 64 /* so many keys are sorted */
 
 /* By the elements' unsigned type. */
-#define KEYS(U)                                                                                   \
-  static int64_t keys_##U(gr_selector s, gr_vec v, int64_t n, uint64_t *keys) {                   \
-    const U top = (U)s.top, nan = (U)s.nan, low = (U)(s.flip >> 1);                               \
-    const char *p = v.data;                                                                       \
-    int64_t nans = 0;                                                                             \
-    for (int64_t k = 0; k < n; k++, p += v.stride) {                                              \
-      U x;                                                                                        \
-      memcpy(&x, p, sizeof x);                                                                    \
-      keys[k] = (U)(x ^ top ^ (low & (U)(0 - (x >> (8 * (int)sizeof(U) - 1)))));                  \
-      nans += (U)(x & (U)~top) > nan;                                                             \
-    }                                                                                             \
-    return nans;                                                                                  \
+#define KEYS(U)                                                                  \
+  static int64_t keys_##U(gr_selector s, gr_vec v, int64_t n, uint64_t *keys) {  \
+    const U top = (U)s.top, nan = (U)s.nan, low = (U)(s.flip >> 1);              \
+    const char *p = v.data;                                                      \
+    int64_t nans = 0;                                                            \
+    for (int64_t k = 0; k < n; k++, p += v.stride) {                             \
+      U x;                                                                       \
+      memcpy(&x, p, sizeof x);                                                   \
+      keys[k] = (U)(x ^ top ^ (low & (U)(0 - (x >> (8 * (int)sizeof(U) - 1))))); \
+      nans += (U)(x & (U)~top) > nan;                                            \
+    }                                                                            \
+    return nans;                                                                 \
   }
 KEYS(uint8_t)
 KEYS(uint16_t)

@@ -41,7 +41,7 @@ typedef struct gr_source {
 } gr_source;
 
 gr_status gr_source_open(gr_context *, gr_source *, const char *path); /* GR_SYSTEM: errno says why */
-void gr_source_close(gr_source *);                       /* errno stays what it is */
+void gr_source_close(gr_source *);                                     /* errno stays what it is */
 /* Reads on until there are so many bytes, or the end; got: how many there are. */
 gr_status gr_source_read(gr_source *, void *to, size_t bytes, size_t *got);
 

@@ -241,8 +241,7 @@ static gr_status bring_run(gr_storage *s, gr_side side, size_t first, size_t las
   else if (side == GR_HOST && s->outside) status = s->outside->download(s, from, to);
   else if (side == GR_HOST) status = b->download(s->queue, here, there, to - from);
   else status = b->upload(s->queue, here, there, to - from);
-  if (status == GR_DEVICE && s->queue->lost && from_other && side == GR_HOST)
-    return gr_fail_gone(s->context, s->queue);
+  if (status == GR_DEVICE && s->queue->lost && from_other && side == GR_HOST) return gr_fail_gone(s->context, s->queue);
   if (status != GR_OK) return gr_fail_from(s->context, s->queue, status, "moving data", to - from);
   set_bits(s, side, first, last, 1);
   return GR_OK;

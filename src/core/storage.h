@@ -33,15 +33,15 @@ struct gr_storage {
   struct gr_storage *next; /* among the spared */
   gr_context *context;
   gr_queue *queue;
-  int refs, watched; /* watched: how many futures must be settled (context->write) before it is written */
+  int refs, watched;   /* watched: how many futures must be settled (context->write) before it is written */
   unsigned char owner; /* a gr_owner */
   /* Wrapped memory that may change or move: full stays 0, so that each use calls refresh. */
   unsigned char must_revalidate;
   unsigned char full[2];
-  gr_outside *outside; /* of GR_WRAPPED, else NULL: the head of the struct that these functions know */
+  gr_outside *outside;       /* of GR_WRAPPED, else NULL: the head of the struct that these functions know */
   struct gr_edges_job *even; /* not NULL: chunks that are current nowhere are these even edges, not zeros */
-  char *memory[2], *kept; /* kept: host memory of a spare storage, until it is needed */
-  size_t bytes, room[2]; /* room: bytes of each copy as the pool gives it; the host's is known before */
+  char *memory[2], *kept;    /* kept: host memory of a spare storage, until it is needed */
+  size_t bytes, room[2];     /* room: bytes of each copy as the pool gives it; the host's is known before */
   union {
     uint64_t few, *many; /* a bit a chunk; one word serves up to 4 MiB */
   } current[2];
@@ -66,9 +66,7 @@ gr_status gr_storage_even(gr_storage *, double first, double last, int64_t bins)
 static inline size_t gr_storage_chunks(const gr_storage *s) { return (s->bytes + GR_CHUNK - 1) / GR_CHUNK; }
 
 /* The side on which kernels of this storage's backend run. */
-static inline gr_side gr_kernel_side(const gr_storage *s) {
-  return s->queue->backend->separate ? GR_DEVSIDE : GR_HOST;
-}
+static inline gr_side gr_kernel_side(const gr_storage *s) { return s->queue->backend->separate ? GR_DEVSIDE : GR_HOST; }
 
 /* After the loss of the device: makes the storage the CPU's if the host has all of it current; returns whether. */
 int gr_storage_leave(gr_storage *, gr_queue *cpu);

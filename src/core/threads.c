@@ -33,14 +33,14 @@ static struct {
   /* The job. Written only while admission is closed and nobody is inside. */
   void (*body)(void *, int64_t);
   void *arg;
-  atomic_int *stopped;   /* of a job that can be stopped, else NULL */
+  atomic_int *stopped; /* of a job that can be stopped, else NULL */
   int shares;
-  int home;              /* the caller's processor, or -1 */
-  atomic_int busy;       /* a job is running */
-  atomic_int limit;      /* threads that may work, the caller included; 0: not known yet */
-  atomic_int sleepers;   /* threads asleep, or about to be */
-  atomic_int waiting;    /* the caller is asleep, or about to be */
-  int started;           /* threads started; only the one who set busy reads or writes it */
+  int home;            /* the caller's processor, or -1 */
+  atomic_int busy;     /* a job is running */
+  atomic_int limit;    /* threads that may work, the caller included; 0: not known yet */
+  atomic_int sleepers; /* threads asleep, or about to be */
+  atomic_int waiting;  /* the caller is asleep, or about to be */
+  int started;         /* threads started; only the one who set busy reads or writes it */
   pthread_mutex_t lock;
   pthread_cond_t wake, finished;
   struct share {
@@ -120,9 +120,7 @@ int gr_threads_count(void) {
   return n;
 }
 
-void gr_threads_set(int count) {
-  atomic_store(&pool.limit, count < 1 ? 1 : count < MAX_THREADS ? count : MAX_THREADS);
-}
+void gr_threads_set(int count) { atomic_store(&pool.limit, count < 1 ? 1 : count < MAX_THREADS ? count : MAX_THREADS); }
 
 /* ---- working ---- */
 

@@ -11,11 +11,11 @@
 typedef struct gr_wrapping {
   /* Bytes of an element, and from one to the next: the gaps are not ours to write. */
   size_t item, stride;
-  int changing;                          /* volatile */
+  int changing; /* volatile */
   int readonly;
   /* Not NULL: the memory may move, and this gives its address now (NULL: gone). */
   void *(*where)(void *owner, size_t bytes);
-  void (*release)(void *owner);          /* at the last drop */
+  void (*release)(void *owner); /* at the last drop */
   void *owner;
 } gr_wrapping;
 

@@ -24,12 +24,12 @@ static void widen(void *to, const char *p, int64_t stride, int64_t m, gr_dtype t
   float *f = (float *)to;
   double *d = (double *)to;
   int64_t k;
-#define EACH(type, put)                      \
-  for (k = 0; k < m; k++, p += stride) {     \
-    type e;                                  \
-    memcpy(&e, p, sizeof e);                 \
-    put;                                     \
-  }                                          \
+#define EACH(type, put)                  \
+  for (k = 0; k < m; k++, p += stride) { \
+    type e;                              \
+    memcpy(&e, p, sizeof e);             \
+    put;                                 \
+  }                                      \
   break
   switch (t) {
     case GR_F16: EACH(gr_f16, f[k] = gr_f16_to_f32(e));

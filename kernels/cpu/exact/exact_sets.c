@@ -18,10 +18,12 @@
 
 #define BLOCK_BYTES 4096 /* sums of 2^10 integers of 52 bits, twice that of f64 products: no overflow */
 #define AHEAD 8192 /* bytes from the second reading of a block to its prefetch; in the first memory has enough to do */
-#define MAX_LEVELS 11    /* what products of any two f32 need; beyond that one by one is quicker */
+#define MAX_LEVELS 11 /* what products of any two f32 need; beyond that one by one is quicker */
 #define SPLITTER 134217729.0
 
-typedef struct span { uint32_t most, least; } span; /* see span_of in exact.inc */
+typedef struct span {
+  uint32_t most, least;
+} span; /* see span_of in exact.inc */
 typedef struct ladder {
   int grid[MAX_LEVELS];
   double anchor[MAX_LEVELS];

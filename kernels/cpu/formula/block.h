@@ -32,13 +32,13 @@ typedef struct gr_block_step {
 typedef struct gr_block_plan {
   const gr_formula_job *job;
   gr_block_step *steps;
-  gr_source *sources;  /* of nodes */
+  gr_source *sources;     /* of nodes */
   int32_t *last, *places; /* of nodes: the last step that reads it; places that are free, then inputs in memory */
   int32_t step_count, streams, registers, constants, outs, converts;
-  int32_t block;          /* positions */
-  int32_t element;        /* bytes of the widest */
+  int32_t block;   /* positions */
+  int32_t element; /* bytes of the widest */
   int32_t out_node[GR_BLOCK_OUTS];
-  char *memory;           /* constants, then a set of registers for each of `sets` threads */
+  char *memory; /* constants, then a set of registers for each of `sets` threads */
   int32_t sets;
   int64_t set_bytes;
 } gr_block_plan;

@@ -8,8 +8,8 @@
 #include "kernels/cpu/gather.h"
 #include "kernels/cpu/reduce/reduce.h"
 
-#define STRETCH 4096  /* positions that output buffers hold: a leaf of any dtype, or some */
-#define PIECE 16384   /* positions for one thread at a time, at least */
+#define STRETCH 4096 /* positions that output buffers hold: a leaf of any dtype, or some */
+#define PIECE 16384  /* positions for one thread at a time, at least */
 #define MOST_PIECES 512
 
 typedef struct consumer {
@@ -21,8 +21,8 @@ typedef struct formula {
   gr_block_plan blocks; /* first: room begins with it */
   const gr_formula_job *job;
   consumer consumers[GR_FORMULA_TOGETHER];
-  int count, stretch;      /* consumers; positions of a stretch */
-  int64_t set_bytes;       /* of a thread: output buffers, then registers */
+  int count, stretch; /* consumers; positions of a stretch */
+  int64_t set_bytes;  /* of a thread: output buffers, then registers */
   char *sets;
   gr_acc *acc;             /* of pieces, MOST_PIECES a consumer */
   atomic_int *taken;       /* sets in use */
@@ -223,8 +223,9 @@ static int64_t reduce_short_segments(const formula *f, int set, int64_t v, int64
   for (k = 0; k < count; k++, at += n) {
     const char *a = side(f, c->out_a, asked->a, first, outs), *b = side(f, c->out_b, asked->b, first, outs);
     vector_at(job, v + k, &n);
-    put(f, v + k, n, n == 0 ? gr_identity(c->plan.kind, c->plan.red == GR_RED_PROD)
-                            : c->plan.span(a + at * c->plan.size, b ? b + at * c->plan.size : NULL, n, job));
+    put(f, v + k, n,
+        n == 0 ? gr_identity(c->plan.kind, c->plan.red == GR_RED_PROD)
+               : c->plan.span(a + at * c->plan.size, b ? b + at * c->plan.size : NULL, n, job));
   }
   return count;
 }

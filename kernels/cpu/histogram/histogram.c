@@ -5,7 +5,7 @@
 */
 #include "kernels/cpu/isa/table.h"
 
-#define CHUNK GR_BINS_CHUNK /* samples between finding bins and counting them */
+#define CHUNK GR_BINS_CHUNK    /* samples between finding bins and counting them */
 #define SLOTS (4 * (4096 + 3)) /* counters on the stack */
 #define PIECE_ELEMENTS (128 * 1024)
 #define MAX_PIECES 4096
@@ -71,17 +71,16 @@ COUNT(count16_by_4, uint16_t, 4)
 COUNT(count16, uint16_t, 1)
 
 /* Tables of one piece become its counts: those of the result, if it is alone. */
-#define ADD_UP(name, type)                                                                    \
-  static void name(int64_t *to, const type *t, int32_t slots, int tables, int fresh) {        \
-    const int64_t keep = fresh ? 0 : -1;                                                      \
-    int32_t k;                                                                                \
-    int i;                                                                                    \
-    if (tables == 1)                                                                          \
-      for (k = 0; k < slots; k++) to[k] = (to[k] & keep) + t[k];                              \
-    for (i = 0; i + 4 <= tables; i += 4, t += 4 * slots)                                      \
-      for (k = 0; k < slots; k++)                                                             \
-        to[k] = (to[k] & (i > 0 ? -1 : keep)) +                                               \
-                ((uint32_t)t[k] + t[slots + k] + t[2 * slots + k] + t[3 * slots + k]);        \
+#define ADD_UP(name, type)                                                                                             \
+  static void name(int64_t *to, const type *t, int32_t slots, int tables, int fresh) {                                 \
+    const int64_t keep = fresh ? 0 : -1;                                                                               \
+    int32_t k;                                                                                                         \
+    int i;                                                                                                             \
+    if (tables == 1)                                                                                                   \
+      for (k = 0; k < slots; k++) to[k] = (to[k] & keep) + t[k];                                                       \
+    for (i = 0; i + 4 <= tables; i += 4, t += 4 * slots)                                                               \
+      for (k = 0; k < slots; k++)                                                                                      \
+        to[k] = (to[k] & (i > 0 ? -1 : keep)) + ((uint32_t)t[k] + t[slots + k] + t[2 * slots + k] + t[3 * slots + k]); \
   }
 ADD_UP(add_up32, uint32_t)
 ADD_UP(add_up16, uint16_t)
@@ -99,8 +98,7 @@ static void count_some(const state *s, int64_t from, int64_t n) {
     else count16(s, from, m, t, slots);
     if (fresh && tables == 4 && m <= UINT16_MAX) /* the sums fit too */
       for (k = 0; k < slots; k++) to[k] = (uint16_t)(t[k] + t[slots + k] + t[2 * slots + k] + t[3 * slots + k]);
-    else
-      add_up16(to, t, slots, tables, fresh);
+    else add_up16(to, t, slots, tables, fresh);
   }
   if (!s->alone) add_all(s->job->counts, counts, slots);
 }
@@ -211,7 +209,10 @@ static void do_piece(void *arg, int64_t k) {
 
 /* ---- many slots and more samples: a table for each thread, that the backend lends ---- */
 
-typedef struct tables { uint8_t *low; uint32_t *over; } tables;
+typedef struct tables {
+  uint8_t *low;
+  uint32_t *over;
+} tables;
 
 static int64_t table_bytes(int64_t slots) { return (slots + 63) / 64 * 64 + (4 * slots + 63) / 64 * 64; }
 
@@ -332,7 +333,8 @@ static void judge_positions(gr_bins_job *b, int exact) {
   const double bins = (double)job->bins, first = 0.5 - b->origin * job->per_bin;
   double off = 0.5 - b->half, off32, steps;
   int64_t doubt = 2;
-  for (p->shift = 30; p->shift > 0 && bins > 0x1p31 / (1 << p->shift); p->shift--) {}
+  for (p->shift = 30; p->shift > 0 && bins > 0x1p31 / (1 << p->shift); p->shift--) {
+  }
   steps = 1 << p->shift;
   p->end = (uint32_t)(bins * steps);
   p->scale = job->per_bin * steps;

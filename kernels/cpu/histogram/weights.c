@@ -44,7 +44,7 @@ static void weights(const gr_weights_job *job, int64_t from, int m, gr_fixed *to
     REAL(F16, f16, gr_f16) REAL(BF16, bf16, gr_bf16) REAL(F32, f32, float) REAL(F64, f64, double)
 #undef WHOLE
 #undef REAL
-/* clang-format on */
+    /* clang-format on */
   }
 }
 

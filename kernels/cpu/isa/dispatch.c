@@ -11,7 +11,9 @@ static const gr_cpu_table *candidate(int k) {
   switch (k) {
     case 0:
       return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-             __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") ? &gr_cpu_avx512 : NULL;
+                     __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl")
+                 ? &gr_cpu_avx512
+                 : NULL;
     /* Every CPU with AVX2 and FMA has F16C; compilers differ in whether they know its name here. */
     case 1: return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? &gr_cpu_avx2 : NULL;
     case 2: return &gr_cpu_sse2;

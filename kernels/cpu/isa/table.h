@@ -75,21 +75,21 @@ typedef int64_t (*gr_count)(const gr_bins_job *b, const char *x, int64_t n, void
 static inline uint32_t *gr_ran_over(uint8_t *low, int64_t slots) {
   return (uint32_t *)(void *)(low + (slots + 63) / 64 * 64);
 }
-#define GR_COUNT_BYTE(low, over, slot)                             \
-  do {                                                             \
-    const int32_t i_ = slot;                                       \
-    if (__builtin_expect(++(low)[i_] == 0, 0)) (over)[i_] += 256;  \
+#define GR_COUNT_BYTE(low, over, slot)                            \
+  do {                                                            \
+    const int32_t i_ = slot;                                      \
+    if (__builtin_expect(++(low)[i_] == 0, 0)) (over)[i_] += 256; \
   } while (0)
-#define GR_COUNT_EIGHT_BYTES(low, over, slots)       \
-  do {                                               \
-    GR_COUNT_BYTE(low, over, (slots)[0]);            \
-    GR_COUNT_BYTE(low, over, (slots)[1]);            \
-    GR_COUNT_BYTE(low, over, (slots)[2]);            \
-    GR_COUNT_BYTE(low, over, (slots)[3]);            \
-    GR_COUNT_BYTE(low, over, (slots)[4]);            \
-    GR_COUNT_BYTE(low, over, (slots)[5]);            \
-    GR_COUNT_BYTE(low, over, (slots)[6]);            \
-    GR_COUNT_BYTE(low, over, (slots)[7]);            \
+#define GR_COUNT_EIGHT_BYTES(low, over, slots) \
+  do {                                         \
+    GR_COUNT_BYTE(low, over, (slots)[0]);      \
+    GR_COUNT_BYTE(low, over, (slots)[1]);      \
+    GR_COUNT_BYTE(low, over, (slots)[2]);      \
+    GR_COUNT_BYTE(low, over, (slots)[3]);      \
+    GR_COUNT_BYTE(low, over, (slots)[4]);      \
+    GR_COUNT_BYTE(low, over, (slots)[5]);      \
+    GR_COUNT_BYTE(low, over, (slots)[6]);      \
+    GR_COUNT_BYTE(low, over, (slots)[7]);      \
   } while (0)
 
 /* Reads two slots by one load: the number of loads limits how fast one can count. */
@@ -100,12 +100,12 @@ static inline uint32_t *gr_ran_over(uint8_t *low, int64_t slots) {
     (t)[(uint32_t)two_]++;              \
     (u)[two_ >> 32]++;                  \
   } while (0)
-#define GR_COUNT_EIGHT(t, slots)                     \
-  do {                                               \
-    GR_COUNT_TWO((t)[0], (t)[1], (slots));           \
-    GR_COUNT_TWO((t)[2], (t)[3], (slots) + 2);       \
-    GR_COUNT_TWO((t)[4], (t)[5], (slots) + 4);       \
-    GR_COUNT_TWO((t)[6], (t)[7], (slots) + 6);       \
+#define GR_COUNT_EIGHT(t, slots)               \
+  do {                                         \
+    GR_COUNT_TWO((t)[0], (t)[1], (slots));     \
+    GR_COUNT_TWO((t)[2], (t)[3], (slots) + 2); \
+    GR_COUNT_TWO((t)[4], (t)[5], (slots) + 4); \
+    GR_COUNT_TWO((t)[6], (t)[7], (slots) + 6); \
   } while (0)
 
 /* y = e^(y - most) for n (at most GR_EXPS_CHUNK) numbers of which none is above most. */
@@ -122,7 +122,7 @@ typedef void (*gr_row_sums)(gr_dtype t, const char *x, int64_t step, int n, int 
 
 typedef struct gr_cpu_table {
   const char *name;
-  gr_span span[GR_REDUCER_COUNT][GR_DTYPE_COUNT]; /* NULL: not defined for the dtype */
+  gr_span span[GR_REDUCER_COUNT][GR_DTYPE_COUNT];          /* NULL: not defined for the dtype */
   gr_span lowest[GR_DTYPE_COUNT], highest[GR_DTYPE_COUNT]; /* half of MINMAX, where that is less work */
   gr_scan_total scan_total[GR_SCANS];
   gr_scan_write scan_write[GR_SCANS];
@@ -133,7 +133,6 @@ typedef struct gr_cpu_table {
   gr_short_sums short_sums;
   gr_row_sums row_sums;
 } gr_cpu_table;
-
 
 #if (defined(__x86_64__) || defined(__i386__)) && defined(__GNUC__) && defined(__SSE2__)
 #define GR_CPU_X86 1

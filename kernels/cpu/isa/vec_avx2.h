@@ -23,7 +23,11 @@ GR_INLINE vf vf_first(int n, vf x, vf y) {
   return (vf)_mm256_blendv_ps((__m256)y, (__m256)x, _mm256_castsi256_ps(mask));
 }
 
-GR_INLINE __m128i gr_load4(const void *p) { int32_t u; memcpy(&u, p, 4); return _mm_cvtsi32_si128(u); }
+GR_INLINE __m128i gr_load4(const void *p) {
+  int32_t u;
+  memcpy(&u, p, 4);
+  return _mm_cvtsi32_si128(u);
+}
 
 GR_INLINE vd vd_load(gr_dtype t, const void *p) {
   const __m128i *q = (const __m128i *)p;
@@ -153,15 +157,15 @@ GR_INLINE vd_mask vd_nan(vd_mask m, vd x, vd y) {
 }
 GR_INLINE int vf_any(vf_mask m) { return _mm256_movemask_ps((__m256)m) != 0; }
 GR_INLINE int vd_any(vd_mask m) { return _mm256_movemask_pd((__m256d)m) != 0; }
-#define GR_HALVES(name, op)                                                             \
-  GR_INLINE float vf_##name(vf v) {                                                     \
-    __m128 x = _mm_##op##_ps(_mm256_castps256_ps128((__m256)v), _mm256_extractf128_ps((__m256)v, 1)); \
-    x = _mm_##op##_ps(x, _mm_movehl_ps(x, x));                                          \
-    return _mm_cvtss_f32(_mm_##op##_ss(x, _mm_shuffle_ps(x, x, 1)));                    \
-  }                                                                                     \
-  GR_INLINE double vd_##name(vd v) {                                                    \
+#define GR_HALVES(name, op)                                                                              \
+  GR_INLINE float vf_##name(vf v) {                                                                      \
+    __m128 x = _mm_##op##_ps(_mm256_castps256_ps128((__m256)v), _mm256_extractf128_ps((__m256)v, 1));    \
+    x = _mm_##op##_ps(x, _mm_movehl_ps(x, x));                                                           \
+    return _mm_cvtss_f32(_mm_##op##_ss(x, _mm_shuffle_ps(x, x, 1)));                                     \
+  }                                                                                                      \
+  GR_INLINE double vd_##name(vd v) {                                                                     \
     __m128d x = _mm_##op##_pd(_mm256_castpd256_pd128((__m256d)v), _mm256_extractf128_pd((__m256d)v, 1)); \
-    return _mm_cvtsd_f64(_mm_##op##_sd(x, _mm_unpackhi_pd(x, x)));                      \
+    return _mm_cvtsd_f64(_mm_##op##_sd(x, _mm_unpackhi_pd(x, x)));                                       \
   }
 GR_HALVES(least, min)
 GR_HALVES(most, max)

@@ -180,8 +180,10 @@ GR_INLINE vd vd_woven_sums(gr_dtype t, const char *p) {
 GR_INLINE vd vd_woven_base(gr_dtype t, int j, vd before) {
   const __m512d x = (__m512d)before;
   if (t == GR_F32) return (vd)(j < 4 ? _mm512_shuffle_f64x2(x, x, 0x44) : _mm512_shuffle_f64x2(x, x, 0xee));
-  return (vd)(j < 2 ? _mm512_shuffle_f64x2(x, x, 0x00) : j < 4 ? _mm512_shuffle_f64x2(x, x, 0x55)
-            : j < 6 ? _mm512_shuffle_f64x2(x, x, 0xaa) : _mm512_shuffle_f64x2(x, x, 0xff));
+  return (vd)(j < 2   ? _mm512_shuffle_f64x2(x, x, 0x00)
+              : j < 4 ? _mm512_shuffle_f64x2(x, x, 0x55)
+              : j < 6 ? _mm512_shuffle_f64x2(x, x, 0xaa)
+                      : _mm512_shuffle_f64x2(x, x, 0xff));
 }
 GR_INLINE void vd_woven_store(gr_dtype t, int past, void *p, const vd *q) {
   const __m512i pairs = _mm512_set_epi32(23, 7, 19, 3, 22, 6, 18, 2, 21, 5, 17, 1, 20, 4, 16, 0);
@@ -240,7 +242,9 @@ GR_INLINE void vi_scan_bytes(int flip, const void *p, vi *before, vi *out) {
   }
 }
 /* What vi_scan_words keeps between vectors: sums of one, two and four pairs, and the results at pairs' ends. */
-typedef struct vi_words { vi one, two, four, all; } vi_words;
+typedef struct vi_words {
+  vi one, two, four, all;
+} vi_words;
 /* Each lane becomes the one n lanes before it; the first n come from old. */
 #define GR_BEFORE(x, old, n) ((vi)_mm512_alignr_epi64((__m512i)(x), (__m512i)(old), 8 - (n)))
 GR_INLINE void vi_scan_words(int sign, const void *p, vi_words *w, vi *out) {
@@ -300,19 +304,19 @@ GR_INLINE vd_mask vd_nan(vd_mask m, vd x, vd y) {
 }
 GR_INLINE int vf_any(vf_mask m) { return m != 0xffff; }
 GR_INLINE int vd_any(vd_mask m) { return m != 0xff; }
-#define GR_HALVES(name, op)                                                                     \
-  GR_INLINE float vf_##name(vf x) {                                                             \
-    x = vf_##op(x, (vf)_mm512_shuffle_f32x4((__m512)x, (__m512)x, 0x4e));                       \
-    x = vf_##op(x, (vf)_mm512_shuffle_f32x4((__m512)x, (__m512)x, 0xb1));                       \
-    x = vf_##op(x, (vf)_mm512_permute_ps((__m512)x, 0x4e));                                     \
-    x = vf_##op(x, (vf)_mm512_permute_ps((__m512)x, 0xb1));                                     \
-    return x[0];                                                                                \
-  }                                                                                             \
-  GR_INLINE double vd_##name(vd x) {                                                            \
-    x = vd_##op(x, (vd)_mm512_shuffle_f64x2((__m512d)x, (__m512d)x, 0x4e));                     \
-    x = vd_##op(x, (vd)_mm512_shuffle_f64x2((__m512d)x, (__m512d)x, 0xb1));                     \
-    x = vd_##op(x, (vd)_mm512_permute_pd((__m512d)x, 0x55));                                    \
-    return x[0];                                                                                \
+#define GR_HALVES(name, op)                                                 \
+  GR_INLINE float vf_##name(vf x) {                                         \
+    x = vf_##op(x, (vf)_mm512_shuffle_f32x4((__m512)x, (__m512)x, 0x4e));   \
+    x = vf_##op(x, (vf)_mm512_shuffle_f32x4((__m512)x, (__m512)x, 0xb1));   \
+    x = vf_##op(x, (vf)_mm512_permute_ps((__m512)x, 0x4e));                 \
+    x = vf_##op(x, (vf)_mm512_permute_ps((__m512)x, 0xb1));                 \
+    return x[0];                                                            \
+  }                                                                         \
+  GR_INLINE double vd_##name(vd x) {                                        \
+    x = vd_##op(x, (vd)_mm512_shuffle_f64x2((__m512d)x, (__m512d)x, 0x4e)); \
+    x = vd_##op(x, (vd)_mm512_shuffle_f64x2((__m512d)x, (__m512d)x, 0xb1)); \
+    x = vd_##op(x, (vd)_mm512_permute_pd((__m512d)x, 0x55));                \
+    return x[0];                                                            \
   }
 GR_HALVES(least, min)
 GR_HALVES(most, max)
@@ -335,13 +339,13 @@ GR_INLINE unsigned gr_match64(const void *p, uint64_t bits) {
 */
 #define GR_GUESS_VECTORS 1
 #define GR_GUESS_LANES(name, sample, mask, bits, s, type, scalar, size, fetch, always)                           \
-  GR_INLINE mask name(gr_positions p, const sample *x, mask live, mask sure, int32_t *index) {                      \
+  GR_INLINE mask name(gr_positions p, const sample *x, mask live, mask sure, int32_t *index) {                   \
     const type at = _mm512_fmadd_##s(fetch, _mm512_set1_##s((scalar)p.scale), _mm512_set1_##s((scalar)p.start)); \
-    const __m##size##i position = _mm512_cvt_round##s##_epi32(at, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);       \
-    const mask far = _mm##size##_test_epi32_mask(position, _mm##size##_set1_epi32((int)p.doubt));                   \
+    const __m##size##i position = _mm512_cvt_round##s##_epi32(at, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);    \
+    const mask far = _mm##size##_test_epi32_mask(position, _mm##size##_set1_epi32((int)p.doubt));                \
     const mask clear = _kor_mask##bits(far, always);                                                             \
-    _mm##size##_storeu_si##size((void *)index, _mm##size##_srl_epi32(position, _mm_cvtsi32_si128(p.shift)));        \
-    return _mm##size##_mask_cmplt_epu32_mask(_kand_mask##bits(clear, sure), position,                               \
+    _mm##size##_storeu_si##size((void *)index, _mm##size##_srl_epi32(position, _mm_cvtsi32_si128(p.shift)));     \
+    return _mm##size##_mask_cmplt_epu32_mask(_kand_mask##bits(clear, sure), position,                            \
                                              _mm##size##_set1_epi32((int)p.end));                                \
   }
 #define GR_FETCH(load, maskz, type) live == (type)-1 ? load(x) : maskz(live, x)

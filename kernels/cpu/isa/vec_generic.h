@@ -11,28 +11,59 @@ typedef float vf;
 GR_INLINE vd vd_set(double x) { return x; }
 GR_INLINE vf vf_set(float x) { return x; }
 GR_INLINE vd vd_abs(vd x) { return fabs(x); }
-GR_INLINE vd vd_first(int n, vd x, vd y) { (void)n; (void)y; return x; }
-GR_INLINE vf vf_first(int n, vf x, vf y) { (void)n; (void)y; return x; }
+GR_INLINE vd vd_first(int n, vd x, vd y) {
+  (void)n;
+  (void)y;
+  return x;
+}
+GR_INLINE vf vf_first(int n, vf x, vf y) {
+  (void)n;
+  (void)y;
+  return x;
+}
 
 GR_INLINE vd vd_load(gr_dtype t, const void *p) {
   switch (t) {
-#define GR_X(id, s, l, type, kind) case GR_##id: { type e; memcpy(&e, p, sizeof(e)); return gr_widen_##s(e); }
+#define GR_X(id, s, l, type, kind) \
+  case GR_##id: {                  \
+    type e;                        \
+    memcpy(&e, p, sizeof(e));      \
+    return gr_widen_##s(e);        \
+  }
     GR_DTYPES(GR_X)
 #undef GR_X
     default: return 0;
   }
 }
 /* Never called: n would be below 1. */
-GR_INLINE vd vd_load_first(gr_dtype t, const void *p, int n) { (void)n; return vd_load(t, p); }
+GR_INLINE vd vd_load_first(gr_dtype t, const void *p, int n) {
+  (void)n;
+  return vd_load(t, p);
+}
 GR_INLINE vf vf_load(gr_dtype t, const void *p) { return (float)vd_load(t, p); }
 
-GR_INLINE vd vd_scan(int multiply, vd x) { (void)multiply; return x; }
-GR_INLINE vd vd_even(vd x, vd y) { (void)y; return x; }
-GR_INLINE vd vd_odd(vd x, vd y) { (void)x; return y; }
-GR_INLINE double vd_fold(int multiply, vd x) { (void)multiply; return x; }
+GR_INLINE vd vd_scan(int multiply, vd x) {
+  (void)multiply;
+  return x;
+}
+GR_INLINE vd vd_even(vd x, vd y) {
+  (void)y;
+  return x;
+}
+GR_INLINE vd vd_odd(vd x, vd y) {
+  (void)x;
+  return y;
+}
+GR_INLINE double vd_fold(int multiply, vd x) {
+  (void)multiply;
+  return x;
+}
 GR_INLINE vd vd_last(vd x) { return x; }
 GR_INLINE void vd_lasts(vd *to, const vd *x) { memcpy(to, x, 8 * sizeof(*x)); }
-GR_INLINE vd vd_after(vd before, vd x) { (void)x; return before; }
+GR_INLINE vd vd_after(vd before, vd x) {
+  (void)x;
+  return before;
+}
 
 GR_INLINE void vd_store_number(gr_dtype t, void *p, vd x) {
   const float f = gr_f64_to_f32(x);

@@ -25,12 +25,24 @@ GR_INLINE vf vf_first(int n, vf x, vf y) {
 }
 
 /* Two elements in the low end of a vector. */
-GR_INLINE int8x8_t gr_load2(const void *p) { uint16_t u; memcpy(&u, p, 2); return vcreate_s8(u); }
-GR_INLINE int16x4_t gr_load4(const void *p) { uint32_t u; memcpy(&u, p, 4); return vcreate_s16(u); }
-GR_INLINE int32x2_t gr_load8(const void *p) { uint64_t u; memcpy(&u, p, 8); return vcreate_s32(u); }
+GR_INLINE int8x8_t gr_load2(const void *p) {
+  uint16_t u;
+  memcpy(&u, p, 2);
+  return vcreate_s8(u);
+}
+GR_INLINE int16x4_t gr_load4(const void *p) {
+  uint32_t u;
+  memcpy(&u, p, 4);
+  return vcreate_s16(u);
+}
+GR_INLINE int32x2_t gr_load8(const void *p) {
+  uint64_t u;
+  memcpy(&u, p, 8);
+  return vcreate_s32(u);
+}
 
-#define GR_SIGNED(x) (vd)vcvtq_f64_s64(vmovl_s32(x))
-#define GR_UNSIGNED(x) (vd)vcvtq_f64_u64(vmovl_u32(x))
+#define GR_SIGNED(x) (vd) vcvtq_f64_s64(vmovl_s32(x))
+#define GR_UNSIGNED(x) (vd) vcvtq_f64_u64(vmovl_u32(x))
 GR_INLINE vd vd_load(gr_dtype t, const void *p) {
   switch (t) {
     case GR_U8: return GR_UNSIGNED(vget_low_u32(vmovl_u16(vget_low_u16(vmovl_u8(vreinterpret_u8_s8(gr_load2(p)))))));

@@ -31,8 +31,12 @@ GR_INLINE __m128 gr_f16x4(__m128i h) {
   return _mm_or_ps(_mm_or_ps(scaled, _mm_castsi128_ps(special)), _mm_castsi128_ps(sign));
 }
 
-#define GR_PAIR(s, type) \
-  { type e[2]; memcpy(e, p, sizeof(e)); return (vd)_mm_set_pd(gr_widen_##s(e[1]), gr_widen_##s(e[0])); }
+#define GR_PAIR(s, type)                                           \
+  {                                                                \
+    type e[2];                                                     \
+    memcpy(e, p, sizeof(e));                                       \
+    return (vd)_mm_set_pd(gr_widen_##s(e[1]), gr_widen_##s(e[0])); \
+  }
 
 GR_INLINE vd vd_load(gr_dtype t, const void *p) {
   switch (t) {
@@ -43,7 +47,11 @@ GR_INLINE vd vd_load(gr_dtype t, const void *p) {
     case GR_U32: GR_PAIR(u32, uint32_t)
     case GR_I32: return (vd)_mm_cvtepi32_pd(_mm_loadl_epi64((const __m128i *)p));
     case GR_I64: GR_PAIR(i64, int64_t)
-    case GR_F16: { int32_t u; memcpy(&u, p, 4); return (vd)_mm_cvtps_pd(gr_f16x4(_mm_cvtsi32_si128(u))); }
+    case GR_F16: {
+      int32_t u;
+      memcpy(&u, p, 4);
+      return (vd)_mm_cvtps_pd(gr_f16x4(_mm_cvtsi32_si128(u)));
+    }
     case GR_BF16: {
       int32_t u;
       memcpy(&u, p, 4);
@@ -129,12 +137,12 @@ GR_INLINE vf_mask vf_nan(vf_mask m, vf x, vf y) { return vf_or(m, (vf)_mm_cmpuno
 GR_INLINE vd_mask vd_nan(vd_mask m, vd x, vd y) { return vd_or(m, (vd)_mm_cmpunord_pd((__m128d)x, (__m128d)y)); }
 GR_INLINE int vf_any(vf_mask m) { return _mm_movemask_ps((__m128)m) != 0; }
 GR_INLINE int vd_any(vd_mask m) { return _mm_movemask_pd((__m128d)m) != 0; }
-#define GR_HALVES(name, op)                                                             \
-  GR_INLINE float vf_##name(vf v) {                                                     \
-    const __m128 x = _mm_##op##_ps((__m128)v, _mm_movehl_ps((__m128)v, (__m128)v));     \
-    return _mm_cvtss_f32(_mm_##op##_ss(x, _mm_shuffle_ps(x, x, 1)));                    \
-  }                                                                                     \
-  GR_INLINE double vd_##name(vd v) {                                                    \
+#define GR_HALVES(name, op)                                                                   \
+  GR_INLINE float vf_##name(vf v) {                                                           \
+    const __m128 x = _mm_##op##_ps((__m128)v, _mm_movehl_ps((__m128)v, (__m128)v));           \
+    return _mm_cvtss_f32(_mm_##op##_ss(x, _mm_shuffle_ps(x, x, 1)));                          \
+  }                                                                                           \
+  GR_INLINE double vd_##name(vd v) {                                                          \
     return _mm_cvtsd_f64(_mm_##op##_sd((__m128d)v, _mm_unpackhi_pd((__m128d)v, (__m128d)v))); \
   }
 GR_HALVES(least, min)

@@ -3,13 +3,15 @@
 
 #define PIECE_BYTES (256 * 1024)
 
-#define FILL(type)                                                         \
-  {                                                                        \
-    type x;                                                                \
-    memcpy(&x, &job->value, sizeof(x));                                    \
-    if (stride == sizeof(type)) for (i = 0; i < m; i++) ((type *)p)[i] = x; \
-    else for (i = 0; i < m; i++, p += stride) memcpy(p, &x, sizeof(x));    \
-    break;                                                                 \
+#define FILL(type)                                                   \
+  {                                                                  \
+    type x;                                                          \
+    memcpy(&x, &job->value, sizeof(x));                              \
+    if (stride == sizeof(type))                                      \
+      for (i = 0; i < m; i++) ((type *)p)[i] = x;                    \
+    else                                                             \
+      for (i = 0; i < m; i++, p += stride) memcpy(p, &x, sizeof(x)); \
+    break;                                                           \
   }
 
 static void do_fill(void *arg, int64_t k) {
@@ -31,7 +33,7 @@ void gr_cpu_fill(const gr_fill_job *job, gr_parallel parallel) {
   gr_in_pieces(parallel, job->n, PIECE_BYTES / gr_size_of(job->dtype), do_fill, (void *)(uintptr_t)job);
 }
 
-#define COPY(type)                                                                         \
+#define COPY(type)                                                                              \
   for (i = 0; i < m; i++, p += job->out.stride, q += job->a.stride) memcpy(p, q, sizeof(type)); \
   break;
 

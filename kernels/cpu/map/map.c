@@ -9,7 +9,7 @@
 #include "kernels/cpu/map/map.h"
 #include "kernels/cpu/isa/table.h"
 
-#define CHUNK 1024                /* elements */
+#define CHUNK 1024                  /* elements */
 #define PIECE ((int64_t)32 * CHUNK) /* for one thread at a time */
 
 typedef union chunk {
@@ -90,9 +90,9 @@ void gr_map_fill(const gr_map_step *s, uint64_t value, void *to, int64_t m) {
 typedef struct plan {
   const gr_map_job *job;
   gr_map_step step;
-  const gr_operand *operand[3];   /* in the order that the loop wants; NULL: not used */
+  const gr_operand *operand[3]; /* in the order that the loop wants; NULL: not used */
   int sizes[3];
-  chunk number[3];                /* operands that are one number */
+  chunk number[3]; /* operands that are one number */
 } plan;
 
 static void make_plan(plan *p, const gr_map_job *job) {
@@ -188,7 +188,7 @@ typedef struct compact_state {
   gr_map_keep keep;
   int size;
   _Atomic int64_t taken, known; /* pieces that somebody works on, those that have been counted */
-  int64_t kept;          /* in those */
+  int64_t kept;                 /* in those */
 } compact_state;
 
 static const uint8_t *mask_at(const gr_compact_job *job, int64_t k, int64_t m, uint8_t *buffer) {

@@ -25,8 +25,8 @@ typedef struct gr_map_loops {
 
 /* How an element operator runs on elements side by side, in the loops of the instruction set in use. */
 typedef struct gr_map_step {
-  gr_map_loop loop;        /* NULL: conversions alone (cast) */
-  gr_map_convert to, from; /* between the dtypes and what is computed in; NULL where they agree */
+  gr_map_loop loop;              /* NULL: conversions alone (cast) */
+  gr_map_convert to, from;       /* between the dtypes and what is computed in; NULL where they agree */
   int size, wide_size, out_size; /* of an element, of what is computed in, of a result */
   int turned;                    /* the loop wants b, then a */
   int numbers_wide;              /* numbers in an operand's place are what is computed in already */

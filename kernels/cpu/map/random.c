@@ -7,9 +7,21 @@
 static void put(gr_dtype t, char *p, double x) {
   switch (t) {
     case GR_F64: memcpy(p, &x, 8); break;
-    case GR_F32: { const float f = gr_f64_to_f32(x); memcpy(p, &f, 4); break; }
-    case GR_F16: { const gr_f16 h = gr_f64_to_f16(x); memcpy(p, &h, 2); break; }
-    default: { const gr_bf16 h = gr_f64_to_bf16(x); memcpy(p, &h, 2); break; }
+    case GR_F32: {
+      const float f = gr_f64_to_f32(x);
+      memcpy(p, &f, 4);
+      break;
+    }
+    case GR_F16: {
+      const gr_f16 h = gr_f64_to_f16(x);
+      memcpy(p, &h, 2);
+      break;
+    }
+    default: {
+      const gr_bf16 h = gr_f64_to_bf16(x);
+      memcpy(p, &h, 2);
+      break;
+    }
   }
 }
 

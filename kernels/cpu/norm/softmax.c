@@ -17,12 +17,12 @@ typedef struct row_state {
 
 static void load(gr_dtype t, double *to, const char *from, int64_t stride, int m) {
   int k;
-#define LOAD(type, s)                                                 \
-  for (k = 0; k < m; k++) {                                           \
-    type x;                                                           \
-    memcpy(&x, from + k * stride, sizeof(x));                         \
-    to[k] = gr_widen_##s(x);                                          \
-  }                                                                   \
+#define LOAD(type, s)                         \
+  for (k = 0; k < m; k++) {                   \
+    type x;                                   \
+    memcpy(&x, from + k * stride, sizeof(x)); \
+    to[k] = gr_widen_##s(x);                  \
+  }                                           \
   break
   switch (t) {
     case GR_F16: LOAD(gr_f16, f16);
@@ -35,12 +35,12 @@ static void load(gr_dtype t, double *to, const char *from, int64_t stride, int m
 
 static void store(gr_dtype t, char *to, int64_t stride, const double *from, double factor, int m) {
   int k;
-#define STORE(type, expr)                                             \
-  for (k = 0; k < m; k++) {                                           \
-    const double y = from[k] * factor;                                \
-    const type x = expr;                                              \
-    memcpy(to + k * stride, &x, sizeof(x));                           \
-  }                                                                   \
+#define STORE(type, expr)                   \
+  for (k = 0; k < m; k++) {                 \
+    const double y = from[k] * factor;      \
+    const type x = expr;                    \
+    memcpy(to + k * stride, &x, sizeof(x)); \
+  }                                         \
   break
   switch (t) {
     case GR_F16: STORE(gr_f16, gr_f64_to_f16(y));

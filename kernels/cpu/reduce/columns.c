@@ -5,16 +5,16 @@
 #include "kernels/cpu/gather.h"
 #include "kernels/cpu/reduce/reduce.h"
 
-#define STRIP_BYTES (64 * 1024)  /* turned columns of a leaf, of one input */
-#define MOST_COLUMNS 16          /* in a strip */
-#define MOST_STATES 2048         /* partial states kept when long columns are cut */
-#define PAD 64                   /* keeps columns out of each other's cache sets */
+#define STRIP_BYTES (64 * 1024) /* turned columns of a leaf, of one input */
+#define MOST_COLUMNS 16         /* in a strip */
+#define MOST_STATES 2048        /* partial states kept when long columns are cut */
+#define PAD 64                  /* keeps columns out of each other's cache sets */
 
 typedef struct strips {
   const gr_plan *p;
-  int columns;   /* in a strip */
-  int64_t group; /* strips to a task, when columns are whole */
-  int64_t piece; /* elements to a task, when columns are cut; a power of two of leaves */
+  int columns;    /* in a strip */
+  int64_t group;  /* strips to a task, when columns are whole */
+  int64_t piece;  /* elements to a task, when columns are cut; a power of two of leaves */
   gr_acc *states; /* when columns are cut: [piece][column] */
 } strips;
 

@@ -197,7 +197,10 @@ void gr_cpu_reduce_small(gr_op op, gr_dtype t, const void *a, const void *b, int
 }
 
 /* Many vectors: each thread takes some of them. */
-typedef struct batch { const gr_plan *p; int64_t size; } batch;
+typedef struct batch {
+  const gr_plan *p;
+  int64_t size;
+} batch;
 
 static void do_batch(void *arg, int64_t k) {
   const batch *s = (const batch *)arg;
@@ -281,12 +284,14 @@ void gr_cpu_reduce(const gr_reduce_job *job, gr_parallel parallel) {
 }
 
 void gr_cpu_explain(const gr_reduce_job *job, int threads, int parallel, gr_explained *e) {
-  static const struct { const char *name, *why; } loops[] = {
-    [SEGMENTS] = {"segments", "segments, several of them a piece"},
-    [COLUMNS] = {"columns", "neighbouring columns, a strip of them at a time, in the order of memory"},
-    [VECTORS] = {"vectors", "a single vector, or vectors of 1 MiB and more, one after the other"},
-    [SUMS] = {"sums of rows", "sums of short rows, a block of them at a time"},
-    [ROWS] = {"rows", "short rows, several of them a piece"},
+  static const struct {
+    const char *name, *why;
+  } loops[] = {
+      [SEGMENTS] = {"segments", "segments, several of them a piece"},
+      [COLUMNS] = {"columns", "neighbouring columns, a strip of them at a time, in the order of memory"},
+      [VECTORS] = {"vectors", "a single vector, or vectors of 1 MiB and more, one after the other"},
+      [SUMS] = {"sums of rows", "sums of short rows, a block of them at a time"},
+      [ROWS] = {"rows", "short rows, several of them a piece"},
   };
   const gr_plan p = gr_plan_of(job);
   const int loop = loop_of(&p);
@@ -294,7 +299,10 @@ void gr_cpu_explain(const gr_reduce_job *job, int threads, int parallel, gr_expl
   e->why = loops[loop].why;
   e->launches = 1;
   e->set = gr_cpu_in_use();
-  e->blocks = !parallel ? 1 : loop == SUMS || loop == ROWS ? (job->count - 1) / rows_of_piece(&p) + 1
-            : loop != VECTORS ? 0 : is_cut(&p) ? (job->n - 1) / cut_of(&p) + 1 : 1; /* of each vector */
+  e->blocks = !parallel                      ? 1
+              : loop == SUMS || loop == ROWS ? (job->count - 1) / rows_of_piece(&p) + 1
+              : loop != VECTORS              ? 0
+              : is_cut(&p)                   ? (job->n - 1) / cut_of(&p) + 1
+                                             : 1; /* of each vector */
   e->threads = e->blocks && e->blocks < threads ? e->blocks : threads;
 }

@@ -16,9 +16,9 @@
 typedef struct prefix {
   int ordered, multiply;
   gr_op op;
-  double done;         /* ordered: the superblocks before, in order */
+  double done;                /* ordered: the superblocks before, in order */
   scan_counter blocks, tiles; /* ordered: the blocks of this superblock so far, the tiles of this block */
-  int64_t key;         /* else one number */
+  int64_t key;                /* else one number */
 } prefix;
 
 typedef struct scan_state {

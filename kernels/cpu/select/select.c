@@ -35,46 +35,46 @@ static inline int32_t group_of(const state *s, uint32_t t, uint64_t prefix) {
 ** Elements from .. from + n by their unsigned type: counted in `table`, where every tables-th element has one of its
 ** own, or, without a table, appended to out.
 */
-#define SELECT(U)                                                                                              \
-  static int64_t count_##U(const state *s, int64_t from, int64_t n, uint32_t *table) {                         \
-    const gr_groups of = *s->of;                                                                               \
+#define SELECT(U)                                                                                               \
+  static int64_t count_##U(const state *s, int64_t from, int64_t n, uint32_t *table) {                          \
+    const gr_groups of = *s->of;                                                                                \
     const U top = (U)s->s.top, nan = (U)s->s.nan, low = (U)(s->s.flip >> 1), mask = (U)(((U)1 << of.bits) - 1); \
     const int32_t width = 8 * (int32_t)sizeof(U) - 1, rest = REST(U);                                           \
-    const int apart = (of.groups << of.bits), every = s->tables - 1;                                           \
-    const char *p = (const char *)of.a.data + from * of.a.stride;                                              \
-    const U only = (U)of.prefixes[0];                                                                          \
-    int64_t k, nans = 0;                                                                                       \
-    for (k = 0; k < n; k++, p += of.a.stride) {                                                                \
-      U x, key, digit, prefix;                                                                                 \
-      int32_t g = 0;                                                                                           \
-      memcpy(&x, p, sizeof(x));                                                                                \
-      if ((U)(x & (U)~top) > nan) {                                                                            \
-        nans++;                                                                                                \
-        continue;                                                                                              \
-      }                                                                                                        \
-      key = (U)(x ^ top ^ (low & (U)(0 - (x >> width))));                                                      \
-      digit = (U)(key >> of.shift);                                                                            \
-      prefix = (U)(digit >> of.bits);                                                                          \
-      if (of.groups == 1 ? prefix != only : (g = group_of(s, (uint32_t)(key >> rest), prefix)) < 0) continue;  \
-      table[((uint32_t)g << of.bits) + (uint32_t)(digit & mask) + (uint32_t)((int)(k & every) * apart)]++;     \
-    }                                                                                                          \
-    return nans;                                                                                               \
-  }                                                                                                            \
-  static void pick_##U(const state *s, int64_t from, int64_t n) {                                              \
-    const gr_groups of = *s->of;                                                                               \
-    const U top = (U)s->s.top, nan = (U)s->s.nan, low = (U)(s->s.flip >> 1), only = (U)of.prefixes[0];         \
+    const int apart = (of.groups << of.bits), every = s->tables - 1;                                            \
+    const char *p = (const char *)of.a.data + from * of.a.stride;                                               \
+    const U only = (U)of.prefixes[0];                                                                           \
+    int64_t k, nans = 0;                                                                                        \
+    for (k = 0; k < n; k++, p += of.a.stride) {                                                                 \
+      U x, key, digit, prefix;                                                                                  \
+      int32_t g = 0;                                                                                            \
+      memcpy(&x, p, sizeof(x));                                                                                 \
+      if ((U)(x & (U)~top) > nan) {                                                                             \
+        nans++;                                                                                                 \
+        continue;                                                                                               \
+      }                                                                                                         \
+      key = (U)(x ^ top ^ (low & (U)(0 - (x >> width))));                                                       \
+      digit = (U)(key >> of.shift);                                                                             \
+      prefix = (U)(digit >> of.bits);                                                                           \
+      if (of.groups == 1 ? prefix != only : (g = group_of(s, (uint32_t)(key >> rest), prefix)) < 0) continue;   \
+      table[((uint32_t)g << of.bits) + (uint32_t)(digit & mask) + (uint32_t)((int)(k & every) * apart)]++;      \
+    }                                                                                                           \
+    return nans;                                                                                                \
+  }                                                                                                             \
+  static void pick_##U(const state *s, int64_t from, int64_t n) {                                               \
+    const gr_groups of = *s->of;                                                                                \
+    const U top = (U)s->s.top, nan = (U)s->s.nan, low = (U)(s->s.flip >> 1), only = (U)of.prefixes[0];          \
     const int32_t width = 8 * (int32_t)sizeof(U) - 1, rest = REST(U);                                           \
-    const char *p = (const char *)of.a.data + from * of.a.stride;                                              \
-    int64_t k;                                                                                                 \
-    for (k = 0; k < n; k++, p += of.a.stride) {                                                                \
-      U x, key, prefix;                                                                                        \
-      memcpy(&x, p, sizeof(x));                                                                                \
-      key = (U)(x ^ top ^ (low & (U)(0 - (x >> width))));                                                      \
-      prefix = (U)((U)(key >> of.shift) >> of.bits);                                                           \
-      if ((U)(x & (U)~top) > nan) continue;                                                                    \
-      if (of.groups == 1 ? prefix != only : group_of(s, (uint32_t)(key >> rest), prefix) < 0) continue;        \
-      ((U *)s->out)[__atomic_fetch_add(s->found, 1, __ATOMIC_RELAXED)] = x;                                    \
-    }                                                                                                          \
+    const char *p = (const char *)of.a.data + from * of.a.stride;                                               \
+    int64_t k;                                                                                                  \
+    for (k = 0; k < n; k++, p += of.a.stride) {                                                                 \
+      U x, key, prefix;                                                                                         \
+      memcpy(&x, p, sizeof(x));                                                                                 \
+      key = (U)(x ^ top ^ (low & (U)(0 - (x >> width))));                                                       \
+      prefix = (U)((U)(key >> of.shift) >> of.bits);                                                            \
+      if ((U)(x & (U)~top) > nan) continue;                                                                     \
+      if (of.groups == 1 ? prefix != only : group_of(s, (uint32_t)(key >> rest), prefix) < 0) continue;         \
+      ((U *)s->out)[__atomic_fetch_add(s->found, 1, __ATOMIC_RELAXED)] = x;                                     \
+    }                                                                                                           \
   }
 SELECT(uint8_t)
 SELECT(uint16_t)

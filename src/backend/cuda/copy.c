@@ -45,7 +45,11 @@ static cudaError_t take(gr_cuda_ring *r, cudaStream_t stream, size_t bytes, char
   return e;
 }
 
-typedef struct { char *to; const char *from; size_t bytes; } span;
+typedef struct {
+  char *to;
+  const char *from;
+  size_t bytes;
+} span;
 
 static void copy_share(void *arg, int64_t k) {
   const span *s = arg;

@@ -63,7 +63,7 @@ typedef struct gr_cuda_queue {
   gr_cuda_scratch chain; /* of scan and compact alone: old values there are told from new ones by their epochs */
   gr_cuda_scratch even;  /* edges and limits of the last evenly spaced bins (src/backend/cuda/histogram.c) */
   gr_edges_job last_even;
-  gr_cuda_pending now;     /* for results that are waited for at once */
+  gr_cuda_pending now;            /* for results that are waited for at once */
   gr_cuda_pending *slots, *marks; /* free ones */
   struct gr_cuda_page *pages;
   gr_cuda_batch batch;          /* not launched yet */

@@ -66,15 +66,13 @@ static void explain(cudaError_t e) {
   int driver = 0, runtime = 0;
   (void)cudaDriverGetVersion(&driver);
   (void)cudaRuntimeGetVersion(&runtime);
-  if (e == cudaErrorInsufficientDriver && driver == 0)
-    snprintf(all.why, sizeof all.why, "no NVIDIA driver");
+  if (e == cudaErrorInsufficientDriver && driver == 0) snprintf(all.why, sizeof all.why, "no NVIDIA driver");
   else if (e == cudaErrorInsufficientDriver)
     snprintf(all.why, sizeof all.why, "the NVIDIA driver is for CUDA %d.%d, this build needs %d.%d or later",
              driver / 1000, driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10);
   else if (e == cudaErrorNoDevice)
     snprintf(all.why, sizeof all.why, "no CUDA device (none there, or CUDA_VISIBLE_DEVICES hides them)");
-  else
-    snprintf(all.why, sizeof all.why, "CUDA does not start: %s (%s)", cudaGetErrorString(e), cudaGetErrorName(e));
+  else snprintf(all.why, sizeof all.why, "CUDA does not start: %s (%s)", cudaGetErrorString(e), cudaGetErrorName(e));
 }
 
 /* The first device is the one that will be used, so it alone is tried with a kernel (that makes its context). */
@@ -103,8 +101,7 @@ static void open_devices(void) {
   if (e == cudaErrorNoKernelImageForDevice || e == cudaErrorInvalidDeviceFunction || e == cudaErrorInvalidKernelImage)
     snprintf(all.why, sizeof all.why, "this build has no kernels for %s (compute capability %d.%d)",
              all.devices[0].base.description, all.devices[0].chip.major, all.devices[0].chip.minor);
-  else
-    explain(e);
+  else explain(e);
 }
 
 int gr_cuda_backends(gr_backend **list, int room, const char **why) {

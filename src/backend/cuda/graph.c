@@ -60,8 +60,12 @@ static cudaError_t start(const gr_cuda_kernel *k, int early, cudaStream_t stream
   struct cudaKernelNodeParams p = params_of(k, &arguments);
   cudaLaunchAttribute how = {.id = cudaLaunchAttributeProgrammaticStreamSerialization};
   how.val.programmaticStreamSerializationAllowed = 1;
-  cudaLaunchConfig_t c = {.gridDim = p.gridDim, .blockDim = p.blockDim, .dynamicSmemBytes = p.sharedMemBytes,
-                          .stream = stream, .attrs = &how, .numAttrs = (unsigned)early};
+  cudaLaunchConfig_t c = {.gridDim = p.gridDim,
+                          .blockDim = p.blockDim,
+                          .dynamicSmemBytes = p.sharedMemBytes,
+                          .stream = stream,
+                          .attrs = &how,
+                          .numAttrs = (unsigned)early};
   return cudaLaunchKernelExC(&c, k->kernel, p.kernelParams);
 }
 
@@ -149,9 +153,15 @@ static cudaError_t set(gr_cuda_graph *g, int k, const gr_cuda_kernel *to) {
   g->part[k].as = *to;
   struct cudaKernelNodeParams p = params_of(to, &arguments);
   if (!driver.set) return cudaGraphExecKernelNodeSetParams(g->exec, g->part[k].node, &p);
-  CUDA_KERNEL_NODE_PARAMS_v2 d = {.func = g->part[k].function, .gridDimX = p.gridDim.x, .gridDimY = 1, .gridDimZ = 1,
-                                  .blockDimX = p.blockDim.x, .blockDimY = 1, .blockDimZ = 1,
-                                  .sharedMemBytes = p.sharedMemBytes, .kernelParams = &arguments};
+  CUDA_KERNEL_NODE_PARAMS_v2 d = {.func = g->part[k].function,
+                                  .gridDimX = p.gridDim.x,
+                                  .gridDimY = 1,
+                                  .gridDimZ = 1,
+                                  .blockDimX = p.blockDim.x,
+                                  .blockDimY = 1,
+                                  .blockDimZ = 1,
+                                  .sharedMemBytes = p.sharedMemBytes,
+                                  .kernelParams = &arguments};
   return (cudaError_t)driver.set(g->exec, g->part[k].node, &d);
 }
 

@@ -110,8 +110,7 @@ gr_status gr_formula_bind(gr_context *c, const gr_formula *f, const gr_given *gi
   }
   if (status != GR_OK) return status;
   const gr_phrase *root = &f->phrases[f->root];
-  if (t.meanings[f->root].node < 0)
-    return show(&t, gr_fail(c, GR_BAD, "a number: no array and no i is in it"), root);
+  if (t.meanings[f->root].node < 0) return show(&t, gr_fail(c, GR_BAD, "a number: no array and no i is in it"), root);
   const int64_t before = e->n;
   status = show(&t, gr_build_end(&t.b, t.meanings[f->root].node), root);
   if (status == GR_OK && uses_length && before < 0)

@@ -22,15 +22,21 @@ gr_status gr_formula_bind(gr_context *, const gr_formula *, const gr_given *give
 gr_status gr_expression_of(gr_context *, const gr_array *, gr_expression *e);
 
 /* What operators on expressions do. */
-typedef enum gr_combining { GR_COMBINES_MAP, GR_COMBINES_POWER, GR_COMBINES_AND, GR_COMBINES_OR, GR_COMBINES_NOT,
-                           GR_COMBINES_MASK } gr_combining;
+typedef enum gr_combining {
+  GR_COMBINES_MAP,
+  GR_COMBINES_POWER,
+  GR_COMBINES_AND,
+  GR_COMBINES_OR,
+  GR_COMBINES_NOT,
+  GR_COMBINES_MASK
+} gr_combining;
 typedef struct gr_combination {
   gr_combining does;
-  gr_map op;           /* of GR_COMBINES_MAP; the operands are those of gr_map_job (of where the mask is the third) */
+  gr_map op; /* of GR_COMBINES_MAP; the operands are those of gr_map_job (of where the mask is the third) */
   gr_relation relation;
   gr_dtype to;
-  int count;           /* operands */
-  gr_given given[3];   /* one of them at least is no number */
+  int count;         /* operands */
+  gr_given given[3]; /* one of them at least is no number */
 } gr_combination;
 size_t gr_combination_room(const gr_combination *);
 gr_status gr_expression_combine(gr_context *, const gr_combination *, gr_expression *e);

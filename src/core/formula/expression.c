@@ -45,8 +45,8 @@ static unsigned hash(const gr_node *x) {
 
 static int same(const gr_node *x, const gr_node *y) {
   return x->kind == y->kind && x->dtype == y->dtype && x->from == y->from && x->op == y->op &&
-         x->relation == y->relation && x->input == y->input && x->spread == y->spread && x->a == y->a &&
-         x->b == y->b && x->c == y->c;
+         x->relation == y->relation && x->input == y->input && x->spread == y->spread && x->a == y->a && x->b == y->b &&
+         x->c == y->c;
 }
 
 static gr_status add(gr_builder *b, gr_node x, int *node) {
@@ -60,7 +60,7 @@ static gr_status add(gr_builder *b, gr_node x, int *node) {
     return gr_fail(b->context, GR_BAD, "more than %d steps", GR_FORMULA_NODES);
   x.next = b->heads[h];
   b->heads[h] = (int16_t)p->count;
-  p->nodes[*node = p->count++] = x;
+  p->nodes[ *node = p->count++] = x;
   return GR_OK;
 }
 
@@ -81,8 +81,8 @@ gr_status gr_build_number(gr_builder *b, uint64_t bits, uint64_t id, int *operan
   gr_program *p = &b->e->program;
   for (int k = 0; id && k < p->number_count; k++)
     if (b->e->ids[k] == id) return *operand = ~k, GR_OK;
-  if (p->number_count == b->e->number_room) return gr_fail(b->context, GR_BAD, "more than %d numbers",
-                                                           b->e->number_room);
+  if (p->number_count == b->e->number_room)
+    return gr_fail(b->context, GR_BAD, "more than %d numbers", b->e->number_room);
   b->e->ids[p->number_count] = id ? id : ++b->context->numbers;
   p->numbers[p->number_count] = bits;
   *operand = ~p->number_count++;
@@ -122,14 +122,19 @@ gr_status gr_build_input(gr_builder *b, const gr_array *a, gr_spread spread, int
   if (status != GR_OK) return status;
   while (k < e->program.input_count && !same_view(&e->inputs[k], a)) k++;
   if (k == e->program.input_count) {
-    if (k == GR_FORMULA_INPUTS || k == e->input_room) return gr_fail(b->context, GR_BAD, "more than %d arrays",
-                                                                     GR_FORMULA_INPUTS);
+    if (k == GR_FORMULA_INPUTS || k == e->input_room)
+      return gr_fail(b->context, GR_BAD, "more than %d arrays", GR_FORMULA_INPUTS);
     gr_array_view(a, &e->inputs[k], 0, 1, a->n);
     e->inputs[k].stamp = 1; /* once released, it says so */
     e->program.input_count++;
   }
-  gr_node x = {.kind = GR_NODE_INPUT, .dtype = (uint8_t)a->dtype, .input = (uint8_t)k, .spread = (uint8_t)spread,
-               .a = -1, .b = -1, .c = -1};
+  gr_node x = {.kind = GR_NODE_INPUT,
+               .dtype = (uint8_t)a->dtype,
+               .input = (uint8_t)k,
+               .spread = (uint8_t)spread,
+               .a = -1,
+               .b = -1,
+               .c = -1};
   return add(b, x, node);
 }
 
@@ -188,8 +193,8 @@ static gr_status find_matrix(gr_builder *b) {
     if (*side && *side != n)
       return gr_fail(b->context, GR_BAD, "%s of length %lld expected, got %lld", x->spread == GR_ROW ? "row" : "column",
                      (long long)*side, (long long)n);
-    if (n == 0) return gr_fail(b->context, GR_BAD, "%s of 1 or more elements expected", x->spread == GR_ROW ? "row"
-                               : "column");
+    if (n == 0)
+      return gr_fail(b->context, GR_BAD, "%s of 1 or more elements expected", x->spread == GR_ROW ? "row" : "column");
     *side = n;
   }
   if (!rows && !columns) return GR_OK;

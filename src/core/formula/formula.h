@@ -33,7 +33,7 @@ typedef struct gr_phrase {
   int16_t a, b, c; /* phrases, or -1 */
   int16_t next;    /* another one of the same hash, or -1 */
   int16_t height;
-  int32_t column;  /* in the text, from 0 */
+  int32_t column; /* in the text, from 0 */
   gr_number number;
 } gr_phrase;
 

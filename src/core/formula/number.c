@@ -1,6 +1,5 @@
 #include "src/core/formula/number.h"
 
-
 #include "kernels/numerics/map.h"
 
 gr_number gr_number_i(int64_t x) { return (gr_number){.whole = 1, .integer = 1, .i = x, .f = (double)x}; }
@@ -54,11 +53,11 @@ int gr_number_compare(gr_relation r, const gr_number *x, const gr_number *y) {
 
 gr_number gr_number_cast(gr_dtype t, const gr_number *x) {
   switch (t) {
-#define GR_X(id, s, l, type, kind)                                                \
-  case GR_##id: {                                                                 \
-    const type e = x->integer ? gr_i64_to_##s(x->i) : gr_f64_to_##s(x->f);        \
-    const gr_value v = gr_element_get(t, &e);                                     \
-    return v.is_float ? gr_number_f(v.v[0].f) : gr_number_i(v.v[0].i);            \
+#define GR_X(id, s, l, type, kind)                                         \
+  case GR_##id: {                                                          \
+    const type e = x->integer ? gr_i64_to_##s(x->i) : gr_f64_to_##s(x->f); \
+    const gr_value v = gr_element_get(t, &e);                              \
+    return v.is_float ? gr_number_f(v.v[0].f) : gr_number_i(v.v[0].i);     \
   }
     GR_DTYPES(GR_X)
 #undef GR_X

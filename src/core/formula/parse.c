@@ -8,8 +8,8 @@
 #define GR_X(name, operands, f, i, real, whole) #name,
 const char *const gr_map_names[] = {GR_MAPS(GR_X) NULL};
 #define GR_D(id, s, l, type, kind) #s, #l,
-const char *const gr_formula_callables[] = {"where", "min", "max", "scalar", "row", "column", GR_DTYPES(GR_D)
-                                            GR_MAPS(GR_X) NULL};
+const char *const gr_formula_callables[] = {
+    "where", "min", "max", "scalar", "row", "column", GR_DTYPES(GR_D) GR_MAPS(GR_X) NULL};
 #undef GR_D
 #undef GR_X
 
@@ -34,7 +34,9 @@ typedef struct parser {
   gr_reader r;
   gr_formula *f;
   int16_t heads[256];
-  struct { int16_t phrase, bare; } operands[OPEN_MOST + 8]; /* bare: an `and` that no parentheses enclose */
+  struct {
+    int16_t phrase, bare;
+  } operands[OPEN_MOST + 8]; /* bare: an `and` that no parentheses enclose */
   waiting open[OPEN_MOST];
   int operand_count, open_count, nested;
 } parser;
@@ -123,8 +125,8 @@ static gr_status push_number(parser *p, gr_number number, size_t column) {
 static gr_status await(parser *p, waiting w) {
   const int opens = w.does == OPENS || w.does == CALLS;
   p->nested += opens;
-  if (p->open_count == OPEN_MOST || p->nested > GR_FORMULA_DEPTH) return WRONG(p, w.column, "deeper than %d",
-                                                                               GR_FORMULA_DEPTH);
+  if (p->open_count == OPEN_MOST || p->nested > GR_FORMULA_DEPTH)
+    return WRONG(p, w.column, "deeper than %d", GR_FORMULA_DEPTH);
   p->open[p->open_count++] = w;
   return GR_OK;
 }
@@ -226,8 +228,8 @@ static gr_status open_call(parser *p, const char *name, size_t column) {
 static gr_status spread_name(parser *p, const waiting *w) {
   const gr_phrase x = p->f->phrases[pop(p)];
   static const char *const spreads[] = {"", "scalar", "row", "column"};
-  if (x.kind != GR_SAYS_NAME || x.spread) return WRONG(p, w->column, "%s takes the name of an input",
-                                                       spreads[w->spread]);
+  if (x.kind != GR_SAYS_NAME || x.spread)
+    return WRONG(p, w->column, "%s takes the name of an input", spreads[w->spread]);
   return push_name(p, p->f->names[x.a].text, (size_t)x.column, w->spread);
 }
 
@@ -262,15 +264,21 @@ typedef struct sign {
 } sign;
 
 static const sign signs[] = {
-  {"or", 1, 1, GR_SAYS_OR, NULL, 0},
-  {"and", 2, 2, GR_SAYS_AND, NULL, 0},
-  {"<", 3, 3, GR_SAYS_MAP, "compare", GR_IS_lt}, {"<=", 3, 3, GR_SAYS_MAP, "compare", GR_IS_le},
-  {"==", 3, 3, GR_SAYS_MAP, "compare", GR_IS_eq}, {"~=", 3, 3, GR_SAYS_MAP, "compare", GR_IS_ne},
-  {">=", 3, 3, GR_SAYS_MAP, "compare", GR_IS_ge}, {">", 3, 3, GR_SAYS_MAP, "compare", GR_IS_gt},
-  {"+", 10, 10, GR_SAYS_MAP, "add", 0}, {"-", 10, 10, GR_SAYS_MAP, "sub", 0},
-  {"*", 11, 11, GR_SAYS_MAP, "mul", 0}, {"/", 11, 11, GR_SAYS_MAP, "div", 0},
-  {"//", 11, 11, GR_SAYS_MAP, "floordiv", 0}, {"%", 11, 11, GR_SAYS_MAP, "mod", 0},
-  {"^", 14, 13, GR_SAYS_POWER, NULL, 0},
+    {"or", 1, 1, GR_SAYS_OR, NULL, 0},
+    {"and", 2, 2, GR_SAYS_AND, NULL, 0},
+    {"<", 3, 3, GR_SAYS_MAP, "compare", GR_IS_lt},
+    {"<=", 3, 3, GR_SAYS_MAP, "compare", GR_IS_le},
+    {"==", 3, 3, GR_SAYS_MAP, "compare", GR_IS_eq},
+    {"~=", 3, 3, GR_SAYS_MAP, "compare", GR_IS_ne},
+    {">=", 3, 3, GR_SAYS_MAP, "compare", GR_IS_ge},
+    {">", 3, 3, GR_SAYS_MAP, "compare", GR_IS_gt},
+    {"+", 10, 10, GR_SAYS_MAP, "add", 0},
+    {"-", 10, 10, GR_SAYS_MAP, "sub", 0},
+    {"*", 11, 11, GR_SAYS_MAP, "mul", 0},
+    {"/", 11, 11, GR_SAYS_MAP, "div", 0},
+    {"//", 11, 11, GR_SAYS_MAP, "floordiv", 0},
+    {"%", 11, 11, GR_SAYS_MAP, "mod", 0},
+    {"^", 14, 13, GR_SAYS_POWER, NULL, 0},
 };
 #define UNARY 12
 
@@ -303,11 +311,11 @@ static gr_status read_operand(parser *p, int *after) {
   gr_status status;
   *after = 1;
   if (w.kind == GR_WORD_NUMBER) status = push_number(p, w.number, w.column);
-  else if (is_sign(p, "-")) *after = 0, status = await(p, (waiting){.does = NEGATES, .right = UNARY,
-                                                                    .column = w.column});
+  else if (is_sign(p, "-"))
+    *after = 0, status = await(p, (waiting){.does = NEGATES, .right = UNARY, .column = w.column});
   else if (is_sign(p, "not"))
-    *after = 0, status = await(p, (waiting){.does = DENIES, .right = UNARY, .phrase_kind = GR_SAYS_NOT,
-                                            .column = w.column});
+    *after = 0,
+    status = await(p, (waiting){.does = DENIES, .right = UNARY, .phrase_kind = GR_SAYS_NOT, .column = w.column});
   else if (is_sign(p, "(")) *after = 0, status = await(p, (waiting){.does = OPENS, .column = w.column});
   else if (w.kind == GR_WORD_NAME) {
     status = gr_reader_next(&p->r);
@@ -324,8 +332,8 @@ static gr_status close(parser *p, int comma) {
   waiting *w = p->open_count ? &p->open[p->open_count - 1] : NULL;
   char text[GR_NAME_LENGTH + 8];
   if (status != GR_OK) return status;
-  if (!w || (comma && w->does == OPENS)) return WRONG(p, p->r.word.column, "unexpected %s", word_text(&p->r.word,
-                                                                                                      text));
+  if (!w || (comma && w->does == OPENS))
+    return WRONG(p, p->r.word.column, "unexpected %s", word_text(&p->r.word, text));
   w->arguments++;
   if (comma) return GR_OK;
   p->open_count--;
@@ -348,8 +356,12 @@ static gr_status read_sign(parser *p, int *after) {
     if (op < 0) return WRONG(p, w.column, "no operator '%s'", s->text);
     status = join_down_to(p, s->left);
     if (status == GR_OK)
-      status = await(p, (waiting){.does = JOINS, .right = s->right, .phrase_kind = s->kind, .op = op,
-                                  .relation = s->relation, .column = w.column});
+      status = await(p, (waiting){.does = JOINS,
+                                  .right = s->right,
+                                  .phrase_kind = s->kind,
+                                  .op = op,
+                                  .relation = s->relation,
+                                  .column = w.column});
     *after = 0;
   } else if (is_sign(p, ",") || is_sign(p, ")")) {
     *after = is_sign(p, ")");
@@ -388,13 +400,14 @@ static gr_status finish(parser *p) {
 
 /* ---- the block of memory ---- */
 
-static size_t most_names(size_t length) { return length / 2 + 1 < GR_FORMULA_NAMES ? length / 2 + 1
-                                         : GR_FORMULA_NAMES; }
+static size_t most_names(size_t length) {
+  return length / 2 + 1 < GR_FORMULA_NAMES ? length / 2 + 1 : GR_FORMULA_NAMES;
+}
 static size_t most_phrases(size_t length) { return length < GR_FORMULA_NODES ? length + 1 : GR_FORMULA_NODES; }
 
 size_t gr_formula_room(size_t length) {
-  return sizeof(gr_formula) + most_phrases(length) * sizeof(gr_phrase) + most_names(length) * sizeof(gr_name) +
-         length + 1;
+  return sizeof(gr_formula) + most_phrases(length) * sizeof(gr_phrase) + most_names(length) * sizeof(gr_name) + length +
+         1;
 }
 
 gr_status gr_formula_read(gr_context *c, gr_formula *f, const char *text, size_t length) {

@@ -18,7 +18,7 @@ typedef struct run {
   gr_array *made; /* of nodes, as long as somebody needs them */
   int32_t *last;  /* the last node that reads it; -1: nobody */
   int64_t from, m;
-  gr_array *out;  /* the piece of it */
+  gr_array *out; /* the piece of it */
 } run;
 
 static int operands_of(const gr_node *x, int operand[3]) {

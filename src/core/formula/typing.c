@@ -184,8 +184,10 @@ gr_status gr_type_map(gr_builder *b, gr_map op, gr_relation relation, gr_dtype t
   if (op == GR_MAP_cast) return cast(b, to, x, out);
   if (op == GR_MAP_clamp) status = check_ends(b, y, z);
   if (status != GR_OK) return status;
-  const gr_meaning *first = !is_number(x) ? &x : operands > 1 && !is_number(y) ? &y : operands > 2 && !is_number(z)
-    ? &z : NULL;
+  const gr_meaning *first = !is_number(x)                   ? &x
+                            : operands > 1 && !is_number(y) ? &y
+                            : operands > 2 && !is_number(z) ? &z
+                                                            : NULL;
   if (!first) {
     const gr_number in[3] = {x.number, y.number, z.number};
     *out = gr_means_node(-1);
