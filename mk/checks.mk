@@ -117,6 +117,7 @@ lint: $(module)
 	$(LUA) mk/tables.lua
 	@CC='$(CC)' mk/check_tables.sh $(lua_incdir)
 	$(LUA) mk/lengths.lua
+	@$(MAKE) --no-print-directory format-check
 	@$(MAKE) --no-print-directory build-check $(if $(filter cuda,$(flavour)),toolkit-check)
 
 # Warnings of the compiler, and where CUDA's headers are, of the GPU's host code too; of clang as well where there is
