@@ -20,13 +20,15 @@ lua5.4 -e 'local gr = require "gpureduce"; print(gr.backend()); os.exit(gr.backe
 known() { [ "$1" = initcheck ] && ! grep -A3 "Uninitialized" "$2" | grep "    at " | grep -qv "gr_read_loose"; }
 
 # racecheck and synccheck look at shared memory and barriers, initcheck at reads of what nobody wrote.
-for tool in memcheck racecheck initcheck synccheck; do
+# Without a number of its own synccheck's table of mbarriers overflows, with a large one it has no memory for it.
+for tool in memcheck racecheck initcheck "synccheck --num-cuda-barriers 1024"; do
   for dtype in u8 i8 u16 i16 u32 i32 i64 f16 bf16 f32 f64; do
     { timeout 300 compute-sanitizer --tool $tool --error-exitcode 9 lua5.4 bench/touch.lua $dtype; echo "exit $?"; } \
-      >"$out/$tool-$dtype.txt" 2>&1 &
+      >"$out/${tool%% *}-$dtype.txt" 2>&1 &
   done
   wait
   bad=
+  tool=${tool%% *}
   for log in $(grep -L '^exit 0$' "$out/$tool"-*.txt); do known $tool "$log" || bad="$bad $log"; done
   check $([ -z "$bad" ] && echo 0 || echo 1) "$tool"
   [ -z "$bad" ] || tail -n 3 $bad
