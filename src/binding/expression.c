@@ -2,11 +2,14 @@
 #include "src/binding/args.h"
 #include "src/binding/options.h"
 
-gr_expression *gr_l_test_expression(lua_State *L, int i) { return gr_l_test_object(L, i, GR_EXPRESSION_NAME); }
+/* Arrays, which most arguments are, are known sooner than objects by their names. */
+gr_expression *gr_l_test_expression(lua_State *L, int i) {
+  return gr_l_test_array(L, i) ? NULL : gr_l_test_object(L, i, GR_EXPRESSION_NAME);
+}
 
 int gr_l_has_expression(lua_State *L, int count) {
   for (int k = 1; k <= count; k++)
-    if (lua_type(L, k) == LUA_TUSERDATA && !gr_l_test_array(L, k) && gr_l_test_expression(L, k)) return 1;
+    if (gr_l_test_expression(L, k)) return 1;
   return 0;
 }
 
@@ -57,7 +60,7 @@ static gr_array *push_elements(lua_State *L, int arg, const gr_expression *e) {
 }
 
 gr_array *gr_l_check_elements(lua_State *L, int arg) {
-  const gr_expression *e = gr_l_test_array(L, arg) ? NULL : gr_l_test_expression(L, arg);
+  const gr_expression *e = gr_l_test_expression(L, arg);
   if (!e) return gr_l_check_array(L, arg);
   gr_array *a = push_elements(L, arg, e);
   lua_replace(L, arg);
@@ -66,7 +69,7 @@ gr_array *gr_l_check_elements(lua_State *L, int arg) {
 
 gr_array *gr_l_option_elements(lua_State *L, int arg, const char *name) {
   if (!gr_l_push_option(L, arg, name)) return NULL;
-  const gr_expression *e = gr_l_test_array(L, -1) ? NULL : gr_l_test_expression(L, -1);
+  const gr_expression *e = gr_l_test_expression(L, -1);
   if (e) return push_elements(L, arg, e); /* which stays below it */
   lua_pop(L, 1);
   return gr_l_option_array(L, arg, name);
@@ -74,7 +77,7 @@ gr_array *gr_l_option_elements(lua_State *L, int arg, const char *name) {
 
 gr_array *gr_l_check_mask(lua_State *L, int arg) {
   gr_context *c = gr_l_context(L);
-  gr_expression *e = gr_l_test_array(L, arg) ? NULL : gr_l_test_expression(L, arg);
+  gr_expression *e = gr_l_test_expression(L, arg);
   if (!e) return gr_l_check_array(L, arg);
   check_alive(L, arg, e);
   if (gr_expression_dtype(e) != GR_U8) {
