@@ -3,24 +3,7 @@
 local model = require "spec.model"
 local F = {}
 
-local bits = { u8 = 8, i8 = 8, u16 = 16, i16 = 16, u32 = 32, i32 = 32 }
-
--- A whole number as the dtype keeps it; i64: Lua's integers wrap by themselves.
-local function wrap(dtype, x)
-  if dtype == "i64" then return x + 0 end
-  local m = 2.0 ^ bits[dtype]
-  x = x % m
-  if model.lowest[dtype] < 0 and x >= m / 2 then x = x - m end
-  return x + 0
-end
-
-local function product(dtype, x, y)
-  if dtype == "i64" then return x * y + 0 end
-  local m = 2.0 ^ bits[dtype]
-  x, y = x % m, y % m
-  local low = y % 65536
-  return wrap(dtype, (x * ((y - low) / 65536) % m) * 65536 + x * low)
-end
+local wrap, product = model.wrap, model.wrapped_product
 
 local function rounded(dtype, x) return model.is_float[dtype] and model.round[dtype](x) or wrap(dtype, x) end
 local function truth(x) return x ~= 0 and 1 or 0 end

@@ -1,18 +1,11 @@
 -- Formulas: what they come to, against plain Lua and against the operators one by one; what they are read as, and
 -- what is said of those that are none.
--- said of those that are none.
 local S = require "spec.support"
 local F = require "spec.formulas"
 local gr, model = S.gr, S.model
 local nan, huge, NZ = model.nan, math.huge, model.minus_zero
 
-local devices = { "cpu", "pretend" }
-
-local function on_each(f)
-  for _, device in ipairs(devices) do
-    S.on(device, function() f(device) end)
-  end
-end
+local on_each = S.on_each
 
 -- A table of n elements, the dtype's edges among them.
 local function elements(g, dtype, n)

@@ -3,12 +3,7 @@ local S = require "spec.support"
 local gr, model = S.gr, S.model
 
 local devices = { "cpu", "pretend" }
-
-local function on_each(f)
-  for _, device in ipairs(devices) do
-    S.on(device, function() f(device) end)
-  end
-end
+local on_each = S.on_each
 
 describe("lazy handles", function()
   local L = gr.lazy
@@ -222,13 +217,7 @@ describe("gr.explain of an expression", function()
 end)
 
 describe("hostile use of formulas", function()
-  local function at_collection(f)
-    local proxy = rawget(_G, "newproxy")
-    if not proxy then return setmetatable({}, { __gc = f }) end
-    local object = proxy(true)
-    getmetatable(object).__gc = f
-    return object
-  end
+  local at_collection = S.at_collection
 
   it("meets finalizers that release operands and expressions in the middle of calls", function()
     for _, device in ipairs(devices) do

@@ -4,14 +4,7 @@
 local S = require "spec.support"
 local gr = S.gr
 
--- A function to run in a finalizer: Lua 5.1 has __gc for userdata alone.
-local function at_collection(f)
-  local proxy = rawget(_G, "newproxy")
-  if not proxy then return setmetatable({}, { __gc = f }) end
-  local object = proxy(true)
-  getmetatable(object).__gc = f
-  return object
-end
+local at_collection = S.at_collection
 
 -- Calls attempt() again and again while the collector runs finalize() at every allocation that it can. Where each step
 -- takes long (Lua 5.1 and 5.3 walk the whole heap then) there are fewer attempts.

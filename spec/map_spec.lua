@@ -8,24 +8,7 @@ local each, data, number_of = D.each, D.odd, D.number_of
 
 -- ---- the reference ----
 
-local bits = { u8 = 8, i8 = 8, u16 = 16, i16 = 16, u32 = 32, i32 = 32 }
-
--- A whole number as the dtype keeps it. i64: Lua's integers wrap by themselves. x + 0: integers have no -0.
-local function wrap(dtype, x)
-  if dtype == "i64" then return x + 0 end
-  local m = 2.0 ^ bits[dtype]
-  x = x % m
-  if model.lowest[dtype] < 0 and x >= m / 2 then x = x - m end
-  return x
-end
-
-local function wrapped_product(dtype, x, y)
-  if dtype == "i64" then return x * y + 0 end
-  local m = 2.0 ^ bits[dtype]
-  x, y = x % m, y % m
-  local low = y % 65536
-  return wrap(dtype, (x * ((y - low) / 65536) % m) * 65536 + x * low)
-end
+local wrap, wrapped_product = model.wrap, model.wrapped_product
 
 -- What an operator gives for two elements: exact in doubles where it is rounded to 24 bits or less afterwards.
 local function expected(op, dtype, x, y)

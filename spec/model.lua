@@ -462,4 +462,26 @@ function M.scan_dtype(op, dtype)
   return M.is_float[dtype] and (dtype == "f64" and "f64" or "f32") or "i64"
 end
 
+-- ---- whole numbers that wrap ----
+
+local bits = { u8 = 8, i8 = 8, u16 = 16, i16 = 16, u32 = 32, i32 = 32 }
+
+-- A whole number as the dtype keeps it. i64: Lua's integers wrap by themselves. x + 0: integers have no -0.
+function M.wrap(dtype, x)
+  if dtype == "i64" then return x + 0 end
+  local m = 2.0 ^ bits[dtype]
+  x = x % m
+  if M.lowest[dtype] < 0 and x >= m / 2 then x = x - m end
+  return x + 0
+end
+
+-- In two halves, each exact in a double.
+function M.wrapped_product(dtype, x, y)
+  if dtype == "i64" then return x * y + 0 end
+  local m = 2.0 ^ bits[dtype]
+  x, y = x % m, y % m
+  local low = y % 65536
+  return M.wrap(dtype, (x * ((y - low) / 65536) % m) * 65536 + x * low)
+end
+
 return M

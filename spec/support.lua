@@ -60,6 +60,22 @@ function S.on(device, f)
   if not ok then error(message, 0) end
 end
 
+-- The same with every device that is always there; f gets its name.
+function S.on_each(f)
+  for _, device in ipairs { "cpu", "pretend" } do
+    S.on(device, function() f(device) end)
+  end
+end
+
+-- f when the garbage is collected: Lua 5.1 has __gc for userdata alone.
+function S.at_collection(f)
+  local proxy = rawget(_G, "newproxy")
+  if not proxy then return setmetatable({}, { __gc = f }) end
+  local object = proxy(true)
+  getmetatable(object).__gc = f
+  return object
+end
+
 -- The error of f(...), without the position in front.
 function S.message(f, ...)
   local ok, message = pcall(f, ...)
