@@ -4,7 +4,7 @@
 #                 against plain C                          make bench     time it
 # make release    all GPU architectures                    make lint format install clean
 # make deps       install what building needs (Debian)     make deps-test   and what the specs need
-# make sweep fuzz fuzz-asan   every allocation fails once; random calls beside a model (spec/README.md)
+# make sweep fuzz fuzz-asan formulas   every allocation fails once; random calls and formulas beside a model
 # make docs       write the reference and the types from docs/api           make coverage  how much the specs run
 # make reproducible   two builds in two folders give the same bytes         make cppcheck  another look at the C
 #
@@ -89,9 +89,9 @@ $(BUILD)/embedded.c: $(lua_parts) Makefile
 	  echo '{NULL, NULL}};'; } >$@
 
 # What each object was made from; one without such a file is made anew.
-every_o = $(binding_o) $(core_o)
-known_d = $(wildcard $(every_o:.o=.d))
-$(filter-out $(known_d:.d=.o),$(every_o)): always
+every_o = $(binding_o) $(filter-out $(OBJ)/shipped.o,$(core_o)) $(shipped_ptx)
+known_d = $(wildcard $(addsuffix .d,$(basename $(every_o))))
+$(filter-out $(addsuffix .o,$(basename $(known_d))) $(addsuffix .ptx,$(basename $(known_d))),$(every_o)): always
 include $(known_d)
 
 include mk/checks.mk mk/fuzz.mk mk/hostile.mk

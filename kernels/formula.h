@@ -62,10 +62,25 @@ typedef struct gr_consumer {
 } gr_consumer;
 
 /*
+** Operations that take a formula's elements as they are made. Columns are a reduction: element k of vector v is
+** position k * count + v.
+*/
+#define GR_FEEDINGS(X) X(COLUMNS) X(HISTOGRAM) X(WEIGHTS) X(SCAN) X(COMPACT) X(EXACT)
+typedef enum gr_feeding {
+  GR_FEEDS_NOTHING,
+#define GR_X(name) GR_FEEDS_##name,
+  GR_FEEDINGS(GR_X)
+#undef GR_X
+} gr_feeding;
+
+/*
 ** Positions 0 .. n - 1. Either every one of node `result` is stored to out (consumer_count == 0); or it is reduced:
 ** by several consumers to one number each, all of them of whole vectors of n, whose words (two a consumer) go to the
 ** host as gr_backend.reduce gives them; or by one consumer to job.count vectors, into job.out: vector v is positions
 ** v * job.n .. v * job.n + job.n - 1, or its segment. Vectors have the tree of a vector that lies in memory.
+**
+** Or (feeds) it is what an operation takes: nodes a and b stand for vectors of its job (a and b, of weights: a and w;
+** of compact: a and mask; b -1: no such vector), which are not used. sums: of an exact sum.
 */
 typedef struct gr_formula_job {
   const gr_program *program;
@@ -75,6 +90,10 @@ typedef struct gr_formula_job {
   const gr_consumer *consumers;
   gr_vec out;
   uint64_t *words; /* NULL: into job.out of the only consumer */
+  gr_feeding feeds;
+  int32_t a, b;
+  const void *operation; /* a gr_reduce_job, or a gr_histogram_job, gr_weights_job, ... */
+  struct gr_exact *sums;
 } gr_formula_job;
 
 #endif

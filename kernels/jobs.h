@@ -172,14 +172,38 @@ typedef struct gr_edges_job {
   int64_t *limits;
 } gr_edges_job;
 
-/* n numbers of the stream (seed, stream) starting at counter 0; normal: standard normal, else uniform [0, 1). */
+/* n numbers of the stream (seed, stream, mark) starting at counter 0, of that kind (math.h). */
 typedef struct gr_random_job {
   gr_dtype dtype;
   int64_t n;
   gr_vec out;
   uint64_t seed, stream;
-  int32_t normal;
+  int32_t kind;
+  uint64_t mark;
 } gr_random_job;
+
+/*
+** n whole numbers low, low + 1, ..., of so many (range; 0: all 2^64), equally likely. With sums, `count` running sums
+** of weights that end with range: low + k, as often as weight k says.
+*/
+typedef struct gr_whole_job {
+  gr_dtype dtype;
+  int64_t n;
+  gr_vec out;
+  uint64_t seed, stream, mark;
+  int64_t low;
+  uint64_t range;
+  const int64_t *sums;
+  int64_t count;
+} gr_whole_job;
+
+/* The first n of the positions 1 .. length in random order (numerics/random.h). */
+typedef struct gr_order_job {
+  gr_dtype dtype;
+  int64_t n, length;
+  gr_vec out;
+  uint64_t seed, stream, mark;
+} gr_order_job;
 
 /* A vector, or (vec.data == NULL) one number in its place: the bits of an element, in the lowest bytes. */
 typedef struct gr_operand {
@@ -212,5 +236,32 @@ typedef struct gr_compact_job {
   int64_t n, kept;
   gr_vec a, mask, out;
 } gr_compact_job;
+
+/*
+** out[k] = a[index[k]] (numerics/lookup.h says which that is). An index that is no position of a leaves its element of
+** out alone; bad, if not NULL, becomes the least such k, or something from n on. out.data == NULL: that is all.
+*/
+typedef struct gr_lookup_job {
+  gr_dtype dtype, positions; /* of a and out, of index */
+  int64_t n, length;         /* of index and out, of a */
+  gr_vec a, index, out;
+  int64_t *bad;
+} gr_lookup_job;
+
+/*
+** a[index[k]] becomes values[k] (set: of the last such k), or the sum, least or greatest of what it was and all such
+** values. An index that is no position changes nothing. Sums of floats are multiples of 2^unit (fixed.h).
+** state, overwritten: of these sums two words for each element of a. Sets from a vector need 4 bytes for each element
+** of a, 8 from 2^32 - 1 values on, where order means nothing; the CPU goes in order. Else NULL.
+*/
+typedef struct gr_put_job {
+  gr_put_op op;
+  gr_dtype dtype, positions;
+  int64_t n, length;
+  gr_vec a, index;
+  gr_operand values;
+  int32_t unit;
+  void *state;
+} gr_put_job;
 
 #endif

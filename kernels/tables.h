@@ -34,6 +34,13 @@ typedef struct { uint16_t bits; } gr_bf16;
 typedef enum gr_dtype { GR_DTYPES(GR_X) } gr_dtype;
 #undef GR_X
 enum { GR_DTYPE_COUNT = GR_DTYPES(GR_ROW) };
+/* Of floats; beside a switch over these alone, whose default is one of them, an assertion counts them. */
+#define GR_IS_FLOAT_UINT 0
+#define GR_IS_FLOAT_INT 0
+#define GR_IS_FLOAT_FLOAT 1
+#define GR_X(id, s, l, type, kind) +GR_IS_FLOAT_##kind
+enum { GR_FLOAT_COUNT = GR_DTYPES(GR_X) };
+#undef GR_X
 
 /* Bytes of an element. */
 static inline int gr_size_of(gr_dtype t) {
@@ -184,10 +191,10 @@ enum { GR_SCANNED_COUNT = GR_SCANNED(GR_ROW) };
   X(rsqrt, 1, CALL, F64, OF(rsqrt), x)                                                        \
   X(cbrt, 1, CALL, F64, OF(cbrt), x)                                                          \
   X(hypot, 2, CALL, F64, OF2(hypot), x)                                                       \
-  X(exp, 1, CALL, F64, OF(exp), x)                                                            \
+  X(exp, 1, CALL, F64, PARTED(exp), x)                                                        \
   X(exp2, 1, CALL, F64, OF(exp2), x)                                                          \
   X(expm1, 1, CALL, F64, OF(expm1), x)                                                        \
-  X(log, 1, CALL, F64, OF(log), x)                                                            \
+  X(log, 1, CALL, F64, PARTED(log), x)                                                        \
   X(log2, 1, CALL, F64, OF(log2), x)                                                          \
   X(log10, 1, CALL, F64, OF(log10), x)                                                        \
   X(log1p, 1, CALL, F64, OF(log1p), x)                                                        \
@@ -229,5 +236,12 @@ enum { GR_MAP_COUNT = GR_MAPS(GR_ROW) };
 typedef enum gr_relation { GR_RELATIONS(GR_X) } gr_relation;
 #undef GR_X
 enum { GR_RELATION_COUNT = GR_RELATIONS(GR_ROW) };
+
+/* What put does with the element that is there and a value. X(name). */
+#define GR_PUTS(X) X(set) X(add) X(min) X(max)
+
+#define GR_X(name) GR_PUT_##name,
+typedef enum gr_put_op { GR_PUTS(GR_X) } gr_put_op;
+#undef GR_X
 
 #endif

@@ -16,6 +16,9 @@ local accumulator = {}
 ---A typed array, or a view of one.
 ---@class gpureduce.array
 ---@field dtype gpureduce.dtype the type of its elements
+---@field rows integer of a matrix
+---@field columns integer of a matrix
+---@field shape integer[] `{ n }`, or `{ rows, columns }`
 ---@field [integer] number the elements
 ---@operator add(gpureduce.array|number): gpureduce.array
 ---@operator sub(gpureduce.array|number): gpureduce.array
@@ -28,9 +31,10 @@ local array = {}
 ---A formula of arrays and numbers that nobody has computed yet. It holds its arrays as views do; what is written to
 ---them later counts. `#e` is its length. Functions of the module that take an array's values take it in the array's
 ---place, and are methods of it too: all reductions, `gr.many`, `histogram` (`weights` as well), `bincount`, `scan`,
----`compact` (as values and as mask), `quantile`, `median`, `rmsnorm`, `softmax`, `digest`. The element operators,
----`compare` and `where`, and `+ - * / ^` and unary `-`, give expressions again. `<` and `<=` raise, as Lua would make
----booleans of them; `and` and `==` are Lua's own: write `land` and `eq`.
+---`compact` (as values and as mask), `take` (as values and as index), `shuffle`, `choice`, `quantile`, `median`,
+---`rmsnorm`, `softmax`, `cov`, `corr`, `digest`. The element operators, `compare` and `where`, and `+ - * / % ^` and
+---unary `-` (where Lua has them, `//`, `& | ~ << >>` and unary `~` too), give expressions again. `<` and `<=` raise, as
+---Lua would make booleans of them; `and` and `==` are Lua's own: write `land` and `eq`.
 ---@class gpureduce.expression
 ---@operator add(any): gpureduce.expression
 ---@operator sub(any): gpureduce.expression
@@ -60,6 +64,12 @@ local future = {}
 ---f64, with `{density=true}`: counts / width / total, so that the bars' areas add up to 1
 ---@field density gpureduce.array
 local histogram = {}
+
+---An operator of one's own. `gr.reduce` and `gr.scan`, and so `a:reduce(op)`, take it in the place of a name; called,
+---`op(a, options)`, it reduces.
+---@class gpureduce.operator
+---@operator call(any): any
+local operator = {}
 
 ---Counts the device's time from where it was made.
 ---@class gpureduce.timer
@@ -186,7 +196,124 @@ function gr.rand(n, dtype, options) end
 ---@overload fun(n: integer, options: gpureduce.randn.options): gpureduce.array
 function gr.randn(n, dtype, options) end
 
----Start the generator of `rand` and `randn` without a seed of their own anew: the same n, the same numbers.
+---@class gpureduce.exponential.options
+---@field dtype? gpureduce.dtype what else stands before the options
+---name the numbers: the same seed and stream give the same ones in every call; default none: each call takes the next
+---numbers of the state's generator
+---@field seed? integer
+---@field stream? integer with `seed`: which of its sequences, 0 to 2^62 - 1; default 0
+---@field into? gpureduce.array the array that takes the numbers (n long, of that dtype)
+
+---Make an array of random numbers of the exponential distribution with mean 1: the time until something happens that
+---happens once a second on the average. `gr.exponential(n) / rate` has others.
+---@param n integer the length
+---@param dtype? gpureduce.dtype the type of the elements
+---@param options? gpureduce.exponential.options
+---@return gpureduce.array # a new array
+---@overload fun(n: integer, options: gpureduce.exponential.options): gpureduce.array
+function gr.exponential(n, dtype, options) end
+
+---@class gpureduce.randint.options
+---@field dtype? gpureduce.dtype what else stands before the options
+---name the numbers: the same seed and stream give the same ones in every call; default none: each call takes the next
+---numbers of the state's generator
+---@field seed? integer
+---@field stream? integer with `seed`: which of its sequences, 0 to 2^62 - 1; default 0
+---@field into? gpureduce.array the array that takes the numbers (n long, of that dtype)
+
+---Make an array of random whole numbers from low to high, both included as in `math.random`, all equally likely: their
+---chances differ by less than one part in 2^32 (of more than 2^32 numbers: 2^64).
+---@param low integer the least
+---@param high integer the greatest
+---@param n integer the length
+---@param dtype? gpureduce.dtype an integer dtype
+---@param options? gpureduce.randint.options
+---@return gpureduce.array # a new array
+---@overload fun(low: integer, high: integer, n: integer, options: gpureduce.randint.options): gpureduce.array
+function gr.randint(low, high, n, dtype, options) end
+
+---@class gpureduce.permutation.options
+---@field dtype? gpureduce.dtype what else stands before the options
+---name the numbers: the same seed and stream give the same ones in every call; default none: each call takes the next
+---numbers of the state's generator
+---@field seed? integer
+---@field stream? integer with `seed`: which of its sequences, 0 to 2^62 - 1; default 0
+---@field into? gpureduce.array the array that takes the numbers (n long, of that dtype)
+
+---Make an array of the positions 1 to n in random order. Each element is computed by itself, without a sort: a
+---bijection with random keys (Mitchell, Stokes, Frank and Holmes, "Bandwidth-Optimal Random Shuffling for GPUs", 2021),
+---here a Feistel network of 16 rounds with cycle walking. Up to 128 elements are put in the order of random keys of 64
+---bits, so that all orders are equally likely.
+---@param n integer the length
+---@param dtype? gpureduce.dtype an integer dtype
+---@param options? gpureduce.permutation.options
+---@return gpureduce.array # a new array
+---@overload fun(n: integer, options: gpureduce.permutation.options): gpureduce.array
+function gr.permutation(n, dtype, options) end
+
+---@class gpureduce.shuffle.options
+---name the numbers: the same seed and stream give the same ones in every call; default none: each call takes the next
+---numbers of the state's generator
+---@field seed? integer
+---@field stream? integer with `seed`: which of its sequences, 0 to 2^62 - 1; default 0
+---@field into? gpureduce.array the array that takes them (of the input's dtype and length, sharing nothing with it)
+
+---The elements of an array in random order, as a new one: `a:take(gr.permutation(#a))` with the same seed.
+---@param a gpureduce.array the input
+---@param options? gpureduce.shuffle.options
+---@return gpureduce.array # as long as the input
+function gr.shuffle(a, options) end
+
+---The elements of an array in random order, as a new one: `a:take(gr.permutation(#a))` with the same seed.
+---@param options? gpureduce.shuffle.options
+---@return gpureduce.array # as long as the input
+function array:shuffle(options) end
+
+---The elements of an array in random order, as a new one: `a:take(gr.permutation(#a))` with the same seed.
+---@param options? gpureduce.shuffle.options
+---@return gpureduce.array # as long as the input
+function expression:shuffle(options) end
+
+---@class gpureduce.choice.options
+---@field replace? boolean whether an element may come again; default true
+---as long as the input, of any dtype: 0 or more, finite, not all 0. Those below 2^-61 of the largest, times n, count as
+---0
+---@field weights? gpureduce.array
+---name the numbers: the same seed and stream give the same ones in every call; default none: each call takes the next
+---numbers of the state's generator
+---@field seed? integer
+---@field stream? integer with `seed`: which of its sequences, 0 to 2^62 - 1; default 0
+---@field into? gpureduce.array the array that takes them (k long, of the input's dtype, sharing nothing with it)
+
+---k random elements of an array. With `replace` each of them is drawn from all: `a:take(gr.randint(1, #a, k))` with the
+---same seed; without it none comes twice: the start of `gr.permutation`. With weights an element is as likely as its
+---weight says; without `replace` that holds for the first one drawn, then among those that are left for the next, and
+---so on (exponential clocks: Efraimidis and Spirakis 2006), and what was drawn comes in random order.
+---@param a gpureduce.array the input
+---@param k integer how many
+---@param options? gpureduce.choice.options
+---@return gpureduce.array # k elements
+function gr.choice(a, k, options) end
+
+---k random elements of an array. With `replace` each of them is drawn from all: `a:take(gr.randint(1, #a, k))` with the
+---same seed; without it none comes twice: the start of `gr.permutation`. With weights an element is as likely as its
+---weight says; without `replace` that holds for the first one drawn, then among those that are left for the next, and
+---so on (exponential clocks: Efraimidis and Spirakis 2006), and what was drawn comes in random order.
+---@param k integer how many
+---@param options? gpureduce.choice.options
+---@return gpureduce.array # k elements
+function array:choice(k, options) end
+
+---k random elements of an array. With `replace` each of them is drawn from all: `a:take(gr.randint(1, #a, k))` with the
+---same seed; without it none comes twice: the start of `gr.permutation`. With weights an element is as likely as its
+---weight says; without `replace` that holds for the first one drawn, then among those that are left for the next, and
+---so on (exponential clocks: Efraimidis and Spirakis 2006), and what was drawn comes in random order.
+---@param k integer how many
+---@param options? gpureduce.choice.options
+---@return gpureduce.array # k elements
+function expression:choice(k, options) end
+
+---Start the generator of random numbers without a seed of their own anew: the same n, the same numbers.
 ---@param n integer which numbers; a new Lua state begins with 0
 function gr.seed(n) end
 
@@ -207,17 +334,17 @@ function gr.slice(a, i, j, step) end
 ---@return gpureduce.array # the view; a view and its copy give the same bits everywhere
 function array:slice(i, j, step) end
 
----The elements as a Lua table. The way to read many: one copy, one wait.
+---The elements as a Lua table; of a matrix its rows, a table each. The way to read many: one copy, one wait.
 ---@param a gpureduce.array the input
 ---@param i? integer the first position; negative: from the end
 ---@param j? integer the last position, included
----@return number[] # a new table
+---@return table # a new one
 function gr.table(a, i, j) end
 
----The elements as a Lua table. The way to read many: one copy, one wait.
+---The elements as a Lua table; of a matrix its rows, a table each. The way to read many: one copy, one wait.
 ---@param i? integer the first position; negative: from the end
 ---@param j? integer the last position, included
----@return number[] # a new table
+---@return table # a new one
 function array:table(i, j) end
 
 ---The elements as a packed string in the machine's byte order: exact for every dtype, and fast.
@@ -236,13 +363,15 @@ function array:bytes(i, j) end
 ---@class gpureduce.copy.options
 ---@field into? gpureduce.array the array or view that takes them: same dtype and length, on any device, apart from a
 
----A new contiguous array with the same elements, on the device in use; or the elements put into another array.
+---A new contiguous array with the same elements and shape, on the device in use; or the elements put into another
+---array.
 ---@param a gpureduce.array the input
 ---@param options? gpureduce.copy.options
 ---@return gpureduce.array # a new array, or `into`
 function gr.copy(a, options) end
 
----A new contiguous array with the same elements, on the device in use; or the elements put into another array.
+---A new contiguous array with the same elements and shape, on the device in use; or the elements put into another
+---array.
 ---@param options? gpureduce.copy.options
 ---@return gpureduce.array # a new array, or `into`
 function array:copy(options) end
@@ -258,25 +387,118 @@ function gr.fill(a, value) end
 ---@return gpureduce.array # the same array
 function array:fill(value) end
 
----Whether two arrays have the same dtype, the same length and the same numbers.
+---Whether two arrays have the same dtype, the same length and shape, and the same numbers.
 ---@param a gpureduce.array the input
 ---@param b gpureduce.array the other array
 ---@return boolean # true when nothing differs; zeros of either sign are equal, and so are NaNs (`digest` tells bits apart)
 function gr.equal(a, b) end
 
----Whether two arrays have the same dtype, the same length and the same numbers.
+---Whether two arrays have the same dtype, the same length and shape, and the same numbers.
 ---@param b gpureduce.array the other array
 ---@return boolean # true when nothing differs; zeros of either sign are equal, and so are NaNs (`digest` tells bits apart)
 function array:equal(b) end
 
 ---What there is to know about an array without touching its data.
 ---@param a gpureduce.array the input
----@return table # `n`, `dtype`, `size` (bytes of an element), `stride` (elements), `storage_bytes`, `references` (views that share them), `device`, `where` (which copy is current)
+---@return table # `n`, `dtype`, `size` (bytes of an element), `stride` (elements), `storage_bytes`, `references` (views that share them), `device`, `where` (which copy is current); of a matrix `rows` and `columns`
 function gr.info(a) end
 
 ---What there is to know about an array without touching its data.
----@return table # `n`, `dtype`, `size` (bytes of an element), `stride` (elements), `storage_bytes`, `references` (views that share them), `device`, `where` (which copy is current)
+---@return table # `n`, `dtype`, `size` (bytes of an element), `stride` (elements), `storage_bytes`, `references` (views that share them), `device`, `where` (which copy is current); of a matrix `rows` and `columns`
 function array:info() end
+
+---A view of an array as a matrix of so many rows.
+---@param a gpureduce.array the input
+---@param rows integer 1 or more; must divide the length
+---@return gpureduce.array # the matrix, which shares the elements
+function gr.matrix(a, rows) end
+
+---A view of an array as a matrix of so many rows.
+---@param rows integer 1 or more; must divide the length
+---@return gpureduce.array # the matrix, which shares the elements
+function array:matrix(rows) end
+
+---With i: row i of a matrix, as a view. Of a vector alone: that vector as a row, which operators repeat for all rows of
+---the matrix that it meets.
+---@param a gpureduce.array a matrix, or a vector (also a matrix of one row or one column)
+---@param i? integer which row; negative from the end
+---@return gpureduce.array|gpureduce.expression # the view; or the row, for operators and formulas
+function gr.row(a, i) end
+
+---With i: row i of a matrix, as a view. Of a vector alone: that vector as a row, which operators repeat for all rows of
+---the matrix that it meets.
+---@param i? integer which row; negative from the end
+---@return gpureduce.array|gpureduce.expression # the view; or the row, for operators and formulas
+function array:row(i) end
+
+---With j: column j of a matrix, as a view. Of a vector alone: that vector as a column, which operators repeat for all
+---columns of the matrix that it meets.
+---@param a gpureduce.array a matrix, or a vector (also a matrix of one row or one column)
+---@param j? integer which column; negative from the end
+---@return gpureduce.array|gpureduce.expression # the view; or the column, for operators and formulas
+function gr.column(a, j) end
+
+---With j: column j of a matrix, as a view. Of a vector alone: that vector as a column, which operators repeat for all
+---columns of the matrix that it meets.
+---@param j? integer which column; negative from the end
+---@return gpureduce.array|gpureduce.expression # the view; or the column, for operators and formulas
+function array:column(j) end
+
+---The matrix turned over, as a view: no element moves. Its rows, columns and elements, its reductions by `axis`, `fill`
+---and `release` take it as it lies; all else puts a copy of its elements in order first.
+---@param X gpureduce.array a matrix
+---@return gpureduce.array # a matrix of `X.columns` rows; what is written to its elements shows in X. It cannot be `into`
+function gr.transpose(X) end
+
+---The matrix turned over, as a view: no element moves. Its rows, columns and elements, its reductions by `axis`, `fill`
+---and `release` take it as it lies; all else puts a copy of its elements in order first.
+---@return gpureduce.array # a matrix of `X.columns` rows; what is written to its elements shows in X. It cannot be `into`
+function array:transpose() end
+
+---@class gpureduce.cov.options
+---@field rows? integer read an array as a matrix of so many rows
+---@field ddof? number what is subtracted from the number of rows in the divisor; NumPy's default is 1; default 0
+---@field out? string `"f32"`: results of f64 rounded once to f32, and arrays of it; default `"f64"`
+---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---@field into? gpureduce.array
+
+---The covariances of the columns of a matrix: how each two of them vary together, and their variances on the diagonal.
+---@param X gpureduce.array a matrix
+---@param options? gpureduce.cov.options
+---@return gpureduce.array # a matrix of f64, with a row and a column for each column, the same from both sides
+function gr.cov(X, options) end
+
+---The covariances of the columns of a matrix: how each two of them vary together, and their variances on the diagonal.
+---@param options? gpureduce.cov.options
+---@return gpureduce.array # a matrix of f64, with a row and a column for each column, the same from both sides
+function array:cov(options) end
+
+---The covariances of the columns of a matrix: how each two of them vary together, and their variances on the diagonal.
+---@param options? gpureduce.cov.options
+---@return gpureduce.array # a matrix of f64, with a row and a column for each column, the same from both sides
+function expression:cov(options) end
+
+---@class gpureduce.corr.options
+---@field rows? integer read an array as a matrix of so many rows
+---@field out? string `"f32"`: results of f64 rounded once to f32, and arrays of it; default `"f64"`
+---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---@field into? gpureduce.array
+
+---The correlations (Pearson's) of the columns of a matrix: their covariances over both deviations.
+---@param X gpureduce.array a matrix
+---@param options? gpureduce.corr.options
+---@return gpureduce.array # a matrix of f64, from -1 to 1, with ones on the diagonal; NaN in the row and column of one that does not vary
+function gr.corr(X, options) end
+
+---The correlations (Pearson's) of the columns of a matrix: their covariances over both deviations.
+---@param options? gpureduce.corr.options
+---@return gpureduce.array # a matrix of f64, from -1 to 1, with ones on the diagonal; NaN in the row and column of one that does not vary
+function array:corr(options) end
+
+---The correlations (Pearson's) of the columns of a matrix: their covariances over both deviations.
+---@param options? gpureduce.corr.options
+---@return gpureduce.array # a matrix of f64, from -1 to 1, with ones on the diagonal; NaN in the row and column of one that does not vary
+function expression:corr(options) end
 
 ---@class gpureduce.add.options
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
@@ -1349,24 +1571,24 @@ function array:lnot(options) end
 
 ---Each element, or the end of the range that it lies beyond. NaN stays NaN.
 ---@param a gpureduce.array the input
----@param low? number no lower end without it
----@param high? number no upper end without it
+---@param low? number|gpureduce.array no lower end without it; of an array an end for each element, also as a row or a column of a matrix
+---@param high? number|gpureduce.array no upper end without it
 ---@param options? gpureduce.clamp.options
 ---@return gpureduce.array # as long as the input
 ---@overload fun(a: gpureduce.array, options: gpureduce.clamp.options): gpureduce.array
 function gr.clamp(a, low, high, options) end
 
 ---Each element, or the end of the range that it lies beyond. NaN stays NaN.
----@param low? number no lower end without it
----@param high? number no upper end without it
+---@param low? number|gpureduce.array no lower end without it; of an array an end for each element, also as a row or a column of a matrix
+---@param high? number|gpureduce.array no upper end without it
 ---@param options? gpureduce.clamp.options
 ---@return gpureduce.array # as long as the input
 ---@overload fun(options: gpureduce.clamp.options): gpureduce.array
 function array:clamp(low, high, options) end
 
 ---Each element, or the end of the range that it lies beyond. NaN stays NaN.
----@param low? number no lower end without it
----@param high? number no upper end without it
+---@param low? number|gpureduce.array no lower end without it; of an array an end for each element, also as a row or a column of a matrix
+---@param high? number|gpureduce.array no upper end without it
 ---@param options? gpureduce.clamp.options
 ---@return gpureduce.expression # as long as the input
 ---@overload fun(options: gpureduce.clamp.options): gpureduce.expression
@@ -1475,6 +1697,59 @@ function array:compact(mask, options) end
 ---@return gpureduce.array # the elements kept: `#` says how many. With `into` it is a view of its first elements
 function expression:compact(mask, options) end
 
+---@class gpureduce.take.options
+---the array that takes the elements: of the input's dtype, as long as the index. It may be the index itself, but share
+---nothing with the input
+---@field into? gpureduce.array
+
+---The elements at some positions, in the order of these: the result's element k is `a[index[k]]`. `a[index]` is the
+---same for every dtype of index but u8, which is a mask there.
+---@param a gpureduce.array the input
+---@param index gpureduce.array positions, of any integer dtype: from 1, negative ones from the end
+---@param options? gpureduce.take.options
+---@return gpureduce.array # as long as the index, of the input's dtype
+function gr.take(a, index, options) end
+
+---The elements at some positions, in the order of these: the result's element k is `a[index[k]]`. `a[index]` is the
+---same for every dtype of index but u8, which is a mask there.
+---@param index gpureduce.array positions, of any integer dtype: from 1, negative ones from the end
+---@param options? gpureduce.take.options
+---@return gpureduce.array # as long as the index, of the input's dtype
+function array:take(index, options) end
+
+---The elements at some positions, in the order of these: the result's element k is `a[index[k]]`. `a[index]` is the
+---same for every dtype of index but u8, which is a mask there.
+---@param index gpureduce.array|gpureduce.expression positions, of any integer dtype: from 1, negative ones from the end
+---@param options? gpureduce.take.options
+---@return gpureduce.array # as long as the index, of the input's dtype
+function expression:take(index, options) end
+
+---@class gpureduce.put.options
+---@field op? "set"|"add"|"min"|"max" what becomes of an element; default `"set"`
+
+---Put values to the elements at some positions. `op` says what becomes of the element and all values for it: `"set"`:
+---the last of the values; `"add"`: their sum and the element; `"min"`, `"max"`: the least or greatest of them and the
+---element. Sums of floats have the same bits in whatever order values come: those for one element are added up exactly
+---(docs/numerics.md, as weights of histograms are), and their sum to the element, rounded once; where it is 0 the
+---element stays as it is. `a[index] = v` sets for every dtype of index but u8, which is a mask there.
+---@param a gpureduce.array what is written
+---@param index gpureduce.array positions, of any integer dtype: from 1, negative ones from the end
+---@param v gpureduce.array|number the values: as many as positions, of a's dtype; or one number for all
+---@param options? gpureduce.put.options
+---@return gpureduce.array # the array itself
+function gr.put(a, index, v, options) end
+
+---Put values to the elements at some positions. `op` says what becomes of the element and all values for it: `"set"`:
+---the last of the values; `"add"`: their sum and the element; `"min"`, `"max"`: the least or greatest of them and the
+---element. Sums of floats have the same bits in whatever order values come: those for one element are added up exactly
+---(docs/numerics.md, as weights of histograms are), and their sum to the element, rounded once; where it is 0 the
+---element stays as it is. `a[index] = v` sets for every dtype of index but u8, which is a mask there.
+---@param index gpureduce.array positions, of any integer dtype: from 1, negative ones from the end
+---@param v gpureduce.array|number the values: as many as positions, of a's dtype; or one number for all
+---@param options? gpureduce.put.options
+---@return gpureduce.array # the array itself
+function array:put(index, v, options) end
+
 ---Read a formula. Its inputs come when it is called: `f{name = value, ...}`, each an array, a number or an expression,
 ---all arrays of one length on one device. `n` is their length; where no array says it, give it.
 ---@param text string up to 65536 characters, 4096 parts, 256 names, 64 arrays, and 200 operators one within another
@@ -1506,7 +1781,7 @@ function expression:eval(options) end
 function expression:steps() end
 
 ---What is known of it.
----@return table # `dtype`, `n` and `steps`, how many there are
+---@return table # `dtype`, `n` and `steps`, how many there are; of a matrix `rows` and `columns`
 function expression:info() end
 
 ---Let go of its arrays, without waiting for the collector.
@@ -1563,7 +1838,8 @@ function expression:pow(y) end
 
 ---@class gpureduce.sum.options
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
----@field axis? integer 2: one result for each row, 1: one for each column; default 2
+---2: one result for each row, 1: one for each column; with `rows`, or of a matrix, where it alone says that; default 2
+---@field axis? integer
 ---m + 1 positions that do not fall (i64 or i32): result k is that of `a[offsets[k]]` up to `a[offsets[k + 1] - 1]`.
 ---They are read on the host, so keep them there; no `rows` with them
 ---@field segments? gpureduce.array|integer[]
@@ -1579,7 +1855,10 @@ function expression:pow(y) end
 ---mean of so many runs; default false
 ---@field timed? boolean|integer
 ---@field exact? boolean round the true value once, whatever the order (docs/exact.md); default what `gr.exact` says
----@field out? string with `exact`: round straight to `"f32"` or `"f64"`; rows give arrays of it; default `"f64"`
+---`"f32"`: results of f64 rounded once to f32, and arrays of it; with `exact` rounded straight from the true value;
+---default `"f64"`
+---@field out? string
+---@field keepdims? boolean the results as a matrix: of one column (axis 2) or one row (axis 1); default false
 ---with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or
 ---f32), which is returned; negative counts from the end
 ---@field at? integer
@@ -1588,30 +1867,35 @@ function expression:pow(y) end
 ---The sum of the elements.
 ---@param a gpureduce.array the input
 ---@param options? gpureduce.sum.options how to read it
----@return number|gpureduce.array # the sum, an integer for integer dtypes; 0 for none. With `rows` one result for each row or column: f64, or i64 for integers
+---@return number|gpureduce.array # the sum, an integer for integer dtypes; 0 for none. With `rows` or `axis` one result for each row or column: f64, or i64 for integers
 ---@overload fun(a: gpureduce.array): number
 function gr.sum(a, options) end
 
 ---The sum of the elements.
 ---@param options? gpureduce.sum.options how to read it
----@return number|gpureduce.array # the sum, an integer for integer dtypes; 0 for none. With `rows` one result for each row or column: f64, or i64 for integers
+---@return number|gpureduce.array # the sum, an integer for integer dtypes; 0 for none. With `rows` or `axis` one result for each row or column: f64, or i64 for integers
 ---@overload fun(): number
 function array:sum(options) end
 
 ---The sum of the elements.
 ---@param options? gpureduce.sum.options how to read it
----@return number|gpureduce.array # the sum, an integer for integer dtypes; 0 for none. With `rows` one result for each row or column: f64, or i64 for integers
+---@return number|gpureduce.array # the sum, an integer for integer dtypes; 0 for none. With `rows` or `axis` one result for each row or column: f64, or i64 for integers
 ---@overload fun(): number
 function expression:sum(options) end
 
 ---@class gpureduce.prod.options
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
----@field axis? integer 2: one result for each row, 1: one for each column; default 2
+---2: one result for each row, 1: one for each column; with `rows`, or of a matrix, where it alone says that; default 2
+---@field axis? integer
 ---m + 1 positions that do not fall (i64 or i32): result k is that of `a[offsets[k]]` up to `a[offsets[k + 1] - 1]`.
 ---They are read on the host, so keep them there; no `rows` with them
 ---@field segments? gpureduce.array|integer[]
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
+---`"f32"`: results of f64 rounded once to f32, and arrays of it; with `exact` rounded straight from the true value;
+---default `"f64"`
+---@field out? string
+---@field keepdims? boolean the results as a matrix: of one column (axis 2) or one row (axis 1); default false
 ---with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or
 ---f32), which is returned; negative counts from the end
 ---@field at? integer
@@ -1620,32 +1904,36 @@ function expression:sum(options) end
 ---The product of the elements.
 ---@param a gpureduce.array the input
 ---@param options? gpureduce.prod.options how to read it
----@return number|gpureduce.array # the product; 1 for none. With `rows` one result for each row or column: f64, or i64 for integers
+---@return number|gpureduce.array # the product; 1 for none. With `rows` or `axis` one result for each row or column: f64, or i64 for integers
 ---@overload fun(a: gpureduce.array): number
 function gr.prod(a, options) end
 
 ---The product of the elements.
 ---@param options? gpureduce.prod.options how to read it
----@return number|gpureduce.array # the product; 1 for none. With `rows` one result for each row or column: f64, or i64 for integers
+---@return number|gpureduce.array # the product; 1 for none. With `rows` or `axis` one result for each row or column: f64, or i64 for integers
 ---@overload fun(): number
 function array:prod(options) end
 
 ---The product of the elements.
 ---@param options? gpureduce.prod.options how to read it
----@return number|gpureduce.array # the product; 1 for none. With `rows` one result for each row or column: f64, or i64 for integers
+---@return number|gpureduce.array # the product; 1 for none. With `rows` or `axis` one result for each row or column: f64, or i64 for integers
 ---@overload fun(): number
 function expression:prod(options) end
 
 ---@class gpureduce.mean.options
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
----@field axis? integer 2: one result for each row, 1: one for each column; default 2
+---2: one result for each row, 1: one for each column; with `rows`, or of a matrix, where it alone says that; default 2
+---@field axis? integer
 ---m + 1 positions that do not fall (i64 or i32): result k is that of `a[offsets[k]]` up to `a[offsets[k + 1] - 1]`.
 ---They are read on the host, so keep them there; no `rows` with them
 ---@field segments? gpureduce.array|integer[]
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
 ---@field exact? boolean round the true value once, whatever the order (docs/exact.md); default what `gr.exact` says
----@field out? string with `exact`: round straight to `"f32"` or `"f64"`; rows give arrays of it; default `"f64"`
+---`"f32"`: results of f64 rounded once to f32, and arrays of it; with `exact` rounded straight from the true value;
+---default `"f64"`
+---@field out? string
+---@field keepdims? boolean the results as a matrix: of one column (axis 2) or one row (axis 1); default false
 ---with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or
 ---f32), which is returned; negative counts from the end
 ---@field at? integer
@@ -1654,25 +1942,26 @@ function expression:prod(options) end
 ---The mean of the elements; of integers from a sum that does not wrap.
 ---@param a gpureduce.array the input
 ---@param options? gpureduce.mean.options how to read it
----@return number|gpureduce.array # a float; NaN for none. With `rows` one result for each row or column: f64
+---@return number|gpureduce.array # a float; NaN for none. With `rows` or `axis` one result for each row or column: f64
 ---@overload fun(a: gpureduce.array): number
 function gr.mean(a, options) end
 
 ---The mean of the elements; of integers from a sum that does not wrap.
 ---@param options? gpureduce.mean.options how to read it
----@return number|gpureduce.array # a float; NaN for none. With `rows` one result for each row or column: f64
+---@return number|gpureduce.array # a float; NaN for none. With `rows` or `axis` one result for each row or column: f64
 ---@overload fun(): number
 function array:mean(options) end
 
 ---The mean of the elements; of integers from a sum that does not wrap.
 ---@param options? gpureduce.mean.options how to read it
----@return number|gpureduce.array # a float; NaN for none. With `rows` one result for each row or column: f64
+---@return number|gpureduce.array # a float; NaN for none. With `rows` or `axis` one result for each row or column: f64
 ---@overload fun(): number
 function expression:mean(options) end
 
 ---@class gpureduce.var.options
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
----@field axis? integer 2: one result for each row, 1: one for each column; default 2
+---2: one result for each row, 1: one for each column; with `rows`, or of a matrix, where it alone says that; default 2
+---@field axis? integer
 ---m + 1 positions that do not fall (i64 or i32): result k is that of `a[offsets[k]]` up to `a[offsets[k + 1] - 1]`.
 ---They are read on the host, so keep them there; no `rows` with them
 ---@field segments? gpureduce.array|integer[]
@@ -1680,7 +1969,10 @@ function expression:mean(options) end
 ---@field into? gpureduce.array
 ---@field ddof? number what is subtracted from n in the divisor (1 for a sample's variance); default 0
 ---@field exact? boolean round the true value once, whatever the order (docs/exact.md); default what `gr.exact` says
----@field out? string with `exact`: round straight to `"f32"` or `"f64"`; rows give arrays of it; default `"f64"`
+---`"f32"`: results of f64 rounded once to f32, and arrays of it; with `exact` rounded straight from the true value;
+---default `"f64"`
+---@field out? string
+---@field keepdims? boolean the results as a matrix: of one column (axis 2) or one row (axis 1); default false
 ---with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or
 ---f32), which is returned; negative counts from the end
 ---@field at? integer
@@ -1689,25 +1981,26 @@ function expression:mean(options) end
 ---The variance: the mean of the squared distances from the mean. Large means do not spoil it.
 ---@param a gpureduce.array the input
 ---@param options? gpureduce.var.options how to read it
----@return number|gpureduce.array # a float; NaN for none. With `rows` one result for each row or column: f64
+---@return number|gpureduce.array # a float; NaN for none. With `rows` or `axis` one result for each row or column: f64
 ---@overload fun(a: gpureduce.array): number
 function gr.var(a, options) end
 
 ---The variance: the mean of the squared distances from the mean. Large means do not spoil it.
 ---@param options? gpureduce.var.options how to read it
----@return number|gpureduce.array # a float; NaN for none. With `rows` one result for each row or column: f64
+---@return number|gpureduce.array # a float; NaN for none. With `rows` or `axis` one result for each row or column: f64
 ---@overload fun(): number
 function array:var(options) end
 
 ---The variance: the mean of the squared distances from the mean. Large means do not spoil it.
 ---@param options? gpureduce.var.options how to read it
----@return number|gpureduce.array # a float; NaN for none. With `rows` one result for each row or column: f64
+---@return number|gpureduce.array # a float; NaN for none. With `rows` or `axis` one result for each row or column: f64
 ---@overload fun(): number
 function expression:var(options) end
 
 ---@class gpureduce.std.options
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
----@field axis? integer 2: one result for each row, 1: one for each column; default 2
+---2: one result for each row, 1: one for each column; with `rows`, or of a matrix, where it alone says that; default 2
+---@field axis? integer
 ---m + 1 positions that do not fall (i64 or i32): result k is that of `a[offsets[k]]` up to `a[offsets[k + 1] - 1]`.
 ---They are read on the host, so keep them there; no `rows` with them
 ---@field segments? gpureduce.array|integer[]
@@ -1715,7 +2008,10 @@ function expression:var(options) end
 ---@field into? gpureduce.array
 ---@field ddof? number what is subtracted from n in the divisor (1 for a sample's variance); default 0
 ---@field exact? boolean round the true value once, whatever the order (docs/exact.md); default what `gr.exact` says
----@field out? string with `exact`: round straight to `"f32"` or `"f64"`; rows give arrays of it; default `"f64"`
+---`"f32"`: results of f64 rounded once to f32, and arrays of it; with `exact` rounded straight from the true value;
+---default `"f64"`
+---@field out? string
+---@field keepdims? boolean the results as a matrix: of one column (axis 2) or one row (axis 1); default false
 ---with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or
 ---f32), which is returned; negative counts from the end
 ---@field at? integer
@@ -1724,30 +2020,35 @@ function expression:var(options) end
 ---The standard deviation: the square root of the variance.
 ---@param a gpureduce.array the input
 ---@param options? gpureduce.std.options how to read it
----@return number|gpureduce.array # a float; NaN for none. With `rows` one result for each row or column: f64
+---@return number|gpureduce.array # a float; NaN for none. With `rows` or `axis` one result for each row or column: f64
 ---@overload fun(a: gpureduce.array): number
 function gr.std(a, options) end
 
 ---The standard deviation: the square root of the variance.
 ---@param options? gpureduce.std.options how to read it
----@return number|gpureduce.array # a float; NaN for none. With `rows` one result for each row or column: f64
+---@return number|gpureduce.array # a float; NaN for none. With `rows` or `axis` one result for each row or column: f64
 ---@overload fun(): number
 function array:std(options) end
 
 ---The standard deviation: the square root of the variance.
 ---@param options? gpureduce.std.options how to read it
----@return number|gpureduce.array # a float; NaN for none. With `rows` one result for each row or column: f64
+---@return number|gpureduce.array # a float; NaN for none. With `rows` or `axis` one result for each row or column: f64
 ---@overload fun(): number
 function expression:std(options) end
 
 ---@class gpureduce.logsumexp.options
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
----@field axis? integer 2: one result for each row, 1: one for each column; default 2
+---2: one result for each row, 1: one for each column; with `rows`, or of a matrix, where it alone says that; default 2
+---@field axis? integer
 ---m + 1 positions that do not fall (i64 or i32): result k is that of `a[offsets[k]]` up to `a[offsets[k + 1] - 1]`.
 ---They are read on the host, so keep them there; no `rows` with them
 ---@field segments? gpureduce.array|integer[]
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
+---`"f32"`: results of f64 rounded once to f32, and arrays of it; with `exact` rounded straight from the true value;
+---default `"f64"`
+---@field out? string
+---@field keepdims? boolean the results as a matrix: of one column (axis 2) or one row (axis 1); default false
 ---with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or
 ---f32), which is returned; negative counts from the end
 ---@field at? integer
@@ -1757,27 +2058,28 @@ function expression:std(options) end
 ---the way to add probabilities that are kept as logarithms.
 ---@param a gpureduce.array the input
 ---@param options? gpureduce.logsumexp.options how to read it
----@return number|gpureduce.array # a float; -inf for none, and where all elements are -inf; inf where one is. With `rows` one result for each row or column: f64
+---@return number|gpureduce.array # a float; -inf for none, and where all elements are -inf; inf where one is. With `rows` or `axis` one result for each row or column: f64
 ---@overload fun(a: gpureduce.array): number
 function gr.logsumexp(a, options) end
 
 ---The logarithm of the sum of e^x, in one pass: terms are scaled by the largest element so far, so that none overflows:
 ---the way to add probabilities that are kept as logarithms.
 ---@param options? gpureduce.logsumexp.options how to read it
----@return number|gpureduce.array # a float; -inf for none, and where all elements are -inf; inf where one is. With `rows` one result for each row or column: f64
+---@return number|gpureduce.array # a float; -inf for none, and where all elements are -inf; inf where one is. With `rows` or `axis` one result for each row or column: f64
 ---@overload fun(): number
 function array:logsumexp(options) end
 
 ---The logarithm of the sum of e^x, in one pass: terms are scaled by the largest element so far, so that none overflows:
 ---the way to add probabilities that are kept as logarithms.
 ---@param options? gpureduce.logsumexp.options how to read it
----@return number|gpureduce.array # a float; -inf for none, and where all elements are -inf; inf where one is. With `rows` one result for each row or column: f64
+---@return number|gpureduce.array # a float; -inf for none, and where all elements are -inf; inf where one is. With `rows` or `axis` one result for each row or column: f64
 ---@overload fun(): number
 function expression:logsumexp(options) end
 
 ---@class gpureduce.min.options
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
----@field axis? integer 2: one result for each row, 1: one for each column; default 2
+---2: one result for each row, 1: one for each column; with `rows`, or of a matrix, where it alone says that; default 2
+---@field axis? integer
 ---m + 1 positions that do not fall (i64 or i32): result k is that of `a[offsets[k]]` up to `a[offsets[k + 1] - 1]`.
 ---They are read on the host, so keep them there; no `rows` with them
 ---@field segments? gpureduce.array|integer[]
@@ -1790,6 +2092,7 @@ function expression:logsumexp(options) end
 ---with `kernel`: the seconds between two events of the device around the kernels come as a second result; a number: the
 ---mean of so many runs; default false
 ---@field timed? boolean|integer
+---@field keepdims? boolean the results as a matrix: of one column (axis 2) or one row (axis 1); default false
 ---with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or
 ---f32), which is returned; negative counts from the end
 ---@field at? integer
@@ -1798,25 +2101,26 @@ function expression:logsumexp(options) end
 ---The least element.
 ---@param a gpureduce.array the input
 ---@param options? gpureduce.min.options how to read it
----@return number|gpureduce.array # an integer for integer dtypes. With `rows` one result for each row or column: of the input's dtype
+---@return number|gpureduce.array # an integer for integer dtypes. With `rows` or `axis` one result for each row or column: of the input's dtype
 ---@overload fun(a: gpureduce.array): number
 function gr.min(a, options) end
 
 ---The least element.
 ---@param options? gpureduce.min.options how to read it
----@return number|gpureduce.array # an integer for integer dtypes. With `rows` one result for each row or column: of the input's dtype
+---@return number|gpureduce.array # an integer for integer dtypes. With `rows` or `axis` one result for each row or column: of the input's dtype
 ---@overload fun(): number
 function array:min(options) end
 
 ---The least element.
 ---@param options? gpureduce.min.options how to read it
----@return number|gpureduce.array # an integer for integer dtypes. With `rows` one result for each row or column: of the input's dtype
+---@return number|gpureduce.array # an integer for integer dtypes. With `rows` or `axis` one result for each row or column: of the input's dtype
 ---@overload fun(): number
 function expression:min(options) end
 
 ---@class gpureduce.max.options
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
----@field axis? integer 2: one result for each row, 1: one for each column; default 2
+---2: one result for each row, 1: one for each column; with `rows`, or of a matrix, where it alone says that; default 2
+---@field axis? integer
 ---m + 1 positions that do not fall (i64 or i32): result k is that of `a[offsets[k]]` up to `a[offsets[k + 1] - 1]`.
 ---They are read on the host, so keep them there; no `rows` with them
 ---@field segments? gpureduce.array|integer[]
@@ -1829,6 +2133,7 @@ function expression:min(options) end
 ---with `kernel`: the seconds between two events of the device around the kernels come as a second result; a number: the
 ---mean of so many runs; default false
 ---@field timed? boolean|integer
+---@field keepdims? boolean the results as a matrix: of one column (axis 2) or one row (axis 1); default false
 ---with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or
 ---f32), which is returned; negative counts from the end
 ---@field at? integer
@@ -1837,28 +2142,30 @@ function expression:min(options) end
 ---The greatest element.
 ---@param a gpureduce.array the input
 ---@param options? gpureduce.max.options how to read it
----@return number|gpureduce.array # an integer for integer dtypes. With `rows` one result for each row or column: of the input's dtype
+---@return number|gpureduce.array # an integer for integer dtypes. With `rows` or `axis` one result for each row or column: of the input's dtype
 ---@overload fun(a: gpureduce.array): number
 function gr.max(a, options) end
 
 ---The greatest element.
 ---@param options? gpureduce.max.options how to read it
----@return number|gpureduce.array # an integer for integer dtypes. With `rows` one result for each row or column: of the input's dtype
+---@return number|gpureduce.array # an integer for integer dtypes. With `rows` or `axis` one result for each row or column: of the input's dtype
 ---@overload fun(): number
 function array:max(options) end
 
 ---The greatest element.
 ---@param options? gpureduce.max.options how to read it
----@return number|gpureduce.array # an integer for integer dtypes. With `rows` one result for each row or column: of the input's dtype
+---@return number|gpureduce.array # an integer for integer dtypes. With `rows` or `axis` one result for each row or column: of the input's dtype
 ---@overload fun(): number
 function expression:max(options) end
 
 ---@class gpureduce.minmax.options
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
----@field axis? integer 2: one result for each row, 1: one for each column; default 2
+---2: one result for each row, 1: one for each column; with `rows`, or of a matrix, where it alone says that; default 2
+---@field axis? integer
 ---m + 1 positions that do not fall (i64 or i32): result k is that of `a[offsets[k]]` up to `a[offsets[k + 1] - 1]`.
 ---They are read on the host, so keep them there; no `rows` with them
 ---@field segments? gpureduce.array|integer[]
+---@field keepdims? boolean the results as a matrix: of one column (axis 2) or one row (axis 1); default false
 ---@field async? boolean give a future instead; default false
 
 ---The least and the greatest element in one pass.
@@ -1885,12 +2192,14 @@ function expression:minmax(options) end
 
 ---@class gpureduce.argmin.options
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
----@field axis? integer 2: one result for each row, 1: one for each column; default 2
+---2: one result for each row, 1: one for each column; with `rows`, or of a matrix, where it alone says that; default 2
+---@field axis? integer
 ---m + 1 positions that do not fall (i64 or i32): result k is that of `a[offsets[k]]` up to `a[offsets[k + 1] - 1]`.
 ---They are read on the host, so keep them there; no `rows` with them
 ---@field segments? gpureduce.array|integer[]
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
+---@field keepdims? boolean the results as a matrix: of one column (axis 2) or one row (axis 1); default false
 ---with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or
 ---f32), which is returned; negative counts from the end
 ---@field at? integer
@@ -1899,30 +2208,32 @@ function expression:minmax(options) end
 ---The position of the least element, the first of several; of the first NaN, if there is one.
 ---@param a gpureduce.array the input
 ---@param options? gpureduce.argmin.options how to read it
----@return integer|gpureduce.array # the position. With `rows` one result for each row or column: i64
+---@return integer|gpureduce.array # the position. With `rows` or `axis` one result for each row or column: i64
 ---@overload fun(a: gpureduce.array): integer
 function gr.argmin(a, options) end
 
 ---The position of the least element, the first of several; of the first NaN, if there is one.
 ---@param options? gpureduce.argmin.options how to read it
----@return integer|gpureduce.array # the position. With `rows` one result for each row or column: i64
+---@return integer|gpureduce.array # the position. With `rows` or `axis` one result for each row or column: i64
 ---@overload fun(): integer
 function array:argmin(options) end
 
 ---The position of the least element, the first of several; of the first NaN, if there is one.
 ---@param options? gpureduce.argmin.options how to read it
----@return integer|gpureduce.array # the position. With `rows` one result for each row or column: i64
+---@return integer|gpureduce.array # the position. With `rows` or `axis` one result for each row or column: i64
 ---@overload fun(): integer
 function expression:argmin(options) end
 
 ---@class gpureduce.argmax.options
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
----@field axis? integer 2: one result for each row, 1: one for each column; default 2
+---2: one result for each row, 1: one for each column; with `rows`, or of a matrix, where it alone says that; default 2
+---@field axis? integer
 ---m + 1 positions that do not fall (i64 or i32): result k is that of `a[offsets[k]]` up to `a[offsets[k + 1] - 1]`.
 ---They are read on the host, so keep them there; no `rows` with them
 ---@field segments? gpureduce.array|integer[]
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
+---@field keepdims? boolean the results as a matrix: of one column (axis 2) or one row (axis 1); default false
 ---with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or
 ---f32), which is returned; negative counts from the end
 ---@field at? integer
@@ -1931,25 +2242,26 @@ function expression:argmin(options) end
 ---The position of the greatest element, the first of several; of the first NaN, if there is one.
 ---@param a gpureduce.array the input
 ---@param options? gpureduce.argmax.options how to read it
----@return integer|gpureduce.array # the position. With `rows` one result for each row or column: i64
+---@return integer|gpureduce.array # the position. With `rows` or `axis` one result for each row or column: i64
 ---@overload fun(a: gpureduce.array): integer
 function gr.argmax(a, options) end
 
 ---The position of the greatest element, the first of several; of the first NaN, if there is one.
 ---@param options? gpureduce.argmax.options how to read it
----@return integer|gpureduce.array # the position. With `rows` one result for each row or column: i64
+---@return integer|gpureduce.array # the position. With `rows` or `axis` one result for each row or column: i64
 ---@overload fun(): integer
 function array:argmax(options) end
 
 ---The position of the greatest element, the first of several; of the first NaN, if there is one.
 ---@param options? gpureduce.argmax.options how to read it
----@return integer|gpureduce.array # the position. With `rows` one result for each row or column: i64
+---@return integer|gpureduce.array # the position. With `rows` or `axis` one result for each row or column: i64
 ---@overload fun(): integer
 function expression:argmax(options) end
 
 ---@class gpureduce.any.options
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
----@field axis? integer 2: one result for each row, 1: one for each column; default 2
+---2: one result for each row, 1: one for each column; with `rows`, or of a matrix, where it alone says that; default 2
+---@field axis? integer
 ---m + 1 positions that do not fall (i64 or i32): result k is that of `a[offsets[k]]` up to `a[offsets[k + 1] - 1]`.
 ---They are read on the host, so keep them there; no `rows` with them
 ---@field segments? gpureduce.array|integer[]
@@ -1959,6 +2271,7 @@ function expression:argmax(options) end
 ---that are not zero
 ---@field op? string
 ---@field value? number the number to compare with, any one
+---@field keepdims? boolean the results as a matrix: of one column (axis 2) or one row (axis 1); default false
 ---with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or
 ---f32), which is returned; negative counts from the end
 ---@field at? integer
@@ -1967,25 +2280,26 @@ function expression:argmax(options) end
 ---Whether some element is not zero. NaN is not zero.
 ---@param a gpureduce.array the input
 ---@param options? gpureduce.any.options how to read it
----@return boolean|gpureduce.array # false for none. With `rows` one result for each row or column: u8, 1 or 0
+---@return boolean|gpureduce.array # false for none. With `rows` or `axis` one result for each row or column: u8, 1 or 0
 ---@overload fun(a: gpureduce.array): boolean
 function gr.any(a, options) end
 
 ---Whether some element is not zero. NaN is not zero.
 ---@param options? gpureduce.any.options how to read it
----@return boolean|gpureduce.array # false for none. With `rows` one result for each row or column: u8, 1 or 0
+---@return boolean|gpureduce.array # false for none. With `rows` or `axis` one result for each row or column: u8, 1 or 0
 ---@overload fun(): boolean
 function array:any(options) end
 
 ---Whether some element is not zero. NaN is not zero.
 ---@param options? gpureduce.any.options how to read it
----@return boolean|gpureduce.array # false for none. With `rows` one result for each row or column: u8, 1 or 0
+---@return boolean|gpureduce.array # false for none. With `rows` or `axis` one result for each row or column: u8, 1 or 0
 ---@overload fun(): boolean
 function expression:any(options) end
 
 ---@class gpureduce.all.options
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
----@field axis? integer 2: one result for each row, 1: one for each column; default 2
+---2: one result for each row, 1: one for each column; with `rows`, or of a matrix, where it alone says that; default 2
+---@field axis? integer
 ---m + 1 positions that do not fall (i64 or i32): result k is that of `a[offsets[k]]` up to `a[offsets[k + 1] - 1]`.
 ---They are read on the host, so keep them there; no `rows` with them
 ---@field segments? gpureduce.array|integer[]
@@ -1995,6 +2309,7 @@ function expression:any(options) end
 ---that are not zero
 ---@field op? string
 ---@field value? number the number to compare with, any one
+---@field keepdims? boolean the results as a matrix: of one column (axis 2) or one row (axis 1); default false
 ---with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or
 ---f32), which is returned; negative counts from the end
 ---@field at? integer
@@ -2003,25 +2318,26 @@ function expression:any(options) end
 ---Whether no element is zero.
 ---@param a gpureduce.array the input
 ---@param options? gpureduce.all.options how to read it
----@return boolean|gpureduce.array # true for none. With `rows` one result for each row or column: u8, 1 or 0
+---@return boolean|gpureduce.array # true for none. With `rows` or `axis` one result for each row or column: u8, 1 or 0
 ---@overload fun(a: gpureduce.array): boolean
 function gr.all(a, options) end
 
 ---Whether no element is zero.
 ---@param options? gpureduce.all.options how to read it
----@return boolean|gpureduce.array # true for none. With `rows` one result for each row or column: u8, 1 or 0
+---@return boolean|gpureduce.array # true for none. With `rows` or `axis` one result for each row or column: u8, 1 or 0
 ---@overload fun(): boolean
 function array:all(options) end
 
 ---Whether no element is zero.
 ---@param options? gpureduce.all.options how to read it
----@return boolean|gpureduce.array # true for none. With `rows` one result for each row or column: u8, 1 or 0
+---@return boolean|gpureduce.array # true for none. With `rows` or `axis` one result for each row or column: u8, 1 or 0
 ---@overload fun(): boolean
 function expression:all(options) end
 
 ---@class gpureduce.count.options
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
----@field axis? integer 2: one result for each row, 1: one for each column; default 2
+---2: one result for each row, 1: one for each column; with `rows`, or of a matrix, where it alone says that; default 2
+---@field axis? integer
 ---m + 1 positions that do not fall (i64 or i32): result k is that of `a[offsets[k]]` up to `a[offsets[k + 1] - 1]`.
 ---They are read on the host, so keep them there; no `rows` with them
 ---@field segments? gpureduce.array|integer[]
@@ -2031,6 +2347,7 @@ function expression:all(options) end
 ---that are not zero
 ---@field op? string
 ---@field value? number the number to compare with, any one
+---@field keepdims? boolean the results as a matrix: of one column (axis 2) or one row (axis 1); default false
 ---with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or
 ---f32), which is returned; negative counts from the end
 ---@field at? integer
@@ -2039,32 +2356,36 @@ function expression:all(options) end
 ---How many elements are not zero.
 ---@param a gpureduce.array the input
 ---@param options? gpureduce.count.options how to read it
----@return integer|gpureduce.array # the number. With `rows` one result for each row or column: i64
+---@return integer|gpureduce.array # the number. With `rows` or `axis` one result for each row or column: i64
 ---@overload fun(a: gpureduce.array): integer
 function gr.count(a, options) end
 
 ---How many elements are not zero.
 ---@param options? gpureduce.count.options how to read it
----@return integer|gpureduce.array # the number. With `rows` one result for each row or column: i64
+---@return integer|gpureduce.array # the number. With `rows` or `axis` one result for each row or column: i64
 ---@overload fun(): integer
 function array:count(options) end
 
 ---How many elements are not zero.
 ---@param options? gpureduce.count.options how to read it
----@return integer|gpureduce.array # the number. With `rows` one result for each row or column: i64
+---@return integer|gpureduce.array # the number. With `rows` or `axis` one result for each row or column: i64
 ---@overload fun(): integer
 function expression:count(options) end
 
 ---@class gpureduce.norm.options
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
----@field axis? integer 2: one result for each row, 1: one for each column; default 2
+---2: one result for each row, 1: one for each column; with `rows`, or of a matrix, where it alone says that; default 2
+---@field axis? integer
 ---m + 1 positions that do not fall (i64 or i32): result k is that of `a[offsets[k]]` up to `a[offsets[k + 1] - 1]`.
 ---They are read on the host, so keep them there; no `rows` with them
 ---@field segments? gpureduce.array|integer[]
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
 ---@field exact? boolean round the true value once, whatever the order (docs/exact.md); default what `gr.exact` says
----@field out? string with `exact`: round straight to `"f32"` or `"f64"`; rows give arrays of it; default `"f64"`
+---`"f32"`: results of f64 rounded once to f32, and arrays of it; with `exact` rounded straight from the true value;
+---default `"f64"`
+---@field out? string
+---@field keepdims? boolean the results as a matrix: of one column (axis 2) or one row (axis 1); default false
 ---with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or
 ---f32), which is returned; negative counts from the end
 ---@field at? integer
@@ -2075,7 +2396,7 @@ function expression:count(options) end
 ---@param a gpureduce.array the input
 ---@param p? number|"inf" 1, 2 or math.huge
 ---@param options? gpureduce.norm.options how to read it; p may be left out before it
----@return number|gpureduce.array # the norm; 0 for none. With `rows` one result for each row or column: f64
+---@return number|gpureduce.array # the norm; 0 for none. With `rows` or `axis` one result for each row or column: f64
 ---@overload fun(a: gpureduce.array, p?: number|"inf"): number
 ---@overload fun(a: gpureduce.array, options: gpureduce.norm.options): number|gpureduce.array
 function gr.norm(a, p, options) end
@@ -2084,7 +2405,7 @@ function gr.norm(a, p, options) end
 ---overflows on the way.
 ---@param p? number|"inf" 1, 2 or math.huge
 ---@param options? gpureduce.norm.options how to read it; p may be left out before it
----@return number|gpureduce.array # the norm; 0 for none. With `rows` one result for each row or column: f64
+---@return number|gpureduce.array # the norm; 0 for none. With `rows` or `axis` one result for each row or column: f64
 ---@overload fun(p?: number|"inf"): number
 ---@overload fun(options: gpureduce.norm.options): number|gpureduce.array
 function array:norm(p, options) end
@@ -2093,14 +2414,15 @@ function array:norm(p, options) end
 ---overflows on the way.
 ---@param p? number|"inf" 1, 2 or math.huge
 ---@param options? gpureduce.norm.options how to read it; p may be left out before it
----@return number|gpureduce.array # the norm; 0 for none. With `rows` one result for each row or column: f64
+---@return number|gpureduce.array # the norm; 0 for none. With `rows` or `axis` one result for each row or column: f64
 ---@overload fun(p?: number|"inf"): number
 ---@overload fun(options: gpureduce.norm.options): number|gpureduce.array
 function expression:norm(p, options) end
 
 ---@class gpureduce.reduce.options
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
----@field axis? integer 2: one result for each row, 1: one for each column; default 2
+---2: one result for each row, 1: one for each column; with `rows`, or of a matrix, where it alone says that; default 2
+---@field axis? integer
 ---m + 1 positions that do not fall (i64 or i32): result k is that of `a[offsets[k]]` up to `a[offsets[k + 1] - 1]`.
 ---They are read on the host, so keep them there; no `rows` with them
 ---@field segments? gpureduce.array|integer[]
@@ -2110,7 +2432,10 @@ function expression:norm(p, options) end
 ---@field accumulate? string
 ---@field ddof? number what is subtracted from n in the divisor (1 for a sample's variance); default 0
 ---@field exact? boolean round the true value once, whatever the order (docs/exact.md); default what `gr.exact` says
----@field out? string with `exact`: round straight to `"f32"` or `"f64"`; rows give arrays of it; default `"f64"`
+---`"f32"`: results of f64 rounded once to f32, and arrays of it; with `exact` rounded straight from the true value;
+---default `"f64"`
+---@field out? string
+---@field keepdims? boolean the results as a matrix: of one column (axis 2) or one row (axis 1); default false
 ---with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or
 ---f32), which is returned; negative counts from the end
 ---@field at? integer
@@ -2118,30 +2443,32 @@ function expression:norm(p, options) end
 
 ---A reduction by its name: `gr.reduce(a, "sum")` is `gr.sum(a)`.
 ---@param a gpureduce.array the input
----@param op string the name of a reduction of one array
+---@param op string|gpureduce.operator the name of a reduction of one array, or [one of your own](#operators-of-your-own)
 ---@param options? gpureduce.reduce.options the options of that reduction
 ---@return any # what that reduction returns
 function gr.reduce(a, op, options) end
 
 ---A reduction by its name: `gr.reduce(a, "sum")` is `gr.sum(a)`.
----@param op string the name of a reduction of one array
+---@param op string|gpureduce.operator the name of a reduction of one array, or [one of your own](#operators-of-your-own)
 ---@param options? gpureduce.reduce.options the options of that reduction
 ---@return any # what that reduction returns
 function array:reduce(op, options) end
 
 ---A reduction by its name: `gr.reduce(a, "sum")` is `gr.sum(a)`.
----@param op string the name of a reduction of one array
+---@param op string|gpureduce.operator the name of a reduction of one array, or [one of your own](#operators-of-your-own)
 ---@param options? gpureduce.reduce.options the options of that reduction
 ---@return any # what that reduction returns
 function expression:reduce(op, options) end
 
 ---@class gpureduce.dot.options
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
----@field axis? integer 2: one result for each row, 1: one for each column; default 2
+---2: one result for each row, 1: one for each column; with `rows`, or of a matrix, where it alone says that; default 2
+---@field axis? integer
 ---m + 1 positions that do not fall (i64 or i32): result k is that of `a[offsets[k]]` up to `a[offsets[k + 1] - 1]`.
 ---They are read on the host, so keep them there; no `rows` with them
 ---@field segments? gpureduce.array|integer[]
----row by row; else b is one row (axis 2) or one column (axis 1) that meets each of a's; default false
+---row by row; else b is one row (axis 2) or one column (axis 1) that meets each of a's; default false; true where b is
+---a matrix as long as a
 ---@field pairs? boolean
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
@@ -2155,7 +2482,10 @@ function expression:reduce(op, options) end
 ---mean of so many runs; default false
 ---@field timed? boolean|integer
 ---@field exact? boolean round the true value once, whatever the order (docs/exact.md); default what `gr.exact` says
----@field out? string with `exact`: round straight to `"f32"` or `"f64"`; rows give arrays of it; default `"f64"`
+---`"f32"`: results of f64 rounded once to f32, and arrays of it; with `exact` rounded straight from the true value;
+---default `"f64"`
+---@field out? string
+---@field keepdims? boolean the results as a matrix: of one column (axis 2) or one row (axis 1); default false
 ---with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or
 ---f32), which is returned; negative counts from the end
 ---@field at? integer
@@ -2165,36 +2495,41 @@ function expression:reduce(op, options) end
 ---@param a gpureduce.array the input
 ---@param b gpureduce.array the other input: same dtype, length and device
 ---@param options? gpureduce.dot.options how to read them
----@return number|gpureduce.array # an integer for integer dtypes; 0 for none. With `rows` one result for each row or column: f64, or i64
+---@return number|gpureduce.array # an integer for integer dtypes; 0 for none. With `rows` or `axis` one result for each row or column: f64, or i64
 ---@overload fun(a: gpureduce.array, b: gpureduce.array): number
 function gr.dot(a, b, options) end
 
 ---The sum of the products of the elements of two arrays.
 ---@param b gpureduce.array the other input: same dtype, length and device
 ---@param options? gpureduce.dot.options how to read them
----@return number|gpureduce.array # an integer for integer dtypes; 0 for none. With `rows` one result for each row or column: f64, or i64
+---@return number|gpureduce.array # an integer for integer dtypes; 0 for none. With `rows` or `axis` one result for each row or column: f64, or i64
 ---@overload fun(b: gpureduce.array): number
 function array:dot(b, options) end
 
 ---The sum of the products of the elements of two arrays.
 ---@param b gpureduce.array|gpureduce.expression the other input: same dtype, length and device
 ---@param options? gpureduce.dot.options how to read them
----@return number|gpureduce.array # an integer for integer dtypes; 0 for none. With `rows` one result for each row or column: f64, or i64
+---@return number|gpureduce.array # an integer for integer dtypes; 0 for none. With `rows` or `axis` one result for each row or column: f64, or i64
 ---@overload fun(b: gpureduce.array|gpureduce.expression): number
 function expression:dot(b, options) end
 
 ---@class gpureduce.mse.options
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
----@field axis? integer 2: one result for each row, 1: one for each column; default 2
+---2: one result for each row, 1: one for each column; with `rows`, or of a matrix, where it alone says that; default 2
+---@field axis? integer
 ---m + 1 positions that do not fall (i64 or i32): result k is that of `a[offsets[k]]` up to `a[offsets[k + 1] - 1]`.
 ---They are read on the host, so keep them there; no `rows` with them
 ---@field segments? gpureduce.array|integer[]
----row by row; else b is one row (axis 2) or one column (axis 1) that meets each of a's; default false
+---row by row; else b is one row (axis 2) or one column (axis 1) that meets each of a's; default false; true where b is
+---a matrix as long as a
 ---@field pairs? boolean
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
 ---@field exact? boolean round the true value once, whatever the order (docs/exact.md); default what `gr.exact` says
----@field out? string with `exact`: round straight to `"f32"` or `"f64"`; rows give arrays of it; default `"f64"`
+---`"f32"`: results of f64 rounded once to f32, and arrays of it; with `exact` rounded straight from the true value;
+---default `"f64"`
+---@field out? string
+---@field keepdims? boolean the results as a matrix: of one column (axis 2) or one row (axis 1); default false
 ---with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or
 ---f32), which is returned; negative counts from the end
 ---@field at? integer
@@ -2204,36 +2539,41 @@ function expression:dot(b, options) end
 ---@param a gpureduce.array the input
 ---@param b gpureduce.array the other input: same dtype, length and device
 ---@param options? gpureduce.mse.options how to read them
----@return number|gpureduce.array # a float; NaN for none. With `rows` one result for each row or column: f64
+---@return number|gpureduce.array # a float; NaN for none. With `rows` or `axis` one result for each row or column: f64
 ---@overload fun(a: gpureduce.array, b: gpureduce.array): number
 function gr.mse(a, b, options) end
 
 ---The mean of the squared differences of two arrays.
 ---@param b gpureduce.array the other input: same dtype, length and device
 ---@param options? gpureduce.mse.options how to read them
----@return number|gpureduce.array # a float; NaN for none. With `rows` one result for each row or column: f64
+---@return number|gpureduce.array # a float; NaN for none. With `rows` or `axis` one result for each row or column: f64
 ---@overload fun(b: gpureduce.array): number
 function array:mse(b, options) end
 
 ---The mean of the squared differences of two arrays.
 ---@param b gpureduce.array|gpureduce.expression the other input: same dtype, length and device
 ---@param options? gpureduce.mse.options how to read them
----@return number|gpureduce.array # a float; NaN for none. With `rows` one result for each row or column: f64
+---@return number|gpureduce.array # a float; NaN for none. With `rows` or `axis` one result for each row or column: f64
 ---@overload fun(b: gpureduce.array|gpureduce.expression): number
 function expression:mse(b, options) end
 
 ---@class gpureduce.cosine.options
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
----@field axis? integer 2: one result for each row, 1: one for each column; default 2
+---2: one result for each row, 1: one for each column; with `rows`, or of a matrix, where it alone says that; default 2
+---@field axis? integer
 ---m + 1 positions that do not fall (i64 or i32): result k is that of `a[offsets[k]]` up to `a[offsets[k + 1] - 1]`.
 ---They are read on the host, so keep them there; no `rows` with them
 ---@field segments? gpureduce.array|integer[]
----row by row; else b is one row (axis 2) or one column (axis 1) that meets each of a's; default false
+---row by row; else b is one row (axis 2) or one column (axis 1) that meets each of a's; default false; true where b is
+---a matrix as long as a
 ---@field pairs? boolean
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
 ---@field exact? boolean round the true value once, whatever the order (docs/exact.md); default what `gr.exact` says
----@field out? string with `exact`: round straight to `"f32"` or `"f64"`; rows give arrays of it; default `"f64"`
+---`"f32"`: results of f64 rounded once to f32, and arrays of it; with `exact` rounded straight from the true value;
+---default `"f64"`
+---@field out? string
+---@field keepdims? boolean the results as a matrix: of one column (axis 2) or one row (axis 1); default false
 ---with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or
 ---f32), which is returned; negative counts from the end
 ---@field at? integer
@@ -2243,64 +2583,89 @@ function expression:mse(b, options) end
 ---@param a gpureduce.array the input
 ---@param b gpureduce.array the other input: same dtype, length and device
 ---@param options? gpureduce.cosine.options how to read them
----@return number|gpureduce.array # a float from -1 to 1; NaN when one is all zeros. With `rows` one result for each row or column: f64
+---@return number|gpureduce.array # a float from -1 to 1; NaN when one is all zeros. With `rows` or `axis` one result for each row or column: f64
 ---@overload fun(a: gpureduce.array, b: gpureduce.array): number
 function gr.cosine(a, b, options) end
 
 ---The cosine of the angle between two arrays: their dot over the product of their norms.
 ---@param b gpureduce.array the other input: same dtype, length and device
 ---@param options? gpureduce.cosine.options how to read them
----@return number|gpureduce.array # a float from -1 to 1; NaN when one is all zeros. With `rows` one result for each row or column: f64
+---@return number|gpureduce.array # a float from -1 to 1; NaN when one is all zeros. With `rows` or `axis` one result for each row or column: f64
 ---@overload fun(b: gpureduce.array): number
 function array:cosine(b, options) end
 
 ---The cosine of the angle between two arrays: their dot over the product of their norms.
 ---@param b gpureduce.array|gpureduce.expression the other input: same dtype, length and device
 ---@param options? gpureduce.cosine.options how to read them
----@return number|gpureduce.array # a float from -1 to 1; NaN when one is all zeros. With `rows` one result for each row or column: f64
+---@return number|gpureduce.array # a float from -1 to 1; NaN when one is all zeros. With `rows` or `axis` one result for each row or column: f64
 ---@overload fun(b: gpureduce.array|gpureduce.expression): number
 function expression:cosine(b, options) end
 
 ---@class gpureduce.quantile.options
 ---what to give when a share falls between two elements: `"linear"` between them, the `"lower"`, `"higher"` or
----`"nearest"` of them (halfway: the even one, counted from 0), or their `"midpoint"`; default `"linear"`
+---`"nearest"` of them (halfway: the even one, counted from 0), or their `"midpoint"`; or NumPy's others, those of
+---Hyndman and Fan (1996): `"inverted_cdf"`, `"averaged_inverted_cdf"`, `"closest_observation"`,
+---`"interpolated_inverted_cdf"`, `"hazen"`, `"weibull"`, `"median_unbiased"`, `"normal_unbiased"`; default `"linear"`
 ---@field method? string
----@field into? gpureduce.array the array that takes the results of several shares
+---one for each element, finite and not below 0: the least element up to which at least the share of all weight lies
+---(`"inverted_cdf"`, which is the method then); its zeros have no sign
+---@field weights? gpureduce.array
+---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
+---2: one result for each row, 1: one for each column; with `rows`, or of a matrix, where it alone says that; default 2
+---@field axis? integer
+---@field keepdims? boolean the results as a matrix: of one column (axis 2) or one row (axis 1); default false
+---@field out? string `"f32"`: results of f64 rounded once to f32, and arrays of it; default `"f64"`
+---@field into? gpureduce.array the array that takes the results of several shares, or of rows or columns
 
 ---The elements below which given shares of the data lie: exact, by selection on order keys, as NumPy defines it.
 ---@param a gpureduce.array the input
 ---@param q number|number[] a share from 0 to 1, or several
 ---@param options? gpureduce.quantile.options
----@return number|gpureduce.array # for a table of shares an array: f64, or the input's dtype with `lower`, `higher` and `nearest`, which give elements. NaN anywhere in the data gives NaN
+---@return gpureduce.array|number # for a table of shares an array: f64, or the input's dtype with `lower`, `higher`, `nearest`, `inverted_cdf` and `closest_observation`, which give elements. Of rows or columns one for each, and of several shares a matrix with a row for each share. NaN anywhere in the data gives NaN
 function gr.quantile(a, q, options) end
 
 ---The elements below which given shares of the data lie: exact, by selection on order keys, as NumPy defines it.
 ---@param q number|number[] a share from 0 to 1, or several
 ---@param options? gpureduce.quantile.options
----@return number|gpureduce.array # for a table of shares an array: f64, or the input's dtype with `lower`, `higher` and `nearest`, which give elements. NaN anywhere in the data gives NaN
+---@return gpureduce.array|number # for a table of shares an array: f64, or the input's dtype with `lower`, `higher`, `nearest`, `inverted_cdf` and `closest_observation`, which give elements. Of rows or columns one for each, and of several shares a matrix with a row for each share. NaN anywhere in the data gives NaN
 function array:quantile(q, options) end
 
 ---The elements below which given shares of the data lie: exact, by selection on order keys, as NumPy defines it.
 ---@param q number|number[] a share from 0 to 1, or several
 ---@param options? gpureduce.quantile.options
----@return number|gpureduce.array # for a table of shares an array: f64, or the input's dtype with `lower`, `higher` and `nearest`, which give elements. NaN anywhere in the data gives NaN
+---@return gpureduce.array|number # for a table of shares an array: f64, or the input's dtype with `lower`, `higher`, `nearest`, `inverted_cdf` and `closest_observation`, which give elements. Of rows or columns one for each, and of several shares a matrix with a row for each share. NaN anywhere in the data gives NaN
 function expression:quantile(q, options) end
+
+---@class gpureduce.median.options
+---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
+---2: one result for each row, 1: one for each column; with `rows`, or of a matrix, where it alone says that; default 2
+---@field axis? integer
+---@field keepdims? boolean the results as a matrix: of one column (axis 2) or one row (axis 1); default false
+---@field out? string `"f32"`: results of f64 rounded once to f32, and arrays of it; default `"f64"`
+---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---@field into? gpureduce.array
 
 ---The middle element, or the mean of the two in the middle, rounded once to f64. (`quantile(a, 0.5)` interpolates
 ---between those, as NumPy's does, which may differ in the last bits.)
 ---@param a gpureduce.array the input
----@return number # a float; NaN when the data holds one
-function gr.median(a) end
+---@param options? gpureduce.median.options
+---@return number|gpureduce.array # a float; NaN when the data holds one. Of rows or columns one for each: f64
+---@overload fun(a: gpureduce.array): number
+function gr.median(a, options) end
 
 ---The middle element, or the mean of the two in the middle, rounded once to f64. (`quantile(a, 0.5)` interpolates
 ---between those, as NumPy's does, which may differ in the last bits.)
----@return number # a float; NaN when the data holds one
-function array:median() end
+---@param options? gpureduce.median.options
+---@return number|gpureduce.array # a float; NaN when the data holds one. Of rows or columns one for each: f64
+---@overload fun(): number
+function array:median(options) end
 
 ---The middle element, or the mean of the two in the middle, rounded once to f64. (`quantile(a, 0.5)` interpolates
 ---between those, as NumPy's does, which may differ in the last bits.)
----@return number # a float; NaN when the data holds one
-function expression:median() end
+---@param options? gpureduce.median.options
+---@return number|gpureduce.array # a float; NaN when the data holds one. Of rows or columns one for each: f64
+---@overload fun(): number
+function expression:median(options) end
 
 ---Whether reductions of this Lua state are correctly rounded where a call does not say; sets it when given.
 ---@param on? boolean the new setting
@@ -2366,6 +2731,9 @@ function expression:digest() end
 ---takes the results instead of a new one; of as many bins and the same dtype, without `density`
 ---@field into? gpureduce.histogram
 ---@field modulo? boolean integers by their remainder: x goes into bin x % bins + 1; default false
+---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
+---2: a histogram of each row, 1: of each column, with the same bins for all; with `rows`, or of a matrix; default 2
+---@field axis? integer
 ---run the kernel of this name instead of the usual one (`gr.kernels` lists them; [docs/ladder.md](ladder.md) explains
 ---them); with rows: one launch a row
 ---@field kernel? string
@@ -2377,17 +2745,17 @@ function expression:digest() end
 ---Count the elements in bins, evenly spaced, by equal factors or between given edges; or add up weights there.
 ---@param a gpureduce.array the samples
 ---@param options gpureduce.histogram.options `bins` or `edges`
----@return gpureduce.histogram # counts, edges, and what lay outside
+---@return gpureduce.histogram # counts, edges, and what lay outside. Of rows or columns a list of these, with the fields `edges` and `counts`, a matrix that has a row for each
 function gr.histogram(a, options) end
 
 ---Count the elements in bins, evenly spaced, by equal factors or between given edges; or add up weights there.
 ---@param options gpureduce.histogram.options `bins` or `edges`
----@return gpureduce.histogram # counts, edges, and what lay outside
+---@return gpureduce.histogram # counts, edges, and what lay outside. Of rows or columns a list of these, with the fields `edges` and `counts`, a matrix that has a row for each
 function array:histogram(options) end
 
 ---Count the elements in bins, evenly spaced, by equal factors or between given edges; or add up weights there.
 ---@param options gpureduce.histogram.options `bins` or `edges`
----@return gpureduce.histogram # counts, edges, and what lay outside
+---@return gpureduce.histogram # counts, edges, and what lay outside. Of rows or columns a list of these, with the fields `edges` and `counts`, a matrix that has a row for each
 function expression:histogram(options) end
 
 ---@class gpureduce.bincount.options
@@ -2419,6 +2787,8 @@ function histogram:quantile(q) end
 ---@class gpureduce.scan.options
 ---@field exclusive? boolean element k takes what came before it; the first is the identity; default false
 ---@field reverse? boolean from the end to the start; default false
+---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
+---@field axis? integer 2: each row by itself, 1: each column; with `rows`, or of a matrix; default 2
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
 ---run the kernel of this name instead of the usual one (`gr.kernels` lists them; [docs/ladder.md](ladder.md) explains
@@ -2431,28 +2801,75 @@ function histogram:quantile(q) end
 
 ---The running sum, product, minimum or maximum of an array.
 ---@param a gpureduce.array the input
----@param op? string `"sum"`, `"prod"`, `"min"` or `"max"`
+---@param op? string|gpureduce.operator `"sum"`, `"prod"`, `"min"`, `"max"`, or [one of your own](#operators-of-your-own)
 ---@param options? gpureduce.scan.options
----@return gpureduce.array # as long as the input
+---@return gpureduce.array # as long as the input, and of its shape. Of a matrix without `axis`: of all its elements
 ---@overload fun(a: gpureduce.array, options: gpureduce.scan.options): gpureduce.array
 function gr.scan(a, op, options) end
 
 ---The running sum, product, minimum or maximum of an array.
----@param op? string `"sum"`, `"prod"`, `"min"` or `"max"`
+---@param op? string|gpureduce.operator `"sum"`, `"prod"`, `"min"`, `"max"`, or [one of your own](#operators-of-your-own)
 ---@param options? gpureduce.scan.options
----@return gpureduce.array # as long as the input
+---@return gpureduce.array # as long as the input, and of its shape. Of a matrix without `axis`: of all its elements
 ---@overload fun(options: gpureduce.scan.options): gpureduce.array
 function array:scan(op, options) end
 
 ---The running sum, product, minimum or maximum of an array.
----@param op? string `"sum"`, `"prod"`, `"min"` or `"max"`
+---@param op? string|gpureduce.operator `"sum"`, `"prod"`, `"min"`, `"max"`, or [one of your own](#operators-of-your-own)
 ---@param options? gpureduce.scan.options
----@return gpureduce.array # as long as the input
+---@return gpureduce.array # as long as the input, and of its shape. Of a matrix without `axis`: of all its elements
 ---@overload fun(options: gpureduce.scan.options): gpureduce.array
 function expression:scan(op, options) end
 
+---@class gpureduce.operator.options
+---@field state string|string[] the names of 1 to 6 states: letters, digits and `_`
+---@field map string|table what an element makes of each
+---@field merge string|table what two parts make of each
+---@field identity number|table what nothing makes of each
+---@field finish? string|string[] what the last states make of each result, up to 6; default the states
+---@field commutative? boolean `false`: left and right must not change places; default true
+---try identity, order and associativity on samples, floats to a tolerance; raise with those that break it; default
+---false
+---@field check? boolean
+
+---Make an operator. With one state the fields are as below; with several `state` is a list of names and `map`, `merge`
+---and `identity` are tables by name.
+---@param options gpureduce.operator.options
+---@return gpureduce.operator #
+function gr.operator(options) end
+
+---@class gpureduce.operator.reduce.options
+---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
+---2: one result for each row, 1: one for each column; with `rows`, or of a matrix, where it alone says that; default 2
+---@field axis? integer
+---m + 1 positions that do not fall (i64 or i32): result k is that of `a[offsets[k]]` up to `a[offsets[k + 1] - 1]`.
+---They are read on the host, so keep them there; no `rows` with them
+---@field segments? gpureduce.array|integer[]
+---with `rows` or `segments` the array that takes the results, if the operator gives one; with `at` the array of which
+---one element does
+---@field into? gpureduce.array
+---@field at? integer which; -1 is the last
+---@field async? boolean give a [future](#asking-for-results); default false
+
+---Reduce an array by it: `op(a, options)` too.
+---@param a gpureduce.array|gpureduce.expression the input
+---@param options? gpureduce.operator.reduce.options
+---@return any # one for each result, in the order of `finish` or of the states; numbers of the whole, arrays of rows and the like
+function operator:reduce(a, options) end
+
+---@class gpureduce.operator.scan.options
+---@field exclusive? boolean element k takes what came before it; default false
+---@field reverse? boolean from the end to the start; default false
+---@field into? gpureduce.array the array that takes the results, if the operator gives one
+
+---The running results: `gr.scan(a, op, options)`.
+---@param a gpureduce.array|gpureduce.expression the input
+---@param options? gpureduce.operator.scan.options
+---@return gpureduce.array # as long as the input; one for each result
+function operator:scan(a, options) end
+
 ---@class gpureduce.rmsnorm.options
----@field rows? integer how many rows; must divide the length; default 1
+---@field rows? integer how many rows; must divide the length; default those of a matrix, or 1
 ---@field eps? number added to the mean of squares; default 1e-5
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
@@ -2487,7 +2904,7 @@ function array:rmsnorm(w, options) end
 function expression:rmsnorm(w, options) end
 
 ---@class gpureduce.softmax.options
----@field rows? integer how many rows; must divide the length; default 1
+---@field rows? integer how many rows; must divide the length; default those of a matrix, or 1
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
 
@@ -2647,14 +3064,14 @@ function timer:stop() end
 ---@param path string the file's name
 ---@param dtype? gpureduce.dtype of a raw file; an NPY file has its own
 ---@param options? gpureduce.load.options
----@return gpureduce.array? # the elements, or nil when the system refuses
+---@return gpureduce.array? # the elements, of an NPY file of two dimensions as a matrix; or nil when the system refuses
 ---@return table|string|nil # of NPY files the shape; after nil the message
 ---@return integer? # after nil the system's error number
 ---@overload fun(path: string, options: gpureduce.load.options): gpureduce.array?, table|string|nil, integer?
 function gr.load(path, dtype, options) end
 
 ---@class gpureduce.save.options
----@field shape? integer[] NPY: lengths whose product is n; default `{n}`
+---@field shape? integer[] NPY: lengths whose product is n; default the array's shape
 
 ---Write an array to a file: NPY when the name ends in `.npy`, else the raw elements. The old file is replaced whole.
 ---@param a gpureduce.array the input
@@ -2719,10 +3136,18 @@ function array:touch(i, j) end
 ---@overload fun(path: string, options: gpureduce.csv.options): gpureduce.array?, string?, integer?
 function gr.csv(path, dtype, options) end
 
----The device in use, and why it is that one.
+---The device in use, why it is that one, and how formulas run there: compiled by the driver, in blocks on the CPU, or
+---step by step, with the reason (`GPUREDUCE_JIT=0` in the environment is one).
 ---@return string # its name, as `gr.use` takes it
 ---@return string # the reason in words
+---@return string # how formulas run
 function gr.backend() end
+
+---The formulas that were compiled for the device in use, the last used first. A device keeps 256; the one whose use
+---lies back longest is let go. Formulas that differ in numbers, arrays or lengths alone are one; another dtype, another
+---reduction, or views that do not begin at a multiple of 16 bytes make another.
+---@return table # a list of `{what=, steps=, seconds=, uses=}`: what takes the elements, the steps in words, how long compiling took, how often it was used; empty where nothing is compiled
+function gr.compiled() end
 
 ---The devices that there are.
 ---@return table # a list of `{name=, description=}`
@@ -2767,16 +3192,24 @@ function gr.instructions() end
 ---@field ddof? number
 ---@field accumulate? string
 ---@field exact? boolean
+---@field exclusive? boolean of scans
+---@field reverse? boolean
+---@field bins? integer of histograms
+---@field min? number
+---@field max? number
+---@field modulo? boolean
 
----What a reduction would do, without doing it: which kernel it takes, why, its grid, and what it moves. It serves what
----`gr.sum`, `gr.dot` and their like do; the line that `tostring` gives is also what `GPUREDUCE_TRACE=1` writes to
----stderr for each of them, before it begins. Which kernels there are says
----[kernels/cuda/README.md](../kernels/cuda/README.md).
----@param op string its name, `minmax` or `sum_kahan` too
+---What a reduction, a scan or a histogram would do, without doing it: which kernel it takes, why, its grid, and what it
+---moves. It serves what `gr.sum`, `gr.dot` and their like do; the line that `tostring` gives is also what
+---`GPUREDUCE_TRACE=1` writes to stderr for each of these, before it begins. `scan` takes what `gr.scan` does
+---(`exclusive`, `reverse`), `histogram` what `gr.histogram` does: `bins` with `min` and `max`, or with `modulo`. Which
+---kernels there are says [kernels/cuda/README.md](../kernels/cuda/README.md).
+---@param op string|gpureduce.operator its name, `minmax` or `sum_kahan` too; or `scan`, or `histogram`; or an operator of one's own, with `rows` and `axis` alone
 ---@param a gpureduce.array|gpureduce.expression what it would reduce; of those that take two, b follows. Of expressions the kernel is `formula`, or `formula, stored` where their elements go to memory first
 ---@param options? gpureduce.explain.options
 ---@return table # `op`, `device`, `kernel` (on the CPU: the loop), `why`, `text` (all of it in a line); `blocks` and `threads` of each (CPU: pieces of work, and threads), `launches`, `combine` (how the parts of a vector become one), `instructions` (CPU), each where it is known; `shared` bytes of a block, `scratch` bytes; `reads` and `writes` bytes of inputs and results; `uploads`, the bytes that would be copied to the device first
 ---@overload fun(op: string, a: gpureduce.array|gpureduce.expression, b: gpureduce.array|gpureduce.expression, options?: gpureduce.explain.options): table
+---@overload fun(op: "scan", a: gpureduce.array, how?: string, options?: gpureduce.explain.options): table
 function gr.explain(op, a, options) end
 
 ---What has been moved, launched and waited for so far, in this Lua state.

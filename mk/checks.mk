@@ -7,8 +7,14 @@
 all_luas = lua5.5 lua5.4 lua5.3 lua5.2 lua5.1 luajit
 luas = $(strip $(foreach l,$(all_luas),$(if $(shell command -v $(l)),$(l))))
 no_luas = $(filter-out $(luas),$(all_luas))
+# BRIEF= Luas that are given only the specs that take little time or depend on the Lua.
+BRIEF =
+long_specs = $(addprefix spec/,$(addsuffix _spec.lua,save stop large golden safe pool feed ftz wild memory matrix \
+  series operator scan reductions histogram order))
+brief_specs = $(filter-out $(long_specs),$(wildcard spec/*_spec.lua))
 test-all: oracle functions sets neon bits sanitize-short
-	@for lua in $(luas); do echo "== $$lua"; $(MAKE) --no-print-directory test LUA=$$lua LUA_INCDIR= || exit; done
+	@for lua in $(luas); do echo "== $$lua"; case " $(BRIEF) " in *" $$lua "*) specs='$(brief_specs)';; *) specs=;; esac; \
+	  $(MAKE) --no-print-directory test LUA=$$lua LUA_INCDIR= BUSTED="$(BUSTED) $$specs" || exit; done
 	@mk/check_luas.sh $(luas)
 	@echo "tested under $(luas)$(if $(no_luas),; not here and so not tested: $(no_luas))"
 

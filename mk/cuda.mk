@@ -10,7 +10,9 @@ flavour = $(if $(strip $(NVCC)),cuda,cpu)
 
 # Files that need the toolkit for the host's compiler: all of the backend but these.
 cuda_c  = $(filter-out %/cpu.c %/pretend.c %/nocuda.c,$(wildcard src/backend/*.c src/backend/*/*.c))
-every_cu = $(wildcard kernels/cuda/*/*.cu kernels/ladder/*.cu)
+# What formulas are compiled from is shipped as PTX, and no kernel of the module's own.
+shipped_cu = $(wildcard kernels/cuda/formula/*.cu)
+every_cu = $(filter-out $(shipped_cu),$(wildcard kernels/cuda/*/*.cu kernels/ladder/*.cu))
 cuda_cu = $(foreach s,$(slow_cu),$(filter %/$(s).cu,$(every_cu))) \
   $(filter-out $(foreach s,$(slow_cu),%/$(s).cu),$(every_cu))
 
@@ -33,7 +35,7 @@ toolkit_target := $(toolkit)/$(call nvcc_says,_TARGET_DIR_)
 $(toolkit): always
 	@mkdir -p $(@D) && ln -sfn "$$(cd "$(toolkit_root)" && pwd -P)" $@
 
-device_o = $(cuda_o) $(cuda_c:%.c=$(OBJ)/%.o)
+device_o = $(cuda_o) $(cuda_c:%.c=$(OBJ)/%.o) $(OBJ)/shipped.o
 device_libs = -L$(toolkit)/lib64 -L$(toolkit_target)/lib -lcudart_static -lrt
 $(cuda_c:%.c=$(OBJ)/%.o): file_flags += -isystem $(toolkit)/include -isystem $(toolkit_target)/include
 $(device_o): | $(toolkit)
@@ -80,6 +82,17 @@ $(OBJ)/%.$(arch_names).o: %.cu
 	@mkdir -p $(@D)
 	$(call step,$<) $(nvcc) $(nvflags) $(follow) -c $< -o $@
 
+# For the oldest chip that is shipped for: newer ones' drivers compile it, too.
+shipped_ptx = $(shipped_cu:%.cu=$(OBJ)/%.ptx)
+$(OBJ)/%.ptx: %.cu
+	@mkdir -p $(@D)
+	$(call step,$<) $(nvcc) -std=c++17 -fmad=false -I. -arch=compute_75 -ptx $(follow) $< -o $@
+steps_ptx = $(OBJ)/kernels/cuda/formula/steps.ptx
+$(OBJ)/shipped.c: $(steps_ptx) $(filter-out $(steps_ptx),$(shipped_ptx)) mk/skeletons.lua
+	$(call step,mk/skeletons.lua) $(LUA) mk/skeletons.lua $(filter %.ptx,$^) >$@
+$(OBJ)/shipped.o: $(OBJ)/shipped.c
+	$(call step,$@) $(CC) $(base) -c $< -o $@
+
 # The host's part alone, linked for what it finds: no kernel is compiled (see mk/check_toolkit.sh).
 .PHONY: cuda-host
 cuda-host: $(BUILD)/cuda-host.so
@@ -87,10 +100,11 @@ files_of_cuda-host = $(BUILD)/cuda-host.so
 $(BUILD)/cuda-host.so: $(cuda_c:%.c=$(OBJ)/%.o)
 	$(call step,$@) $(CC) -shared -o $@ $^ $(libs)
 
-# What the planner of the reductions says, without a device, for the specs.
+# What the planners say, without a device, for the specs.
 plans = $(BUILD)/plans
 files_of_test = $(module) $(plans)
-$(plans): spec/plans.c $(filter $(OBJ)/kernels/cuda/reduce/%,$(cuda_o))
+planned = reduce scan histogram
+$(plans): spec/plans.c $(filter $(planned:%=$(OBJ)/kernels/cuda/%/%),$(cuda_o))
 	$(call step,$<) $(CC) $(base) $^ -o $@ $(device_libs) -lm -ldl -lpthread
 
 # cuBLAS and CUB, for the benchmark of the ladder alone; without cuBLAS it runs without its peers.

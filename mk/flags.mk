@@ -10,7 +10,7 @@ gcc = $(if $(clang),,$(1)) # clang knows none of the flags that stand in it
 by_stores = $(if $(filter x86_64,$(machine)), \
   $(call gcc,-mmemset-strategy=unrolled_loop:256:noalign$(comma)libcall:-1:noalign))
 # Compilers write which headers an object was made from, beside it; -MP lets a header go away.
-follow = -MMD -MP -MF $(@:.o=.d)
+follow = -MMD -MP -MF $(basename $@).d
 file_flags =
 # Switches over a table's rows have no default: one that lacks a row is an error, whatever else CFLAGS say. So is a
 # function that is nowhere, which only loading the module would miss.

@@ -1,7 +1,7 @@
 # Hostile testing: failing allocations and random programs (spec/README.md says how long each takes).
 
-.PHONY: sweep sweep-fast sweep-build fuzz fuzz-asan
-test-all: sweep-fast fuzz
+.PHONY: sweep sweep-fast sweep-build fuzz fuzz-asan formulas
+test-all: sweep-fast fuzz formulas
 # The same calls in every run of all tests; by itself `make fuzz` draws others each time.
 test-all: SEED ?= 7
 sanitized = NVCC= file_flags= OBJ=build/asan/obj \
@@ -36,3 +36,11 @@ fuzz: $(module)
 fuzz-asan:
 	$(MAKE) --no-print-directory BUILD=build/asan $(sanitized) LDFLAGS=-fsanitize=address,undefined
 	LUA_CPATH="$(CURDIR)/build/asan/$(lua_name)/?.so;;" LD_PRELOAD=$$($(CC) -print-file-name=libasan.so) $(fuzz_run)
+
+# Random formulas, fused, by operators one by one, and in plain Lua; what their functions gave, against MPFR. All tests
+# together take a share of them.
+FORMULAS = 100000
+files_of_formulas = $(module) $(BUILD)/functions
+test-all: FORMULAS = 15000
+formulas: $(module) $(BUILD)/functions
+	$(here) $(LUA) spec/hostile/formulas.lua count=$(FORMULAS) $(if $(SEED),seed=$(SEED)) oracle=$(BUILD)/functions

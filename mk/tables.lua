@@ -38,8 +38,9 @@ local checks = {
   { tables, "GR_SCANNED", 1, { "spec/bits.lua", "spec/hostile/reductions.lua", "docs/api/scan.lua" } },
   { tables, "GR_MODES", 1, { "spec/bits.lua", "spec/hostile/cases.lua", "docs/api/reduce.lua" } },
   { tables, "GR_MAPS", 1,
-    { "spec/bits.lua", "spec/hostile/cases.lua", { "spec/hostile/calls.lua", "spec/functions_spec.lua" },
+    { "spec/bits.lua", "spec/hostile/cases.lua", "spec/hostile/calls.lua",
       { "spec/map_spec.lua", "spec/functions_spec.lua" } } },
+  { tables, "GR_PUTS", 1, { "spec/bits.lua", "spec/lookup_spec.lua", "docs/api/elements.lua" } },
   { tables, "GR_RELATIONS", 2, { "spec/bits.lua", "spec/where_spec.lua", "docs/api/elements.lua" } },
   { "src/core/select.h", "GR_METHODS", 2, { "spec/bits.lua", "spec/quantile_spec.lua", "docs/api/reduce.lua" } },
 }

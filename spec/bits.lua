@@ -139,7 +139,8 @@ for _, name in ipairs { "minmax", "argmax" } do
 end
 add("dot of segments", function(a, b) if #a > 0 then return gr.dot(a, b, { segments = cut(#a) }) end end)
 
-for _, method in ipairs { "linear", "lower", "higher", "nearest", "midpoint" } do
+for _, method in ipairs { "linear", "lower", "higher", "nearest", "midpoint", "inverted_cdf", "averaged_inverted_cdf",
+  "closest_observation", "interpolated_inverted_cdf", "hazen", "weibull", "median_unbiased", "normal_unbiased" } do
   add("quantiles " .. method, function(a)
     if #a > 0 then return gr.quantile(a, { 0, 0.001, 0.25, 0.5, 2 / 3, 0.99, 1 }, { method = method }) end
   end)
@@ -217,6 +218,31 @@ add("each where and compact", function(a, b)
   local where, kept = gr.where(mask, a, b), a:compact(mask)
   return mask, where, kept
 end)
+
+-- As many positions of n elements as there are, half of them from the end; each of another dtype than the last.
+local function positions(n, of)
+  local from = (gr.rand(n, "f64", { seed = n }) * of):cast("i64"):minimum(of - 1)
+  return gr.where(from:compare("<", of / 2), from + 1, from - of):cast(({ "i64", "i32" })[n % 2 + 1])
+end
+add("take", function(a)
+  if #a > 0 then return a:take(positions(#a, #a)), a[a:compare(">", 3)] end
+end)
+for _, op in ipairs { "set", "add", "min", "max" } do
+  add("put " .. op, function(a, b)
+    if #a == 0 then return end
+    local many, few = a:copy(), a:slice(1, (#a - 1) % 16 + 1):copy()
+    local ok, message = pcall(gr.put, many, positions(#a, #a), b, { op = op })
+    if not ok then return message end -- sums of what is not finite
+    return many, few:put(positions(#a, #few), b, { op = op }), a:copy():put(positions(#a, #a), 3, { op = op })
+  end)
+end
+add("put by a mask", function(a, b)
+  local c, mask = a:copy(), a:compare("<", b)
+  c[mask] = b:compact(mask)
+  mask = c:compare(">", 3)
+  c[mask] = 1
+  return c
+end)
 add("copy", function(a) return a:copy() end)
 add("fill", function(a)
   local c = a:copy()
@@ -225,6 +251,23 @@ add("fill", function(a)
 end)
 add("rand", function(a) return gr.rand(#a, a.dtype, { seed = #a, stream = 3 }) end, "float")
 add("randn", function(a) return gr.randn(#a, a.dtype, { seed = #a, stream = 4 }) end, "float")
+
+add("exponential", function(a) return gr.exponential(#a, a.dtype, { seed = #a, stream = 5 }) end, "float")
+add("randint", function(a)
+  local named = { seed = #a, stream = 6 }
+  return gr.randint(0, 100, #a, a.dtype, named), gr.randint(-2 ^ 51, 2 ^ 51, #a, named)
+end, "integer")
+add("permutation and shuffle", function(a)
+  return gr.permutation(#a, { seed = #a }), a:shuffle { seed = #a, stream = 1 }
+end)
+add("choice", function(a, b)
+  if #a == 0 then return end
+  local named, once = { seed = #a, weights = b:isfinite():mul(a:compare(">", 3)) }, { seed = #a, replace = false }
+  if named.weights:any() then
+    return a:choice(100, named), a:choice(1, { seed = #a, weights = named.weights, replace = false }),
+      a:choice(math.min(#a, 1000), once)
+  end
+end)
 
 -- ---- hashing: an integer dot product with fixed weights, always on the CPU ----
 

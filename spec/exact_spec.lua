@@ -323,9 +323,10 @@ describe("options of exact results", function()
   end
   case("bad argument #2 to 'sum' (options 'exact' and 'accumulate' exclude each other)", gr.sum, x,
     { exact = true, accumulate = "kahan" })
-  case("bad argument #2 to 'sum' (option 'out': only for results that 'exact' rounds)", gr.sum, x, { out = "f32" })
-  case("bad argument #2 to 'sum' (option 'out': only for results that 'exact' rounds)", gr.sum, gr.zeros(2, "i32"),
-    { exact = true, out = "f32" })
+  case("bad argument #2 to 'max' (option 'out': only for results of f64, 'max' of f32 gives f32)", gr.max, x,
+    { out = "f32" })
+  case("bad argument #2 to 'sum' (option 'out': only for results of f64, 'sum' of i32 gives i64)", gr.sum,
+    gr.zeros(2, "i32"), { exact = true, out = "f32" })
   case("bad argument #2 to 'mean' (option 'out': f32 or f64 expected, got 'i32')", gr.mean, x,
     { exact = true, out = "i32" })
   case("bad argument #2 to 'mean' (option 'exact': boolean expected, got number)", gr.mean, x, { exact = 1 })

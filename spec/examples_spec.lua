@@ -30,30 +30,6 @@ describe("examples/bytes.lua", function()
   end)
 end)
 
-describe("examples/residual.lua", function()
-  it("comes to the solution", function()
-    local text, status = S.child({}, "examples/residual.lua", 20)
-    assert.equal(0, status, text)
-    assert.truthy(text:find("20 cells, 2000 steps", 1, true), text)
-  end)
-end)
-
-describe("examples/mandelbrot.lua", function()
-  it("draws what plain Lua counts", function()
-    local text, status = S.child({}, "examples/mandelbrot.lua", 30)
-    assert.equal(0, status, text)
-    local inside = 0
-    for r = 0, 9 do
-      for c = 0, 29 do
-        local cx, cy, x, y, steps = 3 * c / 30 - 2.2, 2.4 * (r + 0.5) / 10 - 1.2, 0, 0, 0
-        while steps < 60 and x * x + y * y <= 4 do x, y, steps = x * x - y * y + cx, 2 * x * y + cy, steps + 1 end
-        if steps == 60 then inside = inside + 1 end
-      end
-    end
-    assert.truthy(text:find(("%d of 300 points stay for 60 steps"):format(inside), 1, true), text)
-  end)
-end)
-
 describe("examples/exposure.lua", function()
   it("makes a picture of its own", function()
     local text, status = S.child({}, "examples/exposure.lua")
@@ -106,6 +82,70 @@ local function same_everywhere(name, ...)
   assert.equal((cpu:gsub(" on %S+\n", "\n", 1)), (here:gsub(" on %S+\n", "\n", 1)))
   return number
 end
+
+describe("examples/operator.lua", function()
+  it("agrees with what the module has built in", function()
+    local text, status = S.child({}, "examples/operator.lua", 2000)
+    assert.equal(0, status, text)
+    assert.truthy(text:find("2000 steps: furthest at %d+, %d"), text)
+    assert.truthy(text:find("highest after half of it", 1, true), text)
+  end)
+end)
+
+describe("examples/residual.lua", function()
+  it("comes to the solution", function()
+    local number = same_everywhere("residual", 20) -- which has second differences without error
+    assert.equal(2000, number "20 cells, (%d+) steps")
+    local norm, error_most = number "residual: ([%d.e+-]+), largest error: ([%d.e+-]+)"
+    assert.is_true(norm < 1e-8 and error_most < 1e-9, norm .. " " .. error_most)
+    run({ GPUREDUCE_DEVICE = "pretend" }, "residual", 8)
+  end)
+end)
+
+describe("examples/mandelbrot.lua", function()
+  it("draws what plain Lua counts", function()
+    local number = same_everywhere("mandelbrot", 30)
+    local inside, left, steps_left = 0, 0, 0
+    for r = 0, 9 do
+      for c = 0, 29 do
+        local cx, cy, x, y, steps = 3 * c / 30 - 2.2, 2.4 * (r + 0.5) / 10 - 1.2, 0, 0, 0
+        while steps < 60 and x * x + y * y <= 4 do x, y, steps = x * x - y * y + cx, 2 * x * y + cy, steps + 1 end
+        if steps == 60 then inside = inside + 1 else left, steps_left = left + 1, steps_left + steps end
+      end
+    end
+    local stay, mean = number "(%d+) of 300 points stay for 60 steps; the others for ([%d.]+) on average"
+    assert.equal(inside, stay)
+    assert.equal(("%.1f"):format(steps_left / left), ("%.1f"):format(mean))
+  end)
+end)
+
+describe("examples/kinetic.lua", function()
+  it("counts the energies that plain Lua has, and finds a gas", function()
+    local gr, round, n = S.gr, S.model.round.f32, 20000
+    local _, number = run({}, "kinetic", n)
+    same_everywhere("kinetic", n)
+    local x, y = gr.randn(n, "f32", { seed = 1 }):table(), gr.randn(n, "f32", { seed = 2 }):table()
+    local counts, sum, heavy, slow = {}, 0, 0, 0
+    for k = 1, n do
+      local m = k % 4 == 0 and 4 or 1
+      local vx, vy = round(x[k] / math.sqrt(m)), round(y[k] / math.sqrt(m))
+      local e = round(0.5 * m * round(round(vx * vx) + round(vy * vy)))
+      local bin = math.floor(e * 2)
+      counts[bin] = (counts[bin] or 0) + 1
+      sum, heavy, slow = sum + e, heavy + (m == 4 and e or 0), slow + (bin == 0 and e or 0)
+    end
+    assert.equal(counts[0], number "  0 │%S* (%d+)")
+    assert.equal(counts[1], number "0%.5 │%S* (%d+)")
+    assert.equal(counts[3], number "1%.5 │%S* (%d+)")
+    local mean, heavy_mean = number "mean energy: ([%d.]+), of the heavy ones ([%d.]+)"
+    assert.is_true(math.abs(mean - sum / n) < 1e-6 and math.abs(heavy_mean - heavy / (n / 4)) < 1e-6)
+    local particles, energy = number "slowest bin has ([%d.]+) %% of the particles and ([%d.]+) %%"
+    assert.is_true(math.abs(particles - 100 * counts[0] / n) < 0.006)
+    assert.is_true(math.abs(energy - 100 * slow / sum) < 0.006)
+    local half, exactly = number "faster half has ([%d.]+) %% of it, exactly ([%d.]+) %%"
+    assert.is_true(math.abs(half - exactly) < 0.5)
+  end)
+end)
 
 describe("examples/nbody.lua", function()
   it("keeps energy and momentum", function()

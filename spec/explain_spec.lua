@@ -71,6 +71,33 @@ describe("explain on the CPU", function()
         gr.instructions()), e.text)
   end)
 
+  it("serves scans", function()
+    local e = quietly("scan", gr.ones(1000))
+    assert.equal(("scan (sum) of 1000 f32 on cpu: scan in order (%s), 1 piece, 1 thread; "
+      .. "reads 4000, writes 4000 bytes; block after block"):format(gr.instructions()), e.text)
+    assert.equal("scan", e.op)
+    e = quietly("scan", gr.ones(3000000, "u8"), "sum", { reverse = true })
+    assert.equal("scan by keys", e.kernel)
+    assert.equal("pieces, each as soon as what lies before it is known", e.why)
+    assert.equal(24000000, e.writes)
+    assert.equal(math.ceil(3000000 / 32768), e.blocks)
+    assert.equal("short, but long enough for two halves side by side",
+      quietly("scan", gr.ones(100000), "prod", { exclusive = true }).why)
+    assert.equal("block after block", quietly("scan", gr.ones(100000), "max").why)
+  end)
+
+  it("serves histograms", function()
+    local a = gr.ones(3000000)
+    local e = quietly("histogram", a, { bins = 256, min = 0, max = 1 })
+    assert.equal(("histogram of 3000000 f32 in 256 bins on cpu: tables of pieces (%s), 23 pieces, 2 threads; "
+      .. "reads 12000000, writes 2072 bytes; few bins: each piece has tables on the stack, which are added up")
+      :format(gr.instructions()), e.text)
+    e = quietly("histogram", a, { bins = 100000, min = 0, max = 1 })
+    assert.equal("tables of threads", e.kernel)
+    assert.truthy(e.scratch >= 2 * 5 * 100000)
+    assert.equal("straight", quietly("histogram", gr.ones(20, "i32"), { bins = 100, modulo = true }).kernel)
+  end)
+
   it("has the errors of the operation", function()
     local a = gr.ones(10)
     local function fails(text, ...)
@@ -83,12 +110,34 @@ describe("explain on the CPU", function()
     fails("bad argument #3 to 'explain' (length 10 expected, got 9)", "dot", a, gr.ones(9))
     fails("bad argument #3 to 'explain' (option 'rows': 3 rows do not divide length 10)", "sum", a, { rows = 3 })
     fails("bad argument #2 to 'explain' (array is empty: there is nothing to do)", "sum", gr.zeros(0))
+    fails("bad argument #2 to 'explain' (array is empty: there is nothing to do)", "scan", gr.zeros(0))
+    fails("bad argument #3 to 'explain' (scan of sum, prod, min or max expected, got 'mean')", "scan", a, "mean")
+    fails("bad argument #4 to 'explain' (unknown option 'into')", "scan", a, "sum", { into = a })
+    fails("bad argument #3 to 'explain' (option 'reverse': boolean expected, got number)", "scan", a, { reverse = 1 })
+    fails("bad argument #3 to 'explain' (option 'bins' expected)", "histogram", a)
+    fails("bad argument #3 to 'explain' (option 'bins': 1 to 2147483647 expected, got 0)", "histogram", a, { bins = 0 })
+    fails("bad argument #3 to 'explain' (options 'min' and 'max' expected: "
+      .. "the range of the data is not looked for)", "histogram", a, { bins = 3 })
+    fails("bad argument #3 to 'explain' (option 'min': finite number below 'max' expected, got 1)",
+      "histogram", a, { bins = 3, min = 1, max = 1 })
+    fails("bad argument #3 to 'explain' (option 'modulo': integer dtype expected, got f32)",
+      "histogram", a, { bins = 3, modulo = true })
+    fails("bad argument #3 to 'explain' (option 'modulo': takes no 'min' and 'max')",
+      "histogram", gr.ones(3, "i32"), { bins = 3, modulo = true, min = 1 })
     fails("bad argument #3 to 'explain' (option 'segments': not explained, "
       .. "since it is work of its own or changes nothing)", "sum", a, { segments = gr.array({ 1, 11 }, "i64") })
   end)
 end)
 
 describe("explain on a device with memory of its own", function()
+  it("says what scans and histograms would copy there", function()
+    S.on("pretend", function()
+      local a = gr.array { 1, 2, 3 }
+      assert.equal(12, quietly("scan", a).uploads)
+      assert.equal(12, quietly("histogram", a, { bins = 2, min = 0, max = 4 }).uploads)
+    end)
+  end)
+
   it("says what would be copied there first", function()
     S.on("pretend", function()
       local a = gr.array { 1, 2, 3 }
@@ -120,6 +169,8 @@ describe("GPUREDUCE_TRACE", function()
     local a = gr.ones(100)
     a:sum() a:dot(a) a:sum { rows = 10 } a:sum { segments = gr.array({ 1, 5, 101 }, "i64") } gr.many { { "max", a } }
     a:sum { async = true }:get()
+    a:sum { exact = true } a:mean { exact = true, rows = 10 }
+    a:sum { exact = true, segments = gr.array({ 1, 5, 101 }, "i64") }
     print "done"]]
 
   it("writes a line a call", function()
@@ -127,13 +178,16 @@ describe("GPUREDUCE_TRACE", function()
     assert.equal(0, status, text)
     local lines = {}
     for line in text:gmatch "gpureduce: ([^\n]*)" do lines[#lines + 1] = line end
-    assert.equal(6, #lines, text)
+    assert.equal(9, #lines, text)
     assert.truthy(lines[1]:find("sum of 100 f32 on cpu: small", 1, true), text)
     assert.truthy(lines[2]:find("dot of 100 f32 on cpu: small", 1, true), text)
     assert.truthy(lines[3]:find("in 10 rows", 1, true), text)
     assert.truthy(lines[4]:find("in 2 segments on cpu: segments", 1, true), text)
     assert.truthy(lines[5]:find("max of 100 f32", 1, true), text)
     assert.truthy(lines[6]:find("sum of 100 f32", 1, true), text)
+    assert.truthy(lines[7]:find("sum of 100 f32 on cpu: exact sums; reads 400, writes 8 bytes", 1, true), text)
+    assert.truthy(lines[8]:find("mean of 100 f32 in 10 rows on cpu: exact sums", 1, true), text)
+    assert.truthy(lines[9]:find("sum of 100 f32 in 2 segments on cpu: exact sums", 1, true), text)
   end)
 
   it("is quiet when it is not asked for", function()
@@ -145,15 +199,35 @@ describe("GPUREDUCE_TRACE", function()
 end)
 
 -- build/plans asks the planner of CUDA's reductions, which needs no device.
-describe("the map of CUDA's reductions", function()
-  local plans = os.getenv "GPUREDUCE_PLANS"
+local plans = os.getenv "GPUREDUCE_PLANS"
 
-  local function ask(...)
-    local pipe = assert(io.popen('"' .. plans .. '" ' .. table.concat({ ... }, " ")))
-    local text = pipe:read "*a"
-    pipe:close()
-    return text
-  end
+local function ask(...)
+  local pipe = assert(io.popen('"' .. plans .. '" ' .. table.concat({ ... }, " ")))
+  local text = pipe:read "*a"
+  pipe:close()
+  return text
+end
+
+describe("the plans of CUDA's scans and histograms", function()
+  it("are a block a tile, or a ring", function()
+    if not plans then return pending "no CUDA half in this build" end
+    assert.equal("kernel=gr_scan_short blocks=245 threads=256 shared=0",
+      ask("scan", "sum", "f32", 1000000):match "^(.*) scratch")
+    assert.equal("kernel=gr_scan_long blocks=264", ask("scan", "max", "f64", 1e8):match "^(.*) threads")
+    assert.equal("gr_scan_long", ask("scan", "prod", "i32", 4194305):match "kernel=(%S+)")
+  end)
+
+  it("share counters of blocks, or count in L2", function()
+    if not plans then return pending "no CUDA half in this build" end
+    local text = ask("histogram", "f32", 67108864, 256)
+    assert.equal("gr_hist_blocks", text:match "kernel=(%S+)")
+    assert.equal("1", text:match "launches=(%d+)")
+    assert.equal("2", ask("histogram", "f32", 67108864, 65536):match "launches=(%d+)", "rows of blocks are added up")
+    assert.equal("gr_hist_global", ask("histogram", "f32", 1000, 1000000):match "kernel=(%S+)")
+  end)
+end)
+
+describe("the map of CUDA's reductions", function()
 
   it("is that of kernels/cuda/README.md", function()
     if not plans then return pending "no CUDA half in this build" end

@@ -7,29 +7,6 @@ local nan, huge, NZ = model.nan, math.huge, model.minus_zero
 
 local on_each = S.on_each
 
--- A table of n elements, the dtype's edges among them.
-local function elements(g, dtype, n)
-  local t = model.data(dtype, n, g(), true)
-  local edges = model.is_float[dtype] and { nan, huge, -huge, NZ, 0.0, 1.0, -1.0, 0.5 }
-    or { model.lowest[dtype], 0, 1, 2, 3, 7, 100 }
-  for k = 1, n do
-    if g() % 4 == 0 then t[k] = edges[g() % #edges + 1] end
-  end
-  return model.is_float[dtype] and t or S.whole(t)
-end
-
-local function view_of(g, t, dtype)
-  local n = #t
-  local way = g() % 4
-  if way == 0 or n == 0 then return gr.array(t, dtype) end
-  local step = way == 1 and 1 or way == 2 and 3 or -1
-  local p = {}
-  for k = 1, n * math.abs(step) + 2 do p[k] = 1 end
-  for k = 1, n do p[step > 0 and (k - 1) * step + 2 or n + 2 - k] = t[k] end
-  local a = gr.array(p, dtype)
-  return step > 0 and a:slice(2, (n - 1) * step + 2, step) or a:slice(n + 1, 2, -1)
-end
-
 local reductions = { "sum", "min", "max", "mean", "var", "argmin", "argmax", "count", "any", "all", "prod", "norm" }
 
 -- All reductions of e and of the array of its elements.
@@ -43,34 +20,29 @@ end
 
 describe("a random formula", function()
   for _, dtype in ipairs(model.dtypes) do
-    it("has the elements that plain Lua gives, and the reductions of these, of " .. dtype, function()
+    it("has the elements that plain Lua and the operators give, and the reductions of these, of " .. dtype, function()
       if dtype == "i64" and not S.integers then return end
       local g = model.generator(#dtype * 31 + dtype:byte(1))
       on_each(function(device)
         for round = 1, 60 do
-          local n = ({ 0, 1, 2, 7, 64, 300, 1023, 1500 })[g() % 8 + 1]
-          local tables = { a = elements(g, dtype, n), b = elements(g, dtype, n), c = elements(g, dtype, n) }
-          local numbers = { p = g() % 5, q = g() % 100 }
-          if model.is_float[dtype] then numbers.p, numbers.q = numbers.p + 0.0, numbers.q + 0.0 end
-          local node = F.make(g, dtype, tables, { "a", "b", "c" }, numbers, 1 + g() % 5)
-          local given = { p = node.text:find "p" and numbers.p or nil, q = node.text:find "q" and numbers.q or nil }
-          for _, name in ipairs { "a", "b", "c" } do
-            if node.text:find("%f[%w]" .. name .. "%f[%W]") then given[name] = view_of(g, tables[name], dtype) end
-          end
-          given.p = node.text:find "%f[%w]p%f[%W]" and numbers.p or nil
-          given.q = node.text:find "%f[%w]q%f[%W]" and numbers.q or nil
-          local e = gr.fuse(node.text)(given)
-          local a = e:eval()
-          assert.equal(node.dtype, a.dtype)
-          assert.equal(n, #a)
-          local expected = {}
-          for k = 1, n do expected[k] = node.value(k) end
-          S.same_all(expected, a, node.text, dtype, device, round)
-          if round % 4 == 0 then compare_reductions(e, a, node.text .. " " .. dtype .. " " .. device) end
+          local f = F.draw(g, dtype)
+          local e = gr.fuse(f.text)(f.inputs)
+          local x = e:eval()
+          local what = ("%s of %s and %s, %s, round %d"):format(f.text, dtype, f.other, device, round)
+          assert.equal(f.dtype, x.dtype)
+          S.same_all(f.elements(), x, what)
+          S.same(f.array():bytes(), x:bytes(), what)
+          if round % 4 == 0 then compare_reductions(e, x, what) end
         end
       end)
     end)
   end
+
+  it("has the same bits on a device as on the CPU, whatever ends it", function()
+    local text, status = S.child({}, "bench/gpu_formulas.lua", "device=pretend", "texts=25", "lengths=3")
+    assert.equal(0, status, text)
+    assert.truthy(text:find "25 texts, 300 expressions, %d+ elements on pretend and the CPU.*: ok\n$", text)
+  end)
 
   it("reduces long vectors, rows, columns and segments as its elements do", function()
     local g = model.generator(5)
@@ -174,6 +146,32 @@ describe("the language", function()
     end)
   end)
 
+  it("spread rows and columns of every dtype, in launches that do not grow with the matrix", function()
+    local shapes = { { 1, 1 }, { 1, 9 }, { 9, 1 }, { 2, 3 }, { 130, 71 }, { 300, 257 }, { 3, 5000 }, { 5000, 3 } }
+    S.on_each(function(device)
+      for _, t in ipairs { "u8", "i8", "u16", "i16", "u32", "i32", "i64", "f16", "bf16", "f32", "f64" } do
+        for _, shape in ipairs(shapes) do
+          local rows, columns = shape[1], shape[2]
+          local n = rows * columns
+          local v = gr.cast(gr.randn(columns) * 30 + 50, t)
+          local w = gr.cast(gr.randn(rows) * 30 + 50, t):slice(rows, 1, -1)
+          local row = gr.fuse "x * 0 + row(v)" { v = v, x = gr.zeros(n, t) }
+          local column = gr.fuse "x * 0 + column(w)" { w = w, x = gr.zeros(n, t) }
+          local x, y, r, c = nil, nil, v:table(), w:table()
+          local counted = S.counted(function() x = row:eval() end).launches
+          assert.is_true(device == "cpu" or counted <= 6 + 2 * math.log(rows) / math.log(2), "row: " .. counted)
+          counted = S.counted(function() y = column:eval() end).launches
+          assert.is_true(device == "cpu" or counted <= 12, "column: " .. counted)
+          x, y = x:table(), y:table()
+          for k = 0, n - 1, n > 10000 and 101 or 1 do
+            S.same(r[k % columns + 1], x[k + 1], t, "row", rows, columns)
+            S.same(c[(k - k % columns) / columns + 1], y[k + 1], t, "column", rows, columns)
+          end
+        end
+      end
+    end)
+  end)
+
   it("spreads rows and columns over matrices", function()
     on_each(function()
       for _, shape in ipairs { { 2, 3 }, { 3, 2 }, { 40, 70 }, { 300, 7 }, { 1, 1 } } do
@@ -198,7 +196,7 @@ describe("the language", function()
 
   it("has the bits of gr.pow in every power, and of all other operators", function()
     for _, dtype in ipairs { "f16", "bf16", "f32", "f64", "i32", "u8" } do
-      local a = gr.array(elements(model.generator(9), dtype, 300), dtype)
+      local a = gr.array(F.elements(model.generator(9), dtype, 300), dtype)
       for _, k in ipairs { -4, -3, -2, -1, 0, 1, 2, 3, 4, 0.5, 1.5 } do
         local expected = gr.pow(a, k):bytes()
         assert.equal(expected, gr.fuse("a^" .. k) { a = a }:eval():bytes(), dtype .. "^" .. k)
@@ -221,7 +219,7 @@ describe("the language", function()
   it("makes powers of literals products, with the bits of the steps", function()
     for _, dtype in ipairs { "f16", "bf16", "f32", "f64" } do
       local g = model.generator(3)
-      local a = gr.array(elements(g, dtype, 500), dtype)
+      local a = gr.array(F.elements(g, dtype, 500), dtype)
       assert.is_true(gr.fuse "a^2" { a = a }:eval():equal(a * a))
       assert.is_true(gr.fuse "a^-1" { a = a }:eval():equal(1 / a))
       assert.is_true(gr.fuse "a^1" { a = a }:eval():equal(a * 1))
@@ -260,6 +258,31 @@ describe("the language", function()
     S.same_all(S.whole { 0, 0 }, gr.fuse "not (a or k)" { a = a, k = 0 }:eval(), "neither")
   end)
 
+  it("has Lua's operators of bits, with their precedence", function()
+    on_each(function()
+      local a, b = gr.array({ 12, 10, 255, -3 }, "i64"), gr.array({ 10, 3, 1, 2 }, "i64")
+      for text, expected in pairs {
+        ["a & b"] = { 8, 2, 1, 0 }, ["a | b"] = { 14, 11, 255, -1 }, ["a ~ b"] = { 6, 9, 254, -1 },
+        ["~a"] = { -13, -11, -256, 2 }, ["a << b"] = { 12288, 80, 510, -12 }, ["a >> 1"] = { 6, 5, 127, 2^63 - 2 },
+        ["a | b & 1 ~ 2"] = { 14, 11, 255, -1 }, ["a & b == b"] = { 0, 0, 1, 0 }, ["b << b + 1"] = { 20480, 48, 4, 16 },
+        ["~a & 15"] = { 3, 5, 0, 2 }, ["-~a"] = { 13, 11, 256, -2 }, ["not ~a"] = { 0, 0, 0, 0 },
+        ["~~a"] = { 12, 10, 255, -3 }, ["a ~ ~b"] = { -7, -10, -255, 0 }, ["a + (6 & 3.0) << 1"] = { 28, 24, 514, -2 },
+        ["1 << b | 1"] = { 1025, 9, 3, 5 }, ["a ~= b"] = { 1, 1, 1, 1 },
+      } do
+        local got = gr.fuse(text)((text:find("b", 1, true) and { a = text:find("a", 1, true) and a or nil, b = b })
+          or { a = a }):eval():table()
+        for k = 1, 4 do
+          if text ~= "a >> 1" or k < 4 then assert.equal(expected[k], got[k], text .. " of " .. k) end
+        end
+      end
+      local same = gr.fuse "bor(shl(a, 1), band(a, bnot(b)))" { a = a, b = b }:eval()
+      assert.is_true(same:equal(gr.fuse "a << 1 | a & ~b" { a = a, b = b }:eval()))
+    end)
+    assert.truthy(S.message(gr.fuse "f32(i) & f32(i)", { n = 3 }):find("column 8: band is not there for f32", 1, true))
+    assert.truthy(S.message(gr.fuse "i + (1.5 | 1)", { n = 3 }):find("column 10: value 1.5 is not a whole number", 1,
+      true))
+  end)
+
   it("casts by the names of dtypes", function()
     local a, k = gr.array { 1.5, -2.75, 300 }, gr.array({ 1, 2, 3 }, "i32")
     S.same_all(S.whole { 1, 0, 255 }, gr.fuse "u8(a)" { a = a }:eval(), "u8")
@@ -282,6 +305,8 @@ describe("the language", function()
       ["sqrt(a, b)"] = "column 1: 1 argument expected, got 2",
       ["where(a)"] = "column 1: 3 arguments expected, got 1",
       ["a ! b"] = "column 3: write 'not'", ["a != b"] = "column 3: write '~='", ["a && b"] = "column 3: write 'and'",
+      ["a || b"] = "column 3: write 'or'", ["a & & b"] = "column 5: number, name or '(' expected, got '&'",
+      ["a <<< b"] = "column 5: number, name or '(' expected, got '<'",
       ["a = b"] = "column 3: write '=='", ["a\n+ $"] = "line 2, column 3: unexpected '$'\n  + $\n    ^",
       ["3x"] = "column 1: malformed number", ["1..2"] = "column 1: malformed number",
         ["0x"] = "column 1: malformed number",
@@ -329,7 +354,9 @@ describe("the language", function()
     assert.truthy(S.message(f, 1):find("table of inputs expected, got number", 1, true))
     assert.truthy(S.message(gr.fuse "a * 0.5", { a = gr.ones(3,
       "i32") }):find("column 3: value 0.5 is not a whole number, as i32 needs", 1, true))
-    assert.truthy(S.message(gr.fuse "clamp(a, b, 1)", { a = a, b = a }):find("clamp takes numbers as its ends", 1,
+    assert.truthy(S.message(gr.fuse "clamp(a, b, 1)", { a = a, b = gr.ones(4, "i8") }):find("f32 and i8 do not mix", 1,
+      true))
+    assert.truthy(S.message(gr.fuse "clamp(a, 2, 1)", { a = a }):find("upper end of 2 or more expected, got 1", 1,
       true))
     assert.truthy(S.message(gr.fuse "a + i", { a = a }):find("f32 and i64 do not mix: write f32(...) or i64(...)", 1,
       true))

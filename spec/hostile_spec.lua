@@ -90,6 +90,22 @@ describe("a finalizer in the middle of a call", function()
     released_amid("clamp and cast", two, function(o) return o.a:clamp(0, 0.5):cast("f32") end)
     released_amid("where and compare", two, function(o) return gr.where(o.a:compare("<", o.b), o.a, o.b) end)
     released_amid("compact", two, function(o) return o.a:compact(o.b:compare(">", o.a)) end)
+    local function looked_up()
+      return { a = gr.linspace(0, 1, 200, "f64"), b = gr.ones(200, "f64"), i = gr.arange(1, 200, "i32"),
+        m = gr.ones(200, "u8") }
+    end
+    released_amid("take", looked_up, function(o) return o.a:take(o.i), o.a:take(o.i, { into = o.b }) end)
+    released_amid("put", looked_up, function(o)
+      return o.a:put(o.i, o.b), o.a:put(o.i, o.b, { op = "add" }), o.a:put(o.i, 1, { op = "min" })
+    end)
+    released_amid("random orders and choices", looked_up, function(o)
+      return o.a:shuffle { into = o.b }, o.a:choice(9, { weights = o.b }),
+        o.a:choice(9, { weights = o.b, replace = false }), gr.permutation(200, "i32", { into = o.i })
+    end)
+    released_amid("arrays in brackets", looked_up, function(o)
+      o.a[o.m], o.b[o.i] = o.b, 3
+      return o.a[o.i], o.a[o.m]
+    end)
     released_amid("sums", two, function(o)
       return o.a:sum(), o.a:sum { rows = 10 }, o.a:dot(o.b, { rows = 10, pairs = true })
     end)

@@ -16,11 +16,11 @@ describe("a lost device", function()
       print(gr.ones(5):sum())]])
     local lines = {}
     for line in text:gmatch("[^\n]+") do lines[#lines + 1] = line end
-    assert.equal("pretend\tchosen by GPUREDUCE_DEVICE", lines[1])
+    assert.equal("pretend\tchosen by GPUREDUCE_DEVICE\tformulas run step by step", lines[1])
     assert.truthy(lines[2]:find("^6.*\t28"))
     assert.truthy(lines[3]:find("^true\t6")) -- the host has it all: it goes on there
     assert.truthy(lines[4]:find("^1.*\t6"))
-    assert.equal("cpu\tthe device before was lost", lines[5])
+    assert.equal("cpu\tthe device before was lost\tformulas run in blocks that stay in the cache", lines[5])
     local gone = "elements that only pretend had are gone with the device: the device is lost"
     assert.equal("false\tgpureduce: " .. gone, lines[6])
     assert.truthy(lines[7]:find("^5"))

@@ -282,6 +282,39 @@ describe("clamp", function()
       S.same_all(each(n, function(k) return t[k] > high and high or t[k] end), a:clamp(nil, high), dtype, "from above")
     end
   end)
+
+  it("takes arrays, rows, columns and expressions as ends", function()
+    S.on_each(function()
+      for _, dtype in ipairs(model.dtypes) do
+        local n = 90
+        local t, l, h = data(dtype, n, 12), data(dtype, n, 13), data(dtype, n, 14)
+        local a, low, high = gr.array(t, dtype), gr.array(l, dtype), gr.array(h, dtype)
+        local function between(x, y, z)
+          if x < y then return y end
+          return x > z and z or x
+        end
+        local function check_all(f, got, ...)
+          S.same_all(each(n, function(k) return f(k) end), got, dtype, ...)
+        end
+        check_all(function(k) return between(t[k], l[k], h[k]) end, a:clamp(low, high), "two arrays")
+        check_all(function(k) return between(t[k], l[k], 60) end, a:clamp(low, 60), "array and number")
+        check_all(function(k) return between(t[k], 2, h[k]) end, gr.clamp(a, 2, high), "number and array")
+        check_all(function(k) return t[k] < l[k] and l[k] or t[k] end, a:clamp(low), "low alone")
+        check_all(function(k) return t[k] > h[k] and h[k] or t[k] end, a:clamp(nil, high), "high alone")
+        check_all(function(k) return between(t[k], l[k], h[k]) end, gr.lazy(a):clamp(low, high):eval(), "lazy")
+        check_all(function(k) return between(t[k], l[k], 60) end, gr.fuse "clamp(a, b, 60)" { a = a, b = low }:eval(),
+          "text")
+        check_all(function(k) return t[k] > 60 and 60 or t[k] end, gr.lazy(a):clamp(nil, 60):eval(), "lazy, high alone")
+        local into = gr.zeros(n, dtype)
+        assert.equal(into, a:clamp(low, { into = into }))
+        check_all(function(k) return t[k] < l[k] and l[k] or t[k] end, into, "into")
+        local X = a:matrix(9):clamp(low:slice(1, 10), gr.column(high:slice(1, 9)))
+        assert.same({ 9, 10 }, X.shape)
+        check_all(function(k) return between(t[k], l[(k - 1) % 10 + 1], h[math.floor((k - 1) / 10) + 1]) end, X:slice(),
+          "row and column")
+      end
+    end)
+  end)
 end)
 
 -- ---- where it is done ----
@@ -374,6 +407,9 @@ local rows = {
   { "a:clamp('x', 2)", "bad argument #2 to 'clamp' (number expected, got string)" },
   { "a:clamp(3, 2)", "bad argument #3 to 'clamp' (upper end of 3 or more expected, got 2)" },
   { "a:clamp(0, nan)", "bad argument #3 to 'clamp' (number expected, got nan)" },
+  { "a:clamp(a, u)", "bad argument #2 to 'clamp' (f32 and u8 do not mix: write f32(...) or u8(...))" },
+  { "a:clamp(gr.zeros(11), 3)", "bad argument #2 to 'clamp' (length 10 expected, got 11)" },
+  { "a:clamp(a, 3, 4)", "bad argument #4 to 'clamp' (options table expected, got number)" },
   { "u:clamp(-1, 3)", "bad argument #2 to 'clamp' (value -1 does not fit u8 (0 to 255))" },
   { "a:cast()", "bad argument #2 to 'cast' (dtype name expected, got no value)" },
   { "a:cast('f23')", "bad argument #2 to 'cast' (unknown dtype 'f23' (did you mean 'f32'?))" },

@@ -8,7 +8,7 @@ local path = directory .. ".raw"
 
 -- What stands for a parameter: by its name where the type says too little, else by its type.
 local named = {
-  mask = function() return gr.ones(4, "u8") end,
+  mask = function() return gr.ones(4, "u8") end, index = function() return gr.ones(4, "i32") end,
   path = function() return path end,
   from = function() return { 1, 2, 3, 4 } end,
   bytes = function() return ("\0"):rep(16) end,
@@ -103,15 +103,17 @@ describe("a dtype", function()
   after_each(function() os.remove(path) os.remove(directory) end)
 
   local count = 0
+  local whole = { randint = true, permutation = true } -- of integers alone
   for _, entry in ipairs(entries) do
     local at, option
+    local dtype = whole[entry.name] and "i32" or "f64"
     for k, row in ipairs(entry.params) do if row[1] == "dtype" then at = k end end
     for _, row in ipairs(entry.options or {}) do option = option or row[1] == "dtype" end
     if at or option then count = count + 1 end
     if at or option then
       it("of " .. entry.name .. " is an argument or an option", function()
         assert.is_truthy(at and option, "docs/api has one of the two alone")
-        local arguments, extra = {}, { dtype = "f64" }
+        local arguments, extra = {}, { dtype = dtype }
         if entry.name == "wrap" then extra.n = 0 end
         if entry.name == "csv" then S.write_file(path, "1\n2\n") end
         for k = 1, at - 1 do arguments[k] = sample(entry, entry.params[k]) end
@@ -120,12 +122,12 @@ describe("a dtype", function()
             local early = {}
             for j = 1, k - 1 do early[j] = arguments[j] end
             early[k] = extra
-            assert.equal("f64", (call(entry, early, k)).dtype)
+            assert.equal(dtype, (call(entry, early, k)).dtype)
           end
         end
-        arguments[at] = "f64"
+        arguments[at] = dtype
         arguments[at + 1] = entry.name == "wrap" and { n = 0 } or {}
-        assert.equal("f64", (call(entry, arguments, at + 1)).dtype)
+        assert.equal(dtype, (call(entry, arguments, at + 1)).dtype)
         arguments[at + 1] = extra
         local twice = "bad argument #%d to '%s' (option 'dtype': argument #%d is one already)"
         assert.equal(twice:format(at + 1, entry.name, at), S.message(call, entry, arguments, at + 1))

@@ -12,8 +12,43 @@ local function sorted(t)
   return copy
 end
 
+-- Between two neighbours, from the nearer one.
+local function blend(x, y, w)
+  if x == y then return x end
+  if (y - x) - (y - x) ~= 0 then return x * (1 - w) + y * w end
+  if w < 0.5 then return x + (y - x) * w end
+  return y - (y - x) * (1 - w)
+end
+
+-- Hyndman and Fan's methods 1 to 9 but the seventh, with ranks from 1 as they have them.
+local ranks = {
+  interpolated_inverted_cdf = { 0, 1 }, hazen = { 0.5, 0.5 }, weibull = { 0, 0 },
+  median_unbiased = { 1 / 3, 1 / 3 }, normal_unbiased = { 3 / 8, 3 / 8 },
+}
+local function by_rank(t, q, method)
+  local n = #t
+  local function at(k) return t[math.max(1, math.min(n, k))] end
+  if ranks[method] then
+    local alpha, beta = ranks[method][1], ranks[method][2]
+    local h = n * q + (alpha + q * (1 - alpha - beta)) - 1
+    local low = floor(h)
+    return blend(at(low + 1) * 1.0, at(low + 2) * 1.0, h - low)
+  end
+  local h = n * q
+  local j = floor(h)
+  local g = h - j
+  if method == "inverted_cdf" then return g > 0 and at(j + 1) or at(j) end
+  if method == "averaged_inverted_cdf" then
+    return g > 0 and at(j + 1) * 1.0 or blend(at(j) * 1.0, at(math.max(j, 0) + (j > 0 and 1 or 0)) * 1.0, 0.5)
+  end
+  j = floor(h - 0.5) -- closest_observation: the nearest rank, halfway the even one
+  g = h - 0.5 - j
+  return (g == 0 and j % 2 == 0) and at(j) or at(j + 1)
+end
+
 -- numpy.quantile(t, q, method = method) of a sorted table
 local function reference(t, q, method)
+  if ranks[method] or method and (method:find "inverted" or method:find "closest") then return by_rank(t, q, method) end
   local h = (#t - 1) * q
   local low = floor(h)
   local w = h - low
@@ -27,10 +62,7 @@ local function reference(t, q, method)
   end
   x, y = x * 1.0, y * 1.0
   if method == "midpoint" then w = 0.5 end
-  if x == y then return x end
-  if (y - x) - (y - x) ~= 0 then return x * (1 - w) + y * w end
-  if w < 0.5 then return x + (y - x) * w end
-  return y - (y - x) * (1 - w)
+  return blend(x, y, w)
 end
 
 -- The middle of a sorted table: the mean of two, whose halves do not overflow.
@@ -41,7 +73,8 @@ local function middle(t)
 end
 
 local shares = { 0, 1, 0.5, 0.25, 0.75, 0.1, 0.9, 1 / 3, 0.999, 1e-9 }
-local methods = { "linear", "lower", "higher", "nearest", "midpoint" }
+local methods = { "linear", "lower", "higher", "nearest", "midpoint", "inverted_cdf", "averaged_inverted_cdf",
+  "closest_observation", "interpolated_inverted_cdf", "hazen", "weibull", "median_unbiased", "normal_unbiased" }
 
 local function check(a, t, what)
   local s = sorted(t)
@@ -226,5 +259,85 @@ describe("quantile", function()
     local wide = gr.zeros(4, "f32")
     a:quantile({ 0.2, 0.7 }, { method = "lower", into = wide:slice(4, 2, -2) })
     S.same_all({ 0, 7, 0, 2 }, wide, "into a strided view")
+  end)
+end)
+
+describe("weighted quantiles", function()
+  -- The least element of those sorted with their weights up to which the share of all weight lies.
+  local function weighted(t, w, q)
+    local order, total, sum = {}, 0, 0
+    for k = 1, #t do order[k], total = k, total + w[k] end
+    table.sort(order, function(i, j) return t[i] < t[j] or t[i] == t[j] and i < j end)
+    for k = 1, #order do
+      sum = sum + w[order[k]]
+      local last = k == #order or t[order[k]] ~= t[order[k + 1]]
+      if last and sum > 0 and sum / total >= q then return t[order[k]] + 0 end
+    end
+  end
+
+  it("are those of a sorted table", function()
+    S.on_each(function(device)
+      for _, dtype in ipairs(model.dtypes) do
+        for _, weight in ipairs { "f32", "f64", "u8", "i64" } do
+          for _, n in ipairs { 1, 2, 7, 300 } do
+            local t, g, w = S.whole(D.sparse(dtype, n, n + 3)), model.generator(n), {}
+            for k = 1, n do
+              w[k] = g() % 6 / (model.is_float[weight] and 8 or 1)
+              if not model.is_float[weight] then w[k] = math.floor(w[k]) end
+            end
+            w[1] = w[1] + 1
+            local a, weights = gr.array(t, dtype), gr.array(w, weight)
+            for _, q in ipairs { 0, 0.1, 0.5, 0.9, 1 } do
+              S.same(weighted(t, w, q), a:quantile(q, { weights = weights }), device, dtype, weight, n, q)
+            end
+            S.same_all({ weighted(t, w, 1), weighted(t, w, 0.25) },
+              a:quantile({ 1, 0.25 }, { weights = weights, method = "inverted_cdf" }), device, dtype, "two")
+          end
+        end
+      end
+    end)
+  end)
+
+  it("of equal weights are those of none", function()
+    local t = D.wide("f64", 501, 3)
+    local a, w = gr.array(t, "f64"), gr.full(501, 0.25)
+    for _, q in ipairs(shares) do
+      S.same(a:quantile(q, { method = "inverted_cdf" }), a:quantile(q, { weights = w }), q)
+    end
+  end)
+
+  it("of rows and columns, views and expressions", function()
+    S.on_each(function()
+      local X = gr.array { 1, 2, 3, 30, 20, 10 }:matrix(2)
+      local W = gr.array({ 1, 1, 4, 1, 1, 4 }, "u8")
+      S.same_all({ 3, 10 }, X:quantile(0.5, { axis = 2, weights = W }))
+      S.same_all({ 1, 2, 3 }, X:quantile(0.5, { axis = 1, weights = gr.lazy(W) * 2 }))
+      S.same_all({ 30, 20, 10 }, X:quantile({ 0.75 }, { axis = 1, weights = W }):slice())
+      S.same(2, gr.array({ 1, 9, 2, 9, 3 }):slice(1, 5, 2):quantile(0.5, { weights = gr.array { 1, 1, 1 } }))
+      S.same(model.nan, gr.array({ 1, model.nan }):quantile(0.5, { weights = gr.ones(2) }))
+      S.same(model.round.f32(0.1), gr.array({ 0.1, 3 }, "f64"):quantile(0, { weights = gr.ones(2), out = "f32" }))
+      S.same(math.huge, gr.array({ -math.huge, math.huge }):quantile(0.9, { weights = gr.ones(2) }))
+    end)
+  end)
+
+  it("refuse weights that are none", function()
+    local a = gr.array { 1, 2, 3 }
+    local rows = {
+      { gr.ones(2), "option 'weights': length 3 expected, got 2" },
+      { 3, "option 'weights': gpureduce.array expected, got number" },
+      { gr.array { 1, -1, 3 }, "option 'weights': finite weights of 0 or more expected, got -1" },
+      { gr.array { 1, math.huge, 3 }, "option 'weights': finite weights of 0 or more expected, got inf" },
+      { gr.zeros(3), "option 'weights': some weight above 0 expected" },
+    }
+    for _, row in ipairs(rows) do
+      assert.equal("bad argument #3 to 'quantile' (" .. row[2] .. ")", S.message(gr.quantile, a, 0.5,
+        { weights = row[1] }))
+      assert.equal("bad argument #3 to 'quantile' (" .. row[2] .. ")", S.message(gr.quantile, a, { 0.5 },
+        { weights = row[1] }))
+    end
+    assert.equal("bad argument #3 to 'quantile' (option 'weights': only with method 'inverted_cdf')",
+      S.message(gr.quantile, a, 0.5, { weights = gr.ones(3), method = "linear" }))
+    assert.equal("bad argument #3 to 'quantile' (option 'weights': finite weights of 0 or more expected, got nan)",
+      S.message(gr.quantile, a, 0.5, { weights = gr.array { 1, model.nan, 1 } }))
   end)
 end)

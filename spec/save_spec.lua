@@ -203,7 +203,7 @@ describe("what is no regular file", function()
       local a, shape = gr.load(feed("cat " .. fixture, npy))
       assert.is_true(a:equal((gr.load(fixture))))
       assert.same({ 2, 3 }, shape)
-      assert.same({ 0, 1, 2, 3, 4, 5 }, gr.load(feed("cat spec/fixtures/fortran_2x3.npy", npy)):table())
+      assert.same({ { 0, 1, 2 }, { 3, 4, 5 } }, gr.load(feed("cat spec/fixtures/fortran_2x3.npy", npy)):table())
       refused("NPY file is longer than its header says: 48 bytes of data promised, at least 49 are there",
         feed("cat " .. fixture .. "; echo more", npy))
       refused("truncated NPY file: its header promises 48 bytes of data, 22 are there",
@@ -340,7 +340,7 @@ describe("the old file stays whole, and nothing else,", function()
           local gr = require "gpureduce"
           local arrays = { gr.full(%d, 1, "u8"), gr.full(%d, 2, "u8") }
           for k = 1, 1e9 do assert(arrays[k %% 2 + 1]:save %q) end]]):format(n, n, name))
-        for kill = 1, 6 do
+        for kill = 1, 2 do -- each waits for a disk some dozen times
           local process = run(("%s %s/writer > /dev/null 2>&1 & echo $!"):format(S.interpreter(), folder))
           local seen, from = {}, os.time()
           while not (seen[1] and seen[2]) and os.time() < from + 20 do

@@ -109,7 +109,7 @@ static int64_t scan(results *to) {
   job.out.stride = gr_size_of(job.out_dtype);
   job.exclusive = it.exclusive;
   job.reverse = it.reverse;
-  gr_cpu_scan(&job, NULL);
+  gr_cpu_scan(&job, NULL, NULL);
   return it.n * job.out.stride;
 }
 
@@ -128,7 +128,7 @@ static int64_t histogram(results *to) {
   job.modulo = it.modulo;
   job.counts = (int64_t *)(void *)to->byte;
   job.tails = job.counts + it.bins;
-  gr_cpu_histogram(&job, NULL, NULL, 0);
+  gr_cpu_histogram(&job, NULL, NULL, NULL, 0);
   return (it.bins + 3) * 8;
 }
 

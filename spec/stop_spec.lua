@@ -51,7 +51,7 @@ describe("Ctrl-C", function()
   local names = { "linspace", "arange", "array", "table", "fill", "zeros", "copy", "sum", "strided", "min", "exact",
     "exact_rows", "rows", "columns", "wide", "segments", "many", "async", "scan", "scan_max", "softmax", "rmsnorm",
     "quantile", "histogram", "bins", "bytes", "edges", "weights", "heavy", "infinite", "map", "count", "compact",
-    "in_place", "random", "digest", "ladder", "timed" }
+    "in_place", "take", "put", "put_add", "random", "whole", "order", "choice", "digest", "ladder", "timed" }
   local script = [[
     local n = 2 ^ 22
     local a = gr.rand(n, { seed = 1 })
@@ -61,6 +61,7 @@ describe("Ctrl-C", function()
     local offsets = gr.arange(1, n + 1, 64, "i64")
     local out, longs = gr.zeros(n), gr.zeros(n, "i64")
     local few = gr.ones(2 ^ 17)
+    local places = gr.arange(n, 1, -1, "i32")
     local infinite = gr.full(n, 1 / 0)
     local calls = {
       linspace = function() return gr.linspace(0, 1, n / 4) end,
@@ -97,7 +98,13 @@ describe("Ctrl-C", function()
       count = function() return a:count { op = "<", value = 0.25 } end,
       compact = function() return gr.compact(a, mask) end,
       in_place = function() gr.copy(a, { into = out }) return #gr.compact(out, mask, { into = out }) end,
+      take = function() return gr.take(a, places, { into = out }) end,
+      put = function() return out:put(places, a) end,
+      put_add = function() return gr.copy(a, { into = out }):put(places, a, { op = "add" }) end,
       random = function() return gr.randn(n, { seed = 3, into = out }) end,
+      whole = function() return gr.randint(1, 9, n, { seed = 3, into = longs }) end,
+      order = function() return gr.permutation(n, { seed = 3, into = longs }) end,
+      choice = function() return a:choice(1000, { weights = a, replace = false, seed = 1 }) end,
       digest = function() return gr.digest(a) end,
       ladder = function() return gr.sum(a, { kernel = "two_phase" }) end,
       timed = function() return (gr.sum(few, { kernel = "two_phase", timed = 30 })) end,

@@ -3,45 +3,7 @@ local S = require "spec.support"
 local D = require "spec.data"
 local gr, model = S.gr, S.model
 local nan, huge = model.nan, math.huge
-
--- The exact sum of numbers, rounded once: partial sums that do not overlap (Shewchuk 1997).
-local function exact_sum(list)
-  local partials = {}
-  for _, x in ipairs(list) do
-    local kept = 0
-    for k = 1, #partials do
-      local y = partials[k]
-      if math.abs(x) < math.abs(y) then x, y = y, x end
-      local high = x + y
-      local low = y - (high - x)
-      if low ~= 0 then
-        kept = kept + 1
-        partials[kept] = low
-      end
-      x = high
-    end
-    for k = #partials, kept + 1, -1 do partials[k] = nil end
-    partials[kept + 1] = x
-  end
-  -- From the largest down; what is left may decide a tie.
-  local n = #partials
-  if n == 0 then return 0 end
-  local high, low = partials[n], 0
-  n = n - 1
-  while n > 0 do
-    local x, y = high, partials[n]
-    high = x + y
-    low = y - (high - x)
-    n = n - 1
-    if low ~= 0 then break end
-  end
-  if n > 0 and ((low < 0 and partials[n] < 0) or (low > 0 and partials[n] > 0)) then
-    local y = low * 2
-    local x = high + y
-    if y == x - high then high = x end
-  end
-  return high
-end
+local exact_sum = S.exact_sum
 
 -- For each bin, below, above and NaN: the list of weights.
 local function lists(t, w, edges)

@@ -7,7 +7,10 @@ common.typed = { "options", "options?", "the dtype by its name, if not before" }
 common.dtype_option = { "dtype", "dtype?", "what else stands before the options" }
 
 common.rows = { "rows", "integer?", "read the n elements as a matrix of so many rows, row by row; must divide n" }
-common.axis = { "axis", "integer?", "2: one result for each row, 1: one for each column", default = "2" }
+common.axis = { "axis", "integer?", "2: one result for each row, 1: one for each column; with `rows`, or of a matrix, "
+  .. "where it alone says that", default = "2" }
+common.keepdims = { "keepdims", "boolean?", "the results as a matrix: of one column (axis 2) or one row (axis 1)",
+  default = "false" }
 common.segments = { "segments", "array|integer[]?", "m + 1 positions that do not fall (i64 or i32): result k is that "
   .. "of `a[offsets[k]]` up to `a[offsets[k + 1] - 1]`. They are read on the host, so keep them there; "
   .. "no `rows` with them" }
@@ -22,7 +25,11 @@ common.timed = { "timed", "boolean|integer?", "with `kernel`: the seconds betwee
   .. "kernels come as a second result; a number: the mean of so many runs", default = "false" }
 common.exact = { "exact", "boolean?", "round the true value once, whatever the order (docs/exact.md)",
   default = "what `gr.exact` says" }
-common.out = { "out", "string?", "with `exact`: round straight to `\"f32\"` or `\"f64\"`; rows give arrays of it",
+common.out = { "out", "string?", "`\"f32\"`: results of f64 rounded once to f32, and arrays of it; with `exact` "
+  .. "rounded straight from the true value",
+  default = '`"f64"`' }
+
+common.single = { "out", "string?", "`\"f32\"`: results of f64 rounded once to f32, and arrays of it",
   default = '`"f64"`' }
 
 common.no_wait = "Neither: queues work on the device and returns."

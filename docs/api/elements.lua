@@ -21,7 +21,8 @@ local function binary(name, sign, text, dtypes, example, output)
     params = { { "a", "array|number", "" }, { "b", "array|number", "at least one of the two is an array" },
       { "options", "options?", "" } },
     options = into, returns = { { "array", "as long as the input" } }, dtypes = dtypes,
-    shapes = "Two arrays: the same dtype and length, on one device. A number goes with every element.",
+    shapes = "Two arrays: the same dtype and length, on one device. A number goes with every element, a row or a "
+      .. "column with all of a matrix ([Matrices](#matrices)).",
     errors = "Different dtypes or lengths; a number that the dtype has no room for; an `into` of another dtype or "
       .. "length, or one that overlaps an input without being it.",
     cost = "O(n): one pass, one launch.", waits = c.no_wait,
@@ -160,13 +161,16 @@ return {
     unary("lnot", "1 where an element is 0, 0 elsewhere.", masks, "print(gr.lnot(gr.array { 2, 0 })[2])", "1"),
     {
       name = "clamp", text = "Each element, or the end of the range that it lies beyond. NaN stays NaN.",
-      params = { c.a, { "low", "number?", "no lower end without it" }, { "high", "number?", "no upper end without it" },
+      params = { c.a, { "low", "number|array?", "no lower end without it; of an array an end for each element, also as "
+        .. "a row or a column of a matrix" }, { "high", "number|array?", "no upper end without it" },
         { "options", "options?", "" } },
       options = into, returns = { { "array", "as long as the input" } }, dtypes = "All; the input's.",
-      errors = "An upper end below the lower one; an end that the dtype has no room for, or NaN.",
-      cost = "O(n): one pass, one launch.", waits = c.no_wait,
-      example = "print(table.concat(gr.array({ -3, 7, 300 }, \"i32\"):clamp(0, 255):table(), \" \"))",
-      output = "0 7 255",
+      errors = "A number for the upper end below that for the lower one (of arrays whose ends cross, the lower end is "
+        .. "the result where an element lies below it); a number that the dtype has no room for, or NaN.",
+      cost = "O(n): one pass, one launch. With arrays: as a formula of four steps.", waits = c.no_wait,
+      example = "local a = gr.array({ -3, 7, 300 }, \"i32\")\nprint(table.concat(a:clamp(0, 255):table(), \" \"), "
+        .. "a:clamp(gr.array({ 0, 8, 0 }, \"i32\"))[2])",
+      output = "0 7 255\t8",
     },
     {
       name = "cast", text = "The elements in another type.",
@@ -225,6 +229,63 @@ local a = gr.array({ 3, -1, 4, -1, 5 }, "i32")
 local kept = a:compact(a:compare(">", 0))
 print(#kept, table.concat(kept:table(), " "))]],
       output = "3\t3 4 5",
+    },
+    {
+      name = "take", text = "The elements at some positions, in the order of these: the result's element k is "
+        .. "`a[index[k]]`. `a[index]` is the same for every dtype of index but u8, which is a mask there.",
+      params = { c.a, { "index", "array", "positions, of any integer dtype: from 1, negative ones from the end" },
+        { "options", "options?", "" } },
+      options = { { "into", "array?", "the array that takes the elements: of the input's dtype, as long as the "
+        .. "index. It "
+        .. "may be the index itself, but share nothing with the input" } },
+      returns = { { "array", "as long as the index, of the input's dtype" } },
+      dtypes = "All. Elements are copied bit for bit.",
+      errors = "An index that is no position of the input, which the error names with its place: the first one. "
+        .. "Nothing is written then. An index of floats; an `into` that overlaps the input.",
+      cost = "O(#index): one launch, which looks for what is no position on the way; with `into` one before it that "
+        .. "only "
+        .. "looks.",
+      waits = "Waits for the word that all are positions: 8 bytes come down.",
+      example = [[
+local lut = gr.array { 0, 10, 40, 90 }
+local index = gr.array({ 4, 1, 2, -1 }, "i32")
+print(table.concat(lut:take(index):table(), " "))
+print(select(2, pcall(lut.take, lut, index + 3)))]],
+      output = "90.0 0.0 10.0 90.0\nbad argument #2 to 'take' (element 1: position from 1 to 4, or -4 to -1, expected, "
+        .. "got 7)",
+    },
+    {
+      name = "put", text = [[
+Put values to the elements at some positions. `op` says what becomes of the element and all values for it: `"set"`: the
+last of the values; `"add"`: their sum and the element; `"min"`, `"max"`: the least or greatest of them and the element.
+Sums of floats have the same bits in whatever order values come: those for one element are added up exactly
+(docs/numerics.md, as weights of histograms are), and their sum to the element, rounded once; where it is 0 the element
+stays as it is.
+`a[index] = v` sets for every dtype of index but u8, which is a mask there.]],
+      params = { { "a", "array", "what is written" },
+        { "index", "array", "positions, of any integer dtype: from 1, negative ones from the end" },
+        { "v", "array|number", "the values: as many as positions, of a's dtype; or one number for all" },
+        { "options", "options?", "" } },
+      options = { { "op", '"set"|"add"|"min"|"max"?', "what becomes of an element", default = '`"set"`' } },
+      returns = { { "array", "the array itself" } },
+      dtypes = "All. Integers wrap in their width. `min` and `max` order -0.0 before 0.0; a NaN stays, or comes.",
+      errors = "An index that is no position, which the error names with its place: the first one. Values of "
+        .. "another dtype "
+        .. "or length, a number that the dtype has no room for; with `add`, values that are not finite; an index or "
+        .. "values "
+        .. "that overlap what is written. In all these cases nothing is written.",
+      cost = "O(#index): a launch that only looks at the positions, then one that writes; to set several values "
+        .. "two, to add "
+        .. "floats a pass for their largest and one over a. Besides, for each element of a: 4 bytes to set several "
+        .. "values on a GPU (8 from 2^32 - 1 values on), 16 to add floats.",
+      waits = "Waits for the word that all are positions: 8 bytes come down; to add floats for their largest, too.",
+      example = [[
+local a, index = gr.zeros(4), gr.array({ 2, -1, 2 }, "i32")
+print(table.concat(a:put(index, gr.array { 5, 6, 7 }):table(), " "))
+print(table.concat(a:put(index, 0.5, { op = "add" }):table(), " "))
+a[index] = 1
+print(table.concat(a:table(), " "))]],
+      output = "0.0 7.0 0.0 6.0\n0.0 8.0 0.0 6.5\n0.0 1.0 0.0 1.0",
     },
   },
 }

@@ -38,7 +38,8 @@ order, or begins at an odd place is read instead.]],
         { "map", "boolean?", "map the file instead of reading it: pages come when they are used, and nobody may "
           .. "shorten it (above)", default = "false" },
       },
-      returns = { { "array?", "the elements, or nil when the system refuses" },
+      returns = { { "array?", "the elements, of an NPY file of two dimensions as a matrix; or nil when the system "
+        .. "refuses" },
         { "table|string|nil", "of NPY files the shape; after nil the message" },
         { "integer?", "after nil the system's error number" } },
       dtypes = "All. NPY (versions 1 to 3, headers up to 1 MiB): what NumPy calls u1 i1 i2 u2 i4 u4 i8 f2 f4 f8 and "
@@ -60,7 +61,7 @@ print(gr.load("no such file"))]],
       text = "Write an array to a file: NPY when the name ends in `.npy`, else the raw elements. "
         .. "The old file is replaced whole.",
       params = { c.a, { "path", "string", "the file's name" }, { "options", "options?", "" } },
-      options = { { "shape", "integer[]?", "NPY: lengths whose product is n", default = "`{n}`" } },
+      options = { { "shape", "integer[]?", "NPY: lengths whose product is n", default = "the array's shape" } },
       returns = { { "boolean?", "true, or nil when the system refuses" }, { "string?", "after nil the message" },
         { "integer?", "after nil the system's error number" } },
       errors = "A shape whose product is not n; a path with a NUL. What the system refuses returns nil, message, code.",

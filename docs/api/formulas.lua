@@ -24,7 +24,8 @@ local function logic(name, text, output, params)
 end
 
 local words = {
-  { "`x`", "an input: an array, a number, or an expression" },
+  { "`x`", "an input: an array, a number, or an expression; beside a matrix also `gr.row(v)`, `gr.column(v)`, or a "
+    .. "vector that fits one way" },
   { "`scalar(x)`", "an array of one element, which is read on the device and goes with every element" },
   { "`row(v)`, `column(v)`", "in a matrix, row by row: `v` for each row, or for each column. How many of the "
     .. "other side "
@@ -32,7 +33,7 @@ local words = {
   { "`i`, `n`", "the position, from 1, an i64; the length, a number" },
   { "`f32(x)`, `i64(x)`, ...", "a cast, as `gr.cast` does it; dtypes do not mix without" },
   { "`sqrt(x)`, `abs(x)`, ...", "the element operators ([Element by element](#element-by-element)) by name; "
-    .. "`clamp(x, low, high)` with numbers as its ends; `min(x, y)` and `max(x, y)` are "
+    .. "`clamp(x, low, high)`; `min(x, y)` and `max(x, y)` are "
     .. "`minimum` and `maximum`" },
   { "`where(c, x, y)`", "`x` where `c` is not zero, else `y`" },
   { "`x < y`, ...", "a mask: u8, 1 or 0" },
@@ -56,16 +57,21 @@ the bits that the operators have one after the other, on every device.
 formula    = or
 or         = and { "or" and }
 and        = comparison { "and" comparison }
-comparison = sum { ( "<" | "<=" | "==" | "~=" | ">=" | ">" ) sum }
+comparison = bits { ( "<" | "<=" | "==" | "~=" | ">=" | ">" ) bits }
+bits       = either { "|" either }
+either     = both { "~" both }
+both       = shift { "&" shift }
+shift      = sum { ( "<<" | ">>" ) sum }
 sum        = product { ( "+" | "-" ) product }
 product    = unary { ( "*" | "/" | "//" | "%" ) unary }
-unary      = { "-" | "not" } power
+unary      = { "-" | "not" | "~" } power
 power      = operand [ "^" unary ]
 operand    = NUMBER | NAME | NAME "(" formula { "," formula } ")" | "(" formula ")"
 ```
 
-Numbers, names, comments (`--` to the end of the line) and precedence are Lua's;
-`//` and `%` are `floordiv` and `mod`.
+Numbers, names, comments (`--` to the end of the line) and precedence are Lua's, of 5.3 and later on every Lua;
+`//` and `%` are `floordiv` and `mod`, `& | ~ << >>` and unary `~` are `band`, `bor`, `bxor`, `shl`, `shr` and `bnot`,
+of integers.
 
 | in a formula | is |
 |---|---|
@@ -77,10 +83,13 @@ among themselves are computed once. They are no part of what is prepared for a f
 other lengths, cost nothing.
 
 What is said twice is computed once. On the CPU, blocks of 1024 elements go through all steps while they are in the
-first cache, and feed the reduction: all reductions of the whole, of rows and of segments, `gr.many` of several, and
-`dot`, `mse` and `cosine` of two expressions. Columns, `exact`, histograms, scans, `compact` and the others first store
-the elements to memory of the pool, in one pass, and take them from there. GPUs run the steps one after the other,
-in pieces of 4 million elements, with what lies between in the device's memory.]],
+first cache, and feed what ends the formula, which needs no memory for the elements: all reductions of the whole, of
+rows and of segments, `gr.many` of several, `dot`, `mse` and `cosine` of two expressions; columns of 16
+rows and more; histograms between given edges or `min` and `max`, with integer weights too; scans; what `compact`
+keeps; and `exact` sums, means, norms and dots of the whole. What has to see the elements twice has them stored, in
+one pass to memory that goes back at the end of the call: histograms of the data's own range, weights of floats,
+`bincount`, predicates of `compact`, other `exact` results, and the others. GPUs run the steps one after the other, in
+pieces of 4 million elements, with what lies between in the device's memory.]],
   objects = {
     {
       name = "formula", class = "gpureduce.formula", self = "f",
@@ -96,15 +105,18 @@ in pieces of 4 million elements, with what lies between in the device's memory.]
           .. "it in the "
         .. "array's place, and are methods of it too: all reductions, `gr.many`, `histogram` (`weights` as "
           .. "well), `bincount`, "
-        .. "`scan`, `compact` (as values and as mask), `quantile`, `median`, `rmsnorm`, `softmax`, `digest`. "
+        .. "`scan`, `compact` (as values and as mask), `take` (as values and as index), `shuffle`, `choice`, "
+          .. "`quantile`, `median`, "
+        .. "`rmsnorm`, `softmax`, `cov`, `corr`, `digest`. "
           .. "The element "
-        .. "operators, `compare` and `where`, and `+ - * / ^` and unary `-`, give expressions again. `<` and "
+        .. "operators, `compare` and `where`, and `+ - * / % ^` and unary `-` (where Lua has them, `//`, "
+          .. "`& | ~ << >>` and unary `~` too), give expressions again. `<` and "
           .. "`<=` raise, as Lua would make "
         .. "booleans of them; `and` and `==` are Lua's own: write `land` and `eq`.",
       make = "gr.lazy(gr.ones(1))", shares = {
         values = "sum prod min max minmax mean var std argmin argmax any all count norm reduce dot mse cosine "
           .. "logsumexp "
-          .. "histogram bincount scan compact quantile median rmsnorm softmax digest",
+          .. "histogram bincount scan compact take shuffle choice quantile median rmsnorm softmax cov corr digest",
         elements = "add sub mul div floordiv mod fmod neg abs sign square minimum maximum clamp floor ceil "
           .. "round trunc sqrt "
           .. "rsqrt cbrt hypot exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos atan atan2 sinh "
@@ -156,7 +168,8 @@ print(((x - b) ^ 2):sum(), x:lt(0):where(-x, x):max(), (x * b):scan()[3])]],
         .. "unless that is a `scalar`, `row` or `column`, or nothing that the inputs share" } },
       returns = { { "array", "" } },
       errors = "An `into` of another dtype or length, or one that overlaps an input otherwise.",
-      cost = "O(n x steps): one pass over the inputs on the CPU, one launch a step on GPUs.", waits = c.no_wait,
+      cost = "O(n x steps): one pass over the inputs; the first time on a GPU some 0.1 s, to compile it "
+        .. "(`gr.compiled`).", waits = c.no_wait,
       example = "print(gr.fuse \"i * i\" { n = 4 }:eval():table()[4])", output = "16",
     },
     {
@@ -169,7 +182,8 @@ print(((x - b) ^ 2):sum(), x:lt(0):where(-x, x):max(), (x * b):scan()[3])]],
     },
     {
       of = "expression", name = "info", text = "What is known of it.",
-      params = {}, returns = { { "table", "`dtype`, `n` and `steps`, how many there are" } }, errors = "None.",
+      params = {}, returns = { { "table", "`dtype`, `n` and `steps`, how many there are; of a matrix "
+        .. "`rows` and `columns`" } }, errors = "None.",
         cost = "O(steps).",
       waits = c.no_work, example = "print(gr.fuse \"i > 2\" { n = 5 }:info().dtype)", output = "u8",
     },

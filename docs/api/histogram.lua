@@ -40,9 +40,12 @@ Samples are compared with the edges themselves, so one that lies on an edge is n
         { "into", "histogram?", "takes the results instead of a new one; of as many bins and the same dtype, "
           .. "without `density`" },
         { "modulo", "boolean?", "integers by their remainder: x goes into bin x % bins + 1", default = "false" },
+        c.rows, { "axis", "integer?", "2: a histogram of each row, 1: of each column, with the same bins for all; with "
+          .. "`rows`, or of a matrix", default = "2" },
         c.kernel, c.block, c.timed,
       },
-      returns = { { "histogram", "counts, edges, and what lay outside" } },
+      returns = { { "histogram", "counts, edges, and what lay outside. Of rows or columns a list of these, "
+        .. "with the fields `edges` and `counts`, a matrix that has a row for each" } },
       shapes = "`counts`: bins, i64. `edges`: bins + 1, f64.",
       errors = "Neither `bins` nor `edges`, or both; edges that do not rise; limits that are not finite; bins narrower "
         .. "than f64 can tell apart; `modulo` of floats; `log` of data that is not above 0; "
@@ -53,8 +56,10 @@ Samples are compared with the edges themselves, so one that lies on an edge is n
         .. "counts when `density` is asked. `counts` and `edges` come down when they are read.",
       example = [[
 local h = gr.histogram(gr.array { 1, 2, 2.5, 3, 9 }, { bins = 2, min = 1, max = 3 })
-print(h.counts[1], h.counts[2], h.edges[2], h.below, h.above)]],
-      output = "1\t3\t2.0\t0\t1",
+print(h.counts[1], h.counts[2], h.edges[2], h.below, h.above)
+local columns = gr.histogram(gr.array { 1, 2, 1, 3 }:matrix(2), { bins = 2, axis = 1 })
+print(columns.counts[1][1], columns.counts[2][1], columns[2].counts[2])]],
+      output = "1\t3\t2.0\t0\t1\n2\t0\t2",
     },
     {
       name = "bincount",

@@ -13,7 +13,9 @@ Functions whose first parameter is an array are its methods too.]],
     {
       name = "array", class = "gpureduce.array", self = "a",
       text = "A typed array, or a view of one.",
-      fields = { { "dtype", "dtype", "the type of its elements" }, { "[integer]", "number", "the elements" } },
+      fields = { { "dtype", "dtype", "the type of its elements" },
+        { "rows", "integer?", "of a matrix" }, { "columns", "integer?", "of a matrix" },
+        { "shape", "integer[]", "`{ n }`, or `{ rows, columns }`" }, { "[integer]", "number", "the elements" } },
       operators = {
         "add(array|number): array", "sub(array|number): array", "mul(array|number): array", "div(array|number): array",
         "unm: array", "len: integer",
@@ -22,22 +24,29 @@ Functions whose first parameter is an array are its methods too.]],
   },
   entries = {
     {
-      name = "a[i]", syntax = { "a[i]", "a[i] = v" },
+      name = "a[i]", syntax = { "a[i]", "a[i] = v", "a[index]", "a[index] = v", "a[mask]", "a[mask] = v" },
       text = "Read or write one element; negative positions count from the end. Reading beyond n gives nil, so that "
-        .. "loops stop there. Not for loops over all: see `table`.",
+        .. "loops stop there. Not for loops over all: see `table`. An array or expression of u8 in brackets is a "
+        .. "mask, as "
+        .. "long as a: the elements that it marks are read as `compact` does, or get v, one number or a value for "
+        .. "each in "
+        .. "turn. One of another integer dtype is an index: `take` and `put`. Of a matrix `X[i]` is a row "
+        .. "([Matrices](#matrices)).",
       params = { { "i", "integer", "the position, 1 to n, or -1 (the last) to -n" },
-        { "v", "number", "what is stored" } },
-      returns = { { "number", "the element; integers as Lua integers where Lua has them" } },
+        { "v", "number|array", "what is stored" } },
+      returns = { { "number|array", "the element, an integer as a Lua integer where Lua has them; or the elements" } },
       errors = "Position 0 and those below -n; writing beyond n, or what does not fit the dtype; a key that is no "
-        .. "position and no method's name: arrays are no keys (`compact` takes what a mask marks).",
-      cost = "O(1).",
+        .. "position and no method's name; what `compact`, `take` and `put` refuse.",
+      cost = "O(1); of arrays that of `compact`, `take` and `put`.",
       waits = "When the element is current only on the device: waits, and brings its 64 KiB. A write makes the "
         .. "device's copy of them stale.",
       example = [[
 local a = gr.array { 10, 20, 30 }
 a[2] = a[1] + 5
-print(a[2], a[-1], a[4])]],
-      output = "15.0\t30.0\tnil",
+print(a[2], a[-1], a[4])
+a[a:compare(">", 20)] = 0
+print(table.concat(a[gr.array({ 3, 1 }, "i32")]:table(), " "))]],
+      output = "15.0\t30.0\tnil\n0.0 10.0",
     },
     {
       name = "#a", syntax = { "#a" },
@@ -49,7 +58,7 @@ print(a[2], a[-1], a[4])]],
     },
     {
       name = "tostring(a)", syntax = { "tostring(a)" },
-      text = "Type, dtype, length, and where the data is current; never the data.",
+      text = "Type, dtype, length or shape, and where the data is current; never the data.",
       params = {}, returns = { { "string", "one line" } },
       errors = "None.", cost = "O(1).", waits = c.no_work,
       example = [[print(gr.zeros(7))]],
@@ -74,9 +83,10 @@ print(odd:sum(), back[1], #a:slice(3, 5))]],
     },
     {
       name = "table",
-      text = "The elements as a Lua table. The way to read many: one copy, one wait.",
+      text = "The elements as a Lua table; of a matrix its rows, a table each. The way to read many: one copy, "
+        .. "one wait.",
       params = { c.a, first, last },
-      returns = { { "number[]", "a new table" } },
+      returns = { { "table", "a new one" } },
       errors = "Positions out of range.",
       cost = "O(count).",
       waits = "Waits, and copies down what is stale on the host.",
@@ -96,7 +106,7 @@ print(odd:sum(), back[1], #a:slice(3, 5))]],
     },
     {
       name = "copy",
-      text = "A new contiguous array with the same elements, on the device in use; "
+      text = "A new contiguous array with the same elements and shape, on the device in use; "
         .. "or the elements put into another array.",
       params = { c.a, { "options", "options?", "" } },
       options = { { "into", "array?", "the array or view that takes them: same dtype and length, on any device, "
@@ -126,7 +136,7 @@ print(a[2], a[4], b:sum())]],
     },
     {
       name = "equal",
-      text = "Whether two arrays have the same dtype, the same length and the same numbers.",
+      text = "Whether two arrays have the same dtype, the same length and shape, and the same numbers.",
       params = { c.a, { "b", "array", "the other array" } },
       returns = { { "boolean", "true when nothing differs; zeros of either sign are equal, and so are NaNs (`digest` "
         .. "tells bits apart)" } },
@@ -141,7 +151,8 @@ print(a[2], a[4], b:sum())]],
       text = "What there is to know about an array without touching its data.",
       params = { c.a },
       returns = { { "table", "`n`, `dtype`, `size` (bytes of an element), `stride` (elements), `storage_bytes`, "
-        .. "`references` (views that share them), `device`, `where` (which copy is current)" } },
+        .. "`references` (views that share them), `device`, `where` (which copy is current); of a matrix `rows` and "
+        .. "`columns`" } },
       errors = c.input_errors, cost = "O(1).", waits = c.no_work,
       example = [[
 local i = gr.zeros(10, "f16"):slice(1, 10, 3):info()

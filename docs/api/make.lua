@@ -1,13 +1,13 @@
 local c = ...
 
 local n = { "n", "integer", "the length" }
+local seed = { "seed", "integer?", "name the numbers: the same seed and stream give the same ones in every call",
+  default = "none: each call takes the next numbers of the state's generator" }
+local stream = { "stream", "integer?", "with `seed`: which of its sequences, 0 to 2^62 - 1", default = "0" }
 local random_options = {
-  c.dtype_option,
-  { "seed", "integer?", "name the numbers: the same seed and stream give the same ones in every call",
-    default = "none: each call takes the next numbers of the state's generator" },
-  { "stream", "integer?", "with `seed`: which of its sequences, 0 to 2^62 - 1", default = "0" },
-  { "into", "array?", "the array that takes the numbers (n long, of that dtype)" },
+  c.dtype_option, seed, stream, { "into", "array?", "the array that takes the numbers (n long, of that dtype)" },
 }
+local whole_dtype = { "dtype", "dtype?", "an integer dtype", default = '`"i64"`' }
 
 return {
   title = "Making arrays",
@@ -16,9 +16,11 @@ Arrays have one dimension and one dtype: `u8 i8 i16 u16 i32 u32 i64 f16 bf16 f32
 and `uint8` are accepted), the last argument before the options or the option `dtype`. Optional arguments may be left
 out before a table of options, here as everywhere. A new array lives on the device in use; see `gr.use`.
 
-Random numbers: a call of `rand` or `randn` without a seed takes the next numbers of the Lua state's generator, so that
-two calls never give the same ones; a script that runs again gets the same again. `gr.seed(n)` starts it elsewhere.
-Numbers with a `seed` of their own stand apart from those, and the uniform ones of a seed from its normal ones.]],
+Random numbers: a call without a seed takes the next numbers of the Lua state's generator, so that two calls never give
+the same ones; a script that runs again gets the same again. `gr.seed(n)` starts it elsewhere. Numbers with a `seed` of
+their own stand apart from those, and the uniform ones of a seed from its normal, exponential and whole ones. All of
+them are functions of a counter (Philox 4x32-10, Salmon and others 2011): the same on every device, with any number of
+threads.]],
   entries = {
     {
       name = "array",
@@ -162,8 +164,107 @@ print(math.abs(a:mean()) < 0.02, math.abs(a:std() - 1) < 0.02)]],
       output = "true\ttrue",
     },
     {
+      name = "exponential",
+      text = [[
+Make an array of random numbers of the exponential distribution with mean 1: the time until something happens that
+happens once a second on the average. `gr.exponential(n) / rate` has others.]],
+      params = { n, c.dtype, { "options", "options?", "" } },
+      options = random_options,
+      returns = { { "array", "a new array" } },
+      dtypes = "f16 bf16 f32 f64.",
+      errors = "As for `rand`.",
+      cost = "O(n), one launch.",
+      waits = c.no_wait,
+      example = [[
+local a = gr.exponential(1e5, { seed = 1 })
+print(a:min() >= 0, math.abs(a:mean() - 1) < 0.02)]],
+      output = "true\ttrue",
+    },
+    {
+      name = "randint",
+      text = [[
+Make an array of random whole numbers from low to high, both included as in `math.random`, all equally likely: their
+chances differ by less than one part in 2^32 (of more than 2^32 numbers: 2^64).]],
+      params = { { "low", "integer", "the least" }, { "high", "integer", "the greatest" }, n, whole_dtype,
+        { "options", "options?", "" } },
+      options = random_options,
+      returns = { { "array", "a new array" } },
+      dtypes = "u8 i8 u16 i16 u32 i32 i64.",
+      errors = "A float dtype; a high below low, ends that the dtype does not have; a `stream` without a `seed`; an "
+        .. "`into` of another dtype or length.",
+      cost = "O(n), one launch.",
+      waits = c.no_wait,
+      example = [[
+local dice = gr.randint(1, 6, 6e5, "u8", { seed = 1 })
+print(dice:min(), dice:max(), math.abs(dice:count { op = "==", value = 6 } - 1e5) < 1500)]],
+      output = "1\t6\ttrue",
+    },
+    {
+      name = "permutation",
+      text = [[
+Make an array of the positions 1 to n in random order. Each element is computed by itself, without a sort: a bijection
+with random keys (Mitchell, Stokes, Frank and Holmes, "Bandwidth-Optimal Random Shuffling for GPUs", 2021), here a
+Feistel network of 16 rounds with cycle walking. Up to 128 elements are put in the order of random keys of 64 bits, so
+that all orders are equally likely.]],
+      params = { n, whole_dtype, { "options", "options?", "" } },
+      options = random_options,
+      returns = { { "array", "a new array" } },
+      dtypes = "u8 i8 u16 i16 u32 i32 i64.",
+      errors = "A float dtype, or one that does not have n; a `stream` without a `seed`; an `into` of another dtype or "
+        .. "length.",
+      cost = "O(n), one launch.",
+      waits = c.no_wait,
+      example = [[
+local p = gr.permutation(1000, { seed = 1 })
+print(p:min(), p:max(), p:sum(), gr.zeros(1000):put(p, 1):sum())]],
+      output = "1\t1000\t500500\t1000.0",
+    },
+    {
+      name = "shuffle",
+      text = "The elements of an array in random order, as a new one: `a:take(gr.permutation(#a))` with the same seed.",
+      params = { c.a, { "options", "options?", "" } },
+      options = { seed, stream,
+        { "into", "array?", "the array that takes them (of the input's dtype and length, sharing nothing with it)" } },
+      returns = { { "array", "as long as the input" } },
+      dtypes = "All. Elements are copied bit for bit.",
+      errors = "A `stream` without a `seed`; an `into` of another dtype or length, or one that overlaps the input.",
+      cost = "O(n), two launches; 8 bytes an element meanwhile.",
+      waits = c.no_wait,
+      example = [[
+local a = gr.arange(1, 5)
+print(a:shuffle():sum(), a:shuffle { seed = 3 }:equal(a:take(gr.permutation(5, { seed = 3 }))))]],
+      output = "15.0\ttrue",
+    },
+    {
+      name = "choice",
+      text = [[
+k random elements of an array. With `replace` each of them is drawn from all: `a:take(gr.randint(1, #a, k))` with the
+same seed; without it none comes twice: the start of `gr.permutation`. With weights an element is as likely as its
+weight says; without `replace` that holds for the first one drawn, then among those that are left for the next, and so
+on (exponential clocks: Efraimidis and Spirakis 2006), and what was drawn comes in random order.]],
+      params = { c.a, { "k", "integer", "how many" }, { "options", "options?", "" } },
+      options = { { "replace", "boolean?", "whether an element may come again", default = "true" },
+        { "weights", "array?", "as long as the input, of any dtype: 0 or more, finite, not all 0. Those below "
+          .. "2^-61 of the largest, times n, count as 0" }, seed, stream,
+        { "into", "array?", "the array that takes them (k long, of the input's dtype, sharing nothing with it)" } },
+      returns = { { "array", "k elements" } },
+      dtypes = "All. Elements are copied bit for bit.",
+      errors = "An empty array; without `replace` a k above the length, or above the number of weights that are not 0; "
+        .. "weights that are negative, not finite, all 0 or of another length; an `into` that does not fit.",
+      cost = "O(k): two launches. With weights O(n + k log n): their running sums and a search; without `replace` "
+        .. "O(n + k): "
+        .. "a selection, as `quantile` has it.",
+      waits = "Neither; with weights waits for their range and sum.",
+      example = [[
+local a = gr.array({ 10, 20, 30 }, "i32")
+local drawn = a:choice(1e5, { weights = gr.array { 1, 0, 3 }, seed = 1 })
+print(drawn:count { op = "==", value = 20 }, math.abs(drawn:mean() - 25) < 0.2)
+print(a:choice(3, { replace = false }):sum())]],
+      output = "0\ttrue\n60",
+    },
+    {
       name = "seed",
-      text = "Start the generator of `rand` and `randn` without a seed of their own anew: the same n, "
+      text = "Start the generator of random numbers without a seed of their own anew: the same n, "
         .. "the same numbers.",
       params = { { "n", "integer", "which numbers; a new Lua state begins with 0" } },
       returns = {},

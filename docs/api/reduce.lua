@@ -6,18 +6,19 @@ local accumulate = { "accumulate", "string?", "how float sums are kept: `\"f64\"
 local ddof = { "ddof", "number?", "what is subtracted from n in the divisor (1 for a sample's variance)",
   default = "0" }
 local pairs_option = { "pairs", "boolean?", "row by row; else b is one row (axis 2) or one column (axis 1) that meets "
-  .. "each of a's", default = "false" }
+  .. "each of a's", default = "false; true where b is a matrix as long as a" }
 
 local at = { "at", "integer?", "with `into`: the number stays on the device, as element `at` of that array (of the "
   .. "result's dtype; for floats f64 or f32), which is returned; negative counts from the end" }
 local async = { "async", "boolean?", "give a future instead", default = "false" }
 
-local each = "With `rows` one result for each row or column"
+local each = "With `rows` or `axis` one result for each row or column"
 local numbers = "All. Integers are summed in 64 bits and wrap as Lua's integers do."
 local waits = "Without `rows` it waits for the number and copies a few bytes down; with `rows` neither. Copies up what "
   .. "is stale on the device."
 local matrix_errors = "`rows` that do not divide n; `segments` that fall or leave the array; "
-  .. "`axis` without `rows`; `into` without `rows`, `segments` or `at`; an `into` of another dtype or length."
+  .. "`axis` or `keepdims` of a vector without `rows`; `out` where results are not f64; "
+  .. "`into` without `rows`, `segments` or `at`; an `into` of another dtype or length."
 
 local rounded = { sum = 1, mean = 1, var = 1, std = 1, norm = 1, dot = 1, mse = 1, cosine = 1, reduce = 1 }
 
@@ -32,12 +33,11 @@ local function one(name, fields)
   fields.name = name
   fields.params = fields.params or { c.a, { "options", "options?", "how to read it" } }
   fields.options = fields.options or { rows, axis, segments, into }
-  if rounded[name] then
-    fields.options[#fields.options + 1] = c.exact
-    fields.options[#fields.options + 1] = c.out
-  end
+  if rounded[name] then fields.options[#fields.options + 1] = c.exact end
+  if rounded[name] or name == "prod" or name == "logsumexp" then fields.options[#fields.options + 1] = c.out end
   local options = {}
   for k, row in ipairs(fields.options) do options[k] = row end
+  options[#options + 1] = c.keepdims
   if name ~= "minmax" then options[#options + 1] = at end
   options[#options + 1] = async
   fields.options = options
@@ -59,8 +59,8 @@ end
 return {
   title = "Reductions",
   text = [[
-One number from an array, or one from each row or column (`{rows=, axis=}`), or one from each segment
-(`{segments=}`). Sums of floats accumulate in f64
+One number from an array, or one from each row or column (`{rows=, axis=}`; of a matrix `{axis=}`), or one
+from each segment (`{segments=}`). Sums of floats accumulate in f64
 along a fixed tree, so a result has the same bits on every machine. NaN goes through sums, `min` and `max`;
 `argmin` and `argmax` give the first NaN. -0.0 is less than 0.0.]],
   entries = {
@@ -192,7 +192,8 @@ print(a:norm() / 1e300, a:norm(1) / 1e300, a:norm(math.huge) / 1e300)]],
     }),
     one("reduce", {
       text = "A reduction by its name: `gr.reduce(a, \"sum\")` is `gr.sum(a)`.",
-      params = { c.a, { "op", "string", "the name of a reduction of one array" },
+      params = { c.a, { "op", "string|operator", "the name of a reduction of one array, or "
+        .. "[one of your own](#operators-of-your-own)" },
         { "options", "options?", "the options of that reduction" } },
       options = { rows, axis, segments, into, accumulate, ddof },
       returns = { { "any", "what that reduction returns" } },
@@ -233,36 +234,48 @@ print(a:dot(a), table.concat(a:dot(b, { rows = 2 }):table(), " "))]],
       options = {
         { "method", "string?", "what to give when a share falls between two elements: `\"linear\"` between them, the "
           .. "`\"lower\"`, `\"higher\"` or `\"nearest\"` of them (halfway: the even one, counted from 0), or their "
-          .. "`\"midpoint\"`", default = '`"linear"`' },
-        { "into", "array?", "the array that takes the results of several shares" },
+          .. "`\"midpoint\"`; or NumPy's others, those of Hyndman and Fan (1996): `\"inverted_cdf\"`, "
+          .. "`\"averaged_inverted_cdf\"`, `\"closest_observation\"`, `\"interpolated_inverted_cdf\"`, `\"hazen\"`, "
+          .. "`\"weibull\"`, `\"median_unbiased\"`, `\"normal_unbiased\"`", default = '`"linear"`' },
+        { "weights", "array?", "one for each element, finite and not below 0: the least element up to which at least "
+          .. "the share of all weight lies (`\"inverted_cdf\"`, which is the method then); its zeros have no sign" },
+        rows, axis, c.keepdims, c.single,
+        { "into", "array?", "the array that takes the results of several shares, or of rows or columns" },
       },
-      returns = { { "number|array", "for a table of shares an array: f64, or the input's dtype with `lower`, `higher` "
-        .. "and `nearest`, which give elements. NaN anywhere in the data gives NaN" } },
+      returns = { { "array|number", "for a table of shares an array: f64, or the input's dtype with `lower`, `higher`, "
+        .. "`nearest`, `inverted_cdf` and `closest_observation`, which give elements. "
+        .. "Of rows or columns one for each, and of several shares a matrix "
+        .. "with a row for each share. NaN anywhere in the data gives NaN" } },
       dtypes = "All. -0.0 comes before 0.0. Between elements of i64 beyond 2^53 each is rounded to f64 first.",
       errors = "An empty array; a share outside 0 to 1; an unknown method.",
       cost = "O(n). Of more than some thousand elements 11 bits of the keys a pass, so 1 pass for 8-bit types, 2, 3 "
         .. "and 6 for wider ones; of 64 bits usually 3, because the candidates left are then copied out. "
-        .. "Several shares share passes; many take narrower digits and more passes.",
+        .. "Several shares share passes; many take narrower digits and more passes. Rows and columns are done one "
+        .. "after the other. With weights a pass for each bit of an element.",
       waits = "Up to some thousand elements are brought to the host. Of more it waits for every pass, copies up what "
         .. "is stale on the device, and up to 64 KiB down a pass.",
       example = [[
 local a = gr.array { 3, 1, 2, 10 }
 print(a:quantile(0.25), a:quantile(0.5, { method = "higher" }))
-print(table.concat(a:quantile({ 0, 0.5, 1 }):table(), " "))]],
-      output = "1.75\t3.0\n1.0 2.5 10.0",
+print(table.concat(a:quantile({ 0, 0.5, 1 }):table(), " "))
+print(table.concat(a:matrix(2):quantile(0.5, { axis = 2 }):table(), " "))
+print(a:quantile(0.5, { weights = gr.array { 1, 1, 1, 5 } }))]],
+      output = "1.75\t3.0\n1.0 2.5 10.0\n2.0 6.0\n10.0",
     },
     {
       name = "median",
       text = "The middle element, or the mean of the two in the middle, rounded once to f64. (`quantile(a, 0.5)` "
         .. "interpolates between those, as NumPy's does, which may differ in the last bits.)",
-      params = { c.a },
-      returns = { { "number", "a float; NaN when the data holds one" } },
+      params = { c.a, { "options", "options?", "" } },
+      options = { rows, axis, c.keepdims, c.single, into },
+      returns = { { "number|array", "a float; NaN when the data holds one. Of rows or columns one for each: f64" } },
       dtypes = "All.",
       errors = "An empty array.",
       cost = "O(n), as `quantile`.",
       waits = "As `quantile`.",
-      example = [[print(gr.array({ 5, 1, 9 }, "u8"):median(), gr.median(gr.array { 4, 1, 3, 2 }))]],
-      output = "5.0\t2.5",
+      example = [[print(gr.array({ 5, 1, 9 }, "u8"):median(), gr.median(gr.array { 4, 1, 3, 2 }))
+print(gr.array { 5, 1, 9, 2 }:matrix(2):median { axis = 1 }:table()[1])]],
+      output = "5.0\t2.5\n7.0",
     },
   },
 }

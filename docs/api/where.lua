@@ -7,14 +7,32 @@ The device: the first GPU where there is one, else the CPU, or what the environm
   entries = {
     {
       name = "backend",
-      text = "The device in use, and why it is that one.",
+      text = "The device in use, why it is that one, and how formulas run there: compiled by the driver, in blocks "
+        .. "on the CPU, or step by step, with the reason (`GPUREDUCE_JIT=0` in the environment is one).",
       params = {},
-      returns = { { "string", "its name, as `gr.use` takes it" }, { "string", "the reason in words" } },
+      returns = { { "string", "its name, as `gr.use` takes it" }, { "string", "the reason in words" },
+        { "string", "how formulas run" } },
       errors = "A device that `GPUREDUCE_DEVICE` asks for and that is not there.",
       cost = "O(1); the first call starts the device.",
       waits = c.no_work,
       example = [[print((gr.backend()))]],
       output = "...",
+    },
+    {
+      name = "compiled",
+      text = "The formulas that were compiled for the device in use, the last used first. A device keeps 256; the "
+        .. "one whose use lies back longest is let go. Formulas that differ in numbers, arrays or lengths alone are "
+        .. "one; "
+        .. "another dtype, another reduction, or views that do not begin at a multiple of 16 bytes make another.",
+      params = {},
+      returns = { { "table", "a list of `{what=, steps=, seconds=, uses=}`: what takes the elements, the steps in "
+        .. "words, "
+        .. "how long compiling took, how often it was used; empty where nothing is compiled" } },
+      errors = "As `gr.backend`.", cost = "O(formulas).", waits = c.no_work,
+      example = [[
+local list = gr.compiled()
+print(#list <= 256, #list == 0 or list[1].seconds > 0)]],
+      output = "true\ttrue",
     },
     {
       name = "devices",
@@ -91,22 +109,29 @@ gr.threads(before)]],
     },
     {
       name = "explain",
-      text = "What a reduction would do, without doing it: which kernel it takes, why, its grid, and what it moves. "
-        .. "It serves what `gr.sum`, `gr.dot` and their like do; the line that `tostring` gives is also what "
-        .. "`GPUREDUCE_TRACE=1` writes to stderr for each of them, before it begins. "
+      text = "What a reduction, a scan or a histogram would do, without doing it: which kernel it takes, why, its "
+        .. "grid, and what it moves. It serves what `gr.sum`, `gr.dot` and their like do; the line that `tostring` "
+        .. "gives is also what `GPUREDUCE_TRACE=1` writes to stderr for each of these, before it begins. "
+        .. "`scan` takes what `gr.scan` does (`exclusive`, `reverse`), `histogram` what `gr.histogram` does: `bins` "
+        .. "with `min` and `max`, or with `modulo`. "
         .. "Which kernels there are says [kernels/cuda/README.md](../kernels/cuda/README.md).",
       params = {
-        { "op", "string", "its name, `minmax` or `sum_kahan` too" },
+        { "op", "string|operator", "its name, `minmax` or `sum_kahan` too; or `scan`, or `histogram`; or an "
+          .. "operator of one's own, with `rows` and `axis` alone" },
         { "a", "array|expression", "what it would reduce; of those that take two, b follows. Of expressions the kernel "
           .. "is `formula`, or `formula, stored` where their elements go to memory first" },
         { "options", "options?", "" },
       },
       also = { { params = { { "op", "string", "" }, { "a", "array|expression", "" }, { "b", "array|expression", "" },
-        { "options", "options?", "" } } } },
+        { "options", "options?", "" } } },
+        { params = { { "op", '"scan"', "" }, { "a", "array", "" }, { "how", "string?", "" },
+          { "options", "options?", "" } } } },
       options = {
         { "rows", "integer?", "as the operation takes it; so are `axis`, `pairs`, `ddof`, `accumulate`, `exact`" },
         { "axis", "integer?", "" }, { "pairs", "boolean?", "" }, { "ddof", "number?", "" },
-        { "accumulate", "string?", "" }, { "exact", "boolean?", "" },
+        { "accumulate", "string?", "" }, { "exact", "boolean?", "" }, { "exclusive", "boolean?", "of scans" },
+        { "reverse", "boolean?", "" }, { "bins", "integer?", "of histograms" }, { "min", "number?", "" },
+        { "max", "number?", "" }, { "modulo", "boolean?", "" },
       },
       returns = { { "table", "`op`, `device`, `kernel` (on the CPU: the loop), `why`, `text` (all of it in a line); "
         .. "`blocks` and `threads` of each (CPU: pieces of work, and threads), `launches`, `combine` (how the parts "
@@ -114,7 +139,8 @@ gr.threads(before)]],
         .. "`scratch` bytes; `reads` and `writes` bytes of inputs and results; `uploads`, the bytes that would be "
         .. "copied to the device first" } },
       errors = "What would be an error of the operation; an empty array; options that are work of their own, or that "
-        .. "change nothing here: `segments`, `op`, `value`, `kernel`, `async`, `into`, `at`.",
+        .. "change nothing here: `segments`, `op`, `value`, `kernel`, `async`, `into`, `at`, `edges`, `log`, "
+        .. "`weights`; a histogram without a range, which would be looked for.",
       cost = "O(1); O(n / 64 KiB) where only the host has some of an array.", waits = c.no_work,
       example = [[
 local how = gr.explain("max", gr.ones(1000), { rows = 10 })

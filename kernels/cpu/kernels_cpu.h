@@ -5,7 +5,7 @@
 #ifndef GR_KERNELS_CPU_H
 #define GR_KERNELS_CPU_H
 
-#include "kernels/formula.h"
+#include "kernels/operator.h"
 #include "kernels/numerics/digest.h"
 #include "kernels/numerics/exact.h"
 #include "kernels/numerics/numerics.h"
@@ -48,15 +48,22 @@ void gr_cpu_reduce_small(gr_op, gr_dtype, const void *a, const void *b, int64_t 
 /* How gr_cpu_reduce would go about it with so many threads; parallel: whether it gets a gr_parallel. */
 void gr_cpu_explain(const gr_reduce_job *, int threads, int parallel, gr_explained *);
 
-/* Like the launchers of kernels/cuda/launch.h. Inputs and outputs are host pointers. */
+void gr_cpu_explain_scan(const gr_scan_job *, int threads, gr_explained *);
+void gr_cpu_explain_histogram(const gr_histogram_job *, int threads, gr_explained *);
+
+/*
+** Like the launchers of kernels/cuda/launch.h. Inputs and outputs are host pointers; or inputs come from a formula
+** (kernels/cpu/formula/feed.h), else NULL.
+*/
+typedef struct gr_feed gr_feed;
 void gr_cpu_reduce(const gr_reduce_job *, gr_parallel);
 
 /* With many bins every thread counts in a table of its own: how many bytes that takes (0: none), and the room
    itself. */
 int64_t gr_cpu_histogram_room(const gr_histogram_job *, int threads);
-void gr_cpu_histogram(const gr_histogram_job *, gr_parallel, void *room, int64_t bytes);
-void gr_cpu_weights(const gr_weights_job *, gr_parallel);
-void gr_cpu_scan(const gr_scan_job *, gr_parallel);
+void gr_cpu_histogram(const gr_histogram_job *, gr_feed *, gr_parallel, void *room, int64_t bytes);
+void gr_cpu_weights(const gr_weights_job *, gr_feed *, gr_parallel);
+void gr_cpu_scan(const gr_scan_job *, gr_feed *, gr_parallel);
 void gr_cpu_softmax(const gr_softmax_job *, gr_parallel);
 void gr_cpu_digits(const gr_digits_job *, gr_parallel);
 void gr_cpu_pick(const gr_pick_job *, gr_parallel);
@@ -64,9 +71,13 @@ void gr_cpu_rmsnorm(const gr_rmsnorm_job *, gr_parallel);
 void gr_cpu_fill(const gr_fill_job *, gr_parallel);
 void gr_cpu_copy(const gr_copy_job *, gr_parallel);
 void gr_cpu_random(const gr_random_job *, gr_parallel);
+void gr_cpu_whole(const gr_whole_job *, gr_parallel);
+void gr_cpu_order(const gr_order_job *, gr_parallel);
 void gr_cpu_edges(const gr_edges_job *, gr_parallel);
 void gr_cpu_map(const gr_map_job *, gr_parallel);
-void gr_cpu_compact(const gr_compact_job *, gr_parallel);
+void gr_cpu_compact(const gr_compact_job *, gr_feed *, gr_parallel);
+void gr_cpu_lookup(const gr_lookup_job *, gr_parallel);
+void gr_cpu_put(const gr_put_job *, gr_parallel, int threads);
 
 /*
 ** A formula, in two steps: the plan, in room of so many bytes, says what memory it takes to run (on 64 bytes), with so
@@ -75,9 +86,19 @@ void gr_cpu_compact(const gr_compact_job *, gr_parallel);
 int64_t gr_cpu_formula_room(const gr_formula_job *);
 int64_t gr_cpu_formula_plan(const gr_formula_job *, void *room, int threads);
 void gr_cpu_formula(const gr_formula_job *, void *room, void *memory, gr_parallel);
+/* Of a job that feeds an operation: what that takes. */
+gr_feed *gr_cpu_formula_feed(void *room, void *memory);
+
+/* Columns of a formula's elements alone. */
+void gr_cpu_columns(const gr_reduce_job *, gr_feed *, gr_parallel);
+
+/* The same for custom operators. */
+int64_t gr_cpu_operator_room(const gr_operator_job *);
+int64_t gr_cpu_operator_plan(const gr_operator_job *, void *room, int threads);
+void gr_cpu_operator(const gr_operator_job *, void *room, void *memory, gr_parallel);
 
 /* Into sums[0 .. count - 1]; room: `rooms` accumulators for the pieces of long vectors (0: none). */
-void gr_cpu_exact(const gr_exact_job *, gr_exact *sums, gr_exact *room, int rooms, gr_parallel);
+void gr_cpu_exact(const gr_exact_job *, gr_feed *, gr_exact *sums, gr_exact *room, int rooms, gr_parallel);
 
 void gr_cpu_digest(const gr_digest_job *, uint64_t result[2], gr_parallel);
 

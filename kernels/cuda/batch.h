@@ -8,10 +8,12 @@
 #include <stdint.h>
 
 #define GR_BATCH 8
-#define GR_ARGUMENT_BYTES 488
+#define GR_OWN_ARGUMENT_BYTES 552                          /* of a reduction's kernel */
+#define GR_ARGUMENT_BYTES (GR_OWN_ARGUMENT_BYTES + 192 * 8) /* and of a formula's */
 
 typedef struct gr_cuda_kernel {
-  const void *kernel;
+  const void *kernel; /* CUDA's name of it; of a compiled one (a formula's) the function itself */
+  void *compiled;     /* whose function it is; else NULL */
   int32_t blocks, threads, shared, early, bytes;
   uint64_t arguments[GR_ARGUMENT_BYTES / 8];
 } gr_cuda_kernel;

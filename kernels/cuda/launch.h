@@ -31,6 +31,16 @@ typedef struct gr_cuda_scratch {
   void *owner; /* for grow */
 } gr_cuda_scratch;
 
+/* A kernel that was compiled for a formula, and what it is told beside the reduction's own arguments. */
+typedef struct gr_cuda_formula {
+  void *function, *compiled; /* the driver's function; whose it is */
+  int resident;              /* blocks of 256 threads that a multiprocessor holds */
+  int fields;                /* of its state, if that is not the job's reducer's; else 0 */
+  int count;
+  const uint64_t *words;
+  int (*launch)(void *function, unsigned blocks, unsigned threads, void *stream, void *arguments);
+} gr_cuda_formula;
+
 /*
 ** Where a launch runs. scratch belongs to this stream alone: its first GR_COUNTER_BYTES are zero when
 ** a kernel starts and zero again when it ends (last blocks reset what they used), the rest is free for use.
@@ -53,6 +63,7 @@ static const gr_cuda_span gr_anything = {NULL, (const char *)UINTPTR_MAX};
 #define GR_PARTIAL_BYTES 24576 /* after the counters: gr_publish_partial */
 typedef struct gr_cuda_run {
   void *stream; /* cudaStream_t */
+  const gr_cuda_formula *formula; /* of a reduction: where its elements come from; NULL: from the job's vectors */
   const gr_cuda_chip *chip;
   gr_cuda_scratch *scratch;
   uint64_t epoch; /* different at every launch on this scratch, never 0 */
@@ -77,6 +88,8 @@ int gr_cuda_loadable(void);
 int gr_cuda_reduce(const gr_reduce_job *, const gr_cuda_run *);
 /* What that would do on such a chip, if nothing else runs; no device is asked. to_host: the host waits for a number. */
 void gr_cuda_explain(const gr_reduce_job *, const gr_cuda_chip *, int to_host, gr_explained *);
+void gr_cuda_explain_scan(const gr_scan_job *, const gr_cuda_chip *, gr_explained *);
+void gr_cuda_explain_histogram(const gr_histogram_job *, const gr_cuda_chip *, gr_explained *);
 /* Row k of the table that kernels are chosen by, from 0: its kernel, and what that serves (why). 0: there is none. */
 int gr_cuda_reduce_row(int k, gr_explained *);
 /* One launch for jobs of one vector each that differ in data and operation alone, not in reducer; needs run->done. */
@@ -91,6 +104,8 @@ int gr_cuda_rmsnorm(const gr_rmsnorm_job *, const gr_cuda_run *);
 int gr_cuda_fill(const gr_fill_job *, const gr_cuda_run *);
 int gr_cuda_copy(const gr_copy_job *, const gr_cuda_run *);
 int gr_cuda_random(const gr_random_job *, const gr_cuda_run *);
+int gr_cuda_whole(const gr_whole_job *, const gr_cuda_run *);
+int gr_cuda_order(const gr_order_job *, const gr_cuda_run *);
 int gr_cuda_edges(const gr_edges_job *, const gr_cuda_run *);
 /*
 ** Up to 64 KiB, in whole words of 16 bytes, to mapped memory of the host. Block b puts its ticket into the four words
@@ -100,6 +115,8 @@ static inline int gr_cuda_send_blocks(size_t bytes) { return bytes <= 16384 ? 1 
 int gr_cuda_send(const void *from, void *mapped, size_t bytes, const gr_cuda_run *);
 int gr_cuda_map(const gr_map_job *, const gr_cuda_run *);
 int gr_cuda_compact(const gr_compact_job *, const gr_cuda_run *);
+int gr_cuda_lookup(const gr_lookup_job *, const gr_cuda_run *);
+int gr_cuda_put(const gr_put_job *, const gr_cuda_run *);
 
 #ifdef __cplusplus
 }

@@ -13,17 +13,13 @@
 #define GR_LN2_HIGH 0.6931471804855391   /* ln 2 cut to 33 bits: exact times any exponent */
 #define GR_LN2_LOW 7.440617110012397e-11 /* the rest of it */
 
-/* Natural logarithm, within 0.9 ulp. log(0) = -inf; of a negative number NaN. No branch, no conversion: see gr_exp. */
-GR_FN double gr_log(double x) {
-  const double least = gr_from_bits64(UINT64_C(0x0010000000000000));
-  const double infinite = gr_from_bits64(UINT64_C(0x7ff0000000000000));
+/* The logarithm of a positive, normal, finite number by its bits; a bias above 1023 divides it by 2^(bias - 1023). */
+GR_FN double gr_log_of(uint64_t v, int bias) {
   /* x = 2^k * (1 + f) with 1 + f in [sqrt(1/2), sqrt(2)): adding sqrt(1/2)'s distance to 1 carries into k. */
-  const uint64_t v = gr_bits64(x < least ? x * 18014398509481984.0 : x); /* subnormals: 2^54 */
   const uint64_t u = v + (UINT64_C(0x3ff0000000000000) - UINT64_C(0x3fe6a09e667f3bcd));
   const double f = gr_from_bits64((u & UINT64_C(0x000fffffffffffff)) + UINT64_C(0x3fe6a09e667f3bcd)) - 1.0;
   /* k, by the last bits of 2^52 + k */
-  const double bias = 4503599627370496.0 + (x < least ? 1077 : 1023);
-  const double e = gr_from_bits64(UINT64_C(0x4330000000000000) + (u >> 52)) - bias;
+  const double e = gr_from_bits64(UINT64_C(0x4330000000000000) + (u >> 52)) - (4503599627370496.0 + bias);
   /* log(1 + f) = 2 atanh(s) = 2s + s R(s^2) with s = f / (2 + f); as f - s (f - R), f itself is exact. */
   const double s = f / (2.0 + f), z = s * s;
   /* clang-format off */
@@ -31,7 +27,15 @@ GR_FN double gr_log(double x) {
     z * (0.6666666666666666 + z * (0.40000000000000885 + z * (0.28571428570799784 + z * (0.22222222392581045 +
     z * (0.18181795547521137 + z * (0.15386244737621665 + z * (0.13268638369266825 + z * 0.13088034850927555)))))));
   /* clang-format on */
-  double y = e * GR_LN2_HIGH - ((s * (f - r) - e * GR_LN2_LOW) - f);
+  return e * GR_LN2_HIGH - ((s * (f - r) - e * GR_LN2_LOW) - f);
+}
+
+/* Natural logarithm, within 0.9 ulp. log(0) = -inf; of a negative number NaN. No branch, no conversion: see gr_exp. */
+GR_FN double gr_log(double x) {
+  const double least = gr_from_bits64(UINT64_C(0x0010000000000000));
+  const double infinite = gr_from_bits64(UINT64_C(0x7ff0000000000000));
+  double y =
+      gr_log_of(gr_bits64(x < least ? x * 18014398509481984.0 : x), x < least ? 1077 : 1023); /* subnormals: 2^54 */
   y = x < infinite ? y : x;
   return x <= 0 ? (x == 0 ? -infinite : gr_nan()) : y;
 }
@@ -42,10 +46,10 @@ GR_FN double gr_two_to(int k) { return gr_from_bits64((uint64_t)(k + 1023) << 52
 /* e^x for x in [GR_EXP_LOW, GR_EXP_HIGH]: no branch, no conversion, so that loops vectorise and warps do not part. */
 #define GR_EXP_LOW -745.2
 #define GR_EXP_HIGH 709.8
-GR_FN double gr_exp_within(double x) {
+GR_FN double gr_exp_parts(double x, uint64_t *exponent) { /* as p 2^exponent */
   /* x = k ln 2 + r, |r| <= ln 2 / 2; adding 1.5 * 2^52 rounds to a whole number, and leaves it in the lowest bits. */
   double n = x * 1.4426950408889634 + 6755399441055744.0, high, low, r, p;
-  uint64_t k = gr_bits64(n) - gr_bits64(6755399441055744.0) + 2048, half = k / 2;
+  *exponent = gr_bits64(n) - gr_bits64(6755399441055744.0);
   n = n - 6755399441055744.0;
   high = x - n * GR_LN2_HIGH;
   low = n * GR_LN2_LOW;
@@ -55,8 +59,13 @@ GR_FN double gr_exp_within(double x) {
       r * (0.0013888888917213717 + r * (0.00019841269863053618 + r * (2.4801521295954376e-05 +
       r * (2.7557268459997064e-06 + r * (2.7620088445409746e-07 + r * 2.510038549551032e-08)))))))));
   /* clang-format on */
-  p = 1.0 + (high + (p - low));
+  return 1.0 + (high + (p - low));
+}
+GR_FN double gr_exp_within(double x) {
   /* 2^k as two factors, so that neither leaves the normal range; the last one rounds. */
+  uint64_t exponent, k, half;
+  const double p = gr_exp_parts(x, &exponent);
+  k = exponent + 2048, half = k / 2;
   return p * gr_from_bits64((half - 1) << 52) * gr_from_bits64((k - half - 1) << 52);
 }
 
@@ -116,39 +125,51 @@ GR_FN void gr_philox(const uint32_t counter[4], const uint32_t key[2], uint32_t 
   out[3] = c3;
 }
 
-/* How many elements one Philox block gives. */
-GR_FN int gr_random_group(gr_dtype t) { return t == GR_F64 ? 2 : 4; }
-
-/*
-** Elements group * g .. group * g + g - 1 (g = gr_random_group) of the stream, as doubles still to be rounded
-** to the dtype (uniforms are exact in it). The counter is the group's number and the stream, the key the seed.
-**   f64            two words make 53 bits: w[1] w[0], then w[3] w[2]
-**   f32, f16, bf16 one word an element, its top 24, 11 or 8 bits
-** A uniform is bits / 2^width. A pair of normals is r cos(2 pi v), r sin(2 pi v) with r = sqrt(-2 log u), where
-** u = (bits + 1) / 2^width and v = bits / 2^width of the pair's two numbers (width 53, or all 32 of a word).
-*/
-GR_FN void gr_random_fill(gr_dtype t, uint64_t seed, uint64_t stream, uint64_t group, int normal, double out[4]) {
-  uint32_t counter[4], key[2], w[4];
-  double u[4];
-  int k, count = gr_random_group(t);
+/* The four words of Philox of a group. mark: see gr_random_fill. */
+GR_FN void gr_random_words(uint64_t seed, uint64_t stream, uint64_t mark, uint64_t group, uint32_t w[4]) {
+  uint32_t counter[4], key[2];
   counter[0] = (uint32_t)group;
-  counter[1] = (uint32_t)(group >> 32);
+  counter[1] = (uint32_t)((group | mark) >> 32);
   counter[2] = (uint32_t)stream;
   counter[3] = (uint32_t)(stream >> 32);
   key[0] = (uint32_t)seed;
   key[1] = (uint32_t)(seed >> 32);
   gr_philox(counter, key, w);
+}
+
+/* How many elements one Philox block gives. */
+GR_FN int gr_random_group(gr_dtype t) { return t == GR_F64 ? 2 : 4; }
+
+enum { GR_UNIFORM, GR_NORMAL, GR_EXPONENTIAL }; /* kinds of random numbers */
+
+/*
+** Elements group * g .. group * g + g - 1 (g = gr_random_group) of the stream, as doubles still to be rounded
+** to the dtype (uniforms are exact in it). The counter is the group's number and the stream, the key the seed. mark:
+** bits above any group's number, which tell purposes apart.
+**   f64            two words make 53 bits: w[1] w[0], then w[3] w[2]
+**   f32, f16, bf16 one word an element, its top 24, 11 or 8 bits
+** A uniform is bits / 2^width. A pair of normals is r cos(2 pi v), r sin(2 pi v) with r = sqrt(-2 log u), where
+** u = (bits + 1) / 2^width and v = bits / 2^width of the pair's two numbers (width 53, or all 32 of a word). An
+** exponential is -log u.
+*/
+GR_FN void gr_random_fill(gr_dtype t, uint64_t seed, uint64_t stream, uint64_t mark, uint64_t group, int kind,
+                          double out[4]) {
+  uint32_t w[4];
+  double u[4];
+  int k, count = gr_random_group(t);
+  gr_random_words(seed, stream, mark, group, w);
   if (t == GR_F64) {
     u[0] = (double)(((uint64_t)w[1] << 32 | w[0]) >> 11) * 1.1102230246251565e-16; /* 2^-53 */
     u[1] = (double)(((uint64_t)w[3] << 32 | w[2]) >> 11) * 1.1102230246251565e-16;
     u[2] = u[3] = 0;
   } else {
-    int cut = normal ? 0 : t == GR_F32 ? 8 : t == GR_F16 ? 21 : 24;
-    double unit = normal ? 2.3283064365386963e-10 : gr_two_to(cut - 32); /* 2^-32 */
+    int cut = kind ? 0 : t == GR_F32 ? 8 : t == GR_F16 ? 21 : 24;
+    double unit = kind ? 2.3283064365386963e-10 : gr_two_to(cut - 32); /* 2^-32 */
     for (k = 0; k < 4; k++) u[k] = (double)(w[k] >> cut) * unit;
   }
-  if (!normal) {
-    for (k = 0; k < 4; k++) out[k] = u[k];
+  if (kind != GR_NORMAL) {
+    const double one = t == GR_F64 ? 1.1102230246251565e-16 : 2.3283064365386963e-10;
+    for (k = 0; k < 4; k++) out[k] = kind == GR_UNIFORM ? u[k] : 0.0 - gr_log(u[k] + one);
     return;
   }
   for (k = 0; k < count; k += 2) {

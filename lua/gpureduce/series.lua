@@ -22,7 +22,7 @@ end
 
 -- The numbers of an array or a table, as floats: integers would wrap at their ends.
 local function numbers(values, where, fail)
-  if is_array(values) then values = values:table() end
+  if is_array(values) then values = values:slice():table() end
   local list, n = {}, 0
   while true do
     local value = rawget(values, n + 1)

@@ -305,7 +305,7 @@ static void exact_of(gr_exact *s, gr_exact_kind kind, const double *a, const dou
     gr_exact_job job = {
       kind, single ? GR_F32 : GR_F64, to - from, 1, {p + from * size, size, 0}, {q ? q + from * size : NULL, size, 0},
     };
-    gr_cpu_exact(&job, &part, room, 8, serial);
+    gr_cpu_exact(&job, NULL, &part, room, 8, serial);
     if (parts > 1 && from % 3 == 0) {
       unsigned char bytes[GR_EXACT_BYTES];
       gr_exact_pack(&part, bytes);

@@ -2,7 +2,7 @@
 ** The functions of element operators against MPFR: how many units in the last place they are off, at most, and
 ** whether infinities, NaN and the signs of zeros are C's (Annex F). Usage: functions [samples [seed [name]]];
 ** functions all NAME [largest] looks at every f32, with the f64 function, which the first way has looked at, beside
-** it.
+** it. functions check reads what others have got, as spec/hostile/formulas.lua writes it.
 */
 #include <inttypes.h>
 #include <mpfr.h>
@@ -200,10 +200,20 @@ static double value(const function *f, double x, double y) {
   return single ? (double)f->f32((float)x, (float)y) : f->f64(x, y);
 }
 
+static void measure(int f, double x, double y, double got, worst *w) {
+  const function *plain = &plain_functions[f];
+  double o;
+  reference(f, x, y);
+  o = off(got);
+  if (o > w->off) *w = (worst){o, x, y};
+  if (o > plain->most[single] && failures++ < 20)
+    mpfr_printf("%s_%s(%a, %a): %a is off by %.4f, exact %.20Re\n", plain->name, single ? "f32" : "f64", x, y, got, o,
+                exact);
+}
+
 static void look(int f, double x, double y, worst *w) {
   const function *plain = &plain_functions[f], *fused = &fused_functions[f];
   const double got = value(plain, x, y);
-  double o;
 #if defined(__x86_64__)
   const int both = __builtin_cpu_supports("fma");
 #else
@@ -214,12 +224,7 @@ static void look(int f, double x, double y, worst *w) {
     if (gr_bits64(gr_canonical(got)) != gr_bits64(gr_canonical(again)) && failures++ < 20)
       printf("%s_%s(%a, %a): %a, with the processor's fma %a\n", plain->name, single ? "f32" : "f64", x, y, got, again);
   }
-  reference(f, x, y);
-  o = off(got);
-  if (o > w->off) *w = (worst){o, x, y};
-  if (o > plain->most[single] && failures++ < 20)
-    mpfr_printf("%s_%s(%a, %a): %a is off by %.4f, exact %.20Re\n", plain->name, single ? "f32" : "f64", x, y, got, o,
-                exact);
+  measure(f, x, y, got, w);
 }
 
 static void sample(int f, int samples) {
@@ -271,6 +276,56 @@ static void every(int f, double largest) {
   if (most > c->most[1]) failures++;
 }
 
+/* ---- what others have got ---- */
+
+static int named(const char *name) {
+  for (int f = 0; f < FUNCTION_COUNT; f++)
+    if (!strcmp(name, plain_functions[f].name)) return f;
+  return -1;
+}
+
+/* The next n numbers of the input, as doubles; NULL where it ends too soon. */
+static double *take(int n) {
+  const size_t size = single ? sizeof(float) : sizeof(double);
+  double *t = malloc((size_t)n * sizeof *t);
+  float *narrow = (float *)t; /* widened from the end on, each above those that still wait */
+  if (!t || fread(t, size, (size_t)n, stdin) != (size_t)n) {
+    free(t);
+    return NULL;
+  }
+  for (int k = n; single && k-- > 0;) {
+    float x;
+    memcpy(&x, narrow + k, sizeof x);
+    t[k] = (double)x;
+  }
+  return t;
+}
+
+/* A line "NAME f32|f64 OPERANDS COUNT", then the elements of x, of y where there are two operands, and the results. */
+static void check(void) {
+  char name[16], type[4];
+  int operands, n, ended = 0;
+  long long looked = 0;
+  worst w[FUNCTION_COUNT][2] = {{{0, 0, 0}}};
+  while (!ended && scanf("%15s %3s %d %d", name, type, &operands, &n) == 4 && getchar() == '\n') {
+    const int f = named(name);
+    double *x, *y, *got;
+    single = !strcmp(type, "f32");
+    x = take(n), y = operands > 1 ? take(n) : NULL, got = take(n);
+    ended = f < 0 || n < 1 || !x || !got || (operands > 1 && !y) || operands != plain_functions[f].operands;
+    for (int k = 0; k < n && !ended; k++) measure(f, x[k], y ? y[k] : 0, got[k], &w[f][single]);
+    looked += ended ? 0 : n;
+    free(x), free(y), free(got);
+  }
+  failures += ended || !feof(stdin);
+  for (int f = 0; f < FUNCTION_COUNT; f++)
+    for (int k = 0; k < 2; k++)
+      if (w[f][k].off > 0)
+        printf("%-8s %s  %.4f at %a, %a\n", plain_functions[f].name, k ? "f32" : "f64", w[f][k].off, w[f][k].x,
+               w[f][k].y);
+  printf("%lld results of functions against MPFR: %s\n", looked, failures ? "FAILED" : "ok");
+}
+
 int main(int argc, char **argv) {
   const char *name = argc > 3 ? argv[3] : NULL;
   int samples = argc > 1 ? atoi(argv[1]) : 2000;
@@ -278,6 +333,10 @@ int main(int argc, char **argv) {
   if (argc > 2 && !strcmp(argv[1], "all")) {
     for (int f = 0; f < FUNCTION_COUNT; f++)
       if (!strcmp(argv[2], plain_functions[f].name)) every(f, argc > 3 ? atof(argv[3]) : INFINITY);
+    return failures != 0;
+  }
+  if (argc > 1 && !strcmp(argv[1], "check")) {
+    check();
     return failures != 0;
   }
   state = argc > 2 ? strtoull(argv[2], NULL, 0) : 1;

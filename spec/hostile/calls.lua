@@ -1,9 +1,10 @@
 -- The calls that the fuzzer makes. Each has a way to draw its arguments, which are plain values, so that a list of
 -- calls can be written down, cut and run again; and a way to run, which skips what an earlier call did not leave.
 local W = require "spec.hostile.world"
+local E = require "spec.elements"
 local gr, model, v = W.gr, W.model, W.v
 local huge, nan, floor = math.huge, model.nan, math.floor
-local round, is_float, whole = model.round, model.is_float, W.whole
+local is_float, whole = model.is_float, W.whole
 local same, same_all, try, at, list = W.same, W.same_all, W.try, W.at, W.list
 
 local SLOTS = 8
@@ -40,11 +41,12 @@ end
 -- Take array results: into m (whose elements are now those) or to slot k.
 local function take(k, m, result, dtype, expected, n, what, compare)
   same_all(expected, n, dtype, result, what, compare)
+  local nearly = compare or dtype == "i64" and not math.type -- doubles do not hold all of these
+  local t = nearly and result:table() or expected
   if m then
     if result ~= m.a then W.fault("%s: another array than into", what) end
-    local t = compare and result:table() or expected
     for j = 1, n do W.store(m, j, t[j]) end
-  elseif k then W.put(k, result, dtype, compare and result:table() or expected, n) end
+  elseif k then W.put(k, result, dtype, t, n) end
 end
 
 -- ---- making, looking ----
@@ -183,85 +185,78 @@ end)
 
 -- ---- element by element ----
 
-local bits = { u8 = 8, i8 = 8, u16 = 16, i16 = 16, u32 = 32, i32 = 32 }
-local function wrapped(dtype, x)
-  if dtype == "i64" then return x end
-  local size = whole(2 ^ bits[dtype])
-  x = x % size
-  if model.lowest[dtype] < 0 and x >= size / 2 then x = x - size end
-  return x
+-- Operators of one and of two operands: exact ones, functions (whose results are known within some ulps), and bits.
+local exact_2 = { "add", "sub", "mul", "div", "add", "sub", "mul", "div", "floordiv", "mod", "fmod", "minimum",
+  "maximum", "land", "lor" }
+local near_2, of_bits = { "pow", "atan2", "hypot" }, { "band", "bor", "bxor", "shl", "shr" }
+local exact_1 = { "neg", "abs", "square", "sqrt", "neg", "abs", "sign", "floor", "ceil", "round", "trunc", "isnan",
+  "isinf", "isfinite", "lnot" }
+local near_1 = { "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "asin", "acos", "atan",
+  "sinh", "cosh", "tanh", "rsqrt", "cbrt" }
+
+-- What op gives for elements of the dtype, how two results are compared (nil: by their bits), and whether the dtype has
+-- no such operator. Nothing where the model cannot say: whole numbers that wrap beyond what doubles hold.
+local function element(op, dtype)
+  if op == "bnot" or op:find "^b" or op:find "^sh" then
+    if is_float[dtype] then return function() return 0 end, nil, "dtype" end
+    if not E.of_bits[op] then return nil end
+  end
+  local i64 = dtype == "i64" and not math.type
+  if i64 and (op == "mul" or op == "square" or op:find "mod" or op == "floordiv") then return nil end
+  local near = E.near[op]
+  if not near then
+    local f, keep = E.exact[op], is_float[E.result(op, dtype)] and function(x) return x end or whole
+    return function(x, y) return keep(f(dtype, x, y)) end
+  end
+  local out = E.result(op, dtype)
+  return function(x, y) return near(x * 1.0, y and y * 1.0) end, function(expected, got, what)
+    if not E.is_near(out, expected, got) then same(expected, got, what) end
+  end
 end
 
--- Of whole numbers that are doubles: in two halves, each exact.
-local function product(dtype, x, y)
-  if math.type or is_float[dtype] then return x * y end
-  local size = 2 ^ bits[dtype]
-  x, y = x % size, y % size
-  local low = y % 65536
-  return (x * ((y - low) / 65536) % size) * 65536 + x * low
-end
+local infix = {
+  add = function(x, y) return x + y end, sub = function(x, y) return x - y end, mul = function(x, y) return x * y end,
+  div = function(x, y) return x / y end, mod = function(x, y) return x % y end, pow = function(x, y) return x ^ y end,
+}
 
--- What is computed in f64, of integers too. All but sqrt have polynomials of their own: C's may differ by an ulp.
-local wide = { sqrt = math.sqrt, exp = math.exp, log = function(x) return x < 0 and nan or math.log(x) end }
-function wide.tanh(x)
-  x = x * 1.0 -- the least integer has no absolute value
-  local t, e = math.abs(x), math.exp(-2 * math.abs(x)) -- near 0 too few digits are left of 1 - e: a series there
-  local y = t < 0.02 and t - t ^ 3 / 3 + 2 * t ^ 5 / 15 - 17 * t ^ 7 / 315 or (1 - e) / (1 + e)
-  return (x < 0 or 1 / x < 0) and -y or y
-end
-
-local function element(op, dtype, x, y)
-  local r
-  if op == "add" then r = x + y elseif op == "sub" then r = x - y elseif op == "mul" then r = product(dtype, x, y)
-  elseif op == "div" then r = (x * 1.0) / (y * 1.0) elseif op == "neg" then r = -x
-  elseif op == "square" then r = product(dtype, x, x)
-  elseif op == "abs" then r = x == 0 and (is_float[dtype] and 0.0 or 0) or x < 0 and -x or x
-  else r = wide[op](x) end
-  if is_float[dtype] then return round[dtype](r) end
-  return (op == "div" or wide[op]) and r or wrapped(dtype, r)
-end
-
-call("binary", 10, function(r)
-  return slot(r), pick(r, { "add", "sub", "mul", "div" }), slot(r), r(3) == 1 and "number" or slot(r),
-    r(4) == 1 and slot(r), r(4)
+call("binary", 16, function(r)
+  local kind = r(10)
+  return slot(r), pick(r, kind < 7 and exact_2 or kind < 9 and near_2 or of_bits), slot(r),
+    r(3) == 1 and "number" or slot(r), r(4) == 1 and slot(r), r(4)
 end, function(k, op, x, y, into, number)
   local m, o = get(x), y ~= "number" and get(y)
   if not m or (y ~= "number" and not o) then return end
   local dtype, bad = m.store.dtype, W.unfit(m, o or m)
+  local f, compare, lacks = element(op, dtype)
+  if not f then return end
   if o and (o.store.dtype ~= dtype or o.n ~= m.n) then bad = bad or "do not fit" end
-  local out = op == "div" and not is_float[dtype] and "f64" or dtype
+  bad = bad or lacks
+  local out = E.result(op, dtype)
   local to, refused = destination(into, m.n, out, m.store.device, m, o or m)
   local t, p, q = {}, at(m), o and not bad and at(o) or function() return number end
-  if dtype == "i64" and op == "mul" and not math.type then return end
-  for j = 1, m.n do t[j] = not bad and element(op, dtype, p(j), q(j)) end
+  for j = 1, m.n do t[j] = not bad and f(p(j), q(j)) end
   local r = try(bad or refused, op, function()
     local b = o and o.a or number
     if to then return gr[op](m.a, b, { into = to.a }) end
-    if k % 2 == 0 then return gr[op](m.a, b) end
-    if op == "add" then return m.a + b elseif op == "sub" then return m.a - b elseif op == "mul" then return m.a * b end
-    return m.a / b
+    return (k % 2 == 1 and infix[op] or gr[op])(m.a, b)
   end)
-  if r then take(k, to, r[2], out, t, m.n, op) elseif to then W.resync(to) end
+  if r then take(k, to, r[2], out, t, m.n, op, compare) elseif to then W.resync(to) end
 end)
 
-call("unary", 6, function(r)
-  return slot(r), pick(r, { "neg", "abs", "square", "sqrt", "exp", "log", "tanh" }), slot(r), r(4) == 1 and slot(r)
+call("unary", 12, function(r)
+  local kind = r(10)
+  return slot(r), pick(r, kind < 5 and exact_1 or kind < 10 and near_1 or { "bnot" }), slot(r), r(4) == 1 and slot(r)
 end, function(k, op, x, into)
   local m = get(x)
   if not m then return end
   local dtype, t, p = m.store.dtype, {}, at(m)
-  local out = wide[op] and not is_float[dtype] and "f64" or dtype
+  local f, compare, lacks = element(op, dtype)
+  if not f then return end
+  local out = E.result(op, dtype)
   local to, refused = destination(into, m.n, out, m.store.device, m)
-  if dtype == "i64" and op == "square" and not math.type then return end
-  for j = 1, m.n do t[j] = element(op, dtype, p(j)) end
-  local function close(expected, got, what) -- within an ulp of the dtype
-    local ulp = ({ f16 = 2 ^ -9, bf16 = 2 ^ -6, f32 = 2 ^ -22 })[out] or 1e-14
-    if math.abs(expected - got) <= ulp * math.abs(expected) + 1e-40 then return end
-    if out == "f16" and math.abs(expected - got) < 2 ^ -23 then return end
-    same(expected, got, what)
-  end
-  local r = try(W.unfit(m) or refused, op, gr[op], m.a, to and { into = to.a } or nil)
-  if r then take(k, to, r[2], out, t, m.n, op, wide[op] and op ~= "sqrt" and close) elseif to then W.resync(to) end
+  for j = 1, m.n do t[j] = f(p(j)) end
+  local r = try(W.unfit(m) or lacks or refused, op, gr[op], m.a, to and { into = to.a } or nil)
+  if r then take(k, to, r[2], out, t, m.n, op, compare) elseif to then W.resync(to) end
 end)
 
 call("clamp", 2, function(r) return slot(r), slot(r) end, function(k, x)
@@ -276,37 +271,22 @@ call("clamp", 2, function(r) return slot(r), slot(r) end, function(k, x)
   if r then take(k, nil, r[2], m.store.dtype, t, m.n, "clamp") end
 end)
 
-local function converted(x, dtype)
-  if is_float[dtype] then return round[dtype](x * 1.0) end
-  if x ~= x then return 0 end
-  local low, high = model.lowest[dtype], model.highest[dtype]
-  if x <= low then return low elseif x >= high then return high end
-  return whole(x < 0 and math.ceil(x) or floor(x))
-end
-
 call("cast", 4, function(r) return slot(r), slot(r), pick(r, dtypes) end, function(k, x, dtype)
   local m = get(x)
   if not m then return end
   local t, p = {}, at(m)
-  for j = 1, m.n do t[j] = converted(p(j), dtype) end
+  for j = 1, m.n do t[j] = E.cast(dtype, p(j)) end
   local r = try(W.unfit(m), "cast", gr.cast, m.a, dtype)
   if r then take(k, nil, r[2], dtype, t, m.n, "cast to " .. dtype) end
 end)
 
-local comparisons = {
-  ["<"] = function(x, y) return x < y end, ["<="] = function(x, y) return x <= y end,
-  ["=="] = function(x, y) return x == y end, ["~="] = function(x, y) return x ~= y end,
-  [">="] = function(x, y) return x >= y end, [">"] = function(x, y) return x > y end,
-}
-local comparison_names = { "<", "<=", "==", "~=", ">=", ">" }
-
-call("compare", 4, function(r) return slot(r), pick(r, comparison_names), slot(r), r(2) == 1 and slot(r), r(4) end,
+call("compare", 4, function(r) return slot(r), pick(r, E.signs), slot(r), r(2) == 1 and slot(r), r(4) end,
 function(k, op, x, y, number)
   local m, o = get(x), y and get(y)
   if not m or (y and not o) then return end
   local bad = W.unfit(m, o or m) or o and (o.n ~= m.n or o.store.dtype ~= m.store.dtype) and "do not fit"
   local t, p, q = {}, at(m), o and at(o) or function() return number end
-  for j = 1, m.n do t[j] = not bad and comparisons[op](p(j), q(j)) and 1 or 0 end
+  for j = 1, m.n do t[j] = not bad and E.relations[op](p(j), q(j)) and 1 or 0 end
   local r = try(bad, "compare", gr.compare, m.a, op, o and o.a or number)
   if r then take(k, nil, r[2], "u8", t, m.n, "compare") end
 end)

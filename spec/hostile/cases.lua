@@ -48,6 +48,8 @@ case("fill", function(e) return e.a:slice(2, 9):fill(3) end)
 case("equal", function(e) return e.a:equal(e.b), e.a:equal(e.a:copy()) end)
 case("info", function(e) return e.a:info().n end)
 
+require "spec.hostile.matrices" (case)
+
 -- ---- element by element ----
 
 for _, name in ipairs { "add", "sub", "mul", "div" } do
@@ -60,12 +62,7 @@ case("operators", function(e) return e.a + e.b, e.a - 1, 2 * e.a, e.a / e.b, -e.
 for _, name in ipairs { "idiv", "band", "bor", "bxor", "shl", "shr", "bnot" } do
   case("operator " .. name, function(e) return debug.getmetatable(e.i)["__" .. name](e.i, e.i) end)
 end
-for _, name in ipairs { "idiv", "mod" } do
-  case("expression " .. name, function(e)
-    local x = gr.lazy(e.a)
-    return debug.getmetatable(x)["__" .. name](x, 2):sum()
-  end)
-end
+require "spec.hostile.expressions" (case)
 case("explain", function(e) return gr.explain("sum", e.a).kernel, gr.explain("dot", e.a, e.b).why end)
 for _, name in ipairs { "pow", "mod", "fmod", "floordiv", "atan2", "hypot", "minimum", "maximum" } do
   case(name, function(e) return gr[name](e.a, e.b), gr[name](2, e.a), gr[name](e.a, 3, { into = e.into32 }) end)
@@ -88,6 +85,8 @@ case("where", function(e)
   return gr.where(e.m, e.a, e.b), e.m:where(e.a, 0), gr.where(e.m, 1, 2, { into = e.into32 })
 end)
 case("compact", function(e) return e.a:compact(e.m), e.a:compact(e.m, { into = e.into32 }) end)
+
+require "spec.hostile.lookups" (case)
 
 -- ---- reductions: alone, by rows, columns and segments, into an array, later, exactly ----
 
@@ -162,6 +161,7 @@ case("expressions", function(e)
   local x = gr.lazy(e.a) * e.b
   return x:sum { rows = 30 }, x:max { rows = 30, axis = 1 }, x:scan(), gr.many { { "dot", x, e.a }, { "sum", x } }
 end)
+case("operator", function(e) return require "spec.operators".every_way(e) end)
 -- ---- histograms ----
 
 case("histogram", function(e)
@@ -264,6 +264,7 @@ case("touch", function(e) return gr.touch(e.a) end, { may_raise = true })
 -- ---- devices, care, learning ----
 
 case("backend", function() return (gr.backend()) end)
+case("compiled", function() return #gr.compiled() end)
 case("devices", function() return #gr.devices() > 1 end)
 case("use", function(e) return gr.use(e.other), gr.ones(100), gr.use(e.device) end)
 case("prefetch and sync", function(e) return e.a:prefetch(), e.a:sync() end)
@@ -461,7 +462,8 @@ function M.reached(device)
   enter("", gr)
   local a = gr.ones(3)
   local objects = { array = a, future = gr.async(gr.sum, a), timer = gr.timer(), accumulator = gr.accumulator(),
-    histogram = a:histogram { bins = 2 }, formula = gr.fuse "a", expression = gr.lazy(a) }
+    histogram = a:histogram { bins = 2 }, formula = gr.fuse "a", expression = gr.lazy(a),
+    operator = gr.operator { state = "s", map = "x", merge = "s1 + s2", identity = 0 } }
   for kind, object in pairs(objects) do
     local meta = debug.getmetatable(object)
     enter(kind .. ":", meta)

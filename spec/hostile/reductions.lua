@@ -104,10 +104,21 @@ end, function(op, k, other, later, spot)
   end
 end)
 
+-- An operator that says the same in words of its own, where there is one.
+local merges = { sum = "s1 + s2", prod = "s1 * s2" }
+local operators = {}
+local function in_words(op, dtype)
+  if not merges[op] or (op == "sum" and (dtype == "f16" or dtype == "bf16")) then return gr[op] end
+  local map = is_float[dtype] and "f64(x)" or "i64(x)"
+  operators[op .. map] = operators[op .. map]
+    or gr.operator { state = "s", map = map, merge = merges[op], identity = op == "prod" and 1 or 0 }
+  return operators[op .. map]
+end
+
 call("parts", 8, function(r)
   return slot(r), pick(r, names), slot(r), pick(r, { "rows", "columns", "segments" }), pick(r, { 1, 2, 3, 4, 6, 12 }),
-    r(3) == 1 and slot(r)
-end, function(k, op, x, way, count, into)
+    r(3) == 1 and slot(r), r(2) == 1
+end, function(k, op, x, way, count, into, own)
   local m = get(x)
   if not m or op == "minmax" then return end
   local t, n = expected(op, m, way, count)
@@ -118,7 +129,8 @@ end, function(k, op, x, way, count, into)
   if to and W.overlap(to, m) then return end
   local options = options_for(m, way, count)
   options.into = to and to.a
-  local r = try(bad or refused, op .. " of " .. way, gr[op], m.a, options)
+  local f = own and in_words(op, m.store.dtype) or gr[op]
+  local r = try(bad or refused, op .. " of " .. way, f, m.a, options)
   if not r then return to and W.resync(to) end
   if not known(op, m.store.dtype) then
     t = r[2]:table()
@@ -141,8 +153,8 @@ end, function(op, x, into, spot)
   if W.overlap(one, m) then bad = bad or "overlap" end
   local r = try(bad, op .. " into one place", gr[op], m.a, { into = to.a, at = spot })
   if not r then return W.resync(to) end
-  W.store(to, spot, want)
   same(want, to.a[spot], op .. " into one place")
+  W.store(to, spot, to.a[spot])
 end)
 
 call("pair", 5, function(r)

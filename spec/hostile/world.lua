@@ -147,14 +147,7 @@ end
 
 -- ---- finalizers ----
 
--- f when the garbage is collected: Lua 5.1 has __gc for userdata alone.
-function W.at_collection(f)
-  local proxy = rawget(_G, "newproxy")
-  if not proxy then return setmetatable({}, { __gc = f }) end
-  local object = proxy(true)
-  getmetatable(object).__gc = f
-  return object
-end
+W.at_collection = require "spec.support".at_collection
 
 W.finalizers = {
   release = function(m)
@@ -205,6 +198,8 @@ function W.strangers()
     io.stdout, gr.sum, error, coroutine.create(function() end), a, a:slice(-1, 1, -2), released, gr.ones(12, "u8"),
     gr.zeros(0), gr.ones(12, "i64"), gr.full(12, 1, "f64"), gr.lazy(a), gr.fuse "a * 2 > b and a or b",
       gr.lazy(a):lt(1), { a = a, b = 1 },
+    gr.operator { state = "s", map = "x", merge = "s1 + s2", identity = 0 },
+    { state = "s", map = "x * i", merge = "max(s1, s2)", identity = 0 },
     gr.async(gr.sum, a), gr.timer(), gr.accumulator():add(a),
     a:histogram { bins = 3 }, "sum", "f64", "<", "linear", { rows = 3 }, { rows = 3, axis = 1 }, { { "sum", a } },
     { lines = { a } }, { bins = 4 }, { bins = 4, min = 0, max = 2 }, 1.5, 3,

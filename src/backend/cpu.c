@@ -141,6 +141,15 @@ void gr_cpu_do_explain(gr_queue *q, const gr_reduce_job *job, int number, gr_exp
   gr_cpu_explain(job, threads, threads > 1 || is_long, e);
 }
 
+#define EXPLAIN(name)                                                                       \
+  void gr_cpu_do_explain_##name(gr_queue *q, const gr_##name##_job *job, gr_explained *e) { \
+    (void)q;                                                                                \
+    gr_cpu_explain_##name(job, gr_threads_count(), e);                                      \
+  }
+EXPLAIN(scan)
+EXPLAIN(histogram)
+#undef EXPLAIN
+
 static gr_status small(gr_queue *q, gr_op op, gr_dtype t, const void *a, const void *b, int64_t n, gr_value *r) {
   gr_rounding before;
   if (q->error[0]) return GR_BAD;
@@ -152,11 +161,11 @@ static gr_status small(gr_queue *q, gr_op op, gr_dtype t, const void *a, const v
 }
 
 /* Without memory for tables it is done on one thread. */
-static void count_bins(gr_queue *q, const gr_histogram_job *job) {
+static void count_bins(gr_queue *q, const gr_histogram_job *job, gr_feed *feed) {
   const int64_t asked = gr_cpu_histogram_room(job, gr_threads_count());
   size_t bytes = (size_t)asked;
   void *room = bytes ? gr_pool_take(NULL, q, &bytes) : NULL;
-  gr_cpu_histogram(job, helpers(), room, room ? asked : 0);
+  gr_cpu_histogram(job, feed, helpers(), room, room ? asked : 0);
   gr_pool_give(NULL, q, room, bytes);
 }
 
@@ -175,9 +184,9 @@ static void count_bins(gr_queue *q, const gr_histogram_job *job) {
     gr_rounding_leave(before);                                          \
     return watched ? unwatch() : GR_OK;                                 \
   }
-OPERATION_BY(count_bins(q, job), histogram, job->n, 1 + job->bins / (job->n + 1)) /* bins are work, too */
-OPERATION(weights, job->bins.n, 1 + job->bins.bins / (job->bins.n + 1))
-OPERATION(scan, job->n, 1)
+OPERATION_BY(count_bins(q, job, NULL), histogram, job->n, 1 + job->bins / (job->n + 1)) /* bins are work, too */
+OPERATION_BY(gr_cpu_weights(job, NULL, helpers()), weights, job->bins.n, 1 + job->bins.bins / (job->bins.n + 1))
+OPERATION_BY(gr_cpu_scan(job, NULL, helpers()), scan, job->n, 1)
 OPERATION(softmax, job->n, job->count)
 OPERATION(digits, job->of.n, 1)
 OPERATION(pick, job->of.n, 1)
@@ -185,9 +194,13 @@ OPERATION(rmsnorm, job->n, job->count)
 OPERATION(fill, job->n, 1)
 OPERATION(copy, job->n, 1)
 OPERATION(random, job->n, 1)
+OPERATION(whole, job->n, 1)
+OPERATION(order, job->n, 1)
 OPERATION(edges, job->bins, 1)
 OPERATION(map, job->n, 1)
-OPERATION(compact, job->n, 1)
+OPERATION_BY(gr_cpu_compact(job, NULL, helpers()), compact, job->n, 1)
+OPERATION(lookup, job->n, 1)
+OPERATION_BY(gr_cpu_put(job, helpers(), gr_threads_count()), put, job->n, 1)
 OPERATION(ladder, job->n, job->rows)
 
 /* ---- results for later: there at once ---- */
@@ -228,20 +241,23 @@ gr_status gr_cpu_elapsed(gr_queue *q, const gr_ticket *from, const gr_ticket *to
   return GR_OK;
 }
 
+static void sum_exactly(const gr_exact_job *job, gr_feed *feed, gr_exact *sums) {
+  enum { ROOMS = 64 };
+  gr_exact *room = job->n >= 1 << 17 ? malloc(ROOMS * sizeof *room) : NULL; /* without it: one thread a vector */
+  gr_cpu_exact(job, feed, sums, room, room ? ROOMS : 0, gr_threads_run);
+  free(room);
+}
+
 /* Also called for arrays of a device that has no exact sums of its own (then the queue's error is not ours). */
 gr_status gr_cpu_do_exact(gr_queue *q, const gr_exact_job *job, gr_exact *sums) {
-  enum { ROOMS = 64 };
   gr_rounding before;
-  gr_exact *room = NULL;
   atomic_int stopped;
   if (q->backend->exact && q->error[0]) return GR_BAD;
-  if (job->n >= 1 << 17) room = malloc(ROOMS * sizeof *room); /* without it: one thread a vector */
   before = gr_rounding_enter();
   q->stats.launches++;
   const int watched = watch(q, job->n, job->count, &stopped);
-  gr_cpu_exact(job, sums, room, room ? ROOMS : 0, gr_threads_run);
+  sum_exactly(job, NULL, sums);
   gr_rounding_leave(before);
-  free(room);
   return watched ? unwatch() : GR_OK;
 }
 
@@ -256,28 +272,57 @@ gr_status gr_cpu_do_digest(gr_queue *q, const gr_digest_job *job, uint64_t resul
 /* The pool's blocks, from the next line of the cache on. */
 static void *on_line(void *block) { return (void *)(((uintptr_t)block + 63) & ~(uintptr_t)63); }
 
-static gr_status formula(gr_queue *q, const gr_formula_job *job) {
-  size_t plan_bytes = (size_t)gr_cpu_formula_room(job) + 64, bytes;
-  gr_rounding before;
-  atomic_int stopped;
-  gr_status status = GR_NO_MEMORY;
-  if (q->error[0]) return GR_BAD;
-  void *plan = gr_pool_take(NULL, q, &plan_bytes), *memory;
-  if (!plan) return GR_NO_MEMORY;
-  before = gr_rounding_enter();
-  bytes = (size_t)gr_cpu_formula_plan(job, on_line(plan), gr_threads_count()) + 64;
-  memory = gr_pool_take(NULL, q, &bytes);
-  if (memory) {
-    q->stats.launches++;
-    const int watched = watch(q, job->n, 1, &stopped);
-    gr_cpu_formula(job, on_line(plan), on_line(memory), watched ? gr_threads_run : helpers());
-    status = watched ? unwatch() : GR_OK;
-    gr_pool_give(NULL, q, memory, bytes);
+static void feed(gr_queue *q, const gr_formula_job *job, gr_feed *f) {
+  switch (job->feeds) {
+    case GR_FEEDS_NOTHING: return;
+    case GR_FEEDS_COLUMNS: gr_cpu_columns(job->operation, f, helpers()); return;
+    case GR_FEEDS_HISTOGRAM: count_bins(q, job->operation, f); return;
+    case GR_FEEDS_WEIGHTS: gr_cpu_weights(job->operation, f, helpers()); return;
+    case GR_FEEDS_SCAN: gr_cpu_scan(job->operation, f, helpers()); return;
+    case GR_FEEDS_COMPACT: gr_cpu_compact(job->operation, f, helpers()); return;
+    case GR_FEEDS_EXACT: sum_exactly(job->operation, f, job->sums); return;
   }
-  gr_rounding_leave(before);
-  gr_pool_give(NULL, q, plan, plan_bytes);
-  return status;
 }
+
+static void run_formula(gr_queue *q, const gr_formula_job *job, void *plan, void *memory, gr_parallel parallel) {
+  if (job->feeds) feed(q, job, gr_cpu_formula_feed(plan, memory));
+  else gr_cpu_formula(job, plan, memory, parallel);
+}
+
+static void run_operator(gr_queue *q, const gr_operator_job *job, void *plan, void *memory, gr_parallel parallel) {
+  (void)q;
+  gr_cpu_operator(job, plan, memory, parallel);
+}
+
+/*
+** What takes memory of its own: kernel says how much for a plan, the plan what to run in. foreign: for a device that
+** cannot do it itself, so the queue's error is not ours.
+*/
+#define PLANNED(name, kernel, n, count, foreign)                                                  \
+  static gr_status name(gr_queue *q, const gr_##kernel##_job *job) {                              \
+    size_t plan_bytes = (size_t)gr_cpu_##kernel##_room(job) + 64, bytes;                          \
+    gr_rounding before;                                                                           \
+    atomic_int stopped;                                                                           \
+    gr_status status = GR_NO_MEMORY;                                                              \
+    if (!(foreign) && q->error[0]) return GR_BAD;                                                 \
+    void *plan = gr_pool_take(NULL, q, &plan_bytes), *memory;                                     \
+    if (!plan) return GR_NO_MEMORY;                                                               \
+    before = gr_rounding_enter();                                                                 \
+    bytes = (size_t)gr_cpu_##kernel##_plan(job, on_line(plan), gr_threads_count()) + 64;          \
+    memory = gr_pool_take(NULL, q, &bytes);                                                       \
+    if (memory) {                                                                                 \
+      q->stats.launches++;                                                                        \
+      const int watched = watch(q, n, count, &stopped);                                           \
+      run_##kernel(q, job, on_line(plan), on_line(memory), watched ? gr_threads_run : helpers()); \
+      status = watched ? unwatch() : GR_OK;                                                       \
+      gr_pool_give(NULL, q, memory, bytes);                                                       \
+    }                                                                                             \
+    gr_rounding_leave(before);                                                                    \
+    gr_pool_give(NULL, q, plan, plan_bytes);                                                      \
+    return status;                                                                                \
+  }
+PLANNED(formula, formula, job->n, 1, 0)
+PLANNED(custom, operator, job->longest, job->count, !q->backend->custom)
 
 /* The processor's own name, for people. */
 static void describe(char *text, size_t size) {
@@ -311,6 +356,8 @@ static gr_backend cpu = {
     .exact = gr_cpu_do_exact,
     .digest = gr_cpu_do_digest,
     .formula = formula,
+    .feeds = 1,
+    .custom = custom,
     .start = gr_cpu_start,
     .mark = gr_cpu_mark,
     .poll = poll_ticket,

@@ -22,13 +22,6 @@ static struct {
   int64_t looks;         /* that find started work unfinished */
 } memory = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-void gr_pretend_limits(size_t capacity, int64_t fail_at) {
-  pthread_mutex_lock(&memory.lock);
-  memory.capacity = capacity;
-  memory.fail_at = fail_at > 0 ? fail_at : 0;
-  pthread_mutex_unlock(&memory.lock);
-}
-
 static int admit(size_t bytes) {
   int granted;
   pthread_mutex_lock(&memory.lock);

@@ -51,6 +51,16 @@ gr_array *gr_l_test_array(lua_State *L, int i) {
   return a && lua_rawlen(L, i) == sizeof *a && a->stamp == gr_l_stamp(a) ? a : NULL;
 }
 
+gr_array *gr_l_test_transposed(lua_State *L, int i) {
+  gr_array *a = lua_touserdata(L, i);
+  return a && lua_rawlen(L, i) == sizeof *a && a->stamp == (gr_l_stamp(a) ^ GR_TRANSPOSED) ? a : NULL;
+}
+
+gr_array *gr_l_test_any_array(lua_State *L, int i) {
+  gr_array *a = gr_l_test_array(L, i);
+  return a ? a : gr_l_test_transposed(L, i);
+}
+
 void *gr_l_test_object(lua_State *L, int i, const char *name) {
   int same;
   if (lua_type(L, i) != LUA_TUSERDATA || !lua_getmetatable(L, i)) return NULL;
@@ -107,13 +117,27 @@ GR_APART static void no_array(lua_State *L, int arg) {
   char hint[128];
   const char *kind = gr_l_kind(L, arg);
   /* An array without its stamp has been collected already; a finalizer has kept it. */
-  if (gr_l_test_array(L, arg) || gr_l_test_object(L, arg, GR_ARRAY_NAME))
+  if (gr_l_test_any_array(L, arg) || gr_l_test_object(L, arg, GR_ARRAY_NAME) ||
+      gr_l_test_object(L, arg, GR_TRANSPOSED_NAME))
     gr_l_argerror(L, arg, "array has been released");
   gr_l_argerror(L, arg, "%s expected, got %s%s", GR_ARRAY_NAME, kind, self_hint(L, arg, hint));
 }
 
+GR_APART static gr_array *other_array(lua_State *L, int arg) {
+  const gr_array *a = gr_l_test_transposed(L, arg);
+  if (!a || gr_array_released(a)) no_array(L, arg);
+  return gr_l_state_of(gr_l_context(L))->put_in_order(L, arg);
+}
+
 gr_array *gr_l_check_array(lua_State *L, int arg) {
   gr_array *a = gr_l_test_array(L, arg);
+  return a && !gr_array_released(a) ? a : other_array(L, arg);
+}
+
+gr_array *gr_l_check_any_array(lua_State *L, int arg, int *transposed) {
+  gr_array *a = gr_l_test_array(L, arg);
+  *transposed = !a;
+  if (!a) a = gr_l_test_transposed(L, arg);
   if (!a || gr_array_released(a)) no_array(L, arg);
   return a;
 }
@@ -122,7 +146,7 @@ int gr_l_leave_lost(lua_State *L, gr_context *c) {
   gr_queue *cpu = gr_context_cpu(c);
   int left = 0;
   for (int k = 1; cpu && k <= lua_gettop(L); k++) {
-    const gr_array *a = gr_l_test_array(L, k);
+    const gr_array *a = gr_l_test_any_array(L, k);
     if (!a || !a->storage->queue->lost) continue;
     if (gr_storage_leave(a->storage, cpu)) left = 1;
     else gr_fail_gone(c, a->storage->queue);

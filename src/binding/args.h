@@ -7,6 +7,7 @@
 #include "src/core/array.h"
 
 #define GR_ARRAY_NAME "gpureduce.array"
+#define GR_TRANSPOSED_NAME "gpureduce.transposed"
 
 /* "bad argument #2 to 'dot' (...)"; does not return. */
 int gr_l_argerror(lua_State *L, int arg, const char *format, ...)
@@ -21,6 +22,12 @@ gr_array *gr_l_test_array(lua_State *L, int i); /* NULL if it is none */
 void gr_l_choose_secret(void);                  /* once a process */
 extern uint64_t gr_l_secret;
 static inline uint64_t gr_l_stamp(const gr_array *a) { return gr_l_secret ^ (uint64_t)(uintptr_t)a; }
+/* A transposed matrix bears another stamp, so that only who asks for it meets one: its struct is that of the matrix. */
+#define GR_TRANSPOSED UINT64_C(0x9D39247E33776D41)
+gr_array *gr_l_test_transposed(lua_State *L, int i);
+gr_array *gr_l_test_any_array(lua_State *L, int i); /* either of the two */
+gr_array *gr_l_check_any_array(lua_State *L, int arg, int *transposed);
+/* The array at arg. The elements of a transposed matrix are put in order first, in an array that takes its place. */
 gr_array *gr_l_check_array(lua_State *L, int arg);
 /* b, at arg, has the dtype, the length and the device of a, the first argument. */
 void gr_l_check_pair(lua_State *L, const gr_array *a, const gr_array *b, int arg);

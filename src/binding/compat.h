@@ -8,9 +8,6 @@
 #if LUA_VERSION_NUM < 502
 #define lua_rawlen lua_objlen
 #define luaL_setmetatable(L, name) (luaL_getmetatable(L, name), lua_setmetatable(L, -2))
-static inline int lua_absindex(lua_State *L, int i) {
-  return i > 0 || i <= LUA_REGISTRYINDEX ? i : lua_gettop(L) + i + 1;
-}
 #endif
 
 #if LUA_VERSION_NUM < 503

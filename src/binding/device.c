@@ -1,4 +1,5 @@
-/* Where things run, what it cost, how much memory: backend, devices, use, stats, memory, trim, gc, threads. */
+/* Where things run, what it cost, how much memory: backend, compiled, devices, use, stats, memory, trim, gc ... */
+#include <stdio.h>
 #include <string.h>
 
 #include "src/backends.h"
@@ -7,6 +8,7 @@
 #include "src/binding/results.h"
 #include "src/binding/safe.h"
 #include "src/core/clock.h"
+#include "src/core/formula/expression.h"
 #include "src/core/pool.h"
 #include "src/core/threads.h"
 #include "kernels/cpu/kernels_cpu.h"
@@ -16,13 +18,67 @@ static void set_number(lua_State *L, const char *key, uint64_t x) {
   lua_setfield(L, -2, key);
 }
 
-/* gr.backend(): the name of the device in use, and why it is that one. */
+/* gr.backend(): the name of the device in use, why it is that one, and how formulas run there. */
 static int l_backend(lua_State *L) {
   gr_context *c = gr_l_context(L);
   GR_TRY(L, c, 1, gr_context_ready(c));
   lua_pushstring(L, c->queue->backend->name);
   lua_pushstring(L, c->why);
-  return 2;
+  gr_backend *b = c->queue->backend;
+  const char *uncompiled = b->uncompiled ? b->uncompiled(b) : "";
+  if (!uncompiled) lua_pushliteral(L, "formulas are compiled by the driver");
+  else if (*uncompiled) lua_pushfstring(L, "formulas run step by step: %s", uncompiled);
+  else if (b->formula) lua_pushliteral(L, "formulas run in blocks that stay in the cache");
+  else lua_pushliteral(L, "formulas run step by step");
+  return 3;
+}
+
+/* ---- formulas that were compiled ---- */
+
+#define FORMULA_TEXT 2048
+
+typedef struct compiled {
+  struct {
+    char what[16], text[FORMULA_TEXT];
+    double seconds;
+    uint64_t uses;
+  } all[GR_COMPILED_KEPT];
+  int count;
+} compiled;
+
+/* With a lock held: nothing of Lua. */
+static void note_compiled(const gr_compiled_formula *f, void *to) {
+  compiled *list = to;
+  if (list->count == GR_COMPILED_KEPT) return;
+  const int k = list->count++;
+  snprintf(list->all[k].what, sizeof list->all[k].what, "%s", f->what);
+  gr_program_text(&f->program, list->all[k].text, FORMULA_TEXT);
+  list->all[k].seconds = f->seconds;
+  list->all[k].uses = f->uses;
+}
+
+/* gr.compiled(): {{what =, steps =, seconds =, uses =}, ...} of the device in use, the last used first. */
+static int l_compiled(lua_State *L) {
+  gr_context *c = gr_l_context(L);
+  GR_TRY(L, c, 1, gr_context_ready(c));
+  lua_newtable(L);
+  if (!c->queue->backend->compiled) return 1;
+  compiled *list = lua_newuserdata(L, sizeof *list);
+  list->count = 0;
+  c->queue->backend->compiled(c->queue->backend, note_compiled, list);
+  for (int k = 0; k < list->count; k++) {
+    lua_createtable(L, 0, 4);
+    lua_pushstring(L, list->all[k].what);
+    lua_setfield(L, -2, "what");
+    lua_pushstring(L, list->all[k].text);
+    lua_setfield(L, -2, "steps");
+    lua_pushnumber(L, list->all[k].seconds);
+    lua_setfield(L, -2, "seconds");
+    set_number(L, "uses", list->all[k].uses);
+    lua_rawseti(L, -3, k + 1);
+  }
+  lua_pop(L, 1);
+  return 1;
 }
 
 /* gr.devices(): {{name =, description =}, ...} */
@@ -162,10 +218,10 @@ static int l_clock(lua_State *L) {
 }
 
 const gr_function gr_device_functions[] = {
-    {"clock", l_clock, 0},     {"backend", l_backend, 0},
-    {"devices", l_devices, 0}, {"use", l_use, 0},
-    {"stats", l_stats, 0},     {"memory", l_memory, 0},
-    {"trim", l_trim, 0},       {"gc", l_gc, 0},
-    {"threads", l_threads, 0}, {"instructions", l_instructions, 0},
-    {NULL, NULL, 0},
+    {"clock", l_clock, 0},       {"backend", l_backend, 0},
+    {"devices", l_devices, 0},   {"use", l_use, 0},
+    {"stats", l_stats, 0},       {"memory", l_memory, 0},
+    {"trim", l_trim, 0},         {"gc", l_gc, 0},
+    {"threads", l_threads, 0},   {"instructions", l_instructions, 0},
+    {"compiled", l_compiled, 0}, {NULL, NULL, 0},
 };

@@ -5,6 +5,7 @@
 #include "src/binding/exact.h"
 #include "src/binding/parts.h"
 #include "src/binding/results.h"
+#include "src/binding/rounding.h"
 #include "src/core/exact.h"
 
 #define ACCUMULATOR_NAME "gpureduce.accumulator"
@@ -14,14 +15,6 @@ typedef struct accumulator {
 } accumulator;
 
 static accumulator *check_accumulator(lua_State *L, int arg) { return gr_l_check_object(L, arg, ACCUMULATOR_NAME); }
-
-int gr_l_option_single(lua_State *L, int arg) {
-  char text[GR_OPTION_TEXT];
-  const char *name = gr_l_option_string(L, arg, "out", text);
-  int t = name ? gr_dtype_named(name) : GR_F64;
-  if (t != GR_F32 && t != GR_F64) gr_l_argerror(L, arg, "option 'out': f32 or f64 expected, got '%.40s'", name);
-  return t == GR_F32;
-}
 
 /* gr.accumulator(bytes): an exact sum, empty or from the bytes that another one gave. */
 static int l_accumulator(lua_State *L) {
@@ -44,8 +37,9 @@ static int l_accumulator(lua_State *L) {
 static int l_add(lua_State *L) {
   gr_context *c = gr_l_context(L);
   accumulator *s = check_accumulator(L, 1);
-  gr_array *a = gr_l_check_elements(L, 2);
-  GR_TRY(L, c, 2, gr_exact_add(c, &s->sum, a, NULL));
+  const gr_reduced a = gr_l_check_operand(L, 2, 2), none = {NULL, NULL};
+  GR_TRY_WITH(L, c, 2, a.e, NULL, gr_exact_add(c, &s->sum, a, none));
+  gr_l_drop_elements(L, a);
   lua_settop(L, 1);
   return 1;
 }
@@ -54,9 +48,11 @@ static int l_add(lua_State *L) {
 static int l_add_dot(lua_State *L) {
   gr_context *c = gr_l_context(L);
   accumulator *s = check_accumulator(L, 1);
-  gr_array *a = gr_l_check_elements(L, 2), *b = gr_l_check_elements(L, 3);
-  gr_l_check_pair(L, a, b, 3);
-  GR_TRY(L, c, 2, gr_exact_add(c, &s->sum, a, b));
+  const gr_reduced a = gr_l_check_operand(L, 2, 3), b = gr_l_check_reduced(L, 3);
+  gr_l_check_pair(L, a.a, b.a, 3);
+  GR_TRY_WITH(L, c, 2, a.e, b.e, gr_exact_add(c, &s->sum, a, b));
+  gr_l_drop_elements(L, a);
+  gr_l_drop_elements(L, b);
   lua_settop(L, 1);
   return 1;
 }

@@ -1,5 +1,9 @@
 #include "src/binding/expression.h"
+
+#include <stdio.h>
+
 #include "src/binding/args.h"
+#include "src/binding/keeper.h"
 #include "src/binding/options.h"
 
 /* Arrays, which most arguments are, are known sooner than objects by their names. */
@@ -48,8 +52,7 @@ int gr_l_again_with(lua_State *L, gr_context *c, gr_status status, const gr_expr
 
 /* ---- elements ---- */
 
-/* All elements of e, as a new array on the stack. */
-static gr_array *push_elements(lua_State *L, int arg, const gr_expression *e) {
+gr_array *gr_l_push_elements(lua_State *L, int arg, const gr_expression *e) {
   gr_context *c = gr_l_context(L);
   gr_array *out = gr_l_push_array(L);
   check_alive(L, arg, e);
@@ -62,17 +65,30 @@ static gr_array *push_elements(lua_State *L, int arg, const gr_expression *e) {
 gr_array *gr_l_check_elements(lua_State *L, int arg) {
   const gr_expression *e = gr_l_test_expression(L, arg);
   if (!e) return gr_l_check_array(L, arg);
-  gr_array *a = push_elements(L, arg, e);
+  gr_array *a = gr_l_push_elements(L, arg, e);
   lua_replace(L, arg);
   return a;
 }
 
 gr_array *gr_l_option_elements(lua_State *L, int arg, const char *name) {
   if (!gr_l_push_option(L, arg, name)) return NULL;
+  if (gr_l_test_transposed(L, -1)) return gr_l_check_array(L, lua_gettop(L));
   const gr_expression *e = gr_l_test_expression(L, -1);
-  if (e) return push_elements(L, arg, e); /* which stays below it */
+  if (e) return gr_l_push_elements(L, arg, e); /* which stays below it */
   lua_pop(L, 1);
   return gr_l_option_array(L, arg, name);
+}
+
+void gr_l_check_weights(lua_State *L, int arg, const gr_array *a, const gr_array *w) {
+  if (w->n != a->n)
+    gr_l_argerror(L, arg, "option 'weights': length %lld expected, got %lld", (long long)a->n, (long long)w->n);
+  gr_l_check_device(L, a, w, arg);
+}
+
+gr_array *gr_l_option_weights(lua_State *L, int arg, const gr_array *a) {
+  gr_array *w = gr_l_option_elements(L, arg, "weights");
+  if (w) gr_l_check_weights(L, arg, a, w);
+  return w;
 }
 
 gr_array *gr_l_check_mask(lua_State *L, int arg) {
@@ -89,22 +105,76 @@ gr_array *gr_l_check_mask(lua_State *L, int arg) {
   return gr_l_check_elements(L, arg);
 }
 
+static gr_reduced promise(lua_State *L, int arg, const gr_expression *e) {
+  gr_context *c = gr_l_context(L);
+  check_alive(L, arg, e);
+  gr_array *a = gr_l_push_array(L);
+  GR_TRY_WITH(L, c, arg, e, NULL, gr_expression_promise(c, e, a));
+  return (gr_reduced){e, a};
+}
+
 gr_reduced gr_l_check_reduced(lua_State *L, int arg) {
   gr_reduced r = {NULL, gr_l_test_array(L, arg)};
   const gr_expression *e = r.a ? NULL : gr_l_test_expression(L, arg);
-  if (!e) {
-    r.a = gr_l_check_array(L, arg);
-    return r;
-  }
-  gr_context *c = gr_l_context(L);
-  check_alive(L, arg, e);
-  r.a = gr_l_push_array(L);
-  GR_TRY_WITH(L, c, arg, e, NULL, gr_expression_promise(c, e, r.a));
-  r.e = e;
+  if (e) return promise(L, arg, e);
+  r.a = gr_l_check_array(L, arg);
   return r;
+}
+
+gr_reduced gr_l_check_operand(lua_State *L, int arg, int count) {
+  if (!gr_l_test_array(L, arg) && gr_l_test_expression(L, arg)) lua_settop(L, count);
+  return gr_l_check_reduced(L, arg);
+}
+
+gr_reduced gr_l_option_operand(lua_State *L, int arg, const char *name) {
+  if (!gr_l_push_option(L, arg, name)) return (gr_reduced){NULL, NULL};
+  const gr_expression *e = gr_l_test_expression(L, -1);
+  if (gr_l_test_transposed(L, -1)) return (gr_reduced){NULL, gr_l_check_array(L, lua_gettop(L))};
+  if (e) return promise(L, arg, e); /* which stays below it */
+  lua_pop(L, 1);
+  return (gr_reduced){NULL, gr_l_option_array(L, arg, name)};
+}
+
+void gr_l_drop_elements(lua_State *L, gr_reduced r) {
+  if (r.e) gr_l_release(L, r.a);
+}
+
+static void check_into(lua_State *L, const gr_expression *e, const gr_array *into, int options) {
+  for (int k = 0; k < e->program.count; k++) {
+    const gr_node *x = &e->program.nodes[k];
+    const gr_array *a = &e->inputs[x->input];
+    if (x->kind != GR_NODE_INPUT) continue;
+    if (x->spread == GR_EACH) gr_l_check_apart(L, options, into, a);
+    else if (gr_array_overlap(into, a)) gr_l_argerror(L, options, "option 'into': overlaps the input");
+  }
+}
+
+gr_array *gr_l_evaluate(lua_State *L, gr_expression *e, int options) {
+  gr_context *c = gr_l_context(L);
+  gr_array *out = gr_expression_line(e) ? NULL : gr_l_option_into(L, options, gr_expression_dtype(e), e->n, NULL);
+  if (!out) {
+    out = gr_l_push_array(L);
+    GR_TRY_WITH(L, c, 1, e, NULL, gr_expression_promise(c, e, out));
+    gr_l_reserve(L, c, (size_t)(out->n * gr_size(out->dtype)));
+  } else {
+    if (e->program.input_count) gr_l_check_device(L, &e->inputs[0], out, options);
+    check_into(L, e, out, options);
+  }
+  GR_TRY_WITH(L, c, 1, e, NULL, gr_expression_eval(c, e, out));
+  return out;
 }
 
 void gr_l_check_expression_apart(lua_State *L, int arg, const gr_expression *e, const gr_array *out) {
   for (int k = 0; e && k < e->program.input_count; k++)
     if (gr_array_overlap(out, &e->inputs[k])) gr_l_argerror(L, arg, "option 'into': overlaps the input");
+}
+
+/* ---- words ---- */
+
+void gr_l_hint_function(gr_context *c) {
+  char name[64], hint[GR_HINT], rest[sizeof c->error];
+  char *at = strstr(c->error, "no function '"), *end;
+  if (!at || sscanf(at, "no function '%63[^']'", name) != 1 || !(end = strchr(at, '\n'))) return;
+  snprintf(rest, sizeof rest, "%s", end);
+  snprintf(end, sizeof c->error - (size_t)(end - c->error), "%s%s", gr_l_hint(name, gr_formula_callables, hint), rest);
 }

@@ -135,15 +135,17 @@ static int l_load(lua_State *L) {
     luaL_error(L, "bad argument #1 to '%s' (%s: %s)", gr_l_name(L), path, why);
   }
   if (status != GR_OK) gr_l_raise(L, c, status, 1);
+  if (npy && l->header.dimensions == 2) a->rows = l->header.shape[0];
   lua_pushvalue(L, -2);
   return 1 + (npy ? push_shape(L, &l->header) : 0);
 }
 
-/* {shape = {m, k}}: whole numbers whose product is the array's length. */
+/* {shape = {m, k}}: whole numbers whose product is the array's length; without it, the shape that it has. */
 static int read_shape(lua_State *L, const gr_array *a, int64_t shape[GR_MAX_DIMENSIONS]) {
   int64_t product = 1;
-  shape[0] = a->n;
-  if (!gr_l_push_option(L, 3, "shape")) return 1;
+  shape[0] = a->rows ? a->rows : a->n;
+  shape[1] = gr_array_columns(a);
+  if (!gr_l_push_option(L, 3, "shape")) return a->rows ? 2 : 1;
   if (!lua_istable(L, -1)) gr_l_argerror(L, 3, "option 'shape': table expected, got %s", luaL_typename(L, -1));
   const int n = (int)gr_l_list_length(L, -1, 3);
   if (n > GR_MAX_DIMENSIONS)

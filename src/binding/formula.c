@@ -8,19 +8,11 @@
 #include "src/binding/options.h"
 #include "src/binding/parts.h"
 #include "src/binding/values.h"
+#include "kernels/numerics/map.h"
 
 #define FORMULA_NAME "gpureduce.formula"
 
 /* ---- formulas ---- */
-
-/* " (did you mean 'sqrt'?)" goes behind the words of a failure, before the line that shows where. */
-static void add_hint(gr_context *c) {
-  char name[64], hint[GR_HINT], rest[sizeof c->error];
-  char *at = strstr(c->error, "no function '"), *end;
-  if (!at || sscanf(at, "no function '%63[^']'", name) != 1 || !(end = strchr(at, '\n'))) return;
-  snprintf(rest, sizeof rest, "%s", end);
-  snprintf(end, sizeof c->error - (size_t)(end - c->error), "%s%s", gr_l_hint(name, gr_formula_callables, hint), rest);
-}
 
 static int l_fuse(lua_State *L) {
   gr_context *c = gr_l_context(L);
@@ -37,7 +29,7 @@ static int l_fuse(lua_State *L) {
   luaL_setmetatable(L, FORMULA_NAME);
   gr_status status = GR_CALL(L, c, gr_formula_read(c, f, text, length));
   if (status == GR_NO_MEMORY && gr_l_again(L, c, status)) status = GR_CALL(L, c, gr_formula_read(c, f, text, length));
-  if (status == GR_BAD) add_hint(c);
+  if (status == GR_BAD) gr_l_hint_function(c);
   if (status != GR_OK) gr_l_raise(L, c, status, 1);
   return 1;
 }
@@ -64,9 +56,10 @@ static void check_keys(lua_State *L, const gr_formula *f) {
 
 /* The value of a name, which stays on the stack. */
 static gr_given read_input(lua_State *L, const char *name) {
-  gr_given g = {NULL, NULL, {0}};
+  gr_given g = {.array = NULL};
   lua_pushstring(L, name);
   lua_rawget(L, 2);
+  if (gr_l_test_transposed(L, -1)) gr_l_check_array(L, lua_gettop(L));
   g.array = gr_l_test_array(L, -1);
   if (g.array && gr_array_released(g.array)) gr_l_argerror(L, 1, "input '%s': array has been released", name);
   if (g.array) return g;
@@ -130,43 +123,22 @@ static gr_expression *check_expression(lua_State *L, int arg) {
   return e;
 }
 
-/* The option 'into' may be an input itself, if that is read position for position. */
-static void check_into(lua_State *L, const gr_expression *e, const gr_array *into) {
-  for (int k = 0; k < e->program.count; k++) {
-    const gr_node *x = &e->program.nodes[k];
-    const gr_array *a = &e->inputs[x->input];
-    if (x->kind != GR_NODE_INPUT) continue;
-    if (x->spread == GR_EACH) gr_l_check_apart(L, 2, into, a);
-    else if (gr_array_overlap(into, a)) gr_l_argerror(L, 2, "option 'into': overlaps the input");
-  }
-}
-
 /* e:eval{into=}: its elements */
 static int l_eval(lua_State *L) {
   static const char *const names[] = {"into", NULL};
-  gr_context *c = gr_l_context(L);
   gr_expression *e = check_expression(L, 1);
   lua_settop(L, 2);
   gr_l_options(L, 2, names);
-  gr_array *out = gr_l_option_into(L, 2, gr_expression_dtype(e), e->n, NULL);
-  if (!out) {
-    out = gr_l_push_array(L);
-    GR_TRY_WITH(L, c, 1, e, NULL, gr_expression_promise(c, e, out));
-    gr_l_reserve(L, c, (size_t)(out->n * gr_size(out->dtype)));
-  } else {
-    if (e->program.input_count) gr_l_check_device(L, &e->inputs[0], out, 2);
-    check_into(L, e, out);
-  }
-  GR_TRY_WITH(L, c, 1, e, NULL, gr_expression_eval(c, e, out));
+  gr_l_evaluate(L, e, 2);
   return 1;
 }
 
 /* e:steps(): what it does, a line a step. */
 static int l_steps(lua_State *L) {
   const gr_expression *e = check_expression(L, 1);
-  const size_t n = gr_expression_text(e, NULL, 0);
+  const size_t n = gr_program_text(&e->program, NULL, 0);
   char *text = gr_newuserdata(L, n + 1);
-  gr_expression_text(e, text, n + 1);
+  gr_program_text(&e->program, text, n + 1);
   lua_pushlstring(L, text, n);
   return 1;
 }
@@ -184,19 +156,33 @@ static int count_steps(const gr_expression *e) {
   return steps;
 }
 
+/* What gr.row and gr.column give. */
+static int push_line(lua_State *L, const gr_expression *e) {
+  char text[96];
+  snprintf(text, sizeof text, GR_EXPRESSION_NAME " %s[%lld], %s", gr_dtypes[gr_expression_dtype(e)].name,
+           (long long)e->inputs[0].n, e->program.nodes[0].spread == GR_ROW ? "a row" : "a column");
+  lua_pushstring(L, text);
+  return 1;
+}
+
 static int l_expression_tostring(lua_State *L) {
   const gr_expression *e = gr_l_check_object(L, 1, GR_EXPRESSION_NAME);
   const int steps = count_steps(e);
-  char text[96];
+  const long long rows = gr_expression_alive(e) && !gr_expression_line(e) ? gr_expression_rows(e) : 0;
+  char text[128], shape[64];
   if (!gr_expression_alive(e)) return lua_pushliteral(L, GR_EXPRESSION_NAME " (released)"), 1;
-  snprintf(text, sizeof text, GR_EXPRESSION_NAME " %s[%lld] of %d step%s", gr_dtypes[gr_expression_dtype(e)].name,
-           (long long)e->n, steps, steps == 1 ? "" : "s");
+  if (gr_expression_line(e)) return push_line(L, e);
+  if (rows) snprintf(shape, sizeof shape, "%lld x %lld", rows, (long long)e->columns);
+  else snprintf(shape, sizeof shape, "%lld", (long long)e->n);
+  snprintf(text, sizeof text, GR_EXPRESSION_NAME " %s[%s] of %d step%s", gr_dtypes[gr_expression_dtype(e)].name, shape,
+           steps, steps == 1 ? "" : "s");
   lua_pushstring(L, text);
   return 1;
 }
 
 static int l_length(lua_State *L) {
-  lua_pushinteger(L, (lua_Integer)check_expression(L, 1)->n);
+  const gr_expression *e = check_expression(L, 1);
+  lua_pushinteger(L, (lua_Integer)(gr_expression_line(e) ? e->inputs[0].n : e->n));
   return 1;
 }
 
@@ -215,6 +201,7 @@ static int l_power(lua_State *L) {
   return gr_l_lazy(L, GR_COMBINES_POWER, GR_MAP_mul, GR_IS_lt, GR_U8, args, 2, 0);
 }
 
+/* e:land(x) and its like, of truths: operands may differ in dtype, which those of the table's rows may not. */
 static int l_logic(lua_State *L) {
   static const int args[] = {1, 2};
   const gr_combining does = (gr_combining)gr_l_number(L);
@@ -223,10 +210,10 @@ static int l_logic(lua_State *L) {
   return gr_l_lazy(L, does, GR_MAP_mul, GR_IS_lt, GR_U8, args, count, count + 1);
 }
 
-/* Operators between two values, of the table's row of that name; -e gives the operand twice. */
+/* Operators between two values, of the table's row of that name; -e and ~e give the operand twice. */
 static int l_operator(lua_State *L) {
   const gr_map op = (gr_map)gr_l_number(L);
-  const int operands = op == GR_MAP_neg ? 1 : 2;
+  const int operands = gr_map_operands(op);
   lua_settop(L, operands);
   return gr_l_lazy_map(L, op, operands);
 }
@@ -236,13 +223,19 @@ static int l_less(lua_State *L) {
                     gr_l_number(L) ? "le" : "lt");
 }
 
-/* e:info(): {dtype, n, steps} */
+/* e:info(): {dtype, n, steps, rows, columns} */
 static int l_info(lua_State *L) {
   const gr_expression *e = check_expression(L, 1);
-  lua_createtable(L, 0, 3);
+  lua_createtable(L, 0, 5);
+  if (!gr_expression_line(e) && gr_expression_rows(e)) {
+    lua_pushinteger(L, (lua_Integer)gr_expression_rows(e));
+    lua_setfield(L, -2, "rows");
+    lua_pushinteger(L, (lua_Integer)e->columns);
+    lua_setfield(L, -2, "columns");
+  }
   lua_pushstring(L, gr_dtypes[gr_expression_dtype(e)].name);
   lua_setfield(L, -2, "dtype");
-  lua_pushinteger(L, (lua_Integer)e->n);
+  lua_pushinteger(L, (lua_Integer)(gr_expression_line(e) ? e->inputs[0].n : e->n));
   lua_setfield(L, -2, "n");
   lua_pushinteger(L, count_steps(e));
   lua_setfield(L, -2, "steps");
@@ -251,71 +244,54 @@ static int l_info(lua_State *L) {
 
 const gr_function gr_formula_functions[] = {{"fuse", l_fuse, 0}, {"lazy", l_lazy, 0}, {NULL, NULL, 0}};
 
+#define GR_X(name, text) {#name, l_relation, GR_IS_##name},
+static const gr_function relations[] = {GR_RELATIONS(GR_X){NULL, NULL, 0}};
+#undef GR_X
+
 static const gr_function own_methods[] = {
     {"eval", l_eval, 0},
     {"steps", l_steps, 0},
     {"info", l_info, 0},
     {"release", l_release, 0},
-#define GR_X(name, text) {#name, l_relation, GR_IS_##name},
-    GR_RELATIONS(GR_X)
-#undef GR_X
-        {"pow", l_power, 0},
+    {"pow", l_power, 0},
     {"land", l_logic, GR_COMBINES_AND},
     {"lor", l_logic, GR_COMBINES_OR},
     {"lnot", l_logic, GR_COMBINES_NOT},
     {NULL, NULL, 0},
 };
 
-/* The module's functions that take expressions are methods of them; the module is at `module`, the methods on top. */
-static void add_functions(lua_State *L, int module) {
-  static const char *const names[] = {
-    "histogram",
-    "bincount",
-    "scan",
-    "compact",
-    "quantile",
-    "median",
-    "rmsnorm",
-    "softmax",
-    "digest",
-#define GR_X(name, operands, f, i, real, whole) #name,
-    GR_MAPS(GR_X)
-#undef GR_X
-        NULL
-  };
-  for (int k = 0; names[k]; k++) {
-    lua_getfield(L, module, names[k]);
-    lua_setfield(L, -2, names[k]);
-  }
-  for (const gr_function *f = gr_reduce_functions; f->name; f++) {
-    lua_getfield(L, module, f->name);
-    lua_setfield(L, -2, f->name);
-  }
+/* The module is at `module`, the methods on top. */
+static void add_function(lua_State *L, int module, const char *name) {
+  lua_getfield(L, module, name);
+  lua_setfield(L, -2, name);
 }
 
-static void set_operator(lua_State *L, const char *event, const char *name, lua_CFunction f, lua_Integer number) {
-  const gr_function list[] = {{name, f, number}, {NULL, NULL, 0}};
-  lua_newtable(L);
-  gr_l_register(L, list);
-  lua_getfield(L, -1, name);
-  lua_setfield(L, -3, event);
-  lua_pop(L, 1);
+/* The module's functions that take expressions are methods of them. */
+static void add_functions(lua_State *L, int module) {
+  static const char *const names[] = {"histogram", "bincount", "scan",    "compact", "take", "shuffle", "choice",
+                                      "quantile",  "median",   "rmsnorm", "softmax", "cov",  "corr",    "digest"};
+  for (size_t k = 0; k < sizeof names / sizeof names[0]; k++) add_function(L, module, names[k]);
+#define GR_X(name, operands, f, i, real, whole) add_function(L, module, #name);
+  GR_MAPS(GR_X)
+#undef GR_X
+  for (const gr_function *f = gr_reduce_functions; f->name; f++) add_function(L, module, f->name);
 }
 
 static void add_operators(lua_State *L) {
   static const struct {
     const char *event, *name;
   } rows[] = {
-      {"__add", "add"}, {"__sub", "sub"}, {"__mul", "mul"},       {"__div", "div"},
-      {"__unm", "neg"}, {"__mod", "mod"}, {"__idiv", "floordiv"},
+      {"__add", "add"}, {"__sub", "sub"},       {"__mul", "mul"},   {"__div", "div"}, {"__unm", "neg"},
+      {"__mod", "mod"}, {"__idiv", "floordiv"}, {"__band", "band"}, {"__bor", "bor"}, {"__bxor", "bxor"},
+      {"__shl", "shl"}, {"__shr", "shr"},       {"__bnot", "bnot"},
   };
   for (size_t k = 0; k < sizeof rows / sizeof rows[0]; k++) {
     const int op = gr_map_named(rows[k].name);
-    if (op >= 0) set_operator(L, rows[k].event, rows[k].name, l_operator, op);
+    if (op >= 0) gr_l_set_event(L, rows[k].event, rows[k].name, l_operator, op);
   }
-  set_operator(L, "__pow", "pow", l_power, 0);
-  set_operator(L, "__lt", "lt", l_less, 0);
-  set_operator(L, "__le", "le", l_less, 1);
+  gr_l_set_event(L, "__pow", "pow", l_power, 0);
+  gr_l_set_event(L, "__lt", "lt", l_less, 0);
+  gr_l_set_event(L, "__le", "le", l_less, 1);
 }
 
 void gr_l_formula_metatables(lua_State *L) {
@@ -326,14 +302,15 @@ void gr_l_formula_metatables(lua_State *L) {
   const int module = lua_gettop(L);
   gr_l_make_metatable(L, FORMULA_NAME, none, of_formulas);
   luaL_getmetatable(L, FORMULA_NAME);
-  set_operator(L, "__call", "formula", l_bind, 0);
+  gr_l_set_event(L, "__call", "formula", l_bind, 0);
   lua_pop(L, 1);
   gr_l_make_metatable(L, GR_EXPRESSION_NAME, none, of_expressions);
   luaL_getmetatable(L, GR_EXPRESSION_NAME);
   add_operators(L);
   lua_newtable(L);
   add_functions(L, module);
-  gr_l_register(L, own_methods); /* last: they may bear an element operator's name */
+  gr_l_register(L, relations); /* these last: they may bear an element operator's name */
+  gr_l_register(L, own_methods);
   lua_setfield(L, -2, "__index");
   lua_pop(L, 1);
 }

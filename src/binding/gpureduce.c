@@ -10,6 +10,7 @@
 #include "src/binding/file.h"
 #include "src/binding/keeper.h"
 #include "src/binding/lazy.h"
+#include "src/binding/operator.h"
 #include "src/binding/options.h"
 #include "src/binding/parts.h"
 #include "src/binding/reduce.h"
@@ -220,6 +221,7 @@ int luaopen_gpureduce(lua_State *L) {
   gr_l_accumulator_metatable(L);
   gr_l_when_metatables(L);
   gr_l_formula_metatables(L);
+  gr_l_operator_metatable(L);
   lua_pushliteral(L, VERSION);
   lua_setfield(L, -2, "_VERSION");
   run_embedded(L, c);

@@ -37,11 +37,11 @@ static const struct {
   {"length", "n", NULL}, {"sep", "separator", NULL}, {"delimiter", "separator", NULL}, {"normed", "density", NULL},
   {"normalize", "density", NULL}, {"correction", "ddof", NULL}, {"dim", "axis", NULL},
   /* fields and methods of arrays */
-  {"shape", "slice", "an array has one dimension: #a is its length"}, {"size", "slice", "#a is its length"},
+  {"T", "transpose", NULL}, {"size", "slice", "#a is its length"},
   {"length", "slice", "#a is its length"}, {"len", "slice", "#a is its length"}, {"n", "slice", "#a is its length"},
   {"astype", "cast", NULL}, {"to", "cast", NULL}, {"tolist", "table", NULL}, {"totable", "table", NULL},
   {"pow", "square", "write a:square(), or a:log() * p and :exp()"}, {"clip", "clamp", NULL},
-  {"cumsum", "scan", NULL}, {"reshape", "slice", "say {rows=} where rows matter"},
+  {"cumsum", "scan", NULL}, {"reshape", "matrix", NULL},
   {"device", "slice", "write a:info().device"},
     /* clang-format on */
 };

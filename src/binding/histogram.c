@@ -3,6 +3,7 @@
 #include "src/binding/keeper.h"
 #include "src/binding/ladder.h"
 #include "src/binding/make.h"
+#include "src/binding/matrix.h"
 #include "src/binding/parts.h"
 #include "src/binding/results.h"
 #include "src/core/histogram.h"
@@ -28,12 +29,9 @@ static gr_array *edges_option(lua_State *L, gr_context *c, const gr_array *a) {
 }
 
 /* {weights = w}: an array of any dtype as long as a; left on the stack. */
-static const gr_array *weights_option(lua_State *L, const gr_array *a) {
-  const gr_array *w = gr_l_option_elements(L, 2, "weights");
-  if (!w) return NULL;
-  if (w->n != a->n)
-    gr_l_argerror(L, 2, "option 'weights': length %lld expected, got %lld", (long long)a->n, (long long)w->n);
-  gr_l_check_device(L, a, w, 2);
+static gr_reduced weights_option(lua_State *L, const gr_array *a) {
+  const gr_reduced w = gr_l_option_operand(L, 2, "weights");
+  if (w.a) gr_l_check_weights(L, 2, a, w.a);
   return w;
 }
 
@@ -48,12 +46,13 @@ enum {
   WEIGHTS = 64,
   DENSITY = 128,
   INTO = 256,
-  KERNEL = 512 + 1024 + 2048
+  KERNEL = 512 + 1024 + 2048,
+  SHAPE = 4096 + 8192
 };
 
 static gr_binning read_binning(lua_State *L, gr_context *c, const gr_array *a, int *options) {
-  static const char *const names[] = {"bins",    "min",  "max",    "edges", "modulo", "log", "weights",
-                                      "density", "into", "kernel", "block", "timed",  NULL};
+  static const char *const names[] = {"bins", "min",    "max",   "edges", "modulo", "log",  "weights", "density",
+                                      "into", "kernel", "block", "timed", "rows",   "axis", NULL};
   gr_binning b = {.bins = 0};
   const int given = *options = gr_l_options(L, 2, names);
   if (!given) gr_l_argerror(L, 2, "options table with 'bins' or 'edges' expected, got no value");
@@ -69,7 +68,7 @@ static gr_binning read_binning(lua_State *L, gr_context *c, const gr_array *a, i
   if (b.log && b.modulo) gr_l_argerror(L, 2, "option 'log': takes no 'modulo'");
   if (b.log && b.has_min && b.min <= 0)
     gr_l_argerror(L, 2, "option 'min': above 0 expected with 'log', got %.14g", b.min);
-  b.weights = given & WEIGHTS ? weights_option(L, a) : NULL;
+  if (given & WEIGHTS) b.weights = weights_option(L, a);
   int has_bins = given & BINS && gr_l_option_int(L, 2, "bins", &b.bins);
   if (has_bins) check_bins(L, 2, "bins", b.bins);
   b.edges = given & EDGES ? edges_option(L, c, a) : NULL;
@@ -103,7 +102,7 @@ static const char *const part_names[] = {"counts", "tails", "edges"};
 ** beside a. The fields are a script's to change, so they are looked at once.
 */
 static int into_option(lua_State *L, const gr_array *a, const gr_binning *b) {
-  const gr_dtype sums = gr_histogram_dtype(b->weights), dtypes[] = {sums, sums, GR_F64};
+  const gr_dtype sums = gr_histogram_dtype(b->weights.a), dtypes[] = {sums, sums, GR_F64};
   const int64_t lengths[] = {b->bins, 3, b->bins + 1};
   if (!gr_l_push_option(L, 2, "into")) return 0;
   int at = lua_gettop(L);
@@ -137,7 +136,7 @@ static gr_array *counts_together(lua_State *L, int at, const gr_array *a, const 
   gr_array_view(counts, all, 0, 1, b->bins + 3);
   const int together = tails->storage == counts->storage && counts->stride == 8 && tails->stride == 8 &&
                        tails->offset == counts->offset + b->bins * 8 && !gr_array_overlap(all, a) &&
-                       !(b->weights && gr_array_overlap(all, b->weights));
+                       !(b->weights.a && gr_array_overlap(all, b->weights.a));
   if (together) return all;
   gr_l_release(L, all);
   return NULL;
@@ -156,36 +155,77 @@ static void fill_into(lua_State *L, gr_context *c, int at, gr_array *counts, gr_
   lua_pushvalue(L, at);
 }
 
+/* A histogram of parts at those places of the stack: counts, tails, edges. */
+static void push_histogram(lua_State *L, int counts, int tails, int edges) {
+  lua_createtable(L, 0, 4);
+  lua_pushvalue(L, counts);
+  lua_setfield(L, -2, part_names[0]);
+  lua_pushvalue(L, tails);
+  lua_setfield(L, -2, part_names[1]);
+  lua_pushvalue(L, edges);
+  lua_setfield(L, -2, part_names[2]);
+}
+
+/* Of rows or columns: a table of histograms, whose counts and tails are rows of matrices that are its fields. */
+static int push_each(lua_State *L, gr_context *c, gr_reduced of, gr_shape s, gr_binning *b, int given) {
+  const gr_array *a = of.a;
+  static const char *const others[] = {"density", "into", "kernel", "block", "timed"};
+  const int64_t vectors = gr_shape_results(s, a->n);
+  for (size_t k = 0; k < sizeof others / sizeof others[0] && given & (DENSITY | INTO | KERNEL); k++)
+    if (gr_l_has_option(L, 2, others[k])) gr_l_argerror(L, 2, "option '%s': takes no 'rows' or 'axis'", others[k]);
+  gr_l_reserve(L, c, (size_t)gr_l_results(L, 2, vectors, b->bins + 3) * 8);
+  gr_array *counts = gr_l_push_array(L), *tails = gr_l_push_array(L), *edges = gr_l_push_array(L);
+  const int at = lua_gettop(L) - 2;
+  if (of.e) GR_TRY_WITH(L, c, 1, of.e, b->weights.e, gr_reduced_eval(c, &of));
+  if (b->weights.e) GR_TRY_WITH(L, c, 2, b->weights.e, NULL, gr_reduced_eval(c, &b->weights));
+  GR_TRY(L, c, 2, gr_histogram_each(c, s, a, b, counts, tails, edges));
+  push_histogram(L, at, at + 1, at + 2);
+  for (int64_t k = 0; k < vectors; k++) {
+    gr_array_row(counts, k, gr_l_push_array(L));
+    gr_array_row(tails, k, gr_l_push_array(L));
+    push_histogram(L, at + 4, at + 5, at + 2);
+    lua_getfield(L, LUA_REGISTRYINDEX, GR_HISTOGRAM_NAME);
+    lua_setmetatable(L, -2);
+    gr_rawseti(L, at + 3, (lua_Integer)(k + 1));
+    lua_settop(L, at + 3);
+  }
+  return 1;
+}
+
 /* gr.histogram(a, {bins, min, max, log} or {edges} or {bins, modulo}, and with them weights, density) */
 static int l_histogram(lua_State *L) {
   gr_context *c = gr_l_context(L);
-  gr_array *a = gr_l_check_elements(L, 1);
+  gr_reduced of = gr_l_check_operand(L, 1, 2);
+  gr_array *a = of.a;
   int given;
   gr_binning b = read_binning(L, c, a, &given);
   gr_kernel_choice k = {0};
+  if (given & SHAPE) {
+    const gr_shape s = gr_l_option_shape(L, 2, a);
+    if (s.rows) return push_each(L, c, of, s, &b, given);
+    gr_l_refuse_without_rows(L, 2, a);
+  }
   if (given & KERNEL) k = gr_l_option_kernel(L, 2, GR_TAUGHT_histogram, a);
   if (k.info) b.kernel = &k;
-  if (k.info && b.weights) gr_l_argerror(L, 2, "option 'weights': takes no 'kernel'");
+  if (k.info && b.weights.a) gr_l_argerror(L, 2, "option 'weights': takes no 'kernel'");
   int density = given & DENSITY && gr_l_option_flag(L, 2, "density"), into = given & INTO ? into_option(L, a, &b) : 0;
   if (into) b.into = counts_together(L, into, a, &b);
   gr_l_reserve(L, c, (size_t)(b.bins * 16)); /* counts and edges */
   gr_array *counts = gr_l_push_array(L);
   int at = lua_gettop(L);
   gr_array *edges = gr_l_push_array(L);
-  GR_TRY(L, c, 2, gr_histogram(c, a, &b, counts, edges));
+  GR_TRY_WITH(L, c, 2, of.e, b.weights.e, gr_histogram(c, of, &b, counts, edges));
+  gr_l_drop_elements(L, of);
+  gr_l_drop_elements(L, b.weights);
   if (into) return fill_into(L, c, into, counts, edges, &b), 1 + gr_l_push_seconds(L, &k);
-  lua_createtable(L, 0, 3 + density);
   gr_array *bars = push_part(L, counts, 0, b.bins);
-  lua_setfield(L, -2, "counts");
+  push_part(L, counts, b.bins, 3);
+  push_histogram(L, at + 2, at + 3, at + 1);
   if (density) {
     gr_array *out = gr_l_push_array(L);
     GR_TRY(L, c, 2, gr_density(c, bars, edges, out));
     lua_setfield(L, -2, "density");
   }
-  push_part(L, counts, b.bins, 3);
-  lua_setfield(L, -2, "tails");
-  lua_pushvalue(L, at + 1);
-  lua_setfield(L, -2, "edges");
   lua_getfield(L, LUA_REGISTRYINDEX, GR_HISTOGRAM_NAME);
   lua_setmetatable(L, -2);
   return 1 + gr_l_push_seconds(L, &k);
@@ -193,12 +233,14 @@ static int l_histogram(lua_State *L) {
 
 /*
 ** A pass for the range and a pass for the counts, without an allocation of Lua's in between: a finalizer that writes to
-** a could put a sample outside of the bins.
+** a could put a sample outside of the bins. Of an expression elements are stored, as both need them.
 */
-static gr_status count_each(lua_State *L, gr_context *c, const gr_array *a, int64_t least, gr_binning *b,
+static gr_status count_each(lua_State *L, gr_context *c, gr_reduced of, int64_t least, gr_binning *b,
                             gr_array *counts) {
+  const gr_array *a = of.a;
   gr_value range = gr_value_i(-1);
-  gr_status status = a->n ? gr_reduce_all(c, GR_OP_minmax, a, NULL, 0, &range) : GR_OK;
+  gr_status status = gr_reduced_eval(c, &of);
+  if (status == GR_OK && a->n) status = gr_reduce_all(c, GR_OP_minmax, a, NULL, 0, &range);
   if (status != GR_OK) return status;
   if (a->n && range.v[0].i < 0)
     gr_l_argerror(L, 1, "elements of 0 or more expected, got %lld", (long long)range.v[0].i);
@@ -206,8 +248,8 @@ static gr_status count_each(lua_State *L, gr_context *c, const gr_array *a, int6
     gr_l_argerror(L, 1, "elements below %lld expected, got %lld", (long long)MAX_BINS, (long long)range.v[1].i);
   b->bins = a->n && range.v[1].i + 1 > least ? range.v[1].i + 1 : least;
   gr_array_release(counts); /* of a first try that ran out of memory */
-  if (b->bins == 0) return gr_array_make_beside(c, a, counts, gr_histogram_dtype(b->weights), 0);
-  status = gr_histogram(c, a, b, counts, NULL);
+  if (b->bins == 0) return gr_array_make_beside(c, a, counts, gr_histogram_dtype(b->weights.a), 0);
+  status = gr_histogram(c, of, b, counts, NULL);
   counts->n = b->bins; /* without the tails */
   return status;
 }
@@ -219,19 +261,22 @@ static gr_status count_each(lua_State *L, gr_context *c, const gr_array *a, int6
 static int l_bincount(lua_State *L) {
   static const char *const names[] = {"minlength", "weights", "into", NULL};
   gr_context *c = gr_l_context(L);
-  gr_array *a = gr_l_check_elements(L, 1);
+  gr_reduced of = gr_l_check_operand(L, 1, 2);
+  gr_array *a = of.a;
   int64_t least = 0;
   if (gr_is_float(a->dtype)) gr_l_argerror(L, 1, "integer dtype expected, got %s", gr_dtypes[a->dtype].name);
   const int given = gr_l_options(L, 2, names);
   if (given && gr_l_option_int(L, 2, "minlength", &least) && (least < 0 || least > MAX_BINS))
     gr_l_argerror(L, 2, "option 'minlength': 0 to %lld expected, got %lld", (long long)MAX_BINS, (long long)least);
-  const gr_array *weights = given ? weights_option(L, a) : NULL;
+  const gr_reduced none = {NULL, NULL}, weights = given ? weights_option(L, a) : none;
   const gr_array *room = given ? gr_l_option_array(L, 2, "into") : NULL; /* all of it is filled */
   if (room && room->n > least && room->n <= MAX_BINS) least = room->n;
   gr_binning b = {.modulo = 2, .weights = weights};
   gr_array *counts = gr_l_push_array(L);
-  GR_TRY(L, c, 2, count_each(L, c, a, least, &b, counts));
-  gr_array *into = given ? gr_l_option_into(L, 2, gr_histogram_dtype(weights), b.bins, a) : NULL;
+  GR_TRY_WITH(L, c, 2, of.e, weights.e, count_each(L, c, of, least, &b, counts));
+  gr_array *into = given ? gr_l_option_into(L, 2, gr_histogram_dtype(weights.a), b.bins, a) : NULL;
+  gr_l_drop_elements(L, of);
+  gr_l_drop_elements(L, weights);
   if (!into) return gr_l_reserve(L, c, (size_t)(b.bins * 8)), 1; /* only now is it known how many */
   GR_TRY(L, c, 2, gr_copy(c, counts, into));
   gr_l_release(L, counts);

@@ -3,6 +3,8 @@
 
 #include "src/binding/ladder.h"
 #include "src/binding/parts.h"
+#include "src/binding/results.h"
+#include "src/binding/values.h"
 #include "src/core/ladder.h"
 
 int gr_l_asks_kernel(lua_State *L, int arg) { return gr_l_has_option(L, arg, "kernel"); }
@@ -136,6 +138,24 @@ static int l_kernels(lua_State *L) {
     lua_rawseti(L, -2, ++n);
   }
   return 1;
+}
+
+int gr_l_push_taught(lua_State *L, gr_kernel_choice *k, gr_op op, gr_shape shape, gr_array *a, gr_array *b,
+                     int options) {
+  gr_context *c = gr_l_context(L);
+  const int64_t rows = shape.rows ? shape.rows : 1;
+  const gr_shape s = {.rows = rows, .axis = 2, .pairs = shape.pairs || !shape.rows};
+  const gr_dtype t = gr_result_dtype(op, a->dtype);
+  gr_array *out = gr_l_option_into(L, options, t, rows, a);
+  gr_vec v;
+  if (out && b && gr_array_overlap(out, b)) gr_l_argerror(L, options, "option 'into': overlaps the input");
+  if (!out) out = gr_l_new_beside(L, c, a, t, rows);
+  GR_TRY(L, c, 1, gr_ladder_fold(c, k, op, s, a, b, out));
+  if (!shape.rows) {
+    GR_TRY(L, c, 1, gr_array_read(out, GR_HOST, &v));
+    gr_l_push_element(L, t, v.data);
+  }
+  return 1 + gr_l_push_seconds(L, k);
 }
 
 const gr_function gr_ladder_functions[] = {{"kernels", l_kernels, 0}, {NULL, NULL, 0}};

@@ -11,5 +11,7 @@ gr_kernel_choice gr_l_option_kernel(lua_State *L, int arg, gr_taught, const gr_a
 /* Several runs may not write over their own input. */
 void gr_l_check_timed_into(lua_State *L, int arg, const gr_kernel_choice *, const gr_array *a, const gr_array *into);
 int gr_l_push_seconds(lua_State *L, const gr_kernel_choice *); /* when timed; how many values it pushed */
+/* A reduction by that kernel: pushes an array for rows, else one number; then the seconds when asked for. */
+int gr_l_push_taught(lua_State *L, gr_kernel_choice *, gr_op, gr_shape, gr_array *a, gr_array *b, int options);
 
 #endif

@@ -1,8 +1,9 @@
 #include "src/binding/lazy.h"
-#include "src/binding/args.h"
+#include "src/binding/options.h"
 #include "src/binding/values.h"
 
 static gr_given given(lua_State *L, int arg) {
+  if (gr_l_test_transposed(L, arg)) gr_l_check_array(L, arg);
   gr_given g = {.expression = gr_l_test_array(L, arg) ? NULL : gr_l_test_expression(L, arg)};
   if (g.expression && !gr_expression_alive(g.expression)) gr_l_argerror(L, arg, "expression has been released");
   if (lua_type(L, arg) != LUA_TNUMBER && !g.expression && !gr_l_test_array(L, arg))
@@ -14,14 +15,24 @@ static gr_given given(lua_State *L, int arg) {
 
 int gr_l_lazy(lua_State *L, gr_combining does, gr_map op, gr_relation relation, gr_dtype to, const int *args, int count,
               int options) {
+  static const char *const names[] = {"into", NULL};
   gr_context *c = gr_l_context(L);
   gr_combination x = {.does = does, .op = op, .relation = relation, .to = to, .count = count};
+  const int given_options = options && options <= lua_gettop(L);
+  int lazy = 0;
   for (int k = 0; k < count; k++) x.given[k] = given(L, args[k]);
-  if (options && !lua_isnoneornil(L, options))
+  for (int k = 0; k < count; k++) lazy |= x.given[k].expression && !gr_expression_line(x.given[k].expression);
+  if (lazy && options && !lua_isnoneornil(L, options))
     gr_l_argerror(L, options, "nothing expected after an expression: e:eval{into=} stores its elements");
   gr_expression *e = gr_l_push_expression(L, gr_combination_room(&x));
   GR_TRY_WITH(L, c, count > 1 ? args[1] : 1, x.given[0].expression, x.given[1].expression,
               gr_expression_combine(c, &x, e));
+  if (lazy) return 1;
+  if (!given_options) options = lua_gettop(L) + 1;
+  gr_l_options(L, options, names);
+  gr_l_evaluate(L, e, options);
+  gr_expression_release(e);
+  e->released = 1;
   return 1;
 }
 

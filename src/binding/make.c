@@ -310,47 +310,7 @@ static int l_linspace(lua_State *L) {
   return 1;
 }
 
-/* ---- random numbers ---- */
-
-/*
-** gr.rand(n, dtype, {dtype, seed, stream, into}), gr.randn: the same on every backend. Without a seed: the next ones.
-*/
-static int l_random(lua_State *L) {
-  static const char *const names[] = {"dtype", "seed", "stream", "into", NULL};
-  gr_context *c = gr_l_context(L);
-  const int options = gr_l_options_at(L, 2, 3);
-  int64_t n = gr_l_check_length(L, 1), seed = 0, stream = 0;
-  gr_l_options(L, options, names);
-  gr_dtype t = gr_l_dtype(L, 2, options, GR_F32);
-  if (!gr_is_float(t)) gr_l_argerror(L, 2, "float dtype expected, got %s", gr_dtypes[t].name);
-  const int named = gr_l_option_int(L, options, "seed", &seed);
-  if (gr_l_option_int(L, options, "stream", &stream) && !named)
-    gr_l_argerror(L, options, "option 'stream': only together with 'seed'");
-  if (stream < 0 || (uint64_t)stream >= GR_STREAMS)
-    gr_l_argerror(L, options, "option 'stream': 0 or more, below 2^62, expected, got %lld", (long long)stream);
-  gr_array *a = gr_l_option_into(L, options, t, n, NULL);
-  if (!a) a = gr_l_new_array(L, c, t, n);
-  const uint64_t key = named ? (uint64_t)seed : c->seed, from = named ? (uint64_t)stream : gr_random_take(c);
-  GR_TRY(L, c, 1, gr_random(c, a, key, from, (int)gr_l_number(L)));
-  return 1;
-}
-
-/* gr.seed(n): random numbers without a seed of their own start again, with this one. */
-static int l_seed(lua_State *L) {
-  gr_random_start(gr_l_context(L), (uint64_t)gr_l_check_int(L, 1));
-  return 0;
-}
-
 const gr_function gr_make_functions[] = {
-    {"array", l_array, 0},
-    {"frombytes", l_frombytes, 0},
-    {"zeros", l_constant, 0},
-    {"ones", l_constant, 1},
-    {"full", l_full, 0},
-    {"arange", l_arange, 0},
-    {"linspace", l_linspace, 0},
-    {"rand", l_random, 0},
-    {"randn", l_random, 1},
-    {"seed", l_seed, 0},
-    {NULL, NULL, 0},
+    {"array", l_array, 0}, {"frombytes", l_frombytes, 0}, {"zeros", l_constant, 0},    {"ones", l_constant, 1},
+    {"full", l_full, 0},   {"arange", l_arange, 0},       {"linspace", l_linspace, 0}, {NULL, NULL, 0},
 };

@@ -1,5 +1,6 @@
 /* Element by element: operators between arrays and with numbers, comparisons, choices, compaction. */
 #include "src/binding/map.h"
+#include "src/binding/keeper.h"
 #include "src/binding/lazy.h"
 #include "src/binding/parts.h"
 #include "src/binding/results.h"
@@ -25,14 +26,20 @@ static gr_term number_term(lua_State *L, int arg, gr_map op, gr_dtype t) {
 
 static int is_number(lua_State *L, int arg) { return lua_type(L, arg) == LUA_TNUMBER; }
 
+/* Whether one is a matrix and the other of another shape: a row or a column of it, which expressions repeat. */
+static int is_spread(const gr_array *a, const gr_array *b) {
+  return (a->rows | b->rows) && (a->n != b->n || (a->rows && b->rows && a->rows != b->rows));
+}
+
 /*
 ** Reads arguments x and y, arrays or numbers, into the call's a and b. The first array decides dtype and length and is
-** returned; NULL if both are numbers.
+** returned; NULL if both are numbers. *spread: they are arrays that meet as parts of a matrix; their dtypes are alike.
 */
-static gr_array *read_pair(lua_State *L, int x, int y, gr_map_call *call) {
+static gr_array *read_pair(lua_State *L, int x, int y, gr_map_call *call, int *spread) {
   gr_array *a = is_number(L, x) ? NULL : gr_l_check_array(L, x), *b = NULL;
   if (!is_number(L, y)) b = gr_l_check_array(L, y);
-  if (a && b) gr_l_check_pair(L, a, b, y);
+  *spread = a && b && is_spread(a, b);
+  if (a && b) gr_l_check_like(L, a, b, *spread ? b->n : a->n, "", "ab", y);
   gr_array *first = a ? a : b;
   if (!first) return NULL;
   call->dtype = first->dtype;
@@ -47,6 +54,14 @@ static void check_into(lua_State *L, int options, const gr_array *into, const gr
   if (into && t->array) gr_l_check_apart(L, options, into, t->array);
 }
 
+/* Of the operands that is a matrix: what comes of a matrix and a vector of its length is one, too. */
+static int64_t rows_of(const gr_map_call *call) {
+  const gr_array *all[] = {call->a.array, call->b.array, call->c.array};
+  for (int k = 0; k < 3; k++)
+    if (all[k] && all[k]->rows) return all[k]->rows;
+  return 0;
+}
+
 /* Run the call into the option 'into' or a new array of that dtype, as long as `like`; leaves it on the stack. */
 static int put(lua_State *L, const gr_map_call *call, const gr_array *like, gr_dtype t, int options) {
   gr_context *c = gr_l_context(L);
@@ -54,7 +69,11 @@ static int put(lua_State *L, const gr_map_call *call, const gr_array *like, gr_d
   check_into(L, options, out, &call->a);
   check_into(L, options, out, &call->b);
   check_into(L, options, out, &call->c);
-  if (!out) out = gr_l_new_beside(L, c, like, t, like->n);
+  if (!out) {
+    const int64_t rows = rows_of(call);
+    out = gr_l_new_beside(L, c, like, t, like->n);
+    out->rows = rows;
+  }
   GR_TRY(L, c, 1, gr_map_arrays(c, call, out));
   return 1;
 }
@@ -89,10 +108,12 @@ static int l_unm(lua_State *L) {
 
 /* gr.add(a, b, options) and its like: at least one array */
 static int l_binary(lua_State *L) {
+  int spread;
   if (gr_l_has_expression(L, 2)) return gr_l_lazy_map(L, (gr_map)gr_l_number(L), 2);
   gr_map_call call = {.op = (gr_map)gr_l_number(L)};
-  gr_array *first = read_pair(L, 1, 2, &call);
+  gr_array *first = read_pair(L, 1, 2, &call, &spread);
   if (!first) gr_l_check_array(L, 1);
+  if (spread) return gr_l_lazy_map(L, call.op, 2);
   return finish(L, &call, first, gr_map_result(call.op, first->dtype), 3);
 }
 
@@ -108,12 +129,28 @@ static gr_term end_term(lua_State *L, int arg, int options, gr_dtype t, int high
   return term;
 }
 
+/* Ends that are not numbers alone take the way of expressions; what there is none of is the element itself. */
+static int clamp_between(lua_State *L, int options) {
+  for (; options < 4; options++) {
+    lua_pushnil(L);
+    lua_insert(L, options);
+  }
+  lua_settop(L, 4);
+  for (int k = 2; k <= 3; k++) {
+    if (!lua_isnil(L, k)) continue;
+    lua_pushvalue(L, 1);
+    lua_replace(L, k);
+  }
+  return gr_l_lazy_map(L, GR_MAP_clamp, 3);
+}
+
 /* gr.clamp(a, low, high, options) */
 static int l_clamp(lua_State *L) {
-  if (gr_l_has_expression(L, 1)) return gr_l_lazy_map(L, GR_MAP_clamp, 3);
+  const int options = gr_l_options_at(L, 2, 4);
+  if (gr_l_has_expression(L, 3) || gr_l_test_any_array(L, 2) || gr_l_test_any_array(L, 3))
+    return clamp_between(L, options);
   gr_array *a = gr_l_check_array(L, 1);
   gr_map_call call = {.op = GR_MAP_clamp, .dtype = a->dtype, .a = {a, 0}};
-  const int options = gr_l_options_at(L, 2, 4);
   call.b = end_term(L, 2, options, a->dtype, 0);
   call.c = end_term(L, 3, options, a->dtype, 1);
   gr_value low = gr_element_get(a->dtype, &call.b.value), high = gr_element_get(a->dtype, &call.c.value);
@@ -163,6 +200,7 @@ static const char *compare_with(lua_State *L, int i, gr_map_call *call, char tex
 static int l_compare(lua_State *L) {
   static const int args[] = {1, 3};
   const int lazy = gr_l_has_expression(L, 3);
+  int spread = 0;
   gr_array *a = lazy ? NULL : gr_l_check_array(L, 1);
   char text[96];
   if (lua_type(L, 2) != LUA_TSTRING)
@@ -170,8 +208,9 @@ static int l_compare(lua_State *L) {
   const gr_relation relation = check_relation(L, lua_tostring(L, 2), 2, "");
   if (lazy) return gr_l_lazy(L, GR_COMBINES_MAP, GR_MAP_compare, relation, GR_U8, args, 2, 4);
   gr_map_call call = {.op = GR_MAP_compare, .relation = relation, .dtype = a->dtype};
-  if (!is_number(L, 3)) read_pair(L, 1, 3, &call);
+  if (!is_number(L, 3)) read_pair(L, 1, 3, &call, &spread);
   else call.a.array = a, compare_with(L, 3, &call, text);
+  if (spread) return gr_l_lazy(L, GR_COMBINES_MAP, GR_MAP_compare, relation, GR_U8, args, 2, 4);
   return finish(L, &call, a, GR_U8, 4);
 }
 
@@ -212,10 +251,13 @@ static gr_dtype dtype_of_numbers(lua_State *L, int options) {
 /* gr.where(mask, a, b, options): a where the mask is not zero, b elsewhere; each an array or a number */
 static int l_where(lua_State *L) {
   static const int args[] = {2, 3, 1};
+  int spread;
   if (gr_l_has_expression(L, 3)) return gr_l_lazy(L, GR_COMBINES_MAP, GR_MAP_where, GR_IS_lt, GR_U8, args, 3, 4);
   gr_array *mask = check_mask(L, 1);
   gr_map_call call = {.op = GR_MAP_where, .c = {mask, 0}};
-  gr_array *first = read_pair(L, 2, 3, &call);
+  gr_array *first = read_pair(L, 2, 3, &call, &spread);
+  spread |= (call.a.array && is_spread(mask, call.a.array)) || (call.b.array && is_spread(mask, call.b.array));
+  if (spread) return gr_l_lazy(L, GR_COMBINES_MAP, GR_MAP_where, GR_IS_lt, GR_U8, args, 3, 4);
   if (!first) {
     call.dtype = dtype_of_numbers(L, 4);
     call.a = number_term(L, 2, call.op, call.dtype);
@@ -235,8 +277,9 @@ static int l_where(lua_State *L) {
 ** Counting the kept elements, making room and copying them is one step: if a finalizer could write to the mask in
 ** between, there might be more elements than room.
 */
-static gr_status run_compact(lua_State *L, gr_context *c, const gr_array *a, const gr_array *mask, const gr_array *into,
+static gr_status run_compact(lua_State *L, gr_context *c, gr_reduced of, const gr_array *mask, const gr_array *into,
                              gr_array *out) {
+  const gr_array *a = of.a;
   gr_value kept;
   gr_status status = gr_reduce_all(c, GR_OP_count, mask, NULL, 0, &kept);
   const int64_t n = kept.v[0].i;
@@ -246,14 +289,16 @@ static gr_status run_compact(lua_State *L, gr_context *c, const gr_array *a, con
   gr_array_release(out); /* of a first try that ran out of memory */
   if (into) gr_array_view(into, out, 0, 1, n);
   else status = gr_array_make_beside(c, a, out, a->dtype, n);
-  return status == GR_OK ? gr_compact(c, a, mask, out) : status;
+  return status == GR_OK ? gr_formula_compact(c, of, mask, out) : status;
 }
 
 /* gr.compact(a, mask, options): with into, its first elements as a view */
-static int l_compact(lua_State *L) {
+int gr_l_compact(lua_State *L) {
   static const char *const names[] = {"into", NULL};
   gr_context *c = gr_l_context(L);
-  gr_array *a = gr_l_check_elements(L, 1), *mask = check_mask(L, 2);
+  gr_reduced of = gr_l_check_operand(L, 1, 3);
+  const int predicate = !gr_l_test_array(L, 2); /* whose mask is this call's own */
+  gr_array *a = of.a, *mask = check_mask(L, 2);
   if (mask->n != a->n) gr_l_argerror(L, 2, "length %lld expected, got %lld", (long long)a->n, (long long)mask->n);
   gr_l_check_device(L, a, mask, 2);
   gr_l_options(L, 3, names);
@@ -267,7 +312,9 @@ static int l_compact(lua_State *L) {
     if (gr_array_overlap(into, mask)) gr_l_argerror(L, 3, "option 'into': overlaps the mask");
   }
   gr_array *out = gr_l_push_array(L);
-  GR_TRY(L, c, 1, run_compact(L, c, a, mask, into, out));
+  GR_TRY_WITH(L, c, 1, of.e, NULL, run_compact(L, c, of, mask, into, out));
+  if (predicate) gr_l_release(L, mask);
+  gr_l_drop_elements(L, of);
   if (!into) gr_l_reserve(L, c, (size_t)(out->n * gr_size(out->dtype))); /* only now is it known how many */
   return 1;
 }
@@ -291,7 +338,7 @@ static int l_compact(lua_State *L) {
 #define NONE_2(name) l_##name
 #define NONE_3(name) l_##name
 #define GR_X(name, operands, f, i, real, whole) {#name, f##_##operands(name), GR_MAP_##name},
-const gr_function gr_map_functions[] = {GR_MAPS(GR_X){"compact", l_compact, 0}, {NULL, NULL, 0}};
+const gr_function gr_map_functions[] = {GR_MAPS(GR_X){"compact", gr_l_compact, 0}, {NULL, NULL, 0}};
 #undef GR_X
 
 /* Errors name the function: 'add', not '__add'. */

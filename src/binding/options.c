@@ -21,8 +21,18 @@ int gr_l_options_at(lua_State *L, int first, int last) {
   return at;
 }
 
+static int unknown(lua_State *L, int arg, const char *name, const char *const *names, int allowed) {
+  const char *left[31];
+  char hint[GR_HINT];
+  int count = 0;
+  for (int k = 0; names[k]; k++)
+    if (allowed >> k & 1) left[count++] = names[k];
+  left[count] = NULL;
+  return gr_l_argerror(L, arg, "unknown option '%.40s'%s", name, gr_l_hint(name, left, hint));
+}
+
 /* into: NULL, or where the array of the first option goes, which then is left on the stack. */
-static int options(lua_State *L, int arg, const char *const *names, gr_array **into) {
+static int options(lua_State *L, int arg, const char *const *names, int allowed, gr_array **into) {
   const int type = lua_type(L, arg);
   int found = GR_OPTIONS, slot = 0;
   if (type <= LUA_TNIL) return 0;
@@ -34,12 +44,11 @@ static int options(lua_State *L, int arg, const char *const *names, gr_array **i
   lua_pushnil(L);
   while (lua_next(L, arg)) {
     int k = 0;
-    char hint[GR_HINT];
     if (lua_type(L, -2) != LUA_TSTRING)
       gr_l_argerror(L, arg, "option names are strings, got a %s", luaL_typename(L, -2));
     const char *name = lua_tostring(L, -2);
-    while (names[k] && !gr_same_word(name, names[k])) k++;
-    if (!names[k]) gr_l_argerror(L, arg, "unknown option '%.40s'%s", name, gr_l_hint(name, names, hint));
+    while (names[k] && !((allowed >> k & 1) && gr_same_word(name, names[k]))) k++;
+    if (!names[k]) unknown(L, arg, name, names, allowed);
     found |= 1 << k;
     if (into && k == 0) {
       *into = gr_l_test_array(L, -1);
@@ -52,11 +61,15 @@ static int options(lua_State *L, int arg, const char *const *names, gr_array **i
   return found;
 }
 
-int gr_l_options(lua_State *L, int arg, const char *const *names) { return options(L, arg, names, NULL); }
+int gr_l_options(lua_State *L, int arg, const char *const *names) { return options(L, arg, names, ~0, NULL); }
+
+int gr_l_options_among(lua_State *L, int arg, const char *const *names, int allowed) {
+  return options(L, arg, names, allowed, NULL);
+}
 
 int gr_l_options_into(lua_State *L, int arg, const char *const *names, gr_array **into) {
   *into = NULL;
-  return options(L, arg, names, into);
+  return options(L, arg, names, ~0, into);
 }
 
 /* Push the option if there is one: the shared start of the getters. */

@@ -15,6 +15,8 @@
 */
 int gr_l_options_at(lua_State *L, int first, int last);
 int gr_l_options(lua_State *L, int arg, const char *const *names);
+/* The same where only those names are options whose bits are among `allowed`. */
+int gr_l_options_among(lua_State *L, int arg, const char *const *names, int allowed);
 int gr_l_inherits(lua_State *L, int i); /* whether the metatable of the value at i has an __index */
 /*
 ** The same, and 'into', the first of the names, where it is an array (else NULL), left on the stack: one look at the

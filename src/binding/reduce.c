@@ -2,18 +2,34 @@
 #include <stdio.h>
 
 #include "src/binding/reduce.h"
-#include "src/binding/exact.h"
 #include "src/binding/expression.h"
 #include "src/binding/keeper.h"
 #include "src/binding/ladder.h"
 #include "src/binding/make.h"
 #include "src/binding/map.h"
+#include "src/binding/matrix.h"
+#include "src/binding/operator.h"
 #include "src/binding/parts.h"
 #include "src/binding/results.h"
+#include "src/binding/rounding.h"
+#include "src/binding/shape.h"
 #include "src/binding/values.h"
 #include "src/binding/when.h"
 #include "src/core/exact.h"
 #include "src/core/ops.h"
+
+/* The options of reductions, and a bit for each, so that only those are looked up that a call gives. */
+#define OF_ALL(X) X(rows) X(axis) X(into) X(at) X(async) X(segments) X(keepdims) X(out)
+#define OF_SOME(X) X(pairs) X(accumulate) X(ddof) X(op) X(value) X(exact) X(kernel) X(block) X(timed)
+#define GR_X(name) NUMBER_##name,
+enum { OF_ALL(GR_X) OF_SOME(GR_X) };
+#undef GR_X
+#define GR_X(name) HAS_##name = 1 << NUMBER_##name,
+enum { OF_ALL(GR_X) OF_SOME(GR_X) };
+#undef GR_X
+#define GR_X(name) #name,
+static const char *const option_names[] = {OF_ALL(GR_X) OF_SOME(GR_X) NULL};
+#undef GR_X
 
 /* What a call asks for, gathered from its arguments. */
 typedef struct call {
@@ -24,10 +40,12 @@ typedef struct call {
   gr_segments segments; /* where shape points when there are any */
   gr_future *gather;    /* where the number goes instead of being computed now, or NULL */
   double ddof;
-  gr_kernel_choice kernel; /* asked for by name, or info == NULL */
-  int exact, single;       /* correctly rounded; to f32 */
-  int options;             /* where the options table is */
-  int later;               /* asks for a future */
+  gr_kernel_choice kernel;  /* asked for by name, or info == NULL */
+  int exact, single;        /* correctly rounded; to f32 */
+  int options;              /* where the options table is */
+  int given;                /* HAS_* of what is in it */
+  int later;                /* asks for a future */
+  int keepdims, transposed; /* results are a matrix; a lies transposed, and shape is that of what lies there */
   int has_at;
   int64_t at; /* the position in 'into' of the only result */
 } call;
@@ -41,6 +59,12 @@ static void make_elements(lua_State *L, call *q) {
 }
 
 static int is_expression(const call *q) { return q->of.e || q->with.e; }
+
+/* What was stored for this call alone. Elements that a future reads are no expression any more. */
+static void drop_elements(lua_State *L, const call *q) {
+  gr_l_drop_elements(L, q->of);
+  gr_l_drop_elements(L, q->with);
+}
 
 /* ---- checks ---- */
 
@@ -57,98 +81,64 @@ static void check_empty(lua_State *L, const call *q) {
 }
 
 /*
-** exact = true, or the state's switch, rounds correctly; out = "f32" rounds to f32. What has no exact form (min), or
-** is exact by itself (sums of integers), stays as it is.
+** exact = true, or the state's switch, rounds correctly. What has no exact form (min), or is exact by itself (sums of
+** integers), stays as it is.
 */
 static void pick_rounding(lua_State *L, call *q) {
-  const int said = gr_l_has_option(L, q->options, "exact");
+  const int said = q->given & HAS_exact;
   q->exact = said ? gr_l_option_flag(L, q->options, "exact") : gr_l_context(L)->exact;
   q->exact = q->exact && gr_exact_has(q->op, q->a->dtype);
-  if (!lua_istable(L, q->options)) return;
-  if (gr_l_has_option(L, q->options, "accumulate")) {
+  if (q->given & HAS_accumulate) {
     if (said && q->exact) gr_l_argerror(L, q->options, "options 'exact' and 'accumulate' exclude each other");
     q->exact = 0;
   }
-  if (gr_l_has_option(L, q->options, "out") && !q->exact)
-    gr_l_argerror(L, q->options, "option 'out': only for results that 'exact' rounds");
-  q->single = gr_l_option_single(L, q->options);
   if (q->exact && !(q->ddof == floor(q->ddof) && fabs(q->ddof) <= 0x1p53))
     gr_l_argerror(L, q->options, "option 'ddof': whole number expected with 'exact', got %.14g", q->ddof);
 }
 
-/* accumulate = "f32", "kahan" or "neumaier" picks a sibling of sum and dot; "f64" is the default itself. */
-static void pick_accumulator(lua_State *L, call *q) {
-#define GR_X(mode) #mode,
-  static const char *const modes[] = {GR_MODES(GR_X) "f64", NULL};
-#undef GR_X
-#define GR_X(mode) {GR_OP_sum_##mode, GR_OP_dot_##mode},
-  static const gr_op siblings[][2] = {GR_MODES(GR_X)};
-#undef GR_X
-  char hint[GR_HINT], text[GR_OPTION_TEXT];
-  const char *mode = gr_l_option_string(L, q->options, "accumulate", text);
+/* The first of those options that is given, or NULL. */
+static const char *given(const call *q, int options) {
   int k = 0;
-  if (!mode) return;
-  while (modes[k] && strcmp(mode, modes[k])) k++;
-  if (!modes[k])
-    gr_l_argerror(L, q->options, "option 'accumulate': unknown mode '%.40s'%s", mode, gr_l_hint(mode, modes, hint));
-  if (!gr_is_float(q->a->dtype))
-    gr_l_argerror(L, q->options, "option 'accumulate': float dtype expected, got %s", gr_dtypes[q->a->dtype].name);
-  if (modes[k + 1]) q->op = siblings[k][q->op == GR_OP_dot]; /* the last, f64, is how it is */
+  options &= q->given;
+  if (!options) return NULL;
+  while (!(options >> k & 1)) k++;
+  return option_names[k];
 }
 
 /* Options that say how to read a matrix, where none is read, are a mistake. */
-static void refuse_without_rows(lua_State *L, int options) {
-  static const char *const need_rows[] = {"axis", "pairs", NULL};
-  for (int k = 0; need_rows[k]; k++)
-    if (gr_l_has_option(L, options, need_rows[k]))
-      gr_l_argerror(L, options, "option '%s': only together with 'rows'", need_rows[k]);
+static void refuse_without_rows(lua_State *L, const call *q) {
+  const char *name = given(q, HAS_axis | HAS_pairs | HAS_keepdims);
+  if (name) gr_l_argerror(L, q->options, "option '%s': only together with '%s'", name, q->a->rows ? "axis" : "rows");
 }
 
 /* {into = array, at = i}, which goes with neither rows nor segments; 'into' needs one of the three. */
 static void read_at(lua_State *L, call *q) {
   int many = q->shape.rows || q->shape.segments;
-  q->has_at = gr_l_option_int(L, q->options, "at", &q->at);
+  q->has_at = (q->given & HAS_at) && gr_l_option_int(L, q->options, "at", &q->at);
   if (q->has_at && many)
     gr_l_argerror(L, q->options, "option 'at': takes no '%s'", q->shape.rows ? "rows" : "segments");
   if (q->has_at || many) return;
-  if (gr_l_has_option(L, q->options, "into"))
-    gr_l_argerror(L, q->options, "option 'into': only together with 'at', 'rows' or 'segments'");
+  if (q->given & HAS_into) gr_l_argerror(L, q->options, "option 'into': only together with 'at', 'rows' or 'segments'");
 }
 
-/* {segments = offsets}: m + 1 rising positions; segment k is a[offsets[k]] up to a[offsets[k + 1] - 1]. */
 static void read_segments(lua_State *L, call *q) {
-  static const char *const matrix[] = {"rows", "axis", "pairs", NULL};
-  gr_context *c = gr_l_context(L);
-  int arg = q->options;
-  gr_array *offsets = gr_l_option_numbers(L, c, arg, "segments", q->a, GR_I64, "position");
-  if (!offsets) return;
-  for (int k = 0; matrix[k]; k++)
-    if (gr_l_has_option(L, arg, matrix[k])) gr_l_argerror(L, arg, "option 'segments': takes no '%s'", matrix[k]);
-  if (offsets->dtype != GR_I64 && offsets->dtype != GR_I32)
-    gr_l_argerror(L, arg, "option 'segments': dtype i64 or i32 expected, got %s", gr_dtypes[offsets->dtype].name);
-  if (offsets->n < 1) gr_l_argerror(L, arg, "option 'segments': 1 or more positions expected, got 0");
-  gr_l_check_device(L, q->a, offsets, arg);
-  if (!gr_array_dense(offsets)) {
-    gr_array *dense = gr_l_new_beside(L, c, offsets, offsets->dtype, offsets->n);
-    GR_TRY(L, c, arg, gr_copy(c, offsets, dense));
-    offsets = dense;
-  }
-  q->segments = (gr_segments){.offsets = offsets, .count = offsets->n - 1};
-  q->shape.segments = &q->segments;
+  const char *matrix = given(q, HAS_rows | HAS_axis | HAS_pairs | HAS_keepdims);
+  if (matrix) gr_l_argerror(L, q->options, "option 'segments': takes no '%s'", matrix);
+  if (gr_l_option_segments(L, q->options, q->a, &q->segments)) q->shape.segments = &q->segments;
 }
 
 /* {kernel = "..."}: the whole or its rows, by the kernel of that name; no other option goes with it. */
 static int read_kernel(lua_State *L, call *q, int64_t n) {
-  static const char *const names[] = {"kernel", "block", "timed", "rows", "pairs", "into", NULL};
-  static const char *const others[] = {"axis", "segments", "accumulate", "exact", "out", "at", "async", NULL};
+  const int others = HAS_axis | HAS_segments | HAS_accumulate | HAS_exact | HAS_out | HAS_at | HAS_async | HAS_keepdims;
+  const int takes = HAS_kernel | HAS_block | HAS_timed | HAS_rows | HAS_pairs | HAS_into;
+  if (!gr_l_asks_kernel(L, q->options)) return 0;
   gr_taught operation = (gr_taught)gr_taught_named(gr_ops[q->op].name);
-  if (!operation || !gr_l_asks_kernel(L, q->options)) return 0;
-  for (int k = 0; others[k]; k++)
-    if (gr_l_has_option(L, q->options, others[k]))
-      gr_l_argerror(L, q->options, "option '%s': not together with 'kernel'", others[k]);
-  gr_l_options(L, q->options, names);
+  if (!operation) return 0;
+  q->given = gr_l_options_among(L, q->options, option_names, takes | others);
+  const char *other = given(q, others);
+  if (other) gr_l_argerror(L, q->options, "option '%s': not together with 'kernel'", other);
   q->shape.rows = gr_l_option_rows(L, q->options, n);
-  if (!q->shape.rows) refuse_without_rows(L, q->options);
+  if (!q->shape.rows) refuse_without_rows(L, q);
   read_at(L, q);
   q->shape.pairs = gr_l_option_flag(L, q->options, "pairs");
   q->kernel = gr_l_option_kernel(L, q->options, operation, q->a);
@@ -161,47 +151,43 @@ static int read_kernel(lua_State *L, call *q, int64_t n) {
 static void read_predicate(lua_State *L, call *q) {
   int whole = !q->shape.rows && !q->shape.segments;
   gr_tally tally = !whole ? GR_TALLY_NONE : q->op == GR_OP_all ? GR_TALLY_ALL : GR_TALLY_COUNT;
-  if (gr_l_has_option(L, q->options, "value")) make_elements(L, q);
+  if (q->given & HAS_value) make_elements(L, q);
   gr_array *a = gr_l_predicate(L, q->options, q->a, tally);
   if (!a) return;
   q->a = q->of.a = a;
   if (whole && q->op == GR_OP_count) q->op = GR_OP_sum;
 }
 
+/* The options that an operation takes. */
+static int options_of(gr_op op) {
+#define GR_X(name) HAS_##name |
+  const int all = OF_ALL(GR_X) 0, rounded = HAS_exact;
+#undef GR_X
+  if (op == GR_OP_sum) return all | rounded | HAS_accumulate;
+  if (op == GR_OP_dot) return all | rounded | HAS_accumulate | HAS_pairs;
+  if (op == GR_OP_var || op == GR_OP_std) return all | rounded | HAS_ddof;
+  if (op == GR_OP_any || op == GR_OP_all || op == GR_OP_count) return all | HAS_op | HAS_value;
+  if (gr_ops[op].inputs == 2) return all | rounded | HAS_pairs;
+  return gr_exact_has(op, GR_F64) ? all | rounded : all;
+}
+
 static void read_options(lua_State *L, call *q, int64_t n) {
-  static const char *const plain[] = {"rows", "axis", "into", "at", "async", "segments", NULL};
-  static const char *const testing[] = {"rows", "axis", "into", "at", "async", "segments", "op", "value", NULL};
-  static const char *const rounded[] = {"rows", "axis", "into", "at", "async", "segments", "exact", "out", NULL};
-  static const char *const summing[] = {"rows",     "axis",       "into",  "at",  "async",
-                                        "segments", "accumulate", "exact", "out", NULL};
-  static const char *const spread[] = {"rows", "axis", "into", "at", "async", "segments", "ddof", "exact", "out", NULL};
-  static const char *const paired[] = {"rows",     "axis",  "into",  "at",  "async",
-                                       "segments", "pairs", "exact", "out", NULL};
-  static const char *const dots[] = {"rows",  "axis",       "into",  "at",  "async", "segments",
-                                     "pairs", "accumulate", "exact", "out", NULL};
-  const char *const *names = q->op == GR_OP_sum                                                 ? summing
-                             : q->op == GR_OP_dot                                               ? dots
-                             : q->op == GR_OP_var || q->op == GR_OP_std                         ? spread
-                             : q->op == GR_OP_any || q->op == GR_OP_all || q->op == GR_OP_count ? testing
-                             : gr_ops[q->op].inputs == 2                                        ? paired
-                             : gr_exact_has(q->op, GR_F64)                                      ? rounded
-                                                                                                : plain;
-  int64_t axis = 2;
-  if (read_kernel(L, q, n) || !gr_l_options(L, q->options, names)) return;
-  q->shape.rows = gr_l_option_rows(L, q->options, n);
-  read_segments(L, q);
-  if (!q->shape.rows && !q->shape.segments) refuse_without_rows(L, q->options);
+  const int takes = options_of(q->op);
+  if (read_kernel(L, q, n) || !(q->given = gr_l_options_among(L, q->options, option_names, takes))) return;
+  if (q->given & (HAS_rows | HAS_axis)) q->shape = gr_l_option_shape(L, q->options, q->a);
+  if (q->given & HAS_segments) read_segments(L, q);
+  if (!q->shape.rows && !q->shape.segments) refuse_without_rows(L, q);
   read_at(L, q);
-  q->later = gr_l_option_flag(L, q->options, "async");
-  if (gr_l_option_int(L, q->options, "axis", &axis) && axis != 1 && axis != 2)
-    gr_l_argerror(L, q->options, "option 'axis': 1 (down the columns) or 2 (along the rows) expected, got %lld",
-                  (long long)axis);
-  q->shape.axis = (int)axis;
-  q->shape.pairs = gr_l_option_flag(L, q->options, "pairs");
-  if (names == testing) read_predicate(L, q);
-  if (names == spread) gr_l_option_number(L, q->options, "ddof", &q->ddof);
-  if (names != plain && names != testing) pick_rounding(L, q);
-  if (names == summing || names == dots) pick_accumulator(L, q);
+  q->later = (q->given & HAS_async) && gr_l_option_flag(L, q->options, "async");
+  q->shape.pairs = q->given & HAS_pairs ? gr_l_option_flag(L, q->options, "pairs")
+                                        : q->b && q->b->rows && q->b->n == n && q->shape.rows;
+  q->keepdims = (q->given & HAS_keepdims) && gr_l_option_flag(L, q->options, "keepdims");
+  if (q->given & HAS_out)
+    q->single = gr_l_option_out(L, q->options, gr_ops[q->op].name, q->a->dtype, gr_result_dtype(q->op, q->a->dtype));
+  if (q->given & (HAS_op | HAS_value)) read_predicate(L, q);
+  if (q->given & HAS_ddof) gr_l_option_number(L, q->options, "ddof", &q->ddof);
+  if (takes & HAS_exact) pick_rounding(L, q);
+  if (q->given & HAS_accumulate) q->op = gr_l_option_accumulate(L, q->options, q->op, q->a->dtype);
 }
 
 /* ---- results ---- */
@@ -237,10 +223,11 @@ static int push_each(lua_State *L, gr_context *c, call *q) {
   int64_t n = gr_shape_results(q->shape, q->a->n);
   int two = q->op == GR_OP_minmax, inside = 0;
   gr_array *out[2] = {NULL, NULL};
-  if (q->options && lua_istable(L, q->options)) {
-    if (!two) out[0] = gr_l_option_into(L, q->options, t, n, q->a);
-    else if (gr_l_has_option(L, q->options, "into"))
-      gr_l_argerror(L, q->options, "option 'into': minmax gives two arrays, use min and max");
+  if (q->keepdims && q->given & HAS_into)
+    gr_l_argerror(L, q->options, "option 'keepdims': takes no 'into', which has a shape of its own");
+  if (q->given & HAS_into) {
+    if (two) gr_l_argerror(L, q->options, "option 'into': minmax gives two arrays, use min and max");
+    out[0] = gr_l_option_into(L, q->options, t, n, q->a);
     inside = out[0] != NULL;
     if (inside && ((q->b && gr_array_overlap(out[0], q->b)) ||
                    (q->shape.segments && gr_array_overlap(out[0], q->segments.offsets))))
@@ -250,25 +237,10 @@ static int push_each(lua_State *L, gr_context *c, call *q) {
   gr_l_before_output(L, c, q->gather);
   if (!inside) out[0] = gr_l_new_beside(L, c, q->a, t, n);
   if (two) out[1] = gr_l_new_beside(L, c, q->a, t, n);
+  for (int k = 0; k <= two && q->keepdims; k++)
+    gr_l_keep_dimensions(out[k], q->transposed ? 3 - q->shape.axis : q->shape.axis);
   GR_TRY_WITH(L, c, 1, q->of.e, q->with.e, run_each(L, c, q, out[0], out[1]));
   return two ? 2 : 1;
-}
-
-/* By a kernel of the ladder: an array for rows, else one number; then the seconds when asked for. */
-static int push_taught(lua_State *L, gr_context *c, call *q) {
-  int64_t rows = q->shape.rows ? q->shape.rows : 1;
-  gr_shape shape = {.rows = rows, .axis = 2, .pairs = q->shape.pairs || !q->shape.rows};
-  gr_dtype t = gr_result_dtype(q->op, q->a->dtype);
-  gr_array *out = gr_l_option_into(L, q->options, t, rows, q->a);
-  gr_vec v;
-  if (out && q->b && gr_array_overlap(out, q->b)) gr_l_argerror(L, q->options, "option 'into': overlaps the input");
-  if (!out) out = gr_l_new_beside(L, c, q->a, t, rows);
-  GR_TRY(L, c, 1, gr_ladder_fold(c, &q->kernel, q->op, shape, q->a, q->b, out));
-  if (!q->shape.rows) {
-    GR_TRY(L, c, 1, gr_array_read(out, GR_HOST, &v));
-    gr_l_push_element(L, t, v.data);
-  }
-  return 1 + gr_l_push_seconds(L, &q->kernel);
 }
 
 /*
@@ -276,28 +248,21 @@ static int push_taught(lua_State *L, gr_context *c, call *q) {
 ** array.
 */
 static gr_status run_at(lua_State *L, gr_context *c, call *q, const gr_array *into, int64_t at) {
-  gr_array one = *into; /* lives no longer than this call */
-  one.offset += (at - 1) * into->stride;
-  one.n = 1;
+  gr_array one = gr_l_element(into, at);
   return run_each(L, c, q, &one, NULL);
 }
 
 static int put_at(lua_State *L, gr_context *c, call *q) {
-  gr_dtype t = gr_result_dtype(q->op, q->a->dtype);
+  gr_dtype t = q->single ? GR_F32 : gr_result_dtype(q->op, q->a->dtype);
   gr_array *into = gr_l_option_array(L, q->options, "into");
   if (!into) gr_l_argerror(L, q->options, "option 'at': only together with 'into'");
   if (q->op == GR_OP_minmax) gr_l_argerror(L, q->options, "option 'into': minmax gives two numbers, use min and max");
-  if (into->dtype != t && !(gr_is_float(t) && (into->dtype == GR_F64 || into->dtype == GR_F32)))
+  if (into->dtype != t && !(gr_is_float(t) && !q->single && (into->dtype == GR_F64 || into->dtype == GR_F32)))
     gr_l_argerror(L, q->options, "option 'into': dtype %s expected, got %s", gr_dtypes[t].name,
                   gr_dtypes[into->dtype].name);
   gr_l_check_device(L, q->a, into, q->options);
-  int64_t at = q->at < 0 ? q->at + into->n + 1 : q->at;
-  if (at < 1 || at > into->n)
-    gr_l_argerror(L, q->options, "option 'at': position from 1 to %lld expected, got %lld", (long long)into->n,
-                  (long long)q->at);
-  gr_array one = *into;
-  one.offset += (at - 1) * into->stride;
-  one.n = 1;
+  const int64_t at = gr_l_check_at(L, q->options, into, q->at);
+  const gr_array one = gr_l_element(into, at);
   if (gr_array_overlap(&one, q->a) || (q->b && gr_array_overlap(&one, q->b)))
     gr_l_argerror(L, q->options, "option 'into': overlaps the input");
   check_apart(L, q, &one);
@@ -307,31 +272,43 @@ static int put_at(lua_State *L, gr_context *c, call *q) {
 }
 
 static int push_exact(lua_State *L, gr_context *c, call *q) {
+  const gr_reduced a = {q->of.e, q->a}, b = {q->with.e, q->b};
   double x = 0;
-  make_elements(L, q);
-  GR_TRY(L, c, 1, gr_exact_all(c, q->op, q->a, q->b, (int64_t)q->ddof, q->single, &x));
+  GR_TRY_WITH(L, c, 1, a.e, b.e, gr_exact_all(c, q->op, a, b, (int64_t)q->ddof, q->single, &x));
   lua_pushnumber(L, x);
   return 1;
 }
 
+/* One number, computed now. */
+static int push_number(lua_State *L, gr_context *c, call *q) {
+  gr_value r;
+  if (is_expression(q))
+    GR_TRY_WITH(L, c, 1, q->of.e, q->with.e, gr_formula_reduce_all(c, q->op, q->of, q->with, q->ddof, &r));
+  else GR_TRY(L, c, 1, gr_reduce_all(c, q->op, q->a, q->b, q->ddof, &r));
+  if (q->single) r.v[0].f = gr_l_single(r.v[0].f);
+  return gr_l_push_result(L, q->op, &r);
+}
+
 static int finish(lua_State *L, call *q) {
   gr_context *c = gr_l_context(L);
-  gr_value r;
   if (!q->shape.segments) check_empty(L, q);
   if (q->kernel.info || q->gather || q->later) make_elements(L, q);
   if (q->kernel.info && (q->kernel.info->rule != GR_BLOCK_OWN || q->kernel.timed || q->shape.rows))
-    return push_taught(L, c, q);
+    return gr_l_push_taught(L, &q->kernel, q->op, q->shape, q->a, q->b, q->options);
   if (q->kernel.info) q->op = gr_ladder_own(q->kernel.info->rung, q->op); /* one number, by the usual way */
-  if (q->shape.rows || q->shape.segments || q->has_at || q->exact) {
-    int n = q->has_at ? put_at(L, c, q) : q->shape.rows || q->shape.segments ? push_each(L, c, q) : push_exact(L, c, q);
+  if (q->shape.rows || q->shape.segments || q->has_at || q->exact || (q->single && (q->gather || q->later))) {
+    int n = q->has_at                            ? put_at(L, c, q)
+            : q->shape.rows || q->shape.segments ? push_each(L, c, q)
+            : q->exact                           ? push_exact(L, c, q)
+                                                 : push_number(L, c, q);
+    drop_elements(L, q);
     return q->later && !q->gather ? gr_l_later_values(L, c, n, q->a->storage->queue, gr_ops[q->op].name) : n;
   }
   if (q->gather) return gr_l_gather(L, c, q->gather, q->op, q->a, q->b, q->ddof);
   if (q->later) return gr_l_later(L, c, q->op, q->a, q->b, q->ddof);
-  if (is_expression(q))
-    GR_TRY_WITH(L, c, 1, q->of.e, q->with.e, gr_formula_reduce_all(c, q->op, q->of, q->with, q->ddof, &r));
-  else GR_TRY(L, c, 1, gr_reduce_all(c, q->op, q->a, q->b, q->ddof, &r));
-  return gr_l_push_result(L, q->op, &r);
+  const int n = push_number(L, c, q);
+  drop_elements(L, q);
+  return n;
 }
 
 /* With rows but without pairs, b is one row (axis 2) or column (axis 1), and is combined with each of a's. arg: b's. */
@@ -388,10 +365,12 @@ static int plain(lua_State *L, gr_op op, const gr_array *a, const gr_array *b) {
 static int reduce_one(lua_State *L, gr_op op, int options) {
   gr_context *c = gr_l_context(L);
   if (gr_l_has_expression(L, 1)) return reduce_expressions(L, op, options);
-  call q = {
-      .op = op, .a = gr_l_check_array(L, 1), .options = options, .shape = {.axis = 2}, .gather = gr_l_gathering(L, c)};
+  call q = {.op = op, .options = options, .shape = {.axis = 2}, .gather = gr_l_gathering(L, c)};
+  q.transposed = gr_l_reduces_transposed(L, options);
+  q.a = q.transposed ? gr_l_test_transposed(L, 1) : gr_l_check_array(L, 1);
   if (!lua_isnoneornil(L, options)) read_options(L, &q, q.a->n);
   else q.exact = c->exact && gr_exact_has(op, q.a->dtype);
+  if (q.transposed) q.shape.axis = 3 - q.shape.axis;
   return finish(L, &q);
 }
 
@@ -402,9 +381,12 @@ static int reduce_named(lua_State *L, gr_op op) {
   return pushed ? pushed : reduce_one(L, op, 2);
 }
 
-/* gr.reduce(a, op, options) */
+/* gr.reduce(a, op, options): a name, or an operator of the caller's own */
 static int l_reduce(lua_State *L) {
-  if (!gr_l_has_expression(L, 1)) gr_l_check_array(L, 1);
+  int transposed;
+  gr_custom *custom = gr_l_test_operator(L, 2);
+  if (custom) return lua_settop(L, 3), gr_l_operator_reduce(L, custom, 1, 3);
+  if (!gr_l_has_expression(L, 1)) gr_l_check_any_array(L, 1, &transposed);
   gr_op op = gr_l_check_op(L, 2);
   if (gr_ops[op].inputs != 1) gr_l_argerror(L, 2, "operation of one array expected, '%s' takes two", gr_ops[op].name);
   return reduce_one(L, op, 3);
@@ -413,7 +395,8 @@ static int l_reduce(lua_State *L) {
 /* gr.norm(a, p, options), p = 1, 2 (default) or infinity */
 static int l_norm(lua_State *L) {
   double p = 2;
-  if (!gr_l_has_expression(L, 1)) gr_l_check_array(L, 1);
+  int transposed;
+  if (!gr_l_has_expression(L, 1)) gr_l_check_any_array(L, 1, &transposed);
   const int options = gr_l_options_at(L, 2, 3), given = options > 2 && !lua_isnoneornil(L, 2);
   if (given && lua_type(L, 2) == LUA_TSTRING && !strcmp(lua_tostring(L, 2), "inf")) p = INFINITY;
   else if (given) p = gr_l_check_number(L, 2);
@@ -421,23 +404,27 @@ static int l_norm(lua_State *L) {
   return reduce_one(L, p == 1 ? GR_OP_norm1 : p == 2 ? GR_OP_norm2 : GR_OP_norminf, options);
 }
 
-/* gr.dot(a, b, options), mse, cosine */
-static int reduce_pair(lua_State *L, gr_op op) {
-  gr_array *a = gr_l_test_array(L, 1), *b = gr_l_test_array(L, 2);
-  if ((!a || !b) && gr_l_has_expression(L, 2)) return reduce_expressions(L, op, 3);
-  if (!a || gr_array_released(a)) gr_l_check_array(L, 1);
-  if (!b || gr_array_released(b)) gr_l_check_array(L, 2);
-  if (lua_isnoneornil(L, 3)) {
-    gr_l_check_pair(L, a, b, 2);
-    const int pushed = plain(L, op, a, b);
-    if (pushed) return pushed;
-  }
+GR_APART static int pair_with_options(lua_State *L, gr_op op) {
   gr_context *c = gr_l_context(L);
-  call q = {.op = op, .a = a, .b = b, .options = 3, .shape = {.axis = 2}, .gather = gr_l_gathering(L, c)};
+  if (gr_l_has_expression(L, 2)) return reduce_expressions(L, op, 3);
+  call q = {.op = op, .options = 3, .shape = {.axis = 2}, .gather = gr_l_gathering(L, c)};
+  q.a = gr_l_check_array(L, 1);
+  q.b = gr_l_check_array(L, 2);
   if (!lua_isnoneornil(L, 3)) read_options(L, &q, q.a->n);
   else q.exact = c->exact && gr_exact_has(q.op, q.a->dtype);
   check_second(L, &q, 2);
   return finish(L, &q);
+}
+
+/* gr.dot(a, b, options), mse, cosine */
+static int reduce_pair(lua_State *L, gr_op op) {
+  const gr_array *a = gr_l_test_array(L, 1), *b = gr_l_test_array(L, 2);
+  if (a && b && !gr_array_released(a) && !gr_array_released(b) && lua_isnoneornil(L, 3)) {
+    gr_l_check_pair(L, a, b, 2);
+    const int pushed = plain(L, op, a, b);
+    if (pushed) return pushed;
+  }
+  return pair_with_options(L, op);
 }
 
 gr_reduction gr_l_reduction(lua_State *L, gr_op op, int first) {

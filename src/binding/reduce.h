@@ -14,4 +14,7 @@ void gr_l_brief_parts(lua_State *L, gr_context *);
 */
 gr_reduction gr_l_reduction(lua_State *L, gr_op op, int first);
 
+/* The operation at arg, one of those that a scan can run. */
+gr_op gr_l_check_scanned(lua_State *L, int arg);
+
 #endif

@@ -26,3 +26,12 @@ void gr_l_make_metatable(lua_State *L, const char *name, const gr_function *meth
   lua_setfield(L, -2, "__index");
   lua_pop(L, 1);
 }
+
+void gr_l_set_event(lua_State *L, const char *event, const char *name, lua_CFunction f, lua_Integer number) {
+  const gr_function list[] = {{name, f, number}, {NULL, NULL, 0}};
+  lua_newtable(L);
+  gr_l_register(L, list);
+  lua_getfield(L, -1, name);
+  lua_setfield(L, -3, event);
+  lua_pop(L, 1);
+}

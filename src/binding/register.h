@@ -17,6 +17,8 @@ typedef struct gr_function {
 void gr_l_register(lua_State *L, const gr_function *list);
 /* The metatable of that name, in the registry: metamethods, and an __index of methods. Scripts do not get to see it. */
 void gr_l_make_metatable(lua_State *L, const char *name, const gr_function *methods, const gr_function *meta);
+/* The metatable on top of the stack gets the event, by a function of another name. */
+void gr_l_set_event(lua_State *L, const char *event, const char *name, lua_CFunction, lua_Integer number);
 /* Hides the metatable on top of the stack: getmetatable gives its name. */
 void gr_l_hide_metatable(lua_State *L, const char *name);
 

@@ -105,6 +105,13 @@ gr_array *gr_l_new_beside(lua_State *L, gr_context *c, const gr_array *a, gr_dty
   return new_array(L, c, a, dtype, n);
 }
 
+gr_array *gr_l_new_like(lua_State *L, gr_context *c, const gr_array *a, gr_dtype dtype) {
+  const int64_t rows = a->rows;
+  gr_array *out = new_array(L, c, a, dtype, a->n);
+  out->rows = rows;
+  return out;
+}
+
 void gr_l_reclaim(lua_State *L, gr_context *c) {
   collect(L, c);
   gr_storage_trim(c);

@@ -13,6 +13,8 @@ gr_array *gr_l_hold(lua_State *L, const gr_array *a);
 gr_array *gr_l_new_array(lua_State *L, gr_context *, gr_dtype, int64_t n);
 /* The same on the device of a: what results of a are made with. */
 gr_array *gr_l_new_beside(lua_State *L, gr_context *, const gr_array *a, gr_dtype, int64_t n);
+/* The same of a's length and shape. */
+gr_array *gr_l_new_like(lua_State *L, gr_context *, const gr_array *a, gr_dtype);
 void gr_l_reserve(lua_State *L, gr_context *, size_t bytes);
 void gr_l_can_collect(lua_State *L, gr_context *); /* a new context */
 

@@ -1,12 +1,14 @@
 /* Operations from array to array: scan, rmsnorm and softmax. */
 #include "src/binding/expression.h"
 #include "src/binding/ladder.h"
+#include "src/binding/matrix.h"
+#include "src/binding/operator.h"
 #include "src/binding/parts.h"
+#include "src/binding/reduce.h"
 #include "src/binding/results.h"
 #include "src/core/ops.h"
 
-/* The operation at arg, one of those that a scan can run. */
-static gr_op check_op(lua_State *L, int arg) {
+gr_op gr_l_check_scanned(lua_State *L, int arg) {
 #define GR_X(name) #name,
   static const char *const names[] = {GR_SCANNED(GR_X) NULL};
 #undef GR_X
@@ -22,20 +24,27 @@ static gr_op check_op(lua_State *L, int arg) {
 
 /* gr.scan(a, op, {exclusive, reverse, into}) */
 static int l_scan(lua_State *L) {
-  enum { INTO = 1, EXCLUSIVE = 2, REVERSE = 4, KERNEL = 8 + 16 + 32 };
-  static const char *const names[] = {"into", "exclusive", "reverse", "kernel", "block", "timed", NULL};
+  enum { INTO = 1, EXCLUSIVE = 2, REVERSE = 4, KERNEL = 8 + 16 + 32, SHAPE = 64 + 128 };
+  static const char *const names[] = {"into", "exclusive", "reverse", "kernel", "block", "timed", "rows", "axis", NULL};
   gr_context *c = gr_l_context(L);
-  gr_array *a = gr_l_check_elements(L, 1);
+  gr_custom *custom = gr_l_test_operator(L, 2);
+  if (custom) return lua_settop(L, 3), gr_l_operator_scan(L, custom, 1, 3);
+  gr_reduced of = gr_l_check_operand(L, 1, 3);
+  gr_array *a = of.a;
   gr_kernel_choice k; /* large: what is asked of it without a kernel */
   k.info = NULL;
   k.timed = 0;
   const int at = gr_l_options_at(L, 2, 3);
-  gr_op op = at == 2 || lua_isnoneornil(L, 2) ? GR_OP_sum : check_op(L, 2);
+  gr_op op = at == 2 || lua_isnoneornil(L, 2) ? GR_OP_sum : gr_l_check_scanned(L, 2);
   gr_array *into;
   const int given = gr_l_options_into(L, at, names, &into);
   int exclusive = given & EXCLUSIVE && gr_l_option_flag(L, at, "exclusive");
   int reverse = given & REVERSE && gr_l_option_flag(L, at, "reverse");
+  gr_shape shape = {.axis = 2};
+  if (given & SHAPE) shape = gr_l_option_shape(L, at, a);
+  if (given & SHAPE && !shape.rows) gr_l_refuse_without_rows(L, at, a);
   if (given & KERNEL) k = gr_l_option_kernel(L, at, GR_TAUGHT_scan, a);
+  if (k.info && shape.rows) gr_l_argerror(L, at, "option 'kernel': takes no rows or columns");
   if (k.info && k.block && op != GR_OP_sum)
     gr_l_argerror(L, 2, "kernel '%s': scan of sum expected, got '%s'", k.info->name, gr_ops[op].name);
   if (k.info && k.block && reverse)
@@ -45,10 +54,21 @@ static int l_scan(lua_State *L) {
   if (into && into->storage && !(given & KERNEL)) out = gr_l_check_into(L, at, into, t, a->n, a); /* seen on the way */
   else if (given & INTO) out = gr_l_option_into(L, at, t, a->n, a);
   gr_l_check_timed_into(L, at, &k, a, out);
-  if (!out) out = gr_l_new_beside(L, c, a, t, a->n);
-  GR_TRY(L, c, 1,
-         k.info ? gr_ladder_scan(c, &k, op, a, out, exclusive, reverse) : gr_scan(c, op, a, out, exclusive, reverse));
+  if (!out) out = gr_l_new_like(L, c, a, t);
+  if (of.e && (k.info || shape.rows)) GR_TRY_WITH(L, c, 1, of.e, NULL, gr_reduced_eval(c, &of));
+  GR_TRY_WITH(L, c, 1, of.e, NULL,
+              k.info       ? gr_ladder_scan(c, &k, op, a, out, exclusive, reverse)
+              : shape.rows ? gr_scan_each(c, op, shape, a, out, exclusive, reverse)
+              : of.e       ? gr_formula_scan(c, op, of, out, exclusive, reverse)
+                           : gr_scan(c, op, a, out, exclusive, reverse));
+  gr_l_drop_elements(L, of);
   return 1 + gr_l_push_seconds(L, &k);
+}
+
+/* The option 'rows', or those of a matrix, or one. */
+static int64_t rows_of(lua_State *L, int options, const gr_array *x) {
+  const int64_t rows = gr_l_option_rows(L, options, x->n);
+  return rows ? rows : x->rows ? x->rows : 1;
 }
 
 /* gr.rmsnorm(x, w, {rows, eps, into}): w may be nil */
@@ -61,8 +81,7 @@ static int l_rmsnorm(lua_State *L) {
   double eps = 1e-5;
   if (!gr_is_float(x->dtype)) gr_l_argerror(L, 1, "float dtype expected, got %s", gr_dtypes[x->dtype].name);
   gr_l_options(L, at, names);
-  int64_t rows = gr_l_option_rows(L, at, x->n);
-  if (rows == 0) rows = 1;
+  int64_t rows = rows_of(L, at, x);
   gr_l_option_number(L, at, "eps", &eps);
   if (!(eps >= 0 && eps - eps == 0)) gr_l_argerror(L, at, "option 'eps': 0 or more expected, got %.14g", eps);
   gr_kernel_choice k = gr_l_option_kernel(L, at, GR_TAUGHT_rmsnorm, x);
@@ -70,7 +89,7 @@ static int l_rmsnorm(lua_State *L) {
   gr_array *out = gr_l_option_into(L, at, x->dtype, x->n, x);
   if (out && w && gr_array_overlap(out, w)) gr_l_argerror(L, at, "option 'into': overlaps the weights");
   gr_l_check_timed_into(L, at, &k, x, out);
-  if (!out) out = gr_l_new_beside(L, c, x, x->dtype, x->n);
+  if (!out) out = gr_l_new_like(L, c, x, x->dtype);
   GR_TRY(L, c, 1, k.info ? gr_ladder_rmsnorm(c, &k, x, w, out, rows, eps) : gr_rmsnorm(c, x, w, out, rows, eps));
   return 1 + gr_l_push_seconds(L, &k);
 }
@@ -82,10 +101,9 @@ static int l_softmax(lua_State *L) {
   gr_array *x = gr_l_check_elements(L, 1);
   if (!gr_is_float(x->dtype)) gr_l_argerror(L, 1, "float dtype expected, got %s", gr_dtypes[x->dtype].name);
   gr_l_options(L, 2, names);
-  int64_t rows = gr_l_option_rows(L, 2, x->n);
-  if (rows == 0) rows = 1;
+  int64_t rows = rows_of(L, 2, x);
   gr_array *out = gr_l_option_into(L, 2, x->dtype, x->n, x);
-  if (!out) out = gr_l_new_beside(L, c, x, x->dtype, x->n);
+  if (!out) out = gr_l_new_like(L, c, x, x->dtype);
   GR_TRY(L, c, 1, gr_softmax(c, x, out, rows));
   return 1;
 }

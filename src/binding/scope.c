@@ -38,7 +38,7 @@ static void keep(lua_State *L, int n, int kept) {
     lua_rawseti(L, list, n--);
     if (gr_l_push_future_values(L, list + 1)) lua_replace(L, list + 1);
     const int table = lua_istable(L, -1);
-    if ((!table && !gr_l_test_array(L, -1)) || seen(L, kept) || !table) continue;
+    if ((!table && !gr_l_test_any_array(L, -1)) || seen(L, kept) || !table) continue;
     lua_pushnil(L);
     while (lua_next(L, list + 1)) {
       if (lua_istable(L, -1) || lua_isuserdata(L, -1)) lua_rawseti(L, list, ++n);
@@ -59,7 +59,7 @@ static void release_noted(lua_State *L, gr_l_state *s, int before, int kept, int
   s->scoped = before;
   for (int k = before + 1; k <= last; k++) {
     gr_rawgeti(L, list, k);
-    gr_array *a = gr_l_test_array(L, -1);
+    gr_array *a = gr_l_test_any_array(L, -1);
     lua_pushvalue(L, -1);
     lua_rawget(L, kept);
     int stays = lua_toboolean(L, -1);

@@ -2,11 +2,14 @@
 #include <stdio.h>
 
 #include "src/binding/expression.h"
+#include "src/binding/matrix.h"
 #include "src/binding/options.h"
 #include "src/binding/parts.h"
 #include "src/binding/results.h"
+#include "src/binding/rounding.h"
 #include "src/binding/values.h"
 #include "src/core/select.h"
+#include "src/core/select_weighted.h"
 
 static double check_share(lua_State *L, int i, int64_t which) {
   char text[32] = "";
@@ -29,50 +32,91 @@ static gr_quantile_method check_method(lua_State *L) {
   gr_l_argerror(L, 3, "option 'method': unknown method '%.40s'%s", name, gr_l_hint(name, methods, hint));
 }
 
-/* The result for each share of the table at 2: f64, or the input's dtype where they are elements of it. */
-static int push_many(lua_State *L, gr_context *c, const gr_array *a, gr_quantile_method method) {
-  const int64_t count = gr_l_list_length(L, 2, 2);
-  const gr_dtype t = gr_quantile_selects(method) ? a->dtype : GR_F64;
-  double *q = gr_newuserdata(L, (size_t)count * sizeof *q + 1);
-  gr_value *r = gr_newuserdata(L, (size_t)count * sizeof *r + 1);
-  gr_vec v;
-  for (int64_t k = 0; k < count; k++) {
+/* The shares of the table at 2, or the only one, in a block on the stack. */
+static double *push_shares(lua_State *L, int64_t *count) {
+  const int many = lua_istable(L, 2);
+  *count = many ? gr_l_list_length(L, 2, 2) : 1;
+  double *q = gr_newuserdata(L, (size_t)*count * sizeof *q + 1);
+  if (!many) *q = check_share(L, 2, 0);
+  for (int64_t k = 0; k < *count && many; k++) {
     gr_rawgeti(L, 2, (lua_Integer)(k + 1));
     q[k] = check_share(L, -1, k + 1);
     lua_pop(L, 1);
   }
-  gr_array *out = gr_l_option_into(L, 3, t, count, a);
-  if (!out) out = gr_l_new_beside(L, c, a, t, count);
-  GR_TRY(L, c, 1, gr_quantiles(c, a, q, count, method, r));
-  GR_TRY(L, c, 1, gr_array_write(out, GR_HOST, 1, &v));
-  for (int64_t k = 0; k < count; k++) {
-    char *to = (char *)(uintptr_t)v.data + k * v.stride;
-    if (r[k].is_float) gr_element_put_f(t, to, r[k].v[0].f);
-    else gr_element_put_i(t, to, r[k].v[0].i);
+  return q;
+}
+
+/* What a call asks for besides shares. */
+typedef struct asked {
+  gr_quantile_method method;
+  gr_shape shape;
+  const gr_array *weights;
+  int options, keepdims, single;
+} asked;
+
+/*
+** An array: a result for each share; of rows or columns one for each of them, and of several shares a matrix, a row for
+** each share. f64, or the input's dtype where they are elements of it.
+*/
+static int push_each(lua_State *L, gr_context *c, const gr_array *a, const asked *x, const double *q, int64_t count,
+                     int matrix) {
+  const gr_dtype own = gr_quantile_selects(x->method) ? a->dtype : GR_F64, t = x->single ? GR_F32 : own;
+  const int64_t n = gr_l_results(L, 2, x->shape.rows ? gr_shape_results(x->shape, a->n) : 1, count);
+  gr_array *out = gr_l_option_into(L, x->options, t, n, a);
+  if (out && x->keepdims)
+    gr_l_argerror(L, x->options, "option 'keepdims': takes no 'into', which has a shape of its own");
+  if (!out) {
+    out = gr_l_new_beside(L, c, a, t, n);
+    if (x->keepdims) gr_l_keep_dimensions(out, x->shape.axis);
+    else if (matrix) out->rows = count;
   }
+  GR_TRY(L, c, x->weights ? x->options : 1, gr_quantiles_each(c, x->shape, a, x->weights, q, count, x->method, out));
   return 1;
 }
 
-/* gr.quantile(a, q or {q1, q2, ...}, {method, into}) and gr.median(a): exact. */
+/* Each vector has an element. */
+static void check_empty(lua_State *L, const gr_array *a, gr_shape s) {
+  if (gr_shape_length(s, a->n) == 0 && gr_shape_results(s, a->n) > 0)
+    gr_l_argerror(L, 1, "array is empty: '%s' needs an element", gr_l_name(L));
+}
+
+/* gr.quantile(a, q or {q1, q2, ...}, {method, into, rows, axis, keepdims, out}) and gr.median(a, the same): exact. */
 static int l_quantile(lua_State *L) {
-  static const char *const names[] = {"method", "into", NULL};
+  static const char *const names[] = {"into", "rows", "axis", "keepdims", "out", "method", "weights", NULL};
+  static const char *const of_median[] = {"into", "rows", "axis", "keepdims", "out", NULL};
   gr_context *c = gr_l_context(L);
   gr_array *a = gr_l_check_elements(L, 1);
   const int median = (int)gr_l_number(L), many = !median && lua_istable(L, 2);
+  asked x = {.options = median ? 2 : 3, .method = GR_MIDDLE, .shape = {.axis = 2}};
   gr_value r;
-  double q = 0.5;
+  double middle = 0.5, *q = &middle;
+  int64_t count = 1;
   if (!median && !many && lua_type(L, 2) != LUA_TNUMBER)
     gr_l_argerror(L, 2, "share from 0 to 1 or table of shares expected, got %s",
                   lua_isnone(L, 2) ? "no value" : luaL_typename(L, 2));
-  if (!median) gr_l_options(L, 3, names);
-  gr_quantile_method method = median ? GR_MIDDLE : check_method(L);
-  if (a->n == 0) gr_l_argerror(L, 1, "array is empty: '%s' needs an element", gr_l_name(L));
-  if (many) return push_many(L, c, a, method);
-  if (!median) {
-    q = check_share(L, 2, 0);
-    if (gr_l_option_array(L, 3, "into")) gr_l_argerror(L, 3, "option 'into': only together with a table of shares");
+  const int given = gr_l_options(L, x.options, median ? of_median : names);
+  if (!median) x.method = check_method(L);
+  if (!median && given) x.weights = gr_l_option_weights(L, 3, a);
+  if (x.weights && gr_l_has_option(L, 3, "method") && x.method != GR_INVERTED)
+    gr_l_argerror(L, 3, "option 'weights': only with method 'inverted_cdf'");
+  if (x.weights) x.method = GR_INVERTED;
+  if (given) {
+    x.shape = gr_l_option_shape(L, x.options, a);
+    if (!x.shape.rows) gr_l_refuse_without_rows(L, x.options, a);
+    x.keepdims = gr_l_option_flag(L, x.options, "keepdims");
+    x.single = gr_l_option_out(L, x.options, gr_l_name(L), a->dtype, gr_quantile_selects(x.method) ? a->dtype : GR_F64);
   }
-  GR_TRY(L, c, 1, gr_quantiles(c, a, &q, 1, method, &r));
+  check_empty(L, a, x.shape);
+  if (!median) q = push_shares(L, &count);
+  if (x.keepdims && many) gr_l_argerror(L, x.options, "option 'keepdims': only together with one share");
+  if (many || x.shape.rows) return push_each(L, c, a, &x, q, count, many && x.shape.rows && count > 0);
+  if (gr_l_option_array(L, x.options, "into"))
+    gr_l_argerror(L, x.options,
+                  median ? "option 'into': only together with 'rows' or 'axis'"
+                         : "option 'into': only together with a table of shares");
+  if (x.weights) GR_TRY(L, c, 3, gr_quantiles_weighted(c, a, x.weights, q, 1, &r));
+  else GR_TRY(L, c, 1, gr_quantiles(c, a, q, 1, x.method, &r));
+  if (x.single) r.v[0].f = gr_l_single(r.v[0].f);
   gr_l_push_value(L, &r, 0);
   return 1;
 }

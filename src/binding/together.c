@@ -1,14 +1,14 @@
 #include "src/binding/together.h"
 #include "src/binding/args.h"
 #include "src/binding/expression.h"
+#include "src/binding/options.h"
 #include "src/binding/values.h"
 
 #define MOST 64 /* items */
 
 typedef struct items {
-  int n, expressions;
+  int n;
   gr_wanted of[MOST];
-  const char *names[MOST];
 } items;
 
 /* The promise that an earlier operand of the same expression got, or a new one on the stack. */
@@ -49,8 +49,6 @@ static int read_item(lua_State *L, items *s, int k, int operations) {
   w.a = operand(L, s, first);
   if (length == 3) w.b = operand(L, s, first + 1);
   if (w.b.a && (w.b.a->dtype != w.a.a->dtype || w.b.a->n != w.a.a->n)) return 0;
-  s->expressions += w.a.e || w.b.e;
-  s->names[k - 1] = lua_tostring(L, item + 1);
   s->of[s->n++] = w;
   return 1;
 }
@@ -70,55 +68,87 @@ static int run_now(lua_State *L, gr_context *c, items *s) {
   return lua_gettop(L) - before;
 }
 
-/* The array of an operand, in a table; an expression's elements are made, once. */
-static void put_array(lua_State *L, gr_context *c, int at, gr_reduced *r, int place) {
-  const gr_expression *e = r->e;
-  if (e) GR_TRY_WITH(L, c, 1, e, NULL, gr_reduced_eval(c, r));
-  for (int i = 1; i < at; i++) /* the userdata of that array, which is on the stack */
-    if (lua_touserdata(L, i) == r->a) {
-      lua_pushvalue(L, i);
-      lua_rawseti(L, -2, place);
-      return;
-    }
+/* Whether item k writes an array that an expression of a later one may read. */
+static int writes(lua_State *L, int k) {
+  gr_rawgeti(L, 1, k);
+  const int item = lua_gettop(L);
+  int found = 0;
+  if (lua_istable(L, item)) {
+    const lua_Integer last = (lua_Integer)lua_rawlen(L, item);
+    found = gr_rawgeti(L, item, last) == LUA_TTABLE && gr_l_has_option(L, lua_gettop(L), "into");
+  }
+  lua_settop(L, item - 1);
+  return found;
 }
 
-static void forget_expression(items *s, const gr_expression *e) {
-  for (int k = 0; k < s->n; k++) {
-    if (s->of[k].a.e == e) s->of[k].a.e = NULL;
-    if (s->of[k].b.e == e) s->of[k].b.e = NULL;
+/* The value at the top; of an expression its elements as an array, made once: `made` has those of each. */
+static void store_once(lua_State *L, int made) {
+  const gr_expression *e = gr_l_test_array(L, -1) ? NULL : gr_l_test_expression(L, -1);
+  if (!e || !gr_expression_alive(e)) return;
+  lua_pushvalue(L, -1);
+  lua_rawget(L, made);
+  if (lua_isnil(L, -1)) {
+    lua_pop(L, 1);
+    gr_l_push_elements(L, 1, e);
+    lua_pushvalue(L, -2);
+    lua_pushvalue(L, -2);
+    lua_rawset(L, made);
   }
+  lua_remove(L, -2);
 }
 
-static void replace_list(lua_State *L, gr_context *c, items *s) {
-  const int at = lua_gettop(L) + 1;
-  lua_createtable(L, s->n, 0);
-  for (int k = 0; k < s->n; k++) {
-    gr_reduced *both[2] = {&s->of[k].a, &s->of[k].b};
-    lua_createtable(L, 3, 0);
-    lua_pushstring(L, s->names[k]);
-    lua_rawseti(L, -2, 1);
-    for (int j = 0; j < 2 && both[j]->a; j++) {
-      const gr_expression *e = both[j]->e;
-      put_array(L, c, at, both[j], j + 2);
-      if (e) forget_expression(s, e);
+/* The list at 1 with arrays for expressions. What has a metatable is for others to judge. */
+static void replace_list(lua_State *L, int n) {
+  lua_settop(L, 1);
+  luaL_checkstack(L, 80, "too many items");
+  lua_createtable(L, n, 0);
+  lua_newtable(L);
+  for (int k = 1; k <= n; k++) {
+    gr_rawgeti(L, 1, k);
+    if (lua_istable(L, 4) && !gr_l_inherits(L, 4)) {
+      const int length = (int)lua_rawlen(L, 4);
+      lua_createtable(L, length, 0);
+      for (int j = 1; j <= length; j++) {
+        gr_rawgeti(L, 4, j);
+        store_once(L, 3);
+        lua_rawseti(L, 5, j);
+      }
+      lua_replace(L, 4);
     }
-    lua_rawseti(L, -2, k + 1);
+    lua_rawseti(L, 2, k);
   }
+  lua_settop(L, 2);
   lua_replace(L, 1);
+}
+
+/* Whether an item at all has an expression. */
+static int has_expressions(lua_State *L, int n) {
+  int found = 0;
+  for (int k = 1; k <= n && !found; k++) {
+    gr_rawgeti(L, 1, k);
+    const int item = lua_gettop(L), length = lua_istable(L, item) ? (int)lua_rawlen(L, item) : 0;
+    for (int j = 2; j <= length && j <= 3 && !found; j++) {
+      gr_rawgeti(L, item, j);
+      found = !gr_l_test_array(L, -1) && gr_l_test_expression(L, -1);
+    }
+    lua_settop(L, item - 1);
+  }
+  return found;
 }
 
 int gr_l_many_expressions(lua_State *L, gr_context *c, int n, int now, int operations) {
   items s = {0};
   const int top = lua_gettop(L);
-  if (n > MOST || !lua_checkstack(L, 8 * n + 40)) return -1;
-  int plain = 1;
+  if (!has_expressions(L, n)) return -1;
+  int plain = now && !c->exact && n <= MOST && lua_checkstack(L, 8 * n + 40);
   for (int k = 1; k <= n && plain; k++) plain = read_item(L, &s, k, operations);
-  int results = -1;
-  if (plain && s.expressions) {
+  if (plain) {
     const gr_queue *q = s.of[0].a.a->storage->queue;
-    if (now && !c->exact && q->backend && q->backend->formula) results = run_now(L, c, &s);
-    else replace_list(L, c, &s);
+    if (q->backend && q->backend->formula) return run_now(L, c, &s);
   }
-  if (results < 0) lua_settop(L, top);
-  return results;
+  lua_settop(L, top);
+  for (int k = 1; k <= n; k++)
+    if (writes(L, k)) return -1;
+  replace_list(L, n);
+  return -1;
 }

@@ -193,8 +193,10 @@ static int l_wrap(lua_State *L) {
 /* a:touch(i, j): the owner of the wrapped memory wrote these elements (all). */
 static int l_touch(lua_State *L) {
   gr_context *c = gr_l_context(L);
-  gr_array *a = gr_l_check_array(L, 1);
   int64_t first, count;
+  int transposed;
+  gr_array *a = gr_l_check_any_array(L, 1, &transposed);
+  if (transposed) gr_l_argerror(L, 1, "%s expected, got %s", GR_ARRAY_NAME, GR_TRANSPOSED_NAME);
   if (a->storage->owner != GR_WRAPPED) gr_l_argerror(L, 1, "array of wrapped memory expected");
   gr_l_check_range(L, 2, 3, a->n, &first, &count);
   GR_TRY(L, c, 1, gr_wrap_touch(a, first, count));

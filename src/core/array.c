@@ -24,6 +24,7 @@ static gr_status make_on(gr_context *c, gr_queue *q, gr_array *out, gr_dtype dty
   out->n = n;
   out->offset = 0;
   out->stride = (int64_t)size;
+  out->rows = 0;
   return GR_OK;
 }
 
@@ -45,6 +46,15 @@ void gr_array_view(const gr_array *a, gr_array *out, int64_t first, int64_t step
   out->offset = count ? a->offset + first * a->stride : a->offset;
   /* With one element the step is unused and may be anything. */
   out->stride = count > 1 ? a->stride * step : gr_size(a->dtype);
+  out->rows = 0;
+}
+
+void gr_array_row(const gr_array *a, int64_t k, gr_array *out) {
+  gr_array_view(a, out, k * gr_array_columns(a), 1, gr_array_columns(a));
+}
+
+void gr_array_column(const gr_array *a, int64_t k, gr_array *out) {
+  gr_array_view(a, out, k, gr_array_columns(a), a->rows);
 }
 
 void gr_array_release(gr_array *a) {

@@ -1,4 +1,7 @@
-/* An array is a view: a dtype and n positions in a storage, which all views of the same data share. */
+/*
+** An array is a view: a dtype and n positions in a storage, which all views of the same data share. A matrix is one
+** that is read row by row, all of them equally long.
+*/
 #ifndef GR_ARRAY_H
 #define GR_ARRAY_H
 
@@ -11,6 +14,7 @@ typedef struct gr_array {
   gr_dtype dtype;
   int64_t n;
   int64_t offset, stride; /* bytes; offset is that of the first element; stride may be negative */
+  int64_t rows;           /* of a matrix; 0: a vector */
 } gr_array;
 
 /* n zeros without memory yet, on the context's present backend. */
@@ -21,6 +25,12 @@ gr_status gr_array_make_beside(gr_context *, const gr_array *a, gr_array *out, g
 
 /* Elements first, first + step, ... (0-based, count of them) of a, sharing its storage. */
 void gr_array_view(const gr_array *a, gr_array *out, int64_t first, int64_t step, int64_t count);
+
+/* Row k or column k (0-based) of a matrix, as a vector that shares its storage. */
+void gr_array_row(const gr_array *, int64_t k, gr_array *out);
+void gr_array_column(const gr_array *, int64_t k, gr_array *out);
+
+static inline int64_t gr_array_columns(const gr_array *a) { return a->rows ? a->n / a->rows : 0; }
 
 void gr_array_release(gr_array *);
 

@@ -7,7 +7,7 @@
 #define GR_BACKEND_H
 
 #include <stddef.h>
-#include "kernels/formula.h"
+#include "kernels/operator.h"
 #include "kernels/numerics/digest.h"
 #include "kernels/numerics/exact.h"
 #include "kernels/jobs.h"
@@ -20,6 +20,7 @@ typedef enum gr_status {
   GR_BAD,       /* the caller asked for something impossible: queue->error says what */
   GR_SYSTEM,    /* the operating system refused: errno is set */
   GR_RELEASED,  /* an array of the call has been released, perhaps by a finalizer that ran on the way */
+  GR_NOT_FUSED, /* of gr_backend.formula alone: nothing was done, since this formula is better run step by step */
   GR_STOPPED    /* the caller or the host wants the call to end: outputs hold anything */
 } gr_status;
 
@@ -31,6 +32,8 @@ typedef struct gr_stats {
 } gr_stats;
 
 typedef struct gr_backend gr_backend;
+
+#define GR_COMPILED_KEPT 256 /* formulas of a device; the one whose use lies back longest goes first */
 
 #define GR_MAX_BACKENDS 18 /* of a process: cpu, pretend and sixteen GPUs */
 
@@ -62,6 +65,15 @@ typedef struct gr_queue {
   char error[240];                        /* why the last call failed */
 } gr_queue;
 
+/* A formula that was compiled for a device: nodes of the program alone, as inputs and numbers come with each call. */
+typedef struct gr_compiled_formula {
+  gr_program program;
+  int32_t result;
+  const char *what; /* the reducer that takes its elements, "SUM" or the like, or "elements" if they are stored */
+  double seconds;   /* that compiling took */
+  uint64_t uses;
+} gr_compiled_formula;
+
 struct gr_backend {
   char name[16];        /* "cpu", "cuda:0", "pretend" */
   char description[96]; /* the device's own name */
@@ -91,6 +103,9 @@ struct gr_backend {
 
   /* What reduce would do with such a job, from its shape and addresses alone. number: it would get a result. */
   void (*explain)(gr_queue *, const gr_reduce_job *, int number, gr_explained *);
+  /* The same of scan and histogram; the results' addresses are not asked for. */
+  void (*explain_scan)(gr_queue *, const gr_scan_job *, gr_explained *);
+  void (*explain_histogram)(gr_queue *, const gr_histogram_job *, gr_explained *);
 
   /*
   ** One number from one or two contiguous vectors of 1 to GR_SMALL elements in host memory, for small calls. NULL where
@@ -122,20 +137,35 @@ struct gr_backend {
   gr_status (*fill)(gr_queue *, const gr_fill_job *);
   gr_status (*copy)(gr_queue *, const gr_copy_job *);
   gr_status (*random)(gr_queue *, const gr_random_job *);
+  gr_status (*whole)(gr_queue *, const gr_whole_job *);
+  gr_status (*order)(gr_queue *, const gr_order_job *);
   gr_status (*edges)(gr_queue *, const gr_edges_job *);
   gr_status (*map)(gr_queue *, const gr_map_job *);
   gr_status (*compact)(gr_queue *, const gr_compact_job *);
+  gr_status (*lookup)(gr_queue *, const gr_lookup_job *);
+  gr_status (*put)(gr_queue *, const gr_put_job *);
 
   /*
-  ** A formula in one pass over its inputs; it waits if results go to the host (job->words). NULL: the core runs it step
-  ** by step by `map`, with results of steps in memory of the device.
+  ** A formula in one pass over its inputs; it waits if results go to the host (job->words). NULL, or GR_NOT_FUSED: the
+  ** core runs it step by step by `map`, with results of steps in memory of the device. feeds: whether it takes jobs
+  ** that feed operations, and never says no to one; else these get elements that have been stored.
   */
   gr_status (*formula)(gr_queue *, const gr_formula_job *);
+  int feeds;
+
+  /*
+  ** Where formulas are compiled: why they are not on this device (NULL: they are); and those that are kept, the last
+  ** used first: see is called with a lock held, and must not call back.
+  */
+  const char *(*uncompiled)(gr_backend *);
+  void (*compiled)(gr_backend *, void (*see)(const gr_compiled_formula *, void *), void *);
   gr_status (*ladder)(gr_queue *, const gr_ladder_job *); /* a teaching kernel */
 
   /*
-  ** These two wait, and give results in host memory. NULL: the core lets the CPU do it. exact: of job->count vectors.
+  ** These wait, and give results in host memory. NULL: the core lets the CPU do it, on the host's copy. exact: of
+  ** job->count vectors. custom: where the backend has it, results stay in memory of the device, and nothing waits.
   */
+  gr_status (*custom)(gr_queue *, const gr_operator_job *);
   gr_status (*exact)(gr_queue *, const gr_exact_job *, gr_exact *sums);
   gr_status (*digest)(gr_queue *, const gr_digest_job *, uint64_t result[2]);
 };

@@ -39,9 +39,16 @@ typedef struct call {
   gr_op op;
   gr_shape shape;
   const gr_array *a, *b;
+  gr_reduced of, with; /* the same; fed: their elements are made as the sums take them */
+  int fed;
   int64_t n, ddof;
   gr_vec va, vb;
 } call;
+
+int gr_exact_feeds(gr_op op, gr_reduced a, gr_reduced b) {
+  const int sums = sums_of(op);
+  return (sums & (sums - 1)) == 0 && gr_formula_feeds(a, b, NULL);
+}
 
 static gr_status begin(call *q, gr_context *c, gr_op op, gr_shape s, const gr_array *a, const gr_array *b,
                        int64_t ddof) {
@@ -53,18 +60,42 @@ static gr_status begin(call *q, gr_context *c, gr_op op, gr_shape s, const gr_ar
   return gr_shape_read(s, side, a, b, &q->va, &q->vb);
 }
 
+/* Of the whole. */
+static gr_status begin_whole(call *q, gr_context *c, gr_op op, gr_reduced a, gr_reduced b, int64_t ddof) {
+  const gr_shape whole = {.axis = 2};
+  gr_status status = GR_OK;
+  if (gr_exact_feeds(op, a, b)) {
+    *q = (call){.context = c, .op = op, .shape = whole, .a = a.a, .b = b.a, .n = a.a->n, .fed = 1};
+  } else {
+    status = gr_reduced_eval(c, &a);
+    if (status == GR_OK && b.a) status = gr_reduced_eval(c, &b);
+    if (status == GR_OK) status = begin(q, c, op, whole, a.a, b.a, ddof);
+  }
+  q->of = a;
+  q->with = b;
+  return status;
+}
+
 static gr_vec from_vector(gr_vec v, int64_t first) {
-  v.data = (const char *)v.data + first * v.step;
+  if (first) v.data = (const char *)v.data + first * v.step;
   return v;
 }
 
 static gr_status sum(const call *q, gr_exact_kind kind, const gr_vec *x, const gr_vec *y, int64_t first, int64_t count,
                      gr_exact *sums) {
+  const gr_reduced none = {NULL, NULL};
   gr_exact_job job = {.kind = kind, .dtype = q->a->dtype, .n = q->n, .count = count, .a = from_vector(*x, first)};
+  gr_status status;
   if (y) job.b = from_vector(*y, first);
-  gr_status status = q->backend->exact(q->queue, &job, sums);
+  if (q->fed)
+    status = gr_formula_feed(q->context, GR_FEEDS_EXACT, q->of,
+                             !y       ? none
+                             : y == x ? q->of
+                                      : q->with,
+                             &job, sums, gr_ops[q->op].name);
+  else status = gr_fail_from(q->context, q->queue, q->backend->exact(q->queue, &job, sums), gr_ops[q->op].name, 0);
   for (int64_t v = 0; v < count && q->n; v++) sums[v].flags |= GR_EXACT_SOME;
-  return gr_fail_from(q->context, q->queue, status, gr_ops[q->op].name, 0);
+  return status;
 }
 
 /* The sums `which` of `count` vectors from `first` on, `count` of each kind side by side. */
@@ -116,7 +147,8 @@ static int sign_matters(const call *q, gr_exact *s) {
 static gr_status settle_zero(const call *q, gr_exact_sums s) {
   gr_value r;
   if (!sign_matters(q, signed_sum(&s))) return GR_OK;
-  gr_status status = gr_reduce_all(q->context, tree_op(&s), q->a, s.xy ? q->b : NULL, 0, &r);
+  const gr_reduced none = {NULL, NULL};
+  gr_status status = gr_formula_reduce_all(q->context, tree_op(&s), q->of, s.xy ? q->with : none, 0, &r);
   if (status == GR_OK && !signbit(r.v[0].f)) signed_sum(&s)->flags |= GR_EXACT_NONZERO;
   return status;
 }
@@ -150,19 +182,18 @@ static int mse_needs_tree(const call *q, const gr_exact_sums *s) {
 
 /* ---- results ---- */
 
-gr_status gr_exact_all(gr_context *c, gr_op op, const gr_array *a, const gr_array *b, int64_t ddof, int single,
-                       double *result) {
+static gr_status exact_all(gr_context *c, gr_op op, gr_reduced a, gr_reduced b, int64_t ddof, int single,
+                           double *result) {
   call q;
   gr_value r;
   int which = sums_of(op);
   gr_exact *at = malloc(SUMS * sizeof *at);
-  gr_status status =
-      at ? begin(&q, c, op, (gr_shape){.axis = 2}, a, b, ddof) : gr_fail(c, GR_NO_MEMORY, "out of memory");
+  gr_status status = at ? begin_whole(&q, c, op, a, b, ddof) : gr_fail(c, GR_NO_MEMORY, "out of memory");
   if (status == GR_OK) status = sum_all(&q, which, 0, 1, at);
   if (status == GR_OK) {
     gr_exact_sums s = pick(which, at, 1, 0);
     if (mse_needs_tree(&q, &s)) {
-      status = gr_reduce_all(c, op, a, b, 0, &r);
+      status = gr_formula_reduce_all(c, op, q.of, q.with, 0, &r);
       *result = r.v[0].f;
     } else {
       status = settle_zero(&q, s);
@@ -171,6 +202,11 @@ gr_status gr_exact_all(gr_context *c, gr_op op, const gr_array *a, const gr_arra
   }
   free(at);
   return status;
+}
+
+gr_status gr_exact_all(gr_context *c, gr_op op, gr_reduced a, gr_reduced b, int64_t ddof, int single, double *result) {
+  if (!a.e && !b.e) gr_tell(op, (gr_shape){.axis = 2}, a.a, b.a, (double)ddof, 1);
+  return exact_all(c, op, a, b, ddof, single, result);
 }
 
 /* A batch of vectors to finish. */
@@ -229,7 +265,8 @@ static gr_status segments(gr_context *c, gr_op op, const gr_segments *s, const g
     double r = 0;
     gr_array_view(a, &x, from, 1, length);
     if (b) gr_array_view(b, &y, from, 1, length);
-    status = gr_exact_all(c, op, &x, b ? &y : NULL, ddof, out->dtype == GR_F32, &r);
+    status =
+        exact_all(c, op, (gr_reduced){NULL, &x}, (gr_reduced){NULL, b ? &y : NULL}, ddof, out->dtype == GR_F32, &r);
     gr_array_release(&x);
     if (b) gr_array_release(&y);
     if (status == GR_OK) status = gr_array_write(out, GR_HOST, 0, &to);
@@ -245,6 +282,7 @@ gr_status gr_exact_each(gr_context *c, gr_op op, gr_shape shape, const gr_array 
   int64_t results = gr_shape_results(shape, a->n), most = results < BATCH ? results : BATCH;
   batch t = {.q = &q, .which = sums_of(op), .single = out->dtype == GR_F32};
   if (results == 0) return GR_OK;
+  gr_tell(op, shape, a, b, (double)ddof, 1);
   if (shape.segments) return segments(c, op, shape.segments, a, b, ddof, out);
   t.at = malloc((size_t)most * SUMS * sizeof *t.at);
   gr_status status = t.at ? begin(&q, c, op, shape, a, b, ddof) : gr_fail(c, GR_NO_MEMORY, "out of memory");
@@ -263,11 +301,11 @@ gr_status gr_exact_each(gr_context *c, gr_op op, gr_shape shape, const gr_array 
   return status;
 }
 
-gr_status gr_exact_add(gr_context *c, gr_exact *into, const gr_array *a, const gr_array *b) {
+gr_status gr_exact_add(gr_context *c, gr_exact *into, gr_reduced a, gr_reduced b) {
   call q;
-  gr_op op = b ? GR_OP_dot : GR_OP_sum;
+  gr_op op = b.a ? GR_OP_dot : GR_OP_sum;
   gr_exact *s = malloc(sizeof *s);
-  gr_status status = s ? begin(&q, c, op, (gr_shape){.axis = 2}, a, b, 0) : gr_fail(c, GR_NO_MEMORY, "out of memory");
+  gr_status status = s ? begin_whole(&q, c, op, a, b, 0) : gr_fail(c, GR_NO_MEMORY, "out of memory");
   if (status == GR_OK) status = sum_all(&q, sums_of(op), 0, 1, s);
   if (status == GR_OK) status = settle_zero(&q, pick(sums_of(op), s, 1, 0));
   if (status == GR_OK) gr_exact_merge(into, s);

@@ -1,4 +1,5 @@
 #include "src/core/explain.h"
+#include "src/core/exact.h"
 #include "src/core/formula/run.h"
 
 #include <inttypes.h>
@@ -56,14 +57,19 @@ static int64_t expression_uploads(const gr_expression *e) {
 static void explain_formula(const gr_reduction *r, gr_explanation *e) {
   const gr_queue *q = r->a->storage->queue;
   const gr_reduced a = {r->of, (gr_array *)(uintptr_t)r->a}, b = {r->with, (gr_array *)(uintptr_t)r->b};
-  const int fuses = !r->exact && gr_formula_fuses(r->op, r->shape, a, b);
+  const int whole = r->shape.rows == 0 && !r->shape.segments;
+  const int fuses = r->exact ? whole && gr_exact_feeds(r->op, a, b) : gr_formula_fuses(r->op, r->shape, a, b);
   e->reads = r->of ? gr_expression_reads(r->of) : r->a->n * gr_size(r->a->dtype);
   if (r->b) e->reads += r->with ? gr_expression_reads(r->with) : r->b->n * gr_size(r->b->dtype);
   e->uploads = (r->of ? expression_uploads(r->of) : uploads_of(r->a)) + (r->with ? expression_uploads(r->with)
                                                                          : r->b  ? uploads_of(r->b)
                                                                                  : 0);
   e->how = (gr_explained){.kernel = fuses ? "formula" : "formula, stored"};
-  if (fuses) e->how.why = "blocks of elements go through all steps and into the reduction";
+  const char *uncompiled = q->backend->uncompiled ? q->backend->uncompiled(q->backend) : NULL;
+  if (q->backend->uncompiled && !uncompiled && fuses)
+    e->how.why = "one kernel of all steps, which the driver compiles once";
+  else if (uncompiled) e->how = (gr_explained){.kernel = "formula, stored", .why = uncompiled};
+  else if (fuses) e->how.why = "blocks of elements go through all steps and into the reduction";
   else if (q->backend->formula) e->how.why = "elements are computed in one pass and stored, then reduced as an array";
   else e->how.why = "one launch a step, with results in the device's memory, then reduced as an array";
 }
@@ -94,15 +100,37 @@ gr_status gr_explain(const gr_reduction *r, gr_explanation *e) {
   return GR_OK;
 }
 
-void gr_explain_text(const gr_reduction *r, const gr_explanation *e, char text[GR_EXPLAIN_TEXT]) {
+/* Of an operation from array to array, or into `writes` bytes; its queue. */
+static gr_queue *begin(const gr_array *a, int64_t writes, gr_explanation *e) {
+  gr_queue *q = a->storage->queue;
+  *e = (gr_explanation){
+      .device = q->backend->name, .reads = a->n * gr_size(a->dtype), .writes = writes, .uploads = uploads_of(a)};
+  return q;
+}
+
+gr_status gr_explain_scan(gr_op op, const gr_array *a, gr_explanation *e) {
+  if (gr_array_released(a)) return GR_RELEASED;
+  const gr_scan_job job = {
+      .op = op, .dtype = a->dtype, .out_dtype = gr_scan_dtype(op, a->dtype), .n = a->n, .a = vector_of(a)};
+  gr_queue *q = begin(a, a->n * gr_size(job.out_dtype), e);
+  q->backend->explain_scan(q, &job, &e->how);
+  return GR_OK;
+}
+
+gr_status gr_explain_histogram(const gr_array *a, const gr_binning *b, gr_explanation *e) {
+  if (gr_array_released(a)) return GR_RELEASED;
+  gr_histogram_job job = gr_histogram_job_of(a, b, b->min, b->max);
+  job.a = vector_of(a);
+  gr_queue *q = begin(a, (b->bins + 3) * 8, e);
+  q->backend->explain_histogram(q, &job, &e->how);
+  return GR_OK;
+}
+
+void gr_explain_line(const char *what, const gr_explanation *e, char text[GR_EXPLAIN_TEXT]) {
   const gr_explained *h = &e->how;
-  int64_t count = gr_shape_results(r->shape, r->a->n);
   size_t at = 0;
 #define ADD(...) at += (size_t)snprintf(text + at, at < GR_EXPLAIN_TEXT ? GR_EXPLAIN_TEXT - at : 0, __VA_ARGS__)
-  ADD("%s of %" PRId64 " %s", gr_ops[r->op].name, r->a->n, gr_dtypes[r->a->dtype].name);
-  if (r->shape.segments) ADD(" in %" PRId64 " segments", count);
-  else if (r->shape.rows) ADD(" in %" PRId64 " %s", count, r->shape.axis == 1 ? "columns" : "rows");
-  ADD(" on %s: %s", e->device, h->kernel);
+  ADD("%s on %s: %s", what, e->device, h->kernel);
   if (h->set) ADD(" (%s)", h->set);
   if (h->launches > 1) ADD(", %" PRId64 " launches", h->launches);
   if (h->set && h->blocks)
@@ -118,14 +146,49 @@ void gr_explain_text(const gr_reduction *r, const gr_explanation *e, char text[G
 #undef ADD
 }
 
+static void put_text(const char *name, gr_shape s, const gr_array *a, const gr_explanation *e,
+                     char text[GR_EXPLAIN_TEXT]) {
+  const int64_t count = gr_shape_results(s, a->n);
+  char what[160], in[64] = "";
+  if (s.segments) snprintf(in, sizeof in, " in %" PRId64 " segments", count);
+  else if (s.rows) snprintf(in, sizeof in, " in %" PRId64 " %s", count, s.axis == 1 ? "columns" : "rows");
+  snprintf(what, sizeof what, "%s of %" PRId64 " %s%s", name, a->n, gr_dtypes[a->dtype].name, in);
+  gr_explain_line(what, e, text);
+}
+
+void gr_explain_text(const gr_reduction *r, const gr_explanation *e, char text[GR_EXPLAIN_TEXT]) {
+  put_text(gr_ops[r->op].name, r->shape, r->a, e, text);
+}
+
+gr_status gr_explain_custom(const gr_custom *u, gr_shape s, gr_reduced a, gr_explanation *e,
+                            char text[GR_EXPLAIN_TEXT]) {
+  if (gr_array_released(a.a)) return GR_RELEASED;
+  const gr_queue *q = a.a->storage->queue;
+  memset(e, 0, sizeof *e);
+  e->device = q->backend->name;
+  e->reads = a.e ? gr_expression_reads(a.e) : a.a->n * gr_size(a.a->dtype);
+  if (q->backend->custom && q->backend->separate) e->uploads = a.e ? expression_uploads(a.e) : uploads_of(a.a);
+  for (int k = 0; k < u->op.results; k++) e->writes += gr_shape_results(s, a.a->n) * gr_size(u->op.result[k]);
+  e->how.kernel = u->ordered ? "operator, in order" : "operator";
+  e->how.why = q->backend->custom ? "programs take blocks of states along the tree"
+                                  : "the host gets the elements, and its programs take blocks of states along the tree";
+  put_text("operator", s, a.a, e, text);
+  return GR_OK;
+}
+
 /* ---- a line a call ---- */
 
 static void trace(const gr_reduction *r) {
   char text[GR_EXPLAIN_TEXT];
   gr_explanation e;
   if (r->a->n == 0 || gr_shape_results(r->shape, r->a->n) == 0) return;
-  if (gr_explain(r, &e) != GR_OK) return;
-  gr_explain_text(r, &e, text);
+  if (r->custom) {
+    const gr_reduced a = {r->of, (gr_array *)(uintptr_t)r->a};
+    if (gr_explain_custom(r->custom, r->shape, a, &e, text) != GR_OK) return;
+  } else {
+    if (gr_explain(r, &e) != GR_OK) return;
+    gr_explain_text(r, &e, text);
+  }
   fprintf(stderr, "gpureduce: %s\n", text);
 }
 

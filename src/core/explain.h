@@ -1,7 +1,9 @@
-/* What a reduction would do, without doing it: for gr.explain, and for GPUREDUCE_TRACE a line a call. */
+/* What a call would do, without doing it: for gr.explain, and of reductions for GPUREDUCE_TRACE, a line a call. */
 #ifndef GR_EXPLAIN_H
 #define GR_EXPLAIN_H
 
+#include "src/core/formula/operate.h"
+#include "src/core/histogram.h"
 #include "src/core/ops.h"
 
 typedef struct gr_explanation {
@@ -13,9 +15,17 @@ typedef struct gr_explanation {
 
 /* There is at least one element and one result. Launches nothing, and changes nothing; fails with GR_RELEASED alone. */
 gr_status gr_explain(const gr_reduction *, gr_explanation *);
+gr_status gr_explain_scan(gr_op, const gr_array *, gr_explanation *);
+/* Of even bins between min and max, which are given, or modulo. */
+gr_status gr_explain_histogram(const gr_array *, const gr_binning *, gr_explanation *);
 
 #define GR_EXPLAIN_TEXT 512
 void gr_explain_text(const gr_reduction *, const gr_explanation *, char text[GR_EXPLAIN_TEXT]);
+/* what: the call, in words, which the line begins with. */
+void gr_explain_line(const char *what, const gr_explanation *, char text[GR_EXPLAIN_TEXT]);
+
+/* Both of a custom operator that has been made for the dtype of a. */
+gr_status gr_explain_custom(const gr_custom *, gr_shape, gr_reduced a, gr_explanation *, char text[GR_EXPLAIN_TEXT]);
 
 /* Before first use. With GPUREDUCE_TRACE set, every reduction of this context writes that line to stderr. */
 void gr_explain_trace(gr_context *);

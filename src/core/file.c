@@ -155,6 +155,7 @@ static gr_status map_in(gr_context *c, const gr_load *l, gr_array *out) {
   out->n = l->count;
   out->offset = l->offset;
   out->stride = size;
+  out->rows = 0;
   return GR_OK;
 }
 

@@ -1,7 +1,7 @@
 #include "src/core/histogram.h"
 
-#include "kernels/numerics/fixed.h"
 #include "kernels/numerics/math.h"
+#include "src/core/fixed.h"
 #include "src/core/ops.h"
 
 #define TWO_63 9223372036854775808.0
@@ -169,32 +169,38 @@ static gr_status make_limits(gr_context *c, const gr_array *a, int64_t bins, bin
   return GR_OK;
 }
 
-/* What both kinds of job need; counts are the caller's. */
-static gr_status describe(const gr_array *a, const gr_binning *b, const binning *made, gr_histogram_job *job) {
+gr_histogram_job gr_histogram_job_of(const gr_array *a, const gr_binning *b, double first, double last) {
+  gr_histogram_job job = {
+      .dtype = a->dtype, .n = a->n, .bins = b->bins, .guess = !b->edges && !b->log, .modulo = b->modulo};
+  if (b->modulo) return job;
+  const double width = last - first, step = width / (double)b->bins;
+  job.first = first;
+  job.last = last;
+  job.per_bin = (double)b->bins / width;
+  job.whole = job.guess && first == floor(first) && last == floor(last) && step == floor(step);
+  return job;
+}
+
+/* What both kinds of job need; counts are the caller's. fed: samples are made as they are counted. */
+static gr_status describe(const gr_array *a, const gr_binning *b, const binning *made, int fed, gr_histogram_job *job) {
   gr_side side = gr_kernel_side(a->storage);
   gr_status status = GR_OK;
   gr_vec v;
-  *job = (gr_histogram_job){
-      .dtype = a->dtype, .n = a->n, .bins = b->bins, .guess = !b->edges && !b->log, .modulo = b->modulo};
-  if (!b->modulo) {
-    const double width = made->last - made->first, step = width / (double)b->bins;
-    job->first = made->first;
-    job->last = made->last;
-    job->per_bin = (double)b->bins / width;
-    job->whole =
-        job->guess && job->first == floor(job->first) && made->last == floor(made->last) && step == floor(step);
-    if (!made->formula) status = gr_array_read(made->edges, side, &v);
-    if (!made->formula) job->edges = v.data;
+  *job = gr_histogram_job_of(a, b, made->first, made->last);
+  if (!b->modulo && !made->formula) {
+    status = gr_array_read(made->edges, side, &v);
+    job->edges = v.data;
   }
   if (status == GR_OK && made->limits.storage) {
     status = gr_array_read(&made->limits, side, &v);
     job->ilimits = v.data;
   }
-  return status == GR_OK ? gr_array_read(a, side, &job->a) : status;
+  return status == GR_OK && !fed ? gr_array_read(a, side, &job->a) : status;
 }
 
-static gr_status run(gr_context *c, const gr_array *a, const gr_binning *b, const gr_histogram_job *described,
+static gr_status run(gr_context *c, gr_reduced of, const gr_binning *b, const gr_histogram_job *described,
                      gr_array *counts) {
+  const gr_array *a = of.a;
   gr_queue *q = a->storage->queue;
   gr_histogram_job job = *described;
   gr_vec out;
@@ -203,38 +209,38 @@ static gr_status run(gr_context *c, const gr_array *a, const gr_binning *b, cons
   job.counts = (int64_t *)(uintptr_t)out.data;
   job.tails = job.counts + job.bins;
   if (b->kernel) return gr_ladder_histogram(c, b->kernel, a, &job);
+  if (of.e) return gr_formula_feed(c, GR_FEEDS_HISTOGRAM, of, b->weights, &job, NULL, "histogram");
   return gr_fail_from(c, q, q->backend->histogram(q, &job), "histogram", 0);
 }
 
-/* The unit that the weights' sums are multiples of: by the largest of them. */
-static gr_status unit_of(gr_context *c, const gr_array *w, int32_t *unit) {
-  gr_value largest = gr_value_f(0);
-  int exponent = 0;
-  gr_status status = w->n ? gr_reduce_all(c, GR_OP_norminf, w, NULL, 0, &largest) : GR_OK;
-  const double x = largest.v[0].f;
-  if (status == GR_OK && x - x != 0)
-    return gr_fail(c, GR_BAD, "option 'weights': finite weights expected, got %s", x == x ? "an infinity" : "a NaN");
-  frexp(x, &exponent);
-  *unit = gr_fixed_unit(exponent, w->n);
-  return status;
-}
-
-static gr_status run_weighted(gr_context *c, const gr_array *a, const gr_array *w, const gr_histogram_job *described,
+static gr_status run_weighted(gr_context *c, gr_reduced of, gr_reduced by, const gr_histogram_job *described,
                               gr_array *counts) {
+  const gr_array *a = of.a, *w = by.a;
+  const int fed = of.e || by.e;
   gr_queue *q = a->storage->queue;
   gr_side side = gr_kernel_side(a->storage);
   gr_weights_job job = {.bins = *described, .dtype = w->dtype};
   gr_array state = {0};
   gr_vec v = {0};
-  gr_status status = gr_is_float(w->dtype) ? unit_of(c, w, &job.unit) : GR_OK;
-  if (status == GR_OK) status = gr_array_read(w, side, &job.w);
+  gr_status status = gr_is_float(w->dtype) ? gr_unit_of(c, w, "option 'weights': finite weights", &job.unit) : GR_OK;
+  if (status == GR_OK && !fed) status = gr_array_read(w, side, &job.w);
   if (status == GR_OK) status = gr_array_make_beside(c, a, &state, GR_I64, 2 * counts->n);
   if (status == GR_OK) status = gr_array_write(&state, side, 1, &v);
   job.state = (uint64_t *)(uintptr_t)v.data;
   if (status == GR_OK) status = gr_array_write(counts, side, 1, &v);
   job.out = (void *)(uintptr_t)v.data;
-  if (status == GR_OK) status = gr_fail_from(c, q, q->backend->weights(q, &job), "histogram", 0);
+  if (status == GR_OK && fed) status = gr_formula_feed(c, GR_FEEDS_WEIGHTS, of, by, &job, NULL, "histogram");
+  else if (status == GR_OK) status = gr_fail_from(c, q, q->backend->weights(q, &job), "histogram", 0);
   gr_array_release(&state);
+  return status;
+}
+
+/* The expressions whose elements must lie somewhere. */
+static gr_status store(gr_context *c, const gr_binning *b, int ranged, gr_reduced *a, gr_reduced *w) {
+  const int all = b->kernel || !gr_formula_feeds(*a, *w, b->into);
+  gr_status status = GR_OK;
+  if (a->e && (all || ranged)) status = gr_reduced_eval(c, a);
+  if (w->e && status == GR_OK && (all || gr_is_float(w->a->dtype))) status = gr_reduced_eval(c, w);
   return status;
 }
 
@@ -242,21 +248,85 @@ gr_dtype gr_histogram_dtype(const gr_array *weights) {
   return weights && gr_is_float(weights->dtype) ? GR_F64 : GR_I64;
 }
 
-gr_status gr_histogram(gr_context *c, const gr_array *a, const gr_binning *b, gr_array *counts, gr_array *edges) {
+gr_status gr_histogram(gr_context *c, gr_reduced of, const gr_binning *given, gr_array *counts, gr_array *edges) {
+  const gr_array *a = of.a;
+  gr_binning own = *given, *b = &own;
   binning made = {.edges = edges};
   gr_histogram_job job;
-  gr_status status = GR_OK;
+  gr_status status = store(c, b, edges && !b->edges && !b->modulo && !(b->has_min && b->has_max), &of, &b->weights);
   if (b->bins > GR_LONG / 4) gr_stop_begin(&c->stop);
   if (edges) gr_array_release(edges); /* of a first try that ran out of memory */
   gr_array_release(counts);
-  if (edges) status = make_edges(c, a, b, &made);
+  if (edges && status == GR_OK) status = make_edges(c, a, b, &made);
   if (status == GR_OK && b->into) gr_array_view(b->into, counts, 0, 1, b->bins + 3);
-  else if (status == GR_OK) status = gr_array_make_beside(c, a, counts, gr_histogram_dtype(b->weights), b->bins + 3);
+  else if (status == GR_OK) status = gr_array_make_beside(c, a, counts, gr_histogram_dtype(b->weights.a), b->bins + 3);
   if (status == GR_OK && !gr_is_float(a->dtype) && !b->modulo && !made.limits.storage && !made.formula)
     status = make_limits(c, a, b->bins, &made);
-  if (status == GR_OK) status = describe(a, b, &made, &job);
-  if (status == GR_OK) status = b->weights ? run_weighted(c, a, b->weights, &job, counts) : run(c, a, b, &job, counts);
+  if (status == GR_OK) status = describe(a, b, &made, of.e || b->weights.e, &job);
+  if (status == GR_OK)
+    status = b->weights.a ? run_weighted(c, of, b->weights, &job, counts) : run(c, of, b, &job, counts);
   gr_array_release(&made.limits);
+  return status;
+}
+
+/* Counts of vector k into its rows of counts and tails; edges are made with the first. */
+static gr_status run_vector(gr_context *c, gr_shape s, const gr_array *a, const gr_binning *all, int64_t k,
+                            gr_array *counts, gr_array *tails, gr_array *edges) {
+  gr_binning b = *all;
+  gr_array one = {0}, weights = {0}, found = {0}, unused = {0}, from = {0}, to = {0};
+  gr_shape_vector(s, a, k, &one);
+  if (b.weights.a) gr_shape_vector(s, b.weights.a, k, &weights), b.weights = (gr_reduced){NULL, &weights};
+  gr_array *const ends = k || edges->storage != &gr_released ? &unused : edges;
+  gr_status status = gr_histogram(c, (gr_reduced){NULL, &one}, &b, &found, ends);
+  for (int tail = 0; tail < 2 && status == GR_OK; tail++) {
+    gr_array_view(&found, &from, tail ? b.bins : 0, 1, tail ? 3 : b.bins);
+    gr_array_row(tail ? tails : counts, k, &to);
+    status = gr_copy(c, &from, &to);
+    gr_array_release(&from);
+    gr_array_release(&to);
+  }
+  gr_array_release(&found);
+  gr_array_release(&unused);
+  gr_array_release(&weights);
+  gr_array_release(&one);
+  return status;
+}
+
+/* The ends that the data gives, by the edges of all of it. */
+static gr_status find_ends(gr_context *c, const gr_array *a, gr_binning *b, gr_array *edges) {
+  gr_array counts = {0};
+  gr_vec v;
+  gr_binning all = *b;
+  all.weights = (gr_reduced){NULL, NULL};
+  gr_array whole = *a; /* lives no longer than this call */
+  gr_status status = gr_histogram(c, (gr_reduced){NULL, &whole}, &all, &counts, edges);
+  gr_array_release(&counts);
+  if (status == GR_OK) status = gr_array_read(edges, GR_HOST, &v);
+  if (status != GR_OK || b->edges || b->modulo) return status;
+  b->min = ((const double *)v.data)[0];
+  b->max = ((const double *)v.data)[b->bins];
+  b->has_min = b->has_max = 1;
+  return GR_OK;
+}
+
+gr_status gr_histogram_each(gr_context *c, gr_shape s, const gr_array *a, const gr_binning *asked, gr_array *counts,
+                            gr_array *tails, gr_array *edges) {
+  const gr_dtype t = gr_histogram_dtype(asked->weights.a);
+  const int64_t vectors = gr_shape_results(s, a->n);
+  gr_binning b = *asked;
+  gr_array_release(counts); /* of a first try that ran out of memory */
+  gr_array_release(tails);
+  gr_array_release(edges);
+  gr_status status = gr_array_make_beside(c, a, counts, t, vectors * b.bins);
+  if (status == GR_OK) status = gr_array_make_beside(c, a, tails, t, vectors * 3);
+  if (status != GR_OK) return status;
+  counts->rows = tails->rows = vectors;
+  if (vectors == 0 || (!b.edges && !b.modulo && !(b.has_min && b.has_max))) status = find_ends(c, a, &b, edges);
+  gr_stop_begin(&c->stop);
+  for (int64_t k = 0; k < vectors && status == GR_OK; k++) {
+    if (k && k % 64 == 0 && (status = gr_context_look(c)) != GR_OK) break;
+    status = run_vector(c, s, a, &b, k, counts, tails, edges);
+  }
   return status;
 }
 

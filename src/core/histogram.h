@@ -2,6 +2,7 @@
 #ifndef GR_HISTOGRAM_H
 #define GR_HISTOGRAM_H
 
+#include "src/core/formula/run.h"
 #include "src/core/ladder.h"
 
 typedef struct gr_binning {
@@ -12,16 +13,27 @@ typedef struct gr_binning {
   int has_min, has_max;  /* else from the data's finite range */
   double min, max;
   gr_kernel_choice *kernel; /* asked for by name, or NULL */
-  const gr_array *weights;  /* as long as the data; or NULL: every sample counts 1 */
+  gr_reduced weights;       /* as long as the data; or none: every sample counts 1 */
   const gr_array *into;     /* where counts go, beside the data and apart from it; or NULL: they are made */
 } gr_binning;
 
 /*
 ** counts gets bins + 3 elements, of which the last three count what lies below, what lies above, and NaN: i64, or f64
 ** with weights of a float dtype. edges gets bins + 1 of f64; NULL with modulo when nobody asks for them. Both arrays
-** are made here; with binning->into, counts is a view of that.
+** are made here; with binning->into, counts is a view of that. Of expressions, what is needed twice is stored: samples
+** whose own range is taken, and weights of floats, whose largest comes first.
 */
-gr_status gr_histogram(gr_context *, const gr_array *a, const gr_binning *, gr_array *counts, gr_array *edges);
+gr_status gr_histogram(gr_context *, gr_reduced a, const gr_binning *, gr_array *counts, gr_array *edges);
+
+/*
+** The same of each row or column, all with the same bins; where min or max is missing, they are those of all elements.
+** counts becomes a matrix of a row for each of them, and tails one of their last three.
+*/
+gr_status gr_histogram_each(gr_context *, gr_shape, const gr_array *a, const gr_binning *, gr_array *counts,
+                            gr_array *tails, gr_array *edges);
+
+/* What even bins from first to last, or bins by edges, make of a histogram, but for addresses. */
+gr_histogram_job gr_histogram_job_of(const gr_array *a, const gr_binning *, double first, double last);
 
 /* Edges that were made here go into an array as long. */
 gr_status gr_edges_into(gr_context *, const gr_array *edges, gr_array *to);

@@ -9,6 +9,12 @@ int64_t gr_shape_length(gr_shape s, int64_t n) {
   return s.rows == 0 ? n : s.axis == 1 ? s.rows : n / s.rows;
 }
 
+void gr_shape_vector(gr_shape s, const gr_array *a, int64_t k, gr_array *out) {
+  const int64_t columns = a->n / s.rows;
+  if (s.axis == 1) gr_array_view(a, out, k, columns, s.rows);
+  else gr_array_view(a, out, k * columns, 1, columns);
+}
+
 /* ---- reductions ---- */
 
 /* Cut a vector of all n elements into rows or columns. */
@@ -35,16 +41,16 @@ gr_status gr_shape_read(gr_shape s, gr_side side, const gr_array *a, const gr_ar
   return GR_OK;
 }
 
-/* Whoever watches this context's calls (explain.c) is told before anything is done. */
-static void tell(gr_op op, gr_shape s, const gr_array *a, const gr_array *b, double ddof) {
+void gr_tell(gr_op op, gr_shape s, const gr_array *a, const gr_array *b, double ddof, int exact) {
   const gr_context *c = a->storage->context; /* of a released array there is none */
-  if (c && c->trace) c->trace(&(gr_reduction){.op = op, .shape = s, .a = a, .b = b, .ddof = ddof});
+  if (!c || !c->trace) return;
+  c->trace(&(gr_reduction){.op = op, .shape = s, .a = a, .b = b, .ddof = ddof, .exact = exact});
 }
 
 static gr_status reduce_job(gr_op op, const gr_array *a, const gr_array *b, double ddof, gr_shape s,
                             gr_reduce_job *job) {
   gr_side side = gr_kernel_side(a->storage);
-  tell(op, s, a, b, ddof);
+  gr_tell(op, s, a, b, ddof, 0);
   *job = (gr_reduce_job){.op = op, .dtype = a->dtype, .ddof = ddof, .scale_a = 1, .scale_b = 1};
   job->n = gr_shape_length(s, a->n);
   job->count = gr_shape_results(s, a->n);
@@ -53,7 +59,7 @@ static gr_status reduce_job(gr_op op, const gr_array *a, const gr_array *b, doub
 
 gr_status gr_reduce_job_of(gr_op op, const gr_array *a, const gr_array *b, double ddof, gr_reduce_job *job) {
   gr_side side = gr_kernel_side(a->storage);
-  tell(op, (gr_shape){.axis = 2}, a, b, ddof);
+  gr_tell(op, (gr_shape){.axis = 2}, a, b, ddof, 0);
   *job = (gr_reduce_job){.op = op, .dtype = a->dtype, .n = a->n, .count = 1, .ddof = ddof, .scale_a = 1, .scale_b = 1};
   gr_status status = gr_array_read(a, side, &job->a);
   return status == GR_OK && b ? gr_array_read(b, side, &job->b) : status;
@@ -167,7 +173,7 @@ static gr_status redo_unsafe(gr_context *c, const gr_reduce_job *job, gr_shape s
     gr_reduce_job one = one_of(job, s, k);
     if (safe != 0 || one.n == 0) continue;
     if ((status = run_scaled(c, out->storage->queue, &one, &r)) != GR_OK) return status;
-    gr_element_put_f(GR_F64, (char *)(uintptr_t)o.data + k * o.stride, r.v[0].f);
+    gr_element_put_f(out->dtype, (char *)(uintptr_t)o.data + k * o.stride, r.v[0].f);
   }
   return GR_OK;
 }
@@ -233,6 +239,24 @@ gr_status gr_scan(gr_context *c, gr_op op, const gr_array *a, gr_array *out, int
   if (status != GR_OK || a->n == 0) return status;
   status = q->backend->scan(q, &job);
   return gr_fail_from(c, q, status, "scan", 0);
+}
+
+/* A launch each. */
+gr_status gr_scan_each(gr_context *c, gr_op op, gr_shape s, const gr_array *a, gr_array *out, int exclusive,
+                       int reverse) {
+  const int64_t count = gr_shape_results(s, a->n);
+  gr_status status = GR_OK;
+  gr_stop_begin(&c->stop);
+  for (int64_t k = 0; k < count && status == GR_OK; k++) {
+    gr_array from = {0}, to = {0};
+    if (k && k % 256 == 0 && (status = gr_context_look(c)) != GR_OK) break;
+    gr_shape_vector(s, a, k, &from);
+    gr_shape_vector(s, out, k, &to);
+    status = gr_scan(c, op, &from, &to, exclusive, reverse);
+    gr_array_release(&from);
+    gr_array_release(&to);
+  }
+  return status;
 }
 
 gr_status gr_rmsnorm(gr_context *c, const gr_array *x, const gr_array *w, gr_array *out, int64_t rows, double eps) {
@@ -306,25 +330,8 @@ gr_status gr_copy(gr_context *c, const gr_array *a, gr_array *out) {
 gr_status gr_equal(gr_context *c, const gr_array *a, const gr_array *b, int *equal) {
   gr_value r;
   *equal = 0;
-  if (a->n != b->n || a->dtype != b->dtype) return GR_OK;
+  if (a->n != b->n || a->rows != b->rows || a->dtype != b->dtype) return GR_OK;
   gr_status status = gr_reduce_all(c, GR_OP_differ, a, b, 0, &r);
   *equal = status == GR_OK && r.v[0].i == 0;
   return status;
-}
-
-void gr_random_start(gr_context *c, uint64_t seed) {
-  c->seed = seed;
-  c->draws = 0;
-}
-
-uint64_t gr_random_take(gr_context *c) { return GR_STREAMS << 1 | c->draws++; }
-
-gr_status gr_random(gr_context *c, gr_array *out, uint64_t seed, uint64_t stream, int normal) {
-  gr_queue *q = out->storage->queue;
-  if (normal) stream |= GR_STREAMS;
-  gr_random_job job = {.dtype = out->dtype, .n = out->n, .seed = seed, .stream = stream, .normal = normal};
-  gr_status status = gr_array_write(out, gr_kernel_side(out->storage), 1, &job.out);
-  if (status != GR_OK || out->n == 0) return status;
-  status = q->backend->random(q, &job);
-  return gr_fail_from(c, q, status, "random", 0);
 }

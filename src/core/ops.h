@@ -20,9 +20,10 @@ typedef struct gr_shape {
   const gr_segments *segments;
 } gr_shape;
 
-/* A reduction as it is asked for. exact: correctly rounded. */
+/* A reduction as it is asked for. exact: correctly rounded; custom: in op's place (formula/operator.h), or NULL. */
 typedef struct gr_reduction {
   gr_op op;
+  const struct gr_custom *custom;
   gr_shape shape;
   const gr_array *a, *b;                 /* b: NULL with one input */
   const struct gr_expression *of, *with; /* whose elements these would be (formula/expression.h), or NULL */
@@ -30,9 +31,15 @@ typedef struct gr_reduction {
   int exact;
 } gr_reduction;
 
+/* Whoever watches the calls of a's context (explain.c) is told before anything is done. */
+void gr_tell(gr_op, gr_shape, const gr_array *a, const gr_array *b, double ddof, int exact);
+
 /* How many vectors of which length (of segments: the shortest) a shape makes of n elements. */
 int64_t gr_shape_results(gr_shape, int64_t n);
 int64_t gr_shape_length(gr_shape, int64_t n);
+
+/* Vector k (0-based) of them, as a view. */
+void gr_shape_vector(gr_shape, const gr_array *a, int64_t k, gr_array *out);
 
 /* The inputs, current on that side and cut into rows or columns; b may be NULL, or one vector for all rows of a. */
 gr_status gr_shape_read(gr_shape, gr_side, const gr_array *a, const gr_array *b, gr_vec *va, gr_vec *vb);
@@ -60,22 +67,15 @@ gr_status gr_reduce_each(gr_context *, gr_op, gr_shape, const gr_array *a, const
                          gr_array *out, gr_array *out2);
 
 gr_status gr_scan(gr_context *, gr_op, const gr_array *a, gr_array *out, int exclusive, int reverse);
+/* The same of each row or column. */
+gr_status gr_scan_each(gr_context *, gr_op, gr_shape, const gr_array *a, gr_array *out, int exclusive, int reverse);
 gr_dtype gr_scan_dtype(gr_op, gr_dtype);
 gr_status gr_rmsnorm(gr_context *, const gr_array *x, const gr_array *w, gr_array *out, int64_t rows, double eps);
 gr_status gr_softmax(gr_context *, const gr_array *x, gr_array *out, int64_t rows);
 gr_status gr_fill(gr_context *, gr_array *, gr_value);
 /* Same dtype and length, may overlap, may change backend. */
 gr_status gr_copy(gr_context *, const gr_array *a, gr_array *out);
+/* The same dtype, length, shape and elements. */
 gr_status gr_equal(gr_context *, const gr_array *a, const gr_array *b, int *equal);
-
-/*
-** Random numbers of a seed and a stream. Callers choose streams below GR_STREAMS. The two bits above tell apart uniform
-** and normal numbers of one stream, and those of the state's own generator, so that no two share a block of Philox.
-*/
-#define GR_STREAMS ((uint64_t)1 << 62)
-gr_status gr_random(gr_context *, gr_array *out, uint64_t seed, uint64_t stream, int normal);
-/* The state's generator: started with a seed, it gives each taker the stream after the last one. */
-void gr_random_start(gr_context *, uint64_t seed);
-uint64_t gr_random_take(gr_context *);
 
 #endif

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include "src/core/pool.h"
 #include "src/core/select_few.h"
+#include "src/core/select_weighted.h"
 
 /*
 ** Radix selection on the order keys: count the highest digit of all keys, follow each wanted rank into the group of
@@ -203,6 +204,37 @@ typedef struct position {
   double weight;
 } position;
 
+/* Between the elements on both sides of h; beyond the ends, at them. */
+static position between_ranks(double h, int64_t n) {
+  if (h >= (double)(n - 1)) return (position){n - 1, n - 1, 0};
+  if (h < 0) return (position){0, 0, 0};
+  return (position){(int64_t)floor(h), (int64_t)floor(h) + 1, h - floor(h)};
+}
+
+/* At the first of the two elements around h, or at the next one. */
+static position at_rank(double h, int64_t n, int first) {
+  const double k = first ? floor(h) : floor(h) + 1;
+  return between_ranks(k, n);
+}
+
+/*
+** The methods of Hyndman and Fan (Sample quantiles in statistical packages, 1996), computed as NumPy does. Of samples
+** that stand for a continuous distribution: positions by alpha and beta, which say what lies outside of them.
+*/
+static position plotting(double q, int64_t n, double alpha, double beta) {
+  return between_ranks((double)n * q + (alpha + q * (1 - alpha - beta)) - 1, n);
+}
+
+static position inverse(double q, int64_t n, gr_quantile_method method) {
+  const double h = (double)n * q - 1, closest = h - 0.5;
+  if (method == GR_CLOSEST) return at_rank(closest, n, closest == floor(closest) && fmod(floor(closest), 2) != 0);
+  if (method == GR_INVERTED) return at_rank(h, n, h == floor(h));
+  position p = between_ranks(h, n);
+  if (p.weight > 0) p.low = p.high;
+  else if (p.high > p.low) p.weight = 0.5;
+  return p;
+}
+
 /* NumPy's rules: position (n - 1) q; nearest takes the even rank when it is halfway. */
 static position position_of(double q, int64_t n, gr_quantile_method method) {
   const double h = (double)(n - 1) * q, whole = floor(h);
@@ -217,6 +249,14 @@ static position position_of(double q, int64_t n, gr_quantile_method method) {
       break;
     case GR_MIDPOINT: p.weight = 0.5; break;
     case GR_MIDDLE: p.low = (n - 1) / 2, p.high = n / 2; break;
+    case GR_INVERTED:
+    case GR_AVERAGED:
+    case GR_CLOSEST: return inverse(q, n, method);
+    case GR_INTERPOLATED: return plotting(q, n, 0, 1);
+    case GR_HAZEN: return plotting(q, n, 0.5, 0.5);
+    case GR_WEIBULL: return plotting(q, n, 0, 0);
+    case GR_MEDIAN_UNBIASED: return plotting(q, n, 1 / 3.0, 1 / 3.0);
+    case GR_NORMAL_UNBIASED: return plotting(q, n, 3 / 8.0, 3 / 8.0);
     case GR_LINEAR: break;
   }
   return p;
@@ -253,6 +293,15 @@ static gr_value value_of(const selection *s, int64_t wanted) {
   return gr_element_get(s->data.dtype, &bits); /* little-endian: the low bytes are the element */
 }
 
+gr_status gr_ranked(gr_context *c, const gr_array *a, int64_t wanted, gr_value *out) {
+  rank one = {.wanted = wanted, .left = wanted};
+  selection s = {.c = c, .data = *a, .ranks = &one, .count = 1, .width = 8 * gr_size(a->dtype)};
+  const gr_status status = is_few(&s) ? select_few(&s) : select_all(&s);
+  if (status == GR_OK) *out = s.nans ? gr_value_f(gr_nan()) : value_of(&s, wanted);
+  gr_array_release(&s.picked);
+  return status;
+}
+
 static gr_value result_of(const selection *s, position p, gr_quantile_method method) {
   gr_value low, high;
   if (s->nans) return gr_value_f(gr_nan());
@@ -285,5 +334,42 @@ gr_status gr_quantiles(gr_context *c, const gr_array *a, const double *q, int64_
   for (k = 0; k < count && status == GR_OK; k++) out[k] = result_of(&s, position_of(q[k], a->n, method), method);
   gr_array_release(&s.picked);
   free(s.ranks);
+  return status;
+}
+
+/* ---- of rows and columns ---- */
+
+static void put_value(const gr_value *x, gr_dtype t, char *to) {
+  if (x->is_float) gr_element_put_f(t, to, x->v[0].f);
+  else gr_element_put_i(t, to, x->v[0].i);
+}
+
+/* Vector k of the array as it is to be read: of a whole one there is one. */
+static void vector_of(gr_shape s, const gr_array *a, int64_t k, gr_array *out) {
+  if (s.rows) gr_shape_vector(s, a, k, out);
+  else gr_array_view(a, out, 0, 1, a->n);
+}
+
+gr_status gr_quantiles_each(gr_context *c, gr_shape shape, const gr_array *a, const gr_array *weights, const double *q,
+                            int64_t count, gr_quantile_method method, gr_array *out) {
+  const int64_t vectors = shape.rows ? gr_shape_results(shape, a->n) : 1;
+  gr_value *results = malloc((size_t)count * sizeof *results + 1);
+  gr_vec v;
+  gr_status status = results ? GR_OK : gr_fail(c, GR_NO_MEMORY, "out of memory: %lld shares asked", (long long)count);
+  gr_stop_begin(&c->stop);
+  for (int64_t k = 0; k < vectors && status == GR_OK; k++) {
+    gr_array one = {0}, w = {0};
+    if (k && k % 64 == 0 && (status = gr_context_look(c)) != GR_OK) break;
+    vector_of(shape, a, k, &one);
+    if (weights) vector_of(shape, weights, k, &w);
+    status = weights ? gr_quantiles_weighted(c, &one, &w, q, count, results)
+                     : gr_quantiles(c, &one, q, count, method, results);
+    gr_array_release(&one);
+    gr_array_release(&w);
+    if (status == GR_OK) status = gr_array_write(out, GR_HOST, k == 0, &v);
+    for (int64_t j = 0; j < count && status == GR_OK; j++)
+      put_value(&results[j], out->dtype, (char *)(uintptr_t)v.data + (j * vectors + k) * v.stride);
+  }
+  free(results);
   return status;
 }

@@ -2,19 +2,32 @@
 #ifndef GR_SELECT_H
 #define GR_SELECT_H
 
-#include "src/core/array.h"
+#include "src/core/ops.h"
 
 /* Those that NumPy has. X(id, name); GR_MIDDLE is the median's: the middle element, or the mean of the two there,
    rounded once. */
-#define GR_METHODS(X) X(LINEAR, linear) X(LOWER, lower) X(HIGHER, higher) X(NEAREST, nearest) X(MIDPOINT, midpoint)
+#define GR_METHODS(X)                        \
+  X(LINEAR, linear)                          \
+  X(LOWER, lower)                            \
+  X(HIGHER, higher)                          \
+  X(NEAREST, nearest)                        \
+  X(MIDPOINT, midpoint)                      \
+  X(INVERTED, inverted_cdf)                  \
+  X(AVERAGED, averaged_inverted_cdf)         \
+  X(CLOSEST, closest_observation)            \
+  X(INTERPOLATED, interpolated_inverted_cdf) \
+  X(HAZEN, hazen)                            \
+  X(WEIBULL, weibull)                        \
+  X(MEDIAN_UNBIASED, median_unbiased)        \
+  X(NORMAL_UNBIASED, normal_unbiased)
 
 #define GR_X(id, name) GR_##id,
 typedef enum gr_quantile_method { GR_METHODS(GR_X) GR_MIDDLE } gr_quantile_method;
 #undef GR_X
 
-/* Whether results are elements of the data (lower, higher, nearest); the others are f64. */
+/* Whether results are elements of the data; the others are f64. */
 static inline int gr_quantile_selects(gr_quantile_method m) {
-  return m == GR_LOWER || m == GR_HIGHER || m == GR_NEAREST;
+  return m == GR_LOWER || m == GR_HIGHER || m == GR_NEAREST || m == GR_INVERTED || m == GR_CLOSEST;
 }
 
 /*
@@ -22,5 +35,15 @@ static inline int gr_quantile_selects(gr_quantile_method m) {
 */
 gr_status gr_quantiles(gr_context *, const gr_array *a, const double *q, int64_t count, gr_quantile_method,
                        gr_value *out);
+
+/*
+** The same of each row or column, into out: share after share, each with a result of every vector. weights: NULL, or as
+** gr_quantiles_weighted (select_weighted.h) takes them; the method is not looked at, then.
+*/
+gr_status gr_quantiles_each(gr_context *, gr_shape, const gr_array *a, const gr_array *weights, const double *q,
+                            int64_t count, gr_quantile_method, gr_array *out);
+
+/* The element of that rank, from 0 for the least; NaN if there is one. */
+gr_status gr_ranked(gr_context *, const gr_array *a, int64_t wanted, gr_value *out);
 
 #endif

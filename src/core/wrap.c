@@ -67,6 +67,7 @@ gr_status gr_wrap(gr_context *c, gr_array *out, gr_dtype dtype, int64_t n, void 
   out->n = n;
   out->offset = 0;
   out->stride = (int64_t)w->stride;
+  out->rows = 0;
   return GR_OK;
 }
 

@@ -3,6 +3,7 @@
 ** dtypes and strides are widened or gathered first. Where a job is cut does not matter to the result.
 */
 #include "kernels/cpu/exact/exact.h"
+#include "kernels/cpu/formula/feed.h"
 #include "kernels/cpu/gather.h"
 
 #define PART 1024 /* elements widened at a time */
@@ -100,16 +101,32 @@ static void range(gr_exact *s, const gr_exact_set *set, const gr_exact_job *job,
 
 typedef struct work {
   const gr_exact_job *job;
+  gr_feed *feed; /* where elements come from if not from memory: those of vector v follow those of the one before */
   const gr_exact_set *set;
   gr_exact *sums;
   int64_t v, size; /* of pieces of vector v in elements, or of a batch in vectors */
 } work;
 
+/* m elements of vector v from element `from` on, made or in memory. */
+static void add_up(const work *w, gr_exact *s, int64_t v, int64_t from, int64_t m) {
+  gr_exact_job made = *w->job;
+  const int set = gr_feed_take(w->feed);
+  int64_t part, at = v * made.n + from;
+  if (!w->feed) range(s, w->set, w->job, v, from, m);
+  else
+    for (; m > 0; m -= part, at += part) {
+      part = gr_feed_most(w->feed, m);
+      gr_feed_vectors(w->feed, set, at, part, &made.a, &made.b);
+      range(s, w->set, &made, 0, 0, part);
+    }
+  gr_feed_give(w->feed, set);
+}
+
 static void do_piece(void *arg, int64_t k) {
   work *w = (work *)arg;
   int64_t from = k * w->size, left = w->job->n - from;
   gr_exact_clear(w->sums + k);
-  range(w->sums + k, w->set, w->job, w->v, from, left < w->size ? left : w->size);
+  add_up(w, w->sums + k, w->v, from, left < w->size ? left : w->size);
 }
 
 static void do_batch(void *arg, int64_t k) {
@@ -117,12 +134,13 @@ static void do_batch(void *arg, int64_t k) {
   int64_t end = (k + 1) * w->size < w->job->count ? (k + 1) * w->size : w->job->count;
   for (int64_t v = k * w->size; v < end; v++) {
     gr_exact_clear(w->sums + v);
-    range(w->sums + v, w->set, w->job, v, 0, w->job->n);
+    add_up(w, w->sums + v, v, 0, w->job->n);
   }
 }
 
-void gr_cpu_exact(const gr_exact_job *job, gr_exact *sums, gr_exact *room, int rooms, gr_parallel parallel) {
-  work w = {job, gr_exact_set_in_use(), sums, 0, 0};
+void gr_cpu_exact(const gr_exact_job *job, gr_feed *feed, gr_exact *sums, gr_exact *room, int rooms,
+                  gr_parallel parallel) {
+  work w = {job, feed, gr_exact_set_in_use(), sums, 0, 0};
   int64_t bytes = job->n * gr_size_of(job->dtype), pieces = bytes / PIECE_BYTES;
   if (pieces > rooms) pieces = rooms;
   if (pieces < 2 || (job->count >= 16 && bytes < 16 * PIECE_BYTES)) {

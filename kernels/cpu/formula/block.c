@@ -14,8 +14,10 @@ int64_t gr_block_plan_bytes(const gr_program *p) {
 static int size_of_node(const gr_node *x) { return gr_size_of((gr_dtype)x->dtype); }
 
 /* An input whose elements lie side by side is read where it lies. */
-static int lies_there(const gr_formula_job *job, const gr_node *x) {
-  return x->kind == GR_NODE_INPUT && x->spread == GR_EACH && job->inputs[x->input].stride == size_of_node(x);
+static int lies_there(const gr_block_plan *p, const gr_node *x) {
+  const gr_formula_job *job = p->job;
+  return !p->in_panels && x->kind == GR_NODE_INPUT && x->spread == GR_EACH &&
+         job->inputs[x->input].stride == size_of_node(x);
 }
 
 /* The same element everywhere. */
@@ -35,7 +37,7 @@ const char *gr_block_input(const gr_block_plan *p, int node, int64_t from) {
 
 static void add_out(gr_block_plan *p, int node, int stored) {
   if (node < 0 || gr_block_out_of(p, node) >= 0) return;
-  if (!stored && lies_there(p->job, &p->job->program->nodes[node])) return;
+  if (!stored && lies_there(p, &p->job->program->nodes[node])) return;
   p->out_node[p->outs++] = node;
 }
 
@@ -55,6 +57,10 @@ static void find_uses(gr_block_plan *p) {
   for (i = 0; i < p->job->consumer_count; i++) { /* inputs that are reduced as they lie */
     p->last[p->job->consumers[i].a] = g->count;
     if (p->job->consumers[i].b >= 0) p->last[p->job->consumers[i].b] = g->count;
+  }
+  if (p->job->feeds) { /* or handed on so */
+    p->last[p->job->a] = g->count;
+    if (p->job->b >= 0) p->last[p->job->b] = g->count;
   }
   for (k = g->count - 1; k >= 0; k--) {
     const int count = operands_of(&g->nodes[k], operand);
@@ -107,7 +113,7 @@ static void plan_node(gr_block_plan *p, int k, int32_t *free) {
   s->place = GR_PLACE_NONE;
   if (p->last[k] < 0) return;
   if (size_of_node(x) > p->element) p->element = size_of_node(x);
-  if (gr_block_out_of(p, k) < 0 && lies_there(p->job, x)) {
+  if (gr_block_out_of(p, k) < 0 && lies_there(p, x)) {
     s->base = (const char *)p->job->inputs[x->input].data;
     s->stride = size_of_node(x);
   } else if (gr_block_out_of(p, k) < 0 && is_constant(x)) {
@@ -126,12 +132,14 @@ int64_t gr_block_make(gr_block_plan *p, const gr_formula_job *job, void *room, i
   int k;
   memset(p, 0, sizeof(*p));
   p->job = job;
+  p->in_panels = job->feeds == GR_FEEDS_COLUMNS && ((const gr_reduce_job *)job->operation)->count > GR_PANEL;
   p->steps = (gr_block_step *)room;
   p->sources = (gr_source *)(p->steps + g->count);
   p->last = (int32_t *)(p->sources + g->count);
   p->places = p->last + g->count;
   p->element = 1;
-  if (job->consumer_count == 0) add_out(p, job->result, 1);
+  if (job->feeds) add_out(p, job->a, 0), add_out(p, job->b, 0);
+  else if (job->consumer_count == 0) add_out(p, job->result, 1);
   for (k = 0; k < job->consumer_count; k++) {
     add_out(p, job->consumers[k].a, 0);
     add_out(p, job->consumers[k].b, 0);
@@ -192,8 +200,10 @@ void gr_block_ready(gr_block_plan *p, void *memory) {
 typedef struct block {
   const gr_block_plan *p;
   char *set;
+  const char *const *inputs; /* by their numbers, from their beginning; NULL: where the plan says */
   char *const *outs;
   int64_t from, m, done; /* positions; those of the outputs that came before */
+  int64_t width, pitch;  /* of rows, of which there are several in a panel */
 } block;
 
 static char *place(const block *b, int32_t at, int size) {
@@ -205,8 +215,9 @@ static const void *operand(const block *b, const gr_block_step *s, int i, char *
   const gr_source *x = &s->from[i];
   char *wide = scratch + (int64_t)i * b->p->block * 8;
   const char *from;
-  if (x->base) from = x->base + b->from * x->stride;
-  else from = place(b, x->place, size_of_node(&b->p->job->program->nodes[s->operand[i]]));
+  const gr_node *node = GR_IS_NUMBER(s->operand[i]) ? NULL : &b->p->job->program->nodes[s->operand[i]];
+  if (x->base) from = (b->inputs && x->stride ? b->inputs[node->input] : x->base) + b->from * x->stride;
+  else from = place(b, x->place, size_of_node(node));
   if (!s->map.to || s->ready >> i & 1) return from;
   s->map.to(from, wide, b->m);
   return wide;
@@ -225,27 +236,29 @@ static void run_step(const block *b, const gr_block_step *s, char *to) {
   if (s->map.from) s->map.from(x[0], to, b->m);
 }
 
-/* An input that does not lie as it is needed: with a stride, or spread over a matrix. */
-static void load(const block *b, const gr_node *x, char *to) {
-  const gr_formula_job *job = b->p->job;
+/*
+** An input that does not lie as it is needed: with a stride, or spread over a matrix, or in panels. Positions from ..
+** from + n.
+*/
+static void load(const gr_formula_job *job, const gr_node *x, char *to, int64_t from, int64_t n) {
   const gr_vec *v = &job->inputs[x->input];
   const int size = size_of_node(x);
   const int64_t columns = job->columns;
   int64_t k, m;
   if (x->spread == GR_EACH) {
-    const char *from = (const char *)v->data + b->from * v->stride;
-    if (v->stride == size) memcpy(to, from, (size_t)(b->m * size));
-    else gr_gather(to, from, v->stride, b->m, size);
+    const char *at = (const char *)v->data + from * v->stride;
+    if (v->stride == size) memcpy(to, at, (size_t)(n * size));
+    else gr_gather(to, at, v->stride, n, size);
     return;
   }
   if (x->spread == GR_ONE) {
-    fill_elements(v, size, to, b->m);
+    fill_elements(v, size, to, n);
     return;
   }
-  for (k = 0; k < b->m; k += m) { /* stretch by stretch of a row */
-    const int64_t row = (b->from + k) / columns, column = (b->from + k) % columns;
+  for (k = 0; k < n; k += m) { /* stretch by stretch of a row */
+    const int64_t row = (from + k) / columns, column = (from + k) % columns;
     gr_vec one = *v;
-    m = columns - column < b->m - k ? columns - column : b->m - k;
+    m = columns - column < n - k ? columns - column : n - k;
     if (x->spread == GR_ROW) {
       gr_gather(to + k * size, (const char *)v->data + column * v->stride, v->stride, m, size);
       continue;
@@ -255,17 +268,30 @@ static void load(const block *b, const gr_node *x, char *to) {
   }
 }
 
+static void count_up(int64_t *to, int64_t from, int64_t n) {
+  int64_t k;
+  for (k = 0; k < n; k++) to[k] = from + k + 1;
+}
+
+/* What no step computes, row by row of a panel. */
+static void bring(const block *b, const gr_node *x, char *to) {
+  const int size = size_of_node(x);
+  int64_t k, from = b->from;
+  for (k = 0; k < b->m; k += b->width, from += b->pitch) {
+    char *at = to + k * size;
+    if (x->kind == GR_NODE_INPUT) load(b->p->job, x, at, from, b->width);
+    else count_up((int64_t *)(void *)at, from, b->width);
+  }
+}
+
 static void run_block(const block *b) {
   const gr_block_plan *p = b->p;
   int32_t k;
-  int64_t i;
   for (k = 0; k < p->step_count; k++) {
     const gr_block_step *s = &p->steps[k];
     char *to = place(b, p->sources[s->node - p->job->program->nodes].place, size_of_node(s->node));
     if (s->node->kind == GR_NODE_STEP) run_step(b, s, to);
-    else if (s->node->kind == GR_NODE_INPUT) load(b, s->node, to);
-    else
-      for (i = 0; i < b->m; i++) ((int64_t *)(void *)to)[i] = b->from + i + 1;
+    else bring(b, s->node, to);
   }
 }
 
@@ -282,10 +308,28 @@ static void look_ahead(const block *b) {
 }
 
 void gr_block_run(const gr_block_plan *p, char *set, int64_t from, int64_t m, char *const *outs) {
-  block b = {p, set, outs, from, 0, 0};
+  block b = {p, set, NULL, outs, from, 0, 0, 0, 0};
   for (; b.done < m; b.done += b.m, b.from += b.m) {
-    b.m = m - b.done < p->block ? m - b.done : p->block;
+    b.width = b.m = m - b.done < p->block ? m - b.done : p->block;
     look_ahead(&b);
+    run_block(&b);
+  }
+}
+
+void gr_block_rows(const gr_block_plan *p, char *set, int64_t from, int64_t m, int64_t width, int64_t pitch,
+                   char *const *outs) {
+  block b = {p, set, NULL, outs, from, 0, 0, width, pitch};
+  const int64_t rows = p->block / width;
+  for (; b.done < m; b.done += b.m, b.from += rows * pitch) {
+    b.m = m - b.done < rows * width ? m - b.done : rows * width;
+    run_block(&b);
+  }
+}
+
+void gr_block_run_on(const gr_block_plan *p, char *set, const char *const *inputs, int64_t m, char *const *outs) {
+  block b = {p, set, inputs, outs, 0, 0, 0, 0, 0};
+  for (; b.done < m; b.done += b.m, b.from += b.m) {
+    b.width = b.m = m - b.done < p->block ? m - b.done : p->block;
     run_block(&b);
   }
 }

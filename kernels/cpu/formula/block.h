@@ -9,7 +9,8 @@
 #include "kernels/cpu/kernels_cpu.h"
 #include "kernels/cpu/map/map.h"
 
-#define GR_BLOCK_MOST 1024 /* positions of a block */
+#define GR_BLOCK_MOST 1024 /* positions of a block, and 64 at least */
+#define GR_PANEL 64        /* columns that are made together, at most */
 #define GR_BLOCK_OUTS (2 * GR_FORMULA_TOGETHER)
 
 /* Where a node's elements are: somewhere in memory, or in a register (place), or in an output buffer. */
@@ -41,6 +42,7 @@ typedef struct gr_block_plan {
   char *memory; /* constants, then a set of registers for each of `sets` threads */
   int32_t sets;
   int64_t set_bytes;
+  int32_t in_panels; /* of columns: positions do not follow one another, so no input is read where it lies */
 } gr_block_plan;
 
 /* The bytes that the plan of a program needs; then the plan (room: so many bytes), and what the blocks need besides. */
@@ -62,6 +64,13 @@ static inline char *gr_block_set(const gr_block_plan *p, int set) { return p->me
 
 /* Positions from .. from + m (any number) into the output buffers, from their beginning. */
 void gr_block_run(const gr_block_plan *, char *set, int64_t from, int64_t m, char *const *outs);
+
+/* The same of m positions in rows of `width` (GR_PANEL at most), which begin every `pitch` positions. */
+void gr_block_rows(const gr_block_plan *, char *set, int64_t from, int64_t m, int64_t width, int64_t pitch,
+                   char *const *outs);
+
+/* The same of the first m elements of inputs that lie elsewhere, side by side: each run says where. */
+void gr_block_run_on(const gr_block_plan *, char *set, const char *const *inputs, int64_t m, char *const *outs);
 
 /* Which output buffer holds a node; -1: none, as it lies in memory as it is (gr_block_input). */
 int gr_block_out_of(const gr_block_plan *, int node);

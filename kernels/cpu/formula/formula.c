@@ -1,31 +1,22 @@
 /*
-** What becomes of a formula's blocks: they are stored, or feed reductions, each along the tree of its own dtype. A
-** vector
-** is taken in stretches of whole leaves, which lie in an output buffer while every consumer takes them.
+** What becomes of a formula's blocks: they are stored, or feed reductions, each along the tree of its own dtype, or
+** other operations (feed.h). A vector is taken in stretches of whole leaves, which lie in a buffer while every consumer
+** takes them.
 */
-#include <stdatomic.h>
-#include "kernels/cpu/formula/block.h"
+#include "kernels/cpu/formula/feed.h"
 #include "kernels/cpu/gather.h"
 #include "kernels/cpu/reduce/reduce.h"
+#include "kernels/cpu/scan/scan.h"
 
-#define STRETCH 4096 /* positions that output buffers hold: a leaf of any dtype, or some */
-#define PIECE 16384  /* positions for one thread at a time, at least */
+#define PIECE 16384 /* positions for one thread at a time, at least */
 #define MOST_PIECES 512
 
-typedef struct consumer {
-  gr_plan plan;
-  int out_a, out_b; /* output buffers; -1: it lies in memory */
-} consumer;
-
 typedef struct formula {
-  gr_block_plan blocks; /* first: room begins with it */
+  gr_feed feed; /* first: room begins with it */
   const gr_formula_job *job;
-  consumer consumers[GR_FORMULA_TOGETHER];
-  int count, stretch; /* consumers; positions of a stretch */
-  int64_t set_bytes;  /* of a thread: output buffers, then registers */
-  char *sets;
+  gr_plan consumers[GR_FORMULA_TOGETHER];
+  int count;
   gr_acc *acc;             /* of pieces, MOST_PIECES a consumer */
-  atomic_int *taken;       /* sets in use */
   int64_t piece, first, n; /* the vector under way: elements of a piece, where it begins, how long it is */
 } formula;
 
@@ -33,101 +24,88 @@ typedef struct formula {
 
 static int64_t on_lines(int64_t bytes) { return (bytes + 63) / 64 * 64; }
 
+static int64_t acc_bytes(const formula *f) { return on_lines((int64_t)sizeof(gr_acc) * MOST_PIECES * f->count); }
+
 int64_t gr_cpu_formula_room(const gr_formula_job *job) {
   return on_lines((int64_t)sizeof(formula)) + gr_block_plan_bytes(job->program);
 }
 
+/*
+** Positions that buffers hold: of reductions, a leaf of any of their dtypes; of a scan its block; else few, so that the
+** processor is never long without something to read, nor an operation without something to do.
+*/
+static int64_t stretch_of(const formula *f) {
+  int64_t stretch = 1024;
+  int k;
+  switch (f->job->feeds) {
+    case GR_FEEDS_SCAN: return GR_SCAN_BLOCK;
+    case GR_FEEDS_COLUMNS:
+      return (int64_t)GR_LEAF(gr_size_of(((const gr_reduce_job *)f->job->operation)->dtype)) * GR_PANEL;
+    case GR_FEEDS_HISTOGRAM: /* a table beyond the first cache is best not left too often */
+      return ((const gr_histogram_job *)f->job->operation)->bins > 4096 ? 16384 : 512;
+    case GR_FEEDS_WEIGHTS:
+    case GR_FEEDS_EXACT: return 512;
+    case GR_FEEDS_COMPACT: return 1024; /* what one kernel call takes */
+    case GR_FEEDS_NOTHING: break;
+  }
+  for (k = 0; k < f->count; k++)
+    if (f->consumers[k].size < 4) stretch = 4096;
+  return stretch;
+}
+
 int64_t gr_cpu_formula_plan(const gr_formula_job *job, void *room, int threads) {
   formula *f = (formula *)room;
-  int64_t blocks, outs;
   int k;
   memset(f, 0, sizeof(*f));
-  blocks = gr_block_make(&f->blocks, job, (char *)room + on_lines((int64_t)sizeof(formula)), threads);
   f->job = job;
   f->count = job->consumer_count;
-  f->stretch = 1024;
-  for (k = 0; k < f->count; k++) {
-    consumer *c = &f->consumers[k];
-    c->plan = gr_plan_of(&job->consumers[k].job);
-    c->out_a = gr_block_out_of(&f->blocks, job->consumers[k].a);
-    c->out_b = job->consumers[k].b < 0 ? -1 : gr_block_out_of(&f->blocks, job->consumers[k].b);
-    if (c->plan.size < 4) f->stretch = STRETCH; /* its leaves have so many elements */
-  }
-  outs = f->blocks.outs * (int64_t)f->stretch * f->blocks.element;
-  f->set_bytes = on_lines(outs);
-  return GR_BLOCK_PAGE + blocks + f->blocks.sets * f->set_bytes +
-         on_lines((int64_t)sizeof(gr_acc) * MOST_PIECES * (f->count + 1)) +
-         on_lines((int64_t)sizeof(atomic_int) * f->blocks.sets);
+  for (k = 0; k < f->count; k++) f->consumers[k] = gr_plan_of(&job->consumers[k].job);
+  return acc_bytes(f) +
+         gr_feed_plan(&f->feed, job, (char *)room + on_lines((int64_t)sizeof(formula)), threads, stretch_of(f));
 }
 
-static void get_ready(formula *f, char *memory) {
-  int k;
-  f->sets = memory = gr_block_in_step(&f->blocks, memory);
-  memory += f->blocks.sets * f->set_bytes;
-  f->acc = (gr_acc *)(void *)memory;
-  memory += on_lines((int64_t)sizeof(gr_acc) * MOST_PIECES * (f->count + 1));
-  f->taken = (atomic_int *)(void *)memory;
-  for (k = 0; k < f->blocks.sets; k++) atomic_init(&f->taken[k], 0);
-  gr_block_ready(&f->blocks, memory + on_lines((int64_t)sizeof(atomic_int) * f->blocks.sets));
-}
-
-/* There are as many sets as threads, so one is always free. */
-static int take_set(formula *f) {
-  int k = 0;
-  for (;; k = (k + 1) % f->blocks.sets) {
-    int idle = 0;
-    if (atomic_compare_exchange_strong(&f->taken[k], &idle, 1)) return k;
-  }
-}
-
-static void give_set(formula *f, int set) { atomic_store(&f->taken[set], 0); }
-
-static void find_outs(const formula *f, int set, char *outs[GR_BLOCK_OUTS]) {
-  int k;
-  for (k = 0; k < f->blocks.outs; k++)
-    outs[k] = f->sets + f->set_bytes * set + k * (int64_t)f->stretch * f->blocks.element;
+gr_feed *gr_cpu_formula_feed(void *room, void *memory) {
+  formula *f = (formula *)room;
+  f->acc = (gr_acc *)memory;
+  gr_block_ready(&f->feed.blocks, gr_feed_ready(&f->feed, (char *)memory + acc_bytes(f)));
+  return &f->feed;
 }
 
 /* ---- reductions ---- */
 
-static const void *side(const formula *f, int out, int node, int64_t from, char *const *outs) {
-  if (node < 0) return NULL;
-  return out >= 0 ? outs[out] : gr_block_input(&f->blocks, node, from);
+static const char *side(const formula *f, int set, int node, int64_t from) {
+  return node < 0 ? NULL : gr_feed_at(&f->feed, set, node, from);
 }
 
 /* The states of positions from .. from + n, a stretch of a vector that begins at `first`, where a leaf of it starts. */
 static void reduce_stretch(const formula *f, int set, int64_t first, int64_t from, int64_t n, gr_acc *acc) {
-  char *outs[GR_BLOCK_OUTS];
   gr_counter counters[GR_FORMULA_TOGETHER];
   int k;
-  find_outs(f, set, outs);
   for (k = 0; k < f->count; k++) counters[k].top = 0, counters[k].count = 0;
   while (n > 0) {
-    const int64_t m = n < f->stretch ? n : f->stretch;
-    gr_block_run(&f->blocks, gr_block_set(&f->blocks, set), from, m, outs);
+    const int64_t m = gr_feed_most(&f->feed, n);
+    gr_feed_make(&f->feed, set, from, m);
     for (k = 0; k < f->count; k++) {
-      const consumer *c = &f->consumers[k];
+      const gr_plan *p = &f->consumers[k];
       const gr_consumer *asked = &f->job->consumers[k];
-      gr_acc one = c->plan.span(side(f, c->out_a, asked->a, from, outs), side(f, c->out_b, asked->b, from, outs), m,
-                                &asked->job);
-      if (c->plan.kind == GR_ACC_POSITION) one.i[1] += from - first;
-      gr_counter_push(&counters[k], c->plan.red, c->plan.kind, one);
+      gr_acc one = p->span(side(f, set, asked->a, from), side(f, set, asked->b, from), m, p->job);
+      if (p->kind == GR_ACC_POSITION) one.i[1] += from - first;
+      gr_counter_push(&counters[k], p->red, p->kind, one);
     }
     from += m;
     n -= m;
   }
-  for (k = 0; k < f->count; k++)
-    acc[k] = gr_counter_fold(&counters[k], f->consumers[k].plan.red, f->consumers[k].plan.kind);
+  for (k = 0; k < f->count; k++) acc[k] = gr_counter_fold(&counters[k], f->consumers[k].red, f->consumers[k].kind);
 }
 
 static void do_piece(void *arg, int64_t k) {
   formula *f = (formula *)arg;
   const int64_t from = k * f->piece, left = f->n - from;
   gr_acc acc[GR_FORMULA_TOGETHER];
-  const int set = take_set(f);
+  const int set = gr_feed_take(&f->feed);
   int i;
   reduce_stretch(f, set, f->first, f->first + from, left < f->piece ? left : f->piece, acc);
-  give_set(f, set);
+  gr_feed_give(&f->feed, set);
   for (i = 0; i < f->count; i++) f->acc[i * MOST_PIECES + k] = acc[i];
 }
 
@@ -138,7 +116,7 @@ static void reduce_vector(formula *f, int64_t first, int64_t n, gr_parallel para
   f->first = first;
   f->n = n;
   for (i = 0; i < f->count && n == 0; i++)
-    acc[i] = gr_identity(f->consumers[i].plan.kind, f->consumers[i].plan.red == GR_RED_PROD);
+    acc[i] = gr_identity(f->consumers[i].kind, f->consumers[i].red == GR_RED_PROD);
   if (n == 0) return;
   f->piece = PIECE;
   while ((n - 1) / f->piece >= MOST_PIECES) f->piece *= 2;
@@ -146,12 +124,12 @@ static void reduce_vector(formula *f, int64_t first, int64_t n, gr_parallel para
   gr_in_pieces(parallel, n, f->piece, do_piece, f);
   if (gr_watching.stopped && gr_stopped()) return; /* pieces may be missing */
   for (i = 0; i < f->count; i++) {
-    const consumer *c = &f->consumers[i];
+    const gr_plan *p = &f->consumers[i];
     gr_counter counter;
     counter.top = 0;
     counter.count = 0;
-    for (k = 0; k < count; k++) gr_counter_push(&counter, c->plan.red, c->plan.kind, f->acc[i * MOST_PIECES + k]);
-    acc[i] = gr_counter_fold(&counter, c->plan.red, c->plan.kind);
+    for (k = 0; k < count; k++) gr_counter_push(&counter, p->red, p->kind, f->acc[i * MOST_PIECES + k]);
+    acc[i] = gr_counter_fold(&counter, p->red, p->kind);
   }
 }
 
@@ -183,7 +161,7 @@ static int64_t vector_at(const gr_reduce_job *job, int64_t v, int64_t *n) {
 
 static void put(const formula *f, int64_t v, int64_t n, gr_acc acc) {
   gr_reduce_job one = f->job->consumers[0].job;
-  gr_plan plan = f->consumers[0].plan;
+  gr_plan plan = f->consumers[0];
   one.n = n;
   plan.job = &one;
   gr_finish_vector(&plan, v, acc);
@@ -193,17 +171,15 @@ static void put(const formula *f, int64_t v, int64_t n, gr_acc acc) {
 static int64_t reduce_short_rows(const formula *f, int set, int64_t v, int64_t end) {
   const gr_reduce_job *job = &f->job->consumers[0].job;
   const gr_consumer *asked = &f->job->consumers[0];
-  const int64_t rows = f->stretch / job->n < end - v ? f->stretch / job->n : end - v, from = v * job->n;
+  const int64_t most = f->feed.stretch / job->n, rows = most < end - v ? most : end - v, from = v * job->n;
   const int out = gr_size_of(job->out_dtype);
-  char *outs[GR_BLOCK_OUTS];
   gr_reduce_job part = *job;
-  find_outs(f, set, outs);
-  gr_block_run(&f->blocks, gr_block_set(&f->blocks, set), from, rows * job->n, outs);
+  gr_feed_make(&f->feed, set, from, rows * job->n);
   part.count = rows;
-  part.a.data = side(f, f->consumers[0].out_a, asked->a, from, outs);
-  part.b.data = side(f, f->consumers[0].out_b, asked->b, from, outs);
-  part.a.stride = part.b.stride = f->consumers[0].plan.size;
-  part.a.step = part.b.step = job->n * f->consumers[0].plan.size;
+  part.a.data = side(f, set, asked->a, from);
+  part.b.data = side(f, set, asked->b, from);
+  part.a.stride = part.b.stride = f->consumers[0].size;
+  part.a.step = part.b.step = job->n * f->consumers[0].size;
   part.out = (char *)job->out + v * out;
   if (job->out2) part.out2 = (char *)job->out2 + v * out;
   gr_cpu_reduce(&part, NULL);
@@ -214,18 +190,16 @@ static int64_t reduce_short_rows(const formula *f, int set, int64_t v, int64_t e
 static int64_t reduce_short_segments(const formula *f, int set, int64_t v, int64_t end) {
   const gr_reduce_job *job = &f->job->consumers[0].job;
   const gr_consumer *asked = &f->job->consumers[0];
-  const consumer *c = &f->consumers[0];
-  char *outs[GR_BLOCK_OUTS];
+  const gr_plan *p = &f->consumers[0];
   int64_t n, first = vector_at(job, v, &n), total = n, count = 1, k, at = 0;
-  while (v + count < end && (vector_at(job, v + count, &n), total + n <= f->stretch)) total += n, count++;
-  find_outs(f, set, outs);
-  if (total) gr_block_run(&f->blocks, gr_block_set(&f->blocks, set), first, total, outs);
+  while (v + count < end && (vector_at(job, v + count, &n), total + n <= f->feed.stretch)) total += n, count++;
+  if (total) gr_feed_make(&f->feed, set, first, total);
   for (k = 0; k < count; k++, at += n) {
-    const char *a = side(f, c->out_a, asked->a, first, outs), *b = side(f, c->out_b, asked->b, first, outs);
+    const char *a = side(f, set, asked->a, first), *b = side(f, set, asked->b, first);
     vector_at(job, v + k, &n);
     put(f, v + k, n,
-        n == 0 ? gr_identity(c->plan.kind, c->plan.red == GR_RED_PROD)
-               : c->plan.span(a + at * c->plan.size, b ? b + at * c->plan.size : NULL, n, job));
+        n == 0 ? gr_identity(p->kind, p->red == GR_RED_PROD)
+               : p->span(a + at * p->size, b ? b + at * p->size : NULL, n, job));
   }
   return count;
 }
@@ -235,11 +209,11 @@ static void do_vectors(void *arg, int64_t k) {
   formula *f = s->f;
   const gr_reduce_job *job = &f->job->consumers[0].job;
   const int64_t end = (k + 1) * s->size < job->count ? (k + 1) * s->size : job->count;
-  const int set = take_set(f);
+  const int set = gr_feed_take(&f->feed);
   int64_t v = k * s->size, n, from;
   while (v < end) {
     from = vector_at(job, v, &n);
-    if (n > f->stretch / 2) {
+    if (n > f->feed.stretch / 2) {
       gr_acc acc[GR_FORMULA_TOGETHER];
       if (n <= s->most) {
         reduce_stretch(f, set, from, from, n, acc);
@@ -252,7 +226,7 @@ static void do_vectors(void *arg, int64_t k) {
       v += reduce_short_rows(f, set, v, end);
     }
   }
-  give_set(f, set);
+  gr_feed_give(&f->feed, set);
 }
 
 static void reduce_each(formula *f, gr_parallel parallel) {
@@ -288,27 +262,25 @@ static void store_piece(void *arg, int64_t k) {
   const gr_formula_job *job = f->job;
   const int size = gr_size_of((gr_dtype)job->program->nodes[job->result].dtype);
   const int64_t end = (k + 1) * PIECE < job->n ? (k + 1) * PIECE : job->n;
-  const int set = take_set(f);
-  char *outs[GR_BLOCK_OUTS];
+  const int set = gr_feed_take(&f->feed);
   int64_t from, m;
-  find_outs(f, set, outs);
   for (from = k * PIECE; from < end; from += m) {
     char *to = (char *)(uintptr_t)job->out.data + from * job->out.stride;
-    m = end - from < f->stretch ? end - from : f->stretch;
+    m = gr_feed_most(&f->feed, end - from);
     if (job->out.stride == size) {
       char *there[1] = {to};
-      gr_block_run(&f->blocks, gr_block_set(&f->blocks, set), from, m, there);
+      gr_block_run(&f->feed.blocks, gr_block_set(&f->feed.blocks, set), from, m, there);
     } else {
-      gr_block_run(&f->blocks, gr_block_set(&f->blocks, set), from, m, outs);
-      gr_scatter(outs[0], to, job->out.stride, m, size);
+      gr_feed_make(&f->feed, set, from, m);
+      gr_scatter(gr_feed_at(&f->feed, set, job->result, from), to, job->out.stride, m, size);
     }
   }
-  give_set(f, set);
+  gr_feed_give(&f->feed, set);
 }
 
 void gr_cpu_formula(const gr_formula_job *job, void *room, void *memory, gr_parallel parallel) {
   formula *f = (formula *)room;
-  get_ready(f, (char *)memory);
+  gr_cpu_formula_feed(room, memory);
   if (job->consumer_count == 0) gr_in_pieces(parallel, job->n, PIECE, store_piece, f);
   else if (job->words) reduce_whole(f, parallel);
   else reduce_each(f, parallel);

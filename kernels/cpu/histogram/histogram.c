@@ -3,6 +3,7 @@
 ** counts, unless it has a way to do both. Each piece counts in tables of its own on the stack while the bins are few
 ** enough.
 */
+#include "kernels/cpu/formula/feed.h"
 #include "kernels/cpu/isa/table.h"
 
 #define CHUNK GR_BINS_CHUNK    /* samples between finding bins and counting them */
@@ -12,6 +13,7 @@
 
 typedef struct state {
   const gr_histogram_job *job;
+  gr_feed *feed; /* where samples come from if not from memory */
   gr_bins_job bins;
   gr_bins find;
   gr_count count;
@@ -28,11 +30,17 @@ static void add_all(int64_t *to, const int64_t *counts, int64_t n) {
     if (counts[k]) __atomic_fetch_add(&to[k], counts[k], __ATOMIC_RELAXED);
 }
 
-static const char *sample(const state *s, int64_t k) { return (const char *)s->job->a.data + k * s->job->a.stride; }
+/* Samples from `from` on, and how many of n there are at once: all of them in memory, a stretch of a formula's. */
+static const char *samples(const state *s, int set, int64_t from, int64_t n, int64_t *m) {
+  gr_vec a = s->job->a;
+  *m = gr_feed_most(s->feed, n);
+  if (!s->feed) return (const char *)a.data + from * a.stride;
+  gr_feed_vectors(s->feed, set, from, *m, &a, NULL);
+  return (const char *)a.data;
+}
 
 /* The slots of m samples: in room, or where the samples themselves lie, when they are the slots. */
-static const int32_t *slots_at(const state *s, int64_t from, int m, int32_t *room) {
-  const char *x = sample(s, from);
+static const int32_t *slots_at(const state *s, const char *x, int m, int32_t *room) {
   if (s->job->modulo == 2 && s->size == 4 && s->job->a.stride == 4) return (const int32_t *)(const void *)x;
   s->find(&s->bins, x, s->job->a.stride, m, room);
   return room;
@@ -42,29 +50,36 @@ static const int32_t *slots_at(const state *s, int64_t from, int m, int32_t *roo
 ** Samples into several tables of as many slots, one after the other, so that runs of equal samples do not wait for one
 ** counter. Each table gets its share of them and up to seven more.
 */
-#define COUNT(name, type, tables)                                                                      \
-  static void name(const state *s, int64_t from, int64_t n, type *table, int32_t slots) {              \
-    const int64_t step = 8 * s->job->a.stride;                                                         \
-    int32_t room[CHUNK];                                                                               \
-    type *t[8];                                                                                        \
-    int k;                                                                                             \
-    for (k = 0; k < 8; k++) t[k] = table + (k % tables) * slots;                                       \
-    memset(table, 0, (size_t)(tables * slots) * sizeof(type));                                         \
-    if (s->count && (tables) > 1) {                                                                    \
-      const int64_t done = s->count(&s->bins, sample(s, from), n, table, slots, tables, sizeof(type)); \
-      from += done;                                                                                    \
-      n -= done;                                                                                       \
-    }                                                                                                  \
-    for (; n > 0; n -= CHUNK, from += CHUNK) {                                                         \
-      const int m = n < CHUNK ? (int)n : CHUNK;                                                        \
-      const int32_t *index = slots_at(s, from, m, room);                                               \
-      const char *next = sample(s, from + CHUNK);                                                      \
-      for (k = 0; k + 8 <= m; k += 8, next += step) {                                                  \
-        GR_PREFETCH(next); /* what the next chunk's slots are made of */                               \
-        GR_COUNT_EIGHT(t, index + k);                                                                  \
-      }                                                                                                \
-      for (; k < m; k++) table[index[k]]++;                                                            \
-    }                                                                                                  \
+#define COUNT(name, type, tables)                                                                  \
+  static void name##_more(const state *s, const char *x, int64_t n, type *table, int32_t slots) {  \
+    const int64_t stride = s->job->a.stride, step = 8 * stride;                                    \
+    int32_t room[CHUNK];                                                                           \
+    type *t[8];                                                                                    \
+    int k;                                                                                         \
+    for (k = 0; k < 8; k++) t[k] = table + (k % tables) * slots;                                   \
+    if (s->count && (tables) > 1) {                                                                \
+      const int64_t done = s->count(&s->bins, x, n, table, slots, tables, sizeof(type));           \
+      x += done * stride;                                                                          \
+      n -= done;                                                                                   \
+    }                                                                                              \
+    for (; n > 0; n -= CHUNK, x += CHUNK * stride) {                                               \
+      const int m = n < CHUNK ? (int)n : CHUNK;                                                    \
+      const int32_t *index = slots_at(s, x, m, room);                                              \
+      const char *next = x + CHUNK * stride;                                                       \
+      for (k = 0; k + 8 <= m; k += 8, next += step) {                                              \
+        GR_PREFETCH(next); /* what the next chunk's slots are made of */                           \
+        GR_COUNT_EIGHT(t, index + k);                                                              \
+      }                                                                                            \
+      for (; k < m; k++) table[index[k]]++;                                                        \
+    }                                                                                              \
+  }                                                                                                \
+  static void name(const state *s, int set, int64_t from, int64_t n, type *table, int32_t slots) { \
+    int64_t m;                                                                                     \
+    memset(table, 0, (size_t)(tables * slots) * sizeof(type));                                     \
+    for (; n > 0; n -= m, from += m) {                                                             \
+      const char *x = samples(s, set, from, n, &m);                                                \
+      name##_more(s, x, m, table, slots);                                                          \
+    }                                                                                              \
   }
 COUNT(count32_by_8, uint32_t, 8)
 COUNT(count16_by_4, uint16_t, 4)
@@ -86,7 +101,7 @@ ADD_UP(add_up32, uint32_t)
 ADD_UP(add_up16, uint16_t)
 
 /* Up to SLOTS slots: four tables of 16 bits, or one, which stay in the fastest cache. No counter can run over. */
-static void count_some(const state *s, int64_t from, int64_t n) {
+static void count_some(const state *s, int set, int64_t from, int64_t n) {
   const int32_t slots = (int32_t)slots_of(s->job), tables = 4 * slots <= SLOTS ? 4 : 1;
   int64_t m, counts[SLOTS], *to = s->alone ? s->job->counts : counts;
   uint16_t t[SLOTS];
@@ -94,8 +109,8 @@ static void count_some(const state *s, int64_t from, int64_t n) {
   int fresh;
   for (fresh = from == 0 || !s->alone; n > 0; n -= m, from += m, fresh = 0) {
     m = n < tables * 65504 ? n : tables * 65504;
-    if (tables == 4) count16_by_4(s, from, m, t, slots);
-    else count16(s, from, m, t, slots);
+    if (tables == 4) count16_by_4(s, set, from, m, t, slots);
+    else count16(s, set, from, m, t, slots);
     if (fresh && tables == 4 && m <= UINT16_MAX) /* the sums fit too */
       for (k = 0; k < slots; k++) to[k] = (uint16_t)(t[k] + t[slots + k] + t[2 * slots + k] + t[3 * slots + k]);
     else add_up16(to, t, slots, tables, fresh);
@@ -104,11 +119,11 @@ static void count_some(const state *s, int64_t from, int64_t n) {
 }
 
 /* Few slots and many samples: eight tables. */
-static void count_few(const state *s, int64_t from, int64_t n) {
+static void count_few(const state *s, int set, int64_t from, int64_t n) {
   const int32_t slots = (int32_t)slots_of(s->job);
   int64_t counts[SLOTS / 8 + 1], *to = s->alone ? s->job->counts : counts;
   uint32_t t[SLOTS];
-  count32_by_8(s, from, n, t, slots);
+  count32_by_8(s, set, from, n, t, slots);
   add_up32(to, t, slots, 8, from == 0 || !s->alone);
   if (!s->alone) add_all(s->job->counts, counts, slots);
 }
@@ -140,16 +155,15 @@ static void count_own_bytes(const state *s, int64_t n) {
 #define SPAN (1 << 20) /* samples between two looks whether to stop, where they are not cut into pieces anyway */
 
 /* Many slots, or few samples: straight into counters that nobody else writes. */
-static void count_into(const state *s, int64_t from, int64_t n, int64_t *counts) {
+static void count_into(const state *s, const char *x, int64_t n, int64_t *counts) {
   int32_t room[CHUNK];
   if (own_bytes(s)) {
-    const uint8_t *x = (const uint8_t *)sample(s, from);
-    for (; n > 0; n--) counts[*x++]++;
+    for (; n > 0; n--) counts[(uint8_t)*x++]++;
     return;
   }
-  for (; n > 0; n -= CHUNK, from += CHUNK) {
+  for (; n > 0; n -= CHUNK, x += CHUNK * s->job->a.stride) {
     const int m = n < CHUNK ? (int)n : CHUNK;
-    const int32_t *index = slots_at(s, from, m, room);
+    const int32_t *index = slots_at(s, x, m, room);
     int k;
     for (k = 0; k + 4 <= m; k += 4) {
       counts[index[k]]++;
@@ -162,16 +176,12 @@ static void count_into(const state *s, int64_t from, int64_t n, int64_t *counts)
 }
 
 /* Bytes: count the 256 values, then ask once for each where it belongs. */
-static void count_bytes(const state *s, int64_t from, int64_t n) {
-  uint32_t table[4][256];
-  uint8_t buffer[CHUNK], value[256];
-  int32_t index[256];
-  int64_t left;
+static void count_values(const state *s, const char *at, int64_t n, uint32_t (*table)[256]) {
+  uint8_t buffer[CHUNK];
   int k;
-  memset(table, 0, sizeof(table));
-  for (left = n; left > 0; left -= CHUNK, from += CHUNK) {
-    const int m = left < CHUNK ? (int)left : CHUNK;
-    const uint8_t *x = (const uint8_t *)sample(s, from);
+  for (; n > 0; n -= CHUNK, at += CHUNK * s->job->a.stride) {
+    const int m = n < CHUNK ? (int)n : CHUNK;
+    const uint8_t *x = (const uint8_t *)at;
     if (s->job->a.stride != 1) {
       for (k = 0; k < m; k++) buffer[k] = x[k * s->job->a.stride];
       x = buffer;
@@ -190,6 +200,19 @@ static void count_bytes(const state *s, int64_t from, int64_t n) {
     }
     for (; k < m; k++) table[0][x[k]]++;
   }
+}
+
+static void count_bytes(const state *s, int set, int64_t from, int64_t n) {
+  uint32_t table[4][256];
+  uint8_t value[256];
+  int32_t index[256];
+  int64_t m;
+  int k;
+  memset(table, 0, sizeof(table));
+  for (; n > 0; n -= m, from += m) {
+    const char *x = samples(s, set, from, n, &m);
+    count_values(s, x, m, table);
+  }
   for (k = 0; k < 256; k++) value[k] = (uint8_t)k;
   s->find(&s->bins, (const char *)value, 1, 256, index);
   for (k = 0; k < 256; k++) {
@@ -202,9 +225,11 @@ static void count_bytes(const state *s, int64_t from, int64_t n) {
 static void do_piece(void *arg, int64_t k) {
   const state *s = (const state *)arg;
   const int64_t from = k * s->piece, left = s->job->n - from, n = left < s->piece ? left : s->piece;
-  if (s->size == 1) count_bytes(s, from, n);
-  else if (8 * slots_of(s->job) <= SLOTS && n >= 64 * slots_of(s->job)) count_few(s, from, n);
-  else count_some(s, from, n);
+  const int set = gr_feed_take(s->feed);
+  if (s->size == 1) count_bytes(s, set, from, n);
+  else if (8 * slots_of(s->job) <= SLOTS && n >= 64 * slots_of(s->job)) count_few(s, set, from, n);
+  else count_some(s, set, from, n);
+  gr_feed_give(s->feed, set);
 }
 
 /* ---- many slots and more samples: a table for each thread, that the backend lends ---- */
@@ -223,15 +248,15 @@ static tables table_of(void *room, int64_t slots, int64_t share) {
   return t;
 }
 
-static void count_many(const state *s, int64_t from, int64_t n, tables t) {
-  const int64_t step = 8 * s->job->a.stride, slots = slots_of(s->job);
+static void count_many(const state *s, const char *x, int64_t n, tables t) {
+  const int64_t stride = s->job->a.stride, step = 8 * stride, slots = slots_of(s->job);
   int32_t room[CHUNK];
   int k;
-  const int64_t done = s->count ? s->count(&s->bins, sample(s, from), n, t.low, slots, 1, 1) : 0;
-  for (from += done, n -= done; n > 0; n -= CHUNK, from += CHUNK) {
+  const int64_t done = s->count ? s->count(&s->bins, x, n, t.low, slots, 1, 1) : 0;
+  for (x += done * stride, n -= done; n > 0; n -= CHUNK, x += CHUNK * stride) {
     const int m = n < CHUNK ? (int)n : CHUNK;
-    const int32_t *index = slots_at(s, from, m, room);
-    const char *next = sample(s, from + CHUNK);
+    const int32_t *index = slots_at(s, x, m, room);
+    const char *next = x + CHUNK * stride;
     for (k = 0; k + 8 <= m; k += 8, next += step) {
       GR_PREFETCH(next);
       GR_COUNT_EIGHT_BYTES(t.low, t.over, index + k);
@@ -252,8 +277,14 @@ static void do_share(void *arg, int64_t k) {
   const int64_t left = h->s->job->n - from;
   const int64_t end = from + (left < h->piece ? left : h->piece), slots = slots_of(h->s->job);
   const tables t = table_of(h->room, slots, k);
+  const int set = gr_feed_take(h->s->feed);
+  int64_t m;
   memset(t.low, 0, (size_t)table_bytes(slots));
-  for (; from < end && !gr_stopped(); from += SPAN) count_many(h->s, from, end - from < SPAN ? end - from : SPAN, t);
+  for (; from < end && !gr_stopped(); from += m) {
+    const char *x = samples(h->s, set, from, end - from < SPAN ? end - from : SPAN, &m);
+    count_many(h->s, x, m, t);
+  }
+  gr_feed_give(h->s->feed, set);
 }
 
 #define MERGE 4096 /* slots */
@@ -374,34 +405,72 @@ static void clear(int64_t *counts, int64_t slots) {
     memset(counts + k, 0, (size_t)(slots - k < SPAN ? slots - k : SPAN) * sizeof(*counts));
 }
 
-void gr_cpu_histogram(const gr_histogram_job *job, gr_parallel parallel, void *room, int64_t bytes) {
+/* Samples of a piece, which must be worth clearing and adding up its tables. */
+static int64_t piece_of(const gr_histogram_job *job) {
+  int64_t piece = PIECE_ELEMENTS;
+  while (piece < 128 * job->bins || (job->n - 1) / piece >= MAX_PIECES) piece *= 2;
+  return piece;
+}
+static int is_straight(const gr_histogram_job *job) {
   const int64_t slots = slots_of(job);
+  return gr_size_of(job->dtype) == 1 ? job->n <= 1024 : slots > SLOTS || job->n < 2 * slots;
+}
+
+void gr_cpu_explain_histogram(const gr_histogram_job *job, int threads, gr_explained *e) {
+  const int64_t room = gr_cpu_histogram_room(job, threads), count = (job->n - 1) / piece_of(job) + 1;
+  e->set = gr_cpu_in_use();
+  e->launches = 1;
+  e->scratch = room;
+  e->kernel = room ? "tables of threads" : is_straight(job) ? "straight" : "tables of pieces";
+  e->why = room               ? "many bins and more samples: each thread has a table, which are added up"
+           : is_straight(job) ? "few samples for so many bins: straight into the counts"
+                              : "few bins: each piece has tables on the stack, which are added up";
+  e->blocks = room ? room / table_bytes(slots_of(job)) : is_straight(job) ? 1 : count;
+  e->threads = e->blocks < threads ? e->blocks : threads;
+}
+
+static void count_straight(const state *s, int64_t n) {
+  const int set = gr_feed_take(s->feed);
+  int64_t from, m;
+  for (from = 0; from < n && !gr_stopped(); from += m) {
+    const char *x = samples(s, set, from, n - from < SPAN ? n - from : SPAN, &m);
+    count_into(s, x, m, s->job->counts);
+  }
+  gr_feed_give(s->feed, set);
+}
+
+void gr_cpu_histogram(const gr_histogram_job *asked, gr_feed *feed, gr_parallel parallel, void *room, int64_t bytes) {
+  const int64_t slots = slots_of(asked);
+  const gr_histogram_job *job = asked;
+  gr_histogram_job dense;
   state s;
   int64_t count, k;
-  int straight;
+  if (feed) {
+    dense = *asked;
+    dense.a.stride = gr_size_of(asked->dtype);
+    job = &dense;
+  }
+  s.feed = feed;
   s.job = s.bins.job = job;
   s.find = gr_cpu_table_in_use()->bins;
   s.count = gr_cpu_table_in_use()->count;
   s.size = gr_size_of(job->dtype);
   gr_bins_judge(&s.bins);
-  /* A piece must be worth clearing and adding up its tables. */
-  s.piece = PIECE_ELEMENTS;
-  while (s.piece < 128 * job->bins || (job->n - 1) / s.piece >= MAX_PIECES) s.piece *= 2;
+  s.piece = piece_of(job);
   count = (job->n - 1) / s.piece + 1;
   s.alone = !parallel || count == 1;
   if (bytes > 0 && job->n > 0) {
     in_shares(&s, room, bytes, parallel);
     return;
   }
-  if (own_bytes(&s) && s.alone && slots <= OWN_SLOTS && job->n >= 2 * slots && job->n <= OWN_BYTES) {
+  if (!feed && own_bytes(&s) && s.alone && slots <= OWN_SLOTS && job->n >= 2 * slots && job->n <= OWN_BYTES) {
     count_own_bytes(&s, job->n);
     return;
   }
-  straight = s.size == 1 ? job->n <= 1024 : slots > SLOTS || job->n < 2 * slots;
+  const int straight = is_straight(job);
   if (straight || !s.alone || s.size == 1) clear(job->counts, slots); /* and the tails */
   if (straight) {
-    for (k = 0; k < job->n && !gr_stopped(); k += SPAN)
-      count_into(&s, k, job->n - k < SPAN ? job->n - k : SPAN, job->counts);
+    count_straight(&s, job->n);
   } else if (s.alone) {
     for (k = 0; k < count && !(k && gr_stopped()); k++) do_piece(&s, k);
   } else {

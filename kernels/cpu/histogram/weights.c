@@ -2,6 +2,7 @@
 ** Weighted histograms: the instruction set's kernel says where each sample belongs, and its weight, as an integer, is
 ** added there. Few bins: every piece has sums of its own on the stack.
 */
+#include "kernels/cpu/formula/feed.h"
 #include "kernels/cpu/isa/table.h"
 #include "kernels/numerics/fixed.h"
 
@@ -11,15 +12,15 @@
 
 typedef struct state {
   const gr_weights_job *job;
+  gr_feed *feed; /* where both come from if not from memory */
   gr_bins_job bins;
   gr_bins find;
   gr_fixed *sums;
   int64_t slots;
 } state;
 
-/* The weights from .. from + m as integers. */
-static void weights(const gr_weights_job *job, int64_t from, int m, gr_fixed *to) {
-  const char *w = (const char *)job->w.data + from * job->w.stride;
+/* The weights from w on as integers. */
+static void weights(const gr_weights_job *job, const char *w, int m, gr_fixed *to) {
   int k;
   switch (job->dtype) {
 /* clang-format off */
@@ -49,17 +50,34 @@ static void weights(const gr_weights_job *job, int64_t from, int m, gr_fixed *to
 }
 
 /* The weights of n samples from `from` on, added up in sums. */
-static void weigh(const state *s, int64_t from, int64_t n, gr_fixed *sums) {
-  const gr_vec *a = &s->job->bins.a;
+static void weigh_some(const state *s, const gr_vec *a, const gr_vec *by, int64_t n, gr_fixed *sums) {
+  const char *x = (const char *)a->data, *y = (const char *)by->data;
   int32_t index[CHUNK];
   gr_fixed w[CHUNK];
-  for (; n > 0; n -= CHUNK, from += CHUNK) {
+  for (; n > 0; n -= CHUNK, x += CHUNK * a->stride, y += CHUNK * by->stride) {
     const int m = n < CHUNK ? (int)n : CHUNK;
     int k;
-    s->find(&s->bins, (const char *)a->data + from * a->stride, a->stride, m, index);
-    weights(s->job, from, m, w);
+    s->find(&s->bins, x, a->stride, m, index);
+    weights(s->job, y, m, w);
     for (k = 0; k < m; k++) sums[index[k]] = gr_fixed_add(sums[index[k]], w[k]);
   }
+}
+
+static void weigh(const state *s, int64_t from, int64_t n, gr_fixed *sums) {
+  const int set = gr_feed_take(s->feed);
+  int64_t m;
+  for (; n > 0; n -= m, from += m) {
+    gr_vec a = s->job->bins.a, w = s->job->w;
+    m = gr_feed_most(s->feed, n);
+    if (s->feed) {
+      gr_feed_vectors(s->feed, set, from, m, &a, &w);
+    } else {
+      a.data = (const char *)a.data + from * a.stride;
+      w.data = (const char *)w.data + from * w.stride;
+    }
+    weigh_some(s, &a, &w, m, sums);
+  }
+  gr_feed_give(s->feed, set);
 }
 
 /* Adds to a sum that all pieces share: who carries out of the low word adds the carry to the high one. */
@@ -80,11 +98,20 @@ static void do_piece(void *arg, int64_t k) {
 
 #define SPAN (1 << 18) /* slots between two looks whether to stop */
 
-void gr_cpu_weights(const gr_weights_job *job, gr_parallel parallel) {
+void gr_cpu_weights(const gr_weights_job *asked, gr_feed *feed, gr_parallel parallel) {
+  const gr_weights_job *job = asked;
   const int64_t n = job->bins.n;
+  gr_weights_job dense;
   state s;
   int64_t i;
+  if (feed) {
+    dense = *asked;
+    dense.bins.a.stride = gr_size_of(asked->bins.dtype);
+    dense.w.stride = gr_size_of(asked->dtype);
+    job = &dense;
+  }
   s.job = job;
+  s.feed = feed;
   s.bins.job = &job->bins;
   s.find = gr_cpu_table_in_use()->bins;
   s.sums = (gr_fixed *)job->state;

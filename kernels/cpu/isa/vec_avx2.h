@@ -50,8 +50,9 @@ GR_INLINE vd vd_load(gr_dtype t, const void *p) {
     case GR_BF16:
       return (vd)_mm256_cvtps_pd(_mm_castsi128_ps(_mm_slli_epi32(_mm_cvtepu16_epi32(_mm_loadl_epi64(q)), 16)));
     case GR_F32: return (vd)_mm256_cvtps_pd(_mm_loadu_ps((const float *)p));
-    default: return (vd)_mm256_loadu_pd((const double *)p);
+    case GR_F64: break;
   }
+  return (vd)_mm256_loadu_pd((const double *)p);
 }
 
 /* n of them, n < GR_W; the other lanes are 0. t is F32 or F64. */
@@ -61,6 +62,7 @@ GR_INLINE vd vd_load_first(gr_dtype t, const void *p, int n) {
   return (vd)_mm256_maskload_pd((const double *)p, _mm256_cvtepi32_epi64(m));
 }
 
+_Static_assert(GR_FLOAT_COUNT == 4, "f64 is the default");
 GR_INLINE vf vf_load(gr_dtype t, const void *p) {
   __m128i h = _mm_loadu_si128((const __m128i *)p);
   switch (t) {

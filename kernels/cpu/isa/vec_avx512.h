@@ -41,8 +41,9 @@ GR_INLINE vd vd_load(gr_dtype t, const void *p) {
     case GR_BF16:
       return (vd)_mm512_cvtps_pd(_mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(_mm_loadu_si128(q)), 16)));
     case GR_F32: return (vd)_mm512_cvtps_pd(_mm256_loadu_ps((const float *)p));
-    default: return (vd)_mm512_loadu_pd(p);
+    case GR_F64: break;
   }
+  return (vd)_mm512_loadu_pd(p);
 }
 
 /* n of them, n < GR_W; the other lanes are 0. t is F32 or F64. */
@@ -51,6 +52,7 @@ GR_INLINE vd vd_load_first(gr_dtype t, const void *p, int n) {
   return t == GR_F32 ? (vd)_mm512_cvtps_pd(_mm256_maskz_loadu_ps(m, p)) : (vd)_mm512_maskz_loadu_pd(m, p);
 }
 
+_Static_assert(GR_FLOAT_COUNT == 4, "f64 is the default");
 GR_INLINE vf vf_load(gr_dtype t, const void *p) {
   switch (t) {
     case GR_F16: return (vf)_mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)p));

@@ -32,8 +32,8 @@ GR_INLINE vd vd_load(gr_dtype t, const void *p) {
   }
     GR_DTYPES(GR_X)
 #undef GR_X
-    default: return 0;
   }
+  return 0;
 }
 /* Never called: n would be below 1. */
 GR_INLINE vd vd_load_first(gr_dtype t, const void *p, int n) {

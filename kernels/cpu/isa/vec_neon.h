@@ -55,8 +55,9 @@ GR_INLINE vd vd_load(gr_dtype t, const void *p) {
     case GR_F16: return (vd)vcvt_f64_f32(vget_low_f32(vcvt_f32_f16(vreinterpret_f16_s16(gr_load4(p)))));
     case GR_BF16: return (vd)vcvt_f64_f32(vget_low_f32(vreinterpretq_f32_s32(vshlq_n_s32(vmovl_s16(gr_load4(p)), 16))));
     case GR_F32: return (vd)vcvt_f64_f32(vreinterpret_f32_s32(gr_load8(p)));
-    default: return (vd)vld1q_f64((const double *)p);
+    case GR_F64: break;
   }
+  return (vd)vld1q_f64((const double *)p);
 }
 #undef GR_SIGNED
 #undef GR_UNSIGNED
@@ -70,6 +71,7 @@ GR_INLINE vd vd_load_first(gr_dtype t, const void *p, int n) {
   return memcpy(&f, p, 4), (vd){f, 0};
 }
 
+_Static_assert(GR_FLOAT_COUNT == 4, "f64 is the default");
 GR_INLINE vf vf_load(gr_dtype t, const void *p) {
   switch (t) {
     case GR_F16: return (vf)vcvt_f32_f16(vreinterpret_f16_u16(vld1_u16((const uint16_t *)p)));

@@ -58,8 +58,9 @@ GR_INLINE vd vd_load(gr_dtype t, const void *p) {
       return (vd)_mm_cvtps_pd(_mm_castsi128_ps(_mm_unpacklo_epi16(_mm_setzero_si128(), _mm_cvtsi32_si128(u))));
     }
     case GR_F32: return (vd)_mm_cvtps_pd(_mm_castsi128_ps(_mm_loadl_epi64((const __m128i *)p)));
-    default: return (vd)_mm_loadu_pd((const double *)p);
+    case GR_F64: break;
   }
+  return (vd)_mm_loadu_pd((const double *)p);
 }
 #undef GR_PAIR
 
@@ -69,6 +70,7 @@ GR_INLINE vd vd_load_first(gr_dtype t, const void *p, int n) {
   return t == GR_F32 ? (vd)_mm_cvtps_pd(_mm_load_ss((const float *)p)) : (vd)_mm_load_sd((const double *)p);
 }
 
+_Static_assert(GR_FLOAT_COUNT == 4, "f64 is the default");
 GR_INLINE vf vf_load(gr_dtype t, const void *p) {
   switch (t) {
     case GR_F16: return (vf)gr_f16x4(_mm_loadl_epi64((const __m128i *)p));

@@ -4,7 +4,7 @@
 ** belong. Numbers in an operand's place are chunks of equal elements, so every loop exists once.
 */
 #include <sched.h>
-#include <stdatomic.h>
+#include "kernels/cpu/formula/feed.h"
 #include "kernels/cpu/gather.h"
 #include "kernels/cpu/map/map.h"
 #include "kernels/cpu/isa/table.h"
@@ -185,6 +185,7 @@ void gr_cpu_map(const gr_map_job *job, gr_parallel parallel) {
 
 typedef struct compact_state {
   const gr_compact_job *job;
+  gr_feed *feed; /* where elements come from if not from memory; the mask lies in memory */
   gr_map_keep keep;
   int size;
   _Atomic int64_t taken, known; /* pieces that somebody works on, those that have been counted */
@@ -214,24 +215,33 @@ static int64_t count_mask(const gr_compact_job *job, int64_t from, int64_t end) 
 /* The kept elements of [from, end) to position `at` on. Each chunk is read before any of it is written. */
 static int64_t keep_range(const compact_state *s, int64_t from, int64_t end, int64_t at) {
   const gr_compact_job *job = s->job;
+  const int set = gr_feed_take(s->feed);
   uint8_t mask_buffer[CHUNK];
   chunk gathered, kept;
   int64_t k;
   for (k = from; k < end; k += CHUNK) {
     const int64_t m = end - k < CHUNK ? end - k : CHUNK;
     const uint8_t *mask = mask_at(job, k, m, mask_buffer);
-    const char *x = (const char *)job->a.data + k * job->a.stride;
     char *out = (char *)(uintptr_t)job->out.data + at * job->out.stride;
+    const char *x;
     int64_t count;
-    if (job->a.stride != s->size) {
-      gr_gather(gathered.bytes, x, job->a.stride, m, s->size);
-      x = gathered.bytes;
+    if (s->feed) {
+      gr_vec made;
+      gr_feed_vectors(s->feed, set, k, m, &made, NULL);
+      x = (const char *)made.data;
+    } else {
+      x = (const char *)job->a.data + k * job->a.stride;
+      if (job->a.stride != s->size) {
+        gr_gather(gathered.bytes, x, job->a.stride, m, s->size);
+        x = gathered.bytes;
+      }
     }
     count = s->keep(x, mask, kept.bytes, m);
     if (job->out.stride == s->size) memcpy(out, kept.bytes, (size_t)(count * s->size));
     else gr_scatter(kept.bytes, out, job->out.stride, count, s->size);
     at += count;
   }
+  gr_feed_give(s->feed, set);
   return at;
 }
 
@@ -252,15 +262,17 @@ static void compact_piece(void *arg, int64_t any) {
   keep_range(s, from, end, at);
 }
 
-void gr_cpu_compact(const gr_compact_job *job, gr_parallel parallel) {
+void gr_cpu_compact(const gr_compact_job *job, gr_feed *feed, gr_parallel parallel) {
   compact_state s;
   const int size = gr_size_of(job->dtype);
   const int64_t pieces = (job->n + PIECE - 1) / PIECE;
   s.job = job;
+  s.feed = feed;
   s.size = size;
   s.keep = loops_in_use()->keep[size == 1 ? 0 : size == 2 ? 1 : size == 4 ? 2 : 3];
   s.kept = 0;
-  if (!parallel || pieces < 2 || job->a.data == job->out.data) { /* in place: what lies ahead must not be written yet */
+  if (!parallel || pieces < 2 ||
+      (!feed && job->a.data == job->out.data)) { /* in place: what lies ahead must not be written yet */
     int64_t from, at = 0;
     for (from = 0; from < job->n && !(from && gr_stopped()); from += PIECE)
       at = keep_range(&s, from, job->n - from < PIECE ? job->n : from + PIECE, at);

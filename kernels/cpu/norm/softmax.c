@@ -15,6 +15,8 @@ typedef struct row_state {
   gr_acc sums[MOST_PIECES];
 } row_state;
 
+_Static_assert(GR_FLOAT_COUNT == 4, "f64 is the default in both");
+
 static void load(gr_dtype t, double *to, const char *from, int64_t stride, int m) {
   int k;
 #define LOAD(type, s)                         \

@@ -5,11 +5,6 @@
 #include "kernels/cpu/gather.h"
 #include "kernels/cpu/reduce/reduce.h"
 
-#define STRIP_BYTES (64 * 1024) /* turned columns of a leaf, of one input */
-#define MOST_COLUMNS 16         /* in a strip */
-#define MOST_STATES 2048        /* partial states kept when long columns are cut */
-#define PAD 64                  /* keeps columns out of each other's cache sets */
-
 typedef struct strips {
   const gr_plan *p;
   int columns;    /* in a strip */
@@ -35,10 +30,10 @@ static const void *second(const gr_plan *p, const char *turned, int64_t pitch, i
 static void do_strip(const gr_plan *p, int64_t v, int columns, int64_t from, int64_t n, gr_acc *states) {
   const gr_vec *x = &p->job->a, *y = &p->job->b;
   const int leaf = GR_LEAF(p->size), turn_y = p->inputs == 2 && y->step == p->size && y->stride != p->size;
-  const int64_t pitch = (n < leaf ? n : leaf) * p->size + PAD;
-  _Alignas(64) char a[STRIP_BYTES + MOST_COLUMNS * PAD], b[STRIP_BYTES + MOST_COLUMNS * PAD];
+  const int64_t pitch = (n < leaf ? n : leaf) * p->size + GR_STRIP_PAD;
+  _Alignas(64) char a[GR_STRIP_ROOM], b[GR_STRIP_ROOM];
   uint64_t room[GR_ROW_BYTES * 16 / 8];
-  gr_counter c[MOST_COLUMNS];
+  gr_counter c[GR_STRIP_MOST];
   int64_t left;
   int k;
   for (k = 0; k < columns; k++) {
@@ -72,7 +67,7 @@ static void do_group(void *arg, int64_t k) {
   const strips *s = (const strips *)arg;
   const int64_t count = s->p->job->count, step = s->columns;
   int64_t v = k * s->group * step, end = v + s->group * step;
-  gr_acc states[MOST_COLUMNS];
+  gr_acc states[GR_STRIP_MOST];
   int i;
   for (; v < end && v < count; v += step) {
     const int width = strip_width(s, v);
@@ -94,10 +89,11 @@ static void do_cut(void *arg, int64_t k) {
 static void cut_columns(strips *s, gr_parallel parallel) {
   const gr_plan *p = s->p;
   const gr_reduce_job *job = p->job;
-  gr_acc states[MOST_STATES];
+  gr_acc states[GR_MOST_STATES];
   int64_t pieces, v, k;
   s->piece = GR_LEAF(p->size);
-  while (s->piece * s->columns * p->size < GR_PIECE_BYTES || ((job->n - 1) / s->piece + 1) * job->count > MOST_STATES)
+  while (s->piece * s->columns * p->size < GR_PIECE_BYTES ||
+         ((job->n - 1) / s->piece + 1) * job->count > GR_MOST_STATES)
     s->piece *= 2;
   s->states = states;
   pieces = (job->n - 1) / s->piece + 1;
@@ -116,11 +112,11 @@ void gr_reduce_columns(const gr_plan *p, gr_parallel parallel) {
   int64_t across, strip_bytes;
   strips s;
   s.p = p;
-  s.columns = STRIP_BYTES / (GR_LEAF(p->size) * p->size);
+  s.columns = GR_STRIP_BYTES / (GR_LEAF(p->size) * p->size);
   s.states = NULL;
   across = (job->count - 1) / s.columns + 1;
   strip_bytes = job->n * s.columns * p->size;
-  if (parallel && job->count <= MOST_STATES / 4 && across < 64 && strip_bytes > 2 * GR_PIECE_BYTES) {
+  if (parallel && job->count <= GR_MOST_STATES / 4 && across < 64 && strip_bytes > 2 * GR_PIECE_BYTES) {
     cut_columns(&s, parallel);
     return;
   }

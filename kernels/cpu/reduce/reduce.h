@@ -23,6 +23,12 @@ void gr_finish_vector(const gr_plan *p, int64_t v, gr_acc acc);
 /* The columns of a row-major matrix (step == size): strip by strip, in the order of memory. */
 void gr_reduce_columns(const gr_plan *p, gr_parallel parallel);
 
+#define GR_STRIP_BYTES (64 * 1024) /* turned columns of a leaf, of one input */
+#define GR_STRIP_MOST 16           /* columns in a strip */
+#define GR_STRIP_PAD 64            /* keeps columns out of each other's cache sets */
+#define GR_STRIP_ROOM (GR_STRIP_BYTES + GR_STRIP_MOST * GR_STRIP_PAD)
+#define GR_MOST_STATES 2048 /* partial states kept when long columns are cut */
+
 /* A strip of a row-major matrix, turned: to + c * pitch gets the strip's column c, contiguous. */
 void gr_turn(int size, char *to, int64_t pitch, const char *from, int64_t stride, int64_t rows, int columns);
 

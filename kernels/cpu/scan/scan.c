@@ -6,7 +6,7 @@
 #include "kernels/cpu/scan/scan.h"
 
 #include <sched.h>
-#include <stdatomic.h>
+#include "kernels/cpu/formula/feed.h"
 #include "kernels/cpu/isa/table.h"
 
 #define PARALLEL_ELEMENTS (2 * GR_SCAN_BLOCK)
@@ -23,12 +23,14 @@ typedef struct prefix {
 
 typedef struct scan_state {
   const gr_scan_job *job;
+  gr_feed *feed; /* where elements come from if not from memory */
   gr_scan_total total;
   gr_scan_write write;
   prefix left;
   _Atomic int64_t taken, known; /* pieces that somebody works on, those whose left side is settled */
 } scan_state;
 
+_Static_assert(GR_DTYPE_COUNT - GR_FLOAT_COUNT == 7, "i64 is the default");
 /* Where an exclusive min or max starts: +inf or the largest integer, -inf or the smallest. */
 static int64_t first_key(gr_op op, gr_dtype t) {
   if (op == GR_OP_sum) return 0;
@@ -97,17 +99,36 @@ static void advance_piece(prefix *p, gr_acc total) {
   advance(p, total);
 }
 
+/* The job as kernels see it that are at work on from .. from + m: these are in memory, made if a formula gives them. */
+static const gr_scan_job *bring(const scan_state *s, int set, int64_t from, int64_t m, gr_scan_job *here) {
+  const gr_scan_job *job = s->job;
+  uintptr_t made;
+  if (!s->feed) return job;
+  *here = *job;
+  gr_feed_vectors(s->feed, set, job->reverse ? job->n - from - m : from, m, &here->a, NULL);
+  made = (uintptr_t)here->a.data;
+  if (job->reverse) {
+    made += (uintptr_t)((m - 1) * here->a.stride);
+    here->a.stride = -here->a.stride;
+  }
+  here->a.data = (const void *)(made - (uintptr_t)(from * here->a.stride));
+  return here;
+}
+
 /* Pieces are taken in order, so whoever has the piece before is at work on it. */
 static void do_piece(void *arg, int64_t any) {
   scan_state *s = (scan_state *)arg;
   const int64_t k = atomic_fetch_add(&s->taken, 1);
   const int64_t from = k * GR_SCAN_PIECE, left = s->job->n - from;
   const int64_t m = left < GR_SCAN_PIECE ? left : GR_SCAN_PIECE;
+  const int set = gr_feed_take(s->feed);
+  gr_scan_job here;
+  const gr_scan_job *job = bring(s, set, from, m, &here);
   gr_acc base, total = gr_identity(GR_ACC_WRAP, 0);
   scan_counter tiles;
   int spins = 0;
   (void)any;
-  if (m < left) total = s->total(s->job, from, m); /* the total of the last piece is not needed */
+  if (m < left) total = s->total(job, from, m); /* the total of the last piece is not needed */
   while (atomic_load_explicit(&s->known, memory_order_acquire) != k) {
     if (++spins > 1000) sched_yield();
   }
@@ -115,7 +136,25 @@ static void do_piece(void *arg, int64_t any) {
   tiles = s->left.tiles;
   if (m < left) advance_piece(&s->left, total);
   atomic_store_explicit(&s->known, k + 1, memory_order_release);
-  s->write(s->job, from, m, &base, &tiles);
+  s->write(job, from, m, &base, &tiles);
+  gr_feed_give(s->feed, set);
+}
+
+/* One block after the other, on this thread. */
+static void in_order(scan_state *s) {
+  const gr_scan_job *job = s->job;
+  const int set = gr_feed_take(s->feed);
+  int64_t from;
+  for (from = 0; from < job->n && !(from && gr_stopped()); from += GR_SCAN_BLOCK) {
+    const int64_t left = job->n - from, m = left < GR_SCAN_BLOCK ? left : GR_SCAN_BLOCK;
+    const gr_acc base = base_of(&s->left);
+    gr_scan_job here;
+    gr_acc total = s->write(bring(s, set, from, m, &here), from, m, &base, NULL);
+    if (left <= GR_SCAN_BLOCK) break; /* the total of all is not needed */
+    if (s->left.ordered) advance(&s->left, total);
+    else s->left.key = total.i[0];
+  }
+  gr_feed_give(s->feed, set);
 }
 
 /* Where a block of two threads is cut: adding up takes somewhat more than a third of the time of writing. */
@@ -128,44 +167,61 @@ static void do_half(void *arg, int64_t second) {
   s->write(s->job, second ? cut : 0, second ? s->job->n - cut : cut, &base, NULL);
 }
 
-void gr_cpu_scan(const gr_scan_job *asked, gr_parallel parallel) {
+/* How a scan is spread over threads. */
+enum { IN_PIECES, IN_HALVES, ALONE };
+static int way_of(const gr_scan_job *job, int ordered, int parallel) {
+  if (parallel && job->n >= PARALLEL_ELEMENTS) return IN_PIECES;
+  return parallel && ordered && job->n >= SHARED_ELEMENTS && job->n <= GR_SCAN_BLOCK && job->a.data != job->out.data
+             ? IN_HALVES
+             : ALONE;
+}
+static int64_t pieces_of(const gr_scan_job *job) { return (job->n - 1) / GR_SCAN_PIECE + 1; }
+
+void gr_cpu_explain_scan(const gr_scan_job *job, int threads, gr_explained *e) {
+  static const char *const why[] = {"pieces, each as soon as what lies before it is known",
+                                    "short, but long enough for two halves side by side", "block after block"};
+  prefix p;
+  nothing_before(job, &p);
+  const int way = way_of(job, p.ordered, threads > 1);
+  e->kernel = p.ordered ? "scan in order" : "scan by keys";
+  e->why = why[way];
+  e->set = gr_cpu_in_use();
+  e->launches = 1;
+  e->blocks = way == IN_PIECES ? pieces_of(job) : way == IN_HALVES ? 2 : 1;
+  e->threads = e->blocks < threads ? e->blocks : threads;
+}
+
+void gr_cpu_scan(const gr_scan_job *asked, gr_feed *feed, gr_parallel parallel) {
   const gr_cpu_table *table = gr_cpu_table_in_use();
   const gr_scan_job *job = asked;
   gr_scan_job mirrored;
   scan_state s;
-  int64_t from;
   int slot;
   if (job->n == 0) return;
   if (job->reverse) { /* the same, seen from the other end */
     mirrored = *job;
-    mirrored.a.data = (const char *)job->a.data + (job->n - 1) * job->a.stride;
+    if (!feed) mirrored.a.data = (const char *)job->a.data + (job->n - 1) * job->a.stride;
     mirrored.out.data = (const char *)job->out.data + (job->n - 1) * job->out.stride;
     mirrored.a.stride = -job->a.stride;
     mirrored.out.stride = -job->out.stride;
     job = &mirrored;
   }
   s.job = job;
+  s.feed = feed;
   nothing_before(job, &s.left);
   slot = !s.left.ordered ? GR_SCAN_KEYS : s.left.multiply ? GR_SCAN_PROD : GR_SCAN_SUM;
   s.total = table->scan_total[slot];
   s.write = table->scan_write[slot];
-  if (parallel && job->n >= PARALLEL_ELEMENTS) {
+  const int way = way_of(job, s.left.ordered, parallel != NULL);
+  if (way == IN_PIECES) {
     atomic_init(&s.taken, 0);
     atomic_init(&s.known, 0);
-    parallel((job->n - 1) / GR_SCAN_PIECE + 1, do_piece, &s);
+    parallel(pieces_of(job), do_piece, &s);
     return;
   }
-  if (parallel && s.left.ordered && job->n >= SHARED_ELEMENTS && job->n <= GR_SCAN_BLOCK &&
-      job->a.data != job->out.data) {
+  if (way == IN_HALVES && !feed) {
     parallel(2, do_half, &s);
     return;
   }
-  for (from = 0; from < job->n && !(from && gr_stopped()); from += GR_SCAN_BLOCK) {
-    const int64_t left = job->n - from;
-    const gr_acc base = base_of(&s.left);
-    gr_acc total = s.write(job, from, left < GR_SCAN_BLOCK ? left : GR_SCAN_BLOCK, &base, NULL);
-    if (left <= GR_SCAN_BLOCK) return; /* the total of all is not needed */
-    if (s.left.ordered) advance(&s.left, total);
-    else s.left.key = total.i[0];
-  }
+  in_order(&s);
 }

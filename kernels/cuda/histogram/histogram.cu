@@ -233,6 +233,19 @@ static void plan(const gr_histogram_job *job, const gr_cuda_chip *chip, int crow
   *rows = has_rows ? (size_t)p->blocks * (size_t)gr_row_words(*h) * 4 : 0;
 }
 
+void gr_cuda_explain_histogram(const gr_histogram_job *job, const gr_cuda_chip *chip, gr_explained *e) {
+  gr_hist_plan p;
+  size_t rows;
+  plan(job, chip, 0, &p, &rows);
+  *e = {p.global ? "gr_hist_global" : "gr_hist_blocks",
+        p.global           ? "more bins than blocks share out, or few samples for many bins: counters in L2"
+        : p.args.by_value  ? "values of 8 or 16 bits are counted, and each of them then put into its bin"
+        : p.args.parts > 1 ? "bins in parts, each in the shared memory of blocks of its own"
+                           : "counters in shared memory",
+        rows ? "a second kernel adds up the rows of the blocks" : p.blocks > 1 ? "atomic additions" : NULL, NULL,
+        rows ? 2 : 1, p.blocks, p.threads, (int64_t)p.shared, (int64_t)(GR_COUNTER_BYTES + rows)};
+}
+
 static cudaError_t clear(const gr_histogram_job *job, cudaStream_t stream) {
   size_t bytes = (size_t)job->bins * 8;
   if (job->tails == job->counts + job->bins) return cudaMemsetAsync(job->counts, 0, bytes + 24, stream);

@@ -6,7 +6,7 @@
 #include <cuda_runtime.h>
 #include "kernels/cuda/histogram/tuning.h"
 #include "kernels/cuda/launch.h"
-#include "kernels/numerics/fixed.h"
+#include "kernels/cuda/thread/fixed.cuh"
 
 constexpr int THREADS = gr_histogram_tuning::weights_threads, DEEP = gr_histogram_tuning::weights_loads,
               SHARED_SUMS = gr_histogram_tuning::weights_shared_sums;
@@ -111,12 +111,6 @@ static __device__ __forceinline__ void add_shared(uint32_t *at, uint32_t apart, 
   if (high) atomicAdd(at + 2 * apart, high);
 }
 
-static __device__ __forceinline__ void add_global(unsigned long long *at, gr_fixed x) {
-  uint64_t carry = 0;
-  if (x.low) carry = atomicAdd(at, (unsigned long long)x.low) > ~(unsigned long long)x.low;
-  if (x.high + carry) atomicAdd(at + 1, (unsigned long long)(x.high + carry));
-}
-
 /* One sample of each lane; those without have none. */
 static __device__ __forceinline__ void add(const weigh_job &q, int32_t bin, gr_fixed x, bool there) {
   int one;
@@ -133,7 +127,7 @@ static __device__ __forceinline__ void add(const weigh_job &q, int32_t bin, gr_f
   if (q.shared)
     add_shared(words + ((uint32_t)bin << q.copies) + (threadIdx.x & ((1u << q.copies) - 1)), slots << q.copies, x);
   else
-    add_global(q.state + 2 * (int64_t)bin, x);
+    gr_fixed_add_global(q.state + 2 * (int64_t)bin, x);
 }
 
 static __global__ void __launch_bounds__(THREADS) weigh(const __grid_constant__ weigh_job q) {
@@ -173,7 +167,7 @@ static __global__ void __launch_bounds__(THREADS) weigh(const __grid_constant__ 
       gr_fixed x = {(uint64_t)at[sums] << 32 | at[0], (uint64_t)(int64_t)(int32_t)at[2 * sums]};
       sum = gr_fixed_add(sum, x);
     }
-    add_global(q.state + 2 * slot, sum);
+    gr_fixed_add_global(q.state + 2 * slot, sum);
   }
 }
 

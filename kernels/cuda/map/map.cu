@@ -4,63 +4,10 @@
 ** changes types (casts, and operators whose elements are widened to f64) is one kernel for all of them.
 */
 #include <cuda_runtime.h>
+#include "kernels/cuda/map/element.cuh"
 #include "kernels/cuda/map/map.cuh"
-#include "kernels/numerics/functions/functions.h"
 
 /* ---- the same dtype in and out ---- */
-
-template <gr_dtype D>
-struct gr_computed {
-  using type = gr_type<D>;
-};
-template <>
-struct gr_computed<GR_F16> {
-  using type = float;
-};
-template <>
-struct gr_computed<GR_BF16> {
-  using type = float;
-};
-
-static __device__ __forceinline__ float gr_map_root(float x) { return sqrtf(x); }
-static __device__ __forceinline__ double gr_map_root(double x) { return sqrt(x); }
-
-template <gr_dtype D>
-static __device__ __forceinline__ typename gr_computed<D>::type gr_map_in(gr_type<D> x) {
-  if constexpr (D == GR_F16 || D == GR_BF16) return gr_to_f32<D>(x);
-  else return x;
-}
-
-template <gr_dtype D, typename V>
-static __device__ __forceinline__ gr_type<D> gr_map_out(V x) {
-  if constexpr (D == GR_F16) return gr_f32_to_f16(x);
-  else if constexpr (D == GR_BF16) return gr_f32_to_bf16(x);
-  else if constexpr (D == GR_F32) return gr_canonical32(x);
-  else if constexpr (D == GR_F64) return gr_canonical(x);
-  else return (gr_type<D>)x;
-}
-
-/* One value of an operator; op is known when compiled, so the switch goes away. */
-template <gr_dtype D, int op>
-static __device__ __forceinline__ gr_type<D> gr_map_one(gr_type<D> ex, gr_type<D> ey, gr_type<D> ez) {
-  using T = typename gr_computed<D>::type;
-  using W = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
-  const T x = gr_map_in<D>(ex), y = gr_map_in<D>(ey), z = gr_map_in<D>(ez);
-  (void)y;
-  (void)z;
-#define SQRT gr_map_root
-#define GR_X(name, operands, f, i, real, whole)                          \
-  if constexpr (op == GR_MAP_##name) {                                   \
-    constexpr int rule = gr_floating<D> ? GR_MAP_##f : GR_MAP_##i;       \
-    if constexpr (rule != GR_MAP_SAME && rule != GR_MAP_CALL) return ex; \
-    else if constexpr (gr_floating<D>) return gr_map_out<D>((T)(real));  \
-    else return (gr_type<D>)(whole);                                     \
-  }
-  GR_MAPS(GR_X)
-#undef GR_X
-#undef SQRT
-  return ex;
-}
 
 template <gr_dtype D, int op>
 static __device__ __forceinline__ void gr_map_word(const uint4 &a, const uint4 &b, const uint4 &c, gr_type<D> *e) {
@@ -151,29 +98,6 @@ static __device__ __forceinline__ int gr_map_ones(const uint8_t (&e)[each], int 
     }
   }
   return count;
-}
-
-/* What a mask holds, of a pair; the other rows are only read. */
-template <gr_dtype D, typename T>
-static __device__ __forceinline__ bool gr_map_holds(int op, T x, T y) {
-  using W = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
-  const T z = x;
-  (void)y;
-  (void)z;
-#define SQRT gr_map_root
-  switch (op) {
-#define GR_X(name, operands, f, i, real, whole)                                \
-  case GR_MAP_##name:                                                          \
-    if constexpr ((gr_floating<D> ? GR_MAP_##f : GR_MAP_##i) == GR_MAP_MASK) { \
-      if constexpr (gr_floating<D>) return real;                               \
-      else return whole;                                                       \
-    }                                                                          \
-    break;
-    GR_MAPS(GR_X)
-#undef GR_X
-  }
-#undef SQRT
-  return false;
 }
 
 template <gr_dtype D>

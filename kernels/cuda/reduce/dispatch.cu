@@ -72,12 +72,14 @@ const Row *const last_row = rows + sizeof rows / sizeof *rows - 1;
 const Row *row_of(const Plan &p, const gr_cuda_chip &chip) {
   if (!p.many && !p.args.job.offsets) return last_row; /* one vector: no other row is for these */
   const Row *r = rows;
+  if (p.launch.formula) return p.args.job.offsets ? rows : last_row; /* only gr_reduce_leaves has holes */
   while (r < last_row && !(p.entry.kernel[r->kernel] && r->accepts(p, chip))) r++;
   return r;
 }
 
 /* apart: the vectors are arrays of their own. */
-Plan plan(const gr_reduce_job &job, const gr_cuda_chip &chip, bool apart, bool inputs_stable, bool to_host) {
+Plan plan(const gr_reduce_job &job, const gr_cuda_chip &chip, bool apart, bool inputs_stable, bool to_host,
+          const gr_cuda_formula *formula = nullptr) {
   static const int8_t inputs_of[] = {
 #define GR_X(id, inputs, f, i) inputs,
       GR_REDUCERS(GR_X)
@@ -90,6 +92,12 @@ Plan plan(const gr_reduce_job &job, const gr_cuda_chip &chip, bool apart, bool i
   int size = gr_size_of(job.dtype);
   p.inputs = inputs_of[red];
   p.entry = entry_of(red, job.dtype);
+  p.launch.formula = formula;
+  if (formula) {
+    p.entry.kernel[GR_KERNEL_leaves] = formula->function;
+    p.entry.resident = formula->resident;
+    if (formula->fields) p.entry.fields = formula->fields;
+  }
   p.args.job = job;
   bool variant = red == GR_RED_ARGMIN || red == GR_RED_SUMABS || (red == GR_RED_COUNT && gr_is_float(job.dtype));
   p.args.context = {red == GR_RED_SUMABS ? 1.0 : job.scale_a, job.scale_b, {variant ? -1 : 0}};
@@ -113,6 +121,7 @@ Plan plan(const gr_reduce_job &job, const gr_cuda_chip &chip, bool apart, bool i
     p.row->plan(p, t, chip);
   }
   if (p.row->kernel == GR_KERNEL_leaves) plan_combine(p, t, chip);
+  if (formula) p.launch.early = p.args.ahead = false; /* it is of an architecture without dependent launches */
   int64_t groups = p.args.nodes == 1 ? gr_most_blocks : gr_counters / (p.args.counters > 1 ? p.args.counters : 1);
   p.vectors = groups * p.per_block;
   if (p.vectors > job.count) p.vectors = job.count;
@@ -125,16 +134,19 @@ size_t scratch_of(const Plan &p) { return GR_COUNTER_BYTES + (size_t)p.node_word
 /* ---- launches ---- */
 
 cudaError_t file(const void *kernel, const gr_reduce_args &q, const gr_reduce_launch &l) {
-  static_assert(sizeof q <= GR_ARGUMENT_BYTES, "a kernel that is put down has more arguments than there is room for");
-  if (l.batch->count == GR_BATCH) return cudaErrorInvalidValue;
+  static_assert(sizeof q == GR_OWN_ARGUMENT_BYTES, "a batch has room for other arguments");
+  const size_t words = l.formula ? (size_t)l.formula->count * sizeof(uint64_t) : 0;
+  if (l.batch->count == GR_BATCH || sizeof q + words > GR_ARGUMENT_BYTES) return cudaErrorInvalidValue;
   gr_cuda_kernel &k = l.batch->kernel[l.batch->count++];
   k.kernel = kernel;
   k.blocks = (int32_t)l.blocks;
   k.threads = (int32_t)l.threads;
   k.shared = (int32_t)l.shared;
   k.early = l.early;
-  k.bytes = sizeof q;
+  k.compiled = l.formula ? l.formula->compiled : nullptr;
+  k.bytes = (int32_t)(sizeof q + words);
   memcpy(k.arguments, &q, sizeof q);
+  if (words) memcpy((char *)k.arguments + sizeof q, l.formula->words, words);
   return cudaSuccess;
 }
 
@@ -157,6 +169,15 @@ cudaError_t make_ring_map(gr_tensor_map *map, const gr_reduce_args &q) {
 cudaError_t start(gr_reduce_kernel which, const void *kernel, const gr_reduce_args &q,
                          const gr_reduce_launch &l) {
   if (l.batch) return file(kernel, q, l);
+  if (l.formula) {
+    gr_cuda_batch one;
+    gr_reduce_launch there = l;
+    one.count = 0;
+    there.batch = &one;
+    cudaError_t e = file(kernel, q, there);
+    if (e != cudaSuccess) return e;
+    return (cudaError_t)l.formula->launch(l.formula->function, l.blocks, l.threads, l.stream, one.kernel[0].arguments);
+  }
   gr_tensor_map map;
   void *arguments[] = {const_cast<gr_reduce_args *>(&q), &map};
   cudaError_t e = cudaSuccess;
@@ -226,7 +247,8 @@ int launch(Plan &p, const gr_cuda_run *run) {
 }  // namespace
 
 extern "C" int gr_cuda_reduce(const gr_reduce_job *job, const gr_cuda_run *run) {
-  Plan p = plan(*job, *run->chip, false, reads_at_once(*job, *run), run->done != nullptr);
+  const bool at_once = !run->formula && reads_at_once(*job, *run);
+  Plan p = plan(*job, *run->chip, false, at_once, run->done != nullptr, run->formula);
   int e = gr_cuda_need(run, scratch_of(p));
   return e == cudaSuccess ? launch(p, run) : e;
 }

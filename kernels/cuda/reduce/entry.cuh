@@ -35,6 +35,7 @@ struct gr_reduce_launch {
   bool early; /* may begin while the launch before it ends */
   cudaStream_t stream;
   struct gr_cuda_batch *batch;
+  const gr_cuda_formula *formula;
 };
 
 /* A reducer's kernels, and what a plan must know of them. */

@@ -20,7 +20,7 @@ __device__ __forceinline__ void gr_read_whole(gr_lane_set<Q> &s, const char *a, 
   for (int r = 0; r < rows; r += batch) {
     uint4 wa[batch], wb[batch];
     if constexpr (Q::kind == GR_ACC_POSITION) {
-      gr_load_rows<batch>(wa, w.a + r * GR_ROW_BYTES);
+      gr_bring_rows<Q, batch>(wa, wb, w.a + r * GR_ROW_BYTES, nullptr);
       gr_position_rows<Q>(s.l[0], wa, w, r, c.key_xor, k, lane, node);
       continue;
     }
@@ -42,14 +42,14 @@ __device__ __forceinline__ gr_acc gr_read_variance(const gr_walker &a, const cha
                                                  int64_t first, int lane, gr_context c) {
   int64_t count = min((int64_t)GR_LEAF(gr_size<R::dtype>), n - first);
   if constexpr (R::exact) {
-    using M = typename R::Moments;
+    using M = gr_part_of<R, typename R::Moments>;
     gr_lane_set<M> moments = gr_start_lanes<M>();
     if (whole) gr_read_whole<M, 8>(moments, at, at, first, lane, c);
     else moments = gr_read_loose<M, 8>(a, a, n, first, c);
     return R::of(gr_fold_lanes<M>(moments.l, c, 32, lane), count);
   } else {
-    using S = typename R::Sum;
-    using M = typename R::Squares;
+    using S = gr_part_of<R, typename R::Sum>;
+    using M = gr_part_of<R, typename R::Squares>;
     gr_acc acc;
     acc.f[2] = (double)count;
     acc.f[0] = gr_fold_lanes<S>(gr_read_loose<S, 8>(a, a, n, first, c).l, c, 32, lane).f[0];
@@ -80,8 +80,8 @@ __device__ __forceinline__ void gr_add_squares(typename M::Lane (&l)[gr_lanes_of
 template <class R, int rows>
 __device__ __forceinline__ gr_acc gr_variance_of_words(uint4 (&w)[rows], const char *at, const char *next, bool never,
                                                      int lane, gr_context c) {
-  using S = typename R::Sum;
-  using M = typename R::Squares;
+  using S = gr_part_of<R, typename R::Sum>;
+  using M = gr_part_of<R, typename R::Squares>;
   constexpr int size = gr_size<R::dtype>, leaf = GR_LEAF(size);
   gr_acc acc;
   gr_lane_set<S> sum = gr_start_lanes<S>();
@@ -128,15 +128,15 @@ __device__ __forceinline__ gr_acc gr_read_leaves(const gr_reduce_args &q, const 
     }
   } else if constexpr (R::variance && !R::exact) {
     constexpr int rows = GR_LEAF_ROWS(size);
-    constexpr bool ahead = gr_arch >= 900; /* earlier, that of f16 would spill */
+    constexpr bool ahead = gr_arch >= 900 && !R::formula; /* earlier, that of f16 would spill */
     int64_t step = (int64_t)(leaf * size) << q.warps;
     const char *p = t.a + (int64_t)at * leaf * size;
     const char *words = p - ((uintptr_t)p & 15) + lane * 16;
     uint4 w[rows];
-    if (ahead && at < stop) gr_load_rows<rows>(w, words);
+    if (ahead && at < stop) gr_bring_rows<R, rows>(w, w, words, nullptr);
 #pragma unroll 1
     for (; at < stop; i++, at += 1 << q.warps, p += step) {
-      if (!ahead) gr_load_rows<rows>(w, words);
+      if (!ahead) gr_bring_rows<R, rows>(w, w, words, nullptr);
       words += step;
       const char *next = ahead && at + (1 << q.warps) < stop ? words : nullptr;
       gr_acc acc = gr_variance_of_words<R>(w, p, next, q.strided, lane, q.context);

@@ -7,7 +7,7 @@
 #include "kernels/cuda/reduce/leaf_states.cuh"
 #include "kernels/cuda/reduce/tuning.h"
 
-constexpr int gr_leaves_block = 512; /* threads at most */
+constexpr int gr_leaves_block = gr_leaves_warps * 32; /* threads at most */
 
 template <class R>
 constexpr int gr_leaves_registers = gr_leaves_registers_for(gr_traits_of<R>, gr_arch);
@@ -61,6 +61,12 @@ __device__ __forceinline__ bool gr_fold_blocks(const gr_reduce_args &q, gr_acc &
   return true;
 }
 
+/* One vector, no segments. */
+template <class R>
+static __device__ __forceinline__ bool gr_is_flat(const gr_reduce_args &q) {
+  return R::number || q.flat;
+}
+
 /* Which vector, of this launch, and which node of it. Looked up again at the end rather than kept. */
 struct gr_which {
   int64_t v;
@@ -86,7 +92,7 @@ __global__ void GR_LEAVES_BOUNDS(R) gr_reduce_leaves(const __grid_constant__ gr_
   int lane = threadIdx.x & 31, warp = gr_warp_index(), sub = warp;
   unsigned node = blockIdx.x;
   gr_task t = {(const char *)q.a, (const char *)q.b, q.n, 0, 0, 0, warp >> q.warps};
-  if (!q.flat) {
+  if (!gr_is_flat<R>(q)) {
     if (!q.inputs_stable) gr_await_earlier(); /* positions of segments */
     gr_which w = gr_which_of(q, warp);
     sub = warp & ((1 << q.warps) - 1);
@@ -102,7 +108,7 @@ __global__ void GR_LEAVES_BOUNDS(R) gr_reduce_leaves(const __grid_constant__ gr_
   t.at = ((int)node * q.passes << q.warps) + sub;
   t.stop = min((int)((t.n + leaf - 1) / leaf), t.at + (q.passes << q.warps));
   t.whole = q.strided ? 0 : (int)(t.n / leaf);
-  if (q.ahead) {
+  if (!R::formula && q.ahead) {
     int64_t from = (int64_t)t.at * leaf * size, left = t.n * size - from;
     gr_ask_ahead<leaf * size>(t.a + from, left, lane);
     if (R::inputs == 2) gr_ask_ahead<leaf * size>(t.b + from, left, lane);
@@ -118,8 +124,9 @@ __global__ void GR_LEAVES_BOUNDS(R) gr_reduce_leaves(const __grid_constant__ gr_
   /* a leaf a warp; counted anew, since t would take registers while rows are read */
   if (q.combine == GR_COMBINE_LEAVES_ON_HOST) {
     if (q.inputs_stable) gr_await_earlier();
-    int64_t v = q.flat ? 0 : gr_which_of(q, warp).v, at = ((int64_t)node << q.warps) + sub;
-    if (lane == 0 && at < q.leaves && (q.flat || v < q.job.count)) gr_mailbox_put_state<R>(q, v * q.leaves + at, acc);
+    int64_t v = gr_is_flat<R>(q) ? 0 : gr_which_of(q, warp).v, at = ((int64_t)node << q.warps) + sub;
+    const bool there = gr_is_flat<R>(q) || v < q.job.count;
+    if (lane == 0 && at < q.leaves && there) gr_mailbox_put_state<R>(q, v * q.leaves + at, acc);
     return;
   }
   int passes = R::leaves ? q.passes : 1;
@@ -134,7 +141,7 @@ __global__ void GR_LEAVES_BOUNDS(R) gr_reduce_leaves(const __grid_constant__ gr_
   if (q.inputs_stable) gr_await_earlier(); /* from here on something is written */
   gr_which w = {0, node};
   gr_stretch s = {0, q.n, 0};
-  if (!q.flat) {
+  if (!gr_is_flat<R>(q)) {
     w = gr_which_of(q, warp);
     s.place = w.v;
     if (w.v < q.job.count && !q.arrays) s = gr_stretch_of(q, q.first + w.v);
@@ -148,8 +155,8 @@ __global__ void GR_LEAVES_BOUNDS(R) gr_reduce_leaves(const __grid_constant__ gr_
     if (!gr_fold_blocks<R>(q, acc, value, w.v, w.node, warp, lane)) return;
     writes = threadIdx.x == 0;
   }
-  if (!writes || (!q.flat && (w.v >= q.job.count || s.n > q.job.n))) return;
-  if (q.done) gr_mailbox_put_state<R>(q, s.place, acc);
+  if (!writes || (!gr_is_flat<R>(q) && (w.v >= q.job.count || s.n > q.job.n))) return;
+  if (R::number || q.done) gr_mailbox_put_state<R>(q, s.place, acc);
   else gr_write<R>(q, acc, s.place, s.n);
 }
 

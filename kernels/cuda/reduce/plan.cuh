@@ -120,7 +120,7 @@ void plan_leaves(Plan &p, const gr_reduce_tuning &t, const gr_cuda_chip &chip) {
     p.args.nodes = (int)ceil_div(leaves, warps * passes);
   }
   if (p.args.nodes > 1) block = warps;
-  else if (j.count > 1) block = clamp(8, warps, 16);
+  else if (j.count > 1) block = clamp(t.leaves.vector_warps, warps, gr_leaves_warps);
   p.args.warps = (short)log2_of(warps);
   p.args.passes = (short)passes;
   p.launch.threads = (unsigned)(block * 32);
@@ -150,7 +150,7 @@ void plan_segments(Plan &p, const gr_reduce_tuning &t, const gr_cuda_chip &chip)
   p.args.nodes = j.chosen ? (int)ceil_div(leaves, warps * passes) : 1;
   p.args.warps = (short)log2_of(warps);
   p.args.passes = (short)passes;
-  p.launch.threads = (unsigned)((p.args.nodes > 1 ? warps : clamp(8, warps, 16)) * 32);
+  p.launch.threads = (unsigned)((p.args.nodes > 1 ? warps : clamp(t.leaves.vector_warps, warps, gr_leaves_warps)) * 32);
   p.per_block = p.args.nodes > 1 ? 1 : p.launch.threads / 32 / warps;
   p.blocks_per_group = p.args.nodes;
   j.a.step = j.a.stride; /* a segment starts so many elements in */

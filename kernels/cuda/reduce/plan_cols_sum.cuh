@@ -43,6 +43,7 @@ void plan_cols_sum(Plan &p, const gr_reduce_tuning &t, const gr_cuda_chip &chip)
   gr_cols_sum_args &how = q.cols_sum;
   Logs w(j);
   int64_t size = gr_size_of(j.dtype), columns = 16 / size, wanted = (int64_t)chip.sms * t.cols_sum.warps;
+  int64_t least = (int64_t)chip.sms * t.cols_sum.least_warps;
   int64_t words = ceil_div(j.count * size, 16);
   if (w.pair) j.n /= 2, j.a.stride *= 2, j.b.stride *= 2;
   how.two_a_word = w.pair;
@@ -54,13 +55,13 @@ void plan_cols_sum(Plan &p, const gr_reduce_tuning &t, const gr_cuda_chip &chip)
   int warps = 2, turns = w.turns, most = log2_of(power_of_two(q.leaves));
   int64_t units = ceil_div(words, (int64_t)1 << how.words_log2) * q.leaves;
   /* Strips get narrower, to 128 bytes, before blocks share a leaf. */
-  while (!w.pair && how.words_log2 > t.cols_sum.narrowest && turns > 0 && units << warps < wanted * 3 / 4)
+  while (!w.pair && how.words_log2 > t.cols_sum.narrowest && turns > 0 && units << warps < least)
     how.words_log2--, turns--, units *= 2;
   /* So many warps share a leaf that all have some, and none many turns. Lanes of a pair would have to fold after
      warps. */
   int sharing = 0;
   while (!w.pair && sharing < turns &&
-         (units << sharing < wanted * 3 / 4 || turns - sharing > p.entry.cols_sum_levels + 3))
+         (units << sharing < least || turns - sharing > p.entry.cols_sum_levels + 3))
     sharing++;
   how.leaf_warps_log2 = sharing < warps ? sharing : warps;
   how.leaf_blocks_log2 = sharing - how.leaf_warps_log2;
@@ -74,8 +75,8 @@ void plan_cols_sum(Plan &p, const gr_reduce_tuning &t, const gr_cuda_chip &chip)
   int64_t state = (((columns + 1) << how.words_log2) * 8) << warps;
   if (how.leaf_blocks_log2 == 0) {
     auto rounds = [&](int log) { return ceil_div(units << how.leaf_warps_log2, wanted << log) << log; };
-    int passes = 0, least = q.leaves == 1 ? 2 : 8;
-    for (int k = 1; k <= least; k++)
+    int passes = 0, longest = q.leaves == 1 ? 2 : 8;
+    for (int k = 1; k <= longest; k++)
       if (rounds(k) * 9 <= rounds(0) * 10) passes = k;
     if (q.leaves > 1 && passes > most - how.units_log2) passes = most > how.units_log2 ? most - how.units_log2 : 0;
     while (q.leaves > 1 && passes > 0 && state << passes > t.cols_sum.state_bytes) passes--;

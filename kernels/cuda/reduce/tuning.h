@@ -17,6 +17,7 @@ typedef struct gr_reduce_tuning {
     int block_warps;      /* warps of a block when a vector takes several blocks... */
     int blocks; /* ...of which so many a multiprocessor are wanted before leaves are taken in turn: one wave */
     int most_passes;      /* leaves a warp takes in turn at most; 8 and 4 were slower beyond 2^26 */
+    int vector_warps;     /* warps of a block that does whole vectors, or more if one takes more; no other was tried */
     int row_warps;        /* warps in flight a multiprocessor before a row gets one warp only */
     int variance_warps;   /* the same of variances, which fetch the next leaf early, so that fewer do */
   } leaves;
@@ -43,6 +44,7 @@ typedef struct gr_reduce_tuning {
   } cols_unordered;
   struct {
     int warps;       /* a multiprocessor: with 4 KB in flight each f64 3959 -> 4401, 3885 -> 4180 */
+    int least_warps; /* a multiprocessor before strips narrow and warps share a leaf: 1000 x 1000 f16 6.6 -> 3.8 us */
     int narrowest;   /* log2 of the words of a strip, which gets so narrow before blocks share a leaf: 128 bytes */
     int state_bytes; /* of leaves in turn: 16 KB */
   } cols_sum;
@@ -60,6 +62,7 @@ static inline const gr_reduce_tuning &gr_reduce_tuning_for(const gr_cuda_chip &c
                  .block_warps = 8,
                  .blocks = 4,
                  .most_passes = 16,
+                 .vector_warps = 8,
                  .row_warps = 128,
                  .variance_warps = 24},
       .rows_by_vector = {.blocks = 6, .most_rows = 32},
@@ -67,7 +70,7 @@ static inline const gr_reduce_tuning &gr_reduce_tuning_for(const gr_cuda_chip &c
       .rows_by_element = {.warps = 16, .block_warps = 4, .few_rows = 3},
       .cols_ordered = {.blocks = 4, .unit_bytes = 64 << 10},
       .cols_unordered = {.warps = 16, .good_share = 85, .least_share = 60},
-      .cols_sum = {.warps = 16, .narrowest = 3, .state_bytes = 16 << 10},
+      .cols_sum = {.warps = 16, .least_warps = 12, .narrowest = 3, .state_bytes = 16 << 10},
       .cols_variance_ring = {.least_bytes = 128 << 10, .idle = 3},
   };
   static constexpr gr_reduce_tuning turing = [] {
@@ -77,6 +80,8 @@ static inline const gr_reduce_tuning &gr_reduce_tuning_for(const gr_cuda_chip &c
   }();
   return chip.major < 8 ? turing : hopper;
 }
+
+constexpr int gr_leaves_warps = 16; /* of a block of gr_reduce_leaves at most: its shared memory has room for them */
 
 /* ---- what the compiler is told: registers, or warps that must find room on a multiprocessor, so that nothing spills
    (-Xptxas -v says so) ---- */

@@ -1,19 +1,17 @@
 #include "kernels/cuda/scan/start.cuh"
 
-cudaError_t gr_scan_floats(gr_dtype t, int multiplies, const gr_scan *q, const gr_cuda_chip *chip,
-                           cudaStream_t stream) {
+cudaError_t gr_scan_floats(gr_dtype t, int multiplies, const gr_scan *q, const gr_scan_place &at) {
   return gr_for_float(t, [&](auto d) {
     constexpr gr_dtype D = decltype(d)::value;
-    return multiplies ? gr_scan_start<gr_scan_float<D, true>>(*q, chip, stream)
-                      : gr_scan_start<gr_scan_float<D, false>>(*q, chip, stream);
+    return multiplies ? gr_scan_start<gr_scan_float<D, true>>(*q, at)
+                      : gr_scan_start<gr_scan_float<D, false>>(*q, at);
   });
 }
 
-cudaError_t gr_scan_integers(gr_dtype t, int multiplies, const gr_scan *q, const gr_cuda_chip *chip,
-                             cudaStream_t stream) {
+cudaError_t gr_scan_integers(gr_dtype t, int multiplies, const gr_scan *q, const gr_scan_place &at) {
   return gr_for_dtype<GR_U8, GR_U16, GR_U32, GR_I64>(gr_scan_pattern(t), [&](auto d) {
     constexpr gr_dtype D = decltype(d)::value;
-    return multiplies ? gr_scan_start<gr_scan_integer<D, true>>(*q, chip, stream)
-                      : gr_scan_start<gr_scan_integer<D, false>>(*q, chip, stream);
+    return multiplies ? gr_scan_start<gr_scan_integer<D, true>>(*q, at)
+                      : gr_scan_start<gr_scan_integer<D, false>>(*q, at);
   });
 }

@@ -26,12 +26,10 @@ static int64_t flip_of(const gr_scan_job *job) {
   }
 }
 
-int gr_cuda_scan(const gr_scan_job *job, const gr_cuda_run *run) {
+/* But for the scratch memory. */
+static gr_scan arguments_of(const gr_scan_job *job) {
   gr_scan q;
-  cudaStream_t stream = (cudaStream_t)run->stream;
-  int multiplies = job->op == GR_OP_prod;
   int64_t back = job->reverse ? job->n - 1 : 0, sign = job->reverse ? -1 : 1;
-  if (job->n <= 0) return cudaSuccess;
   memset(&q, 0, sizeof q);
   q.a = (const char *)job->a.data + back * job->a.stride;
   q.out = (char *)job->out.data + back * job->out.stride;
@@ -41,18 +39,44 @@ int gr_cuda_scan(const gr_scan_job *job, const gr_cuda_run *run) {
   q.tiles = (uint32_t)tiles_of(job);
   q.exclusive = job->exclusive;
   q.flip = flip_of(job);
+  return q;
+}
+
+static uint32_t groups_of(const gr_scan &q) { return q.tiles / 32 + 1; }
+static size_t scratch_of(const gr_scan &q) {
+  uint32_t supers = q.tiles / 1024 + 2;
+  return GR_COUNTER_BYTES + ((size_t)q.tiles + groups_of(q) + supers) * sizeof(gr_halves);
+}
+
+static int start(const gr_scan_job *job, const gr_scan *q, const gr_scan_place &at) {
+  int multiplies = job->op == GR_OP_prod;
+  if (has_keys(job)) return gr_scan_orders(job->dtype, q, at);
+  return gr_is_float(job->dtype) ? gr_scan_floats(job->dtype, multiplies, q, at)
+                                 : gr_scan_integers(job->dtype, multiplies, q, at);
+}
+
+int gr_cuda_scan(const gr_scan_job *job, const gr_cuda_run *run) {
+  if (job->n <= 0) return cudaSuccess;
+  gr_scan q = arguments_of(job);
   q.inputs_stable =
       gr_reads_at_once(*run, q.tiles <= GR_SCAN_SHORT, {gr_span(job->a, 1, job->n, gr_size_of(job->dtype))},
                        {gr_span(job->out, 1, job->n, gr_size_of(job->out_dtype))});
-  uint32_t groups = q.tiles / 32 + 1, supers = q.tiles / 1024 + 2;
-  int e = gr_cuda_need(run, GR_COUNTER_BYTES + ((size_t)q.tiles + groups + supers) * sizeof(gr_halves));
+  int e = gr_cuda_need(run, scratch_of(q));
   if (e != cudaSuccess) return e;
   q.next = (unsigned *)run->scratch->memory;
   q.tile = (gr_halves *)((char *)run->scratch->memory + GR_COUNTER_BYTES);
   q.group = q.tile + q.tiles;
-  q.super = q.group + groups;
+  q.super = q.group + groups_of(q);
   q.tag = gr_tag_of(run->epoch);
-  if (has_keys(job)) return gr_scan_orders(job->dtype, &q, run->chip, stream);
-  return gr_is_float(job->dtype) ? gr_scan_floats(job->dtype, multiplies, &q, run->chip, stream)
-                                 : gr_scan_integers(job->dtype, multiplies, &q, run->chip, stream);
+  return start(job, &q, {run->chip, (cudaStream_t)run->stream, NULL});
+}
+
+void gr_cuda_explain_scan(const gr_scan_job *job, const gr_cuda_chip *chip, gr_explained *e) {
+  gr_scan q = arguments_of(job);
+  bool few = q.tiles <= GR_SCAN_SHORT;
+  *e = {few ? "gr_scan_short" : "gr_scan_long",
+        few ? "a block a tile, up to 1024 tiles" : "blocks stay, and tiles pass through a ring in shared memory",
+        "tiles look back at the totals before them"};
+  e->scratch = (int64_t)scratch_of(q);
+  start(job, &q, {chip, NULL, e});
 }

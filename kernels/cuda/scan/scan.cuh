@@ -296,8 +296,14 @@ static inline gr_dtype gr_scan_pattern(gr_dtype t) {
   return t == GR_I8 ? GR_U8 : t == GR_I16 ? GR_U16 : t == GR_I32 ? GR_U32 : t;
 }
 
-cudaError_t gr_scan_floats(gr_dtype, int multiplies, const gr_scan *, const gr_cuda_chip *, cudaStream_t);
-cudaError_t gr_scan_integers(gr_dtype, int multiplies, const gr_scan *, const gr_cuda_chip *, cudaStream_t);
-cudaError_t gr_scan_orders(gr_dtype, const gr_scan *, const gr_cuda_chip *, cudaStream_t);
+/* Where a scan runs; asked: nothing is launched, this is told how it would be. */
+struct gr_scan_place {
+  const gr_cuda_chip *chip;
+  cudaStream_t stream;
+  gr_explained *asked;
+};
+cudaError_t gr_scan_floats(gr_dtype, int multiplies, const gr_scan *, const gr_scan_place &);
+cudaError_t gr_scan_integers(gr_dtype, int multiplies, const gr_scan *, const gr_scan_place &);
+cudaError_t gr_scan_orders(gr_dtype, const gr_scan *, const gr_scan_place &);
 
 #endif

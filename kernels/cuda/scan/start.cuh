@@ -5,23 +5,34 @@
 #include "kernels/cuda/scan/ring.cuh"
 #include "kernels/cuda/scan/short.cuh"
 
-template <class S> static cudaError_t gr_scan_start(gr_scan q, const gr_cuda_chip *chip, cudaStream_t stream) {
-  using Shape = gr_scan_shape<S>;
-  const void *kernel = (const void *)gr_scan_long<S>;
+static cudaError_t gr_scan_launch(const void *kernel, gr_scan &q, int32_t blocks, int32_t threads, int shared,
+                                  const gr_scan_place &at) {
   void *args[] = {&q};
-  int blocks = chip->sms * GR_SCAN_BLOCKS, early = chip->major >= 9;
+  if (at.asked) {
+    at.asked->launches = 1;
+    at.asked->blocks = blocks;
+    at.asked->threads = threads;
+    at.asked->shared = shared;
+    return cudaSuccess;
+  }
+  cudaError_t e =
+      shared ? cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared) : cudaSuccess;
+  if (e != cudaSuccess) return e;
+  return gr_start_early(kernel, args, blocks, threads, (size_t)shared, at.chip->major >= 9, at.stream);
+}
+
+template <class S> static cudaError_t gr_scan_start(gr_scan q, const gr_scan_place &at) {
+  using Shape = gr_scan_shape<S>;
+  const gr_cuda_chip *chip = at.chip;
   if (q.tiles <= GR_SCAN_SHORT)
-    return gr_start_early((const void *)gr_scan_short<S>, args, (int32_t)q.tiles, GR_SCAN_WRITERS * 32, 0, early,
-                          stream);
+    return gr_scan_launch((const void *)gr_scan_short<S>, q, (int32_t)q.tiles, GR_SCAN_WRITERS * 32, 0, at);
   /* Blocks share a multiprocessor's memory, where their rings of two tiles fit; 1 KB of each is the system's. */
   int each = gr_scan_ring<S>::slot_bytes, fixed = GR_SCAN_WRITERS * Shape::results;
   q.slots = ((chip->shared_optin + 1024) / GR_SCAN_BLOCKS - 1024 - fixed) / each;
   if (q.slots < 2) q.slots = (chip->shared_optin - fixed) / each;
   if (q.slots > GR_SCAN_SLOTS) q.slots = GR_SCAN_SLOTS;
-  int shared = fixed + q.slots * each;
-  cudaError_t e = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared);
-  if (e != cudaSuccess) return e;
-  return gr_start_early(kernel, args, blocks, GR_SCAN_THREADS, (size_t)shared, early, stream);
+  return gr_scan_launch((const void *)gr_scan_long<S>, q, chip->sms * GR_SCAN_BLOCKS, GR_SCAN_THREADS,
+                        fixed + q.slots * each, at);
 }
 
 #endif

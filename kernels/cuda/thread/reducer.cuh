@@ -94,6 +94,8 @@ struct gr_common {
   static constexpr int inputs = gr_inputs_table[RED], fields = gr_fields_table[kind];
   static constexpr bool variance = false, exact = false, light = false, by_word = false, by_part = false,
                         by_place = false;
+  /* Elements come from a formula, not from memory; and then: of one vector whose state goes to the host's mailbox. */
+  static constexpr bool formula = false, number = false;
   using T = gr_type<D>;
   static __device__ __forceinline__ gr_acc merge(gr_acc a, gr_acc b) {
     if constexpr (kind == GR_ACC_VARIANCE)

@@ -5,14 +5,13 @@
 #ifndef GR_CUDA_WARP_LEAF_CUH
 #define GR_CUDA_WARP_LEAF_CUH
 
-#include "kernels/cuda/thread/load.cuh"
-#include "kernels/cuda/thread/reducers.cuh"
+#include "kernels/cuda/formula/hole.cuh"
 
 /* Rows in flight at once, of each input. */
 template <class R>
 constexpr int gr_batch_of_two = R::fields > 1 && !(R::red == GR_RED_COSINE && R::lanes) ? 4 : 8;
 template <class R>
-constexpr int gr_batch = R::inputs == 1                                   ? 8
+constexpr int gr_batch = R::formula ? 4 : R::inputs == 1                                   ? 8
                          : gr_size<R::dtype> > 2 || R::light || !R::lanes ? gr_batch_of_two<R>
                          : R::fields > 1                                  ? 2
                                                                           : 4;
@@ -80,8 +79,14 @@ __device__ __forceinline__ void gr_add_loose(typename Q::Lane (&l)[gr_lanes_of<Q
 #pragma unroll 1
   for (int r = 0; r < used; r++) {
     int valid = min(left - r * row, each);
-    uint4 x = gr_loose_word<Q::dtype>(wa[0], a, valid), y = x;
-    if (Q::inputs == 2) y = gr_loose_word<Q::dtype>(wb[0], b, valid);
+    uint4 x, y;
+    if constexpr (Q::formula) {
+      gr_formula_word<Q::inputs>(x, y, a.p, valid);
+      if (Q::inputs == 1) y = x;
+    } else {
+      y = x = gr_loose_word<Q::dtype>(wa[0], a, valid);
+      if (Q::inputs == 2) y = gr_loose_word<Q::dtype>(wb[0], b, valid);
+    }
     gr_add_some<Q>(l, x, y, valid, k, r * each);
     a.p += row * a.stride;
     gr_rotate(wa);
@@ -110,12 +115,10 @@ struct gr_plain<R, true> {
   using type = typename R::Sum;
 };
 
-/*
-** A leaf that cannot be read row by row, from element `first`: the last one of a vector, or any of a strided
-** one. Out of line, and with few rows in flight, to leave the main loop its registers.
-*/
+/* A leaf that cannot be read row by row, from element `first`: the last one of a vector, or any of a strided one. */
 template <class Q, int rows>
-__device__ __noinline__ gr_lane_set<Q> gr_read_loose(gr_walker a, gr_walker b, int64_t n, int64_t first, gr_context c) {
+__device__ __forceinline__ gr_lane_set<Q> gr_read_loose_here(gr_walker a, gr_walker b, int64_t n, int64_t first,
+                                                             const gr_context &c) {
   constexpr int size = gr_size<Q::dtype>, each = 16 / size, row = GR_LANES(size);
   int lane = threadIdx.x & 31, count = (int)min(n - first, (int64_t)GR_LEAF(size));
   gr_lane_set<Q> s = gr_start_lanes<Q>();
@@ -125,13 +128,29 @@ __device__ __noinline__ gr_lane_set<Q> gr_read_loose(gr_walker a, gr_walker b, i
   for (int k = 0; k < count; k += rows * row) {
     uint4 wa[rows], wb[rows];
     int left = count - k - lane * each;
-    gr_begin_loose<Q::dtype, rows>(wa, gr_word_of(a.p), a.stride == size ? left : 0);
-    if (Q::inputs == 2) gr_begin_loose<Q::dtype, rows>(wb, gr_word_of(b.p), b.stride == size ? left : 0);
+    if constexpr (!Q::formula) {
+      gr_begin_loose<Q::dtype, rows>(wa, gr_word_of(a.p), a.stride == size ? left : 0);
+      if (Q::inputs == 2) gr_begin_loose<Q::dtype, rows>(wb, gr_word_of(b.p), b.stride == size ? left : 0);
+    }
     gr_add_loose<Q, rows>(s.l, wa, wb, a, b, left, min(rows, (count - k + row - 1) / row), c);
     if constexpr (Q::kind == GR_ACC_POSITION)
       Q::mark(s.l[0], first + k + s.l[0].code / each * row + lane * each + s.l[0].code % each);
   }
   return s;
+}
+
+/* Out of line, and with few rows in flight, to leave the main loop its registers. */
+template <class Q, int rows>
+__device__ __noinline__ gr_lane_set<Q> gr_read_loose_apart(gr_walker a, gr_walker b, int64_t n, int64_t first,
+                                                           gr_context c) {
+  return gr_read_loose_here<Q, rows>(a, b, n, first, c);
+}
+/* Only a kernel itself has the arguments that a formula reads. */
+template <class Q, int rows>
+__device__ __forceinline__ gr_lane_set<Q> gr_read_loose(const gr_walker &a, const gr_walker &b, int64_t n,
+                                                        int64_t first, const gr_context &c) {
+  if constexpr (Q::formula) return gr_read_loose_here<Q, rows>(a, b, n, first, c);
+  else return gr_read_loose_apart<Q, rows>(a, b, n, first, c);
 }
 
 /*
@@ -156,8 +175,12 @@ template <class Q>
 __device__ __forceinline__ void gr_load_after(gr_leaf_view &w) {
   constexpr int end = GR_LEAF_ROWS(gr_size<Q::dtype>) * GR_ROW_BYTES;
   if (w.skip == 0) return;
-  w.after_a = gr_load16_at<end>(w.a);
-  if (Q::inputs == 2) w.after_b = gr_load16_at<end>(w.b);
+  if constexpr (Q::formula) {
+    gr_formula_word<Q::inputs>(w.after_a, w.after_b, w.a + end, w.skip / gr_size<Q::dtype>);
+  } else {
+    w.after_a = gr_load16_at<end>(w.a);
+    if (Q::inputs == 2) w.after_b = gr_load16_at<end>(w.b);
+  }
 }
 
 template <class Q>
@@ -174,13 +197,23 @@ __device__ __forceinline__ gr_leaf_view gr_view_of(const char *a, const char *b,
   return w;
 }
 
+/* Words of rows of the first input, and of the second, if there is one. */
+template <class Q, int rows>
+__device__ __forceinline__ void gr_bring_rows(uint4 (&a)[rows], uint4 (&b)[rows], const char *pa, const char *pb) {
+  if constexpr (Q::formula) {
+    gr_formula_rows<Q::inputs, rows>(a, b, pa);
+  } else {
+    gr_load_rows<rows>(a, pa);
+    if (Q::inputs == 2) gr_load_rows<rows>(b, pb);
+  }
+}
+
 /* Loads rows r and on of a leaf, in the way that its alignment asks for. */
 template <class Q, int rows>
 __device__ __forceinline__ void gr_load_view(uint4 (&a)[rows], uint4 (&b)[rows], const gr_leaf_view &w, int r,
                                              int lane) {
-  gr_load_rows<rows>(a, w.a + r * GR_ROW_BYTES);
-  if (Q::inputs == 2) gr_load_rows<rows>(b, w.b + r * GR_ROW_BYTES);
-  if (w.apart) {
+  gr_bring_rows<Q, rows>(a, b, w.a + r * GR_ROW_BYTES, w.b + r * GR_ROW_BYTES);
+  if (!Q::formula && w.apart) {
     gr_shift_rows<rows>(a, w.a + r * GR_ROW_BYTES, w.shift, lane);
     if (Q::inputs == 2) gr_shift_rows<rows>(b, w.b + r * GR_ROW_BYTES, w.shift_b, lane);
   } else if (!Q::lanes && w.shift != 0 && r == 0) { /* in any order: the last take the place of the first */

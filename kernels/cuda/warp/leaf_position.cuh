@@ -80,6 +80,19 @@ __device__ __forceinline__ uint4 gr_lowest_word(uint32_t flip, int64_t key_xor) 
   return make_uint4(u, u, u, u);
 }
 
+/* Element `lane` of the word at p, in the first place of a word. */
+template <class Q>
+__device__ __forceinline__ uint4 gr_element_of(const char *p, int lane, bool mine) {
+  constexpr gr_dtype D = Q::dtype;
+  constexpr int size = gr_size<D>;
+  uint4 word;
+  if constexpr (!Q::formula) return gr_gather<D, 1>(p + lane * size, 0, mine);
+  gr_formula_word<1>(word, word, p, lane < 16 / size ? lane + 1 : 0); /* what follows it may not be there */
+  const int by = lane * size;
+  uint32_t low = by < 4 ? word.x : by < 8 ? word.y : by < 12 ? word.z : word.w;
+  return make_uint4(low >> (by & 3) * 8, by < 8 ? word.y : word.w, 0, 0);
+}
+
 /*
 ** Rows r.. of a leaf at position k, for a warp that keeps one best of all its lanes. The largest of each row first;
 ** only if it is better, the first row and lane that have it; then the elements of that one word, read again, a lane
@@ -122,8 +135,8 @@ __device__ __forceinline__ void gr_position_rows(typename Q::Lane &l, uint4 (&w)
   bool mine = lane < each;
   if (which == 0 && r == 0) mine = mine && bytes >= v.shift;
   if (which == GR_LEAF_ROWS(size) * 32) mine = bytes < v.shift;
-  const char *p = v.a + (r * GR_ROW_BYTES + (int)which * 16 - lane * 16 + bytes);
-  uint4 element = gr_gather<D, 1>(p, 0, mine);
+  const char *p = v.a + (r * GR_ROW_BYTES + (int)which * 16 - lane * 16);
+  uint4 element = gr_element_of<Q>(p, lane, mine);
   unsigned found = __ballot_sync(~0u, mine && Q::key(gr_pick<D>(element, 0), key_xor) == most);
   int64_t position = at + (which * each + __ffs(found) - 1);
   if (most > l.best || (uint64_t)position < (uint64_t)l.position) l.position = position;

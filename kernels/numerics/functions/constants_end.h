@@ -16,6 +16,7 @@
 #undef EXP2_POLY
 #undef EXP_HIGH
 #undef EXP_LOW
+#undef EXP_NORMAL
 #undef EXP_TAIL
 #undef HALF_PI_1
 #undef HALF_PI_2

@@ -1,6 +1,7 @@
 /* Constants and polynomials for f32; see constants_f64.h. */
 #define EXP_HIGH 89.0f
 #define EXP_LOW -104.0f
+#define EXP_NORMAL 87.0f
 #define INV_LN2 1.442695f
 #define INV_LN2_LOW 1.925963e-08f
 #define LN2_HIGH 0.6931472f

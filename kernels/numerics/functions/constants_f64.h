@@ -2,6 +2,7 @@
    parts is what the first lacks, again and again. */
 #define EXP_HIGH 709.8
 #define EXP_LOW -745.2
+#define EXP_NORMAL 708.0
 #define INV_LN2 1.4426950408889634
 #define INV_LN2_LOW 2.0355273740931033e-17
 #define LN2_HIGH 0.6931471805599453

@@ -134,8 +134,12 @@ void gr_cuda_ring_close(gr_cuda_ring *);
 
 /* ---- reduce.c ---- */
 
-/* Adds reductions whose results go to a slot to the batch (several: alike, see gr_cuda_reduce_arrays). */
-gr_status gr_cuda_add_reduce(gr_cuda_queue *, const gr_reduce_job *const *, int count, gr_cuda_pending *);
+/*
+** Adds reductions whose results go to a slot to the batch (several: alike, see gr_cuda_reduce_arrays). formula: what
+** the elements of a single one come from, or NULL.
+*/
+gr_status gr_cuda_add_reduce(gr_cuda_queue *, const gr_reduce_job *const *, int count, gr_cuda_pending *,
+                             const gr_cuda_formula *);
 /* Launches one by itself, which may begin while earlier launches end; a graph as a whole does not. */
 gr_status gr_cuda_start_reduce(gr_cuda_queue *, const gr_reduce_job *, gr_cuda_pending *);
 /* gr_cuda_await for one result of a slot; gr_cuda_take reads it, once it is there. */
@@ -155,6 +159,15 @@ gr_status gr_cuda_poll(gr_queue *, gr_ticket *, int64_t nanoseconds);
 void gr_cuda_forget(gr_queue *, gr_ticket *);
 gr_status gr_cuda_elapsed(gr_queue *, const gr_ticket *from, const gr_ticket *to, double *seconds);
 void gr_cuda_later_close(gr_cuda_queue *);
+/* A slot for a result that is waited for in the same call. */
+gr_status gr_cuda_take_slot(gr_cuda_queue *, gr_cuda_pending **);
+void gr_cuda_give_slot(gr_cuda_queue *, gr_cuda_pending *);
+
+/* ---- formula.c ---- */
+
+gr_status gr_cuda_do_formula(gr_queue *, const gr_formula_job *);
+const char *gr_cuda_uncompiled(gr_backend *);
+void gr_cuda_compiled(gr_backend *, void (*see)(const gr_compiled_formula *, void *), void *);
 
 /* ---- histogram.c, exact.c, launch.c ---- */
 

@@ -3,6 +3,8 @@
 ** is no driver; there gr_cuda_backends finds nothing and says why.
 */
 #include "src/backend/cuda/cuda.h"
+
+#include "src/backend/jit/compiled.h"
 #include "src/backend/gpus.h"
 
 #include <pthread.h>
@@ -47,6 +49,9 @@ static cudaError_t describe(gr_cuda_device *d, int device) {
   b->zero = gr_cuda_zero;
   b->wait = gr_cuda_wait;
   b->reduce = gr_cuda_do_reduce;
+  b->formula = gr_cuda_do_formula;
+  b->uncompiled = gr_cuda_uncompiled;
+  b->compiled = gr_cuda_compiled;
   b->explain = gr_cuda_do_explain;
   b->start = gr_cuda_start;
   b->mark = gr_cuda_mark;
@@ -89,6 +94,7 @@ static void open_devices(void) {
   int count = 0;
   cudaError_t e = cudaGetDeviceCount(&count);
   gr_cuda_read_settings();
+  gr_jit_read_settings();
   if (e == cudaSuccess && count == 0) e = cudaErrorNoDevice;
   if (count > MAX_DEVICES) count = MAX_DEVICES;
   for (int k = 0; k < count && e == cudaSuccess; k++) e = describe(&all.devices[k], k);

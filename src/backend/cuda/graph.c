@@ -6,6 +6,8 @@
 */
 #include "src/backend/cuda/cuda.h"
 
+#include "src/backend/jit/compiled.h"
+
 #include <cuda.h>
 #include <dlfcn.h>
 #include <pthread.h>
@@ -20,6 +22,7 @@ static struct {
   pthread_once_t once;
   CUresult (*set)(CUgraphExec, CUgraphNode, const CUDA_KERNEL_NODE_PARAMS_v2 *);
   CUresult (*launch)(CUgraphExec, CUstream);
+  CUresult (*get)(CUgraphNode, CUDA_KERNEL_NODE_PARAMS_v2 *);
 } driver = {.once = PTHREAD_ONCE_INIT};
 
 static void find_driver(void) {
@@ -27,6 +30,7 @@ static void find_driver(void) {
   if (!library) return;
   *(void **)&driver.set = dlsym(library, "cuGraphExecKernelNodeSetParams_v2");
   *(void **)&driver.launch = dlsym(library, "cuGraphLaunch");
+  *(void **)&driver.get = dlsym(library, "cuGraphKernelNodeGetParams_v2");
 }
 
 typedef struct gr_cuda_graph {
@@ -44,6 +48,7 @@ typedef struct gr_cuda_graph {
 static void drop(gr_cuda_graph *g) {
   if (g->exec) (void)cudaGraphExecDestroy(g->exec);
   if (g->graph) (void)cudaGraphDestroy(g->graph);
+  for (int k = 0; k < g->count; k++) gr_jit_let_go(g->part[k].as.compiled);
   free(g);
 }
 
@@ -57,6 +62,9 @@ static struct cudaKernelNodeParams params_of(const gr_cuda_kernel *k, void **arg
 
 static cudaError_t start(const gr_cuda_kernel *k, int early, cudaStream_t stream) {
   void *arguments = (void *)(uintptr_t)k->arguments;
+  if (k->compiled)
+    return (cudaError_t)gr_jit_launch((void *)(uintptr_t)k->kernel, (unsigned)k->blocks, (unsigned)k->threads, stream,
+                                      arguments);
   struct cudaKernelNodeParams p = params_of(k, &arguments);
   cudaLaunchAttribute how = {.id = cudaLaunchAttributeProgrammaticStreamSerialization};
   how.val.programmaticStreamSerializationAllowed = 1;
@@ -69,6 +77,11 @@ static cudaError_t start(const gr_cuda_kernel *k, int early, cudaStream_t stream
   return cudaLaunchKernelExC(&c, k->kernel, p.kernelParams);
 }
 
+/* Without the room for arguments that it does not use. */
+static void copy_kernel(gr_cuda_kernel *to, const gr_cuda_kernel *from) {
+  memcpy(to, from, offsetof(gr_cuda_kernel, arguments) + (size_t)from->bytes);
+}
+
 /* Finds each kernel's node by its arguments, which differ: each kernel has a mailbox of its own. */
 static cudaError_t name_nodes(gr_cuda_graph *g) {
   cudaGraphNode_t node[GR_BATCH];
@@ -77,10 +90,14 @@ static cudaError_t name_nodes(gr_cuda_graph *g) {
   cudaError_t e = cudaGraphGetNodes(g->graph, node, &count);
   for (size_t n = 0; n < count && e == cudaSuccess; n++) {
     struct cudaKernelNodeParams p;
-    e = cudaGraphKernelNodeGetParams(node[n], &p);
-    for (int k = 0; k < g->count && e == cudaSuccess; k++)
-      if (!memcmp(p.kernelParams[0], g->part[k].as.arguments, (size_t)g->part[k].as.bytes))
-        g->part[k].node = node[n], found++;
+    CUDA_KERNEL_NODE_PARAMS_v2 d = {0};
+    if (driver.get) e = (cudaError_t)driver.get(node[n], &d), p.kernelParams = d.kernelParams;
+    else e = cudaGraphKernelNodeGetParams(node[n], &p);
+    for (int k = 0; k < g->count && e == cudaSuccess; k++) {
+      const gr_cuda_kernel *as = &g->part[k].as;
+      if (driver.get && d.func && d.func != g->part[k].function) continue; /* others may have fewer arguments */
+      if (!memcmp(p.kernelParams[0], as->arguments, (size_t)as->bytes)) g->part[k].node = node[n], found++;
+    }
   }
   return e == cudaSuccess && found != g->count ? cudaErrorInvalidValue : e;
 }
@@ -92,9 +109,13 @@ static cudaError_t make(gr_cuda_queue *q, gr_cuda_graph **out) {
   if (!g) return cudaErrorMemoryAllocation;
   cudaError_t e = cudaSuccess;
   for (; g->count < b->count && e == cudaSuccess; g->count++) {
-    g->part[g->count].as = b->kernel[g->count];
-    e = cudaGetFuncBySymbol(&g->part[g->count].function, b->kernel[g->count].kernel); /* loads it */
+    const gr_cuda_kernel *from = &b->kernel[g->count];
+    copy_kernel(&g->part[g->count].as, from);
+    if (from->compiled)
+      gr_jit_keep(from->compiled), g->part[g->count].function = (cudaFunction_t)(uintptr_t)from->kernel;
+    else e = cudaGetFuncBySymbol(&g->part[g->count].function, from->kernel); /* loads it */
   }
+  pthread_mutex_lock(&gr_jit_capturing);
   if (e == cudaSuccess) e = cudaStreamBeginCapture(q->stream, cudaStreamCaptureModeRelaxed);
   if (e == cudaSuccess) {
     for (int k = 0; k < g->count && e == cudaSuccess; k++)
@@ -102,6 +123,7 @@ static cudaError_t make(gr_cuda_queue *q, gr_cuda_graph **out) {
     cudaError_t ended = cudaStreamEndCapture(q->stream, &g->graph);
     if (e == cudaSuccess) e = ended;
   }
+  pthread_mutex_unlock(&gr_jit_capturing);
   if (e == cudaSuccess) e = name_nodes(g);
   if (e == cudaSuccess) e = cudaGraphInstantiate(&g->exec, g->graph, 0);
   if (e == cudaSuccess) *out = g;
@@ -150,7 +172,7 @@ static cudaError_t find(gr_cuda_queue *q, gr_cuda_graph **out) {
 
 static cudaError_t set(gr_cuda_graph *g, int k, const gr_cuda_kernel *to) {
   void *arguments = g->part[k].as.arguments;
-  g->part[k].as = *to;
+  copy_kernel(&g->part[k].as, to);
   struct cudaKernelNodeParams p = params_of(to, &arguments);
   if (!driver.set) return cudaGraphExecKernelNodeSetParams(g->exec, g->part[k].node, &p);
   CUDA_KERNEL_NODE_PARAMS_v2 d = {.func = g->part[k].function,

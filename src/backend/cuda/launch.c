@@ -11,9 +11,13 @@
   X(fill, gr_fill_job, work, "fill")               \
   X(copy, gr_copy_job, work, "copy")               \
   X(random, gr_random_job, work, "random numbers") \
+  X(whole, gr_whole_job, work, "random numbers")   \
+  X(order, gr_order_job, work, "a permutation")    \
   X(edges, gr_edges_job, work, "edges")            \
   X(map, gr_map_job, work, "an element operator")  \
-  X(compact, gr_compact_job, chain, "compact")
+  X(compact, gr_compact_job, chain, "compact")     \
+  X(lookup, gr_lookup_job, work, "take")           \
+  X(put, gr_put_job, work, "put")
 
 #define LAUNCH(name, job_type, where, what)                                  \
   static gr_status queue_##name(gr_queue *base, const job_type *job) {       \
@@ -28,6 +32,14 @@
   }
 LAUNCHES(LAUNCH)
 #undef LAUNCH
+
+#define EXPLAIN(name)                                                                       \
+  static void explain_##name(gr_queue *base, const gr_##name##_job *job, gr_explained *e) { \
+    gr_cuda_explain_##name(job, &((gr_cuda_queue *)base)->device->chip, e);                 \
+  }
+EXPLAIN(scan)
+EXPLAIN(histogram)
+#undef EXPLAIN
 
 /* One call may issue several kernels and memsets: the launcher counts them. */
 static gr_status queue_ladder(gr_queue *base, const gr_ladder_job *job) {
@@ -59,4 +71,6 @@ void gr_cuda_launches(gr_backend *b) {
   LAUNCHES(SET)
 #undef SET
   b->ladder = queue_ladder;
+  b->explain_scan = explain_scan;
+  b->explain_histogram = explain_histogram;
 }

@@ -11,8 +11,9 @@ static int halves_of(const gr_cuda_pending *p) { return 2 * p->mailbox.states * 
 
 /* The run of one whose results go to a slot. */
 static void prepare_mailbox(gr_cuda_queue *q, const gr_reduce_job *const *jobs, int count, gr_cuda_pending *slot,
-                            gr_cuda_run *run) {
+                            const gr_cuda_formula *formula, gr_cuda_run *run) {
   gr_cuda_prepare(q, &q->work, run);
+  run->formula = formula;
   run->done = slot->mapped->words;
   run->ticket = slot->ticket;
   run->mailbox = &slot->mailbox;
@@ -23,9 +24,10 @@ static void prepare_mailbox(gr_cuda_queue *q, const gr_reduce_job *const *jobs, 
   slot->users = slot->waiting = count;
 }
 
-gr_status gr_cuda_add_reduce(gr_cuda_queue *q, const gr_reduce_job *const *jobs, int count, gr_cuda_pending *slot) {
+gr_status gr_cuda_add_reduce(gr_cuda_queue *q, const gr_reduce_job *const *jobs, int count, gr_cuda_pending *slot,
+                             const gr_cuda_formula *formula) {
   gr_cuda_run run;
-  prepare_mailbox(q, jobs, count, slot, &run);
+  prepare_mailbox(q, jobs, count, slot, formula, &run);
   run.batch = &q->batch;
   int error = count == 1 ? gr_cuda_reduce(jobs[0], &run) : gr_cuda_reduce_arrays(jobs, count, &run);
   volatile uint64_t *word = slot->host->words;
@@ -38,7 +40,7 @@ gr_status gr_cuda_add_reduce(gr_cuda_queue *q, const gr_reduce_job *const *jobs,
 gr_status gr_cuda_start_reduce(gr_cuda_queue *q, const gr_reduce_job *job, gr_cuda_pending *slot) {
   gr_cuda_run run;
   slot->ticket++;
-  prepare_mailbox(q, &job, 1, slot, &run);
+  prepare_mailbox(q, &job, 1, slot, NULL, &run);
   return gr_cuda_launched(q, gr_cuda_reduce(job, &run), gr_op_name(job->op));
 }
 
@@ -61,7 +63,7 @@ void gr_cuda_take(gr_cuda_pending *p, int lane, uint64_t words[2]) {
 /* Its states are in the slot afterwards. */
 static gr_status reduce_to_slot(gr_cuda_queue *q, const gr_reduce_job *job) {
   int there;
-  gr_status status = gr_cuda_add_reduce(q, &job, 1, &q->now);
+  gr_status status = gr_cuda_add_reduce(q, &job, 1, &q->now, NULL);
   q->base.stats.syncs++;
   if (status == GR_OK) status = gr_cuda_launch_batch(q, gr_op_name(job->op));
   if (status == GR_OK) status = gr_cuda_await_reduce(q, &q->now, 0, -1, gr_op_name(job->op), &there);

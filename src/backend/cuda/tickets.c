@@ -40,12 +40,18 @@ static cudaError_t add_page(gr_cuda_queue *q) {
   return cudaSuccess;
 }
 
-static cudaError_t take_slot(gr_cuda_queue *q, gr_cuda_pending **out) {
+gr_status gr_cuda_take_slot(gr_cuda_queue *q, gr_cuda_pending **out) {
   cudaError_t e = q->slots ? cudaSuccess : add_page(q);
-  if (e != cudaSuccess) return e;
+  if (e != cudaSuccess) return gr_cuda_check(q, e, "memory for a result");
   *out = q->slots;
   q->slots = (*out)->next;
-  return cudaSuccess;
+  return GR_OK;
+}
+
+void gr_cuda_give_slot(gr_cuda_queue *q, gr_cuda_pending *p) {
+  if (p->waiting > 0) p->ticket++;
+  p->next = q->slots;
+  q->slots = p;
 }
 
 /* Events are timed: a timer is two of them. */
@@ -95,9 +101,9 @@ gr_status gr_cuda_start(gr_queue *base, const gr_reduce_job *const *jobs, int co
   const int alone = is_alone(q, jobs[0], count, more);
   int was = gr_cuda_enter(q);
   if (was < 0) return GR_DEVICE;
-  gr_status status = gr_cuda_check(q, take_slot(q, &p), "memory for a result");
+  gr_status status = gr_cuda_take_slot(q, &p);
   if (status == GR_OK) {
-    status = alone ? gr_cuda_start_reduce(q, jobs[0], p) : gr_cuda_add_reduce(q, jobs, count, p);
+    status = alone ? gr_cuda_start_reduce(q, jobs[0], p) : gr_cuda_add_reduce(q, jobs, count, p, NULL);
     for (int k = 0; k < count; k++) {
       tickets[k]->slot = p;
       tickets[k]->lane = k;
@@ -161,10 +167,12 @@ void gr_cuda_forget(gr_queue *base, gr_ticket *t) {
   gr_cuda_pending *p = t->slot;
   t->slot = NULL;
   if (!p || --p->users > 0) return;
-  if (p->waiting > 0) p->ticket++;
-  gr_cuda_pending **list = p->event ? &q->marks : &q->slots;
-  p->next = *list;
-  *list = p;
+  if (!p->event) {
+    gr_cuda_give_slot(q, p);
+    return;
+  }
+  p->next = q->marks;
+  q->marks = p;
 }
 
 gr_status gr_cuda_elapsed(gr_queue *base, const gr_ticket *from, const gr_ticket *to, double *seconds) {

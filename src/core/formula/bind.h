@@ -5,12 +5,27 @@
 #include "src/core/formula/expression.h"
 #include "src/core/formula/formula.h"
 
-/* What a name stands for: one of the three. */
+/* What a name stands for: one of the three; or an input of that number and dtype that comes with each job. */
 typedef struct gr_given {
   const gr_array *array;
   const gr_expression *expression;
   gr_number number;
+  int comes, input;
+  gr_dtype dtype;
 } gr_given;
+
+/* The matrix that operands make together; rows 0: there is none among them. */
+typedef struct gr_matrix_shape {
+  int64_t rows, columns;
+} gr_matrix_shape;
+
+/*
+** That of all of them (with names: of those that the text does not call rows or columns); a side of length 1 goes with
+** any. And what an array means in it: its elements one by one, if there are as many; else a row or a column for all,
+** which a vector is too if it fits one way alone.
+*/
+gr_status gr_given_shape(gr_context *, const gr_given *, const gr_name *, int count, gr_matrix_shape *);
+gr_status gr_given_spread(gr_context *, gr_matrix_shape, const gr_array *, gr_spread *);
 
 /* The bytes of an expression that a formula may become with these. */
 size_t gr_formula_expression_room(const gr_formula *, const gr_given *);
@@ -18,8 +33,20 @@ size_t gr_formula_expression_room(const gr_formula *, const gr_given *);
 /* e: such a block, empty. given: one for each name; n: the length where no array says it, or -1. */
 gr_status gr_formula_bind(gr_context *, const gr_formula *, const gr_given *given, int64_t n, gr_expression *e);
 
+/*
+** What the formula comes to, by steps of an expression that is being made. meanings: room for one a phrase. length:
+** what n stands for; NULL: the length.
+*/
+gr_status gr_formula_mean(gr_builder *, const gr_formula *, const gr_given *, const gr_given *length,
+                          gr_meaning *meanings, gr_meaning *out);
+/* How many steps, and how many numbers, that may take. */
+int gr_formula_steps(const gr_formula *);
+
 /* An expression of an array's elements, in a block for one node and one input. */
 gr_status gr_expression_of(gr_context *, const gr_array *, gr_expression *e);
+
+/* A row or a column (GR_ROW, GR_COLUMN) for all of what it meets, in such a block; its length is not known yet. */
+gr_status gr_expression_spread(gr_context *, const gr_array *, gr_spread, gr_expression *e);
 
 /* What operators on expressions do. */
 typedef enum gr_combining {

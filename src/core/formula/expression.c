@@ -103,6 +103,15 @@ static gr_status check_length(gr_builder *b, int64_t n) {
   return gr_fail(b->context, GR_BAD, "length %lld expected, got %lld", (long long)b->e->n, (long long)n);
 }
 
+/* The same of every matrix; one of no columns says nothing. */
+static gr_status check_columns(gr_builder *b, int64_t columns) {
+  const int64_t before = b->e->columns;
+  if (columns) b->e->columns = columns;
+  if (!before || !columns || before == columns) return GR_OK;
+  return gr_fail(b->context, GR_BAD, "matrix of %lld columns expected, got %lld", (long long)before,
+                 (long long)columns);
+}
+
 static gr_status check_device(gr_builder *b, const gr_array *a) {
   const gr_queue *q = gr_expression_queue(b->e);
   if (gr_array_released(a)) return GR_RELEASED;
@@ -117,6 +126,8 @@ gr_status gr_build_input(gr_builder *b, const gr_array *a, gr_spread spread, int
   int k = 0;
   gr_status status = check_device(b, a);
   if (status == GR_OK && spread == GR_EACH) status = check_length(b, a->n);
+  if (status == GR_OK && spread == GR_EACH && a->rows) status = check_columns(b, gr_array_columns(a));
+  e->matrix |= spread == GR_EACH && a->rows;
   if (status == GR_OK && spread == GR_ONE && a->n != 1)
     status = gr_fail(b->context, GR_BAD, "length 1 expected, got %lld", (long long)a->n);
   if (status != GR_OK) return status;
@@ -138,6 +149,11 @@ gr_status gr_build_input(gr_builder *b, const gr_array *a, gr_spread spread, int
   return add(b, x, node);
 }
 
+gr_status gr_build_coming(gr_builder *b, gr_dtype t, int input, int *node) {
+  const gr_node x = {.kind = GR_NODE_INPUT, .dtype = (uint8_t)t, .input = (uint8_t)input, .a = -1, .b = -1, .c = -1};
+  return add(b, x, node);
+}
+
 gr_status gr_build_position(gr_builder *b, int *node) {
   return add(b, (gr_node){.kind = GR_NODE_POSITION, .dtype = GR_I64, .a = -1, .b = -1, .c = -1}, node);
 }
@@ -156,11 +172,9 @@ gr_status gr_build_merge(gr_builder *b, const gr_expression *x, int *node) {
   const gr_program *p = &x->program;
   int16_t to[GR_FORMULA_NODES];
   int found = -1;
-  gr_status status = gr_expression_alive(x) ? check_length(b, x->n) : GR_RELEASED;
-  if (status == GR_OK && x->columns && b->e->columns && x->columns != b->e->columns)
-    status = gr_fail(b->context, GR_BAD, "matrix of %lld columns expected, got %lld", (long long)b->e->columns,
-                     (long long)x->columns);
-  if (x->columns) b->e->columns = x->columns;
+  gr_status status = !gr_expression_alive(x) ? GR_RELEASED : gr_expression_line(x) ? GR_OK : check_length(b, x->n);
+  b->e->matrix |= x->matrix;
+  if (status == GR_OK && x->columns) status = check_columns(b, x->columns);
   if (!b->e->where) b->e->where = x->where;
   for (int k = 0; k < p->count && status == GR_OK; k++) {
     gr_node y = p->nodes[k];
@@ -184,7 +198,7 @@ gr_status gr_build_merge(gr_builder *b, const gr_expression *x, int *node) {
 /* Rows and columns say what the matrix is, together or with the length. */
 static gr_status find_matrix(gr_builder *b) {
   gr_expression *e = b->e;
-  int64_t rows = 0, columns = e->columns;
+  int64_t columns = e->columns, rows = e->n >= 0 ? gr_expression_rows(e) : 0;
   for (int k = 0; k < e->program.count; k++) {
     const gr_node *x = &e->program.nodes[k];
     if (x->kind != GR_NODE_INPUT || (x->spread != GR_ROW && x->spread != GR_COLUMN)) continue;
@@ -212,6 +226,8 @@ static gr_status find_matrix(gr_builder *b) {
 gr_status gr_build_end(gr_builder *b, int node) {
   b->e->result = node;
   gr_status status = find_matrix(b);
+  if (status == GR_OK && b->e->n < 0 && b->e->matrix)
+    status = gr_fail(b->context, GR_BAD, "a row or a column alone has no length: use its array");
   if (status == GR_OK && b->e->n < 0)
     status = gr_fail(b->context, GR_BAD, "nothing says how long it is: give an array, or n = its length");
   return status;
@@ -228,13 +244,12 @@ static size_t put_operand(int operand, char *text, size_t size) {
                                         : snprintf(text, size, " %d", operand + 1));
 }
 
-size_t gr_expression_text(const gr_expression *e, char *text, size_t size) {
+size_t gr_program_text(const gr_program *p, char *text, size_t size) {
   static const char *const spreads[] = {"", " scalar", " row", " column"}, *const relations[] = {
 #define GR_X(name, sign) " " sign,
     GR_RELATIONS(GR_X)
 #undef GR_X
   };
-  const gr_program *p = &e->program;
   size_t used = 0;
 #define AT (used < size ? text + used : NULL), (used < size ? size - used : 0)
   for (int k = 0; k < p->count; k++) {

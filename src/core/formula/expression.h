@@ -16,8 +16,9 @@ typedef struct gr_expression {
   gr_array *inputs;
   uint64_t *ids;    /* of numbers: those of one id are one, wherever expressions meet again that share it */
   gr_queue *where;  /* of an expression without arrays */
-  int64_t n;        /* positions */
+  int64_t n;        /* positions; -1: not known yet, of a row or a column alone (gr_expression_line) */
   int64_t columns;  /* of the matrix that rows and columns mean, or 0 */
+  int32_t matrix;   /* its elements are one: a matrix is among its inputs, or gr.row or gr.column */
   int32_t result;   /* the node that it comes to */
   int32_t released; /* by its owner: nobody may use it */
   int32_t node_room, number_room, input_room;
@@ -46,6 +47,8 @@ void gr_builder_start(gr_builder *, gr_context *, gr_expression *);
 /* ---- parts; each of them once, however often it is asked for ---- */
 
 gr_status gr_build_input(gr_builder *, const gr_array *, gr_spread, int *node);
+/* Input number `input` of each job, of that dtype: no array of the expression's. */
+gr_status gr_build_coming(gr_builder *, gr_dtype, int input, int *node);
 gr_status gr_build_position(gr_builder *, int *node);
 /* All of another expression; *node: what it comes to here. */
 gr_status gr_build_merge(gr_builder *, const gr_expression *, int *node);
@@ -63,9 +66,15 @@ static inline int gr_expression_alive(const gr_expression *e) { return e->progra
 static inline gr_dtype gr_expression_dtype(const gr_expression *e) {
   return (gr_dtype)e->program.nodes[e->result].dtype;
 }
+/* The rows of its elements as a matrix, or 0. */
+static inline int64_t gr_expression_rows(const gr_expression *e) {
+  return e->matrix && e->columns ? e->n / e->columns : 0;
+}
+/* Whether it is a row or a column alone, whose length is that of what it meets. */
+static inline int gr_expression_line(const gr_expression *e) { return e->n < 0; }
 /* The queue of its arrays, which all have it in common. */
 gr_queue *gr_expression_queue(const gr_expression *);
 /* Its steps in words, a line each; returns the length, which may be more than size. */
-size_t gr_expression_text(const gr_expression *, char *text, size_t size);
+size_t gr_program_text(const gr_program *, char *text, size_t size);
 
 #endif

@@ -11,13 +11,17 @@ gr_number gr_number_f(double x) {
 }
 
 /*
-** The CPU's loop for one element: which device the arrays are on does not matter to the bits. It counts as no
-** launch.
+** The CPU's loop for one element: which device the arrays are on does not matter to the bits. It counts as no launch.
+** Operators that are there for integers alone take whole numbers of any kind.
 */
 gr_status gr_number_map(gr_context *c, gr_map op, const gr_number in[3], gr_number *out) {
   const int operands = gr_map_operands(op);
   int integers = 1;
   for (int k = 0; k < operands; k++) integers &= in[k].integer;
+  for (int k = 0; k < operands && gr_map_rule(op, GR_F64) == GR_MAP_NOT; k++) {
+    integers = 1;
+    if (!in[k].whole) return gr_fail(c, GR_BAD, "value %.14g is not a whole number", in[k].f);
+  }
   const gr_dtype t = integers ? GR_I64 : GR_F64, result = gr_map_result(op, t);
   uint64_t elements[3] = {0}, made = 0;
   gr_map_job job = {.op = op, .dtype = t, .out_dtype = result, .n = 1, .out = {&made, gr_size(result), 0}};

@@ -21,7 +21,7 @@ int gr_map_named(const char *name) {
 
 #define OPEN_MOST 1024 /* signs that wait; GR_FORMULA_DEPTH of them parentheses at most */
 
-typedef enum does { OPENS, CALLS, NEGATES, DENIES, JOINS } does;
+typedef enum does { OPENS, CALLS, NEGATES, TURNS, JOINS } does; /* TURNS: not and ~ */
 
 /* What waits for its right side, or its end. right: how strongly it holds what comes; as in the language's manual. */
 typedef struct waiting {
@@ -168,14 +168,14 @@ static gr_status join(parser *p) {
   const waiting w = p->open[--p->open_count];
   gr_phrase x = phrase((gr_phrase_kind)w.phrase_kind, w.column);
   if (w.does == NEGATES) return negate(p, w.column);
-  if (w.does == DENIES) {
+  x.op = (uint8_t)w.op;
+  if (w.does == TURNS) {
     x.a = pop(p);
     return push(p, x);
   }
   if (w.phrase_kind == GR_SAYS_OR) return either(p, w.column);
   x.b = pop(p);
   x.a = pop(p);
-  x.op = (uint8_t)w.op;
   x.relation = (uint8_t)w.relation;
   return push_as(p, x, w.phrase_kind == GR_SAYS_AND);
 }
@@ -272,6 +272,11 @@ static const sign signs[] = {
     {"~=", 3, 3, GR_SAYS_MAP, "compare", GR_IS_ne},
     {">=", 3, 3, GR_SAYS_MAP, "compare", GR_IS_ge},
     {">", 3, 3, GR_SAYS_MAP, "compare", GR_IS_gt},
+    {"|", 4, 4, GR_SAYS_MAP, "bor", 0},
+    {"~", 5, 5, GR_SAYS_MAP, "bxor", 0},
+    {"&", 6, 6, GR_SAYS_MAP, "band", 0},
+    {"<<", 7, 7, GR_SAYS_MAP, "shl", 0},
+    {">>", 7, 7, GR_SAYS_MAP, "shr", 0},
     {"+", 10, 10, GR_SAYS_MAP, "add", 0},
     {"-", 10, 10, GR_SAYS_MAP, "sub", 0},
     {"*", 11, 11, GR_SAYS_MAP, "mul", 0},
@@ -302,21 +307,23 @@ static const char *word_text(const gr_word *w, char text[GR_NAME_LENGTH + 8]) {
 }
 
 /*
-** An operand is due: numbers, names and calls, after any - and not and (. *after: what comes next follows an
+** An operand is due: numbers, names and calls, after any - and not and ~ and (. *after: what comes next follows an
 ** operand.
 */
 static gr_status read_operand(parser *p, int *after) {
   const gr_word w = p->r.word;
+  waiting unary = {.does = TURNS, .right = UNARY, .column = w.column};
   char text[GR_NAME_LENGTH + 8];
   gr_status status;
   *after = 1;
   if (w.kind == GR_WORD_NUMBER) status = push_number(p, w.number, w.column);
-  else if (is_sign(p, "-"))
-    *after = 0, status = await(p, (waiting){.does = NEGATES, .right = UNARY, .column = w.column});
-  else if (is_sign(p, "not"))
-    *after = 0,
-    status = await(p, (waiting){.does = DENIES, .right = UNARY, .phrase_kind = GR_SAYS_NOT, .column = w.column});
-  else if (is_sign(p, "(")) *after = 0, status = await(p, (waiting){.does = OPENS, .column = w.column});
+  else if (is_sign(p, "-") || is_sign(p, "not") || is_sign(p, "~")) {
+    if (is_sign(p, "-")) unary.does = NEGATES;
+    unary.phrase_kind = is_sign(p, "not") ? GR_SAYS_NOT : GR_SAYS_MAP;
+    unary.op = is_sign(p, "~") ? GR_MAP_bnot : 0;
+    *after = 0;
+    status = await(p, unary);
+  } else if (is_sign(p, "(")) *after = 0, status = await(p, (waiting){.does = OPENS, .column = w.column});
   else if (w.kind == GR_WORD_NAME) {
     status = gr_reader_next(&p->r);
     if (status != GR_OK) return status;

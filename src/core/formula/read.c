@@ -88,27 +88,18 @@ static gr_status read_name(gr_reader *r) {
 
 /* What people of other languages write, and what it is called here. */
 static const char *meant(const gr_reader *r) {
-  static const char *const others[][2] = {{"!=", "'~='"},
-                                          {"&&", "'and'"},
-                                          {"||", "'or'"},
-                                          {"!", "'not'"},
-                                          {"&", "'and', or band(x, y) of bits"},
-                                          {"|", "'or', or bor(x, y) of bits"},
-                                          {"<<", "shl(x, y)"},
-                                          {">>", "shr(x, y)"},
-                                          {"~", "'~=', or bxor(x, y) of bits"},
-                                          {"=", "'=='"},
-                                          {"?", "where(c, x, y)"}};
+  static const char *const others[][2] = {{"!=", "'~='"}, {"&&", "'and'"}, {"||", "'or'"},
+                                          {"!", "'not'"}, {"=", "'=='"},   {"?", "where(c, x, y)"}};
   for (size_t k = 0; k < sizeof others / sizeof others[0]; k++)
     if (starts(r, others[k][0])) return others[k][1];
   return NULL;
 }
 
 static gr_status read_sign(gr_reader *r) {
-  static const char *const signs[] = {"//", "<=", ">=", "==", "~=", "+", "-", "*",
-                                      "/",  "%",  "^",  "<",  ">",  "(", ")", ","};
-  const int shift = starts(r, "<<") || starts(r, ">>");
-  for (size_t k = 0; k < sizeof signs / sizeof signs[0] && !shift; k++) {
+  static const char *const signs[] = {"//", "<<", ">>", "<=", ">=", "==", "~=", "+", "-", "*", "/",
+                                      "%",  "^",  "&",  "|",  "~",  "<",  ">",  "(", ")", ","};
+  const int doubled = starts(r, "&&") || starts(r, "||");
+  for (size_t k = 0; k < sizeof signs / sizeof signs[0] && !doubled; k++) {
     if (!starts(r, signs[k])) continue;
     r->word.kind = GR_WORD_SIGN;
     r->word.length = strlen(signs[k]);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "src/core/formula/steps.h"
+#include "src/core/map.h"
 
 /* ---- jobs ---- */
 
@@ -39,7 +40,8 @@ gr_status gr_expression_eval(gr_context *c, const gr_expression *e, gr_array *ou
   if (!q->backend->formula) return gr_expression_steps(c, e, out);
   status = gr_array_write(out, gr_kernel_side(out->storage), 1, &job.out);
   if (status != GR_OK) return status;
-  return gr_fail_from(c, q, q->backend->formula(q, &job), "eval", 0);
+  status = q->backend->formula(q, &job);
+  return status == GR_NOT_FUSED ? gr_expression_steps(c, e, out) : gr_fail_from(c, q, status, "eval", 0);
 }
 
 gr_status gr_expression_promise(gr_context *c, const gr_expression *e, gr_array *out) {
@@ -49,6 +51,7 @@ gr_status gr_expression_promise(gr_context *c, const gr_expression *e, gr_array 
   if (!gr_expression_alive(e)) return GR_RELEASED;
   for (int k = 0; k < e->program.input_count; k++)
     if (gr_array_released(&e->inputs[k])) return GR_RELEASED;
+  if (gr_expression_line(e)) return gr_fail(c, GR_BAD, "a row or a column alone has no length: use its array");
   gr_storage *s = e->n <= (int64_t)(PTRDIFF_MAX / size / 2) ? gr_storage_new(c, q, (size_t)e->n * size) : NULL;
   if (!s) return gr_fail(c, GR_NO_MEMORY, "out of memory: no room for an array's bookkeeping");
   out->storage = s;
@@ -56,6 +59,7 @@ gr_status gr_expression_promise(gr_context *c, const gr_expression *e, gr_array 
   out->n = e->n;
   out->offset = 0;
   out->stride = (int64_t)size;
+  out->rows = gr_expression_rows(e);
   return GR_OK;
 }
 
@@ -120,10 +124,12 @@ static gr_queue *queue_of(const gr_reduced *r) {
 }
 
 static int64_t length_of(const gr_reduced *r) { return r->e ? r->e->n : r->a->n; }
+static int64_t columns_of(const gr_reduced *r) { return r->e ? r->e->columns : gr_array_columns(r->a); }
 
 int gr_formula_together(const gr_wanted *w, int count) {
   const gr_queue *q = queue_of(&w[0].a);
   int expressions = 0, nodes = 0, numbers = 0, inputs = 0;
+  int64_t columns = 0;
   if (!q || !q->backend || !q->backend->formula || count > GR_FORMULA_TOGETHER) return 0;
   for (int k = 0; k < count; k++) {
     const gr_reduced *both[2] = {&w[k].a, &w[k].b};
@@ -131,6 +137,8 @@ int gr_formula_together(const gr_wanted *w, int count) {
       expressions += both[j]->e != NULL;
       add_room(both[j], &nodes, &numbers, &inputs);
       if (queue_of(both[j]) != q || length_of(both[j]) != length_of(&w[0].a)) return 0;
+      if (columns && columns_of(both[j]) && columns != columns_of(both[j])) return 0;
+      if (columns_of(both[j])) columns = columns_of(both[j]);
     }
   }
   return expressions && nodes <= GR_FORMULA_NODES && numbers <= GR_FORMULA_NODES && inputs <= GR_FORMULA_INPUTS;
@@ -157,17 +165,19 @@ static gr_status reduce_these(gr_context *c, gr_wanted *w, int count, double ddo
   gr_formula_job job;
   gr_status status = formula_job(c, e, q, v, &job);
   if (status != GR_OK) return status;
-  for (int k = 0; k < count; k++) tell(c, w[k].op, (gr_shape){.axis = 2}, &w[k], ddof);
   for (int k = 0; k < count; k++) consumers[k].job = reduce_job(w[k].op, w[k].a.a, ddof, e->n);
   job.consumers = consumers;
   job.consumer_count = count;
   job.words = words;
-  status = gr_fail_from(c, q, q->backend->formula(q, &job), gr_ops[w[0].op].name, 0);
+  status = q->backend->formula(q, &job);
+  if (status == GR_NOT_FUSED) return status;
+  status = gr_fail_from(c, q, status, gr_ops[w[0].op].name, 0);
   for (int k = 0; k < count && status == GR_OK; k++) {
     const gr_dtype t = w[k].a.a->dtype;
     memcpy(results[k].v, words + 2 * k, sizeof results[k].v);
     if (gr_may_overflow(w[k].op, t) && results[k].v[1].f == 0 && e->n)
-      status = reduce_scaled(c, &w[k], ddof, &results[k]);
+      status = reduce_scaled(c, &w[k], ddof, &results[k]); /* which tells of it */
+    else tell(c, w[k].op, (gr_shape){.axis = 2}, &w[k], ddof);
     results[k].is_float = gr_is_float(gr_result_dtype(w[k].op, t));
   }
   return status;
@@ -182,30 +192,58 @@ static gr_status reduce_merged(gr_context *c, gr_wanted *w, int count, double dd
   return status;
 }
 
+/* An operand's elements, which all of them take from there that have the same array. */
+static gr_status store_for_all(gr_context *c, gr_wanted *w, int count, gr_reduced r) {
+  const gr_status status = gr_reduced_eval(c, &r);
+  for (int k = 0; k < count && status == GR_OK; k++) {
+    if (w[k].a.a == r.a) w[k].a.e = NULL;
+    if (w[k].b.a == r.a) w[k].b.e = NULL;
+  }
+  return status;
+}
+
 gr_status gr_formula_reduce_together(gr_context *c, gr_wanted *w, int count, gr_value *results) {
-  return reduce_merged(c, w, count, 0, results);
+  gr_status status = reduce_merged(c, w, count, 0, results);
+  if (status != GR_NOT_FUSED) return status;
+  status = GR_OK;
+  for (int k = 0; k < count && status == GR_OK; k++) {
+    status = w[k].a.e || w[k].b.e ? reduce_merged(c, &w[k], 1, 0, &results[k]) : GR_NOT_FUSED;
+    if (status != GR_NOT_FUSED) continue;
+    status = store_for_all(c, w, count, w[k].a);
+    if (status == GR_OK && w[k].b.a) status = store_for_all(c, w, count, w[k].b);
+    if (status == GR_OK) status = gr_reduce_all(c, w[k].op, w[k].a.a, w[k].b.a, 0, &results[k]);
+  }
+  return status;
 }
 
 gr_status gr_formula_reduce_all(gr_context *c, gr_op op, gr_reduced a, gr_reduced b, double ddof, gr_value *result) {
   gr_wanted w = {op, a, b};
   gr_consumer one = {.b = -1};
+  gr_status status = GR_NOT_FUSED;
   if (a.e && !b.a && can(a.e)) {
     one.a = a.e->result;
-    return reduce_these(c, &w, 1, ddof, a.e, &one, result);
+    status = reduce_these(c, &w, 1, ddof, a.e, &one, result);
+  } else if (gr_formula_together(&w, 1)) {
+    status = reduce_merged(c, &w, 1, ddof, result);
   }
-  if (gr_formula_together(&w, 1)) return reduce_merged(c, &w, 1, ddof, result);
-  gr_status status = gr_reduced_eval(c, &a);
+  if (status != GR_NOT_FUSED) return status;
+  status = gr_reduced_eval(c, &a);
   if (status == GR_OK && b.a) status = gr_reduced_eval(c, &b);
   return status == GR_OK ? gr_reduce_all(c, op, a.a, b.a, ddof, result) : status;
 }
 
 /* ---- to arrays ---- */
 
-/* Positions follow one another in every vector of the shape, and no square needs a second look. */
+#define FEW_ROWS 16 /* of a matrix: fewer are stored for its columns, as what is made at a time would be too little */
+
+/* Positions follow one another in every vector of the shape, or across them, and no square needs a second look. */
 int gr_formula_fuses(gr_op op, gr_shape s, gr_reduced a, gr_reduced b) {
   const gr_wanted w = {op, a, b};
-  const int whole = s.rows == 0 && !s.segments, along = s.rows == 0 || (s.axis == 2 && (!b.a || s.pairs));
-  return gr_formula_together(&w, 1) && (whole || (along && !gr_may_overflow(op, a.a->dtype)));
+  const int whole = s.rows == 0 && !s.segments, alike = !b.a || s.pairs;
+  const int along = s.rows == 0 || (s.axis == 2 && alike), across = s.rows >= FEW_ROWS && s.axis == 1 && alike;
+  if (!gr_formula_together(&w, 1)) return 0;
+  if (across && !queue_of(&a)->backend->feeds) return 0;
+  return whole || ((along || across) && !gr_may_overflow(op, a.a->dtype));
 }
 
 int64_t gr_expression_reads(const gr_expression *e) {
@@ -232,6 +270,14 @@ static gr_status each_job(gr_context *c, gr_shape s, gr_array *out, gr_array *ou
   return status;
 }
 
+static gr_status reduce_across(gr_context *c, gr_op op, gr_shape s, const gr_wanted *w, double ddof, gr_array *out,
+                               gr_array *out2) {
+  gr_reduce_job job = reduce_job(op, w->a.a, ddof, s.rows);
+  job.count = gr_shape_results(s, w->a.a->n);
+  const gr_status status = each_job(c, s, out, out2, &job);
+  return status == GR_OK ? gr_formula_feed(c, GR_FEEDS_COLUMNS, w->a, w->b, &job, NULL, gr_ops[op].name) : status;
+}
+
 static gr_status reduce_along(gr_context *c, gr_op op, gr_shape s, const gr_wanted *w, double ddof, gr_array *out,
                               gr_array *out2) {
   gr_consumer consumer;
@@ -247,7 +293,8 @@ static gr_status reduce_along(gr_context *c, gr_op op, gr_shape s, const gr_want
     if (status == GR_OK) status = each_job(c, s, out, out2, &consumer.job);
     job.consumers = &consumer;
     job.consumer_count = 1;
-    if (status == GR_OK) status = gr_fail_from(c, q, q->backend->formula(q, &job), gr_ops[op].name, 0);
+    if (status == GR_OK) status = q->backend->formula(q, &job);
+    if (status != GR_NOT_FUSED) status = gr_fail_from(c, q, status, gr_ops[op].name, 0);
   }
   drop(e);
   return status;
@@ -259,10 +306,78 @@ gr_status gr_formula_reduce_each(gr_context *c, gr_op op, gr_shape s, gr_reduced
   const int dense = gr_array_dense(out) && (!out2 || gr_array_dense(out2));
   if (gr_shape_results(s, a.a->n) == 0) return GR_OK;
   if (dense && !gr_may_overflow(op, a.a->dtype) && gr_formula_fuses(op, s, a, b)) {
-    tell(c, op, s, &w, ddof);
-    return reduce_along(c, op, s, &w, ddof, out, out2);
+    const int across = s.rows && s.axis == 1;
+    const gr_status done = (across ? reduce_across : reduce_along)(c, op, s, &w, ddof, out, out2);
+    if (done != GR_NOT_FUSED) {
+      tell(c, op, s, &w, ddof);
+      return done;
+    }
   }
   gr_status status = gr_reduced_eval(c, &a);
   if (status == GR_OK && b.a) status = gr_reduced_eval(c, &b);
   return status == GR_OK ? gr_reduce_each(c, op, s, a.a, b.a, ddof, out, out2) : status;
+}
+
+/* ---- to operations ---- */
+
+static int overlaps(const gr_reduced *r, const gr_array *out) {
+  int any = !r->e && r->a && gr_array_overlap(out, r->a);
+  for (int k = 0; r->e && k < r->e->program.input_count; k++) any |= gr_array_overlap(out, &r->e->inputs[k]);
+  return any;
+}
+
+int gr_formula_feeds(gr_reduced a, gr_reduced b, const gr_array *out) {
+  const gr_wanted w = {GR_OP_sum, a, b};
+  if (!a.e && !b.e) return 0;
+  return gr_formula_together(&w, 1) && queue_of(&a)->backend->feeds &&
+         !(out && (overlaps(&a, out) || overlaps(&b, out)));
+}
+
+gr_status gr_formula_feed(gr_context *c, gr_feeding feeds, gr_reduced a, gr_reduced b, const void *operation,
+                          gr_exact *sums, const char *name) {
+  const gr_wanted w = {GR_OP_sum, a, b};
+  gr_consumer nodes;
+  gr_expression *e = NULL;
+  gr_vec v[GR_FORMULA_INPUTS];
+  gr_formula_job job;
+  gr_status status = merge_all(c, &w, 1, &nodes, &e);
+  if (status == GR_OK) {
+    gr_queue *q = gr_expression_queue(e);
+    status = formula_job(c, e, q, v, &job);
+    job.feeds = feeds;
+    job.a = nodes.a;
+    job.b = nodes.b;
+    job.operation = operation;
+    job.sums = sums;
+    if (status == GR_OK) status = gr_fail_from(c, q, q->backend->formula(q, &job), name, 0);
+  }
+  drop(e);
+  return status;
+}
+
+gr_status gr_formula_scan(gr_context *c, gr_op op, gr_reduced a, gr_array *out, int exclusive, int reverse) {
+  const gr_reduced none = {NULL, NULL};
+  gr_scan_job job = {
+      .op = op, .dtype = a.a->dtype, .out_dtype = out->dtype, .n = out->n, .exclusive = exclusive, .reverse = reverse};
+  if (!gr_formula_feeds(a, none, out)) {
+    const gr_status status = gr_reduced_eval(c, &a);
+    return status == GR_OK ? gr_scan(c, op, a.a, out, exclusive, reverse) : status;
+  }
+  const gr_status status = gr_array_write(out, gr_kernel_side(out->storage), 1, &job.out);
+  if (status != GR_OK || out->n == 0) return status;
+  return gr_formula_feed(c, GR_FEEDS_SCAN, a, none, &job, NULL, "scan");
+}
+
+gr_status gr_formula_compact(gr_context *c, gr_reduced a, const gr_array *mask, gr_array *out) {
+  const gr_reduced none = {NULL, NULL};
+  gr_compact_job job = {.dtype = a.a->dtype, .n = a.a->n, .kept = out->n};
+  gr_status status = GR_OK;
+  if (!gr_formula_feeds(a, none, out)) {
+    status = gr_reduced_eval(c, &a);
+    return status == GR_OK ? gr_compact(c, a.a, mask, out) : status;
+  }
+  status = gr_array_read(mask, gr_kernel_side(mask->storage), &job.mask);
+  if (status == GR_OK) status = gr_array_write(out, gr_kernel_side(out->storage), 1, &job.out);
+  if (status != GR_OK || out->n == 0) return status;
+  return gr_formula_feed(c, GR_FEEDS_COMPACT, a, none, &job, NULL, "compact");
 }

@@ -43,6 +43,19 @@ gr_status gr_formula_reduce_each(gr_context *, gr_op, gr_shape, gr_reduced a, gr
 int gr_formula_fuses(gr_op, gr_shape, gr_reduced a, gr_reduced b);
 int64_t gr_expression_reads(const gr_expression *);
 
+/*
+** Operations that take elements as they are made, where the backend can: whether it does so with these operands (either
+** may be an array; b.a NULL: there is none), of which `out` shares no memory with what they read, unless it is NULL;
+** and the operation, whose job has all but these vectors. sums: of an exact one.
+*/
+int gr_formula_feeds(gr_reduced a, gr_reduced b, const gr_array *out);
+gr_status gr_formula_feed(gr_context *, gr_feeding, gr_reduced a, gr_reduced b, const void *job, gr_exact *sums,
+                          const char *name);
+
+/* As gr_scan and gr_compact (ops.h, map.h). */
+gr_status gr_formula_scan(gr_context *, gr_op, gr_reduced a, gr_array *out, int exclusive, int reverse);
+gr_status gr_formula_compact(gr_context *, gr_reduced a, const gr_array *mask, gr_array *out);
+
 /* Several reductions in one pass, of operands of one length on one device: results[k] as gr_reduce_all gives them. */
 typedef struct gr_wanted {
   gr_op op;

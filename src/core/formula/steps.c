@@ -53,21 +53,82 @@ static void view_one(const gr_array *a, int64_t at, int64_t m, gr_array *out) {
   out->stride = m > 1 ? 0 : gr_size(a->dtype);
 }
 
-/* A row or a column for all: in as many copies as the matrix has rows, or columns if these are fewer. */
-static gr_status spread(const run *r, const gr_array *v, int is_row, gr_array *to) {
-  const int64_t columns = r->e->columns, rows = r->e->n / columns, count = rows < columns ? rows : columns;
-  gr_status status = gr_array_make_beside(r->context, r->out, to, v->dtype, r->m);
-  for (int64_t k = 0; k < count && status == GR_OK; k++) {
-    gr_array part = {0}, from = {0};
-    const int whole = is_row == (rows <= columns); /* the vector, else one element of it */
-    if (rows <= columns) gr_array_view(to, &part, k * columns, 1, columns);
-    else gr_array_view(to, &part, k, columns, rows);
-    if (whole) gr_array_view(v, &from, 0, 1, v->n);
-    else view_one(v, k, part.n, &from);
+/* A row for all rows, by doubling: what is there already is copied behind itself. */
+static gr_status spread_row(const run *r, const gr_array *v, gr_array *to) {
+  const int64_t n = r->m;
+  gr_status status = gr_array_make_beside(r->context, r->out, to, v->dtype, n);
+  for (int64_t there = 0, m = v->n; there < n && status == GR_OK;
+       there += m, m = there < n - there ? there : n - there) {
+    gr_array from = {0}, part = {0};
+    gr_array_view(there ? to : v, &from, 0, 1, m);
+    gr_array_view(to, &part, there, 1, m);
     status = gr_copy(r->context, &from, &part);
     gr_array_release(&from);
     gr_array_release(&part);
   }
+  return status;
+}
+
+/* The same bytes as unsigned integers (or, of 8 bytes, i64). */
+static void view_bits(const gr_array *a, gr_array *bits) {
+  static const uint8_t dtypes[9] = {[1] = GR_U8, [2] = GR_U16, [4] = GR_U32, [8] = GR_I64};
+  gr_array_view(a, bits, 0, 1, a->n);
+  bits->dtype = (gr_dtype)dtypes[gr_size(a->dtype)];
+}
+
+/* to[k] = wide[k] - wide[k - 1], which wraps; to[0] = wide[0]. */
+static gr_status differences(const run *r, const gr_array *wide, const gr_array *to) {
+  gr_array first = {0}, next = {0}, before = {0}, part = {0};
+  gr_array_view(wide, &first, 0, 1, 1);
+  gr_array_view(to, &part, 0, 1, 1);
+  gr_status status = gr_copy(r->context, &first, &part);
+  gr_array_release(&first);
+  gr_array_release(&part);
+  if (status != GR_OK || wide->n == 1) return status;
+  gr_array_view(wide, &next, 1, 1, wide->n - 1);
+  gr_array_view(wide, &before, 0, 1, wide->n - 1);
+  gr_array_view(to, &part, 1, 1, wide->n - 1);
+  const gr_map_call call = {.op = GR_MAP_sub, .dtype = GR_I64, .a.array = &next, .b.array = &before};
+  status = gr_map_arrays(r->context, &call, &part);
+  gr_array_release(&next);
+  gr_array_release(&before);
+  gr_array_release(&part);
+  return status;
+}
+
+/* Into the beginnings of rows, what the column's bits there are more than in the row before. */
+static gr_status put_steps(const run *r, const gr_array *v, const gr_array *steps) {
+  gr_array bits = {0}, wide = {0}, heads = {0};
+  gr_status status = gr_array_make_beside(r->context, r->out, &wide, GR_I64, v->n);
+  if (status != GR_OK) return status;
+  view_bits(v, &bits);
+  const gr_map_call call = {.op = GR_MAP_cast, .dtype = bits.dtype, .a.array = &bits};
+  status = bits.dtype == GR_I64 ? gr_copy(r->context, &bits, &wide) : gr_map_arrays(r->context, &call, &wide);
+  gr_array_view(steps, &heads, 0, r->e->columns, v->n);
+  if (status == GR_OK) status = differences(r, &wide, &heads);
+  gr_array_release(&heads);
+  gr_array_release(&bits);
+  gr_array_release(&wide);
+  return status;
+}
+
+/* A column for all columns, in a few launches: running sums of integers, which wrap, carry its bits along each row. */
+static gr_status spread_column(const run *r, const gr_array *v, gr_array *to) {
+  gr_context *c = r->context;
+  gr_array steps = {0}, bits = {0}, low = {0};
+  gr_status status = gr_array_make_beside(c, r->out, to, v->dtype, r->m);
+  if (status == GR_OK) status = gr_array_make_beside(c, r->out, &steps, GR_I64, r->m);
+  if (status == GR_OK) status = put_steps(r, v, &steps);
+  if (status == GR_OK) status = gr_scan(c, GR_OP_sum, &steps, &steps, 0, 0);
+  if (status == GR_OK) {
+    view_bits(to, &bits);
+    gr_array_view(&steps, &low, 0, 1, r->m);
+    low.dtype = bits.dtype; /* the low bytes of each sum, which come first */
+    status = gr_copy(c, &low, &bits);
+    gr_array_release(&low);
+    gr_array_release(&bits);
+  }
+  gr_array_release(&steps);
   return status;
 }
 
@@ -96,7 +157,8 @@ static gr_status positions(const run *r, gr_array *to) {
 static gr_status make_input(const run *r, const gr_node *x, gr_array *to) {
   const gr_array *a = &r->e->inputs[x->input];
   if (gr_array_released(a)) return GR_RELEASED;
-  if (x->spread == GR_ROW || x->spread == GR_COLUMN) return spread(r, a, x->spread == GR_ROW, to);
+  if (x->spread == GR_ROW) return spread_row(r, a, to);
+  if (x->spread == GR_COLUMN) return spread_column(r, a, to);
   if (x->spread == GR_ONE) view_one(a, 0, r->m, to);
   else gr_array_view(a, to, r->from, 1, r->m);
   return GR_OK;

@@ -166,13 +166,18 @@ static gr_status cast(gr_builder *b, gr_dtype to, gr_meaning x, gr_meaning *out)
   return step(b, s, out);
 }
 
-/* The ends of a range are numbers. */
 static gr_status check_ends(gr_builder *b, gr_meaning low, gr_meaning high) {
-  if (!is_number(low) || !is_number(high))
-    return gr_fail(b->context, GR_BAD, "clamp takes numbers as its ends: of arrays write min(max(x, low), high)");
-  if (!(low.number.f <= high.number.f))
-    return gr_fail(b->context, GR_BAD, "upper end of %.14g or more expected, got %.14g", low.number.f, high.number.f);
-  return GR_OK;
+  if (low.number.f <= high.number.f) return GR_OK;
+  return gr_fail(b->context, GR_BAD, "upper end of %.14g or more expected, got %.14g", low.number.f, high.number.f);
+}
+
+/* clamp where an end is not the same everywhere: as the operator has it of numbers, also where the ends cross. */
+static gr_status clamp_between(gr_builder *b, gr_meaning x, gr_meaning low, gr_meaning high, gr_meaning *out) {
+  gr_meaning below = x, above = x, inner = x;
+  gr_status status = compare(b, GR_IS_gt, x, high, &above);
+  if (status == GR_OK) status = choose(b, high, x, above, &inner);
+  if (status == GR_OK) status = compare(b, GR_IS_lt, x, low, &below);
+  return status == GR_OK ? choose(b, low, inner, below, out) : status;
 }
 
 gr_status gr_type_map(gr_builder *b, gr_map op, gr_relation relation, gr_dtype to, gr_meaning x, gr_meaning y,
@@ -182,6 +187,7 @@ gr_status gr_type_map(gr_builder *b, gr_map op, gr_relation relation, gr_dtype t
   if (op == GR_MAP_compare) return compare(b, relation, x, y, out);
   if (op == GR_MAP_where) return choose(b, x, y, z, out);
   if (op == GR_MAP_cast) return cast(b, to, x, out);
+  if (op == GR_MAP_clamp && (!is_number(y) || !is_number(z))) return clamp_between(b, x, y, z, out);
   if (op == GR_MAP_clamp) status = check_ends(b, y, z);
   if (status != GR_OK) return status;
   const gr_meaning *first = !is_number(x)                   ? &x

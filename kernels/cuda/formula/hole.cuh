@@ -1,0 +1,82 @@
+/*
+** Holes: where a kernel that is shipped as PTX, a skeleton, takes elements of a formula in place of elements of memory.
+** A hole is a comment in inline assembly, which nvcc carries through with the registers that it chose; before the
+** driver compiles the skeleton, src/backend/jit puts the formula's instructions there, as often as the compiler has
+** unrolled the loop around it.
+**
+** Addresses stand for positions: a formula's vector begins at address 0, and element k of it "lies" at k times its
+** size, so that the code that finds rows, leaves and aligned words is that of memory.
+*/
+#ifndef GR_CUDA_FORMULA_HOLE_CUH
+#define GR_CUDA_FORMULA_HOLE_CUH
+
+#include "kernels/cuda/thread/load.cuh"
+#include "kernels/cuda/thread/reducers.cuh"
+
+/*
+** A reducer whose elements are a formula's: of one input its node a, of two its nodes a and b. number: its kernel does
+** one vector for the host, and nothing else; half of what the driver must compile is left out.
+*/
+template <class R, bool to_host>
+struct gr_of_formula : R {
+  static constexpr bool formula = true, number = to_host;
+};
+/* A reducer that is part of R, from where R has its elements. */
+template <class R, class Part>
+using gr_part_of = std::conditional_t<R::formula, gr_of_formula<Part, R::number>, Part>;
+
+#define GR_FOUR(v) "=r"((v).x), "=r"((v).y), "=r"((v).z), "=r"((v).w)
+#define GR_FOUR_ROWS(v, r) GR_FOUR(v[r]), GR_FOUR(v[r + 1]), GR_FOUR(v[r + 2]), GR_FOUR(v[r + 3])
+
+/* Words of `rows` rows, 512 bytes apart, the first of them at position p; all their elements are there. */
+template <int inputs, int rows>
+__device__ __forceinline__ void gr_formula_rows(uint4 (&a)[rows], uint4 (&b)[rows], const char *p) {
+  static_assert(rows == 2 || rows % 4 == 0, "no hole is so large");
+  if constexpr (rows > 8) {
+    uint4 x[8], y[8];
+#pragma unroll
+    for (int r = 0; r < rows; r += 8) {
+      gr_formula_rows<inputs, 8>(x, y, p + r * GR_ROW_BYTES);
+#pragma unroll
+      for (int i = 0; i < 8; i++) {
+        a[r + i] = x[i];
+        if (inputs == 2) b[r + i] = y[i];
+      }
+    }
+  } else if constexpr (inputs == 1 && rows == 8) {
+    asm("//GR_ROWS %32 : %0 %1 %2 %3 %4 %5 %6 %7 %8 %9 %10 %11 %12 %13 %14 %15 %16 %17 %18 %19 %20 %21 %22 %23 %24 "
+        "%25 %26 %27 %28 %29 %30 %31"
+        : GR_FOUR_ROWS(a, 0), GR_FOUR_ROWS(a, 4)
+        : "l"(p));
+  } else if constexpr (inputs == 1 && rows == 4) {
+    asm("//GR_ROWS %16 : %0 %1 %2 %3 %4 %5 %6 %7 %8 %9 %10 %11 %12 %13 %14 %15" : GR_FOUR_ROWS(a, 0) : "l"(p));
+  } else if constexpr (inputs == 2 && rows == 8) {
+    asm("//GR_ROWS %64 : %0 %1 %2 %3 %4 %5 %6 %7 %8 %9 %10 %11 %12 %13 %14 %15 %16 %17 %18 %19 %20 %21 %22 %23 %24 "
+        "%25 %26 %27 %28 %29 %30 %31 : %32 %33 %34 %35 %36 %37 %38 %39 %40 %41 %42 %43 %44 %45 %46 %47 %48 %49 %50 "
+        "%51 %52 %53 %54 %55 %56 %57 %58 %59 %60 %61 %62 %63"
+        : GR_FOUR_ROWS(a, 0), GR_FOUR_ROWS(a, 4), GR_FOUR_ROWS(b, 0), GR_FOUR_ROWS(b, 4)
+        : "l"(p));
+  } else if constexpr (inputs == 2 && rows == 4) {
+    asm("//GR_ROWS %32 : %0 %1 %2 %3 %4 %5 %6 %7 %8 %9 %10 %11 %12 %13 %14 %15 : %16 %17 %18 %19 %20 %21 %22 %23 %24 "
+        "%25 %26 %27 %28 %29 %30 %31"
+        : GR_FOUR_ROWS(a, 0), GR_FOUR_ROWS(b, 0)
+        : "l"(p));
+  } else {
+    static_assert(rows == 2 && inputs == 2, "no hole is so large");
+    asm("//GR_ROWS %16 : %0 %1 %2 %3 %4 %5 %6 %7 : %8 %9 %10 %11 %12 %13 %14 %15"
+        : GR_FOUR(a[0]), GR_FOUR(a[1]), GR_FOUR(b[0]), GR_FOUR(b[1])
+        : "l"(p));
+  }
+}
+
+/* One word at position p, of which the first `valid` elements are there (perhaps none); the others are anything. */
+template <int inputs>
+__device__ __forceinline__ void gr_formula_word(uint4 &a, uint4 &b, const char *p, int valid) {
+  if constexpr (inputs == 1) {
+    asm("//GR_WORD %4 %5 : %0 %1 %2 %3" : GR_FOUR(a) : "l"(p), "r"(valid));
+  } else {
+    asm("//GR_WORD %8 %9 : %0 %1 %2 %3 : %4 %5 %6 %7" : GR_FOUR(a), GR_FOUR(b) : "l"(p), "r"(valid));
+  }
+}
+
+#endif

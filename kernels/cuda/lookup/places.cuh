@@ -1,0 +1,48 @@
+/* The places that indices stand for: a block looks at THREADS x EACH of them at a time, a thread at EACH. */
+#ifndef GR_CUDA_LOOKUP_PLACES_CUH
+#define GR_CUDA_LOOKUP_PLACES_CUH
+
+#include <cuda_runtime.h>
+#include "kernels/cuda/launch.h"
+#include "kernels/cuda/lookup/tuning.h"
+#include "kernels/cuda/thread/element.cuh"
+#include "kernels/numerics/lookup.h"
+
+constexpr int THREADS = gr_lookup_tuning::threads, EACH = gr_lookup_tuning::each, TILE = THREADS * EACH;
+
+typedef struct gr_places {
+  const char *index;
+  int64_t stride, n, length;
+  gr_dtype positions;
+} gr_places;
+
+/* Whether there is such a place. */
+static __device__ __forceinline__ bool gr_is_place(const gr_places &q, int64_t at) {
+  return (uint64_t)at < (uint64_t)q.length;
+}
+
+/* Those of the indices k, k + THREADS, ... (EACH of them; past the last one: none). */
+static __device__ __forceinline__ void gr_find_places(const gr_places &q, int64_t k, int64_t (&at)[EACH]) {
+  const char *p = q.index + k * q.stride;
+  int64_t step = q.stride * THREADS;
+#define LOAD(id, type)                                                               \
+  case GR_##id:                                                                      \
+    _Pragma("unroll") for (int u = 0; u < EACH; u++)                                 \
+      at[u] = k + u * THREADS < q.n ? (int64_t) * (const type *)(p + u * step) : 0;  \
+    break;
+  switch (q.positions) {
+    LOAD(U8, uint8_t) LOAD(I8, int8_t) LOAD(U16, uint16_t) LOAD(I16, int16_t)
+    LOAD(U32, uint32_t) LOAD(I32, int32_t)
+    default: LOAD(I64, int64_t)
+  }
+#undef LOAD
+#pragma unroll
+  for (int u = 0; u < EACH; u++) at[u] = gr_place(at[u], q.length);
+}
+
+static inline unsigned gr_lookup_grid(int64_t n, int64_t tile, const gr_cuda_chip *chip) {
+  int64_t blocks = (n + tile - 1) / tile, most = (int64_t)chip->sms * gr_lookup_tuning::blocks_each;
+  return (unsigned)(blocks < 1 ? 1 : blocks > most ? most : blocks);
+}
+
+#endif

@@ -1,0 +1,221 @@
+/*
+** Values to elements by position. Sums of integers, least and greatest are atomics on the elements themselves. Sums
+** of floats are integers of 128 bits beside them (numerics/fixed.h), which a second launch adds to the elements. Of
+** several values that are set the last stays: a launch before has each claim its element, the greatest number of a
+** value wins, and only winners write.
+*/
+#include "kernels/cuda/lookup/places.cuh"
+#include "kernels/cuda/thread/fixed.cuh"
+
+struct gr_put_args {
+  gr_places places;
+  char *a;
+  const char *values; /* NULL: `value` */
+  int64_t a_stride, value_stride;
+  uint64_t value;
+  void *state;
+  int32_t unit, most, wide; /* most: of extremes; wide: claims are of 8 bytes */
+};
+
+template <typename U>
+static __device__ __forceinline__ U value_of(const gr_put_args &q, int64_t k) {
+  if (q.values) return *(const U *)(q.values + k * q.value_stride);
+  U x;
+  memcpy(&x, &q.value, sizeof x); /* its lowest bytes: every target is little-endian */
+  return x;
+}
+
+/* Calls f(k, place) for each index k that is a position. */
+template <class F>
+static __device__ __forceinline__ void each_place(const gr_places &q, const F &f) {
+  int64_t step = gridDim.x * (int64_t)TILE;
+  for (int64_t k = blockIdx.x * (int64_t)TILE + threadIdx.x; k < q.n; k += step) {
+    int64_t at[EACH];
+    gr_find_places(q, k, at);
+#pragma unroll
+    for (int u = 0; u < EACH; u++)
+      if (gr_is_place(q, at[u])) f(k + u * THREADS, at[u]);
+  }
+}
+
+/* ---- set ---- */
+
+static __global__ void __launch_bounds__(THREADS) claim(const __grid_constant__ gr_put_args q) {
+  each_place(q.places, [&](int64_t k, int64_t at) {
+    if (q.wide) atomicMax((unsigned long long *)q.state + at, (unsigned long long)(k + 1));
+    else atomicMax((unsigned *)q.state + at, (unsigned)(k + 1));
+  });
+}
+
+template <typename U>
+static __global__ void __launch_bounds__(THREADS) set(const __grid_constant__ gr_put_args q) {
+  each_place(q.places, [&](int64_t k, int64_t at) {
+    if (q.state && q.wide && ((const unsigned long long *)q.state)[at] != (unsigned long long)(k + 1)) return;
+    if (q.state && !q.wide && ((const unsigned *)q.state)[at] != (unsigned)(k + 1)) return;
+    *(U *)(q.a + at * q.a_stride) = value_of<U>(q, k);
+  });
+}
+
+/* ---- atomics on elements ---- */
+
+/* The element at p becomes f of it. Those of 1 and 2 bytes are parts of a word, whose others stay. */
+template <typename U, class F>
+static __device__ __forceinline__ void change(char *p, const F &f) {
+  if constexpr (sizeof(U) == 8) {
+    unsigned long long *word = (unsigned long long *)p, now = *(volatile unsigned long long *)word, seen;
+    do {
+      seen = now;
+      unsigned long long next = f((U)seen);
+      if (next == seen) return;
+      now = atomicCAS(word, seen, next);
+    } while (now != seen);
+  } else {
+    constexpr unsigned all = sizeof(U) == 4 ? ~0u : (1u << 8 * (sizeof(U) & 3)) - 1;
+    unsigned *word = (unsigned *)((uintptr_t)p & ~(uintptr_t)3), shift = 8 * (unsigned)((uintptr_t)p & 3);
+    unsigned now = *(volatile unsigned *)word, seen;
+    do {
+      seen = now;
+      U there = (U)(seen >> shift), next = f(there);
+      if (next == there) return;
+      now = atomicCAS(word, seen, (seen & ~(all << shift)) | (unsigned)next << shift);
+    } while (now != seen);
+  }
+}
+
+template <typename U>
+static __global__ void __launch_bounds__(THREADS) add_whole(const __grid_constant__ gr_put_args q) {
+  each_place(q.places, [&](int64_t k, int64_t at) {
+    U x = value_of<U>(q, k);
+    char *p = q.a + at * q.a_stride;
+    if constexpr (sizeof(U) >= 4) atomicAdd((U *)p, x);
+    else if (x) change<U>(p, [&](U there) { return (U)(there + x); });
+  });
+}
+
+template <gr_dtype D> struct gr_extreme_of;
+#define GR_X(id, s, l, type, kind)                                                                                   \
+  template <> struct gr_extreme_of<GR_##id> {                                                                        \
+    static __device__ __forceinline__ type of(type x, type y, int most) { return gr_extreme_##s(x, y, most); }       \
+  };
+GR_DTYPES(GR_X)
+#undef GR_X
+
+template <int size> struct gr_word { using type = unsigned; };
+template <> struct gr_word<1> { using type = uint8_t; };
+template <> struct gr_word<2> { using type = uint16_t; };
+template <> struct gr_word<8> { using type = unsigned long long; };
+
+template <gr_dtype D>
+static __global__ void __launch_bounds__(THREADS) extreme(const __grid_constant__ gr_put_args q) {
+  using T = gr_type<D>;
+  using U = typename gr_word<sizeof(T)>::type;
+  each_place(q.places, [&](int64_t k, int64_t at) {
+    T x = value_of<T>(q, k);
+    change<U>(q.a + at * q.a_stride, [&](U bits) {
+      T there;
+      memcpy(&there, &bits, sizeof there);
+      there = gr_extreme_of<D>::of(there, x, q.most);
+      memcpy(&bits, &there, sizeof there);
+      return bits;
+    });
+  });
+}
+
+/* ---- sums of floats ---- */
+
+template <gr_dtype D>
+static __global__ void __launch_bounds__(THREADS) add_up(const __grid_constant__ gr_put_args q) {
+  each_place(q.places, [&](int64_t k, int64_t at) {
+    gr_fixed x = gr_fixed_of(gr_to_f64<D>(value_of<gr_type<D>>(q, k)), q.unit);
+    gr_fixed_add_global((unsigned long long *)q.state + 2 * at, x);
+  });
+}
+
+/* Elements with nothing to add stay as they are, -0 and NaN too. */
+template <gr_dtype D>
+static __global__ void __launch_bounds__(THREADS) add_sums(const __grid_constant__ gr_put_args q) {
+  const ulonglong2 *state = (const ulonglong2 *)q.state;
+  int64_t step = gridDim.x * (int64_t)THREADS;
+  for (int64_t k = blockIdx.x * (int64_t)THREADS + threadIdx.x; k < q.places.length; k += step) {
+    ulonglong2 words = state[k];
+    if (!(words.x | words.y)) continue;
+    double sum = gr_fixed_value(gr_fixed{words.x, words.y}, q.unit);
+    gr_type<D> *p = (gr_type<D> *)(q.a + k * q.a_stride);
+    if (sum != 0) *p = gr_from_f64<D>(gr_to_f64<D>(*p) + sum);
+  }
+}
+
+/* ---- launching ---- */
+
+template <class Kernel>
+static cudaError_t start(Kernel kernel, unsigned blocks, gr_put_args *q, const gr_cuda_run *run) {
+  void *args[] = {q};
+  return cudaLaunchKernel((const void *)kernel, blocks, THREADS, args, 0, (cudaStream_t)run->stream);
+}
+
+static cudaError_t start_set(const gr_put_job *job, gr_put_args *q, unsigned blocks, const gr_cuda_run *run) {
+  cudaError_t e = cudaSuccess;
+  if (job->state) {
+    q->wide = job->n >= UINT32_MAX;
+    e = cudaMemsetAsync(job->state, 0, (size_t)job->length * (q->wide ? 8 : 4), (cudaStream_t)run->stream);
+    if (e == cudaSuccess) e = start(claim, blocks, q, run);
+  }
+  if (e != cudaSuccess) return e;
+  switch (gr_size_of(job->dtype)) {
+    case 1: return start(set<uint8_t>, blocks, q, run);
+    case 2: return start(set<uint16_t>, blocks, q, run);
+    case 4: return start(set<unsigned>, blocks, q, run);
+    default: return start(set<unsigned long long>, blocks, q, run);
+  }
+}
+
+static cudaError_t start_add(const gr_put_job *job, gr_put_args *q, unsigned blocks, const gr_cuda_run *run) {
+  if (gr_is_float(job->dtype)) {
+    unsigned all = gr_lookup_grid(job->length, THREADS, run->chip);
+    cudaError_t e = cudaMemsetAsync(job->state, 0, (size_t)job->length * 16, (cudaStream_t)run->stream);
+    if (e != cudaSuccess) return e;
+    return gr_for_float(job->dtype, [&](auto d) {
+      cudaError_t first = start(add_up<decltype(d)::value>, blocks, q, run);
+      return first == cudaSuccess ? start(add_sums<decltype(d)::value>, all, q, run) : first;
+    });
+  }
+  switch (gr_size_of(job->dtype)) {
+    case 1: return start(add_whole<uint8_t>, blocks, q, run);
+    case 2: return start(add_whole<uint16_t>, blocks, q, run);
+    case 4: return start(add_whole<unsigned>, blocks, q, run);
+    default: return start(add_whole<unsigned long long>, blocks, q, run);
+  }
+}
+
+static cudaError_t start_extreme(const gr_put_job *job, gr_put_args *q, unsigned blocks, const gr_cuda_run *run) {
+  switch (job->dtype) {
+#define GR_X(id, s, l, type, kind) \
+  case GR_##id: return start(extreme<GR_##id>, blocks, q, run);
+    GR_DTYPES(GR_X)
+#undef GR_X
+  }
+  return cudaErrorInvalidValue;
+}
+
+int gr_cuda_put(const gr_put_job *job, const gr_cuda_run *run) {
+  unsigned blocks = gr_lookup_grid(job->n, TILE, run->chip);
+  gr_put_args q;
+  memset(&q, 0, sizeof q);
+  if (job->n <= 0) return cudaSuccess;
+  q.places = gr_places{(const char *)job->index.data, job->index.stride, job->n, job->length, job->positions};
+  q.a = (char *)job->a.data;
+  q.a_stride = job->a.stride;
+  q.values = (const char *)job->values.vec.data;
+  q.value_stride = job->values.vec.stride;
+  q.value = job->values.value;
+  q.state = job->state;
+  q.unit = job->unit;
+  q.most = job->op == GR_PUT_max;
+  switch (job->op) {
+    case GR_PUT_set: return start_set(job, &q, blocks, run);
+    case GR_PUT_add: return start_add(job, &q, blocks, run);
+    case GR_PUT_min:
+    case GR_PUT_max: return start_extreme(job, &q, blocks, run);
+  }
+  return cudaErrorInvalidValue;
+}

@@ -1,0 +1,48 @@
+/*
+** An operator of somebody's own as backends get it: what makes states of an element, what merges the states of two
+** neighbours, and what makes results of the last. Each is a program (formula.h), so what holds for formulas holds here:
+** the same structure is the same code, whatever the numbers are.
+*/
+#ifndef GR_OPERATOR_H
+#define GR_OPERATOR_H
+
+#include "kernels/formula.h"
+
+#define GR_OPERATOR_STATES 6 /* of an operator; and as many results */
+
+/*
+** What a program gives: an operand as in gr_node, a node or (~k) number k, which is then an element of that dtype.
+** Inputs, all of them spread as GR_EACH:
+**   map     0: the element; its place in its vector is a GR_NODE_POSITION
+**   merge   2 k: state k of the left part, 2 k + 1: of the right one
+**   finish  k: state k of the whole; `states`: how many elements it is made of, an f64
+*/
+typedef struct gr_operator {
+  gr_program map, merge, finish;
+  gr_dtype dtype; /* of elements */
+  int32_t states, results;
+  int32_t ordered;  /* the merge does not commute: folded in the order of a scan, whose tree it has */
+  int32_t position; /* whether map takes it */
+  int32_t counts;   /* whether finish takes how many there are */
+  gr_dtype state[GR_OPERATOR_STATES], result[GR_OPERATOR_STATES];
+  uint64_t identity[GR_OPERATOR_STATES]; /* elements, in the lowest bytes: what nothing comes to */
+  int32_t mapped[GR_OPERATOR_STATES], merged[GR_OPERATOR_STATES], finished[GR_OPERATOR_STATES];
+} gr_operator;
+
+/*
+** Reduce each of count vectors of a, as gr_reduce_job says with its n, count, a and offsets (all positions are sound,
+** and longest is the longest segment); along the tree of a's dtype, or in order. Absent elements are not merged: states
+** of nothing are the identity only where a vector has no element at all. Or a scan of the only vector.
+** Result k of vector v (of a scan: at position v) goes to out[k].
+*/
+typedef struct gr_operator_job {
+  const gr_operator *op;
+  int64_t n, count, longest;
+  gr_vec a;
+  const void *offsets;
+  int32_t offsets_are_i32;
+  int32_t scans, exclusive, reverse;
+  gr_vec out[GR_OPERATOR_STATES];
+} gr_operator_job;
+
+#endif

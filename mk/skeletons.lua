@@ -1,0 +1,184 @@
+-- What formulas are compiled from, out of PTX that nvcc made, as C: mk/skeletons.lua STEPS.ptx SKELETONS.ptx... >out.c
+-- Each kernel of SKELETONS, with the functions that it calls, is a text of its own; of STEPS, the bodies of kernels and
+-- the functions that they call are one text (src/backend/jit/shipped.h says how both are written). Names that compilers
+-- made become short ones, so that the same sources give the same bytes. Texts are compressed by gzip, and stored as
+-- zlib wants them.
+local function read(path)
+  local f = assert(io.open(path))
+  local text = f:read "*a"
+  f:close()
+  return text
+end
+
+-- ---- PTX to items: variables, functions and kernels of a file, in order ----
+
+local function item_of(text)
+  local head = text:match "^[^{]*"
+  local name = text:match "^%.[gsc]%w+ [^=;]-([%w_$]+)%[" or text:match "^%.[gsc]%w+ [^=;]-([%w_$]+) ?[=;]"
+  if name then return { kind = "variable", name = name, text = text } end
+  name = head:match "%.entry%s+([%w_$]+)"
+  if name then return { kind = "kernel", name = name, text = text } end
+  name = head:match "%.func%s*%b()%s*([%w_$]+)" or head:match "%.func%s+([%w_$]+)"
+  return { kind = "function", name = assert(name, "no name in " .. head), text = text }
+end
+
+local function items_of(path)
+  local items, lines, depth = {}, {}, 0
+  for line in read(path):gmatch "[^\n]*" do
+    line = line:gsub("%s+$", "")
+    if line:match "^%s*//GR_" or not line:match "^%s*//" then
+      line = line:gsub("%s*//%s.*$", "")
+      if not (line == "" or line:match "^%.version" or line:match "^%.target" or line:match "^%.address_size") then
+        lines[#lines + 1] = line:gsub("^%s+", ""):gsub("%s+", " ")
+        depth = depth + select(2, line:gsub("{", "")) - select(2, line:gsub("}", ""))
+        if depth == 0 and (line == "}" or line:sub(-1) == ";") then
+          local text = table.concat(lines, "\n") -- of a function that ends so, only its declaration
+          if line == "}" or not text:match "^[^\n]*%.func" then items[#items + 1] = item_of(text) end
+          lines = {}
+        end
+      end
+    end
+  end
+  assert(#lines == 0, path .. ": a part without an end")
+  return items
+end
+
+-- Short names, in order; arguments are p0, p1 ... of the function that they belong to.
+local function rename(items, prefix)
+  local short, by_name = {}, {}
+  for _, item in ipairs(items) do
+    short[item.name] = item.kind == "kernel" and item.name or prefix .. #by_name
+    by_name[#by_name + 1] = item
+    by_name[item.name] = item
+  end
+  for _, item in ipairs(items) do
+    local needs, seen = {}, {}
+    item.text = item.text:gsub("[%a_$][%w_$]*", function(word)
+      local owner, rest = word:match "^(.+)_param_(%d+)$"
+      if owner == item.name then return "p" .. rest end
+      if owner and by_name[owner] then return short[owner] .. "_p" .. rest end
+      if by_name[word] and word ~= item.name and not seen[word] then
+        seen[word] = true
+        needs[#needs + 1] = by_name[word]
+      end
+      return short[word]
+    end)
+    item.needs, item.short = needs, short[item.name]
+    item.text = item.text:gsub("__local_depot%d+", "depot")
+  end
+end
+
+local function add_needed(item, found)
+  for _, other in ipairs(item.needs) do
+    if not found[other] then
+      found[other] = true
+      add_needed(other, found)
+    end
+  end
+end
+local function needed(item, items)
+  local found, list = {}, {}
+  add_needed(item, found)
+  for _, other in ipairs(items) do
+    if found[other] then list[#list + 1] = other end
+  end
+  return list
+end
+
+-- ---- what is written ----
+
+local function adler32(text)
+  local a, b = 1, 0
+  for k = 1, #text do
+    a = a + text:byte(k)
+    b = b + a
+    if k % 256 == 0 then a, b = a % 65521, b % 65521 end
+  end
+  return ("%04x%04x"):format(b % 65521, a % 65521):gsub("..", function(x) return string.char(tonumber(x, 16)) end)
+end
+
+local function compress(text)
+  local path = os.tmpname()
+  local f = assert(io.open(path, "wb"))
+  f:write(text)
+  f:close()
+  local pipe = assert(io.popen("gzip -9nc <" .. path))
+  local packed = pipe:read "*a"
+  pipe:close()
+  os.remove(path)
+  assert(packed:sub(1, 4) == "\31\139\8\0" and #packed > 18, "gzip gave nothing")
+  return "\120\218" .. packed:sub(11, -9) .. adler32(text)
+end
+
+local function bytes(name, packed)
+  local out = { ("static const unsigned char %s[] = {"):format(name) }
+  for k = 1, #packed, 24 do
+    out[#out + 1] = (packed:sub(k, k + 23):gsub(".", function(c) return c:byte() .. "," end))
+  end
+  out[#out + 1] = "};"
+  return table.concat(out, "\n")
+end
+
+-- A kernel of a skeleton: "@P BYTES" stands for its arguments, "@R REGISTERS" for their limit, holes are "@ROWS ..."
+-- and "@WORD ...".
+local function skeleton(item, items)
+  local parts = {}
+  for _, other in ipairs(needed(item, items)) do parts[#parts + 1] = other.text end
+  local text, found = item.text:gsub("%.visible %.entry [^\n]*\n%.param %.align 8 %.b8 p0%[(%d+)%]\n%)", "@P %1")
+  assert(found == 1, item.name .. ": not one argument")
+  text = text:gsub("\n%.maxnreg (%d+)", "\n@R %1"):gsub("//GR_", "@")
+  parts[#parts + 1] = text
+  return table.concat(parts, "\n") .. "\n"
+end
+
+-- Bodies of steps: "=S NAME FUNCTIONS" and its lines, "@I OPERAND REGISTER" and "@O REGISTER" among them; then the
+-- functions, "=F NAME FUNCTIONS".
+local function steps(items)
+  local parts = {}
+  local function add(kind, item, text)
+    local names = { kind, item.kind == "kernel" and item.short:match "^gr_step_(.*)" or item.short }
+    for _, other in ipairs(needed(item, items)) do names[#names + 1] = other.short end
+    parts[#parts + 1] = table.concat(names, " ")
+    parts[#parts + 1] = text
+  end
+  local sorted = {}
+  for k, item in ipairs(items) do sorted[k] = item end
+  table.sort(sorted, function(x, y) return x.name < y.name end)
+  for _, item in ipairs(sorted) do
+    if item.kind == "kernel" and item.text:find "//GR_OUT" then
+      local body = item.text:match "{\n(.*)\nret;\n}$"
+      assert(body and not body:find "\nret;", item.name .. ": it ends in several places")
+      add("=S", item, (body:gsub("//GR_IN", "@I"):gsub("//GR_OUT", "@O"):gsub("\n// [^\n]*", "")))
+    end
+  end
+  for _, item in ipairs(items) do
+    if item.kind ~= "kernel" then add("=F", item, item.text) end
+  end
+  return table.concat(parts, "\n") .. "\n=\n"
+end
+
+local table_of, count = {}, 0
+local function ship(name, text)
+  count = count + 1
+  local symbol = "text" .. count
+  io.write(bytes(symbol, compress(text)), "\n")
+  table_of[#table_of + 1] = ("  {\"%s\", %s, sizeof %s, %d},\n"):format(name, symbol, symbol, #text)
+end
+
+io.write '#include "src/backend/jit/shipped.h"\n'
+local all = items_of(arg[1])
+rename(all, "f")
+ship("steps", steps(all))
+for k = 2, #arg do
+  local items = items_of(arg[k])
+  rename(items, "k")
+  for _, item in ipairs(items) do
+    if item.kind == "kernel" then
+      local reducer, dtype, number = item.name:match "gr_reducer(%d+)EL%d+gr_dtype(%d+)E.-Lb([01])E"
+      local both = item.name:match "gr_sum_and_orderIL%d+gr_dtype(%d+)E"
+      local name = both and "both " .. both or reducer and ("reduce %d %d %d"):format(number, reducer, dtype)
+      ship(name or item.name, skeleton(item, items))
+    end
+  end
+end
+io.write("const gr_shipped gr_shipped_texts[] = {\n", table.concat(table_of), "  {0, 0, 0, 0}};\n")

@@ -1,0 +1,68 @@
+-- How formulas run on a device, and what was compiled for it.
+local S = require "spec.support"
+local gr = require "gpureduce"
+
+local function compiles() return select(3, gr.backend()) == "formulas are compiled by the driver" end
+
+describe("compiled formulas", function()
+  it("are said by backend", function()
+    local name, _, how = gr.backend()
+    if name == "cpu" then
+      assert.are.equal("formulas run in blocks that stay in the cache", how)
+    elseif name == "pretend" then
+      assert.are.equal("formulas run step by step", how)
+    else
+      assert.is_truthy(how:find "^formulas are compiled by the driver$" or how:find "^formulas run step by step: .")
+    end
+  end)
+
+  it("are listed, those that differ in numbers alone once", function()
+    local f, a = gr.fuse "a * k + 0.25", gr.rand(1000)
+    local before = #gr.compiled()
+    for k = 1, 5 do assert(f { a = a, k = k }:sum() > 0) end
+    if not compiles() then
+      assert.are.equal(0, #gr.compiled())
+      return
+    end
+    local list = gr.compiled()
+    assert.are.equal(before + 1, #list)
+    assert.are.equal("SUM", list[1].what)
+    assert.is_truthy(list[1].steps:find "f32 mul")
+    assert.are.equal(5, list[1].uses)
+    assert.is_true(list[1].seconds > 0)
+  end)
+
+  it("are one for a sum and extremes together", function()
+    local e = gr.fuse "a - 0.5" { a = gr.ones(1000) }
+    assert.are.same({ 500, 0.5, 0.5 }, { gr.many { { "sum", e }, { "min", e }, { "max", e } } })
+    if compiles() then assert.are.equal("SUM, MINMAX", gr.compiled()[1].what) end
+  end)
+
+  it("are none with GPUREDUCE_JIT=0, and the bits are the same", function()
+    local script = [[
+      local gr = require "gpureduce"
+      local a, b = gr.randn(70001, "f32", { seed = 3 }), gr.randn(70001, "f32", { seed = 4 })
+      local f = gr.fuse "abs(a - b) / (abs(b) + 1)"
+      local e = f { a = a, b = b }
+      local text = ("%.17g %.17g %s"):format(e:sum(), e:max(), tostring(e:eval():digest()))
+      print(#gr.compiled() > 0, text)]]
+    local without = S.child_text({ GPUREDUCE_JIT = "0" }, script)
+    assert.is_truthy(without:find "^false%s+%d")
+    assert.are.equal(without:match "^false%s+(.*)", S.child_text({ GPUREDUCE_JIT = "1" }, script):match "^%l+%s+(.*)")
+  end)
+
+  it("are let go, the one whose use lies back longest first", function()
+    if not compiles() then
+      assert.are.equal(0, #gr.compiled())
+      return
+    end
+    local a = gr.rand(100)
+    for k = 1, 300 do -- each another structure: so many steps, in another order
+      local text = "a"
+      for bit = 0, 8 do text = ("(%s %s a)"):format(text, math.floor(k / 2 ^ bit) % 2 == 0 and "+" or "*") end
+      gr.fuse(text) { a = a }:sum()
+    end
+    assert.are.equal(256, #gr.compiled())
+    assert.are.equal(a:sum(), gr.fuse "a" { a = a }:sum())
+  end)
+end)

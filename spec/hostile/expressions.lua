@@ -1,0 +1,16 @@
+-- Cases of cases.lua: operators of expressions that only some Luas can write, by their names.
+return function(case)
+  for _, name in ipairs { "idiv", "mod" } do
+    case("expression " .. name, function(e)
+      local x = require "gpureduce".lazy(e.a)
+      return debug.getmetatable(x)["__" .. name](x, 2):sum()
+    end)
+  end
+  for _, name in ipairs { "band", "bor", "bxor", "shl", "shr", "bnot" } do
+    case("expression " .. name, function(e)
+      local x = require "gpureduce".lazy(e.i)
+      local f = debug.getmetatable(x)["__" .. name] -- only where Lua has integers
+      return f and f(x, 2):sum()
+    end)
+  end
+end

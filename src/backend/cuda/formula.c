@@ -1,0 +1,277 @@
+/*
+** Formulas: compiled once (src/backend/jit), then launched as the reductions are, on their plans, scratch memory and
+** mailboxes. What has no skeleton, rows too short for a warp each, and what the driver cannot compile run step by step.
+*/
+#include "src/backend/cuda/cuda.h"
+
+#include <string.h>
+
+#include "kernels/cuda/formula/store.h"
+#include "kernels/numerics/numerics.h"
+#include "src/backend/jit/compiled.h"
+
+/* Bytes of a row from which a warp for each is faster than storing the elements for the kernels of short rows. */
+#define LEAST_ROW 1024
+
+#define BOTH_FIELDS 3 /* of sum and extremes: the sum, two keys */
+
+_Static_assert(GR_ARGUMENT_BYTES == GR_OWN_ARGUMENT_BYTES + GR_JIT_WORDS * sizeof(uint64_t),
+               "a batch has no room for a formula's arguments");
+
+typedef struct compiled {
+  gr_cuda_formula formula;
+  uint64_t words[GR_JIT_WORDS];
+} compiled;
+
+/* Reducer and dtype of the skeleton that serves a job, as reduce/instances_*.cu have them; 0: none does. */
+static int skeleton_for(const gr_reduce_job *job, gr_reducer *red, gr_dtype *t) {
+  static const gr_dtype by_bits[] = {GR_U8, GR_U16, GR_U32, GR_I64};
+  const int size = gr_size_of(job->dtype);
+  const gr_dtype bits = by_bits[size == 1 ? 0 : size == 2 ? 1 : size == 4 ? 2 : 3];
+  *red = gr_reducer_of(job->op, job->dtype);
+  *t = job->dtype;
+  switch (*red) {
+    case GR_RED_SUM:
+    case GR_RED_PROD:
+    case GR_RED_MINMAX:
+    case GR_RED_SUMSQ:
+    case GR_RED_VARIANCE:
+    case GR_RED_SUMEXP:
+    case GR_RED_DOT:
+    case GR_RED_SQDIFF:
+    case GR_RED_COSINE: return 1;
+    case GR_RED_SUMABS: *red = GR_RED_SUMSQ; return 1;
+    case GR_RED_ARGMIN:
+    case GR_RED_ARGMAX:
+      *red = GR_RED_ARGMAX;
+      if (!gr_is_float(*t)) *t = bits;
+      return 1;
+    case GR_RED_COUNT: *t = bits; return 1;
+    case GR_RED_SUMWIDE:
+    case GR_RED_DIFFER:
+    case GR_RED_SUM_F32:
+    case GR_RED_SUM_KAHAN:
+    case GR_RED_SUM_NEUMAIER:
+    case GR_RED_DOT_F32:
+    case GR_RED_DOT_KAHAN:
+    case GR_RED_DOT_NEUMAIER: return 0;
+  }
+  return 0;
+}
+
+/* The kernel for nodes a and b of the job; the caller lets go of it. */
+static gr_status take(gr_cuda_queue *q, const gr_formula_job *job, int reducer, gr_dtype t, int a, int b, compiled *c) {
+  const int stores = reducer == GR_JIT_STORE;
+  gr_jit_code code;
+  const char *why;
+  if (!gr_jit_code_of(job, reducer, a, b, &code, c->words)) return GR_NOT_FUSED;
+  if (!stores) code.dtype = (int16_t)t;
+  code.changes = (uint8_t)stores;
+  code.number = !stores && job->words;
+  gr_compiled *found = gr_jit_take(q->device->chip.device, &code, &why);
+  if (!found) return !strcmp(why, "out of memory") ? GR_NO_MEMORY : GR_NOT_FUSED;
+  c->formula = (gr_cuda_formula){.function = found->function,
+                                 .compiled = found,
+                                 .resident = found->resident,
+                                 .fields = reducer == GR_JIT_BOTH ? BOTH_FIELDS : 0,
+                                 .count = gr_jit_words(&code),
+                                 .words = c->words,
+                                 .launch = gr_jit_launch};
+  return GR_OK;
+}
+
+/* ---- elements ---- */
+
+static gr_status store(gr_cuda_queue *q, const gr_formula_job *job) {
+  const gr_dtype t = (gr_dtype)job->program->nodes[job->result].dtype;
+  const int size = gr_size_of(t);
+  const int64_t block = (int64_t)GR_STORE_THREADS * GR_STORE_ROWS * (16 / size);
+  struct {
+    gr_store_args own;
+    uint64_t words[GR_JIT_WORDS];
+  } arguments = {.own = {(void *)(uintptr_t)job->out.data, job->out.stride, job->n,
+                         job->out.stride == size && (uintptr_t)job->out.data % 16 == 0, 0}};
+  gr_cuda_run run;
+  compiled c;
+  if ((job->n - 1) / block >= INT32_MAX) return GR_NOT_FUSED;
+  gr_status status = take(q, job, GR_JIT_STORE, t, job->result, -1, &c);
+  if (status != GR_OK) return status;
+  memcpy(arguments.words, c.words, (size_t)c.formula.count * sizeof *c.words);
+  gr_cuda_prepare(q, &q->work, &run);
+  const int e =
+      gr_jit_launch(c.formula.function, (unsigned)((job->n - 1) / block + 1), GR_STORE_THREADS, run.stream, &arguments);
+  gr_jit_let_go(c.formula.compiled);
+  return gr_cuda_launched(q, e, "a formula");
+}
+
+/* ---- reductions ---- */
+
+/* A job's elements where holes expect them: at position times size, from address 0 on. */
+static gr_reduce_job placed(const gr_reduce_job *job) {
+  const int size = gr_size_of(job->dtype);
+  gr_reduce_job own = *job;
+  own.a = own.b = (gr_vec){NULL, size, job->n * size};
+  return own;
+}
+
+static gr_status take_reduction(gr_cuda_queue *q, const gr_formula_job *job, const gr_consumer *asked, compiled *c) {
+  gr_reducer red;
+  gr_dtype t;
+  if (!skeleton_for(&asked->job, &red, &t)) return GR_NOT_FUSED;
+  return take(q, job, (int)red, t, asked->a, asked->b, c);
+}
+
+static gr_status to_array(gr_cuda_queue *q, const gr_formula_job *job) {
+  const gr_consumer *asked = &job->consumers[0];
+  const int size = gr_size_of(asked->job.dtype);
+  const int64_t most = (int64_t)GR_SEGMENT_LEAVES * GR_LEAF(size);
+  gr_reduce_job own;
+  gr_cuda_run run;
+  compiled c;
+  if (asked->job.n > GR_MOST_LEAVES * GR_LEAF(size)) return GR_NOT_FUSED;
+  if (asked->job.offsets ? asked->job.n > most : asked->job.count > 1 && asked->job.n * size < LEAST_ROW)
+    return GR_NOT_FUSED;
+  gr_status status = take_reduction(q, job, asked, &c);
+  if (status != GR_OK) return status;
+  own = placed(&asked->job);
+  gr_cuda_prepare(q, &q->work, &run);
+  run.formula = &c.formula;
+  status = gr_cuda_launched(q, gr_cuda_reduce(&own, &run), gr_op_name(own.op));
+  gr_jit_let_go(c.formula.compiled);
+  return status;
+}
+
+/*
+** Numbers for the host, all launched together: consumers of one reducer and the same nodes share a launch, and so do
+** sum and extremes of one node.
+*/
+typedef struct shared {
+  const gr_consumer *first; /* whose job it runs */
+  gr_reducer red;
+  int both;
+  gr_cuda_pending *slot;
+  gr_compiled *held; /* until it is launched */
+} shared;
+
+typedef struct numbers {
+  shared launch[GR_FORMULA_TOGETHER];
+  int count, of[GR_FORMULA_TOGETHER]; /* of consumers: which launch */
+} numbers;
+
+static void share(const gr_formula_job *job, numbers *s) {
+  for (int k = 0; k < job->consumer_count; k++) {
+    const gr_consumer *c = &job->consumers[k];
+    const gr_reducer red = gr_reducer_of(c->job.op, c->job.dtype);
+    int found = 0;
+    for (; found < s->count; found++) {
+      shared *l = &s->launch[found];
+      if (l->first->a != c->a || l->first->b != c->b) continue;
+      if (l->red == red || (l->both && red == GR_RED_MINMAX)) break;
+      const int sum_first = l->red == GR_RED_SUM && red == GR_RED_MINMAX;
+      if (!sum_first && !(l->red == GR_RED_MINMAX && red == GR_RED_SUM)) continue;
+      if (!sum_first) l->first = c; /* the sum's job plans it */
+      l->red = GR_RED_SUM;
+      l->both = 1;
+      break;
+    }
+    if (found == s->count) s->launch[s->count++] = (shared){.first = c, .red = red};
+    s->of[k] = found;
+  }
+}
+
+static gr_status add(gr_cuda_queue *q, const gr_formula_job *job, shared *l) {
+  const gr_reduce_job own = placed(&l->first->job), *list = &own;
+  compiled c;
+  gr_status status =
+      l->both ? take(q, job, GR_JIT_BOTH, own.dtype, l->first->a, -1, &c) : take_reduction(q, job, l->first, &c);
+  if (status != GR_OK) return status;
+  l->held = c.formula.compiled;
+  return gr_cuda_add_reduce(q, &list, 1, l->slot, &c.formula);
+}
+
+/* Some fields of each state, as if they were all. */
+static gr_value value_of(const shared *l, const gr_reduce_job *job) {
+  gr_mailbox_shape shape = l->slot->mailbox;
+  uint64_t halves[2 * 2 * GR_MAILBOX_STATES];
+  const int from = gr_reducer_of(job->op, job->dtype) == GR_RED_MINMAX ? 1 : 0;
+  if (!l->both) return gr_mailbox_value(l->slot->host->words, &shape, job->op, job->dtype, job->n, job->ddof);
+  shape.fields = from ? 2 : 1;
+  for (int k = 0; k < shape.states; k++)
+    memcpy(halves + 2 * shape.fields * k, l->slot->host->words + 2 * (BOTH_FIELDS * k + from),
+           2 * sizeof *halves * (size_t)shape.fields);
+  return gr_mailbox_value(halves, &shape, job->op, job->dtype, job->n, job->ddof);
+}
+
+static gr_status to_host(gr_cuda_queue *q, const gr_formula_job *job) {
+  const char *name = gr_op_name(job->consumers[0].job.op);
+  const gr_reduce_job *any = &job->consumers[0].job;
+  numbers s = {.count = 0};
+  gr_status status = gr_cuda_launch_batch(q, name); /* of others before */
+  int taken = 0, there;
+  share(job, &s);
+  if (status == GR_OK && any->n > GR_MOST_LEAVES * GR_LEAF(gr_size_of(any->dtype))) status = GR_NOT_FUSED;
+  for (int k = 0; k < s.count && status == GR_OK; k++) {
+    if (k == 0) s.launch[k].slot = &q->now;
+    else status = gr_cuda_take_slot(q, &s.launch[k].slot);
+    if (status == GR_OK) taken++, status = add(q, job, &s.launch[k]);
+  }
+  if (status != GR_OK) q->batch.count = 0;
+  else status = gr_cuda_launch_batch(q, name);
+  q->base.stats.syncs += status == GR_OK;
+  for (int k = 0; k < s.count; k++) gr_jit_let_go(s.launch[k].held);
+  for (int k = 0; k < s.count && status == GR_OK; k++) {
+    status = gr_cuda_await_reduce(q, s.launch[k].slot, 0, -1, name, &there);
+    s.launch[k].slot->waiting -= status == GR_OK;
+  }
+  for (int k = 0; k < job->consumer_count && status == GR_OK; k++) {
+    const gr_value v = value_of(&s.launch[s.of[k]], &job->consumers[k].job);
+    memcpy(job->words + 2 * k, v.v, sizeof v.v);
+  }
+  for (int k = 1; k < taken; k++) gr_cuda_give_slot(q, s.launch[k].slot);
+  return status;
+}
+
+/* ---- what was compiled ---- */
+
+const char *gr_cuda_uncompiled(gr_backend *b) { return gr_jit_missing(((gr_cuda_device *)b)->chip.device); }
+
+typedef struct listing {
+  int device;
+  void (*see)(const gr_compiled_formula *, void *);
+  void *to;
+} listing;
+
+static void see_one(const gr_compiled *c, void *to) {
+  static const char *const reducers[] = {
+#define GR_X(id, inputs, f, i) #id,
+    GR_REDUCERS(GR_X)
+#undef GR_X
+  };
+  const listing *l = to;
+  if (c->device != l->device || !c->function) return;
+  const gr_jit_code *code = &c->code;
+  l->see(&(gr_compiled_formula){.program = {.nodes = (gr_node *)(uintptr_t)code->nodes, .count = code->count},
+                                .result = code->a,
+                                .what = code->reducer == GR_JIT_STORE  ? "elements"
+                                        : code->reducer == GR_JIT_BOTH ? "SUM, MINMAX"
+                                                                       : reducers[code->reducer],
+                                .seconds = c->seconds,
+                                .uses = c->uses},
+         l->to);
+}
+
+void gr_cuda_compiled(gr_backend *b, void (*see)(const gr_compiled_formula *, void *), void *to) {
+  gr_jit_list(see_one, &(listing){((gr_cuda_device *)b)->chip.device, see, to});
+}
+
+/* ---- the backend's function ---- */
+
+gr_status gr_cuda_do_formula(gr_queue *base, const gr_formula_job *job) {
+  gr_cuda_queue *q = (gr_cuda_queue *)base;
+  if (gr_jit_missing(q->device->chip.device)) return GR_NOT_FUSED;
+  int was = gr_cuda_enter(q);
+  if (was < 0) return GR_DEVICE;
+  gr_status status = job->consumer_count == 0 ? store(q, job) : job->words ? to_host(q, job) : to_array(q, job);
+  gr_cuda_leave(q, was);
+  return status;
+}

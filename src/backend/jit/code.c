@@ -1,0 +1,92 @@
+#include "src/backend/jit/code.h"
+
+#include <string.h>
+
+#include "kernels/numerics/map.h"
+
+typedef struct reading {
+  const gr_formula_job *job;
+  gr_jit_code *code;
+  uint64_t *words;
+  int16_t number_of[GR_JIT_WORDS]; /* of the program, by that of the code */
+} reading;
+
+static int number(reading *r, int k) {
+  int n = 0;
+  while (n < r->code->numbers && r->number_of[n] != k) n++;
+  if (n == GR_JIT_WORDS) return 0;
+  if (n == r->code->numbers) r->number_of[r->code->numbers++] = (int16_t)k;
+  return ~n;
+}
+
+static uint64_t word_of(const void *p) { return (uint64_t)(uintptr_t)p; }
+
+static void input(reading *r, gr_node *x) {
+  const gr_vec *v = &r->job->inputs[x->input];
+  const int size = gr_size_of((gr_dtype)x->dtype);
+  uint64_t *words = r->words + GR_JIT_INPUT;
+  int k = 0;
+  const uint8_t way = v->stride == size && word_of(v->data) % 16 == 0 ? GR_JIT_WORDS_OF_16 : GR_JIT_ONE_BY_ONE;
+  while (k < r->code->inputs &&
+         (words[2 * k] != word_of(v->data) || words[2 * k + 1] != (uint64_t)v->stride || r->code->way[k] != way))
+    k++;
+  if (k == r->code->inputs) {
+    words[2 * k] = word_of(v->data);
+    words[2 * k + 1] = (uint64_t)v->stride;
+    r->code->way[k] = way;
+    r->code->inputs++;
+  }
+  x->input = (uint8_t)k;
+  if (x->spread == GR_ROW || x->spread == GR_COLUMN) r->code->matrix = r->job->n >> 32 ? 2 : 1;
+}
+
+/* Which nodes a and b need. */
+static void mark(const gr_program *p, int a, int b, uint8_t *live) {
+  memset(live, 0, (size_t)p->count);
+  live[a] = 1;
+  if (b >= 0) live[b] = 1;
+  for (int k = p->count - 1; k >= 0; k--) {
+    const gr_node *x = &p->nodes[k];
+    const int count = live[k] && x->kind == GR_NODE_STEP ? gr_map_operands((gr_map)x->op) : 0;
+    if (count > 0 && x->a >= 0) live[x->a] = 1;
+    if (count > 1 && x->b >= 0) live[x->b] = 1;
+    if (count > 2 && x->c >= 0) live[x->c] = 1;
+  }
+}
+
+int gr_jit_code_of(const gr_formula_job *job, int reducer, int a, int b, gr_jit_code *code,
+                   uint64_t words[GR_JIT_WORDS]) {
+  const gr_program *p = job->program;
+  reading r = {job, code, words, {0}};
+  uint8_t live[GR_FORMULA_NODES];
+  int16_t place[GR_FORMULA_NODES];
+  if (p->input_count > (GR_JIT_WORDS - GR_JIT_INPUT) / 2) return 0;
+  memset(code, 0, offsetof(gr_jit_code, nodes));
+  memset(place, 0, (size_t)p->count * sizeof *place);
+  code->reducer = (int16_t)reducer;
+  code->dtype = p->nodes[a].dtype;
+  mark(p, a, b, live);
+  for (int k = 0; k < p->count; k++) {
+    gr_node x = p->nodes[k];
+    int16_t *operands[3] = {&x.a, &x.b, &x.c};
+    if (!live[k]) continue;
+    if (code->count == GR_JIT_NODES) return 0;
+    if (x.kind == GR_NODE_INPUT) input(&r, &x);
+    for (int i = 0; i < 3; i++) {
+      int16_t *o = operands[i];
+      if (x.kind != GR_NODE_STEP || i >= gr_map_operands((gr_map)x.op)) *o = -1;
+      else if (!GR_IS_NUMBER(*o)) *o = place[*o];
+      else if ((*o = (int16_t)number(&r, GR_NUMBER_OF(*o))) == 0) return 0;
+    }
+    x.next = 0;
+    x.height = 0;
+    place[k] = code->count;
+    code->nodes[code->count++] = x;
+  }
+  code->a = place[a];
+  code->b = b < 0 ? -1 : place[b];
+  if (gr_jit_words(code) > GR_JIT_WORDS) return 0;
+  words[GR_JIT_COLUMNS] = (uint64_t)job->columns;
+  for (int k = 0; k < code->numbers; k++) words[gr_jit_number(code, k)] = p->numbers[r.number_of[k]];
+  return 1;
+}

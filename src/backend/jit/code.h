@@ -1,0 +1,53 @@
+/*
+** A formula as it is compiled: what of its program one launch needs, numbered anew, without what may change from call
+** to call (numbers, addresses, lengths), which the kernel gets as arguments. Two formulas with the
+** same code are the same kernel; the bytes of the code are its key.
+*/
+#ifndef GR_JIT_CODE_H
+#define GR_JIT_CODE_H
+
+#include "kernels/formula.h"
+#include "src/backend/jit/text.h"
+
+#define GR_JIT_NODES 512 /* of a kernel; larger formulas run step by step */
+#define GR_JIT_WORDS 192 /* 8-byte arguments of a formula */
+
+/* How the elements of an input that has one for each position are read. */
+typedef enum gr_jit_way {
+  GR_JIT_WORDS_OF_16, /* next to each other, from an address that is a multiple of 16: several at once */
+  GR_JIT_ONE_BY_ONE
+} gr_jit_way;
+
+typedef struct gr_jit_code {
+  int16_t reducer, dtype; /* of the skeleton; reducer: also one of those below */
+  int16_t a, b;           /* nodes of the result, or of a pair (b < 0: no pair) */
+  int16_t count, inputs, numbers;
+  uint8_t matrix;  /* rows or columns are among the inputs: 1; 2: in more than 2^32 positions */
+  uint8_t changes; /* stores to an array that may be one of the inputs */
+  uint8_t number;  /* of reductions: one, for the host */
+  uint8_t way[GR_FORMULA_INPUTS];
+  gr_node nodes[GR_JIT_NODES]; /* count are used */
+} gr_jit_code;
+#define GR_JIT_STORE (-1) /* stores the elements */
+#define GR_JIT_BOTH (-2)  /* sum and extremes */
+
+static inline size_t gr_jit_code_bytes(const gr_jit_code *c) {
+  return offsetof(gr_jit_code, nodes) + (size_t)c->count * sizeof(gr_node);
+}
+
+/* Places of arguments: words after those of the skeleton. */
+enum { GR_JIT_COLUMNS, GR_JIT_INPUT }; /* the matrix's columns; address and stride of each input; numbers */
+static inline int gr_jit_input(int k) { return GR_JIT_INPUT + 2 * k; }
+static inline int gr_jit_number(const gr_jit_code *c, int k) { return GR_JIT_INPUT + 2 * c->inputs + k; }
+static inline int gr_jit_words(const gr_jit_code *c) { return gr_jit_number(c, c->numbers); }
+
+/*
+** The code for nodes a and b (b < 0: none) of a job, by such a skeleton, and the arguments of this call. 0: it has more
+** nodes or arguments than a kernel.
+*/
+int gr_jit_code_of(const gr_formula_job *, int reducer, int a, int b, gr_jit_code *, uint64_t words[GR_JIT_WORDS]);
+
+/* The PTX of a code, in *out; 0: *why says why there is none. The entry is called "formula". */
+int gr_jit_ptx(const gr_jit_code *, gr_text *out, const char **why);
+
+#endif

@@ -1,0 +1,241 @@
+/* One element of a formula in PTX: its inputs, its steps, its place in a word of results. */
+#include "src/backend/jit/element.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/numerics/map.h"
+#include "src/backend/jit/steps.h"
+
+/* By dtype: the register of an element, how it is loaded, how a narrow one is taken out of 32 bits, the short name. */
+static const struct kind {
+  const char *bits, *load, *part, *name;
+} kinds[] = {
+    {"b32", "u8", "u32", "u8"},   {"b32", "s8", "s32", "i8"},   {"b32", "u16", "u32", "u16"},
+    {"b32", "s16", "s32", "i16"}, {"b32", "b32", "b32", "u32"}, {"b32", "b32", "b32", "i32"},
+    {"b64", "b64", "b64", "i64"}, {"b32", "u16", "u32", "f16"}, {"b32", "u16", "u32", "bf16"},
+    {"f32", "f32", "f32", "f32"}, {"f64", "f64", "f64", "f64"},
+};
+_Static_assert(sizeof kinds / sizeof *kinds == GR_DTYPE_COUNT, "a dtype without registers");
+
+static const char *const map_names[] = {
+#define GR_X(name, operands, f, i, real, whole) #name,
+    GR_MAPS(GR_X)
+#undef GR_X
+};
+static const char *const relation_names[] = {
+#define GR_X(name, text) #name,
+    GR_RELATIONS(GR_X)
+#undef GR_X
+};
+
+static const struct kind *kind_of(const gr_emitter *e, int node) { return &kinds[e->code->nodes[node].dtype]; }
+int gr_emit_size(const gr_emitter *e, int node) { return gr_size_of((gr_dtype)e->code->nodes[node].dtype); }
+
+/* ---- arguments ---- */
+
+void gr_emit_argument(gr_emitter *e, const char *type, const char *to, int word) {
+  const int at = e->base + 8 * word;
+  if (e->inside) gr_text_add(e->t, "ld.%s %s, [%%arguments+%d];\n", type, to, at);
+  else gr_text_add(e->t, "ld.param.%s %s, [p0+%d];\n", type, to, at);
+}
+
+/* ---- steps ---- */
+
+static const gr_step_body *body_named(gr_emitter *e, const char *name, const char *of, const char *to) {
+  char text[64];
+  snprintf(text, sizeof text, "%s_%s%s%s", name, of, to ? "_" : "", to ? to : "");
+  const gr_step_body *b = gr_step_named(text);
+  if (!b && !e->why) e->why = "an element operator has no PTX";
+  return b;
+}
+
+static int widens(const gr_node *x) { return x->op != GR_MAP_cast && gr_map_widens((gr_map)x->op, (gr_dtype)x->from); }
+
+/* The dtype in which it computes. */
+static gr_dtype computed(const gr_node *x) { return widens(x) ? GR_F64 : (gr_dtype)x->from; }
+
+/*
+** Operators that take one NaN for another, so that what they read need not be the one NaN that all results are; the
+** first of them come without that, too.
+*/
+static int takes_any_nan(const gr_node *x, int also_masks) {
+  switch ((int)x->op) {
+    case GR_MAP_add:
+    case GR_MAP_sub:
+    case GR_MAP_mul:
+    case GR_MAP_div:
+    case GR_MAP_neg:
+    case GR_MAP_abs:
+    case GR_MAP_square:
+    case GR_MAP_sqrt: return 1;
+    case GR_MAP_compare:
+    case GR_MAP_isnan:
+    case GR_MAP_isinf:
+    case GR_MAP_isfinite: return also_masks;
+    default: return 0;
+  }
+}
+
+/* By node: whether it is read by such alone. */
+void gr_emit_find_raw(gr_emitter *e) {
+  const gr_jit_code *code = e->code;
+  for (int k = 0; k < code->count; k++) {
+    const gr_node *x = &code->nodes[k];
+    const int16_t refs[3] = {x->a, x->b, x->c};
+    e->raw[k] = (uint8_t)(x->kind == GR_NODE_STEP && takes_any_nan(x, 0) && (x->dtype == GR_F32 || x->dtype == GR_F64));
+    for (int i = 0; i < 3; i++)
+      if (refs[i] >= 0 && (!takes_any_nan(x, 1) || x->from != code->nodes[refs[i]].dtype)) e->raw[refs[i]] = 0;
+  }
+  e->raw[code->a] = 0;
+  if (code->b >= 0) e->raw[code->b] = 0;
+}
+
+static const gr_step_body *body_of(gr_emitter *e, const gr_node *x) {
+  const char *of = kinds[computed(x)].name;
+  if (e->raw[x - e->code->nodes]) return body_named(e, map_names[x->op], of, "raw");
+  if (x->op == GR_MAP_compare) return body_named(e, relation_names[x->relation], of, NULL);
+  if (x->op == GR_MAP_where) return body_named(e, "choose", of, NULL);
+  if (x->op == GR_MAP_cast) return body_named(e, "cast", of, kinds[x->dtype].name);
+  return body_named(e, map_names[x->op], of, NULL);
+}
+
+/* Operand i of a step, in a register whose name is written to `name`. */
+static void operand(gr_emitter *e, const gr_node *x, int ref, int i, char name[24]) {
+  const gr_dtype t = x->op == GR_MAP_where && i == 2 ? GR_U8 : computed(x);
+  const char *in[3] = {0}, *from[3] = {0};
+  char given[24];
+  snprintf(name, 24, GR_IS_NUMBER(ref) ? "%%c%d" : "%%w%d", i);
+  if (GR_IS_NUMBER(ref)) {
+    gr_text_add(e->t, ".reg .%s %s;\n", kinds[t].bits, name);
+    gr_emit_argument(e, kinds[t].load, name, gr_jit_number(e->code, GR_NUMBER_OF(ref)));
+    return;
+  }
+  snprintf(given, sizeof given, "%%v%d", ref);
+  if (e->code->nodes[ref].dtype == t) {
+    memcpy(name, given, sizeof given);
+    return;
+  }
+  const gr_step_body *cast = body_named(e, "cast", kind_of(e, ref)->name, kinds[t].name);
+  gr_text_add(e->t, ".reg .%s %s;\n", kinds[t].bits, name);
+  in[0] = kind_of(e, ref)->bits;
+  from[0] = given;
+  if (cast) gr_step_paste(e->t, cast, in, from, kinds[t].bits, name);
+}
+
+static void step(gr_emitter *e, int k) {
+  const gr_node *x = &e->code->nodes[k];
+  const int count = gr_map_operands((gr_map)x->op), refs[3] = {x->a, x->b, x->c};
+  const gr_step_body *body = body_of(e, x);
+  const char *in[3] = {0}, *from[3] = {0};
+  char names[3][24], to[24];
+  if (!body) return;
+  gr_text_add(e->t, "{\n");
+  for (int i = 0; i < count; i++) {
+    operand(e, x, refs[i], i, names[i]);
+    in[i] = kinds[x->op == GR_MAP_where && i == 2 ? GR_U8 : computed(x)].bits;
+    from[i] = names[i];
+  }
+  snprintf(to, sizeof to, "%%v%d", k);
+  gr_step_paste(e->t, body, in, from, kind_of(e, k)->bits, to);
+  gr_text_add(e->t, "}\n");
+}
+
+/* ---- elements of inputs ---- */
+
+const char *gr_emit_load(const gr_emitter *e) { return e->code->changes ? "ld.global" : "ld.global.nc"; }
+
+int gr_emit_by_words(const gr_emitter *e, const gr_node *x) {
+  return x->kind == GR_NODE_INPUT && x->spread == GR_EACH && e->code->way[x->input] == GR_JIT_WORDS_OF_16;
+}
+
+/* Element c of the words that were loaded to %l`first` and on. */
+static void take(gr_emitter *e, int k, int first, int c) {
+  const int size = gr_emit_size(e, k);
+  if (size == 8) gr_text_add(e->t, "mov.b64 %%v%d, {%%l%d, %%l%d};\n", k, first + 2 * c, first + 2 * c + 1);
+  else if (size == 4) gr_text_add(e->t, "mov.b32 %%v%d, %%l%d;\n", k, first + c);
+  else
+    gr_text_add(e->t, "bfe.%s %%v%d, %%l%d, %d, %d;\n", kind_of(e, k)->part, k, first + c * size / 4, c * size % 4 * 8,
+                8 * size);
+}
+
+/* The element for position %at, if %ok (guarded). */
+static void load_one(gr_emitter *e, int k, int guarded) {
+  const gr_node *x = &e->code->nodes[k];
+  const char *place = x->spread == GR_EACH ? "%at" : x->spread == GR_ROW ? "%column" : "%row";
+  gr_text_add(e->t, "{\n.reg .b64 %%address, %%stride;\n");
+  gr_emit_argument(e, "b64", "%address", gr_jit_input(x->input));
+  if (x->spread != GR_ONE) {
+    gr_emit_argument(e, "b64", "%stride", gr_jit_input(x->input) + 1);
+    gr_text_add(e->t, "mad.lo.s64 %%address, %s, %%stride, %%address;\n", place);
+  }
+  gr_text_add(e->t, "mov.%s %%v%d, 0%s;\n", kind_of(e, k)->bits, k,
+              kind_of(e, k)->bits[0] == 'f' ? (gr_emit_size(e, k) == 4 ? "f00000000" : "d0000000000000000") : "");
+  gr_text_add(e->t, "%s%s.%s %%v%d, [%%address];\n}\n", guarded && x->spread != GR_ONE ? "@%ok " : "", gr_emit_load(e),
+              kind_of(e, k)->load, k);
+}
+
+/* Row and column of position %at. */
+static void find_row(gr_emitter *e) {
+  gr_text_add(e->t, ".reg .b64 %%row, %%column, %%columns;\n");
+  gr_emit_argument(e, "b64", "%columns", GR_JIT_COLUMNS);
+  if (e->code->matrix == 1)
+    gr_text_add(e->t,
+                "{\n.reg .b32 %%x, %%y;\ncvt.u32.u64 %%x, %%at;\ncvt.u32.u64 %%y, %%columns;\n"
+                "div.u32 %%x, %%x, %%y;\ncvt.u64.u32 %%row, %%x;\n}\n");
+  else gr_text_add(e->t, "div.u64 %%row, %%at, %%columns;\n");
+  gr_text_add(e->t, "mul.lo.s64 %%column, %%row, %%columns;\nsub.s64 %%column, %%at, %%column;\n");
+}
+
+/* ---- an element ---- */
+
+void gr_emit_put(gr_emitter *e, int node, int c, char *const *to) {
+  const int size = e->size;
+  if (size == 8) gr_text_add(e->t, "mov.b64 {%s, %s}, %%v%d;\n", to[2 * c], to[2 * c + 1], node);
+  else if (size == 4) gr_text_add(e->t, "mov.b32 %s, %%v%d;\n", to[c], node);
+  else if (c * size % 4 == 0)
+    gr_text_add(e->t, "and.b32 %s, %%v%d, %d;\n", to[c * size / 4], node, size == 2 ? 65535 : 255);
+  else {
+    char *word = to[c * size / 4];
+    gr_text_add(e->t, "bfi.b32 %s, %%v%d, %s, %d, %d;\n", word, node, word, c * size % 4 * 8, 8 * size);
+  }
+}
+
+void gr_emit_nodes(gr_emitter *e, const int *words, int c, int guarded) {
+  const gr_jit_code *code = e->code;
+  for (int k = 0; k < code->count; k++) gr_text_add(e->t, ".reg .%s %%v%d;\n", kind_of(e, k)->bits, k);
+  if (code->matrix) find_row(e);
+  for (int k = 0; k < code->count; k++) {
+    const gr_node *x = &code->nodes[k];
+    if (x->kind == GR_NODE_STEP) step(e, k);
+    else if (x->kind == GR_NODE_POSITION) gr_text_add(e->t, "add.s64 %%v%d, %%at, 1;\n", k);
+    else if (words && gr_emit_by_words(e, x)) take(e, k, words[k], c);
+    else load_one(e, k, guarded);
+  }
+}
+
+/* Lines of an element's steps. */
+int gr_emit_lines(gr_emitter *e) {
+  int lines = 0;
+  for (int k = 0; k < e->code->count; k++) {
+    const gr_node *x = &e->code->nodes[k];
+    const gr_step_body *b = x->kind == GR_NODE_STEP ? body_of(e, x) : NULL;
+    lines += b ? gr_step_lines(b) : 2;
+    if (b && widens(x)) lines += 2 * 8;
+  }
+  return lines;
+}
+
+void gr_emit_functions(gr_emitter *e) {
+  char *given = calloc((size_t)gr_step_functions() + 1, 1);
+  e->t->failed |= !given;
+  for (int k = 0; given && k < e->code->count; k++) {
+    const gr_node *x = &e->code->nodes[k];
+    const gr_step_body *b = x->kind == GR_NODE_STEP ? body_of(e, x) : NULL;
+    if (b) gr_step_call(e->t, b, given);
+    if (b && widens(x)) b = body_named(e, "cast", kinds[x->from].name, kinds[GR_F64].name);
+    if (b) gr_step_call(e->t, b, given);
+  }
+  free(given);
+}

@@ -1,0 +1,46 @@
+/*
+** What the two files that write PTX share: element.c writes one element of a formula, emit.c kernels around it.
+**
+** Names in what they write: %first, the position where a hole begins; %at, that of the element; %v0, %v1 ... the nodes'
+** values; %l0, %l1 ... words that were loaded; %ok, whether the element is there; p0, the kernel's arguments.
+*/
+#ifndef GR_JIT_ELEMENT_H
+#define GR_JIT_ELEMENT_H
+
+#include "src/backend/jit/code.h"
+
+typedef struct gr_emitter {
+  const gr_jit_code *code;
+  gr_text *t;
+  int base;   /* bytes of arguments before the formula's */
+  int inside; /* in the function of a word, not in the kernel: arguments lie at %arguments */
+  int apart;  /* all elements are made by that function */
+  int size;   /* of a result */
+  const char *why;
+  uint8_t raw[GR_JIT_NODES]; /* by node: whether its NaN may be any */
+} gr_emitter;
+
+/* Fills in raw; first of all. */
+void gr_emit_find_raw(gr_emitter *);
+
+int gr_emit_size(const gr_emitter *, int node); /* of its element, in bytes */
+int gr_emit_lines(gr_emitter *);                /* of an element's steps */
+void gr_emit_functions(gr_emitter *);           /* that the steps call */
+
+/* An argument of the formula to a register: of a type as ld has it. */
+void gr_emit_argument(gr_emitter *, const char *type, const char *to, int word);
+const char *gr_emit_load(const gr_emitter *); /* the instruction that loads from an input */
+
+/* Whether an input is loaded by words of 16 bytes where a hole has rows. */
+int gr_emit_by_words(const gr_emitter *, const gr_node *);
+
+/*
+** All nodes for the element at position %at, in registers %v. words: where the words of input nodes begin that are
+** there already, and c, which of their elements it is; NULL: nothing is there. guarded: only if %ok.
+*/
+void gr_emit_nodes(gr_emitter *, const int *words, int c, int guarded);
+
+/* A node's value as element c of the 32-bit words `to`. */
+void gr_emit_put(gr_emitter *, int node, int c, char *const *to);
+
+#endif

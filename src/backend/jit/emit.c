@@ -1,0 +1,267 @@
+/*
+** From a code to PTX: the skeleton with its holes filled. In a hole of rows all loads come first, as many as registers
+** are good for, since square roots and quotients branch, and nothing is loaded ahead across a branch; then element by
+** element all steps, each as a block of its own, so that the names in shipped bodies cannot meet. What would be more
+** lines than the driver compiles in good time is one function, called for each word.
+*/
+#include "src/backend/jit/element.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/backend/jit/shipped.h"
+#include "src/backend/jit/steps.h"
+
+/* Lines of steps in a kernel: 16000 take the driver some 0.3 s. */
+#define MOST_LINES 16000
+/* Registers for what is loaded ahead of the steps: four rows of two inputs, half of what a thread has. */
+#define LOADED 32
+#define FEW_LINES 120 /* of steps that do with as many registers as the skeleton alone */
+#define MANY_REGISTERS 128
+#define BOTH_REGISTERS 80 /* three blocks on a multiprocessor */
+#define HOLE_WORDS 64
+
+static int log2_of(int x) {
+  int k = 0;
+  while (x > 1) x /= 2, k++;
+  return k;
+}
+
+/* One element, `ahead` positions after %first, to its places in the words of a (and b). */
+static void element(gr_emitter *e, int ahead, const int *words, int c, char *const *to_a, char *const *to_b) {
+  gr_text_add(e->t, "{\n.reg .b64 %%at;\nadd.s64 %%at, %%first, %d;\n", ahead);
+  gr_emit_nodes(e, words, c, 0);
+  gr_emit_put(e, e->code->a, c, to_a);
+  if (e->code->b >= 0) gr_emit_put(e, e->code->b, c, to_b);
+  gr_text_add(e->t, "}\n");
+}
+
+/* ---- a word by a function ---- */
+
+/* The words %w of a result move down by an element, and the element in %v comes in at the top. */
+static void push(gr_emitter *e, int node, int first) {
+  const int w = first, bits = 8 * e->size;
+  gr_text_add(e->t, "{\n.reg .b32 %%top, %%high;\n");
+  if (e->size == 8) {
+    gr_text_add(e->t, "mov.b32 %%w%d, %%w%d;\nmov.b32 %%w%d, %%w%d;\nmov.b64 {%%w%d, %%w%d}, %%v%d;\n}\n", w, w + 2,
+                w + 1, w + 3, w + 2, w + 3, node);
+    return;
+  }
+  gr_text_add(e->t, "mov.b32 %%top, %%v%d;\n", node);
+  for (int k = 0; k < 3; k++) {
+    if (bits == 32) gr_text_add(e->t, "mov.b32 %%w%d, %%w%d;\n", w + k, w + k + 1);
+    else gr_text_add(e->t, "shf.r.clamp.b32 %%w%d, %%w%d, %%w%d, %d;\n", w + k, w + k, w + k + 1, bits);
+  }
+  if (bits == 32) gr_text_add(e->t, "mov.b32 %%w%d, %%top;\n}\n", w + 3);
+  else gr_text_add(e->t, "shf.r.clamp.b32 %%w%d, %%w%d, %%top, %d;\n}\n", w + 3, w + 3, bits);
+}
+
+/*
+** The word at position p0, of which p1 elements are there, by arguments at p2: element by element in a loop, so that
+** the steps stand there once. For the ends of vectors, where time matters little, and for large formulas.
+*/
+static void word_function(gr_emitter *e) {
+  const int pair = e->code->b >= 0;
+  e->inside = 1;
+  gr_text_add(e->t,
+              ".func (.param .align 16 .b8 r[32]) word(\n.param .b64 p0,\n.param .b32 p1,\n.param .b64 p2\n)\n{\n"
+              ".reg .b64 %%at, %%end, %%arguments;\n.reg .b32 %%some, %%w<8>;\n.reg .pred %%ok, %%more;\n"
+              "ld.param.b64 %%at, [p0];\nld.param.b32 %%some, [p1];\nld.param.b64 %%arguments, [p2];\n");
+  for (int k = 0; k < 8; k++) gr_text_add(e->t, "mov.b32 %%w%d, 0;\n", k);
+  gr_text_add(e->t, "add.s64 %%end, %%at, %d;\n$next:\nsetp.gt.s32 %%ok, %%some, 0;\n{\n", 16 / e->size);
+  gr_emit_nodes(e, NULL, 0, 1);
+  push(e, e->code->a, 0);
+  if (pair) push(e, e->code->b, 4);
+  gr_text_add(e->t,
+              "}\nadd.s32 %%some, %%some, -1;\nadd.s64 %%at, %%at, 1;\nsetp.lt.s64 %%more, %%at, %%end;\n"
+              "@%%more bra $next;\nst.param.v4.b32 [r], {%%w0, %%w1, %%w2, %%w3};\n");
+  if (pair) gr_text_add(e->t, "st.param.v4.b32 [r+16], {%%w4, %%w5, %%w6, %%w7};\n");
+  gr_text_add(e->t, "ret;\n}\n");
+  e->inside = 0;
+}
+
+/* The word `ahead` positions after %first; valid: a register or a number. */
+static void call_word(gr_emitter *e, int ahead, const char *valid, char *const *to_a, char *const *to_b) {
+  gr_text_add(e->t,
+              "{\n.reg .b64 %%at, %%arguments;\nadd.s64 %%at, %%first, %d;\nmov.b64 %%arguments, p0;\n"
+              "cvta.param.u64 %%arguments, %%arguments;\n.param .b64 x;\n.param .b32 y;\n.param .b64 z;\n"
+              ".param .align 16 .b8 r[32];\nst.param.b64 [x], %%at;\nst.param.b32 [y], %s;\n"
+              "st.param.b64 [z], %%arguments;\ncall (r), word, (x, y, z);\n",
+              ahead, valid);
+  gr_text_add(e->t, "ld.param.v4.b32 {%s, %s, %s, %s}, [r];\n", to_a[0], to_a[1], to_a[2], to_a[3]);
+  if (e->code->b >= 0)
+    gr_text_add(e->t, "ld.param.v4.b32 {%s, %s, %s, %s}, [r+16];\n", to_b[0], to_b[1], to_b[2], to_b[3]);
+  gr_text_add(e->t, "}\n");
+}
+
+/* ---- holes ---- */
+
+typedef struct hole {
+  char *address, *valid;
+  char *a[HOLE_WORDS], *b[HOLE_WORDS];
+  int words;
+} hole;
+
+/* The words of a line: "@ROWS P : W... : W..." or "@WORD P V : W...". */
+static int read_hole(char *line, hole *h) {
+  char *word = strtok_r(line, " ", &line);
+  int side = 0, counts[3] = {0};
+  char *heads[2] = {NULL, NULL}, **sides[3] = {heads, h->a, h->b};
+  const int most[3] = {2, HOLE_WORDS, HOLE_WORDS};
+  while ((word = strtok_r(line, " ", &line))) {
+    if (*word == ':') side++;
+    else if (side < 3 && counts[side] < most[side]) sides[side][counts[side]++] = word;
+    else return 0;
+    if (side > 2) return 0;
+  }
+  h->address = heads[0];
+  h->valid = heads[1];
+  h->words = counts[1];
+  return counts[0] > 0 && counts[1] > 0 && (side == 1 || counts[2] == counts[1]);
+}
+
+static void open_hole(gr_emitter *e, const hole *h) {
+  gr_text_add(e->t, "{\n.reg .b64 %%first;\nshr.u64 %%first, %s, %d;\n", h->address, log2_of(e->size));
+}
+
+/* 32-bit words of an input for one word of results. */
+static int loaded_words(const gr_emitter *e, int k) {
+  const int bytes = 16 / e->size * gr_emit_size(e, k);
+  return bytes < 4 ? 1 : bytes / 4;
+}
+
+/* Bytes of an input for so many of results: the address of what belongs to %first; then the loads of a row. */
+static void find_words(gr_emitter *e, int k) {
+  gr_text_add(e->t, ".reg .b64 %%i%d;\nshl.b64 %%i%d, %%first, %d;\n{\n.reg .b64 %%address;\n", k, k,
+              log2_of(gr_emit_size(e, k)));
+  gr_emit_argument(e, "b64", "%address", gr_jit_input(e->code->nodes[k].input));
+  gr_text_add(e->t, "add.s64 %%i%d, %%i%d, %%address;\n}\n", k, k);
+}
+static void load_row(gr_emitter *e, int k, int row, int first) {
+  const int size = gr_emit_size(e, k), bytes = 16 / e->size * size, words = loaded_words(e, k);
+  const int at = row * (512 / e->size) * size;
+  if (bytes == 2) gr_text_add(e->t, "%s.u16 %%l%d, [%%i%d+%d];\n", gr_emit_load(e), first, k, at);
+  else if (bytes == 4) gr_text_add(e->t, "%s.b32 %%l%d, [%%i%d+%d];\n", gr_emit_load(e), first, k, at);
+  else if (bytes == 8)
+    gr_text_add(e->t, "%s.v2.b32 {%%l%d, %%l%d}, [%%i%d+%d];\n", gr_emit_load(e), first, first + 1, k, at);
+  else
+    for (int w = 0; w < words; w += 4)
+      gr_text_add(e->t, "%s.v4.b32 {%%l%d, %%l%d, %%l%d, %%l%d}, [%%i%d+%d];\n", gr_emit_load(e), first + w,
+                  first + w + 1, first + w + 2, first + w + 3, k, at + 4 * w);
+}
+
+static void fill_rows(gr_emitter *e, hole *h) {
+  const gr_jit_code *code = e->code;
+  const int rows = h->words / 4, each = 16 / e->size, row = 512 / e->size;
+  int place[GR_JIT_NODES], row_words = 0, group;
+  char every[8];
+  snprintf(every, sizeof every, "%d", each);
+  open_hole(e, h);
+  for (int k = 0; k < code->count && !e->apart; k++) {
+    if (!gr_emit_by_words(e, &code->nodes[k])) continue;
+    find_words(e, k);
+    row_words += loaded_words(e, k);
+  }
+  group = row_words > LOADED ? 1 : row_words ? LOADED / row_words : rows;
+  for (int from = 0; from < rows; from += group) {
+    const int end = from + group < rows ? from + group : rows;
+    int next = 0;
+    gr_text_add(e->t, "{\n.reg .b32 %%l<%d>;\n", (end - from) * row_words + 1);
+    for (int r = from; r < end; r++)
+      for (int k = 0; k < code->count && row_words; k++)
+        if (gr_emit_by_words(e, &code->nodes[k])) load_row(e, k, r, next), next += loaded_words(e, k);
+    next = 0;
+    for (int r = from; r < end; r++) {
+      for (int k = 0; k < code->count && row_words; k++)
+        if (gr_emit_by_words(e, &code->nodes[k])) place[k] = next, next += loaded_words(e, k);
+      for (int c = 0; c < each && !e->apart; c++) element(e, r * row + c, place, c, h->a + 4 * r, h->b + 4 * r);
+      if (e->apart) call_word(e, r * row, every, h->a + 4 * r, h->b + 4 * r);
+    }
+    gr_text_add(e->t, "}\n");
+  }
+  gr_text_add(e->t, "}\n");
+}
+
+static void fill_word(gr_emitter *e, hole *h) {
+  open_hole(e, h);
+  call_word(e, 0, h->valid, h->a, h->b);
+  gr_text_add(e->t, "}\n");
+}
+
+/* ---- the whole ---- */
+
+/* Rows of all holes. */
+static int rows_of(const char *text) {
+  int count = 0;
+  for (const char *p = text; (p = strstr(p, "@ROWS ")); p++) {
+    const char *end = strchr(p, '\n');
+    int here = 0;
+    for (const char *q = strchr(p, ':') + 1; q < end && *q != ':'; q++) here += *q == ' ' && q[1] == '%';
+    count += here / 4;
+  }
+  return count;
+}
+
+/* The most a thread may have: that of the skeleton, unless many nodes are alive at once. */
+static int registers(const gr_emitter *e, int own, int lines) {
+  if (e->code->reducer == GR_JIT_BOTH && lines <= FEW_LINES) return BOTH_REGISTERS;
+  const int more = e->code->inputs > 2 || lines > FEW_LINES || e->apart ? MANY_REGISTERS : own;
+  return more > own ? more : own;
+}
+
+static void special_line(gr_emitter *e, char *line, int lines) {
+  const gr_jit_code *code = e->code;
+  hole h = {0};
+  if (line[1] == 'P') {
+    e->base = atoi(line + 3);
+    gr_text_add(e->t, ".visible .entry formula(\n.param .align 8 .b8 p0[%d]\n)\n", e->base + 8 * gr_jit_words(code));
+  } else if (line[1] == 'R' && line[2] == ' ') {
+    gr_text_add(e->t, ".maxnreg %d\n", registers(e, atoi(line + 3), lines));
+  } else if (!read_hole(line, &h)) {
+    e->why = "its skeleton is not as it should be";
+  } else if (h.valid) {
+    fill_word(e, &h);
+  } else {
+    fill_rows(e, &h);
+  }
+}
+
+static char *skeleton_of(const gr_jit_code *code, int size, const char **why) {
+  char name[40];
+  if (code->reducer == GR_JIT_STORE) snprintf(name, sizeof name, "gr_formula_store_%d", size);
+  else if (code->reducer == GR_JIT_BOTH) snprintf(name, sizeof name, "both %d", code->dtype);
+  else snprintf(name, sizeof name, "reduce %d %d %d", code->number, code->reducer, code->dtype);
+  return gr_shipped_text(name, why);
+}
+
+int gr_jit_ptx(const gr_jit_code *code, gr_text *out, const char **why) {
+  gr_emitter e = {.code = code, .t = out, .size = gr_size_of((gr_dtype)code->nodes[code->a].dtype)};
+  if (!gr_steps_read(why)) return 0;
+  char *text = skeleton_of(code, e.size, why);
+  if (!text) return 0;
+  gr_emit_find_raw(&e);
+  const int lines = gr_emit_lines(&e), copies = rows_of(text) * (16 / e.size);
+  char *arguments = strstr(text, "@P ");
+  e.apart = (int64_t)copies * lines > MOST_LINES;
+  if (lines > MOST_LINES / 2) { /* nothing can interrupt the driver's compiler */
+    free(text);
+    *why = "it has too many steps";
+    return 0;
+  }
+  e.base = arguments ? atoi(arguments + 3) : 0;
+  gr_text_add(out, ".version 7.8\n.target sm_75\n.address_size 64\n");
+  gr_emit_functions(&e);
+  word_function(&e);
+  for (char *line = text, *end; *line && (end = strchr(line, '\n')); line = end + 1) {
+    if (*line != '@' || line[1] == '%' || line[1] == '!') {
+      gr_text_bytes(out, line, (size_t)(end + 1 - line));
+    } else {
+      *end = 0;
+      special_line(&e, line, lines);
+    }
+  }
+  free(text);
+  *why = e.why ? e.why : "out of memory";
+  return !e.why && !out->failed;
+}

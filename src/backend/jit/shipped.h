@@ -1,0 +1,33 @@
+/*
+** What the module carries of PTX, written by mk/skeletons.lua and compressed as zlib does:
+**
+** "reduce N R D"  the skeleton of gr_reduce_leaves for reducer R and dtype D, N is 1: to one number of the host's, 0:
+**               to arrays. Lines of PTX, but for
+**                 @P BYTES                 the kernel's name and arguments, of which the first so many are its own
+**                 @R REGISTERS             how many registers a thread may have
+**                 @ROWS P : W... [: W...]  a hole of kernels/cuda/formula/hole.cuh: words of rows from P on
+**                 @WORD P V : W... [: W...] and V elements of one word
+** "both D"      likewise, of sum and extremes together (kernels/cuda/formula/skeletons_both.cu)
+** "gr_formula_store_S"  that of a kernel which stores elements of S bytes
+** "steps"       the bodies of element operators, "=S NAME FUNCTIONS..." and lines of PTX, but for
+**                 @I K REGISTER            operand K is expected there
+**                 @O REGISTER              the result is there
+**               then the functions that they call: "=F NAME FUNCTIONS..." and their lines; at the end "=".
+*/
+#ifndef GR_JIT_SHIPPED_H
+#define GR_JIT_SHIPPED_H
+
+#include <stddef.h>
+
+typedef struct gr_shipped {
+  const char *name;
+  const unsigned char *packed;
+  unsigned long packed_bytes, bytes;
+} gr_shipped;
+
+extern const gr_shipped gr_shipped_texts[]; /* the last one has no name */
+
+/* The text of that name, in memory of its own that ends with a zero; NULL: *why says why not. */
+char *gr_shipped_text(const char *name, const char **why);
+
+#endif

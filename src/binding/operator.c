@@ -1,0 +1,337 @@
+/* gr.operator: associative operators of one's own, for reductions and scans. */
+#include <stdio.h>
+
+#include "src/binding/operator.h"
+#include "src/binding/expression.h"
+#include "src/binding/keeper.h"
+#include "src/binding/matrix.h"
+#include "src/binding/options.h"
+#include "src/binding/parts.h"
+#include "src/binding/shape.h"
+#include "src/binding/values.h"
+#include "src/binding/when.h"
+#include "src/core/formula/operate.h"
+
+#define OPERATOR_NAME "gpureduce.operator"
+#define MOST GR_OPERATOR_STATES
+
+gr_custom *gr_l_test_operator(lua_State *L, int i) {
+  return lua_isuserdata(L, i) ? gr_l_test_object(L, i, OPERATOR_NAME) : NULL;
+}
+
+/* ---- making one; strings stay on the stack until their text has been read ---- */
+
+/* The text on top of the stack, which is that of `what`. */
+static gr_text check_text(lua_State *L, const char *name, const char *state) {
+  gr_text t;
+  const char *quote = state ? "'" : "", *of = state ? " of state '" : "";
+  if (lua_type(L, -1) != LUA_TSTRING)
+    gr_l_argerror(L, 1, "option '%s': formula%s%s%s expected, got %s", name, of, state ? state : "", quote,
+                  gr_l_kind(L, -1));
+  t.text = lua_tolstring(L, -1, &t.length);
+  if (t.length > GR_FORMULA_TEXT)
+    gr_l_argerror(L, 1, "option '%s': text of at most %d characters expected, got %lld", name, GR_FORMULA_TEXT,
+                  (long long)t.length);
+  return t;
+}
+
+static void add_state(lua_State *L, gr_operator_texts *t) {
+  if (lua_type(L, -1) != LUA_TSTRING) gr_l_argerror(L, 1, "option 'state': name expected, got %s", gr_l_kind(L, -1));
+  size_t length;
+  const char *name = lua_tolstring(L, -1, &length), *why = gr_custom_name(name, length);
+  if (why) gr_l_argerror(L, 1, "option 'state': '%.40s': %s", name, why);
+  for (int k = 0; k < t->states; k++)
+    if (!strcmp(name, t->name[k])) gr_l_argerror(L, 1, "option 'state': '%s' is there twice", name);
+  t->name[t->states++] = name;
+}
+
+/* state = "m", or a list of names */
+static void read_states(lua_State *L, gr_operator_texts *t) {
+  if (!gr_l_push_option(L, 1, "state")) gr_l_argerror(L, 1, "option 'state' expected: the name of a state, or names");
+  if (!lua_istable(L, -1)) {
+    add_state(L, t);
+    return;
+  }
+  const int list = lua_gettop(L);
+  const int64_t n = gr_l_list_length(L, list, 1);
+  if (n < 1 || n > MOST) gr_l_argerror(L, 1, "option 'state': 1 to %d names expected, got %lld", MOST, (long long)n);
+  for (int k = 1; k <= n; k++) {
+    gr_rawgeti(L, list, k);
+    add_state(L, t);
+  }
+}
+
+/* Other keys of the table on top than names of states. */
+static void check_keys(lua_State *L, const char *name, const gr_operator_texts *t) {
+  lua_pushnil(L);
+  while (lua_next(L, -2)) {
+    int k = 0;
+    lua_pop(L, 1);
+    if (lua_type(L, -1) != LUA_TSTRING)
+      gr_l_argerror(L, 1, "option '%s': names of states are strings, got a %s", name, luaL_typename(L, -1));
+    while (k < t->states && strcmp(lua_tostring(L, -1), t->name[k])) k++;
+    if (k == t->states) gr_l_argerror(L, 1, "option '%s': no state '%.40s'", name, lua_tostring(L, -1));
+  }
+  if (gr_l_inherits(L, -1)) gr_l_argerror(L, 1, "option '%s': table without __index expected", name);
+}
+
+/* Pushes what the option says of state k: the value itself if there is one state, else that by its name in a table. */
+static void push_of_state(lua_State *L, const char *name, const gr_operator_texts *t, int k) {
+  if (!gr_l_push_option(L, 1, name)) gr_l_argerror(L, 1, "option '%s' expected", name);
+  if (!lua_istable(L, -1)) {
+    if (t->states > 1)
+      gr_l_argerror(L, 1, "option '%s': table with a value for each of the %d states expected, got %s", name, t->states,
+                    gr_l_kind(L, -1));
+    return;
+  }
+  if (k == 0) check_keys(L, name, t);
+  lua_pushstring(L, t->name[k]);
+  lua_rawget(L, -2);
+}
+
+static void read_of_states(lua_State *L, gr_operator_texts *t) {
+  for (int k = 0; k < t->states; k++) {
+    push_of_state(L, "map", t, k);
+    t->map[k] = check_text(L, "map", t->name[k]);
+    push_of_state(L, "merge", t, k);
+    t->merge[k] = check_text(L, "merge", t->name[k]);
+    push_of_state(L, "identity", t, k);
+    if (lua_type(L, -1) != LUA_TNUMBER)
+      gr_l_argerror(L, 1, "option 'identity': number of state '%s' expected, got %s", t->name[k], gr_l_kind(L, -1));
+    t->identity[k] = gr_l_to_number(L, -1);
+  }
+}
+
+/* finish = "sqrt(s)", or a list of such */
+static void read_finish(lua_State *L, gr_operator_texts *t) {
+  if (!gr_l_push_option(L, 1, "finish")) return;
+  if (!lua_istable(L, -1)) {
+    t->finish[t->results++] = check_text(L, "finish", NULL);
+    return;
+  }
+  const int list = lua_gettop(L);
+  const int64_t n = gr_l_list_length(L, list, 1);
+  if (n < 1 || n > MOST)
+    gr_l_argerror(L, 1, "option 'finish': formula or a list of 1 to %d expected, got %lld", MOST, (long long)n);
+  for (int k = 1; k <= n; k++) {
+    gr_rawgeti(L, list, k);
+    t->finish[t->results++] = check_text(L, "finish", NULL);
+  }
+}
+
+/* gr.operator{state=, map=, merge=, identity=, finish=, commutative=, check=} */
+static int l_operator(lua_State *L) {
+  static const char *const names[] = {"state", "map", "merge", "identity", "finish", "commutative", "check", NULL};
+  gr_context *c = gr_l_context(L);
+  gr_operator_texts t = {.states = 0};
+  if (lua_type(L, 1) != LUA_TTABLE)
+    gr_l_argerror(L, 1, "table with 'state', 'map', 'merge' and 'identity' expected, got %s", gr_l_kind(L, 1));
+  lua_settop(L, 1);
+  luaL_checkstack(L, 8 * MOST + 40, "too many states");
+  gr_l_options(L, 1, names);
+  read_states(L, &t);
+  read_of_states(L, &t);
+  read_finish(L, &t);
+  t.ordered = gr_l_has_option(L, 1, "commutative") && !gr_l_option_flag(L, 1, "commutative");
+  const int check = gr_l_option_flag(L, 1, "check");
+  const size_t bytes = gr_custom_room(&t);
+  gr_custom *u = gr_newuserdata(L, bytes);
+  memset(u, 0, bytes);
+  luaL_setmetatable(L, OPERATOR_NAME);
+  gr_status status = GR_CALL(L, c, gr_custom_read(c, u, &t));
+  if (status == GR_NO_MEMORY && gr_l_again(L, c, status)) status = GR_CALL(L, c, gr_custom_read(c, u, &t));
+  if (status == GR_BAD) gr_l_hint_function(c);
+  if (status != GR_OK) gr_l_raise(L, c, status, 1);
+  if (check) GR_TRY(L, c, 1, gr_custom_check(c, u));
+  return 1;
+}
+
+/* ---- reductions ---- */
+
+/* What a call asks for. */
+typedef struct call {
+  gr_custom *u;
+  gr_reduced of;
+  gr_shape shape;
+  gr_segments segments;
+  gr_future *gather;
+  int first, options; /* where the operand and the options are */
+  int later, has_at, results;
+  int64_t at;
+  gr_dtype dtype[MOST];
+} call;
+
+/* Dtypes of results, which stay what they are although somebody may use the operator for another dtype meanwhile. */
+static void find_results(lua_State *L, call *q) {
+  gr_context *c = gr_l_context(L);
+  GR_TRY(L, c, q->first, gr_custom_make(c, q->u, q->of.a->dtype));
+  q->results = q->u->op.results;
+  memcpy(q->dtype, q->u->op.result, sizeof q->dtype);
+}
+
+/* Positions of segments are checked right before they are used: a finalizer may have written to them. */
+static gr_status run_each(lua_State *L, gr_context *c, call *q, gr_array *const *out) {
+  if (q->shape.segments) {
+    const gr_status status = gr_segments_of(c, q->segments.offsets, q->of.a->n, &q->segments);
+    if (status == GR_BAD) gr_l_raise(L, c, status, q->options);
+    if (status != GR_OK) return status;
+  }
+  return gr_custom_reduce(c, q->u, q->shape, &q->of, out, NULL);
+}
+
+static int push_numbers(lua_State *L, gr_context *c, call *q) {
+  uint64_t words[MOST];
+  GR_TRY_WITH(L, c, q->first, q->of.e, NULL, gr_custom_reduce(c, q->u, q->shape, &q->of, NULL, words));
+  for (int k = 0; k < q->results; k++) gr_l_push_element(L, q->dtype[k], &words[k]);
+  return q->results;
+}
+
+static void refuse_into_of_many(lua_State *L, int arg, int results) {
+  if (results > 1 && gr_l_has_option(L, arg, "into"))
+    gr_l_argerror(L, arg, "option 'into': the operator gives %d results, it takes one", results);
+}
+
+static void check_apart(lua_State *L, const call *q, const gr_array *out) {
+  const gr_array *offsets = q->shape.segments ? q->segments.offsets : NULL;
+  gr_l_check_expression_apart(L, q->options, q->of.e, out);
+  if (offsets && gr_array_overlap(out, offsets)) gr_l_argerror(L, q->options, "option 'into': overlaps the input");
+}
+
+static int push_arrays(lua_State *L, gr_context *c, call *q) {
+  gr_array *out[MOST] = {NULL};
+  const int64_t n = gr_shape_results(q->shape, q->of.a->n);
+  refuse_into_of_many(L, q->options, q->results);
+  out[0] = gr_l_option_into(L, q->options, q->dtype[0], n, q->of.a);
+  if (out[0]) check_apart(L, q, out[0]);
+  gr_l_before_output(L, c, q->gather);
+  for (int k = 0; k < q->results; k++)
+    if (!out[k]) out[k] = gr_l_new_beside(L, c, q->of.a, q->dtype[k], n);
+  GR_TRY_WITH(L, c, q->first, q->of.e, NULL, run_each(L, c, q, out));
+  return q->results;
+}
+
+static gr_status run_at(lua_State *L, gr_context *c, call *q, const gr_array *into, int64_t at) {
+  gr_array one = gr_l_element(into, at), *const out[1] = {&one};
+  return run_each(L, c, q, out);
+}
+
+/* The only result becomes an element of 'into'. */
+static int put_at(lua_State *L, gr_context *c, call *q) {
+  refuse_into_of_many(L, q->options, q->results);
+  gr_array *into = gr_l_option_array(L, q->options, "into");
+  if (!into) gr_l_argerror(L, q->options, "option 'at': only together with 'into'");
+  if (into->dtype != q->dtype[0])
+    gr_l_argerror(L, q->options, "option 'into': dtype %s expected, got %s", gr_dtypes[q->dtype[0]].name,
+                  gr_dtypes[into->dtype].name);
+  gr_l_check_device(L, q->of.a, into, q->options);
+  const int64_t at = gr_l_check_at(L, q->options, into, q->at);
+  const gr_array one = gr_l_element(into, at);
+  if (gr_array_overlap(&one, q->of.a)) gr_l_argerror(L, q->options, "option 'into': overlaps the input");
+  check_apart(L, q, &one);
+  gr_l_before_output(L, c, q->gather);
+  GR_TRY_WITH(L, c, q->first, q->of.e, NULL, run_at(L, c, q, into, at));
+  return 1;
+}
+
+/* Options rows and axis, or segments. */
+static void read_shape(lua_State *L, call *q) {
+  const int matrix = gr_l_has_option(L, q->options, "rows") || gr_l_has_option(L, q->options, "axis");
+  if (matrix && gr_l_has_option(L, q->options, "segments"))
+    gr_l_argerror(L, q->options, "option 'segments': takes no '%s'",
+                  gr_l_has_option(L, q->options, "rows") ? "rows" : "axis");
+  if (matrix) q->shape = gr_l_option_shape(L, q->options, q->of.a);
+  if (gr_l_option_segments(L, q->options, q->of.a, &q->segments)) q->shape.segments = &q->segments;
+  if (!q->shape.rows && !q->shape.segments) gr_l_refuse_without_rows(L, q->options, q->of.a);
+}
+
+int gr_l_operator_reduce(lua_State *L, gr_custom *u, int first, int options) {
+  static const char *const names[] = {"rows", "axis", "into", "at", "async", "segments", NULL};
+  gr_context *c = gr_l_context(L);
+  call q = {.u = u, .first = first, .options = options, .shape = {.axis = 2}, .gather = gr_l_gathering(L, c)};
+  luaL_checkstack(L, MOST + 40, "too many results");
+  q.of = gr_l_check_reduced(L, first);
+  gr_array *promise = q.of.e ? q.of.a : NULL;
+  if (gr_l_options(L, options, names)) {
+    read_shape(L, &q);
+    q.has_at = gr_l_option_at(L, options, &q.shape, &q.at);
+    q.later = gr_l_option_flag(L, options, "async");
+  }
+  find_results(L, &q);
+  gr_queue *where = q.of.a->storage->queue;
+  int n = q.has_at                           ? put_at(L, c, &q)
+          : q.shape.rows || q.shape.segments ? push_arrays(L, c, &q)
+                                             : push_numbers(L, c, &q);
+  if (q.later && !q.gather) n = gr_l_later_values(L, c, n, where, "operator");
+  if (promise) gr_l_release(L, promise);
+  return n;
+}
+
+/* ---- scans ---- */
+
+int gr_l_operator_scan(lua_State *L, gr_custom *u, int first, int options) {
+  static const char *const names[] = {"into", "exclusive", "reverse", NULL};
+  gr_context *c = gr_l_context(L);
+  gr_array *out[MOST] = {NULL};
+  call q = {.u = u, .first = first, .options = options};
+  int exclusive = 0, reverse = 0;
+  luaL_checkstack(L, MOST + 40, "too many results");
+  q.of.a = gr_l_check_elements(L, first);
+  if (gr_l_options(L, options, names)) {
+    exclusive = gr_l_option_flag(L, options, "exclusive");
+    reverse = gr_l_option_flag(L, options, "reverse");
+  }
+  find_results(L, &q);
+  refuse_into_of_many(L, options, q.results);
+  out[0] = gr_l_option_into(L, options, q.dtype[0], q.of.a->n, q.of.a);
+  for (int k = 0; k < q.results; k++)
+    if (!out[k]) out[k] = gr_l_new_like(L, c, q.of.a, q.dtype[k]);
+  GR_TRY(L, c, first, gr_custom_scan(c, u, q.of.a, out, exclusive, reverse));
+  return q.results;
+}
+
+/* ---- methods ---- */
+
+static gr_custom *take_self(lua_State *L) {
+  gr_custom *u = gr_l_check_object(L, 1, OPERATOR_NAME);
+  lua_settop(L, 3);
+  return u;
+}
+
+/* op:reduce(a, options), op:scan(a, options) */
+static int l_reduce(lua_State *L) { return gr_l_operator_reduce(L, take_self(L), 2, 3); }
+static int l_scan(lua_State *L) { return gr_l_operator_scan(L, take_self(L), 2, 3); }
+
+/* op(a, options): arguments are counted without the operator. */
+static int l_call(lua_State *L) {
+  gr_custom *u = take_self(L);
+  lua_pushvalue(L, 1);
+  lua_remove(L, 1);
+  return gr_l_operator_reduce(L, u, 1, 2);
+}
+
+static int l_tostring(lua_State *L) {
+  const gr_custom *u = gr_l_check_object(L, 1, OPERATOR_NAME);
+  luaL_Buffer b;
+  luaL_buffinit(L, &b);
+  luaL_addstring(&b, OPERATOR_NAME ":");
+  for (int k = 0; k < u->states; k++) {
+    const gr_formula *f = u->text[GR_STAGE_MERGE][k];
+    luaL_addstring(&b, k ? ", " : " ");
+    luaL_addstring(&b, u->name[k]);
+    luaL_addstring(&b, " = ");
+    luaL_addlstring(&b, f->text, (size_t)f->length);
+  }
+  luaL_pushresult(&b);
+  return 1;
+}
+
+const gr_function gr_operator_functions[] = {{"operator", l_operator, 0}, {NULL, NULL, 0}};
+
+void gr_l_operator_metatable(lua_State *L) {
+  static const gr_function methods[] = {{"reduce", l_reduce, 0}, {"scan", l_scan, 0}, {NULL, NULL, 0}};
+  static const gr_function meta[] = {{"__tostring", l_tostring, 0}, {NULL, NULL, 0}};
+  gr_l_make_metatable(L, OPERATOR_NAME, methods, meta);
+  luaL_getmetatable(L, OPERATOR_NAME);
+  gr_l_set_event(L, "__call", "operator", l_call, 0);
+  lua_pop(L, 1);
+}

@@ -1,0 +1,42 @@
+#include "src/binding/rounding.h"
+
+int gr_l_option_single(lua_State *L, int arg) {
+  char text[GR_OPTION_TEXT];
+  const char *name = gr_l_option_string(L, arg, "out", text);
+  int t = name ? gr_dtype_named(name) : GR_F64;
+  if (t != GR_F32 && t != GR_F64) gr_l_argerror(L, arg, "option 'out': f32 or f64 expected, got '%.40s'", name);
+  return t == GR_F32;
+}
+
+int gr_l_option_out(lua_State *L, int arg, const char *name, gr_dtype t, gr_dtype result) {
+  if (!gr_l_has_option(L, arg, "out")) return 0;
+  const int single = gr_l_option_single(L, arg);
+  if (result != GR_F64)
+    gr_l_argerror(L, arg, "option 'out': only for results of f64, '%s' of %s gives %s", name, gr_dtypes[t].name,
+                  gr_dtypes[result].name);
+  return single;
+}
+
+double gr_l_single(double x) {
+  float f;
+  gr_element_put_f(GR_F32, &f, x);
+  return (double)f;
+}
+
+gr_op gr_l_option_accumulate(lua_State *L, int arg, gr_op op, gr_dtype t) {
+#define GR_X(mode) #mode,
+  static const char *const modes[] = {GR_MODES(GR_X) "f64", NULL};
+#undef GR_X
+#define GR_X(mode) {GR_OP_sum_##mode, GR_OP_dot_##mode},
+  static const gr_op siblings[][2] = {GR_MODES(GR_X)};
+#undef GR_X
+  char hint[GR_HINT], text[GR_OPTION_TEXT];
+  const char *mode = gr_l_option_string(L, arg, "accumulate", text);
+  int k = 0;
+  if (!mode) return op;
+  while (modes[k] && strcmp(mode, modes[k])) k++;
+  if (!modes[k])
+    gr_l_argerror(L, arg, "option 'accumulate': unknown mode '%.40s'%s", mode, gr_l_hint(mode, modes, hint));
+  if (!gr_is_float(t)) gr_l_argerror(L, arg, "option 'accumulate': float dtype expected, got %s", gr_dtypes[t].name);
+  return modes[k + 1] ? siblings[k][op == GR_OP_dot] : op; /* the last, f64, is how it is */
+}

@@ -1,0 +1,63 @@
+#include "src/core/formula/operate.h"
+
+/* A device that cannot do it gives the host its elements, and gets the results from there. */
+static gr_side side_of(const gr_queue *q, const gr_array *a) {
+  return q->backend->custom ? gr_kernel_side(a->storage) : GR_HOST;
+}
+
+static gr_status run(gr_context *c, gr_queue *q, const gr_operator_job *job) {
+  const gr_backend *backend = q->backend->custom ? q->backend : c->host->cpu();
+  return gr_fail_from(c, q, backend->custom(q, job), "operator", 0);
+}
+
+static gr_status claim(gr_operator_job *job, gr_side side, gr_array *const *out) {
+  gr_status status = GR_OK;
+  for (int k = 0; k < job->op->results && status == GR_OK; k++) status = gr_array_write(out[k], side, 1, &job->out[k]);
+  return status;
+}
+
+static gr_status read_segments(const gr_segments *s, gr_side side, gr_operator_job *job) {
+  gr_vec v;
+  const gr_status status = gr_array_read(s->offsets, side, &v);
+  job->offsets = v.data;
+  job->offsets_are_i32 = s->offsets->dtype == GR_I32;
+  job->longest = s->longest;
+  return status;
+}
+
+gr_status gr_custom_reduce(gr_context *c, gr_custom *u, gr_shape s, gr_reduced *of, gr_array *const *out,
+                           uint64_t *words) {
+  gr_operator_job job = {.op = &u->op};
+  gr_status status = gr_custom_make(c, u, of->a->dtype);
+  if (status == GR_OK && c->trace) c->trace(&(gr_reduction){.custom = u, .shape = s, .a = of->a, .of = of->e});
+  if (status == GR_OK) status = gr_reduced_eval(c, of);
+  if (status != GR_OK) return status;
+  if (gr_array_released(of->a)) return GR_RELEASED;
+  gr_queue *q = of->a->storage->queue;
+  const gr_side side = side_of(q, of->a);
+  job.n = job.longest = gr_shape_length(s, of->a->n);
+  job.count = gr_shape_results(s, of->a->n);
+  if (job.count == 0) return GR_OK;
+  status = gr_shape_read(s, side, of->a, NULL, &job.a, NULL);
+  if (status == GR_OK && s.segments) status = read_segments(s.segments, side, &job);
+  if (status == GR_OK && out) status = claim(&job, side, out);
+  for (int k = 0; !out && k < u->op.results; k++) {
+    words[k] = 0;
+    job.out[k] = (gr_vec){&words[k], 8, 0};
+  }
+  return status == GR_OK ? run(c, q, &job) : status;
+}
+
+gr_status gr_custom_scan(gr_context *c, gr_custom *u, const gr_array *a, gr_array *const *out, int exclusive,
+                         int reverse) {
+  gr_operator_job job = {.op = &u->op, .scans = 1, .exclusive = exclusive, .reverse = reverse};
+  gr_status status = gr_custom_make(c, u, a->dtype);
+  if (status == GR_OK && gr_array_released(a)) status = GR_RELEASED;
+  if (status != GR_OK || a->n == 0) return status;
+  gr_queue *q = a->storage->queue;
+  job.n = job.longest = a->n;
+  job.count = 1;
+  status = gr_array_read(a, side_of(q, a), &job.a);
+  if (status == GR_OK) status = claim(&job, side_of(q, a), out);
+  return status == GR_OK ? run(c, q, &job) : status;
+}

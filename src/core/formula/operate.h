@@ -1,0 +1,24 @@
+/* What custom operators do. As in ops.h: callers have checked shapes, failures have words. */
+#ifndef GR_FORMULA_OPERATE_H
+#define GR_FORMULA_OPERATE_H
+
+#include "src/core/formula/operator.h"
+#include "src/core/formula/run.h"
+
+/*
+** Results of each vector of the shape, into arrays of their dtypes; out NULL: of the whole, as elements in the lowest
+** bytes of words[k].
+*/
+gr_status gr_custom_reduce(gr_context *, gr_custom *, gr_shape, gr_reduced *, gr_array *const *out, uint64_t *words);
+
+/* Results at each position. */
+gr_status gr_custom_scan(gr_context *, gr_custom *, const gr_array *a, gr_array *const *out, int exclusive,
+                         int reverse);
+
+/*
+** Tries on samples whether the identity is one, whether the merge commutes (if it is to) and is associative; GR_BAD
+** and what breaks it.
+*/
+gr_status gr_custom_check(gr_context *, gr_custom *);
+
+#endif
