@@ -11,6 +11,8 @@
 -- same turns (bench/cpu_bounds.lua looks for the best).
 -- PYTHON names the interpreter that has NumPy. A raw line is: operation dtype data n threads contender nanoseconds.
 local unpack = table.unpack or unpack -- luacheck: ignore unpack
+package.path = "./bench/peers/?.lua;" .. package.path
+local peer = require "process"
 
 local function median(t)
   table.sort(t)
@@ -87,21 +89,6 @@ local function asked(op, dtype, n, threads)
 end
 
 -- ---- contenders ----
-
--- A process that answers one line to each: commands go in by a named pipe.
-local function peer(command)
-  local pipe = os.tmpname()
-  os.remove(pipe)
-  assert(os.execute("mkfifo " .. pipe))
-  local answers = assert(io.popen(command .. " < " .. pipe, "r"))
-  local questions = assert(io.open(pipe, "w"))
-  os.remove(pipe)
-  return function(...)
-    questions:write(table.concat({ ... }, " "), "\n")
-    questions:flush()
-    return assert(answers:read "*l", command .. " has ended")
-  end
-end
 
 -- With as many arguments as somebody would write: a nil behind them costs a nanosecond and more.
 local function timer(gr, f, a, b, c)

@@ -92,7 +92,7 @@ static void histogram(work *w, gr_dtype t, int size, int bins, int modulo, gr_pa
   job.modulo = modulo;
   job.counts = w->counts;
   job.tails = w->counts + job.bins;
-  gr_cpu_histogram(&job, parallel, NULL, 0);
+  gr_cpu_histogram(&job, NULL, parallel, NULL, 0);
 }
 static void scan(work *w, gr_dtype t, gr_dtype to, int size, int out_size, gr_parallel parallel) {
   gr_scan_job job = {0};
@@ -104,7 +104,7 @@ static void scan(work *w, gr_dtype t, gr_dtype to, int size, int out_size, gr_pa
   job.a.stride = size;
   job.out.data = w->out;
   job.out.stride = out_size;
-  gr_cpu_scan(&job, parallel);
+  gr_cpu_scan(&job, NULL, parallel);
 }
 
 /* A matrix of 64 columns or of 64 rows: sums along the other axis. */

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # What a real GPU is asked before a change to the CUDA half counts as safe: compute-sanitizer's four tools over every
-# kernel (bench/touch.lua), random calls, a device lost in the middle, and mixed work whose memory must stay flat.
+# kernel (bench/touch.lua), random calls and formulas, a device lost in the middle, and mixed work whose memory must
+# stay flat.
 # Usage: bench/gpu_hostile.sh DIRECTORY [SECONDS]    from the root, after make, with lua5.4; SECONDS (120) of mixed
 # work. The directory gets the logs. Some 8 minutes on 16 cores; the last line is "gpu_hostile: ok" or says what failed.
 set -uo pipefail
@@ -39,6 +40,14 @@ if [ -f spec/hostile/fuzz.lua ]; then
   timeout 200 make -s fuzz LUA=lua5.4 CALLS=100000 >"$out/fuzz.txt" 2>&1
   check $? "random calls"
 fi
+
+# 20000 random expressions of 1000 texts, whose bits must be the CPU's.
+for k in 1 2 3 4 5 6 7 8; do
+  timeout 400 lua5.4 bench/gpu_formulas.lua part=$k/8 >"$out/formulas-$k.txt" 2>&1 &
+done
+wait
+tail -qn 1 "$out"/formulas-?.txt
+check "$(grep -L ': ok$' "$out"/formulas-?.txt | wc -l)" "random formulas"
 
 # The k-th launch writes where nothing is. What the host has must go on, the rest say so, and the process end by itself.
 for k in 1 2 5; do
