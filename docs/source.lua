@@ -4,8 +4,8 @@ local source = {}
 
 -- Chapters in the order of the reference: docs/api/NAME.lua each.
 source.order = {
-  "make", "look", "elements", "formulas", "reduce", "exact", "histogram", "scan", "rows", "pictures", "when", "files",
-  "outside", "where", "care", "learn",
+  "make", "look", "matrices", "elements", "formulas", "reduce", "exact", "histogram", "scan", "operators", "rows",
+  "pictures", "when", "files", "outside", "where", "care", "learn",
 }
 
 source.dtypes = { "u8", "i8", "i16", "u16", "i32", "u32", "i64", "f16", "bf16", "f32", "f64" }
