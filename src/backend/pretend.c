@@ -233,6 +233,12 @@ static gr_status pretend_wait(gr_queue *q) {
   return GR_OK;
 }
 
+/* Its only stream but the queues' is the host itself. */
+static gr_status pretend_follow(gr_queue *q, uintptr_t stream, int theirs_first) {
+  (void)stream, (void)theirs_first;
+  return pretend_before(q);
+}
+
 static gr_status pretend_reduce(gr_queue *q, const gr_reduce_job *job, uint64_t *result) {
   if (pretend_before(q) != GR_OK) return GR_DEVICE;
   if (result) q->stats.syncs++;
@@ -299,6 +305,7 @@ static gr_backend pretend = {
     .download = pretend_download,
     .zero = pretend_zero,
     .wait = pretend_wait,
+    .follow = pretend_follow,
     .reduce = pretend_reduce,
     .explain = gr_cpu_do_explain,
     .exact = pretend_exact,

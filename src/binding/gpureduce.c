@@ -5,6 +5,7 @@
 #include "src/backend/cpu.h"
 #include "src/backends.h"
 #include "src/binding/array.h"
+#include "src/binding/dlpack.h"
 #include "src/binding/embedded.h"
 #include "src/binding/exact.h"
 #include "src/binding/file.h"
@@ -17,6 +18,7 @@
 #include "src/binding/results.h"
 #include "src/binding/stop.h"
 #include "src/binding/when.h"
+#include "src/core/dlpack.h"
 #include "src/core/explain.h"
 
 #if defined(__GNUC__)
@@ -143,7 +145,7 @@ static void run_embedded(lua_State *L, gr_context *c) {
 
 static int l_context_gc(lua_State *L) {
   gr_context **c = lua_touserdata(L, 1);
-  if (*c) gr_context_drop(*c);
+  if (*c) gr_dlpack_leave(*c);
   *c = NULL;
   return 0;
 }
@@ -222,6 +224,7 @@ int luaopen_gpureduce(lua_State *L) {
   gr_l_when_metatables(L);
   gr_l_formula_metatables(L);
   gr_l_operator_metatable(L);
+  gr_l_dlpack_metatable(L, c);
   lua_pushliteral(L, VERSION);
   lua_setfield(L, -2, "_VERSION");
   run_embedded(L, c);

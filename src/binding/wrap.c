@@ -91,25 +91,6 @@ static int wrap_carray(lua_State *L, gr_context *c, const gr_carray_api *api) {
 
 /* ---- pointers ---- */
 
-static uintptr_t check_address(lua_State *L, int arg, gr_cdata *d) {
-  int64_t whole;
-  uintptr_t p = 0;
-  switch (lua_type(L, arg)) {
-    case LUA_TLIGHTUSERDATA: p = (uintptr_t)lua_touserdata(L, arg); break;
-    case GR_CDATA:
-      *d = gr_l_cdata(L, arg);
-      p = d->address;
-      break;
-    case LUA_TNUMBER:
-      if (!gr_l_to_int64(L, arg, &whole)) gr_l_argerror(L, arg, "address expected, got %.14g", lua_tonumber(L, arg));
-      p = (uintptr_t)whole;
-      break;
-    default: gr_l_argerror(L, arg, "light userdata, cdata, address or carray expected, got %s", gr_l_kind(L, arg));
-  }
-  if (!p) gr_l_argerror(L, arg, "pointer expected, got a null pointer");
-  return p;
-}
-
 /* A distance in bytes: an option that is a multiple of an element's size. */
 static int64_t option_bytes(lua_State *L, int options, const char *name, int64_t otherwise, int64_t least, gr_dtype t) {
   int64_t x = otherwise;
@@ -161,7 +142,7 @@ static int l_wrap(lua_State *L) {
   gr_cdata d = {.dtype = -1};
   gr_l_forget_orphans(L, c);
   if (api) return wrap_carray(L, c, api);
-  uintptr_t p = check_address(L, 1, &d);
+  uintptr_t p = gr_l_check_address(L, 1, "carray", &d);
   const int given = gr_l_options(L, options, names);
   gr_dtype t = wrapped_dtype(L, options, &d);
   if (!given && !d.array)
@@ -197,7 +178,7 @@ static int l_touch(lua_State *L) {
   int transposed;
   gr_array *a = gr_l_check_any_array(L, 1, &transposed);
   if (transposed) gr_l_argerror(L, 1, "%s expected, got %s", GR_ARRAY_NAME, GR_TRANSPOSED_NAME);
-  if (a->storage->owner != GR_WRAPPED) gr_l_argerror(L, 1, "array of wrapped memory expected");
+  if (!gr_wrap_shared(a->storage)) gr_l_argerror(L, 1, "array of wrapped memory expected");
   gr_l_check_range(L, 2, 3, a->n, &first, &count);
   GR_TRY(L, c, 1, gr_wrap_touch(a, first, count));
   lua_settop(L, 1);

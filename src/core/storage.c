@@ -82,6 +82,7 @@ static int make_spare(gr_storage *s) {
     c->live -= s->room[GR_HOST];
   }
   if (!s->kept) return 0;
+  s->exported = 0;
   free(s->even);
   s->even = NULL;
   list = &c->spare[gr_pool_class(s->room[GR_HOST])];
@@ -133,9 +134,11 @@ void gr_storage_keep(gr_storage *s) {
 
 static void drop_device_copy(gr_storage *s) {
   if (!s->memory[GR_DEVSIDE]) return;
-  gr_pool_give(s->queue->backend, s->queue, s->memory[GR_DEVSIDE], s->room[GR_DEVSIDE]);
+  if (s->owner != GR_LENT) {
+    gr_pool_give(s->queue->backend, s->queue, s->memory[GR_DEVSIDE], s->room[GR_DEVSIDE]);
+    s->context->live -= s->room[GR_DEVSIDE];
+  }
   s->memory[GR_DEVSIDE] = NULL;
-  s->context->live -= s->room[GR_DEVSIDE];
 }
 
 int gr_storage_leave(gr_storage *s, gr_queue *cpu) {
@@ -152,7 +155,7 @@ static void free_storage(gr_storage *s) {
   gr_context *context = s->context;
   if (s->memory[GR_HOST]) {
     if (s->owner == GR_MAPPED) munmap(s->memory[GR_HOST], s->bytes);
-    else if (s->owner == GR_OWNED) gr_pool_give(NULL, s->queue, s->memory[GR_HOST], s->room[GR_HOST]);
+    else if (s->owner != GR_WRAPPED) gr_pool_give(NULL, s->queue, s->memory[GR_HOST], s->room[GR_HOST]);
     if (s->owner != GR_WRAPPED) context->live -= s->room[GR_HOST];
   }
   gr_pool_give(NULL, s->queue, s->kept, s->room[GR_HOST]);
@@ -173,11 +176,12 @@ void gr_storage_drop(gr_storage *s) {
 }
 
 void gr_storage_adopt(gr_storage *s, void *memory, gr_owner owner) {
-  s->memory[GR_HOST] = memory;
+  const gr_side side = owner == GR_LENT ? GR_DEVSIDE : GR_HOST;
+  s->memory[side] = memory;
   s->owner = (unsigned char)owner;
-  if (owner != GR_WRAPPED) s->context->live += s->room[GR_HOST];
-  if (s->bytes) set_bits(s, GR_HOST, 0, gr_storage_chunks(s) - 1, 1);
-  s->full[GR_HOST] = 1;
+  if (owner == GR_MAPPED) s->context->live += s->room[GR_HOST];
+  if (s->bytes) set_bits(s, side, 0, gr_storage_chunks(s) - 1, 1);
+  s->full[side] = 1;
 }
 
 gr_status gr_storage_even(gr_storage *s, double first, double last, int64_t bins) {
@@ -240,6 +244,7 @@ static gr_status bring_run(gr_storage *s, gr_side side, size_t first, size_t las
   else if (!from_other) status = b->zero(s->queue, here, to - from);
   else if (side == GR_HOST && s->outside) status = s->outside->download(s, from, to);
   else if (side == GR_HOST) status = b->download(s->queue, here, there, to - from);
+  else if (s->outside) status = s->outside->upload(s, from, to);
   else status = b->upload(s->queue, here, there, to - from);
   if (status == GR_DEVICE && s->queue->lost && from_other && side == GR_HOST) return gr_fail_gone(s->context, s->queue);
   if (status != GR_OK) return gr_fail_from(s->context, s->queue, status, "moving data", to - from);

@@ -18,15 +18,17 @@
 
 typedef enum gr_side { GR_HOST, GR_DEVSIDE } gr_side;
 
-/* Of the host copy: the pool, a file mapping, somebody else (wrap.h). */
-typedef enum gr_owner { GR_OWNED, GR_MAPPED, GR_WRAPPED } gr_owner;
+/* The pool owns both copies; the host's is a file mapping, or of somebody else; the device's is of somebody else. */
+typedef enum gr_owner { GR_OWNED, GR_MAPPED, GR_WRAPPED, GR_LENT } gr_owner;
 
 /* What memory of somebody else needs, where storages of their own move bytes and no more. */
 typedef struct gr_outside {
   /* Called before a read or write of [from, to) on side: the memory may have moved or changed since. */
   gr_status (*refresh)(gr_storage *, gr_side, size_t from, size_t to, int write);
-  gr_status (*download)(gr_storage *, size_t from, size_t to); /* device bytes into the host's elements alone */
-  void (*release)(gr_storage *);                               /* at the last drop */
+  /* Bytes that go to the other side; into the memory of somebody else the elements alone. */
+  gr_status (*download)(gr_storage *, size_t from, size_t to);
+  gr_status (*upload)(gr_storage *, size_t from, size_t to);
+  void (*release)(gr_storage *); /* at the last drop */
 } gr_outside;
 
 struct gr_storage {
@@ -38,7 +40,8 @@ struct gr_storage {
   /* Wrapped memory that may change or move: full stays 0, so that each use calls refresh. */
   unsigned char must_revalidate;
   unsigned char full[2];
-  gr_outside *outside;       /* of GR_WRAPPED, else NULL: the head of the struct that these functions know */
+  unsigned char exported; /* others may write to the memory that kernels use (dlpack.h), so it stays what it is */
+  gr_outside *outside;    /* of GR_WRAPPED and GR_LENT, else NULL: the head of the struct that these functions know */
   struct gr_edges_job *even; /* not NULL: chunks that are current nowhere are these even edges, not zeros */
   char *memory[2], *kept;    /* kept: host memory of a spare storage, until it is needed */
   size_t bytes, room[2];     /* room: bytes of each copy as the pool gives it; the host's is known before */
@@ -80,7 +83,7 @@ gr_status gr_storage_read(gr_storage *, gr_side, size_t from, size_t to);
 */
 gr_status gr_storage_write(gr_storage *, gr_side, size_t from, size_t to, int whole);
 
-/* The host copy is a private mapping of a file (unmapped at the end) or wrapped, ready to read. */
+/* The host copy is a private mapping of a file (unmapped at the end) or wrapped, ready to read; or the device copy. */
 void gr_storage_adopt(gr_storage *, void *memory, gr_owner);
 
 /* For wrap.c: whether a chunk is current on a side, and marking chunks first .. last so. */

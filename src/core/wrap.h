@@ -1,7 +1,7 @@
 /*
-** Memory of somebody else as the host side of a storage. Nothing is copied where kernels run on the host, and devices
-** get what they need when they need it, as of all storages. The owner says when it has written to the memory (touch),
-** or the memory is volatile: then every use assumes that it has changed.
+** Memory of somebody else as the host side of a storage, or as its device's. Nothing is copied where kernels run, or
+** they get what they need when they need it, as of all storages. The owner says when it has written to the memory
+** (touch), or the memory is volatile: then every use assumes that it has changed.
 */
 #ifndef GR_WRAP_H
 #define GR_WRAP_H
@@ -11,7 +11,8 @@
 typedef struct gr_wrapping {
   /* Bytes of an element, and from one to the next: the gaps are not ours to write. */
   size_t item, stride;
-  int changing; /* volatile */
+  gr_queue *device; /* not NULL: the memory is that of its device; before release it waits for the queue's work */
+  int changing;     /* volatile */
   int readonly;
   /* Not NULL: the memory may move, and this gives its address now (NULL: gone). */
   void *(*where)(void *owner, size_t bytes);
@@ -22,7 +23,14 @@ typedef struct gr_wrapping {
 /* n elements from p on, stride bytes apart, aligned. On failure the wrapping is still the caller's. */
 gr_status gr_wrap(gr_context *, gr_array *out, gr_dtype, int64_t n, void *p, const gr_wrapping *);
 
-/* The owner has written elements first .. first + count - 1 (0-based) of the view: the host's copy is current there. */
+/*
+** Whether somebody else can write to the storage's memory, or has a tensor of it (dlpack.h); and whether writes to it
+** are refused.
+*/
+int gr_wrap_shared(const gr_storage *);
+int gr_wrap_readonly(const gr_storage *);
+
+/* Somebody else has written elements first .. first + count - 1 (0-based) of the view: that copy is current there. */
 gr_status gr_wrap_touch(const gr_array *, int64_t first, int64_t count);
 
 #endif

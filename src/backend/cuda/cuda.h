@@ -183,5 +183,6 @@ gr_queue *gr_cuda_open(gr_backend *, gr_status *why);
 void gr_cuda_close(gr_queue *);
 gr_status gr_cuda_zero(gr_queue *, void *device, size_t bytes);
 gr_status gr_cuda_wait(gr_queue *);
+gr_status gr_cuda_follow(gr_queue *, uintptr_t stream, int theirs_first);
 
 #endif

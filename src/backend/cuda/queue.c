@@ -86,3 +86,19 @@ gr_status gr_cuda_wait(gr_queue *base) {
   base->stats.syncs++;
   return status;
 }
+
+gr_status gr_cuda_follow(gr_queue *base, uintptr_t stream, int theirs_first) {
+  gr_cuda_queue *q = (gr_cuda_queue *)base;
+  cudaStream_t theirs = (cudaStream_t)stream, before = theirs_first ? theirs : q->stream;
+  cudaEvent_t event = NULL;
+  int was = gr_cuda_enter(q);
+  if (was < 0) return GR_DEVICE;
+  cudaError_t e = cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
+  if (e == cudaSuccess) e = cudaEventRecord(event, before);
+  if (e == cudaSuccess) e = cudaStreamWaitEvent(theirs_first ? q->stream : theirs, event, 0);
+  if (event) (void)cudaEventDestroy(event); /* the driver keeps it until the wait is over */
+  if (theirs_first) q->written = gr_anything;
+  gr_status status = gr_cuda_check(q, e, "waiting for a stream");
+  gr_cuda_leave(q, was);
+  return status;
+}
