@@ -1,4 +1,5 @@
--- The C module of spec/fixtures/memory.c, or nil and why: its path in GPUREDUCE_SPEC_MEMORY, else compiled for this Lua.
+-- The C module of spec/fixtures/memory.c, or nil and why: its path in GPUREDUCE_SPEC_MEMORY, else compiled for this
+-- Lua.
 local S = require "spec.support"
 
 local function load_memory()

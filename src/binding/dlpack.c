@@ -1,5 +1,11 @@
 /* gr.fromdlpack and gr.dlpack: arrays from and for other libraries of the process, without a copy. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE 1 /* RTLD_DEFAULT */
+#endif
+#include <dlfcn.h>
+#include <pthread.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "src/binding/dlpack.h"
 
@@ -11,6 +17,7 @@
 #include "src/binding/results.h"
 #include "src/binding/safe.h"
 #include "src/core/dlpack.h"
+#include "src/core/ops.h"
 
 /* A tensor that nobody has consumed yet, as a userdata; at is NULL afterwards. */
 typedef struct capsule {
@@ -53,8 +60,7 @@ static int l_import(lua_State *L) {
                            .copies = gr_l_option_flag(L, 2, "copy"),
                            .stream = option_stream(L, 2)};
   if (!in->is_capsule) in->tensor.versioned = option_versioned(L, 2);
-  else if (gr_l_has_option(L, 2, "versioned"))
-    gr_l_argerror(L, 2, "option 'versioned': a " GR_DLPACK_NAME " knows it");
+  else if (gr_l_has_option(L, 2, "versioned")) gr_l_argerror(L, 2, "option 'versioned': a " GR_DLPACK_NAME " knows it");
   gr_array *a = gr_l_push_array(L);
   GR_TRY(L, c, 1, gr_dlpack_import(c, in->tensor, &o, a, &transposed));
   in->done = 1;
@@ -75,7 +81,7 @@ static int raise_from_here(lua_State *L) {
 /* gr.fromdlpack(tensor, {readonly, volatile, versioned, copy, stream}) */
 static int l_fromdlpack(lua_State *L) {
   gr_context *c = gr_l_context(L);
-  import in = {{NULL, 1}, 0, 0};
+import in = {{NULL, 1 }, 0, 0 };
   gr_cdata d;
   gr_l_needs_pointers(L, c);
   gr_l_forget_orphans(L, c);
@@ -95,17 +101,31 @@ static int l_fromdlpack(lua_State *L) {
 
 /* ---- out ---- */
 
-/* a:dlpack{versioned, readonly, stream} */
+/* A copy on the device in use takes the place of the array at 1. */
+static gr_array *copy_first(lua_State *L, gr_context *c) {
+  const gr_array *a = gr_l_check_array(L, 1);
+  const int64_t rows = a->rows;
+  gr_array *copy = gr_l_new_array(L, c, a->dtype, a->n);
+  GR_TRY(L, c, 1, gr_copy(c, a, copy));
+  copy->rows = rows;
+  lua_replace(L, 1);
+  return copy;
+}
+
+/* a:dlpack{versioned, readonly, copy, stream} */
 static int l_dlpack(lua_State *L) {
-  static const char *const names[] = {"versioned", "readonly", "stream", NULL};
+  static const char *const names[] = {"versioned", "readonly", "copy", "stream", NULL};
   gr_context *c = gr_l_context(L);
   int transposed;
   gr_l_needs_pointers(L, c);
   const gr_array *a = gr_l_check_any_array(L, 1, &transposed);
   gr_l_options(L, 2, names);
-  const gr_dl_options o = {.readonly = gr_l_option_flag(L, 2, "readonly"), .stream = option_stream(L, 2)};
+  const gr_dl_options o = {.readonly = gr_l_option_flag(L, 2, "readonly"),
+                           .copies = gr_l_option_flag(L, 2, "copy"),
+                           .stream = option_stream(L, 2)};
   const int versioned = option_versioned(L, 2);
   gr_l_forget_orphans(L, c);
+  if (o.copies) a = copy_first(L, c), transposed = 0;
   capsule *d = gr_newuserdata(L, sizeof *d);
   *d = (capsule){{NULL, 0}, ""};
   luaL_setmetatable(L, GR_DLPACK_NAME);
@@ -146,6 +166,45 @@ static int l_release(lua_State *L) {
   return 0;
 }
 
+/*
+** Python's capsules of such tensors have a destructor, which a program in Python cannot write: an error may be on its
+** way there, which has to be kept. The functions that it takes are found by name in a process that has Python.
+*/
+static struct {
+  int (*is_valid)(void *capsule, const char *name);
+  void *(*pointer)(void *capsule, const char *name);
+  void (*fetch)(void **, void **, void **);
+  void (*restore)(void *, void *, void *);
+} python;
+
+static void destroy_capsule(void *capsule) {
+  static const char *const names[] = {"dltensor", "dltensor_versioned"}; /* others have been consumed */
+  void *type, *value, *trace;
+  python.fetch(&type, &value, &trace);
+  for (int versioned = 0; versioned < 2; versioned++)
+    if (python.is_valid(capsule, names[versioned]))
+      gr_dl_delete((gr_dl){python.pointer(capsule, names[versioned]), versioned});
+  python.restore(type, value, trace);
+}
+
+static void find_python(void) {
+  static const char *const names[] = {"PyCapsule_IsValid", "PyCapsule_GetPointer", "PyErr_Fetch", "PyErr_Restore"};
+  void *found[4];
+  int count = 0;
+  for (int k = 0; k < 4; k++) count += (found[k] = dlsym(RTLD_DEFAULT, names[k])) != NULL;
+  if (count == 4) memcpy(&python, found, sizeof python);
+}
+
+/* d:destructor(): its address, for PyCapsule_New. */
+static int l_destructor(lua_State *L) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  check_full(L);
+  pthread_once(&once, find_python);
+  if (!python.fetch) return luaL_error(L, "gpureduce: there is no Python in this process");
+  lua_pushinteger(L, (lua_Integer)(intptr_t)destroy_capsule);
+  return 1;
+}
+
 static int l_tostring(lua_State *L) {
   const capsule *d = gr_l_check_object(L, 1, GR_DLPACK_NAME);
   lua_pushfstring(L, GR_DLPACK_NAME " (%s)", d->tensor.at ? d->what : "consumed");
@@ -154,11 +213,9 @@ static int l_tostring(lua_State *L) {
 
 const gr_function gr_dlpack_functions[] = {{"fromdlpack", l_fromdlpack, 0}, {"dlpack", l_dlpack, 0}, {NULL, NULL, 0}};
 
-static const gr_function methods[] = {{"pointer", l_pointer, 0},
-                                      {"address", l_pointer, 1},
-                                      {"consume", l_consume, 0},
-                                      {"release", l_release, 0},
-                                      {NULL, NULL, 0}};
+static const gr_function methods[] = {{"pointer", l_pointer, 0}, {"address", l_pointer, 1},
+                                      {"consume", l_consume, 0}, {"destructor", l_destructor, 0},
+                                      {"release", l_release, 0}, {NULL, NULL, 0}};
 
 static const gr_function metamethods[] = {
     {"__gc", l_release, 0}, {"__close", l_release, 0}, {"__tostring", l_tostring, 0}, {NULL, NULL, 0}};

@@ -111,8 +111,8 @@ static int call_method(lua_State *L, const char *name) {
 /* The dtype of channels, by a name such as "rgba16f": bits, then nothing, ui, i or f. Bytes where it is another. */
 static int channel_dtype(const char *name) {
   static const char *const suffixes[] = {"", "ui", "i", "f"};
-  static const int dtypes[4][3] = {{GR_U8, GR_U16, GR_U32}, {GR_U8, GR_U16, GR_U32}, {GR_I8, GR_I16, GR_I32},
-                                   {GR_U8, GR_F16, GR_F32}};
+  static const int dtypes[4][3] = {
+      {GR_U8, GR_U16, GR_U32}, {GR_U8, GR_U16, GR_U32}, {GR_I8, GR_I16, GR_I32}, {GR_U8, GR_F16, GR_F32}};
   name += strspn(name, "rgba");
   const int width = !strncmp(name, "8", 1) ? 0 : !strncmp(name, "16", 2) ? 1 : !strncmp(name, "32", 2) ? 2 : -1;
   if (width < 0) return GR_U8;
@@ -134,8 +134,8 @@ static int data_dtype(lua_State *L) {
 }
 
 /*
-** Whether argument 1 is such an object: then d says what it says of itself, the object goes to the top of the stack, and
-** its pointer takes its place. It is believed, as the length that goes with a pointer is.
+** Whether argument 1 is such an object: then d says what it says of itself, the object goes to the top of the stack,
+** and its pointer takes its place. It is believed, as the length that goes with a pointer is.
 */
 static int is_data(lua_State *L, gr_cdata *d) {
   if (lua_type(L, 1) != LUA_TUSERDATA && lua_type(L, 1) != LUA_TTABLE) return 0;
@@ -248,7 +248,8 @@ static int l_touch(lua_State *L) {
   int64_t first, count;
   int transposed;
   gr_array *a = gr_l_check_any_array(L, 1, &transposed);
-  if (transposed) gr_l_argerror(L, 1, "%s expected, got %s", GR_ARRAY_NAME, GR_TRANSPOSED_NAME);
+  if (transposed && !lua_isnoneornil(L, 2)) /* these do not lie side by side */
+    gr_l_argerror(L, 2, "no positions of a %s expected, got %s", GR_TRANSPOSED_NAME, gr_l_kind(L, 2));
   if (!gr_wrap_shared(a->storage)) gr_l_argerror(L, 1, "array of wrapped memory expected");
   gr_l_check_range(L, 2, 3, a->n, &first, &count);
   GR_TRY(L, c, 1, gr_wrap_touch(a, first, count));

@@ -43,9 +43,10 @@ static int dtype_in(gr_dl_dtype d) {
 
 static gr_status no_dtype(gr_context *c, gr_dl_dtype d) {
   static const char *const names[] = {
-      "int",           "uint",       "float",           "handle",      "bfloat",        "complex",
-      "bool",          "float_e3m4", "float_e4m3",      "float_e4m3b11fnuz", "float_e4m3fn", "float_e4m3fnuz",
-      "float_e5m2",    "float_e5m2fnuz", "float_e8m0fnu", "float_e2m3fn", "float_e3m2fn", "float_e2m1fn"};
+      "int",          "uint",           "float",       "handle",         "bfloat",
+      "complex",      "bool",           "float_e3m4",  "float_e4m3",     "float_e4m3b11fnuz",
+      "float_e4m3fn", "float_e4m3fnuz", "float_e5m2",  "float_e5m2fnuz", "float_e8m0fnu",
+      "float_e2m3fn", "float_e3m2fn",   "float_e2m1fn"};
   char name[40], lanes[16] = "";
   if (d.code < sizeof names / sizeof names[0]) snprintf(name, sizeof name, "%s", names[d.code]);
   else snprintf(name, sizeof name, "code %d", d.code);
@@ -155,7 +156,8 @@ static gr_status even_layout(gr_context *c, layout *l, int *transposed) {
     *transposed = 1;
     l->along = l->down;
   }
-  if (l->along == 0) return gr_fail(c, GR_BAD, "elements apart from each other expected, got a stride of 0 ('copy' takes it)");
+  if (l->along == 0)
+    return gr_fail(c, GR_BAD, "elements apart from each other expected, got a stride of 0 ('copy' takes it)");
   return GR_OK;
 }
 
@@ -245,9 +247,9 @@ gr_status gr_dlpack_import(gr_context *c, gr_dl d, const gr_dl_options *o, gr_ar
 /* ---- out ---- */
 
 /*
-** A tensor that is out. The storage is the context's, which one thread uses, while the deleter may be called by any: so
-** the tensor goes to a list, and that thread drops the storage when it comes by. Once the context has been left, whoever
-** brings a tensor back does that, and finds the list free or somebody at it.
+** A tensor that is out. The storage is the context's, which one thread uses, while the deleter may be called by any:
+** so the tensor goes to a list, and that thread drops the storage when it comes by. Once the context has been left,
+** whoever brings a tensor back does that, unless another thread is at it.
 */
 typedef struct exported {
   union {
@@ -377,7 +379,8 @@ gr_status gr_dlpack_export(gr_context *c, const gr_array *a, int transposed, int
     return status;
   }
   if (versioned) {
-    e->as.versioned = (gr_dl_versioned){GR_DL_MAJOR, GR_DL_MINOR, e, delete_versioned, readonly ? GR_DL_READONLY : 0, {0}};
+    const uint64_t flags = (readonly ? GR_DL_READONLY : 0) | (o->copies ? GR_DL_COPIED : 0);
+    e->as.versioned = (gr_dl_versioned){GR_DL_MAJOR, GR_DL_MINOR, e, delete_versioned, flags, {0}};
     describe(e, a, transposed, &e->as.versioned.tensor);
   } else {
     e->as.managed = (gr_dl_managed){{0}, e, delete_managed};

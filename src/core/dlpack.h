@@ -26,7 +26,7 @@ void gr_dl_delete(gr_dl);
 
 typedef struct gr_dl_options {
   int readonly, changing; /* volatile, as of gr_wrapping */
-  int copies;             /* importing: the elements are copied into an array of its own, of any strides */
+  int copies;             /* in: the elements are copied, of any strides; out: the array is such a copy already */
   int64_t stream;
 } gr_dl_options;
 
