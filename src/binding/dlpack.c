@@ -171,19 +171,19 @@ static int l_release(lua_State *L) {
 ** way there, which has to be kept. The functions that it takes are found by name in a process that has Python.
 */
 static struct {
-  int (*is_valid)(void *capsule, const char *name);
-  void *(*pointer)(void *capsule, const char *name);
+  int (*is_valid)(void *object, const char *name);
+  void *(*pointer)(void *object, const char *name);
   void (*fetch)(void **, void **, void **);
   void (*restore)(void *, void *, void *);
 } python;
 
-static void destroy_capsule(void *capsule) {
+static void destroy_capsule(void *object) {
   static const char *const names[] = {"dltensor", "dltensor_versioned"}; /* others have been consumed */
   void *type, *value, *trace;
   python.fetch(&type, &value, &trace);
   for (int versioned = 0; versioned < 2; versioned++)
-    if (python.is_valid(capsule, names[versioned]))
-      gr_dl_delete((gr_dl){python.pointer(capsule, names[versioned]), versioned});
+    if (python.is_valid(object, names[versioned]))
+      gr_dl_delete((gr_dl){python.pointer(object, names[versioned]), versioned});
   python.restore(type, value, trace);
 }
 
