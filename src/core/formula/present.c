@@ -1,0 +1,134 @@
+#include "src/core/formula/present.h"
+
+#include <stdlib.h>
+
+#include "src/core/formula/typing.h"
+#include "src/core/map.h"
+
+#define STEPS 16 /* what is added here: nodes, and the numbers in them */
+
+void gr_made_drop(gr_made *m) {
+  if (m->e) gr_expression_release(m->e);
+  free(m->e);
+  gr_array_release(&m->a);
+  *m = (gr_made){0};
+}
+
+/* ---- parts ---- */
+
+static void add_room(const gr_reduced *r, int *nodes, int *numbers, int *inputs) {
+  *nodes += r->e ? r->e->program.count : 1;
+  *numbers += r->e ? r->e->program.number_count : 0;
+  *inputs += r->e ? r->e->program.input_count : 1;
+}
+
+static gr_status open_builder(gr_context *c, const gr_partial *p, gr_builder *b, gr_made *m) {
+  const gr_reduced *all[] = {&p->a, &p->b, &p->tested, &p->missing.mask};
+  int nodes = STEPS, numbers = STEPS, inputs = 1;
+  for (size_t k = 0; k < sizeof all / sizeof all[0]; k++)
+    if (all[k]->a) add_room(all[k], &nodes, &numbers, &inputs);
+  *m = (gr_made){.e = malloc(gr_expression_room(nodes, numbers, inputs))};
+  if (!m->e) return gr_fail(c, GR_NO_MEMORY, "out of memory");
+  gr_expression_open(m->e, nodes, numbers, inputs);
+  gr_builder_start(b, c, m->e);
+  return GR_OK;
+}
+
+/* What shape an array has is the caller's to say: several of them need not agree. */
+static gr_status add_array(gr_builder *b, const gr_array *a, gr_spread spread, gr_meaning *out) {
+  gr_array flat = *a;
+  flat.rows = 0;
+  *out = gr_means_node(-1);
+  return gr_build_input(b, &flat, spread, &out->node);
+}
+
+static gr_status add_operand(gr_builder *b, const gr_reduced *r, gr_spread spread, gr_meaning *out) {
+  if (!r->e) return add_array(b, r->a, spread, out);
+  *out = gr_means_node(-1);
+  return gr_build_merge(b, r->e, &out->node);
+}
+
+static gr_meaning whole(int64_t x) { return gr_means_number(gr_number_i(x)); }
+
+static gr_status compare(gr_builder *b, gr_relation r, gr_meaning x, gr_meaning y, gr_meaning *out) {
+  return gr_type_map(b, GR_MAP_compare, r, GR_U8, x, y, x, out);
+}
+
+/* Both of what is known so far (any: nothing yet) and another truth. */
+static gr_status also(gr_builder *b, int *any, gr_meaning truth, gr_meaning *present) {
+  const int first = !*any;
+  *any = 1;
+  if (!first) return gr_type_and(b, *present, truth, present);
+  *present = truth;
+  return GR_OK;
+}
+
+/* A NaN alone differs from itself. */
+static gr_status also_number(gr_builder *b, int *any, gr_meaning x, gr_meaning *present) {
+  gr_meaning truth = x;
+  const gr_status status = compare(b, GR_IS_eq, x, x, &truth);
+  return status == GR_OK ? also(b, any, truth, present) : status;
+}
+
+/* Of the operands, whose nodes are x and y. */
+static gr_status find_present(gr_builder *b, const gr_partial *p, gr_meaning x, gr_meaning y, gr_meaning *present) {
+  gr_meaning other = x;
+  int any = 0;
+  gr_status status = GR_OK;
+  if (p->missing.nan && p->tested.a) status = add_operand(b, &p->tested, GR_EACH, &other);
+  if (p->missing.nan && status == GR_OK) status = also_number(b, &any, other, present);
+  if (p->missing.nan && p->b.a && status == GR_OK) status = also_number(b, &any, y, present);
+  if (!p->missing.mask.a || status != GR_OK) return status;
+  status = add_operand(b, &p->missing.mask, GR_EACH, &other);
+  if (status == GR_OK) status = compare(b, GR_IS_ne, other, whole(0), &other);
+  return status == GR_OK ? also(b, &any, other, present) : status;
+}
+
+/* Operands and what is present of them. */
+static gr_status begin(gr_context *c, const gr_partial *p, gr_builder *b, gr_made *m, gr_meaning of[2],
+                       gr_meaning *present) {
+  gr_status status = open_builder(c, p, b, m);
+  if (status == GR_OK) status = add_operand(b, &p->a, GR_EACH, &of[0]);
+  if (status == GR_OK && p->b.a) status = add_operand(b, &p->b, p->spread, &of[1]);
+  return status == GR_OK ? find_present(b, p, of[0], of[1], present) : status;
+}
+
+static gr_status end(gr_context *c, gr_builder *b, gr_made *m, gr_meaning x) {
+  gr_status status = gr_build_end(b, x.node);
+  return status == GR_OK ? gr_expression_promise(c, m->e, &m->a) : status;
+}
+
+/* ---- expressions ---- */
+
+gr_status gr_partial_present(gr_context *c, const gr_partial *p, gr_made *m) {
+  gr_builder b;
+  gr_meaning of[2] = {{.node = -1}, {.node = -1}}, present = {.node = -1};
+  gr_status status = begin(c, p, &b, m, of, &present);
+  return status == GR_OK ? end(c, &b, m, present) : status;
+}
+
+gr_status gr_partial_fill(gr_context *c, const gr_partial *p, int second, int widen, gr_filling filling, gr_made *m) {
+  gr_builder b;
+  gr_meaning of[2] = {{.node = -1}, {.node = -1}}, present = {.node = -1}, other = gr_means_number(filling.number);
+  gr_status status = begin(c, p, &b, m, of, &present);
+  gr_meaning x = of[second];
+  if (status == GR_OK && widen) status = gr_type_map(&b, GR_MAP_cast, GR_IS_lt, GR_F64, x, x, x, &x);
+  if (status == GR_OK && filling.array) status = add_array(&b, filling.array, filling.spread, &other);
+  if (status == GR_OK) status = gr_type_map(&b, GR_MAP_where, GR_IS_lt, GR_U8, x, other, present, &x);
+  return status == GR_OK ? end(c, &b, m, x) : status;
+}
+
+/* ---- copies ---- */
+
+gr_status gr_partial_compact(gr_context *c, const gr_partial *p, const gr_array *a, gr_array *out) {
+  const gr_reduced none = {NULL, NULL};
+  gr_made made = {0};
+  gr_value n;
+  gr_status status = gr_partial_present(c, p, &made);
+  if (status == GR_OK) status = gr_expression_eval(c, made.e, &made.a);
+  if (status == GR_OK) status = gr_formula_reduce_all(c, GR_OP_count, (gr_reduced){NULL, &made.a}, none, 0, &n);
+  if (status == GR_OK) status = gr_array_make_beside(c, a, out, a->dtype, n.v[0].i);
+  if (status == GR_OK) status = gr_compact(c, a, &made.a, out);
+  gr_made_drop(&made);
+  return status;
+}

@@ -1,0 +1,52 @@
+/*
+** Operands some of whose elements are missing, because they are NaN or a mask says so: as expressions, so that whoever
+** takes elements as they are made needs no copy. A mask of those that are present, and the elements with something else
+** in the place of those that are missing.
+*/
+#ifndef GR_FORMULA_PRESENT_H
+#define GR_FORMULA_PRESENT_H
+
+#include "src/core/formula/run.h"
+
+/* What makes an element a missing one. */
+typedef struct gr_missing {
+  int nan;         /* that it is NaN: of floats */
+  gr_reduced mask; /* that this, as long, is 0 there; a NULL: there is none */
+} gr_missing;
+
+static inline int gr_may_miss(const gr_missing *m) { return m->nan || m->mask.a; }
+
+/* Operands of one call: a pair is missing if either element is. */
+typedef struct gr_partial {
+  gr_reduced a, b;   /* b.a NULL: one operand */
+  gr_spread spread;  /* of b */
+  gr_reduced tested; /* what is asked whether it is NaN, in a's place; a NULL: a itself */
+  gr_missing missing;
+} gr_partial;
+
+/* An expression in memory of its own, and a promise of its elements. Zeros: nothing yet. */
+typedef struct gr_made {
+  gr_expression *e;
+  gr_array a;
+} gr_made;
+
+static inline gr_reduced gr_made_operand(gr_made *m) { return (gr_reduced){m->e, &m->a}; }
+void gr_made_drop(gr_made *);
+
+/* 1 where the element, or the pair, is present, 0 where it is missing (u8). */
+gr_status gr_partial_present(gr_context *, const gr_partial *, gr_made *);
+
+/* In the place of what is missing: a number that a's dtype holds, or an array of that dtype. */
+typedef struct gr_filling {
+  gr_number number;
+  const gr_array *array; /* NULL: the number */
+  gr_spread spread;
+} gr_filling;
+
+/* Operand a, or b (second), filled. widen: cast to f64 first. */
+gr_status gr_partial_fill(gr_context *, const gr_partial *, int second, int widen, gr_filling, gr_made *);
+
+/* The elements that are present, one after the other, in a new array beside a; fit to be given to gr_compact. */
+gr_status gr_partial_compact(gr_context *, const gr_partial *, const gr_array *a, gr_array *out);
+
+#endif
