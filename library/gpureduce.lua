@@ -1858,6 +1858,11 @@ function expression:pow(y) end
 ---`"f32"`: results of f64 rounded once to f32, and arrays of it; with `exact` rounded straight from the true value;
 ---default `"f64"`
 ---@field out? string
+---elements that are NaN are missing, as if they were not there ([what is missing](#what-is-missing)); integers have
+---none; default false
+---@field skipnan? boolean
+---elements are missing where this is 0: u8, or an expression, as long as `a`
+---@field mask? gpureduce.array|gpureduce.expression
 ---@field keepdims? boolean the results as a matrix: of one column (axis 2) or one row (axis 1); default false
 ---with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or
 ---f32), which is returned; negative counts from the end
@@ -1895,6 +1900,11 @@ function expression:sum(options) end
 ---`"f32"`: results of f64 rounded once to f32, and arrays of it; with `exact` rounded straight from the true value;
 ---default `"f64"`
 ---@field out? string
+---elements that are NaN are missing, as if they were not there ([what is missing](#what-is-missing)); integers have
+---none; default false
+---@field skipnan? boolean
+---elements are missing where this is 0: u8, or an expression, as long as `a`
+---@field mask? gpureduce.array|gpureduce.expression
 ---@field keepdims? boolean the results as a matrix: of one column (axis 2) or one row (axis 1); default false
 ---with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or
 ---f32), which is returned; negative counts from the end
@@ -1933,6 +1943,11 @@ function expression:prod(options) end
 ---`"f32"`: results of f64 rounded once to f32, and arrays of it; with `exact` rounded straight from the true value;
 ---default `"f64"`
 ---@field out? string
+---elements that are NaN are missing, as if they were not there ([what is missing](#what-is-missing)); integers have
+---none; default false
+---@field skipnan? boolean
+---elements are missing where this is 0: u8, or an expression, as long as `a`
+---@field mask? gpureduce.array|gpureduce.expression
 ---@field keepdims? boolean the results as a matrix: of one column (axis 2) or one row (axis 1); default false
 ---with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or
 ---f32), which is returned; negative counts from the end
@@ -1972,6 +1987,11 @@ function expression:mean(options) end
 ---`"f32"`: results of f64 rounded once to f32, and arrays of it; with `exact` rounded straight from the true value;
 ---default `"f64"`
 ---@field out? string
+---elements that are NaN are missing, as if they were not there ([what is missing](#what-is-missing)); integers have
+---none; default false
+---@field skipnan? boolean
+---elements are missing where this is 0: u8, or an expression, as long as `a`
+---@field mask? gpureduce.array|gpureduce.expression
 ---@field keepdims? boolean the results as a matrix: of one column (axis 2) or one row (axis 1); default false
 ---with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or
 ---f32), which is returned; negative counts from the end
@@ -2011,6 +2031,11 @@ function expression:var(options) end
 ---`"f32"`: results of f64 rounded once to f32, and arrays of it; with `exact` rounded straight from the true value;
 ---default `"f64"`
 ---@field out? string
+---elements that are NaN are missing, as if they were not there ([what is missing](#what-is-missing)); integers have
+---none; default false
+---@field skipnan? boolean
+---elements are missing where this is 0: u8, or an expression, as long as `a`
+---@field mask? gpureduce.array|gpureduce.expression
 ---@field keepdims? boolean the results as a matrix: of one column (axis 2) or one row (axis 1); default false
 ---with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or
 ---f32), which is returned; negative counts from the end
@@ -2048,6 +2073,11 @@ function expression:std(options) end
 ---`"f32"`: results of f64 rounded once to f32, and arrays of it; with `exact` rounded straight from the true value;
 ---default `"f64"`
 ---@field out? string
+---elements that are NaN are missing, as if they were not there ([what is missing](#what-is-missing)); integers have
+---none; default false
+---@field skipnan? boolean
+---elements are missing where this is 0: u8, or an expression, as long as `a`
+---@field mask? gpureduce.array|gpureduce.expression
 ---@field keepdims? boolean the results as a matrix: of one column (axis 2) or one row (axis 1); default false
 ---with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or
 ---f32), which is returned; negative counts from the end
@@ -2092,6 +2122,11 @@ function expression:logsumexp(options) end
 ---with `kernel`: the seconds between two events of the device around the kernels come as a second result; a number: the
 ---mean of so many runs; default false
 ---@field timed? boolean|integer
+---elements that are NaN are missing, as if they were not there ([what is missing](#what-is-missing)); integers have
+---none; default false
+---@field skipnan? boolean
+---elements are missing where this is 0: u8, or an expression, as long as `a`
+---@field mask? gpureduce.array|gpureduce.expression
 ---@field keepdims? boolean the results as a matrix: of one column (axis 2) or one row (axis 1); default false
 ---with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or
 ---f32), which is returned; negative counts from the end
@@ -2133,6 +2168,11 @@ function expression:min(options) end
 ---with `kernel`: the seconds between two events of the device around the kernels come as a second result; a number: the
 ---mean of so many runs; default false
 ---@field timed? boolean|integer
+---elements that are NaN are missing, as if they were not there ([what is missing](#what-is-missing)); integers have
+---none; default false
+---@field skipnan? boolean
+---elements are missing where this is 0: u8, or an expression, as long as `a`
+---@field mask? gpureduce.array|gpureduce.expression
 ---@field keepdims? boolean the results as a matrix: of one column (axis 2) or one row (axis 1); default false
 ---with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or
 ---f32), which is returned; negative counts from the end
@@ -2165,6 +2205,11 @@ function expression:max(options) end
 ---m + 1 positions that do not fall (i64 or i32): result k is that of `a[offsets[k]]` up to `a[offsets[k + 1] - 1]`.
 ---They are read on the host, so keep them there; no `rows` with them
 ---@field segments? gpureduce.array|integer[]
+---elements that are NaN are missing, as if they were not there ([what is missing](#what-is-missing)); integers have
+---none; default false
+---@field skipnan? boolean
+---elements are missing where this is 0: u8, or an expression, as long as `a`
+---@field mask? gpureduce.array|gpureduce.expression
 ---@field keepdims? boolean the results as a matrix: of one column (axis 2) or one row (axis 1); default false
 ---@field async? boolean give a future instead; default false
 
@@ -2199,6 +2244,11 @@ function expression:minmax(options) end
 ---@field segments? gpureduce.array|integer[]
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
+---elements that are NaN are missing, as if they were not there ([what is missing](#what-is-missing)); integers have
+---none; default false
+---@field skipnan? boolean
+---elements are missing where this is 0: u8, or an expression, as long as `a`
+---@field mask? gpureduce.array|gpureduce.expression
 ---@field keepdims? boolean the results as a matrix: of one column (axis 2) or one row (axis 1); default false
 ---with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or
 ---f32), which is returned; negative counts from the end
@@ -2233,6 +2283,11 @@ function expression:argmin(options) end
 ---@field segments? gpureduce.array|integer[]
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
+---elements that are NaN are missing, as if they were not there ([what is missing](#what-is-missing)); integers have
+---none; default false
+---@field skipnan? boolean
+---elements are missing where this is 0: u8, or an expression, as long as `a`
+---@field mask? gpureduce.array|gpureduce.expression
 ---@field keepdims? boolean the results as a matrix: of one column (axis 2) or one row (axis 1); default false
 ---with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or
 ---f32), which is returned; negative counts from the end
@@ -2271,6 +2326,11 @@ function expression:argmax(options) end
 ---that are not zero
 ---@field op? string
 ---@field value? number the number to compare with, any one
+---elements that are NaN are missing, as if they were not there ([what is missing](#what-is-missing)); integers have
+---none; default false
+---@field skipnan? boolean
+---elements are missing where this is 0: u8, or an expression, as long as `a`
+---@field mask? gpureduce.array|gpureduce.expression
 ---@field keepdims? boolean the results as a matrix: of one column (axis 2) or one row (axis 1); default false
 ---with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or
 ---f32), which is returned; negative counts from the end
@@ -2309,6 +2369,11 @@ function expression:any(options) end
 ---that are not zero
 ---@field op? string
 ---@field value? number the number to compare with, any one
+---elements that are NaN are missing, as if they were not there ([what is missing](#what-is-missing)); integers have
+---none; default false
+---@field skipnan? boolean
+---elements are missing where this is 0: u8, or an expression, as long as `a`
+---@field mask? gpureduce.array|gpureduce.expression
 ---@field keepdims? boolean the results as a matrix: of one column (axis 2) or one row (axis 1); default false
 ---with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or
 ---f32), which is returned; negative counts from the end
@@ -2347,6 +2412,11 @@ function expression:all(options) end
 ---that are not zero
 ---@field op? string
 ---@field value? number the number to compare with, any one
+---elements that are NaN are missing, as if they were not there ([what is missing](#what-is-missing)); integers have
+---none; default false
+---@field skipnan? boolean
+---elements are missing where this is 0: u8, or an expression, as long as `a`
+---@field mask? gpureduce.array|gpureduce.expression
 ---@field keepdims? boolean the results as a matrix: of one column (axis 2) or one row (axis 1); default false
 ---with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or
 ---f32), which is returned; negative counts from the end
@@ -2385,6 +2455,11 @@ function expression:count(options) end
 ---`"f32"`: results of f64 rounded once to f32, and arrays of it; with `exact` rounded straight from the true value;
 ---default `"f64"`
 ---@field out? string
+---elements that are NaN are missing, as if they were not there ([what is missing](#what-is-missing)); integers have
+---none; default false
+---@field skipnan? boolean
+---elements are missing where this is 0: u8, or an expression, as long as `a`
+---@field mask? gpureduce.array|gpureduce.expression
 ---@field keepdims? boolean the results as a matrix: of one column (axis 2) or one row (axis 1); default false
 ---with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or
 ---f32), which is returned; negative counts from the end
@@ -2435,6 +2510,11 @@ function expression:norm(p, options) end
 ---`"f32"`: results of f64 rounded once to f32, and arrays of it; with `exact` rounded straight from the true value;
 ---default `"f64"`
 ---@field out? string
+---elements that are NaN are missing, as if they were not there ([what is missing](#what-is-missing)); integers have
+---none; default false
+---@field skipnan? boolean
+---elements are missing where this is 0: u8, or an expression, as long as `a`
+---@field mask? gpureduce.array|gpureduce.expression
 ---@field keepdims? boolean the results as a matrix: of one column (axis 2) or one row (axis 1); default false
 ---with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or
 ---f32), which is returned; negative counts from the end
@@ -2485,6 +2565,11 @@ function expression:reduce(op, options) end
 ---`"f32"`: results of f64 rounded once to f32, and arrays of it; with `exact` rounded straight from the true value;
 ---default `"f64"`
 ---@field out? string
+---elements that are NaN are missing, as if they were not there ([what is missing](#what-is-missing)); integers have
+---none; default false
+---@field skipnan? boolean
+---elements are missing where this is 0: u8, or an expression, as long as `a`
+---@field mask? gpureduce.array|gpureduce.expression
 ---@field keepdims? boolean the results as a matrix: of one column (axis 2) or one row (axis 1); default false
 ---with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or
 ---f32), which is returned; negative counts from the end
@@ -2529,6 +2614,11 @@ function expression:dot(b, options) end
 ---`"f32"`: results of f64 rounded once to f32, and arrays of it; with `exact` rounded straight from the true value;
 ---default `"f64"`
 ---@field out? string
+---elements that are NaN are missing, as if they were not there ([what is missing](#what-is-missing)); integers have
+---none; default false
+---@field skipnan? boolean
+---elements are missing where this is 0: u8, or an expression, as long as `a`
+---@field mask? gpureduce.array|gpureduce.expression
 ---@field keepdims? boolean the results as a matrix: of one column (axis 2) or one row (axis 1); default false
 ---with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or
 ---f32), which is returned; negative counts from the end
@@ -2573,6 +2663,11 @@ function expression:mse(b, options) end
 ---`"f32"`: results of f64 rounded once to f32, and arrays of it; with `exact` rounded straight from the true value;
 ---default `"f64"`
 ---@field out? string
+---elements that are NaN are missing, as if they were not there ([what is missing](#what-is-missing)); integers have
+---none; default false
+---@field skipnan? boolean
+---elements are missing where this is 0: u8, or an expression, as long as `a`
+---@field mask? gpureduce.array|gpureduce.expression
 ---@field keepdims? boolean the results as a matrix: of one column (axis 2) or one row (axis 1); default false
 ---with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or
 ---f32), which is returned; negative counts from the end

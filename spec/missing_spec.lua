@@ -320,10 +320,11 @@ describe("other options beside skipnan", function()
     local a = gr.array(t, "f32")
     S.same(F.reduce.var("f32", t, there, 1), gr.var(a, { skipnan = true, ddof = 1 }))
     S.same(F.reduce.std("f32", t, there, 2.5), gr.std(a, { skipnan = true, ddof = 2.5 }))
-    assert.equal("bad argument #2 to 'var' (option 'ddof': less than the 43 elements that are present expected, got 43)",
-      S.message(gr.var, a, { skipnan = true, ddof = 43 }))
-    assert.equal("bad argument #2 to 'std' (option 'ddof': less than the 1 elements of row 2 that are present expected, "
-      .. "got 1)", S.message(gr.std, gr.array({ 1, 2, 3, nan }, "f32"), { rows = 2, skipnan = true, ddof = 1 }))
+    assert.equal("bad argument #2 to 'var' (option 'ddof': less than the 43 elements that are present expected, "
+      .. "got 43)", S.message(gr.var, a, { skipnan = true, ddof = 43 }))
+    assert.equal("bad argument #2 to 'std' (option 'ddof': less than the 1 elements of row 2 that are present "
+      .. "expected, got 1)",
+      S.message(gr.std, gr.array({ 1, 2, 3, nan }, "f32"), { rows = 2, skipnan = true, ddof = 1 }))
     assert.matches("less than the 0 elements that are present expected, got 1",
       S.message(gr.var, gr.array { nan, nan }, { skipnan = true, ddof = 1 }), 1, true)
   end)
@@ -347,8 +348,8 @@ describe("other options beside skipnan", function()
       local a, kept = gr.array(x, dtype), gr.array(list, dtype)
       for _, name in ipairs { "sum", "mean", "var", "std", "norm" } do
         S.same(gr[name](kept, { exact = true }), gr[name](a, { exact = true, skipnan = true }), name, dtype)
-        S.same(gr[name](kept, { exact = true, out = "f32" }), gr[name](a, { exact = true, skipnan = true, out = "f32" }),
-          name, dtype, "f32")
+        S.same(gr[name](kept, { exact = true, out = "f32" }),
+          gr[name](a, { exact = true, skipnan = true, out = "f32" }), name, dtype, "f32")
         S.same(gr[name](kept:slice(1, 0), { exact = true }), gr[name](gr.array({ nan }, dtype),
           { exact = true, skipnan = true }), name, "of nothing")
         local rows = gr[name](a, { rows = 3, exact = true, skipnan = true })
@@ -407,7 +408,8 @@ describe("other options beside skipnan", function()
     local sum, mean = gr.sum(a, { skipnan = true }), gr.mean(a, { skipnan = true, mask = m })
     S.same(sum, gr.sum(a, { skipnan = true, async = true }):get())
     S.same(sum, gr.async(gr.sum, a, { skipnan = true }):get())
-    local got = { gr.many { { "sum", a, { skipnan = true } }, { "min", a }, { "mean", a, { skipnan = true, mask = m } } } }
+    local both = { skipnan = true, mask = m }
+    local got = { gr.many { { "sum", a, { skipnan = true } }, { "min", a }, { "mean", a, both } } }
     S.same_all({ sum, nan, mean }, got, "many")
     got = { gr.many({ { "sum", a, { skipnan = true } }, { "minmax", a, { skipnan = true } } }, { async = true }):get() }
     S.same_all({ sum, 1 / 8, 50 / 8 }, got, "many later")

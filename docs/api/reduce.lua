@@ -18,7 +18,8 @@ local waits = "Without `rows` it waits for the number and copies a few bytes dow
   .. "is stale on the device."
 local matrix_errors = "`rows` that do not divide n; `segments` that fall or leave the array; "
   .. "`axis` or `keepdims` of a vector without `rows`; `out` where results are not f64; "
-  .. "`into` without `rows`, `segments` or `at`; an `into` of another dtype or length."
+  .. "`into` without `rows`, `segments` or `at`; an `into` of another dtype or length; "
+  .. "a `mask` of another dtype, length or device."
 
 local rounded = { sum = 1, mean = 1, var = 1, std = 1, norm = 1, dot = 1, mse = 1, cosine = 1, reduce = 1 }
 
@@ -37,6 +38,8 @@ local function one(name, fields)
   if rounded[name] or name == "prod" or name == "logsumexp" then fields.options[#fields.options + 1] = c.out end
   local options = {}
   for k, row in ipairs(fields.options) do options[k] = row end
+  options[#options + 1] = c.skipnan
+  options[#options + 1] = c.mask
   options[#options + 1] = c.keepdims
   if name ~= "minmax" then options[#options + 1] = at end
   options[#options + 1] = async
@@ -62,7 +65,26 @@ return {
 One number from an array, or one from each row or column (`{rows=, axis=}`; of a matrix `{axis=}`), or one
 from each segment (`{segments=}`). Sums of floats accumulate in f64
 along a fixed tree, so a result has the same bits on every machine. NaN goes through sums, `min` and `max`;
-`argmin` and `argmax` give the first NaN. -0.0 is less than 0.0.]],
+`argmin` and `argmax` give the first NaN. -0.0 is less than 0.0.
+
+### What is missing
+
+`{skipnan = true}`: elements that are NaN are missing. `{mask = m}`: those where `m`, an array of u8 or an
+expression as long as `a`, is 0. With both, either is enough; of `dot`, `mse` and `cosine` a pair is missing if one
+of its elements is. Results are those of the elements that are present: sums of them, means and variances over their
+number (`ddof` must be below it), `all` of them. Positions stay those in `a`. Where nothing is present the result is
+that of an empty array: sum 0, prod 1, mean NaN; `min`, `max`, `minmax`, `argmin` and `argmax` raise and name the
+row, column or segment (NumPy gives NaN there, and warns). `mask` without `skipnan` lets a present NaN through, as
+always. With `op` and `value` elements that are NaN are missing before they are compared.
+
+A missing element adds nothing at its place in the tree, so nothing is copied, and where nothing is missing the bits
+are those of the plain call (but `logsumexp` of integers with a mask, which are widened to f64 first). They may
+differ in the last bits from those of the elements copied side by side; with `exact` they do not. Sums, products,
+minima, maxima, counts and norms take one pass over the data; means of the whole one, of rows, columns and segments
+two, as they need numbers of elements; positions of the whole one, of rows two; variances two passes, and of rows
+and segments three (their missing elements stand at the mean, which must be known). These, `exact` results and the
+extremes wait for the host, with `rows` too. On GPUs whole arrays and rows are compiled as formulas are; columns,
+and sums with `accumulate`, are stored with their missing elements filled, first.]],
   entries = {
     one("sum", {
       text = "The sum of the elements.",
@@ -86,8 +108,11 @@ print(a:sum(), table.concat(rows:table(), " "), table.concat(columns:table(), " 
     one("mean", {
       text = "The mean of the elements; of integers from a sum that does not wrap.",
       returns = { { "number|array", "a float; NaN for none. " .. each .. ": f64" } },
-      example = [[print(gr.array({ 1, 2, 4 }, "u8"):mean() * 3)]],
-      output = "7.0",
+      example = [[
+print(gr.array({ 1, 2, 4 }, "u8"):mean() * 3)
+local a = gr.array { 1, 0 / 0, 5 }
+print(a:mean(), a:mean { skipnan = true }, a:mean { mask = gr.array({ 1, 0, 0 }, "u8") })]],
+      output = "7.0\nnan\t3.0\t1.0",
     }),
     one("var", {
       text = "The variance: the mean of the squared distances from the mean. Large means do not spoil it.",

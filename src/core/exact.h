@@ -12,8 +12,8 @@
 int gr_exact_has(gr_op op, gr_dtype dtype);
 
 /*
-** op of the whole of an array or an expression (b.a NULL: one operand); ddof is whole. single: rounded to f32. count: how
-** many elements there are to be, if the others add nothing (NULL: all).
+** op of the whole of an array or an expression (b.a NULL: one operand); ddof is whole. single: rounded to f32. count:
+** how many elements there are to be, if the others add nothing (NULL: all).
 */
 gr_status gr_exact_all(gr_context *, gr_op, gr_reduced a, gr_reduced b, int64_t ddof, int single, const int64_t *count,
                        double *result);

@@ -1,7 +1,7 @@
 /*
 ** A missing element is filled with what changes nothing: 0 in a sum, 1 in a product, infinity in a minimum. So an
-** expression is reduced, in one pass where that is one. What that leaves open is settled by numbers of present elements:
-** they divide means, and they tell results of no element from others.
+** expression is reduced, in one pass where that is one. What that leaves open is settled by numbers of present
+** elements: they divide means, and they tell results of no element from others.
 */
 #include "src/core/missing.h"
 
@@ -35,52 +35,50 @@ typedef struct call {
 
 /* ---- what fills the place of a missing element ---- */
 
-static gr_filling with_number(gr_number n) { return (gr_filling){.number = n}; }
-static gr_filling with_whole(int64_t x) { return with_number(gr_number_i(x)); }
-
-/* The greatest of the dtype, or the least. */
-static gr_filling with_end(gr_dtype t, int greatest) {
-  if (gr_is_float(t)) return with_number(gr_number_f(greatest ? INFINITY : -INFINITY));
-  return with_whole(greatest ? gr_dtypes[t].highest : gr_dtypes[t].lowest);
-}
-
 /* -0 is what changes no sum of floats; the other factor of a product is +0 then. */
 static gr_filling with_zero(gr_dtype t, int second) {
-  return gr_is_float(t) && !second ? with_number(gr_number_f(-0.0)) : with_whole(0);
+  return gr_is_float(t) && !second ? gr_filling_of(gr_number_f(-0.0)) : gr_filling_of(gr_number_i(0));
 }
 
+/*
+** What fills, and what becomes of the filled operands. FILLED: they have the result, as of all that are not named here,
+** which are sums that a 0 does not change.
+*/
+enum { WITH_ZERO, WITH_ONE, WITH_GREATEST, WITH_LEAST };
+enum { FILLED, SUM, MEAN, VARIANCE, EXTREME, EXTREMES, POSITION };
+static const struct {
+  unsigned char filling, way;
+} recipes[GR_OP_COUNT] = {
+    [GR_OP_sum] = {WITH_ZERO, SUM},
+    [GR_OP_sum_f32] = {WITH_ZERO, SUM},
+    [GR_OP_sum_kahan] = {WITH_ZERO, SUM},
+    [GR_OP_sum_neumaier] = {WITH_ZERO, SUM},
+    [GR_OP_dot] = {WITH_ZERO, SUM},
+    [GR_OP_dot_f32] = {WITH_ZERO, SUM},
+    [GR_OP_dot_kahan] = {WITH_ZERO, SUM},
+    [GR_OP_dot_neumaier] = {WITH_ZERO, SUM},
+    [GR_OP_mean] = {WITH_ZERO, MEAN},
+    [GR_OP_mse] = {WITH_ZERO, MEAN},
+    [GR_OP_var] = {WITH_ZERO, VARIANCE},
+    [GR_OP_std] = {WITH_ZERO, VARIANCE},
+    [GR_OP_min] = {WITH_GREATEST, EXTREME},
+    [GR_OP_max] = {WITH_LEAST, EXTREME},
+    [GR_OP_minmax] = {WITH_GREATEST, EXTREMES}, /* and for the maximum with the least */
+    [GR_OP_argmin] = {WITH_GREATEST, POSITION},
+    [GR_OP_argmax] = {WITH_LEAST, POSITION},
+    [GR_OP_prod] = {WITH_ONE, FILLED},
+    [GR_OP_all] = {WITH_ONE, FILLED},
+    [GR_OP_logsumexp] = {WITH_LEAST, FILLED}, /* of floats */
+};
+
 static gr_filling filling_of(gr_op op, gr_dtype t, int second) {
-  switch (op) {
-    case GR_OP_prod:
-    case GR_OP_all: return with_whole(1);
-    case GR_OP_min:
-    case GR_OP_argmin: return with_end(t, 1);
-    case GR_OP_minmax: return with_end(t, !second);
-    case GR_OP_max:
-    case GR_OP_argmax: return with_end(t, 0);
-    case GR_OP_logsumexp: return with_end(GR_F64, 0);
-    case GR_OP_sum:
-    case GR_OP_mean:
-    case GR_OP_var:
-    case GR_OP_std:
-    case GR_OP_any:
-    case GR_OP_count:
-    case GR_OP_norm1:
-    case GR_OP_norm2:
-    case GR_OP_norminf:
-    case GR_OP_dot:
-    case GR_OP_mse:
-    case GR_OP_cosine:
-    case GR_OP_differ:
-    case GR_OP_sum_f32:
-    case GR_OP_sum_kahan:
-    case GR_OP_sum_neumaier:
-    case GR_OP_dot_f32:
-    case GR_OP_dot_kahan:
-    case GR_OP_dot_neumaier:
-    case GR_OP_sumsq: break;
+  if (op == GR_OP_minmax) return gr_filling_end(t, !second);
+  switch (recipes[op].filling) {
+    case WITH_ONE: return gr_filling_of(gr_number_i(1));
+    case WITH_GREATEST: return gr_filling_end(t, 1);
+    case WITH_LEAST: return gr_filling_end(op == GR_OP_logsumexp ? GR_F64 : t, 0);
+    default: return with_zero(t, second);
   }
-  return with_zero(t, second);
 }
 
 static gr_status fill(call *s, int second) {
@@ -278,10 +276,10 @@ static gr_status reduce_mean(call *s, gr_array *out, gr_value *result) {
 
 /* ---- variances ----
 **
-** Missing elements are filled with the mean of the others, rounded to their dtype: a center. With c present elements, m
-** missing ones and a mean that is d off the center, the squared deviations of all c + m are those of the present ones and
-** c * m / (c + m) * d^2. As d is at most half the distance of two neighbouring numbers of the dtype, that is never much
-** of the whole. Where nothing is missing, nothing is filled, and bits are those of the plain call.
+** Missing elements are filled with the mean of the others, rounded to their dtype: a center. With c present elements,
+** m missing ones and a mean that is d off the center, the squared deviations of all c + m are those of the present ones
+** and c * m / (c + m) * d^2. As d is at most half the distance of two neighbouring numbers of the dtype, that is never
+** much of the whole. Where nothing is missing, nothing is filled, and bits are those of the plain call.
 */
 
 static gr_value center(const call *s, int64_t v) {
@@ -346,7 +344,7 @@ static gr_status reduce_variance(call *s, gr_array *out, gr_value *result) {
 /* ---- extremes: of those that are what fills, some may be of no element ---- */
 
 static int is_end(const call *s, int k, int64_t v, int greatest) {
-  const gr_filling end = with_end(s->dtype, greatest);
+  const gr_filling end = gr_filling_end(s->dtype, greatest);
   const gr_value x = value(s, k, v);
   return x.is_float ? x.v[0].f == end.number.f : x.v[0].i == end.number.i;
 }
@@ -459,39 +457,15 @@ static gr_status settle_shape(call *s) {
 
 static gr_status reduce(call *s, gr_array *out, gr_array *out2, gr_value *result) {
   if (s->q.exact) return reduce_exact(s, out, result);
-  switch (s->q.op) {
-    case GR_OP_mean:
-    case GR_OP_mse: return reduce_mean(s, out, result);
-    case GR_OP_var:
-    case GR_OP_std: return reduce_variance(s, out, result);
-    case GR_OP_min:
-    case GR_OP_max: return reduce_extreme(s, out, result);
-    case GR_OP_minmax: return reduce_extremes(s, out, out2, result);
-    case GR_OP_argmin:
-    case GR_OP_argmax: return reduce_position(s, out, result);
-    case GR_OP_sum:
-    case GR_OP_dot:
-    case GR_OP_sum_f32:
-    case GR_OP_sum_kahan:
-    case GR_OP_sum_neumaier:
-    case GR_OP_dot_f32:
-    case GR_OP_dot_kahan:
-    case GR_OP_dot_neumaier:
-      if (gr_is_float(s->dtype)) return reduce_sum(s, out, result);
-      break;
-    case GR_OP_prod:
-    case GR_OP_any:
-    case GR_OP_all:
-    case GR_OP_count:
-    case GR_OP_norm1:
-    case GR_OP_norm2:
-    case GR_OP_norminf:
-    case GR_OP_cosine:
-    case GR_OP_logsumexp:
-    case GR_OP_differ:
-    case GR_OP_sumsq: break;
+  switch (recipes[s->q.op].way) {
+    case SUM: return gr_is_float(s->dtype) ? reduce_sum(s, out, result) : reduce_filled(s, out, result);
+    case MEAN: return reduce_mean(s, out, result);
+    case VARIANCE: return reduce_variance(s, out, result);
+    case EXTREME: return reduce_extreme(s, out, result);
+    case EXTREMES: return reduce_extremes(s, out, out2, result);
+    case POSITION: return reduce_position(s, out, result);
+    default: return reduce_filled(s, out, result);
   }
-  return reduce_filled(s, out, result);
 }
 
 static gr_status begin(gr_context *c, const gr_partial_reduction *q, gr_array *out, gr_array *out2, gr_value *result) {

@@ -100,6 +100,13 @@ static gr_status end(gr_context *c, gr_builder *b, gr_made *m, gr_meaning x) {
 
 /* ---- expressions ---- */
 
+gr_filling gr_filling_of(gr_number n) { return (gr_filling){.number = n}; }
+
+gr_filling gr_filling_end(gr_dtype t, int greatest) {
+  if (gr_is_float(t)) return gr_filling_of(gr_number_f(greatest ? INFINITY : -INFINITY));
+  return gr_filling_of(gr_number_i(greatest ? gr_dtypes[t].highest : gr_dtypes[t].lowest));
+}
+
 gr_status gr_partial_present(gr_context *c, const gr_partial *p, gr_made *m) {
   gr_builder b;
   gr_meaning of[2] = {{.node = -1}, {.node = -1}}, present = {.node = -1};

@@ -43,6 +43,10 @@ typedef struct gr_filling {
   gr_spread spread;
 } gr_filling;
 
+gr_filling gr_filling_of(gr_number);
+/* The greatest of the dtype, infinite of floats, or the least. */
+gr_filling gr_filling_end(gr_dtype, int greatest);
+
 /* Operand a, or b (second), filled. widen: cast to f64 first. */
 gr_status gr_partial_fill(gr_context *, const gr_partial *, int second, int widen, gr_filling, gr_made *);
 
