@@ -139,3 +139,24 @@ gr_status gr_partial_compact(gr_context *c, const gr_partial *p, const gr_array 
   gr_made_drop(&made);
   return status;
 }
+
+/* ---- scans ---- */
+
+static gr_filling scanned(gr_op op, gr_dtype t) {
+  if (op == GR_OP_min || op == GR_OP_max) return gr_filling_end(t, op == GR_OP_min);
+  return gr_filling_of(gr_number_i(op == GR_OP_prod));
+}
+
+gr_status gr_partial_scan(gr_context *c, gr_op op, gr_shape shape, const gr_partial *p, gr_array *out, int exclusive,
+                          int reverse) {
+  gr_made made = {0};
+  gr_status status = gr_partial_fill(c, p, 0, 0, scanned(op, p->a.a->dtype), &made);
+  if (status == GR_OK && !shape.rows) {
+    status = gr_formula_scan(c, op, gr_made_operand(&made), out, exclusive, reverse);
+  } else if (status == GR_OK) {
+    status = gr_expression_eval(c, made.e, &made.a);
+    if (status == GR_OK) status = gr_scan_each(c, op, shape, &made.a, out, exclusive, reverse);
+  }
+  gr_made_drop(&made);
+  return status;
+}

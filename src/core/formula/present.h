@@ -50,7 +50,13 @@ gr_filling gr_filling_end(gr_dtype, int greatest);
 /* Operand a, or b (second), filled. widen: cast to f64 first. */
 gr_status gr_partial_fill(gr_context *, const gr_partial *, int second, int widen, gr_filling, gr_made *);
 
-/* The elements that are present, one after the other, in a new array beside a; fit to be given to gr_compact. */
+/* What is present of a, as long as the operand, one after the other: a new array. */
 gr_status gr_partial_compact(gr_context *, const gr_partial *, const gr_array *a, gr_array *out);
+
+/*
+** As gr_formula_scan and gr_scan_each: a missing element adds nothing, and its place has what there is so far (of nothing
+** +0, 1, or what is above or below all).
+*/
+gr_status gr_partial_scan(gr_context *, gr_op, gr_shape, const gr_partial *, gr_array *out, int exclusive, int reverse);
 
 #endif
