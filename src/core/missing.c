@@ -5,7 +5,6 @@
 */
 #include "src/core/missing.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "src/core/exact.h"
@@ -167,34 +166,21 @@ static int64_t length_of(const call *s, int64_t v) {
   return n;
 }
 
-/* " of row 3", or of whatever vector v is. */
-static const char *place(const call *s, int64_t v, char text[48]) {
-  const gr_shape *shape = &s->q.shape;
-  const char *kind = shape->segments ? "segment" : (shape->axis == 2) != s->q.turned ? "row" : "column";
-  text[0] = 0;
-  if (shape->segments || shape->rows) snprintf(text, 48, " of %s %lld", kind, (long long)v + 1);
-  return text;
-}
-
-static const char *option(const call *s) { return s->q.of.missing.mask.a ? "mask" : "skipnan"; }
-
 /* Whoever has counts asks for those that are 0. */
 static gr_status refuse_none(const call *s, int64_t v) {
-  char text[48];
   if (count_of(s, v)) return GR_OK;
-  return gr_fail(s->context, GR_BAD, "option '%s': no element%s is present: '%s' needs one", option(s),
-                 place(s, v, text), gr_ops[s->q.op].name);
+  return gr_partial_none(s->context, &s->q.of.missing, s->q.shape, s->q.turned, v, gr_ops[s->q.op].name);
 }
 
 static gr_status check_ddof(const call *s) {
-  char text[48];
+  char text[GR_PLACE];
   if (s->q.op != GR_OP_var && s->q.op != GR_OP_std) return GR_OK;
   for (int64_t v = 0; v < s->results; v++) {
     const int64_t n = count_of(s, v);
     if (s->q.ddof >= (double)n && !(n == 0 && s->q.ddof == 0))
       return gr_fail(s->context, GR_BAD,
                      "option 'ddof': less than the %lld elements%s that are present expected, got %.14g", (long long)n,
-                     place(s, v, text), s->q.ddof);
+                     gr_partial_place(s->q.shape, s->q.turned, v, text), s->q.ddof);
   }
   return GR_OK;
 }

@@ -1,5 +1,6 @@
 #include "src/core/formula/present.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "src/core/formula/typing.h"
@@ -123,6 +124,21 @@ gr_status gr_partial_fill(gr_context *c, const gr_partial *p, int second, int wi
   if (status == GR_OK && filling.array) status = add_array(&b, filling.array, filling.spread, &other);
   if (status == GR_OK) status = gr_type_map(&b, GR_MAP_where, GR_IS_lt, GR_U8, x, other, present, &x);
   return status == GR_OK ? end(c, &b, m, x) : status;
+}
+
+/* ---- words ---- */
+
+const char *gr_partial_place(gr_shape shape, int turned, int64_t v, char text[GR_PLACE]) {
+  const char *kind = shape.segments ? "segment" : (shape.axis == 2) != turned ? "row" : "column";
+  text[0] = 0;
+  if (shape.segments || shape.rows) snprintf(text, GR_PLACE, " of %s %lld", kind, (long long)v + 1);
+  return text;
+}
+
+gr_status gr_partial_none(gr_context *c, const gr_missing *m, gr_shape shape, int turned, int64_t v, const char *name) {
+  char text[GR_PLACE];
+  return gr_fail(c, GR_BAD, "option '%s': no element%s is present: '%s' needs one", m->mask.a ? "mask" : "skipnan",
+                 gr_partial_place(shape, turned, v, text), name);
 }
 
 /* ---- copies ---- */

@@ -50,6 +50,12 @@ gr_filling gr_filling_end(gr_dtype, int greatest);
 /* Operand a, or b (second), filled. widen: cast to f64 first. */
 gr_status gr_partial_fill(gr_context *, const gr_partial *, int second, int widen, gr_filling, gr_made *);
 
+/* " of row 3", or of whatever vector v of the shape is (turned: to who asks rows are columns); of the whole "". */
+#define GR_PLACE 48
+const char *gr_partial_place(gr_shape, int turned, int64_t v, char text[GR_PLACE]);
+/* Words for a vector of which nothing is present, where `name` needs an element: GR_BAD. */
+gr_status gr_partial_none(gr_context *, const gr_missing *, gr_shape, int turned, int64_t v, const char *name);
+
 /* What is present of a, as long as the operand, one after the other: a new array. */
 gr_status gr_partial_compact(gr_context *, const gr_partial *, const gr_array *a, gr_array *out);
 
