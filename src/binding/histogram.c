@@ -261,12 +261,19 @@ static gr_status count_each(lua_State *L, gr_context *c, gr_reduced of, int64_t 
   return status;
 }
 
+/* What is present of x, in an array of its own on the stack. */
+static gr_reduced push_present(lua_State *L, gr_context *c, const gr_partial *p, gr_reduced x) {
+  gr_array *kept = gr_l_push_array(L);
+  GR_TRY_WITH(L, c, 2, p->a.e, x.e, gr_partial_compact(c, p, x, kept));
+  return (gr_reduced){NULL, kept};
+}
+
 /*
-** gr.bincount(a, {minlength, weights, into}): how often each of 0 .. max occurs, i64, or the sums of the weights there.
-** Negative elements are an error.
+** gr.bincount(a, {minlength, weights, into, mask}): how often each of 0 .. max occurs, i64, or the sums of the weights
+** there. Negative elements are an error.
 */
 static int l_bincount(lua_State *L) {
-  static const char *const names[] = {"minlength", "weights", "into", NULL};
+  static const char *const names[] = {"minlength", "weights", "into", "skipnan", "mask", NULL};
   gr_context *c = gr_l_context(L);
   gr_reduced of = gr_l_check_operand(L, 1, 2);
   gr_array *a = of.a;
@@ -275,7 +282,13 @@ static int l_bincount(lua_State *L) {
   const int given = gr_l_options(L, 2, names);
   if (given && gr_l_option_int(L, 2, "minlength", &least) && (least < 0 || least > MAX_BINS))
     gr_l_argerror(L, 2, "option 'minlength': 0 to %lld expected, got %lld", (long long)MAX_BINS, (long long)least);
-  const gr_reduced none = {NULL, NULL}, weights = given ? weights_option(L, a) : none;
+  const gr_reduced none = {NULL, NULL};
+  gr_reduced weights = given ? weights_option(L, a) : none;
+  const gr_partial p = {.a = of, .missing = given ? gr_l_option_missing(L, 2, a) : (gr_missing){0}};
+  if (gr_may_miss(&p.missing)) {
+    if (weights.a) weights = push_present(L, c, &p, weights);
+    of = push_present(L, c, &p, of);
+  }
   const gr_array *room = given ? gr_l_option_array(L, 2, "into") : NULL; /* all of it is filled */
   if (room && room->n > least && room->n <= MAX_BINS) least = room->n;
   gr_binning b = {.modulo = 2, .weights = weights};
@@ -284,6 +297,7 @@ static int l_bincount(lua_State *L) {
   gr_array *into = given ? gr_l_option_into(L, 2, gr_histogram_dtype(weights.a), b.bins, a) : NULL;
   gr_l_drop_elements(L, of);
   gr_l_drop_elements(L, weights);
+  gr_l_drop_elements(L, p.missing.mask);
   if (!into) return gr_l_reserve(L, c, (size_t)(b.bins * 8)), 1; /* only now is it known how many */
   GR_TRY(L, c, 2, gr_copy(c, counts, into));
   gr_l_release(L, counts);

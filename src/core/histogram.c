@@ -267,7 +267,7 @@ static gr_status weigh(gr_context *c, gr_reduced of, gr_binning *b, gr_made *w) 
 /* Masked samples do not count for the range: those that are left, in an array. */
 static gr_status keep_ranged(gr_context *c, gr_reduced of, const gr_binning *b, gr_array *ranged) {
   const gr_partial p = {.a = of, .missing = b->missing};
-  return b->missing.mask.a ? gr_partial_compact(c, &p, of.a, ranged) : GR_OK;
+  return b->missing.mask.a ? gr_partial_compact(c, &p, of, ranged) : GR_OK;
 }
 
 static gr_status forget_nan(gr_context *c, int64_t bins, const gr_array *counts) {

@@ -355,8 +355,8 @@ static gr_status keep_present(gr_context *c, gr_shape shape, const gr_sample *s,
   gr_array mask = {0}, kept[2] = {{0}, {0}};
   gr_partial p = {.a = {NULL, a}, .missing = s->missing};
   if (s->missing.mask.a) vector_of(shape, s->missing.mask.a, k, &mask), p.missing.mask.a = &mask;
-  gr_status status = gr_partial_compact(c, &p, a, &kept[0]);
-  if (status == GR_OK && s->weights) status = gr_partial_compact(c, &p, w, &kept[1]);
+  gr_status status = gr_partial_compact(c, &p, (gr_reduced){NULL, a}, &kept[0]);
+  if (status == GR_OK && s->weights) status = gr_partial_compact(c, &p, (gr_reduced){NULL, w}, &kept[1]);
   if (status == GR_OK && kept[0].n == 0) status = gr_partial_none(c, &s->missing, shape, 0, k, s->name);
   gr_array_release(&mask);
   gr_array_release(a);

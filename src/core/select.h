@@ -37,9 +37,9 @@ gr_status gr_quantiles(gr_context *, const gr_array *a, const double *q, int64_t
                        gr_value *out);
 
 /*
-** Whose quantiles they are. weights: NULL, or as gr_quantiles_weighted (select_weighted.h) takes them; the method is not
-** looked at, then. What is present is copied first where some may be missing; a vector without any is GR_BAD, with words
-** that have the function's name.
+** Whose quantiles they are. weights: NULL, or as gr_quantiles_weighted (select_weighted.h) takes them; the method is
+** not looked at, then. What is present is copied first where some may be missing; a vector without any is GR_BAD, with
+** words that have the function's name.
 */
 typedef struct gr_sample {
   const gr_array *a, *weights;

@@ -56,12 +56,12 @@ const char *gr_partial_place(gr_shape, int turned, int64_t v, char text[GR_PLACE
 /* Words for a vector of which nothing is present, where `name` needs an element: GR_BAD. */
 gr_status gr_partial_none(gr_context *, const gr_missing *, gr_shape, int turned, int64_t v, const char *name);
 
-/* What is present of a, as long as the operand, one after the other: a new array. */
-gr_status gr_partial_compact(gr_context *, const gr_partial *, const gr_array *a, gr_array *out);
+/* What is present of x, as long as the operand, one after the other: a new array, made here. */
+gr_status gr_partial_compact(gr_context *, const gr_partial *, gr_reduced x, gr_array *out);
 
 /*
-** As gr_formula_scan and gr_scan_each: a missing element adds nothing, and its place has what there is so far (of nothing
-** +0, 1, or what is above or below all).
+** As gr_formula_scan and gr_scan_each: a missing element adds nothing, and its place has what there is so far (of
+** nothing +0, 1, or what is above or below all).
 */
 gr_status gr_partial_scan(gr_context *, gr_op, gr_shape, const gr_partial *, gr_array *out, int exclusive, int reverse);
 
