@@ -2708,6 +2708,11 @@ function expression:cosine(b, options) end
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
 ---2: one result for each row, 1: one for each column; with `rows`, or of a matrix, where it alone says that; default 2
 ---@field axis? integer
+---elements that are NaN are missing, as if they were not there ([what is missing](#what-is-missing)); integers have
+---none; default false
+---@field skipnan? boolean
+---elements are missing where this is 0: u8, or an expression, as long as `a`
+---@field mask? gpureduce.array|gpureduce.expression
 ---@field keepdims? boolean the results as a matrix: of one column (axis 2) or one row (axis 1); default false
 ---@field out? string `"f32"`: results of f64 rounded once to f32, and arrays of it; default `"f64"`
 ---@field into? gpureduce.array the array that takes the results of several shares, or of rows or columns
@@ -2735,6 +2740,11 @@ function expression:quantile(q, options) end
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
 ---2: one result for each row, 1: one for each column; with `rows`, or of a matrix, where it alone says that; default 2
 ---@field axis? integer
+---elements that are NaN are missing, as if they were not there ([what is missing](#what-is-missing)); integers have
+---none; default false
+---@field skipnan? boolean
+---elements are missing where this is 0: u8, or an expression, as long as `a`
+---@field mask? gpureduce.array|gpureduce.expression
 ---@field keepdims? boolean the results as a matrix: of one column (axis 2) or one row (axis 1); default false
 ---@field out? string `"f32"`: results of f64 rounded once to f32, and arrays of it; default `"f64"`
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
@@ -2829,6 +2839,11 @@ function expression:digest() end
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
 ---2: a histogram of each row, 1: of each column, with the same bins for all; with `rows`, or of a matrix; default 2
 ---@field axis? integer
+---elements that are NaN are missing, as if they were not there ([what is missing](#what-is-missing)); integers have
+---none; default false
+---@field skipnan? boolean
+---elements are missing where this is 0: u8, or an expression, as long as `a`
+---@field mask? gpureduce.array|gpureduce.expression
 ---run the kernel of this name instead of the usual one (`gr.kernels` lists them; [docs/ladder.md](ladder.md) explains
 ---them); with rows: one launch a row
 ---@field kernel? string
@@ -2856,6 +2871,12 @@ function expression:histogram(options) end
 ---@class gpureduce.bincount.options
 ---@field minlength? integer the least length of the result; default 0
 ---@field weights? gpureduce.array one for each element, of any dtype, as in `histogram`
+---elements that are NaN are missing, as if they were not there ([what is missing](#what-is-missing)); integers have
+---none; default false
+---@field skipnan? boolean
+---elements are missing where this is 0: u8, or an expression, as long as `a`; they are copied without what is missing
+---first
+---@field mask? gpureduce.array|gpureduce.expression
 ---@field into? gpureduce.array takes the result; of its dtype, and as long or longer: the rest becomes 0
 
 ---How often each of the whole numbers 0, 1, 2, ... occurs, or the sums of weights there.
@@ -2884,6 +2905,11 @@ function histogram:quantile(q) end
 ---@field reverse? boolean from the end to the start; default false
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
 ---@field axis? integer 2: each row by itself, 1: each column; with `rows`, or of a matrix; default 2
+---elements that are NaN are missing, as if they were not there ([what is missing](#what-is-missing)); integers have
+---none; default false
+---@field skipnan? boolean
+---elements are missing where this is 0: u8, or an expression, as long as `a`
+---@field mask? gpureduce.array|gpureduce.expression
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
 ---run the kernel of this name instead of the usual one (`gr.kernels` lists them; [docs/ladder.md](ladder.md) explains

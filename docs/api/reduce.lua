@@ -264,7 +264,7 @@ print(a:dot(a), table.concat(a:dot(b, { rows = 2 }):table(), " "))]],
           .. "`\"weibull\"`, `\"median_unbiased\"`, `\"normal_unbiased\"`", default = '`"linear"`' },
         { "weights", "array?", "one for each element, finite and not below 0: the least element up to which at least "
           .. "the share of all weight lies (`\"inverted_cdf\"`, which is the method then); its zeros have no sign" },
-        rows, axis, c.keepdims, c.single,
+        rows, axis, c.skipnan, c.mask, c.keepdims, c.single,
         { "into", "array?", "the array that takes the results of several shares, or of rows or columns" },
       },
       returns = { { "array|number", "for a table of shares an array: f64, or the input's dtype with `lower`, `higher`, "
@@ -272,9 +272,10 @@ print(a:dot(a), table.concat(a:dot(b, { rows = 2 }):table(), " "))]],
         .. "Of rows or columns one for each, and of several shares a matrix "
         .. "with a row for each share. NaN anywhere in the data gives NaN" } },
       dtypes = "All. -0.0 comes before 0.0. Between elements of i64 beyond 2^53 each is rounded to f64 first.",
-      errors = "An empty array; a share outside 0 to 1; an unknown method.",
-      cost = "O(n). Of more than some thousand elements 11 bits of the keys a pass, so 1 pass for 8-bit types, 2, 3 "
-        .. "and 6 for wider ones; of 64 bits usually 3, because the candidates left are then copied out. "
+      errors = "An empty array, or row or column, and one of which all is missing; a share outside 0 to 1; an unknown "
+        .. "method.",
+      cost = "O(n). With `skipnan` or `mask` what is present is copied first. Of more than some thousand elements 11 "
+        .. "bits of the keys a pass, so 1 pass for 8-bit types, 2, 3 and 6 for wider ones; of 64 bits usually 3, because the candidates left are then copied out. "
         .. "Several shares share passes; many take narrower digits and more passes. Rows and columns are done one "
         .. "after the other. With weights a pass for each bit of an element.",
       waits = "Up to some thousand elements are brought to the host. Of more it waits for every pass, copies up what "
@@ -292,15 +293,16 @@ print(a:quantile(0.5, { weights = gr.array { 1, 1, 1, 5 } }))]],
       text = "The middle element, or the mean of the two in the middle, rounded once to f64. (`quantile(a, 0.5)` "
         .. "interpolates between those, as NumPy's does, which may differ in the last bits.)",
       params = { c.a, { "options", "options?", "" } },
-      options = { rows, axis, c.keepdims, c.single, into },
+      options = { rows, axis, c.skipnan, c.mask, c.keepdims, c.single, into },
       returns = { { "number|array", "a float; NaN when the data holds one. Of rows or columns one for each: f64" } },
       dtypes = "All.",
       errors = "An empty array.",
       cost = "O(n), as `quantile`.",
       waits = "As `quantile`.",
       example = [[print(gr.array({ 5, 1, 9 }, "u8"):median(), gr.median(gr.array { 4, 1, 3, 2 }))
-print(gr.array { 5, 1, 9, 2 }:matrix(2):median { axis = 1 }:table()[1])]],
-      output = "5.0\t2.5\n7.0",
+print(gr.array { 5, 1, 9, 2 }:matrix(2):median { axis = 1 }:table()[1])
+print(gr.array { 5, 0 / 0, 9 }:median { skipnan = true })]],
+      output = "5.0\t2.5\n7.0\n7.0",
     },
   },
 }

@@ -20,4 +20,12 @@ return function(case)
       gr.sum(e.a, { mask = e.m, into = e.to.sum, at = 2 }), gr.sum(e.a, { mask = e.m, async = true }),
       gr.count(e.a, { op = ">", value = 0.5, mask = e.m })
   end)
+  case("scans, histograms and quantiles of what is present", function(e)
+    return gr.scan(e.a, "sum", { skipnan = true }), gr.scan(e.a, "max", { mask = e.m, rows = 30 }),
+      gr.histogram(e.a, { bins = 5, mask = e.m }),
+      gr.histogram(e.a, { bins = 5, skipnan = true, rows = 3, mask = e.m }),
+      gr.histogram(e.a, { bins = 5, min = 0, max = 1, weights = e.b, skipnan = true }),
+      gr.bincount(e.u, { mask = e.m, weights = e.a }), gr.median(e.a, { mask = gr.lazy(e.m):gt(0) }),
+      gr.quantile(e.a, { 0.2, 0.9 }, { skipnan = true, rows = 3, weights = e.b })
+  end)
 end
