@@ -53,8 +53,8 @@ Samples are compared with the edges themselves, so one that lies on an edge is n
         .. "weights of another length, or not finite.",
       cost = "O(n); O(n log bins) for uneven edges at worst. One pass, one more for the range when `min` or `max` is "
         .. "missing, and one over float weights for the largest. `skipnan` alone costs nothing: NaN are counted "
-        .. "apart, and `nan` becomes 0. A `mask` goes as weights of 1 and 0; where `min` or `max` is missing, what it leaves is "
-        .. "copied for the range.",
+        .. "apart, and `nan` becomes 0. A `mask` goes as weights of 1 and 0; where `min` or `max` is missing, what it "
+        .. "leaves is copied for the range.",
       waits = "Waits for the range when `min` or `max` is missing, for the largest of float weights, and for the "
         .. "counts when `density` is asked. `counts` and `edges` come down when they are read.",
       example = [[

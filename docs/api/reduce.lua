@@ -275,9 +275,10 @@ print(a:dot(a), table.concat(a:dot(b, { rows = 2 }):table(), " "))]],
       errors = "An empty array, or row or column, and one of which all is missing; a share outside 0 to 1; an unknown "
         .. "method.",
       cost = "O(n). With `skipnan` or `mask` what is present is copied first. Of more than some thousand elements 11 "
-        .. "bits of the keys a pass, so 1 pass for 8-bit types, 2, 3 and 6 for wider ones; of 64 bits usually 3, because the candidates left are then copied out. "
-        .. "Several shares share passes; many take narrower digits and more passes. Rows and columns are done one "
-        .. "after the other. With weights a pass for each bit of an element.",
+        .. "bits of the keys a pass, so 1 pass for 8-bit types, 2, 3 and 6 for wider ones; of 64 bits usually 3, "
+        .. "because the candidates left are then copied out. Several shares share passes; many take narrower digits "
+        .. "and more passes. Rows and columns are done one after the other. With weights a pass for each bit of an "
+        .. "element.",
       waits = "Up to some thousand elements are brought to the host. Of more it waits for every pass, copies up what "
         .. "is stale on the device, and up to 64 KiB down a pass.",
       example = [[

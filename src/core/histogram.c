@@ -259,7 +259,7 @@ static gr_status weigh(gr_context *c, gr_reduced of, gr_binning *b, gr_made *w) 
   const gr_partial p = {.a = by.a ? by : of, .tested = by.a ? of : none, .missing = b->missing};
   if (!gr_may_miss(&b->missing) || (!by.a && !b->missing.mask.a)) return GR_OK;
   const gr_status status =
-      by.a ? gr_partial_fill(c, &p, 0, 0, gr_filling_of(gr_number_i(0)), w) : gr_partial_present(c, &p, w);
+      by.a ? gr_partial_fill(c, &p, 0, 0, gr_filling_of(gr_number_i(0)), w) : gr_partial_present(c, &p, 1, w);
   b->weights = gr_made_operand(w);
   return status;
 }

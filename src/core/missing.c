@@ -100,7 +100,8 @@ static void want(call *s, int k, gr_op op, gr_made *a, gr_made *b, double ddof) 
 }
 
 static gr_status want_counts(call *s) {
-  const gr_status status = gr_partial_present(s->context, &s->q.of, &s->present);
+  const int truths = recipes[s->q.op].way == POSITION; /* of which the greatest is looked for */
+  const gr_status status = gr_partial_present(s->context, &s->q.of, truths, &s->present);
   want(s, COUNT, GR_OP_count, &s->present, NULL, 0);
   return status;
 }

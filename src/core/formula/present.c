@@ -72,7 +72,8 @@ static gr_status also_number(gr_builder *b, int *any, gr_meaning x, gr_meaning *
 }
 
 /* Of the operands, whose nodes are x and y. */
-static gr_status find_present(gr_builder *b, const gr_partial *p, gr_meaning x, gr_meaning y, gr_meaning *present) {
+static gr_status find_present(gr_builder *b, const gr_partial *p, int truths, gr_meaning x, gr_meaning y,
+                              gr_meaning *present) {
   gr_meaning other = x;
   int any = 0;
   gr_status status = GR_OK;
@@ -81,17 +82,18 @@ static gr_status find_present(gr_builder *b, const gr_partial *p, gr_meaning x, 
   if (p->missing.nan && p->b.a && status == GR_OK) status = also_number(b, &any, y, present);
   if (!p->missing.mask.a || status != GR_OK) return status;
   status = add_operand(b, &p->missing.mask, GR_EACH, &other);
-  if (status == GR_OK) status = compare(b, GR_IS_ne, other, whole(0), &other);
+  if (status == GR_OK)
+    status = truths ? compare(b, GR_IS_ne, other, whole(0), &other) : gr_type_mask(b, other, &other.node);
   return status == GR_OK ? also(b, &any, other, present) : status;
 }
 
 /* Operands and what is present of them. */
-static gr_status begin(gr_context *c, const gr_partial *p, gr_builder *b, gr_made *m, gr_meaning of[2],
+static gr_status begin(gr_context *c, const gr_partial *p, int truths, gr_builder *b, gr_made *m, gr_meaning of[2],
                        gr_meaning *present) {
   gr_status status = open_builder(c, p, b, m);
   if (status == GR_OK) status = add_operand(b, &p->a, GR_EACH, &of[0]);
   if (status == GR_OK && p->b.a) status = add_operand(b, &p->b, p->spread, &of[1]);
-  return status == GR_OK ? find_present(b, p, of[0], of[1], present) : status;
+  return status == GR_OK ? find_present(b, p, truths, of[0], of[1], present) : status;
 }
 
 static gr_status end(gr_context *c, gr_builder *b, gr_made *m, gr_meaning x) {
@@ -108,17 +110,17 @@ gr_filling gr_filling_end(gr_dtype t, int greatest) {
   return gr_filling_of(gr_number_i(greatest ? gr_dtypes[t].highest : gr_dtypes[t].lowest));
 }
 
-gr_status gr_partial_present(gr_context *c, const gr_partial *p, gr_made *m) {
+gr_status gr_partial_present(gr_context *c, const gr_partial *p, int truths, gr_made *m) {
   gr_builder b;
   gr_meaning of[2] = {{.node = -1}, {.node = -1}}, present = {.node = -1};
-  gr_status status = begin(c, p, &b, m, of, &present);
+  const gr_status status = begin(c, p, truths, &b, m, of, &present);
   return status == GR_OK ? end(c, &b, m, present) : status;
 }
 
 gr_status gr_partial_fill(gr_context *c, const gr_partial *p, int second, int widen, gr_filling filling, gr_made *m) {
   gr_builder b;
   gr_meaning of[2] = {{.node = -1}, {.node = -1}}, present = {.node = -1}, other = gr_means_number(filling.number);
-  gr_status status = begin(c, p, &b, m, of, &present);
+  gr_status status = begin(c, p, 0, &b, m, of, &present);
   gr_meaning x = of[second];
   if (status == GR_OK && widen) status = gr_type_map(&b, GR_MAP_cast, GR_IS_lt, GR_F64, x, x, x, &x);
   if (status == GR_OK && filling.array) status = add_array(&b, filling.array, filling.spread, &other);
@@ -149,7 +151,7 @@ gr_status gr_partial_compact(gr_context *c, const gr_partial *p, gr_reduced x, g
   gr_value n;
   gr_array_release(out); /* of a first try that ran out of memory */
   gr_status status = gr_reduced_eval(c, &x);
-  if (status == GR_OK) status = gr_partial_present(c, p, &made);
+  if (status == GR_OK) status = gr_partial_present(c, p, 0, &made);
   if (status == GR_OK) status = gr_expression_eval(c, made.e, &made.a);
   if (status == GR_OK) status = gr_formula_reduce_all(c, GR_OP_count, (gr_reduced){NULL, &made.a}, none, 0, &n);
   if (status == GR_OK) status = gr_array_make_beside(c, x.a, out, x.a->dtype, n.v[0].i);

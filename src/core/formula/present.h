@@ -33,8 +33,8 @@ typedef struct gr_made {
 static inline gr_reduced gr_made_operand(gr_made *m) { return (gr_reduced){m->e, &m->a}; }
 void gr_made_drop(gr_made *);
 
-/* 1 where the element, or the pair, is present, 0 where it is missing (u8). */
-gr_status gr_partial_present(gr_context *, const gr_partial *, gr_made *);
+/* 0 where the element, or the pair, is missing (u8), elsewhere something else: 1, if `truths` are asked for. */
+gr_status gr_partial_present(gr_context *, const gr_partial *, int truths, gr_made *);
 
 /* In the place of what is missing: a number that a's dtype holds, or an array of that dtype. */
 typedef struct gr_filling {
