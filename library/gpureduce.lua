@@ -1707,21 +1707,21 @@ function expression:compact(mask, options) end
 ---@param a gpureduce.array the input
 ---@param index gpureduce.array positions, of any integer dtype: from 1, negative ones from the end
 ---@param options? gpureduce.take.options
----@return gpureduce.array # as long as the index, of the input's dtype
+---@return gpureduce.array # as long as the index, of the input's dtype; a matrix where the index is one
 function gr.take(a, index, options) end
 
 ---The elements at some positions, in the order of these: the result's element k is `a[index[k]]`. `a[index]` is the
 ---same for every dtype of index but u8, which is a mask there.
 ---@param index gpureduce.array positions, of any integer dtype: from 1, negative ones from the end
 ---@param options? gpureduce.take.options
----@return gpureduce.array # as long as the index, of the input's dtype
+---@return gpureduce.array # as long as the index, of the input's dtype; a matrix where the index is one
 function array:take(index, options) end
 
 ---The elements at some positions, in the order of these: the result's element k is `a[index[k]]`. `a[index]` is the
 ---same for every dtype of index but u8, which is a mask there.
 ---@param index gpureduce.array|gpureduce.expression positions, of any integer dtype: from 1, negative ones from the end
 ---@param options? gpureduce.take.options
----@return gpureduce.array # as long as the index, of the input's dtype
+---@return gpureduce.array # as long as the index, of the input's dtype; a matrix where the index is one
 function expression:take(index, options) end
 
 ---@class gpureduce.put.options
