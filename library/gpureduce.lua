@@ -65,6 +65,18 @@ local future = {}
 ---@field density gpureduce.array
 local histogram = {}
 
+---What `gr.histogram2d` returns. `print(h)` draws it.
+---@class gpureduce.histogram2d
+---i64: the pairs in each cell, a matrix whose rows are the bins of x and whose columns those of y; with float weights
+---f64: their sums
+---@field counts gpureduce.array
+---@field xedges gpureduce.array f64: one more than bins of x
+---@field yedges gpureduce.array f64: one more than bins of y
+---@field outside number pairs (or their weights) of which x or y lies in no bin; infinities too
+---@field nan number pairs of which x or y is no number
+---@field density gpureduce.array f64, with `{density=true}`: counts / width in x / width in y / total, a matrix
+local histogram2d = {}
+
 ---An operator of one's own. `gr.reduce` and `gr.scan`, and so `a:reduce(op)`, take it in the place of a name; called,
 ---`op(a, options)`, it reduces.
 ---@class gpureduce.operator
@@ -1707,21 +1719,21 @@ function expression:compact(mask, options) end
 ---@param a gpureduce.array the input
 ---@param index gpureduce.array positions, of any integer dtype: from 1, negative ones from the end
 ---@param options? gpureduce.take.options
----@return gpureduce.array # as long as the index, of the input's dtype
+---@return gpureduce.array # as long as the index, of the input's dtype; a matrix where the index is one
 function gr.take(a, index, options) end
 
 ---The elements at some positions, in the order of these: the result's element k is `a[index[k]]`. `a[index]` is the
 ---same for every dtype of index but u8, which is a mask there.
 ---@param index gpureduce.array positions, of any integer dtype: from 1, negative ones from the end
 ---@param options? gpureduce.take.options
----@return gpureduce.array # as long as the index, of the input's dtype
+---@return gpureduce.array # as long as the index, of the input's dtype; a matrix where the index is one
 function array:take(index, options) end
 
 ---The elements at some positions, in the order of these: the result's element k is `a[index[k]]`. `a[index]` is the
 ---same for every dtype of index but u8, which is a mask there.
 ---@param index gpureduce.array|gpureduce.expression positions, of any integer dtype: from 1, negative ones from the end
 ---@param options? gpureduce.take.options
----@return gpureduce.array # as long as the index, of the input's dtype
+---@return gpureduce.array # as long as the index, of the input's dtype; a matrix where the index is one
 function expression:take(index, options) end
 
 ---@class gpureduce.put.options
@@ -2867,6 +2879,45 @@ function array:histogram(options) end
 ---@param options gpureduce.histogram.options `bins` or `edges`
 ---@return gpureduce.histogram # counts, edges, and what lay outside. Of rows or columns a list of these, with the fields `edges` and `counts`, a matrix that has a row for each
 function expression:histogram(options) end
+
+---@class gpureduce.histogram2d.options
+---@field bins? integer|integer[] how many bins of equal width each axis has, or `{nx, ny}`; altogether less than 2^31
+---`{{x0, x1}, {y0, y1}}`: the first and the last edge of each axis; what is left out is the data's; default the least
+---and the greatest finite x and y
+---@field range? table
+---`{xedges, yedges}`, each 2 or more rising numbers (an array: f64), instead of `bins`; an axis has one or the other
+---@field edges? table
+---edges by equal factors, or `{of x, of y}`: the range (or the data) lies above 0; default false
+---@field log? boolean|boolean[]
+---@field weights? gpureduce.array one for each pair, of any dtype: cells hold their sums, as in `histogram`
+---@field density? boolean add the field `density`; default false
+---takes the results instead of a new one; of as many bins and the same dtype, without `density`
+---@field into? gpureduce.histogram2d
+
+---Count pairs in cells: `counts[i][j]` are those with x in bin i and y in bin j, as `numpy.histogram2d` has them. The
+---bins of each axis are those of `histogram`, to the sample: half-open, the last one closed, compared with the edges
+---themselves.
+---@param x gpureduce.array one of each pair
+---@param y gpureduce.array the other one, as long; of any dtype
+---@param options gpureduce.histogram2d.options `bins` or `edges` for each axis
+---@return gpureduce.histogram2d # counts, edges, and what lies in no cell
+function gr.histogram2d(x, y, options) end
+
+---Count pairs in cells: `counts[i][j]` are those with x in bin i and y in bin j, as `numpy.histogram2d` has them. The
+---bins of each axis are those of `histogram`, to the sample: half-open, the last one closed, compared with the edges
+---themselves.
+---@param y gpureduce.array the other one, as long; of any dtype
+---@param options gpureduce.histogram2d.options `bins` or `edges` for each axis
+---@return gpureduce.histogram2d # counts, edges, and what lies in no cell
+function array:histogram2d(y, options) end
+
+---Count pairs in cells: `counts[i][j]` are those with x in bin i and y in bin j, as `numpy.histogram2d` has them. The
+---bins of each axis are those of `histogram`, to the sample: half-open, the last one closed, compared with the edges
+---themselves.
+---@param y gpureduce.array|gpureduce.expression the other one, as long; of any dtype
+---@param options gpureduce.histogram2d.options `bins` or `edges` for each axis
+---@return gpureduce.histogram2d # counts, edges, and what lies in no cell
+function expression:histogram2d(y, options) end
 
 ---@class gpureduce.bincount.options
 ---@field minlength? integer the least length of the result; default 0

@@ -33,6 +33,20 @@ gr_status gr_histogram(gr_context *, gr_reduced a, const gr_binning *, gr_array 
 gr_status gr_histogram_each(gr_context *, gr_shape, const gr_array *a, const gr_binning *, gr_array *counts,
                             gr_array *tails, gr_array *edges);
 
+/*
+** The edges of one histogram's bins: where they are, what is known of them, and for integers the limits (each bin's
+** least integer, and the last one's greatest), an array of its own where kernels need them.
+*/
+typedef struct gr_made_bins {
+  gr_array *edges, limits;
+  double first, last;
+  int formula; /* kernels need neither edges nor limits: the former follow from first and last */
+  int rise;    /* even edges whose steps are so wide that bin k, by division, is off by one at most */
+} gr_made_bins;
+
+/* Makes them for samples like a, whose range is taken if it must be. made->edges is an array to make; no modulo. */
+gr_status gr_make_bins(gr_context *, const gr_array *a, const gr_binning *, gr_made_bins *made);
+
 /* What even bins from first to last, or bins by edges, make of a histogram, but for addresses. */
 gr_histogram_job gr_histogram_job_of(const gr_array *a, const gr_binning *, double first, double last);
 
