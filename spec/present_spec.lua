@@ -89,7 +89,8 @@ local function counted(t, there, w, edges)
   local bins, r = #edges - 1, {}
   for k = 1, bins + 3 do r[k] = 0 end
   for i = 1, #there do
-    local x, k = t[i], nil
+    local x = t[i]
+    local k
     if there[i] then
       if x ~= x then k = bins + 3
       elseif x < edges[1] then k = bins + 1
