@@ -233,9 +233,9 @@ static gr_status pretend_wait(gr_queue *q) {
   return GR_OK;
 }
 
-/* Its only stream but the queues' is the host itself. */
-static gr_status pretend_follow(gr_queue *q, uintptr_t stream, int theirs_first) {
-  (void)stream, (void)theirs_first;
+/* A stream of the host's holds nothing here, but what was put off precedes what the host does next. */
+static gr_status pretend_lead(gr_queue *q, void *stream) {
+  (void)stream;
   return pretend_before(q);
 }
 
@@ -305,7 +305,7 @@ static gr_backend pretend = {
     .download = pretend_download,
     .zero = pretend_zero,
     .wait = pretend_wait,
-    .follow = pretend_follow,
+    .lead = pretend_lead,
     .reduce = pretend_reduce,
     .explain = gr_cpu_do_explain,
     .exact = pretend_exact,

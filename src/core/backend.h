@@ -93,12 +93,15 @@ struct gr_backend {
   gr_status (*download)(gr_queue *, void *host, const void *device, size_t bytes);
   gr_status (*zero)(gr_queue *, void *device, size_t bytes);
   gr_status (*wait)(gr_queue *); /* until all work of this queue is done */
+
   /*
-  ** Another stream of the device, by the number that its driver has for it, and the queue: what one of them gets from
-  ** now on comes after what the other has now. theirs_first: the queue is the one that follows. Nothing on the host
-  ** waits. NULL where there are no streams.
+  ** The host's streams, where the device has such; else NULL, which is as good where nothing is put off. follow: what
+  ** the queue is given from now on waits for what the stream holds; lead: the other way round; adopt: right after open,
+  ** the queue's work goes to that stream.
   */
-  gr_status (*follow)(gr_queue *, uintptr_t stream, int theirs_first);
+  gr_status (*follow)(gr_queue *, void *stream);
+  gr_status (*lead)(gr_queue *, void *stream);
+  gr_status (*adopt)(gr_queue *, void *stream);
 
   /*
   ** result == NULL: results go to job->out (device memory), in queue order. Else count is 1: job->out, out2 and

@@ -82,10 +82,9 @@ static gr_dl_device device_out(const gr_backend *b) {
   return (gr_dl_device){GR_DL_CUDA, atoi(b->name + 5)};
 }
 
-/* Only devices with memory of their own have streams. */
-static gr_status follow(gr_context *c, gr_queue *q, int64_t stream, int theirs_first) {
-  if (stream == GR_DL_NO_STREAM || !q || !q->backend->follow) return GR_OK;
-  return gr_fail_from(c, q, q->backend->follow(q, (uintptr_t)stream, theirs_first), "waiting for a stream", 0);
+/* As CUDA has it: its default streams are small numbers, too. */
+static void *stream_of(int64_t stream) {
+  return stream == GR_DL_NO_STREAM ? GR_NO_STREAM : (void *)(intptr_t)stream;
 }
 
 /* ---- shapes ---- */
@@ -172,12 +171,14 @@ static gr_status wrap(gr_context *c, gr_dl d, const gr_dl_options *o, const layo
   const size_t size = (size_t)gr_size(l->dtype);
   const gr_wrapping w = {.item = size,
                          .stride = (size_t)apart * size,
-                         .device = q,
                          .readonly = o->readonly || (d.versioned && ((gr_dl_versioned *)d.at)->flags & GR_DL_READONLY),
                          .changing = o->changing,
                          .release = d.versioned ? release_versioned : release_tensor,
+                         .roams = 1,
                          .owner = d.at};
-  return gr_wrap(c, out, l->dtype, count, count ? l->first + l->low * (int64_t)size : (char *)d.at, &w);
+  void *p = count ? l->first + l->low * (int64_t)size : (char *)d.at;
+  return q ? gr_wrap_device(c, q, out, l->dtype, count, p, stream_of(o->stream), &w)
+           : gr_wrap(c, out, l->dtype, count, p, &w);
 }
 
 /* Row by row, or column by column if these are fewer, out of the whole of the tensor's memory. */
@@ -226,7 +227,6 @@ gr_status gr_dlpack_import(gr_context *c, gr_dl d, const gr_dl_options *o, gr_ar
   gr_status status = read_layout(c, t, &l);
   if (status == GR_OK && !o->copies) status = even_layout(c, &l, transposed);
   if (status == GR_OK) status = device_in(c, t->device, &q);
-  if (status == GR_OK) status = follow(c, q, o->stream, 1);
   if (status != GR_OK) return status;
   if (o->copies) {
     status = import_copy(c, d, o, &l, q, out);
@@ -373,7 +373,9 @@ gr_status gr_dlpack_export(gr_context *c, const gr_array *a, int transposed, int
   gr_vec v;
   status = gr_storage_read(s, side, 0, s->bytes); /* all of it, since touch may name any of it */
   if (status == GR_OK && !readonly) status = gr_array_claim(a, side, 0, &v);
-  if (status == GR_OK) status = follow(c, s->queue, o->stream, 0);
+  if (status == GR_OK && o->stream != GR_DL_NO_STREAM && s->queue->backend->lead)
+    status = gr_fail_from(c, s->queue, s->queue->backend->lead(s->queue, stream_of(o->stream)),
+                          "making a stream of the host wait", 0);
   if (status != GR_OK) {
     free(e);
     return status;

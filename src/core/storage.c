@@ -74,7 +74,7 @@ static gr_storage *take_spare(gr_context *c, size_t room) {
 static int make_spare(gr_storage *s) {
   gr_context *c = s->context;
   gr_storage **list;
-  if (s->bytes > GR_CHUNK || s->memory[GR_DEVSIDE] || s->owner != GR_OWNED) return 0;
+  if (s->bytes > GR_CHUNK || s->memory[GR_DEVSIDE] || s->owner != GR_OWNED || s->outside) return 0;
   if (c->spared + s->room[GR_HOST] > SPARED_MOST) return 0;
   if (s->memory[GR_HOST]) {
     s->kept = s->memory[GR_HOST];
@@ -134,7 +134,7 @@ void gr_storage_keep(gr_storage *s) {
 
 static void drop_device_copy(gr_storage *s) {
   if (!s->memory[GR_DEVSIDE]) return;
-  if (s->owner != GR_LENT) {
+  if (!s->lent) {
     gr_pool_give(s->queue->backend, s->queue, s->memory[GR_DEVSIDE], s->room[GR_DEVSIDE]);
     s->context->live -= s->room[GR_DEVSIDE];
   }
@@ -155,7 +155,7 @@ static void free_storage(gr_storage *s) {
   gr_context *context = s->context;
   if (s->memory[GR_HOST]) {
     if (s->owner == GR_MAPPED) munmap(s->memory[GR_HOST], s->bytes);
-    else if (s->owner != GR_WRAPPED) gr_pool_give(NULL, s->queue, s->memory[GR_HOST], s->room[GR_HOST]);
+    else if (s->owner == GR_OWNED) gr_pool_give(NULL, s->queue, s->memory[GR_HOST], s->room[GR_HOST]);
     if (s->owner != GR_WRAPPED) context->live -= s->room[GR_HOST];
   }
   gr_pool_give(NULL, s->queue, s->kept, s->room[GR_HOST]);
@@ -175,13 +175,51 @@ void gr_storage_drop(gr_storage *s) {
   gr_context_drop(context);
 }
 
+size_t gr_storage_held(const gr_storage *s) {
+  const size_t host = s->memory[GR_HOST] && s->owner != GR_WRAPPED ? s->room[GR_HOST] : 0;
+  return host + (s->memory[GR_DEVSIDE] && !s->lent ? s->room[GR_DEVSIDE] : 0);
+}
+
+void gr_storage_depart(gr_storage *s) {
+  gr_context *c = s->context;
+  c->live -= gr_storage_held(s);
+  c->storages--;
+  s->context = NULL;
+  s->queue = NULL;
+  gr_context_drop(c);
+}
+
+void gr_storage_join(gr_storage *s, gr_context *c, gr_queue *q) {
+  s->context = c;
+  s->queue = q;
+  c->refs++;
+  c->storages++;
+  c->live += gr_storage_held(s);
+}
+
+void gr_storage_discard(gr_storage *s, gr_backend *backend) {
+  gr_context nobody = {.live = gr_storage_held(s)};
+  if (s->memory[GR_DEVSIDE] && !s->lent) {
+    gr_pool_give(backend, NULL, s->memory[GR_DEVSIDE], s->room[GR_DEVSIDE]);
+    s->memory[GR_DEVSIDE] = NULL;
+  }
+  s->context = &nobody;
+  free_storage(s);
+}
+
 void gr_storage_adopt(gr_storage *s, void *memory, gr_owner owner) {
-  const gr_side side = owner == GR_LENT ? GR_DEVSIDE : GR_HOST;
-  s->memory[side] = memory;
+  s->memory[GR_HOST] = memory;
   s->owner = (unsigned char)owner;
-  if (owner == GR_MAPPED) s->context->live += s->room[GR_HOST];
-  if (s->bytes) set_bits(s, side, 0, gr_storage_chunks(s) - 1, 1);
-  s->full[side] = 1;
+  if (owner != GR_WRAPPED) s->context->live += s->room[GR_HOST];
+  if (s->bytes) set_bits(s, GR_HOST, 0, gr_storage_chunks(s) - 1, 1);
+  s->full[GR_HOST] = 1;
+}
+
+void gr_storage_borrow(gr_storage *s, void *memory) {
+  s->memory[GR_DEVSIDE] = memory;
+  s->lent = 1;
+  if (s->bytes) set_bits(s, GR_DEVSIDE, 0, gr_storage_chunks(s) - 1, 1);
+  s->full[GR_DEVSIDE] = 1;
 }
 
 gr_status gr_storage_even(gr_storage *s, double first, double last, int64_t bins) {

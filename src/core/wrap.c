@@ -7,6 +7,7 @@
 typedef struct wrapped {
   gr_outside functions; /* first: what the storage knows */
   gr_wrapping by;
+  void *stream; /* of device memory: the host's, that it came with */
 } wrapped;
 
 static const gr_wrapping *wrapping_of(const gr_storage *s) { return &((const wrapped *)s->outside)->by; }
@@ -14,7 +15,7 @@ static const gr_wrapping *wrapping_of(const gr_storage *s) { return &((const wra
 /* The side that is somebody else's, too. */
 static gr_side home_of(const gr_storage *s) { return s->owner == GR_WRAPPED ? GR_HOST : gr_kernel_side(s); }
 
-int gr_wrap_shared(const gr_storage *s) { return s->owner == GR_WRAPPED || s->owner == GR_LENT || s->exported; }
+int gr_wrap_shared(const gr_storage *s) { return s->outside || s->exported; }
 int gr_wrap_readonly(const gr_storage *s) { return s->outside && wrapping_of(s)->readonly; }
 
 static gr_status refresh(gr_storage *s, gr_side side, size_t from, size_t to, int write) {
@@ -37,7 +38,7 @@ static gr_status download(gr_storage *s, size_t from, size_t to) {
   const gr_wrapping *w = wrapping_of(s);
   gr_backend *b = s->queue->backend;
   char *host = s->memory[GR_HOST], *device = s->memory[GR_DEVSIDE];
-  if (w->device || w->stride == w->item) return b->download(s->queue, host + from, device + from, to - from);
+  if (s->lent || w->stride == w->item) return b->download(s->queue, host + from, device + from, to - from);
   char *copy = malloc(to - from);
   if (!copy) return GR_NO_MEMORY;
   gr_status status = b->download(s->queue, copy, device + from, to - from);
@@ -76,41 +77,69 @@ static gr_status spread(gr_storage *s, size_t first, size_t count) {
 
 static gr_status upload(gr_storage *s, size_t from, size_t to) {
   const gr_wrapping *w = wrapping_of(s);
-  if (w->device && w->stride != w->item) {
+  if (s->lent && w->stride != w->item) {
     const size_t first = (from + w->stride - 1) / w->stride, end = (to + w->stride - 1) / w->stride;
     return end > first ? spread(s, first, end - first) : GR_OK;
   }
   return s->queue->backend->upload(s->queue, s->memory[GR_DEVSIDE] + from, s->memory[GR_HOST] + from, to - from);
 }
 
+/*
+** Work that uses the device's memory may still be queued: then the host's stream waits for it, and nobody else. Without
+** a queue the storage was between two contexts, where there is none.
+*/
+static void let_go(gr_storage *s, void *stream) {
+  gr_queue *q = s->queue;
+  if (!q || q->lost) return;
+  if (stream == GR_NO_STREAM || !q->backend->lead) q->backend->wait(q);
+  else q->backend->lead(q, stream);
+}
+
 static void release(gr_storage *s) {
-  const gr_wrapping *w = wrapping_of(s);
-  if (w->device && !w->device->lost) w->device->backend->wait(w->device);
-  if (w->release) w->release(w->owner);
+  const wrapped *mine = (const wrapped *)s->outside;
+  if (s->lent) let_go(s, mine->stream);
+  if (mine->by.release) mine->by.release(mine->by.owner);
   free(s->outside);
 }
 
-gr_status gr_wrap(gr_context *c, gr_array *out, gr_dtype dtype, int64_t n, void *p, const gr_wrapping *w) {
-  gr_status status = gr_context_ready(c);
-  if (status != GR_OK) return status;
+static gr_status wrap(gr_context *c, gr_queue *q, gr_array *out, gr_dtype dtype, int64_t n, const gr_wrapping *w,
+                      void *stream) {
   wrapped *mine = malloc(sizeof *mine);
-  gr_queue *q = w->device ? w->device : c->queue;
   gr_storage *s = mine ? gr_storage_new(c, q, n ? (size_t)(n - 1) * w->stride + w->item : 0) : NULL;
   if (!s) {
     free(mine);
     return gr_fail(c, GR_NO_MEMORY, "out of memory: no room for an array's bookkeeping");
   }
-  *mine = (wrapped){{refresh, download, upload, release}, *w};
-  gr_storage_adopt(s, p, w->device ? GR_LENT : GR_WRAPPED);
+  *mine = (wrapped){{refresh, download, upload, release, w->roams}, *w, stream};
   s->outside = &mine->functions;
   s->must_revalidate = w->changing || w->where || w->readonly;
-  if (s->must_revalidate) s->full[home_of(s)] = 0; /* so that every use comes by */
-  out->storage = s;
-  out->dtype = dtype;
-  out->n = n;
-  out->offset = 0;
-  out->stride = (int64_t)w->stride;
-  out->rows = 0;
+  *out = (gr_array){.stamp = out->stamp, .storage = s, .dtype = dtype, .n = n, .stride = (int64_t)w->stride};
+  return GR_OK;
+}
+
+gr_status gr_wrap(gr_context *c, gr_array *out, gr_dtype dtype, int64_t n, void *p, const gr_wrapping *w) {
+  gr_status status = gr_context_ready(c);
+  if (status == GR_OK) status = wrap(c, c->queue, out, dtype, n, w, NULL);
+  if (status != GR_OK) return status;
+  gr_storage *s = out->storage;
+  gr_storage_adopt(s, p, GR_WRAPPED);
+  if (s->must_revalidate) s->full[GR_HOST] = 0; /* so that every use comes by */
+  return GR_OK;
+}
+
+gr_status gr_wrap_device(gr_context *c, gr_queue *q, gr_array *out, gr_dtype dtype, int64_t n, void *p, void *stream,
+                         const gr_wrapping *w) {
+  gr_status status = gr_context_ready(c);
+  if (status != GR_OK) return status;
+  if (!q) q = c->queue;
+  if (!q->backend->separate) return gr_fail(c, GR_BAD, "device '%s' has no memory of its own", q->backend->name);
+  if (stream != GR_NO_STREAM && q->backend->follow && (status = q->backend->follow(q, stream)) != GR_OK)
+    return gr_fail_from(c, q, status, "waiting for the host's stream", 0);
+  status = wrap(c, q, out, dtype, n, w, stream);
+  if (status != GR_OK) return status;
+  gr_storage *s = out->storage;
+  gr_storage_borrow(s, p);
+  if (s->must_revalidate) s->full[GR_DEVSIDE] = 0;
   return GR_OK;
 }
 

@@ -11,17 +11,26 @@
 typedef struct gr_wrapping {
   /* Bytes of an element, and from one to the next: the gaps are not ours to write. */
   size_t item, stride;
-  gr_queue *device; /* not NULL: the memory is that of its device; before release it waits for the queue's work */
-  int changing;     /* volatile */
+  int changing; /* volatile */
   int readonly;
   /* Not NULL: the memory may move, and this gives its address now (NULL: gone). */
   void *(*where)(void *owner, size_t bytes);
   void (*release)(void *owner); /* at the last drop */
+  int roams;                    /* which may be in any thread */
   void *owner;
 } gr_wrapping;
 
 /* n elements from p on, stride bytes apart, aligned. On failure the wrapping is still the caller's. */
 gr_status gr_wrap(gr_context *, gr_array *out, gr_dtype, int64_t n, void *p, const gr_wrapping *);
+
+/*
+** The same of device memory: of q's device, or of the one in use (NULL). The stream of the host's holds the work that
+** makes the elements, and gets to know what is still queued when release is called; with GR_NO_STREAM the host has seen
+** to the first, and release waits.
+*/
+#define GR_NO_STREAM ((void *)(intptr_t)-1)
+gr_status gr_wrap_device(gr_context *, gr_queue *q, gr_array *out, gr_dtype, int64_t n, void *p, void *stream,
+                         const gr_wrapping *);
 
 /*
 ** Whether somebody else can write to the storage's memory, or has a tensor of it (dlpack.h); and whether writes to it

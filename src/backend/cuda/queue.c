@@ -14,7 +14,7 @@ void gr_cuda_close(gr_queue *base) {
   if (was >= 0) {
     if (q->stream) {
       (void)cudaStreamSynchronize(q->stream);
-      (void)cudaStreamDestroy(q->stream);
+      if (!q->lent) (void)cudaStreamDestroy(q->stream);
     }
     gr_cuda_ring_close(&q->small);
     gr_cuda_ring_close(&q->large);
@@ -84,21 +84,5 @@ gr_status gr_cuda_wait(gr_queue *base) {
   status = gr_cuda_check(q, cudaStreamSynchronize(q->stream), "waiting");
   gr_cuda_leave(q, was);
   base->stats.syncs++;
-  return status;
-}
-
-gr_status gr_cuda_follow(gr_queue *base, uintptr_t stream, int theirs_first) {
-  gr_cuda_queue *q = (gr_cuda_queue *)base;
-  cudaStream_t theirs = (cudaStream_t)stream, before = theirs_first ? theirs : q->stream;
-  cudaEvent_t event = NULL;
-  int was = gr_cuda_enter(q);
-  if (was < 0) return GR_DEVICE;
-  cudaError_t e = cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
-  if (e == cudaSuccess) e = cudaEventRecord(event, before);
-  if (e == cudaSuccess) e = cudaStreamWaitEvent(theirs_first ? q->stream : theirs, event, 0);
-  if (event) (void)cudaEventDestroy(event); /* the driver keeps it until the wait is over */
-  if (theirs_first) q->written = gr_anything;
-  gr_status status = gr_cuda_check(q, e, "waiting for a stream");
-  gr_cuda_leave(q, was);
   return status;
 }
