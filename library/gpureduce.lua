@@ -3023,6 +3023,11 @@ function gr.operator(options) end
 ---m + 1 positions that do not fall (i64 or i32): result k is that of `a[offsets[k]]` up to `a[offsets[k + 1] - 1]`.
 ---They are read on the host, so keep them there; no `rows` with them
 ---@field segments? gpureduce.array|integer[]
+---elements that are NaN are missing, as if they were not there ([what is missing](#what-is-missing)); integers have
+---none; default false
+---@field skipnan? boolean
+---elements are missing where this is 0: u8, or an expression, as long as `a`
+---@field mask? gpureduce.array|gpureduce.expression
 ---with `rows` or `segments` the array that takes the results, if the operator gives one; with `at` the array of which
 ---one element does
 ---@field into? gpureduce.array
