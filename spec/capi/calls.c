@@ -4,6 +4,10 @@
 */
 #include "check.h"
 
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+
 #include "../../src/core/dlpack_abi.h"
 
 /* ---- arrays ---- */
@@ -179,6 +183,41 @@ static gr_dl_versioned *tensor_of(double *x, int64_t down, int64_t along) {
   return &n->tensor;
 }
 
+/* Deleters in a thread of their own, while the context is at work. */
+enum { OUT = 300 };
+static _Atomic(gr_dl_versioned *) given[OUT];
+
+static void *delete_all(void *unused) {
+  for (int k = 0; k < OUT; k++) {
+    gr_dl_versioned *t;
+    while (!(t = given[k])) sched_yield();
+    t->deleter(t);
+  }
+  return unused;
+}
+
+static void test_threads(void) {
+  gpureduce_context *c = open_one();
+  gpureduce_counts counts = {.size = sizeof counts};
+  gpureduce_array *a = NULL;
+  pthread_t thread;
+  void *p = NULL;
+  CHECK(pthread_create(&thread, NULL, delete_all, NULL) == 0);
+  for (int k = 0; k < OUT; k++) {
+    OK(gpureduce_make(c, GPUREDUCE_F32, 1000 + k, 0, &a));
+    OK(gpureduce_to_dlpack(a, 0, NULL, &p));
+    given[k] = p;
+    CHECK(reduced("sum", a, NULL) == 0);
+    OK(gpureduce_drop(a));
+  }
+  if (!strcmp(device, "cpu")) OK(gpureduce_close(c)); /* some are out still */
+  CHECK(pthread_join(thread, NULL) == 0);
+  if (!strcmp(device, "cpu")) return;
+  OK(gpureduce_usage(c, &counts));
+  CHECK(counts.arrays == 0 && counts.live == 0);
+  OK(gpureduce_close(c));
+}
+
 static void test_tensors(void) {
   gpureduce_context *c = open_one();
   gpureduce_array *a = NULL, *b = NULL;
@@ -215,6 +254,27 @@ static void test_tensors(void) {
   NO(GPUREDUCE_NULL, "transposed is NULL", gpureduce_from_dlpack(c, t, 0, NULL, &b, NULL));
   CHECK(released == 3);
   t->deleter(t);
+
+  /* To another context, and to none. */
+  gpureduce_context *other = open_one();
+  gpureduce_array *moved = NULL;
+  gpureduce_parcel *parcel = NULL;
+  const int before = released;
+  for (int k = 0; k < 6; k++) x[k] = k;
+  for (int arrives = 0; arrives < 2; arrives++) {
+    OK(gpureduce_from_dlpack(c, tensor_of(x, 3, 1), 0, NULL, &moved, &transposed));
+    OK(gpureduce_detach(moved, &parcel));
+    OK(gpureduce_drop(moved));
+    CHECK(released == before + arrives);
+    if (!arrives) OK(gpureduce_discard(parcel));
+    else {
+      OK(gpureduce_attach(other, parcel, &moved));
+      CHECK(reduced("sum", moved, NULL) == 15);
+      OK(gpureduce_drop(moved));
+    }
+    CHECK(released == before + 1 + arrives);
+  }
+  OK(gpureduce_close(other));
 
   /* Out, and in again; then back when the context has been closed. */
   NO(GPUREDUCE_BAD, "unknown flags 0x2", gpureduce_to_dlpack(a, GPUREDUCE_CHANGING, NULL, &p));
@@ -357,6 +417,7 @@ int main(int argc, char **argv) {
   test_arrays();
   test_memory();
   test_tensors();
+  test_threads();
   test_operations();
   return ended();
 }
