@@ -114,7 +114,7 @@ function svg.draw(chart)
   -- Bars and long series reach from side to side; else the axis begins and ends at round numbers.
   local xmin, xmax, scattered = chart.xmin, chart.xmax, false
   for _, each in ipairs(chart.series) do scattered = scattered or each.kind == "points" end
-  local m, ymin, ymax, scale, scale_name = chart.heat, chart.ymin, chart.ymax, nil, nil
+  local m, ymin, ymax, scale, scale_name, beside = chart.heat, chart.ymin, chart.ymax, nil, nil, nil
   if not chart.xlog and not scattered or m and xs[1] < xs[2] then xmin, xmax = xmin or xs[1], xmax or xs[2] end
   if m and ys[1] < ys[2] then ymin, ymax = ymin or ys[1], ymax or ys[2] end
   if xmin and xmax and xmin >= xmax then xmin, xmax = chart.xmin, chart.xmax end
@@ -127,10 +127,10 @@ function svg.draw(chart)
     if m.numbered_y and ymin and ymax then y = parts.axis.whole(y, ymin, ymax) end
     if m.down then y = parts.axis.turned(y) end
     scale = parts.heat.scale(m, chart.zlog, { chart.zmin, chart.zmax }, max(2, floor(height / 55)))
-    scale_name = frame.axis_name(chart.zlabel or m.noun, chart.zunit, scale)
+    beside, scale_name = parts.svg_heat.fit(scale, frame.axis_name(chart.zlabel or m.noun, chart.zunit, scale), width)
   end
   local c = { width = width, height = height, title = chart.title, note = chart.note,
-    beside = m and parts.svg_heat.room(scale, scale_name),
+    beside = beside,
     xlabel = frame.axis_name(chart.xlabel, chart.xunit, x), ylabel = frame.axis_name(chart.ylabel, chart.yunit, y) }
   local out, marks = {}, {}
   local function put(list, text)
@@ -153,14 +153,15 @@ function svg.draw(chart)
     left, top, wide, high, left, top, wide, high))
   if m then parts.svg_heat.draw(add, f, m, scale, chart.xlog, chart.ylog, chart.zlog) end
   parts.svg_bars.draw(add, f, chart.bars, { low = xs[1], high = xs[2] }, ys[1], chart.xlog, chart.ylog)
+  local line = m and parts.svg_heat.rimmed(add) or add
   for _, s in ipairs(chart.series) do
-    if s ~= chart.crowd then parts.svg_lines.draw(add, over, f, s, s.style, chart.xlog, chart.ylog) end
+    if s ~= chart.crowd then parts.svg_lines.draw(line, over, f, s, s.style, chart.xlog, chart.ylog) end
   end
   add("</svg>")
   for _, mark in ipairs(marks) do add(mark) end
   frame.draw_ceilings(add, f, chart.ceilings)
   frame.draw_names(add, f, named)
-  if m then parts.svg_heat.draw_scale(add, f, scale, scale_name) end
+  if beside then parts.svg_heat.draw_scale(add, f, scale, scale_name) end
   add("</svg>\n")
   return parts.colours.apply(table.concat(out, "\n"), chart.theme or "auto")
 end
@@ -220,11 +221,15 @@ function svg.choose_heights(chart, density, noun)
   if say then chart.note = chart.note and chart.note .. "; " .. say or say end
 end
 
+-- The most cells of a picture: two pixels wide and high.
+local function most_cells(chart)
+  local width, height = chart.width or WIDTH, chart.height or HEIGHT
+  return max(10, floor((width - 100) / 2)), max(10, floor((height - 60) / 2))
+end
+
 --- The chart's heat map of a histogram of pairs, and what is said of it. density: the option's value.
 function svg.heat_of_pairs(chart, h, density)
-  local width, height = chart.width or WIDTH, chart.height or HEIGHT
-  chart.heat = parts.heat.of_pairs(h, parts.heat.mode_of(h, density, chart.xlog, chart.ylog),
-    floor((width - 100) / 2), floor((height - 60) / 2))
+  chart.heat = parts.heat.of_pairs(h, parts.heat.mode_of(h, density, chart.xlog, chart.ylog), most_cells(chart))
   local words = { chart.note, parts.heat.outside(h), chart.heat.note }
   chart.note = nil
   for k = 1, 3 do
@@ -244,8 +249,7 @@ function svg.choose_heat(chart, given, fail)
   else
     local h, matrix, x, y = parts.heat.read(given, "option 'heat'", fail)
     if h then return svg.heat_of_pairs(chart, h, chart.density) end
-    local width, height = chart.width or WIDTH, chart.height or HEIGHT
-    chart.heat = parts.heat.of_matrix(matrix, x, y, floor((width - 100) / 2), floor((height - 60) / 2))
+    chart.heat = parts.heat.of_matrix(matrix, x, y, most_cells(chart))
     local note = chart.heat.note
     if note then chart.note = chart.note and chart.note .. "; " .. note or note end
   end

@@ -148,6 +148,24 @@ function heat.room(scale, name)
   return GAP + BAR + TICK + 3 + widest_of(scale) + (name and 26 or 8)
 end
 
+--- What of it there is room for in a picture so wide: nothing, or the room it takes, and the name or nil.
+function heat.fit(scale, name, width)
+  local most = 0.4 * width
+  if name and heat.room(scale, name) > most then name = nil end
+  local room = heat.room(scale, name)
+  if room <= most then return room, name end
+end
+
+--- A line over a heat map stands out by a rim of the background.
+function heat.rimmed(add)
+  return function(text)
+    local rim, found = text:gsub('^(<path fill="none" )stroke="#%x+" stroke%-width="[%d.]+"',
+      '%1stroke="#fff" stroke-width="4.5"')
+    if found > 0 then add(rim) end
+    add(text)
+  end
+end
+
 --- Colours from the bottom to the top, ticks, and the name, from bottom to top as that of the y axis.
 function heat.draw_scale(add, f, scale, name)
   local x, high = f.right + GAP, f.bottom - f.top
