@@ -84,7 +84,18 @@ local function places(edges, axis, log, n)
       list[k], shown = { math.min(i, shown + 1), i }, i
     end
   end
+  if list[n] then list[n][2] = cells end
   return list
+end
+
+-- How many of n places are used, so that even cells have as many each; all where much room would be left. What is left
+-- of merged bins may be narrower.
+local function used(edges, log, n)
+  local cells, inner = #edges - 1, {}
+  for k = 1, max(2, cells) do inner[k] = edges[k] end
+  if log or cells < 1 or cells > n or not parts.svg_bars.is_even({ { edges = inner } }) then return n end
+  local fit = floor(n / cells) * cells
+  return fit * 3 >= n * 2 and fit or n
 end
 
 -- The greatest of the cells that a place shows.
@@ -169,18 +180,20 @@ local function ramp_text(coloured, ascii, pen)
   return pen.line(), 16
 end
 
--- build(columns, rows): the heat map with no more cells than that.
-local function draw(build, options, xlog, ylog)
+-- build(columns, rows): the heat map with no more cells than that, between these edges of y.
+local function draw(build, yedges, options, xlog, ylog)
   local ascii, width = parts.plot.is_ascii(options), parts.plot.columns(options.width)
   local rows, coloured = max(1, floor(options.height or 20)), has_colours(options, ascii)
   local fine = coloured and not ascii and 2 or 1
-  local m = build(max(1, width - 4), rows * fine)
-  local y = make_axis(m.yedges, ylog, max(2, floor(rows / 3)))
+  local y = make_axis(yedges, ylog, max(2, floor(rows / 3)))
+  local _, widest = parts.plot_axes.beside(y, rows, width / 3)
+  local m = build(width - widest - 2, rows * fine)
+  rows = math.ceil(used(m.yedges, ylog, rows * fine) / fine)
   if m.numbered_y then y = parts.axis.whole(y, m.yedges[1], m.yedges[#m.yedges]) end
   local ups = places(m.yedges, y, ylog, rows * fine)
   if m.down then y = parts.axis.turned(y) end
   local labels, left = parts.plot_axes.beside(y, rows, width / 3)
-  local columns = width - left - 2
+  local columns = used(m.xedges, xlog, width - left - 2)
   local x = make_axis(m.xedges, xlog, max(2, floor(columns / 9)))
   if m.numbered_x then x = parts.axis.whole(x, m.xedges[1], m.xedges[#m.xedges]) end
   local across = places(m.xedges, x, xlog, columns)
@@ -224,13 +237,14 @@ function heat.of_pairs(h, options)
     local m = parts.heat.of_pairs(h, mode, columns, rows)
     m.outside = parts.heat.outside(h)
     return m
-  end, options, options.xlog, options.ylog)
+  end, h.yedges:table(), options, options.xlog, options.ylog)
 end
 
 --- A matrix as lines of text.
 function heat.of_matrix(a, options)
+  options = check(options, known_of_matrix)
   return draw(function(columns, rows) return parts.heat.of_matrix(a, nil, nil, columns, rows) end,
-    check(options, known_of_matrix))
+    { 0.5, a.rows + 0.5 }, options)
 end
 
 return heat
