@@ -1719,21 +1719,21 @@ function expression:compact(mask, options) end
 ---@param a gpureduce.array the input
 ---@param index gpureduce.array positions, of any integer dtype: from 1, negative ones from the end
 ---@param options? gpureduce.take.options
----@return gpureduce.array # as long as the index, of the input's dtype
+---@return gpureduce.array # as long as the index, of the input's dtype; a matrix where the index is one
 function gr.take(a, index, options) end
 
 ---The elements at some positions, in the order of these: the result's element k is `a[index[k]]`. `a[index]` is the
 ---same for every dtype of index but u8, which is a mask there.
 ---@param index gpureduce.array positions, of any integer dtype: from 1, negative ones from the end
 ---@param options? gpureduce.take.options
----@return gpureduce.array # as long as the index, of the input's dtype
+---@return gpureduce.array # as long as the index, of the input's dtype; a matrix where the index is one
 function array:take(index, options) end
 
 ---The elements at some positions, in the order of these: the result's element k is `a[index[k]]`. `a[index]` is the
 ---same for every dtype of index but u8, which is a mask there.
 ---@param index gpureduce.array|gpureduce.expression positions, of any integer dtype: from 1, negative ones from the end
 ---@param options? gpureduce.take.options
----@return gpureduce.array # as long as the index, of the input's dtype
+---@return gpureduce.array # as long as the index, of the input's dtype; a matrix where the index is one
 function expression:take(index, options) end
 
 ---@class gpureduce.put.options
@@ -1870,6 +1870,11 @@ function expression:pow(y) end
 ---`"f32"`: results of f64 rounded once to f32, and arrays of it; with `exact` rounded straight from the true value;
 ---default `"f64"`
 ---@field out? string
+---elements that are NaN are missing, as if they were not there ([what is missing](#what-is-missing)); integers have
+---none; default false
+---@field skipnan? boolean
+---elements are missing where this is 0: u8, or an expression, as long as `a`
+---@field mask? gpureduce.array|gpureduce.expression
 ---@field keepdims? boolean the results as a matrix: of one column (axis 2) or one row (axis 1); default false
 ---with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or
 ---f32), which is returned; negative counts from the end
@@ -1907,6 +1912,11 @@ function expression:sum(options) end
 ---`"f32"`: results of f64 rounded once to f32, and arrays of it; with `exact` rounded straight from the true value;
 ---default `"f64"`
 ---@field out? string
+---elements that are NaN are missing, as if they were not there ([what is missing](#what-is-missing)); integers have
+---none; default false
+---@field skipnan? boolean
+---elements are missing where this is 0: u8, or an expression, as long as `a`
+---@field mask? gpureduce.array|gpureduce.expression
 ---@field keepdims? boolean the results as a matrix: of one column (axis 2) or one row (axis 1); default false
 ---with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or
 ---f32), which is returned; negative counts from the end
@@ -1945,6 +1955,11 @@ function expression:prod(options) end
 ---`"f32"`: results of f64 rounded once to f32, and arrays of it; with `exact` rounded straight from the true value;
 ---default `"f64"`
 ---@field out? string
+---elements that are NaN are missing, as if they were not there ([what is missing](#what-is-missing)); integers have
+---none; default false
+---@field skipnan? boolean
+---elements are missing where this is 0: u8, or an expression, as long as `a`
+---@field mask? gpureduce.array|gpureduce.expression
 ---@field keepdims? boolean the results as a matrix: of one column (axis 2) or one row (axis 1); default false
 ---with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or
 ---f32), which is returned; negative counts from the end
@@ -1984,6 +1999,11 @@ function expression:mean(options) end
 ---`"f32"`: results of f64 rounded once to f32, and arrays of it; with `exact` rounded straight from the true value;
 ---default `"f64"`
 ---@field out? string
+---elements that are NaN are missing, as if they were not there ([what is missing](#what-is-missing)); integers have
+---none; default false
+---@field skipnan? boolean
+---elements are missing where this is 0: u8, or an expression, as long as `a`
+---@field mask? gpureduce.array|gpureduce.expression
 ---@field keepdims? boolean the results as a matrix: of one column (axis 2) or one row (axis 1); default false
 ---with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or
 ---f32), which is returned; negative counts from the end
@@ -2023,6 +2043,11 @@ function expression:var(options) end
 ---`"f32"`: results of f64 rounded once to f32, and arrays of it; with `exact` rounded straight from the true value;
 ---default `"f64"`
 ---@field out? string
+---elements that are NaN are missing, as if they were not there ([what is missing](#what-is-missing)); integers have
+---none; default false
+---@field skipnan? boolean
+---elements are missing where this is 0: u8, or an expression, as long as `a`
+---@field mask? gpureduce.array|gpureduce.expression
 ---@field keepdims? boolean the results as a matrix: of one column (axis 2) or one row (axis 1); default false
 ---with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or
 ---f32), which is returned; negative counts from the end
@@ -2060,6 +2085,11 @@ function expression:std(options) end
 ---`"f32"`: results of f64 rounded once to f32, and arrays of it; with `exact` rounded straight from the true value;
 ---default `"f64"`
 ---@field out? string
+---elements that are NaN are missing, as if they were not there ([what is missing](#what-is-missing)); integers have
+---none; default false
+---@field skipnan? boolean
+---elements are missing where this is 0: u8, or an expression, as long as `a`
+---@field mask? gpureduce.array|gpureduce.expression
 ---@field keepdims? boolean the results as a matrix: of one column (axis 2) or one row (axis 1); default false
 ---with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or
 ---f32), which is returned; negative counts from the end
@@ -2104,6 +2134,11 @@ function expression:logsumexp(options) end
 ---with `kernel`: the seconds between two events of the device around the kernels come as a second result; a number: the
 ---mean of so many runs; default false
 ---@field timed? boolean|integer
+---elements that are NaN are missing, as if they were not there ([what is missing](#what-is-missing)); integers have
+---none; default false
+---@field skipnan? boolean
+---elements are missing where this is 0: u8, or an expression, as long as `a`
+---@field mask? gpureduce.array|gpureduce.expression
 ---@field keepdims? boolean the results as a matrix: of one column (axis 2) or one row (axis 1); default false
 ---with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or
 ---f32), which is returned; negative counts from the end
@@ -2145,6 +2180,11 @@ function expression:min(options) end
 ---with `kernel`: the seconds between two events of the device around the kernels come as a second result; a number: the
 ---mean of so many runs; default false
 ---@field timed? boolean|integer
+---elements that are NaN are missing, as if they were not there ([what is missing](#what-is-missing)); integers have
+---none; default false
+---@field skipnan? boolean
+---elements are missing where this is 0: u8, or an expression, as long as `a`
+---@field mask? gpureduce.array|gpureduce.expression
 ---@field keepdims? boolean the results as a matrix: of one column (axis 2) or one row (axis 1); default false
 ---with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or
 ---f32), which is returned; negative counts from the end
@@ -2177,6 +2217,11 @@ function expression:max(options) end
 ---m + 1 positions that do not fall (i64 or i32): result k is that of `a[offsets[k]]` up to `a[offsets[k + 1] - 1]`.
 ---They are read on the host, so keep them there; no `rows` with them
 ---@field segments? gpureduce.array|integer[]
+---elements that are NaN are missing, as if they were not there ([what is missing](#what-is-missing)); integers have
+---none; default false
+---@field skipnan? boolean
+---elements are missing where this is 0: u8, or an expression, as long as `a`
+---@field mask? gpureduce.array|gpureduce.expression
 ---@field keepdims? boolean the results as a matrix: of one column (axis 2) or one row (axis 1); default false
 ---@field async? boolean give a future instead; default false
 
@@ -2211,6 +2256,11 @@ function expression:minmax(options) end
 ---@field segments? gpureduce.array|integer[]
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
+---elements that are NaN are missing, as if they were not there ([what is missing](#what-is-missing)); integers have
+---none; default false
+---@field skipnan? boolean
+---elements are missing where this is 0: u8, or an expression, as long as `a`
+---@field mask? gpureduce.array|gpureduce.expression
 ---@field keepdims? boolean the results as a matrix: of one column (axis 2) or one row (axis 1); default false
 ---with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or
 ---f32), which is returned; negative counts from the end
@@ -2245,6 +2295,11 @@ function expression:argmin(options) end
 ---@field segments? gpureduce.array|integer[]
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
+---elements that are NaN are missing, as if they were not there ([what is missing](#what-is-missing)); integers have
+---none; default false
+---@field skipnan? boolean
+---elements are missing where this is 0: u8, or an expression, as long as `a`
+---@field mask? gpureduce.array|gpureduce.expression
 ---@field keepdims? boolean the results as a matrix: of one column (axis 2) or one row (axis 1); default false
 ---with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or
 ---f32), which is returned; negative counts from the end
@@ -2283,6 +2338,11 @@ function expression:argmax(options) end
 ---that are not zero
 ---@field op? string
 ---@field value? number the number to compare with, any one
+---elements that are NaN are missing, as if they were not there ([what is missing](#what-is-missing)); integers have
+---none; default false
+---@field skipnan? boolean
+---elements are missing where this is 0: u8, or an expression, as long as `a`
+---@field mask? gpureduce.array|gpureduce.expression
 ---@field keepdims? boolean the results as a matrix: of one column (axis 2) or one row (axis 1); default false
 ---with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or
 ---f32), which is returned; negative counts from the end
@@ -2321,6 +2381,11 @@ function expression:any(options) end
 ---that are not zero
 ---@field op? string
 ---@field value? number the number to compare with, any one
+---elements that are NaN are missing, as if they were not there ([what is missing](#what-is-missing)); integers have
+---none; default false
+---@field skipnan? boolean
+---elements are missing where this is 0: u8, or an expression, as long as `a`
+---@field mask? gpureduce.array|gpureduce.expression
 ---@field keepdims? boolean the results as a matrix: of one column (axis 2) or one row (axis 1); default false
 ---with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or
 ---f32), which is returned; negative counts from the end
@@ -2359,6 +2424,11 @@ function expression:all(options) end
 ---that are not zero
 ---@field op? string
 ---@field value? number the number to compare with, any one
+---elements that are NaN are missing, as if they were not there ([what is missing](#what-is-missing)); integers have
+---none; default false
+---@field skipnan? boolean
+---elements are missing where this is 0: u8, or an expression, as long as `a`
+---@field mask? gpureduce.array|gpureduce.expression
 ---@field keepdims? boolean the results as a matrix: of one column (axis 2) or one row (axis 1); default false
 ---with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or
 ---f32), which is returned; negative counts from the end
@@ -2397,6 +2467,11 @@ function expression:count(options) end
 ---`"f32"`: results of f64 rounded once to f32, and arrays of it; with `exact` rounded straight from the true value;
 ---default `"f64"`
 ---@field out? string
+---elements that are NaN are missing, as if they were not there ([what is missing](#what-is-missing)); integers have
+---none; default false
+---@field skipnan? boolean
+---elements are missing where this is 0: u8, or an expression, as long as `a`
+---@field mask? gpureduce.array|gpureduce.expression
 ---@field keepdims? boolean the results as a matrix: of one column (axis 2) or one row (axis 1); default false
 ---with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or
 ---f32), which is returned; negative counts from the end
@@ -2447,6 +2522,11 @@ function expression:norm(p, options) end
 ---`"f32"`: results of f64 rounded once to f32, and arrays of it; with `exact` rounded straight from the true value;
 ---default `"f64"`
 ---@field out? string
+---elements that are NaN are missing, as if they were not there ([what is missing](#what-is-missing)); integers have
+---none; default false
+---@field skipnan? boolean
+---elements are missing where this is 0: u8, or an expression, as long as `a`
+---@field mask? gpureduce.array|gpureduce.expression
 ---@field keepdims? boolean the results as a matrix: of one column (axis 2) or one row (axis 1); default false
 ---with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or
 ---f32), which is returned; negative counts from the end
@@ -2497,6 +2577,11 @@ function expression:reduce(op, options) end
 ---`"f32"`: results of f64 rounded once to f32, and arrays of it; with `exact` rounded straight from the true value;
 ---default `"f64"`
 ---@field out? string
+---elements that are NaN are missing, as if they were not there ([what is missing](#what-is-missing)); integers have
+---none; default false
+---@field skipnan? boolean
+---elements are missing where this is 0: u8, or an expression, as long as `a`
+---@field mask? gpureduce.array|gpureduce.expression
 ---@field keepdims? boolean the results as a matrix: of one column (axis 2) or one row (axis 1); default false
 ---with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or
 ---f32), which is returned; negative counts from the end
@@ -2541,6 +2626,11 @@ function expression:dot(b, options) end
 ---`"f32"`: results of f64 rounded once to f32, and arrays of it; with `exact` rounded straight from the true value;
 ---default `"f64"`
 ---@field out? string
+---elements that are NaN are missing, as if they were not there ([what is missing](#what-is-missing)); integers have
+---none; default false
+---@field skipnan? boolean
+---elements are missing where this is 0: u8, or an expression, as long as `a`
+---@field mask? gpureduce.array|gpureduce.expression
 ---@field keepdims? boolean the results as a matrix: of one column (axis 2) or one row (axis 1); default false
 ---with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or
 ---f32), which is returned; negative counts from the end
@@ -2585,6 +2675,11 @@ function expression:mse(b, options) end
 ---`"f32"`: results of f64 rounded once to f32, and arrays of it; with `exact` rounded straight from the true value;
 ---default `"f64"`
 ---@field out? string
+---elements that are NaN are missing, as if they were not there ([what is missing](#what-is-missing)); integers have
+---none; default false
+---@field skipnan? boolean
+---elements are missing where this is 0: u8, or an expression, as long as `a`
+---@field mask? gpureduce.array|gpureduce.expression
 ---@field keepdims? boolean the results as a matrix: of one column (axis 2) or one row (axis 1); default false
 ---with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or
 ---f32), which is returned; negative counts from the end
@@ -2625,6 +2720,11 @@ function expression:cosine(b, options) end
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
 ---2: one result for each row, 1: one for each column; with `rows`, or of a matrix, where it alone says that; default 2
 ---@field axis? integer
+---elements that are NaN are missing, as if they were not there ([what is missing](#what-is-missing)); integers have
+---none; default false
+---@field skipnan? boolean
+---elements are missing where this is 0: u8, or an expression, as long as `a`
+---@field mask? gpureduce.array|gpureduce.expression
 ---@field keepdims? boolean the results as a matrix: of one column (axis 2) or one row (axis 1); default false
 ---@field out? string `"f32"`: results of f64 rounded once to f32, and arrays of it; default `"f64"`
 ---@field into? gpureduce.array the array that takes the results of several shares, or of rows or columns
@@ -2652,6 +2752,11 @@ function expression:quantile(q, options) end
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
 ---2: one result for each row, 1: one for each column; with `rows`, or of a matrix, where it alone says that; default 2
 ---@field axis? integer
+---elements that are NaN are missing, as if they were not there ([what is missing](#what-is-missing)); integers have
+---none; default false
+---@field skipnan? boolean
+---elements are missing where this is 0: u8, or an expression, as long as `a`
+---@field mask? gpureduce.array|gpureduce.expression
 ---@field keepdims? boolean the results as a matrix: of one column (axis 2) or one row (axis 1); default false
 ---@field out? string `"f32"`: results of f64 rounded once to f32, and arrays of it; default `"f64"`
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
@@ -2746,6 +2851,11 @@ function expression:digest() end
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
 ---2: a histogram of each row, 1: of each column, with the same bins for all; with `rows`, or of a matrix; default 2
 ---@field axis? integer
+---elements that are NaN are missing, as if they were not there ([what is missing](#what-is-missing)); integers have
+---none; default false
+---@field skipnan? boolean
+---elements are missing where this is 0: u8, or an expression, as long as `a`
+---@field mask? gpureduce.array|gpureduce.expression
 ---run the kernel of this name instead of the usual one (`gr.kernels` lists them; [docs/ladder.md](ladder.md) explains
 ---them); with rows: one launch a row
 ---@field kernel? string
@@ -2812,6 +2922,12 @@ function expression:histogram2d(y, options) end
 ---@class gpureduce.bincount.options
 ---@field minlength? integer the least length of the result; default 0
 ---@field weights? gpureduce.array one for each element, of any dtype, as in `histogram`
+---elements that are NaN are missing, as if they were not there ([what is missing](#what-is-missing)); integers have
+---none; default false
+---@field skipnan? boolean
+---elements are missing where this is 0: u8, or an expression, as long as `a`; they are copied without what is missing
+---first
+---@field mask? gpureduce.array|gpureduce.expression
 ---@field into? gpureduce.array takes the result; of its dtype, and as long or longer: the rest becomes 0
 
 ---How often each of the whole numbers 0, 1, 2, ... occurs, or the sums of weights there.
@@ -2840,6 +2956,11 @@ function histogram:quantile(q) end
 ---@field reverse? boolean from the end to the start; default false
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
 ---@field axis? integer 2: each row by itself, 1: each column; with `rows`, or of a matrix; default 2
+---elements that are NaN are missing, as if they were not there ([what is missing](#what-is-missing)); integers have
+---none; default false
+---@field skipnan? boolean
+---elements are missing where this is 0: u8, or an expression, as long as `a`
+---@field mask? gpureduce.array|gpureduce.expression
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
 ---run the kernel of this name instead of the usual one (`gr.kernels` lists them; [docs/ladder.md](ladder.md) explains

@@ -56,24 +56,29 @@ Samples are compared with the edges themselves, so one that lies on an edge is n
         { "modulo", "boolean?", "integers by their remainder: x goes into bin x % bins + 1", default = "false" },
         c.rows, { "axis", "integer?", "2: a histogram of each row, 1: of each column, with the same bins for all; with "
           .. "`rows`, or of a matrix", default = "2" },
-        c.kernel, c.block, c.timed,
+        c.skipnan, c.mask, c.kernel, c.block, c.timed,
       },
       returns = { { "histogram", "counts, edges, and what lay outside. Of rows or columns a list of these, "
         .. "with the fields `edges` and `counts`, a matrix that has a row for each" } },
-      shapes = "`counts`: bins, i64. `edges`: bins + 1, f64.",
+      shapes = "`counts`: bins, i64. `edges`: bins + 1, f64. What is missing (`skipnan`, `mask`) is counted "
+        .. "nowhere, not in `nan` either, has no part in the range, and its weight is not looked at.",
       errors = "Neither `bins` nor `edges`, or both; edges that do not rise; limits that are not finite; bins narrower "
         .. "than f64 can tell apart; `modulo` of floats; `log` of data that is not above 0; "
         .. "weights of another length, or not finite.",
       cost = "O(n); O(n log bins) for uneven edges at worst. One pass, one more for the range when `min` or `max` is "
-        .. "missing, and one over float weights for the largest.",
+        .. "missing, and one over float weights for the largest. `skipnan` alone costs nothing: NaN are counted "
+        .. "apart, and `nan` becomes 0. A `mask` goes as weights of 1 and 0; where `min` or `max` is missing, what it "
+        .. "leaves is copied for the range.",
       waits = "Waits for the range when `min` or `max` is missing, for the largest of float weights, and for the "
         .. "counts when `density` is asked. `counts` and `edges` come down when they are read.",
       example = [[
 local h = gr.histogram(gr.array { 1, 2, 2.5, 3, 9 }, { bins = 2, min = 1, max = 3 })
 print(h.counts[1], h.counts[2], h.edges[2], h.below, h.above)
+h = gr.histogram(gr.array { 1, 0 / 0, 3, 99 }, { bins = 2, skipnan = true, mask = gr.array({ 1, 1, 1, 0 }, "u8") })
+print(h.counts[1], h.counts[2], h.above, h.nan)
 local columns = gr.histogram(gr.array { 1, 2, 1, 3 }:matrix(2), { bins = 2, axis = 1 })
 print(columns.counts[1][1], columns.counts[2][1], columns[2].counts[2])]],
-      output = "1\t3\t2.0\t0\t1\n2\t0\t2",
+      output = "1\t3\t2.0\t0\t1\n1\t1\t0\t0\n2\t0\t2",
     },
     {
       name = "histogram2d",
@@ -119,6 +124,7 @@ print(gr.histogram2d(x, y, { edges = { { 0, 1, 10 }, { 1, 2, 10 } } }).counts[2]
       params = { { "a", "array", "whole numbers of 0 or more" }, { "options", "options?", "" } },
       options = { { "minlength", "integer?", "the least length of the result", default = "0" },
         { "weights", "array?", "one for each element, of any dtype, as in `histogram`" },
+        c.skipnan, { c.mask[1], c.mask[2], c.mask[3] .. "; they are copied without what is missing first" },
         { "into", "array?", "takes the result; of its dtype, and as long or longer: the rest becomes 0" } },
       returns = { { "array", "i64 (with float weights f64): element k tells how often k - 1 occurs; "
         .. "as long as the greatest plus 1" } },

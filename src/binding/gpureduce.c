@@ -5,6 +5,7 @@
 #include "src/backend/cpu.h"
 #include "src/backends.h"
 #include "src/binding/array.h"
+#include "src/binding/capi.h"
 #include "src/binding/embedded.h"
 #include "src/binding/exact.h"
 #include "src/binding/file.h"
@@ -17,6 +18,7 @@
 #include "src/binding/results.h"
 #include "src/binding/stop.h"
 #include "src/binding/when.h"
+#include "src/capi/call.h"
 #include "src/core/explain.h"
 
 #if defined(__GNUC__)
@@ -26,9 +28,7 @@
 #endif
 
 #define CONTEXT_NAME "gpureduce.context"
-#define VERSION "gpureduce 0.2.0"
-#define MODULE_NAME "gpureduce.module" /* in the registry: the module itself */
-#define COPY_NAME "gpureduce.copy"     /* and which copy of it */
+#define COPY_NAME "gpureduce.copy" /* in the registry: which copy of the module is open */
 
 /* parts.hint(given, names): " (did you mean 'x'?)" or "", for the option checks of the Lua parts. */
 static int l_hint(lua_State *L) {
@@ -148,7 +148,10 @@ static void run_embedded(lua_State *L, gr_context *c) {
 
 static int l_context_gc(lua_State *L) {
   gr_context **c = lua_touserdata(L, 1);
-  if (*c) gr_context_drop(*c);
+  if (*c) {
+    gr_l_capi_close(*c);
+    gr_context_drop(*c);
+  }
   *c = NULL;
   return 0;
 }
@@ -161,6 +164,7 @@ static void gone(gr_context *c) { gr_l_forget_orphans(NULL, c); }
 */
 static gr_context *open_context(lua_State *L) {
   static const gr_host host = {sizeof(gr_l_state), gone, gr_backends, gr_cpu_backend};
+  const gpureduce_config *config = gr_l_config(L);
   gr_context **c = gr_newuserdata(L, sizeof *c);
   *c = NULL;
   luaL_newmetatable(L, CONTEXT_NAME);
@@ -171,6 +175,7 @@ static gr_context *open_context(lua_State *L) {
   lua_setfield(L, LUA_REGISTRYINDEX, GR_INSTANCE_NAME);
   *c = gr_context_new(&host);
   if (!*c) luaL_error(L, "gpureduce: out of memory");
+  if (config) gr_capi_configure(*c, config);
   gr_explain_trace(*c);
   gr_l_can_stop(L, *c);
   gr_l_can_collect(L, *c);
@@ -216,9 +221,9 @@ int luaopen_gpureduce(lua_State *L) {
   check_lua(L);
   if (sizeof(lua_Number) != 8) return luaL_error(L, "gpureduce: needs a Lua whose numbers are doubles");
   check_copy(L);
-  lua_getfield(L, LUA_REGISTRYINDEX, MODULE_NAME);
+  lua_getfield(L, LUA_REGISTRYINDEX, GR_MODULE_NAME);
   if (!lua_isnil(L, -1)) return 1; /* one module and one context a state, however often it is required */
-  gr_l_choose_secret();
+  gr_choose_secret();
   gr_context *c = open_context(L);
   lua_newtable(L);
   for (size_t k = 0; k < sizeof parts / sizeof parts[0]; k++) gr_l_register(L, parts[k]);
@@ -227,8 +232,9 @@ int luaopen_gpureduce(lua_State *L) {
   gr_l_when_metatables(L);
   gr_l_formula_metatables(L);
   gr_l_operator_metatable(L);
-  lua_pushliteral(L, VERSION);
+  lua_pushliteral(L, GR_VERSION);
   lua_setfield(L, -2, "_VERSION");
+  gr_l_capi_open(L);
   run_embedded(L, c);
   lua_getfield(L, -1, "histogram");
   lua_setfield(L, LUA_REGISTRYINDEX, GR_HISTOGRAM_NAME);
@@ -242,6 +248,6 @@ int luaopen_gpureduce(lua_State *L) {
   lua_getfield(L, LUA_REGISTRYINDEX, GR_FUNCTIONS_NAME);
   lua_call(L, 1, 0);
   lua_pushvalue(L, -1);
-  lua_setfield(L, LUA_REGISTRYINDEX, MODULE_NAME);
+  lua_setfield(L, LUA_REGISTRYINDEX, GR_MODULE_NAME);
   return 1;
 }

@@ -2,7 +2,7 @@
 #ifndef GR_HISTOGRAM_H
 #define GR_HISTOGRAM_H
 
-#include "src/core/formula/run.h"
+#include "src/core/formula/present.h"
 #include "src/core/ladder.h"
 
 typedef struct gr_binning {
@@ -14,6 +14,7 @@ typedef struct gr_binning {
   double min, max;
   gr_kernel_choice *kernel; /* asked for by name, or NULL */
   gr_reduced weights;       /* as long as the data; or none: every sample counts 1 */
+  gr_missing missing;       /* which samples are not there: neither counted nor in the range */
   const gr_array *into;     /* where counts go, beside the data and apart from it; or NULL: they are made */
 } gr_binning;
 
