@@ -1,7 +1,7 @@
 -- Where driven pendulums are: lua examples/heat.lua [PENDULUMS [FILE.svg]]
--- A pendulum with friction that is pushed to and fro swings chaotically. Many of them, begun anywhere, end up on the same
--- set of angles and speeds, if one looks once a push: a line folded endlessly. How thick is it? Of a line, half as wide
--- cells hold half as much each, of an area a quarter; here it lies between, which histograms of pairs measure.
+-- A pendulum with friction that is pushed to and fro swings chaotically. Many of them, begun anywhere, end up on the
+-- same set of angles and speeds, if one looks once a push: a line folded endlessly. How thick is it? Of a line, half as
+-- wide cells hold half as much each, of an area a quarter; here it lies between, which histograms of pairs measure.
 local gr = require "gpureduce"
 
 local N, path = tonumber(arg and arg[1]) or 20000, arg and arg[2]

@@ -3177,7 +3177,7 @@ function histogram2d:plot(options) end
 ---@field theme? string `"light"`, `"dark"` or `"auto"`: as the viewer is set; default `"auto"`
 
 ---The cells as a heat map, x to the right and y upwards; where no pair is, nothing is drawn. Of more bins than the
----picture has room for, two pixels for each, several make a cell, which shows their mean.
+---picture has room for, two pixels for each, or 600 each way, several make a cell, which shows their mean.
 ---@param path? string the file to write
 ---@param options? gpureduce.histogram2d.svg.options
 ---@return boolean|string|nil # true when written; the text without a path; nil when the system refuses

@@ -142,6 +142,11 @@ describe("gr.svg{heat=}", function()
     end
   end)
 
+  it("has no more than 600 x 600 cells, however large it is", function()
+    local svg = gr.svg { heat = gr.zeros(1300 * 2500):matrix(1300), width = 10000, height = 10000 }
+    assert.truthy(svg:find("Heat map: 500 x 434 cells", 1, true), svg:match("Heat map[^.]*"))
+  end)
+
   it("takes matrices of nothing, of one element, of one number, and the widest range", function()
     for _, X in ipairs { gr.zeros(0):matrix(1), gr.ones(1):matrix(1), gr.full(12, 3, "u8"):matrix(3),
       gr.array({ -1.7e308, 1.7e308, 0, nan }, "f64"):matrix(2), gr.full(4, nan):matrix(2),

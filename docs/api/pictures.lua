@@ -115,7 +115,8 @@ print(h:plot { width = 14, height = 4, ascii = true })]],
     {
       name = "svg", of = "histogram2d",
       text = "The cells as a heat map, x to the right and y upwards; where no pair is, nothing is drawn. Of more bins "
-        .. "than the picture has room for, two pixels for each, several make a cell, which shows their mean.",
+        .. "than the picture has room for, two pixels for each, or 600 each way, several make a cell, which shows "
+        .. "their mean.",
       params = { { "path", "string?", "the file to write", default = "none: the text is returned" },
         { "options", "options?", "" } },
       options = join(picture, {
@@ -185,7 +186,8 @@ print(text:match("each cell is the mean of [%dx ]+"), #text < 1e6)]],
       shapes = "Series of any length: a long one is reduced to the least, the mean and the greatest of each column of "
         .. "pixels, an array without x where it is. Where those lie apart, "
         .. "a pale band shows the extremes and a line the means. A matrix of any size: cells are two pixels wide and "
-        .. "high or more, and show the mean of what is finite of the elements that lie in them.",
+        .. "high or more, 600 x 600 of them at most, and show the mean of what is finite in "
+        .. "them.",
       errors = "Nothing to draw; a series without y, or with x of another length; an unknown option or field; limits "
         .. "that no axis can have; a table whose metatable has `__index` (tables are read raw). What the system "
         .. "refuses returns nil, message, code.",

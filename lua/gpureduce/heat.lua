@@ -11,6 +11,9 @@ local heat = {}
 local ceil, floor, max, min, huge = math.ceil, math.floor, math.max, math.min, math.huge
 local fuse, histogram2d, make = gr.fuse, gr.histogram2d, gr.array
 
+--- The most cells of a picture each way, however large it is.
+heat.MOST = 600
+
 --- A scatter plot of more points than this is drawn as a heat map.
 heat.POINTS = 100000
 

@@ -3,7 +3,7 @@ local _, parts = ...
 
 local heat = {}
 
-local floor, max = math.floor, math.max
+local floor, max, min = math.floor, math.max, math.min
 local shades = { "\226\150\145", "\226\150\146", "\226\150\147", "\226\150\136" } -- a quarter, a half, three, full
 local ascii_shades = { ".", ":", "-", "=", "+", "*", "#", "%", "@" }
 local UPPER, LOWER, FULL = "\226\150\128", "\226\150\132", "\226\150\136"
@@ -81,7 +81,7 @@ local function places(edges, axis, log, n)
     local middle = (k - 0.5) / n
     while i <= cells and share(i + 1) <= middle do i = i + 1 end
     if i <= cells and share(i) <= middle then
-      list[k], shown = { math.min(i, shown + 1), i }, i
+      list[k], shown = { min(i, shown + 1), i }, i
     end
   end
   if list[n] then list[n][2] = cells end
@@ -136,7 +136,7 @@ local function make_axis(edges, log, wanted)
   if log then
     low = math.huge
     for k = 1, #edges do
-      if edges[k] > 0 then low = math.min(low, edges[k]) end
+      if edges[k] > 0 then low = min(low, edges[k]) end
     end
     if low >= high then low, high = 1, 10 end
     return parts.axis.log(low, high, wanted, log == 2 and 2 or 10, true)
@@ -150,7 +150,7 @@ local function cells_line(level_of, columns, row, coloured, ascii, pen)
     local ramp, list = ascii and ascii_shades or shades, {}
     for k = 1, columns do
       local share = level_of(k, row)
-      list[k] = share and ramp[max(1, math.min(#ramp, floor(share * #ramp) + 1))] or " "
+      list[k] = share and ramp[max(1, min(#ramp, floor(share * #ramp) + 1))] or " "
     end
     return (table.concat(list):gsub(" +$", ""))
   end
@@ -187,7 +187,7 @@ local function draw(build, yedges, options, xlog, ylog)
   local fine = coloured and not ascii and 2 or 1
   local y = make_axis(yedges, ylog, max(2, floor(rows / 3)))
   local _, widest = parts.plot_axes.beside(y, rows, width / 3)
-  local m = build(width - widest - 2, rows * fine)
+  local m = build(min(parts.heat.MOST, width - widest - 2), min(parts.heat.MOST, rows * fine))
   rows = math.ceil(used(m.yedges, ylog, rows * fine) / fine)
   if m.numbered_y then y = parts.axis.whole(y, m.yedges[1], m.yedges[#m.yedges]) end
   local ups = places(m.yedges, y, ylog, rows * fine)

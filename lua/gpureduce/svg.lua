@@ -4,7 +4,7 @@ local gr, parts = ...
 
 local svg = {}
 
-local floor, max, huge = math.floor, math.max, math.huge
+local floor, max, min, huge = math.floor, math.max, math.min, math.huge
 local WIDTH, HEIGHT = 720, 440
 
 -- ---- the picture ----
@@ -221,10 +221,11 @@ function svg.choose_heights(chart, density, noun)
   if say then chart.note = chart.note and chart.note .. "; " .. say or say end
 end
 
--- The most cells of a picture: two pixels wide and high.
+-- The most cells of a picture: two pixels wide and high, and no more than MOST each way.
 local function most_cells(chart)
   local width, height = chart.width or WIDTH, chart.height or HEIGHT
-  return max(10, floor((width - 100) / 2)), max(10, floor((height - 60) / 2))
+  local most = parts.heat.MOST
+  return max(10, min(most, floor((width - 100) / 2))), max(10, min(most, floor((height - 60) / 2)))
 end
 
 --- The chart's heat map of a histogram of pairs, and what is said of it. density: the option's value.

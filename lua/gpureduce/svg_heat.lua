@@ -103,8 +103,10 @@ end
 
 -- ---- counting points ----
 
--- How many pixels wide and high a cell of n points is at least: some points lie in each on the average.
-local function cell_size(n, area) return max(2, math.ceil(math.sqrt(area * 8 / n))) end
+-- How many pixels wide and high a cell of n points is: some points lie in each on the average.
+local function cell_size(n, wide, high)
+  return max(2, math.ceil(math.sqrt(wide * high * 8 / n)), math.ceil(max(wide, high) / parts.heat.MOST))
+end
 
 -- The ends between which points are counted: the data's, unless limits are given; nil where nothing lies.
 local function ends_of(range, low, high, log_axis)
@@ -122,7 +124,7 @@ function heat.count(chart, xs, ys, width, height)
     local y = s.pairs and ends_of(ys, chart.ymin, chart.ymax, chart.ylog)
     if x and y then
       local wide, high = max(2, width - 150), max(2, height - 100)
-      local size = cell_size(s.count, wide * high)
+      local size = cell_size(s.count, wide, high)
       s.cells = parts.heat.of_points(s.pairs, x, y, chart.xlog, chart.ylog, max(1, floor(wide / size)),
         max(1, floor(high / size)))
       if s == chart.crowd then
