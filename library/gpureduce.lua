@@ -3145,13 +3145,73 @@ function histogram:plot(options) end
 ---@overload fun(options: gpureduce.histogram.svg.options): boolean|string|nil, string?, integer?
 function histogram:svg(path, options) end
 
+---@class gpureduce.histogram2d.plot.options
+---@field width? integer the longest line, 10 or more; default the variable COLUMNS, the terminal's width, or 80
+---@field height? integer lines of cells; a few more tell the ticks and the scale; default 20
+---@field log? boolean|number shades by the logarithm of the count; default false
+---true: counts / area / total; false: counts, whatever the sizes of bins; default true where `h.density` is there; else
+---counts, or counts / area where bins differ in size
+---@field density? boolean
+---@field xlog? boolean|number an axis of ratios, in powers of 10 (true) or 2; default false
+---@field ylog? boolean|number the same for y; default false
+---whether to set colours, of 24 bits where COLORTERM says `truecolor`, else of 256; default true in a terminal with
+---UTF-8, unless NO_COLOR is set or TERM is `dumb`
+---@field colour? boolean
+---draw without Unicode; default true on a dumb terminal, and where LC_ALL, LC_CTYPE or LANG (the first that is set)
+---names no UTF-8
+---@field ascii? boolean
+
+---The cells as text, x to the right and y upwards: half blocks in colours where the output is a terminal that has them,
+---else shades. `print(h)` does the same without options. More cells than characters are merged: each shows their mean.
+---@param options? gpureduce.histogram2d.plot.options
+---@return string # lines without a newline at the end
+function histogram2d:plot(options) end
+
+---@class gpureduce.histogram2d.svg.options
+---@field title? string above the picture
+---@field xlabel? string below the axis
+---@field xunit? string behind the label, in brackets
+---@field ylabel? string beside the axis
+---@field yunit? string behind the label, in brackets
+---@field zlabel? string beside the scale of colours; default what it shows: `count`, `weight`, `density`
+---@field zunit? string behind that, in brackets
+---@field log? boolean|number colours by the logarithm of the count, in powers of 10 (true) or 2; default false
+---@field zmin? number where the scale begins; default 0 for counts; with `log` the least
+---@field zmax? number where it ends; default the greatest
+---@field xlog? boolean|number an axis of ratios, in powers of 10 (true) or 2; default false
+---@field ylog? boolean|number the same for y; default false
+---true: counts / area / total; false: counts, whatever the sizes of bins; default true where `h.density` is there; else
+---counts, or counts / area where bins differ in size
+---@field density? boolean
+---@field width? number in pixels, 100 to 10000; default 720
+---@field height? number in pixels, 100 to 10000; default 440
+---@field theme? string `"light"`, `"dark"` or `"auto"`: as the viewer is set; default `"auto"`
+
+---The cells as a heat map, x to the right and y upwards; where no pair is, nothing is drawn. Of more bins than the
+---picture has room for, two pixels for each, or 600 each way, several make a cell, which shows their mean.
+---@param path? string the file to write
+---@param options? gpureduce.histogram2d.svg.options
+---@return boolean|string|nil # true when written; the text without a path; nil when the system refuses
+---@return string? # after nil the message
+---@return integer? # after nil the system's error number
+---@overload fun(options: gpureduce.histogram2d.svg.options): boolean|string|nil, string?, integer?
+function histogram2d:svg(path, options) end
+
 ---@class gpureduce.svg.options
 ---a list of arrays or of tables `{ name =, x =, y =, error = }`; x and y are arrays or tables of numbers (x: 1, 2, 3,
 ---...). Few points (60) show as marks; what is not finite leaves a gap. `error` (a number, or one for each y) or `low
 ---=` and `high =` (the ends themselves) are error bars, a pale band where they are dense
 ---@field lines? table
 ---@field steps? table the same, each y held until the next x
----@field points? table the same without lines: a scatter plot; of many thousands the density shows
+---the same without lines: a scatter plot; of many thousands the density shows. More than 100000 without error bars are
+---counted in cells where they are, by `histogram2d`, and a single such series becomes a heat map, with `zlog` unless
+---that is false
+---@field points? table
+---a heat map: a matrix, drawn as it is printed, row 1 at the top; or `{ values =, x =, y = }`, a matrix and where its
+---columns and rows lie, each two ends (the outer edges of the first and the last) or all edges: such axes go to the
+---right and upwards; or a `histogram2d`. `false`: none of `points` either, however many, whose cells are then shades of
+---their own colour
+---@field heat? gpureduce.array|gpureduce.histogram2d|table|boolean
 ---@field histograms? table a list of histograms or of tables `{ name =, histogram = }`, over each other
 ---@field density? boolean for `histograms`: as in `h:svg`
 ---@field ceiling? number|table a limit drawn across: y, or `{ y =, name = }`, or a list of those
@@ -3167,12 +3227,17 @@ function histogram:svg(path, options) end
 ---@field xmax? number where it ends; default the data's greatest
 ---@field ymin? number the same for y; default a round number
 ---@field ymax? number the same for y; default a round number
+---@field zlabel? string beside the scale of `heat`
+---@field zunit? string behind that, in brackets
+---@field zlog? boolean|number colours by the logarithm of the number, in powers of 10 (true) or 2; default false
+---@field zmin? number where the scale begins; default the least; for counts 0
+---@field zmax? number where it ends; default the greatest
 ---@field width? number in pixels, 100 to 10000; default 720
 ---@field height? number in pixels, 100 to 10000; default 440
 ---@field theme? string `"light"`, `"dark"` or `"auto"`: as the viewer is set; default `"auto"`
 
----A chart: lines, steps, points and histograms over the same axes.
----@param options gpureduce.svg.options one or more of `lines`, `steps`, `points`, `histograms`, and how to draw them
+---A chart: lines, steps, points and histograms over the same axes, and a heat map below them.
+---@param options gpureduce.svg.options one or more of `lines`, `steps`, `points`, `histograms`, `heat`, and how to draw them
 ---@return boolean|string|nil # true when written; the text without a path; nil when the system refuses
 ---@return string? # after nil the message
 ---@return integer? # after nil the system's error number
@@ -3186,17 +3251,23 @@ function gr.svg(options) end
 ---@field ylog? boolean|number the same for y; default false
 ---@field ymin? number where the axis begins; default a round number
 ---@field ymax? number where it ends; default a round number
+---@field log? boolean|number of a matrix: shades by the logarithm; default false
+---@field colour? boolean of a matrix: whether to set colours; default as in `h:plot`
 ---draw without Unicode; default true on a dumb terminal, and where LC_ALL, LC_CTYPE or LANG (the first that is set)
 ---names no UTF-8
 ---@field ascii? boolean
 
----A series as lines of text: a line of dots (Braille, or `' . :` in ASCII) with ticks.
----@param y gpureduce.array|number[] the series
+---A series as lines of text: a line of dots (Braille, or `' . :` in ASCII) with ticks. A matrix is drawn as a heat map,
+---as `h:plot` of a `histogram2d` draws one, row 1 at the top; its options are `width`, `height`, `ascii`, and these
+---two.
+---@param y gpureduce.array|number[] the series, or a matrix
 ---@param options? gpureduce.plot.options
 ---@return string # lines without a newline at the end
 function gr.plot(y, options) end
 
----A series as lines of text: a line of dots (Braille, or `' . :` in ASCII) with ticks.
+---A series as lines of text: a line of dots (Braille, or `' . :` in ASCII) with ticks. A matrix is drawn as a heat map,
+---as `h:plot` of a `histogram2d` draws one, row 1 at the top; its options are `width`, `height`, `ascii`, and these
+---two.
 ---@param options? gpureduce.plot.options
 ---@return string # lines without a newline at the end
 function array:plot(options) end
