@@ -48,7 +48,7 @@ LIB_EXTENSION = so
 LIBFLAG = -shared
 for_lua   = $(BUILD)/$(lua_name)
 module    = $(for_lua)/gpureduce.$(LIB_EXTENSION)
-binding_o = $(binding_c:src/%.c=$(for_lua)/obj/%.o) $(for_lua)/obj/embedded.o
+binding_o = $(binding_c:src/%.c=$(for_lua)/obj/%.o) $(for_lua)/obj/embedded.o $(for_lua)/obj/reference.o
 
 # $(BUILD)/gpureduce.so is the one that was made last, for a try by hand; nothing else reads it.
 all: $(module)
@@ -78,6 +78,15 @@ $(for_lua)/obj/%.o: src/%.c
 $(for_lua)/obj/embedded.o: $(BUILD)/embedded.c
 	@mkdir -p $(@D)
 	$(call step,lua/gpureduce/*.lua) $(compile) $(follow) -c $< -o $@
+
+$(for_lua)/obj/reference.o: $(BUILD)/reference.c
+	@mkdir -p $(@D)
+	$(call step,docs/api/*.lua) $(compile) $(follow) -c $< -o $@
+
+# What gr.help knows is the reference's source.
+$(BUILD)/reference.c: $(wildcard docs/api/*.lua) docs/generate.lua docs/source.lua docs/topics.lua docs/types.lua
+	@mkdir -p $(@D)
+	@$(LUA) docs/generate.lua --embed $@
 
 # Each Lua part as one C string a line, so that one file is the whole module.
 $(BUILD)/embedded.c: $(lua_parts) Makefile

@@ -8,6 +8,7 @@
 #include "src/binding/embedded.h"
 #include "src/binding/exact.h"
 #include "src/binding/file.h"
+#include "src/binding/help.h"
 #include "src/binding/keeper.h"
 #include "src/binding/lazy.h"
 #include "src/binding/operator.h"
@@ -32,12 +33,13 @@
 
 /* parts.hint(given, names): " (did you mean 'x'?)" or "", for the option checks of the Lua parts. */
 static int l_hint(lua_State *L) {
-  const char *names[64], *given = luaL_checkstring(L, 1);
+  enum { MOST = 1000 };
+  const char *names[MOST + 1], *given = luaL_checkstring(L, 1);
   char text[GR_HINT];
   int n = (int)lua_rawlen(L, 2);
-  if (n > 63) n = 63;
+  if (n > MOST) n = MOST;
   lua_settop(L, 2);
-  luaL_checkstack(L, 64, "names");
+  luaL_checkstack(L, MOST, "names");
   for (int k = 0; k < n; k++) {
     gr_rawgeti(L, 2, k + 1);
     names[k] = lua_tostring(L, -1);
@@ -125,6 +127,7 @@ static void run_embedded(lua_State *L, gr_context *c) {
   lua_newtable(L);
   gr_l_brief_parts(L, c);
   gr_l_file_parts(L);
+  gr_l_help_parts(L);
   gr_l_stop_parts(L);
   for (const luaL_Reg *f = parts; f->name; f++) {
     lua_pushcfunction(L, f->func);
