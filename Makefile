@@ -40,6 +40,7 @@ plain_c   = $(wildcard src/core/*.c src/core/*/*.c kernels/cpu/*.c kernels/cpu/*
 core_c    = $(slow_c) $(filter-out $(slow_c),$(plain_c)) src/backends.c src/backend/cpu.c src/backend/pretend.c
 binding_c = $(wildcard src/binding/*.c)
 lua_parts = $(wildcard lua/gpureduce/*.lua)
+lua_modules = $(wildcard lua/modules/*.lua)
 core_o    = $(device_o) $(core_c:%.c=$(OBJ)/%.o)
 libs      = $(device_libs) -lm -ldl -lpthread
 
@@ -88,14 +89,13 @@ $(BUILD)/reference.c: $(wildcard docs/api/*.lua) docs/generate.lua docs/source.l
 	@mkdir -p $(@D)
 	@$(LUA) docs/generate.lua --embed $@
 
-# Each Lua part as one C string a line, so that one file is the whole module.
-$(BUILD)/embedded.c: $(lua_parts) Makefile
+# Each Lua part, and each module that is required by its own name, as one C string a line, so that one file is the whole.
+as_c = echo "const gr_embedded $(1)[] = {"; for f in $(2); do echo "{\"$$(basename $$f .lua)\","; \
+  sed 's/\\/\\\\/g; s/"/\\"/g; s/^/"/; s/$$/\\n"/' $$f; echo '},'; done; echo '{NULL, NULL}};'
+$(BUILD)/embedded.c: $(lua_parts) $(lua_modules) Makefile
 	@mkdir -p $(@D)
 	@{ echo '#include "src/binding/embedded.h"'; echo '#include <stddef.h>'; \
-	  echo 'const gr_embedded gr_embedded_parts[] = {'; \
-	  for f in $(lua_parts); do echo "{\"$$(basename $$f .lua)\","; \
-	    sed 's/\\/\\\\/g; s/"/\\"/g; s/^/"/; s/$$/\\n"/' $$f; echo '},'; done; \
-	  echo '{NULL, NULL}};'; } >$@
+	  $(call as_c,gr_embedded_parts,$(lua_parts)); $(call as_c,gr_embedded_modules,$(lua_modules)); } >$@
 
 # What each object was made from; one without such a file is made anew.
 every_o = $(binding_o) $(filter-out $(OBJ)/shipped.o,$(core_o)) $(shipped_ptx)

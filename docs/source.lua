@@ -6,6 +6,7 @@ local source = {}
 source.order = {
   "make", "look", "matrices", "elements", "formulas", "reduce", "exact", "histogram", "scan", "operators", "rows",
   "pictures", "when", "files", "outside", "where", "care", "learn",
+  "prompt",
 }
 
 source.dtypes = { "u8", "i8", "i16", "u16", "i32", "u32", "i64", "f16", "bf16", "f32", "f64" }

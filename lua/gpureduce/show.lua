@@ -1,7 +1,7 @@
 -- gr.show: an array at a glance. Its statistics are found where it is; of the elements only those shown come here.
 local gr, parts = ...
 
-local MOST = 1000 -- elements from each end
+local MOST = 100 -- elements from each end
 local tostring, math_type = tostring, math.type
 local huge = math.huge
 

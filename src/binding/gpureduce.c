@@ -108,6 +108,12 @@ static int l_terminal(lua_State *L) {
   return 1;
 }
 
+static void load_embedded(lua_State *L, const gr_embedded *e) {
+  lua_pushfstring(L, "=gpureduce.%s", e->name);
+  if (luaL_loadbuffer(L, e->text, strlen(e->text), lua_tostring(L, -1)) != 0) lua_error(L);
+  lua_remove(L, -2);
+}
+
 /*
 ** Run the module's Lua parts, each with the module and the table of all parts by name, and leave that table. A part
 ** uses another only when it is called, so their order does not matter.
@@ -134,9 +140,7 @@ static void run_embedded(lua_State *L, gr_context *c) {
     lua_setfield(L, -2, f->name);
   }
   for (const gr_embedded *e = gr_embedded_parts; e->name; e++) {
-    lua_pushfstring(L, "=gpureduce.%s", e->name);
-    if (luaL_loadbuffer(L, e->text, strlen(e->text), lua_tostring(L, -1)) != 0) lua_error(L);
-    lua_remove(L, -2);
+    load_embedded(L, e);
     lua_pushvalue(L, -3);
     lua_pushvalue(L, -3);
     lua_call(L, 2, 1);
@@ -239,5 +243,21 @@ int luaopen_gpureduce(lua_State *L) {
   lua_call(L, 1, 0);
   lua_pushvalue(L, -1);
   lua_setfield(L, LUA_REGISTRYINDEX, MODULE_NAME);
+  return 1;
+}
+
+/*
+** require "gpureduce.luassert": Lua looks for it in the library of its first name, too, so nothing has to be added to a
+** state before somebody asks. (A program that has the module linked in puts this into package.preload.)
+*/
+EXPORT int luaopen_gpureduce_luassert(lua_State *);
+
+int luaopen_gpureduce_luassert(lua_State *L) {
+  const gr_embedded *e = gr_embedded_modules;
+  while (strcmp(e->name, "luassert") != 0) e++;
+  load_embedded(L, e);
+  lua_pushcfunction(L, luaopen_gpureduce);
+  lua_call(L, 0, 1);
+  lua_call(L, 1, 1);
   return 1;
 }
