@@ -74,7 +74,7 @@ print(gr.help("clock"):match("^[^\n]+"), gr.help("Scans"):match("Topics:.*"))
 print(pcall(gr.help, "cumsum"))]],
       output = [[
 gr.clock()	Topics: scan
-false	...bad argument #1 to 'help' (unknown topic 'cumsum' (near it: 'scan', 'sum'); gr.help() lists all)]],
+false	...bad argument #1 to 'help' (unknown topic 'cumsum' (near it: 'scan', 'operator:scan', 'sum'); gr.help() lists all)]],
     },
     {
       name = "allclose",

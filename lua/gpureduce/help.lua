@@ -40,9 +40,11 @@ local function read_topics()
 end
 
 local function overview(groups, width)
-  local lines = { 'gr.help "sum" tells of one of these, gr.help "Scans" of a group.', "" }
+  local lines = {}
+  add_paragraph(lines, 'gr.help "sum" tells of one of these, gr.help "Scans" of a group.', width)
+  lines[#lines + 1] = ""
   for _, group in ipairs(groups) do
-    lines[#lines + 1] = group[1]
+    add_paragraph(lines, group[1], width)
     add_paragraph(lines, "  " .. table.concat(group, ", ", 2), width)
   end
   return table.concat(lines, "\n")
@@ -63,11 +65,11 @@ end
 -- What of a name says which function it is: "sum" of "gr.sum" and "a:sum", "eval" of "expression:eval".
 local function bare(name) return name:match("[.:]([%a_][%w_]*)$") or name end
 
--- The name of the topic that was meant, or nil, and the names that could have been. Exact names come first; then
--- methods of other objects than arrays without the object, and groups whatever their letters' case.
+-- The name of the topic that was meant, or nil, and the names that could have been. Exact names come first; then those
+-- of calls, of methods of other objects than arrays without the object, and of groups whatever their letters' case.
 local function find(groups, places, given)
   if places[given] then return given end
-  local last, alike = bare(given), {}
+  local last, alike = bare(given:match("^([^()]+)%(.*%)$") or given), {}
   if places[last] then return last end
   each_name(groups, function(name)
     if bare(name) == last or name:lower() == given:lower() then alike[#alike + 1] = name end
@@ -78,18 +80,21 @@ end
 
 -- Names that hold the word, or that it begins or ends with.
 local function add_near(list, groups, word)
+  local there = {}
+  for _, name in ipairs(list) do there[name] = true end
   each_name(groups, function(name)
     local own = name:lower()
     local ends = #own > 2 and (word:sub(1, #own) == own or word:sub(-#own) == own)
-    if (#word > 2 and own:find(word, 1, true) or ends) and name ~= list[1] then list[#list + 1] = name end
+    if (#word > 2 and own:find(word, 1, true) or ends) and not there[name] then list[#list + 1] = name end
   end)
 end
 
 local function unknown(groups, given, list)
   if #list == 0 then
     local names = {}
-    each_name(groups, function(name) names[#names + 1] = name end)
-    list[1] = parts.hint(bare(given), names):match("did you mean '([^']+)'")
+    each_name(groups, function(name) names[#names + 1] = bare(name) end)
+    local hinted = parts.hint(bare(given), names):match("did you mean '([^']+)'")
+    each_name(groups, function(name) if bare(name) == hinted then list[#list + 1] = name end end)
     if #given < 100 then add_near(list, groups, bare(given):lower()) end
   end
   local text = table.concat(list, "', '", 1, math.min(#list, MOST_NEAR))

@@ -10,7 +10,7 @@ local SHOWN = 5 -- positions that differ
 -- ---- what differs ----
 
 local function text_of(value)
-  if type(value) ~= "number" then return tostring(value) end
+  if type(value) ~= "number" or (math.type and math.type(value) == "integer") then return tostring(value) end
   if value ~= value then return "nan" end
   local short = ("%.14g"):format(value)
   if tonumber(short) ~= value then short = ("%.17g"):format(value) end

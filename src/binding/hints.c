@@ -36,6 +36,7 @@ static const struct {
   {"max", "stream", "write gr.rand(n) * (max - min) + min"}, {"out", "into", NULL}, {"type", "dtype", NULL},
   {"length", "n", NULL}, {"sep", "separator", NULL}, {"delimiter", "separator", NULL}, {"normed", "density", NULL},
   {"normalize", "density", NULL}, {"correction", "ddof", NULL}, {"dim", "axis", NULL},
+  {"equal_nan", "nan_equal", NULL},
   /* fields and methods of arrays */
   {"T", "transpose", NULL}, {"size", "slice", "#a is its length"},
   {"length", "slice", "#a is its length"}, {"len", "slice", "#a is its length"}, {"n", "slice", "#a is its length"},
