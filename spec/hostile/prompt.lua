@@ -30,10 +30,4 @@ return function(case)
   add("show of NaN", function(gr) return (gr.array({ 0 / 0, 1, 2 }, "f16"):show():gsub("%(.-%)", "")) end)
   add("help", function(gr) return #gr.help(), #gr.help "sum", #gr.help "Scans" end)
   add("help that there is none of", function(gr) return gr.help "nonsense" end, { may_raise = true })
-  add("assertions", function(gr, e)
-    local assert = require "gpureduce.luassert"
-    assert.arrays_equal(e.a, e.a)
-    assert.is_not.arrays_close(e.a, e.b)
-    return gr.ones(3)
-  end, { may_raise = true })
 end

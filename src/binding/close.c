@@ -83,10 +83,10 @@ static gr_expression *push_bound(lua_State *L, const char *text, const meaning *
     given[k] = m->given;
   }
   gr_expression *e = gr_l_push_expression(L, gr_formula_expression_room(f, given));
-  lua_remove(L, -2);
   GR_AGAIN(L, c, status, gr_formula_bind(c, f, given, -1, e));
   if (status == GR_BAD) forget_place(c);
   if (status != GR_OK) gr_l_raise(L, c, status, 2);
+  lua_remove(L, -2); /* the formula, which a second try would have needed */
   return e;
 }
 
