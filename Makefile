@@ -89,7 +89,8 @@ $(BUILD)/reference.c: $(wildcard docs/api/*.lua) docs/generate.lua docs/source.l
 	@mkdir -p $(@D)
 	@$(LUA) docs/generate.lua --embed $@
 
-# Each Lua part, and each module that is required by its own name, as one C string a line, so that one file is the whole.
+# Each Lua part, and each module that is required by a name of its own, as one C string a line, so that one file is the
+# whole.
 as_c = echo "const gr_embedded $(1)[] = {"; for f in $(2); do echo "{\"$$(basename $$f .lua)\","; \
   sed 's/\\/\\\\/g; s/"/\\"/g; s/^/"/; s/$$/\\n"/' $$f; echo '},'; done; echo '{NULL, NULL}};'
 $(BUILD)/embedded.c: $(lua_parts) $(lua_modules) Makefile

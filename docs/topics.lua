@@ -98,9 +98,9 @@ end
 -- ---- packing ----
 
 -- Many entries have lines in common, which the module carries once; what is left is packed by byte pair encoding
--- (P. Gage, A New Algorithm for Data Compression, 1994): the pair of neighbours that comes most often gets a byte that no
--- text holds, again and again. Pairs are looked for within words, since equal words are counted once; lines are packed
--- one by one, so that one is unpacked without the others.
+-- (P. Gage, A New Algorithm for Data Compression, 1994): the pair of neighbours that comes most often gets a byte that
+-- no text holds, again and again. Pairs are looked for within words, since equal words are counted once; lines are
+-- packed one by one, so that one is unpacked without the others.
 local FIRST = 128 -- the first byte that ASCII has not
 
 -- Calls each(word) for a line's words, each with what parts it from the next.
@@ -214,7 +214,8 @@ function topics.embed(chapters, objects)
   local function add(line) text[#text + 1] = line end
   add('#include "src/binding/reference.h"')
   for _, each in ipairs {
-    { "const unsigned char gr_reference_pairs[][2]", flat_pairs }, { "const unsigned char gr_reference_bytes[]", bytes },
+    { "const unsigned char gr_reference_pairs[][2]", flat_pairs },
+    { "const unsigned char gr_reference_bytes[]", bytes },
     { "const uint32_t gr_reference_ends[]", ends }, { "const uint16_t gr_reference_topics[]", used },
   } do
     add(each[1] .. " = {")

@@ -3328,7 +3328,7 @@ function gr.show(a, count) end
 function array:show(count) end
 
 ---This reference at the prompt: an entry, a chapter, or all topics by chapter.
----@param topic? string a name such as `"sum"`, `"gr.sum"`, `"histogram:quantile"`, or a chapter's title
+---@param topic? string a name such as `"sum"`, `"gr.sum"`, `"histogram:quantile"`, or the title of a chapter
 ---@return string # lines as wide as the terminal, without a newline at the end
 function gr.help(topic) end
 

@@ -32,7 +32,8 @@ local function pair_of_lists(dtype, n, seed)
   local g, xs, ys = model.generator(seed), {}, {}
   local specials = { nan, huge, -huge, 0.0, model.minus_zero }
   for k = 1, n do
-    local x, y = model.draw(g, dtype), nil
+    local x = model.draw(g, dtype)
+    local y
     if model.is_float[dtype] then
       if g() % 5 == 0 then x = specials[g() % 5 + 1] end
       y = g() % 3 == 0 and x * (1 + 1e-5 * (g() % 3)) or g() % 5 == 0 and specials[g() % 5 + 1] or x
@@ -188,8 +189,8 @@ local rows = {
   { "a:differ(gr.lazy(b))", "bad argument #2 to 'differ' (length 3 expected, got 4)" },
   { "gr.lazy(a):isclose(b)", "bad argument #2 to 'isclose' (length 3 expected, got 4)" },
   { "gr.allclose(X, X:slice():matrix(1))", "bad argument #2 to 'allclose' (matrix of 2 columns expected, got 4)" },
-  { "gr.allclose(X, gr.ones(2))", "bad argument #2 to 'allclose' (length 2 fits the rows and the columns of a matrix of "
-    .. "2 x 2: write gr.row(v) or gr.column(v))" },
+  { "gr.allclose(X, gr.ones(2))", "bad argument #2 to 'allclose' (length 2 fits the rows and the columns of a matrix "
+    .. "of 2 x 2: write gr.row(v) or gr.column(v))" },
   { "gr.differ(gr.row(a), gr.row(a))",
     "bad argument #2 to 'differ' (a row or a column alone has no length: use its array)" },
   { "gr.allclose(a, released)", "bad argument #2 to 'allclose' (array has been released)" },

@@ -192,7 +192,8 @@ print(gr.help()) print(gr.help "sum") print(gr.help "Formulas") print(gr.help "s
   it("finds a topic by what people call it", function()
     for given, name in pairs { ["gr.sum"] = "sum", ["a:sum"] = "sum", ["x.sum"] = "sum", ["h:quantile"] = "quantile",
       ["sum()"] = "sum", ["gr.sum(a, b)"] = "sum",
-      ["tostring(a)"] = "tostring(a)", eval = "expression:eval", ["e:eval"] = "expression:eval", scans = "Scans", SCANS = "Scans" } do
+      ["tostring(a)"] = "tostring(a)", eval = "expression:eval", ["e:eval"] = "expression:eval", scans = "Scans",
+      SCANS = "Scans" } do
       assert.equal(gr.help(name), gr.help(given), given)
     end
     assert.not_equal(gr.help "Scans", gr.help "scan")
@@ -320,7 +321,8 @@ describe("gr.isarray", function()
     local released = gr.ones(3)
     released:release()
     S.on_each(function() assert.is_true(gr.isarray(gr.ones(2))) end)
-    for _, x in ipairs { a, a:slice(2, 3), a:matrix(2), a:matrix(2):transpose(), a:matrix(2)[1], gr.zeros(0), released } do
+    local X = a:matrix(2)
+    for _, x in ipairs { a, a:slice(2, 3), X, X:transpose(), X[1], gr.zeros(0), released } do
       assert.is_true(gr.isarray(x))
     end
     assert.is_true(a:isarray())
@@ -333,8 +335,8 @@ describe("gr.isarray", function()
     assert.is_false(gr.isarray())
     assert.is_false(gr.isarray(nil))
     local a = gr.ones(3)
-    for _, x in ipairs { false, 3, "gpureduce.array", trapped, {}, print, coroutine.create(function() end), io.stdout, gr,
-      gr.lazy(a), gr.fuse "a", gr.async(gr.sum, a), gr.accumulator(), a:histogram { bins = 2 } } do
+    for _, x in ipairs { false, 3, "gpureduce.array", trapped, {}, print, coroutine.create(function() end), io.stdout,
+      gr, gr.lazy(a), gr.fuse "a", gr.async(gr.sum, a), gr.accumulator(), a:histogram { bins = 2 } } do
       assert.is_false(gr.isarray(x))
     end
   end)

@@ -2,7 +2,7 @@
 local gr, parts = ...
 
 local MOST = 100 -- elements from each end
-local tostring, math_type = tostring, math.type
+local tostring, math_type = tostring, rawget(math, "type") -- from Lua 5.3 on
 local huge = math.huge
 
 -- ---- numbers ----

@@ -1,4 +1,4 @@
--- require "gpureduce.luassert": assertions about arrays for busted and luassert, whose messages say where arrays differ.
+-- require "gpureduce.luassert": assertions about arrays for busted and luassert, whose messages say where these differ.
 --
 --   assert.arrays_equal(a, b, message)            as a:equal(b)
 --   assert.arrays_close(a, b, options, message)   as a:allclose(b, options)
@@ -6,11 +6,12 @@ local gr = ...
 local assert, say = require "luassert", require "say"
 
 local SHOWN = 5 -- positions that differ
+local math_type = rawget(math, "type") -- from Lua 5.3 on
 
 -- ---- what differs ----
 
 local function text_of(value)
-  if type(value) ~= "number" or (math.type and math.type(value) == "integer") then return tostring(value) end
+  if type(value) ~= "number" or (math_type and math_type(value) == "integer") then return tostring(value) end
   if value ~= value then return "nan" end
   local short = ("%.14g"):format(value)
   if tonumber(short) ~= value then short = ("%.17g"):format(value) end
@@ -76,8 +77,8 @@ local function sides(a, b) return ("a: %s\nb: %s"):format(text_of(a), text_of(b)
 
 -- ---- assertions ----
 
--- Raises at the line of the assertion; level: what luassert says of it, for the function that it calls. deeper: how many
--- calls lie between that one and this.
+-- Raises at the line of the assertion; level: what luassert says of it, for the function that it calls. deeper: how
+-- many calls lie between that one and this.
 local function raise(level, deeper, text, ...) error(text:format(...), (level or 1) + 2 + deeper) end
 
 -- Expressions become their elements; what cannot be compared is no failure of the assertion but a mistake in the test.
@@ -94,7 +95,9 @@ end
 local function call(level, name, of, a, b, options)
   local ok, result = pcall(gr[of], a, b, options)
   if ok then return result end
-  if type(result) == "string" then result = result:gsub("^gpureduce.luassert:%d+: ", ""):gsub("'" .. of .. "'", "'" .. name .. "'") end
+  if type(result) == "string" then
+    result = result:gsub("^gpureduce.luassert:%d+: ", ""):gsub("'" .. of .. "'", "'" .. name .. "'")
+  end
   raise(level, 1, "%s", tostring(result))
 end
 

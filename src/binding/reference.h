@@ -1,4 +1,5 @@
-/* The reference as gr.help tells it: generated at build from docs/api by docs/topics.lua, which says how it is packed. */
+/* The reference as gr.help tells it: generated at build from docs/api by docs/topics.lua, which says how it is packed.
+*/
 #ifndef GR_REFERENCE_H
 #define GR_REFERENCE_H
 
