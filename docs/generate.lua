@@ -1,7 +1,12 @@
--- Writes docs/reference.md and the types in library/ (docs/types.lua) from docs/api/*.lua: lua docs/generate.lua
+-- Writes docs/reference.md and the types in library/ (docs/types.lua) from docs/api/*.lua, and the C API's header and
+-- page (docs/header.lua) from docs/capi/*.lua: lua docs/generate.lua
 -- With --check it writes nothing and fails when a file is stale or a public function has no entry (needs the module).
 -- With --embed PATH it writes what gr.help knows (docs/topics.lua) as C, which the build compiles into the module.
-local source, types, topics = dofile("docs/source.lua"), dofile("docs/types.lua"), dofile("docs/topics.lua")
+local source, types, header = dofile("docs/source.lua"), dofile("docs/types.lua"), dofile("docs/header.lua")
+local topics = dofile("docs/topics.lua")
+
+-- The version of the C API: of the table, and of the library that it comes with.
+local capi = { number = "0.2.0", major = 1, minor = 0 }
 
 local flat, is_optional, plain = source.flat, source.is_optional, source.plain
 
@@ -112,6 +117,8 @@ local function main(what, path)
     ["docs/reference.md"] = reference(chapters, objects),
     ["library/gpureduce.lua"] = types.luacats(entries, objects),
     ["library/gpureduce.d.tl"] = types.teal(entries, objects),
+    ["include/gpureduce.h"] = header.text(capi),
+    ["docs/capi.md"] = header.page(),
   }
   local wrong = check and source.compare(require "gpureduce", entries, objects) or {}
   for name, text in pairs(outputs) do

@@ -25,7 +25,10 @@
   "where(abs(f64(a) - f64(b)) < 4611686018427387904, f64(abs(i64(a) - i64(b))), abs(f64(a) - f64(b)))" WITHIN
 /* The first position where that does not hold, as the least of these; n + 1 if there is none. */
 #define POSITION(close) "where(" close ", n + 1, i)"
-/* The element of x at position p, as the sum of these. y, which may be x too, is there for its shape: that says how x is repeated. */
+/*
+** The element of x at position p, as the sum of these. y, which may be x too, is there for its shape: that says how x
+** is repeated.
+*/
 #define ELEMENT(cast) "where(i == p, " cast "(x), where(i < 0, " cast "(y), 0))"
 
 /* What is compared, and how. */
