@@ -1,5 +1,6 @@
 #!/bin/sh
-# A static library shares one space of names with its host: it may define gpureduce_... and the module's luaopen_... alone.
+# A static library shares one space of names with its host: it may define gpureduce_... and the module's luaopen_...
+# alone.
 # Usage: mk/check_names.sh libgpureduce.a
 set -e
 defined=$(nm --defined-only --extern-only "$1" | awk 'NF == 3 {print $3}')

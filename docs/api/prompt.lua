@@ -27,7 +27,8 @@ later; before that, and in LuaJIT, write `=a:show()`, and in a script `print(a:s
 
 For tests `allclose` and `equal` say whether, `differ` says where. `require "gpureduce.luassert"` gives busted and
 luassert two assertions about arrays: it is part of the module's one file, needs luassert, returns it, and adds nothing
-to a Lua state that does not ask for it.]],
+to a Lua state that does not ask for it. (A host that has the module linked in puts `luaopen_gpureduce_luassert` into
+`package.preload` for it.)]],
   entries = {
     {
       name = "show",
