@@ -175,6 +175,17 @@ largest difference inf at [1]: inf and -inf]], said(function()
     end))
   end)
 
+  it("measures no difference where only NaN are not close", function()
+    assert.equal([[
+Expected arrays to be close.
+a: gpureduce.array f64[2] (host)
+b: gpureduce.array f64[2] (host)
+1 of 2 elements differ:
+  [2] nan and 2]], said(function()
+      assert.arrays_close(gr.array({ 1, nan }, "f64"), gr.array({ 1 + 1e-9, 2 }, "f64"))
+    end))
+  end)
+
   it("says so of arrays that are close", function()
     assert.equal("Expected arrays not to be close.\na: gpureduce.array f32[2] (host)\nb: 1",
       said(function() assert.is_not.arrays_close(gr.ones(2), 1) end))

@@ -43,7 +43,7 @@ local function furthest(a, b, close)
     a = a, b = b, close = close }:argmax()
   local p, q = rest(a, 0), rest(b, 0)
   p, q = gr.isarray(p) and p[position] or p, gr.isarray(q) and q[position] or q
-  if distance(p, q) > 0 then return position, p, q end
+  if close:slice()[position] == 0 and distance(p, q) > 0 then return position, p, q end
 end
 
 -- The lines about the elements of two sides that can be compared; options as gr.differ has them.
