@@ -101,7 +101,18 @@ end
 -- (P. Gage, A New Algorithm for Data Compression, 1994): the pair of neighbours that comes most often gets a byte that
 -- no text holds, again and again. Pairs are looked for within words, since equal words are counted once; lines are
 -- packed one by one, so that one is unpacked without the others.
-local FIRST = 128 -- the first byte that ASCII has not
+
+-- The bytes from 1 on that no line holds.
+local function free_bytes(lines)
+  local taken, free = {}, {}
+  for _, line in ipairs(lines) do
+    for k = 1, #line do taken[line:byte(k)] = true end
+  end
+  for byte = 1, 255 do
+    if not taken[byte] then free[#free + 1] = byte end
+  end
+  return free
+end
 
 -- Calls each(word) for a line's words, each with what parts it from the next.
 local function each_word(line, each)
@@ -134,11 +145,10 @@ local function merge(word, left, right, code)
   for j = to + 1, n do word[j] = nil end
 end
 
--- A function that packs a line out of the list, and the pairs that bytes from FIRST on stand for.
+-- A function that packs a line out of the list, and the pairs that bytes stand for: { [byte] = { byte, byte } }.
 local function packing(lines)
   local words, order, times = {}, {}, {}
   for _, line in ipairs(lines) do
-    assert(not line:find("[\128-\255%z]"), "docs/api is ASCII")
     each_word(line, function(word)
       if not words[word] then
         words[word] = bytes_of(word)
@@ -149,14 +159,14 @@ local function packing(lines)
   end
   local counts, places, pairs_of = {}, {}, {}
   for _, word in ipairs(order) do count_pairs(counts, places, word, times[word]) end
-  for code = FIRST, 255 do
+  for _, code in ipairs(free_bytes(lines)) do
     local best, most = nil, 1
     for pair, count in pairs(counts) do
       if count > most or (count == most and best and pair < best) then best, most = pair, count end
     end
     if not best then break end
     local left, right = math.floor(best / 256), best % 256
-    pairs_of[#pairs_of + 1] = { left, right }
+    pairs_of[code] = { left, right }
     for word in pairs(places[best]) do
       count_pairs(counts, places, word, -times[word])
       merge(word, left, right, code)
@@ -206,15 +216,16 @@ function topics.embed(chapters, objects)
     size = size + #packed
     ends[k] = size
   end
-  for _, pair in ipairs(pairs_of) do
-    flat_pairs[#flat_pairs + 1] = ("{%d,%d}"):format(pair[1], pair[2])
+  for byte = 0, 255 do
+    local pair = pairs_of[byte] or { 0, 0 }
+    flat_pairs[byte + 1] = ("{%d,%d}"):format(pair[1], pair[2])
   end
   used[#used + 1] = 0
   local text = {}
   local function add(line) text[#text + 1] = line end
   add('#include "src/binding/reference.h"')
   for _, each in ipairs {
-    { "const unsigned char gr_reference_pairs[][2]", flat_pairs },
+    { "const unsigned char gr_reference_pairs[256][2]", flat_pairs },
     { "const unsigned char gr_reference_bytes[]", bytes },
     { "const uint32_t gr_reference_ends[]", ends }, { "const uint16_t gr_reference_topics[]", used },
   } do

@@ -1,5 +1,6 @@
 # libgpureduce.a, for hosts that link the module in: one object, in which only the C API, luaopen_gpureduce and
-# luaopen_gpureduce_luassert have names. And what an embedder needs beside it: the header, a pkg-config file, the examples.
+# luaopen_gpureduce_luassert have names. And what an embedder needs beside it: the header, a pkg-config file, the
+# examples.
 
 .PHONY: static embed names headers
 library = $(for_lua)/libgpureduce.a

@@ -70,7 +70,7 @@ min 1, mean 50.5, max 100, no NaN]],
       method = false,
       returns = { { "string", "lines as wide as the terminal, without a newline at the end" } },
       errors = "A topic that there is none of; the error names those near it.",
-      cost = "Some 0.5 ms. The texts are part of the module (75 KB): no file is read, under `gr.safe` neither.",
+      cost = "Some 0.5 ms. The texts are part of the module (some 90 KB): no file is read, under `gr.safe` neither.",
       waits = c.no_work,
       example = [[
 print(gr.help("clock"):match("^[^\n]+"), gr.help("Scans"):match("Topics:.*"))

@@ -3,12 +3,13 @@
 #include "src/binding/reference.h"
 
 static void add_byte(luaL_Buffer *b, unsigned char byte) {
-  if (byte < 128) {
+  const unsigned char *pair = gr_reference_pairs[byte];
+  if (!pair[0]) {
     luaL_addchar(b, (char)byte);
     return;
   }
-  add_byte(b, gr_reference_pairs[byte - 128][0]);
-  add_byte(b, gr_reference_pairs[byte - 128][1]);
+  add_byte(b, pair[0]);
+  add_byte(b, pair[1]);
 }
 
 static void add_line(luaL_Buffer *b, int line) {

@@ -5,8 +5,8 @@
 
 #include <stdint.h>
 
-/* What a byte of 128 + k stands for: two bytes, which may be such bytes themselves, of a lower k. */
-extern const unsigned char gr_reference_pairs[][2];
+/* What a byte stands for: two bytes, which may stand for others themselves, though never in a circle; 0, 0: itself. */
+extern const unsigned char gr_reference_pairs[256][2];
 /* All lines that differ, packed, one after the other; and where line k ends. */
 extern const unsigned char gr_reference_bytes[];
 extern const uint32_t gr_reference_ends[];
