@@ -32,9 +32,10 @@ local array = {}
 ---them later counts. `#e` is its length. Functions of the module that take an array's values take it in the array's
 ---place, and are methods of it too: all reductions, `gr.many`, `histogram` (`weights` as well), `bincount`, `scan`,
 ---`compact` (as values and as mask), `take` (as values and as index), `shuffle`, `choice`, `quantile`, `median`,
----`rmsnorm`, `softmax`, `cov`, `corr`, `digest`. The element operators, `compare` and `where`, and `+ - * / % ^` and
----unary `-` (where Lua has them, `//`, `& | ~ << >>` and unary `~` too), give expressions again. `<` and `<=` raise, as
----Lua would make booleans of them; `and` and `==` are Lua's own: write `land` and `eq`.
+---`rmsnorm`, `softmax`, `cov`, `corr`, `digest`, `allclose`, `isclose`, `differ`. The element operators, `compare` and
+---`where`, and `+ - * / % ^` and unary `-` (where Lua has them, `//`, `& | ~ << >>` and unary `~` too), give
+---expressions again. `<` and `<=` raise, as Lua would make booleans of them; `and` and `==` are Lua's own: write `land`
+---and `eq`.
 ---@class gpureduce.expression
 ---@operator add(any): gpureduce.expression
 ---@operator sub(any): gpureduce.expression
@@ -364,6 +365,23 @@ function gr.table(a, i, j) end
 ---@param j? integer the last position, included
 ---@return table # a new one
 function array:table(i, j) end
+
+---A loop over all elements in turn, of a matrix over its rows, on every Lua: `for i, v in gr.ipairs(a) do`. Lua's own
+---`ipairs(a)` does the same from Lua 5.2 on; in Lua 5.1 and LuaJIT it takes tables alone. Each element is read when its
+---turn comes, so the loop sees what it writes.
+---@param a gpureduce.array the input
+---@return function # gives each position and its element
+---@return gpureduce.array # a
+---@return integer # 0
+function gr.ipairs(a) end
+
+---A loop over all elements in turn, of a matrix over its rows, on every Lua: `for i, v in gr.ipairs(a) do`. Lua's own
+---`ipairs(a)` does the same from Lua 5.2 on; in Lua 5.1 and LuaJIT it takes tables alone. Each element is read when its
+---turn comes, so the loop sees what it writes.
+---@return function # gives each position and its element
+---@return gpureduce.array # a
+---@return integer # 0
+function array:ipairs() end
 
 ---The elements as a packed string in the machine's byte order: exact for every dtype, and fast.
 ---@param a gpureduce.array the input
@@ -3612,5 +3630,117 @@ function gr.clock() end
 ---@param operation string `"dot"`, `"sum"`, `"min"`, `"max"`, `"histogram"`, `"scan"` or `"rmsnorm"`
 ---@return table # a list of tables: `name`, for the option `kernel`; `description`; `source`; `dtypes`, `"all"`, `"f32"` or `"i32"`; `error`, as a multiple of 2^-24 times the sum of magnitudes; `block` and `blocks`, the usual block size and those it can do (the teaching kernels); `default`, whether it is what runs without a name; `cuda_only`, whether the CPU has no algorithm of this shape and computes in blocks instead
 function gr.kernels(operation) end
+
+---An array at a glance, as lines of text: what it is, where it lies, its first and last elements (of a matrix its
+---corners), the least, the mean and the greatest, and how many NaN there are. With NaN among them the three are of the
+---rest.
+---@param a gpureduce.array the input
+---@param count? integer elements from each end, rows and columns of a matrix, 1 to 100
+---@return string # lines without a newline at the end, as wide as the terminal (the variable COLUMNS, what the terminal says, or 80); columns of a matrix that have no room are left out
+function gr.show(a, count) end
+
+---An array at a glance, as lines of text: what it is, where it lies, its first and last elements (of a matrix its
+---corners), the least, the mean and the greatest, and how many NaN there are. With NaN among them the three are of the
+---rest.
+---@param count? integer elements from each end, rows and columns of a matrix, 1 to 100
+---@return string # lines without a newline at the end, as wide as the terminal (the variable COLUMNS, what the terminal says, or 80); columns of a matrix that have no room are left out
+function array:show(count) end
+
+---This reference at the prompt: an entry, a chapter, or all topics by chapter.
+---@param topic? string a name such as `"sum"`, `"gr.sum"`, `"histogram:quantile"`, or the title of a chapter
+---@return string # lines as wide as the terminal, without a newline at the end
+function gr.help(topic) end
+
+---@class gpureduce.allclose.options
+---@field rtol? number how far apart, in parts of |b|; default 1e-5
+---@field atol? number how far apart besides; default 1e-8
+---@field nan_equal? boolean two NaN are close; default false
+
+---Whether all elements are close: |a - b| <= atol + rtol |b|, NumPy's rule. An infinity is close to itself alone, NaN
+---to nothing unless `nan_equal` says so.
+---@param a gpureduce.array|number|gpureduce.expression one side
+---@param b gpureduce.array|number|gpureduce.expression the other; one of the two is an array or an expression
+---@param options? gpureduce.allclose.options
+---@return boolean # true of no elements
+function gr.allclose(a, b, options) end
+
+---Whether all elements are close: |a - b| <= atol + rtol |b|, NumPy's rule. An infinity is close to itself alone, NaN
+---to nothing unless `nan_equal` says so.
+---@param b gpureduce.array|number|gpureduce.expression the other; one of the two is an array or an expression
+---@param options? gpureduce.allclose.options
+---@return boolean # true of no elements
+function array:allclose(b, options) end
+
+---Whether all elements are close: |a - b| <= atol + rtol |b|, NumPy's rule. An infinity is close to itself alone, NaN
+---to nothing unless `nan_equal` says so.
+---@param b gpureduce.array|gpureduce.expression|number|gpureduce.expression the other; one of the two is an array or an expression
+---@param options? gpureduce.allclose.options
+---@return boolean # true of no elements
+function expression:allclose(b, options) end
+
+---@class gpureduce.isclose.options
+---@field rtol? number how far apart, in parts of |b|; default 1e-5
+---@field atol? number how far apart besides; default 1e-8
+---@field nan_equal? boolean two NaN are close; default false
+---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---@field into? gpureduce.array
+
+---A mask: 1 where elements are close, as `allclose` has it, 0 elsewhere.
+---@param a gpureduce.array|number|gpureduce.expression one side
+---@param b gpureduce.array|number|gpureduce.expression the other; one of the two is an array or an expression
+---@param options? gpureduce.isclose.options
+---@return gpureduce.array|gpureduce.expression # of u8, as long as the operands; an expression if one of them is one
+function gr.isclose(a, b, options) end
+
+---A mask: 1 where elements are close, as `allclose` has it, 0 elsewhere.
+---@param b gpureduce.array|number|gpureduce.expression the other; one of the two is an array or an expression
+---@param options? gpureduce.isclose.options
+---@return gpureduce.array|gpureduce.expression # of u8, as long as the operands; an expression if one of them is one
+function array:isclose(b, options) end
+
+---A mask: 1 where elements are close, as `allclose` has it, 0 elsewhere.
+---@param b gpureduce.array|gpureduce.expression|number|gpureduce.expression the other; one of the two is an array or an expression
+---@param options? gpureduce.isclose.options
+---@return gpureduce.array|gpureduce.expression # of u8, as long as the operands; an expression if one of them is one
+function expression:isclose(b, options) end
+
+---@class gpureduce.differ.options
+---@field rtol? number how far apart, in parts of |b|; default 1e-5, once there are options
+---@field atol? number how far apart besides; default 1e-8, once there are options
+---@field nan_equal? boolean two NaN are close; default false, once there are options
+
+---Where two arrays differ first, and both elements there. Without options every difference counts, as in `equal`: NaN
+---are equal, zeros of either sign too. With options what `allclose` says with the same ones.
+---@param a gpureduce.array|number|gpureduce.expression one side
+---@param b gpureduce.array|number|gpureduce.expression the other; one of the two is an array or an expression
+---@param options? gpureduce.differ.options
+---@return integer|nil # the first position that differs, of a matrix in its rows one after the other; nil: none does
+---@return number? # the element of a there
+---@return number? # the element of b there
+function gr.differ(a, b, options) end
+
+---Where two arrays differ first, and both elements there. Without options every difference counts, as in `equal`: NaN
+---are equal, zeros of either sign too. With options what `allclose` says with the same ones.
+---@param b gpureduce.array|number|gpureduce.expression the other; one of the two is an array or an expression
+---@param options? gpureduce.differ.options
+---@return integer|nil # the first position that differs, of a matrix in its rows one after the other; nil: none does
+---@return number? # the element of a there
+---@return number? # the element of b there
+function array:differ(b, options) end
+
+---Where two arrays differ first, and both elements there. Without options every difference counts, as in `equal`: NaN
+---are equal, zeros of either sign too. With options what `allclose` says with the same ones.
+---@param b gpureduce.array|gpureduce.expression|number|gpureduce.expression the other; one of the two is an array or an expression
+---@param options? gpureduce.differ.options
+---@return integer|nil # the first position that differs, of a matrix in its rows one after the other; nil: none does
+---@return number? # the element of a there
+---@return number? # the element of b there
+function expression:differ(b, options) end
+
+---Whether a value is an array of this module: a vector, a matrix, a transposed one, also when it has been released.
+---Nothing of the value is asked, no metamethod runs, and nothing raises.
+---@param x? any any value, or none
+---@return boolean # false of expressions, tables and all else
+function gr.isarray(x) end
 
 return gr

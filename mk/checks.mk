@@ -119,7 +119,7 @@ coverage:
 
 # The specs that run the module's Lua parts.
 lua_specs = $(addprefix spec/,$(addsuffix _spec.lua,pictures series terminal colours wild locale docs guide errors \
-  inout))
+  inout prompt luassert))
 
 lint: $(module)
 	luacheck -q .
