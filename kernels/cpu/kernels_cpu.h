@@ -42,6 +42,9 @@ const char *gr_cpu_in_use(void);
 /* The first vector of the job, as a number: out, out2 and out_dtype are ignored. */
 gr_value gr_cpu_reduce_value(const gr_reduce_job *, gr_parallel);
 
+/* The states of all vectors (count of them), which have an element and begin where a leaf begins. */
+void gr_cpu_reduce_states(const gr_reduce_job *, gr_acc *states, gr_parallel);
+
 /* The same for a vector or two that lie side by side, ddof 0, here and at once. */
 void gr_cpu_reduce_small(gr_op, gr_dtype, const void *a, const void *b, int64_t n, gr_value *);
 

@@ -261,6 +261,19 @@ gr_status gr_cpu_do_exact(gr_queue *q, const gr_exact_job *job, gr_exact *sums) 
   return watched ? unwatch() : GR_OK;
 }
 
+/* Also called for arrays of devices, on the host's copy of them. */
+gr_status gr_cpu_do_states(gr_queue *q, const gr_reduce_job *job, gr_acc *states) {
+  gr_rounding before;
+  atomic_int stopped;
+  if (q->backend->states && q->error[0]) return GR_BAD;
+  before = gr_rounding_enter();
+  q->stats.launches++;
+  const int watched = watch(q, job->n, job->count, &stopped);
+  gr_cpu_reduce_states(job, states, watched ? gr_threads_run : helpers());
+  gr_rounding_leave(before);
+  return watched ? unwatch() : GR_OK;
+}
+
 gr_status gr_cpu_do_digest(gr_queue *q, const gr_digest_job *job, uint64_t result[2]) {
   atomic_int stopped;
   const int watched = watch(q, job->n, 1, &stopped);
@@ -353,6 +366,7 @@ static gr_backend cpu = {
     .reduce = gr_cpu_do_reduce,
     .explain = gr_cpu_do_explain,
     .small = small,
+    .states = gr_cpu_do_states,
     .exact = gr_cpu_do_exact,
     .digest = gr_cpu_do_digest,
     .formula = formula,

@@ -163,9 +163,10 @@ struct gr_backend {
 
   /*
   ** These wait, and give results in host memory. NULL: the core lets the CPU do it, on the host's copy. exact: of
-  ** job->count vectors. custom: where the backend has it, results stay in memory of the device, and nothing waits.
+  ** job->count vectors. states: of each vector of the job, which has an element, before they are finished; custom: where the backend has it, results stay in memory of the device, and nothing waits.
   */
   gr_status (*custom)(gr_queue *, const gr_operator_job *);
+  gr_status (*states)(gr_queue *, const gr_reduce_job *, gr_acc *states);
   gr_status (*exact)(gr_queue *, const gr_exact_job *, gr_exact *sums);
   gr_status (*digest)(gr_queue *, const gr_digest_job *, uint64_t result[2]);
 };

@@ -22,6 +22,7 @@ typedef struct gr_limits {
 typedef struct gr_context gr_context;
 typedef struct gr_storage gr_storage; /* storage.h */
 struct gr_reduction;                  /* ops.h */
+struct gr_comm;                       /* ranks/comm.h */
 
 /*
 ** What the layer above tells the core when it makes a context, which is the head of a larger struct: the size of that
@@ -59,6 +60,7 @@ struct gr_context {
   gr_storage *spare[GR_SPARE_CLASSES];
   void (*trim)(gr_context *); /* frees them; NULL: there have been none */
   gr_stop stop;
+  struct gr_comm *comm; /* of the call at work, whose arrays are this rank's parts of longer ones; else NULL */
   const gr_host *host;
   char error[400]; /* what the last failing core function has to say */
 };
