@@ -5,6 +5,7 @@
 # make release    all GPU architectures                    make lint format install clean
 # make deps       install what building needs (Debian)     make deps-test   and what the specs need
 # make sweep fuzz fuzz-asan formulas   every allocation fails once; random calls and formulas beside a model
+# make mpi        gpureduce/mpi.so, for ranks, where mpicc is (make deps-mpi)   make ranks   4096 ranks in one process
 # make docs       write the reference and the types from docs/api           make coverage  how much the specs run
 # make reproducible   two builds in two folders give the same bytes         make cppcheck  another look at the C
 #
@@ -94,7 +95,7 @@ known_d = $(wildcard $(addsuffix .d,$(basename $(every_o))))
 $(filter-out $(addsuffix .o,$(basename $(known_d))) $(addsuffix .ptx,$(basename $(known_d))),$(every_o)): always
 include $(known_d)
 
-include mk/checks.mk mk/fuzz.mk mk/hostile.mk
+include mk/mpi.mk mk/checks.mk mk/fuzz.mk mk/hostile.mk
 
 # ---- using it ----
 
@@ -107,6 +108,10 @@ deps-test: deps
 	$(apt) install -y --no-install-recommends g++ lua5.3 liblua5.3-dev lua5.2 liblua5.2-dev lua5.1 liblua5.1-0-dev \
 	  luajit libluajit-5.1-dev lua-busted lua-check libmpfr-dev gcc-aarch64-linux-gnu libc6-dev-arm64-cross \
 	  qemu-user-static clang clang-format-14
+
+deps-mpi:
+	$(apt) update
+	$(apt) install -y --no-install-recommends openmpi-bin libopenmpi-dev
 
 here = LUA_CPATH="$(CURDIR)/$(for_lua)/?.so;;"
 demo: all

@@ -13,6 +13,7 @@
 #include "src/binding/operator.h"
 #include "src/binding/options.h"
 #include "src/binding/parts.h"
+#include "src/binding/ranks.h"
 #include "src/binding/reduce.h"
 #include "src/binding/results.h"
 #include "src/binding/stop.h"
@@ -222,6 +223,7 @@ int luaopen_gpureduce(lua_State *L) {
   gr_l_when_metatables(L);
   gr_l_formula_metatables(L);
   gr_l_operator_metatable(L);
+  gr_l_comm_metatable(L);
   lua_pushliteral(L, VERSION);
   lua_setfield(L, -2, "_VERSION");
   run_embedded(L, c);

@@ -10,6 +10,7 @@
 #include "src/binding/matrix.h"
 #include "src/binding/operator.h"
 #include "src/binding/parts.h"
+#include "src/binding/ranks.h"
 #include "src/binding/results.h"
 #include "src/binding/rounding.h"
 #include "src/binding/shape.h"
@@ -19,7 +20,7 @@
 #include "src/core/ops.h"
 
 /* The options of reductions, and a bit for each, so that only those are looked up that a call gives. */
-#define OF_ALL(X) X(rows) X(axis) X(into) X(at) X(async) X(segments) X(keepdims) X(out)
+#define OF_ALL(X) X(rows) X(axis) X(into) X(at) X(async) X(segments) X(keepdims) X(out) X(comm)
 #define OF_SOME(X) X(pairs) X(accumulate) X(ddof) X(op) X(value) X(exact) X(kernel) X(block) X(timed)
 #define GR_X(name) NUMBER_##name,
 enum { OF_ALL(GR_X) OF_SOME(GR_X) };
@@ -38,6 +39,7 @@ typedef struct call {
   gr_reduced of, with; /* the same; where they are expressions, a and b are promises of their elements */
   gr_shape shape;
   gr_segments segments; /* where shape points when there are any */
+  gr_comm *comm;        /* the arrays are this rank's parts; or NULL */
   gr_future *gather;    /* where the number goes instead of being computed now, or NULL */
   double ddof;
   gr_kernel_choice kernel;  /* asked for by name, or info == NULL */
@@ -171,10 +173,28 @@ static int options_of(gr_op op) {
   return gr_exact_has(op, GR_F64) ? all | rounded : all;
 }
 
+/*
+** {comm = comm}: the whole of what lies over its ranks, or the columns of a matrix of which each rank has some rows.
+** These lie whole where they are.
+*/
+static void read_comm(lua_State *L, call *q) {
+  const char *other = given(q, HAS_segments | HAS_into | HAS_at | HAS_op | HAS_value);
+  q->comm = gr_l_option_comm(L, q->options);
+  if (q->comm && other) gr_l_argerror(L, q->options, "option 'comm': is not served together with '%s'", other);
+}
+
+static void check_comm(lua_State *L, const call *q) {
+  if (q->shape.rows && q->shape.axis != 1)
+    gr_l_argerror(L, q->options, "option 'comm': is not served by rows, which lie whole on their ranks; by axis = 1 it is");
+  if (q->shape.rows && q->exact)
+    gr_l_argerror(L, q->options, "option 'comm': is not served by exact sums of columns");
+}
+
 static void read_options(lua_State *L, call *q, int64_t n) {
   const int takes = options_of(q->op);
   if (read_kernel(L, q, n) || !(q->given = gr_l_options_among(L, q->options, option_names, takes))) return;
   if (q->given & (HAS_rows | HAS_axis)) q->shape = gr_l_option_shape(L, q->options, q->a);
+  if (q->given & HAS_comm) read_comm(L, q);
   if (q->given & HAS_segments) read_segments(L, q);
   if (!q->shape.rows && !q->shape.segments) refuse_without_rows(L, q);
   read_at(L, q);
@@ -289,8 +309,44 @@ static int push_number(lua_State *L, gr_context *c, call *q) {
   return gr_l_push_result(L, q->op, &r);
 }
 
+/* Of which each rank has a part. Positions are those in the whole, and with them comes the rank that has the element. */
+static int push_ranks(lua_State *L, gr_context *c, call *q) {
+  gr_value r;
+  double x = 0;
+  check_comm(L, q);
+  make_elements(L, q);
+  if (q->shape.rows) {
+    const int two = q->op == GR_OP_minmax;
+    const gr_dtype t = q->single ? GR_F32 : gr_result_dtype(q->op, q->a->dtype);
+    gr_array *out = gr_l_push_array(L), *out2 = two ? gr_l_push_array(L) : NULL;
+    GR_TRY_RANKS(L, c, q->comm, 1, gr_reduce_ranks(c, q->op, q->shape, q->a, q->b, q->ddof, t, out, out2));
+    for (int k = 0; k <= two && q->keepdims; k++)
+      gr_l_keep_dimensions(k ? out2 : out, q->transposed ? 3 - q->shape.axis : q->shape.axis);
+    return 1 + two;
+  }
+  if (q->exact) {
+    const gr_reduced a = {NULL, q->a}, b = {NULL, q->b};
+    GR_TRY_RANKS(L, c, q->comm, 1, gr_exact_all(c, q->op, a, b, (int64_t)q->ddof, q->single, &x));
+    lua_pushnumber(L, x);
+    return 1;
+  }
+  GR_TRY_RANKS(L, c, q->comm, 1, gr_reduce_all(c, q->op, q->a, q->b, q->ddof, &r));
+  if (q->single) r.v[0].f = gr_l_single(r.v[0].f);
+  if (q->op != GR_OP_argmin && q->op != GR_OP_argmax) return gr_l_push_result(L, q->op, &r);
+  gr_l_push_result(L, q->op, &r);
+  int rank = 0;
+  while (q->comm->starts[rank + 1] < r.v[0].i) rank++;
+  lua_pushinteger(L, rank);
+  return 2;
+}
+
 static int finish(lua_State *L, call *q) {
   gr_context *c = gr_l_context(L);
+  if (q->comm) {
+    const int n = push_ranks(L, c, q);
+    drop_elements(L, q);
+    return q->later && !q->gather ? gr_l_later_values(L, c, n, q->a->storage->queue, gr_ops[q->op].name) : n;
+  }
   if (!q->shape.segments) check_empty(L, q);
   if (q->kernel.info || q->gather || q->later) make_elements(L, q);
   if (q->kernel.info && (q->kernel.info->rule != GR_BLOCK_OWN || q->kernel.timed || q->shape.rows))
@@ -428,7 +484,7 @@ static int reduce_pair(lua_State *L, gr_op op) {
 }
 
 gr_reduction gr_l_reduction(lua_State *L, gr_op op, int first) {
-  static const char *const work[] = {"segments", "op", "value", "kernel", "async", "into", "at"};
+  static const char *const work[] = {"segments", "op", "value", "kernel", "async", "into", "at", "comm"};
   gr_context *c = gr_l_context(L);
   call q = {.op = op, .options = first + gr_ops[op].inputs, .shape = {.axis = 2}};
   lua_settop(L, q.options);

@@ -54,8 +54,9 @@ typedef struct gr_comm {
      no rank stays away from a call because it has no memory to say so. */
   gr_card *cards;
   char *texts;
-  int64_t *starts; /* size + 1 */
-  int64_t width;   /* of the call at work: how many vectors */
+  int64_t *starts;  /* size + 1 */
+  int64_t *lengths; /* size: bytes that each rank sends */
+  int64_t width;    /* of the call at work: how many vectors */
 } gr_comm;
 
 #endif

@@ -1,6 +1,8 @@
 #include "src/core/ranks/reduce.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include "src/core/dtype.h"
 #include "src/core/operation.h"
 #include "src/core/ranks/fold.h"
 #include "src/core/ranks/meet.h"
@@ -46,7 +48,7 @@ static int64_t take(int64_t *at, int64_t bytes) {
 }
 
 typedef struct layout {
-  int64_t mine, all, sent, before, leaf, states, lengths, stretches, parcels, bytes;
+  int64_t mine, all, sent, before, leaf, states, stretches, parcels, bytes;
 } layout;
 
 static layout layout_of(const plan *p) {
@@ -58,7 +60,6 @@ static layout layout_of(const plan *p) {
   l.before = take(&at, p->before);
   l.leaf = take(&at, p->leaf);
   l.states = take(&at, p->fold.count * (int64_t)sizeof(gr_acc));
-  l.lengths = take(&at, p->size * 8);
   l.stretches = take(&at, (p->receipts + 1) * (int64_t)sizeof(gr_stretch));
   l.parcels = take(&at, (p->receipts + 1) * (int64_t)sizeof(gr_parcel));
   l.bytes = at;
@@ -106,7 +107,7 @@ static int any_failed(const plan *p, const char *all, const int64_t *lengths) {
 static gr_status run(gr_context *c, gr_queue *q, const plan *p, const gr_reduce_job *job, char *block,
                      gr_acc *states) {
   const layout l = layout_of(p);
-  int64_t *lengths = (int64_t *)(block + l.lengths);
+  int64_t *lengths = c->comm->lengths;
   char *all = block + l.all;
   maker m = {c, q};
   gr_status status = p->borders ? exchange(c, p, &l, block, job) : GR_OK;
@@ -131,7 +132,7 @@ gr_status gr_ranks_reduce(gr_context *c, gr_queue *q, const gr_reduce_job *job, 
   const plan p = plan_of(c->comm, &f);
   const layout l = layout_of(&p);
   /* Known to all ranks: 64 for each of what is rounded, and no rank's message is longer than all of them. */
-  if (!p.borders && 2 * p.all + f.count * (int64_t)sizeof(gr_acc) + p.size * 8 + 1024 <= NEAR)
+  if (!p.borders && 2 * p.all + f.count * (int64_t)sizeof(gr_acc) + 1024 <= NEAR)
     return run(c, q, &p, job, near, states);
   gr_status status = gr_context_allows(c, (size_t)l.bytes);
   char *block = status == GR_OK ? malloc((size_t)l.bytes) : NULL;
@@ -139,5 +140,49 @@ gr_status gr_ranks_reduce(gr_context *c, gr_queue *q, const gr_reduce_job *job, 
   status = gr_ranks_agree(c, status);
   if (status == GR_OK) status = run(c, q, &p, job, block, states);
   free(block);
+  return status;
+}
+
+/* All that ranks must agree on, but how many vectors there are. */
+static void describe(const gr_reduce_job *job, char *text, size_t room) {
+  char ddof[48] = "", scales[96] = "";
+  if (job->op == GR_OP_var || job->op == GR_OP_std) snprintf(ddof, sizeof ddof, " with ddof %.17g", job->ddof);
+  if (job->scale_a != 1 || job->scale_b != 1)
+    snprintf(scales, sizeof scales, " scaled by %.17g, %.17g", job->scale_a, job->scale_b);
+  snprintf(text, room, "%s of %s%s%s", gr_ops[job->op].name, gr_dtypes[job->dtype].name, ddof, scales);
+}
+
+/* After the meeting, so the same on all ranks. */
+static gr_status check_length(gr_context *c, const gr_reduce_job *job, int64_t n) {
+  if (n == 0 && gr_ops[job->op].raises_on_empty)
+    return gr_fail(c, GR_BAD, "array is empty on all ranks: '%s' needs an element", gr_ops[job->op].name);
+  if ((job->op == GR_OP_var || job->op == GR_OP_std) && job->ddof >= (double)n && !(n == 0 && job->ddof == 0))
+    return gr_fail(c, GR_BAD, "option 'ddof': less than the length of all ranks %lld expected, got %.14g",
+                   (long long)n, job->ddof);
+  return GR_OK;
+}
+
+gr_status gr_ranks_vectors(gr_context *c, gr_queue *q, const gr_reduce_job *job, gr_status mine, gr_acc **states,
+                           int64_t *n) {
+  char text[GR_CARD_TEXT];
+  describe(job, text, sizeof text);
+  gr_status status = gr_ranks_meet(c, text, job->n, job->n ? job->count : 0, mine);
+  *n = gr_ranks_all(c);
+  if (status == GR_OK) status = check_length(c, job, *n);
+  if (status != GR_OK) return status;
+  *states = malloc((size_t)c->comm->width * sizeof **states + 1);
+  status = gr_ranks_agree(c, *states ? GR_OK : gr_fail(c, GR_NO_MEMORY, "out of memory: %lld columns",
+                                                       (long long)c->comm->width));
+  return status == GR_OK ? gr_ranks_reduce(c, q, job, *states) : status;
+}
+
+gr_status gr_ranks_number(gr_context *c, gr_queue *q, const gr_reduce_job *job, gr_status mine, gr_value *r) {
+  char text[GR_CARD_TEXT];
+  gr_acc state;
+  describe(job, text, sizeof text);
+  gr_status status = gr_ranks_meet(c, text, job->n, 1, mine);
+  if (status == GR_OK) status = check_length(c, job, gr_ranks_all(c));
+  if (status == GR_OK) status = gr_ranks_reduce(c, q, job, &state);
+  if (status == GR_OK) *r = gr_finish(job->op, job->dtype, state, gr_ranks_all(c), job->ddof);
   return status;
 }

@@ -1,0 +1,144 @@
+-- Run by mpirun (spec/ranks_spec.lua): every rank makes the whole of some data, takes its part of it, and compares what
+-- all ranks get together with what the whole gives, bit by bit.
+--
+--   lua spec/ranks/check.lua NAME [rounds] [seed]     one of the checks below, or "all"
+
+local gr = require "gpureduce"
+local mpi = require "gpureduce.mpi"
+local comm = mpi.world()
+
+local name, rounds, seed = arg[1], tonumber(arg[2]) or 20, tonumber(arg[3]) or 1
+math.randomseed(seed) -- the same on all ranks, so all cut alike
+if os.getenv "GPUREDUCE_DEVICE" then gr.use(os.getenv "GPUREDUCE_DEVICE") end
+
+local dtypes = { "u8", "i8", "u16", "i16", "u32", "i32", "i64", "f16", "bf16", "f32", "f64" }
+local floats = { "f16", "bf16", "f32", "f64" }
+
+local function below(n) return math.random(0, n - 1) end
+local function one_of(list) return list[math.random(#list)] end
+
+-- Where this rank's part of n begins and ends: by leaves, anywhere, or with ranks that have nothing.
+local function cut(n, dtype)
+  local way, ends = below(3), {}
+  if way == 0 then return comm:part(n, dtype) end
+  for r = 1, comm.size - 1 do ends[r] = way == 1 and math.floor(n * r / comm.size) or below(n + 1) end
+  table.sort(ends)
+  ends[0], ends[comm.size] = 0, n
+  return ends[comm.rank] + 1, ends[comm.rank + 1]
+end
+
+local function length() return below(2 ^ math.random(1, 16)) end
+
+local function data(n, dtype, seed_of)
+  local x = gr.randn(n, { dtype = "f64", seed = seed_of })
+  if dtype:sub(1, 1) ~= "f" and dtype ~= "bf16" then x = (x * 20):abs() end
+  return x:cast(dtype)
+end
+
+local function same(got, expected, ...)
+  local ok
+  if type(expected) == "number" then
+    ok = type(got) == "number" and string.format("%a %s", got, math.type and math.type(got) or "")
+      == string.format("%a %s", expected, math.type and math.type(expected) or "") or (got ~= got and expected ~= expected)
+  elseif type(expected) == "userdata" then
+    ok = got.dtype == expected.dtype and got:bytes() == expected:bytes()
+  else
+    ok = got == expected
+  end
+  if ok then return end
+  local words = {}
+  for k, v in ipairs { ... } do words[k] = tostring(v) end
+  error(("rank %d of %d: %s: %s, not %s"):format(comm.rank, comm.size, table.concat(words, " "), tostring(got),
+    tostring(expected)), 0)
+end
+
+local check = {}
+
+local reductions = { "sum", "prod", "mean", "min", "max", "minmax", "argmin", "argmax", "any", "all", "count", "var",
+  "std", "logsumexp", "norm" }
+
+function check.reductions(round)
+  for _, dtype in ipairs(dtypes) do
+    for _, op in ipairs(reductions) do
+      local n = length() + 1
+      local a = data(n, dtype, round)
+      local first, last = cut(n, dtype)
+      local part = a:slice(first, last)
+      local x, y = gr[op](a)
+      local u, v = gr[op](part, { comm = comm })
+      same(u, x, op, dtype, n)
+      if op == "minmax" then same(v, y, op, dtype, n) end
+      if op:match "^arg" then same(first <= x and x <= last, comm.rank == v, op, "rank", v) end
+    end
+    local op, n = one_of { "dot", "mse", "cosine" }, length()
+    local a, b = data(n, dtype, round), data(n, dtype, round + 1)
+    local first, last = cut(n, dtype)
+    same(gr[op](a:slice(first, last), b:slice(first, last), { comm = comm }), gr[op](a, b), op, dtype, n)
+  end
+end
+
+function check.accumulate(round)
+  for _, dtype in ipairs(floats) do
+    for _, how in ipairs { "f32", "kahan", "neumaier" } do
+      local n = length()
+      local a, b = data(n, dtype, round), data(n, dtype, round + 1)
+      local first, last = cut(n, dtype)
+      local p, q = a:slice(first, last), b:slice(first, last)
+      same(p:sum { comm = comm, accumulate = how }, a:sum { accumulate = how }, "sum", how, dtype, n)
+      same(p:dot(q, { comm = comm, accumulate = how }), a:dot(b, { accumulate = how }), "dot", how, dtype, n)
+    end
+    for _, p in ipairs { 1, 2, math.huge } do
+      local n = length()
+      local a = data(n, dtype, round)
+      if dtype == "f64" then a = a * one_of { 1, 1e200, 1e-200 } end
+      local first, last = cut(n, dtype)
+      same(gr.norm(a:slice(first, last), p, { comm = comm }), gr.norm(a, p), "norm", p, dtype, n)
+    end
+  end
+end
+
+function check.columns(round)
+  for _, dtype in ipairs(dtypes) do
+    for _, op in ipairs { one_of(reductions), one_of(reductions), "var", "minmax", "norm" } do
+      local rows, columns = length() % 5000 + 1, math.random(1, 9)
+      local a = data(rows * columns, dtype, round)
+      if op == "norm" and dtype == "f64" then a = a * one_of { 1, 1e200 } end
+      local first, last = cut(rows, dtype)
+      local part = a:slice((first - 1) * columns + 1, last * columns)
+      local x, y = gr[op](a, { rows = rows, axis = 1 })
+      local u, v = gr[op](part, { rows = math.max(last - first + 1, 1), axis = 1, comm = comm })
+      same(u, x, op, "columns", dtype, rows, columns)
+      if y then same(v, y, op, "columns", dtype, rows, columns) end
+    end
+  end
+end
+
+function check.exact(round)
+  for _, dtype in ipairs(floats) do
+    for _, op in ipairs { "sum", "mean", "norm", "var", "std" } do
+      local n = length() + 1
+      local a = data(n, dtype, round)
+      local first, last = cut(n, dtype)
+      same(gr[op](a:slice(first, last), { comm = comm, exact = true }), gr[op](a, { exact = true }), op, dtype, n)
+    end
+    local n = length()
+    local a, b = data(n, dtype, round), data(n, dtype, round + 1)
+    local first, last = cut(n, dtype)
+    local p, q = a:slice(first, last), b:slice(first, last)
+    for _, op in ipairs { "dot", "mse", "cosine" } do
+      same(gr[op](p, q, { comm = comm, exact = true }), gr[op](a, b, { exact = true }), op, dtype, n)
+    end
+    same(gr.accumulator():add(p):merge(comm):value(), gr.accumulator():add(a):value(), "accumulator", dtype, n)
+    local zeros = gr.full(n + 1, below(2) == 0 and -0.0 or 0.0, dtype)
+    first, last = cut(n + 1, dtype)
+    same(1 / zeros:slice(first, last):sum { comm = comm, exact = true }, 1 / zeros:sum { exact = true }, "zeros", dtype)
+  end
+end
+
+for round = 1, rounds do
+  for each, f in pairs(check) do
+    if name == "all" or name == each then f(round + seed * 1000) end
+  end
+end
+comm:barrier()
+if comm.rank == 0 then print(("ranks: %d, %s: %d rounds agree"):format(comm.size, name, rounds)) end
