@@ -105,4 +105,9 @@ void gr_cpu_exact(const gr_exact_job *, gr_feed *, gr_exact *sums, gr_exact *roo
 
 void gr_cpu_digest(const gr_digest_job *, uint64_t result[2], gr_parallel);
 
+/* The total of elements from .. from + n - 1: of sums and products of floats whole tiles of a node, of all else any. */
+gr_acc gr_cpu_scan_total(const gr_scan_job *, int64_t from, int64_t n);
+/* The results of a part, on this thread. */
+void gr_cpu_scan_part(const gr_scan_part *);
+
 #endif

@@ -52,7 +52,12 @@ local function same(got, expected, ...)
     tostring(expected)), 0)
 end
 
-local check = {}
+-- By name, and in the order in which they are written here, which is that of all ranks.
+local names = {}
+local check = setmetatable({}, { __newindex = function(t, key, f)
+  names[#names + 1] = key
+  rawset(t, key, f)
+end })
 
 local reductions = { "sum", "prod", "mean", "min", "max", "minmax", "argmin", "argmax", "any", "all", "count", "var",
   "std", "logsumexp", "norm" }
@@ -135,9 +140,62 @@ function check.exact(round)
   end
 end
 
+function check.quantile(round)
+  for _, dtype in ipairs(dtypes) do
+    local n = length() + 1
+    local a = data(n, dtype, round)
+    local first, last = cut(n, dtype)
+    local part, shares = a:slice(first, last), { 0, math.random(), math.random(), 1, 0.5 }
+    for _, method in ipairs { "linear", "lower", "hazen" } do
+      same(part:quantile(shares, { comm = comm, method = method }), a:quantile(shares, { method = method }), method,
+        dtype, n)
+    end
+    same(part:median { comm = comm }, a:median(), "median", dtype, n)
+  end
+end
+
+function check.scan(round)
+  for _, dtype in ipairs(dtypes) do
+    for _, op in ipairs { "sum", "prod", "min", "max" } do
+      local n = below(4) == 0 and length() * 20 or length()
+      local a = data(n, dtype, round)
+      local first, last = cut(n, one_of { dtype, "u8" })
+      local exclusive, reverse = below(2) == 0, below(2) == 0
+      local whole = a:scan(op, { exclusive = exclusive, reverse = reverse })
+      local part = a:slice(first, last):scan(op, { exclusive = exclusive, reverse = reverse, comm = comm })
+      same(part, whole:slice(first, last), "scan", op, dtype, n, exclusive, reverse)
+    end
+  end
+end
+
+function check.digest(round)
+  for _, dtype in ipairs(dtypes) do
+    local n = length()
+    local a = data(n, dtype, round)
+    local first, last = cut(n, dtype)
+    same(a:slice(first, last):digest { comm = comm }, a:digest(), "digest", dtype, n)
+  end
+end
+
+function check.random(round)
+  local n = length()
+  local first, last = cut(n, "f32")
+  for _, kind in ipairs { "rand", "randn", "exponential" } do
+    for _, dtype in ipairs(floats) do
+      same(gr[kind](last - first + 1, { dtype = dtype, seed = round, comm = comm }),
+        gr[kind](n, { dtype = dtype, seed = round }):slice(first, last), kind, dtype, n)
+    end
+  end
+  for _, most in ipairs { 5, 2 ^ 40 } do
+    most = math.floor(most)
+    same(gr.randint(-3, most, last - first + 1, { seed = round, comm = comm }),
+      gr.randint(-3, most, n, { seed = round }):slice(first, last), "randint", most, n)
+  end
+end
+
 for round = 1, rounds do
-  for each, f in pairs(check) do
-    if name == "all" or name == each then f(round + seed * 1000) end
+  for _, each in ipairs(names) do
+    if name == "all" or name == each then check[each](round + seed * 1000) end
   end
 end
 comm:barrier()

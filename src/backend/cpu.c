@@ -274,6 +274,26 @@ gr_status gr_cpu_do_states(gr_queue *q, const gr_reduce_job *job, gr_acc *states
   return watched ? unwatch() : GR_OK;
 }
 
+gr_status gr_cpu_do_scan_total(gr_queue *q, const gr_scan_job *job, int64_t from, int64_t n, gr_acc *total) {
+  atomic_int stopped;
+  const gr_rounding before = gr_rounding_enter();
+  const int watched = watch(q, n, 1, &stopped);
+  q->stats.launches++;
+  *total = gr_cpu_scan_total(job, from, n);
+  gr_rounding_leave(before);
+  return watched ? unwatch() : GR_OK;
+}
+
+gr_status gr_cpu_do_scan_part(gr_queue *q, const gr_scan_part *part) {
+  atomic_int stopped;
+  const gr_rounding before = gr_rounding_enter();
+  const int watched = watch(q, part->job.n - part->first, 1, &stopped);
+  q->stats.launches++;
+  gr_cpu_scan_part(part);
+  gr_rounding_leave(before);
+  return watched ? unwatch() : GR_OK;
+}
+
 gr_status gr_cpu_do_digest(gr_queue *q, const gr_digest_job *job, uint64_t result[2]) {
   atomic_int stopped;
   const int watched = watch(q, job->n, 1, &stopped);
@@ -367,6 +387,8 @@ static gr_backend cpu = {
     .explain = gr_cpu_do_explain,
     .small = small,
     .states = gr_cpu_do_states,
+    .scan_total = gr_cpu_do_scan_total,
+    .scan_part = gr_cpu_do_scan_part,
     .exact = gr_cpu_do_exact,
     .digest = gr_cpu_do_digest,
     .formula = formula,

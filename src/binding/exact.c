@@ -110,13 +110,15 @@ static int l_exact(lua_State *L) {
   return 1;
 }
 
-/* gr.digest(a): 32 hexadecimal digits that depend on all bytes of a and on their order. */
+/* gr.digest(a, {comm}): 32 hexadecimal digits that depend on all bytes of a and on their order. */
 static int l_digest(lua_State *L) {
+  static const char *const names[] = {"comm", NULL};
   gr_context *c = gr_l_context(L);
   gr_array *a = gr_l_check_elements(L, 1);
   uint64_t sum[2];
   char text[40];
-  GR_TRY(L, c, 1, gr_digest(c, a, sum));
+  gr_comm *comm = gr_l_options(L, 2, names) ? gr_l_option_comm(L, 2) : NULL;
+  GR_TRY_RANKS(L, c, comm, 1, gr_digest(c, a, sum));
   snprintf(text, sizeof text, "%016llx%016llx", (unsigned long long)sum[0], (unsigned long long)sum[1]);
   lua_pushstring(L, text);
   return 1;

@@ -49,6 +49,11 @@ gr_comm *gr_l_option_comm(lua_State *L, int arg) {
   return comm;
 }
 
+int gr_l_raise_alike(lua_State *L, gr_context *c, gr_status status) {
+  if (status != GR_BAD) gr_l_raise(L, c, status, 1);
+  return luaL_error(L, "gpureduce: %s", c->error);
+}
+
 /* ---- methods ---- */
 
 /* comm:barrier(): returns when all ranks have called it. */

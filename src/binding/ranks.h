@@ -10,21 +10,23 @@ gr_comm *gr_l_option_comm(lua_State *L, int arg);
 gr_comm *gr_l_check_comm(lua_State *L, int arg);
 void gr_l_comm_metatable(lua_State *L);
 
+/* Raises what a call failed of that all ranks took part in, in words that are the same on all. Does not return. */
+int gr_l_raise_alike(lua_State *L, gr_context *, gr_status);
+
 /*
 ** A call into the core of which each rank of comm does its part. It is not tried again where memory was short: all
 ** would have to.
 */
-#define GR_TRY_RANKS(L, c, ranks, arg, call)                  \
-  do {                                                        \
-    gr_context *c_ = (c);                                     \
-    if (!(ranks)) {                                           \
-      GR_TRY(L, c_, arg, call);                               \
-    } else {                                                  \
-      c_->comm = (ranks);                                     \
-      const gr_status status_ = GR_CALL(L, c_, call);         \
-      c_->comm = NULL;                                        \
-      if (status_ != GR_OK) gr_l_raise(L, c_, status_, arg);  \
-    }                                                         \
+#define GR_TRY_RANKS(L, c, ranks, arg, call)                        \
+  do {                                                              \
+    if (!(ranks)) {                                                 \
+      GR_TRY(L, c, arg, call);                                      \
+    } else {                                                        \
+      (c)->comm = (ranks);                                          \
+      const gr_status alike_ = GR_CALL(L, c, call);                 \
+      (c)->comm = NULL;                                             \
+      if (alike_ != GR_OK) gr_l_raise_alike(L, c, alike_);          \
+    }                                                               \
   } while (0)
 
 #endif

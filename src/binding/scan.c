@@ -4,6 +4,7 @@
 #include "src/binding/matrix.h"
 #include "src/binding/operator.h"
 #include "src/binding/parts.h"
+#include "src/binding/ranks.h"
 #include "src/binding/reduce.h"
 #include "src/binding/results.h"
 #include "src/core/ops.h"
@@ -24,8 +25,9 @@ gr_op gr_l_check_scanned(lua_State *L, int arg) {
 
 /* gr.scan(a, op, {exclusive, reverse, into}) */
 static int l_scan(lua_State *L) {
-  enum { INTO = 1, EXCLUSIVE = 2, REVERSE = 4, KERNEL = 8 + 16 + 32, SHAPE = 64 + 128 };
-  static const char *const names[] = {"into", "exclusive", "reverse", "kernel", "block", "timed", "rows", "axis", NULL};
+  enum { INTO = 1, EXCLUSIVE = 2, REVERSE = 4, KERNEL = 8 + 16 + 32, SHAPE = 64 + 128, COMM = 256 };
+  static const char *const names[] = {"into",  "exclusive", "reverse", "kernel", "block",
+                                      "timed", "rows",      "axis",    "comm",   NULL};
   gr_context *c = gr_l_context(L);
   gr_custom *custom = gr_l_test_operator(L, 2);
   if (custom) return lua_settop(L, 3), gr_l_operator_scan(L, custom, 1, 3);
@@ -49,13 +51,21 @@ static int l_scan(lua_State *L) {
     gr_l_argerror(L, 2, "kernel '%s': scan of sum expected, got '%s'", k.info->name, gr_ops[op].name);
   if (k.info && k.block && reverse)
     gr_l_argerror(L, at, "option 'reverse': kernel '%s' scans forwards only", k.info->name);
+  gr_comm *comm = given & COMM ? gr_l_option_comm(L, at) : NULL;
+  if (comm && given & (KERNEL | SHAPE))
+    gr_l_argerror(L, at, "option 'comm': is not served together with '%s'", given & KERNEL ? "kernel" : "rows");
   gr_dtype t = gr_scan_dtype(op, a->dtype);
   gr_array *out = NULL;
   if (into && into->storage && !(given & KERNEL)) out = gr_l_check_into(L, at, into, t, a->n, a); /* seen on the way */
   else if (given & INTO) out = gr_l_option_into(L, at, t, a->n, a);
   gr_l_check_timed_into(L, at, &k, a, out);
   if (!out) out = gr_l_new_like(L, c, a, t);
-  if (of.e && (k.info || shape.rows)) GR_TRY_WITH(L, c, 1, of.e, NULL, gr_reduced_eval(c, &of));
+  if (of.e && (k.info || shape.rows || comm)) GR_TRY_WITH(L, c, 1, of.e, NULL, gr_reduced_eval(c, &of));
+  if (comm) {
+    GR_TRY_RANKS(L, c, comm, 1, gr_scan(c, op, a, out, exclusive, reverse));
+    gr_l_drop_elements(L, of);
+    return 1;
+  }
   GR_TRY_WITH(L, c, 1, of.e, NULL,
               k.info       ? gr_ladder_scan(c, &k, op, a, out, exclusive, reverse)
               : shape.rows ? gr_scan_each(c, op, shape, a, out, exclusive, reverse)

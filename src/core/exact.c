@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "src/core/ranks/meet.h"
+#include "src/core/ranks/vectors.h"
 #include "src/core/threads.h"
 
 #define BATCH 512 /* vectors whose sums are held at once */
@@ -372,6 +373,7 @@ gr_status gr_digest(gr_context *c, const gr_array *a, uint64_t result[2]) {
   gr_queue *q = a->storage->queue;
   const gr_backend *backend = q->backend->digest ? q->backend : c->host->cpu();
   gr_digest_job job = {.dtype = a->dtype, .n = a->n};
+  if (c->comm) return gr_ranks_digest(c, a, result);
   gr_status status = gr_array_read(a, q->backend->digest ? gr_kernel_side(a->storage) : GR_HOST, &job.a);
   if (status != GR_OK) return status;
   status = backend->digest(q, &job, result);

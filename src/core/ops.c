@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include "src/core/ranks/meet.h"
 #include "src/core/ranks/reduce.h"
+#include "src/core/ranks/vectors.h"
 
 int64_t gr_shape_results(gr_shape s, int64_t n) {
   if (s.segments) return s.segments->count;
@@ -298,6 +299,7 @@ gr_status gr_scan(gr_context *c, gr_op op, const gr_array *a, gr_array *out, int
   gr_queue *q = a->storage->queue;
   gr_scan_job job = {
       .op = op, .dtype = a->dtype, .out_dtype = out->dtype, .n = a->n, .exclusive = exclusive, .reverse = reverse};
+  if (c->comm) return gr_ranks_scan(c, op, a, out, exclusive, reverse);
   gr_status status = map_job(a, out, &job.a, &job.out);
   if (status != GR_OK || a->n == 0) return status;
   status = q->backend->scan(q, &job);

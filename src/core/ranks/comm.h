@@ -57,6 +57,7 @@ typedef struct gr_comm {
   int64_t *starts;  /* size + 1 */
   int64_t *lengths; /* size: bytes that each rank sends */
   int64_t width;    /* of the call at work: how many vectors */
+  int mirrored;     /* of the call at work: starts count from the other end, and so do ranks */
 } gr_comm;
 
 #endif

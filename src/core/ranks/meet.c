@@ -4,7 +4,7 @@
 #include <string.h>
 #include "kernels/numerics/digest.h"
 
-int64_t gr_ranks_before(const gr_context *c) { return c->comm->starts[c->comm->rank]; }
+int64_t gr_ranks_before(const gr_context *c) { return c->comm->starts[gr_ranks_own(c->comm)]; }
 int64_t gr_ranks_all(const gr_context *c) { return c->comm->starts[c->comm->size]; }
 
 gr_status gr_ranks_moved(gr_context *c, int code) {
@@ -66,6 +66,7 @@ gr_status gr_ranks_meet(gr_context *c, const char *what, int64_t n, int64_t widt
                      (long long)comm->cards[first].width, r, (long long)comm->cards[r].width);
   }
   comm->width = first < 0 ? 0 : comm->cards[first].width;
+  comm->mirrored = 0;
   comm->starts[0] = 0;
   for (int r = 0; r < comm->size; r++) comm->starts[r + 1] = comm->starts[r] + comm->cards[r].n;
   return GR_OK;
@@ -76,4 +77,19 @@ gr_status gr_ranks_agree(gr_context *c, gr_status mine) { return show_cards(c, "
 gr_status gr_ranks_add(gr_context *c, uint64_t *values, int64_t count, gr_status mine) {
   gr_status status = gr_ranks_agree(c, mine);
   return status == GR_OK ? gr_ranks_moved(c, c->comm->table->add(c->comm->handle, values, count)) : status;
+}
+
+int gr_ranks_peer(const gr_comm *comm, int rank) { return comm->mirrored ? comm->size - 1 - rank : rank; }
+int gr_ranks_own(const gr_comm *comm) { return gr_ranks_peer(comm, comm->rank); }
+
+void gr_ranks_mirror(gr_context *c) {
+  gr_comm *comm = c->comm;
+  int64_t *s = comm->starts;
+  const int64_t n = s[comm->size];
+  for (int low = 0, high = comm->size; low <= high; low++, high--) {
+    const int64_t first = n - s[high], last = n - s[low];
+    s[low] = first;
+    s[high] = last;
+  }
+  comm->mirrored = 1;
 }

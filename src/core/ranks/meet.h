@@ -28,4 +28,12 @@ gr_status gr_ranks_moved(gr_context *, int code);
 int64_t gr_ranks_before(const gr_context *);
 int64_t gr_ranks_all(const gr_context *);
 
+/*
+** From here on positions count from the other end, and with them the ranks: starts are turned round, and this rank is
+** the one of that number among them. The next gr_ranks_meet ends that.
+*/
+void gr_ranks_mirror(gr_context *);
+int gr_ranks_own(const gr_comm *);           /* this rank, as starts count */
+int gr_ranks_peer(const gr_comm *, int rank); /* and the other way: a rank of starts, as messages go */
+
 #endif

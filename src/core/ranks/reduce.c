@@ -4,39 +4,23 @@
 #include <stdlib.h>
 #include "src/core/dtype.h"
 #include "src/core/operation.h"
-#include "src/core/ranks/fold.h"
+#include "src/core/ranks/borders.h"
 #include "src/core/ranks/meet.h"
 
-/* What a call needs, in one block: nothing is asked for between two messages. */
+/* What a call needs besides what comes over borders, in one block. */
 typedef struct plan {
   gr_ranks_fold fold;
   const int64_t *starts;
   int size, rank, borders;
-  int64_t sends, receipts;    /* stretches */
-  int64_t mine, all;          /* bytes of messages */
-  int64_t sent, before, leaf; /* bytes of elements */
+  int64_t mine, all, leaf; /* bytes: of messages, of a leaf that is put together */
 } plan;
-
-static int64_t elements_of(const gr_stretch *s, int64_t count) {
-  int64_t n = 0;
-  for (int64_t k = 0; k < count; k++) n += s[k].end - s[k].first;
-  return n;
-}
 
 static plan plan_of(const gr_comm *comm, const gr_ranks_fold *f) {
   plan p = {.fold = *f, .starts = comm->starts, .size = comm->size, .rank = comm->rank};
-  gr_stretch one;
-  const gr_leaves l = gr_leaves_of(p.starts, p.size, p.rank, f->leaf);
   p.borders = gr_has_borders(p.starts, p.size, f->leaf);
-  for (int r = 0; r < p.size; r++) p.all += gr_ranks_message(f, p.starts, p.size, r);
-  p.mine = gr_ranks_message(f, p.starts, p.size, p.rank);
-  if (!p.borders) return p;
-  p.sends = gr_border_sends(p.starts, p.size, p.rank, f->leaf, 0, &one, 1);
-  if (p.sends) p.sent = elements_of(&one, 1) * f->element;
-  p.receipts = gr_border_receipts(p.starts, p.size, p.rank, f->leaf, 0, NULL, 0);
-  if (!l.shared) return p;
-  p.before = (p.starts[p.rank] - l.first * f->leaf) * f->element;
-  p.leaf = f->leaf * f->element;
+  for (int r = 0; r < p.size; r++) p.all += comm->lengths[r] = gr_ranks_message(f, p.starts, p.size, r);
+  p.mine = comm->lengths[p.rank];
+  if (gr_leaves_of(p.starts, p.size, p.rank, f->leaf).shared) p.leaf = f->leaf * f->element;
   return p;
 }
 
@@ -48,7 +32,7 @@ static int64_t take(int64_t *at, int64_t bytes) {
 }
 
 typedef struct layout {
-  int64_t mine, all, sent, before, leaf, states, stretches, parcels, bytes;
+  int64_t mine, all, leaf, states, bytes;
 } layout;
 
 static layout layout_of(const plan *p) {
@@ -56,32 +40,10 @@ static layout layout_of(const plan *p) {
   int64_t at = 0;
   l.mine = take(&at, p->mine);
   l.all = take(&at, p->all);
-  l.sent = take(&at, p->sent);
-  l.before = take(&at, p->before);
   l.leaf = take(&at, p->leaf);
   l.states = take(&at, p->fold.count * (int64_t)sizeof(gr_acc));
-  l.stretches = take(&at, (p->receipts + 1) * (int64_t)sizeof(gr_stretch));
-  l.parcels = take(&at, (p->receipts + 1) * (int64_t)sizeof(gr_parcel));
   l.bytes = at;
   return l;
-}
-
-/* Elements at borders go to the ranks whose leaves they are in. */
-static gr_status exchange(gr_context *c, const plan *p, const layout *l, char *block, const gr_reduce_job *job) {
-  const gr_ranks_fold *f = &p->fold;
-  gr_stretch send, *s = (gr_stretch *)(block + l->stretches);
-  gr_parcel out, *in = (gr_parcel *)(block + l->parcels);
-  char *to = block + l->before;
-  if (gr_border_sends(p->starts, p->size, p->rank, f->leaf, 0, &send, 1)) {
-    gr_ranks_pack(f, job, p->starts[p->rank], send.first, send.end, block + l->sent);
-    out = (gr_parcel){send.peer, block + l->sent, p->sent};
-  }
-  gr_border_receipts(p->starts, p->size, p->rank, f->leaf, 0, s, p->receipts);
-  for (int64_t k = 0; k < p->receipts; k++) {
-    in[k] = (gr_parcel){s[k].peer, to, (s[k].end - s[k].first) * f->element};
-    to += in[k].bytes;
-  }
-  return gr_ranks_moved(c, c->comm->table->exchange(c->comm->handle, &out, p->sends, in, p->receipts));
 }
 
 typedef struct maker {
@@ -104,18 +66,15 @@ static int any_failed(const plan *p, const char *all, const int64_t *lengths) {
   return any != 0;
 }
 
-static gr_status run(gr_context *c, gr_queue *q, const plan *p, const gr_reduce_job *job, char *block,
-                     gr_acc *states) {
+static gr_status run(gr_context *c, gr_queue *q, const plan *p, const gr_reduce_job *job, const char *before,
+                     char *block, gr_acc *states) {
   const layout l = layout_of(p);
   int64_t *lengths = c->comm->lengths;
   char *all = block + l.all;
   maker m = {c, q};
-  gr_status status = p->borders ? exchange(c, p, &l, block, job) : GR_OK;
-  if (status != GR_OK) return status;
-  const gr_status mine = gr_ranks_states(&p->fold, job, p->starts, p->size, p->rank, block + l.before, block + l.leaf,
+  const gr_status mine = gr_ranks_states(&p->fold, job, p->starts, p->size, p->rank, before, block + l.leaf,
                                          (gr_acc *)(block + l.states), make_states, &m, block + l.mine);
-  for (int r = 0; r < p->size; r++) lengths[r] = gr_ranks_message(&p->fold, p->starts, p->size, r);
-  status = gr_ranks_moved(c, c->comm->table->gather_parts(c->comm->handle, block + l.mine, all, lengths));
+  gr_status status = gr_ranks_moved(c, c->comm->table->gather_parts(c->comm->handle, block + l.mine, all, lengths));
   if (status == GR_OK && any_failed(p, all, lengths)) status = gr_ranks_agree(c, mine);
   if (status == GR_OK) gr_ranks_fold_all(&p->fold, p->starts, p->size, all, states);
   return status;
@@ -127,18 +86,20 @@ static gr_status run(gr_context *c, gr_queue *q, const plan *p, const gr_reduce_
 gr_status gr_ranks_reduce(gr_context *c, gr_queue *q, const gr_reduce_job *job, gr_acc *states) {
   gr_ranks_fold f = gr_ranks_fold_of(job);
   _Alignas(64) char near[NEAR];
+  char *before = NULL;
   f.element = f.element / (f.count ? f.count : 1) * c->comm->width;
   f.count = c->comm->width;
   const plan p = plan_of(c->comm, &f);
   const layout l = layout_of(&p);
   /* Known to all ranks: 64 for each of what is rounded, and no rank's message is longer than all of them. */
   if (!p.borders && 2 * p.all + f.count * (int64_t)sizeof(gr_acc) + 1024 <= NEAR)
-    return run(c, q, &p, job, near, states);
+    return run(c, q, &p, job, NULL, near, states);
   gr_status status = gr_context_allows(c, (size_t)l.bytes);
   char *block = status == GR_OK ? malloc((size_t)l.bytes) : NULL;
   if (status == GR_OK && !block) status = gr_fail(c, GR_NO_MEMORY, "out of memory: %lld bytes", (long long)l.bytes);
-  status = gr_ranks_agree(c, status);
-  if (status == GR_OK) status = run(c, q, &p, job, block, states);
+  status = p.borders ? gr_ranks_borders(c, &f, job, 0, &before, status) : gr_ranks_agree(c, status);
+  if (status == GR_OK) status = run(c, q, &p, job, before, block, states);
+  free(before);
   free(block);
   return status;
 }
