@@ -193,6 +193,31 @@ function check.random(round)
   end
 end
 
+function check.histogram(round)
+  for _, dtype in ipairs(dtypes) do
+    local n = length()
+    local a, w = data(n, dtype, round), data(n, one_of(dtypes), round + 1)
+    if below(4) == 0 and dtype == "f32" and n > 0 then a[1 + below(n)] = 1 / 0 end
+    local first, last = cut(n, dtype)
+    local part, by = a:slice(first, last), w:slice(first, last)
+    for k, options in ipairs { { bins = 10 }, { bins = 7, min = -1, max = 9 }, { edges = { 0, 1, 3, 3.5 } },
+      { bins = 5, log = true, min = 0.5, max = 60 }, { bins = 4, density = true } } do
+      if below(2) == 0 then options.weights = w end
+      local x = a:histogram(options)
+      options.comm, options.weights = comm, options.weights and by
+      local y = part:histogram(options)
+      for _, field in ipairs { "counts", "tails", "edges", "density" } do
+        if x[field] then same(y[field], x[field], "histogram", k, field, dtype, w.dtype, n) end
+      end
+    end
+    if dtype:sub(1, 1) == "u" then
+      same(part:bincount { comm = comm }, a:bincount(), "bincount", dtype, n)
+      same(part:bincount { comm = comm, weights = by, minlength = 9 }, a:bincount { weights = w, minlength = 9 },
+        "bincount", dtype, w.dtype, n)
+    end
+  end
+end
+
 for round = 1, rounds do
   for _, each in ipairs(names) do
     if name == "all" or name == each then check[each](round + seed * 1000) end
