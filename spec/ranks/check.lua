@@ -218,6 +218,39 @@ function check.histogram(round)
   end
 end
 
+function check.files(round)
+  local folder = os.getenv "GPUREDUCE_RANKS_FOLDER" or "/tmp"
+  local path = ("%s/gpureduce-ranks-%d.npy"):format(folder, comm:bcast(math.random(1e9)))
+  for _, dtype in ipairs { "u8", "f32", "f64" } do
+    local n = length() * 3
+    local a = data(n, dtype, round)
+    local first, last = cut(n, dtype)
+    same(a:slice(first, last):save(path, { comm = comm }), true, "save", dtype, n)
+    same(gr.load(path), a, "saved", dtype, n)
+    local part, from = gr.load(path, { comm = comm })
+    same(part, a:slice(from, from + #part - 1), "load", dtype, n, from)
+    same(part:sum { comm = comm }, a:sum(), "sum of what was loaded", dtype, n)
+    local rows, columns = 1 + below(50), 1 + below(7)
+    local m = data(rows * columns, dtype, round):matrix(rows)
+    first, last = cut(rows, dtype)
+    local own = m:slice((first - 1) * columns + 1, last * columns)
+    if #own > 0 then own = own:matrix(last - first + 1) end
+    same(own:save(path, { comm = comm }), true, "save of rows", dtype)
+    local whole = gr.load(path)
+    same(whole:equal(m), true, "saved rows", dtype, rows, columns)
+    own, from = gr.load(path, { comm = comm })
+    if #own > 0 then same(own, m:slice((from - 1) * columns + 1, (from - 1) * columns + #own), "rows", dtype) end
+    comm:barrier()
+  end
+  local none, why = gr.load("/nowhere/at/all.npy", { comm = comm })
+  same(none, nil, "a file that is not there")
+  same(why, "rank 0: /nowhere/at/all.npy: No such file or directory", "its words")
+  none, why = gr.ones(3):save("/nowhere/at/all.npy", { comm = comm })
+  same(why, "rank 0: /nowhere/at/all.npy: No such file or directory", "words of a save")
+  comm:barrier()
+  if comm.rank == 0 then os.remove(path) end
+end
+
 for round = 1, rounds do
   for _, each in ipairs(names) do
     if name == "all" or name == each then check[each](round + seed * 1000) end

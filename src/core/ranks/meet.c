@@ -21,6 +21,9 @@ static uint64_t digest_of(const char *text) {
   return sum[0];
 }
 
+/* Which failures of one rank are of their kind on all. */
+static int kept(int64_t failed) { return failed == GR_STOPPED || failed == GR_SYSTEM; }
+
 /* Everybody's words, and of them the failure that all raise: of the first rank that fails, or is not like rank 0. */
 static gr_status fail_alike(gr_context *c, const char *what, gr_status mine) {
   gr_comm *comm = c->comm;
@@ -32,7 +35,7 @@ static gr_status fail_alike(gr_context *c, const char *what, gr_status mine) {
   for (int r = 0; r < comm->size; r++) {
     /* A failure of memory stays one only here: trying again would need everybody. */
     if (comm->cards[r].failed)
-      return gr_fail(c, comm->cards[r].failed == GR_STOPPED ? GR_STOPPED : GR_BAD, "rank %d: %s", r,
+      return gr_fail(c, kept(comm->cards[r].failed) ? (gr_status)comm->cards[r].failed : GR_BAD, "rank %d: %s", r,
                      comm->texts + (int64_t)r * GR_CARD_TEXT);
   }
   for (int r = 1; r < comm->size; r++) {
