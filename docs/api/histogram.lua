@@ -42,7 +42,7 @@ Samples are compared with the edges themselves, so one that lies on an edge is n
         { "modulo", "boolean?", "integers by their remainder: x goes into bin x % bins + 1", default = "false" },
         c.rows, { "axis", "integer?", "2: a histogram of each row, 1: of each column, with the same bins for all; with "
           .. "`rows`, or of a matrix", default = "2" },
-        c.kernel, c.block, c.timed,
+        c.kernel, c.block, c.timed, c.comm,
       },
       returns = { { "histogram", "counts, edges, and what lay outside. Of rows or columns a list of these, "
         .. "with the fields `edges` and `counts`, a matrix that has a row for each" } },
@@ -67,7 +67,7 @@ print(columns.counts[1][1], columns.counts[2][1], columns[2].counts[2])]],
       params = { { "a", "array", "whole numbers of 0 or more" }, { "options", "options?", "" } },
       options = { { "minlength", "integer?", "the least length of the result", default = "0" },
         { "weights", "array?", "one for each element, of any dtype, as in `histogram`" },
-        { "into", "array?", "takes the result; of its dtype, and as long or longer: the rest becomes 0" } },
+        { "into", "array?", "takes the result; of its dtype, and as long or longer: the rest becomes 0" }, c.comm },
       returns = { { "array", "i64 (with float weights f64): element k tells how often k - 1 occurs; "
         .. "as long as the greatest plus 1" } },
       dtypes = "Integers.",
