@@ -106,7 +106,8 @@ static void fold(const gr_reduce_job *all, int size, gr_acc *states) {
     gr_ranks_states(&f, &part, starts, size, r, before, room, own, make, NULL, message);
     message += gr_ranks_message(&f, starts, size, r);
     gr_stretch out;
-    if (gr_border_sends(starts, size, r, f.leaf, 0, &out, 1) && out.end - out.first > moved) moved = out.end - out.first;
+    if (!gr_border_sends(starts, size, r, f.leaf, 0, &out, 1)) continue;
+    if (out.end - out.first > moved) moved = out.end - out.first;
   }
   gr_ranks_fold_all(&f, starts, size, messages, states);
 }
@@ -150,6 +151,36 @@ static void one_case(gr_op op, gr_dtype t, int size) {
   compare(&job, size);
 }
 
+/*
+** What a sum of 2^33 f32 moves on so many ranks, for docs/ranks.md: parts that end with leaves, and others. A
+** part has two nodes for each power of two at most, and one shared leaf.
+*/
+static void model(void) {
+  const int64_t n = INT64_C(1) << 33;
+  const gr_reduce_job job = {.op = GR_OP_sum, .dtype = GR_F32, .count = 1};
+  const gr_ranks_fold f = gr_ranks_fold_of(&job);
+  printf("ranks  even: bytes of the longest message, of all   uneven: the same, ranks that send elements\n");
+  for (int size = 1; size <= MOST_RANKS; size *= 8) {
+    int64_t longest[2] = {0, 0}, all[2] = {0, 0}, senders = 0;
+    for (int uneven = 0; uneven < 2; uneven++) {
+      for (int r = 0; r <= size; r++)
+        starts[r] = !uneven     ? gr_even_start(n, size, r, f.leaf)
+                    : r == size ? n - 12345
+                                : (n - 12345) / size * r;
+      for (int r = 0; r < size; r++) {
+        const int64_t bytes = gr_ranks_message(&f, starts, size, r);
+        gr_stretch one;
+        if (bytes > longest[uneven]) longest[uneven] = bytes;
+        all[uneven] += bytes;
+        if (uneven) senders += gr_border_sends(starts, size, r, f.leaf, 0, &one, 1);
+      }
+      if (longest[uneven] > 8 + 8 * (2 * 24 + 1)) exit(printf("a message is longer than two nodes a level\n"));
+    }
+    printf("%5d  %6lld %8lld   %6lld %8lld %6lld\n", size, (long long)longest[0], (long long)all[0],
+           (long long)longest[1], (long long)all[1], (long long)senders);
+  }
+}
+
 int main(int argc, char **argv) {
   const int rounds = argc > 1 ? atoi(argv[1]) : 12;
   static const int sizes[] = {1, 2, 3, 5, 8, 64, 1000, 4096};
@@ -162,7 +193,9 @@ int main(int argc, char **argv) {
       }
     }
   }
-  printf("ranks: %lld numbers of %lld cases on 1 to %d ranks have the bits of one process; at most %lld elements a border\n",
+  model();
+  printf("ranks: %lld numbers of %lld cases on 1 to %d ranks have the bits of one process; at most %lld elements a "
+         "border\n",
          (long long)numbers, (long long)cases, MOST_RANKS, (long long)moved);
   return 0;
 }

@@ -29,7 +29,7 @@ common.out = { "out", "string?", "`\"f32\"`: results of f64 rounded once to f32,
   .. "rounded straight from the true value",
   default = '`"f64"`' }
 
-common.comm = { "comm", "userdata?", "a communicator of `gpureduce.mpi`: the input is this rank's part of one over all "
+common.comm = { "comm", "any?", "a communicator of `gpureduce.mpi`: the input is this rank's part of one over all "
   .. "ranks, and they get the bits of the whole ([ranks.md](ranks.md))" }
 
 common.single = { "out", "string?", "`\"f32\"`: results of f64 rounded once to f32, and arrays of it",

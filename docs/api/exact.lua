@@ -67,7 +67,7 @@ print(gr.accumulator():add_dot(a, a):add_dot(a:slice(1, 1), gr.array({ -1e200 },
     {
       of = "accumulator", name = "merge",
       text = "Add what another accumulator holds, or those of all ranks.",
-      params = { { "other", "accumulator|userdata", "it stays as it is; a communicator of `gpureduce.mpi`: the "
+      params = { { "other", "accumulator|any", "it stays as it is; a communicator of `gpureduce.mpi`: the "
         .. "accumulators of all its ranks are added up, in each of them" } },
       returns = { { "accumulator", "itself" } },
       errors = "What is no accumulator.", cost = "O(1).", waits = c.no_work,

@@ -8,7 +8,7 @@ local random_options = {
   c.dtype_option, seed, stream, { "into", "array?", "the array that takes the numbers (n long, of that dtype)" },
 }
 -- Numbers of which every rank makes its part.
-local parted = { random_options[1], seed, stream, random_options[4], { "comm", "userdata?", "a communicator of "
+local parted = { random_options[1], seed, stream, random_options[4], { "comm", "any?", "a communicator of "
   .. "`gpureduce.mpi`: n are this rank's numbers of what lies over all ranks; a number depends on its place in the "
   .. "whole alone ([ranks.md](ranks.md))" } }
 local whole_dtype = { "dtype", "dtype?", "an integer dtype", default = '`"i64"`' }

@@ -38,8 +38,8 @@ end
 local function same(got, expected, ...)
   local ok
   if type(expected) == "number" then
-    ok = type(got) == "number" and string.format("%a %s", got, math.type and math.type(got) or "")
-      == string.format("%a %s", expected, math.type and math.type(expected) or "") or (got ~= got and expected ~= expected)
+    local function show(x) return ("%a %s"):format(x, math.type and math.type(x) or "") end
+    ok = type(got) == "number" and show(got) == show(expected) or (got ~= got and expected ~= expected)
   elseif type(expected) == "userdata" then
     ok = got.dtype == expected.dtype and got:bytes() == expected:bytes()
   else

@@ -37,8 +37,10 @@ expect("gpureduce: ranks must call the same: rank 0 calls var of f32 with ddof 1
 expect("gpureduce: ranks must call the same: rank 0 has 5 columns, rank 1 has 2", function()
   return a:sum { comm = comm, rows = first and 2 or 5, axis = 1 }
 end)
-expect("gpureduce: ranks must call the same: rank 0 calls scan of sum of f32, exclusive, rank 1 calls scan of sum of f32",
-  function() return a:scan("sum", { comm = comm, exclusive = first }) end)
+expect("gpureduce: ranks must call the same: rank 0 calls scan of sum of f32, exclusive, rank 1 calls scan of sum of "
+  .. "f32", function()
+  return a:scan("sum", { comm = comm, exclusive = first })
+end)
 expect("gpureduce: ranks must call the same: rank 0 calls comm:barrier, rank 1 calls sum of f32", function()
   return first and comm:barrier() or a:sum(with)
 end)
@@ -55,8 +57,8 @@ end)
 expect("gpureduce: elements of 0 or more expected, got -4", function()
   return gr.full(3, first and -4 or 1, "i32"):bincount(with)
 end)
-expect("bad argument #2 to 'sum' (option 'comm': is not served by rows, which lie whole on their ranks; by axis = 1 it is)",
-  function() return a:sum { comm = comm, rows = 2 } end)
+expect("bad argument #2 to 'sum' (option 'comm': is not served by rows, which lie whole on their ranks; by axis = 1 it "
+  .. "is)", function() return a:sum { comm = comm, rows = 2 } end)
 expect("bad argument #2 to 'sum' (option 'comm': is not served together with 'segments')", function()
   return a:sum { comm = comm, segments = { 1, 11 } }
 end)

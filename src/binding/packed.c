@@ -6,7 +6,17 @@
 
 #define DEPTH 64 /* of tables in tables */
 
-enum { NIL = 'n', FALSE = 'f', TRUE = 't', NUMBER = 'd', INTEGER = 'i', STRING = 's', ARRAY = 'a', TABLE = '{', END = '}' };
+enum {
+  NIL = 'n',
+  FALSE = 'f',
+  TRUE = 't',
+  NUMBER = 'd',
+  INTEGER = 'i',
+  STRING = 's',
+  ARRAY = 'a',
+  TABLE = '{',
+  END = '}'
+};
 
 /* What an array says of itself before its elements. */
 typedef struct header {

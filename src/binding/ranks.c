@@ -120,8 +120,7 @@ static int l_gather(lua_State *L) {
   GR_TRY_RANKS(L, c, comm, 2, gr_ranks_meet(c, "comm:gather", (int64_t)bytes, 0, unpacked(c, packed, text)));
   char *all = gr_newuserdata(L, (size_t)comm->starts[comm->size] + 1), *at = all;
   for (int r = 0; r < comm->size; r++) comm->lengths[r] = comm->starts[r + 1] - comm->starts[r];
-  GR_TRY_RANKS(L, c, comm, 2,
-               gr_ranks_moved(c, comm->table->gather_parts(comm->handle, packed, all, comm->lengths)));
+  GR_TRY_RANKS(L, c, comm, 2, gr_ranks_moved(c, comm->table->gather_parts(comm->handle, packed, all, comm->lengths)));
   lua_createtable(L, comm->size, 0);
   for (int r = 0; r < comm->size; at += comm->lengths[r++]) {
     gr_l_unpack(L, at, (size_t)comm->lengths[r]);

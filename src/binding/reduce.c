@@ -183,13 +183,6 @@ static void read_comm(lua_State *L, call *q) {
   if (q->comm && other) gr_l_argerror(L, q->options, "option 'comm': is not served together with '%s'", other);
 }
 
-static void check_comm(lua_State *L, const call *q) {
-  if (q->shape.rows && q->shape.axis != 1)
-    gr_l_argerror(L, q->options, "option 'comm': is not served by rows, which lie whole on their ranks; by axis = 1 it is");
-  if (q->shape.rows && q->exact)
-    gr_l_argerror(L, q->options, "option 'comm': is not served by exact sums of columns");
-}
-
 static void read_options(lua_State *L, call *q, int64_t n) {
   const int takes = options_of(q->op);
   if (read_kernel(L, q, n) || !(q->given = gr_l_options_among(L, q->options, option_names, takes))) return;
@@ -309,35 +302,12 @@ static int push_number(lua_State *L, gr_context *c, call *q) {
   return gr_l_push_result(L, q->op, &r);
 }
 
-/* Of which each rank has a part. Positions are those in the whole, and with them comes the rank that has the element. */
+/* Of which each rank has a part. */
 static int push_ranks(lua_State *L, gr_context *c, call *q) {
-  gr_value r;
-  double x = 0;
-  check_comm(L, q);
   make_elements(L, q);
-  if (q->shape.rows) {
-    const int two = q->op == GR_OP_minmax;
-    const gr_dtype t = q->single ? GR_F32 : gr_result_dtype(q->op, q->a->dtype);
-    gr_array *out = gr_l_push_array(L), *out2 = two ? gr_l_push_array(L) : NULL;
-    GR_TRY_RANKS(L, c, q->comm, 1, gr_reduce_ranks(c, q->op, q->shape, q->a, q->b, q->ddof, t, out, out2));
-    for (int k = 0; k <= two && q->keepdims; k++)
-      gr_l_keep_dimensions(k ? out2 : out, q->transposed ? 3 - q->shape.axis : q->shape.axis);
-    return 1 + two;
-  }
-  if (q->exact) {
-    const gr_reduced a = {NULL, q->a}, b = {NULL, q->b};
-    GR_TRY_RANKS(L, c, q->comm, 1, gr_exact_all(c, q->op, a, b, (int64_t)q->ddof, q->single, &x));
-    lua_pushnumber(L, x);
-    return 1;
-  }
-  GR_TRY_RANKS(L, c, q->comm, 1, gr_reduce_all(c, q->op, q->a, q->b, q->ddof, &r));
-  if (q->single) r.v[0].f = gr_l_single(r.v[0].f);
-  if (q->op != GR_OP_argmin && q->op != GR_OP_argmax) return gr_l_push_result(L, q->op, &r);
-  gr_l_push_result(L, q->op, &r);
-  int rank = 0;
-  while (q->comm->starts[rank + 1] < r.v[0].i) rank++;
-  lua_pushinteger(L, rank);
-  return 2;
+  const gr_reduction r = {.op = q->op, .shape = q->shape, .a = q->a, .b = q->b, .ddof = q->ddof, .exact = q->exact};
+  const int kept = !q->keepdims ? 0 : q->transposed ? 3 - q->shape.axis : q->shape.axis;
+  return gr_l_push_ranks(L, c, q->comm, &r, q->options, q->single, kept);
 }
 
 static int finish(lua_State *L, call *q) {

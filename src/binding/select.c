@@ -72,7 +72,8 @@ static int push_each(lua_State *L, gr_context *c, const gr_array *a, const asked
     if (x->keepdims) gr_l_keep_dimensions(out, x->shape.axis);
     else if (matrix) out->rows = count;
   }
-  GR_TRY_RANKS(L, c, x->comm, x->weights ? x->options : 1, gr_quantiles_each(c, x->shape, a, x->weights, q, count, x->method, out));
+  GR_TRY_RANKS(L, c, x->comm, x->weights ? x->options : 1,
+               gr_quantiles_each(c, x->shape, a, x->weights, q, count, x->method, out));
   return 1;
 }
 
@@ -108,8 +109,7 @@ static int l_quantile(lua_State *L) {
     x.keepdims = gr_l_option_flag(L, x.options, "keepdims");
     x.comm = gr_l_option_comm(L, x.options);
     if (x.comm && (x.shape.rows || x.weights))
-      gr_l_argerror(L, x.options, "option 'comm': is not served together with '%s'",
-                    x.weights ? "weights" : "rows");
+      gr_l_argerror(L, x.options, "option 'comm': is not served together with '%s'", x.weights ? "weights" : "rows");
     x.single = gr_l_option_out(L, x.options, gr_l_name(L), a->dtype, gr_quantile_selects(x.method) ? a->dtype : GR_F64);
   }
   if (!x.comm) check_empty(L, a, x.shape);

@@ -163,8 +163,9 @@ struct gr_backend {
 
   /*
   ** These wait, and give results in host memory. NULL: the core lets the CPU do it, on the host's copy. exact: of
-  ** job->count vectors. custom: where the backend has it, results stay in memory of the device, and nothing waits. Of parts of vectors that
-  ** lie over ranks: states of each vector of the job, which has an element; totals and results of a scan.
+  ** job->count vectors. custom: where the backend has it, results stay in memory of the device, and nothing waits.
+  ** Of parts of vectors that lie over ranks: states of each vector of the job, which has an element; totals and
+  ** results of a scan.
   */
   gr_status (*custom)(gr_queue *, const gr_operator_job *);
   gr_status (*states)(gr_queue *, const gr_reduce_job *, gr_acc *states);

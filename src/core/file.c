@@ -271,8 +271,7 @@ gr_status gr_load_part(gr_context *c, gr_load *l, int64_t *first, gr_status mine
   if (mine == GR_OK) mine = is_in_parts(c, l);
   const int size = gr_size(l->dtype), matrix = l->npy && l->header.dimensions == 2;
   const int64_t rows = matrix ? l->header.shape[0] : l->count, columns = matrix ? l->header.shape[1] : 1;
-  snprintf(text, sizeof text, "load of %s, %lld x %lld", gr_dtypes[l->dtype].name, (long long)rows,
-           (long long)columns);
+  snprintf(text, sizeof text, "load of %s, %lld x %lld", gr_dtypes[l->dtype].name, (long long)rows, (long long)columns);
   gr_status status = gr_ranks_meet(c, text, 0, 0, mine);
   if (status != GR_OK) return status;
   /* Rows are few, so they are spread evenly; elements end with leaves, so that reductions move none. */
@@ -302,7 +301,7 @@ static gr_status share_name(gr_context *c, const gr_writer *w, char *name, gr_st
   return status;
 }
 
-/* This rank's elements where they belong. Rank 0 has the file open; whoever opens it closes it, and it is on the disk. */
+/* This rank's elements where they belong. Rank 0 has the file open; who else opens it brings it to the disk. */
 static gr_status put_part(gr_context *c, gr_writer *w, const char *name, const gr_array *a, const gr_vec *v,
                           int64_t offset) {
   const int mine = c->comm->rank != 0;

@@ -320,8 +320,8 @@ static gr_status meet(gr_context *c, const gr_array *a, const gr_binning *b, int
     c->comm = comm;
   }
   snprintf(text, sizeof text, "%s of %s, %lld bins%s%s, min %.17g, max %.17g, weights %s, edges %016llx",
-           edges ? "histogram" : "bincount", gr_dtypes[a->dtype].name, (long long)b->bins,
-           b->modulo ? " modulo" : "", b->log ? " log" : "", b->has_min ? b->min : NAN, b->has_max ? b->max : NAN,
+           edges ? "histogram" : "bincount", gr_dtypes[a->dtype].name, (long long)b->bins, b->modulo ? " modulo" : "",
+           b->log ? " log" : "", b->has_min ? b->min : NAN, b->has_max ? b->max : NAN,
            b->weights.a ? gr_dtypes[b->weights.a->dtype].name : "none", (unsigned long long)sum[0]);
   return gr_ranks_meet(c, text, a->n, 1, mine);
 }

@@ -136,13 +136,14 @@ static int split(void *handle, int colour, int key, void **part, int *rank, int 
   return MPI_SUCCESS;
 }
 
-static const gr_comm_table by_mpi = {GR_COMM_VERSION, gather,  gather_parts, exchange, add, broadcast,
-                                     barrier,         split, drop,         words};
+static const gr_comm_table by_mpi = {GR_COMM_VERSION, gather,  gather_parts, exchange, add,
+                                     broadcast,       barrier, split,        drop,     words};
 
 /* ---- the process ---- */
 
-static MPI_Comm world = MPI_COMM_NULL; /* a copy of MPI_COMM_WORLD, so that no message of the host's meets one of ours */
-static pid_t began;                    /* the process that MPI was started in by this module; 0: the host has */
+/* A copy of MPI_COMM_WORLD, so that no message of the host's meets one of ours. */
+static MPI_Comm world = MPI_COMM_NULL;
+static pid_t began; /* the process that MPI was started in by this module; 0: the host has */
 
 /*
 ** As the process ends. One that fails (Lua's interpreter has written the error by now) ends all others, which would
@@ -176,8 +177,7 @@ static const char *start(void) {
     began = getpid();
     on_exit(at_exit, NULL);
   }
-  if (world == MPI_COMM_NULL && MPI_Comm_dup(MPI_COMM_WORLD, &world) != MPI_SUCCESS)
-    return "MPI gave no communicator";
+  if (world == MPI_COMM_NULL && MPI_Comm_dup(MPI_COMM_WORLD, &world) != MPI_SUCCESS) return "MPI gave no communicator";
   return NULL;
 }
 

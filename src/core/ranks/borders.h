@@ -13,7 +13,7 @@
 gr_status gr_ranks_borders(gr_context *, const gr_ranks_fold *, const gr_reduce_job *, int all, char **before,
                            gr_status mine);
 
-/* The same of one vector in the host's memory and leaves of so many elements: what comes before it in its first leaf. */
+/* The same of one vector in the host's memory, and leaves of so many elements. */
 gr_status gr_ranks_borders_of(gr_context *, gr_dtype, gr_vec, int64_t leaf, int all, char **before, gr_status mine);
 
 #endif

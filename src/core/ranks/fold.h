@@ -13,10 +13,10 @@
 typedef struct gr_ranks_fold {
   gr_reducer reducer;
   gr_acc_kind kind;
-  int fields;        /* of a state that are in use, 8 bytes each */
-  int64_t leaf;      /* elements */
-  int64_t count;     /* vectors */
-  int64_t element;   /* bytes of one element of every vector and every input: what lies at one position */
+  int fields;      /* of a state that are in use, 8 bytes each */
+  int64_t leaf;    /* elements */
+  int64_t count;   /* vectors */
+  int64_t element; /* bytes of one element of every vector and every input: what lies at one position */
   int inputs;
 } gr_ranks_fold;
 

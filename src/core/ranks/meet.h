@@ -1,6 +1,6 @@
 /*
 ** How ranks come together for a call. Each says what it calls and how many elements it has; where they differ, or one
-** cannot take part, all of them fail with the same words. The communicator is the context's, for the length of the call.
+** cannot take part, all of them fail with the same words. The communicator is the context's, while the call lasts.
 */
 #ifndef GR_RANKS_MEET_H
 #define GR_RANKS_MEET_H
@@ -33,7 +33,7 @@ int64_t gr_ranks_all(const gr_context *);
 ** the one of that number among them. The next gr_ranks_meet ends that.
 */
 void gr_ranks_mirror(gr_context *);
-int gr_ranks_own(const gr_comm *);           /* this rank, as starts count */
+int gr_ranks_own(const gr_comm *);            /* this rank, as starts count */
 int gr_ranks_peer(const gr_comm *, int rank); /* and the other way: a rank of starts, as messages go */
 
 #endif

@@ -118,8 +118,8 @@ static gr_status check_length(gr_context *c, const gr_reduce_job *job, int64_t n
   if (n == 0 && gr_ops[job->op].raises_on_empty)
     return gr_fail(c, GR_BAD, "array is empty on all ranks: '%s' needs an element", gr_ops[job->op].name);
   if ((job->op == GR_OP_var || job->op == GR_OP_std) && job->ddof >= (double)n && !(n == 0 && job->ddof == 0))
-    return gr_fail(c, GR_BAD, "option 'ddof': less than the length of all ranks %lld expected, got %.14g",
-                   (long long)n, job->ddof);
+    return gr_fail(c, GR_BAD, "option 'ddof': less than the length of all ranks %lld expected, got %.14g", (long long)n,
+                   job->ddof);
   return GR_OK;
 }
 
@@ -132,8 +132,8 @@ gr_status gr_ranks_vectors(gr_context *c, gr_queue *q, const gr_reduce_job *job,
   if (status == GR_OK) status = check_length(c, job, *n);
   if (status != GR_OK) return status;
   *states = malloc((size_t)c->comm->width * sizeof **states + 1);
-  status = gr_ranks_agree(c, *states ? GR_OK : gr_fail(c, GR_NO_MEMORY, "out of memory: %lld columns",
-                                                       (long long)c->comm->width));
+  status = gr_ranks_agree(
+      c, *states ? GR_OK : gr_fail(c, GR_NO_MEMORY, "out of memory: %lld columns", (long long)c->comm->width));
   return status == GR_OK ? gr_ranks_reduce(c, q, job, *states) : status;
 }
 

@@ -15,7 +15,8 @@ gr_status gr_ranks_reduce(gr_context *, gr_queue *, const gr_reduce_job *, gr_ac
 ** whether this rank could make its job. *n: how long the vectors are together. Whether there is an element, and
 ** more than ddof, is looked at here, as only all ranks together know. The caller frees the states.
 */
-gr_status gr_ranks_vectors(gr_context *, gr_queue *, const gr_reduce_job *, gr_status mine, gr_acc **states, int64_t *n);
+gr_status gr_ranks_vectors(gr_context *, gr_queue *, const gr_reduce_job *, gr_status mine, gr_acc **states,
+                           int64_t *n);
 gr_status gr_ranks_number(gr_context *, gr_queue *, const gr_reduce_job *, gr_status mine, gr_value *result);
 
 #endif

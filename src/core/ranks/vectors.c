@@ -190,9 +190,12 @@ static gr_status scan_part(scanning *s, gr_status mine) {
     total += bytes;
     count += nodes;
   }
-  const int64_t sizes[] = {comm->lengths[comm->rank], total, borders ? s->tile * gr_size(s->job.dtype) : 0,
+  const int64_t sizes[] = {comm->lengths[comm->rank],
+                           total,
+                           borders ? s->tile * gr_size(s->job.dtype) : 0,
                            borders ? s->tile * gr_size(s->job.out_dtype) : 0,
-                           count * (int64_t)sizeof *s->totals, count * 8};
+                           count * (int64_t)sizeof *s->totals,
+                           count * 8};
   int64_t at[7] = {0};
   for (int k = 0; k < 6; k++) at[k + 1] = at[k] + (sizes[k] + 63) / 64 * 64;
   char *block = mine == GR_OK ? malloc((size_t)at[6]) : NULL;
@@ -203,11 +206,10 @@ static gr_status scan_part(scanning *s, gr_status mine) {
   s->results = block + at[3];
   s->totals = (gr_acc *)(block + at[4]);
   s->tiles = (int64_t *)(block + at[5]);
-  gr_status status = borders ? gr_ranks_borders_of(c, s->job.dtype, s->job.a, s->tile, 1, &s->before, mine)
-                             : gr_ranks_agree(c, mine);
+  gr_status status =
+      borders ? gr_ranks_borders_of(c, s->job.dtype, s->job.a, s->tile, 1, &s->before, mine) : gr_ranks_agree(c, mine);
   if (status == GR_OK) {
-    if (s->from < s->low)
-      join(&s->job.a, gr_size(s->job.dtype), s->before, s->from, s->low, rest_of(s), s->joined);
+    if (s->from < s->low) join(&s->job.a, gr_size(s->job.dtype), s->before, s->from, s->low, rest_of(s), s->joined);
     const gr_status own = make_totals(s);
     status = gr_ranks_moved(c, comm->table->gather_parts(comm->handle, s->message, s->all, comm->lengths));
     const int64_t before = status == GR_OK ? take_totals(s) : 0;
