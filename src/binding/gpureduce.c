@@ -5,6 +5,7 @@
 #include "src/backend/cpu.h"
 #include "src/backends.h"
 #include "src/binding/array.h"
+#include "src/binding/capi.h"
 #include "src/binding/embedded.h"
 #include "src/binding/exact.h"
 #include "src/binding/file.h"
@@ -18,6 +19,7 @@
 #include "src/binding/results.h"
 #include "src/binding/stop.h"
 #include "src/binding/when.h"
+#include "src/capi/call.h"
 #include "src/core/explain.h"
 
 #if defined(__GNUC__)
@@ -27,9 +29,7 @@
 #endif
 
 #define CONTEXT_NAME "gpureduce.context"
-#define VERSION "gpureduce 0.2.0"
-#define MODULE_NAME "gpureduce.module" /* in the registry: the module itself */
-#define COPY_NAME "gpureduce.copy"     /* and which copy of it */
+#define COPY_NAME "gpureduce.copy" /* in the registry: which copy of the module is open */
 
 /* parts.hint(given, names): " (did you mean 'x'?)" or "", for the option checks of the Lua parts. */
 static int l_hint(lua_State *L) {
@@ -73,12 +73,16 @@ static int l_kind(lua_State *L) {
   return 1;
 }
 
-/* parts.is_histogram(value): whether its metatable, which is hidden, is that of histograms. */
-static int l_is_histogram(lua_State *L) {
-  luaL_getmetatable(L, GR_HISTOGRAM_NAME);
+/* Whether the metatable of argument 1, which is hidden, is the one of that name. */
+static int has_metatable(lua_State *L, const char *name) {
+  luaL_getmetatable(L, name);
   lua_pushboolean(L, lua_getmetatable(L, 1) && lua_rawequal(L, -1, -2));
   return 1;
 }
+
+/* parts.is_histogram(value), parts.is_histogram2d(value) */
+static int l_is_histogram(lua_State *L) { return has_metatable(L, GR_HISTOGRAM_NAME); }
+static int l_is_histogram2d(lua_State *L) { return has_metatable(L, GR_HISTOGRAM2D_NAME); }
 
 /* parts.inherits(table): whether its metatable, hidden or not, has an __index. */
 static int l_inherits(lua_State *L) {
@@ -119,6 +123,7 @@ static void run_embedded(lua_State *L, gr_context *c) {
       {"kind", l_kind},
       {"inherits", l_inherits},
       {"is_histogram", l_is_histogram},
+      {"is_histogram2d", l_is_histogram2d},
       {"dtype_hint", l_dtype_hint},
       {"terminal", l_terminal},
       {NULL, NULL},
@@ -144,7 +149,10 @@ static void run_embedded(lua_State *L, gr_context *c) {
 
 static int l_context_gc(lua_State *L) {
   gr_context **c = lua_touserdata(L, 1);
-  if (*c) gr_context_drop(*c);
+  if (*c) {
+    gr_l_capi_close(*c);
+    gr_context_drop(*c);
+  }
   *c = NULL;
   return 0;
 }
@@ -157,6 +165,7 @@ static void gone(gr_context *c) { gr_l_forget_orphans(NULL, c); }
 */
 static gr_context *open_context(lua_State *L) {
   static const gr_host host = {sizeof(gr_l_state), gone, gr_backends, gr_cpu_backend};
+  const gpureduce_config *config = gr_l_config(L);
   gr_context **c = gr_newuserdata(L, sizeof *c);
   *c = NULL;
   luaL_newmetatable(L, CONTEXT_NAME);
@@ -167,6 +176,7 @@ static gr_context *open_context(lua_State *L) {
   lua_setfield(L, LUA_REGISTRYINDEX, GR_INSTANCE_NAME);
   *c = gr_context_new(&host);
   if (!*c) luaL_error(L, "gpureduce: out of memory");
+  if (config) gr_capi_configure(*c, config);
   gr_explain_trace(*c);
   gr_l_can_stop(L, *c);
   gr_l_can_collect(L, *c);
@@ -212,9 +222,9 @@ int luaopen_gpureduce(lua_State *L) {
   check_lua(L);
   if (sizeof(lua_Number) != 8) return luaL_error(L, "gpureduce: needs a Lua whose numbers are doubles");
   check_copy(L);
-  lua_getfield(L, LUA_REGISTRYINDEX, MODULE_NAME);
+  lua_getfield(L, LUA_REGISTRYINDEX, GR_MODULE_NAME);
   if (!lua_isnil(L, -1)) return 1; /* one module and one context a state, however often it is required */
-  gr_l_choose_secret();
+  gr_choose_secret();
   gr_context *c = open_context(L);
   lua_newtable(L);
   for (size_t k = 0; k < sizeof parts / sizeof parts[0]; k++) gr_l_register(L, parts[k]);
@@ -224,11 +234,14 @@ int luaopen_gpureduce(lua_State *L) {
   gr_l_formula_metatables(L);
   gr_l_operator_metatable(L);
   gr_l_comm_metatable(L);
-  lua_pushliteral(L, VERSION);
+  lua_pushliteral(L, GR_VERSION);
   lua_setfield(L, -2, "_VERSION");
+  gr_l_capi_open(L);
   run_embedded(L, c);
   lua_getfield(L, -1, "histogram");
   lua_setfield(L, LUA_REGISTRYINDEX, GR_HISTOGRAM_NAME);
+  lua_getfield(L, -1, "histogram2d");
+  lua_setfield(L, LUA_REGISTRYINDEX, GR_HISTOGRAM2D_NAME);
   lua_getfield(L, -1, "calls");
   lua_replace(L, -2);
   lua_insert(L, -2);
@@ -237,6 +250,6 @@ int luaopen_gpureduce(lua_State *L) {
   lua_getfield(L, LUA_REGISTRYINDEX, GR_FUNCTIONS_NAME);
   lua_call(L, 1, 0);
   lua_pushvalue(L, -1);
-  lua_setfield(L, LUA_REGISTRYINDEX, MODULE_NAME);
+  lua_setfield(L, LUA_REGISTRYINDEX, GR_MODULE_NAME);
   return 1;
 }

@@ -15,6 +15,8 @@
 #define GR_L_STATE_H
 
 #include "src/binding/compat.h"
+
+#define GR_VERSION "gpureduce 0.2.0"
 #include "src/core/context.h"
 
 /* The core's context, and what belongs to one Lua state besides. */
