@@ -218,9 +218,10 @@ static int l_histogram(lua_State *L) {
   gr_comm *comm = given & COMM ? gr_l_option_comm(L, 2) : NULL;
   if (comm && given & (SHAPE | INTO | KERNEL | MISSING))
     gr_l_argerror(L, 2, "option 'comm': is not served together with '%s'",
-                  given & SHAPE  ? "rows"
-                  : given & INTO ? "into"
-                  : given & KERNEL ? "kernel" : "mask' or 'skipnan");
+                  given & SHAPE    ? "rows"
+                  : given & INTO   ? "into"
+                  : given & KERNEL ? "kernel"
+                                   : "mask' or 'skipnan");
   if (given & SHAPE) {
     const gr_shape s = gr_l_option_shape(L, 2, a);
     if (s.rows) return push_each(L, c, of, s, &b, given);
@@ -318,6 +319,9 @@ static int l_bincount(lua_State *L) {
   const gr_reduced none = {NULL, NULL};
   gr_reduced weights = given ? weights_option(L, a) : none;
   const gr_partial p = {.a = of, .missing = given ? gr_l_option_missing(L, 2, a) : (gr_missing){0}};
+  gr_comm *comm = given ? gr_l_option_comm(L, 2) : NULL;
+  if (comm && gr_may_miss(&p.missing))
+    gr_l_argerror(L, 2, "option 'comm': is not served together with 'mask' or 'skipnan'");
   if (gr_may_miss(&p.missing)) {
     if (weights.a) weights = push_present(L, c, &p, weights);
     of = push_present(L, c, &p, of);
@@ -325,7 +329,6 @@ static int l_bincount(lua_State *L) {
   const gr_array *room = given ? gr_l_option_array(L, 2, "into") : NULL; /* all of it is filled */
   if (room && room->n > least && room->n <= MAX_BINS) least = room->n;
   gr_binning b = {.modulo = 2, .weights = weights};
-  gr_comm *comm = given ? gr_l_option_comm(L, 2) : NULL;
   gr_array *counts = gr_l_push_array(L);
   if (comm) {
     GR_TRY_WITH(L, c, 2, of.e, weights.e, eval_both(c, &of, &b.weights));

@@ -34,7 +34,7 @@ int gr_l_push_ranks(lua_State *L, gr_context *c, gr_comm *comm, const gr_reducti
     /* The core takes operands that it may store the elements of; these are there. */
     gr_array a = *r->a, b = r->b ? *r->b : a;
     const gr_reduced of = {NULL, &a}, with = {NULL, r->b ? &b : NULL};
-    GR_TRY_RANKS(L, c, comm, 1, gr_exact_all(c, r->op, of, with, (int64_t)r->ddof, single, &exact));
+    GR_TRY_RANKS(L, c, comm, 1, gr_exact_all(c, r->op, of, with, (int64_t)r->ddof, single, NULL, &exact));
     lua_pushnumber(L, exact);
     return 1;
   }

@@ -26,9 +26,17 @@ gr_op gr_l_check_scanned(lua_State *L, int arg) {
 
 /* gr.scan(a, op, {exclusive, reverse, into, rows, axis, skipnan, mask}) */
 static int l_scan(lua_State *L) {
-  enum { INTO = 1, EXCLUSIVE = 2, REVERSE = 4, KERNEL = 8 + 16 + 32, SHAPE = 64 + 128, MISSING = 256 + 512, COMM = 1024 };
+  enum {
+    INTO = 1,
+    EXCLUSIVE = 2,
+    REVERSE = 4,
+    KERNEL = 8 + 16 + 32,
+    SHAPE = 64 + 128,
+    MISSING = 256 + 512,
+    COMM = 1024
+  };
   static const char *const names[] = {"into", "exclusive", "reverse", "kernel", "block", "timed",
-                                      "rows", "axis",      "skipnan", "mask",   "comm", NULL};
+                                      "rows", "axis",      "skipnan", "mask",   "comm",  NULL};
   gr_context *c = gr_l_context(L);
   gr_custom *custom = gr_l_test_operator(L, 2);
   if (custom) return lua_settop(L, 3), gr_l_operator_scan(L, custom, 1, 3);
@@ -56,7 +64,7 @@ static int l_scan(lua_State *L) {
     gr_l_argerror(L, at, "option 'reverse': kernel '%s' scans forwards only", k.info->name);
   gr_comm *comm = given & COMM ? gr_l_option_comm(L, at) : NULL;
   if (comm && given & (KERNEL | SHAPE | MISSING))
-    gr_l_argerror(L, at, "option 'comm': is not served together with '%s'", 
+    gr_l_argerror(L, at, "option 'comm': is not served together with '%s'",
                   given & KERNEL  ? "kernel"
                   : given & SHAPE ? "rows"
                                   : "mask' or 'skipnan");

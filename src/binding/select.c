@@ -88,8 +88,8 @@ static void check_empty(lua_State *L, const gr_array *a, gr_shape s) {
 
 /* gr.quantile(a, q or {q1, q2, ...}, {method, into, rows, axis, keepdims, out}) and gr.median(a, the same): exact. */
 static int l_quantile(lua_State *L) {
-  static const char *const names[] = {"into",    "rows", "axis",   "keepdims", "out",
-                                      "skipnan", "mask", "method", "weights",  "comm", NULL};
+  static const char *const names[] = {"into", "rows",   "axis",    "keepdims", "out", "skipnan",
+                                      "mask", "method", "weights", "comm",     NULL};
   static const char *const of_median[] = {"into", "rows", "axis", "keepdims", "out", "skipnan", "mask", "comm", NULL};
   gr_context *c = gr_l_context(L);
   gr_array *a = gr_l_check_elements(L, 1);
@@ -116,7 +116,9 @@ static int l_quantile(lua_State *L) {
     x.comm = gr_l_option_comm(L, x.options);
     if (x.comm && (x.shape.rows || x.sample.weights || gr_may_miss(&x.sample.missing)))
       gr_l_argerror(L, x.options, "option 'comm': is not served together with '%s'",
-                    x.shape.rows ? "rows" : x.sample.weights ? "weights" : "mask' or 'skipnan");
+                    x.shape.rows       ? "rows"
+                    : x.sample.weights ? "weights"
+                                       : "mask' or 'skipnan");
     x.single = gr_l_option_out(L, x.options, gr_l_name(L), a->dtype, gr_quantile_selects(x.method) ? a->dtype : GR_F64);
   }
   if (!x.comm) check_empty(L, a, x.shape);

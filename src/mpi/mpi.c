@@ -59,8 +59,8 @@ static int gather(void *handle, const void *mine, void *all, int64_t bytes) {
   return MPI_Allgather(mine, (int)bytes, MPI_BYTE, all, (int)bytes, MPI_BYTE, h->comm);
 }
 
-/* All parcels at once; long ones in pieces, which arrive in their order. */
-static int exchange(void *handle, const gr_parcel *sent, int64_t sends, const gr_parcel *expected, int64_t receipts) {
+/* All messages at once; long ones in pieces, which arrive in their order. */
+static int exchange(void *handle, const gr_message *sent, int64_t sends, const gr_message *expected, int64_t receipts) {
   const communicator *h = handle;
   int64_t most = 0;
   int count = 0, code = MPI_SUCCESS;
@@ -70,7 +70,7 @@ static int exchange(void *handle, const gr_parcel *sent, int64_t sends, const gr
   MPI_Request *requests = malloc((size_t)most * sizeof *requests);
   if (!requests) return MPI_ERR_NO_MEM;
   for (int64_t k = 0; k < receipts + sends && code == MPI_SUCCESS; k++) {
-    const gr_parcel *p = k < receipts ? &expected[k] : &sent[k - receipts];
+    const gr_message *p = k < receipts ? &expected[k] : &sent[k - receipts];
     char *at = p->data;
     for (int64_t left = p->bytes; left > 0 && code == MPI_SUCCESS; left -= PIECE, at += PIECE) {
       MPI_Request *r = &requests[count++];

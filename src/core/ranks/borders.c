@@ -22,16 +22,16 @@ static border border_of(const gr_comm *comm, const gr_ranks_fold *f, int all) {
 }
 
 static gr_status exchange(gr_context *c, const gr_ranks_fold *f, const gr_reduce_job *job, int all, const border *b,
-                          gr_stretch *s, gr_parcel *parcels, char *before, char *sent) {
+                          gr_stretch *s, gr_message *messages, char *before, char *sent) {
   const gr_comm *comm = c->comm;
-  gr_parcel *in = parcels, *out = parcels + b->receipts;
+  gr_message *in = messages, *out = messages + b->receipts;
   const int own = gr_ranks_own(comm);
   gr_border_sends(comm->starts, comm->size, own, f->leaf, all, s, b->sends);
   if (b->sends) gr_ranks_pack(f, job, comm->starts[own], s->first, s->end, sent);
-  for (int64_t k = 0; k < b->sends; k++) out[k] = (gr_parcel){gr_ranks_peer(comm, s[k].peer), sent, b->sent};
+  for (int64_t k = 0; k < b->sends; k++) out[k] = (gr_message){gr_ranks_peer(comm, s[k].peer), sent, b->sent};
   gr_border_receipts(comm->starts, comm->size, own, f->leaf, all, s, b->receipts);
   for (int64_t k = 0; k < b->receipts; k++) {
-    in[k] = (gr_parcel){gr_ranks_peer(comm, s[k].peer), before, (s[k].end - s[k].first) * f->element};
+    in[k] = (gr_message){gr_ranks_peer(comm, s[k].peer), before, (s[k].end - s[k].first) * f->element};
     before += in[k].bytes;
   }
   return gr_ranks_moved(c, comm->table->exchange(comm->handle, out, b->sends, in, b->receipts));
@@ -43,14 +43,14 @@ gr_status gr_ranks_borders(gr_context *c, const gr_ranks_fold *f, const gr_reduc
   const int64_t most = b.sends > b.receipts ? b.sends : b.receipts;
   const int64_t bytes = b.sent + b.before + 64;
   gr_stretch *s = malloc((size_t)(most + 1) * sizeof *s);
-  gr_parcel *parcels = malloc((size_t)(b.sends + b.receipts + 1) * sizeof *parcels);
+  gr_message *messages = malloc((size_t)(b.sends + b.receipts + 1) * sizeof *messages);
   *before = malloc((size_t)bytes);
-  if (mine == GR_OK && (!s || !parcels || !*before))
+  if (mine == GR_OK && (!s || !messages || !*before))
     mine = gr_fail(c, GR_NO_MEMORY, "out of memory: %lld bytes of elements at borders", (long long)bytes);
   gr_status status = gr_ranks_agree(c, mine);
-  if (status == GR_OK) status = exchange(c, f, job, all, &b, s, parcels, *before, *before + b.before);
+  if (status == GR_OK) status = exchange(c, f, job, all, &b, s, messages, *before, *before + b.before);
   free(s);
-  free(parcels);
+  free(messages);
   return status;
 }
 

@@ -13,11 +13,11 @@
 #define GR_COMM_VERSION 1
 
 /* Bytes that go to a peer, or come from it. */
-typedef struct gr_parcel {
+typedef struct gr_message {
   int peer;
   void *data;
   int64_t bytes;
-} gr_parcel;
+} gr_message;
 
 typedef struct gr_comm_table {
   int version;
@@ -25,8 +25,8 @@ typedef struct gr_comm_table {
   int (*gather)(void *handle, const void *mine, void *all, int64_t bytes);
   /* The same of different lengths, which all ranks know. */
   int (*gather_parts)(void *handle, const void *mine, void *all, const int64_t *bytes);
-  /* Every parcel sent meets one that is expected: of two between the same peers in their order. */
-  int (*exchange)(void *handle, const gr_parcel *sent, int64_t sends, const gr_parcel *expected, int64_t receipts);
+  /* Every message sent meets one that is expected: of two between the same peers in their order. */
+  int (*exchange)(void *handle, const gr_message *sent, int64_t sends, const gr_message *expected, int64_t receipts);
   /* values become their sums over all ranks, modulo 2^64. */
   int (*add)(void *handle, uint64_t *values, int64_t count);
   int (*broadcast)(void *handle, void *data, int64_t bytes, int root);
