@@ -6,6 +6,7 @@
 # make deps       install what building needs (Debian)     make deps-test   and what the specs need
 # make deps-python   and what `make python` needs: arrays of NumPy in Lua and back
 # make sweep fuzz fuzz-asan formulas   every allocation fails once; random calls and formulas beside a model
+# make mpi        gpureduce/mpi.so, for ranks, where mpicc is (make deps-mpi)   make ranks   4096 ranks in one process
 # make docs       write the reference and the types from docs/api           make coverage  how much the specs run
 # make static embed   the library for hosts that link it, and the examples of hosts (CHECKED=1: handles are checked)
 # make reproducible   two builds in two folders give the same bytes         make cppcheck  another look at the C
@@ -106,7 +107,7 @@ known_d = $(wildcard $(addsuffix .d,$(basename $(every_o))))
 $(filter-out $(addsuffix .o,$(basename $(known_d))) $(addsuffix .ptx,$(basename $(known_d))),$(every_o)): always
 include $(known_d)
 
-include mk/static.mk mk/checks.mk mk/fuzz.mk mk/hostile.mk
+include mk/mpi.mk mk/static.mk mk/checks.mk mk/fuzz.mk mk/hostile.mk
 
 # ---- using it ----
 
@@ -127,6 +128,10 @@ deps-python:
 	  python3-venv
 	python3 -m venv $(BUILD)/python
 	$(python) -m pip install --quiet numpy lupa
+
+deps-mpi:
+	$(apt) update
+	$(apt) install -y --no-install-recommends openmpi-bin libopenmpi-dev
 
 here = LUA_CPATH="$(CURDIR)/$(for_lua)/?.so;;"
 demo: all

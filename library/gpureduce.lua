@@ -188,6 +188,9 @@ function gr.linspace(first, last, n, dtype, options) end
 ---@field seed? integer
 ---@field stream? integer with `seed`: which of its sequences, 0 to 2^62 - 1; default 0
 ---@field into? gpureduce.array the array that takes the numbers (n long, of that dtype)
+---a communicator of `gpureduce.mpi`: n are this rank's numbers of what lies over all ranks; a number depends on its
+---place in the whole alone ([ranks.md](ranks.md))
+---@field comm? any
 
 ---Make an array of random numbers from 0 (included) to 1 (excluded), all equally likely. Each call gives new ones, but
 ---for those of a `seed`; they are the same on every machine (Philox 4x32-10, Salmon and others 2011).
@@ -205,6 +208,9 @@ function gr.rand(n, dtype, options) end
 ---@field seed? integer
 ---@field stream? integer with `seed`: which of its sequences, 0 to 2^62 - 1; default 0
 ---@field into? gpureduce.array the array that takes the numbers (n long, of that dtype)
+---a communicator of `gpureduce.mpi`: n are this rank's numbers of what lies over all ranks; a number depends on its
+---place in the whole alone ([ranks.md](ranks.md))
+---@field comm? any
 
 ---Make an array of random numbers of the normal distribution with mean 0 and deviation 1 (Box and Muller's pairs, of
 ---numbers that `rand` never gives). `gr.randn(n) * deviation + mean` has others.
@@ -222,6 +228,9 @@ function gr.randn(n, dtype, options) end
 ---@field seed? integer
 ---@field stream? integer with `seed`: which of its sequences, 0 to 2^62 - 1; default 0
 ---@field into? gpureduce.array the array that takes the numbers (n long, of that dtype)
+---a communicator of `gpureduce.mpi`: n are this rank's numbers of what lies over all ranks; a number depends on its
+---place in the whole alone ([ranks.md](ranks.md))
+---@field comm? any
 
 ---Make an array of random numbers of the exponential distribution with mean 1: the time until something happens that
 ---happens once a second on the average. `gr.exponential(n) / rate` has others.
@@ -239,6 +248,9 @@ function gr.exponential(n, dtype, options) end
 ---@field seed? integer
 ---@field stream? integer with `seed`: which of its sequences, 0 to 2^62 - 1; default 0
 ---@field into? gpureduce.array the array that takes the numbers (n long, of that dtype)
+---a communicator of `gpureduce.mpi`: n are this rank's numbers of what lies over all ranks; a number depends on its
+---place in the whole alone ([ranks.md](ranks.md))
+---@field comm? any
 
 ---Make an array of random whole numbers from low to high, both included as in `math.random`, all equally likely: their
 ---chances differ by less than one part in 2^32 (of more than 2^32 numbers: 2^64).
@@ -1904,6 +1916,9 @@ function expression:pow(y) end
 ---f32), which is returned; negative counts from the end
 ---@field at? integer
 ---@field async? boolean give a future instead; default false
+---a communicator of `gpureduce.mpi`: the input is this rank's part of one over all ranks, and they get the bits of the
+---whole ([ranks.md](ranks.md))
+---@field comm? any
 
 ---The sum of the elements.
 ---@param a gpureduce.array the input
@@ -1946,6 +1961,9 @@ function expression:sum(options) end
 ---f32), which is returned; negative counts from the end
 ---@field at? integer
 ---@field async? boolean give a future instead; default false
+---a communicator of `gpureduce.mpi`: the input is this rank's part of one over all ranks, and they get the bits of the
+---whole ([ranks.md](ranks.md))
+---@field comm? any
 
 ---The product of the elements.
 ---@param a gpureduce.array the input
@@ -1989,6 +2007,9 @@ function expression:prod(options) end
 ---f32), which is returned; negative counts from the end
 ---@field at? integer
 ---@field async? boolean give a future instead; default false
+---a communicator of `gpureduce.mpi`: the input is this rank's part of one over all ranks, and they get the bits of the
+---whole ([ranks.md](ranks.md))
+---@field comm? any
 
 ---The mean of the elements; of integers from a sum that does not wrap.
 ---@param a gpureduce.array the input
@@ -2033,6 +2054,9 @@ function expression:mean(options) end
 ---f32), which is returned; negative counts from the end
 ---@field at? integer
 ---@field async? boolean give a future instead; default false
+---a communicator of `gpureduce.mpi`: the input is this rank's part of one over all ranks, and they get the bits of the
+---whole ([ranks.md](ranks.md))
+---@field comm? any
 
 ---The variance: the mean of the squared distances from the mean. Large means do not spoil it.
 ---@param a gpureduce.array the input
@@ -2077,6 +2101,9 @@ function expression:var(options) end
 ---f32), which is returned; negative counts from the end
 ---@field at? integer
 ---@field async? boolean give a future instead; default false
+---a communicator of `gpureduce.mpi`: the input is this rank's part of one over all ranks, and they get the bits of the
+---whole ([ranks.md](ranks.md))
+---@field comm? any
 
 ---The standard deviation: the square root of the variance.
 ---@param a gpureduce.array the input
@@ -2119,6 +2146,9 @@ function expression:std(options) end
 ---f32), which is returned; negative counts from the end
 ---@field at? integer
 ---@field async? boolean give a future instead; default false
+---a communicator of `gpureduce.mpi`: the input is this rank's part of one over all ranks, and they get the bits of the
+---whole ([ranks.md](ranks.md))
+---@field comm? any
 
 ---The logarithm of the sum of e^x, in one pass: terms are scaled by the largest element so far, so that none overflows:
 ---the way to add probabilities that are kept as logarithms.
@@ -2168,6 +2198,9 @@ function expression:logsumexp(options) end
 ---f32), which is returned; negative counts from the end
 ---@field at? integer
 ---@field async? boolean give a future instead; default false
+---a communicator of `gpureduce.mpi`: the input is this rank's part of one over all ranks, and they get the bits of the
+---whole ([ranks.md](ranks.md))
+---@field comm? any
 
 ---The least element.
 ---@param a gpureduce.array the input
@@ -2214,6 +2247,9 @@ function expression:min(options) end
 ---f32), which is returned; negative counts from the end
 ---@field at? integer
 ---@field async? boolean give a future instead; default false
+---a communicator of `gpureduce.mpi`: the input is this rank's part of one over all ranks, and they get the bits of the
+---whole ([ranks.md](ranks.md))
+---@field comm? any
 
 ---The greatest element.
 ---@param a gpureduce.array the input
@@ -2248,6 +2284,9 @@ function expression:max(options) end
 ---@field mask? gpureduce.array|gpureduce.expression
 ---@field keepdims? boolean the results as a matrix: of one column (axis 2) or one row (axis 1); default false
 ---@field async? boolean give a future instead; default false
+---a communicator of `gpureduce.mpi`: the input is this rank's part of one over all ranks, and they get the bits of the
+---whole ([ranks.md](ranks.md))
+---@field comm? any
 
 ---The least and the greatest element in one pass.
 ---@param a gpureduce.array the input
@@ -2290,6 +2329,9 @@ function expression:minmax(options) end
 ---f32), which is returned; negative counts from the end
 ---@field at? integer
 ---@field async? boolean give a future instead; default false
+---a communicator of `gpureduce.mpi`: the input is this rank's part of one over all ranks, and they get the bits of the
+---whole ([ranks.md](ranks.md))
+---@field comm? any
 
 ---The position of the least element, the first of several; of the first NaN, if there is one.
 ---@param a gpureduce.array the input
@@ -2329,6 +2371,9 @@ function expression:argmin(options) end
 ---f32), which is returned; negative counts from the end
 ---@field at? integer
 ---@field async? boolean give a future instead; default false
+---a communicator of `gpureduce.mpi`: the input is this rank's part of one over all ranks, and they get the bits of the
+---whole ([ranks.md](ranks.md))
+---@field comm? any
 
 ---The position of the greatest element, the first of several; of the first NaN, if there is one.
 ---@param a gpureduce.array the input
@@ -2372,6 +2417,9 @@ function expression:argmax(options) end
 ---f32), which is returned; negative counts from the end
 ---@field at? integer
 ---@field async? boolean give a future instead; default false
+---a communicator of `gpureduce.mpi`: the input is this rank's part of one over all ranks, and they get the bits of the
+---whole ([ranks.md](ranks.md))
+---@field comm? any
 
 ---Whether some element is not zero. NaN is not zero.
 ---@param a gpureduce.array the input
@@ -2415,6 +2463,9 @@ function expression:any(options) end
 ---f32), which is returned; negative counts from the end
 ---@field at? integer
 ---@field async? boolean give a future instead; default false
+---a communicator of `gpureduce.mpi`: the input is this rank's part of one over all ranks, and they get the bits of the
+---whole ([ranks.md](ranks.md))
+---@field comm? any
 
 ---Whether no element is zero.
 ---@param a gpureduce.array the input
@@ -2458,6 +2509,9 @@ function expression:all(options) end
 ---f32), which is returned; negative counts from the end
 ---@field at? integer
 ---@field async? boolean give a future instead; default false
+---a communicator of `gpureduce.mpi`: the input is this rank's part of one over all ranks, and they get the bits of the
+---whole ([ranks.md](ranks.md))
+---@field comm? any
 
 ---How many elements are not zero.
 ---@param a gpureduce.array the input
@@ -2501,6 +2555,9 @@ function expression:count(options) end
 ---f32), which is returned; negative counts from the end
 ---@field at? integer
 ---@field async? boolean give a future instead; default false
+---a communicator of `gpureduce.mpi`: the input is this rank's part of one over all ranks, and they get the bits of the
+---whole ([ranks.md](ranks.md))
+---@field comm? any
 
 ---The norm of order p: the sum of magnitudes, the root of the sum of squares, or the greatest magnitude. Nothing
 ---overflows on the way.
@@ -2556,6 +2613,9 @@ function expression:norm(p, options) end
 ---f32), which is returned; negative counts from the end
 ---@field at? integer
 ---@field async? boolean give a future instead; default false
+---a communicator of `gpureduce.mpi`: the input is this rank's part of one over all ranks, and they get the bits of the
+---whole ([ranks.md](ranks.md))
+---@field comm? any
 
 ---A reduction by its name: `gr.reduce(a, "sum")` is `gr.sum(a)`.
 ---@param a gpureduce.array the input
@@ -2611,6 +2671,9 @@ function expression:reduce(op, options) end
 ---f32), which is returned; negative counts from the end
 ---@field at? integer
 ---@field async? boolean give a future instead; default false
+---a communicator of `gpureduce.mpi`: the input is this rank's part of one over all ranks, and they get the bits of the
+---whole ([ranks.md](ranks.md))
+---@field comm? any
 
 ---The sum of the products of the elements of two arrays.
 ---@param a gpureduce.array the input
@@ -2660,6 +2723,9 @@ function expression:dot(b, options) end
 ---f32), which is returned; negative counts from the end
 ---@field at? integer
 ---@field async? boolean give a future instead; default false
+---a communicator of `gpureduce.mpi`: the input is this rank's part of one over all ranks, and they get the bits of the
+---whole ([ranks.md](ranks.md))
+---@field comm? any
 
 ---The mean of the squared differences of two arrays.
 ---@param a gpureduce.array the input
@@ -2709,6 +2775,9 @@ function expression:mse(b, options) end
 ---f32), which is returned; negative counts from the end
 ---@field at? integer
 ---@field async? boolean give a future instead; default false
+---a communicator of `gpureduce.mpi`: the input is this rank's part of one over all ranks, and they get the bits of the
+---whole ([ranks.md](ranks.md))
+---@field comm? any
 
 ---The cosine of the angle between two arrays: their dot over the product of their norms.
 ---@param a gpureduce.array the input
@@ -2752,6 +2821,9 @@ function expression:cosine(b, options) end
 ---@field keepdims? boolean the results as a matrix: of one column (axis 2) or one row (axis 1); default false
 ---@field out? string `"f32"`: results of f64 rounded once to f32, and arrays of it; default `"f64"`
 ---@field into? gpureduce.array the array that takes the results of several shares, or of rows or columns
+---a communicator of `gpureduce.mpi`: the input is this rank's part of one over all ranks, and they get the bits of the
+---whole ([ranks.md](ranks.md))
+---@field comm? any
 
 ---The elements below which given shares of the data lie: exact, by selection on order keys, as NumPy defines it.
 ---@param a gpureduce.array the input
@@ -2785,6 +2857,9 @@ function expression:quantile(q, options) end
 ---@field out? string `"f32"`: results of f64 rounded once to f32, and arrays of it; default `"f64"`
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
+---a communicator of `gpureduce.mpi`: the input is this rank's part of one over all ranks, and they get the bits of the
+---whole ([ranks.md](ranks.md))
+---@field comm? any
 
 ---The middle element, or the mean of the two in the middle, rounded once to f64. (`quantile(a, 0.5)` interpolates
 ---between those, as NumPy's does, which may differ in the last bits.)
@@ -2829,8 +2904,8 @@ function accumulator:add(a) end
 ---@return gpureduce.accumulator # itself
 function accumulator:add_dot(a, b) end
 
----Add what another accumulator holds.
----@param other gpureduce.accumulator it stays as it is
+---Add what another accumulator holds, or those of all ranks.
+---@param other gpureduce.accumulator|any it stays as it is; a communicator of `gpureduce.mpi`: the accumulators of all its ranks are added up, in each of them
 ---@return gpureduce.accumulator # itself
 function accumulator:merge(other) end
 
@@ -2846,18 +2921,26 @@ function accumulator:value(options) end
 ---@return string # for `gr.accumulator`
 function accumulator:bytes() end
 
+---@class gpureduce.digest.options
+---a communicator of `gpureduce.mpi`: the input is this rank's part of one over all ranks, and they get the bits of the
+---whole ([ranks.md](ranks.md))
+---@field comm? any
+
 ---A fingerprint of an array's bytes in logical order: the same for a view and its copy, on every device.
 ---@param a gpureduce.array of any dtype; the dtype itself does not count
+---@param options? gpureduce.digest.options
 ---@return string # 32 hexadecimal digits
-function gr.digest(a) end
+function gr.digest(a, options) end
 
 ---A fingerprint of an array's bytes in logical order: the same for a view and its copy, on every device.
+---@param options? gpureduce.digest.options
 ---@return string # 32 hexadecimal digits
-function array:digest() end
+function array:digest(options) end
 
 ---A fingerprint of an array's bytes in logical order: the same for a view and its copy, on every device.
+---@param options? gpureduce.digest.options
 ---@return string # 32 hexadecimal digits
-function expression:digest() end
+function expression:digest(options) end
 
 ---@class gpureduce.histogram.options
 ---@field bins? integer how many bins of equal width, 1 to 2^31
@@ -2887,6 +2970,9 @@ function expression:digest() end
 ---with `kernel`: the seconds between two events of the device around the kernels come as a second result; a number: the
 ---mean of so many runs; default false
 ---@field timed? boolean|integer
+---a communicator of `gpureduce.mpi`: the input is this rank's part of one over all ranks, and they get the bits of the
+---whole ([ranks.md](ranks.md))
+---@field comm? any
 
 ---Count the elements in bins, evenly spaced, by equal factors or between given edges; or add up weights there.
 ---@param a gpureduce.array the samples
@@ -2953,6 +3039,9 @@ function expression:histogram2d(y, options) end
 ---first
 ---@field mask? gpureduce.array|gpureduce.expression
 ---@field into? gpureduce.array takes the result; of its dtype, and as long or longer: the rest becomes 0
+---a communicator of `gpureduce.mpi`: the input is this rank's part of one over all ranks, and they get the bits of the
+---whole ([ranks.md](ranks.md))
+---@field comm? any
 
 ---How often each of the whole numbers 0, 1, 2, ... occurs, or the sums of weights there.
 ---@param a gpureduce.array whole numbers of 0 or more
@@ -2994,6 +3083,9 @@ function histogram:quantile(q) end
 ---with `kernel`: the seconds between two events of the device around the kernels come as a second result; a number: the
 ---mean of so many runs; default false
 ---@field timed? boolean|integer
+---a communicator of `gpureduce.mpi`: the input is this rank's part of one over all ranks, and they get the bits of the
+---whole ([ranks.md](ranks.md))
+---@field comm? any
 
 ---The running sum, product, minimum or maximum of an array.
 ---@param a gpureduce.array the input
@@ -3331,6 +3423,9 @@ function timer:stop() end
 ---@field count? integer raw files: how many elements; default all that follow
 ---map the file instead of reading it: pages come when they are used, and nobody may shorten it (above); default false
 ---@field map? boolean
+---a communicator of `gpureduce.mpi`: each rank gets its part, of a matrix its rows, and as second result where that
+---begins ([ranks.md](ranks.md))
+---@field comm? any
 
 ---Make an array from a file.
 ---@param path string the file's name
@@ -3344,6 +3439,7 @@ function gr.load(path, dtype, options) end
 
 ---@class gpureduce.save.options
 ---@field shape? integer[] NPY: lengths whose product is n; default the array's shape
+---@field comm? any a communicator of `gpureduce.mpi`: the parts of all ranks become one file
 
 ---Write an array to a file: NPY when the name ends in `.npy`, else the raw elements. The old file is replaced whole.
 ---@param a gpureduce.array the input

@@ -16,6 +16,7 @@
 #include "src/binding/operator.h"
 #include "src/binding/options.h"
 #include "src/binding/parts.h"
+#include "src/binding/ranks.h"
 #include "src/binding/reduce.h"
 #include "src/binding/results.h"
 #include "src/binding/stop.h"
@@ -242,6 +243,7 @@ int luaopen_gpureduce(lua_State *L) {
   gr_l_formula_metatables(L);
   gr_l_operator_metatable(L);
   gr_l_dlpack_metatable(L, c);
+  gr_l_comm_metatable(L);
   lua_pushliteral(L, GR_VERSION);
   lua_setfield(L, -2, "_VERSION");
   gr_l_capi_open(L);
