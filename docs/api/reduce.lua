@@ -43,6 +43,7 @@ local function one(name, fields)
   options[#options + 1] = c.keepdims
   if name ~= "minmax" then options[#options + 1] = at end
   options[#options + 1] = async
+  options[#options + 1] = c.comm
   fields.options = options
   fields.dtypes = fields.dtypes or "All."
   fields.errors = (fields.errors and fields.errors .. " " or "") .. matrix_errors
@@ -269,6 +270,7 @@ print(a:dot(a), table.concat(a:dot(b, { rows = 2 }):table(), " "))]],
           .. "the share of all weight lies (`\"inverted_cdf\"`, which is the method then); its zeros have no sign" },
         rows, axis, c.skipnan, c.mask, c.keepdims, c.single,
         { "into", "array?", "the array that takes the results of several shares, or of rows or columns" },
+        c.comm,
       },
       returns = { { "array|number", "for a table of shares an array: f64, or the input's dtype with `lower`, `higher`, "
         .. "`nearest`, `inverted_cdf` and `closest_observation`, which give elements. "
@@ -297,7 +299,7 @@ print(a:quantile(0.5, { weights = gr.array { 1, 1, 1, 5 } }))]],
       text = "The middle element, or the mean of the two in the middle, rounded once to f64. (`quantile(a, 0.5)` "
         .. "interpolates between those, as NumPy's does, which may differ in the last bits.)",
       params = { c.a, { "options", "options?", "" } },
-      options = { rows, axis, c.skipnan, c.mask, c.keepdims, c.single, into },
+      options = { rows, axis, c.skipnan, c.mask, c.keepdims, c.single, into, c.comm },
       returns = { { "number|array", "a float; NaN when the data holds one. Of rows or columns one for each: f64" } },
       dtypes = "All.",
       errors = "An empty array.",
