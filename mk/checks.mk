@@ -118,8 +118,8 @@ coverage:
 	  BUSTED="$(BUSTED) --helper=spec/coverage.lua $(lua_specs)" | tee build/coverage/lua.txt
 
 # The specs that run the module's Lua parts.
-lua_specs = $(addprefix spec/,$(addsuffix _spec.lua,pictures series terminal colours wild locale docs guide errors \
-  inout))
+lua_specs = $(addprefix spec/,$(addsuffix _spec.lua,pictures series terminal colours heat heat_terminal wild locale docs \
+  guide errors inout))
 
 lint: $(module)
 	luacheck -q .
