@@ -72,12 +72,16 @@ static int l_kind(lua_State *L) {
   return 1;
 }
 
-/* parts.is_histogram(value): whether its metatable, which is hidden, is that of histograms. */
-static int l_is_histogram(lua_State *L) {
-  luaL_getmetatable(L, GR_HISTOGRAM_NAME);
+/* Whether the metatable of argument 1, which is hidden, is the one of that name. */
+static int has_metatable(lua_State *L, const char *name) {
+  luaL_getmetatable(L, name);
   lua_pushboolean(L, lua_getmetatable(L, 1) && lua_rawequal(L, -1, -2));
   return 1;
 }
+
+/* parts.is_histogram(value), parts.is_histogram2d(value) */
+static int l_is_histogram(lua_State *L) { return has_metatable(L, GR_HISTOGRAM_NAME); }
+static int l_is_histogram2d(lua_State *L) { return has_metatable(L, GR_HISTOGRAM2D_NAME); }
 
 /* parts.inherits(table): whether its metatable, hidden or not, has an __index. */
 static int l_inherits(lua_State *L) {
@@ -118,6 +122,7 @@ static void run_embedded(lua_State *L, gr_context *c) {
       {"kind", l_kind},
       {"inherits", l_inherits},
       {"is_histogram", l_is_histogram},
+      {"is_histogram2d", l_is_histogram2d},
       {"dtype_hint", l_dtype_hint},
       {"terminal", l_terminal},
       {NULL, NULL},
@@ -233,6 +238,8 @@ int luaopen_gpureduce(lua_State *L) {
   run_embedded(L, c);
   lua_getfield(L, -1, "histogram");
   lua_setfield(L, LUA_REGISTRYINDEX, GR_HISTOGRAM_NAME);
+  lua_getfield(L, -1, "histogram2d");
+  lua_setfield(L, LUA_REGISTRYINDEX, GR_HISTOGRAM2D_NAME);
   lua_getfield(L, -1, "calls");
   lua_replace(L, -2);
   lua_insert(L, -2);

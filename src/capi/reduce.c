@@ -182,7 +182,7 @@ gpureduce_status gpureduce_reduce(const char *op, const gpureduce_array *a, cons
     if (x.exact) {
       double sum = 0;
       const gr_reduced of = {NULL, (gr_array *)(uintptr_t)x.a}, with = {NULL, (gr_array *)(uintptr_t)x.b};
-      GR_CAPI_TRY(&q, gr_exact_all(q.c, x.op, of, with, (int64_t)x.ddof, 0, &sum));
+      GR_CAPI_TRY(&q, gr_exact_all(q.c, x.op, of, with, (int64_t)x.ddof, 0, NULL, &sum));
       r.v[0].f = sum;
     } else {
       GR_CAPI_TRY(&q, gr_reduce_all(q.c, x.op, x.a, x.b, x.ddof, &r));
@@ -206,7 +206,7 @@ gpureduce_status gpureduce_reduce_each(const char *op, const gpureduce_array *a,
     if (to && two) to2 = gr_capi_open_out(&q, &o2, out2, x.a, t, n, 0, 0);
     if (to2 && gr_array_overlap(to, to2)) gr_capi_refuse(&q, GPUREDUCE_BAD, "out and out2 overlap");
     if (q.status == GPUREDUCE_OK && n) {
-      if (x.exact) GR_CAPI_TRY(&q, gr_exact_each(q.c, x.op, x.shape, x.a, x.b, (int64_t)x.ddof, to));
+      if (x.exact) GR_CAPI_TRY(&q, gr_exact_each(q.c, x.op, x.shape, x.a, x.b, (int64_t)x.ddof, NULL, to));
       else GR_CAPI_TRY(&q, gr_reduce_each(q.c, x.op, x.shape, x.a, x.b, x.ddof, to, to2));
     }
     gr_capi_close_out(&q, &o);
