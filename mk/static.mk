@@ -1,7 +1,7 @@
 # libgpureduce.a, for hosts that link the module in: one object, in which only the C API and luaopen_gpureduce have
 # names. And what an embedder needs beside it: the header, a pkg-config file, the examples.
 
-.PHONY: static embed names headers
+.PHONY: static embed static-check headers
 library = $(for_lua)/libgpureduce.a
 pc = $(for_lua)/gpureduce.pc
 OBJCOPY ?= objcopy
@@ -15,9 +15,9 @@ $(library): $(core_o) $(binding_o) $(for_lua)/linked
 	$(call step,$@) $(joined) && $(localised) $(for_lua)/gpureduce.o && rm -f $@ && \
 	  $(AR) rcsD $@ $(for_lua)/gpureduce.o
 
-# What has a name outside of the object, and is none of the API's: nothing.
-names: $(library)
-	@mk/check_names.sh $(library)
+# What the library promises: no names but its own, and an installation that a host is compiled with.
+static-check: $(library) $(module)
+	@NVCC='$(NVCC)' mk/check_static.sh $(library) $(LUA) '$(CC)'
 
 # PREFIX is where the files will be; what a static library needs besides is private.
 LIBRARY_DIR ?= $(PREFIX)/lib
