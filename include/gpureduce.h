@@ -458,6 +458,24 @@ gpureduce_status gpureduce_attach(gpureduce_context *context, gpureduce_parcel *
 /* The end of a parcel that nobody attaches; any thread. parcel: NULL: nothing. */
 gpureduce_status gpureduce_discard(gpureduce_parcel *parcel);
 
+/* ---- dlpack ---- */
+
+/*
+** An array of the tensor's memory, without a copy but for a matrix that lies column by column or has gaps between
+** its rows. The tensor's deleter is called when nothing needs it any more; after a failure it is still the caller's.
+** tensor: a DLManagedTensorVersioned, or (versioned 0) a DLManagedTensor. flags: GPUREDUCE_READONLY,
+** GPUREDUCE_CHANGING. out: the caller's, to be dropped.
+*/
+gpureduce_status gpureduce_from_dlpack(gpureduce_context *context, void *tensor, int versioned, uint32_t flags,
+    int64_t stream, gpureduce_array **out);
+
+/*
+** A tensor of the array's memory where kernels use it. versioned: 1, or 0 for consumers of the time before. flags:
+** GPUREDUCE_READONLY. tensor: the caller's, whose deleter may be called in any thread.
+*/
+gpureduce_status gpureduce_to_dlpack(const gpureduce_array *a, int versioned, uint32_t flags, int64_t stream, void
+    **tensor);
+
 /* ---- the table ---- */
 
 /* X(name): all of the above, in the order of the table. */
@@ -466,7 +484,7 @@ gpureduce_status gpureduce_discard(gpureduce_parcel *parcel);
   X(trim) X(make) X(wrap) X(keep) X(drop) X(describe) X(view) X(matrix) X(host_pointer) X(device_pointer) \
   X(device_done) X(touch) X(get) X(set) X(copy) X(push) X(push_memory) X(test) X(check) X(reduce) X(reduce_each) \
   X(scan) X(map) X(fill) X(equal) X(compact) X(take) X(put) X(histogram) X(quantiles) X(softmax) X(rmsnorm) \
-  X(transpose) X(covariance) X(random) X(detach) X(attach) X(discard)
+  X(transpose) X(covariance) X(random) X(detach) X(attach) X(discard) X(from_dlpack) X(to_dlpack)
 
 typedef struct gpureduce_api {
   uint32_t size; /* of this struct, as the module knows it */
@@ -532,6 +550,10 @@ typedef struct gpureduce_api {
   gpureduce_status (*detach)(gpureduce_array *a, gpureduce_parcel **out);
   gpureduce_status (*attach)(gpureduce_context *context, gpureduce_parcel *parcel, gpureduce_array **out);
   gpureduce_status (*discard)(gpureduce_parcel *parcel);
+  gpureduce_status (*from_dlpack)(gpureduce_context *context, void *tensor, int versioned, uint32_t flags, int64_t
+      stream, gpureduce_array **out);
+  gpureduce_status (*to_dlpack)(const gpureduce_array *a, int versioned, uint32_t flags, int64_t stream, void
+      **tensor);
 } gpureduce_api;
 #ifdef __cplusplus
 }

@@ -188,4 +188,23 @@ along without a copy, unless views, futures or an anchor in Lua share it, whose 
         "The end of a parcel that nobody attaches; any thread." },
     },
   },
+  {
+    title = "DLPack",
+    text = [[
+Arrays from and for other libraries of the process, as gr.fromdlpack and gr.dlpack have it. Streams are DLPack's
+numbers: -1 none (the host has seen to the order), 1 the legacy default one, 2 that of the thread, others a handle.]],
+    functions = {
+      { "from_dlpack", "gpureduce_status", { ctx,
+        { "void *", "tensor", "a DLManagedTensorVersioned, or (versioned 0) a DLManagedTensor" },
+        { "int", "versioned", "" },
+        { "uint32_t", "flags", "GPUREDUCE_READONLY, GPUREDUCE_CHANGING" }, { "int64_t", "stream", "" }, made },
+        "An array of the tensor's memory, without a copy but for a matrix that lies column by column or has gaps between "
+        .. "its rows. The tensor's deleter is called when nothing needs it any more; after a failure it is still the "
+        .. "caller's." },
+      { "to_dlpack", "gpureduce_status", { a, { "int", "versioned", "1, or 0 for consumers of the time before" },
+        { "uint32_t", "flags", "GPUREDUCE_READONLY" }, { "int64_t", "stream", "" },
+        { "void **", "tensor", "the caller's, whose deleter may be called in any thread" } },
+        "A tensor of the array's memory where kernels use it." },
+    },
+  },
 }

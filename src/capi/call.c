@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "src/core/dlpack.h"
 #include "src/core/pool.h"
 
 static _Thread_local char said[512];
@@ -70,6 +71,7 @@ static int enter(gr_capi *q, gr_context *c) {
   q->entered = 1;
   if (c->stop.caller) return gr_capi_refuse(q, GPUREDUCE_BUSY, "a call from Lua is under way in this context");
   c->stop.known = 0;
+  gr_dlpack_settle(c);
   return 1;
 }
 

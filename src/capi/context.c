@@ -5,6 +5,7 @@
 #include "src/backend/cpu.h"
 #include "src/backends.h"
 #include "src/capi/call.h"
+#include "src/core/dlpack.h"
 #include "src/core/explain.h"
 #include "src/core/pool.h"
 #include "src/core/threads.h"
@@ -90,7 +91,7 @@ gpureduce_status gpureduce_close(gpureduce_context *context) {
   gr_capi_end(&q);
   if (q.status != GPUREDUCE_OK) return q.status;
   gr_handle_remove(context);
-  gr_context_drop(q.c);
+  gr_dlpack_leave(q.c);
   return GPUREDUCE_OK;
 }
 
