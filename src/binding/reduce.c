@@ -86,12 +86,6 @@ static void check_empty(lua_State *L, const call *q) {
     gr_l_argerror(L, q->options, "option 'ddof': less than the length %lld expected, got %.14g", (long long)n, q->ddof);
 }
 
-/* Names that gr.reduce takes include operations of floats alone. */
-static void check_dtype(lua_State *L, const call *q, int arg) {
-  if (gr_acc_kind_of(gr_reducer_of(q->op, q->a->dtype), q->a->dtype) == GR_ACC_NONE)
-    gr_l_argerror(L, arg, "float dtype expected for '%s', got %s", gr_ops[q->op].name, gr_dtypes[q->a->dtype].name);
-}
-
 /*
 ** exact = true, or the state's switch, rounds correctly. What has no exact form (min), or is exact by itself (sums of
 ** integers), stays as it is.
@@ -321,7 +315,7 @@ static int push_number(lua_State *L, gr_context *c, call *q) {
 
 static int finish(lua_State *L, call *q) {
   gr_context *c = gr_l_context(L);
-  check_dtype(L, q, 1);
+  gr_l_check_defined(L, q->op, q->a, 1);
   if (!q->shape.segments) check_empty(L, q);
   if (q->kernel.info || ((q->gather || q->later) && !is_partial(q))) make_elements(L, q);
   if (q->kernel.info && (q->kernel.info->rule != GR_BLOCK_OWN || q->kernel.timed || q->shape.rows))
@@ -471,7 +465,7 @@ gr_reduction gr_l_reduction(lua_State *L, gr_op op, int first) {
   if (!lua_isnoneornil(L, q.options)) read_options(L, &q, q.a->n);
   else q.exact = c->exact && gr_exact_has(op, q.a->dtype);
   if (q.b) check_second(L, &q, first + 1);
-  check_dtype(L, &q, first);
+  gr_l_check_defined(L, op, q.a, first);
   if (gr_shape_length(q.shape, q.a->n) == 0 || gr_shape_results(q.shape, q.a->n) == 0)
     gr_l_argerror(L, first, "array is empty: there is nothing to do");
   return (gr_reduction){.op = q.op,
