@@ -199,8 +199,8 @@ numbers: -1 none (the host has seen to the order), 1 the legacy default one, 2 t
         { "int", "versioned", "" },
         { "uint32_t", "flags", "GPUREDUCE_READONLY, GPUREDUCE_CHANGING" }, { "int64_t", "stream", "" }, made },
         "An array of the tensor's memory, without a copy but for a matrix that lies column by column or has gaps "
-        .. "between its rows. The tensor's deleter is called when nothing needs it any more; after a failure it is still "
-        .. "the caller's." },
+        .. "between its rows. The tensor's deleter is called when nothing needs it any more; after a failure it is "
+        .. "still the caller's." },
       { "to_dlpack", "gpureduce_status", { a, { "int", "versioned", "1, or 0 for consumers of the time before" },
         { "uint32_t", "flags", "GPUREDUCE_READONLY" }, { "int64_t", "stream", "" },
         { "void **", "tensor", "the caller's, whose deleter may be called in any thread" } },
