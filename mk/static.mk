@@ -4,8 +4,8 @@
 .PHONY: static embed static-check headers
 library = $(for_lua)/libgpureduce.a
 pc = $(for_lua)/gpureduce.pc
-OBJCOPY ?= objcopy
-AR ?= ar
+OBJCOPY = objcopy
+AR = ar
 library_version := $(shell sed -n 's/.*GR_VERSION "gpureduce \(.*\)".*/\1/p' src/binding/state.h)
 
 # Relocatable linking resolves all that the objects want of each other; then names of our own become local.
@@ -20,8 +20,8 @@ static-check: $(library) $(module)
 	@NVCC='$(NVCC)' mk/check_static.sh $(library) $(LUA) '$(CC)'
 
 # PREFIX is where the files will be; what a static library needs besides is private.
-LIBRARY_DIR ?= $(PREFIX)/lib
-INCLUDE_DIR ?= $(PREFIX)/include
+LIBRARY_DIR = $(PREFIX)/lib
+INCLUDE_DIR = $(PREFIX)/include
 cuda_private = $(if $(filter cuda,$(flavour)),-L$(abspath $(toolkit_root))/lib64 -lcudart_static -lrt)
 $(pc): mk/gpureduce.pc.in $(for_lua)/linked always
 	@sed -e 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBRARY_DIR)|; s|@INCLUDEDIR@|$(INCLUDE_DIR)|' \
@@ -31,7 +31,7 @@ $(pc): mk/gpureduce.pc.in $(for_lua)/linked always
 static: $(library) $(pc)
 
 # The examples of hosts, and the programs that check the C API.
-CXX ?= c++
+CXX = c++
 embed_c = $(BUILD)/$(lua_name)/embed
 host_flags = $(CFLAGS) -Wall -Wextra -Iinclude -I$(lua_incdir)
 host_libs = $(lua_library) $(device_libs) -lm -ldl -lpthread
