@@ -81,7 +81,8 @@ return {
       { "device_done", "gpureduce_status", { a, { "void *", "stream", "as above" } },
         "What this context queues from now on waits for what `stream` holds now." },
       { "touch", "gpureduce_status", { a, { "int64_t", "first", "from 0" }, { "int64_t", "count", "" } },
-        "The owner of wrapped host memory has written these elements.", errors = "BAD: the memory is not wrapped." },
+        "The owner of wrapped memory, or who has a tensor of the array, has written these elements.",
+        errors = "BAD: the memory is nobody else's." },
       { "get", "gpureduce_status", { a, { "int64_t", "first", "from 0" }, { "int64_t", "count", "" },
         { "void *", "elements", "room for them, side by side" } }, "Copies elements out." },
       { "set", "gpureduce_status", { { "gpureduce_array *", "a", "" }, { "int64_t", "first", "from 0" },
@@ -189,22 +190,23 @@ along without a copy, unless views, futures or an anchor in Lua share it, whose 
     },
   },
   {
-    title = "DLPack",
-    text = [[
-Arrays from and for other libraries of the process, as gr.fromdlpack and gr.dlpack have it. Streams are DLPack's
-numbers: -1 none (the host has seen to the order), 1 the legacy default one, 2 that of the thread, others a handle.]],
+    title = "Tensors",
     functions = {
       { "from_dlpack", "gpureduce_status", { ctx,
-        { "void *", "tensor", "a DLManagedTensorVersioned, or (versioned 0) a DLManagedTensor" },
-        { "int", "versioned", "" },
-        { "uint32_t", "flags", "GPUREDUCE_READONLY, GPUREDUCE_CHANGING" }, { "int64_t", "stream", "" }, made },
-        "An array of the tensor's memory, without a copy but for a matrix that lies column by column or has gaps "
-        .. "between its rows. The tensor's deleter is called when nothing needs it any more; after a failure it is "
-        .. "still the caller's." },
-      { "to_dlpack", "gpureduce_status", { a, { "int", "versioned", "1, or 0 for consumers of the time before" },
-        { "uint32_t", "flags", "GPUREDUCE_READONLY" }, { "int64_t", "stream", "" },
-        { "void **", "tensor", "the caller's, whose deleter may be called in any thread" } },
-        "A tensor of the array's memory where kernels use it." },
+        { "void *", "tensor", "DLPack's; of the host's memory, or of a device that is here" },
+        { "uint32_t", "flags", "GPUREDUCE_READONLY, CHANGING, COPIED, UNVERSIONED" },
+        { "void *", "stream", "of a device: what it holds now comes first; NULL: the legacy default stream" }, made,
+        { "int *", "transposed", "1: it lies column by column, and out is its transpose" } },
+        "An array of another library's tensor, without a copy. It calls the tensor's deleter once nothing needs the "
+        .. "memory any more, from any thread; after a failure the tensor is still the caller's.",
+        errors = "BAD: another major version, dtype or device; strides that no array has." },
+      { "to_dlpack", "gpureduce_status", { a, { "uint32_t", "flags", "GPUREDUCE_READONLY, UNVERSIONED" },
+        { "void *", "stream", "of a device: what it is given from now on comes after what is queued" },
+        { "void **", "out", "the tensor, whose deleter is to be called once" } },
+        "A tensor of the array for another library, where kernels use it. Whoever has it may write to the elements "
+        .. "(touch says so) and keeps them alive, also after the context has been closed. Any thread may call the "
+        .. "deleter, but with the context closed not during a call with an array of it.",
+        errors = "BAD: the device's copy of host memory that was wrapped." },
     },
   },
 }

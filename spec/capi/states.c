@@ -4,20 +4,6 @@
 */
 #include "check.h"
 
-/* A DLManagedTensorVersioned, as https://dmlc.github.io/dlpack/latest/c_api.html has it. */
-typedef struct dl_versioned {
-  uint32_t major, minor;
-  void *owner;
-  void (*deleter)(struct dl_versioned *);
-  uint64_t flags;
-  void *data;
-  int32_t device, number, dimensions;
-  uint8_t code, bits;
-  uint16_t lanes;
-  int64_t *shape, *strides;
-  uint64_t byte_offset;
-} dl_versioned;
-
 /* ---- Lua ---- */
 
 static lua_State *new_state(const gpureduce_config *config) {
@@ -188,70 +174,10 @@ static void test_parcels(void) {
   OK(gpureduce_close(d));
 }
 
-/* ---- DLPack ---- */
-
-static void *give_back(void *tensor) {
-  dl_versioned *t = tensor;
-  t->deleter(t);
-  return NULL;
-}
-
-static int deleted;
-static void count_deleted(dl_versioned *t) {
-  (void)t;
-  deleted++;
-}
-
-static void test_dlpack(void) {
-  gpureduce_context *c = open_one();
-  const double x[6] = {1, 2, 3, 4, 5, 6};
-  gpureduce_array *a = numbers(c, GPUREDUCE_F64, 6, x), *m = NULL, *b = NULL;
-  dl_versioned *t = NULL;
-  void *tensor = NULL;
-  OK(gpureduce_matrix(a, 2, &m));
-  OK(gpureduce_to_dlpack(m, 1, 0, 1, &tensor));
-  t = tensor;
-  CHECK(t->major == 1 && t->dimensions == 2 && t->shape[0] == 2 && t->shape[1] == 3 && t->code == 2 && t->bits == 64);
-  OK(gpureduce_from_dlpack(c, tensor, 1, 0, 1, &b)); /* into another array of the same memory */
-  OK(gpureduce_fill(b, (gpureduce_number){.f = 2}));
-  if (!strcmp(device, "cpu")) CHECK(reduced("sum", a, NULL) == 12);
-  OK(gpureduce_drop(b));
-
-  OK(gpureduce_to_dlpack(a, 1, GPUREDUCE_READONLY, 1, &tensor)); /* it outlives its array, and ends elsewhere */
-  OK(gpureduce_drop(a));
-  OK(gpureduce_drop(m));
-  pthread_t thread;
-  pthread_create(&thread, NULL, give_back, tensor);
-  pthread_join(thread, NULL);
-
-  int64_t shape[2] = {2, 3}, strides[2] = {1, 2};
-  dl_versioned mine = {.major = 1, .deleter = count_deleted, .data = (void *)(size_t)x, .device = 1, .dimensions = 2,
-                       .code = 2, .bits = 64, .lanes = 1, .shape = shape, .strides = strides};
-  b = NULL;
-  OK(gpureduce_from_dlpack(c, &mine, 1, GPUREDUCE_READONLY, 1, &b)); /* column by column: put in order */
-  CHECK(holds(b, 6, (const double[]){1, 3, 5, 2, 4, 6}) && deleted == 1);
-  OK(gpureduce_drop(b));
-  strides[0] = 3;
-  strides[1] = 1;
-  OK(gpureduce_from_dlpack(c, &mine, 1, GPUREDUCE_READONLY, 1, &b));
-  CHECK(deleted == 1 && reduced("sum", b, NULL) == 21);
-  NO(GPUREDUCE_BAD, "read-only", gpureduce_fill(b, (gpureduce_number){.f = 2}));
-  OK(gpureduce_drop(b));
-  CHECK(deleted == 2);
-  mine.major = 9;
-  NO(GPUREDUCE_BAD, "tensor of DLPack 1.x expected, got one of 9.0", gpureduce_from_dlpack(c, &mine, 1, 0, 1, &b));
-  NO(GPUREDUCE_NULL, "tensor is NULL", gpureduce_from_dlpack(c, NULL, 1, 0, 1, &b));
-  NO(GPUREDUCE_BAD, "stream: -1, 1, 2 or a handle expected, got 0", gpureduce_from_dlpack(c, &mine, 1, 0, 0, &b));
-  NO(GPUREDUCE_BAD, "unknown flags 0x10", gpureduce_from_dlpack(c, &mine, 1, 16, 1, &b));
-  CHECK(deleted == 2);
-  OK(gpureduce_close(c));
-}
-
 int main(int argc, char **argv) {
   if (argc != 2) return fprintf(stderr, "usage: capi_states DEVICE\n"), 2;
   device = argv[1];
   test_lua();
   test_parcels();
-  test_dlpack();
   return ended();
 }

@@ -257,11 +257,6 @@ gr_op gr_l_check_op(lua_State *L, int arg) {
   return (gr_op)op;
 }
 
-void gr_l_check_defined(lua_State *L, gr_op op, const gr_array *a, int arg) {
-  if (gr_acc_kind_of(gr_reducer_of(op, a->dtype), a->dtype) == GR_ACC_NONE)
-    gr_l_argerror(L, arg, "float dtype expected for '%s', got %s", gr_ops[op].name, gr_dtypes[a->dtype].name);
-}
-
 void gr_l_check_range(lua_State *L, int low, int high, int64_t n, int64_t *first, int64_t *count) {
   int64_t i = lua_isnoneornil(L, low) ? 1 : gr_l_check_int(L, low);
   int64_t j = lua_isnoneornil(L, high) ? n : gr_l_check_int(L, high);

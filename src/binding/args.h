@@ -58,8 +58,6 @@ const char *gr_l_dtype_hint(const char *given, char text[GR_HINT]);
 const char *gr_l_word(lua_State *L, int i, int arg);
 int gr_l_dtype_arg(lua_State *L, int arg, const char *name); /* the dtype called name, or an error */
 gr_op gr_l_check_op(lua_State *L, int arg);                  /* of one input or two */
-/* Whether op is there for the dtype of a, which is at arg: some names that gr.reduce takes are for floats alone. */
-void gr_l_check_defined(lua_State *L, gr_op op, const gr_array *a, int arg);
 
 /*
 ** Positions i and j, negative from the end; 1 <= i, j <= n, or j == i - 1 for no element. low, high: their arguments.

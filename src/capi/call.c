@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "src/core/dlpack.h"
 #include "src/core/pool.h"
 
 static _Thread_local char said[512];
@@ -71,7 +70,6 @@ static int enter(gr_capi *q, gr_context *c) {
   q->entered = 1;
   if (c->stop.caller) return gr_capi_refuse(q, GPUREDUCE_BUSY, "a call from Lua is under way in this context");
   c->stop.known = 0;
-  gr_dlpack_settle(c);
   return 1;
 }
 

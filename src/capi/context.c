@@ -133,6 +133,7 @@ gpureduce_status gpureduce_stop(gpureduce_context *context, int raised) {
 gpureduce_status gpureduce_usage(gpureduce_context *context, gpureduce_counts *out) {
   gr_capi q;
   if (gr_capi_begin_with(&q, "usage", context) && gr_capi_sized(&q, out, sizeof *out, "gpureduce_counts")) {
+    gr_dlpack_settle(q.c);
     const gr_pool_counts p = gr_pool_read();
     *out = (gpureduce_counts){.size = sizeof *out,
                               .arrays = q.c->storages,
@@ -165,6 +166,7 @@ gpureduce_status gpureduce_wait(gpureduce_context *context) {
 gpureduce_status gpureduce_trim(gpureduce_context *context) {
   gr_capi q;
   if (gr_capi_begin_with(&q, "trim", context)) {
+    gr_dlpack_settle(q.c);
     gr_storage_trim(q.c);
     gr_pool_trim();
   }

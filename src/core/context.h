@@ -30,6 +30,7 @@ typedef struct gr_journal {
 typedef struct gr_context gr_context;
 typedef struct gr_storage gr_storage; /* storage.h */
 struct gr_reduction;                  /* ops.h */
+struct gr_comm;                       /* ranks/comm.h */
 
 /*
 ** What the layer above tells the core when it makes a context, which is the head of a larger struct: the size of that
@@ -72,6 +73,7 @@ struct gr_context {
   void (*trim)(gr_context *); /* frees them; NULL: there have been none */
   struct gr_exports *exports; /* what other libraries have of its arrays (dlpack.c); NULL: there has been nothing */
   gr_stop stop;
+  struct gr_comm *comm; /* of the call at work, whose arrays are this rank's parts of longer ones; else NULL */
   const gr_host *host;
   char error[400]; /* what the last failing core function has to say */
 };
