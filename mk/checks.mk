@@ -125,8 +125,8 @@ coverage:
 	  BUSTED="$(BUSTED) --helper=spec/coverage.lua $(lua_specs)" | tee build/coverage/lua.txt
 
 # The specs that run the module's Lua parts.
-lua_specs = $(addprefix spec/,$(addsuffix _spec.lua,pictures series terminal colours heat heat_terminal wild locale docs \
-  guide errors inout prompt luassert))
+lua_specs = $(addprefix spec/,$(addsuffix _spec.lua,pictures series terminal colours heat heat_terminal wild \
+  locale docs guide errors inout prompt luassert))
 
 lint: $(module)
 	luacheck -q .
