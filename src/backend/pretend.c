@@ -311,9 +311,20 @@ static gr_backend pretend = {
     GR_CPU_OPERATIONS,
 };
 
+/* In a child of fork nobody else holds the locks (src/core/fork.h). */
+static void before_fork(void) {
+  pthread_mutex_lock(&running);
+  pthread_mutex_lock(&memory.lock);
+}
+static void after_fork(void) {
+  pthread_mutex_unlock(&memory.lock);
+  pthread_mutex_unlock(&running);
+}
+
 static void read_limits(void) {
   const char *capacity = getenv("GPUREDUCE_PRETEND_CAPACITY"), *fail_at = getenv("GPUREDUCE_PRETEND_FAIL_AT");
   const char *lose_at = getenv("GPUREDUCE_PRETEND_LOSE_AT"), *looks = getenv("GPUREDUCE_PRETEND_LOOKS");
+  pthread_atfork(before_fork, after_fork, after_fork);
   if (capacity) memory.capacity = (size_t)strtoull(capacity, NULL, 10);
   if (fail_at) memory.fail_at = strtoll(fail_at, NULL, 10);
   if (lose_at) memory.lose_at = strtoll(lose_at, NULL, 10);

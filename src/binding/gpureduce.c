@@ -18,6 +18,7 @@
 #include "src/binding/stop.h"
 #include "src/binding/when.h"
 #include "src/core/explain.h"
+#include "src/core/later.h"
 
 #if defined(__GNUC__)
 #define EXPORT __attribute__((visibility("default")))
@@ -143,8 +144,11 @@ static void run_embedded(lua_State *L, gr_context *c) {
 
 static int l_context_gc(lua_State *L) {
   gr_context **c = lua_touserdata(L, 1);
-  if (*c) gr_context_drop(*c);
+  gr_context *own = *c;
   *c = NULL;
+  if (!own) return 0;
+  gr_later_end(own);
+  gr_context_drop(own);
   return 0;
 }
 

@@ -51,11 +51,18 @@ typedef struct call {
 } call;
 
 /* Of expressions: their elements are made, as what follows needs arrays. */
+static gr_status eval(gr_context *c, const call *q, gr_reduced *r) {
+  const int before = gr_l_later_from(c, q->later);
+  const gr_status status = gr_reduced_eval(c, r);
+  c->later = before;
+  return status;
+}
+
 static void make_elements(lua_State *L, call *q) {
   gr_context *c = gr_l_context(L);
   const gr_expression *e = q->of.e, *f = q->with.e;
-  if (e) GR_TRY_WITH(L, c, 1, e, f, gr_reduced_eval(c, &q->of));
-  if (f) GR_TRY_WITH(L, c, 2, f, e, gr_reduced_eval(c, &q->with));
+  if (e) GR_TRY_WITH(L, c, 1, e, f, eval(c, q, &q->of));
+  if (f) GR_TRY_WITH(L, c, 2, f, e, eval(c, q, &q->with));
 }
 
 static int is_expression(const call *q) { return q->of.e || q->with.e; }
@@ -192,6 +199,15 @@ static void read_options(lua_State *L, call *q, int64_t n) {
 
 /* ---- results ---- */
 
+static gr_status run_shape(gr_context *c, call *q, gr_array *out, gr_array *out2) {
+  gr_status status = q->exact ? gr_reduced_eval(c, &q->of) : GR_OK;
+  if (q->exact && status == GR_OK) status = gr_reduced_eval(c, &q->with);
+  if (status != GR_OK) return status;
+  if (q->exact) return gr_exact_each(c, q->op, q->shape, q->a, q->b, (int64_t)q->ddof, out);
+  if (is_expression(q)) return gr_formula_reduce_each(c, q->op, q->shape, q->of, q->with, q->ddof, out, out2);
+  return gr_reduce_each(c, q->op, q->shape, q->a, q->b, q->ddof, out, out2);
+}
+
 /*
 ** Positions of segments are checked here, right before they are used: whenever Lua allocates, a finalizer may write to
 ** them, and they could then point anywhere.
@@ -203,12 +219,10 @@ static gr_status run_each(lua_State *L, gr_context *c, call *q, gr_array *out, g
     if (status != GR_OK) return status;
     check_empty(L, q);
   }
-  gr_status status = q->exact ? gr_reduced_eval(c, &q->of) : GR_OK;
-  if (q->exact && status == GR_OK) status = gr_reduced_eval(c, &q->with);
-  if (status != GR_OK) return status;
-  if (q->exact) return gr_exact_each(c, q->op, q->shape, q->a, q->b, (int64_t)q->ddof, out);
-  if (is_expression(q)) return gr_formula_reduce_each(c, q->op, q->shape, q->of, q->with, q->ddof, out, out2);
-  return gr_reduce_each(c, q->op, q->shape, q->a, q->b, q->ddof, out, out2);
+  const int before = gr_l_later_from(c, q->later);
+  const gr_status status = run_shape(c, q, out, out2);
+  c->later = before;
+  return status;
 }
 
 static void check_apart(lua_State *L, const call *q, const gr_array *out) {
@@ -292,6 +306,7 @@ static int push_number(lua_State *L, gr_context *c, call *q) {
 static int finish(lua_State *L, call *q) {
   gr_context *c = gr_l_context(L);
   if (!q->shape.segments) check_empty(L, q);
+  if (q->later) gr_l_later_begins(c);
   if (q->kernel.info || q->gather || q->later) make_elements(L, q);
   if (q->kernel.info && (q->kernel.info->rule != GR_BLOCK_OWN || q->kernel.timed || q->shape.rows))
     return gr_l_push_taught(L, &q->kernel, q->op, q->shape, q->a, q->b, q->options);

@@ -52,4 +52,13 @@ static inline gr_status gr_l_called(gr_context *c, gr_status status) {
   return status;
 }
 
+/*
+** Operations of the core that can be left for later are, from here on, if `later` is not 0; until the context's `later`
+** is what this returns, which the same C function sees to, before anything may raise.
+*/
+static inline int gr_l_later_from(gr_context *c, int later) {
+  const int before = c->later;
+  c->later |= later;
+  return before;
+}
 #endif

@@ -91,15 +91,21 @@ void gr_l_before_output(lua_State *L, gr_context *c, gr_future *f) {
   if (f) start(L, c, f);
 }
 
+void gr_l_later_begins(gr_context *c) {
+  if (!c->later) gr_later_forget(c);
+}
+
 int gr_l_later(lua_State *L, gr_context *c, gr_op op, const gr_array *a, const gr_array *b, double ddof) {
   future *f = push_future(L, c, 1);
+  f->core.later = 1;
+  gr_future_take_works(&f->core);
   GR_TRY(L, c, 1, gr_future_add(&f->core, op, a, b, ddof));
   start(L, c, &f->core);
   return 1;
 }
 
 int gr_l_later_values(lua_State *L, gr_context *c, int n, gr_queue *q, const char *name) {
-  push_future(L, c, 1);
+  gr_future_take_works(&push_future(L, c, 1)->core);
   lua_insert(L, -n - 1);
   keep_values(L, c, lua_gettop(L) - n, n, q, name);
   return 1;
@@ -139,16 +145,19 @@ void gr_l_when_functions(lua_State *L, gr_context *c, const gr_function *reducti
 }
 
 /*
-** Run the function below nargs arguments, whose reductions go to f; an error leaves no trace but itself. Returns how
-** many results.
+** Run the function below nargs arguments, whose reductions go to f; later: and whose operations may be left for later.
+** An error leaves no trace but itself. Returns how many results.
 */
-static int call_gathering(lua_State *L, gr_context *c, gr_future *f, int nargs) {
+static int call_gathering(lua_State *L, gr_context *c, gr_future *f, int nargs, int later) {
   gr_l_state *s = gr_l_state_of(c);
   gr_future *before = s->gathering;
+  const int later_before = c->later;
   int base = lua_gettop(L) - nargs - 1;
   s->gathering = f;
+  c->later = later;
   int failed = lua_pcall(L, nargs, LUA_MULTRET, 0);
   s->gathering = before;
+  c->later = later_before;
   return failed ? -1 : lua_gettop(L) - base;
 }
 
@@ -202,12 +211,13 @@ static int l_async(lua_State *L) {
   gr_queue *q = queue_of(L, c, 2, nargs + 1);
   future *f = push_future(L, c, 1);
   lua_insert(L, 1);
-  if (lua_iscfunction(L, 2)) {
-    results = call_gathering(L, c, reduction ? &f->core : NULL, nargs);
-  } else { /* the Lua parts find the caller's line themselves */
-    lua_call(L, nargs, LUA_MULTRET);
-    results = lua_gettop(L) - 1;
-  }
+  f->core.later = 1;
+  const int is_c = lua_iscfunction(L, 2);
+  gr_work *left = gr_later_take(c); /* of a call in which this one happens */
+  results = call_gathering(L, c, reduction ? &f->core : NULL, nargs, 1);
+  gr_future_take_works(&f->core);
+  c->left = left;
+  if (results < 0 && !is_c) return lua_error(L); /* the Lua parts find the caller's line themselves */
   if (results < 0 && !(q && q->lost)) return raise_again(L, "", 0);
   if (results < 0) { /* the device failed before it took the work: get reports that, too */
     gr_fail(c, GR_DEVICE, "%s: %s", name, q->error);
@@ -239,6 +249,14 @@ static int push_results(lua_State *L, future *f) {
   return lua_gettop(L) - top;
 }
 
+/* Raises when the caller is to stop; the work goes on. */
+static void wait_for(lua_State *L, gr_context *c, future *f, int64_t nanoseconds) {
+  c->stop.caller = L;
+  gr_future_wait(&f->core, nanoseconds);
+  gr_l_called(c, GR_OK);
+  if (f->core.stopped && f->core.state == GR_RUNNING) gr_l_raise(L, c, gr_fail(c, GR_STOPPED, "interrupted"), 1);
+}
+
 static int l_future_done(lua_State *L) {
   future *f = gr_l_check_object(L, 1, FUTURE_NAME);
   gr_future_wait(&f->core, 0);
@@ -255,7 +273,7 @@ static int l_future_get(lua_State *L) {
     if (!(seconds >= 0)) gr_l_argerror(L, 2, "seconds of 0 or more expected, got %.14g", seconds);
     nanoseconds = seconds < 9e9 ? (int64_t)(seconds * 1e9) : -1;
   }
-  gr_future_wait(&f->core, nanoseconds);
+  if (f->core.context) wait_for(L, f->core.context, f, nanoseconds);
   if (f->core.state != GR_RUNNING) return push_results(L, f);
   lua_pushnil(L);
   lua_pushliteral(L, "not done");
@@ -292,7 +310,7 @@ static int run_item(lua_State *L, gr_context *c, future *f, int k, int reduction
   }
   luaL_checkstack(L, n + 4, "too many arguments");
   for (int j = 2; j <= n; j++) gr_rawgeti(L, item, j);
-  int before = f->core.count, results = call_gathering(L, c, &f->core, n - 1);
+  int before = f->core.count, results = call_gathering(L, c, &f->core, n - 1, f->core.later);
   if (results < 0) raise_again(L, "gr.many: item %d: ", k);
   return f->core.count > before ? 0 : results;
 }
@@ -371,6 +389,7 @@ static int many(lua_State *L, gr_context *c, int later) {
   later |= gr_l_option_flag(L, 2, "async");
   const int n = (int)gr_l_list_length(L, 1, 1);
   lua_settop(L, 1);
+  if (later) gr_l_later_begins(c);
   int results = later || n == 0 ? -1 : many_plain(L, c, n);
   if (results < 0 && n) {
     lua_getfield(L, LUA_REGISTRYINDEX, GR_FUNCTIONS_NAME);
@@ -380,6 +399,7 @@ static int many(lua_State *L, gr_context *c, int later) {
   if (results >= 0) return results;
   lua_settop(L, 1);
   future *f = push_future(L, c, n);
+  f->core.later = later;
   lua_pushnil(L);
   lua_getfield(L, LUA_REGISTRYINDEX, GR_FUNCTIONS_NAME);
   lua_getfield(L, -1, "reductions");
@@ -391,8 +411,9 @@ static int many(lua_State *L, gr_context *c, int later) {
   }
   start(L, c, &f->core);
   lua_settop(L, 2);
+  if (later) gr_future_take_works(&f->core);
   if (later) return 1;
-  gr_future_wait(&f->core, -1);
+  wait_for(L, c, f, -1);
   return push_results(L, f);
 }
 

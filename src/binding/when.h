@@ -22,6 +22,9 @@ int gr_l_gather(lua_State *L, gr_context *, gr_future *, gr_op, const gr_array *
 /* Something is about to be written: what was gathered goes first. future: NULL if nothing is. */
 void gr_l_before_output(lua_State *L, gr_context *, gr_future *);
 
+/* A call that is to give a future: what an earlier one has left, which failed before it had one, is nobody's. */
+void gr_l_later_begins(gr_context *);
+
 /* {async = true}: push a future of the reduction, or of the n values on top, which the work queued on q makes. */
 int gr_l_later(lua_State *L, gr_context *, gr_op, const gr_array *a, const gr_array *b, double ddof);
 int gr_l_later_values(lua_State *L, gr_context *, int n, gr_queue *q, const char *name);

@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/core/fork.h"
 #include "src/core/pool.h"
+#include "src/core/threads.h"
 
 #define DEFAULT_FLOOR ((size_t)64 << 20)
 
@@ -15,6 +17,7 @@ static atomic_int contexts; /* of this process */
 gr_context *gr_context_new(const gr_host *host) {
   gr_context *c = calloc(1, host->bytes);
   if (!c) return NULL;
+  gr_fork_prepare();
   c->host = host;
   atomic_fetch_add(&contexts, 1);
   c->refs = 1;
@@ -25,6 +28,8 @@ gr_context *gr_context_new(const gr_host *host) {
 
 void gr_context_drop(gr_context *c) {
   if (--c->refs > 0) return;
+  gr_background_leave(&c->line);
+  free(c->claims_room);
   if (c->trim) c->trim(c);
   for (int k = 0; k < c->queue_count; k++) {
     gr_queue *q = c->queues[k];
@@ -34,7 +39,10 @@ void gr_context_drop(gr_context *c) {
   }
   if (c->host->gone) c->host->gone(c);
   free(c);
-  if (atomic_fetch_sub(&contexts, 1) == 1) gr_pool_trim(); /* nobody is left to use it again */
+  if (atomic_fetch_sub(&contexts, 1) != 1) return;
+  gr_background_rest(); /* nobody is left to use it again */
+  gr_threads_rest();
+  gr_pool_trim();
 }
 
 static gr_queue *queue_on(gr_context *c, gr_backend *backend, gr_status *why) {

@@ -6,6 +6,7 @@
 #define GR_CONTEXT_H
 
 #include "src/core/backend.h"
+#include "src/core/background.h"
 #include "src/core/stop.h"
 
 #define GR_SPARE_CLASSES 40 /* of the pool's sizes, up to 64 KiB */
@@ -59,6 +60,17 @@ struct gr_context {
   gr_storage *spare[GR_SPARE_CLASSES];
   void (*trim)(gr_context *); /* frees them; NULL: there have been none */
   gr_stop stop;
+  /*
+  ** What the CPU does in the background (later.h). later: the call under way asks for that; left: what it has left;
+  ** claims: the storages that an operation is about to use; settle: waits for what uses a storage, or (write == 0) for
+  ** what writes it.
+  */
+  int later;
+  gr_line line;
+  struct gr_work *works, *last_work, *left;
+  struct gr_claims *claims, *claims_room;
+  void (*claim)(gr_storage *, int write);
+  void (*settle)(gr_storage *, int write);
   const gr_host *host;
   char error[400]; /* what the last failing core function has to say */
 };

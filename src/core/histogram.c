@@ -2,6 +2,7 @@
 
 #include "kernels/numerics/math.h"
 #include "src/core/fixed.h"
+#include "src/core/later.h"
 #include "src/core/ops.h"
 
 #define TWO_63 9223372036854775808.0
@@ -205,12 +206,12 @@ static gr_status run(gr_context *c, gr_reduced of, const gr_binning *b, const gr
   gr_histogram_job job = *described;
   gr_vec out;
   gr_status status = gr_array_write(counts, gr_kernel_side(a->storage), 1, &out);
-  if (status != GR_OK) return status;
+  if (status != GR_OK) return gr_later_shut(c), status;
   job.counts = (int64_t *)(uintptr_t)out.data;
   job.tails = job.counts + job.bins;
   if (b->kernel) return gr_ladder_histogram(c, b->kernel, a, &job);
   if (of.e) return gr_formula_feed(c, GR_FEEDS_HISTOGRAM, of, b->weights, &job, NULL, "histogram");
-  return gr_fail_from(c, q, q->backend->histogram(q, &job), "histogram", 0);
+  return gr_later_do(c, q, status, GR_LATER_histogram, &job, a->n + job.bins, "histogram");
 }
 
 static gr_status run_weighted(gr_context *c, gr_reduced of, gr_reduced by, const gr_histogram_job *described,
@@ -262,7 +263,9 @@ gr_status gr_histogram(gr_context *c, gr_reduced of, const gr_binning *given, gr
   else if (status == GR_OK) status = gr_array_make_beside(c, a, counts, gr_histogram_dtype(b->weights.a), b->bins + 3);
   if (status == GR_OK && !gr_is_float(a->dtype) && !b->modulo && !made.limits.storage && !made.formula)
     status = make_limits(c, a, b->bins, &made);
+  if (status == GR_OK && !b->weights.a && !b->kernel) gr_later_open(c, a->storage->queue);
   if (status == GR_OK) status = describe(a, b, &made, of.e || b->weights.e, &job);
+  if (status != GR_OK) gr_later_shut(c);
   if (status == GR_OK)
     status = b->weights.a ? run_weighted(c, of, b->weights, &job, counts) : run(c, of, b, &job, counts);
   gr_array_release(&made.limits);

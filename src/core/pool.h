@@ -44,4 +44,7 @@ size_t gr_pool_trim(void);
 
 gr_pool_counts gr_pool_read(void);
 
+void gr_pool_before_fork(void);
+void gr_pool_after_fork(int child);
+
 #endif

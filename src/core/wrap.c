@@ -61,6 +61,7 @@ gr_status gr_wrap(gr_context *c, gr_array *out, gr_dtype dtype, int64_t n, void 
   gr_storage_adopt(s, p, GR_WRAPPED);
   s->outside = &mine->functions;
   s->must_revalidate = w->changing || w->where || w->readonly;
+  s->unsteady = w->changing || w->where;
   if (s->must_revalidate) s->full[GR_HOST] = 0; /* so that every use comes by */
   out->storage = s;
   out->dtype = dtype;
