@@ -143,10 +143,8 @@ void gr_background_before_fork(void) {
 /* In a child lines that still have tasks are listed again when somebody waits. */
 void gr_background_after_fork(int child) {
   if (child) {
-    pthread_mutex_init(&all.lock, NULL);
     pthread_cond_init(&all.wake, NULL);
     make_ended();
-    enter();
     while (all.first) unlist(all.first);
     all.started = 0;
     all.number++;

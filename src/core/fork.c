@@ -13,7 +13,7 @@ static void before(void) {
 }
 
 static void after(int child) {
-  gr_pool_after_fork(child);
+  gr_pool_after_fork();
   gr_threads_after_fork(child);
   gr_background_after_fork(child);
 }

@@ -331,7 +331,4 @@ gr_pool_counts gr_pool_read(void) {
 
 void gr_pool_before_fork(void) { pthread_mutex_lock(&lock); }
 
-void gr_pool_after_fork(int child) {
-  if (child) pthread_mutex_init(&lock, NULL);
-  else pthread_mutex_unlock(&lock);
-}
+void gr_pool_after_fork(void) { pthread_mutex_unlock(&lock); }

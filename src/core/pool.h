@@ -44,7 +44,8 @@ size_t gr_pool_trim(void);
 
 gr_pool_counts gr_pool_read(void);
 
+/* Around fork: nobody else is inside meanwhile. */
 void gr_pool_before_fork(void);
-void gr_pool_after_fork(int child);
+void gr_pool_after_fork(void);
 
 #endif

@@ -215,11 +215,8 @@ void gr_threads_before_fork(void) { pthread_mutex_lock(&pool.lock); }
 
 /* In a child only the forking thread lives: the pool starts afresh. A job of another thread's is none any more. */
 void gr_threads_after_fork(int child) {
-  if (!child) {
-    pthread_mutex_unlock(&pool.lock);
-    return;
-  }
-  pthread_mutex_init(&pool.lock, NULL);
+  pthread_mutex_unlock(&pool.lock);
+  if (!child) return;
   pthread_cond_init(&pool.wake, NULL);
   pthread_cond_init(&pool.finished, NULL);
   pool.started = 0;
