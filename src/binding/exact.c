@@ -14,7 +14,7 @@ typedef struct accumulator {
   gr_exact sum;
 } accumulator;
 
-static accumulator *check_accumulator(lua_State *L, int arg) { return gr_l_check_object(L, arg, ACCUMULATOR_NAME); }
+static accumulator *check_accumulator(lua_State *L, int arg) { return gr_l_check_object(L, arg, GR_OWN(accumulator)); }
 
 /* gr.accumulator(bytes): an exact sum, empty or from the bytes that another one gave. */
 static int l_accumulator(lua_State *L) {
@@ -27,7 +27,7 @@ static int l_accumulator(lua_State *L) {
   }
   accumulator *s = gr_newuserdata(L, sizeof *s);
   gr_exact_clear(&s->sum);
-  luaL_setmetatable(L, ACCUMULATOR_NAME);
+  luaL_setmetatable(L, GR_OWN(accumulator));
   if (bytes && (why = gr_exact_unpack(&s->sum, (const unsigned char *)bytes, length, text)) != NULL)
     gr_l_argerror(L, 1, "%s", why);
   return 1;
@@ -126,4 +126,4 @@ static const gr_function methods[] = {
 };
 static const gr_function metamethods[] = {{"__tostring", l_tostring, 0}, {NULL, NULL, 0}};
 
-void gr_l_accumulator_metatable(lua_State *L) { gr_l_make_metatable(L, ACCUMULATOR_NAME, methods, metamethods); }
+void gr_l_accumulator_metatable(lua_State *L) { gr_l_make_metatable(L, GR_OWN(accumulator), methods, metamethods); }

@@ -8,7 +8,7 @@
 
 /* Arrays, which most arguments are, are known sooner than objects by their names. */
 gr_expression *gr_l_test_expression(lua_State *L, int i) {
-  return gr_l_test_array(L, i) ? NULL : gr_l_test_object(L, i, GR_EXPRESSION_NAME);
+  return gr_l_test_array(L, i) ? NULL : gr_l_test_object(L, i, GR_OWN(expression));
 }
 
 int gr_l_has_expression(lua_State *L, int count) {
@@ -20,7 +20,7 @@ int gr_l_has_expression(lua_State *L, int count) {
 gr_expression *gr_l_push_expression(lua_State *L, size_t bytes) {
   gr_expression *e = gr_newuserdata(L, bytes);
   memset(e, 0, sizeof *e);
-  luaL_setmetatable(L, GR_EXPRESSION_NAME);
+  luaL_setmetatable(L, GR_OWN(expression));
   return e;
 }
 

@@ -26,10 +26,7 @@
 #define EXPORT
 #endif
 
-#define CONTEXT_NAME "gpureduce.context"
 #define VERSION "gpureduce 0.2.0"
-#define MODULE_NAME "gpureduce.module" /* in the registry: the module itself */
-#define COPY_NAME "gpureduce.copy"     /* and which copy of it */
 
 /* parts.hint(given, names): " (did you mean 'x'?)" or "", for the option checks of the Lua parts. */
 static int l_hint(lua_State *L) {
@@ -75,7 +72,7 @@ static int l_kind(lua_State *L) {
 
 /* parts.is_histogram(value): whether its metatable, which is hidden, is that of histograms. */
 static int l_is_histogram(lua_State *L) {
-  luaL_getmetatable(L, GR_HISTOGRAM_NAME);
+  luaL_getmetatable(L, GR_OWN(histogram));
   lua_pushboolean(L, lua_getmetatable(L, 1) && lua_rawequal(L, -1, -2));
   return 1;
 }
@@ -162,12 +159,12 @@ static gr_context *open_context(lua_State *L) {
   static const gr_host host = {sizeof(gr_l_state), gone, gr_backends, gr_cpu_backend};
   gr_context **c = gr_newuserdata(L, sizeof *c);
   *c = NULL;
-  luaL_newmetatable(L, CONTEXT_NAME);
-  gr_l_hide_metatable(L, CONTEXT_NAME);
+  luaL_newmetatable(L, GR_OWN(context));
+  gr_l_hide_metatable(L, GR_OWN(context));
   lua_pushcfunction(L, l_context_gc);
   lua_setfield(L, -2, "__gc");
   lua_setmetatable(L, -2);
-  lua_setfield(L, LUA_REGISTRYINDEX, GR_INSTANCE_NAME);
+  lua_setfield(L, LUA_REGISTRYINDEX, GR_OWN(instance));
   *c = gr_context_new(&host);
   if (!*c) luaL_error(L, "gpureduce: out of memory");
   gr_explain_trace(*c);
@@ -191,22 +188,25 @@ static void check_lua(lua_State *L) {
 #endif
 }
 
-EXPORT int luaopen_gpureduce(lua_State *);
-
-/*
-** What the module leaves in a state goes by names, and is laid out as this copy of it knows: another one, of another
-** version or from another file, would take its arrays for its own.
-*/
-static void check_copy(lua_State *L) {
-  void *own = (void *)(uintptr_t)luaopen_gpureduce;
-  lua_getfield(L, LUA_REGISTRYINDEX, COPY_NAME);
-  luaL_getmetatable(L, GR_ARRAY_NAME);
-  if (lua_touserdata(L, -2) != own && !(lua_isnil(L, -2) && lua_isnil(L, -1)))
-    luaL_error(L, "gpureduce: another copy of this module is open in this Lua state, which takes one");
-  lua_pop(L, 2);
-  lua_pushlightuserdata(L, own);
-  lua_setfield(L, LUA_REGISTRYINDEX, COPY_NAME);
+/* What the host has set before: the most bytes of arrays in this state, a number in the registry. */
+#define LIMIT_NAME "gpureduce.limit"
+static void take_limit(lua_State *L, gr_context *c) {
+  lua_getfield(L, LUA_REGISTRYINDEX, LIMIT_NAME);
+  const lua_Number bytes = lua_type(L, -1) == LUA_TNUMBER ? lua_tonumber(L, -1) : 0;
+  if (bytes >= 1 && bytes < 0x1p62) gr_context_limit(c, (size_t)bytes, "the host");
+  lua_pop(L, 1);
 }
+
+/* gr._COPY: nil, or that there is another copy in this state. Lua's own warnings say it, too, where they are on. */
+static void set_copy(lua_State *L) {
+  gr_l_push_other_copies(L);
+#if LUA_VERSION_NUM >= 504
+  if (!lua_isnil(L, -1)) lua_warning(L, lua_pushfstring(L, "gpureduce: %s", lua_tostring(L, -1)), 0), lua_pop(L, 1);
+#endif
+  lua_setfield(L, -2, "_COPY");
+}
+
+EXPORT int luaopen_gpureduce(lua_State *);
 
 int luaopen_gpureduce(lua_State *L) {
 #define GR_X(part) gr_##part##_functions,
@@ -214,11 +214,12 @@ int luaopen_gpureduce(lua_State *L) {
 #undef GR_X
   check_lua(L);
   if (sizeof(lua_Number) != 8) return luaL_error(L, "gpureduce: needs a Lua whose numbers are doubles");
-  check_copy(L);
-  lua_getfield(L, LUA_REGISTRYINDEX, MODULE_NAME);
+  gr_l_choose_names();
+  lua_getfield(L, LUA_REGISTRYINDEX, GR_OWN(module));
   if (!lua_isnil(L, -1)) return 1; /* one module and one context a state, however often it is required */
   gr_l_choose_secret();
   gr_context *c = open_context(L);
+  take_limit(L, c);
   lua_newtable(L);
   for (size_t k = 0; k < sizeof parts / sizeof parts[0]; k++) gr_l_register(L, parts[k]);
   gr_l_array_metatable(L, c);
@@ -228,17 +229,18 @@ int luaopen_gpureduce(lua_State *L) {
   gr_l_operator_metatable(L);
   lua_pushliteral(L, VERSION);
   lua_setfield(L, -2, "_VERSION");
+  set_copy(L);
   run_embedded(L, c);
   lua_getfield(L, -1, "histogram");
-  lua_setfield(L, LUA_REGISTRYINDEX, GR_HISTOGRAM_NAME);
+  lua_setfield(L, LUA_REGISTRYINDEX, GR_OWN(histogram));
   lua_getfield(L, -1, "calls");
   lua_replace(L, -2);
   lua_insert(L, -2);
   gr_l_when_functions(L, c, gr_reduce_functions);
   lua_insert(L, -2);
-  lua_getfield(L, LUA_REGISTRYINDEX, GR_FUNCTIONS_NAME);
+  lua_getfield(L, LUA_REGISTRYINDEX, GR_OWN(functions));
   lua_call(L, 1, 0);
   lua_pushvalue(L, -1);
-  lua_setfield(L, LUA_REGISTRYINDEX, MODULE_NAME);
+  lua_setfield(L, LUA_REGISTRYINDEX, GR_OWN(module));
   return 1;
 }

@@ -14,7 +14,4 @@
 GR_PARTS(GR_X)
 #undef GR_X
 
-/* In the registry: the metatable of histograms, which a Lua part makes. */
-#define GR_HISTOGRAM_NAME "gpureduce.histogram"
-
 #endif

@@ -84,7 +84,11 @@ static void collect(lua_State *L, gr_context *c) {
 */
 void gr_l_reserve(lua_State *L, gr_context *c, size_t bytes) {
   collect_small(L, c, bytes);
+#ifdef LUA_GCISRUNNING
+  if (gr_context_over(c, bytes) && lua_gc(L, LUA_GCISRUNNING, 0)) collect(L, c); /* as collectgarbage "stop" wants */
+#else
   if (gr_context_over(c, bytes)) collect(L, c);
+#endif
 }
 
 /* On the device of beside, or without it on the present one. */

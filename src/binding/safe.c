@@ -39,7 +39,9 @@ static int l_safe(lua_State *L) {
   gr_l_options(L, 1, names);
   limits.files = gr_l_option_flag(L, 1, "files");
   limits.wrap = gr_l_option_flag(L, 1, "wrap");
-  limits.bytes = (size_t)limit(L, "bytes");
+  limits.bytes = c->limits.bytes;
+  limits.by = c->limits.by;
+  const size_t bytes = (size_t)limit(L, "bytes");
   limits.elements = limit(L, "elements");
   const int64_t threads = limit(L, "threads");
   if (threads > GR_MOST_THREADS)
@@ -49,6 +51,7 @@ static int l_safe(lua_State *L) {
   if (c->limits.safe) return luaL_error(L, "gpureduce: gr.safe has been called in this state, and cannot be undone");
   if (threads) gr_threads_set((int)threads);
   c->limits = limits;
+  if (bytes) gr_context_limit(c, bytes, "gr.safe"); /* unless there is a lower one */
   c->stop.most = limits.seconds < 9e9 ? (int64_t)ceil(limits.seconds * 1e9) : 0;
   return 0;
 }

@@ -15,6 +15,7 @@
 #define GR_L_STATE_H
 
 #include "src/binding/compat.h"
+#include "src/binding/own.h"
 #include "src/core/context.h"
 
 /* The core's context, and what belongs to one Lua state besides. */

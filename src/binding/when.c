@@ -11,7 +11,6 @@
 #include "src/core/stopwatch.h"
 
 #define FUTURE_NAME "gpureduce.future"
-#define TIMER_NAME "gpureduce.timer"
 
 typedef struct future {
   gr_future core;
@@ -27,13 +26,13 @@ static future *push_future(lua_State *L, gr_context *c, int room) {
   future *f = gr_newuserdata(L, bytes);
   memset(f, 0, sizeof *f);
   f->values = LUA_NOREF;
-  luaL_setmetatable(L, FUTURE_NAME);
+  luaL_setmetatable(L, GR_OWN(future));
   gr_future_open(&f->core, c, f->parts);
   return f;
 }
 
 static int l_future_gc(lua_State *L) {
-  future *f = gr_l_check_object(L, 1, FUTURE_NAME);
+  future *f = gr_l_check_object(L, 1, GR_OWN(future));
   gr_future_abandon(&f->core);
   luaL_unref(L, LUA_REGISTRYINDEX, f->values);
   f->values = LUA_NOREF;
@@ -41,7 +40,7 @@ static int l_future_gc(lua_State *L) {
 }
 
 int gr_l_push_future_values(lua_State *L, int i) {
-  const future *f = gr_l_test_object(L, i, FUTURE_NAME);
+  const future *f = gr_l_test_object(L, i, GR_OWN(future));
   if (!f || f->values == LUA_NOREF) return 0;
   lua_rawgeti(L, LUA_REGISTRYINDEX, f->values);
   return 1;
@@ -141,7 +140,7 @@ void gr_l_when_functions(lua_State *L, gr_context *c, const gr_function *reducti
       lua_settable(L, -4);
     } else lua_pop(L, 1);
   }
-  lua_setfield(L, LUA_REGISTRYINDEX, GR_FUNCTIONS_NAME);
+  lua_setfield(L, LUA_REGISTRYINDEX, GR_OWN(functions));
 }
 
 /*
@@ -191,7 +190,7 @@ static int l_async(lua_State *L) {
   gr_context *c = gr_l_context(L);
   int nargs = lua_gettop(L) - 1;
   if (nargs < 0) gr_l_argerror(L, 1, "function of this module expected, got no value");
-  lua_getfield(L, LUA_REGISTRYINDEX, GR_FUNCTIONS_NAME);
+  lua_getfield(L, LUA_REGISTRYINDEX, GR_OWN(functions));
   lua_pushvalue(L, 1);
   lua_rawget(L, -2);
   if (!lua_isfunction(L, 1) || lua_type(L, -1) != LUA_TSTRING)
@@ -258,7 +257,7 @@ static void wait_for(lua_State *L, gr_context *c, future *f, int64_t nanoseconds
 }
 
 static int l_future_done(lua_State *L) {
-  future *f = gr_l_check_object(L, 1, FUTURE_NAME);
+  future *f = gr_l_check_object(L, 1, GR_OWN(future));
   gr_future_wait(&f->core, 0);
   lua_pushboolean(L, f->core.state != GR_RUNNING);
   return 1;
@@ -266,7 +265,7 @@ static int l_future_done(lua_State *L) {
 
 /* f:get(seconds): the results; nil and a word when they are not there after so long. Without seconds it waits. */
 static int l_future_get(lua_State *L) {
-  future *f = gr_l_check_object(L, 1, FUTURE_NAME);
+  future *f = gr_l_check_object(L, 1, GR_OWN(future));
   int64_t nanoseconds = -1;
   if (!lua_isnoneornil(L, 2)) {
     double seconds = gr_l_check_number(L, 2);
@@ -282,7 +281,7 @@ static int l_future_get(lua_State *L) {
 
 static int l_future_tostring(lua_State *L) {
   static const char *const words[] = {"running", "done", "failed"};
-  future *f = gr_l_check_object(L, 1, FUTURE_NAME);
+  future *f = gr_l_check_object(L, 1, GR_OWN(future));
   lua_pushfstring(L, FUTURE_NAME " (%s)", words[f->core.state]);
   return 1;
 }
@@ -363,7 +362,7 @@ static int many_plain(lua_State *L, gr_context *c, int n) {
   gr_future f;
   const int top = lua_gettop(L);
   if (n > GR_TOGETHER || c->exact || !lua_checkstack(L, 2 * GR_TOGETHER + 8)) return -1;
-  lua_getfield(L, LUA_REGISTRYINDEX, GR_FUNCTIONS_NAME);
+  lua_getfield(L, LUA_REGISTRYINDEX, GR_OWN(functions));
   lua_getfield(L, -1, "operations");
   gr_future_open(&f, c, parts);
   int plain = 1;
@@ -392,7 +391,7 @@ static int many(lua_State *L, gr_context *c, int later) {
   if (later) gr_l_later_begins(c);
   int results = later || n == 0 ? -1 : many_plain(L, c, n);
   if (results < 0 && n) {
-    lua_getfield(L, LUA_REGISTRYINDEX, GR_FUNCTIONS_NAME);
+    lua_getfield(L, LUA_REGISTRYINDEX, GR_OWN(functions));
     lua_getfield(L, -1, "operations");
     results = gr_l_many_expressions(L, c, n, !later, 3);
   }
@@ -401,7 +400,7 @@ static int many(lua_State *L, gr_context *c, int later) {
   future *f = push_future(L, c, n);
   f->core.later = later;
   lua_pushnil(L);
-  lua_getfield(L, LUA_REGISTRYINDEX, GR_FUNCTIONS_NAME);
+  lua_getfield(L, LUA_REGISTRYINDEX, GR_OWN(functions));
   lua_getfield(L, -1, "reductions");
   for (int k = 1; k <= n; k++) {
     int before = f->core.count;
@@ -434,7 +433,7 @@ static void let_go(timer *t) {
 }
 
 static int l_timer_gc(lua_State *L) {
-  let_go(gr_l_check_object(L, 1, TIMER_NAME));
+  let_go(gr_l_check_object(L, 1, GR_OWN(timer)));
   return 0;
 }
 
@@ -442,7 +441,7 @@ static timer *push_timer(lua_State *L, gr_context *c) {
   GR_TRY(L, c, 1, gr_context_ready(c));
   timer *t = gr_newuserdata(L, sizeof *t);
   memset(t, 0, sizeof *t);
-  luaL_setmetatable(L, TIMER_NAME);
+  luaL_setmetatable(L, GR_OWN(timer));
   GR_TRY(L, c, 1, gr_stopwatch_start(c, c->queue, &t->watch, "timer"));
   t->context = c;
   c->refs++;
@@ -460,7 +459,7 @@ static double stop(lua_State *L, timer *t) {
 
 /* t:stop(): seconds of the device since gr.timer(), once the work in between is done. */
 static int l_timer_stop(lua_State *L) {
-  lua_pushnumber(L, stop(L, gr_l_check_object(L, 1, TIMER_NAME)));
+  lua_pushnumber(L, stop(L, gr_l_check_object(L, 1, GR_OWN(timer))));
   return 1;
 }
 
@@ -490,6 +489,6 @@ static const gr_function timer_methods[] = {{"stop", l_timer_stop, 0}, {NULL, NU
 static const gr_function timer_meta[] = {{"__gc", l_timer_gc, 0}, {NULL, NULL, 0}};
 
 void gr_l_when_metatables(lua_State *L) {
-  gr_l_make_metatable(L, FUTURE_NAME, future_methods, future_meta);
-  gr_l_make_metatable(L, TIMER_NAME, timer_methods, timer_meta);
+  gr_l_make_metatable(L, GR_OWN(future), future_methods, future_meta);
+  gr_l_make_metatable(L, GR_OWN(timer), timer_methods, timer_meta);
 }

@@ -110,11 +110,18 @@ int gr_context_over(const gr_context *c, size_t bytes) {
   return c->automatic && (bytes > c->budget || c->live > c->budget - bytes);
 }
 
+int gr_context_limit(gr_context *c, size_t bytes, const char *by) {
+  if (c->limits.bytes && bytes > c->limits.bytes) return 0;
+  c->limits.bytes = bytes;
+  c->limits.by = by;
+  return 1;
+}
+
 gr_status gr_context_allows(gr_context *c, size_t bytes) {
   char limit[24], live[24], asked[24];
   if (!c->limits.bytes || (bytes <= c->limits.bytes && c->live <= c->limits.bytes - bytes)) return GR_OK;
-  return gr_fail(c, GR_NO_MEMORY, "out of memory: arrays of %s at most, as gr.safe says: %s asked, %s live",
-                 gr_bytes_text(c->limits.bytes, limit), gr_bytes_text(bytes, asked), gr_bytes_text(c->live, live));
+  return gr_fail(c, GR_NO_MEMORY, "out of memory: arrays of %s at most, as %s says: %s asked, %s live",
+                 gr_bytes_text(c->limits.bytes, limit), c->limits.by, gr_bytes_text(bytes, asked), gr_bytes_text(c->live, live));
 }
 
 void gr_context_collected(gr_context *c) {

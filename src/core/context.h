@@ -16,6 +16,7 @@ typedef struct gr_limits {
   int safe;         /* the limits below are in force, for good */
   int files, wrap;  /* allowed */
   size_t bytes;     /* of the state's arrays, both sides together; 0: any */
+  const char *by;   /* who said so; static */
   int64_t elements; /* of one array; 0: any */
   double seconds;   /* of one call on the CPU; 0: any */
 } gr_limits;
@@ -91,6 +92,9 @@ static inline gr_status gr_context_ready(gr_context *c) {
 /* Whether bytes more would pass the budget; and the new budget after a full collection. */
 int gr_context_over(const gr_context *, size_t bytes);
 void gr_context_collected(gr_context *);
+
+/* At most so many bytes from now on. A limit is lowered, never raised: then it returns 0, and nothing changes. */
+int gr_context_limit(gr_context *, size_t bytes, const char *by);
 
 /* Whether so many bytes more stay within the state's limit; else GR_NO_MEMORY, since collecting garbage may help. */
 gr_status gr_context_allows(gr_context *, size_t bytes);
