@@ -23,10 +23,16 @@ static int l_fork(lua_State *L) {
   return 1;
 }
 
+static double limit; /* in the registry before the script runs; 0: none */
+
 static void *run(void *text) {
   lua_State *L = luaL_newstate();
   char *said = NULL;
   luaL_openlibs(L);
+  if (limit > 0) {
+    lua_pushnumber(L, limit);
+    lua_setfield(L, LUA_REGISTRYINDEX, "gpureduce.limit");
+  }
   if (luaL_loadstring(L, text) != 0 || lua_pcall(L, 0, 0, 0) != 0) said = strdup(lua_tostring(L, -1));
   lua_close(L);
   return said;
@@ -72,8 +78,35 @@ static int l_join(lua_State *L) {
   return 1;
 }
 
+/*
+** opens(count, text, stack, limit): so many states one after the other, each in a thread with a stack of so many bytes
+** (or as usual); what went wrong, or nil.
+*/
+static int l_opens(lua_State *L) {
+  int count = (int)luaL_checkinteger(L, 1);
+  const char *text = luaL_checkstring(L, 2);
+  size_t stack = (size_t)luaL_optinteger(L, 3, 0);
+  limit = luaL_optnumber(L, 4, 0);
+  for (int k = 0; k < count; k++) {
+    pthread_t id;
+    pthread_attr_t attr;
+    void *said = NULL;
+    pthread_attr_init(&attr);
+    if (stack && pthread_attr_setstacksize(&attr, stack) != 0) return luaL_error(L, "no such stack");
+    if (pthread_create(&id, &attr, run, (void *)text) != 0) return luaL_error(L, "no thread");
+    pthread_join(id, &said);
+    pthread_attr_destroy(&attr);
+    if (!said) continue;
+    lua_pushstring(L, said);
+    return 1;
+  }
+  return 0;
+}
+
 int luaopen_host(lua_State *L) {
   lua_newtable(L);
+  lua_pushcfunction(L, l_opens);
+  lua_setfield(L, -2, "opens");
   lua_pushcfunction(L, l_start);
   lua_setfield(L, -2, "start");
   lua_pushcfunction(L, l_join);
