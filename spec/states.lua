@@ -41,4 +41,4 @@ for k = 1, 6 do
   for j = 1, #expected do assert(list[j] == expected[j], ("round %d, result %d"):format(k, j)) end
   collectgarbage()
 end
-kept = { gr.async(gr.scan, y, "sum"), gr.async(gr.var, x) } -- under way when the state closes
+rawset(_G, "kept", { gr.async(gr.scan, y, "sum"), gr.async(gr.var, x) }) -- under way when the state closes

@@ -218,6 +218,12 @@ case("many of many", function(e)
   for k = 1, 70 do list[k] = { k % 2 == 0 and "sum" or "argmax", e.a:slice(k, -1) } end
   return gr.many(list)
 end)
+case("async in the background", function(e)
+  local list = { { "norm", e.large }, { "sum", gr.lazy(e.large) * 2 }, { "max", e.large, { rows = 3 } } }
+  gr.async(gr.scan, e.large, "sum", { into = e.large:copy() }) -- nobody looks at it
+  return gr.async(gr.sum, e.large), gr.async(gr.scan, e.large, "sum"), gr.many(list, { async = true }),
+    gr.async(gr.sum, e.large, { rows = 3 }), gr.async(gr.histogram, e.large, { bins = 10, min = 0, max = 1 })
+end, { large = true })
 case("future", function(e)
   local f = gr.async(gr.sum, e.a)
   local text = tostring(f):match("^%S+")

@@ -69,6 +69,7 @@ struct gr_context {
   int later;
   gr_line line;
   struct gr_work *works, *last_work, *left;
+  int work_count;
   struct gr_claims *claims, *claims_room;
   void (*claim)(gr_storage *, int write);
   void (*settle)(gr_storage *, int write);

@@ -163,7 +163,7 @@ static int is_long(const gr_future *f) {
     for (int j = 0; j < 2; j++)
       if (p->uses[j] && p->uses[j]->pending) return 1;
   }
-  return elements >= GR_LATER_LEAST;
+  return elements >= gr_later_least();
 }
 
 /* In the background, if it can be. */

@@ -211,7 +211,7 @@ static gr_status run(gr_context *c, gr_reduced of, const gr_binning *b, const gr
   job.tails = job.counts + job.bins;
   if (b->kernel) return gr_ladder_histogram(c, b->kernel, a, &job);
   if (of.e) return gr_formula_feed(c, GR_FEEDS_HISTOGRAM, of, b->weights, &job, NULL, "histogram");
-  return gr_later_do(c, q, status, GR_LATER_histogram, &job, a->n + job.bins, "histogram");
+  return gr_later_do(c, q, status, GR_LATER_histogram, &job, a->n + job.bins + 1, "histogram");
 }
 
 static gr_status run_weighted(gr_context *c, gr_reduced of, gr_reduced by, const gr_histogram_job *described,

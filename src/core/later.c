@@ -1,5 +1,6 @@
 #include "src/core/later.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,12 +9,16 @@
 
 #define MOST_USES (GR_FORMULA_INPUTS + 8)
 
+#define MOST_WORKS 256 /* of a context: one more waits for the first of them */
+
+typedef struct use {
+  gr_storage *storage;
+  int writes;
+} use;
+
 typedef struct gr_claims {
   int count, too_many;
-  struct {
-    gr_storage *storage;
-    int writes;
-  } of[MOST_USES];
+  use of[MOST_USES];
 } gr_claims;
 
 struct gr_work {
@@ -30,7 +35,8 @@ struct gr_work {
   const char *name;
   gr_status status;
   uint64_t words[2];
-  gr_claims uses;
+  int use_count;
+  use *uses; /* behind the job */
   _Alignas(16) char job[];
 };
 
@@ -82,9 +88,10 @@ static void let_go(gr_work *w) {
   gr_context *c = w->context;
   c->works = w->next;
   if (!c->works) c->last_work = NULL;
+  c->work_count--;
   c->refs++; /* a storage may be its last */
   w->counts->stats.allocations += w->queue.stats.allocations;
-  for (int k = 0; k < w->uses.count; k++) gr_storage_unuse(w->uses.of[k].storage, w->uses.of[k].writes);
+  for (int k = 0; k < w->use_count; k++) gr_storage_unuse(w->uses[k].storage, w->uses[k].writes);
   w->held = 0;
   free_unused(w);
   gr_context_drop(c);
@@ -116,7 +123,7 @@ const uint64_t *gr_later_words(const gr_work *w) { return w->words; }
 void gr_later_drop(gr_work *w) {
   int writes = 0;
   w->refs--;
-  for (int k = 0; k < w->uses.count; k++) writes |= w->uses.of[k].writes;
+  for (int k = 0; k < w->use_count; k++) writes |= w->uses[k].writes;
   if (!writes) atomic_store(&w->called_off, 1);
   free_unused(w);
 }
@@ -134,8 +141,8 @@ void gr_later_settle(gr_storage *s, int write) {
   gr_context *c = s->context;
   gr_work *last = NULL;
   for (gr_work *w = c->works; w; w = w->next)
-    for (int k = 0; k < w->uses.count; k++)
-      if (w->uses.of[k].storage == s && (write || w->uses.of[k].writes)) last = w;
+    for (int k = 0; k < w->use_count; k++)
+      if (w->uses[k].storage == s && (write || w->uses[k].writes)) last = w;
   if (!last) return;
   gr_background_wait(&c->line, &last->task, -1, NULL, NULL);
   sweep(c);
@@ -172,6 +179,19 @@ void gr_later_claim(gr_context *c) {
 
 /* ---- leaving it for later ---- */
 
+static int64_t least = (int64_t)1 << 16;
+
+static void read_least(void) {
+  const char *text = getenv("GPUREDUCE_TEST_LATER");
+  if (text) least = strtoll(text, NULL, 10);
+}
+
+int64_t gr_later_least(void) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, read_least);
+  return least;
+}
+
 static size_t size_of(gr_later_operation operation) {
   switch (operation) {
 #define GR_X(name) \
@@ -204,15 +224,19 @@ static int parts_of(const gr_formula_job *job, const void *from[5], size_t bytes
 static size_t padded(size_t bytes) { return (bytes + 15) & ~(size_t)15; }
 
 /* The job, and behind it what it points to and may be gone when it runs. NULL: it cannot be left, or there is no room. */
-static gr_work *make(gr_context *c, gr_queue *q, gr_later_operation operation, const void *job) {
+static gr_work *make(gr_context *c, gr_queue *q, const gr_claims *claims, gr_later_operation operation, const void *job) {
   const void *from[5];
   size_t bytes[5] = {0}, room = padded(size_of(operation)), at = room;
   const int has_parts = operation == GR_LATER_formula;
   if (has_parts && !parts_of(job, from, bytes)) return NULL;
   if (has_parts) room += padded(sizeof(gr_program));
   for (int k = 0; k < 5; k++) room += padded(bytes[k]);
-  gr_work *w = calloc(1, sizeof *w + room);
+  const size_t uses = (size_t)claims->count * sizeof(use);
+  gr_work *w = claims->too_many ? NULL : calloc(1, sizeof *w + room + uses);
   if (!w) return NULL;
+  w->use_count = claims->count;
+  w->uses = (use *)(void *)(w->job + room);
+  memcpy(w->uses, claims->of, uses);
   w->task.run = run;
   w->context = c;
   w->counts = q;
@@ -248,34 +272,38 @@ static gr_work *make(gr_context *c, gr_queue *q, gr_later_operation operation, c
 static int may_wait(const gr_claims *claims) {
   for (int k = 0; k < claims->count; k++)
     if (claims->of[k].storage->unsteady) return 0;
-  return !claims->too_many;
+  return 1;
 }
 
 /* Into the line, with its storages. Returns whether somebody will do it; else it is no more. */
-static int put(gr_work *w, const char *name, const gr_claims *claims) {
+static int put(gr_work *w, const char *name) {
   gr_context *c = w->context;
   w->name = name;
-  w->uses = *claims;
   w->held = w->refs = 1;
   sweep(c);
+  if (c->work_count >= MOST_WORKS) {
+    gr_background_wait(&c->line, &c->works->task, -1, NULL, NULL);
+    sweep(c);
+  }
   if (!gr_background_put(&c->line, &w->task)) return free(w), 0;
   if (c->works) c->last_work->next = w;
   else c->works = w;
   c->last_work = w;
+  c->work_count++;
   c->settle = gr_later_settle;
   w->counts->stats.launches++;
-  for (int k = 0; k < claims->count; k++) gr_storage_use(claims->of[k].storage, claims->of[k].writes);
+  for (int k = 0; k < w->use_count; k++) gr_storage_use(w->uses[k].storage, w->uses[k].writes);
   return 1;
 }
 
 static int leave(gr_context *c, gr_queue *q, const gr_claims *claims, gr_later_operation operation, const void *job,
                  const char *name) {
-  gr_work *w = may_wait(claims) ? make(c, q, operation, job) : NULL, **at = &c->left;
+  gr_work *w = may_wait(claims) ? make(c, q, claims, operation, job) : NULL, **at = &c->left;
   for (int k = 0; w && k < claims->count; k++) {
     gr_storage *s = claims->of[k].storage;
     if (claims->of[k].writes && s->watched && c->write) c->write(s); /* futures that may read it again */
   }
-  if (!w || !put(w, name, claims)) return 0;
+  if (!w || !put(w, name)) return 0;
   while (*at) at = &(*at)->with;
   *at = w;
   return 1;
@@ -292,7 +320,7 @@ gr_status gr_later_do(gr_context *c, gr_queue *q, gr_status status, gr_later_ope
   gr_claims *claims = c->claims;
   int left = 0;
   c->claims = NULL;
-  if (claims && status == GR_OK && elements > 0 && (elements >= GR_LATER_LEAST || is_pending(claims)))
+  if (claims && status == GR_OK && elements > 0 && (elements >= gr_later_least() || is_pending(claims)))
     left = leave(c, q, claims, operation, job, name);
   if (status != GR_OK || elements == 0 || left) return status;
   for (int k = 0; claims && k < claims->count; k++) gr_storage_settle(claims->of[k].storage, claims->of[k].writes);
@@ -303,8 +331,8 @@ gr_work *gr_later_reduce(gr_context *c, gr_queue *q, const gr_reduce_job *job, g
   gr_claims claims = {0};
   for (int k = 0; k < 2; k++)
     if (uses[k] && !(k && uses[1] == uses[0])) claims.of[claims.count++].storage = uses[k];
-  gr_work *w = may_wait(&claims) ? make(c, q, GR_LATER_reduce, job) : NULL;
-  return w && put(w, gr_ops[job->op].name, &claims) ? w : NULL;
+  gr_work *w = may_wait(&claims) ? make(c, q, &claims, GR_LATER_reduce, job) : NULL;
+  return w && put(w, gr_ops[job->op].name) ? w : NULL;
 }
 
 gr_work *gr_later_take(gr_context *c) {

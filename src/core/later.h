@@ -22,7 +22,8 @@ typedef enum gr_later_operation {
 #undef GR_X
 } gr_later_operation;
 
-#define GR_LATER_LEAST ((int64_t)1 << 16) /* elements: with fewer, handing over would take as long as the work */
+/* Elements: with fewer, handing over would take as long as the work. 65536, or GPUREDUCE_TEST_LATER. */
+int64_t gr_later_least(void);
 
 typedef struct gr_work gr_work;
 

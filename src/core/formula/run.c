@@ -299,7 +299,7 @@ static gr_status reduce_along(gr_context *c, gr_op op, gr_shape s, const gr_want
     if (status == GR_OK) status = each_job(c, s, out, out2, &consumer.job);
     job.consumers = &consumer;
     job.consumer_count = 1;
-    if (c->claims) status = gr_later_do(c, q, status, GR_LATER_formula, &job, e->n, gr_ops[op].name);
+    if (c->claims) status = gr_later_do(c, q, status, GR_LATER_formula, &job, e->n + 1, gr_ops[op].name);
     else if (status == GR_OK) status = gr_fail_from(c, q, q->backend->formula(q, &job), gr_ops[op].name, 0);
   }
   drop(e);
@@ -355,7 +355,7 @@ gr_status gr_formula_feed(gr_context *c, gr_feeding feeds, gr_reduced a, gr_redu
     job.b = nodes.b;
     job.operation = operation;
     job.sums = sums;
-    status = gr_later_do(c, q, status, GR_LATER_formula, &job, e->n, name);
+    status = gr_later_do(c, q, status, GR_LATER_formula, &job, e->n + 1, name);
   }
   gr_later_shut(c);
   drop(e);
