@@ -9,6 +9,7 @@
 #include "src/binding/safe.h"
 #include "src/core/clock.h"
 #include "src/core/formula/expression.h"
+#include "src/core/later.h"
 #include "src/core/pool.h"
 #include "src/core/threads.h"
 #include "kernels/cpu/kernels_cpu.h"
@@ -137,6 +138,7 @@ static int l_stats(lua_State *L) {
 */
 static int l_memory(lua_State *L) {
   gr_context *c = gr_l_context(L);
+  gr_later_sweep(c);
   gr_pool_counts p = gr_pool_read();
   lua_createtable(L, 0, 8);
   set_number(L, "live", c->live);

@@ -5,6 +5,7 @@
 #include "src/binding/args.h"
 #include "src/binding/noted.h"
 #include "src/core/clock.h"
+#include "src/core/later.h"
 #include "src/core/pool.h"
 
 gr_array *gr_l_push_array(lua_State *L) {
@@ -118,6 +119,7 @@ gr_array *gr_l_new_like(lua_State *L, gr_context *c, const gr_array *a, gr_dtype
 
 void gr_l_reclaim(lua_State *L, gr_context *c) {
   collect(L, c);
+  gr_later_finish(c); /* it holds memory, too */
   gr_storage_trim(c);
   gr_pool_trim();
 }

@@ -98,7 +98,7 @@ static void let_go(gr_work *w) {
 }
 
 /* Those that have ended, which are the first. */
-static void sweep(gr_context *c) {
+void gr_later_sweep(gr_context *c) {
   while (c->works && gr_background_has_ended(&c->works->task)) let_go(c->works);
 }
 
@@ -110,7 +110,7 @@ int gr_later_wait(gr_work *w, int64_t nanoseconds) {
   gr_context *c = w->context;
   if (!w->held) return 1;
   if (nanoseconds < 0) gr_stop_begin(&c->stop);
-  if (gr_background_wait(&c->line, &w->task, nanoseconds, asked, &c->stop)) sweep(c);
+  if (gr_background_wait(&c->line, &w->task, nanoseconds, asked, &c->stop)) gr_later_sweep(c);
   return !w->held;
 }
 
@@ -145,13 +145,17 @@ void gr_later_settle(gr_storage *s, int write) {
       if (w->uses[k].storage == s && (write || w->uses[k].writes)) last = w;
   if (!last) return;
   gr_background_wait(&c->line, &last->task, -1, NULL, NULL);
-  sweep(c);
+  gr_later_sweep(c);
+}
+
+void gr_later_finish(gr_context *c) {
+  if (c->works) gr_background_finish(&c->line);
+  gr_later_sweep(c);
 }
 
 void gr_later_end(gr_context *c) {
   for (gr_work *w = c->works; w; w = w->next) atomic_store(&w->called_off, 1);
-  if (c->works) gr_background_finish(&c->line);
-  sweep(c);
+  gr_later_finish(c);
   gr_later_forget(c);
 }
 
@@ -280,10 +284,10 @@ static int put(gr_work *w, const char *name) {
   gr_context *c = w->context;
   w->name = name;
   w->held = w->refs = 1;
-  sweep(c);
+  gr_later_sweep(c);
   if (c->work_count >= MOST_WORKS) {
     gr_background_wait(&c->line, &c->works->task, -1, NULL, NULL);
-    sweep(c);
+    gr_later_sweep(c);
   }
   if (!gr_background_put(&c->line, &w->task)) return free(w), 0;
   if (c->works) c->last_work->next = w;

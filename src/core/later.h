@@ -66,6 +66,10 @@ const uint64_t *gr_later_words(const gr_work *);
 /* Nobody will look at it any more. If it writes nothing it need not go on. */
 void gr_later_drop(gr_work *);
 
+/* Work that has ended lets go of its storages at the next chance, which this is; or all work is waited for. */
+void gr_later_sweep(gr_context *);
+void gr_later_finish(gr_context *);
+
 /* Waits for what writes the storage, or (write) for all that uses it. */
 void gr_later_settle(gr_storage *, int write);
 
