@@ -6,6 +6,7 @@
 # make deps       install what building needs (Debian)     make deps-test   and what the specs need
 # make sweep fuzz fuzz-asan formulas   every allocation fails once; random calls and formulas beside a model
 # make docs       write the reference and the types from docs/api           make coverage  how much the specs run
+# make static embed   the library for hosts that link it, and the examples of hosts (CHECKED=1: handles are checked)
 # make reproducible   two builds in two folders give the same bytes         make cppcheck  another look at the C
 #
 # It uses all cores (-j1 one), and says a line a file (V=1 whole commands).
@@ -24,7 +25,7 @@ CC ?= cc
 CFLAGS ?= -O2 -Wall -Wextra
 LUA ?= lua5.4
 BUSTED ?= busted
-BUILD = build
+BUILD = build$(if $(CHECKED),/checked)
 OBJ = $(BUILD)/obj
 V =
 
@@ -36,7 +37,7 @@ include mk/rock.mk mk/lua.mk mk/flags.mk mk/cuda.mk mk/progress.mk
 
 # ---- what is built ----
 
-plain_c   = $(wildcard src/core/*.c src/core/*/*.c kernels/cpu/*.c kernels/cpu/*/*.c kernels/ladder/*.c)
+plain_c   = $(wildcard src/core/*.c src/core/*/*.c src/capi/*.c kernels/cpu/*.c kernels/cpu/*/*.c kernels/ladder/*.c)
 core_c    = $(slow_c) $(filter-out $(slow_c),$(plain_c)) src/backends.c src/backend/cpu.c src/backend/pretend.c
 binding_c = $(wildcard src/binding/*.c)
 lua_parts = $(wildcard lua/gpureduce/*.lua)
@@ -94,7 +95,7 @@ known_d = $(wildcard $(addsuffix .d,$(basename $(every_o))))
 $(filter-out $(addsuffix .o,$(basename $(known_d))) $(addsuffix .ptx,$(basename $(known_d))),$(every_o)): always
 include $(known_d)
 
-include mk/checks.mk mk/fuzz.mk mk/hostile.mk
+include mk/static.mk mk/checks.mk mk/fuzz.mk mk/hostile.mk
 
 # ---- using it ----
 
@@ -112,7 +113,7 @@ here = LUA_CPATH="$(CURDIR)/$(for_lua)/?.so;;"
 demo: all
 	$(here) $(LUA) examples/bytes.lua $$(command -v $(LUA))
 
-test: $(module) $(plans)
+test: $(module) $(plans) $(if $(filter test,$(MAKECMDGOALS)),$(hosts_here))
 	$(here) $(if $(plans),GPUREDUCE_PLANS="$(CURDIR)/$(plans)") $(BUSTED) --lua=$$(command -v $(LUA)) \
 	  --cpath="$(CURDIR)/$(for_lua)/?.so"
 
@@ -138,9 +139,15 @@ release:
 
 PREFIX ?= /usr/local
 LIBDIR ?= $(PREFIX)/lib/lua/$(patsubst luajit,5.1,$(lua_version))
-install: $(module)
+install: $(module) $(if $(ROCK),,$(library) $(pc))
 	install -d "$(DESTDIR)$(LIBDIR)"
 	install -m 755 $(module) "$(DESTDIR)$(LIBDIR)/"
+ifeq ($(ROCK),)
+	install -d "$(DESTDIR)$(LIBRARY_DIR)/pkgconfig" "$(DESTDIR)$(INCLUDE_DIR)"
+	install -m 644 $(library) "$(DESTDIR)$(LIBRARY_DIR)/"
+	install -m 644 $(pc) "$(DESTDIR)$(LIBRARY_DIR)/pkgconfig/"
+	install -m 644 include/gpureduce.h "$(DESTDIR)$(INCLUDE_DIR)/"
+endif
 
 clean:
 	rm -rf $(BUILD)

@@ -1,6 +1,10 @@
--- Writes docs/reference.md and the types in library/ (docs/types.lua) from docs/api/*.lua: lua docs/generate.lua
+-- Writes docs/reference.md and the types in library/ (docs/types.lua) from docs/api/*.lua, and the C API's header and
+-- page (docs/header.lua) from docs/capi/*.lua: lua docs/generate.lua
 -- With --check it writes nothing and fails when a file is stale or a public function has no entry (needs the module).
-local source, types = dofile("docs/source.lua"), dofile("docs/types.lua")
+local source, types, header = dofile("docs/source.lua"), dofile("docs/types.lua"), dofile("docs/header.lua")
+
+-- The version of the C API: of the table, and of the library that it comes with.
+local capi = { number = "0.2.0", major = 1, minor = 0 }
 
 local function is_optional(row) return row[2]:find("%?$") ~= nil end
 local function plain(kind) return (kind:gsub("%?$", "")) end
@@ -137,6 +141,8 @@ local function main(check)
     ["docs/reference.md"] = reference(chapters, objects),
     ["library/gpureduce.lua"] = types.luacats(entries, objects),
     ["library/gpureduce.d.tl"] = types.teal(entries, objects),
+    ["include/gpureduce.h"] = header.text(capi),
+    ["docs/capi.md"] = header.page(),
   }
   local wrong = check and source.compare(require "gpureduce", entries, objects) or {}
   for path, text in pairs(outputs) do

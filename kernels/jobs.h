@@ -31,7 +31,7 @@ typedef struct gr_reduce_job {
   gr_dtype out_dtype;
   int32_t offsets_are_i32;
   int64_t count;
-  double ddof;  /* var, std */
+  double ddof;  /* var, std; GR_UNDIVIDED, of these, mean and mse: see there */
   double scale_a, scale_b; /* sumsq, norm2, cosine: elements are multiplied by it first (powers of two, usually 1) */
   /*
   ** Segments: with offsets (positions from 1, int64, or int32 where offsets_are_i32) vector v is elements offsets[s] ..

@@ -65,6 +65,18 @@ local future = {}
 ---@field density gpureduce.array
 local histogram = {}
 
+---What `gr.histogram2d` returns. `print(h)` draws it.
+---@class gpureduce.histogram2d
+---i64: the pairs in each cell, a matrix whose rows are the bins of x and whose columns those of y; with float weights
+---f64: their sums
+---@field counts gpureduce.array
+---@field xedges gpureduce.array f64: one more than bins of x
+---@field yedges gpureduce.array f64: one more than bins of y
+---@field outside number pairs (or their weights) of which x or y lies in no bin; infinities too
+---@field nan number pairs of which x or y is no number
+---@field density gpureduce.array f64, with `{density=true}`: counts / width in x / width in y / total, a matrix
+local histogram2d = {}
+
 ---An operator of one's own. `gr.reduce` and `gr.scan`, and so `a:reduce(op)`, take it in the place of a name; called,
 ---`op(a, options)`, it reduces.
 ---@class gpureduce.operator
@@ -1707,21 +1719,21 @@ function expression:compact(mask, options) end
 ---@param a gpureduce.array the input
 ---@param index gpureduce.array positions, of any integer dtype: from 1, negative ones from the end
 ---@param options? gpureduce.take.options
----@return gpureduce.array # as long as the index, of the input's dtype
+---@return gpureduce.array # as long as the index, of the input's dtype; a matrix where the index is one
 function gr.take(a, index, options) end
 
 ---The elements at some positions, in the order of these: the result's element k is `a[index[k]]`. `a[index]` is the
 ---same for every dtype of index but u8, which is a mask there.
 ---@param index gpureduce.array positions, of any integer dtype: from 1, negative ones from the end
 ---@param options? gpureduce.take.options
----@return gpureduce.array # as long as the index, of the input's dtype
+---@return gpureduce.array # as long as the index, of the input's dtype; a matrix where the index is one
 function array:take(index, options) end
 
 ---The elements at some positions, in the order of these: the result's element k is `a[index[k]]`. `a[index]` is the
 ---same for every dtype of index but u8, which is a mask there.
 ---@param index gpureduce.array|gpureduce.expression positions, of any integer dtype: from 1, negative ones from the end
 ---@param options? gpureduce.take.options
----@return gpureduce.array # as long as the index, of the input's dtype
+---@return gpureduce.array # as long as the index, of the input's dtype; a matrix where the index is one
 function expression:take(index, options) end
 
 ---@class gpureduce.put.options
@@ -1858,6 +1870,11 @@ function expression:pow(y) end
 ---`"f32"`: results of f64 rounded once to f32, and arrays of it; with `exact` rounded straight from the true value;
 ---default `"f64"`
 ---@field out? string
+---elements that are NaN are missing, as if they were not there ([what is missing](#what-is-missing)); integers have
+---none; default false
+---@field skipnan? boolean
+---elements are missing where this is 0: u8, or an expression, as long as `a`
+---@field mask? gpureduce.array|gpureduce.expression
 ---@field keepdims? boolean the results as a matrix: of one column (axis 2) or one row (axis 1); default false
 ---with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or
 ---f32), which is returned; negative counts from the end
@@ -1895,6 +1912,11 @@ function expression:sum(options) end
 ---`"f32"`: results of f64 rounded once to f32, and arrays of it; with `exact` rounded straight from the true value;
 ---default `"f64"`
 ---@field out? string
+---elements that are NaN are missing, as if they were not there ([what is missing](#what-is-missing)); integers have
+---none; default false
+---@field skipnan? boolean
+---elements are missing where this is 0: u8, or an expression, as long as `a`
+---@field mask? gpureduce.array|gpureduce.expression
 ---@field keepdims? boolean the results as a matrix: of one column (axis 2) or one row (axis 1); default false
 ---with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or
 ---f32), which is returned; negative counts from the end
@@ -1933,6 +1955,11 @@ function expression:prod(options) end
 ---`"f32"`: results of f64 rounded once to f32, and arrays of it; with `exact` rounded straight from the true value;
 ---default `"f64"`
 ---@field out? string
+---elements that are NaN are missing, as if they were not there ([what is missing](#what-is-missing)); integers have
+---none; default false
+---@field skipnan? boolean
+---elements are missing where this is 0: u8, or an expression, as long as `a`
+---@field mask? gpureduce.array|gpureduce.expression
 ---@field keepdims? boolean the results as a matrix: of one column (axis 2) or one row (axis 1); default false
 ---with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or
 ---f32), which is returned; negative counts from the end
@@ -1972,6 +1999,11 @@ function expression:mean(options) end
 ---`"f32"`: results of f64 rounded once to f32, and arrays of it; with `exact` rounded straight from the true value;
 ---default `"f64"`
 ---@field out? string
+---elements that are NaN are missing, as if they were not there ([what is missing](#what-is-missing)); integers have
+---none; default false
+---@field skipnan? boolean
+---elements are missing where this is 0: u8, or an expression, as long as `a`
+---@field mask? gpureduce.array|gpureduce.expression
 ---@field keepdims? boolean the results as a matrix: of one column (axis 2) or one row (axis 1); default false
 ---with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or
 ---f32), which is returned; negative counts from the end
@@ -2011,6 +2043,11 @@ function expression:var(options) end
 ---`"f32"`: results of f64 rounded once to f32, and arrays of it; with `exact` rounded straight from the true value;
 ---default `"f64"`
 ---@field out? string
+---elements that are NaN are missing, as if they were not there ([what is missing](#what-is-missing)); integers have
+---none; default false
+---@field skipnan? boolean
+---elements are missing where this is 0: u8, or an expression, as long as `a`
+---@field mask? gpureduce.array|gpureduce.expression
 ---@field keepdims? boolean the results as a matrix: of one column (axis 2) or one row (axis 1); default false
 ---with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or
 ---f32), which is returned; negative counts from the end
@@ -2048,6 +2085,11 @@ function expression:std(options) end
 ---`"f32"`: results of f64 rounded once to f32, and arrays of it; with `exact` rounded straight from the true value;
 ---default `"f64"`
 ---@field out? string
+---elements that are NaN are missing, as if they were not there ([what is missing](#what-is-missing)); integers have
+---none; default false
+---@field skipnan? boolean
+---elements are missing where this is 0: u8, or an expression, as long as `a`
+---@field mask? gpureduce.array|gpureduce.expression
 ---@field keepdims? boolean the results as a matrix: of one column (axis 2) or one row (axis 1); default false
 ---with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or
 ---f32), which is returned; negative counts from the end
@@ -2092,6 +2134,11 @@ function expression:logsumexp(options) end
 ---with `kernel`: the seconds between two events of the device around the kernels come as a second result; a number: the
 ---mean of so many runs; default false
 ---@field timed? boolean|integer
+---elements that are NaN are missing, as if they were not there ([what is missing](#what-is-missing)); integers have
+---none; default false
+---@field skipnan? boolean
+---elements are missing where this is 0: u8, or an expression, as long as `a`
+---@field mask? gpureduce.array|gpureduce.expression
 ---@field keepdims? boolean the results as a matrix: of one column (axis 2) or one row (axis 1); default false
 ---with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or
 ---f32), which is returned; negative counts from the end
@@ -2133,6 +2180,11 @@ function expression:min(options) end
 ---with `kernel`: the seconds between two events of the device around the kernels come as a second result; a number: the
 ---mean of so many runs; default false
 ---@field timed? boolean|integer
+---elements that are NaN are missing, as if they were not there ([what is missing](#what-is-missing)); integers have
+---none; default false
+---@field skipnan? boolean
+---elements are missing where this is 0: u8, or an expression, as long as `a`
+---@field mask? gpureduce.array|gpureduce.expression
 ---@field keepdims? boolean the results as a matrix: of one column (axis 2) or one row (axis 1); default false
 ---with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or
 ---f32), which is returned; negative counts from the end
@@ -2165,6 +2217,11 @@ function expression:max(options) end
 ---m + 1 positions that do not fall (i64 or i32): result k is that of `a[offsets[k]]` up to `a[offsets[k + 1] - 1]`.
 ---They are read on the host, so keep them there; no `rows` with them
 ---@field segments? gpureduce.array|integer[]
+---elements that are NaN are missing, as if they were not there ([what is missing](#what-is-missing)); integers have
+---none; default false
+---@field skipnan? boolean
+---elements are missing where this is 0: u8, or an expression, as long as `a`
+---@field mask? gpureduce.array|gpureduce.expression
 ---@field keepdims? boolean the results as a matrix: of one column (axis 2) or one row (axis 1); default false
 ---@field async? boolean give a future instead; default false
 
@@ -2199,6 +2256,11 @@ function expression:minmax(options) end
 ---@field segments? gpureduce.array|integer[]
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
+---elements that are NaN are missing, as if they were not there ([what is missing](#what-is-missing)); integers have
+---none; default false
+---@field skipnan? boolean
+---elements are missing where this is 0: u8, or an expression, as long as `a`
+---@field mask? gpureduce.array|gpureduce.expression
 ---@field keepdims? boolean the results as a matrix: of one column (axis 2) or one row (axis 1); default false
 ---with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or
 ---f32), which is returned; negative counts from the end
@@ -2233,6 +2295,11 @@ function expression:argmin(options) end
 ---@field segments? gpureduce.array|integer[]
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
+---elements that are NaN are missing, as if they were not there ([what is missing](#what-is-missing)); integers have
+---none; default false
+---@field skipnan? boolean
+---elements are missing where this is 0: u8, or an expression, as long as `a`
+---@field mask? gpureduce.array|gpureduce.expression
 ---@field keepdims? boolean the results as a matrix: of one column (axis 2) or one row (axis 1); default false
 ---with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or
 ---f32), which is returned; negative counts from the end
@@ -2271,6 +2338,11 @@ function expression:argmax(options) end
 ---that are not zero
 ---@field op? string
 ---@field value? number the number to compare with, any one
+---elements that are NaN are missing, as if they were not there ([what is missing](#what-is-missing)); integers have
+---none; default false
+---@field skipnan? boolean
+---elements are missing where this is 0: u8, or an expression, as long as `a`
+---@field mask? gpureduce.array|gpureduce.expression
 ---@field keepdims? boolean the results as a matrix: of one column (axis 2) or one row (axis 1); default false
 ---with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or
 ---f32), which is returned; negative counts from the end
@@ -2309,6 +2381,11 @@ function expression:any(options) end
 ---that are not zero
 ---@field op? string
 ---@field value? number the number to compare with, any one
+---elements that are NaN are missing, as if they were not there ([what is missing](#what-is-missing)); integers have
+---none; default false
+---@field skipnan? boolean
+---elements are missing where this is 0: u8, or an expression, as long as `a`
+---@field mask? gpureduce.array|gpureduce.expression
 ---@field keepdims? boolean the results as a matrix: of one column (axis 2) or one row (axis 1); default false
 ---with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or
 ---f32), which is returned; negative counts from the end
@@ -2347,6 +2424,11 @@ function expression:all(options) end
 ---that are not zero
 ---@field op? string
 ---@field value? number the number to compare with, any one
+---elements that are NaN are missing, as if they were not there ([what is missing](#what-is-missing)); integers have
+---none; default false
+---@field skipnan? boolean
+---elements are missing where this is 0: u8, or an expression, as long as `a`
+---@field mask? gpureduce.array|gpureduce.expression
 ---@field keepdims? boolean the results as a matrix: of one column (axis 2) or one row (axis 1); default false
 ---with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or
 ---f32), which is returned; negative counts from the end
@@ -2385,6 +2467,11 @@ function expression:count(options) end
 ---`"f32"`: results of f64 rounded once to f32, and arrays of it; with `exact` rounded straight from the true value;
 ---default `"f64"`
 ---@field out? string
+---elements that are NaN are missing, as if they were not there ([what is missing](#what-is-missing)); integers have
+---none; default false
+---@field skipnan? boolean
+---elements are missing where this is 0: u8, or an expression, as long as `a`
+---@field mask? gpureduce.array|gpureduce.expression
 ---@field keepdims? boolean the results as a matrix: of one column (axis 2) or one row (axis 1); default false
 ---with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or
 ---f32), which is returned; negative counts from the end
@@ -2435,6 +2522,11 @@ function expression:norm(p, options) end
 ---`"f32"`: results of f64 rounded once to f32, and arrays of it; with `exact` rounded straight from the true value;
 ---default `"f64"`
 ---@field out? string
+---elements that are NaN are missing, as if they were not there ([what is missing](#what-is-missing)); integers have
+---none; default false
+---@field skipnan? boolean
+---elements are missing where this is 0: u8, or an expression, as long as `a`
+---@field mask? gpureduce.array|gpureduce.expression
 ---@field keepdims? boolean the results as a matrix: of one column (axis 2) or one row (axis 1); default false
 ---with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or
 ---f32), which is returned; negative counts from the end
@@ -2485,6 +2577,11 @@ function expression:reduce(op, options) end
 ---`"f32"`: results of f64 rounded once to f32, and arrays of it; with `exact` rounded straight from the true value;
 ---default `"f64"`
 ---@field out? string
+---elements that are NaN are missing, as if they were not there ([what is missing](#what-is-missing)); integers have
+---none; default false
+---@field skipnan? boolean
+---elements are missing where this is 0: u8, or an expression, as long as `a`
+---@field mask? gpureduce.array|gpureduce.expression
 ---@field keepdims? boolean the results as a matrix: of one column (axis 2) or one row (axis 1); default false
 ---with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or
 ---f32), which is returned; negative counts from the end
@@ -2529,6 +2626,11 @@ function expression:dot(b, options) end
 ---`"f32"`: results of f64 rounded once to f32, and arrays of it; with `exact` rounded straight from the true value;
 ---default `"f64"`
 ---@field out? string
+---elements that are NaN are missing, as if they were not there ([what is missing](#what-is-missing)); integers have
+---none; default false
+---@field skipnan? boolean
+---elements are missing where this is 0: u8, or an expression, as long as `a`
+---@field mask? gpureduce.array|gpureduce.expression
 ---@field keepdims? boolean the results as a matrix: of one column (axis 2) or one row (axis 1); default false
 ---with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or
 ---f32), which is returned; negative counts from the end
@@ -2573,6 +2675,11 @@ function expression:mse(b, options) end
 ---`"f32"`: results of f64 rounded once to f32, and arrays of it; with `exact` rounded straight from the true value;
 ---default `"f64"`
 ---@field out? string
+---elements that are NaN are missing, as if they were not there ([what is missing](#what-is-missing)); integers have
+---none; default false
+---@field skipnan? boolean
+---elements are missing where this is 0: u8, or an expression, as long as `a`
+---@field mask? gpureduce.array|gpureduce.expression
 ---@field keepdims? boolean the results as a matrix: of one column (axis 2) or one row (axis 1); default false
 ---with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or
 ---f32), which is returned; negative counts from the end
@@ -2613,6 +2720,11 @@ function expression:cosine(b, options) end
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
 ---2: one result for each row, 1: one for each column; with `rows`, or of a matrix, where it alone says that; default 2
 ---@field axis? integer
+---elements that are NaN are missing, as if they were not there ([what is missing](#what-is-missing)); integers have
+---none; default false
+---@field skipnan? boolean
+---elements are missing where this is 0: u8, or an expression, as long as `a`
+---@field mask? gpureduce.array|gpureduce.expression
 ---@field keepdims? boolean the results as a matrix: of one column (axis 2) or one row (axis 1); default false
 ---@field out? string `"f32"`: results of f64 rounded once to f32, and arrays of it; default `"f64"`
 ---@field into? gpureduce.array the array that takes the results of several shares, or of rows or columns
@@ -2640,6 +2752,11 @@ function expression:quantile(q, options) end
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
 ---2: one result for each row, 1: one for each column; with `rows`, or of a matrix, where it alone says that; default 2
 ---@field axis? integer
+---elements that are NaN are missing, as if they were not there ([what is missing](#what-is-missing)); integers have
+---none; default false
+---@field skipnan? boolean
+---elements are missing where this is 0: u8, or an expression, as long as `a`
+---@field mask? gpureduce.array|gpureduce.expression
 ---@field keepdims? boolean the results as a matrix: of one column (axis 2) or one row (axis 1); default false
 ---@field out? string `"f32"`: results of f64 rounded once to f32, and arrays of it; default `"f64"`
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
@@ -2734,6 +2851,11 @@ function expression:digest() end
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
 ---2: a histogram of each row, 1: of each column, with the same bins for all; with `rows`, or of a matrix; default 2
 ---@field axis? integer
+---elements that are NaN are missing, as if they were not there ([what is missing](#what-is-missing)); integers have
+---none; default false
+---@field skipnan? boolean
+---elements are missing where this is 0: u8, or an expression, as long as `a`
+---@field mask? gpureduce.array|gpureduce.expression
 ---run the kernel of this name instead of the usual one (`gr.kernels` lists them; [docs/ladder.md](ladder.md) explains
 ---them); with rows: one launch a row
 ---@field kernel? string
@@ -2758,9 +2880,54 @@ function array:histogram(options) end
 ---@return gpureduce.histogram # counts, edges, and what lay outside. Of rows or columns a list of these, with the fields `edges` and `counts`, a matrix that has a row for each
 function expression:histogram(options) end
 
+---@class gpureduce.histogram2d.options
+---@field bins? integer|integer[] how many bins of equal width each axis has, or `{nx, ny}`; altogether less than 2^31
+---`{{x0, x1}, {y0, y1}}`: the first and the last edge of each axis; what is left out is the data's; default the least
+---and the greatest finite x and y
+---@field range? table
+---`{xedges, yedges}`, each 2 or more rising numbers (an array: f64), instead of `bins`; an axis has one or the other
+---@field edges? table
+---edges by equal factors, or `{of x, of y}`: the range (or the data) lies above 0; default false
+---@field log? boolean|boolean[]
+---@field weights? gpureduce.array one for each pair, of any dtype: cells hold their sums, as in `histogram`
+---@field density? boolean add the field `density`; default false
+---takes the results instead of a new one; of as many bins and the same dtype, without `density`
+---@field into? gpureduce.histogram2d
+
+---Count pairs in cells: `counts[i][j]` are those with x in bin i and y in bin j, as `numpy.histogram2d` has them. The
+---bins of each axis are those of `histogram`, to the sample: half-open, the last one closed, compared with the edges
+---themselves.
+---@param x gpureduce.array one of each pair
+---@param y gpureduce.array the other one, as long; of any dtype
+---@param options gpureduce.histogram2d.options `bins` or `edges` for each axis
+---@return gpureduce.histogram2d # counts, edges, and what lies in no cell
+function gr.histogram2d(x, y, options) end
+
+---Count pairs in cells: `counts[i][j]` are those with x in bin i and y in bin j, as `numpy.histogram2d` has them. The
+---bins of each axis are those of `histogram`, to the sample: half-open, the last one closed, compared with the edges
+---themselves.
+---@param y gpureduce.array the other one, as long; of any dtype
+---@param options gpureduce.histogram2d.options `bins` or `edges` for each axis
+---@return gpureduce.histogram2d # counts, edges, and what lies in no cell
+function array:histogram2d(y, options) end
+
+---Count pairs in cells: `counts[i][j]` are those with x in bin i and y in bin j, as `numpy.histogram2d` has them. The
+---bins of each axis are those of `histogram`, to the sample: half-open, the last one closed, compared with the edges
+---themselves.
+---@param y gpureduce.array|gpureduce.expression the other one, as long; of any dtype
+---@param options gpureduce.histogram2d.options `bins` or `edges` for each axis
+---@return gpureduce.histogram2d # counts, edges, and what lies in no cell
+function expression:histogram2d(y, options) end
+
 ---@class gpureduce.bincount.options
 ---@field minlength? integer the least length of the result; default 0
 ---@field weights? gpureduce.array one for each element, of any dtype, as in `histogram`
+---elements that are NaN are missing, as if they were not there ([what is missing](#what-is-missing)); integers have
+---none; default false
+---@field skipnan? boolean
+---elements are missing where this is 0: u8, or an expression, as long as `a`; they are copied without what is missing
+---first
+---@field mask? gpureduce.array|gpureduce.expression
 ---@field into? gpureduce.array takes the result; of its dtype, and as long or longer: the rest becomes 0
 
 ---How often each of the whole numbers 0, 1, 2, ... occurs, or the sums of weights there.
@@ -2789,6 +2956,11 @@ function histogram:quantile(q) end
 ---@field reverse? boolean from the end to the start; default false
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
 ---@field axis? integer 2: each row by itself, 1: each column; with `rows`, or of a matrix; default 2
+---elements that are NaN are missing, as if they were not there ([what is missing](#what-is-missing)); integers have
+---none; default false
+---@field skipnan? boolean
+---elements are missing where this is 0: u8, or an expression, as long as `a`
+---@field mask? gpureduce.array|gpureduce.expression
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
 ---run the kernel of this name instead of the usual one (`gr.kernels` lists them; [docs/ladder.md](ladder.md) explains

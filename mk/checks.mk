@@ -123,6 +123,7 @@ lint: $(module)
 	$(LUA) mk/tables.lua
 	@CC='$(CC)' mk/check_tables.sh $(lua_incdir)
 	$(LUA) mk/lengths.lua
+	@$(MAKE) --no-print-directory names headers
 	@$(MAKE) --no-print-directory format-check
 	@$(MAKE) --no-print-directory build-check $(if $(filter cuda,$(flavour)),toolkit-check)
 

@@ -151,6 +151,8 @@ local rows = {
   { "gr.any(true)", "bad argument #1 to 'any' (gpureduce.array expected, got boolean)" },
   { "gr.all(a, { rows = 'x' })", "bad argument #2 to 'all' (option 'rows': number expected, got string)" },
   { "gr.count(a, { axis = 2 })", "bad argument #2 to 'count' (option 'axis': only together with 'rows')" },
+  { "gr.reduce(gr.array({ 1 }, 'i32'), 'sum_f32')",
+    "bad argument #1 to 'reduce' (float dtype expected for 'sum_f32', got i32)" },
   { "gr.reduce(a, 'summ')", "bad argument #2 to 'reduce' (unknown operation 'summ' (did you mean 'sum'?))" },
   { "gr.reduce(a, 'avg')", "bad argument #2 to 'reduce' (unknown operation 'avg' (did you mean 'mean'?))" },
   { "gr.reduce(a, 'median')", "bad argument #2 to 'reduce' (unknown operation 'median' (write gr.median(a)))" },

@@ -23,16 +23,10 @@ static int l_fork(lua_State *L) {
   return 1;
 }
 
-static double limit; /* in the registry before the script runs; 0: none */
-
 static void *run(void *text) {
   lua_State *L = luaL_newstate();
   char *said = NULL;
   luaL_openlibs(L);
-  if (limit > 0) {
-    lua_pushnumber(L, limit);
-    lua_setfield(L, LUA_REGISTRYINDEX, "gpureduce.limit");
-  }
   if (luaL_loadstring(L, text) != 0 || lua_pcall(L, 0, 0, 0) != 0) said = strdup(lua_tostring(L, -1));
   lua_close(L);
   return said;
@@ -79,14 +73,13 @@ static int l_join(lua_State *L) {
 }
 
 /*
-** opens(count, text, stack, limit): so many states one after the other, each in a thread with a stack of so many bytes
+** opens(count, text, stack): so many states one after the other, each in a thread with a stack of so many bytes
 ** (or as usual); what went wrong, or nil.
 */
 static int l_opens(lua_State *L) {
   int count = (int)luaL_checkinteger(L, 1);
   const char *text = luaL_checkstring(L, 2);
   size_t stack = (size_t)luaL_optinteger(L, 3, 0);
-  limit = luaL_optnumber(L, 4, 0);
   for (int k = 0; k < count; k++) {
     pthread_t id;
     pthread_attr_t attr;

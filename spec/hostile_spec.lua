@@ -306,7 +306,7 @@ end)
 describe("metatables", function()
   local a = gr.ones(3)
   local objects = { array = a, accumulator = gr.accumulator(), future = gr.async(gr.sum, a), timer = gr.timer(),
-    histogram = a:histogram { bins = 2 } }
+    histogram = a:histogram { bins = 2 }, histogram2d = a:histogram2d(a, { bins = 2 }) }
 
   it("are hidden: getmetatable gives a name", function()
     for name, object in pairs(objects) do

@@ -116,7 +116,8 @@ pieces of 4 million elements, with what lies between in the device's memory.]],
       make = "gr.lazy(gr.ones(1))", shares = {
         values = "sum prod min max minmax mean var std argmin argmax any all count norm reduce dot mse cosine "
           .. "logsumexp "
-          .. "histogram bincount scan compact take shuffle choice quantile median rmsnorm softmax cov corr digest",
+          .. "histogram histogram2d bincount scan compact take shuffle choice quantile median rmsnorm softmax cov "
+          .. "corr digest",
         elements = "add sub mul div floordiv mod fmod neg abs sign square minimum maximum clamp floor ceil "
           .. "round trunc sqrt "
           .. "rsqrt cbrt hypot exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos atan atan2 sinh "

@@ -201,7 +201,8 @@ function W.strangers()
     gr.operator { state = "s", map = "x", merge = "s1 + s2", identity = 0 },
     { state = "s", map = "x * i", merge = "max(s1, s2)", identity = 0 },
     gr.async(gr.sum, a), gr.timer(), gr.accumulator():add(a),
-    a:histogram { bins = 3 }, "sum", "f64", "<", "linear", { rows = 3 }, { rows = 3, axis = 1 }, { { "sum", a } },
+    a:histogram { bins = 3 }, a:histogram2d(a, { bins = 2 }), "sum",
+    "f64", "<", "linear", { rows = 3 }, { rows = 3, axis = 1 }, { { "sum", a } },
     { lines = { a } }, { bins = 4 }, { bins = 4, min = 0, max = 2 }, 1.5, 3,
   }
 end

@@ -11,6 +11,7 @@
 #include "src/binding/results.h"
 #include "src/binding/stop.h"
 #include "src/binding/values.h"
+#include "src/capi/handles.h"
 #include "src/core/ops.h"
 
 /* Elements first .. first + count - 1 (0-based), current on the host. The view is for this call alone (state.h). */
@@ -345,6 +346,7 @@ static int l_release(lua_State *L) {
 static int l_gc(lua_State *L) {
   gr_array *a = gr_l_test_any_array(L, 1);
   if (!a) return 0;
+  gr_handle_remove(a);
   gr_l_release(L, a);
   a->stamp = 0;
   return 0;

@@ -194,7 +194,7 @@ static int l_gc(lua_State *L) {
     gr_l_argerror(L, 1, "option 'cache': bytes or 'auto' expected, got '%.40s'", lua_tostring(L, -1));
   if (sets_budget) c->floor = c->budget = budget;
   c->automatic = automatic;
-  if (sets_limit) gr_context_limit(c, limit, "gr.gc");
+  if (sets_limit) c->limits.bytes = limit, c->limits.lowered = 1;
   if (sets_cache) gr_pool_limit(cache);
   return 0;
 }

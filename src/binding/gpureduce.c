@@ -5,6 +5,7 @@
 #include "src/backend/cpu.h"
 #include "src/backends.h"
 #include "src/binding/array.h"
+#include "src/binding/capi.h"
 #include "src/binding/embedded.h"
 #include "src/binding/exact.h"
 #include "src/binding/file.h"
@@ -17,6 +18,7 @@
 #include "src/binding/results.h"
 #include "src/binding/stop.h"
 #include "src/binding/when.h"
+#include "src/capi/call.h"
 #include "src/core/explain.h"
 #include "src/core/later.h"
 
@@ -26,7 +28,6 @@
 #define EXPORT
 #endif
 
-#define VERSION "gpureduce 0.2.0"
 
 /* parts.hint(given, names): " (did you mean 'x'?)" or "", for the option checks of the Lua parts. */
 static int l_hint(lua_State *L) {
@@ -70,12 +71,16 @@ static int l_kind(lua_State *L) {
   return 1;
 }
 
-/* parts.is_histogram(value): whether its metatable, which is hidden, is that of histograms. */
-static int l_is_histogram(lua_State *L) {
-  luaL_getmetatable(L, GR_OWN(histogram));
+/* Whether the metatable of argument 1, which is hidden, is the one of that name. */
+static int has_metatable(lua_State *L, const char *name) {
+  luaL_getmetatable(L, name);
   lua_pushboolean(L, lua_getmetatable(L, 1) && lua_rawequal(L, -1, -2));
   return 1;
 }
+
+/* parts.is_histogram(value), parts.is_histogram2d(value) */
+static int l_is_histogram(lua_State *L) { return has_metatable(L, GR_OWN(histogram)); }
+static int l_is_histogram2d(lua_State *L) { return has_metatable(L, GR_OWN(histogram2d)); }
 
 /* parts.inherits(table): whether its metatable, hidden or not, has an __index. */
 static int l_inherits(lua_State *L) {
@@ -116,6 +121,7 @@ static void run_embedded(lua_State *L, gr_context *c) {
       {"kind", l_kind},
       {"inherits", l_inherits},
       {"is_histogram", l_is_histogram},
+      {"is_histogram2d", l_is_histogram2d},
       {"dtype_hint", l_dtype_hint},
       {"terminal", l_terminal},
       {NULL, NULL},
@@ -144,6 +150,7 @@ static int l_context_gc(lua_State *L) {
   gr_context *own = *c;
   *c = NULL;
   if (!own) return 0;
+  gr_l_capi_close(own);
   gr_later_end(own);
   gr_context_drop(own);
   return 0;
@@ -157,6 +164,7 @@ static void gone(gr_context *c) { gr_l_forget_orphans(NULL, c); }
 */
 static gr_context *open_context(lua_State *L) {
   static const gr_host host = {sizeof(gr_l_state), gone, gr_backends, gr_cpu_backend};
+  const gpureduce_config *config = gr_l_config(L);
   gr_context **c = gr_newuserdata(L, sizeof *c);
   *c = NULL;
   luaL_newmetatable(L, GR_OWN(context));
@@ -167,6 +175,7 @@ static gr_context *open_context(lua_State *L) {
   lua_setfield(L, LUA_REGISTRYINDEX, GR_OWN(instance));
   *c = gr_context_new(&host);
   if (!*c) luaL_error(L, "gpureduce: out of memory");
+  if (config) gr_capi_configure(*c, config);
   gr_explain_trace(*c);
   gr_l_can_stop(L, *c);
   gr_l_can_collect(L, *c);
@@ -186,15 +195,6 @@ static void check_lua(lua_State *L) {
 #else
   (void)L;
 #endif
-}
-
-/* What the host has set before: the most bytes of arrays in this state, a number in the registry. */
-#define LIMIT_NAME "gpureduce.limit"
-static void take_limit(lua_State *L, gr_context *c) {
-  lua_getfield(L, LUA_REGISTRYINDEX, LIMIT_NAME);
-  const lua_Number bytes = lua_type(L, -1) == LUA_TNUMBER ? lua_tonumber(L, -1) : 0;
-  if (bytes >= 1 && bytes < 0x1p62) gr_context_limit(c, (size_t)bytes, "the host");
-  lua_pop(L, 1);
 }
 
 /* gr._COPY: nil, or that there is another copy in this state. Lua's own warnings say it, too, where they are on. */
@@ -217,9 +217,8 @@ int luaopen_gpureduce(lua_State *L) {
   gr_l_choose_names();
   lua_getfield(L, LUA_REGISTRYINDEX, GR_OWN(module));
   if (!lua_isnil(L, -1)) return 1; /* one module and one context a state, however often it is required */
-  gr_l_choose_secret();
+  gr_choose_secret();
   gr_context *c = open_context(L);
-  take_limit(L, c);
   lua_newtable(L);
   for (size_t k = 0; k < sizeof parts / sizeof parts[0]; k++) gr_l_register(L, parts[k]);
   gr_l_array_metatable(L, c);
@@ -227,12 +226,15 @@ int luaopen_gpureduce(lua_State *L) {
   gr_l_when_metatables(L);
   gr_l_formula_metatables(L);
   gr_l_operator_metatable(L);
-  lua_pushliteral(L, VERSION);
+  lua_pushliteral(L, GR_VERSION);
   lua_setfield(L, -2, "_VERSION");
   set_copy(L);
+  gr_l_capi_open(L);
   run_embedded(L, c);
   lua_getfield(L, -1, "histogram");
   lua_setfield(L, LUA_REGISTRYINDEX, GR_OWN(histogram));
+  lua_getfield(L, -1, "histogram2d");
+  lua_setfield(L, LUA_REGISTRYINDEX, GR_OWN(histogram2d));
   lua_getfield(L, -1, "calls");
   lua_replace(L, -2);
   lua_insert(L, -2);

@@ -4,6 +4,7 @@
 #include "src/binding/ladder.h"
 #include "src/binding/make.h"
 #include "src/binding/matrix.h"
+#include "src/binding/missing.h"
 #include "src/binding/parts.h"
 #include "src/binding/results.h"
 #include "src/core/histogram.h"
@@ -47,12 +48,14 @@ enum {
   DENSITY = 128,
   INTO = 256,
   KERNEL = 512 + 1024 + 2048,
-  SHAPE = 4096 + 8192
+  SHAPE = 4096 + 8192,
+  MISSING = 16384 + 32768
 };
 
 static gr_binning read_binning(lua_State *L, gr_context *c, const gr_array *a, int *options) {
-  static const char *const names[] = {"bins", "min",    "max",   "edges", "modulo", "log",  "weights", "density",
-                                      "into", "kernel", "block", "timed", "rows",   "axis", NULL};
+  static const char *const names[] = {"bins",    "min",     "max",     "edges",  "modulo", "log",
+                                      "weights", "density", "into",    "kernel", "block",  "timed",
+                                      "rows",    "axis",    "skipnan", "mask",   NULL};
   gr_binning b = {.bins = 0};
   const int given = *options = gr_l_options(L, 2, names);
   if (!given) gr_l_argerror(L, 2, "options table with 'bins' or 'edges' expected, got no value");
@@ -69,6 +72,7 @@ static gr_binning read_binning(lua_State *L, gr_context *c, const gr_array *a, i
   if (b.log && b.has_min && b.min <= 0)
     gr_l_argerror(L, 2, "option 'min': above 0 expected with 'log', got %.14g", b.min);
   if (given & WEIGHTS) b.weights = weights_option(L, a);
+  if (given & MISSING) b.missing = gr_l_option_missing(L, 2, a);
   int has_bins = given & BINS && gr_l_option_int(L, 2, "bins", &b.bins);
   if (has_bins) check_bins(L, 2, "bins", b.bins);
   b.edges = given & EDGES ? edges_option(L, c, a) : NULL;
@@ -208,6 +212,8 @@ static int l_histogram(lua_State *L) {
   if (given & KERNEL) k = gr_l_option_kernel(L, 2, GR_TAUGHT_histogram, a);
   if (k.info) b.kernel = &k;
   if (k.info && b.weights.a) gr_l_argerror(L, 2, "option 'weights': takes no 'kernel'");
+  if (k.info && given & MISSING)
+    gr_l_argerror(L, 2, "option '%s': takes no 'kernel'", gr_l_has_option(L, 2, "mask") ? "mask" : "skipnan");
   int density = given & DENSITY && gr_l_option_flag(L, 2, "density"), into = given & INTO ? into_option(L, a, &b) : 0;
   if (into) b.into = counts_together(L, into, a, &b);
   gr_l_reserve(L, c, (size_t)(b.bins * 16)); /* counts and edges */
@@ -217,6 +223,7 @@ static int l_histogram(lua_State *L) {
   GR_TRY_WITH(L, c, 2, of.e, b.weights.e, gr_histogram(c, of, &b, counts, edges));
   gr_l_drop_elements(L, of);
   gr_l_drop_elements(L, b.weights);
+  gr_l_drop_elements(L, b.missing.mask);
   if (into) return fill_into(L, c, into, counts, edges, &b), 1 + gr_l_push_seconds(L, &k);
   gr_array *bars = push_part(L, counts, 0, b.bins);
   push_part(L, counts, b.bins, 3);
@@ -254,12 +261,19 @@ static gr_status count_each(lua_State *L, gr_context *c, gr_reduced of, int64_t 
   return status;
 }
 
+/* What is present of x, in an array of its own on the stack. */
+static gr_reduced push_present(lua_State *L, gr_context *c, const gr_partial *p, gr_reduced x) {
+  gr_array *kept = gr_l_push_array(L);
+  GR_TRY_WITH(L, c, 2, p->a.e, x.e, gr_partial_compact(c, p, x, kept));
+  return (gr_reduced){NULL, kept};
+}
+
 /*
-** gr.bincount(a, {minlength, weights, into}): how often each of 0 .. max occurs, i64, or the sums of the weights there.
-** Negative elements are an error.
+** gr.bincount(a, {minlength, weights, into, mask}): how often each of 0 .. max occurs, i64, or the sums of the weights
+** there. Negative elements are an error.
 */
 static int l_bincount(lua_State *L) {
-  static const char *const names[] = {"minlength", "weights", "into", NULL};
+  static const char *const names[] = {"minlength", "weights", "into", "skipnan", "mask", NULL};
   gr_context *c = gr_l_context(L);
   gr_reduced of = gr_l_check_operand(L, 1, 2);
   gr_array *a = of.a;
@@ -268,7 +282,13 @@ static int l_bincount(lua_State *L) {
   const int given = gr_l_options(L, 2, names);
   if (given && gr_l_option_int(L, 2, "minlength", &least) && (least < 0 || least > MAX_BINS))
     gr_l_argerror(L, 2, "option 'minlength': 0 to %lld expected, got %lld", (long long)MAX_BINS, (long long)least);
-  const gr_reduced none = {NULL, NULL}, weights = given ? weights_option(L, a) : none;
+  const gr_reduced none = {NULL, NULL};
+  gr_reduced weights = given ? weights_option(L, a) : none;
+  const gr_partial p = {.a = of, .missing = given ? gr_l_option_missing(L, 2, a) : (gr_missing){0}};
+  if (gr_may_miss(&p.missing)) {
+    if (weights.a) weights = push_present(L, c, &p, weights);
+    of = push_present(L, c, &p, of);
+  }
   const gr_array *room = given ? gr_l_option_array(L, 2, "into") : NULL; /* all of it is filled */
   if (room && room->n > least && room->n <= MAX_BINS) least = room->n;
   gr_binning b = {.modulo = 2, .weights = weights};
@@ -277,6 +297,7 @@ static int l_bincount(lua_State *L) {
   gr_array *into = given ? gr_l_option_into(L, 2, gr_histogram_dtype(weights.a), b.bins, a) : NULL;
   gr_l_drop_elements(L, of);
   gr_l_drop_elements(L, weights);
+  gr_l_drop_elements(L, p.missing.mask);
   if (!into) return gr_l_reserve(L, c, (size_t)(b.bins * 8)), 1; /* only now is it known how many */
   GR_TRY(L, c, 2, gr_copy(c, counts, into));
   gr_l_release(L, counts);

@@ -11,8 +11,8 @@
 #include "src/binding/compat.h"
 
 #define GR_OWN_NAMES(X)                                                                                       \
-  X(array) X(transposed) X(expression) X(formula) X(operator) X(accumulator) X(future) X(timer) X(histogram) \
-  X(explanation) X(scope) X(reading) X(functions) X(context) X(instance) X(module)
+  X(array) X(transposed) X(expression) X(formula) X(operator) X(accumulator) X(future) X(timer) X(histogram) X(histogram2d) \
+  X(explanation) X(scope) X(reading) X(functions) X(order) X(context) X(instance) X(module)
 
 enum {
 #define GR_X(name) GR_OWN_##name,

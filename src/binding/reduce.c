@@ -8,6 +8,7 @@
 #include "src/binding/make.h"
 #include "src/binding/map.h"
 #include "src/binding/matrix.h"
+#include "src/binding/missing.h"
 #include "src/binding/operator.h"
 #include "src/binding/parts.h"
 #include "src/binding/results.h"
@@ -16,10 +17,11 @@
 #include "src/binding/values.h"
 #include "src/binding/when.h"
 #include "src/core/exact.h"
+#include "src/core/missing.h"
 #include "src/core/ops.h"
 
 /* The options of reductions, and a bit for each, so that only those are looked up that a call gives. */
-#define OF_ALL(X) X(rows) X(axis) X(into) X(at) X(async) X(segments) X(keepdims) X(out)
+#define OF_ALL(X) X(rows) X(axis) X(into) X(at) X(async) X(segments) X(keepdims) X(out) X(skipnan) X(mask)
 #define OF_SOME(X) X(pairs) X(accumulate) X(ddof) X(op) X(value) X(exact) X(kernel) X(block) X(timed)
 #define GR_X(name) NUMBER_##name,
 enum { OF_ALL(GR_X) OF_SOME(GR_X) };
@@ -38,7 +40,9 @@ typedef struct call {
   gr_reduced of, with; /* the same; where they are expressions, a and b are promises of their elements */
   gr_shape shape;
   gr_segments segments; /* where shape points when there are any */
-  gr_future *gather;    /* where the number goes instead of being computed now, or NULL */
+  gr_missing missing;   /* which elements are not reduced; tested: those that may be NaN, where a is made of them */
+  gr_reduced tested;
+  gr_future *gather; /* where the number goes instead of being computed now, or NULL */
   double ddof;
   gr_kernel_choice kernel;  /* asked for by name, or info == NULL */
   int exact, single;        /* correctly rounded; to f32 */
@@ -66,11 +70,13 @@ static void make_elements(lua_State *L, call *q) {
 }
 
 static int is_expression(const call *q) { return q->of.e || q->with.e; }
+static int is_partial(const call *q) { return gr_may_miss(&q->missing); }
 
 /* What was stored for this call alone. Elements that a future reads are no expression any more. */
 static void drop_elements(lua_State *L, const call *q) {
   gr_l_drop_elements(L, q->of);
   gr_l_drop_elements(L, q->with);
+  gr_l_drop_elements(L, q->missing.mask);
 }
 
 /* ---- checks ---- */
@@ -85,6 +91,12 @@ static void check_empty(lua_State *L, const call *q) {
     gr_l_argerror(L, 1, "array is empty: '%s' needs an element", gr_ops[q->op].name);
   if ((q->op == GR_OP_var || q->op == GR_OP_std) && q->ddof >= (double)n && !(n == 0 && q->ddof == 0))
     gr_l_argerror(L, q->options, "option 'ddof': less than the length %lld expected, got %.14g", (long long)n, q->ddof);
+}
+
+/* Names that gr.reduce takes include operations of floats alone. */
+static void check_dtype(lua_State *L, const call *q, int arg) {
+  if (gr_acc_kind_of(gr_reducer_of(q->op, q->a->dtype), q->a->dtype) == GR_ACC_NONE)
+    gr_l_argerror(L, arg, "float dtype expected for '%s', got %s", gr_ops[q->op].name, gr_dtypes[q->a->dtype].name);
 }
 
 /*
@@ -136,7 +148,8 @@ static void read_segments(lua_State *L, call *q) {
 
 /* {kernel = "..."}: the whole or its rows, by the kernel of that name; no other option goes with it. */
 static int read_kernel(lua_State *L, call *q, int64_t n) {
-  const int others = HAS_axis | HAS_segments | HAS_accumulate | HAS_exact | HAS_out | HAS_at | HAS_async | HAS_keepdims;
+  const int others = HAS_axis | HAS_segments | HAS_accumulate | HAS_exact | HAS_out | HAS_at | HAS_async |
+                     HAS_keepdims | HAS_skipnan | HAS_mask;
   const int takes = HAS_kernel | HAS_block | HAS_timed | HAS_rows | HAS_pairs | HAS_into;
   if (!gr_l_asks_kernel(L, q->options)) return 0;
   gr_taught operation = (gr_taught)gr_taught_named(gr_ops[q->op].name);
@@ -156,11 +169,12 @@ static int read_kernel(lua_State *L, call *q, int64_t n) {
 ** {op = ">", value = x}: reduces the mask of that comparison; for a whole array a tally suffices, and no mask is made.
 */
 static void read_predicate(lua_State *L, call *q) {
-  int whole = !q->shape.rows && !q->shape.segments;
+  int whole = !q->shape.rows && !q->shape.segments && !is_partial(q);
   gr_tally tally = !whole ? GR_TALLY_NONE : q->op == GR_OP_all ? GR_TALLY_ALL : GR_TALLY_COUNT;
   if (q->given & HAS_value) make_elements(L, q);
   gr_array *a = gr_l_predicate(L, q->options, q->a, tally);
   if (!a) return;
+  q->tested = (gr_reduced){q->of.e, q->a};
   q->a = q->of.a = a;
   if (whole && q->op == GR_OP_count) q->op = GR_OP_sum;
 }
@@ -191,6 +205,7 @@ static void read_options(lua_State *L, call *q, int64_t n) {
   q->keepdims = (q->given & HAS_keepdims) && gr_l_option_flag(L, q->options, "keepdims");
   if (q->given & HAS_out)
     q->single = gr_l_option_out(L, q->options, gr_ops[q->op].name, q->a->dtype, gr_result_dtype(q->op, q->a->dtype));
+  if (q->given & (HAS_skipnan | HAS_mask)) q->missing = gr_l_option_missing(L, q->options, q->a);
   if (q->given & (HAS_op | HAS_value)) read_predicate(L, q);
   if (q->given & HAS_ddof) gr_l_option_number(L, q->options, "ddof", &q->ddof);
   if (takes & HAS_exact) pick_rounding(L, q);
@@ -199,11 +214,22 @@ static void read_options(lua_State *L, call *q, int64_t n) {
 
 /* ---- results ---- */
 
+/* What is reduced of operands some of whose elements are missing. */
+static gr_partial_reduction partial(const call *q) {
+  const gr_reduced a = {q->of.e, q->a}, b = {q->with.e, q->b};
+  const gr_partial of = {.a = a, .b = b, .tested = q->tested, .missing = q->missing};
+  return (gr_partial_reduction){q->op, q->shape, of, q->ddof, q->exact, q->single, q->transposed};
+}
+
 static gr_status run_shape(gr_context *c, call *q, gr_array *out, gr_array *out2) {
+  if (is_partial(q)) {
+    const gr_partial_reduction p = partial(q);
+    return gr_partial_each(c, &p, out, out2);
+  }
   gr_status status = q->exact ? gr_reduced_eval(c, &q->of) : GR_OK;
   if (q->exact && status == GR_OK) status = gr_reduced_eval(c, &q->with);
   if (status != GR_OK) return status;
-  if (q->exact) return gr_exact_each(c, q->op, q->shape, q->a, q->b, (int64_t)q->ddof, out);
+  if (q->exact) return gr_exact_each(c, q->op, q->shape, q->a, q->b, (int64_t)q->ddof, NULL, out);
   if (is_expression(q)) return gr_formula_reduce_each(c, q->op, q->shape, q->of, q->with, q->ddof, out, out2);
   return gr_reduce_each(c, q->op, q->shape, q->a, q->b, q->ddof, out, out2);
 }
@@ -229,7 +255,13 @@ static void check_apart(lua_State *L, const call *q, const gr_array *out) {
   if (!out) return;
   gr_l_check_expression_apart(L, q->options, q->of.e, out);
   gr_l_check_expression_apart(L, q->options, q->with.e, out);
+  gr_l_check_mask_apart(L, q->options, &q->missing, out);
+  if (is_partial(q) && q->tested.a && gr_array_overlap(out, q->tested.a))
+    gr_l_argerror(L, q->options, "option 'into': overlaps the input");
 }
+
+/* Whose fault a failure is: of vectors without an element, the option's that leaves none. */
+static int culprit(const call *q) { return is_partial(q) ? q->options : 1; }
 
 /* Pushes the result array; of minmax two, which take no 'into'. */
 static int push_each(lua_State *L, gr_context *c, call *q) {
@@ -253,7 +285,7 @@ static int push_each(lua_State *L, gr_context *c, call *q) {
   if (two) out[1] = gr_l_new_beside(L, c, q->a, t, n);
   for (int k = 0; k <= two && q->keepdims; k++)
     gr_l_keep_dimensions(out[k], q->transposed ? 3 - q->shape.axis : q->shape.axis);
-  GR_TRY_WITH(L, c, 1, q->of.e, q->with.e, run_each(L, c, q, out[0], out[1]));
+  GR_TRY_WITH(L, c, culprit(q), q->of.e, q->with.e, run_each(L, c, q, out[0], out[1]));
   return two ? 2 : 1;
 }
 
@@ -281,40 +313,39 @@ static int put_at(lua_State *L, gr_context *c, call *q) {
     gr_l_argerror(L, q->options, "option 'into': overlaps the input");
   check_apart(L, q, &one);
   gr_l_before_output(L, c, q->gather);
-  GR_TRY_WITH(L, c, 1, q->of.e, q->with.e, run_at(L, c, q, into, at));
-  return 1;
-}
-
-static int push_exact(lua_State *L, gr_context *c, call *q) {
-  const gr_reduced a = {q->of.e, q->a}, b = {q->with.e, q->b};
-  double x = 0;
-  GR_TRY_WITH(L, c, 1, a.e, b.e, gr_exact_all(c, q->op, a, b, (int64_t)q->ddof, q->single, &x));
-  lua_pushnumber(L, x);
+  GR_TRY_WITH(L, c, culprit(q), q->of.e, q->with.e, run_at(L, c, q, into, at));
   return 1;
 }
 
 /* One number, computed now. */
 static int push_number(lua_State *L, gr_context *c, call *q) {
-  gr_value r;
-  if (is_expression(q))
-    GR_TRY_WITH(L, c, 1, q->of.e, q->with.e, gr_formula_reduce_all(c, q->op, q->of, q->with, q->ddof, &r));
-  else GR_TRY(L, c, 1, gr_reduce_all(c, q->op, q->a, q->b, q->ddof, &r));
+  const gr_reduced a = {q->of.e, q->a}, b = {q->with.e, q->b};
+  const gr_partial_reduction p = partial(q);
+  gr_value r = {.is_float = 1};
+  if (!is_partial(q) && !q->exact && !is_expression(q))
+    GR_TRY(L, c, 1, gr_reduce_all(c, q->op, q->a, q->b, q->ddof, &r));
+  else
+    GR_TRY_WITH(L, c, culprit(q), a.e, b.e,
+                is_partial(q) ? gr_partial_all(c, &p, &r)
+                : q->exact    ? gr_exact_all(c, q->op, a, b, (int64_t)q->ddof, q->single, NULL, &r.v[0].f)
+                              : gr_formula_reduce_all(c, q->op, a, b, q->ddof, &r));
   if (q->single) r.v[0].f = gr_l_single(r.v[0].f);
   return gr_l_push_result(L, q->op, &r);
 }
 
 static int finish(lua_State *L, call *q) {
   gr_context *c = gr_l_context(L);
+  check_dtype(L, q, 1);
   if (!q->shape.segments) check_empty(L, q);
   if (q->later) gr_l_later_begins(c);
-  if (q->kernel.info || q->gather || q->later) make_elements(L, q);
+  if (q->kernel.info || ((q->gather || q->later) && !is_partial(q))) make_elements(L, q);
   if (q->kernel.info && (q->kernel.info->rule != GR_BLOCK_OWN || q->kernel.timed || q->shape.rows))
     return gr_l_push_taught(L, &q->kernel, q->op, q->shape, q->a, q->b, q->options);
   if (q->kernel.info) q->op = gr_ladder_own(q->kernel.info->rung, q->op); /* one number, by the usual way */
-  if (q->shape.rows || q->shape.segments || q->has_at || q->exact || (q->single && (q->gather || q->later))) {
+  if (q->shape.rows || q->shape.segments || q->has_at || q->exact || is_partial(q) ||
+      (q->single && (q->gather || q->later))) {
     int n = q->has_at                            ? put_at(L, c, q)
             : q->shape.rows || q->shape.segments ? push_each(L, c, q)
-            : q->exact                           ? push_exact(L, c, q)
                                                  : push_number(L, c, q);
     drop_elements(L, q);
     return q->later && !q->gather ? gr_l_later_values(L, c, n, q->a->storage->queue, gr_ops[q->op].name) : n;
@@ -443,7 +474,7 @@ static int reduce_pair(lua_State *L, gr_op op) {
 }
 
 gr_reduction gr_l_reduction(lua_State *L, gr_op op, int first) {
-  static const char *const work[] = {"segments", "op", "value", "kernel", "async", "into", "at"};
+  static const char *const work[] = {"segments", "op", "value", "kernel", "async", "into", "at", "skipnan", "mask"};
   gr_context *c = gr_l_context(L);
   call q = {.op = op, .options = first + gr_ops[op].inputs, .shape = {.axis = 2}};
   lua_settop(L, q.options);
@@ -455,6 +486,7 @@ gr_reduction gr_l_reduction(lua_State *L, gr_op op, int first) {
   if (!lua_isnoneornil(L, q.options)) read_options(L, &q, q.a->n);
   else q.exact = c->exact && gr_exact_has(op, q.a->dtype);
   if (q.b) check_second(L, &q, first + 1);
+  check_dtype(L, &q, first);
   if (gr_shape_length(q.shape, q.a->n) == 0 || gr_shape_results(q.shape, q.a->n) == 0)
     gr_l_argerror(L, first, "array is empty: there is nothing to do");
   return (gr_reduction){.op = q.op,

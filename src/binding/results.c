@@ -8,10 +8,11 @@
 #include "src/core/later.h"
 #include "src/core/pool.h"
 
-gr_array *gr_l_push_array(lua_State *L) {
+gr_array *gr_l_push_array(lua_State *L) { return gr_l_push_array_of(L, gr_l_state_of(gr_l_context(L))); }
+
+gr_array *gr_l_push_array_of(lua_State *L, gr_l_state *s) {
   gr_array *a = gr_newuserdata(L, sizeof *a);
-  *a = (gr_array){.stamp = gr_l_stamp(a), .storage = &gr_released};
-  gr_l_state *s = gr_l_state_of(gr_l_context(L));
+  *a = (gr_array){.stamp = gr_stamp(a), .storage = &gr_released};
   lua_rawgeti(L, LUA_REGISTRYINDEX, s->metatable);
   lua_setmetatable(L, -2);
   if (s->scopes) gr_l_note_array(L, s);

@@ -16,6 +16,8 @@
 
 #include "src/binding/compat.h"
 #include "src/binding/own.h"
+
+#define GR_VERSION "gpureduce 0.2.0"
 #include "src/core/context.h"
 
 /* The core's context, and what belongs to one Lua state besides. */

@@ -95,6 +95,15 @@ struct gr_backend {
   gr_status (*wait)(gr_queue *); /* until all work of this queue is done */
 
   /*
+  ** The host's streams, where the device has such; else NULL, which is as good where nothing is put off. follow: what
+  ** the queue is given from now on waits for what the stream holds; lead: the other way round; adopt: right after open,
+  ** the queue's work goes to that stream.
+  */
+  gr_status (*follow)(gr_queue *, void *stream);
+  gr_status (*lead)(gr_queue *, void *stream);
+  gr_status (*adopt)(gr_queue *, void *stream);
+
+  /*
   ** result == NULL: results go to job->out (device memory), in queue order. Else count is 1: job->out, out2 and
   ** out_dtype are ignored, and the call waits and stores one 8-byte number (minmax: two), f64 or i64 as
   ** gr_finish says.

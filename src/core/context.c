@@ -45,12 +45,33 @@ void gr_context_drop(gr_context *c) {
   gr_pool_trim();
 }
 
-static gr_queue *queue_on(gr_context *c, gr_backend *backend, gr_status *why) {
+void gr_log_line(const gr_context *c, const char *line) {
+  if (c->log.say) c->log.say(c->log.user, line);
+  else fprintf(stderr, "gpureduce: %s\n", line);
+}
+
+void gr_note(const gr_context *c, const char *format, ...) {
+  char line[400];
+  va_list args;
+  if (!c->log.say) return;
+  va_start(args, format);
+  vsnprintf(line, sizeof line, format, args);
+  va_end(args);
+  gr_log_line(c, line);
+}
+
+gr_queue *gr_context_on(gr_context *c, gr_backend *backend, gr_status *why) {
   for (int k = 0; k < c->queue_count; k++)
     if (c->queues[k]->backend == backend) return c->queues[k];
   if (!backend->explain) return *why = GR_DEVICE, NULL; /* a backend that cannot say what it does is not accepted */
+  if (c->stream && !backend->adopt) {
+    gr_fail(c, GR_BAD, "device '%s' has no streams", backend->name);
+    return *why = GR_BAD, NULL;
+  }
   gr_queue *q = backend->open(backend, why);
   if (!q) return NULL;
+  if (c->stream && (*why = backend->adopt(q, c->stream)) != GR_OK) return backend->close(q), NULL;
+  c->stream = NULL;
   q->stop = backend->separate ? NULL : &c->stop;
   q->small = c->trace ? NULL : backend->small;
   c->queues[c->queue_count++] = q;
@@ -59,7 +80,7 @@ static gr_queue *queue_on(gr_context *c, gr_backend *backend, gr_status *why) {
 
 gr_queue *gr_context_cpu(gr_context *c) {
   gr_status why;
-  return queue_on(c, c->host->cpu(), &why);
+  return gr_context_on(c, c->host->cpu(), &why);
 }
 
 static gr_backend *backend_named(gr_backend *const *list, int n, const char *name) {
@@ -84,12 +105,14 @@ static gr_status unknown_device(gr_context *c, gr_backend *const *list, int n, c
 
 gr_status gr_context_use(gr_context *c, const char *name) {
   gr_backend *list[GR_MAX_BACKENDS], *chosen;
-  const char *why = "", *wish = name ? name : getenv("GPUREDUCE_DEVICE");
+  const char *why = "", *wish = name ? name : *c->wish ? c->wish : getenv("GPUREDUCE_DEVICE");
   int n = c->host->backends(list, &why);
   if (wish && *wish) {
     chosen = backend_named(list, n, wish);
-    if (!chosen) return unknown_device(c, list, n, wish, why, name ? "" : ", which GPUREDUCE_DEVICE asks for");
-    c->why = !name                        ? "chosen by GPUREDUCE_DEVICE"
+    if (!chosen)
+      return unknown_device(c, list, n, wish, why, name || *c->wish ? "" : ", which GPUREDUCE_DEVICE asks for");
+    c->why = !name && *c->wish            ? "chosen by the host"
+             : !name                      ? "chosen by GPUREDUCE_DEVICE"
              : c->queue && c->queue->lost ? "the device before was lost"
                                           : "chosen by use";
   } else {
@@ -97,11 +120,13 @@ gr_status gr_context_use(gr_context *c, const char *name) {
     c->why = n > 2 ? "a CUDA device answers" : why;
   }
   gr_status status = GR_OK;
-  gr_queue *q = queue_on(c, chosen, &status);
+  gr_queue *q = gr_context_on(c, chosen, &status);
+  if (!q && status == GR_BAD) return status;
   if (!q)
     return gr_fail(c, status, "%sdevice '%s' does not open", status == GR_NO_MEMORY ? "out of memory: " : "",
                    chosen->name);
   if (q->lost) return gr_fail(c, GR_DEVICE, "device '%s' is lost: %s", chosen->name, q->error);
+  if (c->queue != q) gr_note(c, "device %s in use: %s", chosen->name, c->why);
   c->queue = q;
   return GR_OK;
 }
@@ -110,18 +135,12 @@ int gr_context_over(const gr_context *c, size_t bytes) {
   return c->automatic && (bytes > c->budget || c->live > c->budget - bytes);
 }
 
-int gr_context_limit(gr_context *c, size_t bytes, const char *by) {
-  if (c->limits.bytes && bytes > c->limits.bytes) return 0;
-  c->limits.bytes = bytes;
-  c->limits.by = by;
-  return 1;
-}
-
 gr_status gr_context_allows(gr_context *c, size_t bytes) {
   char limit[24], live[24], asked[24];
   if (!c->limits.bytes || (bytes <= c->limits.bytes && c->live <= c->limits.bytes - bytes)) return GR_OK;
   return gr_fail(c, GR_NO_MEMORY, "out of memory: arrays of %s at most, as %s says: %s asked, %s live",
-                 gr_bytes_text(c->limits.bytes, limit), c->limits.by, gr_bytes_text(bytes, asked), gr_bytes_text(c->live, live));
+                 gr_bytes_text(c->limits.bytes, limit), c->limits.lowered ? "gr.gc" : gr_limits_by(c),
+                 gr_bytes_text(bytes, asked), gr_bytes_text(c->live, live));
 }
 
 void gr_context_collected(gr_context *c) {

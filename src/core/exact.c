@@ -183,7 +183,7 @@ static int mse_needs_tree(const call *q, const gr_exact_sums *s) {
 /* ---- results ---- */
 
 static gr_status exact_all(gr_context *c, gr_op op, gr_reduced a, gr_reduced b, int64_t ddof, int single,
-                           double *result) {
+                           const int64_t *count, double *result) {
   call q;
   gr_value r;
   int which = sums_of(op);
@@ -197,16 +197,17 @@ static gr_status exact_all(gr_context *c, gr_op op, gr_reduced a, gr_reduced b, 
       *result = r.v[0].f;
     } else {
       status = settle_zero(&q, s);
-      if (status == GR_OK) *result = gr_exact_result(op, &s, q.n, ddof, single);
+      if (status == GR_OK) *result = gr_exact_result(op, &s, count ? *count : q.n, ddof, single);
     }
   }
   free(at);
   return status;
 }
 
-gr_status gr_exact_all(gr_context *c, gr_op op, gr_reduced a, gr_reduced b, int64_t ddof, int single, double *result) {
+gr_status gr_exact_all(gr_context *c, gr_op op, gr_reduced a, gr_reduced b, int64_t ddof, int single,
+                       const int64_t *count, double *result) {
   if (!a.e && !b.e) gr_tell(op, (gr_shape){.axis = 2}, a.a, b.a, (double)ddof, 1);
-  return exact_all(c, op, a, b, ddof, single, result);
+  return exact_all(c, op, a, b, ddof, single, count, result);
 }
 
 /* A batch of vectors to finish. */
@@ -215,6 +216,7 @@ typedef struct batch {
   int which, single;
   gr_exact *at;
   int64_t first, count;
+  const int64_t *counts; /* of each vector, how many elements count; NULL: all */
   gr_vec out;
 } batch;
 
@@ -225,7 +227,8 @@ static void finish_share(void *arg, int64_t k) {
     gr_exact_sums s = pick(t->which, t->at, t->count, v);
     char *p = (char *)(uintptr_t)t->out.data + (t->first + v) * t->out.stride;
     if (mse_needs_tree(t->q, &s)) continue; /* left to the caller */
-    gr_element_put_f(t->single ? GR_F32 : GR_F64, p, gr_exact_result(t->q->op, &s, t->q->n, t->q->ddof, t->single));
+    const int64_t n = t->counts ? t->counts[t->first + v] : t->q->n;
+    gr_element_put_f(t->single ? GR_F32 : GR_F64, p, gr_exact_result(t->q->op, &s, n, t->q->ddof, t->single));
   }
 }
 
@@ -253,7 +256,7 @@ static gr_status finish_by_tree(const batch *t, gr_array *tree) {
 
 /* Segments one by one: each is a view with a length of its own. */
 static gr_status segments(gr_context *c, gr_op op, const gr_segments *s, const gr_array *a, const gr_array *b,
-                          int64_t ddof, gr_array *out) {
+                          int64_t ddof, const int64_t *counts, gr_array *out) {
   gr_vec at, to;
   gr_status status = gr_array_read(s->offsets, GR_HOST, &at);
   if (s->count > LOOK) gr_stop_begin(&c->stop);
@@ -265,8 +268,8 @@ static gr_status segments(gr_context *c, gr_op op, const gr_segments *s, const g
     double r = 0;
     gr_array_view(a, &x, from, 1, length);
     if (b) gr_array_view(b, &y, from, 1, length);
-    status =
-        exact_all(c, op, (gr_reduced){NULL, &x}, (gr_reduced){NULL, b ? &y : NULL}, ddof, out->dtype == GR_F32, &r);
+    status = exact_all(c, op, (gr_reduced){NULL, &x}, (gr_reduced){NULL, b ? &y : NULL}, ddof, out->dtype == GR_F32,
+                       counts ? &counts[k] : NULL, &r);
     gr_array_release(&x);
     if (b) gr_array_release(&y);
     if (status == GR_OK) status = gr_array_write(out, GR_HOST, 0, &to);
@@ -276,14 +279,14 @@ static gr_status segments(gr_context *c, gr_op op, const gr_segments *s, const g
 }
 
 gr_status gr_exact_each(gr_context *c, gr_op op, gr_shape shape, const gr_array *a, const gr_array *b, int64_t ddof,
-                        gr_array *out) {
+                        const int64_t *counts, gr_array *out) {
   call q;
   gr_array tree = {0};
   int64_t results = gr_shape_results(shape, a->n), most = results < BATCH ? results : BATCH;
-  batch t = {.q = &q, .which = sums_of(op), .single = out->dtype == GR_F32};
+  batch t = {.q = &q, .which = sums_of(op), .single = out->dtype == GR_F32, .counts = counts};
   if (results == 0) return GR_OK;
   gr_tell(op, shape, a, b, (double)ddof, 1);
-  if (shape.segments) return segments(c, op, shape.segments, a, b, ddof, out);
+  if (shape.segments) return segments(c, op, shape.segments, a, b, ddof, counts, out);
   t.at = malloc((size_t)most * SUMS * sizeof *t.at);
   gr_status status = t.at ? begin(&q, c, op, shape, a, b, ddof) : gr_fail(c, GR_NO_MEMORY, "out of memory");
   if (results > most) gr_stop_begin(&c->stop);

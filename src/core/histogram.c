@@ -95,24 +95,19 @@ static gr_status check_rising(gr_context *c, const double *e, int64_t bins, int 
   return GR_OK;
 }
 
-/* The edges of one histogram: where they are, what is known of them, and for integers the limits. */
-typedef struct binning {
-  gr_array *edges, limits;
-  double first, last;
-  int formula; /* kernels need neither edges nor limits: the former follow from first and last */
-} binning;
-
 /*
 ** Even edges are a formula until somebody looks at them. A step of more than some roundings of their largest makes them
-** rise without a look; where it is less they are made where the kernels run and brought here for one.
+** rise without a look, unless it is below the normal numbers, where a step itself may round far; where it is less they
+** are made where the kernels run and brought here for one.
 */
-static gr_status even_edges(gr_context *c, const gr_array *a, const gr_binning *b, binning *to) {
+static gr_status even_edges(gr_context *c, const gr_array *a, const gr_binning *b, gr_made_bins *to) {
   const int64_t bins = b->bins;
   gr_queue *q = a->storage->queue;
   const gr_side side = gr_kernel_side(a->storage);
   gr_edges_job job = {.first = to->first, .last = to->last, .bins = bins};
   const double largest = fmax(fabs(job.first), fabs(job.last));
-  const int rise = (job.last - job.first) / (double)bins > 0x1p-49 * largest;
+  const double step = (job.last - job.first) / (double)bins;
+  const int rise = to->rise = step > 0x1p-49 * largest && step >= 0x1p-1022;
   gr_vec v;
   gr_status status;
   if (rise && (q->backend->even || a->dtype != GR_I64) && largest < 0x1p62) {
@@ -132,7 +127,7 @@ static gr_status even_edges(gr_context *c, const gr_array *a, const gr_binning *
   return status == GR_OK ? check_rising(c, v.data, bins, 0) : status;
 }
 
-static gr_status make_edges(gr_context *c, const gr_array *a, const gr_binning *b, binning *to) {
+static gr_status make_edges(gr_context *c, const gr_array *a, const gr_binning *b, gr_made_bins *to) {
   gr_vec v;
   gr_status status = b->edges || b->modulo ? GR_OK : data_range(c, a, b, &to->first, &to->last);
   if (b->modulo) to->last = (double)b->bins;
@@ -153,7 +148,7 @@ static gr_status make_edges(gr_context *c, const gr_array *a, const gr_binning *
 ** Integers are compared with integers: the smallest one in each bin, and the largest in the last. Here, for edges that
 ** are not even or lie so far out that they may pass every integer.
 */
-static gr_status make_limits(gr_context *c, const gr_array *a, int64_t bins, binning *to) {
+static gr_status make_limits(gr_context *c, const gr_array *a, int64_t bins, gr_made_bins *to) {
   gr_vec v;
   gr_status status = gr_array_read(to->edges, GR_HOST, &v);
   const double *e = v.data;
@@ -170,6 +165,13 @@ static gr_status make_limits(gr_context *c, const gr_array *a, int64_t bins, bin
   return GR_OK;
 }
 
+gr_status gr_make_bins(gr_context *c, const gr_array *a, const gr_binning *b, gr_made_bins *to) {
+  gr_status status = make_edges(c, a, b, to);
+  if (status == GR_OK && !gr_is_float(a->dtype) && !b->modulo && !to->limits.storage && !to->formula)
+    status = make_limits(c, a, b->bins, to);
+  return status;
+}
+
 gr_histogram_job gr_histogram_job_of(const gr_array *a, const gr_binning *b, double first, double last) {
   gr_histogram_job job = {
       .dtype = a->dtype, .n = a->n, .bins = b->bins, .guess = !b->edges && !b->log, .modulo = b->modulo};
@@ -183,7 +185,8 @@ gr_histogram_job gr_histogram_job_of(const gr_array *a, const gr_binning *b, dou
 }
 
 /* What both kinds of job need; counts are the caller's. fed: samples are made as they are counted. */
-static gr_status describe(const gr_array *a, const gr_binning *b, const binning *made, int fed, gr_histogram_job *job) {
+static gr_status describe(const gr_array *a, const gr_binning *b, const gr_made_bins *made, int fed,
+                          gr_histogram_job *job) {
   gr_side side = gr_kernel_side(a->storage);
   gr_status status = GR_OK;
   gr_vec v;
@@ -249,26 +252,65 @@ gr_dtype gr_histogram_dtype(const gr_array *weights) {
   return weights && gr_is_float(weights->dtype) ? GR_F64 : GR_I64;
 }
 
+/*
+** Samples that are missing weigh 0, the others what they weigh, or 1. NaN without weights need none: they are counted
+** apart, and forgotten.
+*/
+static gr_status weigh(gr_context *c, gr_reduced of, gr_binning *b, gr_made *w) {
+  const gr_reduced none = {NULL, NULL}, by = b->weights;
+  const gr_partial p = {.a = by.a ? by : of, .tested = by.a ? of : none, .missing = b->missing};
+  if (!gr_may_miss(&b->missing) || (!by.a && !b->missing.mask.a)) return GR_OK;
+  const gr_status status =
+      by.a ? gr_partial_fill(c, &p, 0, 0, gr_filling_of(gr_number_i(0)), w) : gr_partial_present(c, &p, 1, w);
+  b->weights = gr_made_operand(w);
+  return status;
+}
+
+/* Masked samples do not count for the range: those that are left, in an array. */
+static gr_status keep_ranged(gr_context *c, gr_reduced of, const gr_binning *b, gr_array *ranged) {
+  const gr_partial p = {.a = of, .missing = b->missing};
+  return b->missing.mask.a ? gr_partial_compact(c, &p, of, ranged) : GR_OK;
+}
+
+static gr_status forget_nan(gr_context *c, int64_t bins, const gr_array *counts) {
+  gr_array nan = {0};
+  gr_array_view(counts, &nan, bins + 2, 1, 1);
+  const gr_status status = gr_fill(c, &nan, gr_value_i(0));
+  gr_array_release(&nan);
+  return status;
+}
+
+static gr_status run_any(gr_context *c, gr_reduced of, const gr_binning *b, const gr_histogram_job *job,
+                         gr_array *counts) {
+  if (b->weights.a) return run_weighted(c, of, b->weights, job, counts);
+  const gr_status status = run(c, of, b, job, counts);
+  return status == GR_OK && b->missing.nan ? forget_nan(c, b->bins, counts) : status;
+}
+
 gr_status gr_histogram(gr_context *c, gr_reduced of, const gr_binning *given, gr_array *counts, gr_array *edges) {
   const gr_array *a = of.a;
+  const int is_ranged = edges && !given->edges && !given->modulo && !(given->has_min && given->has_max);
   gr_binning own = *given, *b = &own;
-  binning made = {.edges = edges};
+  gr_array ranged = {0};
+  gr_made weights = {0};
+  gr_made_bins made = {.edges = edges};
   gr_histogram_job job;
-  gr_status status = store(c, b, edges && !b->edges && !b->modulo && !(b->has_min && b->has_max), &of, &b->weights);
+  gr_status status = weigh(c, of, b, &weights);
+  if (status == GR_OK) status = store(c, b, is_ranged, &of, &b->weights);
+  if (status == GR_OK && is_ranged) status = keep_ranged(c, of, b, &ranged);
   if (b->bins > GR_LONG / 4) gr_stop_begin(&c->stop);
   if (edges) gr_array_release(edges); /* of a first try that ran out of memory */
   gr_array_release(counts);
-  if (edges && status == GR_OK) status = make_edges(c, a, b, &made);
+  if (edges && status == GR_OK) status = gr_make_bins(c, ranged.storage ? &ranged : a, b, &made);
   if (status == GR_OK && b->into) gr_array_view(b->into, counts, 0, 1, b->bins + 3);
   else if (status == GR_OK) status = gr_array_make_beside(c, a, counts, gr_histogram_dtype(b->weights.a), b->bins + 3);
-  if (status == GR_OK && !gr_is_float(a->dtype) && !b->modulo && !made.limits.storage && !made.formula)
-    status = make_limits(c, a, b->bins, &made);
   if (status == GR_OK && !b->weights.a && !b->kernel) gr_later_open(c, a->storage->queue);
   if (status == GR_OK) status = describe(a, b, &made, of.e || b->weights.e, &job);
   if (status != GR_OK) gr_later_shut(c);
-  if (status == GR_OK)
-    status = b->weights.a ? run_weighted(c, of, b->weights, &job, counts) : run(c, of, b, &job, counts);
+  if (status == GR_OK) status = run_any(c, of, b, &job, counts);
   gr_array_release(&made.limits);
+  gr_array_release(&ranged);
+  gr_made_drop(&weights);
   return status;
 }
 
@@ -317,6 +359,8 @@ gr_status gr_histogram_each(gr_context *c, gr_shape s, const gr_array *a, const 
   const gr_dtype t = gr_histogram_dtype(asked->weights.a);
   const int64_t vectors = gr_shape_results(s, a->n);
   gr_binning b = *asked;
+  gr_array whole = *a; /* lives no longer than this call */
+  gr_made weights = {0};
   gr_array_release(counts); /* of a first try that ran out of memory */
   gr_array_release(tails);
   gr_array_release(edges);
@@ -325,11 +369,17 @@ gr_status gr_histogram_each(gr_context *c, gr_shape s, const gr_array *a, const 
   if (status != GR_OK) return status;
   counts->rows = tails->rows = vectors;
   if (vectors == 0 || (!b.edges && !b.modulo && !(b.has_min && b.has_max))) status = find_ends(c, a, &b, edges);
+  if (status == GR_OK) status = weigh(c, (gr_reduced){NULL, &whole}, &b, &weights);
+  if (weights.e) { /* what is missing weighs nothing from here on */
+    b.missing = (gr_missing){0};
+    if (status == GR_OK) status = gr_reduced_eval(c, &b.weights);
+  }
   gr_stop_begin(&c->stop);
   for (int64_t k = 0; k < vectors && status == GR_OK; k++) {
     if (k && k % 64 == 0 && (status = gr_context_look(c)) != GR_OK) break;
     status = run_vector(c, s, a, &b, k, counts, tails, edges);
   }
+  gr_made_drop(&weights);
   return status;
 }
 

@@ -350,26 +350,66 @@ static void vector_of(gr_shape s, const gr_array *a, int64_t k, gr_array *out) {
   else gr_array_view(a, out, 0, 1, a->n);
 }
 
-gr_status gr_quantiles_each(gr_context *c, gr_shape shape, const gr_array *a, const gr_array *weights, const double *q,
-                            int64_t count, gr_quantile_method method, gr_array *out) {
-  const int64_t vectors = shape.rows ? gr_shape_results(shape, a->n) : 1;
+/* What is present of vector k. */
+static gr_status keep_present(gr_context *c, gr_shape shape, const gr_sample *s, int64_t k, gr_array *a, gr_array *w) {
+  gr_array mask = {0}, kept[2] = {{0}, {0}};
+  gr_partial p = {.a = {NULL, a}, .missing = s->missing};
+  if (s->missing.mask.a) vector_of(shape, s->missing.mask.a, k, &mask), p.missing.mask.a = &mask;
+  gr_status status = gr_partial_compact(c, &p, (gr_reduced){NULL, a}, &kept[0]);
+  if (status == GR_OK && s->weights) status = gr_partial_compact(c, &p, (gr_reduced){NULL, w}, &kept[1]);
+  if (status == GR_OK && kept[0].n == 0) status = gr_partial_none(c, &s->missing, shape, 0, k, s->name);
+  gr_array_release(&mask);
+  gr_array_release(a);
+  gr_array_release(w);
+  *a = kept[0];
+  *w = kept[1];
+  return status;
+}
+
+/* Of vector k; a mask is an array. */
+static gr_status quantiles_of(gr_context *c, gr_shape shape, const gr_sample *s, int64_t k, const double *q,
+                              int64_t count, gr_quantile_method method, gr_value *out) {
+  gr_array a = {0}, w = {0};
+  gr_status status = GR_OK;
+  vector_of(shape, s->a, k, &a);
+  if (s->weights) vector_of(shape, s->weights, k, &w);
+  if (gr_may_miss(&s->missing)) status = keep_present(c, shape, s, k, &a, &w);
+  if (status == GR_OK)
+    status = s->weights ? gr_quantiles_weighted(c, &a, &w, q, count, out) : gr_quantiles(c, &a, q, count, method, out);
+  gr_array_release(&a);
+  gr_array_release(&w);
+  return status;
+}
+
+gr_status gr_quantiles_sampled(gr_context *c, const gr_sample *sample, const double *q, int64_t count,
+                               gr_quantile_method method, gr_value *out) {
+  gr_sample s = *sample;
+  const gr_status status = gr_reduced_eval(c, &s.missing.mask);
+  return status == GR_OK ? quantiles_of(c, (gr_shape){.axis = 2}, &s, 0, q, count, method, out) : status;
+}
+
+/* Where a vector may have nothing, results go to out when all of them are known. */
+gr_status gr_quantiles_each(gr_context *c, gr_shape shape, const gr_sample *sample, const double *q, int64_t count,
+                            gr_quantile_method method, gr_array *out) {
+  gr_sample s = *sample;
+  const int64_t vectors = shape.rows ? gr_shape_results(shape, s.a->n) : 1;
+  const int apart = gr_may_miss(&s.missing);
   gr_value *results = malloc((size_t)count * sizeof *results + 1);
+  gr_array own = {0}, *const to = apart ? &own : out;
   gr_vec v;
   gr_status status = results ? GR_OK : gr_fail(c, GR_NO_MEMORY, "out of memory: %lld shares asked", (long long)count);
   gr_stop_begin(&c->stop);
+  if (status == GR_OK) status = gr_reduced_eval(c, &s.missing.mask);
+  if (status == GR_OK && apart) status = gr_array_make_beside(c, s.a, &own, out->dtype, out->n);
   for (int64_t k = 0; k < vectors && status == GR_OK; k++) {
-    gr_array one = {0}, w = {0};
     if (k && k % 64 == 0 && (status = gr_context_look(c)) != GR_OK) break;
-    vector_of(shape, a, k, &one);
-    if (weights) vector_of(shape, weights, k, &w);
-    status = weights ? gr_quantiles_weighted(c, &one, &w, q, count, results)
-                     : gr_quantiles(c, &one, q, count, method, results);
-    gr_array_release(&one);
-    gr_array_release(&w);
-    if (status == GR_OK) status = gr_array_write(out, GR_HOST, k == 0, &v);
+    status = quantiles_of(c, shape, &s, k, q, count, method, results);
+    if (status == GR_OK) status = gr_array_write(to, GR_HOST, k == 0, &v);
     for (int64_t j = 0; j < count && status == GR_OK; j++)
-      put_value(&results[j], out->dtype, (char *)(uintptr_t)v.data + (j * vectors + k) * v.stride);
+      put_value(&results[j], to->dtype, (char *)(uintptr_t)v.data + (j * vectors + k) * v.stride);
   }
+  if (apart && status == GR_OK) status = gr_copy(c, &own, out);
+  gr_array_release(&own);
   free(results);
   return status;
 }

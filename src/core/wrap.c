@@ -7,6 +7,12 @@ typedef struct wrapped {
   gr_wrapping by;
 } wrapped;
 
+/* Of device memory: the host's stream that it came with. */
+typedef struct lent {
+  wrapped base;
+  void *stream;
+} lent;
+
 static const gr_wrapping *wrapping_of(const gr_storage *s) { return &((const wrapped *)s->outside)->by; }
 
 static gr_status refresh(gr_storage *s, gr_side side, size_t from, size_t to, int write) {
@@ -57,7 +63,7 @@ gr_status gr_wrap(gr_context *c, gr_array *out, gr_dtype dtype, int64_t n, void 
     free(mine);
     return gr_fail(c, GR_NO_MEMORY, "out of memory: no room for an array's bookkeeping");
   }
-  *mine = (wrapped){{refresh, download, release}, *w};
+  *mine = (wrapped){{refresh, download, release, w->roams}, *w};
   gr_storage_adopt(s, p, GR_WRAPPED);
   s->outside = &mine->functions;
   s->must_revalidate = w->changing || w->where || w->readonly;
@@ -69,6 +75,46 @@ gr_status gr_wrap(gr_context *c, gr_array *out, gr_dtype dtype, int64_t n, void 
   out->offset = 0;
   out->stride = (int64_t)w->stride;
   out->rows = 0;
+  return GR_OK;
+}
+
+static gr_status refresh_lent(gr_storage *s, gr_side side, size_t from, size_t to, int write) {
+  const gr_wrapping *w = wrapping_of(s);
+  (void)from, (void)to;
+  if (write && w->readonly) return gr_fail(s->context, GR_BAD, "the memory is read-only");
+  if (write && side == GR_HOST)
+    return gr_fail(s->context, GR_BAD, "device memory with gaps is written on the device alone");
+  return GR_OK;
+}
+
+/* Work that uses the memory may still be queued: the host's stream waits for it, and nobody else. */
+static void release_lent(gr_storage *s) {
+  const lent *mine = (const lent *)s->outside;
+  gr_backend *b = s->queue ? s->queue->backend : NULL; /* NULL: it was between two contexts, where nothing is queued */
+  if (b && b->lead) b->lead(s->queue, mine->stream);
+  release(s);
+}
+
+gr_status gr_wrap_device(gr_context *c, gr_array *out, gr_dtype dtype, int64_t n, void *p, void *stream,
+                         const gr_wrapping *w) {
+  gr_status status = gr_context_ready(c);
+  if (status != GR_OK) return status;
+  gr_queue *q = c->queue;
+  if (!q->backend->separate) return gr_fail(c, GR_BAD, "device '%s' has no memory of its own", q->backend->name);
+  if (q->backend->follow && (status = q->backend->follow(q, stream)) != GR_OK)
+    return gr_fail_from(c, q, status, "waiting for the host's stream", 0);
+  lent *mine = malloc(sizeof *mine);
+  gr_storage *s = mine ? gr_storage_new(c, q, n ? (size_t)(n - 1) * w->stride + w->item : 0) : NULL;
+  if (!s) {
+    free(mine);
+    return gr_fail(c, GR_NO_MEMORY, "out of memory: no room for an array's bookkeeping");
+  }
+  *mine = (lent){{{refresh_lent, download, release_lent, w->roams}, *w}, stream};
+  gr_storage_borrow(s, p);
+  s->outside = &mine->base.functions;
+  s->must_revalidate = w->readonly || w->stride != w->item;
+  if (s->must_revalidate) s->full[GR_DEVSIDE] = 0;
+  *out = (gr_array){.stamp = out->stamp, .storage = s, .dtype = dtype, .n = n, .stride = (int64_t)w->stride};
   return GR_OK;
 }
 
