@@ -1,8 +1,10 @@
--- Frames that are not dropped: a loop of 60 frames a second that starts a reduction in each and polls once a frame, beside
--- the same loop without. What counts is the host's time of a frame: its own work, the call that starts the reduction,
--- and the poll.
+-- Frames that are not dropped: a loop of 60 frames a second that starts a reduction in each and polls once a frame,
+-- beside the same loop without. What counts is the host's time of a frame: its own work, the call that starts the
+-- reduction, and the poll.
 --
---   lua bench/frames.lua [elements] [frames] [threads]     64 Mi f32, 600 frames, one thread less than there are processors
+--   lua bench/frames.lua [elements] [frames] [threads]
+--
+-- By itself 64 Mi f32, 600 frames, and one thread less than there are processors.
 --
 -- The host keeps its processor until the frame ends, as a game without vertical synchronisation does, so that the
 -- reduction has the others. On a busy machine the idle loop has slow frames, too: hence the difference.

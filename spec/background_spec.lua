@@ -286,7 +286,7 @@ describe("work in the background", function()
     local text, status = S.child_text({ GPUREDUCE_DEVICE = "cpu" }, [[
       arg = { 2 ^ 20, 12, 1 }
       dofile "bench/frames.lua"]])
-    assert.truthy(text:find("^1048576 f32 on cpu, 1 threads, 12 frames: %d+ reductions started, %d+ seen done\n"), text)
+    assert.truthy(text:find "^1048576 f32 on cpu, 1 threads, 12 frames: %d+ reductions started, %d+ seen done\n", text)
     assert.truthy(text:find("p99 of a frame is %-?%d+%.%d+ ms longer", 1), text)
     assert.equal(0, status)
   end)

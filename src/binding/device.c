@@ -172,8 +172,8 @@ static int option_bytes(lua_State *L, const char *name, size_t *out) {
 }
 
 /*
-** gr.gc{budget = bytes, auto = boolean, limit = bytes, cache = bytes or "auto"}: the smallest budget, whether passing it
-** collects by itself, the most that arrays may take, and how much the process keeps for reuse.
+** gr.gc{budget = bytes, auto = boolean, limit = bytes, cache = bytes or "auto"}: the smallest budget, whether passing
+** it collects by itself, the most that arrays may take, and how much the process keeps for reuse.
 */
 static int l_gc(lua_State *L) {
   static const char *const names[] = {"budget", "auto", "limit", "cache", NULL};
@@ -185,8 +185,8 @@ static int l_gc(lua_State *L) {
   if (gr_l_has_option(L, 1, "auto")) automatic = gr_l_option_flag(L, 1, "auto");
   const int sets_limit = option_bytes(L, "limit", &limit);
   if (sets_limit && (!limit || (c->limits.bytes && limit > c->limits.bytes)))
-    gr_l_argerror(L, 1, "option 'limit': %s expected, got %llu",
-                  limit ? "no more than before" : "1 byte or more", (unsigned long long)limit);
+    gr_l_argerror(L, 1, "option 'limit': %s expected, got %llu", limit ? "no more than before" : "1 byte or more",
+                  (unsigned long long)limit);
   const int sets_cache = gr_l_push_option(L, 1, "cache");
   if (sets_cache) gr_l_needs_process(L, c);
   if (sets_cache && lua_type(L, -1) != LUA_TSTRING) option_bytes(L, "cache", &cache);

@@ -12,7 +12,6 @@
 #include "src/binding/matrix.h"
 #include "src/core/explain.h"
 
-
 static void set_text(lua_State *L, const char *key, const char *text) {
   if (!text) return;
   lua_pushstring(L, text);

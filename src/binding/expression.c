@@ -52,20 +52,13 @@ int gr_l_again_with(lua_State *L, gr_context *c, gr_status status, const gr_expr
 
 /* ---- elements ---- */
 
-static gr_status eval(gr_context *c, const gr_expression *e, gr_array *out, int later) {
-  const int before = gr_l_later_from(c, later);
-  const gr_status status = gr_expression_eval(c, e, out);
-  c->later = before;
-  return status;
-}
-
 gr_array *gr_l_push_elements_later(lua_State *L, int arg, const gr_expression *e, int later) {
   gr_context *c = gr_l_context(L);
   gr_array *out = gr_l_push_array(L);
   check_alive(L, arg, e);
   GR_TRY_WITH(L, c, arg, e, NULL, gr_expression_promise(c, e, out));
   gr_l_reserve(L, c, (size_t)(out->n * gr_size(out->dtype)));
-  GR_TRY_WITH(L, c, arg, e, NULL, eval(c, e, out, later));
+  GR_TRY_WITH(L, c, arg, e, NULL, GR_LATER(c, later, gr_expression_eval(c, e, out)));
   return out;
 }
 

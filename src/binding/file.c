@@ -13,7 +13,6 @@
 #include "src/core/file.h"
 #include "src/core/save.h"
 
-
 /*
 ** The path at arg for the function of that name, or NULL and why it is none; the system would take one with a NUL for a
 ** shorter one. Raises where the host allows no files.

@@ -28,7 +28,6 @@
 #define EXPORT
 #endif
 
-
 /* parts.hint(given, names): " (did you mean 'x'?)" or "", for the option checks of the Lua parts. */
 static int l_hint(lua_State *L) {
   const char *names[64], *given = luaL_checkstring(L, 1);

@@ -19,8 +19,7 @@ static void choose(void) {
 #undef GR_X
   };
   const unsigned long long address = (uintptr_t)gr_own_names; /* no two copies have the same */
-  for (int k = 0; k < GR_OWN_COUNT; k++)
-    snprintf(gr_own_names[k], GR_OWN_ROOM, "gpureduce.%s@%llx", names[k], address);
+  for (int k = 0; k < GR_OWN_COUNT; k++) snprintf(gr_own_names[k], GR_OWN_ROOM, "gpureduce.%s@%llx", names[k], address);
 }
 
 void gr_l_choose_names(void) {
@@ -48,8 +47,9 @@ void gr_l_push_other_copies(lua_State *L) {
   lua_pushnil(L);
   if (before) {
     lua_rawgeti(L, list, 1);
-    lua_pushfstring(L, "copy %d of this module in this Lua state is %s, the first is %s: neither takes arrays of the other",
-                    before + 1, file, lua_tostring(L, -1));
+    lua_pushfstring(
+        L, "copy %d of this module in this Lua state is %s, the first is %s: neither takes arrays of the other",
+        before + 1, file, lua_tostring(L, -1));
   }
   lua_replace(L, list);
   lua_settop(L, list);

@@ -10,15 +10,18 @@
 
 #include "src/binding/compat.h"
 
-#define GR_OWN_NAMES(X)                                                                                       \
-  X(array) X(transposed) X(expression) X(formula) X(operator) X(accumulator) X(future) X(timer) X(histogram) X(histogram2d) \
-  X(explanation) X(scope) X(reading) X(functions) X(order) X(context) X(instance) X(module)
+/* clang-format off */
+#define GR_OWN_NAMES(X)                                                                     \
+  X(array) X(transposed) X(expression) X(formula) X(operator) X(accumulator) X(future)     \
+  X(timer) X(histogram) X(histogram2d) X(explanation) X(scope) X(reading) X(functions)     \
+  X(order) X(context) X(instance) X(module)
+/* clang-format on */
 
 enum {
 #define GR_X(name) GR_OWN_##name,
   GR_OWN_NAMES(GR_X)
 #undef GR_X
-  GR_OWN_COUNT
+      GR_OWN_COUNT
 };
 
 /* "gpureduce.array@7f81c0de": 40 bytes at most, which Lua keeps each once. */

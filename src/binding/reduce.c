@@ -55,18 +55,11 @@ typedef struct call {
 } call;
 
 /* Of expressions: their elements are made, as what follows needs arrays. */
-static gr_status eval(gr_context *c, const call *q, gr_reduced *r) {
-  const int before = gr_l_later_from(c, q->later);
-  const gr_status status = gr_reduced_eval(c, r);
-  c->later = before;
-  return status;
-}
-
 static void make_elements(lua_State *L, call *q) {
   gr_context *c = gr_l_context(L);
   const gr_expression *e = q->of.e, *f = q->with.e;
-  if (e) GR_TRY_WITH(L, c, 1, e, f, eval(c, q, &q->of));
-  if (f) GR_TRY_WITH(L, c, 2, f, e, eval(c, q, &q->with));
+  if (e) GR_TRY_WITH(L, c, 1, e, f, GR_LATER(c, q->later, gr_reduced_eval(c, &q->of)));
+  if (f) GR_TRY_WITH(L, c, 2, f, e, GR_LATER(c, q->later, gr_reduced_eval(c, &q->with)));
 }
 
 static int is_expression(const call *q) { return q->of.e || q->with.e; }
@@ -245,10 +238,7 @@ static gr_status run_each(lua_State *L, gr_context *c, call *q, gr_array *out, g
     if (status != GR_OK) return status;
     check_empty(L, q);
   }
-  const int before = gr_l_later_from(c, q->later);
-  const gr_status status = run_shape(c, q, out, out2);
-  c->later = before;
-  return status;
+  return GR_LATER(c, q->later, run_shape(c, q, out, out2));
 }
 
 static void check_apart(lua_State *L, const call *q, const gr_array *out) {

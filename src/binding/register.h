@@ -15,7 +15,10 @@ typedef struct gr_function {
 ** GR_OWN(instance), the userdata that holds the context.
 */
 void gr_l_register(lua_State *L, const gr_function *list);
-/* The metatable of that name (GR_OWN), in the registry: metamethods, and an __index of methods. Scripts do not get to see it. */
+/*
+** The metatable of that name (GR_OWN), in the registry: metamethods, and an __index of methods. Scripts do not get to
+** see it.
+*/
 void gr_l_make_metatable(lua_State *L, const char *name, const gr_function *methods, const gr_function *meta);
 /* The metatable on top of the stack gets the event, by a function of another name. */
 void gr_l_set_event(lua_State *L, const char *event, const char *name, lua_CFunction, lua_Integer number);

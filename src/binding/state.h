@@ -55,13 +55,10 @@ static inline gr_status gr_l_called(gr_context *c, gr_status status) {
   return status;
 }
 
-/*
-** Operations of the core that can be left for later are, from here on, if `later` is not 0; until the context's `later`
-** is what this returns, which the same C function sees to, before anything may raise.
-*/
-static inline int gr_l_later_from(gr_context *c, int later) {
-  const int before = c->later;
-  c->later |= later;
-  return before;
+/* A call into the core whose operations may be left for later, if `on` is 1. */
+#define GR_LATER(c, on, call) ((c)->later += (on), gr_l_later_until(c, on, call))
+static inline gr_status gr_l_later_until(gr_context *c, int on, gr_status status) {
+  c->later -= on;
+  return status;
 }
 #endif

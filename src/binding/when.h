@@ -33,8 +33,8 @@ int gr_l_later_values(lua_State *L, gr_context *, int n, gr_queue *q, const char
 int gr_l_push_future_values(lua_State *L, int i);
 
 /*
-** After all functions are in the module table on top: a table in the registry, GR_OWN(functions), of their names by function, among them
-** the reductions, which gr.many knows; and the metatables.
+** After all functions are in the module table on top: a table in the registry, GR_OWN(functions), of their names by
+** function, among them the reductions, which gr.many knows; and the metatables.
 */
 void gr_l_when_functions(lua_State *L, gr_context *, const gr_function *reductions);
 void gr_l_when_metatables(lua_State *L);

@@ -20,7 +20,7 @@ static struct {
   gr_line *first, *last; /* that have tasks and nobody busy with them */
   pthread_t thread;
   int started, working, paused;
-  int home; /* the processor of who gave the last task */
+  int home;         /* the processor of who gave the last task */
   uintptr_t number; /* of the thread: one that has another number ends */
 } all = {.lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER};
 

@@ -314,7 +314,8 @@ static gr_status look_at_all(gr_future *f, int64_t until, int64_t nanoseconds, i
     do {
       int64_t left = nanoseconds > 0 ? until - gr_nanoseconds() : nanoseconds;
       status = look(f, p, nanoseconds > 0 && left < 0 ? 0 : left);
-    } while (status == GR_OK && !p->ended && !f->stopped && (nanoseconds < 0 || (nanoseconds > 0 && gr_nanoseconds() < until)));
+    } while (status == GR_OK && !p->ended && !f->stopped &&
+             (nanoseconds < 0 || (nanoseconds > 0 && gr_nanoseconds() < until)));
     *ended &= p->ended;
     if (status != GR_OK || f->stopped) return status;
   }

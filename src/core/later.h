@@ -28,9 +28,9 @@ int64_t gr_later_least(void);
 typedef struct gr_work gr_work;
 
 /*
-** Operations of the core that can be left for later say so: open, then claim the arrays (gr_array_read, gr_array_write),
-** then do, which says what came of claiming if that failed. elements: how many there are, or 0: nothing is to be done.
-** Unless the caller asked for it (context->later), the operation is run at once.
+** Operations of the core that can be left for later say so: open, then claim the arrays (gr_array_read,
+** gr_array_write), then do, which says what came of claiming if that failed. elements: how many there are, or 0: nothing
+** is to be done. Unless the caller asked for it (context->later), the operation is run at once.
 */
 void gr_later_claim(gr_context *);
 static inline void gr_later_open(gr_context *c, const gr_queue *q) {
@@ -73,7 +73,7 @@ void gr_later_finish(gr_context *);
 /* Waits for what writes the storage, or (write) for all that uses it. */
 void gr_later_settle(gr_storage *, int write);
 
-/* The context's Lua state closes: work that has not begun is not done, and what runs ends between two pieces. */
+/* The context goes: work that has not begun is not done, and what runs ends between two pieces. */
 void gr_later_end(gr_context *);
 
 #endif

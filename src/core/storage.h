@@ -6,7 +6,8 @@
 ** Small results come and go by the hundred, so a storage in host memory alone is kept as a spare when it is dropped:
 ** the next one of its size is made without the allocator.
 **
-** Invariants: full is 0 while work in the background writes it (pending), so that every use comes by; a bit of current[side] is set only if memory[side] exists; full[side] says that all bits are set.
+** Invariants: a bit of current[side] is set only if memory[side] exists; full[side] says that all bits are set, but is 0
+** while work in the background writes the storage (pending), so that every use comes by.
 ** On a backend without memory of its own both sides are the same: everything happens on GR_HOST.
 */
 #ifndef GR_STORAGE_H
@@ -36,11 +37,11 @@ struct gr_storage {
   gr_queue *queue;
   int refs;
   int watched, pending; /* futures and work in the background that must end before it is written; before it is read */
-  unsigned char owner; /* a gr_owner */
+  unsigned char owner;  /* a gr_owner */
   /* Wrapped memory that may change or move: full stays 0, so that each use calls refresh. */
   unsigned char must_revalidate;
   unsigned char unsteady; /* wrapped memory whose owner may move or change it at any time */
-  unsigned char lent; /* the device copy is somebody else's, which outside->release gives back */
+  unsigned char lent;     /* the device copy is somebody else's, which outside->release gives back */
   unsigned char full[2];
   gr_outside
       *outside; /* of GR_WRAPPED and of lent memory, else NULL: the head of the struct that these functions know */

@@ -42,7 +42,7 @@ static struct {
   atomic_int waiting;  /* the caller is asleep, or about to be */
   int started;         /* threads started; only the one who set busy reads or writes it and their ids */
   pthread_t id[MAX_THREADS];
-  atomic_int ends;     /* the threads are to end */
+  atomic_int ends; /* the threads are to end */
   pthread_mutex_t lock;
   pthread_cond_t wake, finished;
   struct share {
@@ -235,7 +235,8 @@ static void start_threads(int limit) {
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   while (pool.started < limit - 1) {
-    if (pthread_create(&pool.id[pool.started], &attr, worker, (void *)(intptr_t)(pool.started + 1)) != 0) break; /* fewer will do */
+    if (pthread_create(&pool.id[pool.started], &attr, worker, (void *)(intptr_t)(pool.started + 1)) != 0)
+      break; /* fewer will do */
     pool.started++;
   }
   pthread_sigmask(SIG_SETMASK, &before, NULL);

@@ -17,8 +17,9 @@
 void gr_threads_run(int64_t pieces, void (*body)(void *arg, int64_t k), void *arg);
 
 /*
-** Some kernels wake a thread on the processor of the thread that wakes it, though another is idle, and leave both there.
-** So a thread that begins work for another moves away from the processor on which that one is (home; -1: not known).
+** Some kernels wake a thread on the processor of the thread that wakes it, though another is idle, and leave both
+** there. So a thread that begins work for another moves away from the processor on which that one is (home; -1: not
+** known).
 */
 int gr_threads_home(void);
 void gr_threads_leave(int home);
