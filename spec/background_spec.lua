@@ -248,7 +248,8 @@ describe("work in the background", function()
       local gr = require "gpureduce"
       local a, out = gr.rand(2 ^ 23), gr.zeros(2 ^ 23)
       gr.safe { seconds = 0.0005 }
-      local f, g = gr.async(gr.scan, a, "sum", { into = out }), gr.many({ { "var", a }, { "sum", a } }, { async = true })
+      local f = gr.async(gr.scan, a, "sum", { into = out })
+      local g = gr.many({ { "var", a }, { "sum", a } }, { async = true })
       for _ = 1, 2 do
         for _, future in ipairs { f, g } do
           while not future:done() do end

@@ -70,7 +70,7 @@ local function run(C, W, calls, arrays)
     C[c[1]].run((table.unpack or unpack)(c[2])) -- luacheck: ignore
   end
   W.reset()
-  local left, ends = nil, W.gr.clock() + 5
+  local ends, left = W.gr.clock() + 5
   repeat -- work in the background, which nobody wants any more, may hold some
     left = W.gr.memory().arrays
   until not arrays or left <= arrays or W.gr.clock() > ends

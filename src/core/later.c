@@ -225,7 +225,7 @@ static int parts_of(const gr_formula_job *job, const void *from[5], size_t bytes
 
 static size_t padded(size_t bytes) { return (bytes + 15) & ~(size_t)15; }
 
-/* The job, and behind it what it points to and may be gone when it runs. NULL: it cannot be left, or there is no room. */
+/* The job, and behind it what it points to. NULL: it cannot be left, or there is no room. */
 static gr_work *make(gr_context *c, gr_queue *q, const gr_claims *claims, gr_later_operation operation,
                      const void *job) {
   const void *from[5];

@@ -29,8 +29,8 @@ typedef struct gr_work gr_work;
 
 /*
 ** Operations of the core that can be left for later say so: open, then claim the arrays (gr_array_read,
-** gr_array_write), then do, which says what came of claiming if that failed. elements: how many there are, or 0: nothing
-** is to be done. Unless the caller asked for it (context->later), the operation is run at once.
+** gr_array_write), then do, which says what came of claiming if that failed. elements: how many there are, or 0:
+** nothing is to be done. Unless the caller asked for it (context->later), the operation is run at once.
 */
 void gr_later_claim(gr_context *);
 static inline void gr_later_open(gr_context *c, const gr_queue *q) {

@@ -6,8 +6,8 @@
 ** Small results come and go by the hundred, so a storage in host memory alone is kept as a spare when it is dropped:
 ** the next one of its size is made without the allocator.
 **
-** Invariants: a bit of current[side] is set only if memory[side] exists; full[side] says that all bits are set, but is 0
-** while work in the background writes the storage (pending), so that every use comes by.
+** Invariants: a bit of current[side] is set only if memory[side] exists; full[side] says that all bits are set, but is
+** 0 while work in the background writes the storage (pending), so that every use comes by.
 ** On a backend without memory of its own both sides are the same: everything happens on GR_HOST.
 */
 #ifndef GR_STORAGE_H
