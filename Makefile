@@ -4,6 +4,7 @@
 #                 against plain C                          make bench     time it
 # make release    all GPU architectures                    make lint format install clean
 # make deps       install what building needs (Debian)     make deps-test   and what the specs need
+# make deps-python   and what `make python` needs: arrays of NumPy in Lua and back
 # make sweep fuzz fuzz-asan formulas   every allocation fails once; random calls and formulas beside a model
 # make docs       write the reference and the types from docs/api           make coverage  how much the specs run
 # make static embed   the library for hosts that link it, and the examples of hosts (CHECKED=1: handles are checked)
@@ -29,7 +30,7 @@ BUILD = build$(if $(CHECKED),/checked)
 OBJ = $(BUILD)/obj
 V =
 
-.PHONY: all deps deps-test demo test bench docs format format-check release install clean always
+.PHONY: all deps deps-test deps-python demo test bench docs format format-check release install clean always
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL = all
 
@@ -108,6 +109,14 @@ deps-test: deps
 	$(apt) install -y --no-install-recommends g++ lua5.3 liblua5.3-dev lua5.2 liblua5.2-dev lua5.1 liblua5.1-0-dev \
 	  luajit libluajit-5.1-dev lua-busted lua-check libmpfr-dev gcc-aarch64-linux-gnu libc6-dev-arm64-cross \
 	  qemu-user-static clang clang-format-14
+
+# lupa: Lua in Python, every version of it. They go to a folder of their own.
+python = $(BUILD)/python/bin/python
+deps-python:
+	command -v python3 >/dev/null && python3 -c 'import ensurepip' || $(apt) install -y --no-install-recommends \
+	  python3-venv
+	python3 -m venv $(BUILD)/python
+	$(python) -m pip install --quiet numpy lupa
 
 here = LUA_CPATH="$(CURDIR)/$(for_lua)/?.so;;"
 demo: all

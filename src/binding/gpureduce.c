@@ -6,6 +6,7 @@
 #include "src/backends.h"
 #include "src/binding/array.h"
 #include "src/binding/capi.h"
+#include "src/binding/dlpack.h"
 #include "src/binding/embedded.h"
 #include "src/binding/exact.h"
 #include "src/binding/file.h"
@@ -19,6 +20,7 @@
 #include "src/binding/stop.h"
 #include "src/binding/when.h"
 #include "src/capi/call.h"
+#include "src/core/dlpack.h"
 #include "src/core/explain.h"
 #include "src/core/later.h"
 
@@ -151,7 +153,7 @@ static int l_context_gc(lua_State *L) {
   if (!own) return 0;
   gr_l_capi_close(own);
   gr_later_end(own);
-  gr_context_drop(own);
+  gr_dlpack_leave(own);
   return 0;
 }
 
@@ -225,6 +227,7 @@ int luaopen_gpureduce(lua_State *L) {
   gr_l_when_metatables(L);
   gr_l_formula_metatables(L);
   gr_l_operator_metatable(L);
+  gr_l_dlpack_metatable(L, c);
   lua_pushliteral(L, GR_VERSION);
   lua_setfield(L, -2, "_VERSION");
   set_copy(L);

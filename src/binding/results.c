@@ -5,6 +5,7 @@
 #include "src/binding/args.h"
 #include "src/binding/noted.h"
 #include "src/core/clock.h"
+#include "src/core/dlpack.h"
 #include "src/core/later.h"
 #include "src/core/pool.h"
 
@@ -76,6 +77,7 @@ static void collect(lua_State *L, gr_context *c) {
   s->collecting = 1;
   const int failed = lua_pcall(L, 0, 0, 0);
   s->collecting = 0;
+  gr_dlpack_settle(c);
   gr_context_collected(c);
   if (failed) lua_error(L);
 }

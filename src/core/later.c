@@ -274,7 +274,7 @@ static gr_work *make(gr_context *c, gr_queue *q, const gr_claims *claims, gr_lat
 
 static int may_wait(const gr_claims *claims) {
   for (int k = 0; k < claims->count; k++)
-    if (claims->of[k].storage->unsteady) return 0;
+    if (claims->of[k].storage->unsteady || claims->of[k].storage->exported) return 0;
   return 1;
 }
 
