@@ -191,8 +191,8 @@ describe("histogram2d", function()
 
   it("compares i64 samples with edges exactly, to the ends of their range", function()
     -- Sums of arrays, as a number of Lua 5.1 holds 53 bits.
-    local sums = { { -2.0 ^ 63, 0 }, { -2.0 ^ 63, 1 }, { -2.0 ^ 53, -1 }, { -2.0 ^ 53, 0 }, { -1, 0 }, { 0, 0 }, { 0, 1 },
-      { 2.0 ^ 53, 0 }, { 2.0 ^ 53, 1 }, { 2.0 ^ 53, 3 }, { 2.0 ^ 62, -1 }, { 2.0 ^ 62, 0 }, { 2.0 ^ 62, 1 },
+    local sums = { { -2.0 ^ 63, 0 }, { -2.0 ^ 63, 1 }, { -2.0 ^ 53, -1 }, { -2.0 ^ 53, 0 }, { -1, 0 }, { 0, 0 },
+      { 0, 1 }, { 2.0 ^ 53, 0 }, { 2.0 ^ 53, 1 }, { 2.0 ^ 53, 3 }, { 2.0 ^ 62, -1 }, { 2.0 ^ 62, 0 }, { 2.0 ^ 62, 1 },
       { 2.0 ^ 63 - 1024, 0 }, { 2.0 ^ 63 - 1024, 1023 } }
     local a = gr.zeros(#sums, "i64")
     for k, sum in ipairs(sums) do

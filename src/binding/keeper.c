@@ -35,7 +35,7 @@ void gr_l_forget_orphans(lua_State *L, gr_context *c) {
 
 static void release_wrapped(lua_State *L, gr_array *a) {
   gr_context *c = a->storage->context;
-  c->refs++;                        /* the storage may be its last */
+  c->refs++; /* the storage may be its last */
   gr_array_release(a);
   gr_l_forget_orphans(L, c);
   gr_context_drop(c);
