@@ -1,5 +1,6 @@
-# libgpureduce.a, for hosts that link the module in: one object, in which only the C API and luaopen_gpureduce have
-# names. And what an embedder needs beside it: the header, a pkg-config file, the examples.
+# libgpureduce.a, for hosts that link the module in: one object, in which only the C API, luaopen_gpureduce and
+# luaopen_gpureduce_luassert have names. And what an embedder needs beside it: the header, a pkg-config file, the
+# examples.
 
 .PHONY: static embed names headers
 library = $(for_lua)/libgpureduce.a
@@ -10,7 +11,7 @@ library_version := $(shell sed -n 's/.*GR_VERSION "gpureduce \(.*\)".*/\1/p' src
 
 # Relocatable linking resolves all that the objects want of each other; then names of our own become local.
 joined = $(CC) -r -nostdlib -o $(for_lua)/gpureduce.o $(binding_o) $(core_o)
-localised = $(OBJCOPY) --wildcard --keep-global-symbol='gpureduce_*' --keep-global-symbol=luaopen_gpureduce
+localised = $(OBJCOPY) --wildcard --keep-global-symbol='gpureduce_*' --keep-global-symbol='luaopen_gpureduce*'
 $(library): $(core_o) $(binding_o) $(for_lua)/linked
 	$(call step,$@) $(joined) && $(localised) $(for_lua)/gpureduce.o && rm -f $@ && \
 	  $(AR) rcsD $@ $(for_lua)/gpureduce.o

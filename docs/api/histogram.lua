@@ -56,7 +56,7 @@ Samples are compared with the edges themselves, so one that lies on an edge is n
         { "modulo", "boolean?", "integers by their remainder: x goes into bin x % bins + 1", default = "false" },
         c.rows, { "axis", "integer?", "2: a histogram of each row, 1: of each column, with the same bins for all; with "
           .. "`rows`, or of a matrix", default = "2" },
-        c.skipnan, c.mask, c.kernel, c.block, c.timed,
+        c.skipnan, c.mask, c.kernel, c.block, c.timed, c.comm,
       },
       returns = { { "histogram", "counts, edges, and what lay outside. Of rows or columns a list of these, "
         .. "with the fields `edges` and `counts`, a matrix that has a row for each" } },
@@ -125,7 +125,7 @@ print(gr.histogram2d(x, y, { edges = { { 0, 1, 10 }, { 1, 2, 10 } } }).counts[2]
       options = { { "minlength", "integer?", "the least length of the result", default = "0" },
         { "weights", "array?", "one for each element, of any dtype, as in `histogram`" },
         c.skipnan, { c.mask[1], c.mask[2], c.mask[3] .. "; they are copied without what is missing first" },
-        { "into", "array?", "takes the result; of its dtype, and as long or longer: the rest becomes 0" } },
+        { "into", "array?", "takes the result; of its dtype, and as long or longer: the rest becomes 0" }, c.comm },
       returns = { { "array", "i64 (with float weights f64): element k tells how often k - 1 occurs; "
         .. "as long as the greatest plus 1" } },
       dtypes = "Integers.",

@@ -16,7 +16,7 @@ return {
         { "reverse", "boolean?", "from the end to the start", default = "false" },
         c.rows, { "axis", "integer?", "2: each row by itself, 1: each column; with `rows`, or of a matrix",
           default = "2" },
-        c.skipnan, c.mask, c.into, c.kernel, c.block, c.timed,
+        c.skipnan, c.mask, c.into, c.kernel, c.block, c.timed, c.comm,
       },
       returns = { { "array", "as long as the input, and of its shape. Of a matrix without `axis`: of all its "
         .. "elements" } },

@@ -14,7 +14,7 @@
 #define GR_OWN_NAMES(X)                                                                     \
   X(array) X(transposed) X(expression) X(formula) X(operator) X(accumulator) X(future)     \
   X(timer) X(histogram) X(histogram2d) X(explanation) X(scope) X(reading) X(functions)     \
-  X(order) X(dlpack) X(context) X(instance) X(module)
+  X(order) X(dlpack) X(comm) X(context) X(instance) X(module)
 /* clang-format on */
 
 enum {

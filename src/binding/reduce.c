@@ -1,17 +1,14 @@
 /* Reductions: by name, by reduce(op), of one array or two, of the whole or of rows and columns. */
-#include <stdio.h>
-
 #include "src/binding/reduce.h"
-#include "src/binding/asked.h"
 #include "src/binding/expression.h"
 #include "src/binding/keeper.h"
 #include "src/binding/ladder.h"
 #include "src/binding/make.h"
-#include "src/binding/map.h"
 #include "src/binding/matrix.h"
 #include "src/binding/missing.h"
 #include "src/binding/operator.h"
 #include "src/binding/parts.h"
+#include "src/binding/reduction.h"
 #include "src/binding/results.h"
 #include "src/binding/rounding.h"
 #include "src/binding/shape.h"
@@ -21,19 +18,11 @@
 #include "src/core/missing.h"
 #include "src/core/ops.h"
 
-/* Of expressions: their elements are made, as what follows needs arrays. */
-static void make_elements(lua_State *L, call *q) {
-  gr_context *c = gr_l_context(L);
-  const gr_expression *e = q->of.e, *f = q->with.e;
-  if (e) GR_TRY_WITH(L, c, 1, e, f, GR_LATER(c, q->later, gr_reduced_eval(c, &q->of)));
-  if (f) GR_TRY_WITH(L, c, 2, f, e, GR_LATER(c, q->later, gr_reduced_eval(c, &q->with)));
-}
-
-static int is_expression(const call *q) { return q->of.e || q->with.e; }
-static int is_partial(const call *q) { return gr_may_miss(&q->missing); }
+static int is_expression(const gr_call *q) { return q->of.e || q->with.e; }
+static int is_partial(const gr_call *q) { return gr_may_miss(&q->missing); }
 
 /* What was stored for this call alone. Elements that a future reads are no expression any more. */
-static void drop_elements(lua_State *L, const call *q) {
+static void drop_elements(lua_State *L, const gr_call *q) {
   gr_l_drop_elements(L, q->of);
   gr_l_drop_elements(L, q->with);
   gr_l_drop_elements(L, q->missing.mask);
@@ -41,7 +30,7 @@ static void drop_elements(lua_State *L, const call *q) {
 
 /* ---- checks ---- */
 
-static void check_empty(lua_State *L, const call *q) {
+static void check_empty(lua_State *L, const gr_call *q) {
   int64_t n = gr_shape_length(q->shape, q->a->n);
   if (q->shape.segments && q->segments.count == 0) return;
   if (n == 0 && gr_ops[q->op].raises_on_empty && q->shape.segments)
@@ -54,134 +43,21 @@ static void check_empty(lua_State *L, const call *q) {
 }
 
 /* Names that gr.reduce takes include operations of floats alone. */
-static void check_dtype(lua_State *L, const call *q, int arg) {
+static void check_dtype(lua_State *L, const gr_call *q, int arg) {
   if (gr_acc_kind_of(gr_reducer_of(q->op, q->a->dtype), q->a->dtype) == GR_ACC_NONE)
     gr_l_argerror(L, arg, "float dtype expected for '%s', got %s", gr_ops[q->op].name, gr_dtypes[q->a->dtype].name);
-}
-
-/*
-** exact = true, or the state's switch, rounds correctly. What has no exact form (min), or is exact by itself (sums of
-** integers), stays as it is.
-*/
-static void pick_rounding(lua_State *L, call *q) {
-  const int said = q->given & HAS_exact;
-  q->exact = said ? gr_l_option_flag(L, q->options, "exact") : gr_l_context(L)->exact;
-  q->exact = q->exact && gr_exact_has(q->op, q->a->dtype);
-  if (q->given & HAS_accumulate) {
-    if (said && q->exact) gr_l_argerror(L, q->options, "options 'exact' and 'accumulate' exclude each other");
-    q->exact = 0;
-  }
-  if (q->exact && !(q->ddof == floor(q->ddof) && fabs(q->ddof) <= 0x1p53))
-    gr_l_argerror(L, q->options, "option 'ddof': whole number expected with 'exact', got %.14g", q->ddof);
-}
-
-/* The first of those options that is given, or NULL. */
-static const char *given(const call *q, int options) {
-  int k = 0;
-  options &= q->given;
-  if (!options) return NULL;
-  while (!(options >> k & 1)) k++;
-  return option_names[k];
-}
-
-/* Options that say how to read a matrix, where none is read, are a mistake. */
-static void refuse_without_rows(lua_State *L, const call *q) {
-  const char *name = given(q, HAS_axis | HAS_pairs | HAS_keepdims);
-  if (name) gr_l_argerror(L, q->options, "option '%s': only together with '%s'", name, q->a->rows ? "axis" : "rows");
-}
-
-/* {into = array, at = i}, which goes with neither rows nor segments; 'into' needs one of the three. */
-static void read_at(lua_State *L, call *q) {
-  int many = q->shape.rows || q->shape.segments;
-  q->has_at = (q->given & HAS_at) && gr_l_option_int(L, q->options, "at", &q->at);
-  if (q->has_at && many)
-    gr_l_argerror(L, q->options, "option 'at': takes no '%s'", q->shape.rows ? "rows" : "segments");
-  if (q->has_at || many) return;
-  if (q->given & HAS_into) gr_l_argerror(L, q->options, "option 'into': only together with 'at', 'rows' or 'segments'");
-}
-
-static void read_segments(lua_State *L, call *q) {
-  const char *matrix = given(q, HAS_rows | HAS_axis | HAS_pairs | HAS_keepdims);
-  if (matrix) gr_l_argerror(L, q->options, "option 'segments': takes no '%s'", matrix);
-  if (gr_l_option_segments(L, q->options, q->a, &q->segments)) q->shape.segments = &q->segments;
-}
-
-/* {kernel = "..."}: the whole or its rows, by the kernel of that name; no other option goes with it. */
-static int read_kernel(lua_State *L, call *q, int64_t n) {
-  const int others = HAS_axis | HAS_segments | HAS_accumulate | HAS_exact | HAS_out | HAS_at | HAS_async |
-                     HAS_keepdims | HAS_skipnan | HAS_mask;
-  const int takes = HAS_kernel | HAS_block | HAS_timed | HAS_rows | HAS_pairs | HAS_into;
-  if (!gr_l_asks_kernel(L, q->options)) return 0;
-  gr_taught operation = (gr_taught)gr_taught_named(gr_ops[q->op].name);
-  if (!operation) return 0;
-  q->given = gr_l_options_among(L, q->options, option_names, takes | others);
-  const char *other = given(q, others);
-  if (other) gr_l_argerror(L, q->options, "option '%s': not together with 'kernel'", other);
-  q->shape.rows = gr_l_option_rows(L, q->options, n);
-  if (!q->shape.rows) refuse_without_rows(L, q);
-  read_at(L, q);
-  q->shape.pairs = gr_l_option_flag(L, q->options, "pairs");
-  q->kernel = gr_l_option_kernel(L, q->options, operation, q->a);
-  return 1;
-}
-
-/*
-** {op = ">", value = x}: reduces the mask of that comparison; for a whole array a tally suffices, and no mask is made.
-*/
-static void read_predicate(lua_State *L, call *q) {
-  int whole = !q->shape.rows && !q->shape.segments && !is_partial(q);
-  gr_tally tally = !whole ? GR_TALLY_NONE : q->op == GR_OP_all ? GR_TALLY_ALL : GR_TALLY_COUNT;
-  if (q->given & HAS_value) make_elements(L, q);
-  gr_array *a = gr_l_predicate(L, q->options, q->a, tally);
-  if (!a) return;
-  q->tested = (gr_reduced){q->of.e, q->a};
-  q->a = q->of.a = a;
-  if (whole && q->op == GR_OP_count) q->op = GR_OP_sum;
-}
-
-/* The options that an operation takes. */
-static int options_of(gr_op op) {
-#define GR_X(name) HAS_##name |
-  const int all = OF_ALL(GR_X) 0, rounded = HAS_exact;
-#undef GR_X
-  if (op == GR_OP_sum) return all | rounded | HAS_accumulate;
-  if (op == GR_OP_dot) return all | rounded | HAS_accumulate | HAS_pairs;
-  if (op == GR_OP_var || op == GR_OP_std) return all | rounded | HAS_ddof;
-  if (op == GR_OP_any || op == GR_OP_all || op == GR_OP_count) return all | HAS_op | HAS_value;
-  if (gr_ops[op].inputs == 2) return all | rounded | HAS_pairs;
-  return gr_exact_has(op, GR_F64) ? all | rounded : all;
-}
-
-static void read_options(lua_State *L, call *q, int64_t n) {
-  const int takes = options_of(q->op);
-  if (read_kernel(L, q, n) || !(q->given = gr_l_options_among(L, q->options, option_names, takes))) return;
-  if (q->given & (HAS_rows | HAS_axis)) q->shape = gr_l_option_shape(L, q->options, q->a);
-  if (q->given & HAS_segments) read_segments(L, q);
-  if (!q->shape.rows && !q->shape.segments) refuse_without_rows(L, q);
-  read_at(L, q);
-  q->later = (q->given & HAS_async) && gr_l_option_flag(L, q->options, "async");
-  q->shape.pairs = q->given & HAS_pairs ? gr_l_option_flag(L, q->options, "pairs")
-                                        : q->b && q->b->rows && q->b->n == n && q->shape.rows;
-  q->keepdims = (q->given & HAS_keepdims) && gr_l_option_flag(L, q->options, "keepdims");
-  if (q->given & HAS_out)
-    q->single = gr_l_option_out(L, q->options, gr_ops[q->op].name, q->a->dtype, gr_result_dtype(q->op, q->a->dtype));
-  if (q->given & (HAS_skipnan | HAS_mask)) q->missing = gr_l_option_missing(L, q->options, q->a);
-  if (q->given & (HAS_op | HAS_value)) read_predicate(L, q);
-  if (q->given & HAS_ddof) gr_l_option_number(L, q->options, "ddof", &q->ddof);
-  if (takes & HAS_exact) pick_rounding(L, q);
-  if (q->given & HAS_accumulate) q->op = gr_l_option_accumulate(L, q->options, q->op, q->a->dtype);
 }
 
 /* ---- results ---- */
 
 /* What is reduced of operands some of whose elements are missing. */
-static gr_partial_reduction partial(const call *q) {
+static gr_partial_reduction partial(const gr_call *q) {
   const gr_reduced a = {q->of.e, q->a}, b = {q->with.e, q->b};
   const gr_partial of = {.a = a, .b = b, .tested = q->tested, .missing = q->missing};
   return (gr_partial_reduction){q->op, q->shape, of, q->ddof, q->exact, q->single, q->transposed};
 }
 
-static gr_status run_shape(gr_context *c, call *q, gr_array *out, gr_array *out2) {
+static gr_status run_shape(gr_context *c, gr_call *q, gr_array *out, gr_array *out2) {
   if (is_partial(q)) {
     const gr_partial_reduction p = partial(q);
     return gr_partial_each(c, &p, out, out2);
@@ -198,7 +74,7 @@ static gr_status run_shape(gr_context *c, call *q, gr_array *out, gr_array *out2
 ** Positions of segments are checked here, right before they are used: whenever Lua allocates, a finalizer may write to
 ** them, and they could then point anywhere.
 */
-static gr_status run_each(lua_State *L, gr_context *c, call *q, gr_array *out, gr_array *out2) {
+static gr_status run_each(lua_State *L, gr_context *c, gr_call *q, gr_array *out, gr_array *out2) {
   if (q->shape.segments) {
     gr_status status = gr_segments_of(c, q->segments.offsets, q->a->n, &q->segments);
     if (status == GR_BAD) gr_l_raise(L, c, status, q->options);
@@ -208,7 +84,7 @@ static gr_status run_each(lua_State *L, gr_context *c, call *q, gr_array *out, g
   return GR_LATER(c, q->later, run_shape(c, q, out, out2));
 }
 
-static void check_apart(lua_State *L, const call *q, const gr_array *out) {
+static void check_apart(lua_State *L, const gr_call *q, const gr_array *out) {
   if (!out) return;
   gr_l_check_expression_apart(L, q->options, q->of.e, out);
   gr_l_check_expression_apart(L, q->options, q->with.e, out);
@@ -218,10 +94,10 @@ static void check_apart(lua_State *L, const call *q, const gr_array *out) {
 }
 
 /* Whose fault a failure is: of vectors without an element, the option's that leaves none. */
-static int culprit(const call *q) { return is_partial(q) ? q->options : 1; }
+static int culprit(const gr_call *q) { return is_partial(q) ? q->options : 1; }
 
 /* Pushes the result array; of minmax two, which take no 'into'. */
-static int push_each(lua_State *L, gr_context *c, call *q) {
+static int push_each(lua_State *L, gr_context *c, gr_call *q) {
   gr_dtype t = q->single ? GR_F32 : q->exact ? GR_F64 : gr_result_dtype(q->op, q->a->dtype);
   int64_t n = gr_shape_results(q->shape, q->a->n);
   int two = q->op == GR_OP_minmax, inside = 0;
@@ -250,12 +126,12 @@ static int push_each(lua_State *L, gr_context *c, call *q) {
 ** The number stays on the device, as one element of 'into': of the result's dtype, or f64 or f32 for floats. Gives the
 ** array.
 */
-static gr_status run_at(lua_State *L, gr_context *c, call *q, const gr_array *into, int64_t at) {
+static gr_status run_at(lua_State *L, gr_context *c, gr_call *q, const gr_array *into, int64_t at) {
   gr_array one = gr_l_element(into, at);
   return run_each(L, c, q, &one, NULL);
 }
 
-static int put_at(lua_State *L, gr_context *c, call *q) {
+static int put_at(lua_State *L, gr_context *c, gr_call *q) {
   gr_dtype t = q->single ? GR_F32 : gr_result_dtype(q->op, q->a->dtype);
   gr_array *into = gr_l_option_array(L, q->options, "into");
   if (!into) gr_l_argerror(L, q->options, "option 'at': only together with 'into'");
@@ -275,7 +151,7 @@ static int put_at(lua_State *L, gr_context *c, call *q) {
 }
 
 /* One number, computed now. */
-static int push_number(lua_State *L, gr_context *c, call *q) {
+static int push_number(lua_State *L, gr_context *c, gr_call *q) {
   const gr_reduced a = {q->of.e, q->a}, b = {q->with.e, q->b};
   const gr_partial_reduction p = partial(q);
   gr_value r = {.is_float = 1};
@@ -290,12 +166,25 @@ static int push_number(lua_State *L, gr_context *c, call *q) {
   return gr_l_push_result(L, q->op, &r);
 }
 
-static int finish(lua_State *L, call *q) {
+/* Of which each rank has a part. */
+static int push_ranks(lua_State *L, gr_context *c, gr_call *q) {
+  gr_l_make_operands(L, q);
+  const gr_reduction r = {.op = q->op, .shape = q->shape, .a = q->a, .b = q->b, .ddof = q->ddof, .exact = q->exact};
+  const int kept = !q->keepdims ? 0 : q->transposed ? 3 - q->shape.axis : q->shape.axis;
+  return gr_l_push_ranks(L, c, q->comm, &r, q->options, q->single, kept);
+}
+
+static int finish(lua_State *L, gr_call *q) {
   gr_context *c = gr_l_context(L);
   check_dtype(L, q, 1);
+  if (q->comm) {
+    const int n = push_ranks(L, c, q);
+    drop_elements(L, q);
+    return q->later && !q->gather ? gr_l_later_values(L, c, n, q->a->storage->queue, gr_ops[q->op].name) : n;
+  }
   if (!q->shape.segments) check_empty(L, q);
   if (q->later) gr_l_later_begins(c);
-  if (q->kernel.info || ((q->gather || q->later) && !is_partial(q))) make_elements(L, q);
+  if (q->kernel.info || ((q->gather || q->later) && !is_partial(q))) gr_l_make_operands(L, q);
   if (q->kernel.info && (q->kernel.info->rule != GR_BLOCK_OWN || q->kernel.timed || q->shape.rows))
     return gr_l_push_taught(L, &q->kernel, q->op, q->shape, q->a, q->b, q->options);
   if (q->kernel.info) q->op = gr_ladder_own(q->kernel.info->rung, q->op); /* one number, by the usual way */
@@ -315,7 +204,7 @@ static int finish(lua_State *L, call *q) {
 }
 
 /* With rows but without pairs, b is one row (axis 2) or column (axis 1), and is combined with each of a's. arg: b's. */
-static void check_second(lua_State *L, const call *q, int arg) {
+static void check_second(lua_State *L, const gr_call *q, int arg) {
   if (q->shape.rows == 0 || q->shape.pairs) {
     gr_l_check_pair(L, q->a, q->b, arg);
     return;
@@ -325,7 +214,7 @@ static void check_second(lua_State *L, const call *q, int arg) {
 }
 
 /* The operands from argument `first` on; promises go to the top of the stack. */
-static void take_operands(lua_State *L, call *q, int first) {
+static void take_operands(lua_State *L, gr_call *q, int first) {
   q->of = gr_l_check_reduced(L, first);
   if (gr_ops[q->op].inputs == 2) q->with = gr_l_check_reduced(L, first + 1);
   q->a = q->of.a;
@@ -340,10 +229,10 @@ static int reduce_expressions(lua_State *L, gr_op op, int options) {
   gr_context *c = gr_l_context(L);
   const int inputs = gr_ops[op].inputs;
   lua_settop(L, options);
-  call q = {.op = op, .options = options, .shape = {.axis = 2}, .gather = gr_l_gathering(L, c)};
+  gr_call q = {.op = op, .options = options, .shape = {.axis = 2}, .gather = gr_l_gathering(L, c)};
   take_operands(L, &q, 1);
   gr_array *promises[2] = {q.of.e ? q.a : NULL, q.with.e ? q.b : NULL};
-  if (!lua_isnil(L, options)) read_options(L, &q, q.a->n);
+  if (!lua_isnil(L, options)) gr_l_read_reduction(L, &q, q.a->n);
   else q.exact = c->exact && gr_exact_has(op, q.a->dtype);
   if (inputs == 2) check_second(L, &q, 2);
   const int results = finish(L, &q);
@@ -368,10 +257,10 @@ static int plain(lua_State *L, gr_op op, const gr_array *a, const gr_array *b) {
 static int reduce_one(lua_State *L, gr_op op, int options) {
   gr_context *c = gr_l_context(L);
   if (gr_l_has_expression(L, 1)) return reduce_expressions(L, op, options);
-  call q = {.op = op, .options = options, .shape = {.axis = 2}, .gather = gr_l_gathering(L, c)};
+  gr_call q = {.op = op, .options = options, .shape = {.axis = 2}, .gather = gr_l_gathering(L, c)};
   q.transposed = gr_l_reduces_transposed(L, options);
   q.a = q.transposed ? gr_l_test_transposed(L, 1) : gr_l_check_array(L, 1);
-  if (!lua_isnoneornil(L, options)) read_options(L, &q, q.a->n);
+  if (!lua_isnoneornil(L, options)) gr_l_read_reduction(L, &q, q.a->n);
   else q.exact = c->exact && gr_exact_has(op, q.a->dtype);
   if (q.transposed) q.shape.axis = 3 - q.shape.axis;
   return finish(L, &q);
@@ -410,10 +299,10 @@ static int l_norm(lua_State *L) {
 GR_APART static int pair_with_options(lua_State *L, gr_op op) {
   gr_context *c = gr_l_context(L);
   if (gr_l_has_expression(L, 2)) return reduce_expressions(L, op, 3);
-  call q = {.op = op, .options = 3, .shape = {.axis = 2}, .gather = gr_l_gathering(L, c)};
+  gr_call q = {.op = op, .options = 3, .shape = {.axis = 2}, .gather = gr_l_gathering(L, c)};
   q.a = gr_l_check_array(L, 1);
   q.b = gr_l_check_array(L, 2);
-  if (!lua_isnoneornil(L, 3)) read_options(L, &q, q.a->n);
+  if (!lua_isnoneornil(L, 3)) gr_l_read_reduction(L, &q, q.a->n);
   else q.exact = c->exact && gr_exact_has(q.op, q.a->dtype);
   check_second(L, &q, 2);
   return finish(L, &q);
@@ -431,29 +320,26 @@ static int reduce_pair(lua_State *L, gr_op op) {
 }
 
 gr_reduction gr_l_reduction(lua_State *L, gr_op op, int first) {
-  static const char *const work[] = {"segments", "op", "value", "kernel", "async", "into", "at", "skipnan", "mask"};
+  static const char *const work[] = {"segments", "op", "value",   "kernel", "async",
+                                     "into",     "at", "skipnan", "mask",   "comm"};
   gr_context *c = gr_l_context(L);
-  call q = {.op = op, .options = first + gr_ops[op].inputs, .shape = {.axis = 2}};
+  gr_call q = {.op = op, .options = first + gr_ops[op].inputs, .shape = {.axis = 2}};
   lua_settop(L, q.options);
   take_operands(L, &q, first);
   for (size_t k = 0; k < sizeof work / sizeof work[0]; k++)
     if (lua_istable(L, q.options) && gr_l_has_option(L, q.options, work[k]))
       gr_l_argerror(L, q.options, "option '%s': not explained, since it is work of its own or changes nothing",
                     work[k]);
-  if (!lua_isnoneornil(L, q.options)) read_options(L, &q, q.a->n);
+  if (!lua_isnoneornil(L, q.options)) gr_l_read_reduction(L, &q, q.a->n);
   else q.exact = c->exact && gr_exact_has(op, q.a->dtype);
   if (q.b) check_second(L, &q, first + 1);
   check_dtype(L, &q, first);
   if (gr_shape_length(q.shape, q.a->n) == 0 || gr_shape_results(q.shape, q.a->n) == 0)
     gr_l_argerror(L, first, "array is empty: there is nothing to do");
-  return (gr_reduction){.op = q.op,
-                        .shape = q.shape,
-                        .a = q.a,
-                        .b = q.b,
-                        .of = q.of.e,
-                        .with = q.with.e,
-                        .ddof = q.ddof,
-                        .exact = q.exact};
+  gr_reduction r = {.op = q.op, .shape = q.shape, .a = q.a, .b = q.b, .of = q.of.e, .with = q.with.e};
+  r.ddof = q.ddof;
+  r.exact = q.exact;
+  return r;
 }
 
 /* A function each: asking Lua for an upvalue that says which would be a twentieth of a small call. */

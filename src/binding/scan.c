@@ -5,6 +5,7 @@
 #include "src/binding/missing.h"
 #include "src/binding/operator.h"
 #include "src/binding/parts.h"
+#include "src/binding/ranks.h"
 #include "src/binding/reduce.h"
 #include "src/binding/results.h"
 #include "src/core/ops.h"
@@ -25,9 +26,17 @@ gr_op gr_l_check_scanned(lua_State *L, int arg) {
 
 /* gr.scan(a, op, {exclusive, reverse, into, rows, axis, skipnan, mask}) */
 static int l_scan(lua_State *L) {
-  enum { INTO = 1, EXCLUSIVE = 2, REVERSE = 4, KERNEL = 8 + 16 + 32, SHAPE = 64 + 128, MISSING = 256 + 512 };
+  enum {
+    INTO = 1,
+    EXCLUSIVE = 2,
+    REVERSE = 4,
+    KERNEL = 8 + 16 + 32,
+    SHAPE = 64 + 128,
+    MISSING = 256 + 512,
+    COMM = 1024
+  };
   static const char *const names[] = {"into", "exclusive", "reverse", "kernel", "block", "timed",
-                                      "rows", "axis",      "skipnan", "mask",   NULL};
+                                      "rows", "axis",      "skipnan", "mask",   "comm",  NULL};
   gr_context *c = gr_l_context(L);
   gr_custom *custom = gr_l_test_operator(L, 2);
   if (custom) return lua_settop(L, 3), gr_l_operator_scan(L, custom, 1, 3);
@@ -53,6 +62,12 @@ static int l_scan(lua_State *L) {
     gr_l_argerror(L, 2, "kernel '%s': scan of sum expected, got '%s'", k.info->name, gr_ops[op].name);
   if (k.info && k.block && reverse)
     gr_l_argerror(L, at, "option 'reverse': kernel '%s' scans forwards only", k.info->name);
+  gr_comm *comm = given & COMM ? gr_l_option_comm(L, at) : NULL;
+  if (comm && given & (KERNEL | SHAPE | MISSING))
+    gr_l_argerror(L, at, "option 'comm': is not served together with '%s'",
+                  given & KERNEL  ? "kernel"
+                  : given & SHAPE ? "rows"
+                                  : "mask' or 'skipnan");
   gr_dtype t = gr_scan_dtype(op, a->dtype);
   gr_partial p = {.a = of};
   if (given & MISSING) p.missing = gr_l_option_missing(L, at, a);
@@ -70,7 +85,12 @@ static int l_scan(lua_State *L) {
     gr_l_drop_elements(L, p.missing.mask);
     return 1;
   }
-  if (of.e && (k.info || shape.rows)) GR_TRY_WITH(L, c, 1, of.e, NULL, gr_reduced_eval(c, &of));
+  if (of.e && (k.info || shape.rows || comm)) GR_TRY_WITH(L, c, 1, of.e, NULL, gr_reduced_eval(c, &of));
+  if (comm) {
+    GR_TRY_RANKS(L, c, comm, 1, gr_scan(c, op, a, out, exclusive, reverse));
+    gr_l_drop_elements(L, of);
+    return 1;
+  }
   GR_TRY_WITH(L, c, 1, of.e, NULL,
               k.info       ? gr_ladder_scan(c, &k, op, a, out, exclusive, reverse)
               : shape.rows ? gr_scan_each(c, op, shape, a, out, exclusive, reverse)

@@ -6,6 +6,7 @@
 #include "src/binding/missing.h"
 #include "src/binding/options.h"
 #include "src/binding/parts.h"
+#include "src/binding/ranks.h"
 #include "src/binding/results.h"
 #include "src/binding/rounding.h"
 #include "src/binding/values.h"
@@ -51,6 +52,7 @@ typedef struct asked {
   gr_quantile_method method;
   gr_shape shape;
   gr_sample sample;
+  gr_comm *comm; /* over whose ranks the array lies, or NULL */
   int options, keepdims, single;
 } asked;
 
@@ -74,7 +76,7 @@ static int push_each(lua_State *L, gr_context *c, const asked *x, const double *
     if (x->keepdims) gr_l_keep_dimensions(out, x->shape.axis);
     else if (matrix) out->rows = count;
   }
-  GR_TRY(L, c, culprit(x), gr_quantiles_each(c, x->shape, &x->sample, q, count, x->method, out));
+  GR_TRY_RANKS(L, c, x->comm, culprit(x), gr_quantiles_each(c, x->shape, &x->sample, q, count, x->method, out));
   return 1;
 }
 
@@ -86,9 +88,9 @@ static void check_empty(lua_State *L, const gr_array *a, gr_shape s) {
 
 /* gr.quantile(a, q or {q1, q2, ...}, {method, into, rows, axis, keepdims, out}) and gr.median(a, the same): exact. */
 static int l_quantile(lua_State *L) {
-  static const char *const names[] = {"into",    "rows", "axis",   "keepdims", "out",
-                                      "skipnan", "mask", "method", "weights",  NULL};
-  static const char *const of_median[] = {"into", "rows", "axis", "keepdims", "out", "skipnan", "mask", NULL};
+  static const char *const names[] = {"into", "rows",   "axis",    "keepdims", "out", "skipnan",
+                                      "mask", "method", "weights", "comm",     NULL};
+  static const char *const of_median[] = {"into", "rows", "axis", "keepdims", "out", "skipnan", "mask", "comm", NULL};
   gr_context *c = gr_l_context(L);
   gr_array *a = gr_l_check_elements(L, 1);
   const int median = (int)gr_l_number(L), many = !median && lua_istable(L, 2);
@@ -111,9 +113,15 @@ static int l_quantile(lua_State *L) {
     x.shape = gr_l_option_shape(L, x.options, a);
     if (!x.shape.rows) gr_l_refuse_without_rows(L, x.options, a);
     x.keepdims = gr_l_option_flag(L, x.options, "keepdims");
+    x.comm = gr_l_option_comm(L, x.options);
+    if (x.comm && (x.shape.rows || x.sample.weights || gr_may_miss(&x.sample.missing)))
+      gr_l_argerror(L, x.options, "option 'comm': is not served together with '%s'",
+                    x.shape.rows       ? "rows"
+                    : x.sample.weights ? "weights"
+                                       : "mask' or 'skipnan");
     x.single = gr_l_option_out(L, x.options, gr_l_name(L), a->dtype, gr_quantile_selects(x.method) ? a->dtype : GR_F64);
   }
-  check_empty(L, a, x.shape);
+  if (!x.comm) check_empty(L, a, x.shape);
   if (!median) q = push_shares(L, &count);
   if (x.keepdims && many) gr_l_argerror(L, x.options, "option 'keepdims': only together with one share");
   if (many || x.shape.rows) return push_each(L, c, &x, q, count, many && x.shape.rows && count > 0);
@@ -121,7 +129,7 @@ static int l_quantile(lua_State *L) {
     gr_l_argerror(L, x.options,
                   median ? "option 'into': only together with 'rows' or 'axis'"
                          : "option 'into': only together with a table of shares");
-  GR_TRY(L, c, culprit(&x), gr_quantiles_sampled(c, &x.sample, q, 1, x.method, &r));
+  GR_TRY_RANKS(L, c, x.comm, culprit(&x), gr_quantiles_sampled(c, &x.sample, q, 1, x.method, &r));
   if (x.single) r.v[0].f = gr_l_single(r.v[0].f);
   gr_l_push_value(L, &r, 0);
   return 1;

@@ -223,8 +223,7 @@ gpureduce_status gpureduce_touch(const gpureduce_array *a, int64_t first, int64_
   gr_capi q;
   gr_array some;
   if (gr_capi_begin(&q, "touch", a) && part(&q, &a->array, first, count, &some)) {
-    if (a->array.storage->owner != GR_WRAPPED)
-      gr_capi_refuse(&q, GPUREDUCE_BAD, "an array of wrapped host memory expected");
+    if (!gr_wrap_shared(a->array.storage)) gr_capi_refuse(&q, GPUREDUCE_BAD, "an array of wrapped memory expected");
     else GR_CAPI_TRY(&q, gr_wrap_touch(&a->array, first, count));
   }
   return gr_capi_end(&q);

@@ -32,6 +32,7 @@ typedef struct gr_journal {
 typedef struct gr_context gr_context;
 typedef struct gr_storage gr_storage; /* storage.h */
 struct gr_reduction;                  /* ops.h */
+struct gr_comm;                       /* ranks/comm.h */
 
 /*
 ** What the layer above tells the core when it makes a context, which is the head of a larger struct: the size of that
@@ -74,6 +75,7 @@ struct gr_context {
   void (*trim)(gr_context *); /* frees them; NULL: there have been none */
   struct gr_exports *exports; /* what other libraries have of its arrays (dlpack.c); NULL: there has been nothing */
   gr_stop stop;
+  struct gr_comm *comm; /* of the call at work, whose arrays are this rank's parts of longer ones; else NULL */
   /*
   ** What the CPU does in the background (later.h). later: the call under way asks for that; left: what it has left;
   ** claims: the storages that an operation is about to use; settle: waits for what uses a storage, or (write == 0) for

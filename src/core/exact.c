@@ -1,6 +1,9 @@
 #include "src/core/exact.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include "src/core/ranks/meet.h"
+#include "src/core/ranks/vectors.h"
 #include "src/core/threads.h"
 
 #define BATCH 512 /* vectors whose sums are held at once */
@@ -180,6 +183,58 @@ static int mse_needs_tree(const call *q, const gr_exact_sums *s) {
   return q->op == GR_OP_mse && (s->xx->flags | s->yy->flags) & GR_EXACT_SPECIAL;
 }
 
+/* ---- over ranks ---- */
+
+/* A sum as integers that add up: its limbs, in 0 .. 2^32 - 1 but for the highest, and a count for each flag. */
+#define FLAGS 5
+#define WORDS (GR_EXACT_LIMBS + FLAGS)
+
+static void to_words(gr_exact *s, uint64_t *words) {
+  gr_exact_carry(s);
+  for (int k = 0; k < GR_EXACT_LIMBS; k++) words[k] = (uint64_t)s->limb[k];
+  for (int k = 0; k < FLAGS; k++) words[GR_EXACT_LIMBS + k] = s->flags >> k & 1;
+}
+
+static void from_words(const uint64_t *words, gr_exact *s) {
+  gr_exact_clear(s);
+  for (int k = 0; k < GR_EXACT_LIMBS; k++) s->limb[k] = (int64_t)words[k];
+  for (int k = 0; k < FLAGS; k++) s->flags |= (uint32_t)(words[GR_EXACT_LIMBS + k] != 0) << k;
+  s->low = 0;
+  s->high = GR_EXACT_LIMBS;
+  gr_exact_carry(s);
+}
+
+/* The sums become those of all ranks together. */
+static gr_status add_over_ranks(gr_context *c, gr_exact *sums, int count, gr_status mine) {
+  uint64_t words[SUMS * WORDS];
+  for (int k = 0; k < count && mine == GR_OK; k++) to_words(&sums[k], words + k * WORDS);
+  gr_status status = gr_ranks_add(c, words, count * WORDS, mine);
+  for (int k = 0; k < count && status == GR_OK; k++) from_words(words + k * WORDS, &sums[k]);
+  return status;
+}
+
+gr_status gr_exact_ranks(gr_context *c, gr_exact *s) {
+  gr_status status = gr_ranks_meet(c, "accumulator:merge", 0, 0, GR_OK);
+  return status == GR_OK ? add_over_ranks(c, s, 1, GR_OK) : status;
+}
+
+/* Meets the other ranks, which add up the same sums; q->n becomes the length of all. */
+static gr_status join_ranks(gr_context *c, call *q, gr_op op, const gr_array *a, int64_t ddof, int single, int which,
+                            gr_exact *sums, gr_status mine) {
+  char text[96];
+  int count = 0;
+  snprintf(text, sizeof text, "exact %s of %s to f%d with ddof %lld", gr_ops[op].name, gr_dtypes[a->dtype].name,
+           single ? 32 : 64, (long long)ddof);
+  gr_status status = gr_ranks_meet(c, text, a->n, 1, mine);
+  if (status != GR_OK) return status;
+  q->n = gr_ranks_all(c);
+  if ((op == GR_OP_var || op == GR_OP_std) && ddof >= q->n && !(q->n == 0 && ddof == 0))
+    return gr_fail(c, GR_BAD, "option 'ddof': less than the length of all ranks %lld expected, got %lld",
+                   (long long)q->n, (long long)ddof);
+  for (int k = 0; k < SUMS; k++) count += which >> k & 1;
+  return add_over_ranks(c, sums, count, GR_OK);
+}
+
 /* ---- results ---- */
 
 static gr_status exact_all(gr_context *c, gr_op op, gr_reduced a, gr_reduced b, int64_t ddof, int single,
@@ -190,6 +245,7 @@ static gr_status exact_all(gr_context *c, gr_op op, gr_reduced a, gr_reduced b, 
   gr_exact *at = malloc(SUMS * sizeof *at);
   gr_status status = at ? begin_whole(&q, c, op, a, b, ddof) : gr_fail(c, GR_NO_MEMORY, "out of memory");
   if (status == GR_OK) status = sum_all(&q, which, 0, 1, at);
+  if (c->comm) status = join_ranks(c, &q, op, a.a, ddof, single, which, at, status);
   if (status == GR_OK) {
     gr_exact_sums s = pick(which, at, 1, 0);
     if (mse_needs_tree(&q, &s)) {
@@ -320,6 +376,7 @@ gr_status gr_digest(gr_context *c, const gr_array *a, uint64_t result[2]) {
   gr_queue *q = a->storage->queue;
   const gr_backend *backend = q->backend->digest ? q->backend : c->host->cpu();
   gr_digest_job job = {.dtype = a->dtype, .n = a->n};
+  if (c->comm) return gr_ranks_digest(c, a, result);
   gr_status status = gr_array_read(a, q->backend->digest ? gr_kernel_side(a->storage) : GR_HOST, &job.a);
   if (status != GR_OK) return status;
   status = backend->digest(q, &job, result);

@@ -27,6 +27,9 @@ gr_status gr_exact_each(gr_context *, gr_op, gr_shape, const gr_array *a, const 
 /* Add all elements of a, or with b the products of the two, to an accumulator. */
 gr_status gr_exact_add(gr_context *, gr_exact *, gr_reduced a, gr_reduced b);
 
+/* The accumulators of all ranks of the context's communicator added up, in each of them. */
+gr_status gr_exact_ranks(gr_context *, gr_exact *);
+
 /* 128 bits that tell the bytes of a (in logical order) from others; the same on every device and for every view. */
 gr_status gr_digest(gr_context *, const gr_array *, uint64_t result[2]);
 

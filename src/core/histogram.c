@@ -1,9 +1,14 @@
 #include "src/core/histogram.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+#include "kernels/numerics/fixed.h"
 #include "kernels/numerics/math.h"
 #include "src/core/fixed.h"
+#include "src/core/exact.h"
 #include "src/core/later.h"
 #include "src/core/ops.h"
+#include "src/core/ranks/meet.h"
 
 #define TWO_63 9223372036854775808.0
 
@@ -40,6 +45,22 @@ static gr_status finite_range(const gr_array *a, double *min, double *max) {
   return GR_OK;
 }
 
+/* The range of all ranks from each one's own. */
+static gr_status join_ranges(gr_context *c, double *min, double *max, gr_status mine) {
+  gr_comm *comm = c->comm;
+  const double own[2] = {*min, *max};
+  _Static_assert(sizeof own <= GR_CARD_TEXT, "the room of texts takes them");
+  gr_status status = gr_ranks_agree(c, mine);
+  if (status == GR_OK) status = gr_ranks_moved(c, comm->table->gather(comm->handle, own, comm->texts, sizeof own));
+  for (int r = 0; r < comm->size && status == GR_OK; r++) {
+    double range[2];
+    memcpy(range, comm->texts + (size_t)r * sizeof own, sizeof range);
+    if (range[0] < *min) *min = range[0];
+    if (range[1] > *max) *max = range[1];
+  }
+  return status;
+}
+
 /* The doubles on either side of an integer: the data's own range must hold its extremes. */
 static double down(int64_t x) {
   double d = (double)x;
@@ -54,13 +75,16 @@ static double up(int64_t x) {
 static gr_status data_range(gr_context *c, const gr_array *a, const gr_binning *b, double *min, double *max) {
   gr_value r;
   double low = b->log ? 1 : 0, high = b->log ? 10 : 1;
-  if (!(b->has_min && b->has_max) && a->n) {
+  if (!(b->has_min && b->has_max) && (c->comm ? gr_ranks_all(c) : a->n)) {
     gr_status status = gr_reduce_all(c, GR_OP_minmax, a, NULL, 0, &r);
     if (status != GR_OK) return status;
     low = r.is_float ? r.v[0].f : down(r.v[0].i);
     high = r.is_float ? r.v[1].f : up(r.v[1].i);
-    if (low - low != 0 || high - high != 0)
-      if ((status = finite_range(a, &low, &high)) != GR_OK) return status;
+    if (low - low != 0 || high - high != 0) {
+      status = finite_range(a, &low, &high);
+      if (c->comm) status = join_ranges(c, &low, &high, status);
+      if (status != GR_OK) return status;
+    }
     if (low > high) low = b->log ? 1 : 0, high = b->log ? 10 : 1; /* nothing finite */
     if (b->log && !b->has_min && low <= 0)
       return gr_fail(c, GR_BAD, "option 'log': data above 0 or a 'min' expected, but the least element is %.17g", low);
@@ -202,6 +226,40 @@ static gr_status describe(const gr_array *a, const gr_binning *b, const gr_made_
   return status == GR_OK && !fed ? gr_array_read(a, side, &job->a) : status;
 }
 
+/* Counts, or sums of integers, of all ranks: in the host's memory. */
+static gr_status add_counts(gr_context *c, gr_array *counts, gr_status mine) {
+  gr_vec v = {0};
+  if (mine == GR_OK) mine = gr_array_write(counts, GR_HOST, 0, &v);
+  return gr_ranks_add(c, (uint64_t *)(uintptr_t)v.data, counts->n, mine);
+}
+
+/*
+** Sums of float weights over ranks: each is an integer of 128 bits, and goes as four of 32, whose sums are put together
+** again; then it is rounded, as one process would have done.
+*/
+static gr_status add_weights(gr_context *c, gr_array *state, int32_t unit, gr_array *counts, gr_status mine) {
+  const int64_t bins = counts->n;
+  gr_vec from = {0}, to = {0};
+  uint64_t *parts = malloc((size_t)bins * 4 * sizeof *parts);
+  if (mine == GR_OK && !parts) mine = gr_fail(c, GR_NO_MEMORY, "out of memory: %lld sums", (long long)bins);
+  if (mine == GR_OK) mine = gr_array_read(state, GR_HOST, &from);
+  if (mine == GR_OK) mine = gr_array_write(counts, GR_HOST, 1, &to);
+  for (int64_t k = 0; k < 2 * bins && mine == GR_OK; k++) {
+    const uint64_t word = ((const uint64_t *)from.data)[k];
+    parts[2 * k] = word & UINT32_MAX;
+    parts[2 * k + 1] = word >> 32;
+  }
+  gr_status status = gr_ranks_add(c, parts, 4 * bins, mine);
+  for (int64_t k = 0; k < bins && status == GR_OK; k++) {
+    const uint64_t *p = parts + 4 * k;
+    const gr_fixed low = {p[0], 0}, second = {p[1] << 32, p[1] >> 32}, third = {0, p[2]}, top = {0, p[3] << 32};
+    const gr_fixed sum = gr_fixed_add(gr_fixed_add(low, second), gr_fixed_add(third, top));
+    ((double *)(uintptr_t)to.data)[k] = gr_fixed_value(sum, unit);
+  }
+  free(parts);
+  return status;
+}
+
 static gr_status run(gr_context *c, gr_reduced of, const gr_binning *b, const gr_histogram_job *described,
                      gr_array *counts) {
   const gr_array *a = of.a;
@@ -235,6 +293,7 @@ static gr_status run_weighted(gr_context *c, gr_reduced of, gr_reduced by, const
   job.out = (void *)(uintptr_t)v.data;
   if (status == GR_OK && fed) status = gr_formula_feed(c, GR_FEEDS_WEIGHTS, of, by, &job, NULL, "histogram");
   else if (status == GR_OK) status = gr_fail_from(c, q, q->backend->weights(q, &job), "histogram", 0);
+  if (c->comm && gr_is_float(w->dtype)) status = add_weights(c, &state, job.unit, counts, status);
   gr_array_release(&state);
   return status;
 }
@@ -250,6 +309,25 @@ static gr_status store(gr_context *c, const gr_binning *b, int ranged, gr_reduce
 
 gr_dtype gr_histogram_dtype(const gr_array *weights) {
   return weights && gr_is_float(weights->dtype) ? GR_F64 : GR_I64;
+}
+
+/* Meets the other ranks, which must bin alike. Of their edges a digest goes along. */
+static gr_status meet(gr_context *c, const gr_array *a, const gr_binning *b, int edges, gr_status mine) {
+  uint64_t sum[2] = {0, 0};
+  char text[GR_CARD_TEXT];
+  gr_array *given = b->edges ? &(gr_array){0} : NULL;
+  if (given) *given = *b->edges;
+  if (given && mine == GR_OK) {
+    struct gr_comm *comm = c->comm;
+    c->comm = NULL; /* edges are whole on every rank */
+    mine = gr_digest(c, given, sum);
+    c->comm = comm;
+  }
+  snprintf(text, sizeof text, "%s of %s, %lld bins%s%s, min %.17g, max %.17g, weights %s, edges %016llx",
+           edges ? "histogram" : "bincount", gr_dtypes[a->dtype].name, (long long)b->bins, b->modulo ? " modulo" : "",
+           b->log ? " log" : "", b->has_min ? b->min : NAN, b->has_max ? b->max : NAN,
+           b->weights.a ? gr_dtypes[b->weights.a->dtype].name : "none", (unsigned long long)sum[0]);
+  return gr_ranks_meet(c, text, a->n, 1, mine);
 }
 
 /*
@@ -295,9 +373,11 @@ gr_status gr_histogram(gr_context *c, gr_reduced of, const gr_binning *given, gr
   gr_made weights = {0};
   gr_made_bins made = {.edges = edges};
   gr_histogram_job job;
+  const int floats = given->weights.a && gr_is_float(given->weights.a->dtype); /* over ranks nothing is missing */
   gr_status status = weigh(c, of, b, &weights);
   if (status == GR_OK) status = store(c, b, is_ranged, &of, &b->weights);
   if (status == GR_OK && is_ranged) status = keep_ranged(c, of, b, &ranged);
+  if (c->comm) status = meet(c, a, b, edges != NULL, status);
   if (b->bins > GR_LONG / 4) gr_stop_begin(&c->stop);
   if (edges) gr_array_release(edges); /* of a first try that ran out of memory */
   gr_array_release(counts);
@@ -306,8 +386,10 @@ gr_status gr_histogram(gr_context *c, gr_reduced of, const gr_binning *given, gr
   else if (status == GR_OK) status = gr_array_make_beside(c, a, counts, gr_histogram_dtype(b->weights.a), b->bins + 3);
   if (status == GR_OK && !b->weights.a && !b->kernel) gr_later_open(c, a->storage->queue);
   if (status == GR_OK) status = describe(a, b, &made, of.e || b->weights.e, &job);
+  if (c->comm && floats) status = gr_ranks_agree(c, status); /* the largest weight of all comes next */
   if (status != GR_OK) gr_later_shut(c);
   if (status == GR_OK) status = run_any(c, of, b, &job, counts);
+  if (c->comm && !floats) status = add_counts(c, counts, status);
   gr_array_release(&made.limits);
   gr_array_release(&ranged);
   gr_made_drop(&weights);

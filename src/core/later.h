@@ -34,7 +34,7 @@ typedef struct gr_work gr_work;
 */
 void gr_later_claim(gr_context *);
 static inline void gr_later_open(gr_context *c, const gr_queue *q) {
-  if (c->later && !q->backend->separate) gr_later_claim(c);
+  if (c->later && !c->comm && !q->backend->separate) gr_later_claim(c); /* ranks meet in the call */
 }
 gr_status gr_later_do(gr_context *, gr_queue *, gr_status claimed, gr_later_operation, const void *job,
                       int64_t elements, const char *name);
