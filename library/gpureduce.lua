@@ -7,6 +7,7 @@
 
 ---@class gpureduce
 ---@field _VERSION string
+---@field _COPY string? that another copy of the module is open in this Lua state
 local gr = {}
 
 ---An exact sum that outlives a call: a fixed-point number wide enough for every f64 product.
@@ -3676,6 +3677,9 @@ function gr.trim() end
 ---@class gpureduce.gc.options
 ---@field budget? integer the smallest budget, in bytes
 ---@field auto? boolean whether passing the budget collects by itself; default true at the start
+---the most bytes that this state's arrays may take, both sides together, as in `gr.safe`. It can be lowered, never
+---raised; default what the host or `gr.safe` says
+---@field limit? integer
 ---at most so many bytes are kept for reuse, of the host and of each device; `"auto"`: as above. Holds for the whole
 ---process; default "auto" at the start
 ---@field cache? integer|string
@@ -3684,6 +3688,9 @@ function gr.trim() end
 ---it keeps 256 MiB of the host's memory, and of each device no more than was in use there at once within the last
 ---second or two, together with what is in use a quarter more (but up to 32 MiB always). What lay unused longest goes
 ---back first.
+---
+---After `collectgarbage "stop"` passing the budget starts no collection (but in Lua 5.1, which does not tell: there
+---`auto` says so); memory that is refused still does, as in Lua itself.
 ---@param options gpureduce.gc.options
 function gr.gc(options) end
 

@@ -47,8 +47,63 @@ static int l_states(lua_State *L) {
   return 1;
 }
 
+/* start(count, text): the same, which goes on meanwhile; join() then gives what went wrong, or nil. */
+static pthread_t started[16];
+static int start_count;
+static char *start_text;
+
+static int l_start(lua_State *L) {
+  start_count = (int)luaL_checkinteger(L, 1);
+  start_text = strdup(luaL_checkstring(L, 2));
+  for (int k = 0; k < start_count; k++) pthread_create(&started[k], NULL, run, start_text);
+  return 0;
+}
+
+static int l_join(lua_State *L) {
+  void *said, *first = NULL;
+  for (int k = 0; k < start_count; k++) {
+    pthread_join(started[k], &said);
+    if (said && !first) first = said;
+  }
+  start_count = 0;
+  free(start_text);
+  if (!first) return 0;
+  lua_pushstring(L, first);
+  return 1;
+}
+
+/*
+** opens(count, text, stack): so many states one after the other, each in a thread with a stack of so many bytes
+** (or as usual); what went wrong, or nil.
+*/
+static int l_opens(lua_State *L) {
+  int count = (int)luaL_checkinteger(L, 1);
+  const char *text = luaL_checkstring(L, 2);
+  size_t stack = (size_t)luaL_optinteger(L, 3, 0);
+  for (int k = 0; k < count; k++) {
+    pthread_t id;
+    pthread_attr_t attr;
+    void *said = NULL;
+    pthread_attr_init(&attr);
+    if (stack && pthread_attr_setstacksize(&attr, stack) != 0) return luaL_error(L, "no such stack");
+    if (pthread_create(&id, &attr, run, (void *)text) != 0) return luaL_error(L, "no thread");
+    pthread_join(id, &said);
+    pthread_attr_destroy(&attr);
+    if (!said) continue;
+    lua_pushstring(L, said);
+    return 1;
+  }
+  return 0;
+}
+
 int luaopen_host(lua_State *L) {
   lua_newtable(L);
+  lua_pushcfunction(L, l_opens);
+  lua_setfield(L, -2, "opens");
+  lua_pushcfunction(L, l_start);
+  lua_setfield(L, -2, "start");
+  lua_pushcfunction(L, l_join);
+  lua_setfield(L, -2, "join");
   lua_pushcfunction(L, l_fork);
   lua_setfield(L, -2, "fork");
   lua_pushcfunction(L, l_states);

@@ -13,6 +13,10 @@ local function round()
   local h = gr.histogram(x, { bins = 5000, min = 0, max = 1 })
   local future = gr.many({ { "sum", small }, { "max", small }, { "dot", small, small } }, { async = true })
   local later = gr.async(gr.scan, y, "sum")
+  local larger = gr.many({ { "sum", x }, { "norm", y }, { "max", gr.lazy(x) * 2 } }, { async = true })
+  local rows, copy = gr.async(gr.sum, y, { rows = 7 }), y:copy()
+  gr.async(gr.sum, y)
+  gr.async(gr.scan, copy, "sum", { into = copy }) -- nobody asks for it
   local list = {
     x:sum(), y:var(), gr.dot(y, y), y:norm(), y:argmax(), x:sum { exact = true }, x:sum { accumulate = "kahan" },
     y:scan("sum")[-1], h.counts:argmax(), x:median(), gr.add(x, x):max(), x:cast("f16"):min(),
@@ -21,6 +25,9 @@ local function round()
   local sum, max, dot = future:get()
   list[#list + 1], list[#list + 2], list[#list + 3] = sum, max, dot
   list[#list + 1] = later:get()[n]
+  sum, max, dot = larger:get()
+  list[#list + 1], list[#list + 2], list[#list + 3] = sum, max, dot
+  list[#list + 1], list[#list + 2] = rows:get()[7], copy[n]
   return list
 end
 
@@ -34,3 +41,4 @@ for k = 1, 6 do
   for j = 1, #expected do assert(list[j] == expected[j], ("round %d, result %d"):format(k, j)) end
   collectgarbage()
 end
+rawset(_G, "kept", { gr.async(gr.scan, y, "sum"), gr.async(gr.var, x) }) -- under way when the state closes

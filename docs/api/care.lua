@@ -70,14 +70,20 @@ print(gr.trim() > 0, gr.memory().pooled)]],
       text = [[
 Set how many bytes may live before a full collection is started, and how many the process keeps for reuse. By itself it
 keeps 256 MiB of the host's memory, and of each device no more than was in use there at once within the last second or
-two, together with what is in use a quarter more (but up to 32 MiB always). What lay unused longest goes back first.]],
+two, together with what is in use a quarter more (but up to 32 MiB always). What lay unused longest goes back first.
+
+After `collectgarbage "stop"` passing the budget starts no collection (but in Lua 5.1, which does not tell: there `auto`
+says so); memory that is refused still does, as in Lua itself.]],
       params = { { "options", "options", "" } },
       options = { { "budget", "integer?", "the smallest budget, in bytes" },
         { "auto", "boolean?", "whether passing the budget collects by itself", default = "true at the start" },
+        { "limit", "integer?", "the most bytes that this state's arrays may take, both sides together, as in "
+          .. "`gr.safe`. It can be lowered, never raised", default = "what the host or `gr.safe` says" },
         { "cache", "integer|string?", "at most so many bytes are kept for reuse, of the host and of each device; "
           .. "`\"auto\"`: as above. Holds for the whole process", default = "\"auto\" at the start" } },
       returns = {},
-      errors = "A budget or a cache below 0; another string than `\"auto\"`; an unknown option. Then nothing is set. "
+      errors = "A budget or a cache below 0; a limit below 1, or above the one before; "
+        .. "another string than `\"auto\"`; an unknown option. Then nothing is set. "
         .. "After `gr.safe` a cache raises, since it is the whole process's.",
       cost = "O(1); with `cache` O(blocks).", waits = "With `cache` it may wait for the device.",
       example = [[

@@ -6,7 +6,15 @@ many numbers at once, or leave the number on the device as an element of an arra
 
 What is queued later happens later, so a future has the data of the call: its arrays may be written, filled or released
 while it runs, and a future that nobody looks at costs nothing but its memory. `norm` and `cosine` of f64 may have to
-read their arrays again, so a write to those waits. On the CPU an operation runs at once, and its future is done.]],
+read their arrays again, so a write to those waits.
+
+On the CPU the work is done in the background: by one thread of the process's own, with the help of `gr.threads() - 1`
+others (with `gr.threads(1)` by it alone); it sleeps when there is nothing to do. What changes an array that such work
+reads waits for it first, and so does what reads or changes an array that it writes (`into`). Memory that a host owns
+(`wrap`) the host must leave alone until the future is done, or the array released, which waits; volatile memory is
+read in the call. Who waits for work that has not begun does it himself. With less than 65536 elements, and where no
+thread can be started, the work is done in the call. At most 256 calls of a state are under way: one more waits for the
+first. `lua_close` ends what is under way, and what it was to write then holds anything.]],
   objects = {
     {
       name = "future", class = "gpureduce.future", self = "f",
@@ -29,7 +37,10 @@ read their arrays again, so a write to those waits. On the CPU an operation runs
         .. "is for `get` to raise.",
       cost = "That of f, less the wait.",
       waits = "Reductions to a number do not wait; functions that need a number on the way (`bincount`, a histogram "
-        .. "without `min` and `max`, `quantile`) wait for that one in the call. Copies up what is stale on the device.",
+        .. "without `min` and `max`, `quantile`) wait for that one in the call. Copies up what is stale on the device. "
+        .. "On the CPU these do not wait: reductions (whole, rows, columns), scans, histograms with a range, "
+        .. "`softmax`, `rmsnorm`, element operators, `copy` and `fill`, of arrays and of expressions; others are done "
+        .. "in the call.",
       example = [[
 local a = gr.arange(1, 1000)
 local f = gr.async(gr.sum, a)
@@ -56,7 +67,8 @@ print(f:get(), f:done())]],
       returns = { { "any", "the results; nil when they are not there after so long" },
         { "any", "then: `\"not done\"`" } },
       units = "Seconds.",
-      errors = "A failure of the device, naming the operation, each time; a negative time.",
+      errors = "A failure of the device, naming the operation, each time; \"interrupted\", if the work took longer "
+        .. "than `gr.safe` allows, or if Ctrl-C ends the wait (the work goes on then); a negative time.",
       cost = "O(1).", waits = "Waits, as long as it is told to.",
       example = [[
 local f = gr.async(gr.max, gr.arange(1, 10))

@@ -221,6 +221,7 @@ case("many of many", function(e)
   for k = 1, 70 do list[k] = { k % 2 == 0 and "sum" or "argmax", e.a:slice(k, -1) } end
   return gr.many(list)
 end)
+case("async of many", function(e) return e.large:sum { async = true }, gr.async(gr.scan, e.large) end, { large = true })
 case("future", function(e)
   local f = gr.async(gr.sum, e.a)
   local text = tostring(f):match("^%S+")

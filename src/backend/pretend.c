@@ -19,6 +19,7 @@ static struct {
   size_t capacity, used; /* bytes; capacity 0: no limit */
   int64_t fail_at;       /* allocations until one is refused; 0: never */
   int64_t lose_at;       /* reductions until the device is lost; 0: never */
+  int fork_loses;        /* a child of fork has no device, as with CUDA */
   int64_t looks;         /* that find started work unfinished */
 } memory = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -318,12 +319,28 @@ static gr_backend pretend = {
     GR_CPU_OPERATIONS,
 };
 
+/* In a child of fork nobody else holds the locks (src/core/fork.h). */
+static void before_fork(void) {
+  pthread_mutex_lock(&running);
+  pthread_mutex_lock(&memory.lock);
+}
+static void in_parent(void) {
+  pthread_mutex_unlock(&memory.lock);
+  pthread_mutex_unlock(&running);
+}
+static void in_child(void) {
+  for (pretend_queue *q = queues; q && memory.fork_loses; q = q->next) q->base.lost = 1;
+  in_parent();
+}
+
 static void read_limits(void) {
   const char *capacity = getenv("GPUREDUCE_PRETEND_CAPACITY"), *fail_at = getenv("GPUREDUCE_PRETEND_FAIL_AT");
   const char *lose_at = getenv("GPUREDUCE_PRETEND_LOSE_AT"), *looks = getenv("GPUREDUCE_PRETEND_LOOKS");
+  pthread_atfork(before_fork, in_parent, in_child);
   if (capacity) memory.capacity = (size_t)strtoull(capacity, NULL, 10);
   if (fail_at) memory.fail_at = strtoll(fail_at, NULL, 10);
   if (lose_at) memory.lose_at = strtoll(lose_at, NULL, 10);
+  memory.fork_loses = getenv("GPUREDUCE_PRETEND_FORK") != NULL;
   if (looks) memory.looks = strtoll(looks, NULL, 10);
 }
 

@@ -55,15 +55,21 @@ void *gr_l_test_object(lua_State *L, int i, const char *name) {
 
 void *gr_l_check_object(lua_State *L, int arg, const char *name) {
   void *object = gr_l_test_object(L, arg, name);
-  if (!object) gr_l_argerror(L, arg, "%s expected, got %s", name, gr_l_kind(L, arg));
+  if (!object) gr_l_argerror(L, arg, "%.*s expected, got %s", (int)gr_own_length(name), name, gr_l_kind(L, arg));
   return object;
 }
 
 /* What the value at i is, in words: its type, or the name its metatable gives. */
 const char *gr_l_kind(lua_State *L, int i) {
   if (lua_isnone(L, i)) return "no value";
+  if (i < 0 && i > LUA_REGISTRYINDEX) i += lua_gettop(L) + 1;
   if (luaL_getmetafield(L, i, "__name")) {
-    if (lua_type(L, -1) == LUA_TSTRING) return lua_tostring(L, -1);
+    const char *name = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : NULL;
+    if (name && !gr_l_is_of_other_copy(L, i, name)) return name;
+    if (name) {
+      gr_l_push_copies(L);
+      return lua_pushfstring(L, "%s of another copy of this module (%s)", name, lua_tostring(L, -1));
+    }
     lua_pop(L, 1);
   }
   return luaL_typename(L, i);
@@ -100,8 +106,8 @@ GR_APART static void no_array(lua_State *L, int arg) {
   char hint[128];
   const char *kind = gr_l_kind(L, arg);
   /* An array without its stamp has been collected already; a finalizer has kept it. */
-  if (gr_l_test_any_array(L, arg) || gr_l_test_object(L, arg, GR_ARRAY_NAME) ||
-      gr_l_test_object(L, arg, GR_TRANSPOSED_NAME))
+  if (gr_l_test_any_array(L, arg) || gr_l_test_object(L, arg, GR_OWN(array)) ||
+      gr_l_test_object(L, arg, GR_OWN(transposed)))
     gr_l_argerror(L, arg, "array has been released");
   gr_l_argerror(L, arg, "%s expected, got %s%s", GR_ARRAY_NAME, kind, self_hint(L, arg, hint));
 }

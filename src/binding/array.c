@@ -362,8 +362,8 @@ static int l_bring(lua_State *L) {
 /* release and __close: give the memory back now; a second time does nothing. */
 static int l_release(lua_State *L) {
   gr_array *a = gr_l_test_any_array(L, 1);
-  if (!a && gr_l_test_object(L, 1, GR_ARRAY_NAME)) return 0; /* collected before the finalizer that calls this */
-  if (!a && gr_l_test_object(L, 1, GR_TRANSPOSED_NAME)) return 0;
+  if (!a && gr_l_test_object(L, 1, GR_OWN(array))) return 0; /* collected before the finalizer that calls this */
+  if (!a && gr_l_test_object(L, 1, GR_OWN(transposed))) return 0;
   if (!a) gr_l_check_array(L, 1);
   gr_l_release(L, a);
   return 0;
@@ -448,8 +448,8 @@ static const gr_function gr_array_metamethods[] = {
 };
 
 void gr_l_array_metatable(lua_State *L, gr_context *c) {
-  luaL_newmetatable(L, GR_ARRAY_NAME);
-  gr_l_hide_metatable(L, GR_ARRAY_NAME);
+  luaL_newmetatable(L, GR_OWN(array));
+  gr_l_hide_metatable(L, GR_OWN(array));
   gr_l_register(L, gr_array_metamethods);
   lua_getfield(L, -1, "__newindex");
   lua_pushliteral(L, "[]"); /* in errors */

@@ -32,7 +32,7 @@ void gr_l_brief_parts(lua_State *L, gr_context *c) {
   lua_setfield(L, -2, "element");
   lua_pushlightuserdata(L, c);
   lua_setfield(L, -2, "context");
-  luaL_getmetatable(L, GR_ARRAY_NAME);
+  luaL_getmetatable(L, GR_OWN(array));
   lua_setfield(L, -2, "array");
   lua_newtable(L);
   lua_newtable(L);

@@ -10,14 +10,13 @@
 #include "src/binding/results.h"
 #include "src/capi/call.h"
 
-#define ORDER_NAME "gpureduce.capi.order" /* in the registry: puts a transposed matrix in order */
-#define SLOTS 8                           /* of the stack, that any function here needs */
+#define SLOTS 8 /* of the stack, that any function here needs */
 
 /* ---- the state ---- */
 
 /* The open module's context, or NULL. */
 static gr_context *context_of(lua_State *L) {
-  lua_getfield(L, LUA_REGISTRYINDEX, GR_INSTANCE_NAME);
+  lua_getfield(L, LUA_REGISTRYINDEX, GR_OWN(instance));
   gr_context *const *c = lua_touserdata(L, -1);
   gr_context *found = c ? *c : NULL;
   lua_pop(L, 1);
@@ -87,7 +86,7 @@ gpureduce_array *gpureduce_check(lua_State *L, int arg) {
   } else if (!a) {
     luaL_checkstack(L, SLOTS, "gpureduce");
     if (arg < 0) arg = lua_gettop(L) + 1 + arg;
-    lua_getfield(L, LUA_REGISTRYINDEX, ORDER_NAME);
+    lua_getfield(L, LUA_REGISTRYINDEX, GR_OWN(order));
     lua_pushvalue(L, arg);
     lua_call(L, 1, 1);
     a = gr_l_test_array(L, -1);
@@ -159,21 +158,26 @@ static const gpureduce_api table = {.size = sizeof(gpureduce_api),
 };
 
 void gr_l_capi_open(lua_State *L) {
-  static const gr_function order[] = {{ORDER_NAME, l_order, 0}, {NULL, NULL, 0}};
+  static const gr_function order[] = {{"order", l_order, 0}, {NULL, NULL, 0}};
   const gpureduce_api **cell = gr_newuserdata(L, sizeof *cell);
   *cell = &table;
-  lua_pushvalue(L, -1);
-  lua_setfield(L, LUA_REGISTRYINDEX, GPUREDUCE_TABLE);
+  lua_getfield(L, LUA_REGISTRYINDEX, GPUREDUCE_TABLE);
+  const int is_first = lua_isnil(L, -1); /* of the copies of the module in this state */
+  lua_pop(L, 1);
+  if (is_first) {
+    lua_pushvalue(L, -1);
+    lua_setfield(L, LUA_REGISTRYINDEX, GPUREDUCE_TABLE);
+  }
   lua_setfield(L, -2, "_capi");
   lua_newtable(L);
   gr_l_register(L, order);
-  lua_getfield(L, -1, ORDER_NAME);
-  lua_setfield(L, LUA_REGISTRYINDEX, ORDER_NAME);
+  lua_getfield(L, -1, "order");
+  lua_setfield(L, LUA_REGISTRYINDEX, GR_OWN(order)); /* puts a transposed matrix in order */
   lua_pop(L, 1);
 }
 
 void gr_l_capi_hide(lua_State *L) {
-  lua_getfield(L, LUA_REGISTRYINDEX, GR_MODULE_NAME);
+  lua_getfield(L, LUA_REGISTRYINDEX, GR_OWN(module));
   lua_pushliteral(L, "_capi");
   lua_pushnil(L);
   lua_rawset(L, -3);

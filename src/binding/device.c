@@ -10,6 +10,7 @@
 #include "src/core/clock.h"
 #include "src/core/dlpack.h"
 #include "src/core/formula/expression.h"
+#include "src/core/later.h"
 #include "src/core/pool.h"
 #include "src/core/threads.h"
 #include "kernels/cpu/kernels_cpu.h"
@@ -138,6 +139,7 @@ static int l_stats(lua_State *L) {
 */
 static int l_memory(lua_State *L) {
   gr_context *c = gr_l_context(L);
+  gr_later_sweep(c);
   gr_dlpack_settle(c);
   gr_pool_counts p = gr_pool_read();
   lua_createtable(L, 0, 8);
@@ -173,17 +175,21 @@ static int option_bytes(lua_State *L, const char *name, size_t *out) {
 }
 
 /*
-** gr.gc{budget = bytes, auto = boolean, cache = bytes or "auto"}: the smallest budget, whether passing it collects by
-** itself, and how much the process keeps for reuse.
+** gr.gc{budget = bytes, auto = boolean, limit = bytes, cache = bytes or "auto"}: the smallest budget, whether passing
+** it collects by itself, the most that arrays may take, and how much the process keeps for reuse.
 */
 static int l_gc(lua_State *L) {
-  static const char *const names[] = {"budget", "auto", "cache", NULL};
+  static const char *const names[] = {"budget", "auto", "limit", "cache", NULL};
   gr_context *c = gr_l_context(L);
-  size_t budget = c->floor, cache = GR_POOL_AUTO;
+  size_t budget = c->floor, limit = 0, cache = GR_POOL_AUTO;
   int automatic = c->automatic;
   if (!gr_l_options(L, 1, names)) gr_l_argerror(L, 1, "options table expected, got no value");
   const int sets_budget = option_bytes(L, "budget", &budget);
   if (gr_l_has_option(L, 1, "auto")) automatic = gr_l_option_flag(L, 1, "auto");
+  const int sets_limit = option_bytes(L, "limit", &limit);
+  if (sets_limit && (!limit || (c->limits.bytes && limit > c->limits.bytes)))
+    gr_l_argerror(L, 1, "option 'limit': %s expected, got %llu", limit ? "no more than before" : "1 byte or more",
+                  (unsigned long long)limit);
   const int sets_cache = gr_l_push_option(L, 1, "cache");
   if (sets_cache) gr_l_needs_process(L, c);
   if (sets_cache && lua_type(L, -1) != LUA_TSTRING) option_bytes(L, "cache", &cache);
@@ -191,6 +197,7 @@ static int l_gc(lua_State *L) {
     gr_l_argerror(L, 1, "option 'cache': bytes or 'auto' expected, got '%.40s'", lua_tostring(L, -1));
   if (sets_budget) c->floor = c->budget = budget;
   c->automatic = automatic;
+  if (sets_limit) c->limits.bytes = limit, c->limits.lowered = 1;
   if (sets_cache) gr_pool_limit(cache);
   return 0;
 }

@@ -85,7 +85,7 @@ import in = {{NULL, 1 }, 0, 0 };
   gr_cdata d;
   gr_l_needs_pointers(L, c);
   gr_l_forget_orphans(L, c);
-  capsule *own = gr_l_test_object(L, 1, GR_DLPACK_NAME);
+  capsule *own = gr_l_test_object(L, 1, GR_OWN(dlpack));
   if (own && !own->tensor.at) gr_l_argerror(L, 1, GR_DLPACK_NAME " has been consumed");
   if (own) in.tensor = own->tensor, in.is_capsule = 1, own->tensor.at = NULL;
   else in.tensor.at = (void *)gr_l_check_address(L, 1, GR_DLPACK_NAME, &d);
@@ -128,7 +128,7 @@ static int l_dlpack(lua_State *L) {
   if (o.copies) a = copy_first(L, c), transposed = 0;
   capsule *d = gr_newuserdata(L, sizeof *d);
   *d = (capsule){{NULL, 0}, ""};
-  luaL_setmetatable(L, GR_DLPACK_NAME);
+  luaL_setmetatable(L, GR_OWN(dlpack));
   GR_TRY(L, c, 1, gr_dlpack_export(c, a, transposed, versioned, &o, &d->tensor));
   snprintf(d->what, sizeof d->what, "%s[%lld], %s", gr_dtypes[a->dtype].name, (long long)a->n,
            a->storage->queue->backend->name);
@@ -136,7 +136,7 @@ static int l_dlpack(lua_State *L) {
 }
 
 static capsule *check_full(lua_State *L) {
-  capsule *d = gr_l_check_object(L, 1, GR_DLPACK_NAME);
+  capsule *d = gr_l_check_object(L, 1, GR_OWN(dlpack));
   if (!d->tensor.at) gr_l_argerror(L, 1, GR_DLPACK_NAME " has been consumed");
   return d;
 }
@@ -158,7 +158,7 @@ static int l_consume(lua_State *L) {
 
 /* d:release(), __gc and __close: calls the deleter unless it has been consumed. */
 static int l_release(lua_State *L) {
-  capsule *d = gr_l_check_object(L, 1, GR_DLPACK_NAME);
+  capsule *d = gr_l_check_object(L, 1, GR_OWN(dlpack));
   const gr_dl tensor = d->tensor;
   d->tensor.at = NULL;
   gr_dl_delete(tensor);
@@ -206,7 +206,7 @@ static int l_destructor(lua_State *L) {
 }
 
 static int l_tostring(lua_State *L) {
-  const capsule *d = gr_l_check_object(L, 1, GR_DLPACK_NAME);
+  const capsule *d = gr_l_check_object(L, 1, GR_OWN(dlpack));
   lua_pushfstring(L, GR_DLPACK_NAME " (%s)", d->tensor.at ? d->what : "consumed");
   return 1;
 }
@@ -223,7 +223,7 @@ static const gr_function metamethods[] = {
 static const gr_function importer[] = {{"fromdlpack", l_import, 0}, {NULL, NULL, 0}};
 
 void gr_l_dlpack_metatable(lua_State *L, gr_context *c) {
-  gr_l_make_metatable(L, GR_DLPACK_NAME, methods, metamethods);
+  gr_l_make_metatable(L, GR_OWN(dlpack), methods, metamethods);
   lua_newtable(L);
   gr_l_register(L, importer);
   lua_getfield(L, -1, "fromdlpack");

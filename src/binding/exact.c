@@ -15,7 +15,7 @@ typedef struct accumulator {
   gr_exact sum;
 } accumulator;
 
-static accumulator *check_accumulator(lua_State *L, int arg) { return gr_l_check_object(L, arg, ACCUMULATOR_NAME); }
+static accumulator *check_accumulator(lua_State *L, int arg) { return gr_l_check_object(L, arg, GR_OWN(accumulator)); }
 
 /* gr.accumulator(bytes): an exact sum, empty or from the bytes that another one gave. */
 static int l_accumulator(lua_State *L) {
@@ -28,7 +28,7 @@ static int l_accumulator(lua_State *L) {
   }
   accumulator *s = gr_newuserdata(L, sizeof *s);
   gr_exact_clear(&s->sum);
-  luaL_setmetatable(L, ACCUMULATOR_NAME);
+  luaL_setmetatable(L, GR_OWN(accumulator));
   if (bytes && (why = gr_exact_unpack(&s->sum, (const unsigned char *)bytes, length, text)) != NULL)
     gr_l_argerror(L, 1, "%s", why);
   return 1;
@@ -61,7 +61,7 @@ static int l_add_dot(lua_State *L) {
 /* s:merge(other): what the other one holds; or s:merge(comm), those of all ranks; returns s. */
 static int l_merge(lua_State *L) {
   accumulator *s = check_accumulator(L, 1), *other;
-  if (gr_l_test_object(L, 2, GR_COMM_NAME)) {
+  if (gr_l_test_object(L, 2, GR_OWN(comm))) {
     gr_context *c = gr_l_context(L);
     gr_comm *comm = gr_l_check_comm(L, 2);
     GR_TRY_RANKS(L, c, comm, 2, gr_exact_ranks(c, &s->sum));
@@ -137,4 +137,4 @@ static const gr_function methods[] = {
 };
 static const gr_function metamethods[] = {{"__tostring", l_tostring, 0}, {NULL, NULL, 0}};
 
-void gr_l_accumulator_metatable(lua_State *L) { gr_l_make_metatable(L, ACCUMULATOR_NAME, methods, metamethods); }
+void gr_l_accumulator_metatable(lua_State *L) { gr_l_make_metatable(L, GR_OWN(accumulator), methods, metamethods); }

@@ -12,8 +12,6 @@
 #include "src/binding/matrix.h"
 #include "src/core/explain.h"
 
-#define EXPLANATION_NAME "gpureduce.explanation"
-
 static void set_text(lua_State *L, const char *key, const char *text) {
   if (!text) return;
   lua_pushstring(L, text);
@@ -41,10 +39,10 @@ static int l_text(lua_State *L) {
 }
 
 static void push_metatable(lua_State *L) {
-  if (!luaL_newmetatable(L, EXPLANATION_NAME)) return;
+  if (!luaL_newmetatable(L, GR_OWN(explanation))) return;
   lua_pushcfunction(L, l_text);
   lua_setfield(L, -2, "__tostring");
-  gr_l_hide_metatable(L, EXPLANATION_NAME);
+  gr_l_hide_metatable(L, GR_OWN(explanation));
 }
 
 static int push(lua_State *L, const char *op, const gr_explanation *e, const char *text) {

@@ -8,7 +8,7 @@
 
 /* Arrays, which most arguments are, are known sooner than objects by their names. */
 gr_expression *gr_l_test_expression(lua_State *L, int i) {
-  return gr_l_test_array(L, i) ? NULL : gr_l_test_object(L, i, GR_EXPRESSION_NAME);
+  return gr_l_test_array(L, i) ? NULL : gr_l_test_object(L, i, GR_OWN(expression));
 }
 
 int gr_l_has_expression(lua_State *L, int count) {
@@ -20,7 +20,7 @@ int gr_l_has_expression(lua_State *L, int count) {
 gr_expression *gr_l_push_expression(lua_State *L, size_t bytes) {
   gr_expression *e = gr_newuserdata(L, bytes);
   memset(e, 0, sizeof *e);
-  luaL_setmetatable(L, GR_EXPRESSION_NAME);
+  luaL_setmetatable(L, GR_OWN(expression));
   return e;
 }
 
@@ -52,14 +52,18 @@ int gr_l_again_with(lua_State *L, gr_context *c, gr_status status, const gr_expr
 
 /* ---- elements ---- */
 
-gr_array *gr_l_push_elements(lua_State *L, int arg, const gr_expression *e) {
+gr_array *gr_l_push_elements_later(lua_State *L, int arg, const gr_expression *e, int later) {
   gr_context *c = gr_l_context(L);
   gr_array *out = gr_l_push_array(L);
   check_alive(L, arg, e);
   GR_TRY_WITH(L, c, arg, e, NULL, gr_expression_promise(c, e, out));
   gr_l_reserve(L, c, (size_t)(out->n * gr_size(out->dtype)));
-  GR_TRY_WITH(L, c, arg, e, NULL, gr_expression_eval(c, e, out));
+  GR_TRY_WITH(L, c, arg, e, NULL, GR_LATER(c, later, gr_expression_eval(c, e, out)));
   return out;
+}
+
+gr_array *gr_l_push_elements(lua_State *L, int arg, const gr_expression *e) {
+  return gr_l_push_elements_later(L, arg, e, 0);
 }
 
 gr_array *gr_l_check_elements(lua_State *L, int arg) {

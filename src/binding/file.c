@@ -14,8 +14,6 @@
 #include "src/core/file.h"
 #include "src/core/save.h"
 
-#define READING_NAME "gpureduce.reading"
-
 /*
 ** The path at arg for the function of that name, or NULL and why it is none; the system would take one with a NUL for a
 ** shorter one. Raises where the host allows no files.
@@ -75,7 +73,7 @@ static int l_reading_gc(lua_State *L) {
 static reading *push_reading(lua_State *L) {
   reading *r = gr_newuserdata(L, sizeof *r);
   *r = (reading){.load = {.source = {.fd = -1}}, .csv = {.source = {.fd = -1}}};
-  if (luaL_newmetatable(L, READING_NAME)) {
+  if (luaL_newmetatable(L, GR_OWN(reading))) {
     lua_pushcfunction(L, l_reading_gc);
     lua_setfield(L, -2, "__gc");
   }

@@ -26,7 +26,7 @@ static int l_fuse(lua_State *L) {
     gr_l_argerror(L, 1, "text of at most %d characters expected, got %lld", GR_FORMULA_TEXT, (long long)length);
   gr_formula *f = gr_newuserdata(L, gr_formula_room(length));
   memset(f, 0, sizeof *f);
-  luaL_setmetatable(L, FORMULA_NAME);
+  luaL_setmetatable(L, GR_OWN(formula));
   gr_status status = GR_CALL(L, c, gr_formula_read(c, f, text, length));
   if (status == GR_NO_MEMORY && gr_l_again(L, c, status)) status = GR_CALL(L, c, gr_formula_read(c, f, text, length));
   if (status == GR_BAD) gr_l_hint_function(c);
@@ -77,7 +77,7 @@ static gr_given read_input(lua_State *L, const char *name) {
 /* f{a = a, b = 2}: an expression; its operands are on the stack while it is made. */
 static int l_bind(lua_State *L) {
   gr_context *c = gr_l_context(L);
-  const gr_formula *f = gr_l_check_object(L, 1, FORMULA_NAME);
+  const gr_formula *f = gr_l_check_object(L, 1, GR_OWN(formula));
   gr_given given[GR_FORMULA_NAMES];
   int64_t n = -1;
   if (lua_type(L, 2) != LUA_TTABLE) gr_l_argerror(L, 1, "table of inputs expected, got %s", gr_l_kind(L, 2));
@@ -96,7 +96,7 @@ static int l_bind(lua_State *L) {
 }
 
 static int l_formula_tostring(lua_State *L) {
-  const gr_formula *f = gr_l_check_object(L, 1, FORMULA_NAME);
+  const gr_formula *f = gr_l_check_object(L, 1, GR_OWN(formula));
   luaL_Buffer b;
   luaL_buffinit(L, &b);
   luaL_addstring(&b, FORMULA_NAME ": ");
@@ -118,7 +118,7 @@ static int l_lazy(lua_State *L) {
 }
 
 static gr_expression *check_expression(lua_State *L, int arg) {
-  gr_expression *e = gr_l_check_object(L, arg, GR_EXPRESSION_NAME);
+  gr_expression *e = gr_l_check_object(L, arg, GR_OWN(expression));
   if (!gr_expression_alive(e)) gr_l_argerror(L, arg, "expression has been released");
   return e;
 }
@@ -144,7 +144,7 @@ static int l_steps(lua_State *L) {
 }
 
 static int l_release(lua_State *L) {
-  gr_expression *e = gr_l_check_object(L, 1, GR_EXPRESSION_NAME);
+  gr_expression *e = gr_l_check_object(L, 1, GR_OWN(expression));
   gr_expression_release(e);
   e->released = 1;
   return 0;
@@ -166,7 +166,7 @@ static int push_line(lua_State *L, const gr_expression *e) {
 }
 
 static int l_expression_tostring(lua_State *L) {
-  const gr_expression *e = gr_l_check_object(L, 1, GR_EXPRESSION_NAME);
+  const gr_expression *e = gr_l_check_object(L, 1, GR_OWN(expression));
   const int steps = count_steps(e);
   const long long rows = gr_expression_alive(e) && !gr_expression_line(e) ? gr_expression_rows(e) : 0;
   char text[128], shape[64];
@@ -301,12 +301,12 @@ void gr_l_formula_metatables(lua_State *L) {
   static const gr_function of_expressions[] = {
       {"__gc", l_release, 0}, {"__tostring", l_expression_tostring, 0}, {"__len", l_length, 0}, {NULL, NULL, 0}};
   const int module = lua_gettop(L);
-  gr_l_make_metatable(L, FORMULA_NAME, none, of_formulas);
-  luaL_getmetatable(L, FORMULA_NAME);
+  gr_l_make_metatable(L, GR_OWN(formula), none, of_formulas);
+  luaL_getmetatable(L, GR_OWN(formula));
   gr_l_set_event(L, "__call", "formula", l_bind, 0);
   lua_pop(L, 1);
-  gr_l_make_metatable(L, GR_EXPRESSION_NAME, none, of_expressions);
-  luaL_getmetatable(L, GR_EXPRESSION_NAME);
+  gr_l_make_metatable(L, GR_OWN(expression), none, of_expressions);
+  luaL_getmetatable(L, GR_OWN(expression));
   add_operators(L);
   lua_newtable(L);
   add_functions(L, module);

@@ -24,15 +24,13 @@
 #include "src/capi/call.h"
 #include "src/core/dlpack.h"
 #include "src/core/explain.h"
+#include "src/core/later.h"
 
 #if defined(__GNUC__)
 #define EXPORT __attribute__((visibility("default")))
 #else
 #define EXPORT
 #endif
-
-#define CONTEXT_NAME "gpureduce.context"
-#define COPY_NAME "gpureduce.copy" /* in the registry: which copy of the module is open */
 
 /* parts.hint(given, names): " (did you mean 'x'?)" or "", for the option checks of the Lua parts. */
 static int l_hint(lua_State *L) {
@@ -85,8 +83,8 @@ static int has_metatable(lua_State *L, const char *name) {
 }
 
 /* parts.is_histogram(value), parts.is_histogram2d(value) */
-static int l_is_histogram(lua_State *L) { return has_metatable(L, GR_HISTOGRAM_NAME); }
-static int l_is_histogram2d(lua_State *L) { return has_metatable(L, GR_HISTOGRAM2D_NAME); }
+static int l_is_histogram(lua_State *L) { return has_metatable(L, GR_OWN(histogram)); }
+static int l_is_histogram2d(lua_State *L) { return has_metatable(L, GR_OWN(histogram2d)); }
 
 /* parts.inherits(table): whether its metatable, hidden or not, has an __index. */
 static int l_inherits(lua_State *L) {
@@ -158,11 +156,12 @@ static void run_embedded(lua_State *L, gr_context *c) {
 
 static int l_context_gc(lua_State *L) {
   gr_context **c = lua_touserdata(L, 1);
-  if (*c) {
-    gr_l_capi_close(*c);
-    gr_dlpack_leave(*c);
-  }
+  gr_context *own = *c;
   *c = NULL;
+  if (!own) return 0;
+  gr_l_capi_close(own);
+  gr_later_end(own);
+  gr_dlpack_leave(own);
   return 0;
 }
 
@@ -177,12 +176,12 @@ static gr_context *open_context(lua_State *L) {
   const gpureduce_config *config = gr_l_config(L);
   gr_context **c = gr_newuserdata(L, sizeof *c);
   *c = NULL;
-  luaL_newmetatable(L, CONTEXT_NAME);
-  gr_l_hide_metatable(L, CONTEXT_NAME);
+  luaL_newmetatable(L, GR_OWN(context));
+  gr_l_hide_metatable(L, GR_OWN(context));
   lua_pushcfunction(L, l_context_gc);
   lua_setfield(L, -2, "__gc");
   lua_setmetatable(L, -2);
-  lua_setfield(L, LUA_REGISTRYINDEX, GR_INSTANCE_NAME);
+  lua_setfield(L, LUA_REGISTRYINDEX, GR_OWN(instance));
   *c = gr_context_new(&host);
   if (!*c) luaL_error(L, "gpureduce: out of memory");
   if (config) gr_capi_configure(*c, config);
@@ -207,22 +206,16 @@ static void check_lua(lua_State *L) {
 #endif
 }
 
-EXPORT int luaopen_gpureduce(lua_State *);
-
-/*
-** What the module leaves in a state goes by names, and is laid out as this copy of it knows: another one, of another
-** version or from another file, would take its arrays for its own.
-*/
-static void check_copy(lua_State *L) {
-  void *own = (void *)(uintptr_t)luaopen_gpureduce;
-  lua_getfield(L, LUA_REGISTRYINDEX, COPY_NAME);
-  luaL_getmetatable(L, GR_ARRAY_NAME);
-  if (lua_touserdata(L, -2) != own && !(lua_isnil(L, -2) && lua_isnil(L, -1)))
-    luaL_error(L, "gpureduce: another copy of this module is open in this Lua state, which takes one");
-  lua_pop(L, 2);
-  lua_pushlightuserdata(L, own);
-  lua_setfield(L, LUA_REGISTRYINDEX, COPY_NAME);
+/* gr._COPY: nil, or that there is another copy in this state. Lua's own warnings say it, too, where they are on. */
+static void set_copy(lua_State *L) {
+  gr_l_push_other_copies(L);
+#if LUA_VERSION_NUM >= 504
+  if (!lua_isnil(L, -1)) lua_warning(L, lua_pushfstring(L, "gpureduce: %s", lua_tostring(L, -1)), 0), lua_pop(L, 1);
+#endif
+  lua_setfield(L, -2, "_COPY");
 }
+
+EXPORT int luaopen_gpureduce(lua_State *);
 
 int luaopen_gpureduce(lua_State *L) {
 #define GR_X(part) gr_##part##_functions,
@@ -230,8 +223,8 @@ int luaopen_gpureduce(lua_State *L) {
 #undef GR_X
   check_lua(L);
   if (sizeof(lua_Number) != 8) return luaL_error(L, "gpureduce: needs a Lua whose numbers are doubles");
-  check_copy(L);
-  lua_getfield(L, LUA_REGISTRYINDEX, GR_MODULE_NAME);
+  gr_l_choose_names();
+  lua_getfield(L, LUA_REGISTRYINDEX, GR_OWN(module));
   if (!lua_isnil(L, -1)) return 1; /* one module and one context a state, however often it is required */
   gr_choose_secret();
   gr_context *c = open_context(L);
@@ -246,21 +239,22 @@ int luaopen_gpureduce(lua_State *L) {
   gr_l_comm_metatable(L);
   lua_pushliteral(L, GR_VERSION);
   lua_setfield(L, -2, "_VERSION");
+  set_copy(L);
   gr_l_capi_open(L);
   run_embedded(L, c);
   lua_getfield(L, -1, "histogram");
-  lua_setfield(L, LUA_REGISTRYINDEX, GR_HISTOGRAM_NAME);
+  lua_setfield(L, LUA_REGISTRYINDEX, GR_OWN(histogram));
   lua_getfield(L, -1, "histogram2d");
-  lua_setfield(L, LUA_REGISTRYINDEX, GR_HISTOGRAM2D_NAME);
+  lua_setfield(L, LUA_REGISTRYINDEX, GR_OWN(histogram2d));
   lua_getfield(L, -1, "calls");
   lua_replace(L, -2);
   lua_insert(L, -2);
   gr_l_when_functions(L, c, gr_reduce_functions);
   lua_insert(L, -2);
-  lua_getfield(L, LUA_REGISTRYINDEX, GR_FUNCTIONS_NAME);
+  lua_getfield(L, LUA_REGISTRYINDEX, GR_OWN(functions));
   lua_call(L, 1, 0);
   lua_pushvalue(L, -1);
-  lua_setfield(L, LUA_REGISTRYINDEX, GR_MODULE_NAME);
+  lua_setfield(L, LUA_REGISTRYINDEX, GR_OWN(module));
   return 1;
 }
 

@@ -115,7 +115,7 @@ static int into_option(lua_State *L, const gr_array *a, const gr_binning *b) {
   const int64_t lengths[] = {b->bins, 3, b->bins + 1};
   if (!gr_l_push_option(L, 2, "into")) return 0;
   int at = lua_gettop(L);
-  luaL_getmetatable(L, GR_HISTOGRAM_NAME);
+  luaL_getmetatable(L, GR_OWN(histogram));
   if (!lua_istable(L, at) || !lua_getmetatable(L, at) || !lua_rawequal(L, -1, -2))
     gr_l_argerror(L, 2, "option 'into': histogram expected, got %s", luaL_typename(L, at));
   lua_settop(L, at);
@@ -193,7 +193,7 @@ static int push_each(lua_State *L, gr_context *c, gr_reduced of, gr_shape s, gr_
     gr_array_row(counts, k, gr_l_push_array(L));
     gr_array_row(tails, k, gr_l_push_array(L));
     push_histogram(L, at + 4, at + 5, at + 2);
-    lua_getfield(L, LUA_REGISTRYINDEX, GR_HISTOGRAM_NAME);
+    lua_getfield(L, LUA_REGISTRYINDEX, GR_OWN(histogram));
     lua_setmetatable(L, -2);
     gr_rawseti(L, at + 3, (lua_Integer)(k + 1));
     lua_settop(L, at + 3);
@@ -254,7 +254,7 @@ static int l_histogram(lua_State *L) {
     GR_TRY(L, c, 2, gr_density(c, bars, edges, out));
     lua_setfield(L, -2, "density");
   }
-  lua_getfield(L, LUA_REGISTRYINDEX, GR_HISTOGRAM_NAME);
+  lua_getfield(L, LUA_REGISTRYINDEX, GR_OWN(histogram));
   lua_setmetatable(L, -2);
   return 1 + gr_l_push_seconds(L, &k);
 }

@@ -132,7 +132,7 @@ static int into_option(lua_State *L, const gr_array *a, const gr_pairs *p) {
   const int64_t nx = p->bins[0].bins, ny = p->bins[1].bins, lengths[PARTS] = {nx * ny, GR_PAIRS_TAILS, nx + 1, ny + 1};
   if (!gr_l_push_option(L, OPTIONS, "into")) return 0;
   const int at = lua_gettop(L);
-  luaL_getmetatable(L, GR_HISTOGRAM2D_NAME);
+  luaL_getmetatable(L, GR_OWN(histogram2d));
   if (!lua_istable(L, at) || !lua_getmetatable(L, at) || !lua_rawequal(L, -1, -2))
     gr_l_argerror(L, OPTIONS, "option 'into': histogram of pairs expected, got %s", gr_l_kind(L, at));
   lua_settop(L, at);
@@ -244,7 +244,7 @@ static int l_histogram2d(lua_State *L) {
     GR_TRY(L, c, OPTIONS, gr_density2d(c, parts[COUNTS], (const gr_array *const *)edges, out));
     lua_setfield(L, -2, "density");
   }
-  lua_getfield(L, LUA_REGISTRYINDEX, GR_HISTOGRAM2D_NAME);
+  lua_getfield(L, LUA_REGISTRYINDEX, GR_OWN(histogram2d));
   lua_setmetatable(L, -2);
   return 1;
 }

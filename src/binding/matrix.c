@@ -27,14 +27,14 @@ static gr_array *put_in_order(lua_State *L, int arg) {
 
 void gr_l_transposed_metatable(lua_State *L, gr_context *c) {
   const int arrays = lua_gettop(L);
-  luaL_newmetatable(L, GR_TRANSPOSED_NAME);
+  luaL_newmetatable(L, GR_OWN(transposed));
   lua_pushnil(L);
   while (lua_next(L, arrays)) {
     lua_pushvalue(L, -2);
     lua_insert(L, -2);
     lua_rawset(L, arrays + 1);
   }
-  gr_l_hide_metatable(L, GR_TRANSPOSED_NAME);
+  gr_l_hide_metatable(L, GR_OWN(transposed));
   lua_pop(L, 1);
   gr_l_state_of(c)->put_in_order = put_in_order;
 }
@@ -78,7 +78,7 @@ int gr_l_reduces_transposed(lua_State *L, int options) {
 
 void gr_l_mark_transposed(lua_State *L, gr_array *a) {
   a->stamp ^= GR_TRANSPOSED;
-  luaL_getmetatable(L, GR_TRANSPOSED_NAME);
+  luaL_getmetatable(L, GR_OWN(transposed));
   lua_setmetatable(L, -2);
 }
 

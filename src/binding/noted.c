@@ -1,11 +1,9 @@
 /* Arrays made in open scopes, by number. */
 #include "src/binding/noted.h"
 
-#define SCOPE_NAME "gpureduce.scope"
-
 /* Weak, so that garbage among them is collected as ever. */
 void gr_l_push_noted(lua_State *L) {
-  lua_getfield(L, LUA_REGISTRYINDEX, SCOPE_NAME);
+  lua_getfield(L, LUA_REGISTRYINDEX, GR_OWN(scope));
   if (!lua_isnil(L, -1)) return;
   lua_pop(L, 1);
   lua_newtable(L);
@@ -14,7 +12,7 @@ void gr_l_push_noted(lua_State *L) {
   lua_setfield(L, -2, "__mode");
   lua_setmetatable(L, -2);
   lua_pushvalue(L, -1);
-  lua_setfield(L, LUA_REGISTRYINDEX, SCOPE_NAME);
+  lua_setfield(L, LUA_REGISTRYINDEX, GR_OWN(scope));
 }
 
 /*

@@ -17,7 +17,7 @@
 #define MOST GR_OPERATOR_STATES
 
 gr_custom *gr_l_test_operator(lua_State *L, int i) {
-  return lua_isuserdata(L, i) ? gr_l_test_object(L, i, OPERATOR_NAME) : NULL;
+  return lua_isuserdata(L, i) ? gr_l_test_object(L, i, GR_OWN(operator)) : NULL;
 }
 
 /* ---- making one; strings stay on the stack until their text has been read ---- */
@@ -138,7 +138,7 @@ static int l_operator(lua_State *L) {
   const size_t bytes = gr_custom_room(&t);
   gr_custom *u = gr_newuserdata(L, bytes);
   memset(u, 0, bytes);
-  luaL_setmetatable(L, OPERATOR_NAME);
+  luaL_setmetatable(L, GR_OWN(operator));
   gr_status status = GR_CALL(L, c, gr_custom_read(c, u, &t));
   if (status == GR_NO_MEMORY && gr_l_again(L, c, status)) status = GR_CALL(L, c, gr_custom_read(c, u, &t));
   if (status == GR_BAD) gr_l_hint_function(c);
@@ -304,7 +304,7 @@ int gr_l_operator_scan(lua_State *L, gr_custom *u, int first, int options) {
 /* ---- methods ---- */
 
 static gr_custom *take_self(lua_State *L) {
-  gr_custom *u = gr_l_check_object(L, 1, OPERATOR_NAME);
+  gr_custom *u = gr_l_check_object(L, 1, GR_OWN(operator));
   lua_settop(L, 3);
   return u;
 }
@@ -322,7 +322,7 @@ static int l_call(lua_State *L) {
 }
 
 static int l_tostring(lua_State *L) {
-  const gr_custom *u = gr_l_check_object(L, 1, OPERATOR_NAME);
+  const gr_custom *u = gr_l_check_object(L, 1, GR_OWN(operator));
   luaL_Buffer b;
   luaL_buffinit(L, &b);
   luaL_addstring(&b, OPERATOR_NAME ":");
@@ -342,8 +342,8 @@ const gr_function gr_operator_functions[] = {{"operator", l_operator, 0}, {NULL,
 void gr_l_operator_metatable(lua_State *L) {
   static const gr_function methods[] = {{"reduce", l_reduce, 0}, {"scan", l_scan, 0}, {NULL, NULL, 0}};
   static const gr_function meta[] = {{"__tostring", l_tostring, 0}, {NULL, NULL, 0}};
-  gr_l_make_metatable(L, OPERATOR_NAME, methods, meta);
-  luaL_getmetatable(L, OPERATOR_NAME);
+  gr_l_make_metatable(L, GR_OWN(operator), methods, meta);
+  luaL_getmetatable(L, GR_OWN(operator));
   gr_l_set_event(L, "__call", "operator", l_call, 0);
   lua_pop(L, 1);
 }

@@ -15,8 +15,4 @@
 GR_PARTS(GR_X)
 #undef GR_X
 
-/* In the registry: the metatables of histograms, which Lua parts make. */
-#define GR_HISTOGRAM_NAME "gpureduce.histogram"
-#define GR_HISTOGRAM2D_NAME "gpureduce.histogram2d"
-
 #endif

@@ -23,7 +23,7 @@ static void let_go(gr_comm *comm) {
 static int push(lua_State *L, const gr_comm_table *table, void *handle, int rank, int size) {
   gr_comm *comm = gr_newuserdata(L, sizeof *comm);
   *comm = (gr_comm){.table = table, .handle = handle, .rank = rank, .size = size};
-  luaL_setmetatable(L, GR_COMM_NAME);
+  luaL_setmetatable(L, GR_OWN(comm));
   comm->cards = calloc((size_t)size, sizeof *comm->cards);
   comm->texts = calloc((size_t)size, GR_CARD_TEXT);
   comm->starts = calloc(2 * (size_t)size + 1, sizeof *comm->starts);
@@ -33,10 +33,10 @@ static int push(lua_State *L, const gr_comm_table *table, void *handle, int rank
   return luaL_error(L, "gpureduce: out of memory: a communicator of %d ranks", size);
 }
 
-static gr_comm *test_comm(lua_State *L, int i) { return gr_l_test_object(L, i, GR_COMM_NAME); }
+static gr_comm *test_comm(lua_State *L, int i) { return gr_l_test_object(L, i, GR_OWN(comm)); }
 
 gr_comm *gr_l_check_comm(lua_State *L, int arg) {
-  gr_comm *comm = gr_l_check_object(L, arg, GR_COMM_NAME);
+  gr_comm *comm = gr_l_check_object(L, arg, GR_OWN(comm));
   if (!comm->handle) gr_l_argerror(L, arg, "the communicator is closed");
   return comm;
 }
@@ -66,7 +66,7 @@ static int l_barrier(lua_State *L) {
 
 /* comm:part(n, dtype): the first and the last position of this rank's part; all parts but the last end with leaves. */
 static int l_part(lua_State *L) {
-  const gr_comm *comm = gr_l_check_object(L, 1, GR_COMM_NAME);
+  const gr_comm *comm = gr_l_check_object(L, 1, GR_OWN(comm));
   const int64_t n = gr_l_check_length(L, 2);
   const gr_dtype t = gr_l_last_dtype(L, 3);
   const int64_t leaf = GR_LEAF(gr_size(t));
@@ -146,23 +146,23 @@ static int l_split(lua_State *L) {
 }
 
 static int l_gc(lua_State *L) {
-  let_go(gr_l_check_object(L, 1, GR_COMM_NAME));
+  let_go(gr_l_check_object(L, 1, GR_OWN(comm)));
   return 0;
 }
 
 static int l_tostring(lua_State *L) {
-  const gr_comm *comm = gr_l_check_object(L, 1, GR_COMM_NAME);
+  const gr_comm *comm = gr_l_check_object(L, 1, GR_OWN(comm));
   lua_pushfstring(L, GR_COMM_NAME " (rank %d of %d)", comm->rank, comm->size);
   return 1;
 }
 
 /* comm.rank, from 0, and comm.size; else a method, of those in the metatable. */
 static int l_index(lua_State *L) {
-  const gr_comm *comm = gr_l_check_object(L, 1, GR_COMM_NAME);
+  const gr_comm *comm = gr_l_check_object(L, 1, GR_OWN(comm));
   const char *key = lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : "";
   if (!strcmp(key, "rank")) return lua_pushinteger(L, comm->rank), 1;
   if (!strcmp(key, "size")) return lua_pushinteger(L, comm->size), 1;
-  luaL_getmetatable(L, GR_COMM_NAME);
+  luaL_getmetatable(L, GR_OWN(comm));
   lua_pushliteral(L, "methods");
   lua_rawget(L, -2);
   lua_pushvalue(L, 2);
@@ -175,7 +175,7 @@ static const gr_function methods[] = {{"barrier", l_barrier, 0}, {"part", l_part
 static const gr_function metamethods[] = {{"__gc", l_gc, 0}, {"__tostring", l_tostring, 0}, {NULL, NULL, 0}};
 
 static void allowed(lua_State *L, const char *name) {
-  lua_getfield(L, LUA_REGISTRYINDEX, GR_INSTANCE_NAME);
+  lua_getfield(L, LUA_REGISTRYINDEX, GR_OWN(instance));
   const gr_context *c = *(gr_context **)lua_touserdata(L, -1);
   lua_pop(L, 1);
   if (c && c->limits.safe) luaL_error(L, "gpureduce: '%s' is refused: gr.safe allows no ranks", name);
@@ -183,8 +183,8 @@ static void allowed(lua_State *L, const char *name) {
 
 void gr_l_comm_metatable(lua_State *L) {
   static const gr_comm_exports exports = {GR_COMM_VERSION, push, allowed};
-  gr_l_make_metatable(L, GR_COMM_NAME, methods, metamethods);
-  luaL_getmetatable(L, GR_COMM_NAME);
+  gr_l_make_metatable(L, GR_OWN(comm), methods, metamethods);
+  luaL_getmetatable(L, GR_OWN(comm));
   lua_getfield(L, -1, "__index");
   lua_setfield(L, -2, "methods");
   gr_l_set_event(L, "__index", "comm", l_index, 0);

@@ -57,6 +57,19 @@ static gr_partial_reduction partial(const gr_call *q) {
   return (gr_partial_reduction){q->op, q->shape, of, q->ddof, q->exact, q->single, q->transposed};
 }
 
+static gr_status run_shape(gr_context *c, gr_call *q, gr_array *out, gr_array *out2) {
+  if (is_partial(q)) {
+    const gr_partial_reduction p = partial(q);
+    return gr_partial_each(c, &p, out, out2);
+  }
+  gr_status status = q->exact ? gr_reduced_eval(c, &q->of) : GR_OK;
+  if (q->exact && status == GR_OK) status = gr_reduced_eval(c, &q->with);
+  if (status != GR_OK) return status;
+  if (q->exact) return gr_exact_each(c, q->op, q->shape, q->a, q->b, (int64_t)q->ddof, NULL, out);
+  if (is_expression(q)) return gr_formula_reduce_each(c, q->op, q->shape, q->of, q->with, q->ddof, out, out2);
+  return gr_reduce_each(c, q->op, q->shape, q->a, q->b, q->ddof, out, out2);
+}
+
 /*
 ** Positions of segments are checked here, right before they are used: whenever Lua allocates, a finalizer may write to
 ** them, and they could then point anywhere.
@@ -68,16 +81,7 @@ static gr_status run_each(lua_State *L, gr_context *c, gr_call *q, gr_array *out
     if (status != GR_OK) return status;
     check_empty(L, q);
   }
-  if (is_partial(q)) {
-    const gr_partial_reduction p = partial(q);
-    return gr_partial_each(c, &p, out, out2);
-  }
-  gr_status status = q->exact ? gr_reduced_eval(c, &q->of) : GR_OK;
-  if (q->exact && status == GR_OK) status = gr_reduced_eval(c, &q->with);
-  if (status != GR_OK) return status;
-  if (q->exact) return gr_exact_each(c, q->op, q->shape, q->a, q->b, (int64_t)q->ddof, NULL, out);
-  if (is_expression(q)) return gr_formula_reduce_each(c, q->op, q->shape, q->of, q->with, q->ddof, out, out2);
-  return gr_reduce_each(c, q->op, q->shape, q->a, q->b, q->ddof, out, out2);
+  return GR_LATER(c, q->later, run_shape(c, q, out, out2));
 }
 
 static void check_apart(lua_State *L, const gr_call *q, const gr_array *out) {
@@ -179,6 +183,7 @@ static int finish(lua_State *L, gr_call *q) {
     return q->later && !q->gather ? gr_l_later_values(L, c, n, q->a->storage->queue, gr_ops[q->op].name) : n;
   }
   if (!q->shape.segments) check_empty(L, q);
+  if (q->later) gr_l_later_begins(c);
   if (q->kernel.info || ((q->gather || q->later) && !is_partial(q))) gr_l_make_operands(L, q);
   if (q->kernel.info && (q->kernel.info->rule != GR_BLOCK_OWN || q->kernel.timed || q->shape.rows))
     return gr_l_push_taught(L, &q->kernel, q->op, q->shape, q->a, q->b, q->options);

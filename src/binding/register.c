@@ -2,7 +2,7 @@
 
 void gr_l_register(lua_State *L, const gr_function *list) {
   for (; list->name; list++) {
-    lua_getfield(L, LUA_REGISTRYINDEX, GR_INSTANCE_NAME);
+    lua_getfield(L, LUA_REGISTRYINDEX, GR_OWN(instance));
     lua_pushstring(L, list->name);
     lua_pushinteger(L, list->number);
     lua_pushcclosure(L, list->f, 3);
@@ -11,9 +11,9 @@ void gr_l_register(lua_State *L, const gr_function *list) {
 }
 
 void gr_l_hide_metatable(lua_State *L, const char *name) {
-  lua_pushstring(L, name);
+  lua_pushlstring(L, name, gr_own_length(name));
   lua_setfield(L, -2, "__name");
-  lua_pushstring(L, name);
+  lua_pushlstring(L, name, gr_own_length(name));
   lua_setfield(L, -2, "__metatable");
 }
 

@@ -10,15 +10,15 @@ typedef struct gr_function {
   lua_Integer number;
 } gr_function;
 
-/* In the registry: the userdata that holds the context, the first upvalue of every function. */
-#define GR_INSTANCE_NAME "gpureduce.context.instance"
-
-/* In the registry: the module itself. */
-#define GR_MODULE_NAME "gpureduce.module"
-
-/* Add functions to the table on top of the stack; the list ends with a NULL name. */
+/*
+** Add functions to the table on top of the stack; the list ends with a NULL name. Their first upvalue is the registry's
+** GR_OWN(instance), the userdata that holds the context.
+*/
 void gr_l_register(lua_State *L, const gr_function *list);
-/* The metatable of that name, in the registry: metamethods, and an __index of methods. Scripts do not get to see it. */
+/*
+** The metatable of that name (GR_OWN), in the registry: metamethods, and an __index of methods. Scripts do not get to
+** see it.
+*/
 void gr_l_make_metatable(lua_State *L, const char *name, const gr_function *methods, const gr_function *meta);
 /* The metatable on top of the stack gets the event, by a function of another name. */
 void gr_l_set_event(lua_State *L, const char *event, const char *name, lua_CFunction, lua_Integer number);

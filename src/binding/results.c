@@ -6,6 +6,7 @@
 #include "src/binding/noted.h"
 #include "src/core/clock.h"
 #include "src/core/dlpack.h"
+#include "src/core/later.h"
 #include "src/core/pool.h"
 
 gr_array *gr_l_push_array(lua_State *L) { return gr_l_push_array_of(L, gr_l_state_of(gr_l_context(L))); }
@@ -87,7 +88,11 @@ static void collect(lua_State *L, gr_context *c) {
 */
 void gr_l_reserve(lua_State *L, gr_context *c, size_t bytes) {
   collect_small(L, c, bytes);
+#ifdef LUA_GCISRUNNING
+  if (gr_context_over(c, bytes) && lua_gc(L, LUA_GCISRUNNING, 0)) collect(L, c); /* as collectgarbage "stop" wants */
+#else
   if (gr_context_over(c, bytes)) collect(L, c);
+#endif
 }
 
 /* On the device of beside, or without it on the present one. */
@@ -117,6 +122,7 @@ gr_array *gr_l_new_like(lua_State *L, gr_context *c, const gr_array *a, gr_dtype
 
 void gr_l_reclaim(lua_State *L, gr_context *c) {
   collect(L, c);
+  gr_later_finish(c); /* it holds memory, too */
   gr_storage_trim(c);
   gr_pool_trim();
 }

@@ -31,7 +31,10 @@ static int64_t limit(lua_State *L, const char *name) {
 
 /* Limits that the host has set already stay where they are lower. */
 static void keep_lower(gr_limits *asked, const gr_limits *set) {
-  if (set->bytes && (!asked->bytes || asked->bytes > set->bytes)) asked->bytes = set->bytes;
+  if (set->bytes && (!asked->bytes || asked->bytes > set->bytes)) {
+    asked->bytes = set->bytes;
+    asked->lowered = set->lowered;
+  }
   if (set->elements && (!asked->elements || asked->elements > set->elements)) asked->elements = set->elements;
   if (set->seconds > 0 && (!(asked->seconds > 0) || asked->seconds > set->seconds)) asked->seconds = set->seconds;
 }

@@ -15,6 +15,7 @@
 #define GR_L_STATE_H
 
 #include "src/binding/compat.h"
+#include "src/binding/own.h"
 
 #define GR_VERSION "gpureduce 0.2.0"
 #include "src/core/context.h"
@@ -55,4 +56,10 @@ static inline gr_status gr_l_called(gr_context *c, gr_status status) {
   return status;
 }
 
+/* A call into the core whose operations may be left for later, if `on` is 1. */
+#define GR_LATER(c, on, call) ((c)->later += (on), gr_l_later_until(c, on, call))
+static inline gr_status gr_l_later_until(gr_context *c, int on, gr_status status) {
+  c->later -= on;
+  return status;
+}
 #endif

@@ -82,14 +82,14 @@ static int writes(lua_State *L, int k) {
 }
 
 /* The value at the top; of an expression its elements as an array, made once: `made` has those of each. */
-static void store_once(lua_State *L, int made) {
+static void store_once(lua_State *L, int made, int later) {
   const gr_expression *e = gr_l_test_array(L, -1) ? NULL : gr_l_test_expression(L, -1);
   if (!e || !gr_expression_alive(e)) return;
   lua_pushvalue(L, -1);
   lua_rawget(L, made);
   if (lua_isnil(L, -1)) {
     lua_pop(L, 1);
-    gr_l_push_elements(L, 1, e);
+    gr_l_push_elements_later(L, 1, e, later);
     lua_pushvalue(L, -2);
     lua_pushvalue(L, -2);
     lua_rawset(L, made);
@@ -98,7 +98,7 @@ static void store_once(lua_State *L, int made) {
 }
 
 /* The list at 1 with arrays for expressions. What has a metatable is for others to judge. */
-static void replace_list(lua_State *L, int n) {
+static void replace_list(lua_State *L, int n, int later) {
   lua_settop(L, 1);
   luaL_checkstack(L, 80, "too many items");
   lua_createtable(L, n, 0);
@@ -110,7 +110,7 @@ static void replace_list(lua_State *L, int n) {
       lua_createtable(L, length, 0);
       for (int j = 1; j <= length; j++) {
         gr_rawgeti(L, 4, j);
-        store_once(L, 3);
+        store_once(L, 3, later);
         lua_rawseti(L, 5, j);
       }
       lua_replace(L, 4);
@@ -149,6 +149,6 @@ int gr_l_many_expressions(lua_State *L, gr_context *c, int n, int now, int opera
   lua_settop(L, top);
   for (int k = 1; k <= n; k++)
     if (writes(L, k)) return -1;
-  replace_list(L, n);
+  replace_list(L, n, !now);
   return -1;
 }

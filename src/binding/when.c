@@ -11,7 +11,6 @@
 #include "src/core/stopwatch.h"
 
 #define FUTURE_NAME "gpureduce.future"
-#define TIMER_NAME "gpureduce.timer"
 
 typedef struct future {
   gr_future core;
@@ -27,13 +26,13 @@ static future *push_future(lua_State *L, gr_context *c, int room) {
   future *f = gr_newuserdata(L, bytes);
   memset(f, 0, sizeof *f);
   f->values = LUA_NOREF;
-  luaL_setmetatable(L, FUTURE_NAME);
+  luaL_setmetatable(L, GR_OWN(future));
   gr_future_open(&f->core, c, f->parts);
   return f;
 }
 
 static int l_future_gc(lua_State *L) {
-  future *f = gr_l_check_object(L, 1, FUTURE_NAME);
+  future *f = gr_l_check_object(L, 1, GR_OWN(future));
   gr_future_abandon(&f->core);
   luaL_unref(L, LUA_REGISTRYINDEX, f->values);
   f->values = LUA_NOREF;
@@ -41,7 +40,7 @@ static int l_future_gc(lua_State *L) {
 }
 
 int gr_l_push_future_values(lua_State *L, int i) {
-  const future *f = gr_l_test_object(L, i, FUTURE_NAME);
+  const future *f = gr_l_test_object(L, i, GR_OWN(future));
   if (!f || f->values == LUA_NOREF) return 0;
   lua_rawgeti(L, LUA_REGISTRYINDEX, f->values);
   return 1;
@@ -91,15 +90,21 @@ void gr_l_before_output(lua_State *L, gr_context *c, gr_future *f) {
   if (f) start(L, c, f);
 }
 
+void gr_l_later_begins(gr_context *c) {
+  if (!c->later) gr_later_forget(c);
+}
+
 int gr_l_later(lua_State *L, gr_context *c, gr_op op, const gr_array *a, const gr_array *b, double ddof) {
   future *f = push_future(L, c, 1);
+  f->core.later = 1;
+  gr_future_take_works(&f->core);
   GR_TRY(L, c, 1, gr_future_add(&f->core, op, a, b, ddof));
   start(L, c, &f->core);
   return 1;
 }
 
 int gr_l_later_values(lua_State *L, gr_context *c, int n, gr_queue *q, const char *name) {
-  push_future(L, c, 1);
+  gr_future_take_works(&push_future(L, c, 1)->core);
   lua_insert(L, -n - 1);
   keep_values(L, c, lua_gettop(L) - n, n, q, name);
   return 1;
@@ -135,20 +140,23 @@ void gr_l_when_functions(lua_State *L, gr_context *c, const gr_function *reducti
       lua_settable(L, -4);
     } else lua_pop(L, 1);
   }
-  lua_setfield(L, LUA_REGISTRYINDEX, GR_FUNCTIONS_NAME);
+  lua_setfield(L, LUA_REGISTRYINDEX, GR_OWN(functions));
 }
 
 /*
-** Run the function below nargs arguments, whose reductions go to f; an error leaves no trace but itself. Returns how
-** many results.
+** Run the function below nargs arguments, whose reductions go to f; later: and whose operations may be left for later.
+** An error leaves no trace but itself. Returns how many results.
 */
-static int call_gathering(lua_State *L, gr_context *c, gr_future *f, int nargs) {
+static int call_gathering(lua_State *L, gr_context *c, gr_future *f, int nargs, int later) {
   gr_l_state *s = gr_l_state_of(c);
   gr_future *before = s->gathering;
+  const int later_before = c->later;
   int base = lua_gettop(L) - nargs - 1;
   s->gathering = f;
+  c->later = later;
   int failed = lua_pcall(L, nargs, LUA_MULTRET, 0);
   s->gathering = before;
+  c->later = later_before;
   return failed ? -1 : lua_gettop(L) - base;
 }
 
@@ -182,7 +190,7 @@ static int l_async(lua_State *L) {
   gr_context *c = gr_l_context(L);
   int nargs = lua_gettop(L) - 1;
   if (nargs < 0) gr_l_argerror(L, 1, "function of this module expected, got no value");
-  lua_getfield(L, LUA_REGISTRYINDEX, GR_FUNCTIONS_NAME);
+  lua_getfield(L, LUA_REGISTRYINDEX, GR_OWN(functions));
   lua_pushvalue(L, 1);
   lua_rawget(L, -2);
   if (!lua_isfunction(L, 1) || lua_type(L, -1) != LUA_TSTRING)
@@ -202,12 +210,13 @@ static int l_async(lua_State *L) {
   gr_queue *q = queue_of(L, c, 2, nargs + 1);
   future *f = push_future(L, c, 1);
   lua_insert(L, 1);
-  if (lua_iscfunction(L, 2)) {
-    results = call_gathering(L, c, reduction ? &f->core : NULL, nargs);
-  } else { /* the Lua parts find the caller's line themselves */
-    lua_call(L, nargs, LUA_MULTRET);
-    results = lua_gettop(L) - 1;
-  }
+  f->core.later = 1;
+  const int is_c = lua_iscfunction(L, 2);
+  gr_work *left = gr_later_take(c); /* of a call in which this one happens */
+  results = call_gathering(L, c, reduction ? &f->core : NULL, nargs, 1);
+  gr_future_take_works(&f->core);
+  c->left = left;
+  if (results < 0 && !is_c) return lua_error(L); /* the Lua parts find the caller's line themselves */
   if (results < 0 && !(q && q->lost)) return raise_again(L, "", 0);
   if (results < 0) { /* the device failed before it took the work: get reports that, too */
     gr_fail(c, GR_DEVICE, "%s: %s", name, q->error);
@@ -239,8 +248,16 @@ static int push_results(lua_State *L, future *f) {
   return lua_gettop(L) - top;
 }
 
+/* Raises when the caller is to stop; the work goes on. */
+static void wait_for(lua_State *L, gr_context *c, future *f, int64_t nanoseconds) {
+  c->stop.caller = L;
+  gr_future_wait(&f->core, nanoseconds);
+  gr_l_called(c, GR_OK);
+  if (f->core.stopped && f->core.state == GR_RUNNING) gr_l_raise(L, c, gr_fail(c, GR_STOPPED, "interrupted"), 1);
+}
+
 static int l_future_done(lua_State *L) {
-  future *f = gr_l_check_object(L, 1, FUTURE_NAME);
+  future *f = gr_l_check_object(L, 1, GR_OWN(future));
   gr_future_wait(&f->core, 0);
   lua_pushboolean(L, f->core.state != GR_RUNNING);
   return 1;
@@ -248,14 +265,14 @@ static int l_future_done(lua_State *L) {
 
 /* f:get(seconds): the results; nil and a word when they are not there after so long. Without seconds it waits. */
 static int l_future_get(lua_State *L) {
-  future *f = gr_l_check_object(L, 1, FUTURE_NAME);
+  future *f = gr_l_check_object(L, 1, GR_OWN(future));
   int64_t nanoseconds = -1;
   if (!lua_isnoneornil(L, 2)) {
     double seconds = gr_l_check_number(L, 2);
     if (!(seconds >= 0)) gr_l_argerror(L, 2, "seconds of 0 or more expected, got %.14g", seconds);
     nanoseconds = seconds < 9e9 ? (int64_t)(seconds * 1e9) : -1;
   }
-  gr_future_wait(&f->core, nanoseconds);
+  if (f->core.context) wait_for(L, f->core.context, f, nanoseconds);
   if (f->core.state != GR_RUNNING) return push_results(L, f);
   lua_pushnil(L);
   lua_pushliteral(L, "not done");
@@ -264,7 +281,7 @@ static int l_future_get(lua_State *L) {
 
 static int l_future_tostring(lua_State *L) {
   static const char *const words[] = {"running", "done", "failed"};
-  future *f = gr_l_check_object(L, 1, FUTURE_NAME);
+  future *f = gr_l_check_object(L, 1, GR_OWN(future));
   lua_pushfstring(L, FUTURE_NAME " (%s)", words[f->core.state]);
   return 1;
 }
@@ -292,7 +309,7 @@ static int run_item(lua_State *L, gr_context *c, future *f, int k, int reduction
   }
   luaL_checkstack(L, n + 4, "too many arguments");
   for (int j = 2; j <= n; j++) gr_rawgeti(L, item, j);
-  int before = f->core.count, results = call_gathering(L, c, &f->core, n - 1);
+  int before = f->core.count, results = call_gathering(L, c, &f->core, n - 1, f->core.later);
   if (results < 0) raise_again(L, "gr.many: item %d: ", k);
   return f->core.count > before ? 0 : results;
 }
@@ -345,7 +362,7 @@ static int many_plain(lua_State *L, gr_context *c, int n) {
   gr_future f;
   const int top = lua_gettop(L);
   if (n > GR_TOGETHER || c->exact || !lua_checkstack(L, 2 * GR_TOGETHER + 8)) return -1;
-  lua_getfield(L, LUA_REGISTRYINDEX, GR_FUNCTIONS_NAME);
+  lua_getfield(L, LUA_REGISTRYINDEX, GR_OWN(functions));
   lua_getfield(L, -1, "operations");
   gr_future_open(&f, c, parts);
   int plain = 1;
@@ -371,17 +388,19 @@ static int many(lua_State *L, gr_context *c, int later) {
   later |= gr_l_option_flag(L, 2, "async");
   const int n = (int)gr_l_list_length(L, 1, 1);
   lua_settop(L, 1);
+  if (later) gr_l_later_begins(c);
   int results = later || n == 0 ? -1 : many_plain(L, c, n);
   if (results < 0 && n) {
-    lua_getfield(L, LUA_REGISTRYINDEX, GR_FUNCTIONS_NAME);
+    lua_getfield(L, LUA_REGISTRYINDEX, GR_OWN(functions));
     lua_getfield(L, -1, "operations");
     results = gr_l_many_expressions(L, c, n, !later, 3);
   }
   if (results >= 0) return results;
   lua_settop(L, 1);
   future *f = push_future(L, c, n);
+  f->core.later = later;
   lua_pushnil(L);
-  lua_getfield(L, LUA_REGISTRYINDEX, GR_FUNCTIONS_NAME);
+  lua_getfield(L, LUA_REGISTRYINDEX, GR_OWN(functions));
   lua_getfield(L, -1, "reductions");
   for (int k = 1; k <= n; k++) {
     int before = f->core.count;
@@ -391,8 +410,9 @@ static int many(lua_State *L, gr_context *c, int later) {
   }
   start(L, c, &f->core);
   lua_settop(L, 2);
+  if (later) gr_future_take_works(&f->core);
   if (later) return 1;
-  gr_future_wait(&f->core, -1);
+  wait_for(L, c, f, -1);
   return push_results(L, f);
 }
 
@@ -413,7 +433,7 @@ static void let_go(timer *t) {
 }
 
 static int l_timer_gc(lua_State *L) {
-  let_go(gr_l_check_object(L, 1, TIMER_NAME));
+  let_go(gr_l_check_object(L, 1, GR_OWN(timer)));
   return 0;
 }
 
@@ -421,7 +441,7 @@ static timer *push_timer(lua_State *L, gr_context *c) {
   GR_TRY(L, c, 1, gr_context_ready(c));
   timer *t = gr_newuserdata(L, sizeof *t);
   memset(t, 0, sizeof *t);
-  luaL_setmetatable(L, TIMER_NAME);
+  luaL_setmetatable(L, GR_OWN(timer));
   GR_TRY(L, c, 1, gr_stopwatch_start(c, c->queue, &t->watch, "timer"));
   t->context = c;
   c->refs++;
@@ -439,7 +459,7 @@ static double stop(lua_State *L, timer *t) {
 
 /* t:stop(): seconds of the device since gr.timer(), once the work in between is done. */
 static int l_timer_stop(lua_State *L) {
-  lua_pushnumber(L, stop(L, gr_l_check_object(L, 1, TIMER_NAME)));
+  lua_pushnumber(L, stop(L, gr_l_check_object(L, 1, GR_OWN(timer))));
   return 1;
 }
 
@@ -469,6 +489,6 @@ static const gr_function timer_methods[] = {{"stop", l_timer_stop, 0}, {NULL, NU
 static const gr_function timer_meta[] = {{"__gc", l_timer_gc, 0}, {NULL, NULL, 0}};
 
 void gr_l_when_metatables(lua_State *L) {
-  gr_l_make_metatable(L, FUTURE_NAME, future_methods, future_meta);
-  gr_l_make_metatable(L, TIMER_NAME, timer_methods, timer_meta);
+  gr_l_make_metatable(L, GR_OWN(future), future_methods, future_meta);
+  gr_l_make_metatable(L, GR_OWN(timer), timer_methods, timer_meta);
 }

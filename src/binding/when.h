@@ -22,6 +22,9 @@ int gr_l_gather(lua_State *L, gr_context *, gr_future *, gr_op, const gr_array *
 /* Something is about to be written: what was gathered goes first. future: NULL if nothing is. */
 void gr_l_before_output(lua_State *L, gr_context *, gr_future *);
 
+/* A call that is to give a future: what an earlier one has left, which failed before it had one, is nobody's. */
+void gr_l_later_begins(gr_context *);
+
 /* {async = true}: push a future of the reduction, or of the n values on top, which the work queued on q makes. */
 int gr_l_later(lua_State *L, gr_context *, gr_op, const gr_array *a, const gr_array *b, double ddof);
 int gr_l_later_values(lua_State *L, gr_context *, int n, gr_queue *q, const char *name);
@@ -30,10 +33,9 @@ int gr_l_later_values(lua_State *L, gr_context *, int n, gr_queue *q, const char
 int gr_l_push_future_values(lua_State *L, int i);
 
 /*
-** After all functions are in the module table on top: a table in the registry of their names by function, among them
-** the reductions, which gr.many knows; and the metatables.
+** After all functions are in the module table on top: a table in the registry, GR_OWN(functions), of their names by
+** function, among them the reductions, which gr.many knows; and the metatables.
 */
-#define GR_FUNCTIONS_NAME "gpureduce.functions"
 void gr_l_when_functions(lua_State *L, gr_context *, const gr_function *reductions);
 void gr_l_when_metatables(lua_State *L);
 

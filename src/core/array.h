@@ -55,14 +55,15 @@ static inline void gr_array_vector(const gr_array *a, gr_side side, gr_vec *v) {
 /* The view made current on one side for reading (nearly always it is already), or for writing (whole: all of it). */
 gr_status gr_array_bring(const gr_array *, gr_side);
 static inline gr_status gr_array_read(const gr_array *a, gr_side side, gr_vec *v) {
-  gr_status status = a->storage->full[side] ? GR_OK : gr_array_bring(a, side);
+  const gr_storage *s = a->storage;
+  gr_status status = s->full[side] && !s->context->claims ? GR_OK : gr_array_bring(a, side);
   gr_array_vector(a, side, v);
   return status;
 }
 gr_status gr_array_claim(const gr_array *, gr_side, int whole, gr_vec *);
 static inline gr_status gr_array_write(const gr_array *a, gr_side side, int whole, gr_vec *v) {
   const gr_storage *s = a->storage;
-  if (!s->full[side] || s->watched || s->memory[!side]) return gr_array_claim(a, side, whole, v);
+  if (!s->full[side] || s->watched || s->memory[!side] || s->context->claims) return gr_array_claim(a, side, whole, v);
   gr_array_vector(a, side, v); /* only this side has memory, and all of it is current */
   return GR_OK;
 }

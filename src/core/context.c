@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/core/fork.h"
 #include "src/core/pool.h"
+#include "src/core/threads.h"
 
 #define DEFAULT_FLOOR ((size_t)64 << 20)
 
@@ -15,6 +17,7 @@ static atomic_int contexts; /* of this process */
 gr_context *gr_context_new(const gr_host *host) {
   gr_context *c = calloc(1, host->bytes);
   if (!c) return NULL;
+  gr_fork_prepare();
   c->host = host;
   atomic_fetch_add(&contexts, 1);
   c->refs = 1;
@@ -25,6 +28,8 @@ gr_context *gr_context_new(const gr_host *host) {
 
 void gr_context_drop(gr_context *c) {
   if (--c->refs > 0) return;
+  gr_background_leave(&c->line);
+  free(c->claims_room);
   if (c->trim) c->trim(c);
   for (int k = 0; k < c->queue_count; k++) {
     gr_queue *q = c->queues[k];
@@ -34,7 +39,10 @@ void gr_context_drop(gr_context *c) {
   }
   if (c->host->gone) c->host->gone(c);
   free(c);
-  if (atomic_fetch_sub(&contexts, 1) == 1) gr_pool_trim(); /* nobody is left to use it again */
+  if (atomic_fetch_sub(&contexts, 1) != 1) return;
+  gr_background_rest(); /* nobody is left to use it again */
+  gr_threads_rest();
+  gr_pool_trim();
 }
 
 void gr_log_line(const gr_context *c, const char *line) {
@@ -144,8 +152,8 @@ gr_status gr_context_allows(gr_context *c, size_t bytes) {
   char limit[24], live[24], asked[24];
   if (!c->limits.bytes || (bytes <= c->limits.bytes && c->live <= c->limits.bytes - bytes)) return GR_OK;
   return gr_fail(c, GR_NO_MEMORY, "out of memory: arrays of %s at most, as %s says: %s asked, %s live",
-                 gr_bytes_text(c->limits.bytes, limit), gr_limits_by(c), gr_bytes_text(bytes, asked),
-                 gr_bytes_text(c->live, live));
+                 gr_bytes_text(c->limits.bytes, limit), c->limits.lowered ? "gr.gc" : gr_limits_by(c),
+                 gr_bytes_text(bytes, asked), gr_bytes_text(c->live, live));
 }
 
 void gr_context_collected(gr_context *c) {

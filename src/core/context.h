@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 
 #include "src/core/backend.h"
+#include "src/core/background.h"
 #include "src/core/stop.h"
 
 #define GR_SPARE_CLASSES 40 /* of the pool's sizes, up to 64 KiB */
@@ -17,6 +18,7 @@ typedef struct gr_limits {
   int safe;         /* the limits below are in force, for good */
   int files, wrap;  /* allowed */
   size_t bytes;     /* of the state's arrays, both sides together; 0: any */
+  int lowered;      /* by gr.gc */
   int64_t elements; /* of one array; 0: any */
   double seconds;   /* of one call on the CPU; 0: any */
 } gr_limits;
@@ -74,6 +76,18 @@ struct gr_context {
   struct gr_exports *exports; /* what other libraries have of its arrays (dlpack.c); NULL: there has been nothing */
   gr_stop stop;
   struct gr_comm *comm; /* of the call at work, whose arrays are this rank's parts of longer ones; else NULL */
+  /*
+  ** What the CPU does in the background (later.h). later: the call under way asks for that; left: what it has left;
+  ** claims: the storages that an operation is about to use; settle: waits for what uses a storage, or (write == 0) for
+  ** what writes it.
+  */
+  int later;
+  gr_line line;
+  struct gr_work *works, *last_work, *left;
+  int work_count;
+  struct gr_claims *claims, *claims_room;
+  void (*claim)(gr_storage *, int write);
+  void (*settle)(gr_storage *, int write);
   const gr_host *host;
   char error[400]; /* what the last failing core function has to say */
 };

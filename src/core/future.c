@@ -33,6 +33,20 @@ static void unwatch(gr_future *f) {
   f->watching = 0;
 }
 
+/* Makes the part one that has not been started, and who works on it forget it. */
+static void take_back(gr_part *p) {
+  if (p->work) gr_later_drop(p->work);
+  else p->queue->backend->forget(p->queue, &p->ticket);
+  p->work = NULL;
+  memset(&p->ticket, 0, sizeof p->ticket);
+  p->started = 0;
+}
+
+void gr_future_take_works(gr_future *f) {
+  gr_later_drop_all(f->works);
+  f->works = gr_later_take(f->context);
+}
+
 void gr_future_close(gr_future *f) {
   gr_context *c = f->context;
   if (!c) return;
@@ -40,9 +54,11 @@ void gr_future_close(gr_future *f) {
   /* Last to first, so that the next future like this one gets the same host slots, and its graph can stay as it is. */
   for (int k = f->count - 1; k >= 0; k--) {
     gr_part *p = &f->parts[k];
-    if (p->queue && p->started) p->queue->backend->forget(p->queue, &p->ticket);
+    if (p->queue && p->started) take_back(p);
     release_uses(p);
   }
+  gr_later_drop_all(f->works);
+  f->works = NULL;
   if (f->marked) f->marked->backend->forget(f->marked, &f->mark);
   f->context = NULL;
   gr_context_drop(c);
@@ -67,13 +83,6 @@ void gr_future_abandon(gr_future *f) {
 
 /* ---- starting ---- */
 
-/* Makes the part one that has not been started, and the device forget it. */
-static void take_back(gr_part *p) {
-  p->queue->backend->forget(p->queue, &p->ticket);
-  memset(&p->ticket, 0, sizeof p->ticket);
-  p->started = 0;
-}
-
 /* Somebody is about to write to s, which running futures may have to read again. */
 static void settle(gr_storage *s) {
   gr_context *c = s->context;
@@ -81,7 +90,7 @@ static void settle(gr_storage *s) {
     int uses = 0;
     next = f->next;
     for (int k = 0; k < f->count; k++) uses |= f->parts[k].uses[0] == s || f->parts[k].uses[1] == s;
-    if (uses) gr_future_wait(f, -1);
+    while (uses && f->state == GR_RUNNING) gr_future_wait(f, -1); /* even if the caller is to stop */
   }
 }
 
@@ -95,7 +104,9 @@ static void hold(gr_part *p, int k, const gr_array *a) {
 gr_status gr_future_add(gr_future *f, gr_op op, const gr_array *a, const gr_array *b, double ddof) {
   gr_part *p = &f->parts[f->count];
   memset(p, 0, sizeof *p);
+  if (f->later) gr_later_open(f->context, a->storage->queue);
   gr_status status = gr_reduce_job_of(op, a, b, ddof, &p->job);
+  gr_later_shut(f->context);
   if (status != GR_OK) return status;
   p->queue = a->storage->queue;
   f->count++;
@@ -142,18 +153,42 @@ static gr_status start_with(gr_future *f, int k) {
   return gr_fail_from(f->context, first->queue, status, gr_ops[first->job.op].name, 0);
 }
 
+/* Whether the parts that are not started are worth a hand over, or wait for others that were. */
+static int is_long(const gr_future *f) {
+  int64_t elements = 0;
+  for (int k = 0; k < f->count; k++) {
+    const gr_part *p = &f->parts[k];
+    if (!p->queue || p->started) continue;
+    elements += p->job.n;
+    for (int j = 0; j < 2; j++)
+      if (p->uses[j] && p->uses[j]->pending) return 1;
+  }
+  return elements >= gr_later_least();
+}
+
+/* In the background, if it can be. */
+static void start_later(gr_future *f, gr_part *p) {
+  p->work = p->queue->backend->separate ? NULL : gr_later_reduce(f->context, p->queue, &p->job, p->uses);
+  p->started = p->work != NULL;
+  for (int j = 0; j < 2 && !p->started; j++)
+    if (p->uses[j] && p->uses[j]->pending) gr_later_settle(p->uses[j], 0);
+}
+
 /*
 ** After a failure every part of this start that is not done counts as not started. Parts deferred to be launched with
 ** the failed one are lost with it; parts that run nevertheless only read, so starting them again does no harm.
 */
 gr_status gr_future_start(gr_future *f) {
   gr_status status = GR_OK;
+  const int goes_later = f->later && is_long(f);
+  for (int k = 0; k < f->count && goes_later; k++)
+    if (f->parts[k].queue && !f->parts[k].started) start_later(f, &f->parts[k]);
   for (int k = 0; k < f->count && status == GR_OK; k++)
     if (f->parts[k].queue && !f->parts[k].started) status = start_with(f, k);
   for (int k = 0; k < f->count; k++) {
     gr_part *p = &f->parts[k];
     if (!p->started || !p->uses[0]) continue; /* parts of an earlier start hold nothing any more */
-    if (status != GR_OK && !p->ticket.done) take_back(p);
+    if (status != GR_OK && !p->ticket.done && !p->work) take_back(p);
     if (status == GR_OK && !p->watched) release_uses(p);
   }
   return status;
@@ -172,6 +207,13 @@ static gr_status start_again(gr_future *f, gr_part *p, const gr_reduce_job *job,
   gr_ticket *ticket = &p->ticket;
   take_back(p);
   p->stage = stage;
+  if (f->later) {
+    gr_reduce_job mine = p->job;
+    p->job = *job;
+    start_later(f, p);
+    p->job = mine;
+    if (p->started) return GR_OK;
+  }
   gr_status status = p->queue->backend->start(p->queue, &job, 1, &ticket, 0);
   p->started = 1;
   if (status != GR_OK) take_back(p);
@@ -223,7 +265,16 @@ static gr_status advance(gr_future *f, gr_part *p) {
 
 /* One look, of at most so long, at a part that is not done. */
 static gr_status look(gr_future *f, gr_part *p, int64_t nanoseconds) {
-  gr_status status = p->queue->backend->poll(p->queue, &p->ticket, nanoseconds);
+  gr_status status;
+  if (p->work) {
+    f->stopped = !gr_later_wait(p->work, nanoseconds) && nanoseconds < 0;
+    p->ticket.done = gr_later_ended(p->work);
+    if (!p->ticket.done) return GR_OK;
+    memcpy(p->ticket.words, gr_later_words(p->work), sizeof p->ticket.words);
+    status = gr_later_status(p->work);
+    return status == GR_OK ? advance(f, p) : status;
+  }
+  status = p->queue->backend->poll(p->queue, &p->ticket, nanoseconds);
   if (status != GR_OK) return gr_fail_from(f->context, p->queue, status, gr_ops[p->job.op].name, 0);
   return p->ticket.done ? advance(f, p) : GR_OK;
 }
@@ -232,10 +283,23 @@ static gr_status look(gr_future *f, gr_part *p, int64_t nanoseconds) {
 ** From the last part on: when it is done, those before it on the same queue are. A wait counts once for each queue,
 ** whether the results happen to be there or not, so that counts are the same in every run.
 */
+static gr_status look_at_works(gr_future *f, int64_t until, int64_t nanoseconds, int *ended) {
+  gr_status status = GR_OK;
+  for (gr_work *w = f->works; w && status == GR_OK && *ended; w = gr_later_next(w)) {
+    const int64_t left = nanoseconds > 0 ? until - gr_nanoseconds() : nanoseconds;
+    *ended = gr_later_wait(w, nanoseconds > 0 && left < 0 ? 0 : left);
+    f->stopped = !*ended && nanoseconds < 0;
+    if (*ended) status = gr_later_status(w);
+  }
+  return status;
+}
+
 static gr_status look_at_all(gr_future *f, int64_t until, int64_t nanoseconds, int *ended) {
   gr_queue *waited = NULL;
   gr_status status = GR_OK;
   *ended = 1;
+  if (f->works) status = look_at_works(f, until, nanoseconds, ended);
+  if (status != GR_OK || !*ended) return status;
   if (f->marked) {
     if (nanoseconds != 0 && f->marked->backend->separate) f->marked->stats.syncs++;
     status = f->marked->backend->poll(f->marked, &f->mark, nanoseconds);
@@ -250,9 +314,10 @@ static gr_status look_at_all(gr_future *f, int64_t until, int64_t nanoseconds, i
     do {
       int64_t left = nanoseconds > 0 ? until - gr_nanoseconds() : nanoseconds;
       status = look(f, p, nanoseconds > 0 && left < 0 ? 0 : left);
-    } while (status == GR_OK && !p->ended && (nanoseconds < 0 || (nanoseconds > 0 && gr_nanoseconds() < until)));
-    if (status != GR_OK) return status;
+    } while (status == GR_OK && !p->ended && !f->stopped &&
+             (nanoseconds < 0 || (nanoseconds > 0 && gr_nanoseconds() < until)));
     *ended &= p->ended;
+    if (status != GR_OK || f->stopped) return status;
   }
   return GR_OK;
 }
@@ -260,6 +325,7 @@ static gr_status look_at_all(gr_future *f, int64_t until, int64_t nanoseconds, i
 void gr_future_wait(gr_future *f, int64_t nanoseconds) {
   int ended = 1;
   int64_t start = nanoseconds > 0 ? gr_nanoseconds() : 0;
+  f->stopped = 0;
   if (f->state != GR_RUNNING) return;
   if (nanoseconds > INT64_MAX - start) nanoseconds = -1;
   gr_status status = gr_future_start(f); /* what an allocation's failure has left over */

@@ -6,10 +6,14 @@
 ** written, filled or released: its result is that of the data at the call. One case needs more: norm and cosine of f64
 ** may have to read their arrays again, with a scale. Such parts hold their storages until they end, and a write to one
 ** of those waits for them first.
+**
+** On the CPU parts are work in the background (later.h) if the future is for later; operations that were left there are
+** works of the future, which has ended when they have.
 */
 #ifndef GR_FUTURE_H
 #define GR_FUTURE_H
 
+#include "src/core/later.h"
 #include "src/core/ops.h"
 
 typedef struct gr_part {
@@ -17,6 +21,7 @@ typedef struct gr_part {
   int values;
   gr_reduce_job job;
   gr_ticket ticket;
+  gr_work *work; /* in the background, instead of the ticket until it has ended */
   gr_storage *uses[2];
   enum { GR_PLAIN, GR_PROBE_A, GR_PROBE_B, GR_SCALED } stage;
   int watched, started, ended; /* watched: it may read its arrays again */
@@ -30,6 +35,9 @@ typedef struct gr_future {
   gr_status status; /* of GR_FAILED, whose words are in error */
   struct gr_future *next;
   int watching; /* it is in the context's list */
+  int later;    /* the CPU's parts go to the background, if they are long */
+  int stopped;  /* the last wait ended since the caller is to stop */
+  gr_work *works;
   int count;
   gr_part *parts;
   gr_queue *marked; /* NULL: no mark */
@@ -46,10 +54,13 @@ gr_status gr_future_add(gr_future *, gr_op, const gr_array *a, const gr_array *b
 gr_status gr_future_start(gr_future *);
 gr_status gr_future_mark(gr_future *, gr_queue *, const char *name);
 
+/* It has what operations have left for later since the context's list was taken last. */
+void gr_future_take_works(gr_future *);
+
 /* It failed: context->error has the words. */
 void gr_future_fail(gr_future *, gr_status);
 
-/* Look at it for so long (negative: until it ends); then state says. */
+/* Look at it for so long (negative: until it ends, or stopped); then state says. */
 void gr_future_wait(gr_future *, int64_t nanoseconds);
 
 /* Lets go of everything, at any time, also while it runs. Abandon: and who asks for its results later gets an error. */

@@ -6,6 +6,7 @@
 #include "kernels/numerics/math.h"
 #include "src/core/fixed.h"
 #include "src/core/exact.h"
+#include "src/core/later.h"
 #include "src/core/ops.h"
 #include "src/core/ranks/meet.h"
 
@@ -266,12 +267,12 @@ static gr_status run(gr_context *c, gr_reduced of, const gr_binning *b, const gr
   gr_histogram_job job = *described;
   gr_vec out;
   gr_status status = gr_array_write(counts, gr_kernel_side(a->storage), 1, &out);
-  if (status != GR_OK) return status;
+  if (status != GR_OK) return gr_later_shut(c), status;
   job.counts = (int64_t *)(uintptr_t)out.data;
   job.tails = job.counts + job.bins;
   if (b->kernel) return gr_ladder_histogram(c, b->kernel, a, &job);
   if (of.e) return gr_formula_feed(c, GR_FEEDS_HISTOGRAM, of, b->weights, &job, NULL, "histogram");
-  return gr_fail_from(c, q, q->backend->histogram(q, &job), "histogram", 0);
+  return gr_later_do(c, q, status, GR_LATER_histogram, &job, a->n + job.bins + 1, "histogram");
 }
 
 static gr_status run_weighted(gr_context *c, gr_reduced of, gr_reduced by, const gr_histogram_job *described,
@@ -383,8 +384,10 @@ gr_status gr_histogram(gr_context *c, gr_reduced of, const gr_binning *given, gr
   if (edges && status == GR_OK) status = gr_make_bins(c, ranged.storage ? &ranged : a, b, &made);
   if (status == GR_OK && b->into) gr_array_view(b->into, counts, 0, 1, b->bins + 3);
   else if (status == GR_OK) status = gr_array_make_beside(c, a, counts, gr_histogram_dtype(b->weights.a), b->bins + 3);
+  if (status == GR_OK && !b->weights.a && !b->kernel) gr_later_open(c, a->storage->queue);
   if (status == GR_OK) status = describe(a, b, &made, of.e || b->weights.e, &job);
   if (c->comm && floats) status = gr_ranks_agree(c, status); /* the largest weight of all comes next */
+  if (status != GR_OK) gr_later_shut(c);
   if (status == GR_OK) status = run_any(c, of, b, &job, counts);
   if (c->comm && !floats) status = add_counts(c, counts, status);
   gr_array_release(&made.limits);

@@ -1,5 +1,7 @@
 #include "src/core/map.h"
 
+#include "src/core/later.h"
+
 /* ---- comparisons with a number ---- */
 
 /* A comparison of integers that holds for all of them, or for none. */
@@ -65,13 +67,12 @@ gr_status gr_map_arrays(gr_context *c, const gr_map_call *call, gr_array *out) {
                     .dtype = call->dtype,
                     .out_dtype = out->dtype,
                     .n = call->tally ? call->a.array->n : out->n};
+  gr_later_open(c, q);
   gr_status status = bring(&call->a, &job.a);
   if (status == GR_OK) status = bring(&call->b, &job.b);
   if (status == GR_OK) status = bring(&call->c, &job.c);
   if (status == GR_OK) status = gr_array_write(out, gr_kernel_side(out->storage), 1, &job.out);
-  if (status != GR_OK || out->n == 0) return status;
-  status = q->backend->map(q, &job);
-  return gr_fail_from(c, q, status, names[call->op], 0);
+  return gr_later_do(c, q, status, GR_LATER_map, &job, out->n ? job.n : 0, names[call->op]);
 }
 
 gr_status gr_compact(gr_context *c, const gr_array *a, const gr_array *mask, gr_array *out) {

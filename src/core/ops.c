@@ -1,6 +1,7 @@
 #include "src/core/ops.h"
 
 #include <stdlib.h>
+#include "src/core/later.h"
 #include "src/core/ranks/meet.h"
 #include "src/core/ranks/reduce.h"
 #include "src/core/ranks/vectors.h"
@@ -205,13 +206,11 @@ static gr_status run_dense(gr_context *c, gr_reduce_job *job, gr_shape s, gr_arr
   gr_vec o = {0}, o2 = {0};
   gr_status status = gr_array_write(out, side, 1, &o);
   if (status == GR_OK && out2) status = gr_array_write(out2, side, 1, &o2);
-  if (status != GR_OK) return status;
   job->out = (void *)(uintptr_t)o.data;
   job->out2 = (void *)(uintptr_t)o2.data;
   job->out_dtype = out->dtype;
-  if (s.segments) return gr_segments_run(c, q, job, s.segments);
-  status = q->backend->reduce(q, job, NULL);
-  return gr_fail_from(c, q, status, gr_ops[job->op].name, 0);
+  if (s.segments) return status == GR_OK ? gr_segments_run(c, q, job, s.segments) : status;
+  return gr_later_do(c, q, status, GR_LATER_reduce, job, job->count * (job->n + 1), gr_ops[job->op].name);
 }
 
 static gr_status run_each(gr_context *c, gr_reduce_job *job, gr_shape s, gr_array *out, gr_array *out2) {
@@ -228,8 +227,9 @@ gr_status gr_reduce_each(gr_context *c, gr_op op, gr_shape s, const gr_array *a,
                          gr_array *out, gr_array *out2) {
   gr_reduce_job job;
   gr_array flags = {0};
+  if (!s.segments && !gr_may_overflow(op, a->dtype) && gr_array_dense(out)) gr_later_open(c, a->storage->queue);
   gr_status status = reduce_job(op, a, b, ddof, s, &job);
-  if (status != GR_OK || job.count == 0) return status;
+  if (status != GR_OK || job.count == 0) return gr_later_shut(c), status;
   if (!gr_may_overflow(op, a->dtype)) return run_each(c, &job, s, out, out2);
   status = gr_array_make_beside(c, out, &flags, GR_F64, job.count);
   if (status == GR_OK) status = run_each(c, &job, s, out, &flags);
@@ -300,10 +300,9 @@ gr_status gr_scan(gr_context *c, gr_op op, const gr_array *a, gr_array *out, int
   gr_scan_job job = {
       .op = op, .dtype = a->dtype, .out_dtype = out->dtype, .n = a->n, .exclusive = exclusive, .reverse = reverse};
   if (c->comm) return gr_ranks_scan(c, op, a, out, exclusive, reverse);
+  gr_later_open(c, q);
   gr_status status = map_job(a, out, &job.a, &job.out);
-  if (status != GR_OK || a->n == 0) return status;
-  status = q->backend->scan(q, &job);
-  return gr_fail_from(c, q, status, "scan", 0);
+  return gr_later_do(c, q, status, GR_LATER_scan, &job, a->n, "scan");
 }
 
 /* A launch each. */
@@ -328,36 +327,33 @@ gr_status gr_rmsnorm(gr_context *c, const gr_array *x, const gr_array *w, gr_arr
   gr_queue *q = x->storage->queue;
   gr_rmsnorm_job job = {.dtype = x->dtype, .n = x->n / rows, .count = rows, .eps = eps};
   gr_shape s = {.rows = rows, .axis = 2};
+  gr_later_open(c, q);
   gr_status status = w ? gr_array_read(w, gr_kernel_side(w->storage), &job.w) : GR_OK;
   if (status == GR_OK) status = map_job(x, out, &job.x, &job.out);
-  if (status != GR_OK || x->n == 0) return status;
   cut(&job.x, s, x->n);
   cut(&job.out, s, x->n);
-  status = q->backend->rmsnorm(q, &job);
-  return gr_fail_from(c, q, status, "rmsnorm", 0);
+  return gr_later_do(c, q, status, GR_LATER_rmsnorm, &job, x->n, "rmsnorm");
 }
 
 gr_status gr_softmax(gr_context *c, const gr_array *x, gr_array *out, int64_t rows) {
   gr_queue *q = x->storage->queue;
   gr_softmax_job job = {.dtype = x->dtype, .n = x->n / rows, .count = rows};
   gr_shape s = {.rows = rows, .axis = 2};
+  gr_later_open(c, q);
   gr_status status = map_job(x, out, &job.x, &job.out);
-  if (status != GR_OK || x->n == 0) return status;
   cut(&job.x, s, x->n);
   cut(&job.out, s, x->n);
-  status = q->backend->softmax(q, &job);
-  return gr_fail_from(c, q, status, "softmax", 0);
+  return gr_later_do(c, q, status, GR_LATER_softmax, &job, x->n, "softmax");
 }
 
 gr_status gr_fill(gr_context *c, gr_array *a, gr_value value) {
   gr_queue *q = a->storage->queue;
   gr_fill_job job = {.dtype = a->dtype, .n = a->n};
+  gr_later_open(c, q);
   gr_status status = gr_array_write(a, gr_kernel_side(a->storage), 1, &job.out);
-  if (status != GR_OK || a->n == 0) return status;
   if (value.is_float) gr_element_put_f(a->dtype, &job.value, value.v[0].f);
   else gr_element_put_i(a->dtype, &job.value, value.v[0].i);
-  status = q->backend->fill(q, &job);
-  return gr_fail_from(c, q, status, "fill", 0);
+  return gr_later_do(c, q, status, GR_LATER_fill, &job, a->n, "fill");
 }
 
 /* Element by element on the host, between backends. */
@@ -386,10 +382,9 @@ gr_status gr_copy(gr_context *c, const gr_array *a, gr_array *out) {
   gr_queue *q = a->storage->queue;
   if (q != out->storage->queue) return copy_on_host(a, out);
   gr_copy_job job = {.dtype = a->dtype, .n = a->n};
+  gr_later_open(c, q);
   gr_status status = map_job(a, out, &job.a, &job.out);
-  if (status != GR_OK || a->n == 0) return status;
-  status = q->backend->copy(q, &job);
-  return gr_fail_from(c, q, status, "copy", 0);
+  return gr_later_do(c, q, status, GR_LATER_copy, &job, a->n, "copy");
 }
 
 gr_status gr_equal(gr_context *c, const gr_array *a, const gr_array *b, int *equal) {

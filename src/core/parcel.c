@@ -9,6 +9,7 @@ gr_status gr_parcel_pack(gr_array *a, gr_parcel *out) {
   if (gr_array_released(a)) return GR_RELEASED;
   gr_context *c = a->storage->context;
   gr_status status = GR_OK;
+  gr_storage_settle(a->storage, 1); /* work in the background stays with its context */
   gr_array go = *a;
   go.stamp = 0;
   if (!may_go(a->storage)) {

@@ -343,3 +343,9 @@ gr_pool_counts gr_pool_read(void) {
   pthread_mutex_unlock(&lock);
   return now;
 }
+
+/* ---- fork ---- */
+
+void gr_pool_before_fork(void) { pthread_mutex_lock(&lock); }
+
+void gr_pool_after_fork(void) { pthread_mutex_unlock(&lock); }

@@ -44,6 +44,9 @@ size_t gr_pool_trim(void);
 
 gr_pool_counts gr_pool_read(void);
 
+/* Around fork: nobody else is inside meanwhile. */
+void gr_pool_before_fork(void);
+void gr_pool_after_fork(void);
 /*
 ** The host's own allocators, a pair for each side or none; device: its name. They can be set while no block is in use
 ** or cached, so that each goes back where it came from; returns whether that is so, or these were set already.

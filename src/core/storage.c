@@ -40,7 +40,7 @@ static void note_full(gr_storage *s, int side) {
   const uint64_t *word = words_of(s, side);
   size_t words = gr_storage_chunks(s) >> 6, rest = gr_storage_chunks(s) & 63;
   s->full[side] = 0;
-  if (s->must_revalidate) return;
+  if (s->must_revalidate || s->pending) return;
   for (size_t w = 0; w < words; w++)
     if (word[w] != UINT64_MAX) return;
   if (rest && word[words] != (UINT64_C(1) << rest) - 1) return;
@@ -226,7 +226,7 @@ gr_status gr_storage_even(gr_storage *s, double first, double last, int64_t bins
   if (!s->even) s->even = malloc(sizeof *s->even);
   if (!s->even) return gr_fail(s->context, GR_NO_MEMORY, "out of memory: no room for an array's bookkeeping");
   *s->even = (gr_edges_job){.first = first, .last = last, .bins = bins};
-  if (s->watched) s->context->write(s);
+  if (s->watched || s->pending) gr_storage_settle(s, 1);
   for (int side = 0; side < 2; side++) gr_storage_mark(s, side, 0, gr_storage_chunks(s) - 1, 0);
   return GR_OK;
 }
@@ -315,8 +315,30 @@ static gr_status bring(gr_storage *s, gr_side side, size_t first, size_t last) {
   return GR_OK;
 }
 
+void gr_storage_use(gr_storage *s, int writes) {
+  gr_storage_keep(s);
+  s->watched += !writes;
+  s->pending += writes;
+  if (writes) s->full[GR_HOST] = 0;
+}
+
+void gr_storage_unuse(gr_storage *s, int writes) {
+  s->watched -= !writes;
+  s->pending -= writes;
+  if (writes && s->bytes) note_full(s, GR_HOST);
+  gr_storage_drop(s);
+}
+
+void gr_storage_settle(gr_storage *s, int write) {
+  gr_context *c = s->context;
+  if (c->settle && (s->pending || write)) c->settle(s, write);
+  if (s->watched && write) c->write(s);
+}
+
 gr_status gr_storage_read(gr_storage *s, gr_side side, size_t from, size_t to) {
   if (s == &gr_released) return GR_RELEASED;
+  if (s->context->claims) s->context->claim(s, 0);
+  else if (s->pending) gr_storage_settle(s, 0);
   if (s->full[side] || from >= to) return GR_OK;
   gr_status status = s->must_revalidate ? s->outside->refresh(s, side, from, to, 0) : GR_OK;
   if (status == GR_OK) status = need_memory(s, side);
@@ -326,7 +348,8 @@ gr_status gr_storage_read(gr_storage *s, gr_side side, size_t from, size_t to) {
 gr_status gr_storage_write(gr_storage *s, gr_side side, size_t from, size_t to, int whole) {
   if (s == &gr_released) return GR_RELEASED;
   if (from >= to) return GR_OK;
-  if (s->watched) s->context->write(s);
+  if (s->context->claims) s->context->claim(s, 1);
+  else if (s->watched || s->pending) gr_storage_settle(s, 1);
   gr_status status = s->must_revalidate ? s->outside->refresh(s, side, from, to, 1) : GR_OK;
   if (status == GR_OK) status = need_memory(s, side);
   size_t first = from / GR_CHUNK, last = (to - 1) / GR_CHUNK;

@@ -6,7 +6,8 @@
 ** Small results come and go by the hundred, so a storage in host memory alone is kept as a spare when it is dropped:
 ** the next one of its size is made without the allocator.
 **
-** Invariants: a bit of current[side] is set only if memory[side] exists; full[side] says that all bits are set.
+** Invariants: a bit of current[side] is set only if memory[side] exists; full[side] says that all bits are set, but is
+** 0 while work in the background writes the storage (pending), so that every use comes by.
 ** On a backend without memory of its own both sides are the same: everything happens on GR_HOST.
 */
 #ifndef GR_STORAGE_H
@@ -36,11 +37,13 @@ struct gr_storage {
   struct gr_storage *next; /* among the spared */
   gr_context *context;
   gr_queue *queue;
-  int refs, watched;   /* watched: how many futures must be settled (context->write) before it is written */
-  unsigned char owner; /* a gr_owner */
+  int refs;
+  int watched, pending; /* futures and work in the background that must end before it is written; before it is read */
+  unsigned char owner;  /* a gr_owner */
   /* Wrapped memory that may change or move: full stays 0, so that each use calls refresh. */
   unsigned char must_revalidate;
-  unsigned char lent; /* the device copy is somebody else's, which outside->release gives back */
+  unsigned char unsteady; /* wrapped memory whose owner may move or change it at any time */
+  unsigned char lent;     /* the device copy is somebody else's, which outside->release gives back */
   unsigned char full[2];
   unsigned char exported; /* others may write to the memory that kernels use (dlpack.h), so it stays what it is */
   gr_outside *outside;    /* of wrapped and of lent memory, else NULL: the head of a struct that its functions know */
@@ -81,6 +84,12 @@ static inline size_t gr_storage_chunks(const gr_storage *s) { return (s->bytes +
 
 /* The side on which kernels of this storage's backend run. */
 static inline gr_side gr_kernel_side(const gr_storage *s) { return s->queue->backend->separate ? GR_DEVSIDE : GR_HOST; }
+
+/* Work in the background begins to use it, as something to read or to write; and has ended. */
+void gr_storage_use(gr_storage *, int writes);
+void gr_storage_unuse(gr_storage *, int writes);
+/* Waits for what must end before it is read, or written. */
+void gr_storage_settle(gr_storage *, int write);
 
 /* After the loss of the device: makes the storage the CPU's if the host has all of it current; returns whether. */
 int gr_storage_leave(gr_storage *, gr_queue *cpu);

@@ -40,7 +40,9 @@ static struct {
   atomic_int limit;    /* threads that may work, the caller included; 0: not known yet */
   atomic_int sleepers; /* threads asleep, or about to be */
   atomic_int waiting;  /* the caller is asleep, or about to be */
-  int started;         /* threads started; only the one who set busy reads or writes it */
+  int started;         /* threads started; only the one who set busy reads or writes it and their ids */
+  pthread_t id[MAX_THREADS];
+  atomic_int ends; /* the threads are to end */
   pthread_mutex_t lock;
   pthread_cond_t wake, finished;
   struct share {
@@ -160,19 +162,24 @@ static void leave(void) {
   pthread_mutex_unlock(&pool.lock);
 }
 
-/*
-** Some kernels wake a thread on the processor of the thread that wakes it, though another is idle, and leave both
-** there. So a worker that finds itself on the caller's processor moves away.
-*/
-static void leave_caller(void) {
+void gr_threads_leave(int home) {
 #ifdef __linux__
-  const int home = pool.home;
   cpu_set_t all, others;
   if (home < 0 || sched_getcpu() != home || sched_getaffinity(0, sizeof(all), &all) != 0) return;
   others = all;
   CPU_CLR((size_t)home, &others);
   if (CPU_COUNT(&all) < atomic_load(&pool.limit) || CPU_COUNT(&others) == 0) return;
   if (sched_setaffinity(0, sizeof(others), &others) == 0) sched_setaffinity(0, sizeof(all), &all);
+#else
+  (void)home;
+#endif
+}
+
+int gr_threads_home(void) {
+#ifdef __linux__
+  return sched_getcpu();
+#else
+  return -1;
 #endif
 }
 
@@ -184,17 +191,18 @@ static void *worker(void *arg) {
     int spins = 0;
     uint64_t job;
     while (!work_offered(number, seen) && spins++ < SPINS) relax();
+    if (atomic_load(&pool.ends)) break;
     if (!work_offered(number, seen)) {
       pthread_mutex_lock(&pool.lock);
       atomic_fetch_add(&pool.sleepers, 1);
-      while (!work_offered(number, seen)) pthread_cond_wait(&pool.wake, &pool.lock);
+      while (!work_offered(number, seen) && !atomic_load(&pool.ends)) pthread_cond_wait(&pool.wake, &pool.lock);
       atomic_fetch_sub(&pool.sleepers, 1);
       pthread_mutex_unlock(&pool.lock);
     }
     job = enter(seen);
     if (job == seen) continue;
     seen = job;
-    leave_caller();
+    gr_threads_leave(pool.home);
     gr_watching.stopped = pool.stopped;
     drain(number);
     gr_watching.stopped = NULL;
@@ -203,12 +211,14 @@ static void *worker(void *arg) {
   return NULL;
 }
 
-/* In a child of fork only the forking thread lives: it starts afresh. */
-static void forget(void) {
-  pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-  pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
-  pool.lock = lock;
-  pool.wake = pool.finished = cond;
+void gr_threads_before_fork(void) { pthread_mutex_lock(&pool.lock); }
+
+/* In a child only the forking thread lives: the pool starts afresh. A job of another thread's is none any more. */
+void gr_threads_after_fork(int child) {
+  pthread_mutex_unlock(&pool.lock);
+  if (!child) return;
+  pthread_cond_init(&pool.wake, NULL);
+  pthread_cond_init(&pool.finished, NULL);
   pool.started = 0;
   atomic_store(&pool.sleepers, 0);
   atomic_store(&pool.waiting, 0);
@@ -216,22 +226,17 @@ static void forget(void) {
   atomic_store(&pool.busy, 0);
 }
 
-static void watch_forks(void) { pthread_atfork(NULL, NULL, forget); }
-
 /* Threads up to the limit; signals stay with the host's threads. */
 static void start_threads(int limit) {
-  static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_attr_t attr;
   sigset_t all, before;
-  pthread_once(&once, watch_forks);
   if (pthread_attr_init(&attr) != 0) return;
-  pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
   pthread_attr_setstacksize(&attr, STACK_BYTES);
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   while (pool.started < limit - 1) {
-    pthread_t id;
-    if (pthread_create(&id, &attr, worker, (void *)(intptr_t)(pool.started + 1)) != 0) break; /* fewer will do */
+    if (pthread_create(&pool.id[pool.started], &attr, worker, (void *)(intptr_t)(pool.started + 1)) != 0)
+      break; /* fewer will do */
     pool.started++;
   }
   pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -248,9 +253,7 @@ static void offer(int64_t pieces, void (*body)(void *, int64_t), void *arg, int 
     atomic_store_explicit(&pool.share[i].next, pieces * i / pool.shares, memory_order_relaxed);
     pool.share[i].end = pieces * (i + 1) / pool.shares;
   }
-#ifdef __linux__
-  pool.home = sched_getcpu();
-#endif
+  pool.home = gr_threads_home();
   atomic_store(&pool.admission, job | OPEN);
   if (!atomic_load(&pool.sleepers)) return;
   pthread_mutex_lock(&pool.lock);
@@ -327,5 +330,18 @@ void gr_threads_run(int64_t pieces, void (*body)(void *arg, int64_t k), void *ar
   offer(pieces, body, arg, limit);
   drain(0);
   await();
+  atomic_store(&pool.busy, 0);
+}
+
+void gr_threads_rest(void) {
+  int idle = 0;
+  if (!atomic_compare_exchange_strong(&pool.busy, &idle, 1)) return; /* somebody has just begun anew */
+  atomic_store(&pool.ends, 1);
+  pthread_mutex_lock(&pool.lock);
+  pthread_cond_broadcast(&pool.wake);
+  pthread_mutex_unlock(&pool.lock);
+  for (int k = 0; k < pool.started; k++) pthread_join(pool.id[k], NULL);
+  pool.started = 0;
+  atomic_store(&pool.ends, 0);
   atomic_store(&pool.busy, 0);
 }

@@ -17,6 +17,14 @@
 void gr_threads_run(int64_t pieces, void (*body)(void *arg, int64_t k), void *arg);
 
 /*
+** Some kernels wake a thread on the processor of the thread that wakes it, though another is idle, and leave both
+** there. So a thread that begins work for another moves away from the processor on which that one is (home; -1: not
+** known).
+*/
+int gr_threads_home(void);
+void gr_threads_leave(int home);
+
+/*
 ** The host's own threads in place of these: run calls piece(work, k) for each k below pieces, on whatever threads, and
 ** returns when all have returned. What it leaves out the caller does. NULL: the pool's threads again.
 */
@@ -28,5 +36,10 @@ void gr_threads_by(gr_threads_host *, void *user);
 /* How many threads work, the caller included: GPUREDUCE_THREADS, or the CPUs that this process may use. */
 int gr_threads_count(void);
 void gr_threads_set(int count);
+
+/* Nobody needs the pool's threads now: they end, and start again when somebody does. And around fork. */
+void gr_threads_rest(void);
+void gr_threads_before_fork(void);
+void gr_threads_after_fork(int child);
 
 #endif

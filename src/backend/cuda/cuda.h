@@ -84,6 +84,8 @@ void gr_cuda_leave(gr_cuda_queue *, int was);
 /* The same for the calls that have no queue, and so nowhere to write an error. */
 int gr_cuda_enter_device(const gr_cuda_device *);
 void gr_cuda_leave_device(const gr_cuda_device *, int was);
+/* This is a child of fork, where nothing of CUDA may be called: all devices are lost. */
+void gr_cuda_forked(void);
 
 /* GR_OK for cudaSuccess; else writes queue->error, notes a lost device and clears CUDA's last error. */
 gr_status gr_cuda_check(gr_cuda_queue *, cudaError_t, const char *doing);

@@ -93,8 +93,17 @@ static cudaError_t try_first(void) {
   return e;
 }
 
+/* CUDA does not survive fork: the child has what the host's memory holds, and the CPU. */
+static void in_child(void) {
+  if (!all.count) return;
+  all.count = 0;
+  snprintf(all.why, sizeof all.why, "this process is a child of fork, whose parent had started CUDA before");
+  gr_cuda_forked();
+}
+
 static void open_devices(void) {
   int count = 0;
+  pthread_atfork(NULL, NULL, in_child);
   cudaError_t e = cudaGetDeviceCount(&count);
   gr_cuda_read_settings();
   gr_jit_read_settings();

@@ -11,6 +11,12 @@
 static atomic_int lost;
 static char lost_why[200];
 
+void gr_cuda_forked(void) {
+  snprintf(lost_why, sizeof lost_why,
+           "this process is a child of fork, and CUDA works in the parent alone, which had started it before");
+  atomic_store(&lost, 2);
+}
+
 static int is_sticky(cudaError_t e) {
   switch (e) {
     case cudaErrorIllegalAddress:

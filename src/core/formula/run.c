@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "src/core/formula/steps.h"
+#include "src/core/later.h"
 #include "src/core/map.h"
 
 /* ---- jobs ---- */
@@ -35,11 +36,13 @@ gr_status gr_expression_eval(gr_context *c, const gr_expression *e, gr_array *ou
   gr_formula_job job;
   gr_queue *q = out->storage->queue;
   if (gr_array_released(out)) return GR_RELEASED;
+  gr_later_open(c, q);
   gr_status status = formula_job(c, e, q, v, &job);
+  if (status == GR_OK && e->n && q->backend->formula)
+    status = gr_array_write(out, gr_kernel_side(out->storage), 1, &job.out);
+  if (c->claims) return gr_later_do(c, q, status, GR_LATER_formula, &job, e->n, "eval");
   if (status != GR_OK || e->n == 0) return status;
   if (!q->backend->formula) return gr_expression_steps(c, e, out);
-  status = gr_array_write(out, gr_kernel_side(out->storage), 1, &job.out);
-  if (status != GR_OK) return status;
   status = q->backend->formula(q, &job);
   return status == GR_NOT_FUSED ? gr_expression_steps(c, e, out) : gr_fail_from(c, q, status, "eval", 0);
 }
@@ -274,8 +277,10 @@ static gr_status each_job(gr_context *c, gr_shape s, gr_array *out, gr_array *ou
 static gr_status reduce_across(gr_context *c, gr_op op, gr_shape s, const gr_wanted *w, gr_array *out, gr_array *out2) {
   gr_reduce_job job = reduce_job(op, w->a.a, w->ddof, s.rows);
   job.count = gr_shape_results(s, w->a.a->n);
+  gr_later_open(c, out->storage->queue);
   const gr_status status = each_job(c, s, out, out2, &job);
-  return status == GR_OK ? gr_formula_feed(c, GR_FEEDS_COLUMNS, w->a, w->b, &job, NULL, gr_ops[op].name) : status;
+  if (status != GR_OK) return gr_later_shut(c), status;
+  return gr_formula_feed(c, GR_FEEDS_COLUMNS, w->a, w->b, &job, NULL, gr_ops[op].name);
 }
 
 /* Each of them into its array; of a single one there may be a second. */
@@ -289,6 +294,7 @@ static gr_status reduce_along(gr_context *c, gr_shape s, const gr_wanted *w, int
   if (status == GR_OK) {
     gr_queue *q = gr_expression_queue(e);
     const int64_t n = s.segments ? s.segments->longest : gr_shape_length(s, e->n);
+    if (!s.segments) gr_later_open(c, q);
     status = formula_job(c, e, q, v, &job);
     for (int k = 0; k < count && status == GR_OK; k++) {
       consumers[k].job = reduce_job(w[k].op, w[k].a.a, w[k].ddof, n);
@@ -297,8 +303,8 @@ static gr_status reduce_along(gr_context *c, gr_shape s, const gr_wanted *w, int
     }
     job.consumers = consumers;
     job.consumer_count = count;
-    if (status == GR_OK) status = q->backend->formula(q, &job);
-    if (status != GR_NOT_FUSED) status = gr_fail_from(c, q, status, gr_ops[w[0].op].name, 0);
+    if (c->claims) status = gr_later_do(c, q, status, GR_LATER_formula, &job, e->n + 1, gr_ops[w[0].op].name);
+    else if (status == GR_OK) status = gr_fail_from(c, q, q->backend->formula(q, &job), gr_ops[w[0].op].name, 0);
   }
   drop(e);
   return status;
@@ -365,8 +371,9 @@ gr_status gr_formula_feed(gr_context *c, gr_feeding feeds, gr_reduced a, gr_redu
     job.b = nodes.b;
     job.operation = operation;
     job.sums = sums;
-    if (status == GR_OK) status = gr_fail_from(c, q, q->backend->formula(q, &job), name, 0);
+    status = gr_later_do(c, q, status, GR_LATER_formula, &job, e->n + 1, name);
   }
+  gr_later_shut(c);
   drop(e);
   return status;
 }
@@ -379,8 +386,9 @@ gr_status gr_formula_scan(gr_context *c, gr_op op, gr_reduced a, gr_array *out, 
     const gr_status status = gr_reduced_eval(c, &a);
     return status == GR_OK ? gr_scan(c, op, a.a, out, exclusive, reverse) : status;
   }
+  gr_later_open(c, out->storage->queue);
   const gr_status status = gr_array_write(out, gr_kernel_side(out->storage), 1, &job.out);
-  if (status != GR_OK || out->n == 0) return status;
+  if (status != GR_OK || out->n == 0) return gr_later_shut(c), status;
   return gr_formula_feed(c, GR_FEEDS_SCAN, a, none, &job, NULL, "scan");
 }
 
@@ -392,8 +400,9 @@ gr_status gr_formula_compact(gr_context *c, gr_reduced a, const gr_array *mask, 
     status = gr_reduced_eval(c, &a);
     return status == GR_OK ? gr_compact(c, a.a, mask, out) : status;
   }
+  gr_later_open(c, out->storage->queue);
   status = gr_array_read(mask, gr_kernel_side(mask->storage), &job.mask);
   if (status == GR_OK) status = gr_array_write(out, gr_kernel_side(out->storage), 1, &job.out);
-  if (status != GR_OK || out->n == 0) return status;
+  if (status != GR_OK || out->n == 0) return gr_later_shut(c), status;
   return gr_formula_feed(c, GR_FEEDS_COMPACT, a, none, &job, NULL, "compact");
 }
