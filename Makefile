@@ -4,6 +4,7 @@
 #                 against plain C                          make bench     time it
 # make release    all GPU architectures                    make lint format install clean
 # make deps       install what building needs (Debian)     make deps-test   and what the specs need
+# make deps-python   and what `make python` needs: arrays of NumPy in Lua and back
 # make sweep fuzz fuzz-asan formulas   every allocation fails once; random calls and formulas beside a model
 # make mpi        gpureduce/mpi.so, for ranks, where mpicc is (make deps-mpi)   make ranks   4096 ranks in one process
 # make docs       write the reference and the types from docs/api           make coverage  how much the specs run
@@ -30,7 +31,7 @@ BUILD = build$(if $(CHECKED),/checked)
 OBJ = $(BUILD)/obj
 V =
 
-.PHONY: all deps deps-test demo test bench docs format format-check release install clean always
+.PHONY: all deps deps-test deps-python demo test bench docs format format-check release install clean always
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL = all
 
@@ -113,6 +114,13 @@ deps-test: deps
 deps-mpi:
 	$(apt) update
 	$(apt) install -y --no-install-recommends openmpi-bin libopenmpi-dev
+# lupa: Lua in Python, every version of it. They go to a folder of their own.
+python = $(BUILD)/python/bin/python
+deps-python:
+	command -v python3 >/dev/null && python3 -c 'import ensurepip' || $(apt) install -y --no-install-recommends \
+	  python3-venv
+	python3 -m venv $(BUILD)/python
+	$(python) -m pip install --quiet numpy lupa
 
 here = LUA_CPATH="$(CURDIR)/$(for_lua)/?.so;;"
 demo: all

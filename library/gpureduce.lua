@@ -83,6 +83,12 @@ local histogram2d = {}
 ---@operator call(any): any
 local operator = {}
 
+---An array for another library. Until somebody consumes it, it is its own owner: collected or released, it calls its
+---deleter. Whoever takes its pointer says so by `consume`, and calls the deleter from then on; any thread may, also
+---after the Lua state has been closed. The array's memory stays until then.
+---@class gpureduce.dlpack
+local tensor = {}
+
 ---Counts the device's time from where it was made.
 ---@class gpureduce.timer
 local timer = {}
@@ -3109,6 +3115,11 @@ function gr.operator(options) end
 ---m + 1 positions that do not fall (i64 or i32): result k is that of `a[offsets[k]]` up to `a[offsets[k + 1] - 1]`.
 ---They are read on the host, so keep them there; no `rows` with them
 ---@field segments? gpureduce.array|integer[]
+---elements that are NaN are missing, as if they were not there ([what is missing](#what-is-missing)); integers have
+---none; default false
+---@field skipnan? boolean
+---elements are missing where this is 0: u8, or an expression, as long as `a`
+---@field mask? gpureduce.array|gpureduce.expression
 ---with `rows` or `segments` the array that takes the results, if the operator gives one; with `at` the array of which
 ---one element does
 ---@field into? gpureduce.array
@@ -3359,34 +3370,99 @@ function gr.save(a, path, options) end
 function array:save(path, options) end
 
 ---@class gpureduce.wrap.options
----@field n? integer how many elements; needed but where the memory knows; default all of the FFI's array
+---how many elements; needed but where the memory knows; default all of the FFI's array, or of the data
+---@field n? integer
 ---@field dtype? gpureduce.dtype what else stands before the options
 ---@field offset? integer bytes from the pointer to the first element; default 0
 ---bytes from one element to the next; what lies between is never written; default the size of an element
 ---@field stride? integer
----@field anchor? any kept alive as long as the array or a view of it (cdata is its own anchor)
+---kept alive as long as the array or a view of it (cdata is its own anchor; so is data, which takes no other)
+---@field anchor? any
 ---@field volatile? boolean the owner writes at any time: every use looks at the memory again; default false
 
 ---Make an array of memory that somebody else owns, without a copy.
----@param pointer any light userdata, LuaJIT cdata (an array or a pointer), an address as a number, or an array of the lua-carray rock
+---@param pointer any light userdata, LuaJIT cdata (an array or a pointer), an address as a number, an array of the lua-carray rock, or an object with the methods `getSize` (bytes) and `getFFIPointer` or `getPointer`: LÖVE's Data
 ---@param dtype? gpureduce.dtype the type of the elements
----@param options? gpureduce.wrap.options needed, but for a carray, which knows its dtype and length and takes `volatile` alone, and for an array of the FFI, which knows them too
+---@param options? gpureduce.wrap.options needed, but for a carray, which knows its dtype and length and takes `volatile` alone, and for an array of the FFI and for data, which know them too
 ---@return gpureduce.array # of the device in use
 ---@overload fun(pointer: any, options: gpureduce.wrap.options): gpureduce.array
 function gr.wrap(pointer, dtype, options) end
 
----Say that the owner of wrapped memory has written these elements.
----@param a gpureduce.array an array of wrapped memory
----@param i? integer the first one
+---Say that somebody else has written these elements: the owner of wrapped memory or of a tensor's, or who has a tensor
+---of the array.
+---@param a gpureduce.array an array of wrapped memory, or one that `dlpack` gave out
+---@param i? integer the first one; none of a transposed matrix
 ---@param j? integer the last one; negative positions count from the end
 ---@return gpureduce.array # a itself
 function gr.touch(a, i, j) end
 
----Say that the owner of wrapped memory has written these elements.
----@param i? integer the first one
+---Say that somebody else has written these elements: the owner of wrapped memory or of a tensor's, or who has a tensor
+---of the array.
+---@param i? integer the first one; none of a transposed matrix
 ---@param j? integer the last one; negative positions count from the end
 ---@return gpureduce.array # a itself
 function array:touch(i, j) end
+
+---@class gpureduce.fromdlpack.options
+---a `DLManagedTensorVersioned`, as of DLPack 1.0; false: a `DLManagedTensor`, from before that, which looks no
+---different; default true; what `dlpack` gave knows it
+---@field versioned? boolean
+---@field readonly? boolean the array refuses writes, as it does where the tensor says so; default false
+---others write at any time: every use on the other side looks at the memory again; default false
+---@field volatile? boolean
+---@field copy? boolean an array of its own, on the device in use; the deleter is called at once; default false
+---CUDA's stream on which the tensor has been made: what uses the array comes after it. 1: the default one, 2: the
+---thread's own, beyond: a handle; -1: none. Memory of the host has none; default 1
+---@field stream? integer
+
+---Make an array of another library's tensor, without a copy. It has the tensor from then on, and calls its deleter when
+---the last view goes; when the call raises, at once.
+---@param tensor any its address: light userdata, cdata or a number; or what `dlpack` gave
+---@param options? gpureduce.fromdlpack.options
+---@return gpureduce.array # of the tensor's device: memory of the host belongs to the device in use, as wrapped memory does, and so does managed memory on a GPU
+function gr.fromdlpack(tensor, options) end
+
+---@class gpureduce.dlpack.options
+---@field versioned? boolean as of DLPack 1.0 (1.1); false: from before that; default true
+---@field readonly? boolean others are told not to write; default false
+---@field copy? boolean of a copy on the device in use, which nobody else has; default false
+---CUDA's stream on which the tensor will be used, as of `fromdlpack`: its work comes after what has been queued here;
+---default 1
+---@field stream? integer
+
+---Make a tensor of an array for another library, without a copy: views, matrices and transposed matrices as they lie.
+---Both see what the other writes; across devices the array is told by `touch`, and brings its own writes there by
+---`prefetch`.
+---@param a gpureduce.array the array
+---@param options? gpureduce.dlpack.options
+---@return gpureduce.dlpack # of the memory that kernels use: the host's, or the device's
+function gr.dlpack(a, options) end
+
+---Make a tensor of an array for another library, without a copy: views, matrices and transposed matrices as they lie.
+---Both see what the other writes; across devices the array is told by `touch`, and brings its own writes there by
+---`prefetch`.
+---@param options? gpureduce.dlpack.options
+---@return gpureduce.dlpack # of the memory that kernels use: the host's, or the device's
+function array:dlpack(options) end
+
+---Its address, for whoever takes it over: C code, or `ffi.cast`.
+---@return any # light userdata
+function tensor:pointer() end
+
+---The same as a number, for languages that know no light userdata, such as Python.
+---@return integer # below 2^53
+function tensor:address() end
+
+---Say that the tensor has been taken over: its deleter is for somebody else to call.
+function tensor:consume() end
+
+---Call the deleter now, unless it has been consumed. `local d <close> = a:dlpack()` does so at the block's end.
+function tensor:release() end
+
+---The address of a function for Python's `PyCapsule_New`, which calls the deleter of a capsule that nobody has consumed
+---([docs/python.md](python.md)).
+---@return integer # the address
+function tensor:destructor() end
 
 ---@class gpureduce.csv.options
 ---@field column? integer|string which one: its position, or its name in the first line; default 1

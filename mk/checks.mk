@@ -2,7 +2,7 @@
 
 .PHONY: test-all oracle functions sets ranks neon bits sanitize sanitize-short states tsan valgrind coverage lint
 .PHONY: warnings
-.PHONY: cppcheck toolkit-check build-check reproducible
+.PHONY: cppcheck toolkit-check build-check reproducible python
 
 # Every Lua that is here; the last line names those that are not.
 all_luas = lua5.5 lua5.4 lua5.3 lua5.2 lua5.1 luajit
@@ -65,6 +65,13 @@ neon:
 # Every operation and dtype on 200 random sizes against what an H200 gave, to the bit.
 bits: $(module)
 	$(here) $(LUA) spec/bits.lua compare spec/golden/bits_h200.txt
+
+# Arrays of NumPy in Lua and back, within Python, whose Lua is lupa's (make deps-python).
+lupa = $(patsubst luajit,luajit21,$(subst .,,$(lua_name)))
+test-all: python
+python: $(module)
+	@if [ -x $(python) ]; then $(python) spec/python/dlpack.py $(lupa) $(for_lua); \
+	  else echo "python: no $(python) here (make deps-python)"; fi
 
 # The specs under AddressSanitizer, UBSan and LeakSanitizer, with a collector that runs all the time (see
 # spec/support.lua); SPECS= some of them. sanitize-short: those where scripts are hostile. LEAKS=0 where no process may

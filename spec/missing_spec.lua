@@ -101,6 +101,21 @@ describe("what is present of a whole array", function()
     end
   end)
 
+  it("of expressions that leave no room for more steps", function()
+    local t = { 1, nan, 3, 4 }
+    local deep, wide = gr.lazy(gr.array(t, "f64")), nil
+    for _ = 1, 195 do deep = deep + 0 end
+    for k = 1, 64 do
+      local x = gr.array({ k, 1, 0, 2 }, "f64")
+      wide = wide and wide + x or gr.lazy(x)
+    end
+    assert.equal(8, deep:sum { skipnan = true })
+    S.same(F.reduce.var("f64", t, F.there(4, t, true)), deep:var { skipnan = true })
+    assert.equal(2, deep:scan { skipnan = true, mask = gr.array({ 0, 1, 0, 1 }, "u8") }[4] / 2)
+    assert.equal(2080 + 64 + 128, wide:sum { mask = gr.array({ 1, 2, 0, 1 }, "u8") })
+    assert.equal(1, deep:argmin { skipnan = true, mask = wide:gt(0) })
+  end)
+
   it("has the bits of the plain call where nothing is missing", function()
     for _, dtype in ipairs(model.dtypes) do
       for _, name in ipairs(names) do

@@ -283,3 +283,41 @@ describe("quantiles of what is present", function()
     end
   end)
 end)
+
+describe("an operator of one's own", function()
+  local pair = gr.operator { state = { "s", "c" }, map = { s = "f64(x)", c = "1" },
+    merge = { s = "s1 + s2", c = "c1 + c2" }, identity = { s = 0, c = 0 } }
+  local concat = gr.operator { state = "s", map = "f64(x)", merge = "10 * s1 + s2", identity = 0, commutative = false }
+
+  it("takes what is present of each vector", function()
+    S.on_each(function(device)
+      local t, m = holes("f32", 240, 7)
+      local a, mask = gr.array(t, "f32"), gr.array(m, "u8")
+      local whole = { a:reduce(pair, { skipnan = true, mask = mask }) }
+      assert.equal(F.count(F.there(240, t, true, m)), whole[2], device)
+      for _, shape in ipairs { { rows = 4 }, { rows = 4, axis = 1 }, { segments = { 1, 1, 50, 241 } } } do
+        local sums, counts = pair(a, { rows = shape.rows, axis = shape.axis, segments = shape.segments, skipnan = true,
+          mask = gr.lazy(mask):ne(0) })
+        local expected = a:count { op = "~=", value = huge, rows = shape.rows, axis = shape.axis,
+          segments = shape.segments, skipnan = true, mask = mask }
+        S.same_all(expected:table(), counts:table(), device)
+        assert.equal(#expected, #sums)
+      end
+    end)
+    local x = gr.array({ 1, nan, 2, nan, nan, 3 }, "f64")
+    assert.equal(123, x:reduce(concat, { skipnan = true }))
+    S.same_all({ 12, 3 }, x:reduce(concat, { rows = 2, skipnan = true }))
+    S.same_all({ 1, 0, 23 }, x:reduce(concat, { axis = 1, rows = 2, skipnan = true }))
+    S.same_all({ 0, 23 }, x:reduce(concat, { segments = { 2, 3, 7 }, skipnan = true, into = gr.zeros(2, "f64") }))
+    assert.equal(0, x:reduce(concat, { mask = gr.zeros(6, "u8") }))
+    local into = gr.zeros(2, "f64")
+    assert.equal(into, (gr.lazy(x) * 1):reduce(concat, { skipnan = true, into = into, at = 2 }))
+    S.same_all({ 0, 123 }, into)
+    assert.equal(123, x:reduce(concat, { skipnan = true, async = true }):get())
+    assert.matches("unknown option 'skipnan'", S.message(gr.scan, x, concat, { skipnan = true }), 1, true)
+    local u = gr.ones(2, "u8")
+    local same = gr.operator { state = "s", map = "x", merge = "max(s1, s2)", identity = 0 }
+    assert.equal("bad argument #3 to 'reduce' (option 'into': overlaps the mask)",
+      S.message(gr.reduce, gr.ones(2, "u8"), same, { mask = u, into = u, at = 1 }))
+  end)
+end)

@@ -243,3 +243,70 @@ describe("examples/loudness.lua", function()
     assert.is_true(largest > 0 and largest <= 32767 and clipped == 0)
   end)
 end)
+
+describe("examples/survey.lua", function()
+  it("leaves out what is missing, as loops do", function()
+    local stations, days, n = 3, 365, 8760
+    local number = program("survey", stations)
+    local height, fails = gr.rand(stations, { seed = 1 }):table(), gr.rand(stations, { seed = 3 }):table()
+    local noise, chance = gr.randn(n * stations, { seed = 2 }):table(), gr.rand(n * stations, { seed = 4 }):table()
+    local all, sums, counts, day_sums, day_counts, frost = {}, { 0, 0, 0 }, { 0, 0, 0 }, {}, {}, {}
+    for h = 0, n - 1 do
+      local day = math.floor(h / 24) + 1
+      for s = 1, stations do
+        local k = h * stations + s
+        local t = 10 - 9 * math.cos(2 * math.pi / n * h) - 4 * math.cos(2 * math.pi / 24 * h) - 12 * height[s]
+          + 2 * noise[k]
+        if chance[k] >= round(fails[s] * round(0.2)) and not (s == 2 and h >= n / 2) then
+          all[#all + 1] = t
+          sums[s], counts[s] = sums[s] + t, counts[s] + 1
+          day_sums[day], day_counts[day] = (day_sums[day] or 0) + t, (day_counts[day] or 0) + 1
+          frost[day] = frost[day] or t < 0
+        end
+      end
+    end
+    table.sort(all)
+    local sum, squares = 0, 0
+    for _, t in ipairs(all) do sum = sum + t end
+    local mean = sum / #all
+    for _, t in ipairs(all) do squares = squares + (t - mean) ^ 2 end
+    near(100 * (1 - #all / (n * stations)), number "hours, ([%d.]+) %% of the readings", 0.006)
+    local said, deviation, least, most = number "mean ([%d.-]+), deviation ([%d.]+), from ([%d.-]+) to ([%d.-]+)"
+    near(mean, said, 0.0006)
+    near(math.sqrt(squares / #all), deviation, 0.0006)
+    near(all[1], least, 0.006)
+    near(all[#all], most, 0.006)
+    local best, coldest, days_of_frost = 1, 1, 0
+    for s = 2, stations do
+      if sums[s] / counts[s] > sums[best] / counts[best] then best = s end
+    end
+    for day = 1, days do
+      if frost[day] then days_of_frost = days_of_frost + 1 end
+      if day_sums[day] / day_counts[day] < day_sums[coldest] / day_counts[coldest] then coldest = day end
+    end
+    local warmest, warm = number "warmest station (%d+) %(([%d.-]+)%)"
+    assert.equal(best, warmest)
+    near(sums[best] / counts[best], warm, 0.006)
+    local station, hours = number "station (%d+) misses (%d+) hours"
+    assert.equal(2, station)
+    assert.equal(n - counts[2], hours)
+    local median = number "half below ([%d.-]+)"
+    near((all[math.floor((#all + 1) / 2)] + all[math.ceil((#all + 1) / 2)]) / 2, median, 0.006)
+    near(days_of_frost, number "frost on (%d+) days", 1) -- f32 and f64 may part at 0
+    assert.equal(coldest, (number "coldest day was day (%d+)"))
+  end)
+end)
+
+describe("examples/README.md", function()
+  it("names every program, and pictures that are there", function()
+    local text = S.read_file "examples/README.md"
+    for file in require("lfs").dir "examples" do
+      if file:find "%.lua$" then
+        assert.truthy(text:find("[" .. file .. "](" .. file .. ")", 1, true), file .. " is not named")
+      end
+    end
+    for picture in text:gmatch "%((pictures/[^)]*)%)" do
+      assert.equal("<svg", S.read_file("examples/" .. picture):sub(1, 4))
+    end
+  end)
+end)

@@ -123,6 +123,22 @@ local tasks = {
       return gr.bincount(starts:cast "i32":scan())
     end
   end },
+  { "means, deviations and quartiles of columns with missing values", function(n)
+    local X = gr.randn(n * COLUMNS):matrix(n)
+    X[gr.lazy(X):gt(1)] = 0 / 0
+    return function()
+      local of = { axis = 1, skipnan = true }
+      return X:mean(of), gr.sqrt(X:var(of)), X:quantile({ 0.25, 0.75 }, of)
+    end
+  end },
+  { "how often places of a plane are visited, and how long", function(n)
+    local x, y, seconds = gr.randn(n), gr.randn(n), gr.rand(n)
+    local square = { { -4, 4 }, { -4, 4 } }
+    return function()
+      return gr.histogram2d(x, y, { bins = 32, range = square }),
+        gr.histogram2d(x, y, { bins = 32, range = square, weights = seconds })
+    end
+  end },
 }
 
 -- Instructions of Lua's and bytes copied down, of a task with so many rows. What the task gives is kept until then.
@@ -142,8 +158,8 @@ local function cost(make, n)
 end
 
 describe("a task for arrays", function()
-  it("is one of twenty, and a loop would show", function()
-    assert.equal(20, #tasks)
+  it("is one of many, and a loop would show", function()
+    assert.is_true(#tasks >= 20)
     local function loop(n)
       local a = gr.rand(n)
       return function()

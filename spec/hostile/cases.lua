@@ -262,6 +262,7 @@ case("wrap and touch", function(e)
 end)
 case("wrap", function() return gr.wrap(0, { n = 3 }) end, { may_raise = true })
 case("touch", function(e) return gr.touch(e.a) end, { may_raise = true })
+require "spec.hostile.tensors" (case)
 
 -- ---- devices, care, learning ----
 
@@ -467,7 +468,7 @@ function M.reached(device)
   local objects = { array = a, future = gr.async(gr.sum, a), timer = gr.timer(), accumulator = gr.accumulator(),
     histogram = a:histogram { bins = 2 }, histogram2d = a:histogram2d(a, { bins = 2 }),
     formula = gr.fuse "a", expression = gr.lazy(a),
-    operator = gr.operator { state = "s", map = "x", merge = "s1 + s2", identity = 0 } }
+    operator = gr.operator { state = "s", map = "x", merge = "s1 + s2", identity = 0 }, tensor = a:dlpack() }
   for kind, object in pairs(objects) do
     local meta = debug.getmetatable(object)
     enter(kind .. ":", meta)

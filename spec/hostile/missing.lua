@@ -28,4 +28,8 @@ return function(case)
       gr.bincount(e.u, { mask = e.m, weights = e.a }), gr.median(e.a, { mask = gr.lazy(e.m):gt(0) }),
       gr.quantile(e.a, { 0.2, 0.9 }, { skipnan = true, rows = 3, weights = e.b })
   end)
+  case("an operator of one's own of what is present", function(e)
+    local op = gr.operator { state = "s", map = "f64(x)", merge = "s1 + s2", identity = 0 }
+    return op(e.a, { skipnan = true }), op(gr.lazy(e.a) * 2, { mask = e.m, rows = 3 })
+  end)
 end

@@ -6,6 +6,7 @@
 #include "src/backends.h"
 #include "src/binding/array.h"
 #include "src/binding/capi.h"
+#include "src/binding/dlpack.h"
 #include "src/binding/embedded.h"
 #include "src/binding/exact.h"
 #include "src/binding/file.h"
@@ -20,6 +21,7 @@
 #include "src/binding/stop.h"
 #include "src/binding/when.h"
 #include "src/capi/call.h"
+#include "src/core/dlpack.h"
 #include "src/core/explain.h"
 
 #if defined(__GNUC__)
@@ -151,7 +153,7 @@ static int l_context_gc(lua_State *L) {
   gr_context **c = lua_touserdata(L, 1);
   if (*c) {
     gr_l_capi_close(*c);
-    gr_context_drop(*c);
+    gr_dlpack_leave(*c);
   }
   *c = NULL;
   return 0;
@@ -233,6 +235,7 @@ int luaopen_gpureduce(lua_State *L) {
   gr_l_when_metatables(L);
   gr_l_formula_metatables(L);
   gr_l_operator_metatable(L);
+  gr_l_dlpack_metatable(L, c);
   gr_l_comm_metatable(L);
   lua_pushliteral(L, GR_VERSION);
   lua_setfield(L, -2, "_VERSION");

@@ -76,6 +76,12 @@ int gr_l_reduces_transposed(lua_State *L, int options) {
   return turned;
 }
 
+void gr_l_mark_transposed(lua_State *L, gr_array *a) {
+  a->stamp ^= GR_TRANSPOSED;
+  luaL_getmetatable(L, GR_TRANSPOSED_NAME);
+  lua_setmetatable(L, -2);
+}
+
 static gr_array *check_matrix(lua_State *L, int arg, int *transposed) {
   gr_array *a = gr_l_check_any_array(L, arg, transposed);
   if (!a->rows) gr_l_argerror(L, arg, "matrix expected, got a vector (a:matrix(rows) makes one)");
@@ -106,9 +112,7 @@ static int l_transpose(lua_State *L) {
   view->rows = a->rows;
   if (transposed) return 1;
   if (columns == 1 || (a->rows == 1 && columns)) return view->rows = columns, 1;
-  view->stamp ^= GR_TRANSPOSED;
-  luaL_getmetatable(L, GR_TRANSPOSED_NAME);
-  lua_setmetatable(L, -2);
+  gr_l_mark_transposed(L, view);
   return 1;
 }
 

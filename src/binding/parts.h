@@ -7,7 +7,8 @@
 /* clang-format off */
 #define GR_PARTS(X)                                                                                           \
   X(array) X(make) X(reduce) X(histogram) X(histogram2d) X(scan) X(select) X(map) X(when) X(wrap) X(scope)    \
-  X(file) X(device) X(ladder) X(exact) X(safe) X(explain) X(formula) X(operator) X(matrix) X(lookup) X(random)
+  X(file) X(device) X(ladder) X(exact) X(safe) X(explain) X(formula) X(operator) X(matrix) X(lookup)          \
+  X(random) X(dlpack)
 /* clang-format on */
 
 #define GR_X(part) extern const gr_function gr_##part##_functions[];

@@ -67,7 +67,7 @@ gr_status gr_capi_wrap(gr_capi *q, const gpureduce_memory *m, const gr_wrapping 
       !(!strcmp(m->device, "cuda") && !strcmp(c->queue->backend->name, "cuda:0")))
     return gr_fail(c, GR_BAD, "memory of device '%s' expected, got that of '%.40s'", c->queue->backend->name,
                    m->device);
-  status = m->device ? gr_wrap_device(c, out, t, m->length, m->data, m->stream, &w)
+  status = m->device ? gr_wrap_device(c, NULL, out, t, m->length, m->data, m->stream, &w)
                      : gr_wrap(c, out, t, m->length, m->length ? m->data : (void *)(uintptr_t)64, &w);
   out->stamp = stamp;
   if (status == GR_OK) out->rows = m->rows;

@@ -95,6 +95,15 @@ static gr_status unknown_device(gr_context *c, gr_backend *const *list, int n, c
   return gr_fail(c, status, "no device '%s'%s (there are: %s)", name, source, known);
 }
 
+static gr_status open_on(gr_context *c, gr_backend *b, gr_queue **q) {
+  gr_status status = GR_OK;
+  *q = gr_context_on(c, b, &status);
+  if (!*q && status == GR_BAD) return status;
+  if (!*q)
+    return gr_fail(c, status, "%sdevice '%s' does not open", status == GR_NO_MEMORY ? "out of memory: " : "", b->name);
+  return (*q)->lost ? gr_fail(c, GR_DEVICE, "device '%s' is lost: %s", b->name, (*q)->error) : GR_OK;
+}
+
 gr_status gr_context_use(gr_context *c, const char *name) {
   gr_backend *list[GR_MAX_BACKENDS], *chosen;
   const char *why = "", *wish = name ? name : *c->wish ? c->wish : getenv("GPUREDUCE_DEVICE");
@@ -111,16 +120,20 @@ gr_status gr_context_use(gr_context *c, const char *name) {
     chosen = list[0]; /* the first GPU, or the CPU */
     c->why = n > 2 ? "a CUDA device answers" : why;
   }
-  gr_status status = GR_OK;
-  gr_queue *q = gr_context_on(c, chosen, &status);
-  if (!q && status == GR_BAD) return status;
-  if (!q)
-    return gr_fail(c, status, "%sdevice '%s' does not open", status == GR_NO_MEMORY ? "out of memory: " : "",
-                   chosen->name);
-  if (q->lost) return gr_fail(c, GR_DEVICE, "device '%s' is lost: %s", chosen->name, q->error);
+  gr_queue *q;
+  gr_status status = open_on(c, chosen, &q);
+  if (status != GR_OK) return status;
   if (c->queue != q) gr_note(c, "device %s in use: %s", chosen->name, c->why);
   c->queue = q;
   return GR_OK;
+}
+
+gr_status gr_context_queue(gr_context *c, const char *name, gr_queue **q) {
+  gr_backend *list[GR_MAX_BACKENDS];
+  const char *why = "";
+  const int n = c->host->backends(list, &why);
+  gr_backend *named = backend_named(list, n, name);
+  return named ? open_on(c, named, q) : unknown_device(c, list, n, name, why, "");
 }
 
 int gr_context_over(const gr_context *c, size_t bytes) {

@@ -71,6 +71,7 @@ struct gr_context {
   size_t spared;
   gr_storage *spare[GR_SPARE_CLASSES];
   void (*trim)(gr_context *); /* frees them; NULL: there have been none */
+  struct gr_exports *exports; /* what other libraries have of its arrays (dlpack.c); NULL: there has been nothing */
   gr_stop stop;
   struct gr_comm *comm; /* of the call at work, whose arrays are this rank's parts of longer ones; else NULL */
   const gr_host *host;
@@ -82,6 +83,9 @@ void gr_context_drop(gr_context *); /* closes the queues when the last storage i
 
 /* Switch to "cpu", "pretend", "cuda" or "cuda:N"; NULL: what GPUREDUCE_DEVICE says, else the best there is. */
 gr_status gr_context_use(gr_context *, const char *name);
+
+/* The queue of the device of that name, which stays as it is in use or not. */
+gr_status gr_context_queue(gr_context *, const char *name, gr_queue **);
 
 gr_queue *gr_context_cpu(gr_context *); /* that of the CPU; NULL when even that has no memory */
 gr_queue *gr_context_on(gr_context *, gr_backend *, gr_status *why); /* that of a device, opened if there is none yet */

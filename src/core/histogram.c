@@ -466,7 +466,7 @@ gr_status gr_histogram_each(gr_context *c, gr_shape s, const gr_array *a, const 
 gr_status gr_edges_into(gr_context *c, const gr_array *edges, gr_array *to) {
   const gr_edges_job *even = edges->storage->even;
   gr_storage *s = to->storage;
-  if (even && s->owner == GR_OWNED && !s->outside && gr_array_dense(to) && s->bytes == (size_t)to->n * sizeof(double))
+  if (even && s->owner == GR_OWNED && !s->exported && gr_array_dense(to) && s->bytes == (size_t)to->n * sizeof(double))
     return gr_storage_even(s, even->first, even->last, even->bins);
   return gr_copy(c, edges, to);
 }

@@ -199,8 +199,9 @@ typedef gr_value (*finish)(const call *, int64_t v);
 static gr_status give(const call *s, finish f, gr_array *out, gr_value *result) {
   gr_vec to;
   if (s->whole) return *result = f(s, 0), GR_OK;
-  const gr_status status = gr_array_write(out, GR_HOST, 1, &to);
+  gr_status status = gr_array_write(out, GR_HOST, 1, &to);
   for (int64_t v = 0; v < s->results && status == GR_OK; v++) {
+    if (v && v % GR_LONG == 0 && (status = gr_context_look(s->context)) != GR_OK) break;
     const gr_value x = f(s, v);
     put(out->dtype, &to, v, &x);
   }
@@ -284,6 +285,7 @@ static gr_status make_centers(call *s) {
   if (status == GR_OK) status = gr_array_write(&s->centers, GR_HOST, 1, &to);
   if (each && status == GR_OK) memset((void *)(uintptr_t)to.data, 0, (size_t)(s->centers.n * gr_size(s->dtype)));
   for (int64_t v = 0; v < s->results && status == GR_OK; v++) {
+    if (v && v % GR_LONG == 0 && (status = gr_context_look(s->context)) != GR_OK) break;
     const gr_value x = center(s, v);
     int64_t n = 1, from = each ? segment(s, v, &n) : v;
     for (; n > 0; n--) put(s->dtype, &to, from++, &x);
@@ -458,6 +460,7 @@ static gr_status reduce(call *s, gr_array *out, gr_array *out2, gr_value *result
 static gr_status begin(gr_context *c, const gr_partial_reduction *q, gr_array *out, gr_array *out2, gr_value *result) {
   call s = {.context = c, .q = *q, .dtype = q->of.a.a->dtype, .whole = !out};
   s.results = s.whole ? 1 : gr_shape_results(q->shape, q->of.a.a->n);
+  if (s.results > GR_LONG) gr_stop_begin(&c->stop);
   gr_status status = s.results ? settle_shape(&s) : GR_OK;
   if (status == GR_OK && s.results) status = reduce(&s, out, out2, result);
   for (int k = 0; k < PASSES; k++) gr_array_release(&s.pass[k].many);

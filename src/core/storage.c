@@ -82,6 +82,7 @@ static int make_spare(gr_storage *s) {
     c->live -= s->room[GR_HOST];
   }
   if (!s->kept) return 0;
+  s->exported = 0;
   free(s->even);
   s->even = NULL;
   list = &c->spare[gr_pool_class(s->room[GR_HOST])];
@@ -133,13 +134,11 @@ void gr_storage_keep(gr_storage *s) {
 
 static void drop_device_copy(gr_storage *s) {
   if (!s->memory[GR_DEVSIDE]) return;
-  if (s->lent) {
-    s->memory[GR_DEVSIDE] = NULL;
-    return;
+  if (!s->lent) {
+    gr_pool_give(s->queue->backend, s->queue, s->memory[GR_DEVSIDE], s->room[GR_DEVSIDE]);
+    s->context->live -= s->room[GR_DEVSIDE];
   }
-  gr_pool_give(s->queue->backend, s->queue, s->memory[GR_DEVSIDE], s->room[GR_DEVSIDE]);
   s->memory[GR_DEVSIDE] = NULL;
-  s->context->live -= s->room[GR_DEVSIDE];
 }
 
 int gr_storage_leave(gr_storage *s, gr_queue *cpu) {
@@ -281,8 +280,9 @@ static gr_status bring_run(gr_storage *s, gr_side side, size_t first, size_t las
   char *here = s->memory[side] + from, *there = s->memory[!side] + (from_other ? from : 0);
   if (!from_other && side == GR_HOST) make_host(s, from, to);
   else if (!from_other) status = b->zero(s->queue, here, to - from);
-  else if (side == GR_HOST && s->owner == GR_WRAPPED) status = s->outside->download(s, from, to);
+  else if (side == GR_HOST && s->outside) status = s->outside->download(s, from, to);
   else if (side == GR_HOST) status = b->download(s->queue, here, there, to - from);
+  else if (s->outside) status = s->outside->upload(s, from, to);
   else status = b->upload(s->queue, here, there, to - from);
   if (status == GR_DEVICE && s->queue->lost && from_other && side == GR_HOST) return gr_fail_gone(s->context, s->queue);
   if (status != GR_OK) return gr_fail_from(s->context, s->queue, status, "moving data", to - from);

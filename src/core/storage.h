@@ -25,8 +25,10 @@ typedef enum gr_owner { GR_OWNED, GR_MAPPED, GR_WRAPPED } gr_owner;
 typedef struct gr_outside {
   /* Called before a read or write of [from, to) on side: the memory may have moved or changed since. */
   gr_status (*refresh)(gr_storage *, gr_side, size_t from, size_t to, int write);
-  gr_status (*download)(gr_storage *, size_t from, size_t to); /* device bytes into the host's elements alone */
-  void (*release)(gr_storage *);                               /* at the last drop */
+  /* Bytes that go to the other side; into the memory of somebody else the elements alone. */
+  gr_status (*download)(gr_storage *, size_t from, size_t to);
+  gr_status (*upload)(gr_storage *, size_t from, size_t to);
+  void (*release)(gr_storage *); /* at the last drop */
   int roams; /* release may be called from any thread, and with no context: the storage may go to another */
 } gr_outside;
 
@@ -40,8 +42,8 @@ struct gr_storage {
   unsigned char must_revalidate;
   unsigned char lent; /* the device copy is somebody else's, which outside->release gives back */
   unsigned char full[2];
-  gr_outside
-      *outside; /* of GR_WRAPPED and of lent memory, else NULL: the head of the struct that these functions know */
+  unsigned char exported; /* others may write to the memory that kernels use (dlpack.h), so it stays what it is */
+  gr_outside *outside;    /* of wrapped and of lent memory, else NULL: the head of a struct that its functions know */
   struct gr_edges_job *even; /* not NULL: chunks that are current nowhere are these even edges, not zeros */
   char *memory[2], *kept;    /* kept: host memory of a spare storage, until it is needed */
   size_t bytes, room[2];     /* room: bytes of each copy as the pool gives it; the host's is known before */

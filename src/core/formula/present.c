@@ -23,14 +23,42 @@ static void add_room(const gr_reduced *r, int *nodes, int *numbers, int *inputs)
   *inputs += r->e ? r->e->program.input_count : 1;
 }
 
-static gr_status open_builder(gr_context *c, const gr_partial *p, gr_builder *b, gr_made *m) {
+/* What an expression with these operands may take; and whether it may be so large. */
+typedef struct room {
+  int nodes, numbers, inputs, height;
+} room;
+
+static room room_of(const gr_partial *p) {
   const gr_reduced *all[] = {&p->a, &p->b, &p->tested, &p->missing.mask};
-  int nodes = STEPS, numbers = STEPS, inputs = 1;
-  for (size_t k = 0; k < sizeof all / sizeof all[0]; k++)
-    if (all[k]->a) add_room(all[k], &nodes, &numbers, &inputs);
-  *m = (gr_made){.e = malloc(gr_expression_room(nodes, numbers, inputs))};
+  room r = {STEPS, STEPS, 1, STEPS};
+  for (size_t k = 0; k < sizeof all / sizeof all[0]; k++) {
+    const gr_expression *e = all[k]->e;
+    if (all[k]->a) add_room(all[k], &r.nodes, &r.numbers, &r.inputs);
+    if (e && e->program.nodes[e->result].height + STEPS > r.height)
+      r.height = e->program.nodes[e->result].height + STEPS;
+  }
+  return r;
+}
+
+static int fits(room r) {
+  return r.nodes <= GR_FORMULA_NODES && r.numbers <= GR_FORMULA_NODES && r.inputs <= GR_FORMULA_INPUTS &&
+         r.height <= GR_FORMULA_DEPTH;
+}
+
+/* Operands that leave no room for more steps become arrays. */
+static gr_status make_room(gr_context *c, gr_partial *p) {
+  gr_status status = GR_OK;
+  if (fits(room_of(p))) return GR_OK;
+  status = gr_reduced_eval(c, &p->a);
+  if (status == GR_OK && p->b.a) status = gr_reduced_eval(c, &p->b);
+  if (status == GR_OK && p->tested.a) status = gr_reduced_eval(c, &p->tested);
+  return status == GR_OK && p->missing.mask.a ? gr_reduced_eval(c, &p->missing.mask) : status;
+}
+
+static gr_status open_builder(gr_context *c, room r, gr_builder *b, gr_made *m) {
+  *m = (gr_made){.e = malloc(gr_expression_room(r.nodes, r.numbers, r.inputs))};
   if (!m->e) return gr_fail(c, GR_NO_MEMORY, "out of memory");
-  gr_expression_open(m->e, nodes, numbers, inputs);
+  gr_expression_open(m->e, r.nodes, r.numbers, r.inputs);
   gr_builder_start(b, c, m->e);
   return GR_OK;
 }
@@ -88,12 +116,14 @@ static gr_status find_present(gr_builder *b, const gr_partial *p, int truths, gr
 }
 
 /* Operands and what is present of them. */
-static gr_status begin(gr_context *c, const gr_partial *p, int truths, gr_builder *b, gr_made *m, gr_meaning of[2],
-                       gr_meaning *present) {
-  gr_status status = open_builder(c, p, b, m);
-  if (status == GR_OK) status = add_operand(b, &p->a, GR_EACH, &of[0]);
-  if (status == GR_OK && p->b.a) status = add_operand(b, &p->b, p->spread, &of[1]);
-  return status == GR_OK ? find_present(b, p, truths, of[0], of[1], present) : status;
+static gr_status begin(gr_context *c, const gr_partial *partial, int truths, gr_builder *b, gr_made *m,
+                       gr_meaning of[2], gr_meaning *present) {
+  gr_partial p = *partial;
+  gr_status status = make_room(c, &p);
+  if (status == GR_OK) status = open_builder(c, room_of(&p), b, m);
+  if (status == GR_OK) status = add_operand(b, &p.a, GR_EACH, &of[0]);
+  if (status == GR_OK && p.b.a) status = add_operand(b, &p.b, p.spread, &of[1]);
+  return status == GR_OK ? find_present(b, &p, truths, of[0], of[1], present) : status;
 }
 
 static gr_status end(gr_context *c, gr_builder *b, gr_made *m, gr_meaning x) {
