@@ -218,6 +218,32 @@ function check.histogram(round)
   end
 end
 
+function check.many(round)
+  local items, expected, words = {}, {}, {}
+  for k = 1, math.random(1, 12) do
+    local n, dtype, op = length() + 1, one_of(dtypes), one_of(reductions)
+    if op == "minmax" then op = "dot" end
+    local a, b = data(n, dtype, round + k), data(n, dtype, round - k)
+    if dtype == "f64" then a = a * one_of { 1, 1e200 } end
+    local first, last = cut(n, dtype)
+    local of = { op, a:slice(first, last) }
+    if op == "dot" then of[3] = b:slice(first, last) end
+    of[#of + 1] = { comm = comm }
+    items[k] = of
+    expected[#expected + 1] = op == "dot" and gr.dot(a, b) or gr[op](a)
+    words[#words + 1] = op .. " " .. dtype
+    if op:match "^arg" then
+      expected[#expected + 1] = comm:gather(first <= expected[#expected] and expected[#expected] <= last)
+      words[#words + 1] = "rank"
+    end
+  end
+  local got = { gr.many(items) }
+  for k, x in ipairs(expected) do
+    if type(x) == "table" then same(x[got[k] + 1], true, "many", words[k])
+    else same(got[k], x, "many", words[k]) end
+  end
+end
+
 function check.files(round)
   local folder = os.getenv "GPUREDUCE_RANKS_FOLDER" or "/tmp"
   local path = ("%s/gpureduce-ranks-%d.npy"):format(folder, comm:bcast(math.random(1e9)))

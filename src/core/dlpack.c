@@ -83,9 +83,7 @@ static gr_dl_device device_out(const gr_backend *b) {
 }
 
 /* As CUDA has it: its default streams are small numbers, too. */
-static void *stream_of(int64_t stream) {
-  return stream == GR_DL_NO_STREAM ? GR_NO_STREAM : (void *)(intptr_t)stream;
-}
+static void *stream_of(int64_t stream) { return stream == GR_DL_NO_STREAM ? GR_NO_STREAM : (void *)(intptr_t)stream; }
 
 /* ---- shapes ---- */
 
