@@ -218,6 +218,30 @@ function check.histogram(round)
   end
 end
 
+-- The sum; the mean from states with another finish; the first position of the largest, which takes positions.
+local operators = {
+  gr.operator { state = { "s" }, map = { s = "f64(x)" }, merge = { s = "s1 + s2" }, identity = { s = 0 } },
+  gr.operator { state = { "s", "k" }, map = { s = "f64(x) * 2", k = "f64(1)" },
+    merge = { s = "s1 + s2", k = "k1 + k2" }, identity = { s = 0, k = 0 }, finish = "s / k" },
+  gr.operator { state = { "m", "p" }, map = { m = "abs(f64(x))", p = "i" },
+    merge = { m = "max(m1, m2)", p = "m1 > m2 and p1 or (m2 > m1 and p2 or min(p1, p2))" },
+    identity = { m = -1, p = 0 } },
+}
+
+function check.operators(round)
+  for k, op in ipairs(operators) do
+    for _, dtype in ipairs { "u8", "f16", "i32", "f32", "f64" } do
+      local n = below(3) == 0 and length() * 10 or length()
+      local a = data(n, dtype, round)
+      local first, last = cut(n, dtype)
+      local x, y = gr.reduce(a, op)
+      local u, v = gr.reduce(a:slice(first, last), op, { comm = comm })
+      same(u, x, "operator", k, dtype, n)
+      same(v, y, "operator", k, dtype, n)
+    end
+  end
+end
+
 function check.many(round)
   local items, expected, words = {}, {}, {}
   for k = 1, math.random(1, 12) do
