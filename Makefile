@@ -43,6 +43,7 @@ plain_c   = $(wildcard src/core/*.c src/core/*/*.c src/capi/*.c kernels/cpu/*.c 
 core_c    = $(slow_c) $(filter-out $(slow_c),$(plain_c)) src/backends.c src/backend/cpu.c src/backend/pretend.c
 binding_c = $(wildcard src/binding/*.c)
 lua_parts = $(wildcard lua/gpureduce/*.lua)
+lua_modules = $(wildcard lua/modules/*.lua)
 core_o    = $(device_o) $(core_c:%.c=$(OBJ)/%.o)
 libs      = $(device_libs) -lm -ldl -lpthread
 
@@ -51,7 +52,7 @@ LIB_EXTENSION = so
 LIBFLAG = -shared
 for_lua   = $(BUILD)/$(lua_name)
 module    = $(for_lua)/gpureduce.$(LIB_EXTENSION)
-binding_o = $(binding_c:src/%.c=$(for_lua)/obj/%.o) $(for_lua)/obj/embedded.o
+binding_o = $(binding_c:src/%.c=$(for_lua)/obj/%.o) $(for_lua)/obj/embedded.o $(for_lua)/obj/reference.o
 
 # $(BUILD)/gpureduce.so is the one that was made last, for a try by hand; nothing else reads it.
 all: $(module)
@@ -82,14 +83,23 @@ $(for_lua)/obj/embedded.o: $(BUILD)/embedded.c
 	@mkdir -p $(@D)
 	$(call step,lua/gpureduce/*.lua) $(compile) $(follow) -c $< -o $@
 
-# Each Lua part as one C string a line, so that one file is the whole module.
-$(BUILD)/embedded.c: $(lua_parts) Makefile
+$(for_lua)/obj/reference.o: $(BUILD)/reference.c
+	@mkdir -p $(@D)
+	$(call step,docs/api/*.lua) $(compile) $(follow) -c $< -o $@
+
+# What gr.help knows is the reference's source.
+$(BUILD)/reference.c: $(wildcard docs/api/*.lua docs/*.lua)
+	@mkdir -p $(@D)
+	@$(LUA) docs/generate.lua --embed $@
+
+# Each Lua part, and each module that is required by a name of its own, as one C string a line, so that one file is the
+# whole.
+as_c = echo "const gr_embedded $(1)[] = {"; for f in $(2); do echo "{\"$$(basename $$f .lua)\","; \
+  sed 's/\\/\\\\/g; s/"/\\"/g; s/^/"/; s/$$/\\n"/' $$f; echo '},'; done; echo '{NULL, NULL}};'
+$(BUILD)/embedded.c: $(lua_parts) $(lua_modules) Makefile
 	@mkdir -p $(@D)
 	@{ echo '#include "src/binding/embedded.h"'; echo '#include <stddef.h>'; \
-	  echo 'const gr_embedded gr_embedded_parts[] = {'; \
-	  for f in $(lua_parts); do echo "{\"$$(basename $$f .lua)\","; \
-	    sed 's/\\/\\\\/g; s/"/\\"/g; s/^/"/; s/$$/\\n"/' $$f; echo '},'; done; \
-	  echo '{NULL, NULL}};'; } >$@
+	  $(call as_c,gr_embedded_parts,$(lua_parts)); $(call as_c,gr_embedded_modules,$(lua_modules)); } >$@
 
 # What each object was made from; one without such a file is made anew.
 every_o = $(binding_o) $(filter-out $(OBJ)/shipped.o,$(core_o)) $(shipped_ptx)
@@ -111,9 +121,6 @@ deps-test: deps
 	  luajit libluajit-5.1-dev lua-busted lua-check libmpfr-dev gcc-aarch64-linux-gnu libc6-dev-arm64-cross \
 	  qemu-user-static clang clang-format-14
 
-deps-mpi:
-	$(apt) update
-	$(apt) install -y --no-install-recommends openmpi-bin libopenmpi-dev
 # lupa: Lua in Python, every version of it. They go to a folder of their own.
 python = $(BUILD)/python/bin/python
 deps-python:
@@ -121,6 +128,10 @@ deps-python:
 	  python3-venv
 	python3 -m venv $(BUILD)/python
 	$(python) -m pip install --quiet numpy lupa
+
+deps-mpi:
+	$(apt) update
+	$(apt) install -y --no-install-recommends openmpi-bin libopenmpi-dev
 
 here = LUA_CPATH="$(CURDIR)/$(for_lua)/?.so;;"
 demo: all

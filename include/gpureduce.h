@@ -130,7 +130,10 @@ typedef struct gpureduce_counts {
 */
 enum {
   GPUREDUCE_READONLY = 1, /* writing to it is refused */
-  GPUREDUCE_CHANGING = 2  /* the owner writes at any time: every use looks at the (host) memory again */
+  GPUREDUCE_CHANGING = 2, /* the owner writes at any time: every use looks at the (host) memory again */
+  /* Of tensors alone: */
+  GPUREDUCE_COPIED = 4,     /* from one: its elements are copied, whatever its strides, and it is gone at once */
+  GPUREDUCE_UNVERSIONED = 8 /* it is a DLManagedTensor, of before DLPack 1.0; else a DLManagedTensorVersioned */
 };
 typedef struct gpureduce_memory {
   uint32_t size; /* sizeof(gpureduce_memory) */
@@ -300,8 +303,8 @@ gpureduce_status gpureduce_device_pointer(const gpureduce_array *a, int access, 
 gpureduce_status gpureduce_device_done(const gpureduce_array *a, void *stream);
 
 /*
-** The owner of wrapped host memory has written these elements. first: from 0. Errors: BAD: the memory is not
-** wrapped.
+** The owner of wrapped memory, or who has a tensor of the array, has written these elements. first: from 0. Errors:
+** BAD: the memory is nobody else's.
 */
 gpureduce_status gpureduce_touch(const gpureduce_array *a, int64_t first, int64_t count);
 
@@ -458,6 +461,28 @@ gpureduce_status gpureduce_attach(gpureduce_context *context, gpureduce_parcel *
 /* The end of a parcel that nobody attaches; any thread. parcel: NULL: nothing. */
 gpureduce_status gpureduce_discard(gpureduce_parcel *parcel);
 
+/* ---- tensors ---- */
+
+/*
+** An array of another library's tensor, without a copy. It calls the tensor's deleter once nothing needs the memory
+** any more, from any thread; after a failure the tensor is still the caller's. tensor: DLPack's; of the host's
+** memory, or of a device that is here. flags: GPUREDUCE_READONLY, CHANGING, COPIED, UNVERSIONED. stream: of a
+** device: what it holds now comes first; NULL: the legacy default stream. out: the caller's, to be dropped.
+** transposed: 1: it lies column by column, and out is its transpose. Errors: BAD: another major version, dtype or
+** device; strides that no array has.
+*/
+gpureduce_status gpureduce_from_dlpack(gpureduce_context *context, void *tensor, uint32_t flags, void *stream,
+    gpureduce_array **out, int *transposed);
+
+/*
+** A tensor of the array for another library, where kernels use it. Whoever has it may write to the elements (touch
+** says so) and keeps them alive, also after the context has been closed. Any thread may call the deleter, but with
+** the context closed not during a call with an array of it. flags: GPUREDUCE_READONLY, UNVERSIONED. stream: of a
+** device: what it is given from now on comes after what is queued. out: the tensor, whose deleter is to be called
+** once. Errors: BAD: the device's copy of host memory that was wrapped.
+*/
+gpureduce_status gpureduce_to_dlpack(const gpureduce_array *a, uint32_t flags, void *stream, void **out);
+
 /* ---- the table ---- */
 
 /* X(name): all of the above, in the order of the table. */
@@ -466,7 +491,7 @@ gpureduce_status gpureduce_discard(gpureduce_parcel *parcel);
   X(trim) X(make) X(wrap) X(keep) X(drop) X(describe) X(view) X(matrix) X(host_pointer) X(device_pointer) \
   X(device_done) X(touch) X(get) X(set) X(copy) X(push) X(push_memory) X(test) X(check) X(reduce) X(reduce_each) \
   X(scan) X(map) X(fill) X(equal) X(compact) X(take) X(put) X(histogram) X(quantiles) X(softmax) X(rmsnorm) \
-  X(transpose) X(covariance) X(random) X(detach) X(attach) X(discard)
+  X(transpose) X(covariance) X(random) X(detach) X(attach) X(discard) X(from_dlpack) X(to_dlpack)
 
 typedef struct gpureduce_api {
   uint32_t size; /* of this struct, as the module knows it */
@@ -532,6 +557,9 @@ typedef struct gpureduce_api {
   gpureduce_status (*detach)(gpureduce_array *a, gpureduce_parcel **out);
   gpureduce_status (*attach)(gpureduce_context *context, gpureduce_parcel *parcel, gpureduce_array **out);
   gpureduce_status (*discard)(gpureduce_parcel *parcel);
+  gpureduce_status (*from_dlpack)(gpureduce_context *context, void *tensor, uint32_t flags, void *stream,
+      gpureduce_array **out, int *transposed);
+  gpureduce_status (*to_dlpack)(const gpureduce_array *a, uint32_t flags, void *stream, void **out);
 } gpureduce_api;
 #ifdef __cplusplus
 }

@@ -32,9 +32,10 @@ local array = {}
 ---them later counts. `#e` is its length. Functions of the module that take an array's values take it in the array's
 ---place, and are methods of it too: all reductions, `gr.many`, `histogram` (`weights` as well), `bincount`, `scan`,
 ---`compact` (as values and as mask), `take` (as values and as index), `shuffle`, `choice`, `quantile`, `median`,
----`rmsnorm`, `softmax`, `cov`, `corr`, `digest`. The element operators, `compare` and `where`, and `+ - * / % ^` and
----unary `-` (where Lua has them, `//`, `& | ~ << >>` and unary `~` too), give expressions again. `<` and `<=` raise, as
----Lua would make booleans of them; `and` and `==` are Lua's own: write `land` and `eq`.
+---`rmsnorm`, `softmax`, `cov`, `corr`, `digest`, `allclose`, `isclose`, `differ`. The element operators, `compare` and
+---`where`, and `+ - * / % ^` and unary `-` (where Lua has them, `//`, `& | ~ << >>` and unary `~` too), give
+---expressions again. `<` and `<=` raise, as Lua would make booleans of them; `and` and `==` are Lua's own: write `land`
+---and `eq`.
 ---@class gpureduce.expression
 ---@operator add(any): gpureduce.expression
 ---@operator sub(any): gpureduce.expression
@@ -376,6 +377,23 @@ function gr.table(a, i, j) end
 ---@param j? integer the last position, included
 ---@return table # a new one
 function array:table(i, j) end
+
+---A loop over all elements in turn, of a matrix over its rows, on every Lua: `for i, v in gr.ipairs(a) do`. Lua's own
+---`ipairs(a)` does the same from Lua 5.2 on; in Lua 5.1 and LuaJIT it takes tables alone. Each element is read when its
+---turn comes, so the loop sees what it writes.
+---@param a gpureduce.array the input
+---@return function # gives each position and its element
+---@return gpureduce.array # a
+---@return integer # 0
+function gr.ipairs(a) end
+
+---A loop over all elements in turn, of a matrix over its rows, on every Lua: `for i, v in gr.ipairs(a) do`. Lua's own
+---`ipairs(a)` does the same from Lua 5.2 on; in Lua 5.1 and LuaJIT it takes tables alone. Each element is read when its
+---turn comes, so the loop sees what it writes.
+---@return function # gives each position and its element
+---@return gpureduce.array # a
+---@return integer # 0
+function array:ipairs() end
 
 ---The elements as a packed string in the machine's byte order: exact for every dtype, and fast.
 ---@param a gpureduce.array the input
@@ -3240,13 +3258,73 @@ function histogram:plot(options) end
 ---@overload fun(options: gpureduce.histogram.svg.options): boolean|string|nil, string?, integer?
 function histogram:svg(path, options) end
 
+---@class gpureduce.histogram2d.plot.options
+---@field width? integer the longest line, 10 or more; default the variable COLUMNS, the terminal's width, or 80
+---@field height? integer lines of cells; a few more tell the ticks and the scale; default 20
+---@field log? boolean|number shades by the logarithm of the count; default false
+---true: counts / area / total; false: counts, whatever the sizes of bins; default true where `h.density` is there; else
+---counts, or counts / area where bins differ in size
+---@field density? boolean
+---@field xlog? boolean|number an axis of ratios, in powers of 10 (true) or 2; default false
+---@field ylog? boolean|number the same for y; default false
+---whether to set colours, of 24 bits where COLORTERM says `truecolor`, else of 256; default true in a terminal with
+---UTF-8, unless NO_COLOR is set or TERM is `dumb`
+---@field colour? boolean
+---draw without Unicode; default true on a dumb terminal, and where LC_ALL, LC_CTYPE or LANG (the first that is set)
+---names no UTF-8
+---@field ascii? boolean
+
+---The cells as text, x to the right and y upwards: half blocks in colours where the output is a terminal that has them,
+---else shades. `print(h)` does the same without options. More cells than characters are merged: each shows their mean.
+---@param options? gpureduce.histogram2d.plot.options
+---@return string # lines without a newline at the end
+function histogram2d:plot(options) end
+
+---@class gpureduce.histogram2d.svg.options
+---@field title? string above the picture
+---@field xlabel? string below the axis
+---@field xunit? string behind the label, in brackets
+---@field ylabel? string beside the axis
+---@field yunit? string behind the label, in brackets
+---@field zlabel? string beside the scale of colours; default what it shows: `count`, `weight`, `density`
+---@field zunit? string behind that, in brackets
+---@field log? boolean|number colours by the logarithm of the count, in powers of 10 (true) or 2; default false
+---@field zmin? number where the scale begins; default 0 for counts; with `log` the least
+---@field zmax? number where it ends; default the greatest
+---@field xlog? boolean|number an axis of ratios, in powers of 10 (true) or 2; default false
+---@field ylog? boolean|number the same for y; default false
+---true: counts / area / total; false: counts, whatever the sizes of bins; default true where `h.density` is there; else
+---counts, or counts / area where bins differ in size
+---@field density? boolean
+---@field width? number in pixels, 100 to 10000; default 720
+---@field height? number in pixels, 100 to 10000; default 440
+---@field theme? string `"light"`, `"dark"` or `"auto"`: as the viewer is set; default `"auto"`
+
+---The cells as a heat map, x to the right and y upwards; where no pair is, nothing is drawn. Of more bins than the
+---picture has room for, two pixels for each, or 600 each way, several make a cell, which shows their mean.
+---@param path? string the file to write
+---@param options? gpureduce.histogram2d.svg.options
+---@return boolean|string|nil # true when written; the text without a path; nil when the system refuses
+---@return string? # after nil the message
+---@return integer? # after nil the system's error number
+---@overload fun(options: gpureduce.histogram2d.svg.options): boolean|string|nil, string?, integer?
+function histogram2d:svg(path, options) end
+
 ---@class gpureduce.svg.options
 ---a list of arrays or of tables `{ name =, x =, y =, error = }`; x and y are arrays or tables of numbers (x: 1, 2, 3,
 ---...). Few points (60) show as marks; what is not finite leaves a gap. `error` (a number, or one for each y) or `low
 ---=` and `high =` (the ends themselves) are error bars, a pale band where they are dense
 ---@field lines? table
 ---@field steps? table the same, each y held until the next x
----@field points? table the same without lines: a scatter plot; of many thousands the density shows
+---the same without lines: a scatter plot; of many thousands the density shows. More than 100000 without error bars are
+---counted in cells where they are, by `histogram2d`, and a single such series becomes a heat map, with `zlog` unless
+---that is false
+---@field points? table
+---a heat map: a matrix, drawn as it is printed, row 1 at the top; or `{ values =, x =, y = }`, a matrix and where its
+---columns and rows lie, each two ends (the outer edges of the first and the last) or all edges: such axes go to the
+---right and upwards; or a `histogram2d`. `false`: none of `points` either, however many, whose cells are then shades of
+---their own colour
+---@field heat? gpureduce.array|gpureduce.histogram2d|table|boolean
 ---@field histograms? table a list of histograms or of tables `{ name =, histogram = }`, over each other
 ---@field density? boolean for `histograms`: as in `h:svg`
 ---@field ceiling? number|table a limit drawn across: y, or `{ y =, name = }`, or a list of those
@@ -3262,12 +3340,17 @@ function histogram:svg(path, options) end
 ---@field xmax? number where it ends; default the data's greatest
 ---@field ymin? number the same for y; default a round number
 ---@field ymax? number the same for y; default a round number
+---@field zlabel? string beside the scale of `heat`
+---@field zunit? string behind that, in brackets
+---@field zlog? boolean|number colours by the logarithm of the number, in powers of 10 (true) or 2; default false
+---@field zmin? number where the scale begins; default the least; for counts 0
+---@field zmax? number where it ends; default the greatest
 ---@field width? number in pixels, 100 to 10000; default 720
 ---@field height? number in pixels, 100 to 10000; default 440
 ---@field theme? string `"light"`, `"dark"` or `"auto"`: as the viewer is set; default `"auto"`
 
----A chart: lines, steps, points and histograms over the same axes.
----@param options gpureduce.svg.options one or more of `lines`, `steps`, `points`, `histograms`, and how to draw them
+---A chart: lines, steps, points and histograms over the same axes, and a heat map below them.
+---@param options gpureduce.svg.options one or more of `lines`, `steps`, `points`, `histograms`, `heat`, and how to draw them
 ---@return boolean|string|nil # true when written; the text without a path; nil when the system refuses
 ---@return string? # after nil the message
 ---@return integer? # after nil the system's error number
@@ -3281,17 +3364,23 @@ function gr.svg(options) end
 ---@field ylog? boolean|number the same for y; default false
 ---@field ymin? number where the axis begins; default a round number
 ---@field ymax? number where it ends; default a round number
+---@field log? boolean|number of a matrix: shades by the logarithm; default false
+---@field colour? boolean of a matrix: whether to set colours; default as in `h:plot`
 ---draw without Unicode; default true on a dumb terminal, and where LC_ALL, LC_CTYPE or LANG (the first that is set)
 ---names no UTF-8
 ---@field ascii? boolean
 
----A series as lines of text: a line of dots (Braille, or `' . :` in ASCII) with ticks.
----@param y gpureduce.array|number[] the series
+---A series as lines of text: a line of dots (Braille, or `' . :` in ASCII) with ticks. A matrix is drawn as a heat map,
+---as `h:plot` of a `histogram2d` draws one, row 1 at the top; its options are `width`, `height`, `ascii`, and these
+---two.
+---@param y gpureduce.array|number[] the series, or a matrix
 ---@param options? gpureduce.plot.options
 ---@return string # lines without a newline at the end
 function gr.plot(y, options) end
 
----A series as lines of text: a line of dots (Braille, or `' . :` in ASCII) with ticks.
+---A series as lines of text: a line of dots (Braille, or `' . :` in ASCII) with ticks. A matrix is drawn as a heat map,
+---as `h:plot` of a `histogram2d` draws one, row 1 at the top; its options are `width`, `height`, `ascii`, and these
+---two.
 ---@param options? gpureduce.plot.options
 ---@return string # lines without a newline at the end
 function array:plot(options) end
@@ -3640,5 +3729,117 @@ function gr.clock() end
 ---@param operation string `"dot"`, `"sum"`, `"min"`, `"max"`, `"histogram"`, `"scan"` or `"rmsnorm"`
 ---@return table # a list of tables: `name`, for the option `kernel`; `description`; `source`; `dtypes`, `"all"`, `"f32"` or `"i32"`; `error`, as a multiple of 2^-24 times the sum of magnitudes; `block` and `blocks`, the usual block size and those it can do (the teaching kernels); `default`, whether it is what runs without a name; `cuda_only`, whether the CPU has no algorithm of this shape and computes in blocks instead
 function gr.kernels(operation) end
+
+---An array at a glance, as lines of text: what it is, where it lies, its first and last elements (of a matrix its
+---corners), the least, the mean and the greatest, and how many NaN there are. With NaN among them the three are of the
+---rest.
+---@param a gpureduce.array the input
+---@param count? integer elements from each end, rows and columns of a matrix, 1 to 100
+---@return string # lines without a newline at the end, as wide as the terminal (the variable COLUMNS, what the terminal says, or 80); columns of a matrix that have no room are left out
+function gr.show(a, count) end
+
+---An array at a glance, as lines of text: what it is, where it lies, its first and last elements (of a matrix its
+---corners), the least, the mean and the greatest, and how many NaN there are. With NaN among them the three are of the
+---rest.
+---@param count? integer elements from each end, rows and columns of a matrix, 1 to 100
+---@return string # lines without a newline at the end, as wide as the terminal (the variable COLUMNS, what the terminal says, or 80); columns of a matrix that have no room are left out
+function array:show(count) end
+
+---This reference at the prompt: an entry, a chapter, or all topics by chapter.
+---@param topic? string a name such as `"sum"`, `"gr.sum"`, `"histogram:quantile"`, or the title of a chapter
+---@return string # lines as wide as the terminal, without a newline at the end
+function gr.help(topic) end
+
+---@class gpureduce.allclose.options
+---@field rtol? number how far apart, in parts of |b|; default 1e-5
+---@field atol? number how far apart besides; default 1e-8
+---@field nan_equal? boolean two NaN are close; default false
+
+---Whether all elements are close: |a - b| <= atol + rtol |b|, NumPy's rule. An infinity is close to itself alone, NaN
+---to nothing unless `nan_equal` says so.
+---@param a gpureduce.array|number|gpureduce.expression one side
+---@param b gpureduce.array|number|gpureduce.expression the other; one of the two is an array or an expression
+---@param options? gpureduce.allclose.options
+---@return boolean # true of no elements
+function gr.allclose(a, b, options) end
+
+---Whether all elements are close: |a - b| <= atol + rtol |b|, NumPy's rule. An infinity is close to itself alone, NaN
+---to nothing unless `nan_equal` says so.
+---@param b gpureduce.array|number|gpureduce.expression the other; one of the two is an array or an expression
+---@param options? gpureduce.allclose.options
+---@return boolean # true of no elements
+function array:allclose(b, options) end
+
+---Whether all elements are close: |a - b| <= atol + rtol |b|, NumPy's rule. An infinity is close to itself alone, NaN
+---to nothing unless `nan_equal` says so.
+---@param b gpureduce.array|gpureduce.expression|number|gpureduce.expression the other; one of the two is an array or an expression
+---@param options? gpureduce.allclose.options
+---@return boolean # true of no elements
+function expression:allclose(b, options) end
+
+---@class gpureduce.isclose.options
+---@field rtol? number how far apart, in parts of |b|; default 1e-5
+---@field atol? number how far apart besides; default 1e-8
+---@field nan_equal? boolean two NaN are close; default false
+---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---@field into? gpureduce.array
+
+---A mask: 1 where elements are close, as `allclose` has it, 0 elsewhere.
+---@param a gpureduce.array|number|gpureduce.expression one side
+---@param b gpureduce.array|number|gpureduce.expression the other; one of the two is an array or an expression
+---@param options? gpureduce.isclose.options
+---@return gpureduce.array|gpureduce.expression # of u8, as long as the operands; an expression if one of them is one
+function gr.isclose(a, b, options) end
+
+---A mask: 1 where elements are close, as `allclose` has it, 0 elsewhere.
+---@param b gpureduce.array|number|gpureduce.expression the other; one of the two is an array or an expression
+---@param options? gpureduce.isclose.options
+---@return gpureduce.array|gpureduce.expression # of u8, as long as the operands; an expression if one of them is one
+function array:isclose(b, options) end
+
+---A mask: 1 where elements are close, as `allclose` has it, 0 elsewhere.
+---@param b gpureduce.array|gpureduce.expression|number|gpureduce.expression the other; one of the two is an array or an expression
+---@param options? gpureduce.isclose.options
+---@return gpureduce.array|gpureduce.expression # of u8, as long as the operands; an expression if one of them is one
+function expression:isclose(b, options) end
+
+---@class gpureduce.differ.options
+---@field rtol? number how far apart, in parts of |b|; default 1e-5, once there are options
+---@field atol? number how far apart besides; default 1e-8, once there are options
+---@field nan_equal? boolean two NaN are close; default false, once there are options
+
+---Where two arrays differ first, and both elements there. Without options every difference counts, as in `equal`: NaN
+---are equal, zeros of either sign too. With options what `allclose` says with the same ones.
+---@param a gpureduce.array|number|gpureduce.expression one side
+---@param b gpureduce.array|number|gpureduce.expression the other; one of the two is an array or an expression
+---@param options? gpureduce.differ.options
+---@return integer|nil # the first position that differs, of a matrix in its rows one after the other; nil: none does
+---@return number? # the element of a there
+---@return number? # the element of b there
+function gr.differ(a, b, options) end
+
+---Where two arrays differ first, and both elements there. Without options every difference counts, as in `equal`: NaN
+---are equal, zeros of either sign too. With options what `allclose` says with the same ones.
+---@param b gpureduce.array|number|gpureduce.expression the other; one of the two is an array or an expression
+---@param options? gpureduce.differ.options
+---@return integer|nil # the first position that differs, of a matrix in its rows one after the other; nil: none does
+---@return number? # the element of a there
+---@return number? # the element of b there
+function array:differ(b, options) end
+
+---Where two arrays differ first, and both elements there. Without options every difference counts, as in `equal`: NaN
+---are equal, zeros of either sign too. With options what `allclose` says with the same ones.
+---@param b gpureduce.array|gpureduce.expression|number|gpureduce.expression the other; one of the two is an array or an expression
+---@param options? gpureduce.differ.options
+---@return integer|nil # the first position that differs, of a matrix in its rows one after the other; nil: none does
+---@return number? # the element of a there
+---@return number? # the element of b there
+function expression:differ(b, options) end
+
+---Whether a value is an array of this module: a vector, a matrix, a transposed one, also when it has been released.
+---Nothing of the value is asked, no metamethod runs, and nothing raises.
+---@param x? any any value, or none
+---@return boolean # false of expressions, tables and all else
+function gr.isarray(x) end
 
 return gr

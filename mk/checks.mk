@@ -1,8 +1,7 @@
 # What checks the module beyond the specs.
 
 .PHONY: test-all oracle functions sets ranks neon bits sanitize sanitize-short states tsan valgrind coverage lint
-.PHONY: warnings
-.PHONY: cppcheck toolkit-check build-check reproducible python
+.PHONY: warnings cppcheck toolkit-check build-check reproducible python
 
 # Every Lua that is here; the last line names those that are not.
 all_luas = lua5.5 lua5.4 lua5.3 lua5.2 lua5.1 luajit
@@ -126,8 +125,8 @@ coverage:
 	  BUSTED="$(BUSTED) --helper=spec/coverage.lua $(lua_specs)" | tee build/coverage/lua.txt
 
 # The specs that run the module's Lua parts.
-lua_specs = $(addprefix spec/,$(addsuffix _spec.lua,pictures series terminal colours wild locale docs guide errors \
-  inout))
+lua_specs = $(addprefix spec/,$(addsuffix _spec.lua,pictures series terminal colours heat heat_terminal wild locale docs \
+  guide errors inout prompt luassert))
 
 lint: $(module)
 	luacheck -q .
@@ -138,7 +137,7 @@ lint: $(module)
 	$(LUA) mk/tables.lua
 	@CC='$(CC)' mk/check_tables.sh $(lua_incdir)
 	$(LUA) mk/lengths.lua
-	@$(MAKE) --no-print-directory names headers
+	@$(MAKE) --no-print-directory static-check headers
 	@$(MAKE) --no-print-directory format-check
 	@$(MAKE) --no-print-directory build-check $(if $(filter cuda,$(flavour)),toolkit-check)
 

@@ -191,8 +191,8 @@ describe("histogram2d", function()
 
   it("compares i64 samples with edges exactly, to the ends of their range", function()
     -- Sums of arrays, as a number of Lua 5.1 holds 53 bits.
-    local sums = { { -2.0 ^ 63, 0 }, { -2.0 ^ 63, 1 }, { -2.0 ^ 53, -1 }, { -2.0 ^ 53, 0 }, { -1, 0 }, { 0, 0 }, { 0, 1 },
-      { 2.0 ^ 53, 0 }, { 2.0 ^ 53, 1 }, { 2.0 ^ 53, 3 }, { 2.0 ^ 62, -1 }, { 2.0 ^ 62, 0 }, { 2.0 ^ 62, 1 },
+    local sums = { { -2.0 ^ 63, 0 }, { -2.0 ^ 63, 1 }, { -2.0 ^ 53, -1 }, { -2.0 ^ 53, 0 }, { -1, 0 }, { 0, 0 },
+      { 0, 1 }, { 2.0 ^ 53, 0 }, { 2.0 ^ 53, 1 }, { 2.0 ^ 53, 3 }, { 2.0 ^ 62, -1 }, { 2.0 ^ 62, 0 }, { 2.0 ^ 62, 1 },
       { 2.0 ^ 63 - 1024, 0 }, { 2.0 ^ 63 - 1024, 1023 } }
     local a = gr.zeros(#sums, "i64")
     for k, sum in ipairs(sums) do
@@ -266,6 +266,30 @@ describe("histogram2d", function()
     S.same_all(counts, (gr.lazy(flat)):histogram2d(y, options).counts:slice(), "a method")
     local squares = gr.histogram2d(gr.lazy(flat) * flat, y, { bins = 4 })
     S.same_all(gr.histogram2d((flat * flat), y, { bins = 4 }).counts:slice():table(), squares.counts:slice(), "range")
+  end)
+
+  it("takes expressions that fill one formula each, and nothing at all", function()
+    local parts, sum = {}, nil
+    for k = 1, 40 do
+      parts[k] = gr.full(50, k % 7, "f64") + gr.rand(50, "f64", { seed = k })
+      sum = sum and sum + parts[k] or gr.lazy(parts[k])
+    end
+    local deep = gr.lazy(gr.rand(50, "f64", { seed = 99 }))
+    for _ = 1, 195 do deep = deep * 0.99 end
+    local other = nil
+    for k = 41, 80 do other = other and other + gr.rand(50, "f64", { seed = k }) or gr.lazy(gr.ones(50, "f64")) end
+    for _, e in ipairs { { sum, other }, { sum, deep }, { deep, deep } } do
+      local x, y = e[1]:eval(), e[2]:eval()
+      local options = { bins = 5, range = { { x:min(), x:max() }, { y:min(), y:max() } } }
+      local expected = gr.histogram2d(x, y, options).counts:slice():table()
+      S.same_all(expected, gr.histogram2d(e[1], e[2], options).counts:slice())
+    end
+    for _, dtype in ipairs { "i64", "u8", "f32" } do
+      local none = gr.zeros(0, dtype)
+      local h = gr.histogram2d(none, none, { edges = { { 0, 1, 3 }, { 0, 1, 2, 4 } }, weights = gr.zeros(0) })
+      S.same_all({ 0, 0, 0, 0, 0, 0 }, h.counts:slice(), dtype)
+      assert.equal(0, h.outside)
+    end
   end)
 
   it("of long arrays, in many cells", function()

@@ -56,6 +56,8 @@ try(function() return #gr.svg { lines = { { y = { 1, 2 } } } } + #h:svg() + gr.t
 print((select(2, gr.load "/nonexistent/x.npy")))
 try(gr.wrap, 4096, { n = 0 })
 try(gr.fromdlpack, gr.ones(3):dlpack())]])
+    assert.equal("bad argument #1 to 'fromdlpack' (9 elements of an array at most, as gr.safe says, got 10)\n",
+      under("{ wrap = true, elements = 9 }", "try(gr.fromdlpack, d)", "local d = gr.ones(10):dlpack()"))
     assert.equal("/nonexistent/x.npy: No such file or directory\nok\nok\n", text)
   end)
 

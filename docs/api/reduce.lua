@@ -80,12 +80,15 @@ always. With `op` and `value` elements that are NaN are missing before they are 
 
 A missing element adds nothing at its place in the tree, so nothing is copied, and where nothing is missing the bits
 are those of the plain call (but `logsumexp` of integers with a mask, which are widened to f64 first). They may
-differ in the last bits from those of the elements copied side by side; with `exact` they do not. Sums, products,
-minima, maxima, counts and norms take one pass over the data; means of the whole one, of rows, columns and segments
-two, as they need numbers of elements; positions of the whole one, of rows two; variances two passes, and of rows
-and segments three (their missing elements stand at the mean, which must be known). These, `exact` results and the
-extremes wait for the host, with `rows` too. On GPUs whole arrays and rows are compiled as formulas are; columns,
-and sums with `accumulate`, are stored with their missing elements filled, first.]],
+differ in the last bits from those of the elements copied side by side; with `exact` they do not.
+
+Sums, products, minima, maxima, counts, norms, `dot`, `cosine` and `logsumexp` take one pass over the data. Means,
+`mse`, `minmax` and positions need a second number beside the first: on the CPU in the same pass (of columns in
+another one), on GPUs by a launch of its own. Variances take such a pass and then one more, since missing elements
+stand at the mean, which must be known. Where a result may be of no element, or of a mean, the call waits for the
+host, with `rows` too; a sum, minimum or maximum that could be of nothing is looked at once more. On GPUs whole
+arrays and rows are compiled as formulas are; columns, and sums with `accumulate` or `exact`, are stored with their
+missing elements filled, first. [Operators of your own](#operators-of-your-own) get what is present as a copy.]],
   entries = {
     one("sum", {
       text = "The sum of the elements.",

@@ -81,7 +81,8 @@ return {
       { "device_done", "gpureduce_status", { a, { "void *", "stream", "as above" } },
         "What this context queues from now on waits for what `stream` holds now." },
       { "touch", "gpureduce_status", { a, { "int64_t", "first", "from 0" }, { "int64_t", "count", "" } },
-        "The owner of wrapped host memory has written these elements.", errors = "BAD: the memory is not wrapped." },
+        "The owner of wrapped memory, or who has a tensor of the array, has written these elements.",
+        errors = "BAD: the memory is nobody else's." },
       { "get", "gpureduce_status", { a, { "int64_t", "first", "from 0" }, { "int64_t", "count", "" },
         { "void *", "elements", "room for them, side by side" } }, "Copies elements out." },
       { "set", "gpureduce_status", { { "gpureduce_array *", "a", "" }, { "int64_t", "first", "from 0" },
@@ -186,6 +187,26 @@ along without a copy, unless views, futures or an anchor in Lua share it, whose 
         "Unpacks it, in the thread of the other context; it lives on the device where it was." },
       { "discard", "gpureduce_status", { { "gpureduce_parcel *", "parcel", "NULL: nothing" } },
         "The end of a parcel that nobody attaches; any thread." },
+    },
+  },
+  {
+    title = "Tensors",
+    functions = {
+      { "from_dlpack", "gpureduce_status", { ctx,
+        { "void *", "tensor", "DLPack's; of the host's memory, or of a device that is here" },
+        { "uint32_t", "flags", "GPUREDUCE_READONLY, CHANGING, COPIED, UNVERSIONED" },
+        { "void *", "stream", "of a device: what it holds now comes first; NULL: the legacy default stream" }, made,
+        { "int *", "transposed", "1: it lies column by column, and out is its transpose" } },
+        "An array of another library's tensor, without a copy. It calls the tensor's deleter once nothing needs the "
+        .. "memory any more, from any thread; after a failure the tensor is still the caller's.",
+        errors = "BAD: another major version, dtype or device; strides that no array has." },
+      { "to_dlpack", "gpureduce_status", { a, { "uint32_t", "flags", "GPUREDUCE_READONLY, UNVERSIONED" },
+        { "void *", "stream", "of a device: what it is given from now on comes after what is queued" },
+        { "void **", "out", "the tensor, whose deleter is to be called once" } },
+        "A tensor of the array for another library, where kernels use it. Whoever has it may write to the elements "
+        .. "(touch says so) and keeps them alive, also after the context has been closed. Any thread may call the "
+        .. "deleter, but with the context closed not during a call with an array of it.",
+        errors = "BAD: the device's copy of host memory that was wrapped." },
     },
   },
 }

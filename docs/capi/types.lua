@@ -122,7 +122,10 @@ afterwards.]],
     code = [[
 enum {
   GPUREDUCE_READONLY = 1, /* writing to it is refused */
-  GPUREDUCE_CHANGING = 2  /* the owner writes at any time: every use looks at the (host) memory again */
+  GPUREDUCE_CHANGING = 2, /* the owner writes at any time: every use looks at the (host) memory again */
+  /* Of tensors alone: */
+  GPUREDUCE_COPIED = 4,     /* from one: its elements are copied, whatever its strides, and it is gone at once */
+  GPUREDUCE_UNVERSIONED = 8 /* it is a DLManagedTensor, of before DLPack 1.0; else a DLManagedTensorVersioned */
 };
 typedef struct gpureduce_memory {
   uint32_t size; /* sizeof(gpureduce_memory) */

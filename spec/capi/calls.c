@@ -4,6 +4,12 @@
 */
 #include "check.h"
 
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+
+#include "../../src/core/dlpack_abi.h"
+
 /* ---- arrays ---- */
 
 static void test_arrays(void) {
@@ -155,6 +161,135 @@ static void test_memory(void) {
   OK(gpureduce_close(c));
 }
 
+/* ---- tensors ---- */
+
+typedef struct numbered {
+  gr_dl_versioned tensor;
+  int64_t shape[2], strides[2];
+} numbered;
+
+static void deleted(gr_dl_versioned *t) {
+  released++;
+  free(t->owner);
+}
+
+/* Of 6 f64 as 2 x 3, with those strides. */
+static gr_dl_versioned *tensor_of(double *x, int64_t down, int64_t along) {
+  numbered *n = calloc(1, sizeof *n);
+  *n = (numbered){.tensor = {GR_DL_MAJOR, GR_DL_MINOR, n, deleted, 0, {0}}, .shape = {2, 3}, .strides = {down, along}};
+  n->tensor.tensor = (gr_dl_tensor){.data = x, .device = {!strcmp(device, "cpu") ? GR_DL_CPU : GR_DL_EXTENSION, 0},
+                                    .dimensions = 2, .dtype = {GR_DL_FLOAT, 64, 1}, .shape = n->shape,
+                                    .strides = n->strides};
+  return &n->tensor;
+}
+
+/* Deleters in a thread of their own, while the context is at work. */
+enum { OUT = 300 };
+static _Atomic(gr_dl_versioned *) given[OUT];
+
+static void *delete_all(void *unused) {
+  for (int k = 0; k < OUT; k++) {
+    gr_dl_versioned *t;
+    while (!(t = given[k])) sched_yield();
+    t->deleter(t);
+  }
+  return unused;
+}
+
+static void test_threads(void) {
+  gpureduce_context *c = open_one();
+  gpureduce_counts counts = {.size = sizeof counts};
+  gpureduce_array *a = NULL;
+  pthread_t thread;
+  void *p = NULL;
+  CHECK(pthread_create(&thread, NULL, delete_all, NULL) == 0);
+  for (int k = 0; k < OUT; k++) {
+    OK(gpureduce_make(c, GPUREDUCE_F32, 1000 + k, 0, &a));
+    OK(gpureduce_to_dlpack(a, 0, NULL, &p));
+    given[k] = p;
+    CHECK(reduced("sum", a, NULL) == 0);
+    OK(gpureduce_drop(a));
+  }
+  if (!strcmp(device, "cpu")) OK(gpureduce_close(c)); /* some are out still */
+  CHECK(pthread_join(thread, NULL) == 0);
+  if (!strcmp(device, "cpu")) return;
+  OK(gpureduce_usage(c, &counts));
+  CHECK(counts.arrays == 0 && counts.live == 0);
+  OK(gpureduce_close(c));
+}
+
+static void test_tensors(void) {
+  gpureduce_context *c = open_one();
+  gpureduce_array *a = NULL, *b = NULL;
+  gpureduce_info info = {.size = sizeof info};
+  double x[6] = {1, 2, 3, 4, 5, 6};
+  int transposed = -1;
+  void *p = NULL;
+  released = 0;
+  OK(gpureduce_from_dlpack(c, tensor_of(x, 3, 1), 0, NULL, &a, &transposed));
+  OK(gpureduce_describe(a, &info));
+  CHECK(transposed == 0 && info.rows == 2 && info.length == 6 && !strcmp(info.device, device));
+  OK(gpureduce_fill(a, (gpureduce_number){.f = 2}));
+  CHECK(x[5] == 2 && released == 0);
+  x[0] = 9;
+  OK(gpureduce_touch(a, 0, 1));
+  CHECK(reduced("sum", a, NULL) == 19);
+  OK(gpureduce_drop(a));
+  CHECK(released == 1);
+  OK(gpureduce_from_dlpack(c, tensor_of(x, 1, 2), GPUREDUCE_READONLY, NULL, &a, &transposed));
+  OK(gpureduce_describe(a, &info));
+  CHECK(transposed == 1 && info.rows == 3);
+  NO(GPUREDUCE_BAD, "the memory is read-only", gpureduce_fill(a, (gpureduce_number){.f = 1}));
+  OK(gpureduce_drop(a));
+  OK(gpureduce_from_dlpack(c, tensor_of(x, 0, 1), GPUREDUCE_COPIED, NULL, &a, &transposed));
+  CHECK(released == 3 && reduced("sum", a, NULL) == 26);
+
+  gr_dl_versioned *t = tensor_of(x, 4, 1);
+  NO(GPUREDUCE_BAD, "without gaps between them", gpureduce_from_dlpack(c, t, 0, NULL, &b, &transposed));
+  t->major = 3;
+  NO(GPUREDUCE_BAD, "tensor of DLPack 1.x expected, got one of 3.1",
+     gpureduce_from_dlpack(c, t, 0, NULL, &b, &transposed));
+  NO(GPUREDUCE_BAD, "unknown flags 0x20", gpureduce_from_dlpack(c, t, 32, NULL, &b, &transposed));
+  NO(GPUREDUCE_NULL, "tensor is NULL", gpureduce_from_dlpack(c, NULL, 0, NULL, &b, &transposed));
+  NO(GPUREDUCE_NULL, "transposed is NULL", gpureduce_from_dlpack(c, t, 0, NULL, &b, NULL));
+  CHECK(released == 3);
+  t->deleter(t);
+
+  /* To another context, and to none. */
+  gpureduce_context *other = open_one();
+  gpureduce_array *moved = NULL;
+  gpureduce_parcel *parcel = NULL;
+  const int before = released;
+  for (int k = 0; k < 6; k++) x[k] = k;
+  for (int arrives = 0; arrives < 2; arrives++) {
+    OK(gpureduce_from_dlpack(c, tensor_of(x, 3, 1), 0, NULL, &moved, &transposed));
+    OK(gpureduce_detach(moved, &parcel));
+    OK(gpureduce_drop(moved));
+    CHECK(released == before + arrives);
+    if (!arrives) OK(gpureduce_discard(parcel));
+    else {
+      OK(gpureduce_attach(other, parcel, &moved));
+      CHECK(reduced("sum", moved, NULL) == 15);
+      OK(gpureduce_drop(moved));
+    }
+    CHECK(released == before + 1 + arrives);
+  }
+  OK(gpureduce_close(other));
+
+  /* Out, and in again; then back when the context has been closed. */
+  NO(GPUREDUCE_BAD, "unknown flags 0x2", gpureduce_to_dlpack(a, GPUREDUCE_CHANGING, NULL, &p));
+  OK(gpureduce_to_dlpack(a, GPUREDUCE_UNVERSIONED, NULL, &p));
+  OK(gpureduce_from_dlpack(c, p, GPUREDUCE_UNVERSIONED, NULL, &b, &transposed));
+  OK(gpureduce_drop(a));
+  CHECK(reduced("sum", b, NULL) == 26);
+  OK(gpureduce_to_dlpack(b, GPUREDUCE_READONLY, NULL, &p));
+  OK(gpureduce_drop(b));
+  OK(gpureduce_close(c));
+  t = p;
+  CHECK(t->flags == GR_DL_READONLY && t->tensor.dimensions == 2 && ((const double *)t->tensor.data)[3] == 9);
+  t->deleter(t);
+}
+
 /* ---- operations ---- */
 
 static void test_operations(void) {
@@ -281,6 +416,8 @@ int main(int argc, char **argv) {
   device = argv[1];
   test_arrays();
   test_memory();
+  test_tensors();
+  test_threads();
   test_operations();
   return ended();
 }

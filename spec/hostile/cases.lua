@@ -49,6 +49,7 @@ case("equal", function(e) return e.a:equal(e.b), e.a:equal(e.a:copy()) end)
 case("info", function(e) return e.a:info().n end)
 
 require "spec.hostile.matrices" (case)
+require "spec.hostile.prompt" (case)
 
 -- ---- element by element ----
 

@@ -10,6 +10,7 @@
 #include "src/binding/embedded.h"
 #include "src/binding/exact.h"
 #include "src/binding/file.h"
+#include "src/binding/help.h"
 #include "src/binding/keeper.h"
 #include "src/binding/lazy.h"
 #include "src/binding/operator.h"
@@ -35,12 +36,13 @@
 
 /* parts.hint(given, names): " (did you mean 'x'?)" or "", for the option checks of the Lua parts. */
 static int l_hint(lua_State *L) {
-  const char *names[64], *given = luaL_checkstring(L, 1);
+  enum { MOST = 1000 };
+  const char *names[MOST + 1], *given = luaL_checkstring(L, 1);
   char text[GR_HINT];
   int n = (int)lua_rawlen(L, 2);
-  if (n > 63) n = 63;
+  if (n > MOST) n = MOST;
   lua_settop(L, 2);
-  luaL_checkstack(L, 64, "names");
+  luaL_checkstack(L, MOST, "names");
   for (int k = 0; k < n; k++) {
     gr_rawgeti(L, 2, k + 1);
     names[k] = lua_tostring(L, -1);
@@ -113,6 +115,12 @@ static int l_terminal(lua_State *L) {
   return 1;
 }
 
+static void load_embedded(lua_State *L, const gr_embedded *e) {
+  lua_pushfstring(L, "=gpureduce.%s", e->name);
+  if (luaL_loadbuffer(L, e->text, strlen(e->text), lua_tostring(L, -1)) != 0) lua_error(L);
+  lua_remove(L, -2);
+}
+
 /*
 ** Run the module's Lua parts, each with the module and the table of all parts by name, and leave that table. A part
 ** uses another only when it is called, so their order does not matter.
@@ -133,15 +141,14 @@ static void run_embedded(lua_State *L, gr_context *c) {
   lua_newtable(L);
   gr_l_brief_parts(L, c);
   gr_l_file_parts(L);
+  gr_l_help_parts(L);
   gr_l_stop_parts(L);
   for (const luaL_Reg *f = parts; f->name; f++) {
     lua_pushcfunction(L, f->func);
     lua_setfield(L, -2, f->name);
   }
   for (const gr_embedded *e = gr_embedded_parts; e->name; e++) {
-    lua_pushfstring(L, "=gpureduce.%s", e->name);
-    if (luaL_loadbuffer(L, e->text, strlen(e->text), lua_tostring(L, -1)) != 0) lua_error(L);
-    lua_remove(L, -2);
+    load_embedded(L, e);
     lua_pushvalue(L, -3);
     lua_pushvalue(L, -3);
     lua_call(L, 2, 1);
@@ -254,5 +261,21 @@ int luaopen_gpureduce(lua_State *L) {
   lua_call(L, 1, 0);
   lua_pushvalue(L, -1);
   lua_setfield(L, LUA_REGISTRYINDEX, GR_MODULE_NAME);
+  return 1;
+}
+
+/*
+** require "gpureduce.luassert": Lua looks for it in the library of its first name, too, so nothing has to be added to a
+** state before somebody asks. (A program that has the module linked in puts this into package.preload.)
+*/
+EXPORT int luaopen_gpureduce_luassert(lua_State *);
+
+int luaopen_gpureduce_luassert(lua_State *L) {
+  const gr_embedded *e = gr_embedded_modules;
+  while (strcmp(e->name, "luassert") != 0) e++;
+  load_embedded(L, e);
+  lua_pushcfunction(L, luaopen_gpureduce);
+  lua_call(L, 0, 1);
+  lua_call(L, 1, 1);
   return 1;
 }

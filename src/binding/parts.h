@@ -8,7 +8,7 @@
 #define GR_PARTS(X)                                                                                           \
   X(array) X(make) X(reduce) X(histogram) X(histogram2d) X(scan) X(select) X(map) X(when) X(wrap) X(scope)    \
   X(file) X(device) X(ladder) X(exact) X(safe) X(explain) X(formula) X(operator) X(matrix) X(lookup)          \
-  X(random) X(dlpack)
+  X(random) X(dlpack) X(close)
 /* clang-format on */
 
 #define GR_X(part) extern const gr_function gr_##part##_functions[];

@@ -331,14 +331,10 @@ gr_reduction gr_l_reduction(lua_State *L, gr_op op, int first) {
   check_dtype(L, &q, first);
   if (gr_shape_length(q.shape, q.a->n) == 0 || gr_shape_results(q.shape, q.a->n) == 0)
     gr_l_argerror(L, first, "array is empty: there is nothing to do");
-  return (gr_reduction){.op = q.op,
-                        .shape = q.shape,
-                        .a = q.a,
-                        .b = q.b,
-                        .of = q.of.e,
-                        .with = q.with.e,
-                        .ddof = q.ddof,
-                        .exact = q.exact};
+  gr_reduction r = {.op = q.op, .shape = q.shape, .a = q.a, .b = q.b, .of = q.of.e, .with = q.with.e};
+  r.ddof = q.ddof;
+  r.exact = q.exact;
+  return r;
 }
 
 /* A function each: asking Lua for an upvalue that says which would be a twentieth of a small call. */

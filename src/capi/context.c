@@ -5,6 +5,7 @@
 #include "src/backend/cpu.h"
 #include "src/backends.h"
 #include "src/capi/call.h"
+#include "src/core/dlpack.h"
 #include "src/core/explain.h"
 #include "src/core/pool.h"
 #include "src/core/threads.h"
@@ -90,7 +91,7 @@ gpureduce_status gpureduce_close(gpureduce_context *context) {
   gr_capi_end(&q);
   if (q.status != GPUREDUCE_OK) return q.status;
   gr_handle_remove(context);
-  gr_context_drop(q.c);
+  gr_dlpack_leave(q.c);
   return GPUREDUCE_OK;
 }
 
@@ -132,6 +133,7 @@ gpureduce_status gpureduce_stop(gpureduce_context *context, int raised) {
 gpureduce_status gpureduce_usage(gpureduce_context *context, gpureduce_counts *out) {
   gr_capi q;
   if (gr_capi_begin_with(&q, "usage", context) && gr_capi_sized(&q, out, sizeof *out, "gpureduce_counts")) {
+    gr_dlpack_settle(q.c);
     const gr_pool_counts p = gr_pool_read();
     *out = (gpureduce_counts){.size = sizeof *out,
                               .arrays = q.c->storages,
@@ -164,6 +166,7 @@ gpureduce_status gpureduce_wait(gpureduce_context *context) {
 gpureduce_status gpureduce_trim(gpureduce_context *context) {
   gr_capi q;
   if (gr_capi_begin_with(&q, "trim", context)) {
+    gr_dlpack_settle(q.c);
     gr_storage_trim(q.c);
     gr_pool_trim();
   }

@@ -232,18 +232,30 @@ static gr_status prepare_axis(gr_context *c, const gr_binning *b, axis *x) {
   return status;
 }
 
-static gr_status count(gr_context *c, const axis axes[2], gr_reduced weights, gr_array *counts) {
+/* The number of each pair's cell, as an expression in memory of its own. */
+static gr_status express_cells(gr_context *c, const axis axes[2], int64_t cells, gr_expression **e) {
   char text[4096];
   word words[2 * AXIS_WORDS + 1];
-  gr_expression *e;
-  gr_array promise = {0};
-  const int64_t cells = axes[0].bins * axes[1].bins;
-  gr_binning b = {.bins = cells + GR_PAIRS_TAILS, .modulo = 2, .weights = weights};
   axis_words(&axes[0], 'x', words);
   axis_words(&axes[1], 'y', words + AXIS_WORDS);
   words[2 * AXIS_WORDS] = number_word("outside", gr_number_f((double)(cells + GR_PAIRS_OUTSIDE)));
   cell_text(axes, text, sizeof text);
-  gr_status status = express(c, text, words, 2 * AXIS_WORDS + 1, &e);
+  return express(c, text, words, 2 * AXIS_WORDS + 1, e);
+}
+
+static gr_status count(gr_context *c, axis axes[2], gr_reduced weights, gr_array *counts) {
+  gr_expression *e;
+  gr_array promise = {0};
+  const int64_t cells = axes[0].bins * axes[1].bins;
+  gr_binning b = {.bins = cells + GR_PAIRS_TAILS, .modulo = 2, .weights = weights};
+  gr_status status = express_cells(c, axes, cells, &e);
+  if (status == GR_BAD && (axes[0].of.e || axes[1].of.e)) { /* together they are more than an expression holds */
+    drop(e);
+    status = gr_reduced_eval(c, &axes[0].of);
+    if (status == GR_OK) status = gr_reduced_eval(c, &axes[1].of);
+    e = NULL;
+    if (status == GR_OK) status = express_cells(c, axes, cells, &e);
+  }
   if (status == GR_OK) status = gr_expression_promise(c, e, &promise);
   if (status == GR_OK) status = gr_histogram(c, (gr_reduced){e, &promise}, &b, counts, NULL);
   if (status == GR_OK) counts->n = b.bins; /* nothing lies outside of these */

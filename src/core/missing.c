@@ -124,21 +124,34 @@ static gr_status run_whole(call *s, int set) {
   return status;
 }
 
-static gr_status run_each(call *s, pass *p) {
+/* Into arrays, in one pass where that can be. */
+static gr_status run_each(call *s, int set) {
   gr_context *c = s->context;
-  gr_status status = gr_array_make_beside(c, p->a.a, &p->many, gr_result_dtype(p->op, p->a.a->dtype), s->results);
-  if (status == GR_OK) status = gr_formula_reduce_each(c, p->op, s->q.shape, p->a, p->b, p->ddof, &p->many, NULL);
-  return status == GR_OK ? gr_array_read(&p->many, GR_HOST, &p->at) : status;
-}
-
-/* Those passes: of the whole all at once. */
-static gr_status run(call *s, int set) {
+  gr_wanted w[PASSES];
+  gr_array *out[PASSES];
+  int count = 0;
   gr_status status = GR_OK;
-  if (s->whole) return run_whole(s, set);
+  for (int k = 0; k < PASSES && status == GR_OK; k++) {
+    pass *p = &s->pass[k];
+    if (!(set & ONLY(k))) continue;
+    out[count] = &p->many;
+    w[count++] = (gr_wanted){p->op, p->a, p->b, p->ddof};
+    status = gr_array_make_beside(c, p->a.a, &p->many, gr_result_dtype(p->op, p->a.a->dtype), s->results);
+  }
+  if (status != GR_OK) return status;
+  if (count > 1) status = gr_formula_reduce_each_together(c, s->q.shape, w, count, out);
+  if (count == 1 || status == GR_NOT_FUSED) {
+    status = GR_OK;
+    for (int k = 0; k < count && status == GR_OK; k++)
+      status = gr_formula_reduce_each(c, w[k].op, s->q.shape, w[k].a, w[k].b, w[k].ddof, out[k], NULL);
+  }
   for (int k = 0; k < PASSES && status == GR_OK; k++)
-    if (set & ONLY(k)) status = run_each(s, &s->pass[k]);
+    if (set & ONLY(k)) status = gr_array_read(&s->pass[k].many, GR_HOST, &s->pass[k].at);
   return status;
 }
+
+/* Those passes: together, where they can be. */
+static gr_status run(call *s, int set) { return s->whole ? run_whole(s, set) : run_each(s, set); }
 
 static gr_value value(const call *s, int k, int64_t v) {
   const pass *p = &s->pass[k];

@@ -278,22 +278,27 @@ static gr_status reduce_across(gr_context *c, gr_op op, gr_shape s, const gr_wan
   return status == GR_OK ? gr_formula_feed(c, GR_FEEDS_COLUMNS, w->a, w->b, &job, NULL, gr_ops[op].name) : status;
 }
 
-static gr_status reduce_along(gr_context *c, gr_op op, gr_shape s, const gr_wanted *w, gr_array *out, gr_array *out2) {
-  gr_consumer consumer;
+/* Each of them into its array; of a single one there may be a second. */
+static gr_status reduce_along(gr_context *c, gr_shape s, const gr_wanted *w, int count, gr_array *const *out,
+                              gr_array *out2) {
+  gr_consumer consumers[GR_FORMULA_TOGETHER];
   gr_expression *e = NULL;
   gr_vec v[GR_FORMULA_INPUTS];
   gr_formula_job job;
-  gr_status status = merge_all(c, w, 1, &consumer, &e);
+  gr_status status = merge_all(c, w, count, consumers, &e);
   if (status == GR_OK) {
     gr_queue *q = gr_expression_queue(e);
+    const int64_t n = s.segments ? s.segments->longest : gr_shape_length(s, e->n);
     status = formula_job(c, e, q, v, &job);
-    consumer.job = reduce_job(op, w->a.a, w->ddof, s.segments ? s.segments->longest : gr_shape_length(s, e->n));
-    consumer.job.count = gr_shape_results(s, e->n);
-    if (status == GR_OK) status = each_job(c, s, out, out2, &consumer.job);
-    job.consumers = &consumer;
-    job.consumer_count = 1;
+    for (int k = 0; k < count && status == GR_OK; k++) {
+      consumers[k].job = reduce_job(w[k].op, w[k].a.a, w[k].ddof, n);
+      consumers[k].job.count = gr_shape_results(s, e->n);
+      status = each_job(c, s, out[k], out2, &consumers[k].job);
+    }
+    job.consumers = consumers;
+    job.consumer_count = count;
     if (status == GR_OK) status = q->backend->formula(q, &job);
-    if (status != GR_NOT_FUSED) status = gr_fail_from(c, q, status, gr_ops[op].name, 0);
+    if (status != GR_NOT_FUSED) status = gr_fail_from(c, q, status, gr_ops[w[0].op].name, 0);
   }
   drop(e);
   return status;
@@ -306,7 +311,7 @@ gr_status gr_formula_reduce_each(gr_context *c, gr_op op, gr_shape s, gr_reduced
   if (gr_shape_results(s, a.a->n) == 0) return GR_OK;
   if (dense && !gr_may_overflow(op, a.a->dtype) && gr_formula_fuses(op, s, a, b)) {
     const int across = s.rows && s.axis == 1;
-    const gr_status done = (across ? reduce_across : reduce_along)(c, op, s, &w, out, out2);
+    const gr_status done = across ? reduce_across(c, op, s, &w, out, out2) : reduce_along(c, s, &w, 1, &out, out2);
     if (done != GR_NOT_FUSED) {
       tell(c, op, s, &w);
       return done;
@@ -315,6 +320,18 @@ gr_status gr_formula_reduce_each(gr_context *c, gr_op op, gr_shape s, gr_reduced
   gr_status status = gr_reduced_eval(c, &a);
   if (status == GR_OK && b.a) status = gr_reduced_eval(c, &b);
   return status == GR_OK ? gr_reduce_each(c, op, s, a.a, b.a, ddof, out, out2) : status;
+}
+
+gr_status gr_formula_reduce_each_together(gr_context *c, gr_shape s, const gr_wanted *w, int count,
+                                          gr_array *const *out) {
+  const gr_queue *q = queue_of(&w[0].a);
+  int fit = q && q->backend && q->backend->feeds && !(s.rows && s.axis == 1) && gr_formula_together(w, count);
+  for (int k = 0; k < count; k++)
+    fit = fit && gr_array_dense(out[k]) && !gr_may_overflow(w[k].op, w[k].a.a->dtype) && (!w[k].b.a || s.pairs);
+  if (!fit) return GR_NOT_FUSED;
+  const gr_status status = reduce_along(c, s, w, count, out, NULL);
+  for (int k = 0; k < count && status == GR_OK; k++) tell(c, w[k].op, s, &w[k]);
+  return status;
 }
 
 /* ---- to operations ---- */
