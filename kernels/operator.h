@@ -34,14 +34,21 @@ typedef struct gr_operator {
 ** and longest is the longest segment); along the tree of a's dtype, or in order. Absent elements are not merged: states
 ** of nothing are the identity only where a vector has no element at all. Or a scan of the only vector.
 ** Result k of vector v (of a scan: at position v) goes to out[k].
+**
+** On the CPU also parts of a vector that lies over ranks, whose merge commutes. GR_OPERATOR_STATES_OF: the states of
+** a node, whose first element is at position `first` (from 0), go to out. GR_OPERATOR_NODES: a.data are states, 8 bytes
+** each, of so many nodes from left to right with so many leaves each; they are folded to the results of n elements.
 */
+enum { GR_OPERATOR_WHOLE, GR_OPERATOR_STATES_OF, GR_OPERATOR_NODES };
 typedef struct gr_operator_job {
   const gr_operator *op;
   int64_t n, count, longest;
   gr_vec a;
   const void *offsets;
   int32_t offsets_are_i32;
-  int32_t scans, exclusive, reverse;
+  int32_t scans, exclusive, reverse, part;
+  int64_t first, nodes;
+  const int64_t *leaves;
   gr_vec out[GR_OPERATOR_STATES];
 } gr_operator_job;
 

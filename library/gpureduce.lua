@@ -3144,6 +3144,9 @@ function gr.operator(options) end
 ---@field into? gpureduce.array
 ---@field at? integer which; -1 is the last
 ---@field async? boolean give a [future](#asking-for-results); default false
+---a communicator of `gpureduce.mpi`: the input is this rank's part of one over all ranks, and they get the bits of the
+---whole ([ranks.md](ranks.md))
+---@field comm? any
 
 ---Reduce an array by it: `op(a, options)` too.
 ---@param a gpureduce.array|gpureduce.expression the input

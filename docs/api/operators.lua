@@ -82,7 +82,7 @@ print(select(2, pcall(gr.operator, { state = "s", map = "x", merge = "s1 - s2", 
         { "into", "array?", "with `rows` or `segments` the array that takes the results, if the operator gives one; "
           .. "with `at` the array of which one element does" },
         { "at", "integer?", "which; -1 is the last" },
-        { "async", "boolean?", "give a [future](#asking-for-results)", default = "false" } },
+        { "async", "boolean?", "give a [future](#asking-for-results)", default = "false" }, c.comm },
       returns = { { "any", results } },
       dtypes = "All for which the texts have a meaning.",
       errors = "What does not fit the dtype; an `into` of another dtype or length, or beside several results.",

@@ -218,6 +218,56 @@ function check.histogram(round)
   end
 end
 
+-- The sum; the mean from states with another finish; the first position of the largest, which takes positions.
+local operators = {
+  gr.operator { state = { "s" }, map = { s = "f64(x)" }, merge = { s = "s1 + s2" }, identity = { s = 0 } },
+  gr.operator { state = { "s", "k" }, map = { s = "f64(x) * 2", k = "f64(1)" },
+    merge = { s = "s1 + s2", k = "k1 + k2" }, identity = { s = 0, k = 0 }, finish = "s / k" },
+  gr.operator { state = { "m", "p" }, map = { m = "abs(f64(x))", p = "i" },
+    merge = { m = "max(m1, m2)", p = "m1 > m2 and p1 or (m2 > m1 and p2 or min(p1, p2))" },
+    identity = { m = -1, p = 0 } },
+}
+
+function check.operators(round)
+  for k, op in ipairs(operators) do
+    for _, dtype in ipairs { "u8", "f16", "i32", "f32", "f64" } do
+      local n = below(3) == 0 and length() * 10 or length()
+      local a = data(n, dtype, round)
+      local first, last = cut(n, dtype)
+      local x, y = gr.reduce(a, op)
+      local u, v = gr.reduce(a:slice(first, last), op, { comm = comm })
+      same(u, x, "operator", k, dtype, n)
+      same(v, y, "operator", k, dtype, n)
+    end
+  end
+end
+
+function check.many(round)
+  local items, expected, words = {}, {}, {}
+  for k = 1, math.random(1, 12) do
+    local n, dtype, op = length() + 1, one_of(dtypes), one_of(reductions)
+    if op == "minmax" then op = "dot" end
+    local a, b = data(n, dtype, round + k), data(n, dtype, round - k)
+    if dtype == "f64" then a = a * one_of { 1, 1e200 } end
+    local first, last = cut(n, dtype)
+    local of = { op, a:slice(first, last) }
+    if op == "dot" then of[3] = b:slice(first, last) end
+    of[#of + 1] = { comm = comm }
+    items[k] = of
+    expected[#expected + 1] = op == "dot" and gr.dot(a, b) or gr[op](a)
+    words[#words + 1] = op .. " " .. dtype
+    if op:match "^arg" then
+      expected[#expected + 1] = comm:gather(first <= expected[#expected] and expected[#expected] <= last)
+      words[#words + 1] = "rank"
+    end
+  end
+  local got = { gr.many(items) }
+  for k, x in ipairs(expected) do
+    if type(x) == "table" then same(x[got[k] + 1], true, "many", words[k])
+    else same(got[k], x, "many", words[k]) end
+  end
+end
+
 function check.files(round)
   local folder = os.getenv "GPUREDUCE_RANKS_FOLDER" or "/tmp"
   local path = ("%s/gpureduce-ranks-%d.npy"):format(folder, comm:bcast(math.random(1e9)))

@@ -97,6 +97,9 @@ local x, y = gr.many { { "sum", a, with }, { "max", a * (comm.rank + 1), with } 
 assert(x == 10 * comm.size and y == comm.size)
 assert(gr.async(gr.sum, a, with):get() == 10 * comm.size and a:sum({ comm = comm, async = true }):get() == x)
 assert(gr.fuse "x * x" { x = gr.full(10, 2) }:sum(with) == 40 * comm.size)
+local several, what = pcall(gr.many, { { "sum", a, with }, { first and "max" or "min", a, with } })
+assert(not several)
+assert(what:find("ranks must call the same: rank 0 calls gr.many of 2 from sum of f32 on", 1, true), what)
 gr.safe {}
 local ok, why = pcall(require "gpureduce.mpi".world)
 assert(not ok and why:find("'world' is refused: gr.safe allows no ranks", 1, true))

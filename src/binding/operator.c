@@ -8,6 +8,7 @@
 #include "src/binding/missing.h"
 #include "src/binding/options.h"
 #include "src/binding/parts.h"
+#include "src/binding/ranks.h"
 #include "src/binding/shape.h"
 #include "src/binding/values.h"
 #include "src/binding/when.h"
@@ -254,10 +255,29 @@ static void read_shape(lua_State *L, call *q) {
   if (!q->shape.rows && !q->shape.segments) gr_l_refuse_without_rows(L, q->options, q->of.a);
 }
 
+/* Of what lies over ranks. What is folded in order goes by the tree of a scan, of which ranks exchange no nodes. */
+static int push_ranks(lua_State *L, gr_context *c, gr_comm *comm, call *q) {
+  uint64_t words[MOST];
+  gr_queue *where = q->of.a->storage->queue;
+  if (q->shape.rows || q->shape.segments || q->has_at || gr_may_miss(&q->missing))
+    gr_l_argerror(L, q->options, "option 'comm': is not served by operators together with '%s'",
+                  q->shape.rows       ? "rows"
+                  : q->shape.segments ? "segments"
+                  : q->has_at         ? "at"
+                                      : "mask' or 'skipnan");
+  if (q->u->ordered) gr_l_argerror(L, q->options, "option 'comm': is not served by operators with commutative = false");
+  GR_TRY_RANKS(L, c, comm, q->first, gr_custom_ranks(c, q->u, &q->of, words));
+  for (int k = 0; k < q->results; k++) gr_l_push_element(L, q->dtype[k], &words[k]);
+  gr_l_drop_elements(L, q->of);
+  return q->later && !q->gather ? gr_l_later_values(L, c, q->results, where, "operator") : q->results;
+}
+
 int gr_l_operator_reduce(lua_State *L, gr_custom *u, int first, int options) {
-  static const char *const names[] = {"rows", "axis", "into", "at", "async", "segments", "skipnan", "mask", NULL};
+  static const char *const names[] = {"rows",     "axis",    "into", "at",   "async",
+                                      "segments", "skipnan", "mask", "comm", NULL};
   gr_context *c = gr_l_context(L);
   call q = {.u = u, .first = first, .options = options, .shape = {.axis = 2}, .gather = gr_l_gathering(L, c)};
+  gr_comm *comm = NULL;
   luaL_checkstack(L, MOST + 40, "too many results");
   q.of = gr_l_check_reduced(L, first);
   gr_array *promise = q.of.e ? q.of.a : NULL;
@@ -266,8 +286,10 @@ int gr_l_operator_reduce(lua_State *L, gr_custom *u, int first, int options) {
     q.has_at = gr_l_option_at(L, options, &q.shape, &q.at);
     q.later = gr_l_option_flag(L, options, "async");
     q.missing = gr_l_option_missing(L, options, q.of.a);
+    comm = gr_l_option_comm(L, options);
   }
   find_results(L, &q);
+  if (comm) return push_ranks(L, c, comm, &q);
   gr_queue *where = q.of.a->storage->queue;
   int n = q.has_at                           ? put_at(L, c, &q)
           : q.shape.rows || q.shape.segments ? push_arrays(L, c, &q)

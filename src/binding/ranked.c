@@ -1,5 +1,6 @@
 /* Reductions over ranks: of what {comm = comm} says that each has a part. */
 #include "src/binding/matrix.h"
+#include "src/binding/options.h"
 #include "src/binding/ranks.h"
 #include "src/binding/rounding.h"
 #include "src/binding/values.h"
@@ -45,4 +46,62 @@ int gr_l_push_ranks(lua_State *L, gr_context *c, gr_comm *comm, const gr_reducti
   while (comm->starts[rank + 1] < x.v[0].i) rank++;
   lua_pushinteger(L, rank);
   return 2;
+}
+
+/* ---- gr.many ---- */
+
+/* The communicator of a table that has nothing else in it; NULL: it has more, or none. */
+static gr_comm *only_comm(lua_State *L, int i) {
+  gr_comm *comm = NULL;
+  int keys = 0;
+  if (!lua_istable(L, i) || gr_l_inherits(L, i)) return NULL;
+  lua_pushnil(L);
+  while (lua_next(L, i)) {
+    if (lua_type(L, -2) == LUA_TSTRING && !strcmp(lua_tostring(L, -2), "comm"))
+      comm = gr_l_test_object(L, -1, GR_COMM_NAME);
+    lua_pop(L, 1);
+    keys++;
+  }
+  return keys == 1 && comm && comm->handle ? comm : NULL;
+}
+
+/* Item k, of a list at 1: a name, its arrays and {comm = comm}. 0: there is more to it. */
+static int read_item(lua_State *L, int k, int operations, gr_ranks_wanted *x, gr_comm **comm) {
+  const gr_array *of[2] = {NULL, NULL};
+  gr_rawgeti(L, 1, k);
+  const int item = lua_gettop(L);
+  const int inputs = lua_istable(L, item) ? (int)lua_rawlen(L, item) - 2 : 0;
+  if (inputs != 1 && inputs != 2) return 0;
+  gr_rawgeti(L, item, 1);
+  lua_rawget(L, operations);
+  if (lua_isnil(L, -1)) return 0;
+  x->op = (gr_op)lua_tointeger(L, -1);
+  for (int j = 0; j < inputs; j++) {
+    gr_rawgeti(L, item, 2 + j);
+    of[j] = gr_l_test_array(L, -1);
+    if (!of[j] || gr_array_released(of[j])) return 0;
+  }
+  x->a = of[0];
+  x->b = of[1];
+  gr_rawgeti(L, item, 2 + inputs);
+  gr_comm *own = only_comm(L, lua_gettop(L));
+  if (!own || (*comm && own != *comm) || gr_ops[x->op].inputs != inputs) return 0;
+  *comm = own;
+  return !x->b || (x->b->dtype == x->a->dtype && x->b->n == x->a->n && x->b->storage->queue == x->a->storage->queue);
+}
+
+int gr_l_many_ranks(lua_State *L, gr_context *c, int n, int operations) {
+  gr_ranks_wanted list[GR_RANKED_MOST];
+  gr_comm *comm = NULL;
+  const int top = lua_gettop(L);
+  if (n > GR_RANKED_MOST || c->exact || !lua_checkstack(L, 8 * n + 16)) return -1;
+  for (int k = 0; k < n; k++)
+    if (!read_item(L, k + 1, operations, &list[k], &comm)) return lua_settop(L, top), -1;
+  GR_TRY_RANKS(L, c, comm, 1, gr_reduce_ranked(c, list, n)); /* operands and communicator are on the stack */
+  lua_settop(L, top);
+  for (int k = 0; k < n; k++) {
+    gr_l_push_result(L, list[k].op, &list[k].value);
+    if (list[k].op == GR_OP_argmin || list[k].op == GR_OP_argmax) lua_pushinteger(L, list[k].rank);
+  }
+  return lua_gettop(L) - top;
 }

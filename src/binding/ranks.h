@@ -36,4 +36,10 @@ int gr_l_raise_alike(lua_State *L, gr_context *, gr_status);
 */
 int gr_l_push_ranks(lua_State *L, gr_context *, gr_comm *, const gr_reduction *, int options, int single, int kept);
 
+/*
+** Computes the n items of gr.many, a list at 1, if all are {name, arrays, {comm = comm}} with one communicator. Returns
+** how many results there are, or -1. operations: where the table of operations by name is.
+*/
+int gr_l_many_ranks(lua_State *L, gr_context *, int n, int operations);
+
 #endif

@@ -4,6 +4,7 @@
 #include "src/binding/when.h"
 #include "src/binding/expression.h"
 #include "src/binding/options.h"
+#include "src/binding/ranks.h"
 #include "src/binding/parts.h"
 #include "src/binding/results.h"
 #include "src/binding/together.h"
@@ -393,7 +394,8 @@ static int many(lua_State *L, gr_context *c, int later) {
   if (results < 0 && n) {
     lua_getfield(L, LUA_REGISTRYINDEX, GR_OWN(functions));
     lua_getfield(L, -1, "operations");
-    results = gr_l_many_expressions(L, c, n, !later, 3);
+    if (!later) results = gr_l_many_ranks(L, c, n, 3);
+    if (results < 0) results = gr_l_many_expressions(L, c, n, !later, 3);
   }
   if (results >= 0) return results;
   lua_settop(L, 1);

@@ -147,6 +147,34 @@ static gr_status over_ranks(gr_context *c, gr_op op, const gr_array *a, const gr
   return status;
 }
 
+static gr_status ranked_job(gr_context *c, const gr_ranks_wanted *x, gr_ranks_item *item) {
+  const gr_array *a = x->a, *b = x->b;
+  item->job = (gr_reduce_job){.op = x->op, .dtype = a->dtype, .n = a->n, .count = 1, .scale_a = 1, .scale_b = 1};
+  item->queue = a->storage->queue;
+  if (gr_array_released(a) || (b && gr_array_released(b))) return gr_fail(c, GR_BAD, "array has been released");
+  gr_status status = gr_array_read(a, GR_HOST, &item->job.a);
+  return status == GR_OK && b ? gr_array_read(b, GR_HOST, &item->job.b) : status;
+}
+
+gr_status gr_reduce_ranked(gr_context *c, gr_ranks_wanted *list, int count) {
+  gr_ranks_item items[GR_RANKED_MOST];
+  gr_status status = GR_OK;
+  for (int k = 0; k < count; k++) {
+    const gr_status made = ranked_job(c, &list[k], &items[k]);
+    if (status == GR_OK) status = made;
+  }
+  status = gr_ranks_numbers(c, items, count, status);
+  for (int k = 0; k < count && status == GR_OK; k++) {
+    const gr_dtype t = list[k].a->dtype;
+    list[k].value = items[k].value;
+    list[k].rank = items[k].rank;
+    if (gr_may_overflow(list[k].op, t) && list[k].value.v[1].f == 0 && items[k].n)
+      status = over_ranks(c, list[k].op, list[k].a, list[k].b, 0, &list[k].value);
+    list[k].value.is_float = gr_is_float(gr_result_dtype(list[k].op, t));
+  }
+  return status;
+}
+
 gr_status gr_reduce_all(gr_context *c, gr_op op, const gr_array *a, const gr_array *b, double ddof, gr_value *r) {
   gr_reduce_job job;
   gr_queue *q = a->storage->queue;

@@ -182,6 +182,9 @@ static void collect(gr_work *w, int64_t count) {
   w->node_count = w->leaf_count = 0;
 }
 
+void gr_fold_push(gr_work *w, int64_t leaves) { push(w, leaves, 1); }
+void gr_fold_collect(gr_work *w) { collect(w, 1); }
+
 void gr_fold_bundle(gr_work *w, const gr_bundle *b) {
   const int64_t leaf = w->o->leaf;
   int64_t from = 0, left = b->n, leaves = GR_FOLD_WIDTH / (w->o->lanes * b->count);

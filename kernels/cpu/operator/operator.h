@@ -93,6 +93,9 @@ void gr_spread_elements(int size, char *to, int64_t pitch, const char *from, int
 /* The states of a bundle's vectors, all of n >= 1 elements, into work->now; how many vectors a bundle may have. */
 void gr_fold_bundle(gr_work *, const gr_bundle *);
 int64_t gr_fold_together(const gr_operating *, int64_t n);
+/* The state in w->now joins those before it: of so many leaves. At the end all are folded into w->now. */
+void gr_fold_push(gr_work *, int64_t leaves);
+void gr_fold_collect(gr_work *);
 /* Of one vector by all threads. */
 void gr_fold_long(gr_operating *, const gr_bundle *, gr_parallel, gr_work *);
 

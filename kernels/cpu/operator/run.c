@@ -289,13 +289,14 @@ static void fold(gr_work *w, const gr_bundle *b) {
   finish(w, b->n, b->count);
 }
 
-/* Results of `count` vectors from v on. */
+/* Results of `count` vectors from v on; or, of a part, states. */
 static void put(const gr_work *w, int64_t v, int64_t count) {
   const gr_operator_job *job = w->o->job;
+  const int states = job->part == GR_OPERATOR_STATES_OF;
   int k;
-  for (k = 0; k < job->op->results; k++)
-    gr_scatter(w->results.at[k], (char *)(uintptr_t)job->out[k].data + v * job->out[k].stride, job->out[k].stride,
-               count, w->o->finish.size[k]);
+  for (k = 0; k < (states ? job->op->states : job->op->results); k++)
+    gr_scatter(states ? w->now.at[k] : w->results.at[k], (char *)(uintptr_t)job->out[k].data + v * job->out[k].stride,
+               job->out[k].stride, count, states ? (int)gr_operator_size(w->o, k) : w->o->finish.size[k]);
 }
 
 typedef struct vectors {
@@ -310,6 +311,7 @@ static gr_bundle bundle_at(const gr_operator_job *job, int64_t v, int64_t count)
   b.stride = job->a.stride;
   b.n = job->n;
   b.count = count;
+  b.first = job->first;
   return b;
 }
 
@@ -423,10 +425,28 @@ static void reduce_segments(gr_operating *o, gr_parallel parallel) {
   }
 }
 
+/* Nodes of other ranks and of this one, whose states lie side by side. */
+static void fold_nodes(gr_operating *o) {
+  const gr_operator_job *job = o->job;
+  const char *at = (const char *)job->a.data;
+  gr_work w = gr_work_take(o);
+  int64_t v;
+  int k;
+  for (v = 0; v < job->nodes; v++) {
+    for (k = 0; k < job->op->states; k++, at += 8) memcpy(w.now.at[k], at, (size_t)gr_operator_size(o, k));
+    gr_fold_push(&w, job->leaves[v]);
+  }
+  gr_fold_collect(&w);
+  finish(&w, job->n, 1);
+  put(&w, 0, 1);
+  gr_work_give(o, &w);
+}
+
 void gr_cpu_operator(const gr_operator_job *job, void *room, void *memory, gr_parallel parallel) {
   gr_operating *o = (gr_operating *)room;
   get_ready(o, (char *)memory);
   if (job->scans) gr_order_scan(o, parallel);
+  else if (job->part == GR_OPERATOR_NODES) fold_nodes(o);
   else if (job->offsets) reduce_segments(o, parallel);
   else reduce_rows(o, parallel);
 }

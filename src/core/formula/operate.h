@@ -15,6 +15,12 @@ gr_status gr_custom_reduce(gr_context *, gr_custom *, gr_shape, gr_reduced *, gr
 gr_status gr_custom_reduce_present(gr_context *, gr_custom *, gr_shape, const gr_partial *, gr_array *const *out,
                                    uint64_t *words);
 
+/*
+** Results of what lies over the ranks of the context's communicator, of which the operand is this one's part. The merge
+** commutes.
+*/
+gr_status gr_custom_ranks(gr_context *, gr_custom *, gr_reduced *, uint64_t *words);
+
 /* Results at each position. */
 gr_status gr_custom_scan(gr_context *, gr_custom *, const gr_array *a, gr_array *const *out, int exclusive,
                          int reverse);

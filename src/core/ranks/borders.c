@@ -60,3 +60,9 @@ gr_status gr_ranks_borders_of(gr_context *c, gr_dtype t, gr_vec v, int64_t leaf,
   const gr_reduce_job job = {.dtype = t, .count = 1, .a = v};
   return gr_ranks_borders(c, &f, &job, all, before, mine);
 }
+
+void gr_ranks_join(const gr_vec *own, int size, const char *before, int64_t from, int64_t low, int64_t end, char *to) {
+  memcpy(to, before, (size_t)((low - from) * size));
+  for (int64_t p = low; p < end; p++)
+    memcpy(to + (p - from) * size, (const char *)own->data + (p - low) * own->stride, (size_t)size);
+}

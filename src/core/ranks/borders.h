@@ -16,4 +16,10 @@ gr_status gr_ranks_borders(gr_context *, const gr_ranks_fold *, const gr_reduce_
 /* The same of one vector in the host's memory, and leaves of so many elements. */
 gr_status gr_ranks_borders_of(gr_context *, gr_dtype, gr_vec, int64_t leaf, int all, char **before, gr_status mine);
 
+/*
+** Elements of one vector side by side: those before this rank's part, from position `from` on, which came over a
+** border; then its own, from position low up to `end`.
+*/
+void gr_ranks_join(const gr_vec *own, int size, const char *before, int64_t from, int64_t low, int64_t end, char *to);
+
 #endif

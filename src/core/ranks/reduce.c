@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include "kernels/numerics/digest.h"
 #include "src/core/dtype.h"
 #include "src/core/operation.h"
 #include "src/core/ranks/borders.h"
@@ -145,5 +146,146 @@ gr_status gr_ranks_number(gr_context *c, gr_queue *q, const gr_reduce_job *job, 
   if (status == GR_OK) status = check_length(c, job, gr_ranks_all(c));
   if (status == GR_OK) status = gr_ranks_reduce(c, q, job, &state);
   if (status == GR_OK) *r = gr_finish(job->op, job->dtype, state, gr_ranks_all(c), job->ddof);
+  return status;
+}
+
+/* ---- several numbers ---- */
+
+typedef struct numbers {
+  gr_context *c;
+  gr_ranks_item *items;
+  int count;
+  const int64_t *elements; /* of each rank, for each item */
+  int64_t *totals, *at;    /* of each rank: bytes of its messages, and where the next of them is */
+  char *mine, *all, *one, *leaf;
+} numbers;
+
+static gr_reduce_job *enter(const numbers *t, int k, gr_ranks_fold *f, plan *p) {
+  gr_comm *comm = t->c->comm;
+  for (int r = 0; r < comm->size; r++) comm->starts[r + 1] = comm->starts[r] + t->elements[r * t->count + k];
+  *f = gr_ranks_fold_of(&t->items[k].job);
+  *p = plan_of(comm, f);
+  return &t->items[k].job;
+}
+
+/* Bytes of everything in the block; with `block` also where it is. */
+static gr_status lay_out(numbers *t, char *block, int64_t *bytes) {
+  const gr_comm *comm = t->c->comm;
+  int64_t at = 0, mine = 0, all = 0, one = 0, leaf = 0;
+  gr_ranks_fold f;
+  plan p;
+  for (int k = 0; k < t->count; k++) {
+    const gr_reduce_job *job = enter(t, k, &f, &p);
+    gr_status status = check_length(t->c, job, gr_ranks_all(t->c));
+    if (status != GR_OK) return status;
+    t->items[k].n = gr_ranks_all(t->c);
+    for (int r = 0; block && r < comm->size; r++)
+      ((int64_t *)block)[r] = (k ? ((int64_t *)block)[r] : 0) + comm->lengths[r];
+    mine += p.mine;
+    all += p.all;
+    if (p.all > one) one = p.all;
+    if (p.leaf > leaf) leaf = p.leaf;
+  }
+  t->totals = (int64_t *)(block + take(&at, comm->size * 8));
+  t->at = (int64_t *)(block + take(&at, comm->size * 8));
+  t->mine = block + take(&at, mine);
+  t->all = block + take(&at, all);
+  t->one = block + take(&at, one);
+  t->leaf = block + take(&at, leaf);
+  *bytes = at;
+  return GR_OK;
+}
+
+/* All messages of this rank; where a state cannot be made, the message says so, and *mine why. */
+static gr_status make_messages(numbers *t, gr_status *mine) {
+  gr_context *c = t->c;
+  char *message = t->mine;
+  gr_status status = GR_OK;
+  for (int k = 0; k < t->count && status == GR_OK; k++) {
+    gr_ranks_fold f;
+    plan p;
+    gr_acc state;
+    char *before = NULL;
+    const gr_reduce_job *job = enter(t, k, &f, &p);
+    maker m = {c, t->items[k].queue};
+    if (p.borders) status = gr_ranks_borders(c, &f, job, 0, &before, GR_OK);
+    if (status == GR_OK) {
+      const gr_status made =
+          gr_ranks_states(&f, job, p.starts, p.size, p.rank, before, t->leaf, &state, make_states, &m, message);
+      if (*mine == GR_OK) *mine = made;
+    }
+    message += p.mine;
+    free(before);
+  }
+  return status;
+}
+
+static void fold_messages(numbers *t, int *failed) {
+  const gr_comm *comm = t->c->comm;
+  int64_t at = 0;
+  for (int r = 0; r < comm->size; at += t->totals[r++]) t->at[r] = at;
+  for (int k = 0; k < t->count; k++) {
+    gr_ranks_item *item = &t->items[k];
+    gr_ranks_fold f;
+    plan p;
+    gr_acc state;
+    char *to = t->one;
+    const gr_reduce_job *job = enter(t, k, &f, &p);
+    for (int r = 0; r < comm->size; r++) {
+      memcpy(to, t->all + t->at[r], (size_t)comm->lengths[r]);
+      t->at[r] += comm->lengths[r];
+      to += comm->lengths[r];
+    }
+    if (any_failed(&p, t->one, comm->lengths)) {
+      *failed = 1;
+      return;
+    }
+    gr_ranks_fold_all(&f, p.starts, p.size, t->one, &state);
+    item->value = gr_finish(job->op, job->dtype, state, item->n, job->ddof);
+    for (item->rank = 0; item->rank < p.size - 1 && p.starts[item->rank + 1] < item->value.v[0].i;) item->rank++;
+  }
+}
+
+static gr_status exchange_numbers(numbers *t) {
+  gr_context *c = t->c;
+  const gr_comm *comm = c->comm;
+  int64_t bytes = 0;
+  int failed = 0;
+  gr_status mine = GR_OK, status = lay_out(t, NULL, &bytes);
+  if (status != GR_OK) return status; /* on all ranks */
+  char *block = malloc((size_t)bytes);
+  status = gr_ranks_agree(c, block ? GR_OK : gr_fail(c, GR_NO_MEMORY, "out of memory: %lld bytes", (long long)bytes));
+  if (status == GR_OK) status = lay_out(t, block, &bytes);
+  if (status == GR_OK) status = make_messages(t, &mine);
+  if (status == GR_OK) status = gr_ranks_moved(c, comm->table->gather_parts(comm->handle, t->mine, t->all, t->totals));
+  if (status == GR_OK) fold_messages(t, &failed);
+  if (failed) status = gr_ranks_agree(c, mine);
+  free(block);
+  return status;
+}
+
+gr_status gr_ranks_numbers(gr_context *c, gr_ranks_item *items, int count, gr_status mine) {
+  gr_comm *comm = c->comm;
+  uint64_t sum[2] = {0, 0};
+  char text[GR_CARD_TEXT], one[GR_CARD_TEXT];
+  for (int k = 0; k < count; k++) {
+    describe(&items[k].job, one, sizeof one);
+    for (int j = 0; one[j]; j++) gr_digest_add(sum, (unsigned char)one[j], (uint64_t)k << 32 | (uint64_t)j);
+  }
+  describe(&items[0].job, one, sizeof one);
+  snprintf(text, sizeof text, "gr.many of %d from %.100s on (digest %016llx)", count, one, (unsigned long long)sum[0]);
+  gr_status status = gr_ranks_meet(c, text, 0, 0, mine);
+  if (status != GR_OK) return status;
+  int64_t *elements = malloc(((size_t)comm->size + 1) * (size_t)count * sizeof *elements);
+  status = gr_ranks_agree(c, elements ? GR_OK : gr_fail(c, GR_NO_MEMORY, "out of memory: lengths of %d items", count));
+  if (status == GR_OK) {
+    int64_t *own = elements + (int64_t)comm->size * count;
+    numbers t = {.c = c, .items = items, .count = count, .elements = elements};
+    for (int k = 0; k < count; k++) own[k] = items[k].job.n;
+    comm->width = 1;
+    status = gr_ranks_moved(c, comm->table->gather(comm->handle, own, elements, count * 8));
+    if (status == GR_OK) status = exchange_numbers(&t);
+  }
+  free(elements);
   return status;
 }

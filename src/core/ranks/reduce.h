@@ -19,4 +19,18 @@ gr_status gr_ranks_vectors(gr_context *, gr_queue *, const gr_reduce_job *, gr_s
                            int64_t *n);
 gr_status gr_ranks_number(gr_context *, gr_queue *, const gr_reduce_job *, gr_status mine, gr_value *result);
 
+/*
+** Several numbers, with one meeting and one exchange of states for all; elements at borders go one item after the
+** other. Each item's vectors may lie over the ranks in a way of their own. Squares that leave the safe range are left
+** to the caller. rank: who has the position that is the result.
+*/
+typedef struct gr_ranks_item {
+  gr_queue *queue;
+  gr_reduce_job job;
+  gr_value value;
+  int64_t n; /* of all ranks */
+  int rank;
+} gr_ranks_item;
+gr_status gr_ranks_numbers(gr_context *, gr_ranks_item *, int count, gr_status mine);
+
 #endif

@@ -7,13 +7,6 @@
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
-/* Elements side by side: those that came over a border, then this rank's own up to `end`, which is a position. */
-static void join(const gr_vec *own, int size, const char *before, int64_t from, int64_t low, int64_t end, char *to) {
-  memcpy(to, before, (size_t)((low - from) * size));
-  for (int64_t p = low; p < end; p++)
-    memcpy(to + (p - from) * size, (const char *)own->data + (p - low) * own->stride, (size_t)size);
-}
-
 /* ---- digests ---- */
 
 /* The words that end in this rank's part; the first may have begun before. */
@@ -31,7 +24,7 @@ static gr_status digest_part(gr_context *c, gr_queue *q, const gr_array *a, gr_v
   sum[0] = sum[1] = 0;
   if (l.shared) {
     const int64_t begin = l.first * each, stop = least(begin + each, n);
-    join(&v, size, before, begin, low, stop, word);
+    gr_ranks_join(&v, size, before, begin, low, stop, word);
     job.n = stop - begin;
     job.a = (gr_vec){word, size, 0};
     job.first = l.first;
@@ -209,7 +202,8 @@ static gr_status scan_part(scanning *s, gr_status mine) {
   gr_status status =
       borders ? gr_ranks_borders_of(c, s->job.dtype, s->job.a, s->tile, 1, &s->before, mine) : gr_ranks_agree(c, mine);
   if (status == GR_OK) {
-    if (s->from < s->low) join(&s->job.a, gr_size(s->job.dtype), s->before, s->from, s->low, rest_of(s), s->joined);
+    if (s->from < s->low)
+      gr_ranks_join(&s->job.a, gr_size(s->job.dtype), s->before, s->from, s->low, rest_of(s), s->joined);
     const gr_status own = make_totals(s);
     status = gr_ranks_moved(c, comm->table->gather_parts(comm->handle, s->message, s->all, comm->lengths));
     const int64_t before = status == GR_OK ? take_totals(s) : 0;
