@@ -12,42 +12,11 @@ package.path = "./bench/peers/?.lua;./bench/peers_cpu/?.lua;" .. package.path
 local contest, grid, drawn = require "contest", require "grid", require "drawn"
 local unpack = table.unpack or unpack -- luacheck: ignore unpack
 
-local floats = { f16 = true, bf16 = true, f32 = true, f64 = true }
+local floats = drawn.floats
 local numpy_dtype = { u8 = "u1", i8 = "i1", u16 = "u2", i16 = "i2", u32 = "u4", i32 = "i4", i64 = "i8", f16 = "f2",
   bf16 = "V2", f32 = "f4", f64 = "f8" }
 
--- ---- the inputs, and the calls ----
-
--- Samples from 0 to 1 of floats; whole numbers below bins, or below 100.
-local function samples(gr, c, seed, n)
-  local x = gr.rand(n, "f64", { seed = seed })
-  if c.data == "skewed" then x = x * x * x end
-  if not floats[c.dtype] then x = x:mul(c.bins or 100, { into = x }) end
-  return x:cast(c.dtype)
-end
-
-local function second_length(c)
-  if c.op == "dot" then return c.n end
-  return c.op == "mv" and (c.axis == 2 and c.n / c.rows or c.rows) or nil
-end
-
--- What is called, and the same in the words of the peers.
-local function calls_of(gr, c, x, y)
-  local axis = c.rows and { rows = c.rows, axis = c.axis }
-  if c.op == "histogram" then
-    if not floats[c.dtype] then return "bincount", gr.bincount, x end
-    return ("histogram %d 0 1"):format(c.bins), gr.histogram, x, { bins = c.bins, min = 0, max = 1 }
-  end
-  if c.op == "scan" then return c.op, gr.scan, x, "sum", { into = gr.scan(x, "sum") } end
-  if c.op == "rmsnorm" then return c.op, gr.rmsnorm, x, nil, { rows = c.rows, eps = 1e-6, into = x:copy() } end
-  if c.op == "softmax" then return c.op, gr.softmax, x, { rows = c.rows, into = x:copy() } end
-  if c.op == "mv" then return ("mv %d"):format(c.axis), gr.dot, x, y, axis end
-  if c.op == "dot" and axis then
-    return ("dot %d"):format(c.axis), gr.dot, x:matrix(c.rows), y:matrix(c.rows), { axis = c.axis }
-  end
-  if c.op == "dot" then return c.op, gr.dot, x, y end
-  return axis and ("%s %d"):format(c.op, c.axis) or c.op, gr[c.op], x, axis
-end
+-- ---- verifying ----
 
 -- How far a result may be from the peer's, which it makes in 64 bits, and what it counts as at least.
 local function tolerance(c)
@@ -101,8 +70,7 @@ local function run(options)
     has_bounds and "" or "; no bare loops: build/bounds.so is not there"))
 
   local function one(c)
-    local x, length = samples(gr, c, 1, c.n), second_length(c)
-    local y = length and samples(gr, c, 2, length)
+    local x, y = drawn.inputs(gr, c)
     local size = grid.sizes[c.dtype]
     for which, array in pairs { x = x, y = y } do
       gr.save(array, files[which])
@@ -111,7 +79,7 @@ local function run(options)
     end
     local bare = has_bounds and { x = bounds.load(files.x, size), y = y and bounds.load(files.y, size) }
     if bare and not c.rows then bare.out = bounds.result(bare.x, floats[c.dtype] and size or 8) end
-    local call = { calls_of(gr, c, x, y) }
+    local call = { drawn.call(gr, c, x, y) }
     local words, f = call[1], call[2]
     local name, arguments = words:match "^(%S+)%s*(.*)$"
     local result = f(call[3], call[4], call[5])

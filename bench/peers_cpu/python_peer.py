@@ -146,9 +146,8 @@ def able(who, op, *args):
 def check(op, path, *args):
     """In 64 bits, so that it is right also where NumPy's own default is not."""
     narrow = dict(arrays)
-    if op not in ("histogram", "bincount") or "x" in bfloats:
-        for name in narrow:
-            arrays[name] = widened(name)
+    for name in narrow if op != "bincount" else ():
+        arrays[name] = widened(name)
     out.clear()
     result = operation(op, *args)()
     result = np.asarray(result[0] if op == "histogram" else result)

@@ -112,12 +112,23 @@ static inline uint32_t *gr_ran_over(uint8_t *low, int64_t slots) {
 #define GR_EXPS_CHUNK 512
 typedef void (*gr_exps)(double *y, double most, int n);
 
-/* Sums of rows of n elements, f32 or f64: element k of row r is at x + k * pitch + r * size; room for whole vectors
-   of rows. */
-#define GR_SHORT 64 /* elements at most */
-typedef void (*gr_short_sums)(gr_dtype t, const char *x, int64_t pitch, int n, int rows, double *sums);
+/*
+** States of vectors that lie side by side, of one leaf at most: element k of vector c is at x + k * pitch + c * size.
+** A second input lies in the same way (y_wide), or is one number for all of them: element k at y + k * y_pitch.
+*/
+#define GR_DOWN_LEAST 16          /* vectors */
+#define GR_DOWN_MOST 512          /* vectors */
+#define GR_DOWN_ROOM (64 * 1024)  /* bytes, for doubles: of each vector as many as it has elements or the tree lanes */
+typedef struct gr_down_job {
+  const char *x, *y;
+  int64_t pitch, y_pitch;
+  int y_wide, n, count;
+  int ahead; /* rows from a load to its prefetch, 0: none */
+} gr_down_job;
+typedef void (*gr_down)(const gr_down_job *job, gr_acc *states);
 
-/* The same of rows that lie as they do: element k of row r is at x + r * step + k * size; n is 16 at least. */
+#define GR_SHORT 64 /* elements at most */
+/* Sums of rows of n elements, f32 or f64, 16 at least: element k of row r is at x + r * step + k * size. */
 typedef void (*gr_row_sums)(gr_dtype t, const char *x, int64_t step, int n, int rows, double *sums);
 
 typedef struct gr_cpu_table {
@@ -130,8 +141,8 @@ typedef struct gr_cpu_table {
   gr_bins bins;
   gr_count count;
   gr_exps exps;
-  gr_short_sums short_sums;
   gr_row_sums row_sums;
+  gr_down down[GR_REDUCER_COUNT][GR_DTYPE_COUNT]; /* NULL: vectors are turned and taken one by one */
 } gr_cpu_table;
 
 #if (defined(__x86_64__) || defined(__i386__)) && defined(__GNUC__) && defined(__SSE2__)
