@@ -108,9 +108,23 @@ static inline uint32_t *gr_ran_over(uint8_t *low, int64_t slots) {
     GR_COUNT_TWO((t)[6], (t)[7], (slots) + 6); \
   } while (0)
 
-/* y = e^(y - most) for n (at most GR_EXPS_CHUNK) numbers of which none is above most. */
+/* y = e^(x - most) for m elements of which none is above most; what follows y's, to a whole vector, is overwritten. */
 #define GR_EXPS_CHUNK 512
-typedef void (*gr_exps)(double *y, double most, int n);
+typedef void (*gr_exps)(gr_dtype t, const char *x, int64_t stride, int m, double most, double *y);
+
+/* The tree's sum of a leaf's elements of t, or of the first m, which are doubles here. */
+typedef double (*gr_leaf_sum)(gr_dtype t, const double *y, int m);
+
+/* y * factor, rounded to t. */
+typedef void (*gr_scaled_store)(gr_dtype t, char *to, int64_t stride, const double *y, double factor, int m);
+
+/*
+** softmax or rmsnorm of GR_NARROW_ROWS rows of n elements (GR_NARROW_MOST at most), turned: element k of row r is at x + k *
+** pitch + r * size, its result at out + (k * GR_NARROW_ROWS + r) * size. w: the weights of rmsnorm, or NULL.
+*/
+#define GR_NARROW_MOST 32
+#define GR_NARROW_ROWS 64
+typedef void (*gr_narrow)(gr_dtype t, const char *x, int64_t pitch, int n, const double *w, double eps, char *out);
 
 /*
 ** States of vectors that lie side by side, of one leaf at most: element k of vector c is at x + k * pitch + c * size.
@@ -141,6 +155,9 @@ typedef struct gr_cpu_table {
   gr_bins bins;
   gr_count count;
   gr_exps exps;
+  gr_leaf_sum leaf_sum;
+  gr_scaled_store scaled_store;
+  gr_narrow narrow_softmax, narrow_rmsnorm;
   gr_row_sums row_sums;
   gr_down down[GR_REDUCER_COUNT][GR_DTYPE_COUNT]; /* NULL: vectors are turned and taken one by one */
 } gr_cpu_table;
@@ -161,6 +178,21 @@ extern const gr_cpu_table gr_cpu_generic;
 
 /* The table in use; the first call picks it. */
 const gr_cpu_table *gr_cpu_table_in_use(void);
+
+/* The element at p as the number that goes into the tree. */
+static inline double gr_widened(gr_dtype t, const char *p) {
+  switch (t) {
+#define GR_X(id, s, l, type, kind) \
+  case GR_##id: {                  \
+    type e;                        \
+    memcpy(&e, p, sizeof(e));      \
+    return gr_widen_##s(e);        \
+  }
+    GR_DTYPES(GR_X)
+#undef GR_X
+  }
+  return 0;
+}
 
 /* Partial results of neighbouring subtrees, folded as soon as two of a size have met: a binary counter. */
 typedef struct gr_counter {

@@ -235,8 +235,6 @@ static void do_batch(void *arg, int64_t k) {
 ** Blocks of rows. Sums and means of floats: what becomes of a state otherwise takes as long as some hundred elements.
 ** Narrow rows of all dtypes are turned, so that a vector works on several.
 */
-#define BLOCK 64  /* rows */
-#define NARROW 32 /* elements of a row */
 
 static int are_sums(const gr_plan *p) {
   const gr_reduce_job *job = p->job;
@@ -250,12 +248,12 @@ static void do_sums_batch(void *arg, int64_t k) {
   const gr_reduce_job *job = p->job;
   const char *x = (const char *)job->a.data;
   const int64_t end = (k + 1) * s->size < job->count ? (k + 1) * s->size : job->count;
-  _Alignas(64) double sums[BLOCK];
+  _Alignas(64) double sums[GR_NARROW_ROWS];
   double *out = (double *)job->out;
   int64_t v;
   int i;
-  for (v = k * s->size; v < end; v += BLOCK) {
-    const int rows = end - v < BLOCK ? (int)(end - v) : BLOCK;
+  for (v = k * s->size; v < end; v += GR_NARROW_ROWS) {
+    const int rows = end - v < GR_NARROW_ROWS ? (int)(end - v) : GR_NARROW_ROWS;
     if (job->n <= GR_SHORT) {
       gr_cpu_table_in_use()->row_sums(job->dtype, x + v * job->a.step, job->a.step, (int)job->n, rows, sums);
     } else {
@@ -267,7 +265,7 @@ static void do_sums_batch(void *arg, int64_t k) {
 
 static int are_narrow(const gr_plan *p) {
   const gr_reduce_job *job = p->job;
-  if (!p->down || job->n > NARROW || job->a.stride != p->size || are_sums(p)) return 0;
+  if (!p->down || job->n > GR_NARROW_MOST || job->a.stride != p->size || are_sums(p)) return 0;
   return p->inputs < 2 || job->b.step == 0 || job->b.stride == p->size;
 }
 
@@ -276,17 +274,17 @@ static void do_narrow_batch(void *arg, int64_t k) {
   const gr_plan *p = s->p;
   const gr_reduce_job *job = p->job;
   const gr_vec *x = &job->a, *y = &job->b;
-  const int64_t end = (k + 1) * s->size < job->count ? (k + 1) * s->size : job->count, pitch = BLOCK * p->size + 64;
+  const int64_t end = (k + 1) * s->size < job->count ? (k + 1) * s->size : job->count, pitch = GR_NARROW_ROWS * p->size + 64;
   const int two = p->inputs == 2;
-  _Alignas(64) char turned_x[NARROW * (BLOCK * 8 + 64)], turned_y[NARROW * (BLOCK * 8 + 64)];
-  gr_acc states[BLOCK];
-  gr_down_job d = {turned_x, NULL, pitch, pitch, 1, (int)job->n, BLOCK, 0};
+  _Alignas(64) char turned_x[GR_NARROW_MOST * (GR_NARROW_ROWS * 8 + 64)], turned_y[GR_NARROW_MOST * (GR_NARROW_ROWS * 8 + 64)];
+  gr_acc states[GR_NARROW_ROWS];
+  gr_down_job d = {turned_x, NULL, pitch, pitch, 1, (int)job->n, GR_NARROW_ROWS, 0};
   int64_t v;
   if (two && y->step == 0) d.y = (const char *)y->data, d.y_pitch = y->stride, d.y_wide = 0;
   else if (two) d.y = turned_y;
-  for (v = k * s->size; v < end; v += BLOCK) {
-    const int rows = end - v < BLOCK ? (int)(end - v) : BLOCK;
-    if (rows < BLOCK) { /* rows that are not there */
+  for (v = k * s->size; v < end; v += GR_NARROW_ROWS) {
+    const int rows = end - v < GR_NARROW_ROWS ? (int)(end - v) : GR_NARROW_ROWS;
+    if (rows < GR_NARROW_ROWS) { /* rows that are not there */
       memset(turned_x, 0, sizeof(turned_x));
       memset(turned_y, 0, sizeof(turned_y));
     }
