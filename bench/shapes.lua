@@ -1,13 +1,17 @@
 -- Shapes that nobody tuned for, drawn from a seed, beside the best of the peers: on the CPU NumPy and torch, in turns, on
 -- the same numbers, after the results have been compared.
 --
---   lua5.4 bench/shapes.lua run seed=1 [cells=400] [most=1e8] [threads=1,2] [rounds=5] [only=PATTERN] >> raw.txt
---   lua5.4 bench/shapes.lua table raw.txt ... [pictures=PREFIX]    the summary; two maps, PREFIX_share.svg and _ratio.svg
+--   lua5.4 bench/shapes.lua run seed=1 [cells=400] [most=1e8] [threads=1,2] [rounds=5] [only=PATTERN]
+--     [bare=1] >> raw.txt
+--   lua5.4 bench/shapes.lua table raw.txt ... [by=least] [pictures=PREFIX]    the summary; two maps for each number of
+--     threads, PREFIX_1_share.svg and PREFIX_1_ratio.svg
 --
--- A raw line is: operation dtype rows columns axis n data threads contender nanoseconds (of one call). PYTHON names the
+-- A raw line is: operation dtype rows columns axis n data threads contender nanoseconds (of one call): the median of the
+-- rounds, and under the name contender_least the least, which is what counts where others use the processor. PYTHON names the
 -- interpreter that has the peers; what they cannot do is said in lines that begin with "#". With build/bounds.so
 -- (bench/cpu.lua says how to build it) bare loops take part: "read" reads the inputs and nothing else, others do what
--- nobody can leave out.
+-- nobody can leave out; with as many threads as `bare` lists. Their second thread does not sleep, so two need two
+-- processors of their own.
 package.path = "./bench/peers/?.lua;./bench/peers_cpu/?.lua;" .. package.path
 local contest, grid, drawn = require "contest", require "grid", require "drawn"
 local unpack = table.unpack or unpack -- luacheck: ignore unpack
@@ -100,8 +104,10 @@ local function run(options)
           return tonumber((python("time", op, calls, arguments)))
         end }
       end
-      for _, b in ipairs(bare and bare_contenders(bounds, bare, c, threads) or {}) do contenders[#contenders + 1] = b end
-      contest.sample(gr, case_of(c, threads), contenders, options.rounds, threads, 3)
+      for _, b in ipairs(bare and options.bare[threads] and bare_contenders(bounds, bare, c, threads) or {}) do
+        contenders[#contenders + 1] = b
+      end
+      contest.sample(gr, case_of(c, threads), contenders, options.rounds, threads, 3, true)
     end
     for _, a in pairs(bare or {}) do bounds.free(a) end
     x:release()
@@ -127,7 +133,12 @@ end
 local peers = { numpy = true, torch = true, cub = true, ["cub-newest"] = true, cublas = true, cupy = true }
 
 -- A cell of raw lines: what it is, the ratio to the best peer, and the share of what reading allows.
-local function judge(case, times)
+local function judge(case, all, least)
+  local times = {}
+  for who, ns in pairs(all) do
+    local name = who:match "^(.*)_least$"
+    if least and name then times[name] = ns elseif not least and not name then times[who] = ns end
+  end
   local op, dtype, rows, columns, axis, n, data, threads =
     case:match "^(%S+) (%S+) (%d+) (%d+) (%d) (%d+) (%S+) (%S+)$"
   local cell = { op = op, dtype = dtype, rows = tonumber(rows), columns = tonumber(columns), axis = tonumber(axis),
@@ -138,8 +149,8 @@ local function judge(case, times)
     matrix and (cell.axis == 2 and " rows" or " columns") or "", data == "-" and "" or ", " .. data)
   for who, ns in pairs(times) do
     if peers[who] and (not cell.peer or ns < times[cell.peer]) then cell.peer = who end
-    local loop = who:match "^(.*)_least$"
-    if loop and loop ~= "read" and (not cell.bare or ns < cell.bare) then cell.bare, cell.loop = ns, loop end
+    local bare = not peers[who] and who ~= "gpureduce" and who ~= "read" and all[who .. "_least"]
+    if bare and (not cell.bare or bare < cell.bare) then cell.bare = bare end
   end
   cell.ratio = cell.peer and times[cell.peer] / cell.ours
   local bytes = grid.bytes { op = op, dtype = dtype, n = cell.n, rows = matrix and cell.rows or nil, axis = cell.axis }
@@ -148,7 +159,7 @@ local function judge(case, times)
   local read = times.read
   cell.share = read and read * bytes / read_bytes / cell.ours
   -- Without the operation nobody is faster than the loop that leaves out everything else.
-  cell.floor = math.max(cell.bare or 0, times.read_least or 0)
+  cell.floor = math.max(cell.bare or 0, all.read_least or 0)
   cell.possible = cell.peer and cell.floor > 0 and times[cell.peer] / cell.floor
   return cell
 end
@@ -223,11 +234,11 @@ local function picture(cells, field, limits, title, path)
     title = title, width = 760, height = 560 })
 end
 
-local function show(names, pictures)
+local function show(names, pictures, least)
   local cases, order = contest.read(names)
   local groups, list = {}, {}
   for _, case in ipairs(order) do
-    local c = judge(case, cases[case])
+    local c = judge(case, cases[case], least)
     if c then
       if not groups[c.threads] then
         groups[c.threads] = {}
@@ -250,18 +261,20 @@ local function show(names, pictures)
   end
 end
 
-local names, options = {}, { seed = 1, cells = 400, most = 1e8, threads = "1,2", rounds = 5, only = "." }
+local names, options = {}, { seed = 1, cells = 400, most = 1e8, threads = "1,2", rounds = 5, only = ".",
+  bare = "1" }
 for k = 2, #arg do
   local key, value = arg[k]:match "^(%w+)=(.+)$"
   if key then options[key] = tonumber(value) or value else names[#names + 1] = arg[k] end
 end
 if arg[1] == "run" then
-  local threads = {}
+  local threads, bare = {}, {}
   for word in tostring(options.threads):gmatch "[^,]+" do threads[#threads + 1] = tonumber(word) end
-  options.threads = threads
+  for word in tostring(options.bare):gmatch "[^,]+" do bare[tonumber(word)] = true end
+  options.threads, options.bare = threads, bare
   run(options)
 elseif arg[1] == "table" then
-  show(names, options.pictures)
+  show(names, options.pictures, options.by == "least")
 else
   error "usage: lua5.4 bench/shapes.lua run seed=N ... | table FILE ..."
 end

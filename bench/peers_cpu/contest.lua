@@ -78,9 +78,10 @@ end
 
 --- All contenders { name, time } of a case in turns, rounds times: a raw line each, the median; of bare loops the least,
 -- too. A processor that slept takes a millisecond to be of use, so samples of several threads are long. far: a contender
--- that takes so many times as long as the first takes part in two rounds only.
-function contest.sample(gr, case, contenders, rounds, threads, far)
-  local times, budget = {}, threads > 1 and 1.5e7 or 2e6
+-- that takes so many times as long as the first takes part in two rounds only. brief: short samples and the least of all
+-- of them, for a processor that others use, too, where a long sample is interrupted for certain.
+function contest.sample(gr, case, contenders, rounds, threads, far, brief)
+  local times, budget = {}, brief and 1e6 or threads > 1 and 1.5e7 or 2e6
   for k, c in ipairs(contenders) do
     times[k] = {}
     local once = c.time(1)
@@ -97,7 +98,7 @@ function contest.sample(gr, case, contenders, rounds, threads, far)
   end
   for k, c in ipairs(contenders) do
     print(("%s %s %.2f"):format(case, c.name, median(times[k]))) -- which sorts them
-    if is_bare[c.name] then print(("%s %s_least %.2f"):format(case, c.name, times[k][1])) end
+    if is_bare[c.name] or brief then print(("%s %s_least %.2f"):format(case, c.name, times[k][1])) end
   end
   io.stdout:flush()
 end

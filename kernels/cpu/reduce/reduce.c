@@ -176,6 +176,31 @@ void gr_finish_vector(const gr_plan *p, int64_t v, gr_acc acc) {
   if (job->out2) store(job->out_dtype, job->out2, v, value, 1);
 }
 
+/* Extremes from their keys, without the way by a value: which is 0 for the smallest, 1 for the largest. */
+static void finish_extremes(const gr_reduce_job *job, int64_t v, int count, const gr_acc *states, int which) {
+  const int64_t inf = gr_key_inf(job->dtype);
+  int k;
+#define PUT(type, bits)                           \
+  for (k = 0; k < count; k++) {                   \
+    const int64_t key = states[k].i[which];       \
+    ((type *)job->out)[v + k] = (type)(bits);     \
+  }                                               \
+  break
+#define NUMBER(bits, nan) (states[k].i[0] >= ~inf && states[k].i[1] <= inf ? (bits) : (nan))
+  switch (job->dtype) {
+    case GR_U8: case GR_I8: PUT(uint8_t, key);
+    case GR_U16: case GR_I16: PUT(uint16_t, key);
+    case GR_U32: case GR_I32: PUT(uint32_t, key);
+    case GR_I64: PUT(int64_t, key);
+    case GR_F16: PUT(uint16_t, NUMBER(gr_key_bits16((uint16_t)key), 0x7e00));
+    case GR_BF16: PUT(uint16_t, NUMBER(gr_key_bits16((uint16_t)key), 0x7fc0));
+    case GR_F32: PUT(uint32_t, NUMBER(gr_key_bits32((uint32_t)key), 0x7fc00000));
+    case GR_F64: PUT(uint64_t, NUMBER(gr_key_bits64((uint64_t)key), INT64_C(0x7ff8000000000000)));
+  }
+#undef NUMBER
+#undef PUT
+}
+
 void gr_finish_vectors(const gr_plan *p, int64_t v, int count, const gr_acc *states) {
   const gr_reduce_job *job = p->job;
   const double n = (double)job->n;
@@ -190,6 +215,8 @@ void gr_finish_vectors(const gr_plan *p, int64_t v, int count, const gr_acc *sta
     for (k = 0; k < count; k++) f[k] = gr_canonical(states[k].f[1] / (n - job->ddof));
   } else if (job->out_dtype == GR_I64 && p->kind == GR_ACC_WRAP && (job->op == GR_OP_sum || job->op == GR_OP_dot)) {
     for (k = 0; k < count; k++) i[k] = states[k].i[0];
+  } else if (job->out_dtype == job->dtype && (job->op == GR_OP_min || job->op == GR_OP_max)) {
+    finish_extremes(job, v, count, states, job->op == GR_OP_max);
   } else if (job->out_dtype == GR_I64 && p->kind == GR_ACC_POSITION) {
     for (k = 0; k < count; k++) i[k] = states[k].i[1] + 1;
   } else {
@@ -263,11 +290,18 @@ static void do_sums_batch(void *arg, int64_t k) {
   }
 }
 
+/* Twice as many elements where the other way is slower, or no double is kept of each. */
+#define MOST_NARROW (2 * GR_NARROW_MOST)
+
 static int are_narrow(const gr_plan *p) {
   const gr_reduce_job *job = p->job;
-  if (!p->down || job->n > GR_NARROW_MOST || job->a.stride != p->size || are_sums(p)) return 0;
+  const int doubles = p->kind == GR_ACC_TREE || p->kind == GR_ACC_VARIANCE;
+  const int most = doubles && (job->dtype == GR_F32 || job->dtype == GR_F64) ? GR_NARROW_MOST : MOST_NARROW;
+  if (!p->down || job->n > most || job->a.stride != p->size || are_sums(p)) return 0;
   return p->inputs < 2 || job->b.step == 0 || job->b.stride == p->size;
 }
+
+#define TURNED_ROOM (MOST_NARROW * (GR_NARROW_ROWS * 8 + 64))
 
 static void do_narrow_batch(void *arg, int64_t k) {
   const batch *s = (const batch *)arg;
@@ -276,7 +310,7 @@ static void do_narrow_batch(void *arg, int64_t k) {
   const gr_vec *x = &job->a, *y = &job->b;
   const int64_t end = (k + 1) * s->size < job->count ? (k + 1) * s->size : job->count, pitch = GR_NARROW_ROWS * p->size + 64;
   const int two = p->inputs == 2;
-  _Alignas(64) char turned_x[GR_NARROW_MOST * (GR_NARROW_ROWS * 8 + 64)], turned_y[GR_NARROW_MOST * (GR_NARROW_ROWS * 8 + 64)];
+  _Alignas(64) char turned_x[TURNED_ROOM], turned_y[TURNED_ROOM];
   gr_acc states[GR_NARROW_ROWS];
   gr_down_job d = {turned_x, NULL, pitch, pitch, 1, (int)job->n, GR_NARROW_ROWS, 0};
   int64_t v;
