@@ -1,17 +1,19 @@
--- Shapes that nobody tuned for, drawn from a seed, beside the best of the peers: on the CPU NumPy and torch, in turns, on
--- the same numbers, after the results have been compared.
+-- Shapes that nobody tuned for, drawn from a seed, beside the best of the peers, in turns, on the same numbers, after
+-- the results have been compared: on the CPU NumPy and torch, on a GPU those of bench/versus.lua.
 --
 --   lua5.4 bench/shapes.lua run seed=1 [cells=400] [most=1e8] [threads=1,2] [rounds=5] [only=PATTERN]
 --     [bare=1] >> raw.txt
+--   lua5.4 bench/shapes.lua run on=gpu seed=1 [cells=400] [most=1e8] [only=PATTERN] >> raw.txt
 --   lua5.4 bench/shapes.lua table raw.txt ... [by=least] [pictures=PREFIX]    the summary; two maps for each number of
 --     threads, PREFIX_1_share.svg and PREFIX_1_ratio.svg
 --
 -- A raw line is: operation dtype rows columns axis n data threads contender nanoseconds (of one call): the median of the
--- rounds, and under the name contender_least the least, which is what counts where others use the processor. PYTHON names the
--- interpreter that has the peers; what they cannot do is said in lines that begin with "#". With build/bounds.so
--- (bench/cpu.lua says how to build it) bare loops take part: "read" reads the inputs and nothing else, others do what
--- nobody can leave out; with as many threads as `bare` lists. Their second thread does not sleep, so two need two
--- processors of their own.
+-- rounds, and under the name contender_least the least, which is what counts where others use the processor. On a GPU
+-- the view stands in the place of the threads ("calls": from Lua and from Python, of what bench/peers/versus.cu does
+-- not compare), and "read" is what reading the inputs takes at its fastest. PYTHON names the interpreter that has the
+-- peers; what they cannot do is said in lines that begin with "#". With build/bounds.so (bench/cpu.lua says how to build
+-- it) bare loops take part: "read" reads the inputs and nothing else, others do what nobody can leave out; with as many
+-- threads as `bare` lists. Their second thread does not sleep, so two need two processors of their own.
 package.path = "./bench/peers/?.lua;./bench/peers_cpu/?.lua;" .. package.path
 local contest, grid, drawn = require "contest", require "grid", require "drawn"
 local unpack = table.unpack or unpack -- luacheck: ignore unpack
@@ -36,11 +38,11 @@ local function tolerance(c)
   return narrow and 1e-5 or 1e-10
 end
 
--- ---- running, on the CPU ----
+-- ---- running ----
 
 local function case_of(c, threads)
   local rows = c.rows or 1
-  return ("%s %s %d %d %d %d %s %d"):format(c.op, c.dtype, rows, c.n / rows, c.axis or 2, c.n,
+  return ("%s %s %d %d %d %d %s %s"):format(c.op, c.dtype, rows, c.n / rows, c.axis or 2, c.n,
     c.bins and c.bins .. c.data or "-", threads)
 end
 
@@ -63,69 +65,121 @@ local function bare_contenders(bounds, bare, c, threads)
   return list
 end
 
-local function run(options)
-  local gr, peer = require "gpureduce", require "process"
+-- Waits for a result that may still be on its way: an array, or a number that is here; a histogram.
+local function wait(result)
+  if type(result) == "number" then return result end
+  return result[1]
+end
+
+local function wait_counts(result) return result.counts[1] end
+
+-- What this machine has for a run: peer(words) asks the Python process.
+local function open(options)
+  local gr, process = require "gpureduce", require "process"
+  local on_gpu, base = options.on == "gpu", os.tmpname()
+  local m = { gr = gr, on_gpu = on_gpu, base = base, views = on_gpu and { "calls" } or options.threads }
+  m.files = { x = base .. ".x", y = base .. ".y", result = base .. ".result" }
+  m.python = process((on_gpu and "PEER_DEVICE=cuda " or "") .. contest.python)
   local has_bounds, bounds = pcall(require, "bounds")
-  local python, base = peer(contest.python), os.tmpname()
-  local files = { x = base .. ".x", y = base .. ".y", result = base .. ".result" }
-  gr.use "cpu"
-  print(("# seed %d, %d cells to %g elements; %s, %s, %s; %s%s"):format(options.seed, options.cells, options.most,
-    gr._VERSION, rawget(_G, "jit") and jit.version or _VERSION, gr.instructions(), python "version",
-    has_bounds and "" or "; no bare loops: build/bounds.so is not there"))
+  m.bounds = has_bounds and not on_gpu and bounds
+  if not on_gpu then gr.use "cpu" end
+  print(("# seed %d, %d cells to %g elements; %s, %s, %s, %s; %s%s"):format(options.seed, options.cells, options.most,
+    gr._VERSION, rawget(_G, "jit") and jit.version or _VERSION, gr.backend(), gr.instructions(), m.python "version",
+    (m.bounds or on_gpu) and "" or "; no bare loops: build/bounds.so is not there"))
+  return m
+end
 
-  local function one(c)
-    local x, y = drawn.inputs(gr, c)
-    local size = grid.sizes[c.dtype]
-    for which, array in pairs { x = x, y = y } do
-      gr.save(array, files[which])
-      local rows = c.rows and (which == "x" or c.op == "dot") and ("%d"):format(c.rows) or ""
-      assert(python("load", which, numpy_dtype[c.dtype], files[which], rows) == "ok")
-    end
-    local bare = has_bounds and { x = bounds.load(files.x, size), y = y and bounds.load(files.y, size) }
-    if bare and not c.rows then bare.out = bounds.result(bare.x, floats[c.dtype] and size or 8) end
-    local call = { drawn.call(gr, c, x, y) }
-    local words, f = call[1], call[2]
-    local name, arguments = words:match "^(%S+)%s*(.*)$"
-    local result = f(call[3], call[4], call[5])
-    if name == "histogram" then result = result.counts end
-    contest.verify(gr, c.name, python("check", name, files.result, arguments), files.result, result, tolerance(c))
-    local able = {}
-    for _, who in ipairs { "numpy", "torch" } do
-      local answer = python("able", who, name, arguments)
-      if answer == "yes" then able[#able + 1] = who else print(("# %s: %s: %s"):format(c.name, who, answer)) end
-    end
-    for _, threads in ipairs(options.threads) do
-      gr.threads(threads)
-      python("threads", threads)
-      local contenders = { { name = "gpureduce", time = contest.timer(gr, f, call[3], call[4], call[5]) } }
-      for _, who in ipairs(able) do
-        local op = who == "torch" and "torch." .. name or name
-        contenders[#contenders + 1] = { name = who, time = function(calls)
-          return tonumber((python("time", op, calls, arguments)))
-        end }
-      end
-      for _, b in ipairs(bare and options.bare[threads] and bare_contenders(bounds, bare, c, threads) or {}) do
-        contenders[#contenders + 1] = b
-      end
-      contest.sample(gr, case_of(c, threads), contenders, options.rounds, threads, 3, true)
-    end
-    for _, a in pairs(bare or {}) do bounds.free(a) end
-    x:release()
-    if y then y:release() end
-    collectgarbage()
-    collectgarbage()
+-- A cell by calls from Lua beside calls from Python.
+local function one(m, c, options)
+  local gr, python, files, bounds = m.gr, m.python, m.files, m.bounds
+  local x, y = drawn.inputs(c)
+  local size = grid.sizes[c.dtype]
+  for which, array in pairs { x = x, y = y } do
+    gr.save(array, files[which])
+    local rows = c.rows and (which == "x" or c.op == "dot") and ("%d"):format(c.rows) or ""
+    assert(python("load", which, numpy_dtype[c.dtype], files[which], rows) == "ok")
   end
+  local bare = bounds and { x = bounds.load(files.x, size), y = y and bounds.load(files.y, size) }
+  if bare and not c.rows then bare.out = bounds.result(bare.x, floats[c.dtype] and size or 8) end
+  local call = { drawn.call(c, x, y) }
+  local f = call[2]
+  local name, arguments = call[1]:match "^(%S+)%s*(.*)$"
+  local result = f(call[3], call[4], call[5])
+  local waiting = m.on_gpu and (name == "histogram" and wait_counts or wait)
+  if name == "histogram" then result = result.counts end
+  contest.verify(gr, c.name, python("check", name, files.result, arguments), files.result, result, tolerance(c))
+  local able = {}
+  for _, who in ipairs { m.on_gpu and "torch" or "numpy", not m.on_gpu and "torch" or nil } do
+    local answer = python("able", who, name, arguments)
+    if answer == "yes" then able[#able + 1] = who else print(("# %s: %s: %s"):format(c.name, who, answer)) end
+  end
+  for _, view in ipairs(m.views) do
+    if not m.on_gpu then
+      gr.threads(view)
+      python("threads", view)
+    end
+    local contenders = {
+      { name = "gpureduce", time = contest.timer(gr, f, call[3], call[4], call[5], waiting) },
+    }
+    for _, who in ipairs(able) do
+      local op = who == "torch" and "torch." .. name or name
+      contenders[#contenders + 1] = { name = who, time = function(calls)
+        return tonumber((python("time", op, calls, arguments)))
+      end }
+    end
+    for _, b in ipairs(bare and options.bare[view] and bare_contenders(bounds, bare, c, view) or {}) do
+      contenders[#contenders + 1] = b
+    end
+    contest.sample(gr, case_of(c, view), contenders, options.rounds, m.on_gpu and 1 or view, 3, true)
+  end
+  for _, a in pairs(bare or {}) do bounds.free(a) end
+  x:release()
+  if y then y:release() end
+  collectgarbage()
+  collectgarbage()
+end
 
+-- What bench/peers/versus.cu compares, which has plain references for these; the rest goes by calls.
+local compared = { u8 = true, i32 = true, i64 = true, f16 = true, f32 = true, f64 = true }
+local of_matrices = { sum = true, mv = true, rmsnorm = true }
+local flat = { sum = true, max = true, dot = true, argmax = true, scan = true, histogram = true }
+
+-- A cell beside CUB, cuBLAS, torch and CuPy, by bench/peers/measure.lua.
+local function one_compared(measure, about, c)
+  local result = measure.cell(c)
+  for _, why in ipairs(result.missing) do print(("# %s: %s"):format(c.name, why)) end
+  local read = c.n * grid.sizes[c.dtype] * (c.op == "dot" and 2 or 1) / about.read
+  for view, v in pairs(result.views) do
+    for who, t in pairs(v.us) do print(("%s %s %.2f"):format(case_of(c, view), who, t.us * 1e3)) end
+    print(("%s read %.2f"):format(case_of(c, view), read))
+  end
+end
+
+local function run(options)
+  local m = open(options)
+  local gr, measure, about = m.gr, nil, nil
+  if m.on_gpu then
+    package.cpath = "./build/versus/?.so;" .. package.cpath
+    measure = require "measure"
+    about = measure.open()
+    print(("# %s reads %.0f GB/s; %s"):format(about.device, about.read, measure.open_python("./", os.getenv "TMPDIR"
+      or "/tmp")))
+  end
   local start = gr.clock()
   for k, c in ipairs(drawn.cells(options.seed, options.cells, options.most)) do
     if c.name:find(options.only) then
-      local ok, why = pcall(one, c)
+      local by_kernel = m.on_gpu and compared[c.dtype] and (c.rows and of_matrices or flat)[c.op]
+      local ok, why = pcall(function()
+        if by_kernel then one_compared(measure, about, c) else one(m, c, options) end
+      end)
       if not ok then print(("# %s FAILED: %s"):format(c.name, tostring(why))) end
+      io.stdout:flush()
       io.stderr:write(("%5.0f s  %d  %s\n"):format(gr.clock() - start, k, c.name))
     end
   end
-  for _, name in pairs(files) do os.remove(name) end
-  os.remove(base)
+  if measure then measure.close_python() end
+  for _, name in pairs(m.files) do os.remove(name) end
+  os.remove(m.base)
 end
 
 -- ---- the table ----

@@ -70,16 +70,16 @@ local function cell(name, make)
   print(name .. "|" .. table.concat(list, " "))
 end
 
-local seed, count, most, threads = pattern:match "^drawn (%d+) (%d+) (%S+) ?(%d*)"
-if seed then
+local from_seed, count, most, threads = pattern:match "^drawn (%d+) (%d+) (%S+) ?(%d*)"
+if from_seed then
   package.loaded.gpureduce = gr
   package.path = "./bench/peers/?.lua;" .. package.path
   local drawn = require "drawn"
   gr.threads(tonumber(threads) or 1)
   pattern = "."
-  for _, c in ipairs(drawn.cells(tonumber(seed), tonumber(count), tonumber(most))) do
-    local x, y = drawn.inputs(gr, c)
-    local _, f, a, b, d = drawn.call(gr, c, x, y)
+  for _, c in ipairs(drawn.cells(tonumber(from_seed), tonumber(count), tonumber(most))) do
+    local x, y = drawn.inputs(c)
+    local _, f, a, b, d = drawn.call(c, x, y)
     cell(c.name, function() return function() f(a, b, d) end end)
     x:release()
     if y then y:release() end

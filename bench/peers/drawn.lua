@@ -46,7 +46,7 @@ function drawn.cells(seed, count, most)
 end
 
 -- Samples from 0 to 1 of floats; whole numbers below bins, or below 100.
-local function samples(gr, c, seed, n)
+local function samples(c, seed, n)
   local x = gr.rand(n, "f64", { seed = seed })
   if c.data == "skewed" then x = x * x * x end
   if not floats[c.dtype] then x = x:mul(c.bins or 100, { into = x }) end
@@ -54,13 +54,13 @@ local function samples(gr, c, seed, n)
 end
 
 --- The inputs of a cell: the second for dots and products with a vector alone.
-function drawn.inputs(gr, c)
+function drawn.inputs(c)
   local length = c.op == "dot" and c.n or c.op == "mv" and (c.axis == 2 and c.n / c.rows or c.rows)
-  return samples(gr, c, 1, c.n), length and samples(gr, c, 2, length) or nil
+  return samples(c, 1, c.n), length and samples(c, 2, length) or nil
 end
 
 --- The call in the words of the peers, the function, and its arguments.
-function drawn.call(gr, c, x, y)
+function drawn.call(c, x, y)
   local axis = c.rows and { rows = c.rows, axis = c.axis }
   if c.op == "histogram" then
     if not floats[c.dtype] then return "bincount", gr.bincount, x end

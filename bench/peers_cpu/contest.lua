@@ -2,8 +2,8 @@
 -- possible, the comparison of results, and the raw lines: words of the case, contender, nanoseconds of one call.
 local contest = {}
 
---- The process that has NumPy and torch. NumPy works on one thread, all of it but dot by itself: the idle threads of its
--- OpenBLAS would go on using CPUs.
+--- The process that has NumPy and torch. NumPy works on one thread, all of it but dot by itself: the idle threads of
+-- its OpenBLAS would go on using CPUs.
 contest.python = ("OPENBLAS_NUM_THREADS=1 %s bench/peers_cpu/python_peer.py"):format(os.getenv "PYTHON" or "python3")
 
 local function median(t)
@@ -13,7 +13,18 @@ end
 
 --- The mean nanoseconds of so many calls of f, after one that is not counted. With as many arguments as somebody would
 -- write: a nil behind them costs a nanosecond and more.
-function contest.timer(gr, f, a, b, c)
+-- wait, if given, gets the last result and waits for it.
+function contest.timer(gr, f, a, b, c, wait)
+  if wait then
+    return function(calls)
+      local result = f(a, b, c)
+      wait(result)
+      local start = gr.clock()
+      for _ = 1, calls do result = f(a, b, c) end
+      wait(result)
+      return (gr.clock() - start) / calls * 1e9
+    end
+  end
   local function loop(calls)
     if c ~= nil then for _ = 1, calls do f(a, b, c) end
     elseif b ~= nil then for _ = 1, calls do f(a, b) end
@@ -56,8 +67,9 @@ end
 
 local function compare(what, expected, got, tolerance, least)
   local room = tolerance * math.max(least or 1, math.abs(expected))
-  local both_nan = expected ~= expected and got ~= got
-  if not both_nan and not (math.abs(expected - got) <= room) and expected ~= got then
+  local same = expected == got or (expected ~= expected and got ~= got)
+  local near = math.abs(expected - got) <= room -- never, where one of them is a NaN
+  if not same and not near then
     error(("%s: NumPy says %.17g, here it is %.17g"):format(what, expected, got), 0)
   end
 end
@@ -76,10 +88,10 @@ function contest.verify(gr, what, answer, file, got, tolerance, least)
   end
 end
 
---- All contenders { name, time } of a case in turns, rounds times: a raw line each, the median; of bare loops the least,
--- too. A processor that slept takes a millisecond to be of use, so samples of several threads are long. far: a contender
--- that takes so many times as long as the first takes part in two rounds only. brief: short samples and the least of all
--- of them, for a processor that others use, too, where a long sample is interrupted for certain.
+--- All contenders { name, time } of a case in turns, rounds times: a raw line each, the median; of bare loops the
+-- least, too. A processor that slept takes a millisecond to be of use, so samples of several threads are long. far: a
+-- contender that takes so many times as long as the first takes part in two rounds only. brief: short samples and the
+-- least of all of them, for a processor that others use, too, where a long sample is interrupted for certain.
 function contest.sample(gr, case, contenders, rounds, threads, far, brief)
   local times, budget = {}, brief and 1e6 or threads > 1 and 1.5e7 or 2e6
   for k, c in ipairs(contenders) do

@@ -9,8 +9,10 @@ check OP PATH ARGS             the result as a number, or, where it is an array,
 able WHO OP ARGS               "yes", or "no" and why numpy or torch cannot
 time OP REPEAT ARGS            nanoseconds a call of NumPy, the mean of REPEAT calls after one that is not counted;
                                torch.OP: of torch
-DTYPE is NumPy's name; V2 is bfloat16, which only torch has.
+DTYPE is NumPy's name; V2 is bfloat16, which only torch has. PEER_DEVICE=cuda: torch works there; it waits at the end of
+the calls, and with results of one number after each.
 """
+import os
 import sys
 import time
 from functools import partial
@@ -23,6 +25,7 @@ try:
 except ImportError:
     torch = None
 
+DEVICE = os.environ.get("PEER_DEVICE", "cpu")
 arrays, tensors, out = {}, {}, {}
 bfloats = set()  # names of arrays that hold the bits of bfloat16
 
@@ -67,7 +70,8 @@ def tensor(name):
     if name not in tensors:
         a = arrays[name]
         bits = name in bfloats
-        tensors[name] = torch.from_numpy(a.view("i2")).view(torch.bfloat16) if bits else torch.from_numpy(a)
+        t = torch.from_numpy(a.view("i2")).view(torch.bfloat16) if bits else torch.from_numpy(a)
+        tensors[name] = t.to(DEVICE)
     return tensors[name]
 
 
@@ -131,7 +135,15 @@ def torch_operation(op, bins=0, low=0.0, high=0.0):
 
 
 def contender(op, *args):
-    return torch_operation(op[6:], *args) if op.startswith("torch.") else operation(op, *args)
+    if not op.startswith("torch."):
+        return operation(op, *args)
+    f = torch_operation(op[6:], *args)
+    return (lambda: f().item()) if DEVICE != "cpu" and f().dim() == 0 else f
+
+
+def wait(op):
+    if DEVICE != "cpu" and op.startswith("torch."):
+        torch.cuda.synchronize()
 
 
 def able(who, op, *args):
@@ -165,9 +177,11 @@ def check(op, path, *args):
 def measure(op, repeat, *args):
     f, repeat = contender(op, *args), range(int(repeat))
     f()
+    wait(op)
     start = time.perf_counter_ns()
     for _ in repeat:
         f()
+    wait(op)
     return str((time.perf_counter_ns() - start) / len(repeat))
 
 
