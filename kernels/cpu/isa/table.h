@@ -130,9 +130,9 @@ typedef void (*gr_narrow)(gr_dtype t, const char *x, int64_t pitch, int n, const
 ** States of vectors that lie side by side, of one leaf at most: element k of vector c is at x + k * pitch + c * size.
 ** A second input lies in the same way (y_wide), or is one number for all of them: element k at y + k * y_pitch.
 */
-#define GR_DOWN_LEAST 16          /* vectors */
-#define GR_DOWN_MOST 512          /* vectors */
-#define GR_DOWN_ROOM (64 * 1024)  /* bytes, for doubles: of each vector as many as it has elements or the tree lanes */
+#define GR_DOWN_LEAST 16         /* vectors */
+#define GR_DOWN_MOST 512         /* vectors */
+#define GR_DOWN_ROOM (64 * 1024) /* bytes, for doubles: of each vector as many as it has elements or the tree lanes */
 typedef struct gr_down_job {
   const char *x, *y;
   int64_t pitch, y_pitch;

@@ -296,7 +296,8 @@ GR_INLINE void vd_store(gr_dtype t, void *p, vd x) { vd_store_number(t, p, vd_ca
 GR_INLINE void vd_store_half(gr_dtype t, void *p, vd x) {
   const __m512d v = (__m512d)x;
   const __m256 f = _mm512_cvt_roundpd_ps(v, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
-  const __mmask8 nan = _mm512_cmp_pd_mask(v, v, _CMP_UNORD_Q), lost = _mm512_cmp_pd_mask(_mm512_cvtps_pd(f), v, _CMP_NEQ_OQ);
+  const __mmask8 nan = _mm512_cmp_pd_mask(v, v, _CMP_UNORD_Q),
+                 lost = _mm512_cmp_pd_mask(_mm512_cvtps_pd(f), v, _CMP_NEQ_OQ);
   const __m256i u = _mm256_castps_si256(f), one = _mm256_set1_epi32(1), odd = _mm256_mask_or_epi32(u, lost, u, one);
   __m128i half;
   if (t == GR_F16) {

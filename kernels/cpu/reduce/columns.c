@@ -6,7 +6,7 @@
 #include "kernels/cpu/gather.h"
 #include "kernels/cpu/reduce/reduce.h"
 
-#define AHEAD 16 /* rows from a load to its prefetch */
+#define AHEAD 16 /* rows from a load to its prefetch, where a column is longer than a leaf */
 
 typedef struct strips {
   const gr_plan *p;
@@ -90,8 +90,11 @@ static int any_order(const gr_plan *p) {
 
 static int columns_down(const gr_plan *p) {
   const int64_t n = p->job->n, lanes = GR_LANES(p->size), live = n < lanes ? n : lanes;
-  int64_t columns = any_order(p) ? GR_DOWN_MOST : GR_DOWN_ROOM / 8 / live / GR_DOWN_LEAST * GR_DOWN_LEAST;
-  if (!any_order(p) && n > GR_LEAF(p->size) && columns > COUNTED) columns = COUNTED;
+  const int longer = n > GR_LEAF(p->size); /* else lanes stay in the first cache, and no counter is needed */
+  const int64_t room = longer ? GR_DOWN_ROOM : GR_DOWN_ROOM / 2;
+  int64_t columns = any_order(p) ? GR_DOWN_MOST : room / 8 / live / GR_DOWN_LEAST * GR_DOWN_LEAST;
+  if (!any_order(p) && longer && columns > COUNTED) columns = COUNTED;
+  if (columns < GR_DOWN_LEAST) columns = GR_DOWN_LEAST; /* of bytes, whose variances are of integers: no lanes */
   return columns < GR_DOWN_MOST ? (int)columns : GR_DOWN_MOST;
 }
 
@@ -109,13 +112,17 @@ static void down_strip(const gr_plan *p, int64_t v, int columns, int64_t from, i
   d.y_pitch = y->stride;
   d.y_wide = two && y->step != 0;
   d.count = whole;
-  d.ahead = AHEAD;
+  d.ahead = single ? 0 : AHEAD;
   for (; n > 0; n -= leaf, from += leaf) {
     uint64_t k;
     int i;
     d.n = n < leaf ? (int)n : leaf;
     d.x = (const char *)x->data + (v - more) * p->size + from * x->stride;
     d.y = two ? (const char *)y->data + (v - more) * y->step + from * y->stride : NULL;
+    if (single && more == 0) { /* from is 0: positions are what they are */
+      p->down(&d, states);
+      return;
+    }
     p->down(&d, own);
     if (p->kind == GR_ACC_POSITION)
       for (i = 0; i < whole; i++) own[i].i[1] += from;

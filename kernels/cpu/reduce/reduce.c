@@ -180,17 +180,20 @@ void gr_finish_vector(const gr_plan *p, int64_t v, gr_acc acc) {
 static void finish_extremes(const gr_reduce_job *job, int64_t v, int count, const gr_acc *states, int which) {
   const int64_t inf = gr_key_inf(job->dtype);
   int k;
-#define PUT(type, bits)                           \
-  for (k = 0; k < count; k++) {                   \
-    const int64_t key = states[k].i[which];       \
-    ((type *)job->out)[v + k] = (type)(bits);     \
-  }                                               \
+#define PUT(type, bits)                       \
+  for (k = 0; k < count; k++) {               \
+    const int64_t key = states[k].i[which];   \
+    ((type *)job->out)[v + k] = (type)(bits); \
+  }                                           \
   break
 #define NUMBER(bits, nan) (states[k].i[0] >= ~inf && states[k].i[1] <= inf ? (bits) : (nan))
   switch (job->dtype) {
-    case GR_U8: case GR_I8: PUT(uint8_t, key);
-    case GR_U16: case GR_I16: PUT(uint16_t, key);
-    case GR_U32: case GR_I32: PUT(uint32_t, key);
+    case GR_U8:
+    case GR_I8: PUT(uint8_t, key);
+    case GR_U16:
+    case GR_I16: PUT(uint16_t, key);
+    case GR_U32:
+    case GR_I32: PUT(uint32_t, key);
     case GR_I64: PUT(int64_t, key);
     case GR_F16: PUT(uint16_t, NUMBER(gr_key_bits16((uint16_t)key), 0x7e00));
     case GR_BF16: PUT(uint16_t, NUMBER(gr_key_bits16((uint16_t)key), 0x7fc0));
@@ -308,7 +311,8 @@ static void do_narrow_batch(void *arg, int64_t k) {
   const gr_plan *p = s->p;
   const gr_reduce_job *job = p->job;
   const gr_vec *x = &job->a, *y = &job->b;
-  const int64_t end = (k + 1) * s->size < job->count ? (k + 1) * s->size : job->count, pitch = GR_NARROW_ROWS * p->size + 64;
+  const int64_t end = (k + 1) * s->size < job->count ? (k + 1) * s->size : job->count,
+                pitch = GR_NARROW_ROWS * p->size + 64;
   const int two = p->inputs == 2;
   _Alignas(64) char turned_x[TURNED_ROOM], turned_y[TURNED_ROOM];
   gr_acc states[GR_NARROW_ROWS];
@@ -323,7 +327,8 @@ static void do_narrow_batch(void *arg, int64_t k) {
       memset(turned_y, 0, sizeof(turned_y));
     }
     gr_turn(p->size, turned_x, pitch, (const char *)x->data + v * x->step, x->step, rows, (int)job->n);
-    if (two && d.y_wide) gr_turn(p->size, turned_y, pitch, (const char *)y->data + v * y->step, y->step, rows, (int)job->n);
+    if (two && d.y_wide)
+      gr_turn(p->size, turned_y, pitch, (const char *)y->data + v * y->step, y->step, rows, (int)job->n);
     p->down(&d, states);
     gr_finish_vectors(p, v, rows, states);
   }
@@ -384,10 +389,10 @@ void gr_cpu_explain(const gr_reduce_job *job, int threads, int parallel, gr_expl
   e->why = loops[loop].why;
   e->launches = 1;
   e->set = gr_cpu_in_use();
-  e->blocks = !parallel                      ? 1
+  e->blocks = !parallel                                             ? 1
               : loop == SUMS || loop == NARROW_ROWS || loop == ROWS ? (job->count - 1) / rows_of_piece(&p) + 1
-              : loop != VECTORS              ? 0
-              : is_cut(&p)                   ? (job->n - 1) / cut_of(&p) + 1
-                                             : 1; /* of each vector */
+              : loop != VECTORS                                     ? 0
+              : is_cut(&p)                                          ? (job->n - 1) / cut_of(&p) + 1
+                                                                    : 1; /* of each vector */
   e->threads = e->blocks && e->blocks < threads ? e->blocks : threads;
 }
