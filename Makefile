@@ -4,8 +4,11 @@
 #                 against plain C                          make bench     time it
 # make release    all GPU architectures                    make lint format install clean
 # make deps       install what building needs (Debian)     make deps-test   and what the specs need
+# make deps-python   and what `make python` needs: arrays of NumPy in Lua and back
 # make sweep fuzz fuzz-asan formulas   every allocation fails once; random calls and formulas beside a model
+# make mpi        gpureduce/mpi.so, for ranks, where mpicc is (make deps-mpi)   make ranks   4096 ranks in one process
 # make docs       write the reference and the types from docs/api           make coverage  how much the specs run
+# make static embed   the library for hosts that link it, and the examples of hosts (CHECKED=1: handles are checked)
 # make reproducible   two builds in two folders give the same bytes         make cppcheck  another look at the C
 #
 # It uses all cores (-j1 one), and says a line a file (V=1 whole commands).
@@ -24,11 +27,11 @@ CC ?= cc
 CFLAGS ?= -O2 -Wall -Wextra
 LUA ?= lua5.4
 BUSTED ?= busted
-BUILD = build
+BUILD = build$(if $(CHECKED),/checked)
 OBJ = $(BUILD)/obj
 V =
 
-.PHONY: all deps deps-test demo test bench docs format format-check release install clean always
+.PHONY: all deps deps-test deps-python demo test bench docs format format-check release install clean always
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL = all
 
@@ -36,10 +39,11 @@ include mk/rock.mk mk/lua.mk mk/flags.mk mk/cuda.mk mk/progress.mk
 
 # ---- what is built ----
 
-plain_c   = $(wildcard src/core/*.c src/core/*/*.c kernels/cpu/*.c kernels/cpu/*/*.c kernels/ladder/*.c)
+plain_c   = $(wildcard src/core/*.c src/core/*/*.c src/capi/*.c kernels/cpu/*.c kernels/cpu/*/*.c kernels/ladder/*.c)
 core_c    = $(slow_c) $(filter-out $(slow_c),$(plain_c)) src/backends.c src/backend/cpu.c src/backend/pretend.c
 binding_c = $(wildcard src/binding/*.c)
 lua_parts = $(wildcard lua/gpureduce/*.lua)
+lua_modules = $(wildcard lua/modules/*.lua)
 core_o    = $(device_o) $(core_c:%.c=$(OBJ)/%.o)
 libs      = $(device_libs) -lm -ldl -lpthread
 
@@ -48,7 +52,7 @@ LIB_EXTENSION = so
 LIBFLAG = -shared
 for_lua   = $(BUILD)/$(lua_name)
 module    = $(for_lua)/gpureduce.$(LIB_EXTENSION)
-binding_o = $(binding_c:src/%.c=$(for_lua)/obj/%.o) $(for_lua)/obj/embedded.o
+binding_o = $(binding_c:src/%.c=$(for_lua)/obj/%.o) $(for_lua)/obj/embedded.o $(for_lua)/obj/reference.o
 
 # $(BUILD)/gpureduce.so is the one that was made last, for a try by hand; nothing else reads it.
 all: $(module)
@@ -79,14 +83,23 @@ $(for_lua)/obj/embedded.o: $(BUILD)/embedded.c
 	@mkdir -p $(@D)
 	$(call step,lua/gpureduce/*.lua) $(compile) $(follow) -c $< -o $@
 
-# Each Lua part as one C string a line, so that one file is the whole module.
-$(BUILD)/embedded.c: $(lua_parts) Makefile
+$(for_lua)/obj/reference.o: $(BUILD)/reference.c
+	@mkdir -p $(@D)
+	$(call step,docs/api/*.lua) $(compile) $(follow) -c $< -o $@
+
+# What gr.help knows is the reference's source.
+$(BUILD)/reference.c: $(wildcard docs/api/*.lua docs/*.lua)
+	@mkdir -p $(@D)
+	@$(LUA) docs/generate.lua --embed $@
+
+# Each Lua part, and each module that is required by a name of its own, as one C string a line, so that one file is the
+# whole.
+as_c = echo "const gr_embedded $(1)[] = {"; for f in $(2); do echo "{\"$$(basename $$f .lua)\","; \
+  sed 's/\\/\\\\/g; s/"/\\"/g; s/^/"/; s/$$/\\n"/' $$f; echo '},'; done; echo '{NULL, NULL}};'
+$(BUILD)/embedded.c: $(lua_parts) $(lua_modules) Makefile
 	@mkdir -p $(@D)
 	@{ echo '#include "src/binding/embedded.h"'; echo '#include <stddef.h>'; \
-	  echo 'const gr_embedded gr_embedded_parts[] = {'; \
-	  for f in $(lua_parts); do echo "{\"$$(basename $$f .lua)\","; \
-	    sed 's/\\/\\\\/g; s/"/\\"/g; s/^/"/; s/$$/\\n"/' $$f; echo '},'; done; \
-	  echo '{NULL, NULL}};'; } >$@
+	  $(call as_c,gr_embedded_parts,$(lua_parts)); $(call as_c,gr_embedded_modules,$(lua_modules)); } >$@
 
 # What each object was made from; one without such a file is made anew.
 every_o = $(binding_o) $(filter-out $(OBJ)/shipped.o,$(core_o)) $(shipped_ptx)
@@ -94,7 +107,7 @@ known_d = $(wildcard $(addsuffix .d,$(basename $(every_o))))
 $(filter-out $(addsuffix .o,$(basename $(known_d))) $(addsuffix .ptx,$(basename $(known_d))),$(every_o)): always
 include $(known_d)
 
-include mk/checks.mk mk/fuzz.mk mk/hostile.mk
+include mk/mpi.mk mk/static.mk mk/checks.mk mk/fuzz.mk mk/hostile.mk
 
 # ---- using it ----
 
@@ -108,11 +121,23 @@ deps-test: deps
 	  luajit libluajit-5.1-dev lua-busted lua-check libmpfr-dev gcc-aarch64-linux-gnu libc6-dev-arm64-cross \
 	  qemu-user-static clang clang-format-14
 
+# lupa: Lua in Python, every version of it. They go to a folder of their own.
+python = $(BUILD)/python/bin/python
+deps-python:
+	command -v python3 >/dev/null && python3 -c 'import ensurepip' || $(apt) install -y --no-install-recommends \
+	  python3-venv
+	python3 -m venv $(BUILD)/python
+	$(python) -m pip install --quiet numpy lupa
+
+deps-mpi:
+	$(apt) update
+	$(apt) install -y --no-install-recommends openmpi-bin libopenmpi-dev
+
 here = LUA_CPATH="$(CURDIR)/$(for_lua)/?.so;;"
 demo: all
 	$(here) $(LUA) examples/bytes.lua $$(command -v $(LUA))
 
-test: $(module) $(plans)
+test: $(module) $(plans) $(if $(filter test,$(MAKECMDGOALS)),$(hosts_here))
 	$(here) $(if $(plans),GPUREDUCE_PLANS="$(CURDIR)/$(plans)") $(BUSTED) --lua=$$(command -v $(LUA)) \
 	  --cpath="$(CURDIR)/$(for_lua)/?.so"
 
@@ -138,9 +163,15 @@ release:
 
 PREFIX ?= /usr/local
 LIBDIR ?= $(PREFIX)/lib/lua/$(patsubst luajit,5.1,$(lua_version))
-install: $(module)
+install: $(module) $(if $(ROCK),,$(library) $(pc))
 	install -d "$(DESTDIR)$(LIBDIR)"
 	install -m 755 $(module) "$(DESTDIR)$(LIBDIR)/"
+ifeq ($(ROCK),)
+	install -d "$(DESTDIR)$(LIBRARY_DIR)/pkgconfig" "$(DESTDIR)$(INCLUDE_DIR)"
+	install -m 644 $(library) "$(DESTDIR)$(LIBRARY_DIR)/"
+	install -m 644 $(pc) "$(DESTDIR)$(LIBRARY_DIR)/pkgconfig/"
+	install -m 644 include/gpureduce.h "$(DESTDIR)$(INCLUDE_DIR)/"
+endif
 
 clean:
 	rm -rf $(BUILD)

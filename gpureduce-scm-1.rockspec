@@ -17,6 +17,7 @@ description = {
 dependencies = {
   "lua >= 5.1",
 }
+-- gpureduce.luassert, which is in the module's one file, needs luassert where it is asked for.
 test_dependencies = {
   "busted",
 }

@@ -1,37 +1,14 @@
--- Writes docs/reference.md and the types in library/ (docs/types.lua) from docs/api/*.lua: lua docs/generate.lua
+-- Writes docs/reference.md and the types in library/ (docs/types.lua) from docs/api/*.lua, and the C API's header and
+-- page (docs/header.lua) from docs/capi/*.lua: lua docs/generate.lua
 -- With --check it writes nothing and fails when a file is stale or a public function has no entry (needs the module).
-local source, types = dofile("docs/source.lua"), dofile("docs/types.lua")
+-- With --embed PATH it writes what gr.help knows (docs/topics.lua) as C, which the build compiles into the module.
+local source, types, header = dofile("docs/source.lua"), dofile("docs/types.lua"), dofile("docs/header.lua")
+local topics = dofile("docs/topics.lua")
 
-local function is_optional(row) return row[2]:find("%?$") ~= nil end
-local function plain(kind) return (kind:gsub("%?$", "")) end
-local function is_method(entry)
-  return entry.params[1] and entry.params[1][2]:find("^array%f[^%w]") and entry.method ~= false
-end
-local function flat(text) return (text:gsub("%s*\n%s*", " "):gsub("^%s+", ""):gsub("%s+$", "")) end
+-- The version of the C API: of the table, and of the library that it comes with.
+local capi = { number = "0.2.0", major = 1, minor = 0 }
 
--- ---- signatures ----
-
--- "a, b [, options]"
-local function arguments(params, first)
-  local text = ""
-  for k = first, #params do
-    local name = params[k][1]
-    local comma = k > first and ", " or ""
-    if is_optional(params[k]) then text = text .. (k > first and " [" or "[") .. comma .. name .. "]"
-    else text = text .. comma .. name end
-  end
-  return text
-end
-
-local function signatures(entry, objects)
-  if entry.syntax then return entry.syntax end
-  if entry.of then return { ("%s:%s(%s)"):format(objects[entry.of].self, entry.name, arguments(entry.params, 1)) } end
-  local list = { ("gr.%s(%s)"):format(entry.name, arguments(entry.params, 1)) }
-  if is_method(entry) then
-    list[2] = ("%s:%s(%s)"):format(entry.params[1][1], entry.name, arguments(entry.params, 2))
-  end
-  return list
-end
+local flat, is_optional, plain = source.flat, source.is_optional, source.plain
 
 -- ---- the reference ----
 
@@ -51,16 +28,11 @@ end
 
 local function anchor(text) return (text:lower():gsub("[^%w%- _]", ""):gsub(" ", "-")) end
 
-local facts = {
-  { "dtypes", "Dtypes" }, { "shapes", "Shapes" }, { "units", "Units" }, { "errors", "Errors" },
-  { "cost", "Cost" }, { "waits", "Waits and copies" },
-}
-
 local function add_entry(add, entry, objects)
   add("### " .. source.full_name(entry))
   add("")
   local forms = {}
-  for k, form in ipairs(signatures(entry, objects)) do forms[k] = "`" .. form .. "`" end
+  for k, form in ipairs(source.signatures(entry, objects)) do forms[k] = "`" .. form .. "`" end
   add(table.concat(forms, "<br>\n"))
   add("")
   add((entry.text:gsub("^%s+", ""):gsub("%s+$", "")))
@@ -69,7 +41,7 @@ local function add_entry(add, entry, objects)
   add_table(add, "option", entry.options or {})
   for _, row in ipairs(entry.returns) do add(("- **Returns** %s: %s"):format(row[1], flat(row[2]))) end
   if #entry.returns == 0 then add("- **Returns** nothing.") end
-  for _, fact in ipairs(facts) do
+  for _, fact in ipairs(source.facts) do
     if entry[fact[1]] then add(("- **%s**: %s"):format(fact[2], flat(entry[fact[1]]))) end
   end
   add("")
@@ -131,24 +103,30 @@ local function read(path)
   return text
 end
 
-local function main(check)
+local function write(path, text)
+  local file = assert(io.open(path, "wb"))
+  file:write(text)
+  file:close()
+end
+
+local function main(what, path)
+  local check = what == "--check"
   local chapters, entries, objects = source.load()
+  if what == "--embed" then return write(path, topics.embed(chapters, objects)) end
   local outputs = {
     ["docs/reference.md"] = reference(chapters, objects),
     ["library/gpureduce.lua"] = types.luacats(entries, objects),
     ["library/gpureduce.d.tl"] = types.teal(entries, objects),
+    ["include/gpureduce.h"] = header.text(capi),
+    ["docs/capi.md"] = header.page(),
   }
   local wrong = check and source.compare(require "gpureduce", entries, objects) or {}
-  for path, text in pairs(outputs) do
-    if check and read(path) ~= text then wrong[#wrong + 1] = path .. " is stale: run 'make docs' and commit it" end
-    if not check then
-      local file = assert(io.open(path, "wb"))
-      file:write(text)
-      file:close()
-    end
+  for name, text in pairs(outputs) do
+    if check and read(name) ~= text then wrong[#wrong + 1] = name .. " is stale: run 'make docs' and commit it" end
+    if not check then write(name, text) end
   end
   for _, line in ipairs(wrong) do io.stderr:write(line, "\n") end
   if #wrong > 0 then os.exit(1) end
 end
 
-main(arg and arg[1] == "--check")
+main(arg and arg[1], arg and arg[2])

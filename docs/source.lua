@@ -6,6 +6,7 @@ local source = {}
 source.order = {
   "make", "look", "matrices", "elements", "formulas", "reduce", "exact", "histogram", "scan", "operators", "rows",
   "pictures", "when", "files", "outside", "where", "care", "learn",
+  "prompt",
 }
 
 source.dtypes = { "u8", "i8", "i16", "u16", "i32", "u32", "i64", "f16", "bf16", "f32", "f64" }
@@ -77,6 +78,51 @@ end
 
 --- "sum", or "histogram:quantile" for a method of another object than an array.
 function source.full_name(entry) return entry.of and entry.of .. ":" .. entry.name or entry.name end
+
+-- ---- what entries say, in words ----
+
+--- The text in one line.
+function source.flat(text) return (text:gsub("%s*\n%s*", " "):gsub("^%s+", ""):gsub("%s+$", "")) end
+
+--- Rows of params, options and fields: whether they may be left out, and a type without the sign of that.
+function source.is_optional(row) return row[2]:find("%?$") ~= nil end
+function source.plain(kind) return (kind:gsub("%?$", "")) end
+
+--- Whether the function is a method of arrays.
+function source.is_method(entry)
+  return entry.params[1] and entry.params[1][2]:find("^array%f[^%w]") and entry.method ~= false
+end
+
+-- "a, b [, options]"
+local function arguments(params, first)
+  local text = ""
+  for k = first, #params do
+    local name = params[k][1]
+    local comma = k > first and ", " or ""
+    if source.is_optional(params[k]) then text = text .. (k > first and " [" or "[") .. comma .. name .. "]"
+    else text = text .. comma .. name end
+  end
+  return text
+end
+
+--- How to call it: a list of forms.
+function source.signatures(entry, objects)
+  if entry.syntax then return entry.syntax end
+  if entry.of then return { ("%s:%s(%s)"):format(objects[entry.of].self, entry.name, arguments(entry.params, 1)) } end
+  local list = { ("gr.%s(%s)"):format(entry.name, arguments(entry.params, 1)) }
+  if source.is_method(entry) then
+    list[2] = ("%s:%s(%s)"):format(entry.params[1][1], entry.name, arguments(entry.params, 2))
+  end
+  return list
+end
+
+--- The fields of an entry that are told behind its parameters, and their titles.
+source.facts = {
+  { "dtypes", "Dtypes" }, { "shapes", "Shapes" }, { "units", "Units" }, { "errors", "Errors" },
+  { "cost", "Cost" }, { "waits", "Waits and copies" },
+}
+
+-- ---- comparing with the module ----
 
 -- The names of the functions that an object's metatable offers.
 local function methods_of(object)

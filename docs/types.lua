@@ -4,9 +4,7 @@ local source = dofile("docs/source.lua")
 
 local types = {}
 
-local function flat(text) return (text:gsub("%s*\n%s*", " "):gsub("^%s+", ""):gsub("%s+$", "")) end
-local function is_optional(row) return row[2]:find("%?$") ~= nil end
-local function plain(kind) return (kind:gsub("%?$", "")) end
+local flat, is_optional, plain, is_method = source.flat, source.is_optional, source.plain, source.is_method
 
 -- ---- signatures ----
 
@@ -73,10 +71,6 @@ local function shared(entry, name, object)
     copy.returns[k] = { is_element and (row[1]:gsub("^array$", name)) or row[1], row[2] }
   end
   return copy
-end
-
-local function is_method(entry)
-  return entry.params[1] and entry.params[1][2]:find("^array%f[^%w]") and entry.method ~= false
 end
 
 local function sorted_names(objects)

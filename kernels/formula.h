@@ -76,8 +76,9 @@ typedef enum gr_feeding {
 /*
 ** Positions 0 .. n - 1. Either every one of node `result` is stored to out (consumer_count == 0); or it is reduced:
 ** by several consumers to one number each, all of them of whole vectors of n, whose words (two a consumer) go to the
-** host as gr_backend.reduce gives them; or by one consumer to job.count vectors, into job.out: vector v is positions
-** v * job.n .. v * job.n + job.n - 1, or its segment. Vectors have the tree of a vector that lies in memory.
+** host as gr_backend.reduce gives them; or by one consumer (where a backend feeds operations, by several, which agree
+** in the vectors) to job.count vectors, into job.out: vector v is positions v * job.n .. v * job.n + job.n - 1, or its
+** segment. Vectors have the tree of a vector that lies in memory.
 **
 ** Or (feeds) it is what an operation takes: nodes a and b stand for vectors of its job (a and b, of weights: a and w;
 ** of compact: a and mask; b -1: no such vector), which are not used. sums: of an exact sum.

@@ -31,7 +31,7 @@ typedef struct gr_reduce_job {
   gr_dtype out_dtype;
   int32_t offsets_are_i32;
   int64_t count;
-  double ddof;  /* var, std */
+  double ddof;  /* var, std; GR_UNDIVIDED, of these, mean and mse: see there */
   double scale_a, scale_b; /* sumsq, norm2, cosine: elements are multiplied by it first (powers of two, usually 1) */
   /*
   ** Segments: with offsets (positions from 1, int64, or int32 where offsets_are_i32) vector v is elements offsets[s] ..
@@ -101,6 +101,21 @@ typedef struct gr_scan_job {
   gr_vec a, out;
   int32_t exclusive, reverse;
 } gr_scan_job;
+
+/*
+** A part of a longer scan, which begins with a tile (docs/numerics.md: the scan): element k of the whole lies at
+** data + k * stride, and those from first on to n - 1 are there. totals: of what lies before, in order: of sums and
+** products of floats those of so many tiles each, a power of two up to a superblock's, of which there are whole
+** multiples before; of all else any.
+*/
+#define GR_SCAN_TILE 4096
+#define GR_SCAN_TILES 1024 /* of a superblock */
+typedef struct gr_scan_part {
+  gr_scan_job job; /* not reversed */
+  int64_t first, count;
+  const gr_acc *totals;
+  const int64_t *tiles;
+} gr_scan_part;
 
 /* out[r][k] = x[r][k] / sqrt(mean(x[r]^2) + eps) * w[k]; x, w and out share a dtype; w.data may be NULL. */
 typedef struct gr_rmsnorm_job {
@@ -172,19 +187,22 @@ typedef struct gr_edges_job {
   int64_t *limits;
 } gr_edges_job;
 
-/* n numbers of the stream (seed, stream, mark) starting at counter 0, of that kind (math.h). */
+/*
+** n numbers of the stream (seed, stream, mark) starting at counter 0, of that kind (math.h); on the CPU at counter
+** first, so that a part of a longer vector can be made.
+*/
 typedef struct gr_random_job {
   gr_dtype dtype;
   int64_t n;
   gr_vec out;
   uint64_t seed, stream;
   int32_t kind;
-  uint64_t mark;
+  uint64_t mark, first;
 } gr_random_job;
 
 /*
 ** n whole numbers low, low + 1, ..., of so many (range; 0: all 2^64), equally likely. With sums, `count` running sums
-** of weights that end with range: low + k, as often as weight k says.
+** of weights that end with range: low + k, as often as weight k says. first: as above.
 */
 typedef struct gr_whole_job {
   gr_dtype dtype;
@@ -195,6 +213,7 @@ typedef struct gr_whole_job {
   uint64_t range;
   const int64_t *sums;
   int64_t count;
+  uint64_t first;
 } gr_whole_job;
 
 /* The first n of the positions 1 .. length in random order (numerics/random.h). */

@@ -32,9 +32,10 @@ local array = {}
 ---them later counts. `#e` is its length. Functions of the module that take an array's values take it in the array's
 ---place, and are methods of it too: all reductions, `gr.many`, `histogram` (`weights` as well), `bincount`, `scan`,
 ---`compact` (as values and as mask), `take` (as values and as index), `shuffle`, `choice`, `quantile`, `median`,
----`rmsnorm`, `softmax`, `cov`, `corr`, `digest`. The element operators, `compare` and `where`, and `+ - * / % ^` and
----unary `-` (where Lua has them, `//`, `& | ~ << >>` and unary `~` too), give expressions again. `<` and `<=` raise, as
----Lua would make booleans of them; `and` and `==` are Lua's own: write `land` and `eq`.
+---`rmsnorm`, `softmax`, `cov`, `corr`, `digest`, `allclose`, `isclose`, `differ`. The element operators, `compare` and
+---`where`, and `+ - * / % ^` and unary `-` (where Lua has them, `//`, `& | ~ << >>` and unary `~` too), give
+---expressions again. `<` and `<=` raise, as Lua would make booleans of them; `and` and `==` are Lua's own: write `land`
+---and `eq`.
 ---@class gpureduce.expression
 ---@operator add(any): gpureduce.expression
 ---@operator sub(any): gpureduce.expression
@@ -65,11 +66,29 @@ local future = {}
 ---@field density gpureduce.array
 local histogram = {}
 
+---What `gr.histogram2d` returns. `print(h)` draws it.
+---@class gpureduce.histogram2d
+---i64: the pairs in each cell, a matrix whose rows are the bins of x and whose columns those of y; with float weights
+---f64: their sums
+---@field counts gpureduce.array
+---@field xedges gpureduce.array f64: one more than bins of x
+---@field yedges gpureduce.array f64: one more than bins of y
+---@field outside number pairs (or their weights) of which x or y lies in no bin; infinities too
+---@field nan number pairs of which x or y is no number
+---@field density gpureduce.array f64, with `{density=true}`: counts / width in x / width in y / total, a matrix
+local histogram2d = {}
+
 ---An operator of one's own. `gr.reduce` and `gr.scan`, and so `a:reduce(op)`, take it in the place of a name; called,
 ---`op(a, options)`, it reduces.
 ---@class gpureduce.operator
 ---@operator call(any): any
 local operator = {}
+
+---An array for another library. Until somebody consumes it, it is its own owner: collected or released, it calls its
+---deleter. Whoever takes its pointer says so by `consume`, and calls the deleter from then on; any thread may, also
+---after the Lua state has been closed. The array's memory stays until then.
+---@class gpureduce.dlpack
+local tensor = {}
 
 ---Counts the device's time from where it was made.
 ---@class gpureduce.timer
@@ -169,6 +188,9 @@ function gr.linspace(first, last, n, dtype, options) end
 ---@field seed? integer
 ---@field stream? integer with `seed`: which of its sequences, 0 to 2^62 - 1; default 0
 ---@field into? gpureduce.array the array that takes the numbers (n long, of that dtype)
+---a communicator of `gpureduce.mpi`: n are this rank's numbers of what lies over all ranks; a number depends on its
+---place in the whole alone ([ranks.md](ranks.md))
+---@field comm? any
 
 ---Make an array of random numbers from 0 (included) to 1 (excluded), all equally likely. Each call gives new ones, but
 ---for those of a `seed`; they are the same on every machine (Philox 4x32-10, Salmon and others 2011).
@@ -186,6 +208,9 @@ function gr.rand(n, dtype, options) end
 ---@field seed? integer
 ---@field stream? integer with `seed`: which of its sequences, 0 to 2^62 - 1; default 0
 ---@field into? gpureduce.array the array that takes the numbers (n long, of that dtype)
+---a communicator of `gpureduce.mpi`: n are this rank's numbers of what lies over all ranks; a number depends on its
+---place in the whole alone ([ranks.md](ranks.md))
+---@field comm? any
 
 ---Make an array of random numbers of the normal distribution with mean 0 and deviation 1 (Box and Muller's pairs, of
 ---numbers that `rand` never gives). `gr.randn(n) * deviation + mean` has others.
@@ -203,6 +228,9 @@ function gr.randn(n, dtype, options) end
 ---@field seed? integer
 ---@field stream? integer with `seed`: which of its sequences, 0 to 2^62 - 1; default 0
 ---@field into? gpureduce.array the array that takes the numbers (n long, of that dtype)
+---a communicator of `gpureduce.mpi`: n are this rank's numbers of what lies over all ranks; a number depends on its
+---place in the whole alone ([ranks.md](ranks.md))
+---@field comm? any
 
 ---Make an array of random numbers of the exponential distribution with mean 1: the time until something happens that
 ---happens once a second on the average. `gr.exponential(n) / rate` has others.
@@ -220,6 +248,9 @@ function gr.exponential(n, dtype, options) end
 ---@field seed? integer
 ---@field stream? integer with `seed`: which of its sequences, 0 to 2^62 - 1; default 0
 ---@field into? gpureduce.array the array that takes the numbers (n long, of that dtype)
+---a communicator of `gpureduce.mpi`: n are this rank's numbers of what lies over all ranks; a number depends on its
+---place in the whole alone ([ranks.md](ranks.md))
+---@field comm? any
 
 ---Make an array of random whole numbers from low to high, both included as in `math.random`, all equally likely: their
 ---chances differ by less than one part in 2^32 (of more than 2^32 numbers: 2^64).
@@ -346,6 +377,23 @@ function gr.table(a, i, j) end
 ---@param j? integer the last position, included
 ---@return table # a new one
 function array:table(i, j) end
+
+---A loop over all elements in turn, of a matrix over its rows, on every Lua: `for i, v in gr.ipairs(a) do`. Lua's own
+---`ipairs(a)` does the same from Lua 5.2 on; in Lua 5.1 and LuaJIT it takes tables alone. Each element is read when its
+---turn comes, so the loop sees what it writes.
+---@param a gpureduce.array the input
+---@return function # gives each position and its element
+---@return gpureduce.array # a
+---@return integer # 0
+function gr.ipairs(a) end
+
+---A loop over all elements in turn, of a matrix over its rows, on every Lua: `for i, v in gr.ipairs(a) do`. Lua's own
+---`ipairs(a)` does the same from Lua 5.2 on; in Lua 5.1 and LuaJIT it takes tables alone. Each element is read when its
+---turn comes, so the loop sees what it writes.
+---@return function # gives each position and its element
+---@return gpureduce.array # a
+---@return integer # 0
+function array:ipairs() end
 
 ---The elements as a packed string in the machine's byte order: exact for every dtype, and fast.
 ---@param a gpureduce.array the input
@@ -1707,21 +1755,21 @@ function expression:compact(mask, options) end
 ---@param a gpureduce.array the input
 ---@param index gpureduce.array positions, of any integer dtype: from 1, negative ones from the end
 ---@param options? gpureduce.take.options
----@return gpureduce.array # as long as the index, of the input's dtype
+---@return gpureduce.array # as long as the index, of the input's dtype; a matrix where the index is one
 function gr.take(a, index, options) end
 
 ---The elements at some positions, in the order of these: the result's element k is `a[index[k]]`. `a[index]` is the
 ---same for every dtype of index but u8, which is a mask there.
 ---@param index gpureduce.array positions, of any integer dtype: from 1, negative ones from the end
 ---@param options? gpureduce.take.options
----@return gpureduce.array # as long as the index, of the input's dtype
+---@return gpureduce.array # as long as the index, of the input's dtype; a matrix where the index is one
 function array:take(index, options) end
 
 ---The elements at some positions, in the order of these: the result's element k is `a[index[k]]`. `a[index]` is the
 ---same for every dtype of index but u8, which is a mask there.
 ---@param index gpureduce.array|gpureduce.expression positions, of any integer dtype: from 1, negative ones from the end
 ---@param options? gpureduce.take.options
----@return gpureduce.array # as long as the index, of the input's dtype
+---@return gpureduce.array # as long as the index, of the input's dtype; a matrix where the index is one
 function expression:take(index, options) end
 
 ---@class gpureduce.put.options
@@ -1858,11 +1906,19 @@ function expression:pow(y) end
 ---`"f32"`: results of f64 rounded once to f32, and arrays of it; with `exact` rounded straight from the true value;
 ---default `"f64"`
 ---@field out? string
+---elements that are NaN are missing, as if they were not there ([what is missing](#what-is-missing)); integers have
+---none; default false
+---@field skipnan? boolean
+---elements are missing where this is 0: u8, or an expression, as long as `a`
+---@field mask? gpureduce.array|gpureduce.expression
 ---@field keepdims? boolean the results as a matrix: of one column (axis 2) or one row (axis 1); default false
 ---with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or
 ---f32), which is returned; negative counts from the end
 ---@field at? integer
 ---@field async? boolean give a future instead; default false
+---a communicator of `gpureduce.mpi`: the input is this rank's part of one over all ranks, and they get the bits of the
+---whole ([ranks.md](ranks.md))
+---@field comm? any
 
 ---The sum of the elements.
 ---@param a gpureduce.array the input
@@ -1895,11 +1951,19 @@ function expression:sum(options) end
 ---`"f32"`: results of f64 rounded once to f32, and arrays of it; with `exact` rounded straight from the true value;
 ---default `"f64"`
 ---@field out? string
+---elements that are NaN are missing, as if they were not there ([what is missing](#what-is-missing)); integers have
+---none; default false
+---@field skipnan? boolean
+---elements are missing where this is 0: u8, or an expression, as long as `a`
+---@field mask? gpureduce.array|gpureduce.expression
 ---@field keepdims? boolean the results as a matrix: of one column (axis 2) or one row (axis 1); default false
 ---with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or
 ---f32), which is returned; negative counts from the end
 ---@field at? integer
 ---@field async? boolean give a future instead; default false
+---a communicator of `gpureduce.mpi`: the input is this rank's part of one over all ranks, and they get the bits of the
+---whole ([ranks.md](ranks.md))
+---@field comm? any
 
 ---The product of the elements.
 ---@param a gpureduce.array the input
@@ -1933,11 +1997,19 @@ function expression:prod(options) end
 ---`"f32"`: results of f64 rounded once to f32, and arrays of it; with `exact` rounded straight from the true value;
 ---default `"f64"`
 ---@field out? string
+---elements that are NaN are missing, as if they were not there ([what is missing](#what-is-missing)); integers have
+---none; default false
+---@field skipnan? boolean
+---elements are missing where this is 0: u8, or an expression, as long as `a`
+---@field mask? gpureduce.array|gpureduce.expression
 ---@field keepdims? boolean the results as a matrix: of one column (axis 2) or one row (axis 1); default false
 ---with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or
 ---f32), which is returned; negative counts from the end
 ---@field at? integer
 ---@field async? boolean give a future instead; default false
+---a communicator of `gpureduce.mpi`: the input is this rank's part of one over all ranks, and they get the bits of the
+---whole ([ranks.md](ranks.md))
+---@field comm? any
 
 ---The mean of the elements; of integers from a sum that does not wrap.
 ---@param a gpureduce.array the input
@@ -1972,11 +2044,19 @@ function expression:mean(options) end
 ---`"f32"`: results of f64 rounded once to f32, and arrays of it; with `exact` rounded straight from the true value;
 ---default `"f64"`
 ---@field out? string
+---elements that are NaN are missing, as if they were not there ([what is missing](#what-is-missing)); integers have
+---none; default false
+---@field skipnan? boolean
+---elements are missing where this is 0: u8, or an expression, as long as `a`
+---@field mask? gpureduce.array|gpureduce.expression
 ---@field keepdims? boolean the results as a matrix: of one column (axis 2) or one row (axis 1); default false
 ---with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or
 ---f32), which is returned; negative counts from the end
 ---@field at? integer
 ---@field async? boolean give a future instead; default false
+---a communicator of `gpureduce.mpi`: the input is this rank's part of one over all ranks, and they get the bits of the
+---whole ([ranks.md](ranks.md))
+---@field comm? any
 
 ---The variance: the mean of the squared distances from the mean. Large means do not spoil it.
 ---@param a gpureduce.array the input
@@ -2011,11 +2091,19 @@ function expression:var(options) end
 ---`"f32"`: results of f64 rounded once to f32, and arrays of it; with `exact` rounded straight from the true value;
 ---default `"f64"`
 ---@field out? string
+---elements that are NaN are missing, as if they were not there ([what is missing](#what-is-missing)); integers have
+---none; default false
+---@field skipnan? boolean
+---elements are missing where this is 0: u8, or an expression, as long as `a`
+---@field mask? gpureduce.array|gpureduce.expression
 ---@field keepdims? boolean the results as a matrix: of one column (axis 2) or one row (axis 1); default false
 ---with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or
 ---f32), which is returned; negative counts from the end
 ---@field at? integer
 ---@field async? boolean give a future instead; default false
+---a communicator of `gpureduce.mpi`: the input is this rank's part of one over all ranks, and they get the bits of the
+---whole ([ranks.md](ranks.md))
+---@field comm? any
 
 ---The standard deviation: the square root of the variance.
 ---@param a gpureduce.array the input
@@ -2048,11 +2136,19 @@ function expression:std(options) end
 ---`"f32"`: results of f64 rounded once to f32, and arrays of it; with `exact` rounded straight from the true value;
 ---default `"f64"`
 ---@field out? string
+---elements that are NaN are missing, as if they were not there ([what is missing](#what-is-missing)); integers have
+---none; default false
+---@field skipnan? boolean
+---elements are missing where this is 0: u8, or an expression, as long as `a`
+---@field mask? gpureduce.array|gpureduce.expression
 ---@field keepdims? boolean the results as a matrix: of one column (axis 2) or one row (axis 1); default false
 ---with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or
 ---f32), which is returned; negative counts from the end
 ---@field at? integer
 ---@field async? boolean give a future instead; default false
+---a communicator of `gpureduce.mpi`: the input is this rank's part of one over all ranks, and they get the bits of the
+---whole ([ranks.md](ranks.md))
+---@field comm? any
 
 ---The logarithm of the sum of e^x, in one pass: terms are scaled by the largest element so far, so that none overflows:
 ---the way to add probabilities that are kept as logarithms.
@@ -2092,11 +2188,19 @@ function expression:logsumexp(options) end
 ---with `kernel`: the seconds between two events of the device around the kernels come as a second result; a number: the
 ---mean of so many runs; default false
 ---@field timed? boolean|integer
+---elements that are NaN are missing, as if they were not there ([what is missing](#what-is-missing)); integers have
+---none; default false
+---@field skipnan? boolean
+---elements are missing where this is 0: u8, or an expression, as long as `a`
+---@field mask? gpureduce.array|gpureduce.expression
 ---@field keepdims? boolean the results as a matrix: of one column (axis 2) or one row (axis 1); default false
 ---with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or
 ---f32), which is returned; negative counts from the end
 ---@field at? integer
 ---@field async? boolean give a future instead; default false
+---a communicator of `gpureduce.mpi`: the input is this rank's part of one over all ranks, and they get the bits of the
+---whole ([ranks.md](ranks.md))
+---@field comm? any
 
 ---The least element.
 ---@param a gpureduce.array the input
@@ -2133,11 +2237,19 @@ function expression:min(options) end
 ---with `kernel`: the seconds between two events of the device around the kernels come as a second result; a number: the
 ---mean of so many runs; default false
 ---@field timed? boolean|integer
+---elements that are NaN are missing, as if they were not there ([what is missing](#what-is-missing)); integers have
+---none; default false
+---@field skipnan? boolean
+---elements are missing where this is 0: u8, or an expression, as long as `a`
+---@field mask? gpureduce.array|gpureduce.expression
 ---@field keepdims? boolean the results as a matrix: of one column (axis 2) or one row (axis 1); default false
 ---with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or
 ---f32), which is returned; negative counts from the end
 ---@field at? integer
 ---@field async? boolean give a future instead; default false
+---a communicator of `gpureduce.mpi`: the input is this rank's part of one over all ranks, and they get the bits of the
+---whole ([ranks.md](ranks.md))
+---@field comm? any
 
 ---The greatest element.
 ---@param a gpureduce.array the input
@@ -2165,8 +2277,16 @@ function expression:max(options) end
 ---m + 1 positions that do not fall (i64 or i32): result k is that of `a[offsets[k]]` up to `a[offsets[k + 1] - 1]`.
 ---They are read on the host, so keep them there; no `rows` with them
 ---@field segments? gpureduce.array|integer[]
+---elements that are NaN are missing, as if they were not there ([what is missing](#what-is-missing)); integers have
+---none; default false
+---@field skipnan? boolean
+---elements are missing where this is 0: u8, or an expression, as long as `a`
+---@field mask? gpureduce.array|gpureduce.expression
 ---@field keepdims? boolean the results as a matrix: of one column (axis 2) or one row (axis 1); default false
 ---@field async? boolean give a future instead; default false
+---a communicator of `gpureduce.mpi`: the input is this rank's part of one over all ranks, and they get the bits of the
+---whole ([ranks.md](ranks.md))
+---@field comm? any
 
 ---The least and the greatest element in one pass.
 ---@param a gpureduce.array the input
@@ -2199,11 +2319,19 @@ function expression:minmax(options) end
 ---@field segments? gpureduce.array|integer[]
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
+---elements that are NaN are missing, as if they were not there ([what is missing](#what-is-missing)); integers have
+---none; default false
+---@field skipnan? boolean
+---elements are missing where this is 0: u8, or an expression, as long as `a`
+---@field mask? gpureduce.array|gpureduce.expression
 ---@field keepdims? boolean the results as a matrix: of one column (axis 2) or one row (axis 1); default false
 ---with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or
 ---f32), which is returned; negative counts from the end
 ---@field at? integer
 ---@field async? boolean give a future instead; default false
+---a communicator of `gpureduce.mpi`: the input is this rank's part of one over all ranks, and they get the bits of the
+---whole ([ranks.md](ranks.md))
+---@field comm? any
 
 ---The position of the least element, the first of several; of the first NaN, if there is one.
 ---@param a gpureduce.array the input
@@ -2233,11 +2361,19 @@ function expression:argmin(options) end
 ---@field segments? gpureduce.array|integer[]
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
+---elements that are NaN are missing, as if they were not there ([what is missing](#what-is-missing)); integers have
+---none; default false
+---@field skipnan? boolean
+---elements are missing where this is 0: u8, or an expression, as long as `a`
+---@field mask? gpureduce.array|gpureduce.expression
 ---@field keepdims? boolean the results as a matrix: of one column (axis 2) or one row (axis 1); default false
 ---with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or
 ---f32), which is returned; negative counts from the end
 ---@field at? integer
 ---@field async? boolean give a future instead; default false
+---a communicator of `gpureduce.mpi`: the input is this rank's part of one over all ranks, and they get the bits of the
+---whole ([ranks.md](ranks.md))
+---@field comm? any
 
 ---The position of the greatest element, the first of several; of the first NaN, if there is one.
 ---@param a gpureduce.array the input
@@ -2271,11 +2407,19 @@ function expression:argmax(options) end
 ---that are not zero
 ---@field op? string
 ---@field value? number the number to compare with, any one
+---elements that are NaN are missing, as if they were not there ([what is missing](#what-is-missing)); integers have
+---none; default false
+---@field skipnan? boolean
+---elements are missing where this is 0: u8, or an expression, as long as `a`
+---@field mask? gpureduce.array|gpureduce.expression
 ---@field keepdims? boolean the results as a matrix: of one column (axis 2) or one row (axis 1); default false
 ---with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or
 ---f32), which is returned; negative counts from the end
 ---@field at? integer
 ---@field async? boolean give a future instead; default false
+---a communicator of `gpureduce.mpi`: the input is this rank's part of one over all ranks, and they get the bits of the
+---whole ([ranks.md](ranks.md))
+---@field comm? any
 
 ---Whether some element is not zero. NaN is not zero.
 ---@param a gpureduce.array the input
@@ -2309,11 +2453,19 @@ function expression:any(options) end
 ---that are not zero
 ---@field op? string
 ---@field value? number the number to compare with, any one
+---elements that are NaN are missing, as if they were not there ([what is missing](#what-is-missing)); integers have
+---none; default false
+---@field skipnan? boolean
+---elements are missing where this is 0: u8, or an expression, as long as `a`
+---@field mask? gpureduce.array|gpureduce.expression
 ---@field keepdims? boolean the results as a matrix: of one column (axis 2) or one row (axis 1); default false
 ---with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or
 ---f32), which is returned; negative counts from the end
 ---@field at? integer
 ---@field async? boolean give a future instead; default false
+---a communicator of `gpureduce.mpi`: the input is this rank's part of one over all ranks, and they get the bits of the
+---whole ([ranks.md](ranks.md))
+---@field comm? any
 
 ---Whether no element is zero.
 ---@param a gpureduce.array the input
@@ -2347,11 +2499,19 @@ function expression:all(options) end
 ---that are not zero
 ---@field op? string
 ---@field value? number the number to compare with, any one
+---elements that are NaN are missing, as if they were not there ([what is missing](#what-is-missing)); integers have
+---none; default false
+---@field skipnan? boolean
+---elements are missing where this is 0: u8, or an expression, as long as `a`
+---@field mask? gpureduce.array|gpureduce.expression
 ---@field keepdims? boolean the results as a matrix: of one column (axis 2) or one row (axis 1); default false
 ---with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or
 ---f32), which is returned; negative counts from the end
 ---@field at? integer
 ---@field async? boolean give a future instead; default false
+---a communicator of `gpureduce.mpi`: the input is this rank's part of one over all ranks, and they get the bits of the
+---whole ([ranks.md](ranks.md))
+---@field comm? any
 
 ---How many elements are not zero.
 ---@param a gpureduce.array the input
@@ -2385,11 +2545,19 @@ function expression:count(options) end
 ---`"f32"`: results of f64 rounded once to f32, and arrays of it; with `exact` rounded straight from the true value;
 ---default `"f64"`
 ---@field out? string
+---elements that are NaN are missing, as if they were not there ([what is missing](#what-is-missing)); integers have
+---none; default false
+---@field skipnan? boolean
+---elements are missing where this is 0: u8, or an expression, as long as `a`
+---@field mask? gpureduce.array|gpureduce.expression
 ---@field keepdims? boolean the results as a matrix: of one column (axis 2) or one row (axis 1); default false
 ---with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or
 ---f32), which is returned; negative counts from the end
 ---@field at? integer
 ---@field async? boolean give a future instead; default false
+---a communicator of `gpureduce.mpi`: the input is this rank's part of one over all ranks, and they get the bits of the
+---whole ([ranks.md](ranks.md))
+---@field comm? any
 
 ---The norm of order p: the sum of magnitudes, the root of the sum of squares, or the greatest magnitude. Nothing
 ---overflows on the way.
@@ -2435,11 +2603,19 @@ function expression:norm(p, options) end
 ---`"f32"`: results of f64 rounded once to f32, and arrays of it; with `exact` rounded straight from the true value;
 ---default `"f64"`
 ---@field out? string
+---elements that are NaN are missing, as if they were not there ([what is missing](#what-is-missing)); integers have
+---none; default false
+---@field skipnan? boolean
+---elements are missing where this is 0: u8, or an expression, as long as `a`
+---@field mask? gpureduce.array|gpureduce.expression
 ---@field keepdims? boolean the results as a matrix: of one column (axis 2) or one row (axis 1); default false
 ---with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or
 ---f32), which is returned; negative counts from the end
 ---@field at? integer
 ---@field async? boolean give a future instead; default false
+---a communicator of `gpureduce.mpi`: the input is this rank's part of one over all ranks, and they get the bits of the
+---whole ([ranks.md](ranks.md))
+---@field comm? any
 
 ---A reduction by its name: `gr.reduce(a, "sum")` is `gr.sum(a)`.
 ---@param a gpureduce.array the input
@@ -2485,11 +2661,19 @@ function expression:reduce(op, options) end
 ---`"f32"`: results of f64 rounded once to f32, and arrays of it; with `exact` rounded straight from the true value;
 ---default `"f64"`
 ---@field out? string
+---elements that are NaN are missing, as if they were not there ([what is missing](#what-is-missing)); integers have
+---none; default false
+---@field skipnan? boolean
+---elements are missing where this is 0: u8, or an expression, as long as `a`
+---@field mask? gpureduce.array|gpureduce.expression
 ---@field keepdims? boolean the results as a matrix: of one column (axis 2) or one row (axis 1); default false
 ---with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or
 ---f32), which is returned; negative counts from the end
 ---@field at? integer
 ---@field async? boolean give a future instead; default false
+---a communicator of `gpureduce.mpi`: the input is this rank's part of one over all ranks, and they get the bits of the
+---whole ([ranks.md](ranks.md))
+---@field comm? any
 
 ---The sum of the products of the elements of two arrays.
 ---@param a gpureduce.array the input
@@ -2529,11 +2713,19 @@ function expression:dot(b, options) end
 ---`"f32"`: results of f64 rounded once to f32, and arrays of it; with `exact` rounded straight from the true value;
 ---default `"f64"`
 ---@field out? string
+---elements that are NaN are missing, as if they were not there ([what is missing](#what-is-missing)); integers have
+---none; default false
+---@field skipnan? boolean
+---elements are missing where this is 0: u8, or an expression, as long as `a`
+---@field mask? gpureduce.array|gpureduce.expression
 ---@field keepdims? boolean the results as a matrix: of one column (axis 2) or one row (axis 1); default false
 ---with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or
 ---f32), which is returned; negative counts from the end
 ---@field at? integer
 ---@field async? boolean give a future instead; default false
+---a communicator of `gpureduce.mpi`: the input is this rank's part of one over all ranks, and they get the bits of the
+---whole ([ranks.md](ranks.md))
+---@field comm? any
 
 ---The mean of the squared differences of two arrays.
 ---@param a gpureduce.array the input
@@ -2573,11 +2765,19 @@ function expression:mse(b, options) end
 ---`"f32"`: results of f64 rounded once to f32, and arrays of it; with `exact` rounded straight from the true value;
 ---default `"f64"`
 ---@field out? string
+---elements that are NaN are missing, as if they were not there ([what is missing](#what-is-missing)); integers have
+---none; default false
+---@field skipnan? boolean
+---elements are missing where this is 0: u8, or an expression, as long as `a`
+---@field mask? gpureduce.array|gpureduce.expression
 ---@field keepdims? boolean the results as a matrix: of one column (axis 2) or one row (axis 1); default false
 ---with `into`: the number stays on the device, as element `at` of that array (of the result's dtype; for floats f64 or
 ---f32), which is returned; negative counts from the end
 ---@field at? integer
 ---@field async? boolean give a future instead; default false
+---a communicator of `gpureduce.mpi`: the input is this rank's part of one over all ranks, and they get the bits of the
+---whole ([ranks.md](ranks.md))
+---@field comm? any
 
 ---The cosine of the angle between two arrays: their dot over the product of their norms.
 ---@param a gpureduce.array the input
@@ -2613,9 +2813,17 @@ function expression:cosine(b, options) end
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
 ---2: one result for each row, 1: one for each column; with `rows`, or of a matrix, where it alone says that; default 2
 ---@field axis? integer
+---elements that are NaN are missing, as if they were not there ([what is missing](#what-is-missing)); integers have
+---none; default false
+---@field skipnan? boolean
+---elements are missing where this is 0: u8, or an expression, as long as `a`
+---@field mask? gpureduce.array|gpureduce.expression
 ---@field keepdims? boolean the results as a matrix: of one column (axis 2) or one row (axis 1); default false
 ---@field out? string `"f32"`: results of f64 rounded once to f32, and arrays of it; default `"f64"`
 ---@field into? gpureduce.array the array that takes the results of several shares, or of rows or columns
+---a communicator of `gpureduce.mpi`: the input is this rank's part of one over all ranks, and they get the bits of the
+---whole ([ranks.md](ranks.md))
+---@field comm? any
 
 ---The elements below which given shares of the data lie: exact, by selection on order keys, as NumPy defines it.
 ---@param a gpureduce.array the input
@@ -2640,10 +2848,18 @@ function expression:quantile(q, options) end
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
 ---2: one result for each row, 1: one for each column; with `rows`, or of a matrix, where it alone says that; default 2
 ---@field axis? integer
+---elements that are NaN are missing, as if they were not there ([what is missing](#what-is-missing)); integers have
+---none; default false
+---@field skipnan? boolean
+---elements are missing where this is 0: u8, or an expression, as long as `a`
+---@field mask? gpureduce.array|gpureduce.expression
 ---@field keepdims? boolean the results as a matrix: of one column (axis 2) or one row (axis 1); default false
 ---@field out? string `"f32"`: results of f64 rounded once to f32, and arrays of it; default `"f64"`
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
+---a communicator of `gpureduce.mpi`: the input is this rank's part of one over all ranks, and they get the bits of the
+---whole ([ranks.md](ranks.md))
+---@field comm? any
 
 ---The middle element, or the mean of the two in the middle, rounded once to f64. (`quantile(a, 0.5)` interpolates
 ---between those, as NumPy's does, which may differ in the last bits.)
@@ -2688,8 +2904,8 @@ function accumulator:add(a) end
 ---@return gpureduce.accumulator # itself
 function accumulator:add_dot(a, b) end
 
----Add what another accumulator holds.
----@param other gpureduce.accumulator it stays as it is
+---Add what another accumulator holds, or those of all ranks.
+---@param other gpureduce.accumulator|any it stays as it is; a communicator of `gpureduce.mpi`: the accumulators of all its ranks are added up, in each of them
 ---@return gpureduce.accumulator # itself
 function accumulator:merge(other) end
 
@@ -2705,18 +2921,26 @@ function accumulator:value(options) end
 ---@return string # for `gr.accumulator`
 function accumulator:bytes() end
 
+---@class gpureduce.digest.options
+---a communicator of `gpureduce.mpi`: the input is this rank's part of one over all ranks, and they get the bits of the
+---whole ([ranks.md](ranks.md))
+---@field comm? any
+
 ---A fingerprint of an array's bytes in logical order: the same for a view and its copy, on every device.
 ---@param a gpureduce.array of any dtype; the dtype itself does not count
+---@param options? gpureduce.digest.options
 ---@return string # 32 hexadecimal digits
-function gr.digest(a) end
+function gr.digest(a, options) end
 
 ---A fingerprint of an array's bytes in logical order: the same for a view and its copy, on every device.
+---@param options? gpureduce.digest.options
 ---@return string # 32 hexadecimal digits
-function array:digest() end
+function array:digest(options) end
 
 ---A fingerprint of an array's bytes in logical order: the same for a view and its copy, on every device.
+---@param options? gpureduce.digest.options
 ---@return string # 32 hexadecimal digits
-function expression:digest() end
+function expression:digest(options) end
 
 ---@class gpureduce.histogram.options
 ---@field bins? integer how many bins of equal width, 1 to 2^31
@@ -2734,6 +2958,11 @@ function expression:digest() end
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
 ---2: a histogram of each row, 1: of each column, with the same bins for all; with `rows`, or of a matrix; default 2
 ---@field axis? integer
+---elements that are NaN are missing, as if they were not there ([what is missing](#what-is-missing)); integers have
+---none; default false
+---@field skipnan? boolean
+---elements are missing where this is 0: u8, or an expression, as long as `a`
+---@field mask? gpureduce.array|gpureduce.expression
 ---run the kernel of this name instead of the usual one (`gr.kernels` lists them; [docs/ladder.md](ladder.md) explains
 ---them); with rows: one launch a row
 ---@field kernel? string
@@ -2741,6 +2970,9 @@ function expression:digest() end
 ---with `kernel`: the seconds between two events of the device around the kernels come as a second result; a number: the
 ---mean of so many runs; default false
 ---@field timed? boolean|integer
+---a communicator of `gpureduce.mpi`: the input is this rank's part of one over all ranks, and they get the bits of the
+---whole ([ranks.md](ranks.md))
+---@field comm? any
 
 ---Count the elements in bins, evenly spaced, by equal factors or between given edges; or add up weights there.
 ---@param a gpureduce.array the samples
@@ -2758,10 +2990,58 @@ function array:histogram(options) end
 ---@return gpureduce.histogram # counts, edges, and what lay outside. Of rows or columns a list of these, with the fields `edges` and `counts`, a matrix that has a row for each
 function expression:histogram(options) end
 
+---@class gpureduce.histogram2d.options
+---@field bins? integer|integer[] how many bins of equal width each axis has, or `{nx, ny}`; altogether less than 2^31
+---`{{x0, x1}, {y0, y1}}`: the first and the last edge of each axis; what is left out is the data's; default the least
+---and the greatest finite x and y
+---@field range? table
+---`{xedges, yedges}`, each 2 or more rising numbers (an array: f64), instead of `bins`; an axis has one or the other
+---@field edges? table
+---edges by equal factors, or `{of x, of y}`: the range (or the data) lies above 0; default false
+---@field log? boolean|boolean[]
+---@field weights? gpureduce.array one for each pair, of any dtype: cells hold their sums, as in `histogram`
+---@field density? boolean add the field `density`; default false
+---takes the results instead of a new one; of as many bins and the same dtype, without `density`
+---@field into? gpureduce.histogram2d
+
+---Count pairs in cells: `counts[i][j]` are those with x in bin i and y in bin j, as `numpy.histogram2d` has them. The
+---bins of each axis are those of `histogram`, to the sample: half-open, the last one closed, compared with the edges
+---themselves.
+---@param x gpureduce.array one of each pair
+---@param y gpureduce.array the other one, as long; of any dtype
+---@param options gpureduce.histogram2d.options `bins` or `edges` for each axis
+---@return gpureduce.histogram2d # counts, edges, and what lies in no cell
+function gr.histogram2d(x, y, options) end
+
+---Count pairs in cells: `counts[i][j]` are those with x in bin i and y in bin j, as `numpy.histogram2d` has them. The
+---bins of each axis are those of `histogram`, to the sample: half-open, the last one closed, compared with the edges
+---themselves.
+---@param y gpureduce.array the other one, as long; of any dtype
+---@param options gpureduce.histogram2d.options `bins` or `edges` for each axis
+---@return gpureduce.histogram2d # counts, edges, and what lies in no cell
+function array:histogram2d(y, options) end
+
+---Count pairs in cells: `counts[i][j]` are those with x in bin i and y in bin j, as `numpy.histogram2d` has them. The
+---bins of each axis are those of `histogram`, to the sample: half-open, the last one closed, compared with the edges
+---themselves.
+---@param y gpureduce.array|gpureduce.expression the other one, as long; of any dtype
+---@param options gpureduce.histogram2d.options `bins` or `edges` for each axis
+---@return gpureduce.histogram2d # counts, edges, and what lies in no cell
+function expression:histogram2d(y, options) end
+
 ---@class gpureduce.bincount.options
 ---@field minlength? integer the least length of the result; default 0
 ---@field weights? gpureduce.array one for each element, of any dtype, as in `histogram`
+---elements that are NaN are missing, as if they were not there ([what is missing](#what-is-missing)); integers have
+---none; default false
+---@field skipnan? boolean
+---elements are missing where this is 0: u8, or an expression, as long as `a`; they are copied without what is missing
+---first
+---@field mask? gpureduce.array|gpureduce.expression
 ---@field into? gpureduce.array takes the result; of its dtype, and as long or longer: the rest becomes 0
+---a communicator of `gpureduce.mpi`: the input is this rank's part of one over all ranks, and they get the bits of the
+---whole ([ranks.md](ranks.md))
+---@field comm? any
 
 ---How often each of the whole numbers 0, 1, 2, ... occurs, or the sums of weights there.
 ---@param a gpureduce.array whole numbers of 0 or more
@@ -2789,6 +3069,11 @@ function histogram:quantile(q) end
 ---@field reverse? boolean from the end to the start; default false
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
 ---@field axis? integer 2: each row by itself, 1: each column; with `rows`, or of a matrix; default 2
+---elements that are NaN are missing, as if they were not there ([what is missing](#what-is-missing)); integers have
+---none; default false
+---@field skipnan? boolean
+---elements are missing where this is 0: u8, or an expression, as long as `a`
+---@field mask? gpureduce.array|gpureduce.expression
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
 ---run the kernel of this name instead of the usual one (`gr.kernels` lists them; [docs/ladder.md](ladder.md) explains
@@ -2798,6 +3083,9 @@ function histogram:quantile(q) end
 ---with `kernel`: the seconds between two events of the device around the kernels come as a second result; a number: the
 ---mean of so many runs; default false
 ---@field timed? boolean|integer
+---a communicator of `gpureduce.mpi`: the input is this rank's part of one over all ranks, and they get the bits of the
+---whole ([ranks.md](ranks.md))
+---@field comm? any
 
 ---The running sum, product, minimum or maximum of an array.
 ---@param a gpureduce.array the input
@@ -2845,6 +3133,11 @@ function gr.operator(options) end
 ---m + 1 positions that do not fall (i64 or i32): result k is that of `a[offsets[k]]` up to `a[offsets[k + 1] - 1]`.
 ---They are read on the host, so keep them there; no `rows` with them
 ---@field segments? gpureduce.array|integer[]
+---elements that are NaN are missing, as if they were not there ([what is missing](#what-is-missing)); integers have
+---none; default false
+---@field skipnan? boolean
+---elements are missing where this is 0: u8, or an expression, as long as `a`
+---@field mask? gpureduce.array|gpureduce.expression
 ---with `rows` or `segments` the array that takes the results, if the operator gives one; with `at` the array of which
 ---one element does
 ---@field into? gpureduce.array
@@ -2962,13 +3255,73 @@ function histogram:plot(options) end
 ---@overload fun(options: gpureduce.histogram.svg.options): boolean|string|nil, string?, integer?
 function histogram:svg(path, options) end
 
+---@class gpureduce.histogram2d.plot.options
+---@field width? integer the longest line, 10 or more; default the variable COLUMNS, the terminal's width, or 80
+---@field height? integer lines of cells; a few more tell the ticks and the scale; default 20
+---@field log? boolean|number shades by the logarithm of the count; default false
+---true: counts / area / total; false: counts, whatever the sizes of bins; default true where `h.density` is there; else
+---counts, or counts / area where bins differ in size
+---@field density? boolean
+---@field xlog? boolean|number an axis of ratios, in powers of 10 (true) or 2; default false
+---@field ylog? boolean|number the same for y; default false
+---whether to set colours, of 24 bits where COLORTERM says `truecolor`, else of 256; default true in a terminal with
+---UTF-8, unless NO_COLOR is set or TERM is `dumb`
+---@field colour? boolean
+---draw without Unicode; default true on a dumb terminal, and where LC_ALL, LC_CTYPE or LANG (the first that is set)
+---names no UTF-8
+---@field ascii? boolean
+
+---The cells as text, x to the right and y upwards: half blocks in colours where the output is a terminal that has them,
+---else shades. `print(h)` does the same without options. More cells than characters are merged: each shows their mean.
+---@param options? gpureduce.histogram2d.plot.options
+---@return string # lines without a newline at the end
+function histogram2d:plot(options) end
+
+---@class gpureduce.histogram2d.svg.options
+---@field title? string above the picture
+---@field xlabel? string below the axis
+---@field xunit? string behind the label, in brackets
+---@field ylabel? string beside the axis
+---@field yunit? string behind the label, in brackets
+---@field zlabel? string beside the scale of colours; default what it shows: `count`, `weight`, `density`
+---@field zunit? string behind that, in brackets
+---@field log? boolean|number colours by the logarithm of the count, in powers of 10 (true) or 2; default false
+---@field zmin? number where the scale begins; default 0 for counts; with `log` the least
+---@field zmax? number where it ends; default the greatest
+---@field xlog? boolean|number an axis of ratios, in powers of 10 (true) or 2; default false
+---@field ylog? boolean|number the same for y; default false
+---true: counts / area / total; false: counts, whatever the sizes of bins; default true where `h.density` is there; else
+---counts, or counts / area where bins differ in size
+---@field density? boolean
+---@field width? number in pixels, 100 to 10000; default 720
+---@field height? number in pixels, 100 to 10000; default 440
+---@field theme? string `"light"`, `"dark"` or `"auto"`: as the viewer is set; default `"auto"`
+
+---The cells as a heat map, x to the right and y upwards; where no pair is, nothing is drawn. Of more bins than the
+---picture has room for, two pixels for each, or 600 each way, several make a cell, which shows their mean.
+---@param path? string the file to write
+---@param options? gpureduce.histogram2d.svg.options
+---@return boolean|string|nil # true when written; the text without a path; nil when the system refuses
+---@return string? # after nil the message
+---@return integer? # after nil the system's error number
+---@overload fun(options: gpureduce.histogram2d.svg.options): boolean|string|nil, string?, integer?
+function histogram2d:svg(path, options) end
+
 ---@class gpureduce.svg.options
 ---a list of arrays or of tables `{ name =, x =, y =, error = }`; x and y are arrays or tables of numbers (x: 1, 2, 3,
 ---...). Few points (60) show as marks; what is not finite leaves a gap. `error` (a number, or one for each y) or `low
 ---=` and `high =` (the ends themselves) are error bars, a pale band where they are dense
 ---@field lines? table
 ---@field steps? table the same, each y held until the next x
----@field points? table the same without lines: a scatter plot; of many thousands the density shows
+---the same without lines: a scatter plot; of many thousands the density shows. More than 100000 without error bars are
+---counted in cells where they are, by `histogram2d`, and a single such series becomes a heat map, with `zlog` unless
+---that is false
+---@field points? table
+---a heat map: a matrix, drawn as it is printed, row 1 at the top; or `{ values =, x =, y = }`, a matrix and where its
+---columns and rows lie, each two ends (the outer edges of the first and the last) or all edges: such axes go to the
+---right and upwards; or a `histogram2d`. `false`: none of `points` either, however many, whose cells are then shades of
+---their own colour
+---@field heat? gpureduce.array|gpureduce.histogram2d|table|boolean
 ---@field histograms? table a list of histograms or of tables `{ name =, histogram = }`, over each other
 ---@field density? boolean for `histograms`: as in `h:svg`
 ---@field ceiling? number|table a limit drawn across: y, or `{ y =, name = }`, or a list of those
@@ -2984,12 +3337,17 @@ function histogram:svg(path, options) end
 ---@field xmax? number where it ends; default the data's greatest
 ---@field ymin? number the same for y; default a round number
 ---@field ymax? number the same for y; default a round number
+---@field zlabel? string beside the scale of `heat`
+---@field zunit? string behind that, in brackets
+---@field zlog? boolean|number colours by the logarithm of the number, in powers of 10 (true) or 2; default false
+---@field zmin? number where the scale begins; default the least; for counts 0
+---@field zmax? number where it ends; default the greatest
 ---@field width? number in pixels, 100 to 10000; default 720
 ---@field height? number in pixels, 100 to 10000; default 440
 ---@field theme? string `"light"`, `"dark"` or `"auto"`: as the viewer is set; default `"auto"`
 
----A chart: lines, steps, points and histograms over the same axes.
----@param options gpureduce.svg.options one or more of `lines`, `steps`, `points`, `histograms`, and how to draw them
+---A chart: lines, steps, points and histograms over the same axes, and a heat map below them.
+---@param options gpureduce.svg.options one or more of `lines`, `steps`, `points`, `histograms`, `heat`, and how to draw them
 ---@return boolean|string|nil # true when written; the text without a path; nil when the system refuses
 ---@return string? # after nil the message
 ---@return integer? # after nil the system's error number
@@ -3003,17 +3361,23 @@ function gr.svg(options) end
 ---@field ylog? boolean|number the same for y; default false
 ---@field ymin? number where the axis begins; default a round number
 ---@field ymax? number where it ends; default a round number
+---@field log? boolean|number of a matrix: shades by the logarithm; default false
+---@field colour? boolean of a matrix: whether to set colours; default as in `h:plot`
 ---draw without Unicode; default true on a dumb terminal, and where LC_ALL, LC_CTYPE or LANG (the first that is set)
 ---names no UTF-8
 ---@field ascii? boolean
 
----A series as lines of text: a line of dots (Braille, or `' . :` in ASCII) with ticks.
----@param y gpureduce.array|number[] the series
+---A series as lines of text: a line of dots (Braille, or `' . :` in ASCII) with ticks. A matrix is drawn as a heat map,
+---as `h:plot` of a `histogram2d` draws one, row 1 at the top; its options are `width`, `height`, `ascii`, and these
+---two.
+---@param y gpureduce.array|number[] the series, or a matrix
 ---@param options? gpureduce.plot.options
 ---@return string # lines without a newline at the end
 function gr.plot(y, options) end
 
----A series as lines of text: a line of dots (Braille, or `' . :` in ASCII) with ticks.
+---A series as lines of text: a line of dots (Braille, or `' . :` in ASCII) with ticks. A matrix is drawn as a heat map,
+---as `h:plot` of a `histogram2d` draws one, row 1 at the top; its options are `width`, `height`, `ascii`, and these
+---two.
 ---@param options? gpureduce.plot.options
 ---@return string # lines without a newline at the end
 function array:plot(options) end
@@ -3059,6 +3423,9 @@ function timer:stop() end
 ---@field count? integer raw files: how many elements; default all that follow
 ---map the file instead of reading it: pages come when they are used, and nobody may shorten it (above); default false
 ---@field map? boolean
+---a communicator of `gpureduce.mpi`: each rank gets its part, of a matrix its rows, and as second result where that
+---begins ([ranks.md](ranks.md))
+---@field comm? any
 
 ---Make an array from a file.
 ---@param path string the file's name
@@ -3072,6 +3439,7 @@ function gr.load(path, dtype, options) end
 
 ---@class gpureduce.save.options
 ---@field shape? integer[] NPY: lengths whose product is n; default the array's shape
+---@field comm? any a communicator of `gpureduce.mpi`: the parts of all ranks become one file
 
 ---Write an array to a file: NPY when the name ends in `.npy`, else the raw elements. The old file is replaced whole.
 ---@param a gpureduce.array the input
@@ -3091,34 +3459,99 @@ function gr.save(a, path, options) end
 function array:save(path, options) end
 
 ---@class gpureduce.wrap.options
----@field n? integer how many elements; needed but where the memory knows; default all of the FFI's array
+---how many elements; needed but where the memory knows; default all of the FFI's array, or of the data
+---@field n? integer
 ---@field dtype? gpureduce.dtype what else stands before the options
 ---@field offset? integer bytes from the pointer to the first element; default 0
 ---bytes from one element to the next; what lies between is never written; default the size of an element
 ---@field stride? integer
----@field anchor? any kept alive as long as the array or a view of it (cdata is its own anchor)
+---kept alive as long as the array or a view of it (cdata is its own anchor; so is data, which takes no other)
+---@field anchor? any
 ---@field volatile? boolean the owner writes at any time: every use looks at the memory again; default false
 
 ---Make an array of memory that somebody else owns, without a copy.
----@param pointer any light userdata, LuaJIT cdata (an array or a pointer), an address as a number, or an array of the lua-carray rock
+---@param pointer any light userdata, LuaJIT cdata (an array or a pointer), an address as a number, an array of the lua-carray rock, or an object with the methods `getSize` (bytes) and `getFFIPointer` or `getPointer`: LÖVE's Data
 ---@param dtype? gpureduce.dtype the type of the elements
----@param options? gpureduce.wrap.options needed, but for a carray, which knows its dtype and length and takes `volatile` alone, and for an array of the FFI, which knows them too
+---@param options? gpureduce.wrap.options needed, but for a carray, which knows its dtype and length and takes `volatile` alone, and for an array of the FFI and for data, which know them too
 ---@return gpureduce.array # of the device in use
 ---@overload fun(pointer: any, options: gpureduce.wrap.options): gpureduce.array
 function gr.wrap(pointer, dtype, options) end
 
----Say that the owner of wrapped memory has written these elements.
----@param a gpureduce.array an array of wrapped memory
----@param i? integer the first one
+---Say that somebody else has written these elements: the owner of wrapped memory or of a tensor's, or who has a tensor
+---of the array.
+---@param a gpureduce.array an array of wrapped memory, or one that `dlpack` gave out
+---@param i? integer the first one; none of a transposed matrix
 ---@param j? integer the last one; negative positions count from the end
 ---@return gpureduce.array # a itself
 function gr.touch(a, i, j) end
 
----Say that the owner of wrapped memory has written these elements.
----@param i? integer the first one
+---Say that somebody else has written these elements: the owner of wrapped memory or of a tensor's, or who has a tensor
+---of the array.
+---@param i? integer the first one; none of a transposed matrix
 ---@param j? integer the last one; negative positions count from the end
 ---@return gpureduce.array # a itself
 function array:touch(i, j) end
+
+---@class gpureduce.fromdlpack.options
+---a `DLManagedTensorVersioned`, as of DLPack 1.0; false: a `DLManagedTensor`, from before that, which looks no
+---different; default true; what `dlpack` gave knows it
+---@field versioned? boolean
+---@field readonly? boolean the array refuses writes, as it does where the tensor says so; default false
+---others write at any time: every use on the other side looks at the memory again; default false
+---@field volatile? boolean
+---@field copy? boolean an array of its own, on the device in use; the deleter is called at once; default false
+---CUDA's stream on which the tensor has been made: what uses the array comes after it. 1: the default one, 2: the
+---thread's own, beyond: a handle; -1: none. Memory of the host has none; default 1
+---@field stream? integer
+
+---Make an array of another library's tensor, without a copy. It has the tensor from then on, and calls its deleter when
+---the last view goes; when the call raises, at once.
+---@param tensor any its address: light userdata, cdata or a number; or what `dlpack` gave
+---@param options? gpureduce.fromdlpack.options
+---@return gpureduce.array # of the tensor's device: memory of the host belongs to the device in use, as wrapped memory does, and so does managed memory on a GPU
+function gr.fromdlpack(tensor, options) end
+
+---@class gpureduce.dlpack.options
+---@field versioned? boolean as of DLPack 1.0 (1.1); false: from before that; default true
+---@field readonly? boolean others are told not to write; default false
+---@field copy? boolean of a copy on the device in use, which nobody else has; default false
+---CUDA's stream on which the tensor will be used, as of `fromdlpack`: its work comes after what has been queued here;
+---default 1
+---@field stream? integer
+
+---Make a tensor of an array for another library, without a copy: views, matrices and transposed matrices as they lie.
+---Both see what the other writes; across devices the array is told by `touch`, and brings its own writes there by
+---`prefetch`.
+---@param a gpureduce.array the array
+---@param options? gpureduce.dlpack.options
+---@return gpureduce.dlpack # of the memory that kernels use: the host's, or the device's
+function gr.dlpack(a, options) end
+
+---Make a tensor of an array for another library, without a copy: views, matrices and transposed matrices as they lie.
+---Both see what the other writes; across devices the array is told by `touch`, and brings its own writes there by
+---`prefetch`.
+---@param options? gpureduce.dlpack.options
+---@return gpureduce.dlpack # of the memory that kernels use: the host's, or the device's
+function array:dlpack(options) end
+
+---Its address, for whoever takes it over: C code, or `ffi.cast`.
+---@return any # light userdata
+function tensor:pointer() end
+
+---The same as a number, for languages that know no light userdata, such as Python.
+---@return integer # below 2^53
+function tensor:address() end
+
+---Say that the tensor has been taken over: its deleter is for somebody else to call.
+function tensor:consume() end
+
+---Call the deleter now, unless it has been consumed. `local d <close> = a:dlpack()` does so at the block's end.
+function tensor:release() end
+
+---The address of a function for Python's `PyCapsule_New`, which calls the deleter of a capsule that nobody has consumed
+---([docs/python.md](python.md)).
+---@return integer # the address
+function tensor:destructor() end
 
 ---@class gpureduce.csv.options
 ---@field column? integer|string which one: its position, or its name in the first line; default 1
@@ -3293,5 +3726,117 @@ function gr.clock() end
 ---@param operation string `"dot"`, `"sum"`, `"min"`, `"max"`, `"histogram"`, `"scan"` or `"rmsnorm"`
 ---@return table # a list of tables: `name`, for the option `kernel`; `description`; `source`; `dtypes`, `"all"`, `"f32"` or `"i32"`; `error`, as a multiple of 2^-24 times the sum of magnitudes; `block` and `blocks`, the usual block size and those it can do (the teaching kernels); `default`, whether it is what runs without a name; `cuda_only`, whether the CPU has no algorithm of this shape and computes in blocks instead
 function gr.kernels(operation) end
+
+---An array at a glance, as lines of text: what it is, where it lies, its first and last elements (of a matrix its
+---corners), the least, the mean and the greatest, and how many NaN there are. With NaN among them the three are of the
+---rest.
+---@param a gpureduce.array the input
+---@param count? integer elements from each end, rows and columns of a matrix, 1 to 100
+---@return string # lines without a newline at the end, as wide as the terminal (the variable COLUMNS, what the terminal says, or 80); columns of a matrix that have no room are left out
+function gr.show(a, count) end
+
+---An array at a glance, as lines of text: what it is, where it lies, its first and last elements (of a matrix its
+---corners), the least, the mean and the greatest, and how many NaN there are. With NaN among them the three are of the
+---rest.
+---@param count? integer elements from each end, rows and columns of a matrix, 1 to 100
+---@return string # lines without a newline at the end, as wide as the terminal (the variable COLUMNS, what the terminal says, or 80); columns of a matrix that have no room are left out
+function array:show(count) end
+
+---This reference at the prompt: an entry, a chapter, or all topics by chapter.
+---@param topic? string a name such as `"sum"`, `"gr.sum"`, `"histogram:quantile"`, or the title of a chapter
+---@return string # lines as wide as the terminal, without a newline at the end
+function gr.help(topic) end
+
+---@class gpureduce.allclose.options
+---@field rtol? number how far apart, in parts of |b|; default 1e-5
+---@field atol? number how far apart besides; default 1e-8
+---@field nan_equal? boolean two NaN are close; default false
+
+---Whether all elements are close: |a - b| <= atol + rtol |b|, NumPy's rule. An infinity is close to itself alone, NaN
+---to nothing unless `nan_equal` says so.
+---@param a gpureduce.array|number|gpureduce.expression one side
+---@param b gpureduce.array|number|gpureduce.expression the other; one of the two is an array or an expression
+---@param options? gpureduce.allclose.options
+---@return boolean # true of no elements
+function gr.allclose(a, b, options) end
+
+---Whether all elements are close: |a - b| <= atol + rtol |b|, NumPy's rule. An infinity is close to itself alone, NaN
+---to nothing unless `nan_equal` says so.
+---@param b gpureduce.array|number|gpureduce.expression the other; one of the two is an array or an expression
+---@param options? gpureduce.allclose.options
+---@return boolean # true of no elements
+function array:allclose(b, options) end
+
+---Whether all elements are close: |a - b| <= atol + rtol |b|, NumPy's rule. An infinity is close to itself alone, NaN
+---to nothing unless `nan_equal` says so.
+---@param b gpureduce.array|gpureduce.expression|number|gpureduce.expression the other; one of the two is an array or an expression
+---@param options? gpureduce.allclose.options
+---@return boolean # true of no elements
+function expression:allclose(b, options) end
+
+---@class gpureduce.isclose.options
+---@field rtol? number how far apart, in parts of |b|; default 1e-5
+---@field atol? number how far apart besides; default 1e-8
+---@field nan_equal? boolean two NaN are close; default false
+---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
+---@field into? gpureduce.array
+
+---A mask: 1 where elements are close, as `allclose` has it, 0 elsewhere.
+---@param a gpureduce.array|number|gpureduce.expression one side
+---@param b gpureduce.array|number|gpureduce.expression the other; one of the two is an array or an expression
+---@param options? gpureduce.isclose.options
+---@return gpureduce.array|gpureduce.expression # of u8, as long as the operands; an expression if one of them is one
+function gr.isclose(a, b, options) end
+
+---A mask: 1 where elements are close, as `allclose` has it, 0 elsewhere.
+---@param b gpureduce.array|number|gpureduce.expression the other; one of the two is an array or an expression
+---@param options? gpureduce.isclose.options
+---@return gpureduce.array|gpureduce.expression # of u8, as long as the operands; an expression if one of them is one
+function array:isclose(b, options) end
+
+---A mask: 1 where elements are close, as `allclose` has it, 0 elsewhere.
+---@param b gpureduce.array|gpureduce.expression|number|gpureduce.expression the other; one of the two is an array or an expression
+---@param options? gpureduce.isclose.options
+---@return gpureduce.array|gpureduce.expression # of u8, as long as the operands; an expression if one of them is one
+function expression:isclose(b, options) end
+
+---@class gpureduce.differ.options
+---@field rtol? number how far apart, in parts of |b|; default 1e-5, once there are options
+---@field atol? number how far apart besides; default 1e-8, once there are options
+---@field nan_equal? boolean two NaN are close; default false, once there are options
+
+---Where two arrays differ first, and both elements there. Without options every difference counts, as in `equal`: NaN
+---are equal, zeros of either sign too. With options what `allclose` says with the same ones.
+---@param a gpureduce.array|number|gpureduce.expression one side
+---@param b gpureduce.array|number|gpureduce.expression the other; one of the two is an array or an expression
+---@param options? gpureduce.differ.options
+---@return integer|nil # the first position that differs, of a matrix in its rows one after the other; nil: none does
+---@return number? # the element of a there
+---@return number? # the element of b there
+function gr.differ(a, b, options) end
+
+---Where two arrays differ first, and both elements there. Without options every difference counts, as in `equal`: NaN
+---are equal, zeros of either sign too. With options what `allclose` says with the same ones.
+---@param b gpureduce.array|number|gpureduce.expression the other; one of the two is an array or an expression
+---@param options? gpureduce.differ.options
+---@return integer|nil # the first position that differs, of a matrix in its rows one after the other; nil: none does
+---@return number? # the element of a there
+---@return number? # the element of b there
+function array:differ(b, options) end
+
+---Where two arrays differ first, and both elements there. Without options every difference counts, as in `equal`: NaN
+---are equal, zeros of either sign too. With options what `allclose` says with the same ones.
+---@param b gpureduce.array|gpureduce.expression|number|gpureduce.expression the other; one of the two is an array or an expression
+---@param options? gpureduce.differ.options
+---@return integer|nil # the first position that differs, of a matrix in its rows one after the other; nil: none does
+---@return number? # the element of a there
+---@return number? # the element of b there
+function expression:differ(b, options) end
+
+---Whether a value is an array of this module: a vector, a matrix, a transposed one, also when it has been released.
+---Nothing of the value is asked, no metamethod runs, and nothing raises.
+---@param x? any any value, or none
+---@return boolean # false of expressions, tables and all else
+function gr.isarray(x) end
 
 return gr

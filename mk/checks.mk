@@ -1,7 +1,7 @@
 # What checks the module beyond the specs.
 
-.PHONY: test-all oracle functions sets neon bits sanitize sanitize-short states tsan valgrind coverage lint warnings
-.PHONY: cppcheck toolkit-check build-check reproducible
+.PHONY: test-all oracle functions sets ranks neon bits sanitize sanitize-short states tsan valgrind coverage lint
+.PHONY: warnings cppcheck toolkit-check build-check reproducible python
 
 # Every Lua that is here; the last line names those that are not.
 all_luas = lua5.5 lua5.4 lua5.3 lua5.2 lua5.1 luajit
@@ -12,7 +12,7 @@ BRIEF =
 long_specs = $(addprefix spec/,$(addsuffix _spec.lua,save stop large golden safe pool feed ftz wild memory matrix \
   series operator scan reductions histogram order))
 brief_specs = $(filter-out $(long_specs),$(wildcard spec/*_spec.lua))
-test-all: oracle functions sets neon bits sanitize-short
+test-all: oracle functions sets ranks neon bits sanitize-short
 	@for lua in $(luas); do echo "== $$lua"; case " $(BRIEF) " in *" $$lua "*) specs='$(brief_specs)';; *) specs=;; esac; \
 	  $(MAKE) --no-print-directory test LUA=$$lua LUA_INCDIR= BUSTED="$(BUSTED) $$specs" || exit; done
 	@mk/check_luas.sh $(luas)
@@ -47,8 +47,15 @@ $(BUILD)/sets: spec/sets.c $(cpu_o)
 	$(call step,$<) $(CC) $(base) $(LDFLAGS) $^ -o $@ -lm
 sets: $(BUILD)/sets
 	$(EMULATOR) $(BUILD)/sets
+# Reductions over up to 4096 ranks that are all this process, against one: bit by bit.
+files_of_ranks = $(BUILD)/ranks
+ranks_o = $(OBJ)/src/core/ranks/nodes.o $(OBJ)/src/core/ranks/fold.o $(OBJ)/src/core/operation.o
+$(BUILD)/ranks: spec/ranks.c $(ranks_o) $(cpu_o)
+	$(call step,$<) $(CC) $(base) $(LDFLAGS) $^ -o $@ -lm
+ranks: $(BUILD)/ranks
+	$(BUILD)/ranks
 files_of_functions = $(BUILD)/functions
-files_of_test-all = $(files_of_oracle) $(files_of_functions) $(files_of_sets) $(module)
+files_of_test-all = $(files_of_oracle) $(files_of_functions) $(files_of_sets) $(files_of_ranks) $(module)
 neon:
 	$(if $(shell command -v aarch64-linux-gnu-gcc && command -v qemu-aarch64-static),$(MAKE) --no-print-directory sets \
 	  NVCC= CC=aarch64-linux-gnu-gcc BUILD=build/neon LDFLAGS=-static EMULATOR=qemu-aarch64-static,\
@@ -57,6 +64,13 @@ neon:
 # Every operation and dtype on 200 random sizes against what an H200 gave, to the bit.
 bits: $(module)
 	$(here) $(LUA) spec/bits.lua compare spec/golden/bits_h200.txt
+
+# Arrays of NumPy in Lua and back, within Python, whose Lua is lupa's (make deps-python).
+lupa = $(patsubst luajit,luajit21,$(subst .,,$(lua_name)))
+test-all: python
+python: $(module)
+	@if [ -x $(python) ]; then $(python) spec/python/dlpack.py $(lupa) $(for_lua); \
+	  else echo "python: no $(python) here (make deps-python)"; fi
 
 # The specs under AddressSanitizer, UBSan and LeakSanitizer, with a collector that runs all the time (see
 # spec/support.lua); SPECS= some of them. sanitize-short: those where scripts are hostile. LEAKS=0 where no process may
@@ -112,7 +126,7 @@ coverage:
 
 # The specs that run the module's Lua parts.
 lua_specs = $(addprefix spec/,$(addsuffix _spec.lua,pictures series terminal colours wild locale docs guide errors \
-  inout))
+  inout prompt luassert))
 
 lint: $(module)
 	luacheck -q .
@@ -123,6 +137,7 @@ lint: $(module)
 	$(LUA) mk/tables.lua
 	@CC='$(CC)' mk/check_tables.sh $(lua_incdir)
 	$(LUA) mk/lengths.lua
+	@$(MAKE) --no-print-directory names headers
 	@$(MAKE) --no-print-directory format-check
 	@$(MAKE) --no-print-directory build-check $(if $(filter cuda,$(flavour)),toolkit-check)
 

@@ -15,8 +15,11 @@ file_flags =
 # Switches over a table's rows have no default: one that lacks a row is an error, whatever else CFLAGS say. So is a
 # function that is nowhere, which only loading the module would miss.
 closed = -Werror=switch
-base = $(CFLAGS) $(closed) -Werror=implicit-function-declaration -std=c11 -D_DEFAULT_SOURCE -ffp-contract=off -fPIC \
-  -fvisibility=hidden -fno-plt -pthread -I. $(by_stores)
+# CHECKED=1 knows handles of the C API that are gone (src/capi/handles.h), in a folder of its own.
+CHECKED =
+checked = $(if $(CHECKED),-DGR_CHECKED)
+base = $(CFLAGS) $(checked) $(closed) -Werror=implicit-function-declaration -std=c11 -D_DEFAULT_SOURCE \
+  -ffp-contract=off -fPIC -fvisibility=hidden -fno-plt -pthread -I. $(by_stores)
 compile = $(CC) $(base) $(file_flags)
 
 # What lint adds for both compilers (why these: spec/README.md). Every change of sign is shown by gcc alone: to clang

@@ -6,8 +6,8 @@
 -- x.c and x.h are one file here. A file stands on another when it includes its header, or names a function or a table
 -- (gr_...) that the other defines and is not static. Declarations do not count: a header may name what lies above.
 
-local folders = { "src", "src/core", "src/core/formula", "src/binding", "src/backend", "src/backend/jit",
-  "src/backend/cuda" }
+local folders = { "src", "src/core", "src/core/formula", "src/core/ranks", "src/capi", "src/binding", "src/backend",
+  "src/backend/jit", "src/backend/cuda" }
 
 local function lines_of(command)
   local pipe, list = io.popen(command), {}

@@ -2,7 +2,8 @@
 -- Columns are characters, not bytes of UTF-8. What a program writes may be as long as it must.
 
 local columns, lines = 120, 500
-local generated = { ["library/gpureduce.lua"] = true, ["library/gpureduce.d.tl"] = true }
+local generated = { ["library/gpureduce.lua"] = true, ["library/gpureduce.d.tl"] = true,
+  ["include/gpureduce.h"] = true }
 local endings = { c = 1, h = 1, cu = 1, cuh = 1, inc = 1, lua = 1, sh = 1, py = 1, mk = 1 }
 
 local function is_code(path)

@@ -187,6 +187,19 @@ add("histogram modulo", function(a) return gr.histogram(a, { bins = 1000, modulo
 add("weighted bincount", function(a, b)
   return gr.histogram(a, { bins = 1000, modulo = true, weights = b }).counts
 end, "integer")
+for name, options in pairs { even = { bins = { 50, 70 }, range = { { -1, 101.5 }, { -3, 77 } } },
+  ratios = { bins = 60, log = true, range = { { 1e-3, 1e6 }, { 1e-2, 300 } } },
+  edges = { edges = { { -1000, -3, -0.5, 0, 1e-3, 0.25, 1, 2, 77, 4000 }, { -10, 0, 1, 1000 } } } } do
+  add("pairs, " .. name, function(a, b)
+    local h = gr.histogram2d(a, b, options)
+    return h.counts, h.xedges, h.yedges, h.outside, h.nan
+  end)
+end
+add("weighted pairs", function(a, b)
+  local ok, h = pcall(gr.histogram2d, a, b, { bins = 20, range = { { -1, 1 }, { -1, 1 } }, weights = b })
+  if ok then return h.counts, h.outside, h.nan end
+  return h -- weights that are not finite
+end)
 for _, name in ipairs { "add", "sub", "mul", "div" } do
   add("each " .. name, function(a, b) return gr[name](a, b) end)
   add("each " .. name .. " and a number", function(a) return gr[name](a, 3), gr[name](7, a) end)

@@ -94,4 +94,35 @@ describe("colours", function()
     assert.is_true(count > 8)
     assert.equal(dark, (light:gsub('="(#%x+)"', function(colour) return '="' .. seen[colour] .. '"' end)))
   end)
+
+  -- The scale of heat maps, from the least to the greatest, as the picture has it.
+  local function scale(theme)
+    local svg, list = gr.svg { heat = gr.arange(1, 4):matrix(2), theme = theme }, {}
+    for colour in svg:gmatch('fill="(#%x+)" d="M[%d.]+ [%d.]+h14v') do list[#list + 1] = colour end
+    assert.equal(64, #list)
+    return list
+  end
+
+  it("of a scale are as far from each other as their numbers are, lighter or darker all the way", function()
+    for _, theme in ipairs { "light", "dark" } do
+      local list, sign = scale(theme), theme == "light" and -1 or 1
+      for e, eye in ipairs(eyes) do
+        local steps, total, before = {}, 0, nil
+        for k, colour in ipairs(list) do
+          local lab = oklab(product(eye, linear(colour)))
+          if before then
+            assert.is_true((lab[1] - before[1]) * sign > 0, theme .. " " .. e .. " " .. k)
+            local d = math.sqrt((lab[1] - before[1]) ^ 2 + (lab[2] - before[2]) ^ 2 + (lab[3] - before[3]) ^ 2)
+            steps[#steps + 1], total = d, total + d
+          end
+          before = lab
+        end
+        for k = 1, #steps - 3 do -- four neighbours together: a step of one is rounded to whole numbers
+          local four = steps[k] + steps[k + 1] + steps[k + 2] + steps[k + 3]
+          local share = four / total * #steps / 4
+          assert.is_true(share > 0.4 and share < 2.2, ("%s, eye %d, level %d: %.3f"):format(theme, e, k, share))
+        end
+      end
+    end
+  end)
 end)

@@ -1,4 +1,4 @@
--- Which lines of lua/gpureduce the specs run: busted --helper=spec/coverage.lua ...; prints a table at the end.
+-- Which lines of lua/ the specs run: busted --helper=spec/coverage.lua ...; prints a table at the end.
 -- Lines that hold code are those that luac lists; the module's parts are the chunks that are named gpureduce.
 local busted = require "busted"
 
@@ -24,16 +24,16 @@ end
 
 busted.subscribe({ "exit" }, function()
   debug.sethook()
-  local all, all_run, pipe = 0, 0, assert(io.popen("ls lua/gpureduce"))
+  local all, all_run, pipe = 0, 0, assert(io.popen("ls lua/*/*.lua"))
   for file in pipe:lines() do
-    local name, missed, count = file:gsub("%.lua$", ""), {}, 0
-    for line in pairs(lines_of("lua/gpureduce/" .. file)) do
+    local name, missed, count = file:match("([^/]+)%.lua$"), {}, 0
+    for line in pairs(lines_of(file)) do
       count = count + 1
       if not (hits[name] and hits[name][line]) then missed[#missed + 1] = line end
     end
     table.sort(missed)
     all, all_run = all + count, all_run + count - #missed
-    print(("lua/gpureduce/%-20s %4d lines %6.1f %%   %s"):format(
+    print(("%-34s %4d lines %6.1f %%   %s"):format(
       file, count, 100 * (count - #missed) / count, table.concat(missed, ",")))
   end
   pipe:close()

@@ -119,6 +119,26 @@ describe("examples/mandelbrot.lua", function()
   end)
 end)
 
+describe("examples/heat.lua", function()
+  it("measures a strange attractor, and draws it", function()
+    local number = same_everywhere("heat", 1000)
+    local dimension, looks, n = number "dimension ([%d.]+): more than a line, less than an area %((%d+) looks at (%d+)"
+    assert.is_true(dimension > 1.1 and dimension < 1.5, dimension)
+    assert.equal(20, looks)
+    assert.equal(1000, n)
+    S.with_file(function(path)
+      local text, few = run({ COLUMNS = "60", LC_ALL = "C" }, "heat", 300, path)
+      local hold, share = few "64 x  64 cells: +(%d+) hold something, two share one in ([%d.]+)"
+      assert.is_true(hold > share and share > 50, text)
+      assert.truthy(S.read_file(path):find("Heat map: %d+ x %d+ cells, pendulums from"))
+      for line in text:gmatch("[^\n]+") do
+        if line:find("|") then assert.is_true(#line <= 60, line) end
+      end
+    end, ".svg")
+    run({ GPUREDUCE_DEVICE = "pretend" }, "heat", 1000)
+  end)
+end)
+
 describe("examples/kinetic.lua", function()
   it("counts the energies that plain Lua has, and finds a gas", function()
     local gr, round, n = S.gr, S.model.round.f32, 20000

@@ -78,7 +78,7 @@ for line in open(sys.argv[1]):
 
 -- Calls that NumPy alone cannot answer, or not by the same numbers.
 local others = { "^rng", "^cp%.", "^mempool", "^scipy", "^np%.save", "^np%.load", "^a%.dtype", "^a%.tobytes",
-  "^np%.concatenate" }
+  "^np%.concatenate", "^for", "^print", "^help" }
 
 local function comparable(row)
   if not row.there or #row.here == 0 then return false end

@@ -97,6 +97,16 @@ describe("histogram", function()
     check(gr.histogram(gr.full(2, nan), { bins = 2 }), { nan, nan }, { 0, 0.5, 1 }, "NaN alone")
   end)
 
+  it("takes bins as narrow as the subnormal numbers are apart, and refuses narrower ones", function()
+    local tiny = 2.0 ^ -1074
+    local t = { 0, tiny, 2 * tiny, 3 * tiny, 14 * tiny, 15 * tiny, 16 * tiny, -tiny }
+    check(gr.histogram(gr.array(t, "f64"), { bins = 5, min = 0, max = 15 * tiny }), t,
+      { 0, 3 * tiny, 6 * tiny, 9 * tiny, 12 * tiny, 15 * tiny }, "whole steps")
+    assert.equal("bad argument #2 to 'histogram' (10 bins from 0 to 7.4109846876186982e-323 are narrower than the "
+      .. "spacing of f64 numbers)",
+      S.message(gr.histogram, gr.array(t, "f64"), { bins = 10, min = 0, max = 15 * tiny }))
+  end)
+
   it("is exact for a million samples on and beside the edges of f64", function()
     local ranges = { { -3.7, 11.3, 1000, 200 }, { 0, 1, 4096, 20 }, { 1e-3, 1e5, 333, 150 }, { -1, -0.1, 50000, 2 } }
     for _, row in ipairs(ranges) do

@@ -145,6 +145,10 @@ describe("a finalizer in the middle of a call", function()
     released_amid("copies", two, function(o)
       return o.a:copy(), o.a:copy { into = o.b }, o.a:equal(o.b), o.a:fill(1), o.a:info()
     end)
+    released_amid("tensors", two, function(o)
+      return gr.fromdlpack(o.a:dlpack()), gr.fromdlpack(o.b:matrix(10):dlpack { versioned = false }, { copy = true }),
+        gr.fromdlpack(o.b:dlpack { copy = true }):touch()
+    end)
     released_amid("views", two, function(o) return o.a:slice(2, 20):slice(3):sum() end)
     released_amid("many", two, function(o)
       return gr.many { { "sum", o.a }, { "dot", o.a, o.b }, { "norm", o.b }, { "sum", o.b, { rows = 10 } } }
@@ -306,7 +310,7 @@ end)
 describe("metatables", function()
   local a = gr.ones(3)
   local objects = { array = a, accumulator = gr.accumulator(), future = gr.async(gr.sum, a), timer = gr.timer(),
-    histogram = a:histogram { bins = 2 } }
+    histogram = a:histogram { bins = 2 }, histogram2d = a:histogram2d(a, { bins = 2 }) }
 
   it("are hidden: getmetatable gives a name", function()
     for name, object in pairs(objects) do

@@ -49,6 +49,19 @@ local function put(op, dtype, t, index, values)
 end
 
 describe("take", function()
+  it("keeps the shape of an index that is a matrix, from vectors and from matrices", function()
+    S.on_each(function()
+      local index = gr.array({ 3, 1, -1, 2, 2, 2 }, "i32"):matrix(2)
+      local X = gr.array({ 10, 20, 30, 40 }):take(index)
+      assert.same({ 2, 3 }, X.shape)
+      assert.same({ 30, 10, 40 }, X[1]:table())
+      assert.same({ 2, 3 }, gr.arange(1, 4):matrix(2)[index].shape)
+      assert.is_nil(gr.arange(1, 4):matrix(2):take(index:slice()).rows)
+      local into = gr.zeros(6)
+      assert.is_nil(X:take(index, { into = into }).rows) -- which has a shape of its own
+    end)
+  end)
+
   for _, dtype in ipairs(model.dtypes) do
     it("elements of " .. dtype .. ", by every integer dtype", function()
       S.on_each(function(device)

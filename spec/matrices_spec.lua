@@ -180,7 +180,7 @@ describe("a matrix", function()
       { function() return X:table(4) end, "bad argument #2 to 'table' (position from 1 to 2 expected, got 4)" },
       { function() return X.colums end, "gpureduce.array: no method or field 'colums' (did you mean 'columns'?)" },
       { function() return X:transpose():touch() end,
-        "bad argument #1 to 'touch' (gpureduce.array expected, got gpureduce.transposed)" },
+        "bad argument #1 to 'touch' (array of wrapped memory expected)" },
     }
     for _, row in ipairs(rows) do assert.equal(row[2], message(row[1])) end
   end)

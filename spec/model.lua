@@ -164,11 +164,11 @@ function R.norminf(_, n, at)
   return best
 end
 
-function R.mse(dtype, n, at, bt)
+function R.mse(dtype, n, at, bt, divisor)
   if n == 0 then return nan end
   at, bt = widened(at), widened(bt)
   local function term(k) local d = at(k) - bt(k); return d * d end
-  return canonical(tree(dtype, n, term, NZ, add, add) / n)
+  return canonical(tree(dtype, n, term, NZ, add, add) / (divisor or n))
 end
 
 -- Sums of squares outside of 2^-900 .. 2^1000 have lost digits: f64 is scaled then, by the power of two that brings the

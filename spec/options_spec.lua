@@ -16,6 +16,7 @@ local named = {
   q = function() return 0.5 end,
   list = function() return { { "sum", gr.ones(4) } } end,
   pointer = function() return 4096 end,
+  tensor = function() return gr.ones(4):dlpack() end,
   low = function() return 0 end, high = function() return 1 end,
   p = function() return 2 end,
   n = function() return 4 end,

@@ -325,7 +325,7 @@ describe("pictures refuse", function()
       "bad argument #3 to 'svg' (option 'xlog': true, 2 or 10 expected, got 3)" },
     { function() gr.svg() end, "bad argument #1 to 'svg' (options table with 'lines' expected, got no value)" },
     { function() gr.svg {} end,
-      "bad argument #1 to 'svg' (option 'lines', 'steps', 'points' or 'histograms' expected)" },
+      "bad argument #1 to 'svg' (option 'lines', 'steps', 'points', 'histograms' or 'heat' expected)" },
     { function() gr.svg(gr.zeros(3)) end,
       "bad argument #1 to 'svg' (options table expected, got gpureduce.array)" },
     { function() gr.svg { lines = 5 } end, "bad argument #1 to 'svg' (option 'lines': table expected, got number)" },

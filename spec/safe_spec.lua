@@ -25,6 +25,10 @@ gpureduce: 'csv' is refused: gr.safe allows no files
 gpureduce: 'svg' is refused: gr.safe allows no files
 gpureduce: 'svg' is refused: gr.safe allows no files
 gpureduce: 'wrap' is refused: gr.safe allows no pointers
+gpureduce: 'wrap' is refused: gr.safe allows no pointers
+gpureduce: 'fromdlpack' is refused: gr.safe allows no pointers
+gpureduce: 'fromdlpack' is refused: gr.safe allows no pointers
+gpureduce: 'dlpack' is refused: gr.safe allows no pointers
 gpureduce: 'threads' is refused: gr.safe allows no settings of the whole process
 gpureduce: 'trim' is refused: gr.safe allows no settings of the whole process
 ok
@@ -37,16 +41,24 @@ try(gr.svg, { lines = { { y = { 1, 2 } } }, path = "/nonexistent/x.svg" })
 local h = a:histogram { bins = 2 }
 try(h.svg, h, "/nonexistent/x.svg")
 try(gr.wrap, 4096, { n = 1 })
+try(gr.wrap, { getSize = function() return 4 end, getPointer = function() return 4096 end })
+try(gr.fromdlpack, 4096)
+try(gr.fromdlpack, d)
+try(gr.dlpack, a)
 try(gr.threads, 1)
 try(gr.trim)
-try(function() return #gr.svg { lines = { { y = { 1, 2 } } } } + #h:svg() + gr.threads() end)]]))
+try(function() return #gr.svg { lines = { { y = { 1, 2 } } } } + #h:svg() + gr.threads() end)]],
+      "local d = gr.ones(3):dlpack()"))
   end)
 
   it("leaves what the host allows", function()
     local text = under("{ files = true, wrap = true }", [[
 print((select(2, gr.load "/nonexistent/x.npy")))
-try(gr.wrap, 4096, { n = 0 })]])
-    assert.equal("/nonexistent/x.npy: No such file or directory\nok\n", text)
+try(gr.wrap, 4096, { n = 0 })
+try(gr.fromdlpack, gr.ones(3):dlpack())]])
+    assert.equal("bad argument #1 to 'fromdlpack' (9 elements of an array at most, as gr.safe says, got 10)\n",
+      under("{ wrap = true, elements = 9 }", "try(gr.fromdlpack, d)", "local d = gr.ones(10):dlpack()"))
+    assert.equal("/nonexistent/x.npy: No such file or directory\nok\nok\n", text)
   end)
 
   it("is called once", function()

@@ -106,6 +106,7 @@ local written = {
 local of_others = {
   ["nvcc fatal   : Unsupported gpu architecture 'compute_...'"] = true,
   ["error: -- unsupported GNU version! gcc versions later than ... are not supported!"] = true,
+  ["bad argument #1 to 'ipairs' (table expected, got userdata)"] = true, -- of Lua 5.1 and LuaJIT: prompt_spec.lua
   ["undefined symbol: lua..."] = true, -- mk/check_luas.sh meets it
   ["dynamic libraries not enabled; check your Lua installation"] = true,
   ["version `GLIBC_...' not found"] = true,

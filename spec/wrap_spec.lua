@@ -2,28 +2,7 @@
 local S = require "spec.support"
 local gr = S.gr
 
--- The module, or nil and why: its path in GPUREDUCE_SPEC_MEMORY, else compiled for this Lua.
-local function load_memory()
-  local path = os.getenv("GPUREDUCE_SPEC_MEMORY")
-  local built
-  if not path then
-    built = os.tmpname()
-    path = built
-    local version, folders = S.jit and "jit-2.1" or _VERSION:match("%d.%d"), ""
-    for _, root in ipairs { "/usr/include/", "/usr/local/include/" } do
-      folders = folders .. " -I" .. root .. "lua" .. version .. " -I" .. root .. "lua-" .. version
-    end
-    local given = os.getenv("LUA_INCDIR")
-    os.execute(("LD_PRELOAD= cc -std=c11 -w -shared -fPIC -I.%s%s -o %s spec/fixtures/memory.c 2>%s.log"):format(
-      given and given ~= "" and " -I" .. given or "", folders, path, path))
-    os.remove(path .. ".log")
-  end
-  local open, message = package.loadlib(path, "luaopen_memory")
-  if built then os.remove(built) end
-  return open and open(), message
-end
-
-local memory, why = load_memory()
+local memory, why = require "spec.memory"()
 local device = gr.backend():find("^cuda") and gr.backend() or "pretend"
 
 -- On the CPU, where nothing is copied, and on a device with memory of its own.
@@ -286,6 +265,95 @@ describe("wrapped memory", function()
     assert.equal("bad argument #1 to 'wrap' (carray of a type that is also a dtype expected, "
       .. "got elements of 8 bytes of type 8)", S.message(gr.wrap, memory.carray(8, 8, 2)))
     assert.equal("bad argument #2 to 'wrap' (unknown option 'n')", S.message(gr.wrap, moving, { n = 5 }))
+  end)
+end)
+
+describe("objects that say where their bytes are", function()
+  -- As LÖVE's Data has it: getFFIPointer gives nil where there is no FFI, and getPointer light userdata.
+  local function data(p, bytes, more)
+    local object = {
+      getSize = function() return bytes end,
+      getPointer = function() return p end,
+      getFFIPointer = function() return S.jit and require("ffi").cast("uint8_t *", p) or nil end,
+    }
+    for name, x in pairs(more or {}) do object[name] = function() return x end end
+    return setmetatable({}, { __index = object })
+  end
+
+  for _, on in ipairs { "cpu", device } do
+    it("are wrapped, and kept (" .. on .. ")", function()
+      if not memory then return pending(tostring(why)) end
+      S.on(on, function()
+        with_block(100, function(p)
+          local weak = setmetatable({}, { __mode = "v" })
+          weak.object = data(p, 400)
+          local a = gr.wrap(weak.object, "f32")
+          assert.equal(100, #a)
+          assert.equal(5050, a:sum())
+          collectgarbage() collectgarbage()
+          assert.equal("table", type(weak.object))
+          a:fill(2):sync()
+          assert.equal(2, memory.get(p, 99))
+          memory.put(p, 0, 8)
+          assert.equal(206, a:touch():sum())
+          a:release()
+          collectgarbage() collectgarbage()
+          assert.is_nil(weak.object)
+          assert.equal(400, #gr.wrap(data(p, 400)))
+          assert.equal(99, #gr.wrap(data(p, 400), { dtype = "f32", offset = 4 }))
+          assert.equal(50, #gr.wrap(data(p, 400), "f32", { stride = 8 }))
+          assert.equal(10, gr.wrap(data(p, 400), { dtype = "f32", n = 2, volatile = true }):sum())
+          assert.equal(0, #gr.wrap(data(p, 0)))
+          assert.equal(100, #gr.wrap(data(p, 403), "f32"))
+        end)
+      end)
+    end)
+  end
+
+  it("know their dtype where they are images or sounds", function()
+    if not memory then return pending(tostring(why)) end
+    with_block(4, function(p)
+      for format, dtype in pairs { rgba8 = "u8", r8 = "u8", rg16 = "u16", rgba16f = "f16", r32f = "f32", rg8i = "i8",
+        r16i = "i16", rgba32i = "i32", r32ui = "u32", rgb10a2 = "u8", rgba4 = "u8", DXT1 = "u8", rg11b10f = "u8",
+        [""] = "u8", r16x = "u8" } do
+        assert.equal(dtype, gr.wrap(data(p, 16, { getFormat = format })).dtype, format)
+        assert.equal("u32", gr.wrap(data(p, 16, { getFormat = format }), "u32").dtype)
+      end
+      assert.equal("i16", gr.wrap(data(p, 16, { getBitDepth = 16 })).dtype)
+      assert.equal("u8", gr.wrap(data(p, 16, { getBitDepth = 8 })).dtype)
+      assert.equal("u8", gr.wrap(data(p, 16, { getFormat = {} })).dtype)
+    end)
+  end)
+
+  it("are not believed blindly but for their size", function()
+    if not memory then return pending(tostring(why)) end
+    with_block(4, function(p)
+      local none = "light userdata, cdata, address or carray expected, got "
+      for _, row in ipairs {
+        { "#2 to 'wrap' (option 'n': at most 4 (of 'data of 16 bytes') expected, got 5)", data(p, 16),
+          { dtype = "f32", n = 5 } },
+        { "#2 to 'wrap' (option 'n': at most 3 (of 'data of 16 bytes') expected, got 4)", data(p, 16),
+          { dtype = "f32", n = 4, offset = 4 } },
+        { "#2 to 'wrap' (unknown option 'anchor')", data(p, 16), { anchor = p } },
+        { "#1 to 'wrap' (getSize() that gives a number of bytes expected, got string)", data(p, "16") },
+        { "#1 to 'wrap' (getSize() that gives a number of bytes expected, got number)", data(p, -1) },
+        { "#1 to 'wrap' (getSize() that gives a number of bytes expected, got number)", data(p, 0.5) },
+        { "#1 to 'wrap' (address that is a multiple of 4 (for f32) expected)", data(memory.offset(p, 1), 4), "f32" },
+        { "#1 to 'wrap' (" .. none .. "table)", {} },
+        { "#1 to 'wrap' (" .. none .. "table)", setmetatable({}, { __index = function() error "trap" end }) },
+        { "#1 to 'wrap' (" .. none .. "nil)", { getSize = function() return 4 end } },
+      } do
+        assert.equal("bad argument " .. row[1], S.message(gr.wrap, row[2], row[3]))
+      end
+      if not S.jit then
+        assert.equal("bad argument #1 to 'wrap' (pointer expected, got a null pointer)",
+          S.message(gr.wrap, data(0, 16)))
+      end
+      local strange = data(p, 16, {})
+      getmetatable(strange).__index.getPointer = function() error("no pointer today", 0) end
+      getmetatable(strange).__index.getFFIPointer = getmetatable(strange).__index.getPointer
+      assert.equal("no pointer today", S.message(gr.wrap, strange))
+    end)
   end)
 end)
 

@@ -29,6 +29,14 @@ common.out = { "out", "string?", "`\"f32\"`: results of f64 rounded once to f32,
   .. "rounded straight from the true value",
   default = '`"f64"`' }
 
+common.skipnan = { "skipnan", "boolean?", "elements that are NaN are missing, as if they were not there "
+  .. "([what is missing](#what-is-missing)); integers have none", default = "false" }
+common.mask = { "mask", "array|expression?",
+  "elements are missing where this is 0: u8, or an expression, as long as `a`" }
+
+common.comm = { "comm", "any?", "a communicator of `gpureduce.mpi`: the input is this rank's part of one over all "
+  .. "ranks, and they get the bits of the whole ([ranks.md](ranks.md))" }
+
 common.single = { "out", "string?", "`\"f32\"`: results of f64 rounded once to f32, and arrays of it",
   default = '`"f64"`' }
 

@@ -238,7 +238,7 @@ print(#kept, table.concat(kept:table(), " "))]],
       options = { { "into", "array?", "the array that takes the elements: of the input's dtype, as long as the "
         .. "index. It "
         .. "may be the index itself, but share nothing with the input" } },
-      returns = { { "array", "as long as the index, of the input's dtype" } },
+      returns = { { "array", "as long as the index, of the input's dtype; a matrix where the index is one" } },
       dtypes = "All. Elements are copied bit for bit.",
       errors = "An index that is no position of the input, which the error names with its place: the first one. "
         .. "Nothing is written then. An index of floats; an `into` that overlaps the input.",

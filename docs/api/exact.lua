@@ -66,8 +66,9 @@ print(gr.accumulator():add_dot(a, a):add_dot(a:slice(1, 1), gr.array({ -1e200 },
     },
     {
       of = "accumulator", name = "merge",
-      text = "Add what another accumulator holds.",
-      params = { { "other", "accumulator", "it stays as it is" } },
+      text = "Add what another accumulator holds, or those of all ranks.",
+      params = { { "other", "accumulator|any", "it stays as it is; a communicator of `gpureduce.mpi`: the "
+        .. "accumulators of all its ranks are added up, in each of them" } },
       returns = { { "accumulator", "itself" } },
       errors = "What is no accumulator.", cost = "O(1).", waits = c.no_work,
       example = [[
@@ -99,7 +100,8 @@ print(s:value() == 1 + 2 ^ -24, s:value { out = "f32" } == 1 + 2 ^ -23)]],
     {
       name = "digest",
       text = "A fingerprint of an array's bytes in logical order: the same for a view and its copy, on every device.",
-      params = { { "a", "array", "of any dtype; the dtype itself does not count" } },
+      params = { { "a", "array", "of any dtype; the dtype itself does not count" }, { "options", "options?", "" } },
+      options = { c.comm },
       returns = { { "string", "32 hexadecimal digits" } },
       errors = c.input_errors,
       cost = "O(n): one pass. Good against accidents, not against people who want two arrays to collide.",

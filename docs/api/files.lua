@@ -37,6 +37,8 @@ order, or begins at an odd place is read instead.]],
         { "count", "integer?", "raw files: how many elements", default = "all that follow" },
         { "map", "boolean?", "map the file instead of reading it: pages come when they are used, and nobody may "
           .. "shorten it (above)", default = "false" },
+        { "comm", "any?", "a communicator of `gpureduce.mpi`: each rank gets its part, of a matrix its rows, and "
+          .. "as second result where that begins ([ranks.md](ranks.md))" },
       },
       returns = { { "array?", "the elements, of an NPY file of two dimensions as a matrix; or nil when the system "
         .. "refuses" },
@@ -61,7 +63,8 @@ print(gr.load("no such file"))]],
       text = "Write an array to a file: NPY when the name ends in `.npy`, else the raw elements. "
         .. "The old file is replaced whole.",
       params = { c.a, { "path", "string", "the file's name" }, { "options", "options?", "" } },
-      options = { { "shape", "integer[]?", "NPY: lengths whose product is n", default = "the array's shape" } },
+      options = { { "shape", "integer[]?", "NPY: lengths whose product is n", default = "the array's shape" },
+        { "comm", "any?", "a communicator of `gpureduce.mpi`: the parts of all ranks become one file" } },
       returns = { { "boolean?", "true, or nil when the system refuses" }, { "string?", "after nil the message" },
         { "integer?", "after nil the system's error number" } },
       errors = "A shape whose product is not n; a path with a NUL. What the system refuses returns nil, message, code.",

@@ -107,7 +107,8 @@ pieces of 4 million elements, with what lies between in the device's memory.]],
           .. "well), `bincount`, "
         .. "`scan`, `compact` (as values and as mask), `take` (as values and as index), `shuffle`, `choice`, "
           .. "`quantile`, `median`, "
-        .. "`rmsnorm`, `softmax`, `cov`, `corr`, `digest`. "
+        .. "`rmsnorm`, `softmax`, `cov`, `corr`, `digest`, `allclose`, `isclose`, "
+          .. "`differ`. "
           .. "The element "
         .. "operators, `compare` and `where`, and `+ - * / % ^` and unary `-` (where Lua has them, `//`, "
           .. "`& | ~ << >>` and unary `~` too), give expressions again. `<` and "
@@ -116,7 +117,8 @@ pieces of 4 million elements, with what lies between in the device's memory.]],
       make = "gr.lazy(gr.ones(1))", shares = {
         values = "sum prod min max minmax mean var std argmin argmax any all count norm reduce dot mse cosine "
           .. "logsumexp "
-          .. "histogram bincount scan compact take shuffle choice quantile median rmsnorm softmax cov corr digest",
+          .. "histogram histogram2d bincount scan compact take shuffle choice quantile median rmsnorm softmax cov "
+          .. "corr digest allclose isclose differ",
         elements = "add sub mul div floordiv mod fmod neg abs sign square minimum maximum clamp floor ceil "
           .. "round trunc sqrt "
           .. "rsqrt cbrt hypot exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos atan atan2 sinh "

@@ -20,6 +20,20 @@ Samples are compared with the edges themselves, so one that lies on an edge is n
           .. "so that the bars' areas add up to 1" },
       },
     },
+    {
+      name = "histogram2d", class = "gpureduce.histogram2d", self = "h", is_table = true,
+      text = "What `gr.histogram2d` returns. `print(h)` draws it.",
+      make = "gr.histogram2d(gr.zeros(3), gr.zeros(3), { bins = 2 })",
+      fields = {
+        { "counts", "array", "i64: the pairs in each cell, a matrix whose rows are the bins of x and whose columns "
+          .. "those of y; with float weights f64: their sums" },
+        { "xedges", "array", "f64: one more than bins of x" },
+        { "yedges", "array", "f64: one more than bins of y" },
+        { "outside", "number", "pairs (or their weights) of which x or y lies in no bin; infinities too" },
+        { "nan", "number", "pairs of which x or y is no number" },
+        { "density", "array?", "f64, with `{density=true}`: counts / width in x / width in y / total, a matrix" },
+      },
+    },
   },
   entries = {
     {
@@ -42,24 +56,67 @@ Samples are compared with the edges themselves, so one that lies on an edge is n
         { "modulo", "boolean?", "integers by their remainder: x goes into bin x % bins + 1", default = "false" },
         c.rows, { "axis", "integer?", "2: a histogram of each row, 1: of each column, with the same bins for all; with "
           .. "`rows`, or of a matrix", default = "2" },
-        c.kernel, c.block, c.timed,
+        c.skipnan, c.mask, c.kernel, c.block, c.timed, c.comm,
       },
       returns = { { "histogram", "counts, edges, and what lay outside. Of rows or columns a list of these, "
         .. "with the fields `edges` and `counts`, a matrix that has a row for each" } },
-      shapes = "`counts`: bins, i64. `edges`: bins + 1, f64.",
+      shapes = "`counts`: bins, i64. `edges`: bins + 1, f64. What is missing (`skipnan`, `mask`) is counted "
+        .. "nowhere, not in `nan` either, has no part in the range, and its weight is not looked at.",
       errors = "Neither `bins` nor `edges`, or both; edges that do not rise; limits that are not finite; bins narrower "
         .. "than f64 can tell apart; `modulo` of floats; `log` of data that is not above 0; "
         .. "weights of another length, or not finite.",
       cost = "O(n); O(n log bins) for uneven edges at worst. One pass, one more for the range when `min` or `max` is "
-        .. "missing, and one over float weights for the largest.",
+        .. "missing, and one over float weights for the largest. `skipnan` alone costs nothing: NaN are counted "
+        .. "apart, and `nan` becomes 0. A `mask` goes as weights of 1 and 0; where `min` or `max` is missing, what it "
+        .. "leaves is copied for the range.",
       waits = "Waits for the range when `min` or `max` is missing, for the largest of float weights, and for the "
         .. "counts when `density` is asked. `counts` and `edges` come down when they are read.",
       example = [[
 local h = gr.histogram(gr.array { 1, 2, 2.5, 3, 9 }, { bins = 2, min = 1, max = 3 })
 print(h.counts[1], h.counts[2], h.edges[2], h.below, h.above)
+h = gr.histogram(gr.array { 1, 0 / 0, 3, 99 }, { bins = 2, skipnan = true, mask = gr.array({ 1, 1, 1, 0 }, "u8") })
+print(h.counts[1], h.counts[2], h.above, h.nan)
 local columns = gr.histogram(gr.array { 1, 2, 1, 3 }:matrix(2), { bins = 2, axis = 1 })
 print(columns.counts[1][1], columns.counts[2][1], columns[2].counts[2])]],
-      output = "1\t3\t2.0\t0\t1\n2\t0\t2",
+      output = "1\t3\t2.0\t0\t1\n1\t1\t0\t0\n2\t0\t2",
+    },
+    {
+      name = "histogram2d",
+      text = "Count pairs in cells: `counts[i][j]` are those with x in bin i and y in bin j, as `numpy.histogram2d` "
+        .. "has them. The bins of each axis are those of `histogram`, to the sample: half-open, the last one closed, "
+        .. "compared with the edges themselves.",
+      params = { { "x", "array", "one of each pair" }, { "y", "array", "the other one, as long; of any dtype" },
+        { "options", "options", "`bins` or `edges` for each axis" } },
+      options = {
+        { "bins", "integer|integer[]?", "how many bins of equal width each axis has, or `{nx, ny}`; altogether less "
+          .. "than 2^31" },
+        { "range", "table?", "`{{x0, x1}, {y0, y1}}`: the first and the last edge of each axis; what is left out is "
+          .. "the data's", default = "the least and the greatest finite x and y" },
+        { "edges", "table?", "`{xedges, yedges}`, each 2 or more rising numbers (an array: f64), instead of `bins`; an "
+          .. "axis has one or the other" },
+        { "log", "boolean|boolean[]?", "edges by equal factors, or `{of x, of y}`: the range (or the data) lies "
+          .. "above 0", default = "false" },
+        { "weights", "array?", "one for each pair, of any dtype: cells hold their sums, as in `histogram`" },
+        { "density", "boolean?", "add the field `density`", default = "false" },
+        { "into", "histogram2d?", "takes the results instead of a new one; of as many bins and the same dtype, "
+          .. "without `density`" },
+      },
+      returns = { { "histogram2d", "counts, edges, and what lies in no cell" } },
+      shapes = "`counts`: nx rows of ny, i64. `xedges`: nx + 1, `yedges`: ny + 1, f64. Matrices as x or y are read row "
+        .. "by row.",
+      errors = "Another length of y; neither `bins` nor `edges` for an axis, or both; what `histogram` says of bins, "
+        .. "edges and weights, and of which axis.",
+      cost = "O(n): the formula of the cell's number feeds the counts in one pass. Between `edges`, and for bins "
+        .. "nearly as narrow as f64 can tell apart, O(n log bins), with 4 bytes a pair and axis meanwhile. One "
+        .. "more pass for each range that is missing.",
+      waits = "Waits for each range that is missing, for the largest of float weights, and for the counts when "
+        .. "`density` is asked. `counts` and edges come down when they are read.",
+      example = [[
+local x, y = gr.array { 0, 0.5, 1.5, 2, 7 }, gr.array { 1, 1, 3, 4, 2 }
+local h = gr.histogram2d(x, y, { bins = { 2, 3 }, range = { { 0, 2 }, { 1, 4 } } })
+print(h.counts.rows, table.concat(h.counts[1]:table(), " "), table.concat(h.counts[2]:table(), " "), h.outside)
+print(gr.histogram2d(x, y, { edges = { { 0, 1, 10 }, { 1, 2, 10 } } }).counts[2][2])]],
+      output = "2\t2 0 0\t0 0 2\t1\n3",
     },
     {
       name = "bincount",
@@ -67,7 +124,8 @@ print(columns.counts[1][1], columns.counts[2][1], columns[2].counts[2])]],
       params = { { "a", "array", "whole numbers of 0 or more" }, { "options", "options?", "" } },
       options = { { "minlength", "integer?", "the least length of the result", default = "0" },
         { "weights", "array?", "one for each element, of any dtype, as in `histogram`" },
-        { "into", "array?", "takes the result; of its dtype, and as long or longer: the rest becomes 0" } },
+        c.skipnan, { c.mask[1], c.mask[2], c.mask[3] .. "; they are copied without what is missing first" },
+        { "into", "array?", "takes the result; of its dtype, and as long or longer: the rest becomes 0" }, c.comm },
       returns = { { "array", "i64 (with float weights f64): element k tells how often k - 1 occurs; "
         .. "as long as the greatest plus 1" } },
       dtypes = "Integers.",

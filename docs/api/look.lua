@@ -94,6 +94,21 @@ print(odd:sum(), back[1], #a:slice(3, 5))]],
       output = "2 3 4",
     },
     {
+      name = "ipairs",
+      text = [[
+A loop over all elements in turn, of a matrix over its rows, on every Lua: `for i, v in gr.ipairs(a) do`. Lua's own
+`ipairs(a)` does the same from Lua 5.2 on; in Lua 5.1 and LuaJIT it takes tables alone. Each element is read when its
+turn comes, so the loop sees what it writes.]],
+      params = { c.a },
+      returns = { { "function", "gives each position and its element" }, { "array", "a" }, { "integer", "0" } },
+      errors = "An array that is released in the loop.",
+      cost = "O(1) an element: some 30 ns, 10 under LuaJIT. `table` brings all at once, reductions bring none.",
+      waits = "Waits, and brings 64 KiB at a time, where elements are stale on the host.",
+      example = [[
+for i, v in gr.ipairs(gr.array({ 10, 20 }, "i32")) do print(i, v) end]],
+      output = "1\t10\n2\t20",
+    },
+    {
       name = "bytes",
       text = "The elements as a packed string in the machine's byte order: exact for every dtype, and fast.",
       params = { c.a, first, last },

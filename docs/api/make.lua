@@ -7,6 +7,10 @@ local stream = { "stream", "integer?", "with `seed`: which of its sequences, 0 t
 local random_options = {
   c.dtype_option, seed, stream, { "into", "array?", "the array that takes the numbers (n long, of that dtype)" },
 }
+-- Numbers of which every rank makes its part.
+local parted = { random_options[1], seed, stream, random_options[4], { "comm", "any?", "a communicator of "
+  .. "`gpureduce.mpi`: n are this rank's numbers of what lies over all ranks; a number depends on its place in the "
+  .. "whole alone ([ranks.md](ranks.md))" } }
 local whole_dtype = { "dtype", "dtype?", "an integer dtype", default = '`"i64"`' }
 
 return {
@@ -132,7 +136,7 @@ print(#gr.arange(1, 1000, "u16"))]],
 Make an array of random numbers from 0 (included) to 1 (excluded), all equally likely. Each call gives new ones, but for
 those of a `seed`; they are the same on every machine (Philox 4x32-10, Salmon and others 2011).]],
       params = { n, c.dtype, { "options", "options?", "" } },
-      options = random_options,
+      options = parted,
       returns = { { "array", "a new array" } },
       dtypes = "f16 bf16 f32 f64.",
       errors = "An integer dtype; a `stream` without a `seed`; an `into` of another dtype or length; "
@@ -151,7 +155,7 @@ print(gr.rand(9, { seed = 7 }):equal(gr.rand(9, { seed = 7 })))]],
 Make an array of random numbers of the normal distribution with mean 0 and deviation 1 (Box and Muller's pairs, of
 numbers that `rand` never gives). `gr.randn(n) * deviation + mean` has others.]],
       params = { n, c.dtype, { "options", "options?", "" } },
-      options = random_options,
+      options = parted,
       returns = { { "array", "a new array" } },
       dtypes = "f16 bf16 f32 f64.",
       errors = "An integer dtype; a `stream` without a `seed`; an `into` of another dtype or length; "
@@ -169,7 +173,7 @@ print(math.abs(a:mean()) < 0.02, math.abs(a:std() - 1) < 0.02)]],
 Make an array of random numbers of the exponential distribution with mean 1: the time until something happens that
 happens once a second on the average. `gr.exponential(n) / rate` has others.]],
       params = { n, c.dtype, { "options", "options?", "" } },
-      options = random_options,
+      options = parted,
       returns = { { "array", "a new array" } },
       dtypes = "f16 bf16 f32 f64.",
       errors = "As for `rand`.",
@@ -187,7 +191,7 @@ Make an array of random whole numbers from low to high, both included as in `mat
 chances differ by less than one part in 2^32 (of more than 2^32 numbers: 2^64).]],
       params = { { "low", "integer", "the least" }, { "high", "integer", "the greatest" }, n, whole_dtype,
         { "options", "options?", "" } },
-      options = random_options,
+      options = parted,
       returns = { { "array", "a new array" } },
       dtypes = "u8 i8 u16 i16 u32 i32 i64.",
       errors = "A float dtype; a high below low, ends that the dtype does not have; a `stream` without a `seed`; an "

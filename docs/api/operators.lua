@@ -78,7 +78,7 @@ print(select(2, pcall(gr.operator, { state = "s", map = "x", merge = "s1 - s2", 
     {
       of = "operator", name = "reduce", text = "Reduce an array by it: `op(a, options)` too.",
       params = { { "a", "array|expression", "the input" }, { "options", "options?", "" } },
-      options = { c.rows, c.axis, c.segments,
+      options = { c.rows, c.axis, c.segments, c.skipnan, c.mask,
         { "into", "array?", "with `rows` or `segments` the array that takes the results, if the operator gives one; "
           .. "with `at` the array of which one element does" },
         { "at", "integer?", "which; -1 is the last" },
@@ -86,7 +86,9 @@ print(select(2, pcall(gr.operator, { state = "s", map = "x", merge = "s1 - s2", 
       returns = { { "any", results } },
       dtypes = "All for which the texts have a meaning.",
       errors = "What does not fit the dtype; an `into` of another dtype or length, or beside several results.",
-      cost = "O(n x steps): one pass.", waits = "Waits. Of other devices than the CPU copies down what is stale.",
+      cost = "O(n x steps): one pass. With `skipnan` or `mask` what is present of each vector is copied first, and `i` "
+        .. "counts that.",
+      waits = "Waits. Of other devices than the CPU copies down what is stale.",
       example = [[
 local largest = gr.operator {
   state = { "m", "p" },

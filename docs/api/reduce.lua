@@ -18,7 +18,8 @@ local waits = "Without `rows` it waits for the number and copies a few bytes dow
   .. "is stale on the device."
 local matrix_errors = "`rows` that do not divide n; `segments` that fall or leave the array; "
   .. "`axis` or `keepdims` of a vector without `rows`; `out` where results are not f64; "
-  .. "`into` without `rows`, `segments` or `at`; an `into` of another dtype or length."
+  .. "`into` without `rows`, `segments` or `at`; an `into` of another dtype or length; "
+  .. "a `mask` of another dtype, length or device."
 
 local rounded = { sum = 1, mean = 1, var = 1, std = 1, norm = 1, dot = 1, mse = 1, cosine = 1, reduce = 1 }
 
@@ -37,9 +38,12 @@ local function one(name, fields)
   if rounded[name] or name == "prod" or name == "logsumexp" then fields.options[#fields.options + 1] = c.out end
   local options = {}
   for k, row in ipairs(fields.options) do options[k] = row end
+  options[#options + 1] = c.skipnan
+  options[#options + 1] = c.mask
   options[#options + 1] = c.keepdims
   if name ~= "minmax" then options[#options + 1] = at end
   options[#options + 1] = async
+  options[#options + 1] = c.comm
   fields.options = options
   fields.dtypes = fields.dtypes or "All."
   fields.errors = (fields.errors and fields.errors .. " " or "") .. matrix_errors
@@ -62,7 +66,29 @@ return {
 One number from an array, or one from each row or column (`{rows=, axis=}`; of a matrix `{axis=}`), or one
 from each segment (`{segments=}`). Sums of floats accumulate in f64
 along a fixed tree, so a result has the same bits on every machine. NaN goes through sums, `min` and `max`;
-`argmin` and `argmax` give the first NaN. -0.0 is less than 0.0.]],
+`argmin` and `argmax` give the first NaN. -0.0 is less than 0.0.
+
+### What is missing
+
+`{skipnan = true}`: elements that are NaN are missing. `{mask = m}`: those where `m`, an array of u8 or an
+expression as long as `a`, is 0. With both, either is enough; of `dot`, `mse` and `cosine` a pair is missing if one
+of its elements is. Results are those of the elements that are present: sums of them, means and variances over their
+number (`ddof` must be below it), `all` of them. Positions stay those in `a`. Where nothing is present the result is
+that of an empty array: sum 0, prod 1, mean NaN; `min`, `max`, `minmax`, `argmin` and `argmax` raise and name the
+row, column or segment (NumPy gives NaN there, and warns). `mask` without `skipnan` lets a present NaN through, as
+always. With `op` and `value` elements that are NaN are missing before they are compared.
+
+A missing element adds nothing at its place in the tree, so nothing is copied, and where nothing is missing the bits
+are those of the plain call (but `logsumexp` of integers with a mask, which are widened to f64 first). They may
+differ in the last bits from those of the elements copied side by side; with `exact` they do not.
+
+Sums, products, minima, maxima, counts, norms, `dot`, `cosine` and `logsumexp` take one pass over the data. Means,
+`mse`, `minmax` and positions need a second number beside the first: on the CPU in the same pass (of columns in
+another one), on GPUs by a launch of its own. Variances take such a pass and then one more, since missing elements
+stand at the mean, which must be known. Where a result may be of no element, or of a mean, the call waits for the
+host, with `rows` too; a sum, minimum or maximum that could be of nothing is looked at once more. On GPUs whole
+arrays and rows are compiled as formulas are; columns, and sums with `accumulate` or `exact`, are stored with their
+missing elements filled, first. [Operators of your own](#operators-of-your-own) get what is present as a copy.]],
   entries = {
     one("sum", {
       text = "The sum of the elements.",
@@ -86,8 +112,11 @@ print(a:sum(), table.concat(rows:table(), " "), table.concat(columns:table(), " 
     one("mean", {
       text = "The mean of the elements; of integers from a sum that does not wrap.",
       returns = { { "number|array", "a float; NaN for none. " .. each .. ": f64" } },
-      example = [[print(gr.array({ 1, 2, 4 }, "u8"):mean() * 3)]],
-      output = "7.0",
+      example = [[
+print(gr.array({ 1, 2, 4 }, "u8"):mean() * 3)
+local a = gr.array { 1, 0 / 0, 5 }
+print(a:mean(), a:mean { skipnan = true }, a:mean { mask = gr.array({ 1, 0, 0 }, "u8") })]],
+      output = "7.0\nnan\t3.0\t1.0",
     }),
     one("var", {
       text = "The variance: the mean of the squared distances from the mean. Large means do not spoil it.",
@@ -239,19 +268,22 @@ print(a:dot(a), table.concat(a:dot(b, { rows = 2 }):table(), " "))]],
           .. "`\"weibull\"`, `\"median_unbiased\"`, `\"normal_unbiased\"`", default = '`"linear"`' },
         { "weights", "array?", "one for each element, finite and not below 0: the least element up to which at least "
           .. "the share of all weight lies (`\"inverted_cdf\"`, which is the method then); its zeros have no sign" },
-        rows, axis, c.keepdims, c.single,
+        rows, axis, c.skipnan, c.mask, c.keepdims, c.single,
         { "into", "array?", "the array that takes the results of several shares, or of rows or columns" },
+        c.comm,
       },
       returns = { { "array|number", "for a table of shares an array: f64, or the input's dtype with `lower`, `higher`, "
         .. "`nearest`, `inverted_cdf` and `closest_observation`, which give elements. "
         .. "Of rows or columns one for each, and of several shares a matrix "
         .. "with a row for each share. NaN anywhere in the data gives NaN" } },
       dtypes = "All. -0.0 comes before 0.0. Between elements of i64 beyond 2^53 each is rounded to f64 first.",
-      errors = "An empty array; a share outside 0 to 1; an unknown method.",
-      cost = "O(n). Of more than some thousand elements 11 bits of the keys a pass, so 1 pass for 8-bit types, 2, 3 "
-        .. "and 6 for wider ones; of 64 bits usually 3, because the candidates left are then copied out. "
-        .. "Several shares share passes; many take narrower digits and more passes. Rows and columns are done one "
-        .. "after the other. With weights a pass for each bit of an element.",
+      errors = "An empty array, or row or column, and one of which all is missing; a share outside 0 to 1; an unknown "
+        .. "method.",
+      cost = "O(n). With `skipnan` or `mask` what is present is copied first. Of more than some thousand elements 11 "
+        .. "bits of the keys a pass, so 1 pass for 8-bit types, 2, 3 and 6 for wider ones; of 64 bits usually 3, "
+        .. "because the candidates left are then copied out. Several shares share passes; many take narrower digits "
+        .. "and more passes. Rows and columns are done one after the other. With weights a pass for each bit of an "
+        .. "element.",
       waits = "Up to some thousand elements are brought to the host. Of more it waits for every pass, copies up what "
         .. "is stale on the device, and up to 64 KiB down a pass.",
       example = [[
@@ -267,15 +299,16 @@ print(a:quantile(0.5, { weights = gr.array { 1, 1, 1, 5 } }))]],
       text = "The middle element, or the mean of the two in the middle, rounded once to f64. (`quantile(a, 0.5)` "
         .. "interpolates between those, as NumPy's does, which may differ in the last bits.)",
       params = { c.a, { "options", "options?", "" } },
-      options = { rows, axis, c.keepdims, c.single, into },
+      options = { rows, axis, c.skipnan, c.mask, c.keepdims, c.single, into, c.comm },
       returns = { { "number|array", "a float; NaN when the data holds one. Of rows or columns one for each: f64" } },
       dtypes = "All.",
       errors = "An empty array.",
       cost = "O(n), as `quantile`.",
       waits = "As `quantile`.",
       example = [[print(gr.array({ 5, 1, 9 }, "u8"):median(), gr.median(gr.array { 4, 1, 3, 2 }))
-print(gr.array { 5, 1, 9, 2 }:matrix(2):median { axis = 1 }:table()[1])]],
-      output = "5.0\t2.5\n7.0",
+print(gr.array { 5, 1, 9, 2 }:matrix(2):median { axis = 1 }:table()[1])
+print(gr.array { 5, 0 / 0, 9 }:median { skipnan = true })]],
+      output = "5.0\t2.5\n7.0\n7.0",
     },
   },
 }

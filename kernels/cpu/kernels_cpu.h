@@ -42,6 +42,9 @@ const char *gr_cpu_in_use(void);
 /* The first vector of the job, as a number: out, out2 and out_dtype are ignored. */
 gr_value gr_cpu_reduce_value(const gr_reduce_job *, gr_parallel);
 
+/* The states of all vectors (count of them), which have an element and begin where a leaf begins. */
+void gr_cpu_reduce_states(const gr_reduce_job *, gr_acc *states, gr_parallel);
+
 /* The same for a vector or two that lie side by side, ddof 0, here and at once. */
 void gr_cpu_reduce_small(gr_op, gr_dtype, const void *a, const void *b, int64_t n, gr_value *);
 
@@ -101,5 +104,10 @@ void gr_cpu_operator(const gr_operator_job *, void *room, void *memory, gr_paral
 void gr_cpu_exact(const gr_exact_job *, gr_feed *, gr_exact *sums, gr_exact *room, int rooms, gr_parallel);
 
 void gr_cpu_digest(const gr_digest_job *, uint64_t result[2], gr_parallel);
+
+/* The total of elements from .. from + n - 1: of sums and products of floats whole tiles of a node, of all else any. */
+gr_acc gr_cpu_scan_total(const gr_scan_job *, int64_t from, int64_t n);
+/* The results of a part, on this thread. */
+void gr_cpu_scan_part(const gr_scan_part *);
 
 #endif

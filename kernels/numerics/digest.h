@@ -8,10 +8,13 @@
 
 #include "kernels/numerics/numerics.h"
 
+/* first, raw: of a part of a vector, on the CPU alone: the number of its first word, and that sums are not finished. */
 typedef struct gr_digest_job {
   gr_dtype dtype;
   int64_t n;
   gr_vec a;
+  int64_t first;
+  int32_t raw;
 } gr_digest_job;
 
 /* The finalisers of SplitMix64 (Steele, Lea and Flood 2014; Stafford's constants) and MurmurHash3 (Appleby). */

@@ -400,10 +400,15 @@ GR_FN int gr_on_empty(gr_op op) {
   return GR_EMPTY_ZERO;
 }
 
+/* As ddof: the sum of which mean, var, std or mse would be a part, not divided by anything. */
+#define GR_UNDIVIDED gr_from_bits64(UINT64_C(0x7ff0000000000000))
+GR_FN double gr_divisor(double n, double ddof) { return ddof == GR_UNDIVIDED ? 1.0 : n; }
+
 /* The result of op over n elements from the state of the whole. */
 GR_FN gr_value gr_finish(gr_op op, gr_dtype t, gr_acc a, int64_t n, double ddof) {
   gr_reducer red = gr_reducer_of(op, t);
   gr_acc_kind kind = gr_acc_kind_of(red, t);
+  double less;
   if (n == 0 && kind != GR_ACC_WRAP && gr_on_empty(op) != GR_EMPTY_START)
     return gr_value_f(gr_on_empty(op) == GR_EMPTY_UNDEFINED ? gr_nan() : 0.0);
   switch (op) {
@@ -416,11 +421,12 @@ GR_FN gr_value gr_finish(gr_op op, gr_dtype t, gr_acc a, int64_t n, double ddof)
     case GR_OP_any: return gr_value_i(a.i[0] > 0);
     case GR_OP_all: return gr_value_i(a.i[0] == n);
     case GR_OP_mean:
-      if (kind == GR_ACC_WIDE) return gr_value_f(((double)a.i[1] * 4294967296.0 + (double)a.i[0]) / (double)n);
-      return gr_value_f((kind == GR_ACC_WRAP ? (double)a.i[0] : a.f[0]) / (double)n);
-    case GR_OP_mse: return gr_value_f(a.f[0] / (double)n);
-    case GR_OP_var: return gr_value_f(a.f[1] / ((double)n - ddof));
-    case GR_OP_std: return gr_value_f(sqrt(a.f[1] / ((double)n - ddof)));
+      less = gr_divisor((double)n, ddof);
+      if (kind == GR_ACC_WIDE) return gr_value_f(((double)a.i[1] * 4294967296.0 + (double)a.i[0]) / less);
+      return gr_value_f((kind == GR_ACC_WRAP ? (double)a.i[0] : a.f[0]) / less);
+    case GR_OP_mse: return gr_value_f(a.f[0] / gr_divisor((double)n, ddof));
+    case GR_OP_var: return gr_value_f(a.f[1] / gr_divisor((double)n - ddof, ddof));
+    case GR_OP_std: return gr_value_f(sqrt(a.f[1] / gr_divisor((double)n - ddof, ddof)));
     case GR_OP_logsumexp: return gr_value_f(a.f[0] + gr_log(a.f[1]));
     case GR_OP_norm2: return gr_with_safety(gr_value_f(sqrt(a.f[0])), gr_safe_square(a.f[0]));
     case GR_OP_cosine:

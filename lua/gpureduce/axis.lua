@@ -68,6 +68,27 @@ function axis.linear(low, high, wanted, tight)
   return a
 end
 
+--- The same axis with ticks at whole numbers alone: those of rows and columns. low, high: its ends.
+function axis.whole(a, low, high)
+  if a.factor ~= 0 or a.offset then return a end
+  local ticks = {}
+  for _, tick in ipairs(a.ticks) do
+    local value = low + (high - low) * tick[1]
+    local nearest = floor(value + 0.5)
+    if abs(value - nearest) < 1e-6 * max(1, abs(value)) then ticks[#ticks + 1] = { tick[1], ("%d"):format(nearest) } end
+  end
+  return { ticks = ticks, minor = a.minor, factor = 0, scale = a.scale }
+end
+
+--- The same axis from its other end.
+function axis.turned(a)
+  local ticks, minor, scale = {}, {}, a.scale
+  for k, tick in ipairs(a.ticks) do ticks[#a.ticks + 1 - k] = { 1 - tick[1], tick[2] } end
+  for k, share in ipairs(a.minor) do minor[k] = 1 - share end
+  return { ticks = ticks, minor = minor, factor = a.factor, offset = a.offset,
+    scale = function(value) return 1 - scale(value) end }
+end
+
 -- A power as a text with its exponent marked: { "10", "6" }; plain where it is short.
 local function power_text(base, exponent)
   if base == 10 and exponent >= -2 and exponent <= 3 then

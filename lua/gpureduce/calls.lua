@@ -35,13 +35,29 @@ local function wrap(names)
   for name, op in pairs(parts.brief_ones) do put(name, one(gr[name], op)) end
   for name, op in pairs(parts.brief_pairs) do put(name, two(gr[name], op)) end
 
-  -- a:sum() finds its method without C.
+  -- a:sum() finds its method without C, and a[i] its element by one call.
+  local element = ffi.cast("int (*)(const void *, double, double *)", parts.element)
   local old = array.__index
   function array.__index(a, key)
-    local method = type(key) == "string" and rawget(gr, key)
-    if method then return method end
+    local kind = type(key)
+    if kind == "string" then
+      local method = rawget(gr, key)
+      if method then return method end
+    elseif kind == "number" and getmetatable(a) == array and element(a, key, out) ~= 0 then return out[0] end
     return old(a, key)
   end
+
+  -- What gr.ipairs gives to for; the C function goes on wherever this cannot.
+  local old_ipairs = gr.ipairs
+  local function ipairs_of(a)
+    local old_next, _, zero = old_ipairs(a)
+    local function next_element(b, i)
+      if type(i) == "number" and getmetatable(b) == array and element(b, i + 1, out) ~= 0 then return i + 1, out[0] end
+      return old_next(b, i)
+    end
+    return next_element, a, zero
+  end
+  put("ipairs", ipairs_of)
 end
 
 -- Called at the end, with the table of the module's functions.

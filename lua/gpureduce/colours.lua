@@ -17,6 +17,42 @@ local dark = {
   ["#9ecae1"] = "#28577d", ["#6baed6"] = "#3f86b8", ["#084594"] = "#8cc8f0", -- bars: pale, full, their outline
 }
 
+-- ---- a scale of colours ----
+
+-- Viridis (Smith and van der Walt 2015): as even steps are seen, and by the colour-blind too. On a light background the
+-- least is the lightest, on a dark one the darkest, so that much stands out on both.
+local viridis = { "440154", "481a6c", "472f7d", "414487", "39568c", "31688e", "2a788e", "23888e", "1f988b", "22a884",
+  "35b779", "54c568", "7ad151", "a5db36", "d2e21b", "fde725" }
+local LEVELS = 64
+local scale = {} -- red, green and blue from 0 to 255, from the darkest on
+
+for k = 1, LEVELS do
+  local at = (k - 1) / (LEVELS - 1) * (#viridis - 1)
+  local low = math.min(math.floor(at), #viridis - 2)
+  scale[k] = {}
+  for c = 1, 3 do
+    local function part(i) return tonumber(viridis[i]:sub(2 * c - 1, 2 * c), 16) end
+    scale[k][c] = math.floor(part(low + 1) + (part(low + 2) - part(low + 1)) * (at - low) + 0.5)
+  end
+end
+
+local function hex(rgb) return ("#%02x%02x%02x"):format(rgb[1], rgb[2], rgb[3]) end
+
+for k = 1, LEVELS do dark[hex(scale[LEVELS + 1 - k])] = hex(scale[k]) end
+
+colours.levels = LEVELS
+
+--- The colour of level k of the scale, of 1 to colours.levels, on a light background.
+function colours.level(k) return hex(scale[LEVELS + 1 - k]) end
+
+--- Red, green and blue of the same on a dark background, from 0 to 255.
+function colours.level_rgb(k) return scale[k] end
+
+--- Which level a share of the scale has, from 0 to 1.
+function colours.level_of(share) return math.max(1, math.min(LEVELS, math.floor(share * LEVELS) + 1)) end
+
+-- ---- series ----
+
 local coordinate = function(x) return parts.text.coordinate(x) end
 
 -- Marks of size r around (x, y); the hollow one shows what is under it.

@@ -125,7 +125,7 @@ end
 
 --- The columns to fill: what the caller wants, else COLUMNS if it is exported, else what the terminal says, else 80.
 function plot.columns(wanted)
-  local exported = tonumber(os.getenv("COLUMNS") or "")
+  local exported = tonumber(parts.text.variable("COLUMNS") or "")
   if exported and not (exported >= 1 and exported <= MOST) then exported = nil end
   return max(LEAST, floor(wanted or exported or parts.terminal() or 80))
 end

@@ -61,38 +61,6 @@ local function draw(canvas, list)
   end
 end
 
--- ---- texts ----
-
--- A tick as a text: powers as 10^6 and 2*10^6.
-local function tick_text(tick)
-  return type(tick) == "table" and tick[1]:gsub("[\128-\255]+", "*") .. "^" .. tick[2] or tick
-end
-
--- What the ticks of an axis leave out, in words, or nil.
-local function left_out(name, axis)
-  local words = {}
-  if axis.factor ~= 0 then words[1] = ("in 10^%d"):format(axis.factor) end
-  if axis.offset then words[#words + 1] = "+ " .. axis.offset end
-  return #words > 0 and name .. " " .. table.concat(words, " ") or nil
-end
-
--- Ticks of the x axis: the marks on its line, and the texts below, which keep apart.
-local function below(axis, columns, ascii)
-  local line, reached = {}, 0
-  for k = 1, columns do line[k] = ascii and "-" or "\226\148\128" end
-  local row = ""
-  for _, tick in ipairs(axis.ticks) do
-    local at, text = min(columns, floor(tick[1] * columns) + 1), tick_text(tick[2])
-    local start = max(1, min(columns - #text + 1, at - floor(#text / 2)))
-    if (reached == 0 or start > reached + 1) and start + #text - 1 <= columns then
-      line[at] = ascii and "+" or "\226\148\180"
-      row = row .. (" "):rep(start - 1 - #row) .. text
-      reached = start + #text - 1
-    end
-  end
-  return table.concat(line), row
-end
-
 -- ---- gr.plot ----
 
 local known = { x = "table|gpureduce.array", width = "number", height = "number", ascii = "boolean",
@@ -125,12 +93,7 @@ local function draw_line(y, options)
   local s = parts.series.read({ x = options.x, y = y }, "series", "lines",
     not options.xlog and width * (ascii and 1 or 2), function(text, ...) parts.check.fail("plot", 1, text, ...) end)
   local x, scale = axes(s, options, width - 8, rows)
-  local labels, left = {}, 0
-  for _, tick in ipairs(scale.ticks) do
-    local row = min(rows - 1, max(0, floor((1 - tick[1]) * rows)))
-    labels[row] = labels[row] or tick_text(tick[2])
-    if #labels[row] <= width / 3 then left = max(left, #labels[row]) end
-  end
+  local labels, left = parts.plot_axes.beside(scale, rows, width / 3)
   local columns = width - left - 2
   local canvas = new_canvas(columns, rows, ascii)
   local f = {}
@@ -150,15 +113,15 @@ local function draw_line(y, options)
 
   local lines, bar, corner = {}, ascii and "|" or "\226\148\130", ascii and "+" or "\226\148\148"
   for row = 0, rows - 1 do
-    local label = labels[row] and #labels[row] <= left and labels[row] or ""
+    local label = labels[row] or ""
     lines[row + 1] = (" "):rep(left - #label) .. label .. " " .. bar .. canvas.row(row)
   end
-  local line, texts = below(x, columns, ascii)
+  local line, texts = parts.plot_axes.below(x, columns, ascii)
   lines[#lines + 1] = (" "):rep(left + 1) .. corner .. line
   lines[#lines + 1] = (" "):rep(left + 2) .. texts
   local rest = {}
-  rest[#rest + 1] = left_out("x", x)
-  rest[#rest + 1] = left_out("y", scale)
+  rest[#rest + 1] = parts.plot_axes.left_out("x", x)
+  rest[#rest + 1] = parts.plot_axes.left_out("y", scale)
   if missing and missing > 0 then rest[#rest + 1] = ("%d points cannot be drawn"):format(missing) end
   if #rest > 0 then
     for _, each in ipairs(parts.plot.wrap(table.concat(rest, ", "), width)) do lines[#lines + 1] = each end
@@ -167,4 +130,7 @@ local function draw_line(y, options)
 end
 
 --- gr.plot(y, {x =, width =, height =, ascii =, xlog =, ylog =, ymin =, ymax =}): the series as lines of text.
-function gr.plot(y, options) return parts.timed(draw_line, y, options) end
+-- Of a matrix a heat map.
+function gr.plot(y, options)
+  return parts.timed(parts.heat.rows_of(y) and parts.plot_heat.of_matrix or draw_line, y, options)
+end

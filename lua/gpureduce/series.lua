@@ -34,6 +34,12 @@ local function numbers(values, where, fail)
   end
 end
 
+--- The same, or why there are none.
+function series.list(values, where, fail)
+  check_values(values, where, fail)
+  return numbers(values, where, fail)
+end
+
 -- A long array without x: the least, the mean and the greatest of each of at most `columns` equal parts (the last one
 -- may be shorter), found where the data is.
 local function outline(a, columns)
@@ -82,8 +88,22 @@ local function bounds(entry, where, s, fail)
   end
 end
 
+-- More points than are looked at one by one: s.pairs = { x, y }, arrays.
+local function many(s, xs, ys, where, fail)
+  local function array(values, key)
+    if is_array(values) then return values:slice() end
+    return parts.heat.array(numbers(values, where .. ": " .. key, fail))
+  end
+  local y = array(ys, "y")
+  s.pairs = { x = xs and array(xs, "x") or parts.heat.positions(y), y = y }
+  s.count = #y
+  if #s.pairs.x ~= #y then fail("%s: %d numbers in 'y' expected, got %d", where, #s.pairs.x, #y) end
+  return s
+end
+
 --- One entry of `lines`, `points` or `steps` as { name, kind, xs, ys, low, high }, or, for a long array without x,
--- { name, kind, outline = { { x, low, mean, high }, ... } } of `columns` parts. where: what errors name.
+-- { name, kind, outline = { { x, low, mean, high }, ... } } of `columns` parts, or, of more points than a picture shows
+-- one by one, { name, kind, pairs = { x, y } }, arrays or expressions. where: what errors name.
 function series.read(entry, where, kind, columns, fail)
   if is_array(entry) then entry = { y = entry } end
   if type(entry) ~= "table" then
@@ -107,6 +127,7 @@ function series.read(entry, where, kind, columns, fail)
     s.outline, s.count = outline(ys, columns), #ys
     return s
   end
+  if kind == "points" and bare and #ys > parts.heat.POINTS then return many(s, xs, ys, where, fail) end
   s.ys = numbers(ys, where .. ": y", fail)
   if xs then s.xs = numbers(xs, where .. ": x", fail) else
     s.xs = {}
@@ -132,6 +153,14 @@ series.widen = widen
 
 --- Grow the ranges of both axes by what the series holds.
 function series.reach(s, xs, ys, xlog, ylog)
+  if s.pairs then
+    for _, axis in ipairs { { xs, s.pairs.x, xlog }, { ys, s.pairs.y, ylog } } do
+      local low, high = parts.heat.reach(axis[2], axis[3])
+      widen(axis[1], low)
+      widen(axis[1], high)
+    end
+    return
+  end
   if s.outline then
     for _, c in ipairs(s.outline) do
       widen(xs, c.x, xlog)
@@ -157,7 +186,7 @@ end
 --- Least and greatest y of the series, or nothing when no number is there.
 function series.extent(s)
   local xs, ys = { huge, -huge }, { huge, -huge }
-  series.reach({ outline = s.outline, xs = s.xs, ys = s.ys }, xs, ys)
+  series.reach({ outline = s.outline, pairs = s.pairs, xs = s.xs, ys = s.ys }, xs, ys)
   if ys[1] <= ys[2] then return ys[1], ys[2] end
 end
 

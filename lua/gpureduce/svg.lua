@@ -4,7 +4,7 @@ local gr, parts = ...
 
 local svg = {}
 
-local floor, max, huge = math.floor, math.max, math.huge
+local floor, max, min, huge = math.floor, math.max, math.min, math.huge
 local WIDTH, HEIGHT = 720, 440
 
 -- ---- the picture ----
@@ -42,6 +42,10 @@ local function ranges(chart)
       widen(ys, height, chart.ylog)
     end
   end
+  for _, edges in ipairs(chart.heat and { chart.heat.xedges, chart.heat.yedges } or {}) do
+    local first = edges == chart.heat.xedges
+    for k = 1, #edges do widen(first and xs or ys, edges[k], first and chart.xlog or not first and chart.ylog) end
+  end
   if #chart.bars > 0 and not chart.ylog then widen(ys, 0) end
   if #chart.bars > 0 and chart.ylog and ys[1] <= ys[2] then
     if chart.mode == "count" then widen(ys, 1, true) end
@@ -59,6 +63,11 @@ local function describe(chart, xs, ys)
   end
   range("x", xs, chart.xlabel, chart.xlog)
   range("y", ys, chart.ylabel, chart.ylog)
+  local m = chart.heat
+  if m then
+    list[#list + 1] = T.format("Heat map: %d x %d cells", m.columns, m.rows)
+      .. (m.low and T.format(", %s from %.6g to %.6g.", chart.zlabel or m.noun or "values", m.low, m.high) or ".")
+  end
   for k, s in ipairs(chart.series) do
     if k > 20 then break end
     local low, high = parts.series.extent(s)
@@ -80,7 +89,7 @@ local function give_styles(chart)
     for _, each in ipairs(list) do
       k = k + 1
       each.style = k
-      if each.name then named[#named + 1] = each end
+      if each.name and each ~= chart.crowd then named[#named + 1] = each end
     end
   end
   return named
@@ -100,16 +109,28 @@ function svg.draw(chart)
   end
   local named = give_styles(chart)
   local xs, ys = ranges(chart)
+  parts.svg_heat.count(chart, xs, ys, width, height)
   local description = describe(chart, xs, ys)
   -- Bars and long series reach from side to side; else the axis begins and ends at round numbers.
   local xmin, xmax, scattered = chart.xmin, chart.xmax, false
   for _, each in ipairs(chart.series) do scattered = scattered or each.kind == "points" end
-  if not chart.xlog and not scattered and xs[1] < xs[2] then xmin, xmax = xmin or xs[1], xmax or xs[2] end
+  local m, ymin, ymax, scale, scale_name, beside = chart.heat, chart.ymin, chart.ymax, nil, nil, nil
+  if not chart.xlog and not scattered or m and xs[1] < xs[2] then xmin, xmax = xmin or xs[1], xmax or xs[2] end
+  if m and ys[1] < ys[2] then ymin, ymax = ymin or ys[1], ymax or ys[2] end
   if xmin and xmax and xmin >= xmax then xmin, xmax = chart.xmin, chart.xmax end
+  if ymin and ymax and ymin >= ymax then ymin, ymax = chart.ymin, chart.ymax end
   local x = make_axis(xs, chart.xlog, max(2, floor(width / 90)), xmin, xmax)
-  local y = make_axis(ys, chart.ylog, max(2, floor(height / 55)), chart.ymin, chart.ymax)
+  local y = make_axis(ys, chart.ylog, max(2, floor(height / 55)), ymin, ymax)
   local frame = parts.svg_frame
+  if m then
+    if m.numbered_x and xmin and xmax then x = parts.axis.whole(x, xmin, xmax) end
+    if m.numbered_y and ymin and ymax then y = parts.axis.whole(y, ymin, ymax) end
+    if m.down then y = parts.axis.turned(y) end
+    scale = parts.heat.scale(m, chart.zlog, { chart.zmin, chart.zmax }, max(2, floor(height / 55)))
+    beside, scale_name = parts.svg_heat.fit(scale, frame.axis_name(chart.zlabel or m.noun, chart.zunit, scale), width)
+  end
   local c = { width = width, height = height, title = chart.title, note = chart.note,
+    beside = beside,
     xlabel = frame.axis_name(chart.xlabel, chart.xunit, x), ylabel = frame.axis_name(chart.ylabel, chart.yunit, y) }
   local out, marks = {}, {}
   local function put(list, text)
@@ -130,12 +151,17 @@ function svg.draw(chart)
   local left, top, wide, high = at(f.left), at(f.top - 3), at(f.right - f.left), at(f.bottom - f.top + 6)
   add(('<svg x="%s" y="%s" width="%s" height="%s" viewBox="%s %s %s %s">'):format(
     left, top, wide, high, left, top, wide, high))
+  if m then parts.svg_heat.draw(add, f, m, scale, chart.xlog, chart.ylog, chart.zlog) end
   parts.svg_bars.draw(add, f, chart.bars, { low = xs[1], high = xs[2] }, ys[1], chart.xlog, chart.ylog)
-  for _, s in ipairs(chart.series) do parts.svg_lines.draw(add, over, f, s, s.style, chart.xlog, chart.ylog) end
+  local line = m and parts.svg_heat.rimmed(add) or add
+  for _, s in ipairs(chart.series) do
+    if s ~= chart.crowd then parts.svg_lines.draw(line, over, f, s, s.style, chart.xlog, chart.ylog) end
+  end
   add("</svg>")
   for _, mark in ipairs(marks) do add(mark) end
   frame.draw_ceilings(add, f, chart.ceilings)
   frame.draw_names(add, f, named)
+  if beside then parts.svg_heat.draw_scale(add, f, scale, scale_name) end
   add("</svg>\n")
   return parts.colours.apply(table.concat(out, "\n"), chart.theme or "auto")
 end
@@ -146,17 +172,18 @@ svg.options = {
   title = "string", xlabel = "string", ylabel = "string", xunit = "string", yunit = "string",
   xlog = "boolean|number", ylog = "boolean|number", xmin = "number", xmax = "number", ymin = "number", ymax = "number",
   width = "number", height = "number", density = "boolean", theme = "string",
+  zlabel = "string", zunit = "string", zlog = "boolean|number", zmin = "number", zmax = "number",
 }
 
 --- Refuse limits that no axis can have, and themes that there are not.
 function svg.check_limits(options, fail)
-  for _, name in ipairs { "xlog", "ylog" } do
+  for _, name in ipairs { "xlog", "ylog", "zlog" } do
     local base = options[name]
     if type(base) == "number" and base ~= 2 and base ~= 10 then
       fail("option '%s': true, 2 or 10 expected, got %.14g", name, base)
     end
   end
-  for _, name in ipairs { "x", "y" } do
+  for _, name in ipairs { "x", "y", "z" } do
     local low, high = options[name .. "min"], options[name .. "max"]
     for _, limit in ipairs { { "min", low }, { "max", high } } do
       local value = limit[2]
@@ -192,6 +219,41 @@ function svg.choose_heights(chart, density, noun)
   local say = not even and chart.mode == "count" and "bins differ in width, heights are " .. noun .. "s"
     or not even and chart.mode == "per width" and "bins differ in width, areas are " .. noun .. "s"
   if say then chart.note = chart.note and chart.note .. "; " .. say or say end
+end
+
+-- The most cells of a picture: two pixels wide and high, and no more than MOST each way.
+local function most_cells(chart)
+  local width, height = chart.width or WIDTH, chart.height or HEIGHT
+  local most = parts.heat.MOST
+  return max(10, min(most, floor((width - 100) / 2))), max(10, min(most, floor((height - 60) / 2)))
+end
+
+--- The chart's heat map of a histogram of pairs, and what is said of it. density: the option's value.
+function svg.heat_of_pairs(chart, h, density)
+  chart.heat = parts.heat.of_pairs(h, parts.heat.mode_of(h, density, chart.xlog, chart.ylog), most_cells(chart))
+  local words = { chart.note, parts.heat.outside(h), chart.heat.note }
+  chart.note = nil
+  for k = 1, 3 do
+    if words[k] then chart.note = chart.note and chart.note .. "; " .. words[k] or words[k] end
+  end
+end
+
+-- The option `heat`; without it, one series of many points becomes a heat map by itself.
+function svg.choose_heat(chart, given, fail)
+  if given == nil then
+    for _, s in ipairs(chart.series) do
+      if s.pairs and chart.crowd then return svg.choose_heat(chart, false, fail) end
+      if s.pairs then chart.crowd = s end
+    end
+    if chart.crowd and chart.zlog == nil then chart.zlog = true end
+  elseif given == false then chart.crowd = nil
+  else
+    local h, matrix, x, y = parts.heat.read(given, "option 'heat'", fail)
+    if h then return svg.heat_of_pairs(chart, h, chart.density) end
+    chart.heat = parts.heat.of_matrix(matrix, x, y, most_cells(chart))
+    local note = chart.heat.note
+    if note then chart.note = chart.note and chart.note .. "; " .. note or note end
+  end
 end
 
 -- ---- gr.svg ----
@@ -264,7 +326,8 @@ local function read_histogram(entry, k, fail)
 end
 
 local kinds = { "lines", "steps", "points" }
-local known = { ceiling = "number|table", path = "string", histograms = "table" }
+local known = { ceiling = "number|table", path = "string", histograms = "table",
+  heat = "boolean|table|gpureduce.array|gpureduce.histogram2d" }
 for _, kind in ipairs(kinds) do known[kind] = "table" end
 for name, words in pairs(svg.options) do known[name] = words end
 
@@ -272,9 +335,10 @@ local function draw_chart(options)
   local function fail(text, ...) parts.check.fail("svg", 1, text, ...) end
   if options == nil then fail("options table with 'lines' expected, got no value") end
   options = parts.check.options("svg", 1, options, known)
-  if not (options.lines or options.steps or options.points or options.histograms) then
-    fail("option 'lines', 'steps', 'points' or 'histograms' expected")
+  if not (options.lines or options.steps or options.points or options.histograms or options.heat) then
+    fail("option 'lines', 'steps', 'points', 'histograms' or 'heat' expected")
   end
+  if options.heat == true then fail("option 'heat': matrix, gpureduce.histogram2d or false expected, got true") end
   svg.check_limits(options, fail)
   local chart = { ceilings = read_ceilings(options.ceiling, fail), series = {}, bars = {} }
   for name in pairs(svg.options) do chart[name] = options[name] end
@@ -296,6 +360,7 @@ local function draw_chart(options)
     if #outside > 0 then chart.note = "not shown: " .. table.concat(outside, "; ") end
     svg.choose_heights(chart, density, weighted and "weight" or "count")
   end
+  svg.choose_heat(chart, options.heat, fail)
   local text = svg.draw(chart)
   if options.path then return parts.save_text(options.path, text) end
   return text

@@ -14,12 +14,17 @@ local function at(x) return parts.text.coordinate(x) end
 
 local function tick_text(tick) return type(tick) == "table" and tick[1] .. tick[2] or tick end
 
+frame.tick_text = tick_text
+
+--- A text, or a power, at a place.
 local function text_at(x, y, text, attributes)
   if type(text) == "table" then -- a power: its exponent is raised
     text = ('%s<tspan dy="-5" font-size="9">%s</tspan>'):format(parts.text.xml(text[1]), parts.text.xml(text[2]))
   else text = parts.text.xml(text) end
   return ('<text x="%s" y="%s"%s>%s</text>'):format(at(x), at(y), attributes and " " .. attributes or "", text)
 end
+
+frame.text_at = text_at
 
 -- "time (ms)", with the power of ten and the number that the ticks leave out.
 local superscripts = {
@@ -65,7 +70,8 @@ end
 -- ---- layout ----
 
 --- The rectangle of the plot between its texts. c: { width, height, title, note, xlabel, ylabel (texts) }; named: the
--- series that have names; x, y: their axes.
+-- series that have names; x, y: their axes. c.beside: room on the right for what stands beside the plot; names are
+-- below it then.
 function frame.layout(c, x, y, named)
   local T, f = parts.text, {}
   local width, height = c.width, c.height
@@ -78,7 +84,7 @@ function frame.layout(c, x, y, named)
   -- Names stand beside the ends of their lines when there is room for all.
   local widest = 0
   for _, s in ipairs(named) do widest = max(widest, T.width(s.name, FONT) + 46) end
-  if widest > width * 0.3 or #named * ROW > f.bottom - f.top + ROW then
+  if (c.beside and #named > 0) or widest > width * 0.3 or #named * ROW > f.bottom - f.top + ROW then
     f.rows = names_below(named, width - 28, (f.bottom - f.top) * 0.5)
     f.bottom = f.bottom - #f.rows * SMALL_ROW
     f.names_top = height - #f.rows * SMALL_ROW + 4
@@ -90,7 +96,7 @@ function frame.layout(c, x, y, named)
   for _, tick in ipairs(y.ticks) do left = max(left, T.width(tick_text(tick[2]), SMALL)) end
   f.left = left + 14 + #f.ylabel * 18
   local margin = max(14, last and T.width(tick_text(last[2]), SMALL) / 2 * last[1] + 4 or 0)
-  f.right = width - max(margin, widest > 0 and widest or 0)
+  f.right = width - max(margin, widest > 0 and widest or 0, c.beside or 0)
   if f.right < f.left + 20 then f.right = f.left + 20 end
   if f.bottom < f.top + 20 then f.bottom = f.top + 20 end
   function f.x_at(share) return f.left + (f.right - f.left) * max(-1e6, min(1e6, share)) end

@@ -221,6 +221,10 @@ end
 --- Draw the series with style k: its lines by add, which clips at the plot, its marks by over, which does not. s.last
 -- is then where it ends, in pixels, and s.mark the size of its marks, if any.
 function lines.draw(add, over, f, s, k, xlog, ylog)
+  if s.pairs then
+    if s.cells then parts.svg_heat.draw_shades(add, f, s.cells, k, xlog, ylog) end
+    return
+  end
   if s.outline then
     s.last = draw_columns(add, f, parts.pixels.outline(s, f, xlog, ylog), k)
     return

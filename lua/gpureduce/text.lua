@@ -3,6 +3,10 @@
 local text = {}
 
 local floor = math.floor
+local os = rawget(_G, "os") -- which a host may have taken away
+
+--- The variable of the environment, or nil.
+function text.variable(name) return type(os) == "table" and os.getenv and os.getenv(name) or nil end
 
 -- ---- numbers ----
 
@@ -42,9 +46,9 @@ end
 
 --- Whether the terminal takes UTF-8, by the variables that say so (the first that is set decides).
 function text.is_unicode()
-  if os.getenv("TERM") == "dumb" then return false end
+  if text.variable("TERM") == "dumb" then return false end
   for _, name in ipairs { "LC_ALL", "LC_CTYPE", "LANG" } do
-    local value = os.getenv(name)
+    local value = text.variable(name)
     if value and value ~= "" then return value:find("[uU][tT][fF]%-?8") ~= nil end
   end
   return false

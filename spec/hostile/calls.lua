@@ -2,6 +2,7 @@
 -- calls can be written down, cut and run again; and a way to run, which skips what an earlier call did not leave.
 local W = require "spec.hostile.world"
 local E = require "spec.elements"
+local close = require "spec.close"
 local gr, model, v = W.gr, W.model, W.v
 local huge, nan, floor = math.huge, model.nan, math.floor
 local is_float, whole = model.is_float, W.whole
@@ -181,6 +182,27 @@ call("equal", 2, function(r) return slot(r), slot(r) end, function(j, k)
   if bad == "device" and not fits then return end
   local r = try(bad, "equal", gr.equal, m.a, o.a)
   if r then same(want, r[2], "equal") end
+end)
+
+call("close", 3, function(r) return slot(r), slot(r), r(4) end, function(j, k, way)
+  local m, o = get(j), get(k)
+  if not m or not o then return end
+  local strict = way == 1
+  local rtol, atol = strict and 0 or way == 2 and 0.25 or 1e-5, strict and 0 or way == 2 and 1 or 1e-8
+  local bad = W.unfit(m, o) or m.n ~= o.n and "length"
+  local first, mask
+  if not bad then first, mask = close.compare(list(m), list(o), rtol, atol, strict) end
+  local options = { rtol = rtol, atol = atol, nan_equal = strict }
+  local r = try(bad, "allclose", gr.allclose, m.a, o.a, options)
+  local exact = math.type or (m.store.dtype ~= "i64" and o.store.dtype ~= "i64") -- doubles do not hold all of these
+  if r and exact then same(first == nil, r[2], "allclose") end
+  r = try(bad, "differ", gr.differ, m.a, o.a, not strict and options or nil)
+  if r and exact then
+    same(first, r[2], "differ")
+    if first and W.defined(m) and W.defined(o) then same(at(m)(first), r[3], "element that differs") end
+  end
+  r = try(bad, "isclose", gr.isclose, m.a, o.a, options)
+  if r and exact then same_all(mask, m.n, "u8", r[2], "isclose") end
 end)
 
 -- ---- element by element ----

@@ -49,6 +49,7 @@ case("equal", function(e) return e.a:equal(e.b), e.a:equal(e.a:copy()) end)
 case("info", function(e) return e.a:info().n end)
 
 require "spec.hostile.matrices" (case)
+require "spec.hostile.prompt" (case)
 
 -- ---- element by element ----
 
@@ -87,6 +88,7 @@ end)
 case("compact", function(e) return e.a:compact(e.m), e.a:compact(e.m, { into = e.into32 }) end)
 
 require "spec.hostile.lookups" (case)
+require "spec.hostile.pairs" (case)
 
 -- ---- reductions: alone, by rows, columns and segments, into an array, later, exactly ----
 
@@ -132,6 +134,7 @@ case("quantile", function(e)
 end)
 case("quantile of many", function(e) return e.large:quantile { 0.1, 0.5, 0.99 } end, { large = true })
 case("median", function(e) return e.a:median(), e.i:median() end)
+require "spec.hostile.missing" (case)
 
 -- ---- exact sums ----
 
@@ -260,6 +263,7 @@ case("wrap and touch", function(e)
 end)
 case("wrap", function() return gr.wrap(0, { n = 3 }) end, { may_raise = true })
 case("touch", function(e) return gr.touch(e.a) end, { may_raise = true })
+require "spec.hostile.tensors" (case)
 
 -- ---- devices, care, learning ----
 
@@ -375,6 +379,7 @@ local function environment(e)
   e.to = { sum = gr.zeros(30, "f64"), mean = gr.zeros(30, "f64"), max = gr.zeros(30, "f32"),
     argmin = gr.zeros(30, "i64"), any = gr.zeros(30, "u8") }
   if now.setting.large then e.large = gr.rand(300000, "f32", { seed = 4 }) end
+  e.pairs = e.a:histogram2d(e.b, { bins = { 5, 4 }, range = { { 0.1, 0.9 }, { 0, 1 } } })
   e.path, e.npy = names "raw", names "npy"
   e.kept = write(names "kept", ("abcd"):rep(700))
   e.csv = write(names "csv", 'body,"mass"\nsun,1.5\nearth,2\n')
@@ -462,8 +467,9 @@ function M.reached(device)
   enter("", gr)
   local a = gr.ones(3)
   local objects = { array = a, future = gr.async(gr.sum, a), timer = gr.timer(), accumulator = gr.accumulator(),
-    histogram = a:histogram { bins = 2 }, formula = gr.fuse "a", expression = gr.lazy(a),
-    operator = gr.operator { state = "s", map = "x", merge = "s1 + s2", identity = 0 } }
+    histogram = a:histogram { bins = 2 }, histogram2d = a:histogram2d(a, { bins = 2 }),
+    formula = gr.fuse "a", expression = gr.lazy(a),
+    operator = gr.operator { state = "s", map = "x", merge = "s1 + s2", identity = 0 }, tensor = a:dlpack() }
   for kind, object in pairs(objects) do
     local meta = debug.getmetatable(object)
     enter(kind .. ":", meta)

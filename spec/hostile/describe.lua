@@ -12,6 +12,10 @@ function describe(x, depth)
   if name == "gpureduce.histogram" then
     return array_text(x.counts) .. array_text(x.edges) .. describe(x.below) .. describe(x.nan)
   end
+  if name == "gpureduce.histogram2d" then
+    return array_text(x.counts) .. array_text(x.xedges) .. array_text(x.yedges) .. describe(x.outside)
+      .. describe(x.nan)
+  end
   if kind ~= "table" then return tostring(x) end
   local keys, parts = {}, {}
   for k in pairs(x) do keys[#keys + 1] = k end

@@ -2,6 +2,7 @@
 -- scalar model of spec/model.lua.
 local W = require "spec.hostile.world"
 local C = require "spec.hostile.calls"
+local F = require "spec.missing"
 local gr, model = W.gr, W.model
 local is_float, whole = model.is_float, W.whole
 local same, same_all, try, at, list = W.same, W.same_all, W.try, W.at, W.list
@@ -137,6 +138,27 @@ end, function(k, op, x, way, count, into, own)
     same(n, #t, op .. " of " .. way)
   end
   take(k, to, r[2], dtype, t, n, op .. " of " .. way)
+end)
+
+-- Of what is present: NaN or what a comparison leaves out.
+call("present", 6, function(r)
+  return slot(r), pick(r, names), r(2) == 1, r(2) == 1
+end, function(x, op, skip, masked)
+  local m = get(x)
+  if not m or m.n == 0 or W.unfit(m) or op == "minmax" or not known(op, m.store.dtype) then return end
+  local t, mask, dtype = list(m), nil, m.store.dtype
+  if op == "prod" and not is_float[dtype] then return end
+  if masked then
+    mask = {}
+    for k = 1, m.n do mask[k] = t[k] > 1 and 1 or 0 end
+  end
+  local there = F.there(m.n, t, skip, mask)
+  local none = F.count(there) == 0 and (op == "min" or op == "max" or op == "argmin" or op == "argmax")
+  local made = masked and try(false, "compare", m.a.compare, m.a, ">", 1)
+  if masked and not made then return end
+  local r = try(none and "empty", op .. " of what is present", gr[op], m.a,
+    { skipnan = skip, mask = made and made[2] or nil })
+  if r then same(F.reduce[op == "norm" and "norm2" or op](dtype, t, there), r[2], op .. " of what is present") end
 end)
 
 call("leave", 2, function(r)

@@ -200,14 +200,16 @@ function W.strangers()
       gr.lazy(a):lt(1), { a = a, b = 1 },
     gr.operator { state = "s", map = "x", merge = "s1 + s2", identity = 0 },
     { state = "s", map = "x * i", merge = "max(s1, s2)", identity = 0 },
-    gr.async(gr.sum, a), gr.timer(), gr.accumulator():add(a),
-    a:histogram { bins = 3 }, "sum", "f64", "<", "linear", { rows = 3 }, { rows = 3, axis = 1 }, { { "sum", a } },
+    gr.async(gr.sum, a), gr.timer(), gr.accumulator():add(a), gr.ones(3):dlpack(),
+    a:histogram { bins = 3 }, a:histogram2d(a, { bins = 2 }), "sum",
+    "f64", "<", "linear", { rows = 3 }, { rows = 3, axis = 1 }, { { "sum", a } },
     { lines = { a } }, { bins = 4 }, { bins = 4, min = 0, max = 2 }, 1.5, 3,
   }
 end
 
 -- Not these: they write files, take addresses or change how the fuzzer itself runs.
-local left_out = { save = true, svg = true, wrap = true, use = true, threads = true, safe = true, __gc = true }
+local left_out = { save = true, svg = true, wrap = true, fromdlpack = true, use = true, threads = true, safe = true,
+  __gc = true }
 
 -- Everything that can be called, by name: functions, methods, metamethods.
 function W.callables(list)

@@ -261,6 +261,39 @@ gr_status gr_cpu_do_exact(gr_queue *q, const gr_exact_job *job, gr_exact *sums) 
   return watched ? unwatch() : GR_OK;
 }
 
+/* Also called for arrays of devices, on the host's copy of them. */
+gr_status gr_cpu_do_states(gr_queue *q, const gr_reduce_job *job, gr_acc *states) {
+  gr_rounding before;
+  atomic_int stopped;
+  if (q->backend->states && q->error[0]) return GR_BAD;
+  before = gr_rounding_enter();
+  q->stats.launches++;
+  const int watched = watch(q, job->n, job->count, &stopped);
+  gr_cpu_reduce_states(job, states, watched ? gr_threads_run : helpers());
+  gr_rounding_leave(before);
+  return watched ? unwatch() : GR_OK;
+}
+
+gr_status gr_cpu_do_scan_total(gr_queue *q, const gr_scan_job *job, int64_t from, int64_t n, gr_acc *total) {
+  atomic_int stopped;
+  const gr_rounding before = gr_rounding_enter();
+  const int watched = watch(q, n, 1, &stopped);
+  q->stats.launches++;
+  *total = gr_cpu_scan_total(job, from, n);
+  gr_rounding_leave(before);
+  return watched ? unwatch() : GR_OK;
+}
+
+gr_status gr_cpu_do_scan_part(gr_queue *q, const gr_scan_part *part) {
+  atomic_int stopped;
+  const gr_rounding before = gr_rounding_enter();
+  const int watched = watch(q, part->job.n - part->first, 1, &stopped);
+  q->stats.launches++;
+  gr_cpu_scan_part(part);
+  gr_rounding_leave(before);
+  return watched ? unwatch() : GR_OK;
+}
+
 gr_status gr_cpu_do_digest(gr_queue *q, const gr_digest_job *job, uint64_t result[2]) {
   atomic_int stopped;
   const int watched = watch(q, job->n, 1, &stopped);
@@ -353,6 +386,9 @@ static gr_backend cpu = {
     .reduce = gr_cpu_do_reduce,
     .explain = gr_cpu_do_explain,
     .small = small,
+    .states = gr_cpu_do_states,
+    .scan_total = gr_cpu_do_scan_total,
+    .scan_part = gr_cpu_do_scan_part,
     .exact = gr_cpu_do_exact,
     .digest = gr_cpu_do_digest,
     .formula = formula,

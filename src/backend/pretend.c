@@ -233,6 +233,12 @@ static gr_status pretend_wait(gr_queue *q) {
   return GR_OK;
 }
 
+/* A stream of the host's holds nothing here, but what was put off precedes what the host does next. */
+static gr_status pretend_lead(gr_queue *q, void *stream) {
+  (void)stream;
+  return pretend_before(q);
+}
+
 static gr_status pretend_reduce(gr_queue *q, const gr_reduce_job *job, uint64_t *result) {
   if (pretend_before(q) != GR_OK) return GR_DEVICE;
   if (result) q->stats.syncs++;
@@ -299,6 +305,7 @@ static gr_backend pretend = {
     .download = pretend_download,
     .zero = pretend_zero,
     .wait = pretend_wait,
+    .lead = pretend_lead,
     .reduce = pretend_reduce,
     .explain = gr_cpu_do_explain,
     .exact = pretend_exact,

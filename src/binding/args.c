@@ -1,9 +1,6 @@
 #include <stdarg.h>
 #include <stdio.h>
-#include <pthread.h>
 #include <stdlib.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "src/binding/args.h"
 #include "src/core/operation.h"
@@ -30,30 +27,16 @@ static const char *const op_names[] = {GR_OPS(GR_X) NULL};
 
 /*
 ** Userdata of other modules may have the same size, and bytes that a script has chosen or that a freed array has left.
-** So each array bears a stamp, made of its address and a number that nobody can guess.
+** So each array bears a stamp, which they cannot have.
 */
-static void choose_secret(void) {
-  if (getentropy(&gr_l_secret, sizeof gr_l_secret) == 0) return;
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  gr_l_secret = (uint64_t)(uintptr_t)&now * UINT64_C(0x9E3779B97F4A7C15) ^ (uint64_t)now.tv_nsec << 20;
-}
-
-uint64_t gr_l_secret;
-
-void gr_l_choose_secret(void) {
-  static pthread_once_t once = PTHREAD_ONCE_INIT;
-  pthread_once(&once, choose_secret);
-}
-
 gr_array *gr_l_test_array(lua_State *L, int i) {
   gr_array *a = lua_touserdata(L, i); /* light userdata has length 0 */
-  return a && lua_rawlen(L, i) == sizeof *a && a->stamp == gr_l_stamp(a) ? a : NULL;
+  return a && lua_rawlen(L, i) == sizeof *a && a->stamp == gr_stamp(a) ? a : NULL;
 }
 
 gr_array *gr_l_test_transposed(lua_State *L, int i) {
   gr_array *a = lua_touserdata(L, i);
-  return a && lua_rawlen(L, i) == sizeof *a && a->stamp == (gr_l_stamp(a) ^ GR_TRANSPOSED) ? a : NULL;
+  return a && lua_rawlen(L, i) == sizeof *a && a->stamp == (gr_stamp(a) ^ GR_TRANSPOSED) ? a : NULL;
 }
 
 gr_array *gr_l_test_any_array(lua_State *L, int i) {

@@ -19,9 +19,6 @@ int gr_l_argerror(lua_State *L, int arg, const char *format, ...)
 /* What the value at i is, in words: its type, or the name its metatable gives. */
 const char *gr_l_kind(lua_State *L, int i);
 gr_array *gr_l_test_array(lua_State *L, int i); /* NULL if it is none */
-void gr_l_choose_secret(void);                  /* once a process */
-extern uint64_t gr_l_secret;
-static inline uint64_t gr_l_stamp(const gr_array *a) { return gr_l_secret ^ (uint64_t)(uintptr_t)a; }
 /* A transposed matrix bears another stamp, so that only who asks for it meets one: its struct is that of the matrix. */
 #define GR_TRANSPOSED UINT64_C(0x9D39247E33776D41)
 gr_array *gr_l_test_transposed(lua_State *L, int i);

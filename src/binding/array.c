@@ -11,6 +11,7 @@
 #include "src/binding/results.h"
 #include "src/binding/stop.h"
 #include "src/binding/values.h"
+#include "src/capi/handles.h"
 #include "src/core/ops.h"
 
 /* Elements first .. first + count - 1 (0-based), current on the host. The view is for this call alone (state.h). */
@@ -196,6 +197,35 @@ static int l_len(lua_State *L) {
   return 1;
 }
 
+/* ---- loops ---- */
+
+/* What gr.ipairs gives to for: the position after i and its element, of a matrix the row; nil beyond the end. */
+static int l_next_element(lua_State *L) {
+  const gr_array *a = check_self(L);
+  gr_vec v;
+  int64_t k;
+  if (!gr_l_to_int64(L, 2, &k) || k < 0)
+    return luaL_error(L, GR_ARRAY_NAME ": position of 0 or more expected, got %s", gr_l_kind(L, 2));
+  int transposed;
+  if (k >= (a->rows ? rows_of(L, a, &transposed) : a->n)) return lua_pushnil(L), 1;
+  lua_pushinteger(L, (lua_Integer)(k + 1));
+  if (a->rows) return push_row(L, k), 2;
+  GR_TRY(L, gr_l_context(L), 1, read_part(a, k, 1, &v));
+  gr_l_push_element(L, a->dtype, v.data);
+  return 2;
+}
+
+/* gr.ipairs(a): for i, v in gr.ipairs(a) do */
+static int l_ipairs(lua_State *L) {
+  int transposed;
+  gr_l_check_any_array(L, 1, &transposed);
+  for (int k = 1; k <= 3; k++) lua_pushvalue(L, lua_upvalueindex(k));
+  lua_pushcclosure(L, l_next_element, 3);
+  lua_pushvalue(L, 1);
+  lua_pushinteger(L, 0);
+  return 3;
+}
+
 /* ---- views and bulk out ---- */
 
 /* a:slice(i, j, step): a view that shares the data. Missing ends are those of the direction. */
@@ -345,6 +375,7 @@ static int l_release(lua_State *L) {
 static int l_gc(lua_State *L) {
   gr_array *a = gr_l_test_any_array(L, 1);
   if (!a) return 0;
+  gr_handle_remove(a);
   gr_l_release(L, a);
   a->stamp = 0;
   return 0;
@@ -408,7 +439,7 @@ static int l_info(lua_State *L) {
 const gr_function gr_array_functions[] = {
     {"slice", l_slice, 0}, {"table", l_table, 0},    {"bytes", l_bytes, 0},     {"copy", l_copy, 0},
     {"fill", l_fill, 0},   {"equal", l_equal, 0},    {"release", l_release, 0}, {"info", l_info, 0},
-    {"sync", l_bring, 1},  {"prefetch", l_bring, 0}, {NULL, NULL, 0},
+    {"sync", l_bring, 1},  {"prefetch", l_bring, 0}, {"ipairs", l_ipairs, 0},   {NULL, NULL, 0},
 };
 
 static const gr_function gr_array_metamethods[] = {
@@ -425,6 +456,8 @@ void gr_l_array_metatable(lua_State *L, gr_context *c) {
   lua_setupvalue(L, -2, 2);
   lua_pop(L, 1);
   gr_l_map_metamethods(L);
+  lua_getfield(L, -2, "ipairs"); /* where Lua's own looks for it: 5.2, and LuaJIT if it was built so */
+  lua_setfield(L, -2, "__ipairs");
   lua_getfield(L, -1, "__len"); /* whose first upvalue, the context, __index shares */
   lua_getupvalue(L, -1, 1);
   lua_remove(L, -2);

@@ -1,7 +1,8 @@
-/* Small reductions for those who call C without Lua's own way: the Lua part `calls`, under LuaJIT. */
+/* Small calls for those who call C without Lua's own way: the Lua part `calls`, under LuaJIT. */
 #include "src/binding/args.h"
 #include "src/binding/parts.h"
 #include "src/binding/reduce.h"
+#include "src/binding/shape.h"
 
 /* What LuaJIT calls by way of the FFI (lua/gpureduce/calls.lua): 1 and the number, or 0 if it takes more than that. */
 static int small(const gr_context *c, int op, const gr_array *a, const gr_array *b, double *out) {
@@ -14,9 +15,21 @@ static int small(const gr_context *c, int op, const gr_array *a, const gr_array 
   return 1;
 }
 
+/* The same of an element that the host has, at a position from 1 on. */
+static int element(const gr_array *a, double at, double *out) {
+  if (gr_array_released(a) || a->rows || !(at >= 1 && at <= (double)a->n) || at != floor(at)) return 0;
+  if (!a->storage->full[GR_HOST]) return 0;
+  const gr_array one = gr_l_element(a, (int64_t)at);
+  const gr_value r = gr_element_get(a->dtype, a->storage->memory[GR_HOST] + one.offset);
+  *out = r.is_float ? r.v[0].f : (double)r.v[0].i;
+  return 1;
+}
+
 void gr_l_brief_parts(lua_State *L, gr_context *c) {
   lua_pushlightuserdata(L, (void *)(uintptr_t)small);
   lua_setfield(L, -2, "small");
+  lua_pushlightuserdata(L, (void *)(uintptr_t)element);
+  lua_setfield(L, -2, "element");
   lua_pushlightuserdata(L, c);
   lua_setfield(L, -2, "context");
   luaL_getmetatable(L, GR_ARRAY_NAME);

@@ -84,3 +84,22 @@ gr_cdata gr_l_cdata(lua_State *L, int arg) {
   lua_settop(L, top);
   return d;
 }
+
+uintptr_t gr_l_check_address(lua_State *L, int arg, const char *other, gr_cdata *d) {
+  int64_t whole;
+  uintptr_t p = 0;
+  switch (lua_type(L, arg)) {
+    case LUA_TLIGHTUSERDATA: p = (uintptr_t)lua_touserdata(L, arg); break;
+    case GR_CDATA:
+      *d = gr_l_cdata(L, arg);
+      p = d->address;
+      break;
+    case LUA_TNUMBER:
+      if (!gr_l_to_int64(L, arg, &whole)) gr_l_argerror(L, arg, "address expected, got %.14g", lua_tonumber(L, arg));
+      p = (uintptr_t)whole;
+      break;
+    default: gr_l_argerror(L, arg, "light userdata, cdata, address or %s expected, got %s", other, gr_l_kind(L, arg));
+  }
+  if (!p) gr_l_argerror(L, arg, "pointer expected, got a null pointer");
+  return p;
+}

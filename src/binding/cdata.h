@@ -18,4 +18,10 @@ typedef struct gr_cdata {
 /* The object at arg; what holds no address raises. */
 gr_cdata gr_l_cdata(lua_State *L, int arg);
 
+/*
+** The address that a light userdata, an object of the FFI (which fills in d) or a number is; a null pointer raises, and
+** so does what is none of these. other: what may stand there besides.
+*/
+uintptr_t gr_l_check_address(lua_State *L, int arg, const char *other, gr_cdata *d);
+
 #endif

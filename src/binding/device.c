@@ -8,6 +8,7 @@
 #include "src/binding/results.h"
 #include "src/binding/safe.h"
 #include "src/core/clock.h"
+#include "src/core/dlpack.h"
 #include "src/core/formula/expression.h"
 #include "src/core/pool.h"
 #include "src/core/threads.h"
@@ -137,6 +138,7 @@ static int l_stats(lua_State *L) {
 */
 static int l_memory(lua_State *L) {
   gr_context *c = gr_l_context(L);
+  gr_dlpack_settle(c);
   gr_pool_counts p = gr_pool_read();
   lua_createtable(L, 0, 8);
   set_number(L, "live", c->live);
@@ -155,6 +157,7 @@ static int l_memory(lua_State *L) {
 
 static int l_trim(lua_State *L) {
   gr_l_needs_process(L, gr_l_context(L));
+  gr_dlpack_settle(gr_l_context(L));
   gr_storage_trim(gr_l_context(L));
   lua_pushinteger(L, (lua_Integer)gr_pool_trim());
   return 1;

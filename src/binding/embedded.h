@@ -1,4 +1,4 @@
-/* The Lua parts of the module, as text: generated at build from lua/gpureduce/, ended by a NULL name. */
+/* Lua that the module carries as text, generated at build; lists end with a NULL name. */
 #ifndef GR_EMBEDDED_H
 #define GR_EMBEDDED_H
 
@@ -6,6 +6,7 @@ typedef struct gr_embedded {
   const char *name, *text;
 } gr_embedded;
 
-extern const gr_embedded gr_embedded_parts[];
+extern const gr_embedded gr_embedded_parts[];   /* of the module itself: lua/gpureduce/ */
+extern const gr_embedded gr_embedded_modules[]; /* that are required by names of their own: lua/modules/ */
 
 #endif

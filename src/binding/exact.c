@@ -4,6 +4,7 @@
 #include "src/binding/expression.h"
 #include "src/binding/exact.h"
 #include "src/binding/parts.h"
+#include "src/binding/ranks.h"
 #include "src/binding/results.h"
 #include "src/binding/rounding.h"
 #include "src/core/exact.h"
@@ -57,9 +58,17 @@ static int l_add_dot(lua_State *L) {
   return 1;
 }
 
-/* s:merge(other): what the other one holds; returns s. */
+/* s:merge(other): what the other one holds; or s:merge(comm), those of all ranks; returns s. */
 static int l_merge(lua_State *L) {
-  accumulator *s = check_accumulator(L, 1), *other = check_accumulator(L, 2);
+  accumulator *s = check_accumulator(L, 1), *other;
+  if (gr_l_test_object(L, 2, GR_COMM_NAME)) {
+    gr_context *c = gr_l_context(L);
+    gr_comm *comm = gr_l_check_comm(L, 2);
+    GR_TRY_RANKS(L, c, comm, 2, gr_exact_ranks(c, &s->sum));
+    lua_settop(L, 1);
+    return 1;
+  }
+  other = check_accumulator(L, 2);
   if (!gr_exact_join(&s->sum, &other->sum)) gr_l_argerror(L, 2, "the sum would be larger than any of 2^63 products");
   lua_settop(L, 1);
   return 1;
@@ -101,13 +110,15 @@ static int l_exact(lua_State *L) {
   return 1;
 }
 
-/* gr.digest(a): 32 hexadecimal digits that depend on all bytes of a and on their order. */
+/* gr.digest(a, {comm}): 32 hexadecimal digits that depend on all bytes of a and on their order. */
 static int l_digest(lua_State *L) {
+  static const char *const names[] = {"comm", NULL};
   gr_context *c = gr_l_context(L);
   gr_array *a = gr_l_check_elements(L, 1);
   uint64_t sum[2];
   char text[40];
-  GR_TRY(L, c, 1, gr_digest(c, a, sum));
+  gr_comm *comm = gr_l_options(L, 2, names) ? gr_l_option_comm(L, 2) : NULL;
+  GR_TRY_RANKS(L, c, comm, 1, gr_digest(c, a, sum));
   snprintf(text, sizeof text, "%016llx%016llx", (unsigned long long)sum[0], (unsigned long long)sum[1]);
   lua_pushstring(L, text);
   return 1;

@@ -7,6 +7,7 @@
 #include "src/binding/file.h"
 #include "src/binding/options.h"
 #include "src/binding/parts.h"
+#include "src/binding/ranks.h"
 #include "src/binding/results.h"
 #include "src/binding/safe.h"
 #include "src/core/csv.h"
@@ -96,10 +97,21 @@ static void reserve_elements(lua_State *L, gr_context *c, gr_dtype t, int64_t n)
   if (n <= PTRDIFF_MAX / 16) gr_l_reserve(L, c, (size_t)n * (size_t)gr_size(t));
 }
 
-/* gr.load(path, dtype, {offset, count, map}): the array, and for NPY its shape; or nil, message, code. */
+/* Of ranks: nil and the words of the rank to which the system refused something, or an error, alike on all. */
+static int failed_alike(lua_State *L, gr_context *c, gr_status status) {
+  if (status != GR_SYSTEM) return gr_l_raise_alike(L, c, status);
+  lua_pushnil(L);
+  lua_pushstring(L, c->error);
+  return 2;
+}
+
+/*
+** gr.load(path, dtype, {offset, count, map, comm}): the array, and for NPY its shape; or nil, message, code. With comm
+** this rank's part, and where it begins.
+*/
 static int l_load(lua_State *L) {
-  static const char *const raw_names[] = {"dtype", "offset", "count", "map", NULL};
-  static const char *const npy_names[] = {"dtype", "map", NULL};
+  static const char *const raw_names[] = {"dtype", "offset", "count", "map", "comm", NULL};
+  static const char *const npy_names[] = {"dtype", "map", "comm", NULL};
   gr_context *c = gr_l_context(L);
   const char *path = check_path(L, 1);
   char text[GR_OPTION_TEXT];
@@ -114,7 +126,10 @@ static int l_load(lua_State *L) {
     gr_l_argerror(L, options, "option 'offset': 0 or more bytes expected, got %lld", (long long)offset);
   if (gr_l_option_int(L, options, "count", &count) && count < 0)
     gr_l_argerror(L, options, "option 'count': 0 or more elements expected, got %lld", (long long)count);
+  gr_comm *comm = gr_l_option_comm(L, options);
   gr_array *a = gr_l_push_array(L);
+  const int result = lua_gettop(L);
+  int64_t first = 0;
   gr_load *l = &push_reading(L)->load;
   l->path = path;
   l->npy = npy;
@@ -123,6 +138,12 @@ static int l_load(lua_State *L) {
   l->offset = offset;
   l->count = count;
   gr_status status = GR_CALL(L, c, gr_load_begin(c, l));
+  if (comm) {
+    c->comm = comm;
+    status = GR_CALL(L, c, gr_load_part(c, l, &first, status));
+    c->comm = NULL;
+    if (status != GR_OK) return gr_load_end(l), failed_alike(L, c, status);
+  }
   if (status == GR_OK) {
     if (!map) reserve_elements(L, c, l->dtype, l->count);
     GR_AGAIN(L, c, status, gr_load_finish(c, l, a));
@@ -136,8 +157,10 @@ static int l_load(lua_State *L) {
   }
   if (status != GR_OK) gr_l_raise(L, c, status, 1);
   if (npy && l->header.dimensions == 2) a->rows = l->header.shape[0];
-  lua_pushvalue(L, -2);
-  return 1 + (npy ? push_shape(L, &l->header) : 0);
+  lua_pushvalue(L, result);
+  if (!comm) return 1 + (npy ? push_shape(L, &l->header) : 0);
+  lua_pushinteger(L, (lua_Integer)first + 1);
+  return 2;
 }
 
 /* {shape = {m, k}}: whole numbers whose product is the array's length; without it, the shape that it has. */
@@ -165,14 +188,24 @@ static int read_shape(lua_State *L, const gr_array *a, int64_t shape[GR_MAX_DIME
 
 /* gr.save(a, path, {shape}): true, or nil, message, code. */
 static int l_save(lua_State *L) {
-  static const char *const npy_names[] = {"shape", NULL}, *const raw_names[] = {NULL};
+  static const char *const npy_names[] = {"comm", "shape", NULL}, *const raw_names[] = {"comm", NULL};
   gr_context *c = gr_l_context(L);
   const char *path = (gr_l_check_array(L, 1), check_path(L, 2));
   int64_t shape[GR_MAX_DIMENSIONS];
   gr_l_options(L, 3, is_npy(path) ? npy_names : raw_names);
+  gr_comm *comm = gr_l_option_comm(L, 3);
+  if (comm && gr_l_has_option(L, 3, "shape")) gr_l_argerror(L, 3, "option 'comm': is not served together with 'shape'");
   int dimensions = read_shape(L, gr_l_check_array(L, 1), shape);
   const gr_array *a = gr_l_check_array(L, 1);
   gr_status status;
+  if (comm) {
+    c->comm = comm;
+    status = GR_CALL(L, c, gr_file_save_ranks(c, path, a, is_npy(path)));
+    c->comm = NULL;
+    if (status != GR_OK) return failed_alike(L, c, status);
+    lua_pushboolean(L, 1);
+    return 1;
+  }
   GR_AGAIN(L, c, status, gr_file_save(c, path, a, is_npy(path), dimensions, shape));
   return saved(L, c, path, status);
 }

@@ -268,8 +268,9 @@ static void add_function(lua_State *L, int module, const char *name) {
 
 /* The module's functions that take expressions are methods of them. */
 static void add_functions(lua_State *L, int module) {
-  static const char *const names[] = {"histogram", "bincount", "scan",    "compact", "take", "shuffle", "choice",
-                                      "quantile",  "median",   "rmsnorm", "softmax", "cov",  "corr",    "digest"};
+  static const char *const names[] = {"histogram", "histogram2d", "bincount", "scan",     "compact", "take",
+                                      "shuffle",   "choice",      "quantile", "median",   "rmsnorm", "softmax",
+                                      "cov",       "corr",        "digest",   "allclose", "isclose", "differ"};
   for (size_t k = 0; k < sizeof names / sizeof names[0]; k++) add_function(L, module, names[k]);
 #define GR_X(name, operands, f, i, real, whole) add_function(L, module, #name);
   GR_MAPS(GR_X)

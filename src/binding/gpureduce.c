@@ -5,18 +5,24 @@
 #include "src/backend/cpu.h"
 #include "src/backends.h"
 #include "src/binding/array.h"
+#include "src/binding/capi.h"
+#include "src/binding/dlpack.h"
 #include "src/binding/embedded.h"
 #include "src/binding/exact.h"
 #include "src/binding/file.h"
+#include "src/binding/help.h"
 #include "src/binding/keeper.h"
 #include "src/binding/lazy.h"
 #include "src/binding/operator.h"
 #include "src/binding/options.h"
 #include "src/binding/parts.h"
+#include "src/binding/ranks.h"
 #include "src/binding/reduce.h"
 #include "src/binding/results.h"
 #include "src/binding/stop.h"
 #include "src/binding/when.h"
+#include "src/capi/call.h"
+#include "src/core/dlpack.h"
 #include "src/core/explain.h"
 
 #if defined(__GNUC__)
@@ -26,18 +32,17 @@
 #endif
 
 #define CONTEXT_NAME "gpureduce.context"
-#define VERSION "gpureduce 0.2.0"
-#define MODULE_NAME "gpureduce.module" /* in the registry: the module itself */
-#define COPY_NAME "gpureduce.copy"     /* and which copy of it */
+#define COPY_NAME "gpureduce.copy" /* in the registry: which copy of the module is open */
 
 /* parts.hint(given, names): " (did you mean 'x'?)" or "", for the option checks of the Lua parts. */
 static int l_hint(lua_State *L) {
-  const char *names[64], *given = luaL_checkstring(L, 1);
+  enum { MOST = 1000 };
+  const char *names[MOST + 1], *given = luaL_checkstring(L, 1);
   char text[GR_HINT];
   int n = (int)lua_rawlen(L, 2);
-  if (n > 63) n = 63;
+  if (n > MOST) n = MOST;
   lua_settop(L, 2);
-  luaL_checkstack(L, 64, "names");
+  luaL_checkstack(L, MOST, "names");
   for (int k = 0; k < n; k++) {
     gr_rawgeti(L, 2, k + 1);
     names[k] = lua_tostring(L, -1);
@@ -72,12 +77,16 @@ static int l_kind(lua_State *L) {
   return 1;
 }
 
-/* parts.is_histogram(value): whether its metatable, which is hidden, is that of histograms. */
-static int l_is_histogram(lua_State *L) {
-  luaL_getmetatable(L, GR_HISTOGRAM_NAME);
+/* Whether the metatable of argument 1, which is hidden, is the one of that name. */
+static int has_metatable(lua_State *L, const char *name) {
+  luaL_getmetatable(L, name);
   lua_pushboolean(L, lua_getmetatable(L, 1) && lua_rawequal(L, -1, -2));
   return 1;
 }
+
+/* parts.is_histogram(value), parts.is_histogram2d(value) */
+static int l_is_histogram(lua_State *L) { return has_metatable(L, GR_HISTOGRAM_NAME); }
+static int l_is_histogram2d(lua_State *L) { return has_metatable(L, GR_HISTOGRAM2D_NAME); }
 
 /* parts.inherits(table): whether its metatable, hidden or not, has an __index. */
 static int l_inherits(lua_State *L) {
@@ -106,6 +115,12 @@ static int l_terminal(lua_State *L) {
   return 1;
 }
 
+static void load_embedded(lua_State *L, const gr_embedded *e) {
+  lua_pushfstring(L, "=gpureduce.%s", e->name);
+  if (luaL_loadbuffer(L, e->text, strlen(e->text), lua_tostring(L, -1)) != 0) lua_error(L);
+  lua_remove(L, -2);
+}
+
 /*
 ** Run the module's Lua parts, each with the module and the table of all parts by name, and leave that table. A part
 ** uses another only when it is called, so their order does not matter.
@@ -118,6 +133,7 @@ static void run_embedded(lua_State *L, gr_context *c) {
       {"kind", l_kind},
       {"inherits", l_inherits},
       {"is_histogram", l_is_histogram},
+      {"is_histogram2d", l_is_histogram2d},
       {"dtype_hint", l_dtype_hint},
       {"terminal", l_terminal},
       {NULL, NULL},
@@ -125,15 +141,14 @@ static void run_embedded(lua_State *L, gr_context *c) {
   lua_newtable(L);
   gr_l_brief_parts(L, c);
   gr_l_file_parts(L);
+  gr_l_help_parts(L);
   gr_l_stop_parts(L);
   for (const luaL_Reg *f = parts; f->name; f++) {
     lua_pushcfunction(L, f->func);
     lua_setfield(L, -2, f->name);
   }
   for (const gr_embedded *e = gr_embedded_parts; e->name; e++) {
-    lua_pushfstring(L, "=gpureduce.%s", e->name);
-    if (luaL_loadbuffer(L, e->text, strlen(e->text), lua_tostring(L, -1)) != 0) lua_error(L);
-    lua_remove(L, -2);
+    load_embedded(L, e);
     lua_pushvalue(L, -3);
     lua_pushvalue(L, -3);
     lua_call(L, 2, 1);
@@ -143,7 +158,10 @@ static void run_embedded(lua_State *L, gr_context *c) {
 
 static int l_context_gc(lua_State *L) {
   gr_context **c = lua_touserdata(L, 1);
-  if (*c) gr_context_drop(*c);
+  if (*c) {
+    gr_l_capi_close(*c);
+    gr_dlpack_leave(*c);
+  }
   *c = NULL;
   return 0;
 }
@@ -156,6 +174,7 @@ static void gone(gr_context *c) { gr_l_forget_orphans(NULL, c); }
 */
 static gr_context *open_context(lua_State *L) {
   static const gr_host host = {sizeof(gr_l_state), gone, gr_backends, gr_cpu_backend};
+  const gpureduce_config *config = gr_l_config(L);
   gr_context **c = gr_newuserdata(L, sizeof *c);
   *c = NULL;
   luaL_newmetatable(L, CONTEXT_NAME);
@@ -166,6 +185,7 @@ static gr_context *open_context(lua_State *L) {
   lua_setfield(L, LUA_REGISTRYINDEX, GR_INSTANCE_NAME);
   *c = gr_context_new(&host);
   if (!*c) luaL_error(L, "gpureduce: out of memory");
+  if (config) gr_capi_configure(*c, config);
   gr_explain_trace(*c);
   gr_l_can_stop(L, *c);
   gr_l_can_collect(L, *c);
@@ -211,9 +231,9 @@ int luaopen_gpureduce(lua_State *L) {
   check_lua(L);
   if (sizeof(lua_Number) != 8) return luaL_error(L, "gpureduce: needs a Lua whose numbers are doubles");
   check_copy(L);
-  lua_getfield(L, LUA_REGISTRYINDEX, MODULE_NAME);
+  lua_getfield(L, LUA_REGISTRYINDEX, GR_MODULE_NAME);
   if (!lua_isnil(L, -1)) return 1; /* one module and one context a state, however often it is required */
-  gr_l_choose_secret();
+  gr_choose_secret();
   gr_context *c = open_context(L);
   lua_newtable(L);
   for (size_t k = 0; k < sizeof parts / sizeof parts[0]; k++) gr_l_register(L, parts[k]);
@@ -222,11 +242,16 @@ int luaopen_gpureduce(lua_State *L) {
   gr_l_when_metatables(L);
   gr_l_formula_metatables(L);
   gr_l_operator_metatable(L);
-  lua_pushliteral(L, VERSION);
+  gr_l_dlpack_metatable(L, c);
+  gr_l_comm_metatable(L);
+  lua_pushliteral(L, GR_VERSION);
   lua_setfield(L, -2, "_VERSION");
+  gr_l_capi_open(L);
   run_embedded(L, c);
   lua_getfield(L, -1, "histogram");
   lua_setfield(L, LUA_REGISTRYINDEX, GR_HISTOGRAM_NAME);
+  lua_getfield(L, -1, "histogram2d");
+  lua_setfield(L, LUA_REGISTRYINDEX, GR_HISTOGRAM2D_NAME);
   lua_getfield(L, -1, "calls");
   lua_replace(L, -2);
   lua_insert(L, -2);
@@ -235,6 +260,22 @@ int luaopen_gpureduce(lua_State *L) {
   lua_getfield(L, LUA_REGISTRYINDEX, GR_FUNCTIONS_NAME);
   lua_call(L, 1, 0);
   lua_pushvalue(L, -1);
-  lua_setfield(L, LUA_REGISTRYINDEX, MODULE_NAME);
+  lua_setfield(L, LUA_REGISTRYINDEX, GR_MODULE_NAME);
+  return 1;
+}
+
+/*
+** require "gpureduce.luassert": Lua looks for it in the library of its first name, too, so nothing has to be added to a
+** state before somebody asks. (A program that has the module linked in puts this into package.preload.)
+*/
+EXPORT int luaopen_gpureduce_luassert(lua_State *);
+
+int luaopen_gpureduce_luassert(lua_State *L) {
+  const gr_embedded *e = gr_embedded_modules;
+  while (strcmp(e->name, "luassert") != 0) e++;
+  load_embedded(L, e);
+  lua_pushcfunction(L, luaopen_gpureduce);
+  lua_call(L, 0, 1);
+  lua_call(L, 1, 1);
   return 1;
 }

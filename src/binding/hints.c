@@ -21,7 +21,7 @@ static const struct {
   {"uint64", "i64", "there is no u64: 'i64' has 63 bits and a sign"},
   /* reductions */
   {"avg", "mean", NULL}, {"average", "mean", NULL}, {"add", "sum", NULL}, {"plus", "sum", NULL},
-  {"total", "sum", NULL}, {"+", "sum", NULL}, {"cumsum", "sum", NULL}, {"mul", "prod", NULL},
+  {"total", "sum", NULL}, {"+", "sum", NULL}, {"cumsum", "scan", NULL}, {"cumsum", "sum", NULL}, {"mul", "prod", NULL},
   {"product", "prod", NULL}, {"times", "prod", NULL}, {"*", "prod", NULL}, {"cumprod", "prod", NULL},
   {"maximum", "max", NULL}, {"minimum", "min", NULL}, {"largest", "max", NULL}, {"smallest", "min", NULL},
   {"stddev", "std", NULL}, {"stdev", "std", NULL}, {"sd", "std", NULL}, {"variance", "var", NULL},
@@ -36,12 +36,13 @@ static const struct {
   {"max", "stream", "write gr.rand(n) * (max - min) + min"}, {"out", "into", NULL}, {"type", "dtype", NULL},
   {"length", "n", NULL}, {"sep", "separator", NULL}, {"delimiter", "separator", NULL}, {"normed", "density", NULL},
   {"normalize", "density", NULL}, {"correction", "ddof", NULL}, {"dim", "axis", NULL},
+  {"equal_nan", "nan_equal", NULL},
   /* fields and methods of arrays */
   {"T", "transpose", NULL}, {"size", "slice", "#a is its length"},
   {"length", "slice", "#a is its length"}, {"len", "slice", "#a is its length"}, {"n", "slice", "#a is its length"},
   {"astype", "cast", NULL}, {"to", "cast", NULL}, {"tolist", "table", NULL}, {"totable", "table", NULL},
   {"pow", "square", "write a:square(), or a:log() * p and :exp()"}, {"clip", "clamp", NULL},
-  {"cumsum", "scan", NULL}, {"reshape", "matrix", NULL},
+  {"reshape", "matrix", NULL},
   {"device", "slice", "write a:info().device"},
     /* clang-format on */
 };

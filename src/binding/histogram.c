@@ -1,13 +1,18 @@
 /* Histograms: the counting here; the result's methods (quantile, plot) in lua/gpureduce/histogram.lua. */
+#include <stdio.h>
+
 #include "src/binding/expression.h"
 #include "src/binding/keeper.h"
 #include "src/binding/ladder.h"
 #include "src/binding/make.h"
 #include "src/binding/matrix.h"
+#include "src/binding/missing.h"
 #include "src/binding/parts.h"
+#include "src/binding/ranks.h"
 #include "src/binding/results.h"
 #include "src/core/histogram.h"
 #include "src/core/ops.h"
+#include "src/core/ranks/meet.h"
 
 #define MAX_BINS ((int64_t)1 << 31)
 
@@ -47,12 +52,15 @@ enum {
   DENSITY = 128,
   INTO = 256,
   KERNEL = 512 + 1024 + 2048,
-  SHAPE = 4096 + 8192
+  SHAPE = 4096 + 8192,
+  MISSING = 16384 + 32768,
+  COMM = 65536
 };
 
 static gr_binning read_binning(lua_State *L, gr_context *c, const gr_array *a, int *options) {
-  static const char *const names[] = {"bins", "min",    "max",   "edges", "modulo", "log",  "weights", "density",
-                                      "into", "kernel", "block", "timed", "rows",   "axis", NULL};
+  static const char *const names[] = {"bins",    "min",     "max",     "edges",  "modulo", "log",
+                                      "weights", "density", "into",    "kernel", "block",  "timed",
+                                      "rows",    "axis",    "skipnan", "mask",   "comm",   NULL};
   gr_binning b = {.bins = 0};
   const int given = *options = gr_l_options(L, 2, names);
   if (!given) gr_l_argerror(L, 2, "options table with 'bins' or 'edges' expected, got no value");
@@ -69,6 +77,7 @@ static gr_binning read_binning(lua_State *L, gr_context *c, const gr_array *a, i
   if (b.log && b.has_min && b.min <= 0)
     gr_l_argerror(L, 2, "option 'min': above 0 expected with 'log', got %.14g", b.min);
   if (given & WEIGHTS) b.weights = weights_option(L, a);
+  if (given & MISSING) b.missing = gr_l_option_missing(L, 2, a);
   int has_bins = given & BINS && gr_l_option_int(L, 2, "bins", &b.bins);
   if (has_bins) check_bins(L, 2, "bins", b.bins);
   b.edges = given & EDGES ? edges_option(L, c, a) : NULL;
@@ -192,6 +201,12 @@ static int push_each(lua_State *L, gr_context *c, gr_reduced of, gr_shape s, gr_
   return 1;
 }
 
+/* Elements of expressions, which ranks need as arrays. */
+static gr_status eval_both(gr_context *c, gr_reduced *a, gr_reduced *weights) {
+  gr_status status = a->e ? gr_reduced_eval(c, a) : GR_OK;
+  return status == GR_OK && weights->e ? gr_reduced_eval(c, weights) : status;
+}
+
 /* gr.histogram(a, {bins, min, max, log} or {edges} or {bins, modulo}, and with them weights, density) */
 static int l_histogram(lua_State *L) {
   gr_context *c = gr_l_context(L);
@@ -200,6 +215,13 @@ static int l_histogram(lua_State *L) {
   int given;
   gr_binning b = read_binning(L, c, a, &given);
   gr_kernel_choice k = {0};
+  gr_comm *comm = given & COMM ? gr_l_option_comm(L, 2) : NULL;
+  if (comm && given & (SHAPE | INTO | KERNEL | MISSING))
+    gr_l_argerror(L, 2, "option 'comm': is not served together with '%s'",
+                  given & SHAPE    ? "rows"
+                  : given & INTO   ? "into"
+                  : given & KERNEL ? "kernel"
+                                   : "mask' or 'skipnan");
   if (given & SHAPE) {
     const gr_shape s = gr_l_option_shape(L, 2, a);
     if (s.rows) return push_each(L, c, of, s, &b, given);
@@ -208,15 +230,21 @@ static int l_histogram(lua_State *L) {
   if (given & KERNEL) k = gr_l_option_kernel(L, 2, GR_TAUGHT_histogram, a);
   if (k.info) b.kernel = &k;
   if (k.info && b.weights.a) gr_l_argerror(L, 2, "option 'weights': takes no 'kernel'");
+  if (k.info && given & MISSING)
+    gr_l_argerror(L, 2, "option '%s': takes no 'kernel'", gr_l_has_option(L, 2, "mask") ? "mask" : "skipnan");
   int density = given & DENSITY && gr_l_option_flag(L, 2, "density"), into = given & INTO ? into_option(L, a, &b) : 0;
   if (into) b.into = counts_together(L, into, a, &b);
   gr_l_reserve(L, c, (size_t)(b.bins * 16)); /* counts and edges */
   gr_array *counts = gr_l_push_array(L);
   int at = lua_gettop(L);
   gr_array *edges = gr_l_push_array(L);
-  GR_TRY_WITH(L, c, 2, of.e, b.weights.e, gr_histogram(c, of, &b, counts, edges));
+  if (comm) {
+    GR_TRY_WITH(L, c, 2, of.e, b.weights.e, eval_both(c, &of, &b.weights));
+    GR_TRY_RANKS(L, c, comm, 2, gr_histogram(c, of, &b, counts, edges));
+  } else GR_TRY_WITH(L, c, 2, of.e, b.weights.e, gr_histogram(c, of, &b, counts, edges));
   gr_l_drop_elements(L, of);
   gr_l_drop_elements(L, b.weights);
+  gr_l_drop_elements(L, b.missing.mask);
   if (into) return fill_into(L, c, into, counts, edges, &b), 1 + gr_l_push_seconds(L, &k);
   gr_array *bars = push_part(L, counts, 0, b.bins);
   push_part(L, counts, b.bins, 3);
@@ -231,6 +259,14 @@ static int l_histogram(lua_State *L) {
   return 1 + gr_l_push_seconds(L, &k);
 }
 
+/* An element that no bin is for. Of one process it is the first argument's fault; ranks all fail in the same words. */
+static gr_status wrong_element(lua_State *L, gr_context *c, const char *range, int64_t end, int64_t got) {
+  char limit[32] = "";
+  if (end) snprintf(limit, sizeof limit, " %lld", (long long)end);
+  if (!c->comm) gr_l_argerror(L, 1, "elements %s%s expected, got %lld", range, limit, (long long)got);
+  return gr_fail(c, GR_BAD, "elements %s%s expected, got %lld", range, limit, (long long)got);
+}
+
 /*
 ** A pass for the range and a pass for the counts, without an allocation of Lua's in between: a finalizer that writes to
 ** a could put a sample outside of the bins. Of an expression elements are stored, as both need them.
@@ -240,13 +276,18 @@ static gr_status count_each(lua_State *L, gr_context *c, gr_reduced of, int64_t 
   const gr_array *a = of.a;
   gr_value range = gr_value_i(-1);
   gr_status status = gr_reduced_eval(c, &of);
-  if (status == GR_OK && a->n) status = gr_reduce_all(c, GR_OP_minmax, a, NULL, 0, &range);
+  int64_t n = a->n;
+  if (c->comm) {
+    char what[64];
+    snprintf(what, sizeof what, "bincount with minlength %lld", (long long)least);
+    status = gr_ranks_meet(c, what, n, 1, status);
+    n = gr_ranks_all(c);
+  }
+  if (status == GR_OK && n) status = gr_reduce_all(c, GR_OP_minmax, a, NULL, 0, &range);
   if (status != GR_OK) return status;
-  if (a->n && range.v[0].i < 0)
-    gr_l_argerror(L, 1, "elements of 0 or more expected, got %lld", (long long)range.v[0].i);
-  if (a->n && range.v[1].i >= MAX_BINS)
-    gr_l_argerror(L, 1, "elements below %lld expected, got %lld", (long long)MAX_BINS, (long long)range.v[1].i);
-  b->bins = a->n && range.v[1].i + 1 > least ? range.v[1].i + 1 : least;
+  if (n && range.v[0].i < 0) return wrong_element(L, c, "of 0 or more", 0, range.v[0].i);
+  if (n && range.v[1].i >= MAX_BINS) return wrong_element(L, c, "below", MAX_BINS, range.v[1].i);
+  b->bins = n && range.v[1].i + 1 > least ? range.v[1].i + 1 : least;
   gr_array_release(counts); /* of a first try that ran out of memory */
   if (b->bins == 0) return gr_array_make_beside(c, a, counts, gr_histogram_dtype(b->weights.a), 0);
   status = gr_histogram(c, of, b, counts, NULL);
@@ -254,12 +295,19 @@ static gr_status count_each(lua_State *L, gr_context *c, gr_reduced of, int64_t 
   return status;
 }
 
+/* What is present of x, in an array of its own on the stack. */
+static gr_reduced push_present(lua_State *L, gr_context *c, const gr_partial *p, gr_reduced x) {
+  gr_array *kept = gr_l_push_array(L);
+  GR_TRY_WITH(L, c, 2, p->a.e, x.e, gr_partial_compact(c, p, x, kept));
+  return (gr_reduced){NULL, kept};
+}
+
 /*
-** gr.bincount(a, {minlength, weights, into}): how often each of 0 .. max occurs, i64, or the sums of the weights there.
-** Negative elements are an error.
+** gr.bincount(a, {minlength, weights, into, mask}): how often each of 0 .. max occurs, i64, or the sums of the weights
+** there. Negative elements are an error.
 */
 static int l_bincount(lua_State *L) {
-  static const char *const names[] = {"minlength", "weights", "into", NULL};
+  static const char *const names[] = {"minlength", "weights", "into", "skipnan", "mask", "comm", NULL};
   gr_context *c = gr_l_context(L);
   gr_reduced of = gr_l_check_operand(L, 1, 2);
   gr_array *a = of.a;
@@ -268,15 +316,28 @@ static int l_bincount(lua_State *L) {
   const int given = gr_l_options(L, 2, names);
   if (given && gr_l_option_int(L, 2, "minlength", &least) && (least < 0 || least > MAX_BINS))
     gr_l_argerror(L, 2, "option 'minlength': 0 to %lld expected, got %lld", (long long)MAX_BINS, (long long)least);
-  const gr_reduced none = {NULL, NULL}, weights = given ? weights_option(L, a) : none;
+  const gr_reduced none = {NULL, NULL};
+  gr_reduced weights = given ? weights_option(L, a) : none;
+  const gr_partial p = {.a = of, .missing = given ? gr_l_option_missing(L, 2, a) : (gr_missing){0}};
+  gr_comm *comm = given ? gr_l_option_comm(L, 2) : NULL;
+  if (comm && gr_may_miss(&p.missing))
+    gr_l_argerror(L, 2, "option 'comm': is not served together with 'mask' or 'skipnan'");
+  if (gr_may_miss(&p.missing)) {
+    if (weights.a) weights = push_present(L, c, &p, weights);
+    of = push_present(L, c, &p, of);
+  }
   const gr_array *room = given ? gr_l_option_array(L, 2, "into") : NULL; /* all of it is filled */
   if (room && room->n > least && room->n <= MAX_BINS) least = room->n;
   gr_binning b = {.modulo = 2, .weights = weights};
   gr_array *counts = gr_l_push_array(L);
-  GR_TRY_WITH(L, c, 2, of.e, weights.e, count_each(L, c, of, least, &b, counts));
+  if (comm) {
+    GR_TRY_WITH(L, c, 2, of.e, weights.e, eval_both(c, &of, &b.weights));
+    GR_TRY_RANKS(L, c, comm, 1, count_each(L, c, of, least, &b, counts));
+  } else GR_TRY_WITH(L, c, 2, of.e, weights.e, count_each(L, c, of, least, &b, counts));
   gr_array *into = given ? gr_l_option_into(L, 2, gr_histogram_dtype(weights.a), b.bins, a) : NULL;
   gr_l_drop_elements(L, of);
   gr_l_drop_elements(L, weights);
+  gr_l_drop_elements(L, p.missing.mask);
   if (!into) return gr_l_reserve(L, c, (size_t)(b.bins * 8)), 1; /* only now is it known how many */
   GR_TRY(L, c, 2, gr_copy(c, counts, into));
   gr_l_release(L, counts);

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "src/binding/keeper.h"
+#include "src/core/dlpack.h"
 
 typedef struct gr_orphan {
   struct gr_orphan *next;
@@ -23,6 +24,7 @@ static void release_keeper(void *owner) {
 
 void gr_l_forget_orphans(lua_State *L, gr_context *c) {
   gr_l_state *s = gr_l_state_of(c);
+  if (L) gr_dlpack_settle(c); /* which may make some */
   while (s->orphans) {
     gr_orphan *o = s->orphans;
     s->orphans = o->next;
@@ -40,7 +42,7 @@ static void release_wrapped(lua_State *L, gr_array *a) {
 }
 
 void gr_l_release(lua_State *L, gr_array *a) {
-  if (a->storage->owner == GR_WRAPPED) release_wrapped(L, a);
+  if (a->storage->outside || a->storage->exported) release_wrapped(L, a);
   else gr_array_release(a);
 }
 

@@ -9,7 +9,10 @@
 void gr_l_keep(lua_State *L, gr_context *, int i, gr_wrapping *);
 /* What a:release() does: releases the array, and what it kept alive. */
 void gr_l_release(lua_State *L, gr_array *);
-/* Frees references of wrappings that are gone. L is NULL once the Lua state, and so its registry, is gone. */
+/*
+** Frees references of wrappings that are gone, and memory whose tensors are (dlpack.h). L is NULL once the Lua state,
+** and so its registry, is gone.
+*/
 void gr_l_forget_orphans(lua_State *L, gr_context *);
 
 #endif

@@ -2,7 +2,7 @@
 #include "src/binding/options.h"
 #include "src/binding/values.h"
 
-static gr_given given(lua_State *L, int arg) {
+gr_given gr_l_given(lua_State *L, int arg) {
   if (gr_l_test_transposed(L, arg)) gr_l_check_array(L, arg);
   gr_given g = {.expression = gr_l_test_array(L, arg) ? NULL : gr_l_test_expression(L, arg)};
   if (g.expression && !gr_expression_alive(g.expression)) gr_l_argerror(L, arg, "expression has been released");
@@ -20,7 +20,7 @@ int gr_l_lazy(lua_State *L, gr_combining does, gr_map op, gr_relation relation, 
   gr_combination x = {.does = does, .op = op, .relation = relation, .to = to, .count = count};
   const int given_options = options && options <= lua_gettop(L);
   int lazy = 0;
-  for (int k = 0; k < count; k++) x.given[k] = given(L, args[k]);
+  for (int k = 0; k < count; k++) x.given[k] = gr_l_given(L, args[k]);
   for (int k = 0; k < count; k++) lazy |= x.given[k].expression && !gr_expression_line(x.given[k].expression);
   if (lazy && options && !lua_isnoneornil(L, options))
     gr_l_argerror(L, options, "nothing expected after an expression: e:eval{into=} stores its elements");

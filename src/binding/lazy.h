@@ -4,6 +4,9 @@
 
 #include "src/binding/expression.h"
 
+/* The array, the number or the expression at arg; of a transposed matrix one in order, in its place. */
+gr_given gr_l_given(lua_State *L, int arg);
+
 /*
 ** The operator on the first arguments, in the order of gr_map_job: arrays, numbers and expressions. Pushes an
 ** expression. What follows them are options, of which expressions take none. Where there is none but gr.row and

@@ -26,6 +26,7 @@ static int l_take(lua_State *L) {
   if (into) gr_l_check_apart(L, 3, into, index);
   gr_array *out = into ? into : gr_l_new_beside(L, c, a, a->dtype, index->n);
   GR_TRY(L, c, 2, gr_take(c, a, index, out, !into));
+  if (!into) out->rows = index->rows;
   return 1;
 }
 

@@ -59,9 +59,14 @@ static void put_table(lua_State *L, gr_context *c, gr_dtype t, char *out, int64_
 
 gr_array *gr_l_option_numbers(lua_State *L, gr_context *c, int arg, const char *name, const gr_array *beside,
                               gr_dtype dtype, const char *each) {
+  if (!gr_l_push_option(L, arg, name)) return NULL;
+  return gr_l_top_numbers(L, c, arg, name, beside, dtype, each);
+}
+
+gr_array *gr_l_top_numbers(lua_State *L, gr_context *c, int arg, const char *name, const gr_array *beside,
+                           gr_dtype dtype, const char *each) {
   char text[96];
   gr_vec v;
-  if (!gr_l_push_option(L, arg, name)) return NULL;
   gr_array *a = gr_l_test_array(L, -1);
   if (a && gr_array_released(a)) gr_l_argerror(L, arg, "option '%s': array has been released", name);
   if (a) return a;

@@ -10,5 +10,8 @@
 */
 gr_array *gr_l_option_numbers(lua_State *L, gr_context *c, int arg, const char *name, const gr_array *a, gr_dtype,
                               const char *each);
+/* The same of the value on top of the stack, which is part of that option. */
+gr_array *gr_l_top_numbers(lua_State *L, gr_context *c, int arg, const char *name, const gr_array *a, gr_dtype,
+                           const char *each);
 
 #endif

@@ -68,12 +68,18 @@ int64_t gr_l_results(lua_State *L, int arg, int64_t vectors, int64_t count) {
 void gr_l_keep_dimensions(gr_array *results, int axis) { results->rows = axis == 1 ? 1 : results->n; }
 
 int gr_l_reduces_transposed(lua_State *L, int options) {
-  static const char *const others[] = {"rows", "segments", "kernel"};
+  static const char *const others[] = {"rows", "segments", "kernel", "mask"};
   const gr_array *a = gr_l_test_transposed(L, 1);
   int turned = a && !gr_array_released(a) && lua_istable(L, options) && gr_l_has_option(L, options, "axis");
   for (size_t k = 0; k < sizeof others / sizeof others[0] && turned; k++)
     turned = !gr_l_has_option(L, options, others[k]);
   return turned;
+}
+
+void gr_l_mark_transposed(lua_State *L, gr_array *a) {
+  a->stamp ^= GR_TRANSPOSED;
+  luaL_getmetatable(L, GR_TRANSPOSED_NAME);
+  lua_setmetatable(L, -2);
 }
 
 static gr_array *check_matrix(lua_State *L, int arg, int *transposed) {
@@ -106,9 +112,7 @@ static int l_transpose(lua_State *L) {
   view->rows = a->rows;
   if (transposed) return 1;
   if (columns == 1 || (a->rows == 1 && columns)) return view->rows = columns, 1;
-  view->stamp ^= GR_TRANSPOSED;
-  luaL_getmetatable(L, GR_TRANSPOSED_NAME);
-  lua_setmetatable(L, -2);
+  gr_l_mark_transposed(L, view);
   return 1;
 }
 

@@ -7,6 +7,8 @@
 
 /* The metatable of transposed matrices, which has all that arrays' has; that one is on top of the stack. */
 void gr_l_transposed_metatable(lua_State *L, gr_context *);
+/* The matrix on top of the stack is from here on its transpose. */
+void gr_l_mark_transposed(lua_State *L, gr_array *);
 /*
 ** The options rows and axis, of which a matrix needs the second alone: rows is 0 without them. How they go with other
 ** options is for gr_l_refuse_without_rows: those that say how to read a matrix are mistakes where none is read.

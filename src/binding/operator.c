@@ -5,6 +5,7 @@
 #include "src/binding/expression.h"
 #include "src/binding/keeper.h"
 #include "src/binding/matrix.h"
+#include "src/binding/missing.h"
 #include "src/binding/options.h"
 #include "src/binding/parts.h"
 #include "src/binding/shape.h"
@@ -154,6 +155,7 @@ typedef struct call {
   gr_reduced of;
   gr_shape shape;
   gr_segments segments;
+  gr_missing missing;
   gr_future *gather;
   int first, options; /* where the operand and the options are */
   int later, has_at, results;
@@ -169,6 +171,13 @@ static void find_results(lua_State *L, call *q) {
   memcpy(q->dtype, q->u->op.result, sizeof q->dtype);
 }
 
+/* To arrays, or to words. */
+static gr_status run(gr_context *c, call *q, gr_array *const *out, uint64_t *words) {
+  const gr_partial p = {.a = q->of, .missing = q->missing};
+  if (gr_may_miss(&q->missing)) return gr_custom_reduce_present(c, q->u, q->shape, &p, out, words);
+  return gr_custom_reduce(c, q->u, q->shape, &q->of, out, words);
+}
+
 /* Positions of segments are checked right before they are used: a finalizer may have written to them. */
 static gr_status run_each(lua_State *L, gr_context *c, call *q, gr_array *const *out) {
   if (q->shape.segments) {
@@ -176,12 +185,12 @@ static gr_status run_each(lua_State *L, gr_context *c, call *q, gr_array *const 
     if (status == GR_BAD) gr_l_raise(L, c, status, q->options);
     if (status != GR_OK) return status;
   }
-  return gr_custom_reduce(c, q->u, q->shape, &q->of, out, NULL);
+  return run(c, q, out, NULL);
 }
 
 static int push_numbers(lua_State *L, gr_context *c, call *q) {
   uint64_t words[MOST];
-  GR_TRY_WITH(L, c, q->first, q->of.e, NULL, gr_custom_reduce(c, q->u, q->shape, &q->of, NULL, words));
+  GR_TRY_WITH(L, c, q->first, q->of.e, NULL, run(c, q, NULL, words));
   for (int k = 0; k < q->results; k++) gr_l_push_element(L, q->dtype[k], &words[k]);
   return q->results;
 }
@@ -194,6 +203,7 @@ static void refuse_into_of_many(lua_State *L, int arg, int results) {
 static void check_apart(lua_State *L, const call *q, const gr_array *out) {
   const gr_array *offsets = q->shape.segments ? q->segments.offsets : NULL;
   gr_l_check_expression_apart(L, q->options, q->of.e, out);
+  gr_l_check_mask_apart(L, q->options, &q->missing, out);
   if (offsets && gr_array_overlap(out, offsets)) gr_l_argerror(L, q->options, "option 'into': overlaps the input");
 }
 
@@ -245,7 +255,7 @@ static void read_shape(lua_State *L, call *q) {
 }
 
 int gr_l_operator_reduce(lua_State *L, gr_custom *u, int first, int options) {
-  static const char *const names[] = {"rows", "axis", "into", "at", "async", "segments", NULL};
+  static const char *const names[] = {"rows", "axis", "into", "at", "async", "segments", "skipnan", "mask", NULL};
   gr_context *c = gr_l_context(L);
   call q = {.u = u, .first = first, .options = options, .shape = {.axis = 2}, .gather = gr_l_gathering(L, c)};
   luaL_checkstack(L, MOST + 40, "too many results");
@@ -255,6 +265,7 @@ int gr_l_operator_reduce(lua_State *L, gr_custom *u, int first, int options) {
     read_shape(L, &q);
     q.has_at = gr_l_option_at(L, options, &q.shape, &q.at);
     q.later = gr_l_option_flag(L, options, "async");
+    q.missing = gr_l_option_missing(L, options, q.of.a);
   }
   find_results(L, &q);
   gr_queue *where = q.of.a->storage->queue;
@@ -263,6 +274,7 @@ int gr_l_operator_reduce(lua_State *L, gr_custom *u, int first, int options) {
                                              : push_numbers(L, c, &q);
   if (q.later && !q.gather) n = gr_l_later_values(L, c, n, where, "operator");
   if (promise) gr_l_release(L, promise);
+  gr_l_drop_elements(L, q.missing.mask);
   return n;
 }
 

@@ -3,6 +3,7 @@
 #include "src/binding/expression.h"
 #include "src/binding/options.h"
 #include "src/binding/parts.h"
+#include "src/binding/ranks.h"
 #include "src/core/random.h"
 
 /*
@@ -21,7 +22,7 @@ static gr_draw check_draw(lua_State *L, int options, int *named) {
 
 /* gr.rand(n, dtype, {dtype, seed, stream, into}), gr.randn, gr.exponential: the upvalue is the kind. */
 static int l_random(lua_State *L) {
-  static const char *const names[] = {"dtype", "seed", "stream", "into", NULL};
+  static const char *const names[] = {"dtype", "seed", "stream", "into", "comm", NULL};
   gr_context *c = gr_l_context(L);
   const int options = gr_l_options_at(L, 2, 3);
   int64_t n = gr_l_check_length(L, 1);
@@ -30,10 +31,11 @@ static int l_random(lua_State *L) {
   gr_dtype t = gr_l_dtype(L, 2, options, GR_F32);
   if (!gr_is_float(t)) gr_l_argerror(L, 2, "float dtype expected, got %s", gr_dtypes[t].name);
   gr_draw d = check_draw(L, options, &named);
+  gr_comm *comm = gr_l_option_comm(L, options);
   gr_array *a = gr_l_option_into(L, options, t, n, NULL);
   if (!a) a = gr_l_new_array(L, c, t, n);
   if (!named) d = gr_random_take(c);
-  GR_TRY(L, c, 1, gr_random(c, a, d, (int)gr_l_number(L)));
+  GR_TRY_RANKS(L, c, comm, 1, gr_random(c, a, d, (int)gr_l_number(L)));
   return 1;
 }
 
@@ -55,7 +57,7 @@ static int64_t check_end(lua_State *L, int arg, gr_dtype t) {
 
 /* gr.randint(low, high, n, dtype, {dtype, seed, stream, into}): both ends included, as in math.random. */
 static int l_randint(lua_State *L) {
-  static const char *const names[] = {"dtype", "seed", "stream", "into", NULL};
+  static const char *const names[] = {"dtype", "seed", "stream", "into", "comm", NULL};
   gr_context *c = gr_l_context(L);
   const int options = gr_l_options_at(L, 4, 5);
   int named;
@@ -67,10 +69,11 @@ static int l_randint(lua_State *L) {
   const int64_t low = check_end(L, 1, t), high = check_end(L, 2, t);
   if (high < low) gr_l_argerror(L, 2, "%lld or more expected, got %lld", (long long)low, (long long)high);
   gr_draw d = check_draw(L, options, &named);
+  gr_comm *comm = gr_l_option_comm(L, options);
   gr_array *a = gr_l_option_into(L, options, t, n, NULL);
   if (!a) a = gr_l_new_array(L, c, t, n);
   if (!named) d = gr_random_take(c);
-  GR_TRY(L, c, 1, gr_random_whole(c, a, d, low, (uint64_t)high - (uint64_t)low + 1));
+  GR_TRY_RANKS(L, c, comm, 1, gr_random_whole(c, a, d, low, (uint64_t)high - (uint64_t)low + 1));
   return 1;
 }
 

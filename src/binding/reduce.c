@@ -1,74 +1,36 @@
 /* Reductions: by name, by reduce(op), of one array or two, of the whole or of rows and columns. */
-#include <stdio.h>
-
 #include "src/binding/reduce.h"
 #include "src/binding/expression.h"
 #include "src/binding/keeper.h"
 #include "src/binding/ladder.h"
 #include "src/binding/make.h"
-#include "src/binding/map.h"
 #include "src/binding/matrix.h"
+#include "src/binding/missing.h"
 #include "src/binding/operator.h"
 #include "src/binding/parts.h"
+#include "src/binding/reduction.h"
 #include "src/binding/results.h"
 #include "src/binding/rounding.h"
 #include "src/binding/shape.h"
 #include "src/binding/values.h"
 #include "src/binding/when.h"
 #include "src/core/exact.h"
+#include "src/core/missing.h"
 #include "src/core/ops.h"
 
-/* The options of reductions, and a bit for each, so that only those are looked up that a call gives. */
-#define OF_ALL(X) X(rows) X(axis) X(into) X(at) X(async) X(segments) X(keepdims) X(out)
-#define OF_SOME(X) X(pairs) X(accumulate) X(ddof) X(op) X(value) X(exact) X(kernel) X(block) X(timed)
-#define GR_X(name) NUMBER_##name,
-enum { OF_ALL(GR_X) OF_SOME(GR_X) };
-#undef GR_X
-#define GR_X(name) HAS_##name = 1 << NUMBER_##name,
-enum { OF_ALL(GR_X) OF_SOME(GR_X) };
-#undef GR_X
-#define GR_X(name) #name,
-static const char *const option_names[] = {OF_ALL(GR_X) OF_SOME(GR_X) NULL};
-#undef GR_X
-
-/* What a call asks for, gathered from its arguments. */
-typedef struct call {
-  gr_op op;
-  gr_array *a, *b;
-  gr_reduced of, with; /* the same; where they are expressions, a and b are promises of their elements */
-  gr_shape shape;
-  gr_segments segments; /* where shape points when there are any */
-  gr_future *gather;    /* where the number goes instead of being computed now, or NULL */
-  double ddof;
-  gr_kernel_choice kernel;  /* asked for by name, or info == NULL */
-  int exact, single;        /* correctly rounded; to f32 */
-  int options;              /* where the options table is */
-  int given;                /* HAS_* of what is in it */
-  int later;                /* asks for a future */
-  int keepdims, transposed; /* results are a matrix; a lies transposed, and shape is that of what lies there */
-  int has_at;
-  int64_t at; /* the position in 'into' of the only result */
-} call;
-
-/* Of expressions: their elements are made, as what follows needs arrays. */
-static void make_elements(lua_State *L, call *q) {
-  gr_context *c = gr_l_context(L);
-  const gr_expression *e = q->of.e, *f = q->with.e;
-  if (e) GR_TRY_WITH(L, c, 1, e, f, gr_reduced_eval(c, &q->of));
-  if (f) GR_TRY_WITH(L, c, 2, f, e, gr_reduced_eval(c, &q->with));
-}
-
-static int is_expression(const call *q) { return q->of.e || q->with.e; }
+static int is_expression(const gr_call *q) { return q->of.e || q->with.e; }
+static int is_partial(const gr_call *q) { return gr_may_miss(&q->missing); }
 
 /* What was stored for this call alone. Elements that a future reads are no expression any more. */
-static void drop_elements(lua_State *L, const call *q) {
+static void drop_elements(lua_State *L, const gr_call *q) {
   gr_l_drop_elements(L, q->of);
   gr_l_drop_elements(L, q->with);
+  gr_l_drop_elements(L, q->missing.mask);
 }
 
 /* ---- checks ---- */
 
-static void check_empty(lua_State *L, const call *q) {
+static void check_empty(lua_State *L, const gr_call *q) {
   int64_t n = gr_shape_length(q->shape, q->a->n);
   if (q->shape.segments && q->segments.count == 0) return;
   if (n == 0 && gr_ops[q->op].raises_on_empty && q->shape.segments)
@@ -80,145 +42,58 @@ static void check_empty(lua_State *L, const call *q) {
     gr_l_argerror(L, q->options, "option 'ddof': less than the length %lld expected, got %.14g", (long long)n, q->ddof);
 }
 
-/*
-** exact = true, or the state's switch, rounds correctly. What has no exact form (min), or is exact by itself (sums of
-** integers), stays as it is.
-*/
-static void pick_rounding(lua_State *L, call *q) {
-  const int said = q->given & HAS_exact;
-  q->exact = said ? gr_l_option_flag(L, q->options, "exact") : gr_l_context(L)->exact;
-  q->exact = q->exact && gr_exact_has(q->op, q->a->dtype);
-  if (q->given & HAS_accumulate) {
-    if (said && q->exact) gr_l_argerror(L, q->options, "options 'exact' and 'accumulate' exclude each other");
-    q->exact = 0;
-  }
-  if (q->exact && !(q->ddof == floor(q->ddof) && fabs(q->ddof) <= 0x1p53))
-    gr_l_argerror(L, q->options, "option 'ddof': whole number expected with 'exact', got %.14g", q->ddof);
-}
-
-/* The first of those options that is given, or NULL. */
-static const char *given(const call *q, int options) {
-  int k = 0;
-  options &= q->given;
-  if (!options) return NULL;
-  while (!(options >> k & 1)) k++;
-  return option_names[k];
-}
-
-/* Options that say how to read a matrix, where none is read, are a mistake. */
-static void refuse_without_rows(lua_State *L, const call *q) {
-  const char *name = given(q, HAS_axis | HAS_pairs | HAS_keepdims);
-  if (name) gr_l_argerror(L, q->options, "option '%s': only together with '%s'", name, q->a->rows ? "axis" : "rows");
-}
-
-/* {into = array, at = i}, which goes with neither rows nor segments; 'into' needs one of the three. */
-static void read_at(lua_State *L, call *q) {
-  int many = q->shape.rows || q->shape.segments;
-  q->has_at = (q->given & HAS_at) && gr_l_option_int(L, q->options, "at", &q->at);
-  if (q->has_at && many)
-    gr_l_argerror(L, q->options, "option 'at': takes no '%s'", q->shape.rows ? "rows" : "segments");
-  if (q->has_at || many) return;
-  if (q->given & HAS_into) gr_l_argerror(L, q->options, "option 'into': only together with 'at', 'rows' or 'segments'");
-}
-
-static void read_segments(lua_State *L, call *q) {
-  const char *matrix = given(q, HAS_rows | HAS_axis | HAS_pairs | HAS_keepdims);
-  if (matrix) gr_l_argerror(L, q->options, "option 'segments': takes no '%s'", matrix);
-  if (gr_l_option_segments(L, q->options, q->a, &q->segments)) q->shape.segments = &q->segments;
-}
-
-/* {kernel = "..."}: the whole or its rows, by the kernel of that name; no other option goes with it. */
-static int read_kernel(lua_State *L, call *q, int64_t n) {
-  const int others = HAS_axis | HAS_segments | HAS_accumulate | HAS_exact | HAS_out | HAS_at | HAS_async | HAS_keepdims;
-  const int takes = HAS_kernel | HAS_block | HAS_timed | HAS_rows | HAS_pairs | HAS_into;
-  if (!gr_l_asks_kernel(L, q->options)) return 0;
-  gr_taught operation = (gr_taught)gr_taught_named(gr_ops[q->op].name);
-  if (!operation) return 0;
-  q->given = gr_l_options_among(L, q->options, option_names, takes | others);
-  const char *other = given(q, others);
-  if (other) gr_l_argerror(L, q->options, "option '%s': not together with 'kernel'", other);
-  q->shape.rows = gr_l_option_rows(L, q->options, n);
-  if (!q->shape.rows) refuse_without_rows(L, q);
-  read_at(L, q);
-  q->shape.pairs = gr_l_option_flag(L, q->options, "pairs");
-  q->kernel = gr_l_option_kernel(L, q->options, operation, q->a);
-  return 1;
-}
-
-/*
-** {op = ">", value = x}: reduces the mask of that comparison; for a whole array a tally suffices, and no mask is made.
-*/
-static void read_predicate(lua_State *L, call *q) {
-  int whole = !q->shape.rows && !q->shape.segments;
-  gr_tally tally = !whole ? GR_TALLY_NONE : q->op == GR_OP_all ? GR_TALLY_ALL : GR_TALLY_COUNT;
-  if (q->given & HAS_value) make_elements(L, q);
-  gr_array *a = gr_l_predicate(L, q->options, q->a, tally);
-  if (!a) return;
-  q->a = q->of.a = a;
-  if (whole && q->op == GR_OP_count) q->op = GR_OP_sum;
-}
-
-/* The options that an operation takes. */
-static int options_of(gr_op op) {
-#define GR_X(name) HAS_##name |
-  const int all = OF_ALL(GR_X) 0, rounded = HAS_exact;
-#undef GR_X
-  if (op == GR_OP_sum) return all | rounded | HAS_accumulate;
-  if (op == GR_OP_dot) return all | rounded | HAS_accumulate | HAS_pairs;
-  if (op == GR_OP_var || op == GR_OP_std) return all | rounded | HAS_ddof;
-  if (op == GR_OP_any || op == GR_OP_all || op == GR_OP_count) return all | HAS_op | HAS_value;
-  if (gr_ops[op].inputs == 2) return all | rounded | HAS_pairs;
-  return gr_exact_has(op, GR_F64) ? all | rounded : all;
-}
-
-static void read_options(lua_State *L, call *q, int64_t n) {
-  const int takes = options_of(q->op);
-  if (read_kernel(L, q, n) || !(q->given = gr_l_options_among(L, q->options, option_names, takes))) return;
-  if (q->given & (HAS_rows | HAS_axis)) q->shape = gr_l_option_shape(L, q->options, q->a);
-  if (q->given & HAS_segments) read_segments(L, q);
-  if (!q->shape.rows && !q->shape.segments) refuse_without_rows(L, q);
-  read_at(L, q);
-  q->later = (q->given & HAS_async) && gr_l_option_flag(L, q->options, "async");
-  q->shape.pairs = q->given & HAS_pairs ? gr_l_option_flag(L, q->options, "pairs")
-                                        : q->b && q->b->rows && q->b->n == n && q->shape.rows;
-  q->keepdims = (q->given & HAS_keepdims) && gr_l_option_flag(L, q->options, "keepdims");
-  if (q->given & HAS_out)
-    q->single = gr_l_option_out(L, q->options, gr_ops[q->op].name, q->a->dtype, gr_result_dtype(q->op, q->a->dtype));
-  if (q->given & (HAS_op | HAS_value)) read_predicate(L, q);
-  if (q->given & HAS_ddof) gr_l_option_number(L, q->options, "ddof", &q->ddof);
-  if (takes & HAS_exact) pick_rounding(L, q);
-  if (q->given & HAS_accumulate) q->op = gr_l_option_accumulate(L, q->options, q->op, q->a->dtype);
+/* Names that gr.reduce takes include operations of floats alone. */
+static void check_dtype(lua_State *L, const gr_call *q, int arg) {
+  if (gr_acc_kind_of(gr_reducer_of(q->op, q->a->dtype), q->a->dtype) == GR_ACC_NONE)
+    gr_l_argerror(L, arg, "float dtype expected for '%s', got %s", gr_ops[q->op].name, gr_dtypes[q->a->dtype].name);
 }
 
 /* ---- results ---- */
+
+/* What is reduced of operands some of whose elements are missing. */
+static gr_partial_reduction partial(const gr_call *q) {
+  const gr_reduced a = {q->of.e, q->a}, b = {q->with.e, q->b};
+  const gr_partial of = {.a = a, .b = b, .tested = q->tested, .missing = q->missing};
+  return (gr_partial_reduction){q->op, q->shape, of, q->ddof, q->exact, q->single, q->transposed};
+}
 
 /*
 ** Positions of segments are checked here, right before they are used: whenever Lua allocates, a finalizer may write to
 ** them, and they could then point anywhere.
 */
-static gr_status run_each(lua_State *L, gr_context *c, call *q, gr_array *out, gr_array *out2) {
+static gr_status run_each(lua_State *L, gr_context *c, gr_call *q, gr_array *out, gr_array *out2) {
   if (q->shape.segments) {
     gr_status status = gr_segments_of(c, q->segments.offsets, q->a->n, &q->segments);
     if (status == GR_BAD) gr_l_raise(L, c, status, q->options);
     if (status != GR_OK) return status;
     check_empty(L, q);
   }
+  if (is_partial(q)) {
+    const gr_partial_reduction p = partial(q);
+    return gr_partial_each(c, &p, out, out2);
+  }
   gr_status status = q->exact ? gr_reduced_eval(c, &q->of) : GR_OK;
   if (q->exact && status == GR_OK) status = gr_reduced_eval(c, &q->with);
   if (status != GR_OK) return status;
-  if (q->exact) return gr_exact_each(c, q->op, q->shape, q->a, q->b, (int64_t)q->ddof, out);
+  if (q->exact) return gr_exact_each(c, q->op, q->shape, q->a, q->b, (int64_t)q->ddof, NULL, out);
   if (is_expression(q)) return gr_formula_reduce_each(c, q->op, q->shape, q->of, q->with, q->ddof, out, out2);
   return gr_reduce_each(c, q->op, q->shape, q->a, q->b, q->ddof, out, out2);
 }
 
-static void check_apart(lua_State *L, const call *q, const gr_array *out) {
+static void check_apart(lua_State *L, const gr_call *q, const gr_array *out) {
   if (!out) return;
   gr_l_check_expression_apart(L, q->options, q->of.e, out);
   gr_l_check_expression_apart(L, q->options, q->with.e, out);
+  gr_l_check_mask_apart(L, q->options, &q->missing, out);
+  if (is_partial(q) && q->tested.a && gr_array_overlap(out, q->tested.a))
+    gr_l_argerror(L, q->options, "option 'into': overlaps the input");
 }
 
+/* Whose fault a failure is: of vectors without an element, the option's that leaves none. */
+static int culprit(const gr_call *q) { return is_partial(q) ? q->options : 1; }
+
 /* Pushes the result array; of minmax two, which take no 'into'. */
-static int push_each(lua_State *L, gr_context *c, call *q) {
+static int push_each(lua_State *L, gr_context *c, gr_call *q) {
   gr_dtype t = q->single ? GR_F32 : q->exact ? GR_F64 : gr_result_dtype(q->op, q->a->dtype);
   int64_t n = gr_shape_results(q->shape, q->a->n);
   int two = q->op == GR_OP_minmax, inside = 0;
@@ -239,7 +114,7 @@ static int push_each(lua_State *L, gr_context *c, call *q) {
   if (two) out[1] = gr_l_new_beside(L, c, q->a, t, n);
   for (int k = 0; k <= two && q->keepdims; k++)
     gr_l_keep_dimensions(out[k], q->transposed ? 3 - q->shape.axis : q->shape.axis);
-  GR_TRY_WITH(L, c, 1, q->of.e, q->with.e, run_each(L, c, q, out[0], out[1]));
+  GR_TRY_WITH(L, c, culprit(q), q->of.e, q->with.e, run_each(L, c, q, out[0], out[1]));
   return two ? 2 : 1;
 }
 
@@ -247,12 +122,12 @@ static int push_each(lua_State *L, gr_context *c, call *q) {
 ** The number stays on the device, as one element of 'into': of the result's dtype, or f64 or f32 for floats. Gives the
 ** array.
 */
-static gr_status run_at(lua_State *L, gr_context *c, call *q, const gr_array *into, int64_t at) {
+static gr_status run_at(lua_State *L, gr_context *c, gr_call *q, const gr_array *into, int64_t at) {
   gr_array one = gr_l_element(into, at);
   return run_each(L, c, q, &one, NULL);
 }
 
-static int put_at(lua_State *L, gr_context *c, call *q) {
+static int put_at(lua_State *L, gr_context *c, gr_call *q) {
   gr_dtype t = q->single ? GR_F32 : gr_result_dtype(q->op, q->a->dtype);
   gr_array *into = gr_l_option_array(L, q->options, "into");
   if (!into) gr_l_argerror(L, q->options, "option 'at': only together with 'into'");
@@ -267,39 +142,51 @@ static int put_at(lua_State *L, gr_context *c, call *q) {
     gr_l_argerror(L, q->options, "option 'into': overlaps the input");
   check_apart(L, q, &one);
   gr_l_before_output(L, c, q->gather);
-  GR_TRY_WITH(L, c, 1, q->of.e, q->with.e, run_at(L, c, q, into, at));
-  return 1;
-}
-
-static int push_exact(lua_State *L, gr_context *c, call *q) {
-  const gr_reduced a = {q->of.e, q->a}, b = {q->with.e, q->b};
-  double x = 0;
-  GR_TRY_WITH(L, c, 1, a.e, b.e, gr_exact_all(c, q->op, a, b, (int64_t)q->ddof, q->single, &x));
-  lua_pushnumber(L, x);
+  GR_TRY_WITH(L, c, culprit(q), q->of.e, q->with.e, run_at(L, c, q, into, at));
   return 1;
 }
 
 /* One number, computed now. */
-static int push_number(lua_State *L, gr_context *c, call *q) {
-  gr_value r;
-  if (is_expression(q))
-    GR_TRY_WITH(L, c, 1, q->of.e, q->with.e, gr_formula_reduce_all(c, q->op, q->of, q->with, q->ddof, &r));
-  else GR_TRY(L, c, 1, gr_reduce_all(c, q->op, q->a, q->b, q->ddof, &r));
+static int push_number(lua_State *L, gr_context *c, gr_call *q) {
+  const gr_reduced a = {q->of.e, q->a}, b = {q->with.e, q->b};
+  const gr_partial_reduction p = partial(q);
+  gr_value r = {.is_float = 1};
+  if (!is_partial(q) && !q->exact && !is_expression(q))
+    GR_TRY(L, c, 1, gr_reduce_all(c, q->op, q->a, q->b, q->ddof, &r));
+  else
+    GR_TRY_WITH(L, c, culprit(q), a.e, b.e,
+                is_partial(q) ? gr_partial_all(c, &p, &r)
+                : q->exact    ? gr_exact_all(c, q->op, a, b, (int64_t)q->ddof, q->single, NULL, &r.v[0].f)
+                              : gr_formula_reduce_all(c, q->op, a, b, q->ddof, &r));
   if (q->single) r.v[0].f = gr_l_single(r.v[0].f);
   return gr_l_push_result(L, q->op, &r);
 }
 
-static int finish(lua_State *L, call *q) {
+/* Of which each rank has a part. */
+static int push_ranks(lua_State *L, gr_context *c, gr_call *q) {
+  gr_l_make_operands(L, q);
+  const gr_reduction r = {.op = q->op, .shape = q->shape, .a = q->a, .b = q->b, .ddof = q->ddof, .exact = q->exact};
+  const int kept = !q->keepdims ? 0 : q->transposed ? 3 - q->shape.axis : q->shape.axis;
+  return gr_l_push_ranks(L, c, q->comm, &r, q->options, q->single, kept);
+}
+
+static int finish(lua_State *L, gr_call *q) {
   gr_context *c = gr_l_context(L);
+  check_dtype(L, q, 1);
+  if (q->comm) {
+    const int n = push_ranks(L, c, q);
+    drop_elements(L, q);
+    return q->later && !q->gather ? gr_l_later_values(L, c, n, q->a->storage->queue, gr_ops[q->op].name) : n;
+  }
   if (!q->shape.segments) check_empty(L, q);
-  if (q->kernel.info || q->gather || q->later) make_elements(L, q);
+  if (q->kernel.info || ((q->gather || q->later) && !is_partial(q))) gr_l_make_operands(L, q);
   if (q->kernel.info && (q->kernel.info->rule != GR_BLOCK_OWN || q->kernel.timed || q->shape.rows))
     return gr_l_push_taught(L, &q->kernel, q->op, q->shape, q->a, q->b, q->options);
   if (q->kernel.info) q->op = gr_ladder_own(q->kernel.info->rung, q->op); /* one number, by the usual way */
-  if (q->shape.rows || q->shape.segments || q->has_at || q->exact || (q->single && (q->gather || q->later))) {
+  if (q->shape.rows || q->shape.segments || q->has_at || q->exact || is_partial(q) ||
+      (q->single && (q->gather || q->later))) {
     int n = q->has_at                            ? put_at(L, c, q)
             : q->shape.rows || q->shape.segments ? push_each(L, c, q)
-            : q->exact                           ? push_exact(L, c, q)
                                                  : push_number(L, c, q);
     drop_elements(L, q);
     return q->later && !q->gather ? gr_l_later_values(L, c, n, q->a->storage->queue, gr_ops[q->op].name) : n;
@@ -312,7 +199,7 @@ static int finish(lua_State *L, call *q) {
 }
 
 /* With rows but without pairs, b is one row (axis 2) or column (axis 1), and is combined with each of a's. arg: b's. */
-static void check_second(lua_State *L, const call *q, int arg) {
+static void check_second(lua_State *L, const gr_call *q, int arg) {
   if (q->shape.rows == 0 || q->shape.pairs) {
     gr_l_check_pair(L, q->a, q->b, arg);
     return;
@@ -322,7 +209,7 @@ static void check_second(lua_State *L, const call *q, int arg) {
 }
 
 /* The operands from argument `first` on; promises go to the top of the stack. */
-static void take_operands(lua_State *L, call *q, int first) {
+static void take_operands(lua_State *L, gr_call *q, int first) {
   q->of = gr_l_check_reduced(L, first);
   if (gr_ops[q->op].inputs == 2) q->with = gr_l_check_reduced(L, first + 1);
   q->a = q->of.a;
@@ -337,10 +224,10 @@ static int reduce_expressions(lua_State *L, gr_op op, int options) {
   gr_context *c = gr_l_context(L);
   const int inputs = gr_ops[op].inputs;
   lua_settop(L, options);
-  call q = {.op = op, .options = options, .shape = {.axis = 2}, .gather = gr_l_gathering(L, c)};
+  gr_call q = {.op = op, .options = options, .shape = {.axis = 2}, .gather = gr_l_gathering(L, c)};
   take_operands(L, &q, 1);
   gr_array *promises[2] = {q.of.e ? q.a : NULL, q.with.e ? q.b : NULL};
-  if (!lua_isnil(L, options)) read_options(L, &q, q.a->n);
+  if (!lua_isnil(L, options)) gr_l_read_reduction(L, &q, q.a->n);
   else q.exact = c->exact && gr_exact_has(op, q.a->dtype);
   if (inputs == 2) check_second(L, &q, 2);
   const int results = finish(L, &q);
@@ -365,10 +252,10 @@ static int plain(lua_State *L, gr_op op, const gr_array *a, const gr_array *b) {
 static int reduce_one(lua_State *L, gr_op op, int options) {
   gr_context *c = gr_l_context(L);
   if (gr_l_has_expression(L, 1)) return reduce_expressions(L, op, options);
-  call q = {.op = op, .options = options, .shape = {.axis = 2}, .gather = gr_l_gathering(L, c)};
+  gr_call q = {.op = op, .options = options, .shape = {.axis = 2}, .gather = gr_l_gathering(L, c)};
   q.transposed = gr_l_reduces_transposed(L, options);
   q.a = q.transposed ? gr_l_test_transposed(L, 1) : gr_l_check_array(L, 1);
-  if (!lua_isnoneornil(L, options)) read_options(L, &q, q.a->n);
+  if (!lua_isnoneornil(L, options)) gr_l_read_reduction(L, &q, q.a->n);
   else q.exact = c->exact && gr_exact_has(op, q.a->dtype);
   if (q.transposed) q.shape.axis = 3 - q.shape.axis;
   return finish(L, &q);
@@ -407,10 +294,10 @@ static int l_norm(lua_State *L) {
 GR_APART static int pair_with_options(lua_State *L, gr_op op) {
   gr_context *c = gr_l_context(L);
   if (gr_l_has_expression(L, 2)) return reduce_expressions(L, op, 3);
-  call q = {.op = op, .options = 3, .shape = {.axis = 2}, .gather = gr_l_gathering(L, c)};
+  gr_call q = {.op = op, .options = 3, .shape = {.axis = 2}, .gather = gr_l_gathering(L, c)};
   q.a = gr_l_check_array(L, 1);
   q.b = gr_l_check_array(L, 2);
-  if (!lua_isnoneornil(L, 3)) read_options(L, &q, q.a->n);
+  if (!lua_isnoneornil(L, 3)) gr_l_read_reduction(L, &q, q.a->n);
   else q.exact = c->exact && gr_exact_has(q.op, q.a->dtype);
   check_second(L, &q, 2);
   return finish(L, &q);
@@ -428,28 +315,26 @@ static int reduce_pair(lua_State *L, gr_op op) {
 }
 
 gr_reduction gr_l_reduction(lua_State *L, gr_op op, int first) {
-  static const char *const work[] = {"segments", "op", "value", "kernel", "async", "into", "at"};
+  static const char *const work[] = {"segments", "op", "value",   "kernel", "async",
+                                     "into",     "at", "skipnan", "mask",   "comm"};
   gr_context *c = gr_l_context(L);
-  call q = {.op = op, .options = first + gr_ops[op].inputs, .shape = {.axis = 2}};
+  gr_call q = {.op = op, .options = first + gr_ops[op].inputs, .shape = {.axis = 2}};
   lua_settop(L, q.options);
   take_operands(L, &q, first);
   for (size_t k = 0; k < sizeof work / sizeof work[0]; k++)
     if (lua_istable(L, q.options) && gr_l_has_option(L, q.options, work[k]))
       gr_l_argerror(L, q.options, "option '%s': not explained, since it is work of its own or changes nothing",
                     work[k]);
-  if (!lua_isnoneornil(L, q.options)) read_options(L, &q, q.a->n);
+  if (!lua_isnoneornil(L, q.options)) gr_l_read_reduction(L, &q, q.a->n);
   else q.exact = c->exact && gr_exact_has(op, q.a->dtype);
   if (q.b) check_second(L, &q, first + 1);
+  check_dtype(L, &q, first);
   if (gr_shape_length(q.shape, q.a->n) == 0 || gr_shape_results(q.shape, q.a->n) == 0)
     gr_l_argerror(L, first, "array is empty: there is nothing to do");
-  return (gr_reduction){.op = q.op,
-                        .shape = q.shape,
-                        .a = q.a,
-                        .b = q.b,
-                        .of = q.of.e,
-                        .with = q.with.e,
-                        .ddof = q.ddof,
-                        .exact = q.exact};
+  gr_reduction r = {.op = q.op, .shape = q.shape, .a = q.a, .b = q.b, .of = q.of.e, .with = q.with.e};
+  r.ddof = q.ddof;
+  r.exact = q.exact;
+  return r;
 }
 
 /* A function each: asking Lua for an upvalue that says which would be a twentieth of a small call. */

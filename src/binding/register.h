@@ -13,6 +13,9 @@ typedef struct gr_function {
 /* In the registry: the userdata that holds the context, the first upvalue of every function. */
 #define GR_INSTANCE_NAME "gpureduce.context.instance"
 
+/* In the registry: the module itself. */
+#define GR_MODULE_NAME "gpureduce.module"
+
 /* Add functions to the table on top of the stack; the list ends with a NULL name. */
 void gr_l_register(lua_State *L, const gr_function *list);
 /* The metatable of that name, in the registry: metamethods, and an __index of methods. Scripts do not get to see it. */

@@ -5,12 +5,14 @@
 #include "src/binding/args.h"
 #include "src/binding/noted.h"
 #include "src/core/clock.h"
+#include "src/core/dlpack.h"
 #include "src/core/pool.h"
 
-gr_array *gr_l_push_array(lua_State *L) {
+gr_array *gr_l_push_array(lua_State *L) { return gr_l_push_array_of(L, gr_l_state_of(gr_l_context(L))); }
+
+gr_array *gr_l_push_array_of(lua_State *L, gr_l_state *s) {
   gr_array *a = gr_newuserdata(L, sizeof *a);
-  *a = (gr_array){.stamp = gr_l_stamp(a), .storage = &gr_released};
-  gr_l_state *s = gr_l_state_of(gr_l_context(L));
+  *a = (gr_array){.stamp = gr_stamp(a), .storage = &gr_released};
   lua_rawgeti(L, LUA_REGISTRYINDEX, s->metatable);
   lua_setmetatable(L, -2);
   if (s->scopes) gr_l_note_array(L, s);
@@ -74,6 +76,7 @@ static void collect(lua_State *L, gr_context *c) {
   s->collecting = 1;
   const int failed = lua_pcall(L, 0, 0, 0);
   s->collecting = 0;
+  gr_dlpack_settle(c);
   gr_context_collected(c);
   if (failed) lua_error(L);
 }

@@ -7,6 +7,7 @@
 
 /* A released array with its metatable, on the stack: ready to own what the core makes. */
 gr_array *gr_l_push_array(lua_State *L);
+gr_array *gr_l_push_array_of(lua_State *L, gr_l_state *); /* the same where no closure of the module runs */
 /* A view of all of a that nobody else knows of, on the stack: holds the data while Lua allocates. */
 gr_array *gr_l_hold(lua_State *L, const gr_array *a);
 /* n zeros; collects first when the budget says so. */

@@ -1,5 +1,6 @@
 /* gr.safe: what a host takes away from the scripts of strangers, and the limits that it sets them. */
 #include "src/binding/safe.h"
+#include "src/binding/capi.h"
 #include "src/binding/options.h"
 #include "src/binding/parts.h"
 #include "src/core/threads.h"
@@ -28,6 +29,13 @@ static int64_t limit(lua_State *L, const char *name) {
   return x;
 }
 
+/* Limits that the host has set already stay where they are lower. */
+static void keep_lower(gr_limits *asked, const gr_limits *set) {
+  if (set->bytes && (!asked->bytes || asked->bytes > set->bytes)) asked->bytes = set->bytes;
+  if (set->elements && (!asked->elements || asked->elements > set->elements)) asked->elements = set->elements;
+  if (set->seconds > 0 && (!(asked->seconds > 0) || asked->seconds > set->seconds)) asked->seconds = set->seconds;
+}
+
 /*
 ** gr.safe{files, wrap, bytes, elements, seconds, threads}: from here on, for good. Files and wrapped pointers are
 ** refused unless they are allowed by true, what concerns the whole process always.
@@ -48,7 +56,9 @@ static int l_safe(lua_State *L) {
     gr_l_argerror(L, 1, "option 'seconds': more than 0 expected, got %.14g", limits.seconds);
   if (c->limits.safe) return luaL_error(L, "gpureduce: gr.safe has been called in this state, and cannot be undone");
   if (threads) gr_threads_set((int)threads);
+  keep_lower(&limits, &c->limits);
   c->limits = limits;
+  gr_l_capi_hide(L);
   c->stop.most = limits.seconds < 9e9 ? (int64_t)ceil(limits.seconds * 1e9) : 0;
   return 0;
 }

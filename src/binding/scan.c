@@ -2,8 +2,10 @@
 #include "src/binding/expression.h"
 #include "src/binding/ladder.h"
 #include "src/binding/matrix.h"
+#include "src/binding/missing.h"
 #include "src/binding/operator.h"
 #include "src/binding/parts.h"
+#include "src/binding/ranks.h"
 #include "src/binding/reduce.h"
 #include "src/binding/results.h"
 #include "src/core/ops.h"
@@ -22,10 +24,19 @@ gr_op gr_l_check_scanned(lua_State *L, int arg) {
                 gr_op_named(name) < 0 ? gr_l_hint(name, names, hint) : "");
 }
 
-/* gr.scan(a, op, {exclusive, reverse, into}) */
+/* gr.scan(a, op, {exclusive, reverse, into, rows, axis, skipnan, mask}) */
 static int l_scan(lua_State *L) {
-  enum { INTO = 1, EXCLUSIVE = 2, REVERSE = 4, KERNEL = 8 + 16 + 32, SHAPE = 64 + 128 };
-  static const char *const names[] = {"into", "exclusive", "reverse", "kernel", "block", "timed", "rows", "axis", NULL};
+  enum {
+    INTO = 1,
+    EXCLUSIVE = 2,
+    REVERSE = 4,
+    KERNEL = 8 + 16 + 32,
+    SHAPE = 64 + 128,
+    MISSING = 256 + 512,
+    COMM = 1024
+  };
+  static const char *const names[] = {"into", "exclusive", "reverse", "kernel", "block", "timed",
+                                      "rows", "axis",      "skipnan", "mask",   "comm",  NULL};
   gr_context *c = gr_l_context(L);
   gr_custom *custom = gr_l_test_operator(L, 2);
   if (custom) return lua_settop(L, 3), gr_l_operator_scan(L, custom, 1, 3);
@@ -37,7 +48,7 @@ static int l_scan(lua_State *L) {
   const int at = gr_l_options_at(L, 2, 3);
   gr_op op = at == 2 || lua_isnoneornil(L, 2) ? GR_OP_sum : gr_l_check_scanned(L, 2);
   gr_array *into;
-  const int given = gr_l_options_into(L, at, names, &into);
+  const int given = gr_l_options_into(L, at, names, &into), place = lua_gettop(L);
   int exclusive = given & EXCLUSIVE && gr_l_option_flag(L, at, "exclusive");
   int reverse = given & REVERSE && gr_l_option_flag(L, at, "reverse");
   gr_shape shape = {.axis = 2};
@@ -45,17 +56,41 @@ static int l_scan(lua_State *L) {
   if (given & SHAPE && !shape.rows) gr_l_refuse_without_rows(L, at, a);
   if (given & KERNEL) k = gr_l_option_kernel(L, at, GR_TAUGHT_scan, a);
   if (k.info && shape.rows) gr_l_argerror(L, at, "option 'kernel': takes no rows or columns");
+  if (k.info && given & MISSING)
+    gr_l_argerror(L, at, "option 'kernel': takes no '%s'", gr_l_has_option(L, at, "mask") ? "mask" : "skipnan");
   if (k.info && k.block && op != GR_OP_sum)
     gr_l_argerror(L, 2, "kernel '%s': scan of sum expected, got '%s'", k.info->name, gr_ops[op].name);
   if (k.info && k.block && reverse)
     gr_l_argerror(L, at, "option 'reverse': kernel '%s' scans forwards only", k.info->name);
+  gr_comm *comm = given & COMM ? gr_l_option_comm(L, at) : NULL;
+  if (comm && given & (KERNEL | SHAPE | MISSING))
+    gr_l_argerror(L, at, "option 'comm': is not served together with '%s'",
+                  given & KERNEL  ? "kernel"
+                  : given & SHAPE ? "rows"
+                                  : "mask' or 'skipnan");
   gr_dtype t = gr_scan_dtype(op, a->dtype);
+  gr_partial p = {.a = of};
+  if (given & MISSING) p.missing = gr_l_option_missing(L, at, a);
   gr_array *out = NULL;
-  if (into && into->storage && !(given & KERNEL)) out = gr_l_check_into(L, at, into, t, a->n, a); /* seen on the way */
-  else if (given & INTO) out = gr_l_option_into(L, at, t, a->n, a);
+  if (into && into->storage && !(given & KERNEL)) { /* seen on the way */
+    out = gr_l_check_into(L, at, into, t, a->n, a);
+    if (given & MISSING) lua_pushvalue(L, place);
+  } else if (given & INTO) out = gr_l_option_into(L, at, t, a->n, a);
   gr_l_check_timed_into(L, at, &k, a, out);
+  if (out && given & MISSING) gr_l_check_mask_apart(L, at, &p.missing, out);
   if (!out) out = gr_l_new_like(L, c, a, t);
-  if (of.e && (k.info || shape.rows)) GR_TRY_WITH(L, c, 1, of.e, NULL, gr_reduced_eval(c, &of));
+  if (gr_may_miss(&p.missing)) {
+    GR_TRY_WITH(L, c, 1, of.e, NULL, gr_partial_scan(c, op, shape, &p, out, exclusive, reverse));
+    gr_l_drop_elements(L, of);
+    gr_l_drop_elements(L, p.missing.mask);
+    return 1;
+  }
+  if (of.e && (k.info || shape.rows || comm)) GR_TRY_WITH(L, c, 1, of.e, NULL, gr_reduced_eval(c, &of));
+  if (comm) {
+    GR_TRY_RANKS(L, c, comm, 1, gr_scan(c, op, a, out, exclusive, reverse));
+    gr_l_drop_elements(L, of);
+    return 1;
+  }
   GR_TRY_WITH(L, c, 1, of.e, NULL,
               k.info       ? gr_ladder_scan(c, &k, op, a, out, exclusive, reverse)
               : shape.rows ? gr_scan_each(c, op, shape, a, out, exclusive, reverse)

@@ -3,13 +3,14 @@
 
 #include "src/binding/expression.h"
 #include "src/binding/matrix.h"
+#include "src/binding/missing.h"
 #include "src/binding/options.h"
 #include "src/binding/parts.h"
+#include "src/binding/ranks.h"
 #include "src/binding/results.h"
 #include "src/binding/rounding.h"
 #include "src/binding/values.h"
 #include "src/core/select.h"
-#include "src/core/select_weighted.h"
 
 static double check_share(lua_State *L, int i, int64_t which) {
   char text[32] = "";
@@ -50,27 +51,32 @@ static double *push_shares(lua_State *L, int64_t *count) {
 typedef struct asked {
   gr_quantile_method method;
   gr_shape shape;
-  const gr_array *weights;
+  gr_sample sample;
+  gr_comm *comm; /* over whose ranks the array lies, or NULL */
   int options, keepdims, single;
 } asked;
+
+/* Whose fault a failure is. */
+static int culprit(const asked *x) { return x->sample.weights || gr_may_miss(&x->sample.missing) ? x->options : 1; }
 
 /*
 ** An array: a result for each share; of rows or columns one for each of them, and of several shares a matrix, a row for
 ** each share. f64, or the input's dtype where they are elements of it.
 */
-static int push_each(lua_State *L, gr_context *c, const gr_array *a, const asked *x, const double *q, int64_t count,
-                     int matrix) {
+static int push_each(lua_State *L, gr_context *c, const asked *x, const double *q, int64_t count, int matrix) {
+  const gr_array *a = x->sample.a;
   const gr_dtype own = gr_quantile_selects(x->method) ? a->dtype : GR_F64, t = x->single ? GR_F32 : own;
   const int64_t n = gr_l_results(L, 2, x->shape.rows ? gr_shape_results(x->shape, a->n) : 1, count);
   gr_array *out = gr_l_option_into(L, x->options, t, n, a);
   if (out && x->keepdims)
     gr_l_argerror(L, x->options, "option 'keepdims': takes no 'into', which has a shape of its own");
+  if (out) gr_l_check_mask_apart(L, x->options, &x->sample.missing, out);
   if (!out) {
     out = gr_l_new_beside(L, c, a, t, n);
     if (x->keepdims) gr_l_keep_dimensions(out, x->shape.axis);
     else if (matrix) out->rows = count;
   }
-  GR_TRY(L, c, x->weights ? x->options : 1, gr_quantiles_each(c, x->shape, a, x->weights, q, count, x->method, out));
+  GR_TRY_RANKS(L, c, x->comm, culprit(x), gr_quantiles_each(c, x->shape, &x->sample, q, count, x->method, out));
   return 1;
 }
 
@@ -82,12 +88,14 @@ static void check_empty(lua_State *L, const gr_array *a, gr_shape s) {
 
 /* gr.quantile(a, q or {q1, q2, ...}, {method, into, rows, axis, keepdims, out}) and gr.median(a, the same): exact. */
 static int l_quantile(lua_State *L) {
-  static const char *const names[] = {"into", "rows", "axis", "keepdims", "out", "method", "weights", NULL};
-  static const char *const of_median[] = {"into", "rows", "axis", "keepdims", "out", NULL};
+  static const char *const names[] = {"into", "rows",   "axis",    "keepdims", "out", "skipnan",
+                                      "mask", "method", "weights", "comm",     NULL};
+  static const char *const of_median[] = {"into", "rows", "axis", "keepdims", "out", "skipnan", "mask", "comm", NULL};
   gr_context *c = gr_l_context(L);
   gr_array *a = gr_l_check_elements(L, 1);
   const int median = (int)gr_l_number(L), many = !median && lua_istable(L, 2);
-  asked x = {.options = median ? 2 : 3, .method = GR_MIDDLE, .shape = {.axis = 2}};
+  asked x = {
+      .options = median ? 2 : 3, .method = GR_MIDDLE, .shape = {.axis = 2}, .sample = {.a = a, .name = gr_l_name(L)}};
   gr_value r;
   double middle = 0.5, *q = &middle;
   int64_t count = 1;
@@ -96,26 +104,32 @@ static int l_quantile(lua_State *L) {
                   lua_isnone(L, 2) ? "no value" : luaL_typename(L, 2));
   const int given = gr_l_options(L, x.options, median ? of_median : names);
   if (!median) x.method = check_method(L);
-  if (!median && given) x.weights = gr_l_option_weights(L, 3, a);
-  if (x.weights && gr_l_has_option(L, 3, "method") && x.method != GR_INVERTED)
+  if (!median && given) x.sample.weights = gr_l_option_weights(L, 3, a);
+  if (x.sample.weights && gr_l_has_option(L, 3, "method") && x.method != GR_INVERTED)
     gr_l_argerror(L, 3, "option 'weights': only with method 'inverted_cdf'");
-  if (x.weights) x.method = GR_INVERTED;
+  if (x.sample.weights) x.method = GR_INVERTED;
   if (given) {
+    x.sample.missing = gr_l_option_missing(L, x.options, a);
     x.shape = gr_l_option_shape(L, x.options, a);
     if (!x.shape.rows) gr_l_refuse_without_rows(L, x.options, a);
     x.keepdims = gr_l_option_flag(L, x.options, "keepdims");
+    x.comm = gr_l_option_comm(L, x.options);
+    if (x.comm && (x.shape.rows || x.sample.weights || gr_may_miss(&x.sample.missing)))
+      gr_l_argerror(L, x.options, "option 'comm': is not served together with '%s'",
+                    x.shape.rows       ? "rows"
+                    : x.sample.weights ? "weights"
+                                       : "mask' or 'skipnan");
     x.single = gr_l_option_out(L, x.options, gr_l_name(L), a->dtype, gr_quantile_selects(x.method) ? a->dtype : GR_F64);
   }
-  check_empty(L, a, x.shape);
+  if (!x.comm) check_empty(L, a, x.shape);
   if (!median) q = push_shares(L, &count);
   if (x.keepdims && many) gr_l_argerror(L, x.options, "option 'keepdims': only together with one share");
-  if (many || x.shape.rows) return push_each(L, c, a, &x, q, count, many && x.shape.rows && count > 0);
+  if (many || x.shape.rows) return push_each(L, c, &x, q, count, many && x.shape.rows && count > 0);
   if (gr_l_option_array(L, x.options, "into"))
     gr_l_argerror(L, x.options,
                   median ? "option 'into': only together with 'rows' or 'axis'"
                          : "option 'into': only together with a table of shares");
-  if (x.weights) GR_TRY(L, c, 3, gr_quantiles_weighted(c, a, x.weights, q, 1, &r));
-  else GR_TRY(L, c, 1, gr_quantiles(c, a, q, 1, x.method, &r));
+  GR_TRY_RANKS(L, c, x.comm, culprit(&x), gr_quantiles_sampled(c, &x.sample, q, 1, x.method, &r));
   if (x.single) r.v[0].f = gr_l_single(r.v[0].f);
   gr_l_push_value(L, &r, 0);
   return 1;

@@ -15,6 +15,8 @@
 #define GR_L_STATE_H
 
 #include "src/binding/compat.h"
+
+#define GR_VERSION "gpureduce 0.2.0"
 #include "src/core/context.h"
 
 /* The core's context, and what belongs to one Lua state besides. */
@@ -30,6 +32,7 @@ typedef struct gr_l_state {
   struct gr_future *gathering; /* where reductions go instead of running: gr.async and gr.many set it around a call */
   const struct gr_function *reductions; /* those that gr.many calls */
   struct gr_orphan *orphans;            /* registry references that nobody needs any more (keeper.c) */
+  int importer;                         /* the reference to the protected half of gr.fromdlpack (dlpack.c) */
   struct gr_array *(*put_in_order)(lua_State *,
                                    int arg); /* of a transposed matrix: what lies as others do (matrix.c) */
 } gr_l_state;

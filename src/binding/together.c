@@ -34,7 +34,7 @@ static int read_item(lua_State *L, items *s, int k, int operations) {
   const int item = lua_gettop(L);
   const size_t length = lua_istable(L, item) ? lua_rawlen(L, item) : 0;
   if (length != 2 && length != 3) return 0;
-  gr_wanted w = {GR_OP_sum, {NULL, NULL}, {NULL, NULL}};
+  gr_wanted w = {GR_OP_sum, {NULL, NULL}, {NULL, NULL}, 0};
   if (gr_rawgeti(L, item, 1) != LUA_TSTRING) return 0;
   lua_pushvalue(L, -1);
   lua_rawget(L, operations);

@@ -1,4 +1,5 @@
 /* gr.wrap and touch: memory of the host program, of LuaJIT's FFI or of another module, without a copy. */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "src/binding/carray.h"
@@ -89,26 +90,72 @@ static int wrap_carray(lua_State *L, gr_context *c, const gr_carray_api *api) {
   return 1;
 }
 
-/* ---- pointers ---- */
+/* ---- objects with methods that say where their bytes are: LÖVE's Data ---- */
 
-static uintptr_t check_address(lua_State *L, int arg, gr_cdata *d) {
-  int64_t whole;
-  uintptr_t p = 0;
-  switch (lua_type(L, arg)) {
-    case LUA_TLIGHTUSERDATA: p = (uintptr_t)lua_touserdata(L, arg); break;
-    case GR_CDATA:
-      *d = gr_l_cdata(L, arg);
-      p = d->address;
-      break;
-    case LUA_TNUMBER:
-      if (!gr_l_to_int64(L, arg, &whole)) gr_l_argerror(L, arg, "address expected, got %.14g", lua_tonumber(L, arg));
-      p = (uintptr_t)whole;
-      break;
-    default: gr_l_argerror(L, arg, "light userdata, cdata, address or carray expected, got %s", gr_l_kind(L, arg));
-  }
-  if (!p) gr_l_argerror(L, arg, "pointer expected, got a null pointer");
-  return p;
+static int l_field(lua_State *L) {
+  lua_gettable(L, 1);
+  return 1;
 }
+
+/* What the method of that name gives, on the stack; 0 and nothing if the object at 1 has none. */
+static int call_method(lua_State *L, const char *name) {
+  lua_pushcfunction(L, l_field);
+  lua_pushvalue(L, 1);
+  lua_pushstring(L, name);
+  if (lua_pcall(L, 2, 1, 0) != 0 || !lua_isfunction(L, -1)) return lua_pop(L, 1), 0;
+  lua_pushvalue(L, 1);
+  lua_call(L, 1, 1);
+  return 1;
+}
+
+/* The dtype of channels, by a name such as "rgba16f": bits, then nothing, ui, i or f. Bytes where it is another. */
+static int channel_dtype(const char *name) {
+  static const char *const suffixes[] = {"", "ui", "i", "f"};
+  static const int dtypes[4][3] = {
+      {GR_U8, GR_U16, GR_U32}, {GR_U8, GR_U16, GR_U32}, {GR_I8, GR_I16, GR_I32}, {GR_U8, GR_F16, GR_F32}};
+  name += strspn(name, "rgba");
+  const int width = !strncmp(name, "8", 1) ? 0 : !strncmp(name, "16", 2) ? 1 : !strncmp(name, "32", 2) ? 2 : -1;
+  if (width < 0) return GR_U8;
+  for (int k = 0; k < 4; k++)
+    if (!strcmp(name + (width ? 2 : 1), suffixes[k])) return dtypes[k][width];
+  return GR_U8;
+}
+
+/* What an image or a sound says of its elements; of other data they are bytes. */
+static int data_dtype(lua_State *L) {
+  int t = GR_U8;
+  if (call_method(L, "getFormat")) {
+    if (lua_type(L, -1) == LUA_TSTRING) t = channel_dtype(lua_tostring(L, -1));
+  } else if (call_method(L, "getBitDepth")) {
+    if (lua_type(L, -1) == LUA_TNUMBER && lua_tonumber(L, -1) == 16) t = GR_I16;
+  } else return t;
+  lua_pop(L, 1);
+  return t;
+}
+
+/*
+** Whether argument 1 is such an object: then d says what it says of itself, the object goes to the top of the stack,
+** and its pointer takes its place. It is believed, as the length that goes with a pointer is.
+*/
+static int is_data(lua_State *L, gr_cdata *d) {
+  if (lua_type(L, 1) != LUA_TUSERDATA && lua_type(L, 1) != LUA_TTABLE) return 0;
+  lua_settop(L, 3);
+  if (!call_method(L, "getSize")) return 0;
+  if (!gr_l_to_int64(L, -1, &d->bytes) || d->bytes < 0)
+    gr_l_argerror(L, 1, "getSize() that gives a number of bytes expected, got %s", gr_l_kind(L, -1));
+  lua_pop(L, 1);
+  d->dtype = data_dtype(L);
+  if (!call_method(L, "getFFIPointer")) lua_pushnil(L);
+  if (lua_isnil(L, -1) && call_method(L, "getPointer")) lua_remove(L, -2); /* where there is no FFI */
+  lua_pushvalue(L, 1);
+  lua_insert(L, -2);
+  lua_replace(L, 1);
+  d->array = 1;
+  snprintf(d->type, sizeof d->type, "data of %lld bytes", (long long)d->bytes);
+  return 1;
+}
+
+/* ---- pointers ---- */
 
 /* A distance in bytes: an option that is a multiple of an element's size. */
 static int64_t option_bytes(lua_State *L, int options, const char *name, int64_t otherwise, int64_t least, gr_dtype t) {
@@ -122,12 +169,13 @@ static int64_t option_bytes(lua_State *L, int options, const char *name, int64_t
   return x;
 }
 
-/* The dtype of the cdata, unless the caller names one: 16-bit floats are uint16_t to the FFI. */
-static gr_dtype wrapped_dtype(lua_State *L, int options, const gr_cdata *d) {
+/* The dtype of the cdata, unless the caller names one: 16-bit floats are uint16_t to the FFI. Of data any may be. */
+static gr_dtype wrapped_dtype(lua_State *L, int options, int data, const gr_cdata *d) {
   char text[GR_OPTION_TEXT];
   int at;
   const char *name = gr_l_dtype_name(L, 2, options, &at, text);
   const int t = name ? gr_l_dtype_arg(L, at, name) : -1;
+  if (data) return (gr_dtype)(t < 0 ? d->dtype : t);
   if (!d->type[0] || d->plain) return t < 0 ? GR_F32 : (gr_dtype)t;
   if (d->dtype < 0 && t < 0) gr_l_argerror(L, 1, "cdata of type '%s' has no dtype: option 'dtype' says one", d->type);
   if (t >= 0 && d->dtype >= 0 && t != d->dtype && !(d->dtype == GR_U16 && (t == GR_F16 || t == GR_BF16)))
@@ -152,6 +200,7 @@ static int64_t wrapped_length(lua_State *L, int options, const gr_cdata *d, int6
 }
 
 /* gr.wrap(pointer, dtype, {dtype, n, offset, stride, anchor, volatile}): offset and stride in bytes. */
+enum { ANCHOR = 1 << 4 }; /* among the names */
 static int l_wrap(lua_State *L) {
   static const char *const names[] = {"dtype", "n", "offset", "stride", "anchor", "volatile", NULL};
   gr_context *c = gr_l_context(L);
@@ -161,9 +210,11 @@ static int l_wrap(lua_State *L) {
   gr_cdata d = {.dtype = -1};
   gr_l_forget_orphans(L, c);
   if (api) return wrap_carray(L, c, api);
-  uintptr_t p = check_address(L, 1, &d);
-  const int given = gr_l_options(L, options, names);
-  gr_dtype t = wrapped_dtype(L, options, &d);
+  const int data = is_data(L, &d) ? lua_gettop(L) : 0; /* where it is */
+  gr_cdata pointer = {.dtype = -1};
+  uintptr_t p = gr_l_check_address(L, 1, "carray", data ? &pointer : &d);
+  const int given = data ? gr_l_options_among(L, options, names, ~ANCHOR) : gr_l_options(L, options, names);
+  gr_dtype t = wrapped_dtype(L, options, data, &d);
   if (!given && !d.array)
     gr_l_argerror(L, lua_isnoneornil(L, 2) ? 2 : options, "options table with 'n' expected, got no value");
   int64_t size = gr_size(t), offset = option_bytes(L, options, "offset", 0, 0, t);
@@ -178,7 +229,8 @@ static int l_wrap(lua_State *L) {
                    .readonly = d.readonly,
                    .changing = gr_l_option_flag(L, options, "volatile")};
   gr_array *a = gr_l_push_array(L);
-  if (gr_l_push_option(L, options, "anchor")) {
+  if (data) gr_l_keep(L, c, data, &w);
+  else if (gr_l_push_option(L, options, "anchor")) {
     gr_l_keep(L, c, lua_gettop(L), &w);
     lua_pop(L, 1);
   } else if (lua_type(L, 1) == GR_CDATA) gr_l_keep(L, c, 1, &w);
@@ -196,8 +248,9 @@ static int l_touch(lua_State *L) {
   int64_t first, count;
   int transposed;
   gr_array *a = gr_l_check_any_array(L, 1, &transposed);
-  if (transposed) gr_l_argerror(L, 1, "%s expected, got %s", GR_ARRAY_NAME, GR_TRANSPOSED_NAME);
-  if (a->storage->owner != GR_WRAPPED) gr_l_argerror(L, 1, "array of wrapped memory expected");
+  if (transposed && !lua_isnoneornil(L, 2)) /* these do not lie side by side */
+    gr_l_argerror(L, 2, "no positions of a %s expected, got %s", GR_TRANSPOSED_NAME, gr_l_kind(L, 2));
+  if (!gr_wrap_shared(a->storage)) gr_l_argerror(L, 1, "array of wrapped memory expected");
   gr_l_check_range(L, 2, 3, a->n, &first, &count);
   GR_TRY(L, c, 1, gr_wrap_touch(a, first, count));
   lua_settop(L, 1);

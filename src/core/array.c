@@ -1,12 +1,30 @@
 #include "src/core/array.h"
 
+#include <pthread.h>
+#include <time.h>
+#include <unistd.h>
+
 #include "src/core/pool.h"
+
+uint64_t gr_secret;
+
+static void choose_secret(void) {
+  if (getentropy(&gr_secret, sizeof gr_secret) == 0) return;
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  gr_secret = (uint64_t)(uintptr_t)&now * UINT64_C(0x9E3779B97F4A7C15) ^ (uint64_t)now.tv_nsec << 20;
+}
+
+void gr_choose_secret(void) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, choose_secret);
+}
 
 static gr_status make_on(gr_context *c, gr_queue *q, gr_array *out, gr_dtype dtype, int64_t n) {
   size_t size = (size_t)gr_size(dtype);
   if (c->limits.elements && n > c->limits.elements)
-    return gr_fail(c, GR_BAD, "%lld elements of an array at most, as gr.safe says, got %lld",
-                   (long long)c->limits.elements, (long long)n);
+    return gr_fail(c, GR_BAD, "%lld elements of an array at most, as %s says, got %lld", (long long)c->limits.elements,
+                   gr_limits_by(c), (long long)n);
   if (n > (int64_t)(PTRDIFF_MAX / size / 2))
     return gr_fail(c, GR_NO_MEMORY, "out of memory: %lld elements asked", (long long)n);
   size_t bytes = (size_t)n * size;

@@ -17,6 +17,13 @@ typedef struct gr_array {
   int64_t rows;           /* of a matrix; 0: a vector */
 } gr_array;
 
+/*
+** An owner's stamp is made of the array's address and of a number that nobody can guess, chosen once a process.
+*/
+void gr_choose_secret(void);
+extern uint64_t gr_secret;
+static inline uint64_t gr_stamp(const gr_array *a) { return gr_secret ^ (uint64_t)(uintptr_t)a; }
+
 /* n zeros without memory yet, on the context's present backend. */
 gr_status gr_array_make(gr_context *, gr_array *out, gr_dtype, int64_t n);
 

@@ -95,6 +95,15 @@ struct gr_backend {
   gr_status (*wait)(gr_queue *); /* until all work of this queue is done */
 
   /*
+  ** The host's streams, where the device has such; else NULL, which is as good where nothing is put off. follow: what
+  ** the queue is given from now on waits for what the stream holds; lead: the other way round; adopt: right after open,
+  ** the queue's work goes to that stream.
+  */
+  gr_status (*follow)(gr_queue *, void *stream);
+  gr_status (*lead)(gr_queue *, void *stream);
+  gr_status (*adopt)(gr_queue *, void *stream);
+
+  /*
   ** result == NULL: results go to job->out (device memory), in queue order. Else count is 1: job->out, out2 and
   ** out_dtype are ignored, and the call waits and stores one 8-byte number (minmax: two), f64 or i64 as
   ** gr_finish says.
@@ -164,8 +173,13 @@ struct gr_backend {
   /*
   ** These wait, and give results in host memory. NULL: the core lets the CPU do it, on the host's copy. exact: of
   ** job->count vectors. custom: where the backend has it, results stay in memory of the device, and nothing waits.
+  ** Of parts of vectors that lie over ranks: states of each vector of the job, which has an element; totals and
+  ** results of a scan.
   */
   gr_status (*custom)(gr_queue *, const gr_operator_job *);
+  gr_status (*states)(gr_queue *, const gr_reduce_job *, gr_acc *states);
+  gr_status (*scan_total)(gr_queue *, const gr_scan_job *, int64_t from, int64_t n, gr_acc *total);
+  gr_status (*scan_part)(gr_queue *, const gr_scan_part *);
   gr_status (*exact)(gr_queue *, const gr_exact_job *, gr_exact *sums);
   gr_status (*digest)(gr_queue *, const gr_digest_job *, uint64_t result[2]);
 };

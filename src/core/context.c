@@ -37,12 +37,33 @@ void gr_context_drop(gr_context *c) {
   if (atomic_fetch_sub(&contexts, 1) == 1) gr_pool_trim(); /* nobody is left to use it again */
 }
 
-static gr_queue *queue_on(gr_context *c, gr_backend *backend, gr_status *why) {
+void gr_log_line(const gr_context *c, const char *line) {
+  if (c->log.say) c->log.say(c->log.user, line);
+  else fprintf(stderr, "gpureduce: %s\n", line);
+}
+
+void gr_note(const gr_context *c, const char *format, ...) {
+  char line[400];
+  va_list args;
+  if (!c->log.say) return;
+  va_start(args, format);
+  vsnprintf(line, sizeof line, format, args);
+  va_end(args);
+  gr_log_line(c, line);
+}
+
+gr_queue *gr_context_on(gr_context *c, gr_backend *backend, gr_status *why) {
   for (int k = 0; k < c->queue_count; k++)
     if (c->queues[k]->backend == backend) return c->queues[k];
   if (!backend->explain) return *why = GR_DEVICE, NULL; /* a backend that cannot say what it does is not accepted */
+  if (c->stream && !backend->adopt) {
+    gr_fail(c, GR_BAD, "device '%s' has no streams", backend->name);
+    return *why = GR_BAD, NULL;
+  }
   gr_queue *q = backend->open(backend, why);
   if (!q) return NULL;
+  if (c->stream && (*why = backend->adopt(q, c->stream)) != GR_OK) return backend->close(q), NULL;
+  c->stream = NULL;
   q->stop = backend->separate ? NULL : &c->stop;
   q->small = c->trace ? NULL : backend->small;
   c->queues[c->queue_count++] = q;
@@ -51,7 +72,7 @@ static gr_queue *queue_on(gr_context *c, gr_backend *backend, gr_status *why) {
 
 gr_queue *gr_context_cpu(gr_context *c) {
   gr_status why;
-  return queue_on(c, c->host->cpu(), &why);
+  return gr_context_on(c, c->host->cpu(), &why);
 }
 
 static gr_backend *backend_named(gr_backend *const *list, int n, const char *name) {
@@ -74,28 +95,45 @@ static gr_status unknown_device(gr_context *c, gr_backend *const *list, int n, c
   return gr_fail(c, status, "no device '%s'%s (there are: %s)", name, source, known);
 }
 
+static gr_status open_on(gr_context *c, gr_backend *b, gr_queue **q) {
+  gr_status status = GR_OK;
+  *q = gr_context_on(c, b, &status);
+  if (!*q && status == GR_BAD) return status;
+  if (!*q)
+    return gr_fail(c, status, "%sdevice '%s' does not open", status == GR_NO_MEMORY ? "out of memory: " : "", b->name);
+  return (*q)->lost ? gr_fail(c, GR_DEVICE, "device '%s' is lost: %s", b->name, (*q)->error) : GR_OK;
+}
+
 gr_status gr_context_use(gr_context *c, const char *name) {
   gr_backend *list[GR_MAX_BACKENDS], *chosen;
-  const char *why = "", *wish = name ? name : getenv("GPUREDUCE_DEVICE");
+  const char *why = "", *wish = name ? name : *c->wish ? c->wish : getenv("GPUREDUCE_DEVICE");
   int n = c->host->backends(list, &why);
   if (wish && *wish) {
     chosen = backend_named(list, n, wish);
-    if (!chosen) return unknown_device(c, list, n, wish, why, name ? "" : ", which GPUREDUCE_DEVICE asks for");
-    c->why = !name                        ? "chosen by GPUREDUCE_DEVICE"
+    if (!chosen)
+      return unknown_device(c, list, n, wish, why, name || *c->wish ? "" : ", which GPUREDUCE_DEVICE asks for");
+    c->why = !name && *c->wish            ? "chosen by the host"
+             : !name                      ? "chosen by GPUREDUCE_DEVICE"
              : c->queue && c->queue->lost ? "the device before was lost"
                                           : "chosen by use";
   } else {
     chosen = list[0]; /* the first GPU, or the CPU */
     c->why = n > 2 ? "a CUDA device answers" : why;
   }
-  gr_status status = GR_OK;
-  gr_queue *q = queue_on(c, chosen, &status);
-  if (!q)
-    return gr_fail(c, status, "%sdevice '%s' does not open", status == GR_NO_MEMORY ? "out of memory: " : "",
-                   chosen->name);
-  if (q->lost) return gr_fail(c, GR_DEVICE, "device '%s' is lost: %s", chosen->name, q->error);
+  gr_queue *q;
+  gr_status status = open_on(c, chosen, &q);
+  if (status != GR_OK) return status;
+  if (c->queue != q) gr_note(c, "device %s in use: %s", chosen->name, c->why);
   c->queue = q;
   return GR_OK;
+}
+
+gr_status gr_context_queue(gr_context *c, const char *name, gr_queue **q) {
+  gr_backend *list[GR_MAX_BACKENDS];
+  const char *why = "";
+  const int n = c->host->backends(list, &why);
+  gr_backend *named = backend_named(list, n, name);
+  return named ? open_on(c, named, q) : unknown_device(c, list, n, name, why, "");
 }
 
 int gr_context_over(const gr_context *c, size_t bytes) {
@@ -105,8 +143,9 @@ int gr_context_over(const gr_context *c, size_t bytes) {
 gr_status gr_context_allows(gr_context *c, size_t bytes) {
   char limit[24], live[24], asked[24];
   if (!c->limits.bytes || (bytes <= c->limits.bytes && c->live <= c->limits.bytes - bytes)) return GR_OK;
-  return gr_fail(c, GR_NO_MEMORY, "out of memory: arrays of %s at most, as gr.safe says: %s asked, %s live",
-                 gr_bytes_text(c->limits.bytes, limit), gr_bytes_text(bytes, asked), gr_bytes_text(c->live, live));
+  return gr_fail(c, GR_NO_MEMORY, "out of memory: arrays of %s at most, as %s says: %s asked, %s live",
+                 gr_bytes_text(c->limits.bytes, limit), gr_limits_by(c), gr_bytes_text(bytes, asked),
+                 gr_bytes_text(c->live, live));
 }
 
 void gr_context_collected(gr_context *c) {

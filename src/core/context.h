@@ -5,6 +5,8 @@
 #ifndef GR_CONTEXT_H
 #define GR_CONTEXT_H
 
+#include <stdatomic.h>
+
 #include "src/core/backend.h"
 #include "src/core/stop.h"
 
@@ -19,9 +21,16 @@ typedef struct gr_limits {
   double seconds;   /* of one call on the CPU; 0: any */
 } gr_limits;
 
+/* Lines for people go here, without their end; say NULL: to stderr. */
+typedef struct gr_journal {
+  void (*say)(void *user, const char *line);
+  void *user;
+} gr_journal;
+
 typedef struct gr_context gr_context;
 typedef struct gr_storage gr_storage; /* storage.h */
 struct gr_reduction;                  /* ops.h */
+struct gr_comm;                       /* ranks/comm.h */
 
 /*
 ** What the layer above tells the core when it makes a context, which is the head of a larger struct: the size of that
@@ -37,11 +46,15 @@ typedef struct gr_host {
 
 struct gr_context {
   int refs;
+  atomic_int entered; /* a call of the C API is under way */
   gr_queue *queues[GR_MAX_BACKENDS];
   int queue_count;
   gr_queue *queue; /* in use; NULL before the first use of any */
   const char *why; /* why this backend was chosen */
-  size_t live;     /* bytes of this state's storages, both sides */
+  char wish[16];   /* the device that the host wants at first; "": GPUREDUCE_DEVICE says */
+  void *stream;    /* for the first queue that is opened; NULL: one of its own */
+  gr_journal log;
+  size_t live; /* bytes of this state's storages, both sides */
   gr_limits limits;
   size_t floor, budget; /* a full collection is due when live would pass budget */
   int automatic;        /* collections by budget happen by themselves */
@@ -58,7 +71,9 @@ struct gr_context {
   size_t spared;
   gr_storage *spare[GR_SPARE_CLASSES];
   void (*trim)(gr_context *); /* frees them; NULL: there have been none */
+  struct gr_exports *exports; /* what other libraries have of its arrays (dlpack.c); NULL: there has been nothing */
   gr_stop stop;
+  struct gr_comm *comm; /* of the call at work, whose arrays are this rank's parts of longer ones; else NULL */
   const gr_host *host;
   char error[400]; /* what the last failing core function has to say */
 };
@@ -69,7 +84,19 @@ void gr_context_drop(gr_context *); /* closes the queues when the last storage i
 /* Switch to "cpu", "pretend", "cuda" or "cuda:N"; NULL: what GPUREDUCE_DEVICE says, else the best there is. */
 gr_status gr_context_use(gr_context *, const char *name);
 
+/* The queue of the device of that name, which stays as it is in use or not. */
+gr_status gr_context_queue(gr_context *, const char *name, gr_queue **);
+
 gr_queue *gr_context_cpu(gr_context *); /* that of the CPU; NULL when even that has no memory */
+gr_queue *gr_context_on(gr_context *, gr_backend *, gr_status *why); /* that of a device, opened if there is none yet */
+
+/* gr_log_line: to the host's log, or stderr; gr_note: to the log of a host that has one. */
+void gr_log_line(const gr_context *, const char *line);
+void gr_note(const gr_context *, const char *format, ...)
+#if defined(__GNUC__)
+    __attribute__((format(printf, 2, 3)))
+#endif
+    ;
 
 /* Devices are looked for at the first use, not before: starting CUDA takes a while. After a lost device: the CPU. */
 static inline gr_status gr_context_ready(gr_context *c) {
@@ -82,6 +109,9 @@ void gr_context_collected(gr_context *);
 
 /* Whether so many bytes more stay within the state's limit; else GR_NO_MEMORY, since collecting garbage may help. */
 gr_status gr_context_allows(gr_context *, size_t bytes);
+
+/* Who set the limits, for errors. */
+static inline const char *gr_limits_by(const gr_context *c) { return c->limits.safe ? "gr.safe" : "the host"; }
 
 /* Format context->error and return status. */
 gr_status gr_fail(gr_context *, gr_status, const char *format, ...)

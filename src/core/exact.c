@@ -1,6 +1,9 @@
 #include "src/core/exact.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include "src/core/ranks/meet.h"
+#include "src/core/ranks/vectors.h"
 #include "src/core/threads.h"
 
 #define BATCH 512 /* vectors whose sums are held at once */
@@ -180,16 +183,69 @@ static int mse_needs_tree(const call *q, const gr_exact_sums *s) {
   return q->op == GR_OP_mse && (s->xx->flags | s->yy->flags) & GR_EXACT_SPECIAL;
 }
 
+/* ---- over ranks ---- */
+
+/* A sum as integers that add up: its limbs, in 0 .. 2^32 - 1 but for the highest, and a count for each flag. */
+#define FLAGS 5
+#define WORDS (GR_EXACT_LIMBS + FLAGS)
+
+static void to_words(gr_exact *s, uint64_t *words) {
+  gr_exact_carry(s);
+  for (int k = 0; k < GR_EXACT_LIMBS; k++) words[k] = (uint64_t)s->limb[k];
+  for (int k = 0; k < FLAGS; k++) words[GR_EXACT_LIMBS + k] = s->flags >> k & 1;
+}
+
+static void from_words(const uint64_t *words, gr_exact *s) {
+  gr_exact_clear(s);
+  for (int k = 0; k < GR_EXACT_LIMBS; k++) s->limb[k] = (int64_t)words[k];
+  for (int k = 0; k < FLAGS; k++) s->flags |= (uint32_t)(words[GR_EXACT_LIMBS + k] != 0) << k;
+  s->low = 0;
+  s->high = GR_EXACT_LIMBS;
+  gr_exact_carry(s);
+}
+
+/* The sums become those of all ranks together. */
+static gr_status add_over_ranks(gr_context *c, gr_exact *sums, int count, gr_status mine) {
+  uint64_t words[SUMS * WORDS];
+  for (int k = 0; k < count && mine == GR_OK; k++) to_words(&sums[k], words + k * WORDS);
+  gr_status status = gr_ranks_add(c, words, count * WORDS, mine);
+  for (int k = 0; k < count && status == GR_OK; k++) from_words(words + k * WORDS, &sums[k]);
+  return status;
+}
+
+gr_status gr_exact_ranks(gr_context *c, gr_exact *s) {
+  gr_status status = gr_ranks_meet(c, "accumulator:merge", 0, 0, GR_OK);
+  return status == GR_OK ? add_over_ranks(c, s, 1, GR_OK) : status;
+}
+
+/* Meets the other ranks, which add up the same sums; q->n becomes the length of all. */
+static gr_status join_ranks(gr_context *c, call *q, gr_op op, const gr_array *a, int64_t ddof, int single, int which,
+                            gr_exact *sums, gr_status mine) {
+  char text[96];
+  int count = 0;
+  snprintf(text, sizeof text, "exact %s of %s to f%d with ddof %lld", gr_ops[op].name, gr_dtypes[a->dtype].name,
+           single ? 32 : 64, (long long)ddof);
+  gr_status status = gr_ranks_meet(c, text, a->n, 1, mine);
+  if (status != GR_OK) return status;
+  q->n = gr_ranks_all(c);
+  if ((op == GR_OP_var || op == GR_OP_std) && ddof >= q->n && !(q->n == 0 && ddof == 0))
+    return gr_fail(c, GR_BAD, "option 'ddof': less than the length of all ranks %lld expected, got %lld",
+                   (long long)q->n, (long long)ddof);
+  for (int k = 0; k < SUMS; k++) count += which >> k & 1;
+  return add_over_ranks(c, sums, count, GR_OK);
+}
+
 /* ---- results ---- */
 
 static gr_status exact_all(gr_context *c, gr_op op, gr_reduced a, gr_reduced b, int64_t ddof, int single,
-                           double *result) {
+                           const int64_t *count, double *result) {
   call q;
   gr_value r;
   int which = sums_of(op);
   gr_exact *at = malloc(SUMS * sizeof *at);
   gr_status status = at ? begin_whole(&q, c, op, a, b, ddof) : gr_fail(c, GR_NO_MEMORY, "out of memory");
   if (status == GR_OK) status = sum_all(&q, which, 0, 1, at);
+  if (c->comm) status = join_ranks(c, &q, op, a.a, ddof, single, which, at, status);
   if (status == GR_OK) {
     gr_exact_sums s = pick(which, at, 1, 0);
     if (mse_needs_tree(&q, &s)) {
@@ -197,16 +253,17 @@ static gr_status exact_all(gr_context *c, gr_op op, gr_reduced a, gr_reduced b, 
       *result = r.v[0].f;
     } else {
       status = settle_zero(&q, s);
-      if (status == GR_OK) *result = gr_exact_result(op, &s, q.n, ddof, single);
+      if (status == GR_OK) *result = gr_exact_result(op, &s, count ? *count : q.n, ddof, single);
     }
   }
   free(at);
   return status;
 }
 
-gr_status gr_exact_all(gr_context *c, gr_op op, gr_reduced a, gr_reduced b, int64_t ddof, int single, double *result) {
+gr_status gr_exact_all(gr_context *c, gr_op op, gr_reduced a, gr_reduced b, int64_t ddof, int single,
+                       const int64_t *count, double *result) {
   if (!a.e && !b.e) gr_tell(op, (gr_shape){.axis = 2}, a.a, b.a, (double)ddof, 1);
-  return exact_all(c, op, a, b, ddof, single, result);
+  return exact_all(c, op, a, b, ddof, single, count, result);
 }
 
 /* A batch of vectors to finish. */
@@ -215,6 +272,7 @@ typedef struct batch {
   int which, single;
   gr_exact *at;
   int64_t first, count;
+  const int64_t *counts; /* of each vector, how many elements count; NULL: all */
   gr_vec out;
 } batch;
 
@@ -225,7 +283,8 @@ static void finish_share(void *arg, int64_t k) {
     gr_exact_sums s = pick(t->which, t->at, t->count, v);
     char *p = (char *)(uintptr_t)t->out.data + (t->first + v) * t->out.stride;
     if (mse_needs_tree(t->q, &s)) continue; /* left to the caller */
-    gr_element_put_f(t->single ? GR_F32 : GR_F64, p, gr_exact_result(t->q->op, &s, t->q->n, t->q->ddof, t->single));
+    const int64_t n = t->counts ? t->counts[t->first + v] : t->q->n;
+    gr_element_put_f(t->single ? GR_F32 : GR_F64, p, gr_exact_result(t->q->op, &s, n, t->q->ddof, t->single));
   }
 }
 
@@ -253,7 +312,7 @@ static gr_status finish_by_tree(const batch *t, gr_array *tree) {
 
 /* Segments one by one: each is a view with a length of its own. */
 static gr_status segments(gr_context *c, gr_op op, const gr_segments *s, const gr_array *a, const gr_array *b,
-                          int64_t ddof, gr_array *out) {
+                          int64_t ddof, const int64_t *counts, gr_array *out) {
   gr_vec at, to;
   gr_status status = gr_array_read(s->offsets, GR_HOST, &at);
   if (s->count > LOOK) gr_stop_begin(&c->stop);
@@ -265,8 +324,8 @@ static gr_status segments(gr_context *c, gr_op op, const gr_segments *s, const g
     double r = 0;
     gr_array_view(a, &x, from, 1, length);
     if (b) gr_array_view(b, &y, from, 1, length);
-    status =
-        exact_all(c, op, (gr_reduced){NULL, &x}, (gr_reduced){NULL, b ? &y : NULL}, ddof, out->dtype == GR_F32, &r);
+    status = exact_all(c, op, (gr_reduced){NULL, &x}, (gr_reduced){NULL, b ? &y : NULL}, ddof, out->dtype == GR_F32,
+                       counts ? &counts[k] : NULL, &r);
     gr_array_release(&x);
     if (b) gr_array_release(&y);
     if (status == GR_OK) status = gr_array_write(out, GR_HOST, 0, &to);
@@ -276,14 +335,14 @@ static gr_status segments(gr_context *c, gr_op op, const gr_segments *s, const g
 }
 
 gr_status gr_exact_each(gr_context *c, gr_op op, gr_shape shape, const gr_array *a, const gr_array *b, int64_t ddof,
-                        gr_array *out) {
+                        const int64_t *counts, gr_array *out) {
   call q;
   gr_array tree = {0};
   int64_t results = gr_shape_results(shape, a->n), most = results < BATCH ? results : BATCH;
-  batch t = {.q = &q, .which = sums_of(op), .single = out->dtype == GR_F32};
+  batch t = {.q = &q, .which = sums_of(op), .single = out->dtype == GR_F32, .counts = counts};
   if (results == 0) return GR_OK;
   gr_tell(op, shape, a, b, (double)ddof, 1);
-  if (shape.segments) return segments(c, op, shape.segments, a, b, ddof, out);
+  if (shape.segments) return segments(c, op, shape.segments, a, b, ddof, counts, out);
   t.at = malloc((size_t)most * SUMS * sizeof *t.at);
   gr_status status = t.at ? begin(&q, c, op, shape, a, b, ddof) : gr_fail(c, GR_NO_MEMORY, "out of memory");
   if (results > most) gr_stop_begin(&c->stop);
@@ -317,6 +376,7 @@ gr_status gr_digest(gr_context *c, const gr_array *a, uint64_t result[2]) {
   gr_queue *q = a->storage->queue;
   const gr_backend *backend = q->backend->digest ? q->backend : c->host->cpu();
   gr_digest_job job = {.dtype = a->dtype, .n = a->n};
+  if (c->comm) return gr_ranks_digest(c, a, result);
   gr_status status = gr_array_read(a, q->backend->digest ? gr_kernel_side(a->storage) : GR_HOST, &job.a);
   if (status != GR_OK) return status;
   status = backend->digest(q, &job, result);

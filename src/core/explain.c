@@ -189,7 +189,7 @@ static void trace(const gr_reduction *r) {
     if (gr_explain(r, &e) != GR_OK) return;
     gr_explain_text(r, &e, text);
   }
-  fprintf(stderr, "gpureduce: %s\n", text);
+  gr_log_line(r->a->storage->context, text);
 }
 
 void gr_explain_trace(gr_context *c) {

@@ -27,7 +27,7 @@ void gr_explain_line(const char *what, const gr_explanation *, char text[GR_EXPL
 /* Both of a custom operator that has been made for the dtype of a. */
 gr_status gr_explain_custom(const gr_custom *, gr_shape, gr_reduced a, gr_explanation *, char text[GR_EXPLAIN_TEXT]);
 
-/* Before first use. With GPUREDUCE_TRACE set, every reduction of this context writes that line to stderr. */
+/* Before first use. With GPUREDUCE_TRACE set, every reduction of this context writes that line to the log. */
 void gr_explain_trace(gr_context *);
 
 #endif

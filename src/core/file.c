@@ -1,11 +1,16 @@
 #include "src/core/file.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "src/core/ranks/meet.h"
+#include "src/core/ranks/nodes.h"
 #include "src/core/save.h"
 
 /* ---- pieces ---- */
@@ -244,4 +249,105 @@ gr_status gr_file_save(gr_context *c, const char *path, const gr_array *a, int n
   if (!gr_writer_open(c, &w, path)) return gr_writer_failed(c);
   int ok = gr_writer_put(&w, header, header_bytes) && put_elements(&w, a, &v);
   return gr_writer_end(&w, ok) ? GR_OK : gr_writer_failed(c);
+}
+
+/* ---- over ranks ---- */
+
+static gr_status in_words(gr_context *c, const char *path, gr_status status) {
+  return status == GR_SYSTEM ? gr_fail(c, status, "%s: %s", path, strerror(errno)) : status;
+}
+
+/* What only one process can read in order. */
+static gr_status is_in_parts(gr_context *c, const gr_load *l) {
+  if (l->source.bytes < 0) return gr_fail(c, GR_BAD, "only a file can be read in parts, not a pipe or a device");
+  if (l->header.fortran) return gr_fail(c, GR_BAD, "'comm' is not served by NPY files in Fortran order");
+  return GR_OK;
+}
+
+gr_status gr_load_part(gr_context *c, gr_load *l, int64_t *first, gr_status mine) {
+  const gr_comm *comm = c->comm;
+  char text[128];
+  mine = in_words(c, l->path, mine);
+  if (mine == GR_OK) mine = is_in_parts(c, l);
+  const int size = gr_size(l->dtype), matrix = l->npy && l->header.dimensions == 2;
+  const int64_t rows = matrix ? l->header.shape[0] : l->count, columns = matrix ? l->header.shape[1] : 1;
+  snprintf(text, sizeof text, "load of %s, %lld x %lld", gr_dtypes[l->dtype].name, (long long)rows, (long long)columns);
+  gr_status status = gr_ranks_meet(c, text, 0, 0, mine);
+  if (status != GR_OK) return status;
+  /* Rows are few, so they are spread evenly; elements end with leaves, so that reductions move none. */
+  const int64_t leaf = matrix ? 1 : GR_LEAF(size);
+  const int64_t from = gr_even_start(rows, comm->size, comm->rank, leaf),
+                end = gr_even_start(rows, comm->size, comm->rank + 1, leaf);
+  *first = from;
+  l->count = (end - from) * columns;
+  l->offset += from * columns * size;
+  if (matrix) l->header.shape[0] = end - from;
+  if (lseek(l->source.fd, (off_t)l->offset, SEEK_SET) < 0) status = in_words(c, l->path, GR_SYSTEM);
+  return gr_ranks_agree(c, status);
+}
+
+/* The name of the file beside the target, for the ranks that do not make it. */
+static gr_status share_name(gr_context *c, const gr_writer *w, char *name, gr_status mine) {
+  const gr_comm *comm = c->comm;
+  if (comm->rank == 0 && mine == GR_OK) {
+    const int folder = (int)(w->name - w->path);
+    if (w->folder < 0) mine = gr_fail(c, GR_BAD, "only a file can be written by ranks, not a pipe or a device");
+    else if (snprintf(name, PATH_MAX, "%.*s%s", folder, w->path, w->temporary) >= PATH_MAX)
+      mine = gr_fail(c, GR_BAD, "%s: the path is too long", w->path);
+  }
+  gr_status status = gr_ranks_agree(c, mine);
+  if (status == GR_OK) status = gr_ranks_moved(c, comm->table->broadcast(comm->handle, name, PATH_MAX, 0));
+  name[PATH_MAX - 1] = 0;
+  return status;
+}
+
+/* This rank's elements where they belong. Rank 0 has the file open; who else opens it brings it to the disk. */
+static gr_status put_part(gr_context *c, gr_writer *w, const char *name, const gr_array *a, const gr_vec *v,
+                          int64_t offset) {
+  const int mine = c->comm->rank != 0;
+  if (mine) *w = (gr_writer){.context = c, .since = gr_stop_note(&c->stop), .folder = -1};
+  if (mine) w->fd = open(name, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
+  if (w->fd < 0) return GR_SYSTEM;
+  int ok = lseek(w->fd, (off_t)offset, SEEK_SET) >= 0 && put_elements(w, a, v);
+  if (mine) {
+    const int error = errno;
+    if (ok && fsync(w->fd) != 0 && errno != EINVAL) ok = 0;
+    else errno = error;
+    if (close(w->fd) != 0 && errno != EINTR) ok = 0;
+    w->fd = -1;
+  }
+  return ok ? GR_OK : gr_writer_failed(c);
+}
+
+gr_status gr_file_save_ranks(gr_context *c, const char *path, const gr_array *a, int npy) {
+  char header[4096], name[PATH_MAX] = "", text[64];
+  size_t header_bytes = 0;
+  gr_writer w = {.fd = -1, .folder = -1};
+  gr_vec v;
+  int opened = 0;
+  snprintf(text, sizeof text, "save of %s%s", gr_dtypes[a->dtype].name, npy ? " as NPY" : "");
+  gr_status status = gr_array_read(a, GR_HOST, &v);
+  status = gr_ranks_meet(c, text, a->n, gr_array_columns(a), status);
+  if (status != GR_OK) return status;
+  const int64_t all = gr_ranks_all(c), width = c->comm->width, size = gr_size(a->dtype);
+  const int64_t shape[2] = {width ? all / width : all, width};
+  if (width && a->n % width)
+    status = gr_fail(c, GR_BAD, "rows of %lld elements expected, as other ranks have, got a length of %lld",
+                     (long long)width, (long long)a->n);
+  if (status == GR_OK && npy && !(header_bytes = gr_npy_format(header, a->dtype, width ? 2 : 1, shape)))
+    status = gr_fail(c, GR_BAD, "NPY has no %s: save it raw, under a name that does not end in .npy",
+                     gr_dtypes[a->dtype].name);
+  if (c->comm->rank == 0 && status == GR_OK) {
+    opened = gr_writer_open(c, &w, path);
+    if (!opened || !gr_writer_put(&w, header, header_bytes)) status = in_words(c, path, gr_writer_failed(c));
+  }
+  status = share_name(c, &w, name, status);
+  if (status == GR_OK) {
+    status = put_part(c, &w, name, a, &v, (int64_t)header_bytes + gr_ranks_before(c) * size);
+    status = gr_ranks_agree(c, in_words(c, path, status));
+  }
+  /* All have written, or one has not; rank 0 gives the file its name, or removes it. */
+  const int keep = status == GR_OK;
+  if (opened && !gr_writer_end(&w, keep) && keep) status = in_words(c, path, gr_writer_failed(c));
+  return keep ? gr_ranks_agree(c, status) : status;
 }

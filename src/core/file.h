@@ -30,4 +30,13 @@ void gr_load_end(gr_load *);
 gr_status gr_file_save(gr_context *, const char *path, const gr_array *a, int npy, int dimensions,
                        const int64_t *shape);
 
+/*
+** Over the ranks of the context's communicator. Between gr_load_begin, whose status is `mine`, and gr_load_finish: the
+** load becomes one of this rank's part (of a matrix of its rows), which begins at *first, from 0. A failure of the
+** system is put into words, as only one rank may have had it.
+*/
+gr_status gr_load_part(gr_context *, gr_load *, int64_t *first, gr_status mine);
+/* All parts in one file, in the order of the ranks. Each writes its own; the file is replaced whole, too. */
+gr_status gr_file_save_ranks(gr_context *, const char *path, const gr_array *a, int npy);
+
 #endif

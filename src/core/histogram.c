@@ -1,8 +1,13 @@
 #include "src/core/histogram.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+#include "kernels/numerics/fixed.h"
 #include "kernels/numerics/math.h"
 #include "src/core/fixed.h"
+#include "src/core/exact.h"
 #include "src/core/ops.h"
+#include "src/core/ranks/meet.h"
 
 #define TWO_63 9223372036854775808.0
 
@@ -39,6 +44,22 @@ static gr_status finite_range(const gr_array *a, double *min, double *max) {
   return GR_OK;
 }
 
+/* The range of all ranks from each one's own. */
+static gr_status join_ranges(gr_context *c, double *min, double *max, gr_status mine) {
+  gr_comm *comm = c->comm;
+  const double own[2] = {*min, *max};
+  _Static_assert(sizeof own <= GR_CARD_TEXT, "the room of texts takes them");
+  gr_status status = gr_ranks_agree(c, mine);
+  if (status == GR_OK) status = gr_ranks_moved(c, comm->table->gather(comm->handle, own, comm->texts, sizeof own));
+  for (int r = 0; r < comm->size && status == GR_OK; r++) {
+    double range[2];
+    memcpy(range, comm->texts + (size_t)r * sizeof own, sizeof range);
+    if (range[0] < *min) *min = range[0];
+    if (range[1] > *max) *max = range[1];
+  }
+  return status;
+}
+
 /* The doubles on either side of an integer: the data's own range must hold its extremes. */
 static double down(int64_t x) {
   double d = (double)x;
@@ -53,13 +74,16 @@ static double up(int64_t x) {
 static gr_status data_range(gr_context *c, const gr_array *a, const gr_binning *b, double *min, double *max) {
   gr_value r;
   double low = b->log ? 1 : 0, high = b->log ? 10 : 1;
-  if (!(b->has_min && b->has_max) && a->n) {
+  if (!(b->has_min && b->has_max) && (c->comm ? gr_ranks_all(c) : a->n)) {
     gr_status status = gr_reduce_all(c, GR_OP_minmax, a, NULL, 0, &r);
     if (status != GR_OK) return status;
     low = r.is_float ? r.v[0].f : down(r.v[0].i);
     high = r.is_float ? r.v[1].f : up(r.v[1].i);
-    if (low - low != 0 || high - high != 0)
-      if ((status = finite_range(a, &low, &high)) != GR_OK) return status;
+    if (low - low != 0 || high - high != 0) {
+      status = finite_range(a, &low, &high);
+      if (c->comm) status = join_ranges(c, &low, &high, status);
+      if (status != GR_OK) return status;
+    }
     if (low > high) low = b->log ? 1 : 0, high = b->log ? 10 : 1; /* nothing finite */
     if (b->log && !b->has_min && low <= 0)
       return gr_fail(c, GR_BAD, "option 'log': data above 0 or a 'min' expected, but the least element is %.17g", low);
@@ -94,24 +118,19 @@ static gr_status check_rising(gr_context *c, const double *e, int64_t bins, int 
   return GR_OK;
 }
 
-/* The edges of one histogram: where they are, what is known of them, and for integers the limits. */
-typedef struct binning {
-  gr_array *edges, limits;
-  double first, last;
-  int formula; /* kernels need neither edges nor limits: the former follow from first and last */
-} binning;
-
 /*
 ** Even edges are a formula until somebody looks at them. A step of more than some roundings of their largest makes them
-** rise without a look; where it is less they are made where the kernels run and brought here for one.
+** rise without a look, unless it is below the normal numbers, where a step itself may round far; where it is less they
+** are made where the kernels run and brought here for one.
 */
-static gr_status even_edges(gr_context *c, const gr_array *a, const gr_binning *b, binning *to) {
+static gr_status even_edges(gr_context *c, const gr_array *a, const gr_binning *b, gr_made_bins *to) {
   const int64_t bins = b->bins;
   gr_queue *q = a->storage->queue;
   const gr_side side = gr_kernel_side(a->storage);
   gr_edges_job job = {.first = to->first, .last = to->last, .bins = bins};
   const double largest = fmax(fabs(job.first), fabs(job.last));
-  const int rise = (job.last - job.first) / (double)bins > 0x1p-49 * largest;
+  const double step = (job.last - job.first) / (double)bins;
+  const int rise = to->rise = step > 0x1p-49 * largest && step >= 0x1p-1022;
   gr_vec v;
   gr_status status;
   if (rise && (q->backend->even || a->dtype != GR_I64) && largest < 0x1p62) {
@@ -131,7 +150,7 @@ static gr_status even_edges(gr_context *c, const gr_array *a, const gr_binning *
   return status == GR_OK ? check_rising(c, v.data, bins, 0) : status;
 }
 
-static gr_status make_edges(gr_context *c, const gr_array *a, const gr_binning *b, binning *to) {
+static gr_status make_edges(gr_context *c, const gr_array *a, const gr_binning *b, gr_made_bins *to) {
   gr_vec v;
   gr_status status = b->edges || b->modulo ? GR_OK : data_range(c, a, b, &to->first, &to->last);
   if (b->modulo) to->last = (double)b->bins;
@@ -152,7 +171,7 @@ static gr_status make_edges(gr_context *c, const gr_array *a, const gr_binning *
 ** Integers are compared with integers: the smallest one in each bin, and the largest in the last. Here, for edges that
 ** are not even or lie so far out that they may pass every integer.
 */
-static gr_status make_limits(gr_context *c, const gr_array *a, int64_t bins, binning *to) {
+static gr_status make_limits(gr_context *c, const gr_array *a, int64_t bins, gr_made_bins *to) {
   gr_vec v;
   gr_status status = gr_array_read(to->edges, GR_HOST, &v);
   const double *e = v.data;
@@ -169,6 +188,13 @@ static gr_status make_limits(gr_context *c, const gr_array *a, int64_t bins, bin
   return GR_OK;
 }
 
+gr_status gr_make_bins(gr_context *c, const gr_array *a, const gr_binning *b, gr_made_bins *to) {
+  gr_status status = make_edges(c, a, b, to);
+  if (status == GR_OK && !gr_is_float(a->dtype) && !b->modulo && !to->limits.storage && !to->formula)
+    status = make_limits(c, a, b->bins, to);
+  return status;
+}
+
 gr_histogram_job gr_histogram_job_of(const gr_array *a, const gr_binning *b, double first, double last) {
   gr_histogram_job job = {
       .dtype = a->dtype, .n = a->n, .bins = b->bins, .guess = !b->edges && !b->log, .modulo = b->modulo};
@@ -182,7 +208,8 @@ gr_histogram_job gr_histogram_job_of(const gr_array *a, const gr_binning *b, dou
 }
 
 /* What both kinds of job need; counts are the caller's. fed: samples are made as they are counted. */
-static gr_status describe(const gr_array *a, const gr_binning *b, const binning *made, int fed, gr_histogram_job *job) {
+static gr_status describe(const gr_array *a, const gr_binning *b, const gr_made_bins *made, int fed,
+                          gr_histogram_job *job) {
   gr_side side = gr_kernel_side(a->storage);
   gr_status status = GR_OK;
   gr_vec v;
@@ -196,6 +223,40 @@ static gr_status describe(const gr_array *a, const gr_binning *b, const binning 
     job->ilimits = v.data;
   }
   return status == GR_OK && !fed ? gr_array_read(a, side, &job->a) : status;
+}
+
+/* Counts, or sums of integers, of all ranks: in the host's memory. */
+static gr_status add_counts(gr_context *c, gr_array *counts, gr_status mine) {
+  gr_vec v = {0};
+  if (mine == GR_OK) mine = gr_array_write(counts, GR_HOST, 0, &v);
+  return gr_ranks_add(c, (uint64_t *)(uintptr_t)v.data, counts->n, mine);
+}
+
+/*
+** Sums of float weights over ranks: each is an integer of 128 bits, and goes as four of 32, whose sums are put together
+** again; then it is rounded, as one process would have done.
+*/
+static gr_status add_weights(gr_context *c, gr_array *state, int32_t unit, gr_array *counts, gr_status mine) {
+  const int64_t bins = counts->n;
+  gr_vec from = {0}, to = {0};
+  uint64_t *parts = malloc((size_t)bins * 4 * sizeof *parts);
+  if (mine == GR_OK && !parts) mine = gr_fail(c, GR_NO_MEMORY, "out of memory: %lld sums", (long long)bins);
+  if (mine == GR_OK) mine = gr_array_read(state, GR_HOST, &from);
+  if (mine == GR_OK) mine = gr_array_write(counts, GR_HOST, 1, &to);
+  for (int64_t k = 0; k < 2 * bins && mine == GR_OK; k++) {
+    const uint64_t word = ((const uint64_t *)from.data)[k];
+    parts[2 * k] = word & UINT32_MAX;
+    parts[2 * k + 1] = word >> 32;
+  }
+  gr_status status = gr_ranks_add(c, parts, 4 * bins, mine);
+  for (int64_t k = 0; k < bins && status == GR_OK; k++) {
+    const uint64_t *p = parts + 4 * k;
+    const gr_fixed low = {p[0], 0}, second = {p[1] << 32, p[1] >> 32}, third = {0, p[2]}, top = {0, p[3] << 32};
+    const gr_fixed sum = gr_fixed_add(gr_fixed_add(low, second), gr_fixed_add(third, top));
+    ((double *)(uintptr_t)to.data)[k] = gr_fixed_value(sum, unit);
+  }
+  free(parts);
+  return status;
 }
 
 static gr_status run(gr_context *c, gr_reduced of, const gr_binning *b, const gr_histogram_job *described,
@@ -231,6 +292,7 @@ static gr_status run_weighted(gr_context *c, gr_reduced of, gr_reduced by, const
   job.out = (void *)(uintptr_t)v.data;
   if (status == GR_OK && fed) status = gr_formula_feed(c, GR_FEEDS_WEIGHTS, of, by, &job, NULL, "histogram");
   else if (status == GR_OK) status = gr_fail_from(c, q, q->backend->weights(q, &job), "histogram", 0);
+  if (c->comm && gr_is_float(w->dtype)) status = add_weights(c, &state, job.unit, counts, status);
   gr_array_release(&state);
   return status;
 }
@@ -248,24 +310,86 @@ gr_dtype gr_histogram_dtype(const gr_array *weights) {
   return weights && gr_is_float(weights->dtype) ? GR_F64 : GR_I64;
 }
 
+/* Meets the other ranks, which must bin alike. Of their edges a digest goes along. */
+static gr_status meet(gr_context *c, const gr_array *a, const gr_binning *b, int edges, gr_status mine) {
+  uint64_t sum[2] = {0, 0};
+  char text[GR_CARD_TEXT];
+  gr_array *given = b->edges ? &(gr_array){0} : NULL;
+  if (given) *given = *b->edges;
+  if (given && mine == GR_OK) {
+    struct gr_comm *comm = c->comm;
+    c->comm = NULL; /* edges are whole on every rank */
+    mine = gr_digest(c, given, sum);
+    c->comm = comm;
+  }
+  snprintf(text, sizeof text, "%s of %s, %lld bins%s%s, min %.17g, max %.17g, weights %s, edges %016llx",
+           edges ? "histogram" : "bincount", gr_dtypes[a->dtype].name, (long long)b->bins, b->modulo ? " modulo" : "",
+           b->log ? " log" : "", b->has_min ? b->min : NAN, b->has_max ? b->max : NAN,
+           b->weights.a ? gr_dtypes[b->weights.a->dtype].name : "none", (unsigned long long)sum[0]);
+  return gr_ranks_meet(c, text, a->n, 1, mine);
+}
+
+/*
+** Samples that are missing weigh 0, the others what they weigh, or 1. NaN without weights need none: they are counted
+** apart, and forgotten.
+*/
+static gr_status weigh(gr_context *c, gr_reduced of, gr_binning *b, gr_made *w) {
+  const gr_reduced none = {NULL, NULL}, by = b->weights;
+  const gr_partial p = {.a = by.a ? by : of, .tested = by.a ? of : none, .missing = b->missing};
+  if (!gr_may_miss(&b->missing) || (!by.a && !b->missing.mask.a)) return GR_OK;
+  const gr_status status =
+      by.a ? gr_partial_fill(c, &p, 0, 0, gr_filling_of(gr_number_i(0)), w) : gr_partial_present(c, &p, 1, w);
+  b->weights = gr_made_operand(w);
+  return status;
+}
+
+/* Masked samples do not count for the range: those that are left, in an array. */
+static gr_status keep_ranged(gr_context *c, gr_reduced of, const gr_binning *b, gr_array *ranged) {
+  const gr_partial p = {.a = of, .missing = b->missing};
+  return b->missing.mask.a ? gr_partial_compact(c, &p, of, ranged) : GR_OK;
+}
+
+static gr_status forget_nan(gr_context *c, int64_t bins, const gr_array *counts) {
+  gr_array nan = {0};
+  gr_array_view(counts, &nan, bins + 2, 1, 1);
+  const gr_status status = gr_fill(c, &nan, gr_value_i(0));
+  gr_array_release(&nan);
+  return status;
+}
+
+static gr_status run_any(gr_context *c, gr_reduced of, const gr_binning *b, const gr_histogram_job *job,
+                         gr_array *counts) {
+  if (b->weights.a) return run_weighted(c, of, b->weights, job, counts);
+  const gr_status status = run(c, of, b, job, counts);
+  return status == GR_OK && b->missing.nan ? forget_nan(c, b->bins, counts) : status;
+}
+
 gr_status gr_histogram(gr_context *c, gr_reduced of, const gr_binning *given, gr_array *counts, gr_array *edges) {
   const gr_array *a = of.a;
+  const int is_ranged = edges && !given->edges && !given->modulo && !(given->has_min && given->has_max);
   gr_binning own = *given, *b = &own;
-  binning made = {.edges = edges};
+  gr_array ranged = {0};
+  gr_made weights = {0};
+  gr_made_bins made = {.edges = edges};
   gr_histogram_job job;
-  gr_status status = store(c, b, edges && !b->edges && !b->modulo && !(b->has_min && b->has_max), &of, &b->weights);
+  const int floats = given->weights.a && gr_is_float(given->weights.a->dtype); /* over ranks nothing is missing */
+  gr_status status = weigh(c, of, b, &weights);
+  if (status == GR_OK) status = store(c, b, is_ranged, &of, &b->weights);
+  if (status == GR_OK && is_ranged) status = keep_ranged(c, of, b, &ranged);
+  if (c->comm) status = meet(c, a, b, edges != NULL, status);
   if (b->bins > GR_LONG / 4) gr_stop_begin(&c->stop);
   if (edges) gr_array_release(edges); /* of a first try that ran out of memory */
   gr_array_release(counts);
-  if (edges && status == GR_OK) status = make_edges(c, a, b, &made);
+  if (edges && status == GR_OK) status = gr_make_bins(c, ranged.storage ? &ranged : a, b, &made);
   if (status == GR_OK && b->into) gr_array_view(b->into, counts, 0, 1, b->bins + 3);
   else if (status == GR_OK) status = gr_array_make_beside(c, a, counts, gr_histogram_dtype(b->weights.a), b->bins + 3);
-  if (status == GR_OK && !gr_is_float(a->dtype) && !b->modulo && !made.limits.storage && !made.formula)
-    status = make_limits(c, a, b->bins, &made);
   if (status == GR_OK) status = describe(a, b, &made, of.e || b->weights.e, &job);
-  if (status == GR_OK)
-    status = b->weights.a ? run_weighted(c, of, b->weights, &job, counts) : run(c, of, b, &job, counts);
+  if (c->comm && floats) status = gr_ranks_agree(c, status); /* the largest weight of all comes next */
+  if (status == GR_OK) status = run_any(c, of, b, &job, counts);
+  if (c->comm && !floats) status = add_counts(c, counts, status);
   gr_array_release(&made.limits);
+  gr_array_release(&ranged);
+  gr_made_drop(&weights);
   return status;
 }
 
@@ -314,6 +438,8 @@ gr_status gr_histogram_each(gr_context *c, gr_shape s, const gr_array *a, const 
   const gr_dtype t = gr_histogram_dtype(asked->weights.a);
   const int64_t vectors = gr_shape_results(s, a->n);
   gr_binning b = *asked;
+  gr_array whole = *a; /* lives no longer than this call */
+  gr_made weights = {0};
   gr_array_release(counts); /* of a first try that ran out of memory */
   gr_array_release(tails);
   gr_array_release(edges);
@@ -322,11 +448,17 @@ gr_status gr_histogram_each(gr_context *c, gr_shape s, const gr_array *a, const 
   if (status != GR_OK) return status;
   counts->rows = tails->rows = vectors;
   if (vectors == 0 || (!b.edges && !b.modulo && !(b.has_min && b.has_max))) status = find_ends(c, a, &b, edges);
+  if (status == GR_OK) status = weigh(c, (gr_reduced){NULL, &whole}, &b, &weights);
+  if (weights.e) { /* what is missing weighs nothing from here on */
+    b.missing = (gr_missing){0};
+    if (status == GR_OK) status = gr_reduced_eval(c, &b.weights);
+  }
   gr_stop_begin(&c->stop);
   for (int64_t k = 0; k < vectors && status == GR_OK; k++) {
     if (k && k % 64 == 0 && (status = gr_context_look(c)) != GR_OK) break;
     status = run_vector(c, s, a, &b, k, counts, tails, edges);
   }
+  gr_made_drop(&weights);
   return status;
 }
 
@@ -334,7 +466,7 @@ gr_status gr_histogram_each(gr_context *c, gr_shape s, const gr_array *a, const 
 gr_status gr_edges_into(gr_context *c, const gr_array *edges, gr_array *to) {
   const gr_edges_job *even = edges->storage->even;
   gr_storage *s = to->storage;
-  if (even && s->owner == GR_OWNED && !s->outside && gr_array_dense(to) && s->bytes == (size_t)to->n * sizeof(double))
+  if (even && s->owner == GR_OWNED && !s->exported && gr_array_dense(to) && s->bytes == (size_t)to->n * sizeof(double))
     return gr_storage_even(s, even->first, even->last, even->bins);
   return gr_copy(c, edges, to);
 }

@@ -2,7 +2,7 @@
 #ifndef GR_HISTOGRAM_H
 #define GR_HISTOGRAM_H
 
-#include "src/core/formula/run.h"
+#include "src/core/formula/present.h"
 #include "src/core/ladder.h"
 
 typedef struct gr_binning {
@@ -14,6 +14,7 @@ typedef struct gr_binning {
   double min, max;
   gr_kernel_choice *kernel; /* asked for by name, or NULL */
   gr_reduced weights;       /* as long as the data; or none: every sample counts 1 */
+  gr_missing missing;       /* which samples are not there: neither counted nor in the range */
   const gr_array *into;     /* where counts go, beside the data and apart from it; or NULL: they are made */
 } gr_binning;
 
@@ -31,6 +32,20 @@ gr_status gr_histogram(gr_context *, gr_reduced a, const gr_binning *, gr_array 
 */
 gr_status gr_histogram_each(gr_context *, gr_shape, const gr_array *a, const gr_binning *, gr_array *counts,
                             gr_array *tails, gr_array *edges);
+
+/*
+** The edges of one histogram's bins: where they are, what is known of them, and for integers the limits (each bin's
+** least integer, and the last one's greatest), an array of its own where kernels need them.
+*/
+typedef struct gr_made_bins {
+  gr_array *edges, limits;
+  double first, last;
+  int formula; /* kernels need neither edges nor limits: the former follow from first and last */
+  int rise;    /* even edges whose steps are so wide that bin k, by division, is off by one at most */
+} gr_made_bins;
+
+/* Makes them for samples like a, whose range is taken if it must be. made->edges is an array to make; no modulo. */
+gr_status gr_make_bins(gr_context *, const gr_array *a, const gr_binning *, gr_made_bins *made);
 
 /* What even bins from first to last, or bins by edges, make of a histogram, but for addresses. */
 gr_histogram_job gr_histogram_job_of(const gr_array *a, const gr_binning *, double first, double last);

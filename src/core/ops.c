@@ -1,5 +1,10 @@
 #include "src/core/ops.h"
 
+#include <stdlib.h>
+#include "src/core/ranks/meet.h"
+#include "src/core/ranks/reduce.h"
+#include "src/core/ranks/vectors.h"
+
 int64_t gr_shape_results(gr_shape s, int64_t n) {
   if (s.segments) return s.segments->count;
   return s.rows == 0 ? 1 : s.axis == 1 ? n / s.rows : s.rows;
@@ -67,6 +72,7 @@ gr_status gr_reduce_job_of(gr_op op, const gr_array *a, const gr_array *b, doubl
 
 static gr_status run_one(gr_context *c, gr_queue *q, const gr_reduce_job *job, gr_value *r) {
   uint64_t words[2];
+  if (c->comm) return gr_ranks_number(c, q, job, GR_OK, r);
   gr_status status = q->backend->reduce(q, job, words);
   if (status != GR_OK) return gr_fail_from(c, q, status, gr_ops[job->op].name, 0);
   memcpy(r->v, words, sizeof words);
@@ -127,10 +133,24 @@ int gr_reduce_small(gr_op op, const gr_array *a, const gr_array *b, gr_value *r)
          !(gr_may_overflow(op, a->dtype) && r->v[1].f == 0);
 }
 
+/* The same over ranks, each with its part: states are made in the host's memory. */
+static gr_status over_ranks(gr_context *c, gr_op op, const gr_array *a, const gr_array *b, double ddof, gr_value *r) {
+  gr_queue *q = a->storage->queue;
+  gr_reduce_job job = {.op = op, .dtype = a->dtype, .n = a->n, .count = 1, .ddof = ddof, .scale_a = 1, .scale_b = 1};
+  gr_status status = gr_array_read(a, GR_HOST, &job.a);
+  if (status == GR_OK && b) status = gr_array_read(b, GR_HOST, &job.b);
+  status = gr_ranks_number(c, q, &job, status, r);
+  if (status == GR_OK && gr_may_overflow(op, a->dtype) && r->v[1].f == 0 && gr_ranks_all(c))
+    status = run_scaled(c, q, &job, r);
+  r->is_float = gr_is_float(gr_result_dtype(op, a->dtype));
+  return status;
+}
+
 gr_status gr_reduce_all(gr_context *c, gr_op op, const gr_array *a, const gr_array *b, double ddof, gr_value *r) {
   gr_reduce_job job;
   gr_queue *q = a->storage->queue;
   gr_status status;
+  if (c->comm) return over_ranks(c, op, a, b, ddof, r);
   if (ddof == 0 && gr_reduce_small(op, a, b, r)) return GR_OK;
   status = gr_reduce_job_of(op, a, b, ddof, &job);
   if (status == GR_OK) status = run_one(c, q, &job, r);
@@ -218,6 +238,50 @@ gr_status gr_reduce_each(gr_context *c, gr_op op, gr_shape s, const gr_array *a,
   return status;
 }
 
+/* Column k of a job alone. */
+static gr_reduce_job column_of(const gr_reduce_job *job, int64_t k) {
+  gr_reduce_job one = *job;
+  one.count = 1;
+  one.a.data = (const char *)job->a.data + k * job->a.step;
+  if (job->b.data) one.b.data = (const char *)job->b.data + k * job->b.step;
+  return one;
+}
+
+gr_status gr_reduce_ranks(gr_context *c, gr_op op, gr_shape s, const gr_array *a, const gr_array *b, double ddof,
+                          gr_dtype t, gr_array *out, gr_array *out2) {
+  gr_reduce_job job = {.op = op, .dtype = a->dtype, .ddof = ddof, .scale_a = 1, .scale_b = 1};
+  gr_queue *q = a->storage->queue;
+  gr_acc *states = NULL;
+  gr_vec o[2];
+  int64_t n;
+  job.n = a->n ? gr_shape_length(s, a->n) : 0;
+  job.count = gr_shape_results(s, a->n);
+  gr_status status = gr_shape_read(s, GR_HOST, a, b, &job.a, &job.b);
+  status = gr_ranks_vectors(c, q, &job, status, &states, &n);
+  if (status != GR_OK) return free(states), status; /* on all ranks */
+  for (int k = 0; k < (out2 ? 2 : 1) && status == GR_OK; k++) {
+    status = gr_array_make_beside(c, a, k ? out2 : out, t, c->comm->width);
+    if (status == GR_OK && c->comm->width) status = gr_array_write(k ? out2 : out, GR_HOST, 1, &o[k]);
+  }
+  status = gr_ranks_agree(c, status);
+  for (int64_t k = 0; status == GR_OK && k < c->comm->width; k++) {
+    gr_value r = gr_finish(op, a->dtype, states[k], n, ddof);
+    if (gr_may_overflow(op, a->dtype) && r.v[1].f == 0 && n) {
+      gr_reduce_job one = column_of(&job, k);
+      const int64_t width = c->comm->width;
+      status = run_scaled(c, q, &one, &r);
+      c->comm->width = width;
+    }
+    for (int j = 0; j < (out2 ? 2 : 1); j++) {
+      char *to = (char *)(uintptr_t)o[j].data + k * gr_size(t);
+      if (gr_is_float(t)) gr_element_put_f(t, to, r.v[j].f);
+      else gr_element_put_i(t, to, r.v[j].i);
+    }
+  }
+  free(states);
+  return status;
+}
+
 /* ---- the others ---- */
 
 gr_dtype gr_scan_dtype(gr_op op, gr_dtype t) {
@@ -235,6 +299,7 @@ gr_status gr_scan(gr_context *c, gr_op op, const gr_array *a, gr_array *out, int
   gr_queue *q = a->storage->queue;
   gr_scan_job job = {
       .op = op, .dtype = a->dtype, .out_dtype = out->dtype, .n = a->n, .exclusive = exclusive, .reverse = reverse};
+  if (c->comm) return gr_ranks_scan(c, op, a, out, exclusive, reverse);
   gr_status status = map_job(a, out, &job.a, &job.out);
   if (status != GR_OK || a->n == 0) return status;
   status = q->backend->scan(q, &job);

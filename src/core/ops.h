@@ -66,6 +66,13 @@ double gr_scale_near_one(double largest);
 gr_status gr_reduce_each(gr_context *, gr_op, gr_shape, const gr_array *a, const gr_array *b, double ddof,
                          gr_array *out, gr_array *out2);
 
+/*
+** Of each column of a matrix whose rows lie over the ranks of the context's communicator. The arrays are made here, as
+** a rank without rows does not know how many columns there are; t is their dtype.
+*/
+gr_status gr_reduce_ranks(gr_context *, gr_op, gr_shape, const gr_array *a, const gr_array *b, double ddof, gr_dtype t,
+                          gr_array *out, gr_array *out2);
+
 gr_status gr_scan(gr_context *, gr_op, const gr_array *a, gr_array *out, int exclusive, int reverse);
 /* The same of each row or column. */
 gr_status gr_scan_each(gr_context *, gr_op, gr_shape, const gr_array *a, gr_array *out, int exclusive, int reverse);

@@ -88,9 +88,14 @@ static void small_give(char *p) {
   free(given);
 }
 
+/* The host's; all zeros: the system's. It changes only while there is no block. */
+static gr_allocator by;
+
 static void *system_take(gr_backend *backend, size_t bytes) {
   void *p = NULL;
+  if (backend && by.device) return by.device(by.user, backend->name, up(bytes, 256));
   if (backend) return backend->alloc(backend, bytes);
+  if (by.host) return by.host(by.user, bytes, bytes < PAGED ? LINE : 4096);
   if (bytes < SMALL) return small_take(bytes);
   if (posix_memalign(&p, bytes < PAGED ? LINE : bytes < HUGE_PAGED ? 4096 : HUGE_PAGE, bytes) != 0) return NULL;
 #ifdef MADV_HUGEPAGE
@@ -101,7 +106,9 @@ static void *system_take(gr_backend *backend, size_t bytes) {
 }
 
 static void system_give(gr_backend *backend, void *memory, size_t bytes) {
-  if (backend) backend->free(backend, memory, bytes);
+  if (backend && by.device) by.free_device(by.user, backend->name, memory, up(bytes, 256));
+  else if (backend) backend->free(backend, memory, bytes);
+  else if (by.host) by.free_host(by.user, memory, bytes);
   else if (bytes < SMALL) small_give(memory);
   else free(memory);
 }
@@ -313,6 +320,16 @@ size_t gr_pool_trim(void) {
   malloc_trim(0); /* free() alone keeps memory that lies below a block in use */
 #endif
   return bytes;
+}
+
+int gr_pool_allocate_by(const gr_allocator *a) {
+  int can = 1;
+  pthread_mutex_lock(&lock);
+  for (const cache *c = caches; c < caches + cache_count; c++) can = can && !c->used && !c->cached;
+  if (can) by = *a;
+  else can = !memcmp(&by, a, sizeof by);
+  pthread_mutex_unlock(&lock);
+  return can;
 }
 
 gr_pool_counts gr_pool_read(void) {

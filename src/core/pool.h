@@ -44,4 +44,17 @@ size_t gr_pool_trim(void);
 
 gr_pool_counts gr_pool_read(void);
 
+/*
+** The host's own allocators, a pair for each side or none; device: its name. They can be set while no block is in use
+** or cached, so that each goes back where it came from; returns whether that is so, or these were set already.
+*/
+typedef struct gr_allocator {
+  void *(*host)(void *user, size_t bytes, size_t alignment);
+  void (*free_host)(void *user, void *memory, size_t bytes);
+  void *(*device)(void *user, const char *device, size_t bytes);
+  void (*free_device)(void *user, const char *device, void *memory, size_t bytes);
+  void *user;
+} gr_allocator;
+int gr_pool_allocate_by(const gr_allocator *);
+
 #endif

@@ -1,8 +1,10 @@
 #include "src/core/random.h"
 
+#include <stdio.h>
 #include "kernels/numerics/random.h"
 #include "src/core/lookup.h"
 #include "src/core/ops.h"
+#include "src/core/ranks/meet.h"
 #include "src/core/select.h"
 
 void gr_random_start(gr_context *c, uint64_t seed) {
@@ -16,10 +18,73 @@ gr_draw gr_random_take(gr_context *c) { return (gr_draw){c->seed, GR_STREAMS << 
 #define MARK(k) ((uint64_t)(k) << 61)
 enum { EXPONENTIAL = 1, WHOLE, ORDER, DRAWS, KEYS, RANKS };
 
+/*
+** A part of numbers that lie over ranks: they are made in groups of so many, so of the group in which this rank's first
+** one is all are made, on the CPU, and those before it left out.
+*/
+typedef struct part {
+  gr_array made;
+  int64_t skipped;
+  uint64_t first; /* group */
+} part;
+
+static gr_status begin_part(gr_context *c, const gr_array *out, int group, const char *what, gr_draw d, part *p) {
+  char text[200];
+  snprintf(text, sizeof text, "%s of %s, seed %lld, stream %llu", what, gr_dtypes[out->dtype].name, (long long)d.seed,
+           (unsigned long long)d.stream);
+  gr_status status = gr_ranks_meet(c, text, out->n, 0, GR_OK);
+  if (status != GR_OK) return status;
+  p->skipped = gr_ranks_before(c) % group;
+  p->first = (uint64_t)(gr_ranks_before(c) / group);
+  return gr_ranks_agree(c, gr_array_make_beside(c, out, &p->made, out->dtype, out->n + p->skipped));
+}
+
+static gr_status end_part(gr_context *c, gr_status status, part *p, gr_array *out) {
+  gr_array own = {0};
+  if (status == GR_OK && out->n) {
+    gr_array_view(&p->made, &own, p->skipped, 1, out->n);
+    status = gr_copy(c, &own, out);
+    gr_array_release(&own);
+  }
+  gr_array_release(&p->made);
+  return status;
+}
+
+static gr_status numbers_part(gr_context *c, gr_array *out, gr_draw d, gr_random_job job) {
+  part p = {.skipped = 0};
+  char what[32];
+  snprintf(what, sizeof what, "random numbers (kind %d)", job.kind);
+  gr_status status = begin_part(c, out, gr_random_group(out->dtype), what, d, &p);
+  if (status == GR_OK) {
+    job.n = p.made.n;
+    job.first = p.first;
+    status = gr_array_write(&p.made, GR_HOST, 1, &job.out);
+  }
+  if (status == GR_OK && out->n)
+    status = gr_fail_from(c, out->storage->queue, c->host->cpu()->random(out->storage->queue, &job), "random", 0);
+  return end_part(c, status, &p, out);
+}
+
+static gr_status whole_part(gr_context *c, gr_array *out, gr_draw d, gr_whole_job job) {
+  part p = {.skipped = 0};
+  char what[96];
+  snprintf(what, sizeof what, "randint from %lld, %llu numbers", (long long)job.low, (unsigned long long)job.range);
+  gr_status status = begin_part(c, out, gr_whole_group(job.range), what, d, &p);
+  if (status == GR_OK) {
+    job.n = p.made.n;
+    job.first = p.first;
+    status = gr_array_write(&p.made, GR_HOST, 1, &job.out);
+  }
+  if (status == GR_OK && out->n)
+    status = gr_fail_from(c, out->storage->queue, c->host->cpu()->whole(out->storage->queue, &job), "randint", 0);
+  return end_part(c, status, &p, out);
+}
+
 static gr_status numbers(gr_context *c, gr_array *out, gr_draw d, int kind, uint64_t mark) {
   gr_queue *q = out->storage->queue;
   const uint64_t stream = kind == GR_NORMAL ? d.stream | GR_STREAMS : d.stream;
   gr_random_job job = {.dtype = out->dtype, .n = out->n, .seed = d.seed, .stream = stream, .kind = kind, .mark = mark};
+  if (c->comm) return numbers_part(c, out, d, job);
   gr_status status = gr_array_write(out, gr_kernel_side(out->storage), 1, &job.out);
   if (status != GR_OK || out->n == 0) return status;
   return gr_fail_from(c, q, q->backend->random(q, &job), "random", 0);
@@ -41,6 +106,7 @@ static gr_status whole(gr_context *c, gr_array *out, gr_draw d, int64_t low, uin
                       .low = low,
                       .range = range};
   gr_vec v;
+  if (c->comm) return whole_part(c, out, d, job);
   gr_status status = sums ? gr_array_read(sums, side, &v) : GR_OK;
   if (sums) job.sums = v.data, job.count = sums->n;
   if (status == GR_OK) status = gr_array_write(out, side, 1, &job.out);

@@ -1,7 +1,10 @@
 #include "src/core/select.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include "kernels/numerics/digest.h"
 #include "src/core/pool.h"
+#include "src/core/ranks/meet.h"
 #include "src/core/select_few.h"
 #include "src/core/select_weighted.h"
 
@@ -101,7 +104,9 @@ static gr_status count_digit(selection *s, int64_t first, int64_t *next, int *bi
     job.counts = (int64_t *)(uintptr_t)v.data;
     status = gr_fail_from(s->c, q, q->backend->digits(q, &job), "quantile", 0);
   }
-  if (status == GR_OK) status = gr_array_read(&counts, GR_HOST, &v);
+  if (status == GR_OK && s->c->comm) status = gr_array_write(&counts, GR_HOST, 0, &v);
+  else if (status == GR_OK) status = gr_array_read(&counts, GR_HOST, &v);
+  if (s->c->comm) status = gr_ranks_add(s->c, (uint64_t *)(uintptr_t)v.data, slots + 1, status);
   if (status == GR_OK) {
     const int64_t *got = v.data;
     s->nans = got[slots];
@@ -159,7 +164,8 @@ static gr_status select_all(selection *s) {
     next = 0;
     while (next < s->count && status == GR_OK && !s->nans) status = count_digit(s, next, &next, &bits, &candidates);
     s->known += bits;
-    if (status == GR_OK && !s->nans && pays(s, candidates)) status = pick_candidates(s, candidates);
+    /* Over ranks, candidates of one would not be worth a decision of all. */
+    if (status == GR_OK && !s->nans && !s->c->comm && pays(s, candidates)) status = pick_candidates(s, candidates);
   }
   return status;
 }
@@ -171,6 +177,7 @@ static int is_few(const selection *s) {
   const gr_storage *from = s->data.storage;
   const int64_t size = gr_size(s->data.dtype), apart = s->data.stride < 0 ? -s->data.stride : s->data.stride;
   const int own = gr_kernel_side(from) == GR_HOST;
+  if (s->c->comm) return 0;
   if (from->queue->error[0] || s->data.n > (own ? 4 : 1) * HOST_ELEMENTS * size / s->count) return 0;
   return own || from->full[GR_HOST] || (from->bytes <= 4 * HOST_BYTES && (s->data.n - 1) * apart < HOST_BYTES);
 }
@@ -313,15 +320,32 @@ static gr_value result_of(const selection *s, position p, gr_quantile_method met
   return gr_value_f(between(low.v[0].f, high.v[0].f, p.weight));
 }
 
+/* Meets the other ranks, whose elements are searched together: *n becomes how many these are. */
+static gr_status meet(gr_context *c, const gr_array *a, const double *q, int64_t count, gr_quantile_method method,
+                      int64_t *n, gr_status mine) {
+  uint64_t sum[2] = {0, 0};
+  char text[128];
+  for (int64_t k = 0; k < count; k++) gr_digest_add(sum, gr_bits64(q[k]), (uint64_t)k);
+  snprintf(text, sizeof text, "quantile of %s, method %d, of %lld shares from %.17g on (digest %016llx)",
+           gr_dtypes[a->dtype].name, (int)method, (long long)count, q[0], (unsigned long long)sum[0]);
+  gr_status status = gr_ranks_meet(c, text, a->n, 1, mine);
+  *n = gr_ranks_all(c);
+  return status == GR_OK && *n == 0 ? gr_fail(c, GR_BAD, "array is empty on all ranks: 'quantile' needs an element")
+                                    : status;
+}
+
 gr_status gr_quantiles(gr_context *c, const gr_array *a, const double *q, int64_t count, gr_quantile_method method,
                        gr_value *out) {
   selection s = {.c = c, .data = *a, .width = 8 * gr_size(a->dtype)};
-  int64_t k, kept = 0;
+  int64_t k, n = a->n, kept = 0;
+  gr_status status = GR_OK;
   if (count == 0) return GR_OK;
   s.ranks = calloc((size_t)count * 2, sizeof *s.ranks);
-  if (!s.ranks) return gr_fail(c, GR_NO_MEMORY, "out of memory: %lld shares asked", (long long)count);
+  if (!s.ranks) status = gr_fail(c, GR_NO_MEMORY, "out of memory: %lld shares asked", (long long)count);
+  if (c->comm) status = meet(c, a, q, count, method, &n, status);
+  if (status != GR_OK) return free(s.ranks), status;
   for (k = 0; k < count; k++) {
-    const position p = position_of(q[k], a->n, method);
+    const position p = position_of(q[k], n, method);
     s.ranks[2 * k].wanted = p.low;
     s.ranks[2 * k + 1].wanted = p.high;
   }
@@ -330,8 +354,8 @@ gr_status gr_quantiles(gr_context *c, const gr_array *a, const double *q, int64_
     if (k == 0 || s.ranks[k].wanted != s.ranks[kept - 1].wanted) s.ranks[kept++] = s.ranks[k];
   s.count = kept;
   for (k = 0; k < kept; k++) s.ranks[k].left = s.ranks[k].wanted;
-  gr_status status = is_few(&s) ? select_few(&s) : select_all(&s);
-  for (k = 0; k < count && status == GR_OK; k++) out[k] = result_of(&s, position_of(q[k], a->n, method), method);
+  status = is_few(&s) ? select_few(&s) : select_all(&s);
+  for (k = 0; k < count && status == GR_OK; k++) out[k] = result_of(&s, position_of(q[k], n, method), method);
   gr_array_release(&s.picked);
   free(s.ranks);
   return status;
@@ -350,26 +374,66 @@ static void vector_of(gr_shape s, const gr_array *a, int64_t k, gr_array *out) {
   else gr_array_view(a, out, 0, 1, a->n);
 }
 
-gr_status gr_quantiles_each(gr_context *c, gr_shape shape, const gr_array *a, const gr_array *weights, const double *q,
-                            int64_t count, gr_quantile_method method, gr_array *out) {
-  const int64_t vectors = shape.rows ? gr_shape_results(shape, a->n) : 1;
+/* What is present of vector k. */
+static gr_status keep_present(gr_context *c, gr_shape shape, const gr_sample *s, int64_t k, gr_array *a, gr_array *w) {
+  gr_array mask = {0}, kept[2] = {{0}, {0}};
+  gr_partial p = {.a = {NULL, a}, .missing = s->missing};
+  if (s->missing.mask.a) vector_of(shape, s->missing.mask.a, k, &mask), p.missing.mask.a = &mask;
+  gr_status status = gr_partial_compact(c, &p, (gr_reduced){NULL, a}, &kept[0]);
+  if (status == GR_OK && s->weights) status = gr_partial_compact(c, &p, (gr_reduced){NULL, w}, &kept[1]);
+  if (status == GR_OK && kept[0].n == 0) status = gr_partial_none(c, &s->missing, shape, 0, k, s->name);
+  gr_array_release(&mask);
+  gr_array_release(a);
+  gr_array_release(w);
+  *a = kept[0];
+  *w = kept[1];
+  return status;
+}
+
+/* Of vector k; a mask is an array. */
+static gr_status quantiles_of(gr_context *c, gr_shape shape, const gr_sample *s, int64_t k, const double *q,
+                              int64_t count, gr_quantile_method method, gr_value *out) {
+  gr_array a = {0}, w = {0};
+  gr_status status = GR_OK;
+  vector_of(shape, s->a, k, &a);
+  if (s->weights) vector_of(shape, s->weights, k, &w);
+  if (gr_may_miss(&s->missing)) status = keep_present(c, shape, s, k, &a, &w);
+  if (status == GR_OK)
+    status = s->weights ? gr_quantiles_weighted(c, &a, &w, q, count, out) : gr_quantiles(c, &a, q, count, method, out);
+  gr_array_release(&a);
+  gr_array_release(&w);
+  return status;
+}
+
+gr_status gr_quantiles_sampled(gr_context *c, const gr_sample *sample, const double *q, int64_t count,
+                               gr_quantile_method method, gr_value *out) {
+  gr_sample s = *sample;
+  const gr_status status = gr_reduced_eval(c, &s.missing.mask);
+  return status == GR_OK ? quantiles_of(c, (gr_shape){.axis = 2}, &s, 0, q, count, method, out) : status;
+}
+
+/* Where a vector may have nothing, results go to out when all of them are known. */
+gr_status gr_quantiles_each(gr_context *c, gr_shape shape, const gr_sample *sample, const double *q, int64_t count,
+                            gr_quantile_method method, gr_array *out) {
+  gr_sample s = *sample;
+  const int64_t vectors = shape.rows ? gr_shape_results(shape, s.a->n) : 1;
+  const int apart = gr_may_miss(&s.missing);
   gr_value *results = malloc((size_t)count * sizeof *results + 1);
+  gr_array own = {0}, *const to = apart ? &own : out;
   gr_vec v;
   gr_status status = results ? GR_OK : gr_fail(c, GR_NO_MEMORY, "out of memory: %lld shares asked", (long long)count);
   gr_stop_begin(&c->stop);
+  if (status == GR_OK) status = gr_reduced_eval(c, &s.missing.mask);
+  if (status == GR_OK && apart) status = gr_array_make_beside(c, s.a, &own, out->dtype, out->n);
   for (int64_t k = 0; k < vectors && status == GR_OK; k++) {
-    gr_array one = {0}, w = {0};
     if (k && k % 64 == 0 && (status = gr_context_look(c)) != GR_OK) break;
-    vector_of(shape, a, k, &one);
-    if (weights) vector_of(shape, weights, k, &w);
-    status = weights ? gr_quantiles_weighted(c, &one, &w, q, count, results)
-                     : gr_quantiles(c, &one, q, count, method, results);
-    gr_array_release(&one);
-    gr_array_release(&w);
-    if (status == GR_OK) status = gr_array_write(out, GR_HOST, k == 0, &v);
+    status = quantiles_of(c, shape, &s, k, q, count, method, results);
+    if (status == GR_OK) status = gr_array_write(to, GR_HOST, k == 0, &v);
     for (int64_t j = 0; j < count && status == GR_OK; j++)
-      put_value(&results[j], out->dtype, (char *)(uintptr_t)v.data + (j * vectors + k) * v.stride);
+      put_value(&results[j], to->dtype, (char *)(uintptr_t)v.data + (j * vectors + k) * v.stride);
   }
+  if (apart && status == GR_OK) status = gr_copy(c, &own, out);
+  gr_array_release(&own);
   free(results);
   return status;
 }

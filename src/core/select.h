@@ -2,7 +2,7 @@
 #ifndef GR_SELECT_H
 #define GR_SELECT_H
 
-#include "src/core/ops.h"
+#include "src/core/formula/present.h"
 
 /* Those that NumPy has. X(id, name); GR_MIDDLE is the median's: the middle element, or the mean of the two there,
    rounded once. */
@@ -37,11 +37,22 @@ gr_status gr_quantiles(gr_context *, const gr_array *a, const double *q, int64_t
                        gr_value *out);
 
 /*
-** The same of each row or column, into out: share after share, each with a result of every vector. weights: NULL, or as
-** gr_quantiles_weighted (select_weighted.h) takes them; the method is not looked at, then.
+** Whose quantiles they are. weights: NULL, or as gr_quantiles_weighted (select_weighted.h) takes them; the method is
+** not looked at, then. What is present is copied first where some may be missing; a vector without any is GR_BAD, with
+** words that have the function's name.
 */
-gr_status gr_quantiles_each(gr_context *, gr_shape, const gr_array *a, const gr_array *weights, const double *q,
-                            int64_t count, gr_quantile_method, gr_array *out);
+typedef struct gr_sample {
+  const gr_array *a, *weights;
+  gr_missing missing;
+  const char *name;
+} gr_sample;
+
+/* The same of each row or column, or of the whole, into out: share after share, each with a result of every vector. */
+gr_status gr_quantiles_each(gr_context *, gr_shape, const gr_sample *, const double *q, int64_t count,
+                            gr_quantile_method, gr_array *out);
+/* Of the whole, to the host. */
+gr_status gr_quantiles_sampled(gr_context *, const gr_sample *, const double *q, int64_t count, gr_quantile_method,
+                               gr_value *out);
 
 /* The element of that rank, from 0 for the least; NaN if there is one. */
 gr_status gr_ranked(gr_context *, const gr_array *a, int64_t wanted, gr_value *out);

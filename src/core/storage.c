@@ -74,7 +74,7 @@ static gr_storage *take_spare(gr_context *c, size_t room) {
 static int make_spare(gr_storage *s) {
   gr_context *c = s->context;
   gr_storage **list;
-  if (s->bytes > GR_CHUNK || s->memory[GR_DEVSIDE] || s->owner != GR_OWNED) return 0;
+  if (s->bytes > GR_CHUNK || s->memory[GR_DEVSIDE] || s->owner != GR_OWNED || s->outside) return 0;
   if (c->spared + s->room[GR_HOST] > SPARED_MOST) return 0;
   if (s->memory[GR_HOST]) {
     s->kept = s->memory[GR_HOST];
@@ -82,6 +82,7 @@ static int make_spare(gr_storage *s) {
     c->live -= s->room[GR_HOST];
   }
   if (!s->kept) return 0;
+  s->exported = 0;
   free(s->even);
   s->even = NULL;
   list = &c->spare[gr_pool_class(s->room[GR_HOST])];
@@ -133,9 +134,11 @@ void gr_storage_keep(gr_storage *s) {
 
 static void drop_device_copy(gr_storage *s) {
   if (!s->memory[GR_DEVSIDE]) return;
-  gr_pool_give(s->queue->backend, s->queue, s->memory[GR_DEVSIDE], s->room[GR_DEVSIDE]);
+  if (!s->lent) {
+    gr_pool_give(s->queue->backend, s->queue, s->memory[GR_DEVSIDE], s->room[GR_DEVSIDE]);
+    s->context->live -= s->room[GR_DEVSIDE];
+  }
   s->memory[GR_DEVSIDE] = NULL;
-  s->context->live -= s->room[GR_DEVSIDE];
 }
 
 int gr_storage_leave(gr_storage *s, gr_queue *cpu) {
@@ -172,12 +175,51 @@ void gr_storage_drop(gr_storage *s) {
   gr_context_drop(context);
 }
 
+size_t gr_storage_held(const gr_storage *s) {
+  const size_t host = s->memory[GR_HOST] && s->owner != GR_WRAPPED ? s->room[GR_HOST] : 0;
+  return host + (s->memory[GR_DEVSIDE] && !s->lent ? s->room[GR_DEVSIDE] : 0);
+}
+
+void gr_storage_depart(gr_storage *s) {
+  gr_context *c = s->context;
+  c->live -= gr_storage_held(s);
+  c->storages--;
+  s->context = NULL;
+  s->queue = NULL;
+  gr_context_drop(c);
+}
+
+void gr_storage_join(gr_storage *s, gr_context *c, gr_queue *q) {
+  s->context = c;
+  s->queue = q;
+  c->refs++;
+  c->storages++;
+  c->live += gr_storage_held(s);
+}
+
+void gr_storage_discard(gr_storage *s, gr_backend *backend) {
+  gr_context nobody = {.live = gr_storage_held(s)};
+  if (s->memory[GR_DEVSIDE] && !s->lent) {
+    gr_pool_give(backend, NULL, s->memory[GR_DEVSIDE], s->room[GR_DEVSIDE]);
+    s->memory[GR_DEVSIDE] = NULL;
+  }
+  s->context = &nobody;
+  free_storage(s);
+}
+
 void gr_storage_adopt(gr_storage *s, void *memory, gr_owner owner) {
   s->memory[GR_HOST] = memory;
   s->owner = (unsigned char)owner;
   if (owner != GR_WRAPPED) s->context->live += s->room[GR_HOST];
   if (s->bytes) set_bits(s, GR_HOST, 0, gr_storage_chunks(s) - 1, 1);
   s->full[GR_HOST] = 1;
+}
+
+void gr_storage_borrow(gr_storage *s, void *memory) {
+  s->memory[GR_DEVSIDE] = memory;
+  s->lent = 1;
+  if (s->bytes) set_bits(s, GR_DEVSIDE, 0, gr_storage_chunks(s) - 1, 1);
+  s->full[GR_DEVSIDE] = 1;
 }
 
 gr_status gr_storage_even(gr_storage *s, double first, double last, int64_t bins) {
@@ -240,6 +282,7 @@ static gr_status bring_run(gr_storage *s, gr_side side, size_t first, size_t las
   else if (!from_other) status = b->zero(s->queue, here, to - from);
   else if (side == GR_HOST && s->outside) status = s->outside->download(s, from, to);
   else if (side == GR_HOST) status = b->download(s->queue, here, there, to - from);
+  else if (s->outside) status = s->outside->upload(s, from, to);
   else status = b->upload(s->queue, here, there, to - from);
   if (status == GR_DEVICE && s->queue->lost && from_other && side == GR_HOST) return gr_fail_gone(s->context, s->queue);
   if (status != GR_OK) return gr_fail_from(s->context, s->queue, status, "moving data", to - from);

@@ -25,8 +25,11 @@ typedef enum gr_owner { GR_OWNED, GR_MAPPED, GR_WRAPPED } gr_owner;
 typedef struct gr_outside {
   /* Called before a read or write of [from, to) on side: the memory may have moved or changed since. */
   gr_status (*refresh)(gr_storage *, gr_side, size_t from, size_t to, int write);
-  gr_status (*download)(gr_storage *, size_t from, size_t to); /* device bytes into the host's elements alone */
-  void (*release)(gr_storage *);                               /* at the last drop */
+  /* Bytes that go to the other side; into the memory of somebody else the elements alone. */
+  gr_status (*download)(gr_storage *, size_t from, size_t to);
+  gr_status (*upload)(gr_storage *, size_t from, size_t to);
+  void (*release)(gr_storage *); /* at the last drop */
+  int roams; /* release may be called from any thread, and with no context: the storage may go to another */
 } gr_outside;
 
 struct gr_storage {
@@ -37,8 +40,10 @@ struct gr_storage {
   unsigned char owner; /* a gr_owner */
   /* Wrapped memory that may change or move: full stays 0, so that each use calls refresh. */
   unsigned char must_revalidate;
+  unsigned char lent; /* the device copy is somebody else's, which outside->release gives back */
   unsigned char full[2];
-  gr_outside *outside;       /* of GR_WRAPPED, else NULL: the head of the struct that these functions know */
+  unsigned char exported; /* others may write to the memory that kernels use (dlpack.h), so it stays what it is */
+  gr_outside *outside;    /* of wrapped and of lent memory, else NULL: the head of a struct that its functions know */
   struct gr_edges_job *even; /* not NULL: chunks that are current nowhere are these even edges, not zeros */
   char *memory[2], *kept;    /* kept: host memory of a spare storage, until it is needed */
   size_t bytes, room[2];     /* room: bytes of each copy as the pool gives it; the host's is known before */
@@ -63,6 +68,15 @@ void gr_storage_trim(gr_context *); /* frees the spares: their memory goes to th
 /* Makes a new storage hold bins + 1 even edges, which are computed on the host when they are first read. */
 gr_status gr_storage_even(gr_storage *, double first, double last, int64_t bins);
 
+/*
+** A storage between two contexts, which nobody else refers to, and whose work is done: it leaves the one, and joins the
+** other on a queue of the same device, or is discarded. Meanwhile it belongs to no thread.
+*/
+void gr_storage_depart(gr_storage *);
+void gr_storage_join(gr_storage *, gr_context *, gr_queue *);
+void gr_storage_discard(gr_storage *, gr_backend *);
+size_t gr_storage_held(const gr_storage *); /* bytes of its memory that count as its context's */
+
 static inline size_t gr_storage_chunks(const gr_storage *s) { return (s->bytes + GR_CHUNK - 1) / GR_CHUNK; }
 
 /* The side on which kernels of this storage's backend run. */
@@ -82,6 +96,8 @@ gr_status gr_storage_write(gr_storage *, gr_side, size_t from, size_t to, int wh
 
 /* The host copy is a private mapping of a file (unmapped at the end) or wrapped, ready to read. */
 void gr_storage_adopt(gr_storage *, void *memory, gr_owner);
+/* The device copy is somebody else's, all of it current. */
+void gr_storage_borrow(gr_storage *, void *memory);
 
 /* For wrap.c: whether a chunk is current on a side, and marking chunks first .. last so. */
 int gr_storage_current(const gr_storage *, gr_side, size_t chunk);

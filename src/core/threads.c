@@ -271,10 +271,54 @@ static void await(void) {
   pthread_mutex_unlock(&pool.lock);
 }
 
+/* ---- the host's threads ---- */
+
+static struct {
+  _Atomic(gr_threads_host *) run;
+  void *_Atomic user;
+} host;
+
+void gr_threads_by(gr_threads_host *run, void *user) {
+  atomic_store(&host.user, user);
+  atomic_store(&host.run, run);
+}
+
+typedef struct lent_job {
+  void (*body)(void *, int64_t);
+  void *arg;
+  atomic_int *stopped;
+  int64_t pieces;
+  _Atomic int64_t next;
+} lent_job;
+
+/* Whoever is called takes the next piece, whatever its number is: so each is done once, however the host calls. */
+static void lent_piece(void *work, int64_t number) {
+  lent_job *job = work;
+  const gr_watch before = gr_watching;
+  const gr_rounding mode = gr_rounding_enter();
+  (void)number;
+  if (gr_watching.stopped != job->stopped) gr_watching = (gr_watch){.stopped = job->stopped};
+  const int64_t k = atomic_fetch_add(&job->next, 1);
+  if (k < job->pieces && !(k && gr_stopped())) job->body(job->arg, k);
+  gr_watching = before;
+  gr_rounding_leave(mode);
+}
+
+static void run_by_host(gr_threads_host *run, int64_t pieces, void (*body)(void *, int64_t), void *arg) {
+  lent_job job = {.body = body, .arg = arg, .stopped = gr_watching.stopped, .pieces = pieces};
+  run(atomic_load(&host.user), pieces, lent_piece, &job);
+  while (atomic_load(&job.next) < pieces && !(atomic_load(&job.next) && gr_stopped())) lent_piece(&job, 0);
+}
+
 void gr_threads_run(int64_t pieces, void (*body)(void *arg, int64_t k), void *arg) {
   const int limit = gr_threads_count();
+  gr_threads_host *const lent = atomic_load_explicit(&host.run, memory_order_acquire);
   int idle = 0;
   int64_t k;
+  if (lent && pieces > 1 && limit > 1) {
+    run_by_host(lent, pieces, body, arg);
+    return;
+  }
   if (pieces < 2 || limit < 2 || !atomic_compare_exchange_strong(&pool.busy, &idle, 1)) {
     for (k = 0; k < pieces && !(k && gr_stopped()); k++) body(arg, k);
     return;

@@ -16,6 +16,13 @@
 */
 void gr_threads_run(int64_t pieces, void (*body)(void *arg, int64_t k), void *arg);
 
+/*
+** The host's own threads in place of these: run calls piece(work, k) for each k below pieces, on whatever threads, and
+** returns when all have returned. What it leaves out the caller does. NULL: the pool's threads again.
+*/
+typedef void gr_threads_host(void *user, int64_t pieces, void (*piece)(void *work, int64_t k), void *work);
+void gr_threads_by(gr_threads_host *, void *user);
+
 #define GR_MOST_THREADS 1024
 
 /* How many threads work, the caller included: GPUREDUCE_THREADS, or the CPUs that this process may use. */

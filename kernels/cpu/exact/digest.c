@@ -21,7 +21,7 @@ static void do_piece(void *arg, int64_t p) {
     uint64_t word;
     if (k < whole) memcpy(&word, (const char *)w->job->a.data + 8 * k, 8);
     else word = gr_digest_word(&w->job->a, w->job->n, w->size, k);
-    gr_digest_add(sum, word, (uint64_t)k);
+    gr_digest_add(sum, word, (uint64_t)(w->job->first + k));
   }
 }
 
@@ -39,5 +39,5 @@ void gr_cpu_digest(const gr_digest_job *job, uint64_t result[2], gr_parallel par
     result[0] += w.sum[p][0];
     result[1] += w.sum[p][1];
   }
-  gr_digest_finish(result, (uint64_t)(job->n * w.size));
+  if (!job->raw) gr_digest_finish(result, (uint64_t)(job->n * w.size));
 }

@@ -159,48 +159,66 @@ static int64_t vector_at(const gr_reduce_job *job, int64_t v, int64_t *n) {
   return v * job->n;
 }
 
-static void put(const formula *f, int64_t v, int64_t n, gr_acc acc) {
-  gr_reduce_job one = f->job->consumers[0].job;
-  gr_plan plan = f->consumers[0];
+static void put(const formula *f, int k, int64_t v, int64_t n, gr_acc acc) {
+  gr_reduce_job one = f->job->consumers[k].job;
+  gr_plan plan = f->consumers[k];
   one.n = n;
   plan.job = &one;
   gr_finish_vector(&plan, v, acc);
 }
 
-/* As many rows as output buffers hold, by the kernels for rows that lie in memory. */
-static int64_t reduce_short_rows(const formula *f, int set, int64_t v, int64_t end) {
-  const gr_reduce_job *job = &f->job->consumers[0].job;
-  const gr_consumer *asked = &f->job->consumers[0];
-  const int64_t most = f->feed.stretch / job->n, rows = most < end - v ? most : end - v, from = v * job->n;
-  const int out = gr_size_of(job->out_dtype);
-  gr_reduce_job part = *job;
-  gr_feed_make(&f->feed, set, from, rows * job->n);
+static void put_all(const formula *f, int64_t v, int64_t n, const gr_acc *acc) {
+  int k;
+  for (k = 0; k < f->count; k++) put(f, k, v, n, acc[k]);
+}
+
+/* Rows of one consumer that have been made, by the kernels for rows that lie in memory. */
+static void reduce_made_rows(const formula *f, int set, int k, int64_t v, int64_t rows) {
+  const gr_consumer *asked = &f->job->consumers[k];
+  const int64_t n = asked->job.n, from = v * n;
+  const int out = gr_size_of(asked->job.out_dtype);
+  gr_reduce_job part = asked->job;
   part.count = rows;
   part.a.data = side(f, set, asked->a, from);
   part.b.data = side(f, set, asked->b, from);
-  part.a.stride = part.b.stride = f->consumers[0].size;
-  part.a.step = part.b.step = job->n * f->consumers[0].size;
-  part.out = (char *)job->out + v * out;
-  if (job->out2) part.out2 = (char *)job->out2 + v * out;
+  part.a.stride = part.b.stride = f->consumers[k].size;
+  part.a.step = part.b.step = n * f->consumers[k].size;
+  part.out = (char *)part.out + v * out;
+  if (part.out2) part.out2 = (char *)part.out2 + v * out;
   gr_cpu_reduce(&part, NULL);
+}
+
+/* As many rows as output buffers hold. */
+static int64_t reduce_short_rows(const formula *f, int set, int64_t v, int64_t end) {
+  const int64_t n = f->job->consumers[0].job.n, most = f->feed.stretch / n, rows = most < end - v ? most : end - v;
+  int k;
+  gr_feed_make(&f->feed, set, v * n, rows * n);
+  for (k = 0; k < f->count; k++) reduce_made_rows(f, set, k, v, rows);
   return rows;
+}
+
+/* The same of segments: `first` is where the first of them begins. */
+static void reduce_made_segments(const formula *f, int set, int k, int64_t v, int64_t count, int64_t first) {
+  const gr_consumer *asked = &f->job->consumers[k];
+  const gr_plan *p = &f->consumers[k];
+  const char *a = side(f, set, asked->a, first), *b = side(f, set, asked->b, first);
+  int64_t i, n, at = 0;
+  for (i = 0; i < count; i++, at += n) {
+    vector_at(&asked->job, v + i, &n);
+    put(f, k, v + i, n,
+        n == 0 ? gr_identity(p->kind, p->red == GR_RED_PROD)
+               : p->span(a + at * p->size, b ? b + at * p->size : NULL, n, &asked->job));
+  }
 }
 
 /* Segments that follow one another, as many as output buffers hold. */
 static int64_t reduce_short_segments(const formula *f, int set, int64_t v, int64_t end) {
   const gr_reduce_job *job = &f->job->consumers[0].job;
-  const gr_consumer *asked = &f->job->consumers[0];
-  const gr_plan *p = &f->consumers[0];
-  int64_t n, first = vector_at(job, v, &n), total = n, count = 1, k, at = 0;
+  int64_t n, first = vector_at(job, v, &n), total = n, count = 1;
+  int k;
   while (v + count < end && (vector_at(job, v + count, &n), total + n <= f->feed.stretch)) total += n, count++;
   if (total) gr_feed_make(&f->feed, set, first, total);
-  for (k = 0; k < count; k++, at += n) {
-    const char *a = side(f, set, asked->a, first), *b = side(f, set, asked->b, first);
-    vector_at(job, v + k, &n);
-    put(f, v + k, n,
-        n == 0 ? gr_identity(p->kind, p->red == GR_RED_PROD)
-               : p->span(a + at * p->size, b ? b + at * p->size : NULL, n, job));
-  }
+  for (k = 0; k < f->count; k++) reduce_made_segments(f, set, k, v, count, first);
   return count;
 }
 
@@ -217,7 +235,7 @@ static void do_vectors(void *arg, int64_t k) {
       gr_acc acc[GR_FORMULA_TOGETHER];
       if (n <= s->most) {
         reduce_stretch(f, set, from, from, n, acc);
-        put(f, v, n, acc[0]);
+        put_all(f, v, n, acc);
       }
       v++;
     } else if (job->offsets) {
@@ -238,7 +256,7 @@ static void reduce_each(formula *f, gr_parallel parallel) {
   if (job->n == 0 && !job->offsets) {
     for (v = 0; v < job->count; v++) {
       reduce_vector(f, 0, 0, NULL, acc);
-      put(f, v, 0, acc[0]);
+      put_all(f, v, 0, acc);
     }
     return;
   }
@@ -251,7 +269,7 @@ static void reduce_each(formula *f, gr_parallel parallel) {
       continue;
     }
     reduce_vector(f, from, n, parallel, acc);
-    put(f, v, n, acc[0]);
+    put_all(f, v, n, acc);
   }
 }
 

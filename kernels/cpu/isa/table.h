@@ -5,6 +5,7 @@
 #ifndef GR_CPU_TABLE_H
 #define GR_CPU_TABLE_H
 
+#include "kernels/numerics/counter.h"
 #include "kernels/numerics/numerics.h"
 #include "kernels/cpu/kernels_cpu.h"
 
@@ -192,25 +193,6 @@ static inline double gr_widened(gr_dtype t, const char *p) {
 #undef GR_X
   }
   return 0;
-}
-
-/* Partial results of neighbouring subtrees, folded as soon as two of a size have met: a binary counter. */
-typedef struct gr_counter {
-  gr_acc node[64];
-  int top;
-  uint64_t count;
-} gr_counter;
-
-static inline void gr_counter_push(gr_counter *c, gr_reducer red, gr_acc_kind kind, gr_acc acc) {
-  uint64_t k;
-  for (k = c->count++; k & 1; k >>= 1) acc = gr_merge(red, kind, c->node[--c->top], acc);
-  c->node[c->top++] = acc;
-}
-
-static inline gr_acc gr_counter_fold(gr_counter *c, gr_reducer red, gr_acc_kind kind) {
-  gr_acc acc = c->node[--c->top];
-  while (c->top > 0) acc = gr_merge(red, kind, c->node[--c->top], acc);
-  return acc;
 }
 
 #endif

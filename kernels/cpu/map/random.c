@@ -34,7 +34,7 @@ static void do_random(void *arg, int64_t k) {
   int64_t g, i;
   for (g = k * RANDOM_GROUPS; g < end; g++) {
     double x[4];
-    gr_random_fill(job->dtype, job->seed, job->stream, job->mark, (uint64_t)g, job->kind, x);
+    gr_random_fill(job->dtype, job->seed, job->stream, job->mark, job->first + (uint64_t)g, job->kind, x);
     for (i = 0; i < group && g * group + i < job->n; i++)
       put(job->dtype, (char *)(uintptr_t)job->out.data + (g * group + i) * job->out.stride, x[i]);
   }
@@ -82,7 +82,7 @@ static void do_whole(void *arg, int64_t piece) {
     uint64_t y[2];
     int k;
     for (k = 0; k < m; k++) {
-      if (k % group == 0) gr_whole_fill(job, (uint64_t)((from + k) / group), y);
+      if (k % group == 0) gr_whole_fill(job, job->first + (uint64_t)((from + k) / group), y);
       x[k] = gr_whole_number(job, y[k % group]);
     }
     put_whole(job->dtype, &job->out, from, m, x);

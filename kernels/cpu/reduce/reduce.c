@@ -235,6 +235,12 @@ gr_value gr_cpu_reduce_value(const gr_reduce_job *job, gr_parallel parallel) {
   return r;
 }
 
+void gr_cpu_reduce_states(const gr_reduce_job *job, gr_acc *states, gr_parallel parallel) {
+  const gr_plan p = gr_plan_of(job);
+  int64_t v;
+  for (v = 0; v < job->count && !(v && v % 64 == 0 && gr_stopped()); v++) states[v] = whole_vector(&p, v, parallel);
+}
+
 void gr_cpu_reduce_small(gr_op op, gr_dtype t, const void *a, const void *b, int64_t n, gr_value *r) {
   gr_reduce_job job; /* what kernels and finish read of it */
   gr_acc acc;

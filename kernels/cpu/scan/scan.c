@@ -225,3 +225,71 @@ void gr_cpu_scan(const gr_scan_job *asked, gr_feed *feed, gr_parallel parallel) 
   }
   in_order(&s);
 }
+
+/* ---- parts ---- */
+
+static scan_state state_of(const gr_scan_job *job) {
+  const gr_cpu_table *table = gr_cpu_table_in_use();
+  scan_state s;
+  s.job = job;
+  s.feed = NULL;
+  nothing_before(job, &s.left);
+  const int slot = !s.left.ordered ? GR_SCAN_KEYS : s.left.multiply ? GR_SCAN_PROD : GR_SCAN_SUM;
+  s.total = table->scan_total[slot];
+  s.write = table->scan_write[slot];
+  return s;
+}
+
+/* A node's total joins what lies before: of tiles of a block, or of blocks of a superblock. */
+static void pass(prefix *p, gr_acc total, int64_t tiles) {
+  const int of_block = GR_SCAN_BLOCK / GR_SCAN_TILE;
+  if (!p->ordered) {
+    advance(p, total);
+    return;
+  }
+  if (tiles < of_block) {
+    scan_push_of(&p->tiles, p->multiply, total.f[0], (int)tiles);
+    if (p->tiles.count < of_block) return;
+    total.f[0] = scan_fold(&p->tiles, p->multiply);
+    p->tiles.top = p->tiles.count = 0;
+    tiles = of_block;
+  }
+  scan_push_of(&p->blocks, p->multiply, total.f[0], (int)(tiles / of_block));
+  if (p->blocks.count < GR_SCAN_TILES / of_block) return;
+  const double whole = scan_fold(&p->blocks, p->multiply);
+  p->done = p->multiply ? p->done * whole : p->done + whole;
+  p->blocks.top = p->blocks.count = 0;
+}
+
+gr_acc gr_cpu_scan_total(const gr_scan_job *job, int64_t from, int64_t n) {
+  scan_state s = state_of(job);
+  scan_counter blocks = {{0}, 0, 0};
+  gr_acc acc = gr_identity(GR_ACC_WRAP, 0);
+  for (; n > 0; n -= GR_SCAN_BLOCK, from += GR_SCAN_BLOCK) {
+    const gr_acc total = s.total(job, from, n < GR_SCAN_BLOCK ? n : GR_SCAN_BLOCK);
+    if (s.left.ordered) scan_push(&blocks, s.left.multiply, total.f[0]);
+    else advance(&s.left, total);
+  }
+  if (s.left.ordered) acc.f[0] = scan_fold(&blocks, s.left.multiply);
+  else acc.i[0] = s.left.key;
+  return acc;
+}
+
+void gr_cpu_scan_part(const gr_scan_part *part) {
+  const gr_scan_job *job = &part->job;
+  scan_state s = state_of(job);
+  int64_t from = part->first, k;
+  for (k = 0; k < part->count; k++) pass(&s.left, part->totals[k], part->tiles[k]);
+  while (from < job->n && !(from > part->first && gr_stopped())) {
+    const int64_t end = s.left.ordered ? (from / GR_SCAN_BLOCK + 1) * GR_SCAN_BLOCK : from + GR_SCAN_BLOCK;
+    const int64_t m = end < job->n ? end - from : job->n - from;
+    const gr_acc base = base_of(&s.left);
+    const scan_counter tiles = s.left.tiles;
+    const gr_acc total = s.write(job, from, m, &base, s.left.ordered && tiles.count ? &tiles : NULL);
+    from += m;
+    if (from == job->n) break;
+    s.left.tiles.top = s.left.tiles.count = 0;
+    if (s.left.ordered) advance(&s.left, total);
+    else s.left.key = total.i[0];
+  }
+}

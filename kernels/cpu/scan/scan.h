@@ -5,7 +5,6 @@
 #include "kernels/numerics/numerics.h"
 
 #define GR_SCAN_BLOCK 131072 /* elements: 32 tiles of 16 rows of 32 groups of 8 */
-#define GR_SCAN_TILE 4096
 /* What a thread takes at once, a quarter of a block: it reads it a second time from its second-level cache. */
 #define GR_SCAN_PIECE 32768
 

@@ -58,6 +58,7 @@ typedef struct gr_cuda_queue {
   gr_queue base;
   gr_cuda_device *device;
   cudaStream_t stream;
+  int lent; /* the stream is the host's */
   gr_cuda_ring small, large;
   gr_cuda_scratch work;  /* of every operation but scan */
   gr_cuda_scratch chain; /* of scan and compact alone: old values there are told from new ones by their epochs */
@@ -176,6 +177,12 @@ gr_status gr_cuda_do_weights(gr_queue *, const gr_weights_job *);
 gr_status gr_cuda_do_exact(gr_queue *, const gr_exact_job *, gr_exact *sums);
 gr_status gr_cuda_do_digest(gr_queue *, const gr_digest_job *, uint64_t result[2]);
 void gr_cuda_launches(gr_backend *); /* sets those of its functions that are one launch each */
+
+/* ---- streams.c ---- */
+
+gr_status gr_cuda_follow(gr_queue *, void *stream);
+gr_status gr_cuda_lead(gr_queue *, void *stream);
+gr_status gr_cuda_adopt(gr_queue *, void *stream);
 
 /* ---- queue.c; above it device.c ---- */
 

@@ -48,6 +48,9 @@ static cudaError_t describe(gr_cuda_device *d, int device) {
   b->download = gr_cuda_download;
   b->zero = gr_cuda_zero;
   b->wait = gr_cuda_wait;
+  b->follow = gr_cuda_follow;
+  b->lead = gr_cuda_lead;
+  b->adopt = gr_cuda_adopt;
   b->reduce = gr_cuda_do_reduce;
   b->formula = gr_cuda_do_formula;
   b->uncompiled = gr_cuda_uncompiled;

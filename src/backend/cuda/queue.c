@@ -14,7 +14,7 @@ void gr_cuda_close(gr_queue *base) {
   if (was >= 0) {
     if (q->stream) {
       (void)cudaStreamSynchronize(q->stream);
-      (void)cudaStreamDestroy(q->stream);
+      if (!q->lent) (void)cudaStreamDestroy(q->stream);
     }
     gr_cuda_ring_close(&q->small);
     gr_cuda_ring_close(&q->large);

@@ -3,13 +3,17 @@
 #define GR_FORMULA_OPERATE_H
 
 #include "src/core/formula/operator.h"
-#include "src/core/formula/run.h"
+#include "src/core/formula/present.h"
 
 /*
 ** Results of each vector of the shape, into arrays of their dtypes; out NULL: of the whole, as elements in the lowest
 ** bytes of words[k].
 */
 gr_status gr_custom_reduce(gr_context *, gr_custom *, gr_shape, gr_reduced *, gr_array *const *out, uint64_t *words);
+
+/* The same of what is present of each vector, which is copied first. */
+gr_status gr_custom_reduce_present(gr_context *, gr_custom *, gr_shape, const gr_partial *, gr_array *const *out,
+                                   uint64_t *words);
 
 /* Results at each position. */
 gr_status gr_custom_scan(gr_context *, gr_custom *, const gr_array *a, gr_array *const *out, int exclusive,

@@ -145,27 +145,28 @@ int gr_formula_together(const gr_wanted *w, int count) {
 }
 
 /* Squares left the safe range: as gr_reduce_all sees to it, of elements that are somewhere. */
-static gr_status reduce_scaled(gr_context *c, gr_wanted *w, double ddof, gr_value *r) {
+static gr_status reduce_scaled(gr_context *c, gr_wanted *w, gr_value *r) {
   gr_status status = gr_reduced_eval(c, &w->a);
   if (status == GR_OK && w->b.a) status = gr_reduced_eval(c, &w->b);
-  return status == GR_OK ? gr_reduce_all(c, w->op, w->a.a, w->b.a, ddof, r) : status;
+  return status == GR_OK ? gr_reduce_all(c, w->op, w->a.a, w->b.a, w->ddof, r) : status;
 }
 
 /* GPUREDUCE_TRACE has a line of it. */
-static void tell(gr_context *c, gr_op op, gr_shape s, const gr_wanted *w, double ddof) {
+static void tell(gr_context *c, gr_op op, gr_shape s, const gr_wanted *w) {
   if (!c->trace) return;
-  c->trace(&(gr_reduction){.op = op, .shape = s, .a = w->a.a, .b = w->b.a, .of = w->a.e, .with = w->b.e, .ddof = ddof});
+  c->trace(
+      &(gr_reduction){.op = op, .shape = s, .a = w->a.a, .b = w->b.a, .of = w->a.e, .with = w->b.e, .ddof = w->ddof});
 }
 
-static gr_status reduce_these(gr_context *c, gr_wanted *w, int count, double ddof, const gr_expression *e,
-                              gr_consumer *consumers, gr_value *results) {
+static gr_status reduce_these(gr_context *c, gr_wanted *w, int count, const gr_expression *e, gr_consumer *consumers,
+                              gr_value *results) {
   gr_queue *q = gr_expression_queue(e);
   uint64_t words[2 * GR_FORMULA_TOGETHER];
   gr_vec v[GR_FORMULA_INPUTS];
   gr_formula_job job;
   gr_status status = formula_job(c, e, q, v, &job);
   if (status != GR_OK) return status;
-  for (int k = 0; k < count; k++) consumers[k].job = reduce_job(w[k].op, w[k].a.a, ddof, e->n);
+  for (int k = 0; k < count; k++) consumers[k].job = reduce_job(w[k].op, w[k].a.a, w[k].ddof, e->n);
   job.consumers = consumers;
   job.consumer_count = count;
   job.words = words;
@@ -176,18 +177,18 @@ static gr_status reduce_these(gr_context *c, gr_wanted *w, int count, double ddo
     const gr_dtype t = w[k].a.a->dtype;
     memcpy(results[k].v, words + 2 * k, sizeof results[k].v);
     if (gr_may_overflow(w[k].op, t) && results[k].v[1].f == 0 && e->n)
-      status = reduce_scaled(c, &w[k], ddof, &results[k]); /* which tells of it */
-    else tell(c, w[k].op, (gr_shape){.axis = 2}, &w[k], ddof);
+      status = reduce_scaled(c, &w[k], &results[k]); /* which tells of it */
+    else tell(c, w[k].op, (gr_shape){.axis = 2}, &w[k]);
     results[k].is_float = gr_is_float(gr_result_dtype(w[k].op, t));
   }
   return status;
 }
 
-static gr_status reduce_merged(gr_context *c, gr_wanted *w, int count, double ddof, gr_value *results) {
+static gr_status reduce_merged(gr_context *c, gr_wanted *w, int count, gr_value *results) {
   gr_consumer consumers[GR_FORMULA_TOGETHER];
   gr_expression *e = NULL;
   gr_status status = merge_all(c, w, count, consumers, &e);
-  if (status == GR_OK) status = reduce_these(c, w, count, ddof, e, consumers, results);
+  if (status == GR_OK) status = reduce_these(c, w, count, e, consumers, results);
   drop(e);
   return status;
 }
@@ -203,28 +204,28 @@ static gr_status store_for_all(gr_context *c, gr_wanted *w, int count, gr_reduce
 }
 
 gr_status gr_formula_reduce_together(gr_context *c, gr_wanted *w, int count, gr_value *results) {
-  gr_status status = reduce_merged(c, w, count, 0, results);
+  gr_status status = reduce_merged(c, w, count, results);
   if (status != GR_NOT_FUSED) return status;
   status = GR_OK;
   for (int k = 0; k < count && status == GR_OK; k++) {
-    status = w[k].a.e || w[k].b.e ? reduce_merged(c, &w[k], 1, 0, &results[k]) : GR_NOT_FUSED;
+    status = w[k].a.e || w[k].b.e ? reduce_merged(c, &w[k], 1, &results[k]) : GR_NOT_FUSED;
     if (status != GR_NOT_FUSED) continue;
     status = store_for_all(c, w, count, w[k].a);
     if (status == GR_OK && w[k].b.a) status = store_for_all(c, w, count, w[k].b);
-    if (status == GR_OK) status = gr_reduce_all(c, w[k].op, w[k].a.a, w[k].b.a, 0, &results[k]);
+    if (status == GR_OK) status = gr_reduce_all(c, w[k].op, w[k].a.a, w[k].b.a, w[k].ddof, &results[k]);
   }
   return status;
 }
 
 gr_status gr_formula_reduce_all(gr_context *c, gr_op op, gr_reduced a, gr_reduced b, double ddof, gr_value *result) {
-  gr_wanted w = {op, a, b};
+  gr_wanted w = {op, a, b, ddof};
   gr_consumer one = {.b = -1};
   gr_status status = GR_NOT_FUSED;
   if (a.e && !b.a && can(a.e)) {
     one.a = a.e->result;
-    status = reduce_these(c, &w, 1, ddof, a.e, &one, result);
+    status = reduce_these(c, &w, 1, a.e, &one, result);
   } else if (gr_formula_together(&w, 1)) {
-    status = reduce_merged(c, &w, 1, ddof, result);
+    status = reduce_merged(c, &w, 1, result);
   }
   if (status != GR_NOT_FUSED) return status;
   status = gr_reduced_eval(c, &a);
@@ -238,7 +239,7 @@ gr_status gr_formula_reduce_all(gr_context *c, gr_op op, gr_reduced a, gr_reduce
 
 /* Positions follow one another in every vector of the shape, or across them, and no square needs a second look. */
 int gr_formula_fuses(gr_op op, gr_shape s, gr_reduced a, gr_reduced b) {
-  const gr_wanted w = {op, a, b};
+  const gr_wanted w = {op, a, b, 0};
   const int whole = s.rows == 0 && !s.segments, alike = !b.a || s.pairs;
   const int along = s.rows == 0 || (s.axis == 2 && alike), across = s.rows >= FEW_ROWS && s.axis == 1 && alike;
   if (!gr_formula_together(&w, 1)) return 0;
@@ -270,31 +271,34 @@ static gr_status each_job(gr_context *c, gr_shape s, gr_array *out, gr_array *ou
   return status;
 }
 
-static gr_status reduce_across(gr_context *c, gr_op op, gr_shape s, const gr_wanted *w, double ddof, gr_array *out,
-                               gr_array *out2) {
-  gr_reduce_job job = reduce_job(op, w->a.a, ddof, s.rows);
+static gr_status reduce_across(gr_context *c, gr_op op, gr_shape s, const gr_wanted *w, gr_array *out, gr_array *out2) {
+  gr_reduce_job job = reduce_job(op, w->a.a, w->ddof, s.rows);
   job.count = gr_shape_results(s, w->a.a->n);
   const gr_status status = each_job(c, s, out, out2, &job);
   return status == GR_OK ? gr_formula_feed(c, GR_FEEDS_COLUMNS, w->a, w->b, &job, NULL, gr_ops[op].name) : status;
 }
 
-static gr_status reduce_along(gr_context *c, gr_op op, gr_shape s, const gr_wanted *w, double ddof, gr_array *out,
+/* Each of them into its array; of a single one there may be a second. */
+static gr_status reduce_along(gr_context *c, gr_shape s, const gr_wanted *w, int count, gr_array *const *out,
                               gr_array *out2) {
-  gr_consumer consumer;
+  gr_consumer consumers[GR_FORMULA_TOGETHER];
   gr_expression *e = NULL;
   gr_vec v[GR_FORMULA_INPUTS];
   gr_formula_job job;
-  gr_status status = merge_all(c, w, 1, &consumer, &e);
+  gr_status status = merge_all(c, w, count, consumers, &e);
   if (status == GR_OK) {
     gr_queue *q = gr_expression_queue(e);
+    const int64_t n = s.segments ? s.segments->longest : gr_shape_length(s, e->n);
     status = formula_job(c, e, q, v, &job);
-    consumer.job = reduce_job(op, w->a.a, ddof, s.segments ? s.segments->longest : gr_shape_length(s, e->n));
-    consumer.job.count = gr_shape_results(s, e->n);
-    if (status == GR_OK) status = each_job(c, s, out, out2, &consumer.job);
-    job.consumers = &consumer;
-    job.consumer_count = 1;
+    for (int k = 0; k < count && status == GR_OK; k++) {
+      consumers[k].job = reduce_job(w[k].op, w[k].a.a, w[k].ddof, n);
+      consumers[k].job.count = gr_shape_results(s, e->n);
+      status = each_job(c, s, out[k], out2, &consumers[k].job);
+    }
+    job.consumers = consumers;
+    job.consumer_count = count;
     if (status == GR_OK) status = q->backend->formula(q, &job);
-    if (status != GR_NOT_FUSED) status = gr_fail_from(c, q, status, gr_ops[op].name, 0);
+    if (status != GR_NOT_FUSED) status = gr_fail_from(c, q, status, gr_ops[w[0].op].name, 0);
   }
   drop(e);
   return status;
@@ -302,20 +306,32 @@ static gr_status reduce_along(gr_context *c, gr_op op, gr_shape s, const gr_want
 
 gr_status gr_formula_reduce_each(gr_context *c, gr_op op, gr_shape s, gr_reduced a, gr_reduced b, double ddof,
                                  gr_array *out, gr_array *out2) {
-  const gr_wanted w = {op, a, b};
+  const gr_wanted w = {op, a, b, ddof};
   const int dense = gr_array_dense(out) && (!out2 || gr_array_dense(out2));
   if (gr_shape_results(s, a.a->n) == 0) return GR_OK;
   if (dense && !gr_may_overflow(op, a.a->dtype) && gr_formula_fuses(op, s, a, b)) {
     const int across = s.rows && s.axis == 1;
-    const gr_status done = (across ? reduce_across : reduce_along)(c, op, s, &w, ddof, out, out2);
+    const gr_status done = across ? reduce_across(c, op, s, &w, out, out2) : reduce_along(c, s, &w, 1, &out, out2);
     if (done != GR_NOT_FUSED) {
-      tell(c, op, s, &w, ddof);
+      tell(c, op, s, &w);
       return done;
     }
   }
   gr_status status = gr_reduced_eval(c, &a);
   if (status == GR_OK && b.a) status = gr_reduced_eval(c, &b);
   return status == GR_OK ? gr_reduce_each(c, op, s, a.a, b.a, ddof, out, out2) : status;
+}
+
+gr_status gr_formula_reduce_each_together(gr_context *c, gr_shape s, const gr_wanted *w, int count,
+                                          gr_array *const *out) {
+  const gr_queue *q = queue_of(&w[0].a);
+  int fit = q && q->backend && q->backend->feeds && !(s.rows && s.axis == 1) && gr_formula_together(w, count);
+  for (int k = 0; k < count; k++)
+    fit = fit && gr_array_dense(out[k]) && !gr_may_overflow(w[k].op, w[k].a.a->dtype) && (!w[k].b.a || s.pairs);
+  if (!fit) return GR_NOT_FUSED;
+  const gr_status status = reduce_along(c, s, w, count, out, NULL);
+  for (int k = 0; k < count && status == GR_OK; k++) tell(c, w[k].op, s, &w[k]);
+  return status;
 }
 
 /* ---- to operations ---- */
@@ -327,7 +343,7 @@ static int overlaps(const gr_reduced *r, const gr_array *out) {
 }
 
 int gr_formula_feeds(gr_reduced a, gr_reduced b, const gr_array *out) {
-  const gr_wanted w = {GR_OP_sum, a, b};
+  const gr_wanted w = {GR_OP_sum, a, b, 0};
   if (!a.e && !b.e) return 0;
   return gr_formula_together(&w, 1) && queue_of(&a)->backend->feeds &&
          !(out && (overlaps(&a, out) || overlaps(&b, out)));
@@ -335,7 +351,7 @@ int gr_formula_feeds(gr_reduced a, gr_reduced b, const gr_array *out) {
 
 gr_status gr_formula_feed(gr_context *c, gr_feeding feeds, gr_reduced a, gr_reduced b, const void *operation,
                           gr_exact *sums, const char *name) {
-  const gr_wanted w = {GR_OP_sum, a, b};
+  const gr_wanted w = {GR_OP_sum, a, b, 0};
   gr_consumer nodes;
   gr_expression *e = NULL;
   gr_vec v[GR_FORMULA_INPUTS];

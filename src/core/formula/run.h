@@ -60,8 +60,14 @@ gr_status gr_formula_compact(gr_context *, gr_reduced a, const gr_array *mask, g
 typedef struct gr_wanted {
   gr_op op;
   gr_reduced a, b;
+  double ddof;
 } gr_wanted;
 int gr_formula_together(const gr_wanted *, int count); /* whether that is so, and the device can */
 gr_status gr_formula_reduce_together(gr_context *, gr_wanted *, int count, gr_value *results);
+
+/*
+** The same of each vector, into dense arrays: GR_NOT_FUSED, and nothing is done, where that is not one pass.
+*/
+gr_status gr_formula_reduce_each_together(gr_context *, gr_shape, const gr_wanted *, int count, gr_array *const *out);
 
 #endif

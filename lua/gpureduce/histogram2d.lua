@@ -1,0 +1,69 @@
+-- The methods of what gr.histogram2d returns; src/binding/histogram2d.c does the counting.
+-- Fields: counts (a matrix: a row for each bin of x), xedges and yedges (f64 arrays), tails (outside, nan).
+local _, parts = ...
+
+local histogram = {}
+local tails = { outside = 1, nan = 2 }
+
+histogram.__name = "gpureduce.histogram2d"
+histogram.__metatable = "gpureduce.histogram2d" -- one script's changes would be every script's
+
+-- outside and nan wait for the device when they are first read, not again.
+function histogram.__index(h, key)
+  if tails[key] then
+    local value = h.tails[tails[key]]
+    rawset(h, key, value)
+    return value
+  end
+  return histogram[key]
+end
+
+-- h itself, or an error that shows how to call the method.
+local function check_self(name, h)
+  if parts.is_histogram2d(h) then return end
+  parts.check.fail(name, 1, "gpureduce.histogram2d expected, got %s (write h:%s(), not h.%s())",
+    parts.check.kind(h), name, name)
+end
+
+local function draw_text(h, options) return parts.plot_heat.of_pairs(h, options) end
+
+--- The cells as shades or colours of text; options: width, height, log, density, ascii, colour, xlog, ylog.
+function histogram.plot(h, options)
+  check_self("plot", h)
+  return parts.timed(draw_text, h, parts.plot_heat.check(options))
+end
+
+function histogram.__tostring(h)
+  check_self("tostring", h)
+  return parts.timed(draw_text, h, {})
+end
+
+local svg_options = { title = "string", xlabel = "string", xunit = "string", ylabel = "string", yunit = "string",
+  zlabel = "string", zunit = "string", zmin = "number", zmax = "number", width = "number", height = "number",
+  log = "boolean|number", xlog = "boolean|number", ylog = "boolean|number", density = "boolean", theme = "string" }
+
+local function draw_svg(h, path, options)
+  check_self("svg", h)
+  local at
+  path, options, at = parts.check.optional("svg", 2, path, options)
+  if path ~= nil and type(path) ~= "string" then
+    parts.check.fail("svg", 2, "path expected, got %s", parts.check.kind(path))
+  end
+  options = parts.check.options("svg", at, options, svg_options)
+  local chart = { bars = {}, series = {}, ceilings = {} }
+  for name in pairs(svg_options) do chart[name] = options[name] end
+  chart.zlog = options.log
+  parts.svg.check_limits(chart, function(text, ...)
+    parts.check.fail("svg", at, "%s", (parts.text.format(text, ...):gsub("'zlog'", "'log'")))
+  end)
+  parts.svg.heat_of_pairs(chart, h, options.density)
+  local text = parts.svg.draw(chart)
+  if path then return parts.save_text(path, text) end
+  return text
+end
+
+--- The heat map as an SVG file; options: title, xlabel, xunit, ylabel, yunit, zlabel, zunit, zmin, zmax, width, height,
+-- log (counts), xlog and ylog (edges), density, theme. true, or nil, message, code; without a path the text.
+function histogram.svg(h, path, options) return parts.timed(draw_svg, h, path, options) end
+
+return histogram

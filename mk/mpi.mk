@@ -1,0 +1,21 @@
+# make mpi: gpureduce/mpi.so for $(LUA), beside the module, where mpicc is. The module itself links no MPI.
+
+.PHONY: mpi mpi-alone install-mpi deps-mpi
+MPICC ?= mpicc
+mpi_module = $(for_lua)/gpureduce/mpi.$(LIB_EXTENSION)
+mpi_compile = OMPI_CC="$(CC)" MPICH_CC="$(CC)" $(MPICC) $(base)
+
+# What is in its table goes by pointers, so nothing of the module is linked; on_exit must outlive the Lua state.
+$(mpi_module): src/mpi/mpi.c src/binding/comm.h src/core/ranks/comm.h src/binding/compat.h
+	@mkdir -p $(@D)
+	$(call step,$<) $(mpi_compile) -I$(lua_incdir) $(LIBFLAG) -Wl,-z,nodelete $(LDFLAGS) $< -o $@
+
+mpi: $(if $(shell command -v $(MPICC)),$(module) $(mpi_module))
+	@$(if $(shell command -v $(MPICC)),echo "$(mpi_module) by $$($(MPICC) --version | head -1)",\
+	  echo "no mpicc: nothing is made (make deps-mpi installs OpenMPI)")
+
+# What the rock gpureduce-mpi makes and installs.
+mpi-alone: $(mpi_module)
+install-mpi: $(mpi_module)
+	install -d "$(DESTDIR)$(LIBDIR)/gpureduce"
+	install -m 755 $(mpi_module) "$(DESTDIR)$(LIBDIR)/gpureduce/"

@@ -1,0 +1,76 @@
+-- The C API: programs that are hosts, made by `make test` beside the module, and the pages that quote them.
+local S = require "spec.support"
+local header = dofile "docs/header.lua"
+
+local folder = package.cpath:match "([^;]*)/%?%.so"
+
+-- What a program beside the module prints, and its status; nil where there is none.
+local function run(name, arguments, environment)
+  local program = folder .. "/" .. name
+  local file = io.open(program)
+  if not file then return nil end
+  file:close()
+  local pipe = io.popen(("env %s LUA_CPATH='%s' %s %s 2>&1; echo status $?"):format(environment or "", package.cpath,
+    program, arguments or ""))
+  local text = pipe:read "*a"
+  pipe:close()
+  local printed, status = text:match "^(.*)status (%d+)\n$"
+  return printed, tonumber(status)
+end
+
+local function expect(expected, name, ...)
+  local text, status = run(name, ...)
+  if not text then return pending(name .. " is not here: make test builds it where there is a library of this Lua") end
+  assert.equal(expected, text)
+  assert.equal(0, status)
+end
+
+describe("the C API", function()
+  for _, device in ipairs { "cpu", "pretend" } do
+    it("does what its pages say on " .. device, function() expect("ok\n", "capi_calls", device) end)
+    it("serves Lua states and others on " .. device, function() expect("ok\n", "capi_states", device) end)
+  end
+  it("puts nothing off for a stream of the host's", function()
+    expect("ok\n", "capi_calls", "pretend", "GPUREDUCE_PRETEND_LOOKS=3")
+  end)
+end)
+
+describe("the examples of hosts", function()
+  local steps = [[
+step 1: mean 3.00, highest 6.00
+host: 2 of 5 are above 4
+step 2: mean 4.00, highest 8.00
+host: 2 of 5 are above 4
+step 3: mean 5.00, highest 10.00
+host: 3 of 5 are above 4
+]]
+  it("run in C, linked", function() expect(steps, "host_c") end)
+  it("run in C, with the module that Lua loads", function() expect(steps, "host_module") end)
+  it("run in C++, exceptions and all", function()
+    expect([[
+energy	84.5
+false	the simulation has exploded: energy 84500000.000000
+false	bad argument #1 to 'energy' (gpureduce.array expected, got string)
+caught: reduce: unknown operation 'summ' (there are: sum, prod, min,...
+]], "host_cpp")
+  end)
+end)
+
+describe("the header", function()
+  it("names each function once, and the table has them in that order", function()
+    local text = S.read_file "include/gpureduce.h"
+    local listed, members = {}, {}
+    local list = text:match "#define GPUREDUCE_FUNCTIONS.-typedef"
+    local struct = text:match "typedef struct gpureduce_api {(.-)} gpureduce_api;"
+    for name in list:gmatch "X%(([%l%d_]+)%)" do listed[#listed + 1] = name end
+    for name in struct:gmatch "%(%*([%l%d_]+)%)%(" do members[#members + 1] = name end
+    assert.same(listed, members)
+    assert.truthy(#listed > 40)
+    for _, name in ipairs(listed) do
+      assert.truthy(text:find("gpureduce_" .. name .. "(", 1, true), name .. " has no declaration")
+    end
+  end)
+  it("is written from its tables", function()
+    assert.equal(header.page(), S.read_file "docs/capi.md")
+  end)
+end)

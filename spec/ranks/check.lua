@@ -1,0 +1,260 @@
+-- Run by mpirun (spec/ranks_spec.lua): every rank makes the whole of some data, takes its part of it, and compares what
+-- all ranks get together with what the whole gives, bit by bit.
+--
+--   lua spec/ranks/check.lua NAME [rounds] [seed]     one of the checks below, or "all"
+
+local gr = require "gpureduce"
+local mpi = require "gpureduce.mpi"
+local comm = mpi.world()
+
+local name, rounds, seed = arg[1], tonumber(arg[2]) or 20, tonumber(arg[3]) or 1
+math.randomseed(seed) -- the same on all ranks, so all cut alike
+if os.getenv "GPUREDUCE_DEVICE" then gr.use(os.getenv "GPUREDUCE_DEVICE") end
+
+local dtypes = { "u8", "i8", "u16", "i16", "u32", "i32", "i64", "f16", "bf16", "f32", "f64" }
+local floats = { "f16", "bf16", "f32", "f64" }
+
+local function below(n) return math.random(0, n - 1) end
+local function one_of(list) return list[math.random(#list)] end
+
+-- Where this rank's part of n begins and ends: by leaves, anywhere, or with ranks that have nothing.
+local function cut(n, dtype)
+  local way, ends = below(3), {}
+  if way == 0 then return comm:part(n, dtype) end
+  for r = 1, comm.size - 1 do ends[r] = way == 1 and math.floor(n * r / comm.size) or below(n + 1) end
+  table.sort(ends)
+  ends[0], ends[comm.size] = 0, n
+  return ends[comm.rank] + 1, ends[comm.rank + 1]
+end
+
+local function length() return below(2 ^ math.random(1, 16)) end
+
+local function data(n, dtype, seed_of)
+  local x = gr.randn(n, { dtype = "f64", seed = seed_of })
+  if dtype:sub(1, 1) ~= "f" and dtype ~= "bf16" then x = (x * 20):abs() end
+  return x:cast(dtype)
+end
+
+local function same(got, expected, ...)
+  local ok
+  if type(expected) == "number" then
+    local function show(x) return ("%a %s"):format(x, math.type and math.type(x) or "") end
+    ok = type(got) == "number" and show(got) == show(expected) or (got ~= got and expected ~= expected)
+  elseif type(expected) == "userdata" then
+    ok = got.dtype == expected.dtype and got:bytes() == expected:bytes()
+  else
+    ok = got == expected
+  end
+  if ok then return end
+  local words = {}
+  for k, v in ipairs { ... } do words[k] = tostring(v) end
+  error(("rank %d of %d: %s: %s, not %s"):format(comm.rank, comm.size, table.concat(words, " "), tostring(got),
+    tostring(expected)), 0)
+end
+
+-- By name, and in the order in which they are written here, which is that of all ranks.
+local names = {}
+local check = setmetatable({}, { __newindex = function(t, key, f)
+  names[#names + 1] = key
+  rawset(t, key, f)
+end })
+
+local reductions = { "sum", "prod", "mean", "min", "max", "minmax", "argmin", "argmax", "any", "all", "count", "var",
+  "std", "logsumexp", "norm" }
+
+function check.reductions(round)
+  for _, dtype in ipairs(dtypes) do
+    for _, op in ipairs(reductions) do
+      local n = length() + 1
+      local a = data(n, dtype, round)
+      local first, last = cut(n, dtype)
+      local part = a:slice(first, last)
+      local x, y = gr[op](a)
+      local u, v = gr[op](part, { comm = comm })
+      same(u, x, op, dtype, n)
+      if op == "minmax" then same(v, y, op, dtype, n) end
+      if op:match "^arg" then same(first <= x and x <= last, comm.rank == v, op, "rank", v) end
+    end
+    local op, n = one_of { "dot", "mse", "cosine" }, length()
+    local a, b = data(n, dtype, round), data(n, dtype, round + 1)
+    local first, last = cut(n, dtype)
+    same(gr[op](a:slice(first, last), b:slice(first, last), { comm = comm }), gr[op](a, b), op, dtype, n)
+  end
+end
+
+function check.accumulate(round)
+  for _, dtype in ipairs(floats) do
+    for _, how in ipairs { "f32", "kahan", "neumaier" } do
+      local n = length()
+      local a, b = data(n, dtype, round), data(n, dtype, round + 1)
+      local first, last = cut(n, dtype)
+      local p, q = a:slice(first, last), b:slice(first, last)
+      same(p:sum { comm = comm, accumulate = how }, a:sum { accumulate = how }, "sum", how, dtype, n)
+      same(p:dot(q, { comm = comm, accumulate = how }), a:dot(b, { accumulate = how }), "dot", how, dtype, n)
+    end
+    for _, p in ipairs { 1, 2, math.huge } do
+      local n = length()
+      local a = data(n, dtype, round)
+      if dtype == "f64" then a = a * one_of { 1, 1e200, 1e-200 } end
+      local first, last = cut(n, dtype)
+      same(gr.norm(a:slice(first, last), p, { comm = comm }), gr.norm(a, p), "norm", p, dtype, n)
+    end
+  end
+end
+
+function check.columns(round)
+  for _, dtype in ipairs(dtypes) do
+    for _, op in ipairs { one_of(reductions), one_of(reductions), "var", "minmax", "norm" } do
+      local rows, columns = length() % 5000 + 1, math.random(1, 9)
+      local a = data(rows * columns, dtype, round)
+      if op == "norm" and dtype == "f64" then a = a * one_of { 1, 1e200 } end
+      local first, last = cut(rows, dtype)
+      local part = a:slice((first - 1) * columns + 1, last * columns)
+      local x, y = gr[op](a, { rows = rows, axis = 1 })
+      local u, v = gr[op](part, { rows = math.max(last - first + 1, 1), axis = 1, comm = comm })
+      same(u, x, op, "columns", dtype, rows, columns)
+      if y then same(v, y, op, "columns", dtype, rows, columns) end
+    end
+  end
+end
+
+function check.exact(round)
+  for _, dtype in ipairs(floats) do
+    for _, op in ipairs { "sum", "mean", "norm", "var", "std" } do
+      local n = length() + 1
+      local a = data(n, dtype, round)
+      local first, last = cut(n, dtype)
+      same(gr[op](a:slice(first, last), { comm = comm, exact = true }), gr[op](a, { exact = true }), op, dtype, n)
+    end
+    local n = length()
+    local a, b = data(n, dtype, round), data(n, dtype, round + 1)
+    local first, last = cut(n, dtype)
+    local p, q = a:slice(first, last), b:slice(first, last)
+    for _, op in ipairs { "dot", "mse", "cosine" } do
+      same(gr[op](p, q, { comm = comm, exact = true }), gr[op](a, b, { exact = true }), op, dtype, n)
+    end
+    same(gr.accumulator():add(p):merge(comm):value(), gr.accumulator():add(a):value(), "accumulator", dtype, n)
+    local zeros = gr.full(n + 1, below(2) == 0 and -0.0 or 0.0, dtype)
+    first, last = cut(n + 1, dtype)
+    same(1 / zeros:slice(first, last):sum { comm = comm, exact = true }, 1 / zeros:sum { exact = true }, "zeros", dtype)
+  end
+end
+
+function check.quantile(round)
+  for _, dtype in ipairs(dtypes) do
+    local n = length() + 1
+    local a = data(n, dtype, round)
+    local first, last = cut(n, dtype)
+    local part, shares = a:slice(first, last), { 0, math.random(), math.random(), 1, 0.5 }
+    for _, method in ipairs { "linear", "lower", "hazen" } do
+      same(part:quantile(shares, { comm = comm, method = method }), a:quantile(shares, { method = method }), method,
+        dtype, n)
+    end
+    same(part:median { comm = comm }, a:median(), "median", dtype, n)
+  end
+end
+
+function check.scan(round)
+  for _, dtype in ipairs(dtypes) do
+    for _, op in ipairs { "sum", "prod", "min", "max" } do
+      local n = below(4) == 0 and length() * 20 or length()
+      local a = data(n, dtype, round)
+      local first, last = cut(n, one_of { dtype, "u8" })
+      local exclusive, reverse = below(2) == 0, below(2) == 0
+      local whole = a:scan(op, { exclusive = exclusive, reverse = reverse })
+      local part = a:slice(first, last):scan(op, { exclusive = exclusive, reverse = reverse, comm = comm })
+      same(part, whole:slice(first, last), "scan", op, dtype, n, exclusive, reverse)
+    end
+  end
+end
+
+function check.digest(round)
+  for _, dtype in ipairs(dtypes) do
+    local n = length()
+    local a = data(n, dtype, round)
+    local first, last = cut(n, dtype)
+    same(a:slice(first, last):digest { comm = comm }, a:digest(), "digest", dtype, n)
+  end
+end
+
+function check.random(round)
+  local n = length()
+  local first, last = cut(n, "f32")
+  for _, kind in ipairs { "rand", "randn", "exponential" } do
+    for _, dtype in ipairs(floats) do
+      same(gr[kind](last - first + 1, { dtype = dtype, seed = round, comm = comm }),
+        gr[kind](n, { dtype = dtype, seed = round }):slice(first, last), kind, dtype, n)
+    end
+  end
+  for _, most in ipairs { 5, 2 ^ 40 } do
+    most = math.floor(most)
+    same(gr.randint(-3, most, last - first + 1, { seed = round, comm = comm }),
+      gr.randint(-3, most, n, { seed = round }):slice(first, last), "randint", most, n)
+  end
+end
+
+function check.histogram(round)
+  for _, dtype in ipairs(dtypes) do
+    local n = length()
+    local a, w = data(n, dtype, round), data(n, one_of(dtypes), round + 1)
+    if below(4) == 0 and dtype == "f32" and n > 0 then a[1 + below(n)] = 1 / 0 end
+    local first, last = cut(n, dtype)
+    local part, by = a:slice(first, last), w:slice(first, last)
+    for k, options in ipairs { { bins = 10 }, { bins = 7, min = -1, max = 9 }, { edges = { 0, 1, 3, 3.5 } },
+      { bins = 5, log = true, min = 0.5, max = 60 }, { bins = 4, density = true } } do
+      if below(2) == 0 then options.weights = w end
+      local x = a:histogram(options)
+      options.comm, options.weights = comm, options.weights and by
+      local y = part:histogram(options)
+      for _, field in ipairs { "counts", "tails", "edges", "density" } do
+        if x[field] then same(y[field], x[field], "histogram", k, field, dtype, w.dtype, n) end
+      end
+    end
+    if dtype:sub(1, 1) == "u" then
+      same(part:bincount { comm = comm }, a:bincount(), "bincount", dtype, n)
+      same(part:bincount { comm = comm, weights = by, minlength = 9 }, a:bincount { weights = w, minlength = 9 },
+        "bincount", dtype, w.dtype, n)
+    end
+  end
+end
+
+function check.files(round)
+  local folder = os.getenv "GPUREDUCE_RANKS_FOLDER" or "/tmp"
+  local path = ("%s/gpureduce-ranks-%d.npy"):format(folder, comm:bcast(math.random(1e9)))
+  for _, dtype in ipairs { "u8", "f32", "f64" } do
+    local n = length() * 3
+    local a = data(n, dtype, round)
+    local first, last = cut(n, dtype)
+    same(a:slice(first, last):save(path, { comm = comm }), true, "save", dtype, n)
+    same(gr.load(path), a, "saved", dtype, n)
+    local part, from = gr.load(path, { comm = comm })
+    same(part, a:slice(from, from + #part - 1), "load", dtype, n, from)
+    same(part:sum { comm = comm }, a:sum(), "sum of what was loaded", dtype, n)
+    local rows, columns = 1 + below(50), 1 + below(7)
+    local m = data(rows * columns, dtype, round):matrix(rows)
+    first, last = cut(rows, dtype)
+    local own = m:slice((first - 1) * columns + 1, last * columns)
+    if #own > 0 then own = own:matrix(last - first + 1) end
+    same(own:save(path, { comm = comm }), true, "save of rows", dtype)
+    local whole = gr.load(path)
+    same(whole:equal(m), true, "saved rows", dtype, rows, columns)
+    own, from = gr.load(path, { comm = comm })
+    if #own > 0 then same(own, m:slice((from - 1) * columns + 1, (from - 1) * columns + #own), "rows", dtype) end
+    comm:barrier()
+  end
+  local none, why = gr.load("/nowhere/at/all.npy", { comm = comm })
+  same(none, nil, "a file that is not there")
+  same(why, "rank 0: /nowhere/at/all.npy: No such file or directory", "its words")
+  why = select(2, gr.ones(3):save("/nowhere/at/all.npy", { comm = comm }))
+  same(why, "rank 0: /nowhere/at/all.npy: No such file or directory", "words of a save")
+  comm:barrier()
+  if comm.rank == 0 then os.remove(path) end
+end
+
+for round = 1, rounds do
+  for _, each in ipairs(names) do
+    if name == "all" or name == each then check[each](round + seed * 1000) end
+  end
+end
+comm:barrier()
+if comm.rank == 0 then print(("ranks: %d, %s: %d rounds agree"):format(comm.size, name, rounds)) end

@@ -1,0 +1,104 @@
+-- Run by mpirun (spec/ranks_spec.lua) on two or three ranks: what they do wrong all of them hear in the same words.
+--
+--   lua spec/ranks/mistakes.lua            each mistake, caught
+--   lua spec/ranks/mistakes.lua WAY        one that nobody catches: "error", "exit"
+
+local gr = require "gpureduce"
+local comm = require "gpureduce.mpi".world()
+local first, last = comm.rank == 0, comm.rank == comm.size - 1
+
+if arg[1] then
+  comm:barrier()
+  if last and arg[1] == "error" then error "this rank has had enough" end
+  if last then os.exit(7) end
+  comm:barrier() -- in which the others would wait for ever
+  return
+end
+
+-- The words are the same on all ranks, but for the place in the script, which is.
+local function expect(text, f, ...)
+  local ok, why = pcall(f, ...)
+  local got = tostring(why):gsub("^[^ ]+:%d+: ", "")
+  if ok or got ~= text then error(("rank %d: %s, not %s"):format(comm.rank, got, text), 2) end
+  local all = comm:gather(got)
+  for _, other in ipairs(all) do assert(other == got, other) end
+end
+
+local a = gr.ones(10)
+local with = { comm = comm }
+expect("gpureduce: ranks must call the same: rank 0 calls sum of f32, rank 1 calls max of f32", function()
+  return first and a:sum(with) or a:max(with)
+end)
+expect("gpureduce: ranks must call the same: rank 0 calls sum of f64, rank 1 calls sum of f32", function()
+  return first and gr.ones(3, "f64"):sum(with) or a:sum(with)
+end)
+expect("gpureduce: ranks must call the same: rank 0 calls var of f32 with ddof 1, rank 1 calls var of f32 with ddof 0",
+  function() return a:var { comm = comm, ddof = first and 1 or 0 } end)
+expect("gpureduce: ranks must call the same: rank 0 has 5 columns, rank 1 has 2", function()
+  return a:sum { comm = comm, rows = first and 2 or 5, axis = 1 }
+end)
+expect("gpureduce: ranks must call the same: rank 0 calls scan of sum of f32, exclusive, rank 1 calls scan of sum of "
+  .. "f32", function()
+  return a:scan("sum", { comm = comm, exclusive = first })
+end)
+expect("gpureduce: ranks must call the same: rank 0 calls comm:barrier, rank 1 calls sum of f32", function()
+  return first and comm:barrier() or a:sum(with)
+end)
+expect("gpureduce: array is empty on all ranks: 'min' needs an element", function() return gr.zeros(0):min(with) end)
+expect("gpureduce: array is empty on all ranks: 'quantile' needs an element", function()
+  return gr.zeros(0):median(with)
+end)
+expect(("gpureduce: option 'ddof': less than the length of all ranks %d expected, got 30"):format(comm.size), function()
+  return gr.ones(1):var { comm = comm, ddof = 30 }
+end)
+expect("gpureduce: rank 1: number, string, boolean, array or table of these expected, got function", function()
+  return comm:gather(comm.rank == 1 and print or 1)
+end)
+expect("gpureduce: elements of 0 or more expected, got -4", function()
+  return gr.full(3, first and -4 or 1, "i32"):bincount(with)
+end)
+expect("bad argument #2 to 'sum' (option 'comm': is not served by rows, which lie whole on their ranks; by axis = 1 it "
+  .. "is)", function() return a:sum { comm = comm, rows = 2 } end)
+expect("bad argument #2 to 'sum' (option 'comm': is not served together with 'segments')", function()
+  return a:sum { comm = comm, segments = { 1, 11 } }
+end)
+expect("bad argument #2 to 'sum' (option 'comm': gpureduce.comm expected, got table)", function()
+  return a:sum { comm = {} }
+end)
+expect("bad argument #3 to 'scan' (option 'comm': is not served together with 'rows')", function()
+  return a:scan("sum", { comm = comm, rows = 2 })
+end)
+expect(("bad argument #3 to 'bcast' (rank 0 to %d expected, got 99)"):format(comm.size - 1), function()
+  return comm:bcast(1, 99)
+end)
+
+-- After a mistake that was caught, everything is as before.
+assert(a:sum(with) == 10 * comm.size)
+
+-- What ranks send each other.
+local sent = { 1, 2.5, "x", true, { deep = { gr.array({ 1, 2, 3 }, "i16") } }, [-4] = "y" }
+local got = comm:bcast(first and sent or nil)
+assert(got[1] == 1 and got[2] == 2.5 and got[3] == "x" and got[4] == true and got[-4] == "y")
+assert(got[5].deep[1].dtype == "i16" and got[5].deep[1][3] == 3)
+local ranks = comm:gather(comm.rank)
+for k = 1, comm.size do assert(ranks[k] == k - 1) end
+local half = comm:split(comm.rank % 2)
+assert(half.size == math.floor((comm.size + 1 - comm.rank % 2) / 2) and half.rank == math.floor(comm.rank / 2))
+assert(a:sum { comm = half } == 10 * half.size)
+assert(tostring(comm) == ("gpureduce.comm (rank %d of %d)"):format(comm.rank, comm.size))
+assert(comm.nosuch == nil)
+local from, to = comm:part(10000)
+local ends = comm:gather { from, to }
+assert(ends[1][1] == 1 and ends[comm.size][2] == 10000)
+for k = 2, comm.size do assert(ends[k][1] == ends[k - 1][2] + 1 and (ends[k][1] - 1) % 1024 == 0) end
+
+-- Several at once, later, and of formulas.
+local x, y = gr.many { { "sum", a, with }, { "max", a * (comm.rank + 1), with } }
+assert(x == 10 * comm.size and y == comm.size)
+assert(gr.async(gr.sum, a, with):get() == 10 * comm.size and a:sum({ comm = comm, async = true }):get() == x)
+assert(gr.fuse "x * x" { x = gr.full(10, 2) }:sum(with) == 40 * comm.size)
+gr.safe {}
+local ok, why = pcall(require "gpureduce.mpi".world)
+assert(not ok and why:find("'world' is refused: gr.safe allows no ranks", 1, true))
+comm:barrier()
+if first then print(("ranks: %d, mistakes are heard by all"):format(comm.size)) end

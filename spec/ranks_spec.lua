@@ -1,0 +1,86 @@
+-- Ranks: the programs of spec/ranks run under mpirun on 1, 2 and 3 ranks. Needs `make mpi` and OpenMPI's mpirun.
+local S = require "spec.support"
+
+-- What a command prints, and its exit status.
+local function run(command)
+  local pipe = io.popen("{ " .. command .. "; } 2>&1; echo status $?")
+  local text = pipe:read("*a")
+  pipe:close()
+  return text, tonumber(text:match("status (%d+)%s*$"))
+end
+
+local function is_built()
+  for pattern in package.cpath:gmatch("[^;]+") do
+    local file = io.open((pattern:gsub("?", "gpureduce/mpi")))
+    if file then return file:close() end
+  end
+end
+
+local function missing()
+  if not is_built() then return "gpureduce.mpi is not built: make mpi" end
+  if select(2, run "command -v mpirun >/dev/null") ~= 0 then return "no mpirun: make deps-mpi" end
+end
+
+local function ranks(n, rest, environment)
+  local paths, suffix = "", "_" .. _VERSION:match("%d.%d"):gsub("%.", "_")
+  for _, name in ipairs { "LUA_PATH", "LUA_PATH" .. suffix } do
+    paths = paths .. (" %s='%s' %s='%s'"):format(name, package.path, (name:gsub("PATH", "CPATH")), package.cpath)
+  end
+  return run(("env %s %s timeout 300 mpirun -n %d --oversubscribe --allow-run-as-root %s %s")
+    :format(paths, environment or "", n, S.interpreter(), rest))
+end
+
+local why = missing()
+describe("ranks", function()
+  if why then
+    pending("over MPI: " .. why)
+    return
+  end
+  for n = 1, 3 do
+    it("get the bits of one process: " .. n, function()
+      local text, status = ranks(n, "spec/ranks/check.lua all 3 " .. n)
+      assert.equal(0, status, text)
+      assert.truthy(text:find(("ranks: %d, all: 3 rounds agree"):format(n), 1, true), text)
+    end)
+  end
+
+  it("get them of arrays on a device, too", function()
+    local text, status = ranks(2, "spec/ranks/check.lua all 1 7", "GPUREDUCE_DEVICE=pretend")
+    assert.equal(0, status, text)
+  end)
+
+  for n = 2, 3 do
+    it("hear of mistakes alike: " .. n, function()
+      local text, status = ranks(n, "spec/ranks/mistakes.lua")
+      assert.equal(0, status, text)
+      assert.truthy(text:find("mistakes are heard by all", 1, true), text)
+    end)
+  end
+
+  it("end together when one ends with an error, or with a status of its own", function()
+    local text, status = ranks(3, "spec/ranks/mistakes.lua error")
+    assert.not_equal(0, status)
+    assert.truthy(text:find("this rank has had enough", 1, true), text)
+    assert.truthy(text:find("gpureduce.mpi: rank 2 of 3 has failed, which ends all of them", 1, true), text)
+    text, status = ranks(2, "spec/ranks/mistakes.lua exit")
+    assert.equal(7, status, text)
+  end)
+
+  it("are one without mpirun", function()
+    local text, status = S.child({}, "spec/ranks/check.lua", "reductions", "1")
+    assert.equal(0, status, text)
+    assert.truthy(text:find("ranks: 1, reductions: 1 rounds agree", 1, true), text)
+  end)
+
+  it("compute the same digits on any number of them: examples/ranks.lua", function()
+    local digits
+    for _, n in ipairs { 1, 2, 3, 8 } do
+      local text, status = ranks(n, "examples/ranks.lua 24")
+      assert.equal(0, status, text)
+      local line = text:match("after[^\n]+")
+      assert.truthy(line, text)
+      digits = digits or line
+      assert.equal(digits, line)
+    end
+  end)
+end)

@@ -1,0 +1,21 @@
+#include "src/binding/missing.h"
+
+#include "src/binding/expression.h"
+
+gr_missing gr_l_option_missing(lua_State *L, int options, const gr_array *a) {
+  gr_missing m = {.nan = gr_l_option_flag(L, options, "skipnan")};
+  m.nan = m.nan && gr_is_float(a->dtype);
+  m.mask = gr_l_option_operand(L, options, "mask");
+  const gr_array *mask = m.mask.a;
+  if (mask && !m.mask.e && mask->dtype != GR_U8)
+    gr_l_argerror(L, options, "option 'mask': dtype u8 expected, got %s", gr_dtypes[mask->dtype].name);
+  if (mask && mask->n != a->n)
+    gr_l_argerror(L, options, "option 'mask': length %lld expected, got %lld", (long long)a->n, (long long)mask->n);
+  if (mask) gr_l_check_device(L, a, mask, options);
+  return a->n ? m : (gr_missing){0};
+}
+
+void gr_l_check_mask_apart(lua_State *L, int options, const gr_missing *m, const gr_array *out) {
+  if (m->mask.e) gr_l_check_expression_apart(L, options, m->mask.e, out);
+  else if (m->mask.a && gr_array_overlap(out, m->mask.a)) gr_l_argerror(L, options, "option 'into': overlaps the mask");
+}

@@ -1,0 +1,194 @@
+/*
+** Communicators as scripts see them: their ranks, what they send one another besides results, and parts of a length.
+** How bytes travel is the table's affair, which the module gpureduce.mpi brings (comm.h).
+*/
+#include "src/binding/ranks.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include "src/binding/options.h"
+#include "src/binding/packed.h"
+#include "src/binding/parts.h"
+#include "src/core/ranks/meet.h"
+#include "src/core/ranks/nodes.h"
+
+static void let_go(gr_comm *comm) {
+  if (comm->handle) comm->table->drop(comm->handle);
+  free(comm->cards);
+  free(comm->texts);
+  free(comm->starts);
+  *comm = (gr_comm){.rank = comm->rank, .size = comm->size};
+}
+
+static int push(lua_State *L, const gr_comm_table *table, void *handle, int rank, int size) {
+  gr_comm *comm = gr_newuserdata(L, sizeof *comm);
+  *comm = (gr_comm){.table = table, .handle = handle, .rank = rank, .size = size};
+  luaL_setmetatable(L, GR_COMM_NAME);
+  comm->cards = calloc((size_t)size, sizeof *comm->cards);
+  comm->texts = calloc((size_t)size, GR_CARD_TEXT);
+  comm->starts = calloc(2 * (size_t)size + 1, sizeof *comm->starts);
+  comm->lengths = comm->starts ? comm->starts + size + 1 : NULL;
+  if (comm->cards && comm->texts && comm->starts) return 1;
+  let_go(comm);
+  return luaL_error(L, "gpureduce: out of memory: a communicator of %d ranks", size);
+}
+
+static gr_comm *test_comm(lua_State *L, int i) { return gr_l_test_object(L, i, GR_COMM_NAME); }
+
+gr_comm *gr_l_check_comm(lua_State *L, int arg) {
+  gr_comm *comm = gr_l_check_object(L, arg, GR_COMM_NAME);
+  if (!comm->handle) gr_l_argerror(L, arg, "the communicator is closed");
+  return comm;
+}
+
+gr_comm *gr_l_option_comm(lua_State *L, int arg) {
+  if (!gr_l_push_option(L, arg, "comm")) return NULL;
+  gr_comm *comm = test_comm(L, -1);
+  if (!comm) gr_l_argerror(L, arg, "option 'comm': %s expected, got %s", GR_COMM_NAME, gr_l_kind(L, -1));
+  if (!comm->handle) gr_l_argerror(L, arg, "option 'comm': the communicator is closed");
+  return comm;
+}
+
+int gr_l_raise_alike(lua_State *L, gr_context *c, gr_status status) {
+  if (status != GR_BAD) gr_l_raise(L, c, status, 1);
+  return luaL_error(L, "gpureduce: %s", c->error);
+}
+
+/* ---- methods ---- */
+
+/* comm:barrier(): returns when all ranks have called it. */
+static int l_barrier(lua_State *L) {
+  gr_context *c = gr_l_context(L);
+  gr_comm *comm = gr_l_check_comm(L, 1);
+  GR_TRY_RANKS(L, c, comm, 1, gr_ranks_meet(c, "comm:barrier", 0, 0, GR_OK));
+  return 0;
+}
+
+/* comm:part(n, dtype): the first and the last position of this rank's part; all parts but the last end with leaves. */
+static int l_part(lua_State *L) {
+  const gr_comm *comm = gr_l_check_object(L, 1, GR_COMM_NAME);
+  const int64_t n = gr_l_check_length(L, 2);
+  const gr_dtype t = gr_l_last_dtype(L, 3);
+  const int64_t leaf = GR_LEAF(gr_size(t));
+  lua_pushinteger(L, (lua_Integer)(gr_even_start(n, comm->size, comm->rank, leaf) + 1));
+  lua_pushinteger(L, (lua_Integer)gr_even_start(n, comm->size, comm->rank + 1, leaf));
+  return 2;
+}
+
+/* What becomes of a value that cannot be packed: all ranks hear of it. */
+static gr_status unpacked(gr_context *c, const char *packed, const char *text) {
+  return packed ? GR_OK : gr_fail(c, GR_BAD, "%s", text);
+}
+
+/* The root's bytes to all, where those of the others are `to`. */
+static gr_status broadcast(gr_context *c, const char *from, char *to, size_t bytes, int root, gr_status mine) {
+  gr_comm *comm = c->comm;
+  gr_status status = gr_ranks_agree(c, mine);
+  if (status == GR_OK && comm->rank == root) memcpy(to, from, bytes);
+  return status == GR_OK ? gr_ranks_moved(c, comm->table->broadcast(comm->handle, to, (int64_t)bytes, root)) : status;
+}
+
+/* comm:bcast(value, root): the value of the rank root, 0 if it is not given, on all ranks. */
+static int l_bcast(lua_State *L) {
+  gr_context *c = gr_l_context(L);
+  gr_comm *comm = gr_l_check_comm(L, 1);
+  const int64_t root = lua_isnoneornil(L, 3) ? 0 : gr_l_check_int(L, 3);
+  char text[128], what[64];
+  size_t bytes = 0;
+  if (root < 0 || root >= comm->size)
+    gr_l_argerror(L, 3, "rank 0 to %d expected, got %lld", comm->size - 1, (long long)root);
+  lua_settop(L, 3);
+  const char *packed = comm->rank == (int)root ? gr_l_pack(L, 2, &bytes, text) : "";
+  snprintf(what, sizeof what, "comm:bcast from rank %d", (int)root);
+  GR_TRY_RANKS(L, c, comm, 2, gr_ranks_meet(c, what, (int64_t)bytes, 0, unpacked(c, packed, text)));
+  bytes = (size_t)comm->starts[comm->size];
+  char *all = gr_newuserdata(L, bytes + 1);
+  GR_TRY_RANKS(L, c, comm, 2, broadcast(c, packed, all, bytes, (int)root, GR_OK));
+  if (comm->rank == (int)root) lua_pushvalue(L, 2);
+  else gr_l_unpack(L, all, bytes);
+  return 1;
+}
+
+/* comm:gather(value): a list of all ranks' values, on each of them; [k] is of rank k - 1. */
+static int l_gather(lua_State *L) {
+  gr_context *c = gr_l_context(L);
+  gr_comm *comm = gr_l_check_comm(L, 1);
+  char text[128];
+  size_t bytes = 0;
+  lua_settop(L, 2);
+  const char *packed = gr_l_pack(L, 2, &bytes, text);
+  GR_TRY_RANKS(L, c, comm, 2, gr_ranks_meet(c, "comm:gather", (int64_t)bytes, 0, unpacked(c, packed, text)));
+  char *all = gr_newuserdata(L, (size_t)comm->starts[comm->size] + 1), *at = all;
+  for (int r = 0; r < comm->size; r++) comm->lengths[r] = comm->starts[r + 1] - comm->starts[r];
+  GR_TRY_RANKS(L, c, comm, 2, gr_ranks_moved(c, comm->table->gather_parts(comm->handle, packed, all, comm->lengths)));
+  lua_createtable(L, comm->size, 0);
+  for (int r = 0; r < comm->size; at += comm->lengths[r++]) {
+    gr_l_unpack(L, at, (size_t)comm->lengths[r]);
+    gr_rawseti(L, -2, r + 1);
+  }
+  return 1;
+}
+
+/* comm:split(colour, key): a communicator of the ranks with this colour, in the order of their keys. */
+static int l_split(lua_State *L) {
+  gr_context *c = gr_l_context(L);
+  gr_comm *comm = gr_l_check_comm(L, 1);
+  const int64_t colour = gr_l_check_int(L, 2), key = lua_isnoneornil(L, 3) ? comm->rank : gr_l_check_int(L, 3);
+  void *part = NULL;
+  int rank = 0, size = 1;
+  if (colour < 0 || colour > INT32_MAX)
+    gr_l_argerror(L, 2, "colour of 0 to %d expected, got %lld", INT32_MAX, (long long)colour);
+  if (key < INT32_MIN || key > INT32_MAX) gr_l_argerror(L, 3, "key of 32 bits expected, got %lld", (long long)key);
+  GR_TRY_RANKS(L, c, comm, 2, gr_ranks_meet(c, "comm:split", 0, 0, GR_OK));
+  GR_TRY_RANKS(L, c, comm, 2,
+               gr_ranks_moved(c, comm->table->split(comm->handle, (int)colour, (int)key, &part, &rank, &size)));
+  return push(L, comm->table, part, rank, size);
+}
+
+static int l_gc(lua_State *L) {
+  let_go(gr_l_check_object(L, 1, GR_COMM_NAME));
+  return 0;
+}
+
+static int l_tostring(lua_State *L) {
+  const gr_comm *comm = gr_l_check_object(L, 1, GR_COMM_NAME);
+  lua_pushfstring(L, GR_COMM_NAME " (rank %d of %d)", comm->rank, comm->size);
+  return 1;
+}
+
+/* comm.rank, from 0, and comm.size; else a method, of those in the metatable. */
+static int l_index(lua_State *L) {
+  const gr_comm *comm = gr_l_check_object(L, 1, GR_COMM_NAME);
+  const char *key = lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : "";
+  if (!strcmp(key, "rank")) return lua_pushinteger(L, comm->rank), 1;
+  if (!strcmp(key, "size")) return lua_pushinteger(L, comm->size), 1;
+  luaL_getmetatable(L, GR_COMM_NAME);
+  lua_pushliteral(L, "methods");
+  lua_rawget(L, -2);
+  lua_pushvalue(L, 2);
+  lua_rawget(L, -2);
+  return 1;
+}
+
+static const gr_function methods[] = {{"barrier", l_barrier, 0}, {"part", l_part, 0},   {"bcast", l_bcast, 0},
+                                      {"gather", l_gather, 0},   {"split", l_split, 0}, {NULL, NULL, 0}};
+static const gr_function metamethods[] = {{"__gc", l_gc, 0}, {"__tostring", l_tostring, 0}, {NULL, NULL, 0}};
+
+static void allowed(lua_State *L, const char *name) {
+  lua_getfield(L, LUA_REGISTRYINDEX, GR_INSTANCE_NAME);
+  const gr_context *c = *(gr_context **)lua_touserdata(L, -1);
+  lua_pop(L, 1);
+  if (c && c->limits.safe) luaL_error(L, "gpureduce: '%s' is refused: gr.safe allows no ranks", name);
+}
+
+void gr_l_comm_metatable(lua_State *L) {
+  static const gr_comm_exports exports = {GR_COMM_VERSION, push, allowed};
+  gr_l_make_metatable(L, GR_COMM_NAME, methods, metamethods);
+  luaL_getmetatable(L, GR_COMM_NAME);
+  lua_getfield(L, -1, "__index");
+  lua_setfield(L, -2, "methods");
+  gr_l_set_event(L, "__index", "comm", l_index, 0);
+  lua_pop(L, 1);
+  lua_pushlightuserdata(L, (void *)(uintptr_t)&exports);
+  lua_setfield(L, LUA_REGISTRYINDEX, GR_COMM_EXPORTS);
+}

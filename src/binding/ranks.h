@@ -1,0 +1,39 @@
+/* What functions need that take {comm = comm}. */
+#ifndef GR_L_RANKS_H
+#define GR_L_RANKS_H
+
+#include "src/binding/comm.h"
+#include "src/binding/results.h"
+#include "src/core/ops.h"
+
+/* The communicator in option 'comm' of the table at arg, left on the stack; NULL if there is none. */
+gr_comm *gr_l_option_comm(lua_State *L, int arg);
+gr_comm *gr_l_check_comm(lua_State *L, int arg);
+void gr_l_comm_metatable(lua_State *L);
+
+/* Raises what a call failed of that all ranks took part in, in words that are the same on all. Does not return. */
+int gr_l_raise_alike(lua_State *L, gr_context *, gr_status);
+
+/*
+** A call into the core of which each rank of comm does its part. It is not tried again where memory was short: all
+** would have to.
+*/
+#define GR_TRY_RANKS(L, c, ranks, arg, call)               \
+  do {                                                     \
+    if (!(ranks)) {                                        \
+      GR_TRY(L, c, arg, call);                             \
+    } else {                                               \
+      (c)->comm = (ranks);                                 \
+      const gr_status alike_ = GR_CALL(L, c, call);        \
+      (c)->comm = NULL;                                    \
+      if (alike_ != GR_OK) gr_l_raise_alike(L, c, alike_); \
+    }                                                      \
+  } while (0)
+
+/*
+** Pushes a reduction over comm's ranks, of which the arrays are this one's parts; of positions the rank that has them,
+** too. options: the argument whose fault it is if that is not served; kept: the axis that keepdims keeps, or 0.
+*/
+int gr_l_push_ranks(lua_State *L, gr_context *, gr_comm *, const gr_reduction *, int options, int single, int kept);
+
+#endif

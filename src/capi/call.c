@@ -1,0 +1,207 @@
+#include "src/capi/call.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "src/core/pool.h"
+
+static _Thread_local char said[512];
+
+const char *gpureduce_error(void) { return said; }
+
+/* ---- failures ---- */
+
+gpureduce_status gr_capi_fail(gpureduce_status status, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  vsnprintf(said, sizeof said, format, args);
+  va_end(args);
+  return status;
+}
+
+int gr_capi_refuse(gr_capi *q, gpureduce_status status, const char *format, ...) {
+  char text[400];
+  va_list args;
+  va_start(args, format);
+  vsnprintf(text, sizeof text, format, args);
+  va_end(args);
+  q->status = gr_capi_fail(status, "%s: %s", q->name, text);
+  return 0;
+}
+
+_Static_assert((int)GPUREDUCE_OK == GR_OK && (int)GPUREDUCE_NO_MEMORY == GR_NO_MEMORY &&
+                   (int)GPUREDUCE_DEVICE == GR_DEVICE && (int)GPUREDUCE_BAD == GR_BAD &&
+                   (int)GPUREDUCE_SYSTEM == GR_SYSTEM && (int)GPUREDUCE_RELEASED == GR_RELEASED &&
+                   (int)GPUREDUCE_STOPPED == GR_STOPPED,
+               "statuses of the core are those of the API");
+_Static_assert((int)GPUREDUCE_U8 == GR_U8 && (int)GPUREDUCE_I64 == GR_I64 && (int)GPUREDUCE_F16 == GR_F16 &&
+                   (int)GPUREDUCE_F64 == GR_F64 && GR_DTYPE_COUNT == 11,
+               "dtypes have the API's numbers");
+
+void gr_capi_said(gr_capi *q, gr_status status) {
+  if (status == GR_OK || q->status != GPUREDUCE_OK) return;
+  gr_capi_refuse(q, (gpureduce_status)status, "%s",
+                 status == GR_RELEASED ? "an array of the call has been released" : q->c->error);
+}
+
+int gr_capi_again(gr_capi *q, gr_status status) {
+  gr_queue *cpu = status == GR_DEVICE ? gr_context_cpu(q->c) : NULL;
+  int left = 0;
+  if (q->status != GPUREDUCE_OK) return 0;
+  if (status == GR_NO_MEMORY) {
+    gr_storage_trim(q->c);
+    gr_pool_trim();
+    return 1;
+  }
+  for (int k = 0; k < q->count && cpu; k++) {
+    gr_storage *s = q->arrays[k]->storage;
+    if (s->queue && s->queue->lost && gr_storage_leave(s, cpu)) left = 1;
+  }
+  return left;
+}
+
+/* ---- who calls ---- */
+
+static int enter(gr_capi *q, gr_context *c) {
+  if (atomic_exchange_explicit(&c->entered, 1, memory_order_acquire))
+    return gr_capi_refuse(q, GPUREDUCE_BUSY, "another call of this context is under way");
+  q->c = c;
+  q->entered = 1;
+  if (c->stop.caller) return gr_capi_refuse(q, GPUREDUCE_BUSY, "a call from Lua is under way in this context");
+  c->stop.known = 0;
+  return 1;
+}
+
+int gr_capi_begin_with(gr_capi *q, const char *name, gpureduce_context *context) {
+  *q = (gr_capi){.name = name};
+  if (!gr_capi_needs(q, context, "the context")) return 0;
+  if (!gr_handle_known(context, GR_HANDLE_CONTEXT))
+    return gr_capi_refuse(q, GPUREDUCE_UNKNOWN, "there is no such context");
+  return enter(q, (gr_context *)(void *)context);
+}
+
+/* The handle is one of ours, and has elements. */
+static int check(gr_capi *q, const gpureduce_array *a, const char *what) {
+  if (!gr_capi_needs(q, a, what)) return 0;
+  if (!gr_handle_known(a, GR_HANDLE_ARRAY) || (a->array.stamp & ~UINT64_C(1)) != (gr_stamp(&a->array) & ~UINT64_C(1)))
+    return gr_capi_refuse(q, GPUREDUCE_UNKNOWN, "%s is no array that is alive", what);
+  if (gr_array_released(&a->array)) return gr_capi_refuse(q, GPUREDUCE_RELEASED, "%s has been released", what);
+  return 1;
+}
+
+int gr_capi_begin(gr_capi *q, const char *name, const gpureduce_array *a) {
+  *q = (gr_capi){.name = name};
+  if (!check(q, a, "the array") || !enter(q, a->array.storage->context)) return 0;
+  q->arrays[q->count++] = &a->array;
+  return 1;
+}
+
+gpureduce_status gr_capi_end(gr_capi *q) {
+  if (q->entered) {
+    q->c->stop.known = 0;
+    atomic_store_explicit(&q->c->entered, 0, memory_order_release);
+  }
+  return q->status;
+}
+
+/* ---- what with ---- */
+
+int gr_capi_takes(gr_capi *q, const gpureduce_array *a, const char *what) {
+  if (!check(q, a, what)) return 0;
+  if (a->array.storage->context != q->c)
+    return gr_capi_refuse(q, GPUREDUCE_FOREIGN, "%s belongs to another context: a parcel moves it", what);
+  if (q->count < GR_CAPI_ARRAYS) q->arrays[q->count++] = &a->array;
+  return 1;
+}
+
+int gr_capi_needs(gr_capi *q, const void *p, const char *what) {
+  return p ? 1 : gr_capi_refuse(q, GPUREDUCE_NULL, "%s is NULL", what);
+}
+
+int gr_capi_sized(gr_capi *q, const void *p, size_t size, const char *what) {
+  uint32_t given;
+  if (!gr_capi_needs(q, p, what)) return 0;
+  memcpy(&given, p, sizeof given);
+  if (given == size) return 1;
+  return gr_capi_refuse(q, GPUREDUCE_VERSION, "size of %s: %zu expected, got %lu", what, size, (unsigned long)given);
+}
+
+int gr_capi_dtype(gr_capi *q, gpureduce_dtype t) {
+  if ((unsigned)t < GR_DTYPE_COUNT) return 1;
+  return gr_capi_refuse(q, GPUREDUCE_BAD, "dtype from 0 to %d expected, got %lld", GR_DTYPE_COUNT - 1, (long long)t);
+}
+
+/* ---- handles ---- */
+
+/* The lowest bit of a stamp tells the handles of hosts from the values of Lua; addresses and secrets have it even. */
+gpureduce_array *gr_capi_handle(gr_capi *q) {
+  gpureduce_array *a = calloc(1, sizeof *a);
+  if (!a) {
+    gr_capi_refuse(q, GPUREDUCE_NO_MEMORY, "out of memory: no room for a handle");
+    return NULL;
+  }
+  a->array = (gr_array){.stamp = gr_stamp(&a->array) ^ 1, .storage = &gr_released};
+  gr_handle_add(a, GR_HANDLE_ARRAY);
+  return a;
+}
+
+void gr_capi_forget(gpureduce_array *a) {
+  gr_handle_remove(a);
+  a->array.stamp = 1; /* so that release leaves a storage behind, and no handle is it any more */
+  gr_array_release(&a->array);
+  a->array.stamp = 0;
+  free(a);
+}
+
+/* ---- results ---- */
+
+static int same_place(const gr_array *a, const gr_array *b) {
+  return a->offset == b->offset && a->stride == b->stride && a->dtype == b->dtype && a->n == b->n;
+}
+
+static int check_out(gr_capi *q, const gr_array *out, const gr_array *beside, gr_dtype t, int64_t n, int in_place) {
+  if (out->dtype != t || out->n != n)
+    return gr_capi_refuse(q, GPUREDUCE_BAD, "out: %s[%lld] expected, got %s[%lld]", gr_dtypes[t].name, (long long)n,
+                          gr_dtypes[out->dtype].name, (long long)out->n);
+  if (beside && out->storage->queue != beside->storage->queue)
+    return gr_capi_refuse(q, GPUREDUCE_BAD, "out: array on device '%s' expected, got one on '%s'",
+                          beside->storage->queue->backend->name, out->storage->queue->backend->name);
+  for (int k = 0; k < q->count; k++)
+    if (q->arrays[k] != out && !(in_place && same_place(out, q->arrays[k])) && gr_array_overlap(out, q->arrays[k]))
+      return gr_capi_refuse(q, GPUREDUCE_BAD, "out overlaps the input");
+  for (int k = 0; k < q->count && !in_place; k++)
+    if (q->arrays[k] == out) return gr_capi_refuse(q, GPUREDUCE_BAD, "out is the input");
+  return 1;
+}
+
+gr_array *gr_capi_open_out(gr_capi *q, gr_capi_out *o, gpureduce_array **out, const gr_array *beside, gr_dtype t,
+                           int64_t n, int64_t rows, int in_place) {
+  *o = (gr_capi_out){.to = out};
+  if (!gr_capi_needs(q, out, "out")) return NULL;
+  if (*out) {
+    const int before = q->count;
+    if (!gr_capi_takes(q, *out, "out")) return NULL;
+    q->count = before;
+    if (!check_out(q, &(*out)->array, beside, t, n, in_place)) return NULL;
+    return o->array = &(*out)->array;
+  }
+  o->made = gr_capi_handle(q);
+  if (!o->made) return NULL;
+  gr_array *a = &o->made->array;
+  const uint64_t stamp = a->stamp;
+  GR_CAPI_TRY(q, beside ? gr_array_make_beside(q->c, beside, a, t, n) : gr_array_make(q->c, a, t, n));
+  a->stamp = stamp;
+  a->rows = rows;
+  if (q->status == GPUREDUCE_OK) return o->array = a;
+  gr_capi_forget(o->made);
+  o->made = NULL;
+  return NULL;
+}
+
+void gr_capi_close_out(gr_capi *q, gr_capi_out *o) {
+  if (!o->made) return;
+  if (q->status == GPUREDUCE_OK) *o->to = o->made;
+  else gr_capi_forget(o->made);
+  o->made = NULL;
+}

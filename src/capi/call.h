@@ -1,0 +1,94 @@
+/*
+** A call of the C API (include/gpureduce.h): it begins by checking who calls with what, runs the core, and ends with a
+** status and a text. Each function of the API is such a call:
+**
+**   gr_capi q;
+**   if (gr_capi_begin(&q, "scan", a)) ...        the checks that are its own, and the core
+**   return gr_capi_end(&q);
+**
+** Checks answer 0 when they have refused; what is wrong is in q then.
+*/
+#ifndef GR_CAPI_H
+#define GR_CAPI_H
+
+#include "include/gpureduce.h"
+#include "src/capi/handles.h"
+#include "src/core/wrap.h"
+
+#define GR_CAPI_ARRAYS 6
+
+struct gpureduce_array {
+  gr_array array;
+};
+
+typedef struct gr_capi {
+  const char *name;
+  gr_context *c; /* NULL: not known yet */
+  gpureduce_status status;
+  int entered;
+  const gr_array *arrays[GR_CAPI_ARRAYS]; /* of the call: they leave a device that is lost */
+  int count;
+} gr_capi;
+
+/* Of this thread: what its last failure was. */
+gpureduce_status gr_capi_fail(gpureduce_status, const char *format, ...)
+#if defined(__GNUC__)
+    __attribute__((format(printf, 2, 3)))
+#endif
+    ;
+/* The same as the status of q; returns 0, as a check that refuses. */
+int gr_capi_refuse(gr_capi *q, gpureduce_status, const char *format, ...)
+#if defined(__GNUC__)
+    __attribute__((format(printf, 3, 4)))
+#endif
+    ;
+
+/* The call is one of that context, or of the array's. */
+int gr_capi_begin_with(gr_capi *, const char *name, gpureduce_context *);
+int gr_capi_begin(gr_capi *, const char *name, const gpureduce_array *a);
+gpureduce_status gr_capi_end(gr_capi *);
+
+/* A further array of the call, as `what` in errors. */
+int gr_capi_takes(gr_capi *, const gpureduce_array *, const char *what);
+/* A pointer that must be there. */
+int gr_capi_needs(gr_capi *, const void *, const char *what);
+/* A struct of the caller's, whose size says its version. */
+int gr_capi_sized(gr_capi *, const void *, size_t size, const char *what);
+int gr_capi_dtype(gr_capi *, gpureduce_dtype);
+
+/* What the core said becomes the status; it is run once more when that may help (gr_capi_again). */
+void gr_capi_said(gr_capi *, gr_status);
+int gr_capi_again(gr_capi *, gr_status);
+#define GR_CAPI_TRY(q, call)                                               \
+  do {                                                                     \
+    gr_status status_ = (call);                                            \
+    if (status_ != GR_OK && gr_capi_again((q), status_)) status_ = (call); \
+    gr_capi_said((q), status_);                                            \
+  } while (0)
+
+/* A new handle, of a released array; NULL, with the status set, when there is no memory. */
+gpureduce_array *gr_capi_handle(gr_capi *);
+void gr_capi_forget(gpureduce_array *);
+
+/*
+** Where results go: *out if it is an array, which must be as asked for, beside `beside` and apart from the arrays of
+** the call (or with `in_place`, the same as one of them); else a new array. NULL when that is refused. done: after the
+** core has run; it hands a new array over, or drops it after a failure.
+*/
+typedef struct gr_capi_out {
+  gpureduce_array **to, *made;
+  gr_array *array;
+} gr_capi_out;
+gr_array *gr_capi_open_out(gr_capi *, gr_capi_out *, gpureduce_array **out, const gr_array *beside, gr_dtype, int64_t n,
+                           int64_t rows, int in_place);
+void gr_capi_close_out(gr_capi *, gr_capi_out *);
+
+/* Makes the context what a config says; for gr_context_new. Refuses with a text (gr_capi_fail) and a status. */
+gpureduce_status gr_capi_check_config(const gpureduce_config *);
+void gr_capi_configure(gr_context *, const gpureduce_config *);
+
+/* An array of the host's memory into one that is released; of kept (or NULL) owner and release count, not memory's. */
+gr_status gr_capi_wrap(gr_capi *, const gpureduce_memory *, const gr_wrapping *kept, gr_array *out);
+int gr_capi_check_memory(gr_capi *, const gpureduce_memory *);
+
+#endif

@@ -1,0 +1,243 @@
+/* Operations element by element, and elements by their positions. */
+#include "kernels/numerics/map.h"
+#include "src/capi/operations.h"
+#include "src/core/lookup.h"
+#include "src/core/map.h"
+
+/* ---- operators ---- */
+
+#define GR_X(name, operands, f, i, real, whole) #name,
+static const char *const map_names[] = {GR_MAPS(GR_X) NULL};
+#undef GR_X
+#define GR_X(name, text) text,
+static const char *const relation_names[] = {GR_RELATIONS(GR_X) NULL};
+#undef GR_X
+
+typedef struct mapping {
+  gr_map_call call;
+  const gr_array *like; /* whose length the result has */
+  gr_dtype out;
+} mapping;
+
+/* The operand as a term beside `first`; t: what a number becomes. */
+static int read_term(gr_capi *q, const gpureduce_operand *o, const gr_array *first, gr_dtype t, gr_term *term) {
+  *term = (gr_term){NULL, 0};
+  if (!o->array) return gr_capi_element(q, t, &o->number, &term->value);
+  term->array = &o->array->array;
+  return gr_capi_like(q, first, term->array, first->n, "an operand");
+}
+
+/* The first array of some operands, all of whose arrays are checked. */
+static int find_first(gr_capi *q, const gpureduce_operand *o, int from, int count, const gr_array **first) {
+  *first = NULL;
+  for (int k = from; k < count; k++) {
+    if (!o[k].array) continue;
+    if (!*first) *first = &o[k].array->array;
+  }
+  return *first ? 1 : gr_capi_refuse(q, GPUREDUCE_BAD, "an array among the operands expected");
+}
+
+static int is_nan(const gpureduce_operand *o) { return !o->array && !o->number.whole && o->number.f != o->number.f; }
+
+/* Ends of clamp are numbers here, the lower one first. */
+static int check_ends(gr_capi *q, const gpureduce_operand *o, const mapping *m) {
+  if (o[1].array || o[2].array) return gr_capi_refuse(q, GPUREDUCE_BAD, "clamp between numbers expected");
+  const gr_value low = gr_element_get(m->call.dtype, &m->call.b.value),
+                 high = gr_element_get(m->call.dtype, &m->call.c.value);
+  if (is_nan(&o[1]) || is_nan(&o[2]) || (low.is_float ? low.v[0].f > high.v[0].f : low.v[0].i > high.v[0].i))
+    return gr_capi_refuse(q, GPUREDUCE_BAD, "clamp: a lower and an upper end expected");
+  return 1;
+}
+
+static int read_where(gr_capi *q, const gpureduce_operand *o, gr_dtype numbers, mapping *m) {
+  const gr_array *first = NULL;
+  if (!o[0].array || o[0].array->array.dtype != GR_U8)
+    return gr_capi_refuse(q, GPUREDUCE_BAD, "where: a mask of dtype u8 expected");
+  m->like = m->call.c.array = &o[0].array->array;
+  for (int k = 1; k < 3; k++)
+    if (o[k].array && !first) first = &o[k].array->array;
+  m->out = m->call.dtype = first ? first->dtype : numbers;
+  if (first && first->n != m->like->n)
+    return gr_capi_refuse(q, GPUREDUCE_BAD, "length %lld expected, got %lld", (long long)m->like->n,
+                          (long long)first->n);
+  if (first && first->storage->queue != m->like->storage->queue)
+    return gr_capi_refuse(q, GPUREDUCE_BAD, "where: mask and elements on one device expected");
+  const gr_array *beside = first ? first : m->like;
+  return read_term(q, &o[1], beside, m->out, &m->call.a) && read_term(q, &o[2], beside, m->out, &m->call.b);
+}
+
+static int read_compare(gr_capi *q, const gpureduce_operand *o, int relation, mapping *m) {
+  char text[96];
+  if (!o[0].array) return gr_capi_refuse(q, GPUREDUCE_BAD, "an array left of the comparison expected");
+  const gr_array *a = m->like = &o[0].array->array;
+  m->call = (gr_map_call){.op = GR_MAP_compare, .relation = (gr_relation)relation, .dtype = a->dtype, .a = {a, 0}};
+  m->out = GR_U8;
+  if (o[1].array) return read_term(q, &o[1], a, a->dtype, &m->call.b);
+  const gr_number x = gr_capi_number(o[1].number);
+  const char *why = gr_compare_number(a->dtype, &m->call.relation, &x, &m->call.b.value, text);
+  return why ? gr_capi_refuse(q, GPUREDUCE_BAD, "%s", why) : 1;
+}
+
+static int read_operator(gr_capi *q, const gpureduce_operand *o, int count, gr_dtype to, mapping *m) {
+  const gr_array *first;
+  gr_term *const terms[] = {&m->call.a, &m->call.b, &m->call.c};
+  if (!find_first(q, o, 0, count, &first)) return 0;
+  m->like = first;
+  m->call.dtype = first->dtype;
+  if (gr_map_rule(m->call.op, first->dtype) == GR_MAP_NOT)
+    return gr_capi_refuse(q, GPUREDUCE_BAD, "dtype of integers expected, got %s", gr_dtypes[first->dtype].name);
+  m->out = m->call.op == GR_MAP_cast ? to : gr_map_result(m->call.op, first->dtype);
+  const gr_dtype t = gr_map_widens(m->call.op, first->dtype) && !gr_is_float(first->dtype) ? GR_F64 : first->dtype;
+  for (int k = 0; k < count; k++)
+    if (!read_term(q, &o[k], first, t, terms[k])) return 0;
+  if (m->call.op != GR_MAP_clamp) return 1;
+  return m->call.a.array ? check_ends(q, o, m) : gr_capi_refuse(q, GPUREDUCE_BAD, "clamp: an array first expected");
+}
+
+/* Every array of the call, before anything reads one; the first of them has begun it. */
+static int check_arrays(gr_capi *q, const gpureduce_operand *o, int count) {
+  const gpureduce_array *begun = NULL;
+  for (int k = 0; k < count; k++) {
+    if (!o[k].array) continue;
+    if (begun && !gr_capi_takes(q, o[k].array, "an operand")) return 0;
+    if (!begun) begun = o[k].array;
+  }
+  return 1;
+}
+
+static int read_map(gr_capi *q, const char *op, const gpureduce_operand *o, int count, const gpureduce_options *options,
+                    mapping *m) {
+  int relation = 0, k = -1;
+  while (relation < GR_RELATION_COUNT && strcmp(op, relation_names[relation]) != 0) relation++;
+  if (relation == GR_RELATION_COUNT && (k = gr_capi_named(q, op, map_names, "operator")) < 0) return 0;
+  if (k == GR_MAP_compare)
+    return gr_capi_refuse(q, GPUREDUCE_BAD, "a comparison is named as it is written: '<', '<=', '==', '~=', '>=', '>'");
+  *m = (mapping){.call = {.op = k < 0 ? GR_MAP_compare : (gr_map)k}};
+  if (count != gr_map_operands(m->call.op))
+    return gr_capi_refuse(q, GPUREDUCE_BAD, "'%s' takes %d operands, got %d", op, gr_map_operands(m->call.op), count);
+  const int takes = k == GR_MAP_cast || k == GR_MAP_where ? GR_TAKES_DTYPE : 0;
+  const gpureduce_options *set = gr_capi_options(q, options, takes);
+  if (!set || !gr_capi_dtype(q, set->dtype)) return 0;
+  if (k < 0) return read_compare(q, o, relation, m);
+  if (k == GR_MAP_where) return read_where(q, o, (gr_dtype)set->dtype, m);
+  return read_operator(q, o, count, (gr_dtype)set->dtype, m);
+}
+
+static int64_t rows_of(const gr_map_call *call) {
+  const gr_array *all[] = {call->a.array, call->b.array, call->c.array};
+  for (int k = 0; k < 3; k++)
+    if (all[k] && all[k]->rows) return all[k]->rows;
+  return 0;
+}
+
+gpureduce_status gpureduce_map(const char *op, const gpureduce_operand *operands, int count,
+                               const gpureduce_options *options, gpureduce_array **out) {
+  gr_capi q = {.name = "map"};
+  gr_capi_out o = {0};
+  mapping m;
+  const gpureduce_array *first = NULL;
+  if (!gr_capi_needs(&q, op, "op") || !gr_capi_needs(&q, operands, "operands")) return q.status;
+  if (count < 1 || count > 3) return gr_capi_fail(GPUREDUCE_BAD, "map: 1 to 3 operands expected, got %d", count);
+  for (int k = 0; k < count && !first; k++) first = operands[k].array;
+  if (!first) return gr_capi_fail(GPUREDUCE_BAD, "map: an array among the operands expected");
+  if (gr_capi_begin(&q, "map", first) && check_arrays(&q, operands, count) &&
+      read_map(&q, op, operands, count, options, &m)) {
+    gr_array *to = gr_capi_open_out(&q, &o, out, m.like, m.out, m.like->n, rows_of(&m.call), 1);
+    if (to) GR_CAPI_TRY(&q, gr_map_arrays(q.c, &m.call, to));
+    gr_capi_close_out(&q, &o);
+  }
+  return gr_capi_end(&q);
+}
+
+/* ---- whole arrays ---- */
+
+gpureduce_status gpureduce_fill(gpureduce_array *a, gpureduce_number value) {
+  gr_capi q;
+  uint64_t bits;
+  if (gr_capi_begin(&q, "fill", a) && gr_capi_element(&q, a->array.dtype, &value, &bits))
+    GR_CAPI_TRY(&q, gr_fill(q.c, &a->array, gr_element_get(a->array.dtype, &bits)));
+  return gr_capi_end(&q);
+}
+
+gpureduce_status gpureduce_equal(const gpureduce_array *a, const gpureduce_array *b, int *out) {
+  gr_capi q;
+  if (gr_capi_begin(&q, "equal", a) && gr_capi_takes(&q, b, "b") && gr_capi_needs(&q, out, "out")) {
+    if (a->array.storage->queue != b->array.storage->queue && a->array.n == b->array.n &&
+        a->array.dtype == b->array.dtype)
+      gr_capi_refuse(&q, GPUREDUCE_BAD, "two arrays on one device expected");
+    else GR_CAPI_TRY(&q, gr_equal(q.c, &a->array, &b->array, out));
+  }
+  return gr_capi_end(&q);
+}
+
+/* ---- positions ---- */
+
+static int check_index(gr_capi *q, const gpureduce_array *a, const gpureduce_array *index) {
+  if (!gr_capi_takes(q, index, "index")) return 0;
+  if (gr_is_float(index->array.dtype))
+    return gr_capi_refuse(q, GPUREDUCE_BAD, "index: integer dtype expected, got %s",
+                          gr_dtypes[index->array.dtype].name);
+  if (index->array.storage->queue == a->array.storage->queue) return 1;
+  return gr_capi_refuse(q, GPUREDUCE_BAD, "index: on the device of the array expected");
+}
+
+gpureduce_status gpureduce_take(const gpureduce_array *a, const gpureduce_array *index, gpureduce_array **out) {
+  gr_capi q;
+  gr_capi_out o = {0};
+  if (gr_capi_begin(&q, "take", a) && check_index(&q, a, index)) {
+    gr_array *to = gr_capi_open_out(&q, &o, out, &a->array, a->array.dtype, index->array.n, 0, 0);
+    if (to) GR_CAPI_TRY(&q, gr_take(q.c, &a->array, &index->array, to, o.made != NULL));
+    gr_capi_close_out(&q, &o);
+  }
+  return gr_capi_end(&q);
+}
+
+gpureduce_status gpureduce_put(const char *op, gpureduce_array *a, const gpureduce_array *index,
+                               gpureduce_operand values) {
+#define GR_X(name) #name,
+  static const char *const names[] = {GR_PUTS(GR_X) NULL};
+#undef GR_X
+  gr_capi q;
+  gr_term term = {NULL, 0};
+  int k = -1, whose;
+  if (!gr_capi_begin(&q, "put", a) || (k = gr_capi_named(&q, op, names, "way to put")) < 0 ||
+      !check_index(&q, a, index))
+    return gr_capi_end(&q);
+  if (values.array && gr_capi_takes(&q, values.array, "values")) {
+    term.array = &values.array->array;
+    gr_capi_like(&q, &a->array, term.array, index->array.n, "values");
+  } else if (q.status == GPUREDUCE_OK) {
+    gr_capi_element(&q, a->array.dtype, &values.number, &term.value);
+  }
+  if (gr_array_overlap(&a->array, &index->array) || (term.array && gr_array_overlap(&a->array, term.array)))
+    gr_capi_refuse(&q, GPUREDUCE_BAD, "what is read overlaps the array that is written");
+  if (q.status == GPUREDUCE_OK) GR_CAPI_TRY(&q, gr_put(q.c, (gr_put_op)k, &a->array, &index->array, term, &whose));
+  return gr_capi_end(&q);
+}
+
+/* ---- compaction ---- */
+
+static gr_status compact(gr_context *c, const gr_array *a, const gr_array *mask, gr_array *out) {
+  gr_value kept;
+  gr_status status = gr_reduce_all(c, GR_OP_count, mask, NULL, 0, &kept);
+  if (status != GR_OK) return status;
+  gr_array_release(out); /* of a first try that ran out of memory */
+  status = gr_array_make_beside(c, a, out, a->dtype, kept.v[0].i);
+  return status == GR_OK ? gr_compact(c, a, mask, out) : status;
+}
+
+gpureduce_status gpureduce_compact(const gpureduce_array *a, const gpureduce_array *mask, gpureduce_array **out) {
+  gr_capi q;
+  if (gr_capi_begin(&q, "compact", a) && gr_capi_takes(&q, mask, "mask") && gr_capi_needs(&q, out, "out")) {
+    gpureduce_array *to = NULL;
+    if (mask->array.dtype != GR_U8 || mask->array.n != a->array.n ||
+        mask->array.storage->queue != a->array.storage->queue)
+      gr_capi_refuse(&q, GPUREDUCE_BAD, "mask: u8[%lld] beside the array expected, got %s[%lld]", (long long)a->array.n,
+                     gr_dtypes[mask->array.dtype].name, (long long)mask->array.n);
+    else to = gr_capi_handle(&q);
+    if (to) GR_CAPI_TRY(&q, compact(q.c, &a->array, &mask->array, &to->array));
+    if (to && q.status == GPUREDUCE_OK) *out = to;
+    else if (to) gr_capi_forget(to);
+  }
+  return gr_capi_end(&q);
+}

@@ -1,0 +1,20 @@
+/*
+** Handles that a host has: a checked build (make CHECKED=1) notes each that it was given, and knows one that is gone,
+** or that never was, from the pointer alone. The usual build looks at stamps, which needs memory that is still there.
+*/
+#ifndef GR_HANDLES_H
+#define GR_HANDLES_H
+
+typedef enum gr_handle { GR_HANDLE_NONE, GR_HANDLE_CONTEXT, GR_HANDLE_ARRAY, GR_HANDLE_PARCEL } gr_handle;
+
+#ifdef GR_CHECKED
+void gr_handle_add(const void *, gr_handle);
+void gr_handle_remove(const void *);
+int gr_handle_known(const void *, gr_handle);
+#else
+static inline void gr_handle_add(const void *p, gr_handle kind) { (void)p, (void)kind; }
+static inline void gr_handle_remove(const void *p) { (void)p; }
+static inline int gr_handle_known(const void *p, gr_handle kind) { return (void)p, (void)kind, 1; }
+#endif
+
+#endif

@@ -1,0 +1,212 @@
+#include "src/core/formula/present.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "src/core/formula/typing.h"
+#include "src/core/map.h"
+
+#define STEPS 16 /* what is added here: nodes, and the numbers in them */
+
+void gr_made_drop(gr_made *m) {
+  if (m->e) gr_expression_release(m->e);
+  free(m->e);
+  gr_array_release(&m->a);
+  *m = (gr_made){0};
+}
+
+/* ---- parts ---- */
+
+static void add_room(const gr_reduced *r, int *nodes, int *numbers, int *inputs) {
+  *nodes += r->e ? r->e->program.count : 1;
+  *numbers += r->e ? r->e->program.number_count : 0;
+  *inputs += r->e ? r->e->program.input_count : 1;
+}
+
+/* What an expression with these operands may take; and whether it may be so large. */
+typedef struct room {
+  int nodes, numbers, inputs, height;
+} room;
+
+static room room_of(const gr_partial *p) {
+  const gr_reduced *all[] = {&p->a, &p->b, &p->tested, &p->missing.mask};
+  room r = {STEPS, STEPS, 1, STEPS};
+  for (size_t k = 0; k < sizeof all / sizeof all[0]; k++) {
+    const gr_expression *e = all[k]->e;
+    if (all[k]->a) add_room(all[k], &r.nodes, &r.numbers, &r.inputs);
+    if (e && e->program.nodes[e->result].height + STEPS > r.height)
+      r.height = e->program.nodes[e->result].height + STEPS;
+  }
+  return r;
+}
+
+static int fits(room r) {
+  return r.nodes <= GR_FORMULA_NODES && r.numbers <= GR_FORMULA_NODES && r.inputs <= GR_FORMULA_INPUTS &&
+         r.height <= GR_FORMULA_DEPTH;
+}
+
+/* Operands that leave no room for more steps become arrays. */
+static gr_status make_room(gr_context *c, gr_partial *p) {
+  gr_status status = GR_OK;
+  if (fits(room_of(p))) return GR_OK;
+  status = gr_reduced_eval(c, &p->a);
+  if (status == GR_OK && p->b.a) status = gr_reduced_eval(c, &p->b);
+  if (status == GR_OK && p->tested.a) status = gr_reduced_eval(c, &p->tested);
+  return status == GR_OK && p->missing.mask.a ? gr_reduced_eval(c, &p->missing.mask) : status;
+}
+
+static gr_status open_builder(gr_context *c, room r, gr_builder *b, gr_made *m) {
+  *m = (gr_made){.e = malloc(gr_expression_room(r.nodes, r.numbers, r.inputs))};
+  if (!m->e) return gr_fail(c, GR_NO_MEMORY, "out of memory");
+  gr_expression_open(m->e, r.nodes, r.numbers, r.inputs);
+  gr_builder_start(b, c, m->e);
+  return GR_OK;
+}
+
+/* What shape an array has is the caller's to say: several of them need not agree. */
+static gr_status add_array(gr_builder *b, const gr_array *a, gr_spread spread, gr_meaning *out) {
+  gr_array flat = *a;
+  flat.rows = 0;
+  *out = gr_means_node(-1);
+  return gr_build_input(b, &flat, spread, &out->node);
+}
+
+static gr_status add_operand(gr_builder *b, const gr_reduced *r, gr_spread spread, gr_meaning *out) {
+  if (!r->e) return add_array(b, r->a, spread, out);
+  *out = gr_means_node(-1);
+  return gr_build_merge(b, r->e, &out->node);
+}
+
+static gr_meaning whole(int64_t x) { return gr_means_number(gr_number_i(x)); }
+
+static gr_status compare(gr_builder *b, gr_relation r, gr_meaning x, gr_meaning y, gr_meaning *out) {
+  return gr_type_map(b, GR_MAP_compare, r, GR_U8, x, y, x, out);
+}
+
+/* Both of what is known so far (any: nothing yet) and another truth. */
+static gr_status also(gr_builder *b, int *any, gr_meaning truth, gr_meaning *present) {
+  const int first = !*any;
+  *any = 1;
+  if (!first) return gr_type_and(b, *present, truth, present);
+  *present = truth;
+  return GR_OK;
+}
+
+/* A NaN alone differs from itself. */
+static gr_status also_number(gr_builder *b, int *any, gr_meaning x, gr_meaning *present) {
+  gr_meaning truth = x;
+  const gr_status status = compare(b, GR_IS_eq, x, x, &truth);
+  return status == GR_OK ? also(b, any, truth, present) : status;
+}
+
+/* Of the operands, whose nodes are x and y. */
+static gr_status find_present(gr_builder *b, const gr_partial *p, int truths, gr_meaning x, gr_meaning y,
+                              gr_meaning *present) {
+  gr_meaning other = x;
+  int any = 0;
+  gr_status status = GR_OK;
+  if (p->missing.nan && p->tested.a) status = add_operand(b, &p->tested, GR_EACH, &other);
+  if (p->missing.nan && status == GR_OK) status = also_number(b, &any, other, present);
+  if (p->missing.nan && p->b.a && status == GR_OK) status = also_number(b, &any, y, present);
+  if (!p->missing.mask.a || status != GR_OK) return status;
+  status = add_operand(b, &p->missing.mask, GR_EACH, &other);
+  if (status == GR_OK)
+    status = truths ? compare(b, GR_IS_ne, other, whole(0), &other) : gr_type_mask(b, other, &other.node);
+  return status == GR_OK ? also(b, &any, other, present) : status;
+}
+
+/* Operands and what is present of them. */
+static gr_status begin(gr_context *c, const gr_partial *partial, int truths, gr_builder *b, gr_made *m,
+                       gr_meaning of[2], gr_meaning *present) {
+  gr_partial p = *partial;
+  gr_status status = make_room(c, &p);
+  if (status == GR_OK) status = open_builder(c, room_of(&p), b, m);
+  if (status == GR_OK) status = add_operand(b, &p.a, GR_EACH, &of[0]);
+  if (status == GR_OK && p.b.a) status = add_operand(b, &p.b, p.spread, &of[1]);
+  return status == GR_OK ? find_present(b, &p, truths, of[0], of[1], present) : status;
+}
+
+static gr_status end(gr_context *c, gr_builder *b, gr_made *m, gr_meaning x) {
+  gr_status status = gr_build_end(b, x.node);
+  return status == GR_OK ? gr_expression_promise(c, m->e, &m->a) : status;
+}
+
+/* ---- expressions ---- */
+
+gr_filling gr_filling_of(gr_number n) { return (gr_filling){.number = n}; }
+
+gr_filling gr_filling_end(gr_dtype t, int greatest) {
+  if (gr_is_float(t)) return gr_filling_of(gr_number_f(greatest ? INFINITY : -INFINITY));
+  return gr_filling_of(gr_number_i(greatest ? gr_dtypes[t].highest : gr_dtypes[t].lowest));
+}
+
+gr_status gr_partial_present(gr_context *c, const gr_partial *p, int truths, gr_made *m) {
+  gr_builder b;
+  gr_meaning of[2] = {{.node = -1}, {.node = -1}}, present = {.node = -1};
+  const gr_status status = begin(c, p, truths, &b, m, of, &present);
+  return status == GR_OK ? end(c, &b, m, present) : status;
+}
+
+gr_status gr_partial_fill(gr_context *c, const gr_partial *p, int second, int widen, gr_filling filling, gr_made *m) {
+  gr_builder b;
+  gr_meaning of[2] = {{.node = -1}, {.node = -1}}, present = {.node = -1}, other = gr_means_number(filling.number);
+  gr_status status = begin(c, p, 0, &b, m, of, &present);
+  gr_meaning x = of[second];
+  if (status == GR_OK && widen) status = gr_type_map(&b, GR_MAP_cast, GR_IS_lt, GR_F64, x, x, x, &x);
+  if (status == GR_OK && filling.array) status = add_array(&b, filling.array, filling.spread, &other);
+  if (status == GR_OK) status = gr_type_map(&b, GR_MAP_where, GR_IS_lt, GR_U8, x, other, present, &x);
+  return status == GR_OK ? end(c, &b, m, x) : status;
+}
+
+/* ---- words ---- */
+
+const char *gr_partial_place(gr_shape shape, int turned, int64_t v, char text[GR_PLACE]) {
+  const char *kind = shape.segments ? "segment" : (shape.axis == 2) != turned ? "row" : "column";
+  text[0] = 0;
+  if (shape.segments || shape.rows) snprintf(text, GR_PLACE, " of %s %lld", kind, (long long)v + 1);
+  return text;
+}
+
+gr_status gr_partial_none(gr_context *c, const gr_missing *m, gr_shape shape, int turned, int64_t v, const char *name) {
+  char text[GR_PLACE];
+  return gr_fail(c, GR_BAD, "option '%s': no element%s is present: '%s' needs one", m->mask.a ? "mask" : "skipnan",
+                 gr_partial_place(shape, turned, v, text), name);
+}
+
+/* ---- copies ---- */
+
+gr_status gr_partial_compact(gr_context *c, const gr_partial *p, gr_reduced x, gr_array *out) {
+  const gr_reduced none = {NULL, NULL};
+  gr_made made = {0};
+  gr_value n;
+  gr_array_release(out); /* of a first try that ran out of memory */
+  gr_status status = gr_reduced_eval(c, &x);
+  if (status == GR_OK) status = gr_partial_present(c, p, 0, &made);
+  if (status == GR_OK) status = gr_expression_eval(c, made.e, &made.a);
+  if (status == GR_OK) status = gr_formula_reduce_all(c, GR_OP_count, (gr_reduced){NULL, &made.a}, none, 0, &n);
+  if (status == GR_OK) status = gr_array_make_beside(c, x.a, out, x.a->dtype, n.v[0].i);
+  if (status == GR_OK) status = gr_compact(c, x.a, &made.a, out);
+  gr_made_drop(&made);
+  return status;
+}
+
+/* ---- scans ---- */
+
+static gr_filling scanned(gr_op op, gr_dtype t) {
+  if (op == GR_OP_min || op == GR_OP_max) return gr_filling_end(t, op == GR_OP_min);
+  return gr_filling_of(gr_number_i(op == GR_OP_prod));
+}
+
+gr_status gr_partial_scan(gr_context *c, gr_op op, gr_shape shape, const gr_partial *p, gr_array *out, int exclusive,
+                          int reverse) {
+  gr_made made = {0};
+  gr_status status = gr_partial_fill(c, p, 0, 0, scanned(op, p->a.a->dtype), &made);
+  if (status == GR_OK && !shape.rows) {
+    status = gr_formula_scan(c, op, gr_made_operand(&made), out, exclusive, reverse);
+  } else if (status == GR_OK) {
+    status = gr_expression_eval(c, made.e, &made.a);
+    if (status == GR_OK) status = gr_scan_each(c, op, shape, &made.a, out, exclusive, reverse);
+  }
+  gr_made_drop(&made);
+  return status;
+}

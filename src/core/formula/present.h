@@ -1,0 +1,68 @@
+/*
+** Operands some of whose elements are missing, because they are NaN or a mask says so: as expressions, so that whoever
+** takes elements as they are made needs no copy. A mask of those that are present, and the elements with something else
+** in the place of those that are missing.
+*/
+#ifndef GR_FORMULA_PRESENT_H
+#define GR_FORMULA_PRESENT_H
+
+#include "src/core/formula/run.h"
+
+/* What makes an element a missing one. */
+typedef struct gr_missing {
+  int nan;         /* that it is NaN: of floats */
+  gr_reduced mask; /* that this, as long, is 0 there; a NULL: there is none */
+} gr_missing;
+
+static inline int gr_may_miss(const gr_missing *m) { return m->nan || m->mask.a; }
+
+/* Operands of one call: a pair is missing if either element is. */
+typedef struct gr_partial {
+  gr_reduced a, b;   /* b.a NULL: one operand */
+  gr_spread spread;  /* of b */
+  gr_reduced tested; /* what is asked whether it is NaN, in a's place; a NULL: a itself */
+  gr_missing missing;
+} gr_partial;
+
+/* An expression in memory of its own, and a promise of its elements. Zeros: nothing yet. */
+typedef struct gr_made {
+  gr_expression *e;
+  gr_array a;
+} gr_made;
+
+static inline gr_reduced gr_made_operand(gr_made *m) { return (gr_reduced){m->e, &m->a}; }
+void gr_made_drop(gr_made *);
+
+/* 0 where the element, or the pair, is missing (u8), elsewhere something else: 1, if `truths` are asked for. */
+gr_status gr_partial_present(gr_context *, const gr_partial *, int truths, gr_made *);
+
+/* In the place of what is missing: a number that a's dtype holds, or an array of that dtype. */
+typedef struct gr_filling {
+  gr_number number;
+  const gr_array *array; /* NULL: the number */
+  gr_spread spread;
+} gr_filling;
+
+gr_filling gr_filling_of(gr_number);
+/* The greatest of the dtype, infinite of floats, or the least. */
+gr_filling gr_filling_end(gr_dtype, int greatest);
+
+/* Operand a, or b (second), filled. widen: cast to f64 first. */
+gr_status gr_partial_fill(gr_context *, const gr_partial *, int second, int widen, gr_filling, gr_made *);
+
+/* " of row 3", or of whatever vector v of the shape is (turned: to who asks rows are columns); of the whole "". */
+#define GR_PLACE 48
+const char *gr_partial_place(gr_shape, int turned, int64_t v, char text[GR_PLACE]);
+/* Words for a vector of which nothing is present, where `name` needs an element: GR_BAD. */
+gr_status gr_partial_none(gr_context *, const gr_missing *, gr_shape, int turned, int64_t v, const char *name);
+
+/* What is present of x, as long as the operand, one after the other: a new array, made here. */
+gr_status gr_partial_compact(gr_context *, const gr_partial *, gr_reduced x, gr_array *out);
+
+/*
+** As gr_formula_scan and gr_scan_each: a missing element adds nothing, and its place has what there is so far (of
+** nothing +0, 1, or what is above or below all).
+*/
+gr_status gr_partial_scan(gr_context *, gr_op, gr_shape, const gr_partial *, gr_array *out, int exclusive, int reverse);
+
+#endif

@@ -1,0 +1,312 @@
+/*
+** A formula makes the number of each pair's cell as it is counted, so that pairs are read once and nothing is stored
+** between. Which bin of an axis a sample is in: even bins and those by equal factors are a division (of the logarithm)
+** away, and the edges on both sides of that, made anew by the arithmetic that edges are made by, settle it. Bins
+** between other edges are searched for before, by halves, with one lookup for each of the halves.
+*/
+#include "src/core/histogram2d.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "kernels/numerics/math.h"
+#include "src/core/formula/bind.h"
+#include "src/core/lookup.h"
+#include "src/core/ops.h"
+
+/* ---- formulas ---- */
+
+/* A name of a formula and what it stands for. */
+typedef struct word {
+  char name[16];
+  gr_given given;
+} word;
+
+static word array_word(const char *name, const gr_array *a) {
+  word w = {.given = {.array = a}};
+  snprintf(w.name, sizeof w.name, "%s", name);
+  return w;
+}
+
+static word number_word(const char *name, gr_number number) {
+  word w = {.given = {.number = number}};
+  snprintf(w.name, sizeof w.name, "%s", name);
+  return w;
+}
+
+/* The text with these words, as an expression in memory of its own. */
+static gr_status express(gr_context *c, const char *text, const word *words, int count, gr_expression **out) {
+  gr_given given[GR_FORMULA_NAMES];
+  gr_formula *f = malloc(gr_formula_room(strlen(text)));
+  *out = NULL;
+  if (!f) return gr_fail(c, GR_NO_MEMORY, "out of memory");
+  memset(f, 0, sizeof *f);
+  gr_status status = gr_formula_read(c, f, text, strlen(text));
+  for (int k = 0; status == GR_OK && k < f->name_count; k++)
+    for (int j = 0; j < count; j++)
+      if (!strcmp(f->names[k].text, words[j].name)) given[k] = words[j].given;
+  const size_t room = status == GR_OK ? gr_formula_expression_room(f, given) : 0;
+  if (status == GR_OK && !(*out = malloc(room))) status = gr_fail(c, GR_NO_MEMORY, "out of memory");
+  if (status == GR_OK) {
+    memset(*out, 0, sizeof **out);
+    status = gr_formula_bind(c, f, given, -1, *out);
+  }
+  free(f);
+  return status;
+}
+
+static void drop(gr_expression *e) {
+  if (e) gr_expression_release(e);
+  free(e);
+}
+
+static gr_status eval(gr_context *c, const char *text, const word *words, int count, gr_array *out) {
+  gr_expression *e;
+  gr_status status = express(c, text, words, count, &e);
+  if (status == GR_OK) status = gr_expression_eval(c, e, out);
+  drop(e);
+  return status;
+}
+
+/* ---- bins between any edges ---- */
+
+/* So many samples are searched for at a time: what lies between stays in a cache, or is worth a launch. */
+#define PIECE_ON_HOST ((int64_t)1 << 14)
+#define PIECE_ON_DEVICE ((int64_t)1 << 22)
+
+/*
+** found: of each sample in [first edge, last edge] its bin, from 1; of others any. `at` and `edge`: as long, for what
+** lies between. Bins [found, found + count) hold the answer, the same count for all samples: whether the upper half of
+** them begins at or below the sample says which half is left.
+*/
+static gr_status search_piece(gr_context *c, const gr_array *edges, int64_t bins, const gr_array *samples,
+                              gr_array *found, gr_array *at, gr_array *edge) {
+  const int whole = edges->dtype == GR_I64;
+  word words[] = {array_word("found", found), array_word("at", at), array_word("edge", edge),
+                  array_word("sample", samples), number_word("half", gr_number_i(0))};
+  gr_status status = gr_fill(c, found, gr_value_i(1));
+  for (int64_t count = bins, half; count > 1 && status == GR_OK; count -= half) {
+    half = count / 2;
+    words[4].given.number = gr_number_i(half);
+    status = eval(c, "found + half", words, 5, at);
+    if (status == GR_OK) status = gr_take_known(c, edges, at, edge);
+    if (status == GR_OK)
+      status = eval(c, whole ? "where(edge <= i64(sample), at, found)" : "where(edge <= f64(sample), at, found)", words,
+                    5, found);
+  }
+  return status;
+}
+
+static gr_status search(gr_context *c, const gr_array *a, const gr_made_bins *made, int64_t bins, gr_array *found) {
+  const gr_array *edges = made->limits.storage ? &made->limits : made->edges;
+  const int64_t most = gr_kernel_side(a->storage) == GR_HOST ? PIECE_ON_HOST : PIECE_ON_DEVICE;
+  const int64_t room = a->n < most ? a->n : most;
+  gr_array at = {0}, edge = {0};
+  gr_status status = gr_array_make_beside(c, a, found, GR_I32, a->n);
+  if (status == GR_OK) status = gr_array_make_beside(c, a, &at, GR_I32, room);
+  if (status == GR_OK) status = gr_array_make_beside(c, a, &edge, edges->dtype, room);
+  if (a->n > most) gr_stop_begin(&c->stop);
+  for (int64_t first = 0; first < a->n && status == GR_OK; first += most) {
+    const int64_t n = a->n - first < most ? a->n - first : most;
+    gr_array views[4] = {{0}};
+    if (first && (status = gr_context_look(c)) != GR_OK) break;
+    gr_array_view(a, &views[0], first, 1, n);
+    gr_array_view(found, &views[1], first, 1, n);
+    gr_array_view(&at, &views[2], 0, 1, n);
+    gr_array_view(&edge, &views[3], 0, 1, n);
+    status = search_piece(c, edges, bins, &views[0], &views[1], &views[2], &views[3]);
+    for (int k = 0; k < 4; k++) gr_array_release(&views[k]);
+  }
+  gr_array_release(&at);
+  gr_array_release(&edge);
+  return status;
+}
+
+/* ---- cells ---- */
+
+typedef enum axis_kind { EVEN, FACTORS, FOUND } axis_kind;
+
+/* The samples along x or y: their bins, and how a formula says which. */
+typedef struct axis {
+  gr_reduced of;
+  gr_array flat; /* the samples, if they lie somewhere: their matrix read row by row */
+  gr_array found;
+  gr_made_bins made;
+  axis_kind kind;
+  int whole; /* i64 samples, which are compared with whole limits */
+  int64_t bins;
+} axis;
+
+/* A formula's texts for one axis, by its letter. Words: its letter and what comes behind it, as axis_words has them. */
+#define VALUE(v) "f64(" v ")"
+#define WHOLE(v) v
+#define GUESS(v, place) "clamp(floor(" place "), 0, " v "_top)"
+#define PLACE_EVEN(v) "(f64(" v ") - " v "_first) * " v "_by"
+#define PLACE_FACTORS(v) "(log(f64(" v ")) - " v "_log) * " v "_by"
+#define EDGE_EVEN(v, k) "((" k ") * " v "_step + " v "_first)"
+#define EDGE_FACTORS(v, k) "exp((" k ") * " v "_step + " v "_log)"
+#define LIMIT_EVEN(v, k) "i64(ceil(" EDGE_EVEN(v, k) "))"
+#define LIMIT_FACTORS(v, k) "i64(ceil(" EDGE_FACTORS(v, k) "))"
+#define SETTLED(v, g, value, edge)                                                                                   \
+  "where(" g " > 0 and " value(v) " < " edge(v, g) ", " g " - 1, where(" g " < " v "_top and " value(v) " >= " edge( \
+      v, g " + 1") ", " g " + 1, " g "))"
+#define BIN(v)                                                                                                       \
+  {                                                                                                                  \
+    {SETTLED(v, GUESS(v, PLACE_EVEN(v)), VALUE, EDGE_EVEN), SETTLED(v, GUESS(v, PLACE_EVEN(v)), WHOLE, LIMIT_EVEN)}, \
+        {SETTLED(v, GUESS(v, PLACE_FACTORS(v)), VALUE, EDGE_FACTORS),                                                \
+         SETTLED(v, GUESS(v, PLACE_FACTORS(v)), WHOLE, LIMIT_FACTORS)},                                              \
+        {"(f64(" v "_found) - 1)", "(f64(" v "_found) - 1)"},                                                        \
+  }
+#define WITHIN(v) \
+  { "f64(" v ") >= " v "_low and f64(" v ") <= " v "_high", v " >= " v "_low and " v " <= " v "_high" }
+static const char *const bin_texts[2][3][2] = {BIN("x"), BIN("y")};
+static const char *const within_texts[2][2] = {WITHIN("x"), WITHIN("y")};
+
+static int is_float(const axis *x) { return gr_is_float(x->of.a->dtype); }
+
+static void cell_text(const axis axes[2], char *out, size_t size) {
+  const axis *x = &axes[0], *y = &axes[1];
+  const char *nan = is_float(x) && is_float(y) ? "isnan(x) or isnan(y)" : is_float(x) ? "isnan(x)" : "isnan(y)";
+  const int any = is_float(x) || is_float(y);
+  snprintf(out, size, "i32(%s%s%swhere(%s and %s, (%s) * y_bins + (%s), outside)%s)", any ? "where(" : "",
+           any ? nan : "", any ? ", outside + 1, " : "", within_texts[0][x->whole], within_texts[1][y->whole],
+           bin_texts[0][x->kind][x->whole], bin_texts[1][y->kind][y->whole], any ? ")" : "");
+}
+
+/* The least integer in the first bin, and the greatest in the last one. */
+static int64_t whole_end(double edge, int is_last) {
+  return edge >= 0x1p63 ? INT64_MAX : edge < -0x1p63 ? INT64_MIN : gr_edge_limit(edge, is_last);
+}
+
+enum { AXIS_WORDS = 10 };
+
+static void axis_words(const axis *x, char letter, word out[AXIS_WORDS]) {
+  static const char *const names[AXIS_WORDS] = {"",     "_found", "_low", "_high", "_first",
+                                                "_log", "_step",  "_by",  "_top",  "_bins"};
+  const double first = x->made.first, last = x->made.last;
+  const double low = x->kind == FACTORS ? gr_log(first) : first, high = x->kind == FACTORS ? gr_log(last) : last;
+  const double bins = (double)x->bins;
+  const gr_number numbers[AXIS_WORDS] = {
+      [2] = x->whole ? gr_number_i(whole_end(first, 0)) : gr_number_f(first),
+      [3] = x->whole ? gr_number_i(whole_end(last, 1)) : gr_number_f(last),
+      [4] = gr_number_f(first),
+      [5] = gr_number_f(low),
+      [6] = gr_number_f((high - low) / bins),
+      [7] = gr_number_f(bins / (high - low)),
+      [8] = gr_number_f(bins - 1),
+      [9] = gr_number_f(bins),
+  };
+  for (int k = 0; k < AXIS_WORDS; k++) {
+    out[k] = number_word("", numbers[k]);
+    snprintf(out[k].name, sizeof out[k].name, "%c%s", letter, names[k]);
+  }
+  if (x->of.e) out[0].given.expression = x->of.e;
+  else out[0].given.array = &x->flat;
+  out[1].given.array = &x->found;
+}
+
+/*
+** Whether the formula's bins are off by one at most before they are settled, and the edges beside them are those of the
+** axis: steps are wide beside what the arithmetic rounds, and whole limits far from the ends of their dtype.
+*/
+static axis_kind kind_of(const axis *x, const gr_binning *b) {
+  const double first = x->made.first, last = x->made.last;
+  if (x->whole && !(fmax(fabs(first), fabs(last)) < 0x1p62)) return FOUND;
+  if (b->edges) return FOUND;
+  if (!b->log) return x->made.rise ? EVEN : FOUND;
+  return (gr_log(last) - gr_log(first)) / (double)b->bins > 0x1p-36 ? FACTORS : FOUND;
+}
+
+static gr_status prepare_axis(gr_context *c, const gr_binning *b, axis *x) {
+  const int ranged = !b->edges && !(b->has_min && b->has_max);
+  gr_status status = GR_OK;
+  x->whole = x->of.a->dtype == GR_I64;
+  if (x->of.e && (ranged || gr_expression_rows(x->of.e))) status = gr_reduced_eval(c, &x->of);
+  if (status == GR_OK) status = gr_make_bins(c, x->of.a, b, &x->made);
+  if (status != GR_OK) return status;
+  x->kind = kind_of(x, b);
+  if (x->of.e && x->kind == FOUND) status = gr_reduced_eval(c, &x->of);
+  x->flat = *x->of.a; /* lives no longer than this call */
+  x->flat.rows = 0;
+  if (status == GR_OK && x->kind == FOUND) status = search(c, &x->flat, &x->made, x->bins, &x->found);
+  return status;
+}
+
+/* The number of each pair's cell, as an expression in memory of its own. */
+static gr_status express_cells(gr_context *c, const axis axes[2], int64_t cells, gr_expression **e) {
+  char text[4096];
+  word words[2 * AXIS_WORDS + 1];
+  axis_words(&axes[0], 'x', words);
+  axis_words(&axes[1], 'y', words + AXIS_WORDS);
+  words[2 * AXIS_WORDS] = number_word("outside", gr_number_f((double)(cells + GR_PAIRS_OUTSIDE)));
+  cell_text(axes, text, sizeof text);
+  return express(c, text, words, 2 * AXIS_WORDS + 1, e);
+}
+
+static gr_status count(gr_context *c, axis axes[2], gr_reduced weights, gr_array *counts) {
+  gr_expression *e;
+  gr_array promise = {0};
+  const int64_t cells = axes[0].bins * axes[1].bins;
+  gr_binning b = {.bins = cells + GR_PAIRS_TAILS, .modulo = 2, .weights = weights};
+  gr_status status = express_cells(c, axes, cells, &e);
+  if (status == GR_BAD && (axes[0].of.e || axes[1].of.e)) { /* together they are more than an expression holds */
+    drop(e);
+    status = gr_reduced_eval(c, &axes[0].of);
+    if (status == GR_OK) status = gr_reduced_eval(c, &axes[1].of);
+    e = NULL;
+    if (status == GR_OK) status = express_cells(c, axes, cells, &e);
+  }
+  if (status == GR_OK) status = gr_expression_promise(c, e, &promise);
+  if (status == GR_OK) status = gr_histogram(c, (gr_reduced){e, &promise}, &b, counts, NULL);
+  if (status == GR_OK) counts->n = b.bins; /* nothing lies outside of these */
+  if (promise.storage) gr_array_release(&promise);
+  drop(e);
+  return status;
+}
+
+gr_status gr_histogram2d(gr_context *c, const gr_pairs *p, gr_array *counts, gr_array *const edges[2], int *at) {
+  axis axes[2];
+  gr_status status = GR_OK;
+  gr_array_release(counts); /* of a first try that ran out of memory */
+  memset(axes, 0, sizeof axes);
+  for (int k = 0; k < 2; k++) {
+    gr_array_release(edges[k]);
+    axes[k].of = p->samples[k];
+    axes[k].made.edges = edges[k];
+    axes[k].bins = p->bins[k].bins;
+  }
+  for (*at = 0; *at < 2 && status == GR_OK; ++*at) status = prepare_axis(c, &p->bins[*at], &axes[*at]);
+  *at = status == GR_OK ? -1 : *at - 1;
+  if (status == GR_OK) status = count(c, axes, p->weights, counts);
+  for (int k = 0; k < 2; k++) {
+    gr_array_release(&axes[k].made.limits);
+    gr_array_release(&axes[k].found);
+  }
+  return status;
+}
+
+gr_status gr_density2d(gr_context *c, const gr_array *counts, const gr_array *const edges[2], gr_array *density) {
+  const int64_t columns = edges[1]->n - 1;
+  gr_value total;
+  gr_vec n, x, y, out;
+  gr_status status = gr_reduce_all(c, GR_OP_sum, counts, NULL, 0, &total);
+  gr_array_release(density);
+  if (status == GR_OK) status = gr_array_make_beside(c, counts, density, GR_F64, counts->n);
+  if (status == GR_OK) status = gr_array_read(counts, GR_HOST, &n);
+  if (status == GR_OK) status = gr_array_read(edges[0], GR_HOST, &x);
+  if (status == GR_OK) status = gr_array_read(edges[1], GR_HOST, &y);
+  if (status == GR_OK) status = gr_array_write(density, GR_HOST, 1, &out);
+  if (status != GR_OK) return status;
+  const double all = total.is_float ? total.v[0].f : (double)total.v[0].i, *x_edge = x.data, *y_edge = y.data;
+  double *to = (double *)(uintptr_t)out.data;
+  density->rows = counts->rows;
+  gr_stop_begin(&c->stop);
+  for (int64_t k = 0; k < counts->n; k++) {
+    const int64_t i = k / columns, j = k % columns;
+    if (k && k % GR_LONG == 0 && (status = gr_context_look(c)) != GR_OK) return status;
+    const gr_value v = gr_element_get(counts->dtype, (const char *)n.data + k * n.stride);
+    const double count = v.is_float ? v.v[0].f : (double)v.v[0].i;
+    to[k] = gr_canonical(count / (x_edge[i + 1] - x_edge[i]) / (y_edge[j + 1] - y_edge[j]) / all);
+  }
+  return GR_OK;
+}

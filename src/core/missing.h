@@ -1,0 +1,29 @@
+/*
+** Reductions of what is present of arrays and expressions (formula/present.h): results are those of the present
+** elements, at their places in the tree, where a missing one changes nothing. As in ops.h: callers have checked shapes
+** and dtypes; on failure context->error has the words.
+*/
+#ifndef GR_CORE_MISSING_H
+#define GR_CORE_MISSING_H
+
+#include "src/core/formula/present.h"
+
+typedef struct gr_partial_reduction {
+  gr_op op;
+  gr_shape shape;
+  gr_partial of; /* its spread follows from the shape */
+  double ddof;
+  int exact, single; /* correctly rounded; to f32 */
+  int turned;        /* rows of the shape are columns to whoever asks */
+} gr_partial_reduction;
+
+/* One number (minmax: two) of the whole; of exact ones as gr_exact_all gives them. */
+gr_status gr_partial_all(gr_context *, const gr_partial_reduction *, gr_value *result);
+
+/*
+** A number of each vector of the shape, into out (minmax: minima, and maxima into out2), arrays of f64 or f32 where
+** results are f64, else of the result's dtype. They are not written if a vector has no result.
+*/
+gr_status gr_partial_each(gr_context *, const gr_partial_reduction *, gr_array *out, gr_array *out2);
+
+#endif

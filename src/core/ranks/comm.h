@@ -1,0 +1,63 @@
+/*
+** A communicator as the core sees it: how many ranks there are, and how bytes get from one to the others. Whoever moves
+** them (src/mpi/mpi.c does it by MPI) fills in the table of functions; nothing here knows of MPI. All functions but
+** exchange are collective, and return 0 or a code that `words` puts into words. Bytes are moved and integers added;
+** no function adds floats, whose order is the core's affair.
+*/
+#ifndef GR_RANKS_COMM_H
+#define GR_RANKS_COMM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define GR_COMM_VERSION 1
+
+/* Bytes that go to a peer, or come from it. */
+typedef struct gr_message {
+  int peer;
+  void *data;
+  int64_t bytes;
+} gr_message;
+
+typedef struct gr_comm_table {
+  int version;
+  /* all: `bytes` of each rank, in their order. */
+  int (*gather)(void *handle, const void *mine, void *all, int64_t bytes);
+  /* The same of different lengths, which all ranks know. */
+  int (*gather_parts)(void *handle, const void *mine, void *all, const int64_t *bytes);
+  /* Every message sent meets one that is expected: of two between the same peers in their order. */
+  int (*exchange)(void *handle, const gr_message *sent, int64_t sends, const gr_message *expected, int64_t receipts);
+  /* values become their sums over all ranks, modulo 2^64. */
+  int (*add)(void *handle, uint64_t *values, int64_t count);
+  int (*broadcast)(void *handle, void *data, int64_t bytes, int root);
+  int (*barrier)(void *handle);
+  /* The communicator of the ranks that name the same colour, in the order of key, then of rank. */
+  int (*split)(void *handle, int colour, int key, void **part, int *rank, int *size);
+  void (*drop)(void *handle);
+  void (*words)(int code, char *text, size_t room);
+} gr_comm_table;
+
+/* What each rank says as a call begins, and which text goes with it if there is a mistake. */
+typedef struct gr_card {
+  int64_t n;      /* elements that it has, of each vector */
+  int64_t width;  /* how many vectors; 0: it has no elements, and cannot know */
+  uint64_t what;  /* a digest of what it calls */
+  int64_t failed; /* a gr_status: 0, or why it cannot take part */
+} gr_card;
+#define GR_CARD_TEXT 256
+
+typedef struct gr_comm {
+  const gr_comm_table *table;
+  void *handle; /* NULL: it has been closed */
+  int rank, size;
+  /* Room for each rank's card and text, and where each rank's elements begin: allocated with the communicator, so that
+     no rank stays away from a call because it has no memory to say so. */
+  gr_card *cards;
+  char *texts;
+  int64_t *starts;  /* size + 1 */
+  int64_t *lengths; /* size: bytes that each rank sends */
+  int64_t width;    /* of the call at work: how many vectors */
+  int mirrored;     /* of the call at work: starts count from the other end, and so do ranks */
+} gr_comm;
+
+#endif

@@ -1,0 +1,136 @@
+#include "src/core/ranks/fold.h"
+
+#include "kernels/numerics/counter.h"
+#include "src/core/operation.h"
+
+static int fields_of(gr_acc_kind kind) {
+  static const signed char fields[] = {
+#define GR_X(id, fields) fields,
+      GR_ACCUMULATORS(GR_X)
+#undef GR_X
+  };
+  return fields[kind];
+}
+
+gr_ranks_fold gr_ranks_fold_of(const gr_reduce_job *job) {
+  const int size = gr_size_of(job->dtype);
+  gr_ranks_fold f = {.reducer = gr_reducer_of(job->op, job->dtype),
+                     .leaf = GR_LEAF(size),
+                     .count = job->count,
+                     .inputs = gr_ops[job->op].inputs};
+  f.kind = gr_acc_kind_of(f.reducer, job->dtype);
+  f.fields = fields_of(f.kind);
+  f.element = size * f.count * f.inputs;
+  return f;
+}
+
+int64_t gr_ranks_message(const gr_ranks_fold *f, const int64_t *starts, int size, int rank) {
+  return 8 + gr_count_nodes(gr_leaves_of(starts, size, rank, f->leaf), GR_ANY_NODE) * f->count * f->fields * 8;
+}
+
+void gr_ranks_pack(const gr_ranks_fold *f, const gr_reduce_job *job, int64_t low, int64_t first, int64_t end,
+                   char *to) {
+  const size_t size = (size_t)gr_size_of(job->dtype);
+  for (int k = 0; k < f->inputs; k++) {
+    const gr_vec *v = k ? &job->b : &job->a;
+    for (int64_t p = first; p < end; p++) {
+      const char *from = (const char *)v->data + (p - low) * v->stride;
+      for (int64_t c = 0; c < f->count; c++, to += size) memcpy(to, from + c * v->step, size);
+    }
+  }
+}
+
+/* The states of a node, into the message: the fields in use, vector by vector. */
+static char *put_states(const gr_ranks_fold *f, int64_t first, gr_acc *states, char *message) {
+  const size_t bytes = (size_t)f->fields * 8;
+  for (int64_t v = 0; v < f->count; v++, message += bytes) {
+    if (f->kind == GR_ACC_POSITION) states[v].i[1] += first;
+    memcpy(message, &states[v], bytes);
+  }
+  return message;
+}
+
+/*
+** The shared leaf, put together in `room`: what other ranks have sent, stretch by stretch, then this rank's own. The
+** job of it.
+*/
+static gr_reduce_job whole_leaf(const gr_ranks_fold *f, const gr_reduce_job *job, const int64_t *starts, int size,
+                                int rank, const char *before, char *room) {
+  const int64_t low = starts[rank], n = starts[size], from = low / f->leaf * f->leaf;
+  const int64_t end = from + f->leaf < n ? from + f->leaf : n, width = f->element / f->inputs;
+  char *second = room + (end - from) * width;
+  gr_reduce_job one = *job;
+  gr_stretch s[1];
+  int64_t at = from;
+  /* Stretches follow one another, and each is as packed: all of the first input, then all of the second. */
+  while (at < low) {
+    int owner = rank;
+    while (starts[owner] > at) owner--;
+    s[0] = (gr_stretch){owner, at, starts[owner + 1] < low ? starts[owner + 1] : low};
+    const size_t bytes = (size_t)((s[0].end - at) * width);
+    memcpy(room + (at - from) * width, before, bytes);
+    before += bytes;
+    if (f->inputs == 2) memcpy(second + (at - from) * width, before, bytes), before += bytes;
+    at = s[0].end;
+  }
+  gr_ranks_fold alone = *f;
+  alone.inputs = 1;
+  gr_ranks_pack(&alone, job, low, low, end, room + (low - from) * width);
+  one.n = end - from;
+  one.a = (gr_vec){room, width, gr_size_of(job->dtype)};
+  if (f->inputs == 2) {
+    gr_reduce_job other = *job;
+    other.a = job->b;
+    gr_ranks_pack(&alone, &other, low, low, end, second + (low - from) * width);
+    one.b = (gr_vec){second, width, gr_size_of(job->dtype)};
+  }
+  return one;
+}
+
+gr_status gr_ranks_states(const gr_ranks_fold *f, const gr_reduce_job *job, const int64_t *starts, int size, int rank,
+                          const char *before, char *room, gr_acc *states, gr_states_function make, void *with,
+                          char *message) {
+  const gr_leaves l = gr_leaves_of(starts, size, rank, f->leaf);
+  const int64_t low = starts[rank], n = starts[size];
+  int64_t first = l.first, from = first, failed;
+  gr_status status = GR_OK;
+  char *const begin = message;
+  message += 8;
+  for (int64_t leaves; status == GR_OK && (leaves = gr_next_node(l, &first, GR_ANY_NODE)) > 0; from = first) {
+    gr_reduce_job node = *job;
+    const int64_t at = from * f->leaf, end = first * f->leaf < n ? first * f->leaf : n;
+    if (at < low) {
+      node = whole_leaf(f, job, starts, size, rank, before, room);
+    } else {
+      node.n = end - at;
+      node.a.data = (const char *)job->a.data + (at - low) * job->a.stride;
+      if (f->inputs == 2) node.b.data = (const char *)job->b.data + (at - low) * job->b.stride;
+    }
+    status = make(with, &node, states);
+    if (status == GR_OK) message = put_states(f, at, states, message);
+  }
+  failed = status;
+  memcpy(begin, &failed, 8);
+  return status;
+}
+
+void gr_ranks_fold_all(const gr_ranks_fold *f, const int64_t *starts, int size, const char *messages, gr_acc *states) {
+  const int64_t bytes = f->fields * 8, n = starts[size];
+  for (int64_t v = 0; v < f->count; v++) {
+    const char *at = messages + v * bytes;
+    gr_counter c;
+    c.top = 0;
+    c.count = 0;
+    for (int r = 0; r < size; r++) {
+      const gr_leaves l = gr_leaves_of(starts, size, r, f->leaf);
+      int64_t first = l.first;
+      at += 8;
+      for (int64_t leaves; (leaves = gr_next_node(l, &first, GR_ANY_NODE)) > 0; at += bytes * f->count) {
+        gr_acc acc = gr_identity(GR_ACC_WRAP, 0);
+        memcpy(&acc, at, (size_t)bytes);
+        gr_counter_push_of(&c, f->reducer, f->kind, acc, (uint64_t)leaves);
+      }
+    }
+    states[v] = n ? gr_counter_fold(&c, f->reducer, f->kind) : gr_identity(f->kind, f->reducer == GR_RED_PROD);
+  }
+}

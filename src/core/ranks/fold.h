@@ -1,0 +1,47 @@
+/*
+** Reductions over ranks. A part is what one rank does: it reduces the nodes that lie whole in its elements, and the
+** states of these are its message; everybody folds all messages along the tree that one process would have used. The
+** steps are functions of their own, so that a program can be all ranks at once (spec/ranks.c).
+*/
+#ifndef GR_RANKS_FOLD_H
+#define GR_RANKS_FOLD_H
+
+#include "src/core/backend.h"
+#include "src/core/ranks/nodes.h"
+
+/* What ranks know alike of a reduction of job->count vectors, each of which lies over all of them. */
+typedef struct gr_ranks_fold {
+  gr_reducer reducer;
+  gr_acc_kind kind;
+  int fields;      /* of a state that are in use, 8 bytes each */
+  int64_t leaf;    /* elements */
+  int64_t count;   /* vectors */
+  int64_t element; /* bytes of one element of every vector and every input: what lies at one position */
+  int inputs;
+} gr_ranks_fold;
+
+gr_ranks_fold gr_ranks_fold_of(const gr_reduce_job *);
+
+/* Bytes of the message of a rank. */
+int64_t gr_ranks_message(const gr_ranks_fold *, const int64_t *starts, int size, int rank);
+
+/*
+** The elements first .. end - 1 of this rank (low: its first position) side by side in `to`, position by position, of
+** the first input, then of the second; and where those of a stretch begin in a leaf that is put together so.
+*/
+void gr_ranks_pack(const gr_ranks_fold *, const gr_reduce_job *, int64_t low, int64_t first, int64_t end, char *to);
+
+/*
+** The message of a rank. job: its elements. before: its shared leaf up to where its own elements begin, packed by
+** stretch, in the order of gr_border_receipts; NULL where none is shared. room: a leaf's elements. states: a
+** backend's function for them. Both may be any memory of the host.
+*/
+typedef gr_status (*gr_states_function)(void *with, const gr_reduce_job *, gr_acc *states);
+gr_status gr_ranks_states(const gr_ranks_fold *, const gr_reduce_job *, const int64_t *starts, int size, int rank,
+                          const char *before, char *room, gr_acc *states, gr_states_function, void *with,
+                          char *message);
+
+/* The states of all vectors, from the messages of all ranks one after the other. */
+void gr_ranks_fold_all(const gr_ranks_fold *, const int64_t *starts, int size, const char *messages, gr_acc *states);
+
+#endif

@@ -1,0 +1,98 @@
+#include "src/core/ranks/meet.h"
+
+#include <stdio.h>
+#include <string.h>
+#include "kernels/numerics/digest.h"
+
+int64_t gr_ranks_before(const gr_context *c) { return c->comm->starts[gr_ranks_own(c->comm)]; }
+int64_t gr_ranks_all(const gr_context *c) { return c->comm->starts[c->comm->size]; }
+
+gr_status gr_ranks_moved(gr_context *c, int code) {
+  char text[200] = "";
+  if (code == 0) return GR_OK;
+  c->comm->table->words(code, text, sizeof text);
+  return gr_fail(c, GR_DEVICE, "ranks: %s", text);
+}
+
+static uint64_t digest_of(const char *text) {
+  uint64_t sum[2] = {0, 0};
+  const size_t length = strlen(text);
+  for (size_t k = 0; k < length; k++) gr_digest_add(sum, (unsigned char)text[k], k);
+  return sum[0];
+}
+
+/* Which failures of one rank are of their kind on all. */
+static int kept(int64_t failed) { return failed == GR_STOPPED || failed == GR_SYSTEM; }
+
+/* Everybody's words, and of them the failure that all raise: of the first rank that fails, or is not like rank 0. */
+static gr_status fail_alike(gr_context *c, const char *what, gr_status mine) {
+  gr_comm *comm = c->comm;
+  char own[GR_CARD_TEXT] = "";
+  snprintf(own, sizeof own, "%.*s", GR_CARD_TEXT - 1, mine == GR_OK ? what : c->error);
+  gr_status status = gr_ranks_moved(c, comm->table->gather(comm->handle, own, comm->texts, sizeof own));
+  if (status != GR_OK) return status;
+  for (int r = 0; r < comm->size; r++) comm->texts[(r + 1) * GR_CARD_TEXT - 1] = 0;
+  for (int r = 0; r < comm->size; r++) {
+    /* A failure of memory stays one only here: trying again would need everybody. */
+    if (comm->cards[r].failed)
+      return gr_fail(c, kept(comm->cards[r].failed) ? (gr_status)comm->cards[r].failed : GR_BAD, "rank %d: %s", r,
+                     comm->texts + (int64_t)r * GR_CARD_TEXT);
+  }
+  for (int r = 1; r < comm->size; r++) {
+    if (comm->cards[r].what != comm->cards[0].what)
+      return gr_fail(c, GR_BAD, "ranks must call the same: rank 0 calls %s, rank %d calls %s", comm->texts, r,
+                     comm->texts + (int64_t)r * GR_CARD_TEXT);
+  }
+  return GR_OK;
+}
+
+static gr_status show_cards(gr_context *c, const char *what, int64_t n, int64_t width, gr_status mine) {
+  gr_comm *comm = c->comm;
+  const gr_card card = {.n = n, .width = width, .what = digest_of(what), .failed = mine};
+  int differ = 0;
+  gr_status status = gr_ranks_moved(c, comm->table->gather(comm->handle, &card, comm->cards, sizeof card));
+  if (status != GR_OK) return status;
+  for (int r = 0; r < comm->size; r++) differ |= comm->cards[r].failed || comm->cards[r].what != comm->cards[0].what;
+  return differ ? fail_alike(c, what, mine) : GR_OK;
+}
+
+gr_status gr_ranks_meet(gr_context *c, const char *what, int64_t n, int64_t width, gr_status mine) {
+  gr_comm *comm = c->comm;
+  gr_status status = show_cards(c, what, n, width, mine);
+  int first = -1; /* the first rank that knows how many vectors there are */
+  if (status != GR_OK) return status;
+  for (int r = 0; r < comm->size; r++) {
+    if (comm->cards[r].width == 0) continue;
+    if (first < 0) first = r;
+    if (comm->cards[r].width != comm->cards[first].width)
+      return gr_fail(c, GR_BAD, "ranks must call the same: rank %d has %lld columns, rank %d has %lld", first,
+                     (long long)comm->cards[first].width, r, (long long)comm->cards[r].width);
+  }
+  comm->width = first < 0 ? 0 : comm->cards[first].width;
+  comm->mirrored = 0;
+  comm->starts[0] = 0;
+  for (int r = 0; r < comm->size; r++) comm->starts[r + 1] = comm->starts[r] + comm->cards[r].n;
+  return GR_OK;
+}
+
+gr_status gr_ranks_agree(gr_context *c, gr_status mine) { return show_cards(c, "the rest of a call", 0, 0, mine); }
+
+gr_status gr_ranks_add(gr_context *c, uint64_t *values, int64_t count, gr_status mine) {
+  gr_status status = gr_ranks_agree(c, mine);
+  return status == GR_OK ? gr_ranks_moved(c, c->comm->table->add(c->comm->handle, values, count)) : status;
+}
+
+int gr_ranks_peer(const gr_comm *comm, int rank) { return comm->mirrored ? comm->size - 1 - rank : rank; }
+int gr_ranks_own(const gr_comm *comm) { return gr_ranks_peer(comm, comm->rank); }
+
+void gr_ranks_mirror(gr_context *c) {
+  gr_comm *comm = c->comm;
+  int64_t *s = comm->starts;
+  const int64_t n = s[comm->size];
+  for (int low = 0, high = comm->size; low <= high; low++, high--) {
+    const int64_t first = n - s[high], last = n - s[low];
+    s[low] = first;
+    s[high] = last;
+  }
+  comm->mirrored = 1;
+}

@@ -1,0 +1,221 @@
+/*
+** luaopen_gpureduce_mpi: communicators of MPI for the module gpureduce, which knows nothing of MPI. This one knows
+** nothing of arrays: it moves bytes and adds integers, as the table of src/core/ranks/comm.h says.
+*/
+#include <limits.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "src/binding/comm.h"
+
+#if defined(__GNUC__)
+#define EXPORT __attribute__((visibility("default")))
+#else
+#define EXPORT
+#endif
+
+#define PIECE (1 << 30) /* bytes of one call of MPI, which counts by int */
+
+typedef struct communicator {
+  MPI_Comm comm;
+  int rank, size;
+  int *counts, *places; /* of each rank, for MPI_Allgatherv */
+} communicator;
+
+static int at_most(int64_t left) { return left < PIECE ? (int)left : PIECE; }
+
+/* ---- the table ---- */
+
+static int broadcast(void *handle, void *data, int64_t bytes, int root) {
+  const communicator *h = handle;
+  int code = MPI_SUCCESS;
+  for (char *at = data; bytes > 0 && code == MPI_SUCCESS; bytes -= PIECE, at += PIECE)
+    code = MPI_Bcast(at, at_most(bytes), MPI_BYTE, root, h->comm);
+  return code;
+}
+
+static int gather_parts(void *handle, const void *mine, void *all, const int64_t *bytes) {
+  const communicator *h = handle;
+  int64_t total = 0;
+  int code = MPI_SUCCESS;
+  for (int r = 0; r < h->size; r++) total += bytes[r];
+  if (total < INT_MAX) {
+    for (int r = 0, at = 0; r < h->size; at += (int)bytes[r++]) h->counts[r] = (int)bytes[r], h->places[r] = at;
+    return MPI_Allgatherv(mine, h->counts[h->rank], MPI_BYTE, all, h->counts, h->places, MPI_BYTE, h->comm);
+  }
+  char *at = all;
+  for (int r = 0; r < h->size && code == MPI_SUCCESS; at += bytes[r++]) {
+    if (r == h->rank) memcpy(at, mine, (size_t)bytes[r]);
+    code = broadcast(handle, at, bytes[r], r);
+  }
+  return code;
+}
+
+static int gather(void *handle, const void *mine, void *all, int64_t bytes) {
+  const communicator *h = handle;
+  return MPI_Allgather(mine, (int)bytes, MPI_BYTE, all, (int)bytes, MPI_BYTE, h->comm);
+}
+
+/* All messages at once; long ones in pieces, which arrive in their order. */
+static int exchange(void *handle, const gr_message *sent, int64_t sends, const gr_message *expected, int64_t receipts) {
+  const communicator *h = handle;
+  int64_t most = 0;
+  int count = 0, code = MPI_SUCCESS;
+  for (int64_t k = 0; k < sends; k++) most += sent[k].bytes / PIECE + 1;
+  for (int64_t k = 0; k < receipts; k++) most += expected[k].bytes / PIECE + 1;
+  if (most == 0) return MPI_SUCCESS;
+  MPI_Request *requests = malloc((size_t)most * sizeof *requests);
+  if (!requests) return MPI_ERR_NO_MEM;
+  for (int64_t k = 0; k < receipts + sends && code == MPI_SUCCESS; k++) {
+    const gr_message *p = k < receipts ? &expected[k] : &sent[k - receipts];
+    char *at = p->data;
+    for (int64_t left = p->bytes; left > 0 && code == MPI_SUCCESS; left -= PIECE, at += PIECE) {
+      MPI_Request *r = &requests[count++];
+      code = k < receipts ? MPI_Irecv(at, at_most(left), MPI_BYTE, p->peer, 0, h->comm, r)
+                          : MPI_Isend(at, at_most(left), MPI_BYTE, p->peer, 0, h->comm, r);
+      if (code != MPI_SUCCESS) count--;
+    }
+  }
+  const int waited = MPI_Waitall(count, requests, MPI_STATUSES_IGNORE);
+  free(requests);
+  return code != MPI_SUCCESS ? code : waited;
+}
+
+static int add(void *handle, uint64_t *values, int64_t count) {
+  const communicator *h = handle;
+  const int most = PIECE / 8;
+  int code = MPI_SUCCESS;
+  for (; count > 0 && code == MPI_SUCCESS; count -= most, values += most)
+    code = MPI_Allreduce(MPI_IN_PLACE, values, count < most ? (int)count : most, MPI_UINT64_T, MPI_SUM, h->comm);
+  return code;
+}
+
+static int barrier(void *handle) { return MPI_Barrier(((const communicator *)handle)->comm); }
+
+static void words(int code, char *text, size_t room) {
+  char own[MPI_MAX_ERROR_STRING];
+  int length = 0;
+  if (MPI_Error_string(code, own, &length) != MPI_SUCCESS) length = 0;
+  snprintf(text, room, "MPI: %.*s", length, own);
+}
+
+/* Frees the communicator too, which is collective: only where all ranks say so, never when a collector runs. */
+static void forget(communicator *h) {
+  free(h->counts);
+  free(h);
+}
+
+static void drop(void *handle) { forget(handle); }
+
+static communicator *hold(MPI_Comm comm) {
+  communicator *h = malloc(sizeof *h);
+  if (!h) return NULL;
+  h->comm = comm;
+  MPI_Comm_rank(comm, &h->rank);
+  MPI_Comm_size(comm, &h->size);
+  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  h->counts = malloc((size_t)h->size * 2 * sizeof *h->counts);
+  if (!h->counts) return free(h), NULL;
+  h->places = h->counts + h->size;
+  return h;
+}
+
+static int split(void *handle, int colour, int key, void **part, int *rank, int *size) {
+  const communicator *h = handle;
+  MPI_Comm comm;
+  int code = MPI_Comm_split(h->comm, colour, key, &comm);
+  if (code != MPI_SUCCESS) return code;
+  communicator *own = hold(comm);
+  if (!own) return MPI_ERR_NO_MEM;
+  *part = own;
+  *rank = own->rank;
+  *size = own->size;
+  return MPI_SUCCESS;
+}
+
+static const gr_comm_table by_mpi = {GR_COMM_VERSION, gather,  gather_parts, exchange, add,
+                                     broadcast,       barrier, split,        drop,     words};
+
+/* ---- the process ---- */
+
+/* A copy of MPI_COMM_WORLD, so that no message of the host's meets one of ours. */
+static MPI_Comm world = MPI_COMM_NULL;
+static pid_t began; /* the process that MPI was started in by this module; 0: the host has */
+
+/*
+** As the process ends. One that fails (Lua's interpreter has written the error by now) ends all others, which would
+** wait for it; else MPI ends in order.
+*/
+static void at_exit(int status, void *unused) {
+  int over = 0;
+  (void)unused;
+  if (getpid() != began || MPI_Finalized(&over) != MPI_SUCCESS || over) return;
+  if (status == 0) {
+    MPI_Finalize();
+    return;
+  }
+  int rank = 0, size = 1;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  if (size == 1) return;
+  fflush(stdout);
+  fprintf(stderr, "gpureduce.mpi: rank %d of %d has failed, which ends all of them\n", rank, size);
+  fflush(stderr);
+  MPI_Abort(MPI_COMM_WORLD, status);
+}
+
+static const char *start(void) {
+  int there = 0, over = 0, level;
+  MPI_Finalized(&over);
+  if (over) return "MPI has been finalized in this process";
+  MPI_Initialized(&there);
+  if (!there) {
+    if (MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &level) != MPI_SUCCESS) return "MPI did not start";
+    began = getpid();
+    on_exit(at_exit, NULL);
+  }
+  if (world == MPI_COMM_NULL && MPI_Comm_dup(MPI_COMM_WORLD, &world) != MPI_SUCCESS) return "MPI gave no communicator";
+  return NULL;
+}
+
+/* ---- for Lua ---- */
+
+static const gr_comm_exports *exports_of(lua_State *L) {
+  lua_getfield(L, LUA_REGISTRYINDEX, GR_COMM_EXPORTS);
+  const gr_comm_exports *e = lua_touserdata(L, -1);
+  lua_pop(L, 1);
+  if (!e) luaL_error(L, "gpureduce.mpi: the module gpureduce is not loaded in this Lua state");
+  if (e->version != GR_COMM_VERSION)
+    luaL_error(L, "gpureduce.mpi: it is made for version %d of gpureduce's communicators, the module has %d",
+               GR_COMM_VERSION, e->version);
+  return e;
+}
+
+/* mpi.world(): the communicator of all ranks; without mpirun there is one. */
+static int l_world(lua_State *L) {
+  const gr_comm_exports *e = exports_of(L);
+  e->allowed(L, "world");
+  const char *why = start();
+  if (why) return luaL_error(L, "gpureduce.mpi: %s", why);
+  communicator *h = hold(world);
+  if (!h) return luaL_error(L, "gpureduce.mpi: out of memory");
+  return e->push(L, &by_mpi, h, h->rank, h->size);
+}
+
+EXPORT int luaopen_gpureduce_mpi(lua_State *L);
+int luaopen_gpureduce_mpi(lua_State *L) {
+  static const luaL_Reg functions[] = {{"world", l_world}, {NULL, NULL}};
+  lua_getglobal(L, "require");
+  lua_pushliteral(L, "gpureduce");
+  lua_call(L, 1, 0);
+  exports_of(L);
+  lua_newtable(L);
+  for (const luaL_Reg *f = functions; f->name; f++) {
+    lua_pushcfunction(L, f->func);
+    lua_setfield(L, -2, f->name);
+  }
+  return 1;
+}
