@@ -7,13 +7,13 @@
 --   lua5.4 bench/shapes.lua table raw.txt ... [by=least] [pictures=PREFIX]    the summary; two maps for each number of
 --     threads, PREFIX_1_share.svg and PREFIX_1_ratio.svg
 --
--- A raw line is: operation dtype rows columns axis n data threads contender nanoseconds (of one call): the median of the
--- rounds, and under the name contender_least the least, which is what counts where others use the processor. On a GPU
+-- A raw line is: operation dtype rows columns axis n data threads contender nanoseconds (of one call): the median of
+-- the rounds, and under the name contender_least the least, which counts where others use the processor. On a GPU
 -- the view stands in the place of the threads ("calls": from Lua and from Python, of what bench/peers/versus.cu does
 -- not compare), and "read" is what reading the inputs takes at its fastest. PYTHON names the interpreter that has the
--- peers; what they cannot do is said in lines that begin with "#". With build/bounds.so (bench/cpu.lua says how to build
--- it) bare loops take part: "read" reads the inputs and nothing else, others do what nobody can leave out; with as many
--- threads as `bare` lists. Their second thread does not sleep, so two need two processors of their own.
+-- peers; what they cannot do is said in lines that begin with "#". With build/bounds.so (bench/cpu.lua says how to
+-- build it) bare loops take part: "read" reads the inputs and nothing else, others do what nobody can leave out; with
+-- as many threads as `bare` lists. Their second thread does not sleep, so two need two processors of their own.
 package.path = "./bench/peers/?.lua;./bench/peers_cpu/?.lua;" .. package.path
 local contest, grid, drawn = require "contest", require "grid", require "drawn"
 local unpack = table.unpack or unpack -- luacheck: ignore unpack

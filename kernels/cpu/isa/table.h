@@ -120,8 +120,8 @@ typedef double (*gr_leaf_sum)(gr_dtype t, const double *y, int m);
 typedef void (*gr_scaled_store)(gr_dtype t, char *to, int64_t stride, const double *y, double factor, int m);
 
 /*
-** softmax or rmsnorm of GR_NARROW_ROWS rows of n elements (GR_NARROW_MOST at most), turned: element k of row r is at x + k *
-** pitch + r * size, its result at out + (k * GR_NARROW_ROWS + r) * size. w: the weights of rmsnorm, or NULL.
+** softmax or rmsnorm of GR_NARROW_ROWS rows of n elements (GR_NARROW_MOST at most), turned: element k of row r is at
+** x + k * pitch + r * size, its result at out + (k * GR_NARROW_ROWS + r) * size. w: the weights of rmsnorm, or NULL.
 */
 #define GR_NARROW_MOST 32
 #define GR_NARROW_ROWS 64

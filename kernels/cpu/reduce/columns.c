@@ -1,7 +1,7 @@
 /*
-** Columns. A strip of neighbouring columns is read row by row, a leaf's rows at a time, by kernels that go down several
-** columns at once. Where there are none it is turned so that each column lies contiguous; then the kernel for contiguous
-** elements takes one column after the other.
+** Columns. A strip of neighbouring columns is read row by row, a leaf's rows at a time, by kernels that go down
+** several columns at once. Where there are none it is turned so that each column lies contiguous; then the kernel for
+** contiguous elements takes one column after the other.
 */
 #include "kernels/cpu/gather.h"
 #include "kernels/cpu/reduce/reduce.h"
@@ -103,7 +103,7 @@ static void down_strip(const gr_plan *p, int64_t v, int columns, int64_t from, i
   const gr_vec *x = &p->job->a, *y = &p->job->b;
   const int leaf = GR_LEAF(p->size), more = columns < GR_DOWN_LEAST ? GR_DOWN_LEAST - columns : 0, two = p->inputs == 2;
   const int whole = columns + more, single = n <= leaf;
-  gr_acc own[GR_DOWN_MOST];
+  gr_acc own[GR_DOWN_MOST], *to;
   counters c;
   gr_down_job d;
   c.top = 0;
@@ -119,13 +119,11 @@ static void down_strip(const gr_plan *p, int64_t v, int columns, int64_t from, i
     d.n = n < leaf ? (int)n : leaf;
     d.x = (const char *)x->data + (v - more) * p->size + from * x->stride;
     d.y = two ? (const char *)y->data + (v - more) * y->step + from * y->stride : NULL;
-    if (single && more == 0) { /* from is 0: positions are what they are */
-      p->down(&d, states);
-      return;
-    }
-    p->down(&d, own);
+    to = single && more == 0 ? states : own;
+    p->down(&d, to);
     if (p->kind == GR_ACC_POSITION)
-      for (i = 0; i < whole; i++) own[i].i[1] += from;
+      for (i = 0; i < whole; i++) to[i].i[1] += from;
+    if (to == states) return;
     if (single || (any_order(p) && c.count++ == 0)) {
       memcpy(states, own + more, (size_t)columns * sizeof(*own));
     } else if (any_order(p)) {
