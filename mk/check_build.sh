@@ -33,7 +33,7 @@ done
 # Each Lua has a folder and is installed from it.
 for lua in lua5.4 lua5.3 lua5.2 lua5.1 luajit; do
   command -v $lua >/dev/null || continue
-  make -n install LUA=$lua LUA_INCDIR= NVCC= | grep -q "install -m 755 build/$lua/gpureduce.so" ||
-    fail "LUA=$lua installs another's module"
+  make -n install LUA=$lua LUA_INCDIR= NVCC= >"$place/install"
+  grep -q "install -m 755 build/$lua/gpureduce.so" "$place/install" || fail "LUA=$lua installs another's module"
 done
 echo "build: names, folders and errors are as promised"

@@ -125,8 +125,8 @@ coverage:
 	  BUSTED="$(BUSTED) --helper=spec/coverage.lua $(lua_specs)" | tee build/coverage/lua.txt
 
 # The specs that run the module's Lua parts.
-lua_specs = $(addprefix spec/,$(addsuffix _spec.lua,pictures series terminal colours wild locale docs guide errors \
-  inout prompt luassert))
+lua_specs = $(addprefix spec/,$(addsuffix _spec.lua,pictures series terminal colours heat heat_terminal wild \
+  locale docs guide errors inout prompt luassert))
 
 lint: $(module)
 	luacheck -q .
@@ -137,7 +137,7 @@ lint: $(module)
 	$(LUA) mk/tables.lua
 	@CC='$(CC)' mk/check_tables.sh $(lua_incdir)
 	$(LUA) mk/lengths.lua
-	@$(MAKE) --no-print-directory names headers
+	@$(MAKE) --no-print-directory static-check headers
 	@$(MAKE) --no-print-directory format-check
 	@$(MAKE) --no-print-directory build-check $(if $(filter cuda,$(flavour)),toolkit-check)
 

@@ -37,6 +37,22 @@ fuzz-asan:
 	$(MAKE) --no-print-directory BUILD=build/asan $(sanitized) LDFLAGS=-fsanitize=address,undefined
 	LUA_CPATH="$(CURDIR)/build/asan/$(lua_name)/?.so;;" LD_PRELOAD=$$($(CC) -print-file-name=libasan.so) $(fuzz_run)
 
+# Random calls of the C API beside a model, with handles that are gone and all other mistakes, in a checked build:
+# make fuzz-capi CAPI_CALLS=100000 SEED=1; and the same under AddressSanitizer and UBSan.
+CAPI_CALLS = 100000
+capi_fuzz = $(for_lua)/capi_fuzz
+files_of_capi-fuzz-run = $(capi_fuzz)
+.PHONY: fuzz-capi fuzz-capi-asan capi-fuzz-run
+capi-fuzz-run: $(capi_fuzz)
+	for d in cpu pretend; do GPUREDUCE_THREADS=2 $(capi_fuzz) $$d $(CAPI_CALLS) $(or $(SEED),$$(date +%s)) || exit; done
+fuzz-capi:
+	$(MAKE) --no-print-directory capi-fuzz-run CHECKED=1 NVCC=
+fuzz-capi-asan:
+	$(MAKE) --no-print-directory capi-fuzz-run CHECKED=1 BUILD=build/checked-asan NVCC= file_flags= \
+	  CFLAGS="-O1 -g -Wall -Wextra -fsanitize=$(sanitizers) -fno-sanitize-recover=undefined,float-cast-overflow" \
+	  LDFLAGS=-fsanitize=address,undefined
+test-all: fuzz-capi
+
 # Random formulas, fused, by operators one by one, and in plain Lua; what their functions gave, against MPFR. All tests
 # together take a share of them.
 FORMULAS = 100000

@@ -2,11 +2,11 @@
 # luaopen_gpureduce_luassert have names. And what an embedder needs beside it: the header, a pkg-config file, the
 # examples.
 
-.PHONY: static embed names headers
+.PHONY: static embed static-check headers
 library = $(for_lua)/libgpureduce.a
 pc = $(for_lua)/gpureduce.pc
-OBJCOPY ?= objcopy
-AR ?= ar
+OBJCOPY = objcopy
+AR = ar
 library_version := $(shell sed -n 's/.*GR_VERSION "gpureduce \(.*\)".*/\1/p' src/binding/state.h)
 
 # Relocatable linking resolves all that the objects want of each other; then names of our own become local.
@@ -16,13 +16,13 @@ $(library): $(core_o) $(binding_o) $(for_lua)/linked
 	$(call step,$@) $(joined) && $(localised) $(for_lua)/gpureduce.o && rm -f $@ && \
 	  $(AR) rcsD $@ $(for_lua)/gpureduce.o
 
-# What has a name outside of the object, and is none of the API's: nothing.
-names: $(library)
-	@mk/check_names.sh $(library)
+# What the library promises: no names but its own, and an installation that a host is compiled with.
+static-check: $(library) $(module)
+	@NVCC='$(NVCC)' mk/check_static.sh $(library) $(LUA) '$(CC)'
 
 # PREFIX is where the files will be; what a static library needs besides is private.
-LIBRARY_DIR ?= $(PREFIX)/lib
-INCLUDE_DIR ?= $(PREFIX)/include
+LIBRARY_DIR = $(PREFIX)/lib
+INCLUDE_DIR = $(PREFIX)/include
 cuda_private = $(if $(filter cuda,$(flavour)),-L$(abspath $(toolkit_root))/lib64 -lcudart_static -lrt)
 $(pc): mk/gpureduce.pc.in $(for_lua)/linked always
 	@sed -e 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBRARY_DIR)|; s|@INCLUDEDIR@|$(INCLUDE_DIR)|' \
@@ -32,7 +32,7 @@ $(pc): mk/gpureduce.pc.in $(for_lua)/linked always
 static: $(library) $(pc)
 
 # The examples of hosts, and the programs that check the C API.
-CXX ?= c++
+CXX = c++
 embed_c = $(BUILD)/$(lua_name)/embed
 host_flags = $(CFLAGS) -Wall -Wextra -Iinclude -I$(lua_incdir)
 host_libs = $(lua_library) $(device_libs) -lm -ldl -lpthread
@@ -45,10 +45,11 @@ $(for_lua)/host_module: examples/embed/host.c $(module) include/gpureduce.h
 	$(call step,$<) $(CC) $(host_flags) -std=c11 -DLOADS_MODULE $(LDFLAGS) -Wl,-E $< -o $@ $(lua_library) -lm -ldl
 hosts = $(addprefix $(for_lua)/,host_c host_cpp host_module)
 # Helpers of theirs that one of them leaves out are no mistake.
-capi_tests = $(addprefix $(for_lua)/capi_,calls states)
-$(capi_tests): $(for_lua)/capi_%: spec/capi/%.c spec/capi/check.h $(library) include/gpureduce.h
-	$(call step,$<) $(CC) $(host_flags) -std=c11 -D_DEFAULT_SOURCE -Wno-unused-function $(LDFLAGS) $< $(library) \
-	  -o $@ $(host_libs)
+capi_tests = $(addprefix $(for_lua)/capi_,calls states hooks misuse)
+$(capi_tests) $(for_lua)/capi_fuzz: $(for_lua)/capi_%: spec/capi/%.c spec/capi/check.h spec/capi/model.h $(library) \
+    include/gpureduce.h
+	$(call step,$<) $(CC) $(host_flags) -std=c11 -D_DEFAULT_SOURCE -Wno-unused-function $(checked) $(LDFLAGS) $< \
+	  $(library) -o $@ $(host_libs)
 embed: $(hosts)
 
 # Those that the specs run, where the Lua has a library to link.

@@ -292,6 +292,20 @@ describe("vectors of which some is missing", function()
     end)
   end)
 
+  it("of which some are long", function()
+    local n, g = 200000, model.generator(3)
+    local a = gr.array(D.each(n, function() local r = g(); return r % 5 == 0 and nan or r % 1000 / 8 end), "f32")
+    for _, shape in ipairs { { rows = 2 }, { segments = { 1, 3, 100000, 200001 } } } do
+      for _, name in ipairs { "mean", "argmin", "argmax", "var", "minmax" } do
+        local got = { gr[name](a, { rows = shape.rows, segments = shape.segments, skipnan = true }) }
+        for v, one in ipairs(vectors(a, a, { rows = shape.rows, axis = 2, segments = shape.segments })) do
+          local expected = { gr[name](one[1], { skipnan = true }) }
+          for k = 1, #expected do S.same(expected[k], got[k][v], name, "vector", v) end
+        end
+      end
+    end
+  end)
+
   it("of which one has nothing", function()
     local x = gr.array({ 1, nan, nan, nan, 5, 6 }, "f32"):matrix(3)
     S.same_all({ 1, 0.0, 11 }, gr.sum(x, { axis = 2, skipnan = true }), "sum")

@@ -210,9 +210,8 @@ gpureduce_status gpureduce_device_done(const gpureduce_array *a, void *stream) {
 /* Elements first .. first + count - 1 of a, as an array that has no reference of its own. */
 static int part(gr_capi *q, const gr_array *a, int64_t first, int64_t count, gr_array *out) {
   if (first < 0 || count < 0 || first > a->n || count > a->n - first)
-    return gr_capi_refuse(q, GPUREDUCE_BAD, "elements %lld to %lld are not all among %lld", (long long)first,
-                          (long long)first + (long long)(count < 0 || count > INT64_MAX / 2 ? 0 : count),
-                          (long long)a->n);
+    return gr_capi_refuse(q, GPUREDUCE_BAD, "elements from %lld on, %lld of them, are not all among %lld",
+                          (long long)first, (long long)count, (long long)a->n);
   *out = *a;
   if (count) out->offset += first * a->stride;
   out->n = count;
