@@ -11,13 +11,9 @@
 -- same turns (bench/cpu_bounds.lua looks for the best).
 -- PYTHON names the interpreter that has NumPy. A raw line is: operation dtype data n threads contender nanoseconds.
 local unpack = table.unpack or unpack -- luacheck: ignore unpack
-package.path = "./bench/peers/?.lua;" .. package.path
-local peer = require "process"
-
-local function median(t)
-  table.sort(t)
-  return t[math.floor(#t / 2) + 1]
-end
+package.path = "./bench/peers/?.lua;./bench/peers_cpu/?.lua;" .. package.path
+local contest, peer = require "contest", require "process"
+local timer = contest.timer
 
 local function set(list)
   local s = {}
@@ -90,44 +86,8 @@ end
 
 -- ---- contenders ----
 
--- With as many arguments as somebody would write: a nil behind them costs a nanosecond and more.
-local function timer(gr, f, a, b, c)
-  local function loop(calls)
-    if c ~= nil then for _ = 1, calls do f(a, b, c) end
-    elseif b ~= nil then for _ = 1, calls do f(a, b) end
-    else for _ = 1, calls do f(a) end end
-  end
-  return function(calls)
-    loop(1)
-    local start = gr.clock()
-    loop(calls)
-    return (gr.clock() - start) / calls * 1e9
-  end
-end
-
--- The bare loops for an operation: called from Lua as cheaply as that goes, or timed by themselves.
+-- The bare loops that are called from Lua as cheaply as that goes; others are timed by themselves.
 local bare_calls = { dot = true, argmax = true, scan = true, bincount256 = true }
-
--- The first of them is what reading is measured by: those behind it find in the cache what it has left there.
-local function bare_ways(op, dtype, n)
-  local float = floats[dtype]
-  if op == "dot" then
-    return float and { n >= 1e6 and "read_both", "multiply", dtype == "f32" and "dot_convert2" } or {}
-  end
-  if op == "scan" then
-    if n >= 1e6 then return float and { "move", "move_past" } or { "widen_near", "widen", "widen_past" } end
-    return { float and "groups" or "widen_near" }
-  end
-  if op:match "^histogram" then return { "histogram" } end
-  if op:match "^bincount" then return { "count_range" } end
-  if op == "sum" or op == "min" or op == "max" or op == "argmax" then
-    return { n <= 2e6 and "read_plain" or "read_t1_by_8", "read", "halves" }
-  end
-  return {}
-end
-
-local is_bare = set("call,multiply,dot_convert2,read,read_both,read_plain,read_t1_by_8,halves,groups,move,move_past,"
-  .. "widen,widen_near,widen_past,histogram,count_range")
 
 -- LuaJIT's own loops over a C array.
 local function loops(gr, dtype, n, x, y)
@@ -149,20 +109,6 @@ end
 
 -- ---- verifying ----
 
-local function compare(what, expected, got, tolerance)
-  local room = tolerance * math.max(1, math.abs(expected))
-  if expected ~= expected or math.abs(expected - got) > room then
-    error(("%s: NumPy says %.17g, here it is %.17g"):format(what, expected, got), 0)
-  end
-end
-
-local function verify(gr, what, answer, file, got, tolerance)
-  if answer ~= "file" then return compare(what, tonumber(answer), got, tolerance) end
-  local expected = gr.load(file, "f64")
-  local step = math.max(1, math.floor(#got / 1000))
-  for k = 1, #expected do compare(what .. " at " .. k, expected[k], got[(k - 1) * step + 1], tolerance) end
-end
-
 -- NumPy checks in 64 bits, pairwise; its running sums are not.
 local function tolerance(name, dtype)
   if name == "scan" and floats[dtype] then return dtype == "f32" and 1e-6 or 1e-9 end
@@ -173,8 +119,7 @@ end
 
 local function run(options)
   local gr = require "gpureduce"
-  -- NumPy works on one thread, all of it but dot by itself: the idle threads of its OpenBLAS would go on using CPUs.
-  local numpy = peer("OPENBLAS_NUM_THREADS=1 " .. (os.getenv "PYTHON" or "python3") .. " bench/peers_cpu/numpy_peer.py")
+  local numpy = peer(contest.python)
   local blas = peer "build/openblas_peer"
   local has_bounds, bounds = pcall(require, "bounds")
   local base = os.tmpname()
@@ -183,37 +128,17 @@ local function run(options)
   print(("# %s, %s, %s; %s; %s"):format(gr._VERSION, jit and jit.version or _VERSION, gr.instructions(),
     numpy "version", blas "version"))
 
-  -- A processor that slept takes a millisecond to be of use, so samples of several threads are long.
-  local function sample(case, contenders, rounds, threads)
-    local times, budget = {}, threads > 1 and 1.5e7 or 2e6
-    for k, c in ipairs(contenders) do
-      times[k] = {}
-      c.calls = math.max(1, math.min(1e6, math.floor(budget / c.time(1))))
-    end
-    -- Results take new memory until the collector runs: on a machine whose memory is new, a fault for each page.
-    local warm = gr.clock() + 0.05
-    repeat contenders[1].time(contenders[1].calls) until gr.clock() > warm
-    for r = 1, rounds do
-      for k, c in ipairs(contenders) do times[k][r] = c.time(c.calls) end
-    end
-    for k, c in ipairs(contenders) do
-      print(("%s %s %.2f"):format(case, c.name, median(times[k]))) -- which sorts them
-      if is_bare[c.name] then print(("%s %s_least %.2f"):format(case, c.name, times[k][1])) end
-    end
-    io.stdout:flush()
-  end
-
   local function one_operation(o, dtype, n, x, y, bare)
     local numpy_op = type(o.numpy) == "function" and o.numpy(n) or o.numpy or o.name
     local name, arguments = numpy_op:match "^(%S+)%s*(.*)$"
     local f, second, third = o.ours(gr, y, n, dtype)
     local result = f(x, second, third)
     if o.part then result = result[o.part] end
-    verify(gr, o.name .. " " .. dtype, numpy("check", name, files.result, arguments), files.result, result,
+    contest.verify(gr, o.name .. " " .. dtype, numpy("check", name, files.result, arguments), files.result, result,
       tolerance(o.name, dtype))
     local use_blas = o.blas and floats[dtype] and n >= 4096
     if use_blas then -- its sums of f32 are f32
-      verify(gr, "OpenBLAS " .. o.name, blas("check", o.name), nil, result, dtype == "f32" and 1e-2 or 1e-9)
+      contest.verify(gr, "OpenBLAS " .. o.name, blas("check", o.name), nil, result, dtype == "f32" and 1e-2 or 1e-9)
     end
     for t in pairs(options.threads) do
       local threads = tonumber(t)
@@ -230,14 +155,14 @@ local function run(options)
         local call = bounds[o.name:match "%a+"]
         add("call", timer(gr, call, bare.x, second == y and bare.y or second, third and { into = bare.out }))
       end
-      for _, way in ipairs(bare and n > 1000 and bare_ways(o.name, dtype, n) or {}) do
+      for _, way in ipairs(bare and n > 1000 and contest.bare_ways(o.name, dtype, n) or {}) do
         local function time(calls)
           return bounds.time(way, bare.x, bare.y, bare.out, calls, threads, unpack(o.bare or {}))
         end
         if way then add(way, time) end
       end
       add("loop", rawget(_G, "jit") and floats[dtype] and n <= 1000 and loops(gr, dtype, n, x, y)(o.name))
-      sample(("%s %s %s %d %d"):format(o.name:gsub(" ", "_"), dtype, o.data or "-", n, threads), contenders,
+      contest.sample(gr, ("%s %s %s %d %d"):format(o.name:gsub(" ", "_"), dtype, o.data or "-", n, threads), contenders,
         options.rounds or (n <= 1e5 and 15 or n <= 1e7 and 9 or 5), threads)
     end
   end
@@ -289,23 +214,8 @@ end
 
 -- ---- the table ----
 
-local function read(names)
-  local cases, order = {}, {}
-  for _, name in ipairs(names) do
-    for line in io.lines(name) do
-      local case, who, ns = line:match "^([^#].*) (%S+) (%S+)$"
-      if case then
-        if not cases[case] then order[#order + 1] = case end
-        cases[case] = cases[case] or {}
-        cases[case][who] = tonumber(ns) -- a later run of the same case counts
-      end
-    end
-  end
-  return cases, order
-end
-
 local function show(names)
-  local cases, order = read(names)
+  local cases, order = contest.read(names)
   local rows, impossible = {}, 0
   for _, case in ipairs(order) do
     local op, dtype, data, n, threads = unpack((function()

@@ -2,7 +2,8 @@
 --   lua bench/turns.lua OLD.so NEW.so [ROUNDS (3)] [PATTERN of cells] > ratios.txt
 -- The builds run in turns, a process each, so many times; in a run a cell is timed five times. A build's time is the
 -- least of its runs' medians (some processes are slower as a whole), the ratio that of old by new: below 1 the new one
--- is slower. Calls follow each other without waiting, but for those named "number".
+-- is slower. Calls follow each other without waiting, but for those named "number". A pattern "drawn SEED COUNT MOST
+-- [THREADS]" takes the cells of bench/shapes.lua instead.
 local worker = arg[1] == "cells"
 
 local function median(t)
@@ -67,6 +68,24 @@ local function cell(name, make)
   while calls < 4096 and time(call, finish, calls) * calls < ENOUGH do calls = calls * 2 end
   for k = 1, TIMES do list[k] = ("%.9g"):format(time(call, finish, calls)) end
   print(name .. "|" .. table.concat(list, " "))
+end
+
+local from_seed, count, most, threads = pattern:match "^drawn (%d+) (%d+) (%S+) ?(%d*)"
+if from_seed then
+  package.loaded.gpureduce = gr
+  package.path = "./bench/peers/?.lua;" .. package.path
+  local drawn = require "drawn"
+  gr.threads(tonumber(threads) or 1)
+  pattern = "."
+  for _, c in ipairs(drawn.cells(tonumber(from_seed), tonumber(count), tonumber(most))) do
+    local x, y = drawn.inputs(c)
+    local _, f, a, b, d = drawn.call(c, x, y)
+    cell(c.name, function() return function() f(a, b, d) end end)
+    x:release()
+    if y then y:release() end
+    collectgarbage()
+  end
+  return
 end
 
 local kept = {}

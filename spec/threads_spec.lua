@@ -35,6 +35,17 @@ local function results()
     add(gr.sum(a:slice(1, 350000), { rows = 70000 }))
     add(gr.sum(a:slice(1, 350000), { rows = 70000, axis = 1 }))
     add(gr.max(a:slice(1, 350000), { rows = 7, axis = 1 }))
+    for _, columns in ipairs { 1, 20, 69 } do -- long columns, which are cut; beside each other, or too few for that
+      local matrix = a:slice(1, 5003 * columns)
+      for _, op in ipairs { "sum", "max", "var", "argmin", "argmax" } do
+        local all = gr[op](matrix, { rows = 5003, axis = 1 })
+        add(all)
+        for c = 1, columns, 19 do -- each as if it were alone
+          local one = gr[op](matrix:slice(c, -1, columns))
+          assert(all[c] == one, ("%s of column %d of %d: %.17g, alone %.17g"):format(op, c, columns, all[c], one))
+        end
+      end
+    end
   end
   add(gr.scan(gr.frombytes(x:bytes(), "i32"), "sum"))
   add(gr.bincount(gr.frombytes(x:bytes(), "u8")))

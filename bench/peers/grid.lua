@@ -2,7 +2,7 @@
 -- combination.
 local grid = {}
 
-local sizes = { u8 = 1, f16 = 2, i32 = 4, f32 = 4, i64 = 8, f64 = 8 }
+local sizes = { u8 = 1, i8 = 1, i16 = 2, u16 = 2, f16 = 2, bf16 = 2, i32 = 4, u32 = 4, f32 = 4, i64 = 8, f64 = 8 }
 local dtypes = { "f32", "f64", "i32", "i64", "u8", "f16" }
 grid.sizes, grid.dtypes = sizes, dtypes
 
@@ -24,6 +24,18 @@ end
 
 -- The reductions that read as much, which goals compare these with.
 local twins = { argmin = "sum", argmax = "sum", minmax = "sum", norm = "sum", mse = "dot", cosine = "dot" }
+
+local pairs_of = { dot = true, mse = true, cosine = true }
+
+--- Bytes read and written at least: the inputs once, the results once.
+function grid.bytes(c)
+  local size = sizes[c.dtype]
+  local bytes = c.n * size * (pairs_of[c.op] and 2 or 1)
+  if c.op == "scan" then return bytes + c.n * (c.dtype:match "^b?f" and c.dtype ~= "f64" and 4 or 8) end
+  if c.op == "rmsnorm" or c.op == "softmax" then return 2 * bytes end
+  if c.rows then return bytes + (c.axis == 2 and c.rows or c.n / c.rows) * 8 end
+  return bytes
+end
 
 local list, seen, first
 

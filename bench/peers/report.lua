@@ -3,20 +3,6 @@ local grid, json = require "grid", require "json"
 
 local report = {}
 
--- ---- what a cell moves ----
-
-local pairs_of = { dot = true, mse = true, cosine = true }
-
--- Bytes read and written at least: the inputs once, the results once.
-local function bytes_of(r)
-  local size = grid.sizes[r.dtype]
-  local bytes = r.n * size * (pairs_of[r.op] and 2 or 1)
-  if r.op == "scan" then return bytes + r.n * (r.dtype == "f32" and 4 or r.dtype == "f16" and 4 or 8) end
-  if r.op == "rmsnorm" then return 2 * bytes end
-  if r.rows then return bytes + (r.axis == 2 and r.rows or r.n / r.rows) * 8 end
-  return bytes
-end
-
 local cells -- name -> result
 
 local function us(name, view, who)
@@ -34,7 +20,7 @@ end
 
 local function rate(name)
   local t = us(name)
-  return t and bytes_of(cells[name]) / t / 1e3
+  return t and grid.bytes(cells[name]) / t / 1e3
 end
 
 -- ---- goals ----

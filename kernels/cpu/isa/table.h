@@ -109,16 +109,41 @@ static inline uint32_t *gr_ran_over(uint8_t *low, int64_t slots) {
     GR_COUNT_TWO((t)[6], (t)[7], (slots) + 6); \
   } while (0)
 
-/* y = e^(y - most) for n (at most GR_EXPS_CHUNK) numbers of which none is above most. */
+/* y = e^(x - most) for m elements of which none is above most; what follows y's, to a whole vector, is overwritten. */
 #define GR_EXPS_CHUNK 512
-typedef void (*gr_exps)(double *y, double most, int n);
+typedef void (*gr_exps)(gr_dtype t, const char *x, int64_t stride, int m, double most, double *y);
 
-/* Sums of rows of n elements, f32 or f64: element k of row r is at x + k * pitch + r * size; room for whole vectors
-   of rows. */
+/* The tree's sum of a leaf's elements of t, or of the first m, which are doubles here. */
+typedef double (*gr_leaf_sum)(gr_dtype t, const double *y, int m);
+
+/* y * factor, rounded to t. */
+typedef void (*gr_scaled_store)(gr_dtype t, char *to, int64_t stride, const double *y, double factor, int m);
+
+/*
+** softmax or rmsnorm of GR_NARROW_ROWS rows of n elements (GR_NARROW_MOST at most), turned: element k of row r is at
+** x + k * pitch + r * size, its result at out + (k * GR_NARROW_ROWS + r) * size. w: the weights of rmsnorm, or NULL.
+*/
+#define GR_NARROW_MOST 32
+#define GR_NARROW_ROWS 64
+typedef void (*gr_narrow)(gr_dtype t, const char *x, int64_t pitch, int n, const double *w, double eps, char *out);
+
+/*
+** States of vectors that lie side by side, of one leaf at most: element k of vector c is at x + k * pitch + c * size.
+** A second input lies in the same way (y_wide), or is one number for all of them: element k at y + k * y_pitch.
+*/
+#define GR_DOWN_LEAST 16         /* vectors */
+#define GR_DOWN_MOST 512         /* vectors */
+#define GR_DOWN_ROOM (64 * 1024) /* bytes, for doubles: of each vector as many as it has elements or the tree lanes */
+typedef struct gr_down_job {
+  const char *x, *y;
+  int64_t pitch, y_pitch;
+  int y_wide, n, count;
+  int ahead; /* rows from a load to its prefetch, 0: none */
+} gr_down_job;
+typedef void (*gr_down)(const gr_down_job *job, gr_acc *states);
+
 #define GR_SHORT 64 /* elements at most */
-typedef void (*gr_short_sums)(gr_dtype t, const char *x, int64_t pitch, int n, int rows, double *sums);
-
-/* The same of rows that lie as they do: element k of row r is at x + r * step + k * size; n is 16 at least. */
+/* Sums of rows of n elements, f32 or f64, 16 at least: element k of row r is at x + r * step + k * size. */
 typedef void (*gr_row_sums)(gr_dtype t, const char *x, int64_t step, int n, int rows, double *sums);
 
 typedef struct gr_cpu_table {
@@ -131,8 +156,11 @@ typedef struct gr_cpu_table {
   gr_bins bins;
   gr_count count;
   gr_exps exps;
-  gr_short_sums short_sums;
+  gr_leaf_sum leaf_sum;
+  gr_scaled_store scaled_store;
+  gr_narrow narrow_softmax, narrow_rmsnorm;
   gr_row_sums row_sums;
+  gr_down down[GR_REDUCER_COUNT][GR_DTYPE_COUNT]; /* NULL: vectors are turned and taken one by one */
 } gr_cpu_table;
 
 #if (defined(__x86_64__) || defined(__i386__)) && defined(__GNUC__) && defined(__SSE2__)
@@ -151,5 +179,20 @@ extern const gr_cpu_table gr_cpu_generic;
 
 /* The table in use; the first call picks it. */
 const gr_cpu_table *gr_cpu_table_in_use(void);
+
+/* The element at p as the number that goes into the tree. */
+static inline double gr_widened(gr_dtype t, const char *p) {
+  switch (t) {
+#define GR_X(id, s, l, type, kind) \
+  case GR_##id: {                  \
+    type e;                        \
+    memcpy(&e, p, sizeof(e));      \
+    return gr_widen_##s(e);        \
+  }
+    GR_DTYPES(GR_X)
+#undef GR_X
+  }
+  return 0;
+}
 
 #endif

@@ -135,6 +135,39 @@ GR_INLINE void vd_store(gr_dtype t, void *p, vd x) {
   vd_store_number(t, p, (vd)_mm256_blendv_pd(v, _mm256_set1_pd(gr_nan()), _mm256_cmp_pd(v, v, _CMP_UNORD_Q)));
 }
 
+/* As many words of 32 bits, of a comparison of doubles. */
+GR_INLINE __m128i gr_narrow_mask(__m256d mask) {
+  const __m256 m = _mm256_castpd_ps(mask);
+  return _mm_castps_si128(_mm_shuffle_ps(_mm256_castps256_ps128(m), _mm256_extractf128_ps(m, 1), 0x88));
+}
+/*
+** The same for F16 and BF16: first rounded to odd in f32 (towards zero, and the last bit set where something was lost),
+** which has bits enough for the second rounding to be the only one that counts (Boldo, Melquiond 2008).
+*/
+#define GR_HALF_STORE 1
+GR_INLINE void vd_store_half(gr_dtype t, void *p, vd x) {
+  const __m256d v = (__m256d)x, sign = _mm256_set1_pd(-0.0);
+  const __m128 f = _mm256_cvtpd_ps(v);
+  const __m256d back = _mm256_cvtps_pd(f);
+  const __m128i nan = gr_narrow_mask(_mm256_cmp_pd(v, v, _CMP_UNORD_Q)), one = _mm_set1_epi32(1);
+  const __m128i lost = gr_narrow_mask(_mm256_cmp_pd(back, v, _CMP_NEQ_OQ));
+  const __m128i past = gr_narrow_mask(
+      _mm256_cmp_pd(_mm256_andnot_pd(sign, back), _mm256_andnot_pd(sign, v), _CMP_GT_OQ)); /* -1: one step down */
+  const __m128i odd = _mm_or_si128(_mm_add_epi32(_mm_castps_si128(f), past), _mm_and_si128(lost, one));
+  __m128i half, quiet;
+  if (t == GR_F16) {
+    half = _mm_cvtps_ph(_mm_castsi128_ps(odd), _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+    quiet = _mm_set1_epi16(0x7e00);
+  } else {
+    const __m128i even = _mm_and_si128(_mm_srli_epi32(odd, 16), one);
+    const __m128i up = _mm_add_epi32(_mm_add_epi32(odd, _mm_set1_epi32(0x7fff)), even);
+    half = _mm_packus_epi32(_mm_srli_epi32(up, 16), up);
+    quiet = _mm_set1_epi16(0x7fc0);
+  }
+  half = _mm_blendv_epi8(half, quiet, _mm_packs_epi32(nan, nan));
+  _mm_storel_epi64((__m128i *)p, half);
+}
+
 /* For smallest and largest. Of two equal or unordered operands min and max give the second. */
 #define GR_VECTOR_ORDER 1
 #define GR_ZERO_ORDER 0

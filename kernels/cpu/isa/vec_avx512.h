@@ -288,6 +288,30 @@ GR_INLINE vd vd_canonical(vd x) {
 }
 GR_INLINE void vd_store(gr_dtype t, void *p, vd x) { vd_store_number(t, p, vd_canonical(x)); }
 
+/*
+** The same for F16 and BF16: first rounded to odd in f32 (towards zero, and the last bit set where something was lost),
+** which has bits enough for the second rounding to be the only one that counts (Boldo, Melquiond 2008).
+*/
+#define GR_HALF_STORE 1
+GR_INLINE void vd_store_half(gr_dtype t, void *p, vd x) {
+  const __m512d v = (__m512d)x;
+  const __m256 f = _mm512_cvt_roundpd_ps(v, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
+  const __mmask8 nan = _mm512_cmp_pd_mask(v, v, _CMP_UNORD_Q),
+                 lost = _mm512_cmp_pd_mask(_mm512_cvtps_pd(f), v, _CMP_NEQ_OQ);
+  const __m256i u = _mm256_castps_si256(f), one = _mm256_set1_epi32(1), odd = _mm256_mask_or_epi32(u, lost, u, one);
+  __m128i half;
+  if (t == GR_F16) {
+    half = _mm256_cvtps_ph(_mm256_castsi256_ps(odd), _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+    half = _mm_mask_mov_epi16(half, nan, _mm_set1_epi16(0x7e00));
+  } else {
+    const __m256i even = _mm256_and_si256(_mm256_srli_epi32(odd, 16), one);
+    const __m256i up = _mm256_add_epi32(_mm256_add_epi32(odd, _mm256_set1_epi32(0x7fff)), even);
+    half = _mm256_cvtepi32_epi16(_mm256_srli_epi32(up, 16));
+    half = _mm_mask_mov_epi16(half, nan, _mm_set1_epi16(0x7fc0));
+  }
+  _mm_storeu_si128((__m128i *)p, half);
+}
+
 /* For smallest and largest: -0 below +0; of a number and a NaN the number. */
 #define GR_VECTOR_ORDER 1
 #define GR_ZERO_ORDER 1

@@ -1,6 +1,6 @@
 /* Root mean square norm of rows: the tree's sum of squares of each, then the instruction set's loop over it. */
 #include <math.h>
-#include "kernels/cpu/isa/table.h"
+#include "kernels/cpu/norm/narrow.h"
 
 #define PIECE_BYTES (256 * 1024)
 
@@ -15,6 +15,15 @@ static void do_rows(void *arg, int64_t k) {
   const int64_t end = (k + 1) * s->rows < job->count ? (k + 1) * s->rows : job->count;
   gr_reduce_job squares;
   int64_t row;
+  if (gr_takes_narrow(job->dtype, job->n, job->count, &job->x, &job->out)) {
+    double w[GR_NARROW_MOST];
+    int i;
+    for (i = 0; job->w.data && i < job->n; i++)
+      w[i] = gr_widened(job->dtype, (const char *)job->w.data + i * job->w.stride);
+    gr_narrow_rows(gr_cpu_table_in_use()->narrow_rmsnorm, job->dtype, &job->x, &job->out, (int)job->n, k * s->rows, end,
+                   job->w.data ? w : NULL, job->eps);
+    return;
+  }
   memset(&squares, 0, sizeof(squares));
   squares.op = GR_OP_sumsq;
   squares.dtype = job->dtype;

@@ -1,12 +1,16 @@
 /*
-** Columns. A strip of neighbouring columns is read row by row, a leaf's rows at a time, and turned so that
-** each column lies contiguous; then the kernel for contiguous elements takes one column after the other.
+** Columns. A strip of neighbouring columns is read row by row, a leaf's rows at a time, by kernels that go down
+** several columns at once. Where there are none it is turned so that each column lies contiguous; then the kernel for
+** contiguous elements takes one column after the other.
 */
 #include "kernels/cpu/gather.h"
 #include "kernels/cpu/reduce/reduce.h"
 
+#define AHEAD 16 /* rows from a load to its prefetch, where a column is longer than a leaf */
+
 typedef struct strips {
   const gr_plan *p;
+  int down;       /* whether columns are taken side by side */
   int columns;    /* in a strip */
   int64_t group;  /* strips to a task, when columns are whole */
   int64_t piece;  /* elements to a task, when columns are cut; a power of two of leaves */
@@ -27,7 +31,7 @@ static const void *second(const gr_plan *p, const char *turned, int64_t pitch, i
 }
 
 /* States of columns v .. v + columns - 1 over elements from .. from + n; from is where a leaf starts. */
-static void do_strip(const gr_plan *p, int64_t v, int columns, int64_t from, int64_t n, gr_acc *states) {
+static void turn_strip(const gr_plan *p, int64_t v, int columns, int64_t from, int64_t n, gr_acc *states) {
   const gr_vec *x = &p->job->a, *y = &p->job->b;
   const int leaf = GR_LEAF(p->size), turn_y = p->inputs == 2 && y->step == p->size && y->stride != p->size;
   const int64_t pitch = (n < leaf ? n : leaf) * p->size + GR_STRIP_PAD;
@@ -57,6 +61,94 @@ static void do_strip(const gr_plan *p, int64_t v, int columns, int64_t from, int
   for (k = 0; k < columns; k++) states[k] = gr_counter_fold(&c[k], p->red, p->kind);
 }
 
+/* ---- several columns side by side ---- */
+
+#define LEVELS 32
+#define COUNTED 64 /* columns whose partial results are counted at once */
+
+/* A binary counter (gr_counter) for each column, all of the same number of leaves. */
+typedef struct counters {
+  gr_acc node[LEVELS][COUNTED];
+  int top;
+  uint64_t count;
+} counters;
+
+/* states[c] = node and states[c], the node before it. */
+static void join(const gr_plan *p, const gr_acc *node, int columns, gr_acc *states) {
+  int c;
+  if (p->kind == GR_ACC_TREE && p->red != GR_RED_PROD) {
+    for (c = 0; c < columns; c++) states[c].f[0] = node[c].f[0] + states[c].f[0];
+  } else {
+    for (c = 0; c < columns; c++) states[c] = gr_merge(p->red, p->kind, node[c], states[c]);
+  }
+}
+
+/* Whether states may be joined as they come, and need no counter. */
+static int any_order(const gr_plan *p) {
+  return p->kind == GR_ACC_WRAP || p->kind == GR_ACC_ORDER || p->kind == GR_ACC_POSITION;
+}
+
+static int columns_down(const gr_plan *p) {
+  const int64_t n = p->job->n, lanes = GR_LANES(p->size), live = n < lanes ? n : lanes;
+  const int longer = n > GR_LEAF(p->size); /* else lanes stay in the first cache, and no counter is needed */
+  const int64_t room = longer ? GR_DOWN_ROOM : GR_DOWN_ROOM / 2;
+  int64_t columns = any_order(p) ? GR_DOWN_MOST : room / 8 / live / GR_DOWN_LEAST * GR_DOWN_LEAST;
+  if (!any_order(p) && longer && columns > COUNTED) columns = COUNTED;
+  if (columns < GR_DOWN_LEAST) columns = GR_DOWN_LEAST; /* of bytes, whose variances are of integers: no lanes */
+  return columns < GR_DOWN_MOST ? (int)columns : GR_DOWN_MOST;
+}
+
+/* As turn_strip. A strip that is too narrow for a vector begins further left. */
+static void down_strip(const gr_plan *p, int64_t v, int columns, int64_t from, int64_t n, gr_acc *states) {
+  const gr_vec *x = &p->job->a, *y = &p->job->b;
+  const int leaf = GR_LEAF(p->size), more = columns < GR_DOWN_LEAST ? GR_DOWN_LEAST - columns : 0, two = p->inputs == 2;
+  const int whole = columns + more, single = n <= leaf;
+  gr_acc own[GR_DOWN_MOST], *to;
+  counters c;
+  gr_down_job d;
+  c.top = 0;
+  c.count = 0;
+  d.pitch = x->stride;
+  d.y_pitch = y->stride;
+  d.y_wide = two && y->step != 0;
+  d.count = whole;
+  d.ahead = single ? 0 : AHEAD;
+  for (; n > 0; n -= leaf, from += leaf) {
+    uint64_t k;
+    int i;
+    d.n = n < leaf ? (int)n : leaf;
+    d.x = (const char *)x->data + (v - more) * p->size + from * x->stride;
+    d.y = two ? (const char *)y->data + (v - more) * y->step + from * y->stride : NULL;
+    to = single && more == 0 ? states : own;
+    p->down(&d, to);
+    if (p->kind == GR_ACC_POSITION)
+      for (i = 0; i < whole; i++) to[i].i[1] += from;
+    if (to == states) return;
+    if (single || (any_order(p) && c.count++ == 0)) {
+      memcpy(states, own + more, (size_t)columns * sizeof(*own));
+    } else if (any_order(p)) {
+      for (i = 0; i < columns; i++) states[i] = gr_merge(p->red, p->kind, states[i], own[more + i]);
+    } else {
+      for (k = c.count++; k & 1; k >>= 1) join(p, c.node[--c.top], columns, own + more);
+      memcpy(c.node[c.top++], own + more, (size_t)columns * sizeof(*own));
+    }
+  }
+  if (c.top == 0) return;
+  memcpy(states, c.node[--c.top], (size_t)columns * sizeof(*states));
+  while (c.top > 0) join(p, c.node[--c.top], columns, states);
+}
+
+/* Whether the second input lies as kernels that go down columns take it. */
+static int goes_down(const gr_plan *p) {
+  const gr_vec *y = &p->job->b;
+  return p->down && (p->inputs < 2 || y->step == 0 || (y->step == p->size && (y->stride != p->size || p->job->n == 1)));
+}
+
+static void do_strip(const strips *s, int64_t v, int columns, int64_t from, int64_t n, gr_acc *states) {
+  if (s->down) down_strip(s->p, v, columns, from, n, states);
+  else turn_strip(s->p, v, columns, from, n, states);
+}
+
 static int strip_width(const strips *s, int64_t v) {
   const int64_t left = s->p->job->count - v;
   return left < s->columns ? (int)left : s->columns;
@@ -67,12 +159,11 @@ static void do_group(void *arg, int64_t k) {
   const strips *s = (const strips *)arg;
   const int64_t count = s->p->job->count, step = s->columns;
   int64_t v = k * s->group * step, end = v + s->group * step;
-  gr_acc states[GR_STRIP_MOST];
-  int i;
+  gr_acc states[GR_DOWN_MOST];
   for (; v < end && v < count; v += step) {
     const int width = strip_width(s, v);
-    do_strip(s->p, v, width, 0, s->p->job->n, states);
-    for (i = 0; i < width; i++) gr_finish_vector(s->p, v + i, states[i]);
+    do_strip(s, v, width, 0, s->p->job->n, states);
+    gr_finish_vectors(s->p, v, width, states);
   }
 }
 
@@ -82,7 +173,7 @@ static void do_cut(void *arg, int64_t k) {
   const gr_reduce_job *job = s->p->job;
   const int64_t across = (job->count - 1) / s->columns + 1, v = k % across * s->columns, piece = k / across;
   const int64_t from = piece * s->piece, left = job->n - from;
-  do_strip(s->p, v, strip_width(s, v), from, left < s->piece ? left : s->piece, s->states + piece * job->count + v);
+  do_strip(s, v, strip_width(s, v), from, left < s->piece ? left : s->piece, s->states + piece * job->count + v);
 }
 
 /* Few but long columns: cut them, so that all threads have work. */
@@ -112,7 +203,8 @@ void gr_reduce_columns(const gr_plan *p, gr_parallel parallel) {
   int64_t across, strip_bytes;
   strips s;
   s.p = p;
-  s.columns = GR_STRIP_BYTES / (GR_LEAF(p->size) * p->size);
+  s.down = goes_down(p);
+  s.columns = s.down ? columns_down(p) : GR_STRIP_BYTES / (GR_LEAF(p->size) * p->size);
   s.states = NULL;
   across = (job->count - 1) / s.columns + 1;
   strip_bytes = job->n * s.columns * p->size;

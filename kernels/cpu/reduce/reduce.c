@@ -31,6 +31,7 @@ gr_plan gr_plan_of(const gr_reduce_job *job) {
   p.size = gr_size_of(job->dtype);
   p.inputs = inputs_of(p.red);
   p.span = span_of(p.red, job->op, job->dtype);
+  p.down = job->count >= GR_DOWN_LEAST ? gr_cpu_table_in_use()->down[p.red][job->dtype] : NULL;
   return p;
 }
 
@@ -175,6 +176,57 @@ void gr_finish_vector(const gr_plan *p, int64_t v, gr_acc acc) {
   if (job->out2) store(job->out_dtype, job->out2, v, value, 1);
 }
 
+/* Extremes from their keys, without the way by a value: which is 0 for the smallest, 1 for the largest. */
+static void finish_extremes(const gr_reduce_job *job, int64_t v, int count, const gr_acc *states, int which) {
+  const int64_t inf = gr_key_inf(job->dtype);
+  int k;
+#define PUT(type, bits)                       \
+  for (k = 0; k < count; k++) {               \
+    const int64_t key = states[k].i[which];   \
+    ((type *)job->out)[v + k] = (type)(bits); \
+  }                                           \
+  break
+#define NUMBER(bits, nan) (states[k].i[0] >= ~inf && states[k].i[1] <= inf ? (bits) : (nan))
+  switch (job->dtype) {
+    case GR_U8:
+    case GR_I8: PUT(uint8_t, key);
+    case GR_U16:
+    case GR_I16: PUT(uint16_t, key);
+    case GR_U32:
+    case GR_I32: PUT(uint32_t, key);
+    case GR_I64: PUT(int64_t, key);
+    case GR_F16: PUT(uint16_t, NUMBER(gr_key_bits16((uint16_t)key), 0x7e00));
+    case GR_BF16: PUT(uint16_t, NUMBER(gr_key_bits16((uint16_t)key), 0x7fc0));
+    case GR_F32: PUT(uint32_t, NUMBER(gr_key_bits32((uint32_t)key), 0x7fc00000));
+    case GR_F64: PUT(uint64_t, NUMBER(gr_key_bits64((uint64_t)key), INT64_C(0x7ff8000000000000)));
+  }
+#undef NUMBER
+#undef PUT
+}
+
+void gr_finish_vectors(const gr_plan *p, int64_t v, int count, const gr_acc *states) {
+  const gr_reduce_job *job = p->job;
+  const double n = (double)job->n;
+  double *f = (double *)job->out + v;
+  int64_t *i = (int64_t *)job->out + v;
+  int k;
+  if (job->out_dtype == GR_F64 && p->kind == GR_ACC_TREE && (job->op == GR_OP_sum || job->op == GR_OP_dot)) {
+    for (k = 0; k < count; k++) f[k] = gr_canonical(states[k].f[0]);
+  } else if (job->out_dtype == GR_F64 && p->kind == GR_ACC_TREE && job->op == GR_OP_mean) {
+    for (k = 0; k < count; k++) f[k] = gr_canonical(states[k].f[0] / n);
+  } else if (job->out_dtype == GR_F64 && job->op == GR_OP_var) {
+    for (k = 0; k < count; k++) f[k] = gr_canonical(states[k].f[1] / (n - job->ddof));
+  } else if (job->out_dtype == GR_I64 && p->kind == GR_ACC_WRAP && (job->op == GR_OP_sum || job->op == GR_OP_dot)) {
+    for (k = 0; k < count; k++) i[k] = states[k].i[0];
+  } else if (job->out_dtype == job->dtype && (job->op == GR_OP_min || job->op == GR_OP_max)) {
+    finish_extremes(job, v, count, states, job->op == GR_OP_max);
+  } else if (job->out_dtype == GR_I64 && p->kind == GR_ACC_POSITION) {
+    for (k = 0; k < count; k++) i[k] = states[k].i[1] + 1;
+  } else {
+    for (k = 0; k < count; k++) gr_finish_vector(p, v + k, states[k]);
+  }
+}
+
 gr_value gr_cpu_reduce_value(const gr_reduce_job *job, gr_parallel parallel) {
   const gr_plan p = gr_plan_of(job);
   const gr_acc acc = whole_vector(&p, 0, parallel);
@@ -216,39 +268,30 @@ static void do_batch(void *arg, int64_t k) {
 }
 
 /*
-** Sums and means of rows of floats, a block at a time: most calls for rows, and what becomes of a state otherwise takes
-** as long as some hundred elements. Very short rows are turned, so that a vector works on several.
+** Blocks of rows. Sums and means of floats: what becomes of a state otherwise takes as long as some hundred elements.
+** Narrow rows of all dtypes are turned, so that a vector works on several.
 */
-#define SHORT_BLOCK 64 /* rows */
 
 static int are_sums(const gr_plan *p) {
   const gr_reduce_job *job = p->job;
   return p->red == GR_RED_SUM && (job->dtype == GR_F32 || job->dtype == GR_F64) && job->out_dtype == GR_F64 &&
-         job->n > 1 && job->a.stride == p->size && job->count >= 8;
+         job->n >= 16 && job->a.stride == p->size && job->count >= 8;
 }
 
 static void do_sums_batch(void *arg, int64_t k) {
   const batch *s = (const batch *)arg;
   const gr_plan *p = s->p;
   const gr_reduce_job *job = p->job;
-  const gr_cpu_table *table = gr_cpu_table_in_use();
   const char *x = (const char *)job->a.data;
-  const int turn = job->n < 16;
-  const int64_t end = (k + 1) * s->size < job->count ? (k + 1) * s->size : job->count,
-                pitch = SHORT_BLOCK * p->size + 64;
-  _Alignas(64) char turned[16 * (SHORT_BLOCK * 8 + 64)];
-  _Alignas(64) double sums[SHORT_BLOCK];
+  const int64_t end = (k + 1) * s->size < job->count ? (k + 1) * s->size : job->count;
+  _Alignas(64) double sums[GR_NARROW_ROWS];
   double *out = (double *)job->out;
   int64_t v;
   int i;
-  if (turn) memset(turned, 0, (size_t)(job->n * pitch)); /* rows that are not there */
-  for (v = k * s->size; v < end; v += SHORT_BLOCK) {
-    const int rows = end - v < SHORT_BLOCK ? (int)(end - v) : SHORT_BLOCK;
-    if (turn) {
-      gr_turn(p->size, turned, pitch, x + v * job->a.step, job->a.step, rows, (int)job->n);
-      table->short_sums(job->dtype, turned, pitch, (int)job->n, rows, sums);
-    } else if (job->n <= GR_SHORT) {
-      table->row_sums(job->dtype, x + v * job->a.step, job->a.step, (int)job->n, rows, sums);
+  for (v = k * s->size; v < end; v += GR_NARROW_ROWS) {
+    const int rows = end - v < GR_NARROW_ROWS ? (int)(end - v) : GR_NARROW_ROWS;
+    if (job->n <= GR_SHORT) {
+      gr_cpu_table_in_use()->row_sums(job->dtype, x + v * job->a.step, job->a.step, (int)job->n, rows, sums);
     } else {
       for (i = 0; i < rows; i++) sums[i] = p->span(x + (v + i) * job->a.step, NULL, job->n, job).f[0];
     }
@@ -256,15 +299,57 @@ static void do_sums_batch(void *arg, int64_t k) {
   }
 }
 
+/* Twice as many elements where the other way is slower, or no double is kept of each. */
+#define MOST_NARROW (2 * GR_NARROW_MOST)
+
+static int are_narrow(const gr_plan *p) {
+  const gr_reduce_job *job = p->job;
+  const int doubles = p->kind == GR_ACC_TREE || p->kind == GR_ACC_VARIANCE;
+  const int most = doubles && (job->dtype == GR_F32 || job->dtype == GR_F64) ? GR_NARROW_MOST : MOST_NARROW;
+  if (!p->down || job->n > most || job->a.stride != p->size || are_sums(p)) return 0;
+  return p->inputs < 2 || job->b.step == 0 || job->b.stride == p->size;
+}
+
+#define TURNED_ROOM (MOST_NARROW * (GR_NARROW_ROWS * 8 + 64))
+
+static void do_narrow_batch(void *arg, int64_t k) {
+  const batch *s = (const batch *)arg;
+  const gr_plan *p = s->p;
+  const gr_reduce_job *job = p->job;
+  const gr_vec *x = &job->a, *y = &job->b;
+  const int64_t end = (k + 1) * s->size < job->count ? (k + 1) * s->size : job->count,
+                pitch = GR_NARROW_ROWS * p->size + 64;
+  const int two = p->inputs == 2;
+  _Alignas(64) char turned_x[TURNED_ROOM], turned_y[TURNED_ROOM];
+  gr_acc states[GR_NARROW_ROWS];
+  gr_down_job d = {turned_x, NULL, pitch, pitch, 1, (int)job->n, GR_NARROW_ROWS, 0};
+  int64_t v;
+  if (two && y->step == 0) d.y = (const char *)y->data, d.y_pitch = y->stride, d.y_wide = 0;
+  else if (two) d.y = turned_y;
+  for (v = k * s->size; v < end; v += GR_NARROW_ROWS) {
+    const int rows = end - v < GR_NARROW_ROWS ? (int)(end - v) : GR_NARROW_ROWS;
+    if (rows < GR_NARROW_ROWS) { /* rows that are not there */
+      memset(turned_x, 0, sizeof(turned_x));
+      memset(turned_y, 0, sizeof(turned_y));
+    }
+    gr_turn(p->size, turned_x, pitch, (const char *)x->data + v * x->step, x->step, rows, (int)job->n);
+    if (two && d.y_wide)
+      gr_turn(p->size, turned_y, pitch, (const char *)y->data + v * y->step, y->step, rows, (int)job->n);
+    p->down(&d, states);
+    gr_finish_vectors(p, v, rows, states);
+  }
+}
+
 /* The loops that take a job apart: the first that fits. */
-enum { SEGMENTS, COLUMNS, VECTORS, SUMS, ROWS };
+enum { SEGMENTS, COLUMNS, VECTORS, SUMS, NARROW_ROWS, ROWS };
 
 static int loop_of(const gr_plan *p) {
   const gr_reduce_job *job = p->job;
   if (job->offsets) return SEGMENTS;
-  if (job->count > 1 && job->n > 1 && job->a.step == p->size && job->a.stride != p->size) return COLUMNS;
+  if (job->count > 1 && job->n > 0 && job->a.step == p->size && (job->a.stride != p->size || job->n == 1))
+    return COLUMNS;
   if (job->n * p->size >= 4 * GR_PIECE_BYTES || job->count == 1) return VECTORS;
-  return are_sums(p) ? SUMS : ROWS;
+  return are_sums(p) ? SUMS : job->n > 0 && are_narrow(p) ? NARROW_ROWS : ROWS;
 }
 
 /* Short rows: so many are worth handing to another thread. */
@@ -285,7 +370,11 @@ void gr_cpu_reduce(const gr_reduce_job *job, gr_parallel parallel) {
       s.p = &p;
       s.size = rows_of_piece(&p);
       if (!parallel) s.size = job->count;
-      gr_in_pieces(parallel, job->count, s.size, loop == SUMS ? do_sums_batch : do_batch, &s);
+      gr_in_pieces(parallel, job->count, s.size,
+                   loop == SUMS          ? do_sums_batch
+                   : loop == NARROW_ROWS ? do_narrow_batch
+                                         : do_batch,
+                   &s);
   }
 }
 
@@ -297,6 +386,7 @@ void gr_cpu_explain(const gr_reduce_job *job, int threads, int parallel, gr_expl
       [COLUMNS] = {"columns", "neighbouring columns, a strip of them at a time, in the order of memory"},
       [VECTORS] = {"vectors", "a single vector, or vectors of 1 MiB and more, one after the other"},
       [SUMS] = {"sums of rows", "sums of short rows, a block of them at a time"},
+      [NARROW_ROWS] = {"narrow rows", "rows of a few elements, turned a block of them at a time"},
       [ROWS] = {"rows", "short rows, several of them a piece"},
   };
   const gr_plan p = gr_plan_of(job);
@@ -305,10 +395,10 @@ void gr_cpu_explain(const gr_reduce_job *job, int threads, int parallel, gr_expl
   e->why = loops[loop].why;
   e->launches = 1;
   e->set = gr_cpu_in_use();
-  e->blocks = !parallel                      ? 1
-              : loop == SUMS || loop == ROWS ? (job->count - 1) / rows_of_piece(&p) + 1
-              : loop != VECTORS              ? 0
-              : is_cut(&p)                   ? (job->n - 1) / cut_of(&p) + 1
-                                             : 1; /* of each vector */
+  e->blocks = !parallel                                             ? 1
+              : loop == SUMS || loop == NARROW_ROWS || loop == ROWS ? (job->count - 1) / rows_of_piece(&p) + 1
+              : loop != VECTORS                                     ? 0
+              : is_cut(&p)                                          ? (job->n - 1) / cut_of(&p) + 1
+                                                                    : 1; /* of each vector */
   e->threads = e->blocks && e->blocks < threads ? e->blocks : threads;
 }

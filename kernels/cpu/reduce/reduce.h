@@ -10,6 +10,7 @@
 typedef struct gr_plan {
   const gr_reduce_job *job;
   gr_span span;
+  gr_down down; /* NULL: none, or too few vectors */
   gr_reducer red;
   gr_acc_kind kind;
   int size, inputs;
@@ -19,6 +20,9 @@ gr_plan gr_plan_of(const gr_reduce_job *job);
 
 /* The result of vector v, from its state. */
 void gr_finish_vector(const gr_plan *p, int64_t v, gr_acc acc);
+
+/* The same of vectors v .. v + count - 1. */
+void gr_finish_vectors(const gr_plan *p, int64_t v, int count, const gr_acc *states);
 
 /* The columns of a row-major matrix (step == size): strip by strip, in the order of memory. */
 void gr_reduce_columns(const gr_plan *p, gr_parallel parallel);
