@@ -107,7 +107,7 @@ known_d = $(wildcard $(addsuffix .d,$(basename $(every_o))))
 $(filter-out $(addsuffix .o,$(basename $(known_d))) $(addsuffix .ptx,$(basename $(known_d))),$(every_o)): always
 include $(known_d)
 
-include mk/mpi.mk mk/static.mk mk/checks.mk mk/fuzz.mk mk/hostile.mk
+include mk/mpi.mk mk/static.mk mk/checks.mk mk/fuzz.mk mk/hostile.mk mk/engines.mk
 
 # ---- using it ----
 
