@@ -11,7 +11,8 @@ deps-engines:
 # what a line of its output must be: "gpureduce in HOST: ok (" where nothing stands. The Lua of LÖVE, Neovim and Luanti
 # is LuaJIT or has its ABI, 5.1's; others go with the Lua of their system.
 define engine_rows
-LÖVE | command -v xvfb-run && love --version | luajit | $(in_window) love spec/engines/love |
+LÖVE | which xvfb-run && love --version | luajit | $(in_window) love spec/engines/love |
+LÖVE's example | which xvfb-run && love --version | luajit | $(in_window) love examples/love 99 | ^99 frames, [1-9]
 Neovim | nvim --version | luajit | nvim --headless -u NONE -i NONE -n -c "luafile spec/engines/check.lua" -c qa |
 HAProxy | haproxy -v | linked haproxy | haproxy -db -f spec/engines/haproxy.cfg |
 Luanti | minetestserver --version | luajit | spec/engines/luanti.sh $(BUILD)/engines/luanti |
@@ -23,7 +24,7 @@ C host, loading | test -x $(for_lua)/host_module && $(LUA) -v | $(lua_name) | $(
 C++ host | test -x $(for_lua)/host_cpp && $(LUA) -v | $(lua_name) | $(for_lua)/host_cpp | ^energy.84.5
 endef
 define lupa_row
-lupa's $(1) | $(python) -c "import lupa.$(1); print(lupa.__version__)" | $(2) | $(lupa_host) $(1) |
+lupa's $(1) | $(python) -c "import lupa.$(1); print('lupa', lupa.__version__)" | $(2) | $(lupa_host) $(1) |
 
 endef
 lupa_host = $(python) spec/engines/lupa_host.py
