@@ -37,7 +37,7 @@ end
 local at_x = gr.fuse "start + vx * (2.2 * ((t + phase) % 1)) + 40 * sin(start + 3 * t)"
 local at_y = gr.fuse "floor_at + vy * (2.2 * ((t + phase) % 1)) + 100 * (2.2 * ((t + phase) % 1))^2"
 local fade = gr.fuse "u8(150 * (1 - (t + phase) % 1))"
-local luminance = gr.fuse "0.2126 * f32(r) + 0.7152 * f32(g) + 0.0722 * f32(b)"
+local luminance = gr.fuse "0.2126 * r + 0.7152 * g + 0.0722 * b"
 
 local frame, answers, spent, slowest, future = 0, 0, 0, 0, nil
 local shown, mean, bright = {}, 0, 0
@@ -47,12 +47,14 @@ local function note(seconds)
   spent, slowest = spent + seconds, math.max(slowest, seconds)
 end
 
--- The pixels are bytes r, g, b, a, in memory of LÖVE's that nobody else writes.
+-- The pixels are bytes r, g, b, a, in memory of LÖVE's that nobody else writes. They become numbers, which are counted:
+-- all of it goes on while frames are drawn, in the order in which it was asked for.
+local red, green, blue = gr.zeros(width * height), gr.zeros(width * height), gr.zeros(width * height)
 local function ask(image)
-  local n = width * height
-  local function channel(k) return gr.wrap(image, { n = n, offset = k, stride = 4 }) end
-  local of_picture = luminance { r = channel(0), g = channel(1), b = channel(2) }
-  return gr.async(gr.histogram, of_picture, { bins = BINS, min = 0, max = 256 })
+  for k, channel in ipairs { red, green, blue } do
+    gr.async(gr.cast, gr.wrap(image, { n = width * height, offset = k - 1, stride = 4 }), "f32", { into = channel })
+  end
+  return gr.async(gr.histogram, luminance { r = red, g = green, b = blue }, { bins = BINS, min = 0, max = 256 })
 end
 
 local function answer(histogram)
