@@ -21,7 +21,7 @@ while IFS='|' read -r host version lua command line; do
   found=$(eval "$version" 2>/dev/null </dev/null) || { skip "not here"; continue; }
   found=$(grep -m1 '[0-9]\.[0-9]' <<<"$found")
   case $lua in linked*) lua=$(linked_lua "${lua#linked }") ;; esac
-  command -v "$lua" >/dev/null || { skip "no $lua to build for"; continue; }
+  command -v "$lua" >/dev/null || { skip "no ${lua:-Lua of its own} to build for"; continue; }
   output=$($MAKE -s --no-print-directory LUA="$lua" LUA_INCDIR= all 2>&1) || {
     printf '%s\n' "$output"
     echo "gpureduce in $host: FAILED: no module for $lua"
