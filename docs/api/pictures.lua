@@ -160,7 +160,8 @@ print(text:match("each cell is the mean of [%dx ]+"), #text < 1e6)]],
           .. "series becomes a heat map, with `zlog` unless that is false" },
         { "heat", "array|histogram2d|table|boolean?", "a heat map: a matrix, drawn as it is printed, row 1 at the top "
           .. "(a transposed one is copied first); or `{ values =, x =, y = }`, a matrix and where its columns and rows "
-          .. "lie, each two ends (the outer edges of the first and the last) or all edges: such axes go to the right and upwards; or a `histogram2d`. "
+          .. "lie, each two ends (the outer edges of the first and the last) or all edges: such axes go to the right "
+          .. "and upwards; or a `histogram2d`. "
           .. "`false`: none of `points` either, however many, whose cells are then shades of their own colour" },
         { "histograms", "table?", "a list of histograms or of tables `{ name =, histogram = }`, over each other" },
         { "density", "boolean?", "for `histograms`: as in `h:svg`" },
