@@ -292,31 +292,6 @@ describe("vectors of which some is missing", function()
     end)
   end)
 
-  it("are many short ones, whose variances are finished together", function()
-    S.on_each(function(device)
-      for _, dtype in ipairs { "u8", "i64", "f16", "f32", "f64" } do
-        local n, g = 400, model.generator(4)
-        local t = with_nan(dtype, data("var", dtype, n, 5), 6)
-        local m = D.each(n, function() return g() % 3 end)
-        local a, mask = gr.array(t, dtype), gr.array(m, "u8")
-        for _, shape in ipairs { { rows = 2, axis = 1 }, { rows = 16, axis = 1 }, { rows = 16, axis = 2 },
-          { rows = 80, axis = 2 }, { segments = { 1, 3, 5, 9, 17, 30, 55, 401 } } } do
-          for _, name in ipairs { "mean", "var", "std" } do
-            for _, made in ipairs { mask, gr.lazy(mask):compare("~=", 0) } do
-              local got = call(name, a, { skipnan = true, mask = made, rows = shape.rows, axis = shape.axis,
-                segments = shape.segments })
-              for v, one in ipairs(vectors(a, mask, shape)) do
-                local t1, m1 = one[1]:table(), one[2]:table()
-                local expected = F.reduce[name](dtype, t1, F.there(#t1, t1, true, m1))
-                S.same(expected, got[v], name, dtype, "vector", v, "of", #t1, device)
-              end
-            end
-          end
-        end
-      end
-    end)
-  end)
-
   it("of which some are long", function()
     local n, g = 200000, model.generator(3)
     local a = gr.array(D.each(n, function() local r = g(); return r % 5 == 0 and nan or r % 1000 / 8 end), "f32")
