@@ -350,6 +350,16 @@ describe("many points", function()
     D.parsed(gr.svg { points = { { x = odd, y = y } } })
   end)
 
+  it("may all lie at one place, however far out", function()
+    for _, at in ipairs { 0, -3, 1e17, 1e308, -1e308, 1.7976931348623157e308 } do
+      local svg = gr.svg { points = { { y = gr.array({ at }, "f64"):take(gr.ones(100001, "i32")) } } }
+      assert.truthy(svg:find("Heat map: ", 1, true), at)
+      D.parsed(svg)
+    end
+    local far = gr.array({ 1e308 }, "f64"):take(gr.ones(100001, "i32"))
+    D.parsed(gr.svg { points = { { y = far } }, ylog = true })
+  end)
+
   it("say what does not fit", function()
     assert.equal("bad argument #1 to 'svg' (option 'points': entry 1: 100000 numbers in 'y' expected, got 100001)",
       S.message(gr.svg, { points = { { x = x:slice(1, -2), y = y } } }))

@@ -174,7 +174,9 @@ function heat.array(list) return make(list, "f64") end
 --- How many points lie in each of columns x rows cells between these ends, { low, high } each.
 function heat.of_points(pairs, xs, ys, xlog, ylog, columns, rows)
   for _, ends in ipairs { xs, ys } do
-    ends[1], ends[2] = max(ends[1], -8e307), min(ends[2], 8e307) -- farther apart no bins are
+    if ends[2] - ends[1] == huge then -- farther apart no bins are
+      ends[1], ends[2] = max(ends[1], -8e307), min(ends[2], 8e307)
+    end
   end
   local h = histogram2d(samples(pairs.x, xlog), samples(pairs.y, ylog), { bins = { columns, rows },
     range = { xs, ys }, log = { xlog and true or false, ylog and true or false } })
