@@ -105,6 +105,20 @@ static void test_states(void) {
   OK(gpureduce_close(NULL));
 }
 
+/* Two results need two places: one of them would be lost. */
+static void test_places(void) {
+  const double x[2] = {1, 2};
+  const gpureduce_options rows = {.size = sizeof rows, .rows = 1};
+  const gpureduce_binning bins = {.size = sizeof bins, .bins = 2};
+  gpureduce_context *c = open_one();
+  gpureduce_array *a = numbers(c, GPUREDUCE_F64, 2, x), *out = NULL;
+  NO(GPUREDUCE_BAD, "out and out2 are one", gpureduce_reduce_each("minmax", a, NULL, &rows, &out, &out));
+  NO(GPUREDUCE_BAD, "counts and edges are one", gpureduce_histogram(a, &bins, &out, &out));
+  CHECK(out == NULL);
+  OK(gpureduce_drop(a));
+  OK(gpureduce_close(c));
+}
+
 #ifdef GR_CHECKED
 static void test_gone(void) {
   gpureduce_context *c = open_one();
@@ -161,6 +175,7 @@ int main(int argc, char **argv) {
   test_busy();
   test_later();
   test_states();
+  test_places();
   test_gone();
   return ended();
 }
