@@ -7,7 +7,7 @@ place=$(mktemp -d)
 trap 'rm -rf "$place"' EXIT
 for name in one "another, with a longer name"; do
   mkdir "$place/$name"
-  cp -r Makefile mk src kernels lua docs "$place/$name"
+  cp -r Makefile mk include src kernels lua docs "$place/$name"
   CCACHE_DISABLE=1 make -s -C "$place/$name" NVCC= >/dev/null
 done
 cmp "$place"/*/build/gpureduce.so

@@ -14,7 +14,7 @@ if [ "${1:-}" != within ]; then
   place=$(mktemp -d)
   trap 'rm -rf "$place"' EXIT
   mkdir -p "$place/a checkout" "$place/a toolkit"
-  cp -r Makefile mk src kernels lua docs "$place/a checkout"
+  cp -r Makefile mk include src kernels lua docs "$place/a checkout"
   if [ -z "${NO_UNSHARE:-}" ] && unshare -m true 2>/dev/null; then
     mkdir "$place/a toolkit/cuda"
     # shellcheck disable=SC2016
