@@ -56,8 +56,8 @@ typedef struct gpureduce_number {
     text = [[
 The host's job system in place of the library's threads: run `piece(work, k)` for k = 0 .. pieces - 1, each once, in any
 order and on any threads, and return when all have returned. Results do not depend on how. A piece takes some
-milliseconds at most, and never blocks. The call may come from a thread of the library's own, which does what scripts leave
-for later (gr.async). Functions of the library answer BUSY inside of it.]],
+milliseconds at most, and never blocks. The call may come from a thread of the library's own, which does what scripts
+leave for later (gr.async). Functions of the library answer BUSY inside of it.]],
     code = [[
 typedef void gpureduce_run(void *user, int64_t pieces, void (*piece)(void *work, int64_t k), void *work);]],
   },

@@ -52,7 +52,8 @@ static void run_away(void *user, int64_t pieces, void (*piece)(void *work, int64
   (void)user;
   if (!pthread_equal(home, pthread_self())) {
     strange++;
-    if (gpureduce_wait(inside) == GPUREDUCE_BUSY && strstr(gpureduce_error(), "work that was left for later")) refused++;
+    const int busy = gpureduce_wait(inside) == GPUREDUCE_BUSY;
+    refused += busy && strstr(gpureduce_error(), "work that was left for later");
   }
   for (int64_t k = 0; k < pieces; k++) piece(work, k);
 }

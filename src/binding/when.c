@@ -264,8 +264,7 @@ static void wait_for(lua_State *L, gr_context *c, future *f, int64_t nanoseconds
 static int l_future_done(lua_State *L) {
   future *f = gr_l_check_object(L, 1, GR_OWN(future));
   gr_future_wait(&f->core, 0);
-  lua_pushboolean(L, f->core.state != GR_RUNNING);
-  return 1;
+  return lua_pushboolean(L, f->core.state != GR_RUNNING), 1;
 }
 
 /* f:get(seconds): the results; nil and a word when they are not there after so long. Without seconds it waits. */
@@ -466,10 +465,7 @@ static double stop(lua_State *L, timer *t) {
 }
 
 /* t:stop(): seconds of the device since gr.timer(), once the work in between is done. */
-static int l_timer_stop(lua_State *L) {
-  lua_pushnumber(L, stop(L, gr_l_check_object(L, 1, GR_OWN(timer))));
-  return 1;
-}
+static int l_timer_stop(lua_State *L) { return lua_pushnumber(L, stop(L, gr_l_check_object(L, 1, GR_OWN(timer)))), 1; }
 
 /* gr.timer() starts one; gr.timer(f, ...) gives the seconds of f(...), and its results after them. */
 static int l_timer(lua_State *L) {
