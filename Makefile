@@ -9,6 +9,7 @@
 # make mpi        gpureduce/mpi.so, for ranks, where mpicc is (make deps-mpi)   make ranks   4096 ranks in one process
 # make docs       write the reference and the types from docs/api           make coverage  how much the specs run
 # make static embed   the library for hosts that link it, and the examples of hosts (CHECKED=1: handles are checked)
+# make engines    the module in the hosts of Lua that are installed (make deps-engines: LÖVE, Neovim, HAProxy)
 # make reproducible   two builds in two folders give the same bytes         make cppcheck  another look at the C
 #
 # It uses all cores (-j1 one), and says a line a file (V=1 whole commands).
@@ -107,7 +108,7 @@ known_d = $(wildcard $(addsuffix .d,$(basename $(every_o))))
 $(filter-out $(addsuffix .o,$(basename $(known_d))) $(addsuffix .ptx,$(basename $(known_d))),$(every_o)): always
 include $(known_d)
 
-include mk/mpi.mk mk/static.mk mk/checks.mk mk/fuzz.mk mk/hostile.mk
+include mk/mpi.mk mk/static.mk mk/checks.mk mk/fuzz.mk mk/hostile.mk mk/engines.mk
 
 # ---- using it ----
 
