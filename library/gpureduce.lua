@@ -3321,10 +3321,10 @@ function histogram2d:svg(path, options) end
 ---counted in cells where they are, by `histogram2d`, and a single such series becomes a heat map, with `zlog` unless
 ---that is false
 ---@field points? table
----a heat map: a matrix, drawn as it is printed, row 1 at the top; or `{ values =, x =, y = }`, a matrix and where its
----columns and rows lie, each two ends (the outer edges of the first and the last) or all edges: such axes go to the
----right and upwards; or a `histogram2d`. `false`: none of `points` either, however many, whose cells are then shades of
----their own colour
+---a heat map: a matrix, drawn as it is printed, row 1 at the top (a transposed one is copied first); or `{ values =, x
+---=, y = }`, a matrix and where its columns and rows lie, each two ends (the outer edges of the first and the last) or
+---all edges: such axes go to the right and upwards; or a `histogram2d`. `false`: none of `points` either, however many,
+---whose cells are then shades of their own colour
 ---@field heat? gpureduce.array|gpureduce.histogram2d|table|boolean
 ---@field histograms? table a list of histograms or of tables `{ name =, histogram = }`, over each other
 ---@field density? boolean for `histograms`: as in `h:svg`
@@ -3372,16 +3372,16 @@ function gr.svg(options) end
 ---@field ascii? boolean
 
 ---A series as lines of text: a line of dots (Braille, or `' . :` in ASCII) with ticks. A matrix is drawn as a heat map,
----as `h:plot` of a `histogram2d` draws one, row 1 at the top; its options are `width`, `height`, `ascii`, and these
----two.
+---as `h:plot` of a `histogram2d` draws one, row 1 at the top (a transposed one is copied first); its options are
+---`width`, `height`, `ascii`, and these two.
 ---@param y gpureduce.array|number[] the series, or a matrix
 ---@param options? gpureduce.plot.options
 ---@return string # lines without a newline at the end
 function gr.plot(y, options) end
 
 ---A series as lines of text: a line of dots (Braille, or `' . :` in ASCII) with ticks. A matrix is drawn as a heat map,
----as `h:plot` of a `histogram2d` draws one, row 1 at the top; its options are `width`, `height`, `ascii`, and these
----two.
+---as `h:plot` of a `histogram2d` draws one, row 1 at the top (a transposed one is copied first); its options are
+---`width`, `height`, `ascii`, and these two.
 ---@param options? gpureduce.plot.options
 ---@return string # lines without a newline at the end
 function array:plot(options) end

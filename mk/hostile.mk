@@ -13,7 +13,7 @@ host = build/sweep/$(lua_name)/host
 sweep-build:
 	$(MAKE) --no-print-directory BUILD=build/sweep $(sanitized) \
 	  LDFLAGS="-fsanitize=address,undefined $(wrapped:%=-Wl$(comma)--wrap=%)"
-	$(CC) -O1 -g -Wall -Wextra -fsanitize=address,undefined -std=c11 -D_DEFAULT_SOURCE -rdynamic -I$(lua_incdir) \
+	$(CC) -O1 -g -Wall -Wextra -fsanitize=address,undefined -std=c11 -D_DEFAULT_SOURCE -rdynamic -I. -I$(lua_incdir) \
 	  spec/hostile/host.c -o $(host) -l$(if $(filter luajit,$(lua_version)),luajit-5.1,lua$(lua_version)) -lm -lpthread
 
 # SWEEP="case=add sides=c devices=cpu verbose=1" for a part of it.

@@ -87,6 +87,16 @@ describe("a number that stays on the device", function()
     -- what was asked for earlier sees the array as it was
     local s = gr.many { { "sum", a }, { "max", into, { into = a, at = 1 } }, { "sum", a } }
     assert.equal(10, s)
+    -- also norm, which looks at it twice when its squares leave the range: it is done before the list is
+    for _, async in ipairs { false, true } do
+      a:fill(1e-200)
+      local list = { { "norm", a }, { "max", into, { into = a, at = 1 } }, { "sum", into }, { "norm", into } }
+      local results = { gr.many(list, { async = async }) }
+      if async then results = { results[1]:get() } end
+      assert.is_true(math.abs(results[1] - 2e-200) < 1e-212)
+      assert.same({ a, 1, 1 }, { results[2], results[3], results[4] })
+      assert.equal(1, a[1])
+    end
   end)
 
   it("needs a place that fits", function()

@@ -148,7 +148,7 @@ local exp, log, sqrt, abs = math.exp, math.log, math.sqrt, math.abs
 local function expm1(x)
   local u = exp(x)
   if u == 1 or x ~= x then return x end
-  if u == huge or u - 1 == -1 then return u - 1 end
+  if x > 40 or u - 1 == -1 then return u - 1 end -- above, (u - 1) * x may overflow where u does not
   return (u - 1) * x / log(u)
 end
 local function logarithm(x) return x < 0 and nan or log(x) end

@@ -1,6 +1,7 @@
 -- Functions of elements: values against references of 60 digits and more, edges as C's Annex F has them, integers with
 -- Lua's signs, and the same bits under every instruction set. How far they are off at most: spec/functions.
 local S = require "spec.support"
+local E = require "spec.elements"
 local gr, model = S.gr, S.model
 local nan, huge, NZ = model.nan, math.huge, model.minus_zero
 
@@ -20,6 +21,7 @@ local references = {
     { 526.2203258540244, 3.424394443901075e+228 }, { 124.22685001083505, 8.933784328881003e+53 },
     { 357.143206049362, 1.2744524498666875e+155 }, { 164.74515614667317, 3.5311180332382476e+71 },
     { 1e-12, 1.0000000000005e-12 }, { -0.001, -0.0009995001666250085 }, { 0.3, 0.3498588075760031 },
+    { 709.5, 1.3549863193146328e+308 },
   },
   ["log"] = {
     { 8.306308482906353, 2.1170152842860963 }, { 8.085858232353003, 2.090116638583187 },
@@ -148,6 +150,13 @@ describe("functions of elements", function()
         if steps(row[2], got[k]) > 1 then error(("%s(%.17g): %.17g expected, got %.17g"):format(name, x[k], row[2],
           got[k])) end
         S.same(got[k], gr[name](gr.array({ x[k] }, "f64"))[1], name, "alone", x[k]) -- no element needs the others
+      end
+    end)
+
+    it(name .. " of the model is near the reference", function()
+      for _, row in ipairs(references[name]) do
+        local y = E.near[name](row[1])
+        assert(y == row[2] or math.abs(y - row[2]) <= 1e-9 * math.abs(row[2]), row[1])
       end
     end)
 

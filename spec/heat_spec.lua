@@ -77,6 +77,15 @@ describe("gr.svg{heat=}", function()
     for _, tick in ipairs(D.ticks(svg, "end")) do assert.equal(0, tick.value % 1) end
   end)
 
+  it("draws a transposed matrix as its copy", function()
+    S.on_each(function()
+      local T = gr.arange(1, 6):matrix(2):transpose()
+      assert.equal(gr.svg { heat = T:copy() }, gr.svg { heat = T })
+      assert.equal(gr.svg { heat = { values = T:copy(), x = { 0, 2 }, y = { 0, 1, 3, 4 } } },
+        gr.svg { heat = { values = T, x = { 0, 2 }, y = { 0, 1, 3, 4 } } })
+    end)
+  end)
+
   it("draws a matrix between the ends and the edges that are given, whichever way these run", function()
     local X = gr.array({ 1, 2, 3, 4, 5, 6 }, "i32"):matrix(2)
     for _, case in ipairs { { { 0, 3 }, { 10, 30 } }, { { 0, 3 }, { 30, 10 } }, { { 3, 0 }, { 10, 30 } },
@@ -201,7 +210,8 @@ describe("gr.svg{heat=}", function()
     says(": matrix or gpureduce.histogram2d expected, got an array without rows", { heat = a })
     says(": matrix or gpureduce.histogram2d expected, got no value", { heat = {} })
     says(": matrix, gpureduce.histogram2d or false expected, got true", { heat = true })
-    says(": boolean or table or gpureduce.array or gpureduce.histogram2d expected, got string", { heat = "x" })
+    says(": boolean or table or gpureduce.array or gpureduce.transposed or gpureduce.histogram2d expected, got string",
+      { heat = "x" })
     says(": unknown field 'z' (fields: values, x, y)", { heat = { values = a:matrix(2), z = 1 } })
     says(": x: 2 ends or 4 edges expected, got 3", { heat = { values = a:matrix(2), x = { 1, 2, 3 } } })
     says(": y: numbers that rise or fall expected", { heat = { values = a:matrix(2), y = { 1, 3, 2 } } })
@@ -338,6 +348,16 @@ describe("many points", function()
     end
     odd = gr.array({ -1.7e308, 1.7e308 }, "f64"):take(gr.randint(1, 2, n, { seed = 3 }))
     D.parsed(gr.svg { points = { { x = odd, y = y } } })
+  end)
+
+  it("may all lie at one place, however far out", function()
+    for _, at in ipairs { 0, -3, 1e17, 1e308, -1e308, 1.7976931348623157e308 } do
+      local svg = gr.svg { points = { { y = gr.array({ at }, "f64"):take(gr.ones(100001, "i32")) } } }
+      assert.truthy(svg:find("Heat map: ", 1, true), at)
+      D.parsed(svg)
+    end
+    local far = gr.array({ 1e308 }, "f64"):take(gr.ones(100001, "i32"))
+    D.parsed(gr.svg { points = { { y = far } }, ylog = true })
   end)
 
   it("say what does not fit", function()

@@ -38,6 +38,8 @@ describe("h:plot of pairs", function()
       "values: 1",
       "to 4",
     }, "\n"), gr.plot(gr.array({ 1, 2, 3, 4 }, "u8"):matrix(2), { width = 11, height = 2, ascii = true }))
+    local T = gr.arange(1, 6):matrix(2):transpose()
+    assert.equal(T:copy():plot(), T:plot())
   end)
 
   it("draws counts in ratios, on axes of ratios", function()

@@ -57,6 +57,18 @@ describe("ranks", function()
     end)
   end
 
+  it("stay in step whatever two of them call", function()
+    local text, status = ranks(2, "spec/ranks/pairs.lua")
+    assert.equal(0, status, text)
+    assert.truthy(text:find("ranks: 2, all pairs of %d+ calls stay in step"), text)
+  end)
+
+  it("take finalizers that call, too", function()
+    local text, status = S.child({}, "spec/ranks/finalizers.lua")
+    assert.equal(0, status, text)
+    assert.truthy(text:find("ranks: finalizers may call", 1, true), text)
+  end)
+
   it("end together when one ends with an error, or with a status of its own", function()
     local text, status = ranks(3, "spec/ranks/mistakes.lua error")
     assert.not_equal(0, status)

@@ -158,9 +158,10 @@ print(text:match("each cell is the mean of [%dx ]+"), #text < 1e6)]],
         { "points", "table?", "the same without lines: a scatter plot; of many thousands the density shows. More than "
           .. "100000 without error bars are counted in cells where they are, by `histogram2d`, and a single such "
           .. "series becomes a heat map, with `zlog` unless that is false" },
-        { "heat", "array|histogram2d|table|boolean?", "a heat map: a matrix, drawn as it is printed, row 1 at the top; "
-          .. "or `{ values =, x =, y = }`, a matrix and where its columns and rows lie, each two ends (the outer edges "
-          .. "of the first and the last) or all edges: such axes go to the right and upwards; or a `histogram2d`. "
+        { "heat", "array|histogram2d|table|boolean?", "a heat map: a matrix, drawn as it is printed, row 1 at the top "
+          .. "(a transposed one is copied first); or `{ values =, x =, y = }`, a matrix and where its columns and rows "
+          .. "lie, each two ends (the outer edges of the first and the last) or all edges: such axes go to the right "
+          .. "and upwards; or a `histogram2d`. "
           .. "`false`: none of `points` either, however many, whose cells are then shades of their own colour" },
         { "histograms", "table?", "a list of histograms or of tables `{ name =, histogram = }`, over each other" },
         { "density", "boolean?", "for `histograms`: as in `h:svg`" },
@@ -208,8 +209,8 @@ print(gr.svg({ points = { { x = gr.randn(1e6), y = gr.randn(1e6) } } }):match("<
     {
       name = "plot",
       text = "A series as lines of text: a line of dots (Braille, or `' . :` in ASCII) with ticks. A matrix is "
-        .. "drawn as a heat map, as `h:plot` of a `histogram2d` draws one, row 1 at the top; "
-        .. "its options are `width`, `height`, `ascii`, and these two.",
+        .. "drawn as a heat map, as `h:plot` of a `histogram2d` draws one, row 1 at the top (a "
+        .. "transposed one is copied first); its options are `width`, `height`, `ascii`, and these two.",
       params = { { "y", "array|number[]", "the series, or a matrix" }, { "options", "options?", "" } },
       options = {
         { "x", "array|number[]?", "where each y lies", default = "1, 2, 3, ..." },

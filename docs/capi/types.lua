@@ -56,7 +56,8 @@ typedef struct gpureduce_number {
     text = [[
 The host's job system in place of the library's threads: run `piece(work, k)` for k = 0 .. pieces - 1, each once, in any
 order and on any threads, and return when all have returned. Results do not depend on how. A piece takes some
-milliseconds at most, and never blocks.]],
+milliseconds at most, and never blocks. The call may come from a thread of the library's own, which does what scripts
+leave for later (gr.async). Functions of the library answer BUSY inside of it.]],
     code = [[
 typedef void gpureduce_run(void *user, int64_t pieces, void (*piece)(void *work, int64_t k), void *work);]],
   },
@@ -84,7 +85,7 @@ contexts. Allocators can be set only before the library has memory, thus with th
     code = [[
 typedef struct gpureduce_config {
   uint32_t size; /* sizeof(gpureduce_config) */
-  int32_t threads; /* of the process: the caller included; 1: none are started; 0: what there are */
+  int32_t threads; /* of the process, for one call: the caller included; 0: what there are */
   const char *device; /* "cpu", "cuda", "cuda:1"; NULL: GPUREDUCE_DEVICE, else the best there is */
   void *stream; /* a CUDA stream of the host's on that device, for all work of the context; NULL: one of its own */
   uint64_t bytes; /* of arrays at most, both sides together; 0: any. These three are limits as gr.safe sets them */

@@ -9,7 +9,7 @@ local gr, parts = ...
 local heat = {}
 
 local ceil, floor, max, min, huge = math.ceil, math.floor, math.max, math.min, math.huge
-local fuse, histogram2d, make = gr.fuse, gr.histogram2d, gr.array
+local fuse, histogram2d, make, copy = gr.fuse, gr.histogram2d, gr.array, gr.copy
 
 --- The most cells of a picture each way, however large it is.
 heat.MOST = 600
@@ -174,7 +174,9 @@ function heat.array(list) return make(list, "f64") end
 --- How many points lie in each of columns x rows cells between these ends, { low, high } each.
 function heat.of_points(pairs, xs, ys, xlog, ylog, columns, rows)
   for _, ends in ipairs { xs, ys } do
-    ends[1], ends[2] = max(ends[1], -8e307), min(ends[2], 8e307) -- farther apart no bins are
+    if ends[2] - ends[1] == huge then -- farther apart no bins are
+      ends[1], ends[2] = max(ends[1], -8e307), min(ends[2], 8e307)
+    end
   end
   local h = histogram2d(samples(pairs.x, xlog), samples(pairs.y, ylog), { bins = { columns, rows },
     range = { xs, ys }, log = { xlog and true or false, ylog and true or false } })
@@ -209,11 +211,18 @@ function heat.scale(m, log, limits, wanted)
   return scale
 end
 
+local matrices = { ["gpureduce.array"] = true, ["gpureduce.transposed"] = true }
+
 --- The rows of what may be a matrix, or nil.
 function heat.rows_of(value)
-  if parts.check.kind(value) ~= "gpureduce.array" then return nil end
+  if not matrices[parts.check.kind(value)] then return nil end
   local found, rows = pcall(function() return value.rows end)
   return found and rows or nil
+end
+
+--- A matrix as an array that lies row by row: a transposed one is copied.
+function heat.plain(a)
+  return parts.check.kind(a) == "gpureduce.transposed" and copy(a) or a
 end
 
 --- The level of a value's colour, or nil where it has none.
@@ -269,7 +278,7 @@ function heat.read(given, where, fail)
     x = read_edges(given, "x", rows > 0 and #values / rows or 0, where, fail)
     y = read_edges(given, "y", rows, where, fail)
   end
-  return nil, values, x, y
+  return nil, heat.plain(values), x, y
 end
 
 return heat

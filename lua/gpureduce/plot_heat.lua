@@ -242,7 +242,7 @@ end
 
 --- A matrix as lines of text.
 function heat.of_matrix(a, options)
-  options = check(options, known_of_matrix)
+  options, a = check(options, known_of_matrix), parts.heat.plain(a)
   return draw(function(columns, rows) return parts.heat.of_matrix(a, nil, nil, columns, rows) end,
     { 0.5, a.rows + 0.5 }, options)
 end

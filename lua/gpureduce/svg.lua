@@ -327,7 +327,7 @@ end
 
 local kinds = { "lines", "steps", "points" }
 local known = { ceiling = "number|table", path = "string", histograms = "table",
-  heat = "boolean|table|gpureduce.array|gpureduce.histogram2d" }
+  heat = "boolean|table|gpureduce.array|gpureduce.transposed|gpureduce.histogram2d" }
 for _, kind in ipairs(kinds) do known[kind] = "table" end
 for name, words in pairs(svg.options) do known[name] = words end
 

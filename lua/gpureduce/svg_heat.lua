@@ -6,6 +6,7 @@ local heat = {}
 local max, min, floor, log = math.max, math.min, math.floor, math.log
 local BAR, GAP, TICK = 14, 16, 4 -- how wide the scale is, how far from the plot, and how long its ticks are
 local SMALL = 11 -- the font of ticks
+local GREATEST = 1.7976931348623157e308 -- of all numbers
 
 local function at(x) return parts.text.coordinate(x) end
 
@@ -113,8 +114,9 @@ local function ends_of(range, low, high, log_axis)
   local first, last = low or range[1], high or range[2]
   if range[1] > range[2] or first > last then return nil end
   if first < last then return { first, last } end
-  if log_axis then return { first / 2, last * 2 } end
-  return { first - 0.5, last + 0.5 }
+  if log_axis then return { first / 2, min(last * 2, GREATEST) } end
+  local reach = max(0.5, math.abs(first) / 1024) -- of large numbers a half changes nothing
+  return { max(first - reach, -GREATEST), min(last + reach, GREATEST) }
 end
 
 --- Of each series of many points the cells, between the ends of the axes: series.cells, or the chart's heat map.

@@ -44,6 +44,37 @@ static void test_busy(void) {
   OK(gpureduce_close(inside));
 }
 
+/* The same while a script goes on: pieces of what it left for later come from a thread of the library's. */
+static pthread_t home;
+static _Atomic int strange;
+
+static void run_away(void *user, int64_t pieces, void (*piece)(void *work, int64_t k), void *work) {
+  (void)user;
+  if (!pthread_equal(home, pthread_self())) {
+    strange++;
+    const int busy = gpureduce_wait(inside) == GPUREDUCE_BUSY;
+    refused += busy && strstr(gpureduce_error(), "work that was left for later");
+  }
+  for (int64_t k = 0; k < pieces; k++) piece(work, k);
+}
+
+static void test_later(void) {
+  const gpureduce_config config = {.size = sizeof config, .device = device, .threads = 2, .run = run_away};
+  lua_State *L = luaL_newstate();
+  home = pthread_self();
+  refused = 0;
+  luaL_openlibs(L);
+  OK(gpureduce_configure(L, &config));
+  lua_pushcfunction(L, luaopen_gpureduce);
+  lua_call(L, 0, 1);
+  lua_setglobal(L, "gr");
+  OK(gpureduce_of_state(L, &inside));
+  CHECK(luaL_dostring(L, "local x = gr.ones(2 ^ 21) local f = gr.async(gr.scan, x, 'sum', { into = x })\n"
+                         "repeat until f:done() assert(x[2 ^ 21] == 2 ^ 21)") == 0);
+  CHECK(refused == strange && (strange || strcmp(device, "cpu") != 0));
+  lua_close(L);
+}
+
 static void test_states(void) {
   gpureduce_context *c = NULL;
   gpureduce_array *a = NULL;
@@ -73,6 +104,20 @@ static void test_states(void) {
   OK(gpureduce_drop(a));
   OK(gpureduce_close(c));
   OK(gpureduce_close(NULL));
+}
+
+/* Two results need two places: one of them would be lost. */
+static void test_places(void) {
+  const double x[2] = {1, 2};
+  const gpureduce_options rows = {.size = sizeof rows, .rows = 1};
+  const gpureduce_binning bins = {.size = sizeof bins, .bins = 2};
+  gpureduce_context *c = open_one();
+  gpureduce_array *a = numbers(c, GPUREDUCE_F64, 2, x), *out = NULL;
+  NO(GPUREDUCE_BAD, "out and out2 are one", gpureduce_reduce_each("minmax", a, NULL, &rows, &out, &out));
+  NO(GPUREDUCE_BAD, "counts and edges are one", gpureduce_histogram(a, &bins, &out, &out));
+  CHECK(out == NULL);
+  OK(gpureduce_drop(a));
+  OK(gpureduce_close(c));
 }
 
 #ifdef GR_CHECKED
@@ -129,7 +174,9 @@ int main(int argc, char **argv) {
   if (argc != 2) return fprintf(stderr, "usage: capi_misuse DEVICE\n"), 2;
   device = argv[1];
   test_busy();
+  test_later();
   test_states();
+  test_places();
   test_gone();
   return ended();
 }

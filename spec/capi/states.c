@@ -61,6 +61,12 @@ static void test_lua(void) {
   run(L, "assert(twice(gr.array { 1, 2, 3 }):sum() == 12)");
   refuse(L, "twice(5)", "gpureduce.array expected, got number");
   refuse(L, "local a = gr.ones(3) a:release() twice(a)", "array has been released");
+  run(L, "local x = gr.ones(90000) for _ = 1, 200 do F = gr.async(gr.scan, x, 'sum', { into = x }) end");
+  OK(gpureduce_wait(c));
+  run(L, "assert(F:done()) F = nil collectgarbage()");
+  run(L, "gr.gc { limit = 2^19 }");
+  refuse(L, "gr.ones(90000, 'f64')", "arrays of 512.0 KiB at most, as gr.gc says");
+  OK(gpureduce_limit(c, 1 << 20, 100000, 0));
   run(L, "X = twice(gr.array({ 1, 2, 3, 4, 5, 6 }):matrix(2):transpose()) assert(X[3][2] == 12 and #X == 6)");
   refuse(L, "gr.zeros(100001)", "100000 elements of an array at most, as the host says, got 100001");
   refuse(L, "local a = gr.ones(90000, 'f64') gr.ones(90000, 'f64')", "arrays of 1.0 MiB at most, as the host says");

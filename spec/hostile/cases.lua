@@ -134,7 +134,7 @@ case("quantile", function(e)
 end)
 case("quantile of many", function(e) return e.large:quantile { 0.1, 0.5, 0.99 } end, { large = true })
 case("median", function(e) return e.a:median(), e.i:median() end)
-require "spec.hostile.missing" (case)
+for _, name in ipairs { "missing", "ranks" } do require("spec.hostile." .. name)(case) end
 
 -- ---- exact sums ----
 
@@ -469,12 +469,12 @@ function M.reached(device)
   local a = gr.ones(3)
   local objects = { array = a, future = gr.async(gr.sum, a), timer = gr.timer(), accumulator = gr.accumulator(),
     histogram = a:histogram { bins = 2 }, histogram2d = a:histogram2d(a, { bins = 2 }),
-    formula = gr.fuse "a", expression = gr.lazy(a),
-    operator = gr.operator { state = "s", map = "x", merge = "s1 + s2", identity = 0 }, tensor = a:dlpack() }
+    formula = gr.fuse "a", expression = gr.lazy(a), tensor = a:dlpack(), comm = one_rank(), -- luacheck: ignore
+    operator = gr.operator { state = "s", map = "x", merge = "s1 + s2", identity = 0 } }
   for kind, object in pairs(objects) do
     local meta = debug.getmetatable(object)
     enter(kind .. ":", meta)
-    if type(meta.__index) == "table" then enter(kind .. ":", meta.__index) end
+    enter(kind .. ":", type(meta.__index) == "table" and meta.__index or meta.methods or {})
   end
   local function hook()
     local f = debug.getinfo(2, "f").func

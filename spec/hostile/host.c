@@ -18,6 +18,8 @@
 #include <lua.h>
 #include <lualib.h>
 
+#include "spec/hostile/one_rank.h"
+
 #define PATIENCE 60 /* seconds for one trial */
 
 enum { NOBODY, IN_C, IN_LUA };
@@ -140,6 +142,8 @@ static int open_cases(lua_State *I, const char *code, size_t length, const char 
   lua_pushstring(I, cpath);
   lua_setfield(I, -2, "cpath");
   lua_settop(I, 0);
+  lua_pushcfunction(I, l_one_rank);
+  lua_setglobal(I, "one_rank");
   return luaL_loadbuffer(I, code, length, "=cases") || lua_pcall(I, 0, 1, 0);
 }
 
@@ -195,6 +199,8 @@ int main(int argc, char **argv) {
   luaL_openlibs(L);
   lua_pushcfunction(L, l_trial);
   lua_setglobal(L, "trial");
+  lua_pushcfunction(L, l_one_rank);
+  lua_setglobal(L, "one_rank");
   lua_createtable(L, argc, 0);
   for (int k = 1; k < argc; k++) {
     lua_pushstring(L, argv[k]);

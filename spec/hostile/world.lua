@@ -64,9 +64,13 @@ function W.list(m)
   return t
 end
 
--- Whether no element is a NaN, of which there are several in bits.
+-- Whether the bits of all elements are known: those of NaN are several, and where Lua has doubles alone the model's i64
+-- are rounded from 2^53 on.
 function W.defined(m)
-  for _, x in ipairs(W.list(m)) do if x ~= x then return false end end
+  local rounded = not integers and m.store.dtype == "i64"
+  for _, x in ipairs(W.list(m)) do
+    if x ~= x or rounded and math.abs(x) >= 2 ^ 53 then return false end
+  end
   return true
 end
 

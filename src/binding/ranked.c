@@ -58,7 +58,7 @@ static gr_comm *only_comm(lua_State *L, int i) {
   lua_pushnil(L);
   while (lua_next(L, i)) {
     if (lua_type(L, -2) == LUA_TSTRING && !strcmp(lua_tostring(L, -2), "comm"))
-      comm = gr_l_test_object(L, -1, GR_COMM_NAME);
+      comm = gr_l_test_object(L, -1, GR_OWN(comm));
     lua_pop(L, 1);
     keys++;
   }

@@ -80,12 +80,47 @@ static gr_status unpacked(gr_context *c, const char *packed, const char *text) {
   return packed ? GR_OK : gr_fail(c, GR_BAD, "%s", text);
 }
 
-/* The root's bytes to all, where those of the others are `to`. */
-static gr_status broadcast(gr_context *c, const char *from, char *to, size_t bytes, int root, gr_status mine) {
+/*
+** Room in the host's memory that is no value of Lua's: nothing that a finalizer could do happens between ranks' meeting
+** and the end of what they send each other, and where memory is short, all ranks hear of it.
+*/
+static gr_status make_room(gr_context *c, gr_array *room, int64_t bytes, char **data) {
+  gr_vec v = {0};
+  gr_status status = gr_array_make(c, room, GR_U8, bytes);
+  if (status == GR_OK) status = gr_array_write(room, GR_HOST, 1, &v);
+  *data = (char *)(uintptr_t)v.data;
+  return gr_ranks_agree(c, status);
+}
+
+/* The root's bytes to all: *to is where they are then, in room. */
+static gr_status broadcast(gr_context *c, const char *from, size_t *bytes, int root, gr_status mine, gr_array *room,
+                           char **to) {
   gr_comm *comm = c->comm;
-  gr_status status = gr_ranks_agree(c, mine);
-  if (status == GR_OK && comm->rank == root) memcpy(to, from, bytes);
-  return status == GR_OK ? gr_ranks_moved(c, comm->table->broadcast(comm->handle, to, (int64_t)bytes, root)) : status;
+  char what[64];
+  snprintf(what, sizeof what, "comm:bcast from rank %d", root);
+  gr_status status = gr_ranks_meet(c, what, (int64_t)*bytes, 0, mine);
+  if (status != GR_OK) return status;
+  *bytes = (size_t)gr_ranks_all(c);
+  status = make_room(c, room, (int64_t)*bytes, to);
+  if (status == GR_OK && comm->rank == root) memcpy(*to, from, *bytes);
+  return status == GR_OK ? gr_ranks_moved(c, comm->table->broadcast(comm->handle, *to, (int64_t)*bytes, root)) : status;
+}
+
+/* Everybody's bytes, in room: *starts says where each rank's begin, counted from behind these numbers. */
+static gr_status gather(gr_context *c, const char *packed, size_t bytes, gr_status mine, gr_array *room,
+                        const int64_t **starts) {
+  gr_comm *comm = c->comm;
+  const int64_t head = (comm->size + 1) * (int64_t)sizeof *comm->starts;
+  char *to;
+  gr_status status = gr_ranks_meet(c, "comm:gather", (int64_t)bytes, 0, mine);
+  if (status != GR_OK) return status;
+  const int64_t all = gr_ranks_all(c);
+  status = make_room(c, room, head + all, &to);
+  if (status != GR_OK) return status;
+  for (int r = 0; r < comm->size; r++) comm->lengths[r] = comm->starts[r + 1] - comm->starts[r];
+  memcpy(to, comm->starts, (size_t)head);
+  *starts = (const int64_t *)(void *)to;
+  return gr_ranks_moved(c, comm->table->gather_parts(comm->handle, packed, to + head, comm->lengths));
 }
 
 /* comm:bcast(value, root): the value of the rank root, 0 if it is not given, on all ranks. */
@@ -93,17 +128,15 @@ static int l_bcast(lua_State *L) {
   gr_context *c = gr_l_context(L);
   gr_comm *comm = gr_l_check_comm(L, 1);
   const int64_t root = lua_isnoneornil(L, 3) ? 0 : gr_l_check_int(L, 3);
-  char text[128], what[64];
+  char text[128], *all = NULL;
   size_t bytes = 0;
   if (root < 0 || root >= comm->size)
     gr_l_argerror(L, 3, "rank 0 to %d expected, got %lld", comm->size - 1, (long long)root);
   lua_settop(L, 3);
+  gr_array *room = gr_l_push_array(L);
   const char *packed = comm->rank == (int)root ? gr_l_pack(L, 2, &bytes, text) : "";
-  snprintf(what, sizeof what, "comm:bcast from rank %d", (int)root);
-  GR_TRY_RANKS(L, c, comm, 2, gr_ranks_meet(c, what, (int64_t)bytes, 0, unpacked(c, packed, text)));
-  bytes = (size_t)comm->starts[comm->size];
-  char *all = gr_newuserdata(L, bytes + 1);
-  GR_TRY_RANKS(L, c, comm, 2, broadcast(c, packed, all, bytes, (int)root, GR_OK));
+  const gr_status mine = unpacked(c, packed, text);
+  GR_TRY_RANKS(L, c, comm, 2, broadcast(c, packed, &bytes, (int)root, mine, room, &all));
   if (comm->rank == (int)root) lua_pushvalue(L, 2);
   else gr_l_unpack(L, all, bytes);
   return 1;
@@ -113,17 +146,18 @@ static int l_bcast(lua_State *L) {
 static int l_gather(lua_State *L) {
   gr_context *c = gr_l_context(L);
   gr_comm *comm = gr_l_check_comm(L, 1);
+  const int64_t *starts = NULL;
   char text[128];
   size_t bytes = 0;
   lua_settop(L, 2);
+  gr_array *room = gr_l_push_array(L);
   const char *packed = gr_l_pack(L, 2, &bytes, text);
-  GR_TRY_RANKS(L, c, comm, 2, gr_ranks_meet(c, "comm:gather", (int64_t)bytes, 0, unpacked(c, packed, text)));
-  char *all = gr_newuserdata(L, (size_t)comm->starts[comm->size] + 1), *at = all;
-  for (int r = 0; r < comm->size; r++) comm->lengths[r] = comm->starts[r + 1] - comm->starts[r];
-  GR_TRY_RANKS(L, c, comm, 2, gr_ranks_moved(c, comm->table->gather_parts(comm->handle, packed, all, comm->lengths)));
+  const gr_status mine = unpacked(c, packed, text);
+  GR_TRY_RANKS(L, c, comm, 2, gather(c, packed, bytes, mine, room, &starts));
+  const char *all = (const char *)(starts + comm->size + 1);
   lua_createtable(L, comm->size, 0);
-  for (int r = 0; r < comm->size; at += comm->lengths[r++]) {
-    gr_l_unpack(L, at, (size_t)comm->lengths[r]);
+  for (int r = 0; r < comm->size; r++) {
+    gr_l_unpack(L, all + starts[r], (size_t)(starts[r + 1] - starts[r]));
     gr_rawseti(L, -2, r + 1);
   }
   return 1;

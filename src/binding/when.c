@@ -100,12 +100,15 @@ int gr_l_later(lua_State *L, gr_context *c, gr_op op, const gr_array *a, const g
   f->core.later = 1;
   gr_future_take_works(&f->core);
   GR_TRY(L, c, 1, gr_future_add(&f->core, op, a, b, ddof));
+  gr_future_filled(&f->core);
   start(L, c, &f->core);
   return 1;
 }
 
 int gr_l_later_values(lua_State *L, gr_context *c, int n, gr_queue *q, const char *name) {
-  gr_future_take_works(&push_future(L, c, 1)->core);
+  future *f = push_future(L, c, 1);
+  gr_future_take_works(&f->core);
+  gr_future_filled(&f->core);
   lua_insert(L, -n - 1);
   keep_values(L, c, lua_gettop(L) - n, n, q, name);
   return 1;
@@ -216,6 +219,7 @@ static int l_async(lua_State *L) {
   gr_work *left = gr_later_take(c); /* of a call in which this one happens */
   results = call_gathering(L, c, reduction ? &f->core : NULL, nargs, 1);
   gr_future_take_works(&f->core);
+  gr_future_filled(&f->core);
   c->left = left;
   if (results < 0 && !is_c) return lua_error(L); /* the Lua parts find the caller's line themselves */
   if (results < 0 && !(q && q->lost)) return raise_again(L, "", 0);
@@ -260,8 +264,7 @@ static void wait_for(lua_State *L, gr_context *c, future *f, int64_t nanoseconds
 static int l_future_done(lua_State *L) {
   future *f = gr_l_check_object(L, 1, GR_OWN(future));
   gr_future_wait(&f->core, 0);
-  lua_pushboolean(L, f->core.state != GR_RUNNING);
-  return 1;
+  return lua_pushboolean(L, f->core.state != GR_RUNNING), 1;
 }
 
 /* f:get(seconds): the results; nil and a word when they are not there after so long. Without seconds it waits. */
@@ -372,6 +375,7 @@ static int many_plain(lua_State *L, gr_context *c, int n) {
     plain = add_plain(L, &f, top + 2);
     lua_settop(L, top + 2);
   }
+  gr_future_filled(&f);
   gr_status status = plain ? GR_CALL(L, c, gr_future_start(&f)) : GR_BAD;
   if (status == GR_OK) gr_future_wait(&f, -1);
   gr_future_close(&f);
@@ -410,6 +414,7 @@ static int many(lua_State *L, gr_context *c, int later) {
     if (f->core.count == before) add_values(L, f, results, 3);
     lua_settop(L, 5);
   }
+  gr_future_filled(&f->core);
   start(L, c, &f->core);
   lua_settop(L, 2);
   if (later) gr_future_take_works(&f->core);
@@ -460,10 +465,7 @@ static double stop(lua_State *L, timer *t) {
 }
 
 /* t:stop(): seconds of the device since gr.timer(), once the work in between is done. */
-static int l_timer_stop(lua_State *L) {
-  lua_pushnumber(L, stop(L, gr_l_check_object(L, 1, GR_OWN(timer))));
-  return 1;
-}
+static int l_timer_stop(lua_State *L) { return lua_pushnumber(L, stop(L, gr_l_check_object(L, 1, GR_OWN(timer)))), 1; }
 
 /* gr.timer() starts one; gr.timer(f, ...) gives the seconds of f(...), and its results after them. */
 static int l_timer(lua_State *L) {

@@ -64,6 +64,8 @@ int gr_capi_again(gr_capi *q, gr_status status) {
 /* ---- who calls ---- */
 
 static int enter(gr_capi *q, gr_context *c) {
+  if (gr_background_inside())
+    return gr_capi_refuse(q, GPUREDUCE_BUSY, "work that was left for later is under way in this thread");
   if (atomic_exchange_explicit(&c->entered, 1, memory_order_acquire))
     return gr_capi_refuse(q, GPUREDUCE_BUSY, "another call of this context is under way");
   q->c = c;

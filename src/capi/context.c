@@ -7,6 +7,7 @@
 #include "src/capi/call.h"
 #include "src/core/dlpack.h"
 #include "src/core/explain.h"
+#include "src/core/later.h"
 #include "src/core/pool.h"
 #include "src/core/threads.h"
 
@@ -14,6 +15,7 @@
 
 static void limit(gr_context *c, uint64_t bytes, int64_t elements, double seconds) {
   c->limits.bytes = bytes > SIZE_MAX ? SIZE_MAX : (size_t)bytes;
+  c->limits.lowered = 0;
   c->limits.elements = elements;
   c->limits.seconds = seconds;
   c->stop.most = seconds < 9e9 ? (int64_t)ceil(seconds * 1e9) : 0;
@@ -155,11 +157,13 @@ gpureduce_status gpureduce_usage(gpureduce_context *context, gpureduce_counts *o
 
 gpureduce_status gpureduce_wait(gpureduce_context *context) {
   gr_capi q;
-  if (gr_capi_begin_with(&q, "wait", context))
+  if (gr_capi_begin_with(&q, "wait", context)) {
+    gr_later_finish(q.c); /* what scripts have left for later */
     for (int k = 0; k < q.c->queue_count; k++) {
       gr_queue *queue = q.c->queues[k];
       gr_capi_said(&q, gr_fail_from(q.c, queue, queue->backend->wait(queue), "waiting", 0));
     }
+  }
   return gr_capi_end(&q);
 }
 

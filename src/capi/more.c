@@ -52,7 +52,8 @@ gpureduce_status gpureduce_histogram(const gpureduce_array *a, const gpureduce_b
   if (gr_capi_begin(&q, "histogram", a) && gr_capi_needs(&q, counts, "counts") && gr_capi_needs(&q, edges, "edges") &&
       read_binning(&q, &a->array, binning, &b)) {
     gpureduce_array *x = gr_capi_handle(&q), *y = gr_capi_handle(&q);
-    if (x && y) GR_CAPI_TRY(&q, histogram(&q, &a->array, &b, &x->array, &y->array));
+    if (counts == edges) gr_capi_refuse(&q, GPUREDUCE_BAD, "counts and edges are one");
+    else if (x && y) GR_CAPI_TRY(&q, histogram(&q, &a->array, &b, &x->array, &y->array));
     if (q.status == GPUREDUCE_OK) {
       *counts = x;
       *edges = y;

@@ -203,7 +203,8 @@ gpureduce_status gpureduce_reduce_each(const char *op, const gpureduce_array *a,
     const int64_t n = gr_shape_results(x.shape, x.a->n);
     gr_array *to = gr_capi_open_out(&q, &o, out, x.a, t, n, 0, 0), *to2 = NULL;
     const int two = x.op == GR_OP_minmax;
-    if (to && two) to2 = gr_capi_open_out(&q, &o2, out2, x.a, t, n, 0, 0);
+    if (to && two && out == out2) gr_capi_refuse(&q, GPUREDUCE_BAD, "out and out2 are one");
+    else if (to && two) to2 = gr_capi_open_out(&q, &o2, out2, x.a, t, n, 0, 0);
     if (to2 && gr_array_overlap(to, to2)) gr_capi_refuse(&q, GPUREDUCE_BAD, "out and out2 overlap");
     if (q.status == GPUREDUCE_OK && n) {
       if (x.exact) GR_CAPI_TRY(&q, gr_exact_each(q.c, x.op, x.shape, x.a, x.b, (int64_t)x.ddof, NULL, to));

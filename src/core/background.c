@@ -24,6 +24,10 @@ static struct {
   uintptr_t number; /* of the thread: one that has another number ends */
 } all = {.lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER};
 
+static _Thread_local int inside;
+
+int gr_background_inside(void) { return inside; }
+
 /* By the clock that only goes forward. */
 static void make_ended(void) {
   pthread_condattr_t attr;
@@ -74,7 +78,9 @@ static void advance(gr_line *l, int by_caller) {
   const int home = by_caller ? -1 : all.home;
   leave();
   gr_threads_leave(home);
+  inside++;
   t->run(t, by_caller);
+  inside--;
   enter();
   all.working -= !by_caller;
   l->busy = 0;

@@ -28,6 +28,8 @@ typedef struct gr_line {
 /* Returns 0, and does nothing, if there is no thread and none can be started. */
 int gr_background_put(gr_line *, gr_task *);
 
+int gr_background_inside(void); /* this thread is doing a task: it cannot wait for one */
+
 static inline int gr_background_has_ended(const gr_task *t) { return atomic_load(&t->stage) == GR_ENDED; }
 
 /*

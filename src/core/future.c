@@ -12,6 +12,7 @@ void gr_future_open(gr_future *f, gr_context *c, gr_part *parts) {
   memset(f, 0, sizeof *f);
   f->context = c;
   f->parts = parts;
+  f->filling = 1;
   c->refs++;
 }
 
@@ -65,10 +66,22 @@ void gr_future_close(gr_future *f) {
 }
 
 static void end(gr_future *f, gr_status status) {
+  if (f->filling) { /* its context and its parts are still needed */
+    f->status = status;
+    snprintf(f->error, sizeof f->error, "%s", f->context->error);
+    return;
+  }
   f->state = status == GR_OK ? GR_READY : GR_FAILED;
   f->status = status;
   if (status != GR_OK) snprintf(f->error, sizeof f->error, "%s", f->context->error);
   gr_future_close(f);
+}
+
+void gr_future_filled(gr_future *f) {
+  f->filling = 0;
+  if (f->status == GR_OK) return;
+  gr_fail(f->context, f->status, "%s", f->error);
+  end(f, f->status);
 }
 
 void gr_future_fail(gr_future *f, gr_status status) { end(f, status); }
@@ -83,14 +96,19 @@ void gr_future_abandon(gr_future *f) {
 
 /* ---- starting ---- */
 
+/* Whether a part of it that has not ended holds s. */
+static int uses(const gr_future *f, const gr_storage *s) {
+  for (int k = 0; k < f->count; k++)
+    if (f->parts[k].uses[0] == s || f->parts[k].uses[1] == s) return 1;
+  return 0;
+}
+
 /* Somebody is about to write to s, which running futures may have to read again. */
 static void settle(gr_storage *s) {
   gr_context *c = s->context;
   for (gr_future *f = c->watching, *next; f && s->watched; f = next) {
-    int uses = 0;
     next = f->next;
-    for (int k = 0; k < f->count; k++) uses |= f->parts[k].uses[0] == s || f->parts[k].uses[1] == s;
-    while (uses && f->state == GR_RUNNING) gr_future_wait(f, -1); /* even if the caller is to stop */
+    while (f->status == GR_OK && uses(f, s)) gr_future_wait(f, -1); /* even if the caller is to stop */
   }
 }
 
@@ -180,6 +198,7 @@ static void start_later(gr_future *f, gr_part *p) {
 */
 gr_status gr_future_start(gr_future *f) {
   gr_status status = GR_OK;
+  if (f->state != GR_RUNNING) return GR_OK; /* it has failed while it was filled */
   const int goes_later = f->later && is_long(f);
   for (int k = 0; k < f->count && goes_later; k++)
     if (f->parts[k].queue && !f->parts[k].started) start_later(f, &f->parts[k]);

@@ -32,9 +32,10 @@ typedef struct gr_part {
 typedef struct gr_future {
   gr_context *context; /* NULL: ended, holds nothing */
   enum { GR_RUNNING, GR_READY, GR_FAILED } state;
-  gr_status status; /* of GR_FAILED, whose words are in error */
+  gr_status status; /* of GR_FAILED, or of a failure while it is being filled; the words are in error */
   struct gr_future *next;
   int watching; /* it is in the context's list */
+  int filling;  /* parts may still be added: it does not end */
   int later;    /* the CPU's parts go to the background, if they are long */
   int stopped;  /* the last wait ended since the caller is to stop */
   gr_work *works;
@@ -50,6 +51,8 @@ typedef struct gr_future {
 void gr_future_open(gr_future *, gr_context *, gr_part *parts);
 /* Adds a part, which is not started yet. */
 gr_status gr_future_add(gr_future *, gr_op, const gr_array *a, const gr_array *b, double ddof);
+/* All parts have been added. A write to an array of one may have failed to wait for it: then the future fails here. */
+void gr_future_filled(gr_future *);
 /* Start the parts that are not; similar ones together. */
 gr_status gr_future_start(gr_future *);
 gr_status gr_future_mark(gr_future *, gr_queue *, const char *name);

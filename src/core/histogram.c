@@ -378,6 +378,7 @@ gr_status gr_histogram(gr_context *c, gr_reduced of, const gr_binning *given, gr
   if (status == GR_OK) status = store(c, b, is_ranged, &of, &b->weights);
   if (status == GR_OK && is_ranged) status = keep_ranged(c, of, b, &ranged);
   if (c->comm) status = meet(c, a, b, edges != NULL, status);
+  const int met = c->comm && status == GR_OK; /* else no rank calls the others again */
   if (b->bins > GR_LONG / 4) gr_stop_begin(&c->stop);
   if (edges) gr_array_release(edges); /* of a first try that ran out of memory */
   gr_array_release(counts);
@@ -386,10 +387,10 @@ gr_status gr_histogram(gr_context *c, gr_reduced of, const gr_binning *given, gr
   else if (status == GR_OK) status = gr_array_make_beside(c, a, counts, gr_histogram_dtype(b->weights.a), b->bins + 3);
   if (status == GR_OK && !b->weights.a && !b->kernel) gr_later_open(c, a->storage->queue);
   if (status == GR_OK) status = describe(a, b, &made, of.e || b->weights.e, &job);
-  if (c->comm && floats) status = gr_ranks_agree(c, status); /* the largest weight of all comes next */
+  if (met && floats) status = gr_ranks_agree(c, status); /* the largest weight of all comes next */
   if (status != GR_OK) gr_later_shut(c);
   if (status == GR_OK) status = run_any(c, of, b, &job, counts);
-  if (c->comm && !floats) status = add_counts(c, counts, status);
+  if (met && !floats) status = add_counts(c, counts, status);
   gr_array_release(&made.limits);
   gr_array_release(&ranged);
   gr_made_drop(&weights);

@@ -220,6 +220,7 @@ void gr_threads_after_fork(int child) {
   pthread_cond_init(&pool.wake, NULL);
   pthread_cond_init(&pool.finished, NULL);
   pool.started = 0;
+  atomic_store(&pool.ends, 0); /* somebody may have been letting them go */
   atomic_store(&pool.sleepers, 0);
   atomic_store(&pool.waiting, 0);
   atomic_store(&pool.admission, 0);

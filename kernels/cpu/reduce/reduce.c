@@ -213,9 +213,9 @@ void gr_finish_vectors(const gr_plan *p, int64_t v, int count, const gr_acc *sta
   if (job->out_dtype == GR_F64 && p->kind == GR_ACC_TREE && (job->op == GR_OP_sum || job->op == GR_OP_dot)) {
     for (k = 0; k < count; k++) f[k] = gr_canonical(states[k].f[0]);
   } else if (job->out_dtype == GR_F64 && p->kind == GR_ACC_TREE && job->op == GR_OP_mean) {
-    for (k = 0; k < count; k++) f[k] = gr_canonical(states[k].f[0] / n);
+    for (k = 0; k < count; k++) f[k] = gr_canonical(states[k].f[0] / gr_divisor(n, job->ddof));
   } else if (job->out_dtype == GR_F64 && job->op == GR_OP_var) {
-    for (k = 0; k < count; k++) f[k] = gr_canonical(states[k].f[1] / (n - job->ddof));
+    for (k = 0; k < count; k++) f[k] = gr_canonical(states[k].f[1] / gr_divisor(n - job->ddof, job->ddof));
   } else if (job->out_dtype == GR_I64 && p->kind == GR_ACC_WRAP && (job->op == GR_OP_sum || job->op == GR_OP_dot)) {
     for (k = 0; k < count; k++) i[k] = states[k].i[0];
   } else if (job->out_dtype == job->dtype && (job->op == GR_OP_min || job->op == GR_OP_max)) {

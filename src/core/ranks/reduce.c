@@ -126,8 +126,9 @@ static gr_status check_length(gr_context *c, const gr_reduce_job *job, int64_t n
 
 gr_status gr_ranks_vectors(gr_context *c, gr_queue *q, const gr_reduce_job *job, gr_status mine, gr_acc **states,
                            int64_t *n) {
-  char text[GR_CARD_TEXT];
-  describe(job, text, sizeof text);
+  char text[GR_CARD_TEXT], one[GR_CARD_TEXT - 16];
+  describe(job, one, sizeof one);
+  snprintf(text, sizeof text, "%s by columns", one); /* a number takes other steps, even of one column */
   gr_status status = gr_ranks_meet(c, text, job->n, job->n ? job->count : 0, mine);
   *n = gr_ranks_all(c);
   if (status == GR_OK) status = check_length(c, job, *n);

@@ -1,0 +1,57 @@
+/*
+** A communicator of one rank for host.c: what src/mpi/mpi.c brings where there is MPI, so that calls over ranks can be
+** made where every allocation may fail. With one rank everything that is sent is its own.
+*/
+#include <lauxlib.h>
+#include <lua.h>
+#include <string.h>
+
+#include "src/binding/comm.h"
+
+static int one_gather(void *handle, const void *mine, void *all, int64_t bytes) {
+  (void)handle;
+  memcpy(all, mine, (size_t)bytes);
+  return 0;
+}
+
+static int one_gather_parts(void *handle, const void *mine, void *all, const int64_t *bytes) {
+  return one_gather(handle, mine, all, bytes[0]);
+}
+
+/* Nobody is there to send anything to: any message is a fault. */
+static int one_exchange(void *handle, const gr_message *sent, int64_t sends, const gr_message *expected,
+                        int64_t receipts) {
+  (void)handle, (void)sent, (void)expected;
+  return sends || receipts;
+}
+
+static int one_add(void *handle, uint64_t *values, int64_t count) { return (void)handle, (void)values, (void)count, 0; }
+
+static int one_broadcast(void *handle, void *data, int64_t bytes, int root) {
+  (void)handle, (void)data, (void)bytes;
+  return root != 0;
+}
+
+static int one_barrier(void *handle) { return (void)handle, 0; }
+
+static int one_split(void *handle, int colour, int key, void **part, int *rank, int *size) {
+  (void)colour, (void)key;
+  *part = handle;
+  *rank = 0;
+  *size = 1;
+  return 0;
+}
+
+static void one_drop(void *handle) { (void)handle; }
+static void one_words(int code, char *text, size_t room) { snprintf(text, room, "one rank: %d", code); }
+
+/* one_rank(): the communicator. The module must be loaded. */
+static int l_one_rank(lua_State *L) {
+  static const gr_comm_table table = {GR_COMM_VERSION, one_gather,  one_gather_parts, one_exchange, one_add,
+                                      one_broadcast,   one_barrier, one_split,        one_drop,     one_words};
+  static int handle;
+  lua_getfield(L, LUA_REGISTRYINDEX, GR_COMM_EXPORTS);
+  const gr_comm_exports *exports = lua_touserdata(L, -1);
+  if (!exports) return luaL_error(L, "the module is not loaded");
+  return exports->push(L, &table, &handle, 0, 1);
+}
