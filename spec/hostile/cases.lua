@@ -396,15 +396,16 @@ local function environment(e)
   end
 end
 
-local function settled()
+-- The arrays that are left, and their bytes; work in the background keeps its own until it has ended.
+local function settled(before)
   collectgarbage()
   collectgarbage()
-  local m = gr.memory()
-  return m.arrays, m.live
+  local limit = os.clock() + 2
+  while before and gr.memory().arrays > before and os.clock() < limit do end
+  return gr.memory().arrays, gr.memory().live
 end
 
 local M = {}
-
 function M.prepare(name, device)
   now = { name = name, f = assert(cases[name], name), setting = settings[name],
     env = { device = device, other = device == "cpu" and "pretend" or "cpu", base = os.tmpname() } }
@@ -413,12 +414,11 @@ function M.prepare(name, device)
   gr.use(device)
   now.arrays, now.live = settled()
   environment(now.env)
-  collectgarbage() -- the trial begins with nothing to do for the collector
+  collectgarbage() -- so that the trial begins with nothing to collect
 end
 
 local function keep(...) now.results, now.count = { ... }, select("#", ...) end
 function M.act() keep(now.f(now.env)) end
-
 -- What is wrong after the trial, behind "!", else the results as text.
 function M.finish(status)
   local e = now.env
@@ -445,7 +445,7 @@ function M.finish(status)
   for _, ending in ipairs { "raw", "npy", "kept", "csv", "big.npy" } do os.remove(e.base .. "." .. ending) end
   os.remove(e.base)
   now.env, e = nil, nil -- luacheck: ignore
-  local arrays, live = settled()
+  local arrays, live = settled(now.arrays)
   if arrays ~= now.arrays or live ~= now.live then
     text = ("!%d arrays (%d bytes) before, %d (%d) afterwards"):format(now.arrays, now.live, arrays, live)
   end

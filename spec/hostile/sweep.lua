@@ -14,6 +14,7 @@ local verbose = option("verbose")
 local trial = trial -- luacheck: globals trial
 local cpath, only = option("cpath"), option("case")
 local stride = tonumber(option("stride", "1")) -- on the side of Lua: every so many requests, from another one each case
+local part, parts = option("part", "1/1"):match "^(%d+)/(%d+)$" -- every so many cases, from this one
 local devices, sides = option("devices", "cpu pretend"), option("sides", "c lua")
 package.cpath = cpath
 
@@ -68,7 +69,7 @@ local count, from = 0, option "from"
 local begun = not from
 for index, name in ipairs(cases.names()) do
   begun = begun or name == from
-  if begun and (not only or name == only) then
+  if begun and (not only or name == only) and index % parts == part % parts then
     count = count + 1
     local before, since = injected, os.clock()
     for device in devices:gmatch("%S+") do
