@@ -337,8 +337,8 @@ describe("the memory of small arrays", function()
       gr.trim()
       print(rest, written, (resident() - before) / 1e6)]])
     local rest, written, left = text:match("^(%S+)\t(%S+)\t(%S+)")
-    assert.is_true(tonumber(rest) < 245, text) -- bytes each
-    assert.is_true(tonumber(written) < 390, text)
+    assert.is_true(tonumber(rest) < 262, text) -- bytes each
+    assert.is_true(tonumber(written) < 406, text)
     assert.is_true(tonumber(left) < 60, text) -- MB (LuaJIT's own heap keeps most), of some 580 when nothing is returned
   end)
 

@@ -143,10 +143,13 @@ local tasks = {
 
 -- Instructions of Lua's and bytes copied down, of a task with so many rows. What the task gives is kept until then.
 local function cost(make, n)
+  if rawget(_G, "jit") then -- compiled loops are not counted
+    jit.off()
+    jit.flush()
+  end
   local task = make(n)
   task() -- what is made once a program
   local instructions, kept = 0, nil
-  if rawget(_G, "jit") then jit.off() end -- compiled loops are not counted
   local counted = S.counted(function()
     debug.sethook(function() instructions = instructions + 1 end, "", 1)
     kept = { task() }
