@@ -14,6 +14,7 @@ local verbose = option("verbose")
 local trial = trial -- luacheck: globals trial
 local cpath, only = option("cpath"), option("case")
 local stride = tonumber(option("stride", "1")) -- on the side of Lua: every so many requests, from another one each case
+local rare = tonumber(option("rare", "1")) -- on the module's side: every so many beyond the first fifty
 local part, parts = option("part", "1/1"):match "^(%d+)/(%d+)$" -- every so many cases, from this one
 local devices, sides = option("devices", "cpu pretend"), option("sides", "c lua")
 package.cpath = cpath
@@ -100,7 +101,7 @@ for index, name in ipairs(cases.names()) do
               if blocks > rest then fault("%s: %d blocks lost", where, blocks - rest) end
               rest = blocks
             end
-            k = k + step
+            k = k + (side == "c" and k > 50 and rare or step)
           until not fired
         end
       end
