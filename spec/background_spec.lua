@@ -7,17 +7,10 @@ local gr = S.gr
 local N = 2 ^ 21 + 1 -- 3 divides it
 
 describe("work in the background", function()
-  local device, threads, host
+  local host
 
-  setup(function()
-    device, threads = gr.backend(), gr.threads()
-    gr.use "cpu"
-    host = build_host()
-  end)
-  teardown(function()
-    gr.threads(threads)
-    gr.use(device)
-  end)
+  S.on_cpu_threads(setup, teardown)
+  setup(function() host = build_host() end)
 
   -- What async takes, and what comes of it as bytes.
   local function kinds()
@@ -56,7 +49,7 @@ describe("work in the background", function()
   end
 
   it("gives the bits of the call, in each kind of it, with any number of threads", function()
-    local unpack = rawget(_G, "unpack") or table.unpack
+    local unpack, threads = rawget(_G, "unpack") or table.unpack, gr.threads()
     for _, count in ipairs { 1, 2, 3 } do
       gr.threads(count)
       local list, futures = kinds(), {}

@@ -10,17 +10,10 @@ local before = ([[
 ]]):format(package.path, package.cpath)
 
 describe("a child of fork", function()
-  local host, device, threads
+  local host
 
-  setup(function()
-    device, threads = gr.backend(), gr.threads()
-    gr.use "cpu"
-    host = build_host()
-  end)
-  teardown(function()
-    gr.threads(threads)
-    gr.use(device)
-  end)
+  S.on_cpu_threads(setup, teardown)
+  setup(function() host = build_host() end)
 
   -- The other states take and give blocks of the pool, use its threads, leave work for later, and come and go. Each
   -- child of the hundreds has 20 seconds.

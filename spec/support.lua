@@ -99,6 +99,20 @@ function S.on(device, f)
   if not ok then error(message, 0) end
 end
 
+-- For a describe on the CPU whose specs change the number of threads: both are as they were afterwards. It takes
+-- busted's own setup and teardown.
+function S.on_cpu_threads(setup, teardown)
+  local device, threads
+  setup(function()
+    device, threads = gr.backend(), gr.threads()
+    gr.use "cpu"
+  end)
+  teardown(function()
+    gr.threads(threads)
+    gr.use(device)
+  end)
+end
+
 -- The same with every device that is always there; f gets its name.
 function S.on_each(f)
   for _, device in ipairs { "cpu", "pretend" } do

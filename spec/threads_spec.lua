@@ -60,17 +60,10 @@ local before = [[
 before = before:format(package.path, package.cpath)
 
 describe("threads", function()
-  local host, device, threads
+  local host
 
-  setup(function()
-    device, threads = gr.backend(), gr.threads()
-    gr.use "cpu"
-    host = build_host()
-  end)
-  teardown(function()
-    gr.threads(threads)
-    gr.use(device)
-  end)
+  S.on_cpu_threads(setup, teardown)
+  setup(function() host = build_host() end)
 
   it("do not change a bit, however many there are", function()
     gr.threads(1)

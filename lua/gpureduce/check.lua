@@ -17,6 +17,12 @@ end
 -- What the value is, in words: its type, or the name its metatable gives.
 check.kind = parts.kind
 
+--- For methods: an error that shows how to call the one of this name, unless h is an object of the kind, "histogram".
+function check.self(kind, name, h)
+  if parts["is_" .. kind](h) then return end
+  check.fail(name, 1, "gpureduce.%s expected, got %s (write h:%s(), not h.%s())", kind, check.kind(h), name, name)
+end
+
 -- "number|string" -> "number or string"
 local function words(kinds) return (kinds:gsub("|", " or ")) end
 

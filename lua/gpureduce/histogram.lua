@@ -20,15 +20,8 @@ end
 
 function histogram.__len(h) return #h.counts end
 
--- h itself, or an error that shows how to call the method.
-local function check_self(name, h)
-  if parts.is_histogram(h) then return end
-  parts.check.fail(name, 1, "gpureduce.histogram expected, got %s (write h:%s(), not h.%s())",
-    parts.check.kind(h), name, name)
-end
-
 local function quantile(h, q)
-  check_self("quantile", h)
+  parts.check.self("histogram", "quantile", h)
   if type(q) ~= "number" or not (q >= 0 and q <= 1) then
     parts.check.fail("quantile", 2, "share from 0 to 1 expected, got %s", q)
   end
@@ -77,7 +70,7 @@ local function draw_text(h, options) return parts.plot.histogram(drawn(h), optio
 
 --- The histogram as text, one bar a line; options: width, height, log, ascii, density.
 function histogram.plot(h, options)
-  check_self("plot", h)
+  parts.check.self("histogram", "plot", h)
   return parts.timed(draw_text, h, parts.plot.check(options))
 end
 
@@ -87,7 +80,7 @@ local svg_options = { title = "string", xlabel = "string", xunit = "string", yla
   height = "number", log = "boolean", xlog = "boolean|number", density = "boolean", theme = "string" }
 
 local function draw_svg(h, path, options)
-  check_self("svg", h)
+  parts.check.self("histogram", "svg", h)
   local at
   path, options, at = parts.check.optional("svg", 2, path, options)
   if path ~= nil and type(path) ~= "string" then

@@ -18,23 +18,16 @@ function histogram.__index(h, key)
   return histogram[key]
 end
 
--- h itself, or an error that shows how to call the method.
-local function check_self(name, h)
-  if parts.is_histogram2d(h) then return end
-  parts.check.fail(name, 1, "gpureduce.histogram2d expected, got %s (write h:%s(), not h.%s())",
-    parts.check.kind(h), name, name)
-end
-
 local function draw_text(h, options) return parts.plot_heat.of_pairs(h, options) end
 
 --- The cells as shades or colours of text; options: width, height, log, density, ascii, colour, xlog, ylog.
 function histogram.plot(h, options)
-  check_self("plot", h)
+  parts.check.self("histogram2d", "plot", h)
   return parts.timed(draw_text, h, parts.plot_heat.check(options))
 end
 
 function histogram.__tostring(h)
-  check_self("tostring", h)
+  parts.check.self("histogram2d", "tostring", h)
   return parts.timed(draw_text, h, {})
 end
 
@@ -43,7 +36,7 @@ local svg_options = { title = "string", xlabel = "string", xunit = "string", yla
   log = "boolean|number", xlog = "boolean|number", ylog = "boolean|number", density = "boolean", theme = "string" }
 
 local function draw_svg(h, path, options)
-  check_self("svg", h)
+  parts.check.self("histogram2d", "svg", h)
   local at
   path, options, at = parts.check.optional("svg", 2, path, options)
   if path ~= nil and type(path) ~= "string" then
