@@ -75,6 +75,12 @@ gr_map_step gr_map_step_of(gr_map op, gr_relation relation, gr_dtype in, gr_dtyp
   return s;
 }
 
+gr_map_step gr_map_filled_step(gr_dtype t) {
+  gr_map_step s = {.size = gr_size_of(t), .wide_size = gr_size_of(t), .out_size = gr_size_of(t)};
+  s.loop = loops_in_use()->filled[t];
+  return s;
+}
+
 void gr_map_fill(const gr_map_step *s, uint64_t value, void *to, int64_t m) {
   int64_t k;
   if (s->to && !s->numbers_wide) {
