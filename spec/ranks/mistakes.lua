@@ -97,9 +97,20 @@ local x, y = gr.many { { "sum", a, with }, { "max", a * (comm.rank + 1), with } 
 assert(x == 10 * comm.size and y == comm.size)
 assert(gr.async(gr.sum, a, with):get() == 10 * comm.size and a:sum({ comm = comm, async = true }):get() == x)
 assert(gr.fuse "x * x" { x = gr.full(10, 2) }:sum(with) == 40 * comm.size)
-local several, what = pcall(gr.many, { { "sum", a, with }, { first and "max" or "min", a, with } })
-assert(not several)
-assert(what:find("ranks must call the same: rank 0 calls gr.many of 2 from sum of f32 on", 1, true), what)
+
+-- All items at once on some ranks, one after the other on others: the words are the same.
+local list, more = { { "sum", a, with }, { "max", a, with } }, { "var", a, { comm = comm, ddof = 0 } }
+expect("gpureduce: ranks must call the same: rank 0 calls gr.many of sum of f32, max of f32, rank 1 calls gr.many of sum "
+  .. "of f32, min of f32", function() gr.many(first and list or { { "sum", a, with }, { "min", a, with } }) end)
+expect("gpureduce: ranks must call the same: rank 0 calls gr.many of sum of f32, max of f32, rank 1 calls var of f32 with "
+  .. "ddof 0", function() gr.many(first and list or { more }) end)
+expect("gpureduce: ranks must call the same: rank 0 calls var of f32 with ddof 0, rank 1 calls max of f32", function()
+  if first then gr.many { more, more } else a:max(with) end
+end)
+local long = {}
+for k = 1, 40 do long[k] = { k == 40 and (first and "min" or "max") or "sum", a, with } end
+local several, what = pcall(gr.many, long)
+assert(not several and what:find("sum of f32 and 32 more (digest ", 1, true) and #what < 400, what)
 gr.safe {}
 local ok, why = pcall(require "gpureduce.mpi".world)
 assert(not ok and why:find("'world' is refused: gr.safe allows no ranks", 1, true))

@@ -242,18 +242,24 @@ typedef struct rank {
   char **arguments; /* the script and what follows it */
 } rank;
 
+static void *hold(void *of, int *number, int *size) {
+  const rank *r = of;
+  pthread_mutex_lock(&r->world->lock);
+  r->world->users++;
+  pthread_mutex_unlock(&r->world->lock);
+  *number = r->number;
+  *size = r->world->size;
+  return new_member(r->world, r->number);
+}
+
 /* world(): as gpureduce.mpi's; how many share the group is counted by those who ask. */
 static int l_world(lua_State *L) {
   static const gr_comm_table table = {GR_COMM_VERSION, gather,  gather_parts, exchange, add,
                                       broadcast,       barrier, split,        drop,     words};
-  const rank *r = lua_touserdata(L, lua_upvalueindex(1));
   lua_getfield(L, LUA_REGISTRYINDEX, GR_COMM_EXPORTS);
   const gr_comm_exports *exports = lua_touserdata(L, -1);
   if (!exports) return luaL_error(L, "the module gpureduce is not loaded");
-  pthread_mutex_lock(&r->world->lock);
-  r->world->users++;
-  pthread_mutex_unlock(&r->world->lock);
-  return exports->push(L, &table, new_member(r->world, r->number), r->number, r->world->size);
+  return exports->push(L, &table, hold, lua_touserdata(L, lua_upvalueindex(1)));
 }
 
 static int l_counts(lua_State *L) {
