@@ -109,6 +109,63 @@ function check.accumulate(round)
   end
 end
 
+-- Of elements some of which are missing, here and there all of a rank's.
+function check.missing(round)
+  for _, dtype in ipairs(dtypes) do
+    local n = length() + 20
+    local a, b = data(n, dtype, round), data(n, dtype, round + 1)
+    local mask = gr.rand(n, { dtype = "f64", seed = round + 2 }):compare("<", one_of { 0.02, 0.5, 1 })
+    mask[among(1, n)] = 1 -- an extreme needs one
+    if dtype:find "f" then a = gr.where(gr.rand(n, { seed = round + 3 }):compare("<", 0.1), 0 / 0, a):cast(dtype) end
+    local ways = dtype:find "f" and { { mask = mask }, { mask = mask, skipnan = true }, { skipnan = true } }
+      or { { mask = mask }, { mask = mask, skipnan = true } }
+    local first, last = cut(n, dtype)
+    local p, q = a:slice(first, last), b:slice(first, last)
+    -- The options of the whole, and of this rank's part.
+    local function both(way, more)
+      local whole, part = { mask = way.mask, skipnan = way.skipnan }, { skipnan = way.skipnan, comm = comm }
+      part.mask = way.mask and way.mask:slice(first, last)
+      for k, v in pairs(more or {}) do whole[k], part[k] = v, v end
+      return whole, part
+    end
+    for k, way in ipairs(ways) do
+      for _, op in ipairs(reductions) do
+        local whole, part = both(way)
+        local ok, x, y = pcall(gr[op], a, whole)
+        local fine, u, v = pcall(gr[op], p, part)
+        same(fine, ok, op, "missing", k, dtype, n, x, u)
+        if ok then same(u, x, op, "missing", k, dtype, n) end
+        if ok and op == "minmax" then same(v, y, op, "missing", k, dtype, n) end
+        if ok and op:match "^arg" then same(first <= x and x <= last, comm.rank == v, op, "rank", v) end
+      end
+      for _, op in ipairs { "dot", "mse", "cosine" } do
+        local whole, part = both(way)
+        same(gr[op](p, q, part), gr[op](a, b, whole), op, "missing", k, dtype, n)
+      end
+      if dtype:find "f" then
+        local whole, part = both(way, { exact = true })
+        same(p:sum(part), a:sum(whole), "exact sum", "missing", k, dtype, n)
+        same(p:mean(part), a:mean(whole), "exact mean", "missing", k, dtype, n)
+        same(p:dot(q, part), a:dot(b, whole), "exact dot", "missing", k, dtype, n)
+      end
+      local whole, part = both(way, { bins = 7 })
+      local h, g = a:histogram(whole), p:histogram(part)
+      for _, field in ipairs { "counts", "tails", "edges" } do
+        same(g[field], h[field], "histogram", field, "missing", k, dtype, n)
+      end
+      whole, part = both(way)
+      same(p:scan("sum", part), a:scan("sum", whole):slice(first, last), "scan", "missing", k, dtype, n)
+      local ok, x = pcall(a.median, a, whole)
+      local fine, u = pcall(p.median, p, part)
+      same(fine, ok, "median", "missing", k, dtype, n, x, u)
+      if ok then same(u, x, "median", "missing", k, dtype, n) end
+      if dtype:sub(1, 1) == "u" then
+        same(p:bincount(part), a:bincount(whole), "bincount", "missing", k, dtype, n)
+      end
+    end
+  end
+end
+
 function check.columns(round)
   for _, dtype in ipairs(dtypes) do
     for _, op in ipairs(reductions) do

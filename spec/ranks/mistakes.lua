@@ -57,15 +57,20 @@ end)
 expect("gpureduce: elements of 0 or more expected, got -4", function()
   return gr.full(3, first and -4 or 1, "i32"):bincount(with)
 end)
-expect("bad argument #2 to 'sum' (option 'comm': is not served by rows, which lie whole on their ranks; by axis = 1 it "
-  .. "is)", function() return a:sum { comm = comm, rows = 2 } end)
-expect("bad argument #2 to 'sum' (option 'comm': is not served together with 'segments')", function()
-  return a:sum { comm = comm, segments = { 1, 11 } }
+expect("bad argument #2 to 'sum' (option 'comm': is not served together with 'rows': rows lie whole on their ranks, so "
+  .. "leave 'comm' out; with axis = 1 columns lie over all ranks)", function() return a:sum { comm = comm, rows = 2 } end)
+expect("bad argument #2 to 'sum' (option 'comm': is not served together with 'segments': segments lie whole on their "
+  .. "ranks, so leave 'comm' out)", function() return a:sum { comm = comm, segments = { 1, 11 } } end)
+expect("gpureduce: ranks must call the same: rank 0 calls sum of f32 with ddof 0, skipnan, rank 1 calls sum of f32",
+  function() return a:sum { comm = comm, skipnan = first } end)
+expect("gpureduce: option 'mask': no element is present: 'min' needs one", function()
+  return a:min { comm = comm, mask = gr.zeros(10, "u8") }
 end)
 expect("bad argument #2 to 'sum' (option 'comm': gpureduce.comm expected, got table)", function()
   return a:sum { comm = {} }
 end)
-expect("bad argument #3 to 'scan' (option 'comm': is not served together with 'rows')", function()
+expect("bad argument #3 to 'scan' (option 'comm': is not served together with 'rows': rows lie whole on their ranks, "
+  .. "so leave 'comm' out; with axis = 1 columns lie over all ranks)", function()
   return a:scan("sum", { comm = comm, rows = 2 })
 end)
 expect(("bad argument #3 to 'bcast' (rank 0 to %d expected, got 99)"):format(comm.size - 1), function()

@@ -62,6 +62,31 @@ gr_comm *gr_l_option_comm(lua_State *L, int arg) {
   return comm;
 }
 
+/* What to write for what does not go with 'comm'. */
+static const struct {
+  const char *option, *instead;
+} refused[] = {
+    {"rows", "rows lie whole on their ranks, so leave 'comm' out; with axis = 1 columns lie over all ranks"},
+    {"axis", "what lies whole on its rank needs no 'comm'"},
+    {"segments", "segments lie whole on their ranks, so leave 'comm' out"},
+    {"into", "every rank gets the result: put it there yourself, as in x:copy { into = y }"},
+    {"at", "every rank gets the number: put it there yourself, as in y[k] = a:sum { comm = comm }"},
+    {"op", "reduce the mask, as in a:compare('>', x):count { comm = comm }"},
+    {"value", "reduce the mask, as in a:compare('>', x):count { comm = comm }"},
+    {"kernel", "kernels by name are of one process"},
+    {"skipnan", "fill what is missing before, as in gr.where(a:isnan(), 0, a)"},
+    {"mask", "fill what is missing before, as in gr.where(mask, a, 0)"},
+    {"exact", "sum column by column, as in m:column(k):sum { comm = comm, exact = true }"},
+    {"weights", "weighted quantiles are of one process: comm:gather brings the arrays together"},
+    {"shape", "the file's shape is that of all parts together"},
+};
+
+int gr_l_refuse_with_comm(lua_State *L, int arg, const char *other) {
+  size_t k = 0;
+  while (k < sizeof refused / sizeof refused[0] - 1 && strcmp(refused[k].option, other)) k++;
+  return gr_l_argerror(L, arg, "option 'comm': is not served together with '%s': %s", other, refused[k].instead);
+}
+
 int gr_l_raise_alike(lua_State *L, gr_context *c, gr_status status) {
   gr_l_state_of(c)->alike = 1;
   if (status != GR_BAD) gr_l_raise(L, c, status, 1);
