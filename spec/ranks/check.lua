@@ -282,6 +282,25 @@ function check.histogram(round)
   end
 end
 
+function check.histogram2d(round)
+  for _, dtype in ipairs(dtypes) do
+    local other = one_of(dtypes)
+    local n = length() + 1
+    local a, b, w = data(n, dtype, round), data(n, other, round + 1), data(n, one_of(dtypes), round + 2)
+    local first, last = cut(n, dtype)
+    for k, options in ipairs { { bins = { 5, 7 } }, { bins = 6, range = { { -1, 2 }, { 0, 9 } } },
+      { bins = { [2] = 3 }, edges = { { 0, 1, 3, 3.5 } } }, { bins = 4, density = true } } do
+      if below(2) == 0 then options.weights = w end
+      local x = gr.histogram2d(a, b, options)
+      options.comm, options.weights = comm, options.weights and w:slice(first, last)
+      local y = gr.histogram2d(a:slice(first, last), b:slice(first, last), options)
+      for _, field in ipairs { "counts", "tails", "xedges", "yedges", "density" } do
+        if x[field] then same(y[field], x[field], "histogram2d", k, field, dtype, other, w.dtype, n) end
+      end
+    end
+  end
+end
+
 -- The sum; the mean from states with another finish; the first position of the largest, which takes positions.
 local operators = {
   gr.operator { state = { "s" }, map = { s = "f64(x)" }, merge = { s = "s1 + s2" }, identity = { s = 0 } },
