@@ -160,6 +160,9 @@ typedef struct numbers {
   const int64_t *elements; /* of each rank, for each item */
   int64_t *totals, *at;    /* of each rank: bytes of its messages, and where the next of them is */
   char *mine, *all, *one, *leaf;
+  gr_message *in, *out; /* what crosses borders, of all items together */
+  gr_stretch *stretches;
+  char *before, *sent;
 } numbers;
 
 static gr_reduce_job *enter(const numbers *t, int k, gr_ranks_fold *f, plan *p) {
@@ -174,6 +177,7 @@ static gr_reduce_job *enter(const numbers *t, int k, gr_ranks_fold *f, plan *p) 
 static gr_status lay_out(numbers *t, char *block, int64_t *bytes) {
   const gr_comm *comm = t->c->comm;
   int64_t at = 0, mine = 0, all = 0, one = 0, leaf = 0;
+  gr_border sum = {0};
   gr_ranks_fold f;
   plan p;
   for (int k = 0; k < t->count; k++) {
@@ -188,6 +192,12 @@ static gr_status lay_out(numbers *t, char *block, int64_t *bytes) {
     all += p.all;
     if (p.all > one) one = p.all;
     if (p.leaf > leaf) leaf = p.leaf;
+    const gr_border b = gr_border_of(comm, &f, 0);
+    sum.sends += b.sends;
+    sum.receipts += b.receipts;
+    sum.sent += b.sent;
+    sum.before += b.before;
+    if (b.stretches > sum.stretches) sum.stretches = b.stretches;
   }
   t->totals = (int64_t *)(block + take(&at, comm->size * 8));
   t->at = (int64_t *)(block + take(&at, comm->size * 8));
@@ -195,32 +205,52 @@ static gr_status lay_out(numbers *t, char *block, int64_t *bytes) {
   t->all = block + take(&at, all);
   t->one = block + take(&at, one);
   t->leaf = block + take(&at, leaf);
+  t->in = (gr_message *)(void *)(block + take(&at, sum.receipts * (int64_t)sizeof *t->in));
+  t->out = (gr_message *)(void *)(block + take(&at, sum.sends * (int64_t)sizeof *t->out));
+  t->stretches = (gr_stretch *)(void *)(block + take(&at, sum.stretches * (int64_t)sizeof *t->stretches));
+  t->before = block + take(&at, sum.before);
+  t->sent = block + take(&at, sum.sent);
   *bytes = at;
   return GR_OK;
 }
 
-/* All messages of this rank; where a state cannot be made, the message says so, and *mine why. */
-static gr_status make_messages(numbers *t, gr_status *mine) {
-  gr_context *c = t->c;
+/* What crosses borders, of all items in one exchange. */
+static gr_status cross_borders(const numbers *t) {
+  const gr_comm *comm = t->c->comm;
+  int64_t in = 0, out = 0;
+  char *before = t->before, *sent = t->sent;
+  for (int k = 0; k < t->count; k++) {
+    gr_ranks_fold f;
+    plan p;
+    const gr_reduce_job *job = enter(t, k, &f, &p);
+    const gr_border b = gr_border_of(comm, &f, 0);
+    gr_border_address(comm, &f, job, 0, &b, t->stretches, t->in + in, t->out + out, before, sent);
+    in += b.receipts;
+    out += b.sends;
+    before += b.before;
+    sent += b.sent;
+  }
+  return gr_ranks_moved(t->c, comm->table->exchange(comm->handle, t->out, out, t->in, in));
+}
+
+/* All messages of this rank; where a state cannot be made, the message says so. */
+static gr_status make_messages(numbers *t) {
   char *message = t->mine;
-  gr_status status = GR_OK;
-  for (int k = 0; k < t->count && status == GR_OK; k++) {
+  const char *before = t->before;
+  gr_status mine = GR_OK;
+  for (int k = 0; k < t->count; k++) {
     gr_ranks_fold f;
     plan p;
     gr_acc state;
-    char *before = NULL;
     const gr_reduce_job *job = enter(t, k, &f, &p);
-    maker m = {c, t->items[k].queue};
-    if (p.borders) status = gr_ranks_borders(c, &f, job, 0, &before, GR_OK);
-    if (status == GR_OK) {
-      const gr_status made =
-          gr_ranks_states(&f, job, p.starts, p.size, p.rank, before, t->leaf, &state, make_states, &m, message);
-      if (*mine == GR_OK) *mine = made;
-    }
+    maker m = {t->c, t->items[k].queue};
+    const gr_status made =
+        gr_ranks_states(&f, job, p.starts, p.size, p.rank, before, t->leaf, &state, make_states, &m, message);
+    if (mine == GR_OK) mine = made;
     message += p.mine;
-    free(before);
+    before += gr_border_of(t->c->comm, &f, 0).before;
   }
-  return status;
+  return mine;
 }
 
 static void fold_messages(numbers *t, int *failed) {
@@ -259,7 +289,8 @@ static gr_status exchange_numbers(numbers *t) {
   char *block = malloc((size_t)bytes);
   status = gr_ranks_agree(c, block ? GR_OK : gr_fail(c, GR_NO_MEMORY, "out of memory: %lld bytes", (long long)bytes));
   if (status == GR_OK) status = lay_out(t, block, &bytes);
-  if (status == GR_OK) status = make_messages(t, &mine);
+  if (status == GR_OK) status = cross_borders(t);
+  if (status == GR_OK) mine = make_messages(t);
   if (status == GR_OK) status = gr_ranks_moved(c, comm->table->gather_parts(comm->handle, t->mine, t->all, t->totals));
   if (status == GR_OK) fold_messages(t, &failed);
   if (failed) status = gr_ranks_agree(c, mine);
@@ -288,11 +319,10 @@ static void describe_all(const gr_ranks_item *items, int count, char text[GR_CAR
 gr_status gr_ranks_numbers(gr_context *c, gr_ranks_item *items, int count, gr_status mine) {
   gr_comm *comm = c->comm;
   char text[GR_CARD_TEXT];
+  int64_t *elements = malloc(((size_t)comm->size + 1) * (size_t)count * sizeof *elements);
+  if (mine == GR_OK && !elements) mine = gr_fail(c, GR_NO_MEMORY, "out of memory: lengths of %d items", count);
   describe_all(items, count, text);
   gr_status status = gr_ranks_meet(c, text, 0, 0, mine);
-  if (status != GR_OK) return status;
-  int64_t *elements = malloc(((size_t)comm->size + 1) * (size_t)count * sizeof *elements);
-  status = gr_ranks_agree(c, elements ? GR_OK : gr_fail(c, GR_NO_MEMORY, "out of memory: lengths of %d items", count));
   if (status == GR_OK) {
     int64_t *own = elements + (int64_t)comm->size * count;
     numbers t = {.c = c, .items = items, .count = count, .elements = elements};
