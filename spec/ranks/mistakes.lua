@@ -69,10 +69,31 @@ end)
 expect("bad argument #2 to 'sum' (option 'comm': gpureduce.comm expected, got table)", function()
   return a:sum { comm = {} }
 end)
-expect("bad argument #3 to 'scan' (option 'comm': is not served together with 'rows': rows lie whole on their ranks, "
-  .. "so leave 'comm' out; with axis = 1 columns lie over all ranks)", function()
+expect("bad argument #3 to 'scan' (option 'comm': is not served together with 'rows' or 'axis': rows lie whole on "
+  .. "their ranks, so leave 'comm' out; columns go one by one, as m:column(k))", function()
   return a:scan("sum", { comm = comm, rows = 2 })
 end)
+expect("bad argument #2 to 'softmax' (unknown option 'comm': this is done with each rank's own elements alone)",
+  function() return a:softmax(with) end)
+
+-- What does not go together with it says what to write instead, which works: one number for the columns of all rows.
+local m = gr.arange(1, 12):matrix(4)
+expect("bad argument #2 to 'sum' (option 'comm': is not served together with 'exact': sum column by column, as in "
+  .. "m:column(k):sum { comm = comm, exact = true })", function() return m:sum { comm = comm, axis = 1, exact = true } end)
+assert(m:column(2):sum { comm = comm, exact = true } == comm.size * m:column(2):sum())
+assert(m:column(2):median(with) == m:column(2):median())
+expect("bad argument #2 to 'count' (option 'comm': is not served together with 'op': reduce the mask, as in "
+  .. "a:compare('>', x):count { comm = comm })", function() return m:count { comm = comm, op = ">", value = 3 } end)
+assert(m:compare(">", 3):count(with) == comm.size * m:count { op = ">", value = 3 })
+expect("bad argument #2 to 'sum' (option 'comm': is not served together with 'into': every rank gets the result: put it "
+  .. "there yourself, as in x:copy { into = y })", function() return m:sum { comm = comm, axis = 1, into = gr.zeros(3) } end)
+local room = gr.zeros(3, "f64")
+m:sum({ comm = comm, axis = 1 }):copy { into = room }
+assert(room[1] == comm.size * m:column(1):sum())
+expect("bad argument #2 to 'sum' (option 'comm': is not served together with 'skipnan': fill what is missing before, as "
+  .. "in gr.where(a:isnan(), 0, a))", function() return m:sum { comm = comm, axis = 1, skipnan = true } end)
+local holes = gr.array { 1, 0 / 0, 3, 4 }:matrix(2)
+assert(gr.where(holes:isnan(), 0, holes):sum({ comm = comm, axis = 1 })[2] == comm.size * 4)
 expect(("bad argument #3 to 'bcast' (rank 0 to %d expected, got 99)"):format(comm.size - 1), function()
   return comm:bcast(1, 99)
 end)

@@ -67,7 +67,7 @@ static const struct {
   const char *option, *instead;
 } refused[] = {
     {"rows", "rows lie whole on their ranks, so leave 'comm' out; with axis = 1 columns lie over all ranks"},
-    {"axis", "what lies whole on its rank needs no 'comm'"},
+    {"rows' or 'axis", "rows lie whole on their ranks, so leave 'comm' out; columns go one by one, as m:column(k)"},
     {"segments", "segments lie whole on their ranks, so leave 'comm' out"},
     {"into", "every rank gets the result: put it there yourself, as in x:copy { into = y }"},
     {"at", "every rank gets the number: put it there yourself, as in y[k] = a:sum { comm = comm }"},
