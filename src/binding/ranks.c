@@ -17,6 +17,7 @@ static void let_go(gr_comm *comm) {
   free(comm->cards);
   free(comm->texts);
   free(comm->starts);
+  free(comm->messages);
   *comm = (gr_comm){.rank = comm->rank, .size = comm->size};
 }
 
@@ -32,9 +33,13 @@ static gr_comm *push_closed(lua_State *L, const gr_comm_table *table) {
 static int make_room_for(gr_comm *comm, int size) {
   comm->cards = calloc((size_t)size, sizeof *comm->cards);
   comm->texts = calloc((size_t)size, GR_CARD_TEXT);
-  comm->starts = calloc(2 * (size_t)size + 1, sizeof *comm->starts);
-  comm->lengths = comm->starts ? comm->starts + size + 1 : NULL;
-  return comm->cards && comm->texts && comm->starts;
+  comm->starts = calloc(3 * (size_t)size + 2, sizeof *comm->starts);
+  comm->messages = calloc((size_t)size, 8 + sizeof comm->cards->fields);
+  if (!comm->cards || !comm->texts || !comm->starts || !comm->messages) return 0;
+  comm->lengths = comm->starts + size + 1;
+  comm->before = comm->lengths + size;
+  comm->before[0] = -1;
+  return 1;
 }
 
 static int push(lua_State *L, const gr_comm_table *table, void *(*hold)(void *with, int *rank, int *size), void *with) {

@@ -30,21 +30,25 @@ void gr_border_address(const gr_comm *comm, const gr_ranks_fold *f, const gr_red
   }
 }
 
+gr_status gr_border_cross(gr_context *c, const gr_ranks_fold *f, const gr_reduce_job *job, int all,
+                          const gr_border *b, gr_stretch *s, gr_message *messages, char *before) {
+  const gr_comm *comm = c->comm;
+  gr_message *out = messages + b->receipts;
+  gr_border_address(comm, f, job, all, b, s, messages, out, before, before + b->before);
+  return gr_ranks_moved(c, comm->table->exchange(comm->handle, out, b->sends, messages, b->receipts));
+}
+
 gr_status gr_ranks_borders(gr_context *c, const gr_ranks_fold *f, const gr_reduce_job *job, int all, char **before,
                            gr_status mine) {
-  const gr_comm *comm = c->comm;
-  const gr_border b = gr_border_of(comm, f, all);
+  const gr_border b = gr_border_of(c->comm, f, all);
   const int64_t bytes = b.sent + b.before + 64;
   gr_stretch *s = malloc((size_t)(b.stretches + 1) * sizeof *s);
-  gr_message *messages = malloc((size_t)(b.sends + b.receipts + 1) * sizeof *messages), *out = messages + b.receipts;
+  gr_message *messages = malloc((size_t)(b.sends + b.receipts + 1) * sizeof *messages);
   *before = malloc((size_t)bytes);
   if (mine == GR_OK && (!s || !messages || !*before))
     mine = gr_fail(c, GR_NO_MEMORY, "out of memory: %lld bytes of elements at borders", (long long)bytes);
   gr_status status = gr_ranks_agree(c, mine);
-  if (status == GR_OK) {
-    gr_border_address(comm, f, job, all, &b, s, messages, out, *before, *before + b.before);
-    status = gr_ranks_moved(c, comm->table->exchange(comm->handle, out, b.sends, messages, b.receipts));
-  }
+  if (status == GR_OK) status = gr_border_cross(c, f, job, all, &b, s, messages, *before);
   free(s);
   free(messages);
   return status;

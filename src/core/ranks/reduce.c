@@ -82,20 +82,35 @@ static gr_status run(gr_context *c, gr_queue *q, const plan *p, const gr_reduce_
   return status;
 }
 
-/* With no more than this, and nothing at borders, a call takes no memory that could run out. */
-#define NEAR 4096
+/* With no more bytes and ranks than these, which all of them know, a call takes no memory that could run out. */
+#define NEAR 32768
+#define NEAR_RANKS 64
+
+static int is_near(const gr_comm *comm, const plan *p) {
+  const gr_ranks_fold *f = &p->fold;
+  /* A leaf that is put together, what comes for it, what is sent; 64 for each of what is rounded. */
+  const int64_t leaves = p->borders ? 3 * f->leaf * f->element : 0;
+  return comm->size <= NEAR_RANKS && 2 * p->all + f->count * (int64_t)sizeof(gr_acc) + leaves + 1024 <= NEAR;
+}
+
+static gr_status run_near(gr_context *c, gr_queue *q, const plan *p, const gr_reduce_job *job, gr_acc *states) {
+  _Alignas(64) char near[NEAR];
+  gr_stretch stretches[NEAR_RANKS];
+  gr_message messages[2 * NEAR_RANKS];
+  char *before = near + layout_of(p).bytes;
+  const gr_border b = gr_border_of(c->comm, &p->fold, 0);
+  gr_status status = p->borders ? gr_border_cross(c, &p->fold, job, 0, &b, stretches, messages, before) : GR_OK;
+  return status == GR_OK ? run(c, q, p, job, before, near, states) : status;
+}
 
 gr_status gr_ranks_reduce(gr_context *c, gr_queue *q, const gr_reduce_job *job, gr_acc *states) {
   gr_ranks_fold f = gr_ranks_fold_of(job);
-  _Alignas(64) char near[NEAR];
   char *before = NULL;
-  f.element = f.element / (f.count ? f.count : 1) * c->comm->width;
-  f.count = c->comm->width;
+  f.count = c->comm->width; /* which a rank without rows has not known */
+  f.element = gr_size_of(job->dtype) * f.inputs * f.count;
   const plan p = plan_of(c->comm, &f);
   const layout l = layout_of(&p);
-  /* Known to all ranks: 64 for each of what is rounded, and no rank's message is longer than all of them. */
-  if (!p.borders && 2 * p.all + f.count * (int64_t)sizeof(gr_acc) + 1024 <= NEAR)
-    return run(c, q, &p, job, NULL, near, states);
+  if (is_near(c->comm, &p)) return run_near(c, q, &p, job, states);
   gr_status status = gr_context_allows(c, (size_t)l.bytes);
   char *block = status == GR_OK ? malloc((size_t)l.bytes) : NULL;
   if (status == GR_OK && !block) status = gr_fail(c, GR_NO_MEMORY, "out of memory: %lld bytes", (long long)l.bytes);
@@ -140,13 +155,59 @@ gr_status gr_ranks_vectors(gr_context *c, gr_queue *q, const gr_reduce_job *job,
   return status == GR_OK ? gr_ranks_reduce(c, q, job, *states) : status;
 }
 
+/*
+** Calls of one program are mostly alike: where the parts are those of the number before, and end with leaves, a rank's
+** few states go along with its card. What a rank guesses is compared with what is so, and no guess changes a result.
+*/
+static gr_status guess_states(gr_context *c, gr_queue *q, const gr_reduce_job *job, gr_card *guess) {
+  const gr_comm *comm = c->comm;
+  const int64_t *starts = comm->before;
+  const gr_ranks_fold f = gr_ranks_fold_of(job);
+  char message[8 + sizeof guess->fields];
+  gr_acc state;
+  maker m = {c, q};
+  guess->all = -1;
+  if (starts[0] < 0 || starts[comm->rank + 1] - starts[comm->rank] != job->n) return GR_OK;
+  if (gr_has_borders(starts, comm->size, f.leaf)) return GR_OK;
+  const int64_t bytes = gr_ranks_message(&f, starts, comm->size, comm->rank);
+  if (bytes > (int64_t)sizeof message) return GR_OK;
+  const gr_status status =
+      gr_ranks_states(&f, job, starts, comm->size, comm->rank, NULL, NULL, &state, make_states, &m, message);
+  memcpy(guess->fields, message + 8, (size_t)bytes - 8);
+  guess->low = starts[comm->rank];
+  guess->all = starts[comm->size];
+  return status;
+}
+
+/* Whether all have guessed right: then their states are in the communicator's messages. */
+static int take_guesses(gr_comm *comm, const gr_ranks_fold *f) {
+  char *to = comm->messages;
+  for (int r = 0; r < comm->size; r++)
+    if (comm->cards[r].all != comm->starts[comm->size] || comm->cards[r].low != comm->starts[r]) return 0;
+  if (gr_has_borders(comm->starts, comm->size, f->leaf)) return 0;
+  for (int r = 0; r < comm->size; r++) {
+    const int64_t bytes = gr_ranks_message(f, comm->starts, comm->size, r);
+    memset(to, 0, 8);
+    memcpy(to + 8, comm->cards[r].fields, (size_t)bytes - 8);
+    to += bytes;
+  }
+  return 1;
+}
+
 gr_status gr_ranks_number(gr_context *c, gr_queue *q, const gr_reduce_job *job, gr_status mine, gr_value *r) {
+  gr_comm *comm = c->comm;
+  const gr_ranks_fold f = gr_ranks_fold_of(job);
   char text[GR_CARD_TEXT];
+  gr_card guess = {.all = -1};
   gr_acc state;
   describe(job, text, sizeof text);
-  gr_status status = gr_ranks_meet(c, text, job->n, 1, mine);
+  if (mine == GR_OK) mine = guess_states(c, q, job, &guess);
+  gr_status status = gr_ranks_meet_with(c, text, job->n, 1, &guess, mine);
   if (status == GR_OK) status = check_length(c, job, gr_ranks_all(c));
-  if (status == GR_OK) status = gr_ranks_reduce(c, q, job, &state);
+  if (status != GR_OK) return status;
+  memcpy(comm->before, comm->starts, ((size_t)comm->size + 1) * sizeof *comm->before);
+  if (take_guesses(comm, &f)) gr_ranks_fold_all(&f, comm->starts, comm->size, comm->messages, &state);
+  else status = gr_ranks_reduce(c, q, job, &state);
   if (status == GR_OK) *r = gr_finish(job->op, job->dtype, state, gr_ranks_all(c), job->ddof);
   return status;
 }
