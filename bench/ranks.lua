@@ -6,7 +6,7 @@ local gr = require "gpureduce"
 local comm = require "gpureduce.mpi".world()
 local allreduce = require "ranks_peer"
 
-local TURNS, ENOUGH = tonumber(arg[1]) or 25, 4e-3 -- seconds of a turn
+local TURNS, ENOUGH = tonumber(arg[1]) or 201, 5e-4 -- seconds of a turn
 local with = { comm = comm }
 
 -- This rank's part of n: by leaves of the tree, or so that no part ends with one.

@@ -1,7 +1,7 @@
 -- Run by mpirun (spec/ranks_spec.lua) on two or three ranks: what they do wrong all of them hear in the same words.
 --
 --   lua spec/ranks/mistakes.lua            each mistake, caught
---   lua spec/ranks/mistakes.lua WAY        one that nobody catches: "error", "exit"
+--   lua spec/ranks/mistakes.lua WAY        one that nobody catches: "error", "exit", "kill", "leave"
 
 local gr = require "gpureduce"
 local comm = require "gpureduce.mpi".world()
@@ -10,7 +10,14 @@ local first, last = comm.rank == 0, comm.rank == comm.size - 1
 if arg[1] then
   comm:barrier()
   if last and arg[1] == "error" then error "this rank has had enough" end
+  if last and arg[1] == "kill" then os.execute "kill -9 $PPID" end
+  if last and arg[1] == "leave" then return end
   if last then os.exit(7) end
+  if arg[1] == "leave" then -- each call says so, also after one that was caught
+    local _, why = pcall(comm.barrier, comm)
+    assert(why:find(("rank 0 calls comm:barrier, rank %d calls nothing more: its program has ended"):format(comm.size - 1),
+      1, true), why)
+  end
   comm:barrier() -- in which the others would wait for ever
   return
 end

@@ -146,6 +146,27 @@ static MPI_Comm world = MPI_COMM_NULL;
 static pid_t began; /* the process that MPI was started in by this module; 0: the host has */
 
 /*
+** A rank whose program has ended answers those that still call: its card is like no other, so they fail, and their error
+** says why. Returns when the programs of all have ended.
+*/
+static void answer_others(void) {
+  const gr_card mine = {.what = UINT64_MAX, .all = -1};
+  char text[GR_CARD_TEXT] = "nothing more: its program has ended";
+  int size = 1, differ = world != MPI_COMM_NULL;
+  if (differ) MPI_Comm_size(world, &size);
+  gr_card *cards = malloc((size_t)size * sizeof *cards);
+  char *texts = malloc((size_t)size * sizeof text);
+  while (differ && cards && texts) {
+    differ = 0;
+    if (MPI_Allgather(&mine, sizeof mine, MPI_BYTE, cards, sizeof mine, MPI_BYTE, world) != MPI_SUCCESS) break;
+    for (int r = 0; r < size; r++) differ |= cards[r].what != mine.what;
+    if (differ) MPI_Allgather(text, sizeof text, MPI_BYTE, texts, sizeof text, MPI_BYTE, world);
+  }
+  free(cards);
+  free(texts);
+}
+
+/*
 ** As the process ends. One that fails (Lua's interpreter has written the error by now) ends all others, which would
 ** wait for it; else MPI ends in order.
 */
@@ -154,6 +175,7 @@ static void at_exit(int status, void *unused) {
   (void)unused;
   if (getpid() != began || MPI_Finalized(&over) != MPI_SUCCESS || over) return;
   if (status == 0) {
+    answer_others();
     MPI_Finalize();
     return;
   }
