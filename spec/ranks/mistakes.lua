@@ -131,6 +131,40 @@ assert(x == 10 * comm.size and y == comm.size)
 assert(gr.async(gr.sum, a, with):get() == 10 * comm.size and a:sum({ comm = comm, async = true }):get() == x)
 assert(gr.fuse "x * x" { x = gr.full(10, 2) }:sum(with) == 40 * comm.size)
 
+-- Each names what differs.
+local function differ(one, other, f)
+  local _, said = pcall(f)
+  for _, words in ipairs { "ranks must call the same: rank 0 calls ", one, other } do
+    assert(said:find(words, 1, true), said)
+  end
+  for _, text in ipairs(comm:gather(said)) do assert(text == said, text) end
+end
+differ("rand of f32, seed 1,", "randn of f32, seed 1,", function()
+  return gr[first and "rand" or "randn"](9, { seed = 1, comm = comm })
+end)
+differ("randint from 0, 10 numbers", "randint from 0, 11 numbers", function()
+  return gr.randint(0, first and 9 or 10, 9, { seed = 1, comm = comm })
+end)
+differ("method lower, of 1 shares from 0.5", "method linear, of 1 shares from 0.5", function()
+  return a:quantile(0.5, { comm = comm, method = first and "lower" or "linear" })
+end)
+differ("histogram of f32, 5 bins, min 0", "histogram of f32, 5 bins", function()
+  return a:histogram { comm = comm, bins = 5, min = first and 0 or nil }
+end)
+differ("by edges of digest", "by edges of digest", function()
+  return a:histogram { comm = comm, edges = { 0, first and 1 or 2 } }
+end)
+differ("x: f32, 3 bins", "x: f32, 4 bins", function()
+  return gr.histogram2d(a, a, { comm = comm, bins = { first and 3 or 4, 5 } })
+end)
+differ("operator of 1 states and 1 results of f32 (digest", "operator of 1 states and 1 results of f32 (digest", function()
+  local op = gr.operator { state = "s", map = first and "f64(x)" or "f64(x) * 2", merge = "s1 + s2", identity = 0 }
+  return gr.reduce(a, op, with)
+end)
+differ("save of f32 as NPY to /nowhere/1.npy", "save of f32 as NPY to /nowhere/2.npy", function()
+  return assert(a:save(first and "/nowhere/1.npy" or "/nowhere/2.npy", with))
+end)
+
 -- All items at once on some ranks, one after the other on others: the words are the same.
 local list, more = { { "sum", a, with }, { "max", a, with } }, { "var", a, { comm = comm, ddof = 0 } }
 expect("gpureduce: ranks must call the same: rank 0 calls gr.many of sum of f32, max of f32, rank 1 calls gr.many of sum "
