@@ -261,15 +261,25 @@ static const gr_function methods[] = {{"barrier", l_barrier, 0}, {"part", l_part
                                       {"gather", l_gather, 0},   {"split", l_split, 0}, {NULL, NULL, 0}};
 static const gr_function metamethods[] = {{"__gc", l_gc, 0}, {"__tostring", l_tostring, 0}, {NULL, NULL, 0}};
 
-static void allowed(lua_State *L, const char *name) {
+static gr_context *instance(lua_State *L) {
   lua_getfield(L, LUA_REGISTRYINDEX, GR_OWN(instance));
-  const gr_context *c = *(gr_context **)lua_touserdata(L, -1);
+  gr_context *c = *(gr_context **)lua_touserdata(L, -1);
   lua_pop(L, 1);
+  return c;
+}
+
+static void placed(lua_State *L, int local) {
+  gr_context *c = instance(L);
+  if (c) c->local = local;
+}
+
+static void allowed(lua_State *L, const char *name) {
+  const gr_context *c = instance(L);
   if (c && c->limits.safe) luaL_error(L, "gpureduce: '%s' is refused: gr.safe allows no ranks", name);
 }
 
 void gr_l_comm_metatable(lua_State *L) {
-  static const gr_comm_exports exports = {GR_COMM_VERSION, push, allowed};
+  static const gr_comm_exports exports = {GR_COMM_VERSION, push, allowed, placed};
   gr_l_make_metatable(L, GR_OWN(comm), methods, metamethods);
   luaL_getmetatable(L, GR_OWN(comm));
   lua_getfield(L, -1, "__index");

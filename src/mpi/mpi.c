@@ -143,6 +143,7 @@ static const gr_comm_table by_mpi = {GR_COMM_VERSION, gather,  gather_parts, exc
 
 /* A copy of MPI_COMM_WORLD, so that no message of the host's meets one of ours. */
 static MPI_Comm world = MPI_COMM_NULL;
+static int local;   /* this rank among those of its host */
 static pid_t began; /* the process that MPI was started in by this module; 0: the host has */
 
 /*
@@ -199,7 +200,13 @@ static const char *start(void) {
     began = getpid();
     on_exit(at_exit, NULL);
   }
-  if (world == MPI_COMM_NULL && MPI_Comm_dup(MPI_COMM_WORLD, &world) != MPI_SUCCESS) return "MPI gave no communicator";
+  if (world != MPI_COMM_NULL) return NULL;
+  MPI_Comm host;
+  if (MPI_Comm_dup(MPI_COMM_WORLD, &world) != MPI_SUCCESS ||
+      MPI_Comm_split_type(world, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host) != MPI_SUCCESS)
+    return "MPI gave no communicator";
+  MPI_Comm_rank(host, &local);
+  MPI_Comm_free(&host);
   return NULL;
 }
 
@@ -229,6 +236,7 @@ static int l_world(lua_State *L) {
   e->allowed(L, "world");
   const char *why = start();
   if (why) return luaL_error(L, "gpureduce.mpi: %s", why);
+  e->placed(L, local);
   return e->push(L, &by_mpi, hold_world, NULL);
 }
 
