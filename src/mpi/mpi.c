@@ -143,7 +143,29 @@ static const gr_comm_table by_mpi = {GR_COMM_VERSION, gather,  gather_parts, exc
 
 /* A copy of MPI_COMM_WORLD, so that no message of the host's meets one of ours. */
 static MPI_Comm world = MPI_COMM_NULL;
+static int local;   /* this rank among those of its host */
 static pid_t began; /* the process that MPI was started in by this module; 0: the host has */
+
+/*
+** A rank whose program has ended answers those that still call: its card is like no other, so they fail, and their error
+** says why. Returns when the programs of all have ended.
+*/
+static void answer_others(void) {
+  const gr_card mine = {.what = UINT64_MAX, .all = -1};
+  char text[GR_CARD_TEXT] = "nothing more: its program has ended";
+  int size = 1, differ = world != MPI_COMM_NULL;
+  if (differ) MPI_Comm_size(world, &size);
+  gr_card *cards = malloc((size_t)size * sizeof *cards);
+  char *texts = malloc((size_t)size * sizeof text);
+  while (differ && cards && texts) {
+    differ = 0;
+    if (MPI_Allgather(&mine, sizeof mine, MPI_BYTE, cards, sizeof mine, MPI_BYTE, world) != MPI_SUCCESS) break;
+    for (int r = 0; r < size; r++) differ |= cards[r].what != mine.what;
+    if (differ) MPI_Allgather(text, sizeof text, MPI_BYTE, texts, sizeof text, MPI_BYTE, world);
+  }
+  free(cards);
+  free(texts);
+}
 
 /*
 ** As the process ends. One that fails (Lua's interpreter has written the error by now) ends all others, which would
@@ -154,6 +176,7 @@ static void at_exit(int status, void *unused) {
   (void)unused;
   if (getpid() != began || MPI_Finalized(&over) != MPI_SUCCESS || over) return;
   if (status == 0) {
+    answer_others();
     MPI_Finalize();
     return;
   }
@@ -177,7 +200,13 @@ static const char *start(void) {
     began = getpid();
     on_exit(at_exit, NULL);
   }
-  if (world == MPI_COMM_NULL && MPI_Comm_dup(MPI_COMM_WORLD, &world) != MPI_SUCCESS) return "MPI gave no communicator";
+  if (world != MPI_COMM_NULL) return NULL;
+  MPI_Comm host;
+  if (MPI_Comm_dup(MPI_COMM_WORLD, &world) != MPI_SUCCESS ||
+      MPI_Comm_split_type(world, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host) != MPI_SUCCESS)
+    return "MPI gave no communicator";
+  MPI_Comm_rank(host, &local);
+  MPI_Comm_free(&host);
   return NULL;
 }
 
@@ -194,15 +223,21 @@ static const gr_comm_exports *exports_of(lua_State *L) {
   return e;
 }
 
+static void *hold_world(void *unused, int *rank, int *size) {
+  communicator *h = hold(world);
+  (void)unused;
+  if (h) *rank = h->rank, *size = h->size;
+  return h;
+}
+
 /* mpi.world(): the communicator of all ranks; without mpirun there is one. */
 static int l_world(lua_State *L) {
   const gr_comm_exports *e = exports_of(L);
   e->allowed(L, "world");
   const char *why = start();
   if (why) return luaL_error(L, "gpureduce.mpi: %s", why);
-  communicator *h = hold(world);
-  if (!h) return luaL_error(L, "gpureduce.mpi: out of memory");
-  return e->push(L, &by_mpi, h, h->rank, h->size);
+  e->placed(L, local);
+  return e->push(L, &by_mpi, hold_world, NULL);
 }
 
 EXPORT int luaopen_gpureduce_mpi(lua_State *L);
