@@ -90,6 +90,7 @@ gpureduce_status gpureduce_close(gpureduce_context *context) {
   if (!context) return GPUREDUCE_OK;
   if (gr_capi_begin_with(&q, "close", context) && q.c->host->bytes != sizeof(gr_context))
     gr_capi_refuse(&q, GPUREDUCE_BAD, "the context is that of a Lua state, and closes with it");
+  if (q.status == GPUREDUCE_OK) gr_later_finish(q.c);
   gr_capi_end(&q);
   if (q.status != GPUREDUCE_OK) return q.status;
   gr_handle_remove(context);
@@ -136,6 +137,7 @@ gpureduce_status gpureduce_usage(gpureduce_context *context, gpureduce_counts *o
   gr_capi q;
   if (gr_capi_begin_with(&q, "usage", context) && gr_capi_sized(&q, out, sizeof *out, "gpureduce_counts")) {
     gr_dlpack_settle(q.c);
+    gr_later_sweep(q.c);
     const gr_pool_counts p = gr_pool_read();
     *out = (gpureduce_counts){.size = sizeof *out,
                               .arrays = q.c->storages,

@@ -5,7 +5,14 @@
 #ifndef GR_HANDLES_H
 #define GR_HANDLES_H
 
-typedef enum gr_handle { GR_HANDLE_NONE, GR_HANDLE_CONTEXT, GR_HANDLE_ARRAY, GR_HANDLE_PARCEL } gr_handle;
+typedef enum gr_handle {
+  GR_HANDLE_NONE,
+  GR_HANDLE_CONTEXT,
+  GR_HANDLE_ARRAY,
+  GR_HANDLE_PARCEL,
+  GR_HANDLE_OPERATOR,
+  GR_HANDLE_FUTURE
+} gr_handle;
 
 #ifdef GR_CHECKED
 void gr_handle_add(const void *, gr_handle);
