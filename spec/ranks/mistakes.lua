@@ -57,15 +57,20 @@ end)
 expect("gpureduce: elements of 0 or more expected, got -4", function()
   return gr.full(3, first and -4 or 1, "i32"):bincount(with)
 end)
-expect("bad argument #2 to 'sum' (option 'comm': is not served by rows, which lie whole on their ranks; by axis = 1 it "
-  .. "is)", function() return a:sum { comm = comm, rows = 2 } end)
-expect("bad argument #2 to 'sum' (option 'comm': is not served together with 'segments')", function()
-  return a:sum { comm = comm, segments = { 1, 11 } }
+expect("bad argument #2 to 'sum' (option 'comm': is not served together with 'rows': rows lie whole on their ranks, so "
+  .. "leave 'comm' out; with axis = 1 columns lie over all ranks)", function() return a:sum { comm = comm, rows = 2 } end)
+expect("bad argument #2 to 'sum' (option 'comm': is not served together with 'segments': segments lie whole on their "
+  .. "ranks, so leave 'comm' out)", function() return a:sum { comm = comm, segments = { 1, 11 } } end)
+expect("gpureduce: ranks must call the same: rank 0 calls sum of f32 with ddof 0, skipnan, rank 1 calls sum of f32",
+  function() return a:sum { comm = comm, skipnan = first } end)
+expect("gpureduce: option 'mask': no element is present: 'min' needs one", function()
+  return a:min { comm = comm, mask = gr.zeros(10, "u8") }
 end)
 expect("bad argument #2 to 'sum' (option 'comm': gpureduce.comm expected, got table)", function()
   return a:sum { comm = {} }
 end)
-expect("bad argument #3 to 'scan' (option 'comm': is not served together with 'rows')", function()
+expect("bad argument #3 to 'scan' (option 'comm': is not served together with 'rows': rows lie whole on their ranks, "
+  .. "so leave 'comm' out; with axis = 1 columns lie over all ranks)", function()
   return a:scan("sum", { comm = comm, rows = 2 })
 end)
 expect(("bad argument #3 to 'bcast' (rank 0 to %d expected, got 99)"):format(comm.size - 1), function()
@@ -97,9 +102,20 @@ local x, y = gr.many { { "sum", a, with }, { "max", a * (comm.rank + 1), with } 
 assert(x == 10 * comm.size and y == comm.size)
 assert(gr.async(gr.sum, a, with):get() == 10 * comm.size and a:sum({ comm = comm, async = true }):get() == x)
 assert(gr.fuse "x * x" { x = gr.full(10, 2) }:sum(with) == 40 * comm.size)
-local several, what = pcall(gr.many, { { "sum", a, with }, { first and "max" or "min", a, with } })
-assert(not several)
-assert(what:find("ranks must call the same: rank 0 calls gr.many of 2 from sum of f32 on", 1, true), what)
+
+-- All items at once on some ranks, one after the other on others: the words are the same.
+local list, more = { { "sum", a, with }, { "max", a, with } }, { "var", a, { comm = comm, ddof = 0 } }
+expect("gpureduce: ranks must call the same: rank 0 calls gr.many of sum of f32, max of f32, rank 1 calls gr.many of sum "
+  .. "of f32, min of f32", function() gr.many(first and list or { { "sum", a, with }, { "min", a, with } }) end)
+expect("gpureduce: ranks must call the same: rank 0 calls gr.many of sum of f32, max of f32, rank 1 calls var of f32 with "
+  .. "ddof 0", function() gr.many(first and list or { more }) end)
+expect("gpureduce: ranks must call the same: rank 0 calls var of f32 with ddof 0, rank 1 calls max of f32", function()
+  if first then gr.many { more, more } else a:max(with) end
+end)
+local long = {}
+for k = 1, 40 do long[k] = { k == 40 and (first and "min" or "max") or "sum", a, with } end
+local several, what = pcall(gr.many, long)
+assert(not several and what:find("sum of f32 and 32 more (digest ", 1, true) and #what < 400, what)
 gr.safe {}
 local ok, why = pcall(require "gpureduce.mpi".world)
 assert(not ok and why:find("'world' is refused: gr.safe allows no ranks", 1, true))

@@ -194,15 +194,20 @@ static const gr_comm_exports *exports_of(lua_State *L) {
   return e;
 }
 
+static void *hold_world(void *unused, int *rank, int *size) {
+  communicator *h = hold(world);
+  (void)unused;
+  if (h) *rank = h->rank, *size = h->size;
+  return h;
+}
+
 /* mpi.world(): the communicator of all ranks; without mpirun there is one. */
 static int l_world(lua_State *L) {
   const gr_comm_exports *e = exports_of(L);
   e->allowed(L, "world");
   const char *why = start();
   if (why) return luaL_error(L, "gpureduce.mpi: %s", why);
-  communicator *h = hold(world);
-  if (!h) return luaL_error(L, "gpureduce.mpi: out of memory");
-  return e->push(L, &by_mpi, h, h->rank, h->size);
+  return e->push(L, &by_mpi, hold_world, NULL);
 }
 
 EXPORT int luaopen_gpureduce_mpi(lua_State *L);

@@ -28,7 +28,8 @@ static int kept(int64_t failed) { return failed == GR_STOPPED || failed == GR_SY
 static gr_status fail_alike(gr_context *c, const char *what, gr_status mine) {
   gr_comm *comm = c->comm;
   char own[GR_CARD_TEXT] = "";
-  snprintf(own, sizeof own, "%.*s", GR_CARD_TEXT - 1, mine == GR_OK ? what : c->error);
+  const char *words = mine == GR_OK ? what : mine == GR_RELEASED ? "array has been released" : c->error;
+  snprintf(own, sizeof own, "%.*s", GR_CARD_TEXT - 1, words);
   gr_status status = gr_ranks_moved(c, comm->table->gather(comm->handle, own, comm->texts, sizeof own));
   if (status != GR_OK) return status;
   for (int r = 0; r < comm->size; r++) comm->texts[(r + 1) * GR_CARD_TEXT - 1] = 0;

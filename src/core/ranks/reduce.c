@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include "kernels/numerics/digest.h"
 #include "src/core/dtype.h"
 #include "src/core/operation.h"
@@ -177,7 +178,8 @@ static gr_status lay_out(numbers *t, char *block, int64_t *bytes) {
   plan p;
   for (int k = 0; k < t->count; k++) {
     const gr_reduce_job *job = enter(t, k, &f, &p);
-    gr_status status = check_length(t->c, job, gr_ranks_all(t->c));
+    /* What is not divided is so by whoever asked for it. */
+    gr_status status = job->ddof == GR_UNDIVIDED ? GR_OK : check_length(t->c, job, gr_ranks_all(t->c));
     if (status != GR_OK) return status;
     t->items[k].n = gr_ranks_all(t->c);
     for (int r = 0; block && r < comm->size; r++)
@@ -265,16 +267,28 @@ static gr_status exchange_numbers(numbers *t) {
   return status;
 }
 
-gr_status gr_ranks_numbers(gr_context *c, gr_ranks_item *items, int count, gr_status mine) {
-  gr_comm *comm = c->comm;
+/* All items by name, or the first of them, and a digest of all: two such texts fit into one error. */
+static void describe_all(const gr_ranks_item *items, int count, char text[GR_CARD_TEXT]) {
+  const size_t most = 150;
   uint64_t sum[2] = {0, 0};
-  char text[GR_CARD_TEXT], one[GR_CARD_TEXT];
+  char one[GR_CARD_TEXT];
+  size_t at = (size_t)snprintf(text, GR_CARD_TEXT, "gr.many of");
+  int named = 0;
   for (int k = 0; k < count; k++) {
     describe(&items[k].job, one, sizeof one);
     for (int j = 0; one[j]; j++) gr_digest_add(sum, (unsigned char)one[j], (uint64_t)k << 32 | (uint64_t)j);
+    if (named < k || at + strlen(one) > most - 40) continue;
+    at += (size_t)snprintf(text + at, GR_CARD_TEXT - at, "%s %s", k ? "," : "", one);
+    named++;
   }
-  describe(&items[0].job, one, sizeof one);
-  snprintf(text, sizeof text, "gr.many of %d from %.100s on (digest %016llx)", count, one, (unsigned long long)sum[0]);
+  if (named < count)
+    snprintf(text + at, GR_CARD_TEXT - at, " and %d more (digest %016llx)", count - named, (unsigned long long)sum[0]);
+}
+
+gr_status gr_ranks_numbers(gr_context *c, gr_ranks_item *items, int count, gr_status mine) {
+  gr_comm *comm = c->comm;
+  char text[GR_CARD_TEXT];
+  describe_all(items, count, text);
   gr_status status = gr_ranks_meet(c, text, 0, 0, mine);
   if (status != GR_OK) return status;
   int64_t *elements = malloc(((size_t)comm->size + 1) * (size_t)count * sizeof *elements);
