@@ -58,6 +58,7 @@ typedef struct gr_queue {
   gr_stats stats;
   int lost;             /* the device is unusable for the rest of the process */
   size_t pinned;        /* bytes of page-locked host memory that it holds */
+  size_t scratch;       /* bytes of the device's memory that its kernels work in */
   struct gr_stop *stop; /* asked by long work whether it is to stop; NULL: never */
   /* The backend's; NULL also where calls are traced, which small ones would not be otherwise. */
   gr_status (*small)(struct gr_queue *, gr_op, gr_dtype, const void *a, const void *b, int64_t n, gr_value *);
