@@ -1,6 +1,6 @@
 /*
-** Random calls of the C API beside a model (model.h, lazy.h), with all the mistakes that a host can make: capi_fuzz DEVICE
-** CALLS SEED. Handles are passed after their end, from other contexts, NULL and wild; structs have wrong sizes,
+** Random calls of the C API beside a model (model.h, lazy.h), with all the mistakes that a host can make: capi_fuzz
+** DEVICE CALLS SEED. Handles are passed after their end, from other contexts, NULL and wild; structs have wrong sizes,
 ** enumerations and numbers wrong values. Every call must answer what the model says, or refuse with a text. Only a
 ** checked build knows handles that are gone: make fuzz-capi.
 */

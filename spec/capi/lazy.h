@@ -234,13 +234,14 @@ static void call_more(const handle *h) {
                                   .skipnan = one_in(3)};
   const gpureduce_binning b = {.size = sizeof b, .bins = 1 + (int64_t)chance(40), .max = one_in(2) ? 3 : 0,
                                .skipnan = one_in(3), .modulo = one_in(4), .mask = one_in(6) ? h->a : NULL};
+  const gpureduce_array *maybe = one_in(3) ? h->a : NULL;
   uint64_t digest[2];
   gpureduce_status status = GPUREDUCE_OK;
   switch (chance(8)) {
     case 0: status = gpureduce_histogram_each(h->a, &b, &rows, &out[0], &out[1], &out[2]); break;
-    case 1: status = gpureduce_histogram2d(h->a, h->a, &b, &b, one_in(3) ? h->a : NULL, &out[0], &out[1], &out[2]); break;
+    case 1: status = gpureduce_histogram2d(h->a, h->a, &b, &b, maybe, &out[0], &out[1], &out[2]); break;
     case 2: status = gpureduce_quantiles_each(h->a, shares, 3, one_in(3) ? "nearest" : NULL, &rows, &out[0]); break;
-    case 3: status = gpureduce_choice(h->a, (int64_t)chance(20), one_in(2), one_in(3) ? h->a : NULL, 1, 2, &out[0]); break;
+    case 3: status = gpureduce_choice(h->a, (int64_t)chance(20), one_in(2), maybe, 1, 2, &out[0]); break;
     case 4: status = gpureduce_digest(h->a, digest); break;
     case 5: status = gpureduce_histogram(h->a, &b, &out[0], &out[1]); break;
     case 6: status = gpureduce_operator_reduce_each(operator_of(h->owner), h->a, &rows, out); break;
