@@ -129,14 +129,18 @@ gpureduce_status gpureduce_matrix(const gpureduce_array *a, int64_t rows, gpured
 
 gpureduce_status gpureduce_drop(gpureduce_array *a) {
   gr_capi q = {.name = "drop"};
+  int moved = 0;
   if (!a) return GPUREDUCE_OK;
+  gr_handle_hold();
   if (!gr_handle_known(a, GR_HANDLE_ARRAY) ||
       (a->array.stamp != (gr_stamp(&a->array) ^ 1) && a->array.stamp != gr_stamp(&a->array)))
     gr_capi_refuse(&q, GPUREDUCE_UNKNOWN, "the array is no array that is alive");
   else if (a->array.stamp == gr_stamp(&a->array))
     gr_capi_refuse(&q, GPUREDUCE_BAD, "the array is borrowed from a Lua state, which drops it");
-  else if (gr_array_released(&a->array)) gr_capi_forget(a); /* it has moved */
-  else if (gr_capi_begin_lazy(&q, "drop", a)) {
+  else if ((moved = gr_array_released(&a->array)) != 0) gr_handle_remove(a);
+  gr_handle_let_go();
+  if (moved) gr_capi_forget(a);
+  else if (q.status == GPUREDUCE_OK && gr_capi_begin_lazy(&q, "drop", a)) {
     gr_context *c = q.c;
     c->refs++; /* until the call has ended */
     gr_capi_forget(a);

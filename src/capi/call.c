@@ -88,9 +88,12 @@ int gr_capi_enter(gr_capi *q, gr_context *c) {
 int gr_capi_begin_with(gr_capi *q, const char *name, gpureduce_context *context) {
   *q = (gr_capi){.name = name};
   if (!gr_capi_needs(q, context, "the context")) return 0;
-  if (!gr_handle_known(context, GR_HANDLE_CONTEXT))
-    return gr_capi_refuse(q, GPUREDUCE_UNKNOWN, "there is no such context");
-  return gr_capi_enter(q, (gr_context *)(void *)context);
+  gr_handle_hold();
+  const int entered = gr_handle_known(context, GR_HANDLE_CONTEXT)
+                          ? gr_capi_enter(q, (gr_context *)(void *)context)
+                          : gr_capi_refuse(q, GPUREDUCE_UNKNOWN, "there is no such context");
+  gr_handle_let_go();
+  return entered;
 }
 
 /* The handle is one of ours, and has elements. */
@@ -113,7 +116,10 @@ static int check_array(gr_capi *q, const gpureduce_array *a, const char *what) {
 
 int gr_capi_begin_lazy(gr_capi *q, const char *name, const gpureduce_array *a) {
   *q = (gr_capi){.name = name};
-  if (!check(q, a, "the array") || !gr_capi_enter(q, a->array.storage->context)) return 0;
+  gr_handle_hold();
+  const int entered = check(q, a, "the array") && gr_capi_enter(q, a->array.storage->context);
+  gr_handle_let_go();
+  if (!entered) return 0;
   if (!gr_capi_expression(a)) q->arrays[q->count++] = &a->array;
   return 1;
 }
@@ -135,9 +141,11 @@ gpureduce_status gr_capi_end(gr_capi *q) {
 /* ---- what with ---- */
 
 int gr_capi_takes_lazy(gr_capi *q, const gpureduce_array *a, const char *what) {
-  if (!check(q, a, what)) return 0;
-  if (a->array.storage->context != q->c)
-    return gr_capi_refuse(q, GPUREDUCE_FOREIGN, "%s belongs to another context: a parcel moves it", what);
+  gr_handle_hold();
+  if (check(q, a, what) && a->array.storage->context != q->c)
+    gr_capi_refuse(q, GPUREDUCE_FOREIGN, "%s belongs to another context: a parcel moves it", what);
+  gr_handle_let_go();
+  if (q->status != GPUREDUCE_OK) return 0;
   if (q->count < GR_CAPI_ARRAYS && !gr_capi_expression(a)) q->arrays[q->count++] = &a->array;
   return 1;
 }

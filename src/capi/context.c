@@ -91,9 +91,9 @@ gpureduce_status gpureduce_close(gpureduce_context *context) {
   if (gr_capi_begin_with(&q, "close", context) && q.c->host->bytes != sizeof(gr_context))
     gr_capi_refuse(&q, GPUREDUCE_BAD, "the context is that of a Lua state, and closes with it");
   if (q.status == GPUREDUCE_OK) gr_later_finish(q.c);
+  if (q.status == GPUREDUCE_OK) gr_handle_remove(context);
   gr_capi_end(&q);
   if (q.status != GPUREDUCE_OK) return q.status;
-  gr_handle_remove(context);
   gr_dlpack_leave(q.c);
   return GPUREDUCE_OK;
 }
@@ -127,10 +127,12 @@ gpureduce_status gpureduce_limit(gpureduce_context *context, uint64_t bytes, int
 gpureduce_status gpureduce_stop(gpureduce_context *context, int raised) {
   gr_capi q = {.name = "stop"};
   if (!gr_capi_needs(&q, context, "the context")) return q.status;
-  if (!gr_handle_known(context, GR_HANDLE_CONTEXT))
-    return gr_capi_fail(GPUREDUCE_UNKNOWN, "stop: there is no such context");
-  atomic_store(&((gr_context *)(void *)context)->stop.raised, raised != 0);
-  return GPUREDUCE_OK;
+  gr_handle_hold();
+  if (gr_handle_known(context, GR_HANDLE_CONTEXT))
+    atomic_store(&((gr_context *)(void *)context)->stop.raised, raised != 0);
+  else gr_capi_refuse(&q, GPUREDUCE_UNKNOWN, "there is no such context");
+  gr_handle_let_go();
+  return q.status;
 }
 
 gpureduce_status gpureduce_usage(gpureduce_context *context, gpureduce_counts *out) {

@@ -212,17 +212,20 @@ gpureduce_status gpureduce_start(const gpureduce_item *given, int count, gpuredu
   return gr_capi_end(&q);
 }
 
-static int check_future(gr_capi *q, const gpureduce_future *f) {
+/* The call enters the future's context. */
+static int begin_with(gr_capi *q, const gpureduce_future *f) {
   if (!gr_capi_needs(q, f, "the future")) return 0;
-  if (gr_handle_known(f, GR_HANDLE_FUTURE)) return 1;
-  return gr_capi_refuse(q, GPUREDUCE_UNKNOWN, "there is no such future");
+  gr_handle_hold();
+  const int entered = gr_handle_known(f, GR_HANDLE_FUTURE)
+                          ? gr_capi_enter(q, f->c)
+                          : gr_capi_refuse(q, GPUREDUCE_UNKNOWN, "there is no such future");
+  gr_handle_let_go();
+  return entered;
 }
 
 gpureduce_status gpureduce_results(gpureduce_future *f, double seconds, int *done, gpureduce_number *out) {
   gr_capi q = {.name = "results"};
-  if (!check_future(&q, f) || !gr_capi_enter(&q, f->c) || !gr_capi_needs(&q, done, "done") ||
-      !gr_capi_needs(&q, out, "out"))
-    return gr_capi_end(&q);
+  if (!begin_with(&q, f) || !gr_capi_needs(&q, done, "done") || !gr_capi_needs(&q, out, "out")) return gr_capi_end(&q);
   if (seconds != seconds) {
     gr_capi_refuse(&q, GPUREDUCE_BAD, "seconds: a number expected, got NaN");
     return gr_capi_end(&q);
@@ -239,7 +242,7 @@ gpureduce_status gpureduce_results(gpureduce_future *f, double seconds, int *don
 gpureduce_status gpureduce_future_drop(gpureduce_future *f) {
   gr_capi q = {.name = "future_drop"};
   if (!f) return GPUREDUCE_OK;
-  if (!check_future(&q, f) || !gr_capi_enter(&q, f->c)) return gr_capi_end(&q);
+  if (!begin_with(&q, f)) return gr_capi_end(&q);
   gr_context *c = q.c;
   c->refs++; /* until the call has ended */
   gr_handle_remove(f);

@@ -74,16 +74,21 @@ gpureduce_status gpureduce_operator_make(gpureduce_context *context, const gpure
   return gr_capi_end(&q);
 }
 
-static int check_operator(gr_capi *q, const gpureduce_operator *o) {
+/* The operator of a call that has entered the context `in`; NULL: enter that of the operator. */
+static int take_operator(gr_capi *q, const gpureduce_operator *o, const gr_context *in) {
   if (!gr_capi_needs(q, o, "the operator")) return 0;
-  if (gr_handle_known(o, GR_HANDLE_OPERATOR)) return 1;
-  return gr_capi_refuse(q, GPUREDUCE_UNKNOWN, "there is no such operator");
+  gr_handle_hold();
+  if (!gr_handle_known(o, GR_HANDLE_OPERATOR)) gr_capi_refuse(q, GPUREDUCE_UNKNOWN, "there is no such operator");
+  else if (!in) gr_capi_enter(q, o->c);
+  else if (o->c != in) gr_capi_refuse(q, GPUREDUCE_FOREIGN, "the operator belongs to another context");
+  gr_handle_let_go();
+  return q->status == GPUREDUCE_OK;
 }
 
 gpureduce_status gpureduce_operator_drop(gpureduce_operator *o) {
   gr_capi q = {.name = "operator_drop"};
   if (!o) return GPUREDUCE_OK;
-  if (!check_operator(&q, o) || !gr_capi_enter(&q, o->c)) return gr_capi_end(&q);
+  if (!take_operator(&q, o, NULL)) return gr_capi_end(&q);
   gr_handle_remove(o);
   gr_context *c = o->c;
   free(o->u);
@@ -97,8 +102,7 @@ gpureduce_status gpureduce_operator_drop(gpureduce_operator *o) {
 
 /* The operator and its operand, which are of one context; the operator is made for elements of that dtype. */
 static int begin(gr_capi *q, const char *name, gpureduce_operator *o, const gpureduce_array *a, gr_reduced *of) {
-  if (!gr_capi_begin_lazy(q, name, a) || !check_operator(q, o)) return 0;
-  if (o->c != q->c) return gr_capi_refuse(q, GPUREDUCE_FOREIGN, "the operator belongs to another context");
+  if (!gr_capi_begin_lazy(q, name, a) || !take_operator(q, o, q->c)) return 0;
   *of = gr_capi_operand(q, a);
   if (of->a) GR_CAPI_TRY(q, gr_custom_make(q->c, o->u, of->a->dtype));
   return q->status == GPUREDUCE_OK;
