@@ -116,6 +116,8 @@ typedef struct gpureduce_config {
   gpureduce_device_alloc *device_alloc;
   gpureduce_device_free *device_free;
   void *alloc_user;
+  /* since 1.1: */
+  const volatile int32_t *stop; /* a flag of the host's own, which lives as long as the context; or NULL */
 } gpureduce_config;
 
 /* What a context has, and what the process has (of all contexts). */
@@ -298,8 +300,8 @@ gpureduce_status gpureduce_device(gpureduce_context *context, const char **out);
 gpureduce_status gpureduce_limit(gpureduce_context *context, uint64_t bytes, int64_t elements, double seconds);
 
 /*
-** The stop flag. Any thread may set it while the context is alive, also during a call. raised: 1: long calls end
-** with STOPPED until it is 0 again.
+** The stop flag. Any thread may set it while the context is alive, also during a call. A flag that the host has
+** already may be given in the config. raised: 1: long calls end with STOPPED until it is 0 again.
 */
 gpureduce_status gpureduce_stop(gpureduce_context *context, int raised);
 

@@ -40,7 +40,8 @@ fuzz-asan:
 	LUA_CPATH="$(CURDIR)/build/asan/$(lua_name)/?.so;;" LD_PRELOAD=$$($(CC) -print-file-name=libasan.so) $(fuzz_run)
 
 # Random calls of the C API beside a model, with handles that are gone and all other mistakes, in a checked build:
-# make fuzz-capi CAPI_CALLS=100000 SEED=1; then as many by each of three threads that share handles; and the same under AddressSanitizer and UBSan.
+# make fuzz-capi CAPI_CALLS=100000 SEED=1; then as many by each of three threads that share handles; and the same under
+# AddressSanitizer and UBSan.
 CAPI_CALLS = 100000
 capi_fuzz = $(for_lua)/capi_fuzz
 capi_race = $(for_lua)/capi_race

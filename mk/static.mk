@@ -45,7 +45,7 @@ $(for_lua)/host_module: examples/embed/host.c $(module) include/gpureduce.h
 	$(call step,$<) $(CC) $(host_flags) -std=c11 -DLOADS_MODULE $(LDFLAGS) -Wl,-E $< -o $@ $(lua_library) -lm -ldl
 hosts = $(addprefix $(for_lua)/,host_c host_cpp host_module)
 # Helpers of theirs that one of them leaves out are no mistake.
-capi_tests = $(addprefix $(for_lua)/capi_,calls formulas states hooks misuse race)
+capi_tests = $(addprefix $(for_lua)/capi_,calls formulas same states hooks misuse race)
 $(capi_tests) $(for_lua)/capi_fuzz: $(for_lua)/capi_%: spec/capi/%.c $(wildcard spec/capi/*.h) $(library) \
     include/gpureduce.h
 	$(call step,$<) $(CC) $(host_flags) -std=c11 -D_DEFAULT_SOURCE -Wno-unused-function $(checked) $(LDFLAGS) $< \

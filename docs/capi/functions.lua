@@ -43,7 +43,8 @@ return {
           "of one call on the CPU; 0: any" } },
         "Other limits from now on. gr.safe can lower them, and does not raise them." },
       { "stop", "gpureduce_status", { ctx, { "int", "raised", "1: long calls end with STOPPED until it is 0 again" } },
-        "The stop flag. Any thread may set it while the context is alive, also during a call." },
+        "The stop flag. Any thread may set it while the context is alive, also during a call. A flag that the host has "
+          .. "already may be given in the config." },
       { "usage", "gpureduce_status", { ctx, { "gpureduce_counts *", "out", "its size is set by the caller" } },
         "How much memory, and what was done." },
       { "wait", "gpureduce_status", { ctx }, "Until all work of the context is done." },

@@ -104,6 +104,8 @@ typedef struct gpureduce_config {
   gpureduce_device_alloc *device_alloc;
   gpureduce_device_free *device_free;
   void *alloc_user;
+  /* since 1.1: */
+  const volatile int32_t *stop; /* a flag of the host's own, which lives as long as the context; or NULL */
 } gpureduce_config;]],
   },
   {

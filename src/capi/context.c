@@ -28,10 +28,15 @@ static int check_limits(gr_capi *q, int64_t elements, double seconds) {
   return 1;
 }
 
-gpureduce_status gr_capi_check_config(const gpureduce_config *config) {
+/* Members that came later are 0 in what a host with an earlier header gives. */
+static int read_config(gr_capi *q, const gpureduce_config *given, gpureduce_config *own) {
+  return gr_capi_grown(q, given, GR_CAPI_FIRST(gpureduce_config, alloc_user), own, sizeof *own, "config");
+}
+
+gpureduce_status gr_capi_check_config(const gpureduce_config *given) {
   gr_capi q = {.name = "config"};
-  if (!gr_capi_sized(&q, config, sizeof *config, "config") || !check_limits(&q, config->elements, config->seconds))
-    return q.status;
+  gpureduce_config own, *config = &own;
+  if (!read_config(&q, given, config) || !check_limits(&q, config->elements, config->seconds)) return q.status;
   gr_context unused;
   if (config->device && (strlen(config->device) >= sizeof unused.wish || !*config->device))
     gr_capi_refuse(&q, GPUREDUCE_BAD, "device: a name such as 'cpu' or 'cuda:0' expected, got '%.40s'", config->device);
@@ -51,7 +56,11 @@ gpureduce_status gr_capi_check_config(const gpureduce_config *config) {
   return q.status;
 }
 
-void gr_capi_configure(gr_context *c, const gpureduce_config *config) {
+void gr_capi_configure(gr_context *c, const gpureduce_config *given) {
+  gr_capi q = {.name = "config"};
+  gpureduce_config own, *config = &own;
+  if (!read_config(&q, given, config)) return; /* it has been checked */
+  c->stop.flag = (const _Atomic int32_t *)(uintptr_t)config->stop;
   if (config->device) snprintf(c->wish, sizeof c->wish, "%s", config->device);
   c->stream = config->stream;
   c->log = (gr_journal){config->log, config->log_user};
@@ -90,8 +99,11 @@ gpureduce_status gpureduce_close(gpureduce_context *context) {
   if (!context) return GPUREDUCE_OK;
   if (gr_capi_begin_with(&q, "close", context) && q.c->host->bytes != sizeof(gr_context))
     gr_capi_refuse(&q, GPUREDUCE_BAD, "the context is that of a Lua state, and closes with it");
-  if (q.status == GPUREDUCE_OK) gr_later_finish(q.c);
-  if (q.status == GPUREDUCE_OK) gr_handle_remove(context);
+  if (q.status == GPUREDUCE_OK) {
+    gr_later_finish(q.c);
+    q.c->stop.flag = NULL;
+    gr_handle_remove(context);
+  }
   gr_capi_end(&q);
   if (q.status != GPUREDUCE_OK) return q.status;
   gr_dlpack_leave(q.c);
