@@ -567,8 +567,8 @@ gpureduce_status gpureduce_reduce_many(const gpureduce_item *items, int count, g
 
 /*
 ** The same for later: it returns at once, also where the CPU does the work. Results are those of the data at this
-** call: writing to an array waits for what reads it. Memory that was wrapped is to be left alone until then. items:
-** as above. out: to be dropped.
+** call: writing to an array waits for what reads it. Memory that was wrapped is to be left alone until then. What
+** has not ended when its Lua state closes is STOPPED. items: as above. out: to be dropped.
 */
 gpureduce_status gpureduce_start(const gpureduce_item *items, int count, gpureduce_future **out);
 

@@ -241,7 +241,7 @@ arrays, which eval makes. An expression keeps its arrays' elements; what is writ
         { "gpureduce_future **", "out", "to be dropped" } },
         "The same for later: it returns at once, also where the CPU does the work. Results are those of the data at "
           .. "this call: writing to an array waits for what reads it. Memory that was wrapped is to be left alone "
-          .. "until then." },
+          .. "until then. What has not ended when its Lua state closes is STOPPED." },
       { "results", "gpureduce_status", { { "gpureduce_future *", "future", "" },
         { "double", "seconds", "to wait; 0: only look; below 0: until they are there" },
         { "int *", "done", "1: out is filled" }, { "gpureduce_number *", "out", "as above" } },

@@ -247,8 +247,8 @@ gpureduce_status gpureduce_future_drop(gpureduce_future *f) {
   c->refs++; /* until the call has ended */
   gr_handle_remove(f);
   drop_future(f);
-  /* Without Lua there may be no later call that finds what has been called off, and lets go of its arrays. */
-  if (c->host->bytes == sizeof *c) gr_later_finish(c);
+  /* Without a Lua state there may be no later call that finds what has been called off, and lets go of its arrays. */
+  if (!c->stop.sign) gr_later_finish(c);
   gr_capi_end(&q);
   gr_context_drop(c);
   return GPUREDUCE_OK;
