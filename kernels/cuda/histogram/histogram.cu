@@ -254,7 +254,8 @@ void gr_cuda_explain_histogram(const gr_histogram_job *job, const gr_cuda_chip *
         : p.args.parts > 1 ? "bins in parts, each in the shared memory of blocks of its own"
                            : "counters in shared memory",
         rows ? "a second kernel adds up the rows of the blocks" : p.blocks > 1 ? "atomic additions" : NULL, NULL,
-        (rows ? 2 : 1) + (p.args.cleared ? 1 : 0), p.blocks, p.threads, (int64_t)p.shared, (int64_t)(GR_COUNTER_BYTES + rows)};
+        1 + (rows != 0) + (p.args.cleared != 0), p.blocks, p.threads, (int64_t)p.shared,
+        (int64_t)(GR_COUNTER_BYTES + rows)};
 }
 
 int gr_cuda_histogram(const gr_histogram_job *job, const gr_cuda_run *run) {

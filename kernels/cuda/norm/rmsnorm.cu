@@ -1,10 +1,10 @@
 /*
 ** RMSNorm: x / sqrt(mean(x^2) + eps) * w, row by row. Rows are read once and wait in shared memory while their sum of
 ** squares folds along the tree: several of up to 2 KB to a warp, longer ones a warp to a leaf and up to 64 KB to a
-** block; of still longer ones several blocks have a piece each and wait for each other's sums, or, of many, blocks stay
-** and pass one after the other through a ring. Rows that are not of whole aligned words go the same ways, but for the
-** ring, by a kernel of their own (loose). What is strided takes two launches: the sums of squares by the reduction, then
-** the scaling.
+** block; of still longer ones several blocks have a piece each and wait for each other's sums, or, of many, blocks
+** stay and pass one after the other through a ring. Rows that are not of whole aligned words go the same ways, but for
+** the ring, by a kernel of their own (loose). What is strided takes two launches: the sums of squares by the
+** reduction, then the scaling.
 */
 #include "kernels/cuda/norm/rmsnorm_loose.cuh"
 #include "kernels/cuda/norm/rmsnorm_ring.cuh"
@@ -190,7 +190,8 @@ static rms_plan plan_of(const gr_rmsnorm_job *job, const gr_cuda_chip *chip) {
   p.warps = leaves <= most ? (int)leaves : most / Tuning::pieces_waiting_share;
   p.pieces = (int)((leaves + p.warps - 1) / p.warps);
   if (job->count > INT32_MAX / p.pieces) return {};
-  if (p.pieces > 1 && size >= Tuning::ring_least_size && !p.loose) p.ring = ring_of(job->count, leaves, (int)leaf, chip);
+  if (p.pieces > 1 && size >= Tuning::ring_least_size && !p.loose)
+    p.ring = ring_of(job->count, leaves, (int)leaf, chip);
   return p;
 }
 

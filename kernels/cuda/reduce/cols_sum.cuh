@@ -2,10 +2,12 @@
 ** Sums of columns, and columns by one vector (y = A^T b): straight from memory, 16 warps a multiprocessor (or 20) with
 ** 4 KB in flight each. A warp reads 32 words of 16 bytes: words of columns side by side (words_log2) of as many rows
 ** as fit; rows of half a word, of 16-bit elements, go two to a word (two_a_word), and then "row" below means such a
-** pair. A thread takes 8 words in a flight, which are elements of one lane of the tree, or, of columns of less than a
-** leaf, all of up to 8 lanes. A lane's number, from its highest bit on: which of a thread's turns, which of the rows
-** side by side, which of the warps and of the blocks that share a leaf. So turns fold first, by a stack, then the
-** warp, the block, the leaves of a block, and the nodes of blocks as gr_combine_nodes does.
+** pair. Where rows do not begin at whole words (unaligned), the words that hold them are read, and a lane gets what it
+** lacks from the next one; the last one of a strip has no columns of its own. A thread takes 8 words in a flight,
+** which are elements of one lane of the tree, or, of columns of less than a leaf, all of up to 8 lanes. A lane's
+** number, from its highest bit on: which of a thread's turns, which of the rows side by side, which of the warps and
+** of the blocks that share a leaf. So turns fold first, by a stack, then the warp, the block, the leaves of a block,
+** and the nodes of blocks as gr_combine_nodes does.
 */
 #ifndef GR_CUDA_REDUCE_COLS_SUM_CUH
 #define GR_CUDA_REDUCE_COLS_SUM_CUH
