@@ -319,6 +319,7 @@ __global__ void __launch_bounds__(gr_bins<wide, dot>::threads, gr_bins<wide, dot
   };
 
   int64_t tile = (int64_t)flight * B::threads, whole = words / tile;
+  if (4 * whole <= 3 * blocks) whole = 0; /* rather a word for each thread than nothing for some blocks */
 #pragma unroll 1
   for (int64_t t = block; t < whole; t += blocks) {
     uint4 wx[flight], wy[flight];
@@ -400,8 +401,9 @@ static cudaError_t gr_launch_bins(gr_exact_args &q, const gr_cuda_run *run) {
   const void *kernel = (const void *)gr_exact_sum<wide, half, dot, columns>;
   size_t bytes = gr_shelf<wide, dot, columns>::bytes;
   void *args[] = {&q};
-  int64_t each = gr_exact_tuning::block_bytes;
-  int64_t threads = (q.job.n * (wide ? 8 : 4) + each - 1) / each, blocks = (threads + B::threads - 1) / B::threads;
+  int64_t all = q.job.n * (wide ? 8 : 4), least = 16 * B::threads, each = gr_exact_tuning::block_bytes * B::threads;
+  if (all > each && all <= least * run->chip->sms) each = least;
+  int64_t blocks = (all + each - 1) / each;
   cudaError_t e = cudaSuccess;
   if (bytes > 47 << 10) e = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
   if (e != cudaSuccess) return e;
