@@ -63,7 +63,6 @@ static const gr_cuda_span gr_anything = {NULL, (const char *)UINTPTR_MAX};
 #define GR_PARTIAL_BYTES 24576 /* after the counters: gr_publish_partial */
 typedef struct gr_cuda_run {
   void *stream; /* cudaStream_t */
-  const gr_cuda_formula *formula; /* of a reduction: where its elements come from; NULL: from the job's vectors */
   const gr_cuda_chip *chip;
   gr_cuda_scratch *scratch;
   uint64_t epoch; /* different at every launch on this scratch, never 0 */
@@ -72,6 +71,7 @@ typedef struct gr_cuda_run {
   gr_cuda_span running, *written;
   struct gr_mailbox_shape *mailbox; /* with done, of a reduction */
   struct gr_cuda_batch *batch; /* if not NULL, a reduction goes there (batch.h) */
+  const gr_cuda_formula *formula; /* of a reduction: where its elements come from; NULL: from the job's vectors */
 } gr_cuda_run;
 
 #define GR_ARRAYS 8 /* of one gr_cuda_reduce_arrays at most */

@@ -59,7 +59,7 @@ const Row rows[] = {
     {GR_KERNEL_rows_by_element, "other rows up to 4 KB, not far apart", accepts_rows_by_element, plan_rows_by_element},
     {GR_KERNEL_cols_few_rows, "columns of up to 8 rows, added up or by one vector", accepts_cols_few_rows,
      plan_cols_few_rows},
-    {GR_KERNEL_cols_sum, "aligned columns, added up or by one vector", accepts_cols_sum, plan_cols_sum},
+    {GR_KERNEL_cols_sum, "aligned columns, and wide ones, added up or by one vector", accepts_cols_sum, plan_cols_sum},
     {GR_KERNEL_cols_variance_ring, "variances of large aligned columns, from Hopper on", accepts_cols_variance_ring,
      plan_cols_variance_ring},
     {GR_KERNEL_cols_ordered, "other columns, where the order within a leaf matters", accepts_cols_ordered,

@@ -108,7 +108,9 @@ void plan_leaves(Plan &p, const gr_reduce_tuning &t, const gr_cuda_chip &chip) {
     if (wanted > warps) { /* several blocks to a vector: one wave of them, if their parts are alike */
       int64_t all = ceil_div(leaves * j.count, warps * slots_of(p, t, sms));
       passes = clamp(power_of_two(all), 1, power_of_two(ceil_div(leaves, warps)));
-      while (passes > 1 && ceil_div(leaves, warps * passes) * warps * passes * 8 > leaves * 9) passes /= 2;
+      auto alike = [&] { return ceil_div(leaves, warps * passes) * warps * passes * 8 <= leaves * 9; };
+      while (passes > 1 && !alike()) passes /= 2;
+      if (!alike() && leaves <= gr_leaves_warps) warps = power_of_two(leaves); /* never: one block then */
     }
   }
   passes = clamp(passes, 1, t.leaves.most_passes);
