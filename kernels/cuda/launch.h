@@ -36,6 +36,7 @@ typedef struct gr_cuda_formula {
   void *function, *compiled; /* the driver's function; whose it is */
   int resident;              /* blocks of 256 threads that a multiprocessor holds */
   int fields;                /* of its state, if that is not the job's reducer's; else 0 */
+  int alone;                 /* states are merged by it alone, not by the host */
   int count;
   const uint64_t *words;
   int (*launch)(void *function, unsigned blocks, unsigned threads, void *stream, void *arguments);

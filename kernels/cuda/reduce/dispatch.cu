@@ -23,7 +23,8 @@ namespace {
 */
 void plan_combine(Plan &p, const gr_reduce_tuning &t, const gr_cuda_chip &chip) {
   int64_t nodes = p.args.nodes, count = p.args.job.count, blocks = nodes * ceil_div(count, p.per_block);
-  bool few = count <= chip.sms && nodes <= 2 * p.launch.threads && p.launch.threads <= 256;
+  bool alone = p.launch.formula && p.launch.formula->alone;
+  bool few = !alone && count <= chip.sms && nodes <= 2 * p.launch.threads && p.launch.threads <= 256;
   if (p.to_host) {
     if (p.args.combine != GR_COMBINE_LEAVES_ON_HOST && nodes > 1 && nodes <= most_mailed(p, 2 * GR_MAILBOX_STATES))
       p.args.combine = GR_COMBINE_NODES_ON_HOST;
@@ -107,7 +108,7 @@ Plan plan(const gr_reduce_job &job, const gr_cuda_chip &chip, bool apart, bool i
   p.args.leaves = clamp(ceil_div(job.n, GR_LEAF(size)), 1, INT64_MAX);
   p.args.flat = job.count == 1 && !job.offsets;
   p.args.inputs_stable = inputs_stable;
-  p.to_host = to_host;
+  p.to_host = to_host && !(formula && formula->alone);
   p.args.strided = p.args.job.a.stride != size || p.args.job.b.stride != size;
   p.many = job.n > 0 && job.count > 1 && !apart;
   p.launch.early = chip.major >= 9;
@@ -121,6 +122,7 @@ Plan plan(const gr_reduce_job &job, const gr_cuda_chip &chip, bool apart, bool i
     p.row->plan(p, t, chip);
   }
   if (p.row->kernel == GR_KERNEL_leaves) plan_combine(p, t, chip);
+  if (formula && formula->alone) p.states = 1;
   if (formula) p.launch.early = p.args.ahead = false; /* it is of an architecture without dependent launches */
   int64_t groups = p.args.nodes == 1 ? gr_most_blocks : gr_counters / (p.args.counters > 1 ? p.args.counters : 1);
   p.vectors = groups * p.per_block;

@@ -21,6 +21,9 @@
 #define MANY_REGISTERS 128
 #define BOTH_REGISTERS 80 /* three blocks on a multiprocessor */
 #define HOLE_WORDS 64
+/* Of an operator whose steps stand in the loop: words of a state, lines of the elements of a word of input. */
+#define LOOP_WORDS 4
+#define LOOP_LINES 400
 
 static int log2_of(int x) {
   int k = 0;
@@ -97,32 +100,33 @@ static void call_word(gr_emitter *e, int ahead, const char *valid, char *const *
 
 /* ---- holes ---- */
 
+#define HOLE_HEADS 5
+
 typedef struct hole {
-  char *address, *valid;
+  char *head[HOLE_HEADS]; /* an address, or the bits of an element; of a word, how many of its elements are there */
   char *a[HOLE_WORDS], *b[HOLE_WORDS];
-  int words;
+  int heads, words;
 } hole;
 
-/* The words of a line: "@ROWS P : W... : W..." or "@WORD P V : W...". */
+/* The words of a line: "@ROWS P : W... : W...", "@WORD P V : W..." and others. */
 static int read_hole(char *line, hole *h) {
   char *word = strtok_r(line, " ", &line);
   int side = 0, counts[3] = {0};
-  char *heads[2] = {NULL, NULL}, **sides[3] = {heads, h->a, h->b};
-  const int most[3] = {2, HOLE_WORDS, HOLE_WORDS};
+  char **sides[3] = {h->head, h->a, h->b};
+  const int most[3] = {HOLE_HEADS, HOLE_WORDS, HOLE_WORDS};
   while ((word = strtok_r(line, " ", &line))) {
     if (*word == ':') side++;
     else if (side < 3 && counts[side] < most[side]) sides[side][counts[side]++] = word;
     else return 0;
     if (side > 2) return 0;
   }
-  h->address = heads[0];
-  h->valid = heads[1];
+  h->heads = counts[0];
   h->words = counts[1];
   return counts[0] > 0 && counts[1] > 0 && (side == 1 || counts[2] == counts[1]);
 }
 
 static void open_hole(gr_emitter *e, const hole *h) {
-  gr_text_add(e->t, "{\n.reg .b64 %%first;\nshr.u64 %%first, %s, %d;\n", h->address, log2_of(e->size));
+  gr_text_add(e->t, "{\n.reg .b64 %%first;\nshr.u64 %%first, %s, %d;\n", h->head[0], log2_of(e->size));
 }
 
 /* 32-bit words of an input for one word of results. */
@@ -185,7 +189,64 @@ static void fill_rows(gr_emitter *e, hole *h) {
 
 static void fill_word(gr_emitter *e, hole *h) {
   open_hole(e, h);
-  call_word(e, 0, h->valid, h->a, h->b);
+  call_word(e, 0, h->head[1], h->a, h->b);
+  gr_text_add(e->t, "}\n");
+}
+
+/* ---- operators ---- */
+
+/* Nodes from .. to - 1, and the states that they give to words of that prefix. */
+static void states(gr_emitter *e, int from, int to, const int16_t *gives, const char *prefix) {
+  const gr_jit_code *code = e->code;
+  gr_text_add(e->t, "{\n");
+  e->from = from;
+  e->to = to;
+  gr_emit_nodes(e, NULL, 0, 0);
+  for (int k = 0, word = 0; k < code->states; k++) {
+    gr_emit_state(e, gives[k], (gr_dtype)code->state[k], prefix, word);
+    word += gr_size_of((gr_dtype)code->state[k]) == 8 ? 2 : 1;
+  }
+  gr_text_add(e->t, "}\n");
+}
+
+/* The words of a hole, or of what there is in them, from or to registers of that prefix. */
+static void move_words(gr_emitter *e, char *const *words, int count, const char *prefix, int back) {
+  for (int k = 0; k < count; k++)
+    if (back) gr_text_add(e->t, "mov.b32 %s, %s%d;\n", words[k], prefix, k);
+    else gr_text_add(e->t, "mov.b32 %s%d, %s;\n", prefix, k, words[k]);
+}
+
+/* In a function, where a register says where they are. */
+static void find_arguments(gr_emitter *e, const char *where) {
+  if (!where) return;
+  gr_text_add(e->t, ".reg .b64 %%arguments;\nmov.b64 %%arguments, %s;\n", where);
+  e->inside = 1;
+}
+
+static void fill_element(gr_emitter *e, const hole *h) {
+  const gr_jit_code *code = e->code;
+  gr_text_add(e->t,
+              "{\n.reg .b32 %%x<2>, %%a<%d>, %%m<%d>, %%n<%d>;\n.reg .b64 %%at;\n.reg .pred %%one;\n"
+              "mov.b32 %%x0, %s;\nmov.b32 %%x1, %s;\nmov.b64 %%at, %s;\nsetp.ne.s32 %%one, %s, 0;\n",
+              h->words, h->words, h->words, h->head[0], h->head[1], h->head[2], h->head[3]);
+  move_words(e, h->a, e->words, "%a", 0);
+  find_arguments(e, h->head[4]);
+  states(e, 0, code->map_count, code->mapped, "%m");
+  states(e, code->map_count, code->count, code->merged, "%n");
+  e->inside = 0;
+  for (int k = 0; k < e->words; k++) gr_text_add(e->t, "selp.b32 %s, %%m%d, %%n%d, %%one;\n", h->a[k], k, k);
+  gr_text_add(e->t, "}\n");
+}
+
+static void fill_merge(gr_emitter *e, const hole *h) {
+  const gr_jit_code *code = e->code;
+  gr_text_add(e->t, "{\n.reg .b32 %%a<%d>, %%m<%d>, %%n<%d>;\n", h->words, h->words, h->words);
+  move_words(e, h->a, e->words, "%a", 0);
+  move_words(e, h->b, e->words, "%m", 0);
+  find_arguments(e, h->head[0]);
+  states(e, code->map_count, code->count, code->merged, "%n");
+  e->inside = 0;
+  move_words(e, h->a, e->words, "%n", 1);
   gr_text_add(e->t, "}\n");
 }
 
@@ -220,39 +281,47 @@ static void special_line(gr_emitter *e, char *line, int lines) {
     gr_text_add(e->t, ".maxnreg %d\n", registers(e, atoi(line + 3), lines));
   } else if (!read_hole(line, &h)) {
     e->why = "its skeleton is not as it should be";
-  } else if (h.valid) {
+  } else if (code->states) {
+    if (h.heads == 1) fill_merge(e, &h);
+    else fill_element(e, &h);
+  } else if (h.heads > 1) {
     fill_word(e, &h);
   } else {
     fill_rows(e, &h);
   }
 }
 
-static char *skeleton_of(const gr_jit_code *code, int size, const char **why) {
+static char *skeleton_of(const gr_emitter *e, const char **why) {
+  const gr_jit_code *code = e->code;
+  const int size = e->size;
   char name[40];
-  if (code->reducer == GR_JIT_STORE) snprintf(name, sizeof name, "gr_formula_store_%d", size);
+  if (code->states)
+    snprintf(name, sizeof name, "gr_operator_%s_%d_%d", e->apart ? "apart" : "loop", size,
+             gr_jit_skeleton_words(e->words));
+  else if (code->reducer == GR_JIT_STORE) snprintf(name, sizeof name, "gr_formula_store_%d", size);
   else if (code->reducer == GR_JIT_BOTH) snprintf(name, sizeof name, "both %d", code->dtype);
   else snprintf(name, sizeof name, "reduce %d %d %d", code->number, code->reducer, code->dtype);
   return gr_shipped_text(name, why);
 }
 
 int gr_jit_ptx(const gr_jit_code *code, gr_text *out, const char **why) {
-  gr_emitter e = {.code = code, .t = out, .size = gr_size_of((gr_dtype)code->nodes[code->a].dtype)};
+  gr_emitter e = {.code = code, .t = out, .to = code->count};
+  e.size = gr_size_of((gr_dtype)(code->states ? code->dtype : code->nodes[code->a].dtype));
+  e.words = gr_jit_state_words(code);
   if (!gr_steps_read(why)) return 0;
-  char *text = skeleton_of(code, e.size, why);
-  if (!text) return 0;
   gr_emit_find_raw(&e);
-  const int lines = gr_emit_lines(&e), copies = rows_of(text) * (16 / e.size);
+  const int lines = gr_emit_lines(&e), each = 16 / e.size;
+  *why = "it has too many steps";
+  if (lines > MOST_LINES / 2) return 0; /* nothing can interrupt the driver's compiler */
+  if (code->states) e.apart = e.words > LOOP_WORDS || lines * each > LOOP_LINES;
+  char *text = skeleton_of(&e, why);
+  if (!text) return 0;
+  if (!code->states) e.apart = (int64_t)rows_of(text) * each * lines > MOST_LINES;
   char *arguments = strstr(text, "@P ");
-  e.apart = (int64_t)copies * lines > MOST_LINES;
-  if (lines > MOST_LINES / 2) { /* nothing can interrupt the driver's compiler */
-    free(text);
-    *why = "it has too many steps";
-    return 0;
-  }
   e.base = arguments ? atoi(arguments + 3) : 0;
   gr_text_add(out, ".version 7.8\n.target sm_75\n.address_size 64\n");
   gr_emit_functions(&e);
-  word_function(&e);
+  if (!code->states) word_function(&e);
   for (char *line = text, *end; *line && (end = strchr(line, '\n')); line = end + 1) {
     if (*line != '@' || line[1] == '%' || line[1] == '!') {
       gr_text_bytes(out, line, (size_t)(end + 1 - line));
