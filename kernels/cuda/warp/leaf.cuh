@@ -186,8 +186,8 @@ __device__ __forceinline__ void gr_load_after(gr_leaf_view &w) {
 template <class Q>
 __device__ __forceinline__ gr_leaf_view gr_view_of(const char *a, const char *b, int lane) {
   gr_leaf_view w;
-  w.shift = w.shift_b = (int)((uintptr_t)a & 15);
-  if (Q::inputs == 2) w.shift_b = (int)((uintptr_t)b & 15);
+  w.shift = w.shift_b = Q::number ? 0 : (int)((uintptr_t)a & 15); /* whole leaves from address 0 on */
+  if (Q::inputs == 2 && !Q::number) w.shift_b = (int)((uintptr_t)b & 15);
   w.apart = w.shift != w.shift_b;
   w.skip = w.apart || lane != 0 ? 0 : w.shift;
   w.a = a - w.shift + lane * 16;
