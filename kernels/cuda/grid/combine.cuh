@@ -43,7 +43,8 @@ struct gr_rows_staged_args {
 };
 struct gr_rows_by_vector_args {
   int rows;           /* of a warp */
-  int row_warps_log2; /* warps side by side on the leaves of a row */
+  short row_warps_log2; /* warps side by side on the leaves of a row */
+  short unaligned;      /* rows or the vector begin anywhere in a word */
 };
 struct gr_cols_ordered_args {
   int row_lanes;       /* lanes of a warp to a row */

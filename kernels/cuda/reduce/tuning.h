@@ -24,6 +24,7 @@ typedef struct gr_reduce_tuning {
   struct {
     int blocks;    /* a multiprocessor, one wave; the kernel's registers let as many reside */
     int most_rows; /* that a warp takes, one after the other, of a leaf of the vector */
+    int least_bytes; /* of a row that begins anywhere in a word */
   } rows_by_vector;
   struct {
     int warps; /* a multiprocessor before a warp takes more rows than one pass */
@@ -66,7 +67,7 @@ static inline const gr_reduce_tuning &gr_reduce_tuning_for(const gr_cuda_chip &c
                  .vector_warps = 8,
                  .row_warps = 128,
                  .variance_warps = 24},
-      .rows_by_vector = {.blocks = 6, .most_rows = 32},
+      .rows_by_vector = {.blocks = 6, .most_rows = 32, .least_bytes = 640},
       .rows_staged = {.warps = 16},
       .rows_by_element = {.warps = 16, .block_warps = 4, .few_rows = 3},
       .cols_ordered = {.blocks = 4, .unit_bytes = 64 << 10},
