@@ -50,22 +50,11 @@ static int l_hint(lua_State *L) {
   return 1;
 }
 
-/*
-** parts.raise(text): an error at the line that called the module, however many of its Lua parts lie between. Those are
-** the chunks named gpureduce.
-*/
+/* parts.raise(text): an error at the line that called the module, however many of its Lua parts lie between. */
 static int l_raise_here(lua_State *L) {
-  lua_Debug at;
   luaL_checkstring(L, 1);
-  for (int level = 1; lua_getstack(L, level, &at); level++) {
-    lua_getinfo(L, "Sl", &at);
-    if (at.currentline < 0 || !strncmp(at.source, "=gpureduce.", 11)) continue;
-    lua_pushfstring(L, "%s:%d: ", at.short_src, at.currentline);
-    lua_insert(L, 1);
-    lua_concat(L, 2);
-    break;
-  }
-  return lua_error(L);
+  lua_settop(L, 1);
+  return gr_l_error_outside(L, 0);
 }
 
 /* parts.kind(value): what it is, in words. */
