@@ -137,11 +137,9 @@ gpureduce_status gpureduce_drop(gpureduce_array *a) {
     gr_capi_refuse(&q, GPUREDUCE_BAD, "the array is borrowed from a Lua state, which drops it");
   else if (gr_array_released(&a->array)) gr_capi_forget(a); /* it has moved */
   else if (gr_capi_begin(&q, "drop", a)) {
-    gr_context *c = q.c;
-    c->refs++; /* until the call has ended */
+    gr_capi_hold(&q);
     gr_capi_forget(a);
     gr_capi_end(&q);
-    gr_context_drop(c);
   } else {
     gr_capi_end(&q);
   }

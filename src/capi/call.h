@@ -25,7 +25,7 @@ typedef struct gr_capi {
   const char *name;
   gr_context *c; /* NULL: not known yet */
   gpureduce_status status;
-  int entered;
+  int entered, held;                      /* held: it has a reference of the context, which goes with its end */
   const gr_array *arrays[GR_CAPI_ARRAYS]; /* of the call: they leave a device that is lost */
   int count;
 } gr_capi;
@@ -47,6 +47,8 @@ int gr_capi_refuse(gr_capi *q, gpureduce_status, const char *format, ...)
 int gr_capi_begin_with(gr_capi *, const char *name, gpureduce_context *);
 int gr_capi_begin(gr_capi *, const char *name, const gpureduce_array *a);
 gpureduce_status gr_capi_end(gr_capi *);
+/* For a call that drops arrays: the context is there until its end. */
+void gr_capi_hold(gr_capi *);
 
 /* A further array of the call, as `what` in errors. */
 int gr_capi_takes(gr_capi *, const gpureduce_array *, const char *what);

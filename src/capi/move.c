@@ -11,13 +11,11 @@ struct gpureduce_parcel {
 gpureduce_status gpureduce_detach(gpureduce_array *a, gpureduce_parcel **out) {
   gr_capi q;
   if (!gr_capi_begin(&q, "detach", a) || !gr_capi_needs(&q, out, "out")) return gr_capi_end(&q);
-  gr_context *c = q.c;
   gpureduce_parcel *p = calloc(1, sizeof *p);
-  c->refs++; /* the array may be its last */
+  gr_capi_hold(&q);
   if (!p) gr_capi_refuse(&q, GPUREDUCE_NO_MEMORY, "out of memory: no room for a parcel");
   else GR_CAPI_TRY(&q, gr_parcel_pack(&a->array, &p->parcel));
   gr_capi_end(&q);
-  gr_context_drop(c);
   if (q.status != GPUREDUCE_OK) return free(p), q.status;
   gr_handle_add(p, GR_HANDLE_PARCEL);
   *out = p;
