@@ -166,6 +166,7 @@ gpureduce_array *gr_capi_handle(gr_capi *q) {
 
 void gr_capi_forget(gpureduce_array *a) {
   gr_handle_remove(a);
+  gr_array_settle(&a->array, 1);
   a->array.stamp = 1; /* so that release leaves a storage behind, and no handle is it any more */
   gr_array_release(&a->array);
   a->array.stamp = 0;

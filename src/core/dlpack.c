@@ -207,6 +207,7 @@ static gr_status import_copy(gr_context *c, gr_dl d, const gr_dl_options *o, con
   gr_status status = wrap(c, (gr_dl){&borrowed, 1}, o, l, q, l->count, 1, &from);
   if (status == GR_OK) status = gr_array_make(c, out, l->dtype, l->rows * l->columns);
   if (status == GR_OK && l->count) status = copy_lines(c, l, &from, out);
+  gr_array_settle(&from, 1); /* the tensor goes now */
   gr_array_release(&from);
   if (status == GR_OK) out->rows = l->dimensions == 2 ? l->rows : 0;
   else gr_array_release(out);
