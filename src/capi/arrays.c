@@ -141,11 +141,9 @@ gpureduce_status gpureduce_drop(gpureduce_array *a) {
   gr_handle_let_go();
   if (moved) gr_capi_forget(a);
   else if (q.status == GPUREDUCE_OK && gr_capi_begin_lazy(&q, "drop", a)) {
-    gr_context *c = q.c;
-    c->refs++; /* until the call has ended */
+    gr_capi_hold(&q);
     gr_capi_forget(a);
     gr_capi_end(&q);
-    gr_context_drop(c);
   } else {
     gr_capi_end(&q);
   }

@@ -35,7 +35,7 @@ typedef struct gr_capi {
   const char *name;
   gr_context *c; /* NULL: not known yet */
   gpureduce_status status;
-  int entered;
+  int entered, held;                      /* held: it has a reference of the context, which goes with its end */
   const gr_array *arrays[GR_CAPI_ARRAYS]; /* of the call: they leave a device that is lost */
   int count;
   gr_capi_lazy lazy[GR_CAPI_LAZY]; /* its expressions, too */
@@ -65,6 +65,8 @@ int gr_capi_begin_lazy(gr_capi *, const char *name, const gpureduce_array *a);
 /* The same for handles that know their context, by a call that has been checked for them. */
 int gr_capi_enter(gr_capi *, gr_context *);
 gpureduce_status gr_capi_end(gr_capi *);
+/* For a call that drops arrays: the context is there until its end. */
+void gr_capi_hold(gr_capi *);
 
 /* A further array of the call, as `what` in errors. */
 int gr_capi_takes(gr_capi *, const gpureduce_array *, const char *what);

@@ -11,9 +11,8 @@ struct gpureduce_parcel {
 gpureduce_status gpureduce_detach(gpureduce_array *a, gpureduce_parcel **out) {
   gr_capi q;
   if (!gr_capi_begin(&q, "detach", a) || !gr_capi_needs(&q, out, "out")) return gr_capi_end(&q);
-  gr_context *c = q.c;
   gpureduce_parcel *p = calloc(1, sizeof *p);
-  c->refs++; /* the array may be its last */
+  gr_capi_hold(&q);
   if (!p) gr_capi_refuse(&q, GPUREDUCE_NO_MEMORY, "out of memory: no room for a parcel");
   else {
     gr_handle_remove(a); /* while it changes */
@@ -21,7 +20,6 @@ gpureduce_status gpureduce_detach(gpureduce_array *a, gpureduce_parcel **out) {
     gr_handle_add(a, GR_HANDLE_ARRAY);
   }
   gr_capi_end(&q);
-  gr_context_drop(c);
   if (q.status != GPUREDUCE_OK) return free(p), q.status;
   gr_handle_add(p, GR_HANDLE_PARCEL);
   *out = p;
