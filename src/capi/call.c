@@ -85,8 +85,17 @@ int gr_capi_enter(gr_capi *q, gr_context *c) {
   return 1;
 }
 
+/* All but what is written before it is read, since setting the whole struct to 0 would be half of a short call. */
+static void clear(gr_capi *q, const char *name) {
+  q->name = name;
+  q->c = NULL;
+  q->status = GPUREDUCE_OK;
+  q->entered = q->count = q->lazy_count = 0;
+  q->mask = NULL;
+}
+
 int gr_capi_begin_with(gr_capi *q, const char *name, gpureduce_context *context) {
-  *q = (gr_capi){.name = name};
+  clear(q, name);
   if (!gr_capi_needs(q, context, "the context")) return 0;
   gr_handle_hold();
   const int entered = gr_handle_known(context, GR_HANDLE_CONTEXT)
@@ -115,7 +124,7 @@ static int check_array(gr_capi *q, const gpureduce_array *a, const char *what) {
 }
 
 int gr_capi_begin_lazy(gr_capi *q, const char *name, const gpureduce_array *a) {
-  *q = (gr_capi){.name = name};
+  clear(q, name);
   gr_handle_hold();
   const int entered = check(q, a, "the array") && gr_capi_enter(q, a->array.storage->context);
   gr_handle_let_go();
