@@ -212,6 +212,7 @@ typedef struct gpureduce_binning {
   const gpureduce_array *mask; /* samples where it is 0 are missing */
   int32_t skipnan; /* samples that are NaN are missing */
   int32_t modulo; /* bin = x mod bins, of integers */
+  gpureduce_array *into; /* of histogram: where the counts go, bins + 3 elements; NULL: to a new array */
 } gpureduce_binning;
 
 /* What a name of a formula stands for: an array or an expression, or (array NULL) a number. */
@@ -460,7 +461,8 @@ gpureduce_status gpureduce_put(const char *op, gpureduce_array *a, const gpuredu
 
 /*
 ** How many samples each bin has. counts: the caller's: bins + 3 elements, of which the last three count what lies
-** below, what lies above, and NaN; i64, or f64 with weights of floats. edges: the caller's: bins + 1 of f64.
+** below, what lies above, and NaN; i64, or f64 with weights of floats. With into a view of that, or NULL. edges: the
+** caller's: bins + 1 of f64; or NULL.
 */
 gpureduce_status gpureduce_histogram(const gpureduce_array *a, const gpureduce_binning *binning, gpureduce_array
     **counts, gpureduce_array **edges);

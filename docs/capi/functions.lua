@@ -152,8 +152,8 @@ dtypes and what it gives stands there. Names that are none are BAD, with the nam
       { "histogram", "gpureduce_status", { a, { "const gpureduce_binning *", "binning", "" },
         { "gpureduce_array **", "counts",
           "the caller's: bins + 3 elements, of which the last three count what lies below, "
-          .. "what lies above, and NaN; i64, or f64 with weights of floats" },
-        { "gpureduce_array **", "edges", "the caller's: bins + 1 of f64" } },
+          .. "what lies above, and NaN; i64, or f64 with weights of floats. With into a view of that, or NULL" },
+        { "gpureduce_array **", "edges", "the caller's: bins + 1 of f64; or NULL" } },
         "How many samples each bin has." },
       { "quantiles", "gpureduce_status", { a, { "const double *", "shares", "each from 0 to 1" },
         { "int64_t", "count", "of them" }, { "const char *", "method", "as gr.quantile takes; NULL: \"linear\"" },

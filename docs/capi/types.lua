@@ -212,6 +212,7 @@ typedef struct gpureduce_binning {
   const gpureduce_array *mask; /* samples where it is 0 are missing */
   int32_t skipnan; /* samples that are NaN are missing */
   int32_t modulo; /* bin = x mod bins, of integers */
+  gpureduce_array *into; /* of histogram: where the counts go, bins + 3 elements; NULL: to a new array */
 } gpureduce_binning;]],
   },
   {

@@ -290,10 +290,23 @@ static void test_samples(void) {
   OK(gpureduce_drop(counts));
   OK(gpureduce_drop(tails));
   OK(gpureduce_drop(edges));
+  /* Into an array, as a frame after the other does it. */
+  gpureduce_binning again = b;
+  OK(gpureduce_make(c, GPUREDUCE_I64, 5, 0, &again.into));
+  for (int k = 0; k < 2; k++) {
+    OK(gpureduce_histogram(a, &again, NULL, NULL));
+    OK(gpureduce_get(again.into, 0, 5, n));
+    CHECK(n[0] == 2 && n[1] == 3 && n[2] == 0 && n[3] == 1 && n[4] == 0);
+  }
+  again.bins = 3;
+  NO(GPUREDUCE_BAD, "out: i64[6] expected, got i64[5]", gpureduce_histogram(a, &again, NULL, NULL));
+  NO(GPUREDUCE_BAD, "takes no into here", gpureduce_histogram_each(a, &again, &rows, &counts, &tails, &edges));
+  NO(GPUREDUCE_NULL, "counts is NULL", gpureduce_histogram(a, &b, NULL, &edges));
+  OK(gpureduce_drop(again.into));
   /* The struct as it was at first. */
   gpureduce_binning early = b;
   early.size = (uint32_t)offsetof(gpureduce_binning, mask);
-  early.mask = (const gpureduce_array *)(const void *)&early;
+  early.mask = early.into = (gpureduce_array *)(void *)&early;
   OK(gpureduce_histogram(a, &early, &counts, &edges));
   OK(gpureduce_drop(counts));
   OK(gpureduce_drop(edges));
