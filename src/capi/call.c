@@ -90,7 +90,7 @@ static void clear(gr_capi *q, const char *name) {
   q->name = name;
   q->c = NULL;
   q->status = GPUREDUCE_OK;
-  q->entered = q->count = q->lazy_count = 0;
+  q->entered = q->held = q->count = q->lazy_count = 0;
   q->mask = NULL;
 }
 
@@ -137,12 +137,21 @@ int gr_capi_begin(gr_capi *q, const char *name, const gpureduce_array *a) {
   return gr_capi_begin_lazy(q, name, a) && check_array(q, a, "the array");
 }
 
+void gr_capi_hold(gr_capi *q) {
+  q->c->refs++;
+  q->held = 1;
+}
+
 gpureduce_status gr_capi_end(gr_capi *q) {
   for (int k = 0; k < q->lazy_count; k++) gr_array_release(&q->lazy[k].elements);
   q->lazy_count = 0;
   if (q->entered) {
-    q->c->stop.known = 0;
-    atomic_store_explicit(&q->c->entered, 0, memory_order_release);
+    gr_context *c = q->c;
+    const int last = q->held && c->refs == 1; /* then there is no handle left by which another thread could come */
+    if (q->held && !last) c->refs--;
+    c->stop.known = 0;
+    atomic_store_explicit(&c->entered, 0, memory_order_release);
+    if (last) gr_context_drop(c);
   }
   return q->status;
 }
@@ -219,8 +228,12 @@ gpureduce_array *gr_capi_handle(gr_capi *q) {
     return NULL;
   }
   a->array = (gr_array){.stamp = gr_stamp(&a->array) ^ 1, .storage = &gr_released};
-  gr_handle_add(a, GR_HANDLE_ARRAY);
   return a;
+}
+
+void gr_capi_give(gpureduce_array *a, gpureduce_array **out) {
+  gr_handle_add(a, GR_HANDLE_ARRAY);
+  *out = a;
 }
 
 void gr_capi_forget(gpureduce_array *a) {
@@ -287,7 +300,7 @@ gr_array *gr_capi_open_out(gr_capi *q, gr_capi_out *o, gpureduce_array **out, co
 
 void gr_capi_close_out(gr_capi *q, gr_capi_out *o) {
   if (!o->made) return;
-  if (q->status == GPUREDUCE_OK) *o->to = o->made;
+  if (q->status == GPUREDUCE_OK) gr_capi_give(o->made, o->to);
   else gr_capi_forget(o->made);
   o->made = NULL;
 }

@@ -88,7 +88,7 @@ static int open_results(gr_capi *q, results *r) {
 
 static gpureduce_status close_results(gr_capi *q, results *r) {
   for (int k = 0; k < r->count; k++) {
-    if (r->made[k] && r->to[k] && q->status == GPUREDUCE_OK) *r->to[k] = r->made[k];
+    if (r->made[k] && r->to[k] && q->status == GPUREDUCE_OK) gr_capi_give(r->made[k], r->to[k]);
     else if (r->made[k]) gr_capi_forget(r->made[k]);
   }
   return gr_capi_end(q);
