@@ -27,3 +27,12 @@ mpi-alone: $(mpi_module)
 install-mpi: $(mpi_module)
 	install -d "$(DESTDIR)$(LIBDIR)/gpureduce"
 	install -m 755 $(mpi_module) "$(DESTDIR)$(LIBDIR)/gpureduce/"
+
+# Sums over RANKS ranks of this host beside MPI_Allreduce: wants a core for each, with nothing else to do.
+RANKS = 2
+ranks_peer = $(for_lua)/ranks_peer.$(LIB_EXTENSION)
+.PHONY: bench-ranks
+$(ranks_peer): bench/ranks_peer.c
+	$(call step,$<) $(mpi_compile) -I$(lua_incdir) $(LIBFLAG) $(LDFLAGS) $< -o $@
+bench-ranks: $(module) $(mpi_module) $(ranks_peer)
+	@$(here) GPUREDUCE_THREADS=1 mpirun -n $(RANKS) --allow-run-as-root --oversubscribe $(LUA) bench/ranks.lua

@@ -124,8 +124,8 @@ typedef struct gpureduce_counts {
 Memory of the host's as an array: `length` elements, `stride` bytes apart (0: side by side). Without `device` it is host
 memory, aligned to an element. With it, it is memory of that device (which must be the one in use), and ready once what
 `stream` holds now is done. `release` is called once, when nothing needs the memory any more, from any thread; it is
-not called when wrapping fails. Work on device memory that is still queued then precedes what `stream` is given
-afterwards.]],
+not called when wrapping fails. Work on device memory that is still queued then precedes what `stream`, which has to be
+there until then, is given afterwards.]],
     code = [[
 enum {
   GPUREDUCE_READONLY = 1, /* writing to it is refused */

@@ -81,6 +81,10 @@ function check.reductions(round)
       same(u, x, op, dtype, n)
       if op == "minmax" then same(v, y, op, dtype, n) end
       if op:match "^arg" then same(first <= x and x <= last, comm.rank == v, op, "rank", v) end
+      u, v = gr[op](part, { comm = comm }) -- parts that are as before take another way
+      same(u, x, op, dtype, n, "again")
+      if op == "minmax" then same(v, y, op, dtype, n, "again") end
+      if op:match "^arg" then same(first <= x and x <= last, comm.rank == v, op, "rank", v, "again") end
     end
     local op, n = one_of { "dot", "mse", "cosine" }, length()
     local a, b = data(n, dtype, round), data(n, dtype, round + 1)

@@ -18,6 +18,8 @@ typedef struct gr_comm_exports {
   int (*push)(lua_State *L, const gr_comm_table *, void *(*hold)(void *with, int *rank, int *size), void *with);
   /* Raises where the host lets scripts have no communicator. */
   void (*allowed)(lua_State *L, const char *name);
+  /* Says which of its host's ranks this is, from 0: which GPU it takes, if nothing has chosen one before. */
+  void (*placed)(lua_State *L, int local);
 } gr_comm_exports;
 
 #endif

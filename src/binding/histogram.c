@@ -224,7 +224,7 @@ static int l_histogram(lua_State *L) {
   gr_kernel_choice k = {0};
   gr_comm *comm = given & COMM ? gr_l_option_comm(L, 2) : NULL;
   if (comm && given & (SHAPE | INTO | KERNEL))
-    gr_l_refuse_with_comm(L, 2, given & SHAPE ? "rows" : given & INTO ? "into" : "kernel");
+    gr_l_refuse_with_comm(L, 2, given & SHAPE ? "rows' or 'axis" : given & INTO ? "into" : "kernel");
   if (given & SHAPE) {
     const gr_shape s = gr_l_option_shape(L, 2, a);
     if (s.rows) return push_each(L, c, of, s, &b, given);

@@ -259,7 +259,7 @@ static void read_shape(lua_State *L, call *q) {
 static int push_ranks(lua_State *L, gr_context *c, gr_comm *comm, call *q) {
   uint64_t words[MOST];
   gr_queue *where = q->of.a->storage->queue;
-  const char *other = q->shape.rows       ? "rows"
+  const char *other = q->shape.rows       ? "rows' or 'axis"
                       : q->shape.segments ? "segments"
                       : q->has_at         ? "at"
                       : q->missing.mask.a ? "mask"

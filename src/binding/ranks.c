@@ -17,6 +17,7 @@ static void let_go(gr_comm *comm) {
   free(comm->cards);
   free(comm->texts);
   free(comm->starts);
+  free(comm->messages);
   *comm = (gr_comm){.rank = comm->rank, .size = comm->size};
 }
 
@@ -32,9 +33,13 @@ static gr_comm *push_closed(lua_State *L, const gr_comm_table *table) {
 static int make_room_for(gr_comm *comm, int size) {
   comm->cards = calloc((size_t)size, sizeof *comm->cards);
   comm->texts = calloc((size_t)size, GR_CARD_TEXT);
-  comm->starts = calloc(2 * (size_t)size + 1, sizeof *comm->starts);
-  comm->lengths = comm->starts ? comm->starts + size + 1 : NULL;
-  return comm->cards && comm->texts && comm->starts;
+  comm->starts = calloc(3 * (size_t)size + 2, sizeof *comm->starts);
+  comm->messages = calloc((size_t)size, 8 + sizeof comm->cards->fields);
+  if (!comm->cards || !comm->texts || !comm->starts || !comm->messages) return 0;
+  comm->lengths = comm->starts + size + 1;
+  comm->before = comm->lengths + size;
+  comm->before[0] = -1;
+  return 1;
 }
 
 static int push(lua_State *L, const gr_comm_table *table, void *(*hold)(void *with, int *rank, int *size), void *with) {
@@ -67,7 +72,7 @@ static const struct {
   const char *option, *instead;
 } refused[] = {
     {"rows", "rows lie whole on their ranks, so leave 'comm' out; with axis = 1 columns lie over all ranks"},
-    {"axis", "what lies whole on its rank needs no 'comm'"},
+    {"rows' or 'axis", "rows lie whole on their ranks, so leave 'comm' out; columns go one by one, as m:column(k)"},
     {"segments", "segments lie whole on their ranks, so leave 'comm' out"},
     {"into", "every rank gets the result: put it there yourself, as in x:copy { into = y }"},
     {"at", "every rank gets the number: put it there yourself, as in y[k] = a:sum { comm = comm }"},
@@ -256,15 +261,25 @@ static const gr_function methods[] = {{"barrier", l_barrier, 0}, {"part", l_part
                                       {"gather", l_gather, 0},   {"split", l_split, 0}, {NULL, NULL, 0}};
 static const gr_function metamethods[] = {{"__gc", l_gc, 0}, {"__tostring", l_tostring, 0}, {NULL, NULL, 0}};
 
-static void allowed(lua_State *L, const char *name) {
+static gr_context *instance(lua_State *L) {
   lua_getfield(L, LUA_REGISTRYINDEX, GR_OWN(instance));
-  const gr_context *c = *(gr_context **)lua_touserdata(L, -1);
+  gr_context *c = *(gr_context **)lua_touserdata(L, -1);
   lua_pop(L, 1);
+  return c;
+}
+
+static void placed(lua_State *L, int local) {
+  gr_context *c = instance(L);
+  if (c) c->local = local;
+}
+
+static void allowed(lua_State *L, const char *name) {
+  const gr_context *c = instance(L);
   if (c && c->limits.safe) luaL_error(L, "gpureduce: '%s' is refused: gr.safe allows no ranks", name);
 }
 
 void gr_l_comm_metatable(lua_State *L) {
-  static const gr_comm_exports exports = {GR_COMM_VERSION, push, allowed};
+  static const gr_comm_exports exports = {GR_COMM_VERSION, push, allowed, placed};
   gr_l_make_metatable(L, GR_OWN(comm), methods, metamethods);
   luaL_getmetatable(L, GR_OWN(comm));
   lua_getfield(L, -1, "__index");

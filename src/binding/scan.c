@@ -64,7 +64,7 @@ static int l_scan(lua_State *L) {
   if (k.info && k.block && reverse)
     gr_l_argerror(L, at, "option 'reverse': kernel '%s' scans forwards only", k.info->name);
   gr_comm *comm = given & COMM ? gr_l_option_comm(L, at) : NULL;
-  if (comm && given & (KERNEL | SHAPE)) gr_l_refuse_with_comm(L, at, given & KERNEL ? "kernel" : "rows");
+  if (comm && given & (KERNEL | SHAPE)) gr_l_refuse_with_comm(L, at, given & KERNEL ? "kernel" : "rows' or 'axis");
   gr_dtype t = gr_scan_dtype(op, a->dtype);
   gr_partial p = {.a = of};
   if (given & MISSING) p.missing = gr_l_option_missing(L, at, a);

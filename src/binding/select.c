@@ -115,7 +115,7 @@ static int l_quantile(lua_State *L) {
     x.keepdims = gr_l_option_flag(L, x.options, "keepdims");
     x.comm = gr_l_option_comm(L, x.options);
     if (x.comm && (x.shape.rows || x.sample.weights))
-      gr_l_refuse_with_comm(L, x.options, x.shape.rows ? "rows" : "weights");
+      gr_l_refuse_with_comm(L, x.options, x.shape.rows ? "rows' or 'axis" : "weights");
     if (x.comm && gr_may_miss(&x.sample.missing)) { /* what is present lies over the ranks, too */
       const gr_partial p = {.a = {NULL, a}, .missing = x.sample.missing};
       x.sample.a = gr_l_push_array(L);

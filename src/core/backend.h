@@ -178,6 +178,11 @@ struct gr_backend {
   ** results of a scan.
   */
   gr_status (*custom)(gr_queue *, const gr_operator_job *);
+  /*
+  ** In place of custom, where operators are compiled: the states of the job's only vector, which has an element, as
+  ** elements of their dtypes in 8 bytes each, in host memory. GR_NOT_FUSED: nothing was done.
+  */
+  gr_status (*operate)(gr_queue *, const gr_operator_job *, uint64_t *states);
   gr_status (*states)(gr_queue *, const gr_reduce_job *, gr_acc *states);
   gr_status (*scan_total)(gr_queue *, const gr_scan_job *, int64_t from, int64_t n, gr_acc *total);
   gr_status (*scan_part)(gr_queue *, const gr_scan_part *);

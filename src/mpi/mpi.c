@@ -177,7 +177,29 @@ static const gr_comm_table by_mpi = {GR_COMM_VERSION, gather,  gather_parts, exc
 
 /* A copy of MPI_COMM_WORLD, so that no message of the host's meets one of ours. */
 static MPI_Comm world = MPI_COMM_NULL;
+static int local;   /* this rank among those of its host */
 static pid_t began; /* the process that MPI was started in by this module; 0: the host has */
+
+/*
+** A rank whose program has ended answers those that still call: its card is like no other, so they fail, and their error
+** says why. Returns when the programs of all have ended.
+*/
+static void answer_others(void) {
+  const gr_card mine = {.what = UINT64_MAX, .all = -1};
+  char text[GR_CARD_TEXT] = "nothing more: its program has ended";
+  int size = 1, differ = world != MPI_COMM_NULL;
+  if (differ) MPI_Comm_size(world, &size);
+  gr_card *cards = malloc((size_t)size * sizeof *cards);
+  char *texts = malloc((size_t)size * sizeof text);
+  while (differ && cards && texts) {
+    differ = 0;
+    if (MPI_Allgather(&mine, sizeof mine, MPI_BYTE, cards, sizeof mine, MPI_BYTE, world) != MPI_SUCCESS) break;
+    for (int r = 0; r < size; r++) differ |= cards[r].what != mine.what;
+    if (differ) MPI_Allgather(text, sizeof text, MPI_BYTE, texts, sizeof text, MPI_BYTE, world);
+  }
+  free(cards);
+  free(texts);
+}
 
 /*
 ** As the process ends. One that fails (Lua's interpreter has written the error by now) ends all others, which would
@@ -188,6 +210,7 @@ static void at_exit(int status, void *unused) {
   (void)unused;
   if (getpid() != began || MPI_Finalized(&over) != MPI_SUCCESS || over) return;
   if (status == 0) {
+    answer_others();
     MPI_Finalize();
     return;
   }
@@ -211,7 +234,13 @@ static const char *start(void) {
     began = getpid();
     on_exit(at_exit, NULL);
   }
-  if (world == MPI_COMM_NULL && MPI_Comm_dup(MPI_COMM_WORLD, &world) != MPI_SUCCESS) return "MPI gave no communicator";
+  if (world != MPI_COMM_NULL) return NULL;
+  MPI_Comm host;
+  if (MPI_Comm_dup(MPI_COMM_WORLD, &world) != MPI_SUCCESS ||
+      MPI_Comm_split_type(world, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host) != MPI_SUCCESS)
+    return "MPI gave no communicator";
+  MPI_Comm_rank(host, &local);
+  MPI_Comm_free(&host);
   return NULL;
 }
 
@@ -241,6 +270,7 @@ static int l_world(lua_State *L) {
   e->allowed(L, "world");
   const char *why = start();
   if (why) return luaL_error(L, "gpureduce.mpi: %s", why);
+  e->placed(L, local);
   return e->push(L, &by_mpi, hold_world, NULL);
 }
 
