@@ -294,6 +294,18 @@ arrays, which eval makes. An expression keeps its arrays' elements; what is writ
     },
   },
   {
+    title = "Files",
+    text = "As gr.load and gr.save have them: NPY where the name ends in .npy, else raw elements.",
+    functions = {
+      { "load", "gpureduce_status", { ctx, { "const char *", "path", "" },
+        { "const gpureduce_file *", "file", "NULL: all of it, of f32 if it is raw" }, made },
+        "The elements of a file; an NPY file of two dimensions is a matrix.",
+        errors = "SYSTEM; BAD: the file is not what it claims to be." },
+      { "save", "gpureduce_status", { a, { "const char *", "path", "" } },
+        "Writes a file, which is replaced whole.", errors = "SYSTEM." },
+    },
+  },
+  {
     title = "Operators of the host's own",
     functions = {
       { "operator_make", "gpureduce_status", { ctx, { "const gpureduce_operator_states *", "states", "" },

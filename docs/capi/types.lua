@@ -254,6 +254,17 @@ typedef struct gpureduce_operator_states {
 } gpureduce_operator_states;]],
   },
   {
+    text = "What to read of a file; all zeros but `size` and dtype is all of it.",
+    code = [[
+typedef struct gpureduce_file {
+  uint32_t size; /* sizeof(gpureduce_file) */
+  gpureduce_dtype dtype; /* of a raw file; an NPY file says its own */
+  int64_t offset; /* of a raw file: bytes to skip */
+  int64_t count; /* of a raw file: elements; 0: all that follow */
+  int32_t map; /* 1: mapped, so that pages are read when they are used */
+} gpureduce_file;]],
+  },
+  {
     text = [[
 An exact sum that goes on over many calls; all zeros: nothing yet. It needs no end, and its bytes are those of
 accumulator:bytes(), the same on every machine.]],
