@@ -30,8 +30,15 @@ end
 describe("the C API", function()
   for _, device in ipairs { "cpu", "pretend" } do
     it("does what its pages say on " .. device, function() expect("ok\n", "capi_calls", device) end)
+    it("has formulas, operators and what else Lua has on " .. device, function()
+      expect("ok\n", "capi_formulas", device)
+    end)
+    it("gets the bits that Lua gets on " .. device, function() expect("ok\n", "capi_same", device) end)
     it("calls what the host gives it on " .. device, function() expect("ok\n", "capi_hooks", device) end)
     it("refuses misuse in words on " .. device, function() expect("ok\n", "capi_misuse", device) end)
+    it("tells threads that share what they may not on " .. device, function()
+      expect("ok\n", "capi_race", device .. " 2000 1")
+    end)
     it("serves Lua states and others on " .. device, function() expect("ok\n", "capi_states", device) end)
   end
   it("puts nothing off for a stream of the host's", function()

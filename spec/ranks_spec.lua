@@ -21,13 +21,13 @@ local function missing()
   if select(2, run "command -v mpirun >/dev/null") ~= 0 then return "no mpirun: make deps-mpi" end
 end
 
-local function ranks(n, rest, environment)
+local function ranks(n, rest, environment, program)
   local paths, suffix = "", "_" .. _VERSION:match("%d.%d"):gsub("%.", "_")
   for _, name in ipairs { "LUA_PATH", "LUA_PATH" .. suffix } do
     paths = paths .. (" %s='%s' %s='%s'"):format(name, package.path, (name:gsub("PATH", "CPATH")), package.cpath)
   end
   return run(("env %s %s timeout 300 mpirun -n %d --oversubscribe --allow-run-as-root %s %s")
-    :format(paths, environment or "", n, S.interpreter(), rest))
+    :format(paths, environment or "", n, program or S.interpreter(), rest))
 end
 
 local why = missing()
@@ -84,6 +84,23 @@ describe("ranks", function()
     assert.not_equal(0, status, text)
     assert.is_true(os.time() - began < 60, text)
   end)
+
+  for _, name in ipairs { "host_mpi", "capi_mpi" } do
+    it("are shared by a host that has MPI already: " .. name, function()
+      local program, digits = package.cpath:match "([^;]*)/%?%.so" .. "/" .. name, nil
+      local file = io.open(program)
+      if not file then return pending(name .. " is not here: make mpi builds it where Lua has a library") end
+      file:close()
+      for n = 1, 3 do
+        local text, status = ranks(n, "", nil, program)
+        assert.equal(0, status, text)
+        local line = text:match "^[^\n]+"
+        assert.truthy(name == "capi_mpi" and line == "ok" or line:find "^100003 particles: mean", text)
+        digits = digits or line
+        assert.equal(digits, line)
+      end
+    end)
+  end
 
   it("are one without mpirun", function()
     local text, status = S.child({}, "spec/ranks/check.lua", "reductions", "1")

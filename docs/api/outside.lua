@@ -106,8 +106,8 @@ print(pcall(gr.touch, gr.ones(3)))]],
         .. "multiple of the element's size. What else there is in the tensor is believed. With `gr.safe` the call is "
         .. "refused, and the tensor stays the caller's.",
       cost = "O(1); with `copy` O(n).",
-      waits = "Neither. When an array of a GPU's memory goes, the stream waits for the work that was queued, and the "
-        .. "deleter is called; with -1 the host waits before.",
+      waits = "Neither. When an array of a GPU's memory goes, a default stream waits for the work that was queued, and "
+        .. "the deleter is called; with another stream, which may be gone by then, and with -1 the host waits before.",
       example = [[
 local a = gr.arange(1, 6):matrix(2)
 local b = gr.fromdlpack(a:transpose():dlpack { readonly = true })

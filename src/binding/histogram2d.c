@@ -104,7 +104,7 @@ static gr_array *read_edges(lua_State *L, gr_context *c, const gr_array *a, int 
 }
 
 static gr_binning read_axis(lua_State *L, gr_context *c, const gr_array *a, int k) {
-  gr_binning b = {.bins = 0};
+  gr_binning b = {.bins = 0, .limits = "range"};
   const int has_bins = read_bins(L, k, &b.bins);
   read_range(L, k, &b);
   b.log = read_log(L, k);

@@ -129,14 +129,18 @@ gpureduce_status gpureduce_matrix(const gpureduce_array *a, int64_t rows, gpured
 
 gpureduce_status gpureduce_drop(gpureduce_array *a) {
   gr_capi q = {.name = "drop"};
+  int moved = 0;
   if (!a) return GPUREDUCE_OK;
+  gr_handle_hold();
   if (!gr_handle_known(a, GR_HANDLE_ARRAY) ||
       (a->array.stamp != (gr_stamp(&a->array) ^ 1) && a->array.stamp != gr_stamp(&a->array)))
     gr_capi_refuse(&q, GPUREDUCE_UNKNOWN, "the array is no array that is alive");
   else if (a->array.stamp == gr_stamp(&a->array))
     gr_capi_refuse(&q, GPUREDUCE_BAD, "the array is borrowed from a Lua state, which drops it");
-  else if (gr_array_released(&a->array)) gr_capi_forget(a); /* it has moved */
-  else if (gr_capi_begin(&q, "drop", a)) {
+  else if ((moved = gr_array_released(&a->array)) != 0) gr_handle_remove(a);
+  gr_handle_let_go();
+  if (moved) gr_capi_forget(a);
+  else if (q.status == GPUREDUCE_OK && gr_capi_begin_lazy(&q, "drop", a)) {
     gr_context *c = q.c;
     c->refs++; /* until the call has ended */
     gr_capi_forget(a);
@@ -150,13 +154,13 @@ gpureduce_status gpureduce_drop(gpureduce_array *a) {
 
 gpureduce_status gpureduce_describe(const gpureduce_array *a, gpureduce_info *out) {
   gr_capi q;
-  if (gr_capi_begin(&q, "describe", a) && gr_capi_sized(&q, out, sizeof *out, "gpureduce_info")) {
+  if (gr_capi_begin_lazy(&q, "describe", a) && gr_capi_sized(&q, out, sizeof *out, "gpureduce_info")) {
     const gr_array *x = &a->array;
     *out = (gpureduce_info){.size = sizeof *out,
                             .dtype = (gpureduce_dtype)x->dtype,
                             .length = x->n,
                             .rows = x->rows,
-                            .stride = x->stride,
+                            .stride = gr_capi_expression(a) ? 0 : x->stride,
                             .item = gr_size(x->dtype),
                             .borrowed = x->stamp == gr_stamp(x),
                             .device = x->storage->queue->backend->name};

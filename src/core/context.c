@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/cpu/room.h"
 #include "src/core/fork.h"
 #include "src/core/pool.h"
 #include "src/core/threads.h"
@@ -42,6 +43,7 @@ void gr_context_drop(gr_context *c) {
   if (atomic_fetch_sub(&contexts, 1) != 1) return;
   gr_background_rest(); /* nobody is left to use it again */
   gr_threads_rest();
+  gr_room_free();
   gr_pool_trim();
 }
 

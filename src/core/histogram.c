@@ -87,7 +87,8 @@ static gr_status data_range(gr_context *c, const gr_array *a, const gr_binning *
     }
     if (low > high) low = b->log ? 1 : 0, high = b->log ? 10 : 1; /* nothing finite */
     if (b->log && !b->has_min && low <= 0)
-      return gr_fail(c, GR_BAD, "option 'log': data above 0 or a 'min' expected, but the least element is %.17g", low);
+      return gr_fail(c, GR_BAD, "option 'log': data above 0 or a '%s' expected, but the least element is %.17g",
+                     b->limits ? b->limits : "min", low);
   }
   *min = b->has_min ? b->min : low;
   *max = b->has_max ? b->max : high;

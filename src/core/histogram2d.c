@@ -38,12 +38,12 @@ static word number_word(const char *name, gr_number number) {
 
 /* The text with these words, as an expression in memory of its own. */
 static gr_status express(gr_context *c, const char *text, const word *words, int count, gr_expression **out) {
-  gr_given given[GR_FORMULA_NAMES];
   gr_formula *f = malloc(gr_formula_room(strlen(text)));
+  gr_given *given = malloc(GR_FORMULA_NAMES * sizeof *given); /* stacks may be short */
+  gr_status status = f && given ? GR_OK : gr_fail(c, GR_NO_MEMORY, "out of memory");
   *out = NULL;
-  if (!f) return gr_fail(c, GR_NO_MEMORY, "out of memory");
-  memset(f, 0, sizeof *f);
-  gr_status status = gr_formula_read(c, f, text, strlen(text));
+  if (status == GR_OK) memset(f, 0, sizeof *f);
+  if (status == GR_OK) status = gr_formula_read(c, f, text, strlen(text));
   for (int k = 0; status == GR_OK && k < f->name_count; k++)
     for (int j = 0; j < count; j++)
       if (!strcmp(f->names[k].text, words[j].name)) given[k] = words[j].given;
@@ -53,6 +53,7 @@ static gr_status express(gr_context *c, const char *text, const word *words, int
     memset(*out, 0, sizeof **out);
     status = gr_formula_bind(c, f, given, -1, *out);
   }
+  free(given);
   free(f);
   return status;
 }

@@ -41,12 +41,25 @@ static void add_out(gr_block_plan *p, int node, int stored) {
   p->out_node[p->outs++] = node;
 }
 
-static int operands_of(const gr_node *x, int operand[3]) {
+int gr_block_tests(const gr_program *g, int node) {
+  const gr_node *x = &g->nodes[GR_IS_NUMBER(node) ? 0 : node];
+  if (GR_IS_NUMBER(node) || x->kind != GR_NODE_STEP || x->op != GR_MAP_compare || x->relation != GR_IS_eq) return -1;
+  return x->a == x->b && !GR_IS_NUMBER(x->a) && gr_is_float((gr_dtype)x->from) ? x->a : -1;
+}
+
+int gr_block_fills(const gr_program *g, int node) {
+  const gr_node *x = &g->nodes[node];
+  if (x->kind != GR_NODE_STEP || x->op != GR_MAP_where || GR_IS_NUMBER(x->a)) return -1;
+  return gr_block_tests(g, x->c) == x->a ? x->a : -1;
+}
+
+static int operands_of(const gr_program *g, int node, int operand[3]) {
+  const gr_node *x = &g->nodes[node];
   const int count = x->kind == GR_NODE_STEP ? gr_map_operands((gr_map)x->op) : 0;
   operand[0] = x->a;
   operand[1] = x->b;
   operand[2] = x->c;
-  return count;
+  return gr_block_fills(g, node) >= 0 ? 2 : count;
 }
 
 /* last[k]: the last node that reads node k; its own number if it is an output, -1 if nobody needs it. */
@@ -63,7 +76,7 @@ static void find_uses(gr_block_plan *p) {
     if (p->job->b >= 0) p->last[p->job->b] = g->count;
   }
   for (k = g->count - 1; k >= 0; k--) {
-    const int count = operands_of(&g->nodes[k], operand);
+    const int count = operands_of(g, k, operand);
     if (p->last[k] < 0) continue;
     for (i = 0; i < count; i++)
       if (!GR_IS_NUMBER(operand[i]) && p->last[operand[i]] < k) p->last[operand[i]] = k;
@@ -82,8 +95,9 @@ static void plan_step(gr_block_plan *p, int k, int32_t *free) {
   int i, reuse = -1, ended[3], ends = 0;
   memset(s, 0, sizeof(*s));
   s->node = x;
-  s->count = (uint8_t)operands_of(x, s->operand);
-  if (x->kind == GR_NODE_STEP)
+  s->count = (uint8_t)operands_of(g, k, s->operand);
+  if (gr_block_fills(g, k) >= 0) s->map = gr_map_filled_step((gr_dtype)x->dtype);
+  else if (x->kind == GR_NODE_STEP)
     s->map = gr_map_step_of((gr_map)x->op, (gr_relation)x->relation, (gr_dtype)x->from, (gr_dtype)x->dtype);
   if (s->map.to || s->map.from) p->converts = 1;
   if (s->map.turned) {

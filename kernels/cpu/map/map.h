@@ -19,6 +19,7 @@ typedef struct gr_map_loops {
   gr_map_loop map[GR_MAP_COUNT][GR_DTYPE_COUNT];          /* by the dtype that is computed in; NULL: none */
   gr_map_loop compare[GR_RELATION_COUNT][GR_DTYPE_COUNT]; /* lt, le, eq, ne: the others are those backwards */
   gr_map_loop where[4];                                   /* by log2 of the size; c is the mask */
+  gr_map_loop filled[GR_DTYPE_COUNT];                     /* b where a is NaN; NULL of integers */
   gr_map_keep keep[4];
   gr_map_convert to[GR_VIA_COUNT][GR_DTYPE_COUNT], from[GR_VIA_COUNT][GR_DTYPE_COUNT];
 } gr_map_loops;
@@ -32,6 +33,8 @@ typedef struct gr_map_step {
   int numbers_wide;              /* numbers in an operand's place are what is computed in already */
 } gr_map_step;
 gr_map_step gr_map_step_of(gr_map, gr_relation, gr_dtype in, gr_dtype out);
+/* That of where(compare(a, "==", a), a, b), floats, in one loop. */
+gr_map_step gr_map_filled_step(gr_dtype);
 /* A number's bits, m times, as what is computed in. */
 void gr_map_fill(const gr_map_step *, uint64_t value, void *to, int64_t m);
 

@@ -31,6 +31,32 @@ static gr_status read_segments(const gr_segments *s, gr_side side, gr_operator_j
   return status;
 }
 
+int gr_custom_operates(const gr_custom *u, gr_shape s, const gr_array *a) {
+  gr_backend *b = a->storage->queue->backend;
+  return b->operate && a->n > 0 && !u->ordered && !s.rows && !s.segments && !(b->uncompiled && b->uncompiled(b));
+}
+
+/* The device has the states; the host makes results of them. */
+static gr_status operate(gr_context *c, const gr_operator *op, const gr_array *a, uint64_t *words) {
+  uint64_t states[GR_OPERATOR_STATES] = {0};
+  const int64_t leaves = 1;
+  gr_queue *q = a->storage->queue;
+  gr_operator_job job = {.op = op, .n = a->n, .count = 1, .longest = a->n};
+  gr_status status = gr_array_read(a, gr_kernel_side(a->storage), &job.a);
+  if (status != GR_OK) return status;
+  status = q->backend->operate(q, &job, states);
+  if (status != GR_OK) return status == GR_NOT_FUSED ? status : gr_fail_from(c, q, status, "operator", 0);
+  job.a = (gr_vec){states, 8, 0};
+  job.part = GR_OPERATOR_NODES;
+  job.longest = job.nodes = 1;
+  job.leaves = &leaves;
+  for (int k = 0; k < op->results; k++) {
+    words[k] = 0;
+    job.out[k] = (gr_vec){&words[k], 8, 0};
+  }
+  return gr_fail_from(c, q, c->host->cpu()->custom(q, &job), "operator", 0);
+}
+
 gr_status gr_custom_reduce(gr_context *c, gr_custom *u, gr_shape s, gr_reduced *of, gr_array *const *out,
                            uint64_t *words) {
   gr_operator_job job = {.op = &u->op};
@@ -39,6 +65,10 @@ gr_status gr_custom_reduce(gr_context *c, gr_custom *u, gr_shape s, gr_reduced *
   if (status == GR_OK) status = gr_reduced_eval(c, of);
   if (status != GR_OK) return status;
   if (gr_array_released(of->a)) return GR_RELEASED;
+  if (!out && gr_custom_operates(u, s, of->a)) {
+    status = operate(c, &u->op, of->a, words);
+    if (status != GR_NOT_FUSED) return status;
+  }
   gr_queue *q = of->a->storage->queue;
   const gr_side side = side_of(q, of->a);
   job.n = job.longest = gr_shape_length(s, of->a->n);
