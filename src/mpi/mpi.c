@@ -181,8 +181,8 @@ static int local;   /* this rank among those of its host */
 static pid_t began; /* the process that MPI was started in by this module; 0: the host has */
 
 /*
-** A rank whose program has ended answers those that still call: its card is like no other, so they fail, and their error
-** says why. Returns when the programs of all have ended.
+** A rank whose program has ended answers those that still call: its card is like no other, so they fail, and their
+** error says why. Returns when the programs of all have ended.
 */
 static void answer_others(void) {
   const gr_card mine = {.what = UINT64_MAX, .all = -1};
