@@ -47,9 +47,9 @@ $(BUILD)/sets: spec/sets.c $(cpu_o)
 	$(call step,$<) $(CC) $(base) $(LDFLAGS) $^ -o $@ -lm
 sets: $(BUILD)/sets
 	$(EMULATOR) $(BUILD)/sets
-# Ranks without a network: reductions over up to 4096 that are all this process, PARTITIONS random ones of each operation
-# and dtype, and what their folding sends; then everything that takes {comm=}, over ranks that are threads (spec/ranks).
-# make ranks PARTITIONS=1000 ROUNDS=1000: the whole.
+# Ranks without a network: reductions over up to 4096 that are all this process, PARTITIONS random ones of each
+# operation and dtype, and what their folding sends; then everything that takes {comm=}, over ranks that are threads
+# (spec/ranks). make ranks PARTITIONS=1000 ROUNDS=1000: the whole.
 PARTITIONS = 12
 ROUNDS = 3
 ranks_sizes = 1 2 3 5 8

@@ -99,8 +99,17 @@ int gr_capi_enter(gr_capi *q, gr_context *c) {
   return 1;
 }
 
+/* All but what is written before it is read, since setting the whole struct to 0 would be half of a short call. */
+static void clear(gr_capi *q, const char *name) {
+  q->name = name;
+  q->c = NULL;
+  q->status = GPUREDUCE_OK;
+  q->entered = q->held = q->count = q->lazy_count = 0;
+  q->mask = NULL;
+}
+
 int gr_capi_begin_with(gr_capi *q, const char *name, gpureduce_context *context) {
-  *q = (gr_capi){.name = name};
+  clear(q, name);
   if (!gr_capi_needs(q, context, "the context")) return 0;
   gr_handle_hold();
   const int entered = gr_handle_known(context, GR_HANDLE_CONTEXT)
@@ -129,7 +138,7 @@ static int check_array(gr_capi *q, const gpureduce_array *a, const char *what) {
 }
 
 int gr_capi_begin_lazy(gr_capi *q, const char *name, const gpureduce_array *a) {
-  *q = (gr_capi){.name = name};
+  clear(q, name);
   gr_handle_hold();
   const int entered = check(q, a, "the array") && gr_capi_enter(q, a->array.storage->context);
   gr_handle_let_go();
@@ -226,8 +235,12 @@ gpureduce_array *gr_capi_handle(gr_capi *q) {
     return NULL;
   }
   a->array = (gr_array){.stamp = gr_stamp(&a->array) ^ 1, .storage = &gr_released};
-  gr_handle_add(a, GR_HANDLE_ARRAY);
   return a;
+}
+
+void gr_capi_give(gpureduce_array *a, gpureduce_array **out) {
+  gr_handle_add(a, GR_HANDLE_ARRAY);
+  *out = a;
 }
 
 void gr_capi_forget(gpureduce_array *a) {
@@ -296,7 +309,7 @@ gr_array *gr_capi_open_out(gr_capi *q, gr_capi_out *o, gpureduce_array **out, co
 
 void gr_capi_close_out(gr_capi *q, gr_capi_out *o) {
   if (!o->made) return;
-  if (q->status == GPUREDUCE_OK) *o->to = o->made;
+  if (q->status == GPUREDUCE_OK) gr_capi_give(o->made, o->to);
   else gr_capi_forget(o->made);
   o->made = NULL;
 }

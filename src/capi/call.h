@@ -64,9 +64,9 @@ int gr_capi_begin(gr_capi *, const char *name, const gpureduce_array *a);
 int gr_capi_begin_lazy(gr_capi *, const char *name, const gpureduce_array *a);
 /* The same for handles that know their context, by a call that has been checked for them. */
 int gr_capi_enter(gr_capi *, gr_context *);
-gpureduce_status gr_capi_end(gr_capi *);
-/* For a call that drops arrays: the context is there until its end. */
+/* The context stays until the call has ended, whatever ends in it: references are counted inside of calls alone. */
 void gr_capi_hold(gr_capi *);
+gpureduce_status gr_capi_end(gr_capi *);
 
 /* A further array of the call, as `what` in errors. */
 int gr_capi_takes(gr_capi *, const gpureduce_array *, const char *what);
@@ -103,6 +103,8 @@ int gr_capi_again(gr_capi *, gr_status);
 /* A new handle, of a released array; NULL, with the status set, when there is no memory. */
 gpureduce_array *gr_capi_handle(gr_capi *);
 void gr_capi_forget(gpureduce_array *);
+/* It has its elements, and is the caller's from now on. */
+void gr_capi_give(gpureduce_array *, gpureduce_array **out);
 
 /*
 ** Where results go: *out if it is an array, which must be as asked for, beside `beside` and apart from the arrays of

@@ -150,9 +150,10 @@ gr_status gr_reduce_over_ranks(gr_context *c, gr_op op, const gr_array *a, const
 
 static gr_status ranked_job(gr_context *c, const gr_ranks_wanted *x, gr_status mine, gr_ranks_item *item) {
   const gr_array *a = x->a, *b = x->b;
+  item->job = (gr_reduce_job){.op = x->op};
+  if (mine != GR_OK) return mine; /* some operands may never have been made */
   item->job = (gr_reduce_job){
       .op = x->op, .dtype = a->dtype, .n = a->n, .count = 1, .ddof = x->ddof, .scale_a = 1, .scale_b = 1};
-  if (mine != GR_OK) return mine;
   item->queue = a->storage->queue;
   if (gr_array_released(a) || (b && gr_array_released(b))) return gr_fail(c, GR_BAD, "array has been released");
   gr_status status = gr_array_read(a, GR_HOST, &item->job.a);
