@@ -86,10 +86,10 @@ static void find_uses(gr_block_plan *p) {
 /* Node k is made in one loop with the one that reads it. */
 #define WITH_READER (-2)
 
-static int pair_place(const gr_block_plan *p, const gr_node *x) {
+static int pair_place(const gr_block_plan *p, int node) {
   const gr_program *g = p->job->program;
   int i, operand[3];
-  const int count = operands_of(x, operand);
+  const int count = operands_of(g, node, operand);
   for (i = 0; i < count; i++)
     if (!GR_IS_NUMBER(operand[i]) && p->last[operand[i]] == WITH_READER && g->nodes[operand[i]].kind == GR_NODE_STEP)
       return i;
@@ -103,20 +103,20 @@ static void find_pairs(gr_block_plan *p) {
   int k, i, j, operand[3], count;
   for (k = 0; k < g->count; k++) readers[k] = 0;
   for (k = 0; k < g->count; k++) {
-    count = p->last[k] < 0 ? 0 : operands_of(&g->nodes[k], operand);
+    count = p->last[k] < 0 ? 0 : operands_of(g, k, operand);
     for (i = 0; i < count; i++)
       if (!GR_IS_NUMBER(operand[i])) readers[operand[i]]++;
   }
   for (k = 0; k < g->count; k++) {
     const gr_node *x = &g->nodes[k];
-    count = p->last[k] < 0 || x->op == GR_MAP_where ? 0 : operands_of(x, operand);
+    count = p->last[k] < 0 || x->op == GR_MAP_where ? 0 : operands_of(g, k, operand);
     for (i = 0; i < count; i++) {
       const gr_node *y = GR_IS_NUMBER(operand[i]) ? x : &g->nodes[operand[i]];
       if (y == x || y->kind != GR_NODE_STEP || readers[operand[i]] != 1 || p->last[operand[i]] != k) continue;
-      if (y->dtype != x->dtype || y->from != x->from || y->from != y->dtype || pair_place(p, y) >= 0) continue;
+      if (y->dtype != x->dtype || y->from != x->from || y->from != y->dtype || pair_place(p, operand[i]) >= 0) continue;
       if (!gr_map_pair((gr_map)y->op, (gr_map)x->op, i, (gr_dtype)x->dtype)) continue;
       p->last[operand[i]] = WITH_READER;
-      count = operands_of(y, operand);
+      count = operands_of(g, operand[i], operand);
       for (j = 0; j < count; j++)
         if (!GR_IS_NUMBER(operand[j]) && p->last[operand[j]] >= 0 && p->last[operand[j]] < k) p->last[operand[j]] = k;
       break;
@@ -151,7 +151,7 @@ static void plan_step(gr_block_plan *p, int k, int32_t *free) {
   if (gr_block_fills(g, k) >= 0) s->map = gr_map_filled_step((gr_dtype)x->dtype);
   else if (x->kind == GR_NODE_STEP)
     s->map = gr_map_step_of((gr_map)x->op, (gr_relation)x->relation, (gr_dtype)x->from, (gr_dtype)x->dtype);
-  if (x->kind == GR_NODE_STEP && pair_place(p, x) >= 0) join_pair(p, s, pair_place(p, x));
+  if (x->kind == GR_NODE_STEP && pair_place(p, k) >= 0) join_pair(p, s, pair_place(p, k));
   if (s->map.to || s->map.from) p->converts = 1;
   if (s->map.turned) {
     s->operand[0] = x->b;
