@@ -18,7 +18,9 @@ closed = -Werror=switch
 # CHECKED=1 knows handles of the C API that are gone (src/capi/handles.h), in a folder of its own.
 CHECKED =
 checked = $(if $(CHECKED),-DGR_CHECKED)
-base = $(CFLAGS) $(checked) $(closed) -Werror=implicit-function-declaration -std=c11 -D_DEFAULT_SOURCE \
+# Hosts call from threads of 64 KiB: larger tables go to kernels/cpu/room.h. Unoptimised frames are larger anyway.
+frames = $(if $(filter -O2 -O3,$(CFLAGS)),-Wframe-larger-than=25600)
+base = $(CFLAGS) $(checked) $(frames) $(closed) -Werror=implicit-function-declaration -std=c11 -D_DEFAULT_SOURCE \
   -ffp-contract=off -fPIC -fvisibility=hidden -fno-plt -pthread -I. $(by_stores)
 compile = $(CC) $(base) $(file_flags)
 

@@ -7,6 +7,7 @@ local source = [[
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -72,23 +73,14 @@ static int l_join(lua_State *L) {
   return 1;
 }
 
-/*
-** opens(count, text, stack): so many states one after the other, each in a thread with a stack of so many bytes
-** (or as usual); what went wrong, or nil.
-*/
+/* opens(count, text): so many states one after the other, each in a thread; what went wrong, or nil. */
 static int l_opens(lua_State *L) {
   int count = (int)luaL_checkinteger(L, 1);
-  const char *text = luaL_checkstring(L, 2);
-  size_t stack = (size_t)luaL_optinteger(L, 3, 0);
   for (int k = 0; k < count; k++) {
     pthread_t id;
-    pthread_attr_t attr;
     void *said = NULL;
-    pthread_attr_init(&attr);
-    if (stack && pthread_attr_setstacksize(&attr, stack) != 0) return luaL_error(L, "no such stack");
-    if (pthread_create(&id, &attr, run, (void *)text) != 0) return luaL_error(L, "no thread");
+    if (pthread_create(&id, NULL, run, (void *)luaL_checkstring(L, 2)) != 0) return luaL_error(L, "no thread");
     pthread_join(id, &said);
-    pthread_attr_destroy(&attr);
     if (!said) continue;
     lua_pushstring(L, said);
     return 1;
@@ -96,10 +88,39 @@ static int l_opens(lua_State *L) {
   return 0;
 }
 
+/*
+** within(stack, text): a state in a thread with so many bytes of stack, all of it counted, and a page below them that
+** nobody may touch. Gives how many were used, as far as the paint has gone, or nil and what went wrong.
+*/
+static int l_within(lua_State *L) {
+  const size_t stack = (size_t)luaL_checkinteger(L, 1), guard = 65536;
+  const char *text = luaL_checkstring(L, 2);
+  char *lowest = mmap(NULL, guard + stack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  size_t clean = 0;
+  pthread_t id;
+  pthread_attr_t attr;
+  void *said = NULL;
+  if (lowest == MAP_FAILED || mprotect(lowest, guard, PROT_NONE) != 0) return luaL_error(L, "no memory");
+  memset(lowest + guard, 0xa5, stack);
+  pthread_attr_init(&attr);
+  if (pthread_attr_setstack(&attr, lowest + guard, stack) != 0 || pthread_create(&id, &attr, run, (void *)text) != 0)
+    return luaL_error(L, "no thread");
+  pthread_join(id, &said);
+  pthread_attr_destroy(&attr);
+  while (clean < stack && lowest[guard + clean] == (char)0xa5) clean++;
+  munmap(lowest, guard + stack);
+  if (!said) lua_pushinteger(L, (lua_Integer)(stack - clean));
+  else lua_pushnil(L);
+  lua_pushstring(L, said); /* NULL is nil */
+  return 2;
+}
+
 int luaopen_host(lua_State *L) {
   lua_newtable(L);
   lua_pushcfunction(L, l_opens);
   lua_setfield(L, -2, "opens");
+  lua_pushcfunction(L, l_within);
+  lua_setfield(L, -2, "within");
   lua_pushcfunction(L, l_start);
   lua_setfield(L, -2, "start");
   lua_pushcfunction(L, l_join);

@@ -1,4 +1,4 @@
--- What the module is to its process: states that come and go, small stacks, limits, a stopped collector, two copies.
+-- What the module is to its process: states that come and go, limits, a stopped collector, two copies.
 local S = require "spec.support"
 local gr = S.gr
 
@@ -36,61 +36,6 @@ describe("the last state of a process", function()
       local grown = status "VmRSS" - memory
       assert(grown < 2048, "KiB more after 900 states: " .. grown)
       assert(threads == 1 and status "Threads" == 1, "threads left: " .. status "Threads")]]
-  end)
-end)
-
-describe("a thread with a stack of 384 KiB", function()
-  it("has room for what the module does", function()
-    host [[
-      check(host.opens(1, before .. [=[
-        local gr = require "gpureduce"
-        for _, device in ipairs { "cpu", "pretend" } do
-          gr.use(device)
-          local a, b = gr.rand(200000, { seed = 1 }), gr.randn(200000, "f64", { seed = 2 })
-          local ints = (a * 1000):cast "i32"
-          for _, x in ipairs { a, b, ints } do
-            for _, op in ipairs { "sum", "prod", "min", "max", "minmax", "mean", "var", "argmax", "count", "norm" } do
-              gr[op](x)
-              gr[op](x, op ~= "minmax" and { rows = 200 } or nil)
-              gr[op](x, op ~= "minmax" and { rows = 200, axis = 1 } or nil)
-            end
-            gr.dot(x, x)
-            gr.scan(x, "sum")
-            gr.quantile(x, { 0.1, 0.5, 0.9 })
-            gr.histogram(x, { bins = 70000 })
-            gr.histogram(x, { bins = 100, weights = x })
-            gr.compact(x, x:compare(">", 0))
-            gr.median(x)
-            tostring(gr.digest(x))
-          end
-          a:sum { exact = true }
-          b:var { exact = true, rows = 100 }
-          gr.softmax(b, { rows = 20 })
-          gr.rmsnorm(b, nil, { rows = 20 })
-          gr.put(a, gr.arange(1, 1000, "i32"), 7)
-          gr.take(a, gr.arange(1, 1000, "i32"))
-          local deep = "a"
-          for k = 1, 150 do deep = "(" .. deep .. " + " .. k .. ")" end
-          gr.fuse(deep) { a = a }:sum()
-          local e = gr.lazy(a)
-          for k = 1, 100 do e = e * 2 - k end
-          e:var()
-          e:sum { rows = 20, axis = 1 }
-          gr.many { { "sum", e }, { "max", a }, { "norm", b } }
-          gr.async(gr.sum, e):get()
-          gr.reduce(a, gr.operator { state = "s", map = "x", merge = "s1 + s2", identity = 0 })
-          gr.permutation(1000)
-          gr.sum(a, { kernel = "two_phase" })
-          gr.explain("sum", a)
-          local name = os.tmpname()
-          gr.save(a, name)
-          assert(gr.load(name):equal(a))
-          os.remove(name)
-          a:table(1, 100)
-          assert(not pcall(gr.sum, a, { row = 1 }))
-          tostring(a)
-          gr.compiled()
-        end]=], 384 * 1024))]]
   end)
 end)
 

@@ -1,6 +1,6 @@
 -- Charts as SVG: lines, steps, points and histograms over axes with round ticks. They can be read without colour (every
 -- series has its own dashes and marks, and a name) and on dark backgrounds. gr.svg and h:svg (docs/api/pictures.lua).
-local gr, parts = ...
+local _, parts = ...
 
 local svg = {}
 
@@ -369,6 +369,6 @@ local function draw_chart(options)
 end
 
 --- gr.svg{lines =, steps =, points = {{name, x, y, error}, ...}, histograms = {...}, ...}: a chart.
-function gr.svg(options) return parts.timed(draw_chart, options) end
+function svg.svg(options) return parts.timed(draw_chart, options) end
 
 return svg

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/cpu/room.h"
 #include "src/core/fork.h"
 #include "src/core/pool.h"
 #include "src/core/threads.h"
@@ -42,6 +43,7 @@ void gr_context_drop(gr_context *c) {
   if (atomic_fetch_sub(&contexts, 1) != 1) return;
   gr_background_rest(); /* nobody is left to use it again */
   gr_threads_rest();
+  gr_room_free();
   gr_pool_trim();
 }
 
@@ -125,8 +127,9 @@ gr_status gr_context_use(gr_context *c, const char *name) {
              : c->queue && c->queue->lost ? "the device before was lost"
                                           : "chosen by use";
   } else {
-    chosen = list[0]; /* the first GPU, or the CPU */
-    c->why = n > 2 ? "a CUDA device answers" : why;
+    const int gpus = n - 2; /* which come first, before the CPU and the pretend device */
+    chosen = list[gpus > 0 ? c->local % gpus : 0];
+    c->why = gpus > 1 && c->local ? "its turn among the ranks of this host" : gpus > 0 ? "a CUDA device answers" : why;
   }
   gr_queue *q;
   gr_status status = open_on(c, chosen, &q);

@@ -27,6 +27,7 @@ typedef struct gr_csv_parser {
   char *text;                     /* what is wanted of this row: the names, or the number */
   size_t length, room;
   locale_t c; /* its numbers have a point, whatever the host's have */
+  char piece[65536];
 } gr_csv_parser;
 
 /* ---- numbers ---- */
@@ -263,14 +264,13 @@ void gr_csv_end(gr_csv *v) {
   gr_source_close(&v->source);
 }
 
-gr_status gr_csv_read(gr_context *g, gr_csv *v) {
-  char piece[65536];
+static gr_status read_all(gr_context *g, gr_csv *v) {
+  char *const piece = v->parser->piece;
   int64_t total = 0;
   size_t got;
-  gr_status status = gr_source_open(g, &v->source, v->path);
-  if (status == GR_OK) status = gr_csv_begin(g, v);
+  gr_status status = GR_OK;
   while (status == GR_OK) {
-    status = gr_source_read(&v->source, piece, sizeof piece, &got);
+    status = gr_source_read(&v->source, piece, sizeof v->parser->piece, &got);
     if (status != GR_OK || !got) break;
     /* The byte order mark that some programs write. */
     size_t mark = total == 0 && got >= 3 && !memcmp(piece, "\xEF\xBB\xBF", 3) ? 3 : 0;
@@ -281,4 +281,10 @@ gr_status gr_csv_read(gr_context *g, gr_csv *v) {
     status = gr_csv_feed(g, v, piece + mark, got - mark);
   }
   return status == GR_OK ? gr_csv_finish(g, v) : status;
+}
+
+gr_status gr_csv_read(gr_context *g, gr_csv *v) {
+  gr_status status = gr_source_open(g, &v->source, v->path);
+  if (status == GR_OK) status = gr_csv_begin(g, v);
+  return status == GR_OK ? read_all(g, v) : status;
 }

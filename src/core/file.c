@@ -224,15 +224,20 @@ gr_status gr_load_finish(gr_context *c, gr_load *l, gr_array *out) {
 /* ---- saving ---- */
 
 static int put_elements(gr_writer *w, const gr_array *a, const gr_vec *v) {
-  char buffer[65536];
-  size_t size = (size_t)gr_size(a->dtype), room = sizeof buffer / size;
+  enum { BYTES = 65536 };
+  size_t size = (size_t)gr_size(a->dtype), room = BYTES / size;
   if (gr_array_dense(a)) return gr_writer_put(w, v->data, (size_t)a->n * size);
-  for (int64_t k = 0; k < a->n;) {
+  char *buffer = malloc(BYTES); /* not on the stack, of which callers may have little */
+  int fine = buffer != NULL;
+  for (int64_t k = 0; fine && k < a->n;) {
     size_t m = 0;
     for (; m < room && k < a->n; m++, k++) memcpy(buffer + m * size, (const char *)v->data + k * v->stride, size);
-    if (!gr_writer_put(w, buffer, m * size)) return 0;
+    fine = gr_writer_put(w, buffer, m * size);
   }
-  return 1;
+  const int error = errno;
+  free(buffer);
+  errno = error;
+  return fine;
 }
 
 gr_status gr_file_save(gr_context *c, const char *path, const gr_array *a, int npy, int dimensions,
@@ -320,12 +325,14 @@ static gr_status put_part(gr_context *c, gr_writer *w, const char *name, const g
 }
 
 gr_status gr_file_save_ranks(gr_context *c, const char *path, const gr_array *a, int npy) {
-  char header[4096], name[PATH_MAX] = "", text[64];
+  char header[4096], name[PATH_MAX] = "", text[GR_CARD_TEXT];
+  const size_t length = strlen(path), most = 120; /* two texts fit into one error */
   size_t header_bytes = 0;
   gr_writer w = {.fd = -1, .folder = -1};
   gr_vec v;
   int opened = 0;
-  snprintf(text, sizeof text, "save of %s%s", gr_dtypes[a->dtype].name, npy ? " as NPY" : "");
+  snprintf(text, sizeof text, "save of %s%s to %s%s", gr_dtypes[a->dtype].name, npy ? " as NPY" : "",
+           length > most ? "..." : "", length > most ? path + length - most : path);
   gr_status status = gr_array_read(a, GR_HOST, &v);
   status = gr_ranks_meet(c, text, a->n, gr_array_columns(a), status);
   if (status != GR_OK) return status;

@@ -1,6 +1,7 @@
 #include "src/core/fork.h"
 
 #include <pthread.h>
+#include "kernels/cpu/room.h"
 #include "src/core/background.h"
 #include "src/core/pool.h"
 #include "src/core/threads.h"
@@ -19,7 +20,10 @@ static void after(int child) {
 }
 
 static void in_parent(void) { after(0); }
-static void in_child(void) { after(1); }
+static void in_child(void) {
+  gr_room_after_fork();
+  after(1);
+}
 
 static void watch(void) { pthread_atfork(before, in_parent, in_child); }
 

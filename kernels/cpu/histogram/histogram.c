@@ -5,9 +5,10 @@
 */
 #include "kernels/cpu/formula/feed.h"
 #include "kernels/cpu/isa/table.h"
+#include "kernels/cpu/room.h"
 
 #define CHUNK GR_BINS_CHUNK    /* samples between finding bins and counting them */
-#define SLOTS (4 * (4096 + 3)) /* counters on the stack */
+#define SLOTS (4 * (4096 + 3)) /* counters that a piece has of its own */
 #define PIECE_ELEMENTS (128 * 1024)
 #define MAX_PIECES 4096
 
@@ -100,11 +101,17 @@ COUNT(count16, uint16_t, 1)
 ADD_UP(add_up32, uint32_t)
 ADD_UP(add_up16, uint16_t)
 
+typedef struct some_tables {
+  int64_t counts[SLOTS];
+  uint16_t t[SLOTS];
+} some_tables;
+
 /* Up to SLOTS slots: four tables of 16 bits, or one, which stay in the fastest cache. No counter can run over. */
 static void count_some(const state *s, int set, int64_t from, int64_t n) {
   const int32_t slots = (int32_t)slots_of(s->job), tables = 4 * slots <= SLOTS ? 4 : 1;
-  int64_t m, counts[SLOTS], *to = s->alone ? s->job->counts : counts;
-  uint16_t t[SLOTS];
+  some_tables *room = gr_room_take(sizeof(*room));
+  int64_t m, *to = s->alone ? s->job->counts : room->counts;
+  uint16_t *const t = room->t;
   int32_t k;
   int fresh;
   for (fresh = from == 0 || !s->alone; n > 0; n -= m, from += m, fresh = 0) {
@@ -115,17 +122,24 @@ static void count_some(const state *s, int set, int64_t from, int64_t n) {
       for (k = 0; k < slots; k++) to[k] = (uint16_t)(t[k] + t[slots + k] + t[2 * slots + k] + t[3 * slots + k]);
     else add_up16(to, t, slots, tables, fresh);
   }
-  if (!s->alone) add_all(s->job->counts, counts, slots);
+  if (!s->alone) add_all(s->job->counts, to, slots);
+  gr_room_give(room);
 }
+
+typedef struct few_tables {
+  int64_t counts[SLOTS / 8 + 1];
+  _Alignas(64) uint32_t t[SLOTS];
+} few_tables;
 
 /* Few slots and many samples: eight tables. */
 static void count_few(const state *s, int set, int64_t from, int64_t n) {
   const int32_t slots = (int32_t)slots_of(s->job);
-  int64_t counts[SLOTS / 8 + 1], *to = s->alone ? s->job->counts : counts;
-  uint32_t t[SLOTS];
-  count32_by_8(s, set, from, n, t, slots);
-  add_up32(to, t, slots, 8, from == 0 || !s->alone);
-  if (!s->alone) add_all(s->job->counts, counts, slots);
+  few_tables *room = gr_room_take(sizeof(*room));
+  int64_t *to = s->alone ? s->job->counts : room->counts;
+  count32_by_8(s, set, from, n, room->t, slots);
+  add_up32(to, room->t, slots, 8, from == 0 || !s->alone);
+  if (!s->alone) add_all(s->job->counts, to, slots);
+  gr_room_give(room);
 }
 
 /* Bytes that are their own slots. */

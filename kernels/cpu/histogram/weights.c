@@ -4,10 +4,11 @@
 */
 #include "kernels/cpu/formula/feed.h"
 #include "kernels/cpu/isa/table.h"
+#include "kernels/cpu/room.h"
 #include "kernels/numerics/fixed.h"
 
 #define CHUNK GR_BINS_CHUNK
-#define SLOTS 2048 /* sums on the stack */
+#define SLOTS 2048 /* sums that a piece has of its own */
 #define PIECE_ELEMENTS (64 * 1024)
 
 typedef struct state {
@@ -89,11 +90,12 @@ static void add(gr_fixed *to, gr_fixed x) {
 static void do_piece(void *arg, int64_t k) {
   const state *s = (const state *)arg;
   const int64_t n = s->job->bins.n, from = k * PIECE_ELEMENTS, left = n - from;
-  gr_fixed sums[SLOTS];
+  gr_fixed *sums = gr_room_take(SLOTS * sizeof(*sums));
   int64_t i;
   memset(sums, 0, (size_t)s->slots * sizeof(*sums));
   weigh(s, from, left < PIECE_ELEMENTS ? left : PIECE_ELEMENTS, sums);
   for (i = 0; i < s->slots; i++) add(&s->sums[i], sums[i]);
+  gr_room_give(sums);
 }
 
 #define SPAN (1 << 18) /* slots between two looks whether to stop */

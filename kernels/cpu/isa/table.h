@@ -143,11 +143,13 @@ typedef void (*gr_narrow)(gr_dtype t, const char *x, int64_t pitch, int n, const
 #define GR_DOWN_LEAST 16         /* vectors */
 #define GR_DOWN_MOST 512         /* vectors */
 #define GR_DOWN_ROOM (64 * 1024) /* bytes, for doubles: of each vector as many as it has elements or the tree lanes */
+#define GR_DOWN_LANES (GR_DOWN_ROOM / 2 * 3) /* and half of it again, for floats */
 typedef struct gr_down_job {
   const char *x, *y;
   int64_t pitch, y_pitch;
   int y_wide, n, count;
-  int ahead; /* rows from a load to its prefetch, 0: none */
+  int ahead;   /* rows from a load to its prefetch, 0: none */
+  void *lanes; /* of GR_DOWN_LANES bytes, at the start of a cache line */
 } gr_down_job;
 typedef void (*gr_down)(const gr_down_job *job, gr_acc *states);
 

@@ -8,6 +8,7 @@
 #include "kernels/cpu/gather.h"
 #include "kernels/cpu/map/map.h"
 #include "kernels/cpu/isa/table.h"
+#include "kernels/cpu/room.h"
 
 #define CHUNK 1024                  /* elements */
 #define PIECE ((int64_t)32 * CHUNK) /* for one thread at a time */
@@ -81,6 +82,27 @@ gr_map_step gr_map_filled_step(gr_dtype t) {
   return s;
 }
 
+gr_map_loop gr_map_pair(gr_map first, gr_map second, int place, gr_dtype t) {
+  int f, s;
+  if (t != GR_F32 && t != GR_F64) return NULL;
+  switch ((int)first) {
+    case GR_MAP_add: f = GR_FIRST_add; break;
+    case GR_MAP_sub: f = GR_FIRST_sub; break;
+    case GR_MAP_mul: f = GR_FIRST_mul; break;
+    default: return NULL;
+  }
+  switch ((int)second) {
+    case GR_MAP_add: s = GR_SECOND_add; break;
+    case GR_MAP_sub: s = place == 0 ? GR_SECOND_sub : GR_SECOND_sub_from; break;
+    case GR_MAP_mul: s = GR_SECOND_mul; break;
+    case GR_MAP_square: s = GR_SECOND_square; break;
+    case GR_MAP_sqrt: s = GR_SECOND_sqrt; break;
+    case GR_MAP_abs: s = GR_SECOND_abs; break;
+    default: return NULL;
+  }
+  return loops_in_use()->pair[t == GR_F64][f][s];
+}
+
 void gr_map_fill(const gr_map_step *s, uint64_t value, void *to, int64_t m) {
   int64_t k;
   if (s->to && !s->numbers_wide) {
@@ -98,6 +120,7 @@ typedef struct plan {
   gr_map_step step;
   const gr_operand *operand[3]; /* in the order that the loop wants; NULL: not used */
   int sizes[3];
+  int indirect;    /* elements are gathered, scattered or converted */
   chunk number[3]; /* operands that are one number */
 } plan;
 
@@ -114,39 +137,46 @@ static void make_plan(plan *p, const gr_map_job *job) {
     p->operand[0] = &job->b;
     p->operand[1] = &job->a;
   }
-  for (i = 0; i < 3; i++)
-    if (p->operand[i] && !p->operand[i]->vec.data)
-      gr_map_fill(&p->step, p->operand[i]->value, p->number[i].bytes, job->n < CHUNK ? job->n : CHUNK);
+  p->indirect = p->step.to || p->step.from || job->out.stride != p->step.out_size;
+  for (i = 0; i < 3; i++) {
+    const gr_operand *o = p->operand[i];
+    if (!o) continue;
+    if (o->vec.data) p->indirect |= o->vec.stride != p->sizes[i];
+    else gr_map_fill(&p->step, o->value, p->number[i].bytes, job->n < CHUNK ? job->n : CHUNK);
+  }
 }
 
 /* ---- one chunk ---- */
 
-/* m elements of operand i from position k on, side by side, as what is computed in. */
-static const void *fetch(const plan *p, int i, int64_t k, int64_t m, chunk *narrow, chunk *wide) {
+typedef struct chunks {
+  chunk narrow[3], wide[3], result;
+} chunks;
+
+/* m elements of operand i from position k on, side by side, as what is computed in. room: for what is indirect. */
+static const void *fetch(const plan *p, int i, int64_t k, int64_t m, chunks *room) {
   const gr_operand *o = p->operand[i];
   const int size = p->sizes[i];
   const char *x;
   if (!o->vec.data) return p->number[i].bytes;
   x = (const char *)o->vec.data + k * o->vec.stride;
   if (o->vec.stride != size) {
-    gr_gather(narrow->bytes, x, o->vec.stride, m, size);
-    x = narrow->bytes;
+    gr_gather(room->narrow[i].bytes, x, o->vec.stride, m, size);
+    x = room->narrow[i].bytes;
   }
   if (!p->step.to || (p->job->op == GR_MAP_where && i == 2)) return x;
-  p->step.to(x, wide->bytes, m);
-  return wide->bytes;
+  p->step.to(x, room->wide[i].bytes, m);
+  return room->wide[i].bytes;
 }
 
-static void run_chunk(const plan *p, int64_t k, int64_t m) {
-  chunk narrow[3], wide[3], result;
+static void run_chunk(const plan *p, int64_t k, int64_t m, chunks *room) {
   const void *x[3] = {NULL, NULL, NULL};
   const int64_t stride = p->job->out.stride;
   char *out = (char *)(uintptr_t)p->job->out.data + k * stride;
-  char *dense = stride == p->step.out_size ? out : narrow[0].bytes;
+  char *dense = stride == p->step.out_size ? out : room->narrow[0].bytes;
   int i;
-  for (i = 0; i < 3; i++) x[i] = p->operand[i] ? fetch(p, i, k, m, &narrow[i], &wide[i]) : x[0];
+  for (i = 0; i < 3; i++) x[i] = p->operand[i] ? fetch(p, i, k, m, room) : x[0];
   if (p->step.loop) {
-    char *to = p->step.from ? result.bytes : dense;
+    char *to = p->step.from ? room->result.bytes : dense;
     p->step.loop(x[0], x[1], x[2], to, m);
     x[0] = to;
   }
@@ -157,25 +187,28 @@ static void run_chunk(const plan *p, int64_t k, int64_t m) {
 static void run_piece(void *arg, int64_t piece) {
   const plan *p = (const plan *)arg;
   const int64_t end = (piece + 1) * PIECE < p->job->n ? (piece + 1) * PIECE : p->job->n;
+  chunks *room = p->indirect ? gr_room_take(sizeof(*room)) : NULL;
   int64_t k;
-  for (k = piece * PIECE; k < end; k += CHUNK) run_chunk(p, k, end - k < CHUNK ? end - k : CHUNK);
+  for (k = piece * PIECE; k < end; k += CHUNK) run_chunk(p, k, end - k < CHUNK ? end - k : CHUNK, room);
+  if (room) gr_room_give(room);
 }
 
 /* One element of the result of a comparison that counts. */
 static void run_tally(void *arg, int64_t piece) {
   const plan *p = (const plan *)arg;
   const int64_t from = piece * GR_TALLY, end = from + GR_TALLY < p->job->n ? from + GR_TALLY : p->job->n;
-  chunk narrow[2], wide[2];
+  chunks *room = p->indirect ? gr_room_take(sizeof(*room)) : NULL;
   uint8_t holds[CHUNK];
   int64_t k, i, count = 0;
   for (k = from; k < end; k += CHUNK) {
     const int64_t m = end - k < CHUNK ? end - k : CHUNK;
-    const void *x = fetch(p, 0, k, m, &narrow[0], &wide[0]), *y = fetch(p, 1, k, m, &narrow[1], &wide[1]);
+    const void *x = fetch(p, 0, k, m, room), *y = fetch(p, 1, k, m, room);
     int32_t some = 0;
     p->step.loop(x, y, x, holds, m);
     for (i = 0; i < m; i++) some += holds[i];
     count += some;
   }
+  if (room) gr_room_give(room);
   ((int64_t *)(uintptr_t)p->job->out.data)[piece] = p->job->tally == GR_TALLY_ALL ? count == end - from : count;
 }
 

@@ -3,6 +3,7 @@
 ** rows keep their exponentials, others make them twice.
 */
 #include "kernels/cpu/norm/narrow.h"
+#include "kernels/cpu/room.h"
 
 #define PIECE_BYTES (64 * 1024) /* exponentials are slow: smaller pieces than elsewhere */
 #define MOST_PIECES 512
@@ -15,7 +16,7 @@ typedef struct row_state {
   gr_acc sums[MOST_PIECES];
 } row_state;
 
-#define ROOM (MOST_KEPT + 8) /* and what is overwritten behind them */
+#define KEPT_ROOM ((MOST_KEPT + 8) * sizeof(double)) /* and what is overwritten behind them */
 
 static const char *element(const row_state *s, int64_t from) {
   const gr_softmax_job *job = s->job;
@@ -46,7 +47,7 @@ static void sum_piece(void *arg, int64_t piece) {
   const gr_softmax_job *job = s->job;
   const int leaf = GR_LEAF(gr_size_of(job->dtype));
   int64_t from = piece * s->piece, end = from + s->piece < job->n ? from + s->piece : job->n;
-  _Alignas(64) double y[ROOM];
+  double *y = gr_room_take(KEPT_ROOM);
   gr_counter c;
   c.top = 0;
   c.count = 0;
@@ -55,6 +56,7 @@ static void sum_piece(void *arg, int64_t piece) {
     exponentials(s, from, m, y);
     gr_counter_push(&c, GR_RED_SUM, GR_ACC_TREE, fold(job->dtype, y, m));
   }
+  gr_room_give(y);
   s->sums[piece] = gr_counter_fold(&c, GR_RED_SUM, GR_ACC_TREE);
 }
 
@@ -62,12 +64,13 @@ static void scale_piece(void *arg, int64_t piece) {
   const row_state *s = (const row_state *)arg;
   const int leaf = GR_LEAF(gr_size_of(s->job->dtype));
   int64_t from = piece * s->piece, end = from + s->piece < s->job->n ? from + s->piece : s->job->n;
-  _Alignas(64) double y[ROOM];
+  double *y = gr_room_take(KEPT_ROOM);
   for (; from < end; from += leaf) {
     const int m = end - from < leaf ? (int)(end - from) : leaf;
     exponentials(s, from, m, y);
     write(s, from, m, y);
   }
+  gr_room_give(y);
 }
 
 static double largest(const gr_softmax_job *job, int64_t row, gr_parallel parallel) {
@@ -93,7 +96,7 @@ static void do_row(const gr_softmax_job *job, int64_t row, gr_parallel parallel)
   c.top = 0;
   c.count = 0;
   if (job->n <= MOST_KEPT) {
-    _Alignas(64) double y[ROOM];
+    double *y = gr_room_take(KEPT_ROOM);
     const int n = (int)job->n;
     int from;
     exponentials(&s, 0, n, y);
@@ -101,6 +104,7 @@ static void do_row(const gr_softmax_job *job, int64_t row, gr_parallel parallel)
       gr_counter_push(&c, GR_RED_SUM, GR_ACC_TREE, fold(job->dtype, y + from, n - from < leaf ? n - from : leaf));
     s.factor = 1.0 / gr_counter_fold(&c, GR_RED_SUM, GR_ACC_TREE).f[0];
     write(&s, 0, n, y);
+    gr_room_give(y);
     return;
   }
   s.piece = PIECE_BYTES / size;

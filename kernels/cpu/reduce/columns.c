@@ -3,6 +3,7 @@
 ** several columns at once. Where there are none it is turned so that each column lies contiguous; then the kernel for
 ** contiguous elements takes one column after the other.
 */
+#include <stdlib.h>
 #include "kernels/cpu/gather.h"
 #include "kernels/cpu/reduce/reduce.h"
 
@@ -30,14 +31,20 @@ static const void *second(const gr_plan *p, const char *turned, int64_t pitch, i
   return room;
 }
 
+typedef struct turned {
+  char a[GR_STRIP_ROOM], b[GR_STRIP_ROOM];
+  uint64_t row[GR_ROW_BYTES * 16 / 8];
+  gr_counter c[GR_STRIP_MOST];
+} turned;
+
 /* States of columns v .. v + columns - 1 over elements from .. from + n; from is where a leaf starts. */
 static void turn_strip(const gr_plan *p, int64_t v, int columns, int64_t from, int64_t n, gr_acc *states) {
   const gr_vec *x = &p->job->a, *y = &p->job->b;
   const int leaf = GR_LEAF(p->size), turn_y = p->inputs == 2 && y->step == p->size && y->stride != p->size;
   const int64_t pitch = (n < leaf ? n : leaf) * p->size + GR_STRIP_PAD;
-  _Alignas(64) char a[GR_STRIP_ROOM], b[GR_STRIP_ROOM];
-  uint64_t room[GR_ROW_BYTES * 16 / 8];
-  gr_counter c[GR_STRIP_MOST];
+  turned *room = gr_room_take(sizeof(*room));
+  char *a = room->a, *b = room->b;
+  gr_counter *c = room->c;
   int64_t left;
   int k;
   for (k = 0; k < columns; k++) {
@@ -53,12 +60,13 @@ static void turn_strip(const gr_plan *p, int64_t v, int columns, int64_t from, i
       gr_turn(p->size, b, pitch, row_y, y->stride, m, columns);
     }
     for (k = 0; k < columns; k++) {
-      gr_acc acc = p->span(a + k * pitch, second(p, turn_y ? b : NULL, pitch, v, k, from, m, room), m, p->job);
+      gr_acc acc = p->span(a + k * pitch, second(p, turn_y ? b : NULL, pitch, v, k, from, m, room->row), m, p->job);
       if (p->kind == GR_ACC_POSITION) acc.i[1] += from;
       gr_counter_push(&c[k], p->red, p->kind, acc);
     }
   }
   for (k = 0; k < columns; k++) states[k] = gr_counter_fold(&c[k], p->red, p->kind);
+  gr_room_give(room);
 }
 
 /* ---- several columns side by side ---- */
@@ -68,7 +76,9 @@ static void turn_strip(const gr_plan *p, int64_t v, int columns, int64_t from, i
 
 /* A binary counter (gr_counter) for each column, all of the same number of leaves. */
 typedef struct counters {
+  _Alignas(64) char lanes[GR_DOWN_LANES];
   gr_acc node[LEVELS][COUNTED];
+  gr_acc own[GR_DOWN_MOST]; /* of the last leaf */
   int top;
   uint64_t count;
 } counters;
@@ -98,16 +108,16 @@ static int columns_down(const gr_plan *p) {
   return columns < GR_DOWN_MOST ? (int)columns : GR_DOWN_MOST;
 }
 
-/* As turn_strip. A strip that is too narrow for a vector begins further left. */
-static void down_strip(const gr_plan *p, int64_t v, int columns, int64_t from, int64_t n, gr_acc *states) {
+static void count_strip(const gr_plan *p, int64_t v, int columns, int64_t from, int64_t n, counters *c,
+                        gr_acc *states) {
   const gr_vec *x = &p->job->a, *y = &p->job->b;
   const int leaf = GR_LEAF(p->size), more = columns < GR_DOWN_LEAST ? GR_DOWN_LEAST - columns : 0, two = p->inputs == 2;
   const int whole = columns + more, single = n <= leaf;
-  gr_acc own[GR_DOWN_MOST], *to;
-  counters c;
+  gr_acc *const own = c->own, *to;
   gr_down_job d;
-  c.top = 0;
-  c.count = 0;
+  c->top = 0;
+  c->count = 0;
+  d.lanes = c->lanes;
   d.pitch = x->stride;
   d.y_pitch = y->stride;
   d.y_wide = two && y->step != 0;
@@ -124,18 +134,25 @@ static void down_strip(const gr_plan *p, int64_t v, int columns, int64_t from, i
     if (p->kind == GR_ACC_POSITION)
       for (i = 0; i < whole; i++) to[i].i[1] += from;
     if (to == states) return;
-    if (single || (any_order(p) && c.count++ == 0)) {
+    if (single || (any_order(p) && c->count++ == 0)) {
       memcpy(states, own + more, (size_t)columns * sizeof(*own));
     } else if (any_order(p)) {
       for (i = 0; i < columns; i++) states[i] = gr_merge(p->red, p->kind, states[i], own[more + i]);
     } else {
-      for (k = c.count++; k & 1; k >>= 1) join(p, c.node[--c.top], columns, own + more);
-      memcpy(c.node[c.top++], own + more, (size_t)columns * sizeof(*own));
+      for (k = c->count++; k & 1; k >>= 1) join(p, c->node[--c->top], columns, own + more);
+      memcpy(c->node[c->top++], own + more, (size_t)columns * sizeof(*own));
     }
   }
-  if (c.top == 0) return;
-  memcpy(states, c.node[--c.top], (size_t)columns * sizeof(*states));
-  while (c.top > 0) join(p, c.node[--c.top], columns, states);
+  if (c->top == 0) return;
+  memcpy(states, c->node[--c->top], (size_t)columns * sizeof(*states));
+  while (c->top > 0) join(p, c->node[--c->top], columns, states);
+}
+
+/* As turn_strip. A strip that is too narrow for a vector begins further left. */
+static void down_strip(const gr_plan *p, int64_t v, int columns, int64_t from, int64_t n, gr_acc *states) {
+  counters *c = gr_room_take(sizeof(*c));
+  count_strip(p, v, columns, from, n, c, states);
+  gr_room_give(c);
 }
 
 /* Whether the second input lies as kernels that go down columns take it. */
@@ -176,11 +193,10 @@ static void do_cut(void *arg, int64_t k) {
   do_strip(s, v, strip_width(s, v), from, left < s->piece ? left : s->piece, s->states + piece * job->count + v);
 }
 
-/* Few but long columns: cut them, so that all threads have work. */
-static void cut_columns(strips *s, gr_parallel parallel) {
+/* Few but long columns: cut them, so that all threads have work; states: room for GR_MOST_STATES. */
+static void cut_columns(strips *s, gr_acc *states, gr_parallel parallel) {
   const gr_plan *p = s->p;
   const gr_reduce_job *job = p->job;
-  gr_acc states[GR_MOST_STATES];
   int64_t pieces, v, k;
   s->piece = GR_LEAF(p->size);
   while (s->piece * s->columns * p->size < GR_PIECE_BYTES ||
@@ -209,8 +225,10 @@ void gr_reduce_columns(const gr_plan *p, gr_parallel parallel) {
   across = (job->count - 1) / s.columns + 1;
   strip_bytes = job->n * s.columns * p->size;
   if (parallel && job->count <= GR_MOST_STATES / 4 && across < 64 && strip_bytes > 2 * GR_PIECE_BYTES) {
-    cut_columns(&s, parallel);
-    return;
+    gr_acc *states = malloc(GR_MOST_STATES * sizeof(*states));
+    if (states) cut_columns(&s, states, parallel);
+    free(states);
+    if (states) return;
   }
   s.group = GR_PIECE_BYTES / strip_bytes + 1;
   gr_in_pieces(parallel, across, s.group, do_group, &s);

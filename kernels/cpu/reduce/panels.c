@@ -2,6 +2,7 @@
 ** Columns of a formula's elements: panels of neighbouring columns, of which a leaf's rows are made at a time, and then
 ** turned strip by strip, as columns.c does it with what lies in memory.
 */
+#include <stdlib.h>
 #include "kernels/cpu/formula/feed.h"
 #include "kernels/cpu/reduce/reduce.h"
 
@@ -17,14 +18,20 @@ static int width_of(const panels *s, int64_t v) {
   return left < GR_PANEL ? (int)left : GR_PANEL;
 }
 
+typedef struct turned {
+  char x[GR_STRIP_ROOM], y[GR_STRIP_ROOM];
+  gr_counter c[GR_PANEL];
+} turned;
+
 /* States of columns v .. v + columns - 1 over rows from .. from + n; from is where a leaf starts. */
 static void do_panel(const panels *s, int64_t v, int columns, int64_t from, int64_t n, gr_acc *states) {
   const gr_plan *p = s->p;
   const int leaf = GR_LEAF(p->size), strip = GR_STRIP_BYTES / (leaf * p->size), two = p->inputs == 2;
   const int set = gr_feed_take(s->feed);
   const int64_t pitch = (n < leaf ? n : leaf) * p->size + GR_STRIP_PAD;
-  _Alignas(64) char x[GR_STRIP_ROOM], y[GR_STRIP_ROOM];
-  gr_counter c[GR_PANEL];
+  turned *room = gr_room_take(sizeof(*room));
+  char *x = room->x, *y = room->y;
+  gr_counter *c = room->c;
   int64_t left;
   int k, j;
   for (k = 0; k < columns; k++) c[k].top = 0, c[k].count = 0;
@@ -43,8 +50,9 @@ static void do_panel(const panels *s, int64_t v, int columns, int64_t from, int6
       }
     }
   }
-  gr_feed_give(s->feed, set);
   for (k = 0; k < columns; k++) states[k] = gr_counter_fold(&c[k], p->red, p->kind);
+  gr_room_give(room);
+  gr_feed_give(s->feed, set);
 }
 
 static void do_task(void *arg, int64_t task) {
@@ -63,10 +71,11 @@ static void do_task(void *arg, int64_t task) {
 
 void gr_cpu_columns(const gr_reduce_job *job, gr_feed *feed, gr_parallel parallel) {
   const gr_plan p = gr_plan_of(job);
-  gr_acc states[GR_MOST_STATES];
+  gr_acc *states = NULL;
   panels s = {&p, feed, (job->count - 1) / GR_PANEL + 1, job->n, 1, NULL};
   int64_t v, k;
-  if (parallel && job->count <= GR_MOST_STATES / 4 && s.across < 64) { /* few: cut, so that all threads have work */
+  if (parallel && job->count <= GR_MOST_STATES / 4 && s.across < 64) states = malloc(GR_MOST_STATES * sizeof(*states));
+  if (states) { /* few: cut, so that all threads have work */
     s.piece = GR_LEAF(p.size);
     while (s.piece * width_of(&s, 0) * p.size < GR_PIECE_BYTES ||
            ((job->n - 1) / s.piece + 1) * job->count > GR_MOST_STATES)
@@ -75,12 +84,13 @@ void gr_cpu_columns(const gr_reduce_job *job, gr_feed *feed, gr_parallel paralle
     s.states = s.pieces > 1 ? states : NULL;
   }
   gr_in_pieces(parallel, s.pieces * s.across, 1, do_task, &s);
-  if (!s.states || (gr_watching.stopped && gr_stopped())) return; /* pieces may be missing */
-  for (v = 0; v < job->count; v++) {
+  const int missing = gr_watching.stopped && gr_stopped(); /* pieces */
+  for (v = 0; s.states && !missing && v < job->count; v++) {
     gr_counter c;
     c.top = 0;
     c.count = 0;
     for (k = 0; k < s.pieces; k++) gr_counter_push(&c, p.red, p.kind, states[k * job->count + v]);
     gr_finish_vector(&p, v, gr_counter_fold(&c, p.red, p.kind));
   }
+  free(states);
 }

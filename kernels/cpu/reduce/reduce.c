@@ -42,13 +42,16 @@ static gr_acc range(const gr_plan *p, int64_t v, int64_t from, int64_t m) {
   const int gather_x = x->stride != p->size, gather_y = two && y->stride != p->size;
   const char *a = (const char *)x->data + v * x->step + from * x->stride;
   const char *b = two ? (const char *)y->data + v * y->step + from * y->stride : a;
-  uint64_t u[GR_ROW_BYTES * 16 / 8], w[GR_ROW_BYTES * 16 / 8];
+  enum { WORDS = GR_ROW_BYTES * 16 / 8 };
+  uint64_t *u, *w;
   gr_counter c;
   if (!gather_x && !gather_y) {
     gr_acc acc = p->span(a, b, m, p->job);
     if (p->kind == GR_ACC_POSITION) acc.i[1] += from;
     return acc;
   }
+  u = gr_room_take(2 * WORDS * sizeof(*u));
+  w = u + WORDS;
   c.top = 0;
   c.count = 0;
   for (; m > 0; m -= leaf, from += leaf) {
@@ -63,6 +66,7 @@ static gr_acc range(const gr_plan *p, int64_t v, int64_t from, int64_t m) {
     a += leaf * x->stride;
     if (two) b += leaf * y->stride;
   }
+  gr_room_give(u);
   return gr_counter_fold(&c, p->red, p->kind);
 }
 
@@ -320,17 +324,17 @@ static void do_narrow_batch(void *arg, int64_t k) {
   const int64_t end = (k + 1) * s->size < job->count ? (k + 1) * s->size : job->count,
                 pitch = GR_NARROW_ROWS * p->size + 64;
   const int two = p->inputs == 2;
-  _Alignas(64) char turned_x[TURNED_ROOM], turned_y[TURNED_ROOM];
+  char *turned_x = gr_room_take(2 * TURNED_ROOM + GR_DOWN_LANES), *turned_y = turned_x + TURNED_ROOM;
   gr_acc states[GR_NARROW_ROWS];
-  gr_down_job d = {turned_x, NULL, pitch, pitch, 1, (int)job->n, GR_NARROW_ROWS, 0};
+  gr_down_job d = {turned_x, NULL, pitch, pitch, 1, (int)job->n, GR_NARROW_ROWS, 0, turned_y + TURNED_ROOM};
   int64_t v;
   if (two && y->step == 0) d.y = (const char *)y->data, d.y_pitch = y->stride, d.y_wide = 0;
   else if (two) d.y = turned_y;
   for (v = k * s->size; v < end; v += GR_NARROW_ROWS) {
     const int rows = end - v < GR_NARROW_ROWS ? (int)(end - v) : GR_NARROW_ROWS;
     if (rows < GR_NARROW_ROWS) { /* rows that are not there */
-      memset(turned_x, 0, sizeof(turned_x));
-      memset(turned_y, 0, sizeof(turned_y));
+      memset(turned_x, 0, TURNED_ROOM);
+      memset(turned_y, 0, TURNED_ROOM);
     }
     gr_turn(p->size, turned_x, pitch, (const char *)x->data + v * x->step, x->step, rows, (int)job->n);
     if (two && d.y_wide)
@@ -338,6 +342,7 @@ static void do_narrow_batch(void *arg, int64_t k) {
     p->down(&d, states);
     gr_finish_vectors(p, v, rows, states);
   }
+  gr_room_give(turned_x);
 }
 
 /* The loops that take a job apart: the first that fits. */

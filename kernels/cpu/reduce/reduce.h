@@ -3,6 +3,7 @@
 #define GR_CPU_REDUCE_H
 
 #include "kernels/cpu/isa/table.h"
+#include "kernels/cpu/room.h"
 
 #define GR_PIECE_BYTES (256 * 1024) /* what is worth handing to another thread */
 

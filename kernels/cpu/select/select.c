@@ -3,6 +3,7 @@
 ** tables of its own.
 */
 #include "kernels/cpu/isa/table.h"
+#include "kernels/cpu/room.h"
 
 #define PIECE_ELEMENTS (128 * 1024)
 
@@ -86,7 +87,7 @@ static void do_count(void *arg, int64_t piece) {
   const int32_t slots = s->of->groups << s->of->bits;
   const int64_t from = piece * PIECE_ELEMENTS, left = s->of->n - from,
                 n = left < PIECE_ELEMENTS ? left : PIECE_ELEMENTS;
-  uint32_t table[GR_SELECT_COUNTERS];
+  uint32_t *table = gr_room_take(GR_SELECT_COUNTERS * sizeof(*table));
   int64_t nans;
   int32_t i, t;
   memset(table, 0, (size_t)slots * (size_t)s->tables * sizeof(*table));
@@ -101,6 +102,7 @@ static void do_count(void *arg, int64_t piece) {
     for (t = 0; t < s->tables; t++) sum += table[i + t * slots];
     if (sum) __atomic_fetch_add(&s->counts[i], sum, __ATOMIC_RELAXED);
   }
+  gr_room_give(table);
   if (nans) __atomic_fetch_add(&s->counts[slots], nans, __ATOMIC_RELAXED);
 }
 

@@ -3,6 +3,7 @@
 ** calls itself, so that no text can be too deep for the host's stack.
 */
 #include "src/core/formula/read.h"
+#include "kernels/cpu/room.h"
 #include "kernels/numerics/map.h"
 
 #define GR_X(name, operands, f, i, real, whole) #name,
@@ -418,8 +419,6 @@ size_t gr_formula_room(size_t length) {
 }
 
 gr_status gr_formula_read(gr_context *c, gr_formula *f, const char *text, size_t length) {
-  parser p;
-  int after = 0;
   memset(f, 0, sizeof *f);
   f->phrases = (gr_phrase *)(f + 1);
   f->names = (gr_name *)(f->phrases + most_phrases(length));
@@ -427,12 +426,16 @@ gr_status gr_formula_read(gr_context *c, gr_formula *f, const char *text, size_t
   f->length = (int32_t)length;
   memcpy(f->text, text, length);
   f->text[length] = 0;
-  p.f = f;
-  p.operand_count = p.open_count = p.nested = 0;
-  p.r = (gr_reader){.context = c, .text = f->text, .length = length};
-  memset(p.heads, 0xff, sizeof p.heads);
-  gr_status status = gr_reader_next(&p.r);
-  while (status == GR_OK && !(after && p.r.word.kind == GR_WORD_END))
-    status = after ? read_sign(&p, &after) : read_operand(&p, &after);
-  return status == GR_OK ? finish(&p) : status;
+  parser *p = gr_room_take(sizeof *p);
+  p->f = f;
+  p->operand_count = p->open_count = p->nested = 0;
+  p->r = (gr_reader){.context = c, .text = f->text, .length = length};
+  memset(p->heads, 0xff, sizeof p->heads);
+  int after = 0;
+  gr_status status = gr_reader_next(&p->r);
+  while (status == GR_OK && !(after && p->r.word.kind == GR_WORD_END))
+    status = after ? read_sign(p, &after) : read_operand(p, &after);
+  if (status == GR_OK) status = finish(p);
+  gr_room_give(p);
+  return status;
 }
