@@ -49,6 +49,7 @@ void gr_capi_hold(gr_capi *q) {
 }
 
 void gr_capi_said(gr_capi *q, gr_status status) {
+  if (status == GR_STOPPED) gr_storage_stopped(q->c);
   if (status == GR_OK || q->status != GPUREDUCE_OK) return;
   gr_capi_refuse(q, (gpureduce_status)status, "%s",
                  status == GR_RELEASED ? "an array of the call has been released" : q->c->error);
@@ -96,6 +97,7 @@ int gr_capi_enter(gr_capi *q, gr_context *c) {
   q->entered = 1;
   if (c->stop.caller) return gr_capi_refuse(q, GPUREDUCE_BUSY, "a call from Lua is under way in this context");
   c->stop.known = 0;
+  c->raw_count = 0;
   return 1;
 }
 
@@ -157,6 +159,7 @@ gpureduce_status gr_capi_end(gr_capi *q) {
   q->lazy_count = 0;
   if (!q->entered) return q->status;
   c->stop.known = 0;
+  c->raw_count = 0;
   if (c->abandoned && !q->held) c->refs++, q->held = 1;
   if (q->held) gr_dlpack_go(c);
   else atomic_store_explicit(&c->entered, 0, memory_order_release);
