@@ -1,9 +1,11 @@
 #include "src/capi/call.h"
 
+#include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "src/core/dlpack.h"
 #include "src/core/later.h"
 #include "src/core/pool.h"
 
@@ -39,6 +41,12 @@ _Static_assert((int)GPUREDUCE_OK == GR_OK && (int)GPUREDUCE_NO_MEMORY == GR_NO_M
 _Static_assert((int)GPUREDUCE_U8 == GR_U8 && (int)GPUREDUCE_I64 == GR_I64 && (int)GPUREDUCE_F16 == GR_F16 &&
                    (int)GPUREDUCE_F64 == GR_F64 && GR_DTYPE_COUNT == 11,
                "dtypes have the API's numbers");
+
+/* Until the call has ended: what it drops may be the last that the context has. */
+void gr_capi_hold(gr_capi *q) {
+  q->c->refs++;
+  q->held = 1;
+}
 
 void gr_capi_said(gr_capi *q, gr_status status) {
   if (status == GR_OK || q->status != GPUREDUCE_OK) return;
@@ -76,8 +84,14 @@ int gr_capi_again(gr_capi *q, gr_status status) {
 int gr_capi_enter(gr_capi *q, gr_context *c) {
   if (gr_background_inside())
     return gr_capi_refuse(q, GPUREDUCE_BUSY, "work that was left for later is under way in this thread");
-  if (atomic_exchange_explicit(&c->entered, 1, memory_order_acquire))
-    return gr_capi_refuse(q, GPUREDUCE_BUSY, "another call of this context is under way");
+  int nobody = 0;
+  while (!atomic_compare_exchange_weak_explicit(&c->entered, &nobody, GR_CALLED, memory_order_acquire,
+                                                memory_order_relaxed)) {
+    if (nobody == GR_CALLED || gr_dlpack_inside())
+      return gr_capi_refuse(q, GPUREDUCE_BUSY, "another call of this context is under way");
+    if (nobody == GR_RETURNED) sched_yield();
+    nobody = 0;
+  }
   q->c = c;
   q->entered = 1;
   if (c->stop.caller) return gr_capi_refuse(q, GPUREDUCE_BUSY, "a call from Lua is under way in this context");
@@ -137,22 +151,15 @@ int gr_capi_begin(gr_capi *q, const char *name, const gpureduce_array *a) {
   return gr_capi_begin_lazy(q, name, a) && check_array(q, a, "the array");
 }
 
-void gr_capi_hold(gr_capi *q) {
-  q->c->refs++;
-  q->held = 1;
-}
-
 gpureduce_status gr_capi_end(gr_capi *q) {
+  gr_context *c = q->c;
   for (int k = 0; k < q->lazy_count; k++) gr_array_release(&q->lazy[k].elements);
   q->lazy_count = 0;
-  if (q->entered) {
-    gr_context *c = q->c;
-    const int last = q->held && c->refs == 1; /* then there is no handle left by which another thread could come */
-    if (q->held && !last) c->refs--;
-    c->stop.known = 0;
-    atomic_store_explicit(&c->entered, 0, memory_order_release);
-    if (last) gr_context_drop(c);
-  }
+  if (!q->entered) return q->status;
+  c->stop.known = 0;
+  if (c->abandoned && !q->held) c->refs++, q->held = 1;
+  if (q->held) gr_dlpack_go(c);
+  else atomic_store_explicit(&c->entered, 0, memory_order_release);
   return q->status;
 }
 
@@ -239,9 +246,11 @@ void gr_capi_give(gpureduce_array *a, gpureduce_array **out) {
 void gr_capi_forget(gpureduce_array *a) {
   gr_handle_remove(a);
   if (a->e) {
+    gr_expression_settle(a->e);
     gr_expression_release(a->e);
     free(a->e);
   }
+  gr_array_settle(&a->array, 1);
   a->array.stamp = 1; /* so that release leaves a storage behind, and no handle is it any more */
   gr_array_release(&a->array);
   a->array.stamp = 0;

@@ -35,7 +35,7 @@ typedef struct gr_capi {
   const char *name;
   gr_context *c; /* NULL: not known yet */
   gpureduce_status status;
-  int entered, held;                      /* held: it has a reference of its own to the context (gr_capi_hold) */
+  int entered, held;                      /* held: it has a reference of the context, which goes with its end */
   const gr_array *arrays[GR_CAPI_ARRAYS]; /* of the call: they leave a device that is lost */
   int count;
   gr_capi_lazy lazy[GR_CAPI_LAZY]; /* its expressions, too */
