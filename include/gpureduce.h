@@ -565,7 +565,10 @@ gpureduce_status gpureduce_to_dlpack(const gpureduce_array *a, uint32_t flags, v
 gpureduce_status gpureduce_formula(gpureduce_context *context, const char *text, const gpureduce_input *inputs, int
     count, int64_t length, gpureduce_array **out);
 
-/* The elements of an expression, beside its arrays. out: as above; it may be an input that is read one by one. */
+/*
+** The elements of an expression, beside its arrays. out: where the array goes: *out is NULL for a new one, else it
+** is filled; it may be an input that is read one by one.
+*/
 gpureduce_status gpureduce_eval(const gpureduce_array *a, gpureduce_array **out);
 
 /* ---- more operations ---- */

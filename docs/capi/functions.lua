@@ -226,7 +226,7 @@ arrays, which eval makes. An expression keeps its arrays' elements; what is writ
         errors = "BAD: a text that is no formula, or inputs that do not fit: with the column and the line, a caret "
           .. "below." },
       { "eval", "gpureduce_status", { a, { "gpureduce_array **", "out",
-        "as above; it may be an input that is read one by one" } },
+        out[3] .. "; it may be an input that is read one by one" } },
         "The elements of an expression, beside its arrays." },
     },
   },
