@@ -46,9 +46,16 @@ typedef struct gr_host {
   gr_backend *(*cpu)(void);
 } gr_host;
 
+/*
+** Who has entered a context: a call of the C API; or, once it has been abandoned, a thread that drops tensors which
+** another library has returned. A call waits for the latter, which did not choose its moment.
+*/
+enum { GR_CALLED = 1, GR_RETURNED };
+
 struct gr_context {
   int refs;
-  atomic_int entered; /* a call of the C API is under way */
+  atomic_int entered; /* GR_CALLED, GR_RETURNED, or 0: nobody is in it by way of the C API */
+  int abandoned;      /* the state or the host that used it has left; what is alive somebody has kept */
   gr_queue *queues[GR_MAX_BACKENDS];
   int queue_count;
   gr_queue *queue; /* in use; NULL before the first use of any */
