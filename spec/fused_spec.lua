@@ -42,12 +42,13 @@ describe("lazy handles", function()
   end)
 
   it("have the bits of one operator after the other where two steps are one loop", function()
-    local g, names = model.generator(11), { "add", "sub", "mul" }
+    local g, names = model.generator(11), { "add", "sub", "mul", "square", "abs" }
     local seconds = {
       function(t, c) return t + c end, function(t, c) return c + t end, function(t, c) return t - c end,
       function(t, c) return c - t end, function(t, c) return t * c end, function(t) return t:square() end,
       function(t) return t:abs() end, function(t) return t:abs():sqrt() end, function(t) return t:sqrt() end,
-      function(t, c) return (t + c) * (t - c) end, function(t, c) return t / c end, function(t) return 1 - t * 3 end,
+      function(t, c) return (t + c) * (t - c) end, function(t, c) return t / c end, function(t, c) return c / t end,
+      function(t) return 1 - t * 3 end,
     }
     for _, dtype in ipairs { "f32", "f64", "f16", "i32" } do
       local arrays = {}
@@ -62,10 +63,12 @@ describe("lazy handles", function()
       local a, b, c = arrays[1], arrays[2], arrays[3]
       for _, name in ipairs(names) do
         for k, second in ipairs(seconds) do
-          local got, expected = second(L(a)[name](L(a), b), c):eval(), second(a[name](a, b), c)
-          assert.equal(expected:bytes(), got:bytes(), dtype .. " " .. name .. " " .. k)
-          got, expected = second(L(a)[name](L(a), 3), c):eval(), second(a[name](a, 3), c)
-          assert.equal(expected:bytes(), got:bytes(), dtype .. " " .. name .. " by a number " .. k)
+          for _, with in ipairs { b, 3 } do
+            local unary = name == "square" or name == "abs"
+            local t, of = unary and L(a)[name](L(a)) or L(a)[name](L(a), with), unary and a[name](a) or a[name](a, with)
+            local got, expected = second(t, c):eval(), second(of, c)
+            assert.equal(expected:bytes(), got:bytes(), dtype .. " " .. name .. " " .. k .. " " .. type(with))
+          end
         end
       end
     end

@@ -130,7 +130,7 @@ static void join_pair(const gr_block_plan *p, gr_block_step *s, int place) {
   const int other = s->operand[1 - place], count = s->count;
   s->map.loop = gr_map_pair((gr_map)first->op, (gr_map)x->op, place, (gr_dtype)x->dtype);
   s->operand[0] = first->a;
-  s->operand[1] = first->b;
+  s->operand[1] = gr_map_operands((gr_map)first->op) > 1 ? first->b : first->a; /* else anything */
   s->operand[2] = other;
   s->count = (uint8_t)(count + 1);
 }

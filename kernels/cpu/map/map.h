@@ -16,14 +16,15 @@ typedef int64_t (*gr_map_keep)(const void *a, const uint8_t *mask, void *kept, i
 typedef enum gr_via { GR_VIA_F32, GR_VIA_F64, GR_VIA_I64, GR_VIA_COUNT } gr_via;
 
 /*
-** Two steps in one loop, with nothing between them in memory: first(a, b), then what takes that, t, and perhaps c.
-** NaN between them may be any, as all of these give the one NaN.
+** Two steps in one loop, with nothing between them in memory: first(a, b) or first(a), then what takes that, t, and
+** perhaps c. NaN between them may be any, as all of these give the one NaN.
 */
 /* clang-format off */
-#define GR_FIRSTS(X) X(add, x + y) X(sub, x - y) X(mul, x * y)
-#define GR_SECONDS(X, t)                                                                     \
-  X(add, t + z) X(sub, t - z) X(sub_from, z - t) X(mul, t * z) X(square, t * t)              \
-  X(sqrt, SQRT(t)) X(abs, t > 0 ? t : 0 - t)
+#define GR_FIRSTS(X)                                                                          \
+  X(add, x + y) X(sub, x - y) X(mul, x * y) X(square, x * x) X(abs, x > 0 ? x : 0 - x)
+#define GR_SECONDS(X, t)                                                                      \
+  X(add, t + z) X(sub, t - z) X(sub_from, z - t) X(mul, t * z) X(div, t / z) X(div_by, z / t) \
+  X(square, t * t) X(sqrt, SQRT(t)) X(abs, t > 0 ? t : 0 - t)
 /* clang-format on */
 typedef enum gr_pair_first {
 #define GR_X(name, value) GR_FIRST_##name,

@@ -38,10 +38,12 @@ __device__ __forceinline__ void gr_read_whole(gr_lane_set<Q> &s, const char *a, 
 
 /*
 ** Of one vector that is a formula's, from address 0 on, whose end is read as its whole leaves are: what is missing is
-** not loaded. That is less to compile than a loop over words, and rows are on their way together.
+** not loaded. That is less to compile than a loop over words, and rows are on their way together. Lanes of several
+** fields have no time for it: each element asks whether it is there.
 */
 template <class R>
-constexpr bool gr_ends_in_rows = R::formula && R::number && !R::variance && R::kind != GR_ACC_POSITION;
+constexpr bool gr_ends_in_rows =
+    R::formula && R::number && !R::variance && R::kind != GR_ACC_POSITION && !(R::lanes && R::fields > 1);
 template <class Q>
 __device__ __forceinline__ void gr_read_formula_leaf(gr_lane_set<Q> &s, int64_t k, int64_t n, int lane,
                                                      const gr_context &c) {
