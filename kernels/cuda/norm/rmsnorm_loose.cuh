@@ -68,7 +68,7 @@ static __global__ void __launch_bounds__(Tuning::pieces_warps * 32, Tuning::piec
 #pragma unroll 4
   for (int i = lane * 16; i < x.shift + bytes && bytes; i += GR_ROW_BYTES) gr_copy_async<16>(stage + i / 16, from + i);
   gr_copies_wait();
-  gr_await_earlier();
+  if (lie == RMS_BLOCKS) gr_await_earlier(); /* sums are published */
   __syncwarp();
 
   double r = 0, s[C];
@@ -95,6 +95,8 @@ static __global__ void __launch_bounds__(Tuning::pieces_warps * 32, Tuning::piec
     r = factor_of(q, sum_of_row<D, lie == RMS_BLOCK>(folded, lane, warp, p.pieces, partials, tag));
   }
 
+  if (lie != RMS_BLOCKS) gr_await_earlier();
+
   int n = (int)q.n;
   const gr_type<D> *weights = (const gr_type<D> *)(q.w + offset);
 #pragma unroll 2
@@ -103,14 +105,15 @@ static __global__ void __launch_bounds__(Tuning::pieces_warps * 32, Tuning::piec
     uint4 u = x.word(i);
     int e = i / size, own = 0; /* the element, of which row */
     if (lie == RMS_SHORT && rows > 1 && e >= n) own = e / n, e -= own * n;
+    if (lie == RMS_SHORT) r = factor[own];
 #pragma unroll
     for (int c = 0; c < C; c++) {
       bool there = i + c * size >= 0 && i + c * size < bytes;
-      double v = gr_to_f64<D>(gr_pick<D>(u, c)) * (lie != RMS_SHORT ? r : there ? factor[own] : 0);
+      double v = gr_to_f64<D>(gr_pick<D>(u, c)) * r;
       if (q.w && there) v *= gr_to_f64<D>(weights[e]);
       y.e[c] = gr_from_f64<D>(v);
       e++;
-      if (lie == RMS_SHORT && e == n) e = 0, own++;
+      if (lie == RMS_SHORT && e == n) e = 0, r = factor[min(++own, rows - 1)];
     }
     if (i >= 0 && i + 16 <= bytes) {
       memcpy(&u, &y, 16);
