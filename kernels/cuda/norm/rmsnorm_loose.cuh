@@ -78,7 +78,7 @@ static __global__ void __launch_bounds__(Tuning::pieces_warps * 32, Tuning::piec
 #pragma unroll 1
     for (int own = lane / threads; own - lane / threads < rows; own += per) {
       start_squares<D>(s);
-#pragma unroll 2
+#pragma unroll 4
       for (int i = t * 16; i < row_bytes && own < rows; i += threads * 16)
         add_squares<D>(s, x.first_of(own * row_bytes + i, row_bytes - i));
       double sum = fold_squares<D>(s, threads, lane);
@@ -99,7 +99,7 @@ static __global__ void __launch_bounds__(Tuning::pieces_warps * 32, Tuning::piec
 
   int n = (int)q.n;
   const gr_type<D> *weights = (const gr_type<D> *)(q.w + offset);
-#pragma unroll 2
+#pragma unroll(lie == RMS_SHORT ? 4 : 2)
   for (int i = lane * 16 - (int)((uintptr_t)to & 15); i < bytes; i += GR_ROW_BYTES) {
     struct __align__(16) { gr_type<D> e[C]; } y;
     uint4 u = x.word(i);
