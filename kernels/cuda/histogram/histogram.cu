@@ -185,7 +185,7 @@ static void copy_counters(const gr_histogram_job *job, gr_hist_plan *p, int size
 static void choose_counters(const gr_histogram_job *job, gr_hist_plan *p, int size, int64_t room) {
   gr_hist *h = &p->args;
   int few = job->way == GR_HISTOGRAM_BY_SIZE && job->bins > Tuning::sparse_bins &&
-            job->n < Tuning::sparse_samples * job->bins;
+            job->n < Tuning::sparse_samples(job->bins > 2 * room) * job->bins;
   int worth = (job->n >= Tuning::values_from && job->bins > Tuning::values_bins) || p->way == GR_HIST_F64 ||
               p->way == GR_HIST_TABLE;
   p->global = job->way == GR_HISTOGRAM_GLOBAL && size > 1;
