@@ -86,8 +86,6 @@ local rows = {
   { "return a.T", "gpureduce.array: no method or field 'T' (did you mean 'transpose'?)" },
   { "return a.cols", "gpureduce.array: no method or field 'cols' (X.columns is how many there are)" },
   { "return a.nanmean", "gpureduce.array: no method or field 'nanmean' (write a:mean { skipnan = true })" },
-  { "return a.gather", "gpureduce.array: no method or field 'gather' (did you mean 'take'?)" },
-  { "return a.cumprod", "gpureduce.array: no method or field 'cumprod' (write a:scan \"prod\")" },
   { "return a.reshape", "gpureduce.array: no method or field 'reshape' (did you mean 'matrix'?)" },
   { "return a.size", "gpureduce.array: no method or field 'size' (#a is its length)" },
   { "return a.dtpye", "gpureduce.array: no method or field 'dtpye' (did you mean 'dtype'?)" },
