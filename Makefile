@@ -108,7 +108,7 @@ known_d = $(wildcard $(addsuffix .d,$(basename $(every_o))))
 $(filter-out $(addsuffix .o,$(basename $(known_d))) $(addsuffix .ptx,$(basename $(known_d))),$(every_o)): always
 include $(known_d)
 
-include mk/mpi.mk mk/static.mk mk/checks.mk mk/fuzz.mk mk/hostile.mk mk/engines.mk
+include mk/static.mk mk/checks.mk mk/fuzz.mk mk/hostile.mk mk/engines.mk mk/mpi.mk
 
 # ---- using it ----
 
@@ -171,7 +171,7 @@ ifeq ($(ROCK),)
 	install -d "$(DESTDIR)$(LIBRARY_DIR)/pkgconfig" "$(DESTDIR)$(INCLUDE_DIR)"
 	install -m 644 $(library) "$(DESTDIR)$(LIBRARY_DIR)/"
 	install -m 644 $(pc) "$(DESTDIR)$(LIBRARY_DIR)/pkgconfig/"
-	install -m 644 include/gpureduce.h "$(DESTDIR)$(INCLUDE_DIR)/"
+	install -m 644 include/gpureduce.h include/gpureduce_mpi.h "$(DESTDIR)$(INCLUDE_DIR)/"
 endif
 
 clean:

@@ -1,7 +1,8 @@
 -- Formulas beside NumPy, PyTorch, torch.compile and CuPy, and beside the built-in operations: times until the number
 -- is a Lua or Python value, in turns, on the same numbers, after the results have been compared. From the root, after
 -- make:
---   lua5.4 bench/fused.lua [most=28] [rounds=7] [only=mse,formulas,many,shapes,first,repeated,frames,squares,functions]
+--   lua5.4 bench/fused.lua [most=28] [rounds=7] [only=mse,formulas,many,shapes,operators,first,repeated,frames,
+--     squares,functions]
 -- Bytes of inputs a second; GB is 10^9. On the device in use, or on the CPU where there is none; most: the largest
 -- length is 2^most (GPU 28, CPU 24). PYTHON names the interpreter that has the peers; those it lacks are left out, and
 -- named. A line ends with what was asked, and * where it is missed; the last line counts.
@@ -264,6 +265,38 @@ if wanted "shapes" then
     local more = way[1] == "scan" and 2 / 3 or 1 / 2 -- a scan stores as many bytes as it reads
     two(way[1] .. " of a*b + 1, of an array's", n, function() return way[2](pair) end,
       function() return way[2](stored) end, 2, more, 1.1)
+  end
+end
+
+-- ---- operators of one's own, beside what is built in ----
+
+if wanted "operators" then
+  both()
+  local huge = math.huge
+  local list = {
+    { "sum", { state = "s", map = "f64(x)", merge = "s1 + s2", identity = 0 }, gr.sum },
+    { "min and max", { state = { "lo", "hi" }, map = { lo = "x", hi = "x" }, identity = { lo = huge, hi = -huge },
+      merge = { lo = "min(lo1, lo2)", hi = "max(hi1, hi2)" } }, gr.minmax },
+    { "argmax of |x|", { state = { "m", "p" }, map = { m = "abs(x)", p = "i" }, identity = { m = -huge, p = 0 },
+      merge = { m = "max(m1, m2)", p = "m1 > m2 and p1 or (m2 > m1 and p2 or min(p1, p2))" }, finish = "p" },
+      function(x) return gr.argmax(gr.lazy(x):abs()) end },
+    { "log-sum-exp", { state = { "m", "s" }, map = { m = "f64(x)", s = "1.0" }, identity = { m = -huge, s = 0 },
+      merge = { m = "max(m1, m2)",
+        s = "where(m2 > m1, s1 * exp(m1 - m2) + s2, s2 * exp(where(m1 == m2, 0, m2 - m1)) + s1)" },
+      finish = "m + log(s)" }, gr.logsumexp },
+  }
+  for _, case in ipairs(list) do
+    local start = gr.clock()
+    local op = gr.operator(case[2])
+    op(a:slice(1, 1000))
+    local first = (gr.clock() - start) * 1e6
+    for _, k in ipairs { 10, 14, math.min(20, most), most } do
+      local x = a:slice(1, 2 ^ k)
+      near(case[1], (case[3](x)), (op(x)), 1e-12)
+      two(("operator, %s of 2^%d, of built in"):format(case[1], k), 2 ^ k, function() return op(x) end,
+        function() return case[3](x) end, 1)
+    end
+    say("  first use %.0f us", first)
   end
 end
 

@@ -1,6 +1,8 @@
 -- Random formulas on a device and on the CPU: the same bits, whatever ends them. From the root, after make:
---   lua5.4 bench/gpu_formulas.lua [device=cuda:0] [texts=1000] [dtypes=4] [lengths=5] [seed=1] [part=1/1]
+--   lua5.4 bench/gpu_formulas.lua [device=cuda:0] [texts=1000] [operators=300] [dtypes=4] [lengths=5] [seed=1]
+--     [part=1/1]
 -- Each text is taken at so many dtypes and lengths; its elements are compared, and one thing more that is made of them.
+-- Then as many random operators of several states, of whole arrays, which only the tree makes the same.
 -- Inputs are views of arrays with NaN, infinities, -0 and the ends of whole numbers among their elements. part: a share
 -- of the texts, for several processes at once. device=pretend runs without a GPU. The last line counts; a difference
 -- is printed with its text, and the exit status is 1.
@@ -9,7 +11,7 @@ package.path = root .. "?.lua;" .. package.path
 local gr = require "gpureduce"
 local model, F = require "spec.model", require "spec.formulas"
 
-local options = { texts = "1000", dtypes = "4", lengths = "5", seed = "1", part = "1/1" }
+local options = { texts = "1000", operators = "300", dtypes = "4", lengths = "5", seed = "1", part = "1/1" }
 for _, a in ipairs(arg) do
   local key, value = a:match "^(%w+)=(.*)$"
   options[key or error("what is '" .. a .. "'?")] = value
@@ -177,8 +179,80 @@ for k = part, tonumber(options.texts), parts do
   if differ >= 20 then break end
 end
 
+-- ---- operators ----
+
+-- A text of dtype t over those names, whatever their dtypes are.
+local function drawn(g, t, names, depth)
+  local function pick(list) return list[g() % #list + 1] end
+  local float = t:find "f" ~= nil
+  if depth == 0 or g() % 5 == 0 then
+    if g() % 6 == 0 then return ("%s(%d)"):format(t, g() % 5 + 1) end
+    return ("%s(%s)"):format(t, pick(names))
+  end
+  local function more() return drawn(g, t, names, depth - 1) end
+  local way = g() % 8
+  if way == 0 then return ("min(%s, %s)"):format(more(), more()) end
+  if way == 1 then return ("max(%s, %s)"):format(more(), more()) end
+  if way == 2 then return ("where(%s < %s, %s, %s)"):format(more(), more(), more(), more()) end
+  if way == 3 then return (float and "sqrt(abs(%s))" or "abs(%s)"):format(more()) end
+  if way == 4 then return (float and "%s / (abs(%s) + 1)" or "bxor(%s, %s)"):format(more(), more()) end
+  return ("(%s %s %s)"):format(more(), pick { "+", "-", "*" }, more())
+end
+
+local function drawn_operator(g)
+  local t = { state = {}, map = {}, merge = {}, identity = {} }
+  local all, dtype = {}, {}
+  for k = 1, ({ 1, 1, 2, 2, 3, 4, 5, 6 })[g() % 8 + 1] do
+    local name = ("abcdef"):sub(k, k)
+    dtype[name] = ({ "f32", "f64", "f64", "i64", "i32", "u8", "f16", "i16" })[g() % 8 + 1]
+    t.state[k], t.identity[name] = name, 1
+    all[#all + 1], all[#all + 2] = name .. 1, name .. 2
+  end
+  for _, name in ipairs(t.state) do
+    t.map[name] = drawn(g, dtype[name], { "x", "x", "i" }, g() % 3)
+    t.merge[name] = drawn(g, dtype[name], g() % 2 == 0 and all or { name .. 1, name .. 2 }, 1 + g() % 2)
+  end
+  return t
+end
+
+local operators = 0
+for k = part, tonumber(options.operators), parts do
+  local g = model.generator(tonumber(options.seed) * 104729 + k * 31)
+  for _ = 1, 5 do g() end
+  local words = drawn_operator(g)
+  local op = gr.operator(words)
+  for d = 1, math.min(tonumber(options.dtypes), 3) do
+    local list = dtypes_of[(k + d) % 2 == 0 and "whole" or "float"]
+    local dtype = list[g() % #list + 1]
+    local p = pool(dtype)
+    for _ = 1, tonumber(options.lengths) do
+      local n = lengths[g() % #lengths + 1]
+      local first, last, step = place(g, math.max(n, 1))
+      local said = {}
+      for side, a in ipairs { p.cpu, p.there } do
+        gr.use(side == 1 and "cpu" or device)
+        local x = n > 0 and a:slice(first, last, step) or a:slice(1, 0)
+        local ok, text = pcall(function() return text_of(op(x)) end)
+        said[side] = ok and text or "error: " .. text
+      end
+      operators, elements = operators + 1, elements + n
+      if said[1]:find "^error" then refused = refused + 1 end
+      if said[1] ~= said[2] then
+        differ = differ + 1
+        print(("an operator differs, of %s, %d elements, step %d: %s, %s: %s"):format(dtype, n, step, said[1], device,
+          said[2]))
+        for _, name in ipairs(words.state) do
+          print(("  %s: map %s, merge %s"):format(name, words.map[name], words.merge[name]))
+        end
+      end
+    end
+  end
+  if differ >= 20 then break end
+end
+
 gr.use(device)
 if gr.compiled then print(("%d formulas are compiled and kept"):format(#gr.compiled())) end
-print(("gpu_formulas: %d texts, %d expressions, %.0f elements on %s and the CPU, %d refused by both, %d s: %s"):format(
-  texts, expressions, elements, device, refused, os.time() - start, differ == 0 and "ok" or differ .. " DIFFER"))
+print(("gpu_formulas: %d texts, %d expressions, %d results of operators, %.0f elements on %s and the CPU, " ..
+  "%d refused by both, %d s: %s"):format(texts, expressions, operators, elements, device, refused, os.time() - start,
+  differ == 0 and "ok" or differ .. " DIFFER"))
 os.exit(differ == 0 and 0 or 1)

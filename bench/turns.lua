@@ -137,6 +137,7 @@ end
 local shapes = {
   { 2 ^ 22, 2 }, { 2 ^ 21, 8 }, { 2 ^ 18, 64 }, { 16000, 1000 }, { 4096, 4096 }, { 256, 65536 }, { 50, 320000 },
   { 8, 2 ^ 21 }, { 4, 2 ^ 22 }, { 1000, 1000 }, { 100, 100 }, { 64, 262144 }, { 16384, 1024 }, { 1000, 128 },
+  { 50, 100001 }, { 608, 691 }, { 333, 5120 }, { 30001, 95 },
 }
 for _, t in ipairs { "f32", "f64", "f16", "i64", "i32", "u8" } do
   for _, s in ipairs(shapes) do
@@ -164,17 +165,19 @@ for _, t in ipairs { "f32", "f64", "f16", "i32" } do
         return function() gr.scan(a, op, { into = out }) end, waits(out)
       end)
     end
-    for _, bins in ipairs { 256, 4096, 65536 } do
+    for _, bins in ipairs { 256, 4096, 65536, 200000 } do
       cell(("histogram %d %s %d"):format(bins, t, n), function()
         local a, h = data(n, t), nil
         local options = { bins = bins, min = -3, max = 100 }
         return function() h = gr.histogram(a, options) end, function() return h.counts[1] end
       end)
     end
-    cell(("exact sum %s %d"):format(t, n), function()
-      local a = data(n, t)
-      return function() gr.sum(a, { exact = true }) end
-    end)
+    for _, op in ipairs { "sum", "dot" } do
+      cell(("exact %s %s %d"):format(op, t, n), function()
+        local a, options = data(n, t), { exact = true }
+        return op == "sum" and function() gr.sum(a, options) end or function() gr.dot(a, a, options) end
+      end)
+    end
     if t ~= "i32" then
       cell(("exp %s %d"):format(t, n), function()
         local a = data(n, t)
@@ -192,7 +195,8 @@ end
 
 for _, t in ipairs { "f32", "f64", "f16" } do
   for _, s in ipairs { { 100, 100 }, { 64, 4096 }, { 1000, 1000 }, { 16384, 1024 }, { 4096, 4096 }, { 500, 30000 },
-                       { 256, 65536 }, { 64, 262144 }, { 8, 2 ^ 21 } } do
+                       { 256, 65536 }, { 64, 262144 }, { 8, 2 ^ 21 }, { 22, 6917 }, { 7777, 25 }, { 1272, 553 },
+                       { 5952, 14 }, { 26, 34405 }, { 11681, 5613 } } do
     for _, op in ipairs { "rmsnorm", "softmax" } do
       cell(("%s %s %d x %d"):format(op, t, s[1], s[2]), function()
         local a = data(s[1] * s[2], t)

@@ -6,7 +6,7 @@ local source, types, header = dofile("docs/source.lua"), dofile("docs/types.lua"
 local topics = dofile("docs/topics.lua")
 
 -- The version of the C API: of the table, and of the library that it comes with.
-local capi = { number = "0.2.0", major = 1, minor = 0 }
+local capi = { number = "0.2.0", major = 1, minor = 1 }
 
 local flat, is_optional, plain = source.flat, source.is_optional, source.plain
 

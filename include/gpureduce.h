@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #define GPUREDUCE_MAJOR 1 /* goes up when something is no longer as it was */
-#define GPUREDUCE_MINOR 0 /* goes up when something is added, at the end of the table or of a struct */
+#define GPUREDUCE_MINOR 1 /* goes up when something is added, at the end of the table or of a struct */
 
 /* In the registry of Lua: the config of the context to come (a light userdata), and a userdata that holds the table. */
 #define GPUREDUCE_CONFIG "gpureduce.config"
@@ -56,10 +56,15 @@ typedef enum gpureduce_dtype {
   GPUREDUCE_F64 = 10
 } gpureduce_dtype;
 
-/* What one Lua state, or a program without Lua, has of the library; an array; an array between two contexts. */
+/*
+** What one Lua state, or a program without Lua, has of the library; an array, or an expression in its place; an
+** array between two contexts; an operator of the host's own; results for later.
+*/
 typedef struct gpureduce_context gpureduce_context;
 typedef struct gpureduce_array gpureduce_array;
 typedef struct gpureduce_parcel gpureduce_parcel;
+typedef struct gpureduce_operator gpureduce_operator;
+typedef struct gpureduce_future gpureduce_future;
 
 /* A number, in or out. Out: both fields are set, and `whole` says which is exact. In: `whole` says which one counts. */
 typedef struct gpureduce_number {
@@ -111,6 +116,8 @@ typedef struct gpureduce_config {
   gpureduce_device_alloc *device_alloc;
   gpureduce_device_free *device_free;
   void *alloc_user;
+  /* since 1.1: */
+  const volatile int32_t *stop; /* a flag of the host's own, which lives as long as the context; or NULL */
 } gpureduce_config;
 
 /* What a context has, and what the process has (of all contexts). */
@@ -127,7 +134,7 @@ typedef struct gpureduce_counts {
 ** is host memory, aligned to an element. With it, it is memory of that device (which must be the one in use), and
 ** ready once what `stream` holds now is done. `release` is called once, when nothing needs the memory any more, from
 ** any thread; it is not called when wrapping fails. Work on device memory that is still queued then precedes what
-** `stream` is given afterwards.
+** `stream`, which has to be there until then, is given afterwards.
 */
 enum {
   GPUREDUCE_READONLY = 1, /* writing to it is refused */
@@ -156,7 +163,7 @@ typedef struct gpureduce_info {
   gpureduce_dtype dtype;
   int64_t length;
   int64_t rows; /* 0: a vector */
-  int64_t stride; /* bytes from one element to the next; of a reversed view below 0 */
+  int64_t stride; /* bytes from one element to the next; of a reversed view below 0, of an expression 0 */
   int32_t item; /* bytes of an element */
   int32_t borrowed; /* it is a value of a Lua state, which alone may drop it */
   const char *device; /* where kernels read it */
@@ -165,7 +172,10 @@ typedef struct gpureduce_info {
 /* What a pointer is for. WHOLE: to write every element, so that what is there need not be brought first. */
 enum { GPUREDUCE_READ = 1, GPUREDUCE_WRITE = 2, GPUREDUCE_WHOLE = 4 };
 
-/* Options of operations; all zeros but `size` is none. Those that an operation does not know must be 0. */
+/*
+** Options of operations; all zeros but `size` is none. Those that an operation does not know must be 0. What came
+** with a later minor version stands at the end of a struct: the `size` of an earlier header is taken as it was.
+*/
 typedef struct gpureduce_options {
   uint32_t size; /* sizeof(gpureduce_options) */
   int32_t axis; /* with rows: 2 (or 0) along each row, 1 down each column */
@@ -177,6 +187,11 @@ typedef struct gpureduce_options {
   int32_t exclusive, reverse; /* of a scan */
   gpureduce_dtype dtype; /* that cast makes, and where of two numbers */
   double eps; /* of rmsnorm */
+  /* since 1.1: */
+  const gpureduce_array *mask; /* u8 or an expression, as long as the array: elements where it is 0 are missing */
+  int32_t skipnan; /* elements that are NaN are missing */
+  int32_t single; /* results of f64 as f32, rounded once */
+  const gpureduce_array *weights; /* of quantiles: as long as the array */
 } gpureduce_options;
 
 /* An operand of an element operator: an array, or (array NULL) a number. */
@@ -193,7 +208,62 @@ typedef struct gpureduce_binning {
   const gpureduce_array *edges; /* f64, rising */
   double min, max; /* of even bins; both 0: the data's finite range */
   const gpureduce_array *weights; /* as long as the data; NULL: each sample counts 1 */
+  /* since 1.1: */
+  const gpureduce_array *mask; /* samples where it is 0 are missing */
+  int32_t skipnan; /* samples that are NaN are missing */
+  int32_t modulo; /* bin = x mod bins, of integers */
+  gpureduce_array *into; /* of histogram: where the counts go, bins + 3 elements; NULL: to a new array */
 } gpureduce_binning;
+
+/* What a name of a formula stands for: an array or an expression, or (array NULL) a number. */
+typedef struct gpureduce_input {
+  const char *name;
+  const gpureduce_array *array;
+  gpureduce_number number;
+} gpureduce_input;
+
+/* One of several reductions to a number: op, a and b as reduce takes them. */
+typedef struct gpureduce_item {
+  const char *op;
+  const gpureduce_array *a, *b;
+  double ddof;
+} gpureduce_item;
+
+/*
+** An operator by formulas, as gr.operator takes it (docs/reference.md): what an element `x` at position `i` makes of
+** each state, what two neighbours' states (of state s: `s1` and `s2`) make of it, and what it is of no element.
+** Results are the states, or what the texts of finish make of them and of `n`, how many elements there are.
+*/
+typedef struct gpureduce_operator_state {
+  const char *name, *map, *merge;
+  gpureduce_number identity;
+} gpureduce_operator_state;
+typedef struct gpureduce_operator_states {
+  uint32_t size; /* sizeof(gpureduce_operator_states) */
+  int32_t count; /* of states: 1 to 6 */
+  const gpureduce_operator_state *states;
+  int32_t results; /* texts of finish: 0 to 6; 0: the states themselves */
+  int32_t ordered; /* the merge does not commute */
+  const char *const *finish;
+  int32_t check; /* try on samples whether it is associative */
+} gpureduce_operator_states;
+
+/* What to read of a file; all zeros but `size` and dtype is all of it. */
+typedef struct gpureduce_file {
+  uint32_t size; /* sizeof(gpureduce_file) */
+  gpureduce_dtype dtype; /* of a raw file; an NPY file says its own */
+  int64_t offset; /* of a raw file: bytes to skip */
+  int64_t count; /* of a raw file: elements; 0: all that follow */
+  int32_t map; /* 1: mapped, so that pages are read when they are used */
+} gpureduce_file;
+
+/*
+** An exact sum that goes on over many calls; all zeros: nothing yet. It needs no end, and its bytes are those of
+** accumulator:bytes(), the same on every machine.
+*/
+typedef struct gpureduce_accumulator {
+  unsigned char bytes[568];
+} gpureduce_accumulator;
 
 /* ---- words ---- */
 
@@ -240,8 +310,8 @@ gpureduce_status gpureduce_device(gpureduce_context *context, const char **out);
 gpureduce_status gpureduce_limit(gpureduce_context *context, uint64_t bytes, int64_t elements, double seconds);
 
 /*
-** The stop flag. Any thread may set it while the context is alive, also during a call. raised: 1: long calls end
-** with STOPPED until it is 0 again.
+** The stop flag. Any thread may set it while the context is alive, also during a call. A flag that the host has
+** already may be given in the config. raised: 1: long calls end with STOPPED until it is 0 again.
 */
 gpureduce_status gpureduce_stop(gpureduce_context *context, int raised);
 
@@ -400,7 +470,8 @@ gpureduce_status gpureduce_put(const char *op, gpureduce_array *a, const gpuredu
 
 /*
 ** How many samples each bin has. counts: the caller's: bins + 3 elements, of which the last three count what lies
-** below, what lies above, and NaN; i64, or f64 with weights of floats. edges: the caller's: bins + 1 of f64.
+** below, what lies above, and NaN; i64, or f64 with weights of floats. With into a view of that, or NULL. edges: the
+** caller's: bins + 1 of f64; or NULL.
 */
 gpureduce_status gpureduce_histogram(const gpureduce_array *a, const gpureduce_binning *binning, gpureduce_array
     **counts, gpureduce_array **edges);
@@ -484,6 +555,144 @@ gpureduce_status gpureduce_from_dlpack(gpureduce_context *context, void *tensor,
 */
 gpureduce_status gpureduce_to_dlpack(const gpureduce_array *a, uint32_t flags, void *stream, void **out);
 
+/* ---- formulas ---- */
+
+/*
+** An expression. text: as gr.fuse takes it. inputs: one for each name of the text. count: of them. length: where no
+** input says it; else -1. out: the caller's, to be dropped. Errors: BAD: a text that is no formula, or inputs that
+** do not fit: with the column and the line, a caret below.
+*/
+gpureduce_status gpureduce_formula(gpureduce_context *context, const char *text, const gpureduce_input *inputs, int
+    count, int64_t length, gpureduce_array **out);
+
+/*
+** The elements of an expression, beside its arrays. out: where the array goes: *out is NULL for a new one, else it
+** is filled; it may be an input that is read one by one.
+*/
+gpureduce_status gpureduce_eval(const gpureduce_array *a, gpureduce_array **out);
+
+/* ---- more operations ---- */
+
+/*
+** Several reductions of whole arrays: launched together, or of expressions in one pass. gr.exact is not looked at.
+** items: of one context. count: of them. out: a number for each; minmax: two of them.
+*/
+gpureduce_status gpureduce_reduce_many(const gpureduce_item *items, int count, gpureduce_number *out);
+
+/*
+** The same for later: it returns at once, also where the CPU does the work. Results are those of the data at this
+** call: writing to an array waits for what reads it. Memory that was wrapped is to be left alone until then. What
+** has not ended when its Lua state closes is STOPPED. items: as above. out: to be dropped.
+*/
+gpureduce_status gpureduce_start(const gpureduce_item *items, int count, gpureduce_future **out);
+
+/*
+** What start began, as often as one asks. seconds: to wait; 0: only look; below 0: until they are there. done: 1:
+** out is filled. out: as above.
+*/
+gpureduce_status gpureduce_results(gpureduce_future *future, double seconds, int *done, gpureduce_number *out);
+
+/* The end of a future, at any time. What only reads for it stops. future: NULL: nothing. */
+gpureduce_status gpureduce_future_drop(gpureduce_future *future);
+
+/*
+** A histogram of each row or column, with the same bins. options: with rows. counts: the caller's: a row for each
+** row or column. tails: the caller's: rows of three, what lies below, above, and NaN. edges: the caller's: bins + 1
+** of f64, for all of them.
+*/
+gpureduce_status gpureduce_histogram_each(const gpureduce_array *a, const gpureduce_binning *binning, const
+    gpureduce_options *options, gpureduce_array **counts, gpureduce_array **tails, gpureduce_array **edges);
+
+/*
+** How many pairs lie in each cell. y: as long. of_x: bins or edges, log, min and max. weights: as long; or NULL.
+** counts: the caller's: y's bins side by side, x's one after the other; then two elements: pairs outside of the
+** bins, and pairs with NaN. x_edges: the caller's. y_edges: the caller's.
+*/
+gpureduce_status gpureduce_histogram2d(const gpureduce_array *x, const gpureduce_array *y, const gpureduce_binning
+    *of_x, const gpureduce_binning *of_y, const gpureduce_array *weights, gpureduce_array **counts, gpureduce_array
+    **x_edges, gpureduce_array **y_edges);
+
+/*
+** Quantiles to an array: for each share those of all rows or columns, or of the whole. shares: each from 0 to 1.
+** count: of them. method: as above; with weights NULL or "inverted_cdf". options: rows, axis, mask, skipnan, single,
+** weights; NULL: none. out: where the array goes: *out is NULL for a new one, else it is filled.
+*/
+gpureduce_status gpureduce_quantiles_each(const gpureduce_array *a, const double *shares, int64_t count, const char
+    *method, const gpureduce_options *options, gpureduce_array **out);
+
+/* What tells the array's bytes from others. out: two words: the first 16 digits of gr.digest and the last. */
+gpureduce_status gpureduce_digest(const gpureduce_array *a, uint64_t *out);
+
+/* Adds all elements exactly. b: as long: products are added; or NULL. */
+gpureduce_status gpureduce_accumulate(gpureduce_accumulator *to, const gpureduce_array *a, const gpureduce_array *b);
+
+/* Adds what the other one has. */
+gpureduce_status gpureduce_accumulator_merge(gpureduce_accumulator *to, const gpureduce_accumulator *other);
+
+/* The sum, rounded once. single: 1: rounded to f32. */
+gpureduce_status gpureduce_accumulator_value(const gpureduce_accumulator *accumulator, int single, double *out);
+
+/*
+** Random whole numbers. high: included. dtype: of integers. stream: below 2^62. out: where the array goes: *out is
+** NULL for a new one, else it is filled.
+*/
+gpureduce_status gpureduce_randint(gpureduce_context *context, int64_t low, int64_t high, gpureduce_dtype dtype,
+    int64_t length, uint64_t seed, uint64_t stream, gpureduce_array **out);
+
+/*
+** 1 .. length in random order. dtype: of integers. stream: below 2^62. out: where the array goes: *out is NULL for a
+** new one, else it is filled.
+*/
+gpureduce_status gpureduce_permutation(gpureduce_context *context, gpureduce_dtype dtype, int64_t length, uint64_t
+    seed, uint64_t stream, gpureduce_array **out);
+
+/*
+** Random elements of a. length: how many. replace: 1: one may come again. 0, and as many as there are: all in random
+** order. weights: as long as a; NULL: each is as likely. stream: below 2^62. out: where the array goes: *out is NULL
+** for a new one, else it is filled.
+*/
+gpureduce_status gpureduce_choice(const gpureduce_array *a, int64_t length, int replace, const gpureduce_array
+    *weights, uint64_t seed, uint64_t stream, gpureduce_array **out);
+
+/*
+** Values to the elements where mask is not zero. mask: u8, as long as a. values: an array with an element for each
+** that mask takes, or a number.
+*/
+gpureduce_status gpureduce_put_masked(gpureduce_array *a, const gpureduce_array *mask, gpureduce_operand values);
+
+/* ---- files ---- */
+
+/*
+** The elements of a file; an NPY file of two dimensions is a matrix. file: NULL: all of it, of f32 if it is raw.
+** out: the caller's, to be dropped. Errors: SYSTEM; BAD: the file is not what it claims to be.
+*/
+gpureduce_status gpureduce_load(gpureduce_context *context, const char *path, const gpureduce_file *file,
+    gpureduce_array **out);
+
+/* Writes a file, which is replaced whole. Errors: SYSTEM. */
+gpureduce_status gpureduce_save(const gpureduce_array *a, const char *path);
+
+/* ---- operators of the host's own ---- */
+
+/* As gr.operator. out: to be dropped. Errors: BAD: texts that are no formulas; with check, what is not associative. */
+gpureduce_status gpureduce_operator_make(gpureduce_context *context, const gpureduce_operator_states *states,
+    gpureduce_operator **out);
+
+/* The end of an operator. op: NULL: nothing. */
+gpureduce_status gpureduce_operator_drop(gpureduce_operator *op);
+
+/* The whole array by the operator. options: mask, skipnan; NULL: none. out: as many as the operator has results. */
+gpureduce_status gpureduce_operator_reduce(gpureduce_operator *op, const gpureduce_array *a, const gpureduce_options
+    *options, gpureduce_number *out);
+
+/* Each row, column or segment by the operator. options: with rows or segments. out: as many, each as above. */
+gpureduce_status gpureduce_operator_reduce_each(gpureduce_operator *op, const gpureduce_array *a, const
+    gpureduce_options *options, gpureduce_array **out);
+
+/* Running results of the operator. options: exclusive, reverse; NULL: none. out: as many, each as above. */
+gpureduce_status gpureduce_operator_scan(gpureduce_operator *op, const gpureduce_array *a, const gpureduce_options
+    *options, gpureduce_array **out);
+
 /* ---- the table ---- */
 
 /* X(name): all of the above, in the order of the table. */
@@ -492,7 +701,10 @@ gpureduce_status gpureduce_to_dlpack(const gpureduce_array *a, uint32_t flags, v
   X(trim) X(make) X(wrap) X(keep) X(drop) X(describe) X(view) X(matrix) X(host_pointer) X(device_pointer) \
   X(device_done) X(touch) X(get) X(set) X(copy) X(push) X(push_memory) X(test) X(check) X(reduce) X(reduce_each) \
   X(scan) X(map) X(fill) X(equal) X(compact) X(take) X(put) X(histogram) X(quantiles) X(softmax) X(rmsnorm) \
-  X(transpose) X(covariance) X(random) X(detach) X(attach) X(discard) X(from_dlpack) X(to_dlpack)
+  X(transpose) X(covariance) X(random) X(detach) X(attach) X(discard) X(from_dlpack) X(to_dlpack) X(formula) X(eval) \
+  X(reduce_many) X(start) X(results) X(future_drop) X(histogram_each) X(histogram2d) X(quantiles_each) X(digest) \
+  X(accumulate) X(accumulator_merge) X(accumulator_value) X(randint) X(permutation) X(choice) X(put_masked) X(load) \
+  X(save) X(operator_make) X(operator_drop) X(operator_reduce) X(operator_reduce_each) X(operator_scan)
 
 typedef struct gpureduce_api {
   uint32_t size; /* of this struct, as the module knows it */
@@ -561,6 +773,43 @@ typedef struct gpureduce_api {
   gpureduce_status (*from_dlpack)(gpureduce_context *context, void *tensor, uint32_t flags, void *stream,
       gpureduce_array **out, int *transposed);
   gpureduce_status (*to_dlpack)(const gpureduce_array *a, uint32_t flags, void *stream, void **out);
+  gpureduce_status (*formula)(gpureduce_context *context, const char *text, const gpureduce_input *inputs, int count,
+      int64_t length, gpureduce_array **out);
+  gpureduce_status (*eval)(const gpureduce_array *a, gpureduce_array **out);
+  gpureduce_status (*reduce_many)(const gpureduce_item *items, int count, gpureduce_number *out);
+  gpureduce_status (*start)(const gpureduce_item *items, int count, gpureduce_future **out);
+  gpureduce_status (*results)(gpureduce_future *future, double seconds, int *done, gpureduce_number *out);
+  gpureduce_status (*future_drop)(gpureduce_future *future);
+  gpureduce_status (*histogram_each)(const gpureduce_array *a, const gpureduce_binning *binning, const
+      gpureduce_options *options, gpureduce_array **counts, gpureduce_array **tails, gpureduce_array **edges);
+  gpureduce_status (*histogram2d)(const gpureduce_array *x, const gpureduce_array *y, const gpureduce_binning *of_x,
+      const gpureduce_binning *of_y, const gpureduce_array *weights, gpureduce_array **counts, gpureduce_array **x_edges,
+      gpureduce_array **y_edges);
+  gpureduce_status (*quantiles_each)(const gpureduce_array *a, const double *shares, int64_t count, const char
+      *method, const gpureduce_options *options, gpureduce_array **out);
+  gpureduce_status (*digest)(const gpureduce_array *a, uint64_t *out);
+  gpureduce_status (*accumulate)(gpureduce_accumulator *to, const gpureduce_array *a, const gpureduce_array *b);
+  gpureduce_status (*accumulator_merge)(gpureduce_accumulator *to, const gpureduce_accumulator *other);
+  gpureduce_status (*accumulator_value)(const gpureduce_accumulator *accumulator, int single, double *out);
+  gpureduce_status (*randint)(gpureduce_context *context, int64_t low, int64_t high, gpureduce_dtype dtype, int64_t
+      length, uint64_t seed, uint64_t stream, gpureduce_array **out);
+  gpureduce_status (*permutation)(gpureduce_context *context, gpureduce_dtype dtype, int64_t length, uint64_t seed,
+      uint64_t stream, gpureduce_array **out);
+  gpureduce_status (*choice)(const gpureduce_array *a, int64_t length, int replace, const gpureduce_array *weights,
+      uint64_t seed, uint64_t stream, gpureduce_array **out);
+  gpureduce_status (*put_masked)(gpureduce_array *a, const gpureduce_array *mask, gpureduce_operand values);
+  gpureduce_status (*load)(gpureduce_context *context, const char *path, const gpureduce_file *file, gpureduce_array
+      **out);
+  gpureduce_status (*save)(const gpureduce_array *a, const char *path);
+  gpureduce_status (*operator_make)(gpureduce_context *context, const gpureduce_operator_states *states,
+      gpureduce_operator **out);
+  gpureduce_status (*operator_drop)(gpureduce_operator *op);
+  gpureduce_status (*operator_reduce)(gpureduce_operator *op, const gpureduce_array *a, const gpureduce_options
+      *options, gpureduce_number *out);
+  gpureduce_status (*operator_reduce_each)(gpureduce_operator *op, const gpureduce_array *a, const gpureduce_options
+      *options, gpureduce_array **out);
+  gpureduce_status (*operator_scan)(gpureduce_operator *op, const gpureduce_array *a, const gpureduce_options
+      *options, gpureduce_array **out);
 } gpureduce_api;
 #ifdef __cplusplus
 }

@@ -3004,6 +3004,9 @@ function expression:histogram(options) end
 ---@field density? boolean add the field `density`; default false
 ---takes the results instead of a new one; of as many bins and the same dtype, without `density`
 ---@field into? gpureduce.histogram2d
+---a communicator of `gpureduce.mpi`: the input is this rank's part of one over all ranks, and they get the bits of the
+---whole ([ranks.md](ranks.md))
+---@field comm? any
 
 ---Count pairs in cells: `counts[i][j]` are those with x in bin i and y in bin j, as `numpy.histogram2d` has them. The
 ---bins of each axis are those of `histogram`, to the sample: half-open, the last one closed, compared with the edges
@@ -3580,9 +3583,10 @@ function gr.csv(path, dtype, options) end
 ---@return string # how formulas run
 function gr.backend() end
 
----The formulas that were compiled for the device in use, the last used first. A device keeps 256; the one whose use
----lies back longest is let go. Formulas that differ in numbers, arrays or lengths alone are one; another dtype, another
----reduction, or views that do not begin at a multiple of 16 bytes make another.
+---The formulas that were compiled for the device in use, and the operators (`what` is "operator": map, then merge), the
+---last used first. A device keeps 256; the one whose use lies back longest is let go. Formulas that differ in numbers,
+---arrays or lengths alone are one; another dtype, another reduction, or views that do not begin at a multiple of 16
+---bytes make another.
 ---@return table # a list of `{what=, steps=, seconds=, uses=}`: what takes the elements, the steps in words, how long compiling took, how often it was used; empty where nothing is compiled
 function gr.compiled() end
 
@@ -3661,7 +3665,9 @@ function gr.stats() end
 ---  views share, wrapped memory does not count;
 ---- `arrays`: how many pieces of data those are;
 ---- `budget`: how many bytes may be live before a full collection starts, and `collections`: how often one did;
----- `pinned`: page-locked memory of the host for transfers.
+---- `pinned`: page-locked memory of the host for transfers;
+---- `scratch`: memory of devices that their kernels work in, 1 MiB at first where a GPU is used. It goes when the state
+---  closes.
 ---
 ---Of the process, all its Lua states together, are:
 ---

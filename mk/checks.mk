@@ -47,15 +47,27 @@ $(BUILD)/sets: spec/sets.c $(cpu_o)
 	$(call step,$<) $(CC) $(base) $(LDFLAGS) $^ -o $@ -lm
 sets: $(BUILD)/sets
 	$(EMULATOR) $(BUILD)/sets
-# Reductions over up to 4096 ranks that are all this process, against one: bit by bit.
-files_of_ranks = $(BUILD)/ranks
+# Ranks without a network: reductions over up to 4096 that are all this process, PARTITIONS random ones of each
+# operation and dtype, and what their folding sends; then everything that takes {comm=}, over ranks that are threads
+# (spec/ranks). make ranks PARTITIONS=1000 ROUNDS=1000: the whole.
+PARTITIONS = 12
+ROUNDS = 3
+ranks_sizes = 1 2 3 5 8
+rank_threads = $(BUILD)/$(lua_name)/rank_threads
+$(rank_threads): spec/ranks/threads.c src/binding/comm.h src/core/ranks/comm.h
+	@mkdir -p $(@D)
+	$(call step,$<) $(CC) $(base) -I$(lua_incdir) $(LDFLAGS) $< -o $@ -Wl,-E $(lua_library) -lm -ldl -lpthread
 ranks_o = $(OBJ)/src/core/ranks/nodes.o $(OBJ)/src/core/ranks/fold.o $(OBJ)/src/core/operation.o
 $(BUILD)/ranks: spec/ranks.c $(ranks_o) $(cpu_o)
 	$(call step,$<) $(CC) $(base) $(LDFLAGS) $^ -o $@ -lm
-ranks: $(BUILD)/ranks
-	$(BUILD)/ranks
+files_of_ranks = $(BUILD)/ranks $(module) $(rank_threads)
+ranks: $(files_of_ranks)
+	$(BUILD)/ranks $(PARTITIONS)
+	$(here) GPUREDUCE_THREADS=1 sh -ec 'for n in $(ranks_sizes); do \
+	  $(rank_threads) $$n spec/ranks/messages.lua; $(rank_threads) $$n spec/ranks/check.lua all $(ROUNDS) $$n; done; \
+	  $(rank_threads) 2 spec/ranks/pairs.lua; $(rank_threads) 3 spec/ranks/mistakes.lua'
 files_of_functions = $(BUILD)/functions
-files_of_test-all = $(files_of_oracle) $(files_of_functions) $(files_of_sets) $(files_of_ranks) $(module)
+files_of_test-all = $(files_of_oracle) $(files_of_functions) $(files_of_sets) $(files_of_ranks)
 neon:
 	$(if $(shell command -v aarch64-linux-gnu-gcc && command -v qemu-aarch64-static),$(MAKE) --no-print-directory sets \
 	  NVCC= CC=aarch64-linux-gnu-gcc BUILD=build/neon LDFLAGS=-static EMULATOR=qemu-aarch64-static,\

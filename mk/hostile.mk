@@ -40,13 +40,16 @@ fuzz-asan:
 	LUA_CPATH="$(CURDIR)/build/asan/$(lua_name)/?.so;;" LD_PRELOAD=$$($(CC) -print-file-name=libasan.so) $(fuzz_run)
 
 # Random calls of the C API beside a model, with handles that are gone and all other mistakes, in a checked build:
-# make fuzz-capi CAPI_CALLS=100000 SEED=1; and the same under AddressSanitizer and UBSan.
+# make fuzz-capi CAPI_CALLS=100000 SEED=1; then as many by each of three threads that share handles; and the same under
+# AddressSanitizer and UBSan.
 CAPI_CALLS = 100000
 capi_fuzz = $(for_lua)/capi_fuzz
-files_of_capi-fuzz-run = $(capi_fuzz)
+capi_race = $(for_lua)/capi_race
+files_of_capi-fuzz-run = $(capi_fuzz) $(capi_race)
 .PHONY: fuzz-capi fuzz-capi-asan capi-fuzz-run
-capi-fuzz-run: $(capi_fuzz)
-	for d in cpu pretend; do GPUREDUCE_THREADS=2 $(capi_fuzz) $$d $(CAPI_CALLS) $(or $(SEED),$$(date +%s)) || exit; done
+capi-fuzz-run: $(capi_fuzz) $(capi_race)
+	for d in cpu pretend; do export GPUREDUCE_THREADS=2; seed=$(or $(SEED),$$(date +%s)); \
+	  $(capi_fuzz) $$d $(CAPI_CALLS) $$seed && $(capi_race) $$d $(CAPI_CALLS) $$seed || exit; done
 fuzz-capi:
 	$(MAKE) --no-print-directory capi-fuzz-run CHECKED=1 NVCC=
 fuzz-capi-asan:

@@ -6,11 +6,19 @@ mpi_module = $(for_lua)/gpureduce/mpi.$(LIB_EXTENSION)
 mpi_compile = OMPI_CC="$(CC)" MPICH_CC="$(CC)" $(MPICC) $(base)
 
 # What is in its table goes by pointers, so nothing of the module is linked; on_exit must outlive the Lua state.
-$(mpi_module): src/mpi/mpi.c src/binding/comm.h src/core/ranks/comm.h src/binding/compat.h
+$(mpi_module): src/mpi/mpi.c include/gpureduce_mpi.h src/binding/comm.h src/core/ranks/comm.h src/binding/compat.h
 	@mkdir -p $(@D)
 	$(call step,$<) $(mpi_compile) -I$(lua_incdir) $(LIBFLAG) -Wl,-z,nodelete $(LDFLAGS) $< -o $@
 
-mpi: $(if $(shell command -v $(MPICC)),$(module) $(mpi_module))
+# A host that shares a communicator of its own (examples/embed/ranks.c), and what such hosts may try (spec/capi/mpi.c).
+mpi_hosts = $(addprefix $(for_lua)/,host_mpi capi_mpi)
+$(for_lua)/host_mpi: examples/embed/ranks.c
+$(for_lua)/capi_mpi: spec/capi/mpi.c
+$(mpi_hosts): include/gpureduce.h include/gpureduce_mpi.h
+	$(call step,$<) OMPI_CC="$(CC)" MPICH_CC="$(CC)" $(MPICC) $(host_flags) -std=c11 $(LDFLAGS) -Wl,-E \
+	  $(filter %.c,$^) -o $@ $(lua_library) -lm -ldl
+
+mpi: $(if $(shell command -v $(MPICC)),$(module) $(mpi_module) $(if $(no_host),,$(mpi_hosts)))
 	@$(if $(shell command -v $(MPICC)),echo "$(mpi_module) by $$($(MPICC) --version | head -1)",\
 	  echo "no mpicc: nothing is made (make deps-mpi installs OpenMPI)")
 
@@ -19,3 +27,12 @@ mpi-alone: $(mpi_module)
 install-mpi: $(mpi_module)
 	install -d "$(DESTDIR)$(LIBDIR)/gpureduce"
 	install -m 755 $(mpi_module) "$(DESTDIR)$(LIBDIR)/gpureduce/"
+
+# Sums over RANKS ranks of this host beside MPI_Allreduce: wants a core for each, with nothing else to do.
+RANKS = 2
+ranks_peer = $(for_lua)/ranks_peer.$(LIB_EXTENSION)
+.PHONY: bench-ranks
+$(ranks_peer): bench/ranks_peer.c
+	$(call step,$<) $(mpi_compile) -I$(lua_incdir) $(LIBFLAG) $(LDFLAGS) $< -o $@
+bench-ranks: $(module) $(mpi_module) $(ranks_peer)
+	@$(here) GPUREDUCE_THREADS=1 mpirun -n $(RANKS) --allow-run-as-root --oversubscribe $(LUA) bench/ranks.lua

@@ -68,19 +68,15 @@ local function rename(items, prefix)
   end
 end
 
-local function add_needed(item, found)
+-- What an item needs, each before those that need it.
+local function needed(item, found, list)
+  found, list = found or {}, list or {}
   for _, other in ipairs(item.needs) do
     if not found[other] then
       found[other] = true
-      add_needed(other, found)
+      needed(other, found, list)
+      list[#list + 1] = other
     end
-  end
-end
-local function needed(item, items)
-  local found, list = {}, {}
-  add_needed(item, found)
-  for _, other in ipairs(items) do
-    if found[other] then list[#list + 1] = other end
   end
   return list
 end
@@ -119,11 +115,11 @@ local function bytes(name, packed)
   return table.concat(out, "\n")
 end
 
--- A kernel of a skeleton: "@P BYTES" stands for its arguments, "@R REGISTERS" for their limit, holes are "@ROWS ..."
--- and "@WORD ...".
-local function skeleton(item, items)
+-- A kernel of a skeleton: "@P BYTES" stands for its arguments, "@R REGISTERS" for their limit, holes are "@ROWS ...",
+-- "@WORD ..." and others of such lines, in its functions, too.
+local function skeleton(item)
   local parts = {}
-  for _, other in ipairs(needed(item, items)) do parts[#parts + 1] = other.text end
+  for _, other in ipairs(needed(item)) do parts[#parts + 1] = (other.text:gsub("//GR_", "@")) end
   local text, found = item.text:gsub("%.visible %.entry [^\n]*\n%.param %.align 8 %.b8 p0%[(%d+)%]\n%)", "@P %1")
   assert(found == 1, item.name .. ": not one argument")
   text = text:gsub("\n%.maxnreg (%d+)", "\n@R %1"):gsub("//GR_", "@")
@@ -137,7 +133,7 @@ local function steps(items)
   local parts = {}
   local function add(kind, item, text)
     local names = { kind, item.kind == "kernel" and item.short:match "^gr_step_(.*)" or item.short }
-    for _, other in ipairs(needed(item, items)) do names[#names + 1] = other.short end
+    for _, other in ipairs(needed(item)) do names[#names + 1] = other.short end
     parts[#parts + 1] = table.concat(names, " ")
     parts[#parts + 1] = text
   end
@@ -177,7 +173,7 @@ for k = 2, #arg do
       local reducer, dtype, number = item.name:match "gr_reducer(%d+)EL%d+gr_dtype(%d+)E.-Lb([01])E"
       local both = item.name:match "gr_sum_and_orderIL%d+gr_dtype(%d+)E"
       local name = both and "both " .. both or reducer and ("reduce %d %d %d"):format(number, reducer, dtype)
-      ship(name or item.name, skeleton(item, items))
+      ship(name or item.name, skeleton(item))
     end
   end
 end

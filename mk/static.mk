@@ -45,8 +45,8 @@ $(for_lua)/host_module: examples/embed/host.c $(module) include/gpureduce.h
 	$(call step,$<) $(CC) $(host_flags) -std=c11 -DLOADS_MODULE $(LDFLAGS) -Wl,-E $< -o $@ $(lua_library) -lm -ldl
 hosts = $(addprefix $(for_lua)/,host_c host_cpp host_module)
 # Helpers of theirs that one of them leaves out are no mistake.
-capi_tests = $(addprefix $(for_lua)/capi_,calls states hooks misuse)
-$(capi_tests) $(for_lua)/capi_fuzz: $(for_lua)/capi_%: spec/capi/%.c spec/capi/check.h spec/capi/model.h $(library) \
+capi_tests = $(addprefix $(for_lua)/capi_,calls formulas same states hooks misuse race)
+$(capi_tests) $(for_lua)/capi_fuzz: $(for_lua)/capi_%: spec/capi/%.c $(wildcard spec/capi/*.h) $(library) \
     include/gpureduce.h
 	$(call step,$<) $(CC) $(host_flags) -std=c11 -D_DEFAULT_SOURCE -Wno-unused-function $(checked) $(LDFLAGS) $< \
 	  $(library) -o $@ $(host_libs)
@@ -56,9 +56,11 @@ embed: $(hosts)
 no_host = $(shell echo 'int main(void) { return 0; }' | $(CC) -x c - -o /dev/null $(lua_library) 2>&1 || echo no)
 hosts_here = $(if $(no_host),,$(hosts) $(capi_tests))
 
-# The header by itself, as C11 and as C++17.
+# The headers by themselves, as C11 and as C++17 (that for MPI with an MPI_Comm of some kind).
 header_flags = -fsyntax-only -pedantic-errors -Wall -Wextra -Werror -Wshadow -Wconversion -Iinclude -I$(lua_incdir)
 headers:
 	@for f in '$(CC) -std=c11 -x c' '$(CXX) -std=c++17 -x c++' \
 	  $(if $(shell command -v clang),'clang -std=c11 -x c' 'clang++ -std=c++17 -x c++'); do \
-	  printf '#include <lua.h>\n#include "gpureduce.h"\n' | $$f $(header_flags) - || exit 1; done
+	  printf '#include <lua.h>\n#include "gpureduce.h"\n' | $$f $(header_flags) - || exit 1; \
+	  printf 'typedef void *MPI_Comm;\n#include <lua.h>\n#include "gpureduce_mpi.h"\n' | $$f $(header_flags) - || \
+	    exit 1; done

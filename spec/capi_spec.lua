@@ -30,8 +30,15 @@ end
 describe("the C API", function()
   for _, device in ipairs { "cpu", "pretend" } do
     it("does what its pages say on " .. device, function() expect("ok\n", "capi_calls", device) end)
+    it("has formulas, operators and what else Lua has on " .. device, function()
+      expect("ok\n", "capi_formulas", device)
+    end)
+    it("gets the bits that Lua gets on " .. device, function() expect("ok\n", "capi_same", device) end)
     it("calls what the host gives it on " .. device, function() expect("ok\n", "capi_hooks", device) end)
     it("refuses misuse in words on " .. device, function() expect("ok\n", "capi_misuse", device) end)
+    it("tells threads that share what they may not on " .. device, function()
+      expect("ok\n", "capi_race", device .. " 2000 1")
+    end)
     it("serves Lua states and others on " .. device, function() expect("ok\n", "capi_states", device) end)
   end
   it("puts nothing off for a stream of the host's", function()
@@ -82,6 +89,19 @@ describe("the header", function()
     assert.truthy(#listed > 40)
     for _, name in ipairs(listed) do
       assert.truthy(text:find("gpureduce_" .. name .. "(", 1, true), name .. " has no declaration")
+    end
+  end)
+  it("keeps what version 1.0 had, where it was", function()
+    local first, at = [[
+    error version configure open close of_state use device limit stop usage wait trim make wrap keep drop describe
+    view matrix host_pointer device_pointer device_done touch get set copy push push_memory test check reduce
+    reduce_each scan map fill equal compact take put histogram quantiles softmax rmsnorm transpose covariance
+    random detach attach discard from_dlpack to_dlpack]], 0
+    local list = S.read_file "include/gpureduce.h":match "#define GPUREDUCE_FUNCTIONS.-typedef"
+    local names = list:gmatch "X%(([%l%d_]+)%)"
+    for name in first:gmatch "%S+" do
+      at = at + 1
+      assert.equal(name, names(), "place " .. at)
     end
   end)
   it("is written from its tables", function()

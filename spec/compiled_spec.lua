@@ -38,6 +38,16 @@ describe("compiled formulas", function()
     if compiles() then assert.are.equal("SUM, MINMAX", gr.compiled()[1].what) end
   end)
 
+  it("are those of operators, too, whatever identities they have", function()
+    local op = gr.operator { state = { "m", "p" }, map = { m = "abs(x)", p = "i" }, identity = { m = 7, p = 0 },
+      merge = { m = "max(m1, m2)", p = "where(m1 >= m2, p1, p2)" } }
+    for _, n in ipairs { 1, 5, 127, 128, 129, 1024, 1025, 5000, 70001, 300000 } do
+      local a = gr.randn(n, "f32", { seed = n })
+      assert.are.same({ gr.max(gr.lazy(a):abs()), gr.argmax(gr.lazy(a):abs()) }, { op(a) }, n)
+    end
+    if compiles() then assert.are.equal("operator", gr.compiled()[1].what) end
+  end)
+
   it("are none with GPUREDUCE_JIT=0, and the bits are the same", function()
     local script = [[
       local gr = require "gpureduce"

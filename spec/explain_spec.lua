@@ -224,6 +224,7 @@ describe("the plans of CUDA's scans and histograms", function()
     assert.equal("1", text:match "launches=(%d+)")
     assert.equal("2", ask("histogram", "f32", 67108864, 65536):match "launches=(%d+)", "rows of blocks are added up")
     assert.equal("gr_hist_global", ask("histogram", "f32", 1000, 1000000):match "kernel=(%S+)")
+    assert.equal("2", ask("histogram", "f32", 1000, 1000000):match "launches=(%d+)", "counts in L2 begin at zero")
   end)
 end)
 
@@ -247,7 +248,8 @@ describe("the map of CUDA's reductions", function()
       { "rows_by_element", "sum", "f32", 65536, 63, 2 }, { "rows_by_vector", "dot", "f32", 1024, 65536, 2 },
       { "leaves", "sum", "f32", 1024, 65536, 2 }, { "cols_few_rows", "sum", "f32", 4, 1000000, 1 },
       { "cols_sum", "sum", "f32", 65536, 1024, 1 }, { "cols_variance_ring", "var", "f32", 65536, 1024, 1 },
-      { "cols_ordered", "prod", "f32", 65536, 1024, 1 }, { "cols_ordered", "sum", "f32", 65536, 1023, 1 },
+      { "cols_ordered", "prod", "f32", 65536, 1024, 1 }, { "cols_sum", "sum", "f32", 65536, 1023, 1 },
+      { "cols_ordered", "sum", "f32", 65536, 17, 1 },
       { "cols_unordered", "max", "f32", 65536, 1024, 1 }, { "rows_by_element", "sum", "f32", 65536, 64, 2, 65 },
     }
     for _, row in ipairs(expected) do

@@ -24,11 +24,12 @@ local function number(text, x, precedence)
   return { text = text, precedence = precedence or 99, is_number = true, value = x }
 end
 
--- A number in the place of an element of t: rounded to it. The operators are given it as it is.
+-- A number in the place of an element of t: rounded to it, or a whole one, with which Lua computes as integers do. The
+-- operators are given it as it is.
 local function placed(x, t)
   if not x.is_number then return x end
   local y = x.value
-  if t and is_float[t] then y = E.cast(t, y) end
+  if t and is_float[t] then y = E.cast(t, y) elseif t and integers then y = math.tointeger(y) or y end
   return { is_number = true, value = y, given = x.value }
 end
 

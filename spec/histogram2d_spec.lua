@@ -368,6 +368,8 @@ describe("histogram2d", function()
     says("3 to 'histogram2d' (option 'bins': whole number expected for x, got 2.5)", a, a, { bins = 2.5 })
     says("3 to 'histogram2d' (option 'bins': number expected for x, got string)", a, a, { bins = "x" })
     says("3 to 'histogram2d' (option 'bins': one for x and one for y expected, got more)", a, a, { bins = { 1, 2, 3 } })
+    says("3 to 'histogram2d' (option 'log': data above 0 or a 'range' expected, but the least element is -1 (along y))",
+      a, a:neg(), { bins = 2, log = true })
     says("3 to 'histogram2d' (65536 x 65536 bins are more than 2147483632)", a, a, { bins = 65536 })
     says("3 to 'histogram2d' (option 'range': {{x0, x1}, {y0, y1}} expected, got number for x)", a, a,
       { bins = 2, range = { 0, 1 } })

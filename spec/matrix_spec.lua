@@ -136,6 +136,23 @@ describe("dot", function()
     end
   end)
 
+  it("and sums of columns that begin anywhere in a word", function()
+    for _, dtype in ipairs { "f16", "bf16", "f32", "f64" } do
+      for k, shape in ipairs { { 9, 101 }, { 50, 1001 }, { 63, 333 }, { 300, 95 }, { 1500, 61 }, { 3000, 257 } } do
+        local rows, columns = shape[1], shape[2]
+        local all = gr.randn(rows * columns + 20, dtype, { seed = k })
+        local x, y = all:slice(k + 1, k + rows * columns), gr.randn(rows, dtype, { seed = 9 })
+        local sums = gr.sum(x, { rows = rows, axis = 1 })
+        local dots = gr.dot(x, y, { rows = rows, axis = 1 })
+        for c = 1, columns, 7 do
+          local one = x:slice(c, (rows - 1) * columns + c, columns):copy()
+          assert.equal(gr.sum(one), sums[c], dtype .. " " .. rows .. " x " .. columns .. ", sum " .. c)
+          assert.equal(gr.dot(one, y), dots[c], dtype .. " " .. rows .. " x " .. columns .. ", dot " .. c)
+        end
+      end
+    end
+  end)
+
   it("mse and cosine row by row", function()
     for _, dtype in ipairs { "i16", "bf16", "f32", "f64" } do
       for _, shape in ipairs(shapes) do
@@ -192,6 +209,31 @@ describe("rmsnorm", function()
             S.same(expected_plain[k], got_plain[(r - 1) * columns + k], "rmsnorm without weights", dtype, r, k)
           end
         end
+      end
+    end
+  end)
+
+  it("of rows that begin anywhere, and nothing beside them", function()
+    for _, dtype in ipairs { "f16", "bf16", "f32", "f64" } do
+      local all_shapes = { { 3000, 2 }, { 300, 7 }, { 77, 25 }, { 9, 553 }, { 4, 2049 }, { 3, 7001 }, { 2, 40001 } }
+      for k, shape in ipairs(all_shapes) do
+        local rows, columns = shape[1], shape[2]
+        local n, from = rows * columns, k % 3 + 2
+        local all = gr.randn(n + 20, dtype, { seed = k })
+        local w = gr.randn(columns + 1, dtype, { seed = 9 }):slice(2, columns + 1)
+        local x, out = all:slice(from, from + n - 1), gr.full(n + 20, 3, dtype)
+        gr.rmsnorm(x, w, { rows = rows, into = out:slice(7, n + 6) })
+        for r = 1, rows, math.max(1, math.floor(rows / 5)) do
+          local one = x:slice((r - 1) * columns + 1, r * columns):copy()
+          local there = out:slice(6 + (r - 1) * columns + 1, 6 + r * columns)
+          assert.is_true(there:equal(gr.rmsnorm(one, w:copy())), dtype .. " " .. rows .. " x " .. columns .. ", " .. r)
+        end
+        assert.equal(3 * 20, out:slice(1, 6):sum() + out:slice(n + 7, n + 20):sum(), "beside it")
+        local place = all:copy()
+        gr.rmsnorm(place:slice(from, from + n - 1), w, { rows = rows, into = place:slice(from, from + n - 1) })
+        assert.is_true(place:slice(from, from + n - 1):equal(out:slice(7, n + 6)), "in place")
+        assert.is_true(place:slice(1, from - 1):equal(all:slice(1, from - 1)))
+        assert.is_true(place:slice(from + n, n + 20):equal(all:slice(from + n, n + 20)))
       end
     end
   end)

@@ -55,7 +55,8 @@ end
 -- One writes, one waits for it that writes elsewhere, and the third reads what the first wrote, untold.
 local function pass_by(n, row)
   local x, y, p = { gr.rand(n, { seed = 1 }), gr.rand(n, { seed = 2 }) }, gr.zeros(n), {}
-  local log, few, norm = gr.zeros(400, "f64"), gr.zeros(64), gr.zeros(4096)
+  local log, few, norm = gr.zeros(500, "f64"), gr.zeros(64), gr.zeros(4096)
+  local many = gr.histogram(few, { bins = 20000, min = 0, max = 9 })
   local histogram = gr.histogram(few, { bins = 8, min = 0, max = 9 })
   for k = 1, 100 do
     if k % 2 == 1 then hold(p) end
@@ -63,6 +64,8 @@ local function pass_by(n, row)
     if k % 4 == 0 then gr.sum(y:slice(1, 16), { into = log, at = k })
     elseif k % 4 == 1 then gr.rmsnorm(y:slice(1, 4096), nil, { rows = 64, into = norm })
     elseif k % 4 == 2 then gr.histogram(y:slice(1, 100), { bins = 8, min = 0, max = 9, into = histogram })
+      gr.histogram(y:slice(n - 2999, n), { bins = 20000, min = 0, max = 9, into = many })
+      gr.norm(many.counts, { into = log, at = 400 + k })
     else gr.scan(y:slice(1, 64), "max", { into = few }) end
     gr.sum(y:slice(n - 63, n), { into = log, at = 100 + k })
     gr.sum(y:slice(n - 4095, n), { into = log, at = 200 + k })

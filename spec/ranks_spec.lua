@@ -21,13 +21,13 @@ local function missing()
   if select(2, run "command -v mpirun >/dev/null") ~= 0 then return "no mpirun: make deps-mpi" end
 end
 
-local function ranks(n, rest, environment)
+local function ranks(n, rest, environment, program)
   local paths, suffix = "", "_" .. _VERSION:match("%d.%d"):gsub("%.", "_")
   for _, name in ipairs { "LUA_PATH", "LUA_PATH" .. suffix } do
     paths = paths .. (" %s='%s' %s='%s'"):format(name, package.path, (name:gsub("PATH", "CPATH")), package.cpath)
   end
   return run(("env %s %s timeout 300 mpirun -n %d --oversubscribe --allow-run-as-root %s %s")
-    :format(paths, environment or "", n, S.interpreter(), rest))
+    :format(paths, environment or "", n, program or S.interpreter(), rest))
 end
 
 local why = missing()
@@ -76,7 +76,31 @@ describe("ranks", function()
     assert.truthy(text:find("gpureduce.mpi: rank 2 of 3 has failed, which ends all of them", 1, true), text)
     text, status = ranks(2, "spec/ranks/mistakes.lua exit")
     assert.equal(7, status, text)
+    text, status = ranks(3, "spec/ranks/mistakes.lua leave")
+    assert.not_equal(0, status)
+    assert.truthy(text:find("calls nothing more: its program has ended", 1, true), text)
+    local began = os.time()
+    text, status = ranks(3, "spec/ranks/mistakes.lua kill")
+    assert.not_equal(0, status, text)
+    assert.is_true(os.time() - began < 60, text)
   end)
+
+  for _, name in ipairs { "host_mpi", "capi_mpi" } do
+    it("are shared by a host that has MPI already: " .. name, function()
+      local program, digits = package.cpath:match "([^;]*)/%?%.so" .. "/" .. name, nil
+      local file = io.open(program)
+      if not file then return pending(name .. " is not here: make mpi builds it where Lua has a library") end
+      file:close()
+      for n = 1, 3 do
+        local text, status = ranks(n, "", nil, program)
+        assert.equal(0, status, text)
+        local line = text:match "^[^\n]+"
+        assert.truthy(name == "capi_mpi" and line == "ok" or line:find "^100003 particles: mean", text)
+        digits = digits or line
+        assert.equal(digits, line)
+      end
+    end)
+  end
 
   it("are one without mpirun", function()
     local text, status = S.child({}, "spec/ranks/check.lua", "reductions", "1")
@@ -84,15 +108,26 @@ describe("ranks", function()
     assert.truthy(text:find("ranks: 1, reductions: 1 rounds agree", 1, true), text)
   end)
 
-  it("compute the same digits on any number of them: examples/ranks.lua", function()
-    local digits
-    for _, n in ipairs { 1, 2, 3, 8 } do
-      local text, status = ranks(n, "examples/ranks.lua 24")
-      assert.equal(0, status, text)
-      local line = text:match("after[^\n]+")
-      assert.truthy(line, text)
-      digits = digits or line
-      assert.equal(digits, line)
-    end
+  for name, size in pairs { ranks = 24, sod_ranks = 100 } do
+    it("compute the same digits on any number of them: examples/" .. name .. ".lua", function()
+      local digits
+      for _, n in ipairs { 1, 2, 3, 8 } do
+        local text, status = ranks(n, ("examples/%s.lua %d"):format(name, size))
+        assert.equal(0, status, text)
+        local lines = text:match("after.*digest[^\n]+") or text:match("after[^\n]+")
+        assert.truthy(lines, text)
+        digits = digits or lines
+        assert.equal(digits, lines)
+      end
+    end)
+  end
+
+  it("of a shock tube have the bits of examples/sod.lua", function()
+    local file = assert(io.open "examples/sod.lua")
+    local text, status = S.child_text({}, file:read "*a" .. "\nprint('digest ' .. inside:digest())")
+    file:close()
+    assert.equal(0, status, text)
+    local over_ranks = S.child({}, "examples/sod_ranks.lua")
+    assert.equal(text:match("digest (%x+)"), over_ranks:match("density (%x+)"), text .. over_ranks)
   end)
 end)

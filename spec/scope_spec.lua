@@ -150,12 +150,14 @@ describe("gr.scope", function()
 end)
 
 describe("memory", function()
-  it("says how much is page-locked", function()
+  it("says how much is page-locked, and what kernels work in", function()
     local pinned = gr.memory().pinned
     assert.equal("number", type(pinned))
+    assert.equal("number", type(gr.memory().scratch))
     if gr.backend():find("^cuda") then
       gr.ones(10):sum()
       assert.is_true(gr.memory().pinned >= 256 * 1024)
+      assert.is_true(gr.memory().scratch >= 2 ^ 20)
     end
   end)
 

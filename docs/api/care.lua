@@ -32,7 +32,9 @@ quarter larger than asked, by 64 MiB at most. Of this state are:
   share, wrapped memory does not count;
 - `arrays`: how many pieces of data those are;
 - `budget`: how many bytes may be live before a full collection starts, and `collections`: how often one did;
-- `pinned`: page-locked memory of the host for transfers.
+- `pinned`: page-locked memory of the host for transfers;
+- `scratch`: memory of devices that their kernels work in, 1 MiB at first where a GPU is used. It goes when the state
+  closes.
 
 Of the process, all its Lua states together, are:
 

@@ -40,7 +40,8 @@ first. `lua_close` ends what is under way, and what it was to write then holds a
         .. "without `min` and `max`, `quantile`) wait for that one in the call. Copies up what is stale on the device. "
         .. "On the CPU these do not wait: reductions (whole, rows, columns), scans, histograms with a range, "
         .. "`softmax`, `rmsnorm`, element operators, `copy` and `fill`, of arrays and of expressions; others are done "
-        .. "in the call.",
+        .. "in the call. So may be all that uses memory to which others may write at any time: wrapped with "
+        .. "`volatile` or in a host's object, or shared as a tensor.",
       example = [[
 local a = gr.arange(1, 1000)
 local f = gr.async(gr.sum, a)

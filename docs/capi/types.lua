@@ -36,11 +36,15 @@ typedef enum gpureduce_dtype {
 } gpureduce_dtype;]],
   },
   {
-    text = "What one Lua state, or a program without Lua, has of the library; an array; an array between two contexts.",
+    text = [[
+What one Lua state, or a program without Lua, has of the library; an array, or an expression in its place; an array
+between two contexts; an operator of the host's own; results for later.]],
     code = [[
 typedef struct gpureduce_context gpureduce_context;
 typedef struct gpureduce_array gpureduce_array;
-typedef struct gpureduce_parcel gpureduce_parcel;]],
+typedef struct gpureduce_parcel gpureduce_parcel;
+typedef struct gpureduce_operator gpureduce_operator;
+typedef struct gpureduce_future gpureduce_future;]],
   },
   {
     text = [[
@@ -100,6 +104,8 @@ typedef struct gpureduce_config {
   gpureduce_device_alloc *device_alloc;
   gpureduce_device_free *device_free;
   void *alloc_user;
+  /* since 1.1: */
+  const volatile int32_t *stop; /* a flag of the host's own, which lives as long as the context; or NULL */
 } gpureduce_config;]],
   },
   {
@@ -118,8 +124,8 @@ typedef struct gpureduce_counts {
 Memory of the host's as an array: `length` elements, `stride` bytes apart (0: side by side). Without `device` it is host
 memory, aligned to an element. With it, it is memory of that device (which must be the one in use), and ready once what
 `stream` holds now is done. `release` is called once, when nothing needs the memory any more, from any thread; it is
-not called when wrapping fails. Work on device memory that is still queued then precedes what `stream` is given
-afterwards.]],
+not called when wrapping fails. Work on device memory that is still queued then precedes what `stream`, which has to be
+there until then, is given afterwards.]],
     code = [[
 enum {
   GPUREDUCE_READONLY = 1, /* writing to it is refused */
@@ -150,7 +156,7 @@ typedef struct gpureduce_info {
   gpureduce_dtype dtype;
   int64_t length;
   int64_t rows; /* 0: a vector */
-  int64_t stride; /* bytes from one element to the next; of a reversed view below 0 */
+  int64_t stride; /* bytes from one element to the next; of a reversed view below 0, of an expression 0 */
   int32_t item; /* bytes of an element */
   int32_t borrowed; /* it is a value of a Lua state, which alone may drop it */
   const char *device; /* where kernels read it */
@@ -163,7 +169,8 @@ enum { GPUREDUCE_READ = 1, GPUREDUCE_WRITE = 2, GPUREDUCE_WHOLE = 4 };]],
   },
   {
     text = [[
-Options of operations; all zeros but `size` is none. Those that an operation does not know must be 0.]],
+Options of operations; all zeros but `size` is none. Those that an operation does not know must be 0. What came with a
+later minor version stands at the end of a struct: the `size` of an earlier header is taken as it was.]],
     code = [[
 typedef struct gpureduce_options {
   uint32_t size; /* sizeof(gpureduce_options) */
@@ -176,6 +183,11 @@ typedef struct gpureduce_options {
   int32_t exclusive, reverse; /* of a scan */
   gpureduce_dtype dtype; /* that cast makes, and where of two numbers */
   double eps; /* of rmsnorm */
+  /* since 1.1: */
+  const gpureduce_array *mask; /* u8 or an expression, as long as the array: elements where it is 0 are missing */
+  int32_t skipnan; /* elements that are NaN are missing */
+  int32_t single; /* results of f64 as f32, rounded once */
+  const gpureduce_array *weights; /* of quantiles: as long as the array */
 } gpureduce_options;]],
   },
   {
@@ -196,6 +208,69 @@ typedef struct gpureduce_binning {
   const gpureduce_array *edges; /* f64, rising */
   double min, max; /* of even bins; both 0: the data's finite range */
   const gpureduce_array *weights; /* as long as the data; NULL: each sample counts 1 */
+  /* since 1.1: */
+  const gpureduce_array *mask; /* samples where it is 0 are missing */
+  int32_t skipnan; /* samples that are NaN are missing */
+  int32_t modulo; /* bin = x mod bins, of integers */
+  gpureduce_array *into; /* of histogram: where the counts go, bins + 3 elements; NULL: to a new array */
 } gpureduce_binning;]],
+  },
+  {
+    text = "What a name of a formula stands for: an array or an expression, or (array NULL) a number.",
+    code = [[
+typedef struct gpureduce_input {
+  const char *name;
+  const gpureduce_array *array;
+  gpureduce_number number;
+} gpureduce_input;]],
+  },
+  {
+    text = "One of several reductions to a number: op, a and b as reduce takes them.",
+    code = [[
+typedef struct gpureduce_item {
+  const char *op;
+  const gpureduce_array *a, *b;
+  double ddof;
+} gpureduce_item;]],
+  },
+  {
+    text = [[
+An operator by formulas, as gr.operator takes it (docs/reference.md): what an element `x` at position `i` makes of each
+state, what two neighbours' states (of state s: `s1` and `s2`) make of it, and what it is of no element. Results are the
+states, or what the texts of finish make of them and of `n`, how many elements there are.]],
+    code = [[
+typedef struct gpureduce_operator_state {
+  const char *name, *map, *merge;
+  gpureduce_number identity;
+} gpureduce_operator_state;
+typedef struct gpureduce_operator_states {
+  uint32_t size; /* sizeof(gpureduce_operator_states) */
+  int32_t count; /* of states: 1 to 6 */
+  const gpureduce_operator_state *states;
+  int32_t results; /* texts of finish: 0 to 6; 0: the states themselves */
+  int32_t ordered; /* the merge does not commute */
+  const char *const *finish;
+  int32_t check; /* try on samples whether it is associative */
+} gpureduce_operator_states;]],
+  },
+  {
+    text = "What to read of a file; all zeros but `size` and dtype is all of it.",
+    code = [[
+typedef struct gpureduce_file {
+  uint32_t size; /* sizeof(gpureduce_file) */
+  gpureduce_dtype dtype; /* of a raw file; an NPY file says its own */
+  int64_t offset; /* of a raw file: bytes to skip */
+  int64_t count; /* of a raw file: elements; 0: all that follow */
+  int32_t map; /* 1: mapped, so that pages are read when they are used */
+} gpureduce_file;]],
+  },
+  {
+    text = [[
+An exact sum that goes on over many calls; all zeros: nothing yet. It needs no end, and its bytes are those of
+accumulator:bytes(), the same on every machine.]],
+    code = [[
+typedef struct gpureduce_accumulator {
+  unsigned char bytes[568];
+} gpureduce_accumulator;]],
   },
 }

@@ -36,6 +36,7 @@ typedef struct gr_cuda_formula {
   void *function, *compiled; /* the driver's function; whose it is */
   int resident;              /* blocks of 256 threads that a multiprocessor holds */
   int fields;                /* of its state, if that is not the job's reducer's; else 0 */
+  int alone;                 /* states are merged by it alone, not by the host */
   int count;
   const uint64_t *words;
   int (*launch)(void *function, unsigned blocks, unsigned threads, void *stream, void *arguments);
@@ -63,7 +64,6 @@ static const gr_cuda_span gr_anything = {NULL, (const char *)UINTPTR_MAX};
 #define GR_PARTIAL_BYTES 24576 /* after the counters: gr_publish_partial */
 typedef struct gr_cuda_run {
   void *stream; /* cudaStream_t */
-  const gr_cuda_formula *formula; /* of a reduction: where its elements come from; NULL: from the job's vectors */
   const gr_cuda_chip *chip;
   gr_cuda_scratch *scratch;
   uint64_t epoch; /* different at every launch on this scratch, never 0 */
@@ -72,6 +72,7 @@ typedef struct gr_cuda_run {
   gr_cuda_span running, *written;
   struct gr_mailbox_shape *mailbox; /* with done, of a reduction */
   struct gr_cuda_batch *batch; /* if not NULL, a reduction goes there (batch.h) */
+  const gr_cuda_formula *formula; /* of a reduction: where its elements come from; NULL: from the job's vectors */
 } gr_cuda_run;
 
 #define GR_ARRAYS 8 /* of one gr_cuda_reduce_arrays at most */

@@ -1,5 +1,6 @@
 -- One column of a CSV file as an array: what is asked for is checked here, src/core/csv.c reads.
-local gr, parts = ...
+local _, parts = ...
+local csv = {}
 
 local known = { column = "number|string", separator = "string", header = "boolean", dtype = "string" }
 
@@ -14,7 +15,7 @@ end
 
 --- gr.csv(path, dtype, {column, separator, header, dtype}): the array and the column's name; nil, message, code if the
 -- file does not open. column: a name (then there is a header) or a position.
-function gr.csv(path, dtype, options)
+function csv.csv(path, dtype, options)
   if type(path) ~= "string" then fail(1, "path expected, got %s", parts.check.kind(path)) end
   local at
   dtype, options, at = parts.check.optional("csv", 2, dtype, options)
@@ -42,3 +43,5 @@ function gr.csv(path, dtype, options)
   if type(column) == "string" then no_column(at, path, column, names) end
   fail(at, "option 'column': %s %s", path, why)
 end
+
+return csv

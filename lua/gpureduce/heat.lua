@@ -268,7 +268,10 @@ function heat.read(given, where, fail)
     values = rawget(given, "values")
     if parts.is_histogram2d(values) then fail("%s: values: a histogram of pairs comes with its edges", where) end
   end
-  if parts.is_histogram2d(values) then return values end
+  if parts.is_histogram2d(values) then
+    parts.fields.check_pairs(values, function(text, ...) fail("%s: %s", where, parts.text.format(text, ...)) end)
+    return values
+  end
   local kind, rows = parts.check.kind(values), heat.rows_of(values)
   if not rows then
     if kind == "gpureduce.array" then kind = "an array without rows" end

@@ -1,5 +1,6 @@
 -- gr.help: the reference at the prompt. Its texts come with the module (src/binding/help.c), a line a paragraph.
-local gr, parts = ...
+local _, parts = ...
+local help = {}
 
 local MOST_NEAR = 8 -- topics that a mistake is answered with
 
@@ -103,7 +104,7 @@ local function unknown(groups, given, list)
 end
 
 --- gr.help(topic): its entry in the reference, or all topics in their groups; text in the terminal's width.
-function gr.help(topic)
+function help.help(topic)
   local width, groups, places = parts.plot.columns(), read_topics()
   if topic == nil then return overview(groups, width) end
   if type(topic) ~= "string" then
@@ -116,3 +117,5 @@ function gr.help(topic)
   end
   return laid_out(parts.topic(places[name]), width)
 end
+
+return help

@@ -8,20 +8,18 @@ local tails = { below = 1, above = 2, nan = 3 }
 histogram.__name = "gpureduce.histogram"
 histogram.__metatable = "gpureduce.histogram" -- one script's changes would be every script's
 
--- below, above and nan wait for the device when they are first read, not again.
-function histogram.__index(h, key)
-  if tails[key] then
-    local value = h.tails[tails[key]]
-    rawset(h, key, value)
-    return value
-  end
-  return histogram[key]
+function histogram.__index(h, key) return parts.fields.index(h, key, histogram, tails) end
+
+local function length(h)
+  parts.fields.check_bins(h, parts.fields.failing "len")
+  return #h.counts
 end
 
-function histogram.__len(h) return #h.counts end
+function histogram.__len(h) return parts.timed(length, h) end
 
 local function quantile(h, q)
   parts.check.self("histogram", "quantile", h)
+  parts.fields.check_bins(h, parts.fields.failing "quantile")
   if type(q) ~= "number" or not (q >= 0 and q <= 1) then
     parts.check.fail("quantile", 2, "share from 0 to 1 expected, got %s", q)
   end
@@ -57,7 +55,9 @@ local function drawn(h)
 end
 
 --- A histogram as a picture's bars: { counts, edges, density = made with densities, weighted, outside = text or nil }.
-function parts.bars_of(h)
+-- fail(text, ...) raises, where it has lost its fields.
+function parts.bars_of(h, fail)
+  parts.fields.check(h, fail)
   local bars, outside = drawn(h), {}
   for _, name in ipairs { "below", "above", "nan" } do
     if bars[name] ~= 0 then outside[#outside + 1] = parts.text.format("%s %.14g", name, bars[name]) end
@@ -66,15 +66,18 @@ function parts.bars_of(h)
   return bars
 end
 
-local function draw_text(h, options) return parts.plot.histogram(drawn(h), options) end
+local function draw_text(h, options, name)
+  parts.fields.check(h, parts.fields.failing(name))
+  return parts.plot.histogram(drawn(h), options)
+end
 
 --- The histogram as text, one bar a line; options: width, height, log, ascii, density.
 function histogram.plot(h, options)
   parts.check.self("histogram", "plot", h)
-  return parts.timed(draw_text, h, parts.plot.check(options))
+  return parts.timed(draw_text, h, parts.plot.check(options), "plot")
 end
 
-function histogram.__tostring(h) return parts.timed(draw_text, h, {}) end
+function histogram.__tostring(h) return parts.timed(draw_text, h, {}, "tostring") end
 
 local svg_options = { title = "string", xlabel = "string", xunit = "string", ylabel = "string", width = "number",
   height = "number", log = "boolean", xlog = "boolean|number", density = "boolean", theme = "string" }
@@ -88,7 +91,7 @@ local function draw_svg(h, path, options)
   end
   options = parts.check.options("svg", at, options, svg_options)
   parts.svg.check_limits(options, function(text, ...) parts.check.fail("svg", at, text, ...) end)
-  local bars = parts.bars_of(h)
+  local bars = parts.bars_of(h, parts.fields.failing "svg")
   local chart = { bars = { bars }, series = {}, ceilings = {}, ylog = options.log }
   for name in pairs(svg_options) do chart[name] = options[name] end
   if bars.outside then chart.note = "not shown: " .. bars.outside end

@@ -8,27 +8,22 @@ local tails = { outside = 1, nan = 2 }
 histogram.__name = "gpureduce.histogram2d"
 histogram.__metatable = "gpureduce.histogram2d" -- one script's changes would be every script's
 
--- outside and nan wait for the device when they are first read, not again.
-function histogram.__index(h, key)
-  if tails[key] then
-    local value = h.tails[tails[key]]
-    rawset(h, key, value)
-    return value
-  end
-  return histogram[key]
-end
+function histogram.__index(h, key) return parts.fields.index(h, key, histogram, tails) end
 
-local function draw_text(h, options) return parts.plot_heat.of_pairs(h, options) end
+local function draw_text(h, options, name)
+  parts.fields.check_pairs(h, parts.fields.failing(name))
+  return parts.plot_heat.of_pairs(h, options)
+end
 
 --- The cells as shades or colours of text; options: width, height, log, density, ascii, colour, xlog, ylog.
 function histogram.plot(h, options)
   parts.check.self("histogram2d", "plot", h)
-  return parts.timed(draw_text, h, parts.plot_heat.check(options))
+  return parts.timed(draw_text, h, parts.plot_heat.check(options), "plot")
 end
 
 function histogram.__tostring(h)
   parts.check.self("histogram2d", "tostring", h)
-  return parts.timed(draw_text, h, {})
+  return parts.timed(draw_text, h, {}, "tostring")
 end
 
 local svg_options = { title = "string", xlabel = "string", xunit = "string", ylabel = "string", yunit = "string",
@@ -37,6 +32,7 @@ local svg_options = { title = "string", xlabel = "string", xunit = "string", yla
 
 local function draw_svg(h, path, options)
   parts.check.self("histogram2d", "svg", h)
+  parts.fields.check_pairs(h, parts.fields.failing "svg")
   local at
   path, options, at = parts.check.optional("svg", 2, path, options)
   if path ~= nil and type(path) ~= "string" then

@@ -1,5 +1,6 @@
 -- Draws a series as a line of dots in the terminal: 2 by 4 dots a character (Braille), 1 by 2 in ASCII.
-local gr, parts = ...
+local _, parts = ...
+local plot_line = {}
 
 local floor, max, min, huge = math.floor, math.max, math.min, math.huge
 
@@ -131,6 +132,8 @@ end
 
 --- gr.plot(y, {x =, width =, height =, ascii =, xlog =, ylog =, ymin =, ymax =}): the series as lines of text.
 -- Of a matrix a heat map.
-function gr.plot(y, options)
+function plot_line.plot(y, options)
   return parts.timed(parts.heat.rows_of(y) and parts.plot_heat.of_matrix or draw_line, y, options)
 end
+
+return plot_line

@@ -131,4 +131,4 @@ local function show(a, count)
 end
 
 --- gr.show(a, count): what it is and where, `count` elements from each end, and statistics; lines of text.
-function gr.show(a, count) return parts.timed(show, a, count) end
+return { show = function(a, count) return parts.timed(show, a, count) end }

@@ -1,6 +1,6 @@
 -- Charts as SVG: lines, steps, points and histograms over axes with round ticks. They can be read without colour (every
 -- series has its own dashes and marks, and a name) and on dark backgrounds. gr.svg and h:svg (docs/api/pictures.lua).
-local gr, parts = ...
+local _, parts = ...
 
 local svg = {}
 
@@ -306,7 +306,9 @@ end
 local function read_histogram(entry, k, fail)
   local where = ("option 'histograms': entry %d"):format(k)
   if type(entry) ~= "table" then fail("%s: gpureduce.histogram expected, got %s", where, parts.check.kind(entry)) end
-  if parts.is_histogram(entry) then return parts.bars_of(entry) end
+  if parts.is_histogram(entry) then
+    return parts.bars_of(entry, function(text, ...) fail("%s: %s", where, parts.text.format(text, ...)) end)
+  end
   parts.series.check_plain(entry, where, fail)
   for key in next, entry do
     if key ~= "name" and key ~= "histogram" then
@@ -320,7 +322,7 @@ local function read_histogram(entry, k, fail)
   if name ~= nil and type(name) ~= "string" and type(name) ~= "number" then
     fail("%s: name: string or number expected, got %s", where, type(name))
   end
-  local b = parts.bars_of(h)
+  local b = parts.bars_of(h, function(text, ...) fail("%s: histogram: %s", where, parts.text.format(text, ...)) end)
   b.name = name and parts.text.of(name)
   return b
 end
@@ -367,6 +369,6 @@ local function draw_chart(options)
 end
 
 --- gr.svg{lines =, steps =, points = {{name, x, y, error}, ...}, histograms = {...}, ...}: a chart.
-function gr.svg(options) return parts.timed(draw_chart, options) end
+function svg.svg(options) return parts.timed(draw_chart, options) end
 
 return svg

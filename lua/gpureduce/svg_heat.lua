@@ -119,6 +119,20 @@ local function ends_of(range, low, high, log_axis)
   return { max(first - reach, -GREATEST), min(last + reach, GREATEST) }
 end
 
+-- How many cells there may be between these ends, so that f64 tells their edges apart: as many as a quarter of its
+-- numbers there, where these lie farthest apart in terms of a cell.
+local function most_between(ends, log_axis)
+  local first, last = ends[1], ends[2]
+  local spacing = max(2 ^ -52 * (log_axis and first or max(math.abs(first), math.abs(last))), 2 ^ -1074)
+  if log_axis then return log(last / first) / log(1 + 4 * spacing / first) end
+  return (last - first) / (4 * spacing)
+end
+
+-- How many columns or rows of cells `size` pixels wide.
+local function cells_between(ends, log_axis, pixels, size)
+  return max(1, floor(min(pixels / size, most_between(ends, log_axis))))
+end
+
 --- Of each series of many points the cells, between the ends of the axes: series.cells, or the chart's heat map.
 function heat.count(chart, xs, ys, width, height)
   for _, s in ipairs(chart.series) do
@@ -127,8 +141,8 @@ function heat.count(chart, xs, ys, width, height)
     if x and y then
       local wide, high = max(2, width - 150), max(2, height - 100)
       local size = cell_size(s.count, wide, high)
-      s.cells = parts.heat.of_points(s.pairs, x, y, chart.xlog, chart.ylog, max(1, floor(wide / size)),
-        max(1, floor(high / size)))
+      s.cells = parts.heat.of_points(s.pairs, x, y, chart.xlog, chart.ylog,
+        cells_between(x, chart.xlog, wide, size), cells_between(y, chart.ylog, high, size))
       if s == chart.crowd then
         chart.heat = s.cells
         if s.name then chart.heat.noun = s.name .. ": points" end

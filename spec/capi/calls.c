@@ -314,7 +314,7 @@ static void test_operations(void) {
   CHECK(r[0].f == 3.5);
   o.ddof = 6;
   NO(GPUREDUCE_BAD, "ddof less than the length 6 expected, got 6", gpureduce_reduce("var", a, NULL, &o, r));
-  NO(GPUREDUCE_BAD, "options: takes no ddof", gpureduce_reduce("sum", a, NULL, &o, r));
+  NO(GPUREDUCE_BAD, "'sum' takes no ddof", gpureduce_reduce("sum", a, NULL, &o, r));
   NO(GPUREDUCE_BAD, "unknown operation 'summ' (there are: sum, prod,", gpureduce_reduce("summ", a, NULL, NULL, r));
   NO(GPUREDUCE_BAD, "'sum' takes one array", gpureduce_reduce("sum", a, b, NULL, r));
   NO(GPUREDUCE_BAD, "'dot' takes two arrays", gpureduce_reduce("dot", a, NULL, NULL, r));

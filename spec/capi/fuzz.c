@@ -1,10 +1,10 @@
 /*
-** Random calls of the C API beside a model (model.h), with all the mistakes that a host can make: capi_fuzz DEVICE
-** CALLS SEED. Handles are passed after their end, from other contexts, NULL and wild; structs have wrong sizes,
+** Random calls of the C API beside a model (model.h, lazy.h), with all the mistakes that a host can make: capi_fuzz
+** DEVICE CALLS SEED. Handles are passed after their end, from other contexts, NULL and wild; structs have wrong sizes,
 ** enumerations and numbers wrong values. Every call must answer what the model says, or refuse with a text. Only a
 ** checked build knows handles that are gone: make fuzz-capi.
 */
-#include "model.h"
+#include "lazy.h"
 
 /* ---- mistakes ---- */
 
@@ -60,7 +60,7 @@ static void misuse_rest(handle *h) {
     case 3: refused(gpureduce_reduce("sum", h->a, h->a, NULL, r)); break;
     case 4:
       o.size = (uint32_t)chance(500) + 1;
-      if (o.size == sizeof o) o.size = 0;
+      if (o.size == sizeof o || o.size == offsetof(gpureduce_options, mask)) o.size = 0;
       refused(gpureduce_reduce("sum", h->a, NULL, &o, r)); break;
     case 5:
       o.rows = bad_number();
@@ -145,7 +145,14 @@ static void call_any(const handle *h) {
 static void call(void) {
   handle *h = some();
   if (!h || one_in(12)) return one_in(3) ? call_wrap() : call_make();
-  switch (chance(20)) {
+  switch (chance(30)) {
+    case 20: case 21: call_formula(h); break;
+    case 22: case 23: call_lazy(); break;
+    case 24: call_missing(h, some()); break;
+    case 25: call_many(h); break;
+    case 26: call_operator(h); break;
+    case 27: misuse_more(h); break;
+    case 28: case 29: call_more(h); break;
     case 0: call_view(h); break;
     case 1: call_get(h); break;
     case 2: call_set(h); break;
@@ -176,7 +183,11 @@ int main(int argc, char **argv) {
   long done = 0;
   for (; done < calls && !failures; done++) {
     call();
-    if (one_in(5000)) close_context((int)chance(CONTEXTS));
+    if (!one_in(5000)) continue;
+    const int k = (int)chance(CONTEXTS);
+    drop_lazies(k, 0);
+    close_context(k);
+    drop_lazies(k, 1);
   }
   for (int k = 0; k < MOST; k++) {
     if (!live[k].a) continue;
@@ -188,6 +199,7 @@ int main(int argc, char **argv) {
     OK(gpureduce_discard(parcels[k]));
     drop_block(parceled[k].data);
   }
+  for (int k = 0; k < CONTEXTS; k++) drop_lazies(k, 1);
   for (int k = 0; k < CONTEXTS; k++) {
     if (states[k]) lua_close(states[k]);
     else OK(gpureduce_close(contexts[k]));

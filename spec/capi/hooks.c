@@ -82,6 +82,7 @@ static void log_line(void *user, const char *line) {
 
 /* ---- the stop flag: raised by another thread, in the middle of a call ---- */
 
+static int32_t flag;
 static void *stop_soon(void *context) {
   const struct timespec while_it_works = {0, 20000000};
   nanosleep(&while_it_works, NULL);
@@ -105,6 +106,10 @@ static void test_stop(gpureduce_context *c) {
   CHECK(status == GPUREDUCE_STOPPED);
   pthread_join(id, NULL);
   OK(gpureduce_stop(c, 0));
+  flag = 1; /* the host's own */
+  NO(GPUREDUCE_STOPPED, "interrupted", gpureduce_reduce("sum", a, NULL, NULL, &r));
+  flag = 0;
+  CHECK(reduced("sum", a, NULL) == 1 << 21);
   OK(gpureduce_limit(c, 0, 0, 1e-6));
   NO(GPUREDUCE_STOPPED, "interrupted", gpureduce_scan("sum", a, NULL, &sorted));
   OK(gpureduce_limit(c, 0, 0, 0));
@@ -118,7 +123,8 @@ int main(int argc, char **argv) {
   device = argv[1];
   gpureduce_config config = {.size = sizeof config, .device = device, .threads = 3, .run = run_job, .run_user = &jobs,
                              .host_alloc = host_alloc, .host_free = host_free, .device_alloc = device_alloc,
-                             .device_free = device_free, .alloc_user = blocks, .log = log_line, .log_user = logged};
+                             .device_free = device_free, .alloc_user = blocks, .log = log_line, .log_user = logged,
+                             .stop = &flag};
   gpureduce_context *c = NULL, *d = NULL;
   setenv("GPUREDUCE_TRACE", "1", 1);
   OK(gpureduce_open(&config, &c));
@@ -157,6 +163,10 @@ int main(int argc, char **argv) {
   NO(GPUREDUCE_BAD, "threads: 0 to 1024 expected, got 5000", gpureduce_open(&config, &d));
   config = (gpureduce_config){.size = sizeof config, .seconds = -1};
   NO(GPUREDUCE_BAD, "seconds: 0 or more expected, got -1", gpureduce_open(&config, &d));
+  config = (gpureduce_config){.device = device, .stop = (void *)&config};
+  config.size = offsetof(gpureduce_config, stop);
+  OK(gpureduce_open(&config, &d)); /* as of an earlier header, which has no such member */
+  OK(gpureduce_close(d));
   config.size = 12;
   NO(GPUREDUCE_VERSION, "size of config", gpureduce_open(&config, &d));
   NO(GPUREDUCE_NULL, "out is NULL", gpureduce_open(NULL, NULL));

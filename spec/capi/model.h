@@ -79,6 +79,8 @@ static handle *some(void) {
     handle *h = &live[chance(MOST)];
     if (h->a) return h;
   }
+  for (int k = 0; k < MOST; k++)
+    if (live[k].a) return &live[k];
   return NULL;
 }
 

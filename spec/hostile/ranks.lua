@@ -36,6 +36,24 @@ return function(case)
       gr.histogram(e.a, { bins = 5, min = 0, max = 1, weights = e.b, comm = with.comm }),
       gr.bincount(e.u, with), gr.rand(100, { seed = 1, comm = with.comm })
   end)
+  for _, name in ipairs { "sum", "mean", "var", "minmax", "argmin", "count", "norm" } do
+    case(name .. " over ranks of what is present", function(e)
+      local with = { comm = one_rank(), mask = gr.compare(e.a, ">", 0), skipnan = true }
+      return gr[name](e.a, with), gr[name](gr.lazy(e.a) * 2, with)
+    end)
+  end
+  case("pairs and others over ranks of what is present", function(e)
+    local with = { comm = one_rank(), mask = gr.compare(e.a, ">", 0) }
+    return gr.dot(e.a, e.b, with), gr.sum(e.a, { comm = with.comm, mask = with.mask, exact = true }),
+      gr.scan(e.a, "sum", with), gr.median(e.a, with),
+      gr.histogram(e.a, { bins = 5, comm = with.comm, mask = with.mask, weights = e.b }), gr.bincount(e.u, {
+        comm = with.comm, mask = gr.compare(e.u, ">", 0) })
+  end)
+  case("histogram2d over ranks", function(e)
+    local comm = one_rank()
+    return gr.histogram2d(e.a, e.b, { bins = 5, comm = comm }),
+      gr.histogram2d(e.a, gr.lazy(e.b) * 2, { edges = { { 0, 1, 3 }, { 0, 1 } }, weights = e.b, comm = comm })
+  end)
   case("files over ranks", function(e)
     local with = { comm = one_rank() }
     local saved, why = e.a:save(e.npy, with)

@@ -1,5 +1,5 @@
--- Run by mpirun (spec/ranks_spec.lua): every rank makes the whole of some data, takes its part of it, and compares what
--- all ranks get together with what the whole gives, bit by bit.
+-- Run by mpirun (spec/ranks_spec.lua), or by threads that are ranks (threads.c): every rank makes the whole of some
+-- data, takes its part of it, and compares what all ranks get together with what the whole gives, bit by bit.
 --
 --   lua spec/ranks/check.lua NAME [rounds] [seed]     one of the checks below, or "all"
 
@@ -8,14 +8,20 @@ local mpi = require "gpureduce.mpi"
 local comm = mpi.world()
 
 local name, rounds, seed = arg[1], tonumber(arg[2]) or 20, tonumber(arg[3]) or 1
-math.randomseed(seed) -- the same on all ranks, so all cut alike
 if os.getenv "GPUREDUCE_DEVICE" then gr.use(os.getenv "GPUREDUCE_DEVICE") end
 
 local dtypes = { "u8", "i8", "u16", "i16", "u32", "i32", "i64", "f16", "bf16", "f32", "f64" }
 local floats = { "f16", "bf16", "f32", "f64" }
 
-local function below(n) return math.random(0, n - 1) end
-local function one_of(list) return list[math.random(#list)] end
+-- The same numbers on all ranks, so all cut alike; math.random's are those of the process in some Luas.
+local state = seed * 7919 % 2147483646 + 1
+local function share()
+  state = state * 16807 % 2147483647
+  return (state - 1) / 2147483646
+end
+local function below(n) return math.floor(share() * n) end
+local function among(low, high) return low + below(high - low + 1) end
+local function one_of(list) return list[among(1, #list)] end
 
 -- Where this rank's part of n begins and ends: by leaves, anywhere, or with ranks that have nothing.
 local function cut(n, dtype)
@@ -27,7 +33,8 @@ local function cut(n, dtype)
   return ends[comm.rank] + 1, ends[comm.rank + 1]
 end
 
-local function length() return below(2 ^ math.random(1, 16)) end
+-- Mostly up to a few leaves for each rank; some have nodes of many leaves.
+local function length() return below(2 ^ among(1, below(6) == 0 and 16 or 13)) end
 
 local function data(n, dtype, seed_of)
   local x = gr.randn(n, { dtype = "f64", seed = seed_of })
@@ -74,6 +81,10 @@ function check.reductions(round)
       same(u, x, op, dtype, n)
       if op == "minmax" then same(v, y, op, dtype, n) end
       if op:match "^arg" then same(first <= x and x <= last, comm.rank == v, op, "rank", v) end
+      u, v = gr[op](part, { comm = comm }) -- parts that are as before take another way
+      same(u, x, op, dtype, n, "again")
+      if op == "minmax" then same(v, y, op, dtype, n, "again") end
+      if op:match "^arg" then same(first <= x and x <= last, comm.rank == v, op, "rank", v, "again") end
     end
     local op, n = one_of { "dot", "mse", "cosine" }, length()
     local a, b = data(n, dtype, round), data(n, dtype, round + 1)
@@ -102,10 +113,67 @@ function check.accumulate(round)
   end
 end
 
+-- Of elements some of which are missing, here and there all of a rank's.
+function check.missing(round)
+  for _, dtype in ipairs(dtypes) do
+    local n = length() + 20
+    local a, b = data(n, dtype, round), data(n, dtype, round + 1)
+    local mask = gr.rand(n, { dtype = "f64", seed = round + 2 }):compare("<", one_of { 0.02, 0.5, 1 })
+    mask[among(1, n)] = 1 -- an extreme needs one
+    if dtype:find "f" then a = gr.where(gr.rand(n, { seed = round + 3 }):compare("<", 0.1), 0 / 0, a):cast(dtype) end
+    local ways = dtype:find "f" and { { mask = mask }, { mask = mask, skipnan = true }, { skipnan = true } }
+      or { { mask = mask }, { mask = mask, skipnan = true } }
+    local first, last = cut(n, dtype)
+    local p, q = a:slice(first, last), b:slice(first, last)
+    -- The options of the whole, and of this rank's part.
+    local function both(way, more)
+      local whole, part = { mask = way.mask, skipnan = way.skipnan }, { skipnan = way.skipnan, comm = comm }
+      part.mask = way.mask and way.mask:slice(first, last)
+      for k, v in pairs(more or {}) do whole[k], part[k] = v, v end
+      return whole, part
+    end
+    for k, way in ipairs(ways) do
+      for _, op in ipairs(reductions) do
+        local whole, part = both(way)
+        local ok, x, y = pcall(gr[op], a, whole)
+        local fine, u, v = pcall(gr[op], p, part)
+        same(fine, ok, op, "missing", k, dtype, n, x, u)
+        if ok then same(u, x, op, "missing", k, dtype, n) end
+        if ok and op == "minmax" then same(v, y, op, "missing", k, dtype, n) end
+        if ok and op:match "^arg" then same(first <= x and x <= last, comm.rank == v, op, "rank", v) end
+      end
+      for _, op in ipairs { "dot", "mse", "cosine" } do
+        local whole, part = both(way)
+        same(gr[op](p, q, part), gr[op](a, b, whole), op, "missing", k, dtype, n)
+      end
+      if dtype:find "f" then
+        local whole, part = both(way, { exact = true })
+        same(p:sum(part), a:sum(whole), "exact sum", "missing", k, dtype, n)
+        same(p:mean(part), a:mean(whole), "exact mean", "missing", k, dtype, n)
+        same(p:dot(q, part), a:dot(b, whole), "exact dot", "missing", k, dtype, n)
+      end
+      local whole, part = both(way, { bins = 7 })
+      local h, g = a:histogram(whole), p:histogram(part)
+      for _, field in ipairs { "counts", "tails", "edges" } do
+        same(g[field], h[field], "histogram", field, "missing", k, dtype, n)
+      end
+      whole, part = both(way)
+      same(p:scan("sum", part), a:scan("sum", whole):slice(first, last), "scan", "missing", k, dtype, n)
+      local ok, x = pcall(a.median, a, whole)
+      local fine, u = pcall(p.median, p, part)
+      same(fine, ok, "median", "missing", k, dtype, n, x, u)
+      if ok then same(u, x, "median", "missing", k, dtype, n) end
+      if dtype:sub(1, 1) == "u" then
+        same(p:bincount(part), a:bincount(whole), "bincount", "missing", k, dtype, n)
+      end
+    end
+  end
+end
+
 function check.columns(round)
   for _, dtype in ipairs(dtypes) do
-    for _, op in ipairs { one_of(reductions), one_of(reductions), "var", "minmax", "norm" } do
-      local rows, columns = length() % 5000 + 1, math.random(1, 9)
+    for _, op in ipairs(reductions) do
+      local rows, columns = length() % 3000 + 1, among(1, 5)
       local a = data(rows * columns, dtype, round)
       if op == "norm" and dtype == "f64" then a = a * one_of { 1, 1e200 } end
       local first, last = cut(rows, dtype)
@@ -145,7 +213,7 @@ function check.quantile(round)
     local n = length() + 1
     local a = data(n, dtype, round)
     local first, last = cut(n, dtype)
-    local part, shares = a:slice(first, last), { 0, math.random(), math.random(), 1, 0.5 }
+    local part, shares = a:slice(first, last), { 0, share(), share(), 1, 0.5 }
     for _, method in ipairs { "linear", "lower", "hazen" } do
       same(part:quantile(shares, { comm = comm, method = method }), a:quantile(shares, { method = method }), method,
         dtype, n)
@@ -218,6 +286,25 @@ function check.histogram(round)
   end
 end
 
+function check.histogram2d(round)
+  for _, dtype in ipairs(dtypes) do
+    local other = one_of(dtypes)
+    local n = length() + 1
+    local a, b, w = data(n, dtype, round), data(n, other, round + 1), data(n, one_of(dtypes), round + 2)
+    local first, last = cut(n, dtype)
+    for k, options in ipairs { { bins = { 5, 7 } }, { bins = 6, range = { { -1, 2 }, { 0, 9 } } },
+      { bins = { [2] = 3 }, edges = { { 0, 1, 3, 3.5 } } }, { bins = 4, density = true } } do
+      if below(2) == 0 then options.weights = w end
+      local x = gr.histogram2d(a, b, options)
+      options.comm, options.weights = comm, options.weights and w:slice(first, last)
+      local y = gr.histogram2d(a:slice(first, last), b:slice(first, last), options)
+      for _, field in ipairs { "counts", "tails", "xedges", "yedges", "density" } do
+        if x[field] then same(y[field], x[field], "histogram2d", k, field, dtype, other, w.dtype, n) end
+      end
+    end
+  end
+end
+
 -- The sum; the mean from states with another finish; the first position of the largest, which takes positions.
 local operators = {
   gr.operator { state = { "s" }, map = { s = "f64(x)" }, merge = { s = "s1 + s2" }, identity = { s = 0 } },
@@ -244,7 +331,7 @@ end
 
 function check.many(round)
   local items, expected, words = {}, {}, {}
-  for k = 1, math.random(1, 12) do
+  for k = 1, among(1, 12) do
     local n, dtype, op = length() + 1, one_of(dtypes), one_of(reductions)
     if op == "minmax" then op = "dot" end
     local a, b = data(n, dtype, round + k), data(n, dtype, round - k)
@@ -270,7 +357,7 @@ end
 
 function check.files(round)
   local folder = os.getenv "GPUREDUCE_RANKS_FOLDER" or "/tmp"
-  local path = ("%s/gpureduce-ranks-%d.npy"):format(folder, comm:bcast(math.random(1e9)))
+  local path = ("%s/gpureduce-ranks-%s.npy"):format(folder, comm:bcast(tostring({}):match("%x+$")))
   for _, dtype in ipairs { "u8", "f32", "f64" } do
     local n = length() * 3
     local a = data(n, dtype, round)

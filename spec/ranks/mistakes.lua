@@ -1,7 +1,7 @@
 -- Run by mpirun (spec/ranks_spec.lua) on two or three ranks: what they do wrong all of them hear in the same words.
 --
 --   lua spec/ranks/mistakes.lua            each mistake, caught
---   lua spec/ranks/mistakes.lua WAY        one that nobody catches: "error", "exit"
+--   lua spec/ranks/mistakes.lua WAY        one that nobody catches: "error", "exit", "kill", "leave"
 
 local gr = require "gpureduce"
 local comm = require "gpureduce.mpi".world()
@@ -10,7 +10,14 @@ local first, last = comm.rank == 0, comm.rank == comm.size - 1
 if arg[1] then
   comm:barrier()
   if last and arg[1] == "error" then error "this rank has had enough" end
+  if last and arg[1] == "kill" then os.execute "kill -9 $PPID" end
+  if last and arg[1] == "leave" then return end
   if last then os.exit(7) end
+  if arg[1] == "leave" then -- each call says so, also after one that was caught
+    local _, why = pcall(comm.barrier, comm)
+    local words = ("rank 0 calls comm:barrier, rank %d calls nothing more: its program has ended"):format(comm.size - 1)
+    assert(why:find(words, 1, true), why)
+  end
   comm:barrier() -- in which the others would wait for ever
   return
 end
@@ -57,17 +64,49 @@ end)
 expect("gpureduce: elements of 0 or more expected, got -4", function()
   return gr.full(3, first and -4 or 1, "i32"):bincount(with)
 end)
-expect("bad argument #2 to 'sum' (option 'comm': is not served by rows, which lie whole on their ranks; by axis = 1 it "
-  .. "is)", function() return a:sum { comm = comm, rows = 2 } end)
-expect("bad argument #2 to 'sum' (option 'comm': is not served together with 'segments')", function()
-  return a:sum { comm = comm, segments = { 1, 11 } }
+expect("bad argument #2 to 'sum' (option 'comm': is not served together with 'rows': rows lie whole on their ranks, so "
+  .. "leave 'comm' out; with axis = 1 columns lie over all ranks)", function()
+  return a:sum { comm = comm, rows = 2 }
+end)
+expect("bad argument #2 to 'sum' (option 'comm': is not served together with 'segments': segments lie whole on their "
+  .. "ranks, so leave 'comm' out)", function() return a:sum { comm = comm, segments = { 1, 11 } } end)
+expect("gpureduce: ranks must call the same: rank 0 calls sum of f32 with ddof 0, skipnan, rank 1 calls sum of f32",
+  function() return a:sum { comm = comm, skipnan = first } end)
+expect("gpureduce: option 'mask': no element is present: 'min' needs one", function()
+  return a:min { comm = comm, mask = gr.zeros(10, "u8") }
 end)
 expect("bad argument #2 to 'sum' (option 'comm': gpureduce.comm expected, got table)", function()
   return a:sum { comm = {} }
 end)
-expect("bad argument #3 to 'scan' (option 'comm': is not served together with 'rows')", function()
+expect("bad argument #3 to 'scan' (option 'comm': is not served together with 'rows' or 'axis': rows lie whole on "
+  .. "their ranks, so leave 'comm' out; columns go one by one, as m:column(k))", function()
   return a:scan("sum", { comm = comm, rows = 2 })
 end)
+expect("bad argument #2 to 'softmax' (unknown option 'comm': this is done with each rank's own elements alone)",
+  function() return a:softmax(with) end)
+
+-- What does not go together with it says what to write instead, which works: one number for the columns of all rows.
+local m = gr.arange(1, 12):matrix(4)
+expect("bad argument #2 to 'sum' (option 'comm': is not served together with 'exact': sum column by column, as in "
+  .. "m:column(k):sum { comm = comm, exact = true })", function()
+  return m:sum { comm = comm, axis = 1, exact = true }
+end)
+assert(m:column(2):sum { comm = comm, exact = true } == comm.size * m:column(2):sum())
+assert(m:column(2):median(with) == m:column(2):median())
+expect("bad argument #2 to 'count' (option 'comm': is not served together with 'op': reduce the mask, as in "
+  .. "a:compare('>', x):count { comm = comm })", function() return m:count { comm = comm, op = ">", value = 3 } end)
+assert(m:compare(">", 3):count(with) == comm.size * m:count { op = ">", value = 3 })
+expect("bad argument #2 to 'sum' (option 'comm': is not served together with 'into': every rank gets the result: put "
+  .. "it there yourself, as in x:copy { into = y })", function()
+  return m:sum { comm = comm, axis = 1, into = gr.zeros(3) }
+end)
+local room = gr.zeros(3, "f64")
+m:sum({ comm = comm, axis = 1 }):copy { into = room }
+assert(room[1] == comm.size * m:column(1):sum())
+expect("bad argument #2 to 'sum' (option 'comm': is not served together with 'skipnan': fill what is missing before, "
+  .. "as in gr.where(a:isnan(), 0, a))", function() return m:sum { comm = comm, axis = 1, skipnan = true } end)
+local holes = gr.array { 1, 0 / 0, 3, 4 }:matrix(2)
+assert(gr.where(holes:isnan(), 0, holes):sum({ comm = comm, axis = 1 })[2] == comm.size * 4)
 expect(("bad argument #3 to 'bcast' (rank 0 to %d expected, got 99)"):format(comm.size - 1), function()
   return comm:bcast(1, 99)
 end)
@@ -97,9 +136,54 @@ local x, y = gr.many { { "sum", a, with }, { "max", a * (comm.rank + 1), with } 
 assert(x == 10 * comm.size and y == comm.size)
 assert(gr.async(gr.sum, a, with):get() == 10 * comm.size and a:sum({ comm = comm, async = true }):get() == x)
 assert(gr.fuse "x * x" { x = gr.full(10, 2) }:sum(with) == 40 * comm.size)
-local several, what = pcall(gr.many, { { "sum", a, with }, { first and "max" or "min", a, with } })
-assert(not several)
-assert(what:find("ranks must call the same: rank 0 calls gr.many of 2 from sum of f32 on", 1, true), what)
+
+-- Each names what differs.
+local function differ(one, other, f)
+  local _, said = pcall(f)
+  for _, words in ipairs { "ranks must call the same: rank 0 calls ", one, other } do
+    assert(said:find(words, 1, true), said)
+  end
+  for _, text in ipairs(comm:gather(said)) do assert(text == said, text) end
+end
+differ("rand of f32, seed 1,", "randn of f32, seed 1,", function()
+  return gr[first and "rand" or "randn"](9, { seed = 1, comm = comm })
+end)
+differ("randint from 0, 10 numbers", "randint from 0, 11 numbers", function()
+  return gr.randint(0, first and 9 or 10, 9, { seed = 1, comm = comm })
+end)
+differ("method lower, of 1 shares from 0.5", "method linear, of 1 shares from 0.5", function()
+  return a:quantile(0.5, { comm = comm, method = first and "lower" or "linear" })
+end)
+differ("histogram of f32, 5 bins, min 0", "histogram of f32, 5 bins", function()
+  return a:histogram { comm = comm, bins = 5, min = first and 0 or nil }
+end)
+differ("by edges of digest", "by edges of digest", function()
+  return a:histogram { comm = comm, edges = { 0, first and 1 or 2 } }
+end)
+differ("x: f32, 3 bins", "x: f32, 4 bins", function()
+  return gr.histogram2d(a, a, { comm = comm, bins = { first and 3 or 4, 5 } })
+end)
+differ("operator of 1 states and 1 results of f32 (digest", "operator of 1 states", function()
+  local op = gr.operator { state = "s", map = first and "f64(x)" or "f64(x) * 2", merge = "s1 + s2", identity = 0 }
+  return gr.reduce(a, op, with)
+end)
+differ("save of f32 as NPY to /nowhere/1.npy", "save of f32 as NPY to /nowhere/2.npy", function()
+  return assert(a:save(first and "/nowhere/1.npy" or "/nowhere/2.npy", with))
+end)
+
+-- All items at once on some ranks, one after the other on others: the words are the same.
+local list, more = { { "sum", a, with }, { "max", a, with } }, { "var", a, { comm = comm, ddof = 0 } }
+expect("gpureduce: ranks must call the same: rank 0 calls gr.many of sum of f32, max of f32, rank 1 calls gr.many of "
+  .. "sum of f32, min of f32", function() gr.many(first and list or { { "sum", a, with }, { "min", a, with } }) end)
+expect("gpureduce: ranks must call the same: rank 0 calls gr.many of sum of f32, max of f32, rank 1 calls var of f32 "
+  .. "with ddof 0", function() gr.many(first and list or { more }) end)
+expect("gpureduce: ranks must call the same: rank 0 calls var of f32 with ddof 0, rank 1 calls max of f32", function()
+  if first then gr.many { more, more } else a:max(with) end
+end)
+local long = {}
+for k = 1, 40 do long[k] = { k == 40 and (first and "min" or "max") or "sum", a, with } end
+local several, what = pcall(gr.many, long)
+assert(not several and what:find("sum of f32 and 32 more (digest ", 1, true) and #what < 400, what)
 gr.safe {}
 local ok, why = pcall(require "gpureduce.mpi".world)
 assert(not ok and why:find("'world' is refused: gr.safe allows no ranks", 1, true))

@@ -293,6 +293,16 @@ static gr_status pretend_digest(gr_queue *q, const gr_digest_job *job, uint64_t 
   return gr_cpu_do_digest(q, job, result);
 }
 
+/* States of an operator as a device that compiles has them; their results are made by the host. */
+static gr_status pretend_operate(gr_queue *q, const gr_operator_job *job, uint64_t *states) {
+  gr_operator_job own = *job;
+  if (pretend_before(q) != GR_OK) return GR_DEVICE;
+  own.part = GR_OPERATOR_STATES_OF;
+  for (int k = 0; k < job->op->states; k++) own.out[k] = (gr_vec){&states[k], 8, 0};
+  q->stats.syncs++;
+  return gr_cpu_backend()->custom(q, &own);
+}
+
 static gr_backend pretend = {
     .name = "pretend",
     .description = "the CPU's kernels behind a memory of their own",
@@ -311,6 +321,7 @@ static gr_backend pretend = {
     .explain = gr_cpu_do_explain,
     .exact = pretend_exact,
     .digest = pretend_digest,
+    .operate = pretend_operate,
     .start = pretend_start,
     .mark = pretend_mark,
     .poll = pretend_poll,

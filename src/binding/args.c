@@ -16,6 +16,32 @@ int gr_l_argerror(lua_State *L, int arg, const char *format, ...) {
   abort(); /* luaL_error does not return */
 }
 
+#define PART "gpureduce."
+
+/* How long the place at the beginning of a text is, if it is one in a Lua part: "gpureduce.heat:12: ". */
+static size_t place_in_part(const char *text) {
+  static const char names[] = "abcdefghijklmnopqrstuvwxyz0123456789_";
+  const size_t name = strlen(PART) + (strncmp(text, PART, strlen(PART)) ? 0 : strspn(text + strlen(PART), names));
+  if (name == strlen(PART) || text[name] != ':') return 0;
+  const size_t line = strspn(text + name + 1, "0123456789");
+  return line && !strncmp(text + name + 1 + line, ": ", 2) ? name + line + 3 : 0;
+}
+
+int gr_l_error_outside(lua_State *L, int has_place) {
+  lua_Debug at;
+  const char *text = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : NULL;
+  const size_t place = text ? place_in_part(text) : 0;
+  if (!text || (has_place && !place)) return lua_error(L);
+  for (int level = 1; lua_getstack(L, level, &at); level++) {
+    lua_getinfo(L, "Sl", &at);
+    if (at.currentline < 0 || !strncmp(at.source, "=" PART, 1 + strlen(PART))) continue;
+    lua_pushfstring(L, "%s:%d: %s", at.short_src, at.currentline, text + place);
+    return lua_error(L);
+  }
+  lua_pushstring(L, text + place);
+  return lua_error(L);
+}
+
 #define GR_X(id, s, l, type, kind) #s,
 static const char *const dtype_names[] = {GR_DTYPES(GR_X) NULL};
 #undef GR_X

@@ -16,6 +16,12 @@ int gr_l_argerror(lua_State *L, int arg, const char *format, ...)
 #endif
     ;
 
+/*
+** Raises the text on top of the stack at the line that called the module, however many of its Lua parts (chunks named
+** gpureduce.<part>) lie between. A place in one of these at its beginning, or none, is replaced; other places stay.
+*/
+int gr_l_error_outside(lua_State *L, int has_place);
+
 /* What the value at i is, in words: its type, or the name its metatable gives. */
 const char *gr_l_kind(lua_State *L, int i);
 gr_array *gr_l_test_array(lua_State *L, int i); /* NULL if it is none */

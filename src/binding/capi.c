@@ -186,5 +186,6 @@ void gr_l_capi_hide(lua_State *L) {
 
 void gr_l_capi_close(gr_context *c) {
   c->stop.sign = NULL; /* its hooks are those of a state that will be gone */
+  c->stop.flag = NULL; /* and the host's flag may be */
   gr_handle_remove(c);
 }

@@ -8,6 +8,12 @@
 #if LUA_VERSION_NUM < 502
 #define lua_rawlen lua_objlen
 #define luaL_setmetatable(L, name) (luaL_getmetatable(L, name), lua_setmetatable(L, -2))
+#define gr_push_globals(L) lua_pushvalue(L, LUA_GLOBALSINDEX)
+/* The table at the top, which is popped, has the globals of the chunk at f. */
+#define gr_set_environment(L, f) lua_setfenv(L, f)
+#else
+#define gr_push_globals(L) lua_pushglobaltable(L)
+#define gr_set_environment(L, f) lua_setupvalue(L, f, 1)
 #endif
 
 #if LUA_VERSION_NUM < 503

@@ -192,7 +192,7 @@ static int l_save(lua_State *L) {
   int64_t shape[GR_MAX_DIMENSIONS];
   gr_l_options(L, 3, is_npy(path) ? npy_names : raw_names);
   gr_comm *comm = gr_l_option_comm(L, 3);
-  if (comm && gr_l_has_option(L, 3, "shape")) gr_l_argerror(L, 3, "option 'comm': is not served together with 'shape'");
+  if (comm && gr_l_has_option(L, 3, "shape")) gr_l_refuse_with_comm(L, 3, "shape");
   int dimensions = read_shape(L, gr_l_check_array(L, 1), shape);
   const gr_array *a = gr_l_check_array(L, 1);
   gr_status status;

@@ -145,7 +145,7 @@ static int l_steps(lua_State *L) {
 
 static int l_release(lua_State *L) {
   gr_expression *e = gr_l_check_object(L, 1, GR_OWN(expression));
-  for (int k = 0; k < e->program.input_count; k++) gr_array_settle(&e->inputs[k], 0);
+  gr_expression_settle(e);
   gr_expression_release(e);
   e->released = 1;
   return 0;

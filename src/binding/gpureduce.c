@@ -50,22 +50,11 @@ static int l_hint(lua_State *L) {
   return 1;
 }
 
-/*
-** parts.raise(text): an error at the line that called the module, however many of its Lua parts lie between. Those are
-** the chunks named gpureduce.
-*/
+/* parts.raise(text): an error at the line that called the module, however many of its Lua parts lie between. */
 static int l_raise_here(lua_State *L) {
-  lua_Debug at;
   luaL_checkstring(L, 1);
-  for (int level = 1; lua_getstack(L, level, &at); level++) {
-    lua_getinfo(L, "Sl", &at);
-    if (at.currentline < 0 || !strncmp(at.source, "=gpureduce.", 11)) continue;
-    lua_pushfstring(L, "%s:%d: ", at.short_src, at.currentline);
-    lua_insert(L, 1);
-    lua_concat(L, 2);
-    break;
-  }
-  return lua_error(L);
+  lua_settop(L, 1);
+  return gr_l_error_outside(L, 0);
 }
 
 /* parts.kind(value): what it is, in words. */
@@ -119,11 +108,68 @@ static void load_embedded(lua_State *L, const gr_embedded *e) {
   lua_remove(L, -2);
 }
 
+/* Copies what the table below the top has by strings into the table at the top: one level, without metamethods. */
+static void copy_fields(lua_State *L) {
+  for (lua_pushnil(L); lua_next(L, -3); lua_pop(L, 1)) {
+    if (lua_type(L, -2) != LUA_TSTRING) continue;
+    lua_pushvalue(L, -2);
+    lua_pushvalue(L, -2);
+    lua_rawset(L, -5);
+  }
+}
+
 /*
-** Run the module's Lua parts, each with the module and the table of all parts by name, and leave that table. A part
-** uses another only when it is called, so their order does not matter.
+** The globals that the Lua parts see, as they are now: a part is read when it is first used, and by then a script may
+** have put functions of its own in the place of Lua's.
 */
-static void run_embedded(lua_State *L, gr_context *c) {
+static void push_environment(lua_State *L) {
+  static const char *const names[] = {"assert", "debug",  "error",  "getmetatable", "io",     "ipairs",       "jit",
+                                      "math",   "next",   "os",     "pairs",        "pcall",  "rawequal",     "rawget",
+                                      "rawset", "rawlen", "require", "select",      "setmetatable", "string", "table",
+                                      "tonumber", "tostring", "type", "unpack",     "utf8"};
+  lua_newtable(L);
+  for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+    lua_pushstring(L, names[k]);
+    lua_pushvalue(L, -1);
+    gr_push_globals(L);
+    lua_insert(L, -2);
+    lua_rawget(L, -2);
+    lua_remove(L, -2);
+    if (lua_istable(L, -1)) {
+      lua_newtable(L);
+      copy_fields(L);
+      lua_remove(L, -2);
+    }
+    lua_rawset(L, -3);
+  }
+  lua_pushvalue(L, -1);
+  lua_setfield(L, -2, "_G");
+}
+
+/*
+** parts.NAME where nothing of that name is there yet: the part is run with the module and the table of all parts, and
+** what it returns is kept. Most programs never draw, and their collector need not walk through code that does.
+** Upvalues: the module, the environment.
+*/
+static int l_part(lua_State *L) {
+  const char *name = lua_tostring(L, 2);
+  const gr_embedded *e = gr_embedded_parts;
+  while (e->name && (!name || strcmp(e->name, name) != 0)) e++;
+  if (!e->name) return 0;
+  load_embedded(L, e);
+  lua_pushvalue(L, lua_upvalueindex(2));
+  gr_set_environment(L, -2);
+  lua_pushvalue(L, lua_upvalueindex(1));
+  lua_pushvalue(L, 1);
+  lua_call(L, 2, 1);
+  lua_pushvalue(L, 2);
+  lua_pushvalue(L, -2);
+  lua_rawset(L, 1);
+  return 1;
+}
+
+/* Leaves the table of the module's Lua parts, which is above the module, and has the module's functions in Lua made. */
+static void open_parts(lua_State *L, gr_context *c) {
   static const luaL_Reg parts[] = {
       {"hint", l_hint},
       {"raise", l_raise_here},
@@ -145,13 +191,14 @@ static void run_embedded(lua_State *L, gr_context *c) {
     lua_pushcfunction(L, f->func);
     lua_setfield(L, -2, f->name);
   }
-  for (const gr_embedded *e = gr_embedded_parts; e->name; e++) {
-    load_embedded(L, e);
-    lua_pushvalue(L, -3);
-    lua_pushvalue(L, -3);
-    lua_call(L, 2, 1);
-    lua_setfield(L, -2, e->name);
-  }
+  lua_newtable(L);
+  lua_pushvalue(L, -3);
+  push_environment(L);
+  lua_pushcclosure(L, l_part, 2);
+  lua_setfield(L, -2, "__index");
+  lua_setmetatable(L, -2);
+  lua_getfield(L, -1, "entries");
+  lua_pop(L, 1);
 }
 
 static int l_context_gc(lua_State *L) {
@@ -241,7 +288,7 @@ int luaopen_gpureduce(lua_State *L) {
   lua_setfield(L, -2, "_VERSION");
   set_copy(L);
   gr_l_capi_open(L);
-  run_embedded(L, c);
+  open_parts(L, c);
   lua_getfield(L, -1, "histogram");
   lua_setfield(L, LUA_REGISTRYINDEX, GR_OWN(histogram));
   lua_getfield(L, -1, "histogram2d");

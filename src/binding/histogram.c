@@ -207,6 +207,13 @@ static gr_status eval_both(gr_context *c, gr_reduced *a, gr_reduced *weights) {
   return status == GR_OK && weights->e ? gr_reduced_eval(c, weights) : status;
 }
 
+/* What is present of x, in an array of its own on the stack. */
+static gr_reduced push_present(lua_State *L, gr_context *c, const gr_partial *p, gr_reduced x) {
+  gr_array *kept = gr_l_push_array(L);
+  GR_TRY_WITH(L, c, 2, p->a.e, x.e, gr_partial_compact(c, p, x, kept));
+  return (gr_reduced){NULL, kept};
+}
+
 /* gr.histogram(a, {bins, min, max, log} or {edges} or {bins, modulo}, and with them weights, density) */
 static int l_histogram(lua_State *L) {
   gr_context *c = gr_l_context(L);
@@ -216,12 +223,8 @@ static int l_histogram(lua_State *L) {
   gr_binning b = read_binning(L, c, a, &given);
   gr_kernel_choice k = {0};
   gr_comm *comm = given & COMM ? gr_l_option_comm(L, 2) : NULL;
-  if (comm && given & (SHAPE | INTO | KERNEL | MISSING))
-    gr_l_argerror(L, 2, "option 'comm': is not served together with '%s'",
-                  given & SHAPE    ? "rows"
-                  : given & INTO   ? "into"
-                  : given & KERNEL ? "kernel"
-                                   : "mask' or 'skipnan");
+  if (comm && given & (SHAPE | INTO | KERNEL))
+    gr_l_refuse_with_comm(L, 2, given & SHAPE ? "rows' or 'axis" : given & INTO ? "into" : "kernel");
   if (given & SHAPE) {
     const gr_shape s = gr_l_option_shape(L, 2, a);
     if (s.rows) return push_each(L, c, of, s, &b, given);
@@ -235,6 +238,13 @@ static int l_histogram(lua_State *L) {
   int density = given & DENSITY && gr_l_option_flag(L, 2, "density"), into = given & INTO ? into_option(L, a, &b) : 0;
   if (into) b.into = counts_together(L, into, a, &b);
   gr_l_reserve(L, c, (size_t)(b.bins * 16)); /* counts and edges */
+  if (comm && gr_may_miss(&b.missing)) {     /* what is present lies over the ranks, too */
+    const gr_partial p = {.a = of, .missing = b.missing};
+    if (b.weights.a) b.weights = push_present(L, c, &p, b.weights);
+    of = push_present(L, c, &p, of);
+    gr_l_drop_elements(L, b.missing.mask);
+    b.missing = (gr_missing){0};
+  }
   gr_array *counts = gr_l_push_array(L);
   int at = lua_gettop(L);
   gr_array *edges = gr_l_push_array(L);
@@ -295,13 +305,6 @@ static gr_status count_each(lua_State *L, gr_context *c, gr_reduced of, int64_t 
   return status;
 }
 
-/* What is present of x, in an array of its own on the stack. */
-static gr_reduced push_present(lua_State *L, gr_context *c, const gr_partial *p, gr_reduced x) {
-  gr_array *kept = gr_l_push_array(L);
-  GR_TRY_WITH(L, c, 2, p->a.e, x.e, gr_partial_compact(c, p, x, kept));
-  return (gr_reduced){NULL, kept};
-}
-
 /*
 ** gr.bincount(a, {minlength, weights, into, mask}): how often each of 0 .. max occurs, i64, or the sums of the weights
 ** there. Negative elements are an error.
@@ -320,8 +323,6 @@ static int l_bincount(lua_State *L) {
   gr_reduced weights = given ? weights_option(L, a) : none;
   const gr_partial p = {.a = of, .missing = given ? gr_l_option_missing(L, 2, a) : (gr_missing){0}};
   gr_comm *comm = given ? gr_l_option_comm(L, 2) : NULL;
-  if (comm && gr_may_miss(&p.missing))
-    gr_l_argerror(L, 2, "option 'comm': is not served together with 'mask' or 'skipnan'");
   if (gr_may_miss(&p.missing)) {
     if (weights.a) weights = push_present(L, c, &p, weights);
     of = push_present(L, c, &p, of);

@@ -6,6 +6,7 @@
 #include "src/binding/make.h"
 #include "src/binding/options.h"
 #include "src/binding/parts.h"
+#include "src/binding/ranks.h"
 #include "src/core/histogram2d.h"
 #include "src/core/ops.h"
 
@@ -103,7 +104,7 @@ static gr_array *read_edges(lua_State *L, gr_context *c, const gr_array *a, int 
 }
 
 static gr_binning read_axis(lua_State *L, gr_context *c, const gr_array *a, int k) {
-  gr_binning b = {.bins = 0};
+  gr_binning b = {.bins = 0, .limits = "range"};
   const int has_bins = read_bins(L, k, &b.bins);
   read_range(L, k, &b);
   b.log = read_log(L, k);
@@ -193,7 +194,7 @@ static gr_reduced weights_option(lua_State *L, gr_context *c, const gr_array *a)
 }
 
 static gr_pairs read_pairs(lua_State *L, gr_context *c) {
-  static const char *const names[] = {"bins", "range", "edges", "log", "weights", "density", "into", NULL};
+  static const char *const names[] = {"bins", "range", "edges", "log", "weights", "density", "into", "comm", NULL};
   gr_pairs p = {.samples = {{NULL, NULL}}};
   lua_settop(L, OPTIONS);
   luaL_checkstack(L, 40, "arguments");
@@ -209,24 +210,29 @@ static gr_pairs read_pairs(lua_State *L, gr_context *c) {
   return p;
 }
 
-/* gr.histogram2d(x, y, {bins, range, log} or {edges}, and with them weights, density, into) */
+/* gr.histogram2d(x, y, {bins, range, log} or {edges}, and with them weights, density, into, comm) */
 static int l_histogram2d(lua_State *L) {
   gr_context *c = gr_l_context(L);
   gr_pairs p = read_pairs(L, c);
   const gr_array *a = p.samples[0].a;
   const int64_t nx = p.bins[0].bins, ny = p.bins[1].bins;
   const int density = gr_l_option_flag(L, OPTIONS, "density"), into = into_option(L, a, &p);
+  gr_comm *comm = gr_l_option_comm(L, OPTIONS);
   int axis = -1;
   gr_status status;
+  if (comm && into) gr_l_refuse_with_comm(L, OPTIONS, "into");
   gr_l_reserve(L, c, (size_t)(nx * ny + nx + ny) * 8);
   gr_array *all = gr_l_push_array(L), *edges[2];
   static const int places[PARTS] = {3, 4, 1, 2}; /* of the parts on the stack, above all of them */
   const int first = lua_gettop(L);
   for (int k = 0; k < 2; k++) edges[k] = gr_l_push_array(L);
+  c->comm = comm;
   status = GR_CALL(L, c, gr_histogram2d(c, &p, all, edges, &axis));
-  if (status != GR_OK && gr_l_again_with(L, c, status, p.samples[0].e, p.samples[1].e))
+  c->comm = NULL;
+  if (status != GR_OK && !comm && gr_l_again_with(L, c, status, p.samples[0].e, p.samples[1].e))
     status = GR_CALL(L, c, gr_histogram2d(c, &p, all, edges, &axis));
   if (status != GR_OK) say_axis(c, status, axis);
+  if (status != GR_OK && comm) gr_l_raise_alike(L, c, status);
   if (status != GR_OK) gr_l_raise(L, c, status, OPTIONS);
   for (int k = 0; k < 2; k++) gr_l_drop_elements(L, p.samples[k]);
   gr_array *parts[PARTS] = {[X_EDGES] = edges[0], [Y_EDGES] = edges[1]};

@@ -2,7 +2,7 @@
 
 #include "src/binding/expression.h"
 
-gr_missing gr_l_option_missing(lua_State *L, int options, const gr_array *a) {
+gr_missing gr_l_option_missing_part(lua_State *L, int options, const gr_array *a) {
   gr_missing m = {.nan = gr_l_option_flag(L, options, "skipnan")};
   m.nan = m.nan && gr_is_float(a->dtype);
   m.mask = gr_l_option_operand(L, options, "mask");
@@ -12,6 +12,11 @@ gr_missing gr_l_option_missing(lua_State *L, int options, const gr_array *a) {
   if (mask && mask->n != a->n)
     gr_l_argerror(L, options, "option 'mask': length %lld expected, got %lld", (long long)a->n, (long long)mask->n);
   if (mask) gr_l_check_device(L, a, mask, options);
+  return m;
+}
+
+gr_missing gr_l_option_missing(lua_State *L, int options, const gr_array *a) {
+  const gr_missing m = gr_l_option_missing_part(L, options, a);
   return a->n ? m : (gr_missing){0};
 }
 

@@ -10,6 +10,8 @@
 ** the stack. Of an empty array nothing is missing.
 */
 gr_missing gr_l_option_missing(lua_State *L, int options, const gr_array *a);
+/* The same of a rank's part: where that is empty, others may miss something. */
+gr_missing gr_l_option_missing_part(lua_State *L, int options, const gr_array *a);
 
 /* out, which the option 'into' gave, shares nothing with the mask. */
 void gr_l_check_mask_apart(lua_State *L, int options, const gr_missing *, const gr_array *out);

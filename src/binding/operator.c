@@ -259,12 +259,13 @@ static void read_shape(lua_State *L, call *q) {
 static int push_ranks(lua_State *L, gr_context *c, gr_comm *comm, call *q) {
   uint64_t words[MOST];
   gr_queue *where = q->of.a->storage->queue;
-  if (q->shape.rows || q->shape.segments || q->has_at || gr_may_miss(&q->missing))
-    gr_l_argerror(L, q->options, "option 'comm': is not served by operators together with '%s'",
-                  q->shape.rows       ? "rows"
-                  : q->shape.segments ? "segments"
-                  : q->has_at         ? "at"
-                                      : "mask' or 'skipnan");
+  const char *other = q->shape.rows       ? "rows' or 'axis"
+                      : q->shape.segments ? "segments"
+                      : q->has_at         ? "at"
+                      : q->missing.mask.a ? "mask"
+                      : q->missing.nan    ? "skipnan"
+                                          : NULL;
+  if (other) gr_l_refuse_with_comm(L, q->options, other);
   if (q->u->ordered) gr_l_argerror(L, q->options, "option 'comm': is not served by operators with commutative = false");
   GR_TRY_RANKS(L, c, comm, q->first, gr_custom_ranks(c, q->u, &q->of, words));
   for (int k = 0; k < q->results; k++) gr_l_push_element(L, q->dtype[k], &words[k]);

@@ -28,6 +28,8 @@ static int unknown(lua_State *L, int arg, const char *name, const char *const *n
   for (int k = 0; names[k]; k++)
     if (allowed >> k & 1) left[count++] = names[k];
   left[count] = NULL;
+  if (!strcmp(name, "comm"))
+    return gr_l_argerror(L, arg, "unknown option 'comm': this is done with each rank's own elements alone");
   return gr_l_argerror(L, arg, "unknown option '%.40s'%s", name, gr_l_hint(name, left, hint));
 }
 

@@ -8,10 +8,8 @@
 
 static void check(lua_State *L, const gr_reduction *r, int options) {
   if (!r->shape.rows) return;
-  if (r->shape.axis != 1)
-    gr_l_argerror(L, options,
-                  "option 'comm': is not served by rows, which lie whole on their ranks; by axis = 1 it is");
-  if (r->exact) gr_l_argerror(L, options, "option 'comm': is not served by exact sums of columns");
+  if (r->shape.axis != 1) gr_l_refuse_with_comm(L, options, "rows");
+  if (r->exact) gr_l_refuse_with_comm(L, options, "exact");
 }
 
 /* The arrays are made by the core: a rank without rows does not know how many columns there are. */
@@ -24,22 +22,25 @@ static int push_columns(lua_State *L, gr_context *c, gr_comm *comm, const gr_red
   return 1 + two;
 }
 
-int gr_l_push_ranks(lua_State *L, gr_context *c, gr_comm *comm, const gr_reduction *r, int options, int single,
-                    int kept) {
+int gr_l_push_ranks(lua_State *L, gr_context *c, gr_comm *comm, const gr_reduction *r, const gr_partial_reduction *p,
+                    int options, int single, int kept) {
   gr_value x;
   double exact = 0;
   int rank = 0;
   check(L, r, options);
   if (r->shape.rows) return push_columns(L, c, comm, r, single, kept);
-  if (r->exact) {
+  if (p) {
+    GR_TRY_RANKS(L, c, comm, options, gr_partial_all(c, p, &x));
+  } else if (r->exact) {
     /* The core takes operands that it may store the elements of; these are there. */
     gr_array a = *r->a, b = r->b ? *r->b : a;
     const gr_reduced of = {NULL, &a}, with = {NULL, r->b ? &b : NULL};
     GR_TRY_RANKS(L, c, comm, 1, gr_exact_all(c, r->op, of, with, (int64_t)r->ddof, single, NULL, &exact));
     lua_pushnumber(L, exact);
     return 1;
+  } else {
+    GR_TRY_RANKS(L, c, comm, 1, gr_reduce_all(c, r->op, r->a, r->b, r->ddof, &x));
   }
-  GR_TRY_RANKS(L, c, comm, 1, gr_reduce_all(c, r->op, r->a, r->b, r->ddof, &x));
   if (single) x.v[0].f = gr_l_single(x.v[0].f);
   const int count = gr_l_push_result(L, r->op, &x);
   if (r->op != GR_OP_argmin && r->op != GR_OP_argmax) return count;
@@ -68,6 +69,7 @@ static gr_comm *only_comm(lua_State *L, int i) {
 /* Item k, of a list at 1: a name, its arrays and {comm = comm}. 0: there is more to it. */
 static int read_item(lua_State *L, int k, int operations, gr_ranks_wanted *x, gr_comm **comm) {
   const gr_array *of[2] = {NULL, NULL};
+  x->ddof = 0;
   gr_rawgeti(L, 1, k);
   const int item = lua_gettop(L);
   const int inputs = lua_istable(L, item) ? (int)lua_rawlen(L, item) - 2 : 0;
@@ -97,7 +99,7 @@ int gr_l_many_ranks(lua_State *L, gr_context *c, int n, int operations) {
   if (n > GR_RANKED_MOST || c->exact || !lua_checkstack(L, 8 * n + 16)) return -1;
   for (int k = 0; k < n; k++)
     if (!read_item(L, k + 1, operations, &list[k], &comm)) return lua_settop(L, top), -1;
-  GR_TRY_RANKS(L, c, comm, 1, gr_reduce_ranked(c, list, n)); /* operands and communicator are on the stack */
+  GR_TRY_RANKS(L, c, comm, 1, gr_reduce_ranked(c, list, n, GR_OK)); /* operands and communicator are on the stack */
   lua_settop(L, top);
   for (int k = 0; k < n; k++) {
     gr_l_push_result(L, list[k].op, &list[k].value);

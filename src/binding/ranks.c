@@ -17,18 +17,36 @@ static void let_go(gr_comm *comm) {
   free(comm->cards);
   free(comm->texts);
   free(comm->starts);
+  free(comm->messages);
   *comm = (gr_comm){.rank = comm->rank, .size = comm->size};
 }
 
-static int push(lua_State *L, const gr_comm_table *table, void *handle, int rank, int size) {
+/* A communicator that is closed until it has a handle. */
+static gr_comm *push_closed(lua_State *L, const gr_comm_table *table) {
   gr_comm *comm = gr_newuserdata(L, sizeof *comm);
-  *comm = (gr_comm){.table = table, .handle = handle, .rank = rank, .size = size};
+  *comm = (gr_comm){.table = table, .size = 1};
   luaL_setmetatable(L, GR_OWN(comm));
+  return comm;
+}
+
+/* Room for as many ranks; 0: there is no memory. */
+static int make_room_for(gr_comm *comm, int size) {
   comm->cards = calloc((size_t)size, sizeof *comm->cards);
   comm->texts = calloc((size_t)size, GR_CARD_TEXT);
-  comm->starts = calloc(2 * (size_t)size + 1, sizeof *comm->starts);
-  comm->lengths = comm->starts ? comm->starts + size + 1 : NULL;
-  if (comm->cards && comm->texts && comm->starts) return 1;
+  comm->starts = calloc(3 * (size_t)size + 2, sizeof *comm->starts);
+  comm->messages = calloc((size_t)size, 8 + sizeof comm->cards->fields);
+  if (!comm->cards || !comm->texts || !comm->starts || !comm->messages) return 0;
+  comm->lengths = comm->starts + size + 1;
+  comm->before = comm->lengths + size;
+  comm->before[0] = -1;
+  return 1;
+}
+
+static int push(lua_State *L, const gr_comm_table *table, void *(*hold)(void *with, int *rank, int *size), void *with) {
+  gr_comm *comm = push_closed(L, table);
+  comm->handle = hold(with, &comm->rank, &comm->size);
+  if (comm->handle && make_room_for(comm, comm->size)) return 1;
+  const int size = comm->size;
   let_go(comm);
   return luaL_error(L, "gpureduce: out of memory: a communicator of %d ranks", size);
 }
@@ -49,7 +67,33 @@ gr_comm *gr_l_option_comm(lua_State *L, int arg) {
   return comm;
 }
 
+/* What to write for what does not go with 'comm'. */
+static const struct {
+  const char *option, *instead;
+} refused[] = {
+    {"rows", "rows lie whole on their ranks, so leave 'comm' out; with axis = 1 columns lie over all ranks"},
+    {"rows' or 'axis", "rows lie whole on their ranks, so leave 'comm' out; columns go one by one, as m:column(k)"},
+    {"segments", "segments lie whole on their ranks, so leave 'comm' out"},
+    {"into", "every rank gets the result: put it there yourself, as in x:copy { into = y }"},
+    {"at", "every rank gets the number: put it there yourself, as in y[k] = a:sum { comm = comm }"},
+    {"op", "reduce the mask, as in a:compare('>', x):count { comm = comm }"},
+    {"value", "reduce the mask, as in a:compare('>', x):count { comm = comm }"},
+    {"kernel", "kernels by name are of one process"},
+    {"skipnan", "fill what is missing before, as in gr.where(a:isnan(), 0, a)"},
+    {"mask", "fill what is missing before, as in gr.where(mask, a, 0)"},
+    {"exact", "sum column by column, as in m:column(k):sum { comm = comm, exact = true }"},
+    {"weights", "weighted quantiles are of one process: comm:gather brings the arrays together"},
+    {"shape", "the file's shape is that of all parts together"},
+};
+
+int gr_l_refuse_with_comm(lua_State *L, int arg, const char *other) {
+  size_t k = 0;
+  while (k < sizeof refused / sizeof refused[0] - 1 && strcmp(refused[k].option, other)) k++;
+  return gr_l_argerror(L, arg, "option 'comm': is not served together with '%s': %s", other, refused[k].instead);
+}
+
 int gr_l_raise_alike(lua_State *L, gr_context *c, gr_status status) {
+  gr_l_state_of(c)->alike = 1;
   if (status != GR_BAD) gr_l_raise(L, c, status, 1);
   return luaL_error(L, "gpureduce: %s", c->error);
 }
@@ -163,20 +207,28 @@ static int l_gather(lua_State *L) {
   return 1;
 }
 
+static gr_status split(gr_context *c, int colour, int key, gr_comm *part, gr_status mine) {
+  const gr_comm *comm = c->comm;
+  gr_status status = gr_ranks_meet(c, "comm:split", 0, 0, mine);
+  if (status != GR_OK) return status;
+  return gr_ranks_moved(c, comm->table->split(comm->handle, colour, key, &part->handle, &part->rank, &part->size));
+}
+
 /* comm:split(colour, key): a communicator of the ranks with this colour, in the order of their keys. */
 static int l_split(lua_State *L) {
   gr_context *c = gr_l_context(L);
   gr_comm *comm = gr_l_check_comm(L, 1);
   const int64_t colour = gr_l_check_int(L, 2), key = lua_isnoneornil(L, 3) ? comm->rank : gr_l_check_int(L, 3);
-  void *part = NULL;
-  int rank = 0, size = 1;
   if (colour < 0 || colour > INT32_MAX)
     gr_l_argerror(L, 2, "colour of 0 to %d expected, got %lld", INT32_MAX, (long long)colour);
   if (key < INT32_MIN || key > INT32_MAX) gr_l_argerror(L, 3, "key of 32 bits expected, got %lld", (long long)key);
-  GR_TRY_RANKS(L, c, comm, 2, gr_ranks_meet(c, "comm:split", 0, 0, GR_OK));
-  GR_TRY_RANKS(L, c, comm, 2,
-               gr_ranks_moved(c, comm->table->split(comm->handle, (int)colour, (int)key, &part, &rank, &size)));
-  return push(L, comm->table, part, rank, size);
+  gr_comm *part = push_closed(L, comm->table);
+  /* It has no more ranks than this one. */
+  const gr_status mine = make_room_for(part, comm->size)
+                             ? GR_OK
+                             : gr_fail(c, GR_NO_MEMORY, "out of memory: a communicator of up to %d ranks", comm->size);
+  GR_TRY_RANKS(L, c, comm, 2, split(c, (int)colour, (int)key, part, mine));
+  return 1;
 }
 
 static int l_gc(lua_State *L) {
@@ -208,15 +260,25 @@ static const gr_function methods[] = {{"barrier", l_barrier, 0}, {"part", l_part
                                       {"gather", l_gather, 0},   {"split", l_split, 0}, {NULL, NULL, 0}};
 static const gr_function metamethods[] = {{"__gc", l_gc, 0}, {"__tostring", l_tostring, 0}, {NULL, NULL, 0}};
 
-static void allowed(lua_State *L, const char *name) {
+static gr_context *instance(lua_State *L) {
   lua_getfield(L, LUA_REGISTRYINDEX, GR_OWN(instance));
-  const gr_context *c = *(gr_context **)lua_touserdata(L, -1);
+  gr_context *c = *(gr_context **)lua_touserdata(L, -1);
   lua_pop(L, 1);
+  return c;
+}
+
+static void placed(lua_State *L, int local) {
+  gr_context *c = instance(L);
+  if (c) c->local = local;
+}
+
+static void allowed(lua_State *L, const char *name) {
+  const gr_context *c = instance(L);
   if (c && c->limits.safe) luaL_error(L, "gpureduce: '%s' is refused: gr.safe allows no ranks", name);
 }
 
 void gr_l_comm_metatable(lua_State *L) {
-  static const gr_comm_exports exports = {GR_COMM_VERSION, push, allowed};
+  static const gr_comm_exports exports = {GR_COMM_VERSION, push, allowed, placed};
   gr_l_make_metatable(L, GR_OWN(comm), methods, metamethods);
   luaL_getmetatable(L, GR_OWN(comm));
   lua_getfield(L, -1, "__index");

@@ -4,11 +4,14 @@
 
 #include "src/binding/comm.h"
 #include "src/binding/results.h"
+#include "src/core/missing.h"
 #include "src/core/ops.h"
 
 /* The communicator in option 'comm' of the table at arg, left on the stack; NULL if there is none. */
 gr_comm *gr_l_option_comm(lua_State *L, int arg);
 gr_comm *gr_l_check_comm(lua_State *L, int arg);
+/* Raises: what does not go with 'comm', and what to write for it. Does not return. */
+int gr_l_refuse_with_comm(lua_State *L, int arg, const char *other);
 void gr_l_comm_metatable(lua_State *L);
 
 /* Raises what a call failed of that all ranks took part in, in words that are the same on all. Does not return. */
@@ -32,9 +35,11 @@ int gr_l_raise_alike(lua_State *L, gr_context *, gr_status);
 
 /*
 ** Pushes a reduction over comm's ranks, of which the arrays are this one's parts; of positions the rank that has them,
-** too. options: the argument whose fault it is if that is not served; kept: the axis that keepdims keeps, or 0.
+** too. partial: the same where elements are missing, or NULL; options: the argument whose fault it is if that is not
+** served; kept: the axis that keepdims keeps, or 0.
 */
-int gr_l_push_ranks(lua_State *L, gr_context *, gr_comm *, const gr_reduction *, int options, int single, int kept);
+int gr_l_push_ranks(lua_State *L, gr_context *, gr_comm *, const gr_reduction *, const gr_partial_reduction *partial,
+                    int options, int single, int kept);
 
 /*
 ** Computes the n items of gr.many, a list at 1, if all are {name, arrays, {comm = comm}} with one communicator. Returns

@@ -113,14 +113,12 @@ static int options_of(gr_op op) {
   return gr_exact_has(op, GR_F64) ? all | rounded : all;
 }
 
-/*
-** {comm = comm}: the whole of what lies over its ranks, or the columns of a matrix of which each rank has some rows.
-** These lie whole where they are.
-*/
+/* {comm = comm}: the whole of what lies over its ranks, or the columns of a matrix of which each rank has some rows. */
 static void read_comm(lua_State *L, gr_call *q) {
-  const char *other = given(q, HAS_segments | HAS_into | HAS_at | HAS_op | HAS_value | HAS_skipnan | HAS_mask);
+  const int never = HAS_segments | HAS_into | HAS_at | HAS_op | HAS_value, columns = HAS_skipnan | HAS_mask;
+  const char *other = given(q, q->shape.rows ? never | columns : never);
   q->comm = gr_l_option_comm(L, q->options);
-  if (q->comm && other) gr_l_argerror(L, q->options, "option 'comm': is not served together with '%s'", other);
+  if (q->comm && other) gr_l_refuse_with_comm(L, q->options, other);
 }
 
 void gr_l_read_reduction(lua_State *L, gr_call *q, int64_t n) {
@@ -137,7 +135,8 @@ void gr_l_read_reduction(lua_State *L, gr_call *q, int64_t n) {
   q->keepdims = (q->given & HAS_keepdims) && gr_l_option_flag(L, q->options, "keepdims");
   if (q->given & HAS_out)
     q->single = gr_l_option_out(L, q->options, gr_ops[q->op].name, q->a->dtype, gr_result_dtype(q->op, q->a->dtype));
-  if (q->given & (HAS_skipnan | HAS_mask)) q->missing = gr_l_option_missing(L, q->options, q->a);
+  if (q->given & (HAS_skipnan | HAS_mask))
+    q->missing = (q->comm ? gr_l_option_missing_part : gr_l_option_missing)(L, q->options, q->a);
   if (q->given & (HAS_op | HAS_value)) read_predicate(L, q);
   if (q->given & HAS_ddof) gr_l_option_number(L, q->options, "ddof", &q->ddof);
   if (takes & HAS_exact) pick_rounding(L, q);

@@ -1,5 +1,6 @@
 /* Operations from array to array: scan, rmsnorm and softmax. */
 #include "src/binding/expression.h"
+#include "src/binding/keeper.h"
 #include "src/binding/ladder.h"
 #include "src/binding/matrix.h"
 #include "src/binding/missing.h"
@@ -63,11 +64,7 @@ static int l_scan(lua_State *L) {
   if (k.info && k.block && reverse)
     gr_l_argerror(L, at, "option 'reverse': kernel '%s' scans forwards only", k.info->name);
   gr_comm *comm = given & COMM ? gr_l_option_comm(L, at) : NULL;
-  if (comm && given & (KERNEL | SHAPE | MISSING))
-    gr_l_argerror(L, at, "option 'comm': is not served together with '%s'",
-                  given & KERNEL  ? "kernel"
-                  : given & SHAPE ? "rows"
-                                  : "mask' or 'skipnan");
+  if (comm && given & (KERNEL | SHAPE)) gr_l_refuse_with_comm(L, at, given & KERNEL ? "kernel" : "rows' or 'axis");
   gr_dtype t = gr_scan_dtype(op, a->dtype);
   gr_partial p = {.a = of};
   if (given & MISSING) p.missing = gr_l_option_missing(L, at, a);
@@ -79,6 +76,15 @@ static int l_scan(lua_State *L) {
   gr_l_check_timed_into(L, at, &k, a, out);
   if (out && given & MISSING) gr_l_check_mask_apart(L, at, &p.missing, out);
   if (!out) out = gr_l_new_like(L, c, a, t);
+  if (comm && gr_may_miss(&p.missing)) {
+    gr_array *filled = gr_l_push_array(L);
+    GR_TRY_WITH(L, c, 1, of.e, NULL, gr_partial_filled(c, op, &p, filled));
+    gr_l_drop_elements(L, of);
+    gr_l_drop_elements(L, p.missing.mask);
+    GR_TRY_RANKS(L, c, comm, 1, gr_scan(c, op, filled, out, exclusive, reverse));
+    gr_l_release(L, filled);
+    return lua_pop(L, 1), 1;
+  }
   if (gr_may_miss(&p.missing)) {
     GR_TRY_WITH(L, c, 1, of.e, NULL, gr_partial_scan(c, op, shape, &p, out, exclusive, reverse));
     gr_l_drop_elements(L, of);

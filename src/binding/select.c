@@ -114,11 +114,15 @@ static int l_quantile(lua_State *L) {
     if (!x.shape.rows) gr_l_refuse_without_rows(L, x.options, a);
     x.keepdims = gr_l_option_flag(L, x.options, "keepdims");
     x.comm = gr_l_option_comm(L, x.options);
-    if (x.comm && (x.shape.rows || x.sample.weights || gr_may_miss(&x.sample.missing)))
-      gr_l_argerror(L, x.options, "option 'comm': is not served together with '%s'",
-                    x.shape.rows       ? "rows"
-                    : x.sample.weights ? "weights"
-                                       : "mask' or 'skipnan");
+    if (x.comm && (x.shape.rows || x.sample.weights))
+      gr_l_refuse_with_comm(L, x.options, x.shape.rows ? "rows' or 'axis" : "weights");
+    if (x.comm && gr_may_miss(&x.sample.missing)) { /* what is present lies over the ranks, too */
+      const gr_partial p = {.a = {NULL, a}, .missing = x.sample.missing};
+      x.sample.a = gr_l_push_array(L);
+      GR_TRY_WITH(L, c, 1, NULL, NULL, gr_partial_compact(c, &p, p.a, (gr_array *)(uintptr_t)x.sample.a));
+      gr_l_drop_elements(L, p.missing.mask);
+      x.sample.missing = (gr_missing){0};
+    }
     x.single = gr_l_option_out(L, x.options, gr_l_name(L), a->dtype, gr_quantile_selects(x.method) ? a->dtype : GR_F64);
   }
   if (!x.comm) check_empty(L, a, x.shape);

@@ -33,7 +33,8 @@ typedef struct gr_l_state {
   struct gr_future *gathering; /* where reductions go instead of running: gr.async and gr.many set it around a call */
   const struct gr_function *reductions; /* those that gr.many calls */
   struct gr_orphan *orphans;            /* registry references that nobody needs any more (keeper.c) */
-  int importer;                         /* the reference to the protected half of gr.fromdlpack (dlpack.c) */
+  int alike;    /* whether the last error of a call over ranks is one that all of them raise, in the same words */
+  int importer; /* the reference to the protected half of gr.fromdlpack (dlpack.c) */
   struct gr_array *(*put_in_order)(lua_State *,
                                    int arg); /* of a transposed matrix: what lies as others do (matrix.c) */
 } gr_l_state;

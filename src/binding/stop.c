@@ -4,6 +4,7 @@
 */
 
 #include "src/binding/stop.h"
+#include "src/binding/args.h"
 #include "src/binding/register.h"
 #include "src/binding/results.h"
 
@@ -54,7 +55,7 @@ void gr_l_look(const gr_l_watch *w) {
 
 /*
 ** parts.timed(f, ...): f(...), whose seconds count from here. What a finalizer begins meanwhile goes by the same ones.
-** Hooks end Lua code by themselves.
+** Hooks end Lua code by themselves. Errors stand at the line that called the module.
 */
 static int l_timed(lua_State *L) {
   gr_context *c = gr_l_context(L);
@@ -63,7 +64,7 @@ static int l_timed(lua_State *L) {
   if (outermost) s->timed = gr_nanoseconds();
   const int failed = lua_pcall(L, lua_gettop(L) - 1, LUA_MULTRET, 0);
   if (outermost) s->timed = 0;
-  return failed ? lua_error(L) : lua_gettop(L);
+  return failed ? gr_l_error_outside(L, 1) : lua_gettop(L);
 }
 
 /* parts.is_due(): whether that is to end. */

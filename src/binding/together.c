@@ -2,6 +2,7 @@
 #include "src/binding/args.h"
 #include "src/binding/expression.h"
 #include "src/binding/options.h"
+#include "src/binding/ranks.h"
 #include "src/binding/values.h"
 
 #define MOST 64 /* items */
@@ -150,5 +151,8 @@ int gr_l_many_expressions(lua_State *L, gr_context *c, int n, int now, int opera
   for (int k = 1; k <= n; k++)
     if (writes(L, k)) return -1;
   replace_list(L, n, !now);
-  return -1;
+  if (!now) return -1;
+  lua_getfield(L, LUA_REGISTRYINDEX, GR_OWN(functions));
+  lua_getfield(L, -1, "operations");
+  return gr_l_many_ranks(L, c, n, lua_gettop(L)); /* of arrays it may be what it was not of expressions */
 }

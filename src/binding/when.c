@@ -313,8 +313,10 @@ static int run_item(lua_State *L, gr_context *c, future *f, int k, int reduction
   }
   luaL_checkstack(L, n + 4, "too many arguments");
   for (int j = 2; j <= n; j++) gr_rawgeti(L, item, j);
+  gr_l_state_of(c)->alike = 0;
   int before = f->core.count, results = call_gathering(L, c, &f->core, n - 1, f->core.later);
-  if (results < 0) raise_again(L, "gr.many: item %d: ", k);
+  /* Of ranks that call different things, not all need be at item k of a list. */
+  if (results < 0) raise_again(L, "gr.many: item %d: ", gr_l_state_of(c)->alike ? 0 : k);
   return f->core.count > before ? 0 : results;
 }
 

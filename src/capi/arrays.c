@@ -79,7 +79,7 @@ gpureduce_status gpureduce_wrap(gpureduce_context *context, const gpureduce_memo
   if (gr_capi_begin_with(&q, "wrap", context) && gr_capi_needs(&q, out, "out") && gr_capi_check_memory(&q, memory)) {
     gpureduce_array *a = gr_capi_handle(&q);
     if (a) GR_CAPI_TRY(&q, gr_capi_wrap(&q, memory, NULL, &a->array));
-    if (q.status == GPUREDUCE_OK) *out = a;
+    if (q.status == GPUREDUCE_OK) gr_capi_give(a, out);
     else if (a) gr_capi_forget(a);
   }
   return gr_capi_end(&q);
@@ -93,7 +93,7 @@ static gpureduce_status view(gr_capi *q, const gr_array *a, int64_t first, int64
   if (b) {
     gr_array_view(a, &b->array, first, step, count);
     b->array.rows = rows;
-    *out = b;
+    gr_capi_give(b, out);
   }
   return gr_capi_end(q);
 }
@@ -129,32 +129,33 @@ gpureduce_status gpureduce_matrix(const gpureduce_array *a, int64_t rows, gpured
 
 gpureduce_status gpureduce_drop(gpureduce_array *a) {
   gr_capi q = {.name = "drop"};
+  int moved = 0;
   if (!a) return GPUREDUCE_OK;
+  gr_handle_hold();
   if (!gr_handle_known(a, GR_HANDLE_ARRAY) ||
       (a->array.stamp != (gr_stamp(&a->array) ^ 1) && a->array.stamp != gr_stamp(&a->array)))
     gr_capi_refuse(&q, GPUREDUCE_UNKNOWN, "the array is no array that is alive");
   else if (a->array.stamp == gr_stamp(&a->array))
     gr_capi_refuse(&q, GPUREDUCE_BAD, "the array is borrowed from a Lua state, which drops it");
-  else if (gr_array_released(&a->array)) gr_capi_forget(a); /* it has moved */
-  else if (gr_capi_begin(&q, "drop", a)) {
+  else if ((moved = gr_array_released(&a->array)) != 0) gr_handle_remove(a);
+  gr_handle_let_go();
+  if (moved) gr_capi_forget(a);
+  else if (q.status == GPUREDUCE_OK && gr_capi_begin_lazy(&q, "drop", a)) {
     gr_capi_hold(&q);
     gr_capi_forget(a);
-    gr_capi_end(&q);
-  } else {
-    gr_capi_end(&q);
   }
-  return q.status;
+  return gr_capi_end(&q);
 }
 
 gpureduce_status gpureduce_describe(const gpureduce_array *a, gpureduce_info *out) {
   gr_capi q;
-  if (gr_capi_begin(&q, "describe", a) && gr_capi_sized(&q, out, sizeof *out, "gpureduce_info")) {
+  if (gr_capi_begin_lazy(&q, "describe", a) && gr_capi_sized(&q, out, sizeof *out, "gpureduce_info")) {
     const gr_array *x = &a->array;
     *out = (gpureduce_info){.size = sizeof *out,
                             .dtype = (gpureduce_dtype)x->dtype,
                             .length = x->n,
                             .rows = x->rows,
-                            .stride = x->stride,
+                            .stride = gr_capi_expression(a) ? 0 : x->stride,
                             .item = gr_size(x->dtype),
                             .borrowed = x->stamp == gr_stamp(x),
                             .device = x->storage->queue->backend->name};

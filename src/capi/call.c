@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "src/core/dlpack.h"
+#include "src/core/later.h"
 #include "src/core/pool.h"
 
 static _Thread_local char said[512];
@@ -54,25 +55,34 @@ void gr_capi_said(gr_capi *q, gr_status status) {
                  status == GR_RELEASED ? "an array of the call has been released" : q->c->error);
 }
 
+/* Whether the array was on a device that is lost, and is on the CPU from now on. */
+static int leave(const gr_array *a, gr_queue *cpu) {
+  gr_storage *s = a->storage;
+  return s && s->queue && s->queue->lost && gr_storage_leave(s, cpu);
+}
+
 int gr_capi_again(gr_capi *q, gr_status status) {
   gr_queue *cpu = status == GR_DEVICE ? gr_context_cpu(q->c) : NULL;
   int left = 0;
   if (q->status != GPUREDUCE_OK) return 0;
   if (status == GR_NO_MEMORY) {
+    gr_later_finish(q->c); /* what was left for later holds memory, too */
     gr_storage_trim(q->c);
     gr_pool_trim();
     return 1;
   }
-  for (int k = 0; k < q->count && cpu; k++) {
-    gr_storage *s = q->arrays[k]->storage;
-    if (s->queue && s->queue->lost && gr_storage_leave(s, cpu)) left = 1;
+  for (int k = 0; k < q->count && cpu; k++) left |= leave(q->arrays[k], cpu);
+  for (int k = 0; k < q->lazy_count && cpu; k++) {
+    const gr_expression *e = q->lazy[k].e;
+    for (int i = 0; i < e->program.input_count; i++) left |= leave(&e->inputs[i], cpu);
+    leave(&q->lazy[k].elements, cpu);
   }
   return left;
 }
 
 /* ---- who calls ---- */
 
-static int enter(gr_capi *q, gr_context *c) {
+int gr_capi_enter(gr_capi *q, gr_context *c) {
   if (gr_background_inside())
     return gr_capi_refuse(q, GPUREDUCE_BUSY, "work that was left for later is under way in this thread");
   int nobody = 0;
@@ -91,12 +101,24 @@ static int enter(gr_capi *q, gr_context *c) {
   return 1;
 }
 
+/* All but what is written before it is read, since setting the whole struct to 0 would be half of a short call. */
+static void clear(gr_capi *q, const char *name) {
+  q->name = name;
+  q->c = NULL;
+  q->status = GPUREDUCE_OK;
+  q->entered = q->held = q->count = q->lazy_count = 0;
+  q->mask = NULL;
+}
+
 int gr_capi_begin_with(gr_capi *q, const char *name, gpureduce_context *context) {
-  *q = (gr_capi){.name = name};
+  clear(q, name);
   if (!gr_capi_needs(q, context, "the context")) return 0;
-  if (!gr_handle_known(context, GR_HANDLE_CONTEXT))
-    return gr_capi_refuse(q, GPUREDUCE_UNKNOWN, "there is no such context");
-  return enter(q, (gr_context *)(void *)context);
+  gr_handle_hold();
+  const int entered = gr_handle_known(context, GR_HANDLE_CONTEXT)
+                          ? gr_capi_enter(q, (gr_context *)(void *)context)
+                          : gr_capi_refuse(q, GPUREDUCE_UNKNOWN, "there is no such context");
+  gr_handle_let_go();
+  return entered;
 }
 
 /* The handle is one of ours, and has elements. */
@@ -108,15 +130,33 @@ static int check(gr_capi *q, const gpureduce_array *a, const char *what) {
   return 1;
 }
 
-int gr_capi_begin(gr_capi *q, const char *name, const gpureduce_array *a) {
-  *q = (gr_capi){.name = name};
-  if (!check(q, a, "the array") || !enter(q, a->array.storage->context)) return 0;
-  q->arrays[q->count++] = &a->array;
+const gr_expression *gr_capi_expression(const gpureduce_array *a) {
+  return a->array.stamp == (gr_stamp(&a->array) ^ 1) ? a->e : NULL;
+}
+
+static int check_array(gr_capi *q, const gpureduce_array *a, const char *what) {
+  if (!gr_capi_expression(a)) return 1;
+  return gr_capi_refuse(q, GPUREDUCE_BAD, "%s is an expression: eval makes an array of it", what);
+}
+
+int gr_capi_begin_lazy(gr_capi *q, const char *name, const gpureduce_array *a) {
+  clear(q, name);
+  gr_handle_hold();
+  const int entered = check(q, a, "the array") && gr_capi_enter(q, a->array.storage->context);
+  gr_handle_let_go();
+  if (!entered) return 0;
+  if (!gr_capi_expression(a)) q->arrays[q->count++] = &a->array;
   return 1;
+}
+
+int gr_capi_begin(gr_capi *q, const char *name, const gpureduce_array *a) {
+  return gr_capi_begin_lazy(q, name, a) && check_array(q, a, "the array");
 }
 
 gpureduce_status gr_capi_end(gr_capi *q) {
   gr_context *c = q->c;
+  for (int k = 0; k < q->lazy_count; k++) gr_array_release(&q->lazy[k].elements);
+  q->lazy_count = 0;
   if (!q->entered) return q->status;
   c->stop.known = 0;
   c->raw_count = 0;
@@ -128,12 +168,37 @@ gpureduce_status gr_capi_end(gr_capi *q) {
 
 /* ---- what with ---- */
 
-int gr_capi_takes(gr_capi *q, const gpureduce_array *a, const char *what) {
-  if (!check(q, a, what)) return 0;
-  if (a->array.storage->context != q->c)
-    return gr_capi_refuse(q, GPUREDUCE_FOREIGN, "%s belongs to another context: a parcel moves it", what);
-  if (q->count < GR_CAPI_ARRAYS) q->arrays[q->count++] = &a->array;
+int gr_capi_takes_lazy(gr_capi *q, const gpureduce_array *a, const char *what) {
+  gr_handle_hold();
+  if (check(q, a, what) && a->array.storage->context != q->c)
+    gr_capi_refuse(q, GPUREDUCE_FOREIGN, "%s belongs to another context: a parcel moves it", what);
+  gr_handle_let_go();
+  if (q->status != GPUREDUCE_OK) return 0;
+  if (q->count < GR_CAPI_ARRAYS && !gr_capi_expression(a)) q->arrays[q->count++] = &a->array;
   return 1;
+}
+
+int gr_capi_takes(gr_capi *q, const gpureduce_array *a, const char *what) {
+  return gr_capi_takes_lazy(q, a, what) && check_array(q, a, what);
+}
+
+gr_reduced gr_capi_operand(gr_capi *q, const gpureduce_array *a) {
+  const gr_expression *e = gr_capi_expression(a);
+  if (!e) return (gr_reduced){NULL, (gr_array *)(uintptr_t)&a->array};
+  for (int k = 0; k < q->lazy_count; k++)
+    if (q->lazy[k].e == e) return (gr_reduced){e, &q->lazy[k].elements};
+  gr_capi_lazy *l = &q->lazy[q->lazy_count];
+  *l = (gr_capi_lazy){.e = e};
+  GR_CAPI_TRY(q, gr_expression_promise(q->c, e, &l->elements));
+  if (q->status != GPUREDUCE_OK) return (gr_reduced){NULL, NULL};
+  q->lazy_count++;
+  return (gr_reduced){e, &l->elements};
+}
+
+const gr_array *gr_capi_elements(gr_capi *q, const gpureduce_array *a) {
+  gr_reduced r = gr_capi_operand(q, a);
+  if (r.e) GR_CAPI_TRY(q, gr_reduced_eval(q->c, &r));
+  return q->status == GPUREDUCE_OK ? r.a : NULL;
 }
 
 int gr_capi_needs(gr_capi *q, const void *p, const char *what) {
@@ -146,6 +211,16 @@ int gr_capi_sized(gr_capi *q, const void *p, size_t size, const char *what) {
   memcpy(&given, p, sizeof given);
   if (given == size) return 1;
   return gr_capi_refuse(q, GPUREDUCE_VERSION, "size of %s: %zu expected, got %lu", what, size, (unsigned long)given);
+}
+
+int gr_capi_grown(gr_capi *q, const void *p, size_t first, void *own, size_t size, const char *what) {
+  uint32_t given;
+  if (!gr_capi_needs(q, p, what)) return 0;
+  memcpy(&given, p, sizeof given);
+  if (given != first && !gr_capi_sized(q, p, size, what)) return 0;
+  memset(own, 0, size);
+  memcpy(own, p, given);
+  return 1;
 }
 
 int gr_capi_dtype(gr_capi *q, gpureduce_dtype t) {
@@ -163,12 +238,21 @@ gpureduce_array *gr_capi_handle(gr_capi *q) {
     return NULL;
   }
   a->array = (gr_array){.stamp = gr_stamp(&a->array) ^ 1, .storage = &gr_released};
-  gr_handle_add(a, GR_HANDLE_ARRAY);
   return a;
+}
+
+void gr_capi_give(gpureduce_array *a, gpureduce_array **out) {
+  gr_handle_add(a, GR_HANDLE_ARRAY);
+  *out = a;
 }
 
 void gr_capi_forget(gpureduce_array *a) {
   gr_handle_remove(a);
+  if (a->e) {
+    gr_expression_settle(a->e);
+    gr_expression_release(a->e);
+    free(a->e);
+  }
   gr_array_settle(&a->array, 1);
   a->array.stamp = 1; /* so that release leaves a storage behind, and no handle is it any more */
   gr_array_release(&a->array);
@@ -192,6 +276,11 @@ static int check_out(gr_capi *q, const gr_array *out, const gr_array *beside, gr
   for (int k = 0; k < q->count; k++)
     if (q->arrays[k] != out && !(in_place && same_place(out, q->arrays[k])) && gr_array_overlap(out, q->arrays[k]))
       return gr_capi_refuse(q, GPUREDUCE_BAD, "out overlaps the input");
+  for (int k = 0; k < q->lazy_count; k++)
+    for (int i = 0; i < q->lazy[k].e->program.input_count; i++)
+      if (gr_array_overlap(out, &q->lazy[k].e->inputs[i]))
+        return gr_capi_refuse(q, GPUREDUCE_BAD, "out overlaps what the expression reads");
+  if (q->mask && gr_array_overlap(out, q->mask)) return gr_capi_refuse(q, GPUREDUCE_BAD, "out overlaps the mask");
   for (int k = 0; k < q->count && !in_place; k++)
     if (q->arrays[k] == out) return gr_capi_refuse(q, GPUREDUCE_BAD, "out is the input");
   return 1;
@@ -223,7 +312,7 @@ gr_array *gr_capi_open_out(gr_capi *q, gr_capi_out *o, gpureduce_array **out, co
 
 void gr_capi_close_out(gr_capi *q, gr_capi_out *o) {
   if (!o->made) return;
-  if (q->status == GPUREDUCE_OK) *o->to = o->made;
+  if (q->status == GPUREDUCE_OK) gr_capi_give(o->made, o->to);
   else gr_capi_forget(o->made);
   o->made = NULL;
 }

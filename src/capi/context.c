@@ -28,10 +28,15 @@ static int check_limits(gr_capi *q, int64_t elements, double seconds) {
   return 1;
 }
 
-gpureduce_status gr_capi_check_config(const gpureduce_config *config) {
+/* Members that came later are 0 in what a host with an earlier header gives. */
+static int read_config(gr_capi *q, const gpureduce_config *given, gpureduce_config *own) {
+  return gr_capi_grown(q, given, GR_CAPI_FIRST(gpureduce_config, alloc_user), own, sizeof *own, "config");
+}
+
+gpureduce_status gr_capi_check_config(const gpureduce_config *given) {
   gr_capi q = {.name = "config"};
-  if (!gr_capi_sized(&q, config, sizeof *config, "config") || !check_limits(&q, config->elements, config->seconds))
-    return q.status;
+  gpureduce_config own, *config = &own;
+  if (!read_config(&q, given, config) || !check_limits(&q, config->elements, config->seconds)) return q.status;
   gr_context unused;
   if (config->device && (strlen(config->device) >= sizeof unused.wish || !*config->device))
     gr_capi_refuse(&q, GPUREDUCE_BAD, "device: a name such as 'cpu' or 'cuda:0' expected, got '%.40s'", config->device);
@@ -51,7 +56,11 @@ gpureduce_status gr_capi_check_config(const gpureduce_config *config) {
   return q.status;
 }
 
-void gr_capi_configure(gr_context *c, const gpureduce_config *config) {
+void gr_capi_configure(gr_context *c, const gpureduce_config *given) {
+  gr_capi q = {.name = "config"};
+  gpureduce_config own, *config = &own;
+  if (!read_config(&q, given, config)) return; /* it has been checked */
+  c->stop.flag = (const _Atomic int32_t *)(uintptr_t)config->stop;
   if (config->device) snprintf(c->wish, sizeof c->wish, "%s", config->device);
   c->stream = config->stream;
   c->log = (gr_journal){config->log, config->log_user};
@@ -90,11 +99,14 @@ gpureduce_status gpureduce_close(gpureduce_context *context) {
   if (!context) return GPUREDUCE_OK;
   if (gr_capi_begin_with(&q, "close", context) && q.c->host->bytes != sizeof(gr_context))
     gr_capi_refuse(&q, GPUREDUCE_BAD, "the context is that of a Lua state, and closes with it");
-  gr_capi_end(&q);
-  if (q.status != GPUREDUCE_OK) return q.status;
-  gr_handle_remove(context);
-  gr_dlpack_leave(q.c);
-  return GPUREDUCE_OK;
+  if (q.status == GPUREDUCE_OK) {
+    gr_later_finish(q.c);
+    q.c->stop.flag = NULL;
+    gr_handle_remove(context);
+    gr_capi_hold(&q);
+    gr_dlpack_leave(q.c);
+  }
+  return gr_capi_end(&q);
 }
 
 /* ---- settings ---- */
@@ -126,16 +138,19 @@ gpureduce_status gpureduce_limit(gpureduce_context *context, uint64_t bytes, int
 gpureduce_status gpureduce_stop(gpureduce_context *context, int raised) {
   gr_capi q = {.name = "stop"};
   if (!gr_capi_needs(&q, context, "the context")) return q.status;
-  if (!gr_handle_known(context, GR_HANDLE_CONTEXT))
-    return gr_capi_fail(GPUREDUCE_UNKNOWN, "stop: there is no such context");
-  atomic_store(&((gr_context *)(void *)context)->stop.raised, raised != 0);
-  return GPUREDUCE_OK;
+  gr_handle_hold();
+  if (gr_handle_known(context, GR_HANDLE_CONTEXT))
+    atomic_store(&((gr_context *)(void *)context)->stop.raised, raised != 0);
+  else gr_capi_refuse(&q, GPUREDUCE_UNKNOWN, "there is no such context");
+  gr_handle_let_go();
+  return q.status;
 }
 
 gpureduce_status gpureduce_usage(gpureduce_context *context, gpureduce_counts *out) {
   gr_capi q;
   if (gr_capi_begin_with(&q, "usage", context) && gr_capi_sized(&q, out, sizeof *out, "gpureduce_counts")) {
     gr_dlpack_settle(q.c);
+    gr_later_sweep(q.c);
     const gr_pool_counts p = gr_pool_read();
     *out = (gpureduce_counts){.size = sizeof *out,
                               .arrays = q.c->storages,

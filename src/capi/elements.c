@@ -172,24 +172,44 @@ gpureduce_status gpureduce_equal(const gpureduce_array *a, const gpureduce_array
 
 /* ---- positions ---- */
 
-static int check_index(gr_capi *q, const gpureduce_array *a, const gpureduce_array *index) {
-  if (!gr_capi_takes(q, index, "index")) return 0;
-  if (gr_is_float(index->array.dtype))
-    return gr_capi_refuse(q, GPUREDUCE_BAD, "index: integer dtype expected, got %s",
-                          gr_dtypes[index->array.dtype].name);
-  if (index->array.storage->queue == a->array.storage->queue) return 1;
-  return gr_capi_refuse(q, GPUREDUCE_BAD, "index: on the device of the array expected");
+/* Positions in a; NULL when they are refused. */
+static const gr_array *take_index(gr_capi *q, const gr_array *a, const gpureduce_array *index) {
+  const gr_array *i = gr_capi_takes_lazy(q, index, "index") ? gr_capi_elements(q, index) : NULL;
+  if (!i) return NULL;
+  if (gr_is_float(i->dtype))
+    gr_capi_refuse(q, GPUREDUCE_BAD, "index: integer dtype expected, got %s", gr_dtypes[i->dtype].name);
+  else if (i->storage->queue != a->storage->queue)
+    gr_capi_refuse(q, GPUREDUCE_BAD, "index: on the device of the array expected");
+  return q->status == GPUREDUCE_OK ? i : NULL;
 }
 
 gpureduce_status gpureduce_take(const gpureduce_array *a, const gpureduce_array *index, gpureduce_array **out) {
   gr_capi q;
   gr_capi_out o = {0};
-  if (gr_capi_begin(&q, "take", a) && check_index(&q, a, index)) {
-    gr_array *to = gr_capi_open_out(&q, &o, out, &a->array, a->array.dtype, index->array.n, 0, 0);
-    if (to) GR_CAPI_TRY(&q, gr_take(q.c, &a->array, &index->array, to, o.made != NULL));
+  const gr_array *x = NULL, *i = NULL;
+  if (gr_capi_begin_lazy(&q, "take", a)) x = gr_capi_elements(&q, a);
+  if (x) i = take_index(&q, x, index);
+  if (i) {
+    gr_array *to = gr_capi_open_out(&q, &o, out, x, x->dtype, i->n, 0, 0);
+    if (to) GR_CAPI_TRY(&q, gr_take(q.c, x, i, to, o.made != NULL));
     gr_capi_close_out(&q, &o);
   }
   return gr_capi_end(&q);
+}
+
+/* What goes to a, n elements (n < 0: any number of them) or a number; it and `by` share nothing with a. */
+static int read_values(gr_capi *q, const gr_array *a, const gr_array *by, int64_t n, gpureduce_operand values,
+                       gr_term *term) {
+  *term = (gr_term){NULL, 0};
+  if (!values.array) {
+    if (!gr_capi_element(q, a->dtype, &values.number, &term->value)) return 0;
+  } else {
+    const gr_array *v = gr_capi_takes_lazy(q, values.array, "values") ? gr_capi_elements(q, values.array) : NULL;
+    if (!v || !gr_capi_like(q, a, v, n < 0 ? v->n : n, "values")) return 0;
+    term->array = v;
+  }
+  if (!gr_array_overlap(a, by) && !(term->array && gr_array_overlap(a, term->array))) return 1;
+  return gr_capi_refuse(q, GPUREDUCE_BAD, "what is read overlaps the array that is written");
 }
 
 gpureduce_status gpureduce_put(const char *op, gpureduce_array *a, const gpureduce_array *index,
@@ -198,20 +218,32 @@ gpureduce_status gpureduce_put(const char *op, gpureduce_array *a, const gpuredu
   static const char *const names[] = {GR_PUTS(GR_X) NULL};
 #undef GR_X
   gr_capi q;
-  gr_term term = {NULL, 0};
+  gr_term term;
+  const gr_array *i = NULL;
   int k = -1, whose;
-  if (!gr_capi_begin(&q, "put", a) || (k = gr_capi_named(&q, op, names, "way to put")) < 0 ||
-      !check_index(&q, a, index))
-    return gr_capi_end(&q);
-  if (values.array && gr_capi_takes(&q, values.array, "values")) {
-    term.array = &values.array->array;
-    gr_capi_like(&q, &a->array, term.array, index->array.n, "values");
-  } else if (q.status == GPUREDUCE_OK) {
-    gr_capi_element(&q, a->array.dtype, &values.number, &term.value);
-  }
-  if (gr_array_overlap(&a->array, &index->array) || (term.array && gr_array_overlap(&a->array, term.array)))
-    gr_capi_refuse(&q, GPUREDUCE_BAD, "what is read overlaps the array that is written");
-  if (q.status == GPUREDUCE_OK) GR_CAPI_TRY(&q, gr_put(q.c, (gr_put_op)k, &a->array, &index->array, term, &whose));
+  if (gr_capi_begin(&q, "put", a) && (k = gr_capi_named(&q, op, names, "way to put")) >= 0)
+    i = take_index(&q, &a->array, index);
+  if (i && read_values(&q, &a->array, i, i->n, values, &term))
+    GR_CAPI_TRY(&q, gr_put(q.c, (gr_put_op)k, &a->array, i, term, &whose));
+  return gr_capi_end(&q);
+}
+
+/* A mask of a, u8; NULL when it is refused. */
+static const gr_array *take_mask(gr_capi *q, const gr_array *a, const gpureduce_array *mask) {
+  const gr_array *m = gr_capi_takes_lazy(q, mask, "mask") ? gr_capi_elements(q, mask) : NULL;
+  if (!m || (m->dtype == GR_U8 && m->n == a->n && m->storage->queue == a->storage->queue)) return m;
+  gr_capi_refuse(q, GPUREDUCE_BAD, "mask: u8[%lld] beside the array expected, got %s[%lld]", (long long)a->n,
+                 gr_dtypes[m->dtype].name, (long long)m->n);
+  return NULL;
+}
+
+gpureduce_status gpureduce_put_masked(gpureduce_array *a, const gpureduce_array *mask, gpureduce_operand values) {
+  gr_capi q;
+  gr_term term;
+  int whose;
+  const gr_array *m = gr_capi_begin(&q, "put_masked", a) ? take_mask(&q, &a->array, mask) : NULL;
+  if (m && read_values(&q, &a->array, m, -1, values, &term))
+    GR_CAPI_TRY(&q, gr_put_masked(q.c, &a->array, m, term, &whose));
   return gr_capi_end(&q);
 }
 
@@ -228,16 +260,13 @@ static gr_status compact(gr_context *c, const gr_array *a, const gr_array *mask,
 
 gpureduce_status gpureduce_compact(const gpureduce_array *a, const gpureduce_array *mask, gpureduce_array **out) {
   gr_capi q;
-  if (gr_capi_begin(&q, "compact", a) && gr_capi_takes(&q, mask, "mask") && gr_capi_needs(&q, out, "out")) {
-    gpureduce_array *to = NULL;
-    if (mask->array.dtype != GR_U8 || mask->array.n != a->array.n ||
-        mask->array.storage->queue != a->array.storage->queue)
-      gr_capi_refuse(&q, GPUREDUCE_BAD, "mask: u8[%lld] beside the array expected, got %s[%lld]", (long long)a->array.n,
-                     gr_dtypes[mask->array.dtype].name, (long long)mask->array.n);
-    else to = gr_capi_handle(&q);
-    if (to) GR_CAPI_TRY(&q, compact(q.c, &a->array, &mask->array, &to->array));
-    if (to && q.status == GPUREDUCE_OK) *out = to;
-    else if (to) gr_capi_forget(to);
-  }
+  gpureduce_array *to = NULL;
+  const gr_array *x = NULL, *m = NULL;
+  if (gr_capi_begin_lazy(&q, "compact", a) && gr_capi_needs(&q, out, "out")) x = gr_capi_elements(&q, a);
+  if (x) m = take_mask(&q, x, mask);
+  if (m) to = gr_capi_handle(&q);
+  if (to) GR_CAPI_TRY(&q, compact(q.c, x, m, &to->array));
+  if (to && q.status == GPUREDUCE_OK) gr_capi_give(to, out);
+  else if (to) gr_capi_forget(to);
   return gr_capi_end(&q);
 }

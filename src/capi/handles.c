@@ -11,7 +11,8 @@ typedef struct place {
   gr_handle kind;
 } place;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t lock; /* recursive */
+static pthread_once_t once = PTHREAD_ONCE_INIT;
 static place *places;
 static size_t room, taken; /* taken: places that are or were in use */
 
@@ -38,25 +39,48 @@ static void grow(void) {
   free(old);
 }
 
-void gr_handle_add(const void *p, gr_handle kind) {
+static void make_lock(void) {
+  pthread_mutexattr_t recursive;
+  pthread_mutexattr_init(&recursive);
+  pthread_mutexattr_settype(&recursive, PTHREAD_MUTEX_RECURSIVE);
+  pthread_mutex_init(&lock, &recursive);
+  pthread_mutexattr_destroy(&recursive);
+}
+
+void gr_handle_hold(void) {
+  pthread_once(&once, make_lock);
   pthread_mutex_lock(&lock);
+}
+
+void gr_handle_let_go(void) { pthread_mutex_unlock(&lock); }
+
+void gr_handle_add(const void *p, gr_handle kind) {
+  gr_handle_hold();
   if (2 * taken >= room) grow();
   place *at = find(p);
   if (!at->pointer) taken++;
   *at = (place){p, kind};
-  pthread_mutex_unlock(&lock);
+  gr_handle_let_go();
 }
 
 void gr_handle_remove(const void *p) {
-  pthread_mutex_lock(&lock);
+  gr_handle_hold();
   if (room) find(p)->kind = GR_HANDLE_NONE;
-  pthread_mutex_unlock(&lock);
+  gr_handle_let_go();
 }
 
 int gr_handle_known(const void *p, gr_handle kind) {
-  pthread_mutex_lock(&lock);
+  gr_handle_hold();
   const int known = room && find(p)->kind == kind;
-  pthread_mutex_unlock(&lock);
+  gr_handle_let_go();
+  return known;
+}
+
+int gr_handle_take(const void *p, gr_handle kind) {
+  gr_handle_hold();
+  const int known = gr_handle_known(p, kind);
+  if (known) gr_handle_remove(p);
+  gr_handle_let_go();
   return known;
 }
 #endif

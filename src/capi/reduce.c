@@ -4,13 +4,16 @@
 
 #include "src/capi/operations.h"
 #include "src/core/exact.h"
+#include "src/core/missing.h"
 
 /* ---- shared ---- */
 
 const gpureduce_options *gr_capi_options(gr_capi *q, const gpureduce_options *o, int takes) {
-  static const gpureduce_options none = {.size = sizeof none};
-  if (!o) return &none;
-  if (!gr_capi_sized(q, o, sizeof *o, "gpureduce_options")) return NULL;
+  gpureduce_options *own = &q->options;
+  memset(own, 0, sizeof *own);
+  if (!o) return own;
+  if (!gr_capi_grown(q, o, GR_CAPI_FIRST(gpureduce_options, eps), own, sizeof *own, "gpureduce_options")) return NULL;
+  o = own;
   const struct {
     int kind, given;
     const char *name;
@@ -24,6 +27,9 @@ const gpureduce_options *gr_capi_options(gr_capi *q, const gpureduce_options *o,
       {GR_TAKES_ORDER, o->exclusive || o->reverse, "exclusive or reverse"},
       {GR_TAKES_DTYPE, o->dtype != 0, "dtype"},
       {GR_TAKES_EPS, o->eps != 0, "eps"},
+      {GR_TAKES_MISSING, o->mask || o->skipnan, "mask or skipnan"},
+      {GR_TAKES_SINGLE, o->single != 0, "single"},
+      {GR_TAKES_WEIGHTS, o->weights != NULL, "weights"},
   };
   for (size_t k = 0; k < sizeof all / sizeof all[0]; k++)
     if (all[k].given && !(takes & all[k].kind)) {
@@ -58,6 +64,37 @@ int gr_capi_like(gr_capi *q, const gr_array *a, const gr_array *b, int64_t n, co
   if (b->dtype == a->dtype && b->n == n) return check_device(q, a, b, what);
   return gr_capi_refuse(q, GPUREDUCE_BAD, "%s: %s[%lld] expected, got %s[%lld]", what, gr_dtypes[a->dtype].name,
                         (long long)n, gr_dtypes[b->dtype].name, (long long)b->n);
+}
+
+int gr_capi_missing(gr_capi *q, const gpureduce_array *mask, int nan, const gr_array *a, gr_missing *m) {
+  *m = (gr_missing){.nan = nan && gr_is_float(a->dtype)};
+  if (mask) {
+    if (!gr_capi_takes_lazy(q, mask, "mask")) return 0;
+    m->mask = gr_capi_operand(q, mask);
+    const gr_array *x = m->mask.a;
+    if (!x) return 0;
+    if ((x->dtype != GR_U8 && !m->mask.e) || x->n != a->n)
+      return gr_capi_refuse(q, GPUREDUCE_BAD, "mask: u8[%lld] expected, got %s[%lld]", (long long)a->n,
+                            gr_dtypes[x->dtype].name, (long long)x->n);
+    if (!check_device(q, a, x, "mask")) return 0;
+    if (!m->mask.e) q->mask = x;
+  }
+  if (a->n == 0) *m = (gr_missing){0};
+  return 1;
+}
+
+int gr_capi_vectors(gr_capi *q, const gpureduce_options *o, gr_reduced a, gr_capi_reading *r) {
+  *r = (gr_capi_reading){.of = a};
+  if (!gr_capi_shape(q, o, a.a, &r->shape)) return 0;
+  if (!o->segments) return gr_capi_missing(q, o->mask, o->skipnan, a.a, &r->missing);
+  if (r->shape.rows) return gr_capi_refuse(q, GPUREDUCE_BAD, "options: segments take no rows");
+  if (!gr_capi_takes(q, o->segments, "segments") || !check_device(q, a.a, &o->segments->array, "segments")) return 0;
+  const gr_array *offsets = &o->segments->array;
+  if ((offsets->dtype != GR_I64 && offsets->dtype != GR_I32) || !gr_array_dense(offsets) || offsets->n < 1)
+    return gr_capi_refuse(q, GPUREDUCE_BAD, "segments: 1 or more offsets of i64 or i32, side by side, expected");
+  GR_CAPI_TRY(q, gr_segments_of(q->c, offsets, a.a->n, &r->segments));
+  r->shape.segments = &r->segments;
+  return q->status == GPUREDUCE_OK && gr_capi_missing(q, o->mask, o->skipnan, a.a, &r->missing);
 }
 
 int gr_capi_float(gr_capi *q, const gr_array *a) {
@@ -107,89 +144,117 @@ static const char *const op_names[] = {GR_OPS(GR_X) NULL};
 #undef GR_X
 
 typedef struct asked {
-  gr_op op;
-  const gr_array *a, *b;
-  gr_shape shape;
-  gr_segments segments;
-  const gr_array *offsets; /* of segments; or NULL */
-  double ddof;
-  int exact;
+  gr_capi_operation of;
+  gr_capi_reading by;
+  int exact, single;
 } asked;
 
-static int check_empty(gr_capi *q, const asked *x) {
-  const int64_t n = gr_shape_length(x->shape, x->a->n);
-  if (x->shape.segments && x->segments.count == 0) return 1;
+static int check_empty(gr_capi *q, const gr_capi_operation *x, gr_shape s) {
+  const int64_t n = gr_shape_length(s, x->a.a->n);
+  if (s.segments && s.segments->count == 0) return 1;
   if (n == 0 && gr_ops[x->op].raises_on_empty)
     return gr_capi_refuse(q, GPUREDUCE_BAD, "%s is empty: '%s' needs an element",
-                          x->shape.segments ? "a segment" : "the array", gr_ops[x->op].name);
+                          s.segments ? "a segment" : "the array", gr_ops[x->op].name);
   if ((x->op == GR_OP_var || x->op == GR_OP_std) && x->ddof >= (double)n && !(n == 0 && x->ddof == 0))
-    return gr_capi_refuse(q, GPUREDUCE_BAD, "options: ddof less than the length %lld expected, got %.14g", (long long)n,
+    return gr_capi_refuse(q, GPUREDUCE_BAD, "ddof less than the length %lld expected, got %.14g", (long long)n,
                           x->ddof);
   return 1;
 }
 
+static int check_operation(gr_capi *q, const char *op, gr_capi_operation *x) {
+  const int k = gr_capi_named(q, op, op_names, "operation");
+  if (k < 0) return 0;
+  x->op = (gr_op)k;
+  const gr_dtype t = x->a.a->dtype;
+  const int two = gr_ops[k].inputs == 2;
+  if (gr_acc_kind_of(gr_reducer_of(x->op, t), t) == GR_ACC_NONE)
+    return gr_capi_refuse(q, GPUREDUCE_BAD, "float dtype expected for '%s', got %s", op, gr_dtypes[t].name);
+  if (two != (x->b.a != NULL))
+    return gr_capi_refuse(q, GPUREDUCE_BAD, "'%s' takes %s", op, two ? "two arrays" : "one array");
+  if (!(x->ddof - x->ddof == 0)) return gr_capi_refuse(q, GPUREDUCE_BAD, "finite ddof expected");
+  if (x->ddof == 0 || x->op == GR_OP_var || x->op == GR_OP_std) return 1;
+  return gr_capi_refuse(q, GPUREDUCE_BAD, "'%s' takes no ddof", op);
+}
+
+int gr_capi_check_operation(gr_capi *q, const char *op, gr_capi_operation *x) {
+  return check_operation(q, op, x) && check_empty(q, x, (gr_shape){.axis = 2});
+}
+
 static int check_exact(gr_capi *q, asked *x) {
-  x->exact = x->exact && gr_exact_has(x->op, x->a->dtype);
-  if (!x->exact || (x->ddof == floor(x->ddof) && fabs(x->ddof) <= 0x1p53)) return 1;
-  return gr_capi_refuse(q, GPUREDUCE_BAD, "options: whole ddof expected with exact, got %.14g", x->ddof);
+  x->exact = x->exact && gr_exact_has(x->of.op, x->of.a.a->dtype);
+  if (!x->exact || (x->of.ddof == floor(x->of.ddof) && fabs(x->of.ddof) <= 0x1p53)) return 1;
+  return gr_capi_refuse(q, GPUREDUCE_BAD, "options: whole ddof expected with exact, got %.14g", x->of.ddof);
 }
 
 static int read_call(gr_capi *q, const char *op, const gpureduce_array *a, const gpureduce_array *b,
                      const gpureduce_options *options, int each, asked *x) {
-  const int k = gr_capi_named(q, op, op_names, "operation");
-  if (k < 0) return 0;
-  *x = (asked){.op = (gr_op)k, .a = &a->array};
-  if (gr_acc_kind_of(gr_reducer_of(x->op, x->a->dtype), x->a->dtype) == GR_ACC_NONE)
-    return gr_capi_refuse(q, GPUREDUCE_BAD, "float dtype expected for '%s', got %s", op, gr_dtypes[x->a->dtype].name);
-  const int two = gr_ops[k].inputs == 2, spread = x->op == GR_OP_var || x->op == GR_OP_std;
-  const int takes = GR_TAKES_EXACT | (each ? GR_TAKES_SHAPE | GR_TAKES_SEGMENTS : 0) |
-                    (each && two ? GR_TAKES_PAIRS : 0) | (spread ? GR_TAKES_DDOF : 0);
-  const gpureduce_options *o = gr_capi_options(q, options, takes);
-  if (!o || !gr_capi_shape(q, o, x->a, &x->shape)) return 0;
-  if (!(o->ddof - o->ddof == 0)) return gr_capi_refuse(q, GPUREDUCE_BAD, "options: finite ddof expected");
-  x->ddof = o->ddof;
+  const gpureduce_options *o =
+      gr_capi_options(q, options,
+                      GR_TAKES_EXACT | GR_TAKES_MISSING | GR_TAKES_SINGLE | GR_TAKES_DDOF |
+                          (each ? GR_TAKES_SHAPE | GR_TAKES_SEGMENTS : 0) | (each && b ? GR_TAKES_PAIRS : 0));
+  if (!o) return 0;
+  *x = (asked){.of = {.a = gr_capi_operand(q, a), .ddof = o->ddof}, .single = o->single != 0};
+  gr_capi_operation *of = &x->of;
+  if (of->a.a && b && gr_capi_takes_lazy(q, b, "b")) of->b = gr_capi_operand(q, b);
+  if (q->status != GPUREDUCE_OK || !check_operation(q, op, of) || !gr_capi_vectors(q, o, of->a, &x->by)) return 0;
+  const gr_shape *s = &x->by.shape;
+  const gr_array *first = of->a.a;
+  if (b) {
+    const int64_t n = s->rows && !s->pairs ? gr_shape_length(*s, first->n) : first->n;
+    if (!gr_capi_like(q, first, of->b.a, n, "b")) return 0;
+  }
+  if (each && !s->rows && !s->segments) return gr_capi_refuse(q, GPUREDUCE_BAD, "options: rows or segments expected");
+  if (x->single && gr_result_dtype(of->op, first->dtype) != GR_F64)
+    return gr_capi_refuse(q, GPUREDUCE_BAD, "options: single is for results of f64, '%s' of %s gives %s", op,
+                          gr_dtypes[first->dtype].name, gr_dtypes[gr_result_dtype(of->op, first->dtype)].name);
   x->exact = o->exact || q->c->exact;
-  if (two != (b != NULL))
-    return gr_capi_refuse(q, GPUREDUCE_BAD, "'%s' takes %s", op, two ? "two arrays" : "one array");
-  if (two) {
-    const int64_t n = x->shape.rows && !x->shape.pairs ? gr_shape_length(x->shape, x->a->n) : x->a->n;
-    if (!gr_capi_takes(q, b, "b") || !gr_capi_like(q, x->a, &b->array, n, "b")) return 0;
-    x->b = &b->array;
-  }
-  if (o->segments) {
-    if (x->shape.rows) return gr_capi_refuse(q, GPUREDUCE_BAD, "options: segments take no rows");
-    if (!gr_capi_takes(q, o->segments, "segments") || !check_device(q, x->a, &o->segments->array, "segments")) return 0;
-    x->offsets = &o->segments->array;
-    if ((x->offsets->dtype != GR_I64 && x->offsets->dtype != GR_I32) || !gr_array_dense(x->offsets) ||
-        x->offsets->n < 1)
-      return gr_capi_refuse(q, GPUREDUCE_BAD, "segments: 1 or more offsets of i64 or i32, side by side, expected");
-  }
-  if (each && !x->shape.rows && !x->offsets)
-    return gr_capi_refuse(q, GPUREDUCE_BAD, "options: rows or segments expected");
-  if (x->offsets) {
-    GR_CAPI_TRY(q, gr_segments_of(q->c, x->offsets, x->a->n, &x->segments));
-    x->shape.segments = &x->segments;
-  }
-  return q->status == GPUREDUCE_OK && check_exact(q, x) && check_empty(q, x);
+  return check_exact(q, x) && check_empty(q, of, *s);
+}
+
+static int is_partial(const asked *x) { return gr_may_miss(&x->by.missing); }
+
+static gr_partial_reduction partial(const asked *x) {
+  const gr_partial of = {.a = x->of.a, .b = x->of.b, .missing = x->by.missing};
+  return (gr_partial_reduction){x->of.op, x->by.shape, of, x->of.ddof, x->exact, x->single, 0};
+}
+
+static gr_status reduce_whole(gr_context *c, const asked *x, gr_value *r) {
+  const gr_partial_reduction p = partial(x);
+  if (is_partial(x)) return gr_partial_all(c, &p, r);
+  if (!x->exact && !x->of.a.e && !x->of.b.e) return gr_reduce_all(c, x->of.op, x->of.a.a, x->of.b.a, x->of.ddof, r);
+  if (!x->exact) return gr_formula_reduce_all(c, x->of.op, x->of.a, x->of.b, x->of.ddof, r);
+  *r = gr_value_f(0);
+  return gr_exact_all(c, x->of.op, x->of.a, x->of.b, (int64_t)x->of.ddof, x->single, NULL, &r->v[0].f);
+}
+
+static double single(double x) {
+  float f;
+  gr_element_put_f(GR_F32, &f, x);
+  return (double)f;
 }
 
 gpureduce_status gpureduce_reduce(const char *op, const gpureduce_array *a, const gpureduce_array *b,
                                   const gpureduce_options *options, gpureduce_number *out) {
   gr_capi q;
   asked x;
-  if (gr_capi_begin(&q, "reduce", a) && gr_capi_needs(&q, out, "out") && read_call(&q, op, a, b, options, 0, &x)) {
+  if (gr_capi_begin_lazy(&q, "reduce", a) && gr_capi_needs(&q, out, "out") && read_call(&q, op, a, b, options, 0, &x)) {
     gr_value r = gr_value_f(0);
-    if (x.exact) {
-      double sum = 0;
-      const gr_reduced of = {NULL, (gr_array *)(uintptr_t)x.a}, with = {NULL, (gr_array *)(uintptr_t)x.b};
-      GR_CAPI_TRY(&q, gr_exact_all(q.c, x.op, of, with, (int64_t)x.ddof, 0, NULL, &sum));
-      r.v[0].f = sum;
-    } else {
-      GR_CAPI_TRY(&q, gr_reduce_all(q.c, x.op, x.a, x.b, x.ddof, &r));
-    }
-    for (int k = 0; k <= (x.op == GR_OP_minmax) && q.status == GPUREDUCE_OK; k++) out[k] = gr_capi_result(&r, k);
+    GR_CAPI_TRY(&q, reduce_whole(q.c, &x, &r));
+    if (x.single) r.v[0].f = single(r.v[0].f);
+    for (int k = 0; k <= (x.of.op == GR_OP_minmax) && q.status == GPUREDUCE_OK; k++) out[k] = gr_capi_result(&r, k);
   }
   return gr_capi_end(&q);
+}
+
+static gr_status reduce_vectors(gr_context *c, const asked *x, gr_array *out, gr_array *out2) {
+  const gr_partial_reduction p = partial(x);
+  gr_reduced a = x->of.a, b = x->of.b;
+  if (is_partial(x)) return gr_partial_each(c, &p, out, out2);
+  if (!x->exact && !a.e && !b.e) return gr_reduce_each(c, x->of.op, x->by.shape, a.a, b.a, x->of.ddof, out, out2);
+  if (!x->exact) return gr_formula_reduce_each(c, x->of.op, x->by.shape, a, b, x->of.ddof, out, out2);
+  gr_status status = gr_reduced_eval(c, &a);
+  if (status == GR_OK) status = gr_reduced_eval(c, &b);
+  return status == GR_OK ? gr_exact_each(c, x->of.op, x->by.shape, a.a, b.a, (int64_t)x->of.ddof, NULL, out) : status;
 }
 
 gpureduce_status gpureduce_reduce_each(const char *op, const gpureduce_array *a, const gpureduce_array *b,
@@ -198,18 +263,15 @@ gpureduce_status gpureduce_reduce_each(const char *op, const gpureduce_array *a,
   gr_capi q;
   asked x;
   gr_capi_out o = {0}, o2 = {0};
-  if (gr_capi_begin(&q, "reduce_each", a) && read_call(&q, op, a, b, options, 1, &x)) {
-    const gr_dtype t = x.exact ? GR_F64 : gr_result_dtype(x.op, x.a->dtype);
-    const int64_t n = gr_shape_results(x.shape, x.a->n);
-    gr_array *to = gr_capi_open_out(&q, &o, out, x.a, t, n, 0, 0), *to2 = NULL;
-    const int two = x.op == GR_OP_minmax;
+  if (gr_capi_begin_lazy(&q, "reduce_each", a) && read_call(&q, op, a, b, options, 1, &x)) {
+    const gr_dtype t = x.single ? GR_F32 : x.exact ? GR_F64 : gr_result_dtype(x.of.op, x.of.a.a->dtype);
+    const int64_t n = gr_shape_results(x.by.shape, x.of.a.a->n);
+    gr_array *to = gr_capi_open_out(&q, &o, out, x.of.a.a, t, n, 0, 0), *to2 = NULL;
+    const int two = x.of.op == GR_OP_minmax;
     if (to && two && out == out2) gr_capi_refuse(&q, GPUREDUCE_BAD, "out and out2 are one");
-    else if (to && two) to2 = gr_capi_open_out(&q, &o2, out2, x.a, t, n, 0, 0);
+    else if (to && two) to2 = gr_capi_open_out(&q, &o2, out2, x.of.a.a, t, n, 0, 0);
     if (to2 && gr_array_overlap(to, to2)) gr_capi_refuse(&q, GPUREDUCE_BAD, "out and out2 overlap");
-    if (q.status == GPUREDUCE_OK && n) {
-      if (x.exact) GR_CAPI_TRY(&q, gr_exact_each(q.c, x.op, x.shape, x.a, x.b, (int64_t)x.ddof, NULL, to));
-      else GR_CAPI_TRY(&q, gr_reduce_each(q.c, x.op, x.shape, x.a, x.b, x.ddof, to, to2));
-    }
+    if (q.status == GPUREDUCE_OK && n) GR_CAPI_TRY(&q, reduce_vectors(q.c, &x, to, to2));
     gr_capi_close_out(&q, &o);
     gr_capi_close_out(&q, &o2);
   }
@@ -218,6 +280,18 @@ gpureduce_status gpureduce_reduce_each(const char *op, const gpureduce_array *a,
 
 /* ---- scans ---- */
 
+static gr_status scan(gr_context *c, gr_op op, const gr_capi_reading *by, const gpureduce_options *o, gr_array *to) {
+  const gr_partial p = {.a = by->of, .missing = by->missing};
+  const int exclusive = o->exclusive != 0, reverse = o->reverse != 0;
+  gr_reduced a = by->of;
+  if (gr_may_miss(&by->missing)) return gr_partial_scan(c, op, by->shape, &p, to, exclusive, reverse);
+  if (a.e && !by->shape.rows) return gr_formula_scan(c, op, a, to, exclusive, reverse);
+  const gr_status status = gr_reduced_eval(c, &a);
+  if (status != GR_OK) return status;
+  return by->shape.rows ? gr_scan_each(c, op, by->shape, a.a, to, exclusive, reverse)
+                        : gr_scan(c, op, a.a, to, exclusive, reverse);
+}
+
 gpureduce_status gpureduce_scan(const char *op, const gpureduce_array *a, const gpureduce_options *options,
                                 gpureduce_array **out) {
 #define GR_X(name) #name,
@@ -225,17 +299,17 @@ gpureduce_status gpureduce_scan(const char *op, const gpureduce_array *a, const 
 #undef GR_X
   gr_capi q;
   gr_capi_out u = {0};
-  gr_shape s;
+  gr_capi_reading by;
   const gpureduce_options *o = NULL;
+  gr_reduced x = {NULL, NULL};
   int k = -1;
-  if (gr_capi_begin(&q, "scan", a) && (k = gr_capi_named(&q, op, names, "operation")) >= 0)
-    o = gr_capi_options(&q, options, GR_TAKES_SHAPE | GR_TAKES_ORDER);
-  if (o && gr_capi_shape(&q, o, &a->array, &s)) {
+  if (gr_capi_begin_lazy(&q, "scan", a) && (k = gr_capi_named(&q, op, names, "operation")) >= 0)
+    o = gr_capi_options(&q, options, GR_TAKES_SHAPE | GR_TAKES_ORDER | GR_TAKES_MISSING);
+  if (o) x = gr_capi_operand(&q, a);
+  if (x.a && gr_capi_vectors(&q, o, x, &by)) {
     const gr_op which = (gr_op)gr_op_named(names[k]);
-    const gr_array *x = &a->array;
-    gr_array *to = gr_capi_open_out(&q, &u, out, x, gr_scan_dtype(which, x->dtype), x->n, x->rows, 1);
-    if (to && s.rows) GR_CAPI_TRY(&q, gr_scan_each(q.c, which, s, x, to, o->exclusive != 0, o->reverse != 0));
-    else if (to) GR_CAPI_TRY(&q, gr_scan(q.c, which, x, to, o->exclusive != 0, o->reverse != 0));
+    gr_array *to = gr_capi_open_out(&q, &u, out, x.a, gr_scan_dtype(which, x.a->dtype), x.a->n, x.a->rows, 1);
+    if (to) GR_CAPI_TRY(&q, scan(q.c, which, &by, o, to));
     gr_capi_close_out(&q, &u);
   }
   return gr_capi_end(&q);

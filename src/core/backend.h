@@ -58,6 +58,7 @@ typedef struct gr_queue {
   gr_stats stats;
   int lost;             /* the device is unusable for the rest of the process */
   size_t pinned;        /* bytes of page-locked host memory that it holds */
+  size_t scratch;       /* bytes of the device's memory that its kernels work in */
   struct gr_stop *stop; /* asked by long work whether it is to stop; NULL: never */
   /* The backend's; NULL also where calls are traced, which small ones would not be otherwise. */
   gr_status (*small)(struct gr_queue *, gr_op, gr_dtype, const void *a, const void *b, int64_t n, gr_value *);
@@ -177,6 +178,11 @@ struct gr_backend {
   ** results of a scan.
   */
   gr_status (*custom)(gr_queue *, const gr_operator_job *);
+  /*
+  ** In place of custom, where operators are compiled: the states of the job's only vector, which has an element, as
+  ** elements of their dtypes in 8 bytes each, in host memory. GR_NOT_FUSED: nothing was done.
+  */
+  gr_status (*operate)(gr_queue *, const gr_operator_job *, uint64_t *states);
   gr_status (*states)(gr_queue *, const gr_reduce_job *, gr_acc *states);
   gr_status (*scan_total)(gr_queue *, const gr_scan_job *, int64_t from, int64_t n, gr_acc *total);
   gr_status (*scan_part)(gr_queue *, const gr_scan_part *);

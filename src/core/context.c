@@ -127,8 +127,9 @@ gr_status gr_context_use(gr_context *c, const char *name) {
              : c->queue && c->queue->lost ? "the device before was lost"
                                           : "chosen by use";
   } else {
-    chosen = list[0]; /* the first GPU, or the CPU */
-    c->why = n > 2 ? "a CUDA device answers" : why;
+    const int gpus = n - 2; /* which come first, before the CPU and the pretend device */
+    chosen = list[gpus > 0 ? c->local % gpus : 0];
+    c->why = gpus > 1 && c->local ? "its turn among the ranks of this host" : gpus > 0 ? "a CUDA device answers" : why;
   }
   gr_queue *q;
   gr_status status = open_on(c, chosen, &q);

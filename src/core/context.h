@@ -72,6 +72,7 @@ struct gr_context {
   gr_queue *queue; /* in use; NULL before the first use of any */
   const char *why; /* why this backend was chosen */
   char wish[16];   /* the device that the host wants at first; "": GPUREDUCE_DEVICE says */
+  int local;       /* of a host's ranks, from 0: which of its GPUs is the first choice */
   void *stream;    /* for the first queue that is opened; NULL: one of its own */
   gr_journal log;
   size_t live; /* bytes of this state's storages, both sides */

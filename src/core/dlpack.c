@@ -173,6 +173,7 @@ static gr_status wrap(gr_context *c, gr_dl d, const gr_dl_options *o, const layo
                          .changing = o->changing,
                          .release = d.versioned ? release_versioned : release_tensor,
                          .roams = 1,
+                         .brief_stream = 1,
                          .owner = d.at};
   void *p = count ? l->first + l->low * (int64_t)size : (char *)d.at;
   return q ? gr_wrap_device(c, q, out, l->dtype, count, p, stream_of(o->stream), &w)

@@ -167,11 +167,15 @@ gr_status gr_explain_custom(const gr_custom *u, gr_shape s, gr_reduced a, gr_exp
   memset(e, 0, sizeof *e);
   e->device = q->backend->name;
   e->reads = a.e ? gr_expression_reads(a.e) : a.a->n * gr_size(a.a->dtype);
-  if (q->backend->custom && q->backend->separate) e->uploads = a.e ? expression_uploads(a.e) : uploads_of(a.a);
+  const int there = gr_custom_operates(u, s, a.a);
+  if ((there || q->backend->custom) && q->backend->separate)
+    e->uploads = a.e ? expression_uploads(a.e) : uploads_of(a.a);
   for (int k = 0; k < u->op.results; k++) e->writes += gr_shape_results(s, a.a->n) * gr_size(u->op.result[k]);
   e->how.kernel = u->ordered ? "operator, in order" : "operator";
-  e->how.why = q->backend->custom ? "programs take blocks of states along the tree"
-                                  : "the host gets the elements, and its programs take blocks of states along the tree";
+  e->how.why = there ? "states of leaves in one pass, along the tree"
+               : q->backend->custom
+                   ? "programs take blocks of states along the tree"
+                   : "the host gets the elements, and its programs take blocks of states along the tree";
   put_text("operator", s, a.a, e, text);
   return GR_OK;
 }

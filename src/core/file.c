@@ -325,12 +325,14 @@ static gr_status put_part(gr_context *c, gr_writer *w, const char *name, const g
 }
 
 gr_status gr_file_save_ranks(gr_context *c, const char *path, const gr_array *a, int npy) {
-  char header[4096], name[PATH_MAX] = "", text[64];
+  char header[4096], name[PATH_MAX] = "", text[GR_CARD_TEXT];
+  const size_t length = strlen(path), most = 120; /* two texts fit into one error */
   size_t header_bytes = 0;
   gr_writer w = {.fd = -1, .folder = -1};
   gr_vec v;
   int opened = 0;
-  snprintf(text, sizeof text, "save of %s%s", gr_dtypes[a->dtype].name, npy ? " as NPY" : "");
+  snprintf(text, sizeof text, "save of %s%s to %s%s", gr_dtypes[a->dtype].name, npy ? " as NPY" : "",
+           length > most ? "..." : "", length > most ? path + length - most : path);
   gr_status status = gr_array_read(a, GR_HOST, &v);
   status = gr_ranks_meet(c, text, a->n, gr_array_columns(a), status);
   if (status != GR_OK) return status;

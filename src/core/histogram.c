@@ -87,7 +87,8 @@ static gr_status data_range(gr_context *c, const gr_array *a, const gr_binning *
     }
     if (low > high) low = b->log ? 1 : 0, high = b->log ? 10 : 1; /* nothing finite */
     if (b->log && !b->has_min && low <= 0)
-      return gr_fail(c, GR_BAD, "option 'log': data above 0 or a 'min' expected, but the least element is %.17g", low);
+      return gr_fail(c, GR_BAD, "option 'log': data above 0 or a '%s' expected, but the least element is %.17g",
+                     b->limits ? b->limits : "min", low);
   }
   *min = b->has_min ? b->min : low;
   *max = b->has_max ? b->max : high;
@@ -314,19 +315,19 @@ gr_dtype gr_histogram_dtype(const gr_array *weights) {
 /* Meets the other ranks, which must bin alike. Of their edges a digest goes along. */
 static gr_status meet(gr_context *c, const gr_array *a, const gr_binning *b, int edges, gr_status mine) {
   uint64_t sum[2] = {0, 0};
-  char text[GR_CARD_TEXT];
-  gr_array *given = b->edges ? &(gr_array){0} : NULL;
-  if (given) *given = *b->edges;
-  if (given && mine == GR_OK) {
+  char text[GR_CARD_TEXT], min[64] = "", max[64] = "";
+  if (b->edges && mine == GR_OK) {
     struct gr_comm *comm = c->comm;
     c->comm = NULL; /* edges are whole on every rank */
-    mine = gr_digest(c, given, sum);
+    mine = gr_digest(c, b->edges, sum);
     c->comm = comm;
   }
-  snprintf(text, sizeof text, "%s of %s, %lld bins%s%s, min %.17g, max %.17g, weights %s, edges %016llx",
-           edges ? "histogram" : "bincount", gr_dtypes[a->dtype].name, (long long)b->bins, b->modulo ? " modulo" : "",
-           b->log ? " log" : "", b->has_min ? b->min : NAN, b->has_max ? b->max : NAN,
-           b->weights.a ? gr_dtypes[b->weights.a->dtype].name : "none", (unsigned long long)sum[0]);
+  if (b->has_min) snprintf(min, sizeof min, ", min %.17g", b->min);
+  if (b->has_max) snprintf(max, sizeof max, ", max %.17g", b->max);
+  if (b->edges) snprintf(min, sizeof min, " by edges of digest %016llx", (unsigned long long)sum[0]);
+  snprintf(text, sizeof text, "%s of %s, %lld bins%s%s%s%s%s%s", edges ? "histogram" : "bincount",
+           gr_dtypes[a->dtype].name, (long long)b->bins, b->modulo ? " modulo" : "", b->log ? " log" : "", min, max,
+           b->weights.a ? ", weights " : "", b->weights.a ? gr_dtypes[b->weights.a->dtype].name : "");
   return gr_ranks_meet(c, text, a->n, 1, mine);
 }
 

@@ -12,6 +12,7 @@ typedef struct gr_binning {
   int log;               /* edges spaced by equal factors, above 0 */
   int has_min, has_max;  /* else from the data's finite range */
   double min, max;
+  const char *limits;       /* the option that says them; NULL: min and max */
   gr_kernel_choice *kernel; /* asked for by name, or NULL */
   gr_reduced weights;       /* as long as the data; or none: every sample counts 1 */
   gr_missing missing;       /* which samples are not there: neither counted nor in the range */

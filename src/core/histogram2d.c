@@ -10,9 +10,11 @@
 #include <stdlib.h>
 
 #include "kernels/numerics/math.h"
+#include "src/core/exact.h"
 #include "src/core/formula/bind.h"
 #include "src/core/lookup.h"
 #include "src/core/ops.h"
+#include "src/core/ranks/meet.h"
 
 /* ---- formulas ---- */
 
@@ -258,11 +260,41 @@ static gr_status count(gr_context *c, axis axes[2], gr_reduced weights, gr_array
     if (status == GR_OK) status = express_cells(c, axes, cells, &e);
   }
   if (status == GR_OK) status = gr_expression_promise(c, e, &promise);
+  if (c->comm) status = gr_ranks_agree(c, status);
   if (status == GR_OK) status = gr_histogram(c, (gr_reduced){e, &promise}, &b, counts, NULL);
   if (status == GR_OK) counts->n = b.bins; /* nothing lies outside of these */
   if (promise.storage) gr_array_release(&promise);
   drop(e);
   return status;
+}
+
+/* ---- ranks ---- */
+
+/* Of edges, which are whole on every rank, a digest. */
+static gr_status digest_edges(gr_context *c, const gr_array *edges, uint64_t sum[2]) {
+  struct gr_comm *comm = c->comm;
+  c->comm = NULL;
+  const gr_status status = edges ? gr_digest(c, edges, sum) : GR_OK;
+  c->comm = comm;
+  return status;
+}
+
+/* Meets the other ranks, which must bin alike; operands that are not stored yet are so before. */
+static gr_status meet(gr_context *c, const gr_pairs *p, axis axes[2]) {
+  char text[GR_CARD_TEXT];
+  size_t at = (size_t)snprintf(text, sizeof text, "histogram2d, weights %s",
+                               p->weights.a ? gr_dtypes[p->weights.a->dtype].name : "none");
+  gr_status status = GR_OK;
+  for (int k = 0; k < 2; k++) {
+    const gr_binning *b = &p->bins[k];
+    uint64_t sum[2] = {0, 0};
+    if (status == GR_OK) status = gr_reduced_eval(c, &axes[k].of);
+    if (status == GR_OK) status = digest_edges(c, b->edges, sum);
+    at += (size_t)snprintf(text + at, sizeof text - at, ", %c: %s, %lld bins%s from %.9g to %.9g, edges %08x", "xy"[k],
+                           gr_dtypes[axes[k].of.a->dtype].name, (long long)b->bins, b->log ? " log" : "",
+                           b->has_min ? b->min : NAN, b->has_max ? b->max : NAN, (unsigned)sum[0]);
+  }
+  return gr_ranks_meet(c, text, axes[0].of.a->n, 1, status);
 }
 
 gr_status gr_histogram2d(gr_context *c, const gr_pairs *p, gr_array *counts, gr_array *const edges[2], int *at) {
@@ -276,7 +308,11 @@ gr_status gr_histogram2d(gr_context *c, const gr_pairs *p, gr_array *counts, gr_
     axes[k].made.edges = edges[k];
     axes[k].bins = p->bins[k].bins;
   }
-  for (*at = 0; *at < 2 && status == GR_OK; ++*at) status = prepare_axis(c, &p->bins[*at], &axes[*at]);
+  if (c->comm) status = meet(c, p, axes);
+  for (*at = 0; *at < 2 && status == GR_OK; ++*at) {
+    status = prepare_axis(c, &p->bins[*at], &axes[*at]);
+    if (c->comm) status = gr_ranks_agree(c, status);
+  }
   *at = status == GR_OK ? -1 : *at - 1;
   if (status == GR_OK) status = count(c, axes, p->weights, counts);
   for (int k = 0; k < 2; k++) {

@@ -48,7 +48,7 @@ static uint64_t called_off(void *work, void *unused) {
   gr_context *c = w->context;
   (void)unused;
   if (atomic_load_explicit(&w->called_off, memory_order_relaxed)) return 1;
-  if (atomic_load_explicit(&c->stop.raised, memory_order_relaxed)) return 1;
+  if (gr_stop_raised(&c->stop)) return 1;
   return w->by_caller && gr_stop_sign(&c->stop) != c->stop.before;
 }
 

@@ -26,7 +26,7 @@ typedef struct call {
   gr_partial_reduction q;
   gr_dtype dtype;
   int whole;
-  int64_t results;
+  int64_t results, all; /* all: elements of all ranks, if there are more than this one */
   gr_made first, second, present;
   gr_array centers;
   pass pass[PASSES];
@@ -106,7 +106,7 @@ static gr_status want_counts(call *s) {
   return status;
 }
 
-static gr_status run_whole(call *s, int set) {
+static gr_status run_whole(call *s, int set, gr_status before) {
   gr_wanted w[PASSES];
   gr_value r[PASSES];
   int count = 0;
@@ -115,7 +115,8 @@ static gr_status run_whole(call *s, int set) {
     const pass *p = &s->pass[k];
     if (set & ONLY(k)) w[count++] = (gr_wanted){p->op, p->a, p->b, p->ddof};
   }
-  if (count > 1 && gr_formula_together(w, count)) status = gr_formula_reduce_together(s->context, w, count, r);
+  if (s->context->comm) status = gr_formula_reduce_ranked(s->context, w, count, before, r);
+  else if (count > 1 && gr_formula_together(w, count)) status = gr_formula_reduce_together(s->context, w, count, r);
   else
     for (int k = 0; k < count && status == GR_OK; k++)
       status = gr_formula_reduce_all(s->context, w[k].op, w[k].a, w[k].b, w[k].ddof, &r[k]);
@@ -150,8 +151,11 @@ static gr_status run_each(call *s, int set) {
   return status;
 }
 
-/* Those passes: together, where they can be. */
-static gr_status run(call *s, int set) { return s->whole ? run_whole(s, set) : run_each(s, set); }
+/* Those passes: together, where they can be. before: what came of making their operands; ranks fail together. */
+static gr_status run(call *s, int set, gr_status before) {
+  if (before != GR_OK && !s->context->comm) return before;
+  return s->whole ? run_whole(s, set, before) : run_each(s, set);
+}
 
 static gr_value value(const call *s, int k, int64_t v) {
   const pass *p = &s->pass[k];
@@ -177,6 +181,7 @@ static int64_t segment(const call *s, int64_t v, int64_t *n) {
 static int64_t length_of(const call *s, int64_t v) {
   int64_t n = gr_shape_length(s->q.shape, s->q.of.a.a->n);
   if (s->q.shape.segments) segment(s, v, &n);
+  if (s->context->comm) n = s->all;
   return n;
 }
 
@@ -224,12 +229,13 @@ static gr_status give(const call *s, finish f, gr_array *out, gr_value *result) 
 /* Nothing is left open: the filled operands have the result. */
 static gr_status reduce_filled(call *s, gr_array *out, gr_value *result) {
   const gr_partial_reduction *q = &s->q;
-  const gr_reduced none = {NULL, NULL};
-  const gr_status status = fill_all(s);
-  const gr_reduced a = gr_made_operand(&s->first), b = s->second.e ? gr_made_operand(&s->second) : none;
-  if (status != GR_OK) return status;
-  if (s->whole) return gr_formula_reduce_all(s->context, q->op, a, b, 0, result);
-  return gr_formula_reduce_each(s->context, q->op, q->shape, a, b, 0, out, NULL);
+  const pass *p = &s->pass[MAIN];
+  gr_status status = fill_all(s);
+  want(s, MAIN, q->op, &s->first, &s->second, 0);
+  if (!s->whole) return status ? status : gr_formula_reduce_each(s->context, q->op, q->shape, p->a, p->b, 0, out, NULL);
+  status = run(s, ONLY(MAIN), status);
+  *result = p->one;
+  return status;
 }
 
 /* ---- sums of floats: of no elements they are 0, not the -0 that fills ---- */
@@ -245,10 +251,9 @@ static gr_status reduce_sum(call *s, gr_array *out, gr_value *result) {
   int open = 0;
   gr_status status = fill_all(s);
   want(s, MAIN, s->q.op, &s->first, &s->second, 0);
-  if (status == GR_OK) status = run(s, ONLY(MAIN));
+  status = run(s, ONLY(MAIN), status);
   for (int64_t v = 0; v < s->results && status == GR_OK && !open; v++) open = is_minus_zero(number(s, MAIN, v));
-  if (open) status = want_counts(s);
-  if (open && status == GR_OK) status = run(s, ONLY(COUNT));
+  if (open) status = run(s, ONLY(COUNT), want_counts(s));
   return status == GR_OK ? give(s, finish_sum, out, result) : status;
 }
 
@@ -271,7 +276,7 @@ static gr_status reduce_mean(call *s, gr_array *out, gr_value *result) {
   if (s->q.op == GR_OP_mean) want_sum(s);
   else want(s, MAIN, s->q.op, &s->first, &s->second, GR_UNDIVIDED);
   if (status == GR_OK) status = want_counts(s);
-  if (status == GR_OK) status = run(s, ONLY(MAIN) | ONLY(COUNT));
+  status = run(s, ONLY(MAIN) | ONLY(COUNT), status);
   return status == GR_OK ? give(s, finish_mean, out, result) : status;
 }
 
@@ -332,14 +337,15 @@ static gr_status reduce_variance(call *s, gr_array *out, gr_value *result) {
   gr_status status = fill(s, 0);
   want_sum(s);
   if (status == GR_OK) status = want_counts(s);
-  if (status == GR_OK) status = run(s, ONLY(MAIN) | ONLY(COUNT));
+  status = run(s, ONLY(MAIN) | ONLY(COUNT), status);
   if (status == GR_OK) status = check_ddof(s);
-  if (status == GR_OK) status = make_centers(s);
+  if (status != GR_OK) return status;
+  status = make_centers(s);
   if (shape->rows) centers.spread = shape->axis == 2 ? GR_COLUMN : GR_ROW;
   else if (!shape->segments) centers.spread = GR_ONE;
   if (status == GR_OK) status = gr_partial_fill(s->context, &s->q.of, 0, 0, centers, &s->second);
   want(s, OTHER, GR_OP_var, &s->second, NULL, GR_UNDIVIDED);
-  if (status == GR_OK) status = run(s, ONLY(OTHER));
+  status = run(s, ONLY(OTHER), status);
   return status == GR_OK ? give(s, finish_variance, out, result) : status;
 }
 
@@ -353,11 +359,9 @@ static int is_end(const call *s, int k, int64_t v, int greatest) {
 
 static gr_status count_ends(call *s, int k, int greatest) {
   int open = 0;
-  gr_status status = GR_OK;
   for (int64_t v = 0; v < s->results && !open; v++) open = is_end(s, k, v, greatest);
   if (!open) return GR_OK;
-  status = want_counts(s);
-  if (status == GR_OK) status = run(s, ONLY(COUNT));
+  gr_status status = run(s, ONLY(COUNT), want_counts(s));
   for (int64_t v = 0; v < s->results && status == GR_OK; v++) status = refuse_none(s, v);
   return status;
 }
@@ -368,7 +372,7 @@ static gr_value finish_other(const call *s, int64_t v) { return value(s, OTHER, 
 static gr_status reduce_extreme(call *s, gr_array *out, gr_value *result) {
   gr_status status = fill(s, 0);
   want(s, MAIN, s->q.op, &s->first, NULL, 0);
-  if (status == GR_OK) status = run(s, ONLY(MAIN));
+  status = run(s, ONLY(MAIN), status);
   if (status == GR_OK) status = count_ends(s, MAIN, s->q.op == GR_OP_min);
   return status == GR_OK ? give(s, finish_main, out, result) : status;
 }
@@ -379,7 +383,7 @@ static gr_status reduce_extremes(call *s, gr_array *out, gr_array *out2, gr_valu
   if (status == GR_OK) status = fill(s, 1);
   want(s, MAIN, GR_OP_min, &s->first, NULL, 0);
   want(s, OTHER, GR_OP_max, &s->second, NULL, 0);
-  if (status == GR_OK) status = run(s, ONLY(MAIN) | ONLY(OTHER));
+  status = run(s, ONLY(MAIN) | ONLY(OTHER), status);
   if (status == GR_OK) status = count_ends(s, MAIN, 1);
   if (status == GR_OK) status = give(s, finish_main, out, result);
   if (status == GR_OK) status = give(s, finish_other, out2, &high);
@@ -399,11 +403,11 @@ static gr_status reduce_position(call *s, gr_array *out, gr_value *result) {
   gr_status status = fill(s, 0);
   want(s, MAIN, s->q.op, &s->first, NULL, 0);
   want(s, OTHER, least ? GR_OP_min : GR_OP_max, &s->first, NULL, 0);
-  if (status == GR_OK) status = run(s, ONLY(MAIN) | ONLY(OTHER));
+  status = run(s, ONLY(MAIN) | ONLY(OTHER), status);
   if (status == GR_OK) status = count_ends(s, OTHER, least);
   if (status == GR_OK && s->present.e) {
     want(s, FIRST, GR_OP_argmax, &s->present, NULL, 0);
-    status = run(s, ONLY(FIRST));
+    status = run(s, ONLY(FIRST), GR_OK);
   }
   return status == GR_OK ? give(s, finish_position, out, result) : status;
 }
@@ -419,7 +423,7 @@ static gr_status reduce_exact(call *s, gr_array *out, gr_value *result) {
   gr_status status = counts ? fill_all(s) : gr_fail(c, GR_NO_MEMORY, "out of memory");
   gr_reduced a = gr_made_operand(&s->first), b = s->second.e ? gr_made_operand(&s->second) : none;
   if (status == GR_OK) status = want_counts(s);
-  if (status == GR_OK) status = run(s, ONLY(COUNT));
+  status = run(s, ONLY(COUNT), status);
   if (status == GR_OK) status = check_ddof(s);
   for (int64_t v = 0; v < s->results && status == GR_OK; v++) counts[v] = count_of(s, v);
   if (status == GR_OK && !s->whole) {
@@ -475,6 +479,7 @@ static gr_status begin(gr_context *c, const gr_partial_reduction *q, gr_array *o
   s.results = s.whole ? 1 : gr_shape_results(q->shape, q->of.a.a->n);
   if (s.results > GR_LONG) gr_stop_begin(&c->stop);
   gr_status status = s.results ? settle_shape(&s) : GR_OK;
+  if (c->comm) status = gr_partial_meet(c, &q->of.missing, q->op, s.dtype, q->ddof, q->exact, q->of.a.a->n, &s.all);
   if (status == GR_OK && s.results) status = reduce(&s, out, out2, result);
   for (int k = 0; k < PASSES; k++) gr_array_release(&s.pass[k].many);
   gr_made_drop(&s.first);

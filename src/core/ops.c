@@ -135,10 +135,11 @@ int gr_reduce_small(gr_op op, const gr_array *a, const gr_array *b, gr_value *r)
 }
 
 /* The same over ranks, each with its part: states are made in the host's memory. */
-static gr_status over_ranks(gr_context *c, gr_op op, const gr_array *a, const gr_array *b, double ddof, gr_value *r) {
-  gr_queue *q = a->storage->queue;
+gr_status gr_reduce_over_ranks(gr_context *c, gr_op op, const gr_array *a, const gr_array *b, double ddof,
+                               gr_status mine, gr_value *r) {
+  gr_queue *q = mine == GR_OK ? a->storage->queue : NULL;
   gr_reduce_job job = {.op = op, .dtype = a->dtype, .n = a->n, .count = 1, .ddof = ddof, .scale_a = 1, .scale_b = 1};
-  gr_status status = gr_array_read(a, GR_HOST, &job.a);
+  gr_status status = mine == GR_OK ? gr_array_read(a, GR_HOST, &job.a) : mine;
   if (status == GR_OK && b) status = gr_array_read(b, GR_HOST, &job.b);
   status = gr_ranks_number(c, q, &job, status, r);
   if (status == GR_OK && gr_may_overflow(op, a->dtype) && r->v[1].f == 0 && gr_ranks_all(c))
@@ -147,29 +148,29 @@ static gr_status over_ranks(gr_context *c, gr_op op, const gr_array *a, const gr
   return status;
 }
 
-static gr_status ranked_job(gr_context *c, const gr_ranks_wanted *x, gr_ranks_item *item) {
+static gr_status ranked_job(gr_context *c, const gr_ranks_wanted *x, gr_status mine, gr_ranks_item *item) {
   const gr_array *a = x->a, *b = x->b;
-  item->job = (gr_reduce_job){.op = x->op, .dtype = a->dtype, .n = a->n, .count = 1, .scale_a = 1, .scale_b = 1};
+  item->job = (gr_reduce_job){.op = x->op};
+  if (mine != GR_OK) return mine; /* some operands may never have been made */
+  item->job = (gr_reduce_job){
+      .op = x->op, .dtype = a->dtype, .n = a->n, .count = 1, .ddof = x->ddof, .scale_a = 1, .scale_b = 1};
   item->queue = a->storage->queue;
   if (gr_array_released(a) || (b && gr_array_released(b))) return gr_fail(c, GR_BAD, "array has been released");
   gr_status status = gr_array_read(a, GR_HOST, &item->job.a);
   return status == GR_OK && b ? gr_array_read(b, GR_HOST, &item->job.b) : status;
 }
 
-gr_status gr_reduce_ranked(gr_context *c, gr_ranks_wanted *list, int count) {
+gr_status gr_reduce_ranked(gr_context *c, gr_ranks_wanted *list, int count, gr_status mine) {
   gr_ranks_item items[GR_RANKED_MOST];
-  gr_status status = GR_OK;
-  for (int k = 0; k < count; k++) {
-    const gr_status made = ranked_job(c, &list[k], &items[k]);
-    if (status == GR_OK) status = made;
-  }
+  gr_status status = mine;
+  for (int k = 0; k < count; k++) status = ranked_job(c, &list[k], status, &items[k]);
   status = gr_ranks_numbers(c, items, count, status);
   for (int k = 0; k < count && status == GR_OK; k++) {
     const gr_dtype t = list[k].a->dtype;
     list[k].value = items[k].value;
     list[k].rank = items[k].rank;
     if (gr_may_overflow(list[k].op, t) && list[k].value.v[1].f == 0 && items[k].n)
-      status = over_ranks(c, list[k].op, list[k].a, list[k].b, 0, &list[k].value);
+      status = gr_reduce_over_ranks(c, list[k].op, list[k].a, list[k].b, 0, GR_OK, &list[k].value);
     list[k].value.is_float = gr_is_float(gr_result_dtype(list[k].op, t));
   }
   return status;
@@ -179,7 +180,7 @@ gr_status gr_reduce_all(gr_context *c, gr_op op, const gr_array *a, const gr_arr
   gr_reduce_job job;
   gr_queue *q = a->storage->queue;
   gr_status status;
-  if (c->comm) return over_ranks(c, op, a, b, ddof, r);
+  if (c->comm) return gr_reduce_over_ranks(c, op, a, b, ddof, GR_OK, r);
   if (ddof == 0 && gr_reduce_small(op, a, b, r)) return GR_OK;
   status = gr_reduce_job_of(op, a, b, ddof, &job);
   if (status == GR_OK) status = run_one(c, q, &job, r);

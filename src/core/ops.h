@@ -73,15 +73,23 @@ gr_status gr_reduce_each(gr_context *, gr_op, gr_shape, const gr_array *a, const
 gr_status gr_reduce_ranks(gr_context *, gr_op, gr_shape, const gr_array *a, const gr_array *b, double ddof, gr_dtype t,
                           gr_array *out, gr_array *out2);
 
-/* Several numbers of what lies over these ranks, in one exchange: for argmin and argmax also who has the position. */
+/* gr_reduce_all over ranks; mine: whether this one has its arrays. Where one has not, all fail. */
+gr_status gr_reduce_over_ranks(gr_context *, gr_op, const gr_array *a, const gr_array *b, double ddof, gr_status mine,
+                               gr_value *result);
+
+/*
+** Several numbers of what lies over these ranks, in one exchange: for argmin and argmax also who has the position. Of
+** min and max and their like no rank need have an element, but all together must.
+*/
 typedef struct gr_ranks_wanted {
   gr_op op;
   const gr_array *a, *b;
+  double ddof;
   gr_value value;
   int rank;
 } gr_ranks_wanted;
 #define GR_RANKED_MOST 64
-gr_status gr_reduce_ranked(gr_context *, gr_ranks_wanted *, int count);
+gr_status gr_reduce_ranked(gr_context *, gr_ranks_wanted *, int count, gr_status mine);
 
 gr_status gr_scan(gr_context *, gr_op, const gr_array *a, gr_array *out, int exclusive, int reverse);
 /* The same of each row or column. */

@@ -52,8 +52,7 @@ static gr_status end_part(gr_context *c, gr_status status, part *p, gr_array *ou
 
 static gr_status numbers_part(gr_context *c, gr_array *out, gr_draw d, gr_random_job job) {
   part p = {.skipped = 0};
-  char what[32];
-  snprintf(what, sizeof what, "random numbers (kind %d)", job.kind);
+  const char *what = job.kind == GR_UNIFORM ? "rand" : job.kind == GR_NORMAL ? "randn" : "exponential";
   gr_status status = begin_part(c, out, gr_random_group(out->dtype), what, d, &p);
   if (status == GR_OK) {
     job.n = p.made.n;

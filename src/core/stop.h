@@ -1,8 +1,8 @@
 /*
 ** A long call can be stopped from outside: it raises "interrupted" between two of its pieces, some milliseconds later.
-** There are three reasons to. The host's flag, `raised`, which any thread may set and which stops every long call for
-** as long as it is up; the sign that the binding gives for the caller, when it is another one than when the work began;
-** and the time that a host allows a call.
+** There are three reasons to. The host's flag, `raised` or one of its own, which any thread may set and which stops
+** every long call for as long as it is up; the sign that the binding gives for the caller, when it is another one than
+** when the work began; and the time that a host allows a call.
 **
 ** Inputs stay as they are, and so does everything else but the array that was to be written, whose elements are
 ** anybody's guess. Work of less than GR_LONG elements does not look: it is done before anybody could ask. Only the CPU
@@ -19,6 +19,7 @@
 
 typedef struct gr_stop {
   atomic_int raised;
+  const _Atomic int32_t *flag;                /* the host's own, or NULL */
   uint64_t (*sign)(void *host, void *caller); /* NULL: only the flag counts */
   void *host, *caller;                        /* what it is asked about; caller: NULL when no call is under way */
   int64_t most;                               /* nanoseconds that a call may take; 0: any */
@@ -52,9 +53,14 @@ static inline void gr_stop_resume(gr_stop *s, gr_stop_since since) {
   s->known = 1;
 }
 
+static inline int gr_stop_raised(const gr_stop *s) {
+  return atomic_load_explicit(&s->raised, memory_order_relaxed) ||
+         (s->flag && atomic_load_explicit(s->flag, memory_order_relaxed));
+}
+
 /* The host's reasons, for work that began then. */
 static inline int gr_stop_due(const gr_stop *s, int64_t began) {
-  return atomic_load_explicit(&s->raised, memory_order_relaxed) || (s->most && gr_nanoseconds() - began > s->most);
+  return gr_stop_raised(s) || (s->most && gr_nanoseconds() - began > s->most);
 }
 static inline int gr_stop_asked(const gr_stop *s) { return gr_stop_sign(s) != s->before || gr_stop_due(s, s->began); }
 

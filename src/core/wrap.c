@@ -10,6 +10,9 @@ typedef struct wrapped {
   void *stream; /* of device memory: the host's, that it came with */
 } wrapped;
 
+/* CUDA's default streams, which always are, have the handles 0 to 2. */
+#define LAST_DEFAULT_STREAM 2
+
 static const gr_wrapping *wrapping_of(const gr_storage *s) { return &((const wrapped *)s->outside)->by; }
 
 /* The side that is somebody else's, too. */
@@ -110,6 +113,7 @@ static gr_status wrap(gr_context *c, gr_queue *q, gr_array *out, gr_dtype dtype,
     free(mine);
     return gr_fail(c, GR_NO_MEMORY, "out of memory: no room for an array's bookkeeping");
   }
+  if (w->brief_stream && (uintptr_t)stream > LAST_DEFAULT_STREAM) stream = GR_NO_STREAM;
   *mine = (wrapped){{refresh, download, upload, release, w->roams}, *w, stream};
   s->outside = &mine->functions;
   s->must_revalidate = w->changing || w->where || w->readonly;

@@ -17,6 +17,7 @@ typedef struct gr_wrapping {
   void *(*where)(void *owner, size_t bytes);
   void (*release)(void *owner); /* at the last drop */
   int roams;                    /* which may be in any thread */
+  int brief_stream;             /* the stream that it came with may end before: default ones last */
   void *owner;
 } gr_wrapping;
 
@@ -26,7 +27,7 @@ gr_status gr_wrap(gr_context *, gr_array *out, gr_dtype, int64_t n, void *p, con
 /*
 ** The same of device memory: of q's device, or of the one in use (NULL). The stream of the host's holds the work that
 ** makes the elements, and gets to know what is still queued when release is called; with GR_NO_STREAM the host has seen
-** to the first, and release waits.
+** to the first, and release waits, as it does for a stream that may have ended by then.
 */
 #define GR_NO_STREAM ((void *)(intptr_t)-1)
 gr_status gr_wrap_device(gr_context *, gr_queue *q, gr_array *out, gr_dtype, int64_t n, void *p, void *stream,

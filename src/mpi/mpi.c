@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "src/binding/comm.h"
+#include "include/gpureduce_mpi.h"
 
 #if defined(__GNUC__)
 #define EXPORT __attribute__((visibility("default")))
@@ -19,32 +20,50 @@
 
 #define PIECE (1 << 30) /* bytes of one call of MPI, which counts by int */
 
-typedef struct communicator {
+/* The copy of a communicator of the host's, which is gone (MPI_COMM_NULL) when the host has freed that. */
+typedef struct copy {
   MPI_Comm comm;
+  int refs, local; /* local: this rank among those of its machine */
+} copy;
+
+typedef struct communicator {
+  MPI_Comm own; /* where there is no copy */
+  copy *copy;
   int rank, size;
   int *counts, *places; /* of each rank, for MPI_Allgatherv */
 } communicator;
 
 static int at_most(int64_t left) { return left < PIECE ? (int)left : PIECE; }
 
+/* Calling MPI with what is gone would end the process. */
+enum { OVER = -1, FREED = -2 };
+static int look(const communicator *h, MPI_Comm *comm) {
+  int over = 0;
+  *comm = h->copy ? h->copy->comm : h->own;
+  if (MPI_Finalized(&over) != MPI_SUCCESS || over) return OVER;
+  return *comm == MPI_COMM_NULL ? FREED : MPI_SUCCESS;
+}
+
 /* ---- the table ---- */
 
 static int broadcast(void *handle, void *data, int64_t bytes, int root) {
-  const communicator *h = handle;
-  int code = MPI_SUCCESS;
+  MPI_Comm comm;
+  int code = look(handle, &comm);
   for (char *at = data; bytes > 0 && code == MPI_SUCCESS; bytes -= PIECE, at += PIECE)
-    code = MPI_Bcast(at, at_most(bytes), MPI_BYTE, root, h->comm);
+    code = MPI_Bcast(at, at_most(bytes), MPI_BYTE, root, comm);
   return code;
 }
 
 static int gather_parts(void *handle, const void *mine, void *all, const int64_t *bytes) {
   const communicator *h = handle;
   int64_t total = 0;
-  int code = MPI_SUCCESS;
+  MPI_Comm comm;
+  int code = look(h, &comm);
+  if (code != MPI_SUCCESS) return code;
   for (int r = 0; r < h->size; r++) total += bytes[r];
   if (total < INT_MAX) {
     for (int r = 0, at = 0; r < h->size; at += (int)bytes[r++]) h->counts[r] = (int)bytes[r], h->places[r] = at;
-    return MPI_Allgatherv(mine, h->counts[h->rank], MPI_BYTE, all, h->counts, h->places, MPI_BYTE, h->comm);
+    return MPI_Allgatherv(mine, h->counts[h->rank], MPI_BYTE, all, h->counts, h->places, MPI_BYTE, comm);
   }
   char *at = all;
   for (int r = 0; r < h->size && code == MPI_SUCCESS; at += bytes[r++]) {
@@ -55,15 +74,17 @@ static int gather_parts(void *handle, const void *mine, void *all, const int64_t
 }
 
 static int gather(void *handle, const void *mine, void *all, int64_t bytes) {
-  const communicator *h = handle;
-  return MPI_Allgather(mine, (int)bytes, MPI_BYTE, all, (int)bytes, MPI_BYTE, h->comm);
+  MPI_Comm comm;
+  const int code = look(handle, &comm);
+  return code != MPI_SUCCESS ? code : MPI_Allgather(mine, (int)bytes, MPI_BYTE, all, (int)bytes, MPI_BYTE, comm);
 }
 
 /* All messages at once; long ones in pieces, which arrive in their order. */
 static int exchange(void *handle, const gr_message *sent, int64_t sends, const gr_message *expected, int64_t receipts) {
-  const communicator *h = handle;
   int64_t most = 0;
-  int count = 0, code = MPI_SUCCESS;
+  MPI_Comm comm;
+  int count = 0, code = look(handle, &comm);
+  if (code != MPI_SUCCESS) return code;
   for (int64_t k = 0; k < sends; k++) most += sent[k].bytes / PIECE + 1;
   for (int64_t k = 0; k < receipts; k++) most += expected[k].bytes / PIECE + 1;
   if (most == 0) return MPI_SUCCESS;
@@ -74,8 +95,8 @@ static int exchange(void *handle, const gr_message *sent, int64_t sends, const g
     char *at = p->data;
     for (int64_t left = p->bytes; left > 0 && code == MPI_SUCCESS; left -= PIECE, at += PIECE) {
       MPI_Request *r = &requests[count++];
-      code = k < receipts ? MPI_Irecv(at, at_most(left), MPI_BYTE, p->peer, 0, h->comm, r)
-                          : MPI_Isend(at, at_most(left), MPI_BYTE, p->peer, 0, h->comm, r);
+      code = k < receipts ? MPI_Irecv(at, at_most(left), MPI_BYTE, p->peer, 0, comm, r)
+                          : MPI_Isend(at, at_most(left), MPI_BYTE, p->peer, 0, comm, r);
       if (code != MPI_SUCCESS) count--;
     }
   }
@@ -85,25 +106,38 @@ static int exchange(void *handle, const gr_message *sent, int64_t sends, const g
 }
 
 static int add(void *handle, uint64_t *values, int64_t count) {
-  const communicator *h = handle;
   const int most = PIECE / 8;
-  int code = MPI_SUCCESS;
+  MPI_Comm comm;
+  int code = look(handle, &comm);
   for (; count > 0 && code == MPI_SUCCESS; count -= most, values += most)
-    code = MPI_Allreduce(MPI_IN_PLACE, values, count < most ? (int)count : most, MPI_UINT64_T, MPI_SUM, h->comm);
+    code = MPI_Allreduce(MPI_IN_PLACE, values, count < most ? (int)count : most, MPI_UINT64_T, MPI_SUM, comm);
   return code;
 }
 
-static int barrier(void *handle) { return MPI_Barrier(((const communicator *)handle)->comm); }
+static int barrier(void *handle) {
+  MPI_Comm comm;
+  const int code = look(handle, &comm);
+  return code != MPI_SUCCESS ? code : MPI_Barrier(comm);
+}
 
 static void words(int code, char *text, size_t room) {
   char own[MPI_MAX_ERROR_STRING];
   int length = 0;
+  if (code == OVER || code == FREED) {
+    snprintf(text, room, "MPI: %s", code == OVER ? "it has been finalized" : "the program has freed the communicator");
+    return;
+  }
   if (MPI_Error_string(code, own, &length) != MPI_SUCCESS) length = 0;
   snprintf(text, room, "MPI: %.*s", length, own);
 }
 
-/* Frees the communicator too, which is collective: only where all ranks say so, never when a collector runs. */
+static void let_go(copy *c) {
+  if (c && --c->refs == 0) free(c);
+}
+
+/* MPI's communicator stays: freeing one is collective, and a collector runs on each rank when it likes. */
 static void forget(communicator *h) {
+  let_go(h->copy);
   free(h->counts);
   free(h);
 }
@@ -111,9 +145,9 @@ static void forget(communicator *h) {
 static void drop(void *handle) { forget(handle); }
 
 static communicator *hold(MPI_Comm comm) {
-  communicator *h = malloc(sizeof *h);
+  communicator *h = calloc(1, sizeof *h);
   if (!h) return NULL;
-  h->comm = comm;
+  h->own = comm;
   MPI_Comm_rank(comm, &h->rank);
   MPI_Comm_size(comm, &h->size);
   MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
@@ -124,11 +158,11 @@ static communicator *hold(MPI_Comm comm) {
 }
 
 static int split(void *handle, int colour, int key, void **part, int *rank, int *size) {
-  const communicator *h = handle;
-  MPI_Comm comm;
-  int code = MPI_Comm_split(h->comm, colour, key, &comm);
+  MPI_Comm comm, part_comm;
+  int code = look(handle, &comm);
+  if (code == MPI_SUCCESS) code = MPI_Comm_split(comm, colour, key, &part_comm);
   if (code != MPI_SUCCESS) return code;
-  communicator *own = hold(comm);
+  communicator *own = hold(part_comm);
   if (!own) return MPI_ERR_NO_MEM;
   *part = own;
   *rank = own->rank;
@@ -143,7 +177,29 @@ static const gr_comm_table by_mpi = {GR_COMM_VERSION, gather,  gather_parts, exc
 
 /* A copy of MPI_COMM_WORLD, so that no message of the host's meets one of ours. */
 static MPI_Comm world = MPI_COMM_NULL;
+static int local;   /* this rank among those of its host */
 static pid_t began; /* the process that MPI was started in by this module; 0: the host has */
+
+/*
+** A rank whose program has ended answers those that still call: its card is like no other, so they fail, and their
+** error says why. Returns when the programs of all have ended.
+*/
+static void answer_others(void) {
+  const gr_card mine = {.what = UINT64_MAX, .all = -1};
+  char text[GR_CARD_TEXT] = "nothing more: its program has ended";
+  int size = 1, differ = world != MPI_COMM_NULL;
+  if (differ) MPI_Comm_size(world, &size);
+  gr_card *cards = malloc((size_t)size * sizeof *cards);
+  char *texts = malloc((size_t)size * sizeof text);
+  while (differ && cards && texts) {
+    differ = 0;
+    if (MPI_Allgather(&mine, sizeof mine, MPI_BYTE, cards, sizeof mine, MPI_BYTE, world) != MPI_SUCCESS) break;
+    for (int r = 0; r < size; r++) differ |= cards[r].what != mine.what;
+    if (differ) MPI_Allgather(text, sizeof text, MPI_BYTE, texts, sizeof text, MPI_BYTE, world);
+  }
+  free(cards);
+  free(texts);
+}
 
 /*
 ** As the process ends. One that fails (Lua's interpreter has written the error by now) ends all others, which would
@@ -154,6 +210,7 @@ static void at_exit(int status, void *unused) {
   (void)unused;
   if (getpid() != began || MPI_Finalized(&over) != MPI_SUCCESS || over) return;
   if (status == 0) {
+    answer_others();
     MPI_Finalize();
     return;
   }
@@ -167,6 +224,15 @@ static void at_exit(int status, void *unused) {
   MPI_Abort(MPI_COMM_WORLD, status);
 }
 
+/* This rank among those of comm that are on its machine. */
+static int find_local(MPI_Comm comm, int *rank) {
+  MPI_Comm beside;
+  int code = MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &beside);
+  if (code != MPI_SUCCESS) return code;
+  MPI_Comm_rank(beside, rank);
+  return MPI_Comm_free(&beside);
+}
+
 static const char *start(void) {
   int there = 0, over = 0, level;
   MPI_Finalized(&over);
@@ -177,8 +243,9 @@ static const char *start(void) {
     began = getpid();
     on_exit(at_exit, NULL);
   }
-  if (world == MPI_COMM_NULL && MPI_Comm_dup(MPI_COMM_WORLD, &world) != MPI_SUCCESS) return "MPI gave no communicator";
-  return NULL;
+  if (world != MPI_COMM_NULL) return NULL;
+  const int made = MPI_Comm_dup(MPI_COMM_WORLD, &world) == MPI_SUCCESS && find_local(world, &local) == MPI_SUCCESS;
+  return made ? NULL : "MPI gave no communicator";
 }
 
 /* ---- for Lua ---- */
@@ -194,16 +261,104 @@ static const gr_comm_exports *exports_of(lua_State *L) {
   return e;
 }
 
+static void *hold_world(void *unused, int *rank, int *size) {
+  communicator *h = hold(world);
+  (void)unused;
+  if (h) *rank = h->rank, *size = h->size;
+  return h;
+}
+
 /* mpi.world(): the communicator of all ranks; without mpirun there is one. */
 static int l_world(lua_State *L) {
   const gr_comm_exports *e = exports_of(L);
   e->allowed(L, "world");
   const char *why = start();
   if (why) return luaL_error(L, "gpureduce.mpi: %s", why);
-  communicator *h = hold(world);
-  if (!h) return luaL_error(L, "gpureduce.mpi: out of memory");
-  return e->push(L, &by_mpi, h, h->rank, h->size);
+  e->placed(L, local);
+  return e->push(L, &by_mpi, hold_world, NULL);
 }
+
+/* ---- for hosts, of their own communicators ---- */
+
+/* Where a communicator of the host's has its copy, as an attribute. */
+static int place = MPI_KEYVAL_INVALID;
+
+/* Called as the host frees the communicator, which all of its ranks do: so the copy can be freed. */
+static int free_copy(MPI_Comm comm, int key, void *value, void *unused) {
+  copy *c = value;
+  (void)comm, (void)key, (void)unused;
+  const int code = MPI_Comm_free(&c->comm);
+  c->comm = MPI_COMM_NULL;
+  let_go(c);
+  return code;
+}
+
+/* The copy of comm, made by the first call; NULL, and in *why what is wrong. */
+static copy *copy_of(MPI_Comm comm, const char **why) {
+  int found = 0;
+  copy *c = NULL;
+  *why = "MPI gave no communicator";
+  if (place == MPI_KEYVAL_INVALID &&
+      MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, free_copy, &place, NULL) != MPI_SUCCESS)
+    return NULL;
+  if (MPI_Comm_get_attr(comm, place, &c, &found) == MPI_SUCCESS && found) return c;
+  c = calloc(1, sizeof *c);
+  if (!c) return *why = "out of memory", NULL;
+  c->refs = 1;
+  if (MPI_Comm_dup(comm, &c->comm) != MPI_SUCCESS) return free(c), NULL;
+  MPI_Comm_set_errhandler(c->comm, MPI_ERRORS_RETURN);
+  if (find_local(c->comm, &c->local) == MPI_SUCCESS && MPI_Comm_set_attr(comm, place, c) == MPI_SUCCESS) return c;
+  MPI_Comm_free(&c->comm);
+  return free(c), NULL;
+}
+
+static void *hold_copy(void *with, int *rank, int *size) {
+  copy *c = with;
+  communicator *h = hold(c->comm);
+  if (!h) return NULL;
+  h->copy = c;
+  c->refs++;
+  *rank = h->rank;
+  *size = h->size;
+  return h;
+}
+
+/* Why there can be no communicator of the host's. */
+static const char *check_host(MPI_Comm comm) {
+  int there = 0, over = 0, between = 0;
+  MPI_Finalized(&over);
+  MPI_Initialized(&there);
+  if (over) return "MPI has been finalized in this process";
+  if (!there) return "MPI is not initialized: the program calls MPI_Init before it gives a communicator away";
+  if (comm == MPI_COMM_NULL) return "the communicator is MPI_COMM_NULL";
+  MPI_Comm_test_inter(comm, &between);
+  return between ? "the communicator is one between two groups" : NULL;
+}
+
+static const char *push_host(lua_State *L, const void *given) {
+  const gr_comm_exports *e = exports_of(L);
+  MPI_Comm comm;
+  int same = MPI_UNEQUAL;
+  if (!given) return "the communicator is NULL";
+  memcpy(&comm, given, sizeof comm);
+  const char *why = check_host(comm);
+  if (why) return why;
+  /* The world's copy is there for scripts as well, and no attribute of it outlives MPI. */
+  MPI_Comm_compare(comm, MPI_COMM_WORLD, &same);
+  if (same == MPI_IDENT) {
+    if ((why = start()) != NULL) return why;
+    e->placed(L, local);
+    e->push(L, &by_mpi, hold_world, NULL);
+    return NULL;
+  }
+  copy *c = copy_of(comm, &why);
+  if (!c) return why;
+  e->placed(L, c->local);
+  e->push(L, &by_mpi, hold_copy, c);
+  return NULL;
+}
+
+static const gpureduce_mpi for_hosts = {sizeof(gpureduce_mpi), GPUREDUCE_MPI_MAJOR, 0, sizeof(MPI_Comm), push_host};
 
 EXPORT int luaopen_gpureduce_mpi(lua_State *L);
 int luaopen_gpureduce_mpi(lua_State *L) {
@@ -212,6 +367,8 @@ int luaopen_gpureduce_mpi(lua_State *L) {
   lua_pushliteral(L, "gpureduce");
   lua_call(L, 1, 0);
   exports_of(L);
+  lua_pushlightuserdata(L, (void *)(uintptr_t)&for_hosts);
+  lua_setfield(L, LUA_REGISTRYINDEX, GPUREDUCE_MPI_TABLE);
   lua_newtable(L);
   for (const luaL_Reg *f = functions; f->name; f++) {
     lua_pushcfunction(L, f->func);

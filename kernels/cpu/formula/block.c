@@ -41,12 +41,25 @@ static void add_out(gr_block_plan *p, int node, int stored) {
   p->out_node[p->outs++] = node;
 }
 
-static int operands_of(const gr_node *x, int operand[3]) {
+int gr_block_tests(const gr_program *g, int node) {
+  const gr_node *x = &g->nodes[GR_IS_NUMBER(node) ? 0 : node];
+  if (GR_IS_NUMBER(node) || x->kind != GR_NODE_STEP || x->op != GR_MAP_compare || x->relation != GR_IS_eq) return -1;
+  return x->a == x->b && !GR_IS_NUMBER(x->a) && gr_is_float((gr_dtype)x->from) ? x->a : -1;
+}
+
+int gr_block_fills(const gr_program *g, int node) {
+  const gr_node *x = &g->nodes[node];
+  if (x->kind != GR_NODE_STEP || x->op != GR_MAP_where || GR_IS_NUMBER(x->a)) return -1;
+  return gr_block_tests(g, x->c) == x->a ? x->a : -1;
+}
+
+static int operands_of(const gr_program *g, int node, int operand[3]) {
+  const gr_node *x = &g->nodes[node];
   const int count = x->kind == GR_NODE_STEP ? gr_map_operands((gr_map)x->op) : 0;
   operand[0] = x->a;
   operand[1] = x->b;
   operand[2] = x->c;
-  return count;
+  return gr_block_fills(g, node) >= 0 ? 2 : count;
 }
 
 /* last[k]: the last node that reads node k; its own number if it is an output, -1 if nobody needs it. */
@@ -63,11 +76,63 @@ static void find_uses(gr_block_plan *p) {
     if (p->job->b >= 0) p->last[p->job->b] = g->count;
   }
   for (k = g->count - 1; k >= 0; k--) {
-    const int count = operands_of(&g->nodes[k], operand);
+    const int count = operands_of(g, k, operand);
     if (p->last[k] < 0) continue;
     for (i = 0; i < count; i++)
       if (!GR_IS_NUMBER(operand[i]) && p->last[operand[i]] < k) p->last[operand[i]] = k;
   }
+}
+
+/* Node k is made in one loop with the one that reads it. */
+#define WITH_READER (-2)
+
+static int pair_place(const gr_block_plan *p, int node) {
+  const gr_program *g = p->job->program;
+  int i, operand[3];
+  const int count = operands_of(g, node, operand);
+  for (i = 0; i < count; i++)
+    if (!GR_IS_NUMBER(operand[i]) && p->last[operand[i]] == WITH_READER && g->nodes[operand[i]].kind == GR_NODE_STEP)
+      return i;
+  return -1;
+}
+
+/* A cheap step whose only reader is one goes with that; its operands are needed until then. */
+static void find_pairs(gr_block_plan *p) {
+  const gr_program *g = p->job->program;
+  int32_t *readers = p->places; /* nobody has taken places yet */
+  int k, i, j, operand[3], count;
+  for (k = 0; k < g->count; k++) readers[k] = 0;
+  for (k = 0; k < g->count; k++) {
+    count = p->last[k] < 0 ? 0 : operands_of(g, k, operand);
+    for (i = 0; i < count; i++)
+      if (!GR_IS_NUMBER(operand[i])) readers[operand[i]]++;
+  }
+  for (k = 0; k < g->count; k++) {
+    const gr_node *x = &g->nodes[k];
+    count = p->last[k] < 0 || x->op == GR_MAP_where ? 0 : operands_of(g, k, operand);
+    for (i = 0; i < count; i++) {
+      const gr_node *y = GR_IS_NUMBER(operand[i]) ? x : &g->nodes[operand[i]];
+      if (y == x || y->kind != GR_NODE_STEP || readers[operand[i]] != 1 || p->last[operand[i]] != k) continue;
+      if (y->dtype != x->dtype || y->from != x->from || y->from != y->dtype || pair_place(p, operand[i]) >= 0) continue;
+      if (!gr_map_pair((gr_map)y->op, (gr_map)x->op, i, (gr_dtype)x->dtype)) continue;
+      p->last[operand[i]] = WITH_READER;
+      count = operands_of(g, operand[i], operand);
+      for (j = 0; j < count; j++)
+        if (!GR_IS_NUMBER(operand[j]) && p->last[operand[j]] >= 0 && p->last[operand[j]] < k) p->last[operand[j]] = k;
+      break;
+    }
+  }
+}
+
+/* Step k takes over what the first of its pair reads. */
+static void join_pair(const gr_block_plan *p, gr_block_step *s, int place) {
+  const gr_node *x = s->node, *first = &p->job->program->nodes[s->operand[place]];
+  const int other = s->operand[1 - place], count = s->count;
+  s->map.loop = gr_map_pair((gr_map)first->op, (gr_map)x->op, place, (gr_dtype)x->dtype);
+  s->operand[0] = first->a;
+  s->operand[1] = gr_map_operands((gr_map)first->op) > 1 ? first->b : first->a; /* else anything */
+  s->operand[2] = other;
+  s->count = (uint8_t)(count + 1);
 }
 
 /*
@@ -82,9 +147,11 @@ static void plan_step(gr_block_plan *p, int k, int32_t *free) {
   int i, reuse = -1, ended[3], ends = 0;
   memset(s, 0, sizeof(*s));
   s->node = x;
-  s->count = (uint8_t)operands_of(x, s->operand);
-  if (x->kind == GR_NODE_STEP)
+  s->count = (uint8_t)operands_of(g, k, s->operand);
+  if (gr_block_fills(g, k) >= 0) s->map = gr_map_filled_step((gr_dtype)x->dtype);
+  else if (x->kind == GR_NODE_STEP)
     s->map = gr_map_step_of((gr_map)x->op, (gr_relation)x->relation, (gr_dtype)x->from, (gr_dtype)x->dtype);
+  if (x->kind == GR_NODE_STEP && pair_place(p, k) >= 0) join_pair(p, s, pair_place(p, k));
   if (s->map.to || s->map.from) p->converts = 1;
   if (s->map.turned) {
     s->operand[0] = x->b;
@@ -145,6 +212,7 @@ int64_t gr_block_make(gr_block_plan *p, const gr_formula_job *job, void *room, i
     add_out(p, job->consumers[k].b, 0);
   }
   find_uses(p);
+  find_pairs(p);
   for (k = 0; k < g->count; k++) plan_node(p, k, &free);
   each = p->registers * p->element + p->constants * 8 + (p->converts ? SCRATCH * 8 : 0);
   for (p->block = GR_BLOCK_MOST; p->block > 64 && p->block * each > CACHE;) p->block /= 2;

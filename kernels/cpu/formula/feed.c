@@ -40,6 +40,7 @@ static char *out_at(const gr_feed *f, int set, int out) {
 static void make(const gr_feed *f, int set, int64_t from, int64_t n, int64_t width, int64_t pitch) {
   char *outs[GR_BLOCK_OUTS];
   int k;
+  if (f->blocks.step_count == 0) return; /* all is read where it lies */
   for (k = 0; k < f->blocks.outs; k++) outs[k] = out_at(f, set, k);
   if (width == pitch) gr_block_run(&f->blocks, gr_block_set(&f->blocks, set), from, n, outs);
   else gr_block_rows(&f->blocks, gr_block_set(&f->blocks, set), from, n, width, pitch, outs);

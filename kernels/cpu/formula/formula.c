@@ -15,6 +15,11 @@ typedef struct formula {
   gr_feed feed; /* first: room begins with it */
   const gr_formula_job *job;
   gr_plan consumers[GR_FORMULA_TOGETHER];
+  gr_consumer asked[GR_FORMULA_TOGETHER]; /* what they take: those that fill, what they fill */
+  uint8_t fills[GR_FORMULA_TOGETHER];     /* whether they do */
+  int mask[GR_FORMULA_TOGETHER];          /* the node that says where; -1: where there is NaN */
+  gr_gaps gaps[GR_FORMULA_TOGETHER];      /* with what */
+  gr_formula_job own;                     /* the job, of these */
   int count;
   gr_acc *acc;             /* of pieces, MOST_PIECES a consumer */
   int64_t piece, first, n; /* the vector under way: elements of a piece, where it begins, how long it is */
@@ -53,15 +58,121 @@ static int64_t stretch_of(const formula *f) {
   return stretch;
 }
 
+/* ---- consumers that fill ---- */
+
+static gr_span filling_span(const gr_plan *p, int by, gr_dtype t) {
+  const gr_cpu_table *table = gr_cpu_table_in_use();
+  if (p->red == GR_RED_SUMSQ && p->job->scale_a != 1) return NULL;
+  if (p->red != GR_RED_MINMAX) return table->filled[by][p->red][t];
+  if (p->job->op == GR_OP_min) return table->filled_lowest[by][t];
+  return p->job->op == GR_OP_max ? table->filled_highest[by][t] : NULL;
+}
+
+/* The nodes of x == x, or of (x == x) * (y == y). */
+static int is_test(const gr_program *g, int node, int of[2]) {
+  const gr_node *test = &g->nodes[node];
+  of[0] = gr_block_tests(g, node);
+  of[1] = -1;
+  if (of[0] >= 0 || test->kind != GR_NODE_STEP || test->op != GR_MAP_mul) return of[0] >= 0;
+  of[0] = gr_block_tests(g, test->a);
+  of[1] = gr_block_tests(g, test->b);
+  return of[0] >= 0 && of[1] >= 0;
+}
+
+/* Whether node is where(x, fill, test), with the same number or element for all that it fills. */
+static int is_filled(const gr_program *g, int node) {
+  const gr_node *n = &g->nodes[node];
+  if (n->kind != GR_NODE_STEP || n->op != GR_MAP_where || GR_IS_NUMBER(n->a) || GR_IS_NUMBER(n->c)) return 0;
+  return GR_IS_NUMBER(n->b) || (g->nodes[n->b].kind == GR_NODE_INPUT && g->nodes[n->b].spread == GR_ONE);
+}
+
+static double fill_of(const gr_formula_job *job, int node, gr_dtype t) {
+  const int b = job->program->nodes[node].b;
+  if (!GR_IS_NUMBER(b)) return gr_widened(t, (const char *)job->inputs[job->program->nodes[b].input].data);
+  return gr_widened(t, (const char *)&job->program->numbers[GR_NUMBER_OF(b)]);
+}
+
+/* A mask whose bytes lie side by side. */
+static int lies_there(const gr_formula_job *job, int node) {
+  const gr_node *n = &job->program->nodes[node];
+  return n->kind == GR_NODE_INPUT && n->spread == GR_EACH && job->inputs[n->input].stride == 1;
+}
+
+/* Whether consumer k is of that kind, and its kernel. */
+static int find_filling(formula *f, int k) {
+  const gr_program *g = f->job->program;
+  const gr_consumer *c = &f->job->consumers[k];
+  gr_plan *p = &f->consumers[k];
+  gr_span span;
+  gr_dtype t;
+  int of[2], test = c->a, nan;
+  if (p->red != GR_RED_COUNT) {
+    if (!is_filled(g, c->a)) return 0;
+    test = g->nodes[c->a].c;
+    if (p->inputs == 2 && (!is_filled(g, c->b) || g->nodes[c->b].c != test)) return 0;
+  }
+  nan = is_test(g, test, of);
+  if (!nan && p->red == GR_RED_COUNT) return 0;
+  if (p->red != GR_RED_COUNT) {
+    const int x = g->nodes[c->a].a, y = p->inputs == 2 ? g->nodes[c->b].a : -1;
+    nan = nan && of[0] == x && of[1] == y;
+    of[0] = x;
+    of[1] = y;
+  }
+  t = (gr_dtype)g->nodes[of[0]].dtype;
+  span = filling_span(p, nan ? GR_GAPS_NAN : GR_GAPS_MASK, t);
+  if (!span || (!nan && !lies_there(f->job, test)) || (of[1] >= 0 && g->nodes[of[1]].dtype != t)) return 0;
+  p->span = span;
+  f->asked[k].a = of[0];
+  f->asked[k].b = of[1];
+  f->mask[k] = nan ? -1 : test;
+  return 1;
+}
+
+/*
+** Some kernels fill what is NaN or what a mask leaves out, or count what is no NaN, as they read x (and y): then
+** nothing has to be made. Of vectors that are shorter than buffers several are made at once, so those are filled
+** before. Returns whether all do it.
+*/
+static int find_fillings(formula *f) {
+  int k, all = 1;
+  for (k = 0; k < f->count; k++) {
+    f->asked[k] = f->job->consumers[k];
+    f->mask[k] = -1;
+    f->fills[k] = (uint8_t)find_filling(f, k);
+    all = all && f->fills[k];
+  }
+  f->own = *f->job;
+  f->own.consumers = f->asked;
+  f->job = &f->own;
+  return all;
+}
+
+/* What they fill with: elements are known once the job runs. */
+static void find_gaps(formula *f, const gr_formula_job *job) {
+  int k;
+  for (k = 0; k < f->count; k++) {
+    const gr_consumer *c = &job->consumers[k];
+    const gr_dtype t = (gr_dtype)job->program->nodes[c->a].dtype;
+    if (!f->fills[k] || f->consumers[k].red == GR_RED_COUNT) continue;
+    f->gaps[k].fill = f->gaps[k].fill_y = fill_of(job, c->a, t);
+    if (c->b >= 0) f->gaps[k].fill_y = fill_of(job, c->b, t);
+  }
+}
+
 int64_t gr_cpu_formula_plan(const gr_formula_job *job, void *room, int threads) {
   formula *f = (formula *)room;
+  int64_t stretch;
   int k;
   memset(f, 0, sizeof(*f));
   f->job = job;
   f->count = job->consumer_count;
   for (k = 0; k < f->count; k++) f->consumers[k] = gr_plan_of(&job->consumers[k].job);
+  stretch = stretch_of(f);
+  if (f->count && !job->consumers[0].job.offsets && (job->words || job->consumers[0].job.n > stretch / 2))
+    if (find_fillings(f) && job->words) stretch = f->count > 1 ? 2048 : 4096; /* nothing is made: only so much read */
   return acc_bytes(f) +
-         gr_feed_plan(&f->feed, job, (char *)room + on_lines((int64_t)sizeof(formula)), threads, stretch_of(f));
+         gr_feed_plan(&f->feed, f->job, (char *)room + on_lines((int64_t)sizeof(formula)), threads, stretch);
 }
 
 gr_feed *gr_cpu_formula_feed(void *room, void *memory) {
@@ -88,7 +199,9 @@ static void reduce_stretch(const formula *f, int set, int64_t first, int64_t fro
     for (k = 0; k < f->count; k++) {
       const gr_plan *p = &f->consumers[k];
       const gr_consumer *asked = &f->job->consumers[k];
-      gr_acc one = p->span(side(f, set, asked->a, from), side(f, set, asked->b, from), m, p->job);
+      const char *a = side(f, set, asked->a, from), *b = side(f, set, asked->b, from);
+      const gr_gaps gaps = {f->gaps[k].fill, f->gaps[k].fill_y, b, (const uint8_t *)side(f, set, f->mask[k], from)};
+      gr_acc one = p->span(a, f->fills[k] ? (const void *)&gaps : b, m, p->job);
       if (p->kind == GR_ACC_POSITION) one.i[1] += from - first;
       gr_counter_push(&counters[k], p->red, p->kind, one);
     }
@@ -299,6 +412,7 @@ static void store_piece(void *arg, int64_t k) {
 void gr_cpu_formula(const gr_formula_job *job, void *room, void *memory, gr_parallel parallel) {
   formula *f = (formula *)room;
   gr_cpu_formula_feed(room, memory);
+  find_gaps(f, job);
   if (job->consumer_count == 0) gr_in_pieces(parallel, job->n, PIECE, store_piece, f);
   else if (job->words) reduce_whole(f, parallel);
   else reduce_each(f, parallel);

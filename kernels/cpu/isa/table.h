@@ -12,6 +12,15 @@
 /* The state of n contiguous elements that start where a leaf starts (n > 0). The job gives the scales. */
 typedef gr_acc (*gr_span)(const void *a, const void *b, int64_t n, const gr_reduce_job *job);
 
+/* For kernels that fill: what stands in the place of what is missing, and of two vectors the second with what stands
+   there. */
+typedef struct gr_gaps {
+  double fill, fill_y;
+  const void *y;
+  const uint8_t *mask; /* a byte an element, 0: it is missing; or unused */
+} gr_gaps;
+enum { GR_GAPS_NAN, GR_GAPS_MASK, GR_GAPS };
+
 /* The scans: sums and products of floats in order, all others by integer keys in any. */
 enum { GR_SCAN_SUM, GR_SCAN_PROD, GR_SCAN_KEYS, GR_SCANS };
 
@@ -152,6 +161,12 @@ typedef struct gr_cpu_table {
   const char *name;
   gr_span span[GR_REDUCER_COUNT][GR_DTYPE_COUNT];          /* NULL: not defined for the dtype */
   gr_span lowest[GR_DTYPE_COUNT], highest[GR_DTYPE_COUNT]; /* half of MINMAX, where that is less work */
+  /*
+  ** As `span`, but b is a gr_gaps: what fills counts where an element is NaN (of two vectors where either is), or
+  ** where the mask is 0. COUNT counts the elements, or pairs, that are no NaN. NULL: there is none.
+  */
+  gr_span filled[GR_GAPS][GR_REDUCER_COUNT][GR_DTYPE_COUNT];
+  gr_span filled_lowest[GR_GAPS][GR_DTYPE_COUNT], filled_highest[GR_GAPS][GR_DTYPE_COUNT];
   gr_scan_total scan_total[GR_SCANS];
   gr_scan_write scan_write[GR_SCANS];
   gr_norm_row norm_row;

@@ -23,10 +23,29 @@ GR_INLINE vf vf_first(int n, vf x, vf y) {
   return (vf)_mm256_blendv_ps((__m256)y, (__m256)x, _mm256_castsi256_ps(mask));
 }
 
+/* z where x and y are numbers, else `other`. */
+GR_INLINE vd vd_numbers(vd x, vd y, vd z, vd other) {
+  return (vd)_mm256_blendv_pd((__m256d)other, (__m256d)z, _mm256_cmp_pd((__m256d)x, (__m256d)y, _CMP_ORD_Q));
+}
+GR_INLINE vf vf_numbers(vf x, vf y, vf z, vf other) {
+  return (vf)_mm256_blendv_ps((__m256)other, (__m256)z, _mm256_cmp_ps((__m256)x, (__m256)y, _CMP_ORD_Q));
+}
+
 GR_INLINE __m128i gr_load4(const void *p) {
   int32_t u;
   memcpy(&u, p, 4);
   return _mm_cvtsi32_si128(u);
+}
+
+/* x where a byte of the mask is not 0, else `other`. */
+GR_INLINE vd vd_where(const uint8_t *mask, vd x, vd other) {
+  const __m256i none = _mm256_cmpeq_epi64(_mm256_cvtepu8_epi64(gr_load4(mask)), _mm256_setzero_si256());
+  return (vd)_mm256_blendv_pd((__m256d)x, (__m256d)other, _mm256_castsi256_pd(none));
+}
+GR_INLINE vf vf_where(const uint8_t *mask, vf x, vf other) {
+  const __m256i m = _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(const void *)mask));
+  const __m256i none = _mm256_cmpeq_epi32(m, _mm256_setzero_si256());
+  return (vf)_mm256_blendv_ps((__m256)x, (__m256)other, _mm256_castsi256_ps(none));
 }
 
 GR_INLINE vd vd_load(gr_dtype t, const void *p) {

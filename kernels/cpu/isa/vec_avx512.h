@@ -22,6 +22,23 @@ GR_INLINE vf vf_first(int n, vf x, vf y) {
   return (vf)_mm512_mask_mov_ps((__m512)y, (__mmask16)((1u << n) - 1), (__m512)x);
 }
 
+/* z where x and y are numbers, else `other`. */
+GR_INLINE vd vd_numbers(vd x, vd y, vd z, vd other) {
+  return (vd)_mm512_mask_mov_pd((__m512d)other, _mm512_cmp_pd_mask((__m512d)x, (__m512d)y, _CMP_ORD_Q), (__m512d)z);
+}
+GR_INLINE vf vf_numbers(vf x, vf y, vf z, vf other) {
+  return (vf)_mm512_mask_mov_ps((__m512)other, _mm512_cmp_ps_mask((__m512)x, (__m512)y, _CMP_ORD_Q), (__m512)z);
+}
+/* x where a byte of the mask is not 0, else `other`. */
+GR_INLINE vd vd_where(const uint8_t *mask, vd x, vd other) {
+  const __m128i m = _mm_loadl_epi64((const __m128i *)(const void *)mask);
+  return (vd)_mm512_mask_mov_pd((__m512d)other, (__mmask8)_mm_test_epi8_mask(m, m), (__m512d)x);
+}
+GR_INLINE vf vf_where(const uint8_t *mask, vf x, vf other) {
+  const __m128i m = _mm_loadu_si128((const __m128i *)(const void *)mask);
+  return (vf)_mm512_mask_mov_ps((__m512)other, _mm_test_epi8_mask(m, m), (__m512)x);
+}
+
 GR_INLINE __m512i gr_bf16_bits(const void *p) {
   return _mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)p)), 16);
 }

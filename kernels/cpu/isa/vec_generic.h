@@ -22,6 +22,11 @@ GR_INLINE vf vf_first(int n, vf x, vf y) {
   return x;
 }
 
+/* z where x and y are numbers, else `other`. */
+GR_INLINE vd vd_numbers(vd x, vd y, vd z, vd other) { return x == x && y == y ? z : other; }
+/* x where a byte of the mask is not 0, else `other`. */
+GR_INLINE vd vd_where(const uint8_t *mask, vd x, vd other) { return *mask ? x : other; }
+
 GR_INLINE vd vd_load(gr_dtype t, const void *p) {
   switch (t) {
 #define GR_X(id, s, l, type, kind) \

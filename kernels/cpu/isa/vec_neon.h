@@ -24,6 +24,26 @@ GR_INLINE vf vf_first(int n, vf x, vf y) {
   return (vf)vbslq_f32(vcltq_s32(vld1q_s32(lane), vdupq_n_s32(n)), (float32x4_t)x, (float32x4_t)y);
 }
 
+/* z where x and y are numbers, else `other`. */
+GR_INLINE vd vd_numbers(vd x, vd y, vd z, vd other) {
+  return (vd)vbslq_f64((uint64x2_t)((x == x) & (y == y)), (float64x2_t)z, (float64x2_t)other);
+}
+GR_INLINE vf vf_numbers(vf x, vf y, vf z, vf other) {
+  return (vf)vbslq_f32((uint32x4_t)((x == x) & (y == y)), (float32x4_t)z, (float32x4_t)other);
+}
+
+/* x where a byte of the mask is not 0, else `other`. */
+GR_INLINE vd vd_where(const uint8_t *mask, vd x, vd other) {
+  const uint64x2_t m = {0 - (uint64_t)(mask[0] != 0), 0 - (uint64_t)(mask[1] != 0)};
+  return (vd)vbslq_f64(m, (float64x2_t)x, (float64x2_t)other);
+}
+GR_INLINE vf vf_where(const uint8_t *mask, vf x, vf other) {
+  uint32_t bytes;
+  memcpy(&bytes, mask, 4);
+  const uint32x4_t m = vmovl_u16(vget_low_u16(vmovl_u8(vcreate_u8(bytes))));
+  return (vf)vbslq_f32(vtstq_u32(m, m), (float32x4_t)x, (float32x4_t)other);
+}
+
 /* Two elements in the low end of a vector. */
 GR_INLINE int8x8_t gr_load2(const void *p) {
   uint16_t u;

@@ -21,6 +21,31 @@ GR_INLINE vf vf_first(int n, vf x, vf y) {
   return (vf)_mm_or_ps(_mm_and_ps(mask, (__m128)x), _mm_andnot_ps(mask, (__m128)y));
 }
 
+/* z where x and y are numbers, else `other`. */
+GR_INLINE vd vd_numbers(vd x, vd y, vd z, vd other) {
+  const __m128d both = _mm_cmpord_pd((__m128d)x, (__m128d)y);
+  return (vd)_mm_or_pd(_mm_and_pd(both, (__m128d)z), _mm_andnot_pd(both, (__m128d)other));
+}
+GR_INLINE vf vf_numbers(vf x, vf y, vf z, vf other) {
+  const __m128 both = _mm_cmpord_ps((__m128)x, (__m128)y);
+  return (vf)_mm_or_ps(_mm_and_ps(both, (__m128)z), _mm_andnot_ps(both, (__m128)other));
+}
+
+/* x where a byte of the mask is not 0, else `other`. */
+GR_INLINE vd vd_where(const uint8_t *mask, vd x, vd other) {
+  const __m128d m = _mm_castsi128_pd(_mm_set_epi64x(-(mask[1] != 0), -(mask[0] != 0)));
+  return (vd)_mm_or_pd(_mm_and_pd(m, (__m128d)x), _mm_andnot_pd(m, (__m128d)other));
+}
+GR_INLINE vf vf_where(const uint8_t *mask, vf x, vf other) {
+  const __m128i zero = _mm_setzero_si128();
+  int32_t bytes;
+  __m128 none;
+  memcpy(&bytes, mask, 4);
+  none = _mm_castsi128_ps(
+      _mm_cmpeq_epi32(_mm_unpacklo_epi16(_mm_unpacklo_epi8(_mm_cvtsi32_si128(bytes), zero), zero), zero));
+  return (vf)_mm_or_ps(_mm_andnot_ps(none, (__m128)x), _mm_and_ps(none, (__m128)other));
+}
+
 /* The bits of four f16 as f32: gr_f16_to_f32, four at a time. */
 GR_INLINE __m128 gr_f16x4(__m128i h) {
   __m128i wide = _mm_unpacklo_epi16(h, _mm_setzero_si128());

@@ -8,6 +8,7 @@
 #include <cuda_runtime.h>
 #include "kernels/cuda/exact/exact.h"
 #include "kernels/cuda/exact/tuning.h"
+#include "kernels/cuda/grid/dependent_launch.cuh"
 #include "kernels/cuda/grid/last_block.cuh"
 #include "kernels/cuda/grid/mailbox.cuh"
 
@@ -286,7 +287,11 @@ __global__ void __launch_bounds__(gr_bins<wide, dot>::threads, gr_bins<wide, dot
   using B = gr_bins<wide, dot>;
   constexpr int size = wide ? 8 : half ? 2 : 4, per = 16 / size, flight = gr_exact_tuning::loads<dot>;
   extern __shared__ __align__(16) unsigned bins[];
-  for (int k = threadIdx.x; k < gr_shelf<wide, dot, columns>::bins + 2 * B::rows; k += blockDim.x) bins[k] = 0;
+  constexpr int clear = gr_shelf<wide, dot, columns>::bins + 2 * B::rows;
+  static_assert(clear % 4 == 0, "bins and carries are whole words of 16 bytes");
+  for (int k = threadIdx.x; k < clear / 4; k += blockDim.x) ((uint4 *)bins)[k] = make_uint4(0, 0, 0, 0);
+  gr_await_earlier();
+  gr_let_next_start();
   __syncthreads();
 
   int64_t v = q.first + (q.each ? blockIdx.x : 0), n = q.job.n;
@@ -314,6 +319,7 @@ __global__ void __launch_bounds__(gr_bins<wide, dot>::threads, gr_bins<wide, dot
   };
 
   int64_t tile = (int64_t)flight * B::threads, whole = words / tile;
+  if (4 * whole <= 3 * blocks) whole = 0; /* rather a word for each thread than nothing for some blocks */
 #pragma unroll 1
   for (int64_t t = block; t < whole; t += blocks) {
     uint4 wx[flight], wy[flight];
@@ -335,13 +341,16 @@ __global__ void __launch_bounds__(gr_bins<wide, dot>::threads, gr_bins<wide, dot
   for (int64_t k = (int64_t)block * B::threads + threadIdx.x; k < rest; k += (int64_t)blocks * B::threads)
     stain += gr_put_one<wide, dot, columns>(bins, q.job, v, k < head ? k : k + words * per);
 
-  uint64_t *sums = q.each ? q.out + blockIdx.x * (B::limbs + 1) : q.sums;
+  /* A block alone has the limbs in its own memory, where bins were: no way to L2 and back. */
+  bool alone = q.each || gridDim.x == 1;
+  uint64_t *sums = q.each ? q.out + blockIdx.x * (B::limbs + 1) : alone ? (uint64_t *)bins : q.sums;
   bool stained = __syncthreads_or(stain != stain);
-  gr_fold_bins<wide, dot, columns>(bins, sums, q.each);
-  if (threadIdx.x == 0 && q.each) sums[B::limbs] = stained;
+  gr_fold_bins<wide, dot, columns>(bins, sums, alone);
+  if (threadIdx.x == 0 && alone) sums[B::limbs] = stained;
   if (q.each) return;
-  if (threadIdx.x == 0 && stained) atomicAdd((unsigned long long *)sums + B::limbs, 1ull);
-  if (!gr_last_block(q.counter, gridDim.x)) return;
+  if (threadIdx.x == 0 && !alone && stained) atomicAdd((unsigned long long *)sums + B::limbs, 1ull);
+  if (alone) __syncthreads();
+  else if (!gr_last_block(q.counter, gridDim.x)) return;
   for (int k = threadIdx.x; k <= B::limbs; k += blockDim.x) {
     q.out[k] = *(volatile uint64_t *)(sums + k);
     sums[k] = 0;
@@ -392,20 +401,25 @@ static cudaError_t gr_launch_bins(gr_exact_args &q, const gr_cuda_run *run) {
   const void *kernel = (const void *)gr_exact_sum<wide, half, dot, columns>;
   size_t bytes = gr_shelf<wide, dot, columns>::bytes;
   void *args[] = {&q};
-  int64_t each = gr_exact_tuning::block_bytes;
-  int64_t threads = (q.job.n * (wide ? 8 : 4) + each - 1) / each, blocks = (threads + B::threads - 1) / B::threads;
-  cudaError_t e = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
+  int64_t all = q.job.n * (wide ? 8 : 4), least = 16 * B::threads, each = gr_exact_tuning::block_bytes * B::threads;
+  if (all > each && all <= least * run->chip->sms) each = least;
+  int64_t blocks = (all + each - 1) / each;
+  cudaError_t e = cudaSuccess;
+  if (bytes > 47 << 10) e = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
   if (e != cudaSuccess) return e;
   if (blocks > run->chip->sms * B::blocks) blocks = run->chip->sms * B::blocks;
   if (q.each) blocks = q.job.count;
-  return cudaLaunchKernel(kernel, (unsigned)(blocks ? blocks : 1), B::threads, args, bytes, (cudaStream_t)run->stream);
+  return gr_start_early(kernel, args, (int32_t)(blocks ? blocks : 1), B::threads, bytes, run->chip->major >= 9,
+                        (cudaStream_t)run->stream);
 }
 
+/* Few numbers hardly ever meet, and fewer columns are sooner cleared and added up. */
 template <bool wide, bool half, bool dot>
 static cudaError_t gr_launch_exact(gr_exact_args &q, const gr_cuda_run *run) {
   constexpr int many = gr_exact_tuning::columns, few = gr_exact_tuning::few_columns;
   bool roomy = gr_shelf<wide, dot, many>::bytes <= (size_t)run->chip->shared_optin;
-  return roomy ? gr_launch_bins<wide, half, dot, many>(q, run) : gr_launch_bins<wide, half, dot, few>(q, run);
+  bool full = q.each || q.job.n > gr_exact_tuning::few_numbers;
+  return roomy && full ? gr_launch_bins<wide, half, dot, many>(q, run) : gr_launch_bins<wide, half, dot, few>(q, run);
 }
 
 static int gr_is_wide(gr_dtype t) { return t != GR_F16 && t != GR_BF16 && t != GR_F32; }

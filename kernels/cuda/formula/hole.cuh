@@ -69,6 +69,21 @@ __device__ __forceinline__ void gr_formula_rows(uint4 (&a)[rows], uint4 (&b)[row
   }
 }
 
+/* The same of four rows, of whose elements the first `left` from p on are there; the others are anything. */
+template <int inputs>
+__device__ __forceinline__ void gr_formula_rows_of(uint4 (&a)[4], uint4 (&b)[4], const char *p, int left) {
+  if constexpr (inputs == 1) {
+    asm("//GR_ROWS %16 %17 : %0 %1 %2 %3 %4 %5 %6 %7 %8 %9 %10 %11 %12 %13 %14 %15"
+        : GR_FOUR_ROWS(a, 0)
+        : "l"(p), "r"(left));
+  } else {
+    asm("//GR_ROWS %32 %33 : %0 %1 %2 %3 %4 %5 %6 %7 %8 %9 %10 %11 %12 %13 %14 %15 : %16 %17 %18 %19 %20 %21 %22 %23 "
+        "%24 %25 %26 %27 %28 %29 %30 %31"
+        : GR_FOUR_ROWS(a, 0), GR_FOUR_ROWS(b, 0)
+        : "l"(p), "r"(left));
+  }
+}
+
 /* One word at position p, of which the first `valid` elements are there (perhaps none); the others are anything. */
 template <int inputs>
 __device__ __forceinline__ void gr_formula_word(uint4 &a, uint4 &b, const char *p, int valid) {

@@ -43,7 +43,8 @@ struct gr_rows_staged_args {
 };
 struct gr_rows_by_vector_args {
   int rows;           /* of a warp */
-  int row_warps_log2; /* warps side by side on the leaves of a row */
+  short row_warps_log2; /* warps side by side on the leaves of a row */
+  short unaligned;      /* rows or the vector begin anywhere in a word */
 };
 struct gr_cols_ordered_args {
   int row_lanes;       /* lanes of a warp to a row */
@@ -70,7 +71,8 @@ struct gr_cols_few_rows_args {
   int unaligned; /* not all rows are aligned to words */
 };
 struct gr_cols_sum_args {
-  int words_log2;       /* words of columns side by side */
+  short words_log2;     /* words of columns that lanes read side by side */
+  short strip_words;    /* of which so many are the strip's */
   int leaf_blocks_log2; /* blocks that share a leaf */
   int leaf_warps_log2;  /* and warps of each of them */
   int units_log2;       /* leaves of a block, side by side; of columns of one leaf: strips */
@@ -79,6 +81,7 @@ struct gr_cols_sum_args {
   int state_bytes;      /* of states, before the stacks in shared memory */
   int elements_log2;    /* elements of a lane of the tree */
   int two_a_word;       /* rows are of half a word: 1, else 0 */
+  short unaligned;      /* rows begin anywhere in a word */
   short passes_log2;    /* leaves (or strips) of a block in turn */
   int reverse_shift;    /* 32 - turns_log2; without turns 0 */
 };

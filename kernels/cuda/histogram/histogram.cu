@@ -11,6 +11,15 @@ cudaError_t gr_hist_values(const gr_hist_plan *p, cudaStream_t stream) {
              : gr_hist_start(gr_hist_blocks<uint16_t, gr_quick_value, gr_packed_sink<false>, false>, p, stream);
 }
 
+/* Counts that blocks add to begin at zero. A kernel, which reads nothing, so that the next launch may begin with it. */
+static __global__ void __launch_bounds__(Tuning::clear_threads)
+    gr_hist_clear(const __grid_constant__ gr_hist a, bool at_once) {
+  uint32_t k = blockIdx.x * (uint32_t)Tuning::clear_threads + threadIdx.x;
+  gr_start_reading(at_once);
+  gr_await_earlier();
+  if (k < (uint32_t)a.bins.bins + 3) *gr_slot(a, k) = 0;
+}
+
 /* ---- the sum of the rows that blocks left ---- */
 
 /* The sums of a warp that all go to one place are one addition. */
@@ -176,7 +185,7 @@ static void copy_counters(const gr_histogram_job *job, gr_hist_plan *p, int size
 static void choose_counters(const gr_histogram_job *job, gr_hist_plan *p, int size, int64_t room) {
   gr_hist *h = &p->args;
   int few = job->way == GR_HISTOGRAM_BY_SIZE && job->bins > Tuning::sparse_bins &&
-            job->n < Tuning::sparse_samples * job->bins;
+            job->n < Tuning::sparse_samples(job->bins > 2 * room) * job->bins;
   int worth = (job->n >= Tuning::values_from && job->bins > Tuning::values_bins) || p->way == GR_HIST_F64 ||
               p->way == GR_HIST_TABLE;
   p->global = job->way == GR_HISTOGRAM_GLOBAL && size > 1;
@@ -212,22 +221,25 @@ static void plan(const gr_histogram_job *job, const gr_cuda_chip *chip, int crow
   int wide = h->words < h->part_bins, plain = !p->global && !h->packed && !wide && h->parts == 1;
   int has_rows = !p->global && (h->packed || (!h->by_value && job->bins > GR_HIST_FEW));
   p->threads = p->global ? Tuning::global_threads : Tuning::small_threads;
-  p->shared = 2 * GR_HIST_SLOTS * 4;
   if (!p->global) copy_counters(job, p, size, table, INT64_MAX);
   /* One large block a multiprocessor where it needs the room, or the rows of many small ones would cost more. */
   if (!p->global &&
       (2 * (p->shared + 2048) > (size_t)chip->shared_optin || (has_rows && job->n >= Tuning::large_rows_from) ||
        (h->by_value && job->n >= Tuning::large_values_from)))
     p->threads = Tuning::large_threads, per_block = 1;
-  units = (h->contiguous ? h->vectors / (crowded && !has_rows ? Tuning::crowded_loads : Tuning::loads)
-                         : job->n / Tuning::strided_loads) /
-          p->threads;
+  int loads = p->global ? Tuning::global_loads : crowded && !has_rows ? Tuning::crowded_loads : Tuning::loads;
+  units = (h->contiguous ? h->vectors / loads : job->n / Tuning::strided_loads) / p->threads;
   units = at_most(at_least(units, 1), at_least(chip->sms * per_block / h->parts, 1));
   units = at_least(units, job->n >> (wide ? 23 : 30)); /* so much fits a counter */
   if (has_rows && plain && job->bins <= Tuning::alone_bins && job->n * size <= Tuning::alone_bytes)
     units = 1, p->threads = Tuning::large_threads;
   if (plain && units == 1) has_rows = 0;
   if (!p->global) copy_counters(job, p, size, table, job->n / units);
+  if (p->global) {
+    h->slots = (uint32_t)Tuning::least_slots;
+    while (h->slots < Tuning::most_slots && h->slots * Tuning::slot_samples * units < job->n) h->slots *= 2;
+    p->shared = 2 * h->slots * sizeof(uint32_t);
+  }
   p->blocks = (int32_t)(units * h->parts);
   h->cleared = p->global || h->packed || (h->by_value && job->bins > GR_HIST_FEW);
   *rows = has_rows ? (size_t)p->blocks * (size_t)gr_row_words(*h) * 4 : 0;
@@ -243,14 +255,8 @@ void gr_cuda_explain_histogram(const gr_histogram_job *job, const gr_cuda_chip *
         : p.args.parts > 1 ? "bins in parts, each in the shared memory of blocks of its own"
                            : "counters in shared memory",
         rows ? "a second kernel adds up the rows of the blocks" : p.blocks > 1 ? "atomic additions" : NULL, NULL,
-        rows ? 2 : 1, p.blocks, p.threads, (int64_t)p.shared, (int64_t)(GR_COUNTER_BYTES + rows)};
-}
-
-static cudaError_t clear(const gr_histogram_job *job, cudaStream_t stream) {
-  size_t bytes = (size_t)job->bins * 8;
-  if (job->tails == job->counts + job->bins) return cudaMemsetAsync(job->counts, 0, bytes + 24, stream);
-  cudaError_t e = cudaMemsetAsync(job->counts, 0, bytes, stream);
-  return e == cudaSuccess ? cudaMemsetAsync(job->tails, 0, 24, stream) : e;
+        1 + (rows != 0) + (p.args.cleared != 0), p.blocks, p.threads, (int64_t)p.shared,
+        (int64_t)(GR_COUNTER_BYTES + rows)};
 }
 
 int gr_cuda_histogram(const gr_histogram_job *job, const gr_cuda_run *run) {
@@ -264,14 +270,22 @@ int gr_cuda_histogram(const gr_histogram_job *job, const gr_cuda_run *run) {
   if (e != cudaSuccess) return e;
   p.args.area = (uint64_t *)run->scratch->memory;
   if (rows) p.args.rows = (uint32_t *)((char *)run->scratch->memory + GR_COUNTER_BYTES);
-  p.early = run->chip->major >= 9 && !p.args.cleared; /* clearing is no kernel to overlap with */
+  p.early = run->chip->major >= 9;
   gr_cuda_span counts = gr_span(job->counts, job->bins), tails = gr_span(job->tails, 3);
+  gr_cuda_run then = *run;
+  if (p.args.cleared) {
+    bool at_once = gr_reads_at_once(*run, p.early, {}, {counts, tails});
+    void *args[] = {&p.args, &at_once};
+    int64_t slots = job->bins + 3;
+    int32_t blocks = (int32_t)((slots - 1) / Tuning::clear_threads + 1);
+    e = gr_start_early((const void *)gr_hist_clear, args, blocks, Tuning::clear_threads, 0, p.early, stream);
+    if (run->written) then.running = *run->written;
+  }
   p.args.inputs_stable =
-      gr_reads_at_once(*run, p.early && p.args.contiguous && !p.args.packed && p.args.words == p.args.part_bins,
+      gr_reads_at_once(then, p.early && p.args.contiguous && !p.args.packed && p.args.words == p.args.part_bins,
                        {gr_span(job->a, 1, job->n, gr_size_of(job->dtype)), gr_span(job->edges, job->bins + 1),
                         gr_span(job->ilimits, job->bins + 1)},
                        {counts, tails});
-  if (p.args.cleared) e = clear(job, stream);
   if (e == cudaSuccess)
     e = p.args.by_value            ? gr_hist_values(&p, stream)
         : gr_is_float(job->dtype) ? gr_hist_floats(job->dtype, &p, stream)

@@ -11,7 +11,6 @@
 #include "kernels/cuda/grid/dependent_launch.cuh"
 
 #define GR_HIST_FEW 500    /* bins that fit the counter area, tails beside them */
-constexpr int GR_HIST_SLOTS = gr_histogram_tuning::cache_slots;
 
 /* ---- where results go ---- */
 
@@ -84,7 +83,7 @@ static __device__ __forceinline__ uint32_t gr_swizzle(uint32_t offset, uint32_t 
 ** that add to one word with a result wait for each other, so samples of a load that are all alike are added at once.
 */
 template <bool is_wide, bool swizzled> struct gr_shared_sink : gr_tails {
-  static const bool packed = false, wide = is_wide;
+  static const bool packed = false, wide = is_wide, spreads = false;
   uint32_t first, limit, high; /* of this block's part: its first bin, its counters, its high counters */
   uint32_t zero, step, mask;   /* shared address of this thread's copy of counter 0, bytes from bin to bin */
   uint32_t spare;
@@ -129,7 +128,7 @@ template <bool is_wide, bool swizzled> struct gr_shared_sink : gr_tails {
 constexpr int GR_HIST_HOT = gr_histogram_tuning::hot_values;
 #define GR_HIST_NONE 0xffffffffu
 template <bool parts> struct gr_packed_sink : gr_tails {
-  static const bool packed = true, wide = false;
+  static const bool packed = true, wide = false, spreads = false;
   uint32_t first, bins, seen, hot[GR_HIST_HOT], times[GR_HIST_HOT];
   static __device__ __forceinline__ uint32_t *list() { /* the hot values; each is there once */
     __shared__ uint32_t all[GR_HIST_HOT];
@@ -338,20 +337,20 @@ static __global__ void __launch_bounds__(gr_histogram_tuning::large_threads, 1)
 ** misses of a warp that hit the same bin are added at once. So neither constant nor sorted data collapse.
 */
 struct gr_global_sink : gr_tails {
-  static const bool packed = false, wide = false;
+  static const bool packed = false, wide = false, spreads = true;
   unsigned long long *counts;
-  uint32_t limit;
+  uint32_t limit, slots;
   __device__ gr_global_sink(const gr_hist &a)
-      : gr_tails{{0, 0, 0}}, counts((unsigned long long *)a.counts), limit((uint32_t)a.bins.bins) {}
+      : gr_tails{{0, 0, 0}}, counts((unsigned long long *)a.counts), limit((uint32_t)a.bins.bins), slots(a.slots) {}
   template <bool> __device__ __forceinline__ uint32_t hit(uint32_t k) {
     if (k < limit) count(k);
     return k;
   }
   __device__ __forceinline__ void count(uint32_t k) {
-    uint32_t *tag = gr_hist_shared + (k & (GR_HIST_SLOTS - 1)), mark = k + 1, seen = *(volatile uint32_t *)tag;
+    uint32_t *tag = gr_hist_shared + (k & (slots - 1)), mark = k + 1, seen = *(volatile uint32_t *)tag;
     if (seen == 0) seen = atomicCAS(tag, 0u, mark);
     if (seen == 0 || seen == mark) {
-      atomicAdd(tag + GR_HIST_SLOTS, 1u);
+      atomicAdd(tag + slots, 1u);
       return;
     }
     unsigned active = __activemask(), same = __match_any_sync(active, k);
@@ -367,15 +366,16 @@ template <typename T, class Quick>
 static __global__ void __launch_bounds__(gr_histogram_tuning::global_threads, gr_histogram_tuning::global_blocks)
     gr_hist_global(const __grid_constant__ gr_hist a) {
   gr_global_sink sink(a);
-  gr_await_earlier();
-  gr_count_all<T, Quick, gr_histogram_tuning::global_loads_ahead<(int)sizeof(T)>>(a, NULL, sink, [] {
-    for (uint32_t k = threadIdx.x; k < 2 * GR_HIST_SLOTS; k += blockDim.x) gr_hist_shared[k] = 0;
+  gr_before_reading(a.inputs_stable);
+  gr_count_all<T, Quick, gr_histogram_tuning::global_loads_ahead<(int)sizeof(T)>>(a, NULL, sink, [&] {
+    for (uint32_t k = threadIdx.x; k < a.slots / 2; k += blockDim.x)
+      ((uint4 *)gr_hist_shared)[k] = make_uint4(0, 0, 0, 0);
+    gr_after_reading(a.inputs_stable); /* until the counts are zero */
     __syncthreads();
   });
-  gr_let_next_start();
   __syncthreads();
-  for (uint32_t k = threadIdx.x; k < GR_HIST_SLOTS; k += blockDim.x) {
-    uint32_t count = gr_hist_shared[GR_HIST_SLOTS + k];
+  for (uint32_t k = threadIdx.x; k < a.slots; k += blockDim.x) {
+    uint32_t count = gr_hist_shared[a.slots + k];
     if (count) atomicAdd(sink.counts + gr_hist_shared[k] - 1, (unsigned long long)count);
   }
   for (int t = 0; t < 3; t++)

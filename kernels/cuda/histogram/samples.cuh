@@ -27,6 +27,7 @@ typedef struct gr_hist {
   int32_t words;            /* of a block's counters; wide: fewer than part_bins */
   int32_t shift;            /* log2 of the copies of each counter */
   uint32_t swizzle;          /* mask of gr_swizzle */
+  uint32_t slots;            /* of the cache in front of counters in L2 */
   uint64_t *area;           /* the counter area; few bins: blocks hand over there */
   uint32_t *rows;           /* else every block writes a row (gr_row) */
   int64_t *counts, *tails;
@@ -166,19 +167,21 @@ static __device__ __forceinline__ void gr_load_packs(gr_pack<T> (&p)[deep], cons
 /*
 ** All samples of this block's unit, `deep` loads at once. Counters are made ready while the first are on their way.
 ** Units take turns, or one piece each, which ends more evenly but reads more slowly: right where counting is what takes
-** the time.
+** the time. A sink that spreads has the loads of a thread as far apart as all units reach, so that of few samples every
+** unit has some.
 */
 template <typename T, class Quick, int deep, class Sink, class Ready>
 static __device__ __forceinline__ void gr_count_all(const gr_hist &a, const uint32_t *table, Sink &sink, Ready ready) {
   const bool pieces = sizeof(T) <= 2;
-  uint32_t threads = blockDim.x, apart = threads * 16;
+  uint32_t threads = blockDim.x;
   uint32_t unit = blockIdx.x / (uint32_t)a.parts, units = gridDim.x / (uint32_t)a.parts;
+  uint32_t apart = threads * (Sink::spreads && !pieces ? units : 1) * 16;
   int64_t turn = (int64_t)deep * threads, step = turn * (pieces ? 1 : units) * 16, end = a.vectors;
   if (pieces) {
     turn = ((a.vectors + units - 1) / units + 7) & ~(int64_t)7; /* whole lines */
     end = min((unit + 1) * turn, a.vectors);
   }
-  int64_t first = (unit * turn + threadIdx.x) * 16, left = end * 16 - first;
+  int64_t first = (unit * (Sink::spreads && !pieces ? threads : turn) + threadIdx.x) * 16, left = end * 16 - first;
   const char *at = a.data + a.head * (int64_t)sizeof(T) + first;
   gr_pack<T> p[deep], next[deep];
   gr_load_packs<T>(p, at, left, apart);

@@ -11,10 +11,11 @@ struct gr_histogram_tuning {
   /* ---- what is counted, and where ---- */
   static constexpr int most_parts = 8;          /* of the bins, for blocks to share out; more: L2, i32 10^6 bins 404 */
   static constexpr int64_t sparse_bins = 16384; /* with more, and fewer samples than so many a bin: L2 */
-  static constexpr int64_t sparse_samples = 8;
+  static constexpr int64_t sparse_samples(bool in_parts) { return in_parts ? 8 : 16; }
   /* So many 16-bit samples in more than so many bins are counted by value: f16 4096 bins 1073 -> 3030. */
   static constexpr int64_t values_from = 1 << 26, values_bins = 512;
-  static constexpr int cache_slots = 8192;      /* of the cache in front of L2; a power of two */
+  /* Of the cache in front of L2, powers of two: at most, at least, and one for so many samples of a block. */
+  static constexpr int64_t most_slots = 8192, least_slots = 256, slot_samples = 2;
   static constexpr int table_cells = 4096;      /* of uneven edges: 256 f32 bins 2163 -> 3637 */
   static constexpr int hot_values = 4;          /* counted in registers: f16 with half zeros 815 -> 1900 */
   /* Words for the copies of counters: of a block at most, and one for so many samples: u8 2^10 0.99 -> 0.85 us. */
@@ -37,7 +38,9 @@ struct gr_histogram_tuning {
   /* Words of a thread in flight, as registers allow: two counters a word 2 3746, 3 3435, 4 2707. */
   template <bool wide, int size, bool has_table>
   static constexpr int loads_ahead = wide ? 2 : size == 2 || has_table ? 3 : 4;
-  static constexpr int global_threads = 512, global_blocks = 2; /* counters in L2 */
+  static constexpr int global_threads = 512, global_blocks = 2; /* counters in L2... */
+  static constexpr int global_loads = 1;                        /* ...where all multiprocessors ask it for additions */
+  static constexpr int clear_threads = 512;
   template <int size> static constexpr int global_loads_ahead = size == 4 ? 4 : 3;
 
   /* ---- the sum of blocks' rows ---- */

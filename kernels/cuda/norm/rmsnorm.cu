@@ -1,14 +1,13 @@
 /*
-** RMSNorm: x / sqrt(mean(x^2) + eps) * w, row by row. Rows in whole aligned words are read once and wait in shared
-** memory while their sum of squares folds along the tree: several of up to 2 KB to a warp, longer ones a warp to a leaf
-** and up to 64 KB to a block; of still longer ones several blocks have a piece each and wait for each other's sums, or,
-** of many, blocks stay and pass one after the other through a ring. What is strided or unaligned takes two launches:
-** the sums of squares by the reduction, then the scaling.
+** RMSNorm: x / sqrt(mean(x^2) + eps) * w, row by row. Rows are read once and wait in shared memory while their sum of
+** squares folds along the tree: several of up to 2 KB to a warp, longer ones a warp to a leaf and up to 64 KB to a
+** block; of still longer ones several blocks have a piece each and wait for each other's sums, or, of many, blocks
+** stay and pass one after the other through a ring. Rows that are not of whole aligned words go the same ways, but for
+** the ring, by a kernel of their own (loose). What is strided takes two launches: the sums of squares by the
+** reduction, then the scaling.
 */
-#include "kernels/cuda/norm/rmsnorm.cuh"
+#include "kernels/cuda/norm/rmsnorm_loose.cuh"
 #include "kernels/cuda/norm/rmsnorm_ring.cuh"
-
-using Tuning = gr_norm_tuning;
 
 /*
 ** Rows of up to 2 KB: `threads` lanes a row, each with `words` of its words, in sets of 32 / threads rows; whichever
@@ -17,12 +16,12 @@ using Tuning = gr_norm_tuning;
 */
 template <gr_dtype D, int fixed>
 static __global__ void __launch_bounds__(Tuning::rows_warps * 32, Tuning::rows_blocks<fixed != 0, gr_size<D>>)
-    norm_rows(const __grid_constant__ rms_job q, int threads, int any_words) {
+    norm_rows(const __grid_constant__ rms_job q, int threads, int any_words, int sets) {
   constexpr int C = per_word<D>, together = Tuning::rows_together;
   const int words = fixed ? fixed : any_words;
   __shared__ uint4 kept[Tuning::rows_warps][Tuning::rows_words * 32];
   int lane = threadIdx.x & 31, warp = gr_warp_index(), t = lane & (threads - 1), per = 32 / threads;
-  int sets = min(threads, Tuning::rows_words / words), all = (int)(q.n * gr_size<D> / 16);
+  int all = (int)(q.n * gr_size<D> / 16);
   int64_t row = (blockIdx.x * (int64_t)Tuning::rows_warps + warp) * sets * per + lane / threads;
   uint4 *mine = kept[warp] + lane;
   gr_start_reading(q.inputs_stable);
@@ -35,7 +34,6 @@ static __global__ void __launch_bounds__(Tuning::rows_warps * 32, Tuning::rows_b
         if (t + k * threads < all) gr_copy_async<16>(mine + (i * words + k) * 32, from + k * threads);
   }
   gr_copies_wait();
-  gr_await_earlier();
   double sum = 0, r;
   if constexpr (fixed) {
 #pragma unroll 1
@@ -67,6 +65,7 @@ static __global__ void __launch_bounds__(Tuning::rows_warps * 32, Tuning::rows_b
     }
   }
   r = factor_of(q, sum); /* the divisions and roots of all sets at once, a lane each */
+  gr_await_earlier();
 #pragma unroll 1
   for (int k = 0; k < words; k++) {
     double w[C] = {};
@@ -84,18 +83,14 @@ static __global__ void __launch_bounds__(Tuning::rows_warps * 32, Tuning::rows_b
 }
 
 /*
-** A warp for a leaf; `pieces` blocks for a row, all of which wait for the sums of all. Blocks start in order and a row
-** has fewer of them than fit the device at once, so those that wait do not keep out those that they wait for. A kernel
-** of its own where a block has all of a row: 40 registers, not 48, and so more blocks (16384 x 4096 f32 138 ->
-** 131.6 us).
+** A warp for a leaf; `pieces` blocks for a row. A kernel of its own where a block has all of a row: 40 registers, not
+** 48, and so more blocks (16384 x 4096 f32 138 -> 131.6 us).
 */
 template <gr_dtype D, bool alone>
 static __global__ void __launch_bounds__(Tuning::pieces_warps * 32, Tuning::pieces_blocks)
     norm_pieces(const __grid_constant__ rms_job q, int pieces, gr_halves *partials, gr_tag tag) {
-  using R = gr_in_f64<GR_RED_SUMSQ, D>;
   constexpr int words = GR_LEAF_ROWS(gr_size<D>);
   extern __shared__ uint4 kept[];
-  __shared__ double leaf[Tuning::pieces_warps], unit[alone ? 1 : Tuning::most_pieces / 32];
   int lane = threadIdx.x & 31, warp = gr_warp_index(), leaves = blockDim.x >> 5;
   unsigned row = alone ? blockIdx.x : blockIdx.x / (unsigned)pieces;
   int piece = alone ? 0 : (int)(blockIdx.x - row * (unsigned)pieces);
@@ -110,30 +105,13 @@ static __global__ void __launch_bounds__(Tuning::pieces_warps * 32, Tuning::piec
   for (int k = 0; k < words; k++)
     if (k < present) gr_copy_async<16>(mine + k * 32, from + k * 32);
   gr_copies_wait();
-  gr_await_earlier();
+  if (!alone) gr_await_earlier(); /* sums are published */
   start_squares<D>(s);
 #pragma unroll 2
   for (int k = 0; k < present; k++) add_squares<D>(s, mine[k * 32]);
   double folded = fold_squares<D>(s, 32, lane);
-  if (lane == 0) leaf[warp] = folded;
-  __syncthreads();
-  gr_acc all = R::identity();
-  if (lane < leaves) all.f[0] = leaf[lane];
-  all = gr_fold_adjacent<R>(all, 32);
-  if constexpr (!alone) {
-    gr_halves *of_row = partials + (int64_t)row * pieces;
-    if (threadIdx.x == 0) gr_publish(of_row + piece, all.f[0], tag);
-    int units = (pieces + 31) >> 5;
-    for (int u = warp; u < units; u += leaves) {
-      double sum = gather_sums(of_row + u * 32, pieces - u * 32, tag, lane);
-      if (lane == 0) unit[u] = sum;
-    }
-    __syncthreads();
-    all = R::identity();
-    if (lane < units) all.f[0] = unit[lane];
-    all = gr_fold_adjacent<R>(all, 32);
-  }
-  double r = factor_of(q, all.f[0]);
+  double r = factor_of(q, sum_of_row<D, alone>(folded, lane, warp, pieces, partials, tag));
+  if (alone) gr_await_earlier();
   const uint4 *weights = (const uint4 *)(q.w + offset);
   uint4 *to = (uint4 *)(q.out + row * q.out_step + offset);
 #pragma unroll 2
@@ -150,6 +128,8 @@ static __global__ void __launch_bounds__(Tuning::scale_threads)
     norm_scale(const __grid_constant__ rms_job q, int64_t segments) {
   int64_t row = blockIdx.x / segments, k = blockIdx.x % segments * Tuning::scale_segment;
   int64_t end = min(k + Tuning::scale_segment, q.n);
+  gr_await_earlier();
+  gr_let_next_start();
   double r = factor_of(q, q.sums[row]);
 #pragma unroll 4
   for (k += threadIdx.x; k < end; k += Tuning::scale_threads) {
@@ -161,9 +141,11 @@ static __global__ void __launch_bounds__(Tuning::scale_threads)
 
 /* ---- launching ---- */
 
-/* How rows that are read once go: leaves (warps) of a block, blocks of a row; 0 if they are not. Or in a ring. */
+/* How rows that are read once go: leaves (warps) of a block, blocks of a row; 0 if they are not. Or in a ring, or
+   loose. */
 typedef struct rms_plan {
   int warps, pieces;
+  bool loose;
   ring_plan ring;
 } rms_plan;
 
@@ -197,10 +179,11 @@ static rms_plan plan_of(const gr_rmsnorm_job *job, const gr_cuda_chip *chip) {
   uintptr_t all = (uintptr_t)job->x.data | (uintptr_t)job->out.data | (uintptr_t)job->w.data |
                   (uintptr_t)(job->n * size) | (uintptr_t)job->x.step | (uintptr_t)job->out.step;
   int most = Tuning::pieces_warps;
-  rms_plan p = {0, 0, {}};
+  rms_plan p = {};
   while (most * leaf > Tuning::pieces_bytes || most * leaf + 1024 > chip->shared_optin) most /= 2;
-  if (job->x.stride != size || job->out.stride != size || (job->w.data && job->w.stride != size) || all % 16 != 0)
-    return p;
+  if (job->x.stride != size || job->out.stride != size || all % size != 0) return p;
+  if (job->w.data && job->w.stride != size) return p;
+  p.loose = all % 16 != 0;
   if (leaves > (chip->sms < Tuning::most_pieces ? chip->sms : Tuning::most_pieces) * (int64_t)most /
                    Tuning::pieces_waiting_share)
     return p;
@@ -208,10 +191,10 @@ static rms_plan plan_of(const gr_rmsnorm_job *job, const gr_cuda_chip *chip) {
   p.warps = leaves <= most ? (int)leaves : most / Tuning::pieces_waiting_share;
   p.pieces = (int)((leaves + p.warps - 1) / p.warps);
   if (job->count > INT32_MAX / p.pieces) return {};
-  if (p.pieces > 1 && size >= Tuning::ring_least_size) p.ring = ring_of(job->count, leaves, (int)leaf, chip);
+  if (p.pieces > 1 && size >= Tuning::ring_least_size && !p.loose)
+    p.ring = ring_of(job->count, leaves, (int)leaf, chip);
   return p;
 }
-
 
 /* More than 47 KB of shared memory have to be asked for. */
 static cudaError_t launch(const void *kernel, void **args, int64_t blocks, int warps, size_t shared,
@@ -227,13 +210,16 @@ template <gr_dtype D> static cudaError_t start_rows(const rms_job *q, const gr_c
   int all = (int)(q->n * gr_size<D> / 16), threads = 1, words = 1;
   while (threads < 32 && threads < all) threads *= 2;
   while (words * threads < all) words *= 2;
-  int sets = threads < Tuning::rows_words / words ? threads : Tuning::rows_words / words;
-  int64_t rows = (int64_t)Tuning::rows_warps * sets * (32 / threads);
-  void *args[] = {(void *)q, &threads, &words};
+  int sets = threads < Tuning::rows_words / words ? threads : Tuning::rows_words / words, least = 1;
   const void *kernel = (const void *)norm_rows<D, 0>;
   if (words == 1 && threads >= Tuning::rows_together) kernel = (const void *)norm_rows<D, 1>;
   if constexpr ((gr_size<D>) > 2)
     if (words == 2) kernel = (const void *)norm_rows<D, 2>;
+  if (kernel != (const void *)norm_rows<D, 0>) least = Tuning::rows_together;
+  /* Few rows: rather more warps. */
+  while (sets > least && q->count * threads < (int64_t)run->chip->sms * Tuning::rows_resident * 32 * sets) sets /= 2;
+  int64_t rows = (int64_t)Tuning::rows_warps * sets * (32 / threads);
+  void *args[] = {(void *)q, &threads, &words, &sets};
   return launch(kernel, args, (q->count + rows - 1) / rows, Tuning::rows_warps, 0, run);
 }
 
@@ -253,6 +239,34 @@ static cudaError_t start_pieces(const rms_job *q, rms_plan p, const gr_cuda_run 
   const void *kernel = p.pieces == 1 ? (const void *)norm_pieces<D, true> : (const void *)norm_pieces<D, false>;
   void *args[] = {(void *)q, &p.pieces, &partials, &tag};
   return launch(kernel, args, q->count * p.pieces, p.warps, (size_t)p.warps * leaf_bytes<D>, run);
+}
+
+/* As many rows to a warp as give each multiprocessor enough of them, if rows lie one behind the other. */
+template <gr_dtype D>
+static cudaError_t start_loose(const rms_job *q, const rms_plan &how, const gr_cuda_run *run) {
+  constexpr int leaf = leaf_bytes<D>;
+  int64_t bytes = q->n * gr_size<D>, count = q->count * how.pieces;
+  gr_halves *partials = NULL;
+  gr_tag tag = gr_tag_of(run->epoch);
+  loose_plan p = {1, 32, how.pieces, loose_words(leaf)};
+  void *args[] = {(void *)q, &p, &partials, &tag};
+  if (bytes > leaf) {
+    cudaError_t e = p.pieces > 1 ? partials_of(q, p.pieces, run, &partials) : cudaSuccess;
+    if (e != cudaSuccess) return e;
+    const void *kernel = (const void *)norm_loose<D, RMS_BLOCKS>;
+    if (p.pieces == 1) kernel = (const void *)norm_loose<D, RMS_BLOCK>;
+    return launch(kernel, args, count, how.warps, (size_t)how.warps * p.stage * 16, run);
+  }
+  while (p.threads > 1 && p.threads * 8 >= bytes) p.threads /= 2;
+  if (q->x_step == bytes && q->out_step == bytes) {
+    int64_t per = 32 / p.threads, most = leaf / bytes < Tuning::loose_rows ? leaf / bytes : Tuning::loose_rows;
+    int64_t rows = count / ((int64_t)run->chip->sms * Tuning::loose_resident);
+    p.rows = (int)((rows < per ? per : rows > most ? most : rows) / per * per);
+  }
+  p.stage = loose_words((int)bytes * p.rows);
+  int64_t blocks = (count - 1) / ((int64_t)Tuning::loose_warps * p.rows) + 1;
+  size_t shared = Tuning::loose_warps * ((size_t)p.stage * 16 + (size_t)p.rows * sizeof(double));
+  return launch((const void *)norm_loose<D, RMS_SHORT>, args, blocks, Tuning::loose_warps, shared, run);
 }
 
 template <gr_dtype D> static cudaError_t start_ring(const rms_job *q, ring_plan p, const gr_cuda_run *run) {
@@ -275,6 +289,7 @@ template <gr_dtype D> static cudaError_t start(const gr_rmsnorm_job *job, const 
                                      {all_of(job->out)});
   if constexpr ((gr_size<D>) >= Tuning::ring_least_size)
     if (p.ring.slots) return start_ring<D>(&q, p.ring, run);
+  if (p.loose && p.pieces > 0) return start_loose<D>(&q, p, run);
   if (p.pieces == 1 && job->n * gr_size<D> <= Tuning::rows_bytes) return start_rows<D>(&q, run);
   if (p.pieces > 0) return start_pieces<D>(&q, p, run);
   char *sums;
@@ -283,8 +298,8 @@ template <gr_dtype D> static cudaError_t start(const gr_rmsnorm_job *job, const 
   q.sums = (const double *)sums;
   void *args[] = {&q, &segments};
   if (e == cudaSuccess)
-    e = cudaLaunchKernel((const void *)norm_scale<D>, (unsigned)(segments * job->count), Tuning::scale_threads, args, 0,
-                         stream);
+    e = gr_start_early((const void *)norm_scale<D>, args, (int32_t)(segments * job->count), Tuning::scale_threads, 0,
+                       run->chip->major >= 9, stream);
   return e;
 }
 

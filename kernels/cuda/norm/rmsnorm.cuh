@@ -1,4 +1,4 @@
-/* What the kernels of rmsnorm share: the job, and what is done with a word of a row. */
+/* What the kernels of rmsnorm share: the job, what is done with a word of a row, and how leaves become its sum. */
 #ifndef GR_CUDA_NORM_RMSNORM_CUH
 #define GR_CUDA_NORM_RMSNORM_CUH
 
@@ -8,6 +8,8 @@
 #include "kernels/cuda/grid/combine.cuh"
 #include "kernels/cuda/norm/tuning.h"
 #include "kernels/cuda/reduce/rows_by_vector.cuh"
+
+using Tuning = gr_norm_tuning;
 
 typedef struct rms_job {
   const char *x, *w;
@@ -80,6 +82,38 @@ static __device__ __forceinline__ double gather_sums(const gr_halves *partials, 
   gr_await(at, wanted, tag, all.f[0], sum);
   all.f[0] = sum[0];
   return gr_fold_adjacent<R>(all, 32).f[0];
+}
+
+/*
+** The sum of this block's row, whose leaves its warps have (folded), or, if it is not alone, those of `pieces` blocks
+** side by side, all of which wait for the sums of all. Blocks start in order and a row has fewer of them than fit the
+** device at once, so those that wait do not keep out those that they wait for.
+*/
+template <gr_dtype D, bool alone>
+static __device__ __forceinline__ double sum_of_row(double folded, int lane, int warp, int pieces, gr_halves *partials,
+                                                    gr_tag tag) {
+  using R = gr_in_f64<GR_RED_SUMSQ, D>;
+  __shared__ double leaf[Tuning::pieces_warps], unit[alone ? 1 : Tuning::most_pieces / 32];
+  int leaves = blockDim.x >> 5;
+  if (lane == 0) leaf[warp] = folded;
+  __syncthreads();
+  gr_acc all = R::identity();
+  if (lane < leaves) all.f[0] = leaf[lane];
+  all = gr_fold_adjacent<R>(all, 32);
+  if constexpr (!alone) {
+    gr_halves *of_row = partials + (int64_t)(blockIdx.x / (unsigned)pieces) * pieces;
+    if (threadIdx.x == 0) gr_publish(partials + blockIdx.x, all.f[0], tag);
+    int units = (pieces + 31) >> 5;
+    for (int u = warp; u < units; u += leaves) {
+      double sum = gather_sums(of_row + u * 32, pieces - u * 32, tag, lane);
+      if (lane == 0) unit[u] = sum;
+    }
+    __syncthreads();
+    all = R::identity();
+    if (lane < units) all.f[0] = unit[lane];
+    all = gr_fold_adjacent<R>(all, 32);
+  }
+  return all.f[0];
 }
 
 #endif

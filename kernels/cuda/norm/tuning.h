@@ -11,6 +11,7 @@ struct gr_norm_tuning {
   static constexpr int rows_warps = 8;     /* of a block */
   static constexpr int rows_words = 8;     /* of a lane, of all its rows */
   static constexpr int rows_together = 2;  /* sets that fold at once: rows of 64 144..153 without */
+  static constexpr int rows_resident = 16; /* warps of a multiprocessor before one has several sets */
   /* Blocks of a multiprocessor, so that nothing spills. known: how many words a row has is known when compiled. */
   template <bool known, int size>
   static constexpr int rows_blocks = known ? (size == 2 ? 3 : 5) : size == 2 ? 4 : 6;
@@ -21,6 +22,11 @@ struct gr_norm_tuning {
   static constexpr int pieces_waiting_share = 2;   /* blocks that wait for others have half: 32 KB 154, 64 KB 168 */
   static constexpr int pieces_blocks = 2;          /* of a multiprocessor, of 16 warps: 42 registers and 3 blocks 145 */
   static constexpr int most_pieces = 1024;         /* of a row */
+
+  /* rmsnorm, rows that begin anywhere in a word, of up to a leaf. */
+  static constexpr int loose_warps = 4;            /* of a block */
+  static constexpr int loose_resident = 32;        /* of a multiprocessor before one has several passes of rows */
+  static constexpr int loose_rows = 256;           /* of a warp at most */
 
   /* rmsnorm by a ring: 2^10 x 2^16 174 -> 137. */
   static constexpr int ring_loaders = 2;           /* warps; 4: nothing */

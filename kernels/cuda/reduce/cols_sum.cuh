@@ -1,11 +1,13 @@
 /*
-** Sums of columns, and columns by one vector (y = A^T b), where rows begin at whole words: straight from memory, 16
-** warps a multiprocessor (or 20) with 4 KB in flight each. A warp reads 32 words of 16 bytes: words of columns side by
-** side (words_log2) of as many rows as fit; rows of half a word, of 16-bit elements, go two to a word (two_a_word), and
-** then "row" below means such a pair. A thread takes 8 words in a flight, which are elements of one lane of the tree,
-** or, of columns of less than a leaf, all of up to 8 lanes. A lane's number, from its highest bit on: which of a
-** thread's turns, which of the rows side by side, which of the warps and of the blocks that share a leaf. So turns fold
-** first, by a stack, then the warp, the block, the leaves of a block, and the nodes of blocks as gr_combine_nodes does.
+** Sums of columns, and columns by one vector (y = A^T b): straight from memory, 16 warps a multiprocessor (or 20) with
+** 4 KB in flight each. A warp reads 32 words of 16 bytes: words of columns side by side (words_log2) of as many rows
+** as fit; rows of half a word, of 16-bit elements, go two to a word (two_a_word), and then "row" below means such a
+** pair. Where rows do not begin at whole words (unaligned), the words that hold them are read, and a lane gets what it
+** lacks from the next one; the last one of a strip has no columns of its own. A thread takes 8 words in a flight,
+** which are elements of one lane of the tree, or, of columns of less than a leaf, all of up to 8 lanes. A lane's
+** number, from its highest bit on: which of a thread's turns, which of the rows side by side, which of the warps and
+** of the blocks that share a leaf. So turns fold first, by a stack, then the warp, the block, the leaves of a block,
+** and the nodes of blocks as gr_combine_nodes does.
 */
 #ifndef GR_CUDA_REDUCE_COLS_SUM_CUH
 #define GR_CUDA_REDUCE_COLS_SUM_CUH
@@ -35,6 +37,14 @@ __device__ __forceinline__ gr_words<4> gr_load_once(const char *p) {
 __device__ __forceinline__ const char *gr_row_at(const char *p, int row, int step) {
   asm("mad.wide.s32 %0, %1, %2, %0;" : "+l"(p) : "r"(row), "r"(step));
   return p;
+}
+
+/* This lane's columns where they begin `shift` bytes into the word it has read. */
+__device__ __forceinline__ void gr_shift_from_next(gr_words<4> &x, int shift) {
+  gr_words<4> next;
+#pragma unroll
+  for (int i = 0; i < 4; i++) next.u[i] = __shfl_down_sync(~0u, x.u[i], 1);
+  x = gr_realign_words<4>(x, next, shift);
 }
 
 /* What is there of rows that are not: beside the factor -0 a zero, else -0, so that nothing is added. */
@@ -211,7 +221,7 @@ __global__ void __launch_bounds__(gr_cols_sum_warps * 32, gr_cols_sum_resident<R
   double *slots = (double *)gr_shared; /* C + 1 doubles for each word, one of them unused */
   int pair = size == 2 ? how.two_a_word : 0, lanes = GR_LANES(size) >> pair, leaf_rows = GR_LEAF(size) >> pair;
   int lane = threadIdx.x & 31, warp = gr_warp_index();
-  int units = 1 << (how.units_log2 + how.passes_log2), own = C >> pair, wide = own << how.words_log2,
+  int units = 1 << (how.units_log2 + how.passes_log2), own = C >> pair, wide = own * how.strip_words,
       apart = (C + 1) << how.words_log2;
   int step = (int)q.job.a.stride, step_b = (int)q.job.b.stride;
   bool single = q.leaves == 1;
@@ -234,7 +244,8 @@ __global__ void __launch_bounds__(gr_cols_sum_warps * 32, gr_cols_sum_resident<R
     int rows = (int)max((int64_t)0, min(q.job.n - leaf * leaf_rows, (int64_t)leaf_rows));
     const char *a = (const char *)q.job.a.data + q.first * size + column + leaf * leaf_rows * step;
     const char *b = (const char *)q.job.b.data + leaf * leaf_rows * step_b;
-    if (column >= q.job.count * size) rows = 0;
+    int left = (int)min(q.job.count * size - column, (int64_t)16); /* of the row's bytes from here on */
+    if (left <= (how.unaligned ? -16 : 0)) rows = 0;
     asm volatile("" : "+l"(a), "+l"(b)); /* else each address would be made from the beginning */
     double v[C];
 #pragma unroll 1
@@ -254,7 +265,15 @@ __global__ void __launch_bounds__(gr_cols_sum_warps * 32, gr_cols_sum_resident<R
         int first_row = row, last_row = row + (1 << how.tree_lanes_log2) - beside + (each - 1) * lanes;
         int one = each > 1 ? lanes : jump, two = each > 2 ? lanes : jump, four = each > 4 ? lanes : jump;
         auto next = [&](int k) { row += k == 7 ? lanes : k == 3 ? four : k & 1 ? two : one; };
-        if (__all_sync(~0u, last_row < rows)) {
+        if (how.unaligned) {
+#pragma unroll
+          for (int k = 0; k < 8; next(k++)) {
+            const char *p = gr_row_at(a, row, step);
+            int shift = (int)(uintptr_t)p & 15;
+            x[k] = gr_no_word<R>();
+            if (row < rows && left + shift > 0) x[k] = gr_load_once(p - shift);
+          }
+        } else if (__all_sync(~0u, last_row < rows)) {
 #pragma unroll
           for (int k = 0; k < 8; next(k++)) x[k] = gr_load_once(gr_row_at(a, row, step));
         } else {
@@ -280,6 +299,11 @@ __global__ void __launch_bounds__(gr_cols_sum_warps * 32, gr_cols_sum_resident<R
         } else {
 #pragma unroll
           for (int k = 0; k < 8; k++) y[k].none();
+        }
+        if (how.unaligned) {
+          row = first_row;
+#pragma unroll
+          for (int k = 0; k < 8; next(k++)) gr_shift_from_next(x[k], (int)(uintptr_t)gr_row_at(a, row, step) & 15);
         }
         if (log >= 3) {
           typename R::Lane l[C]; /* as it was after the flight before */
@@ -309,7 +333,7 @@ __global__ void __launch_bounds__(gr_cols_sum_warps * 32, gr_cols_sum_resident<R
       for (int c = 0; c < C / 2; c++) v[c] += v[c + C / 2];
     int slot = single ? warp >> how.leaf_warps_log2 : u;
     double *mine = slots + entry(slot, warp & ((1 << how.leaf_warps_log2) - 1), w * own);
-    if (lane >> how.words_log2 == 0)
+    if (lane < how.strip_words)
 #pragma unroll
       for (int c = 0; c < C; c++)
         if (c < own) mine[c] = v[c];

@@ -23,7 +23,8 @@ namespace {
 */
 void plan_combine(Plan &p, const gr_reduce_tuning &t, const gr_cuda_chip &chip) {
   int64_t nodes = p.args.nodes, count = p.args.job.count, blocks = nodes * ceil_div(count, p.per_block);
-  bool few = count <= chip.sms && nodes <= 2 * p.launch.threads && p.launch.threads <= 256;
+  bool alone = p.launch.formula && p.launch.formula->alone;
+  bool few = !alone && count <= chip.sms && nodes <= 2 * p.launch.threads && p.launch.threads <= 256;
   if (p.to_host) {
     if (p.args.combine != GR_COMBINE_LEAVES_ON_HOST && nodes > 1 && nodes <= most_mailed(p, 2 * GR_MAILBOX_STATES))
       p.args.combine = GR_COMBINE_NODES_ON_HOST;
@@ -52,14 +53,14 @@ struct Row {
 };
 const Row rows[] = {
     {GR_KERNEL_leaves, "segments", accepts_segments, plan_segments},
-    {GR_KERNEL_rows_by_vector, "aligned rows of a leaf or more, by one vector", accepts_rows_by_vector,
-     plan_rows_by_vector},
+    {GR_KERNEL_rows_by_vector, "rows of a leaf or more by one vector, odd ones of 640 bytes or more",
+     accepts_rows_by_vector, plan_rows_by_vector},
     {GR_KERNEL_rows_staged, "rows up to a leaf, of whole aligned words; narrow ones also without",
      accepts_rows_staged, plan_rows_staged},
     {GR_KERNEL_rows_by_element, "other rows up to 4 KB, not far apart", accepts_rows_by_element, plan_rows_by_element},
     {GR_KERNEL_cols_few_rows, "columns of up to 8 rows, added up or by one vector", accepts_cols_few_rows,
      plan_cols_few_rows},
-    {GR_KERNEL_cols_sum, "aligned columns, added up or by one vector", accepts_cols_sum, plan_cols_sum},
+    {GR_KERNEL_cols_sum, "aligned columns, and wide ones, added up or by one vector", accepts_cols_sum, plan_cols_sum},
     {GR_KERNEL_cols_variance_ring, "variances of large aligned columns, from Hopper on", accepts_cols_variance_ring,
      plan_cols_variance_ring},
     {GR_KERNEL_cols_ordered, "other columns, where the order within a leaf matters", accepts_cols_ordered,
@@ -107,7 +108,7 @@ Plan plan(const gr_reduce_job &job, const gr_cuda_chip &chip, bool apart, bool i
   p.args.leaves = clamp(ceil_div(job.n, GR_LEAF(size)), 1, INT64_MAX);
   p.args.flat = job.count == 1 && !job.offsets;
   p.args.inputs_stable = inputs_stable;
-  p.to_host = to_host;
+  p.to_host = to_host && !(formula && formula->alone);
   p.args.strided = p.args.job.a.stride != size || p.args.job.b.stride != size;
   p.many = job.n > 0 && job.count > 1 && !apart;
   p.launch.early = chip.major >= 9;
@@ -121,6 +122,7 @@ Plan plan(const gr_reduce_job &job, const gr_cuda_chip &chip, bool apart, bool i
     p.row->plan(p, t, chip);
   }
   if (p.row->kernel == GR_KERNEL_leaves) plan_combine(p, t, chip);
+  if (formula && formula->alone) p.states = 1;
   if (formula) p.launch.early = p.args.ahead = false; /* it is of an architecture without dependent launches */
   int64_t groups = p.args.nodes == 1 ? gr_most_blocks : gr_counters / (p.args.counters > 1 ? p.args.counters : 1);
   p.vectors = groups * p.per_block;

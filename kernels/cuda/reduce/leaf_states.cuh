@@ -36,6 +36,31 @@ __device__ __forceinline__ void gr_read_whole(gr_lane_set<Q> &s, const char *a, 
   }
 }
 
+/*
+** Of one vector that is a formula's, from address 0 on, whose end is read as its whole leaves are: what is missing is
+** not loaded. That is less to compile than a loop over words, and rows are on their way together. Lanes of several
+** fields have no time for it: each element asks whether it is there.
+*/
+template <class R>
+constexpr bool gr_ends_in_rows =
+    R::formula && R::number && !R::variance && R::kind != GR_ACC_POSITION && !(R::lanes && R::fields > 1);
+template <class Q>
+__device__ __forceinline__ void gr_read_formula_leaf(gr_lane_set<Q> &s, int64_t k, int64_t n, int lane,
+                                                     const gr_context &c) {
+  constexpr int size = gr_size<Q::dtype>, each = 16 / size, row = GR_LANES(size), leaf = GR_LEAF(size), batch = 4;
+  const int count = (int)min((int64_t)leaf, n - k);
+  int left = count - lane * each;
+  const char *p = (const char *)((k + lane * each) * size);
+#pragma unroll 1
+  for (int r = 0; r < count; r += batch * row, left -= batch * row, p += batch * GR_ROW_BYTES) {
+    uint4 a[batch], b[batch];
+    gr_formula_rows_of<Q::inputs>(a, b, p, left);
+    /* also of whole leaves: before a branch, all that steps give would have to be in registers at once */
+#pragma unroll
+    for (int i = 0; i < batch; i++) gr_add_some<Q>(s.l, a[i], b[i], left - i * row, c, 0);
+  }
+}
+
 /* The variance of the leaf from `first` on: exact, or one that cannot be read row by row. */
 template <class R>
 __device__ __forceinline__ gr_acc gr_read_variance(const gr_walker &a, const char *at, bool whole, int64_t n,
@@ -120,7 +145,14 @@ __device__ __forceinline__ gr_acc gr_read_leaves(const gr_reduce_args &q, const 
   gr_lane_set<typename gr_plain<R>::type> kept = gr_start_lanes<typename gr_plain<R>::type>();
   int i = 0, at = t.at, stop = min(t.stop, t.whole);
   constexpr bool apart = !R::leaves && size > 2; /* whole leaves have a loop of their own: fewer registers */
-  if constexpr (apart) {
+  if constexpr (gr_ends_in_rows<R>) {
+#pragma unroll 1
+    for (; at < t.stop; i++, at += 1 << q.warps) {
+      if (R::leaves) kept = gr_start_lanes<R>();
+      gr_read_formula_leaf<R>(kept, (int64_t)at * leaf, t.n, lane, q.context);
+      if constexpr (R::leaves) mine = gr_select<R>(lane == i, gr_fold_lanes<R>(kept.l, q.context, 32, lane), mine);
+    }
+  } else if constexpr (apart) {
 #pragma unroll 1
     for (; at < stop; at += 1 << q.warps) {
       int64_t k = (int64_t)at * leaf;
@@ -144,7 +176,7 @@ __device__ __forceinline__ gr_acc gr_read_leaves(const gr_reduce_args &q, const 
     }
   }
 #pragma unroll 1
-  for (; at < t.stop; i++, at += 1 << q.warps) {
+  for (; !gr_ends_in_rows<R> && at < t.stop; i++, at += 1 << q.warps) {
     int64_t k = (int64_t)at * leaf;
     bool whole = at < t.whole;
     gr_acc acc;
@@ -155,7 +187,8 @@ __device__ __forceinline__ gr_acc gr_read_leaves(const gr_reduce_args &q, const 
       if (!apart && whole) {
         gr_read_whole<R, gr_batch<R>>(kept, t.a + k * size, t.b + k * size, k, lane, q.context, t.node);
       } else {
-        constexpr int rows = R::inputs == 2 || size == 2 || (R::kind == GR_ACC_POSITION && size == 1) ? 4 : 8;
+        constexpr bool few = (R::inputs == 2 && (R::formula || size < 4)) || size == 2;
+        constexpr int rows = few || (R::kind == GR_ACC_POSITION && size == 1) ? 4 : 8;
         const gr_walker a = {t.a, q.stride_a}, b = {t.b, q.stride_b};
         gr_lane_set<R> loose = gr_read_loose<R, rows>(a, b, t.n, k, q.context);
         if constexpr (R::leaves) kept = loose;

@@ -56,7 +56,12 @@ __device__ __forceinline__ bool gr_fold_blocks(const gr_reduce_args &q, gr_acc &
   }
   if (units > 1) {
     __syncthreads();
-    if (warp == 0) acc = gr_fold_many<R>(value, 512, units, lane);
+    if constexpr (R::number) { /* less to compile */
+      if (warp == 0) acc = gr_fold_256<R>(value, 512, min(256, units), lane);
+      if (warp == 0 && units > 256) acc = R::merge(acc, gr_fold_256<R>(value + 256, 512, units - 256, lane));
+    } else {
+      if (warp == 0) acc = gr_fold_many<R>(value, 512, units, lane);
+    }
   }
   return true;
 }
@@ -131,7 +136,7 @@ __global__ void GR_LEAVES_BOUNDS(R) gr_reduce_leaves(const __grid_constant__ gr_
   }
   int passes = R::leaves ? q.passes : 1;
   if (q.warps == 0) {
-    if (R::leaves && passes > 1) acc = gr_fold_adjacent<R>(acc, 32);
+    if (R::leaves && !R::number && passes > 1) acc = gr_fold_adjacent<R>(acc, 32); /* a number has one leaf then */
   } else {
     int64_t *mine = value + (warp - sub) * passes;
     if (lane < passes) gr_put<R>(mine + (lane << q.warps) + sub, 512, acc);

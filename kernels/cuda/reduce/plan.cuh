@@ -108,7 +108,9 @@ void plan_leaves(Plan &p, const gr_reduce_tuning &t, const gr_cuda_chip &chip) {
     if (wanted > warps) { /* several blocks to a vector: one wave of them, if their parts are alike */
       int64_t all = ceil_div(leaves * j.count, warps * slots_of(p, t, sms));
       passes = clamp(power_of_two(all), 1, power_of_two(ceil_div(leaves, warps)));
-      while (passes > 1 && ceil_div(leaves, warps * passes) * warps * passes * 8 > leaves * 9) passes /= 2;
+      auto alike = [&] { return ceil_div(leaves, warps * passes) * warps * passes * 8 <= leaves * 9; };
+      while (passes > 1 && !alike()) passes /= 2;
+      if (!alike() && leaves <= gr_leaves_warps) warps = power_of_two(leaves); /* never: one block then */
     }
   }
   passes = clamp(passes, 1, t.leaves.most_passes);
@@ -252,10 +254,14 @@ void plan_rows_staged(Plan &p, const gr_reduce_tuning &t, const gr_cuda_chip &ch
   p.blocks_per_group = 1;
 }
 
-/* Of several leaves. */
-bool accepts_rows_by_vector(const Plan &p, const gr_cuda_chip &) {
+/* Of a leaf and more; of less, if rows_staged does not take them. */
+bool accepts_rows_by_vector(const Plan &p, const gr_cuda_chip &chip) {
   const gr_reduce_job &j = p.args.job;
-  return p.many && by_aligned_vector(j) && j.n >= GR_LEAF(gr_size_of(j.dtype));
+  int64_t size = gr_size_of(j.dtype);
+  if (!p.many || j.b.step != 0 || j.a.stride != size || j.b.stride != size) return false;
+  if (j.a.step < 0 || j.a.step > INT32_MAX / 2) return false;
+  return j.n * size >= (by_aligned_vector(j) ? GR_LEAF(size) * size
+                                             : gr_reduce_tuning_for(chip).rows_by_vector.least_bytes);
 }
 
 void plan_rows_by_vector(Plan &p, const gr_reduce_tuning &t, const gr_cuda_chip &chip) {
@@ -263,7 +269,8 @@ void plan_rows_by_vector(Plan &p, const gr_reduce_tuning &t, const gr_cuda_chip 
   gr_reduce_args &q = p.args;
   gr_rows_by_vector_args &how = q.rows_by_vector;
   int warps = gr_staged_warps;
-  how.row_warps_log2 = log2_of(clamp(power_of_two(q.leaves), 1, warps));
+  how.unaligned = !by_aligned_vector(j);
+  how.row_warps_log2 = (short)log2_of(clamp(power_of_two(q.leaves), 1, warps));
   q.nodes = (int)ceil_div(q.leaves, (int64_t)1 << how.row_warps_log2);
   /* One wave of blocks, or several of up to 32 rows. */
   int64_t groups =

@@ -17,23 +17,33 @@ bool in_pairs(const gr_reduce_job &j) {
    taken. */
 struct Logs {
   int pair, wide, lanes, each, turns;
+  bool loose; /* rows begin anywhere in a word: a lane more than a strip has words */
   explicit Logs(const gr_reduce_job &j) {
     int64_t size = gr_size_of(j.dtype), most, n;
     pair = in_pairs(j);
+    loose = !aligned(j.a, j.a.stride << pair);
     most = GR_LANES(size) >> pair, n = clamp(j.n >> pair, 1, GR_LEAF(size) >> pair);
-    wide = log2_of(clamp(power_of_two(ceil_div(j.count * size, 16)), 1, 32));
+    wide = log2_of(clamp(power_of_two(ceil_div(j.count * size, 16) + loose), 1, 32));
     lanes = log2_of(clamp(power_of_two(n), 1, most));
     each = log2_of(power_of_two(ceil_div(n, most)));
     turns = lanes - (each < 3 ? 3 - each : 0) - (5 - wide);
   }
 };
 
-bool accepts_cols_sum(const Plan &p, const gr_cuda_chip &) {
+/* Percent of what lanes read that is columns, where rows begin anywhere in a word. */
+int64_t good_share(const gr_reduce_job &j, const Logs &w) {
+  int64_t row = j.count * gr_size_of(j.dtype), lanes = (int64_t)1 << w.wide;
+  return row * 100 / (ceil_div(ceil_div(row, 16), lanes - 1) * lanes * 16);
+}
+
+bool accepts_cols_sum(const Plan &p, const gr_cuda_chip &chip) {
   const gr_reduce_job &j = p.args.job;
   if (!are_columns(p)) return false;
   auto fits = [](int64_t stride) { return stride >= INT32_MIN / 2 && stride <= INT32_MAX / 2; };
   Logs w(j);
-  return (p.inputs == 1 || shared_b(j)) && aligned(j.a, j.a.stride << w.pair) && fits(j.a.stride) && fits(j.b.stride) &&
+  if (w.loose && (w.pair || w.wide == 0 || good_share(j, w) < gr_reduce_tuning_for(chip).cols_sum.least_share))
+    return false;
+  return (p.inputs == 1 || shared_b(j)) && fits(j.a.stride) && fits(j.b.stride) &&
          w.turns >= 0;
 }
 
@@ -47,16 +57,19 @@ void plan_cols_sum(Plan &p, const gr_reduce_tuning &t, const gr_cuda_chip &chip)
   int64_t words = ceil_div(j.count * size, 16);
   if (w.pair) j.n /= 2, j.a.stride *= 2, j.b.stride *= 2;
   how.two_a_word = w.pair;
-  how.words_log2 = w.wide;
+  how.words_log2 = (short)w.wide;
   how.tree_lanes_log2 = w.lanes;
   how.elements_log2 = w.each;
   q.leaves = ceil_div(j.n, GR_LEAF(size) >> w.pair);
   /* warps: of a block, side by side or sharing a leaf */
   int warps = 2, turns = w.turns, most = log2_of(power_of_two(q.leaves));
-  int64_t units = ceil_div(words, (int64_t)1 << how.words_log2) * q.leaves;
+  auto units_of = [&](int log) { return ceil_div(words, ((int64_t)1 << log) - w.loose) * q.leaves; };
+  int64_t units = units_of(how.words_log2);
   /* Strips get narrower, to 128 bytes, before blocks share a leaf. */
   while (!w.pair && how.words_log2 > t.cols_sum.narrowest && turns > 0 && units << warps < least)
-    how.words_log2--, turns--, units *= 2;
+    how.words_log2--, turns--, units = units_of(how.words_log2);
+  how.strip_words = (short)((1 << how.words_log2) - w.loose);
+  how.unaligned = w.loose;
   /* So many warps share a leaf that all have some, and none many turns. Lanes of a pair would have to fold after
      warps. */
   int sharing = 0;
@@ -77,7 +90,7 @@ void plan_cols_sum(Plan &p, const gr_reduce_tuning &t, const gr_cuda_chip &chip)
     auto rounds = [&](int log) { return ceil_div(units << how.leaf_warps_log2, wanted << log) << log; };
     int passes = 0, longest = q.leaves == 1 ? 2 : 8;
     for (int k = 1; k <= longest; k++)
-      if (rounds(k) * 9 <= rounds(0) * 10) passes = k;
+      if (rounds(k) * 9 <= rounds(0) * 10 && units << how.leaf_warps_log2 >> k >= least) passes = k;
     if (q.leaves > 1 && passes > most - how.units_log2) passes = most > how.units_log2 ? most - how.units_log2 : 0;
     while (q.leaves > 1 && passes > 0 && state << passes > t.cols_sum.state_bytes) passes--;
     how.passes_log2 = (short)passes;
@@ -91,7 +104,7 @@ void plan_cols_sum(Plan &p, const gr_reduce_tuning &t, const gr_cuda_chip &chip)
   p.launch.threads = 128;
   p.launch.shared = (unsigned)(how.state_bytes + kept * 128 * columns * 8);
   p.per_block =
-      ((columns >> w.pair) << how.words_log2) * (q.leaves == 1 ? (int64_t)1 << (how.units_log2 + how.passes_log2) : 1);
+      (columns >> w.pair) * how.strip_words * (q.leaves == 1 ? (int64_t)1 << (how.units_log2 + how.passes_log2) : 1);
   p.blocks_per_group = q.nodes;
 }
 

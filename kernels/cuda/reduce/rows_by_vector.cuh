@@ -1,8 +1,8 @@
 /*
-** Matrix x vector: dots of rows of several leaves with one and the same vector (b.step is 0), all in whole aligned
-** words. A warp keeps a leaf of the vector in registers and takes the same leaf of up to 32 rows, one after the other,
-** the next one on its way to shared memory meanwhile; the nodes then fold as those of columns do. Shorter rows:
-** gr_reduce_rows_staged.
+** Matrix x vector: dots of rows with one and the same vector (b.step is 0). A warp keeps a leaf of the vector in
+** registers and takes the same leaf of up to 32 rows, one after the other, the next one on its way to shared memory
+** meanwhile; the nodes then fold as those of columns do. Rows that do not begin at whole words come by the words that
+** they lie in, and are shifted as they are read. Shorter rows in whole words: gr_reduce_rows_staged.
 */
 #ifndef GR_CUDA_REDUCE_ROWS_BY_VECTOR_CUH
 #define GR_CUDA_REDUCE_ROWS_BY_VECTOR_CUH
@@ -16,6 +16,11 @@ constexpr int gr_by_vector_warps = 4;
 /* Of floats whose leaf is 8 words a lane. */
 template <class R>
 constexpr bool gr_has_rows_by_vector = R::red == GR_RED_DOT && gr_floating<R::dtype> && gr_size<R::dtype> >= 4;
+
+/* Beside zeros these add nothing, whatever the sign of what is there. */
+template <int size>
+constexpr gr_words<4> gr_minus_zeros = {
+    {size == 8 ? 0 : 0x80000000u, 0x80000000u, size == 8 ? 0 : 0x80000000u, 0x80000000u}};
 
 /* Element products of one word. */
 template <class R>
@@ -64,7 +69,7 @@ __global__ void __launch_bounds__(gr_by_vector_warps * 32, gr_by_vector_blocks)
   constexpr int size = gr_size<R::dtype>, leaf = GR_LEAF(size), K = GR_LEAF_ROWS(size);
   __shared__ int64_t value[gr_by_vector_warps * 32];
   using Ring = gr_copy_ring<2>; /* of rows */
-  __shared__ uint4 stage[gr_by_vector_warps][2][K][32];
+  __shared__ uint4 stage[gr_by_vector_warps][2][K * 32 + 1];
   int lane = threadIdx.x & 31, warp = gr_warp_index(), z = warp & ((1 << q.rows_by_vector.row_warps_log2) - 1);
   gr_block_index block = gr_index_of_block(q);
   int64_t row0 = ((int64_t)block.group * (gr_by_vector_warps >> q.rows_by_vector.row_warps_log2) +
@@ -72,16 +77,22 @@ __global__ void __launch_bounds__(gr_by_vector_warps * 32, gr_by_vector_blocks)
                  q.rows_by_vector.rows;
   int64_t first = (((int64_t)block.node << q.rows_by_vector.row_warps_log2) + z) * leaf;
   int rows = (int)max((int64_t)0, min((int64_t)q.rows_by_vector.rows, q.job.count - row0));
-  int words =
-      (int)max((int64_t)0, min((int64_t)leaf, q.job.n - first)) * size / 16 - lane; /* from this lane's first on */
+  /* bytes from this lane's first word on */
+  int left = (int)max((int64_t)0, min((int64_t)leaf, q.job.n - first)) * size - lane * 16;
+  const bool loose = q.rows_by_vector.unaligned;
+  int step = (int)q.job.a.step;
   const char *from = (const char *)q.job.a.data + (q.first + row0) * q.job.a.step + first * size + lane * 16;
   const char *vector = (const char *)q.job.b.data + first * size + lane * 16;
   uint4 y[K];
   gr_acc mine = R::identity();
-  auto ask = [&](int r) {
+  int shift = (int)((uintptr_t)from & 15);
+  auto ask = [&](int r) { /* of a loose row the words that it lies in */
+    uint4 *to = stage[warp][Ring::slot(r)] + lane;
+    int at = (int)((uintptr_t)from & 15), there = r < rows && left + lane * 16 > 0 ? left + at : 0;
 #pragma unroll
     for (int k = 0; k < K; k++)
-      if (r < rows && k * 32 < words) gr_copy_async<16>(&stage[warp][Ring::slot(r)][k][lane], from + k * 512);
+      if (k * 512 < there) gr_copy_async<16>(to + k * 32, from - at + k * 512);
+    if (loose && lane == 0 && K * 512 < there) gr_copy_async<16>(to + K * 32, from - at + K * 512);
     Ring::end_group();
     from += q.job.a.step;
   };
@@ -89,20 +100,35 @@ __global__ void __launch_bounds__(gr_by_vector_warps * 32, gr_by_vector_blocks)
   ask(0);
 #pragma unroll
   for (int k = 0; k < K; k++) {
-    y[k] = make_uint4(0, 0, 0, 0);
-    if (k * 32 < words) y[k] = gr_load16(vector + k * 512);
+    constexpr gr_words<4> none = gr_minus_zeros<size>;
+    y[k] = make_uint4(none.u[0], none.u[1], none.u[2], none.u[3]);
+    if (k * 512 < left) {
+      uint4 w = gr_load_end(gr_load_begin(vector + k * 512), vector + k * 512, min(16, left - k * 512));
+      y[k] = left - k * 512 < 16 ? gr_blend(y[k], w, left - k * 512) : w;
+    }
   }
 #pragma unroll 1
   for (int r = 0; r < rows; r++) {
+    if (loose) __syncwarp(); /* all have read what is overwritten now */
     ask(r + 1);
-    Ring::wait(); /* each lane reads what it brought itself */
+    Ring::wait(); /* each lane reads what it brought itself; loose ones their neighbour's too */
+    if (loose) __syncwarp();
     /* Many doubles made of the vector once and kept would spill. */
 #pragma unroll
     for (int k = 0; k < K; k++) asm volatile("" : "+r"(y[k].x), "+r"(y[k].y), "+r"(y[k].z), "+r"(y[k].w));
     gr_lane_set<R> s = gr_start_lanes<R>();
 #pragma unroll
     for (int k = 0; k < K; k++)
-      if (k * 32 < words) gr_add_products<R>(s.l, stage[warp][Ring::slot(r)][k][lane], y[k]);
+      if (k * 512 < left) {
+        const uint4 *w = stage[warp][Ring::slot(r)] + k * 32 + lane;
+        uint4 x = w[0];
+        if (loose) {
+          x = gr_realign(x, w[1], shift);
+          if (left - k * 512 < 16) x = gr_blend(make_uint4(0, 0, 0, 0), x, left - k * 512);
+        }
+        gr_add_products<R>(s.l, x, y[k]);
+      }
+    shift = (shift + step) & 15;
     gr_acc acc = gr_fold_lanes<R>(s.l, q.context, 32, lane);
     mine = gr_select<R>(lane == r, acc, mine);
   }

@@ -24,6 +24,7 @@ typedef struct gr_reduce_tuning {
   struct {
     int blocks;    /* a multiprocessor, one wave; the kernel's registers let as many reside */
     int most_rows; /* that a warp takes, one after the other, of a leaf of the vector */
+    int least_bytes; /* of a row that begins anywhere in a word */
   } rows_by_vector;
   struct {
     int warps; /* a multiprocessor before a warp takes more rows than one pass */
@@ -47,6 +48,7 @@ typedef struct gr_reduce_tuning {
     int least_warps; /* a multiprocessor before strips narrow and warps share a leaf: 1000 x 1000 f16 6.6 -> 3.8 us */
     int narrowest;   /* log2 of the words of a strip, which gets so narrow before blocks share a leaf: 128 bytes */
     int state_bytes; /* of leaves in turn: 16 KB */
+    int least_share; /* percent of lanes in use where rows begin anywhere in a word; else cols_ordered packs rows */
   } cols_sum;
   struct {
     int64_t least_bytes; /* a multiprocessor; below, cols_ordered has started sooner */
@@ -65,12 +67,12 @@ static inline const gr_reduce_tuning &gr_reduce_tuning_for(const gr_cuda_chip &c
                  .vector_warps = 8,
                  .row_warps = 128,
                  .variance_warps = 24},
-      .rows_by_vector = {.blocks = 6, .most_rows = 32},
+      .rows_by_vector = {.blocks = 6, .most_rows = 32, .least_bytes = 640},
       .rows_staged = {.warps = 16},
       .rows_by_element = {.warps = 16, .block_warps = 4, .few_rows = 3},
       .cols_ordered = {.blocks = 4, .unit_bytes = 64 << 10},
       .cols_unordered = {.warps = 16, .good_share = 85, .least_share = 60},
-      .cols_sum = {.warps = 16, .least_warps = 12, .narrowest = 3, .state_bytes = 16 << 10},
+      .cols_sum = {.warps = 16, .least_warps = 12, .narrowest = 3, .state_bytes = 16 << 10, .least_share = 60},
       .cols_variance_ring = {.least_bytes = 128 << 10, .idle = 3},
   };
   static constexpr gr_reduce_tuning turing = [] {

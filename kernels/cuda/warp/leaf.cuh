@@ -76,7 +76,7 @@ __device__ __forceinline__ void gr_add_loose(typename Q::Lane (&l)[gr_lanes_of<Q
                                              uint4 (&wb)[rows], gr_walker &a, gr_walker &b, int left, int used,
                                              const gr_context &k) {
   constexpr int each = 16 / gr_size<Q::dtype>, row = GR_LANES(gr_size<Q::dtype>);
-#pragma unroll 1
+#pragma unroll(Q::formula ? 1 : 2) /* two at a time: half of the moves */
   for (int r = 0; r < used; r++) {
     int valid = min(left - r * row, each);
     uint4 x, y;
@@ -186,8 +186,8 @@ __device__ __forceinline__ void gr_load_after(gr_leaf_view &w) {
 template <class Q>
 __device__ __forceinline__ gr_leaf_view gr_view_of(const char *a, const char *b, int lane) {
   gr_leaf_view w;
-  w.shift = w.shift_b = (int)((uintptr_t)a & 15);
-  if (Q::inputs == 2) w.shift_b = (int)((uintptr_t)b & 15);
+  w.shift = w.shift_b = Q::number ? 0 : (int)((uintptr_t)a & 15); /* whole leaves from address 0 on */
+  if (Q::inputs == 2 && !Q::number) w.shift_b = (int)((uintptr_t)b & 15);
   w.apart = w.shift != w.shift_b;
   w.skip = w.apart || lane != 0 ? 0 : w.shift;
   w.a = a - w.shift + lane * 16;

@@ -170,6 +170,7 @@ void gr_cuda_give_slot(gr_cuda_queue *, gr_cuda_pending *);
 
 gr_status gr_cuda_do_formula(gr_queue *, const gr_formula_job *);
 const char *gr_cuda_uncompiled(gr_backend *);
+gr_status gr_cuda_do_operator(gr_queue *, const gr_operator_job *, uint64_t *states); /* operator.c */
 void gr_cuda_compiled(gr_backend *, void (*see)(const gr_compiled_formula *, void *), void *);
 
 /* ---- histogram.c, exact.c, launch.c ---- */

@@ -53,6 +53,7 @@ static cudaError_t describe(gr_cuda_device *d, int device) {
   b->adopt = gr_cuda_adopt;
   b->reduce = gr_cuda_do_reduce;
   b->formula = gr_cuda_do_formula;
+  b->operate = gr_cuda_do_operator;
   b->uncompiled = gr_cuda_uncompiled;
   b->compiled = gr_cuda_compiled;
   b->explain = gr_cuda_do_explain;

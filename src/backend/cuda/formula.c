@@ -252,9 +252,10 @@ static void see_one(const gr_compiled *c, void *to) {
   const gr_jit_code *code = &c->code;
   l->see(&(gr_compiled_formula){.program = {.nodes = (gr_node *)(uintptr_t)code->nodes, .count = code->count},
                                 .result = code->a,
-                                .what = code->reducer == GR_JIT_STORE  ? "elements"
-                                        : code->reducer == GR_JIT_BOTH ? "SUM, MINMAX"
-                                                                       : reducers[code->reducer],
+                                .what = code->reducer == GR_JIT_STORE      ? "elements"
+                                        : code->reducer == GR_JIT_BOTH     ? "SUM, MINMAX"
+                                        : code->reducer == GR_JIT_OPERATOR ? "operator"
+                                                                           : reducers[code->reducer],
                                 .seconds = c->seconds,
                                 .uses = c->uses},
          l->to);

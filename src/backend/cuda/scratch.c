@@ -12,11 +12,13 @@ int gr_cuda_grow(gr_cuda_scratch *s, size_t bytes) {
     if (gr_cuda_launch_batch(q, "a batch") != GR_OK) return cudaErrorLaunchFailure;
     if ((e = cudaStreamSynchronize(q->stream)) != cudaSuccess) return e;
     (void)cudaFree(s->memory);
+    q->base.scratch -= s->bytes;
     s->memory = NULL;
     s->bytes = 0;
   }
   q->base.stats.allocations++;
   if ((e = cudaMalloc(&s->memory, size)) != cudaSuccess) return e;
   s->bytes = size;
+  q->base.scratch += size;
   return cudaMemsetAsync(s->memory, 0, size, q->stream);
 }

@@ -90,3 +90,50 @@ int gr_jit_code_of(const gr_formula_job *job, int reducer, int a, int b, gr_jit_
   for (int k = 0; k < code->numbers; k++) words[gr_jit_number(code, k)] = p->numbers[r.number_of[k]];
   return 1;
 }
+
+/* ---- operators ---- */
+
+/* Nodes and numbers of a program behind those that are there; what it gives. */
+static void append(const gr_program *p, const int32_t *gives, gr_jit_code *code, uint64_t *numbers, int16_t *given) {
+  const int nodes = code->count, first = code->numbers;
+  for (int k = 0; k < p->count; k++) {
+    gr_node x = p->nodes[k];
+    int16_t *operands[3] = {&x.a, &x.b, &x.c};
+    for (int i = 0; i < 3; i++) {
+      int16_t *o = operands[i];
+      if (x.kind != GR_NODE_STEP || i >= gr_map_operands((gr_map)x.op)) *o = -1;
+      else *o = (int16_t)(GR_IS_NUMBER(*o) ? *o - first : *o + nodes);
+    }
+    x.next = 0;
+    x.height = 0;
+    code->nodes[code->count++] = x;
+  }
+  for (int k = 0; k < code->states; k++)
+    given[k] = (int16_t)(GR_IS_NUMBER(gives[k]) ? gives[k] - first : gives[k] + nodes);
+  for (int k = 0; k < p->number_count; k++) numbers[code->numbers++] = p->numbers[k];
+}
+
+int gr_jit_operator_code(const gr_operator *op, gr_jit_code *code, uint64_t words[GR_JIT_WORDS]) {
+  if (op->map.count + op->merge.count > GR_JIT_NODES) return 0;
+  if (op->map.number_count + op->merge.number_count > GR_JIT_WORDS - GR_JIT_INPUT) return 0;
+  memset(code, 0, offsetof(gr_jit_code, nodes));
+  code->reducer = GR_JIT_OPERATOR;
+  code->dtype = (int16_t)op->dtype;
+  code->a = code->b = -1;
+  code->number = 1;
+  code->states = (uint8_t)op->states;
+  for (int k = 0; k < op->states; k++) code->state[k] = (uint8_t)op->state[k];
+  words[GR_JIT_COLUMNS] = 0;
+  append(&op->map, op->mapped, code, words + GR_JIT_INPUT, code->mapped);
+  code->map_count = code->count;
+  append(&op->merge, op->merged, code, words + GR_JIT_INPUT, code->merged);
+  return 1;
+}
+
+int gr_jit_state_words(const gr_jit_code *code) {
+  int words = 0;
+  for (int k = 0; k < code->states; k++) words += gr_size_of((gr_dtype)code->state[k]) == 8 ? 2 : 1;
+  return words;
+}
+
+int gr_jit_skeleton_words(int words) { return words <= 4 ? words : words <= 6 ? 6 : 12; }

@@ -6,7 +6,7 @@
 #ifndef GR_JIT_CODE_H
 #define GR_JIT_CODE_H
 
-#include "kernels/formula.h"
+#include "kernels/operator.h"
 #include "src/backend/jit/text.h"
 
 #define GR_JIT_NODES 512 /* of a kernel; larger formulas run step by step */
@@ -26,10 +26,14 @@ typedef struct gr_jit_code {
   uint8_t changes; /* stores to an array that may be one of the inputs */
   uint8_t number;  /* of reductions: one, for the host */
   uint8_t way[GR_FORMULA_INPUTS];
+  /* Of an operator: dtypes of its states, and what gives them, operands as in gr_node. Its map's nodes come first. */
+  uint8_t states, state[GR_OPERATOR_STATES];
+  int16_t map_count, mapped[GR_OPERATOR_STATES], merged[GR_OPERATOR_STATES];
   gr_node nodes[GR_JIT_NODES]; /* count are used */
 } gr_jit_code;
 #define GR_JIT_STORE (-1) /* stores the elements */
 #define GR_JIT_BOTH (-2)  /* sum and extremes */
+#define GR_JIT_OPERATOR (-3)
 
 static inline size_t gr_jit_code_bytes(const gr_jit_code *c) {
   return offsetof(gr_jit_code, nodes) + (size_t)c->count * sizeof(gr_node);
@@ -46,6 +50,12 @@ static inline int gr_jit_words(const gr_jit_code *c) { return gr_jit_number(c, c
 ** nodes or arguments than a kernel.
 */
 int gr_jit_code_of(const gr_formula_job *, int reducer, int a, int b, gr_jit_code *, uint64_t words[GR_JIT_WORDS]);
+
+/* The same of an operator: its map and its merge. */
+int gr_jit_operator_code(const gr_operator *, gr_jit_code *, uint64_t words[GR_JIT_WORDS]);
+/* Words of 32 bits of a state; those of a skeleton, which may be more. */
+int gr_jit_state_words(const gr_jit_code *);
+int gr_jit_skeleton_words(int words);
 
 /* The PTX of a code, in *out; 0: *why says why there is none. The entry is called "formula". */
 int gr_jit_ptx(const gr_jit_code *, gr_text *out, const char **why);

@@ -88,8 +88,12 @@ void gr_emit_find_raw(gr_emitter *e) {
     for (int i = 0; i < 3; i++)
       if (refs[i] >= 0 && (!takes_any_nan(x, 1) || x->from != code->nodes[refs[i]].dtype)) e->raw[refs[i]] = 0;
   }
-  e->raw[code->a] = 0;
+  if (code->a >= 0) e->raw[code->a] = 0;
   if (code->b >= 0) e->raw[code->b] = 0;
+  for (int k = 0; k < code->states; k++) {
+    if (code->mapped[k] >= 0) e->raw[code->mapped[k]] = 0;
+    if (code->merged[k] >= 0) e->raw[code->merged[k]] = 0;
+  }
 }
 
 static const gr_step_body *body_of(gr_emitter *e, const gr_node *x) {
@@ -188,6 +192,38 @@ static void find_row(gr_emitter *e) {
   gr_text_add(e->t, "mul.lo.s64 %%column, %%row, %%columns;\nsub.s64 %%column, %%at, %%column;\n");
 }
 
+/* ---- states of operators ---- */
+
+/* An input of an operator's program: words of a register's size each. */
+static void take_state(gr_emitter *e, int k) {
+  const gr_jit_code *code = e->code;
+  const int input = code->nodes[k].input, size = gr_emit_size(e, k);
+  const char *prefix = k < code->map_count ? "%x" : input % 2 ? "%m" : "%a";
+  int first = 0;
+  for (int j = 0; k >= code->map_count && j < input / 2; j++)
+    first += gr_size_of((gr_dtype)code->state[j]) == 8 ? 2 : 1;
+  if (size == 8) gr_text_add(e->t, "mov.b64 %%v%d, {%s%d, %s%d};\n", k, prefix, first, prefix, first + 1);
+  else if (size == 4) gr_text_add(e->t, "mov.b32 %%v%d, %s%d;\n", k, prefix, first);
+  else gr_text_add(e->t, "bfe.%s %%v%d, %s%d, 0, %d;\n", kind_of(e, k)->part, k, prefix, first, 8 * size);
+}
+
+void gr_emit_state(gr_emitter *e, int ref, gr_dtype t, const char *prefix, int first) {
+  const int size = gr_size_of(t);
+  char name[24];
+  gr_text_add(e->t, "{\n");
+  if (GR_IS_NUMBER(ref)) {
+    snprintf(name, sizeof name, "%%number");
+    gr_text_add(e->t, ".reg .%s %s;\n", kinds[t].bits, name);
+    gr_emit_argument(e, kinds[t].load, name, gr_jit_number(e->code, GR_NUMBER_OF(ref)));
+  } else {
+    snprintf(name, sizeof name, "%%v%d", ref);
+  }
+  if (size == 8) gr_text_add(e->t, "mov.b64 {%s%d, %s%d}, %s;\n", prefix, first, prefix, first + 1, name);
+  else if (size == 4) gr_text_add(e->t, "mov.b32 %s%d, %s;\n", prefix, first, name);
+  else gr_text_add(e->t, "and.b32 %s%d, %s, %d;\n", prefix, first, name, size == 2 ? 65535 : 255);
+  gr_text_add(e->t, "}\n");
+}
+
 /* ---- an element ---- */
 
 void gr_emit_put(gr_emitter *e, int node, int c, char *const *to) {
@@ -204,11 +240,12 @@ void gr_emit_put(gr_emitter *e, int node, int c, char *const *to) {
 
 void gr_emit_nodes(gr_emitter *e, const int *words, int c, int guarded) {
   const gr_jit_code *code = e->code;
-  for (int k = 0; k < code->count; k++) gr_text_add(e->t, ".reg .%s %%v%d;\n", kind_of(e, k)->bits, k);
+  for (int k = e->from; k < e->to; k++) gr_text_add(e->t, ".reg .%s %%v%d;\n", kind_of(e, k)->bits, k);
   if (code->matrix) find_row(e);
-  for (int k = 0; k < code->count; k++) {
+  for (int k = e->from; k < e->to; k++) {
     const gr_node *x = &code->nodes[k];
     if (x->kind == GR_NODE_STEP) step(e, k);
+    else if (x->kind == GR_NODE_INPUT && code->states) take_state(e, k);
     else if (x->kind == GR_NODE_POSITION) gr_text_add(e->t, "add.s64 %%v%d, %%at, 1;\n", k);
     else if (words && gr_emit_by_words(e, x)) take(e, k, words[k], c);
     else load_one(e, k, guarded);

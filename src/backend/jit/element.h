@@ -2,7 +2,8 @@
 ** What the two files that write PTX share: element.c writes one element of a formula, emit.c kernels around it.
 **
 ** Names in what they write: %first, the position where a hole begins; %at, that of the element; %v0, %v1 ... the nodes'
-** values; %l0, %l1 ... words that were loaded; %ok, whether the element is there; p0, the kernel's arguments.
+** values; %l0, %l1 ... words that were loaded; %ok, whether the element is there; p0, the kernel's arguments. Of an
+** operator: %x0, %x1, the bits of an element; %a0, %a1 ... and %m0, %m1 ... words of a left and of a right state.
 */
 #ifndef GR_JIT_ELEMENT_H
 #define GR_JIT_ELEMENT_H
@@ -12,10 +13,12 @@
 typedef struct gr_emitter {
   const gr_jit_code *code;
   gr_text *t;
-  int base;   /* bytes of arguments before the formula's */
-  int inside; /* in the function of a word, not in the kernel: arguments lie at %arguments */
-  int apart;  /* all elements are made by that function */
-  int size;   /* of a result */
+  int base;     /* bytes of arguments before the formula's */
+  int from, to; /* which nodes: those of an operator's map, or of its merge; else all of them */
+  int inside;   /* in the function of a word, not in the kernel: arguments lie at %arguments */
+  int apart;    /* all elements are made by that function */
+  int size;     /* of a result; of an operator's element */
+  int words;    /* of an operator's state */
   const char *why;
   uint8_t raw[GR_JIT_NODES]; /* by node: whether its NaN may be any */
 } gr_emitter;
@@ -39,6 +42,9 @@ int gr_emit_by_words(const gr_emitter *, const gr_node *);
 ** there already, and c, which of their elements it is; NULL: nothing is there. guarded: only if %ok.
 */
 void gr_emit_nodes(gr_emitter *, const int *words, int c, int guarded);
+
+/* State k of an operator to its words, which begin at `prefix` `first`: a node's value, or a number. */
+void gr_emit_state(gr_emitter *, int ref, gr_dtype, const char *prefix, int first);
 
 /* A node's value as element c of the 32-bit words `to`. */
 void gr_emit_put(gr_emitter *, int node, int c, char *const *to);

@@ -21,6 +21,9 @@
 #define MANY_REGISTERS 128
 #define BOTH_REGISTERS 80 /* three blocks on a multiprocessor */
 #define HOLE_WORDS 64
+/* Of an operator whose steps stand in the loop: words of a state, lines of the elements of a word of input. */
+#define LOOP_WORDS 4
+#define LOOP_LINES 400
 
 static int log2_of(int x) {
   int k = 0;
@@ -28,10 +31,15 @@ static int log2_of(int x) {
   return k;
 }
 
-/* One element, `ahead` positions after %first, to its places in the words of a (and b). */
-static void element(gr_emitter *e, int ahead, const int *words, int c, char *const *to_a, char *const *to_b) {
+/*
+** One element, `ahead` positions after %first, to its places in the words of a (and b). left: a register with how many
+** there are from %first on, or NULL, if all are there.
+*/
+static void element(gr_emitter *e, int ahead, const char *left, const int *words, int c, char *const *to_a,
+                    char *const *to_b) {
   gr_text_add(e->t, "{\n.reg .b64 %%at;\nadd.s64 %%at, %%first, %d;\n", ahead);
-  gr_emit_nodes(e, words, c, 0);
+  if (left) gr_text_add(e->t, ".reg .pred %%ok;\nsetp.gt.s32 %%ok, %s, %d;\n", left, ahead);
+  gr_emit_nodes(e, words, c, left != NULL);
   gr_emit_put(e, e->code->a, c, to_a);
   if (e->code->b >= 0) gr_emit_put(e, e->code->b, c, to_b);
   gr_text_add(e->t, "}\n");
@@ -81,14 +89,18 @@ static void word_function(gr_emitter *e) {
   e->inside = 0;
 }
 
-/* The word `ahead` positions after %first; valid: a register or a number. */
-static void call_word(gr_emitter *e, int ahead, const char *valid, char *const *to_a, char *const *to_b) {
+/* The word `ahead` positions after %first; valid: a number; or left: a register as in element(). */
+static void call_word(gr_emitter *e, int ahead, const char *left, const char *valid, char *const *to_a,
+                      char *const *to_b) {
+  gr_text_add(e->t, "{\n.reg .b32 %%valid;\n");
+  if (left) gr_text_add(e->t, "sub.s32 %%valid, %s, %d;\n", left, ahead);
+  else gr_text_add(e->t, "mov.b32 %%valid, %s;\n", valid);
   gr_text_add(e->t,
-              "{\n.reg .b64 %%at, %%arguments;\nadd.s64 %%at, %%first, %d;\nmov.b64 %%arguments, p0;\n"
+              ".reg .b64 %%at, %%arguments;\nadd.s64 %%at, %%first, %d;\nmov.b64 %%arguments, p0;\n"
               "cvta.param.u64 %%arguments, %%arguments;\n.param .b64 x;\n.param .b32 y;\n.param .b64 z;\n"
-              ".param .align 16 .b8 r[32];\nst.param.b64 [x], %%at;\nst.param.b32 [y], %s;\n"
+              ".param .align 16 .b8 r[32];\nst.param.b64 [x], %%at;\nst.param.b32 [y], %%valid;\n"
               "st.param.b64 [z], %%arguments;\ncall (r), word, (x, y, z);\n",
-              ahead, valid);
+              ahead);
   gr_text_add(e->t, "ld.param.v4.b32 {%s, %s, %s, %s}, [r];\n", to_a[0], to_a[1], to_a[2], to_a[3]);
   if (e->code->b >= 0)
     gr_text_add(e->t, "ld.param.v4.b32 {%s, %s, %s, %s}, [r+16];\n", to_b[0], to_b[1], to_b[2], to_b[3]);
@@ -97,32 +109,33 @@ static void call_word(gr_emitter *e, int ahead, const char *valid, char *const *
 
 /* ---- holes ---- */
 
+#define HOLE_HEADS 5
+
 typedef struct hole {
-  char *address, *valid;
+  char *head[HOLE_HEADS]; /* an address, or the bits of an element; of a word, how many of its elements are there */
   char *a[HOLE_WORDS], *b[HOLE_WORDS];
-  int words;
+  int heads, words;
 } hole;
 
-/* The words of a line: "@ROWS P : W... : W..." or "@WORD P V : W...". */
+/* The words of a line: "@ROWS P : W... : W...", "@WORD P V : W..." and others. */
 static int read_hole(char *line, hole *h) {
   char *word = strtok_r(line, " ", &line);
   int side = 0, counts[3] = {0};
-  char *heads[2] = {NULL, NULL}, **sides[3] = {heads, h->a, h->b};
-  const int most[3] = {2, HOLE_WORDS, HOLE_WORDS};
+  char **sides[3] = {h->head, h->a, h->b};
+  const int most[3] = {HOLE_HEADS, HOLE_WORDS, HOLE_WORDS};
   while ((word = strtok_r(line, " ", &line))) {
     if (*word == ':') side++;
     else if (side < 3 && counts[side] < most[side]) sides[side][counts[side]++] = word;
     else return 0;
     if (side > 2) return 0;
   }
-  h->address = heads[0];
-  h->valid = heads[1];
+  h->heads = counts[0];
   h->words = counts[1];
   return counts[0] > 0 && counts[1] > 0 && (side == 1 || counts[2] == counts[1]);
 }
 
 static void open_hole(gr_emitter *e, const hole *h) {
-  gr_text_add(e->t, "{\n.reg .b64 %%first;\nshr.u64 %%first, %s, %d;\n", h->address, log2_of(e->size));
+  gr_text_add(e->t, "{\n.reg .b64 %%first;\nshr.u64 %%first, %s, %d;\n", h->head[0], log2_of(e->size));
 }
 
 /* 32-bit words of an input for one word of results. */
@@ -132,23 +145,43 @@ static int loaded_words(const gr_emitter *e, int k) {
 }
 
 /* Bytes of an input for so many of results: the address of what belongs to %first; then the loads of a row. */
-static void find_words(gr_emitter *e, int k) {
-  gr_text_add(e->t, ".reg .b64 %%i%d;\nshl.b64 %%i%d, %%first, %d;\n{\n.reg .b64 %%address;\n", k, k,
-              log2_of(gr_emit_size(e, k)));
+static void find_words(gr_emitter *e, int k, const char *left) {
+  gr_text_add(e->t, ".reg .b64 %%i%d;\n{\n.reg .b64 %%address;\n.reg .pred %%there;\n", k);
+  gr_text_add(e->t, "shl.b64 %%i%d, %%first, %d;\n", k, log2_of(gr_emit_size(e, k)));
+  if (left) gr_text_add(e->t, "setp.gt.s32 %%there, %s, 0;\nselp.b64 %%i%d, %%i%d, 0, %%there;\n", left, k, k);
   gr_emit_argument(e, "b64", "%address", gr_jit_input(e->code->nodes[k].input));
   gr_text_add(e->t, "add.s64 %%i%d, %%i%d, %%address;\n}\n", k, k);
 }
-static void load_row(gr_emitter *e, int k, int row, int first) {
+/*
+** left: as in element(). What is missing is loaded from where the first element is, since a register that a load may
+** leave as it is would be taken all the time. Inputs hold whole words of 16 bytes.
+*/
+static void load(gr_emitter *e, const char *left, int ahead, const char *text, const char *to, int k, int at) {
+  if (!left || ahead == 0) {
+    gr_text_add(e->t, "%s.%s %s, [%%i%d+%d];\n", gr_emit_load(e), text, to, k, at);
+    return;
+  }
+  gr_text_add(
+      e->t,
+      "{\n.reg .pred %%there;\n.reg .b32 %%ahead;\n.reg .b64 %%address;\nsetp.gt.s32 %%there, %s, %d;\n"
+      "selp.b32 %%ahead, %d, 0, %%there;\ncvt.u64.u32 %%address, %%ahead;\nadd.s64 %%address, %%address, %%i%d;\n"
+      "%s.%s %s, [%%address];\n}\n",
+      left, ahead, at, k, gr_emit_load(e), text, to);
+}
+static void load_row(gr_emitter *e, int k, int row, int first, const char *left) {
   const int size = gr_emit_size(e, k), bytes = 16 / e->size * size, words = loaded_words(e, k);
-  const int at = row * (512 / e->size) * size;
-  if (bytes == 2) gr_text_add(e->t, "%s.u16 %%l%d, [%%i%d+%d];\n", gr_emit_load(e), first, k, at);
-  else if (bytes == 4) gr_text_add(e->t, "%s.b32 %%l%d, [%%i%d+%d];\n", gr_emit_load(e), first, k, at);
-  else if (bytes == 8)
-    gr_text_add(e->t, "%s.v2.b32 {%%l%d, %%l%d}, [%%i%d+%d];\n", gr_emit_load(e), first, first + 1, k, at);
+  const int ahead = row * (512 / e->size), at = ahead * size;
+  char to[64];
+  if (bytes == 8) snprintf(to, sizeof to, "{%%l%d, %%l%d}", first, first + 1);
+  else snprintf(to, sizeof to, "%%l%d", first);
+  if (bytes == 2) load(e, left, ahead, "u16", to, k, at);
+  else if (bytes == 4) load(e, left, ahead, "b32", to, k, at);
+  else if (bytes == 8) load(e, left, ahead, "v2.b32", to, k, at);
   else
-    for (int w = 0; w < words; w += 4)
-      gr_text_add(e->t, "%s.v4.b32 {%%l%d, %%l%d, %%l%d, %%l%d}, [%%i%d+%d];\n", gr_emit_load(e), first + w,
-                  first + w + 1, first + w + 2, first + w + 3, k, at + 4 * w);
+    for (int w = 0; w < words; w += 4) {
+      snprintf(to, sizeof to, "{%%l%d, %%l%d, %%l%d, %%l%d}", first + w, first + w + 1, first + w + 2, first + w + 3);
+      load(e, left, ahead + 4 * w / size, "v4.b32", to, k, at + 4 * w);
+    }
 }
 
 static void fill_rows(gr_emitter *e, hole *h) {
@@ -160,7 +193,7 @@ static void fill_rows(gr_emitter *e, hole *h) {
   open_hole(e, h);
   for (int k = 0; k < code->count && !e->apart; k++) {
     if (!gr_emit_by_words(e, &code->nodes[k])) continue;
-    find_words(e, k);
+    find_words(e, k, h->head[1]);
     row_words += loaded_words(e, k);
   }
   group = row_words > LOADED ? 1 : row_words ? LOADED / row_words : rows;
@@ -170,13 +203,14 @@ static void fill_rows(gr_emitter *e, hole *h) {
     gr_text_add(e->t, "{\n.reg .b32 %%l<%d>;\n", (end - from) * row_words + 1);
     for (int r = from; r < end; r++)
       for (int k = 0; k < code->count && row_words; k++)
-        if (gr_emit_by_words(e, &code->nodes[k])) load_row(e, k, r, next), next += loaded_words(e, k);
+        if (gr_emit_by_words(e, &code->nodes[k])) load_row(e, k, r, next, h->head[1]), next += loaded_words(e, k);
     next = 0;
     for (int r = from; r < end; r++) {
       for (int k = 0; k < code->count && row_words; k++)
         if (gr_emit_by_words(e, &code->nodes[k])) place[k] = next, next += loaded_words(e, k);
-      for (int c = 0; c < each && !e->apart; c++) element(e, r * row + c, place, c, h->a + 4 * r, h->b + 4 * r);
-      if (e->apart) call_word(e, r * row, every, h->a + 4 * r, h->b + 4 * r);
+      for (int c = 0; c < each && !e->apart; c++)
+        element(e, r * row + c, h->head[1], place, c, h->a + 4 * r, h->b + 4 * r);
+      if (e->apart) call_word(e, r * row, h->head[1], every, h->a + 4 * r, h->b + 4 * r);
     }
     gr_text_add(e->t, "}\n");
   }
@@ -185,7 +219,64 @@ static void fill_rows(gr_emitter *e, hole *h) {
 
 static void fill_word(gr_emitter *e, hole *h) {
   open_hole(e, h);
-  call_word(e, 0, h->valid, h->a, h->b);
+  call_word(e, 0, h->head[1], NULL, h->a, h->b);
+  gr_text_add(e->t, "}\n");
+}
+
+/* ---- operators ---- */
+
+/* Nodes from .. to - 1, and the states that they give to words of that prefix. */
+static void states(gr_emitter *e, int from, int to, const int16_t *gives, const char *prefix) {
+  const gr_jit_code *code = e->code;
+  gr_text_add(e->t, "{\n");
+  e->from = from;
+  e->to = to;
+  gr_emit_nodes(e, NULL, 0, 0);
+  for (int k = 0, word = 0; k < code->states; k++) {
+    gr_emit_state(e, gives[k], (gr_dtype)code->state[k], prefix, word);
+    word += gr_size_of((gr_dtype)code->state[k]) == 8 ? 2 : 1;
+  }
+  gr_text_add(e->t, "}\n");
+}
+
+/* The words of a hole, or of what there is in them, from or to registers of that prefix. */
+static void move_words(gr_emitter *e, char *const *words, int count, const char *prefix, int back) {
+  for (int k = 0; k < count; k++)
+    if (back) gr_text_add(e->t, "mov.b32 %s, %s%d;\n", words[k], prefix, k);
+    else gr_text_add(e->t, "mov.b32 %s%d, %s;\n", prefix, k, words[k]);
+}
+
+/* In a function, where a register says where they are. */
+static void find_arguments(gr_emitter *e, const char *where) {
+  if (!where) return;
+  gr_text_add(e->t, ".reg .b64 %%arguments;\nmov.b64 %%arguments, %s;\n", where);
+  e->inside = 1;
+}
+
+static void fill_element(gr_emitter *e, const hole *h) {
+  const gr_jit_code *code = e->code;
+  gr_text_add(e->t,
+              "{\n.reg .b32 %%x<2>, %%a<%d>, %%m<%d>, %%n<%d>;\n.reg .b64 %%at;\n.reg .pred %%one;\n"
+              "mov.b32 %%x0, %s;\nmov.b32 %%x1, %s;\nmov.b64 %%at, %s;\nsetp.ne.s32 %%one, %s, 0;\n",
+              h->words, h->words, h->words, h->head[0], h->head[1], h->head[2], h->head[3]);
+  move_words(e, h->a, e->words, "%a", 0);
+  find_arguments(e, h->head[4]);
+  states(e, 0, code->map_count, code->mapped, "%m");
+  states(e, code->map_count, code->count, code->merged, "%n");
+  e->inside = 0;
+  for (int k = 0; k < e->words; k++) gr_text_add(e->t, "selp.b32 %s, %%m%d, %%n%d, %%one;\n", h->a[k], k, k);
+  gr_text_add(e->t, "}\n");
+}
+
+static void fill_merge(gr_emitter *e, const hole *h) {
+  const gr_jit_code *code = e->code;
+  gr_text_add(e->t, "{\n.reg .b32 %%a<%d>, %%m<%d>, %%n<%d>;\n", h->words, h->words, h->words);
+  move_words(e, h->a, e->words, "%a", 0);
+  move_words(e, h->b, e->words, "%m", 0);
+  find_arguments(e, h->head[0]);
+  states(e, code->map_count, code->count, code->merged, "%n");
+  e->inside = 0;
+  move_words(e, h->a, e->words, "%n", 1);
   gr_text_add(e->t, "}\n");
 }
 
@@ -220,39 +311,47 @@ static void special_line(gr_emitter *e, char *line, int lines) {
     gr_text_add(e->t, ".maxnreg %d\n", registers(e, atoi(line + 3), lines));
   } else if (!read_hole(line, &h)) {
     e->why = "its skeleton is not as it should be";
-  } else if (h.valid) {
+  } else if (code->states) {
+    if (h.heads == 1) fill_merge(e, &h);
+    else fill_element(e, &h);
+  } else if (line[1] == 'W') {
     fill_word(e, &h);
   } else {
     fill_rows(e, &h);
   }
 }
 
-static char *skeleton_of(const gr_jit_code *code, int size, const char **why) {
+static char *skeleton_of(const gr_emitter *e, const char **why) {
+  const gr_jit_code *code = e->code;
+  const int size = e->size;
   char name[40];
-  if (code->reducer == GR_JIT_STORE) snprintf(name, sizeof name, "gr_formula_store_%d", size);
+  if (code->states)
+    snprintf(name, sizeof name, "gr_operator_%s_%d_%d", e->apart ? "apart" : "loop", size,
+             gr_jit_skeleton_words(e->words));
+  else if (code->reducer == GR_JIT_STORE) snprintf(name, sizeof name, "gr_formula_store_%d", size);
   else if (code->reducer == GR_JIT_BOTH) snprintf(name, sizeof name, "both %d", code->dtype);
   else snprintf(name, sizeof name, "reduce %d %d %d", code->number, code->reducer, code->dtype);
   return gr_shipped_text(name, why);
 }
 
 int gr_jit_ptx(const gr_jit_code *code, gr_text *out, const char **why) {
-  gr_emitter e = {.code = code, .t = out, .size = gr_size_of((gr_dtype)code->nodes[code->a].dtype)};
+  gr_emitter e = {.code = code, .t = out, .to = code->count};
+  e.size = gr_size_of((gr_dtype)(code->states ? code->dtype : code->nodes[code->a].dtype));
+  e.words = gr_jit_state_words(code);
   if (!gr_steps_read(why)) return 0;
-  char *text = skeleton_of(code, e.size, why);
-  if (!text) return 0;
   gr_emit_find_raw(&e);
-  const int lines = gr_emit_lines(&e), copies = rows_of(text) * (16 / e.size);
+  const int lines = gr_emit_lines(&e), each = 16 / e.size;
+  *why = "it has too many steps";
+  if (lines > MOST_LINES / 2) return 0; /* nothing can interrupt the driver's compiler */
+  if (code->states) e.apart = e.words > LOOP_WORDS || lines * each > LOOP_LINES;
+  char *text = skeleton_of(&e, why);
+  if (!text) return 0;
+  if (!code->states) e.apart = (int64_t)rows_of(text) * each * lines > MOST_LINES;
   char *arguments = strstr(text, "@P ");
-  e.apart = (int64_t)copies * lines > MOST_LINES;
-  if (lines > MOST_LINES / 2) { /* nothing can interrupt the driver's compiler */
-    free(text);
-    *why = "it has too many steps";
-    return 0;
-  }
   e.base = arguments ? atoi(arguments + 3) : 0;
   gr_text_add(out, ".version 7.8\n.target sm_75\n.address_size 64\n");
   gr_emit_functions(&e);
-  word_function(&e);
+  if (e.apart ? !code->states : strstr(text, "@WORD ") != NULL) word_function(&e);
   for (char *line = text, *end; *line && (end = strchr(line, '\n')); line = end + 1) {
     if (*line != '@' || line[1] == '%' || line[1] == '!') {
       gr_text_bytes(out, line, (size_t)(end + 1 - line));

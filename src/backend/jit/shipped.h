@@ -9,6 +9,11 @@
 **                 @WORD P V : W... [: W...] and V elements of one word
 ** "both D"      likewise, of sum and extremes together (kernels/cuda/formula/skeletons_both.cu)
 ** "gr_formula_store_S"  that of a kernel which stores elements of S bytes
+** "gr_operator_HOW_S_W"  that of an operator of somebody's own for elements of S bytes, whose state has W words of 32
+**               bits (kernels/cuda/formula/operator.cu); HOW an element's steps stand there: in a "loop", or "apart"
+**                 @ELEMENT X Y P F : W...  element with the bits X, Y at position P joins state W; F: it is the first
+**                 @ELEMENT X Y P F A : W...  in a function; A: where the kernel's arguments are
+**                 @MERGE A : W... : V...  in a function: state V joins state W
 ** "steps"       the bodies of element operators, "=S NAME FUNCTIONS..." and lines of PTX, but for
 **                 @I K REGISTER            operand K is expected there
 **                 @O REGISTER              the result is there

@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include "kernels/numerics/digest.h"
 #include "src/core/ranks/borders.h"
 #include "src/core/ranks/meet.h"
 
@@ -30,6 +31,32 @@ static gr_status read_segments(const gr_segments *s, gr_side side, gr_operator_j
   return status;
 }
 
+int gr_custom_operates(const gr_custom *u, gr_shape s, const gr_array *a) {
+  gr_backend *b = a->storage->queue->backend;
+  return b->operate && a->n > 0 && !u->ordered && !s.rows && !s.segments && !(b->uncompiled && b->uncompiled(b));
+}
+
+/* The device has the states; the host makes results of them. */
+static gr_status operate(gr_context *c, const gr_operator *op, const gr_array *a, uint64_t *words) {
+  uint64_t states[GR_OPERATOR_STATES] = {0};
+  const int64_t leaves = 1;
+  gr_queue *q = a->storage->queue;
+  gr_operator_job job = {.op = op, .n = a->n, .count = 1, .longest = a->n};
+  gr_status status = gr_array_read(a, gr_kernel_side(a->storage), &job.a);
+  if (status != GR_OK) return status;
+  status = q->backend->operate(q, &job, states);
+  if (status != GR_OK) return status == GR_NOT_FUSED ? status : gr_fail_from(c, q, status, "operator", 0);
+  job.a = (gr_vec){states, 8, 0};
+  job.part = GR_OPERATOR_NODES;
+  job.longest = job.nodes = 1;
+  job.leaves = &leaves;
+  for (int k = 0; k < op->results; k++) {
+    words[k] = 0;
+    job.out[k] = (gr_vec){&words[k], 8, 0};
+  }
+  return gr_fail_from(c, q, c->host->cpu()->custom(q, &job), "operator", 0);
+}
+
 gr_status gr_custom_reduce(gr_context *c, gr_custom *u, gr_shape s, gr_reduced *of, gr_array *const *out,
                            uint64_t *words) {
   gr_operator_job job = {.op = &u->op};
@@ -38,6 +65,10 @@ gr_status gr_custom_reduce(gr_context *c, gr_custom *u, gr_shape s, gr_reduced *
   if (status == GR_OK) status = gr_reduced_eval(c, of);
   if (status != GR_OK) return status;
   if (gr_array_released(of->a)) return GR_RELEASED;
+  if (!out && gr_custom_operates(u, s, of->a)) {
+    status = operate(c, &u->op, of->a, words);
+    if (status != GR_NOT_FUSED) return status;
+  }
   gr_queue *q = of->a->storage->queue;
   const gr_side side = side_of(q, of->a);
   job.n = job.longest = gr_shape_length(s, of->a->n);
@@ -223,6 +254,32 @@ static gr_status fold_parts(ranked *s, uint64_t *words, gr_status mine) {
   return status;
 }
 
+static void add_program(uint64_t sum[2], const gr_program *p) {
+  for (int32_t k = 0; k < p->count; k++) {
+    const gr_node *x = &p->nodes[k];
+    gr_digest_add(sum,
+                  (uint64_t)x->kind | (uint64_t)x->dtype << 8 | (uint64_t)x->from << 16 | (uint64_t)x->op << 24 |
+                      (uint64_t)x->relation << 32 | (uint64_t)x->input << 40,
+                  (uint64_t)k);
+    gr_digest_add(sum, (uint64_t)(uint16_t)x->a | (uint64_t)(uint16_t)x->b << 16 | (uint64_t)(uint16_t)x->c << 32,
+                  (uint64_t)k + 1000000);
+  }
+  for (int32_t k = 0; k < p->number_count; k++) gr_digest_add(sum, p->numbers[k], (uint64_t)k + 2000000);
+}
+
+/* What the operator does, for ranks to compare. */
+static uint64_t digest_of(const gr_operator *op) {
+  const gr_program *const programs[] = {&op->map, &op->merge, &op->finish};
+  uint64_t sum[2] = {0, 0}, all[2] = {0, 0};
+  for (int k = 0; k < 3; k++) {
+    sum[0] = sum[1] = 0;
+    add_program(sum, programs[k]);
+    gr_digest_add(all, sum[0], (uint64_t)k);
+  }
+  for (int k = 0; k < op->states; k++) gr_digest_add(all, op->identity[k], (uint64_t)k + 3);
+  return all[0];
+}
+
 gr_status gr_custom_ranks(gr_context *c, gr_custom *u, gr_reduced *of, uint64_t *words) {
   char text[96];
   const gr_dtype t = of->a->dtype;
@@ -232,8 +289,8 @@ gr_status gr_custom_ranks(gr_context *c, gr_custom *u, gr_reduced *of, uint64_t 
   if (mine == GR_OK && gr_array_released(of->a)) mine = gr_fail(c, GR_BAD, "array has been released");
   if (mine == GR_OK) mine = gr_array_read(of->a, GR_HOST, &s.v);
   s.q = of->a->storage->queue;
-  snprintf(text, sizeof text, "operator of %d states and %d results of %s", u->states, u->op.results,
-           gr_dtypes[t].name);
+  snprintf(text, sizeof text, "operator of %d states and %d results of %s (digest %016llx)", u->states, u->op.results,
+           gr_dtypes[t].name, mine == GR_OK ? (unsigned long long)digest_of(&u->op) : 0);
   gr_status status = gr_ranks_meet(c, text, of->a->n, 1, mine);
   return status == GR_OK ? fold_parts(&s, words, GR_OK) : status;
 }

@@ -11,6 +11,9 @@
 */
 gr_status gr_custom_reduce(gr_context *, gr_custom *, gr_shape, gr_reduced *, gr_array *const *out, uint64_t *words);
 
+/* Whether its device has the states of that, unless it turns out that it has not. */
+int gr_custom_operates(const gr_custom *, gr_shape, const gr_array *);
+
 /* The same of what is present of each vector, which is copied first. */
 gr_status gr_custom_reduce_present(gr_context *, gr_custom *, gr_shape, const gr_partial *, gr_array *const *out,
                                    uint64_t *words);

@@ -5,6 +5,7 @@
 
 #include "src/core/formula/typing.h"
 #include "src/core/map.h"
+#include "src/core/ranks/meet.h"
 
 #define STEPS 16 /* what is added here: nodes, and the numbers in them */
 
@@ -158,6 +159,18 @@ gr_status gr_partial_fill(gr_context *c, const gr_partial *p, int second, int wi
   return status == GR_OK ? end(c, &b, m, x) : status;
 }
 
+/* ---- ranks ---- */
+
+gr_status gr_partial_meet(gr_context *c, const gr_missing *m, gr_op op, gr_dtype t, double ddof, int exact, int64_t n,
+                          int64_t *all) {
+  char text[GR_CARD_TEXT];
+  snprintf(text, sizeof text, "%s%s of %s with ddof %.14g, %s%s", exact ? "exact " : "", gr_ops[op].name,
+           gr_dtypes[t].name, ddof, m->nan ? "skipnan" : "", m->mask.a ? m->nan ? " and mask" : "mask" : "");
+  const gr_status status = gr_ranks_meet(c, text, n, 1, GR_OK);
+  *all = gr_ranks_all(c);
+  return status;
+}
+
 /* ---- words ---- */
 
 const char *gr_partial_place(gr_shape shape, int turned, int64_t v, char text[GR_PLACE]) {
@@ -195,6 +208,16 @@ gr_status gr_partial_compact(gr_context *c, const gr_partial *p, gr_reduced x, g
 static gr_filling scanned(gr_op op, gr_dtype t) {
   if (op == GR_OP_min || op == GR_OP_max) return gr_filling_end(t, op == GR_OP_min);
   return gr_filling_of(gr_number_i(op == GR_OP_prod));
+}
+
+gr_status gr_partial_filled(gr_context *c, gr_op op, const gr_partial *p, gr_array *out) {
+  gr_made made = {0};
+  gr_array_release(out); /* of a first try that ran out of memory */
+  gr_status status = gr_partial_fill(c, p, 0, 0, scanned(op, p->a.a->dtype), &made);
+  if (status == GR_OK) status = gr_expression_eval(c, made.e, &made.a);
+  if (status == GR_OK) gr_array_view(&made.a, out, 0, 1, made.a.n);
+  gr_made_drop(&made);
+  return status;
 }
 
 gr_status gr_partial_scan(gr_context *c, gr_op op, gr_shape shape, const gr_partial *p, gr_array *out, int exclusive,

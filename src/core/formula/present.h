@@ -50,6 +50,13 @@ gr_filling gr_filling_end(gr_dtype, int greatest);
 /* Operand a, or b (second), filled. widen: cast to f64 first. */
 gr_status gr_partial_fill(gr_context *, const gr_partial *, int second, int widen, gr_filling, gr_made *);
 
+/*
+** Ranks meet for a reduction of n elements each, of which some are missing; mine: whether this one can take part. *all:
+** how many elements they have together.
+*/
+gr_status gr_partial_meet(gr_context *, const gr_missing *, gr_op, gr_dtype, double ddof, int exact, int64_t n,
+                          int64_t *all);
+
 /* " of row 3", or of whatever vector v of the shape is (turned: to who asks rows are columns); of the whole "". */
 #define GR_PLACE 48
 const char *gr_partial_place(gr_shape, int turned, int64_t v, char text[GR_PLACE]);
@@ -63,6 +70,7 @@ gr_status gr_partial_compact(gr_context *, const gr_partial *, gr_reduced x, gr_
 ** As gr_formula_scan and gr_scan_each: a missing element adds nothing, and its place has what there is so far (of
 ** nothing +0, 1, or what is above or below all).
 */
+gr_status gr_partial_filled(gr_context *, gr_op, const gr_partial *, gr_array *out); /* what is scanned, made here */
 gr_status gr_partial_scan(gr_context *, gr_op, gr_shape, const gr_partial *, gr_array *out, int exclusive, int reverse);
 
 #endif

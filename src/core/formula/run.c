@@ -220,10 +220,32 @@ gr_status gr_formula_reduce_together(gr_context *c, gr_wanted *w, int count, gr_
   return status;
 }
 
+/* Ranks reduce arrays, of which they hand over elements. */
+static gr_status store(gr_context *c, gr_reduced *a, gr_reduced *b) {
+  const gr_status status = gr_reduced_eval(c, a);
+  return status == GR_OK && b->a ? gr_reduced_eval(c, b) : status;
+}
+
+gr_status gr_formula_reduce_ranked(gr_context *c, gr_wanted *w, int count, gr_status mine, gr_value *results) {
+  gr_ranks_wanted list[GR_FORMULA_TOGETHER];
+  gr_status status = mine;
+  for (int k = 0; k < count; k++) {
+    if (status == GR_OK) status = store(c, &w[k].a, &w[k].b);
+    list[k] = (gr_ranks_wanted){.op = w[k].op, .a = w[k].a.a, .b = w[k].b.a, .ddof = w[k].ddof};
+  }
+  status = gr_reduce_ranked(c, list, count, status);
+  for (int k = 0; k < count; k++) results[k] = list[k].value;
+  return status;
+}
+
 gr_status gr_formula_reduce_all(gr_context *c, gr_op op, gr_reduced a, gr_reduced b, double ddof, gr_value *result) {
   gr_wanted w = {op, a, b, ddof};
   gr_consumer one = {.b = -1};
   gr_status status = GR_NOT_FUSED;
+  if (c->comm) {
+    status = store(c, &a, &b);
+    return gr_reduce_over_ranks(c, op, a.a, b.a, ddof, status, result);
+  }
   if (a.e && !b.a && can(a.e)) {
     one.a = a.e->result;
     status = reduce_these(c, &w, 1, a.e, &one, result);
@@ -231,8 +253,7 @@ gr_status gr_formula_reduce_all(gr_context *c, gr_op op, gr_reduced a, gr_reduce
     status = reduce_merged(c, &w, 1, result);
   }
   if (status != GR_NOT_FUSED) return status;
-  status = gr_reduced_eval(c, &a);
-  if (status == GR_OK && b.a) status = gr_reduced_eval(c, &b);
+  status = store(c, &a, &b);
   return status == GR_OK ? gr_reduce_all(c, op, a.a, b.a, ddof, result) : status;
 }
 

@@ -64,6 +64,8 @@ typedef struct gr_wanted {
 } gr_wanted;
 int gr_formula_together(const gr_wanted *, int count); /* whether that is so, and the device can */
 gr_status gr_formula_reduce_together(gr_context *, gr_wanted *, int count, gr_value *results);
+/* Of operands that lie over ranks, up to GR_FORMULA_TOGETHER in one exchange. mine: whether this rank has them. */
+gr_status gr_formula_reduce_ranked(gr_context *, gr_wanted *, int count, gr_status mine, gr_value *results);
 
 /*
 ** The same of each vector, into dense arrays: GR_NOT_FUSED, and nothing is done, where that is not one pass.

@@ -3,14 +3,9 @@
 #include <stdlib.h>
 #include "src/core/ranks/meet.h"
 
-typedef struct border {
-  int64_t sends, receipts; /* stretches */
-  int64_t sent, before;    /* bytes */
-} border;
-
 /* What is sent is the same for whoever gets it. */
-static border border_of(const gr_comm *comm, const gr_ranks_fold *f, int all) {
-  border b = {0};
+gr_border gr_border_of(const gr_comm *comm, const gr_ranks_fold *f, int all) {
+  gr_border b = {0};
   gr_stretch one;
   const int own = gr_ranks_own(comm);
   const int64_t from = comm->starts[own] / f->leaf * f->leaf;
@@ -18,13 +13,12 @@ static border border_of(const gr_comm *comm, const gr_ranks_fold *f, int all) {
   if (b.sends) b.sent = (one.end - one.first) * f->element;
   b.receipts = gr_border_receipts(comm->starts, comm->size, own, f->leaf, all, NULL, 0);
   if (b.receipts) b.before = (comm->starts[own] - from) * f->element;
+  b.stretches = b.sends > b.receipts ? b.sends : b.receipts;
   return b;
 }
 
-static gr_status exchange(gr_context *c, const gr_ranks_fold *f, const gr_reduce_job *job, int all, const border *b,
-                          gr_stretch *s, gr_message *messages, char *before, char *sent) {
-  const gr_comm *comm = c->comm;
-  gr_message *in = messages, *out = messages + b->receipts;
+void gr_border_address(const gr_comm *comm, const gr_ranks_fold *f, const gr_reduce_job *job, int all,
+                       const gr_border *b, gr_stretch *s, gr_message *in, gr_message *out, char *before, char *sent) {
   const int own = gr_ranks_own(comm);
   gr_border_sends(comm->starts, comm->size, own, f->leaf, all, s, b->sends);
   if (b->sends) gr_ranks_pack(f, job, comm->starts[own], s->first, s->end, sent);
@@ -34,21 +28,27 @@ static gr_status exchange(gr_context *c, const gr_ranks_fold *f, const gr_reduce
     in[k] = (gr_message){gr_ranks_peer(comm, s[k].peer), before, (s[k].end - s[k].first) * f->element};
     before += in[k].bytes;
   }
-  return gr_ranks_moved(c, comm->table->exchange(comm->handle, out, b->sends, in, b->receipts));
+}
+
+gr_status gr_border_cross(gr_context *c, const gr_ranks_fold *f, const gr_reduce_job *job, int all, const gr_border *b,
+                          gr_stretch *s, gr_message *messages, char *before) {
+  const gr_comm *comm = c->comm;
+  gr_message *out = messages + b->receipts;
+  gr_border_address(comm, f, job, all, b, s, messages, out, before, before + b->before);
+  return gr_ranks_moved(c, comm->table->exchange(comm->handle, out, b->sends, messages, b->receipts));
 }
 
 gr_status gr_ranks_borders(gr_context *c, const gr_ranks_fold *f, const gr_reduce_job *job, int all, char **before,
                            gr_status mine) {
-  const border b = border_of(c->comm, f, all);
-  const int64_t most = b.sends > b.receipts ? b.sends : b.receipts;
+  const gr_border b = gr_border_of(c->comm, f, all);
   const int64_t bytes = b.sent + b.before + 64;
-  gr_stretch *s = malloc((size_t)(most + 1) * sizeof *s);
+  gr_stretch *s = malloc((size_t)(b.stretches + 1) * sizeof *s);
   gr_message *messages = malloc((size_t)(b.sends + b.receipts + 1) * sizeof *messages);
   *before = malloc((size_t)bytes);
   if (mine == GR_OK && (!s || !messages || !*before))
     mine = gr_fail(c, GR_NO_MEMORY, "out of memory: %lld bytes of elements at borders", (long long)bytes);
   gr_status status = gr_ranks_agree(c, mine);
-  if (status == GR_OK) status = exchange(c, f, job, all, &b, s, messages, *before, *before + b.before);
+  if (status == GR_OK) status = gr_border_cross(c, f, job, all, &b, s, messages, *before);
   free(s);
   free(messages);
   return status;

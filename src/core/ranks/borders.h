@@ -3,6 +3,7 @@
 #define GR_RANKS_BORDERS_H
 
 #include "src/core/context.h"
+#include "src/core/ranks/comm.h"
 #include "src/core/ranks/fold.h"
 
 /*
@@ -12,6 +13,22 @@
 */
 gr_status gr_ranks_borders(gr_context *, const gr_ranks_fold *, const gr_reduce_job *, int all, char **before,
                            gr_status mine);
+
+/*
+** The same in parts, for who sends elements of several vectors at once: how much there is, and then the messages, whose
+** elements are packed into `sent`, and will be in `before`. s: room for as many stretches.
+*/
+typedef struct gr_border {
+  int64_t sends, receipts, stretches; /* messages, and the more of both */
+  int64_t sent, before;               /* bytes */
+} gr_border;
+gr_border gr_border_of(const gr_comm *, const gr_ranks_fold *, int all);
+void gr_border_address(const gr_comm *, const gr_ranks_fold *, const gr_reduce_job *, int all, const gr_border *,
+                       gr_stretch *s, gr_message *in, gr_message *out, char *before, char *sent);
+
+/* All messages, with room for as many, and for both kinds of elements: those sent lie behind those that come. */
+gr_status gr_border_cross(gr_context *, const gr_ranks_fold *, const gr_reduce_job *, int all, const gr_border *,
+                          gr_stretch *s, gr_message *messages, char *before);
 
 /* The same of one vector in the host's memory, and leaves of so many elements. */
 gr_status gr_ranks_borders_of(gr_context *, gr_dtype, gr_vec, int64_t leaf, int all, char **before, gr_status mine);

@@ -37,12 +37,18 @@ typedef struct gr_comm_table {
   void (*words)(int code, char *text, size_t room);
 } gr_comm_table;
 
-/* What each rank says as a call begins, and which text goes with it if there is a mistake. */
+/*
+** What each rank says as a call begins, and which text goes with it if there is a mistake. A rank that guesses where
+** its part begins sends its states along: where all have guessed right, no other message is needed.
+*/
+#define GR_CARD_FIELDS 10
 typedef struct gr_card {
-  int64_t n;      /* elements that it has, of each vector */
-  int64_t width;  /* how many vectors; 0: it has no elements, and cannot know */
-  uint64_t what;  /* a digest of what it calls */
-  int64_t failed; /* a gr_status: 0, or why it cannot take part */
+  int64_t n;                       /* elements that it has, of each vector */
+  int64_t width;                   /* how many vectors; 0: it has no elements, and cannot know */
+  uint64_t what;                   /* a digest of what it calls */
+  int64_t failed;                  /* a gr_status: 0, or why it cannot take part */
+  int64_t low, all;                /* the guess: where its part begins, and the length of all; all < 0: none */
+  uint64_t fields[GR_CARD_FIELDS]; /* of the states of its nodes, as in a message */
 } gr_card;
 #define GR_CARD_TEXT 256
 
@@ -56,6 +62,8 @@ typedef struct gr_comm {
   char *texts;
   int64_t *starts;  /* size + 1 */
   int64_t *lengths; /* size: bytes that each rank sends */
+  int64_t *before;  /* size + 1: starts of the last number, which the next one guesses; negative: there was none */
+  char *messages;   /* size: what the cards' states are as messages */
   int64_t width;    /* of the call at work: how many vectors */
   int mirrored;     /* of the call at work: starts count from the other end, and so do ranks */
 } gr_comm;

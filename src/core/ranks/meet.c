@@ -28,7 +28,8 @@ static int kept(int64_t failed) { return failed == GR_STOPPED || failed == GR_SY
 static gr_status fail_alike(gr_context *c, const char *what, gr_status mine) {
   gr_comm *comm = c->comm;
   char own[GR_CARD_TEXT] = "";
-  snprintf(own, sizeof own, "%.*s", GR_CARD_TEXT - 1, mine == GR_OK ? what : c->error);
+  const char *words = mine == GR_OK ? what : mine == GR_RELEASED ? "array has been released" : c->error;
+  snprintf(own, sizeof own, "%.*s", GR_CARD_TEXT - 1, words);
   gr_status status = gr_ranks_moved(c, comm->table->gather(comm->handle, own, comm->texts, sizeof own));
   if (status != GR_OK) return status;
   for (int r = 0; r < comm->size; r++) comm->texts[(r + 1) * GR_CARD_TEXT - 1] = 0;
@@ -46,9 +47,15 @@ static gr_status fail_alike(gr_context *c, const char *what, gr_status mine) {
   return GR_OK;
 }
 
-static gr_status show_cards(gr_context *c, const char *what, int64_t n, int64_t width, gr_status mine) {
+static gr_status show_cards(gr_context *c, const char *what, int64_t n, int64_t width, const gr_card *guess,
+                            gr_status mine) {
   gr_comm *comm = c->comm;
-  const gr_card card = {.n = n, .width = width, .what = digest_of(what), .failed = mine};
+  gr_card card = {.all = -1};
+  if (guess) card = *guess;
+  card.n = n;
+  card.width = width;
+  card.what = digest_of(what);
+  card.failed = mine;
   int differ = 0;
   gr_status status = gr_ranks_moved(c, comm->table->gather(comm->handle, &card, comm->cards, sizeof card));
   if (status != GR_OK) return status;
@@ -57,8 +64,13 @@ static gr_status show_cards(gr_context *c, const char *what, int64_t n, int64_t 
 }
 
 gr_status gr_ranks_meet(gr_context *c, const char *what, int64_t n, int64_t width, gr_status mine) {
+  return gr_ranks_meet_with(c, what, n, width, NULL, mine);
+}
+
+gr_status gr_ranks_meet_with(gr_context *c, const char *what, int64_t n, int64_t width, const gr_card *guess,
+                             gr_status mine) {
   gr_comm *comm = c->comm;
-  gr_status status = show_cards(c, what, n, width, mine);
+  gr_status status = show_cards(c, what, n, width, guess, mine);
   int first = -1; /* the first rank that knows how many vectors there are */
   if (status != GR_OK) return status;
   for (int r = 0; r < comm->size; r++) {
@@ -75,7 +87,9 @@ gr_status gr_ranks_meet(gr_context *c, const char *what, int64_t n, int64_t widt
   return GR_OK;
 }
 
-gr_status gr_ranks_agree(gr_context *c, gr_status mine) { return show_cards(c, "the rest of a call", 0, 0, mine); }
+gr_status gr_ranks_agree(gr_context *c, gr_status mine) {
+  return show_cards(c, "the rest of a call", 0, 0, NULL, mine);
+}
 
 gr_status gr_ranks_add(gr_context *c, uint64_t *values, int64_t count, gr_status mine) {
   gr_status status = gr_ranks_agree(c, mine);

@@ -15,6 +15,10 @@
 */
 gr_status gr_ranks_meet(gr_context *, const char *what, int64_t n, int64_t width, gr_status mine);
 
+/* The same with a guess: the card's low, all and fields. */
+gr_status gr_ranks_meet_with(gr_context *, const char *what, int64_t n, int64_t width, const gr_card *guess,
+                             gr_status mine);
+
 /* Later in a call: whether all are still well. The failure of the first that is not becomes that of all. */
 gr_status gr_ranks_agree(gr_context *, gr_status mine);
 

@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include "kernels/numerics/digest.h"
 #include "src/core/dtype.h"
 #include "src/core/operation.h"
@@ -81,20 +82,35 @@ static gr_status run(gr_context *c, gr_queue *q, const plan *p, const gr_reduce_
   return status;
 }
 
-/* With no more than this, and nothing at borders, a call takes no memory that could run out. */
-#define NEAR 4096
+/* With no more bytes and ranks than these, which all of them know, a call takes no memory that could run out. */
+#define NEAR 16384
+#define NEAR_RANKS 64
+
+static int is_near(const gr_comm *comm, const plan *p) {
+  const gr_ranks_fold *f = &p->fold;
+  /* A leaf that is put together, what comes for it, what is sent; 64 for each of what is rounded. */
+  const int64_t leaves = p->borders ? 3 * f->leaf * f->element : 0;
+  return comm->size <= NEAR_RANKS && 2 * p->all + f->count * (int64_t)sizeof(gr_acc) + leaves + 1024 <= NEAR;
+}
+
+static gr_status run_near(gr_context *c, gr_queue *q, const plan *p, const gr_reduce_job *job, gr_acc *states) {
+  _Alignas(64) char near[NEAR];
+  gr_stretch stretches[NEAR_RANKS];
+  gr_message messages[2 * NEAR_RANKS];
+  char *before = near + layout_of(p).bytes;
+  const gr_border b = gr_border_of(c->comm, &p->fold, 0);
+  gr_status status = p->borders ? gr_border_cross(c, &p->fold, job, 0, &b, stretches, messages, before) : GR_OK;
+  return status == GR_OK ? run(c, q, p, job, before, near, states) : status;
+}
 
 gr_status gr_ranks_reduce(gr_context *c, gr_queue *q, const gr_reduce_job *job, gr_acc *states) {
   gr_ranks_fold f = gr_ranks_fold_of(job);
-  _Alignas(64) char near[NEAR];
   char *before = NULL;
-  f.element = f.element / (f.count ? f.count : 1) * c->comm->width;
-  f.count = c->comm->width;
+  f.count = c->comm->width; /* which a rank without rows has not known */
+  f.element = gr_size_of(job->dtype) * f.inputs * f.count;
   const plan p = plan_of(c->comm, &f);
   const layout l = layout_of(&p);
-  /* Known to all ranks: 64 for each of what is rounded, and no rank's message is longer than all of them. */
-  if (!p.borders && 2 * p.all + f.count * (int64_t)sizeof(gr_acc) + 1024 <= NEAR)
-    return run(c, q, &p, job, NULL, near, states);
+  if (is_near(c->comm, &p)) return run_near(c, q, &p, job, states);
   gr_status status = gr_context_allows(c, (size_t)l.bytes);
   char *block = status == GR_OK ? malloc((size_t)l.bytes) : NULL;
   if (status == GR_OK && !block) status = gr_fail(c, GR_NO_MEMORY, "out of memory: %lld bytes", (long long)l.bytes);
@@ -139,13 +155,59 @@ gr_status gr_ranks_vectors(gr_context *c, gr_queue *q, const gr_reduce_job *job,
   return status == GR_OK ? gr_ranks_reduce(c, q, job, *states) : status;
 }
 
+/*
+** Calls of one program are mostly alike: where the parts are those of the number before, and end with leaves, a rank's
+** few states go along with its card. What a rank guesses is compared with what is so, and no guess changes a result.
+*/
+static gr_status guess_states(gr_context *c, gr_queue *q, const gr_reduce_job *job, gr_card *guess) {
+  const gr_comm *comm = c->comm;
+  const int64_t *starts = comm->before;
+  const gr_ranks_fold f = gr_ranks_fold_of(job);
+  char message[8 + sizeof guess->fields];
+  gr_acc state;
+  maker m = {c, q};
+  guess->all = -1;
+  if (starts[0] < 0 || starts[comm->rank + 1] - starts[comm->rank] != job->n) return GR_OK;
+  if (gr_has_borders(starts, comm->size, f.leaf)) return GR_OK;
+  const int64_t bytes = gr_ranks_message(&f, starts, comm->size, comm->rank);
+  if (bytes > (int64_t)sizeof message) return GR_OK;
+  const gr_status status =
+      gr_ranks_states(&f, job, starts, comm->size, comm->rank, NULL, NULL, &state, make_states, &m, message);
+  memcpy(guess->fields, message + 8, (size_t)bytes - 8);
+  guess->low = starts[comm->rank];
+  guess->all = starts[comm->size];
+  return status;
+}
+
+/* Whether all have guessed right: then their states are in the communicator's messages. */
+static int take_guesses(gr_comm *comm, const gr_ranks_fold *f) {
+  char *to = comm->messages;
+  for (int r = 0; r < comm->size; r++)
+    if (comm->cards[r].all != comm->starts[comm->size] || comm->cards[r].low != comm->starts[r]) return 0;
+  if (gr_has_borders(comm->starts, comm->size, f->leaf)) return 0;
+  for (int r = 0; r < comm->size; r++) {
+    const int64_t bytes = gr_ranks_message(f, comm->starts, comm->size, r);
+    memset(to, 0, 8);
+    memcpy(to + 8, comm->cards[r].fields, (size_t)bytes - 8);
+    to += bytes;
+  }
+  return 1;
+}
+
 gr_status gr_ranks_number(gr_context *c, gr_queue *q, const gr_reduce_job *job, gr_status mine, gr_value *r) {
+  gr_comm *comm = c->comm;
+  const gr_ranks_fold f = gr_ranks_fold_of(job);
   char text[GR_CARD_TEXT];
+  gr_card guess = {.all = -1};
   gr_acc state;
   describe(job, text, sizeof text);
-  gr_status status = gr_ranks_meet(c, text, job->n, 1, mine);
+  if (mine == GR_OK) mine = guess_states(c, q, job, &guess);
+  gr_status status = gr_ranks_meet_with(c, text, job->n, 1, &guess, mine);
   if (status == GR_OK) status = check_length(c, job, gr_ranks_all(c));
-  if (status == GR_OK) status = gr_ranks_reduce(c, q, job, &state);
+  if (status != GR_OK) return status;
+  memcpy(comm->before, comm->starts, ((size_t)comm->size + 1) * sizeof *comm->before);
+  if (take_guesses(comm, &f)) gr_ranks_fold_all(&f, comm->starts, comm->size, comm->messages, &state);
+  else status = gr_ranks_reduce(c, q, job, &state);
   if (status == GR_OK) *r = gr_finish(job->op, job->dtype, state, gr_ranks_all(c), job->ddof);
   return status;
 }
@@ -159,6 +221,9 @@ typedef struct numbers {
   const int64_t *elements; /* of each rank, for each item */
   int64_t *totals, *at;    /* of each rank: bytes of its messages, and where the next of them is */
   char *mine, *all, *one, *leaf;
+  gr_message *in, *out; /* what crosses borders, of all items together */
+  gr_stretch *stretches;
+  char *before, *sent;
 } numbers;
 
 static gr_reduce_job *enter(const numbers *t, int k, gr_ranks_fold *f, plan *p) {
@@ -173,11 +238,13 @@ static gr_reduce_job *enter(const numbers *t, int k, gr_ranks_fold *f, plan *p) 
 static gr_status lay_out(numbers *t, char *block, int64_t *bytes) {
   const gr_comm *comm = t->c->comm;
   int64_t at = 0, mine = 0, all = 0, one = 0, leaf = 0;
+  gr_border sum = {0};
   gr_ranks_fold f;
   plan p;
   for (int k = 0; k < t->count; k++) {
     const gr_reduce_job *job = enter(t, k, &f, &p);
-    gr_status status = check_length(t->c, job, gr_ranks_all(t->c));
+    /* What is not divided is so by whoever asked for it. */
+    gr_status status = job->ddof == GR_UNDIVIDED ? GR_OK : check_length(t->c, job, gr_ranks_all(t->c));
     if (status != GR_OK) return status;
     t->items[k].n = gr_ranks_all(t->c);
     for (int r = 0; block && r < comm->size; r++)
@@ -186,6 +253,12 @@ static gr_status lay_out(numbers *t, char *block, int64_t *bytes) {
     all += p.all;
     if (p.all > one) one = p.all;
     if (p.leaf > leaf) leaf = p.leaf;
+    const gr_border b = gr_border_of(comm, &f, 0);
+    sum.sends += b.sends;
+    sum.receipts += b.receipts;
+    sum.sent += b.sent;
+    sum.before += b.before;
+    if (b.stretches > sum.stretches) sum.stretches = b.stretches;
   }
   t->totals = (int64_t *)(block + take(&at, comm->size * 8));
   t->at = (int64_t *)(block + take(&at, comm->size * 8));
@@ -193,32 +266,52 @@ static gr_status lay_out(numbers *t, char *block, int64_t *bytes) {
   t->all = block + take(&at, all);
   t->one = block + take(&at, one);
   t->leaf = block + take(&at, leaf);
+  t->in = (gr_message *)(void *)(block + take(&at, sum.receipts * (int64_t)sizeof *t->in));
+  t->out = (gr_message *)(void *)(block + take(&at, sum.sends * (int64_t)sizeof *t->out));
+  t->stretches = (gr_stretch *)(void *)(block + take(&at, sum.stretches * (int64_t)sizeof *t->stretches));
+  t->before = block + take(&at, sum.before);
+  t->sent = block + take(&at, sum.sent);
   *bytes = at;
   return GR_OK;
 }
 
-/* All messages of this rank; where a state cannot be made, the message says so, and *mine why. */
-static gr_status make_messages(numbers *t, gr_status *mine) {
-  gr_context *c = t->c;
+/* What crosses borders, of all items in one exchange. */
+static gr_status cross_borders(const numbers *t) {
+  const gr_comm *comm = t->c->comm;
+  int64_t in = 0, out = 0;
+  char *before = t->before, *sent = t->sent;
+  for (int k = 0; k < t->count; k++) {
+    gr_ranks_fold f;
+    plan p;
+    const gr_reduce_job *job = enter(t, k, &f, &p);
+    const gr_border b = gr_border_of(comm, &f, 0);
+    gr_border_address(comm, &f, job, 0, &b, t->stretches, t->in + in, t->out + out, before, sent);
+    in += b.receipts;
+    out += b.sends;
+    before += b.before;
+    sent += b.sent;
+  }
+  return gr_ranks_moved(t->c, comm->table->exchange(comm->handle, t->out, out, t->in, in));
+}
+
+/* All messages of this rank; where a state cannot be made, the message says so. */
+static gr_status make_messages(numbers *t) {
   char *message = t->mine;
-  gr_status status = GR_OK;
-  for (int k = 0; k < t->count && status == GR_OK; k++) {
+  const char *before = t->before;
+  gr_status mine = GR_OK;
+  for (int k = 0; k < t->count; k++) {
     gr_ranks_fold f;
     plan p;
     gr_acc state;
-    char *before = NULL;
     const gr_reduce_job *job = enter(t, k, &f, &p);
-    maker m = {c, t->items[k].queue};
-    if (p.borders) status = gr_ranks_borders(c, &f, job, 0, &before, GR_OK);
-    if (status == GR_OK) {
-      const gr_status made =
-          gr_ranks_states(&f, job, p.starts, p.size, p.rank, before, t->leaf, &state, make_states, &m, message);
-      if (*mine == GR_OK) *mine = made;
-    }
+    maker m = {t->c, t->items[k].queue};
+    const gr_status made =
+        gr_ranks_states(&f, job, p.starts, p.size, p.rank, before, t->leaf, &state, make_states, &m, message);
+    if (mine == GR_OK) mine = made;
     message += p.mine;
-    free(before);
+    before += gr_border_of(t->c->comm, &f, 0).before;
   }
-  return status;
+  return mine;
 }
 
 static void fold_messages(numbers *t, int *failed) {
@@ -257,7 +350,8 @@ static gr_status exchange_numbers(numbers *t) {
   char *block = malloc((size_t)bytes);
   status = gr_ranks_agree(c, block ? GR_OK : gr_fail(c, GR_NO_MEMORY, "out of memory: %lld bytes", (long long)bytes));
   if (status == GR_OK) status = lay_out(t, block, &bytes);
-  if (status == GR_OK) status = make_messages(t, &mine);
+  if (status == GR_OK) status = cross_borders(t);
+  if (status == GR_OK) mine = make_messages(t);
   if (status == GR_OK) status = gr_ranks_moved(c, comm->table->gather_parts(comm->handle, t->mine, t->all, t->totals));
   if (status == GR_OK) fold_messages(t, &failed);
   if (failed) status = gr_ranks_agree(c, mine);
@@ -265,20 +359,31 @@ static gr_status exchange_numbers(numbers *t) {
   return status;
 }
 
-gr_status gr_ranks_numbers(gr_context *c, gr_ranks_item *items, int count, gr_status mine) {
-  gr_comm *comm = c->comm;
+/* All items by name, or the first of them, and a digest of all: two such texts fit into one error. */
+static void describe_all(const gr_ranks_item *items, int count, char text[GR_CARD_TEXT]) {
+  const size_t most = 150;
   uint64_t sum[2] = {0, 0};
-  char text[GR_CARD_TEXT], one[GR_CARD_TEXT];
+  char one[GR_CARD_TEXT];
+  size_t at = (size_t)snprintf(text, GR_CARD_TEXT, "gr.many of");
+  int named = 0;
   for (int k = 0; k < count; k++) {
     describe(&items[k].job, one, sizeof one);
     for (int j = 0; one[j]; j++) gr_digest_add(sum, (unsigned char)one[j], (uint64_t)k << 32 | (uint64_t)j);
+    if (named < k || at + strlen(one) > most - 40) continue;
+    at += (size_t)snprintf(text + at, GR_CARD_TEXT - at, "%s %s", k ? "," : "", one);
+    named++;
   }
-  describe(&items[0].job, one, sizeof one);
-  snprintf(text, sizeof text, "gr.many of %d from %.100s on (digest %016llx)", count, one, (unsigned long long)sum[0]);
-  gr_status status = gr_ranks_meet(c, text, 0, 0, mine);
-  if (status != GR_OK) return status;
+  if (named < count)
+    snprintf(text + at, GR_CARD_TEXT - at, " and %d more (digest %016llx)", count - named, (unsigned long long)sum[0]);
+}
+
+gr_status gr_ranks_numbers(gr_context *c, gr_ranks_item *items, int count, gr_status mine) {
+  gr_comm *comm = c->comm;
+  char text[GR_CARD_TEXT];
   int64_t *elements = malloc(((size_t)comm->size + 1) * (size_t)count * sizeof *elements);
-  status = gr_ranks_agree(c, elements ? GR_OK : gr_fail(c, GR_NO_MEMORY, "out of memory: lengths of %d items", count));
+  if (mine == GR_OK && !elements) mine = gr_fail(c, GR_NO_MEMORY, "out of memory: lengths of %d items", count);
+  describe_all(items, count, text);
+  gr_status status = gr_ranks_meet(c, text, 0, 0, mine);
   if (status == GR_OK) {
     int64_t *own = elements + (int64_t)comm->size * count;
     numbers t = {.c = c, .items = items, .count = count, .elements = elements};

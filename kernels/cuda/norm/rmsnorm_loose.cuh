@@ -1,0 +1,129 @@
+/*
+** RMSNorm of rows that begin anywhere in a word. Whole words of memory are copied to shared memory as they lie, and who
+** reads there shifts: by the row for the squares, so that the tree is that of any other row, and by the result for what
+** is written, so that it goes out in whole words too. Rows of up to a leaf lie one behind the other, several to a warp;
+** of longer ones a warp has a leaf, as in norm_pieces.
+*/
+#ifndef GR_CUDA_NORM_RMSNORM_LOOSE_CUH
+#define GR_CUDA_NORM_RMSNORM_LOOSE_CUH
+
+#include "kernels/cuda/norm/rmsnorm.cuh"
+
+/* How a row lies: several to a warp, all in one block, or in several blocks. */
+enum rms_lie { RMS_SHORT, RMS_BLOCK, RMS_BLOCKS };
+
+typedef struct loose_plan {
+  int rows, threads; /* short ones: of a warp, and lanes of a row */
+  int pieces;        /* blocks of a long one */
+  int stage;         /* words of a warp in shared memory */
+} loose_plan;
+
+/* Words in shared memory for so many bytes: what begins in the first word and ends in the last, and one on each side
+   that readers may touch. */
+static __host__ __device__ constexpr int loose_words(int bytes) { return (bytes + 30) / 16 + 2; }
+
+/* Bytes in shared memory, the first one `shift` bytes into a word. */
+struct loose_bytes {
+  const uint4 *words;
+  int shift;
+  /* 16 bytes from byte `at` on, of which only those that are there mean anything. */
+  __device__ __forceinline__ uint4 word(int at) const {
+    int from = shift + at;
+    const uint4 *w = words + (from >> 4);
+    return (from & 15) == 0 ? w[0] : gr_realign(w[0], w[1], from & 15);
+  }
+  /* Zeros, whose squares add nothing, behind the first `left` bytes. */
+  __device__ __forceinline__ uint4 first_of(int at, int left) const {
+    uint4 w = word(at);
+    return left < 16 ? gr_blend(make_uint4(0, 0, 0, 0), w, left) : w;
+  }
+};
+
+/* Rows [row, row + rows) of this warp, or its leaf of one row: `bytes` bytes in all, `offset` bytes into the row. */
+template <gr_dtype D, rms_lie lie>
+static __global__ void __launch_bounds__(Tuning::pieces_warps * 32, Tuning::pieces_blocks)
+    norm_loose(const __grid_constant__ rms_job q, const __grid_constant__ loose_plan p, gr_halves *partials,
+               gr_tag tag) {
+  constexpr int size = gr_size<D>, C = per_word<D>;
+  extern __shared__ uint4 kept[];
+  int lane = threadIdx.x & 31, warp = gr_warp_index(), warps = blockDim.x >> 5, rows = 1, bytes, row_bytes = 0;
+  int64_t row = blockIdx.x, offset = 0;
+  if constexpr (lie == RMS_SHORT) {
+    row = (row * warps + warp) * p.rows;
+    rows = (int)max((int64_t)0, min((int64_t)p.rows, q.count - row));
+    row_bytes = (int)q.n * size;
+    bytes = rows * row_bytes;
+  } else {
+    if (lie == RMS_BLOCKS) row = blockIdx.x / (unsigned)p.pieces;
+    int piece = (int)(blockIdx.x - row * p.pieces);
+    offset = (int64_t)(piece * warps + warp) * leaf_bytes<D>;
+    bytes = (int)max((int64_t)0, min(q.n * size - offset, (int64_t)leaf_bytes<D>));
+  }
+  const char *from = q.x + row * q.x_step + offset;
+  char *to = q.out + row * q.out_step + offset;
+  uint4 *stage = kept + warp * p.stage + 1;
+  loose_bytes x = {stage, (int)((uintptr_t)from & 15)};
+  gr_start_reading(q.inputs_stable);
+  from -= x.shift;
+#pragma unroll 4
+  for (int i = lane * 16; i < x.shift + bytes && bytes; i += GR_ROW_BYTES) gr_copy_async<16>(stage + i / 16, from + i);
+  gr_copies_wait();
+  if (lie == RMS_BLOCKS) gr_await_earlier(); /* sums are published */
+  __syncwarp();
+
+  double r = 0, s[C];
+  double *factor = (double *)(kept + warps * p.stage) + warp * p.rows; /* of each short row */
+  if constexpr (lie == RMS_SHORT) {
+    int threads = p.threads, t = lane & (threads - 1), per = 32 / threads;
+#pragma unroll 1
+    for (int own = lane / threads; own - lane / threads < rows; own += per) {
+      start_squares<D>(s);
+#pragma unroll 4
+      for (int i = t * 16; i < row_bytes && own < rows; i += threads * 16)
+        add_squares<D>(s, x.first_of(own * row_bytes + i, row_bytes - i));
+      double sum = fold_squares<D>(s, threads, lane);
+      if (t == 0 && own < rows) factor[own] = sum;
+    }
+    __syncwarp();
+    for (int own = lane; own < rows; own += 32) factor[own] = factor_of(q, factor[own]);
+    __syncwarp();
+  } else {
+    start_squares<D>(s);
+#pragma unroll 2
+    for (int i = lane * 16; i < bytes; i += GR_ROW_BYTES) add_squares<D>(s, x.first_of(i, bytes - i));
+    double folded = fold_squares<D>(s, 32, lane);
+    r = factor_of(q, sum_of_row<D, lie == RMS_BLOCK>(folded, lane, warp, p.pieces, partials, tag));
+  }
+
+  if (lie != RMS_BLOCKS) gr_await_earlier();
+
+  int n = (int)q.n;
+  const gr_type<D> *weights = (const gr_type<D> *)(q.w + offset);
+#pragma unroll(lie == RMS_SHORT ? 4 : 2)
+  for (int i = lane * 16 - (int)((uintptr_t)to & 15); i < bytes; i += GR_ROW_BYTES) {
+    struct __align__(16) { gr_type<D> e[C]; } y;
+    uint4 u = x.word(i);
+    int e = i / size, own = 0; /* the element, of which row */
+    if (lie == RMS_SHORT && rows > 1 && e >= n) own = e / n, e -= own * n;
+    if (lie == RMS_SHORT) r = factor[own];
+#pragma unroll
+    for (int c = 0; c < C; c++) {
+      bool there = i + c * size >= 0 && i + c * size < bytes;
+      double v = gr_to_f64<D>(gr_pick<D>(u, c)) * r;
+      if (q.w && there) v *= gr_to_f64<D>(weights[e]);
+      y.e[c] = gr_from_f64<D>(v);
+      e++;
+      if (lie == RMS_SHORT && e == n) e = 0, r = factor[min(++own, rows - 1)];
+    }
+    if (i >= 0 && i + 16 <= bytes) {
+      memcpy(&u, &y, 16);
+      __stcg((uint4 *)(to + i), u);
+    } else {
+#pragma unroll
+      for (int c = 0; c < C; c++)
+        if (i + c * size >= 0 && i + c * size < bytes) *(gr_type<D> *)(to + i + c * size) = y.e[c];
+    }
+  }
+}
+
+#endif
