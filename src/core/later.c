@@ -77,7 +77,8 @@ static void run(gr_task *task, int by_caller) {
   w->status = GR_STOPPED;
   if (!called_off(w, NULL))
     w->status = run_operation(&w->queue, w->operation, w->job, number && !number->out ? w->words : NULL);
-  for (int k = 0; k < w->use_count && w->status != GR_OK; k++) gr_storage_blank(&w->uses[k].raw); /* others read it */
+  if (w->status == GR_OK || atomic_load(&w->called_off)) return; /* called off: nobody is left who reads it */
+  for (int k = 0; k < w->use_count; k++) gr_storage_blank(&w->uses[k].raw);
 }
 
 /* ---- letting go ---- */
