@@ -1,8 +1,8 @@
 /*
-** Softmax of rows, read once up to 32 warps' worth: short rows lie side by side in warps, longer ones have a block each,
-** whose warps share the lanes of its leaves out; all keep their exponentials in registers until the sum is known. Rows
-** beyond that take the reduction's maximum and three launches: sums of leaves, their fold, and the scaling. Sums follow
-** the tree of docs/numerics.md in f64.
+** Softmax of rows, read once up to 32 warps' worth: short rows lie side by side in warps, longer ones have a block
+** each, whose warps share the lanes of its leaves out; all keep their exponentials in registers until the sum is known.
+** Rows beyond that take the reduction's maximum and three launches: sums of leaves, their fold, and the scaling. Sums
+** follow the tree of docs/numerics.md in f64.
 */
 #include <cuda_runtime.h>
 #include "kernels/cuda/grid/combine.cuh"
@@ -80,7 +80,7 @@ static __global__ void __launch_bounds__(Tuning::softmax_few_threads) softmax_fe
   }
 }
 
-/* One value from each of `count` warps; all threads of the block get them folded: the sum by adjacency, or the largest. */
+/* One value from each of `count` warps; all threads get them folded: the sum by adjacency, or the largest. */
 template <bool sum> static __device__ __forceinline__ double across(const double *shared, int count) {
   int lane = (int)(threadIdx.x & 31);
   double v = lane < count ? shared[lane] : sum ? -0.0 : -INFINITY;
