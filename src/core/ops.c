@@ -325,9 +325,13 @@ static gr_status map_job(const gr_array *a, gr_array *out, gr_vec *from, gr_vec 
 
 gr_status gr_scan(gr_context *c, gr_op op, const gr_array *a, gr_array *out, int exclusive, int reverse) {
   gr_queue *q = a->storage->queue;
-  gr_scan_job job = {
-      .op = op, .dtype = a->dtype, .out_dtype = out->dtype, .n = a->n, .count = 1, .exclusive = exclusive,
-      .reverse = reverse};
+  gr_scan_job job = {.op = op,
+                     .dtype = a->dtype,
+                     .out_dtype = out->dtype,
+                     .n = a->n,
+                     .count = 1,
+                     .exclusive = exclusive,
+                     .reverse = reverse};
   if (c->comm) return gr_ranks_scan(c, op, a, out, exclusive, reverse);
   gr_later_open(c, q);
   gr_status status = map_job(a, out, &job.a, &job.out);

@@ -17,26 +17,23 @@ static __device__ __forceinline__ void gr_scan_lanes_by(typename S::Value (&v)[c
 }
 
 /*
-** A warp goes through `here` vectors of n elements in the order in which they lie in memory, so that its lanes meet in
-** the same words: body(vector, element), for each once.
+** A block goes through `here` vectors of n elements in the order in which they lie in memory, so that lanes meet in the
+** same words: body(vector, element), for each once.
 */
 template <class Body>
-static __device__ __forceinline__ void gr_scan_each_of(int here, int n, bool by_vectors, int lane, const Body &body) {
+static __device__ __forceinline__ void gr_scan_each_of(int here, int n, bool by_vectors, const Body &body) {
+  constexpr int threads = GR_SCAN_WRITERS * 32;
   const int length = by_vectors ? n : here, all = here * n; /* what is side by side */
-  int outer = lane / length, inner = lane % length;
-  const int outer_step = 32 / length, inner_step = 32 % length;
+  int outer = (int)threadIdx.x / length, inner = (int)threadIdx.x % length;
+  const int outer_step = threads / length, inner_step = threads % length;
 #pragma unroll 4
-  for (int i = lane; i < all; i += 32) {
+  for (int i = (int)threadIdx.x; i < all; i += threads) {
     if (by_vectors) body(outer, inner);
     else body(inner, outer);
     outer += outer_step;
     inner += inner_step;
     if (inner >= length) inner -= length, outer++;
   }
-}
-
-static __device__ __forceinline__ bool gr_scan_by_vectors(int64_t step, int64_t stride) {
-  return (step < 0 ? -step : step) >= (stride < 0 ? -stride : stride);
 }
 
 /*
@@ -52,32 +49,37 @@ static __global__ void __launch_bounds__(GR_SCAN_WRITERS * 32, 4) gr_scan_many(c
   constexpr int each = Shape::each;
   __shared__ gr_scan_short_shared<S> s;
   const int lane = threadIdx.x & 31, warp = gr_scan_warp(), lanes = q.lanes, width = min(lanes, 32);
-  const int64_t begin = ((int64_t)blockIdx.x * GR_SCAN_ROWS + warp * 2) * 32, vector = begin / lanes;
-  const int at = (int)(begin & (lanes - 1)) * each; /* of the vector, where a warp has no more than one */
-  const int here = (int)min((int64_t)max(64 / lanes, 1), max(q.count - vector, (int64_t)0));
-  const char *a = q.a + vector * q.a_step + at * q.a_stride;
-  char *out = q.out + vector * q.out_step + at * q.out_stride;
-  const int64_t left = here > 0 ? q.n - at : 0;
-  gr_scan_walk walk_in = gr_scan_walk_of<In>(a, q.a_stride), walk_out = gr_scan_walk_of<Out>(out, q.out_stride);
+  constexpr int rows = 2 * Shape::row; /* of a warp */
+  const int all = GR_SCAN_ROWS * 32 / lanes, mine = warp * 64 / lanes; /* vectors; the first of this warp */
+  const int at = (warp * 64 & (lanes - 1)) * each;                     /* in that, where it has no more than one */
+  const int64_t vector = (int64_t)blockIdx.x * all;
+  const int here = (int)min((int64_t)all, q.count - vector);
+  const char *a = q.a + vector * q.a_step;
+  char *out = q.out + vector * q.out_step;
+  const int64_t left = mine < here ? q.n - at : 0;
+  const bool down_in = gr_scan_down(q.a_step, q.a_stride), down_out = gr_scan_down(q.out_step, q.out_stride);
+  gr_scan_walk walk = GR_SCAN_SINGLY;
   char *in = s.rows[warp][0];
   Value v[2][S::count], row[2], above[2], r[1];
   gr_before_reading(q.inputs_stable);
-  if (lanes < 64) {
-    gr_scan_each_of(here, (int)q.n, gr_scan_by_vectors(q.a_step, q.a_stride), lane, [&](int m, int k) {
-      gr_copy_async<sizeof(In)>(Shape::In::element(in, m * lanes * each + k), a + m * q.a_step + k * q.a_stride);
+  if (lanes < 64 || down_in) {
+    gr_scan_each_of(here, (int)q.n, !down_in, [&](int m, int k) {
+      int slot = m * lanes * each + k;
+      gr_copy_async<sizeof(In)>(Shape::In::element(s.rows[slot / rows][0], slot % rows),
+                                a + m * q.a_step + k * q.a_stride);
     });
-    walk_in = GR_SCAN_SINGLY; /* and not mirrored */
-  } else if (gr_scan_whole(walk_in, left, 2 * Shape::row)) {
-    gr_scan_ask<In, each, 2 * Shape::row>(in, a, walk_in, lane);
   } else if (left > 0) {
-    gr_scan_gather<In, each, 2 * Shape::row>(in, a, q.a_stride, left, walk_in, lane);
+    a += mine * q.a_step + at * q.a_stride;
+    walk = gr_scan_walk_of<In>(a, q.a_stride);
+    if (gr_scan_whole(walk, left, rows)) gr_scan_ask<In, each, rows>(in, a, walk, lane);
+    else gr_scan_gather<In, each, rows>(in, a, q.a_stride, left, walk, lane);
   }
   gr_copies_wait();
-  __syncwarp();
+  __syncthreads();
   gr_after_reading(q.inputs_stable);
 #pragma unroll
   for (int k = 0; k < 2; k++) {
-    gr_scan_take<S>(v[k], in + k * Shape::In::bytes, walk_in == GR_SCAN_BACKWARD, q.flip, lane);
+    gr_scan_take<S>(v[k], in + k * Shape::In::bytes, walk == GR_SCAN_BACKWARD, q.flip, lane);
     gr_scan_own<S>(v[k]);
     row[k] = S::fold(v[k][S::count - 1]);
   }
@@ -103,20 +105,23 @@ static __global__ void __launch_bounds__(GR_SCAN_WRITERS * 32, 4) gr_scan_many(c
     bool starts = (((warp * 2 + k) * 32 + lane) & (lanes - 1)) == 0;
     gr_scan_give<S>(q, s.rows[warp][k], v[k], S::join(S::identity(), above[k]), starts, lane);
   }
-  __syncwarp();
-  if (lanes < 64) {
-    gr_scan_each_of(here, (int)q.n, gr_scan_by_vectors(q.out_step, q.out_stride), lane, [&](int m, int k) {
+  if (lanes < 64 || down_out) {
+    __syncthreads();
+    gr_scan_each_of(here, (int)q.n, !down_out, [&](int m, int k) {
       int slot = m * lanes * each + k;
-      char *place = s.rows[warp][slot / Shape::row];
+      char *place = s.rows[slot / rows][slot % rows / Shape::row];
       *(Out *)(out + m * q.out_step + k * q.out_stride) = *(const Out *)Shape::Out::element(place, slot % Shape::row);
     });
     return;
   }
-  bool whole = gr_scan_whole(walk_out, left, 2 * Shape::row);
+  __syncwarp();
+  out += mine * q.out_step + at * q.out_stride;
+  walk = gr_scan_walk_of<Out>(out, q.out_stride);
+  bool whole = gr_scan_whole(walk, left, rows);
 #pragma unroll 1
   for (int k = 0; k < 2; k++)
     gr_scan_write<Out, each>(s.rows[warp][k], out + k * Shape::row * q.out_stride, q.out_stride, whole,
-                             left - k * Shape::row, walk_out, lane);
+                             left - k * Shape::row, walk, lane);
 }
 
 #endif

@@ -4,6 +4,11 @@
 
 #include "kernels/cuda/scan/rows.cuh"
 
+/* Whether vectors are columns: what is beside an element is another vector's. */
+static __device__ __forceinline__ bool gr_scan_down(int64_t step, int64_t stride) {
+  return (step < 0 ? -step : step) < (stride < 0 ? -stride : stride);
+}
+
 template <class S> struct gr_scan_short_shared {
   using Shape = gr_scan_shape<S>;
   __align__(128) char rows[GR_SCAN_WRITERS][2][Shape::results ? Shape::results : Shape::In::bytes];
@@ -13,7 +18,7 @@ template <class S> struct gr_scan_short_shared {
 /*
 ** Blocks wait for blocks before them alone, which the hardware starts first. Each adds up all groups of tiles before
 ** its own itself, a group a warp, rather than wait until somebody has. Of several vectors a tile's block looks back in
-** its own.
+** its own; those of columns take turns, so that what one has brought to L2 serves its neighbours.
 */
 template <class S>
 static __global__ void __launch_bounds__(GR_SCAN_WRITERS * 32, 4) gr_scan_short(const __grid_constant__ gr_scan q) {
@@ -23,8 +28,15 @@ static __global__ void __launch_bounds__(GR_SCAN_WRITERS * 32, 4) gr_scan_short(
   using Shape = gr_scan_shape<S>;
   constexpr int each = Shape::each;
   __shared__ gr_scan_short_shared<S> s;
-  const int lane = threadIdx.x & 31, warp = gr_scan_warp(), of = q.count > 1 ? blockIdx.x / q.tiles : 0;
-  const int tile = blockIdx.x - of * q.tiles, mine = tile >> 5;
+  const int lane = threadIdx.x & 31, warp = gr_scan_warp();
+  unsigned of = 0, tile_of = blockIdx.x;
+  if (q.count > 1) {
+    const unsigned count = (unsigned)q.count;
+    const bool down = gr_scan_down(q.a_step, q.a_stride);
+    of = down ? blockIdx.x % count : blockIdx.x / q.tiles;
+    tile_of = down ? blockIdx.x / count : blockIdx.x % q.tiles;
+  }
+  const int tile = (int)tile_of, mine = tile >> 5;
   const char *a = q.a + of * q.a_step;
   const int64_t at = (int64_t)tile * Shape::tile + warp * 2 * Shape::row;
   gr_scan_walk walk_in = gr_scan_walk_of<In>(a, q.a_stride);
@@ -54,12 +66,12 @@ static __global__ void __launch_bounds__(GR_SCAN_WRITERS * 32, 4) gr_scan_short(
   r[0] = s.total[lane & (GR_SCAN_ROWS - 1)];
   gr_scan_lanes<S, GR_SCAN_ROWS>(r, lane);
   Value total = __shfl_sync(~0u, r[0], GR_SCAN_ROWS - 1);
-  if (threadIdx.x == 0) gr_publish(&q.tile[blockIdx.x], total, q.tag);
+  if (threadIdx.x == 0) gr_publish(&q.tile[of * q.tiles + tile], total, q.tag);
   r[0] = gr_scan_before<S>(r[0], lane);
   Value base = S::identity();
   if (tile > 0) {
     for (int k = warp; k <= mine; k += GR_SCAN_WRITERS) { /* of its own group: what lies before it */
-      const gr_halves *at[1] = {&q.tile[blockIdx.x - tile + k * 32 + lane]};
+      const gr_halves *at[1] = {&q.tile[of * q.tiles + k * 32 + lane]};
       bool wanted[1] = {k * 32 + lane < tile};
       gr_await(at, wanted, q.tag, S::identity(), g);
       gr_scan_lanes<S, 32>(g, lane);
