@@ -249,9 +249,22 @@ static gr_value finish_sum(const call *s, int64_t v) {
   return s->present.e && count_of(s, v) == 0 ? gr_value_f(0) : x;
 }
 
+/* All vectors in one pass that counts as well, without the host; GR_NOT_FUSED: there is none. */
+static gr_status reduce_counted(call *s, gr_array *out) {
+  const gr_partial_reduction *q = &s->q;
+  gr_reduced none = {NULL, NULL}, a = gr_made_operand(&s->first), b = s->second.e ? gr_made_operand(&s->second) : none;
+  if (s->whole || !gr_formula_counts(q->shape, a)) return GR_NOT_FUSED;
+  gr_status status = want_counts(s);
+  if (status == GR_OK) status = gr_formula_reduce_present(s->context, q->op, q->shape, a, b, s->pass[COUNT].a, out);
+  gr_made_drop(&s->present);
+  return status;
+}
+
 static gr_status reduce_sum(call *s, gr_array *out, gr_value *result) {
   int open = 0;
   gr_status status = fill_all(s);
+  const gr_status done = status == GR_OK ? reduce_counted(s, out) : GR_NOT_FUSED;
+  if (done != GR_NOT_FUSED) return done;
   want(s, MAIN, s->q.op, &s->first, &s->second, 0);
   status = run(s, ONLY(MAIN), status);
   for (int64_t v = 0; v < s->results && status == GR_OK && !open; v++) open = is_minus_zero(number(s, MAIN, v));
@@ -275,6 +288,8 @@ static gr_value finish_mean(const call *s, int64_t v) { return gr_value_f(mean(s
 
 static gr_status reduce_mean(call *s, gr_array *out, gr_value *result) {
   gr_status status = fill_all(s);
+  const gr_status done = status == GR_OK ? reduce_counted(s, out) : GR_NOT_FUSED;
+  if (done != GR_NOT_FUSED) return done;
   if (s->q.op == GR_OP_mean) want_sum(s);
   else want(s, MAIN, s->q.op, &s->first, &s->second, GR_UNDIVIDED);
   if (status == GR_OK) status = want_counts(s);
