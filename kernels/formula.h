@@ -36,16 +36,16 @@ typedef enum gr_spread {
 #define GR_NUMBER_OF(operand) (~(operand))
 
 typedef struct gr_node {
-  uint8_t kind;   /* gr_node_kind */
-  uint8_t dtype;  /* of the result */
-  uint8_t from;   /* steps: the dtype of a and b, in which it is computed as gr_map_rule says */
-  uint8_t op;     /* steps: gr_map */
+  uint8_t kind;  /* gr_node_kind */
+  uint8_t dtype; /* of the result */
+  uint8_t from;  /* steps: the dtype of a and b, in which it is computed as gr_map_rule says */
+  uint8_t op;    /* steps: gr_map */
   uint8_t relation;
-  uint8_t input;  /* inputs: which one */
+  uint8_t input; /* inputs: which one */
   uint8_t spread;
-  uint8_t height; /* steps on the longest way here */
+  uint8_t height;  /* steps on the longest way here */
   int16_t a, b, c; /* operands as in gr_map_job; as many as the operator takes (where: c is the mask, u8) */
-  int16_t next;   /* of the builder: another node of the same hash */
+  int16_t next;    /* of the builder: another node of the same hash */
 } gr_node;
 
 /* A number has the dtype `from` of its step, or f64 where that widens integers (gr_map_job says the same). */
@@ -78,7 +78,8 @@ typedef enum gr_feeding {
 ** by several consumers to one number each, all of them of whole vectors of n, whose words (two a consumer) go to the
 ** host as gr_backend.reduce gives them; or by one consumer (where a backend feeds operations, by several, which agree
 ** in the vectors) to job.count vectors, into job.out: vector v is positions v * job.n .. v * job.n + job.n - 1, or its
-** segment. Vectors have the tree of a vector that lies in memory.
+** segment. Vectors have the tree of a vector that lies in memory. Or by two (where a backend does not) of which the
+** second, a count, has no job.out: results of the first are those of as many elements.
 **
 ** Or (feeds) it is what an operation takes: nodes a and b stand for vectors of its job (a and b, of weights: a and w;
 ** of compact: a and mask; b -1: no such vector), which are not used. sums: of an exact sum.
@@ -90,7 +91,7 @@ typedef struct gr_formula_job {
   int32_t result, consumer_count;
   const gr_consumer *consumers;
   gr_vec out;
-  uint64_t *words; /* NULL: into job.out of the only consumer */
+  uint64_t *words; /* NULL: into job.out of the first consumer */
   gr_feeding feeds;
   int32_t a, b;
   const void *operation; /* a gr_reduce_job, or a gr_histogram_job, gr_weights_job, ... */

@@ -172,7 +172,10 @@ for k = 2, #arg do
     if item.kind == "kernel" then
       local reducer, dtype, number = item.name:match "gr_reducer(%d+)EL%d+gr_dtype(%d+)E.-Lb([01])E"
       local both = item.name:match "gr_sum_and_orderIL%d+gr_dtype(%d+)E"
-      local name = both and "both " .. both or reducer and ("reduce %d %d %d"):format(number, reducer, dtype)
+      local ends = item.name:match "gr_ends_by_keyIL%d+gr_dtype(%d+)E"
+      local way = item.name:find "gr_tallied" and "tallied" or "reduce"
+      local name = both and "both " .. both or ends and "ends " .. ends or
+        reducer and ("%s %d %d %d"):format(way, number, reducer, dtype)
       ship(name or item.name, skeleton(item))
     end
   end

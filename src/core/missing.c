@@ -32,58 +32,20 @@ typedef struct call {
   pass pass[PASSES];
 } call;
 
-/* ---- what fills the place of a missing element ---- */
-
-/* -0 is what changes no sum of floats; the other factor of a product is +0 then. */
-static gr_filling with_zero(gr_dtype t, int second) {
-  return gr_is_float(t) && !second ? gr_filling_of(gr_number_f(-0.0)) : gr_filling_of(gr_number_i(0));
-}
-
-/*
-** What fills, and what becomes of the filled operands. FILLED: they have the result, as of all that are not named here,
-** which are sums that a 0 does not change.
-*/
-enum { WITH_ZERO, WITH_ONE, WITH_GREATEST, WITH_LEAST };
+/* What becomes of filled operands. FILLED: they have the result, as of all that are not named here. */
 enum { FILLED, SUM, MEAN, VARIANCE, EXTREME, EXTREMES, POSITION };
-static const struct {
-  unsigned char filling, way;
-} recipes[GR_OP_COUNT] = {
-    [GR_OP_sum] = {WITH_ZERO, SUM},
-    [GR_OP_sum_f32] = {WITH_ZERO, SUM},
-    [GR_OP_sum_kahan] = {WITH_ZERO, SUM},
-    [GR_OP_sum_neumaier] = {WITH_ZERO, SUM},
-    [GR_OP_dot] = {WITH_ZERO, SUM},
-    [GR_OP_dot_f32] = {WITH_ZERO, SUM},
-    [GR_OP_dot_kahan] = {WITH_ZERO, SUM},
-    [GR_OP_dot_neumaier] = {WITH_ZERO, SUM},
-    [GR_OP_mean] = {WITH_ZERO, MEAN},
-    [GR_OP_mse] = {WITH_ZERO, MEAN},
-    [GR_OP_var] = {WITH_ZERO, VARIANCE},
-    [GR_OP_std] = {WITH_ZERO, VARIANCE},
-    [GR_OP_min] = {WITH_GREATEST, EXTREME},
-    [GR_OP_max] = {WITH_LEAST, EXTREME},
-    [GR_OP_minmax] = {WITH_GREATEST, EXTREMES}, /* and for the maximum with the least */
-    [GR_OP_argmin] = {WITH_GREATEST, POSITION},
-    [GR_OP_argmax] = {WITH_LEAST, POSITION},
-    [GR_OP_prod] = {WITH_ONE, FILLED},
-    [GR_OP_all] = {WITH_ONE, FILLED},
-    [GR_OP_logsumexp] = {WITH_LEAST, FILLED}, /* of floats */
+static const unsigned char ways[GR_OP_COUNT] = {
+    [GR_OP_sum] = SUM,         [GR_OP_sum_f32] = SUM, [GR_OP_sum_kahan] = SUM,   [GR_OP_sum_neumaier] = SUM,
+    [GR_OP_dot] = SUM,         [GR_OP_dot_f32] = SUM, [GR_OP_dot_kahan] = SUM,   [GR_OP_dot_neumaier] = SUM,
+    [GR_OP_mean] = MEAN,       [GR_OP_mse] = MEAN,    [GR_OP_var] = VARIANCE,    [GR_OP_std] = VARIANCE,
+    [GR_OP_min] = EXTREME,     [GR_OP_max] = EXTREME, [GR_OP_minmax] = EXTREMES, [GR_OP_argmin] = POSITION,
+    [GR_OP_argmax] = POSITION,
 };
-
-static gr_filling filling_of(gr_op op, gr_dtype t, int second) {
-  if (op == GR_OP_minmax) return gr_filling_end(t, !second);
-  switch (recipes[op].filling) {
-    case WITH_ONE: return gr_filling_of(gr_number_i(1));
-    case WITH_GREATEST: return gr_filling_end(t, 1);
-    case WITH_LEAST: return gr_filling_end(op == GR_OP_logsumexp ? GR_F64 : t, 0);
-    default: return with_zero(t, second);
-  }
-}
 
 static gr_status fill(call *s, int second) {
   const int of_b = second && s->q.of.b.a, widen = s->q.op == GR_OP_logsumexp && !gr_is_float(s->dtype);
   gr_made *const to = second ? &s->second : &s->first;
-  return gr_partial_fill(s->context, &s->q.of, of_b, widen, filling_of(s->q.op, s->dtype, second), to);
+  return gr_partial_fill(s->context, &s->q.of, of_b, widen, gr_filling_for(s->q.op, s->dtype, second), to);
 }
 
 /* The operands, filled. */
@@ -100,7 +62,7 @@ static void want(call *s, int k, gr_op op, gr_made *a, gr_made *b, double ddof) 
 }
 
 static gr_status want_counts(call *s) {
-  const int truths = recipes[s->q.op].way == POSITION; /* of which the greatest is looked for */
+  const int truths = ways[s->q.op] == POSITION; /* of which the greatest is looked for */
   const gr_status status = gr_partial_present(s->context, &s->q.of, truths, &s->present);
   want(s, COUNT, GR_OP_count, &s->present, NULL, 0);
   return status;
@@ -247,10 +209,43 @@ static gr_value finish_sum(const call *s, int64_t v) {
   return s->present.e && count_of(s, v) == 0 ? gr_value_f(0) : x;
 }
 
+/* All vectors in one pass that counts as well, without the host; GR_NOT_FUSED: there is none. */
+static gr_status reduce_counted(call *s, gr_array *out) {
+  const gr_partial_reduction *q = &s->q;
+  gr_reduced none = {NULL, NULL}, a = gr_made_operand(&s->first), b = s->second.e ? gr_made_operand(&s->second) : none;
+  if (s->whole || !gr_formula_counts(q->shape, a)) return GR_NOT_FUSED;
+  gr_status status = want_counts(s);
+  if (status == GR_OK) status = gr_formula_reduce_present(s->context, q->op, q->shape, a, b, s->pass[COUNT].a, out);
+  gr_made_drop(&s->present);
+  return status;
+}
+
+static int reads(const gr_made *m, const gr_array *out) {
+  int any = 0;
+  for (int k = 0; m->e && k < m->e->program.input_count; k++) any |= gr_array_overlap(out, &m->e->inputs[k]);
+  return any;
+}
+
+/* Where results are not on the host, all of them, which then need no look one by one. *open: unless one may be -0. */
+static gr_status reduce_far(call *s, gr_array *out, int64_t *open) {
+  const gr_partial_reduction *q = &s->q;
+  const pass *p = &s->pass[MAIN];
+  *open = 1;
+  if (s->whole || gr_kernel_side(out->storage) == GR_HOST || reads(&s->first, out) || reads(&s->second, out))
+    return GR_OK;
+  const gr_status status = gr_formula_reduce_each(s->context, q->op, q->shape, p->a, p->b, 0, out, NULL);
+  return status == GR_OK ? gr_count_minus_zeros(s->context, out, open) : status;
+}
+
 static gr_status reduce_sum(call *s, gr_array *out, gr_value *result) {
+  int64_t far;
   int open = 0;
   gr_status status = fill_all(s);
+  const gr_status done = status == GR_OK ? reduce_counted(s, out) : GR_NOT_FUSED;
+  if (done != GR_NOT_FUSED) return done;
   want(s, MAIN, s->q.op, &s->first, &s->second, 0);
+  if (status == GR_OK) status = reduce_far(s, out, &far);
+  if (status == GR_OK && !far) return GR_OK;
   status = run(s, ONLY(MAIN), status);
   for (int64_t v = 0; v < s->results && status == GR_OK && !open; v++) open = is_minus_zero(number(s, MAIN, v));
   if (open) status = run(s, ONLY(COUNT), want_counts(s));
@@ -273,6 +268,8 @@ static gr_value finish_mean(const call *s, int64_t v) { return gr_value_f(mean(s
 
 static gr_status reduce_mean(call *s, gr_array *out, gr_value *result) {
   gr_status status = fill_all(s);
+  const gr_status done = status == GR_OK ? reduce_counted(s, out) : GR_NOT_FUSED;
+  if (done != GR_NOT_FUSED) return done;
   if (s->q.op == GR_OP_mean) want_sum(s);
   else want(s, MAIN, s->q.op, &s->first, &s->second, GR_UNDIVIDED);
   if (status == GR_OK) status = want_counts(s);
@@ -463,7 +460,7 @@ static gr_status settle_shape(call *s) {
 
 static gr_status reduce(call *s, gr_array *out, gr_array *out2, gr_value *result) {
   if (s->q.exact) return reduce_exact(s, out, result);
-  switch (recipes[s->q.op].way) {
+  switch (ways[s->q.op]) {
     case SUM: return gr_is_float(s->dtype) ? reduce_sum(s, out, result) : reduce_filled(s, out, result);
     case MEAN: return reduce_mean(s, out, result);
     case VARIANCE: return reduce_variance(s, out, result);

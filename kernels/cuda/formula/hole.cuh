@@ -25,6 +25,35 @@ struct gr_of_formula : R {
 template <class R, class Part>
 using gr_part_of = std::conditional_t<R::formula, gr_of_formula<Part, R::number>, Part>;
 
+/*
+** The same that counts besides: of how many elements a node of the formula, which neither input needs to be, is not 0.
+** The holes count in a register of their own, which is part of the state once all leaves have been read.
+*/
+template <class R, bool to_host>
+struct gr_tallied : gr_of_formula<R, to_host> {
+  using Read = gr_of_formula<R, to_host>; /* reads leaves */
+  static constexpr bool tallied = true;
+  static constexpr int fields = R::fields + 1;
+  static_assert(R::fields == 1, "the tally follows the only field");
+  static __device__ __forceinline__ gr_acc with(gr_acc a, int64_t tally) {
+    a.i[1] = tally;
+    return a;
+  }
+  static __device__ __forceinline__ gr_acc identity() { return with(R::identity(), 0); }
+  static __device__ __forceinline__ gr_acc merge(gr_acc a, gr_acc b) { return with(R::merge(a, b), a.i[1] + b.i[1]); }
+};
+
+/* Before any hole: none has been counted. */
+__device__ __forceinline__ void gr_start_tally() { asm volatile("//GR_START"); }
+/* After all holes that led to `state`: the tally of a warp. */
+__device__ __forceinline__ int gr_tally_of_warp(const gr_acc &state) {
+  int tally;
+  asm volatile("//GR_TALLY %0 %1" : "=r"(tally) : "l"(state.i[0]));
+#pragma unroll
+  for (int h = 16; h; h >>= 1) tally += __shfl_xor_sync(0xffffffffu, tally, h);
+  return tally;
+}
+
 #define GR_FOUR(v) "=r"((v).x), "=r"((v).y), "=r"((v).z), "=r"((v).w)
 #define GR_FOUR_ROWS(v, r) GR_FOUR(v[r]), GR_FOUR(v[r + 1]), GR_FOUR(v[r + 2]), GR_FOUR(v[r + 3])
 

@@ -27,6 +27,23 @@ struct gr_order_by_key : gr_common<RED, D> {
   }
 };
 
+/* The least of one formula and the greatest of another: where elements are missing, they are filled differently. */
+template <gr_dtype D>
+struct gr_ends_by_key : gr_order_by_key<GR_RED_MINMAX, D> {
+  using B = gr_order_by_key<GR_RED_MINMAX, D>;
+  using T = typename B::T;
+  using K = typename B::K;
+  using Lane = typename B::Lane;
+  static constexpr int inputs = 2;
+  static __device__ __forceinline__ void add(Lane &l, T x, T y, const gr_context &, int) {
+    l.low = min(l.low, (K)gr_element<D>::key(x));
+    l.high = max(l.high, (K)gr_element<D>::key(y));
+  }
+};
+
+#define GR_X(id, s, l, type, kind) GR_SKELETON_OF(gr_ends_by_key<GR_##id>, true)
+GR_DTYPES(GR_X)
+#undef GR_X
 #define GR_X(id, s, l, type, kind)                                     \
   GR_SKELETON_OF(gr_order_by_key<GR_RED_MINMAX GR_COMMA GR_##id>, true) \
   GR_SKELETON_OF(gr_order_by_key<GR_RED_MINMAX GR_COMMA GR_##id>, false)

@@ -50,6 +50,11 @@ template <typename T> struct gr_pack {
     }
     return x;
   }
+  /* Element k as what tells whether it is NaN. */
+  __device__ __forceinline__ auto value(int k) const {
+    if constexpr (sizeof(T) == 8) return get(k);
+    else return gr_as_f32(get(k));
+  }
   /* Element k in f32. A 16-bit integer goes into the low bits of 2^23: a permutation and an add. */
   __device__ __forceinline__ float f32(int k) const {
     if constexpr (sizeof(T) == 2 && gr_is_whole<T>::yes) {
@@ -126,7 +131,16 @@ static __device__ __forceinline__ void gr_count_pack(const gr_hist &a, const uin
     if (most < sink.limit) return;
     if constexpr (Sink::wide) gr_count_high<count>(a, sink, bin);
 #pragma unroll
-    for (int k = 0; k < count; k++) left |= (uint32_t)(bin[k] >= (uint32_t)a.bins.bins) << k;
+    for (int k = 0; k < count; k++) {
+      bool open = bin[k] >= (uint32_t)a.bins.bins;
+      if constexpr (!gr_is_whole<T>::yes) { /* many may be NaN, which need no look at edges */
+        const auto x = p.value(k);
+        const bool nan = x != x;
+        sink.tails[2] += nan;
+        open = open && !nan;
+      }
+      left |= (uint32_t)open << k;
+    }
     for (; left; left &= left - 1) gr_count_one<Quick>(a, table, p.get(__ffs((int)left) - 1), sink);
   }
 }

@@ -9,8 +9,17 @@
 
 constexpr int gr_leaves_block = gr_leaves_warps * 32; /* threads at most */
 
+/* What reads leaves for R: R itself, unless it adds to their states. */
+template <class R, bool = R::tallied>
+struct gr_reader {
+  using type = R;
+};
 template <class R>
-constexpr int gr_leaves_registers = gr_leaves_registers_for(gr_traits_of<R>, gr_arch);
+struct gr_reader<R, true> {
+  using type = typename R::Read;
+};
+template <class R>
+constexpr int gr_leaves_registers = gr_leaves_registers_for(gr_traits_of<typename gr_reader<R>::type>, gr_arch);
 /* Blocks of 256 threads that a multiprocessor can hold. */
 template <class R>
 constexpr int gr_leaves_resident = 65536 / 256 / gr_leaves_registers<R>;
@@ -20,6 +29,14 @@ constexpr int gr_leaves_resident = 65536 / 256 / gr_leaves_registers<R>;
 #else
 #define GR_LEAVES_BOUNDS(R) __launch_bounds__(gr_leaves_block)
 #endif
+
+/* The result of the elements that were counted; of integers none of which was, too. */
+template <class R>
+__device__ __forceinline__ void gr_write_tallied(const gr_reduce_args &q, gr_acc acc, int64_t v) {
+  const int64_t n = acc.i[1];
+  const gr_value none = q.op == GR_OP_sum ? gr_value_f(0.0) : gr_value_f(gr_nan());
+  gr_write_value<R>(q, n ? gr_finish_known<R>(q.job, (gr_op)q.op, acc, n) : none, v);
+}
 
 /*
 ** The end of a vector of several blocks: one of them combines their nodes. Few are published to block 0, which polls;
@@ -124,7 +141,12 @@ __global__ void GR_LEAVES_BOUNDS(R) gr_reduce_leaves(const __grid_constant__ gr_
   }
   asm volatile("" ::"l"(q.out), "l"(q.partials)); /* the other lines of arguments, before they are wanted in a hurry */
   gr_before_reading(q.inputs_stable);
-  gr_acc acc = gr_read_leaves<R>(q, t, lane);
+  if constexpr (R::tallied) gr_start_tally();
+  gr_acc acc = gr_read_leaves<typename gr_reader<R>::type>(q, t, lane);
+  if constexpr (R::tallied) {
+    const int tally = gr_tally_of_warp(acc);
+    acc = R::with(acc, lane == 0 ? tally : 0);
+  }
   if (!q.inputs_stable) gr_let_next_start(); /* else it waits once its block has folded */
   /* a leaf a warp; counted anew, since t would take registers while rows are read */
   if (q.combine == GR_COMBINE_LEAVES_ON_HOST) {
@@ -162,6 +184,7 @@ __global__ void GR_LEAVES_BOUNDS(R) gr_reduce_leaves(const __grid_constant__ gr_
   }
   if (!writes || (!gr_is_flat<R>(q) && (w.v >= q.job.count || s.n > q.job.n))) return;
   if (R::number || q.done) gr_mailbox_put_state<R>(q, s.place, acc);
+  else if constexpr (R::tallied) gr_write_tallied<R>(q, acc, s.place);
   else gr_write<R>(q, acc, s.place, s.n);
 }
 

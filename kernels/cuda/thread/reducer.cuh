@@ -96,6 +96,8 @@ struct gr_common {
                         by_place = false;
   /* Elements come from a formula, not from memory; and then: of one vector whose state goes to the host's mailbox. */
   static constexpr bool formula = false, number = false;
+  /* Its last field is how many elements a formula's tally has counted, and is not there while leaves are read. */
+  static constexpr bool tallied = false;
   using T = gr_type<D>;
   static __device__ __forceinline__ gr_acc merge(gr_acc a, gr_acc b) {
     if constexpr (kind == GR_ACC_VARIANCE)

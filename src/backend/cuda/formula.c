@@ -14,6 +14,7 @@
 #define LEAST_ROW 1024
 
 #define BOTH_FIELDS 3 /* of sum and extremes: the sum, two keys */
+#define TALLIED_FIELDS 2
 
 _Static_assert(GR_ARGUMENT_BYTES == GR_OWN_ARGUMENT_BYTES + GR_JIT_WORDS * sizeof(uint64_t),
                "a batch has no room for a formula's arguments");
@@ -59,12 +60,12 @@ static int skeleton_for(const gr_reduce_job *job, gr_reducer *red, gr_dtype *t) 
   return 0;
 }
 
-/* The kernel for nodes a and b of the job; the caller lets go of it. */
-static gr_status take(gr_cuda_queue *q, const gr_formula_job *job, int reducer, gr_dtype t, int a, int b, compiled *c) {
-  const int stores = reducer == GR_JIT_STORE;
+/* The kernel for what is asked of the job; the caller lets go of it. */
+static gr_status take(gr_cuda_queue *q, const gr_formula_job *job, gr_jit_asked asked, gr_dtype t, compiled *c) {
+  const int stores = asked.reducer == GR_JIT_STORE;
   gr_jit_code code;
   const char *why;
-  if (!gr_jit_code_of(job, reducer, a, b, &code, c->words)) return GR_NOT_FUSED;
+  if (!gr_jit_code_of(job, &asked, &code, c->words)) return GR_NOT_FUSED;
   if (!stores) code.dtype = (int16_t)t;
   code.changes = (uint8_t)stores;
   code.number = !stores && job->words;
@@ -73,7 +74,9 @@ static gr_status take(gr_cuda_queue *q, const gr_formula_job *job, int reducer, 
   c->formula = (gr_cuda_formula){.function = found->function,
                                  .compiled = found,
                                  .resident = found->resident,
-                                 .fields = reducer == GR_JIT_BOTH ? BOTH_FIELDS : 0,
+                                 .fields = asked.reducer == GR_JIT_BOTH ? BOTH_FIELDS
+                                           : asked.tally < 0            ? 0
+                                                                        : TALLIED_FIELDS,
                                  .count = gr_jit_words(&code),
                                  .words = c->words,
                                  .launch = gr_jit_launch};
@@ -94,7 +97,7 @@ static gr_status store(gr_cuda_queue *q, const gr_formula_job *job) {
   gr_cuda_run run;
   compiled c;
   if ((job->n - 1) / block >= INT32_MAX) return GR_NOT_FUSED;
-  gr_status status = take(q, job, GR_JIT_STORE, t, job->result, -1, &c);
+  gr_status status = take(q, job, (gr_jit_asked){GR_JIT_STORE, job->result, -1, -1}, t, &c);
   if (status != GR_OK) return status;
   memcpy(arguments.words, c.words, (size_t)c.formula.count * sizeof *c.words);
   gr_cuda_prepare(q, &q->work, &run);
@@ -114,11 +117,18 @@ static gr_reduce_job placed(const gr_reduce_job *job) {
   return own;
 }
 
-static gr_status take_reduction(gr_cuda_queue *q, const gr_formula_job *job, const gr_consumer *asked, compiled *c) {
+static gr_status take_reduction(gr_cuda_queue *q, const gr_formula_job *job, const gr_consumer *asked, int tally,
+                                compiled *c) {
   gr_reducer red;
   gr_dtype t;
   if (!skeleton_for(&asked->job, &red, &t)) return GR_NOT_FUSED;
-  return take(q, job, (int)red, t, asked->a, asked->b, c);
+  return take(q, job, (gr_jit_asked){(int)red, asked->a, asked->b, tally}, t, c);
+}
+
+/* Whether a skeleton reduces and counts besides. */
+static int can_tally(const gr_consumer *reduced, const gr_consumer *counted) {
+  const gr_reducer red = gr_reducer_of(reduced->job.op, reduced->job.dtype);
+  return (red == GR_RED_SUM || red == GR_RED_SQDIFF) && counted->job.op == GR_OP_count && counted->job.dtype == GR_U8;
 }
 
 static gr_status to_array(gr_cuda_queue *q, const gr_formula_job *job) {
@@ -128,10 +138,12 @@ static gr_status to_array(gr_cuda_queue *q, const gr_formula_job *job) {
   gr_reduce_job own;
   gr_cuda_run run;
   compiled c;
+  const int tally = job->consumer_count > 1 ? job->consumers[1].a : -1;
+  if (tally >= 0 && !can_tally(asked, &job->consumers[1])) return GR_NOT_FUSED;
   if (asked->job.n > GR_MOST_LEAVES * GR_LEAF(size)) return GR_NOT_FUSED;
   if (asked->job.offsets ? asked->job.n > most : asked->job.count > 1 && asked->job.n * size < LEAST_ROW)
     return GR_NOT_FUSED;
-  gr_status status = take_reduction(q, job, asked, &c);
+  gr_status status = take_reduction(q, job, asked, tally, &c);
   if (status != GR_OK) return status;
   own = placed(&asked->job);
   gr_cuda_prepare(q, &q->work, &run);
@@ -142,13 +154,16 @@ static gr_status to_array(gr_cuda_queue *q, const gr_formula_job *job) {
 }
 
 /*
-** Numbers for the host, all launched together: consumers of one reducer and the same nodes share a launch, and so do
-** sum and extremes of one node.
+** Numbers for the host, all launched together. Consumers share a launch that have one reducer and the same nodes; sum
+** and extremes of one node; the extreme of a node and where it is; the least of one node and the greatest of another;
+** sums, and how often something else is not 0. So what reduces the present elements of an array reads it once.
 */
 typedef struct shared {
   const gr_consumer *first; /* whose job it runs */
   gr_reducer red;
-  int both;
+  int both;  /* sum and extremes */
+  int high;  /* the node of which the greatest is, if it is not that of the least; < 0: it is that */
+  int tally; /* the node that is counted besides; < 0: none */
   gr_cuda_pending *slot;
   gr_compiled *held; /* until it is launched */
 } shared;
@@ -158,23 +173,42 @@ typedef struct numbers {
   int count, of[GR_FORMULA_TOGETHER]; /* of consumers: which launch */
 } numbers;
 
+/* The extreme that a position is that of. */
+static int is_extreme_at(gr_reducer position, gr_op op) {
+  return position == GR_RED_ARGMAX ? op == GR_OP_max : position == GR_RED_ARGMIN && op == GR_OP_min;
+}
+
+/* Whether the launch serves that consumer, too, perhaps from now on. */
+static int joins(shared *l, const gr_consumer *c, gr_reducer red) {
+  const int same = l->first->a == c->a && l->first->b == c->b;
+  if (!l->both && (l->tally < 0 || l->tally == c->a) && can_tally(l->first, c)) {
+    l->tally = c->a;
+    return 1;
+  }
+  if (l->high >= 0)
+    return red == GR_RED_MINMAX && (c->job.op == GR_OP_min ? same : c->job.op == GR_OP_max && l->high == c->a);
+  if (same && (l->red == red || (l->both && red == GR_RED_MINMAX))) return 1;
+  if (same && red == GR_RED_MINMAX && is_extreme_at(l->red, c->job.op)) return 1;
+  if (same && l->tally < 0 &&
+      (l->red == GR_RED_SUM ? red == GR_RED_MINMAX : l->red == GR_RED_MINMAX && red == GR_RED_SUM)) {
+    if (red == GR_RED_SUM) l->first = c; /* the sum's job plans it */
+    l->red = GR_RED_SUM;
+    l->both = 1;
+    return 1;
+  }
+  if (l->first->job.op != GR_OP_min || c->job.op != GR_OP_max || l->both || l->first->job.dtype != c->job.dtype)
+    return 0;
+  l->high = c->a;
+  return 1;
+}
+
 static void share(const gr_formula_job *job, numbers *s) {
   for (int k = 0; k < job->consumer_count; k++) {
     const gr_consumer *c = &job->consumers[k];
     const gr_reducer red = gr_reducer_of(c->job.op, c->job.dtype);
     int found = 0;
-    for (; found < s->count; found++) {
-      shared *l = &s->launch[found];
-      if (l->first->a != c->a || l->first->b != c->b) continue;
-      if (l->red == red || (l->both && red == GR_RED_MINMAX)) break;
-      const int sum_first = l->red == GR_RED_SUM && red == GR_RED_MINMAX;
-      if (!sum_first && !(l->red == GR_RED_MINMAX && red == GR_RED_SUM)) continue;
-      if (!sum_first) l->first = c; /* the sum's job plans it */
-      l->red = GR_RED_SUM;
-      l->both = 1;
-      break;
-    }
-    if (found == s->count) s->launch[s->count++] = (shared){.first = c, .red = red};
+    while (found < s->count && !joins(&s->launch[found], c, red)) found++;
+    if (found == s->count) s->launch[s->count++] = (shared){.first = c, .red = red, .high = -1, .tally = -1};
     s->of[k] = found;
   }
 }
@@ -182,22 +216,43 @@ static void share(const gr_formula_job *job, numbers *s) {
 static gr_status add(gr_cuda_queue *q, const gr_formula_job *job, shared *l) {
   const gr_reduce_job own = placed(&l->first->job), *list = &own;
   compiled c;
-  gr_status status =
-      l->both ? take(q, job, GR_JIT_BOTH, own.dtype, l->first->a, -1, &c) : take_reduction(q, job, l->first, &c);
+  gr_status status;
+  if (l->both) status = take(q, job, (gr_jit_asked){GR_JIT_BOTH, l->first->a, -1, -1}, own.dtype, &c);
+  else if (l->high >= 0) status = take(q, job, (gr_jit_asked){GR_JIT_ENDS, l->first->a, l->high, -1}, own.dtype, &c);
+  else status = take_reduction(q, job, l->first, l->tally, &c);
   if (status != GR_OK) return status;
   l->held = c.formula.compiled;
   return gr_cuda_add_reduce(q, &list, 1, l->slot, &c.formula);
+}
+
+/* The extreme from the key that has won, which is other than those of extremes where kernels serve several orders. */
+static gr_value extreme_at(const shared *l, const gr_reduce_job *job) {
+  const gr_reduce_job *first = &l->first->job;
+  const gr_acc best = gr_mailbox_state(l->slot->host->words, &l->slot->mailbox, first->op, first->dtype);
+  const int left = 64 - 8 * gr_size_of(job->dtype);
+  uint64_t key = (uint64_t)(l->red == GR_RED_ARGMIN ? ~best.i[0] : best.i[0]);
+  gr_acc ends = {{0, 0, 0}};
+  if (job->dtype == GR_I8 || job->dtype == GR_I16 || job->dtype == GR_I32) key ^= (uint64_t)1 << (63 - left);
+  if (gr_is_float(job->dtype)) ends.i[0] = (int64_t)key;
+  else if (job->dtype == GR_U8 || job->dtype == GR_U16 || job->dtype == GR_U32)
+    ends.i[0] = (int64_t)(key << left >> left);
+  else ends.i[0] = (int64_t)(key << left) >> left;
+  ends.i[1] = ends.i[0];
+  return gr_finish(job->op, job->dtype, ends, job->n, job->ddof);
 }
 
 /* Some fields of each state, as if they were all. */
 static gr_value value_of(const shared *l, const gr_reduce_job *job) {
   gr_mailbox_shape shape = l->slot->mailbox;
   uint64_t halves[2 * 2 * GR_MAILBOX_STATES];
-  const int from = gr_reducer_of(job->op, job->dtype) == GR_RED_MINMAX ? 1 : 0;
-  if (!l->both) return gr_mailbox_value(l->slot->host->words, &shape, job->op, job->dtype, job->n, job->ddof);
-  shape.fields = from ? 2 : 1;
+  const gr_reducer red = gr_reducer_of(job->op, job->dtype);
+  const int from = red == GR_RED_MINMAX || red == GR_RED_COUNT ? 1 : 0, all = shape.fields;
+  if (red == GR_RED_MINMAX && is_extreme_at(l->red, job->op)) return extreme_at(l, job);
+  if (!l->both && l->tally < 0)
+    return gr_mailbox_value(l->slot->host->words, &shape, job->op, job->dtype, job->n, job->ddof);
+  shape.fields = red == GR_RED_MINMAX ? 2 : 1;
   for (int k = 0; k < shape.states; k++)
-    memcpy(halves + 2 * shape.fields * k, l->slot->host->words + 2 * (BOTH_FIELDS * k + from),
+    memcpy(halves + 2 * shape.fields * k, l->slot->host->words + 2 * (all * k + from),
            2 * sizeof *halves * (size_t)shape.fields);
   return gr_mailbox_value(halves, &shape, job->op, job->dtype, job->n, job->ddof);
 }
@@ -254,6 +309,7 @@ static void see_one(const gr_compiled *c, void *to) {
                                 .result = code->a,
                                 .what = code->reducer == GR_JIT_STORE      ? "elements"
                                         : code->reducer == GR_JIT_BOTH     ? "SUM, MINMAX"
+                                        : code->reducer == GR_JIT_ENDS     ? "MINMAX"
                                         : code->reducer == GR_JIT_OPERATOR ? "operator"
                                                                            : reducers[code->reducer],
                                 .seconds = c->seconds,

@@ -40,11 +40,12 @@ static void input(reading *r, gr_node *x) {
   if (x->spread == GR_ROW || x->spread == GR_COLUMN) r->code->matrix = r->job->n >> 32 ? 2 : 1;
 }
 
-/* Which nodes a and b need. */
-static void mark(const gr_program *p, int a, int b, uint8_t *live) {
+/* Which nodes they need. */
+static void mark(const gr_program *p, const gr_jit_asked *asked, uint8_t *live) {
   memset(live, 0, (size_t)p->count);
-  live[a] = 1;
-  if (b >= 0) live[b] = 1;
+  live[asked->a] = 1;
+  if (asked->b >= 0) live[asked->b] = 1;
+  if (asked->tally >= 0) live[asked->tally] = 1;
   for (int k = p->count - 1; k >= 0; k--) {
     const gr_node *x = &p->nodes[k];
     const int count = live[k] && x->kind == GR_NODE_STEP ? gr_map_operands((gr_map)x->op) : 0;
@@ -54,7 +55,7 @@ static void mark(const gr_program *p, int a, int b, uint8_t *live) {
   }
 }
 
-int gr_jit_code_of(const gr_formula_job *job, int reducer, int a, int b, gr_jit_code *code,
+int gr_jit_code_of(const gr_formula_job *job, const gr_jit_asked *asked, gr_jit_code *code,
                    uint64_t words[GR_JIT_WORDS]) {
   const gr_program *p = job->program;
   reading r = {job, code, words, {0}};
@@ -63,9 +64,9 @@ int gr_jit_code_of(const gr_formula_job *job, int reducer, int a, int b, gr_jit_
   if (p->input_count > (GR_JIT_WORDS - GR_JIT_INPUT) / 2) return 0;
   memset(code, 0, offsetof(gr_jit_code, nodes));
   memset(place, 0, (size_t)p->count * sizeof *place);
-  code->reducer = (int16_t)reducer;
-  code->dtype = p->nodes[a].dtype;
-  mark(p, a, b, live);
+  code->reducer = (int16_t)asked->reducer;
+  code->dtype = p->nodes[asked->a].dtype;
+  mark(p, asked, live);
   for (int k = 0; k < p->count; k++) {
     gr_node x = p->nodes[k];
     int16_t *operands[3] = {&x.a, &x.b, &x.c};
@@ -83,8 +84,9 @@ int gr_jit_code_of(const gr_formula_job *job, int reducer, int a, int b, gr_jit_
     place[k] = code->count;
     code->nodes[code->count++] = x;
   }
-  code->a = place[a];
-  code->b = b < 0 ? -1 : place[b];
+  code->a = place[asked->a];
+  code->b = asked->b < 0 ? -1 : place[asked->b];
+  code->tally = asked->tally < 0 ? -1 : place[asked->tally];
   if (gr_jit_words(code) > GR_JIT_WORDS) return 0;
   words[GR_JIT_COLUMNS] = (uint64_t)job->columns;
   for (int k = 0; k < code->numbers; k++) words[gr_jit_number(code, k)] = p->numbers[r.number_of[k]];
@@ -119,7 +121,7 @@ int gr_jit_operator_code(const gr_operator *op, gr_jit_code *code, uint64_t word
   memset(code, 0, offsetof(gr_jit_code, nodes));
   code->reducer = GR_JIT_OPERATOR;
   code->dtype = (int16_t)op->dtype;
-  code->a = code->b = -1;
+  code->a = code->b = code->tally = -1;
   code->number = 1;
   code->states = (uint8_t)op->states;
   for (int k = 0; k < op->states; k++) code->state[k] = (uint8_t)op->state[k];

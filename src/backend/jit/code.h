@@ -21,6 +21,7 @@ typedef enum gr_jit_way {
 typedef struct gr_jit_code {
   int16_t reducer, dtype; /* of the skeleton; reducer: also one of those below */
   int16_t a, b;           /* nodes of the result, or of a pair (b < 0: no pair) */
+  int16_t tally;          /* a node of u8 that is counted besides where it is not 0; < 0: none */
   int16_t count, inputs, numbers;
   uint8_t matrix;  /* rows or columns are among the inputs: 1; 2: in more than 2^32 positions */
   uint8_t changes; /* stores to an array that may be one of the inputs */
@@ -34,6 +35,7 @@ typedef struct gr_jit_code {
 #define GR_JIT_STORE (-1) /* stores the elements */
 #define GR_JIT_BOTH (-2)  /* sum and extremes */
 #define GR_JIT_OPERATOR (-3)
+#define GR_JIT_ENDS (-4) /* the least of a, the greatest of b */
 
 static inline size_t gr_jit_code_bytes(const gr_jit_code *c) {
   return offsetof(gr_jit_code, nodes) + (size_t)c->count * sizeof(gr_node);
@@ -46,10 +48,13 @@ static inline int gr_jit_number(const gr_jit_code *c, int k) { return GR_JIT_INP
 static inline int gr_jit_words(const gr_jit_code *c) { return gr_jit_number(c, c->numbers); }
 
 /*
-** The code for nodes a and b (b < 0: none) of a job, by such a skeleton, and the arguments of this call. 0: it has more
-** nodes or arguments than a kernel.
+** The code for nodes of a job, as gr_jit_code has them, by such a skeleton, and the arguments of this call. 0: it has
+** more nodes or arguments than a kernel.
 */
-int gr_jit_code_of(const gr_formula_job *, int reducer, int a, int b, gr_jit_code *, uint64_t words[GR_JIT_WORDS]);
+typedef struct gr_jit_asked {
+  int reducer, a, b, tally;
+} gr_jit_asked;
+int gr_jit_code_of(const gr_formula_job *, const gr_jit_asked *, gr_jit_code *, uint64_t words[GR_JIT_WORDS]);
 
 /* The same of an operator: its map and its merge. */
 int gr_jit_operator_code(const gr_operator *, gr_jit_code *, uint64_t words[GR_JIT_WORDS]);

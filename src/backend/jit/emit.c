@@ -31,6 +31,14 @@ static int log2_of(int x) {
   return k;
 }
 
+/* Counts the element in the tally, if there is one; guarded: if %ok. */
+static void tally(gr_emitter *e, int guarded) {
+  if (e->code->tally < 0) return;
+  gr_text_add(e->t, "{\n.reg .pred %%counts;\nsetp.ne%s.s32 %%counts, %%v%d, 0%s;\n", guarded ? ".and" : "",
+              e->code->tally, guarded ? ", %ok" : "");
+  gr_text_add(e->t, "@%%counts add.s32 %%tally, %%tally, 1;\n}\n");
+}
+
 /*
 ** One element, `ahead` positions after %first, to its places in the words of a (and b). left: a register with how many
 ** there are from %first on, or NULL, if all are there.
@@ -42,6 +50,7 @@ static void element(gr_emitter *e, int ahead, const char *left, const int *words
   gr_emit_nodes(e, words, c, left != NULL);
   gr_emit_put(e, e->code->a, c, to_a);
   if (e->code->b >= 0) gr_emit_put(e, e->code->b, c, to_b);
+  tally(e, left != NULL);
   gr_text_add(e->t, "}\n");
 }
 
@@ -73,18 +82,21 @@ static void word_function(gr_emitter *e) {
   const int pair = e->code->b >= 0;
   e->inside = 1;
   gr_text_add(e->t,
-              ".func (.param .align 16 .b8 r[32]) word(\n.param .b64 p0,\n.param .b32 p1,\n.param .b64 p2\n)\n{\n"
-              ".reg .b64 %%at, %%end, %%arguments;\n.reg .b32 %%some, %%w<8>;\n.reg .pred %%ok, %%more;\n"
+              ".func (.param .align 16 .b8 r[48]) word(\n.param .b64 p0,\n.param .b32 p1,\n.param .b64 p2\n)\n{\n"
+              ".reg .b64 %%at, %%end, %%arguments;\n.reg .b32 %%some, %%tally, %%w<8>;\n.reg .pred %%ok, %%more;\n"
               "ld.param.b64 %%at, [p0];\nld.param.b32 %%some, [p1];\nld.param.b64 %%arguments, [p2];\n");
   for (int k = 0; k < 8; k++) gr_text_add(e->t, "mov.b32 %%w%d, 0;\n", k);
+  gr_text_add(e->t, "mov.b32 %%tally, 0;\n");
   gr_text_add(e->t, "add.s64 %%end, %%at, %d;\n$next:\nsetp.gt.s32 %%ok, %%some, 0;\n{\n", 16 / e->size);
   gr_emit_nodes(e, NULL, 0, 1);
   push(e, e->code->a, 0);
   if (pair) push(e, e->code->b, 4);
+  tally(e, 1);
   gr_text_add(e->t,
               "}\nadd.s32 %%some, %%some, -1;\nadd.s64 %%at, %%at, 1;\nsetp.lt.s64 %%more, %%at, %%end;\n"
               "@%%more bra $next;\nst.param.v4.b32 [r], {%%w0, %%w1, %%w2, %%w3};\n");
   if (pair) gr_text_add(e->t, "st.param.v4.b32 [r+16], {%%w4, %%w5, %%w6, %%w7};\n");
+  gr_text_add(e->t, "st.param.b32 [r+32], %%tally;\n");
   gr_text_add(e->t, "ret;\n}\n");
   e->inside = 0;
 }
@@ -98,12 +110,14 @@ static void call_word(gr_emitter *e, int ahead, const char *left, const char *va
   gr_text_add(e->t,
               ".reg .b64 %%at, %%arguments;\nadd.s64 %%at, %%first, %d;\nmov.b64 %%arguments, p0;\n"
               "cvta.param.u64 %%arguments, %%arguments;\n.param .b64 x;\n.param .b32 y;\n.param .b64 z;\n"
-              ".param .align 16 .b8 r[32];\nst.param.b64 [x], %%at;\nst.param.b32 [y], %%valid;\n"
+              ".param .align 16 .b8 r[48];\nst.param.b64 [x], %%at;\nst.param.b32 [y], %%valid;\n"
               "st.param.b64 [z], %%arguments;\ncall (r), word, (x, y, z);\n",
               ahead);
   gr_text_add(e->t, "ld.param.v4.b32 {%s, %s, %s, %s}, [r];\n", to_a[0], to_a[1], to_a[2], to_a[3]);
   if (e->code->b >= 0)
     gr_text_add(e->t, "ld.param.v4.b32 {%s, %s, %s, %s}, [r+16];\n", to_b[0], to_b[1], to_b[2], to_b[3]);
+  if (e->code->tally >= 0)
+    gr_text_add(e->t, ".reg .b32 %%more;\nld.param.b32 %%more, [r+32];\nadd.s32 %%tally, %%tally, %%more;\n");
   gr_text_add(e->t, "}\n");
 }
 
@@ -296,7 +310,8 @@ static int rows_of(const char *text) {
 
 /* The most a thread may have: that of the skeleton, unless many nodes are alive at once. */
 static int registers(const gr_emitter *e, int own, int lines) {
-  if (e->code->reducer == GR_JIT_BOTH && lines <= FEW_LINES) return BOTH_REGISTERS;
+  const int several = e->code->reducer == GR_JIT_BOTH || e->code->reducer == GR_JIT_ENDS;
+  if (several && lines <= FEW_LINES) return BOTH_REGISTERS;
   const int more = e->code->inputs > 2 || lines > FEW_LINES || e->apart ? MANY_REGISTERS : own;
   return more > own ? more : own;
 }
@@ -309,6 +324,11 @@ static void special_line(gr_emitter *e, char *line, int lines) {
     gr_text_add(e->t, ".visible .entry formula(\n.param .align 8 .b8 p0[%d]\n)\n", e->base + 8 * gr_jit_words(code));
   } else if (line[1] == 'R' && line[2] == ' ') {
     gr_text_add(e->t, ".maxnreg %d\n", registers(e, atoi(line + 3), lines));
+  } else if (!strcmp(line, "@START")) {
+    gr_text_add(e->t, ".reg .b32 %%tally;\nmov.b32 %%tally, 0;\n");
+  } else if (!strncmp(line, "@TALLY ", 7)) { /* its register, and a state that comes before */
+    line[strcspn(line + 7, " ") + 7] = 0;
+    gr_text_add(e->t, "mov.b32 %s, %%tally;\n", line + 7);
   } else if (!read_hole(line, &h)) {
     e->why = "its skeleton is not as it should be";
   } else if (code->states) {
@@ -330,7 +350,10 @@ static char *skeleton_of(const gr_emitter *e, const char **why) {
              gr_jit_skeleton_words(e->words));
   else if (code->reducer == GR_JIT_STORE) snprintf(name, sizeof name, "gr_formula_store_%d", size);
   else if (code->reducer == GR_JIT_BOTH) snprintf(name, sizeof name, "both %d", code->dtype);
-  else snprintf(name, sizeof name, "reduce %d %d %d", code->number, code->reducer, code->dtype);
+  else if (code->reducer == GR_JIT_ENDS) snprintf(name, sizeof name, "ends %d", code->dtype);
+  else
+    snprintf(name, sizeof name, "%s %d %d %d", code->tally < 0 ? "reduce" : "tallied", code->number, code->reducer,
+             code->dtype);
   return gr_shipped_text(name, why);
 }
 

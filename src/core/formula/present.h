@@ -47,6 +47,12 @@ gr_filling gr_filling_of(gr_number);
 /* The greatest of the dtype, infinite of floats, or the least. */
 gr_filling gr_filling_end(gr_dtype, int greatest);
 
+/*
+** What changes nothing in a reduction; second: of the other factor, or for the maximum of minmax. Reductions that are
+** not named there are sums that a 0 does not change.
+*/
+gr_filling gr_filling_for(gr_op, gr_dtype, int second);
+
 /* Operand a, or b (second), filled. widen: cast to f64 first. */
 gr_status gr_partial_fill(gr_context *, const gr_partial *, int second, int widen, gr_filling, gr_made *);
 
@@ -62,6 +68,9 @@ gr_status gr_partial_meet(gr_context *, const gr_missing *, gr_op, gr_dtype, dou
 const char *gr_partial_place(gr_shape, int turned, int64_t v, char text[GR_PLACE]);
 /* Words for a vector of which nothing is present, where `name` needs an element: GR_BAD. */
 gr_status gr_partial_none(gr_context *, const gr_missing *, gr_shape, int turned, int64_t v, const char *name);
+
+/* How many elements of floats are -0, or so small that their reciprocal is that of -0. */
+gr_status gr_count_minus_zeros(gr_context *, gr_array *, int64_t *count);
 
 /* What is present of x, as long as the operand, one after the other: a new array, made here. */
 gr_status gr_partial_compact(gr_context *, const gr_partial *, gr_reduced x, gr_array *out);

@@ -304,7 +304,7 @@ static gr_status reduce_across(gr_context *c, gr_op op, gr_shape s, const gr_wan
   return gr_formula_feed(c, GR_FEEDS_COLUMNS, w->a, w->b, &job, NULL, gr_ops[op].name);
 }
 
-/* Each of them into its array; of a single one there may be a second. */
+/* Each of them into its array, if it has one; of a single one there may be a second. */
 static gr_status reduce_along(gr_context *c, gr_shape s, const gr_wanted *w, int count, gr_array *const *out,
                               gr_array *out2) {
   gr_consumer consumers[GR_FORMULA_TOGETHER];
@@ -320,7 +320,7 @@ static gr_status reduce_along(gr_context *c, gr_shape s, const gr_wanted *w, int
     for (int k = 0; k < count && status == GR_OK; k++) {
       consumers[k].job = reduce_job(w[k].op, w[k].a.a, w[k].ddof, n);
       consumers[k].job.count = gr_shape_results(s, e->n);
-      status = each_job(c, s, out[k], out2, &consumers[k].job);
+      if (out[k]) status = each_job(c, s, out[k], out2, &consumers[k].job);
     }
     job.consumers = consumers;
     job.consumer_count = count;
@@ -358,6 +358,22 @@ gr_status gr_formula_reduce_each_together(gr_context *c, gr_shape s, const gr_wa
   if (!fit) return GR_NOT_FUSED;
   const gr_status status = reduce_along(c, s, w, count, out, NULL);
   for (int k = 0; k < count && status == GR_OK; k++) tell(c, w[k].op, s, &w[k]);
+  return status;
+}
+
+int gr_formula_counts(gr_shape s, gr_reduced a) {
+  const gr_queue *q = queue_of(&a);
+  return s.rows && s.axis == 2 && q && q->backend && q->backend->formula && !q->backend->feeds;
+}
+
+gr_status gr_formula_reduce_present(gr_context *c, gr_op op, gr_shape s, gr_reduced a, gr_reduced b, gr_reduced present,
+                                    gr_array *out) {
+  const gr_wanted w[2] = {{op, a, b, 0}, {GR_OP_count, present, {NULL, NULL}, 0}};
+  gr_array *const into[2] = {out, NULL};
+  if (c->comm || (b.a && !s.pairs) || !gr_array_dense(out)) return GR_NOT_FUSED;
+  if (!gr_formula_counts(s, a) || !gr_formula_together(w, 2)) return GR_NOT_FUSED;
+  const gr_status status = reduce_along(c, s, w, 2, into, NULL);
+  if (status == GR_OK) tell(c, op, s, &w[0]);
   return status;
 }
 

@@ -64,6 +64,14 @@ typedef struct gr_wanted {
 } gr_wanted;
 int gr_formula_together(const gr_wanted *, int count); /* whether that is so, and the device can */
 gr_status gr_formula_reduce_together(gr_context *, gr_wanted *, int count, gr_value *results);
+/*
+** As gr_formula_reduce_each, each vector's result being that of as many elements as `present` is not 0 in (a sum's 0,
+** if there are none): GR_NOT_FUSED, and nothing is done, where the backend cannot count them in the same pass; counts:
+** whether it may. Of rows alone; a backend that feeds operations has other ways.
+*/
+int gr_formula_counts(gr_shape, gr_reduced a);
+gr_status gr_formula_reduce_present(gr_context *, gr_op, gr_shape, gr_reduced a, gr_reduced b, gr_reduced present,
+                                    gr_array *out);
 /* Of operands that lie over ranks, up to GR_FORMULA_TOGETHER in one exchange. mine: whether this rank has them. */
 gr_status gr_formula_reduce_ranked(gr_context *, gr_wanted *, int count, gr_status mine, gr_value *results);
 
