@@ -187,8 +187,7 @@ __device__ __forceinline__ gr_acc gr_read_leaves(const gr_reduce_args &q, const 
       if (!apart && whole) {
         gr_read_whole<R, gr_batch<R>>(kept, t.a + k * size, t.b + k * size, k, lane, q.context, t.node);
       } else {
-        constexpr bool few = (R::inputs == 2 && (R::formula || size < 4)) || size == 2;
-        constexpr int rows = few || (R::kind == GR_ACC_POSITION && size == 1) ? 4 : 8;
+        constexpr int rows = R::inputs == 2 || size == 2 || (R::kind == GR_ACC_POSITION && size == 1) ? 4 : 8;
         const gr_walker a = {t.a, q.stride_a}, b = {t.b, q.stride_b};
         gr_lane_set<R> loose = gr_read_loose<R, rows>(a, b, t.n, k, q.context);
         if constexpr (R::leaves) kept = loose;
