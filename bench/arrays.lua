@@ -27,6 +27,9 @@ local LEAST_SHARE, USUAL_SHARE, MOST_OF_PLAIN, MOST_OF_TORCH = 0.6, 0.85, 1.05, 
 
 local function say(...) print((...):format(select(2, ...))) io.stdout:flush() end
 
+-- The first element, once it is there; what is at 1 in a matrix is a view of a row.
+local function first_of(a) return a:slice()[1] end
+
 -- ---- what is called ----
 
 -- A case: its name; bytes; call(); flow(), the same without waiting, and wait(what flow gave); result(), a text that
@@ -49,7 +52,7 @@ local function cases_of(n)
   end
   -- call(): writes `out` and does not wait
   local function array(name, bytes, call, out, more)
-    local c = { name = name, bytes = bytes, call = call, flow = call, wait = function() return out[1] end,
+    local c = { name = name, bytes = bytes, call = call, flow = call, wait = function() return first_of(out) end,
       result = function() call() return text_of(out) end }
     for k, v in pairs(more or {}) do c[k] = v end
     return case(c)

@@ -27,8 +27,8 @@ return {
         .. "`nancumsum` and `nancumprod`; a running -0 becomes 0 there.",
       errors = "Another operation; an `into` of another dtype or length, "
         .. "or one that overlaps the input without being it.",
-      cost = "O(n): one pass, one launch (decoupled look-back, Merrill and Garland 2016); of rows and columns a launch "
-        .. "for each.",
+      cost = "O(n): one pass, one launch (decoupled look-back, Merrill and Garland 2016); of rows and columns one "
+        .. "for all, but one each above 2^22 elements.",
       waits = c.no_wait,
       example = [[
 local a = gr.array({ 3, 1, 4, 1, 5 }, "i32")
