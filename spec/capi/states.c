@@ -229,11 +229,31 @@ static void test_late_tensors(void) {
   CHECK(pthread_join(thread, NULL) == 0);
 }
 
+/* The same while the context itself is closed, which then is the other thread's as well. */
+static void test_close_tensors(void) {
+  gpureduce_context *c = open_one();
+  gr_dl_versioned *lent[OUT] = {NULL};
+  pthread_t thread;
+  void *p = NULL;
+  for (int k = 0; k < OUT; k++) {
+    gpureduce_array *a = NULL;
+    OK(gpureduce_make(c, GPUREDUCE_F64, 100 + k % 20, 0, &a));
+    OK(gpureduce_to_dlpack(a, 0, NULL, &p));
+    lent[k] = p;
+    OK(gpureduce_drop(a));
+  }
+  CHECK(pthread_create(&thread, NULL, delete_all, NULL) == 0);
+  for (int k = 0; k < OUT; k++) atomic_store(&given[k], lent[k]);
+  OK(gpureduce_close(c));
+  CHECK(pthread_join(thread, NULL) == 0);
+}
+
 int main(int argc, char **argv) {
   if (argc != 2) return fprintf(stderr, "usage: capi_states DEVICE\n"), 2;
   device = argv[1];
   test_lua();
   test_parcels();
   for (int k = 0; k < 5; k++) test_late_tensors();
+  for (int k = 0; k < 50; k++) test_close_tensors();
   return ended();
 }
