@@ -229,7 +229,20 @@ static void test_late_tensors(void) {
   CHECK(pthread_join(thread, NULL) == 0);
 }
 
-/* The same while the context itself is closed, which then is the other thread's as well. */
+/* What a script has left for later is in an array that is kept, though the script's state is closed first. */
+static void test_late_work(void) {
+  lua_State *L = new_state(NULL);
+  gpureduce_array *kept = NULL;
+  run(L, "local n = 300000 sums = gr.zeros(n, 'f64') local x = gr.ones(n, 'f64')"
+         "for k = 1, 8 do gr.async(gr.scan, x, 'sum', { into = k == 4 and sums or gr.zeros(n, 'f64') }) end");
+  lua_getglobal(L, "sums");
+  OK(gpureduce_keep(gpureduce_test(L, -1), &kept));
+  lua_close(L);
+  CHECK(reduced("max", kept, NULL) == 300000);
+  OK(gpureduce_drop(kept));
+}
+
+/* Another thread brings tensors back while the context itself is closed, and may be the last to use it. */
 static void test_close_tensors(void) {
   gpureduce_context *c = open_one();
   gr_dl_versioned *lent[OUT] = {NULL};
@@ -254,6 +267,7 @@ int main(int argc, char **argv) {
   test_lua();
   test_parcels();
   for (int k = 0; k < 5; k++) test_late_tensors();
+  for (int k = 0; k < 5; k++) test_late_work();
   for (int k = 0; k < 50; k++) test_close_tensors();
   return ended();
 }
