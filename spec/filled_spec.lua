@@ -66,6 +66,22 @@ describe("what is skipped as it is read", function()
     end)
   end
 
+  it("may be filled with NaN", function()
+    for _, dtype in ipairs { "f32", "f64" } do
+      for _, n in ipairs { 1, 3, 17, 1025, 5000 } do
+        for _, hole in ipairs { 0, n } do
+          local x = gr.full(n, 2, dtype)
+          if hole > 0 then x[hole] = nan end
+          local some = gr.lazy(x)
+          for _, op in ipairs { "min", "max", "sum" } do
+            local filled = gr.where(some:compare("==", some), some, nan)
+            S.same(gr[op](x), gr[op](filled), op, dtype, n, hole)
+          end
+        end
+      end
+    end
+  end)
+
   it("is found in masks of more bytes than bytes count to", function()
     for _, n in ipairs { 63, 64, 65, 8191, 8192, 8193, 16384, 20000 } do
       S.same(n, gr.full(n, 255, "u8"):count(), "count", n)

@@ -229,11 +229,45 @@ static void test_late_tensors(void) {
   CHECK(pthread_join(thread, NULL) == 0);
 }
 
+/* What a script has left for later is in an array that is kept, though the script's state is closed first. */
+static void test_late_work(void) {
+  lua_State *L = new_state(NULL);
+  gpureduce_array *kept = NULL;
+  run(L, "local n = 300000 sums = gr.zeros(n, 'f64') local x = gr.ones(n, 'f64')"
+         "for k = 1, 8 do gr.async(gr.scan, x, 'sum', { into = k == 4 and sums or gr.zeros(n, 'f64') }) end");
+  lua_getglobal(L, "sums");
+  OK(gpureduce_keep(gpureduce_test(L, -1), &kept));
+  lua_close(L);
+  CHECK(reduced("max", kept, NULL) == 300000);
+  OK(gpureduce_drop(kept));
+}
+
+/* Another thread brings tensors back while the context itself is closed, and may be the last to use it. */
+static void test_close_tensors(void) {
+  gpureduce_context *c = open_one();
+  gr_dl_versioned *lent[OUT] = {NULL};
+  pthread_t thread;
+  void *p = NULL;
+  for (int k = 0; k < OUT; k++) {
+    gpureduce_array *a = NULL;
+    OK(gpureduce_make(c, GPUREDUCE_F64, 100 + k % 20, 0, &a));
+    OK(gpureduce_to_dlpack(a, 0, NULL, &p));
+    lent[k] = p;
+    OK(gpureduce_drop(a));
+  }
+  CHECK(pthread_create(&thread, NULL, delete_all, NULL) == 0);
+  for (int k = 0; k < OUT; k++) atomic_store(&given[k], lent[k]);
+  OK(gpureduce_close(c));
+  CHECK(pthread_join(thread, NULL) == 0);
+}
+
 int main(int argc, char **argv) {
   if (argc != 2) return fprintf(stderr, "usage: capi_states DEVICE\n"), 2;
   device = argv[1];
   test_lua();
   test_parcels();
   for (int k = 0; k < 5; k++) test_late_tensors();
+  for (int k = 0; k < 5; k++) test_late_work();
+  for (int k = 0; k < 50; k++) test_close_tensors();
   return ended();
 }

@@ -103,8 +103,8 @@ gpureduce_status gpureduce_close(gpureduce_context *context) {
     gr_later_finish(q.c);
     q.c->stop.flag = NULL;
     gr_handle_remove(context);
-    gr_capi_hold(&q);
-    gr_dlpack_leave(q.c);
+    gr_dlpack_leave(q.c); /* and the call with it: whoever has something of the context's may be in it by now */
+    q.entered = 0;
   }
   return gr_capi_end(&q);
 }

@@ -156,8 +156,20 @@ void gr_later_finish(gr_context *c) {
   gr_later_sweep(c);
 }
 
+/* Whether work writes what an array has, one that somebody has kept. */
+static int is_wanted(const gr_work *w) {
+  for (int k = 0; k < w->use_count; k++) {
+    const gr_storage *s = w->uses[k].storage;
+    if (w->uses[k].writes && s->refs > s->watched + s->pending) return 1;
+  }
+  return 0;
+}
+
 void gr_later_end(gr_context *c) {
-  for (gr_work *w = c->works; w; w = w->next) atomic_store(&w->called_off, 1);
+  gr_work *from = c->works; /* what comes before may have to be there for what is wanted */
+  for (gr_work *w = c->works; w; w = w->next)
+    if (is_wanted(w)) from = w->next;
+  for (gr_work *w = from; w; w = w->next) atomic_store(&w->called_off, 1);
   gr_later_finish(c);
   gr_later_forget(c);
 }

@@ -73,7 +73,10 @@ void gr_later_finish(gr_context *);
 /* Waits for what writes the storage, or (write) for all that uses it. */
 void gr_later_settle(gr_storage *, int write);
 
-/* The context goes: work that has not begun is not done, and what runs ends between two pieces. */
+/*
+** The context goes, while arrays of it may be kept: what is to be in these is made. Other work that has not begun is not
+** done, and what runs ends between two pieces.
+*/
 void gr_later_end(gr_context *);
 
 #endif
