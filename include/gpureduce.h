@@ -222,7 +222,10 @@ typedef struct gpureduce_input {
   gpureduce_number number;
 } gpureduce_input;
 
-/* One of several reductions to a number: op, a and b as reduce takes them. */
+/*
+** One of several reductions to a number: op, a and b as reduce takes them. It has no other options: what is missing
+** stands in a formula, as in `isnan(x) and 0 or x`.
+*/
 typedef struct gpureduce_item {
   const char *op;
   const gpureduce_array *a, *b;

@@ -3758,8 +3758,8 @@ function gr.show(a, count) end
 ---@return string # lines without a newline at the end, as wide as the terminal (the variable COLUMNS, what the terminal says, or 80); columns of a matrix that have no room are left out
 function array:show(count) end
 
----This reference at the prompt: an entry, a chapter, or all topics by chapter.
----@param topic? string a name such as `"sum"`, `"gr.sum"`, `"histogram:quantile"`, or the title of a chapter
+---This reference at the prompt: an entry, a chapter, an option and who takes it, or all topics by chapter.
+---@param topic? string a name such as `"sum"`, `"gr.sum"`, `"histogram:quantile"`, an option such as `"skipnan"`, or the title of a chapter
 ---@return string # lines as wide as the terminal, without a newline at the end
 function gr.help(topic) end
 

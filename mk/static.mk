@@ -33,16 +33,15 @@ static: $(library) $(pc)
 
 # The examples of hosts, and the programs that check the C API.
 CXX = c++
-embed_c = $(BUILD)/$(lua_name)/embed
 host_flags = $(CFLAGS) -Wall -Wextra -Iinclude -I$(lua_incdir)
 host_libs = $(lua_library) $(device_libs) -lm -ldl -lpthread
 $(for_lua)/host_c: examples/embed/host.c $(library) include/gpureduce.h
-	$(call step,$<) $(CC) $(host_flags) -std=c11 $(LDFLAGS) $< $(library) -o $@ $(host_libs)
+	$(call step,$@) $(CC) $(host_flags) -std=c11 $(LDFLAGS) $< $(library) -o $@ $(host_libs)
 $(for_lua)/host_cpp: examples/embed/host.cpp $(library) include/gpureduce.h
-	$(call step,$<) $(CXX) $(host_flags) -std=c++17 $(LDFLAGS) $< $(library) -o $@ $(host_libs)
+	$(call step,$@) $(CXX) $(host_flags) -std=c++17 $(LDFLAGS) $< $(library) -o $@ $(host_libs)
 # This one loads the module as any Lua does, so Lua's functions must be there for it.
 $(for_lua)/host_module: examples/embed/host.c $(module) include/gpureduce.h
-	$(call step,$<) $(CC) $(host_flags) -std=c11 -DLOADS_MODULE $(LDFLAGS) -Wl,-E $< -o $@ $(lua_library) -lm -ldl
+	$(call step,$@) $(CC) $(host_flags) -std=c11 -DLOADS_MODULE $(LDFLAGS) -Wl,-E $< -o $@ $(lua_library) -lm -ldl
 hosts = $(addprefix $(for_lua)/,host_c host_cpp host_module)
 # Helpers of theirs that one of them leaves out are no mistake.
 capi_tests = $(addprefix $(for_lua)/capi_,calls formulas same states hooks misuse race)
@@ -51,6 +50,10 @@ $(capi_tests) $(for_lua)/capi_fuzz: $(for_lua)/capi_%: spec/capi/%.c $(wildcard 
 	$(call step,$<) $(CC) $(host_flags) -std=c11 -D_DEFAULT_SOURCE -Wno-unused-function $(checked) $(LDFLAGS) $< \
 	  $(library) -o $@ $(host_libs)
 embed: $(hosts)
+
+files_of_static = $(library)
+files_of_install = $(module) $(if $(ROCK),,$(library))
+files_of_embed = $(hosts)
 
 # Those that the specs run, where the Lua has a library to link.
 no_host = $(shell echo 'int main(void) { return 0; }' | $(CC) -x c - -o /dev/null $(lua_library) 2>&1 || echo no)

@@ -88,6 +88,8 @@ local rows = {
   { "return a.nanmean", "gpureduce.array: no method or field 'nanmean' (write a:mean { skipnan = true })" },
   { "return a.reshape", "gpureduce.array: no method or field 'reshape' (did you mean 'matrix'?)" },
   { "return a.size", "gpureduce.array: no method or field 'size' (#a is its length)" },
+  { "return a.ndim", "gpureduce.array: no method or field 'ndim' (#a.shape is how many dimensions it has)" },
+  { "a:sort()", "gpureduce.array: no method or field 'sort' (there is no sort; a:quantile(shares) finds by rank)" },
   { "return a.dtpye", "gpureduce.array: no method or field 'dtpye' (did you mean 'dtype'?)" },
   { "a:astype('f64')", "gpureduce.array: no method or field 'astype' (did you mean 'cast'?)" },
   { "a:meen()", "gpureduce.array: no method or field 'meen' (did you mean 'mean'?)" },

@@ -200,6 +200,22 @@ print(gr.help()) print(gr.help "sum") print(gr.help "Formulas") print(gr.help "s
     assert.not_equal(gr.help "plot", gr.help "histogram:plot")
   end)
 
+  it("says of an option what it does, and who takes it", function()
+    local text = gr.help "keepdims":gsub("%s+", " ")
+    assert.truthy(text:find("^keepdims %(boolean, optional%): the results as a matrix"), text)
+    assert.truthy(text:find("An option of sum, prod, mean,"), text)
+    for _, name in ipairs { "skipnan", "mask", "comm", "axis", "rows", "into", "dtype", "bins", "segments" } do
+      assert.truthy(gr.help(name):find("^" .. name .. " %("), name)
+    end
+    local said = {}
+    for paragraph in (gr.help "bins" .. "\n\n"):gmatch("(.-)\n\n") do
+      assert.falsy(said[paragraph], paragraph)
+      said[paragraph] = true
+    end
+    assert.truthy(gr.help "bins":find("An option of histogram2d\n", 1, true), "each wording has its functions")
+    assert.truthy(gr.help "min":find("^gr%.min%("), "functions come before options of their names")
+  end)
+
   for _, row in ipairs {
     { "nonsense", "unknown topic 'nonsense'; gr.help() lists all" },
     { "", "unknown topic ''; gr.help() lists all" },

@@ -88,8 +88,13 @@ rows and of segments, `gr.many` of several, `dot`, `mse` and `cosine` of two exp
 rows and more; histograms between given edges or `min` and `max`, with integer weights too; scans; what `compact`
 keeps; and `exact` sums, means, norms and dots of the whole. What has to see the elements twice has them stored, in
 one pass to memory that goes back at the end of the call: histograms of the data's own range, weights of floats,
-`bincount`, predicates of `compact`, other `exact` results, and the others. GPUs run the steps one after the other, in
-pieces of 4 million elements, with what lies between in the device's memory.]],
+`bincount`, predicates of `compact`, other `exact` results, and the others.
+
+On GPUs the driver compiles a formula together with the kernel that takes its elements, the first time
+([compiled](#compiled) lists them): reductions of the whole, of segments and of rows of 1 KiB and more read the inputs
+once and store nothing. Shorter rows, columns, histograms, scans, `compact` and the others take elements that such a
+kernel has stored in one pass. Formulas of more than 512 steps run step by step, in pieces of 4 million elements, and
+so do all with `GPUREDUCE_JIT=0` in the environment.]],
   objects = {
     {
       name = "formula", class = "gpureduce.formula", self = "f",

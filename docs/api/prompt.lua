@@ -64,9 +64,9 @@ min 1, mean 50.5, max 100, no NaN]],
     },
     {
       name = "help",
-      text = "This reference at the prompt: an entry, a chapter, or all topics by chapter.",
-      params = { { "topic", "string?", 'a name such as `"sum"`, `"gr.sum"`, `"histogram:quantile"`, or the title of a '
-        .. 'chapter', default = "all topics" } },
+      text = "This reference at the prompt: an entry, a chapter, an option and who takes it, or all topics by chapter.",
+      params = { { "topic", "string?", 'a name such as `"sum"`, `"gr.sum"`, `"histogram:quantile"`, an option such as '
+        .. '`"skipnan"`, or the title of a chapter', default = "all topics" } },
       method = false,
       returns = { { "string", "lines as wide as the terminal, without a newline at the end" } },
       errors = "A topic that there is none of; the error names those near it.",

@@ -225,7 +225,8 @@ typedef struct gpureduce_input {
 } gpureduce_input;]],
   },
   {
-    text = "One of several reductions to a number: op, a and b as reduce takes them.",
+    text = "One of several reductions to a number: op, a and b as reduce takes them. It has no other options: what is "
+      .. "missing stands in a formula, as in `isnan(x) and 0 or x`.",
     code = [[
 typedef struct gpureduce_item {
   const char *op;

@@ -42,7 +42,8 @@ end
 
 local function overview(groups, width)
   local lines = {}
-  add_paragraph(lines, 'gr.help "sum" tells of one of these, gr.help "Scans" of a group.', width)
+  add_paragraph(lines, 'gr.help "sum" tells of one of these, gr.help "Scans" of a group, gr.help "axis" of an option.',
+    width)
   lines[#lines + 1] = ""
   for _, group in ipairs(groups) do
     add_paragraph(lines, group[1], width)
@@ -79,6 +80,25 @@ local function find(groups, places, given)
   return nil, alike
 end
 
+-- What the entries say of an option, each wording once, above the names of the functions that take it so; nil where it
+-- is no option.
+local function text_of_option(groups, places, option)
+  local paragraphs, takers = {}, {}
+  for _, group in ipairs(groups) do
+    for k = 2, #group do
+      local rows = (parts.topic(places[group[k]]) .. "\n"):match("\nOptions:\n(.-\n)%S") or ""
+      for row in rows:gmatch("  ([^\n]+)\n") do
+        if row:match("^[%w_]+") == option then
+          if not takers[row] then takers[row], paragraphs[#paragraphs + 1] = {}, row end
+          table.insert(takers[row], group[k])
+        end
+      end
+    end
+  end
+  for k, row in ipairs(paragraphs) do paragraphs[k] = row .. "\n  An option of " .. table.concat(takers[row], ", ") end
+  return paragraphs[1] and table.concat(paragraphs, "\n\n")
+end
+
 -- Names that hold the word, or that it begins or ends with.
 local function add_near(list, groups, word)
   local there = {}
@@ -103,7 +123,8 @@ local function unknown(groups, given, list)
   parts.check.fail("help", 1, "unknown topic '%s'%s; gr.help() lists all", given:sub(1, 40), text)
 end
 
---- gr.help(topic): its entry in the reference, or all topics in their groups; text in the terminal's width.
+--- gr.help(topic): its entry in the reference, what is said of an option, or all topics in their groups; text in the
+-- terminal's width.
 function help.help(topic)
   local width, groups, places = parts.plot.columns(), read_topics()
   if topic == nil then return overview(groups, width) end
@@ -111,7 +132,10 @@ function help.help(topic)
     parts.check.fail("help", 1, "name such as \"sum\" expected, got %s", parts.check.kind(topic))
   end
   local name, alike = find(groups, places, topic)
-  if not name then unknown(groups, topic, alike) end
+  if not name then
+    local text = text_of_option(groups, places, topic)
+    return text and laid_out(text, width) or unknown(groups, topic, alike)
+  end
   for _, group in ipairs(groups) do
     if group[1] == name then return laid_out(text_of_group(group, places[name]), width) end
   end

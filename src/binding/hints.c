@@ -42,7 +42,7 @@ static const struct {
   {"T", "transpose", NULL}, {"size", "slice", "#a is its length"},
   {"length", "slice", "#a is its length"}, {"len", "slice", "#a is its length"}, {"n", "slice", "#a is its length"},
   {"astype", "cast", NULL}, {"to", "cast", NULL}, {"tolist", "table", NULL}, {"totable", "table", NULL},
-  {"pow", "square", "write a:square(), or a:log() * p and :exp()"}, {"clip", "clamp", NULL},
+  {"clip", "clamp", NULL},
   {"reshape", "matrix", NULL}, {"view", "matrix", NULL}, {"t", "transpose", NULL},
   {"cols", "column", "X.columns is how many there are"}, {"ncols", "column", "X.columns is how many there are"},
   {"nrows", "row", "X.rows is how many there are"}, {"ravel", "slice", "X:slice() is all of it as a vector"},
@@ -56,7 +56,12 @@ static const struct {
   {"fillna", "where", "write a:isnan():where(x, a)"}, {"dropna", "compact", "write a[a:compare(\"==\", a)]"},
   {"diff", "slice", "write a:slice(2) - a:slice(1, -2)"}, {"describe", "show", NULL}, {"head", "show", NULL},
   {"ptp", "minmax", NULL}, {"hist2d", "histogram2d", NULL},
-  {"device", "slice", "write a:info().device"},
+  {"device", "slice", "write a:info().device"}, {"ndim", "slice", "#a.shape is how many dimensions it has"},
+  {"sort", "slice", "there is no sort; a:quantile(shares) finds by rank"},
+  {"argsort", "slice", "there is no sort; a:quantile(shares) finds by rank"},
+  {"unique", "slice", "there is no unique; a:bincount() counts whole numbers"},
+  {"nonzero", "slice", "write gr.arange(1, #mask, \"i64\"):compact(mask)"},
+  {"item", "slice", "a[1] is a number of Lua"}, {"numpy", "slice", "write a:dlpack(), see docs/python.md"},
     /* clang-format on */
 };
 
