@@ -27,8 +27,6 @@ local LEAST_SHARE, USUAL_SHARE, MOST_OF_PLAIN, MOST_OF_TORCH = 0.6, 0.85, 1.05, 
 
 local function say(...) print((...):format(select(2, ...))) io.stdout:flush() end
 
-local MOST_SCANS = 65536 -- of rows or columns in a call: each is a launch
-
 -- ---- what is called ----
 
 -- A case: its name; bytes; call(); flow(), the same without waiting, and wait(what flow gave); result(), a text that
@@ -106,10 +104,8 @@ local function cases_of(n)
         local ends = gr.zeros(axis == 1 and columns or rows)
         array(("max, axis %d, %s"):format(axis, shape), size + 4 * counted,
           function() gr.max(X, { axis = axis, into = ends }) end, ends)
-        if counted <= MOST_SCANS then
-          array(("scan, axis %d, %s"):format(axis, shape), 2 * size,
-            function() gr.scan(X, "sum", { axis = axis, into = O }) end, O)
-        end
+        array(("scan, axis %d, %s"):format(axis, shape), 2 * size,
+          function() gr.scan(X, "sum", { axis = axis, into = O }) end, O)
       end
       local single = gr.zeros(rows)
       array("sum, axis 2, out f32, " .. shape, size + 4 * rows,

@@ -100,6 +100,7 @@ static void scan(work *w, gr_dtype t, gr_dtype to, int size, int out_size, gr_pa
   job.dtype = t;
   job.out_dtype = to;
   job.n = w->n;
+  job.count = 1;
   job.a.data = w->a;
   job.a.stride = size;
   job.out.data = w->out;

@@ -18,7 +18,9 @@ end
 
 local function part(n, range)
   local a = gr.rand(range[2] - range[1] + 1, { seed = 1, comm = comm })
-  if n <= 2 ^ 24 then assert(a:sum(with) == gr.rand(n, { seed = 1 }):sum(), "the bits differ from those of one process") end
+  if n <= 2 ^ 24 then
+    assert(a:sum(with) == gr.rand(n, { seed = 1 }):sum(), "the bits differ from those of one process")
+  end
   return a
 end
 
@@ -59,8 +61,8 @@ local function measure(power)
     print(("raw 2^%d %s: %s"):format(power, name, table.concat(words, " ")))
   end
   local peer, aligned, other = median(turns[1]), median(turns[2]), median(turns[3])
-  print(("sum of 2^%-2d f32: local and MPI_Allreduce %9.2f us, over ranks %9.2f us (%.2fx), other parts %9.2f us (%.2fx)")
-    :format(power, peer, aligned, aligned / peer, other, other / peer))
+  print(("sum of 2^%-2d f32: local and MPI_Allreduce %9.2f us, over ranks %9.2f us (%.2fx), other parts %9.2f us "
+    .. "(%.2fx)"):format(power, peer, aligned, aligned / peer, other, other / peer))
   io.stdout:flush()
 end
 

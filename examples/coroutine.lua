@@ -35,7 +35,9 @@ spawn(function()
 end)
 
 local before = gr.stats().syncs
-for _ = 1, frames do
+local shown = 0
+while shown < frames or #tasks > 1 do -- on a busy machine the second task may need some frames more
+  shown = shown + 1
   for k = #tasks, 1, -1 do
     assert(coroutine.resume(tasks[k]))
     if coroutine.status(tasks[k]) == "dead" then table.remove(tasks, k) end
@@ -45,7 +47,7 @@ for _ = 1, frames do
   while gr.clock() - began < 1e-3 do end
 end
 
-print(("%d frames, %d results, %d of them wrong"):format(frames, log.rounds, log.wrong))
+print(("%d frames, %d results, %d of them wrong"):format(shown, log.rounds, log.wrong))
 print(("particles are %.3f wide, their mean is %.3f above the least"):format(log.width, log.mean))
 print("waits for the device: " .. gr.stats().syncs - before)
 assert(log.same)

@@ -212,6 +212,7 @@ typedef struct gpureduce_binning {
   const gpureduce_array *mask; /* samples where it is 0 are missing */
   int32_t skipnan; /* samples that are NaN are missing */
   int32_t modulo; /* bin = x mod bins, of integers */
+  gpureduce_array *into; /* of histogram: where the counts go, bins + 3 elements; NULL: to a new array */
 } gpureduce_binning;
 
 /* What a name of a formula stands for: an array or an expression, or (array NULL) a number. */
@@ -246,6 +247,15 @@ typedef struct gpureduce_operator_states {
   const char *const *finish;
   int32_t check; /* try on samples whether it is associative */
 } gpureduce_operator_states;
+
+/* What to read of a file; all zeros but `size` and dtype is all of it. */
+typedef struct gpureduce_file {
+  uint32_t size; /* sizeof(gpureduce_file) */
+  gpureduce_dtype dtype; /* of a raw file; an NPY file says its own */
+  int64_t offset; /* of a raw file: bytes to skip */
+  int64_t count; /* of a raw file: elements; 0: all that follow */
+  int32_t map; /* 1: mapped, so that pages are read when they are used */
+} gpureduce_file;
 
 /*
 ** An exact sum that goes on over many calls; all zeros: nothing yet. It needs no end, and its bytes are those of
@@ -460,7 +470,8 @@ gpureduce_status gpureduce_put(const char *op, gpureduce_array *a, const gpuredu
 
 /*
 ** How many samples each bin has. counts: the caller's: bins + 3 elements, of which the last three count what lies
-** below, what lies above, and NaN; i64, or f64 with weights of floats. edges: the caller's: bins + 1 of f64.
+** below, what lies above, and NaN; i64, or f64 with weights of floats. With into a view of that, or NULL. edges: the
+** caller's: bins + 1 of f64; or NULL.
 */
 gpureduce_status gpureduce_histogram(const gpureduce_array *a, const gpureduce_binning *binning, gpureduce_array
     **counts, gpureduce_array **edges);
@@ -554,7 +565,10 @@ gpureduce_status gpureduce_to_dlpack(const gpureduce_array *a, uint32_t flags, v
 gpureduce_status gpureduce_formula(gpureduce_context *context, const char *text, const gpureduce_input *inputs, int
     count, int64_t length, gpureduce_array **out);
 
-/* The elements of an expression, beside its arrays. out: as above; it may be an input that is read one by one. */
+/*
+** The elements of an expression, beside its arrays. out: where the array goes: *out is NULL for a new one, else it
+** is filled; it may be an input that is read one by one.
+*/
 gpureduce_status gpureduce_eval(const gpureduce_array *a, gpureduce_array **out);
 
 /* ---- more operations ---- */
@@ -646,6 +660,18 @@ gpureduce_status gpureduce_choice(const gpureduce_array *a, int64_t length, int 
 */
 gpureduce_status gpureduce_put_masked(gpureduce_array *a, const gpureduce_array *mask, gpureduce_operand values);
 
+/* ---- files ---- */
+
+/*
+** The elements of a file; an NPY file of two dimensions is a matrix. file: NULL: all of it, of f32 if it is raw.
+** out: the caller's, to be dropped. Errors: SYSTEM; BAD: the file is not what it claims to be.
+*/
+gpureduce_status gpureduce_load(gpureduce_context *context, const char *path, const gpureduce_file *file,
+    gpureduce_array **out);
+
+/* Writes a file, which is replaced whole. Errors: SYSTEM. */
+gpureduce_status gpureduce_save(const gpureduce_array *a, const char *path);
+
 /* ---- operators of the host's own ---- */
 
 /* As gr.operator. out: to be dropped. Errors: BAD: texts that are no formulas; with check, what is not associative. */
@@ -677,8 +703,8 @@ gpureduce_status gpureduce_operator_scan(gpureduce_operator *op, const gpureduce
   X(scan) X(map) X(fill) X(equal) X(compact) X(take) X(put) X(histogram) X(quantiles) X(softmax) X(rmsnorm) \
   X(transpose) X(covariance) X(random) X(detach) X(attach) X(discard) X(from_dlpack) X(to_dlpack) X(formula) X(eval) \
   X(reduce_many) X(start) X(results) X(future_drop) X(histogram_each) X(histogram2d) X(quantiles_each) X(digest) \
-  X(accumulate) X(accumulator_merge) X(accumulator_value) X(randint) X(permutation) X(choice) X(put_masked) \
-  X(operator_make) X(operator_drop) X(operator_reduce) X(operator_reduce_each) X(operator_scan)
+  X(accumulate) X(accumulator_merge) X(accumulator_value) X(randint) X(permutation) X(choice) X(put_masked) X(load) \
+  X(save) X(operator_make) X(operator_drop) X(operator_reduce) X(operator_reduce_each) X(operator_scan)
 
 typedef struct gpureduce_api {
   uint32_t size; /* of this struct, as the module knows it */
@@ -772,6 +798,9 @@ typedef struct gpureduce_api {
   gpureduce_status (*choice)(const gpureduce_array *a, int64_t length, int replace, const gpureduce_array *weights,
       uint64_t seed, uint64_t stream, gpureduce_array **out);
   gpureduce_status (*put_masked)(gpureduce_array *a, const gpureduce_array *mask, gpureduce_operand values);
+  gpureduce_status (*load)(gpureduce_context *context, const char *path, const gpureduce_file *file, gpureduce_array
+      **out);
+  gpureduce_status (*save)(const gpureduce_array *a, const char *path);
   gpureduce_status (*operator_make)(gpureduce_context *context, const gpureduce_operator_states *states,
       gpureduce_operator **out);
   gpureduce_status (*operator_drop)(gpureduce_operator *op);

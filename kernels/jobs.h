@@ -93,11 +93,15 @@ typedef struct gr_weights_job {
   void *out;
 } gr_weights_job;
 
-/* Running sum, prod, min or max (op) of one vector, into a vector of out_dtype (docs/numerics.md: the scan). */
+/*
+** Running sums, prods, minima or maxima (op) of count vectors, each into one of out_dtype (docs/numerics.md: the scan).
+** If there are several, each has GR_SCAN_MOST elements or less.
+*/
+#define GR_SCAN_MOST (GR_SCAN_TILE * GR_SCAN_TILES)
 typedef struct gr_scan_job {
   gr_op op;
   gr_dtype dtype, out_dtype;
-  int64_t n;
+  int64_t n, count;
   gr_vec a, out;
   int32_t exclusive, reverse;
 } gr_scan_job;

@@ -3583,9 +3583,10 @@ function gr.csv(path, dtype, options) end
 ---@return string # how formulas run
 function gr.backend() end
 
----The formulas that were compiled for the device in use, the last used first. A device keeps 256; the one whose use
----lies back longest is let go. Formulas that differ in numbers, arrays or lengths alone are one; another dtype, another
----reduction, or views that do not begin at a multiple of 16 bytes make another.
+---The formulas that were compiled for the device in use, and the operators (`what` is "operator": map, then merge), the
+---last used first. A device keeps 256; the one whose use lies back longest is let go. Formulas that differ in numbers,
+---arrays or lengths alone are one; another dtype, another reduction, or views that do not begin at a multiple of 16
+---bytes make another.
 ---@return table # a list of `{what=, steps=, seconds=, uses=}`: what takes the elements, the steps in words, how long compiling took, how often it was used; empty where nothing is compiled
 function gr.compiled() end
 

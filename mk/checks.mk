@@ -1,7 +1,7 @@
 # What checks the module beyond the specs.
 
 .PHONY: test-all oracle functions sets ranks neon bits sanitize sanitize-short states tsan valgrind coverage lint
-.PHONY: warnings cppcheck toolkit-check build-check reproducible python
+.PHONY: tsan-capi warnings cppcheck toolkit-check build-check reproducible python
 
 # Every Lua that is here; the last line names those that are not.
 all_luas = lua5.5 lua5.4 lua5.3 lua5.2 lua5.1 luajit
@@ -47,9 +47,9 @@ $(BUILD)/sets: spec/sets.c $(cpu_o)
 	$(call step,$<) $(CC) $(base) $(LDFLAGS) $^ -o $@ -lm
 sets: $(BUILD)/sets
 	$(EMULATOR) $(BUILD)/sets
-# Ranks without a network: reductions over up to 4096 that are all this process, PARTITIONS random ones of each operation
-# and dtype, and what their folding sends; then everything that takes {comm=}, over ranks that are threads (spec/ranks).
-# make ranks PARTITIONS=1000 ROUNDS=1000: the whole.
+# Ranks without a network: reductions over up to 4096 that are all this process, PARTITIONS random ones of each
+# operation and dtype, and what their folding sends; then everything that takes {comm=}, over ranks that are threads
+# (spec/ranks). make ranks PARTITIONS=1000 ROUNDS=1000: the whole.
 PARTITIONS = 12
 ROUNDS = 3
 ranks_sizes = 1 2 3 5 8
@@ -65,7 +65,7 @@ ranks: $(files_of_ranks)
 	$(BUILD)/ranks $(PARTITIONS)
 	$(here) GPUREDUCE_THREADS=1 sh -ec 'for n in $(ranks_sizes); do \
 	  $(rank_threads) $$n spec/ranks/messages.lua; $(rank_threads) $$n spec/ranks/check.lua all $(ROUNDS) $$n; done; \
-	  $(rank_threads) 2 spec/ranks/pairs.lua'
+	  $(rank_threads) 2 spec/ranks/pairs.lua; $(rank_threads) 3 spec/ranks/mistakes.lua'
 files_of_functions = $(BUILD)/functions
 files_of_test-all = $(files_of_oracle) $(files_of_functions) $(files_of_sets) $(files_of_ranks)
 neon:
@@ -111,12 +111,17 @@ $(states): spec/states.c
 	@mkdir -p $(@D)
 	$(call step,$<) $(CC) $(base) -I$(lua_incdir) $(LDFLAGS) $< -o $@ -Wl,-E $(lua_library) -lm -ldl
 files_of_states = $(module) $(states)
+files_of_tsan-capi = $(for_lua)/capi_states
 not_random = $(if $(shell setarch -R true 2>&1 || echo no),,setarch -R)
 states: $(module) $(states)
 	$(here) GPUREDUCE_THREADS=3 TSAN_OPTIONS=halt_on_error=1 sh -ec 'for way in cpu pretend "pretend 5"; do \
 	  set -- $$way; GPUREDUCE_PRETEND_LOOKS=$$2 $(not_random) $(states) 4 spec/states.lua $$1; done'
+# And what hosts do with threads: parcels, tensors that outlive their state.
+tsan-capi: $(for_lua)/capi_states
+	TSAN_OPTIONS=halt_on_error=1 sh -ec 'for d in cpu pretend; do $(not_random) $< $$d; done'
 tsan:
 	@$(MAKE) --no-print-directory states $(tsan_flags)
+	@$(MAKE) --no-print-directory tsan-capi $(tsan_flags)
 
 # Reads of what nobody wrote, which the sanitizers do not see: some specs under valgrind, in plain C, which it has every
 # instruction of. Children run without it.

@@ -1,6 +1,7 @@
 # make engines: every host of Lua that is installed here runs spec/engines/check.lua with the module. It is no part of
-# other goals. make deps-engines: the hosts that Debian's packages bring in a minute (minetest-server and mame are two
-# more; nginx's Lua module is not among them, since it replaces LuaJIT for all others).
+# other goals; CI runs it with the hosts of deps-engines and with lupa. make deps-engines: the hosts that Debian's
+# packages bring in a minute (minetest-server and mame are two more; nginx's Lua module is not among them, since it
+# replaces LuaJIT for all others).
 
 .PHONY: engines deps-engines
 deps-engines:

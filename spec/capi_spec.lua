@@ -91,6 +91,19 @@ describe("the header", function()
       assert.truthy(text:find("gpureduce_" .. name .. "(", 1, true), name .. " has no declaration")
     end
   end)
+  it("keeps what version 1.0 had, where it was", function()
+    local first, at = [[
+    error version configure open close of_state use device limit stop usage wait trim make wrap keep drop describe
+    view matrix host_pointer device_pointer device_done touch get set copy push push_memory test check reduce
+    reduce_each scan map fill equal compact take put histogram quantiles softmax rmsnorm transpose covariance
+    random detach attach discard from_dlpack to_dlpack]], 0
+    local list = S.read_file "include/gpureduce.h":match "#define GPUREDUCE_FUNCTIONS.-typedef"
+    local names = list:gmatch "X%(([%l%d_]+)%)"
+    for name in first:gmatch "%S+" do
+      at = at + 1
+      assert.equal(name, names(), "place " .. at)
+    end
+  end)
   it("is written from its tables", function()
     assert.equal(header.page(), S.read_file "docs/capi.md")
   end)

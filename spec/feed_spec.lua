@@ -201,6 +201,8 @@ describe("elements of a formula go into", function()
 end)
 
 describe("what feeds", function()
+  S.on_cpu_threads(setup, teardown)
+
   it("takes one launch and no memory for the elements on the CPU", function()
     local n = 200000
     local a, b = gr.rand(n, { seed = 1 }), gr.rand(n, { seed = 2 })

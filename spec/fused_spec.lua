@@ -41,6 +41,39 @@ describe("lazy handles", function()
     assert.truthy(S.message(S.load_in("return ... & 1", {}), L(gr.ones(2))):find("band is not there for f32", 1, true))
   end)
 
+  it("have the bits of one operator after the other where two steps are one loop", function()
+    local g, names = model.generator(11), { "add", "sub", "mul", "square", "abs" }
+    local seconds = {
+      function(t, c) return t + c end, function(t, c) return c + t end, function(t, c) return t - c end,
+      function(t, c) return c - t end, function(t, c) return t * c end, function(t) return t:square() end,
+      function(t) return t:abs() end, function(t) return t:abs():sqrt() end, function(t) return t:sqrt() end,
+      function(t, c) return (t + c) * (t - c) end, function(t, c) return t / c end, function(t, c) return c / t end,
+      function(t) return 1 - t * 3 end,
+    }
+    for _, dtype in ipairs { "f32", "f64", "f16", "i32" } do
+      local arrays = {}
+      for k = 1, 3 do
+        local t = {}
+        for j = 1, 2500 do
+          t[j] = dtype == "i32" and g() % 2000 - 1000 or j % 50 < 5 and ({ 0 / 0, 1 / 0, -1 / 0, -0.0, 0 })[g() % 5 + 1]
+            or g() % 4096 / 64 - 32
+        end
+        arrays[k] = gr.array(t, dtype)
+      end
+      local a, b, c = arrays[1], arrays[2], arrays[3]
+      for _, name in ipairs(names) do
+        for k, second in ipairs(seconds) do
+          for _, with in ipairs { b, 3 } do
+            local unary = name == "square" or name == "abs"
+            local t, of = unary and L(a)[name](L(a)) or L(a)[name](L(a), with), unary and a[name](a) or a[name](a, with)
+            local got, expected = second(t, c):eval(), second(of, c)
+            assert.equal(expected:bytes(), got:bytes(), dtype .. " " .. name .. " " .. k .. " " .. type(with))
+          end
+        end
+      end
+    end
+  end)
+
   it("take part in formulas", function()
     local a = gr.array { 1, 2, 3 }
     assert.equal(28, gr.fuse "x * x / 0.5" { x = L(a) }:sum())

@@ -19,7 +19,10 @@ describe("what the module has in Lua", function()
   end)
 
   it("is the same after a script has replaced Lua's functions", function()
-    local chart = 'local gr = require "gpureduce" %s io.write(gr.svg { lines = { { name = "a", x = { 1, 2, 3 }, y = { 3, 1, 2 } } } })'
+    local chart = [[
+      local gr = require "gpureduce"
+      %s
+      io.write(gr.svg { lines = { { name = "a", x = { 1, 2, 3 }, y = { 3, 1, 2 } } } })]]
     local plain = S.child_text({ GPUREDUCE_DEVICE = "cpu" }, chart:format "")
     local replaced = S.child_text({ GPUREDUCE_DEVICE = "cpu" }, chart:format [[
       local function wrong() return "wrong" end

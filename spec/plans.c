@@ -51,7 +51,8 @@ int main(int count, char **arg) {
   if (count == 5 && !strcmp(arg[1], "scan")) {
     gr_scan_job scan = {.op = (gr_op)named(ops, COUNT(ops), arg[2]),
                         .dtype = (gr_dtype)named(dtypes, COUNT(dtypes), arg[3]),
-                        .n = atoll(arg[4])};
+                        .n = atoll(arg[4]),
+                        .count = 1};
     scan.a = vector_of(scan.dtype);
     gr_cuda_explain_scan(&scan, &h200, &e);
     return print(&e), 0;

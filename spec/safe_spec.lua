@@ -249,6 +249,35 @@ repeat until gr.clock() - start > 0.6
 try(gr.sum, a)]]))
   end)
 
+  it("shows nothing of others in what a stopped call was to write", function()
+    for _, call in ipairs { "pcall(gr.scan, a, 'sum', { into = into })",
+      "pcall(function() return gr.async(gr.scan, a, 'sum', { into = into }):get() end)",
+      "pcall(gr.scan, a, 'sum', { into = into:slice(3, -3) })",
+      "gr.async(gr.scan, a, 'sum', { into = into }) pcall(gr.add, into, 0, { into = into2 }) into = into2" } do
+      local text, status = S.child_text({ GPUREDUCE_DEVICE = "cpu" }, ([[
+        local gr = require "gpureduce"
+        gr.threads(1)
+        local n = 2 ^ 25
+        local other, another = gr.full(n, 12345), gr.full(n, 12345)
+        local a = gr.ones(n)
+        a:sum()
+        local into, into2 = gr.zeros(n), gr.zeros(n)
+        if (%q):find "slice" then a = a:slice(3, -3) end
+        gr.safe { seconds = 0.002 }
+        other:release()
+        another:release()
+        %s
+        local found, last = 0, nil
+        for k = 1, n, 997 do
+          if into[k] == 12345 and k ~= 12345 then found = found + 1 end
+          last = into[k]
+        end
+        print(found, last)]]):format(call, call))
+      assert.equal("0\t0.0\n", (text:gsub("\t0\n", "\t0.0\n")), call)
+      assert.equal(0, status)
+    end
+  end)
+
   it("checks its options", function()
     local gr = S.gr
     for text, options in pairs {

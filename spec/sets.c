@@ -103,6 +103,7 @@ static int64_t scan(results *to) {
   job.dtype = it.t;
   job.out_dtype = scanned(it.t);
   job.n = it.n;
+  job.count = 1;
   job.a.data = data[0] + it.skip * size;
   job.a.stride = it.stride * size;
   job.out.data = to->byte;

@@ -81,6 +81,38 @@ describe("softmax", function()
     end
   end)
 
+  it("has the CPU's bits, whatever the length of rows", function()
+    local device = gr.backend()
+    local on_gpu = device:find "^cuda"
+    local lengths = { 63, 64, 65, 127, 128, 129, 255, 257, 511, 512, 513, 1023, 1024, 1025, 4095, 4097, 5000, 8192,
+      8193, 16385, 20000, 70001 }
+    for n = 1, 40 do lengths[#lengths + 1] = n end
+    local function results(on, dtype, n)
+      local rows, out = n < 100 and 77 or 3, {}
+      S.on(on, function()
+        local all = rows * n
+        local a = (gr.randn(2 * all + 4, "f64", { seed = n }) * 3):cast(dtype)
+        if n > 2 then a[n + 5], a[2 * n + 6] = nan, -huge end
+        gr.fill(a:slice(1, n), -huge) -- a row without a number
+        for _, view in ipairs { a:slice(1, all), a:slice(4, all + 3), a:slice(all + 1, 2, -1),
+          a:slice(3, 2 * all + 1, 2) } do
+          out[#out + 1] = gr.softmax(view, { rows = rows }):bytes()
+          local here = view:copy()
+          out[#out + 1] = gr.softmax(here, { rows = rows, into = here }):bytes()
+        end
+      end)
+      return out
+    end
+    for _, dtype in ipairs(floats) do
+      for k, n in ipairs(lengths) do
+        if on_gpu or k % 4 == 0 then
+          local expected, got = results("cpu", dtype, n), results(on_gpu and device or "pretend", dtype, n)
+          for i = 1, #expected do assert.is_true(expected[i] == got[i], dtype .. " " .. n .. ": " .. i) end
+        end
+      end
+    end
+  end)
+
   it("is stable, and gives what is exact exactly", function()
     S.same_all({ 0.25, 0.25, 0.25, 0.25 }, gr.softmax(gr.full(4, 1000, "f32")), "equal")
     S.same_all({ 0, 1 }, gr.softmax(gr.array({ -3e38, 3e38 }, "f32")), "far apart")

@@ -31,6 +31,66 @@ end
 local function line(Y, axis, k) return axis == 1 and Y:column(k) or Y:row(k) end
 
 describe("of rows and columns", function()
+  -- Widths and lengths at which kernels share their work out differently; b begins anywhere, backwards or by steps.
+  local function views_of(a, n)
+    return { a:slice(1, n), a:slice(4, n + 3), a:slice(n + 1, 2, -1), a:slice(3, 2 * n + 1, 2) }
+  end
+
+  it("scans have the CPU's bits", function()
+    local device = gr.backend()
+    local on_gpu = device:find "^cuda"
+    local lengths = { 1, 2, 3, 7, 8, 9, 15, 17, 31, 33, 40, 63, 65, 127, 129, 255, 257, 511, 513, 1023, 1024, 1025,
+      2047, 4096, 4097, 5000, 9000, 16385 }
+    local function results(on, dtype, n, count)
+      local out = {}
+      S.on(on, function()
+        local all = n * count
+        local r, float = gr.rand(2 * all + 4, "f64", { seed = n }), dtype:find "f"
+        local a = float and (r * 2 - 1):cast(dtype) or (r * 200 - (dtype:find "u" and 0 or 100)):cast(dtype)
+        if float and n > 3 then a[math.floor(n / 2) + 4], a[all - 1], a[5] = model.nan, -math.huge, -0.0 end
+        for v, view in ipairs(views_of(a, all)) do
+          for k, op in ipairs { "sum", "prod", "min", "max" } do
+            for axis = 1, 2 do
+              local how = { rows = axis == 2 and count or n, axis = axis, exclusive = (k + v) % 2 == 0,
+                reverse = (k + v) % 4 > 1 }
+              out[#out + 1] = gr.scan(view, op, how):bytes()
+              if #view == all and gr.scan(view:slice(1, 1), op).dtype == dtype then
+                local here = view:copy()
+                how.into = here
+                out[#out + 1] = gr.scan(here, op, how):bytes()
+              end
+            end
+          end
+        end
+      end)
+      return out
+    end
+    for _, dtype in ipairs(model.dtypes) do
+      for k, n in ipairs(lengths) do
+        if on_gpu or k % 5 == 0 then
+          for _, count in ipairs(n < 100 and { 3, 200 } or { 2, 19 }) do
+            local expected = results("cpu", dtype, n, count)
+            local got = results(on_gpu and device or "pretend", dtype, n, count)
+            for i = 1, #expected do
+              assert.is_true(expected[i] == got[i], ("%s %d x %d: %d"):format(dtype, count, n, i))
+            end
+          end
+        end
+      end
+    end
+  end)
+
+  it("takes one launch for all", function()
+    local x, into = gr.randn(6000, "f32"), gr.zeros(6000, "f32")
+    for _, rows in ipairs { 2, 100, 3000 } do
+      for axis = 1, 2 do
+        local how = { rows = rows, axis = axis, into = into }
+        gr.scan(x, "sum", how)
+        assert.equal(1, S.counted(function() gr.scan(x, "sum", how) end).launches)
+      end
+    end
+  end)
+
   it("scans are those of each vector", function()
     each_matrix({ "f32", "f64", "i32", "u8", "f16" }, function(X, list, axis, dtype)
       for _, op in ipairs { "sum", "max" } do

@@ -26,8 +26,10 @@ only where there is no element at all, and at the start of exclusive scans. An o
 says has its bits.
 
 On the CPU the programs run in blocks of about 2000 states on all threads, about a nanosecond a step of merge and
-element on one. Other devices leave it to the CPU: elements are copied to the host first, results from there, with the
-same bits. Expressions are stored first, then reduced as arrays.]],
+element on one. On a GPU map and merge are compiled as formulas are (`gr.compiled`) for reductions of the whole, unless
+they are ordered or have very many steps; the host makes results of the last states. All else other devices leave to the
+CPU: elements are copied to the host first, results from there, with the same bits. Expressions are stored first, then
+reduced as arrays.]],
   objects = {
     {
       name = "operator", class = "gpureduce.operator", self = "op",
@@ -88,7 +90,7 @@ print(select(2, pcall(gr.operator, { state = "s", map = "x", merge = "s1 - s2", 
       errors = "What does not fit the dtype; an `into` of another dtype or length, or beside several results.",
       cost = "O(n x steps): one pass. With `skipnan` or `mask` what is present of each vector is copied first, and `i` "
         .. "counts that.",
-      waits = "Waits. Of other devices than the CPU copies down what is stale.",
+      waits = "Waits. Of other devices than the CPU copies down what is stale, unless it is compiled there.",
       example = [[
 local largest = gr.operator {
   state = { "m", "p" },

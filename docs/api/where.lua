@@ -20,7 +20,8 @@ The device: the first GPU where there is one, else the CPU, or what the environm
     },
     {
       name = "compiled",
-      text = "The formulas that were compiled for the device in use, the last used first. A device keeps 256; the "
+      text = "The formulas that were compiled for the device in use, and the operators (`what` is \"operator\": map, "
+        .. "then merge), the last used first. A device keeps 256; the "
         .. "one whose use lies back longest is let go. Formulas that differ in numbers, arrays or lengths alone are "
         .. "one; "
         .. "another dtype, another reduction, or views that do not begin at a multiple of 16 bytes make another.",

@@ -152,8 +152,8 @@ dtypes and what it gives stands there. Names that are none are BAD, with the nam
       { "histogram", "gpureduce_status", { a, { "const gpureduce_binning *", "binning", "" },
         { "gpureduce_array **", "counts",
           "the caller's: bins + 3 elements, of which the last three count what lies below, "
-          .. "what lies above, and NaN; i64, or f64 with weights of floats" },
-        { "gpureduce_array **", "edges", "the caller's: bins + 1 of f64" } },
+          .. "what lies above, and NaN; i64, or f64 with weights of floats. With into a view of that, or NULL" },
+        { "gpureduce_array **", "edges", "the caller's: bins + 1 of f64; or NULL" } },
         "How many samples each bin has." },
       { "quantiles", "gpureduce_status", { a, { "const double *", "shares", "each from 0 to 1" },
         { "int64_t", "count", "of them" }, { "const char *", "method", "as gr.quantile takes; NULL: \"linear\"" },
@@ -226,7 +226,7 @@ arrays, which eval makes. An expression keeps its arrays' elements; what is writ
         errors = "BAD: a text that is no formula, or inputs that do not fit: with the column and the line, a caret "
           .. "below." },
       { "eval", "gpureduce_status", { a, { "gpureduce_array **", "out",
-        "as above; it may be an input that is read one by one" } },
+        out[3] .. "; it may be an input that is read one by one" } },
         "The elements of an expression, beside its arrays." },
     },
   },
@@ -291,6 +291,18 @@ arrays, which eval makes. An expression keeps its arrays' elements; what is writ
         { "const gpureduce_array *", "mask", "u8, as long as a" },
         { "gpureduce_operand", "values", "an array with an element for each that mask takes, or a number" } },
         "Values to the elements where mask is not zero." },
+    },
+  },
+  {
+    title = "Files",
+    text = "As gr.load and gr.save have them: NPY where the name ends in .npy, else raw elements.",
+    functions = {
+      { "load", "gpureduce_status", { ctx, { "const char *", "path", "" },
+        { "const gpureduce_file *", "file", "NULL: all of it, of f32 if it is raw" }, made },
+        "The elements of a file; an NPY file of two dimensions is a matrix.",
+        errors = "SYSTEM; BAD: the file is not what it claims to be." },
+      { "save", "gpureduce_status", { a, { "const char *", "path", "" } },
+        "Writes a file, which is replaced whole.", errors = "SYSTEM." },
     },
   },
   {

@@ -212,6 +212,7 @@ typedef struct gpureduce_binning {
   const gpureduce_array *mask; /* samples where it is 0 are missing */
   int32_t skipnan; /* samples that are NaN are missing */
   int32_t modulo; /* bin = x mod bins, of integers */
+  gpureduce_array *into; /* of histogram: where the counts go, bins + 3 elements; NULL: to a new array */
 } gpureduce_binning;]],
   },
   {
@@ -251,6 +252,17 @@ typedef struct gpureduce_operator_states {
   const char *const *finish;
   int32_t check; /* try on samples whether it is associative */
 } gpureduce_operator_states;]],
+  },
+  {
+    text = "What to read of a file; all zeros but `size` and dtype is all of it.",
+    code = [[
+typedef struct gpureduce_file {
+  uint32_t size; /* sizeof(gpureduce_file) */
+  gpureduce_dtype dtype; /* of a raw file; an NPY file says its own */
+  int64_t offset; /* of a raw file: bytes to skip */
+  int64_t count; /* of a raw file: elements; 0: all that follow */
+  int32_t map; /* 1: mapped, so that pages are read when they are used */
+} gpureduce_file;]],
   },
   {
     text = [[

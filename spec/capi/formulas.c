@@ -290,10 +290,23 @@ static void test_samples(void) {
   OK(gpureduce_drop(counts));
   OK(gpureduce_drop(tails));
   OK(gpureduce_drop(edges));
+  /* Into an array, as a frame after the other does it. */
+  gpureduce_binning again = b;
+  OK(gpureduce_make(c, GPUREDUCE_I64, 5, 0, &again.into));
+  for (int k = 0; k < 2; k++) {
+    OK(gpureduce_histogram(a, &again, NULL, NULL));
+    OK(gpureduce_get(again.into, 0, 5, n));
+    CHECK(n[0] == 2 && n[1] == 3 && n[2] == 0 && n[3] == 1 && n[4] == 0);
+  }
+  again.bins = 3;
+  NO(GPUREDUCE_BAD, "out: i64[6] expected, got i64[5]", gpureduce_histogram(a, &again, NULL, NULL));
+  NO(GPUREDUCE_BAD, "takes no into here", gpureduce_histogram_each(a, &again, &rows, &counts, &tails, &edges));
+  NO(GPUREDUCE_NULL, "counts is NULL", gpureduce_histogram(a, &b, NULL, &edges));
+  OK(gpureduce_drop(again.into));
   /* The struct as it was at first. */
   gpureduce_binning early = b;
   early.size = (uint32_t)offsetof(gpureduce_binning, mask);
-  early.mask = (const gpureduce_array *)(const void *)&early;
+  early.mask = early.into = (gpureduce_array *)(void *)&early;
   OK(gpureduce_histogram(a, &early, &counts, &edges));
   OK(gpureduce_drop(counts));
   OK(gpureduce_drop(edges));
@@ -355,6 +368,51 @@ static void test_chance(void) {
   OK(gpureduce_close(c));
 }
 
+/* ---- files ---- */
+
+static void test_files(void) {
+  gpureduce_context *c = open_one();
+  gpureduce_array *a = numbers(c, GPUREDUCE_F64, 6, six), *m = NULL, *b = NULL;
+  gpureduce_info info = {.size = sizeof info};
+  gpureduce_file file = {.size = sizeof file, .dtype = GPUREDUCE_F64, .offset = 8, .count = 2};
+  char folder[] = "/tmp/capi_XXXXXX", path[64];
+  int equal = 0;
+  CHECK(mkdtemp(folder) != NULL);
+  OK(gpureduce_matrix(a, 2, &m));
+  snprintf(path, sizeof path, "%s/m.npy", folder);
+  OK(gpureduce_save(m, path));
+  OK(gpureduce_load(c, path, NULL, &b));
+  OK(gpureduce_describe(b, &info));
+  OK(gpureduce_equal(m, b, &equal));
+  CHECK(equal && info.rows == 2 && info.dtype == GPUREDUCE_F64);
+  OK(gpureduce_drop(b));
+  b = NULL;
+  NO(GPUREDUCE_BAD, "offset and count are for raw files", gpureduce_load(c, path, &file, &b));
+  remove(path);
+  NO(GPUREDUCE_SYSTEM, "m.npy: No such file or directory", gpureduce_load(c, path, NULL, &b));
+  snprintf(path, sizeof path, "%s/raw", folder);
+  OK(gpureduce_save(a, path));
+  OK(gpureduce_load(c, path, &file, &b));
+  CHECK(is(b, 2, (const double[]){2, 3}));
+  b = NULL;
+  file = (gpureduce_file){.size = sizeof file, .dtype = GPUREDUCE_F64, .map = 1};
+  OK(gpureduce_load(c, path, &file, &b));
+  CHECK(is(b, 6, six));
+  b = NULL;
+  file.count = 7;
+  NO(GPUREDUCE_BAD, "raw: ", gpureduce_load(c, path, &file, &b));
+  file.count = -1;
+  NO(GPUREDUCE_BAD, "0 or more expected", gpureduce_load(c, path, &file, &b));
+  NO(GPUREDUCE_NULL, "path is NULL", gpureduce_load(c, NULL, &file, &b));
+  NO(GPUREDUCE_SYSTEM, "no such folder", gpureduce_save(a, "/no such folder/a"));
+  CHECK(b == NULL);
+  remove(path);
+  remove(folder);
+  OK(gpureduce_drop(m));
+  OK(gpureduce_drop(a));
+  OK(gpureduce_close(c));
+}
+
 int main(int argc, char **argv) {
   if (argc != 2) return fprintf(stderr, "usage: capi_formulas DEVICE\n"), 2;
   device = argv[1];
@@ -365,5 +423,6 @@ int main(int argc, char **argv) {
   test_operators();
   test_samples();
   test_chance();
+  test_files();
   return ended();
 }

@@ -233,7 +233,8 @@ static void call_more(const handle *h) {
   const gpureduce_options rows = {.size = sizeof rows, .rows = (int64_t)chance(4), .axis = (int)chance(3),
                                   .skipnan = one_in(3)};
   const gpureduce_binning b = {.size = sizeof b, .bins = 1 + (int64_t)chance(40), .max = one_in(2) ? 3 : 0,
-                               .skipnan = one_in(3), .modulo = one_in(4), .mask = one_in(6) ? h->a : NULL};
+                               .skipnan = one_in(3), .modulo = one_in(4), .mask = one_in(6) ? h->a : NULL,
+                               .into = one_in(8) ? h->a : NULL};
   const gpureduce_array *maybe = one_in(3) ? h->a : NULL;
   uint64_t digest[2];
   gpureduce_status status = GPUREDUCE_OK;

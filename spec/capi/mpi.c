@@ -105,6 +105,8 @@ int main(int argc, char **argv) {
     MPI_Comm_free(&odd);
     MPI_Comm_free(&group);
   }
+  CHECK(gpureduce_mpi_push(L, MPI_COMM_SELF) == NULL); /* which MPI_Finalize frees itself */
+  CHECK(says(L, "self = ... return self.size .. ''", "1"));
   CHECK(handled == 0);
   int all = 0;
   MPI_Reduce(&failures, &all, 1, MPI_INT, MPI_SUM, 0, mine);

@@ -2,6 +2,10 @@
 ** Contexts, of Lua states and others, in one process: capi_states DEVICE. Each check that fails says where; the last
 ** line says "ok". spec/capi_spec.lua runs it.
 */
+#include <sched.h>
+#include <stdatomic.h>
+
+#include "../../src/core/dlpack_abi.h"
 #include "check.h"
 
 /* ---- Lua ---- */
@@ -180,10 +184,56 @@ static void test_parcels(void) {
   OK(gpureduce_close(d));
 }
 
+/* ---- tensors that outlive their state ---- */
+
+enum { OUT = 400 };
+static gr_dl_versioned *_Atomic given[OUT];
+
+static void *delete_all(void *unused) {
+  for (int k = 0; k < OUT; k++) {
+    gr_dl_versioned *t;
+    while (!(t = atomic_exchange(&given[k], NULL))) sched_yield();
+    t->deleter(t);
+  }
+  return unused;
+}
+
+/* Another thread brings back what the state has lent out, and what is lent out still, while this one goes on with what
+   it has kept: no call is refused for that, and the last to go takes the context along. */
+static void test_late_tensors(void) {
+  lua_State *L = new_state(NULL);
+  gpureduce_array *kept = NULL, *view = NULL;
+  pthread_t thread;
+  void *p = NULL;
+  run(L, "kept = gr.arange(1, 1000) lent = {} for k = 1, 200 do lent[k] = gr.zeros(500 + k) end");
+  lua_getglobal(L, "kept");
+  OK(gpureduce_keep(gpureduce_test(L, -1), &kept));
+  lua_getglobal(L, "lent");
+  for (int k = 0; k < OUT / 2; k++) {
+    lua_rawgeti(L, -1, k + 1);
+    OK(gpureduce_to_dlpack(gpureduce_test(L, -1), 0, NULL, &p));
+    atomic_store(&given[k], p);
+    lua_pop(L, 1);
+  }
+  lua_close(L);
+  CHECK(pthread_create(&thread, NULL, delete_all, NULL) == 0);
+  for (int k = OUT / 2; k < OUT; k++) {
+    CHECK(reduced("sum", kept, NULL) == 500500);
+    OK(gpureduce_view(kept, k, 1, 2, &view));
+    OK(gpureduce_to_dlpack(view, 0, NULL, &p));
+    atomic_store(&given[k], p);
+    CHECK(reduced("sum", view, NULL) == 2 * k + 3);
+    OK(gpureduce_drop(view));
+  }
+  OK(gpureduce_drop(kept));
+  CHECK(pthread_join(thread, NULL) == 0);
+}
+
 int main(int argc, char **argv) {
   if (argc != 2) return fprintf(stderr, "usage: capi_states DEVICE\n"), 2;
   device = argv[1];
   test_lua();
   test_parcels();
+  for (int k = 0; k < 5; k++) test_late_tensors();
   return ended();
 }

@@ -1,5 +1,5 @@
--- Run by mpirun (spec/ranks_spec.lua), or by threads that are ranks (threads.c): every rank makes the whole of some data, takes its part of it, and compares what
--- all ranks get together with what the whole gives, bit by bit.
+-- Run by mpirun (spec/ranks_spec.lua), or by threads that are ranks (threads.c): every rank makes the whole of some
+-- data, takes its part of it, and compares what all ranks get together with what the whole gives, bit by bit.
 --
 --   lua spec/ranks/check.lua NAME [rounds] [seed]     one of the checks below, or "all"
 

@@ -52,9 +52,9 @@ assert(messages(gr.sum, gr.ones(n), with) == 2)
 assert(messages(gr.sum, gr.ones(n), with) == 1)
 
 -- What goes by integers takes as many for any number of elements.
-for _, n in ipairs { 10, 100000 } do
-  assert(messages(gr.sum, gr.ones(n), { comm = comm, exact = true }) == 3)
-  assert(messages(gr.histogram, gr.ones(n), { comm = comm, bins = 10, min = 0, max = 2 }) == 3)
+for _, length in ipairs { 10, 100000 } do
+  assert(messages(gr.sum, gr.ones(length), { comm = comm, exact = true }) == 3)
+  assert(messages(gr.histogram, gr.ones(length), { comm = comm, bins = 10, min = 0, max = 2 }) == 3)
 end
 comm:barrier()
 if comm.rank == 0 then print(("ranks: %d, messages are as many as they should be"):format(comm.size)) end

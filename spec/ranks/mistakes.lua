@@ -15,8 +15,8 @@ if arg[1] then
   if last then os.exit(7) end
   if arg[1] == "leave" then -- each call says so, also after one that was caught
     local _, why = pcall(comm.barrier, comm)
-    assert(why:find(("rank 0 calls comm:barrier, rank %d calls nothing more: its program has ended"):format(comm.size - 1),
-      1, true), why)
+    local words = ("rank 0 calls comm:barrier, rank %d calls nothing more: its program has ended"):format(comm.size - 1)
+    assert(why:find(words, 1, true), why)
   end
   comm:barrier() -- in which the others would wait for ever
   return
@@ -65,7 +65,9 @@ expect("gpureduce: elements of 0 or more expected, got -4", function()
   return gr.full(3, first and -4 or 1, "i32"):bincount(with)
 end)
 expect("bad argument #2 to 'sum' (option 'comm': is not served together with 'rows': rows lie whole on their ranks, so "
-  .. "leave 'comm' out; with axis = 1 columns lie over all ranks)", function() return a:sum { comm = comm, rows = 2 } end)
+  .. "leave 'comm' out; with axis = 1 columns lie over all ranks)", function()
+  return a:sum { comm = comm, rows = 2 }
+end)
 expect("bad argument #2 to 'sum' (option 'comm': is not served together with 'segments': segments lie whole on their "
   .. "ranks, so leave 'comm' out)", function() return a:sum { comm = comm, segments = { 1, 11 } } end)
 expect("gpureduce: ranks must call the same: rank 0 calls sum of f32 with ddof 0, skipnan, rank 1 calls sum of f32",
@@ -86,19 +88,23 @@ expect("bad argument #2 to 'softmax' (unknown option 'comm': this is done with e
 -- What does not go together with it says what to write instead, which works: one number for the columns of all rows.
 local m = gr.arange(1, 12):matrix(4)
 expect("bad argument #2 to 'sum' (option 'comm': is not served together with 'exact': sum column by column, as in "
-  .. "m:column(k):sum { comm = comm, exact = true })", function() return m:sum { comm = comm, axis = 1, exact = true } end)
+  .. "m:column(k):sum { comm = comm, exact = true })", function()
+  return m:sum { comm = comm, axis = 1, exact = true }
+end)
 assert(m:column(2):sum { comm = comm, exact = true } == comm.size * m:column(2):sum())
 assert(m:column(2):median(with) == m:column(2):median())
 expect("bad argument #2 to 'count' (option 'comm': is not served together with 'op': reduce the mask, as in "
   .. "a:compare('>', x):count { comm = comm })", function() return m:count { comm = comm, op = ">", value = 3 } end)
 assert(m:compare(">", 3):count(with) == comm.size * m:count { op = ">", value = 3 })
-expect("bad argument #2 to 'sum' (option 'comm': is not served together with 'into': every rank gets the result: put it "
-  .. "there yourself, as in x:copy { into = y })", function() return m:sum { comm = comm, axis = 1, into = gr.zeros(3) } end)
+expect("bad argument #2 to 'sum' (option 'comm': is not served together with 'into': every rank gets the result: put "
+  .. "it there yourself, as in x:copy { into = y })", function()
+  return m:sum { comm = comm, axis = 1, into = gr.zeros(3) }
+end)
 local room = gr.zeros(3, "f64")
 m:sum({ comm = comm, axis = 1 }):copy { into = room }
 assert(room[1] == comm.size * m:column(1):sum())
-expect("bad argument #2 to 'sum' (option 'comm': is not served together with 'skipnan': fill what is missing before, as "
-  .. "in gr.where(a:isnan(), 0, a))", function() return m:sum { comm = comm, axis = 1, skipnan = true } end)
+expect("bad argument #2 to 'sum' (option 'comm': is not served together with 'skipnan': fill what is missing before, "
+  .. "as in gr.where(a:isnan(), 0, a))", function() return m:sum { comm = comm, axis = 1, skipnan = true } end)
 local holes = gr.array { 1, 0 / 0, 3, 4 }:matrix(2)
 assert(gr.where(holes:isnan(), 0, holes):sum({ comm = comm, axis = 1 })[2] == comm.size * 4)
 expect(("bad argument #3 to 'bcast' (rank 0 to %d expected, got 99)"):format(comm.size - 1), function()
@@ -157,7 +163,7 @@ end)
 differ("x: f32, 3 bins", "x: f32, 4 bins", function()
   return gr.histogram2d(a, a, { comm = comm, bins = { first and 3 or 4, 5 } })
 end)
-differ("operator of 1 states and 1 results of f32 (digest", "operator of 1 states and 1 results of f32 (digest", function()
+differ("operator of 1 states and 1 results of f32 (digest", "operator of 1 states", function()
   local op = gr.operator { state = "s", map = first and "f64(x)" or "f64(x) * 2", merge = "s1 + s2", identity = 0 }
   return gr.reduce(a, op, with)
 end)
@@ -167,10 +173,10 @@ end)
 
 -- All items at once on some ranks, one after the other on others: the words are the same.
 local list, more = { { "sum", a, with }, { "max", a, with } }, { "var", a, { comm = comm, ddof = 0 } }
-expect("gpureduce: ranks must call the same: rank 0 calls gr.many of sum of f32, max of f32, rank 1 calls gr.many of sum "
-  .. "of f32, min of f32", function() gr.many(first and list or { { "sum", a, with }, { "min", a, with } }) end)
-expect("gpureduce: ranks must call the same: rank 0 calls gr.many of sum of f32, max of f32, rank 1 calls var of f32 with "
-  .. "ddof 0", function() gr.many(first and list or { more }) end)
+expect("gpureduce: ranks must call the same: rank 0 calls gr.many of sum of f32, max of f32, rank 1 calls gr.many of "
+  .. "sum of f32, min of f32", function() gr.many(first and list or { { "sum", a, with }, { "min", a, with } }) end)
+expect("gpureduce: ranks must call the same: rank 0 calls gr.many of sum of f32, max of f32, rank 1 calls var of f32 "
+  .. "with ddof 0", function() gr.many(first and list or { more }) end)
 expect("gpureduce: ranks must call the same: rank 0 calls var of f32 with ddof 0, rank 1 calls max of f32", function()
   if first then gr.many { more, more } else a:max(with) end
 end)

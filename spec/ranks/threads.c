@@ -259,6 +259,7 @@ static int l_world(lua_State *L) {
   lua_getfield(L, LUA_REGISTRYINDEX, GR_COMM_EXPORTS);
   const gr_comm_exports *exports = lua_touserdata(L, -1);
   if (!exports) return luaL_error(L, "the module gpureduce is not loaded");
+  exports->allowed(L, "world");
   return exports->push(L, &table, hold, lua_touserdata(L, lua_upvalueindex(1)));
 }
 

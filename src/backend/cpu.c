@@ -186,7 +186,7 @@ static void count_bins(gr_queue *q, const gr_histogram_job *job, gr_feed *feed) 
   }
 OPERATION_BY(count_bins(q, job, NULL), histogram, job->n, 1 + job->bins / (job->n + 1)) /* bins are work, too */
 OPERATION_BY(gr_cpu_weights(job, NULL, helpers()), weights, job->bins.n, 1 + job->bins.bins / (job->bins.n + 1))
-OPERATION_BY(gr_cpu_scan(job, NULL, helpers()), scan, job->n, 1)
+OPERATION_BY(gr_cpu_scan(job, NULL, helpers()), scan, job->n, job->count)
 OPERATION(softmax, job->n, job->count)
 OPERATION(digits, job->of.n, 1)
 OPERATION(pick, job->of.n, 1)

@@ -365,6 +365,7 @@ static int l_release(lua_State *L) {
   if (!a && gr_l_test_object(L, 1, GR_OWN(array))) return 0; /* collected before the finalizer that calls this */
   if (!a && gr_l_test_object(L, 1, GR_OWN(transposed))) return 0;
   if (!a) gr_l_check_array(L, 1);
+  gr_array_settle(a, 1);
   gr_l_release(L, a);
   return 0;
 }
@@ -376,6 +377,7 @@ static int l_gc(lua_State *L) {
   gr_array *a = gr_l_test_any_array(L, 1);
   if (!a) return 0;
   gr_handle_remove(a);
+  gr_array_settle(a, 0);
   gr_l_release(L, a);
   a->stamp = 0;
   return 0;

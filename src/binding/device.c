@@ -134,8 +134,9 @@ static int l_stats(lua_State *L) {
 }
 
 /*
-** gr.memory(): bytes of this state (live, budget, pinned, scratch) and of the process (host, device, pooled, peak). The pool
-** counts this state's spare storages as in use, so they are subtracted; those of other states cannot be seen from here.
+** gr.memory(): bytes of this state (live, budget, pinned, scratch) and of the process (host, device, pooled, peak). The
+** pool counts this state's spare storages as in use, so they are subtracted; those of other states cannot be seen from
+** here.
 */
 static int l_memory(lua_State *L) {
   gr_context *c = gr_l_context(L);

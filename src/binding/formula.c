@@ -145,6 +145,7 @@ static int l_steps(lua_State *L) {
 
 static int l_release(lua_State *L) {
   gr_expression *e = gr_l_check_object(L, 1, GR_OWN(expression));
+  gr_expression_settle(e);
   gr_expression_release(e);
   e->released = 1;
   return 0;

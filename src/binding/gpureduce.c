@@ -123,10 +123,10 @@ static void copy_fields(lua_State *L) {
 ** have put functions of its own in the place of Lua's.
 */
 static void push_environment(lua_State *L) {
-  static const char *const names[] = {"assert", "debug",  "error",  "getmetatable", "io",     "ipairs",       "jit",
-                                      "math",   "next",   "os",     "pairs",        "pcall",  "rawequal",     "rawget",
-                                      "rawset", "rawlen", "require", "select",      "setmetatable", "string", "table",
-                                      "tonumber", "tostring", "type", "unpack",     "utf8"};
+  static const char *const names[] = {
+      "assert",       "debug",  "error", "getmetatable", "io",       "ipairs", "jit",    "math",    "next",
+      "os",           "pairs",  "pcall", "rawequal",     "rawget",   "rawset", "rawlen", "require", "select",
+      "setmetatable", "string", "table", "tonumber",     "tostring", "type",   "unpack", "utf8"};
   lua_newtable(L);
   for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
     lua_pushstring(L, names[k]);

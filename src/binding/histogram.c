@@ -238,7 +238,7 @@ static int l_histogram(lua_State *L) {
   int density = given & DENSITY && gr_l_option_flag(L, 2, "density"), into = given & INTO ? into_option(L, a, &b) : 0;
   if (into) b.into = counts_together(L, into, a, &b);
   gr_l_reserve(L, c, (size_t)(b.bins * 16)); /* counts and edges */
-  if (comm && gr_may_miss(&b.missing)) { /* what is present lies over the ranks, too */
+  if (comm && gr_may_miss(&b.missing)) {     /* what is present lies over the ranks, too */
     const gr_partial p = {.a = of, .missing = b.missing};
     if (b.weights.a) b.weights = push_present(L, c, &p, b.weights);
     of = push_present(L, c, &p, of);

@@ -224,10 +224,9 @@ static int l_split(lua_State *L) {
   if (key < INT32_MIN || key > INT32_MAX) gr_l_argerror(L, 3, "key of 32 bits expected, got %lld", (long long)key);
   gr_comm *part = push_closed(L, comm->table);
   /* It has no more ranks than this one. */
-  const gr_status mine =
-      make_room_for(part, comm->size)
-          ? GR_OK
-          : gr_fail(c, GR_NO_MEMORY, "out of memory: a communicator of up to %d ranks", comm->size);
+  const gr_status mine = make_room_for(part, comm->size)
+                             ? GR_OK
+                             : gr_fail(c, GR_NO_MEMORY, "out of memory: a communicator of up to %d ranks", comm->size);
   GR_TRY_RANKS(L, c, comm, 2, split(c, (int)colour, (int)key, part, mine));
   return 1;
 }

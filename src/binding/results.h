@@ -29,7 +29,7 @@ int gr_l_again(lua_State *L, gr_context *, gr_status);
 /* Raise what a failed core function said; arg: whose fault GR_BAD is. Does not return. */
 int gr_l_raise(lua_State *L, gr_context *, gr_status, int arg);
 
-#define GR_CALL(L, c, call) ((c)->stop.caller = (L), gr_l_called(c, call))
+#define GR_CALL(L, c, call) ((c)->stop.caller = (L), (c)->raw_count = 0, gr_l_called(c, call))
 
 /* A call that may get a second chance: status becomes what came of it at last. */
 #define GR_AGAIN(L, c, status, call)                                                   \

@@ -68,7 +68,9 @@ static void release_noted(lua_State *L, gr_l_state *s, int before, int kept, int
     lua_rawseti(L, list, k);
     if (a && stays && around) lua_rawseti(L, list, ++s->scoped);
     else lua_pop(L, 1);
-    if (a && !stays) gr_l_release(L, a);
+    if (!a || stays) continue;
+    gr_array_settle(a, 1);
+    gr_l_release(L, a);
   }
   lua_pop(L, 1);
 }

@@ -18,7 +18,7 @@
 #include "src/binding/own.h"
 
 #define GR_VERSION "gpureduce 0.2.0"
-#include "src/core/context.h"
+#include "src/core/storage.h"
 
 /* The core's context, and what belongs to one Lua state besides. */
 typedef struct gr_l_state {
@@ -33,8 +33,8 @@ typedef struct gr_l_state {
   struct gr_future *gathering; /* where reductions go instead of running: gr.async and gr.many set it around a call */
   const struct gr_function *reductions; /* those that gr.many calls */
   struct gr_orphan *orphans;            /* registry references that nobody needs any more (keeper.c) */
-  int alike; /* whether the last error of a call over ranks is one that all of them raise, in the same words */
-  int importer;                         /* the reference to the protected half of gr.fromdlpack (dlpack.c) */
+  int alike;    /* whether the last error of a call over ranks is one that all of them raise, in the same words */
+  int importer; /* the reference to the protected half of gr.fromdlpack (dlpack.c) */
   struct gr_array *(*put_in_order)(lua_State *,
                                    int arg); /* of a transposed matrix: what lies as others do (matrix.c) */
 } gr_l_state;
@@ -54,6 +54,8 @@ static inline lua_Integer gr_l_number(lua_State *L) { return lua_tointeger(L, lu
 static inline gr_status gr_l_called(gr_context *c, gr_status status) {
   c->stop.caller = NULL;
   c->stop.known = 0;
+  if (status == GR_STOPPED) gr_storage_stopped(c);
+  c->raw_count = 0;
   return status;
 }
 

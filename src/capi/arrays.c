@@ -79,7 +79,7 @@ gpureduce_status gpureduce_wrap(gpureduce_context *context, const gpureduce_memo
   if (gr_capi_begin_with(&q, "wrap", context) && gr_capi_needs(&q, out, "out") && gr_capi_check_memory(&q, memory)) {
     gpureduce_array *a = gr_capi_handle(&q);
     if (a) GR_CAPI_TRY(&q, gr_capi_wrap(&q, memory, NULL, &a->array));
-    if (q.status == GPUREDUCE_OK) *out = a;
+    if (q.status == GPUREDUCE_OK) gr_capi_give(a, out);
     else if (a) gr_capi_forget(a);
   }
   return gr_capi_end(&q);
@@ -93,7 +93,7 @@ static gpureduce_status view(gr_capi *q, const gr_array *a, int64_t first, int64
   if (b) {
     gr_array_view(a, &b->array, first, step, count);
     b->array.rows = rows;
-    *out = b;
+    gr_capi_give(b, out);
   }
   return gr_capi_end(q);
 }
@@ -141,15 +141,10 @@ gpureduce_status gpureduce_drop(gpureduce_array *a) {
   gr_handle_let_go();
   if (moved) gr_capi_forget(a);
   else if (q.status == GPUREDUCE_OK && gr_capi_begin_lazy(&q, "drop", a)) {
-    gr_context *c = q.c;
-    c->refs++; /* until the call has ended */
+    gr_capi_hold(&q);
     gr_capi_forget(a);
-    gr_capi_end(&q);
-    gr_context_drop(c);
-  } else {
-    gr_capi_end(&q);
   }
-  return q.status;
+  return gr_capi_end(&q);
 }
 
 gpureduce_status gpureduce_describe(const gpureduce_array *a, gpureduce_info *out) {

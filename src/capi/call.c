@@ -1,9 +1,11 @@
 #include "src/capi/call.h"
 
+#include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "src/core/dlpack.h"
 #include "src/core/later.h"
 #include "src/core/pool.h"
 
@@ -40,7 +42,14 @@ _Static_assert((int)GPUREDUCE_U8 == GR_U8 && (int)GPUREDUCE_I64 == GR_I64 && (in
                    (int)GPUREDUCE_F64 == GR_F64 && GR_DTYPE_COUNT == 11,
                "dtypes have the API's numbers");
 
+/* Until the call has ended: what it drops may be the last that the context has. */
+void gr_capi_hold(gr_capi *q) {
+  q->c->refs++;
+  q->held = 1;
+}
+
 void gr_capi_said(gr_capi *q, gr_status status) {
+  if (status == GR_STOPPED) gr_storage_stopped(q->c);
   if (status == GR_OK || q->status != GPUREDUCE_OK) return;
   gr_capi_refuse(q, (gpureduce_status)status, "%s",
                  status == GR_RELEASED ? "an array of the call has been released" : q->c->error);
@@ -76,17 +85,33 @@ int gr_capi_again(gr_capi *q, gr_status status) {
 int gr_capi_enter(gr_capi *q, gr_context *c) {
   if (gr_background_inside())
     return gr_capi_refuse(q, GPUREDUCE_BUSY, "work that was left for later is under way in this thread");
-  if (atomic_exchange_explicit(&c->entered, 1, memory_order_acquire))
-    return gr_capi_refuse(q, GPUREDUCE_BUSY, "another call of this context is under way");
+  int nobody = 0;
+  while (!atomic_compare_exchange_weak_explicit(&c->entered, &nobody, GR_CALLED, memory_order_acquire,
+                                                memory_order_relaxed)) {
+    if (nobody == GR_CALLED || gr_dlpack_inside())
+      return gr_capi_refuse(q, GPUREDUCE_BUSY, "another call of this context is under way");
+    if (nobody == GR_RETURNED) sched_yield();
+    nobody = 0;
+  }
   q->c = c;
   q->entered = 1;
   if (c->stop.caller) return gr_capi_refuse(q, GPUREDUCE_BUSY, "a call from Lua is under way in this context");
   c->stop.known = 0;
+  c->raw_count = 0;
   return 1;
 }
 
+/* All but what is written before it is read, since setting the whole struct to 0 would be half of a short call. */
+static void clear(gr_capi *q, const char *name) {
+  q->name = name;
+  q->c = NULL;
+  q->status = GPUREDUCE_OK;
+  q->entered = q->held = q->count = q->lazy_count = 0;
+  q->mask = NULL;
+}
+
 int gr_capi_begin_with(gr_capi *q, const char *name, gpureduce_context *context) {
-  *q = (gr_capi){.name = name};
+  clear(q, name);
   if (!gr_capi_needs(q, context, "the context")) return 0;
   gr_handle_hold();
   const int entered = gr_handle_known(context, GR_HANDLE_CONTEXT)
@@ -115,7 +140,7 @@ static int check_array(gr_capi *q, const gpureduce_array *a, const char *what) {
 }
 
 int gr_capi_begin_lazy(gr_capi *q, const char *name, const gpureduce_array *a) {
-  *q = (gr_capi){.name = name};
+  clear(q, name);
   gr_handle_hold();
   const int entered = check(q, a, "the array") && gr_capi_enter(q, a->array.storage->context);
   gr_handle_let_go();
@@ -129,12 +154,15 @@ int gr_capi_begin(gr_capi *q, const char *name, const gpureduce_array *a) {
 }
 
 gpureduce_status gr_capi_end(gr_capi *q) {
+  gr_context *c = q->c;
   for (int k = 0; k < q->lazy_count; k++) gr_array_release(&q->lazy[k].elements);
   q->lazy_count = 0;
-  if (q->entered) {
-    q->c->stop.known = 0;
-    atomic_store_explicit(&q->c->entered, 0, memory_order_release);
-  }
+  if (!q->entered) return q->status;
+  c->stop.known = 0;
+  c->raw_count = 0;
+  if (c->abandoned && !q->held) c->refs++, q->held = 1;
+  if (q->held) gr_dlpack_go(c);
+  else atomic_store_explicit(&c->entered, 0, memory_order_release);
   return q->status;
 }
 
@@ -210,16 +238,22 @@ gpureduce_array *gr_capi_handle(gr_capi *q) {
     return NULL;
   }
   a->array = (gr_array){.stamp = gr_stamp(&a->array) ^ 1, .storage = &gr_released};
-  gr_handle_add(a, GR_HANDLE_ARRAY);
   return a;
+}
+
+void gr_capi_give(gpureduce_array *a, gpureduce_array **out) {
+  gr_handle_add(a, GR_HANDLE_ARRAY);
+  *out = a;
 }
 
 void gr_capi_forget(gpureduce_array *a) {
   gr_handle_remove(a);
   if (a->e) {
+    gr_expression_settle(a->e);
     gr_expression_release(a->e);
     free(a->e);
   }
+  gr_array_settle(&a->array, 1);
   a->array.stamp = 1; /* so that release leaves a storage behind, and no handle is it any more */
   gr_array_release(&a->array);
   a->array.stamp = 0;
@@ -278,7 +312,7 @@ gr_array *gr_capi_open_out(gr_capi *q, gr_capi_out *o, gpureduce_array **out, co
 
 void gr_capi_close_out(gr_capi *q, gr_capi_out *o) {
   if (!o->made) return;
-  if (q->status == GPUREDUCE_OK) *o->to = o->made;
+  if (q->status == GPUREDUCE_OK) gr_capi_give(o->made, o->to);
   else gr_capi_forget(o->made);
   o->made = NULL;
 }

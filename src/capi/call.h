@@ -35,7 +35,7 @@ typedef struct gr_capi {
   const char *name;
   gr_context *c; /* NULL: not known yet */
   gpureduce_status status;
-  int entered;
+  int entered, held;                      /* held: it has a reference of the context, which goes with its end */
   const gr_array *arrays[GR_CAPI_ARRAYS]; /* of the call: they leave a device that is lost */
   int count;
   gr_capi_lazy lazy[GR_CAPI_LAZY]; /* its expressions, too */
@@ -64,6 +64,8 @@ int gr_capi_begin(gr_capi *, const char *name, const gpureduce_array *a);
 int gr_capi_begin_lazy(gr_capi *, const char *name, const gpureduce_array *a);
 /* The same for handles that know their context, by a call that has been checked for them. */
 int gr_capi_enter(gr_capi *, gr_context *);
+/* The context stays until the call has ended, whatever ends in it: references are counted inside of calls alone. */
+void gr_capi_hold(gr_capi *);
 gpureduce_status gr_capi_end(gr_capi *);
 
 /* A further array of the call, as `what` in errors. */
@@ -101,6 +103,8 @@ int gr_capi_again(gr_capi *, gr_status);
 /* A new handle, of a released array; NULL, with the status set, when there is no memory. */
 gpureduce_array *gr_capi_handle(gr_capi *);
 void gr_capi_forget(gpureduce_array *);
+/* It has its elements, and is the caller's from now on. */
+void gr_capi_give(gpureduce_array *, gpureduce_array **out);
 
 /*
 ** Where results go: *out if it is an array, which must be as asked for, beside `beside` and apart from the arrays of

@@ -103,11 +103,10 @@ gpureduce_status gpureduce_close(gpureduce_context *context) {
     gr_later_finish(q.c);
     q.c->stop.flag = NULL;
     gr_handle_remove(context);
+    gr_capi_hold(&q);
+    gr_dlpack_leave(q.c);
   }
-  gr_capi_end(&q);
-  if (q.status != GPUREDUCE_OK) return q.status;
-  gr_dlpack_leave(q.c);
-  return GPUREDUCE_OK;
+  return gr_capi_end(&q);
 }
 
 /* ---- settings ---- */

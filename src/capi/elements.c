@@ -266,7 +266,7 @@ gpureduce_status gpureduce_compact(const gpureduce_array *a, const gpureduce_arr
   if (x) m = take_mask(&q, x, mask);
   if (m) to = gr_capi_handle(&q);
   if (to) GR_CAPI_TRY(&q, compact(q.c, x, m, &to->array));
-  if (to && q.status == GPUREDUCE_OK) *out = to;
+  if (to && q.status == GPUREDUCE_OK) gr_capi_give(to, out);
   else if (to) gr_capi_forget(to);
   return gr_capi_end(&q);
 }

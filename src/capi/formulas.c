@@ -100,7 +100,7 @@ gpureduce_status gpureduce_formula(gpureduce_context *context, const char *text,
   else if (f && read_inputs(&q, f, inputs, count, given)) e = bind(&q, f, given, length);
   free(f);
   if (e) a = handle_of(&q, e);
-  if (a) *out = a;
+  if (a) gr_capi_give(a, out);
   return gr_capi_end(&q);
 }
 

@@ -243,13 +243,10 @@ gpureduce_status gpureduce_future_drop(gpureduce_future *f) {
   gr_capi q = {.name = "future_drop"};
   if (!f) return GPUREDUCE_OK;
   if (!begin_with(&q, f)) return gr_capi_end(&q);
-  gr_context *c = q.c;
-  c->refs++; /* until the call has ended */
+  gr_capi_hold(&q);
   gr_handle_remove(f);
   drop_future(f);
   /* Without a Lua state there may be no later call that finds what has been called off, and lets go of its arrays. */
-  if (!c->stop.sign) gr_later_finish(c);
-  gr_capi_end(&q);
-  gr_context_drop(c);
-  return GPUREDUCE_OK;
+  if (!q.c->stop.sign) gr_later_finish(q.c);
+  return gr_capi_end(&q);
 }

@@ -11,18 +11,15 @@ struct gpureduce_parcel {
 gpureduce_status gpureduce_detach(gpureduce_array *a, gpureduce_parcel **out) {
   gr_capi q;
   if (!gr_capi_begin(&q, "detach", a) || !gr_capi_needs(&q, out, "out")) return gr_capi_end(&q);
-  gr_context *c = q.c;
   gpureduce_parcel *p = calloc(1, sizeof *p);
-  c->refs++; /* the array may be its last */
+  gr_capi_hold(&q); /* the array may be its last */
   if (!p) gr_capi_refuse(&q, GPUREDUCE_NO_MEMORY, "out of memory: no room for a parcel");
   else {
     gr_handle_remove(a); /* while it changes */
     GR_CAPI_TRY(&q, gr_parcel_pack(&a->array, &p->parcel));
     gr_handle_add(a, GR_HANDLE_ARRAY);
   }
-  gr_capi_end(&q);
-  gr_context_drop(c);
-  if (q.status != GPUREDUCE_OK) return free(p), q.status;
+  if (gr_capi_end(&q) != GPUREDUCE_OK) return free(p), q.status;
   gr_handle_add(p, GR_HANDLE_PARCEL);
   *out = p;
   return GPUREDUCE_OK;
@@ -42,7 +39,7 @@ gpureduce_status gpureduce_attach(gpureduce_context *context, gpureduce_parcel *
     if (a) GR_CAPI_TRY(&q, gr_parcel_open(q.c, &parcel->parcel, &a->array));
     if (q.status == GPUREDUCE_OK) {
       free(parcel);
-      *out = a;
+      gr_capi_give(a, out);
     } else {
       gr_handle_add(parcel, GR_HANDLE_PARCEL);
       if (a) gr_capi_forget(a);

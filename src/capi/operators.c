@@ -90,12 +90,10 @@ gpureduce_status gpureduce_operator_drop(gpureduce_operator *o) {
   if (!o) return GPUREDUCE_OK;
   if (!take_operator(&q, o, NULL)) return gr_capi_end(&q);
   gr_handle_remove(o);
-  gr_context *c = o->c;
+  q.held = 1; /* by the reference that the operator had */
   free(o->u);
   free(o);
-  gr_capi_end(&q);
-  gr_context_drop(c);
-  return GPUREDUCE_OK;
+  return gr_capi_end(&q);
 }
 
 /* ---- calls ---- */

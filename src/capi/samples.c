@@ -46,29 +46,40 @@ static int read_grown(gr_capi *q, const gpureduce_binning *given, gpureduce_binn
   return gr_capi_grown(q, given, GR_CAPI_FIRST(gpureduce_binning, weights), own, sizeof *own, "gpureduce_binning");
 }
 
-static int read_binning(gr_capi *q, const gr_array *a, const gpureduce_binning *binning, gr_binning *b) {
+/* Where counts go, apart from all that is read. */
+static int read_into(gr_capi *q, const gr_array *a, gpureduce_array *into, gr_binning *b) {
+  gr_capi_out o;
+  if (!into) return 1;
+  b->into = gr_capi_open_out(q, &o, &into, a, gr_histogram_dtype(b->weights.a), b->bins + 3, 0, 0);
+  if (!b->into || gr_array_dense(b->into)) return b->into != NULL;
+  return gr_capi_refuse(q, GPUREDUCE_BAD, "into: elements side by side expected");
+}
+
+/* whole: one histogram of all samples, whose counts may go into an array. */
+static int read_binning(gr_capi *q, const gr_array *a, const gpureduce_binning *binning, int whole, gr_binning *b) {
   gpureduce_binning given;
   if (!read_grown(q, binning, &given) || !read_bins(q, a, &given, b)) return 0;
+  if (given.into && !whole) return gr_capi_refuse(q, GPUREDUCE_BAD, "binning: takes no into here");
   b->modulo = given.modulo != 0;
   if (b->modulo && (gr_is_float(a->dtype) || b->edges || b->has_min || b->log))
     return gr_capi_refuse(q, GPUREDUCE_BAD, "modulo: integers, and no edges, min, max or log, expected");
   return read_weights(q, given.weights, a, &b->weights) &&
-         gr_capi_missing(q, given.mask, given.skipnan, a, &b->missing);
+         gr_capi_missing(q, given.mask, given.skipnan, a, &b->missing) && read_into(q, a, given.into, b);
 }
 
 /* New arrays of a call, all of them or none. */
 typedef struct results {
   gpureduce_array **to[3], *made[3];
-  int count;
+  int count, optional; /* bit k: nobody need want result k */
 } results;
 
 /* Where results go: places that differ. */
 static int open_results(gr_capi *q, results *r) {
   static const char *const names[] = {"counts", "edges", "the third result"};
   for (int k = 0; k < r->count; k++) {
-    if (!gr_capi_needs(q, r->to[k], names[k])) return 0;
+    if (!(r->optional >> k & 1) && !gr_capi_needs(q, r->to[k], names[k])) return 0;
     for (int j = 0; j < k; j++)
-      if (r->to[j] == r->to[k]) return gr_capi_refuse(q, GPUREDUCE_BAD, "counts and edges are one");
+      if (r->to[k] && r->to[j] == r->to[k]) return gr_capi_refuse(q, GPUREDUCE_BAD, "counts and edges are one");
   }
   for (int k = 0; k < r->count; k++)
     if (!(r->made[k] = gr_capi_handle(q))) return 0;
@@ -77,7 +88,7 @@ static int open_results(gr_capi *q, results *r) {
 
 static gpureduce_status close_results(gr_capi *q, results *r) {
   for (int k = 0; k < r->count; k++) {
-    if (r->made[k] && q->status == GPUREDUCE_OK) *r->to[k] = r->made[k];
+    if (r->made[k] && r->to[k] && q->status == GPUREDUCE_OK) gr_capi_give(r->made[k], r->to[k]);
     else if (r->made[k]) gr_capi_forget(r->made[k]);
   }
   return gr_capi_end(q);
@@ -97,10 +108,13 @@ gpureduce_status gpureduce_histogram(const gpureduce_array *a, const gpureduce_b
                                      gpureduce_array **counts, gpureduce_array **edges) {
   gr_capi q;
   gr_binning b;
-  results r = {.to = {counts, edges}, .count = 2};
+  results r = {.to = {counts, edges}, .count = 2, .optional = 2};
   gr_reduced of = {NULL, NULL};
   if (gr_capi_begin_lazy(&q, "histogram", a)) of = gr_capi_operand(&q, a);
-  if (of.a && read_binning(&q, of.a, binning, &b) && open_results(&q, &r)) GR_CAPI_TRY(&q, histogram(&q, of, &b, &r));
+  if (of.a && read_binning(&q, of.a, binning, 1, &b)) {
+    r.optional |= b.into != NULL;
+    if (open_results(&q, &r)) GR_CAPI_TRY(&q, histogram(&q, of, &b, &r));
+  }
   return close_results(&q, &r);
 }
 
@@ -122,7 +136,7 @@ gpureduce_status gpureduce_histogram_each(const gpureduce_array *a, const gpured
   const gr_array *x = NULL;
   if (gr_capi_begin_lazy(&q, "histogram_each", a)) o = gr_capi_options(&q, options, GR_TAKES_SHAPE);
   if (o) x = gr_capi_elements(&q, a);
-  if (x && gr_capi_shape(&q, o, x, &s) && read_binning(&q, x, binning, &b)) {
+  if (x && gr_capi_shape(&q, o, x, &s) && read_binning(&q, x, binning, 0, &b)) {
     if (!s.rows) gr_capi_refuse(&q, GPUREDUCE_BAD, "options: rows expected");
     else if (open_results(&q, &r)) GR_CAPI_TRY(&q, histogram_each(&q, s, x, &b, &r));
   }
@@ -134,8 +148,8 @@ gpureduce_status gpureduce_histogram_each(const gpureduce_array *a, const gpured
 static int read_axis(gr_capi *q, const gr_array *a, const gpureduce_binning *given, gr_binning *b) {
   gpureduce_binning own;
   if (!read_grown(q, given, &own) || !read_bins(q, a, &own, b)) return 0;
-  if (!own.weights && !own.mask && !own.skipnan && !own.modulo) return 1;
-  return gr_capi_refuse(q, GPUREDUCE_BAD, "binning: takes no weights, mask, skipnan or modulo here");
+  if (!own.weights && !own.mask && !own.skipnan && !own.modulo && !own.into) return 1;
+  return gr_capi_refuse(q, GPUREDUCE_BAD, "binning: takes no weights, mask, skipnan, modulo or into here");
 }
 
 static gr_status histogram2d(gr_capi *q, gr_pairs *p, results *r) {

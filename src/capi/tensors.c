@@ -25,7 +25,7 @@ gpureduce_status gpureduce_from_dlpack(gpureduce_context *context, void *tensor,
     gr_dlpack_settle(q.c);
     gpureduce_array *a = gr_capi_handle(&q);
     if (a) GR_CAPI_TRY(&q, gr_dlpack_import(q.c, d, &o, &a->array, transposed));
-    if (q.status == GPUREDUCE_OK) *out = a;
+    if (q.status == GPUREDUCE_OK) gr_capi_give(a, out);
     else if (a) gr_capi_forget(a);
   }
   return gr_capi_end(&q);

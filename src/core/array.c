@@ -78,8 +78,13 @@ void gr_array_column(const gr_array *a, int64_t k, gr_array *out) {
 void gr_array_release(gr_array *a) {
   gr_storage *s = a->storage;
   a->storage = a->stamp ? &gr_released : NULL; /* an array that scripts see always has a storage */
-  if (s && s->owner == GR_WRAPPED && s->context) gr_storage_settle(s, 1); /* its owner may free it at once */
   if (s) gr_storage_drop(s);
+}
+
+void gr_array_settle(const gr_array *a, int always) {
+  gr_storage *s = a->storage;
+  if (s && s->owner == GR_WRAPPED && s->context && (always || s->refs - s->watched - s->pending <= 1))
+    gr_storage_settle(s, 1);
 }
 
 /* The bytes of the storage from the view's lowest element to the end of its highest. */

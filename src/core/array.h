@@ -41,6 +41,12 @@ static inline int64_t gr_array_columns(const gr_array *a) { return a->rows ? a->
 
 void gr_array_release(gr_array *);
 
+/*
+** Before scripts or hosts let go of an array whose memory is the host's, who may free it then: work in the background
+** that uses it ends first. always: even if other arrays, which may be garbage by now, have the memory, too.
+*/
+void gr_array_settle(const gr_array *, int always);
+
 static inline int gr_array_released(const gr_array *a) { return a->storage == &gr_released; }
 
 static inline int gr_array_dense(const gr_array *a) { return a->stride == gr_size(a->dtype) || a->n <= 1; }

@@ -46,9 +46,27 @@ typedef struct gr_host {
   gr_backend *(*cpu)(void);
 } gr_host;
 
+/*
+** Chunks of a storage whose memory came as others left it, since the call under way is to write all of them. If it is
+** stopped they must not be read: what others had there may be none of this state's business.
+*/
+#define GR_MOST_RAW 8
+typedef struct gr_raw {
+  gr_storage *storage;
+  size_t first, last;
+  int side;
+} gr_raw;
+
+/*
+** Who has entered a context: a call of the C API; or, once it has been abandoned, a thread that drops tensors which
+** another library has returned. A call waits for the latter, which did not choose its moment.
+*/
+enum { GR_CALLED = 1, GR_RETURNED };
+
 struct gr_context {
   int refs;
-  atomic_int entered; /* a call of the C API is under way */
+  atomic_int entered; /* GR_CALLED, GR_RETURNED, or 0: nobody is in it by way of the C API */
+  int abandoned;      /* the state or the host that used it has left; what is alive somebody has kept */
   gr_queue *queues[GR_MAX_BACKENDS];
   int queue_count;
   gr_queue *queue; /* in use; NULL before the first use of any */
@@ -73,6 +91,8 @@ struct gr_context {
   /* Small storages that were freed are kept with their memory for the next of that size (storage.h): their bytes. */
   size_t spared;
   gr_storage *spare[GR_SPARE_CLASSES];
+  gr_raw raw[GR_MOST_RAW]; /* of the call under way */
+  int raw_count;
   void (*trim)(gr_context *); /* frees them; NULL: there have been none */
   struct gr_exports *exports; /* what other libraries have of its arrays (dlpack.c); NULL: there has been nothing */
   gr_stop stop;

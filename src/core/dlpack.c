@@ -208,6 +208,7 @@ static gr_status import_copy(gr_context *c, gr_dl d, const gr_dl_options *o, con
   gr_status status = wrap(c, (gr_dl){&borrowed, 1}, o, l, q, l->count, 1, &from);
   if (status == GR_OK) status = gr_array_make(c, out, l->dtype, l->rows * l->columns);
   if (status == GR_OK && l->count) status = copy_lines(c, l, &from, out);
+  gr_array_settle(&from, 1); /* the tensor goes now */
   gr_array_release(&from);
   if (status == GR_OK) out->rows = l->dimensions == 2 ? l->rows : 0;
   else gr_array_release(out);
@@ -250,8 +251,9 @@ gr_status gr_dlpack_import(gr_context *c, gr_dl d, const gr_dl_options *o, gr_ar
 
 /*
 ** A tensor that is out. The storage is the context's, which one thread uses, while the deleter may be called by any:
-** so the tensor goes to a list, and that thread drops the storage when it comes by. Once the context has been left,
-** whoever brings a tensor back does that, unless another thread is at it.
+** so the tensor goes to a list, and that thread drops the storage when it comes by. Once the context has been
+** abandoned, whoever brings a tensor back does that, if nobody else is in the context; who is sees to it before he
+** goes. So the list, and whether somebody is in an abandoned context, change under one lock.
 */
 typedef struct exported {
   union {
@@ -267,46 +269,29 @@ typedef struct exported {
 typedef struct gr_exports {
   pthread_mutex_t lock; /* of all that follows; not held while storages are dropped, which may call anything */
   exported *returned;
-  int64_t out;        /* tensors that are not dropped yet */
-  int left, dropping; /* the context's user has gone; a thread is dropping what has been returned */
+  int64_t out;   /* tensors that are not dropped yet */
+  int abandoned; /* as the context */
+  int dropping;  /* the context's user is dropping what has been returned, and may come by again meanwhile */
 } gr_exports;
 
-/* For the thread that has set dropping. */
-static void drop_returned(gr_exports *x) {
-  for (;;) {
-    pthread_mutex_lock(&x->lock);
-    exported *e = x->returned;
-    if (e) x->returned = e->next;
-    else x->dropping = 0;
-    const int last = !e && x->left && x->out == 0;
-    if (e) x->out--;
-    pthread_mutex_unlock(&x->lock);
-    if (e) {
-      gr_storage_drop(e->storage);
-      free(e);
-      continue;
-    }
-    if (last) {
-      pthread_mutex_destroy(&x->lock);
-      free(x);
-    }
-    return;
-  }
+static _Thread_local int inside;
+
+int gr_dlpack_inside(void) { return inside; }
+
+/* Under the lock: the next of those that have been returned, which is out no longer; NULL: there is none. */
+static exported *next_returned(gr_exports *x) {
+  exported *e = x->returned;
+  if (e) x->returned = e->next;
+  if (e) x->out--;
+  return e;
 }
 
-static void give_back(exported *e) {
-  gr_exports *x = e->home;
-  pthread_mutex_lock(&x->lock);
-  e->next = x->returned;
-  x->returned = e;
-  const int mine = x->left && !x->dropping;
-  if (mine) x->dropping = 1;
-  pthread_mutex_unlock(&x->lock);
-  if (mine) drop_returned(x);
+static void drop_tensor(exported *e) {
+  inside++;
+  gr_storage_drop(e->storage);
+  inside--;
+  free(e);
 }
-
-static void delete_managed(gr_dl_managed *m) { give_back(m->owner); }
-static void delete_versioned(gr_dl_versioned *v) { give_back(v->owner); }
 
 void gr_dlpack_settle(gr_context *c) {
   gr_exports *x = c->exports;
@@ -314,25 +299,80 @@ void gr_dlpack_settle(gr_context *c) {
   pthread_mutex_lock(&x->lock);
   const int mine = x->returned && !x->dropping;
   if (mine) x->dropping = 1;
+  for (exported *e; mine && (e = next_returned(x)) != NULL;) {
+    pthread_mutex_unlock(&x->lock);
+    drop_tensor(e);
+    pthread_mutex_lock(&x->lock);
+  }
+  if (mine) x->dropping = 0;
   pthread_mutex_unlock(&x->lock);
-  if (mine) drop_returned(x);
 }
+
+/* The last reference is dropped within the context; with others it is left, and nobody may look at it any more. */
+static int leave(gr_context *c) {
+  if (c->refs == 1) return 0;
+  c->refs--;
+  atomic_store_explicit(&c->entered, 0, memory_order_release);
+  return 1;
+}
+
+void gr_dlpack_go(gr_context *c) {
+  gr_exports *x = c->abandoned ? c->exports : NULL;
+  int left = 0, last = 0;
+  if (!x) {
+    if (!leave(c)) gr_context_drop(c);
+    return;
+  }
+  pthread_mutex_lock(&x->lock);
+  for (exported *e; (e = next_returned(x)) != NULL;) {
+    pthread_mutex_unlock(&x->lock);
+    drop_tensor(e);
+    pthread_mutex_lock(&x->lock);
+  }
+  last = x->out == 0; /* the next tensor makes another list */
+  if (last) c->exports = NULL;
+  left = leave(c);
+  pthread_mutex_unlock(&x->lock);
+  if (!left) gr_context_drop(c);
+  if (!last) return;
+  pthread_mutex_destroy(&x->lock);
+  free(x);
+}
+
+static void give_back(exported *e) {
+  gr_exports *x = e->home;
+  gr_context *c = e->storage->context; /* which is there while the tensor is in the list */
+  int nobody = 0;
+  pthread_mutex_lock(&x->lock);
+  e->next = x->returned;
+  x->returned = e;
+  const int mine = x->abandoned && atomic_compare_exchange_strong(&c->entered, &nobody, GR_RETURNED);
+  if (mine) c->refs++;
+  pthread_mutex_unlock(&x->lock);
+  if (mine) gr_dlpack_go(c);
+}
+
+static void delete_managed(gr_dl_managed *m) { give_back(m->owner); }
+static void delete_versioned(gr_dl_versioned *v) { give_back(v->owner); }
 
 void gr_dlpack_leave(gr_context *c) {
   gr_exports *x = c->exports;
-  c->exports = NULL;
+  atomic_store(&c->entered, GR_CALLED);
+  c->abandoned = 1;
   if (x) {
     pthread_mutex_lock(&x->lock);
-    x->left = x->dropping = 1; /* others who come meanwhile leave it to this thread, which still has the context */
+    x->abandoned = 1;
     pthread_mutex_unlock(&x->lock);
   }
-  gr_context_drop(c);
-  if (x) drop_returned(x);
+  gr_dlpack_go(c);
 }
 
 static gr_exports *exports_of(gr_context *c) {
-  if (!c->exports && (c->exports = calloc(1, sizeof *c->exports))) pthread_mutex_init(&c->exports->lock, NULL);
-  return c->exports;
+  gr_exports *x = c->exports;
+  if (x || !(x = calloc(1, sizeof *x))) return x;
+  pthread_mutex_init(&x->lock, NULL);
+  x->abandoned = c->abandoned;
+  return c->exports = x;
 }
 
 /* The view as DLPack says it: in the order of its dimensions, the data where the first element is. */

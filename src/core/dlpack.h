@@ -51,4 +51,13 @@ void gr_dlpack_settle(gr_context *);
 /* Drops the context, as gr_context_drop does, for its last user: tensors that are still out are on their own. */
 void gr_dlpack_leave(gr_context *);
 
+/*
+** For who has entered the context and has a reference of it: gives back both. What has been returned to an abandoned
+** context is dropped first, since there is no other user who would come by.
+*/
+void gr_dlpack_go(gr_context *);
+
+/* Whether this thread is just dropping what was returned, and so within calls of the host's. */
+int gr_dlpack_inside(void);
+
 #endif

@@ -111,7 +111,7 @@ static gr_queue *begin(const gr_array *a, int64_t writes, gr_explanation *e) {
 gr_status gr_explain_scan(gr_op op, const gr_array *a, gr_explanation *e) {
   if (gr_array_released(a)) return GR_RELEASED;
   const gr_scan_job job = {
-      .op = op, .dtype = a->dtype, .out_dtype = gr_scan_dtype(op, a->dtype), .n = a->n, .a = vector_of(a)};
+      .op = op, .dtype = a->dtype, .out_dtype = gr_scan_dtype(op, a->dtype), .n = a->n, .count = 1, .a = vector_of(a)};
   gr_queue *q = begin(a, a->n * gr_size(job.out_dtype), e);
   q->backend->explain_scan(q, &job, &e->how);
   return GR_OK;

@@ -290,8 +290,8 @@ static gr_status meet(gr_context *c, const gr_pairs *p, axis axes[2]) {
     uint64_t sum[2] = {0, 0};
     if (status == GR_OK) status = gr_reduced_eval(c, &axes[k].of);
     if (status == GR_OK) status = digest_edges(c, b->edges, sum);
-    at += (size_t)snprintf(text + at, sizeof text - at, ", %c: %s, %lld bins%s from %.9g to %.9g, edges %08x",
-                           "xy"[k], gr_dtypes[axes[k].of.a->dtype].name, (long long)b->bins, b->log ? " log" : "",
+    at += (size_t)snprintf(text + at, sizeof text - at, ", %c: %s, %lld bins%s from %.9g to %.9g, edges %08x", "xy"[k],
+                           gr_dtypes[axes[k].of.a->dtype].name, (long long)b->bins, b->log ? " log" : "",
                            b->has_min ? b->min : NAN, b->has_max ? b->max : NAN, (unsigned)sum[0]);
   }
   return gr_ranks_meet(c, text, axes[0].of.a->n, 1, status);

@@ -14,6 +14,7 @@
 typedef struct use {
   gr_storage *storage;
   int writes;
+  gr_raw raw; /* where nothing is that may be read if the work is stopped */
 } use;
 
 typedef struct gr_claims {
@@ -74,8 +75,10 @@ static void run(gr_task *task, int by_caller) {
   if (by_caller) gr_stop_begin(&w->context->stop);
   w->stop.began = w->stop.most ? gr_nanoseconds() : 0;
   w->status = GR_STOPPED;
-  if (called_off(w, NULL)) return;
-  w->status = run_operation(&w->queue, w->operation, w->job, number && !number->out ? w->words : NULL);
+  if (!called_off(w, NULL))
+    w->status = run_operation(&w->queue, w->operation, w->job, number && !number->out ? w->words : NULL);
+  if (w->status == GR_OK || atomic_load(&w->called_off)) return; /* called off: nobody is left who reads it */
+  for (int k = 0; k < w->use_count; k++) gr_storage_blank(&w->uses[k].raw);
 }
 
 /* ---- letting go ---- */
@@ -168,8 +171,7 @@ static void note_claim(gr_storage *s, int writes) {
   if (k == MOST_USES) claims->too_many = 1;
   else if (k < claims->count) claims->of[k].writes |= writes;
   else {
-    claims->of[k].storage = s;
-    claims->of[claims->count++].writes = writes;
+    claims->of[claims->count++] = (use){.storage = s, .writes = writes};
   }
 }
 
@@ -305,6 +307,7 @@ static int leave(gr_context *c, gr_queue *q, const gr_claims *claims, gr_later_o
   for (int k = 0; w && k < claims->count; k++) {
     gr_storage *s = claims->of[k].storage;
     if (claims->of[k].writes && s->watched && c->write) c->write(s); /* futures that may read it again */
+    if (claims->of[k].writes) w->uses[k].raw = gr_storage_raw(s);
   }
   if (!w || !put(w, name)) return 0;
   while (*at) at = &(*at)->with;

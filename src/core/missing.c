@@ -194,12 +194,10 @@ static gr_status reduce_filled(call *s, gr_array *out, gr_value *result) {
   const pass *p = &s->pass[MAIN];
   gr_status status = fill_all(s);
   want(s, MAIN, q->op, &s->first, &s->second, 0);
-  if (s->whole) {
-    status = run(s, ONLY(MAIN), status);
-    *result = p->one;
-    return status;
-  }
-  return status == GR_OK ? gr_formula_reduce_each(s->context, q->op, q->shape, p->a, p->b, 0, out, NULL) : status;
+  if (!s->whole) return status ? status : gr_formula_reduce_each(s->context, q->op, q->shape, p->a, p->b, 0, out, NULL);
+  status = run(s, ONLY(MAIN), status);
+  *result = p->one;
+  return status;
 }
 
 /* ---- sums of floats: of no elements they are 0, not the -0 that fills ---- */
@@ -358,10 +356,9 @@ static int is_end(const call *s, int k, int64_t v, int greatest) {
 
 static gr_status count_ends(call *s, int k, int greatest) {
   int open = 0;
-  gr_status status = GR_OK;
   for (int64_t v = 0; v < s->results && !open; v++) open = is_end(s, k, v, greatest);
   if (!open) return GR_OK;
-  status = run(s, ONLY(COUNT), want_counts(s));
+  gr_status status = run(s, ONLY(COUNT), want_counts(s));
   for (int64_t v = 0; v < s->results && status == GR_OK; v++) status = refuse_none(s, v);
   return status;
 }

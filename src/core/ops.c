@@ -150,9 +150,10 @@ gr_status gr_reduce_over_ranks(gr_context *c, gr_op op, const gr_array *a, const
 
 static gr_status ranked_job(gr_context *c, const gr_ranks_wanted *x, gr_status mine, gr_ranks_item *item) {
   const gr_array *a = x->a, *b = x->b;
+  item->job = (gr_reduce_job){.op = x->op};
+  if (mine != GR_OK) return mine; /* some operands may never have been made */
   item->job = (gr_reduce_job){
       .op = x->op, .dtype = a->dtype, .n = a->n, .count = 1, .ddof = x->ddof, .scale_a = 1, .scale_b = 1};
-  if (mine != GR_OK) return mine;
   item->queue = a->storage->queue;
   if (gr_array_released(a) || (b && gr_array_released(b))) return gr_fail(c, GR_BAD, "array has been released");
   gr_status status = gr_array_read(a, GR_HOST, &item->job.a);
@@ -325,23 +326,28 @@ static gr_status map_job(const gr_array *a, gr_array *out, gr_vec *from, gr_vec 
 
 gr_status gr_scan(gr_context *c, gr_op op, const gr_array *a, gr_array *out, int exclusive, int reverse) {
   gr_queue *q = a->storage->queue;
-  gr_scan_job job = {
-      .op = op, .dtype = a->dtype, .out_dtype = out->dtype, .n = a->n, .exclusive = exclusive, .reverse = reverse};
+  gr_scan_job job = {.op = op,
+                     .dtype = a->dtype,
+                     .out_dtype = out->dtype,
+                     .n = a->n,
+                     .count = 1,
+                     .exclusive = exclusive,
+                     .reverse = reverse};
   if (c->comm) return gr_ranks_scan(c, op, a, out, exclusive, reverse);
   gr_later_open(c, q);
   gr_status status = map_job(a, out, &job.a, &job.out);
   return gr_later_do(c, q, status, GR_LATER_scan, &job, a->n, "scan");
 }
 
-/* A launch each. */
-gr_status gr_scan_each(gr_context *c, gr_op op, gr_shape s, const gr_array *a, gr_array *out, int exclusive,
-                       int reverse) {
+/* Vectors too long for one job of all. */
+static gr_status scan_one_by_one(gr_context *c, gr_op op, gr_shape s, const gr_array *a, gr_array *out, int exclusive,
+                                 int reverse) {
   const int64_t count = gr_shape_results(s, a->n);
   gr_status status = GR_OK;
   gr_stop_begin(&c->stop);
   for (int64_t k = 0; k < count && status == GR_OK; k++) {
     gr_array from = {0}, to = {0};
-    if (k && k % 256 == 0 && (status = gr_context_look(c)) != GR_OK) break;
+    if (k && (status = gr_context_look(c)) != GR_OK) break;
     gr_shape_vector(s, a, k, &from);
     gr_shape_vector(s, out, k, &to);
     status = gr_scan(c, op, &from, &to, exclusive, reverse);
@@ -349,6 +355,20 @@ gr_status gr_scan_each(gr_context *c, gr_op op, gr_shape s, const gr_array *a, g
     gr_array_release(&to);
   }
   return status;
+}
+
+gr_status gr_scan_each(gr_context *c, gr_op op, gr_shape s, const gr_array *a, gr_array *out, int exclusive,
+                       int reverse) {
+  gr_queue *q = a->storage->queue;
+  gr_scan_job job = {.op = op, .dtype = a->dtype, .out_dtype = out->dtype, .exclusive = exclusive, .reverse = reverse};
+  job.n = a->n ? gr_shape_length(s, a->n) : 0;
+  job.count = gr_shape_results(s, a->n);
+  if (job.n > GR_SCAN_MOST) return scan_one_by_one(c, op, s, a, out, exclusive, reverse);
+  gr_later_open(c, q);
+  gr_status status = map_job(a, out, &job.a, &job.out);
+  cut(&job.a, s, a->n);
+  cut(&job.out, s, a->n);
+  return gr_later_do(c, q, status, GR_LATER_scan, &job, a->n, "scan");
 }
 
 gr_status gr_rmsnorm(gr_context *c, const gr_array *x, const gr_array *w, gr_array *out, int64_t rows, double eps) {

@@ -55,6 +55,8 @@ void gr_storage_mark(gr_storage *s, gr_side side, size_t first, size_t last, int
   else s->full[side] = 0;
 }
 
+static gr_status bring(gr_storage *, gr_side, size_t first, size_t last);
+
 /* ---- life ---- */
 
 /* The memory of spared storages stays in the second cache. */
@@ -166,10 +168,49 @@ static void free_storage(gr_storage *s) {
   free(s);
 }
 
+/* ---- what a stopped call leaves ---- */
+
+/* Chunks first .. last of one side get no contents before they are written. Without room for a note they do. */
+static gr_status note_raw(gr_storage *s, gr_side side, size_t first, size_t last) {
+  gr_context *c = s->context;
+  if (s->owner != GR_OWNED || s->lent || s->exported) return GR_OK; /* its owner knows what is there */
+  if (c->raw_count == GR_MOST_RAW) return bring(s, side, first, last);
+  c->raw[c->raw_count++] = (gr_raw){s, first, last, side};
+  return GR_OK;
+}
+
+gr_raw gr_storage_raw(const gr_storage *s) {
+  const gr_context *c = s->context;
+  for (int k = 0; k < c->raw_count; k++)
+    if (c->raw[k].storage == s) return c->raw[k];
+  return (gr_raw){0};
+}
+
+void gr_storage_blank(const gr_raw *r) {
+  const gr_storage *s = r->storage;
+  if (!s) return;
+  const size_t from = r->first * GR_CHUNK, to = (r->last + 1) * GR_CHUNK;
+  memset(s->memory[r->side] + from, 0, (to < s->bytes ? to : s->bytes) - from);
+}
+
+void gr_storage_stopped(gr_context *c) {
+  for (int k = 0; k < c->raw_count; k++) {
+    const gr_raw *r = &c->raw[k];
+    gr_storage_mark(r->storage, (gr_side)r->side, r->first, r->last, 0);
+  }
+  c->raw_count = 0;
+}
+
+static void forget_raw(gr_context *c, const gr_storage *s) {
+  for (int k = c->raw_count - 1; k >= 0; k--)
+    if (c->raw[k].storage == s) c->raw[k] = c->raw[--c->raw_count];
+}
+
 void gr_storage_drop(gr_storage *s) {
   if (s == &gr_released) return;
   gr_context *context = s->context;
   if (--s->refs > 0) return;
+  if (context->raw_count) forget_raw(context, s);
   if (!make_spare(s)) free_storage(s);
   context->storages--;
   gr_context_drop(context);
@@ -182,6 +223,7 @@ size_t gr_storage_held(const gr_storage *s) {
 
 void gr_storage_depart(gr_storage *s) {
   gr_context *c = s->context;
+  forget_raw(c, s);
   c->live -= gr_storage_held(s);
   c->storages--;
   s->context = NULL;
@@ -356,8 +398,10 @@ gr_status gr_storage_write(gr_storage *s, gr_side side, size_t from, size_t to, 
   if (status == GR_OK && !s->full[side]) {
     if (!whole) status = bring(s, side, first, last);
     else {
-      if (from % GR_CHUNK) status = bring(s, side, first, first);
-      if (status == GR_OK && to % GR_CHUNK && to < s->bytes) status = bring(s, side, last, last);
+      const size_t head = first + (from % GR_CHUNK != 0), end = last + !(to % GR_CHUNK && to < s->bytes);
+      if (head > first) status = bring(s, side, first, first);
+      if (status == GR_OK && end == last) status = bring(s, side, last, last);
+      if (status == GR_OK && head < end) status = note_raw(s, side, head, end - 1);
     }
   }
   if (status != GR_OK) return status;

@@ -103,6 +103,12 @@ gr_status gr_storage_read(gr_storage *, gr_side, size_t from, size_t to);
 */
 gr_status gr_storage_write(gr_storage *, gr_side, size_t from, size_t to, int whole);
 
+/* The call under way was stopped: what it was to write, and nobody had written before, is zeros again. */
+void gr_storage_stopped(gr_context *);
+/* What of it the call under way found as others left it; its storage is NULL if nothing. And zeros there, at once. */
+gr_raw gr_storage_raw(const gr_storage *);
+void gr_storage_blank(const gr_raw *);
+
 /* The host copy is a private mapping of a file (unmapped at the end) or wrapped, ready to read. */
 void gr_storage_adopt(gr_storage *, void *memory, gr_owner);
 /* The device copy is somebody else's, all of it current. */

@@ -23,7 +23,7 @@
 /* The copy of a communicator of the host's, which is gone (MPI_COMM_NULL) when the host has freed that. */
 typedef struct copy {
   MPI_Comm comm;
-  int refs;
+  int refs, local; /* local: this rank among those of its machine */
 } copy;
 
 typedef struct communicator {
@@ -181,8 +181,8 @@ static int local;   /* this rank among those of its host */
 static pid_t began; /* the process that MPI was started in by this module; 0: the host has */
 
 /*
-** A rank whose program has ended answers those that still call: its card is like no other, so they fail, and their error
-** says why. Returns when the programs of all have ended.
+** A rank whose program has ended answers those that still call: its card is like no other, so they fail, and their
+** error says why. Returns when the programs of all have ended.
 */
 static void answer_others(void) {
   const gr_card mine = {.what = UINT64_MAX, .all = -1};
@@ -224,6 +224,15 @@ static void at_exit(int status, void *unused) {
   MPI_Abort(MPI_COMM_WORLD, status);
 }
 
+/* This rank among those of comm that are on its machine. */
+static int find_local(MPI_Comm comm, int *rank) {
+  MPI_Comm beside;
+  int code = MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &beside);
+  if (code != MPI_SUCCESS) return code;
+  MPI_Comm_rank(beside, rank);
+  return MPI_Comm_free(&beside);
+}
+
 static const char *start(void) {
   int there = 0, over = 0, level;
   MPI_Finalized(&over);
@@ -235,13 +244,8 @@ static const char *start(void) {
     on_exit(at_exit, NULL);
   }
   if (world != MPI_COMM_NULL) return NULL;
-  MPI_Comm host;
-  if (MPI_Comm_dup(MPI_COMM_WORLD, &world) != MPI_SUCCESS ||
-      MPI_Comm_split_type(world, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host) != MPI_SUCCESS)
-    return "MPI gave no communicator";
-  MPI_Comm_rank(host, &local);
-  MPI_Comm_free(&host);
-  return NULL;
+  const int made = MPI_Comm_dup(MPI_COMM_WORLD, &world) == MPI_SUCCESS && find_local(world, &local) == MPI_SUCCESS;
+  return made ? NULL : "MPI gave no communicator";
 }
 
 /* ---- for Lua ---- */
@@ -303,7 +307,7 @@ static copy *copy_of(MPI_Comm comm, const char **why) {
   c->refs = 1;
   if (MPI_Comm_dup(comm, &c->comm) != MPI_SUCCESS) return free(c), NULL;
   MPI_Comm_set_errhandler(c->comm, MPI_ERRORS_RETURN);
-  if (MPI_Comm_set_attr(comm, place, c) == MPI_SUCCESS) return c;
+  if (find_local(c->comm, &c->local) == MPI_SUCCESS && MPI_Comm_set_attr(comm, place, c) == MPI_SUCCESS) return c;
   MPI_Comm_free(&c->comm);
   return free(c), NULL;
 }
@@ -343,11 +347,13 @@ static const char *push_host(lua_State *L, const void *given) {
   MPI_Comm_compare(comm, MPI_COMM_WORLD, &same);
   if (same == MPI_IDENT) {
     if ((why = start()) != NULL) return why;
+    e->placed(L, local);
     e->push(L, &by_mpi, hold_world, NULL);
     return NULL;
   }
   copy *c = copy_of(comm, &why);
   if (!c) return why;
+  e->placed(L, c->local);
   e->push(L, &by_mpi, hold_copy, c);
   return NULL;
 }

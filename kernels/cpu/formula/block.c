@@ -83,6 +83,58 @@ static void find_uses(gr_block_plan *p) {
   }
 }
 
+/* Node k is made in one loop with the one that reads it. */
+#define WITH_READER (-2)
+
+static int pair_place(const gr_block_plan *p, int node) {
+  const gr_program *g = p->job->program;
+  int i, operand[3];
+  const int count = operands_of(g, node, operand);
+  for (i = 0; i < count; i++)
+    if (!GR_IS_NUMBER(operand[i]) && p->last[operand[i]] == WITH_READER && g->nodes[operand[i]].kind == GR_NODE_STEP)
+      return i;
+  return -1;
+}
+
+/* A cheap step whose only reader is one goes with that; its operands are needed until then. */
+static void find_pairs(gr_block_plan *p) {
+  const gr_program *g = p->job->program;
+  int32_t *readers = p->places; /* nobody has taken places yet */
+  int k, i, j, operand[3], count;
+  for (k = 0; k < g->count; k++) readers[k] = 0;
+  for (k = 0; k < g->count; k++) {
+    count = p->last[k] < 0 ? 0 : operands_of(g, k, operand);
+    for (i = 0; i < count; i++)
+      if (!GR_IS_NUMBER(operand[i])) readers[operand[i]]++;
+  }
+  for (k = 0; k < g->count; k++) {
+    const gr_node *x = &g->nodes[k];
+    count = p->last[k] < 0 || x->op == GR_MAP_where ? 0 : operands_of(g, k, operand);
+    for (i = 0; i < count; i++) {
+      const gr_node *y = GR_IS_NUMBER(operand[i]) ? x : &g->nodes[operand[i]];
+      if (y == x || y->kind != GR_NODE_STEP || readers[operand[i]] != 1 || p->last[operand[i]] != k) continue;
+      if (y->dtype != x->dtype || y->from != x->from || y->from != y->dtype || pair_place(p, operand[i]) >= 0) continue;
+      if (!gr_map_pair((gr_map)y->op, (gr_map)x->op, i, (gr_dtype)x->dtype)) continue;
+      p->last[operand[i]] = WITH_READER;
+      count = operands_of(g, operand[i], operand);
+      for (j = 0; j < count; j++)
+        if (!GR_IS_NUMBER(operand[j]) && p->last[operand[j]] >= 0 && p->last[operand[j]] < k) p->last[operand[j]] = k;
+      break;
+    }
+  }
+}
+
+/* Step k takes over what the first of its pair reads. */
+static void join_pair(const gr_block_plan *p, gr_block_step *s, int place) {
+  const gr_node *x = s->node, *first = &p->job->program->nodes[s->operand[place]];
+  const int other = s->operand[1 - place], count = s->count;
+  s->map.loop = gr_map_pair((gr_map)first->op, (gr_map)x->op, place, (gr_dtype)x->dtype);
+  s->operand[0] = first->a;
+  s->operand[1] = gr_map_operands((gr_map)first->op) > 1 ? first->b : first->a; /* else anything */
+  s->operand[2] = other;
+  s->count = (uint8_t)(count + 1);
+}
+
 /*
 ** The step that makes node k. Registers of operands that nobody reads later are free from here on; the result may take
 ** one that is as wide, as it is written element by element, but no other: another may be half read.
@@ -99,6 +151,7 @@ static void plan_step(gr_block_plan *p, int k, int32_t *free) {
   if (gr_block_fills(g, k) >= 0) s->map = gr_map_filled_step((gr_dtype)x->dtype);
   else if (x->kind == GR_NODE_STEP)
     s->map = gr_map_step_of((gr_map)x->op, (gr_relation)x->relation, (gr_dtype)x->from, (gr_dtype)x->dtype);
+  if (x->kind == GR_NODE_STEP && pair_place(p, k) >= 0) join_pair(p, s, pair_place(p, k));
   if (s->map.to || s->map.from) p->converts = 1;
   if (s->map.turned) {
     s->operand[0] = x->b;
@@ -159,6 +212,7 @@ int64_t gr_block_make(gr_block_plan *p, const gr_formula_job *job, void *room, i
     add_out(p, job->consumers[k].b, 0);
   }
   find_uses(p);
+  find_pairs(p);
   for (k = 0; k < g->count; k++) plan_node(p, k, &free);
   each = p->registers * p->element + p->constants * 8 + (p->converts ? SCRATCH * 8 : 0);
   for (p->block = GR_BLOCK_MOST; p->block > 64 && p->block * each > CACHE;) p->block /= 2;

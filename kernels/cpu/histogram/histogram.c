@@ -382,6 +382,7 @@ static void judge_positions(gr_bins_job *b, int exact) {
   }
   steps = 1 << p->shift;
   p->end = (uint32_t)(bins * steps);
+  p->nan = (int32_t)job->bins + 2;
   p->scale = job->per_bin * steps;
   p->exact = exact && p->scale >= 1 ? -1 : 0;
   off32 = off + 1.25 * (fabs((float)p->scale / p->scale - 1) * largest_h(job) + 0x1p-24 * (bins + 2 + fabs(first)));

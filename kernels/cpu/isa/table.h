@@ -42,12 +42,13 @@ typedef void (*gr_norm_row)(const gr_rmsnorm_job *job, int64_t row, double r);
 /*
 ** The position of a sample among the bins, for instruction sets that multiply and add in one step: x * scale + start,
 ** rounded down, counts steps of 2^-shift bins. A bin is certain if the position is below `end`, and either one of the
-** bits `doubt` is set or nothing is ever rounded (exact == -1). narrow: f32 is precise enough for it.
+** bits `doubt` is set or nothing is ever rounded (exact == -1). narrow: f32 is precise enough for it. nan: the bin of
+** what is no number.
 */
 typedef struct gr_positions {
   double scale, start;
   uint32_t doubt, end;
-  int32_t shift, exact, narrow;
+  int32_t shift, exact, narrow, nan;
 } gr_positions;
 
 /*

@@ -377,19 +377,23 @@ GR_INLINE unsigned gr_match64(const void *p, uint64_t bits) {
 
 /*
 ** The bins of a vector of samples from their positions (gr_positions). Returns which lanes of `sure` are still certain:
-** those not in doubt and within both ends. What no int32_t holds, and NaN, becomes the least int32_t, which as an
+** those not in doubt and within both ends, and NaN. What no int32_t holds becomes the least int32_t, which as an
 ** unsigned number is past the end.
 */
 #define GR_GUESS_VECTORS 1
-#define GR_GUESS_LANES(name, sample, mask, bits, s, type, scalar, size, fetch, always)                           \
-  GR_INLINE mask name(gr_positions p, const sample *x, mask live, mask sure, int32_t *index) {                   \
-    const type at = _mm512_fmadd_##s(fetch, _mm512_set1_##s((scalar)p.scale), _mm512_set1_##s((scalar)p.start)); \
-    const __m##size##i position = _mm512_cvt_round##s##_epi32(at, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);    \
-    const mask far = _mm##size##_test_epi32_mask(position, _mm##size##_set1_epi32((int)p.doubt));                \
-    const mask clear = _kor_mask##bits(far, always);                                                             \
-    _mm##size##_storeu_si##size((void *)index, _mm##size##_srl_epi32(position, _mm_cvtsi32_si128(p.shift)));     \
-    return _mm##size##_mask_cmplt_epu32_mask(_kand_mask##bits(clear, sure), position,                            \
-                                             _mm##size##_set1_epi32((int)p.end));                                \
+#define GR_GUESS_LANES(name, sample, mask, bits, s, type, scalar, size, fetch, always)                               \
+  GR_INLINE mask name(gr_positions p, const sample *x, mask live, mask sure, int32_t *index) {                       \
+    const type v = fetch;                                                                                            \
+    const type at = _mm512_fmadd_##s(v, _mm512_set1_##s((scalar)p.scale), _mm512_set1_##s((scalar)p.start));         \
+    const mask nan = _mm512_cmp_##s##_mask(v, v, _CMP_UNORD_Q);                                                      \
+    const __m##size##i position = _mm512_cvt_round##s##_epi32(at, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);        \
+    const mask far = _mm##size##_test_epi32_mask(position, _mm##size##_set1_epi32((int)p.doubt));                    \
+    const mask clear = _kor_mask##bits(far, always);                                                                 \
+    const __m##size##i bin = _mm##size##_srl_epi32(position, _mm_cvtsi32_si128(p.shift));                            \
+    const __m##size##i end = _mm##size##_set1_epi32((int)p.end);                                                     \
+    const mask within = _mm##size##_mask_cmplt_epu32_mask(_kand_mask##bits(clear, sure), position, end);             \
+    _mm##size##_storeu_si##size((void *)index, _mm##size##_mask_mov_epi32(bin, nan, _mm##size##_set1_epi32(p.nan))); \
+    return _kor_mask##bits(within, _kand_mask##bits(nan, sure));                                                     \
   }
 #define GR_FETCH(load, maskz, type) live == (type)-1 ? load(x) : maskz(live, x)
 GR_GUESS_LANES(gr_guess_f64, double, __mmask8, 8, pd, __m512d, double, 256,

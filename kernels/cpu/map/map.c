@@ -82,6 +82,30 @@ gr_map_step gr_map_filled_step(gr_dtype t) {
   return s;
 }
 
+gr_map_loop gr_map_pair(gr_map first, gr_map second, int place, gr_dtype t) {
+  int f, s;
+  if (t != GR_F32 && t != GR_F64) return NULL;
+  switch ((int)first) {
+    case GR_MAP_add: f = GR_FIRST_add; break;
+    case GR_MAP_sub: f = GR_FIRST_sub; break;
+    case GR_MAP_mul: f = GR_FIRST_mul; break;
+    case GR_MAP_square: f = GR_FIRST_square; break;
+    case GR_MAP_abs: f = GR_FIRST_abs; break;
+    default: return NULL;
+  }
+  switch ((int)second) {
+    case GR_MAP_add: s = GR_SECOND_add; break;
+    case GR_MAP_sub: s = place == 0 ? GR_SECOND_sub : GR_SECOND_sub_from; break;
+    case GR_MAP_mul: s = GR_SECOND_mul; break;
+    case GR_MAP_div: s = place == 0 ? GR_SECOND_div : GR_SECOND_div_by; break;
+    case GR_MAP_square: s = GR_SECOND_square; break;
+    case GR_MAP_sqrt: s = GR_SECOND_sqrt; break;
+    case GR_MAP_abs: s = GR_SECOND_abs; break;
+    default: return NULL;
+  }
+  return loops_in_use()->pair[t == GR_F64][f][s];
+}
+
 void gr_map_fill(const gr_map_step *s, uint64_t value, void *to, int64_t m) {
   int64_t k;
   if (s->to && !s->numbers_wide) {

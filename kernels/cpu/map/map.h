@@ -15,6 +15,30 @@ typedef int64_t (*gr_map_keep)(const void *a, const uint8_t *mask, void *kept, i
 /* The types that conversions pass through: each holds the values of some dtypes exactly. */
 typedef enum gr_via { GR_VIA_F32, GR_VIA_F64, GR_VIA_I64, GR_VIA_COUNT } gr_via;
 
+/*
+** Two steps in one loop, with nothing between them in memory: first(a, b) or first(a), then what takes that, t, and
+** perhaps c. NaN between them may be any, as all of these give the one NaN.
+*/
+/* clang-format off */
+#define GR_FIRSTS(X)                                                                          \
+  X(add, x + y) X(sub, x - y) X(mul, x * y) X(square, x * x) X(abs, x > 0 ? x : 0 - x)
+#define GR_SECONDS(X, t)                                                                      \
+  X(add, t + z) X(sub, t - z) X(sub_from, z - t) X(mul, t * z) X(div, t / z) X(div_by, z / t) \
+  X(square, t * t) X(sqrt, SQRT(t)) X(abs, t > 0 ? t : 0 - t)
+/* clang-format on */
+typedef enum gr_pair_first {
+#define GR_X(name, value) GR_FIRST_##name,
+  GR_FIRSTS(GR_X)
+#undef GR_X
+      GR_FIRST_COUNT
+} gr_pair_first;
+typedef enum gr_pair_second {
+#define GR_X(name, value) GR_SECOND_##name,
+  GR_SECONDS(GR_X, )
+#undef GR_X
+      GR_SECOND_COUNT
+} gr_pair_second;
+
 typedef struct gr_map_loops {
   gr_map_loop map[GR_MAP_COUNT][GR_DTYPE_COUNT];          /* by the dtype that is computed in; NULL: none */
   gr_map_loop compare[GR_RELATION_COUNT][GR_DTYPE_COUNT]; /* lt, le, eq, ne: the others are those backwards */
@@ -22,6 +46,7 @@ typedef struct gr_map_loops {
   gr_map_loop filled[GR_DTYPE_COUNT];                     /* b where a is NaN; NULL of integers */
   gr_map_keep keep[4];
   gr_map_convert to[GR_VIA_COUNT][GR_DTYPE_COUNT], from[GR_VIA_COUNT][GR_DTYPE_COUNT];
+  gr_map_loop pair[2][GR_FIRST_COUNT][GR_SECOND_COUNT]; /* of f32, of f64 */
 } gr_map_loops;
 
 /* How an element operator runs on elements side by side, in the loops of the instruction set in use. */
@@ -35,6 +60,8 @@ typedef struct gr_map_step {
 gr_map_step gr_map_step_of(gr_map, gr_relation, gr_dtype in, gr_dtype out);
 /* That of where(compare(a, "==", a), a, b), floats, in one loop. */
 gr_map_step gr_map_filled_step(gr_dtype);
+/* The loop of two, of which the first is operand `place` of the second; NULL: they have none. */
+gr_map_loop gr_map_pair(gr_map first, gr_map second, int place, gr_dtype);
 /* A number's bits, m times, as what is computed in. */
 void gr_map_fill(const gr_map_step *, uint64_t value, void *to, int64_t m);
 

@@ -191,13 +191,12 @@ void gr_cpu_explain_scan(const gr_scan_job *job, int threads, gr_explained *e) {
   e->threads = e->blocks < threads ? e->blocks : threads;
 }
 
-void gr_cpu_scan(const gr_scan_job *asked, gr_feed *feed, gr_parallel parallel) {
+static void scan_vector(const gr_scan_job *asked, gr_feed *feed, gr_parallel parallel) {
   const gr_cpu_table *table = gr_cpu_table_in_use();
   const gr_scan_job *job = asked;
   gr_scan_job mirrored;
   scan_state s;
   int slot;
-  if (job->n == 0) return;
   if (job->reverse) { /* the same, seen from the other end */
     mirrored = *job;
     if (!feed) mirrored.a.data = (const char *)job->a.data + (job->n - 1) * job->a.stride;
@@ -224,6 +223,42 @@ void gr_cpu_scan(const gr_scan_job *asked, gr_feed *feed, gr_parallel parallel) 
     return;
   }
   in_order(&s);
+}
+
+/* Several short vectors to a thread; long ones one after the other, by all threads. */
+typedef struct batches {
+  const gr_scan_job *job;
+  int64_t vectors; /* of a batch */
+} batches;
+
+static void scan_of_several(const gr_scan_job *job, int64_t vector, gr_parallel parallel) {
+  gr_scan_job one = *job;
+  one.count = 1;
+  one.a.data = (const char *)job->a.data + vector * job->a.step;
+  one.out.data = (const char *)job->out.data + vector * job->out.step;
+  scan_vector(&one, NULL, parallel);
+}
+
+static void do_batch(void *arg, int64_t k) {
+  const batches *b = (const batches *)arg;
+  const int64_t end = (k + 1) * b->vectors < b->job->count ? (k + 1) * b->vectors : b->job->count;
+  int64_t v;
+  for (v = k * b->vectors; v < end; v++) scan_of_several(b->job, v, NULL);
+}
+
+void gr_cpu_scan(const gr_scan_job *job, gr_feed *feed, gr_parallel parallel) {
+  batches b;
+  int64_t v;
+  if (job->n == 0 || job->count == 0) return;
+  if (job->count == 1) {
+    scan_vector(job, feed, parallel);
+  } else if (job->n >= PARALLEL_ELEMENTS) {
+    for (v = 0; v < job->count && !(v && gr_stopped()); v++) scan_of_several(job, v, parallel);
+  } else {
+    b.job = job;
+    b.vectors = GR_SCAN_PIECE / job->n + 1;
+    gr_in_pieces(parallel, job->count, b.vectors, do_batch, &b);
+  }
 }
 
 /* ---- parts ---- */

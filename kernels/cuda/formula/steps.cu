@@ -58,7 +58,7 @@ static __device__ __forceinline__ void gr_step() {
     if constexpr (operands > 1) y = gr_operand_in<D, 1>();
     if constexpr (operands > 2) z = gr_operand_in<D, 2>();
     if constexpr (same) gr_result_out<D>(gr_map_one<D, op, raw>(x, y, z));
-    else gr_result_out<GR_U8>((uint8_t)gr_map_holds<D>(op, gr_map_in<D>(x), gr_map_in<D>(y)));
+    else gr_result_out<GR_U8>((uint8_t)gr_map_holds<D, op>(x, y));
   }
 }
 

@@ -11,11 +11,12 @@ cudaError_t gr_hist_values(const gr_hist_plan *p, cudaStream_t stream) {
              : gr_hist_start(gr_hist_blocks<uint16_t, gr_quick_value, gr_packed_sink<false>, false>, p, stream);
 }
 
-/* Counts that blocks add to begin at zero. A kernel, where the next launch may begin before it ends. */
-static __global__ void __launch_bounds__(Tuning::clear_threads) gr_hist_clear(const __grid_constant__ gr_hist a) {
+/* Counts that blocks add to begin at zero. A kernel, which reads nothing, so that the next launch may begin with it. */
+static __global__ void __launch_bounds__(Tuning::clear_threads)
+    gr_hist_clear(const __grid_constant__ gr_hist a, bool at_once) {
   uint32_t k = blockIdx.x * (uint32_t)Tuning::clear_threads + threadIdx.x;
+  gr_start_reading(at_once);
   gr_await_earlier();
-  gr_let_next_start();
   if (k < (uint32_t)a.bins.bins + 3) *gr_slot(a, k) = 0;
 }
 
@@ -184,7 +185,7 @@ static void copy_counters(const gr_histogram_job *job, gr_hist_plan *p, int size
 static void choose_counters(const gr_histogram_job *job, gr_hist_plan *p, int size, int64_t room) {
   gr_hist *h = &p->args;
   int few = job->way == GR_HISTOGRAM_BY_SIZE && job->bins > Tuning::sparse_bins &&
-            job->n < Tuning::sparse_samples * job->bins;
+            job->n < Tuning::sparse_samples(job->bins > 2 * room) * job->bins;
   int worth = (job->n >= Tuning::values_from && job->bins > Tuning::values_bins) || p->way == GR_HIST_F64 ||
               p->way == GR_HIST_TABLE;
   p->global = job->way == GR_HISTOGRAM_GLOBAL && size > 1;
@@ -273,11 +274,12 @@ int gr_cuda_histogram(const gr_histogram_job *job, const gr_cuda_run *run) {
   gr_cuda_span counts = gr_span(job->counts, job->bins), tails = gr_span(job->tails, 3);
   gr_cuda_run then = *run;
   if (p.args.cleared) {
-    void *args[] = {&p.args};
+    bool at_once = gr_reads_at_once(*run, p.early, {}, {counts, tails});
+    void *args[] = {&p.args, &at_once};
     int64_t slots = job->bins + 3;
     int32_t blocks = (int32_t)((slots - 1) / Tuning::clear_threads + 1);
     e = gr_start_early((const void *)gr_hist_clear, args, blocks, Tuning::clear_threads, 0, p.early, stream);
-    then.running = gr_both(counts, tails); /* it waits for all before it */
+    if (run->written) then.running = *run->written;
   }
   p.args.inputs_stable =
       gr_reads_at_once(then, p.early && p.args.contiguous && !p.args.packed && p.args.words == p.args.part_bins,

@@ -366,12 +366,11 @@ template <typename T, class Quick>
 static __global__ void __launch_bounds__(gr_histogram_tuning::global_threads, gr_histogram_tuning::global_blocks)
     gr_hist_global(const __grid_constant__ gr_hist a) {
   gr_global_sink sink(a);
-  if (!a.inputs_stable) gr_await_earlier();
+  gr_before_reading(a.inputs_stable);
   gr_count_all<T, Quick, gr_histogram_tuning::global_loads_ahead<(int)sizeof(T)>>(a, NULL, sink, [&] {
     for (uint32_t k = threadIdx.x; k < a.slots / 2; k += blockDim.x)
       ((uint4 *)gr_hist_shared)[k] = make_uint4(0, 0, 0, 0);
-    gr_await_earlier(); /* until the counts are zero */
-    gr_let_next_start();
+    gr_after_reading(a.inputs_stable); /* until the counts are zero */
     __syncthreads();
   });
   __syncthreads();

@@ -11,7 +11,7 @@ struct gr_histogram_tuning {
   /* ---- what is counted, and where ---- */
   static constexpr int most_parts = 8;          /* of the bins, for blocks to share out; more: L2, i32 10^6 bins 404 */
   static constexpr int64_t sparse_bins = 16384; /* with more, and fewer samples than so many a bin: L2 */
-  static constexpr int64_t sparse_samples = 8;
+  static constexpr int64_t sparse_samples(bool in_parts) { return in_parts ? 8 : 16; }
   /* So many 16-bit samples in more than so many bins are counted by value: f16 4096 bins 1073 -> 3030. */
   static constexpr int64_t values_from = 1 << 26, values_bins = 512;
   /* Of the cache in front of L2, powers of two: at most, at least, and one for so many samples of a block. */

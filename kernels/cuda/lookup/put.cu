@@ -1,8 +1,9 @@
 /*
 ** Values to elements by position. Sums of integers, least and greatest are atomics on the elements themselves. Sums
 ** of floats are integers of 128 bits beside them (numerics/fixed.h), which a second launch adds to the elements. Of
-** several values that are set the last stays: a launch before has each claim its element, the greatest number of a
-** value wins, and only winners write.
+** several values that are set the last stays: each claims its element, where the greatest number of a value wins, and a
+** second launch goes over the elements and fetches what has won them. Values lie apart then, and elements do not: reads
+** that do cost less than half of writes that do.
 */
 #include "kernels/cuda/lookup/places.cuh"
 #include "kernels/cuda/thread/fixed.cuh"
@@ -47,13 +48,27 @@ static __global__ void __launch_bounds__(THREADS) claim(const __grid_constant__ 
   });
 }
 
+/* Every element that is claimed becomes the value of that number, from 1. */
+template <typename U, typename Claim>
+static __global__ void __launch_bounds__(THREADS) set_claimed(const __grid_constant__ gr_put_args q) {
+  const int64_t step = gridDim.x * (int64_t)TILE, length = q.places.length;
+  for (int64_t at = blockIdx.x * (int64_t)TILE + threadIdx.x; at < length; at += step) {
+    Claim by[EACH];
+    U e[EACH];
+#pragma unroll
+    for (int u = 0; u < EACH; u++) by[u] = at + u * THREADS < length ? ((const Claim *)q.state)[at + u * THREADS] : 0;
+#pragma unroll
+    for (int u = 0; u < EACH; u++) e[u] = by[u] ? value_of<U>(q, (int64_t)by[u] - 1) : 0;
+#pragma unroll
+    for (int u = 0; u < EACH; u++)
+      if (by[u]) *(U *)(q.a + (at + u * THREADS) * q.a_stride) = e[u];
+  }
+}
+
+/* One value for all, so that it does not matter which stays. */
 template <typename U>
-static __global__ void __launch_bounds__(THREADS) set(const __grid_constant__ gr_put_args q) {
-  each_place(q.places, [&](int64_t k, int64_t at) {
-    if (q.state && q.wide && ((const unsigned long long *)q.state)[at] != (unsigned long long)(k + 1)) return;
-    if (q.state && !q.wide && ((const unsigned *)q.state)[at] != (unsigned)(k + 1)) return;
-    *(U *)(q.a + at * q.a_stride) = value_of<U>(q, k);
-  });
+static __global__ void __launch_bounds__(THREADS) set_same(const __grid_constant__ gr_put_args q) {
+  each_place(q.places, [&](int64_t k, int64_t at) { *(U *)(q.a + at * q.a_stride) = value_of<U>(q, k); });
 }
 
 /* ---- atomics on elements ---- */
@@ -153,19 +168,24 @@ static cudaError_t start(Kernel kernel, unsigned blocks, gr_put_args *q, const g
   return cudaLaunchKernel((const void *)kernel, blocks, THREADS, args, 0, (cudaStream_t)run->stream);
 }
 
-static cudaError_t start_set(const gr_put_job *job, gr_put_args *q, unsigned blocks, const gr_cuda_run *run) {
-  cudaError_t e = cudaSuccess;
-  if (job->state) {
-    q->wide = job->n >= UINT32_MAX;
-    e = cudaMemsetAsync(job->state, 0, (size_t)job->length * (q->wide ? 8 : 4), (cudaStream_t)run->stream);
-    if (e == cudaSuccess) e = start(claim, blocks, q, run);
-  }
+template <typename U>
+static cudaError_t start_set_of(const gr_put_job *job, gr_put_args *q, unsigned blocks, const gr_cuda_run *run) {
+  if (!job->state) return start(set_same<U>, blocks, q, run);
+  const unsigned all = gr_lookup_grid(job->length, TILE, run->chip);
+  q->wide = job->n >= UINT32_MAX;
+  cudaError_t e = cudaMemsetAsync(job->state, 0, (size_t)job->length * (q->wide ? 8 : 4), (cudaStream_t)run->stream);
+  if (e == cudaSuccess) e = start(claim, blocks, q, run);
   if (e != cudaSuccess) return e;
+  return q->wide ? start(set_claimed<U, unsigned long long>, all, q, run)
+                 : start(set_claimed<U, unsigned>, all, q, run);
+}
+
+static cudaError_t start_set(const gr_put_job *job, gr_put_args *q, unsigned blocks, const gr_cuda_run *run) {
   switch (gr_size_of(job->dtype)) {
-    case 1: return start(set<uint8_t>, blocks, q, run);
-    case 2: return start(set<uint16_t>, blocks, q, run);
-    case 4: return start(set<unsigned>, blocks, q, run);
-    default: return start(set<unsigned long long>, blocks, q, run);
+    case 1: return start_set_of<uint8_t>(job, q, blocks, run);
+    case 2: return start_set_of<uint16_t>(job, q, blocks, run);
+    case 4: return start_set_of<unsigned>(job, q, blocks, run);
+    default: return start_set_of<unsigned long long>(job, q, blocks, run);
   }
 }
 

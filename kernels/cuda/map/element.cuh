@@ -60,25 +60,22 @@ static __device__ __forceinline__ gr_type<D> gr_map_one(gr_type<D> ex, gr_type<D
   return ex;
 }
 
-/* What a mask holds, of a pair; the other rows are only read. */
-template <gr_dtype D, typename T>
-static __device__ __forceinline__ bool gr_map_holds(int op, T x, T y) {
+/* What a mask holds, of a pair; op is known when compiled, as above. */
+template <gr_dtype D, int op>
+static __device__ __forceinline__ bool gr_map_holds(gr_type<D> ex, gr_type<D> ey) {
+  using T = typename gr_computed<D>::type;
   using W = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
-  const T z = x;
+  const T x = gr_map_in<D>(ex), y = gr_map_in<D>(ey), z = x;
   (void)y;
   (void)z;
 #define SQRT gr_map_root
-  switch (op) {
-#define GR_X(name, operands, f, i, real, whole)                                \
-  case GR_MAP_##name:                                                          \
-    if constexpr ((gr_floating<D> ? GR_MAP_##f : GR_MAP_##i) == GR_MAP_MASK) { \
-      if constexpr (gr_floating<D>) return real;                               \
-      else return whole;                                                       \
-    }                                                                          \
-    break;
-    GR_MAPS(GR_X)
-#undef GR_X
+#define GR_X(name, operands, f, i, real, whole)     \
+  if constexpr (op == GR_MAP_##name) {              \
+    if constexpr (gr_floating<D>) return real;      \
+    else return whole;                              \
   }
+  GR_MAPS(GR_X)
+#undef GR_X
 #undef SQRT
   return false;
 }

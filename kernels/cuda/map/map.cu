@@ -100,6 +100,23 @@ static __device__ __forceinline__ int gr_map_ones(const uint8_t (&e)[each], int 
   return count;
 }
 
+/* The switch stands outside of the loop, so that no element pays for it. */
+template <gr_dtype D>
+static __device__ __forceinline__ void gr_map_mask(int op, const uint4 &a, const uint4 &b,
+                                                   uint8_t (&e)[16 / gr_size<D>]) {
+  switch (op) {
+#define GR_X(name, operands, f, i, real, whole)                                                                    \
+  case GR_MAP_##name:                                                                                              \
+    if constexpr ((gr_floating<D> ? GR_MAP_##f : GR_MAP_##i) == GR_MAP_MASK) {                                     \
+      _Pragma("unroll") for (int k = 0; k < 16 / gr_size<D>; k++)                                                  \
+        e[k] = gr_map_holds<D, GR_MAP_##name>(gr_pick<D>(a, k), gr_pick<D>(b, k));                                 \
+    }                                                                                                              \
+    break;
+    GR_MAPS(GR_X)
+#undef GR_X
+  }
+}
+
 template <gr_dtype D>
 static __global__ void __launch_bounds__(GR_MAP_THREADS) gr_map_compare(const __grid_constant__ gr_map_args q) {
   using U = gr_map_unit<gr_size<D>>;
@@ -121,10 +138,11 @@ static __global__ void __launch_bounds__(GR_MAP_THREADS) gr_map_compare(const __
     for (int u = 0; u < GR_MAP_WORDS; u++, w += GR_MAP_THREADS) {
       if (!gr_map_range(q, w, each, k, first, last)) continue;
       uint8_t e[each];
+      if (!compares) gr_map_mask<D>(q.op, a[u], b[u], e);
 #pragma unroll
-      for (int i = 0; i < each; i++) {
+      for (int i = 0; i < each && compares; i++) {
         auto x = gr_map_in<D>(gr_pick<D>(a[u], i)), y = gr_map_in<D>(gr_pick<D>(b[u], i));
-        e[i] = (uint8_t)(compares ? ((x < y && less) || (x == y && equal)) != invert : gr_map_holds<D>(q.op, x, y));
+        e[i] = (uint8_t)(((x < y && less) || (x == y && equal)) != invert);
       }
       if (!q.tally) gr_map_store(q, k, first, last, e, each);
       else count += gr_map_ones<each>(e, first, last);

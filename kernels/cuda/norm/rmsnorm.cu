@@ -34,7 +34,6 @@ static __global__ void __launch_bounds__(Tuning::rows_warps * 32, Tuning::rows_b
         if (t + k * threads < all) gr_copy_async<16>(mine + (i * words + k) * 32, from + k * threads);
   }
   gr_copies_wait();
-  gr_await_earlier();
   double sum = 0, r;
   if constexpr (fixed) {
 #pragma unroll 1
@@ -66,6 +65,7 @@ static __global__ void __launch_bounds__(Tuning::rows_warps * 32, Tuning::rows_b
     }
   }
   r = factor_of(q, sum); /* the divisions and roots of all sets at once, a lane each */
+  gr_await_earlier();
 #pragma unroll 1
   for (int k = 0; k < words; k++) {
     double w[C] = {};
@@ -105,12 +105,13 @@ static __global__ void __launch_bounds__(Tuning::pieces_warps * 32, Tuning::piec
   for (int k = 0; k < words; k++)
     if (k < present) gr_copy_async<16>(mine + k * 32, from + k * 32);
   gr_copies_wait();
-  gr_await_earlier();
+  if (!alone) gr_await_earlier(); /* sums are published */
   start_squares<D>(s);
 #pragma unroll 2
   for (int k = 0; k < present; k++) add_squares<D>(s, mine[k * 32]);
   double folded = fold_squares<D>(s, 32, lane);
   double r = factor_of(q, sum_of_row<D, alone>(folded, lane, warp, pieces, partials, tag));
+  if (alone) gr_await_earlier();
   const uint4 *weights = (const uint4 *)(q.w + offset);
   uint4 *to = (uint4 *)(q.out + row * q.out_step + offset);
 #pragma unroll 2

@@ -68,7 +68,7 @@ static __global__ void __launch_bounds__(Tuning::pieces_warps * 32, Tuning::piec
 #pragma unroll 4
   for (int i = lane * 16; i < x.shift + bytes && bytes; i += GR_ROW_BYTES) gr_copy_async<16>(stage + i / 16, from + i);
   gr_copies_wait();
-  gr_await_earlier();
+  if (lie == RMS_BLOCKS) gr_await_earlier(); /* sums are published */
   __syncwarp();
 
   double r = 0, s[C];
@@ -78,7 +78,7 @@ static __global__ void __launch_bounds__(Tuning::pieces_warps * 32, Tuning::piec
 #pragma unroll 1
     for (int own = lane / threads; own - lane / threads < rows; own += per) {
       start_squares<D>(s);
-#pragma unroll 2
+#pragma unroll 4
       for (int i = t * 16; i < row_bytes && own < rows; i += threads * 16)
         add_squares<D>(s, x.first_of(own * row_bytes + i, row_bytes - i));
       double sum = fold_squares<D>(s, threads, lane);
@@ -95,22 +95,25 @@ static __global__ void __launch_bounds__(Tuning::pieces_warps * 32, Tuning::piec
     r = factor_of(q, sum_of_row<D, lie == RMS_BLOCK>(folded, lane, warp, p.pieces, partials, tag));
   }
 
+  if (lie != RMS_BLOCKS) gr_await_earlier();
+
   int n = (int)q.n;
   const gr_type<D> *weights = (const gr_type<D> *)(q.w + offset);
-#pragma unroll 2
+#pragma unroll(lie == RMS_SHORT ? 4 : 2)
   for (int i = lane * 16 - (int)((uintptr_t)to & 15); i < bytes; i += GR_ROW_BYTES) {
     struct __align__(16) { gr_type<D> e[C]; } y;
     uint4 u = x.word(i);
     int e = i / size, own = 0; /* the element, of which row */
     if (lie == RMS_SHORT && rows > 1 && e >= n) own = e / n, e -= own * n;
+    if (lie == RMS_SHORT) r = factor[own];
 #pragma unroll
     for (int c = 0; c < C; c++) {
       bool there = i + c * size >= 0 && i + c * size < bytes;
-      double v = gr_to_f64<D>(gr_pick<D>(u, c)) * (lie != RMS_SHORT ? r : there ? factor[own] : 0);
+      double v = gr_to_f64<D>(gr_pick<D>(u, c)) * r;
       if (q.w && there) v *= gr_to_f64<D>(weights[e]);
       y.e[c] = gr_from_f64<D>(v);
       e++;
-      if (lie == RMS_SHORT && e == n) e = 0, own++;
+      if (lie == RMS_SHORT && e == n) e = 0, r = factor[min(++own, rows - 1)];
     }
     if (i >= 0 && i + 16 <= bytes) {
       memcpy(&u, &y, 16);

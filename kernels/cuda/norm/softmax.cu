@@ -1,7 +1,8 @@
 /*
-** Softmax of rows. Up to 16 leaves a row, a warp takes each leaf, and elements of 4 and 8 bytes keep their
-** exponentials in registers until the sum is known. Longer rows take the reduction's maximum and three launches:
-** sums of leaves, their fold, and the scaling. Sums follow the tree of docs/numerics.md in f64.
+** Softmax of rows, read once up to 32 warps' worth: short rows lie side by side in warps, longer ones have a block
+** each, whose warps share the lanes of its leaves out; all keep their exponentials in registers until the sum is known.
+** Rows beyond that take the reduction's maximum and three launches: sums of leaves, their fold, and the scaling. Sums
+** follow the tree of docs/numerics.md in f64.
 */
 #include <cuda_runtime.h>
 #include "kernels/cuda/grid/combine.cuh"
@@ -14,7 +15,7 @@ typedef struct soft_job {
   const char *x;
   char *out;
   int64_t n, count, x_step, out_step, x_stride, out_stride;
-  int32_t per_row;          /* warps to a row, a power of two */
+  int32_t width;            /* short rows: threads to a row, a power of two */
   int64_t leaves;           /* of a row */
   double *most, *leaf, *up; /* long rows: maxima; sums of leaves, row after row; the next level of them */
   int64_t pitch;            /* from a row's part of up to the next one's */
@@ -40,83 +41,104 @@ static __device__ __forceinline__ double exp_down(double x) {
   return x == x ? 0.0 : gr_nan();
 }
 
-/* A thread's lanes t, t + 32, ... of a leaf: folded by halves, its own first. */
-template <int own> static __device__ __forceinline__ double fold_lanes(double (&s)[own]) {
+/* A thread's lanes t, t + width, ... of a leaf: folded by halves, its own first. */
+template <int own> static __device__ __forceinline__ double fold_lanes(double (&s)[own], int width = 32) {
 #pragma unroll
   for (int h = own / 2; h > 0; h /= 2)
 #pragma unroll
     for (int j = 0; j < h; j++) s[j] = s[j] + s[j + h];
-#pragma unroll
-  for (int h = 16; h > 0; h /= 2) s[0] = s[0] + __shfl_xor_sync(~0u, s[0], h);
+  for (int h = width / 2; h > 0; h /= 2) s[0] = s[0] + __shfl_xor_sync(~0u, s[0], h);
   return s[0];
 }
 
-/* One value from each warp of a row; all its threads get them folded: the sum by adjacency, or the largest. */
-template <bool sum> static __device__ __forceinline__ double across(double mine, double *shared, int per_row) {
-  int lane = (int)(threadIdx.x & 31), warp = (int)(threadIdx.x >> 5);
-  if (per_row == 1) return mine;
-  if (lane == 0) shared[warp] = mine;
-  __syncthreads();
-  double v = lane < per_row ? shared[(warp & -per_row) + lane] : sum ? -0.0 : -INFINITY;
+/* Rows of a part of a leaf's first lanes: each has `width` threads, side by side in warps. */
+template <gr_dtype D>
+static __global__ void __launch_bounds__(Tuning::softmax_few_threads) softmax_few(const __grid_constant__ soft_job q) {
+  constexpr int own = Tuning::softmax_few_own;
+  int64_t thread = blockIdx.x * (int64_t)Tuning::softmax_few_threads + threadIdx.x, row = thread / q.width;
+  int first = (int)threadIdx.x & (q.width - 1), n = row < q.count ? (int)q.n : 0;
+  double y[own], s[own], most = -INFINITY;
 #pragma unroll
-  for (int h = 1; h < Tuning::softmax_warps; h *= 2) {
+  for (int j = 0; j < own; j++) {
+    int k = first + j * q.width;
+    y[j] = -INFINITY;
+    if (k < n) y[j] = get<D>(q, row, k);
+  }
+#pragma unroll
+  for (int j = 0; j < own; j++) most = larger(most, y[j]);
+  for (int h = q.width / 2; h > 0; h /= 2) most = larger(most, __shfl_xor_sync(~0u, most, h));
+#pragma unroll
+  for (int j = 0; j < own; j++) {
+    y[j] = exp_down(y[j] - most);
+    s[j] = first + j * q.width < n ? y[j] : -0.0;
+  }
+  double factor = 1.0 / fold_lanes<own>(s, q.width);
+#pragma unroll
+  for (int j = 0; j < own; j++) {
+    int k = first + j * q.width;
+    if (k < n) put<D>(q, row, k, y[j] * factor);
+  }
+}
+
+/* One value from each of `count` warps; all threads get them folded: the sum by adjacency, or the largest. */
+template <bool sum> static __device__ __forceinline__ double across(const double *shared, int count) {
+  int lane = (int)(threadIdx.x & 31);
+  double v = lane < count ? shared[lane] : sum ? -0.0 : -INFINITY;
+#pragma unroll
+  for (int h = 1; h < 32; h *= 2) {
     double other = __shfl_xor_sync(~0u, v, h);
     v = sum ? v + other : larger(v, other);
   }
-  return __shfl_sync(~0u, v, 0);
+  return v;
 }
 
+/*
+** A block has a row; each warp 32 lanes of one of its leaves, so that few registers keep what they have: lanes that are
+** folded with those of other warps pass through shared memory.
+*/
 template <gr_dtype D>
 static __global__ void __launch_bounds__(Tuning::softmax_warps * 32) softmax_rows(const __grid_constant__ soft_job q) {
   using S = shape<D>;
-  constexpr bool keeps = S::size >= 4;
-  constexpr int kept = keeps ? S::own * S::rows : 1;
-  __shared__ double shared[2][Tuning::softmax_warps];
-  int lane = (int)(threadIdx.x & 31), warp = (int)(threadIdx.x >> 5), rows = (int)(blockDim.x >> 5) / q.per_row;
-  int64_t row = blockIdx.x * (int64_t)rows + warp / q.per_row;
-  int64_t base = (warp & (q.per_row - 1)) * (int64_t)S::leaf + lane, n = row < q.count ? q.n : 0;
-  /* Rows of this leaf that have elements; none: 0 or less. */
-  int used = (int)min((int64_t)S::rows, (n - base + lane + 32 * S::own - 1) / (32 * S::own));
-  double y[kept], s[S::own], most = -INFINITY;
-#pragma unroll(keeps ? S::rows : 2)
-  for (int r = 0; r < S::rows; r++)
+  __shared__ double part[Tuning::softmax_warps][32], most_of[Tuning::softmax_warps], sum_of[Tuning::softmax_warps];
+  int lane = (int)(threadIdx.x & 31), warp = (int)(threadIdx.x >> 5), leaf = warp / S::own;
+  int64_t row = blockIdx.x;
+  int first = leaf * S::leaf + warp % S::own * 32 + lane, n = (int)q.n;
+  double y[S::rows], s[S::own], most = -INFINITY, sum = -0.0;
 #pragma unroll
-    for (int j = 0; j < S::own; j++) {
-      if (r >= used) continue;
-      int64_t k = base + (r * S::own + j) * 32;
-      double x = -INFINITY;
-      if (k < n) x = get<D>(q, row, k);
-      if constexpr (keeps) y[r * S::own + j] = x;
-      most = larger(most, x);
-    }
+  for (int r = 0; r < S::rows; r++) {
+    int k = first + r * S::own * 32;
+    y[r] = -INFINITY;
+    if (k < n) y[r] = get<D>(q, row, k);
+  }
+#pragma unroll
+  for (int r = 0; r < S::rows; r++) most = larger(most, y[r]);
 #pragma unroll
   for (int h = 16; h > 0; h /= 2) most = larger(most, __shfl_xor_sync(~0u, most, h));
-  most = across<false>(most, shared[0], q.per_row);
+  if (lane == 0) most_of[warp] = most;
+  __syncthreads();
+  most = across<false>(most_of, (int)(blockDim.x >> 5));
 #pragma unroll
-  for (int j = 0; j < S::own; j++) s[j] = -0.0;
-#pragma unroll(keeps ? S::rows : 1)
-  for (int r = 0; r < S::rows; r++)
+  for (int r = 0; r < S::rows; r++) {
+    if (first - lane + r * S::own * 32 >= n) break; /* the whole warp */
+    y[r] = exp_down(y[r] - most);
+    sum = sum + (first + r * S::own * 32 < n ? y[r] : -0.0);
+  }
+  part[warp][lane] = sum;
+  __syncthreads();
 #pragma unroll
-    for (int j = 0; j < S::own; j++) {
-      if (r >= used) continue;
-      int64_t k = base + (r * S::own + j) * 32;
-      double e = -INFINITY;
-      if constexpr (keeps) e = y[r * S::own + j];
-      else if (k < n) e = get<D>(q, row, k);
-      e = exp_down(e - most);
-      if constexpr (keeps) y[r * S::own + j] = e;
-      s[j] = s[j] + (k < n ? e : -0.0);
-    }
-  double factor = 1.0 / across<true>(fold_lanes<S::own>(s), shared[1], q.per_row);
-#pragma unroll(keeps ? S::rows : 1)
-  for (int r = 0; r < S::rows; r++)
+  for (int j = 0; j < S::own; j++) s[j] = part[leaf * S::own + j][lane];
+  sum = fold_lanes<S::own>(s); /* by each warp of the leaf */
+  if (q.leaves > 1) {
+    if (lane == 0 && warp % S::own == 0) sum_of[leaf] = sum;
+    __syncthreads();
+    sum = across<true>(sum_of, (int)q.leaves);
+  }
+  double factor = 1.0 / sum;
 #pragma unroll
-    for (int j = 0; j < S::own; j++) {
-      int64_t k = base + (r * S::own + j) * 32;
-      if (r >= used || k >= n) continue;
-      if constexpr (keeps) put<D>(q, row, k, y[r * S::own + j] * factor);
-      else put<D>(q, row, k, exp_down(get<D>(q, row, k) - most) * factor);
-    }
+  for (int r = 0; r < S::rows; r++) {
+    int k = first + r * S::own * 32;
+    if (k < n) put<D>(q, row, k, y[r] * factor);
+  }
 }
 
 /* Long rows: a warp sums the exponentials of one leaf. */
@@ -180,19 +202,22 @@ static __global__ void __launch_bounds__(Tuning::scale_threads)
 
 static size_t rounded(size_t bytes) { return (bytes + 255) & ~(size_t)255; }
 
-static int by_rows_by_element(const gr_softmax_job *job) {
-  return job->n <= Tuning::softmax_warps * (int64_t)GR_LEAF(gr_size_of(job->dtype));
+/* Rows whose elements all are in the first row of their leaf, in so many lanes. */
+template <gr_dtype D> static bool is_few(int64_t n) {
+  return n <= 32 * Tuning::softmax_few_own && n <= GR_LANES(gr_size<D>);
 }
 
+/* Rows that are read once. */
 template <gr_dtype D> static cudaError_t start_short(soft_job *q, cudaStream_t stream) {
   void *args[] = {q};
-  int64_t leaves = (q->n - 1) / GR_LEAF(gr_size<D>) + 1, warps, rows;
-  q->per_row = 1;
-  while (q->per_row < leaves) q->per_row *= 2;
-  warps = q->per_row > Tuning::softmax_least_warps ? q->per_row : Tuning::softmax_least_warps;
-  rows = warps / q->per_row;
-  return cudaLaunchKernel((const void *)softmax_rows<D>, (unsigned)((q->count + rows - 1) / rows), (unsigned)warps * 32,
-                          args, 0, stream);
+  q->width = 1;
+  while (q->width * Tuning::softmax_few_own < q->n) q->width *= 2;
+  if (is_few<D>(q->n))
+    return cudaLaunchKernel((const void *)softmax_few<D>,
+                            (unsigned)((q->count - 1) / (Tuning::softmax_few_threads / q->width) + 1),
+                            Tuning::softmax_few_threads, args, 0, stream);
+  return cudaLaunchKernel((const void *)softmax_rows<D>, (unsigned)q->count,
+                          (unsigned)q->leaves * shape<D>::own * 32, args, 0, stream);
 }
 
 template <gr_dtype D> static cudaError_t start(const gr_softmax_job *job, const gr_cuda_run *run) {
@@ -207,9 +232,9 @@ template <gr_dtype D> static cudaError_t start(const gr_softmax_job *job, const 
   q.out_step = job->out.step;
   q.x_stride = job->x.stride;
   q.out_stride = job->out.stride;
-  if (by_rows_by_element(job)) return start_short<D>(&q, stream);
-  int64_t segments = (job->n + Tuning::scale_segment - 1) / Tuning::scale_segment;
   q.leaves = (job->n - 1) / GR_LEAF(gr_size<D>) + 1;
+  if (q.leaves * shape<D>::own <= Tuning::softmax_warps) return start_short<D>(&q, stream);
+  int64_t segments = (job->n + Tuning::scale_segment - 1) / Tuning::scale_segment;
   q.pitch = (q.leaves + 255) / 256;
   size_t most = rounded((size_t)q.count * 8), leaf = rounded((size_t)(q.count * q.leaves) * 8),
          up = (size_t)(q.count * q.pitch) * 8;

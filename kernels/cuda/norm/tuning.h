@@ -41,9 +41,10 @@ struct gr_norm_tuning {
   /* rmsnorm in two launches; softmax of long rows. */
   static constexpr int scale_threads = 256, scale_segment = 4096; /* elements of a block */
 
-  /* softmax: limited by its exponentials, so that none of these matters much. */
-  static constexpr int softmax_warps = 16;         /* leaves of a row that one block takes */
-  static constexpr int softmax_least_warps = 4;    /* of a block whose rows have one leaf */
+  /* softmax: limited by its exponentials where a warp has few registers and no row is too short for it. */
+  static constexpr int softmax_few_threads = 256;  /* of a block that has many short rows */
+  static constexpr int softmax_few_own = 4;        /* elements of a thread, which need no shuffle */
+  static constexpr int softmax_warps = 32;         /* of a row that one block takes, 32 lanes of a leaf each */
   static constexpr int softmax_leaves_warps = 8;   /* of a block that sums leaves of long rows */
   static constexpr int softmax_fold_warps = 16;    /* of a block that folds them */
 };

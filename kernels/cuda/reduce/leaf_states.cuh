@@ -38,10 +38,12 @@ __device__ __forceinline__ void gr_read_whole(gr_lane_set<Q> &s, const char *a, 
 
 /*
 ** Of one vector that is a formula's, from address 0 on, whose end is read as its whole leaves are: what is missing is
-** not loaded. That is less to compile than a loop over words, and rows are on their way together.
+** not loaded. That is less to compile than a loop over words, and rows are on their way together. Lanes of several
+** fields have no time for it: each element asks whether it is there.
 */
 template <class R>
-constexpr bool gr_ends_in_rows = R::formula && R::number && !R::variance && R::kind != GR_ACC_POSITION;
+constexpr bool gr_ends_in_rows =
+    R::formula && R::number && !R::variance && R::kind != GR_ACC_POSITION && !(R::lanes && R::fields > 1);
 template <class Q>
 __device__ __forceinline__ void gr_read_formula_leaf(gr_lane_set<Q> &s, int64_t k, int64_t n, int lane,
                                                      const gr_context &c) {
@@ -185,8 +187,7 @@ __device__ __forceinline__ gr_acc gr_read_leaves(const gr_reduce_args &q, const 
       if (!apart && whole) {
         gr_read_whole<R, gr_batch<R>>(kept, t.a + k * size, t.b + k * size, k, lane, q.context, t.node);
       } else {
-        constexpr bool few = (R::inputs == 2 && (R::formula || size < 4)) || size == 2;
-        constexpr int rows = few || (R::kind == GR_ACC_POSITION && size == 1) ? 4 : 8;
+        constexpr int rows = R::inputs == 2 || size == 2 || (R::kind == GR_ACC_POSITION && size == 1) ? 4 : 8;
         const gr_walker a = {t.a, q.stride_a}, b = {t.b, q.stride_b};
         gr_lane_set<R> loose = gr_read_loose<R, rows>(a, b, t.n, k, q.context);
         if constexpr (R::leaves) kept = loose;

@@ -90,7 +90,7 @@ void plan_cols_sum(Plan &p, const gr_reduce_tuning &t, const gr_cuda_chip &chip)
     auto rounds = [&](int log) { return ceil_div(units << how.leaf_warps_log2, wanted << log) << log; };
     int passes = 0, longest = q.leaves == 1 ? 2 : 8;
     for (int k = 1; k <= longest; k++)
-      if (rounds(k) * 9 <= rounds(0) * 10) passes = k;
+      if (rounds(k) * 9 <= rounds(0) * 10 && units << how.leaf_warps_log2 >> k >= least) passes = k;
     if (q.leaves > 1 && passes > most - how.units_log2) passes = most > how.units_log2 ? most - how.units_log2 : 0;
     while (q.leaves > 1 && passes > 0 && state << passes > t.cols_sum.state_bytes) passes--;
     how.passes_log2 = (short)passes;

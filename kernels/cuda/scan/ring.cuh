@@ -253,7 +253,7 @@ static __device__ __forceinline__ void gr_scan_put(const gr_scan &q, gr_scan_rin
       for (int r = 0; r < together; r++) {
         Value above = S::join(slot.row[first + r], gr_scan_before<S>(w[r], lane));
         gr_scan_give<S>(q, Shape::results ? results + warp * Shape::results : ring.row(first + r), v[r],
-                        S::join(base, above), at + r * Shape::row, lane);
+                        S::join(base, above), at + r * Shape::row == 0 && lane == 0, lane);
       }
       __syncwarp();
 #pragma unroll

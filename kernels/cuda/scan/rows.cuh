@@ -163,12 +163,12 @@ static __device__ __forceinline__ void gr_scan_take(typename S::Value (&v)[S::co
 }
 
 /*
-** Results of the row at position `at`, whose scanned values are v and which follow base, to where they pass: all lanes
-** have read what is there. v is used up.
+** Results of a row, whose scanned values are v and which follow base, to where they pass: all lanes have read what is
+** there. starts: this lane has a scan's first element. v is used up.
 */
 template <class S>
 static __device__ __forceinline__ void gr_scan_give(const gr_scan &q, char *row, typename S::Value (&v)[S::count],
-                                                    typename S::Value base, int64_t at, int lane) {
+                                                    typename S::Value base, bool starts, int lane) {
   typename S::Out out[S::each];
   base = S::broadcast(base, v[S::count - 1]);
 #pragma unroll 1
@@ -177,7 +177,7 @@ static __device__ __forceinline__ void gr_scan_give(const gr_scan &q, char *row,
     for (int k = S::count - 1; k > 0; k--) v[k] = v[k - 1];
     v[0] = S::identity();
     if constexpr (S::ordered)
-      if (at == 0 && lane == 0) v[0] += 0.0; /* a sum starts at 0, but its identity is -0 */
+      if (starts) v[0] += 0.0; /* a sum starts at 0, but its identity is -0 */
   }
 #pragma unroll
   for (int k = 0; k < S::count; k++) v[k] = S::join(base, v[k]);

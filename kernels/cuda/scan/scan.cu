@@ -36,6 +36,9 @@ static gr_scan arguments_of(const gr_scan_job *job) {
   q.a_stride = sign * job->a.stride;
   q.out_stride = sign * job->out.stride;
   q.n = job->n;
+  q.count = job->count;
+  q.a_step = job->a.step;
+  q.out_step = job->out.step;
   q.tiles = (uint32_t)tiles_of(job);
   q.exclusive = job->exclusive;
   q.flip = flip_of(job);
@@ -45,6 +48,7 @@ static gr_scan arguments_of(const gr_scan_job *job) {
 static uint32_t groups_of(const gr_scan &q) { return q.tiles / 32 + 1; }
 static size_t scratch_of(const gr_scan &q) {
   uint32_t supers = q.tiles / 1024 + 2;
+  if (q.count > 1) return GR_COUNTER_BYTES + (size_t)(q.count * q.tiles) * sizeof(gr_halves);
   return GR_COUNTER_BYTES + ((size_t)q.tiles + groups_of(q) + supers) * sizeof(gr_halves);
 }
 
@@ -56,11 +60,11 @@ static int start(const gr_scan_job *job, const gr_scan *q, const gr_scan_place &
 }
 
 int gr_cuda_scan(const gr_scan_job *job, const gr_cuda_run *run) {
-  if (job->n <= 0) return cudaSuccess;
+  if (job->n <= 0 || job->count <= 0) return cudaSuccess;
   gr_scan q = arguments_of(job);
   q.inputs_stable =
-      gr_reads_at_once(*run, q.tiles <= GR_SCAN_SHORT, {gr_span(job->a, 1, job->n, gr_size_of(job->dtype))},
-                       {gr_span(job->out, 1, job->n, gr_size_of(job->out_dtype))});
+      gr_reads_at_once(*run, q.tiles <= GR_SCAN_SHORT, {gr_span(job->a, job->count, job->n, gr_size_of(job->dtype))},
+                       {gr_span(job->out, job->count, job->n, gr_size_of(job->out_dtype))});
   int e = gr_cuda_need(run, scratch_of(q));
   if (e != cudaSuccess) return e;
   q.next = (unsigned *)run->scratch->memory;

@@ -2,8 +2,9 @@
 ** Running sums, products, minima and maxima in one launch. Tiles of 4096 elements are taken in order; each publishes
 ** what it adds up to as soon as it has been read, and learns what lies before it from the totals of the 31 tiles,
 ** 31 groups of tiles and one superblock before it: always the same ones, so that the order of additions depends on
-** positions alone (docs/numerics.md: the scan). Two kernels: up to a superblock each tile has a block (scan/short.cuh);
-** beyond that blocks stay and pass tiles through a ring in shared memory (scan/ring.cuh).
+** positions alone (docs/numerics.md: the scan). Kernels: up to a superblock each tile has a block (scan/short.cuh);
+** beyond that blocks stay and pass tiles through a ring in shared memory (scan/ring.cuh). Of many vectors all tiles go
+** in one launch, and those that have no more than one tile share blocks (scan/many.cuh).
 */
 #ifndef GR_CUDA_SCAN_SCAN_CUH
 #define GR_CUDA_SCAN_SCAN_CUH
@@ -22,13 +23,15 @@ typedef struct gr_scan {
   char *out;
   int64_t a_stride, out_stride; /* in logical order: negative when the scan runs backwards */
   int64_t n;
+  int64_t count, a_step, out_step; /* vectors, and from one to the next; several have up to GR_SCAN_SHORT tiles each */
   int32_t exclusive, slots;
+  int32_t lanes; /* of each of many vectors (scan/many.cuh): a power of two */
   int32_t inputs_stable; /* no launch that may still run writes what this one reads */
   int64_t flip; /* of keys: complements them for max, where the smallest is looked for too; of signed integers */
   unsigned *next; /* the next tile to take, and how many blocks have ended */
-  gr_halves *tile, *group, *super; /* published totals */
+  gr_halves *tile, *group, *super; /* published totals; of several vectors, one after the other, those of tiles alone */
   gr_tag tag;
-  uint32_t tiles;
+  uint32_t tiles; /* of a vector */
 } gr_scan;
 
 /*

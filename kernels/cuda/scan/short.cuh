@@ -4,6 +4,11 @@
 
 #include "kernels/cuda/scan/rows.cuh"
 
+/* Whether vectors are columns: what is beside an element is another vector's. */
+static __device__ __forceinline__ bool gr_scan_down(int64_t step, int64_t stride) {
+  return (step < 0 ? -step : step) < (stride < 0 ? -stride : stride);
+}
+
 template <class S> struct gr_scan_short_shared {
   using Shape = gr_scan_shape<S>;
   __align__(128) char rows[GR_SCAN_WRITERS][2][Shape::results ? Shape::results : Shape::In::bytes];
@@ -12,7 +17,8 @@ template <class S> struct gr_scan_short_shared {
 
 /*
 ** Blocks wait for blocks before them alone, which the hardware starts first. Each adds up all groups of tiles before
-** its own itself, a group a warp, rather than wait until somebody has.
+** its own itself, a group a warp, rather than wait until somebody has. Of several vectors a tile's block looks back in
+** its own; those of columns take turns, so that what one has brought to L2 serves its neighbours.
 */
 template <class S>
 static __global__ void __launch_bounds__(GR_SCAN_WRITERS * 32, 4) gr_scan_short(const __grid_constant__ gr_scan q) {
@@ -22,16 +28,24 @@ static __global__ void __launch_bounds__(GR_SCAN_WRITERS * 32, 4) gr_scan_short(
   using Shape = gr_scan_shape<S>;
   constexpr int each = Shape::each;
   __shared__ gr_scan_short_shared<S> s;
-  const int lane = threadIdx.x & 31, warp = gr_scan_warp(), tile = blockIdx.x, mine = tile >> 5;
+  const int lane = threadIdx.x & 31, warp = gr_scan_warp();
+  unsigned of = 0, tile_of = blockIdx.x;
+  if (q.count > 1) {
+    const unsigned count = (unsigned)q.count;
+    const bool down = gr_scan_down(q.a_step, q.a_stride);
+    of = down ? blockIdx.x % count : blockIdx.x / q.tiles;
+    tile_of = down ? blockIdx.x / count : blockIdx.x % q.tiles;
+  }
+  const int tile = (int)tile_of, mine = tile >> 5;
+  const char *a = q.a + of * q.a_step;
   const int64_t at = (int64_t)tile * Shape::tile + warp * 2 * Shape::row;
-  gr_scan_walk walk_in = gr_scan_walk_of<In>(q.a, q.a_stride), walk_out = gr_scan_walk_of<Out>(q.out, q.out_stride);
+  gr_scan_walk walk_in = gr_scan_walk_of<In>(a, q.a_stride);
   Value v[2][S::count], row[2], before[2], r[1], g[1];
   if (!q.inputs_stable) gr_await_earlier();
   if (gr_scan_whole(walk_in, q.n - at, 2 * Shape::row))
-    gr_scan_ask<In, each, 2 * Shape::row>(s.rows[warp][0], q.a + at * q.a_stride, walk_in, lane);
+    gr_scan_ask<In, each, 2 * Shape::row>(s.rows[warp][0], a + at * q.a_stride, walk_in, lane);
   else if (at < q.n)
-    gr_scan_gather<In, each, 2 * Shape::row>(s.rows[warp][0], q.a + at * q.a_stride, q.a_stride, q.n - at, walk_in,
-                                             lane);
+    gr_scan_gather<In, each, 2 * Shape::row>(s.rows[warp][0], a + at * q.a_stride, q.a_stride, q.n - at, walk_in, lane);
   gr_copies_wait();
   __syncwarp();
   gr_let_next_start(); /* all blocks have begun then, so that waiting ones take no place from them */
@@ -52,12 +66,12 @@ static __global__ void __launch_bounds__(GR_SCAN_WRITERS * 32, 4) gr_scan_short(
   r[0] = s.total[lane & (GR_SCAN_ROWS - 1)];
   gr_scan_lanes<S, GR_SCAN_ROWS>(r, lane);
   Value total = __shfl_sync(~0u, r[0], GR_SCAN_ROWS - 1);
-  if (threadIdx.x == 0) gr_publish(&q.tile[tile], total, q.tag);
+  if (threadIdx.x == 0) gr_publish(&q.tile[of * q.tiles + tile], total, q.tag);
   r[0] = gr_scan_before<S>(r[0], lane);
   Value base = S::identity();
   if (tile > 0) {
     for (int k = warp; k <= mine; k += GR_SCAN_WRITERS) { /* of its own group: what lies before it */
-      const gr_halves *at[1] = {&q.tile[k * 32 + lane]};
+      const gr_halves *at[1] = {&q.tile[of * q.tiles + k * 32 + lane]};
       bool wanted[1] = {k * 32 + lane < tile};
       gr_await(at, wanted, q.tag, S::identity(), g);
       gr_scan_lanes<S, 32>(g, lane);
@@ -71,14 +85,17 @@ static __global__ void __launch_bounds__(GR_SCAN_WRITERS * 32, 4) gr_scan_short(
 #pragma unroll
   for (int k = 0; k < 2; k++) {
     Value above = __shfl_sync(~0u, r[0], warp * 2 + k);
-    gr_scan_give<S>(q, s.rows[warp][k], v[k], S::join(base, S::join(above, before[k])), at + k * Shape::row, lane);
+    gr_scan_give<S>(q, s.rows[warp][k], v[k], S::join(base, S::join(above, before[k])),
+                    at == 0 && k == 0 && lane == 0, lane);
   }
   __syncwarp();
+  char *out = q.out + of * q.out_step;
+  gr_scan_walk walk_out = gr_scan_walk_of<Out>(out, q.out_stride);
   bool whole = gr_scan_whole(walk_out, q.n - at, 2 * Shape::row);
 #pragma unroll 1
   for (int k = 0; k < 2; k++) {
     int64_t from = at + k * Shape::row;
-    gr_scan_write<Out, each>(s.rows[warp][k], q.out + from * q.out_stride, q.out_stride, whole, q.n - from, walk_out,
+    gr_scan_write<Out, each>(s.rows[warp][k], out + from * q.out_stride, q.out_stride, whole, q.n - from, walk_out,
                              lane);
   }
 }

@@ -3,6 +3,7 @@
 #define GR_CUDA_SCAN_START_CUH
 
 #include "kernels/cuda/scan/ring.cuh"
+#include "kernels/cuda/scan/many.cuh"
 #include "kernels/cuda/scan/short.cuh"
 
 static cudaError_t gr_scan_launch(const void *kernel, gr_scan &q, int32_t blocks, int32_t threads, int shared,
@@ -24,8 +25,13 @@ static cudaError_t gr_scan_launch(const void *kernel, gr_scan &q, int32_t blocks
 template <class S> static cudaError_t gr_scan_start(gr_scan q, const gr_scan_place &at) {
   using Shape = gr_scan_shape<S>;
   const gr_cuda_chip *chip = at.chip;
+  if (q.count > 1 && q.tiles == 1) {
+    for (q.lanes = 1; q.lanes * Shape::each < q.n;) q.lanes *= 2;
+    int64_t blocks = (q.count * q.lanes - 1) / (GR_SCAN_ROWS * 32) + 1;
+    return gr_scan_launch((const void *)gr_scan_many<S>, q, (int32_t)blocks, GR_SCAN_WRITERS * 32, 0, at);
+  }
   if (q.tiles <= GR_SCAN_SHORT)
-    return gr_scan_launch((const void *)gr_scan_short<S>, q, (int32_t)q.tiles, GR_SCAN_WRITERS * 32, 0, at);
+    return gr_scan_launch((const void *)gr_scan_short<S>, q, (int32_t)(q.count * q.tiles), GR_SCAN_WRITERS * 32, 0, at);
   /* Blocks share a multiprocessor's memory, where their rings of two tiles fit; 1 KB of each is the system's. */
   int each = gr_scan_ring<S>::slot_bytes, fixed = GR_SCAN_WRITERS * Shape::results;
   q.slots = ((chip->shared_optin + 1024) / GR_SCAN_BLOCKS - 1024 - fixed) / each;

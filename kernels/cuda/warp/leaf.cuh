@@ -76,7 +76,7 @@ __device__ __forceinline__ void gr_add_loose(typename Q::Lane (&l)[gr_lanes_of<Q
                                              uint4 (&wb)[rows], gr_walker &a, gr_walker &b, int left, int used,
                                              const gr_context &k) {
   constexpr int each = 16 / gr_size<Q::dtype>, row = GR_LANES(gr_size<Q::dtype>);
-#pragma unroll(Q::formula ? 1 : 2) /* two at a time: half of the moves */
+#pragma unroll 1
   for (int r = 0; r < used; r++) {
     int valid = min(left - r * row, each);
     uint4 x, y;

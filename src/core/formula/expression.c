@@ -25,6 +25,10 @@ void gr_expression_open(gr_expression *e, int nodes, int numbers, int inputs) {
   e->result = -1;
 }
 
+void gr_expression_settle(const gr_expression *e) {
+  for (int k = 0; k < e->program.input_count; k++) gr_array_settle(&e->inputs[k], 0);
+}
+
 void gr_expression_release(gr_expression *e) {
   for (int k = 0; k < e->program.input_count; k++) gr_array_release(&e->inputs[k]);
 }

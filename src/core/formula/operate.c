@@ -257,8 +257,9 @@ static gr_status fold_parts(ranked *s, uint64_t *words, gr_status mine) {
 static void add_program(uint64_t sum[2], const gr_program *p) {
   for (int32_t k = 0; k < p->count; k++) {
     const gr_node *x = &p->nodes[k];
-    gr_digest_add(sum, (uint64_t)x->kind | (uint64_t)x->dtype << 8 | (uint64_t)x->from << 16 | (uint64_t)x->op << 24 |
-                           (uint64_t)x->relation << 32 | (uint64_t)x->input << 40,
+    gr_digest_add(sum,
+                  (uint64_t)x->kind | (uint64_t)x->dtype << 8 | (uint64_t)x->from << 16 | (uint64_t)x->op << 24 |
+                      (uint64_t)x->relation << 32 | (uint64_t)x->input << 40,
                   (uint64_t)k);
     gr_digest_add(sum, (uint64_t)(uint16_t)x->a | (uint64_t)(uint16_t)x->b << 16 | (uint64_t)(uint16_t)x->c << 32,
                   (uint64_t)k + 1000000);

@@ -417,8 +417,13 @@ gr_status gr_formula_feed(gr_context *c, gr_feeding feeds, gr_reduced a, gr_redu
 
 gr_status gr_formula_scan(gr_context *c, gr_op op, gr_reduced a, gr_array *out, int exclusive, int reverse) {
   const gr_reduced none = {NULL, NULL};
-  gr_scan_job job = {
-      .op = op, .dtype = a.a->dtype, .out_dtype = out->dtype, .n = out->n, .exclusive = exclusive, .reverse = reverse};
+  gr_scan_job job = {.op = op,
+                     .dtype = a.a->dtype,
+                     .out_dtype = out->dtype,
+                     .n = out->n,
+                     .count = 1,
+                     .exclusive = exclusive,
+                     .reverse = reverse};
   if (!gr_formula_feeds(a, none, out)) {
     const gr_status status = gr_reduced_eval(c, &a);
     return status == GR_OK ? gr_scan(c, op, a.a, out, exclusive, reverse) : status;

@@ -30,8 +30,8 @@ void gr_border_address(const gr_comm *comm, const gr_ranks_fold *f, const gr_red
   }
 }
 
-gr_status gr_border_cross(gr_context *c, const gr_ranks_fold *f, const gr_reduce_job *job, int all,
-                          const gr_border *b, gr_stretch *s, gr_message *messages, char *before) {
+gr_status gr_border_cross(gr_context *c, const gr_ranks_fold *f, const gr_reduce_job *job, int all, const gr_border *b,
+                          gr_stretch *s, gr_message *messages, char *before) {
   const gr_comm *comm = c->comm;
   gr_message *out = messages + b->receipts;
   gr_border_address(comm, f, job, all, b, s, messages, out, before, before + b->before);

@@ -38,16 +38,16 @@ typedef struct gr_comm_table {
 } gr_comm_table;
 
 /*
-** What each rank says as a call begins, and which text goes with it if there is a mistake. A rank that guesses where its
-** part begins sends its states along: where all have guessed right, no other message is needed.
+** What each rank says as a call begins, and which text goes with it if there is a mistake. A rank that guesses where
+** its part begins sends its states along: where all have guessed right, no other message is needed.
 */
 #define GR_CARD_FIELDS 10
 typedef struct gr_card {
-  int64_t n;      /* elements that it has, of each vector */
-  int64_t width;  /* how many vectors; 0: it has no elements, and cannot know */
-  uint64_t what;  /* a digest of what it calls */
-  int64_t failed; /* a gr_status: 0, or why it cannot take part */
-  int64_t low, all; /* the guess: where its part begins, and the length of all; all < 0: none */
+  int64_t n;                       /* elements that it has, of each vector */
+  int64_t width;                   /* how many vectors; 0: it has no elements, and cannot know */
+  uint64_t what;                   /* a digest of what it calls */
+  int64_t failed;                  /* a gr_status: 0, or why it cannot take part */
+  int64_t low, all;                /* the guess: where its part begins, and the length of all; all < 0: none */
   uint64_t fields[GR_CARD_FIELDS]; /* of the states of its nodes, as in a message */
 } gr_card;
 #define GR_CARD_TEXT 256

@@ -87,7 +87,9 @@ gr_status gr_ranks_meet_with(gr_context *c, const char *what, int64_t n, int64_t
   return GR_OK;
 }
 
-gr_status gr_ranks_agree(gr_context *c, gr_status mine) { return show_cards(c, "the rest of a call", 0, 0, NULL, mine); }
+gr_status gr_ranks_agree(gr_context *c, gr_status mine) {
+  return show_cards(c, "the rest of a call", 0, 0, NULL, mine);
+}
 
 gr_status gr_ranks_add(gr_context *c, uint64_t *values, int64_t count, gr_status mine) {
   gr_status status = gr_ranks_agree(c, mine);

@@ -83,7 +83,7 @@ static gr_status run(gr_context *c, gr_queue *q, const plan *p, const gr_reduce_
 }
 
 /* With no more bytes and ranks than these, which all of them know, a call takes no memory that could run out. */
-#define NEAR 32768
+#define NEAR 16384
 #define NEAR_RANKS 64
 
 static int is_near(const gr_comm *comm, const plan *p) {

@@ -20,8 +20,9 @@ gr_status gr_ranks_vectors(gr_context *, gr_queue *, const gr_reduce_job *, gr_s
 gr_status gr_ranks_number(gr_context *, gr_queue *, const gr_reduce_job *, gr_status mine, gr_value *result);
 
 /*
-** Several numbers, with one meeting, one exchange of elements at borders and one of states for all. Each item's vectors may lie over the ranks in a way of their own. Squares that leave the safe range are left
-** to the caller. rank: who has the position that is the result.
+** Several numbers, with one meeting, one exchange of elements at borders and one of states for all. Each item's vectors
+** may lie over the ranks in a way of their own. Squares that leave the safe range are left to the caller. rank: who has
+** the position that is the result.
 */
 typedef struct gr_ranks_item {
   gr_queue *queue;

@@ -220,7 +220,7 @@ gr_status gr_ranks_scan(gr_context *c, gr_op op, const gr_array *a, gr_array *ou
   gr_scan_job *job;
   scanning s = {.c = c, .q = a->storage->queue, .cpu = c->host->cpu()};
   s.job = (gr_scan_job){
-      .op = op, .dtype = a->dtype, .out_dtype = out->dtype, .n = a->n, .exclusive = exclusive, .reverse = 0};
+      .op = op, .dtype = a->dtype, .out_dtype = out->dtype, .n = a->n, .count = 1, .exclusive = exclusive};
   job = &s.job;
   snprintf(text, sizeof text, "scan of %s of %s%s%s", gr_ops[op].name, gr_dtypes[a->dtype].name,
            exclusive ? ", exclusive" : "", reverse ? ", reverse" : "");

@@ -1,0 +1,127 @@
+/* Many scans of up to a tile each, rows or columns of a matrix: a block has a tile's worth of them side by side. */
+#ifndef GR_CUDA_SCAN_MANY_CUH
+#define GR_CUDA_SCAN_MANY_CUH
+
+#include "kernels/cuda/scan/short.cuh"
+
+/* Inclusive scans over every `width` lanes, a power of two that is known when it runs. */
+template <class S, int count>
+static __device__ __forceinline__ void gr_scan_lanes_by(typename S::Value (&v)[count], int width, int lane) {
+#pragma unroll 1
+  for (int h = 1; h < width; h *= 2)
+#pragma unroll
+    for (int r = 0; r < count; r++) {
+      typename S::Value last = __shfl_sync(~0u, v[r], h - 1, 2 * h);
+      if (lane & h) v[r] = S::join(last, v[r]);
+    }
+}
+
+/*
+** A block goes through `here` vectors of n elements in the order in which they lie in memory, so that lanes meet in the
+** same words: body(vector, element), for each once.
+*/
+template <class Body>
+static __device__ __forceinline__ void gr_scan_each_of(int here, int n, bool by_vectors, const Body &body) {
+  constexpr int threads = GR_SCAN_WRITERS * 32;
+  const int length = by_vectors ? n : here, all = here * n; /* what is side by side */
+  int outer = (int)threadIdx.x / length, inner = (int)threadIdx.x % length;
+  const int outer_step = threads / length, inner_step = threads % length;
+#pragma unroll 4
+  for (int i = (int)threadIdx.x; i < all; i += threads) {
+    if (by_vectors) body(outer, inner);
+    else body(inner, outer);
+    outer += outer_step;
+    inner += inner_step;
+    if (inner >= length) inner -= length, outer++;
+  }
+}
+
+/*
+** A vector has q.lanes lanes, a power of two: part of a warp's row, or up to all rows of a block's tile. It is the
+** first tile of its scan, so that nothing lies before it, and what is absent at its end comes after all that counts.
+*/
+template <class S>
+static __global__ void __launch_bounds__(GR_SCAN_WRITERS * 32, 4) gr_scan_many(const __grid_constant__ gr_scan q) {
+  using Value = typename S::Value;
+  using In = typename S::In;
+  using Out = typename S::Out;
+  using Shape = gr_scan_shape<S>;
+  constexpr int each = Shape::each;
+  __shared__ gr_scan_short_shared<S> s;
+  const int lane = threadIdx.x & 31, warp = gr_scan_warp(), lanes = q.lanes, width = min(lanes, 32);
+  constexpr int rows = 2 * Shape::row; /* of a warp */
+  const int all = GR_SCAN_ROWS * 32 / lanes, mine = warp * 64 / lanes; /* vectors; the first of this warp */
+  const int at = (warp * 64 & (lanes - 1)) * each;                     /* in that, where it has no more than one */
+  const int64_t vector = (int64_t)blockIdx.x * all;
+  const int here = (int)min((int64_t)all, q.count - vector);
+  const char *a = q.a + vector * q.a_step;
+  char *out = q.out + vector * q.out_step;
+  const int64_t left = mine < here ? q.n - at : 0;
+  const bool down_in = gr_scan_down(q.a_step, q.a_stride), down_out = gr_scan_down(q.out_step, q.out_stride);
+  gr_scan_walk walk = GR_SCAN_SINGLY;
+  char *in = s.rows[warp][0];
+  Value v[2][S::count], row[2], above[2], r[1];
+  gr_before_reading(q.inputs_stable);
+  if (lanes < 64 || down_in) {
+    gr_scan_each_of(here, (int)q.n, !down_in, [&](int m, int k) {
+      int slot = m * lanes * each + k;
+      gr_copy_async<sizeof(In)>(Shape::In::element(s.rows[slot / rows][0], slot % rows),
+                                a + m * q.a_step + k * q.a_stride);
+    });
+  } else if (left > 0) {
+    a += mine * q.a_step + at * q.a_stride;
+    walk = gr_scan_walk_of<In>(a, q.a_stride);
+    if (gr_scan_whole(walk, left, rows)) gr_scan_ask<In, each, rows>(in, a, walk, lane);
+    else gr_scan_gather<In, each, rows>(in, a, q.a_stride, left, walk, lane);
+  }
+  gr_copies_wait();
+  __syncthreads();
+  gr_after_reading(q.inputs_stable);
+#pragma unroll
+  for (int k = 0; k < 2; k++) {
+    gr_scan_take<S>(v[k], in + k * Shape::In::bytes, walk == GR_SCAN_BACKWARD, q.flip, lane);
+    gr_scan_own<S>(v[k]);
+    row[k] = S::fold(v[k][S::count - 1]);
+  }
+  gr_scan_lanes_by<S>(row, width, lane);
+  const int first = warp * 2 & -max(lanes / 32, 1); /* row of this warp's vector */
+  r[0] = S::identity();
+  if (lanes > 32) {
+    if (lane == 31) s.total[warp * 2] = row[0], s.total[warp * 2 + 1] = row[1];
+    __syncthreads();
+    r[0] = s.total[(first + lane) & (GR_SCAN_ROWS - 1)];
+    gr_scan_lanes<S, GR_SCAN_ROWS>(r, lane);
+    r[0] = gr_scan_before<S>(r[0], lane);
+  }
+#pragma unroll
+  for (int k = 0; k < 2; k++) {
+    Value before = __shfl_up_sync(~0u, row[k], 1);
+    if ((lane & (width - 1)) == 0) before = S::identity();
+    above[k] = S::join(__shfl_sync(~0u, r[0], lanes > 32 ? warp * 2 + k - first : 0), before);
+  }
+  __syncwarp(); /* all have what results are put upon */
+#pragma unroll
+  for (int k = 0; k < 2; k++) {
+    bool starts = (((warp * 2 + k) * 32 + lane) & (lanes - 1)) == 0;
+    gr_scan_give<S>(q, s.rows[warp][k], v[k], S::join(S::identity(), above[k]), starts, lane);
+  }
+  if (lanes < 64 || down_out) {
+    __syncthreads();
+    gr_scan_each_of(here, (int)q.n, !down_out, [&](int m, int k) {
+      int slot = m * lanes * each + k;
+      char *place = s.rows[slot / rows][slot % rows / Shape::row];
+      *(Out *)(out + m * q.out_step + k * q.out_stride) = *(const Out *)Shape::Out::element(place, slot % Shape::row);
+    });
+    return;
+  }
+  __syncwarp();
+  out += mine * q.out_step + at * q.out_stride;
+  walk = gr_scan_walk_of<Out>(out, q.out_stride);
+  bool whole = gr_scan_whole(walk, left, rows);
+#pragma unroll 1
+  for (int k = 0; k < 2; k++)
+    gr_scan_write<Out, each>(s.rows[warp][k], out + k * Shape::row * q.out_stride, q.out_stride, whole,
+                             left - k * Shape::row, walk, lane);
+}
+
+#endif
