@@ -5,6 +5,7 @@
 #include "kernels/numerics/fixed.h"
 #include "kernels/numerics/math.h"
 #include "src/core/fixed.h"
+#include "src/core/histogram_missing.h"
 #include "src/core/exact.h"
 #include "src/core/later.h"
 #include "src/core/ops.h"
@@ -331,43 +332,20 @@ static gr_status meet(gr_context *c, const gr_array *a, const gr_binning *b, int
   return gr_ranks_meet(c, text, a->n, 1, mine);
 }
 
-/*
-** Samples that are missing weigh 0, the others what they weigh, or 1. NaN without weights need none: they are counted
-** apart, and forgotten.
-*/
-static gr_status weigh(gr_context *c, gr_reduced of, gr_binning *b, gr_made *w) {
-  const gr_reduced none = {NULL, NULL}, by = b->weights;
-  const gr_partial p = {.a = by.a ? by : of, .tested = by.a ? of : none, .missing = b->missing};
-  if (!gr_may_miss(&b->missing) || (!by.a && !b->missing.mask.a)) return GR_OK;
-  const gr_status status =
-      by.a ? gr_partial_fill(c, &p, 0, 0, gr_filling_of(gr_number_i(0)), w) : gr_partial_present(c, &p, 1, w);
-  b->weights = gr_made_operand(w);
-  return status;
-}
-
-/* Masked samples do not count for the range: those that are left, in an array. */
-static gr_status keep_ranged(gr_context *c, gr_reduced of, const gr_binning *b, gr_array *ranged) {
-  const gr_partial p = {.a = of, .missing = b->missing};
-  return b->missing.mask.a ? gr_partial_compact(c, &p, of, ranged) : GR_OK;
-}
-
-static gr_status forget_nan(gr_context *c, int64_t bins, const gr_array *counts) {
+static gr_status run_any(gr_context *c, gr_reduced of, const gr_binning *b, const gr_histogram_job *job,
+                         gr_array *counts) {
+  if (b->weights.a) return run_weighted(c, of, b->weights, job, counts);
   gr_array nan = {0};
-  gr_array_view(counts, &nan, bins + 2, 1, 1);
-  const gr_status status = gr_fill(c, &nan, gr_value_i(0));
+  gr_status status = run(c, of, b, job, counts);
+  if (status != GR_OK || !gr_may_miss(&b->missing)) return status;
+  gr_array_view(counts, &nan, b->bins + 2, 1, 1);
+  status = gr_histogram_forget(c, &b->missing, &nan);
   gr_array_release(&nan);
   return status;
 }
 
-static gr_status run_any(gr_context *c, gr_reduced of, const gr_binning *b, const gr_histogram_job *job,
-                         gr_array *counts) {
-  if (b->weights.a) return run_weighted(c, of, b->weights, job, counts);
-  const gr_status status = run(c, of, b, job, counts);
-  return status == GR_OK && b->missing.nan ? forget_nan(c, b->bins, counts) : status;
-}
-
 gr_status gr_histogram(gr_context *c, gr_reduced of, const gr_binning *given, gr_array *counts, gr_array *edges) {
-  const gr_array *a = of.a;
+  const gr_array *a;
   const int is_ranged = edges && !given->edges && !given->modulo && !(given->has_min && given->has_max);
   gr_binning own = *given, *b = &own;
   gr_array ranged = {0};
@@ -375,9 +353,10 @@ gr_status gr_histogram(gr_context *c, gr_reduced of, const gr_binning *given, gr
   gr_made_bins made = {.edges = edges};
   gr_histogram_job job;
   const int floats = given->weights.a && gr_is_float(given->weights.a->dtype); /* over ranks nothing is missing */
-  gr_status status = weigh(c, of, b, &weights);
+  gr_status status = gr_histogram_settle(c, !is_ranged && !b->kernel, &of, &b->missing, &b->weights, &weights);
+  a = of.a;
   if (status == GR_OK) status = store(c, b, is_ranged, &of, &b->weights);
-  if (status == GR_OK && is_ranged) status = keep_ranged(c, of, b, &ranged);
+  if (status == GR_OK && is_ranged) status = gr_histogram_keep(c, of, &b->missing, &ranged);
   if (c->comm) status = meet(c, a, b, edges != NULL, status);
   const int met = c->comm && status == GR_OK; /* else no rank calls the others again */
   if (b->bins > GR_LONG / 4) gr_stop_begin(&c->stop);
@@ -453,7 +432,7 @@ gr_status gr_histogram_each(gr_context *c, gr_shape s, const gr_array *a, const 
   if (status != GR_OK) return status;
   counts->rows = tails->rows = vectors;
   if (vectors == 0 || (!b.edges && !b.modulo && !(b.has_min && b.has_max))) status = find_ends(c, a, &b, edges);
-  if (status == GR_OK) status = weigh(c, (gr_reduced){NULL, &whole}, &b, &weights);
+  if (status == GR_OK) status = gr_histogram_weigh(c, (gr_reduced){NULL, &whole}, &b.missing, &b.weights, &weights);
   if (weights.e) { /* what is missing weighs nothing from here on */
     b.missing = (gr_missing){0};
     if (status == GR_OK) status = gr_reduced_eval(c, &b.weights);

@@ -74,8 +74,8 @@ void gr_later_finish(gr_context *);
 void gr_later_settle(gr_storage *, int write);
 
 /*
-** The context goes, while arrays of it may be kept: what is to be in these is made. Other work that has not begun is not
-** done, and what runs ends between two pieces.
+** The context goes, while arrays of it may be kept: what is to be in these is made. Other work that has not begun is
+** not done, and what runs ends between two pieces.
 */
 void gr_later_end(gr_context *);
 

@@ -125,10 +125,12 @@ static gr_status take_reduction(gr_cuda_queue *q, const gr_formula_job *job, con
   return take(q, job, (gr_jit_asked){(int)red, asked->a, asked->b, tally}, t, c);
 }
 
-/* Whether a skeleton reduces and counts besides. */
+/* Whether a skeleton reduces and counts besides. Leaves that begin within a word look at some elements twice. */
 static int can_tally(const gr_consumer *reduced, const gr_consumer *counted) {
   const gr_reducer red = gr_reducer_of(reduced->job.op, reduced->job.dtype);
-  return (red == GR_RED_SUM || red == GR_RED_SQDIFF) && counted->job.op == GR_OP_count && counted->job.dtype == GR_U8;
+  const int aligned = reduced->job.count == 1 || reduced->job.n * gr_size_of(reduced->job.dtype) % 16 == 0;
+  const int sums = red == GR_RED_SUM || red == GR_RED_SQDIFF;
+  return sums && aligned && counted->job.op == GR_OP_count && counted->job.dtype == GR_U8;
 }
 
 static gr_status to_array(gr_cuda_queue *q, const gr_formula_job *job) {
