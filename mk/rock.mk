@@ -1,5 +1,5 @@
 # luarocks passes on only such arguments as its rockspec can tell set from empty, and NVCC= says something. So where it
-# runs make (ROCK=yes), these are read from its own command line: luarocks make NVCC= CUDA_ARCHS=90 V=1.
+# runs make (ROCK=yes), these are read from its own command line: luarocks make gpureduce-scm-1.rockspec NVCC= V=1.
 
 ROCK =
 ifneq ($(ROCK),)

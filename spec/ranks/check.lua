@@ -377,6 +377,7 @@ function check.files(round)
     same(whole:equal(m), true, "saved rows", dtype, rows, columns)
     own, from = gr.load(path, { comm = comm })
     if #own > 0 then same(own, m:slice((from - 1) * columns + 1, (from - 1) * columns + #own), "rows", dtype) end
+    same(own:sum { comm = comm, axis = 1 }, m:sum { axis = 1 }, "columns of what was loaded", dtype, rows, columns)
     comm:barrier()
   end
   local none, why = gr.load("/nowhere/at/all.npy", { comm = comm })

@@ -103,10 +103,16 @@ end)
 local room = gr.zeros(3, "f64")
 m:sum({ comm = comm, axis = 1 }):copy { into = room }
 assert(room[1] == comm.size * m:column(1):sum())
-expect("bad argument #2 to 'sum' (option 'comm': is not served together with 'skipnan': fill what is missing before, "
-  .. "as in gr.where(a:isnan(), 0, a))", function() return m:sum { comm = comm, axis = 1, skipnan = true } end)
+expect("bad argument #2 to 'sum' (option 'comm': is not served together with 'skipnan': fill what is missing with "
+  .. "what changes nothing, of a sum gr.where(a:isnan(), 0, a))", function()
+  return m:sum { comm = comm, axis = 1, skipnan = true }
+end)
+local lone = comm.rank == 0 and m or gr.zeros(0)
+assert(lone:sum({ comm = comm, axis = 1 })[2] == m:column(2):sum())
 local holes = gr.array { 1, 0 / 0, 3, 4 }:matrix(2)
-assert(gr.where(holes:isnan(), 0, holes):sum({ comm = comm, axis = 1 })[2] == comm.size * 4)
+local filled = gr.where(holes:isnan(), 0, holes):sum { comm = comm, axis = 1 }
+assert(filled[2] == comm.size * 4)
+assert((filled / holes:isnan():lnot():sum({ comm = comm, axis = 1 }):cast "f64")[2] == 4)
 expect(("bad argument #3 to 'bcast' (rank 0 to %d expected, got 99)"):format(comm.size - 1), function()
   return comm:bcast(1, 99)
 end)

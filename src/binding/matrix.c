@@ -48,6 +48,8 @@ gr_shape gr_l_option_shape(lua_State *L, int options, const gr_array *a) {
     gr_l_argerror(L, options, "option 'axis': 1 (down the columns) or 2 (along the rows) expected, got %lld",
                   (long long)axis);
   s.axis = (int)axis;
+  /* Of a matrix over ranks one may have nothing, and so no matrix that says how many columns there are. */
+  if (!s.rows && given && a->n == 0 && gr_l_has_option(L, options, "comm")) s.rows = 1;
   return s;
 }
 
