@@ -120,6 +120,8 @@ describe("closeness", function()
     assert.is_nil(gr.differ(array({ 1, 2 }, "u8"), array({ 1, 2 }, "i64")))
     assert.is_nil(gr.differ(array({ 1, 2 }, "u8"), array({ 1, 2 }, "f16")))
     assert.equal(2, (gr.differ(array({ 1, 2 }, "i32"), array({ 1, 2.5 }, "f16"))))
+    local _, zero = gr.differ(gr.lazy(array { 1, 2 }) * -0.0, array { 1, 2 })
+    S.same(-0.0, zero, "an element of an expression")
   end)
 
   it("takes numbers and expressions on either side", function()

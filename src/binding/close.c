@@ -27,9 +27,9 @@
 #define POSITION(close) "where(" close ", n + 1, i)"
 /*
 ** The element of x at position p, as the sum of these. y, which may be x too, is there for its shape: that says how x
-** is repeated.
+** is repeated. none: what adds nothing to it, whatever it is; of floats -0.0.
 */
-#define ELEMENT(cast) "where(i == p, " cast "(x), where(i < 0, " cast "(y), 0))"
+#define ELEMENT(cast, none) "where(i == p, " cast "(x), where(i < 0, " cast "(y), " none "))"
 
 /* What is compared, and how. */
 typedef struct comparison {
@@ -185,7 +185,8 @@ static void push_element(lua_State *L, int arg, const gr_given *x, const gr_give
   }
   const meaning meanings[] = {
       {"x", *x}, {"y", is_number(y) ? *x : *y}, {"p", whole_number(p)}, {NULL, {.array = NULL}}};
-  const gr_value r = reduce(L, GR_OP_sum, push_bound(L, is_integer(x) ? ELEMENT("i64") : ELEMENT("f64"), meanings));
+  const char *const text = is_integer(x) ? ELEMENT("i64", "0") : ELEMENT("f64", "-0.0");
+  const gr_value r = reduce(L, GR_OP_sum, push_bound(L, text, meanings));
   gr_l_push_value(L, &r, 0);
 }
 
