@@ -3,10 +3,10 @@ local S = require "spec.support"
 local gr, nan = S.gr, S.model.nan
 local asserts = require "gpureduce.luassert"
 
--- The message of an assertion that fails, without the position in front; nil if it passes.
+-- The message of an assertion that fails, without the position in front; nil if it passes. Wherever elements are.
 local function said(f)
   local message = S.message(f)
-  return message and (message:gsub("%(host.-%)", "(host)"))
+  return message and (message:gsub("%(host.-%)", "(host)"):gsub("%(device%)", "(host)"))
 end
 
 describe("arrays_equal", function()

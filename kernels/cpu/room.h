@@ -1,8 +1,8 @@
 /*
-** Working memory of a thread, for what is too large for a stack: hosts call from threads of 64 KiB, and from fibres. A
-** kernel takes what it needs, and gives it back before it returns, the last taken first; the reader of formulas does so,
-** too. In between it runs no code of the host's, and waits for nobody: what is taken across gr_parallel, say, would meet
-** what the host does there.
+** Working memory of a thread, for what is too large for a stack: hosts call from threads of 64 KiB, and from fibres.
+** A kernel takes what it needs, and gives it back before it returns, the last taken first; the reader of formulas does
+** so, too. In between it runs no code of the host's, and waits for nobody: what is taken across gr_parallel, say, would
+** meet what the host does there.
 **
 ** It never fails. The first call in a thread allocates GR_ROOM bytes, which stay with the thread until it ends; where
 ** there is no memory, threads take turns with a room that the process has.

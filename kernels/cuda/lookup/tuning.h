@@ -4,7 +4,7 @@
 
 struct gr_lookup_tuning {
   static constexpr int threads = 256;
-  static constexpr int each = 8;         /* indices of a thread in flight, and then their elements; 4: 0.3 to 1 % more */
+  static constexpr int each = 8;         /* indices of a thread in flight, then their elements; 4: 0.3 to 1 % slower */
   static constexpr int blocks_each = 16; /* of a multiprocessor; they go round */
 };
 

@@ -129,14 +129,11 @@ __global__ void __launch_bounds__(gr_staged_warps * 32, gr_staged_blocks<R>)
   const char *from = (const char *)q.job.a.data + (q.first + (row0 << how.two_a_word)) * q.job.a.step;
   gr_start_reading(q.inputs_stable);
   gr_stage_rows(q, stage, from, rows, row.bytes, lane);
-  gr_kept_vector<R> vector;
+  gr_kept_vector<R> vector; /* or in L2 by the time that rows are here */
   if constexpr (R::inputs == 2) {
     vector = gr_keep_vector<R>(row, how.words_log2);
-    if (!vector.kept && how.rows == 32 >> how.row_threads_log2) /* few rows: the first cache gets it meanwhile */
-      for (int i = lane; i < how.row_words; i += 32) {
-        uint4 w = gr_load16(row.vector + i);
-        asm volatile("" ::"r"(w.x), "r"(w.y), "r"(w.z), "r"(w.w));
-      }
+    if (blockIdx.x == 0 && !vector.kept)
+      gr_ask_ahead<GR_LEAF_ROWS(gr_size<R::dtype>) * GR_ROW_BYTES>((const char *)row.vector, row.bytes, lane);
   }
   bool quick = gr_is_quick<R>(q);
   double part = 1.0 / (double)n, less = 0, part_less = 0; /* while memory works */
