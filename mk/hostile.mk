@@ -57,11 +57,12 @@ fuzz-capi-asan:
 	  CFLAGS="-O1 -g -Wall -Wextra -fsanitize=$(sanitizers) -fno-sanitize-recover=undefined,float-cast-overflow" \
 	  LDFLAGS=-fsanitize=address,undefined
 test-all: fuzz-capi
+test-all: CAPI_CALLS = 30000
 
 # Random formulas, fused, by operators one by one, and in plain Lua; what their functions gave, against MPFR. All tests
 # together take a share of them.
 FORMULAS = 100000
 files_of_formulas = $(module) $(BUILD)/functions
-test-all: FORMULAS = 15000
+test-all: FORMULAS = 10000
 formulas: $(module) $(BUILD)/functions
 	$(here) $(LUA) spec/hostile/formulas.lua count=$(FORMULAS) $(if $(SEED),seed=$(SEED)) oracle=$(BUILD)/functions
