@@ -11,7 +11,7 @@ no_luas = $(filter-out $(luas),$(all_luas))
 BRIEF =
 long_specs = $(addprefix spec/,$(addsuffix _spec.lua,save stop large golden safe pool feed ftz wild memory matrix \
   series operator scan reductions histogram order missing present histogram2d heat stack fromdlpack wrap spreads fork \
-  processes tasks_page ladder fuse operator_use missing_bits background scope tasks))
+  processes tasks_page ladder fuse operator_use missing_bits background scope tasks hostile))
 brief_specs = $(filter-out $(long_specs),$(wildcard spec/*_spec.lua))
 test-all: oracle functions sets ranks neon bits sanitize-short
 	@for lua in $(luas); do echo "== $$lua"; case " $(BRIEF) " in *" $$lua "*) specs='$(brief_specs)';; *) specs=;; esac; \
