@@ -10,17 +10,13 @@
 -- the plain call's time, 1.1 of torch's. PYTHON names the interpreter that has torch; on the CPU NumPy will do.
 package.path = "./bench/peers/?.lua;./?.lua;" .. package.path
 local gr = require "gpureduce"
+local timing = require "bench.timing"
+local median = timing.median
 local unpack = table.unpack or unpack -- luacheck: ignore unpack
 
 local device = gr.backend():match "^[%w:]+"
 local on_gpu = device:find "^cuda" ~= nil
-local options = { exponent = on_gpu and "26" or "22", rounds = "7", only = "." }
-for k, a in ipairs(arg) do
-  local key, value = a:match "^(%w+)=(.*)$"
-  if not key and k == 1 then key, value = "exponent", a end
-  if not options[key] then error("what is '" .. a .. "'?", 0) end
-  options[key] = value
-end
+local options = timing.options(arg, { exponent = on_gpu and "26" or "22", rounds = "7", only = "." }, "exponent")
 local rounds = tonumber(options.rounds)
 local longest = 2 ^ tonumber(options.exponent)
 local LEAST_SHARE, USUAL_SHARE, MOST_OF_PLAIN, MOST_OF_TORCH = 0.6, 0.85, 1.05, 1.1
@@ -235,11 +231,6 @@ local function compare_with_cpu()
 end
 
 -- ---- times ----
-
-local function median(t)
-  table.sort(t)
-  return t[math.floor(#t / 2) + 1]
-end
 
 -- Seconds of `count` calls one after the other, and what waits for the last.
 local function time(call, wait, count)

@@ -5,13 +5,9 @@
 -- On the CPU threads=0 is one, timed by the seconds of the processor, which others on the machine disturb less than
 -- those of the clock.
 local gr = require "gpureduce"
-local options = { exponent = "24", dtype = "f32", rounds = "21", threads = "0" }
-for k, a in ipairs(arg) do
-  local key, value = a:match "^(%w+)=(.*)$"
-  if not key and k == 1 then key, value = "exponent", a end
-  if not options[key] then error("what is '" .. a .. "'?", 0) end
-  options[key] = value
-end
+local timing = require "bench.timing"
+local median = timing.median
+local options = timing.options(arg, { exponent = "24", dtype = "f32", rounds = "21", threads = "0" }, "exponent")
 local n, rounds, threads = 2 ^ tonumber(options.exponent), tonumber(options.rounds), tonumber(options.threads)
 local on_cpu = gr.backend():match "^%w+" == "cpu"
 local now = on_cpu and threads == 0 and os.clock or gr.clock
@@ -37,11 +33,6 @@ local expected = {
   dot = function() return filled(0):dot(gr.where(mask, b, 0)) end,
   mse = function() return kept:mse(b:compact(mask)) end,
 }
-
-local function median(t)
-  table.sort(t)
-  return t[math.floor(#t / 2) + 1]
-end
 
 print(("# %s, %s, %s, %s; 2^%s elements of %s, %s"):format(gr._VERSION, rawget(_G, "jit") and jit.version or _VERSION,
   gr.backend(), gr.instructions(), options.exponent, options.dtype, now == os.clock

@@ -5,6 +5,7 @@
 local gr = require "gpureduce"
 local comm = require "gpureduce.mpi".world()
 local allreduce = require "ranks_peer"
+local median = require "bench.timing".median
 
 local TURNS, ENOUGH = tonumber(arg[1]) or 201, 5e-4 -- seconds of a turn
 local with = { comm = comm }
@@ -22,11 +23,6 @@ local function part(n, range)
     assert(a:sum(with) == gr.rand(n, { seed = 1 }):sum(), "the bits differ from those of one process")
   end
   return a
-end
-
-local function median(t)
-  table.sort(t)
-  return t[math.floor(#t / 2) + 1]
 end
 
 local function time(call, calls)

@@ -36,4 +36,15 @@ function T.batch(f, finish, rounds, calls)
   return T.median(each)
 end
 
+-- What a benchmark was asked: words key=value over these defaults, texts; the first may be the value of `first` alone.
+function T.options(words, defaults, first)
+  for k, word in ipairs(words) do
+    local key, value = word:match "^(%w+)=(.*)$"
+    if not key and k == 1 then key, value = first, word end
+    if not defaults[key] then error("what is '" .. word .. "'?", 0) end
+    defaults[key] = value
+  end
+  return defaults
+end
+
 return T

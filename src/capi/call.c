@@ -182,17 +182,20 @@ int gr_capi_takes(gr_capi *q, const gpureduce_array *a, const char *what) {
   return gr_capi_takes_lazy(q, a, what) && check_array(q, a, what);
 }
 
-gr_reduced gr_capi_operand(gr_capi *q, const gpureduce_array *a) {
-  const gr_expression *e = gr_capi_expression(a);
-  if (!e) return (gr_reduced){NULL, (gr_array *)(uintptr_t)&a->array};
-  for (int k = 0; k < q->lazy_count; k++)
-    if (q->lazy[k].e == e) return (gr_reduced){e, &q->lazy[k].elements};
-  gr_capi_lazy *l = &q->lazy[q->lazy_count];
+gr_reduced gr_capi_promised(gr_capi *q, gr_capi_lazy *list, int *count, const gr_expression *e) {
+  for (int k = 0; k < *count; k++)
+    if (list[k].e == e) return (gr_reduced){e, &list[k].elements};
+  gr_capi_lazy *l = &list[*count];
   *l = (gr_capi_lazy){.e = e};
   GR_CAPI_TRY(q, gr_expression_promise(q->c, e, &l->elements));
   if (q->status != GPUREDUCE_OK) return (gr_reduced){NULL, NULL};
-  q->lazy_count++;
+  ++*count;
   return (gr_reduced){e, &l->elements};
+}
+
+gr_reduced gr_capi_operand(gr_capi *q, const gpureduce_array *a) {
+  const gr_expression *e = gr_capi_expression(a);
+  return e ? gr_capi_promised(q, q->lazy, &q->lazy_count, e) : (gr_reduced){NULL, (gr_array *)(uintptr_t)&a->array};
 }
 
 const gr_array *gr_capi_elements(gr_capi *q, const gpureduce_array *a) {

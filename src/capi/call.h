@@ -78,6 +78,8 @@ const gr_expression *gr_capi_expression(const gpureduce_array *);
 ** call. r->a is NULL when that is refused. And its elements, which are made now; NULL when that fails.
 */
 gr_reduced gr_capi_operand(gr_capi *, const gpureduce_array *);
+/* The same of an expression that is in a list, or comes to its end, which has room. */
+gr_reduced gr_capi_promised(gr_capi *, gr_capi_lazy *list, int *count, const gr_expression *);
 const gr_array *gr_capi_elements(gr_capi *, const gpureduce_array *);
 /* A pointer that must be there. */
 int gr_capi_needs(gr_capi *, const void *, const char *what);

@@ -32,14 +32,7 @@ static gr_reduced operand(gr_capi *q, items *s, const gpureduce_array *a) {
   const gr_expression *e = gr_capi_expression(a);
   if (!e) return gr_capi_operand(q, a);
   s->expressions = 1;
-  for (int k = 0; k < s->lazy_count; k++)
-    if (s->lazy[k].e == e) return (gr_reduced){e, &s->lazy[k].elements};
-  gr_capi_lazy *l = &s->lazy[s->lazy_count];
-  *l = (gr_capi_lazy){.e = e};
-  GR_CAPI_TRY(q, gr_expression_promise(q->c, e, &l->elements));
-  if (q->status != GPUREDUCE_OK) return (gr_reduced){NULL, NULL};
-  s->lazy_count++;
-  return (gr_reduced){e, &l->elements};
+  return gr_capi_promised(q, s->lazy, &s->lazy_count, e);
 }
 
 static int read_item(gr_capi *q, items *s, const gpureduce_item *x, gr_wanted *w) {
