@@ -49,6 +49,18 @@ describe("ranks", function()
     assert.equal(0, status, text)
   end)
 
+  for n = 1, 3 do
+    it("reduce on their devices what lies there: " .. n, function()
+      local text, status = ranks(n, "spec/ranks/device.lua", "GPUREDUCE_DEVICE=pretend")
+      assert.equal(0, status, text)
+      assert.truthy(text:find(("ranks: %d, a device brings nodes and borders alone"):format(n), 1, true), text)
+      local lost = "GPUREDUCE_DEVICE=pretend GPUREDUCE_PRETEND_LOSE_AT=4"
+      text, status = ranks(n, "spec/ranks/device.lua lose", lost)
+      assert.equal(0, status, text)
+      assert.truthy(text:find("a device is lost for all", 1, true), text)
+    end)
+  end
+
   for n = 2, 3 do
     it("hear of mistakes alike: " .. n, function()
       local text, status = ranks(n, "spec/ranks/mistakes.lua")
