@@ -187,10 +187,12 @@ gr_status gr_ranks_reduce(gr_context *c, gr_queue *q, gr_side side, const gr_red
 
 /* All that ranks must agree on, but how many vectors there are. */
 static void describe(const gr_reduce_job *job, char *text, size_t room) {
-  char ddof[48] = "", scales[96] = "";
-  if (job->op == GR_OP_var || job->op == GR_OP_std) snprintf(ddof, sizeof ddof, " with ddof %.17g", job->ddof);
+  char ddof[64] = "", scales[112] = "", a[40], b[40];
+  if (job->op == GR_OP_var || job->op == GR_OP_std)
+    snprintf(ddof, sizeof ddof, " with ddof %s", gr_ranks_digits(job->ddof, 17, a));
   if (job->scale_a != 1 || job->scale_b != 1)
-    snprintf(scales, sizeof scales, " scaled by %.17g, %.17g", job->scale_a, job->scale_b);
+    snprintf(scales, sizeof scales, " scaled by %s, %s", gr_ranks_digits(job->scale_a, 17, a),
+             gr_ranks_digits(job->scale_b, 17, b));
   snprintf(text, room, "%s of %s%s%s", gr_ops[job->op].name, gr_dtypes[job->dtype].name, ddof, scales);
 }
 
