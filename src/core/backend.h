@@ -174,8 +174,8 @@ struct gr_backend {
   /*
   ** These wait, and give results in host memory. NULL: the core lets the CPU do it, on the host's copy. exact: of
   ** job->count vectors. custom: where the backend has it, results stay in memory of the device, and nothing waits.
-  ** Of parts of vectors that lie over ranks: states of each vector of the job, which has an element; totals and
-  ** results of a scan.
+  ** Of parts of vectors that lie over ranks: states of up to GR_TOGETHER jobs, one after the other, each of which has
+  ** an element; totals and results of a scan. The CPU's states may have jobs of several vectors, others' of one alone.
   */
   gr_status (*custom)(gr_queue *, const gr_operator_job *);
   /*
@@ -183,7 +183,7 @@ struct gr_backend {
   ** elements of their dtypes in 8 bytes each, in host memory. GR_NOT_FUSED: nothing was done.
   */
   gr_status (*operate)(gr_queue *, const gr_operator_job *, uint64_t *states);
-  gr_status (*states)(gr_queue *, const gr_reduce_job *, gr_acc *states);
+  gr_status (*states)(gr_queue *, const gr_reduce_job *jobs, int count, gr_acc *states);
   gr_status (*scan_total)(gr_queue *, const gr_scan_job *, int64_t from, int64_t n, gr_acc *total);
   gr_status (*scan_part)(gr_queue *, const gr_scan_part *);
   gr_status (*exact)(gr_queue *, const gr_exact_job *, gr_exact *sums);

@@ -316,15 +316,15 @@ gr_dtype gr_histogram_dtype(const gr_array *weights) {
 /* Meets the other ranks, which must bin alike. Of their edges a digest goes along. */
 static gr_status meet(gr_context *c, const gr_array *a, const gr_binning *b, int edges, gr_status mine) {
   uint64_t sum[2] = {0, 0};
-  char text[GR_CARD_TEXT], min[64] = "", max[64] = "";
+  char text[GR_CARD_TEXT], min[64] = "", max[64] = "", number[40];
   if (b->edges && mine == GR_OK) {
     struct gr_comm *comm = c->comm;
     c->comm = NULL; /* edges are whole on every rank */
     mine = gr_digest(c, b->edges, sum);
     c->comm = comm;
   }
-  if (b->has_min) snprintf(min, sizeof min, ", min %.17g", b->min);
-  if (b->has_max) snprintf(max, sizeof max, ", max %.17g", b->max);
+  if (b->has_min) snprintf(min, sizeof min, ", min %s", gr_ranks_digits(b->min, 17, number));
+  if (b->has_max) snprintf(max, sizeof max, ", max %s", gr_ranks_digits(b->max, 17, number));
   if (b->edges) snprintf(min, sizeof min, " by edges of digest %016llx", (unsigned long long)sum[0]);
   snprintf(text, sizeof text, "%s of %s, %lld bins%s%s%s%s%s%s", edges ? "histogram" : "bincount",
            gr_dtypes[a->dtype].name, (long long)b->bins, b->modulo ? " modulo" : "", b->log ? " log" : "", min, max,

@@ -152,6 +152,9 @@ int gr_cuda_has_arrived(const gr_cuda_pending *, int lane);
 void gr_cuda_take(gr_cuda_pending *, int lane, uint64_t words[2]);
 
 gr_status gr_cuda_do_reduce(gr_queue *, const gr_reduce_job *, uint64_t *result);
+/* The state of a vector that is too long for one launch. */
+int gr_cuda_is_too_long(const gr_reduce_job *);
+gr_status gr_cuda_reduce_halves(gr_cuda_queue *, const gr_reduce_job *, gr_acc *state);
 void gr_cuda_do_explain(gr_queue *, const gr_reduce_job *, int number, gr_explained *);
 
 /* ---- tickets.c ---- */
@@ -165,6 +168,10 @@ void gr_cuda_later_close(gr_cuda_queue *);
 /* A slot for a result that is waited for in the same call. */
 gr_status gr_cuda_take_slot(gr_cuda_queue *, gr_cuda_pending **);
 void gr_cuda_give_slot(gr_cuda_queue *, gr_cuda_pending *);
+
+/* ---- states.c ---- */
+
+gr_status gr_cuda_do_states(gr_queue *, const gr_reduce_job *jobs, int count, gr_acc *states);
 
 /* ---- formula.c ---- */
 

@@ -52,6 +52,7 @@ static cudaError_t describe(gr_cuda_device *d, int device) {
   b->lead = gr_cuda_lead;
   b->adopt = gr_cuda_adopt;
   b->reduce = gr_cuda_do_reduce;
+  b->states = gr_cuda_do_states;
   b->formula = gr_cuda_do_formula;
   b->operate = gr_cuda_do_operator;
   b->uncompiled = gr_cuda_uncompiled;

@@ -197,9 +197,10 @@ gr_status gr_count_minus_zeros(gr_context *c, gr_array *a, int64_t *count) {
 
 gr_status gr_partial_meet(gr_context *c, const gr_missing *m, gr_op op, gr_dtype t, double ddof, int exact, int64_t n,
                           int64_t *all) {
-  char text[GR_CARD_TEXT];
-  snprintf(text, sizeof text, "%s%s of %s with ddof %.14g, %s%s", exact ? "exact " : "", gr_ops[op].name,
-           gr_dtypes[t].name, ddof, m->nan ? "skipnan" : "", m->mask.a ? m->nan ? " and mask" : "mask" : "");
+  char text[GR_CARD_TEXT], number[40];
+  snprintf(text, sizeof text, "%s%s of %s with ddof %s, %s%s", exact ? "exact " : "", gr_ops[op].name,
+           gr_dtypes[t].name, gr_ranks_digits(ddof, 17, number), m->nan ? "skipnan" : "",
+           m->mask.a ? m->nan ? " and mask" : "mask" : "");
   const gr_status status = gr_ranks_meet(c, text, n, 1, GR_OK);
   *all = gr_ranks_all(c);
   return status;

@@ -47,6 +47,17 @@ static gr_status fail_alike(gr_context *c, const char *what, gr_status mine) {
   return GR_OK;
 }
 
+const char *gr_ranks_digits(double x, int digits, char text[40]) {
+  char *to = text;
+  snprintf(text, 40, "%.*g", digits, x);
+  for (const char *from = text; *from; from++) {
+    if (strchr("0123456789+-einfa", *from)) *to++ = *from;
+    else if (to == text || to[-1] != '.') *to++ = '.'; /* some locales' point has several bytes */
+  }
+  *to = 0;
+  return text;
+}
+
 static gr_status show_cards(gr_context *c, const char *what, int64_t n, int64_t width, const gr_card *guess,
                             gr_status mine) {
   gr_comm *comm = c->comm;

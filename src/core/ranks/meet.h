@@ -15,6 +15,9 @@
 */
 gr_status gr_ranks_meet(gr_context *, const char *what, int64_t n, int64_t width, gr_status mine);
 
+/* A number for such words, to so many digits, with a point whatever the locale of this rank's host says. */
+const char *gr_ranks_digits(double x, int digits, char text[40]);
+
 /* The same with a guess: the card's low, all and fields. */
 gr_status gr_ranks_meet_with(gr_context *, const char *what, int64_t n, int64_t width, const gr_card *guess,
                              gr_status mine);
