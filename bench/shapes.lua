@@ -162,10 +162,14 @@ local function run(options)
   local gr, measure, about = m.gr, nil, nil
   if m.on_gpu then
     package.cpath = "./build/versus/?.so;" .. package.cpath
-    measure = require "measure"
-    about = measure.open()
-    print(("# %s reads %.0f GB/s; %s"):format(about.device, about.read, measure.open_python("./", os.getenv "TMPDIR"
-      or "/tmp")))
+    local there, found = pcall(require, "measure")
+    if there then
+      measure, about = found, found.open()
+      print(("# %s reads %.0f GB/s; %s"):format(about.device, about.read, measure.open_python("./", os.getenv "TMPDIR"
+        or "/tmp")))
+    else
+      print("# without build/versus: no cells beside CUB, cuBLAS and CuPy")
+    end
   end
   local start, cells = gr.clock(), drawn.cells(options.seed, options.last, options.most)
   for k = options.first, options.last do
@@ -177,7 +181,7 @@ local function run(options)
     if c.name:find(options.only) then
       local by_kernel = m.on_gpu and compared[c.dtype] and (c.rows and of_matrices or flat)[c.op]
       local ok, why = pcall(function()
-        if by_kernel then one_compared(measure, about, c) else one(m, c, options) end
+        if not by_kernel then one(m, c, options) elseif measure then one_compared(measure, about, c) end
       end)
       if not ok then print(("# %s FAILED: %s"):format(c.name, tostring(why))) end
       io.stdout:flush()
