@@ -138,17 +138,13 @@ size_t scratch_of(const Plan &p) { return GR_COUNTER_BYTES + (size_t)p.node_word
 cudaError_t file(const void *kernel, const gr_reduce_args &q, const gr_reduce_launch &l) {
   static_assert(sizeof q == GR_OWN_ARGUMENT_BYTES, "a batch has room for other arguments");
   const size_t words = l.formula ? (size_t)l.formula->count * sizeof(uint64_t) : 0;
-  if (l.batch->count == GR_BATCH || sizeof q + words > GR_ARGUMENT_BYTES) return cudaErrorInvalidValue;
-  gr_cuda_kernel &k = l.batch->kernel[l.batch->count++];
-  k.kernel = kernel;
-  k.blocks = (int32_t)l.blocks;
-  k.threads = (int32_t)l.threads;
-  k.shared = (int32_t)l.shared;
-  k.early = l.early;
-  k.compiled = l.formula ? l.formula->compiled : nullptr;
-  k.bytes = (int32_t)(sizeof q + words);
-  memcpy(k.arguments, &q, sizeof q);
-  if (words) memcpy((char *)k.arguments + sizeof q, l.formula->words, words);
+  if (sizeof q + words > GR_ARGUMENT_BYTES) return cudaErrorInvalidValue;
+  gr_cuda_kernel *k = gr_batch_add(l.batch, kernel, &q, sizeof q, l.blocks, l.threads, l.shared, l.early);
+  if (!k) return cudaErrorInvalidValue;
+  if (!l.formula) return cudaSuccess;
+  k->compiled = l.formula->compiled;
+  k->bytes += (int32_t)words;
+  memcpy((char *)k->arguments + sizeof q, l.formula->words, words);
   return cudaSuccess;
 }
 

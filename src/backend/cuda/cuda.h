@@ -137,6 +137,9 @@ void gr_cuda_ring_close(gr_cuda_ring *);
 
 /* ---- reduce.c ---- */
 
+/* Before the launch whose words come to a slot with the ticket that it has. */
+void gr_cuda_clear_mailbox(gr_cuda_pending *, int halves);
+
 /*
 ** Adds reductions whose results go to a slot to the batch (several: alike, see gr_cuda_reduce_arrays). formula: what
 ** the elements of a single one come from, or NULL.
