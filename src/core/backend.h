@@ -157,11 +157,14 @@ struct gr_backend {
 
   /*
   ** A formula in one pass over its inputs; it waits if results go to the host (job->words). NULL, or GR_NOT_FUSED: the
-  ** core runs it step by step by `map`, with results of steps in memory of the device. feeds: whether it takes jobs
-  ** that feed operations, and never says no to one; else these get elements that have been stored.
+  ** core runs it step by step by `map`, with results of steps in memory of the device. feeds: a bit for each kind of
+  ** operation (1 << gr_feeding) that it takes elements of a formula for; all of them: it never says no to one, and
+  ** reduces to several arrays at once. Others get elements that have been stored, as those to which it says no. fits:
+  ** whether a job of an operation is one that it takes, as far as the job tells; NULL: all are.
   */
   gr_status (*formula)(gr_queue *, const gr_formula_job *);
-  int feeds;
+  unsigned feeds;
+  int (*fits)(gr_queue *, gr_feeding, const void *operation);
 
   /*
   ** Where formulas are compiled: why they are not on this device (NULL: they are); and those that are kept, the last

@@ -50,7 +50,7 @@ typedef struct call {
 
 int gr_exact_feeds(gr_op op, gr_reduced a, gr_reduced b) {
   const int sums = sums_of(op);
-  return (sums & (sums - 1)) == 0 && gr_formula_feeds(a, b, NULL);
+  return (sums & (sums - 1)) == 0 && gr_formula_feeds(GR_FEEDS_EXACT, a, b, NULL);
 }
 
 static gr_status begin(call *q, gr_context *c, gr_op op, gr_shape s, const gr_array *a, const gr_array *b,

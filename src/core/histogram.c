@@ -273,7 +273,12 @@ static gr_status run(gr_context *c, gr_reduced of, const gr_binning *b, const gr
   job.counts = (int64_t *)(uintptr_t)out.data;
   job.tails = job.counts + job.bins;
   if (b->kernel) return gr_ladder_histogram(c, b->kernel, a, &job);
-  if (of.e) return gr_formula_feed(c, GR_FEEDS_HISTOGRAM, of, b->weights, &job, NULL, "histogram");
+  if (of.e) {
+    status = gr_formula_feed(c, GR_FEEDS_HISTOGRAM, of, b->weights, &job, NULL, "histogram");
+    if (status != GR_NOT_FUSED) return status;
+    status = gr_reduced_eval(c, &of);
+    if (status == GR_OK) status = gr_array_read(a, gr_kernel_side(a->storage), &job.a);
+  }
   return gr_later_do(c, q, status, GR_LATER_histogram, &job, a->n + job.bins + 1, "histogram");
 }
 
@@ -302,7 +307,8 @@ static gr_status run_weighted(gr_context *c, gr_reduced of, gr_reduced by, const
 
 /* The expressions whose elements must lie somewhere. */
 static gr_status store(gr_context *c, const gr_binning *b, int ranged, gr_reduced *a, gr_reduced *w) {
-  const int all = b->kernel || !gr_formula_feeds(*a, *w, b->into);
+  const gr_feeding operation = w->a ? GR_FEEDS_WEIGHTS : GR_FEEDS_HISTOGRAM;
+  const int all = b->kernel || !gr_formula_feeds(operation, *a, *w, b->into);
   gr_status status = GR_OK;
   if (a->e && (all || ranged)) status = gr_reduced_eval(c, a);
   if (w->e && status == GR_OK && (all || gr_is_float(w->a->dtype))) status = gr_reduced_eval(c, w);

@@ -73,7 +73,8 @@ const Row *const last_row = rows + sizeof rows / sizeof *rows - 1;
 const Row *row_of(const Plan &p, const gr_cuda_chip &chip) {
   if (!p.many && !p.args.job.offsets) return last_row; /* one vector: no other row is for these */
   const Row *r = rows;
-  if (p.launch.formula) return p.args.job.offsets ? rows : last_row; /* only gr_reduce_leaves has holes */
+  const gr_cuda_formula *formula = p.launch.formula;
+  if (formula && !formula->across) return p.args.job.offsets ? rows : last_row; /* no other has holes */
   while (r < last_row && !(p.entry.kernel[r->kernel] && r->accepts(p, chip))) r++;
   return r;
 }
@@ -95,7 +96,7 @@ Plan plan(const gr_reduce_job &job, const gr_cuda_chip &chip, bool apart, bool i
   p.entry = entry_of(red, job.dtype);
   p.launch.formula = formula;
   if (formula) {
-    p.entry.kernel[GR_KERNEL_leaves] = formula->function;
+    p.entry.kernel[formula->across ? GR_KERNEL_cols_sum : GR_KERNEL_leaves] = formula->function;
     p.entry.resident = formula->resident;
     if (formula->fields) p.entry.fields = formula->fields;
   }
@@ -174,7 +175,8 @@ cudaError_t start(gr_reduce_kernel which, const void *kernel, const gr_reduce_ar
     there.batch = &one;
     cudaError_t e = file(kernel, q, there);
     if (e != cudaSuccess) return e;
-    return (cudaError_t)l.formula->launch(l.formula->function, l.blocks, l.threads, l.stream, one.kernel[0].arguments);
+    return (cudaError_t)l.formula->launch(l.formula->function, l.blocks, l.threads, l.shared, l.stream,
+                                          one.kernel[0].arguments);
   }
   gr_tensor_map map;
   void *arguments[] = {const_cast<gr_reduce_args *>(&q), &map};
@@ -262,6 +264,12 @@ extern "C" int gr_cuda_reduce_arrays(const gr_reduce_job *const *jobs, int count
   }
   int e = gr_cuda_need(run, scratch_of(p));
   return e == cudaSuccess ? launch(p, run) : e;
+}
+
+extern "C" int gr_cuda_columns_fit(const gr_reduce_job *job, const gr_cuda_chip *chip) {
+  Plan p = plan(*job, *chip, false, false, false);
+  const gr_cols_sum_args &how = p.args.cols_sum;
+  return p.reducer == GR_RED_SUM && p.row->kernel == GR_KERNEL_cols_sum && !how.unaligned && !how.two_a_word;
 }
 
 int gr_reduce_to_scratch(const gr_reduce_job &job, const gr_cuda_run &run, size_t bytes, char **out) {

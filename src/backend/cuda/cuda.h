@@ -185,6 +185,8 @@ void gr_cuda_compiled(gr_backend *, void (*see)(const gr_compiled_formula *, voi
 
 /* ---- histogram.c, exact.c, launch.c ---- */
 
+/* With its edges; formula: what samples come from, or NULL. */
+gr_status gr_cuda_launch_histogram(gr_cuda_queue *, const gr_histogram_job *, const gr_cuda_formula *);
 gr_status gr_cuda_do_histogram(gr_queue *, const gr_histogram_job *);
 gr_status gr_cuda_do_weights(gr_queue *, const gr_weights_job *);
 gr_status gr_cuda_do_exact(gr_queue *, const gr_exact_job *, gr_exact *sums);
