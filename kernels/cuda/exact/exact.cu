@@ -202,6 +202,8 @@ template <bool wide> struct gr_bits_type { using type = unsigned; using number =
 template <> struct gr_bits_type<true> { using type = uint64_t; using number = double; };
 template <bool wide> using gr_number = typename gr_bits_type<wide>::number;
 
+static_assert(GR_DTYPE_COUNT == 11, "f64 is the default below");
+
 /* Element k as the bits of an f32 or f64; half 1 and 0 of an i64: a multiple of 2^32, and what is left. */
 template <bool wide>
 static __device__ __forceinline__ typename gr_bits_type<wide>::type gr_bits_of(gr_dtype t, const gr_vec &v, int64_t row,

@@ -56,12 +56,10 @@ static inline gr_acc gr_mailbox_state(const uint64_t *halves, const gr_mailbox_s
   gr_acc whole = {{0, 0, 0}};
   for (int s = 0; s < t->states; s++)
     for (int f = 0; f < t->fields; f++, halves += 2) state[s][f] = (int64_t)gr_mailbox_word(halves);
-  switch (kind) {
-    case GR_ACC_TREE: gr_mailbox_fold(red, GR_ACC_TREE, 1, state, t->states); break;
-    case GR_ACC_WRAP: gr_mailbox_fold(red, GR_ACC_WRAP, 1, state, t->states); break;
-    case GR_ACC_ORDER: gr_mailbox_fold(red, GR_ACC_ORDER, 2, state, t->states); break;
-    default: gr_mailbox_fold(red, kind, t->fields, state, t->states);
-  }
+  if (kind == GR_ACC_TREE) gr_mailbox_fold(red, GR_ACC_TREE, 1, state, t->states);
+  else if (kind == GR_ACC_WRAP) gr_mailbox_fold(red, GR_ACC_WRAP, 1, state, t->states);
+  else if (kind == GR_ACC_ORDER) gr_mailbox_fold(red, GR_ACC_ORDER, 2, state, t->states);
+  else gr_mailbox_fold(red, kind, t->fields, state, t->states);
   for (int f = 0; f < t->fields; f++) whole.i[f] = state[0][f];
   return whole;
 }

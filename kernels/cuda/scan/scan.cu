@@ -12,6 +12,8 @@ static int64_t tiles_of(const gr_scan_job *job) {
 }
 
 /* What turns a search for the largest into one for the smallest, and signed integers into unsigned ones or keys. */
+static_assert(GR_DTYPE_COUNT == 11, "u8, u16, i64 and f64 are the default below");
+
 static int64_t flip_of(const gr_scan_job *job) {
   int keys = has_keys(job);
   int64_t order = job->op == GR_OP_max ? -1 : 0;
