@@ -89,6 +89,33 @@ for _, op in ipairs { "sum", "var", "argmax", "norm" } do
   assert(x:equal(gr[op](m, { rows = rows, axis = 1 })), op .. " of columns")
 end
 
+-- Scans of what has no order: nothing but totals travels. NaN, and zeros of both signs, are as in one process.
+for _, dtype in ipairs { "u8", "i32", "i64", "f16", "f32", "f64" } do
+  local float = dtype:find "f"
+  local n = 100000
+  local a = gr.randn(n, { seed = 8, dtype = "f64" }) * 50
+  a = (float and a or a:abs():clamp(0, 200)):cast(dtype)
+  for round = 1, 3 do
+    for _, op in ipairs(float and { "min", "max" } or { "sum", "prod", "min", "max" }) do
+      for _, exclusive in ipairs { false, true } do
+        for _, reverse in ipairs { false, true } do
+          local range = parts(n, dtype)[2]
+          local p = a:slice(range[1], range[2]):copy()
+          local bytes, x = brought(gr.scan, p, op,
+            { exclusive = exclusive, reverse = reverse, comm = comm })
+          assert(bytes == 0, op .. " scan of " .. dtype .. " brings " .. bytes .. " bytes")
+          local whole = a:scan(op, { exclusive = exclusive, reverse = reverse }):slice(range[1], range[2])
+          assert(x:bytes() == whole:bytes(), op .. " scan of " .. dtype)
+        end
+      end
+    end
+    if float then
+      if round == 1 then a = a:clamp(-0.0, 0.0) * -1 end -- zeros
+      if round == 2 then a[n / 2] = 0 / 0 end
+    end
+  end
+end
+
 -- Counts come from the device, and what its counting needs to know.
 local counted = gr.rand(1000000, { seed = 6, comm = comm })
 local bytes = brought(counted.histogram, counted, { bins = 100, min = 0, max = 1, comm = comm })

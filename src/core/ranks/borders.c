@@ -91,6 +91,7 @@ gr_status gr_ranks_borders_of(gr_context *c, gr_dtype t, gr_vec v, int64_t leaf,
 
 void gr_ranks_join(const gr_vec *own, int size, const char *before, int64_t from, int64_t low, int64_t end, char *to) {
   memcpy(to, before, (size_t)((low - from) * size));
-  for (int64_t p = low; p < end; p++)
+  if (own->stride == size) memcpy(to + (low - from) * size, own->data, (size_t)((end - low) * size));
+  for (int64_t p = own->stride == size ? end : low; p < end; p++)
     memcpy(to + (p - from) * size, (const char *)own->data + (p - low) * own->stride, (size_t)size);
 }

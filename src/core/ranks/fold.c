@@ -33,6 +33,12 @@ void gr_ranks_pack(const gr_ranks_fold *f, const gr_reduce_job *job, int64_t low
   const size_t size = (size_t)gr_size_of(job->dtype);
   for (int k = 0; k < f->inputs; k++) {
     const gr_vec *v = k ? &job->b : &job->a;
+    const int64_t width = (int64_t)size * f->count;
+    if (v->stride == width && (f->count == 1 || v->step == (int64_t)size)) { /* as they are packed */
+      memcpy(to, (const char *)v->data + (first - low) * width, (size_t)((end - first) * width));
+      to += (end - first) * width;
+      continue;
+    }
     for (int64_t p = first; p < end; p++) {
       const char *from = (const char *)v->data + (p - low) * v->stride;
       for (int64_t c = 0; c < f->count; c++, to += size) memcpy(to, from + c * v->step, size);

@@ -186,7 +186,8 @@ gr_status gr_ranks_reduce(gr_context *c, gr_queue *q, gr_side side, const gr_red
 }
 
 /* All that ranks must agree on, but how many vectors there are. */
-static void describe(const gr_reduce_job *job, char *text, size_t room) {
+static void describe(const void *of, char *text, size_t room) {
+  const gr_reduce_job *job = of;
   char ddof[64] = "", scales[112] = "", a[40], b[40];
   if (job->op == GR_OP_var || job->op == GR_OP_std)
     snprintf(ddof, sizeof ddof, " with ddof %s", gr_ranks_digits(job->ddof, 17, a));
@@ -194,6 +195,17 @@ static void describe(const gr_reduce_job *job, char *text, size_t room) {
     snprintf(scales, sizeof scales, " scaled by %s, %s", gr_ranks_digits(job->scale_a, 17, a),
              gr_ranks_digits(job->scale_b, 17, b));
   snprintf(text, room, "%s of %s%s%s", gr_ops[job->op].name, gr_dtypes[job->dtype].name, ddof, scales);
+}
+
+/* The same in numbers: words would take as long as some thousand elements. */
+static gr_ranks_call call_of(const gr_reduce_job *job) {
+  const int spread = job->op == GR_OP_var || job->op == GR_OP_std;
+  uint64_t sum[2] = {0, 0};
+  gr_digest_add(sum, (uint64_t)job->op << 8 | (uint64_t)job->dtype, UINT64_C(1) << 32); /* a place that no text has */
+  if (spread) gr_digest_add(sum, gr_bits64(job->ddof), 1);
+  if (job->scale_a != 1) gr_digest_add(sum, gr_bits64(job->scale_a), 2);
+  if (job->scale_b != 1) gr_digest_add(sum, gr_bits64(job->scale_b), 3);
+  return (gr_ranks_call){sum[0], describe, job};
 }
 
 /* After the meeting, so the same on all ranks. */
@@ -265,12 +277,11 @@ gr_status gr_ranks_number(gr_context *c, gr_queue *q, gr_side side, const gr_red
                           gr_value *r) {
   gr_comm *comm = c->comm;
   const gr_ranks_fold f = fold_of(q, side, job);
-  char text[GR_CARD_TEXT];
+  const gr_ranks_call call = call_of(job);
   gr_card guess = {.all = -1};
   gr_acc state;
-  describe(job, text, sizeof text);
   if (mine == GR_OK) mine = guess_states(c, q, &f, job, &guess);
-  gr_status status = gr_ranks_meet_with(c, text, job->n, 1, &guess, mine);
+  gr_status status = gr_ranks_meet_with(c, &call, job->n, 1, &guess, mine);
   if (status == GR_OK) status = check_length(c, job, gr_ranks_all(c));
   if (status != GR_OK) return status;
   memcpy(comm->before, comm->starts, ((size_t)comm->size + 1) * sizeof *comm->before);
