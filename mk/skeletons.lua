@@ -30,7 +30,9 @@ local function items_of(path)
     if line:match "^%s*//GR_" or not line:match "^%s*//" then
       line = line:gsub("%s*//%s.*$", "")
       -- the pragma is for newer versions of PTX than what is shipped says it is
-      if not (line == "" or line:match "^%s*%.pragma \"used_bytes_mask" or line:match "^%.version" or line:match "^%.target" or line:match "^%.address_size") then
+      local pragma = line:match "^%s*%.pragma \"used_bytes_mask"
+      if not (line == "" or pragma or line:match "^%.version" or line:match "^%.target" or
+        line:match "^%.address_size") then
         lines[#lines + 1] = line:gsub("^%s+", ""):gsub("%s+", " ")
         depth = depth + select(2, line:gsub("{", "")) - select(2, line:gsub("}", ""))
         if depth == 0 and (line == "}" or line:sub(-1) == ";") then
