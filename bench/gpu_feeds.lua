@@ -1,8 +1,9 @@
 -- Sums of columns, histograms and scans of expressions on a device: the bits of the same operation on the elements when
 -- these have been stored, over dtypes, shapes and kinds of bins. From the root, after make:
 --   lua5.4 bench/gpu_feeds.lua [device=cuda:0] [dtypes=f32,i64] [times=1]
--- dtypes: those alone, for several processes at once, as a device compiles some 30 kernels for each. times: and the times of both, in turns, at 2^26 elements. The last lines list what was compiled, with the time that
--- took, and count; the exit status is 1 if anything differs. device=pretend runs without a GPU.
+-- dtypes: those alone, for several processes at once, as a device compiles some 30 kernels for each.
+-- times: and the times of both, in turns, at 2^26 elements, and what was compiled, with the time that took. The last
+-- line counts; the exit status is 1 if anything differs. device=pretend runs without a GPU.
 local gr = require "gpureduce"
 local options = {}
 for _, a in ipairs(arg) do

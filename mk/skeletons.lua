@@ -2,7 +2,7 @@
 -- Each kernel of SKELETONS, with the functions that it calls, is a text of its own; of STEPS, the bodies of kernels and
 -- the functions that they call are one text (src/backend/jit/shipped.h says how both are written). Names that compilers
 -- made become short ones, so that the same sources give the same bytes. Texts are compressed by gzip, and stored as
--- zlib wants them.
+-- zlib wants them; skeletons as numbers of lines.
 local function read(path)
   local f = assert(io.open(path))
   local text = f:read "*a"
@@ -30,7 +30,9 @@ local function items_of(path)
     if line:match "^%s*//GR_" or not line:match "^%s*//" then
       line = line:gsub("%s*//%s.*$", "")
       -- the pragma is for newer versions of PTX than what is shipped says it is
-      if not (line == "" or line:match "^%s*%.pragma \"used_bytes_mask" or line:match "^%.version" or line:match "^%.target" or line:match "^%.address_size") then
+      local pragma = line:match "^%s*%.pragma \"used_bytes_mask"
+      if not (line == "" or pragma or line:match "^%.version" or line:match "^%.target" or
+        line:match "^%.address_size") then
         lines[#lines + 1] = line:gsub("^%s+", ""):gsub("%s+", " ")
         depth = depth + select(2, line:gsub("{", "")) - select(2, line:gsub("}", ""))
         if depth == 0 and (line == "}" or line:sub(-1) == ";") then
@@ -126,7 +128,7 @@ local function skeleton(item)
   assert(found == 1, item.name .. ": not one argument")
   text = text:gsub("\n%.maxnreg (%d+)", "\n@R %1"):gsub("//GR_", "@")
   parts[#parts + 1] = text
-  return table.concat(parts, "\n") .. "\n"
+  return (table.concat(parts, "\n"):gsub("%$L__BB%d+_", "$L")) .. "\n" -- labels are a function's own
 end
 
 -- Bodies of steps: "=S NAME FUNCTIONS" and its lines, "@I OPERAND REGISTER" and "@O REGISTER" among them; then the
@@ -155,18 +157,79 @@ local function steps(items)
   return table.concat(parts, "\n") .. "\n=\n"
 end
 
-local table_of, count = {}, 0
-local function ship(name, text)
+-- Lines are much alike: the number of each in a list of all, without the numbers of registers and labels in it, which
+-- are written as differences from the last one of the same two letters before it (src/backend/jit/shipped.c reads it).
+local lines, numbers = {}, {}
+
+local function add(to, n, short)
+  if n < short then
+    to[#to + 1] = string.char(n)
+    return
+  end
+  n = n - short
+  local high = (n - n % 256) / 256
+  if high < 255 - short then to[#to + 1] = string.char(short + high, n % 256) else
+    assert(high < 65536, "a number of more than three bytes")
+    to[#to + 1] = string.char(255, high % 256, (high - high % 256) / 256, n % 256)
+  end
+end
+
+local function coded(text)
+  local ids, differences, last = {}, {}, {}
+  local function number(before, digits)
+    local class = (before:byte(-1) * 31 + before:byte(-2)) % 256
+    local change = tonumber(digits) - (last[class] or 0)
+    last[class] = tonumber(digits)
+    add(differences, change < 0 and -2 * change - 1 or 2 * change, 240)
+    return before .. "\1"
+  end
+  for line in text:gmatch "([^\n]*)\n" do
+    line = line:gsub("([%%$][%a]+<?)(%d+)", number)
+    if not numbers[line] then
+      lines[#lines + 1] = line
+      numbers[line] = #lines - 1
+    end
+    add(ids, numbers[line], 192)
+  end
+  return table.concat(ids), table.concat(differences)
+end
+
+-- ---- all of it; several skeletons are compressed together, since one says much about the next ----
+
+local TOGETHER = 8
+local table_of, count, waiting = {}, 0, {}
+
+local function ship(name, text, packed, of, ids, differences)
+  table_of[#table_of + 1] = ("  {\"%s\", %s, sizeof %s, %d, %d, %d, %d},\n"):format(name, packed, packed, of, text,
+    ids, differences)
+end
+
+local function write(text)
   count = count + 1
-  local symbol = "text" .. count
-  io.write(bytes(symbol, compress(text)), "\n")
-  table_of[#table_of + 1] = ("  {\"%s\", %s, sizeof %s, %d},\n"):format(name, symbol, symbol, #text)
+  io.write(bytes("text" .. count, compress(text)), "\n")
+  return "text" .. count
+end
+
+local function ship_waiting()
+  local ids, differences, at, from = {}, {}, 0, 0
+  for k, w in ipairs(waiting) do
+    ids[k], differences[k] = w.ids, w.differences
+    from = from + #w.ids
+  end
+  local all = table.concat(ids) .. table.concat(differences)
+  local packed = #waiting > 0 and write(all)
+  for _, w in ipairs(waiting) do
+    ship(w.name, w.bytes, packed, #all, at, from)
+    at, from = at + #w.ids, from + #w.differences
+  end
+  waiting = {}
 end
 
 io.write '#include "src/backend/jit/shipped.h"\n'
 local all = items_of(arg[1])
 rename(all, "f")
-ship("steps", steps(all))
+local text = steps(all)
+ship("steps", #text, write(text), #text, 0, 0)
 for k = 2, #arg do
   local items = items_of(arg[k])
   rename(items, "k")
@@ -179,8 +242,14 @@ for k = 2, #arg do
       local columns = item.name:find "gr_reduce_cols_sum" and dtype
       local name = columns and "columns " .. columns or both and "both " .. both or ends and "ends " .. ends or
         reducer and ("%s %d %d %d"):format(way, number, reducer, dtype)
-      ship(name or item.name, skeleton(item))
+      local own = skeleton(item)
+      local ids, differences = coded(own)
+      waiting[#waiting + 1] = { name = name or item.name, bytes = #own, ids = ids, differences = differences }
+      if #waiting == TOGETHER then ship_waiting() end
     end
   end
 end
-io.write("const gr_shipped gr_shipped_texts[] = {\n", table.concat(table_of), "  {0, 0, 0, 0}};\n")
+ship_waiting()
+text = table.concat(lines, "\n") .. "\n"
+ship("lines", #text, write(text), #text, 0, 0)
+io.write("const gr_shipped gr_shipped_texts[] = {\n", table.concat(table_of), "  {0, 0, 0, 0, 0, 0, 0}};\n")

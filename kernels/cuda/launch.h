@@ -73,7 +73,7 @@ typedef struct gr_cuda_run {
   gr_cuda_span running, *written;
   struct gr_mailbox_shape *mailbox; /* with done, of a reduction */
   struct gr_cuda_batch *batch; /* if not NULL, a reduction goes there (batch.h) */
-  const gr_cuda_formula *formula; /* of a reduction, histogram or scan: where its elements come from; NULL: from the job's vectors */
+  const gr_cuda_formula *formula; /* where elements of a reduction, histogram or scan come from; NULL: vectors */
 } gr_cuda_run;
 
 #define GR_ARRAYS 8 /* of one gr_cuda_reduce_arrays at most */

@@ -1,6 +1,7 @@
 /*
-** Skeletons: histograms with holes (formula/hole.cuh) where samples are loaded: of evenly spaced bins that are estimated
-** in f32 (0) or in f64 (1), by edges (2), and in L2, where bins are many (3); gr_hist_skeleton of histogram.cuh.
+** Skeletons: histograms with holes (formula/hole.cuh) where samples are loaded: of evenly spaced bins that are
+** estimated in f32 (0) or in f64 (1), by edges (2), and in L2, where bins are many (3); gr_hist_skeleton of
+** histogram.cuh.
 */
 #include "kernels/cuda/histogram/histogram.cuh"
 

@@ -233,7 +233,8 @@ __global__ void __launch_bounds__(gr_cols_sum_warps * 32, gr_cols_sum_resident<R
   extern __shared__ __align__(16) char gr_shared[];
   double *slots = (double *)gr_shared; /* C + 1 doubles for each word, one of them unused */
   const bool unaligned = !R::formula && how.unaligned; /* of a formula, rows of whole words alone */
-  int pair = size == 2 && !R::formula ? how.two_a_word : 0, lanes = GR_LANES(size) >> pair, leaf_rows = GR_LEAF(size) >> pair;
+  int pair = size == 2 && !R::formula ? how.two_a_word : 0;
+  int lanes = GR_LANES(size) >> pair, leaf_rows = GR_LEAF(size) >> pair;
   int lane = threadIdx.x & 31, warp = gr_warp_index();
   int units = 1 << (how.units_log2 + how.passes_log2), own = C >> pair, wide = own * how.strip_words,
       apart = (C + 1) << how.words_log2;

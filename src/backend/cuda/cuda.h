@@ -176,7 +176,11 @@ void gr_cuda_give_slot(gr_cuda_queue *, gr_cuda_pending *);
 
 gr_status gr_cuda_do_states(gr_queue *, const gr_reduce_job *jobs, int count, gr_acc *states);
 
-/* ---- formula.c ---- */
+/* ---- feed.c; formula.c above it ---- */
+
+/* Operations that take a formula's elements. */
+gr_status gr_cuda_feed(gr_cuda_queue *, const gr_formula_job *);
+int gr_cuda_fits(gr_queue *, gr_feeding, const void *operation);
 
 gr_status gr_cuda_do_formula(gr_queue *, const gr_formula_job *);
 const char *gr_cuda_uncompiled(gr_backend *);

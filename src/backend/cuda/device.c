@@ -4,7 +4,7 @@
 */
 #include "src/backend/cuda/cuda.h"
 
-#include "src/backend/cuda/formula.h"
+#include "src/backend/jit/compiled.h"
 #include "src/backend/gpus.h"
 
 #include <pthread.h>

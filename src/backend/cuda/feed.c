@@ -2,7 +2,7 @@
 ** Operations that take elements of a formula in place of a vector's: sums of columns, histograms and scans. Their own
 ** launchers plan them and launch the compiled kernel on the plan, with elements from address 0 on.
 */
-#include "src/backend/cuda/formula.h"
+#include "src/backend/cuda/take.h"
 
 #include "kernels/numerics/numerics.h"
 

@@ -2,7 +2,7 @@
 ** Formulas: compiled once (src/backend/jit), then launched as the reductions are, on their plans, scratch memory and
 ** mailboxes. What has no skeleton, rows too short for a warp each, and what the driver cannot compile run step by step.
 */
-#include "src/backend/cuda/formula.h"
+#include "src/backend/cuda/take.h"
 
 #include <string.h>
 
@@ -11,12 +11,6 @@
 
 /* Bytes of a row from which a warp for each is faster than storing the elements for the kernels of short rows. */
 #define LEAST_ROW 1024
-
-#define BOTH_FIELDS 3 /* of sum and extremes: the sum, two keys */
-#define TALLIED_FIELDS 2
-
-_Static_assert(GR_ARGUMENT_BYTES == GR_OWN_ARGUMENT_BYTES + GR_JIT_WORDS * sizeof(uint64_t),
-               "a batch has no room for a formula's arguments");
 
 typedef gr_cuda_taken compiled;
 
@@ -56,30 +50,6 @@ static int skeleton_for(const gr_reduce_job *job, gr_reducer *red, gr_dtype *t) 
   return 0;
 }
 
-gr_status gr_cuda_take_formula(gr_cuda_queue *q, const gr_formula_job *job, const gr_jit_asked *asked, gr_dtype t,
-                               gr_cuda_taken *c) {
-  const int stores = asked->reducer == GR_JIT_STORE;
-  gr_jit_code code;
-  const char *why;
-  if (!gr_jit_code_of(job, asked, &code, c->words)) return GR_NOT_FUSED;
-  if (!stores) code.dtype = (int16_t)t;
-  code.changes = (uint8_t)stores;
-  code.number = !stores && job->words;
-  gr_compiled *found = gr_jit_take(q->device->chip.device, &code, &why);
-  if (!found) return !strcmp(why, "out of memory") ? GR_NO_MEMORY : GR_NOT_FUSED;
-  c->formula = (gr_cuda_formula){.function = found->function,
-                                 .compiled = found,
-                                 .resident = found->resident,
-                                 .fields = asked->reducer == GR_JIT_BOTH ? BOTH_FIELDS
-                                           : asked->tally < 0            ? 0
-                                                                         : TALLIED_FIELDS,
-                                 .across = asked->reducer == GR_JIT_COLUMNS_SUM,
-                                 .count = gr_jit_words(&code),
-                                 .words = c->words,
-                                 .launch = gr_jit_launch};
-  return GR_OK;
-}
-
 static gr_status take(gr_cuda_queue *q, const gr_formula_job *job, gr_jit_asked asked, gr_dtype t, compiled *c) {
   return gr_cuda_take_formula(q, job, &asked, t, c);
 }
@@ -102,8 +72,8 @@ static gr_status store(gr_cuda_queue *q, const gr_formula_job *job) {
   if (status != GR_OK) return status;
   memcpy(arguments.words, c.words, (size_t)c.formula.count * sizeof *c.words);
   gr_cuda_prepare(q, &q->work, &run);
-  const int e =
-      gr_jit_launch(c.formula.function, (unsigned)((job->n - 1) / block + 1), GR_STORE_THREADS, 0, run.stream, &arguments);
+  const unsigned blocks = (unsigned)((job->n - 1) / block + 1);
+  const int e = gr_jit_launch(c.formula.function, blocks, GR_STORE_THREADS, 0, run.stream, &arguments);
   gr_jit_let_go(c.formula.compiled);
   return gr_cuda_launched(q, e, "a formula");
 }
@@ -305,19 +275,16 @@ static void see_one(const gr_compiled *c, void *to) {
     GR_REDUCERS(GR_X)
 #undef GR_X
   };
+  static const char *const others[] = {[-GR_JIT_STORE] = "elements",      [-GR_JIT_BOTH] = "SUM, MINMAX",
+                                       [-GR_JIT_OPERATOR] = "operator",   [-GR_JIT_ENDS] = "MINMAX",
+                                       [-GR_JIT_COLUMNS_SUM] = "columns", [-GR_JIT_HISTOGRAM] = "histogram",
+                                       [-GR_JIT_SCAN] = "scan"};
   const listing *l = to;
   if (c->device != l->device || !c->function) return;
   const gr_jit_code *code = &c->code;
   l->see(&(gr_compiled_formula){.program = {.nodes = (gr_node *)(uintptr_t)code->nodes, .count = code->count},
                                 .result = code->a,
-                                .what = code->reducer == GR_JIT_STORE      ? "elements"
-                                        : code->reducer == GR_JIT_BOTH     ? "SUM, MINMAX"
-                                        : code->reducer == GR_JIT_ENDS     ? "MINMAX"
-                                        : code->reducer == GR_JIT_COLUMNS_SUM ? "SUM of columns"
-                                        : code->reducer == GR_JIT_HISTOGRAM   ? "histogram"
-                                        : code->reducer == GR_JIT_SCAN        ? "scan"
-                                        : code->reducer == GR_JIT_OPERATOR ? "operator"
-                                                                           : reducers[code->reducer],
+                                .what = code->reducer < 0 ? others[-code->reducer] : reducers[code->reducer],
                                 .seconds = c->seconds,
                                 .uses = c->uses},
          l->to);

@@ -1,9 +1,11 @@
 /*
-** What the two files that write PTX share: element.c writes one element of a formula, emit.c kernels around it.
+** What the files that write PTX share: element.c writes one element of a formula, emit.c kernels around it, holes.c
+** what operators have in them.
 **
 ** Names in what they write: %first, the position where a hole begins; %at, that of the element; %v0, %v1 ... the nodes'
-** values; %l0, %l1 ... words that were loaded, %h0, %h1 ... ahead; %ok, whether the element is there; p0, the kernel's arguments. Of an
-** operator: %x0, %x1, the bits of an element; %a0, %a1 ... and %m0, %m1 ... words of a left and of a right state.
+** values; %l0, %l1 ... words that were loaded, %h0, %h1 ... ahead; %ok, whether the element is there; p0, the kernel's
+** arguments. Of an operator: %x0, %x1, the bits of an element; %a0, %a1 ... and %m0, %m1 ... words of a left and of a
+** right state.
 */
 #ifndef GR_JIT_ELEMENT_H
 #define GR_JIT_ELEMENT_H

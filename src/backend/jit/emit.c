@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/backend/jit/holes.h"
 #include "src/backend/jit/shipped.h"
 #include "src/backend/jit/steps.h"
 
@@ -20,7 +21,6 @@
 #define FEW_LINES 120 /* of steps that do with as many registers as the skeleton alone */
 #define MANY_REGISTERS 128
 #define BOTH_REGISTERS 80 /* three blocks on a multiprocessor */
-#define HOLE_WORDS 64
 #define HELD 16 /* registers for what is loaded while words before are used */
 /* Of an operator whose steps stand in the loop: words of a state, lines of the elements of a word of input. */
 #define LOOP_WORDS 4
@@ -124,20 +124,12 @@ static void call_word(gr_emitter *e, int ahead, const char *left, const char *va
 
 /* ---- holes ---- */
 
-#define HOLE_HEADS 8
-
-typedef struct hole {
-  char *head[HOLE_HEADS]; /* an address, or the bits of an element; of a word, how many of its elements are there */
-  char *a[HOLE_WORDS], *b[HOLE_WORDS];
-  int heads, words;
-} hole;
-
 /* The words of a line: "@ROWS P : W... : W...", "@WORD P V : W...", "@APART P... : W..." and others. */
-static int read_hole(char *line, hole *h) {
+static int read_hole(char *line, gr_hole *h) {
   char *word = strtok_r(line, " ", &line);
   int side = 0, counts[3] = {0};
   char **sides[3] = {h->head, h->a, h->b};
-  const int most[3] = {HOLE_HEADS, HOLE_WORDS, HOLE_WORDS};
+  const int most[3] = {GR_HOLE_HEADS, GR_HOLE_WORDS, GR_HOLE_WORDS};
   while ((word = strtok_r(line, " ", &line))) {
     if (*word == ':') side++;
     else if (side < 3 && counts[side] < most[side]) sides[side][counts[side]++] = word;
@@ -149,7 +141,7 @@ static int read_hole(char *line, hole *h) {
   return counts[0] > 0 && (side == 0 || (counts[1] > 0 && (side == 1 || counts[2] == counts[1])));
 }
 
-static void open_hole(gr_emitter *e, const hole *h) {
+static void open_hole(gr_emitter *e, const gr_hole *h) {
   gr_text_add(e->t, "{\n.reg .b64 %%first;\nshr.u64 %%first, %s, %d;\n", h->head[0], log2_of(e->size));
 }
 
@@ -223,7 +215,7 @@ static int load_place(gr_emitter *e, int place, char prefix, int first) {
   return first;
 }
 
-static void fill_rows(gr_emitter *e, hole *h) {
+static void fill_rows(gr_emitter *e, gr_hole *h) {
   const gr_jit_code *code = e->code;
   const int rows = h->words / 4, each = 16 / e->size, row = 512 / e->size;
   int place[GR_JIT_NODES], row_words = 0, group;
@@ -271,20 +263,20 @@ static void hold(gr_emitter *e, int places) {
   if (e->held) gr_text_add(e->t, ".reg .b32 %%h<%d>;\n", words);
 }
 
-static void open_places(gr_emitter *e, const hole *h) {
+static void open_places(gr_emitter *e, const gr_hole *h) {
   gr_text_add(e->t, "{\n.reg .b64 %%q<%d>;\n", h->heads);
   for (int r = 0; r < h->heads; r++)
     gr_text_add(e->t, "shr.u64 %%q%d, %s, %d;\n", r, h->head[r], log2_of(e->size));
 }
 
-static void fill_ahead(gr_emitter *e, const hole *h) {
+static void fill_ahead(gr_emitter *e, const gr_hole *h) {
   if (!e->held) return;
   open_places(e, h);
   for (int r = 0, next = 0; r < h->heads; r++) next = load_place(e, r, 'h', next);
   gr_text_add(e->t, "}\n");
 }
 
-static void fill_apart(gr_emitter *e, hole *h) {
+static void fill_apart(gr_emitter *e, gr_hole *h) {
   const gr_jit_code *code = e->code;
   const int each = 16 / e->size, words = words_of_place(e);
   const int group = e->held || !words ? h->heads : words > LOADED ? 1 : LOADED / words;
@@ -311,7 +303,7 @@ static void fill_apart(gr_emitter *e, hole *h) {
 }
 
 /* Lines of 128 bytes of inputs that belong to one of results. */
-static void fill_announce(gr_emitter *e, const hole *h) {
+static void fill_announce(gr_emitter *e, const gr_hole *h) {
   const gr_jit_code *code = e->code;
   open_places(e, h);
   for (int k = 0; k < code->count; k++) {
@@ -327,66 +319,9 @@ static void fill_announce(gr_emitter *e, const hole *h) {
   gr_text_add(e->t, "}\n");
 }
 
-static void fill_word(gr_emitter *e, hole *h) {
+static void fill_word(gr_emitter *e, gr_hole *h) {
   open_hole(e, h);
   call_word(e, 0, h->head[1], NULL, h->a, h->b);
-  gr_text_add(e->t, "}\n");
-}
-
-/* ---- operators ---- */
-
-/* Nodes from .. to - 1, and the states that they give to words of that prefix. */
-static void states(gr_emitter *e, int from, int to, const int16_t *gives, const char *prefix) {
-  const gr_jit_code *code = e->code;
-  gr_text_add(e->t, "{\n");
-  e->from = from;
-  e->to = to;
-  gr_emit_nodes(e, NULL, 0, 0);
-  for (int k = 0, word = 0; k < code->states; k++) {
-    gr_emit_state(e, gives[k], (gr_dtype)code->state[k], prefix, word);
-    word += gr_size_of((gr_dtype)code->state[k]) == 8 ? 2 : 1;
-  }
-  gr_text_add(e->t, "}\n");
-}
-
-/* The words of a hole, or of what there is in them, from or to registers of that prefix. */
-static void move_words(gr_emitter *e, char *const *words, int count, const char *prefix, int back) {
-  for (int k = 0; k < count; k++)
-    if (back) gr_text_add(e->t, "mov.b32 %s, %s%d;\n", words[k], prefix, k);
-    else gr_text_add(e->t, "mov.b32 %s%d, %s;\n", prefix, k, words[k]);
-}
-
-/* In a function, where a register says where they are. */
-static void find_arguments(gr_emitter *e, const char *where) {
-  if (!where) return;
-  gr_text_add(e->t, ".reg .b64 %%arguments;\nmov.b64 %%arguments, %s;\n", where);
-  e->inside = 1;
-}
-
-static void fill_element(gr_emitter *e, const hole *h) {
-  const gr_jit_code *code = e->code;
-  gr_text_add(e->t,
-              "{\n.reg .b32 %%x<2>, %%a<%d>, %%m<%d>, %%n<%d>;\n.reg .b64 %%at;\n.reg .pred %%one;\n"
-              "mov.b32 %%x0, %s;\nmov.b32 %%x1, %s;\nmov.b64 %%at, %s;\nsetp.ne.s32 %%one, %s, 0;\n",
-              h->words, h->words, h->words, h->head[0], h->head[1], h->head[2], h->head[3]);
-  move_words(e, h->a, e->words, "%a", 0);
-  find_arguments(e, h->head[4]);
-  states(e, 0, code->map_count, code->mapped, "%m");
-  states(e, code->map_count, code->count, code->merged, "%n");
-  e->inside = 0;
-  for (int k = 0; k < e->words; k++) gr_text_add(e->t, "selp.b32 %s, %%m%d, %%n%d, %%one;\n", h->a[k], k, k);
-  gr_text_add(e->t, "}\n");
-}
-
-static void fill_merge(gr_emitter *e, const hole *h) {
-  const gr_jit_code *code = e->code;
-  gr_text_add(e->t, "{\n.reg .b32 %%a<%d>, %%m<%d>, %%n<%d>;\n", h->words, h->words, h->words);
-  move_words(e, h->a, e->words, "%a", 0);
-  move_words(e, h->b, e->words, "%m", 0);
-  find_arguments(e, h->head[0]);
-  states(e, code->map_count, code->count, code->merged, "%n");
-  e->inside = 0;
-  move_words(e, h->a, e->words, "%n", 1);
   gr_text_add(e->t, "}\n");
 }
 
@@ -415,7 +350,7 @@ static int registers(const gr_emitter *e, int own, int lines) {
 
 static void special_line(gr_emitter *e, char *line, int lines) {
   const gr_jit_code *code = e->code;
-  hole h = {0};
+  gr_hole h = {0};
   if (line[1] == 'P') {
     e->base = atoi(line + 3);
     gr_text_add(e->t, ".visible .entry formula(\n.param .align 8 .b8 p0[%d]\n)\n", e->base + 8 * gr_jit_words(code));
@@ -431,8 +366,8 @@ static void special_line(gr_emitter *e, char *line, int lines) {
   } else if (!read_hole(line, &h)) {
     e->why = "its skeleton is not as it should be";
   } else if (code->states) {
-    if (h.heads == 1) fill_merge(e, &h);
-    else fill_element(e, &h);
+    if (h.heads == 1) gr_fill_merge(e, &h);
+    else gr_fill_element(e, &h);
   } else if (line[1] == 'W') {
     fill_word(e, &h);
   } else if (!strncmp(line, "@AHEAD", 6)) {

@@ -24,10 +24,20 @@
 
 #include <stddef.h>
 
+/*
+** "steps" and "lines" are texts as they are. Of the others several are packed together, and each line is its number
+** in "lines", where a byte 1 stands for a number. ids: where the numbers of its lines begin in what is unpacked; a byte,
+** or from 192 on two, of which the first has the higher part. differences: where those numbers begin that lines have
+** not: each less the last one before it of the same class, twice that, or, if it is negative, twice the rest and one
+** more, in a byte, or from 240 on two, or 255 and three. The class of a number is (31 a + b) mod 256 of the two
+** characters before it, a the nearer one.
+*/
 typedef struct gr_shipped {
   const char *name;
   const unsigned char *packed;
-  unsigned long packed_bytes, bytes;
+  unsigned long packed_bytes, unpacked_bytes;
+  unsigned long bytes; /* of the text */
+  unsigned long ids, differences;
 } gr_shipped;
 
 extern const gr_shipped gr_shipped_texts[]; /* the last one has no name */

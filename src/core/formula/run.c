@@ -362,7 +362,8 @@ gr_status gr_formula_reduce_each(gr_context *c, gr_op op, gr_shape s, gr_reduced
 gr_status gr_formula_reduce_each_together(gr_context *c, gr_shape s, const gr_wanted *w, int count,
                                           gr_array *const *out) {
   const gr_queue *q = queue_of(&w[0].a);
-  int fit = q && q->backend && q->backend->feeds == GR_FEEDS_ALL && !(s.rows && s.axis == 1) && gr_formula_together(w, count);
+  int fit = q && q->backend && q->backend->feeds == GR_FEEDS_ALL && gr_formula_together(w, count);
+  if (s.rows && s.axis == 1) fit = 0;
   for (int k = 0; k < count; k++)
     fit = fit && gr_array_dense(out[k]) && !gr_may_overflow(w[k].op, w[k].a.a->dtype) && (!w[k].b.a || s.pairs);
   if (!fit) return GR_NOT_FUSED;

@@ -1,0 +1,33 @@
+#include "src/backend/cuda/take.h"
+
+#include <string.h>
+
+#define BOTH_FIELDS 3 /* of sum and extremes: the sum, two keys */
+#define TALLIED_FIELDS 2
+
+_Static_assert(GR_ARGUMENT_BYTES == GR_OWN_ARGUMENT_BYTES + GR_JIT_WORDS * sizeof(uint64_t),
+               "a batch has no room for a formula's arguments");
+
+gr_status gr_cuda_take_formula(gr_cuda_queue *q, const gr_formula_job *job, const gr_jit_asked *asked, gr_dtype t,
+                               gr_cuda_taken *c) {
+  const int stores = asked->reducer == GR_JIT_STORE;
+  gr_jit_code code;
+  const char *why;
+  if (!gr_jit_code_of(job, asked, &code, c->words)) return GR_NOT_FUSED;
+  if (!stores) code.dtype = (int16_t)t;
+  code.changes = (uint8_t)stores;
+  code.number = !stores && job->words;
+  gr_compiled *found = gr_jit_take(q->device->chip.device, &code, &why);
+  if (!found) return !strcmp(why, "out of memory") ? GR_NO_MEMORY : GR_NOT_FUSED;
+  c->formula = (gr_cuda_formula){.function = found->function,
+                                 .compiled = found,
+                                 .resident = found->resident,
+                                 .fields = asked->reducer == GR_JIT_BOTH ? BOTH_FIELDS
+                                           : asked->tally < 0            ? 0
+                                                                         : TALLIED_FIELDS,
+                                 .across = asked->reducer == GR_JIT_COLUMNS_SUM,
+                                 .count = gr_jit_words(&code),
+                                 .words = c->words,
+                                 .launch = gr_jit_launch};
+  return GR_OK;
+}
