@@ -67,4 +67,4 @@ if comm.rank == 0 then
   local model = cpu and cpu:read("*a"):match "model name%s*:%s*([^\n]+)" or "?"
   print(("%d ranks, %d threads each, %s, %s"):format(comm.size, gr.threads(), model, _VERSION))
 end
-for power = 14, 26, 2 do measure(power) end
+for power = 14, tonumber(arg[2]) or 26, 2 do measure(power) end

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include "src/core/later.h"
+#include "src/core/ranks/columns.h"
 #include "src/core/ranks/meet.h"
 #include "src/core/ranks/reduce.h"
 #include "src/core/ranks/vectors.h"
@@ -307,15 +308,17 @@ static gr_reduce_job column_of(const gr_reduce_job *job, int64_t k) {
 }
 
 /*
-** A device reduces columns one by one, which takes a launch for each of their nodes: only where bringing a matrix to
-** the host would take longer.
+** A device reduces columns only where bringing the matrix to the host would take longer: a launch for each of so many
+** nodes, whose results the host waits for, or, where columns go one by one, for each of theirs.
 */
 #define BYTES_OF_A_LAUNCH (128 << 10) /* that are brought meanwhile: 2.5 us at 50 GB/s */
+#define BYTES_OF_A_WAIT (768 << 10)
 #define NODES_OF_A_PART 8
 static gr_side columns_side(const gr_array *a, const gr_array *b, gr_shape s, const gr_reduce_job *job) {
-  const int64_t most = a->n * gr_size(a->dtype) / (BYTES_OF_A_LAUNCH * NODES_OF_A_PART);
-  const int cut_alike = !b || s.pairs;
-  if (!gr_array_dense(a) || (b && !gr_array_dense(b)) || !cut_alike || job->count > most) return GR_HOST;
+  const int64_t bytes = a->n * gr_size(a->dtype) / NODES_OF_A_PART;
+  const int at_once = gr_ranks_at_once(job->op, a->dtype), cut_alike = !b || s.pairs;
+  if (!gr_array_dense(a) || (b && !gr_array_dense(b)) || !cut_alike) return GR_HOST;
+  if (bytes < (at_once ? BYTES_OF_A_WAIT : BYTES_OF_A_LAUNCH * job->count)) return GR_HOST;
   return side_over_ranks(a, b);
 }
 

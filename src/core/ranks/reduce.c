@@ -7,6 +7,7 @@
 #include "src/core/dtype.h"
 #include "src/core/operation.h"
 #include "src/core/ranks/borders.h"
+#include "src/core/ranks/columns.h"
 #include "src/core/ranks/meet.h"
 
 /* What a call needs besides what comes over borders, in one block. */
@@ -58,28 +59,10 @@ typedef struct maker {
   int on_device; /* all but leaves that are put together */
 } maker;
 
-/* Column by column: a device has states of single vectors. */
-static gr_status make_columns(const maker *m, const gr_reduce_job *job, gr_acc *states) {
-  gr_reduce_job list[GR_TOGETHER];
-  gr_status status = GR_OK;
-  for (int64_t from = 0; from < job->count && status == GR_OK; from += GR_TOGETHER) {
-    int count = 0;
-    for (; count < GR_TOGETHER && from + count < job->count; count++) {
-      const int64_t k = from + count;
-      list[count] = *job;
-      list[count].count = 1;
-      list[count].a.data = (const char *)job->a.data + k * job->a.step;
-      if (job->b.data) list[count].b.data = (const char *)job->b.data + k * job->b.step;
-    }
-    status = m->q->backend->states(m->q, list, count, states + from);
-  }
-  return status;
-}
-
 static gr_status make_states(void *with, const gr_reduce_job *nodes, int count, int joined, gr_acc *states) {
   const maker *m = with;
   const int there = m->on_device && !joined;
-  const gr_status status = there && nodes->count > 1 ? make_columns(m, nodes, states)
+  const gr_status status = there && nodes->count > 1 ? gr_ranks_columns(m->q, nodes, states)
                            : there                   ? m->q->backend->states(m->q, nodes, count, states)
                                                      : m->c->host->cpu()->states(m->q, nodes, count, states);
   return gr_fail_from(m->c, m->q, status, gr_ops[nodes->op].name, 0);
