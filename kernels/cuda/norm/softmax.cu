@@ -1,8 +1,9 @@
 /*
-** Softmax of rows, read once up to 32 warps' worth: short rows lie side by side in warps, longer ones have a block
-** each, whose warps share the lanes of its leaves out; all keep their exponentials in registers until the sum is known.
-** Rows beyond that take the reduction's maximum and three launches: sums of leaves, their fold, and the scaling. Sums
-** follow the tree of docs/numerics.md in f64.
+** Softmax of rows, read once: short rows lie side by side in warps; longer ones have a block each, whose warps share
+** the lanes of its leaves out, or several blocks, which publish the largest element and the sum of what they have; all
+** keep their exponentials in registers until the sum is known. Rows of more blocks than there are multiprocessors take
+** the reduction's maximum and three launches: sums of leaves, their fold, and the scaling. Sums follow the tree of
+** docs/numerics.md in f64.
 */
 #include <cuda_runtime.h>
 #include "kernels/cuda/grid/combine.cuh"
@@ -19,6 +20,9 @@ typedef struct soft_job {
   int64_t leaves;           /* of a row */
   double *most, *leaf, *up; /* long rows: maxima; sums of leaves, row after row; the next level of them */
   int64_t pitch;            /* from a row's part of up to the next one's */
+  gr_halves *partials;      /* of several blocks to a row: their maxima, and behind those of all blocks their sums */
+  gr_tag tag;
+  int32_t pieces;           /* blocks of a row */
 } soft_job;
 
 template <gr_dtype D> struct shape {
@@ -46,15 +50,19 @@ static __device__ __forceinline__ double exp_down(double x) {
 ** multiprocessor has too few warps for one at a time.
 */
 template <int count> static __device__ __forceinline__ void exp_down_all(double (&x)[count]) {
-  bool ordinary = true;
+  constexpr int at_once = Tuning::softmax_at_once;
 #pragma unroll
-  for (int j = 0; j < count; j++) ordinary = ordinary & (x[j] >= GR_EXP_LOW);
-  if (ordinary) {
+  for (int from = 0; from < count; from += at_once) {
+    bool ordinary = true;
 #pragma unroll
-    for (int j = 0; j < count; j++) x[j] = gr_exp_within(x[j]);
-  } else {
+    for (int j = from; j < from + at_once; j++) ordinary = ordinary & (x[j] >= GR_EXP_LOW);
+    if (ordinary) {
 #pragma unroll
-    for (int j = 0; j < count; j++) x[j] = exp_down(x[j]);
+      for (int j = from; j < from + at_once; j++) x[j] = gr_exp_within(x[j]);
+    } else {
+#pragma unroll
+      for (int j = from; j < from + at_once; j++) x[j] = exp_down(x[j]);
+    }
   }
 }
 
@@ -69,12 +77,12 @@ template <int own> static __device__ __forceinline__ double fold_lanes(double (&
 }
 
 /* Rows of a part of a leaf's first lanes: each has `width` threads, side by side in warps. */
-template <gr_dtype D>
+template <gr_dtype D, int own>
 static __global__ void __launch_bounds__(Tuning::softmax_few_threads) softmax_few(const __grid_constant__ soft_job q) {
-  constexpr int own = Tuning::softmax_few_own;
   int64_t thread = blockIdx.x * (int64_t)Tuning::softmax_few_threads + threadIdx.x, row = thread / q.width;
   int first = (int)threadIdx.x & (q.width - 1), n = row < q.count ? (int)q.n : 0;
   double y[own], s[own], most = -INFINITY;
+  gr_start_reading(false);
 #pragma unroll
   for (int j = 0; j < own; j++) {
     int k = first + j * q.width;
@@ -111,17 +119,25 @@ template <bool sum> static __device__ __forceinline__ double across(const double
 
 /*
 ** A warp has 32 lanes of a leaf, the element of row r of it `apart` behind that of row r - 1: each becomes its
-** exponential, `at_once` of them together, and their sum is what this returns. n: elements from this thread's first.
+** exponential, several together where all are there, and their sum is what this returns. n: elements from this thread's
+** first.
 */
-template <gr_dtype D>
-static __device__ __forceinline__ double sum_lane(double (&y)[shape<D>::rows], double most, int64_t n, int lane) {
-  using S = shape<D>;
-  constexpr int at_once = Tuning::softmax_at_once, apart = S::own * 32;
+template <gr_dtype D, int rows>
+static __device__ __forceinline__ double sum_lane(double (&y)[rows], double most, int64_t n, int lane) {
+  constexpr int at_once = Tuning::softmax_at_once, apart = shape<D>::own * 32;
   double sum = -0.0;
 #pragma unroll
-  for (int r = 0; r < S::rows; r += at_once) {
+  for (int r = 0; r < rows; r += at_once) {
     double e[at_once];
-    if (r * apart >= n + lane) break; /* the whole warp */
+    if ((r + at_once - 1) * apart >= n + lane) { /* the whole warp */
+#pragma unroll
+      for (int i = 0; i < at_once; i++) {
+        if ((r + i) * apart >= n + lane) break;
+        y[r + i] = exp_down(y[r + i] - most);
+        sum = sum + ((r + i) * apart < n ? y[r + i] : -0.0);
+      }
+      break;
+    }
 #pragma unroll
     for (int i = 0; i < at_once; i++) e[i] = (r + i) * apart < n ? y[r + i] - most : 0.0;
     exp_down_all(e);
@@ -147,43 +163,83 @@ static __device__ __forceinline__ double fold_leaf(double sum, double (*part)[32
 }
 
 /* This thread's lane of a leaf; n: elements from its first. */
-template <gr_dtype D>
-static __device__ __forceinline__ void get_lane(double (&y)[shape<D>::rows], const soft_job &q, int64_t row,
-                                                int64_t first, int64_t n) {
+template <gr_dtype D, int rows>
+static __device__ __forceinline__ void get_lane(double (&y)[rows], const soft_job &q, int64_t row, int64_t first,
+                                                int64_t n) {
 #pragma unroll
-  for (int r = 0; r < shape<D>::rows; r++) {
+  for (int r = 0; r < rows; r++) {
     constexpr int apart = shape<D>::own * 32;
     y[r] = -INFINITY;
     if (r * apart < n) y[r] = get<D>(q, row, first + r * apart);
   }
 }
 
-/* A block has a row; each warp 32 lanes of one of its leaves, so that few registers keep what they have. */
-template <gr_dtype D>
-static __global__ void __launch_bounds__(Tuning::softmax_warps * 32) softmax_rows(const __grid_constant__ soft_job q) {
+/* The values of up to 32 blocks, as soon as they are published, as one: the sum by adjacency, or the largest. */
+template <bool sum>
+static __device__ __forceinline__ double gather(const gr_halves *of, int count, gr_tag tag, int lane) {
+  const gr_halves *at[1] = {of + lane};
+  bool wanted[1] = {lane < count};
+  double v[1];
+  gr_await(at, wanted, tag, sum ? -0.0 : -(double)INFINITY, v);
+#pragma unroll
+  for (int h = 1; h < 32; h *= 2) {
+    double other = __shfl_xor_sync(~0u, v[0], h);
+    v[0] = sum ? v[0] + other : larger(v[0], other);
+  }
+  return v[0];
+}
+
+/*
+** A block's value becomes that of all blocks of its row, who wait for each other. Blocks start in order and a row has
+** fewer of them than fit the device at once, so those that wait do not keep out those that they wait for.
+*/
+template <bool sum>
+static __device__ __forceinline__ double of_row(const soft_job &q, double v, double *shared) {
+  int lane = (int)(threadIdx.x & 31), warps = (int)(blockDim.x >> 5), units = (q.pieces + 31) >> 5;
+  gr_halves *of = q.partials + (sum ? q.count * q.pieces : 0), *row = of + blockIdx.x / q.pieces * (int64_t)q.pieces;
+  if (threadIdx.x == 0) gr_publish(of + blockIdx.x, v, q.tag);
+  for (int u = (int)(threadIdx.x >> 5); u < units; u += warps) {
+    v = gather<sum>(row + u * 32, q.pieces - u * 32, q.tag, lane);
+    if (lane == 0) shared[u] = v;
+  }
+  __syncthreads();
+  return across<sum>(shared, units);
+}
+
+/*
+** A block has a row, or one of q.pieces of it, of leaves_log2 leaves; each warp 32 lanes of one of its leaves, so that
+** few registers keep what they have. rows: of a leaf, at most.
+*/
+template <gr_dtype D, int rows, int warps, bool alone>
+static __global__ void __launch_bounds__(warps * 32, Tuning::softmax_warps / warps)
+    softmax_rows(const __grid_constant__ soft_job q) {
   using S = shape<D>;
-  __shared__ double part[Tuning::softmax_warps][32], most_of[Tuning::softmax_warps], sum_of[Tuning::softmax_warps];
+  __shared__ double part[warps][32], most_of[warps], sum_of[warps], pieces[alone ? 1 : 2][32];
   int lane = (int)(threadIdx.x & 31), warp = (int)(threadIdx.x >> 5), leaf = warp / S::own;
-  int64_t row = blockIdx.x;
-  int first = leaf * S::leaf + warp % S::own * 32 + lane, n = (int)q.n - first;
-  double y[S::rows], most = -INFINITY;
+  int leaves = (int)(blockDim.x >> 5) / S::own;
+  int64_t row = alone ? blockIdx.x : blockIdx.x / q.pieces, piece = alone ? 0 : blockIdx.x - row * q.pieces;
+  int64_t first = (piece * leaves + leaf) * S::leaf + warp % S::own * 32 + lane, n = q.n - first;
+  double y[rows], most = -INFINITY;
+  gr_start_reading(false);
   get_lane<D>(y, q, row, first, n);
 #pragma unroll
-  for (int r = 0; r < S::rows; r++) most = larger(most, y[r]);
+  for (int r = 0; r < rows; r++) most = larger(most, y[r]);
 #pragma unroll
   for (int h = 16; h > 0; h /= 2) most = larger(most, __shfl_xor_sync(~0u, most, h));
   if (lane == 0) most_of[warp] = most;
   __syncthreads();
   most = across<false>(most_of, (int)(blockDim.x >> 5));
+  if constexpr (!alone) most = of_row<false>(q, most, pieces[0]);
   double sum = fold_leaf<D>(sum_lane<D>(y, most, n, lane), part, warp, lane);
-  if (q.leaves > 1) {
+  if (leaves > 1) {
     if (lane == 0 && warp % S::own == 0) sum_of[leaf] = sum;
     __syncthreads();
-    sum = across<true>(sum_of, (int)q.leaves);
+    sum = across<true>(sum_of, leaves);
   }
+  if constexpr (!alone) sum = of_row<true>(q, sum, pieces[1]);
   double factor = 1.0 / sum;
 #pragma unroll
-  for (int r = 0; r < S::rows; r++)
+  for (int r = 0; r < rows; r++)
     if (r * S::own * 32 < n) put<D>(q, row, first + r * S::own * 32, y[r] * factor);
 }
 
@@ -251,22 +307,45 @@ static __global__ void __launch_bounds__(Tuning::scale_threads)
 
 static size_t rounded(size_t bytes) { return (bytes + 255) & ~(size_t)255; }
 
-/* Rows whose elements all are in the first row of their leaf, in so many lanes. */
-template <gr_dtype D> static bool is_few(int64_t n) {
-  return n <= 32 * Tuning::softmax_few_own && n <= GR_LANES(gr_size<D>);
-}
-
-/* Rows that are read once. */
-template <gr_dtype D> static cudaError_t start_short(soft_job *q, cudaStream_t stream) {
+/* Rows whose elements all are in the first row of their leaf, of a warp or less. */
+template <gr_dtype D, int own> static cudaError_t start_few(soft_job *q, const gr_cuda_run *run) {
   void *args[] = {q};
   q->width = 1;
-  while (q->width * Tuning::softmax_few_own < q->n) q->width *= 2;
-  if (is_few<D>(q->n))
-    return cudaLaunchKernel((const void *)softmax_few<D>,
-                            (unsigned)((q->count - 1) / (Tuning::softmax_few_threads / q->width) + 1),
-                            Tuning::softmax_few_threads, args, 0, stream);
-  return cudaLaunchKernel((const void *)softmax_rows<D>, (unsigned)q->count,
-                          (unsigned)q->leaves * shape<D>::own * 32, args, 0, stream);
+  while (q->width * own < q->n) q->width *= 2;
+  int64_t blocks = (q->count - 1) / (Tuning::softmax_few_threads / q->width) + 1;
+  return gr_start_early((const void *)softmax_few<D, own>, args, (int32_t)blocks, Tuning::softmax_few_threads, 0,
+                        run->chip->major >= 9, (cudaStream_t)run->stream);
+}
+
+/* Leaves of a row that a block has: all, or, of several blocks, as few as there are blocks for. 0: there are not. */
+template <gr_dtype D> static int leaves_of_block(const soft_job &q, int sms) {
+  constexpr int own = shape<D>::own;
+  auto pieces = [&](int leaves) { return (q.leaves - 1) / leaves + 1; };
+  if (q.leaves * own <= Tuning::softmax_warps && (q.leaves == 1 || 2 * q.count > sms)) return (int)q.leaves;
+  int leaves = Tuning::softmax_pieces_warps / own;
+  while (leaves > 1 && q.count * pieces(leaves / 2) <= sms) leaves /= 2;
+  return pieces(leaves) <= sms && q.count * pieces(leaves) <= INT32_MAX ? leaves : 0;
+}
+
+/* Rows that are read once by a block, or by several. */
+template <gr_dtype D> static cudaError_t start_rows(soft_job *q, int leaves, const gr_cuda_run *run) {
+  using S = shape<D>;
+  constexpr int all = Tuning::softmax_warps, some = Tuning::softmax_pieces_warps, few = Tuning::softmax_at_once;
+  void *args[] = {q};
+  const void *kernel = (const void *)softmax_rows<D, S::rows, all, true>;
+  q->pieces = (int32_t)((q->leaves - 1) / leaves + 1);
+  if (q->pieces > 1) {
+    size_t halves = 2 * (size_t)(q->count * q->pieces) * sizeof(gr_halves);
+    int e = gr_cuda_need(run, GR_COUNTER_BYTES + halves);
+    if (e != cudaSuccess) return (cudaError_t)e;
+    q->partials = (gr_halves *)((char *)run->scratch->memory + GR_COUNTER_BYTES);
+    q->tag = gr_tag_of(run->epoch);
+    kernel = (const void *)softmax_rows<D, S::rows, some, false>;
+  } else if (q->n <= few * S::own * 32) {
+    kernel = (const void *)softmax_rows<D, few, S::own, true>;
+  }
+  return gr_start_early(kernel, args, (int32_t)(q->count * q->pieces), leaves * S::own * 32, 0, run->chip->major >= 9,
+                        (cudaStream_t)run->stream);
 }
 
 template <gr_dtype D> static cudaError_t start(const gr_softmax_job *job, const gr_cuda_run *run) {
@@ -282,7 +361,12 @@ template <gr_dtype D> static cudaError_t start(const gr_softmax_job *job, const 
   q.x_stride = job->x.stride;
   q.out_stride = job->out.stride;
   q.leaves = (job->n - 1) / GR_LEAF(gr_size<D>) + 1;
-  if (q.leaves * shape<D>::own <= Tuning::softmax_warps) return start_short<D>(&q, stream);
+  constexpr int own = Tuning::softmax_few_own;
+  if (q.n <= 32 * own && q.n <= GR_LANES(gr_size<D>)) return start_few<D, own>(&q, run);
+  if constexpr (GR_LANES(gr_size<D>) > 32 * own)
+    if (q.n <= GR_LANES(gr_size<D>)) return start_few<D, GR_LANES(gr_size<D>) / 32>(&q, run);
+  int leaves = leaves_of_block<D>(q, run->chip->sms);
+  if (leaves) return start_rows<D>(&q, leaves, run);
   int64_t segment = Tuning::softmax_at_once * Tuning::scale_threads;
   if (job->n * job->count > segment * run->chip->sms * Tuning::softmax_scale_waves) segment = Tuning::scale_segment;
   int64_t segments = (job->n + segment - 1) / segment, together = Tuning::softmax_leaves_warps / shape<D>::own;
