@@ -6,6 +6,7 @@
 ** docs/numerics.md in f64.
 */
 #include <cuda_runtime.h>
+#include <type_traits>
 #include "kernels/cuda/grid/combine.cuh"
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/norm/tuning.h"
@@ -29,15 +30,19 @@ template <gr_dtype D> struct shape {
   static constexpr int size = gr_size<D>, own = GR_LANES(size) / 32, rows = GR_LEAF_ROWS(size), leaf = GR_LEAF(size);
 };
 
-template <gr_dtype D> static __device__ __forceinline__ double get(const soft_job &q, int64_t row, int64_t k) {
-  return gr_to_f64<D>(*(const gr_type<D> *)(q.x + row * q.x_step + k * q.x_stride));
+/* In which elements are compared: exact, and narrow elements without the f64 unit. */
+template <gr_dtype D> using exact = std::conditional_t<D == GR_F64, double, float>;
+template <gr_dtype D> static __device__ __forceinline__ exact<D> get(const soft_job &q, int64_t row, int64_t k) {
+  gr_type<D> x = *(const gr_type<D> *)(q.x + row * q.x_step + k * q.x_stride);
+  if constexpr (D == GR_F64) return x;
+  else return gr_to_f32<D>(x);
 }
 template <gr_dtype D> static __device__ __forceinline__ void put(const soft_job &q, int64_t row, int64_t k, double y) {
   *(gr_type<D> *)(q.out + row * q.out_step + k * q.out_stride) = gr_from_f64<D>(y);
 }
 
 /* NaN stays. */
-static __device__ __forceinline__ double larger(double m, double x) { return x > m || x != x ? x : m; }
+template <typename T> static __device__ __forceinline__ T larger(T m, T x) { return x > m || x != x ? x : m; }
 
 /* gr_exp of a number that is not above 0, or NaN: one branch, which warps seldom part at. */
 static __device__ __forceinline__ double exp_down(double x) {
@@ -46,23 +51,20 @@ static __device__ __forceinline__ double exp_down(double x) {
 }
 
 /*
-** The same of several at once. Without branches between them they overlap: each is a chain of thirty operations, and a
-** multiprocessor has too few warps for one at a time.
+** y = exp_down(v - most) of several, none above it. Without branches between them they overlap: each is a chain of
+** thirty operations, and a multiprocessor has too few warps for one at a time.
 */
-template <int count> static __device__ __forceinline__ void exp_down_all(double (&x)[count]) {
-  constexpr int at_once = Tuning::softmax_at_once;
+template <typename T, int count>
+static __device__ __forceinline__ void exponentials(const T *v, T most, double (&y)[count]) {
+  T low = most;
 #pragma unroll
-  for (int from = 0; from < count; from += at_once) {
-    bool ordinary = true;
+  for (int j = 0; j < count; j++) low = v[j] < low ? v[j] : low;
+  if ((double)low - (double)most >= GR_EXP_LOW) { /* not where most is NaN */
 #pragma unroll
-    for (int j = from; j < from + at_once; j++) ordinary = ordinary & (x[j] >= GR_EXP_LOW);
-    if (ordinary) {
+    for (int j = 0; j < count; j++) y[j] = gr_exp_within((double)v[j] - (double)most);
+  } else {
 #pragma unroll
-      for (int j = from; j < from + at_once; j++) x[j] = gr_exp_within(x[j]);
-    } else {
-#pragma unroll
-      for (int j = from; j < from + at_once; j++) x[j] = exp_down(x[j]);
-    }
+    for (int j = 0; j < count; j++) y[j] = exp_down((double)v[j] - (double)most);
   }
 }
 
@@ -81,20 +83,21 @@ template <gr_dtype D, int own>
 static __global__ void __launch_bounds__(Tuning::softmax_few_threads) softmax_few(const __grid_constant__ soft_job q) {
   int64_t thread = blockIdx.x * (int64_t)Tuning::softmax_few_threads + threadIdx.x, row = thread / q.width;
   int first = (int)threadIdx.x & (q.width - 1), n = row < q.count ? (int)q.n : 0;
-  double y[own], s[own], most = -INFINITY;
+  exact<D> v[own], most = (exact<D>)-INFINITY;
+  double y[own], s[own];
   gr_start_reading(false);
 #pragma unroll
   for (int j = 0; j < own; j++) {
     int k = first + j * q.width;
-    y[j] = -INFINITY;
-    if (k < n) y[j] = get<D>(q, row, k);
+    v[j] = (exact<D>)-INFINITY;
+    if (k < n) v[j] = get<D>(q, row, k);
   }
 #pragma unroll
-  for (int j = 0; j < own; j++) most = larger(most, y[j]);
+  for (int j = 0; j < own; j++) most = larger(most, v[j]);
   for (int h = q.width / 2; h > 0; h /= 2) most = larger(most, __shfl_xor_sync(~0u, most, h));
 #pragma unroll
-  for (int j = 0; j < own; j++) y[j] = first + j * q.width < n ? y[j] - most : 0.0;
-  exp_down_all(y);
+  for (int j = 0; j < own; j++) v[j] = first + j * q.width < n ? v[j] : most;
+  exponentials(v, most, y);
 #pragma unroll
   for (int j = 0; j < own; j++) s[j] = first + j * q.width < n ? y[j] : -0.0;
   double factor = 1.0 / fold_lanes<own>(s, q.width);
@@ -106,12 +109,12 @@ static __global__ void __launch_bounds__(Tuning::softmax_few_threads) softmax_fe
 }
 
 /* One value from each of `count` warps; all threads get them folded: the sum by adjacency, or the largest. */
-template <bool sum> static __device__ __forceinline__ double across(const double *shared, int count) {
+template <bool sum, typename T> static __device__ __forceinline__ T across(const T *shared, int count) {
   int lane = (int)(threadIdx.x & 31);
-  double v = lane < count ? shared[lane] : sum ? -0.0 : -INFINITY;
+  T v = lane < count ? shared[lane] : sum ? (T)-0.0 : (T)-INFINITY;
 #pragma unroll
   for (int h = 1; h < 32; h *= 2) {
-    double other = __shfl_xor_sync(~0u, v, h);
+    T other = __shfl_xor_sync(~0u, v, h);
     v = sum ? v + other : larger(v, other);
   }
   return v;
@@ -123,24 +126,26 @@ template <bool sum> static __device__ __forceinline__ double across(const double
 ** first.
 */
 template <gr_dtype D, int rows>
-static __device__ __forceinline__ double sum_lane(double (&y)[rows], double most, int64_t n, int lane) {
+static __device__ __forceinline__ double sum_lane(const exact<D> (&v)[rows], double (&y)[rows], exact<D> most,
+                                                  int64_t n, int lane) {
   constexpr int at_once = Tuning::softmax_at_once, apart = shape<D>::own * 32;
   double sum = -0.0;
 #pragma unroll
   for (int r = 0; r < rows; r += at_once) {
+    exact<D> u[at_once];
     double e[at_once];
     if ((r + at_once - 1) * apart >= n + lane) { /* the whole warp */
 #pragma unroll
       for (int i = 0; i < at_once; i++) {
         if ((r + i) * apart >= n + lane) break;
-        y[r + i] = exp_down(y[r + i] - most);
+        y[r + i] = exp_down((double)v[r + i] - (double)most);
         sum = sum + ((r + i) * apart < n ? y[r + i] : -0.0);
       }
       break;
     }
 #pragma unroll
-    for (int i = 0; i < at_once; i++) e[i] = (r + i) * apart < n ? y[r + i] - most : 0.0;
-    exp_down_all(e);
+    for (int i = 0; i < at_once; i++) u[i] = (r + i) * apart < n ? v[r + i] : most;
+    exponentials(u, most, e);
 #pragma unroll
     for (int i = 0; i < at_once; i++) {
       y[r + i] = e[i];
@@ -164,13 +169,13 @@ static __device__ __forceinline__ double fold_leaf(double sum, double (*part)[32
 
 /* This thread's lane of a leaf; n: elements from its first. */
 template <gr_dtype D, int rows>
-static __device__ __forceinline__ void get_lane(double (&y)[rows], const soft_job &q, int64_t row, int64_t first,
+static __device__ __forceinline__ void get_lane(exact<D> (&v)[rows], const soft_job &q, int64_t row, int64_t first,
                                                 int64_t n) {
 #pragma unroll
   for (int r = 0; r < rows; r++) {
     constexpr int apart = shape<D>::own * 32;
-    y[r] = -INFINITY;
-    if (r * apart < n) y[r] = get<D>(q, row, first + r * apart);
+    v[r] = (exact<D>)-INFINITY;
+    if (r * apart < n) v[r] = get<D>(q, row, first + r * apart);
   }
 }
 
@@ -214,23 +219,25 @@ template <gr_dtype D, int rows, int warps, bool alone>
 static __global__ void __launch_bounds__(warps * 32, Tuning::softmax_warps / warps)
     softmax_rows(const __grid_constant__ soft_job q) {
   using S = shape<D>;
-  __shared__ double part[warps][32], most_of[warps], sum_of[warps], pieces[alone ? 1 : 2][32];
+  __shared__ double part[warps][32], sum_of[warps], pieces[alone ? 1 : 2][32];
+  __shared__ exact<D> most_of[warps];
   int lane = (int)(threadIdx.x & 31), warp = (int)(threadIdx.x >> 5), leaf = warp / S::own;
   int leaves = (int)(blockDim.x >> 5) / S::own;
   int64_t row = alone ? blockIdx.x : blockIdx.x / q.pieces, piece = alone ? 0 : blockIdx.x - row * q.pieces;
   int64_t first = (piece * leaves + leaf) * S::leaf + warp % S::own * 32 + lane, n = q.n - first;
-  double y[rows], most = -INFINITY;
+  exact<D> v[rows], most = (exact<D>)-INFINITY;
+  double y[rows];
   gr_start_reading(false);
-  get_lane<D>(y, q, row, first, n);
+  get_lane<D>(v, q, row, first, n);
 #pragma unroll
-  for (int r = 0; r < rows; r++) most = larger(most, y[r]);
+  for (int r = 0; r < rows; r++) most = larger(most, v[r]);
 #pragma unroll
   for (int h = 16; h > 0; h /= 2) most = larger(most, __shfl_xor_sync(~0u, most, h));
   if (lane == 0) most_of[warp] = most;
   __syncthreads();
   most = across<false>(most_of, (int)(blockDim.x >> 5));
-  if constexpr (!alone) most = of_row<false>(q, most, pieces[0]);
-  double sum = fold_leaf<D>(sum_lane<D>(y, most, n, lane), part, warp, lane);
+  if constexpr (!alone) most = (exact<D>)of_row<false>(q, (double)most, pieces[0]);
+  double sum = fold_leaf<D>(sum_lane<D>(v, y, most, n, lane), part, warp, lane);
   if (leaves > 1) {
     if (lane == 0 && warp % S::own == 0) sum_of[leaf] = sum;
     __syncthreads();
@@ -253,9 +260,10 @@ static __global__ void __launch_bounds__(Tuning::softmax_leaves_warps * 32)
   int64_t at = blockIdx.x * (int64_t)(Tuning::softmax_leaves_warps / S::own) + warp / S::own, row = at / q.leaves;
   bool there = row < q.count;
   int64_t first = (at - row * q.leaves) * S::leaf + warp % S::own * 32 + lane, n = there ? q.n - first : 0;
+  exact<D> v[S::rows];
   double y[S::rows];
-  get_lane<D>(y, q, row, first, n);
-  double sum = fold_leaf<D>(sum_lane<D>(y, there ? q.most[row] : 0.0, n, lane), part, warp, lane);
+  get_lane<D>(v, q, row, first, n);
+  double sum = fold_leaf<D>(sum_lane<D>(v, y, (exact<D>)(there ? q.most[row] : 0.0), n, lane), part, warp, lane);
   if (lane == 0 && warp % S::own == 0 && there) q.leaf[at] = sum;
 }
 
@@ -287,16 +295,18 @@ static __global__ void __launch_bounds__(Tuning::scale_threads)
     softmax_scale(const __grid_constant__ soft_job q, int64_t segments, int64_t segment) {
   constexpr int at_once = Tuning::softmax_at_once;
   int64_t row = blockIdx.x / segments, k = blockIdx.x % segments * segment, end = min(k + segment, q.n);
-  double most = q.most[row], factor = 1.0 / q.up[row * q.pitch];
+  exact<D> most = (exact<D>)q.most[row];
+  double factor = 1.0 / q.up[row * q.pitch];
 #pragma unroll 1
   for (k += threadIdx.x; k < end; k += at_once * Tuning::scale_threads) {
+    exact<D> v[at_once];
     double y[at_once];
 #pragma unroll
     for (int i = 0; i < at_once; i++) {
       int64_t at = k + i * Tuning::scale_threads;
-      y[i] = at < end ? get<D>(q, row, at) - most : 0.0;
+      v[i] = at < end ? get<D>(q, row, at) : most;
     }
-    exp_down_all(y);
+    exponentials(v, most, y);
 #pragma unroll
     for (int i = 0; i < at_once; i++)
       if (k + i * Tuning::scale_threads < end) put<D>(q, row, k + i * Tuning::scale_threads, y[i] * factor);
