@@ -102,7 +102,6 @@ local flops = { dot = 2, sum = 1, min = 1, max = 1, histogram = 1, scan = 1, rms
 
 -- ---- peers ----
 
-local ceiling = 0
 local function run_peers()
   local f = io.open("build/bench/ladder_peers")
   if not (f and on_gpu) then return end
@@ -112,8 +111,7 @@ local function run_peers()
   for line in pipe:lines() do
     local op, name, n, us = line:match("^(%S+) (%S+) (%d+) (%S+)$")
     n, us = tonumber(n), tonumber(us)
-    if op == "read" then ceiling = math.max(ceiling, n * 4 / us * 1e6)
-    else record(op, name, n, us * 1e-6) end
+    record(op, name, n, us * 1e-6)
   end
   pipe:close()
 end
@@ -271,7 +269,7 @@ local function print_table(op, n)
   end
   ordered[#ordered + 1] = peer
   for _, r in ipairs(ordered) do
-    local rate = bytes[op] * n / r.device
+    local rate, ceiling = bytes[op] * n / r.device, charts.ceiling(records, op, n)
     print(("%-22s %s %9.1f %9.1f %9.1f  %s  %s %s %s"):format(r.kernel, us(r.device), rate / 1e9,
           flops[op] * n / r.device / 1e9, naive and naive.device / r.device or 0 / 0,
           percent(peer and peer.device / r.device), percent(ceiling > 0 and rate / ceiling or nil), us(r.e2e),
@@ -400,7 +398,7 @@ end
 local function write_json(description)
   local f = assert(io.open(folder .. "/ladder.json", "w"))
   f:write('{"version": "', gr._VERSION, '", "device": "', description, '", "read_ceiling_bytes_per_s": ',
-          json_value(ceiling), ', "unit": "seconds",\n"results": [\n')
+          json_value(charts.ceiling(records, "sum", N)), ', "unit": "seconds",\n"results": [\n')
   for k, r in ipairs(records) do
     local fields = {}
     for _, name in ipairs { "op", "kernel", "n", "device", "e2e", "transfer", "error" } do
@@ -422,18 +420,20 @@ print("device us: between events of the device, calls queued back to back; of do
 print("e2e us: until the number (of array results the last element) is a Lua value. +copy us: memory fresh from the "
   .. "driver, from a Lua string")
 run_peers()
-if ceiling == 0 and on_gpu then
-  ceiling = 4 * N / device_seconds(function()
-    return select(2, gr.sum(A, { kernel = "batched", rows = 1, timed = true }))
-  end)
+if on_gpu and charts.ceiling(records, "sum", N) == 0 then -- without the peers
+  for _, e in ipairs(exponents) do
+    record("read", "batched", 2 ^ e, device_seconds(function()
+      return select(2, gr.sum(A:slice(1, 2 ^ e), { kernel = "batched", rows = 1, timed = true }))
+    end))
+  end
 end
-if ceiling > 0 then print(("read ceiling of this run: %.0f GB/s"):format(ceiling / 1e9)) end
+if on_gpu then print(("reading alone, at 2^%d: %.0f GB/s"):format(largest, charts.ceiling(records, "sum", N) / 1e9)) end
 for _, op in ipairs(charts.order) do
   local measure = { histogram = histograms, scan = scans, rmsnorm = rows }
   if measure[op] then measure[op]() else folds(op) end
   progress()
   print_tables(op)
-  charts.draw(folder, op, records, ceiling, device)
+  charts.draw(folder, op, records, device)
   io.stdout:flush()
 end
 atomics()

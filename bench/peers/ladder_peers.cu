@@ -30,9 +30,15 @@ __global__ void fill(float *a, float *b, int *k, size_t n) {
   }
 }
 
-/* Reads every word and keeps (almost) nothing. The best of several grids is the ceiling. */
+/*
+** Reads every word and keeps (almost) nothing. The best of several grids is the ceiling of a length. Launches overlap
+** where a chip can: nothing waits for anything.
+*/
 __global__ void read_only(const float4 *p, size_t words, float *out) {
   float x = 0;
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;");
+#endif
   size_t step = gridDim.x * (size_t)blockDim.x, i = blockIdx.x * (size_t)blockDim.x + threadIdx.x;
   for (; i + 3 * step < words; i += 4 * step) {
     float4 u = p[i], v = p[i + step], w = p[i + 2 * step], z = p[i + 3 * step];
@@ -40,6 +46,18 @@ __global__ void read_only(const float4 *p, size_t words, float *out) {
   }
   for (; i < words; i += step) x += p[i].x;
   if (x == 1.2345678f) *out = x;
+}
+
+static void read_all(const float *p, size_t n, float *out, size_t blocks, bool early) {
+  cudaLaunchAttribute how = {};
+  cudaLaunchConfig_t c = {};
+  c.gridDim = dim3((unsigned)blocks);
+  c.blockDim = dim3(512);
+  how.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  how.val.programmaticStreamSerializationAllowed = 1;
+  c.attrs = &how;
+  c.numAttrs = early ? 1 : 0;
+  CHECK(cudaLaunchKernelEx(&c, read_only, (const float4 *)p, n / 4, out));
 }
 
 static void report(const char *op, const char *name, size_t n, size_t pieces, const std::function<void(size_t)> &run) {
@@ -77,7 +95,7 @@ int main(int argc, char **argv) {
   const int largest = argc > 1 ? atoi(argv[1]) : 28;
   const size_t all = (size_t)1 << largest;
   float *a, *b, *out, *scanned;
-  int *k, sms;
+  int *k, sms, major;
   void *temp;
   size_t temp_bytes = 256 << 20;
   cublasHandle_t blas;
@@ -91,6 +109,19 @@ int main(int argc, char **argv) {
   CHECK(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, 0));
   CHECK(cublasCreate(&blas));
   CHECK(cublasSetPointerMode(blas, CUBLAS_POINTER_MODE_DEVICE));
+  CHECK(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0));
+  for (int exponent = 10; exponent <= largest; exponent++) {
+    const size_t n = (size_t)1 << exponent, wanted = ((size_t)1 << 26) / n;
+    const size_t pieces = std::max<size_t>(1, std::min<size_t>({wanted, 256, all / n}));
+    size_t last = 0;
+    for (size_t each = 1; each <= 16; each *= 2) {
+      const size_t blocks = std::min<size_t>(sms * each, (n / 4 + 511) / 512);
+      if (blocks != last) report("read", "ceiling", n, pieces, [&](size_t p) {
+        read_all(a + p * n, n, out, blocks, major >= 9);
+      });
+      last = blocks;
+    }
+  }
   for (int exponent = 10; exponent <= largest; exponent += 2) {
     const size_t n = (size_t)1 << exponent, wanted = ((size_t)1 << 26) / n;
     const size_t pieces = std::max<size_t>(1, std::min<size_t>({wanted, 256, all / n}));
@@ -121,9 +152,6 @@ int main(int argc, char **argv) {
     must(fetch<float>(scanned + n - 1) == (float)sum, "CUB scan");
     cub_histogram(0);
     must(fetch<int>(out) == (int)(n / 256), "CUB histogram");
-    for (int blocks = 4; blocks <= 16 && exponent >= 26; blocks *= 2)
-      report("read", "ceiling", n, pieces,
-             [&](size_t p) { read_only<<<sms * blocks, 512>>>((const float4 *)(a + p * n), n / 4, out); });
     report("dot", "cuBLAS", n, pieces, sdot);
     report("sum", "CUB", n, pieces, cub_sum);
     report("max", "CUB", n, pieces, cub_max);

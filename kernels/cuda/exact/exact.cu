@@ -415,36 +415,39 @@ __global__ void __launch_bounds__(gr_exact_tuning::specials_threads)
 /* ---- launching ---- */
 
 template <bool wide, bool half, bool dot, int columns>
-static cudaError_t gr_launch_bins(gr_exact_args &q, const gr_cuda_run *run) {
-  using B = gr_bins<wide, dot>;
-  const void *kernel = (const void *)gr_exact_sum<wide, half, dot, columns>;
+static cudaError_t gr_launch_bins(gr_exact_args &q, int64_t blocks, const gr_cuda_run *run) {
+  constexpr int threads = gr_bins<wide, dot>::threads;
   constexpr size_t bytes = gr_shelf<wide, dot, columns>::bytes;
-  int64_t all = q.job.n * (wide ? 8 : 4), least = 16 * B::threads, each = gr_exact_tuning::block_bytes * B::threads;
-  if (all > each && all <= least * run->chip->sms) each = least;
-  int64_t blocks = (all + each - 1) / each;
-  if (blocks > run->chip->sms * B::blocks) blocks = run->chip->sms * B::blocks;
-  if (blocks > 255) blocks = 255; /* gr_hand_over counts no more */
-  if (q.each) blocks = q.job.count;
-  if (blocks < 1) blocks = 1;
+  const void *kernel = (const void *)gr_exact_sum<wide, half, dot, columns>;
   if (run->batch)
-    return gr_batch_add(run->batch, kernel, &q, sizeof q, blocks, B::threads, bytes, run->chip->major >= 9)
+    return gr_batch_add(run->batch, kernel, &q, sizeof q, blocks, threads, bytes, run->chip->major >= 9)
                ? cudaSuccess
                : cudaErrorInvalidValue;
   void *args[] = {&q};
   cudaError_t e = cudaSuccess;
   if (bytes > 47 << 10) e = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
   if (e != cudaSuccess) return e;
-  return gr_start_early(kernel, args, (int32_t)blocks, B::threads, bytes, run->chip->major >= 9,
+  return gr_start_early(kernel, args, (int32_t)blocks, threads, bytes, run->chip->major >= 9,
                         (cudaStream_t)run->stream);
 }
 
-/* Few numbers hardly ever meet, and fewer columns are sooner cleared and added up. */
+/*
+** Where each thread has a word at most, rather some more blocks; beyond, blocks of what is in flight. Few numbers of a
+** block hardly ever meet, and fewer columns are sooner cleared and added up.
+*/
 template <bool wide, bool half, bool dot>
 static cudaError_t gr_launch_exact(gr_exact_args &q, const gr_cuda_run *run) {
-  constexpr int many = gr_exact_tuning::columns, few = gr_exact_tuning::few_columns;
+  using T = gr_exact_tuning;
+  constexpr int many = T::columns, few = T::few_columns;
+  const int64_t all = q.job.n * (wide ? 8 : 4), words = 16 * T::threads, sms = run->chip->sms;
+  const int64_t each = all <= words * sms ? words / T::few_share : words * T::loads<dot>;
+  int64_t blocks = q.each ? q.job.count : (all + each - 1) / each, most = sms * T::blocks_each;
+  if (!q.each && blocks > (most < 255 ? most : 255)) blocks = most < 255 ? most : 255; /* gr_hand_over counts no more */
+  if (blocks < 1) blocks = 1;
   bool roomy = gr_shelf<wide, dot, many>::bytes <= (size_t)run->chip->shared_optin;
-  bool full = q.each || q.job.n > gr_exact_tuning::few_numbers;
-  return roomy && full ? gr_launch_bins<wide, half, dot, many>(q, run) : gr_launch_bins<wide, half, dot, few>(q, run);
+  bool full = q.each || q.job.n > T::few_numbers * blocks;
+  return roomy && full ? gr_launch_bins<wide, half, dot, many>(q, blocks, run)
+                       : gr_launch_bins<wide, half, dot, few>(q, blocks, run);
 }
 
 static int gr_is_wide(gr_dtype t) { return t != GR_F16 && t != GR_BF16 && t != GR_F32; }

@@ -236,8 +236,9 @@ static void plan(const gr_histogram_job *job, const gr_cuda_chip *chip, int crow
   if (plain && units == 1) has_rows = 0;
   if (!p->global) copy_counters(job, p, size, table, job->n / units);
   if (p->global) {
-    h->slots = (uint32_t)Tuning::least_slots;
-    while (h->slots < Tuning::most_slots && h->slots * Tuning::slot_samples * units < job->n) h->slots *= 2;
+    const bool one_load = h->contiguous && h->vectors <= units * p->threads;
+    h->slots = one_load ? 0 : (uint32_t)Tuning::least_slots;
+    while (h->slots && h->slots < Tuning::most_slots && h->slots * Tuning::slot_samples * units < job->n) h->slots *= 2;
     p->shared = 2 * h->slots * sizeof(uint32_t);
   }
   p->blocks = (int32_t)(units * h->parts);

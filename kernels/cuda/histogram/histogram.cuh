@@ -335,7 +335,9 @@ static __device__ __forceinline__ void gr_hist_in_blocks(const gr_hist &a) {
 
 /*
 ** The first bins that a block meets get counters in shared memory, as the frequent ones almost surely do;
-** misses of a warp that hit the same bin are added at once. So neither constant nor sorted data collapse.
+** misses of a warp that hit the same bin are added at once. So neither constant nor sorted data collapse. Where a
+** thread has one load there are no slots: to clear them, to meet at them and to write them out takes as long as all
+** else.
 */
 struct gr_global_sink : gr_tails {
   static const bool packed = false, wide = false, spreads = true;
@@ -348,11 +350,13 @@ struct gr_global_sink : gr_tails {
     return k;
   }
   __device__ __forceinline__ void count(uint32_t k) {
-    uint32_t *tag = gr_hist_shared + (k & (slots - 1)), mark = k + 1, seen = *(volatile uint32_t *)tag;
-    if (seen == 0) seen = atomicCAS(tag, 0u, mark);
-    if (seen == 0 || seen == mark) {
-      atomicAdd(tag + slots, 1u);
-      return;
+    if (slots) {
+      uint32_t *tag = gr_hist_shared + (k & (slots - 1)), mark = k + 1, seen = *(volatile uint32_t *)tag;
+      if (seen == 0) seen = atomicCAS(tag, 0u, mark);
+      if (seen == 0 || seen == mark) {
+        atomicAdd(tag + slots, 1u);
+        return;
+      }
     }
     unsigned active = __activemask(), same = __match_any_sync(active, k);
     if ((int)(threadIdx.x & 31) == __ffs((int)same) - 1)
@@ -371,9 +375,9 @@ static __device__ __forceinline__ void gr_hist_in_global(const gr_hist &a) {
     for (uint32_t k = threadIdx.x; k < a.slots / 2; k += blockDim.x)
       ((uint4 *)gr_hist_shared)[k] = make_uint4(0, 0, 0, 0);
     gr_after_reading(a.inputs_stable); /* until the counts are zero */
-    __syncthreads();
+    if (a.slots) __syncthreads();
   });
-  __syncthreads();
+  if (a.slots) __syncthreads();
   for (uint32_t k = threadIdx.x; k < a.slots; k += blockDim.x) {
     uint32_t count = gr_hist_shared[a.slots + k];
     if (count) atomicAdd(sink.counts + gr_hist_shared[k] - 1, (unsigned long long)count);

@@ -1,10 +1,12 @@
 /*
-** Softmax of rows, read once up to 32 warps' worth: short rows lie side by side in warps, longer ones have a block
-** each, whose warps share the lanes of its leaves out; all keep their exponentials in registers until the sum is known.
-** Rows beyond that take the reduction's maximum and three launches: sums of leaves, their fold, and the scaling. Sums
-** follow the tree of docs/numerics.md in f64.
+** Softmax of rows, read once: short rows lie side by side in warps; longer ones have a block each, whose warps share
+** the lanes of its leaves out, or several blocks, which publish the largest element and the sum of what they have; all
+** keep their exponentials in registers until the sum is known. Rows of more blocks than there are multiprocessors take
+** the reduction's maximum and three launches: sums of leaves, their fold, and the scaling. Sums follow the tree of
+** docs/numerics.md in f64.
 */
 #include <cuda_runtime.h>
+#include <type_traits>
 #include "kernels/cuda/grid/combine.cuh"
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/norm/tuning.h"
@@ -19,21 +21,28 @@ typedef struct soft_job {
   int64_t leaves;           /* of a row */
   double *most, *leaf, *up; /* long rows: maxima; sums of leaves, row after row; the next level of them */
   int64_t pitch;            /* from a row's part of up to the next one's */
+  gr_halves *partials;      /* of several blocks to a row: their maxima, and behind those of all blocks their sums */
+  gr_tag tag;
+  int32_t pieces;           /* blocks of a row */
 } soft_job;
 
 template <gr_dtype D> struct shape {
   static constexpr int size = gr_size<D>, own = GR_LANES(size) / 32, rows = GR_LEAF_ROWS(size), leaf = GR_LEAF(size);
 };
 
-template <gr_dtype D> static __device__ __forceinline__ double get(const soft_job &q, int64_t row, int64_t k) {
-  return gr_to_f64<D>(*(const gr_type<D> *)(q.x + row * q.x_step + k * q.x_stride));
+/* In which elements are compared: exact, and narrow elements without the f64 unit. */
+template <gr_dtype D> using exact = std::conditional_t<D == GR_F64, double, float>;
+template <gr_dtype D> static __device__ __forceinline__ exact<D> get(const soft_job &q, int64_t row, int64_t k) {
+  gr_type<D> x = *(const gr_type<D> *)(q.x + row * q.x_step + k * q.x_stride);
+  if constexpr (D == GR_F64) return x;
+  else return gr_to_f32<D>(x);
 }
 template <gr_dtype D> static __device__ __forceinline__ void put(const soft_job &q, int64_t row, int64_t k, double y) {
   *(gr_type<D> *)(q.out + row * q.out_step + k * q.out_stride) = gr_from_f64<D>(y);
 }
 
 /* NaN stays. */
-static __device__ __forceinline__ double larger(double m, double x) { return x > m || x != x ? x : m; }
+template <typename T> static __device__ __forceinline__ T larger(T m, T x) { return x > m || x != x ? x : m; }
 
 /* gr_exp of a number that is not above 0, or NaN: one branch, which warps seldom part at. */
 static __device__ __forceinline__ double exp_down(double x) {
@@ -42,19 +51,20 @@ static __device__ __forceinline__ double exp_down(double x) {
 }
 
 /*
-** The same of several at once. Without branches between them they overlap: each is a chain of thirty operations, and a
-** multiprocessor has too few warps for one at a time.
+** y = exp_down(v - most) of several, none above it. Without branches between them they overlap: each is a chain of
+** thirty operations, and a multiprocessor has too few warps for one at a time.
 */
-template <int count> static __device__ __forceinline__ void exp_down_all(double (&x)[count]) {
-  bool ordinary = true;
+template <typename T, int count>
+static __device__ __forceinline__ void exponentials(const T *v, T most, double (&y)[count]) {
+  T low = most;
 #pragma unroll
-  for (int j = 0; j < count; j++) ordinary = ordinary & (x[j] >= GR_EXP_LOW);
-  if (ordinary) {
+  for (int j = 0; j < count; j++) low = v[j] < low ? v[j] : low;
+  if ((double)low - (double)most >= GR_EXP_LOW) { /* not where most is NaN */
 #pragma unroll
-    for (int j = 0; j < count; j++) x[j] = gr_exp_within(x[j]);
+    for (int j = 0; j < count; j++) y[j] = gr_exp_within((double)v[j] - (double)most);
   } else {
 #pragma unroll
-    for (int j = 0; j < count; j++) x[j] = exp_down(x[j]);
+    for (int j = 0; j < count; j++) y[j] = exp_down((double)v[j] - (double)most);
   }
 }
 
@@ -69,24 +79,25 @@ template <int own> static __device__ __forceinline__ double fold_lanes(double (&
 }
 
 /* Rows of a part of a leaf's first lanes: each has `width` threads, side by side in warps. */
-template <gr_dtype D>
+template <gr_dtype D, int own>
 static __global__ void __launch_bounds__(Tuning::softmax_few_threads) softmax_few(const __grid_constant__ soft_job q) {
-  constexpr int own = Tuning::softmax_few_own;
   int64_t thread = blockIdx.x * (int64_t)Tuning::softmax_few_threads + threadIdx.x, row = thread / q.width;
   int first = (int)threadIdx.x & (q.width - 1), n = row < q.count ? (int)q.n : 0;
-  double y[own], s[own], most = -INFINITY;
+  exact<D> v[own], most = (exact<D>)-INFINITY;
+  double y[own], s[own];
+  gr_start_reading(false);
 #pragma unroll
   for (int j = 0; j < own; j++) {
     int k = first + j * q.width;
-    y[j] = -INFINITY;
-    if (k < n) y[j] = get<D>(q, row, k);
+    v[j] = (exact<D>)-INFINITY;
+    if (k < n) v[j] = get<D>(q, row, k);
   }
 #pragma unroll
-  for (int j = 0; j < own; j++) most = larger(most, y[j]);
+  for (int j = 0; j < own; j++) most = larger(most, v[j]);
   for (int h = q.width / 2; h > 0; h /= 2) most = larger(most, __shfl_xor_sync(~0u, most, h));
 #pragma unroll
-  for (int j = 0; j < own; j++) y[j] = first + j * q.width < n ? y[j] - most : 0.0;
-  exp_down_all(y);
+  for (int j = 0; j < own; j++) v[j] = first + j * q.width < n ? v[j] : most;
+  exponentials(v, most, y);
 #pragma unroll
   for (int j = 0; j < own; j++) s[j] = first + j * q.width < n ? y[j] : -0.0;
   double factor = 1.0 / fold_lanes<own>(s, q.width);
@@ -98,12 +109,12 @@ static __global__ void __launch_bounds__(Tuning::softmax_few_threads) softmax_fe
 }
 
 /* One value from each of `count` warps; all threads get them folded: the sum by adjacency, or the largest. */
-template <bool sum> static __device__ __forceinline__ double across(const double *shared, int count) {
+template <bool sum, typename T> static __device__ __forceinline__ T across(const T *shared, int count) {
   int lane = (int)(threadIdx.x & 31);
-  double v = lane < count ? shared[lane] : sum ? -0.0 : -INFINITY;
+  T v = lane < count ? shared[lane] : sum ? (T)-0.0 : (T)-INFINITY;
 #pragma unroll
   for (int h = 1; h < 32; h *= 2) {
-    double other = __shfl_xor_sync(~0u, v, h);
+    T other = __shfl_xor_sync(~0u, v, h);
     v = sum ? v + other : larger(v, other);
   }
   return v;
@@ -111,20 +122,30 @@ template <bool sum> static __device__ __forceinline__ double across(const double
 
 /*
 ** A warp has 32 lanes of a leaf, the element of row r of it `apart` behind that of row r - 1: each becomes its
-** exponential, `at_once` of them together, and their sum is what this returns. n: elements from this thread's first.
+** exponential, several together where all are there, and their sum is what this returns. n: elements from this thread's
+** first.
 */
-template <gr_dtype D>
-static __device__ __forceinline__ double sum_lane(double (&y)[shape<D>::rows], double most, int64_t n, int lane) {
-  using S = shape<D>;
-  constexpr int at_once = Tuning::softmax_at_once, apart = S::own * 32;
+template <gr_dtype D, int rows>
+static __device__ __forceinline__ double sum_lane(const exact<D> (&v)[rows], double (&y)[rows], exact<D> most,
+                                                  int64_t n, int lane) {
+  constexpr int at_once = Tuning::softmax_at_once, apart = shape<D>::own * 32;
   double sum = -0.0;
 #pragma unroll
-  for (int r = 0; r < S::rows; r += at_once) {
+  for (int r = 0; r < rows; r += at_once) {
+    exact<D> u[at_once];
     double e[at_once];
-    if (r * apart >= n + lane) break; /* the whole warp */
+    if ((r + at_once - 1) * apart >= n + lane) { /* the whole warp */
 #pragma unroll
-    for (int i = 0; i < at_once; i++) e[i] = (r + i) * apart < n ? y[r + i] - most : 0.0;
-    exp_down_all(e);
+      for (int i = 0; i < at_once; i++) {
+        if ((r + i) * apart >= n + lane) break;
+        y[r + i] = exp_down((double)v[r + i] - (double)most);
+        sum = sum + ((r + i) * apart < n ? y[r + i] : -0.0);
+      }
+      break;
+    }
+#pragma unroll
+    for (int i = 0; i < at_once; i++) u[i] = (r + i) * apart < n ? v[r + i] : most;
+    exponentials(u, most, e);
 #pragma unroll
     for (int i = 0; i < at_once; i++) {
       y[r + i] = e[i];
@@ -147,43 +168,85 @@ static __device__ __forceinline__ double fold_leaf(double sum, double (*part)[32
 }
 
 /* This thread's lane of a leaf; n: elements from its first. */
-template <gr_dtype D>
-static __device__ __forceinline__ void get_lane(double (&y)[shape<D>::rows], const soft_job &q, int64_t row,
-                                                int64_t first, int64_t n) {
+template <gr_dtype D, int rows>
+static __device__ __forceinline__ void get_lane(exact<D> (&v)[rows], const soft_job &q, int64_t row, int64_t first,
+                                                int64_t n) {
 #pragma unroll
-  for (int r = 0; r < shape<D>::rows; r++) {
+  for (int r = 0; r < rows; r++) {
     constexpr int apart = shape<D>::own * 32;
-    y[r] = -INFINITY;
-    if (r * apart < n) y[r] = get<D>(q, row, first + r * apart);
+    v[r] = (exact<D>)-INFINITY;
+    if (r * apart < n) v[r] = get<D>(q, row, first + r * apart);
   }
 }
 
-/* A block has a row; each warp 32 lanes of one of its leaves, so that few registers keep what they have. */
-template <gr_dtype D>
-static __global__ void __launch_bounds__(Tuning::softmax_warps * 32) softmax_rows(const __grid_constant__ soft_job q) {
-  using S = shape<D>;
-  __shared__ double part[Tuning::softmax_warps][32], most_of[Tuning::softmax_warps], sum_of[Tuning::softmax_warps];
-  int lane = (int)(threadIdx.x & 31), warp = (int)(threadIdx.x >> 5), leaf = warp / S::own;
-  int64_t row = blockIdx.x;
-  int first = leaf * S::leaf + warp % S::own * 32 + lane, n = (int)q.n - first;
-  double y[S::rows], most = -INFINITY;
-  get_lane<D>(y, q, row, first, n);
+/* The values of up to 32 blocks, as soon as they are published, as one: the sum by adjacency, or the largest. */
+template <bool sum>
+static __device__ __forceinline__ double gather(const gr_halves *of, int count, gr_tag tag, int lane) {
+  const gr_halves *at[1] = {of + lane};
+  bool wanted[1] = {lane < count};
+  double v[1];
+  gr_await(at, wanted, tag, sum ? -0.0 : -(double)INFINITY, v);
 #pragma unroll
-  for (int r = 0; r < S::rows; r++) most = larger(most, y[r]);
+  for (int h = 1; h < 32; h *= 2) {
+    double other = __shfl_xor_sync(~0u, v[0], h);
+    v[0] = sum ? v[0] + other : larger(v[0], other);
+  }
+  return v[0];
+}
+
+/*
+** A block's value becomes that of all blocks of its row, who wait for each other. Blocks start in order and a row has
+** fewer of them than fit the device at once, so those that wait do not keep out those that they wait for.
+*/
+template <bool sum>
+static __device__ __forceinline__ double of_row(const soft_job &q, double v, double *shared) {
+  int lane = (int)(threadIdx.x & 31), warps = (int)(blockDim.x >> 5), units = (q.pieces + 31) >> 5;
+  gr_halves *of = q.partials + (sum ? q.count * q.pieces : 0), *row = of + blockIdx.x / q.pieces * (int64_t)q.pieces;
+  if (threadIdx.x == 0) gr_publish(of + blockIdx.x, v, q.tag);
+  for (int u = (int)(threadIdx.x >> 5); u < units; u += warps) {
+    v = gather<sum>(row + u * 32, q.pieces - u * 32, q.tag, lane);
+    if (lane == 0) shared[u] = v;
+  }
+  __syncthreads();
+  return across<sum>(shared, units);
+}
+
+/*
+** A block has a row, or one of q.pieces of it, of leaves_log2 leaves; each warp 32 lanes of one of its leaves, so that
+** few registers keep what they have. rows: of a leaf, at most.
+*/
+template <gr_dtype D, int rows, int warps, bool alone>
+static __global__ void __launch_bounds__(warps * 32, Tuning::softmax_warps / warps)
+    softmax_rows(const __grid_constant__ soft_job q) {
+  using S = shape<D>;
+  __shared__ double part[warps][32], sum_of[warps], pieces[alone ? 1 : 2][32];
+  __shared__ exact<D> most_of[warps];
+  int lane = (int)(threadIdx.x & 31), warp = (int)(threadIdx.x >> 5), leaf = warp / S::own;
+  int leaves = (int)(blockDim.x >> 5) / S::own;
+  int64_t row = alone ? blockIdx.x : blockIdx.x / q.pieces, piece = alone ? 0 : blockIdx.x - row * q.pieces;
+  int64_t first = (piece * leaves + leaf) * S::leaf + warp % S::own * 32 + lane, n = q.n - first;
+  exact<D> v[rows], most = (exact<D>)-INFINITY;
+  double y[rows];
+  gr_start_reading(false);
+  get_lane<D>(v, q, row, first, n);
+#pragma unroll
+  for (int r = 0; r < rows; r++) most = larger(most, v[r]);
 #pragma unroll
   for (int h = 16; h > 0; h /= 2) most = larger(most, __shfl_xor_sync(~0u, most, h));
   if (lane == 0) most_of[warp] = most;
   __syncthreads();
   most = across<false>(most_of, (int)(blockDim.x >> 5));
-  double sum = fold_leaf<D>(sum_lane<D>(y, most, n, lane), part, warp, lane);
-  if (q.leaves > 1) {
+  if constexpr (!alone) most = (exact<D>)of_row<false>(q, (double)most, pieces[0]);
+  double sum = fold_leaf<D>(sum_lane<D>(v, y, most, n, lane), part, warp, lane);
+  if (leaves > 1) {
     if (lane == 0 && warp % S::own == 0) sum_of[leaf] = sum;
     __syncthreads();
-    sum = across<true>(sum_of, (int)q.leaves);
+    sum = across<true>(sum_of, leaves);
   }
+  if constexpr (!alone) sum = of_row<true>(q, sum, pieces[1]);
   double factor = 1.0 / sum;
 #pragma unroll
-  for (int r = 0; r < S::rows; r++)
+  for (int r = 0; r < rows; r++)
     if (r * S::own * 32 < n) put<D>(q, row, first + r * S::own * 32, y[r] * factor);
 }
 
@@ -197,9 +260,10 @@ static __global__ void __launch_bounds__(Tuning::softmax_leaves_warps * 32)
   int64_t at = blockIdx.x * (int64_t)(Tuning::softmax_leaves_warps / S::own) + warp / S::own, row = at / q.leaves;
   bool there = row < q.count;
   int64_t first = (at - row * q.leaves) * S::leaf + warp % S::own * 32 + lane, n = there ? q.n - first : 0;
+  exact<D> v[S::rows];
   double y[S::rows];
-  get_lane<D>(y, q, row, first, n);
-  double sum = fold_leaf<D>(sum_lane<D>(y, there ? q.most[row] : 0.0, n, lane), part, warp, lane);
+  get_lane<D>(v, q, row, first, n);
+  double sum = fold_leaf<D>(sum_lane<D>(v, y, (exact<D>)(there ? q.most[row] : 0.0), n, lane), part, warp, lane);
   if (lane == 0 && warp % S::own == 0 && there) q.leaf[at] = sum;
 }
 
@@ -231,16 +295,18 @@ static __global__ void __launch_bounds__(Tuning::scale_threads)
     softmax_scale(const __grid_constant__ soft_job q, int64_t segments, int64_t segment) {
   constexpr int at_once = Tuning::softmax_at_once;
   int64_t row = blockIdx.x / segments, k = blockIdx.x % segments * segment, end = min(k + segment, q.n);
-  double most = q.most[row], factor = 1.0 / q.up[row * q.pitch];
+  exact<D> most = (exact<D>)q.most[row];
+  double factor = 1.0 / q.up[row * q.pitch];
 #pragma unroll 1
   for (k += threadIdx.x; k < end; k += at_once * Tuning::scale_threads) {
+    exact<D> v[at_once];
     double y[at_once];
 #pragma unroll
     for (int i = 0; i < at_once; i++) {
       int64_t at = k + i * Tuning::scale_threads;
-      y[i] = at < end ? get<D>(q, row, at) - most : 0.0;
+      v[i] = at < end ? get<D>(q, row, at) : most;
     }
-    exp_down_all(y);
+    exponentials(v, most, y);
 #pragma unroll
     for (int i = 0; i < at_once; i++)
       if (k + i * Tuning::scale_threads < end) put<D>(q, row, k + i * Tuning::scale_threads, y[i] * factor);
@@ -251,22 +317,45 @@ static __global__ void __launch_bounds__(Tuning::scale_threads)
 
 static size_t rounded(size_t bytes) { return (bytes + 255) & ~(size_t)255; }
 
-/* Rows whose elements all are in the first row of their leaf, in so many lanes. */
-template <gr_dtype D> static bool is_few(int64_t n) {
-  return n <= 32 * Tuning::softmax_few_own && n <= GR_LANES(gr_size<D>);
-}
-
-/* Rows that are read once. */
-template <gr_dtype D> static cudaError_t start_short(soft_job *q, cudaStream_t stream) {
+/* Rows whose elements all are in the first row of their leaf, of a warp or less. */
+template <gr_dtype D, int own> static cudaError_t start_few(soft_job *q, const gr_cuda_run *run) {
   void *args[] = {q};
   q->width = 1;
-  while (q->width * Tuning::softmax_few_own < q->n) q->width *= 2;
-  if (is_few<D>(q->n))
-    return cudaLaunchKernel((const void *)softmax_few<D>,
-                            (unsigned)((q->count - 1) / (Tuning::softmax_few_threads / q->width) + 1),
-                            Tuning::softmax_few_threads, args, 0, stream);
-  return cudaLaunchKernel((const void *)softmax_rows<D>, (unsigned)q->count,
-                          (unsigned)q->leaves * shape<D>::own * 32, args, 0, stream);
+  while (q->width * own < q->n) q->width *= 2;
+  int64_t blocks = (q->count - 1) / (Tuning::softmax_few_threads / q->width) + 1;
+  return gr_start_early((const void *)softmax_few<D, own>, args, (int32_t)blocks, Tuning::softmax_few_threads, 0,
+                        run->chip->major >= 9, (cudaStream_t)run->stream);
+}
+
+/* Leaves of a row that a block has: all, or, of several blocks, as few as there are blocks for. 0: there are not. */
+template <gr_dtype D> static int leaves_of_block(const soft_job &q, int sms) {
+  constexpr int own = shape<D>::own;
+  auto pieces = [&](int leaves) { return (q.leaves - 1) / leaves + 1; };
+  if (q.leaves * own <= Tuning::softmax_warps && (q.leaves == 1 || 2 * q.count > sms)) return (int)q.leaves;
+  int leaves = Tuning::softmax_pieces_warps / own;
+  while (leaves > 1 && q.count * pieces(leaves / 2) <= sms) leaves /= 2;
+  return pieces(leaves) <= sms && q.count * pieces(leaves) <= INT32_MAX ? leaves : 0;
+}
+
+/* Rows that are read once by a block, or by several. */
+template <gr_dtype D> static cudaError_t start_rows(soft_job *q, int leaves, const gr_cuda_run *run) {
+  using S = shape<D>;
+  constexpr int all = Tuning::softmax_warps, some = Tuning::softmax_pieces_warps, few = Tuning::softmax_at_once;
+  void *args[] = {q};
+  const void *kernel = (const void *)softmax_rows<D, S::rows, all, true>;
+  q->pieces = (int32_t)((q->leaves - 1) / leaves + 1);
+  if (q->pieces > 1) {
+    size_t halves = 2 * (size_t)(q->count * q->pieces) * sizeof(gr_halves);
+    int e = gr_cuda_need(run, GR_COUNTER_BYTES + halves);
+    if (e != cudaSuccess) return (cudaError_t)e;
+    q->partials = (gr_halves *)((char *)run->scratch->memory + GR_COUNTER_BYTES);
+    q->tag = gr_tag_of(run->epoch);
+    kernel = (const void *)softmax_rows<D, S::rows, some, false>;
+  } else if (q->n <= few * S::own * 32) {
+    kernel = (const void *)softmax_rows<D, few, S::own, true>;
+  }
+  return gr_start_early(kernel, args, (int32_t)(q->count * q->pieces), leaves * S::own * 32, 0, run->chip->major >= 9,
+                        (cudaStream_t)run->stream);
 }
 
 template <gr_dtype D> static cudaError_t start(const gr_softmax_job *job, const gr_cuda_run *run) {
@@ -282,7 +371,12 @@ template <gr_dtype D> static cudaError_t start(const gr_softmax_job *job, const 
   q.x_stride = job->x.stride;
   q.out_stride = job->out.stride;
   q.leaves = (job->n - 1) / GR_LEAF(gr_size<D>) + 1;
-  if (q.leaves * shape<D>::own <= Tuning::softmax_warps) return start_short<D>(&q, stream);
+  constexpr int own = Tuning::softmax_few_own;
+  if (q.n <= 32 * own && q.n <= GR_LANES(gr_size<D>)) return start_few<D, own>(&q, run);
+  if constexpr (GR_LANES(gr_size<D>) > 32 * own)
+    if (q.n <= GR_LANES(gr_size<D>)) return start_few<D, GR_LANES(gr_size<D>) / 32>(&q, run);
+  int leaves = leaves_of_block<D>(q, run->chip->sms);
+  if (leaves) return start_rows<D>(&q, leaves, run);
   int64_t segment = Tuning::softmax_at_once * Tuning::scale_threads;
   if (job->n * job->count > segment * run->chip->sms * Tuning::softmax_scale_waves) segment = Tuning::scale_segment;
   int64_t segments = (job->n + segment - 1) / segment, together = Tuning::softmax_leaves_warps / shape<D>::own;

@@ -44,7 +44,8 @@ struct gr_norm_tuning {
   /* softmax: limited by its exponentials where a warp has few registers and no row is too short for it. */
   static constexpr int softmax_few_threads = 256;  /* of a block that has many short rows */
   static constexpr int softmax_few_own = 4;        /* elements of a thread, which need no shuffle */
-  static constexpr int softmax_warps = 32;         /* of a row that one block takes, 32 lanes of a leaf each */
+  static constexpr int softmax_warps = 32;         /* of a row that one block takes, 32 lanes of a leaf each, */
+  static constexpr int softmax_pieces_warps = 16;  /* and where several blocks take one, of each */
   static constexpr int softmax_leaves_warps = 8;   /* of a block that sums leaves of long rows */
   static constexpr int softmax_at_once = 4;        /* exponentials of a thread that overlap */
   static constexpr int softmax_scale_waves = 8;    /* blocks of a multiprocessor from which on each takes a segment */
