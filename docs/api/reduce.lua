@@ -88,7 +88,8 @@ another one), on GPUs by a launch of its own. Variances take such a pass and the
 stand at the mean, which must be known. Where a result may be of no element, or of a mean, the call waits for the
 host, with `rows` too; a sum, minimum or maximum that could be of nothing is looked at once more. On GPUs whole
 arrays, rows and sums of columns are compiled as formulas are; other columns, and sums with `accumulate` or `exact`, are
-stored with their missing elements filled, first. [Operators of your own](#operators-of-your-own) get what is present as a copy.]],
+stored with their missing elements filled, first. [Operators of your own](#operators-of-your-own) get what is present as
+a copy.]],
   entries = {
     one("sum", {
       text = "The sum of the elements.",
