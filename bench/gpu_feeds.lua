@@ -79,7 +79,7 @@ for _, n in ipairs { 1, 77, 4096, 100003, 3000001 } do
 end
 
 for _, n in ipairs { 1, 300, 4096, 4097, 1000003, long } do
-  each(n, function(e, stored, what, dtype, k)
+  each(n, function(e, stored, what, _, k)
     for _, op in ipairs { "sum", "prod", "min", "max" } do
       if n < long or k == 2 or op == "sum" then
         same(op .. " scan of " .. what, gr.scan(e, op), gr.scan(stored, op))

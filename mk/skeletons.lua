@@ -183,8 +183,8 @@ local function coded(text)
     add(differences, change < 0 and -2 * change - 1 or 2 * change, 240)
     return before .. "\1"
   end
-  for line in text:gmatch "([^\n]*)\n" do
-    line = line:gsub("([%%$][%a]+<?)(%d+)", number)
+  for whole in text:gmatch "([^\n]*)\n" do
+    local line = whole:gsub("([%%$][%a]+<?)(%d+)", number)
     if not numbers[line] then
       lines[#lines + 1] = line
       numbers[line] = #lines - 1

@@ -302,3 +302,40 @@ describe("what feeds", function()
     end)
   end)
 end)
+
+describe("what feeds a GPU", function()
+  it("is compiled into sums of columns, histograms and scans on a GPU, with the bits of stored elements", function()
+    if not gr.backend():find "^cuda" then return pending "needs a GPU" end
+    if #gr.compiled() == 0 and os.getenv "GPUREDUCE_JIT" == "0" then return pending "nothing is compiled" end
+    local n = 2 ^ 22 + 4096 * 3 + 64 -- scans: more than 1024 tiles
+    local function compiled(what)
+      local uses = 0
+      for _, c in ipairs(gr.compiled()) do
+        if c.what == what then uses = uses + c.uses end
+      end
+      return uses
+    end
+    for _, t in ipairs { "f32", "f64", "bf16", "i32" } do
+      local a, b = values(n, t, 5), values(n, t, 6)
+      for _, length in ipairs { 5, 4096, 100000, n } do
+        local e = gr.fuse "max(a, b) - min(a, b)" { a = a:slice(1, length), b = b:slice(1, length) }
+        local x = e:eval()
+        local before = { compiled "columns", compiled "histogram", compiled "scan" }
+        local asked, down = { bins = 50, min = 0, max = 64 }, { rows = length / 32, axis = 1 }
+        same_histograms(gr.histogram(x, asked), gr.histogram(e, asked), t, length)
+        same(gr.scan(x), gr.scan(e), t, length)
+        if length % 32 == 0 then same(gr.sum(x, down), gr.sum(e, down), t, length) end
+        local after = { compiled "columns", compiled "histogram", compiled "scan" }
+        assert.is_true(after[2] > before[2] and after[3] > before[3], t)
+        if t ~= "i32" and length == 100000 then
+          assert.is_true(after[1] > before[1], t)
+          assert.equal("formula", gr.explain("sum", e, down).kernel)
+        end
+      end
+      local odd = gr.lazy(a:slice(1, 1600 * 17)) + 1 -- rows are no whole words
+      local down = { rows = 1600, axis = 1 }
+      assert.equal("formula, stored", gr.explain("sum", odd, down).kernel)
+      same(gr.sum(odd:eval(), down), gr.sum(odd, down), t)
+    end
+  end)
+end)

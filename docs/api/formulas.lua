@@ -92,7 +92,9 @@ one pass to memory that goes back at the end of the call: histograms of the data
 
 On GPUs the driver compiles a formula together with the kernel that takes its elements, the first time
 ([compiled](#compiled) lists them): reductions of the whole, of segments and of rows of 1 KiB and more read the inputs
-once and store nothing. Shorter rows, columns, histograms, scans, `compact` and the others take elements that such a
+once and store nothing; so do sums and means of columns of floats, if a row has a multiple of 16 bytes; histograms of
+elements of two bytes and more, up to the bins that a block has room for; and scans forwards, on chips from 8.0 on.
+Shorter rows, other columns and histograms, `compact` and the others take elements that such a
 kernel has stored in one pass. Formulas of more than 512 steps run step by step, in pieces of 4 million elements, and
 so do all with `GPUREDUCE_JIT=0` in the environment.]],
   objects = {

@@ -87,8 +87,9 @@ Sums, products, minima, maxima, counts, norms, `dot`, `cosine` and `logsumexp` t
 another one), on GPUs by a launch of its own. Variances take such a pass and then one more, since missing elements
 stand at the mean, which must be known. Where a result may be of no element, or of a mean, the call waits for the
 host, with `rows` too; a sum, minimum or maximum that could be of nothing is looked at once more. On GPUs whole
-arrays and rows are compiled as formulas are; columns, and sums with `accumulate` or `exact`, are stored with their
-missing elements filled, first. [Operators of your own](#operators-of-your-own) get what is present as a copy.]],
+arrays, rows and sums of columns are compiled as formulas are; other columns, and sums with `accumulate` or `exact`, are
+stored with their missing elements filled, first. [Operators of your own](#operators-of-your-own) get what is present as
+a copy.]],
   entries = {
     one("sum", {
       text = "The sum of the elements.",

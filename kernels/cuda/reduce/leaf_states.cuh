@@ -43,21 +43,30 @@ __device__ __forceinline__ void gr_read_whole(gr_lane_set<Q> &s, const char *a, 
 */
 template <class R>
 constexpr bool gr_ends_in_rows =
-    R::formula && R::number && !R::variance && R::kind != GR_ACC_POSITION && !(R::lanes && R::fields > 1);
+    R::formula && R::number && !R::variance && R::kind != GR_ACC_POSITION;
+constexpr int gr_made_together = 1; /* rows */
+template <class Q>
+constexpr int gr_rows_ahead = Q::lanes && Q::fields > 1 ? 2 : 4; /* lanes of several fields take many registers */
 template <class Q>
 __device__ __forceinline__ void gr_read_formula_leaf(gr_lane_set<Q> &s, int64_t k, int64_t n, int lane,
                                                      const gr_context &c) {
-  constexpr int size = gr_size<Q::dtype>, each = 16 / size, row = GR_LANES(size), leaf = GR_LEAF(size), batch = 4;
+  constexpr int size = gr_size<Q::dtype>, each = 16 / size, row = GR_LANES(size), leaf = GR_LEAF(size);
+  constexpr int batch = gr_rows_ahead<Q>;
   const int count = (int)min((int64_t)leaf, n - k);
   int left = count - lane * each;
   const char *p = (const char *)((k + lane * each) * size);
 #pragma unroll 1
   for (int r = 0; r < count; r += batch * row, left -= batch * row, p += batch * GR_ROW_BYTES) {
-    uint4 a[batch], b[batch];
-    gr_formula_rows_of<Q::inputs>(a, b, p, left);
-    /* also of whole leaves: before a branch, all that steps give would have to be in registers at once */
+    gr_formula_load(p, left);
+#pragma unroll 1
+    for (int i = 0; i < batch; i += gr_made_together) {
+      uint4 a[gr_made_together], b[gr_made_together];
+      gr_formula_next<Q::inputs>(a, b, p + i * GR_ROW_BYTES, left - i * row);
 #pragma unroll
-    for (int i = 0; i < batch; i++) gr_add_some<Q>(s.l, a[i], b[i], left - i * row, c, 0);
+      for (int m = 0; m < gr_made_together; m++)
+        if (count < leaf) gr_add_some<Q>(s.l, a[m], b[m], left - (i + m) * row, c, 0);
+        else gr_add_rows<Q, 1>(s.l, {a[m]}, {b[m]}, c);
+    }
   }
 }
 
@@ -146,6 +155,7 @@ __device__ __forceinline__ gr_acc gr_read_leaves(const gr_reduce_args &q, const 
   int i = 0, at = t.at, stop = min(t.stop, t.whole);
   constexpr bool apart = !R::leaves && size > 2; /* whole leaves have a loop of their own: fewer registers */
   if constexpr (gr_ends_in_rows<R>) {
+    gr_formula_hold<gr_rows_ahead<R>>();
 #pragma unroll 1
     for (; at < t.stop; i++, at += 1 << q.warps) {
       if (R::leaves) kept = gr_start_lanes<R>();

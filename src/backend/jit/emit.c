@@ -20,8 +20,11 @@
 #define LOADED 32
 #define FEW_LINES 120 /* of steps that do with as many registers as the skeleton alone */
 #define MANY_REGISTERS 128
-#define BOTH_REGISTERS 80 /* three blocks on a multiprocessor */
-#define HELD 16 /* registers for what is loaded while words before are used */
+#define ENDS_REGISTERS 80 /* three blocks on a multiprocessor */
+#define BOTH_REGISTERS 64 /* four, as lanes have two rows in flight */
+/* Registers for what is loaded while words before are used; of a histogram, which has few. */
+#define HELD 32
+#define HELD_FEW 16
 /* Of an operator whose steps stand in the loop: words of a state, lines of the elements of a word of input. */
 #define LOOP_WORDS 4
 #define LOOP_LINES 400
@@ -185,12 +188,12 @@ static const char *loaded(int bytes, char prefix, int first, char to[64]) {
   return bytes == 2 ? "u16" : bytes == 4 ? "b32" : bytes == 8 ? "v2.b32" : "v4.b32";
 }
 
-static void load_row(gr_emitter *e, int k, int row, int first, const char *left) {
+static void load_row(gr_emitter *e, int k, int row, char prefix, int first, const char *left) {
   const int size = gr_emit_size(e, k), bytes = 16 / e->size * size, words = loaded_words(e, k);
   const int ahead = row * (512 / e->size), at = ahead * size;
   char to[64];
   for (int w = 0; w < words; w += 4) {
-    const char *type = loaded(bytes, 'l', first + w, to);
+    const char *type = loaded(bytes, prefix, first + w, to);
     load(e, left, ahead + 4 * w / size, type, to, k, at + 4 * w);
   }
 }
@@ -215,39 +218,6 @@ static int load_place(gr_emitter *e, int place, char prefix, int first) {
   return first;
 }
 
-static void fill_rows(gr_emitter *e, gr_hole *h) {
-  const gr_jit_code *code = e->code;
-  const int rows = h->words / 4, each = 16 / e->size, row = 512 / e->size;
-  int place[GR_JIT_NODES], row_words = 0, group;
-  char every[8];
-  snprintf(every, sizeof every, "%d", each);
-  open_hole(e, h);
-  for (int k = 0; k < code->count && !e->apart; k++) {
-    if (!gr_emit_by_words(e, &code->nodes[k])) continue;
-    find_words(e, k, h->head[1]);
-    row_words += loaded_words(e, k);
-  }
-  group = row_words > LOADED ? 1 : row_words ? LOADED / row_words : rows;
-  for (int from = 0; from < rows; from += group) {
-    const int end = from + group < rows ? from + group : rows;
-    int next = 0;
-    gr_text_add(e->t, "{\n.reg .b32 %%l<%d>;\n", (end - from) * row_words + 1);
-    for (int r = from; r < end; r++)
-      for (int k = 0; k < code->count && row_words; k++)
-        if (gr_emit_by_words(e, &code->nodes[k])) load_row(e, k, r, next, h->head[1]), next += loaded_words(e, k);
-    next = 0;
-    for (int r = from; r < end; r++) {
-      for (int k = 0; k < code->count && row_words; k++)
-        if (gr_emit_by_words(e, &code->nodes[k])) place[k] = next, next += loaded_words(e, k);
-      for (int c = 0; c < each && !e->apart; c++)
-        element(e, r * row + c, h->head[1], place, c, h->a + 4 * r, h->b + 4 * r);
-      if (e->apart) call_word(e, r * row, h->head[1], every, h->a + 4 * r, h->b + 4 * r);
-    }
-    gr_text_add(e->t, "}\n");
-  }
-  gr_text_add(e->t, "}\n");
-}
-
 /* Words that are loaded for one of results. */
 static int words_of_place(const gr_emitter *e) {
   int words = 0;
@@ -259,8 +229,62 @@ static int words_of_place(const gr_emitter *e) {
 /* Registers for what is loaded ahead of so many places, if they are few. */
 static void hold(gr_emitter *e, int places) {
   const int words = places * words_of_place(e);
-  e->held = words <= HELD ? words : 0;
+  e->held = words <= (e->code->reducer == GR_JIT_HISTOGRAM ? HELD_FEW : HELD) ? words : 0;
   if (e->held) gr_text_add(e->t, ".reg .b32 %%h<%d>;\n", words);
+}
+
+/* Rows of which the words of inputs are on their way, to %h. */
+static void fill_load(gr_emitter *e, const gr_hole *h) {
+  const gr_jit_code *code = e->code;
+  const int words = words_of_place(e);
+  if (!e->held) return;
+  open_hole(e, h);
+  for (int k = 0; k < code->count; k++)
+    if (gr_emit_by_words(e, &code->nodes[k])) find_words(e, k, h->head[1]);
+  for (int r = 0, next = 0; r < e->held / words; r++)
+    for (int k = 0; k < code->count; k++)
+      if (gr_emit_by_words(e, &code->nodes[k]))
+        load_row(e, k, r, 'h', next, h->head[1]), next += loaded_words(e, k);
+  gr_text_add(e->t, "}\n");
+}
+
+/* The first words of %h to %l; what comes after moves up. */
+static void take_held(gr_emitter *e, int words) {
+  for (int k = 0; k < words; k++) gr_text_add(e->t, "mov.b32 %%l%d, %%h%d;\n", k, k);
+  for (int k = 0; k + words < e->held; k++) gr_text_add(e->t, "mov.b32 %%h%d, %%h%d;\n", k, k + words);
+}
+
+/* Of those that are held, the first ones; else they are loaded here. */
+static void fill_rows(gr_emitter *e, gr_hole *h) {
+  const gr_jit_code *code = e->code;
+  const int rows = h->words / 4, each = 16 / e->size, row = 512 / e->size, row_words = words_of_place(e);
+  const int group = e->held || !row_words ? rows : row_words > LOADED ? 1 : LOADED / row_words;
+  int place[GR_JIT_NODES];
+  char every[8];
+  snprintf(every, sizeof every, "%d", each);
+  open_hole(e, h);
+  for (int k = 0; k < code->count && row_words && !e->held; k++)
+    if (gr_emit_by_words(e, &code->nodes[k])) find_words(e, k, h->head[1]);
+  for (int from = 0; from < rows; from += group) {
+    const int end = from + group < rows ? from + group : rows;
+    int next = 0;
+    gr_text_add(e->t, "{\n.reg .b32 %%l<%d>;\n", (end - from) * row_words + 1);
+    if (e->held) take_held(e, rows * row_words);
+    for (int r = from; r < end && !e->held; r++)
+      for (int k = 0; k < code->count && row_words; k++)
+        if (gr_emit_by_words(e, &code->nodes[k]))
+          load_row(e, k, r, 'l', next, h->head[1]), next += loaded_words(e, k);
+    next = 0;
+    for (int r = from; r < end; r++) {
+      for (int k = 0; k < code->count && row_words; k++)
+        if (gr_emit_by_words(e, &code->nodes[k])) place[k] = next, next += loaded_words(e, k);
+      for (int c = 0; c < each && !e->apart; c++)
+        element(e, r * row + c, h->head[1], place, c, h->a + 4 * r, h->b + 4 * r);
+      if (e->apart) call_word(e, r * row, h->head[1], every, h->a + 4 * r, h->b + 4 * r);
+    }
+    gr_text_add(e->t, "}\n");
+  }
+  gr_text_add(e->t, "}\n");
 }
 
 static void open_places(gr_emitter *e, const gr_hole *h) {
@@ -333,7 +357,7 @@ static int rows_of(const char *text) {
   for (const char *p = text; (p = strchr(p, '@')); p++) {
     const char *end = strchr(p, '\n');
     int here = 0;
-    if (strncmp(p, "@ROWS ", 6) != 0 && strncmp(p, "@APART ", 7) != 0) continue;
+    if (strncmp(p, "@ROWS ", 6) != 0 && strncmp(p, "@NEXT ", 6) != 0 && strncmp(p, "@APART ", 7) != 0) continue;
     for (const char *q = strchr(p, ':') + 1; q < end && *q != ':'; q++) here += *q == ' ' && q[1] == '%';
     count += here / 4;
   }
@@ -342,8 +366,8 @@ static int rows_of(const char *text) {
 
 /* The most a thread may have: that of the skeleton, unless many nodes are alive at once. */
 static int registers(const gr_emitter *e, int own, int lines) {
-  const int several = e->code->reducer == GR_JIT_BOTH || e->code->reducer == GR_JIT_ENDS;
-  if (several && lines <= FEW_LINES) return BOTH_REGISTERS;
+  if (e->code->reducer == GR_JIT_ENDS && lines <= FEW_LINES) return ENDS_REGISTERS;
+  if (e->code->reducer == GR_JIT_BOTH && lines <= FEW_LINES) return BOTH_REGISTERS;
   const int more = e->code->inputs > 2 || lines > FEW_LINES || e->apart ? MANY_REGISTERS : own;
   return more > own ? more : own;
 }
@@ -370,6 +394,10 @@ static void special_line(gr_emitter *e, char *line, int lines) {
     else gr_fill_element(e, &h);
   } else if (line[1] == 'W') {
     fill_word(e, &h);
+  } else if (line[1] == 'N') {
+    fill_rows(e, &h);
+  } else if (line[1] == 'L') {
+    fill_load(e, &h);
   } else if (!strncmp(line, "@AHEAD", 6)) {
     fill_ahead(e, &h);
   } else if (!strncmp(line, "@APART", 6)) {

@@ -7,7 +7,15 @@
 **                 @R REGISTERS             how many registers a thread may have
 **                 @ROWS P : W... [: W...]  a hole of kernels/cuda/formula/hole.cuh: words of rows from P on
 **                 @WORD P V : W... [: W...] and V elements of one word
+**                 @HOLD N                  registers for what N rows or words of results are made of
+**                 @LOAD P L                loads that for the rows from P on, of whose elements L are there
+**                 @NEXT P L : W... [: W...]  makes the next of them
+**                 @AHEAD P...              loads it for words at several places
+**                 @APART P... : W...       makes those
+**                 @ANNOUNCE P              asks for what belongs to 128 bytes of results
 ** "both D"      likewise, of sum and extremes together (kernels/cuda/formula/skeletons_both.cu)
+** "columns D"   gr_reduce_cols_sum of dtype D
+** "gr_histogram_WAY_D", "gr_scan_LENGTH_OP_D"  those of kernels/cuda/formula/skeletons_histogram.cu and _scan.cu
 ** "gr_formula_store_S"  that of a kernel which stores elements of S bytes
 ** "gr_operator_HOW_S_W"  that of an operator of somebody's own for elements of S bytes, whose state has W words of 32
 **               bits (kernels/cuda/formula/operator.cu); HOW an element's steps stand there: in a "loop", or "apart"
@@ -26,10 +34,10 @@
 
 /*
 ** "steps" and "lines" are texts as they are. Of the others several are packed together, and each line is its number
-** in "lines", where a byte 1 stands for a number. ids: where the numbers of its lines begin in what is unpacked; a byte,
-** or from 192 on two, of which the first has the higher part. differences: where those numbers begin that lines have
-** not: each less the last one before it of the same class, twice that, or, if it is negative, twice the rest and one
-** more, in a byte, or from 240 on two, or 255 and three. The class of a number is (31 a + b) mod 256 of the two
+** in "lines", where a byte 1 stands for a number. ids: where the numbers of its lines begin in what is unpacked: a byte
+** each, or from 192 on two, of which the first has the higher part. differences: where those numbers begin that lines
+** have not: each less the last one before it of the same class, twice that, or, if it is negative, twice the rest and
+** one more; in a byte, or from 240 on two, or 255 and three. The class of a number is (31 a + b) mod 256 of the two
 ** characters before it, a the nearer one.
 */
 typedef struct gr_shipped {
