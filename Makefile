@@ -29,6 +29,7 @@ CFLAGS ?= -O2 -Wall -Wextra
 LUA ?= lua5.4
 BUSTED ?= busted
 BUILD = build
+CHECKED =
 # Checked objects have a folder of their own, wherever the others lie.
 ifneq ($(CHECKED),)
 override BUILD := $(patsubst %/checked,%,$(BUILD))/checked

@@ -3006,6 +3006,12 @@ function expression:histogram(options) end
 ---@field density? boolean add the field `density`; default false
 ---takes the results instead of a new one; of as many bins and the same dtype, without `density`
 ---@field into? gpureduce.histogram2d
+---elements that are NaN are missing, as if they were not there ([what is missing](#what-is-missing)); integers have
+---none; default false
+---@field skipnan? boolean
+---elements are missing where this is 0: u8, or an expression, as long as `a`; pairs are copied without what is missing
+---first
+---@field mask? gpureduce.array|gpureduce.expression
 ---a communicator of `gpureduce.mpi`: the input is this rank's part of one over all ranks, and they get the bits of the
 ---whole ([ranks.md](ranks.md))
 ---@field comm? any

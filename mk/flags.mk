@@ -16,7 +16,6 @@ file_flags =
 # function that is nowhere, which only loading the module would miss.
 closed = -Werror=switch
 # CHECKED=1 knows handles of the C API that are gone (src/capi/handles.h), in a folder of its own.
-CHECKED =
 checked = $(if $(CHECKED),-DGR_CHECKED)
 # Hosts call from threads of 64 KiB: larger tables go to kernels/cpu/room.h. Unoptimised frames are larger anyway.
 frames = $(if $(filter -O2 -O3,$(CFLAGS)),-Wframe-larger-than=25600)

@@ -1,6 +1,8 @@
 -- Whether the lists that no compiler sees name every row of the tables: those of the specs, of the random calls, of the
--- documentation; and whether the compiler can see the others: a switch over a table has no default, unless an assertion
--- beside it counts the rows. `lua mk/tables.lua` prints what is missing, one line each, and fails if anything is.
+-- documentation; whether the compiler can see the others: a switch over a table has no default, unless an assertion
+-- beside it counts the rows; and whether the module's Lua calls strings' methods, which a script may have replaced,
+-- while its own functions are those that were there at `require` (push_environment). `lua mk/tables.lua` prints what is
+-- wrong, one line each, and fails if anything is.
 
 local function read(path)
   local file = assert(io.open(path, "rb"))
@@ -107,5 +109,21 @@ for path in sources:lines() do
   if not path:find("^kernels/ladder") then check_switches(path) end
 end
 sources:close()
+
+-- ---- methods of strings ----
+
+local parts = io.popen("ls lua/gpureduce/*.lua")
+for path in parts:lines() do
+  local n = 0
+  for line in io.lines(path) do
+    n = n + 1
+    local method = (" " .. line):match("[^:]:(%l+)%(")
+    if method and string[method] and not line:match("^%s*%-%-") then
+      print(("%s:%d: a string's method, which a script may replace: write string.%s"):format(path, n, method))
+      wrong = wrong + 1
+    end
+  end
+end
+parts:close()
 
 os.exit(wrong == 0 and 0 or 1)

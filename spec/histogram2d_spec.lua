@@ -405,3 +405,62 @@ describe("histogram2d", function()
     says("2 to 'histogram2d' (array has been released)", a, gone, { bins = 2 })
   end)
 end)
+
+describe("histogram2d of what is present", function()
+  local function same(expected, got)
+    for _, part in ipairs { "counts", "tails", "xedges", "yedges" } do
+      assert.equal(expected[part].dtype, got[part].dtype)
+      assert.is_true(expected[part]:equal(got[part]), part)
+    end
+  end
+
+  -- Elements at the positions that are kept.
+  local function at(t, kept)
+    local list = {}
+    for k, position in ipairs(kept) do list[k] = t[position] end
+    return list
+  end
+
+  it("is that of the pairs that are left, in all dtypes, with weights and without", function()
+    S.on_each(function()
+      local n, x, y, w, m = 3000, {}, {}, {}, {}
+      for k = 1, n do
+        x[k], y[k], w[k], m[k] = k * 7 % 50, k * 11 % 60, k % 5, k % 3 > 0 and 1 or 0
+        if k % 41 == 0 then x[k] = nan elseif k % 43 == 0 then y[k] = nan end
+      end
+      for _, types in ipairs { { "f32", "f64" }, { "u8", "f32" }, { "f16", "i64" }, { "i32", "u16" } } do
+        local tx, ty = {}, {}
+        for k = 1, n do
+          tx[k] = types[1]:find "f" and x[k] or x[k] == x[k] and x[k] or 0
+          ty[k] = types[2]:find "f" and y[k] or y[k] == y[k] and y[k] or 0
+        end
+        for _, way in ipairs { { skipnan = true }, { mask = m }, { skipnan = true, mask = m } } do
+          local kept = {}
+          for k = 1, n do
+            local number = tx[k] == tx[k] and ty[k] == ty[k]
+            if (number or not way.skipnan) and (not way.mask or m[k] == 1) then kept[#kept + 1] = k end
+          end
+          for _, weights in ipairs { false, "i32", "f64" } do
+            local options = { bins = { 6, 5 }, skipnan = way.skipnan, mask = way.mask and gr.array(m, "u8"),
+              weights = weights and gr.array(w, weights) or nil }
+            local expected = gr.histogram2d(gr.array(at(tx, kept), types[1]), gr.array(at(ty, kept), types[2]),
+              { bins = { 6, 5 }, weights = weights and gr.array(at(w, kept), weights) or nil })
+            local a, b = gr.array(tx, types[1]), gr.array(ty, types[2])
+            same(expected, gr.histogram2d(a, b, options))
+            options.into = gr.histogram2d(a, b, { bins = { 6, 5 }, weights = options.weights })
+            same(expected, gr.histogram2d(gr.lazy(a) + 0, gr.lazy(b) + 0, options))
+          end
+        end
+      end
+    end)
+  end)
+
+  it("refuses masks that are none", function()
+    local a = gr.arange(1, 5)
+    local function says(text, options) assert.equal(text, S.message(gr.histogram2d, a, a, options)) end
+    says("bad argument #3 to 'histogram2d' (option 'mask': dtype u8 expected, got f32)", { bins = 2, mask = a })
+    says("bad argument #3 to 'histogram2d' (option 'mask': length 5 expected, got 4)",
+      { bins = 2, mask = gr.ones(4, "u8") })
+    says("bad argument #3 to 'histogram2d' (option 'skipnan': boolean expected, got number)", { bins = 2, skipnan = 1 })
+  end)
+end)

@@ -39,3 +39,26 @@ describe("a second number of matrix", function()
     assert.equal("bad argument #3 to 'matrix' (number expected, got string)", S.message(a.matrix, a, 3, "two"))
   end)
 end)
+
+describe("a script that takes Lua's functions away", function()
+  it("takes none from the module, whose parts are read later", function()
+    local text, status = S.child_text({}, [[
+      local gr = require "gpureduce"
+      local print, tostring, pairs = print, tostring, pairs
+      local before = { string, table, math, os, io }
+      for k = 1, #before do
+        for name in pairs(before[k]) do before[k][name] = nil end
+      end
+      local a = gr.arange(1, 9)
+      local h, pairs_of = gr.histogram(a, { bins = 3 }), gr.histogram2d(a, a, { bins = 3 })
+      print(#h:svg() > 500, #h:plot() > 50, #tostring(h) > 50, #pairs_of:svg() > 500, #pairs_of:plot() > 50,
+        #gr.svg { lines = { { y = a } }, points = { { x = a, y = a } }, title = "a" } > 500,
+        #gr.plot(a) > 50)
+      a:show()
+      gr.help "sum"
+      print(gr.isarray(a))]])
+    assert.equal(0, status, text)
+    assert.equal(("true\t"):rep(6) .. "true\n", text:match("^[^\n]*\n"), text)
+    assert.truthy(text:find("true\n$"), text)
+  end)
+end)

@@ -100,7 +100,7 @@ print(columns.counts[1][1], columns.counts[2][1], columns[2].counts[2])]],
         { "density", "boolean?", "add the field `density`", default = "false" },
         { "into", "histogram2d?", "takes the results instead of a new one; of as many bins and the same dtype, "
           .. "without `density`" },
-        c.comm,
+        c.skipnan, { c.mask[1], c.mask[2], c.mask[3] .. "; pairs are copied without what is missing first" }, c.comm,
       },
       returns = { { "histogram2d", "counts, edges, and what lies in no cell" } },
       shapes = "`counts`: nx rows of ny, i64. `xedges`: nx + 1, `yedges`: ny + 1, f64. Matrices as x or y are read row "

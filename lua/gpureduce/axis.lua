@@ -53,13 +53,13 @@ function axis.linear(low, high, wanted, tight)
   local a = { ticks = {}, minor = {} }
   if offset ~= 0 then
     local real = offset / by
-    a.offset = abs(real) < 1e15 and real == floor(real) and ("%d"):format(real) or parts.text.shortest(real)
+    a.offset = abs(real) < 1e15 and real == floor(real) and string.format("%d", real) or parts.text.shortest(real)
   end
   -- One power of ten in the axis' name rather than long numbers at every tick.
   local exponent = floor(log10(max(abs(first), abs(last))) + 1e-9) - shift
   a.factor = (exponent >= 5 or exponent <= -4) and exponent - exponent % 3 or 0
   local unit = 10.0 ^ (a.factor + shift)
-  local format = ("%%.%df"):format(min(17, max(0, 0 - floor(log10(step / unit) + 1e-9))))
+  local format = string.format("%%.%df", min(17, max(0, 0 - floor(log10(step / unit) + 1e-9))))
   for i = 0, min(last_k - k, MOST) do
     local at = (k + i) * step
     a.ticks[#a.ticks + 1] = { (at - first) / (last - first), at == 0 and "0" or parts.text.format(format, at / unit) }
@@ -75,7 +75,9 @@ function axis.whole(a, low, high)
   for _, tick in ipairs(a.ticks) do
     local value = low + (high - low) * tick[1]
     local nearest = floor(value + 0.5)
-    if abs(value - nearest) < 1e-6 * max(1, abs(value)) then ticks[#ticks + 1] = { tick[1], ("%d"):format(nearest) } end
+    if abs(value - nearest) < 1e-6 * max(1, abs(value)) then
+      ticks[#ticks + 1] = { tick[1], string.format("%d", nearest) }
+    end
   end
   return { ticks = ticks, minor = a.minor, factor = 0, scale = a.scale }
 end
@@ -92,9 +94,9 @@ end
 -- A power as a text with its exponent marked: { "10", "6" }; plain where it is short.
 local function power_text(base, exponent)
   if base == 10 and exponent >= -2 and exponent <= 3 then
-    return parts.text.format(("%%.%df"):format(max(0, 0 - exponent)), 10.0 ^ exponent)
+    return parts.text.format(string.format("%%.%df", max(0, 0 - exponent)), 10.0 ^ exponent)
   end
-  return { ("%d"):format(base), ("%d"):format(exponent) }
+  return { string.format("%d", base), string.format("%d", exponent) }
 end
 
 -- The logarithm of the largest of 1, 2, 5 times a power of ten that is not above x (side -1), or of the smallest not
@@ -132,7 +134,7 @@ function axis.log(low, high, wanted, base, tight)
         elseif fine and (m == 2 or m == 5) then
           local plain = k >= -3 and k <= 3
           a.ticks[#a.ticks + 1] = { share, plain and parts.text.format("%.6g", m * 10.0 ^ k)
-            or { ("%d\194\18310"):format(m), ("%d"):format(k) } }
+            or { string.format("%d\194\18310", m), string.format("%d", k) } }
         elseif each == 1 or (m == 1 and each <= 5) then a.minor[#a.minor + 1] = share end
       end
     end

@@ -6,7 +6,7 @@ local check = {}
 --- Raise "bad argument #2 to 'plot' (...)" at the line that called the module.
 -- (Not `arg`: Lua 5.1 has a hidden local of that name in functions with dots.)
 function check.fail(name, position, text, ...)
-  parts.raise(("bad argument #%d to '%s' (%s)"):format(position, name, parts.text.format(text, ...)))
+  parts.raise(string.format("bad argument #%d to '%s' (%s)", position, name, parts.text.format(text, ...)))
 end
 
 --- For loops over what a script gave, every 4096 elements or so: raises when the call, begun by parts.timed, is to end.
@@ -24,7 +24,7 @@ function check.self(kind, name, h)
 end
 
 -- "number|string" -> "number or string"
-local function words(kinds) return (kinds:gsub("|", " or ")) end
+local function words(kinds) return (string.gsub(kinds, "|", " or ")) end
 
 --- A copy of the options table (or nil: an empty one), read raw, so that nothing of the script runs when it is used.
 -- Keys and types must be those of known, { width = "number", ... }. A metatable with __index, whose defaults a raw read
@@ -47,9 +47,9 @@ function check.options(name, arg, options, known)
       local names = {}
       for each in pairs(known) do names[#names + 1] = each end
       table.sort(names)
-      check.fail(name, arg, "unknown option '%s'%s", key:sub(1, 40), parts.hint(key, names))
+      check.fail(name, arg, "unknown option '%s'%s", string.sub(key, 1, 40), parts.hint(key, names))
     end
-    if kinds ~= "any" and not ("|" .. kinds .. "|"):find("|" .. check.kind(value) .. "|", 1, true) then
+    if kinds ~= "any" and not string.find(("|" .. kinds .. "|"), "|" .. check.kind(value) .. "|", 1, true) then
       check.fail(name, arg, "option '%s': %s expected, got %s", key, words(kinds), check.kind(value))
     end
     copy[key] = value

@@ -31,12 +31,12 @@ for k = 1, LEVELS do
   local low = math.min(math.floor(at), #viridis - 2)
   scale[k] = {}
   for c = 1, 3 do
-    local function part(i) return tonumber(viridis[i]:sub(2 * c - 1, 2 * c), 16) end
+    local function part(i) return tonumber(string.sub(viridis[i], 2 * c - 1, 2 * c), 16) end
     scale[k][c] = math.floor(part(low + 1) + (part(low + 2) - part(low + 1)) * (at - low) + 0.5)
   end
 end
 
-local function hex(rgb) return ("#%02x%02x%02x"):format(rgb[1], rgb[2], rgb[3]) end
+local function hex(rgb) return string.format("#%02x%02x%02x", rgb[1], rgb[2], rgb[3]) end
 
 for k = 1, LEVELS do dark[hex(scale[LEVELS + 1 - k])] = hex(scale[k]) end
 
@@ -58,22 +58,23 @@ local coordinate = function(x) return parts.text.coordinate(x) end
 -- Marks of size r around (x, y); the hollow one shows what is under it.
 local marks = {
   function(x, y, r)
-    return ('<circle cx="%s" cy="%s" r="%s"/>'):format(coordinate(x), coordinate(y), coordinate(r))
+    return string.format('<circle cx="%s" cy="%s" r="%s"/>', coordinate(x), coordinate(y), coordinate(r))
   end,
   function(x, y, r)
     local d = coordinate(1.7 * r)
-    return ('<path d="M%s %sh%sv%sh-%sz"/>'):format(coordinate(x - 0.85 * r), coordinate(y - 0.85 * r), d, d, d)
+    return string.format('<path d="M%s %sh%sv%sh-%sz"/>', coordinate(x - 0.85 * r), coordinate(y - 0.85 * r), d, d, d)
   end,
   function(x, y, r)
-    return ('<path d="M%s %sl%s %sh-%sz"/>'):format(coordinate(x), coordinate(y - 1.3 * r), coordinate(1.15 * r),
+    return string.format('<path d="M%s %sl%s %sh-%sz"/>', coordinate(x), coordinate(y - 1.3 * r), coordinate(1.15 * r),
       coordinate(2 * r), coordinate(2.3 * r))
   end,
   function(x, y, r)
     local d = coordinate(1.3 * r)
-    return ('<path d="M%s %sl%s %sl-%s %sl-%s-%sz"/>'):format(coordinate(x), coordinate(y - 1.3 * r), d, d, d, d, d, d)
+    return string.format('<path d="M%s %sl%s %sl-%s %sl-%s-%sz"/>',
+      coordinate(x), coordinate(y - 1.3 * r), d, d, d, d, d, d)
   end,
   function(x, y, r)
-    return ('<circle fill="#fff" cx="%s" cy="%s" r="%s"/>'):format(coordinate(x), coordinate(y), coordinate(r))
+    return string.format('<circle fill="#fff" cx="%s" cy="%s" r="%s"/>', coordinate(x), coordinate(y), coordinate(r))
   end,
 }
 
@@ -85,26 +86,28 @@ end
 --- The attributes of a line of series k.
 function colours.stroke(k, width)
   local colour, dash = colours.style(k)
-  local text = ('fill="none" stroke="%s" stroke-width="%s"'):format(colour, coordinate(width or 1.8))
-  return dash == "" and text or text .. (' stroke-dasharray="%s"'):format(dash)
+  local text = string.format('fill="none" stroke="%s" stroke-width="%s"', colour, coordinate(width or 1.8))
+  return dash == "" and text or text .. string.format(' stroke-dasharray="%s"', dash)
 end
 
 --- The picture's text for a theme: "light" as it is drawn, "dark", or "auto": as the viewer is set.
 function colours.apply(picture, theme)
   if theme == "light" then return picture end
   if theme == "dark" then
-    return (picture:gsub('="(#%x+)"', function(colour) return ('="%s"'):format(dark[colour] or colour) end))
+    return (string.gsub(picture, '="(#%x+)"', function(colour)
+      return string.format('="%s"', dark[colour] or colour)
+    end))
   end
   local found, rules = {}, {}
-  for kind, colour in picture:gmatch(' (%a+)="(#%x+)"') do
-    local rule = dark[colour] and ('[%s="%s"]{%s:%s}'):format(kind, colour, kind, dark[colour])
+  for kind, colour in string.gmatch(picture, ' (%a+)="(#%x+)"') do
+    local rule = dark[colour] and string.format('[%s="%s"]{%s:%s}', kind, colour, kind, dark[colour])
     if rule and not found[rule] then
       found[rule] = true
       rules[#rules + 1] = rule
     end
   end
   local style = "<style>@media (prefers-color-scheme:dark){" .. table.concat(rules) .. "}</style>"
-  local head, rest = picture:match("^(<svg[^>]*>)(.*)$")
+  local head, rest = string.match(picture, "^(<svg[^>]*>)(.*)$")
   return head .. "\n" .. style .. rest
 end
 

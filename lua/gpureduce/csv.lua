@@ -9,7 +9,7 @@ local function fail(position, text, ...) parts.check.fail("csv", position, text,
 -- The header lacks the column: what it has, and what may have been meant.
 local function no_column(at, path, name, names)
   local shown = table.concat(names, ", ", 1, math.min(#names, 20))
-  if #names > 20 then shown = shown .. (", and %d more"):format(#names - 20) end
+  if #names > 20 then shown = shown .. string.format(", and %d more", #names - 20) end
   fail(at, "option 'column': %s has no column '%s' (it has: %s)%s", path, name, shown, parts.hint(name, names))
 end
 
@@ -23,7 +23,7 @@ function csv.csv(path, dtype, options)
   if dtype ~= nil and options.dtype then fail(at, "option 'dtype': argument #2 is one already") end
   if dtype ~= nil and type(dtype) ~= "string" then fail(2, "dtype name expected, got %s", parts.check.kind(dtype)) end
   local column, separator, header = options.column or 1, options.separator or ",", options.header
-  if #separator ~= 1 or separator:find('["\r\n]') then
+  if #separator ~= 1 or string.find(separator, '["\r\n]') then
     fail(at, "option 'separator': one character other than a quote expected, got '%s'", separator)
   end
   if header == nil then header = type(column) == "string" end
@@ -34,7 +34,7 @@ function csv.csv(path, dtype, options)
   local where, typed = dtype and "" or "option 'dtype': ", dtype and 2 or at
   dtype = dtype or options.dtype or "f64"
   if not parts.is_dtype(dtype) then
-    fail(typed, "%sunknown dtype '%s'%s", where, dtype:sub(1, 40), parts.dtype_hint(dtype))
+    fail(typed, "%sunknown dtype '%s'%s", where, string.sub(dtype, 1, 40), parts.dtype_hint(dtype))
   end
   local a, position, why, names = parts.read_csv(path, separator, header, column, dtype)
   if a ~= false then return a, position, why end

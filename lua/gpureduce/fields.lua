@@ -53,7 +53,7 @@ function fields.check_pairs(h, fail)
   local found = h.counts.rows
   if found ~= rows or cells ~= rows * columns then
     fail("field 'counts': matrix of %d x %d expected, as the edges say, got %s", rows, columns,
-      found and found > 0 and ("%d x %d"):format(found, cells / found) or ("length %d"):format(cells))
+      found and found > 0 and string.format("%d x %d", found, cells / found) or string.format("length %d", cells))
   end
   for _, key in ipairs { "outside", "nan" } do check_number(h, key, fail) end
 end

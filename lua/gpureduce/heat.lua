@@ -65,7 +65,7 @@ local function measure(m)
 end
 
 local function say_merged(m, g, h)
-  if g > 1 or h > 1 then m.note = ("each cell is the mean of %d x %d"):format(g, h) end
+  if g > 1 or h > 1 then m.note = string.format("each cell is the mean of %d x %d", g, h) end
 end
 
 --- Of a histogram of pairs. mode: of its cells (heat.mode_of).
@@ -88,7 +88,7 @@ function heat.of_pairs(h, mode, most_columns, most_rows)
   measure(m)
   if m.noun == "count" and m.low then m.zero = true end
   if mode == "count" then say_merged(m, g, k) elseif g > 1 or k > 1 then
-    m.note = ("each cell is %d x %d bins"):format(g, k)
+    m.note = string.format("each cell is %d x %d bins", g, k)
   end
   return m
 end
@@ -262,7 +262,7 @@ function heat.read(given, where, fail)
     parts.series.check_plain(given, where, fail)
     for key in next, given do
       if not keys[key] then
-        fail("%s: unknown field '%s' (fields: values, x, y)", where, tostring(key):sub(1, 40))
+        fail("%s: unknown field '%s' (fields: values, x, y)", where, string.sub(tostring(key), 1, 40))
       end
     end
     values = rawget(given, "values")

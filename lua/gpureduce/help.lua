@@ -8,20 +8,20 @@ local MOST_NEAR = 8 -- topics that a mistake is answered with
 
 -- A paragraph to the width; what is told of a name stands further in than the name. Code stays as it is.
 local function add_paragraph(lines, paragraph, width)
-  local blanks = #paragraph:match("^ *")
+  local blanks = #string.match(paragraph, "^ *")
   if paragraph == "" or blanks >= 4 then
     lines[#lines + 1] = paragraph
     return
   end
   local further = blanks > 0 and blanks + 2 or 0
   for k, line in ipairs(parts.plot.wrap(paragraph, math.max(1, width - further))) do
-    lines[#lines + 1] = (" "):rep(k == 1 and blanks or further) .. line
+    lines[#lines + 1] = string.rep(" ", k == 1 and blanks or further) .. line
   end
 end
 
 local function laid_out(text, width)
   local lines = {}
-  for paragraph in (text .. "\n"):gmatch("([^\n]*)\n") do add_paragraph(lines, paragraph, width) end
+  for paragraph in string.gmatch((text .. "\n"), "([^\n]*)\n") do add_paragraph(lines, paragraph, width) end
   return table.concat(lines, "\n")
 end
 
@@ -32,7 +32,7 @@ end
 local function read_topics()
   local groups, places = {}, {}
   for k, name in ipairs(parts.topics()) do
-    local title = name:match("^# (.*)")
+    local title = string.match(name, "^# (.*)")
     if title then groups[#groups + 1] = { title }
     else table.insert(groups[#groups], name) end
     places[title or name] = k
@@ -65,16 +65,16 @@ local function each_name(groups, each)
 end
 
 -- What of a name says which function it is: "sum" of "gr.sum" and "a:sum", "eval" of "expression:eval".
-local function bare(name) return name:match("[.:]([%a_][%w_]*)$") or name end
+local function bare(name) return string.match(name, "[.:]([%a_][%w_]*)$") or name end
 
 -- The name of the topic that was meant, or nil, and the names that could have been. Exact names come first; then those
 -- of calls, of methods of other objects than arrays without the object, and of groups whatever their letters' case.
 local function find(groups, places, given)
   if places[given] then return given end
-  local last, alike = bare(given:match("^([^()]+)%(.*%)$") or given), {}
+  local last, alike = bare(string.match(given, "^([^()]+)%(.*%)$") or given), {}
   if places[last] then return last end
   each_name(groups, function(name)
-    if bare(name) == last or name:lower() == given:lower() then alike[#alike + 1] = name end
+    if bare(name) == last or string.lower(name) == string.lower(given) then alike[#alike + 1] = name end
   end)
   if #alike == 1 then return alike[1] end
   return nil, alike
@@ -86,9 +86,9 @@ local function text_of_option(groups, places, option)
   local paragraphs, takers = {}, {}
   for _, group in ipairs(groups) do
     for k = 2, #group do
-      local rows = (parts.topic(places[group[k]]) .. "\n"):match("\nOptions:\n(.-\n)%S") or ""
-      for row in rows:gmatch("  ([^\n]+)\n") do
-        if row:match("^[%w_]+") == option then
+      local rows = string.match((parts.topic(places[group[k]]) .. "\n"), "\nOptions:\n(.-\n)%S") or ""
+      for row in string.gmatch(rows, "  ([^\n]+)\n") do
+        if string.match(row, "^[%w_]+") == option then
           if not takers[row] then takers[row], paragraphs[#paragraphs + 1] = {}, row end
           table.insert(takers[row], group[k])
         end
@@ -104,9 +104,9 @@ local function add_near(list, groups, word)
   local there = {}
   for _, name in ipairs(list) do there[name] = true end
   each_name(groups, function(name)
-    local own = name:lower()
-    local ends = #own > 2 and (word:sub(1, #own) == own or word:sub(-#own) == own)
-    if (#word > 2 and own:find(word, 1, true) or ends) and not there[name] then list[#list + 1] = name end
+    local own = string.lower(name)
+    local ends = #own > 2 and (string.sub(word, 1, #own) == own or string.sub(word, -#own) == own)
+    if (#word > 2 and string.find(own, word, 1, true) or ends) and not there[name] then list[#list + 1] = name end
   end)
 end
 
@@ -114,13 +114,13 @@ local function unknown(groups, given, list)
   if #list == 0 then
     local names = {}
     each_name(groups, function(name) names[#names + 1] = bare(name) end)
-    local hinted = parts.hint(bare(given), names):match("did you mean '([^']+)'")
+    local hinted = string.match(parts.hint(bare(given), names), "did you mean '([^']+)'")
     each_name(groups, function(name) if bare(name) == hinted then list[#list + 1] = name end end)
-    if #given < 100 then add_near(list, groups, bare(given):lower()) end
+    if #given < 100 then add_near(list, groups, string.lower(bare(given))) end
   end
   local text = table.concat(list, "', '", 1, math.min(#list, MOST_NEAR))
-  if #list > 0 then text = (" (near it: '%s'%s)"):format(text, #list > MOST_NEAR and ", ..." or "") end
-  parts.check.fail("help", 1, "unknown topic '%s'%s; gr.help() lists all", given:sub(1, 40), text)
+  if #list > 0 then text = string.format(" (near it: '%s'%s)", text, #list > MOST_NEAR and ", ..." or "") end
+  parts.check.fail("help", 1, "unknown topic '%s'%s; gr.help() lists all", string.sub(given, 1, 40), text)
 end
 
 --- gr.help(topic): its entry in the reference, what is said of an option, or all topics in their groups; text in the

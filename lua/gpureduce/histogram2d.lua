@@ -43,7 +43,7 @@ local function draw_svg(h, path, options)
   for name in pairs(svg_options) do chart[name] = options[name] end
   chart.zlog = options.log
   parts.svg.check_limits(chart, function(text, ...)
-    parts.check.fail("svg", at, "%s", (parts.text.format(text, ...):gsub("'zlog'", "'log'")))
+    parts.check.fail("svg", at, "%s", (string.gsub(parts.text.format(text, ...), "'zlog'", "'log'")))
   end)
   parts.svg.heat_of_pairs(chart, h, options.density)
   local text = parts.svg.draw(chart)

@@ -18,10 +18,10 @@ local function bar_unicode(length)
   local whole = floor(length)
   local part = floor((length - whole) * 8 + 0.5)
   if part == 8 then whole, part = whole + 1, 0 end
-  return full:rep(whole) .. (eighths[part] or "")
+  return string.rep(full, whole) .. (eighths[part] or "")
 end
 
-local function bar_ascii(length) return ("#"):rep(floor(length + 0.5)) end
+local function bar_ascii(length) return string.rep("#", floor(length + 0.5)) end
 
 -- Merge neighbouring bins until there are at most `height` of them.
 local function group(counts, edges, height)
@@ -51,13 +51,15 @@ end
 local function written(values, format, shift)
   local texts, off = {}, 0
   for k = 1, #values do
-    local raw = format:format(values[k] - shift)
+    local raw = string.format(format, values[k] - shift)
     local number = tonumber(raw)
     if not number then return nil end -- beyond f64
     off = max(off, abs(number - (values[k] - shift)))
     local text = parts.text.pointed(raw)
-    if not text:find("[1-9]") then text = "0" end
-    if text:find(".", 1, true) and not text:find("e", 1, true) then text = text:gsub("%.?0+$", "") end
+    if not string.find(text, "[1-9]") then text = "0" end
+    if string.find(text, ".", 1, true) and not string.find(text, "e", 1, true) then
+      text = string.gsub(text, "%.?0+$", "")
+    end
     if text == texts[k - 1] then return nil end
     texts[k] = text
   end
@@ -69,7 +71,7 @@ local function shortest(edges, narrowest, tolerance, shift)
   local largest = max(abs(edges[1] - shift), abs(edges[#edges] - shift))
   local fixed = largest < 1e15 and narrowest > 1e-6
   for digits = fixed and 0 or 1, 17 do
-    local texts, off = written(edges, ("%%.%d%s"):format(digits, fixed and "f" or "g"), shift)
+    local texts, off = written(edges, string.format("%%.%d%s", digits, fixed and "f" or "g"), shift)
     if texts and off <= tolerance * narrowest then return texts end
   end
 end
@@ -92,7 +94,7 @@ local function labels(edges, room)
   end
   local texts = {}
   for k = 1, #edges do texts[k] = "" end
-  return texts, ("edges: %s to %s"):format(T.shortest(low, 3), T.shortest(high, 3))
+  return texts, string.format("edges: %s to %s", T.shortest(low, 3), T.shortest(high, 3))
 end
 
 -- Counts in full, or with as many digits as there is room for.
@@ -102,7 +104,7 @@ local function count_texts(counts, room)
     for k = 1, #counts do
       local n = counts[k]
       texts[k] = digits == 17 and n == floor(n) and abs(n) < 1e15 and parts.text.format("%.0f", n)
-        or parts.text.format(("%%.%dg"):format(min(digits, 6)), n)
+        or parts.text.format(string.format("%%.%dg", min(digits, 6)), n)
     end
     if longest_of(texts) <= room then break end
   end
@@ -112,10 +114,10 @@ end
 --- The text in lines of no more than width columns, broken between words where there are any.
 function plot.wrap(text, width)
   local lines, line = {}, ""
-  for word in text:gmatch("%S+") do
+  for word in string.gmatch(text, "%S+") do
     if #line > 0 and #line + 1 + #word > width then lines[#lines + 1], line = line, "" end
     line = #line > 0 and line .. " " .. word or word
-    while #line > width do lines[#lines + 1], line = line:sub(1, width), line:sub(width + 1) end
+    while #line > width do lines[#lines + 1], line = string.sub(line, 1, width), string.sub(line, width + 1) end
   end
   lines[#lines + 1] = line
   return lines
@@ -135,7 +137,7 @@ function plot.check_sizes(options, position)
   for name, least in pairs { width = LEAST, height = 1 } do
     local size = options[name]
     if size and not (size >= least and size <= MOST) then
-      local wanted = size > least and ("%d or less"):format(MOST) or ("%d or more"):format(least)
+      local wanted = size > least and string.format("%d or less", MOST) or string.format("%d or more", least)
       parts.check.fail("plot", position, "option '%s': %s expected, got %.14g", name, wanted, size)
     end
   end
@@ -177,9 +179,9 @@ local function remarks(h, options, density, uneven, edges_note)
   end
   local noun = h.weighted and "weight" or "count"
   if options.log then
-    rest[#rest + 1] = density and "bars: log(1 + density / the least)" or ("bars: log(1 + %s)"):format(noun)
+    rest[#rest + 1] = density and "bars: log(1 + density / the least)" or string.format("bars: log(1 + %s)", noun)
   elseif density then rest[#rest + 1] = "bars: density"
-  elseif uneven then rest[#rest + 1] = ("bars: %ss"):format(noun) end
+  elseif uneven then rest[#rest + 1] = string.format("bars: %ss", noun) end
   if uneven and not density then rest[#rest + 1] = "bins differ in width" end
   rest[#rest + 1] = edges_note
   return table.concat(rest, ", ")
@@ -216,9 +218,9 @@ function plot.histogram(h, options)
       cells = bar(min(1, length[k] / most) * room)
       if cells == "" then cells = ascii and "." or eighths[1] end -- something is there: show it
     end
-    lines[k] = ("%s %s%s %s"):format((" "):rep(left - #text[k]) .. text[k], axis, cells, numbers[k])
+    lines[k] = string.format("%s %s%s %s", string.rep(" ", left - #text[k]) .. text[k], axis, cells, numbers[k])
   end
-  if left > 0 then lines[#lines + 1] = (" "):rep(left - #text[#text]) .. text[#text] end
+  if left > 0 then lines[#lines + 1] = string.rep(" ", left - #text[#text]) .. text[#text] end
   local rest = remarks(h, options, density, uneven, note)
   if rest ~= "" then
     for _, line in ipairs(plot.wrap(rest, width)) do lines[#lines + 1] = line end

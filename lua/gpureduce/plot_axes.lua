@@ -5,13 +5,13 @@ local floor, max, min = math.floor, math.max, math.min
 
 --- A tick as a text: powers as 10^6 and 2*10^6.
 function axes.tick_text(tick)
-  return type(tick) == "table" and tick[1]:gsub("[\128-\255]+", "*") .. "^" .. tick[2] or tick
+  return type(tick) == "table" and string.gsub(tick[1], "[\128-\255]+", "*") .. "^" .. tick[2] or tick
 end
 
 --- What the ticks of an axis leave out, in words, or nil.
 function axes.left_out(name, axis)
   local words = {}
-  if axis.factor ~= 0 then words[1] = ("in 10^%d"):format(axis.factor) end
+  if axis.factor ~= 0 then words[1] = string.format("in 10^%d", axis.factor) end
   if axis.offset then words[#words + 1] = "+ " .. axis.offset end
   return #words > 0 and name .. " " .. table.concat(words, " ") or nil
 end
@@ -26,7 +26,7 @@ function axes.below(axis, columns, ascii)
     local start = max(1, min(columns - #text + 1, at - floor(#text / 2)))
     if (reached == 0 or start > reached + 1) and start + #text - 1 <= columns then
       line[at] = ascii and "+" or "\226\148\180"
-      row = row .. (" "):rep(start - 1 - #row) .. text
+      row = row .. string.rep(" ", start - 1 - #row) .. text
       reached = start + #text - 1
     end
   end

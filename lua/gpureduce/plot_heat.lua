@@ -43,10 +43,10 @@ end
 -- The colour of a level behind "38;" or "48;": all 24 bits where COLORTERM says so, else one of a cube of 6 x 6 x 6.
 local function colour_code(level)
   local c, kind = parts.colours.level_rgb(level), os.getenv("COLORTERM")
-  if kind == "truecolor" or kind == "24bit" then return ("2;%d;%d;%d"):format(c[1], c[2], c[3]) end
+  if kind == "truecolor" or kind == "24bit" then return string.format("2;%d;%d;%d", c[1], c[2], c[3]) end
   local steps = {}
   for k = 1, 3 do steps[k] = c[k] < 48 and 0 or c[k] < 115 and 1 or floor((c[k] - 35) / 40) end
-  return ("5;%d"):format(16 + 36 * steps[1] + 6 * steps[2] + steps[3])
+  return string.format("5;%d", 16 + 36 * steps[1] + 6 * steps[2] + steps[3])
 end
 
 -- A pen that writes characters with colours before and behind them, which stay until others are wanted.
@@ -120,9 +120,9 @@ local function legend(m, scale, log, width, ramp, visible)
   low, high = parts.text.format("%.3g", low), parts.text.format("%.3g", high)
   local noun = (m.noun or "values") .. (log and ", in ratios" or "")
   if #low + #high + visible + 2 > width then
-    return parts.plot.wrap(("%s: %s to %s"):format(noun, low, high), width)
+    return parts.plot.wrap(string.format("%s: %s to %s", noun, low, high), width)
   end
-  local bar = ("%s %s %s"):format(low, ramp, high)
+  local bar = string.format("%s %s %s", low, ramp, high)
   if #noun + 2 + #low + #high + visible + 2 <= width then return { noun .. ": " .. bar } end
   local lines = parts.plot.wrap(noun .. ":", width)
   lines[#lines + 1] = bar
@@ -152,7 +152,7 @@ local function cells_line(level_of, columns, row, coloured, ascii, pen)
       local share = level_of(k, row)
       list[k] = share and ramp[max(1, min(#ramp, floor(share * #ramp) + 1))] or " "
     end
-    return (table.concat(list):gsub(" +$", ""))
+    return (string.gsub(table.concat(list), " +$", ""))
   end
   local function level(k, at)
     local share = level_of(k, at)
@@ -209,12 +209,12 @@ local function draw(build, yedges, options, xlog, ylog)
   for row = 0, rows - 1 do
     parts.check.look()
     local label = labels[row] or ""
-    lines[row + 1] = (" "):rep(left - #label) .. label .. " " .. bar
+    lines[row + 1] = string.rep(" ", left - #label) .. label .. " " .. bar
       .. cells_line(level_of, columns, row, coloured, ascii, pen)
   end
   local line, texts = parts.plot_axes.below(x, columns, ascii)
-  lines[#lines + 1] = (" "):rep(left + 1) .. corner .. line
-  if texts ~= "" then lines[#lines + 1] = (" "):rep(left + 2) .. texts end
+  lines[#lines + 1] = string.rep(" ", left + 1) .. corner .. line
+  if texts ~= "" then lines[#lines + 1] = string.rep(" ", left + 2) .. texts end
   local rest = {}
   local function add(text) rest[#rest + 1] = text end
   add(parts.plot_axes.left_out("x", x))

@@ -115,15 +115,15 @@ local function draw_line(y, options)
   local lines, bar, corner = {}, ascii and "|" or "\226\148\130", ascii and "+" or "\226\148\148"
   for row = 0, rows - 1 do
     local label = labels[row] or ""
-    lines[row + 1] = (" "):rep(left - #label) .. label .. " " .. bar .. canvas.row(row)
+    lines[row + 1] = string.rep(" ", left - #label) .. label .. " " .. bar .. canvas.row(row)
   end
   local line, texts = parts.plot_axes.below(x, columns, ascii)
-  lines[#lines + 1] = (" "):rep(left + 1) .. corner .. line
-  lines[#lines + 1] = (" "):rep(left + 2) .. texts
+  lines[#lines + 1] = string.rep(" ", left + 1) .. corner .. line
+  lines[#lines + 1] = string.rep(" ", left + 2) .. texts
   local rest = {}
   rest[#rest + 1] = parts.plot_axes.left_out("x", x)
   rest[#rest + 1] = parts.plot_axes.left_out("y", scale)
-  if missing and missing > 0 then rest[#rest + 1] = ("%d points cannot be drawn"):format(missing) end
+  if missing and missing > 0 then rest[#rest + 1] = string.format("%d points cannot be drawn", missing) end
   if #rest > 0 then
     for _, each in ipairs(parts.plot.wrap(table.concat(rest, ", "), width)) do lines[#lines + 1] = each end
   end

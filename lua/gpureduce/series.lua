@@ -112,7 +112,9 @@ function series.read(entry, where, kind, columns, fail)
   series.check_plain(entry, where, fail)
   for key in next, entry do
     if type(key) ~= "string" then fail("%s: names of its fields are strings, got a %s", where, type(key)) end
-    if not keys[key] then fail("%s: unknown field '%s'%s", where, key:sub(1, 40), parts.hint(key, key_names)) end
+    if not keys[key] then
+      fail("%s: unknown field '%s'%s", where, string.sub(key, 1, 40), parts.hint(key, key_names))
+    end
   end
   local name, xs, ys = rawget(entry, "name"), rawget(entry, "x"), rawget(entry, "y")
   if name ~= nil and type(name) ~= "string" and type(name) ~= "number" then

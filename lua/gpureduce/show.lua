@@ -10,11 +10,11 @@ local huge = math.huge
 local function number(value)
   if value ~= value then return "nan" end
   if value == huge or value == -huge then return value > 0 and "inf" or "-inf" end
-  if math_type and math_type(value) == "integer" then return ("%d"):format(value) end
+  if math_type and math_type(value) == "integer" then return string.format("%d", value) end
   return parts.text.format("%.6g", value)
 end
 
-local function whole(value) return math_type and number(value) or ("%.0f"):format(value) end
+local function whole(value) return math_type and number(value) or string.format("%.0f", value) end
 
 -- ---- statistics ----
 
@@ -23,19 +23,19 @@ local function statistics(a, is_float)
   local n, written = #a, is_float and number or whole
   if n == 0 then return "no elements" end
   local function three(least, mean, greatest)
-    return ("min %s, mean %s, max %s"):format(written(least), number(mean), written(greatest))
+    return string.format("min %s, mean %s, max %s", written(least), number(mean), written(greatest))
   end
   if not is_float then return three(gr.many { { "min", a }, { "mean", a }, { "max", a } }) end
   local x = gr.lazy(a)
   local mask = x:isnan()
   local least, mean, greatest, missing = gr.many { { "min", a }, { "mean", a }, { "max", a }, { "count", mask } }
   if missing == 0 then return three(least, mean, greatest) .. ", no NaN" end
-  if missing == n then return ("%s NaN, nothing else"):format(whole(missing)) end
+  if missing == n then return string.format("%s NaN, nothing else", whole(missing)) end
   local sum
   least, greatest, sum = gr.many {
     { "min", mask:where(huge, x) }, { "max", mask:where(-huge, x) }, { "sum", mask:where(0, x) },
   }
-  return ("%s NaN, of the rest: %s"):format(whole(missing), three(least, sum / (n - missing), greatest))
+  return string.format("%s NaN, of the rest: %s", whole(missing), three(least, sum / (n - missing), greatest))
 end
 
 -- ---- elements ----
@@ -97,7 +97,7 @@ local function matrix_lines(a, plain, turned, count, written, width)
   local lines = {}
   for k, row in ipairs(cells) do
     local texts = {}
-    for j, c in ipairs(columns) do texts[j] = (" "):rep(widths[c] - #row[c]) .. row[c] end
+    for j, c in ipairs(columns) do texts[j] = string.rep(" ", widths[c] - #row[c]) .. row[c] end
     lines[k] = table.concat(texts, "  ")
   end
   return lines
@@ -108,7 +108,7 @@ end
 local function show(a, count)
   if not gr.isarray(a) then parts.check.fail("show", 1, "gpureduce.array expected, got %s", parts.check.kind(a)) end
   local title = tostring(a)
-  if title:find("(released)", 1, true) then parts.check.fail("show", 1, "array has been released") end
+  if string.find(title, "(released)", 1, true) then parts.check.fail("show", 1, "array has been released") end
   if count == nil then count = 3 end
   if type(count) ~= "number" then
     parts.check.fail("show", 2, "number of elements from each end expected, got %s", parts.check.kind(count))
@@ -117,9 +117,9 @@ local function show(a, count)
     parts.check.fail("show", 2, "1 to %d elements from each end expected, got %.14g", MOST, count)
   end
   local turned, width = parts.check.kind(a) == "gpureduce.transposed", parts.plot.columns()
-  local plain, is_float = turned and a:transpose() or a, a.dtype:find("f", 1, true) ~= nil
+  local plain, is_float = turned and a:transpose() or a, string.find(a.dtype, "f", 1, true) ~= nil
   local written = is_float and number or whole
-  local lines = parts.plot.wrap(("%s on %s"):format(title, a:info().device), width)
+  local lines = parts.plot.wrap(string.format("%s on %s", title, a:info().device), width)
   local summary = statistics(plain, is_float)
   if #a > 0 then
     local shown = a.rows and matrix_lines(a, plain, turned, count, written, width)

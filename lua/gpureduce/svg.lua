@@ -71,7 +71,7 @@ local function describe(chart, xs, ys)
   for k, s in ipairs(chart.series) do
     if k > 20 then break end
     local low, high = parts.series.extent(s)
-    list[#list + 1] = T.format("%s: %s, %s", s.name or ("Series %d"):format(k), s.kind,
+    list[#list + 1] = T.format("%s: %s, %s", s.name or string.format("Series %d", k), s.kind,
       low and T.format("%d points, y from %.6g to %.6g.", s.count, low, high) or "nothing that can be drawn.")
   end
   for k, b in ipairs(chart.bars) do
@@ -141,15 +141,15 @@ function svg.draw(chart)
   local function add(text) put(out, text) end
   local function over(text) put(marks, text) end
   local f = frame.layout(c, x, y, named)
-  add(('<svg xmlns="http://www.w3.org/2000/svg" role="img" width="%d" height="%d" viewBox="0 0 %d %d" '
-    .. 'font-family="Helvetica, Arial, sans-serif" font-size="%d">'):format(width, height, width, height, frame.FONT))
+  add(string.format(('<svg xmlns="http://www.w3.org/2000/svg" role="img" width="%d" height="%d" viewBox="0 0 %d %d" '
+    .. 'font-family="Helvetica, Arial, sans-serif" font-size="%d">'), width, height, width, height, frame.FONT))
   add("<title>" .. T.xml(chart.title or chart.ylabel or "Chart") .. "</title>")
   add("<desc>" .. description .. "</desc>")
-  add(('<rect width="%d" height="%d" fill="#fff"/>'):format(width, height))
+  add(string.format('<rect width="%d" height="%d" fill="#fff"/>', width, height))
   frame.draw(add, f, x, y, c)
   -- A picture inside the picture clips what lies outside the plot, without names that might meet others in a page.
   local left, top, wide, high = at(f.left), at(f.top - 3), at(f.right - f.left), at(f.bottom - f.top + 6)
-  add(('<svg x="%s" y="%s" width="%s" height="%s" viewBox="%s %s %s %s">'):format(
+  add(string.format('<svg x="%s" y="%s" width="%s" height="%s" viewBox="%s %s %s %s">',
     left, top, wide, high, left, top, wide, high))
   if m then parts.svg_heat.draw(add, f, m, scale, chart.xlog, chart.ylog, chart.zlog) end
   parts.svg_bars.draw(add, f, chart.bars, { low = xs[1], high = xs[2] }, ys[1], chart.xlog, chart.ylog)
@@ -204,7 +204,7 @@ function svg.check_limits(options, fail)
   end
   local theme = options.theme
   if theme and theme ~= "auto" and theme ~= "light" and theme ~= "dark" then
-    fail("option 'theme': 'auto', 'light' or 'dark' expected, got '%s'", theme:sub(1, 40))
+    fail("option 'theme': 'auto', 'light' or 'dark' expected, got '%s'", string.sub(theme, 1, 40))
   end
 end
 
@@ -214,7 +214,7 @@ function svg.choose_heights(chart, density, noun)
   chart.mode = density and "density" or (density == false or even) and "count" or "per width"
   if not chart.ylabel then
     chart.ylabel = chart.mode == "density" and "density" or chart.mode == "count" and noun
-      or ("%s per %s"):format(noun, chart.xunit or "unit")
+      or string.format("%s per %s", noun, chart.xunit or "unit")
   end
   local say = not even and chart.mode == "count" and "bins differ in width, heights are " .. noun .. "s"
     or not even and chart.mode == "per width" and "bins differ in width, areas are " .. noun .. "s"
@@ -272,10 +272,10 @@ local function read_ceilings(given, fail)
     if type(y) ~= "number" or y - y ~= 0 then
       fail("option 'ceiling': entry %d: a table with a finite number 'y' expected", k)
     end
-    parts.series.check_plain(ceiling, ("option 'ceiling': entry %d"):format(k), fail)
+    parts.series.check_plain(ceiling, string.format("option 'ceiling': entry %d", k), fail)
     for key in next, ceiling do
       if key ~= "y" and key ~= "name" then
-        fail("option 'ceiling': entry %d: unknown field '%s' (fields: name, y)", k, tostring(key):sub(1, 40))
+        fail("option 'ceiling': entry %d: unknown field '%s' (fields: name, y)", k, string.sub(tostring(key), 1, 40))
       end
     end
     local name = rawget(ceiling, "name")
@@ -298,13 +298,13 @@ local function each_entry(list, option, fail, f)
   end
   for key in next, list do
     if type(key) ~= "number" or key < 1 or key >= k or key % 1 ~= 0 then
-      fail("option '%s': a list expected, got a table with '%s'", option, tostring(key):sub(1, 40))
+      fail("option '%s': a list expected, got a table with '%s'", option, string.sub(tostring(key), 1, 40))
     end
   end
 end
 
 local function read_histogram(entry, k, fail)
-  local where = ("option 'histograms': entry %d"):format(k)
+  local where = string.format("option 'histograms': entry %d", k)
   if type(entry) ~= "table" then fail("%s: gpureduce.histogram expected, got %s", where, parts.check.kind(entry)) end
   if parts.is_histogram(entry) then
     return parts.bars_of(entry, function(text, ...) fail("%s: %s", where, parts.text.format(text, ...)) end)
@@ -312,7 +312,7 @@ local function read_histogram(entry, k, fail)
   parts.series.check_plain(entry, where, fail)
   for key in next, entry do
     if key ~= "name" and key ~= "histogram" then
-      fail("%s: unknown field '%s' (fields: histogram, name)", where, tostring(key):sub(1, 40))
+      fail("%s: unknown field '%s' (fields: histogram, name)", where, string.sub(tostring(key), 1, 40))
     end
   end
   local h, name = rawget(entry, "histogram"), rawget(entry, "name")
@@ -347,7 +347,7 @@ local function draw_chart(options)
   local columns = not chart.xlog and not chart.xmin and not chart.xmax and floor((chart.width or WIDTH) * 0.8)
   for _, kind in ipairs(kinds) do
     each_entry(options[kind], kind, fail, function(entry, k)
-      chart.series[#chart.series + 1] = parts.series.read(entry, ("option '%s': %s %d"):format(
+      chart.series[#chart.series + 1] = parts.series.read(entry, string.format("option '%s': %s %d",
         kind, kind == "lines" and "line" or "entry", k), kind, columns, fail)
     end)
   end

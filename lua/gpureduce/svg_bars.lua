@@ -78,13 +78,13 @@ local function silhouette(list, f, base, field, ylog, floor_value)
     local height = c[field]
     local top = (height == 0 or (ylog and height <= floor_value)) and base or near_y(f, height)
     if not last or c.a > last + 0.01 then
-      if last then d[#d + 1] = ("V%sz"):format(at(base)) end
-      d[#d + 1] = ("M%s %s"):format(at(c.a), at(base))
+      if last then d[#d + 1] = string.format("V%sz", at(base)) end
+      d[#d + 1] = string.format("M%s %s", at(c.a), at(base))
     end
-    d[#d + 1] = ("V%sH%s"):format(at(top), at(c.b))
+    d[#d + 1] = string.format("V%sH%s", at(top), at(c.b))
     last = c.b
   end
-  if last then d[#d + 1] = ("V%sz"):format(at(base)) end
+  if last then d[#d + 1] = string.format("V%sz", at(base)) end
   return table.concat(d)
 end
 
@@ -93,15 +93,15 @@ end
 local function draw_single(add, f, list, merged, base, ylog, floor_value)
   local narrow = #list > (f.right - f.left) / 3
   if merged then
-    add(('<path fill="#9ecae1" d="%s"/>'):format(silhouette(list, f, base, "high", ylog, floor_value)))
-    add(('<path fill="#6baed6" d="%s"/>'):format(silhouette(list, f, base, "mean", ylog, floor_value)))
+    add(string.format('<path fill="#9ecae1" d="%s"/>', silhouette(list, f, base, "high", ylog, floor_value)))
+    add(string.format('<path fill="#6baed6" d="%s"/>', silhouette(list, f, base, "mean", ylog, floor_value)))
   elseif narrow then
-    add(('<path fill="#6baed6" d="%s"/>'):format(silhouette(list, f, base, "high", ylog, floor_value)))
+    add(string.format('<path fill="#6baed6" d="%s"/>', silhouette(list, f, base, "high", ylog, floor_value)))
   else
     add('<g fill="#9ecae1" stroke="#084594" stroke-width="0.8">')
     for _, c in ipairs(list) do
       if c.high ~= 0 and not (ylog and c.high <= floor_value) then
-        add(('<path d="M%s %sV%sH%sV%s"/>'):format(at(c.a), at(base), at(near_y(f, c.high)), at(c.b), at(base)))
+        add(string.format('<path d="M%s %sV%sH%sV%s"/>', at(c.a), at(base), at(near_y(f, c.high)), at(c.b), at(base)))
       end
     end
     add("</g>")
@@ -113,8 +113,8 @@ local function draw_overlaid(add, f, list, merged, k, base, ylog, floor_value)
   local colour = parts.colours.style(k)
   local d = silhouette(list, f, base, merged and "mean" or "high", ylog, floor_value)
   local narrow = #list > (f.right - f.left) / 3
-  add(('<path fill="%s" fill-opacity="0.18" d="%s"/>'):format(colour, d))
-  add(('<path %s d="%s"/>'):format(parts.colours.stroke(k, narrow and 0.8 or 1.6), d))
+  add(string.format('<path fill="%s" fill-opacity="0.18" d="%s"/>', colour, d))
+  add(string.format('<path %s d="%s"/>', parts.colours.stroke(k, narrow and 0.8 or 1.6), d))
 end
 
 --- Draw all histograms; x = { low, high } are the axis' ends.

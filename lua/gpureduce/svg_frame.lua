@@ -19,9 +19,9 @@ frame.tick_text = tick_text
 --- A text, or a power, at a place.
 local function text_at(x, y, text, attributes)
   if type(text) == "table" then -- a power: its exponent is raised
-    text = ('%s<tspan dy="-5" font-size="9">%s</tspan>'):format(parts.text.xml(text[1]), parts.text.xml(text[2]))
+    text = string.format('%s<tspan dy="-5" font-size="9">%s</tspan>', parts.text.xml(text[1]), parts.text.xml(text[2]))
   else text = parts.text.xml(text) end
-  return ('<text x="%s" y="%s"%s>%s</text>'):format(at(x), at(y), attributes and " " .. attributes or "", text)
+  return string.format('<text x="%s" y="%s"%s>%s</text>', at(x), at(y), attributes and " " .. attributes or "", text)
 end
 
 frame.text_at = text_at
@@ -35,10 +35,10 @@ for digit = 4, 9 do superscripts[tostring(digit)] = "\226\129" .. string.char(17
 --- The axis' name with its unit, and what its ticks leave out: "time (10^3 ms)", "time (+ 1600000000 s)".
 function frame.axis_name(label, unit, axis)
   local inside = {}
-  if axis.factor ~= 0 then inside[1] = "10" .. ("%d"):format(axis.factor):gsub(".", superscripts) end
+  if axis.factor ~= 0 then inside[1] = "10" .. string.gsub(string.format("%d", axis.factor), ".", superscripts) end
   if axis.offset then
-    local sign = axis.offset:sub(1, 1) == "-" and "\226\136\146 " or "+ "
-    inside[#inside + 1] = sign .. axis.offset:gsub("^-", "")
+    local sign = string.sub(axis.offset, 1, 1) == "-" and "\226\136\146 " or "+ "
+    inside[#inside + 1] = sign .. string.gsub(axis.offset, "^-", "")
   end
   if unit then inside[#inside + 1] = unit end
   if #inside == 0 then return label end
@@ -111,25 +111,26 @@ end
 local function draw_grid(add, f, x, y)
   add('<g stroke="#ddd" stroke-width="1">')
   for _, share in ipairs(y.minor) do
-    add(('<path stroke="#f0f0f0" d="M%s %sH%s"/>'):format(at(f.left), at(f.y_at(share)), at(f.right)))
+    add(string.format('<path stroke="#f0f0f0" d="M%s %sH%s"/>', at(f.left), at(f.y_at(share)), at(f.right)))
   end
   for _, tick in ipairs(y.ticks) do
-    add(('<path d="M%s %sH%s"/>'):format(at(f.left), at(f.y_at(tick[1])), at(f.right)))
+    add(string.format('<path d="M%s %sH%s"/>', at(f.left), at(f.y_at(tick[1])), at(f.right)))
   end
   for _, tick in ipairs(x.ticks) do
-    add(('<path stroke="#444" d="M%s %sv5"/>'):format(at(f.x_at(tick[1])), at(f.bottom)))
+    add(string.format('<path stroke="#444" d="M%s %sv5"/>', at(f.x_at(tick[1])), at(f.bottom)))
   end
   for _, share in ipairs(x.minor) do
-    add(('<path stroke="#444" d="M%s %sv3"/>'):format(at(f.x_at(share)), at(f.bottom)))
+    add(string.format('<path stroke="#444" d="M%s %sv3"/>', at(f.x_at(share)), at(f.bottom)))
   end
-  add(('<path fill="none" stroke="#444" d="M%s %sV%sH%s"/>'):format(at(f.left), at(f.top), at(f.bottom), at(f.right)))
+  add(string.format('<path fill="none" stroke="#444" d="M%s %sV%sH%s"/>', at(f.left), at(f.top), at(f.bottom),
+    at(f.right)))
   add("</g>")
 end
 
 --- Grid, ticks, title, note and the axes' names.
 function frame.draw(add, f, x, y, c)
   draw_grid(add, f, x, y)
-  add(('<g font-size="%d" fill="#222">'):format(SMALL))
+  add(string.format('<g font-size="%d" fill="#222">', SMALL))
   local above = huge -- texts that would touch the one before are left out
   for _, tick in ipairs(y.ticks) do
     local row = f.y_at(tick[1]) + 4
@@ -155,12 +156,13 @@ function frame.draw(add, f, x, y, c)
       add(text_at(middle, y_first + (k - 1) * step, line, attributes))
     end
   end
-  centred(f.title, LARGE, 25, 19, ('fill="#222" text-anchor="middle" font-size="%d"'):format(LARGE))
+  centred(f.title, LARGE, 25, 19, string.format('fill="#222" text-anchor="middle" font-size="%d"', LARGE))
   centred(f.note, SMALL, 21 + #f.title * 19 + (#f.title > 0 and 2 or 0), 14,
-    ('text-anchor="middle" font-size="%d" fill="#444"'):format(SMALL))
-  centred(f.xlabel, f.label, f.xlabel_top, 17, ('fill="#222" text-anchor="middle" font-size="%d"'):format(f.label))
+    string.format('text-anchor="middle" font-size="%d" fill="#444"', SMALL))
+  centred(f.xlabel, f.label, f.xlabel_top, 17,
+    string.format('fill="#222" text-anchor="middle" font-size="%d"', f.label))
   for k, line in ipairs(f.ylabel) do
-    add(('<text fill="#222" text-anchor="middle" transform="translate(%s %s) rotate(-90)">%s</text>'):format(
+    add(string.format('<text fill="#222" text-anchor="middle" transform="translate(%s %s) rotate(-90)">%s</text>',
       at(16 + (k - 1) * 17), at((f.top + f.bottom) / 2), parts.text.xml(line)))
   end
 end
@@ -177,13 +179,13 @@ function frame.draw_ceilings(add, f, ceilings)
   for _, ceiling in ipairs(ceilings) do
     local y = f.y(ceiling.y)
     if y >= f.top - 2 and y <= f.bottom + 2 then
-      add(('<path stroke="#666" stroke-width="2" stroke-dasharray="12 4" d="M%s %sH%s"/>'):format(
+      add(string.format('<path stroke="#666" stroke-width="2" stroke-dasharray="12 4" d="M%s %sH%s"/>',
         at(f.left), at(y), at(f.right)))
       if ceiling.name then
         local row = free(y - 5) and y - 5 or free(y + 14) and y + 14 or y - 5
         taken[#taken + 1] = row
         local name = parts.text.cut(ceiling.name, f.right - f.left - 12, SMALL)
-        add(text_at(f.left + 8, row, name, ('font-size="%d" fill="#444" %s'):format(SMALL, HALO)))
+        add(text_at(f.left + 8, row, name, string.format('font-size="%d" fill="#444" %s', SMALL, HALO)))
       end
     end
   end
@@ -206,7 +208,7 @@ local function names_beside(add, f, named)
   for _, row in ipairs(rows) do
     local x, last = f.right + 12, row.s.last
     if last and abs(last[1] - f.right) < 0.1 * (f.right - f.left) and row.s.kind ~= "points" then
-      add(('<path fill="none" stroke="#bbb" stroke-width="0.7" d="M%s %sL%s %s"/>'):format(
+      add(string.format('<path fill="none" stroke="#bbb" stroke-width="0.7" d="M%s %sL%s %s"/>',
         at(min(last[1], f.right)), at(row.y), at(x - 2), at(row.at)))
     end
     parts.svg_lines.sample(add, row.s, row.s.style, x, row.at)
@@ -219,13 +221,13 @@ function frame.draw_names(add, f, named)
   if #named == 0 then return end
   if not f.rows then return names_beside(add, f, named) end
   for k, row in ipairs(f.rows) do
-    local y, size = f.names_top + (k - 1) * SMALL_ROW, ('font-size="%d" '):format(SMALL)
+    local y, size = f.names_top + (k - 1) * SMALL_ROW, string.format('font-size="%d" ', SMALL)
     for _, each in ipairs(row) do
       parts.svg_lines.sample(add, each.s, each.s.style, 14 + each.x, y)
       add(text_at(14 + each.x + 30, y + 4, each.name, size .. 'fill="#222"'))
     end
     if f.rows.more and k == #f.rows then
-      add(text_at(14, y + 4, ("and %d more"):format(f.rows.more), size .. 'fill="#444"'))
+      add(text_at(14, y + 4, string.format("and %d more", f.rows.more), size .. 'fill="#444"'))
     end
   end
 end

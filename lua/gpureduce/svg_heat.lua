@@ -33,7 +33,7 @@ end
 
 local function paint(add, paths, attributes)
   for level = 1, parts.colours.levels do
-    if paths[level] then add(('<path %s d="%s"/>'):format(attributes(level), table.concat(paths[level]))) end
+    if paths[level] then add(string.format('<path %s d="%s"/>', attributes(level), table.concat(paths[level]))) end
   end
 end
 
@@ -69,16 +69,16 @@ local function draw_cells(add, f, m, level_of, attributes, xlog, ylog)
   local bottom, high = even(ys)
   if left and bottom then
     local format = parts.text.format
-    add(('<g shape-rendering="crispEdges" transform="matrix(%s 0 0 %s %s %s)">'):format(
+    add(string.format('<g shape-rendering="crispEdges" transform="matrix(%s 0 0 %s %s %s)">',
       format("%.7g", wide), format("%.7g", high), at(left), at(bottom)))
     paint(add, runs(m, level_of, function(a, b, j)
-      return ("M%d %dh%dv1h-%d"):format(a - 1, j - 1, b - a + 1, b - a + 1)
+      return string.format("M%d %dh%dv1h-%d", a - 1, j - 1, b - a + 1, b - a + 1)
     end), attributes)
   else
     add('<g shape-rendering="crispEdges">')
     paint(add, runs(m, level_of, function(a, b, j)
       if xs[a] == xs[b + 1] or ys[j] == ys[j + 1] then return "" end
-      return ("M%s %sH%sV%sH%s"):format(at(xs[a]), at(ys[j]), at(xs[b + 1]), at(ys[j + 1]), at(xs[a]))
+      return string.format("M%s %sH%sV%sH%s", at(xs[a]), at(ys[j]), at(xs[b + 1]), at(ys[j + 1]), at(xs[a]))
     end), attributes)
   end
   add("</g>")
@@ -87,7 +87,7 @@ end
 --- Draw a heat map's cells in the colours of the scale.
 function heat.draw(add, f, m, scale, xlog, ylog, zlog)
   draw_cells(add, f, m, function(value) return parts.heat.level(scale, value, zlog) end,
-    function(level) return ('fill="%s"'):format(parts.colours.level(level)) end, xlog, ylog)
+    function(level) return string.format('fill="%s"', parts.colours.level(level)) end, xlog, ylog)
 end
 
 --- Draw those of one series of many points among others: its colour, the darker the more points lie in a cell.
@@ -98,7 +98,7 @@ function heat.draw_shades(add, f, m, k, xlog, ylog)
     return count and (most == 1 and 3 or 1 + floor(3 * log(count) / log(most) + 1e-9))
   end
   draw_cells(add, f, m, level_of, function(level)
-    return ('fill="%s" fill-opacity="%s"'):format(colour, opacity[level])
+    return string.format('fill="%s" fill-opacity="%s"', colour, opacity[level])
   end, xlog, ylog)
 end
 
@@ -177,7 +177,7 @@ end
 --- A line over a heat map stands out by a rim of the background.
 function heat.rimmed(add)
   return function(text)
-    local rim, found = text:gsub('^(<path fill="none" )stroke="#%x+" stroke%-width="[%d.]+"',
+    local rim, found = string.gsub(text, '^(<path fill="none" )stroke="#%x+" stroke%-width="[%d.]+"',
       '%1stroke="#fff" stroke-width="4.5"')
     if found > 0 then add(rim) end
     add(text)
@@ -191,17 +191,17 @@ function heat.draw_scale(add, f, scale, name)
   add('<g shape-rendering="crispEdges">')
   for level = 1, levels do
     local top = f.bottom - high * level / levels
-    add(('<path fill="%s" d="M%s %sh%dv%sh-%d"/>'):format(parts.colours.level(level), at(x), at(top), BAR,
+    add(string.format('<path fill="%s" d="M%s %sh%dv%sh-%d"/>', parts.colours.level(level), at(x), at(top), BAR,
       at(high / levels + (level > 1 and 0.5 or 0)), BAR))
   end
   add("</g>")
   add('<g stroke="#444" stroke-width="1">')
   for _, tick in ipairs(scale.ticks) do
-    add(('<path d="M%s %sh%d"/>'):format(at(x + BAR), at(f.y_at(tick[1])), TICK))
+    add(string.format('<path d="M%s %sh%d"/>', at(x + BAR), at(f.y_at(tick[1])), TICK))
   end
-  for _, share in ipairs(scale.minor) do add(('<path d="M%s %sh2"/>'):format(at(x + BAR), at(f.y_at(share)))) end
+  for _, share in ipairs(scale.minor) do add(string.format('<path d="M%s %sh2"/>', at(x + BAR), at(f.y_at(share)))) end
   add("</g>")
-  add(('<g font-size="%d" fill="#222">'):format(SMALL))
+  add(string.format('<g font-size="%d" fill="#222">', SMALL))
   local above = math.huge
   for _, tick in ipairs(scale.ticks) do
     local row = f.y_at(tick[1]) + 4
@@ -214,7 +214,7 @@ function heat.draw_scale(add, f, scale, name)
   if name then
     local text = parts.text.cut(name, high + 20, parts.svg_frame.FONT)
     local middle = x + BAR + TICK + 3 + widest_of(scale) + 17
-    add(('<text fill="#222" text-anchor="middle" transform="translate(%s %s) rotate(-90)">%s</text>'):format(
+    add(string.format('<text fill="#222" text-anchor="middle" transform="translate(%s %s) rotate(-90)">%s</text>',
       at(middle), at(floor((f.top + f.bottom) / 2)), parts.text.xml(text)))
   end
 end

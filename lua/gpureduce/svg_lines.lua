@@ -37,12 +37,12 @@ local function new_pen(f)
       if t0 <= t1 then
         local ax, ay = last_x + t0 * dx, last_y + t0 * dy
         local bx, by = t1 == 1 and x or last_x + t1 * dx, t1 == 1 and y or last_y + t1 * dy
-        if ax ~= pen_x or ay ~= pen_y then pieces[#pieces + 1] = ("M%s %s"):format(at(ax), at(ay)) end
-        pieces[#pieces + 1] = ("L%s %s"):format(at(bx), at(by))
+        if ax ~= pen_x or ay ~= pen_y then pieces[#pieces + 1] = string.format("M%s %s", at(ax), at(ay)) end
+        pieces[#pieces + 1] = string.format("L%s %s", at(bx), at(by))
         pen_x, pen_y = bx, by
       end
     elseif x >= left and x <= right and y >= top and y <= bottom then
-      pieces[#pieces + 1] = ("M%s %s"):format(at(x), at(y))
+      pieces[#pieces + 1] = string.format("M%s %s", at(x), at(y))
       pen_x, pen_y = x, y
     end
     last_x, last_y = x, y
@@ -65,11 +65,12 @@ local function draw_band(add, f, list, colour)
       for i = first, k - 1 do
         local c = list[i]
         local x = at(max(f.left - 2000, min(f.right + 2000, c.x)))
-        there[#there + 1] = ("%s %s"):format(x, at(max(f.top - 2000, min(f.bottom + 2000, c.low))))
-        back[k - i] = ("%s %s"):format(x, at(max(f.top - 2000, min(f.bottom + 2000, c.high))))
+        there[#there + 1] = string.format("%s %s", x, at(max(f.top - 2000, min(f.bottom + 2000, c.low))))
+        back[k - i] = string.format("%s %s", x, at(max(f.top - 2000, min(f.bottom + 2000, c.high))))
       end
-      add(('<path fill="%s" fill-opacity="0.28" stroke="%s" stroke-opacity="0.28" stroke-width="0.7" d="M%sL%sz"/>')
-        :format(colour, colour, table.concat(there, "L"), table.concat(back, "L")))
+      add(string.format(
+        '<path fill="%s" fill-opacity="0.28" stroke="%s" stroke-opacity="0.28" stroke-width="0.7" d="M%sL%sz"/>',
+        colour, colour, table.concat(there, "L"), table.concat(back, "L")))
     end
     k = k + 1
   end
@@ -99,7 +100,8 @@ local function draw_columns(add, f, list, k)
       before, last = c.mean, { c.x, c.last or c.mean }
     end
   end
-  add(('<path %s stroke-linejoin="round" d="%s"/>'):format(parts.colours.stroke(k, thick and 1.4 or 1.6), pen.path()))
+  add(string.format('<path %s stroke-linejoin="round" d="%s"/>',
+    parts.colours.stroke(k, thick and 1.4 or 1.6), pen.path()))
   return last
 end
 
@@ -128,12 +130,12 @@ local function draw_path(add, f, s, px, py, k)
   end
   local busy = roughness(px, py, f)
   local width = busy > 12 and 0.7 or busy > 5 and 1.1 or 1.8
-  add(('<path %s stroke-linejoin="round" d="%s"/>'):format(parts.colours.stroke(k, width), pen.path()))
+  add(string.format('<path %s stroke-linejoin="round" d="%s"/>', parts.colours.stroke(k, width), pen.path()))
 end
 
 local function draw_marks(add, f, px, py, k, r)
   local colour, _, mark = parts.colours.style(k)
-  add(('<g fill="%s" stroke="%s" stroke-width="%s">'):format(colour, colour, at(r / 3)))
+  add(string.format('<g fill="%s" stroke="%s" stroke-width="%s">', colour, colour, at(r / 3)))
   for i = 1, #px do
     local x, y = px[i], py[i]
     if x and x >= f.left - 1 and x <= f.right + 1 and y >= f.top - 1 and y <= f.bottom + 1 then add(mark(x, y, r)) end
@@ -167,12 +169,12 @@ local function draw_cells(add, f, px, py, k)
     while last < #keys and keys[last + 1] == keys[last] + 1 and keys[last + 1] % columns ~= 0
       and level(keys[last + 1]) == shade do last = last + 1 end
     local x, y = f.left + key % columns * 2, f.top + floor(key / columns) * 2 + 1
-    paths[shade][#paths[shade] + 1] = ("M%s %sh%d"):format(at(x), at(y), (last - i + 1) * 2)
+    paths[shade][#paths[shade] + 1] = string.format("M%s %sh%d", at(x), at(y), (last - i + 1) * 2)
     i = last + 1
   end
   for shade, opacity in ipairs { "0.4", "0.6", "0.8", "1" } do
     if #paths[shade] > 0 then
-      add(('<path stroke="%s" stroke-width="2" stroke-opacity="%s" d="%s"/>'):format(
+      add(string.format('<path stroke="%s" stroke-width="2" stroke-opacity="%s" d="%s"/>',
         colour, opacity, table.concat(paths[shade])))
     end
   end
@@ -210,12 +212,12 @@ local function draw_errors(add, over, s, f, px, k, ylog)
   for i = 1, #px do
     local low, high = px[i] and pixel(s.low[i]), px[i] and pixel(s.high[i])
     if low and high and px[i] >= f.left - 1 and px[i] <= f.right + 1 and low >= f.top and high <= f.bottom then
-      d[#d + 1] = ("M%s %sV%s"):format(at(px[i]), at(inside(low)), at(inside(high)))
-      if low <= f.bottom then d[#d + 1] = ("M%s %sh7"):format(at(px[i] - 3.5), at(low)) end
-      if high >= f.top then d[#d + 1] = ("M%s %sh7"):format(at(px[i] - 3.5), at(high)) end
+      d[#d + 1] = string.format("M%s %sV%s", at(px[i]), at(inside(low)), at(inside(high)))
+      if low <= f.bottom then d[#d + 1] = string.format("M%s %sh7", at(px[i] - 3.5), at(low)) end
+      if high >= f.top then d[#d + 1] = string.format("M%s %sh7", at(px[i] - 3.5), at(high)) end
     end
   end
-  over(('<path fill="none" stroke="%s" stroke-width="1.2" d="%s"/>'):format(colour, table.concat(d)))
+  over(string.format('<path fill="none" stroke="%s" stroke-width="1.2" d="%s"/>', colour, table.concat(d)))
 end
 
 --- Draw the series with style k: its lines by add, which clips at the plot, its marks by over, which does not. s.last
@@ -262,15 +264,15 @@ end
 function lines.sample(add, s, k, x, y)
   local colour, _, mark = parts.colours.style(k)
   if s.bars then
-    add(('<path fill="%s" fill-opacity="0.25" d="M%s %sh26v10h-26z"/>'):format(colour, at(x), at(y - 5)))
-    add(('<path %s d="M%s %sh26"/>'):format(parts.colours.stroke(k), at(x), at(y - 5)))
+    add(string.format('<path fill="%s" fill-opacity="0.25" d="M%s %sh26v10h-26z"/>', colour, at(x), at(y - 5)))
+    add(string.format('<path %s d="M%s %sh26"/>', parts.colours.stroke(k), at(x), at(y - 5)))
     return
   end
   if s.kind ~= "points" then
-    add(('<path %s d="M%s %sh26"/>'):format(parts.colours.stroke(k), at(x), at(y)))
+    add(string.format('<path %s d="M%s %sh26"/>', parts.colours.stroke(k), at(x), at(y)))
   end
   if s.mark or s.kind == "points" then
-    add(('<g fill="%s" stroke="%s" stroke-width="1.2">%s</g>'):format(colour, colour, mark(x + 13, y, 3.5)))
+    add(string.format('<g fill="%s" stroke="%s" stroke-width="1.2">%s</g>', colour, colour, mark(x + 13, y, 3.5)))
   end
 end
 

@@ -11,33 +11,33 @@ function text.variable(name) return type(os) == "table" and os.getenv and os.get
 -- ---- numbers ----
 
 --- A number that string.format has written, with a point: the C library writes what the host's locale says.
-local function pointed(written) return (written:gsub("[^0-9a-zA-Z+ -]+", ".")) end
+local function pointed(written) return (string.gsub(written, "[^0-9a-zA-Z+ -]+", ".")) end
 
 text.pointed = pointed
 
 --- string.format, with a point in numbers whatever the locale says.
 function text.format(template, ...)
   local values, k = { ... }, 0
-  return (template:gsub("%%([-+ #0-9.]*)([a-zA-Z%%])", function(flags, kind)
+  return (string.gsub(template, "%%([-+ #0-9.]*)([a-zA-Z%%])", function(flags, kind)
     if kind == "%" then return "%" end
     k = k + 1
     local value = values[k]
-    if kind == "s" then return (("%%%ss"):format(flags):format(text.of(value))) end
-    local written = ("%%%s%s"):format(flags, kind):format(value)
-    return ("aAeEfFgG"):find(kind, 1, true) and pointed(written) or written
+    if kind == "s" then return (string.format(string.format("%%%ss", flags), text.of(value))) end
+    local written = string.format(string.format("%%%s%s", flags, kind), value)
+    return string.find("aAeEfFgG", kind, 1, true) and pointed(written) or written
   end))
 end
 
 --- tostring for people: whole numbers without a fraction.
 function text.of(value)
   if type(value) ~= "number" then return tostring(value) end
-  return pointed(("%.14g"):format(value))
+  return pointed(string.format("%.14g", value))
 end
 
 --- As few digits as give the number back, `least` of them or more.
 function text.shortest(value, least)
   for digits = least or 1, 17 do
-    local written = ("%%.%dg"):format(digits):format(value)
+    local written = string.format(string.format("%%.%dg", digits), value)
     if digits == 17 or tonumber(written) == value then return pointed(written) end
   end
 end
@@ -49,19 +49,19 @@ function text.is_unicode()
   if text.variable("TERM") == "dumb" then return false end
   for _, name in ipairs { "LC_ALL", "LC_CTYPE", "LANG" } do
     local value = text.variable(name)
-    if value and value ~= "" then return value:find("[uU][tT][fF]%-?8") ~= nil end
+    if value and value ~= "" then return string.find(value, "[uU][tT][fF]%-?8") ~= nil end
   end
   return false
 end
 
 -- The bytes of the character that begins at position i, and its code; one byte without a code if it is no UTF-8.
 local function character(s, i)
-  local b = s:byte(i)
+  local b = string.byte(s, i)
   if b < 128 then return 1, b end
   local length = b >= 240 and 4 or b >= 224 and 3 or 2
   local code = b % 2 ^ (7 - length)
   for k = 1, length - 1 do
-    local c = s:byte(i + k)
+    local c = string.byte(s, i + k)
     if not c or c < 128 or c > 191 then return 1 end
     code = code * 64 + c - 128
   end
@@ -77,7 +77,7 @@ function text.each(s, f)
     local length, code = character(s, i)
     local bad = not code or (code < 32 and code ~= 9 and code ~= 10 and code ~= 13) or (code >= 127 and code < 160)
       or code == 0xfffe or code == 0xffff
-    if bad then f("\239\191\189", 0xfffd) else f(s:sub(i, i + length - 1), code) end
+    if bad then f("\239\191\189", 0xfffd) else f(string.sub(s, i, i + length - 1), code) end
     i = i + length
   end
 end
@@ -95,7 +95,7 @@ end
 local widths = {}
 for letters, width in pairs { ["iljI.,:;'|! "] = 0.34, ["ftr()[]/\\-\""] = 0.46, ["mwMW%@"] = 0.98,
   ABCDEFGHJKLNOPQRSTUVXYZ = 0.75, ["+=<>~#&_"] = 0.84 } do
-  for k = 1, #letters do widths[letters:byte(k)] = width end
+  for k = 1, #letters do widths[string.byte(letters, k)] = width end
 end
 
 -- Marks that stand over others have no width; letters of East Asia fill a square.
@@ -123,13 +123,13 @@ function text.cut(s, room, size)
     full = full or width > room
     if not full then pieces[#pieces + 1] = piece end
   end)
-  return (table.concat(pieces):gsub(" +$", "")) .. DOTS
+  return (string.gsub(table.concat(pieces), " +$", "")) .. DOTS
 end
 
 -- The text's words, those wider than room in pieces that are not.
 local function words(s, room, size)
   local list = {}
-  for word in s:gmatch("[^ \t\r\n]+") do
+  for word in string.gmatch(s, "[^ \t\r\n]+") do
     local pieces, width = {}, 0
     text.each(word, function(piece, code)
       local each = width_of_code(code) * size
@@ -163,9 +163,9 @@ function text.coordinate(x)
   local n = floor((x < 0 and -x or x) * 100 + 0.5)
   if n == 0 then return "0" end
   local whole, rest = floor(n / 100), n % 100
-  if rest == 0 then return ("%s%d"):format(sign, whole) end
-  if rest % 10 == 0 then return ("%s%d.%d"):format(sign, whole, floor(rest / 10)) end
-  return ("%s%d.%02d"):format(sign, whole, rest)
+  if rest == 0 then return string.format("%s%d", sign, whole) end
+  if rest % 10 == 0 then return string.format("%s%d.%d", sign, whole, floor(rest / 10)) end
+  return string.format("%s%d.%02d", sign, whole, rest)
 end
 
 return text

@@ -10,6 +10,11 @@ return function(case)
     return e.a:histogram2d(e.i, { bins = 4, range = { { 0, 1 }, { 0, 90 } }, weights = e.b }),
       e.a:histogram2d(e.b, { bins = 4, weights = gr().lazy(e.i) })
   end)
+  case("histogram2d of what is present", function(e)
+    local mask = e.a:compare("<", 0.7)
+    return e.a:histogram2d(e.b, { bins = 4, range = { { 0, 1 }, { 0, 1 } }, skipnan = true, mask = mask }),
+      gr().lazy(e.a):histogram2d(gr().lazy(e.b), { bins = 4, skipnan = true, weights = e.b })
+  end)
   case("histogram2d by edges", function(e)
     local edges = { 0, 0.1, 0.2, 0.7 }
     return e.a:histogram2d(gr().lazy(e.b) * 2, { edges = { edges, gr().array(edges, "f64") } })

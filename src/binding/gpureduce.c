@@ -120,7 +120,7 @@ static void copy_fields(lua_State *L) {
 
 /*
 ** The globals that the Lua parts see, as they are now: a part is read when it is first used, and by then a script may
-** have put functions of its own in the place of Lua's.
+** have put functions of its own in the place of Lua's. Methods of strings do not go by them, so parts call none.
 */
 static void push_environment(lua_State *L) {
   static const char *const names[] = {

@@ -207,13 +207,6 @@ static gr_status eval_both(gr_context *c, gr_reduced *a, gr_reduced *weights) {
   return status == GR_OK && weights->e ? gr_reduced_eval(c, weights) : status;
 }
 
-/* What is present of x, in an array of its own on the stack. */
-static gr_reduced push_present(lua_State *L, gr_context *c, const gr_partial *p, gr_reduced x) {
-  gr_array *kept = gr_l_push_array(L);
-  GR_TRY_WITH(L, c, 2, p->a.e, x.e, gr_partial_compact(c, p, x, kept));
-  return (gr_reduced){NULL, kept};
-}
-
 /* gr.histogram(a, {bins, min, max, log} or {edges} or {bins, modulo}, and with them weights, density) */
 static int l_histogram(lua_State *L) {
   gr_context *c = gr_l_context(L);
@@ -240,8 +233,8 @@ static int l_histogram(lua_State *L) {
   gr_l_reserve(L, c, (size_t)(b.bins * 16)); /* counts and edges */
   if (comm && gr_may_miss(&b.missing)) {     /* what is present lies over the ranks, too */
     const gr_partial p = {.a = of, .missing = b.missing};
-    if (b.weights.a) b.weights = push_present(L, c, &p, b.weights);
-    of = push_present(L, c, &p, of);
+    if (b.weights.a) b.weights = gr_l_push_present(L, c, 2, &p, b.weights);
+    of = gr_l_push_present(L, c, 2, &p, of);
     gr_l_drop_elements(L, b.missing.mask);
     b.missing = (gr_missing){0};
   }
@@ -324,8 +317,8 @@ static int l_bincount(lua_State *L) {
   const gr_partial p = {.a = of, .missing = given ? gr_l_option_missing(L, 2, a) : (gr_missing){0}};
   gr_comm *comm = given ? gr_l_option_comm(L, 2) : NULL;
   if (gr_may_miss(&p.missing)) {
-    if (weights.a) weights = push_present(L, c, &p, weights);
-    of = push_present(L, c, &p, of);
+    if (weights.a) weights = gr_l_push_present(L, c, 2, &p, weights);
+    of = gr_l_push_present(L, c, 2, &p, of);
   }
   const gr_array *room = given ? gr_l_option_array(L, 2, "into") : NULL; /* all of it is filled */
   if (room && room->n > least && room->n <= MAX_BINS) least = room->n;

@@ -1,6 +1,7 @@
 #include "src/binding/missing.h"
 
 #include "src/binding/expression.h"
+#include "src/binding/results.h"
 
 gr_missing gr_l_option_missing_part(lua_State *L, int options, const gr_array *a) {
   gr_missing m = {.nan = gr_l_option_flag(L, options, "skipnan")};
@@ -23,4 +24,10 @@ gr_missing gr_l_option_missing(lua_State *L, int options, const gr_array *a) {
 void gr_l_check_mask_apart(lua_State *L, int options, const gr_missing *m, const gr_array *out) {
   if (m->mask.e) gr_l_check_expression_apart(L, options, m->mask.e, out);
   else if (m->mask.a && gr_array_overlap(out, m->mask.a)) gr_l_argerror(L, options, "option 'into': overlaps the mask");
+}
+
+gr_reduced gr_l_push_present(lua_State *L, gr_context *c, int arg, const gr_partial *p, gr_reduced x) {
+  gr_array *kept = gr_l_push_array(L);
+  GR_TRY_WITH(L, c, arg, p->a.e, x.e, gr_partial_compact(c, p, x, kept));
+  return (gr_reduced){NULL, kept};
 }

@@ -16,4 +16,7 @@ gr_missing gr_l_option_missing_part(lua_State *L, int options, const gr_array *a
 /* out, which the option 'into' gave, shares nothing with the mask. */
 void gr_l_check_mask_apart(lua_State *L, int options, const gr_missing *, const gr_array *out);
 
+/* What is present of x, in an array of its own on the stack; argument arg is to blame. */
+gr_reduced gr_l_push_present(lua_State *, gr_context *, int arg, const gr_partial *, gr_reduced x);
+
 #endif
