@@ -143,8 +143,8 @@ static int find_fillings(formula *f) {
     f->fills[k] = (uint8_t)find_filling(f, k);
     all = all && f->fills[k];
   }
-  if (all && f->count == 2 && f->mask[0] < 0 && f->consumers[1].red == GR_RED_COUNT &&
-      f->asked[0].a == f->asked[1].a && f->asked[0].b == f->asked[1].b)
+  if (all && f->count == 2 && f->mask[0] < 0 && f->consumers[1].red == GR_RED_COUNT && f->asked[0].a == f->asked[1].a &&
+      f->asked[0].b == f->asked[1].b)
     f->both = gr_cpu_table_in_use()->counted[f->consumers[0].red][f->job->program->nodes[f->asked[0].a].dtype];
   f->own = *f->job;
   f->own.consumers = f->asked;

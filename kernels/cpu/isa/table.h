@@ -149,10 +149,12 @@ typedef struct gr_down_job {
   const char *x, *y;
   int64_t pitch, y_pitch;
   int y_wide, n, count;
-  int ahead;   /* rows from a load to its prefetch, 0: none */
-  void *lanes; /* of GR_DOWN_LANES bytes, at the start of a cache line */
+  int want;      /* of extremes: 1 the least, 2 the largest, 3 both */
+  int64_t ahead; /* bytes from a load to its prefetch, 0: none */
+  void *lanes;   /* of GR_DOWN_LANES bytes, at the start of a cache line */
 } gr_down_job;
 typedef void (*gr_down)(const gr_down_job *job, gr_acc *states);
+static inline int gr_down_want(gr_op op) { return op == GR_OP_min ? 1 : op == GR_OP_max ? 2 : 3; }
 
 #define GR_SHORT 64 /* elements at most */
 /* Sums of rows of n elements, f32 or f64, 16 at least: element k of row r is at x + r * step + k * size. */

@@ -108,6 +108,17 @@ static int columns_down(const gr_plan *p) {
   return columns < GR_DOWN_MOST ? (int)columns : GR_DOWN_MOST;
 }
 
+/*
+** Columns that are longer than a leaf: some rows on, in the same strip. Of shorter ones variances, which go over a
+** strip twice, the next strip's elements of the same row, where so much is read that it is not cached.
+*/
+#define NOT_CACHED (1 << 20) /* bytes */
+static int64_t bytes_ahead(const gr_plan *p, int single, int columns) {
+  const gr_reduce_job *job = p->job;
+  if (!single) return AHEAD * job->a.stride;
+  return p->red == GR_RED_VARIANCE && job->n * job->count * p->size > NOT_CACHED ? (int64_t)columns * p->size : 0;
+}
+
 static void count_strip(const gr_plan *p, int64_t v, int columns, int64_t from, int64_t n, counters *c,
                         gr_acc *states) {
   const gr_vec *x = &p->job->a, *y = &p->job->b;
@@ -122,7 +133,8 @@ static void count_strip(const gr_plan *p, int64_t v, int columns, int64_t from, 
   d.y_pitch = y->stride;
   d.y_wide = two && y->step != 0;
   d.count = whole;
-  d.ahead = single ? 0 : AHEAD;
+  d.want = gr_down_want(p->job->op);
+  d.ahead = bytes_ahead(p, single, whole);
   for (; n > 0; n -= leaf, from += leaf) {
     uint64_t k;
     int i;

@@ -326,8 +326,11 @@ static void do_narrow_batch(void *arg, int64_t k) {
   const int two = p->inputs == 2;
   char *turned_x = gr_room_take(2 * TURNED_ROOM + GR_DOWN_LANES), *turned_y = turned_x + TURNED_ROOM;
   gr_acc states[GR_NARROW_ROWS];
-  gr_down_job d = {turned_x, NULL, pitch, pitch, 1, (int)job->n, GR_NARROW_ROWS, 0, turned_y + TURNED_ROOM};
+  gr_down_job d = {.x = turned_x, .pitch = pitch, .y_pitch = pitch, .y_wide = 1, .lanes = turned_y + TURNED_ROOM};
   int64_t v;
+  d.n = (int)job->n;
+  d.count = GR_NARROW_ROWS;
+  d.want = gr_down_want(job->op);
   if (two && y->step == 0) d.y = (const char *)y->data, d.y_pitch = y->stride, d.y_wide = 0;
   else if (two) d.y = turned_y;
   for (v = k * s->size; v < end; v += GR_NARROW_ROWS) {
