@@ -95,8 +95,7 @@ typedef struct gr_weights_job {
 
 /*
 ** Running sums, prods, minima or maxima (op) of count vectors, each into one of out_dtype (docs/numerics.md: the scan).
-** If there are several, each has GR_SCAN_MOST elements or less. skipnan, of sums and products of floats: a NaN is taken
-** for 0 or 1; not for the CPU.
+** If there are several, each has GR_SCAN_MOST elements or less.
 */
 #define GR_SCAN_MOST (GR_SCAN_TILE * GR_SCAN_TILES)
 typedef struct gr_scan_job {
@@ -104,7 +103,7 @@ typedef struct gr_scan_job {
   gr_dtype dtype, out_dtype;
   int64_t n, count;
   gr_vec a, out;
-  int32_t exclusive, reverse, skipnan;
+  int32_t exclusive, reverse;
 } gr_scan_job;
 
 /*

@@ -79,7 +79,6 @@ struct gr_backend {
   char name[16];        /* "cpu", "cuda:0", "pretend" */
   char description[96]; /* the device's own name */
   int separate;         /* has memory of its own; else device pointers are host pointers */
-  int skips;            /* its scans can take NaNs for elements that are missing */
   int even;             /* its histograms compute even edges themselves for every dtype (else for all but i64) */
 
   /* Memory of the device, 256-byte aligned and padded to whole 256 bytes. NULL when refused. Thread-safe. */

@@ -324,30 +324,24 @@ static gr_status map_job(const gr_array *a, gr_array *out, gr_vec *from, gr_vec 
   return status == GR_OK ? gr_array_write(out, gr_kernel_side(out->storage), 1, to) : status;
 }
 
-static gr_scan_job scan_job(gr_op op, const gr_array *a, const gr_array *out, int exclusive, int reverse) {
-  return (gr_scan_job){.op = op,
-                       .dtype = a->dtype,
-                       .out_dtype = out->dtype,
-                       .n = a->n,
-                       .count = 1,
-                       .exclusive = exclusive,
-                       .reverse = reverse};
-}
-
-static gr_status scan_whole(gr_context *c, gr_scan_job job, const gr_array *a, gr_array *out) {
+gr_status gr_scan(gr_context *c, gr_op op, const gr_array *a, gr_array *out, int exclusive, int reverse) {
   gr_queue *q = a->storage->queue;
+  gr_scan_job job = {.op = op,
+                     .dtype = a->dtype,
+                     .out_dtype = out->dtype,
+                     .n = a->n,
+                     .count = 1,
+                     .exclusive = exclusive,
+                     .reverse = reverse};
+  if (c->comm) return gr_ranks_scan(c, op, a, out, exclusive, reverse);
   gr_later_open(c, q);
   gr_status status = map_job(a, out, &job.a, &job.out);
   return gr_later_do(c, q, status, GR_LATER_scan, &job, a->n, "scan");
 }
 
-gr_status gr_scan(gr_context *c, gr_op op, const gr_array *a, gr_array *out, int exclusive, int reverse) {
-  if (c->comm) return gr_ranks_scan(c, op, a, out, exclusive, reverse);
-  return scan_whole(c, scan_job(op, a, out, exclusive, reverse), a, out);
-}
-
 /* Vectors too long for one job of all. */
-static gr_status scan_one_by_one(gr_context *c, gr_scan_job job, gr_shape s, const gr_array *a, gr_array *out) {
+static gr_status scan_one_by_one(gr_context *c, gr_op op, gr_shape s, const gr_array *a, gr_array *out, int exclusive,
+                                 int reverse) {
   const int64_t count = gr_shape_results(s, a->n);
   gr_status status = GR_OK;
   gr_stop_begin(&c->stop);
@@ -356,38 +350,25 @@ static gr_status scan_one_by_one(gr_context *c, gr_scan_job job, gr_shape s, con
     if (k && (status = gr_context_look(c)) != GR_OK) break;
     gr_shape_vector(s, a, k, &from);
     gr_shape_vector(s, out, k, &to);
-    job.n = from.n;
-    status = scan_whole(c, job, &from, &to);
+    status = gr_scan(c, op, &from, &to, exclusive, reverse);
     gr_array_release(&from);
     gr_array_release(&to);
   }
   return status;
 }
 
-static gr_status scan_each(gr_context *c, gr_scan_job job, gr_shape s, const gr_array *a, gr_array *out) {
+gr_status gr_scan_each(gr_context *c, gr_op op, gr_shape s, const gr_array *a, gr_array *out, int exclusive,
+                       int reverse) {
   gr_queue *q = a->storage->queue;
+  gr_scan_job job = {.op = op, .dtype = a->dtype, .out_dtype = out->dtype, .exclusive = exclusive, .reverse = reverse};
   job.n = a->n ? gr_shape_length(s, a->n) : 0;
   job.count = gr_shape_results(s, a->n);
-  if (job.n > GR_SCAN_MOST) return scan_one_by_one(c, job, s, a, out);
+  if (job.n > GR_SCAN_MOST) return scan_one_by_one(c, op, s, a, out, exclusive, reverse);
   gr_later_open(c, q);
   gr_status status = map_job(a, out, &job.a, &job.out);
   cut(&job.a, s, a->n);
   cut(&job.out, s, a->n);
   return gr_later_do(c, q, status, GR_LATER_scan, &job, a->n, "scan");
-}
-
-gr_status gr_scan_each(gr_context *c, gr_op op, gr_shape s, const gr_array *a, gr_array *out, int exclusive,
-                       int reverse) {
-  return scan_each(c, scan_job(op, a, out, exclusive, reverse), s, a, out);
-}
-
-gr_status gr_scan_numbers(gr_context *c, gr_op op, gr_shape s, const gr_array *a, gr_array *out, int exclusive,
-                          int reverse) {
-  gr_scan_job job = scan_job(op, a, out, exclusive, reverse);
-  const int adds = op == GR_OP_sum || op == GR_OP_prod;
-  if (!a->storage->queue->backend->skips || !adds || !gr_is_float(a->dtype)) return GR_NOT_FUSED;
-  job.skipnan = 1;
-  return s.rows ? scan_each(c, job, s, a, out) : scan_whole(c, job, a, out);
 }
 
 gr_status gr_rmsnorm(gr_context *c, const gr_array *x, const gr_array *w, gr_array *out, int64_t rows, double eps) {

@@ -94,11 +94,6 @@ gr_status gr_reduce_ranked(gr_context *, gr_ranks_wanted *, int count, gr_status
 gr_status gr_scan(gr_context *, gr_op, const gr_array *a, gr_array *out, int exclusive, int reverse);
 /* The same of each row or column. */
 gr_status gr_scan_each(gr_context *, gr_op, gr_shape, const gr_array *a, gr_array *out, int exclusive, int reverse);
-/*
-** Either, where a NaN adds nothing, and its place has what there is so far. GR_NOT_FUSED: not with these kernels, and
-** nothing was done.
-*/
-gr_status gr_scan_numbers(gr_context *, gr_op, gr_shape, const gr_array *a, gr_array *out, int exclusive, int reverse);
 gr_dtype gr_scan_dtype(gr_op, gr_dtype);
 gr_status gr_rmsnorm(gr_context *, const gr_array *x, const gr_array *w, gr_array *out, int64_t rows, double eps);
 gr_status gr_softmax(gr_context *, const gr_array *x, gr_array *out, int64_t rows);

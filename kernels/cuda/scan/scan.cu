@@ -11,13 +11,9 @@ static int64_t tiles_of(const gr_scan_job *job) {
   return (job->n + tile - 1) / tile;
 }
 
-/*
-** What turns a search for the largest into one for the smallest, and signed integers into unsigned ones or keys; of
-** sums and products of floats, whether NaNs are missing.
-*/
+/* What turns a search for the largest into one for the smallest, and signed integers into unsigned ones or keys. */
 static int64_t flip_of(const gr_scan_job *job) {
   int keys = has_keys(job);
-  if (!keys && gr_is_float(job->dtype)) return job->skipnan;
   int64_t order = job->op == GR_OP_max ? -1 : 0;
   switch (job->dtype) {
     case GR_I8: return keys ? order ^ 0x80808080 : 0x80;

@@ -27,8 +27,7 @@ typedef struct gr_scan {
   int32_t exclusive, slots;
   int32_t lanes; /* of each of many vectors (scan/many.cuh): a power of two */
   int32_t inputs_stable; /* no launch that may still run writes what this one reads */
-  int64_t flip; /* of keys: complements them for max, where the smallest is looked for too; of signed integers; of other
-                   floats: NaNs are missing */
+  int64_t flip; /* of keys: complements them for max, where the smallest is looked for too; of signed integers */
   unsigned *next; /* the next tile to take, and how many blocks have ended */
   gr_halves *tile, *group, *super; /* published totals; of several vectors, one after the other, those of tiles alone */
   gr_tag tag;
@@ -56,12 +55,9 @@ template <gr_dtype D, bool multiplies> struct gr_scan_float : gr_scan_plain<doub
   using Out = std::conditional_t<D == GR_F64, double, float>;
   static __device__ __forceinline__ Value identity() { return multiplies ? 1.0 : -0.0; }
   static __device__ __forceinline__ Value join(Value x, Value y) { return multiplies ? x * y : x + y; }
-  static __device__ __forceinline__ void values(const In (&x)[8], Value (&v)[8], int64_t skips) {
+  static __device__ __forceinline__ void values(const In (&x)[8], Value (&v)[8], int64_t) {
 #pragma unroll
     for (int k = 0; k < 8; k++) v[k] = gr_to_f64<D>(x[k]);
-    if (!skips) return;
-#pragma unroll
-    for (int k = 0; k < 8; k++) v[k] = gr_is_nan<D>(x[k]) ? (double)multiplies : v[k];
   }
   static __device__ __forceinline__ void results(const Value (&v)[8], Out (&x)[8], int64_t) {
     bool nan = false; /* as gr_f64_to_f32: NaN when v is; a test for two */

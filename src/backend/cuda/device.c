@@ -39,7 +39,6 @@ static cudaError_t describe(gr_cuda_device *d, int device) {
   snprintf(b->name, sizeof b->name, "cuda:%d", device);
   snprintf(b->description, sizeof b->description, "%.90s", properties.name);
   b->separate = 1;
-  b->skips = 1;
   b->alloc = gr_cuda_alloc;
   b->free = gr_cuda_free;
   b->available = gr_cuda_available;

@@ -257,10 +257,7 @@ gr_status gr_partial_filled(gr_context *c, gr_op op, const gr_partial *p, gr_arr
 gr_status gr_partial_scan(gr_context *c, gr_op op, gr_shape shape, const gr_partial *p, gr_array *out, int exclusive,
                           int reverse) {
   gr_made made = {0};
-  const int numbers = p->missing.nan && !p->missing.mask.a && !p->a.e && !p->tested.a;
-  gr_status status = numbers ? gr_scan_numbers(c, op, shape, p->a.a, out, exclusive, reverse) : GR_NOT_FUSED;
-  if (status != GR_NOT_FUSED) return status;
-  status = gr_partial_fill(c, p, 0, 0, scanned(op, p->a.a->dtype), &made);
+  gr_status status = gr_partial_fill(c, p, 0, 0, scanned(op, p->a.a->dtype), &made);
   if (status == GR_OK && !shape.rows) {
     status = gr_formula_scan(c, op, gr_made_operand(&made), out, exclusive, reverse);
   } else if (status == GR_OK) {
