@@ -6,7 +6,6 @@
 ** that do cost less than half of writes that do. Claims of a large array are made part by part, each of which stays in
 ** L2 while all positions pass by. Where every place is above the one before, nothing is claimed.
 */
-#include <stdlib.h>
 #include <type_traits>
 #include "kernels/cuda/lookup/places.cuh"
 #include "kernels/cuda/thread/fixed.cuh"
@@ -188,9 +187,8 @@ static cudaError_t start(Kernel kernel, unsigned blocks, gr_put_args *q, const g
 
 template <typename U, typename Claim>
 static cudaError_t start_claims(gr_put_args *q, unsigned blocks, const gr_cuda_run *run) {
-  const int64_t length = q->places.length, least = gr_lookup_tuning::claims_bytes / (int64_t)sizeof(Claim);
-  int64_t part = length <= 2 * least ? length : least;
-  if (getenv("GR_TRY_PART")) part = atoll(getenv("GR_TRY_PART"));
+  const int64_t length = q->places.length, most = gr_lookup_tuning::claims_bytes / (int64_t)sizeof(Claim);
+  const int64_t part = length <= 2 * most ? length : most;
   cudaError_t e = cudaMemsetAsync(q->state, 0, (size_t)length * sizeof(Claim), (cudaStream_t)run->stream);
   for (q->from = 0, q->part = part; q->from < length && e == cudaSuccess; q->from += part)
     e = start(claim<Claim>, blocks, q, run);
