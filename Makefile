@@ -28,7 +28,11 @@ CC ?= cc
 CFLAGS ?= -O2 -Wall -Wextra
 LUA ?= lua5.4
 BUSTED ?= busted
-BUILD = build$(if $(CHECKED),/checked)
+BUILD = build
+# Checked objects have a folder of their own, wherever the others lie.
+ifneq ($(CHECKED),)
+override BUILD := $(patsubst %/checked,%,$(BUILD))/checked
+endif
 OBJ = $(BUILD)/obj
 V =
 

@@ -4,6 +4,7 @@
 --   lua5.4 bench/shapes.lua run seed=1 [cells=400] [most=1e8] [threads=1,2] [rounds=5] [only=PATTERN]
 --     [bare=1] >> raw.txt
 --   lua5.4 bench/shapes.lua run on=gpu seed=1 [cells=400] [most=1e8] [only=PATTERN] >> raw.txt
+--     cells=201..400 takes those of a seed's cells; seconds=N stops after that long and says from where to go on
 --   lua5.4 bench/shapes.lua table raw.txt ... [by=least] [pictures=PREFIX]    the summary; two maps for each number of
 --     threads, PREFIX_1_share.svg and PREFIX_1_ratio.svg
 --
@@ -83,9 +84,10 @@ local function open(options)
   local has_bounds, bounds = pcall(require, "bounds")
   m.bounds = has_bounds and not on_gpu and bounds
   if not on_gpu then gr.use "cpu" end
-  print(("# seed %d, %d cells to %g elements; %s, %s, %s, %s; %s%s"):format(options.seed, options.cells, options.most,
-    gr._VERSION, rawget(_G, "jit") and jit.version or _VERSION, gr.backend(), gr.instructions(), m.python "version",
-    (m.bounds or on_gpu) and "" or "; no bare loops: build/bounds.so is not there"))
+  local bare = (m.bounds or on_gpu) and "" or "; no bare loops: build/bounds.so is not there"
+  print(("# seed %d, cells %d to %d, of up to %g elements; %s, %s, %s, %s; %s%s"):format(options.seed, options.first,
+    options.last, options.most, gr._VERSION, rawget(_G, "jit") and jit.version or _VERSION, gr.backend(),
+    gr.instructions(), m.python "version", bare))
   return m
 end
 
@@ -160,17 +162,26 @@ local function run(options)
   local gr, measure, about = m.gr, nil, nil
   if m.on_gpu then
     package.cpath = "./build/versus/?.so;" .. package.cpath
-    measure = require "measure"
-    about = measure.open()
-    print(("# %s reads %.0f GB/s; %s"):format(about.device, about.read, measure.open_python("./", os.getenv "TMPDIR"
-      or "/tmp")))
+    local there, found = pcall(require, "measure")
+    if there then
+      measure, about = found, found.open()
+      print(("# %s reads %.0f GB/s; %s"):format(about.device, about.read, measure.open_python("./", os.getenv "TMPDIR"
+        or "/tmp")))
+    else
+      print("# without build/versus: no cells beside CUB, cuBLAS and CuPy")
+    end
   end
-  local start = gr.clock()
-  for k, c in ipairs(drawn.cells(options.seed, options.cells, options.most)) do
+  local start, cells = gr.clock(), drawn.cells(options.seed, options.last, options.most)
+  for k = options.first, options.last do
+    local c = cells[k]
+    if gr.clock() - start > options.seconds then
+      print(("# stopped: cells=%d..%d are left"):format(k, options.last))
+      break
+    end
     if c.name:find(options.only) then
       local by_kernel = m.on_gpu and compared[c.dtype] and (c.rows and of_matrices or flat)[c.op]
       local ok, why = pcall(function()
-        if by_kernel then one_compared(measure, about, c) else one(m, c, options) end
+        if not by_kernel then one(m, c, options) elseif measure then one_compared(measure, about, c) end
       end)
       if not ok then print(("# %s FAILED: %s"):format(c.name, tostring(why))) end
       io.stdout:flush()
@@ -326,6 +337,8 @@ if arg[1] == "run" then
   for word in tostring(options.threads):gmatch "[^,]+" do threads[#threads + 1] = tonumber(word) end
   for word in tostring(options.bare):gmatch "[^,]+" do bare[tonumber(word)] = true end
   options.threads, options.bare = threads, bare
+  local first, last = tostring(options.cells):match "^(%d+)%.%.(%d+)$"
+  options.first, options.last = tonumber(first or 1), tonumber(last or options.cells)
   run(options)
 elseif arg[1] == "table" then
   show(names, options.pictures, options.by == "least")

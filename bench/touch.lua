@@ -5,6 +5,32 @@ local gr = require "gpureduce"
 local dtypes = { "u8", "i8", "u16", "i16", "u32", "i32", "i64", "f16", "bf16", "f32", "f64" }
 local ops = { "sum", "prod", "min", "max", "minmax", "mean", "var", "std", "argmin", "argmax", "any", "all", "count" }
 local calls = 0
+local largest = gr.operator { state = "m", map = "abs(x)", merge = "max(m1, m2)", identity = 0 }
+
+-- What goes by indices, by rows, by formulas, or leaves elements out.
+local function arranged(a, b, float)
+  local n = #a
+  local places = gr.randint(1, n, n, { dtype = "i32", seed = 3 })
+  local taken = a:take(places)
+  for _, op in ipairs { "set", "add", "min", "max" } do a:copy():put(places, taken, { op = op }) end
+  for _, rows in ipairs { 1, 5, n } do
+    if n % rows == 0 then
+      local m = a:copy():matrix(rows)
+      for axis = 1, 2 do
+        m:scan("sum", { axis = axis })
+        m:sum { axis = axis, mask = a:compare(">=", 0) }
+      end
+      if float then
+        m:softmax()
+        m:var { axis = 1, skipnan = true }
+      end
+    end
+  end
+  local skip = float and { skipnan = true } or { mask = a:compare(">=", 0) }
+  for _, op in ipairs { "sum", "mean", "min", "argmax", "var" } do gr[op](a, skip) end
+  gr.fuse "max(x, y) - x / 3" { x = float and a or a:cast "f32", y = float and b or b:cast "f32" }:sum()
+  largest:reduce(a)
+end
 
 local function each(a, b, float)
   for _, op in ipairs(ops) do gr[op](a) end
@@ -35,6 +61,7 @@ local function each(a, b, float)
   a:count { op = ">", value = 3 }
   a:copy():fill(1)
   a:equal(b)
+  arranged(a, b, float)
   calls = calls + 1
 end
 

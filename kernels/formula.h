@@ -72,6 +72,7 @@ typedef enum gr_feeding {
   GR_FEEDINGS(GR_X)
 #undef GR_X
 } gr_feeding;
+#define GR_FEEDS_ALL (~0u) /* a bit for each */
 
 /*
 ** Positions 0 .. n - 1. Either every one of node `result` is stored to out (consumer_count == 0); or it is reduced:

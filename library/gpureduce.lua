@@ -459,13 +459,15 @@ function array:info() end
 ---A view of an array as a matrix of so many rows.
 ---@param a gpureduce.array the input
 ---@param rows integer 1 or more; must divide the length
+---@param columns? integer for readers: must be the length divided by the rows
 ---@return gpureduce.array # the matrix, which shares the elements
-function gr.matrix(a, rows) end
+function gr.matrix(a, rows, columns) end
 
 ---A view of an array as a matrix of so many rows.
 ---@param rows integer 1 or more; must divide the length
+---@param columns? integer for readers: must be the length divided by the rows
 ---@return gpureduce.array # the matrix, which shares the elements
-function array:matrix(rows) end
+function array:matrix(rows, columns) end
 
 ---With i: row i of a matrix, as a view. Of a vector alone: that vector as a row, which operators repeat for all rows of
 ---the matrix that it meets.

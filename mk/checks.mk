@@ -66,6 +66,7 @@ ranks: $(files_of_ranks)
 	$(BUILD)/ranks $(PARTITIONS)
 	$(here) GPUREDUCE_THREADS=1 sh -ec 'for n in $(ranks_sizes); do \
 	  $(rank_threads) $$n spec/ranks/messages.lua; $(rank_threads) $$n spec/ranks/check.lua all $(ROUNDS) $$n; done; \
+	  GPUREDUCE_DEVICE=pretend $(rank_threads) 3 spec/ranks/device.lua; \
 	  $(rank_threads) 2 spec/ranks/pairs.lua; $(rank_threads) 3 spec/ranks/mistakes.lua'
 files_of_functions = $(BUILD)/functions
 files_of_test-all = $(files_of_oracle) $(files_of_functions) $(files_of_sets) $(files_of_ranks)

@@ -82,11 +82,12 @@ $(OBJ)/%.$(arch_names).o: %.cu
 	@mkdir -p $(@D)
 	$(call step,$<) $(nvcc) $(nvflags) $(follow) -c $< -o $@
 
-# For the oldest chip that is shipped for: newer ones' drivers compile it, too.
+# For the oldest chip that is shipped for: newer ones' drivers compile it, too. Scans for the first with barriers.
+shipped_skeletons_scan = 80
 shipped_ptx = $(shipped_cu:%.cu=$(OBJ)/%.ptx)
 $(OBJ)/%.ptx: %.cu
 	@mkdir -p $(@D)
-	$(call step,$<) $(nvcc) -std=c++17 -fmad=false -I. -arch=compute_75 -ptx $(follow) $< -o $@
+	$(call step,$<) $(nvcc) -std=c++17 -fmad=false -I. -arch=compute_$(or $(shipped_$(*F)),75) -ptx $(follow) $< -o $@
 steps_ptx = $(OBJ)/kernels/cuda/formula/steps.ptx
 $(OBJ)/shipped.c: $(steps_ptx) $(filter-out $(steps_ptx),$(shipped_ptx)) mk/skeletons.lua
 	$(call step,mk/skeletons.lua) $(LUA) mk/skeletons.lua $(filter %.ptx,$^) >$@

@@ -53,7 +53,7 @@ capi-fuzz-run: $(capi_fuzz) $(capi_race)
 fuzz-capi:
 	$(MAKE) --no-print-directory capi-fuzz-run CHECKED=1 NVCC=
 fuzz-capi-asan:
-	$(MAKE) --no-print-directory capi-fuzz-run CHECKED=1 BUILD=build/checked-asan NVCC= file_flags= \
+	$(MAKE) --no-print-directory capi-fuzz-run CHECKED=1 BUILD=build/asan NVCC= file_flags= \
 	  CFLAGS="-O1 -g -Wall -Wextra -fsanitize=$(sanitizers) -fno-sanitize-recover=undefined,float-cast-overflow" \
 	  LDFLAGS=-fsanitize=address,undefined
 test-all: fuzz-capi

@@ -18,10 +18,16 @@ $(mpi_hosts): include/gpureduce.h include/gpureduce_mpi.h
 	$(call step,$@) OMPI_CC="$(CC)" MPICH_CC="$(CC)" $(MPICC) $(host_flags) -std=c11 $(LDFLAGS) -Wl,-E \
 	  $(filter %.c,$^) -o $@ $(lua_library) -lm -ldl
 
-mpi: $(if $(shell command -v $(MPICC)),$(module) $(mpi_module) $(if $(no_host),,$(mpi_hosts)))
+# An MPI that fails, for a spec.
+failing_mpi = $(for_lua)/failing_mpi.$(LIB_EXTENSION)
+$(failing_mpi): spec/ranks/failing.c
+	@mkdir -p $(@D)
+	$(call step,$<) $(mpi_compile) $(LIBFLAG) $(LDFLAGS) $< -o $@
+
+mpi: $(if $(shell command -v $(MPICC)),$(module) $(mpi_module) $(failing_mpi) $(if $(no_host),,$(mpi_hosts)))
 	@$(if $(shell command -v $(MPICC)),echo "$(mpi_module) by $$($(MPICC) --version | head -1)",\
 	  echo "no mpicc: nothing is made (make deps-mpi installs OpenMPI)")
-files_of_mpi = $(module) $(mpi_module) $(if $(no_host),,$(mpi_hosts))
+files_of_mpi = $(module) $(mpi_module) $(failing_mpi) $(if $(no_host),,$(mpi_hosts))
 
 # What the rock gpureduce-mpi makes and installs.
 mpi-alone: $(mpi_module)

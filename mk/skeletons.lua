@@ -14,7 +14,8 @@ end
 
 local function item_of(text)
   local head = text:match "^[^{]*"
-  local name = text:match "^%.[gsc]%w+ [^=;]-([%w_$]+)%[" or text:match "^%.[gsc]%w+ [^=;]-([%w_$]+) ?[=;]"
+  local plain = text:gsub("^%.extern ", "")
+  local name = plain:match "^%.[gsc]%w+ [^=;]-([%w_$]+)%[" or plain:match "^%.[gsc]%w+ [^=;]-([%w_$]+) ?[=;]"
   if name then return { kind = "variable", name = name, text = text } end
   name = head:match "%.entry%s+([%w_$]+)"
   if name then return { kind = "kernel", name = name, text = text } end
@@ -28,7 +29,8 @@ local function items_of(path)
     line = line:gsub("%s+$", "")
     if line:match "^%s*//GR_" or not line:match "^%s*//" then
       line = line:gsub("%s*//%s.*$", "")
-      if not (line == "" or line:match "^%.version" or line:match "^%.target" or line:match "^%.address_size") then
+      -- the pragma is for newer versions of PTX than what is shipped says it is
+      if not (line == "" or line:match "^%s*%.pragma \"used_bytes_mask" or line:match "^%.version" or line:match "^%.target" or line:match "^%.address_size") then
         lines[#lines + 1] = line:gsub("^%s+", ""):gsub("%s+", " ")
         depth = depth + select(2, line:gsub("{", "")) - select(2, line:gsub("}", ""))
         if depth == 0 and (line == "}" or line:sub(-1) == ";") then
@@ -174,7 +176,8 @@ for k = 2, #arg do
       local both = item.name:match "gr_sum_and_orderIL%d+gr_dtype(%d+)E"
       local ends = item.name:match "gr_ends_by_keyIL%d+gr_dtype(%d+)E"
       local way = item.name:find "gr_tallied" and "tallied" or "reduce"
-      local name = both and "both " .. both or ends and "ends " .. ends or
+      local columns = item.name:find "gr_reduce_cols_sum" and dtype
+      local name = columns and "columns " .. columns or both and "both " .. both or ends and "ends " .. ends or
         reducer and ("%s %d %d %d"):format(way, number, reducer, dtype)
       ship(name or item.name, skeleton(item))
     end

@@ -1,5 +1,6 @@
 -- Whether the lists that no compiler sees name every row of the tables: those of the specs, of the random calls, of the
--- documentation. `lua mk/tables.lua` prints what is missing, one line each, and fails if anything is.
+-- documentation; and whether the compiler can see the others: a switch over a table has no default, unless an assertion
+-- beside it counts the rows. `lua mk/tables.lua` prints what is missing, one line each, and fails if anything is.
 
 local function read(path)
   local file = assert(io.open(path, "rb"))
@@ -66,4 +67,45 @@ for _, check in ipairs(checks) do
     end
   end
 end
+
+-- ---- switches ----
+
+-- What cases over a table begin with, or are: the rows of the dtypes have no prefix of their own.
+local prefixes = { "GR_OP_", "GR_RED_", "GR_ACC_", "GR_MAP_", "GR_IS_", "GR_PUT_" }
+local dtypes = {}
+for _, row in ipairs(rows_of(tables, "GR_DTYPES")) do dtypes["GR_" .. row[1]] = true end
+
+local function of_a_table(case)
+  for _, prefix in ipairs(prefixes) do
+    if case:sub(1, #prefix) == prefix then return true end
+  end
+  return dtypes[case] or case == "GR_" -- pasted: each row of something
+end
+
+-- The body of a switch without the switches in it.
+local function own(body)
+  return (body:sub(2, -2):gsub("switch%s*%b()%s*(%b{})", ""))
+end
+
+local function check_switches(path)
+  local text = read(path):gsub("/%*.-%*/", function(comment) return (comment:gsub("[^\n]", " ")) end)
+  for at, body in text:gmatch("()switch%s*%b()%s*(%b{})") do
+    body = own(body)
+    local case = (body:match("case (GR_[%w_#]+)") or ""):gsub("##.*", "")
+    local _, line = text:sub(1, at):gsub("\n", "")
+    local before = text:sub(math.max(1, at - 2000), at)
+    if body:find("default:", 1, true) and of_a_table(case) and not before:find("_COUNT [%-=]") then
+      print(("%s:%d: a switch over a table (%s) has a default, and nothing counts the rows")
+        :format(path, line + 1, case))
+      wrong = wrong + 1
+    end
+  end
+end
+
+local sources = io.popen("find src kernels -name '*.[ch]' -o -name '*.inc' -o -name '*.cu' -o -name '*.cuh'")
+for path in sources:lines() do
+  if not path:find("^kernels/ladder") then check_switches(path) end
+end
+sources:close()
+
 os.exit(wrong == 0 and 0 or 1)

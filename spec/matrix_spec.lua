@@ -38,13 +38,15 @@ describe("rows and columns of", function()
     it(dtype, function()
       for s, shape in ipairs(shapes) do
         local rows, n = shape[1], shape[1] * shape[2]
+        local factors, sparse = S.whole(D.factors(dtype, n, s)), S.whole(D.sparse(dtype, n, s))
         for _, axis in ipairs { 2, 1 } do
+          local factor_list, sparse_list = vectors(factors, rows, axis), vectors(sparse, rows, axis)
           for op, dtypes in pairs(result) do
-            local t = S.whole(D[op == "prod" and "factors" or "sparse"](dtype, n, s))
+            local t, list = sparse, sparse_list
+            if op == "prod" then t, list = factors, factor_list end
             local a = gr.array(t, dtype)
             local options = { rows = rows, axis = axis }
             local r = op == "norm" and gr.norm(a, 2, options) or gr[op](a, options)
-            local list = vectors(t, rows, axis)
             S.same(#list, #r, "results", op, dtype)
             S.same(dtypes[model.is_float[dtype] and 2 or 1], r.dtype, "dtype of", op, dtype)
             local got, f = r:table(), model.reduce[op == "norm" and "norm2" or op]
@@ -53,11 +55,9 @@ describe("rows and columns of", function()
               S.same(expected, got[v], op, dtype, shape[1] .. "x" .. shape[2], "axis", axis, "result", v)
             end
           end
-          local t = S.whole(D.sparse(dtype, n, s))
-          local low, high = gr.minmax(gr.array(t, dtype), { rows = rows, axis = axis })
-          local list = vectors(t, rows, axis)
+          local low, high = gr.minmax(gr.array(sparse, dtype), { rows = rows, axis = axis })
           S.same(dtype, low.dtype, "dtype of min")
-          for v, vector in ipairs(list) do
+          for v, vector in ipairs(sparse_list) do
             local x, y = model.reduce.minmax(dtype, #vector, function(k) return vector[k] end)
             S.same(x, low[v], "min", dtype, v)
             S.same(y, high[v], "max", dtype, v)

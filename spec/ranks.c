@@ -67,9 +67,10 @@ static gr_reduce_job part_of(const gr_reduce_job *all, int rank) {
   return part;
 }
 
-static gr_status make(void *with, const gr_reduce_job *job, gr_acc *states) {
+static gr_status make(void *with, const gr_reduce_job *nodes, int count, int joined, gr_acc *states) {
   (void)with;
-  gr_cpu_reduce_states(job, states, NULL);
+  (void)joined;
+  for (int k = 0; k < count; k++, states += nodes->count) gr_cpu_reduce_states(&nodes[k], states, NULL);
   return GR_OK;
 }
 
@@ -103,7 +104,9 @@ static void fold(const gr_reduce_job *all, int size, gr_acc *states) {
     const gr_reduce_job part = part_of(all, r);
     gr_acc own[64];
     receive(&f, all, size, r);
-    gr_ranks_states(&f, &part, starts, size, r, before, room, own, make, NULL, message);
+    const gr_ranks_part p = {
+        .job = &part, .first = &part, .before = before, .room = room, .states = own, .make = make};
+    gr_ranks_states(&f, &p, starts, size, r, message);
     message += gr_ranks_message(&f, starts, size, r);
     gr_stretch out;
     if (!gr_border_sends(starts, size, r, f.leaf, 0, &out, 1)) continue;

@@ -1,5 +1,6 @@
 -- Ranks: the programs of spec/ranks run under mpirun on 1, 2 and 3 ranks. Needs `make mpi` and OpenMPI's mpirun.
 local S = require "spec.support"
+local L = require "spec.locale"
 
 -- What a command prints, and its exit status.
 local function run(command)
@@ -49,6 +50,18 @@ describe("ranks", function()
     assert.equal(0, status, text)
   end)
 
+  for n = 1, 3 do
+    it("reduce on their devices what lies there: " .. n, function()
+      local text, status = ranks(n, "spec/ranks/device.lua", "GPUREDUCE_DEVICE=pretend")
+      assert.equal(0, status, text)
+      assert.truthy(text:find(("ranks: %d, a device brings nodes and borders alone"):format(n), 1, true), text)
+      local lost = "GPUREDUCE_DEVICE=pretend GPUREDUCE_PRETEND_LOSE_AT=4"
+      text, status = ranks(n, "spec/ranks/device.lua lose", lost)
+      assert.equal(0, status, text)
+      assert.truthy(text:find("a device is lost for all", 1, true), text)
+    end)
+  end
+
   for n = 2, 3 do
     it("hear of mistakes alike: " .. n, function()
       local text, status = ranks(n, "spec/ranks/mistakes.lua")
@@ -61,6 +74,26 @@ describe("ranks", function()
     local text, status = ranks(2, "spec/ranks/pairs.lua")
     assert.equal(0, status, text)
     assert.truthy(text:find("ranks: 2, all pairs of %d+ calls stay in step"), text)
+  end)
+
+  it("do not wait for what MPI fails to send", function()
+    local preloaded = package.cpath:match "([^;]*)/%?%.so" .. "/failing_mpi.so"
+    local text, status = ranks(3, "spec/ranks/failing.lua f32", "FAILING=111 LD_PRELOAD=" .. preloaded)
+    assert.equal(5, status, text)
+    for rank = 0, 1 do assert.truthy(text:find(("rank %d goes on"):format(rank), 1, true), text) end
+    -- Long messages, which MPI sends when they are asked for; rank 1 has given up by then.
+    text, status = ranks(3, "spec/ranks/failing.lua bf16", "FAILING=319 LD_PRELOAD=" .. preloaded)
+    assert.equal(1, status, text)
+    assert.truthy(text:find("MPI has failed between messages, which ends all ranks", 1, true), text)
+  end)
+
+  it("call the same whatever their locales are", function()
+    if not L.is_possible() then return pending("needs localedef") end
+    L.with_comma(function(folder)
+      local text, status = ranks(2, "spec/ranks/mistakes.lua comma", ("LC_ALL=C LOCPATH=%s"):format(folder))
+      assert.equal(0, status, text)
+      assert.truthy(text:find("locales do not matter", 1, true), text)
+    end)
   end)
 
   it("take finalizers that call, too", function()

@@ -53,7 +53,7 @@ describe("Ctrl-C", function()
     "quantile", "histogram", "bins", "bytes", "edges", "weights", "heavy", "infinite", "map", "count", "compact",
     "in_place", "take", "put", "put_add", "random", "whole", "order", "choice", "digest", "ladder", "timed" }
   local script = [[
-    local n = 2 ^ 22
+    local n = 2 ^ 21
     local a = gr.rand(n, { seed = 1 })
     local ints = (a * 1e6):cast("i32")
     local mask = a:compare("<", 0.5)
@@ -67,7 +67,7 @@ describe("Ctrl-C", function()
       linspace = function() return gr.linspace(0, 1, n / 4) end,
       arange = function() return gr.arange(1, n, "i64") end,
       array = function() return gr.array(numbers, "f64") end,
-      table = function() return #a:slice(1, 2 ^ 20):table() end,
+      table = function() return #a:slice(1, 2 ^ 19):table() end,
       fill = function() return gr.full(32 * n, 3, "u8") end,
       zeros = function() return gr.zeros(32 * n, "u8"):sync() end,
       copy = function() return out:copy { into = out:slice(-1, 1, -1):copy() } end,
@@ -109,7 +109,7 @@ describe("Ctrl-C", function()
       ladder = function() return gr.sum(a, { kernel = "two_phase" }) end,
       timed = function() return (gr.sum(few, { kernel = "two_phase", timed = 30 })) end,
     }
-    local numbers = gr.arange(1, 2 ^ 20):table()
+    local numbers = gr.arange(1, 2 ^ 19):table()
     calls.array = function() return gr.array(numbers, "f64") end
 
     local function bits(x)
@@ -125,7 +125,7 @@ describe("Ctrl-C", function()
       local expected, inputs = bits(f()), { gr.digest(a), gr.digest(ints), gr.digest(mask), gr.digest(offsets) }
       settle()
       local before, ok, message, last, took = gr.memory()
-      interrupt_after(0.05)
+      interrupt_after(0.02)
       local sent
       pcall(pcall, coroutine.wrap(function() -- the interpreter's own hook goes off as soon as it has returned
         repeat

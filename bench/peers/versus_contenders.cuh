@@ -114,6 +114,7 @@ void launch_scan(int64_t turn, gr_dtype out) {
   j.dtype = type;
   j.out_dtype = out;
   j.n = cell.n;
+  j.count = 1;
   j.a = {input(0, turn), sizes[type], 0};
   j.out = {output, sizes[out], 0};
   gr_cuda_run r = run_on(chain);

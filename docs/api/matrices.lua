@@ -31,9 +31,11 @@ that fits neither; one as long as all of X goes element by element. A row and a 
     {
       name = "matrix",
       text = "A view of an array as a matrix of so many rows.",
-      params = { c.a, { "rows", "integer", "1 or more; must divide the length" } },
+      params = { c.a, { "rows", "integer", "1 or more; must divide the length" },
+        { "columns", "integer?", "for readers: must be the length divided by the rows" } },
       returns = { { "array", "the matrix, which shares the elements" } },
-      errors = "Rows that do not divide the length.", cost = "O(1).", waits = c.no_work,
+      errors = "Rows that do not divide the length; other columns than these rows have.", cost = "O(1).",
+      waits = c.no_work,
       example = [[
 local X = gr.arange(1, 6):matrix(2)
 X[2][3] = 60

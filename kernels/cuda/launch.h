@@ -37,9 +37,10 @@ typedef struct gr_cuda_formula {
   int resident;              /* blocks of 256 threads that a multiprocessor holds */
   int fields;                /* of its state, if that is not the job's reducer's; else 0 */
   int alone;                 /* states are merged by it alone, not by the host */
+  int across;                /* it is a gr_reduce_cols_sum, of columns that gr_cuda_columns_fit */
   int count;
   const uint64_t *words;
-  int (*launch)(void *function, unsigned blocks, unsigned threads, void *stream, void *arguments);
+  int (*launch)(void *function, unsigned blocks, unsigned threads, unsigned shared, void *stream, void *arguments);
 } gr_cuda_formula;
 
 /*
@@ -72,7 +73,7 @@ typedef struct gr_cuda_run {
   gr_cuda_span running, *written;
   struct gr_mailbox_shape *mailbox; /* with done, of a reduction */
   struct gr_cuda_batch *batch; /* if not NULL, a reduction goes there (batch.h) */
-  const gr_cuda_formula *formula; /* of a reduction: where its elements come from; NULL: from the job's vectors */
+  const gr_cuda_formula *formula; /* of a reduction, histogram or scan: where its elements come from; NULL: from the job's vectors */
 } gr_cuda_run;
 
 #define GR_ARRAYS 8 /* of one gr_cuda_reduce_arrays at most */
@@ -95,6 +96,13 @@ void gr_cuda_explain_histogram(const gr_histogram_job *, const gr_cuda_chip *, g
 int gr_cuda_reduce_row(int k, gr_explained *);
 /* One launch for jobs of one vector each that differ in data and operation alone, not in reducer; needs run->done. */
 int gr_cuda_reduce_arrays(const gr_reduce_job *const *, int count, const gr_cuda_run *);
+/*
+** Of formulas (run->formula), whose elements lie from address 0 on: whether columns have a skeleton; which one a
+** histogram and a scan take, by numbers of src/backend/jit, or -1: none.
+*/
+int gr_cuda_columns_fit(const gr_reduce_job *, const gr_cuda_chip *);
+int gr_cuda_histogram_skeleton(const gr_histogram_job *, const gr_cuda_chip *);
+int gr_cuda_scan_skeleton(const gr_scan_job *, const gr_cuda_chip *);
 int gr_cuda_histogram(const gr_histogram_job *, const gr_cuda_run *);
 int gr_cuda_scan(const gr_scan_job *, const gr_cuda_run *);
 int gr_cuda_weights(const gr_weights_job *, const gr_cuda_run *);

@@ -2,10 +2,26 @@
 --
 --   lua spec/ranks/mistakes.lua            each mistake, caught
 --   lua spec/ranks/mistakes.lua WAY        one that nobody catches: "error", "exit", "kill", "leave"
+--   lua spec/ranks/mistakes.lua comma      no mistake: the last rank's host has decimal commas
 
 local gr = require "gpureduce"
 local comm = require "gpureduce.mpi".world()
 local first, last = comm.rank == 0, comm.rank == comm.size - 1
+
+if arg[1] == "comma" then
+  if last then assert(os.setlocale("comma", "numeric") == "comma") end
+  local x = gr.rand(1000, { seed = 1, comm = comm })
+  local function all(options)
+    options.comm = comm
+    return options
+  end
+  x:histogram(all { bins = 3, min = 0.25, max = 0.75 })
+  gr.histogram2d(x, x, all { bins = { 3, 4 }, range = { { 0.25, 0.75 }, { 0.5, 1.5 } } })
+  x:quantile(0.125, all {})
+  x:cast("f64"):mul(1e200):norm(2, all {})
+  if last then print "locales do not matter" end
+  return
+end
 
 if arg[1] then
   comm:barrier()
@@ -84,6 +100,11 @@ expect("bad argument #3 to 'scan' (option 'comm': is not served together with 'r
 end)
 expect("bad argument #2 to 'softmax' (unknown option 'comm': this is done with each rank's own elements alone)",
   function() return a:softmax(with) end)
+
+-- Ends that differ by less than the words show.
+local limits = { { 0, first and 2 or 2 + 1e-13 }, { 0, 2 } }
+local close, unlike = pcall(gr.histogram2d, a, a, { comm = comm, bins = 3, range = limits })
+assert(not close and unlike:find "^gpureduce: ranks must call the same: rank 0 calls histogram2d", unlike)
 
 -- What does not go together with it says what to write instead, which works: one number for the columns of all rows.
 local m = gr.arange(1, 12):matrix(4)

@@ -261,17 +261,20 @@ gr_status gr_cpu_do_exact(gr_queue *q, const gr_exact_job *job, gr_exact *sums) 
   return watched ? unwatch() : GR_OK;
 }
 
-/* Also called for arrays of devices, on the host's copy of them. */
-gr_status gr_cpu_do_states(gr_queue *q, const gr_reduce_job *job, gr_acc *states) {
-  gr_rounding before;
-  atomic_int stopped;
-  if (q->backend->states && q->error[0]) return GR_BAD;
-  before = gr_rounding_enter();
-  q->stats.launches++;
-  const int watched = watch(q, job->n, job->count, &stopped);
-  gr_cpu_reduce_states(job, states, watched ? gr_threads_run : helpers());
+/* Also called for arrays of devices, on elements that the host has (then the queue's error is not ours). */
+gr_status gr_cpu_do_states(gr_queue *q, const gr_reduce_job *jobs, int count, gr_acc *states) {
+  gr_status status = GR_OK;
+  if (!q->backend->separate && q->error[0]) return GR_BAD;
+  const gr_rounding before = gr_rounding_enter();
+  for (int k = 0; k < count && status == GR_OK; states += jobs[k++].count) {
+    atomic_int stopped;
+    const int watched = watch(q, jobs[k].n, jobs[k].count, &stopped);
+    q->stats.launches++;
+    gr_cpu_reduce_states(&jobs[k], states, watched ? gr_threads_run : helpers());
+    if (watched) status = unwatch();
+  }
   gr_rounding_leave(before);
-  return watched ? unwatch() : GR_OK;
+  return status;
 }
 
 gr_status gr_cpu_do_scan_total(gr_queue *q, const gr_scan_job *job, int64_t from, int64_t n, gr_acc *total) {
@@ -392,7 +395,7 @@ static gr_backend cpu = {
     .exact = gr_cpu_do_exact,
     .digest = gr_cpu_do_digest,
     .formula = formula,
-    .feeds = 1,
+    .feeds = GR_FEEDS_ALL,
     .custom = custom,
     .start = gr_cpu_start,
     .mark = gr_cpu_mark,

@@ -293,6 +293,13 @@ static gr_status pretend_digest(gr_queue *q, const gr_digest_job *job, uint64_t 
   return gr_cpu_do_digest(q, job, result);
 }
 
+static gr_status pretend_states(gr_queue *q, const gr_reduce_job *jobs, int count, gr_acc *states) {
+  if (pretend_before(q) != GR_OK) return GR_DEVICE;
+  q->stats.syncs++;
+  if (memory.lose_at > 0 && --memory.lose_at == 0) q->lost = 1;
+  return usable(q) == GR_OK ? gr_cpu_do_states(q, jobs, count, states) : GR_DEVICE;
+}
+
 /* States of an operator as a device that compiles has them; their results are made by the host. */
 static gr_status pretend_operate(gr_queue *q, const gr_operator_job *job, uint64_t *states) {
   gr_operator_job own = *job;
@@ -322,6 +329,7 @@ static gr_backend pretend = {
     .exact = pretend_exact,
     .digest = pretend_digest,
     .operate = pretend_operate,
+    .states = pretend_states,
     .start = pretend_start,
     .mark = pretend_mark,
     .poll = pretend_poll,

@@ -6,5 +6,7 @@
 
 /* The metatable of arrays, whose methods are those of the module table on top of the stack. */
 void gr_l_array_metatable(lua_State *L, gr_context *);
+/* That of the module table on top of the stack: it knows the names of other libraries. */
+void gr_l_module_metatable(lua_State *);
 
 #endif

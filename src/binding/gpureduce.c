@@ -300,6 +300,7 @@ int luaopen_gpureduce(lua_State *L) {
   lua_insert(L, -2);
   lua_getfield(L, LUA_REGISTRYINDEX, GR_OWN(functions));
   lua_call(L, 1, 0);
+  gr_l_module_metatable(L);
   lua_pushvalue(L, -1);
   lua_setfield(L, LUA_REGISTRYINDEX, GR_OWN(module));
   return 1;

@@ -20,6 +20,7 @@ static const struct {
   {"boolean", "u8", NULL}, {"u64", "i64", "there is no u64: 'i64' has 63 bits and a sign"},
   {"uint64", "i64", "there is no u64: 'i64' has 63 bits and a sign"},
   /* reductions */
+  {"range", "arange", "did you mean 'arange', or 'minmax' of an array?"},
   {"avg", "mean", NULL}, {"average", "mean", NULL}, {"add", "sum", NULL}, {"plus", "sum", NULL},
   {"total", "sum", NULL}, {"+", "sum", NULL}, {"cumsum", "scan", NULL}, {"cumsum", "sum", NULL},
   {"cumprod", "scan", "write a:scan \"prod\""}, {"mul", "prod", NULL},
@@ -57,6 +58,15 @@ static const struct {
   {"diff", "slice", "write a:slice(2) - a:slice(1, -2)"}, {"describe", "show", NULL}, {"head", "show", NULL},
   {"ptp", "minmax", NULL}, {"hist2d", "histogram2d", NULL},
   {"device", "slice", "write a:info().device"}, {"ndim", "slice", "#a.shape is how many dimensions it has"},
+  {"asarray", "array", NULL}, {"tensor", "array", NULL}, {"from_numpy", "fromdlpack", NULL},
+  {"empty", "zeros", NULL}, {"random", "rand", NULL}, {"normal", "randn", NULL}, {"uniform", "rand", NULL},
+  {"concatenate", "copy", "write a:copy { into = c:slice(1, #a) }, and so on"},
+  {"concat", "copy", "write a:copy { into = c:slice(1, #a) }, and so on"},
+  {"cat", "copy", "write a:copy { into = c:slice(1, #a) }, and so on"},
+  {"matmul", "dot", "there is no product of matrices"}, {"bmm", "dot", "there is no product of matrices"},
+  {"greater", "compare", "write a:compare(\">\", b)"}, {"less", "compare", "write a:compare(\"<\", b)"},
+  {"power", "pow", NULL}, {"subtract", "sub", NULL}, {"multiply", "mul", NULL}, {"divide", "div", NULL},
+  {"absolute", "abs", NULL}, {"arctan2", "atan2", NULL}, {"logical_and", "land", NULL}, {"logical_or", "lor", NULL},
   {"sort", "slice", "there is no sort; a:quantile(shares) finds by rank"},
   {"argsort", "slice", "there is no sort; a:quantile(shares) finds by rank"},
   {"unique", "slice", "there is no unique; a:bincount() counts whole numbers"},
@@ -92,16 +102,21 @@ static int among(const char *name, const char *const *names) {
   return *names != NULL;
 }
 
-const char *gr_l_hint(const char *given, const char *const *names, char text[GR_HINT]) {
-  const size_t length = strlen(given);
-  int best = 3;
+const char *gr_l_synonym(const char *given, const char *const *names, char text[GR_HINT]) {
   text[0] = 0;
   for (size_t k = 0; k < sizeof synonyms / sizeof synonyms[0]; k++) {
     if (strcmp(given, synonyms[k].given) || !among(synonyms[k].ours, names)) continue;
     if (synonyms[k].words) snprintf(text, GR_HINT, " (%s)", synonyms[k].words);
     else snprintf(text, GR_HINT, " (did you mean '%s'?)", synonyms[k].ours);
-    return text;
+    break;
   }
+  return text;
+}
+
+const char *gr_l_hint(const char *given, const char *const *names, char text[GR_HINT]) {
+  const size_t length = strlen(given);
+  int best = 3;
+  if (*gr_l_synonym(given, names, text)) return text;
   for (const char *const *name = names; *name && length <= LONGEST; name++) {
     if (strlen(*name) > LONGEST) continue;
     int d = distance(given, *name);

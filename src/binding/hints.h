@@ -8,5 +8,7 @@
 */
 #define GR_HINT 80
 const char *gr_l_hint(const char *given, const char *const *names, char text[GR_HINT]);
+/* The same by the table of synonyms alone, for names that a program may well ask for to see whether they are there. */
+const char *gr_l_synonym(const char *given, const char *const *names, char text[GR_HINT]);
 
 #endif

@@ -90,12 +90,15 @@ static gr_array *check_matrix(lua_State *L, int arg, int *transposed) {
   return a;
 }
 
-/* a:matrix(rows): a view of the same elements, row by row. */
+/* a:matrix(rows, columns), where columns only say what the length says: a view of the same elements, row by row. */
 static int l_matrix(lua_State *L) {
   gr_array *a = gr_l_check_array(L, 1);
   const int64_t rows = gr_l_check_int(L, 2);
   if (rows < 1) gr_l_argerror(L, 2, "1 or more rows expected, got %lld", (long long)rows);
   if (a->n % rows) gr_l_argerror(L, 2, "%lld rows do not divide length %lld", (long long)rows, (long long)a->n);
+  if (!lua_isnoneornil(L, 3) && gr_l_check_int(L, 3) != a->n / rows)
+    gr_l_argerror(L, 3, "%lld rows of length %lld have %lld columns, got %s", (long long)rows, (long long)a->n,
+                  (long long)(a->n / rows), lua_tostring(L, 3));
   gr_array *view = gr_l_push_array(L);
   a = gr_l_check_array(L, 1); /* a finalizer may have released it just now */
   gr_array_view(a, view, 0, 1, a->n);

@@ -49,22 +49,30 @@ int gr_l_push_ranks(lua_State *L, gr_context *c, gr_comm *comm, const gr_reducti
   return 2;
 }
 
-/* ---- gr.many ---- */
-
 /* The communicator of a table that has nothing else in it; NULL: it has more, or none. */
 static gr_comm *only_comm(lua_State *L, int i) {
   gr_comm *comm = NULL;
-  int keys = 0;
-  if (!lua_istable(L, i) || gr_l_inherits(L, i)) return NULL;
+  if (!lua_istable(L, i)) return NULL;
   lua_pushnil(L);
-  while (lua_next(L, i)) {
-    if (lua_type(L, -2) == LUA_TSTRING && !strcmp(lua_tostring(L, -2), "comm"))
-      comm = gr_l_test_object(L, -1, GR_OWN(comm));
-    lua_pop(L, 1);
-    keys++;
-  }
-  return keys == 1 && comm && comm->handle ? comm : NULL;
+  if (!lua_next(L, i)) return NULL;
+  if (lua_type(L, -2) == LUA_TSTRING && gr_same_word(lua_tostring(L, -2), "comm"))
+    comm = gr_l_test_object(L, -1, GR_OWN(comm));
+  lua_pop(L, 1);
+  if (comm && lua_next(L, i)) lua_pop(L, 1), comm = NULL;
+  else if (comm) lua_pushnil(L); /* as a key would be there still */
+  lua_pop(L, 1);
+  return comm && comm->handle && !gr_l_inherits(L, i) ? comm : NULL;
 }
+
+int gr_l_push_over_ranks(lua_State *L, gr_context *c, gr_op op, const gr_array *a, const gr_array *b, int options) {
+  const gr_reduction r = {.op = op, .shape = {.axis = 2}, .a = a, .b = b};
+  gr_comm *comm = c->exact ? NULL : only_comm(L, options);
+  if (!comm) return 0;
+  if (b) gr_l_check_pair(L, a, b, 2);
+  return gr_l_push_ranks(L, c, comm, &r, NULL, options, 0, 0);
+}
+
+/* ---- gr.many ---- */
 
 /* Item k, of a list at 1: a name, its arrays and {comm = comm}. 0: there is more to it. */
 static int read_item(lua_State *L, int k, int operations, gr_ranks_wanted *x, gr_comm **comm) {

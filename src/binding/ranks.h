@@ -42,6 +42,12 @@ int gr_l_push_ranks(lua_State *L, gr_context *, gr_comm *, const gr_reduction *,
                     int options, int single, int kept);
 
 /*
+** The quick way of a reduction of one or two whole arrays, with a table at `options` that has {comm = comm} and nothing
+** else. Returns how many results there are; 0: the call is none of these.
+*/
+int gr_l_push_over_ranks(lua_State *L, gr_context *, gr_op, const gr_array *a, const gr_array *b, int options);
+
+/*
 ** Computes the n items of gr.many, a list at 1, if all are {name, arrays, {comm = comm}} with one communicator. Returns
 ** how many results there are, or -1. operations: where the table of operations by name is.
 */

@@ -269,8 +269,11 @@ static int reduce_one(lua_State *L, gr_op op, int options) {
 
 /* gr.sum(a, options) and its like. */
 static int reduce_named(lua_State *L, gr_op op) {
-  const gr_array *a = lua_isnoneornil(L, 2) ? gr_l_test_array(L, 1) : NULL;
-  const int pushed = a && !gr_array_released(a) ? plain(L, op, a, NULL) : 0;
+  const int options = !lua_isnoneornil(L, 2);
+  const gr_array *a = gr_l_test_array(L, 1);
+  const int pushed = !a || gr_array_released(a) ? 0
+                     : options                  ? gr_l_push_over_ranks(L, gr_l_context(L), op, a, NULL, 2)
+                                                : plain(L, op, a, NULL);
   return pushed ? pushed : reduce_one(L, op, 2);
 }
 
@@ -312,9 +315,14 @@ GR_APART static int pair_with_options(lua_State *L, gr_op op) {
 /* gr.dot(a, b, options), mse, cosine */
 static int reduce_pair(lua_State *L, gr_op op) {
   const gr_array *a = gr_l_test_array(L, 1), *b = gr_l_test_array(L, 2);
-  if (a && b && !gr_array_released(a) && !gr_array_released(b) && lua_isnoneornil(L, 3)) {
-    gr_l_check_pair(L, a, b, 2);
-    const int pushed = plain(L, op, a, b);
+  if (a && b && !gr_array_released(a) && !gr_array_released(b)) {
+    int pushed = 0;
+    if (lua_isnoneornil(L, 3)) {
+      gr_l_check_pair(L, a, b, 2);
+      pushed = plain(L, op, a, b);
+    } else {
+      pushed = gr_l_push_over_ranks(L, gr_l_context(L), op, a, b, 3);
+    }
     if (pushed) return pushed;
   }
   return pair_with_options(L, op);

@@ -157,11 +157,14 @@ struct gr_backend {
 
   /*
   ** A formula in one pass over its inputs; it waits if results go to the host (job->words). NULL, or GR_NOT_FUSED: the
-  ** core runs it step by step by `map`, with results of steps in memory of the device. feeds: whether it takes jobs
-  ** that feed operations, and never says no to one; else these get elements that have been stored.
+  ** core runs it step by step by `map`, with results of steps in memory of the device. feeds: a bit for each kind of
+  ** operation (1 << gr_feeding) that it takes elements of a formula for; all of them: it never says no to one, and
+  ** reduces to several arrays at once. Others get elements that have been stored, as those to which it says no. fits:
+  ** whether a job of an operation is one that it takes, as far as the job tells; NULL: all are.
   */
   gr_status (*formula)(gr_queue *, const gr_formula_job *);
-  int feeds;
+  unsigned feeds;
+  int (*fits)(gr_queue *, gr_feeding, const void *operation);
 
   /*
   ** Where formulas are compiled: why they are not on this device (NULL: they are); and those that are kept, the last
@@ -174,8 +177,8 @@ struct gr_backend {
   /*
   ** These wait, and give results in host memory. NULL: the core lets the CPU do it, on the host's copy. exact: of
   ** job->count vectors. custom: where the backend has it, results stay in memory of the device, and nothing waits.
-  ** Of parts of vectors that lie over ranks: states of each vector of the job, which has an element; totals and
-  ** results of a scan.
+  ** Of parts of vectors that lie over ranks: states of up to GR_TOGETHER jobs, one after the other, each of which has
+  ** an element; totals and results of a scan. The CPU's states may have jobs of several vectors, others' of one alone.
   */
   gr_status (*custom)(gr_queue *, const gr_operator_job *);
   /*
@@ -183,7 +186,7 @@ struct gr_backend {
   ** elements of their dtypes in 8 bytes each, in host memory. GR_NOT_FUSED: nothing was done.
   */
   gr_status (*operate)(gr_queue *, const gr_operator_job *, uint64_t *states);
-  gr_status (*states)(gr_queue *, const gr_reduce_job *, gr_acc *states);
+  gr_status (*states)(gr_queue *, const gr_reduce_job *jobs, int count, gr_acc *states);
   gr_status (*scan_total)(gr_queue *, const gr_scan_job *, int64_t from, int64_t n, gr_acc *total);
   gr_status (*scan_part)(gr_queue *, const gr_scan_part *);
   gr_status (*exact)(gr_queue *, const gr_exact_job *, gr_exact *sums);

@@ -56,6 +56,8 @@ gr_value gr_element_get(gr_dtype t, const void *p) {
   return r;
 }
 
+_Static_assert(GR_FLOAT_COUNT == 4, "f64 is the default below");
+
 void gr_element_put_f(gr_dtype t, void *p, double x) {
   float f = (float)x;
   gr_f16 h;
@@ -70,7 +72,7 @@ void gr_element_put_f(gr_dtype t, void *p, double x) {
       memcpy(p, &b, sizeof b);
       break;
     case GR_F32: memcpy(p, &f, sizeof f); break;
-    default: memcpy(p, &x, sizeof x); break;
+    default: memcpy(p, &x, sizeof x); break; /* f64 */
   }
 }
 

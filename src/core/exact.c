@@ -14,18 +14,12 @@
 enum { SUM_X = 1, SUM_XX = 2, SUM_XY = 4, SUM_YY = 8, SUMS = 4 };
 
 static int sums_of(gr_op op) {
-  switch (op) {
-    case GR_OP_sum:
-    case GR_OP_mean:
-    case GR_OP_norm1: return SUM_X;
-    case GR_OP_norm2: return SUM_XX;
-    case GR_OP_var:
-    case GR_OP_std: return SUM_X | SUM_XX;
-    case GR_OP_dot: return SUM_XY;
-    case GR_OP_mse:
-    case GR_OP_cosine: return SUM_XX | SUM_XY | SUM_YY;
-    default: return 0;
-  }
+  static const unsigned char sums[GR_OP_COUNT] = {
+#define GR_X(op, sums, value) [GR_OP_##op] = sums,
+      GR_EXACT_OPS(GR_X)
+#undef GR_X
+  };
+  return sums[op];
 }
 
 int gr_exact_has(gr_op op, gr_dtype t) {
@@ -50,7 +44,7 @@ typedef struct call {
 
 int gr_exact_feeds(gr_op op, gr_reduced a, gr_reduced b) {
   const int sums = sums_of(op);
-  return (sums & (sums - 1)) == 0 && gr_formula_feeds(a, b, NULL);
+  return (sums & (sums - 1)) == 0 && gr_formula_feeds(GR_FEEDS_EXACT, a, b, NULL);
 }
 
 static gr_status begin(call *q, gr_context *c, gr_op op, gr_shape s, const gr_array *a, const gr_array *b,

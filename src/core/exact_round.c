@@ -303,16 +303,11 @@ static double cosine_of(const gr_exact_sums *q, int single) {
 double gr_exact_result(gr_op op, const gr_exact_sums *q, int64_t n, int64_t ddof, int single) {
   int sums = op == GR_OP_sum || op == GR_OP_norm1 || op == GR_OP_norm2 || op == GR_OP_dot;
   if (n == 0) return sums ? 0 : gr_nan();
-  switch (op) {
-    case GR_OP_dot: return gr_exact_value(q->xy, single);
-    case GR_OP_mean: return mean_of(q->x, n, single);
-    case GR_OP_norm2: return norm_of(q->xx, single);
-    case GR_OP_var: return var_of(q, n, ddof, 0, single);
-    case GR_OP_std: return var_of(q, n, ddof, 1, single);
-    case GR_OP_mse: return mse_of(q, n, single);
-    case GR_OP_cosine: return cosine_of(q, single);
-    default: return gr_exact_value(q->x, single);
-  }
+#define GR_X(name, sums, value) \
+  if (op == GR_OP_##name) return value;
+  GR_EXACT_OPS(GR_X)
+#undef GR_X
+  return gr_nan();
 }
 
 /* ---- bytes ---- */

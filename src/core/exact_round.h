@@ -7,6 +7,20 @@
 
 #include "kernels/numerics/exact.h"
 
+/*
+** The operations that are rounded once. X(name, the sums it needs, its result): n elements, ddof of var and std.
+*/
+#define GR_EXACT_OPS(X)                                  \
+  X(sum, SUM_X, gr_exact_value(q->x, single))            \
+  X(norm1, SUM_X, gr_exact_value(q->x, single))          \
+  X(dot, SUM_XY, gr_exact_value(q->xy, single))          \
+  X(mean, SUM_X, mean_of(q->x, n, single))               \
+  X(norm2, SUM_XX, norm_of(q->xx, single))               \
+  X(var, SUM_X | SUM_XX, var_of(q, n, ddof, 0, single))  \
+  X(std, SUM_X | SUM_XX, var_of(q, n, ddof, 1, single))  \
+  X(mse, SUM_XX | SUM_XY | SUM_YY, mse_of(q, n, single)) \
+  X(cosine, SUM_XX | SUM_XY | SUM_YY, cosine_of(q, single))
+
 /* What a result is made of: the sums that an operation needs. */
 typedef struct gr_exact_sums {
   gr_exact *x;  /* sum, mean, norm1 (of magnitudes), var, std */
@@ -16,7 +30,7 @@ typedef struct gr_exact_sums {
 } gr_exact_sums;
 
 /*
-** The result of op (sum, dot, mean, norm1, norm2, var, std, mse or cosine) over n elements; ddof of var and std
+** The result of op, a row of the table above, over n elements; ddof of var and std
 ** is whole and below n. single: rounded to f32 instead of f64. The sums are carried. For mse the caller has
 ** dealt with infinities and NaN (flags of xx and yy).
 */

@@ -273,7 +273,12 @@ static gr_status run(gr_context *c, gr_reduced of, const gr_binning *b, const gr
   job.counts = (int64_t *)(uintptr_t)out.data;
   job.tails = job.counts + job.bins;
   if (b->kernel) return gr_ladder_histogram(c, b->kernel, a, &job);
-  if (of.e) return gr_formula_feed(c, GR_FEEDS_HISTOGRAM, of, b->weights, &job, NULL, "histogram");
+  if (of.e) {
+    status = gr_formula_feed(c, GR_FEEDS_HISTOGRAM, of, b->weights, &job, NULL, "histogram");
+    if (status != GR_NOT_FUSED) return status;
+    status = gr_reduced_eval(c, &of);
+    if (status == GR_OK) status = gr_array_read(a, gr_kernel_side(a->storage), &job.a);
+  }
   return gr_later_do(c, q, status, GR_LATER_histogram, &job, a->n + job.bins + 1, "histogram");
 }
 
@@ -302,7 +307,8 @@ static gr_status run_weighted(gr_context *c, gr_reduced of, gr_reduced by, const
 
 /* The expressions whose elements must lie somewhere. */
 static gr_status store(gr_context *c, const gr_binning *b, int ranged, gr_reduced *a, gr_reduced *w) {
-  const int all = b->kernel || !gr_formula_feeds(*a, *w, b->into);
+  const gr_feeding operation = w->a ? GR_FEEDS_WEIGHTS : GR_FEEDS_HISTOGRAM;
+  const int all = b->kernel || !gr_formula_feeds(operation, *a, *w, b->into);
   gr_status status = GR_OK;
   if (a->e && (all || ranged)) status = gr_reduced_eval(c, a);
   if (w->e && status == GR_OK && (all || gr_is_float(w->a->dtype))) status = gr_reduced_eval(c, w);
@@ -316,15 +322,15 @@ gr_dtype gr_histogram_dtype(const gr_array *weights) {
 /* Meets the other ranks, which must bin alike. Of their edges a digest goes along. */
 static gr_status meet(gr_context *c, const gr_array *a, const gr_binning *b, int edges, gr_status mine) {
   uint64_t sum[2] = {0, 0};
-  char text[GR_CARD_TEXT], min[64] = "", max[64] = "";
+  char text[GR_CARD_TEXT], min[64] = "", max[64] = "", number[40];
   if (b->edges && mine == GR_OK) {
     struct gr_comm *comm = c->comm;
     c->comm = NULL; /* edges are whole on every rank */
     mine = gr_digest(c, b->edges, sum);
     c->comm = comm;
   }
-  if (b->has_min) snprintf(min, sizeof min, ", min %.17g", b->min);
-  if (b->has_max) snprintf(max, sizeof max, ", max %.17g", b->max);
+  if (b->has_min) snprintf(min, sizeof min, ", min %s", gr_ranks_digits(b->min, 17, number));
+  if (b->has_max) snprintf(max, sizeof max, ", max %s", gr_ranks_digits(b->max, 17, number));
   if (b->edges) snprintf(min, sizeof min, " by edges of digest %016llx", (unsigned long long)sum[0]);
   snprintf(text, sizeof text, "%s of %s, %lld bins%s%s%s%s%s%s", edges ? "histogram" : "bincount",
            gr_dtypes[a->dtype].name, (long long)b->bins, b->modulo ? " modulo" : "", b->log ? " log" : "", min, max,

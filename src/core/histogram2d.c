@@ -289,10 +289,15 @@ static gr_status meet(gr_context *c, const gr_pairs *p, axis axes[2]) {
     const gr_binning *b = &p->bins[k];
     uint64_t sum[2] = {0, 0};
     if (status == GR_OK) status = gr_reduced_eval(c, &axes[k].of);
+    const double min = b->has_min ? b->min : NAN, max = b->has_max ? b->max : NAN;
+    char first[40], last[40];
     if (status == GR_OK) status = digest_edges(c, b->edges, sum);
-    at += (size_t)snprintf(text + at, sizeof text - at, ", %c: %s, %lld bins%s from %.9g to %.9g, edges %08x", "xy"[k],
+    /* Two such texts fit into one error, so ends are short; all of their digits go into the digest. */
+    gr_digest_add(sum, gr_bits64(min), 0);
+    gr_digest_add(sum, gr_bits64(max), 1);
+    at += (size_t)snprintf(text + at, sizeof text - at, ", %c: %s, %lld bins%s from %s to %s, edges %08x", "xy"[k],
                            gr_dtypes[axes[k].of.a->dtype].name, (long long)b->bins, b->log ? " log" : "",
-                           b->has_min ? b->min : NAN, b->has_max ? b->max : NAN, (unsigned)sum[0]);
+                           gr_ranks_digits(min, 6, first), gr_ranks_digits(max, 6, last), (unsigned)sum[0]);
   }
   return gr_ranks_meet(c, text, axes[0].of.a->n, 1, status);
 }

@@ -41,6 +41,7 @@ static const unsigned char ways[GR_OP_COUNT] = {
     [GR_OP_min] = EXTREME,     [GR_OP_max] = EXTREME, [GR_OP_minmax] = EXTREMES, [GR_OP_argmin] = POSITION,
     [GR_OP_argmax] = POSITION,
 };
+_Static_assert(GR_OP_COUNT == 28, "a new operation: does what it is filled with (gr_filling_for) suffice?");
 
 static gr_status fill(call *s, int second) {
   const int of_b = second && s->q.of.b.a, widen = s->q.op == GR_OP_logsumexp && !gr_is_float(s->dtype);
@@ -467,7 +468,7 @@ static gr_status reduce(call *s, gr_array *out, gr_array *out2, gr_value *result
     case EXTREME: return reduce_extreme(s, out, result);
     case EXTREMES: return reduce_extremes(s, out, out2, result);
     case POSITION: return reduce_position(s, out, result);
-    default: return reduce_filled(s, out, result);
+    default: /* FILLED */ return reduce_filled(s, out, result);
   }
 }
 

@@ -71,9 +71,9 @@ gr_status gr_reduce_job_of(gr_op op, const gr_array *a, const gr_array *b, doubl
   return status == GR_OK && b ? gr_array_read(b, side, &job->b) : status;
 }
 
-static gr_status run_one(gr_context *c, gr_queue *q, const gr_reduce_job *job, gr_value *r) {
+static gr_status run_one(gr_context *c, gr_queue *q, gr_side side, const gr_reduce_job *job, gr_value *r) {
   uint64_t words[2];
-  if (c->comm) return gr_ranks_number(c, q, job, GR_OK, r);
+  if (c->comm) return gr_ranks_number(c, q, side, job, GR_OK, r);
   gr_status status = q->backend->reduce(q, job, words);
   if (status != GR_OK) return gr_fail_from(c, q, status, gr_ops[job->op].name, 0);
   memcpy(r->v, words, sizeof words);
@@ -91,31 +91,31 @@ double gr_scale_near_one(double largest) {
 }
 
 /* The largest magnitude of v, and its scale. */
-static gr_status scale_of(gr_context *c, gr_queue *q, const gr_reduce_job *job, gr_vec v, double *scale,
+static gr_status scale_of(gr_context *c, gr_queue *q, gr_side side, const gr_reduce_job *job, gr_vec v, double *scale,
                           double *largest) {
   gr_reduce_job probe = *job;
   gr_value r;
   probe.op = GR_OP_norminf;
   probe.a = v;
-  gr_status status = run_one(c, q, &probe, &r);
+  gr_status status = run_one(c, q, side, &probe, &r);
   if (status != GR_OK) return status;
   *largest = r.v[0].f;
   *scale = gr_scale_near_one(*largest);
   return GR_OK;
 }
 
-/* norm2 or cosine of f64 whose squares leave the safe range: find the scales, then once more. */
-static gr_status run_scaled(gr_context *c, gr_queue *q, gr_reduce_job *job, gr_value *r) {
+/* norm2 or cosine of f64 whose squares leave the safe range: find the scales, then once more. side: of the vectors. */
+static gr_status run_scaled(gr_context *c, gr_queue *q, gr_side side, gr_reduce_job *job, gr_value *r) {
   double largest_a, largest_b = 1;
-  gr_status status = scale_of(c, q, job, job->a, &job->scale_a, &largest_a);
-  if (status == GR_OK && job->op == GR_OP_cosine) status = scale_of(c, q, job, job->b, &job->scale_b, &largest_b);
+  gr_status status = scale_of(c, q, side, job, job->a, &job->scale_a, &largest_a);
+  if (status == GR_OK && job->op == GR_OP_cosine) status = scale_of(c, q, side, job, job->b, &job->scale_b, &largest_b);
   if (status != GR_OK) return status;
   if (job->scale_a == 0 || job->scale_b == 0) {
     int norm = job->op == GR_OP_norm2; /* of zeros, or of something infinite; a cosine has no value there */
     *r = gr_value_f(norm ? largest_a : gr_nan());
     return GR_OK;
   }
-  status = run_one(c, q, job, r);
+  status = run_one(c, q, side, job, r);
   if (job->op == GR_OP_norm2) r->v[0].f /= job->scale_a;
   return status;
 }
@@ -134,37 +134,65 @@ int gr_reduce_small(gr_op op, const gr_array *a, const gr_array *b, gr_value *r)
          !(gr_may_overflow(op, a->dtype) && r->v[1].f == 0);
 }
 
-/* The same over ranks, each with its part: states are made in the host's memory. */
+/*
+** Where a rank reduces its part: on the device that has it, if that has states; what is little, and here, on the host.
+** b: the second operand, or NULL.
+*/
+static gr_side side_over_ranks(const gr_array *a, const gr_array *b) {
+  const gr_queue *q = a->storage->queue;
+  if (!q->backend->separate || !q->backend->states || q->lost || (b && b->storage->queue != q)) return GR_HOST;
+  if (a->n <= GR_SMALL && lies_here(a) && (!b || lies_here(b))) return GR_HOST;
+  return GR_DEVSIDE;
+}
+
+/* An operand there, of a device dense: then `made`, which the caller lets go of, has its elements. */
+static gr_status read_part(gr_context *c, const gr_array *a, gr_side side, gr_array *made, gr_vec *v) {
+  *made = (gr_array){0};
+  if (side == GR_HOST || gr_array_dense(a)) return gr_array_read(a, side, v);
+  gr_status status = gr_array_make_beside(c, a, made, a->dtype, a->n);
+  if (status == GR_OK) status = gr_copy(c, a, made);
+  return status == GR_OK ? gr_array_read(made, side, v) : status;
+}
+
+/* The same over ranks, each with its part. */
 gr_status gr_reduce_over_ranks(gr_context *c, gr_op op, const gr_array *a, const gr_array *b, double ddof,
                                gr_status mine, gr_value *r) {
   gr_queue *q = mine == GR_OK ? a->storage->queue : NULL;
   gr_reduce_job job = {.op = op, .dtype = a->dtype, .n = a->n, .count = 1, .ddof = ddof, .scale_a = 1, .scale_b = 1};
-  gr_status status = mine == GR_OK ? gr_array_read(a, GR_HOST, &job.a) : mine;
-  if (status == GR_OK && b) status = gr_array_read(b, GR_HOST, &job.b);
-  status = gr_ranks_number(c, q, &job, status, r);
+  const gr_side side = mine == GR_OK ? side_over_ranks(a, b) : GR_HOST;
+  gr_array made[2] = {{0}, {0}};
+  gr_status status = mine == GR_OK ? read_part(c, a, side, &made[0], &job.a) : mine;
+  if (status == GR_OK && b) status = read_part(c, b, side, &made[1], &job.b);
+  status = gr_ranks_number(c, q, side, &job, status, r);
   if (status == GR_OK && gr_may_overflow(op, a->dtype) && r->v[1].f == 0 && gr_ranks_all(c))
-    status = run_scaled(c, q, &job, r);
+    status = run_scaled(c, q, side, &job, r);
+  for (int k = 0; k < 2; k++) gr_array_release(&made[k]);
   r->is_float = gr_is_float(gr_result_dtype(op, a->dtype));
   return status;
 }
 
-static gr_status ranked_job(gr_context *c, const gr_ranks_wanted *x, gr_status mine, gr_ranks_item *item) {
+static gr_status ranked_job(gr_context *c, const gr_ranks_wanted *x, gr_status mine, gr_ranks_item *item,
+                            gr_array made[2]) {
   const gr_array *a = x->a, *b = x->b;
-  item->job = (gr_reduce_job){.op = x->op};
+  *item = (gr_ranks_item){.job = {.op = x->op}, .side = GR_HOST};
+  made[0] = made[1] = (gr_array){0};
   if (mine != GR_OK) return mine; /* some operands may never have been made */
   item->job = (gr_reduce_job){
       .op = x->op, .dtype = a->dtype, .n = a->n, .count = 1, .ddof = x->ddof, .scale_a = 1, .scale_b = 1};
   item->queue = a->storage->queue;
   if (gr_array_released(a) || (b && gr_array_released(b))) return gr_fail(c, GR_BAD, "array has been released");
-  gr_status status = gr_array_read(a, GR_HOST, &item->job.a);
-  return status == GR_OK && b ? gr_array_read(b, GR_HOST, &item->job.b) : status;
+  item->side = side_over_ranks(a, b);
+  gr_status status = read_part(c, a, item->side, &made[0], &item->job.a);
+  return status == GR_OK && b ? read_part(c, b, item->side, &made[1], &item->job.b) : status;
 }
 
 gr_status gr_reduce_ranked(gr_context *c, gr_ranks_wanted *list, int count, gr_status mine) {
   gr_ranks_item items[GR_RANKED_MOST];
+  gr_array made[GR_RANKED_MOST][2];
   gr_status status = mine;
-  for (int k = 0; k < count; k++) status = ranked_job(c, &list[k], status, &items[k]);
+  for (int k = 0; k < count; k++) status = ranked_job(c, &list[k], status, &items[k], made[k]);
   status = gr_ranks_numbers(c, items, count, status);
+  for (int k = 0; k < 2 * count; k++) gr_array_release(&made[k / 2][k % 2]);
   for (int k = 0; k < count && status == GR_OK; k++) {
     const gr_dtype t = list[k].a->dtype;
     list[k].value = items[k].value;
@@ -183,8 +211,10 @@ gr_status gr_reduce_all(gr_context *c, gr_op op, const gr_array *a, const gr_arr
   if (c->comm) return gr_reduce_over_ranks(c, op, a, b, ddof, GR_OK, r);
   if (ddof == 0 && gr_reduce_small(op, a, b, r)) return GR_OK;
   status = gr_reduce_job_of(op, a, b, ddof, &job);
-  if (status == GR_OK) status = run_one(c, q, &job, r);
-  if (status == GR_OK && gr_may_overflow(op, a->dtype) && r->v[1].f == 0 && a->n) status = run_scaled(c, q, &job, r);
+  const gr_side side = gr_kernel_side(a->storage);
+  if (status == GR_OK) status = run_one(c, q, side, &job, r);
+  if (status == GR_OK && gr_may_overflow(op, a->dtype) && r->v[1].f == 0 && a->n)
+    status = run_scaled(c, q, side, &job, r);
   r->is_float = gr_is_float(gr_result_dtype(op, a->dtype));
   return status;
 }
@@ -222,7 +252,7 @@ static gr_status redo_unsafe(gr_context *c, const gr_reduce_job *job, gr_shape s
     double safe = gr_element_get(GR_F64, (const char *)f.data + k * f.stride).v[0].f;
     gr_reduce_job one = one_of(job, s, k);
     if (safe != 0 || one.n == 0) continue;
-    if ((status = run_scaled(c, out->storage->queue, &one, &r)) != GR_OK) return status;
+    if ((status = run_scaled(c, out->storage->queue, gr_kernel_side(out->storage), &one, &r)) != GR_OK) return status;
     gr_element_put_f(out->dtype, (char *)(uintptr_t)o.data + k * o.stride, r.v[0].f);
   }
   return GR_OK;
@@ -276,17 +306,31 @@ static gr_reduce_job column_of(const gr_reduce_job *job, int64_t k) {
   return one;
 }
 
+/*
+** A device reduces columns one by one, which takes a launch for each of their nodes: only where bringing a matrix to
+** the host would take longer.
+*/
+#define BYTES_OF_A_LAUNCH (128 << 10) /* that are brought meanwhile: 2.5 us at 50 GB/s */
+#define NODES_OF_A_PART 8
+static gr_side columns_side(const gr_array *a, const gr_array *b, gr_shape s, const gr_reduce_job *job) {
+  const int64_t most = a->n * gr_size(a->dtype) / (BYTES_OF_A_LAUNCH * NODES_OF_A_PART);
+  const int cut_alike = !b || s.pairs;
+  if (!gr_array_dense(a) || (b && !gr_array_dense(b)) || !cut_alike || job->count > most) return GR_HOST;
+  return side_over_ranks(a, b);
+}
+
 gr_status gr_reduce_ranks(gr_context *c, gr_op op, gr_shape s, const gr_array *a, const gr_array *b, double ddof,
                           gr_dtype t, gr_array *out, gr_array *out2) {
   gr_reduce_job job = {.op = op, .dtype = a->dtype, .ddof = ddof, .scale_a = 1, .scale_b = 1};
   gr_queue *q = a->storage->queue;
   gr_acc *states = NULL;
   gr_vec o[2];
-  int64_t n;
+  int64_t n, redone = 0;
   job.n = a->n ? gr_shape_length(s, a->n) : 0;
   job.count = gr_shape_results(s, a->n);
-  gr_status status = gr_shape_read(s, GR_HOST, a, b, &job.a, &job.b);
-  status = gr_ranks_vectors(c, q, &job, status, &states, &n);
+  const gr_side side = columns_side(a, b, s, &job);
+  gr_status status = gr_shape_read(s, side, a, b, &job.a, &job.b);
+  status = gr_ranks_vectors(c, q, side, &job, status, &states, &n);
   if (status != GR_OK) return free(states), status; /* on all ranks */
   for (int k = 0; k < (out2 ? 2 : 1) && status == GR_OK; k++) {
     status = gr_array_make_beside(c, a, k ? out2 : out, t, c->comm->width);
@@ -296,9 +340,11 @@ gr_status gr_reduce_ranks(gr_context *c, gr_op op, gr_shape s, const gr_array *a
   for (int64_t k = 0; status == GR_OK && k < c->comm->width; k++) {
     gr_value r = gr_finish(op, a->dtype, states[k], n, ddof);
     if (gr_may_overflow(op, a->dtype) && r.v[1].f == 0 && n) {
-      gr_reduce_job one = column_of(&job, k);
       const int64_t width = c->comm->width;
-      status = run_scaled(c, q, &one, &r);
+      /* Columns one by one are not dense, as a device's must be. */
+      if (!redone++) status = gr_ranks_agree(c, gr_shape_read(s, GR_HOST, a, b, &job.a, &job.b));
+      gr_reduce_job one = column_of(&job, k);
+      if (status == GR_OK) status = run_scaled(c, q, GR_HOST, &one, &r);
       c->comm->width = width;
     }
     for (int j = 0; j < (out2 ? 2 : 1); j++) {

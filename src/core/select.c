@@ -327,10 +327,11 @@ static gr_status meet(gr_context *c, const gr_array *a, const double *q, int64_t
   static const char *const methods[] = {GR_METHODS(GR_X) "of the median"};
 #undef GR_X
   uint64_t sum[2] = {0, 0};
-  char text[128];
+  char text[160], number[40];
   for (int64_t k = 0; k < count; k++) gr_digest_add(sum, gr_bits64(q[k]), (uint64_t)k);
-  snprintf(text, sizeof text, "quantile of %s, method %s, of %lld shares from %.17g on (digest %016llx)",
-           gr_dtypes[a->dtype].name, methods[method], (long long)count, q[0], (unsigned long long)sum[0]);
+  snprintf(text, sizeof text, "quantile of %s, method %s, of %lld shares from %s on (digest %016llx)",
+           gr_dtypes[a->dtype].name, methods[method], (long long)count, gr_ranks_digits(q[0], 17, number),
+           (unsigned long long)sum[0]);
   gr_status status = gr_ranks_meet(c, text, a->n, 1, mine);
   *n = gr_ranks_all(c);
   return status == GR_OK && *n == 0 ? gr_fail(c, GR_BAD, "array is empty on all ranks: 'quantile' needs an element")

@@ -179,18 +179,22 @@ static gr_status note_raw(gr_storage *s, gr_side side, size_t first, size_t last
   return GR_OK;
 }
 
-gr_raw gr_storage_raw(const gr_storage *s) {
-  const gr_context *c = s->context;
-  for (int k = 0; k < c->raw_count; k++)
-    if (c->raw[k].storage == s) return c->raw[k];
-  return (gr_raw){0};
-}
-
 void gr_storage_blank(const gr_raw *r) {
   const gr_storage *s = r->storage;
   if (!s) return;
   const size_t from = r->first * GR_CHUNK, to = (r->last + 1) * GR_CHUNK;
   memset(s->memory[r->side] + from, 0, (to < s->bytes ? to : s->bytes) - from);
+}
+
+gr_raw gr_storage_raw(const gr_storage *s) {
+  const gr_context *c = s->context;
+  gr_raw first = {0};
+  for (int k = 0; k < c->raw_count; k++) {
+    if (c->raw[k].storage != s) continue;
+    if (first.storage) gr_storage_blank(&c->raw[k]);
+    else first = c->raw[k];
+  }
+  return first;
 }
 
 void gr_storage_stopped(gr_context *c) {

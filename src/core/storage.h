@@ -105,7 +105,10 @@ gr_status gr_storage_write(gr_storage *, gr_side, size_t from, size_t to, int wh
 
 /* The call under way was stopped: what it was to write, and nobody had written before, is zeros again. */
 void gr_storage_stopped(gr_context *);
-/* What of it the call under way found as others left it; its storage is NULL if nothing. And zeros there, at once. */
+/*
+** What of it the call under way found as others left it, for a work that carries one such stretch; its storage is NULL
+** if nothing. Of two (a call with two results in one storage) the other becomes zeros at once. And zeros there.
+*/
 gr_raw gr_storage_raw(const gr_storage *);
 void gr_storage_blank(const gr_raw *);
 

@@ -28,6 +28,7 @@ typedef struct copy {
 
 typedef struct communicator {
   MPI_Comm own; /* where there is no copy */
+  int broken;   /* what MPI failed with in the midst of an exchange: messages of it may still come */
   copy *copy;
   int rank, size;
   int *counts, *places; /* of each rank, for MPI_Allgatherv */
@@ -41,7 +42,7 @@ static int look(const communicator *h, MPI_Comm *comm) {
   int over = 0;
   *comm = h->copy ? h->copy->comm : h->own;
   if (MPI_Finalized(&over) != MPI_SUCCESS || over) return OVER;
-  return *comm == MPI_COMM_NULL ? FREED : MPI_SUCCESS;
+  return *comm == MPI_COMM_NULL ? FREED : h->broken;
 }
 
 /* ---- the table ---- */
@@ -79,11 +80,29 @@ static int gather(void *handle, const void *mine, void *all, int64_t bytes) {
   return code != MPI_SUCCESS ? code : MPI_Allgather(mine, (int)bytes, MPI_BYTE, all, (int)bytes, MPI_BYTE, comm);
 }
 
+/*
+** Ends what an exchange has begun before MPI failed in it: other ranks may have failed, too, and never send what is
+** waited for. What is sent lies in memory that the caller takes back, and cannot be called back everywhere: a rank
+** that gets none of it within a second ends all of them.
+*/
+static void give_up(MPI_Comm comm, MPI_Request *received, int receipts, MPI_Request *sent, int sends) {
+  const double end = MPI_Wtime() + 1;
+  int done = 0;
+  for (int k = 0; k < receipts; k++) MPI_Cancel(&received[k]);
+  MPI_Waitall(receipts, received, MPI_STATUSES_IGNORE);
+  while (MPI_Testall(sends, sent, &done, MPI_STATUSES_IGNORE) == MPI_SUCCESS && !done && MPI_Wtime() < end) usleep(100);
+  if (done) return;
+  fputs("gpureduce.mpi: MPI has failed between messages, which ends all ranks\n", stderr);
+  fflush(stderr);
+  MPI_Abort(comm, 1);
+}
+
 /* All messages at once; long ones in pieces, which arrive in their order. */
 static int exchange(void *handle, const gr_message *sent, int64_t sends, const gr_message *expected, int64_t receipts) {
+  communicator *h = handle;
   int64_t most = 0;
   MPI_Comm comm;
-  int count = 0, code = look(handle, &comm);
+  int count = 0, received = 0, code = look(handle, &comm);
   if (code != MPI_SUCCESS) return code;
   for (int64_t k = 0; k < sends; k++) most += sent[k].bytes / PIECE + 1;
   for (int64_t k = 0; k < receipts; k++) most += expected[k].bytes / PIECE + 1;
@@ -98,11 +117,13 @@ static int exchange(void *handle, const gr_message *sent, int64_t sends, const g
       code = k < receipts ? MPI_Irecv(at, at_most(left), MPI_BYTE, p->peer, 0, comm, r)
                           : MPI_Isend(at, at_most(left), MPI_BYTE, p->peer, 0, comm, r);
       if (code != MPI_SUCCESS) count--;
+      else if (k < receipts) received++;
     }
   }
-  const int waited = MPI_Waitall(count, requests, MPI_STATUSES_IGNORE);
+  if (code == MPI_SUCCESS) code = MPI_Waitall(count, requests, MPI_STATUSES_IGNORE);
+  else give_up(comm, requests, received, requests + received, count - received);
   free(requests);
-  return code != MPI_SUCCESS ? code : waited;
+  return h->broken = code;
 }
 
 static int add(void *handle, uint64_t *values, int64_t count) {

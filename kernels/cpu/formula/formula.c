@@ -19,6 +19,7 @@ typedef struct formula {
   uint8_t fills[GR_FORMULA_TOGETHER];     /* whether they do */
   int mask[GR_FORMULA_TOGETHER];          /* the node that says where; -1: where there is NaN */
   gr_gaps gaps[GR_FORMULA_TOGETHER];      /* with what */
+  gr_span both;                           /* the first fills NaN and the second counts what is none: in one loop */
   gr_formula_job own;                     /* the job, of these */
   int count;
   gr_acc *acc;             /* of pieces, MOST_PIECES a consumer */
@@ -142,6 +143,9 @@ static int find_fillings(formula *f) {
     f->fills[k] = (uint8_t)find_filling(f, k);
     all = all && f->fills[k];
   }
+  if (all && f->count == 2 && f->mask[0] < 0 && f->consumers[1].red == GR_RED_COUNT &&
+      f->asked[0].a == f->asked[1].a && f->asked[0].b == f->asked[1].b)
+    f->both = gr_cpu_table_in_use()->counted[f->consumers[0].red][f->job->program->nodes[f->asked[0].a].dtype];
   f->own = *f->job;
   f->own.consumers = f->asked;
   f->job = &f->own;
@@ -170,7 +174,7 @@ int64_t gr_cpu_formula_plan(const gr_formula_job *job, void *room, int threads) 
   for (k = 0; k < f->count; k++) f->consumers[k] = gr_plan_of(&job->consumers[k].job);
   stretch = stretch_of(f);
   if (f->count && !job->consumers[0].job.offsets && (job->words || job->consumers[0].job.n > stretch / 2))
-    if (find_fillings(f) && job->words) stretch = f->count > 1 ? 2048 : 4096; /* nothing is made: only so much read */
+    if (find_fillings(f) && job->words) stretch = f->count > 1 && !f->both ? 2048 : PIECE; /* nothing is made */
   return acc_bytes(f) +
          gr_feed_plan(&f->feed, f->job, (char *)room + on_lines((int64_t)sizeof(formula)), threads, stretch);
 }
@@ -188,6 +192,17 @@ static const char *side(const formula *f, int set, int node, int64_t from) {
   return node < 0 ? NULL : gr_feed_at(&f->feed, set, node, from);
 }
 
+/* A stretch for two consumers, of which the second counts what the first takes. */
+static void fill_and_count(const formula *f, int set, int64_t from, int64_t n, gr_counter *counters) {
+  const gr_consumer *asked = &f->job->consumers[0];
+  const gr_gaps gaps = {f->gaps[0].fill, f->gaps[0].fill_y, side(f, set, asked->b, from), NULL};
+  gr_acc one = f->both(side(f, set, asked->a, from), &gaps, n, f->consumers[0].job), count = one;
+  count.i[0] = one.i[1];
+  count.i[1] = one.i[1] = 0;
+  gr_counter_push(&counters[0], f->consumers[0].red, f->consumers[0].kind, one);
+  gr_counter_push(&counters[1], f->consumers[1].red, f->consumers[1].kind, count);
+}
+
 /* The states of positions from .. from + n, a stretch of a vector that begins at `first`, where a leaf of it starts. */
 static void reduce_stretch(const formula *f, int set, int64_t first, int64_t from, int64_t n, gr_acc *acc) {
   gr_counter counters[GR_FORMULA_TOGETHER];
@@ -196,7 +211,8 @@ static void reduce_stretch(const formula *f, int set, int64_t first, int64_t fro
   while (n > 0) {
     const int64_t m = gr_feed_most(&f->feed, n);
     gr_feed_make(&f->feed, set, from, m);
-    for (k = 0; k < f->count; k++) {
+    if (f->both) fill_and_count(f, set, from, m, counters);
+    for (k = 0; k < f->count && !f->both; k++) {
       const gr_plan *p = &f->consumers[k];
       const gr_consumer *asked = &f->job->consumers[k];
       const char *a = side(f, set, asked->a, from), *b = side(f, set, asked->b, from);

@@ -167,6 +167,7 @@ typedef struct gr_cpu_table {
   ** where the mask is 0. COUNT counts the elements, or pairs, that are no NaN. NULL: there is none.
   */
   gr_span filled[GR_GAPS][GR_REDUCER_COUNT][GR_DTYPE_COUNT];
+  gr_span counted[GR_REDUCER_COUNT][GR_DTYPE_COUNT]; /* the same of NaNs; acc.i[1]: how many, or pairs, are numbers */
   gr_span filled_lowest[GR_GAPS][GR_DTYPE_COUNT], filled_highest[GR_GAPS][GR_DTYPE_COUNT];
   gr_scan_total scan_total[GR_SCANS];
   gr_scan_write scan_write[GR_SCANS];

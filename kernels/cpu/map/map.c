@@ -83,27 +83,24 @@ gr_map_step gr_map_filled_step(gr_dtype t) {
 }
 
 gr_map_loop gr_map_pair(gr_map first, gr_map second, int place, gr_dtype t) {
-  int f, s;
+  static const struct {
+    gr_map op;
+    unsigned char to, from;
+  } /* to, from: the first is its left operand, its right one */
+  seconds[] = {{GR_MAP_add, GR_SECOND_add, GR_SECOND_add},          {GR_MAP_sub, GR_SECOND_sub, GR_SECOND_sub_from},
+               {GR_MAP_mul, GR_SECOND_mul, GR_SECOND_mul},          {GR_MAP_div, GR_SECOND_div, GR_SECOND_div_by},
+               {GR_MAP_square, GR_SECOND_square, GR_SECOND_square}, {GR_MAP_sqrt, GR_SECOND_sqrt, GR_SECOND_sqrt},
+               {GR_MAP_abs, GR_SECOND_abs, GR_SECOND_abs}};
+  enum { KNOWN = sizeof seconds / sizeof *seconds };
+  int f = -1, s = 0;
   if (t != GR_F32 && t != GR_F64) return NULL;
-  switch ((int)first) {
-    case GR_MAP_add: f = GR_FIRST_add; break;
-    case GR_MAP_sub: f = GR_FIRST_sub; break;
-    case GR_MAP_mul: f = GR_FIRST_mul; break;
-    case GR_MAP_square: f = GR_FIRST_square; break;
-    case GR_MAP_abs: f = GR_FIRST_abs; break;
-    default: return NULL;
-  }
-  switch ((int)second) {
-    case GR_MAP_add: s = GR_SECOND_add; break;
-    case GR_MAP_sub: s = place == 0 ? GR_SECOND_sub : GR_SECOND_sub_from; break;
-    case GR_MAP_mul: s = GR_SECOND_mul; break;
-    case GR_MAP_div: s = place == 0 ? GR_SECOND_div : GR_SECOND_div_by; break;
-    case GR_MAP_square: s = GR_SECOND_square; break;
-    case GR_MAP_sqrt: s = GR_SECOND_sqrt; break;
-    case GR_MAP_abs: s = GR_SECOND_abs; break;
-    default: return NULL;
-  }
-  return loops_in_use()->pair[t == GR_F64][f][s];
+#define GR_X(name, value) \
+  if (first == GR_MAP_##name) f = GR_FIRST_##name;
+  GR_FIRSTS(GR_X)
+#undef GR_X
+  while (s < KNOWN && seconds[s].op != second) s++;
+  if (f < 0 || s == KNOWN) return NULL;
+  return loops_in_use()->pair[t == GR_F64][f][place == 0 ? seconds[s].to : seconds[s].from];
 }
 
 void gr_map_fill(const gr_map_step *s, uint64_t value, void *to, int64_t m) {

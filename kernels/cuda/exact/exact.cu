@@ -3,14 +3,17 @@
 ** in shared memory, one row of bins for each few exponents and sign, one column for each lane: one native atomic
 ** addition a piece, never two lanes in one bank. The old value that the addition returns tells a carry (one in some
 ** 300), which is counted aside. Nothing depends on the data but those carries. At the end a block adds up its rows
-** and folds them into the limbs of kernels/numerics/exact.h.
+** and folds them into the limbs of kernels/numerics/exact.h, each of which goes to the host as soon as all blocks have
+** added theirs.
 */
 #include <cuda_runtime.h>
 #include "kernels/cuda/exact/exact.h"
 #include "kernels/cuda/exact/tuning.h"
+#include "kernels/cuda/batch.h"
 #include "kernels/cuda/grid/dependent_launch.cuh"
 #include "kernels/cuda/grid/last_block.cuh"
 #include "kernels/cuda/grid/mailbox.cuh"
+#include "kernels/cuda/grid/mailbox.h"
 
 /* wide: f64, else f32 (and what is exact in them). dot: products of pairs. */
 template <bool wide, bool dot>
@@ -23,18 +26,22 @@ struct gr_bins {
   static constexpr int first = (unit - GR_EXACT_UNIT) / 32;
   static constexpr int limbs = ((rows - 1) * each + unit - GR_EXACT_UNIT) / 32 + 3 - first;
   static constexpr int threads = gr_exact_tuning::threads, blocks = gr_exact_tuning::blocks_each;
+  /* Neighbouring threads that make a limb: as many as there are for each, so that all are made at once. */
+  static constexpr int each_limb = threads / (limbs + 1);
+  static constexpr int team = each_limb >= 32 ? 32 : each_limb >= 16 ? 16 : each_limb >= 8 ? 8 : 4;
 };
 
 struct gr_exact_args {
   gr_exact_job job;
   int64_t first;    /* the vector that this launch starts with */
-  int each;         /* a block takes a vector; else all blocks take one */
+  int64_t each;     /* a block takes a vector, for whose words there is out; else all blocks take one */
   uint64_t *sums;   /* of all blocks: zero before and after */
   unsigned *counter;
-  uint64_t *out;    /* limbs, then whether an infinity or NaN was met; of each vector */
-  uint64_t *done;
+  uint64_t *out;    /* limbs, then whether an infinity or NaN was met */
+  uint64_t *done;   /* the same for the host, as words of a mailbox */
   uint64_t ticket;
 };
+static_assert(sizeof(gr_exact_args) <= GR_OWN_ARGUMENT_BYTES, "a batch has room for the arguments");
 
 /* ---- a number, or a product, in pieces ---- */
 
@@ -142,34 +149,51 @@ static __device__ __forceinline__ int64_t gr_part(uint64_t S, int bit, int limb)
   return away == 2 ? (int64_t)(high >> 32) : 0;
 }
 
-/* The block's rows as limbs: into out, or added to what other blocks have. */
+/*
+** A block's share of word k is added to that of the others, and the number of blocks that have been there is counted in
+** the upper bits: the last one gets the total back at once, sends it and leaves zero. So nobody waits for a fence, and
+** nobody looks twice. Shares lie within 2^41 (97 rows, of either sign, of less than 2^33).
+*/
+static __device__ __forceinline__ void gr_hand_over(const gr_exact_args &q, int k, int64_t share) {
+  const uint64_t one = 1ull << 56, bias = 1ull << 41, blocks = gridDim.x;
+  if (blocks > 1) {
+    unsigned long long *sum = (unsigned long long *)q.sums + k;
+    uint64_t old = atomicAdd(sum, (unsigned long long)(one + bias + (uint64_t)share));
+    if (old >> 56 != blocks - 1) return;
+    *sum = 0;
+    share += (int64_t)((old & (one - 1)) - (blocks - 1) * bias);
+  }
+  gr_mailbox_put(q.done + 2 * k, (uint64_t)share, q.ticket);
+}
+
+/* The block's rows as limbs, by some neighbouring lanes each; all threads are here, after a barrier. */
 template <bool wide, bool dot, int columns>
-static __device__ __forceinline__ void gr_fold_bins(unsigned *bins, uint64_t *sums, bool alone) {
+static __device__ __forceinline__ void gr_fold_bins(const gr_exact_args &q, unsigned *bins, bool stained) {
   using B = gr_bins<wide, dot>;
+  constexpr int team = B::team, stagger = columns < 32 ? 2 : 0; /* rows of other banks */
+  static_assert(columns == 32 || columns == 8, "four rows of eight columns have all banks");
+  static_assert(2 * (B::limbs + 1) <= GR_MAILBOX_WORDS && team <= B::each_limb, "room and threads for all limbs");
   unsigned *carry = bins + gr_shelf<wide, dot, columns>::bins;
   uint64_t *total = (uint64_t *)(carry + 2 * B::rows);
-  __syncthreads();
   for (int r = threadIdx.x; r < 2 * B::rows; r += blockDim.x) {
     uint64_t S = (uint64_t)carry[r] << 32;
 #pragma unroll 8
-    for (int k = 0; k < columns; k++) S += bins[r * columns + (r + k & (columns - 1))];
+    for (int k = 0; k < columns; k++) S += bins[r * columns + ((r >> stagger) + k & (columns - 1))];
     total[r] = S;
   }
   __syncthreads();
-  int lane = threadIdx.x & 31;
-  for (int k = threadIdx.x >> 5; k < B::limbs; k += blockDim.x >> 5) {
-    int limb = B::first + k, base = B::unit - GR_EXACT_UNIT;
-    int from = max(0, (32 * (limb - 2) - base + B::each - 1) / B::each),
-        to = min(B::rows - 1, (32 * limb + 31 - base) / B::each);
-    int64_t sum = 0;
-    for (int r = from + lane; r <= to; r += 32) {
-      int bit = (B::each == 1 && r == 0 ? 1 : r) * B::each + base;
-      sum += gr_part(total[r], bit, limb) - gr_part(total[r + B::rows], bit, limb);
-    }
-    for (int h = 16; h > 0; h /= 2) sum += __shfl_xor_sync(~0u, sum, h);
-    if (lane == 0 && alone) sums[k] = (uint64_t)sum;
-    if (lane == 0 && !alone && sum) atomicAdd((unsigned long long *)sums + k, (unsigned long long)sum);
+  int k = (int)threadIdx.x / team, limb = B::first + k, base = B::unit - GR_EXACT_UNIT;
+  int from = max(0, (32 * (limb - 2) - base + B::each - 1) / B::each),
+      to = min(B::rows - 1, (32 * limb + 31 - base) / B::each);
+  int64_t sum = k == B::limbs && (threadIdx.x & team - 1) == 0 ? stained : 0;
+  for (int r = from + ((int)threadIdx.x & team - 1); k < B::limbs && r <= to; r += team) {
+    int bit = (B::each == 1 && r == 0 ? 1 : r) * B::each + base;
+    sum += gr_part(total[r], bit, limb) - gr_part(total[r + B::rows], bit, limb);
   }
+  for (int h = team / 2; h > 0; h /= 2) sum += __shfl_xor_sync(~0u, sum, h);
+  if ((threadIdx.x & team - 1) || k > B::limbs) return;
+  if (q.each) q.out[blockIdx.x * (B::limbs + 1) + k] = (uint64_t)sum;
+  else gr_hand_over(q, k, sum);
 }
 
 /* ---- elements ---- */
@@ -177,6 +201,8 @@ static __device__ __forceinline__ void gr_fold_bins(unsigned *bins, uint64_t *su
 template <bool wide> struct gr_bits_type { using type = unsigned; using number = float; };
 template <> struct gr_bits_type<true> { using type = uint64_t; using number = double; };
 template <bool wide> using gr_number = typename gr_bits_type<wide>::number;
+
+static_assert(GR_DTYPE_COUNT == 11, "f64 is the default below");
 
 /* Element k as the bits of an f32 or f64; half 1 and 0 of an i64: a multiple of 2^32, and what is left. */
 template <bool wide>
@@ -287,12 +313,8 @@ __global__ void __launch_bounds__(gr_bins<wide, dot>::threads, gr_bins<wide, dot
   using B = gr_bins<wide, dot>;
   constexpr int size = wide ? 8 : half ? 2 : 4, per = 16 / size, flight = gr_exact_tuning::loads<dot>;
   extern __shared__ __align__(16) unsigned bins[];
-  constexpr int clear = gr_shelf<wide, dot, columns>::bins + 2 * B::rows;
-  static_assert(clear % 4 == 0, "bins and carries are whole words of 16 bytes");
-  for (int k = threadIdx.x; k < clear / 4; k += blockDim.x) ((uint4 *)bins)[k] = make_uint4(0, 0, 0, 0);
   gr_await_earlier();
   gr_let_next_start();
-  __syncthreads();
 
   int64_t v = q.first + (q.each ? blockIdx.x : 0), n = q.job.n;
   unsigned block = q.each ? 0 : blockIdx.x, blocks = q.each ? 1 : gridDim.x;
@@ -318,47 +340,44 @@ __global__ void __launch_bounds__(gr_bins<wide, dot>::threads, gr_bins<wide, dot
     }
   };
 
+  /* Bins are cleared while the first words come. */
   int64_t tile = (int64_t)flight * B::threads, whole = words / tile;
   if (4 * whole <= 3 * blocks) whole = 0; /* rather a word for each thread than nothing for some blocks */
-#pragma unroll 1
-  for (int64_t t = block; t < whole; t += blocks) {
-    uint4 wx[flight], wy[flight];
+  uint4 wx[flight], wy[flight];
+  auto load_tile = [&](int64_t t) {
 #pragma unroll
     for (int i = 0; i < flight; i++) {
       wx[i] = __ldcs(x + t * tile + i * B::threads + threadIdx.x);
       wy[i] = dot ? __ldcs(y + t * tile + i * B::threads + threadIdx.x) : wx[i];
     }
+  };
+  int64_t w = whole * tile + (int64_t)block * B::threads + threadIdx.x;
+  bool have = whole == 0;
+  if (block < whole) load_tile(block);
+  else if (have && w < words) wx[0] = x[w], wy[0] = dot ? y[w] : wx[0];
+  constexpr int clear = gr_shelf<wide, dot, columns>::bins + 2 * B::rows;
+  static_assert(clear % 4 == 0, "bins and carries are whole words of 16 bytes");
+  for (int k = threadIdx.x; k < clear / 4; k += blockDim.x) ((uint4 *)bins)[k] = make_uint4(0, 0, 0, 0);
+  __syncthreads();
+
+#pragma unroll 1
+  for (int64_t t = block; t < whole; t += blocks) {
+    if (t != block) load_tile(t);
 #pragma unroll
     for (int i = 0; i < flight; i++) put(wx[i], wy[i]);
   }
 #pragma unroll 1
-  for (int64_t w = whole * tile + (int64_t)block * B::threads + threadIdx.x; w < words;
-       w += (int64_t)blocks * B::threads)
-    put(x[w], y[w]);
+  for (; w < words; w += (int64_t)blocks * B::threads) {
+    if (!have) wx[0] = x[w], wy[0] = dot ? y[w] : wx[0];
+    have = false;
+    put(wx[0], wy[0]);
+  }
   /* What lies before and after the words. */
   int64_t rest = n - words * per;
 #pragma unroll 1
   for (int64_t k = (int64_t)block * B::threads + threadIdx.x; k < rest; k += (int64_t)blocks * B::threads)
     stain += gr_put_one<wide, dot, columns>(bins, q.job, v, k < head ? k : k + words * per);
-
-  /* A block alone has the limbs in its own memory, where bins were: no way to L2 and back. */
-  bool alone = q.each || gridDim.x == 1;
-  uint64_t *sums = q.each ? q.out + blockIdx.x * (B::limbs + 1) : alone ? (uint64_t *)bins : q.sums;
-  bool stained = __syncthreads_or(stain != stain);
-  gr_fold_bins<wide, dot, columns>(bins, sums, alone);
-  if (threadIdx.x == 0 && alone) sums[B::limbs] = stained;
-  if (q.each) return;
-  if (threadIdx.x == 0 && !alone && stained) atomicAdd((unsigned long long *)sums + B::limbs, 1ull);
-  if (alone) __syncthreads();
-  else if (!gr_last_block(q.counter, gridDim.x)) return;
-  for (int k = threadIdx.x; k <= B::limbs; k += blockDim.x) {
-    q.out[k] = *(volatile uint64_t *)(sums + k);
-    sums[k] = 0;
-  }
-  __syncthreads();
-  if (threadIdx.x == 0 && q.done) {
-    gr_mailbox_end(q.done, q.ticket);
-  }
+  gr_fold_bins<wide, dot, columns>(q, bins, __syncthreads_or(stain != stain));
 }
 
 /* ---- infinities and NaN, once some are known to be there ---- */
@@ -399,17 +418,23 @@ template <bool wide, bool half, bool dot, int columns>
 static cudaError_t gr_launch_bins(gr_exact_args &q, const gr_cuda_run *run) {
   using B = gr_bins<wide, dot>;
   const void *kernel = (const void *)gr_exact_sum<wide, half, dot, columns>;
-  size_t bytes = gr_shelf<wide, dot, columns>::bytes;
-  void *args[] = {&q};
+  constexpr size_t bytes = gr_shelf<wide, dot, columns>::bytes;
   int64_t all = q.job.n * (wide ? 8 : 4), least = 16 * B::threads, each = gr_exact_tuning::block_bytes * B::threads;
   if (all > each && all <= least * run->chip->sms) each = least;
   int64_t blocks = (all + each - 1) / each;
+  if (blocks > run->chip->sms * B::blocks) blocks = run->chip->sms * B::blocks;
+  if (blocks > 255) blocks = 255; /* gr_hand_over counts no more */
+  if (q.each) blocks = q.job.count;
+  if (blocks < 1) blocks = 1;
+  if (run->batch)
+    return gr_batch_add(run->batch, kernel, &q, sizeof q, blocks, B::threads, bytes, run->chip->major >= 9)
+               ? cudaSuccess
+               : cudaErrorInvalidValue;
+  void *args[] = {&q};
   cudaError_t e = cudaSuccess;
   if (bytes > 47 << 10) e = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
   if (e != cudaSuccess) return e;
-  if (blocks > run->chip->sms * B::blocks) blocks = run->chip->sms * B::blocks;
-  if (q.each) blocks = q.job.count;
-  return gr_start_early(kernel, args, (int32_t)(blocks ? blocks : 1), B::threads, bytes, run->chip->major >= 9,
+  return gr_start_early(kernel, args, (int32_t)blocks, B::threads, bytes, run->chip->major >= 9,
                         (cudaStream_t)run->stream);
 }
 
@@ -437,7 +462,8 @@ int gr_cuda_exact_limbs(const gr_exact_job *job, int *first) {
 }
 
 static gr_exact_args gr_args_of(const gr_exact_job *job, int64_t first, uint64_t *out, const gr_cuda_run *run) {
-  gr_exact_args q = {};
+  gr_exact_args q;
+  memset(&q, 0, sizeof q); /* graphs compare all bytes */
   q.job = *job;
   q.first = first;
   q.counter = (unsigned *)run->scratch->memory;

@@ -11,9 +11,10 @@ extern "C" {
 #endif
 
 /*
-** Exact sums of vector `first`, done when run->done has the ticket, or (each) of job->count vectors from there on with
-** one block each. out: for each vector the limbs from *first of gr_cuda_exact_limbs on, to be added up as they are,
-** then whether an infinity or NaN was met; its flags are then what gr_cuda_exact_specials finds, for one vector.
+** Exact sums of vector `first`, or (each) of job->count vectors from there on with one block each: for each vector the
+** limbs from *first of gr_cuda_exact_limbs on, to be added up as they are, then whether an infinity or NaN was met; its
+** flags are then what gr_cuda_exact_specials finds, for one vector. These words go to the mailbox run->done, or (each)
+** to out.
 */
 int gr_cuda_exact_limbs(const gr_exact_job *, int *first);
 int gr_cuda_exact(const gr_exact_job *, int64_t first, int each, uint64_t *out, const gr_cuda_run *);

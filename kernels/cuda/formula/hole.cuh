@@ -113,6 +113,50 @@ __device__ __forceinline__ void gr_formula_rows_of(uint4 (&a)[4], uint4 (&b)[4],
   }
 }
 
+/* The same of one row or two, of one input. */
+__device__ __forceinline__ void gr_formula_few_rows_of(uint4 (&a)[1], const char *p, int left) {
+  asm("//GR_ROWS %4 %5 : %0 %1 %2 %3" : GR_FOUR(a[0]) : "l"(p), "r"(left));
+}
+__device__ __forceinline__ void gr_formula_few_rows_of(uint4 (&a)[2], const char *p, int left) {
+  asm("//GR_ROWS %8 %9 : %0 %1 %2 %3 %4 %5 %6 %7" : GR_FOUR(a[0]), GR_FOUR(a[1]) : "l"(p), "r"(left));
+}
+
+/*
+** Words of any places: at[0], at[1] ..., of which all elements are there. Ahead: only what is loaded for them, so that
+** it is on its way meanwhile; gr_formula_apart of as many takes it then. gr_formula_hold comes before both.
+*/
+template <int words>
+__device__ __forceinline__ void gr_formula_hold() {
+  asm volatile("//GR_HOLD %0" ::"n"(words));
+}
+template <int words>
+__device__ __forceinline__ void gr_formula_ahead(const char *const (&at)[words]) {
+  static_assert(words >= 3 && words <= 4, "no hole has so many");
+  if constexpr (words == 3) asm volatile("//GR_AHEAD %0 %1 %2" ::"l"(at[0]), "l"(at[1]), "l"(at[2]));
+  else asm volatile("//GR_AHEAD %0 %1 %2 %3" ::"l"(at[0]), "l"(at[1]), "l"(at[2]), "l"(at[3]));
+}
+template <int words>
+__device__ __forceinline__ void gr_formula_apart(uint4 (&a)[words], const char *const (&at)[words]) {
+  static_assert(words == 3 || words == 4 || words == 8, "no hole has so many");
+  if constexpr (words == 3) {
+    asm volatile("//GR_APART %12 %13 %14 : %0 %1 %2 %3 %4 %5 %6 %7 %8 %9 %10 %11"
+                 : GR_FOUR(a[0]), GR_FOUR(a[1]), GR_FOUR(a[2])
+                 : "l"(at[0]), "l"(at[1]), "l"(at[2]));
+  } else if constexpr (words == 4) {
+    asm volatile("//GR_APART %16 %17 %18 %19 : %0 %1 %2 %3 %4 %5 %6 %7 %8 %9 %10 %11 %12 %13 %14 %15"
+                 : GR_FOUR_ROWS(a, 0)
+                 : "l"(at[0]), "l"(at[1]), "l"(at[2]), "l"(at[3]));
+  } else {
+    asm volatile("//GR_APART %32 %33 %34 %35 %36 %37 %38 %39 : %0 %1 %2 %3 %4 %5 %6 %7 %8 %9 %10 %11 %12 %13 %14 %15 "
+                 "%16 %17 %18 %19 %20 %21 %22 %23 %24 %25 %26 %27 %28 %29 %30 %31"
+                 : GR_FOUR_ROWS(a, 0), GR_FOUR_ROWS(a, 4)
+                 : "l"(at[0]), "l"(at[1]), "l"(at[2]), "l"(at[3]), "l"(at[4]), "l"(at[5]), "l"(at[6]), "l"(at[7]));
+  }
+}
+
+/* Asks L2 for what belongs to 128 bytes of elements from position p on. */
+__device__ __forceinline__ void gr_formula_announce(const char *p) { asm volatile("//GR_ANNOUNCE %0" ::"l"(p)); }
+
 /* One word at position p, of which the first `valid` elements are there (perhaps none); the others are anything. */
 template <int inputs>
 __device__ __forceinline__ void gr_formula_word(uint4 &a, uint4 &b, const char *p, int valid) {

@@ -24,6 +24,9 @@ static inline uint64_t gr_mailbox_load(const uint64_t *half) {
 #endif
 }
 
+/* The word of two halves that are there. */
+static inline uint64_t gr_mailbox_word(const uint64_t *halves) { return halves[0] >> 32 | (halves[1] >> 32 << 32); }
+
 /* Whether so many halves are there. The last is looked at first: the others came with it, or before. */
 static inline int gr_mailbox_arrived(const uint64_t *halves, int count, uint64_t ticket) {
   while (count-- > 0)
@@ -52,13 +55,11 @@ static inline gr_acc gr_mailbox_state(const uint64_t *halves, const gr_mailbox_s
   int64_t state[GR_MAILBOX_STATES][3];
   gr_acc whole = {{0, 0, 0}};
   for (int s = 0; s < t->states; s++)
-    for (int f = 0; f < t->fields; f++, halves += 2) state[s][f] = (int64_t)(halves[0] >> 32 | (halves[1] >> 32 << 32));
-  switch (kind) {
-    case GR_ACC_TREE: gr_mailbox_fold(red, GR_ACC_TREE, 1, state, t->states); break;
-    case GR_ACC_WRAP: gr_mailbox_fold(red, GR_ACC_WRAP, 1, state, t->states); break;
-    case GR_ACC_ORDER: gr_mailbox_fold(red, GR_ACC_ORDER, 2, state, t->states); break;
-    default: gr_mailbox_fold(red, kind, t->fields, state, t->states);
-  }
+    for (int f = 0; f < t->fields; f++, halves += 2) state[s][f] = (int64_t)gr_mailbox_word(halves);
+  if (kind == GR_ACC_TREE) gr_mailbox_fold(red, GR_ACC_TREE, 1, state, t->states);
+  else if (kind == GR_ACC_WRAP) gr_mailbox_fold(red, GR_ACC_WRAP, 1, state, t->states);
+  else if (kind == GR_ACC_ORDER) gr_mailbox_fold(red, GR_ACC_ORDER, 2, state, t->states);
+  else gr_mailbox_fold(red, kind, t->fields, state, t->states);
   for (int f = 0; f < t->fields; f++) whole.i[f] = state[0][f];
   return whole;
 }

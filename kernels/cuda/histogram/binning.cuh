@@ -83,7 +83,7 @@ template <typename T> static __device__ __forceinline__ int32_t gr_modulo(const 
   return (int32_t)(negative && r ? (uint32_t)b.bins - r : r);
 }
 
-template <bool Whole> struct gr_exact { /* integers */
+template <bool Whole> struct gr_by_edges { /* integers */
   template <typename T> static __device__ __forceinline__ int32_t bin(const gr_bins &b, T x) {
     return gr_bin_by_edges<int64_t>(b, b.limits, (int64_t)x, ((double)x - b.first) * b.per_bin);
   }
@@ -94,7 +94,7 @@ template <bool Whole> struct gr_exact { /* integers */
     return (int64_t)x > b.limits[b.bins];
   }
 };
-template <> struct gr_exact<false> {
+template <> struct gr_by_edges<false> {
   template <typename T> static __device__ __forceinline__ int32_t bin(const gr_bins &b, T x) {
     double v = gr_as_f64(x);
     return gr_bin_by_edges<double>(b, b.edges, v, (v - b.first) * b.per_bin);
@@ -107,12 +107,12 @@ template <> struct gr_exact<false> {
   }
 };
 template <typename T> static __device__ __forceinline__ int32_t gr_bin_exact(const gr_bins &b, T x) {
-  return gr_exact<gr_is_whole<T>::yes>::bin(b, x);
+  return gr_by_edges<gr_is_whole<T>::yes>::bin(b, x);
 }
 
 /* The same for a sample nearer to this edge than to any other: one comparison. Below edge 0 lies GR_BELOW. */
 template <typename T> static __device__ __forceinline__ int32_t gr_by_edge(const gr_bins &b, T x, uint32_t edge) {
-  using E = gr_exact<gr_is_whole<T>::yes>;
+  using E = gr_by_edges<gr_is_whole<T>::yes>;
   if (edge < (uint32_t)b.bins) return (int32_t)edge - !E::reaches(b, x, edge);
   if (edge == (uint32_t)b.bins) return E::passes(b, x) ? GR_ABOVE : b.bins - 1;
   return gr_bin_exact(b, x);
@@ -276,7 +276,7 @@ struct gr_quick_table {
     if (high == 0xffffu) return gr_bin_exact(b, x);
     while (low < high) {
       uint32_t middle = (low + high + 1) >> 1;
-      if (gr_exact<gr_is_whole<T>::yes>::reaches(b, x, middle)) low = middle;
+      if (gr_by_edges<gr_is_whole<T>::yes>::reaches(b, x, middle)) low = middle;
       else high = middle - 1;
     }
     return (int32_t)low;

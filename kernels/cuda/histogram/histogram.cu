@@ -259,6 +259,17 @@ void gr_cuda_explain_histogram(const gr_histogram_job *job, const gr_cuda_chip *
         (int64_t)(GR_COUNTER_BYTES + rows)};
 }
 
+int gr_cuda_histogram_skeleton(const gr_histogram_job *job, const gr_cuda_chip *chip) {
+  gr_hist_plan p;
+  size_t rows;
+  plan(job, chip, 0, &p, &rows);
+  const int size = gr_size_of(job->dtype), wide = !p.global && p.args.words < p.args.part_bins;
+  if (p.args.by_value || p.args.parts > 1 || wide || job->modulo) return GR_HIST_NO_SKELETON;
+  if (p.global) return p.way == GR_HIST_TABLE || size == 2 ? GR_HIST_NO_SKELETON : GR_HIST_MANY;
+  if (p.way == GR_HIST_TABLE) return GR_HIST_EDGES;
+  return size == 2 || (size == 4 && p.way == GR_HIST_F32) ? GR_HIST_EVEN32 : GR_HIST_EVEN64;
+}
+
 int gr_cuda_histogram(const gr_histogram_job *job, const gr_cuda_run *run) {
   gr_hist_plan p;
   size_t rows;
@@ -281,7 +292,9 @@ int gr_cuda_histogram(const gr_histogram_job *job, const gr_cuda_run *run) {
     e = gr_start_early((const void *)gr_hist_clear, args, blocks, Tuning::clear_threads, 0, p.early, stream);
     if (run->written) then.running = *run->written;
   }
+  p.formula = run->formula;
   p.args.inputs_stable =
+      !p.formula &&
       gr_reads_at_once(then, p.early && p.args.contiguous && !p.args.packed && p.args.words == p.args.part_bins,
                        {gr_span(job->a, 1, job->n, gr_size_of(job->dtype)), gr_span(job->edges, job->bins + 1),
                         gr_span(job->ilimits, job->bins + 1)},

@@ -8,6 +8,7 @@
 
 #include <cuda_runtime.h>
 #include "kernels/cuda/histogram/samples.cuh"
+#include "kernels/cuda/formula/start.cuh"
 #include "kernels/cuda/grid/dependent_launch.cuh"
 
 #define GR_HIST_FEW 500    /* bins that fit the counter area, tails beside them */
@@ -289,9 +290,9 @@ template <class Sink> static __device__ void gr_hist_finish_row(const gr_hist &a
   if (threadIdx.x < 3) whole[a.part_bins + (int32_t)threadIdx.x] = tails[threadIdx.x];
 }
 
-template <typename T, class Quick, class Sink, bool has_table>
-static __global__ void __launch_bounds__(gr_histogram_tuning::large_threads, 1)
-    gr_hist_blocks(const __grid_constant__ gr_hist a) {
+/* formula: samples come from holes (kernels/cuda/formula). */
+template <typename T, class Quick, class Sink, bool has_table, bool formula>
+static __device__ __forceinline__ void gr_hist_in_blocks(const gr_hist &a) {
   uint32_t first = blockIdx.x % (uint32_t)a.parts * (uint32_t)a.part_bins;
   uint32_t words = gr_hist_words(Sink::wide ? a.words : a.part_bins, a.packed, a.shift);
   uint32_t *table = gr_hist_shared + words;
@@ -313,9 +314,9 @@ static __global__ void __launch_bounds__(gr_histogram_tuning::large_threads, 1)
   constexpr int deep = gr_histogram_tuning::loads_ahead<Sink::wide, (int)sizeof(T), has_table>;
   if constexpr (has_table) { /* wants them, too */
     ready();
-    gr_count_all<T, Quick, deep>(a, table, sink, [] {});
+    gr_count_all<T, Quick, deep, formula>(a, table, sink, [] {});
   } else {
-    gr_count_all<T, Quick, deep>(a, table, sink, ready);
+    gr_count_all<T, Quick, deep, formula>(a, table, sink, ready);
   }
   gr_after_reading(a.inputs_stable);
   __syncthreads();
@@ -362,12 +363,11 @@ struct gr_global_sink : gr_tails {
   template <class Quick> __device__ __forceinline__ void drain(const gr_hist &, uint32_t) {}
 };
 
-template <typename T, class Quick>
-static __global__ void __launch_bounds__(gr_histogram_tuning::global_threads, gr_histogram_tuning::global_blocks)
-    gr_hist_global(const __grid_constant__ gr_hist a) {
+template <typename T, class Quick, bool formula>
+static __device__ __forceinline__ void gr_hist_in_global(const gr_hist &a) {
   gr_global_sink sink(a);
   gr_before_reading(a.inputs_stable);
-  gr_count_all<T, Quick, gr_histogram_tuning::global_loads_ahead<(int)sizeof(T)>>(a, NULL, sink, [&] {
+  gr_count_all<T, Quick, gr_histogram_tuning::global_loads_ahead<(int)sizeof(T)>, formula>(a, NULL, sink, [&] {
     for (uint32_t k = threadIdx.x; k < a.slots / 2; k += blockDim.x)
       ((uint4 *)gr_hist_shared)[k] = make_uint4(0, 0, 0, 0);
     gr_after_reading(a.inputs_stable); /* until the counts are zero */
@@ -382,6 +382,17 @@ static __global__ void __launch_bounds__(gr_histogram_tuning::global_threads, gr
     if (sink.tails[t]) atomicAdd((unsigned long long *)a.tails + t, (unsigned long long)sink.tails[t]);
 }
 
+template <typename T, class Quick, class Sink, bool has_table>
+static __global__ void __launch_bounds__(gr_histogram_tuning::large_threads, 1)
+    gr_hist_blocks(const __grid_constant__ gr_hist a) {
+  gr_hist_in_blocks<T, Quick, Sink, has_table, false>(a);
+}
+template <typename T, class Quick>
+static __global__ void __launch_bounds__(gr_histogram_tuning::global_threads, gr_histogram_tuning::global_blocks)
+    gr_hist_global(const __grid_constant__ gr_hist a) {
+  gr_hist_in_global<T, Quick, false>(a);
+}
+
 /* ---- launching one dtype's kernels ---- */
 
 enum gr_hist_way { GR_HIST_F32, GR_HIST_F64, GR_HIST_TABLE, GR_HIST_MODULO };
@@ -393,9 +404,14 @@ typedef struct gr_hist_plan {
   int32_t blocks, threads;
   int32_t early; /* may begin while the launch before it ends */
   size_t shared;
+  const gr_cuda_formula *formula; /* NULL: samples are in memory */
 } gr_hist_plan;
 
+/* Of formulas: the skeletons in kernels/cuda/formula/skeletons_histogram.cu, by what src/backend/jit calls them. */
+enum gr_hist_skeleton { GR_HIST_NO_SKELETON = -1, GR_HIST_EVEN32, GR_HIST_EVEN64, GR_HIST_EDGES, GR_HIST_MANY };
+
 template <class Kernel> static cudaError_t gr_hist_start(Kernel kernel, const gr_hist_plan *p, cudaStream_t stream) {
+  if (p->formula) return gr_start_formula(*p->formula, p->args, p->blocks, p->threads, p->shared, stream);
   if (p->shared > 40 * 1024) { /* 48, less what kernels have besides */
     cudaError_t e =
         cudaFuncSetAttribute((const void *)kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)p->shared);

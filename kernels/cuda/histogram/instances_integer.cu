@@ -1,5 +1,8 @@
 #include "kernels/cuda/histogram/histogram.cuh"
 
+/* Bytes have kernels of their own. */
+static_assert(GR_DTYPE_COUNT - GR_FLOAT_COUNT == 7, "an integer without histograms");
+
 cudaError_t gr_hist_integers(gr_dtype t, const gr_hist_plan *p, cudaStream_t stream) {
   switch (t) {
     case GR_U16: return gr_hist_launch_narrow<uint16_t>(p, stream);

@@ -7,6 +7,7 @@
 #define GR_CUDA_HISTOGRAM_SAMPLES_CUH
 
 #include <cuda_runtime.h>
+#include "kernels/cuda/formula/hole.cuh"
 #include "kernels/cuda/histogram/binning.cuh"
 #include "kernels/cuda/launch.h"
 
@@ -179,12 +180,41 @@ static __device__ __forceinline__ void gr_load_packs(gr_pack<T> (&p)[deep], cons
 }
 
 /*
+** All samples of this block's unit that a formula gives, from `at` on as gr_count_all has them: what the next ones are
+** made of is on its way while these are counted.
+*/
+template <typename T, class Quick, int deep, class Sink>
+static __device__ __forceinline__ void gr_count_formula(const gr_hist &a, const uint32_t *table, Sink &sink,
+                                                        const char *at, int64_t left, int64_t step, uint32_t apart) {
+  const char *place[deep];
+  auto look = [&] {
+#pragma unroll
+    for (int u = 0; u < deep; u++) place[u] = left > (int64_t)u * apart ? at + (int64_t)u * apart : nullptr;
+    gr_formula_ahead<deep>(place);
+  };
+  look();
+#pragma unroll 1
+  while (left > 0) {
+    uint4 w[deep];
+    const int64_t here = left;
+    gr_formula_apart<deep>(w, place);
+    at += step;
+    left -= step;
+    look();
+#pragma unroll
+    for (int u = 0; u < deep; u++)
+      if (here > (int64_t)u * apart)
+        gr_count_pack<T, Quick>(a, table, gr_pack<T>{{w[u].x, w[u].y, w[u].z, w[u].w}}, sink);
+  }
+}
+
+/*
 ** All samples of this block's unit, `deep` loads at once. Counters are made ready while the first are on their way.
 ** Units take turns, or one piece each, which ends more evenly but reads more slowly: right where counting is what takes
 ** the time. A sink that spreads has the loads of a thread as far apart as all units reach, so that of few samples every
 ** unit has some.
 */
-template <typename T, class Quick, int deep, class Sink, class Ready>
+template <typename T, class Quick, int deep, bool formula = false, class Sink, class Ready>
 static __device__ __forceinline__ void gr_count_all(const gr_hist &a, const uint32_t *table, Sink &sink, Ready ready) {
   const bool pieces = sizeof(T) <= 2;
   uint32_t threads = blockDim.x;
@@ -197,6 +227,18 @@ static __device__ __forceinline__ void gr_count_all(const gr_hist &a, const uint
   }
   int64_t first = (unit * (Sink::spreads && !pieces ? threads : turn) + threadIdx.x) * 16, left = end * 16 - first;
   const char *at = a.data + a.head * (int64_t)sizeof(T) + first;
+  if constexpr (formula) {
+    gr_formula_hold<deep>();
+    ready();
+    gr_count_formula<T, Quick, deep>(a, table, sink, at, left, step, apart);
+    const int64_t tail = a.vectors * gr_pack<T>::count + threadIdx.x;
+    if (unit == 0 && tail < a.n) {
+      uint4 w, none;
+      gr_formula_word<1>(w, none, (const char *)(tail * (int64_t)sizeof(T)), 1);
+      gr_count_one<Quick>(a, table, gr_pack<T>{{w.x, w.y, w.z, w.w}}.get(0), sink);
+    }
+    return;
+  }
   gr_pack<T> p[deep], next[deep];
   gr_load_packs<T>(p, at, left, apart);
   ready();

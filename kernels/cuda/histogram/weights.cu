@@ -44,6 +44,8 @@ static __device__ __forceinline__ void load(uint64_t (&raw)[DEEP], const char *p
 #undef LOAD
 }
 
+static_assert(GR_DTYPE_COUNT == 11, "what needs no sign of its own, and f64, are the defaults");
+
 static __device__ __forceinline__ int64_t whole(gr_dtype t, uint64_t raw) {
   switch (t) {
     case GR_I8: return (int8_t)raw;

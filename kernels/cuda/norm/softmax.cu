@@ -41,6 +41,23 @@ static __device__ __forceinline__ double exp_down(double x) {
   return x == x ? 0.0 : gr_nan();
 }
 
+/*
+** The same of several at once. Without branches between them they overlap: each is a chain of thirty operations, and a
+** multiprocessor has too few warps for one at a time.
+*/
+template <int count> static __device__ __forceinline__ void exp_down_all(double (&x)[count]) {
+  bool ordinary = true;
+#pragma unroll
+  for (int j = 0; j < count; j++) ordinary = ordinary & (x[j] >= GR_EXP_LOW);
+  if (ordinary) {
+#pragma unroll
+    for (int j = 0; j < count; j++) x[j] = gr_exp_within(x[j]);
+  } else {
+#pragma unroll
+    for (int j = 0; j < count; j++) x[j] = exp_down(x[j]);
+  }
+}
+
 /* A thread's lanes t, t + width, ... of a leaf: folded by halves, its own first. */
 template <int own> static __device__ __forceinline__ double fold_lanes(double (&s)[own], int width = 32) {
 #pragma unroll
@@ -68,10 +85,10 @@ static __global__ void __launch_bounds__(Tuning::softmax_few_threads) softmax_fe
   for (int j = 0; j < own; j++) most = larger(most, y[j]);
   for (int h = q.width / 2; h > 0; h /= 2) most = larger(most, __shfl_xor_sync(~0u, most, h));
 #pragma unroll
-  for (int j = 0; j < own; j++) {
-    y[j] = exp_down(y[j] - most);
-    s[j] = first + j * q.width < n ? y[j] : -0.0;
-  }
+  for (int j = 0; j < own; j++) y[j] = first + j * q.width < n ? y[j] - most : 0.0;
+  exp_down_all(y);
+#pragma unroll
+  for (int j = 0; j < own; j++) s[j] = first + j * q.width < n ? y[j] : -0.0;
   double factor = 1.0 / fold_lanes<own>(s, q.width);
 #pragma unroll
   for (int j = 0; j < own; j++) {
@@ -93,23 +110,64 @@ template <bool sum> static __device__ __forceinline__ double across(const double
 }
 
 /*
-** A block has a row; each warp 32 lanes of one of its leaves, so that few registers keep what they have: lanes that are
-** folded with those of other warps pass through shared memory.
+** A warp has 32 lanes of a leaf, the element of row r of it `apart` behind that of row r - 1: each becomes its
+** exponential, `at_once` of them together, and their sum is what this returns. n: elements from this thread's first.
 */
+template <gr_dtype D>
+static __device__ __forceinline__ double sum_lane(double (&y)[shape<D>::rows], double most, int64_t n, int lane) {
+  using S = shape<D>;
+  constexpr int at_once = Tuning::softmax_at_once, apart = S::own * 32;
+  double sum = -0.0;
+#pragma unroll
+  for (int r = 0; r < S::rows; r += at_once) {
+    double e[at_once];
+    if (r * apart >= n + lane) break; /* the whole warp */
+#pragma unroll
+    for (int i = 0; i < at_once; i++) e[i] = (r + i) * apart < n ? y[r + i] - most : 0.0;
+    exp_down_all(e);
+#pragma unroll
+    for (int i = 0; i < at_once; i++) {
+      y[r + i] = e[i];
+      sum = sum + ((r + i) * apart < n ? e[i] : -0.0);
+    }
+  }
+  return sum;
+}
+
+/* A leaf's sum from those of its lanes, which pass through shared memory: by each of its warps. */
+template <gr_dtype D>
+static __device__ __forceinline__ double fold_leaf(double sum, double (*part)[32], int warp, int lane) {
+  using S = shape<D>;
+  double s[S::own];
+  part[warp][lane] = sum;
+  __syncthreads();
+#pragma unroll
+  for (int j = 0; j < S::own; j++) s[j] = part[warp / S::own * S::own + j][lane];
+  return fold_lanes<S::own>(s);
+}
+
+/* This thread's lane of a leaf; n: elements from its first. */
+template <gr_dtype D>
+static __device__ __forceinline__ void get_lane(double (&y)[shape<D>::rows], const soft_job &q, int64_t row,
+                                                int64_t first, int64_t n) {
+#pragma unroll
+  for (int r = 0; r < shape<D>::rows; r++) {
+    constexpr int apart = shape<D>::own * 32;
+    y[r] = -INFINITY;
+    if (r * apart < n) y[r] = get<D>(q, row, first + r * apart);
+  }
+}
+
+/* A block has a row; each warp 32 lanes of one of its leaves, so that few registers keep what they have. */
 template <gr_dtype D>
 static __global__ void __launch_bounds__(Tuning::softmax_warps * 32) softmax_rows(const __grid_constant__ soft_job q) {
   using S = shape<D>;
   __shared__ double part[Tuning::softmax_warps][32], most_of[Tuning::softmax_warps], sum_of[Tuning::softmax_warps];
   int lane = (int)(threadIdx.x & 31), warp = (int)(threadIdx.x >> 5), leaf = warp / S::own;
   int64_t row = blockIdx.x;
-  int first = leaf * S::leaf + warp % S::own * 32 + lane, n = (int)q.n;
-  double y[S::rows], s[S::own], most = -INFINITY, sum = -0.0;
-#pragma unroll
-  for (int r = 0; r < S::rows; r++) {
-    int k = first + r * S::own * 32;
-    y[r] = -INFINITY;
-    if (k < n) y[r] = get<D>(q, row, k);
-  }
+  int first = leaf * S::leaf + warp % S::own * 32 + lane, n = (int)q.n - first;
+  double y[S::rows], most = -INFINITY;
+  get_lane<D>(y, q, row, first, n);
 #pragma unroll
   for (int r = 0; r < S::rows; r++) most = larger(most, y[r]);
 #pragma unroll
@@ -117,17 +175,7 @@ static __global__ void __launch_bounds__(Tuning::softmax_warps * 32) softmax_row
   if (lane == 0) most_of[warp] = most;
   __syncthreads();
   most = across<false>(most_of, (int)(blockDim.x >> 5));
-#pragma unroll
-  for (int r = 0; r < S::rows; r++) {
-    if (first - lane + r * S::own * 32 >= n) break; /* the whole warp */
-    y[r] = exp_down(y[r] - most);
-    sum = sum + (first + r * S::own * 32 < n ? y[r] : -0.0);
-  }
-  part[warp][lane] = sum;
-  __syncthreads();
-#pragma unroll
-  for (int j = 0; j < S::own; j++) s[j] = part[leaf * S::own + j][lane];
-  sum = fold_lanes<S::own>(s); /* by each warp of the leaf */
+  double sum = fold_leaf<D>(sum_lane<D>(y, most, n, lane), part, warp, lane);
   if (q.leaves > 1) {
     if (lane == 0 && warp % S::own == 0) sum_of[leaf] = sum;
     __syncthreads();
@@ -135,33 +183,24 @@ static __global__ void __launch_bounds__(Tuning::softmax_warps * 32) softmax_row
   }
   double factor = 1.0 / sum;
 #pragma unroll
-  for (int r = 0; r < S::rows; r++) {
-    int k = first + r * S::own * 32;
-    if (k < n) put<D>(q, row, k, y[r] * factor);
-  }
+  for (int r = 0; r < S::rows; r++)
+    if (r * S::own * 32 < n) put<D>(q, row, first + r * S::own * 32, y[r] * factor);
 }
 
-/* Long rows: a warp sums the exponentials of one leaf. */
+/* Long rows: the sums of leaves' exponentials, likewise. */
 template <gr_dtype D>
 static __global__ void __launch_bounds__(Tuning::softmax_leaves_warps * 32)
     softmax_leaves(const __grid_constant__ soft_job q) {
   using S = shape<D>;
-  int64_t at = blockIdx.x * (int64_t)Tuning::softmax_leaves_warps + (threadIdx.x >> 5), row = at / q.leaves;
-  int lane = (int)(threadIdx.x & 31);
-  if (row >= q.count) return;
-  int64_t base = (at - row * q.leaves) * S::leaf + lane;
-  double s[S::own], most = q.most[row];
-#pragma unroll
-  for (int j = 0; j < S::own; j++) s[j] = -0.0;
-#pragma unroll(S::own > 4 ? 1 : 2)
-  for (int r = 0; r < S::rows; r++)
-#pragma unroll
-    for (int j = 0; j < S::own; j++) {
-      int64_t k = base + (r * S::own + j) * 32;
-      if (k < q.n) s[j] = s[j] + exp_down(get<D>(q, row, k) - most);
-    }
-  double sum = fold_lanes<S::own>(s);
-  if (lane == 0) q.leaf[at] = sum;
+  __shared__ double part[Tuning::softmax_leaves_warps][32];
+  int lane = (int)(threadIdx.x & 31), warp = (int)(threadIdx.x >> 5);
+  int64_t at = blockIdx.x * (int64_t)(Tuning::softmax_leaves_warps / S::own) + warp / S::own, row = at / q.leaves;
+  bool there = row < q.count;
+  int64_t first = (at - row * q.leaves) * S::leaf + warp % S::own * 32 + lane, n = there ? q.n - first : 0;
+  double y[S::rows];
+  get_lane<D>(y, q, row, first, n);
+  double sum = fold_leaf<D>(sum_lane<D>(y, there ? q.most[row] : 0.0, n, lane), part, warp, lane);
+  if (lane == 0 && warp % S::own == 0 && there) q.leaf[at] = sum;
 }
 
 /* A block folds the leaves of its row, 256 at a time; what it leaves first in up is the sum. */
@@ -189,13 +228,23 @@ static __global__ void __launch_bounds__(Tuning::softmax_fold_warps * 32)
 
 template <gr_dtype D>
 static __global__ void __launch_bounds__(Tuning::scale_threads)
-    softmax_scale(const __grid_constant__ soft_job q, int64_t segments) {
-  int64_t row = blockIdx.x / segments, k = blockIdx.x % segments * Tuning::scale_segment;
-  int64_t end = min(k + Tuning::scale_segment, q.n);
+    softmax_scale(const __grid_constant__ soft_job q, int64_t segments, int64_t segment) {
+  constexpr int at_once = Tuning::softmax_at_once;
+  int64_t row = blockIdx.x / segments, k = blockIdx.x % segments * segment, end = min(k + segment, q.n);
   double most = q.most[row], factor = 1.0 / q.up[row * q.pitch];
-#pragma unroll 2
-  for (k += threadIdx.x; k < end; k += Tuning::scale_threads)
-    put<D>(q, row, k, exp_down(get<D>(q, row, k) - most) * factor);
+#pragma unroll 1
+  for (k += threadIdx.x; k < end; k += at_once * Tuning::scale_threads) {
+    double y[at_once];
+#pragma unroll
+    for (int i = 0; i < at_once; i++) {
+      int64_t at = k + i * Tuning::scale_threads;
+      y[i] = at < end ? get<D>(q, row, at) - most : 0.0;
+    }
+    exp_down_all(y);
+#pragma unroll
+    for (int i = 0; i < at_once; i++)
+      if (k + i * Tuning::scale_threads < end) put<D>(q, row, k + i * Tuning::scale_threads, y[i] * factor);
+  }
 }
 
 /* ---- launching ---- */
@@ -234,7 +283,9 @@ template <gr_dtype D> static cudaError_t start(const gr_softmax_job *job, const 
   q.out_stride = job->out.stride;
   q.leaves = (job->n - 1) / GR_LEAF(gr_size<D>) + 1;
   if (q.leaves * shape<D>::own <= Tuning::softmax_warps) return start_short<D>(&q, stream);
-  int64_t segments = (job->n + Tuning::scale_segment - 1) / Tuning::scale_segment;
+  int64_t segment = Tuning::softmax_at_once * Tuning::scale_threads;
+  if (job->n * job->count > segment * run->chip->sms * Tuning::softmax_scale_waves) segment = Tuning::scale_segment;
+  int64_t segments = (job->n + segment - 1) / segment, together = Tuning::softmax_leaves_warps / shape<D>::own;
   q.pitch = (q.leaves + 255) / 256;
   size_t most = rounded((size_t)q.count * 8), leaf = rounded((size_t)(q.count * q.leaves) * 8),
          up = (size_t)(q.count * q.pitch) * 8;
@@ -245,9 +296,9 @@ template <gr_dtype D> static cudaError_t start(const gr_softmax_job *job, const 
   q.most = (double *)memory;
   q.leaf = (double *)(memory + most);
   q.up = (double *)(memory + most + leaf);
-  void *args[] = {&q}, *more[] = {&q, &segments};
+  void *args[] = {&q}, *more[] = {&q, &segments, &segment};
   e = cudaLaunchKernel((const void *)softmax_leaves<D>,
-                       (unsigned)((q.count * q.leaves - 1) / Tuning::softmax_leaves_warps + 1),
+                       (unsigned)((q.count * q.leaves - 1) / together + 1),
                        Tuning::softmax_leaves_warps * 32, args, 0, stream);
   if (e == cudaSuccess)
     e = cudaLaunchKernel((const void *)softmax_fold, (unsigned)q.count, Tuning::softmax_fold_warps * 32, args, 0,

@@ -46,6 +46,8 @@ struct gr_norm_tuning {
   static constexpr int softmax_few_own = 4;        /* elements of a thread, which need no shuffle */
   static constexpr int softmax_warps = 32;         /* of a row that one block takes, 32 lanes of a leaf each */
   static constexpr int softmax_leaves_warps = 8;   /* of a block that sums leaves of long rows */
+  static constexpr int softmax_at_once = 4;        /* exponentials of a thread that overlap */
+  static constexpr int softmax_scale_waves = 8;    /* blocks of a multiprocessor from which on each takes a segment */
   static constexpr int softmax_fold_warps = 16;    /* of a block that folds them */
 };
 

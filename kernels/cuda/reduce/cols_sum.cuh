@@ -13,7 +13,7 @@
 #define GR_CUDA_REDUCE_COLS_SUM_CUH
 
 #include "kernels/cuda/grid/combine.cuh"
-#include "kernels/cuda/thread/load.cuh"
+#include "kernels/cuda/formula/hole.cuh"
 
 constexpr int gr_cols_sum_warps = 4;
 template <class R>
@@ -52,6 +52,19 @@ template <class R>
 __device__ __forceinline__ gr_words<4> gr_no_word() {
   constexpr uint32_t top = R::inputs == 2 ? 0 : gr_size<R::dtype> == 2 ? 0x80008000u : 0x80000000u;
   return {{gr_size<R::dtype> == 8 ? 0 : top, top, gr_size<R::dtype> == 8 ? 0 : top, top}};
+}
+
+/* Eight words of a formula; there: a bit for each of them. The others are made of the first element. */
+template <class R>
+__device__ __forceinline__ void gr_words_of_formula(gr_words<4> (&x)[8], const char *const (&at)[8], unsigned there) {
+  uint4 w[8];
+  gr_formula_apart<8>(w, at);
+#pragma unroll
+  for (int k = 0; k < 8; k++) {
+    const gr_words<4> none = gr_no_word<R>();
+    const bool is = there >> k & 1;
+    x[k] = {{is ? w[k].x : none.u[0], is ? w[k].y : none.u[1], is ? w[k].z : none.u[2], is ? w[k].w : none.u[3]}};
+  }
 }
 
 /* The vector's element for a word; of 16-bit elements one for each half of it. */
@@ -219,7 +232,8 @@ __global__ void __launch_bounds__(gr_cols_sum_warps * 32, gr_cols_sum_resident<R
   using F = gr_column_word<R::dtype, C>;
   extern __shared__ __align__(16) char gr_shared[];
   double *slots = (double *)gr_shared; /* C + 1 doubles for each word, one of them unused */
-  int pair = size == 2 ? how.two_a_word : 0, lanes = GR_LANES(size) >> pair, leaf_rows = GR_LEAF(size) >> pair;
+  const bool unaligned = !R::formula && how.unaligned; /* of a formula, rows of whole words alone */
+  int pair = size == 2 && !R::formula ? how.two_a_word : 0, lanes = GR_LANES(size) >> pair, leaf_rows = GR_LEAF(size) >> pair;
   int lane = threadIdx.x & 31, warp = gr_warp_index();
   int units = 1 << (how.units_log2 + how.passes_log2), own = C >> pair, wide = own * how.strip_words,
       apart = (C + 1) << how.words_log2;
@@ -245,7 +259,7 @@ __global__ void __launch_bounds__(gr_cols_sum_warps * 32, gr_cols_sum_resident<R
     const char *a = (const char *)q.job.a.data + q.first * size + column + leaf * leaf_rows * step;
     const char *b = (const char *)q.job.b.data + leaf * leaf_rows * step_b;
     int left = (int)min(q.job.count * size - column, (int64_t)16); /* of the row's bytes from here on */
-    if (left <= (how.unaligned ? -16 : 0)) rows = 0;
+    if (left <= (unaligned ? -16 : 0)) rows = 0;
     asm volatile("" : "+l"(a), "+l"(b)); /* else each address would be made from the beginning */
     double v[C];
 #pragma unroll 1
@@ -265,7 +279,16 @@ __global__ void __launch_bounds__(gr_cols_sum_warps * 32, gr_cols_sum_resident<R
         int first_row = row, last_row = row + (1 << how.tree_lanes_log2) - beside + (each - 1) * lanes;
         int one = each > 1 ? lanes : jump, two = each > 2 ? lanes : jump, four = each > 4 ? lanes : jump;
         auto next = [&](int k) { row += k == 7 ? lanes : k == 3 ? four : k & 1 ? two : one; };
-        if (how.unaligned) {
+        if constexpr (R::formula) {
+          const char *at[8];
+          unsigned there = 0;
+#pragma unroll
+          for (int k = 0; k < 8; next(k++)) {
+            at[k] = row < rows ? gr_row_at(a, row, step) : nullptr;
+            there |= (unsigned)(row < rows) << k;
+          }
+          gr_words_of_formula<R>(x, at, there);
+        } else if (unaligned) {
 #pragma unroll
           for (int k = 0; k < 8; next(k++)) {
             const char *p = gr_row_at(a, row, step);
@@ -300,7 +323,7 @@ __global__ void __launch_bounds__(gr_cols_sum_warps * 32, gr_cols_sum_resident<R
 #pragma unroll
           for (int k = 0; k < 8; k++) y[k].none();
         }
-        if (how.unaligned) {
+        if (unaligned) {
           row = first_row;
 #pragma unroll
           for (int k = 0; k < 8; next(k++)) gr_shift_from_next(x[k], (int)(uintptr_t)gr_row_at(a, row, step) & 15);

@@ -73,7 +73,8 @@ const Row *const last_row = rows + sizeof rows / sizeof *rows - 1;
 const Row *row_of(const Plan &p, const gr_cuda_chip &chip) {
   if (!p.many && !p.args.job.offsets) return last_row; /* one vector: no other row is for these */
   const Row *r = rows;
-  if (p.launch.formula) return p.args.job.offsets ? rows : last_row; /* only gr_reduce_leaves has holes */
+  const gr_cuda_formula *formula = p.launch.formula;
+  if (formula && !formula->across) return p.args.job.offsets ? rows : last_row; /* no other has holes */
   while (r < last_row && !(p.entry.kernel[r->kernel] && r->accepts(p, chip))) r++;
   return r;
 }
@@ -95,7 +96,7 @@ Plan plan(const gr_reduce_job &job, const gr_cuda_chip &chip, bool apart, bool i
   p.entry = entry_of(red, job.dtype);
   p.launch.formula = formula;
   if (formula) {
-    p.entry.kernel[GR_KERNEL_leaves] = formula->function;
+    p.entry.kernel[formula->across ? GR_KERNEL_cols_sum : GR_KERNEL_leaves] = formula->function;
     p.entry.resident = formula->resident;
     if (formula->fields) p.entry.fields = formula->fields;
   }
@@ -138,17 +139,13 @@ size_t scratch_of(const Plan &p) { return GR_COUNTER_BYTES + (size_t)p.node_word
 cudaError_t file(const void *kernel, const gr_reduce_args &q, const gr_reduce_launch &l) {
   static_assert(sizeof q == GR_OWN_ARGUMENT_BYTES, "a batch has room for other arguments");
   const size_t words = l.formula ? (size_t)l.formula->count * sizeof(uint64_t) : 0;
-  if (l.batch->count == GR_BATCH || sizeof q + words > GR_ARGUMENT_BYTES) return cudaErrorInvalidValue;
-  gr_cuda_kernel &k = l.batch->kernel[l.batch->count++];
-  k.kernel = kernel;
-  k.blocks = (int32_t)l.blocks;
-  k.threads = (int32_t)l.threads;
-  k.shared = (int32_t)l.shared;
-  k.early = l.early;
-  k.compiled = l.formula ? l.formula->compiled : nullptr;
-  k.bytes = (int32_t)(sizeof q + words);
-  memcpy(k.arguments, &q, sizeof q);
-  if (words) memcpy((char *)k.arguments + sizeof q, l.formula->words, words);
+  if (sizeof q + words > GR_ARGUMENT_BYTES) return cudaErrorInvalidValue;
+  gr_cuda_kernel *k = gr_batch_add(l.batch, kernel, &q, sizeof q, l.blocks, l.threads, l.shared, l.early);
+  if (!k) return cudaErrorInvalidValue;
+  if (!l.formula) return cudaSuccess;
+  k->compiled = l.formula->compiled;
+  k->bytes += (int32_t)words;
+  memcpy((char *)k->arguments + sizeof q, l.formula->words, words);
   return cudaSuccess;
 }
 
@@ -178,7 +175,8 @@ cudaError_t start(gr_reduce_kernel which, const void *kernel, const gr_reduce_ar
     there.batch = &one;
     cudaError_t e = file(kernel, q, there);
     if (e != cudaSuccess) return e;
-    return (cudaError_t)l.formula->launch(l.formula->function, l.blocks, l.threads, l.stream, one.kernel[0].arguments);
+    return (cudaError_t)l.formula->launch(l.formula->function, l.blocks, l.threads, l.shared, l.stream,
+                                          one.kernel[0].arguments);
   }
   gr_tensor_map map;
   void *arguments[] = {const_cast<gr_reduce_args *>(&q), &map};
@@ -266,6 +264,12 @@ extern "C" int gr_cuda_reduce_arrays(const gr_reduce_job *const *jobs, int count
   }
   int e = gr_cuda_need(run, scratch_of(p));
   return e == cudaSuccess ? launch(p, run) : e;
+}
+
+extern "C" int gr_cuda_columns_fit(const gr_reduce_job *job, const gr_cuda_chip *chip) {
+  Plan p = plan(*job, *chip, false, false, false);
+  const gr_cols_sum_args &how = p.args.cols_sum;
+  return p.reducer == GR_RED_SUM && p.row->kernel == GR_KERNEL_cols_sum && !how.unaligned && !how.two_a_word;
 }
 
 int gr_reduce_to_scratch(const gr_reduce_job &job, const gr_cuda_run &run, size_t bytes, char **out) {

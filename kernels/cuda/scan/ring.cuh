@@ -72,7 +72,9 @@ static __device__ __forceinline__ void gr_scan_load(const gr_scan &q, gr_scan_ri
     if (lane == 0) slot.tile = tile = atomicAdd(q.next, 1);
     tile = __shfl_sync(~0u, tile, 0);
     int64_t at = (int64_t)tile * Shape::tile;
-    if (gr_scan_whole(walk, q.n - at, Shape::tile))
+    if constexpr (S::formula) {
+      if (tile < q.tiles) gr_scan_announce_formula<In, Shape::tile>(at, q.n - at, lane);
+    } else if (gr_scan_whole(walk, q.n - at, Shape::tile))
       gr_scan_ask<In, Shape::each, Shape::tile>(ring.row(0), q.a + at * q.a_stride, walk, lane);
     else if (gr_scan_alone<In>(walk) && tile < q.tiles)
       gr_scan_gather<In, Shape::each, Shape::tile>(ring.row(0), q.a + at * q.a_stride, q.a_stride, q.n - at, walk,
@@ -100,7 +102,11 @@ static __device__ __forceinline__ void gr_scan_add(const gr_scan &q, gr_scan_rin
     unsigned tile = gr_scan_share(slot.tile, lane);
     if (tile < q.tiles) {
       int64_t at = (int64_t)tile * Shape::tile;
-      if (!gr_scan_alone<In>(walk) && !gr_scan_whole(walk, q.n - at, Shape::tile)) {
+      if constexpr (S::formula) {
+        at += warp * each * Shape::row;
+        gr_scan_make<In, Shape::each, each * Shape::row>(ring.row(warp * each), at, q.n - at, lane);
+        __syncwarp();
+      } else if (!gr_scan_alone<In>(walk) && !gr_scan_whole(walk, q.n - at, Shape::tile)) {
         at += warp * each * Shape::row;
         gr_scan_gather<In, Shape::each, each * Shape::row>(ring.row(warp * each), q.a + at * q.a_stride, q.a_stride,
                                                            q.n - at, walk, lane);
@@ -274,7 +280,7 @@ static __device__ __forceinline__ void gr_scan_put(const gr_scan &q, gr_scan_rin
 ** total nothing waits for other blocks, or all would wait for the slowest over and over.
 */
 template <class S>
-static __global__ void __launch_bounds__(GR_SCAN_THREADS, 2) gr_scan_long(const __grid_constant__ gr_scan q) {
+static __device__ __forceinline__ void gr_scan_tiles(const gr_scan &q) {
   extern __shared__ __align__(128) char memory[];
   const int lane = threadIdx.x & 31, warp = gr_scan_warp();
   gr_scan_ring<S> ring(memory, q.slots);
@@ -295,6 +301,10 @@ static __global__ void __launch_bounds__(GR_SCAN_THREADS, 2) gr_scan_long(const 
   else if (warp == 3) gr_scan_look<S>(q, ring, lane);
   else if (warp < writers) gr_scan_add<S>(q, ring, warp - first, lane);
   else gr_scan_put<S>(q, ring, memory, warp - writers, lane);
+}
+template <class S>
+static __global__ void __launch_bounds__(GR_SCAN_THREADS, 2) gr_scan_long(const __grid_constant__ gr_scan q) {
+  gr_scan_tiles<S>(q);
 }
 
 #endif

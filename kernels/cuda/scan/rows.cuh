@@ -6,6 +6,7 @@
 #define GR_CUDA_SCAN_ROWS_CUH
 
 #include "kernels/cuda/block/cp_async.cuh"
+#include "kernels/cuda/formula/hole.cuh"
 #include "kernels/cuda/thread/load.cuh"
 #include "kernels/cuda/scan/scan.cuh"
 
@@ -116,6 +117,38 @@ static __device__ __forceinline__ void gr_scan_gather(char *rows, const char *p,
 #pragma unroll 8
     for (int k = lane; k < here; k += 32) gr_copy_async<R::size>(R::element(rows, k ^ mirror), p + k * stride);
   }
+}
+
+/* As many elements of a formula, from position `first` on, of which `left` are there. */
+template <typename T, int each, int count>
+static __device__ __forceinline__ void gr_scan_make(char *rows, int64_t first, int64_t left, int lane) {
+  using R = gr_scan_row<T, each>;
+  constexpr int words = count * R::size / 512, own = 16 / R::size; /* of a lane; elements of a word */
+  constexpr int together = words < 4 ? words : 4;
+  static_assert(words % together == 0, "no hole is so large");
+  const int here = (int)min(left, (int64_t)count) - lane * own;
+  char *to = rows + R::swizzled(lane) * 16;
+#pragma unroll 1
+  for (int w = 0; w < words; w += together) {
+    uint4 u[together];
+    const char *p = (const char *)((first + lane * own) * R::size + w * 512);
+    if constexpr (together < 4) {
+      gr_formula_few_rows_of(u, p, here - w * 32 * own);
+    } else {
+      uint4 none[together];
+      gr_formula_rows_of<1>(u, none, p, here - w * 32 * own);
+    }
+#pragma unroll
+    for (int k = 0; k < together; k++) *(uint4 *)(to + (w + k) * 512) = u[k];
+  }
+}
+
+/* Asks L2 for what a tile of a formula's elements is made of. */
+template <typename T, int count>
+static __device__ __forceinline__ void gr_scan_announce_formula(int64_t first, int64_t left, int lane) {
+  const int bytes = (int)min(left, (int64_t)count) * (int)sizeof(T);
+#pragma unroll 1
+  for (int k = lane * 128; k < bytes; k += 32 * 128) gr_formula_announce((const char *)(first * (int)sizeof(T) + k));
 }
 
 /* Whether one warp can do that for all fast enough. */

@@ -12,6 +12,8 @@ static int64_t tiles_of(const gr_scan_job *job) {
 }
 
 /* What turns a search for the largest into one for the smallest, and signed integers into unsigned ones or keys. */
+static_assert(GR_DTYPE_COUNT == 11, "u8, u16, i64 and f64 are the default below");
+
 static int64_t flip_of(const gr_scan_job *job) {
   int keys = has_keys(job);
   int64_t order = job->op == GR_OP_max ? -1 : 0;
@@ -69,10 +71,17 @@ static int start(const gr_scan_job *job, const gr_scan *q, const gr_scan_place &
                                  : gr_scan_integers(job->dtype, multiplies, q, at);
 }
 
+int gr_cuda_scan_skeleton(const gr_scan_job *job, const gr_cuda_chip *chip) {
+  if (chip->major < 8 || job->reverse || job->count != 1) return GR_SCAN_NO_SKELETON;
+  const int what = has_keys(job) ? GR_SCAN_ORDER : job->op == GR_OP_prod ? GR_SCAN_PROD : GR_SCAN_SUM;
+  return what + (tiles_of(job) > GR_SCAN_SHORT ? GR_SCAN_LONG : 0);
+}
+
 int gr_cuda_scan(const gr_scan_job *job, const gr_cuda_run *run) {
   if (job->n <= 0 || job->count <= 0) return cudaSuccess;
   gr_scan q = arguments_of(job);
   q.inputs_stable =
+      !run->formula &&
       gr_reads_at_once(*run, q.tiles <= GR_SCAN_SHORT, {gr_span(job->a, job->count, job->n, gr_size_of(job->dtype))},
                        {gr_span(job->out, job->count, job->n, gr_size_of(job->out_dtype))});
   int e = gr_cuda_need(run, scratch_of(q));
@@ -82,7 +91,7 @@ int gr_cuda_scan(const gr_scan_job *job, const gr_cuda_run *run) {
   q.group = q.tile + q.tiles;
   q.super = q.group + groups_of(q);
   q.tag = gr_tag_of(run->epoch);
-  return start(job, &q, {run->chip, (cudaStream_t)run->stream, NULL});
+  return start(job, &q, {run->chip, (cudaStream_t)run->stream, NULL, run->formula});
 }
 
 void gr_cuda_explain_scan(const gr_scan_job *job, const gr_cuda_chip *chip, gr_explained *e) {
@@ -92,5 +101,5 @@ void gr_cuda_explain_scan(const gr_scan_job *job, const gr_cuda_chip *chip, gr_e
         few ? "a block a tile, up to 1024 tiles" : "blocks stay, and tiles pass through a ring in shared memory",
         "tiles look back at the totals before them"};
   e->scratch = (int64_t)scratch_of(q);
-  start(job, &q, {chip, NULL, e});
+  start(job, &q, {chip, NULL, e, NULL});
 }

@@ -45,6 +45,7 @@ typedef struct gr_scan {
 /* Of a lane: values that follow one another. */
 template <typename V> struct gr_scan_plain {
   static constexpr bool ordered = false; /* whether the order of joins matters */
+  static constexpr bool formula = false; /* whether elements come from a formula */
   static constexpr int each = 8, count = each;
   static __device__ __forceinline__ V fold(V last) { return last; }
   static __device__ __forceinline__ V broadcast(V base, V) { return base; }
@@ -153,7 +154,7 @@ template <gr_dtype D> struct gr_scan_order : gr_scan_plain<gr_scan_key<D>> {
 ** a byte twice. Totals stand in both places.
 */
 template <gr_dtype D> struct gr_scan_pairs {
-  static constexpr bool ordered = false;
+  static constexpr bool ordered = false, formula = false;
   using Value = uint32_t;
   using In = gr_type<D>;
   using Out = In;
@@ -306,7 +307,10 @@ struct gr_scan_place {
   const gr_cuda_chip *chip;
   cudaStream_t stream;
   gr_explained *asked;
+  const gr_cuda_formula *formula; /* NULL: elements are in memory */
 };
+/* Of formulas: the skeletons in kernels/cuda/formula/skeletons_scan.cu, by what src/backend/jit calls them. */
+enum gr_scan_skeleton { GR_SCAN_NO_SKELETON = -1, GR_SCAN_SUM, GR_SCAN_PROD, GR_SCAN_ORDER, GR_SCAN_LONG };
 cudaError_t gr_scan_floats(gr_dtype, int multiplies, const gr_scan *, const gr_scan_place &);
 cudaError_t gr_scan_integers(gr_dtype, int multiplies, const gr_scan *, const gr_scan_place &);
 cudaError_t gr_scan_orders(gr_dtype, const gr_scan *, const gr_scan_place &);

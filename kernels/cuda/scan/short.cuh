@@ -21,7 +21,7 @@ template <class S> struct gr_scan_short_shared {
 ** its own; those of columns take turns, so that what one has brought to L2 serves its neighbours.
 */
 template <class S>
-static __global__ void __launch_bounds__(GR_SCAN_WRITERS * 32, 4) gr_scan_short(const __grid_constant__ gr_scan q) {
+static __device__ __forceinline__ void gr_scan_tile(const gr_scan &q) {
   using Value = typename S::Value;
   using In = typename S::In;
   using Out = typename S::Out;
@@ -42,7 +42,9 @@ static __global__ void __launch_bounds__(GR_SCAN_WRITERS * 32, 4) gr_scan_short(
   gr_scan_walk walk_in = gr_scan_walk_of<In>(a, q.a_stride);
   Value v[2][S::count], row[2], before[2], r[1], g[1];
   if (!q.inputs_stable) gr_await_earlier();
-  if (gr_scan_whole(walk_in, q.n - at, 2 * Shape::row))
+  if constexpr (S::formula)
+    gr_scan_make<In, each, 2 * Shape::row>(s.rows[warp][0], at, q.n - at, lane);
+  else if (gr_scan_whole(walk_in, q.n - at, 2 * Shape::row))
     gr_scan_ask<In, each, 2 * Shape::row>(s.rows[warp][0], a + at * q.a_stride, walk_in, lane);
   else if (at < q.n)
     gr_scan_gather<In, each, 2 * Shape::row>(s.rows[warp][0], a + at * q.a_stride, q.a_stride, q.n - at, walk_in, lane);
@@ -98,6 +100,10 @@ static __global__ void __launch_bounds__(GR_SCAN_WRITERS * 32, 4) gr_scan_short(
     gr_scan_write<Out, each>(s.rows[warp][k], out + from * q.out_stride, q.out_stride, whole, q.n - from, walk_out,
                              lane);
   }
+}
+template <class S>
+static __global__ void __launch_bounds__(GR_SCAN_WRITERS * 32, 4) gr_scan_short(const __grid_constant__ gr_scan q) {
+  gr_scan_tile<S>(q);
 }
 
 #endif

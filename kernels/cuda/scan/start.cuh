@@ -2,6 +2,7 @@
 #ifndef GR_CUDA_SCAN_START_CUH
 #define GR_CUDA_SCAN_START_CUH
 
+#include "kernels/cuda/formula/start.cuh"
 #include "kernels/cuda/scan/down.cuh"
 #include "kernels/cuda/scan/ring.cuh"
 #include "kernels/cuda/scan/many.cuh"
@@ -17,6 +18,7 @@ static cudaError_t gr_scan_launch(const void *kernel, gr_scan &q, int32_t blocks
     at.asked->shared = shared;
     return cudaSuccess;
   }
+  if (at.formula) return gr_start_formula(*at.formula, q, blocks, threads, (size_t)shared, at.stream);
   cudaError_t e =
       shared ? cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared) : cudaSuccess;
   if (e != cudaSuccess) return e;

@@ -137,6 +137,9 @@ void gr_cuda_ring_close(gr_cuda_ring *);
 
 /* ---- reduce.c ---- */
 
+/* Before the launch whose words come to a slot with the ticket that it has. */
+void gr_cuda_clear_mailbox(gr_cuda_pending *, int halves);
+
 /*
 ** Adds reductions whose results go to a slot to the batch (several: alike, see gr_cuda_reduce_arrays). formula: what
 ** the elements of a single one come from, or NULL.
@@ -152,6 +155,9 @@ int gr_cuda_has_arrived(const gr_cuda_pending *, int lane);
 void gr_cuda_take(gr_cuda_pending *, int lane, uint64_t words[2]);
 
 gr_status gr_cuda_do_reduce(gr_queue *, const gr_reduce_job *, uint64_t *result);
+/* The state of a vector that is too long for one launch. */
+int gr_cuda_is_too_long(const gr_reduce_job *);
+gr_status gr_cuda_reduce_halves(gr_cuda_queue *, const gr_reduce_job *, gr_acc *state);
 void gr_cuda_do_explain(gr_queue *, const gr_reduce_job *, int number, gr_explained *);
 
 /* ---- tickets.c ---- */
@@ -166,6 +172,10 @@ void gr_cuda_later_close(gr_cuda_queue *);
 gr_status gr_cuda_take_slot(gr_cuda_queue *, gr_cuda_pending **);
 void gr_cuda_give_slot(gr_cuda_queue *, gr_cuda_pending *);
 
+/* ---- states.c ---- */
+
+gr_status gr_cuda_do_states(gr_queue *, const gr_reduce_job *jobs, int count, gr_acc *states);
+
 /* ---- formula.c ---- */
 
 gr_status gr_cuda_do_formula(gr_queue *, const gr_formula_job *);
@@ -175,6 +185,8 @@ void gr_cuda_compiled(gr_backend *, void (*see)(const gr_compiled_formula *, voi
 
 /* ---- histogram.c, exact.c, launch.c ---- */
 
+/* With its edges; formula: what samples come from, or NULL. */
+gr_status gr_cuda_launch_histogram(gr_cuda_queue *, const gr_histogram_job *, const gr_cuda_formula *);
 gr_status gr_cuda_do_histogram(gr_queue *, const gr_histogram_job *);
 gr_status gr_cuda_do_weights(gr_queue *, const gr_weights_job *);
 gr_status gr_cuda_do_exact(gr_queue *, const gr_exact_job *, gr_exact *sums);

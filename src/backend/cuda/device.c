@@ -4,7 +4,7 @@
 */
 #include "src/backend/cuda/cuda.h"
 
-#include "src/backend/jit/compiled.h"
+#include "src/backend/cuda/formula.h"
 #include "src/backend/gpus.h"
 
 #include <pthread.h>
@@ -52,7 +52,10 @@ static cudaError_t describe(gr_cuda_device *d, int device) {
   b->lead = gr_cuda_lead;
   b->adopt = gr_cuda_adopt;
   b->reduce = gr_cuda_do_reduce;
+  b->states = gr_cuda_do_states;
   b->formula = gr_cuda_do_formula;
+  b->feeds = 1u << GR_FEEDS_COLUMNS | 1u << GR_FEEDS_HISTOGRAM | 1u << GR_FEEDS_SCAN;
+  b->fits = gr_cuda_fits;
   b->operate = gr_cuda_do_operator;
   b->uncompiled = gr_cuda_uncompiled;
   b->compiled = gr_cuda_compiled;

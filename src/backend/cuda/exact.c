@@ -1,5 +1,5 @@
 /*
-** Exact sums and digests on a device. One vector's limbs come back through mapped memory, like any number; those of
+** Exact sums and digests on a device. One vector's limbs come back through the mailbox, like any number; those of
 ** many short vectors are copied. What they come to is the core's business.
 */
 #include "src/backend/cuda/cuda.h"
@@ -36,22 +36,36 @@ static gr_status classify(gr_cuda_queue *q, const gr_exact_job *job, int64_t v, 
   return status;
 }
 
-/* A vector's limbs, as the kernel left them, become an accumulator. */
+/* A vector's limbs, as the kernel left them, become an accumulator of those that are not zero. */
 static gr_status drain(gr_cuda_queue *q, const gr_exact_job *job, int64_t v, const uint64_t *limbs, gr_exact *sum) {
-  int first, count = gr_cuda_exact_limbs(job, &first);
+  int first, count = gr_cuda_exact_limbs(job, &first), low = 0;
   gr_exact_clear(sum);
   if (limbs[count]) return classify(q, job, v, sum);
-  for (int k = 0; k < count; k++) sum->limb[first + k] = (int64_t)limbs[k];
-  sum->low = first;
+  while (low < count && !limbs[low]) low++;
+  while (count > low && !limbs[count - 1]) count--;
+  for (int k = low; k < count; k++) sum->limb[first + k] = (int64_t)limbs[k];
+  sum->low = first + low;
   sum->high = first + count;
   gr_exact_carry(sum);
   return GR_OK;
 }
 
+/* One vector, by a graph that is kept, as reductions to a number are. */
 static gr_status one(gr_cuda_queue *q, const gr_exact_job *job, int64_t v, gr_exact *sum) {
-  gr_cuda_run run = waited_for(q);
-  gr_status status = await(q, &run, gr_cuda_exact(job, v, 0, page(q->now.mapped), &run), "exact sum");
-  return status == GR_OK ? drain(q, job, v, page(q->now.host), sum) : status;
+  uint64_t limbs[GR_MAILBOX_WORDS / 2], *halves = q->now.host->words;
+  int first, there, words = gr_cuda_exact_limbs(job, &first) + 1;
+  gr_cuda_run run;
+  gr_cuda_prepare(q, &q->work, &run);
+  run.done = q->now.mapped->words;
+  run.ticket = q->now.ticket;
+  run.batch = &q->batch;
+  gr_status status = gr_cuda_check(q, (cudaError_t)gr_cuda_exact(job, v, 0, NULL, &run), "exact sum");
+  gr_cuda_clear_mailbox(&q->now, 2 * words);
+  q->base.stats.syncs++;
+  if (status == GR_OK) status = gr_cuda_launch_batch(q, "exact sum");
+  if (status == GR_OK) status = gr_cuda_await(q, halves, 2 * words, run.ticket, -1, "exact sum", &there);
+  for (int k = 0; k < words && status == GR_OK; k++) limbs[k] = gr_mailbox_word(halves + 2 * k);
+  return status == GR_OK ? drain(q, job, v, limbs, sum) : status;
 }
 
 /* A block for each of some vectors, whose limbs go through scratch memory. */

@@ -2,13 +2,12 @@
 ** Formulas: compiled once (src/backend/jit), then launched as the reductions are, on their plans, scratch memory and
 ** mailboxes. What has no skeleton, rows too short for a warp each, and what the driver cannot compile run step by step.
 */
-#include "src/backend/cuda/cuda.h"
+#include "src/backend/cuda/formula.h"
 
 #include <string.h>
 
 #include "kernels/cuda/formula/store.h"
 #include "kernels/numerics/numerics.h"
-#include "src/backend/jit/compiled.h"
 
 /* Bytes of a row from which a warp for each is faster than storing the elements for the kernels of short rows. */
 #define LEAST_ROW 1024
@@ -19,10 +18,7 @@
 _Static_assert(GR_ARGUMENT_BYTES == GR_OWN_ARGUMENT_BYTES + GR_JIT_WORDS * sizeof(uint64_t),
                "a batch has no room for a formula's arguments");
 
-typedef struct compiled {
-  gr_cuda_formula formula;
-  uint64_t words[GR_JIT_WORDS];
-} compiled;
+typedef gr_cuda_taken compiled;
 
 /* Reducer and dtype of the skeleton that serves a job, as reduce/instances_*.cu have them; 0: none does. */
 static int skeleton_for(const gr_reduce_job *job, gr_reducer *red, gr_dtype *t) {
@@ -60,12 +56,12 @@ static int skeleton_for(const gr_reduce_job *job, gr_reducer *red, gr_dtype *t) 
   return 0;
 }
 
-/* The kernel for what is asked of the job; the caller lets go of it. */
-static gr_status take(gr_cuda_queue *q, const gr_formula_job *job, gr_jit_asked asked, gr_dtype t, compiled *c) {
-  const int stores = asked.reducer == GR_JIT_STORE;
+gr_status gr_cuda_take_formula(gr_cuda_queue *q, const gr_formula_job *job, const gr_jit_asked *asked, gr_dtype t,
+                               gr_cuda_taken *c) {
+  const int stores = asked->reducer == GR_JIT_STORE;
   gr_jit_code code;
   const char *why;
-  if (!gr_jit_code_of(job, &asked, &code, c->words)) return GR_NOT_FUSED;
+  if (!gr_jit_code_of(job, asked, &code, c->words)) return GR_NOT_FUSED;
   if (!stores) code.dtype = (int16_t)t;
   code.changes = (uint8_t)stores;
   code.number = !stores && job->words;
@@ -74,13 +70,18 @@ static gr_status take(gr_cuda_queue *q, const gr_formula_job *job, gr_jit_asked 
   c->formula = (gr_cuda_formula){.function = found->function,
                                  .compiled = found,
                                  .resident = found->resident,
-                                 .fields = asked.reducer == GR_JIT_BOTH ? BOTH_FIELDS
-                                           : asked.tally < 0            ? 0
-                                                                        : TALLIED_FIELDS,
+                                 .fields = asked->reducer == GR_JIT_BOTH ? BOTH_FIELDS
+                                           : asked->tally < 0            ? 0
+                                                                         : TALLIED_FIELDS,
+                                 .across = asked->reducer == GR_JIT_COLUMNS_SUM,
                                  .count = gr_jit_words(&code),
                                  .words = c->words,
                                  .launch = gr_jit_launch};
   return GR_OK;
+}
+
+static gr_status take(gr_cuda_queue *q, const gr_formula_job *job, gr_jit_asked asked, gr_dtype t, compiled *c) {
+  return gr_cuda_take_formula(q, job, &asked, t, c);
 }
 
 /* ---- elements ---- */
@@ -97,12 +98,12 @@ static gr_status store(gr_cuda_queue *q, const gr_formula_job *job) {
   gr_cuda_run run;
   compiled c;
   if ((job->n - 1) / block >= INT32_MAX) return GR_NOT_FUSED;
-  gr_status status = take(q, job, (gr_jit_asked){GR_JIT_STORE, job->result, -1, -1}, t, &c);
+  gr_status status = take(q, job, (gr_jit_asked){GR_JIT_STORE, job->result, -1, -1, 0}, t, &c);
   if (status != GR_OK) return status;
   memcpy(arguments.words, c.words, (size_t)c.formula.count * sizeof *c.words);
   gr_cuda_prepare(q, &q->work, &run);
   const int e =
-      gr_jit_launch(c.formula.function, (unsigned)((job->n - 1) / block + 1), GR_STORE_THREADS, run.stream, &arguments);
+      gr_jit_launch(c.formula.function, (unsigned)((job->n - 1) / block + 1), GR_STORE_THREADS, 0, run.stream, &arguments);
   gr_jit_let_go(c.formula.compiled);
   return gr_cuda_launched(q, e, "a formula");
 }
@@ -122,7 +123,7 @@ static gr_status take_reduction(gr_cuda_queue *q, const gr_formula_job *job, con
   gr_reducer red;
   gr_dtype t;
   if (!skeleton_for(&asked->job, &red, &t)) return GR_NOT_FUSED;
-  return take(q, job, (gr_jit_asked){(int)red, asked->a, asked->b, tally}, t, c);
+  return take(q, job, (gr_jit_asked){(int)red, asked->a, asked->b, tally, 0}, t, c);
 }
 
 /* Whether a skeleton reduces and counts besides. Leaves that begin within a word look at some elements twice. */
@@ -219,8 +220,8 @@ static gr_status add(gr_cuda_queue *q, const gr_formula_job *job, shared *l) {
   const gr_reduce_job own = placed(&l->first->job), *list = &own;
   compiled c;
   gr_status status;
-  if (l->both) status = take(q, job, (gr_jit_asked){GR_JIT_BOTH, l->first->a, -1, -1}, own.dtype, &c);
-  else if (l->high >= 0) status = take(q, job, (gr_jit_asked){GR_JIT_ENDS, l->first->a, l->high, -1}, own.dtype, &c);
+  if (l->both) status = take(q, job, (gr_jit_asked){GR_JIT_BOTH, l->first->a, -1, -1, 0}, own.dtype, &c);
+  else if (l->high >= 0) status = take(q, job, (gr_jit_asked){GR_JIT_ENDS, l->first->a, l->high, -1, 0}, own.dtype, &c);
   else status = take_reduction(q, job, l->first, l->tally, &c);
   if (status != GR_OK) return status;
   l->held = c.formula.compiled;
@@ -312,6 +313,9 @@ static void see_one(const gr_compiled *c, void *to) {
                                 .what = code->reducer == GR_JIT_STORE      ? "elements"
                                         : code->reducer == GR_JIT_BOTH     ? "SUM, MINMAX"
                                         : code->reducer == GR_JIT_ENDS     ? "MINMAX"
+                                        : code->reducer == GR_JIT_COLUMNS_SUM ? "SUM of columns"
+                                        : code->reducer == GR_JIT_HISTOGRAM   ? "histogram"
+                                        : code->reducer == GR_JIT_SCAN        ? "scan"
                                         : code->reducer == GR_JIT_OPERATOR ? "operator"
                                                                            : reducers[code->reducer],
                                 .seconds = c->seconds,
@@ -330,7 +334,10 @@ gr_status gr_cuda_do_formula(gr_queue *base, const gr_formula_job *job) {
   if (gr_jit_missing(q->device->chip.device)) return GR_NOT_FUSED;
   int was = gr_cuda_enter(q);
   if (was < 0) return GR_DEVICE;
-  gr_status status = job->consumer_count == 0 ? store(q, job) : job->words ? to_host(q, job) : to_array(q, job);
+  gr_status status = job->feeds                 ? gr_cuda_feed(q, job)
+                     : job->consumer_count == 0 ? store(q, job)
+                     : job->words               ? to_host(q, job)
+                                                : to_array(q, job);
   gr_cuda_leave(q, was);
   return status;
 }

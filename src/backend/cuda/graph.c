@@ -1,7 +1,7 @@
 /*
 ** Launches by CUDA graphs. The result of a kernel that the host waits for is there 1.1 us earlier by a graph than by a
 ** launch, 2.4 us earlier if the graph's arguments need no change, and each further kernel takes 0.6 us, not 2.6 (H200,
-** driver 580; docs/findings/small-calls.md). So reductions to numbers are collected in a batch and launched as one
+** driver 580; docs/findings/small-calls.md). So what ends in numbers is collected in a batch and launched as one
 ** graph, a chain of kernels, which is kept for the next batch of the same kernels.
 */
 #include "src/backend/cuda/cuda.h"
@@ -15,6 +15,7 @@
 #include <string.h>
 
 #define MOST_GRAPHS 24 /* of a queue; each takes some 100 KB of the device's memory */
+#define MOST_SHARED (47 << 10) /* bytes that a block gets without asking */
 #define MOST_ALIKE 4   /* of the same kernels with different arguments, each ready if its arguments come again */
 
 /* The driver's functions take 0.4 us less than the runtime's. The runtime is linked in and has loaded the driver. */
@@ -63,7 +64,7 @@ static struct cudaKernelNodeParams params_of(const gr_cuda_kernel *k, void **arg
 static cudaError_t start(const gr_cuda_kernel *k, int early, cudaStream_t stream) {
   void *arguments = (void *)(uintptr_t)k->arguments;
   if (k->compiled)
-    return (cudaError_t)gr_jit_launch((void *)(uintptr_t)k->kernel, (unsigned)k->blocks, (unsigned)k->threads, stream,
+    return (cudaError_t)gr_jit_launch((void *)(uintptr_t)k->kernel, (unsigned)k->blocks, (unsigned)k->threads, 0, stream,
                                       arguments);
   struct cudaKernelNodeParams p = params_of(k, &arguments);
   cudaLaunchAttribute how = {.id = cudaLaunchAttributeProgrammaticStreamSerialization};
@@ -114,6 +115,8 @@ static cudaError_t make(gr_cuda_queue *q, gr_cuda_graph **out) {
     if (from->compiled)
       gr_jit_keep(from->compiled), g->part[g->count].function = (cudaFunction_t)(uintptr_t)from->kernel;
     else e = cudaGetFuncBySymbol(&g->part[g->count].function, from->kernel); /* loads it */
+    if (e == cudaSuccess && from->shared > MOST_SHARED)
+      e = cudaFuncSetAttribute(from->kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, from->shared);
   }
   pthread_mutex_lock(&gr_jit_capturing);
   if (e == cudaSuccess) e = cudaStreamBeginCapture(q->stream, cudaStreamCaptureModeRelaxed);

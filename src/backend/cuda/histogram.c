@@ -33,19 +33,21 @@ static gr_status with_edges(gr_cuda_queue *q, const gr_histogram_job *job, gr_hi
   return status;
 }
 
-static gr_status launch_histogram(gr_cuda_queue *q, const gr_histogram_job *job) {
+gr_status gr_cuda_launch_histogram(gr_cuda_queue *q, const gr_histogram_job *asked, const gr_cuda_formula *formula) {
+  gr_histogram_job job;
   gr_cuda_run run;
+  const gr_status status = with_edges(q, asked, &job);
+  if (status != GR_OK) return status;
   gr_cuda_prepare(q, &q->work, &run);
-  return gr_cuda_launched(q, gr_cuda_histogram(job, &run), "histogram");
+  run.formula = formula;
+  return gr_cuda_launched(q, gr_cuda_histogram(&job, &run), "histogram");
 }
 
 gr_status gr_cuda_do_histogram(gr_queue *base, const gr_histogram_job *asked) {
   gr_cuda_queue *q = (gr_cuda_queue *)base;
-  gr_histogram_job job;
   int was = gr_cuda_enter(q);
   if (was < 0) return GR_DEVICE;
-  gr_status status = with_edges(q, asked, &job);
-  if (status == GR_OK) status = launch_histogram(q, &job);
+  gr_status status = gr_cuda_launch_histogram(q, asked, NULL);
   gr_cuda_leave(q, was);
   return status;
 }

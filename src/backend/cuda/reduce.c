@@ -24,15 +24,19 @@ static void prepare_mailbox(gr_cuda_queue *q, const gr_reduce_job *const *jobs, 
   slot->users = slot->waiting = count;
 }
 
+void gr_cuda_clear_mailbox(gr_cuda_pending *slot, int halves) {
+  volatile uint64_t *word = slot->host->words;
+  for (int k = 0; k < halves; k++) word[k] = 0;
+  atomic_thread_fence(memory_order_seq_cst);
+}
+
 gr_status gr_cuda_add_reduce(gr_cuda_queue *q, const gr_reduce_job *const *jobs, int count, gr_cuda_pending *slot,
                              const gr_cuda_formula *formula) {
   gr_cuda_run run;
   prepare_mailbox(q, jobs, count, slot, formula, &run);
   run.batch = &q->batch;
   int error = count == 1 ? gr_cuda_reduce(jobs[0], &run) : gr_cuda_reduce_arrays(jobs, count, &run);
-  volatile uint64_t *word = slot->host->words;
-  for (int k = 0; k < count * halves_of(slot); k++) word[k] = 0;
-  atomic_thread_fence(memory_order_seq_cst);
+  gr_cuda_clear_mailbox(slot, count * halves_of(slot));
   return gr_cuda_check(q, (cudaError_t)error, gr_op_name(jobs[0]->op));
 }
 
@@ -70,14 +74,14 @@ static gr_status reduce_to_slot(gr_cuda_queue *q, const gr_reduce_job *job) {
   return status;
 }
 
-/*
-** A vector that is too long for one launch: the two halves of its tree, one after the other, merged here. More than two
-** would not be the same tree.
-*/
-static gr_status reduce_halves(gr_cuda_queue *q, const gr_reduce_job *job, int64_t half, uint64_t *result) {
+static int64_t half_of(const gr_reduce_job *job) { return GR_MOST_LEAVES * GR_LEAF(gr_size_of(job->dtype)); }
+int gr_cuda_is_too_long(const gr_reduce_job *job) { return job->n > half_of(job) && job->n <= 2 * half_of(job); }
+
+/* Of the two halves of its tree, one after the other, merged here. More than two would not be the same tree. */
+gr_status gr_cuda_reduce_halves(gr_cuda_queue *q, const gr_reduce_job *job, gr_acc *whole) {
   const gr_reducer red = gr_reducer_of(job->op, job->dtype);
   const gr_acc_kind kind = gr_acc_kind_of(red, job->dtype);
-  gr_acc whole = {{0, 0, 0}};
+  const int64_t half = half_of(job);
   for (int64_t from = 0; from < job->n; from += half) {
     gr_reduce_job part = *job;
     part.a.data = (const char *)job->a.data + from * job->a.stride;
@@ -88,19 +92,20 @@ static gr_status reduce_halves(gr_cuda_queue *q, const gr_reduce_job *job, int64
     q->now.waiting--;
     gr_acc state = gr_mailbox_state(q->now.host->words, &q->now.mailbox, job->op, job->dtype);
     if (kind == GR_ACC_POSITION) state.i[1] += from;
-    whole = from ? gr_merge(red, kind, whole, state) : state;
+    *whole = from ? gr_merge(red, kind, *whole, state) : state;
   }
-  gr_value r = gr_finish(job->op, job->dtype, whole, job->n, job->ddof);
-  for (int k = 0; k < 2; k++) result[k] = (uint64_t)r.v[k].i;
   return GR_OK;
 }
 
 static gr_status reduce_to_host(gr_cuda_queue *q, const gr_reduce_job *job, uint64_t *result) {
-  const int64_t half = GR_MOST_LEAVES * GR_LEAF(gr_size_of(job->dtype));
-  if (job->n > half && job->n <= 2 * half) return reduce_halves(q, job, half, result);
-  gr_status status = reduce_to_slot(q, job);
-  if (status == GR_OK) gr_cuda_take(&q->now, 0, result);
-  return status;
+  gr_acc whole = {{0, 0, 0}};
+  const int halves = gr_cuda_is_too_long(job);
+  gr_status status = halves ? gr_cuda_reduce_halves(q, job, &whole) : reduce_to_slot(q, job);
+  if (status != GR_OK) return status;
+  if (!halves) return gr_cuda_take(&q->now, 0, result), GR_OK;
+  gr_value r = gr_finish(job->op, job->dtype, whole, job->n, job->ddof);
+  for (int k = 0; k < 2; k++) result[k] = (uint64_t)r.v[k].i;
+  return GR_OK;
 }
 
 void gr_cuda_do_explain(gr_queue *base, const gr_reduce_job *job, int number, gr_explained *e) {

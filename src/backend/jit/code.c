@@ -68,6 +68,7 @@ int gr_jit_code_of(const gr_formula_job *job, const gr_jit_asked *asked, gr_jit_
   memset(code, 0, offsetof(gr_jit_code, nodes));
   memset(place, 0, (size_t)p->count * sizeof *place);
   code->reducer = (int16_t)asked->reducer;
+  code->variant = (uint8_t)asked->variant;
   code->dtype = p->nodes[asked->a].dtype;
   mark(p, asked, live);
   for (int k = 0; k < p->count; k++) {

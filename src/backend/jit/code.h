@@ -26,6 +26,7 @@ typedef struct gr_jit_code {
   uint8_t matrix;  /* rows or columns are among the inputs: 1; 2: and positions or strides are of 2^31 and more */
   uint8_t changes; /* stores to an array that may be one of the inputs */
   uint8_t number;  /* of reductions: one, for the host */
+  uint8_t variant; /* of histograms and scans: which of the skeletons */
   uint8_t way[GR_FORMULA_INPUTS];
   /* Of an operator: dtypes of its states, and what gives them, operands as in gr_node. Its map's nodes come first. */
   uint8_t states, state[GR_OPERATOR_STATES];
@@ -36,6 +37,9 @@ typedef struct gr_jit_code {
 #define GR_JIT_BOTH (-2)  /* sum and extremes */
 #define GR_JIT_OPERATOR (-3)
 #define GR_JIT_ENDS (-4) /* the least of a, the greatest of b */
+#define GR_JIT_COLUMNS_SUM (-5)
+#define GR_JIT_HISTOGRAM (-6) /* variant: a gr_hist_skeleton */
+#define GR_JIT_SCAN (-7)      /* variant: a gr_scan_skeleton */
 
 static inline size_t gr_jit_code_bytes(const gr_jit_code *c) {
   return offsetof(gr_jit_code, nodes) + (size_t)c->count * sizeof(gr_node);
@@ -53,7 +57,7 @@ static inline int gr_jit_words(const gr_jit_code *c) { return gr_jit_number(c, c
 ** more nodes or arguments than a kernel.
 */
 typedef struct gr_jit_asked {
-  int reducer, a, b, tally;
+  int reducer, a, b, tally, variant;
 } gr_jit_asked;
 int gr_jit_code_of(const gr_formula_job *, const gr_jit_asked *, gr_jit_code *, uint64_t words[GR_JIT_WORDS]);
 

@@ -12,12 +12,14 @@
 #include "src/core/clock.h"
 
 #define DEVICES 16
+#define ASKED_SHARED (40 * 1024) /* more has to be allowed: 48 KiB, less what kernels have besides */
 
 /* The driver has been loaded by the runtime, which is linked in. */
 #define DRIVER(X)                                                                                                   \
   X(cuModuleLoadDataEx, (CUmodule *, const void *, unsigned, CUjit_option *, void **))                              \
   X(cuModuleUnload, (CUmodule))                                                                                     \
   X(cuModuleGetFunction, (CUfunction *, CUmodule, const char *))                                                    \
+  X(cuFuncSetAttribute, (CUfunction, CUfunction_attribute, int))                                                    \
   X(cuOccupancyMaxActiveBlocksPerMultiprocessor, (int *, CUfunction, int, size_t))                                  \
   X(cuLaunchKernel,                                                                                                 \
     (CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream, void **, void **)) \
@@ -221,9 +223,14 @@ void gr_jit_let_go(gr_compiled *c) {
   pthread_mutex_unlock(&all.lock);
 }
 
-int gr_jit_launch(void *function, unsigned blocks, unsigned threads, void *stream, void *arguments) {
+int gr_jit_launch(void *function, unsigned blocks, unsigned threads, unsigned shared, void *stream, void *arguments) {
   void *list[] = {arguments};
-  return (int)driver.cuLaunchKernel((CUfunction)function, blocks, 1, 1, threads, 1, 1, 0, (CUstream)stream, list, NULL);
+  CUresult e = CUDA_SUCCESS;
+  if (shared > ASKED_SHARED)
+    e = driver.cuFuncSetAttribute((CUfunction)function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)shared);
+  if (e != CUDA_SUCCESS) return (int)e;
+  return (int)driver.cuLaunchKernel((CUfunction)function, blocks, 1, 1, threads, 1, 1, shared, (CUstream)stream, list,
+                                    NULL);
 }
 
 void gr_jit_list(void (*see)(const gr_compiled *, void *), void *to) {

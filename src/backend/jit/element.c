@@ -61,21 +61,13 @@ static gr_dtype computed(const gr_node *x) { return widens(x) ? GR_F64 : (gr_dty
 ** first of them come without that, too.
 */
 static int takes_any_nan(const gr_node *x, int also_masks) {
-  switch ((int)x->op) {
-    case GR_MAP_add:
-    case GR_MAP_sub:
-    case GR_MAP_mul:
-    case GR_MAP_div:
-    case GR_MAP_neg:
-    case GR_MAP_abs:
-    case GR_MAP_square:
-    case GR_MAP_sqrt: return 1;
-    case GR_MAP_compare:
-    case GR_MAP_isnan:
-    case GR_MAP_isinf:
-    case GR_MAP_isfinite: return also_masks;
-    default: return 0;
-  }
+  enum { ALWAYS = 1, MASKS };
+  static const unsigned char takes[GR_MAP_COUNT] = {
+      [GR_MAP_add] = ALWAYS,    [GR_MAP_sub] = ALWAYS,  [GR_MAP_mul] = ALWAYS,    [GR_MAP_div] = ALWAYS,
+      [GR_MAP_neg] = ALWAYS,    [GR_MAP_abs] = ALWAYS,  [GR_MAP_square] = ALWAYS, [GR_MAP_sqrt] = ALWAYS,
+      [GR_MAP_compare] = MASKS, [GR_MAP_isnan] = MASKS, [GR_MAP_isinf] = MASKS,   [GR_MAP_isfinite] = MASKS,
+  };
+  return takes[x->op] == ALWAYS || (takes[x->op] == MASKS && also_masks);
 }
 
 /* By node: whether it is read by such alone. */

@@ -2,7 +2,7 @@
 ** What the two files that write PTX share: element.c writes one element of a formula, emit.c kernels around it.
 **
 ** Names in what they write: %first, the position where a hole begins; %at, that of the element; %v0, %v1 ... the nodes'
-** values; %l0, %l1 ... words that were loaded; %ok, whether the element is there; p0, the kernel's arguments. Of an
+** values; %l0, %l1 ... words that were loaded, %h0, %h1 ... ahead; %ok, whether the element is there; p0, the kernel's arguments. Of an
 ** operator: %x0, %x1, the bits of an element; %a0, %a1 ... and %m0, %m1 ... words of a left and of a right state.
 */
 #ifndef GR_JIT_ELEMENT_H
@@ -19,6 +19,7 @@ typedef struct gr_emitter {
   int apart;    /* all elements are made by that function */
   int size;     /* of a result; of an operator's element */
   int words;    /* of an operator's state */
+  int held;     /* registers %h of what is loaded ahead; 0: it is not */
   const char *why;
   uint8_t raw[GR_JIT_NODES]; /* by node: whether its NaN may be any */
 } gr_emitter;

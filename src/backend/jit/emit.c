@@ -21,6 +21,7 @@
 #define MANY_REGISTERS 128
 #define BOTH_REGISTERS 80 /* three blocks on a multiprocessor */
 #define HOLE_WORDS 64
+#define HELD 16 /* registers for what is loaded while words before are used */
 /* Of an operator whose steps stand in the loop: words of a state, lines of the elements of a word of input. */
 #define LOOP_WORDS 4
 #define LOOP_LINES 400
@@ -123,7 +124,7 @@ static void call_word(gr_emitter *e, int ahead, const char *left, const char *va
 
 /* ---- holes ---- */
 
-#define HOLE_HEADS 5
+#define HOLE_HEADS 8
 
 typedef struct hole {
   char *head[HOLE_HEADS]; /* an address, or the bits of an element; of a word, how many of its elements are there */
@@ -131,7 +132,7 @@ typedef struct hole {
   int heads, words;
 } hole;
 
-/* The words of a line: "@ROWS P : W... : W...", "@WORD P V : W..." and others. */
+/* The words of a line: "@ROWS P : W... : W...", "@WORD P V : W...", "@APART P... : W..." and others. */
 static int read_hole(char *line, hole *h) {
   char *word = strtok_r(line, " ", &line);
   int side = 0, counts[3] = {0};
@@ -145,7 +146,7 @@ static int read_hole(char *line, hole *h) {
   }
   h->heads = counts[0];
   h->words = counts[1];
-  return counts[0] > 0 && counts[1] > 0 && (side == 1 || counts[2] == counts[1]);
+  return counts[0] > 0 && (side == 0 || (counts[1] > 0 && (side == 1 || counts[2] == counts[1])));
 }
 
 static void open_hole(gr_emitter *e, const hole *h) {
@@ -182,20 +183,44 @@ static void load(gr_emitter *e, const char *left, int ahead, const char *text, c
       "%s.%s %s, [%%address];\n}\n",
       left, ahead, at, k, gr_emit_load(e), text, to);
 }
+/* The type of one load of so many bytes, and the registers that it goes to. */
+static const char *loaded(int bytes, char prefix, int first, char to[64]) {
+  const char c = prefix;
+  if (bytes >= 16)
+    snprintf(to, 64, "{%%%c%d, %%%c%d, %%%c%d, %%%c%d}", c, first, c, first + 1, c, first + 2, c, first + 3);
+  else if (bytes == 8) snprintf(to, 64, "{%%%c%d, %%%c%d}", c, first, c, first + 1);
+  else snprintf(to, 64, "%%%c%d", c, first);
+  return bytes == 2 ? "u16" : bytes == 4 ? "b32" : bytes == 8 ? "v2.b32" : "v4.b32";
+}
+
 static void load_row(gr_emitter *e, int k, int row, int first, const char *left) {
   const int size = gr_emit_size(e, k), bytes = 16 / e->size * size, words = loaded_words(e, k);
   const int ahead = row * (512 / e->size), at = ahead * size;
   char to[64];
-  if (bytes == 8) snprintf(to, sizeof to, "{%%l%d, %%l%d}", first, first + 1);
-  else snprintf(to, sizeof to, "%%l%d", first);
-  if (bytes == 2) load(e, left, ahead, "u16", to, k, at);
-  else if (bytes == 4) load(e, left, ahead, "b32", to, k, at);
-  else if (bytes == 8) load(e, left, ahead, "v2.b32", to, k, at);
-  else
+  for (int w = 0; w < words; w += 4) {
+    const char *type = loaded(bytes, 'l', first + w, to);
+    load(e, left, ahead + 4 * w / size, type, to, k, at + 4 * w);
+  }
+}
+
+/* The words of all inputs for the word of results at position %q`place`, to registers from `first` on. */
+static int load_place(gr_emitter *e, int place, char prefix, int first) {
+  const gr_jit_code *code = e->code;
+  char to[64];
+  for (int k = 0; k < code->count; k++) {
+    const int size = gr_emit_size(e, k), words = loaded_words(e, k);
+    if (!gr_emit_by_words(e, &code->nodes[k])) continue;
+    gr_text_add(e->t, "{\n.reg .b64 %%address, %%i;\nshl.b64 %%i, %%q%d, %d;\n", place, log2_of(size));
+    gr_emit_argument(e, "b64", "%address", gr_jit_input(code->nodes[k].input));
+    gr_text_add(e->t, "add.s64 %%address, %%address, %%i;\n");
     for (int w = 0; w < words; w += 4) {
-      snprintf(to, sizeof to, "{%%l%d, %%l%d, %%l%d, %%l%d}", first + w, first + w + 1, first + w + 2, first + w + 3);
-      load(e, left, ahead + 4 * w / size, "v4.b32", to, k, at + 4 * w);
+      const char *type = loaded(16 / e->size * size, prefix, first + w, to);
+      gr_text_add(e->t, "%s.%s %s, [%%address+%d];\n", gr_emit_load(e), type, to, 4 * w);
     }
+    gr_text_add(e->t, "}\n");
+    first += words;
+  }
+  return first;
 }
 
 static void fill_rows(gr_emitter *e, hole *h) {
@@ -226,6 +251,77 @@ static void fill_rows(gr_emitter *e, hole *h) {
         element(e, r * row + c, h->head[1], place, c, h->a + 4 * r, h->b + 4 * r);
       if (e->apart) call_word(e, r * row, h->head[1], every, h->a + 4 * r, h->b + 4 * r);
     }
+    gr_text_add(e->t, "}\n");
+  }
+  gr_text_add(e->t, "}\n");
+}
+
+/* Words that are loaded for one of results. */
+static int words_of_place(const gr_emitter *e) {
+  int words = 0;
+  for (int k = 0; k < e->code->count && !e->apart; k++)
+    if (gr_emit_by_words(e, &e->code->nodes[k])) words += loaded_words(e, k);
+  return words;
+}
+
+/* Registers for what is loaded ahead of so many places, if they are few. */
+static void hold(gr_emitter *e, int places) {
+  const int words = places * words_of_place(e);
+  e->held = words <= HELD ? words : 0;
+  if (e->held) gr_text_add(e->t, ".reg .b32 %%h<%d>;\n", words);
+}
+
+static void open_places(gr_emitter *e, const hole *h) {
+  gr_text_add(e->t, "{\n.reg .b64 %%q<%d>;\n", h->heads);
+  for (int r = 0; r < h->heads; r++)
+    gr_text_add(e->t, "shr.u64 %%q%d, %s, %d;\n", r, h->head[r], log2_of(e->size));
+}
+
+static void fill_ahead(gr_emitter *e, const hole *h) {
+  if (!e->held) return;
+  open_places(e, h);
+  for (int r = 0, next = 0; r < h->heads; r++) next = load_place(e, r, 'h', next);
+  gr_text_add(e->t, "}\n");
+}
+
+static void fill_apart(gr_emitter *e, hole *h) {
+  const gr_jit_code *code = e->code;
+  const int each = 16 / e->size, words = words_of_place(e);
+  const int group = e->held || !words ? h->heads : words > LOADED ? 1 : LOADED / words;
+  int place[GR_JIT_NODES];
+  char every[8];
+  snprintf(every, sizeof every, "%d", each);
+  open_places(e, h);
+  for (int from = 0; from < h->heads; from += group) {
+    const int end = from + group < h->heads ? from + group : h->heads;
+    gr_text_add(e->t, "{\n.reg .b32 %%l<%d>;\n", (end - from) * words + 1);
+    for (int r = from, next = 0; r < end && words && !e->held; r++) next = load_place(e, r, 'l', next);
+    for (int k = 0; k < e->held; k++) gr_text_add(e->t, "mov.b32 %%l%d, %%h%d;\n", k, k);
+    for (int r = from, next = 0; r < end; r++) {
+      gr_text_add(e->t, "{\n.reg .b64 %%first;\nmov.b64 %%first, %%q%d;\n", r);
+      for (int k = 0; k < code->count && words; k++)
+        if (gr_emit_by_words(e, &code->nodes[k])) place[k] = next, next += loaded_words(e, k);
+      for (int c = 0; c < each && !e->apart; c++) element(e, c, NULL, place, c, h->a + 4 * r, h->b + 4 * r);
+      if (e->apart) call_word(e, 0, NULL, every, h->a + 4 * r, h->b + 4 * r);
+      gr_text_add(e->t, "}\n");
+    }
+    gr_text_add(e->t, "}\n");
+  }
+  gr_text_add(e->t, "}\n");
+}
+
+/* Lines of 128 bytes of inputs that belong to one of results. */
+static void fill_announce(gr_emitter *e, const hole *h) {
+  const gr_jit_code *code = e->code;
+  open_places(e, h);
+  for (int k = 0; k < code->count; k++) {
+    const int size = gr_emit_size(e, k);
+    if (!gr_emit_by_words(e, &code->nodes[k])) continue;
+    gr_text_add(e->t, "{\n.reg .b64 %%address, %%i;\nshl.b64 %%i, %%q0, %d;\n", log2_of(size));
+    gr_emit_argument(e, "b64", "%address", gr_jit_input(code->nodes[k].input));
+    gr_text_add(e->t, "add.s64 %%address, %%address, %%i;\n");
+    for (int at = 0; at < 128 * size / e->size; at += 128)
+      gr_text_add(e->t, "prefetch.global.L2 [%%address+%d];\n", at);
     gr_text_add(e->t, "}\n");
   }
   gr_text_add(e->t, "}\n");
@@ -299,9 +395,10 @@ static void fill_merge(gr_emitter *e, const hole *h) {
 /* Rows of all holes. */
 static int rows_of(const char *text) {
   int count = 0;
-  for (const char *p = text; (p = strstr(p, "@ROWS ")); p++) {
+  for (const char *p = text; (p = strchr(p, '@')); p++) {
     const char *end = strchr(p, '\n');
     int here = 0;
+    if (strncmp(p, "@ROWS ", 6) != 0 && strncmp(p, "@APART ", 7) != 0) continue;
     for (const char *q = strchr(p, ':') + 1; q < end && *q != ':'; q++) here += *q == ' ' && q[1] == '%';
     count += here / 4;
   }
@@ -329,6 +426,8 @@ static void special_line(gr_emitter *e, char *line, int lines) {
   } else if (!strncmp(line, "@TALLY ", 7)) { /* its register, and a state that comes before */
     line[strcspn(line + 7, " ") + 7] = 0;
     gr_text_add(e->t, "mov.b32 %s, %%tally;\n", line + 7);
+  } else if (!strncmp(line, "@HOLD ", 6)) {
+    hold(e, atoi(line + 6));
   } else if (!read_hole(line, &h)) {
     e->why = "its skeleton is not as it should be";
   } else if (code->states) {
@@ -336,10 +435,23 @@ static void special_line(gr_emitter *e, char *line, int lines) {
     else fill_element(e, &h);
   } else if (line[1] == 'W') {
     fill_word(e, &h);
+  } else if (!strncmp(line, "@AHEAD", 6)) {
+    fill_ahead(e, &h);
+  } else if (!strncmp(line, "@APART", 6)) {
+    fill_apart(e, &h);
+  } else if (!strncmp(line, "@ANNOUNCE", 9)) {
+    fill_announce(e, &h);
   } else {
     fill_rows(e, &h);
   }
 }
+
+static const char *const short_names[] = {
+#define GR_X(id, s, l, type, kind) #s,
+    GR_DTYPES(GR_X)
+#undef GR_X
+};
+static const char *const scans[] = {"sum", "prod", "order"};
 
 static char *skeleton_of(const gr_emitter *e, const char **why) {
   const gr_jit_code *code = e->code;
@@ -350,6 +462,12 @@ static char *skeleton_of(const gr_emitter *e, const char **why) {
              gr_jit_skeleton_words(e->words));
   else if (code->reducer == GR_JIT_STORE) snprintf(name, sizeof name, "gr_formula_store_%d", size);
   else if (code->reducer == GR_JIT_BOTH) snprintf(name, sizeof name, "both %d", code->dtype);
+  else if (code->reducer == GR_JIT_COLUMNS_SUM) snprintf(name, sizeof name, "columns %d", code->dtype);
+  else if (code->reducer == GR_JIT_HISTOGRAM)
+    snprintf(name, sizeof name, "gr_histogram_%d_%s", code->variant, short_names[code->dtype]);
+  else if (code->reducer == GR_JIT_SCAN)
+    snprintf(name, sizeof name, "gr_scan_%s_%s_%s", code->variant < 3 ? "short" : "long", scans[code->variant % 3],
+             short_names[code->dtype]);
   else if (code->reducer == GR_JIT_ENDS) snprintf(name, sizeof name, "ends %d", code->dtype);
   else
     snprintf(name, sizeof name, "%s %d %d %d", code->tally < 0 ? "reduce" : "tallied", code->number, code->reducer,
@@ -372,7 +490,7 @@ int gr_jit_ptx(const gr_jit_code *code, gr_text *out, const char **why) {
   if (!code->states) e.apart = (int64_t)rows_of(text) * each * lines > MOST_LINES;
   char *arguments = strstr(text, "@P ");
   e.base = arguments ? atoi(arguments + 3) : 0;
-  gr_text_add(out, ".version 7.8\n.target sm_75\n.address_size 64\n");
+  gr_text_add(out, ".version 7.8\n.target sm_%d\n.address_size 64\n", code->reducer == GR_JIT_SCAN ? 80 : 75);
   gr_emit_functions(&e);
   if (e.apart ? !code->states : strstr(text, "@WORD ") != NULL) word_function(&e);
   for (char *line = text, *end; *line && (end = strchr(line, '\n')); line = end + 1) {

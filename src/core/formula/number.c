@@ -51,8 +51,9 @@ int gr_number_compare(gr_relation r, const gr_number *x, const gr_number *y) {
     case GR_IS_eq: return equal;
     case GR_IS_ne: return !equal;
     case GR_IS_ge: return more || equal;
-    default: return more;
+    case GR_IS_gt: break;
   }
+  return more;
 }
 
 gr_number gr_number_cast(gr_dtype t, const gr_number *x) {
@@ -65,6 +66,6 @@ gr_number gr_number_cast(gr_dtype t, const gr_number *x) {
   }
     GR_DTYPES(GR_X)
 #undef GR_X
-    default: return *x;
   }
+  return *x;
 }

@@ -143,7 +143,7 @@ gr_filling gr_filling_end(gr_dtype t, int greatest) {
 
 /* -0 is what changes no sum of floats; the other factor of a product is +0 then. */
 gr_filling gr_filling_for(gr_op op, gr_dtype t, int second) {
-  switch ((int)op) {
+  switch (op) {
     case GR_OP_prod:
     case GR_OP_all: return gr_filling_of(gr_number_i(1));
     case GR_OP_min:
@@ -152,8 +152,28 @@ gr_filling gr_filling_for(gr_op op, gr_dtype t, int second) {
     case GR_OP_argmax: return gr_filling_end(t, 0);
     case GR_OP_minmax: return gr_filling_end(t, !second);
     case GR_OP_logsumexp: return gr_filling_end(GR_F64, 0);
-    default: return gr_filling_of(gr_is_float(t) && !second ? gr_number_f(-0.0) : gr_number_i(0));
+    case GR_OP_sum:
+    case GR_OP_mean:
+    case GR_OP_var:
+    case GR_OP_std:
+    case GR_OP_any:
+    case GR_OP_count:
+    case GR_OP_norm1:
+    case GR_OP_norm2:
+    case GR_OP_norminf:
+    case GR_OP_dot:
+    case GR_OP_mse:
+    case GR_OP_cosine:
+    case GR_OP_differ:
+    case GR_OP_sum_f32:
+    case GR_OP_sum_kahan:
+    case GR_OP_sum_neumaier:
+    case GR_OP_dot_f32:
+    case GR_OP_dot_kahan:
+    case GR_OP_dot_neumaier:
+    case GR_OP_sumsq: break;
   }
+  return gr_filling_of(gr_is_float(t) && !second ? gr_number_f(-0.0) : gr_number_i(0));
 }
 
 gr_status gr_partial_present(gr_context *c, const gr_partial *p, int truths, gr_made *m) {
@@ -197,9 +217,10 @@ gr_status gr_count_minus_zeros(gr_context *c, gr_array *a, int64_t *count) {
 
 gr_status gr_partial_meet(gr_context *c, const gr_missing *m, gr_op op, gr_dtype t, double ddof, int exact, int64_t n,
                           int64_t *all) {
-  char text[GR_CARD_TEXT];
-  snprintf(text, sizeof text, "%s%s of %s with ddof %.14g, %s%s", exact ? "exact " : "", gr_ops[op].name,
-           gr_dtypes[t].name, ddof, m->nan ? "skipnan" : "", m->mask.a ? m->nan ? " and mask" : "mask" : "");
+  char text[GR_CARD_TEXT], number[40];
+  snprintf(text, sizeof text, "%s%s of %s with ddof %s, %s%s", exact ? "exact " : "", gr_ops[op].name,
+           gr_dtypes[t].name, gr_ranks_digits(ddof, 17, number), m->nan ? "skipnan" : "",
+           m->mask.a ? m->nan ? " and mask" : "mask" : "");
   const gr_status status = gr_ranks_meet(c, text, n, 1, GR_OK);
   *all = gr_ranks_all(c);
   return status;

@@ -261,13 +261,23 @@ gr_status gr_formula_reduce_all(gr_context *c, gr_op op, gr_reduced a, gr_reduce
 
 #define FEW_ROWS 16 /* of a matrix: fewer are stored for its columns, as what is made at a time would be too little */
 
+static int feeds(const gr_queue *q, gr_feeding operation) { return (int)(q->backend->feeds >> operation & 1); }
+
+/* Whether the backend takes columns of a formula. */
+static int fits_across(gr_op op, gr_shape s, gr_reduced a) {
+  gr_queue *q = queue_of(&a);
+  gr_reduce_job job = reduce_job(op, a.a, 0, s.rows);
+  job.count = gr_shape_results(s, a.a->n);
+  return feeds(q, GR_FEEDS_COLUMNS) && (!q->backend->fits || q->backend->fits(q, GR_FEEDS_COLUMNS, &job));
+}
+
 /* Positions follow one another in every vector of the shape, or across them, and no square needs a second look. */
 int gr_formula_fuses(gr_op op, gr_shape s, gr_reduced a, gr_reduced b) {
   const gr_wanted w = {op, a, b, 0};
   const int whole = s.rows == 0 && !s.segments, alike = !b.a || s.pairs;
   const int along = s.rows == 0 || (s.axis == 2 && alike), across = s.rows >= FEW_ROWS && s.axis == 1 && alike;
   if (!gr_formula_together(&w, 1)) return 0;
-  if (across && !queue_of(&a)->backend->feeds) return 0;
+  if (across && !fits_across(op, s, a)) return 0;
   return whole || ((along || across) && !gr_may_overflow(op, a.a->dtype));
 }
 
@@ -352,7 +362,7 @@ gr_status gr_formula_reduce_each(gr_context *c, gr_op op, gr_shape s, gr_reduced
 gr_status gr_formula_reduce_each_together(gr_context *c, gr_shape s, const gr_wanted *w, int count,
                                           gr_array *const *out) {
   const gr_queue *q = queue_of(&w[0].a);
-  int fit = q && q->backend && q->backend->feeds && !(s.rows && s.axis == 1) && gr_formula_together(w, count);
+  int fit = q && q->backend && q->backend->feeds == GR_FEEDS_ALL && !(s.rows && s.axis == 1) && gr_formula_together(w, count);
   for (int k = 0; k < count; k++)
     fit = fit && gr_array_dense(out[k]) && !gr_may_overflow(w[k].op, w[k].a.a->dtype) && (!w[k].b.a || s.pairs);
   if (!fit) return GR_NOT_FUSED;
@@ -363,7 +373,7 @@ gr_status gr_formula_reduce_each_together(gr_context *c, gr_shape s, const gr_wa
 
 int gr_formula_counts(gr_shape s, gr_reduced a) {
   const gr_queue *q = queue_of(&a);
-  return s.rows && s.axis == 2 && q && q->backend && q->backend->formula && !q->backend->feeds;
+  return s.rows && s.axis == 2 && q && q->backend && q->backend->formula && q->backend->feeds != GR_FEEDS_ALL;
 }
 
 gr_status gr_formula_reduce_present(gr_context *c, gr_op op, gr_shape s, gr_reduced a, gr_reduced b, gr_reduced present,
@@ -385,14 +395,14 @@ static int overlaps(const gr_reduced *r, const gr_array *out) {
   return any;
 }
 
-int gr_formula_feeds(gr_reduced a, gr_reduced b, const gr_array *out) {
+int gr_formula_feeds(gr_feeding operation, gr_reduced a, gr_reduced b, const gr_array *out) {
   const gr_wanted w = {GR_OP_sum, a, b, 0};
   if (!a.e && !b.e) return 0;
-  return gr_formula_together(&w, 1) && queue_of(&a)->backend->feeds &&
+  return gr_formula_together(&w, 1) && feeds(queue_of(&a), operation) &&
          !(out && (overlaps(&a, out) || overlaps(&b, out)));
 }
 
-gr_status gr_formula_feed(gr_context *c, gr_feeding feeds, gr_reduced a, gr_reduced b, const void *operation,
+gr_status gr_formula_feed(gr_context *c, gr_feeding operation, gr_reduced a, gr_reduced b, const void *its_job,
                           gr_exact *sums, const char *name) {
   const gr_wanted w = {GR_OP_sum, a, b, 0};
   gr_consumer nodes;
@@ -403,10 +413,10 @@ gr_status gr_formula_feed(gr_context *c, gr_feeding feeds, gr_reduced a, gr_redu
   if (status == GR_OK) {
     gr_queue *q = gr_expression_queue(e);
     status = formula_job(c, e, q, v, &job);
-    job.feeds = feeds;
+    job.feeds = operation;
     job.a = nodes.a;
     job.b = nodes.b;
-    job.operation = operation;
+    job.operation = its_job;
     job.sums = sums;
     status = gr_later_do(c, q, status, GR_LATER_formula, &job, e->n + 1, name);
   }
@@ -424,21 +434,23 @@ gr_status gr_formula_scan(gr_context *c, gr_op op, gr_reduced a, gr_array *out, 
                      .count = 1,
                      .exclusive = exclusive,
                      .reverse = reverse};
-  if (!gr_formula_feeds(a, none, out)) {
-    const gr_status status = gr_reduced_eval(c, &a);
-    return status == GR_OK ? gr_scan(c, op, a.a, out, exclusive, reverse) : status;
+  gr_status status = GR_NOT_FUSED;
+  if (gr_formula_feeds(GR_FEEDS_SCAN, a, none, out)) {
+    gr_later_open(c, out->storage->queue);
+    status = gr_array_write(out, gr_kernel_side(out->storage), 1, &job.out);
+    if (status != GR_OK || out->n == 0) return gr_later_shut(c), status;
+    status = gr_formula_feed(c, GR_FEEDS_SCAN, a, none, &job, NULL, "scan");
   }
-  gr_later_open(c, out->storage->queue);
-  const gr_status status = gr_array_write(out, gr_kernel_side(out->storage), 1, &job.out);
-  if (status != GR_OK || out->n == 0) return gr_later_shut(c), status;
-  return gr_formula_feed(c, GR_FEEDS_SCAN, a, none, &job, NULL, "scan");
+  if (status != GR_NOT_FUSED) return status;
+  status = gr_reduced_eval(c, &a);
+  return status == GR_OK ? gr_scan(c, op, a.a, out, exclusive, reverse) : status;
 }
 
 gr_status gr_formula_compact(gr_context *c, gr_reduced a, const gr_array *mask, gr_array *out) {
   const gr_reduced none = {NULL, NULL};
   gr_compact_job job = {.dtype = a.a->dtype, .n = a.a->n, .kept = out->n};
   gr_status status = GR_OK;
-  if (!gr_formula_feeds(a, none, out)) {
+  if (!gr_formula_feeds(GR_FEEDS_COMPACT, a, none, out)) {
     status = gr_reduced_eval(c, &a);
     return status == GR_OK ? gr_compact(c, a.a, mask, out) : status;
   }

@@ -46,9 +46,10 @@ int64_t gr_expression_reads(const gr_expression *);
 /*
 ** Operations that take elements as they are made, where the backend can: whether it does so with these operands (either
 ** may be an array; b.a NULL: there is none), of which `out` shares no memory with what they read, unless it is NULL;
-** and the operation, whose job has all but these vectors. sums: of an exact one.
+** and the operation, whose job has all but these vectors. sums: of an exact one. GR_NOT_FUSED: nothing was done, and the
+** elements must be stored; not where the backend takes all.
 */
-int gr_formula_feeds(gr_reduced a, gr_reduced b, const gr_array *out);
+int gr_formula_feeds(gr_feeding, gr_reduced a, gr_reduced b, const gr_array *out);
 gr_status gr_formula_feed(gr_context *, gr_feeding, gr_reduced a, gr_reduced b, const void *job, gr_exact *sums,
                           const char *name);
 

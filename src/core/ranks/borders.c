@@ -17,6 +17,32 @@ gr_border gr_border_of(const gr_comm *comm, const gr_ranks_fold *f, int all) {
   return b;
 }
 
+gr_status gr_border_bring(gr_context *c, const gr_ranks_fold *f, const gr_reduce_job *job, int64_t first, int64_t end,
+                          char *room, gr_reduce_job *here) {
+  const int64_t low = gr_ranks_before(c), width = f->element / f->inputs, bytes = (end - first) * width;
+  gr_status status = GR_OK;
+  *here = *job;
+  if (!f->device) return GR_OK;
+  memset(room, 0, (size_t)(bytes * f->inputs)); /* which is sent, should the device fail */
+  for (int k = 0; k < f->inputs; k++, room += bytes) {
+    gr_vec *v = k ? &here->b : &here->a;
+    const char *from = (const char *)v->data + (first - low) * width;
+    if (status == GR_OK) status = f->device->backend->download(f->device, room, from, (size_t)bytes);
+    v->data = (const void *)((uintptr_t)room - (uintptr_t)((first - low) * width));
+  }
+  return gr_fail_from(c, f->device, status, "elements at a border", 0);
+}
+
+gr_status gr_border_tail(gr_context *c, const gr_ranks_fold *f, const gr_reduce_job *job, int all, const gr_border *b,
+                         char *room, gr_reduce_job *here) {
+  const gr_comm *comm = c->comm;
+  gr_stretch one = {0, 0, 0};
+  *here = *job;
+  if (!b->sends) return GR_OK;
+  gr_border_sends(comm->starts, comm->size, gr_ranks_own(comm), f->leaf, all, &one, 1);
+  return gr_border_bring(c, f, job, one.first, one.end, room, here);
+}
+
 void gr_border_address(const gr_comm *comm, const gr_ranks_fold *f, const gr_reduce_job *job, int all,
                        const gr_border *b, gr_stretch *s, gr_message *in, gr_message *out, char *before, char *sent) {
   const int own = gr_ranks_own(comm);
@@ -41,14 +67,16 @@ gr_status gr_border_cross(gr_context *c, const gr_ranks_fold *f, const gr_reduce
 gr_status gr_ranks_borders(gr_context *c, const gr_ranks_fold *f, const gr_reduce_job *job, int all, char **before,
                            gr_status mine) {
   const gr_border b = gr_border_of(c->comm, f, all);
-  const int64_t bytes = b.sent + b.before + 64;
+  const int64_t bytes = b.sent + b.before + 64, edge = f->device ? b.sent : 0;
+  gr_reduce_job here = *job;
   gr_stretch *s = malloc((size_t)(b.stretches + 1) * sizeof *s);
   gr_message *messages = malloc((size_t)(b.sends + b.receipts + 1) * sizeof *messages);
-  *before = malloc((size_t)bytes);
+  *before = malloc((size_t)(bytes + edge));
   if (mine == GR_OK && (!s || !messages || !*before))
     mine = gr_fail(c, GR_NO_MEMORY, "out of memory: %lld bytes of elements at borders", (long long)bytes);
+  if (mine == GR_OK) mine = gr_border_tail(c, f, job, all, &b, *before + bytes, &here);
   gr_status status = gr_ranks_agree(c, mine);
-  if (status == GR_OK) status = gr_border_cross(c, f, job, all, &b, s, messages, *before);
+  if (status == GR_OK) status = gr_border_cross(c, f, &here, all, &b, s, messages, *before);
   free(s);
   free(messages);
   return status;
@@ -63,6 +91,7 @@ gr_status gr_ranks_borders_of(gr_context *c, gr_dtype t, gr_vec v, int64_t leaf,
 
 void gr_ranks_join(const gr_vec *own, int size, const char *before, int64_t from, int64_t low, int64_t end, char *to) {
   memcpy(to, before, (size_t)((low - from) * size));
-  for (int64_t p = low; p < end; p++)
+  if (own->stride == size) memcpy(to + (low - from) * size, own->data, (size_t)((end - low) * size));
+  for (int64_t p = own->stride == size ? end : low; p < end; p++)
     memcpy(to + (p - from) * size, (const char *)own->data + (p - low) * own->stride, (size_t)size);
 }

@@ -26,7 +26,19 @@ gr_border gr_border_of(const gr_comm *, const gr_ranks_fold *, int all);
 void gr_border_address(const gr_comm *, const gr_ranks_fold *, const gr_reduce_job *, int all, const gr_border *,
                        gr_stretch *s, gr_message *in, gr_message *out, char *before, char *sent);
 
-/* All messages, with room for as many, and for both kinds of elements: those sent lie behind those that come. */
+/*
+** Elements first .. end - 1 of this rank where a job of the host's can read them: a device's are brought into `room`.
+** The job of them by the same positions. tail: the same of what is sent; nothing, if nothing is.
+*/
+gr_status gr_border_bring(gr_context *, const gr_ranks_fold *, const gr_reduce_job *, int64_t first, int64_t end,
+                          char *room, gr_reduce_job *here);
+gr_status gr_border_tail(gr_context *, const gr_ranks_fold *, const gr_reduce_job *, int all, const gr_border *,
+                         char *room, gr_reduce_job *here);
+
+/*
+** All messages, with room for as many, and for both kinds of elements: those sent lie behind those that come. The job's
+** elements that are sent are in the host's memory.
+*/
 gr_status gr_border_cross(gr_context *, const gr_ranks_fold *, const gr_reduce_job *, int all, const gr_border *,
                           gr_stretch *s, gr_message *messages, char *before);
 

@@ -33,6 +33,12 @@ void gr_ranks_pack(const gr_ranks_fold *f, const gr_reduce_job *job, int64_t low
   const size_t size = (size_t)gr_size_of(job->dtype);
   for (int k = 0; k < f->inputs; k++) {
     const gr_vec *v = k ? &job->b : &job->a;
+    const int64_t width = (int64_t)size * f->count;
+    if (v->stride == width && (f->count == 1 || v->step == (int64_t)size)) { /* as they are packed */
+      memcpy(to, (const char *)v->data + (first - low) * width, (size_t)((end - first) * width));
+      to += (end - first) * width;
+      continue;
+    }
     for (int64_t p = first; p < end; p++) {
       const char *from = (const char *)v->data + (p - low) * v->stride;
       for (int64_t c = 0; c < f->count; c++, to += size) memcpy(to, from + c * v->step, size);
@@ -87,28 +93,50 @@ static gr_reduce_job whole_leaf(const gr_ranks_fold *f, const gr_reduce_job *job
   return one;
 }
 
-gr_status gr_ranks_states(const gr_ranks_fold *f, const gr_reduce_job *job, const int64_t *starts, int size, int rank,
-                          const char *before, char *room, gr_acc *states, gr_states_function make, void *with,
+/* Nodes that wait for their states, and where each begins. */
+typedef struct nodes {
+  gr_reduce_job job[GR_RANKS_TOGETHER];
+  int64_t at[GR_RANKS_TOGETHER];
+  int count;
+} nodes;
+
+static gr_status flush(const gr_ranks_fold *f, const gr_ranks_part *part, nodes *list, int joined, char **message) {
+  const int count = list->count;
+  list->count = 0;
+  gr_status status = count ? part->make(part->with, list->job, count, joined, part->states) : GR_OK;
+  for (int k = 0; k < count && status == GR_OK; k++)
+    *message = put_states(f, list->at[k], part->states + k * f->count, *message);
+  return status;
+}
+
+gr_status gr_ranks_states(const gr_ranks_fold *f, const gr_ranks_part *part, const int64_t *starts, int size, int rank,
                           char *message) {
   const gr_leaves l = gr_leaves_of(starts, size, rank, f->leaf);
+  const gr_reduce_job *job = part->job;
+  const int most = f->count == 1 ? GR_RANKS_TOGETHER : 1;
   const int64_t low = starts[rank], n = starts[size];
   int64_t first = l.first, from = first, failed;
-  gr_status status = GR_OK;
+  gr_status status = part->mine;
   char *const begin = message;
+  nodes list;
+  list.count = 0;
   message += 8;
-  for (int64_t leaves; status == GR_OK && (leaves = gr_next_node(l, &first, GR_ANY_NODE)) > 0; from = first) {
-    gr_reduce_job node = *job;
+  for (; status == GR_OK && gr_next_node(l, &first, GR_ANY_NODE); from = first) {
+    gr_reduce_job *node = &list.job[list.count];
     const int64_t at = from * f->leaf, end = first * f->leaf < n ? first * f->leaf : n;
+    list.at[list.count++] = at;
     if (at < low) {
-      node = whole_leaf(f, job, starts, size, rank, before, room);
-    } else {
-      node.n = end - at;
-      node.a.data = (const char *)job->a.data + (at - low) * job->a.stride;
-      if (f->inputs == 2) node.b.data = (const char *)job->b.data + (at - low) * job->b.stride;
+      *node = whole_leaf(f, part->first, starts, size, rank, part->before, part->room);
+      status = flush(f, part, &list, 1, &message);
+      continue;
     }
-    status = make(with, &node, states);
-    if (status == GR_OK) message = put_states(f, at, states, message);
+    *node = *job;
+    node->n = end - at;
+    node->a.data = (const char *)job->a.data + (at - low) * job->a.stride;
+    if (f->inputs == 2) node->b.data = (const char *)job->b.data + (at - low) * job->b.stride;
+    if (list.count == most) status = flush(f, part, &list, 0, &message);
   }
+  if (status == GR_OK) status = flush(f, part, &list, 0, &message);
   failed = status;
   memcpy(begin, &failed, 8);
   return status;

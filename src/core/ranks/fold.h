@@ -18,6 +18,7 @@ typedef struct gr_ranks_fold {
   int64_t count;   /* vectors */
   int64_t element; /* bytes of one element of every vector and every input: what lies at one position */
   int inputs;
+  gr_queue *device; /* in whose memory this rank's vectors are, dense; NULL: in the host's */
 } gr_ranks_fold;
 
 gr_ranks_fold gr_ranks_fold_of(const gr_reduce_job *);
@@ -32,14 +33,27 @@ int64_t gr_ranks_message(const gr_ranks_fold *, const int64_t *starts, int size,
 void gr_ranks_pack(const gr_ranks_fold *, const gr_reduce_job *, int64_t low, int64_t first, int64_t end, char *to);
 
 /*
-** The message of a rank. job: its elements. before: its shared leaf up to where its own elements begin, packed by
-** stretch, in the order of gr_border_receipts; NULL where none is shared. room: a leaf's elements. states: a
-** backend's function for them. Both may be any memory of the host.
+** The message of a rank. job: its elements, wherever `make` reads them, and first: the same job, of which the elements
+** of the rank's first leaf are in the host's memory. before: its shared leaf up to where its own elements begin, packed
+** by stretch, in the order of gr_border_receipts; NULL where none is shared. room: a leaf's elements, in the host's
+** memory. make: the states of so many nodes, those of node k from states + k * the job's count on; joined: they lie
+** in the room. states: of as many vectors as gr_ranks_together says. A rank that is not well (mine) says so in its
+** message.
 */
-typedef gr_status (*gr_states_function)(void *with, const gr_reduce_job *, gr_acc *states);
-gr_status gr_ranks_states(const gr_ranks_fold *, const gr_reduce_job *, const int64_t *starts, int size, int rank,
-                          const char *before, char *room, gr_acc *states, gr_states_function, void *with,
+#define GR_RANKS_TOGETHER 8
+typedef gr_status (*gr_states_function)(void *with, const gr_reduce_job *nodes, int count, int joined, gr_acc *);
+typedef struct gr_ranks_part {
+  const gr_reduce_job *job, *first;
+  const char *before;
+  char *room;
+  gr_acc *states;
+  gr_states_function make;
+  void *with;
+  gr_status mine;
+} gr_ranks_part;
+gr_status gr_ranks_states(const gr_ranks_fold *, const gr_ranks_part *, const int64_t *starts, int size, int rank,
                           char *message);
+static inline int64_t gr_ranks_together(const gr_ranks_fold *f) { return f->count == 1 ? GR_RANKS_TOGETHER : f->count; }
 
 /* The states of all vectors, from the messages of all ranks one after the other. */
 void gr_ranks_fold_all(const gr_ranks_fold *, const int64_t *starts, int size, const char *messages, gr_acc *states);

@@ -14,22 +14,25 @@ gr_status gr_ranks_moved(gr_context *c, int code) {
   return gr_fail(c, GR_DEVICE, "ranks: %s", text);
 }
 
-static uint64_t digest_of(const char *text) {
+static void say_text(const void *text, char *to, size_t room) { snprintf(to, room, "%s", (const char *)text); }
+
+/* A call that is its words. */
+static gr_ranks_call call_of(const char *text) {
   uint64_t sum[2] = {0, 0};
   const size_t length = strlen(text);
   for (size_t k = 0; k < length; k++) gr_digest_add(sum, (unsigned char)text[k], k);
-  return sum[0];
+  return (gr_ranks_call){sum[0], say_text, text};
 }
 
 /* Which failures of one rank are of their kind on all. */
 static int kept(int64_t failed) { return failed == GR_STOPPED || failed == GR_SYSTEM; }
 
 /* Everybody's words, and of them the failure that all raise: of the first rank that fails, or is not like rank 0. */
-static gr_status fail_alike(gr_context *c, const char *what, gr_status mine) {
+static gr_status fail_alike(gr_context *c, const gr_ranks_call *what, gr_status mine) {
   gr_comm *comm = c->comm;
   char own[GR_CARD_TEXT] = "";
-  const char *words = mine == GR_OK ? what : mine == GR_RELEASED ? "array has been released" : c->error;
-  snprintf(own, sizeof own, "%.*s", GR_CARD_TEXT - 1, words);
+  if (mine == GR_OK) what->say(what->of, own, sizeof own);
+  else snprintf(own, sizeof own, "%.*s", GR_CARD_TEXT - 1, mine == GR_RELEASED ? "array has been released" : c->error);
   gr_status status = gr_ranks_moved(c, comm->table->gather(comm->handle, own, comm->texts, sizeof own));
   if (status != GR_OK) return status;
   for (int r = 0; r < comm->size; r++) comm->texts[(r + 1) * GR_CARD_TEXT - 1] = 0;
@@ -47,14 +50,25 @@ static gr_status fail_alike(gr_context *c, const char *what, gr_status mine) {
   return GR_OK;
 }
 
-static gr_status show_cards(gr_context *c, const char *what, int64_t n, int64_t width, const gr_card *guess,
+const char *gr_ranks_digits(double x, int digits, char text[40]) {
+  char *to = text;
+  snprintf(text, 40, "%.*g", digits, x);
+  for (const char *from = text; *from; from++) {
+    if (strchr("0123456789+-einfa", *from)) *to++ = *from;
+    else if (to == text || to[-1] != '.') *to++ = '.'; /* some locales' point has several bytes */
+  }
+  *to = 0;
+  return text;
+}
+
+static gr_status show_cards(gr_context *c, const gr_ranks_call *what, int64_t n, int64_t width, const gr_card *guess,
                             gr_status mine) {
   gr_comm *comm = c->comm;
   gr_card card = {.all = -1};
   if (guess) card = *guess;
   card.n = n;
   card.width = width;
-  card.what = digest_of(what);
+  card.what = what->digest;
   card.failed = mine;
   int differ = 0;
   gr_status status = gr_ranks_moved(c, comm->table->gather(comm->handle, &card, comm->cards, sizeof card));
@@ -64,10 +78,11 @@ static gr_status show_cards(gr_context *c, const char *what, int64_t n, int64_t 
 }
 
 gr_status gr_ranks_meet(gr_context *c, const char *what, int64_t n, int64_t width, gr_status mine) {
-  return gr_ranks_meet_with(c, what, n, width, NULL, mine);
+  const gr_ranks_call call = call_of(what);
+  return gr_ranks_meet_with(c, &call, n, width, NULL, mine);
 }
 
-gr_status gr_ranks_meet_with(gr_context *c, const char *what, int64_t n, int64_t width, const gr_card *guess,
+gr_status gr_ranks_meet_with(gr_context *c, const gr_ranks_call *what, int64_t n, int64_t width, const gr_card *guess,
                              gr_status mine) {
   gr_comm *comm = c->comm;
   gr_status status = show_cards(c, what, n, width, guess, mine);
@@ -88,7 +103,8 @@ gr_status gr_ranks_meet_with(gr_context *c, const char *what, int64_t n, int64_t
 }
 
 gr_status gr_ranks_agree(gr_context *c, gr_status mine) {
-  return show_cards(c, "the rest of a call", 0, 0, NULL, mine);
+  const gr_ranks_call call = call_of("the rest of a call");
+  return show_cards(c, &call, 0, 0, NULL, mine);
 }
 
 gr_status gr_ranks_add(gr_context *c, uint64_t *values, int64_t count, gr_status mine) {

@@ -15,8 +15,19 @@
 */
 gr_status gr_ranks_meet(gr_context *, const char *what, int64_t n, int64_t width, gr_status mine);
 
-/* The same with a guess: the card's low, all and fields. */
-gr_status gr_ranks_meet_with(gr_context *, const char *what, int64_t n, int64_t width, const gr_card *guess,
+/* A number for such words, to so many digits, with a point whatever the locale of this rank's host says. */
+const char *gr_ranks_digits(double x, int digits, char text[40]);
+
+/*
+** The same with a guess: the card's low, all and fields. Of what must be the same a digest is given, and who puts it
+** into words, should ranks differ.
+*/
+typedef struct gr_ranks_call {
+  uint64_t digest;
+  void (*say)(const void *of, char *text, size_t room);
+  const void *of;
+} gr_ranks_call;
+gr_status gr_ranks_meet_with(gr_context *, const gr_ranks_call *, int64_t n, int64_t width, const gr_card *guess,
                              gr_status mine);
 
 /* Later in a call: whether all are still well. The failure of the first that is not becomes that of all. */

@@ -14,7 +14,8 @@ typedef struct plan {
   gr_ranks_fold fold;
   const int64_t *starts;
   int size, rank, borders;
-  int64_t mine, all, leaf; /* bytes: of messages, of a leaf that is put together */
+  int64_t mine, all, leaf; /* bytes: of messages, of a leaf that is put together, */
+  int64_t edge;            /* and of what a device has of a leaf, where the block has room for that */
 } plan;
 
 static plan plan_of(const gr_comm *comm, const gr_ranks_fold *f) {
@@ -26,6 +27,8 @@ static plan plan_of(const gr_comm *comm, const gr_ranks_fold *f) {
   return p;
 }
 
+static int64_t edge_of(const plan *p) { return p->borders && p->fold.device ? p->fold.leaf * p->fold.element : 0; }
+
 /* Where things lie in the block; sizes are rounded, so that all are aligned. */
 static int64_t take(int64_t *at, int64_t bytes) {
   const int64_t here = *at;
@@ -34,7 +37,7 @@ static int64_t take(int64_t *at, int64_t bytes) {
 }
 
 typedef struct layout {
-  int64_t mine, all, leaf, states, bytes;
+  int64_t mine, all, leaf, edge, states, bytes;
 } layout;
 
 static layout layout_of(const plan *p) {
@@ -43,7 +46,8 @@ static layout layout_of(const plan *p) {
   l.mine = take(&at, p->mine);
   l.all = take(&at, p->all);
   l.leaf = take(&at, p->leaf);
-  l.states = take(&at, p->fold.count * (int64_t)sizeof(gr_acc));
+  l.edge = take(&at, p->edge);
+  l.states = take(&at, gr_ranks_together(&p->fold) * (int64_t)sizeof(gr_acc));
   l.bytes = at;
   return l;
 }
@@ -51,11 +55,54 @@ static layout layout_of(const plan *p) {
 typedef struct maker {
   gr_context *c;
   gr_queue *q;
+  int on_device; /* all but leaves that are put together */
 } maker;
 
-static gr_status make_states(void *with, const gr_reduce_job *job, gr_acc *states) {
+/* Column by column: a device has states of single vectors. */
+static gr_status make_columns(const maker *m, const gr_reduce_job *job, gr_acc *states) {
+  gr_reduce_job list[GR_TOGETHER];
+  gr_status status = GR_OK;
+  for (int64_t from = 0; from < job->count && status == GR_OK; from += GR_TOGETHER) {
+    int count = 0;
+    for (; count < GR_TOGETHER && from + count < job->count; count++) {
+      const int64_t k = from + count;
+      list[count] = *job;
+      list[count].count = 1;
+      list[count].a.data = (const char *)job->a.data + k * job->a.step;
+      if (job->b.data) list[count].b.data = (const char *)job->b.data + k * job->b.step;
+    }
+    status = m->q->backend->states(m->q, list, count, states + from);
+  }
+  return status;
+}
+
+static gr_status make_states(void *with, const gr_reduce_job *nodes, int count, int joined, gr_acc *states) {
   const maker *m = with;
-  return gr_fail_from(m->c, m->q, m->c->host->cpu()->states(m->q, job, states), gr_ops[job->op].name, 0);
+  const int there = m->on_device && !joined;
+  const gr_status status = there && nodes->count > 1 ? make_columns(m, nodes, states)
+                           : there                   ? m->q->backend->states(m->q, nodes, count, states)
+                                                     : m->c->host->cpu()->states(m->q, nodes, count, states);
+  return gr_fail_from(m->c, m->q, status, gr_ops[nodes->op].name, 0);
+}
+
+/* This rank's message. before: what came over borders; mine: whether all has gone well so far. */
+static gr_status make_message(gr_context *c, gr_queue *q, const plan *p, const gr_reduce_job *job, const char *before,
+                              char *leaf, char *edge, gr_acc *states, gr_status mine, char *message) {
+  maker m = {c, q, p->fold.device != NULL};
+  gr_reduce_job first = *job;
+  if (p->leaf && mine == GR_OK) {
+    const int64_t low = p->starts[p->rank], n = p->starts[p->size], end = (low / p->fold.leaf + 1) * p->fold.leaf;
+    mine = gr_border_bring(c, &p->fold, job, low, end < n ? end : n, edge, &first);
+  }
+  const gr_ranks_part part = {.job = job,
+                              .first = &first,
+                              .before = before,
+                              .room = leaf,
+                              .states = states,
+                              .make = make_states,
+                              .with = &m,
+                              .mine = mine};
+  return gr_ranks_states(&p->fold, &part, p->starts, p->size, p->rank, message);
 }
 
 /* Whether a rank says in its message that it has none. */
@@ -69,13 +116,12 @@ static int any_failed(const plan *p, const char *all, const int64_t *lengths) {
 }
 
 static gr_status run(gr_context *c, gr_queue *q, const plan *p, const gr_reduce_job *job, const char *before,
-                     char *block, gr_acc *states) {
+                     char *block, char *edge, gr_status well, gr_acc *states) {
   const layout l = layout_of(p);
   int64_t *lengths = c->comm->lengths;
   char *all = block + l.all;
-  maker m = {c, q};
-  const gr_status mine = gr_ranks_states(&p->fold, job, p->starts, p->size, p->rank, before, block + l.leaf,
-                                         (gr_acc *)(block + l.states), make_states, &m, block + l.mine);
+  const gr_status mine =
+      make_message(c, q, p, job, before, block + l.leaf, edge, (gr_acc *)(block + l.states), well, block + l.mine);
   gr_status status = gr_ranks_moved(c, c->comm->table->gather_parts(c->comm->handle, block + l.mine, all, lengths));
   if (status == GR_OK && any_failed(p, all, lengths)) status = gr_ranks_agree(c, mine);
   if (status == GR_OK) gr_ranks_fold_all(&p->fold, p->starts, p->size, all, states);
@@ -88,46 +134,78 @@ static gr_status run(gr_context *c, gr_queue *q, const plan *p, const gr_reduce_
 
 static int is_near(const gr_comm *comm, const plan *p) {
   const gr_ranks_fold *f = &p->fold;
-  /* A leaf that is put together, what comes for it, what is sent; 64 for each of what is rounded. */
+  /* A leaf that is put together, what comes for it, what is sent; 64 for each of what is rounded. Of these a rank with
+     a device needs a leaf more at times, when another is free. */
   const int64_t leaves = p->borders ? 3 * f->leaf * f->element : 0;
-  return comm->size <= NEAR_RANKS && 2 * p->all + f->count * (int64_t)sizeof(gr_acc) + leaves + 1024 <= NEAR;
+  const int64_t states = gr_ranks_together(f) * (int64_t)sizeof(gr_acc);
+  return comm->size <= NEAR_RANKS && 2 * p->all + states + leaves + 1024 <= NEAR;
 }
 
 static gr_status run_near(gr_context *c, gr_queue *q, const plan *p, const gr_reduce_job *job, gr_acc *states) {
   _Alignas(64) char near[NEAR];
   gr_stretch stretches[NEAR_RANKS];
   gr_message messages[2 * NEAR_RANKS];
-  char *before = near + layout_of(p).bytes;
-  const gr_border b = gr_border_of(c->comm, &p->fold, 0);
-  gr_status status = p->borders ? gr_border_cross(c, &p->fold, job, 0, &b, stretches, messages, before) : GR_OK;
-  return status == GR_OK ? run(c, q, p, job, before, near, states) : status;
+  const layout l = layout_of(p);
+  char *before = near + l.bytes, *sent = before;
+  gr_reduce_job here;
+  gr_status status = GR_OK, mine = GR_OK;
+  if (p->borders) {
+    const gr_border b = gr_border_of(c->comm, &p->fold, 0);
+    /* What a device has of a leaf comes to where the leaf is put together later, then to where what was sent lay. */
+    sent += b.before;
+    mine = gr_border_tail(c, &p->fold, job, 0, &b, p->leaf ? near + l.leaf : sent + b.sent, &here);
+    status = gr_border_cross(c, &p->fold, &here, 0, &b, stretches, messages, before);
+  }
+  return status == GR_OK ? run(c, q, p, job, before, near, sent, mine, states) : status;
 }
 
-gr_status gr_ranks_reduce(gr_context *c, gr_queue *q, const gr_reduce_job *job, gr_acc *states) {
+/* What ranks know alike of a job, and where this one's vectors are. */
+static gr_ranks_fold fold_of(gr_queue *q, gr_side side, const gr_reduce_job *job) {
   gr_ranks_fold f = gr_ranks_fold_of(job);
+  if (side == GR_DEVSIDE && job->n) f.device = q;
+  return f;
+}
+
+gr_status gr_ranks_reduce(gr_context *c, gr_queue *q, gr_side side, const gr_reduce_job *job, gr_acc *states) {
+  gr_ranks_fold f = fold_of(q, side, job);
   char *before = NULL;
   f.count = c->comm->width; /* which a rank without rows has not known */
   f.element = gr_size_of(job->dtype) * f.inputs * f.count;
-  const plan p = plan_of(c->comm, &f);
-  const layout l = layout_of(&p);
+  plan p = plan_of(c->comm, &f);
   if (is_near(c->comm, &p)) return run_near(c, q, &p, job, states);
+  p.edge = edge_of(&p);
+  const layout l = layout_of(&p);
   gr_status status = gr_context_allows(c, (size_t)l.bytes);
   char *block = status == GR_OK ? malloc((size_t)l.bytes) : NULL;
   if (status == GR_OK && !block) status = gr_fail(c, GR_NO_MEMORY, "out of memory: %lld bytes", (long long)l.bytes);
   status = p.borders ? gr_ranks_borders(c, &f, job, 0, &before, status) : gr_ranks_agree(c, status);
-  if (status == GR_OK) status = run(c, q, &p, job, before, block, states);
+  if (status == GR_OK) status = run(c, q, &p, job, before, block, block + l.edge, GR_OK, states);
   free(before);
   free(block);
   return status;
 }
 
 /* All that ranks must agree on, but how many vectors there are. */
-static void describe(const gr_reduce_job *job, char *text, size_t room) {
-  char ddof[48] = "", scales[96] = "";
-  if (job->op == GR_OP_var || job->op == GR_OP_std) snprintf(ddof, sizeof ddof, " with ddof %.17g", job->ddof);
+static void describe(const void *of, char *text, size_t room) {
+  const gr_reduce_job *job = of;
+  char ddof[64] = "", scales[112] = "", a[40], b[40];
+  if (job->op == GR_OP_var || job->op == GR_OP_std)
+    snprintf(ddof, sizeof ddof, " with ddof %s", gr_ranks_digits(job->ddof, 17, a));
   if (job->scale_a != 1 || job->scale_b != 1)
-    snprintf(scales, sizeof scales, " scaled by %.17g, %.17g", job->scale_a, job->scale_b);
+    snprintf(scales, sizeof scales, " scaled by %s, %s", gr_ranks_digits(job->scale_a, 17, a),
+             gr_ranks_digits(job->scale_b, 17, b));
   snprintf(text, room, "%s of %s%s%s", gr_ops[job->op].name, gr_dtypes[job->dtype].name, ddof, scales);
+}
+
+/* The same in numbers: words would take as long as some thousand elements. */
+static gr_ranks_call call_of(const gr_reduce_job *job) {
+  const int spread = job->op == GR_OP_var || job->op == GR_OP_std;
+  uint64_t sum[2] = {0, 0};
+  gr_digest_add(sum, (uint64_t)job->op << 8 | (uint64_t)job->dtype, UINT64_C(1) << 32); /* a place that no text has */
+  if (spread) gr_digest_add(sum, gr_bits64(job->ddof), 1);
+  if (job->scale_a != 1) gr_digest_add(sum, gr_bits64(job->scale_a), 2);
+  if (job->scale_b != 1) gr_digest_add(sum, gr_bits64(job->scale_b), 3);
+  return (gr_ranks_call){sum[0], describe, job};
 }
 
 /* After the meeting, so the same on all ranks. */
@@ -140,8 +218,8 @@ static gr_status check_length(gr_context *c, const gr_reduce_job *job, int64_t n
   return GR_OK;
 }
 
-gr_status gr_ranks_vectors(gr_context *c, gr_queue *q, const gr_reduce_job *job, gr_status mine, gr_acc **states,
-                           int64_t *n) {
+gr_status gr_ranks_vectors(gr_context *c, gr_queue *q, gr_side side, const gr_reduce_job *job, gr_status mine,
+                           gr_acc **states, int64_t *n) {
   char text[GR_CARD_TEXT], one[GR_CARD_TEXT - 16];
   describe(job, one, sizeof one);
   snprintf(text, sizeof text, "%s by columns", one); /* a number takes other steps, even of one column */
@@ -152,27 +230,28 @@ gr_status gr_ranks_vectors(gr_context *c, gr_queue *q, const gr_reduce_job *job,
   *states = malloc((size_t)c->comm->width * sizeof **states + 1);
   status = gr_ranks_agree(
       c, *states ? GR_OK : gr_fail(c, GR_NO_MEMORY, "out of memory: %lld columns", (long long)c->comm->width));
-  return status == GR_OK ? gr_ranks_reduce(c, q, job, *states) : status;
+  return status == GR_OK ? gr_ranks_reduce(c, q, side, job, *states) : status;
 }
 
 /*
 ** Calls of one program are mostly alike: where the parts are those of the number before, and end with leaves, a rank's
 ** few states go along with its card. What a rank guesses is compared with what is so, and no guess changes a result.
 */
-static gr_status guess_states(gr_context *c, gr_queue *q, const gr_reduce_job *job, gr_card *guess) {
+static gr_status guess_states(gr_context *c, gr_queue *q, const gr_ranks_fold *known, const gr_reduce_job *job,
+                              gr_card *guess) {
   const gr_comm *comm = c->comm;
   const int64_t *starts = comm->before;
-  const gr_ranks_fold f = gr_ranks_fold_of(job);
+  const gr_ranks_fold f = *known;
   char message[8 + sizeof guess->fields];
-  gr_acc state;
-  maker m = {c, q};
+  gr_acc states[GR_RANKS_TOGETHER];
+  maker m = {c, q, f.device != NULL};
+  const gr_ranks_part part = {.job = job, .first = job, .states = states, .make = make_states, .with = &m};
   guess->all = -1;
   if (starts[0] < 0 || starts[comm->rank + 1] - starts[comm->rank] != job->n) return GR_OK;
   if (gr_has_borders(starts, comm->size, f.leaf)) return GR_OK;
   const int64_t bytes = gr_ranks_message(&f, starts, comm->size, comm->rank);
   if (bytes > (int64_t)sizeof message) return GR_OK;
-  const gr_status status =
-      gr_ranks_states(&f, job, starts, comm->size, comm->rank, NULL, NULL, &state, make_states, &m, message);
+  const gr_status status = gr_ranks_states(&f, &part, starts, comm->size, comm->rank, message);
   memcpy(guess->fields, message + 8, (size_t)bytes - 8);
   guess->low = starts[comm->rank];
   guess->all = starts[comm->size];
@@ -194,20 +273,20 @@ static int take_guesses(gr_comm *comm, const gr_ranks_fold *f) {
   return 1;
 }
 
-gr_status gr_ranks_number(gr_context *c, gr_queue *q, const gr_reduce_job *job, gr_status mine, gr_value *r) {
+gr_status gr_ranks_number(gr_context *c, gr_queue *q, gr_side side, const gr_reduce_job *job, gr_status mine,
+                          gr_value *r) {
   gr_comm *comm = c->comm;
-  const gr_ranks_fold f = gr_ranks_fold_of(job);
-  char text[GR_CARD_TEXT];
+  const gr_ranks_fold f = fold_of(q, side, job);
+  const gr_ranks_call call = call_of(job);
   gr_card guess = {.all = -1};
   gr_acc state;
-  describe(job, text, sizeof text);
-  if (mine == GR_OK) mine = guess_states(c, q, job, &guess);
-  gr_status status = gr_ranks_meet_with(c, text, job->n, 1, &guess, mine);
+  if (mine == GR_OK) mine = guess_states(c, q, &f, job, &guess);
+  gr_status status = gr_ranks_meet_with(c, &call, job->n, 1, &guess, mine);
   if (status == GR_OK) status = check_length(c, job, gr_ranks_all(c));
   if (status != GR_OK) return status;
   memcpy(comm->before, comm->starts, ((size_t)comm->size + 1) * sizeof *comm->before);
   if (take_guesses(comm, &f)) gr_ranks_fold_all(&f, comm->starts, comm->size, comm->messages, &state);
-  else status = gr_ranks_reduce(c, q, job, &state);
+  else status = gr_ranks_reduce(c, q, side, job, &state);
   if (status == GR_OK) *r = gr_finish(job->op, job->dtype, state, gr_ranks_all(c), job->ddof);
   return status;
 }
@@ -220,7 +299,7 @@ typedef struct numbers {
   int count;
   const int64_t *elements; /* of each rank, for each item */
   int64_t *totals, *at;    /* of each rank: bytes of its messages, and where the next of them is */
-  char *mine, *all, *one, *leaf;
+  char *mine, *all, *one, *leaf, *edge;
   gr_message *in, *out; /* what crosses borders, of all items together */
   gr_stretch *stretches;
   char *before, *sent;
@@ -229,7 +308,7 @@ typedef struct numbers {
 static gr_reduce_job *enter(const numbers *t, int k, gr_ranks_fold *f, plan *p) {
   gr_comm *comm = t->c->comm;
   for (int r = 0; r < comm->size; r++) comm->starts[r + 1] = comm->starts[r] + t->elements[r * t->count + k];
-  *f = gr_ranks_fold_of(&t->items[k].job);
+  *f = fold_of(t->items[k].queue, t->items[k].side, &t->items[k].job);
   *p = plan_of(comm, f);
   return &t->items[k].job;
 }
@@ -237,7 +316,7 @@ static gr_reduce_job *enter(const numbers *t, int k, gr_ranks_fold *f, plan *p) 
 /* Bytes of everything in the block; with `block` also where it is. */
 static gr_status lay_out(numbers *t, char *block, int64_t *bytes) {
   const gr_comm *comm = t->c->comm;
-  int64_t at = 0, mine = 0, all = 0, one = 0, leaf = 0;
+  int64_t at = 0, mine = 0, all = 0, one = 0, leaf = 0, edge = 0;
   gr_border sum = {0};
   gr_ranks_fold f;
   plan p;
@@ -253,6 +332,7 @@ static gr_status lay_out(numbers *t, char *block, int64_t *bytes) {
     all += p.all;
     if (p.all > one) one = p.all;
     if (p.leaf > leaf) leaf = p.leaf;
+    if (edge_of(&p) > edge) edge = edge_of(&p);
     const gr_border b = gr_border_of(comm, &f, 0);
     sum.sends += b.sends;
     sum.receipts += b.receipts;
@@ -266,6 +346,7 @@ static gr_status lay_out(numbers *t, char *block, int64_t *bytes) {
   t->all = block + take(&at, all);
   t->one = block + take(&at, one);
   t->leaf = block + take(&at, leaf);
+  t->edge = block + take(&at, edge);
   t->in = (gr_message *)(void *)(block + take(&at, sum.receipts * (int64_t)sizeof *t->in));
   t->out = (gr_message *)(void *)(block + take(&at, sum.sends * (int64_t)sizeof *t->out));
   t->stretches = (gr_stretch *)(void *)(block + take(&at, sum.stretches * (int64_t)sizeof *t->stretches));
@@ -275,17 +356,20 @@ static gr_status lay_out(numbers *t, char *block, int64_t *bytes) {
   return GR_OK;
 }
 
-/* What crosses borders, of all items in one exchange. */
-static gr_status cross_borders(const numbers *t) {
+/* What crosses borders, of all items in one exchange. *mine: whether this rank has had its elements. */
+static gr_status cross_borders(const numbers *t, gr_status *mine) {
   const gr_comm *comm = t->c->comm;
   int64_t in = 0, out = 0;
   char *before = t->before, *sent = t->sent;
   for (int k = 0; k < t->count; k++) {
     gr_ranks_fold f;
     plan p;
+    gr_reduce_job here;
     const gr_reduce_job *job = enter(t, k, &f, &p);
     const gr_border b = gr_border_of(comm, &f, 0);
-    gr_border_address(comm, &f, job, 0, &b, t->stretches, t->in + in, t->out + out, before, sent);
+    const gr_status brought = gr_border_tail(t->c, &f, job, 0, &b, t->edge, &here);
+    if (*mine == GR_OK) *mine = brought;
+    gr_border_address(comm, &f, &here, 0, &b, t->stretches, t->in + in, t->out + out, before, sent);
     in += b.receipts;
     out += b.sends;
     before += b.before;
@@ -295,19 +379,15 @@ static gr_status cross_borders(const numbers *t) {
 }
 
 /* All messages of this rank; where a state cannot be made, the message says so. */
-static gr_status make_messages(numbers *t) {
+static gr_status make_messages(numbers *t, gr_status mine) {
   char *message = t->mine;
   const char *before = t->before;
-  gr_status mine = GR_OK;
   for (int k = 0; k < t->count; k++) {
     gr_ranks_fold f;
     plan p;
-    gr_acc state;
+    gr_acc states[GR_RANKS_TOGETHER];
     const gr_reduce_job *job = enter(t, k, &f, &p);
-    maker m = {t->c, t->items[k].queue};
-    const gr_status made =
-        gr_ranks_states(&f, job, p.starts, p.size, p.rank, before, t->leaf, &state, make_states, &m, message);
-    if (mine == GR_OK) mine = made;
+    mine = make_message(t->c, t->items[k].queue, &p, job, before, t->leaf, t->edge, states, mine, message);
     message += p.mine;
     before += gr_border_of(t->c->comm, &f, 0).before;
   }
@@ -350,8 +430,8 @@ static gr_status exchange_numbers(numbers *t) {
   char *block = malloc((size_t)bytes);
   status = gr_ranks_agree(c, block ? GR_OK : gr_fail(c, GR_NO_MEMORY, "out of memory: %lld bytes", (long long)bytes));
   if (status == GR_OK) status = lay_out(t, block, &bytes);
-  if (status == GR_OK) status = cross_borders(t);
-  if (status == GR_OK) mine = make_messages(t);
+  if (status == GR_OK) status = cross_borders(t, &mine);
+  if (status == GR_OK) mine = make_messages(t, mine);
   if (status == GR_OK) status = gr_ranks_moved(c, comm->table->gather_parts(comm->handle, t->mine, t->all, t->totals));
   if (status == GR_OK) fold_messages(t, &failed);
   if (failed) status = gr_ranks_agree(c, mine);

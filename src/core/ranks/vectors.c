@@ -72,6 +72,7 @@ typedef struct scanning {
   const gr_backend *cpu;
   gr_scan_job job; /* the vectors of this rank, from the end where the scan begins */
   int ordered, own;
+  int on_device;                       /* the job's vectors are as they lie there, which scans them by itself */
   int64_t tile, most, low, high, from; /* from: where the first tile begins; low and high: this rank's part */
   char *before, *joined, *results;     /* of that tile, if it begins elsewhere */
   char *message, *all;
@@ -105,6 +106,60 @@ static int64_t nodes_of(const scanning *s, int rank) {
   return gr_count_nodes(gr_leaves_of(comm->starts, comm->size, rank, s->tile), s->most);
 }
 
+/* The element that v is. */
+static uint64_t element_of(gr_dtype t, gr_value v) {
+  uint64_t bits = 0;
+  if (v.is_float) gr_element_put_f(t, &bits, v.v[0].f);
+  else gr_element_put_i(t, &bits, v.v[0].i);
+  return bits;
+}
+
+/*
+** A device scans its part as if nothing lay before it, and what does joins each result afterwards: so only where that
+** is in no order. The total is that of one element where it is a key.
+*/
+static gr_status scan_on_device(const scanning *s, int64_t *total) {
+  const gr_backend *device = s->q->backend;
+  const gr_scan_job *job = &s->job;
+  const gr_reduce_job whole = {
+      .op = job->op, .dtype = job->dtype, .n = job->n, .a = job->a, .count = 1, .scale_a = 1, .scale_b = 1};
+  gr_acc acc;
+  gr_status status = device->states(s->q, &whole, 1, &acc);
+  if (status == GR_OK && (job->op == GR_OP_min || job->op == GR_OP_max)) {
+    const uint64_t element = element_of(job->dtype, gr_finish(job->op, job->dtype, acc, job->n, 0));
+    const gr_scan_job one = {
+        .op = job->op, .dtype = job->dtype, .out_dtype = job->out_dtype, .n = 1, .a = dense(&element, job->dtype)};
+    status = s->cpu->scan_total(s->q, &one, 0, 1, &acc);
+  }
+  *total = acc.i[0];
+  return status == GR_OK ? device->scan(s->q, job) : status;
+}
+
+/* What lies before joins the results of a device. Totals as one element: what begins an exclusive scan behind them. */
+static gr_status join_on_device(const scanning *s, int64_t count) {
+  static const gr_map joins[GR_OP_COUNT] = {
+      [GR_OP_sum] = GR_MAP_add, [GR_OP_prod] = GR_MAP_mul, [GR_OP_min] = GR_MAP_minimum, [GR_OP_max] = GR_MAP_maximum};
+  const gr_scan_job *job = &s->job;
+  const uint64_t nothing = 0;
+  uint64_t before = 0;
+  gr_scan_part part = {.job = *job, .totals = s->totals, .tiles = s->tiles, .count = count};
+  if (count == 0 || job->n == 0) return GR_OK;
+  part.job.n = 1;
+  part.job.exclusive = 1;
+  part.job.reverse = 0;
+  part.job.a = dense(&nothing, job->dtype);
+  part.job.out = dense(&before, job->out_dtype);
+  gr_status status = s->cpu->scan_part(s->q, &part);
+  const gr_map_job join = {.op = joins[job->op],
+                           .dtype = job->out_dtype,
+                           .out_dtype = job->out_dtype,
+                           .n = job->n,
+                           .a = {job->out, 0},
+                           .b = {{NULL, 0, 0}, before},
+                           .out = job->out};
+  return status == GR_OK ? s->q->backend->map(s->q, &join) : status;
+}
+
 /* This rank's totals, into its message. */
 static gr_status make_totals(scanning *s) {
   const gr_comm *comm = s->c->comm;
@@ -113,7 +168,9 @@ static gr_status make_totals(scanning *s) {
   int64_t at = l.first, failed = 0, *to = (int64_t *)s->message + 1;
   gr_status status = GR_OK;
   gr_acc total;
-  if (!s->ordered && s->low < s->high) {
+  if (s->on_device && s->low < s->high) {
+    status = scan_on_device(s, to);
+  } else if (!s->ordered && s->low < s->high) {
     status = s->cpu->scan_total(s->q, &rest, s->low, s->high - s->low, &total);
     *to = total.i[0];
   }
@@ -150,6 +207,7 @@ static int64_t take_totals(scanning *s) {
 static gr_status write_part(scanning *s, int64_t count) {
   const int64_t rest = rest_of(s);
   gr_status status = GR_OK;
+  if (s->on_device) return gr_fail_from(s->c, s->q, join_on_device(s, count), "scan", 0);
   if (s->from < s->low) {
     const gr_scan_job first = first_job(s);
     const int size = gr_size(s->job.out_dtype);
@@ -224,12 +282,18 @@ gr_status gr_ranks_scan(gr_context *c, gr_op op, const gr_array *a, gr_array *ou
   job = &s.job;
   snprintf(text, sizeof text, "scan of %s of %s%s%s", gr_ops[op].name, gr_dtypes[a->dtype].name,
            exclusive ? ", exclusive" : "", reverse ? ", reverse" : "");
-  gr_status mine = gr_array_read(a, GR_HOST, &job->a);
-  if (mine == GR_OK) mine = gr_array_write(out, GR_HOST, 1, &job->out);
+  s.ordered = gr_is_float(a->dtype) && (op == GR_OP_sum || op == GR_OP_prod);
+  s.on_device =
+      !s.ordered && s.q->backend->separate && s.q->backend->states && !s.q->lost && out->storage->queue == s.q;
+  const gr_side side = s.on_device ? GR_DEVSIDE : GR_HOST;
+  gr_status mine = gr_array_read(a, side, &job->a);
+  if (mine == GR_OK) mine = gr_array_write(out, side, 1, &job->out);
   gr_status status = gr_ranks_meet(c, text, a->n, 0, mine);
   if (status != GR_OK) return status;
-  if (reverse) {
-    gr_ranks_mirror(c);
+  if (reverse) gr_ranks_mirror(c);
+  if (reverse && s.on_device) {
+    job->reverse = 1;
+  } else if (reverse) {
     if (a->n) {
       job->a.data = (const char *)job->a.data + (a->n - 1) * job->a.stride;
       job->out.data = (const char *)job->out.data + (a->n - 1) * job->out.stride;
@@ -237,7 +301,6 @@ gr_status gr_ranks_scan(gr_context *c, gr_op op, const gr_array *a, gr_array *ou
     job->a.stride = -job->a.stride;
     job->out.stride = -job->out.stride;
   }
-  s.ordered = gr_is_float(a->dtype) && (op == GR_OP_sum || op == GR_OP_prod);
   s.own = gr_ranks_own(c->comm);
   s.low = gr_ranks_before(c);
   s.high = s.low + a->n;

@@ -1,0 +1,126 @@
+-- Run by mpirun or by threads that are ranks, with arrays on a device: it reduces what it has, and of that the host
+-- gets states and elements at borders alone. With the argument "lose" rank 0 loses its device in a call.
+
+local gr = require "gpureduce"
+local comm = require "gpureduce.mpi".world()
+local with = { comm = comm }
+gr.use(assert(os.getenv "GPUREDUCE_DEVICE"))
+
+-- What f gives, and how many bytes come from the device meanwhile.
+local function brought(f, ...)
+  local before = gr.stats().bytes_down
+  local x, y = f(...)
+  return gr.stats().bytes_down - before, x, y
+end
+
+local function parts(n, dtype)
+  local first, last = comm:part(n, dtype)
+  local shift = 77 + 7 * comm.rank
+  local odd = { comm.rank == 0 and 1 or first + shift - 7, comm.rank == comm.size - 1 and n or last + shift }
+  return { { first, last }, odd }
+end
+
+local function same(x, y, ...)
+  if x == y or (x ~= x and y ~= y) then return end
+  error(("rank %d of %d: %.17g, not %.17g: "):format(comm.rank, comm.size, x, y) .. table.concat({ ... }, " "), 0)
+end
+
+local function lose()
+  local a = gr.ones(100000)
+  local function fails(...)
+    local ok, why = pcall(...)
+    assert(not ok, "a lost device is no failure")
+    assert(why:find("rank 0: .*device is lost"), why)
+  end
+  a:sum(with) -- which the next call guesses its parts from
+  if comm.rank == 0 then for _ = 1, 2 do a:sum() end end
+  fails(a.sum, a:slice(1, 90000 + comm.rank), with)
+  if comm.rank > 0 then same(a:sum(), 1e5) end
+end
+
+if arg[1] == "lose" then
+  lose()
+  if comm.rank == 0 then print "ranks: a device is lost for all" end
+  return
+end
+
+local leaf = 8192 -- bytes at most
+for _, dtype in ipairs { "f32", "f64", "u8", "i64", "bf16" } do
+  local n = 200000
+  local a, b = gr.randn(n, { seed = 3, dtype = "f64" }), gr.randn(n, { seed = 4, dtype = "f64" })
+  a, b = (a * 20):abs():cast(dtype), (b * 20):abs():cast(dtype)
+  for k, range in ipairs(parts(n, dtype)) do
+    local p, q = a:slice(range[1], range[2]):copy(), b:slice(range[1], range[2]):copy()
+    -- A leaf that is put together here, and one that another puts together.
+    local most = k == 1 and 0 or 2 * leaf
+    for _, op in ipairs { "sum", "mean", "max", "argmin", "var", "logsumexp", "count", "norm" } do
+      for _ = 1, 2 do
+        local bytes, x = brought(gr[op], p, with)
+        same(x, (gr[op](a)), op, dtype, k)
+        assert(bytes <= most, op .. " of " .. dtype .. " brings " .. bytes .. " bytes")
+      end
+    end
+    for _, op in ipairs { "dot", "mse", "cosine" } do
+      local bytes, x = brought(gr[op], p, q, with)
+      same(x, gr[op](a, b), op, dtype, k)
+      assert(bytes <= 2 * most, op .. " of " .. dtype .. " brings " .. bytes .. " bytes")
+    end
+    local bytes, x, y = brought(gr.many, { { "sum", p, with }, { "dot", p, q, with } })
+    same(x, a:sum(), "many", dtype, k)
+    same(y, a:dot(b), "many", dtype, k)
+    assert(bytes <= 3 * most, "gr.many of " .. dtype .. " brings " .. bytes .. " bytes")
+    -- Every second element: the device makes a dense copy of its own.
+    local every, views = a:slice(1, n, 2), parts(n / 2, dtype)[k]
+    local view = every:slice(views[1], views[2])
+    bytes, x = brought(gr.sum, view, with)
+    same(x, every:sum(), "every second", dtype, k)
+    assert(bytes <= most, "a view of " .. dtype .. " brings " .. bytes .. " bytes")
+  end
+end
+
+-- Columns of a matrix that takes longer to bring than a launch for each node of them does.
+local rows = 300000 * comm.size
+local first, last = comm:part(rows)
+local m = gr.rand(rows * 2, { seed = 5 })
+local part = m:slice(2 * first - 1, 2 * last):copy()
+for _, op in ipairs { "sum", "var", "argmax", "norm" } do
+  local bytes, x = brought(gr[op], part, { rows = last - first + 1, axis = 1, comm = comm })
+  assert(bytes == 0, op .. " of columns brings " .. bytes .. " bytes")
+  assert(x:equal(gr[op](m, { rows = rows, axis = 1 })), op .. " of columns")
+end
+
+-- Scans of what has no order: nothing but totals travels. NaN, and zeros of both signs, are as in one process.
+for _, dtype in ipairs { "u8", "i32", "i64", "f16", "f32", "f64" } do
+  local float = dtype:find "f"
+  local n = 100000
+  local a = gr.randn(n, { seed = 8, dtype = "f64" }) * 50
+  a = (float and a or a:abs():clamp(0, 200)):cast(dtype)
+  for round = 1, 3 do
+    for _, op in ipairs(float and { "min", "max" } or { "sum", "prod", "min", "max" }) do
+      for _, exclusive in ipairs { false, true } do
+        for _, reverse in ipairs { false, true } do
+          local range = parts(n, dtype)[2]
+          local p = a:slice(range[1], range[2]):copy()
+          local bytes, x = brought(gr.scan, p, op,
+            { exclusive = exclusive, reverse = reverse, comm = comm })
+          assert(bytes == 0, op .. " scan of " .. dtype .. " brings " .. bytes .. " bytes")
+          local whole = a:scan(op, { exclusive = exclusive, reverse = reverse }):slice(range[1], range[2])
+          assert(x:bytes() == whole:bytes(), op .. " scan of " .. dtype)
+        end
+      end
+    end
+    if float then
+      if round == 1 then a = a:clamp(-0.0, 0.0) * -1 end -- zeros
+      if round == 2 then a[n / 2] = 0 / 0 end
+    end
+  end
+end
+
+-- Counts come from the device, and what its counting needs to know.
+local counted = gr.rand(1000000, { seed = 6, comm = comm })
+local bytes = brought(counted.histogram, counted, { bins = 100, min = 0, max = 1, comm = comm })
+assert(bytes <= 1024, "a histogram brings " .. bytes .. " bytes")
+bytes = brought(gr.bincount, (counted * 50):cast "u8", { comm = comm })
+assert(bytes <= 2 * leaf, "a bincount brings " .. bytes .. " bytes")
+comm:barrier()
+if comm.rank == 0 then print(("ranks: %d, a device brings nodes and borders alone"):format(comm.size)) end

@@ -1,0 +1,93 @@
+/*
+** Operations that take elements of a formula in place of a vector's: sums of columns, histograms and scans. Their own
+** launchers plan them and launch the compiled kernel on the plan, with elements from address 0 on.
+*/
+#include "src/backend/cuda/formula.h"
+
+#include "kernels/numerics/numerics.h"
+
+/* Of integers that some scans take by their bits: the dtype that stands for all of a size. */
+static gr_dtype pattern_of(gr_dtype t) {
+  return t == GR_I8 ? GR_U8 : t == GR_I16 ? GR_U16 : t == GR_I32 ? GR_U32 : t;
+}
+
+static gr_vec placed(gr_dtype t, int64_t apart) {
+  const int64_t size = gr_size_of(t);
+  return (gr_vec){.data = NULL, .stride = apart * size, .step = size};
+}
+
+static gr_reduce_job placed_columns(const gr_reduce_job *job) {
+  gr_reduce_job own = *job;
+  own.a = own.b = placed(job->dtype, job->count);
+  return own;
+}
+
+static gr_status take(gr_cuda_queue *q, const gr_formula_job *job, int skeleton, int variant, gr_dtype t,
+                      gr_cuda_taken *c) {
+  const gr_jit_asked asked = {skeleton, job->a, -1, -1, variant};
+  return gr_cuda_take_formula(q, job, &asked, t, c);
+}
+
+static gr_status feed_columns(gr_cuda_queue *q, const gr_formula_job *job) {
+  const gr_reduce_job own = placed_columns(job->operation);
+  gr_cuda_run run;
+  gr_cuda_taken c;
+  if (job->b >= 0 || !gr_cuda_columns_fit(&own, &q->device->chip)) return GR_NOT_FUSED;
+  gr_status status = take(q, job, GR_JIT_COLUMNS_SUM, 0, own.dtype, &c);
+  if (status != GR_OK) return status;
+  gr_cuda_prepare(q, &q->work, &run);
+  run.formula = &c.formula;
+  status = gr_cuda_launched(q, gr_cuda_reduce(&own, &run), gr_op_name(own.op));
+  gr_jit_let_go(c.formula.compiled);
+  return status;
+}
+
+static gr_status feed_histogram(gr_cuda_queue *q, const gr_formula_job *job) {
+  gr_histogram_job own = *(const gr_histogram_job *)job->operation;
+  gr_cuda_taken c;
+  own.a = placed(own.dtype, 1);
+  const int skeleton = gr_cuda_histogram_skeleton(&own, &q->device->chip);
+  if (skeleton < 0) return GR_NOT_FUSED;
+  gr_status status = take(q, job, GR_JIT_HISTOGRAM, skeleton, own.dtype, &c);
+  if (status != GR_OK) return status;
+  status = gr_cuda_launch_histogram(q, &own, &c.formula);
+  gr_jit_let_go(c.formula.compiled);
+  return status;
+}
+
+static gr_status feed_scan(gr_cuda_queue *q, const gr_formula_job *job) {
+  gr_scan_job own = *(const gr_scan_job *)job->operation;
+  gr_cuda_run run;
+  gr_cuda_taken c;
+  own.a = placed(own.dtype, 1);
+  const int skeleton = gr_cuda_scan_skeleton(&own, &q->device->chip);
+  if (skeleton < 0) return GR_NOT_FUSED;
+  gr_status status = take(q, job, GR_JIT_SCAN, skeleton, pattern_of(own.dtype), &c);
+  if (status != GR_OK) return status;
+  gr_cuda_prepare(q, &q->chain, &run);
+  run.formula = &c.formula;
+  status = gr_cuda_launched(q, gr_cuda_scan(&own, &run), "scan");
+  gr_jit_let_go(c.formula.compiled);
+  return status;
+}
+
+gr_status gr_cuda_feed(gr_cuda_queue *q, const gr_formula_job *job) {
+  switch (job->feeds) {
+    case GR_FEEDS_COLUMNS: return feed_columns(q, job);
+    case GR_FEEDS_HISTOGRAM: return feed_histogram(q, job);
+    case GR_FEEDS_SCAN: return feed_scan(q, job);
+    case GR_FEEDS_NOTHING:
+    case GR_FEEDS_WEIGHTS:
+    case GR_FEEDS_COMPACT:
+    case GR_FEEDS_EXACT: return GR_NOT_FUSED;
+  }
+  return GR_NOT_FUSED;
+}
+
+int gr_cuda_fits(gr_queue *base, gr_feeding feeds, const void *operation) {
+  const gr_cuda_queue *q = (const gr_cuda_queue *)base;
+  if (gr_jit_missing(q->device->chip.device)) return 0;
+  if (feeds != GR_FEEDS_COLUMNS) return 1;
+  const gr_reduce_job own = placed_columns(operation);
+  return gr_cuda_columns_fit(&own, &q->device->chip);
+}

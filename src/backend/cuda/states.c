@@ -1,0 +1,41 @@
+/*
+** States of nodes of the tree, for ranks to send each other: what reductions leave in a mailbox, folded but not
+** finished.
+*/
+#include "src/backend/cuda/cuda.h"
+
+/* States of several vectors: their launches go together, each with a slot of its own. */
+static gr_status make_states(gr_cuda_queue *q, const gr_reduce_job *jobs, int count, gr_acc *states) {
+  gr_cuda_pending *slots[GR_BATCH];
+  gr_status status = gr_cuda_launch_batch(q, gr_op_name(jobs->op)); /* of others before */
+  int taken = 0, there;
+  while (status == GR_OK && taken < count) {
+    const gr_reduce_job *job = &jobs[taken];
+    status = gr_cuda_take_slot(q, &slots[taken]);
+    if (status == GR_OK) status = gr_cuda_add_reduce(q, &job, 1, slots[taken++], NULL);
+  }
+  if (status == GR_OK) status = gr_cuda_launch_batch(q, gr_op_name(jobs->op));
+  else q->batch.count = 0;
+  q->base.stats.syncs++;
+  for (int k = 0; k < taken && status == GR_OK; k++) {
+    status = gr_cuda_await_reduce(q, slots[k], 0, -1, gr_op_name(jobs->op), &there);
+    if (status == GR_OK) states[k] = gr_mailbox_state(slots[k]->host->words, &slots[k]->mailbox, jobs->op, jobs->dtype);
+    slots[k]->waiting -= status == GR_OK;
+  }
+  for (int k = 0; k < taken; k++) gr_cuda_give_slot(q, slots[k]);
+  return status;
+}
+
+gr_status gr_cuda_do_states(gr_queue *base, const gr_reduce_job *jobs, int count, gr_acc *states) {
+  gr_cuda_queue *q = (gr_cuda_queue *)base;
+  gr_status status = GR_OK;
+  int was = gr_cuda_enter(q);
+  if (was < 0) return GR_DEVICE;
+  for (int from = 0, k; from < count && status == GR_OK; from = k) {
+    for (k = from; k < count && k - from < GR_BATCH && !gr_cuda_is_too_long(&jobs[k]);) k++;
+    if (k > from) status = make_states(q, jobs + from, k - from, states + from);
+    else status = gr_cuda_reduce_halves(q, &jobs[k], &states[k]), k++;
+  }
+  gr_cuda_leave(q, was);
+  return status;
+}
