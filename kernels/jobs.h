@@ -262,7 +262,8 @@ typedef struct gr_compact_job {
 
 /*
 ** out[k] = a[index[k]] (numerics/lookup.h says which that is). An index that is no position of a leaves its element of
-** out alone; bad, if not NULL, becomes the least such k, or something from n on. out.data == NULL: that is all.
+** out alone. bad, if not NULL, becomes the least such k, or something from n on. out.data == NULL: that is all; and bad
+** is above n only if each place was seen to be above the one before.
 */
 typedef struct gr_lookup_job {
   gr_dtype dtype, positions; /* of a and out, of index */
@@ -275,7 +276,8 @@ typedef struct gr_lookup_job {
 ** a[index[k]] becomes values[k] (set: of the last such k), or the sum, least or greatest of what it was and all such
 ** values. An index that is no position changes nothing. Sums of floats are multiples of 2^unit (fixed.h).
 ** state, overwritten: of these sums two words for each element of a. Sets from a vector need 4 bytes for each element
-** of a, 8 from 2^32 - 1 values on, where order means nothing; the CPU goes in order. Else NULL.
+** of a, 8 from 2^32 - 1 values on, where order means nothing, unless each place is above the one before; the CPU goes
+** in order. Else NULL.
 */
 typedef struct gr_put_job {
   gr_put_op op;

@@ -6,10 +6,10 @@
 
 /*
 ** The place from 0 of a position, which counts from 1, or from -1 at the end. As an unsigned number it is `length` or
-** more if there is none.
+** more if there is none: for 0, too.
 */
 GR_FN int64_t gr_place(int64_t position, int64_t length) {
-  return position > 0 ? position - 1 : position < 0 ? position + length : -1;
+  return position + (position > 0 ? -1 : length);
 }
 
 /*

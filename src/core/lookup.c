@@ -24,9 +24,9 @@ static gr_status describe(const gr_array *a, const gr_array *index, gr_lookup_jo
   return gr_array_read(index, gr_kernel_side(index->storage), &job->index);
 }
 
-/* Runs the job, and waits to hear whether all of index are positions. */
+/* Runs the job, and waits to hear whether all of index are positions; *rising: each is known to be above the last. */
 static gr_status run_checked(gr_context *c, const gr_array *a, const gr_array *index, gr_lookup_job *job,
-                             const char *name) {
+                             const char *name, int *rising) {
   gr_queue *q = index->storage->queue;
   gr_array bad = {0};
   gr_vec v = {0};
@@ -36,15 +36,17 @@ static gr_status run_checked(gr_context *c, const gr_array *a, const gr_array *i
   if (status == GR_OK) status = gr_fail_from(c, q, q->backend->lookup(q, job), name, 0);
   if (status == GR_OK) status = gr_array_read(&bad, GR_HOST, &v);
   const int64_t first = status == GR_OK ? *(const int64_t *)v.data : job->n;
+  *rising = first > job->n;
   gr_array_release(&bad);
   job->bad = NULL;
   return status == GR_OK && first < job->n ? no_position(c, a, index, first) : status;
 }
 
-static gr_status check(gr_context *c, const gr_array *a, const gr_array *index, const char *name) {
+static gr_status check(gr_context *c, const gr_array *a, const gr_array *index, const char *name, int *rising) {
   gr_lookup_job job;
   gr_status status = describe(a, index, &job);
-  return status == GR_OK && job.n ? run_checked(c, a, index, &job, name) : status;
+  *rising = 1;
+  return status == GR_OK && job.n ? run_checked(c, a, index, &job, name, rising) : status;
 }
 
 /* The job, ready to run. */
@@ -66,18 +68,20 @@ gr_status gr_take_known(gr_context *c, const gr_array *a, const gr_array *index,
 
 gr_status gr_take(gr_context *c, const gr_array *a, const gr_array *index, gr_array *out, int fresh) {
   gr_lookup_job job;
-  gr_status status = fresh ? prepare_take(c, a, index, out, &job) : check(c, a, index, "take");
+  int rising;
+  gr_status status = fresh ? prepare_take(c, a, index, out, &job) : check(c, a, index, "take", &rising);
   if (status != GR_OK || index->n == 0) return status;
-  return fresh ? run_checked(c, a, index, &job, "take") : gr_take_known(c, a, index, out);
+  return fresh ? run_checked(c, a, index, &job, "take", &rising) : gr_take_known(c, a, index, out);
 }
 
 /* ---- put ---- */
 
 /* The unit of sums, and memory for what the kernels keep beside the elements. */
-static gr_status prepare(gr_context *c, const gr_array *a, gr_term values, gr_put_job *job, gr_array *state, int *arg) {
+static gr_status prepare(gr_context *c, const gr_array *a, gr_term values, int rising, gr_put_job *job, gr_array *state,
+                         int *arg) {
   const int sums = job->op == GR_PUT_add && gr_is_float(job->dtype);
-  /* Where kernels go in order, the last value is the last one written. */
-  const int claims = job->op == GR_PUT_set && values.array && a->storage->queue->backend->separate;
+  /* Where kernels go in order, the last value is the last one written; where places rise there is only one. */
+  const int claims = job->op == GR_PUT_set && values.array && !rising && a->storage->queue->backend->separate;
   gr_status status = GR_OK;
   gr_vec v = {0};
   *arg = 3;
@@ -99,14 +103,15 @@ static gr_status prepare(gr_context *c, const gr_array *a, gr_term values, gr_pu
   return status;
 }
 
-/* All of index are positions of a. */
-static gr_status put(gr_context *c, gr_put_op op, gr_array *a, const gr_array *index, gr_term values, int *arg) {
+/* All of index are positions of a; rising: each is above the one before. */
+static gr_status put(gr_context *c, gr_put_op op, gr_array *a, const gr_array *index, gr_term values, int rising,
+                     int *arg) {
   gr_queue *q = a->storage->queue;
   const gr_side side = gr_kernel_side(a->storage);
   gr_put_job job = {.op = op, .dtype = a->dtype, .positions = index->dtype, .n = index->n, .length = a->n};
   gr_array state = {0};
   job.values.value = values.value;
-  gr_status status = prepare(c, a, values, &job, &state, arg);
+  gr_status status = prepare(c, a, values, rising, &job, &state, arg);
   if (status == GR_OK) status = gr_array_read(index, side, &job.index);
   if (status == GR_OK && values.array) status = gr_array_read(values.array, side, &job.values.vec);
   if (status == GR_OK) status = gr_array_write(a, side, 0, &job.a);
@@ -116,9 +121,10 @@ static gr_status put(gr_context *c, gr_put_op op, gr_array *a, const gr_array *i
 }
 
 gr_status gr_put(gr_context *c, gr_put_op op, gr_array *a, const gr_array *index, gr_term values, int *arg) {
+  int rising;
   *arg = 2;
-  gr_status status = check(c, a, index, "put");
-  return status == GR_OK && index->n ? put(c, op, a, index, values, arg) : status;
+  gr_status status = check(c, a, index, "put", &rising);
+  return status == GR_OK && index->n ? put(c, op, a, index, values, rising, arg) : status;
 }
 
 gr_status gr_positions(gr_context *c, const gr_array *mask, int64_t kept, gr_array *out) {
@@ -150,7 +156,7 @@ gr_status gr_put_masked(gr_context *c, gr_array *a, const gr_array *mask, gr_ter
                    (long long)values.array->n);
   if (values.array->n == 0) return GR_OK;
   status = gr_positions(c, mask, kept.v[0].i, &index);
-  if (status == GR_OK) status = put(c, GR_PUT_set, a, &index, values, arg);
+  if (status == GR_OK) status = put(c, GR_PUT_set, a, &index, values, 1, arg);
   gr_array_release(&index);
   return status;
 }

@@ -40,9 +40,10 @@ static __device__ __forceinline__ void gr_find_places(const gr_places &q, int64_
   for (int u = 0; u < EACH; u++) at[u] = gr_place(at[u], q.length);
 }
 
-static inline unsigned gr_lookup_grid(int64_t n, int64_t tile, const gr_cuda_chip *chip) {
-  int64_t blocks = (n + tile - 1) / tile, most = (int64_t)chip->sms * gr_lookup_tuning::blocks_each;
-  return (unsigned)(blocks < 1 ? 1 : blocks > most ? most : blocks);
+/* A block a tile; where there are more than a grid has, they go round. */
+static inline unsigned gr_lookup_grid(int64_t n, int64_t tile) {
+  int64_t blocks = (n + tile - 1) / tile;
+  return (unsigned)(blocks < 1 ? 1 : blocks > INT32_MAX ? INT32_MAX : blocks);
 }
 
 #endif

@@ -3,8 +3,10 @@
 ** of floats are integers of 128 bits beside them (numerics/fixed.h), which a second launch adds to the elements. Of
 ** several values that are set the last stays: each claims its element, where the greatest number of a value wins, and a
 ** second launch goes over the elements and fetches what has won them. Values lie apart then, and elements do not: reads
-** that do cost less than half of writes that do.
+** that do cost less than half of writes that do. Claims of a large array are made part by part, each of which stays in
+** L2 while all positions pass by. Where every place is above the one before, nothing is claimed.
 */
+#include <type_traits>
 #include "kernels/cuda/lookup/places.cuh"
 #include "kernels/cuda/thread/fixed.cuh"
 
@@ -15,7 +17,8 @@ struct gr_put_args {
   int64_t a_stride, value_stride;
   uint64_t value;
   void *state;
-  int32_t unit, most, wide; /* most: of extremes; wide: claims are of 8 bytes */
+  int32_t unit, most; /* most: of extremes */
+  int64_t from, part; /* of claims: only places from .. from + part - 1 */
 };
 
 template <typename U>
@@ -41,10 +44,11 @@ static __device__ __forceinline__ void each_place(const gr_places &q, const F &f
 
 /* ---- set ---- */
 
+template <typename Claim>
 static __global__ void __launch_bounds__(THREADS) claim(const __grid_constant__ gr_put_args q) {
+  using Word = std::conditional_t<sizeof(Claim) == 8, unsigned long long, unsigned>;
   each_place(q.places, [&](int64_t k, int64_t at) {
-    if (q.wide) atomicMax((unsigned long long *)q.state + at, (unsigned long long)(k + 1));
-    else atomicMax((unsigned *)q.state + at, (unsigned)(k + 1));
+    if ((uint64_t)(at - q.from) < (uint64_t)q.part) atomicMax((Word *)q.state + at, (Word)(k + 1));
   });
 }
 
@@ -65,10 +69,23 @@ static __global__ void __launch_bounds__(THREADS) set_claimed(const __grid_const
   }
 }
 
-/* One value for all, so that it does not matter which stays. */
+/*
+** One value for all, or places that rise, so that it does not matter which stays. All values are there before the first
+** is written.
+*/
 template <typename U>
-static __global__ void __launch_bounds__(THREADS) set_same(const __grid_constant__ gr_put_args q) {
-  each_place(q.places, [&](int64_t k, int64_t at) { *(U *)(q.a + at * q.a_stride) = value_of<U>(q, k); });
+static __global__ void __launch_bounds__(THREADS) set_each(const __grid_constant__ gr_put_args q) {
+  int64_t step = gridDim.x * (int64_t)TILE;
+  for (int64_t k = blockIdx.x * (int64_t)TILE + threadIdx.x; k < q.places.n; k += step) {
+    int64_t at[EACH];
+    U e[EACH];
+#pragma unroll
+    for (int u = 0; u < EACH; u++) e[u] = k + u * THREADS < q.places.n ? value_of<U>(q, k + u * THREADS) : 0;
+    gr_find_places(q.places, k, at);
+#pragma unroll
+    for (int u = 0; u < EACH; u++)
+      if (gr_is_place(q.places, at[u])) *(U *)(q.a + at[u] * q.a_stride) = e[u];
+  }
 }
 
 /* ---- atomics on elements ---- */
@@ -168,16 +185,21 @@ static cudaError_t start(Kernel kernel, unsigned blocks, gr_put_args *q, const g
   return cudaLaunchKernel((const void *)kernel, blocks, THREADS, args, 0, (cudaStream_t)run->stream);
 }
 
+template <typename U, typename Claim>
+static cudaError_t start_claims(gr_put_args *q, unsigned blocks, const gr_cuda_run *run) {
+  const int64_t length = q->places.length, most = gr_lookup_tuning::claims_bytes / (int64_t)sizeof(Claim);
+  const int64_t part = length <= 2 * most ? length : most;
+  cudaError_t e = cudaMemsetAsync(q->state, 0, (size_t)length * sizeof(Claim), (cudaStream_t)run->stream);
+  for (q->from = 0, q->part = part; q->from < length && e == cudaSuccess; q->from += part)
+    e = start(claim<Claim>, blocks, q, run);
+  return e == cudaSuccess ? start(set_claimed<U, Claim>, gr_lookup_grid(length, TILE), q, run) : e;
+}
+
 template <typename U>
 static cudaError_t start_set_of(const gr_put_job *job, gr_put_args *q, unsigned blocks, const gr_cuda_run *run) {
-  if (!job->state) return start(set_same<U>, blocks, q, run);
-  const unsigned all = gr_lookup_grid(job->length, TILE, run->chip);
-  q->wide = job->n >= UINT32_MAX;
-  cudaError_t e = cudaMemsetAsync(job->state, 0, (size_t)job->length * (q->wide ? 8 : 4), (cudaStream_t)run->stream);
-  if (e == cudaSuccess) e = start(claim, blocks, q, run);
-  if (e != cudaSuccess) return e;
-  return q->wide ? start(set_claimed<U, unsigned long long>, all, q, run)
-                 : start(set_claimed<U, unsigned>, all, q, run);
+  if (!job->state) return start(set_each<U>, blocks, q, run);
+  return job->n < UINT32_MAX ? start_claims<U, unsigned>(q, blocks, run)
+                             : start_claims<U, unsigned long long>(q, blocks, run);
 }
 
 static cudaError_t start_set(const gr_put_job *job, gr_put_args *q, unsigned blocks, const gr_cuda_run *run) {
@@ -191,7 +213,7 @@ static cudaError_t start_set(const gr_put_job *job, gr_put_args *q, unsigned blo
 
 static cudaError_t start_add(const gr_put_job *job, gr_put_args *q, unsigned blocks, const gr_cuda_run *run) {
   if (gr_is_float(job->dtype)) {
-    unsigned all = gr_lookup_grid(job->length, THREADS, run->chip);
+    unsigned all = gr_lookup_grid(job->length, THREADS);
     cudaError_t e = cudaMemsetAsync(job->state, 0, (size_t)job->length * 16, (cudaStream_t)run->stream);
     if (e != cudaSuccess) return e;
     return gr_for_float(job->dtype, [&](auto d) {
@@ -218,7 +240,7 @@ static cudaError_t start_extreme(const gr_put_job *job, gr_put_args *q, unsigned
 }
 
 int gr_cuda_put(const gr_put_job *job, const gr_cuda_run *run) {
-  unsigned blocks = gr_lookup_grid(job->n, TILE, run->chip);
+  unsigned blocks = gr_lookup_grid(job->n, TILE);
   gr_put_args q;
   memset(&q, 0, sizeof q);
   if (job->n <= 0) return cudaSuccess;

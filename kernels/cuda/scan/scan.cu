@@ -28,6 +28,14 @@ static int64_t flip_of(const gr_scan_job *job) {
   }
 }
 
+/* Narrow keys have another order within a row. */
+static int goes_down(const gr_scan_job *job) {
+  const int size = gr_size_of(job->dtype), out_size = gr_size_of(job->out_dtype);
+  if (has_keys(job) && size < 4) return 0;
+  return job->count >= 32 && job->n >= GR_SCAN_DOWN_LEAST && job->n * job->count >= GR_SCAN_DOWN_ALL &&
+         job->a.step == size && job->out.step == out_size && job->a.stride > size && job->out.stride > out_size;
+}
+
 /* But for the scratch memory. */
 static gr_scan arguments_of(const gr_scan_job *job) {
   gr_scan q;
@@ -43,6 +51,7 @@ static gr_scan arguments_of(const gr_scan_job *job) {
   q.out_step = job->out.step;
   q.tiles = (uint32_t)tiles_of(job);
   q.exclusive = job->exclusive;
+  q.down = goes_down(job);
   q.flip = flip_of(job);
   return q;
 }
@@ -50,6 +59,7 @@ static gr_scan arguments_of(const gr_scan_job *job) {
 static uint32_t groups_of(const gr_scan &q) { return q.tiles / 32 + 1; }
 static size_t scratch_of(const gr_scan &q) {
   uint32_t supers = q.tiles / 1024 + 2;
+  if (q.down) return GR_COUNTER_BYTES + (size_t)(q.count * ((q.n + 255) / 256 + q.tiles)) * sizeof(int64_t);
   if (q.count > 1) return GR_COUNTER_BYTES + (size_t)(q.count * q.tiles) * sizeof(gr_halves);
   return GR_COUNTER_BYTES + ((size_t)q.tiles + groups_of(q) + supers) * sizeof(gr_halves);
 }

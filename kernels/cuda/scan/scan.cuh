@@ -4,7 +4,8 @@
 ** 31 groups of tiles and one superblock before it: always the same ones, so that the order of additions depends on
 ** positions alone (docs/numerics.md: the scan). Kernels: up to a superblock each tile has a block (scan/short.cuh);
 ** beyond that blocks stay and pass tiles through a ring in shared memory (scan/ring.cuh). Of many vectors all tiles go
-** in one launch, and those that have no more than one tile share blocks (scan/many.cuh).
+** in one launch, and those that have no more than one tile share blocks (scan/many.cuh); columns have three
+** (scan/down.cuh).
 */
 #ifndef GR_CUDA_SCAN_SCAN_CUH
 #define GR_CUDA_SCAN_SCAN_CUH
@@ -26,6 +27,7 @@ typedef struct gr_scan {
   int64_t count, a_step, out_step; /* vectors, and from one to the next; several have up to GR_SCAN_SHORT tiles each */
   int32_t exclusive, slots;
   int32_t lanes; /* of each of many vectors (scan/many.cuh): a power of two */
+  int32_t down;  /* neighbouring columns, which a warp goes down (scan/down.cuh) */
   int32_t inputs_stable; /* no launch that may still run writes what this one reads */
   int64_t flip; /* of keys: complements them for max, where the smallest is looked for too; of signed integers */
   unsigned *next; /* the next tile to take, and how many blocks have ended */

@@ -3,6 +3,7 @@
 #define GR_CUDA_SCAN_START_CUH
 
 #include "kernels/cuda/formula/start.cuh"
+#include "kernels/cuda/scan/down.cuh"
 #include "kernels/cuda/scan/ring.cuh"
 #include "kernels/cuda/scan/many.cuh"
 #include "kernels/cuda/scan/short.cuh"
@@ -27,6 +28,8 @@ static cudaError_t gr_scan_launch(const void *kernel, gr_scan &q, int32_t blocks
 template <class S> static cudaError_t gr_scan_start(gr_scan q, const gr_scan_place &at) {
   using Shape = gr_scan_shape<S>;
   const gr_cuda_chip *chip = at.chip;
+  if constexpr (S::count == S::each)
+    if (q.down) return gr_scan_start_strips<S>(q, at);
   if (q.count > 1 && q.tiles == 1) {
     for (q.lanes = 1; q.lanes * Shape::each < q.n;) q.lanes *= 2;
     int64_t blocks = (q.count * q.lanes - 1) / (GR_SCAN_ROWS * 32) + 1;

@@ -12,6 +12,10 @@
 #define GR_SCAN_SHORT 1024
 #define GR_SCAN_WRITERS 8 /* warps, of two rows each; of the ring too */
 
+/* Columns of so many elements, so many in all, have warps that go down them (down.cuh). */
+#define GR_SCAN_DOWN_LEAST 256
+#define GR_SCAN_DOWN_ALL (1 << 20)
+
 /* The ring (ring.cuh). Its warps: one that loads, so many that add rows up, three that add tiles up, the writers. */
 #define GR_SCAN_ADDERS 4
 #define GR_SCAN_BLOCKS 2 /* a multiprocessor, where two rings of two tiles find room */

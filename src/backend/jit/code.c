@@ -37,7 +37,10 @@ static void input(reading *r, gr_node *x) {
     r->code->inputs++;
   }
   x->input = (uint8_t)k;
-  if (x->spread == GR_ROW || x->spread == GR_COLUMN) r->code->matrix = r->job->n >> 32 ? 2 : 1;
+  if (x->spread == GR_ROW || x->spread == GR_COLUMN) {
+    const int large = r->job->n >> 31 || v->stride != (int32_t)v->stride;
+    if (r->code->matrix < 1 + large) r->code->matrix = (uint8_t)(1 + large);
+  }
 }
 
 /* Which nodes they need. */
@@ -90,6 +93,7 @@ int gr_jit_code_of(const gr_formula_job *job, const gr_jit_asked *asked, gr_jit_
   code->tally = asked->tally < 0 ? -1 : place[asked->tally];
   if (gr_jit_words(code) > GR_JIT_WORDS) return 0;
   words[GR_JIT_COLUMNS] = (uint64_t)job->columns;
+  words[GR_JIT_INVERSE] = job->columns > 0 ? ((UINT64_C(1) << 63) - 1) / (uint64_t)job->columns + 1 : 0;
   for (int k = 0; k < code->numbers; k++) words[gr_jit_number(code, k)] = p->numbers[r.number_of[k]];
   return 1;
 }
@@ -126,7 +130,7 @@ int gr_jit_operator_code(const gr_operator *op, gr_jit_code *code, uint64_t word
   code->number = 1;
   code->states = (uint8_t)op->states;
   for (int k = 0; k < op->states; k++) code->state[k] = (uint8_t)op->state[k];
-  words[GR_JIT_COLUMNS] = 0;
+  words[GR_JIT_COLUMNS] = words[GR_JIT_INVERSE] = 0;
   append(&op->map, op->mapped, code, words + GR_JIT_INPUT, code->mapped);
   code->map_count = code->count;
   append(&op->merge, op->merged, code, words + GR_JIT_INPUT, code->merged);

@@ -23,7 +23,7 @@ typedef struct gr_jit_code {
   int16_t a, b;           /* nodes of the result, or of a pair (b < 0: no pair) */
   int16_t tally;          /* a node of u8 that is counted besides where it is not 0; < 0: none */
   int16_t count, inputs, numbers;
-  uint8_t matrix;  /* rows or columns are among the inputs: 1; 2: in more than 2^32 positions */
+  uint8_t matrix;  /* rows or columns are among the inputs: 1; 2: and positions or strides are of 2^31 and more */
   uint8_t changes; /* stores to an array that may be one of the inputs */
   uint8_t number;  /* of reductions: one, for the host */
   uint8_t variant; /* of histograms and scans: which of the skeletons */
@@ -46,7 +46,8 @@ static inline size_t gr_jit_code_bytes(const gr_jit_code *c) {
 }
 
 /* Places of arguments: words after those of the skeleton. */
-enum { GR_JIT_COLUMNS, GR_JIT_INPUT }; /* the matrix's columns; address and stride of each input; numbers */
+/* The matrix's columns; 2^63 / columns, rounded up; address and stride of each input; numbers. */
+enum { GR_JIT_COLUMNS, GR_JIT_INVERSE, GR_JIT_INPUT };
 static inline int gr_jit_input(int k) { return GR_JIT_INPUT + 2 * k; }
 static inline int gr_jit_number(const gr_jit_code *c, int k) { return GR_JIT_INPUT + 2 * c->inputs + k; }
 static inline int gr_jit_words(const gr_jit_code *c) { return gr_jit_number(c, c->numbers); }

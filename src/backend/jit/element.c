@@ -164,7 +164,13 @@ static void load_one(gr_emitter *e, int k, int guarded) {
   gr_emit_argument(e, "b64", "%address", gr_jit_input(x->input));
   if (x->spread != GR_ONE) {
     gr_emit_argument(e, "b64", "%stride", gr_jit_input(x->input) + 1);
-    gr_text_add(e->t, "mad.lo.s64 %%address, %s, %%stride, %%address;\n", place);
+    if (x->spread == GR_EACH || e->code->matrix == 2)
+      gr_text_add(e->t, "mad.lo.s64 %%address, %s, %%stride, %%address;\n", place);
+    else
+      gr_text_add(e->t,
+                  "{\n.reg .b32 %%step;\ncvt.u32.u64 %%step, %%stride;\n"
+                  "mad.wide.s32 %%address, %s, %%step, %%address;\n}\n",
+                  place);
   }
   gr_text_add(e->t, "mov.%s %%v%d, 0%s;\n", kind_of(e, k)->bits, k,
               kind_of(e, k)->bits[0] == 'f' ? (gr_emit_size(e, k) == 4 ? "f00000000" : "d0000000000000000") : "");
@@ -172,16 +178,28 @@ static void load_one(gr_emitter *e, int k, int guarded) {
               kind_of(e, k)->load, k);
 }
 
-/* Row and column of position %at. */
+/*
+** Row and column of position %at: a product by the inverse of the columns, which is exact below 2^31, as at times what
+** the inverse lacks stays below 2^63; or a division.
+*/
 static void find_row(gr_emitter *e) {
-  gr_text_add(e->t, ".reg .b64 %%row, %%column, %%columns;\n");
-  gr_emit_argument(e, "b64", "%columns", GR_JIT_COLUMNS);
-  if (e->code->matrix == 1)
+  if (e->code->matrix == 2) {
+    gr_text_add(e->t, ".reg .b64 %%row, %%column, %%columns;\n");
+    gr_emit_argument(e, "b64", "%columns", GR_JIT_COLUMNS);
     gr_text_add(e->t,
-                "{\n.reg .b32 %%x, %%y;\ncvt.u32.u64 %%x, %%at;\ncvt.u32.u64 %%y, %%columns;\n"
-                "div.u32 %%x, %%x, %%y;\ncvt.u64.u32 %%row, %%x;\n}\n");
-  else gr_text_add(e->t, "div.u64 %%row, %%at, %%columns;\n");
-  gr_text_add(e->t, "mul.lo.s64 %%column, %%row, %%columns;\nsub.s64 %%column, %%at, %%column;\n");
+                "div.u64 %%row, %%at, %%columns;\nmul.lo.s64 %%column, %%row, %%columns;\n"
+                "sub.s64 %%column, %%at, %%column;\n");
+    return;
+  }
+  gr_text_add(e->t, ".reg .b32 %%row, %%column;\n{\n.reg .b32 %%x, %%twice, %%low, %%high;\n.reg .b64 %%y, %%z;\n");
+  gr_emit_argument(e, "b64", "%y", GR_JIT_INVERSE);
+  gr_text_add(e->t,
+              "mov.b64 {%%low, %%high}, %%y;\ncvt.u32.u64 %%x, %%at;\nadd.u32 %%twice, %%x, %%x;\n"
+              "mul.wide.u32 %%y, %%twice, %%low;\nshr.u64 %%y, %%y, 32;\n"
+              "mad.wide.u32 %%z, %%twice, %%high, %%y;\nmov.b64 {%%low, %%row}, %%z;\n");
+  gr_emit_argument(e, "b64", "%y", GR_JIT_COLUMNS);
+  gr_text_add(e->t,
+              "cvt.u32.u64 %%high, %%y;\nmul.lo.u32 %%low, %%row, %%high;\nsub.u32 %%column, %%x, %%low;\n}\n");
 }
 
 /* ---- states of operators ---- */
