@@ -14,9 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_GRAPHS 24 /* of a queue; each takes some 100 KB of the device's memory */
+#define MOST_GRAPHS 24         /* of a queue; each takes some 100 KB of the device's memory */
 #define MOST_SHARED (47 << 10) /* bytes that a block gets without asking */
-#define MOST_ALIKE 4   /* of the same kernels with different arguments, each ready if its arguments come again */
+#define MOST_ALIKE 4 /* of the same kernels with different arguments, each ready if its arguments come again */
 
 /* The driver's functions take 0.4 us less than the runtime's. The runtime is linked in and has loaded the driver. */
 static struct {
