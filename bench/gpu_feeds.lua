@@ -123,7 +123,7 @@ if options.times then
 end
 
 for _, c in ipairs(gr.compiled and gr.compiled() or {}) do
-  if options.times then print(("compiled %s %s: %.1f ms"):format(c.what or "?", c.text or "?", 1000 * c.seconds)) end
+  if options.times then print(("compiled %s %s: %.1f ms"):format(c.what, c.steps, 1000 * c.seconds)) end
 end
 print(("gpu_feeds: %d checks on %s: %s"):format(checks, gr.backend():match "^[%w:]+", differ == 0 and "ok" or
   differ .. " DIFFER"))

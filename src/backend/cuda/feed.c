@@ -7,9 +7,7 @@
 #include "kernels/numerics/numerics.h"
 
 /* Of integers that some scans take by their bits: the dtype that stands for all of a size. */
-static gr_dtype pattern_of(gr_dtype t) {
-  return t == GR_I8 ? GR_U8 : t == GR_I16 ? GR_U16 : t == GR_I32 ? GR_U32 : t;
-}
+static gr_dtype pattern_of(gr_dtype t) { return t == GR_I8 ? GR_U8 : t == GR_I16 ? GR_U16 : t == GR_I32 ? GR_U32 : t; }
 
 static gr_vec placed(gr_dtype t, int64_t apart) {
   const int64_t size = gr_size_of(t);

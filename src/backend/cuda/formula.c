@@ -275,10 +275,10 @@ static void see_one(const gr_compiled *c, void *to) {
     GR_REDUCERS(GR_X)
 #undef GR_X
   };
-  static const char *const others[] = {[-GR_JIT_STORE] = "elements",      [-GR_JIT_BOTH] = "SUM, MINMAX",
-                                       [-GR_JIT_OPERATOR] = "operator",   [-GR_JIT_ENDS] = "MINMAX",
-                                       [-GR_JIT_COLUMNS_SUM] = "columns", [-GR_JIT_HISTOGRAM] = "histogram",
-                                       [-GR_JIT_SCAN] = "scan"};
+  static const char *const others[] = {
+      [-GR_JIT_STORE] = "elements", [-GR_JIT_BOTH] = "SUM, MINMAX",    [-GR_JIT_OPERATOR] = "operator",
+      [-GR_JIT_ENDS] = "MINMAX",    [-GR_JIT_COLUMNS_SUM] = "columns", [-GR_JIT_HISTOGRAM] = "histogram",
+      [-GR_JIT_SCAN] = "scan"};
   const listing *l = to;
   if (c->device != l->device || !c->function) return;
   const gr_jit_code *code = &c->code;

@@ -243,8 +243,7 @@ static void fill_load(gr_emitter *e, const gr_hole *h) {
     if (gr_emit_by_words(e, &code->nodes[k])) find_words(e, k, h->head[1]);
   for (int r = 0, next = 0; r < e->held / words; r++)
     for (int k = 0; k < code->count; k++)
-      if (gr_emit_by_words(e, &code->nodes[k]))
-        load_row(e, k, r, 'h', next, h->head[1]), next += loaded_words(e, k);
+      if (gr_emit_by_words(e, &code->nodes[k])) load_row(e, k, r, 'h', next, h->head[1]), next += loaded_words(e, k);
   gr_text_add(e->t, "}\n");
 }
 
@@ -272,8 +271,7 @@ static void fill_rows(gr_emitter *e, gr_hole *h) {
     if (e->held) take_held(e, rows * row_words);
     for (int r = from; r < end && !e->held; r++)
       for (int k = 0; k < code->count && row_words; k++)
-        if (gr_emit_by_words(e, &code->nodes[k]))
-          load_row(e, k, r, 'l', next, h->head[1]), next += loaded_words(e, k);
+        if (gr_emit_by_words(e, &code->nodes[k])) load_row(e, k, r, 'l', next, h->head[1]), next += loaded_words(e, k);
     next = 0;
     for (int r = from; r < end; r++) {
       for (int k = 0; k < code->count && row_words; k++)
@@ -289,8 +287,7 @@ static void fill_rows(gr_emitter *e, gr_hole *h) {
 
 static void open_places(gr_emitter *e, const gr_hole *h) {
   gr_text_add(e->t, "{\n.reg .b64 %%q<%d>;\n", h->heads);
-  for (int r = 0; r < h->heads; r++)
-    gr_text_add(e->t, "shr.u64 %%q%d, %s, %d;\n", r, h->head[r], log2_of(e->size));
+  for (int r = 0; r < h->heads; r++) gr_text_add(e->t, "shr.u64 %%q%d, %s, %d;\n", r, h->head[r], log2_of(e->size));
 }
 
 static void fill_ahead(gr_emitter *e, const gr_hole *h) {
