@@ -8,9 +8,7 @@
 ** The place from 0 of a position, which counts from 1, or from -1 at the end. As an unsigned number it is `length` or
 ** more if there is none: for 0, too.
 */
-GR_FN int64_t gr_place(int64_t position, int64_t length) {
-  return position + (position > 0 ? -1 : length);
-}
+GR_FN int64_t gr_place(int64_t position, int64_t length) { return position + (position > 0 ? -1 : length); }
 
 /*
 ** gr_extreme_<dtype>: the lesser (most: the greater) of what is there and a value, in the order of keys, -0 before +0.

@@ -198,8 +198,7 @@ static void find_row(gr_emitter *e) {
               "mul.wide.u32 %%y, %%twice, %%low;\nshr.u64 %%y, %%y, 32;\n"
               "mad.wide.u32 %%z, %%twice, %%high, %%y;\nmov.b64 {%%low, %%row}, %%z;\n");
   gr_emit_argument(e, "b64", "%y", GR_JIT_COLUMNS);
-  gr_text_add(e->t,
-              "cvt.u32.u64 %%high, %%y;\nmul.lo.u32 %%low, %%row, %%high;\nsub.u32 %%column, %%x, %%low;\n}\n");
+  gr_text_add(e->t, "cvt.u32.u64 %%high, %%y;\nmul.lo.u32 %%low, %%row, %%high;\nsub.u32 %%column, %%x, %%low;\n}\n");
 }
 
 /* ---- states of operators ---- */
