@@ -20,53 +20,63 @@ static gr_reduce_job placed_columns(const gr_reduce_job *job) {
   return own;
 }
 
-static gr_status take(gr_cuda_queue *q, const gr_formula_job *job, int skeleton, int variant, gr_dtype t,
-                      gr_cuda_taken *c) {
-  const gr_jit_asked asked = {skeleton, job->a, -1, -1, variant};
-  return gr_cuda_take_formula(q, job, &asked, t, c);
+/* A launch of one of the operations' own launchers. */
+typedef struct launching {
+  int skeleton, variant;
+  gr_dtype dtype; /* of the skeleton */
+  const void *job;
+  gr_status (*launch)(gr_cuda_queue *, const void *job, const gr_cuda_formula *);
+} launching;
+
+static gr_status launch_columns(gr_cuda_queue *q, const void *job, const gr_cuda_formula *formula) {
+  const gr_reduce_job *own = job;
+  gr_cuda_run run;
+  gr_cuda_prepare(q, &q->work, &run);
+  run.formula = formula;
+  return gr_cuda_launched(q, gr_cuda_reduce(own, &run), gr_op_name(own->op));
+}
+
+static gr_status launch_histogram(gr_cuda_queue *q, const void *job, const gr_cuda_formula *formula) {
+  return gr_cuda_launch_histogram(q, job, formula);
+}
+
+static gr_status launch_scan(gr_cuda_queue *q, const void *job, const gr_cuda_formula *formula) {
+  gr_cuda_run run;
+  gr_cuda_prepare(q, &q->chain, &run);
+  run.formula = formula;
+  return gr_cuda_launched(q, gr_cuda_scan(job, &run), "scan");
+}
+
+static gr_status feed(gr_cuda_queue *q, const gr_formula_job *job, launching l) {
+  const gr_jit_asked asked = {l.skeleton, job->a, -1, -1, l.variant};
+  gr_cuda_taken c;
+  gr_status status = gr_cuda_take_formula(q, job, &asked, l.dtype, &c);
+  if (status != GR_OK) return status;
+  status = l.launch(q, l.job, &c.formula);
+  gr_jit_let_go(c.formula.compiled);
+  return status;
 }
 
 static gr_status feed_columns(gr_cuda_queue *q, const gr_formula_job *job) {
   const gr_reduce_job own = placed_columns(job->operation);
-  gr_cuda_run run;
-  gr_cuda_taken c;
   if (job->b >= 0 || !gr_cuda_columns_fit(&own, &q->device->chip)) return GR_NOT_FUSED;
-  gr_status status = take(q, job, GR_JIT_COLUMNS_SUM, 0, own.dtype, &c);
-  if (status != GR_OK) return status;
-  gr_cuda_prepare(q, &q->work, &run);
-  run.formula = &c.formula;
-  status = gr_cuda_launched(q, gr_cuda_reduce(&own, &run), gr_op_name(own.op));
-  gr_jit_let_go(c.formula.compiled);
-  return status;
+  return feed(q, job, (launching){GR_JIT_COLUMNS_SUM, 0, own.dtype, &own, launch_columns});
 }
 
 static gr_status feed_histogram(gr_cuda_queue *q, const gr_formula_job *job) {
   gr_histogram_job own = *(const gr_histogram_job *)job->operation;
-  gr_cuda_taken c;
   own.a = placed(own.dtype, 1);
   const int skeleton = gr_cuda_histogram_skeleton(&own, &q->device->chip);
   if (skeleton < 0) return GR_NOT_FUSED;
-  gr_status status = take(q, job, GR_JIT_HISTOGRAM, skeleton, own.dtype, &c);
-  if (status != GR_OK) return status;
-  status = gr_cuda_launch_histogram(q, &own, &c.formula);
-  gr_jit_let_go(c.formula.compiled);
-  return status;
+  return feed(q, job, (launching){GR_JIT_HISTOGRAM, skeleton, own.dtype, &own, launch_histogram});
 }
 
 static gr_status feed_scan(gr_cuda_queue *q, const gr_formula_job *job) {
   gr_scan_job own = *(const gr_scan_job *)job->operation;
-  gr_cuda_run run;
-  gr_cuda_taken c;
   own.a = placed(own.dtype, 1);
   const int skeleton = gr_cuda_scan_skeleton(&own, &q->device->chip);
   if (skeleton < 0) return GR_NOT_FUSED;
-  gr_status status = take(q, job, GR_JIT_SCAN, skeleton, pattern_of(own.dtype), &c);
-  if (status != GR_OK) return status;
-  gr_cuda_prepare(q, &q->chain, &run);
-  run.formula = &c.formula;
-  status = gr_cuda_launched(q, gr_cuda_scan(&own, &run), "scan");
-  gr_jit_let_go(c.formula.compiled);
-  return status;
+  return feed(q, job, (launching){GR_JIT_SCAN, skeleton, pattern_of(own.dtype), &own, launch_scan});
 }
 
 gr_status gr_cuda_feed(gr_cuda_queue *q, const gr_formula_job *job) {

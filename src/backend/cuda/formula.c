@@ -12,8 +12,6 @@
 /* Bytes of a row from which a warp for each is faster than storing the elements for the kernels of short rows. */
 #define LEAST_ROW 1024
 
-typedef gr_cuda_taken compiled;
-
 /* Reducer and dtype of the skeleton that serves a job, as reduce/instances_*.cu have them; 0: none does. */
 static int skeleton_for(const gr_reduce_job *job, gr_reducer *red, gr_dtype *t) {
   static const gr_dtype by_bits[] = {GR_U8, GR_U16, GR_U32, GR_I64};
@@ -50,10 +48,6 @@ static int skeleton_for(const gr_reduce_job *job, gr_reducer *red, gr_dtype *t) 
   return 0;
 }
 
-static gr_status take(gr_cuda_queue *q, const gr_formula_job *job, gr_jit_asked asked, gr_dtype t, compiled *c) {
-  return gr_cuda_take_formula(q, job, &asked, t, c);
-}
-
 /* ---- elements ---- */
 
 static gr_status store(gr_cuda_queue *q, const gr_formula_job *job) {
@@ -66,9 +60,9 @@ static gr_status store(gr_cuda_queue *q, const gr_formula_job *job) {
   } arguments = {.own = {(void *)(uintptr_t)job->out.data, job->out.stride, job->n,
                          job->out.stride == size && (uintptr_t)job->out.data % 16 == 0, 0}};
   gr_cuda_run run;
-  compiled c;
+  gr_cuda_taken c;
   if ((job->n - 1) / block >= INT32_MAX) return GR_NOT_FUSED;
-  gr_status status = take(q, job, (gr_jit_asked){GR_JIT_STORE, job->result, -1, -1, 0}, t, &c);
+  gr_status status = gr_cuda_take_formula(q, job, &(gr_jit_asked){GR_JIT_STORE, job->result, -1, -1, 0}, t, &c);
   if (status != GR_OK) return status;
   memcpy(arguments.words, c.words, (size_t)c.formula.count * sizeof *c.words);
   gr_cuda_prepare(q, &q->work, &run);
@@ -89,11 +83,11 @@ static gr_reduce_job placed(const gr_reduce_job *job) {
 }
 
 static gr_status take_reduction(gr_cuda_queue *q, const gr_formula_job *job, const gr_consumer *asked, int tally,
-                                compiled *c) {
+                                gr_cuda_taken *c) {
   gr_reducer red;
   gr_dtype t;
   if (!skeleton_for(&asked->job, &red, &t)) return GR_NOT_FUSED;
-  return take(q, job, (gr_jit_asked){(int)red, asked->a, asked->b, tally, 0}, t, c);
+  return gr_cuda_take_formula(q, job, &(gr_jit_asked){(int)red, asked->a, asked->b, tally, 0}, t, c);
 }
 
 /* Whether a skeleton reduces and counts besides. Leaves that begin within a word look at some elements twice. */
@@ -110,7 +104,7 @@ static gr_status to_array(gr_cuda_queue *q, const gr_formula_job *job) {
   const int64_t most = (int64_t)GR_SEGMENT_LEAVES * GR_LEAF(size);
   gr_reduce_job own;
   gr_cuda_run run;
-  compiled c;
+  gr_cuda_taken c;
   const int tally = job->consumer_count > 1 ? job->consumers[1].a : -1;
   if (tally >= 0 && !can_tally(asked, &job->consumers[1])) return GR_NOT_FUSED;
   if (asked->job.n > GR_MOST_LEAVES * GR_LEAF(size)) return GR_NOT_FUSED;
@@ -188,10 +182,12 @@ static void share(const gr_formula_job *job, numbers *s) {
 
 static gr_status add(gr_cuda_queue *q, const gr_formula_job *job, shared *l) {
   const gr_reduce_job own = placed(&l->first->job), *list = &own;
-  compiled c;
+  gr_cuda_taken c;
   gr_status status;
-  if (l->both) status = take(q, job, (gr_jit_asked){GR_JIT_BOTH, l->first->a, -1, -1, 0}, own.dtype, &c);
-  else if (l->high >= 0) status = take(q, job, (gr_jit_asked){GR_JIT_ENDS, l->first->a, l->high, -1, 0}, own.dtype, &c);
+  if (l->both)
+    status = gr_cuda_take_formula(q, job, &(gr_jit_asked){GR_JIT_BOTH, l->first->a, -1, -1, 0}, own.dtype, &c);
+  else if (l->high >= 0)
+    status = gr_cuda_take_formula(q, job, &(gr_jit_asked){GR_JIT_ENDS, l->first->a, l->high, -1, 0}, own.dtype, &c);
   else status = take_reduction(q, job, l->first, l->tally, &c);
   if (status != GR_OK) return status;
   l->held = c.formula.compiled;
