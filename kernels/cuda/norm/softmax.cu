@@ -123,7 +123,7 @@ template <bool sum, typename T> static __device__ __forceinline__ T across(const
 /*
 ** A warp has 32 lanes of a leaf, the element of row r of it `apart` behind that of row r - 1: each becomes its
 ** exponential, several together where all are there, and their sum is what this returns. n: elements from this thread's
-** first.
+** first. No loop is left early: which rows are there are predicates, so that v and y stay in registers.
 */
 template <gr_dtype D, int rows>
 static __device__ __forceinline__ double sum_lane(const exact<D> (&v)[rows], double (&y)[rows], exact<D> most,
@@ -134,18 +134,18 @@ static __device__ __forceinline__ double sum_lane(const exact<D> (&v)[rows], dou
   for (int r = 0; r < rows; r += at_once) {
     exact<D> u[at_once];
     double e[at_once];
-    if ((r + at_once - 1) * apart >= n + lane) { /* the whole warp */
 #pragma unroll
-      for (int i = 0; i < at_once; i++) {
-        if ((r + i) * apart >= n + lane) break;
-        y[r + i] = exp_down((double)v[r + i] - (double)most);
-        sum = sum + ((r + i) * apart < n ? y[r + i] : -0.0);
-      }
-      break;
+    for (int i = 0; i < at_once; i++) {
+      u[i] = (r + i) * apart < n ? v[r + i] : most;
+      e[i] = -0.0;
     }
+    if ((r + at_once - 1) * apart < n + lane) { /* the whole warp */
+      exponentials(u, most, e);
+    } else {
 #pragma unroll
-    for (int i = 0; i < at_once; i++) u[i] = (r + i) * apart < n ? v[r + i] : most;
-    exponentials(u, most, e);
+      for (int i = 0; i < at_once - 1; i++)
+        if ((r + i) * apart < n + lane) e[i] = exp_down((double)u[i] - (double)most);
+    }
 #pragma unroll
     for (int i = 0; i < at_once; i++) {
       y[r + i] = e[i];
