@@ -51,7 +51,11 @@ GR_FN double gr_exp_parts(double x, uint64_t *exponent) { /* as p 2^exponent */
   double n = x * 1.4426950408889634 + 6755399441055744.0, high, low, r, p;
   *exponent = gr_bits64(n) - gr_bits64(6755399441055744.0);
   n = n - 6755399441055744.0;
+#ifdef __CUDA_ARCH__
+  high = __fma_rn(-n, GR_LN2_HIGH, x); /* the product is exact, so these are the same bits by one operation less */
+#else
   high = x - n * GR_LN2_HIGH;
+#endif
   low = n * GR_LN2_LOW;
   r = high - low;
   /* clang-format off */
@@ -67,6 +71,14 @@ GR_FN double gr_exp_within(double x) {
   const double p = gr_exp_parts(x, &exponent);
   k = exponent + 2048, half = k / 2;
   return p * gr_from_bits64((half - 1) << 52) * gr_from_bits64((k - half - 1) << 52);
+}
+
+/* The same bits from GR_EXP_NORMAL on, where results are normal: 2^k as an addition to the exponent. */
+#define GR_EXP_NORMAL -707.0
+GR_FN double gr_exp_normal(double x) {
+  uint64_t exponent;
+  const double p = gr_exp_parts(x, &exponent);
+  return gr_from_bits64(gr_bits64(p) + (exponent << 52));
 }
 
 /* e^x, within 1 ulp (of the subnormal step below 2^-1022). The ends give infinity and 0 by themselves; a NaN stays. */

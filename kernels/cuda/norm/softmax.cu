@@ -41,8 +41,9 @@ template <gr_dtype D> static __device__ __forceinline__ void put(const soft_job 
   *(gr_type<D> *)(q.out + row * q.out_step + k * q.out_stride) = gr_from_f64<D>(y);
 }
 
-/* NaN stays. */
-template <typename T> static __device__ __forceinline__ T larger(T m, T x) { return x > m || x != x ? x : m; }
+/* Not NaN, which reaches all of its row by way of the sum, unlike the comparisons that would keep it here. */
+static __device__ __forceinline__ float larger(float m, float x) { return fmaxf(m, x); }
+static __device__ __forceinline__ double larger(double m, double x) { return x > m ? x : m; }
 
 /* gr_exp of a number that is not above 0, or NaN: one branch, which warps seldom part at. */
 static __device__ __forceinline__ double exp_down(double x) {
@@ -51,17 +52,32 @@ static __device__ __forceinline__ double exp_down(double x) {
 }
 
 /*
+** An f32 from which on exponentials of differences to `most` are normal, rounded up; where most is infinite NaN, which
+** nothing is above, as a NaN is above nothing.
+*/
+static __device__ __forceinline__ float normal_from(float most) {
+  return __fadd_ru(most, (float)GR_EXP_NORMAL) + (most - most);
+}
+
+/*
 ** y = exp_down(v - most) of several, none above it. Without branches between them they overlap: each is a chain of
-** thirty operations, and a multiprocessor has too few warps for one at a time.
+** thirty operations, and a multiprocessor has too few warps for one at a time. The f64 unit is what limits, so whether
+** all are normal is asked without it: of f32, or of the upper halves of the differences, which are larger for NaN.
 */
 template <typename T, int count>
 static __device__ __forceinline__ void exponentials(const T *v, T most, double (&y)[count]) {
-  T low = most;
+  bool normal = true;
+  if constexpr (sizeof(T) == 8) {
+    const uint32_t least = (uint32_t)(gr_bits64(-GR_EXP_NORMAL) >> 32);
 #pragma unroll
-  for (int j = 0; j < count; j++) low = v[j] < low ? v[j] : low;
-  if ((double)low - (double)most >= GR_EXP_LOW) { /* not where most is NaN */
+    for (int j = 0; j < count; j++) normal = normal & (((uint32_t)__double2hiint(v[j] - most) & 0x7fffffffu) < least);
+  } else {
 #pragma unroll
-    for (int j = 0; j < count; j++) y[j] = gr_exp_within((double)v[j] - (double)most);
+    for (int j = 0; j < count; j++) normal = normal & (v[j] >= normal_from(most));
+  }
+  if (normal) {
+#pragma unroll
+    for (int j = 0; j < count; j++) y[j] = gr_exp_normal((double)v[j] - (double)most);
   } else {
 #pragma unroll
     for (int j = 0; j < count; j++) y[j] = exp_down((double)v[j] - (double)most);
@@ -123,29 +139,29 @@ template <bool sum, typename T> static __device__ __forceinline__ T across(const
 /*
 ** A warp has 32 lanes of a leaf, the element of row r of it `apart` behind that of row r - 1: each becomes its
 ** exponential, several together where all are there, and their sum is what this returns. n: elements from this thread's
-** first.
+** first. No loop is left early: which rows are there are predicates, so that v and y stay in registers.
 */
 template <gr_dtype D, int rows>
 static __device__ __forceinline__ double sum_lane(const exact<D> (&v)[rows], double (&y)[rows], exact<D> most,
-                                                  int64_t n, int lane) {
+                                                  int n, int lane) {
   constexpr int at_once = Tuning::softmax_at_once, apart = shape<D>::own * 32;
   double sum = -0.0;
 #pragma unroll
   for (int r = 0; r < rows; r += at_once) {
     exact<D> u[at_once];
     double e[at_once];
-    if ((r + at_once - 1) * apart >= n + lane) { /* the whole warp */
 #pragma unroll
-      for (int i = 0; i < at_once; i++) {
-        if ((r + i) * apart >= n + lane) break;
-        y[r + i] = exp_down((double)v[r + i] - (double)most);
-        sum = sum + ((r + i) * apart < n ? y[r + i] : -0.0);
-      }
-      break;
+    for (int i = 0; i < at_once; i++) {
+      u[i] = (r + i) * apart < n ? v[r + i] : most;
+      e[i] = -0.0;
     }
+    if ((r + at_once - 1) * apart < n + lane) { /* the whole warp */
+      exponentials(u, most, e);
+    } else {
 #pragma unroll
-    for (int i = 0; i < at_once; i++) u[i] = (r + i) * apart < n ? v[r + i] : most;
-    exponentials(u, most, e);
+      for (int i = 0; i < at_once - 1; i++)
+        if ((r + i) * apart < n + lane) e[i] = exp_down((double)u[i] - (double)most);
+    }
 #pragma unroll
     for (int i = 0; i < at_once; i++) {
       y[r + i] = e[i];
@@ -167,10 +183,15 @@ static __device__ __forceinline__ double fold_leaf(double sum, double (*part)[32
   return fold_lanes<S::own>(s);
 }
 
+/* Elements from a thread's first, as far as the end of a leaf goes; below 0 where blocks reach past their row. */
+template <gr_dtype D> static __device__ __forceinline__ int of_leaf(int64_t n) {
+  return (int)min(n, (int64_t)shape<D>::leaf);
+}
+
 /* This thread's lane of a leaf; n: elements from its first. */
 template <gr_dtype D, int rows>
 static __device__ __forceinline__ void get_lane(exact<D> (&v)[rows], const soft_job &q, int64_t row, int64_t first,
-                                                int64_t n) {
+                                                int n) {
 #pragma unroll
   for (int r = 0; r < rows; r++) {
     constexpr int apart = shape<D>::own * 32;
@@ -224,7 +245,8 @@ static __global__ void __launch_bounds__(warps * 32, Tuning::softmax_warps / war
   int lane = (int)(threadIdx.x & 31), warp = (int)(threadIdx.x >> 5), leaf = warp / S::own;
   int leaves = (int)(blockDim.x >> 5) / S::own;
   int64_t row = alone ? blockIdx.x : blockIdx.x / q.pieces, piece = alone ? 0 : blockIdx.x - row * q.pieces;
-  int64_t first = (piece * leaves + leaf) * S::leaf + warp % S::own * 32 + lane, n = q.n - first;
+  int64_t first = (piece * leaves + leaf) * S::leaf + warp % S::own * 32 + lane;
+  int n = of_leaf<D>(q.n - first);
   exact<D> v[rows], most = (exact<D>)-INFINITY;
   double y[rows];
   gr_start_reading(false);
@@ -259,7 +281,8 @@ static __global__ void __launch_bounds__(Tuning::softmax_leaves_warps * 32)
   int lane = (int)(threadIdx.x & 31), warp = (int)(threadIdx.x >> 5);
   int64_t at = blockIdx.x * (int64_t)(Tuning::softmax_leaves_warps / S::own) + warp / S::own, row = at / q.leaves;
   bool there = row < q.count;
-  int64_t first = (at - row * q.leaves) * S::leaf + warp % S::own * 32 + lane, n = there ? q.n - first : 0;
+  int64_t first = (at - row * q.leaves) * S::leaf + warp % S::own * 32 + lane;
+  int n = there ? of_leaf<D>(q.n - first) : 0;
   exact<D> v[S::rows];
   double y[S::rows];
   get_lane<D>(v, q, row, first, n);
