@@ -26,6 +26,11 @@ constexpr int gr_cols_sum_warps = 4;
 /* gr_reduce_cols_unordered: warps of a block (with 8 instead var i16 of 16 columns 3351 -> 2845 GB/s), and bytes that a
    lane has on their way, of all inputs; not measured apart. */
 constexpr int gr_strip_warps = 4, gr_strip_batch_bytes = 128;
+/* gr_reduce_rows_staged: warps of a block, and words of 16 bytes that a warp stages at most. Not measured apart. */
+constexpr int gr_staged_warps = 4, gr_most_stage = 544;
+/* gr_reduce_cols_variance_ring: warps that read; slots of a ring; bytes of a slot, of a warp; rows of states. Not
+   measured apart. */
+constexpr int gr_variance_warps = 16, gr_variance_slots = 6, gr_variance_slot_bytes = 2048, gr_variance_states = 16;
 /* Of columns: nodes that the last block can fold; with more, gr_reduce_leaves does them. Not measured apart. */
 constexpr int64_t gr_most_column_nodes = 1 << 18;
 
