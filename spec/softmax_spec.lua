@@ -121,6 +121,16 @@ describe("softmax", function()
     assert.equal(0, #gr.softmax(gr.zeros(0, "f64")))
   end)
 
+  it("gives e^x where results begin to be subnormal, whatever its neighbours are", function()
+    for _, n in ipairs { 4, 100, 600, 5000, 40000 } do
+      for _, least in ipairs { -706.9, -707.1, -708.5, -747 } do
+        local x = gr.rand(n, "f64", { seed = n }) * 3 + (least - 0.01)
+        x[1], x[2] = 0, least -- 0 is the largest, and the sum is 1
+        assert.is_true(x:softmax():equal(x:exp()), n .. ", from " .. least)
+      end
+    end
+  end)
+
   it("is NaN where it has no value, in that row alone", function()
     for _, dtype in ipairs(floats) do
       local got = gr.softmax(gr.array({ nan, 1, -huge, -huge, huge, 1, 2, 2 }, dtype), { rows = 4 })

@@ -10,8 +10,6 @@
 #include "kernels/cuda/reduce/tuning.h"
 #include "kernels/cuda/thread/load.cuh"
 
-constexpr int gr_few_rows = 8, gr_few_warps = 8;
-
 template <class R>
 constexpr bool gr_has_cols_few_rows = R::lanes && (R::red == GR_RED_SUM || R::red == GR_RED_DOT);
 template <class R>

@@ -17,8 +17,6 @@
 #include "kernels/cuda/reduce/tuning.h"
 #include "kernels/cuda/thread/load.cuh"
 
-constexpr int gr_ordered_flight = 8, gr_ordered_levels = 5;
-
 /* Columns of a lane: what it holds of each decides; and warps of a block: 16-bit floats have the most lanes. */
 template <class R>
 constexpr int gr_ordered_bytes = R::fields *R::inputs > 1 || (R::lanes && !R::light && gr_size<R::dtype> < 4) ? 8 : 16;
@@ -92,12 +90,12 @@ struct gr_column_walk {
     return how().lane_flights > 0 ? log : how().tree_lanes_log2 + how().leaf_warps_log2;
   }
   __device__ __forceinline__ int more() const {
-    return elements > 8 && how().lane_flights > 0 ? how().lane_flights - 1 : 0;
+    return elements > flight && how().lane_flights > 0 ? how().lane_flights - 1 : 0;
   }
   /* The first row of flight f of a unit, and how many of its rows this lane has. */
   __device__ __forceinline__ int row_of(int f) const {
     int k = (wy << how().rows_log2) + (int)(__brev(f >> more()) >> how().reverse_shift);
-    return elements > 8 ? k + (f & ((1 << more()) - 1)) * flight * lanes : k;
+    return elements > flight ? k + (f & ((1 << more()) - 1)) * flight * lanes : k;
   }
   __device__ __forceinline__ int rows_from(int k) const { return left - k + (1 << apart()) - 1 >> apart(); }
   /* Bytes of a row from column v on, if not very many. */

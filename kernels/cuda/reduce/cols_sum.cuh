@@ -14,8 +14,8 @@
 
 #include "kernels/cuda/grid/combine.cuh"
 #include "kernels/cuda/formula/hole.cuh"
+#include "kernels/cuda/reduce/tuning.h"
 
-constexpr int gr_cols_sum_warps = 4;
 template <class R>
 constexpr int gr_cols_sum_resident = gr_cols_sum_resident_for(gr_traits_of<R>, gr_arch);
 template <class R>

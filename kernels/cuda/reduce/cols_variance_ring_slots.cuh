@@ -5,11 +5,10 @@
 #include "kernels/cuda/block/ring.cuh"
 #include "kernels/cuda/block/tma.cuh"
 #include "kernels/cuda/grid/combine.cuh"
+#include "kernels/cuda/reduce/tuning.h"
 #include "kernels/cuda/thread/load.cuh"
 
-/* gr_variance_slot_bytes: bytes, of a warp. */
-constexpr int gr_variance_warps = 16, gr_variance_threads = gr_variance_warps * 32 + 64, gr_variance_slots = 6,
-              gr_variance_slot_bytes = 2048, gr_variance_states = 16; /* rows of states */
+constexpr int gr_variance_threads = gr_variance_warps * 32 + 64;
 template <class R>
 constexpr bool gr_has_cols_variance_ring = R::lanes && R::variance;
 

@@ -27,8 +27,6 @@ enum gr_reduce_kernel {
   GR_KERNEL_COUNT
 };
 
-constexpr int gr_staged_warps = 4, gr_most_stage = 544; /* of gr_reduce_rows_staged */
-
 struct gr_reduce_launch {
   unsigned blocks, threads, shared; /* bytes of shared memory */
   unsigned most;                    /* blocks, where they take one thing after the other; else 0 */

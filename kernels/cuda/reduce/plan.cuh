@@ -13,9 +13,9 @@
 namespace {
 
 constexpr int64_t gr_counters = (GR_COUNTER_BYTES - GR_PARTIAL_BYTES) / sizeof(unsigned);
-constexpr int64_t gr_most_blocks = INT32_MAX, gr_stage_bytes = 4096;
-/* What the last block can fold; beyond: GR_MOST_LEAVES in one vector, 128 GiB of f32. */
-constexpr int64_t gr_most_column_nodes = 1 << 18, gr_most_nodes = GR_MOST_LEAVES >> 8;
+constexpr int64_t gr_most_blocks = INT32_MAX;
+/* GR_MOST_LEAVES in one vector: 128 GiB of f32. */
+constexpr int64_t gr_most_nodes = GR_MOST_LEAVES >> 8;
 
 struct Row;
 struct Plan {
@@ -53,7 +53,7 @@ int64_t power_below(int64_t n) {
   while (p * 2 <= n) p *= 2;
   return p;
 }
-int log2_of(int64_t p) {
+constexpr int log2_of(int64_t p) {
   int k = 0;
   while (p > 1) p /= 2, k++;
   return k;
@@ -174,7 +174,7 @@ bool by_aligned_vector(const gr_reduce_job &j) {
 /* Bytes from one row to the next that gr_reduce_rows_by_element takes: rows in order, not too far apart. */
 bool fits_stage(const gr_reduce_job &j, const gr_vec &v) {
   int64_t bytes = j.n * gr_size_of(j.dtype);
-  return v.stride == gr_size_of(j.dtype) && bytes <= gr_stage_bytes && v.step >= 0 && v.step <= 2 * bytes;
+  return v.stride == gr_size_of(j.dtype) && bytes <= gr_by_element_bytes && v.step >= 0 && v.step <= 2 * bytes;
 }
 bool accepts_rows_by_element(const Plan &p, const gr_cuda_chip &) {
   return p.many && fits_stage(p.args.job, p.args.job.a) && fits_stage(p.args.job, p.args.job.b);
@@ -185,8 +185,8 @@ void plan_rows_by_element(Plan &p, const gr_reduce_tuning &t, const gr_cuda_chip
   gr_rows_by_element_args &how = p.args.rows_by_element;
   int64_t bytes = j.n * gr_size_of(j.dtype), rows, warps = t.rows_by_element.block_warps;
   int64_t step = j.a.step > j.b.step ? j.a.step : j.b.step;
-  bool tiny = j.n <= 64 && bytes <= 256 && 15 * step + bytes <= gr_stage_bytes; /* a row of one thread */
-  rows = step == 0 ? 32 : (gr_stage_bytes - bytes) / step + 1;
+  bool tiny = j.n <= 64 && bytes <= 256 && 15 * step + bytes <= gr_by_element_bytes; /* a row of one thread */
+  rows = step == 0 ? 32 : (gr_by_element_bytes - bytes) / step + 1;
   /* few rows: rather more warps */
   rows =
       clamp(rows, 1, clamp(ceil_div(j.count, (int64_t)chip.sms * t.rows_by_element.warps), tiny ? 32 : 1, INT32_MAX));
@@ -268,7 +268,7 @@ void plan_rows_by_vector(Plan &p, const gr_reduce_tuning &t, const gr_cuda_chip 
   gr_reduce_job &j = p.args.job;
   gr_reduce_args &q = p.args;
   gr_rows_by_vector_args &how = q.rows_by_vector;
-  int warps = gr_staged_warps;
+  int warps = gr_by_vector_warps;
   how.unaligned = !by_aligned_vector(j);
   how.row_warps_log2 = (short)log2_of(clamp(power_of_two(q.leaves), 1, warps));
   q.nodes = (int)ceil_div(q.leaves, (int64_t)1 << how.row_warps_log2);

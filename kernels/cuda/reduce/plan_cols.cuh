@@ -26,7 +26,7 @@ void plan_cols_ordered(Plan &p, const gr_reduce_tuning &t, const gr_cuda_chip &c
   const gr_reduce_job &j = p.args.job;
   gr_reduce_args &q = p.args;
   gr_cols_ordered_args &how = q.cols_ordered;
-  int size = gr_size_of(j.dtype), word = size * p.entry.columns, warps = p.entry.warps, levels = 5;
+  int size = gr_size_of(j.dtype), word = size * p.entry.columns, warps = p.entry.warps;
   int64_t lanes = p.entry.lanes, words = ceil_div(j.count, p.entry.columns), pieces = ceil_div(words, 32);
   int64_t enough = (int64_t)chip.sms * t.cols_ordered.blocks;
   bool one_each = j.n <= lanes;
@@ -42,12 +42,13 @@ void plan_cols_ordered(Plan &p, const gr_reduce_tuning &t, const gr_cuda_chip &c
       !aligned(j.a, j.a.stride << how.rows_log2) || (!shared_b(j) && !aligned(j.b, j.b.stride << how.rows_log2));
   bool words_lie = how.rows_log2 == 0 || j.a.stride % word == 0;
   how.unaligned = how.unaligned || !words_lie;
+  constexpr int flight = gr_ordered_flight, flight_log2 = log2_of(flight);
   int64_t rows = power_of_two(j.n > 0 ? j.n : 1);
   if (one_each) {
-    how.pieces_log2 = rows < 8 && !how.unaligned ? 3 - log2_of(rows) : 0;
-    how.tree_lanes_log2 = rows < 8 ? 0 : log2_of(rows / 8);
+    how.pieces_log2 = rows < flight && !how.unaligned ? flight_log2 - log2_of(rows) : 0;
+    how.tree_lanes_log2 = rows < flight ? 0 : log2_of(rows / flight);
   } else {
-    how.lane_flights = j.n <= 8 * lanes ? 1 : log2_of(p.entry.leaf / lanes / 8) + 1;
+    how.lane_flights = j.n <= flight * lanes ? 1 : log2_of(p.entry.leaf / lanes / flight) + 1;
     how.tree_lanes_log2 = log2_of(lanes) - how.rows_log2;
   }
   how.whole_words = how.pieces_log2 == 0 && (words_lie || size < 4);
@@ -56,7 +57,7 @@ void plan_cols_ordered(Plan &p, const gr_reduce_tuning &t, const gr_cuda_chip &c
   how.leaves_log2 = log2_of(clamp(power_of_two(most), 1, warps));
   while (
       how.tree_lanes_log2 > 0 && how.leaf_warps_log2 < log2_of(warps) &&
-      (how.tree_lanes_log2 > levels || ceil_div(units, (int64_t)1 << how.leaves_log2) < enough)) {
+      (how.tree_lanes_log2 > gr_ordered_levels || ceil_div(units, (int64_t)1 << how.leaves_log2) < enough)) {
     how.leaf_warps_log2++, how.tree_lanes_log2--;
     if (how.leaves_log2 + how.leaf_warps_log2 > log2_of(warps)) how.leaves_log2--;
   }
@@ -79,14 +80,14 @@ void plan_cols_ordered(Plan &p, const gr_reduce_tuning &t, const gr_cuda_chip &c
 
 /* Columns of up to 8 rows: see gr_reduce_cols_few_rows. */
 bool accepts_cols_few_rows(const Plan &p, const gr_cuda_chip &) {
-  return are_columns(p) && p.args.job.n <= 8 && (p.inputs == 1 || shared_b(p.args.job));
+  return are_columns(p) && p.args.job.n <= gr_few_rows && (p.inputs == 1 || shared_b(p.args.job));
 }
 
 void plan_cols_few_rows(Plan &p, const gr_reduce_tuning &, const gr_cuda_chip &) {
   p.args.cols_few_rows.unaligned = !aligned(p.args.job.a, p.args.job.a.stride);
   p.args.nodes = 1;
-  p.launch.threads = 256;
-  p.per_block = 256 * p.entry.few_rows_columns;
+  p.launch.threads = gr_few_warps * 32;
+  p.per_block = gr_few_warps * 32 * p.entry.few_rows_columns;
   p.blocks_per_group = 1;
 }
 
@@ -164,7 +165,7 @@ void plan_cols_unordered(Plan &p, const gr_reduce_tuning &t, const gr_cuda_chip 
   gr_reduce_args &q = p.args;
   gr_cols_unordered_args &how = q.cols_unordered;
   int64_t size = gr_size_of(j.dtype), word = size * p.entry.columns, row = j.count * size, warps = p.entry.warps;
-  int64_t batch = 128 / word / p.inputs, strips = 0, good = t.cols_unordered.good_share;
+  int64_t batch = gr_strip_batch_bytes / word / p.inputs, strips = 0, good = t.cols_unordered.good_share;
   auto loose = [&](const gr_vec &v) { return ((uintptr_t)v.data | (uintptr_t)(v.stride * how.rows)) % word != 0; };
   auto all_loose = [&] { return loose(j.a) | (p.inputs == 2 && !shared_b(j) && loose(j.b)) << 1; };
   how.rows = 1;

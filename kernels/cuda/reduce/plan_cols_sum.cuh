@@ -62,7 +62,8 @@ void plan_cols_sum(Plan &p, const gr_reduce_tuning &t, const gr_cuda_chip &chip)
   how.elements_log2 = w.each;
   q.leaves = ceil_div(j.n, GR_LEAF(size) >> w.pair);
   /* warps: of a block, side by side or sharing a leaf */
-  int warps = 2, turns = w.turns, most = log2_of(power_of_two(q.leaves));
+  constexpr int warps = log2_of(gr_cols_sum_warps);
+  int turns = w.turns, most = log2_of(power_of_two(q.leaves));
   auto units_of = [&](int log) { return ceil_div(words, ((int64_t)1 << log) - w.loose) * q.leaves; };
   int64_t units = units_of(how.words_log2);
   /* Strips get narrower, to 128 bytes, before blocks share a leaf. */
@@ -101,8 +102,8 @@ void plan_cols_sum(Plan &p, const gr_reduce_tuning &t, const gr_cuda_chip &chip)
   how.state_bytes = (int)(q.leaves > 1 ? state << how.passes_log2 : state);
   /* levels of the stack in shared memory */
   int64_t kept = how.turns_log2 > p.entry.cols_sum_levels ? how.turns_log2 - p.entry.cols_sum_levels : 0;
-  p.launch.threads = 128;
-  p.launch.shared = (unsigned)(how.state_bytes + kept * 128 * columns * 8);
+  p.launch.threads = gr_cols_sum_warps * 32;
+  p.launch.shared = (unsigned)(how.state_bytes + kept * gr_cols_sum_warps * 32 * columns * 8);
   p.per_block =
       (columns >> w.pair) * how.strip_words * (q.leaves == 1 ? (int64_t)1 << (how.units_log2 + how.passes_log2) : 1);
   p.blocks_per_group = q.nodes;

@@ -10,8 +10,6 @@
 #include "kernels/cuda/grid/combine.cuh"
 #include "kernels/cuda/reduce/leaves.cuh"
 
-constexpr int gr_by_element_warps = 4, gr_by_element_bytes = 4096;
-
 /*
 ** Staged bytes: every 128 are followed by a gap of one element (at least 4 bytes), so that threads which read
 ** rows of 2^k bytes meet different banks; without a gap where the warp reads a row word by word.

@@ -11,8 +11,6 @@
 #include "kernels/cuda/grid/combine.cuh"
 #include "kernels/cuda/reduce/leaves.cuh"
 
-constexpr int gr_by_vector_warps = 4;
-
 /* Of floats whose leaf is 8 words a lane. */
 template <class R>
 constexpr bool gr_has_rows_by_vector = R::red == GR_RED_DOT && gr_floating<R::dtype> && gr_size<R::dtype> >= 4;

@@ -3,8 +3,8 @@
 #define GR_CUDA_REDUCE_ROWS_STAGED_FOLD_CUH
 
 #include "kernels/cuda/block/cp_async.cuh"
-#include "kernels/cuda/reduce/entry.cuh"
 #include "kernels/cuda/reduce/rows_by_vector.cuh"
+#include "kernels/cuda/reduce/tuning.h"
 
 /* What comes in any order, of what is asked of many rows (products are not). */
 template <class R>

@@ -8,7 +8,33 @@
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/thread/reducer.cuh"
 
-/* ---- what a plan goes by: a struct a kernel ---- */
+/* ---- what a plan and its kernel both go by, so that it stands here once ---- */
+
+/* gr_reduce_rows_by_element: what a warp stages of its rows, in bytes, and warps of a block at most. Other bytes and
+   warps: not measured apart. */
+constexpr int gr_by_element_bytes = 4096, gr_by_element_warps = 4;
+/* gr_reduce_rows_by_vector: warps of a block, and blocks that find room on a multiprocessor. Not measured apart. */
+constexpr int gr_by_vector_warps = 4, gr_by_vector_blocks = 6;
+/* gr_reduce_cols_few_rows: rows that a thread has in registers at most (4 rows of 2^24 f32 2238 -> 4036..4120 GB/s; a
+   limit other than 8 is not measured), and warps of a block, not measured apart. */
+constexpr int gr_few_rows = 8, gr_few_warps = 8;
+/* gr_reduce_cols_ordered: rows that are copied together, and levels of the stack in registers, so that a warp takes
+   2^levels lanes of the tree at most. Not measured apart. */
+constexpr int gr_ordered_flight = 8, gr_ordered_levels = 5;
+/* gr_reduce_cols_sum: warps of a block, which is a power of two. Not measured apart. */
+constexpr int gr_cols_sum_warps = 4;
+/* gr_reduce_cols_unordered: warps of a block (with 8 instead var i16 of 16 columns 3351 -> 2845 GB/s), and bytes that a
+   lane has on their way, of all inputs; not measured apart. */
+constexpr int gr_strip_warps = 4, gr_strip_batch_bytes = 128;
+/* gr_reduce_rows_staged: warps of a block, and words of 16 bytes that a warp stages at most. Not measured apart. */
+constexpr int gr_staged_warps = 4, gr_most_stage = 544;
+/* gr_reduce_cols_variance_ring: warps that read; slots of a ring; bytes of a slot, of a warp; rows of states. Not
+   measured apart. */
+constexpr int gr_variance_warps = 16, gr_variance_slots = 6, gr_variance_slot_bytes = 2048, gr_variance_states = 16;
+/* Of columns: nodes that the last block can fold; with more, gr_reduce_leaves does them. Not measured apart. */
+constexpr int64_t gr_most_column_nodes = 1 << 18;
+
+/* ---- what a plan goes by alone: a struct a kernel ---- */
 
 typedef struct gr_reduce_tuning {
   struct {
@@ -67,9 +93,9 @@ static inline const gr_reduce_tuning &gr_reduce_tuning_for(const gr_cuda_chip &c
                  .vector_warps = 8,
                  .row_warps = 128,
                  .variance_warps = 24},
-      .rows_by_vector = {.blocks = 6, .most_rows = 32, .least_bytes = 640},
+      .rows_by_vector = {.blocks = gr_by_vector_blocks, .most_rows = 32, .least_bytes = 640},
       .rows_staged = {.warps = 16},
-      .rows_by_element = {.warps = 16, .block_warps = 4, .few_rows = 3},
+      .rows_by_element = {.warps = 16, .block_warps = gr_by_element_warps, .few_rows = 3},
       .cols_ordered = {.blocks = 4, .unit_bytes = 64 << 10},
       .cols_unordered = {.warps = 16, .good_share = 85, .least_share = 60},
       .cols_sum = {.warps = 16, .least_warps = 12, .narrowest = 3, .state_bytes = 16 << 10, .least_share = 60},
@@ -128,11 +154,10 @@ constexpr int gr_staged_blocks_for(const gr_reducer_traits &r, int arch) {
   return r.inputs == 1 ? 6 : arch >= 1000 ? 4 : 5;
 }
 
-/* Blocks of gr_reduce_rows_by_element and gr_reduce_rows_by_vector. */
+/* Blocks of gr_reduce_rows_by_element. */
 constexpr int gr_by_element_blocks_for(const gr_reducer_traits &r, bool is_f16) {
   return r.inputs > 1 ? 4 : r.variance ? 6 : !r.lanes ? 7 : r.red == GR_RED_SUM && is_f16 ? 8 : 9;
 }
-constexpr int gr_by_vector_blocks = 6;
 
 /* Blocks of gr_reduce_cols_few_rows. */
 constexpr int gr_few_blocks_for(const gr_reducer_traits &r, int arch) {
