@@ -326,8 +326,8 @@ local function show(names, pictures, least)
   end
 end
 
-local names, options = {}, { seed = 1, cells = 400, most = 1e8, threads = "1,2", rounds = 5, only = ".",
-  bare = "1" }
+local names, options = {}, { seed = 1, cells = 400, most = 1e8, seconds = math.huge, threads = "1,2", rounds = 5,
+  only = ".", bare = "1" }
 for k = 2, #arg do
   local key, value = arg[k]:match "^(%w+)=(.+)$"
   if key then options[key] = tonumber(value) or value else names[#names + 1] = arg[k] end
