@@ -154,6 +154,7 @@ lint: $(module)
 	@$(if $(and $(call gcc,gcc),$(shell command -v clang)),$(MAKE) --no-print-directory warnings CC=clang)
 	$(LUA) mk/layers.lua
 	$(LUA) mk/tables.lua
+	$(LUA) mk/names.lua
 	@CC='$(CC)' mk/check_tables.sh $(lua_incdir)
 	$(LUA) mk/lengths.lua
 	@$(MAKE) --no-print-directory static-check headers
