@@ -68,7 +68,13 @@ struct gr_cols_unordered_args {
   int unaligned;        /* to words: bit 0 the first input, bit 1 the second */
 };
 struct gr_cols_few_rows_args {
-  int unaligned; /* not all rows are aligned to words */
+  int unaligned; /* to words: bit 0 the first input, bit 1 the second */
+  int narrow;    /* words of 4 bytes, or of one element of 8 */
+};
+struct gr_cols_flat_args {
+  int sides_log2;                    /* leaves side by side in a block */
+  int passes_log2;                   /* and in turn */
+  int lanes_at, means_at, states_at; /* in shared memory, behind the places */
 };
 struct gr_cols_sum_args {
   short words_log2;     /* words of columns that lanes read side by side */
@@ -126,6 +132,7 @@ struct gr_reduce_args {
     gr_cols_ordered_args cols_ordered;
     gr_cols_unordered_args cols_unordered;
     gr_cols_few_rows_args cols_few_rows;
+    gr_cols_flat_args cols_flat;
     gr_cols_sum_args cols_sum;
     gr_cols_variance_ring_args cols_variance_ring;
     struct {

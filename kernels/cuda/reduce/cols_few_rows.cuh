@@ -1,7 +1,8 @@
 /*
-** Sums of columns of up to 8 rows, and their dots with one vector: a thread has all rows of a word of columns, in its
-** registers; results change hands within the warp, so that neighbours write next to each other. Nothing is shared
-** between warps.
+** Columns of few rows: a thread has all rows of a word of columns in its registers; results change hands within the
+** warp, so that neighbours write next to each other. Nothing is shared between warps. Words have 16 bytes (of one-byte
+** elements 8) as long as all rows of them find room; of more rows they have 4, or one element of 8, which needs no
+** shifting where rows begin anywhere.
 */
 #ifndef GR_CUDA_REDUCE_COLS_FEW_ROWS_CUH
 #define GR_CUDA_REDUCE_COLS_FEW_ROWS_CUH
@@ -11,88 +12,187 @@
 #include "kernels/cuda/thread/load.cuh"
 
 template <class R>
-constexpr bool gr_has_cols_few_rows = R::lanes && (R::red == GR_RED_SUM || R::red == GR_RED_DOT);
+constexpr bool gr_has_cols_few_rows = (R::lanes && R::red == GR_RED_SUM) || R::red == GR_RED_DOT ||
+                                      R::red == GR_RED_VARIANCE || R::red == GR_RED_MINMAX;
 template <class R>
 constexpr int gr_few_blocks = gr_few_blocks_for(gr_traits_of<R>, gr_arch);
-template <class R>
-constexpr int gr_few_columns = 16 / gr_size<R::dtype>;
 
-/* Column c of n rows, a lane for each, by halves. */
-template <class R, int r = 0, int step = 1, class Word>
-__device__ __forceinline__ double gr_sum_few(const Word (&x)[gr_few_rows], const gr_type<R::dtype> (&y)[gr_few_rows],
-                                             int n, int c, const gr_context &k) {
-  if constexpr (step == gr_few_rows) {
-    typename R::Lane l = R::start();
-    if (r < n) R::add(l, gr_column_word<R::dtype, gr_few_columns<R>>::pick(x[r], c), y[r], k, 0);
-    return R::state(l, k).f[0];
+/* The rows of one word of columns, and what they meet: nothing, a vector's elements, or the second input's rows. */
+enum gr_few_second { GR_FEW_NONE, GR_FEW_VECTOR, GR_FEW_MATRIX };
+template <gr_dtype D, int bytes, gr_few_second second>
+struct gr_few_words {
+  static constexpr int C = bytes / gr_size<D>,
+                       rows = gr_few_bytes / bytes / (second == GR_FEW_MATRIX ? 2 : 1);
+  using F = gr_column_word<D, C>;
+  using T = gr_type<D>;
+  typename F::Word x[rows];
+  std::conditional_t<second == GR_FEW_MATRIX, typename F::Word, T> y[second == GR_FEW_NONE ? 1 : rows];
+
+  /* Those of n rows at p, of which `there` bytes are columns. */
+  static __device__ __forceinline__ void load(typename F::Word (&w)[rows], const char *at, int64_t stride, int n,
+                                              int there, bool unaligned) {
+    const char *p = at;
+#pragma unroll
+    for (int r = 0; r < rows; r++) {
+      if (r < n && there > 0) w[r] = F::begin(p);
+      p += stride;
+      asm volatile("" : "+l"(p)); /* one address at a time */
+    }
+    if (gr_size<D> == bytes || !unaligned) return;
+    p = at;
+#pragma unroll
+    for (int r = 0; r < rows; r++) {
+      if (r < n && there > 0) w[r] = F::end(w[r], p, there);
+      p += stride;
+      asm volatile("" : "+l"(p));
+    }
+  }
+  __device__ __forceinline__ T first(int r, int c) const { return F::pick(x[r], c); }
+  __device__ __forceinline__ T other(int r, int c) const {
+    if constexpr (second == GR_FEW_MATRIX) return F::pick(y[r], c);
+    else if constexpr (second == GR_FEW_VECTOR) return y[r];
+    else return F::pick(x[r], c);
+  }
+};
+
+/* Column c of n rows, a lane for each, by halves; if there are no lanes, in any order. */
+template <class Q, int r = 0, int step = 1, class W>
+__device__ __forceinline__ double gr_few_lanes(const W &w, int n, int c, const gr_context &k) {
+  if constexpr (step >= W::rows) {
+    typename Q::Lane l = Q::start();
+    if (r < n) Q::add(l, w.first(r, c), w.other(r, c), k, 0);
+    return Q::state(l, k).f[0];
   } else {
-    double a = gr_sum_few<R, r, step * 2>(x, y, n, c, k);
-    if (r + step < n) a += gr_sum_few<R, r + step, step * 2>(x, y, n, c, k);
+    double a = gr_few_lanes<Q, r, step * 2>(w, n, c, k);
+    if (r + step < n) a += gr_few_lanes<Q, r + step, step * 2>(w, n, c, k);
     return a;
+  }
+}
+template <class Q, class W>
+__device__ __forceinline__ gr_acc gr_few_total(const W &w, int n, int c, const gr_context &k) {
+  gr_acc acc = Q::identity();
+  if constexpr (Q::lanes) {
+    acc.f[0] = gr_few_lanes<Q>(w, n, c, k);
+    return acc;
+  } else {
+    typename Q::Lane l = Q::start();
+#pragma unroll
+    for (int r = 0; r < W::rows; r++)
+      if (r < n) Q::add(l, w.first(r, c), w.other(r, c), k, r);
+    return Q::state(l, k);
+  }
+}
+
+/* The state of column c. */
+template <class R, class W>
+__device__ __forceinline__ gr_acc gr_few_state(const W &w, int n, int c, gr_context k) {
+  if constexpr (!R::variance) {
+    return gr_few_total<R>(w, n, c, k);
+  } else if constexpr (R::exact) {
+    return R::of(gr_few_total<typename R::Moments>(w, n, c, k), n);
+  } else {
+    gr_acc acc;
+    acc.f[0] = gr_few_total<typename R::Sum>(w, n, c, k).f[0];
+    acc.f[2] = (double)n;
+    k.a = acc.f[0] / acc.f[2];
+    acc.f[1] = gr_deviations<R::dtype>(gr_few_total<typename R::Squares>(w, n, c, k).f[0], k.a);
+    return acc;
+  }
+}
+
+/* Extremes of narrow elements stay packed; a row that is not there is the first one once more. */
+template <class R, class W>
+__device__ __forceinline__ void gr_few_extremes(W &w, int n, typename R::Lane (&l)[W::C]) {
+  constexpr int parts = W::F::W, each = W::C / parts;
+#pragma unroll
+  for (int i = 0; i < parts; i++) {
+    uint32_t u[W::rows];
+#pragma unroll
+    for (int r = 0; r < W::rows; r++) u[r] = r < n ? w.x[r].u[i] : w.x[0].u[i];
+#pragma unroll
+    for (int c = 0; c < each; c++) l[i * each + c] = R::start();
+    R::add_below(l + i * each, u);
   }
 }
 
 /* Warps take strips of 32 words, one after the other. */
-template <class R>
-__global__ void __launch_bounds__(gr_few_warps * 32, gr_few_blocks<R>)
-    gr_reduce_cols_few_rows(const __grid_constant__ gr_reduce_args q) {
-  constexpr int C = gr_few_columns<R>, size = gr_size<R::dtype>;
-  using F = gr_column_word<R::dtype, C>;
-  __shared__ int64_t results[gr_few_warps][32 * (C + 1)]; /* one unused after every C, for the banks */
-  int lane = threadIdx.x & 31, warp = gr_warp_index(), n = (int)q.job.n;
-  int64_t strips = (q.job.count + 32 * C - 1) / (32 * C), *own = results[warp];
-  gr_start_reading(q.inputs_stable);
+template <class R, int bytes, gr_few_second second>
+__device__ __forceinline__ void gr_few_strips(const gr_reduce_args &q, int64_t *own) {
+  using W = gr_few_words<R::dtype, bytes, second>;
+  constexpr int C = W::C, size = gr_size<R::dtype>, all = 32 * (C + 1); /* one unused after every C, for the banks */
+  constexpr bool two = gr_has_two<R>, packed = R::red == GR_RED_MINMAX && size <= 2;
+  int lane = threadIdx.x & 31, n = (int)q.job.n;
+  int64_t strips = (q.job.count + 32 * C - 1) / (32 * C);
 #pragma unroll 1
-  for (int64_t s = (int64_t)blockIdx.x * gr_few_warps + warp; s < strips; s += (int64_t)gridDim.x * gr_few_warps) {
+  for (int64_t s = (int64_t)blockIdx.x * gr_few_warps + gr_warp_index(); s < strips;
+       s += (int64_t)gridDim.x * gr_few_warps) {
     int64_t v = s * (32 * C);
-    int columns = (int)min((int64_t)32 * C, q.job.count - v), bytes = min(16, (columns - lane * C) * size);
-    typename F::Word x[gr_few_rows];
-    const char *a = (const char *)q.job.a.data + (q.first + v) * size + lane * 16, *p = a;
+    int columns = (int)min((int64_t)32 * C, q.job.count - v), there = min(bytes, (columns - lane * C) * size);
+    W w;
+    int64_t at = (q.first + v) * size + lane * bytes;
+    W::load(w.x, (const char *)q.job.a.data + at, q.job.a.stride, n, there, q.cols_few_rows.unaligned & 1);
+    if constexpr (second == GR_FEW_MATRIX)
+      W::load(w.y, (const char *)q.job.b.data + at, q.job.b.stride, n, there, q.cols_few_rows.unaligned & 2);
+    else if constexpr (second == GR_FEW_VECTOR)
 #pragma unroll
-    for (int r = 0; r < gr_few_rows; r++) {
-      if (r < n && bytes > 0) x[r] = F::begin(p);
-      p += q.job.a.stride;
-      asm volatile("" : "+l"(p)); /* one address at a time */
-    }
-    gr_type<R::dtype> y[gr_few_rows] = {};
-    if (R::inputs == 2)
-#pragma unroll
-      for (int r = 0; r < gr_few_rows; r++)
-        if (r < n) y[r] = *(const gr_type<R::dtype> *)((const char *)q.job.b.data + r * q.job.b.stride);
-    if (q.cols_few_rows.unaligned) {
-      p = a;
-#pragma unroll
-      for (int r = 0; r < gr_few_rows; r++) {
-        if (r < n && bytes > 0) x[r] = F::end(x[r], p, bytes);
-        p += q.job.a.stride;
-        asm volatile("" : "+l"(p));
-      }
-    }
+      for (int r = 0; r < W::rows; r++)
+        if (r < n) w.y[r] = *(const gr_type<R::dtype> *)((const char *)q.job.b.data + r * q.job.b.stride);
     gr_value value;
+    if constexpr (packed) {
+      typename R::Lane l[C];
+      gr_few_extremes<R>(w, n, l);
 #pragma unroll
-    for (int c = 0; c < C; c++) {
-      gr_acc acc = R::identity();
-      acc.f[0] = gr_sum_few<R>(x, y, n, c, q.context);
-      value = gr_finish_known<R>(q.job, (gr_op)q.op, acc, n);
-      own[lane * (C + 1) + c] = value.v[0].i;
+      for (int c = 0; c < C; c++) {
+        value = gr_finish_known<R>(q.job, (gr_op)q.op, R::state(l[c], q.context), n);
+        own[lane * (C + 1) + c] = value.v[0].i;
+        own[all + lane * (C + 1) + c] = value.v[1].i;
+      }
+    } else {
+#pragma unroll
+      for (int c = 0; c < C; c++) {
+        value = gr_finish_known<R>(q.job, (gr_op)q.op, gr_few_state<R>(w, n, c, q.context), n);
+        own[lane * (C + 1) + c] = value.v[0].i;
+        if (two) own[all + lane * (C + 1) + c] = value.v[1].i;
+      }
     }
     __syncwarp();
     if (q.inputs_stable) gr_await_earlier();
     /* Doubles go two by two. */
     double2 *pairs = (double2 *)((double *)q.out + q.first + v);
-    int whole = q.out_dtype == GR_F64 && !q.done && ((uintptr_t)pairs & 15) == 0 ? columns / 2 : 0;
+    int whole = q.out_dtype == GR_F64 && !q.done && !two && ((uintptr_t)pairs & 15) == 0 ? columns / 2 : 0;
 #pragma unroll 1
     for (int p = lane; p < whole; p += 32) {
-      const double *two = (const double *)own + 2 * p + 2 * p / C;
-      pairs[p] = make_double2(two[0], two[1]);
+      const double *pair = (const double *)own + 2 * p + 2 * p / C;
+      pairs[p] = C == 1 ? make_double2(pair[0], pair[2]) : make_double2(pair[0], pair[1]);
     }
 #pragma unroll 1
     for (int p = 2 * whole + lane; p < columns; p += 32) {
       value.v[0].i = own[p + p / C];
+      if (two) value.v[1].i = own[all + p + p / C];
       gr_write_value<R>(q, value, q.first + v + p);
     }
     __syncwarp();
   }
+}
+
+/* Words of up to 16 bytes, or narrow ones: not beside a vector, whose elements would take as many registers. */
+template <class R, gr_few_second second>
+__device__ __forceinline__ void gr_few_by_words(const gr_reduce_args &q, int64_t *own) {
+  constexpr bool narrow = second != GR_FEW_VECTOR && !(R::red == GR_RED_SUM && gr_size<R::dtype> == 2);
+  if (narrow && q.cols_few_rows.narrow) gr_few_strips<R, gr_few_narrow<gr_size<R::dtype>>, second>(q, own);
+  else gr_few_strips<R, gr_few_wide<gr_size<R::dtype>>, second>(q, own);
+}
+
+template <class R>
+__global__ void __launch_bounds__(gr_few_warps * 32, gr_few_blocks<R>)
+    gr_reduce_cols_few_rows(const __grid_constant__ gr_reduce_args q) {
+  constexpr int C = gr_few_wide<gr_size<R::dtype>> / gr_size<R::dtype>;
+  __shared__ int64_t results[gr_few_warps][(gr_has_two<R> ? 2 : 1) * 32 * (C + 1)];
+  int64_t *own = results[gr_warp_index()];
+  gr_start_reading(q.inputs_stable);
+  if constexpr (R::inputs == 1) gr_few_by_words<R, GR_FEW_NONE>(q, own);
+  else if (q.job.b.step == 0) gr_few_by_words<R, GR_FEW_VECTOR>(q, own);
+  else gr_few_by_words<R, GR_FEW_MATRIX>(q, own);
 }
 
 #endif

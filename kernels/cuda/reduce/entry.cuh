@@ -16,6 +16,7 @@ enum gr_scope { GR_FLAT, GR_LONG, GR_ALL };
   X(rows_staged, GR_ALL)        \
   X(rows_by_element, GR_ALL)    \
   X(cols_few_rows, GR_ALL)      \
+  X(cols_flat, GR_ALL)          \
   X(cols_sum, GR_ALL)           \
   X(cols_variance_ring, GR_ALL) \
   X(cols_ordered, GR_LONG)      \
@@ -45,7 +46,6 @@ struct gr_reduce_entry {
   int stage_words;         /* of a warp of rows_staged, at most gr_most_stage */
   int columns;             /* that a lane of cols_ordered or cols_unordered takes */
   int lanes, leaf, warps;  /* of the tree in a leaf; elements of a leaf (0: any number); of a block */
-  int few_rows_columns;    /* that a lane of cols_few_rows takes */
   int cols_sum_levels;     /* of cols_sum's stack in registers */
   unsigned ring_bytes;     /* of shared memory, of cols_variance_ring */
 };

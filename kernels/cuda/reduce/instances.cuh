@@ -7,6 +7,7 @@
 #include "kernels/cuda/reduce/entry.cuh"
 #include "kernels/cuda/reduce/cols_ordered.cuh"
 #include "kernels/cuda/reduce/cols_few_rows.cuh"
+#include "kernels/cuda/reduce/cols_flat.cuh"
 #include "kernels/cuda/reduce/rows_staged.cuh"
 #include "kernels/cuda/reduce/leaves.cuh"
 #include "kernels/cuda/reduce/cols_variance_ring.cuh"
@@ -44,7 +45,7 @@ static gr_reduce_entry gr_entry_within() {
   e.resident = gr_leaves_resident<R>;
   e.stages_unaligned = gr_by_words_alone<R>;
   e.stage_words = gr_staged_words<R>;
-  e.columns = e.lanes = e.leaf = e.warps = e.few_rows_columns = e.cols_sum_levels = 0;
+  e.columns = e.lanes = e.leaf = e.warps = e.cols_sum_levels = 0;
   e.ring_bytes = 0;
   if constexpr (all > GR_FLAT && R::lanes) {
     e.columns = gr_ordered_each<R>;
@@ -56,7 +57,6 @@ static gr_reduce_entry gr_entry_within() {
     e.leaf = R::leaves ? GR_LEAF(gr_size<R::dtype>) : 0;
     e.warps = gr_strip_warps;
   }
-  if constexpr (gr_has_cols_few_rows<R>) e.few_rows_columns = gr_few_columns<R>;
   if constexpr (gr_has_cols_sum<R>) e.cols_sum_levels = gr_cols_sum_levels<R>;
   if constexpr (gr_has_cols_variance_ring<R>) e.ring_bytes = gr_variance_bytes<gr_size<R::dtype>, R::fields>;
   return e;

@@ -78,16 +78,30 @@ void plan_cols_ordered(Plan &p, const gr_reduce_tuning &t, const gr_cuda_chip &c
   p.blocks_per_group = q.nodes;
 }
 
-/* Columns of up to 8 rows: see gr_reduce_cols_few_rows. */
-bool accepts_cols_few_rows(const Plan &p, const gr_cuda_chip &) {
-  return are_columns(p) && p.args.job.n <= gr_few_rows && (p.inputs == 1 || shared_b(p.args.job));
+/* Bytes of a word by which gr_reduce_cols_few_rows takes columns, 0 if it does not. Aligned sums of more rows than wide
+   words hold are cols_sum's. */
+int few_rows_word(const Plan &p) {
+  const gr_reduce_job &j = p.args.job;
+  int size = gr_size_of(j.dtype), wide = size == 1 ? gr_few_wide<1> : gr_few_wide<2>;
+  int narrow = size == 8 ? gr_few_narrow<8> : gr_few_narrow<1>;
+  bool vector = p.inputs == 2 && shared_b(j), matrices = p.inputs == 2 && !vector;
+  int64_t most = gr_few_bytes >> matrices;
+  if (j.n * wide <= most) return wide;
+  bool summed = p.entry.kernel[GR_KERNEL_cols_sum] && !matrices && (size == 2 || aligned(j.a, j.a.stride));
+  return j.n * narrow <= most && !vector && !summed ? narrow : 0;
 }
+bool accepts_cols_few_rows(const Plan &p, const gr_cuda_chip &) { return are_columns(p) && few_rows_word(p) != 0; }
 
 void plan_cols_few_rows(Plan &p, const gr_reduce_tuning &, const gr_cuda_chip &) {
-  p.args.cols_few_rows.unaligned = !aligned(p.args.job.a, p.args.job.a.stride);
+  const gr_reduce_job &j = p.args.job;
+  gr_cols_few_rows_args &how = p.args.cols_few_rows;
+  int word = few_rows_word(p), size = gr_size_of(j.dtype);
+  auto loose = [&](const gr_vec &v) { return ((uintptr_t)v.data | (uintptr_t)v.stride) % word != 0; };
+  how.narrow = word < (size == 1 ? gr_few_wide<1> : gr_few_wide<2>);
+  how.unaligned = loose(j.a) | (p.inputs == 2 && !shared_b(j) && loose(j.b)) << 1;
   p.args.nodes = 1;
   p.launch.threads = gr_few_warps * 32;
-  p.per_block = gr_few_warps * 32 * p.entry.few_rows_columns;
+  p.per_block = gr_few_warps * 32 * (word / size);
   p.blocks_per_group = 1;
 }
 

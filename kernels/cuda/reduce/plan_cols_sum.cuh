@@ -13,6 +13,39 @@ bool in_pairs(const gr_reduce_job &j) {
   return size == 2 && row == 8 && j.a.stride == row && j.n % 2 == 0 && factors;
 }
 
+/* Few columns without gaps, which are no whole words, nor pairs that are: see gr_reduce_cols_flat. */
+bool accepts_cols_flat(const Plan &p, const gr_cuda_chip &) {
+  const gr_reduce_job &j = p.args.job;
+  int64_t size = gr_size_of(j.dtype), row = j.count * size;
+  return are_columns(p) && (p.inputs == 1 || (shared_b(j) && j.b.stride >= 0 && j.b.stride <= INT32_MAX >> 10)) &&
+         j.count <= gr_flat_warps && j.a.stride == row && row % 16 != 0 && aligned(j.a, 0) &&
+         j.n >= GR_LEAF(size) && (p.reducer == GR_RED_VARIANCE || !in_pairs(j));
+}
+
+void plan_cols_flat(Plan &p, const gr_reduce_tuning &, const gr_cuda_chip &chip) {
+  const gr_reduce_job &j = p.args.job;
+  gr_reduce_args &q = p.args;
+  gr_cols_flat_args &how = q.cols_flat;
+  int columns = (int)j.count, size = gr_size_of(j.dtype);
+  q.leaves = ceil_div(j.n, GR_LEAF(size));
+  how.sides_log2 = columns * 2 > gr_flat_warps ? 0 : log2_of(power_below(gr_flat_warps / 2 / columns));
+  int side = 32 * columns << how.sides_log2, most = log2_of(gr_flat_leaves);
+  /* Leaves in turn, as long as there are as many blocks as find room. */
+  int64_t blocks = (int64_t)chip.sms * gr_flat_warps * 32 * gr_flat_blocks_for(p.reducer, size) / side;
+  while (how.sides_log2 + how.passes_log2 < most && q.leaves >> (how.sides_log2 + how.passes_log2 + 1) >= blocks)
+    how.passes_log2++;
+  int leaves = 1 << (how.sides_log2 + how.passes_log2);
+  q.nodes = (int)ceil_div(q.leaves, leaves);
+  plan_nodes<gr_team_of_warp>(q);
+  how.lanes_at = side * 16 / size * 8;
+  how.means_at = how.lanes_at + side * 8;
+  how.states_at = how.means_at + (columns << how.sides_log2) * 8;
+  p.launch.threads = (unsigned)side;
+  p.launch.shared = (unsigned)(how.states_at + leaves * columns * p.entry.fields * 8);
+  p.per_block = j.count;
+  p.blocks_per_group = q.nodes;
+}
+
 /* Logarithms: words side by side, lanes of the tree that there are, elements of a lane, and how often 8 words are
    taken. */
 struct Logs {

@@ -15,9 +15,16 @@
 constexpr int gr_by_element_bytes = 4096, gr_by_element_warps = 4;
 /* gr_reduce_rows_by_vector: warps of a block, and blocks that find room on a multiprocessor. Not measured apart. */
 constexpr int gr_by_vector_warps = 4, gr_by_vector_blocks = 6;
-/* gr_reduce_cols_few_rows: rows that a thread has in registers at most (4 rows of 2^24 f32 2238 -> 4036..4120 GB/s; a
-   limit other than 8 is not measured), and warps of a block, not measured apart. */
-constexpr int gr_few_rows = 8, gr_few_warps = 8;
+/* gr_reduce_cols_few_rows: bytes of all rows that a thread has in registers at most (4 rows of 2^24 f32 2238 ->
+   4036..4120 GB/s; other limits are not measured), and warps of a block, not measured apart. */
+constexpr int gr_few_bytes = 128, gr_few_warps = 8;
+/* Bytes of a thread's word: of few rows, and of more. */
+template <int size>
+constexpr int gr_few_wide = size == 1 ? 8 : 16;
+template <int size>
+constexpr int gr_few_narrow = size == 8 ? 8 : 4;
+/* gr_reduce_cols_flat: warps of a block at most, and so columns; leaves of a node at most. Not measured apart. */
+constexpr int gr_flat_warps = 16, gr_flat_leaves = 32;
 /* gr_reduce_cols_ordered: rows that are copied together, and levels of the stack in registers, so that a warp takes
    2^levels lanes of the tree at most. Not measured apart. */
 constexpr int gr_ordered_flight = 8, gr_ordered_levels = 5;
@@ -161,8 +168,11 @@ constexpr int gr_by_element_blocks_for(const gr_reducer_traits &r, bool is_f16) 
 
 /* Blocks of gr_reduce_cols_few_rows. */
 constexpr int gr_few_blocks_for(const gr_reducer_traits &r, int arch) {
-  return arch < 900 && r.inputs == 2 && r.size == 8 ? 3 : 4;
+  return (r.inputs == 2 && r.size == 8) || (r.variance && r.size <= 2) ? 3 : 4;
 }
+
+/* Blocks of gr_reduce_cols_flat, the largest ones. */
+constexpr int gr_flat_blocks_for(gr_reducer red, int size) { return red == GR_RED_VARIANCE || size == 2 ? 1 : 2; }
 
 /* Warps of gr_reduce_cols_sum: 20 of 96 registers give f16 3 % more (3865..4336), f32 1 % less and spills. */
 constexpr int gr_cols_sum_resident_for(const gr_reducer_traits &r, int arch) {
