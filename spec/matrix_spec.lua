@@ -153,6 +153,32 @@ describe("dot", function()
     end
   end)
 
+  it("and of few rows, and of few columns, of every width", function()
+    local odd = { { 2, 1001 }, { 5, 259 }, { 9, 130 }, { 17, 67 }, { 32, 35 }, { 4097, 3 }, { 9001, 13 }, { 513, 5 } }
+    for _, dtype in ipairs { "u8", "i16", "u32", "i64", "f16", "bf16", "f32", "f64" } do
+      for k, shape in ipairs(odd) do
+        local rows, columns = shape[1], shape[2]
+        local all = gr.cast(gr.randn(2 * rows * columns + 20, { seed = k }):abs() * 30, dtype)
+        for first = 1, 4, 3 do
+          local x = all:slice(first, first + rows * columns - 1)
+          local y = all:slice(rows * columns + 7, 2 * rows * columns + 6)
+          local of = { rows = rows, axis = 1 }
+          local got = { sum = gr.sum(x, of), var = gr.var(x, of), max = gr.max(x, of),
+            dot = gr.dot(x, y, { rows = rows, axis = 1, pairs = true }) }
+          for c = 1, columns, math.floor(columns / 3) do
+            local one = x:slice(c, (rows - 1) * columns + c, columns):copy()
+            local other = y:slice(c, (rows - 1) * columns + c, columns):copy()
+            for op, results in pairs(got) do
+              local expected = op == "dot" and gr.dot(one, other) or gr[op](one)
+              assert.equal(expected, results[c], ("%s %s %d x %d from %d, column %d"):format(op, dtype, rows, columns,
+                first, c))
+            end
+          end
+        end
+      end
+    end
+  end)
+
   it("mse and cosine row by row", function()
     for _, dtype in ipairs { "i16", "bf16", "f32", "f64" } do
       for _, shape in ipairs(shapes) do
