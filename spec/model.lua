@@ -355,6 +355,19 @@ function M.rmsnorm(dtype, n, x, w, eps)
   return out
 end
 
+-- One row of softmax of f16, bf16 or f32, where e(k) is the f32 exponential of difference(k), which comes first.
+function M.softmax_differences(n, x)
+  local most, out = -huge, {}
+  for k = 1, n do most = x(k) > most and x(k) or most end
+  for k = 1, n do out[k] = f32(x(k) - most) end
+  return out
+end
+function M.softmax(dtype, n, e)
+  local r, out = f32(1 / tree(dtype, n, e, NZ, add, add)), {}
+  for k = 1, n do out[k] = canonical(M.round[dtype](f32(e(k) * r))) end
+  return out
+end
+
 -- ---- the scan ----
 
 -- In place over t[first .. first + width - 1]: pairs, quads, octets ...: upper halves add the last of the lower half.

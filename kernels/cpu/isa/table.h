@@ -119,14 +119,20 @@ static inline uint32_t *gr_ran_over(uint8_t *low, int64_t slots) {
     GR_COUNT_TWO((t)[6], (t)[7], (slots) + 6); \
   } while (0)
 
-/* y = e^(x - most) for m elements of which none is above most; what follows y's, to a whole vector, is overwritten. */
+/* y = e^(x - most), in f32 but for f64, for m elements of which none is above most; what follows y's, to a whole
+   vector, is overwritten. */
 #define GR_EXPS_CHUNK 512
 typedef void (*gr_exps)(gr_dtype t, const char *x, int64_t stride, int m, double most, double *y);
 
 /* The tree's sum of a leaf's elements of t, or of the first m, which are doubles here. */
 typedef double (*gr_leaf_sum)(gr_dtype t, const double *y, int m);
 
-/* y * factor, rounded to t. */
+/* What softmax multiplies exponentials by, once their sum is known: of f32 where they are. */
+static inline double gr_softmax_factor(gr_dtype t, double sum) {
+  return t == GR_F64 ? 1.0 / sum : (double)(float)(1.0 / sum);
+}
+
+/* y * factor, rounded to t; but for f64 in f32 first. */
 typedef void (*gr_scaled_store)(gr_dtype t, char *to, int64_t stride, const double *y, double factor, int m);
 
 /*

@@ -1,6 +1,6 @@
 /*
-** Softmax of rows: exp(x - max) over the tree's sum of these, in doubles. Pieces of a row are whole subtrees; short
-** rows keep their exponentials, others make them twice.
+** Softmax of rows: exp(x - max), in f32 but for f64, over the tree's sum of these, in doubles. Pieces of a row are whole
+** subtrees; short rows keep their exponentials, others make them twice.
 */
 #include "kernels/cpu/norm/narrow.h"
 #include "kernels/cpu/room.h"
@@ -102,7 +102,7 @@ static void do_row(const gr_softmax_job *job, int64_t row, gr_parallel parallel)
     exponentials(&s, 0, n, y);
     for (from = 0; from < n; from += leaf)
       gr_counter_push(&c, GR_RED_SUM, GR_ACC_TREE, fold(job->dtype, y + from, n - from < leaf ? n - from : leaf));
-    s.factor = 1.0 / gr_counter_fold(&c, GR_RED_SUM, GR_ACC_TREE).f[0];
+    s.factor = gr_softmax_factor(job->dtype, gr_counter_fold(&c, GR_RED_SUM, GR_ACC_TREE).f[0]);
     write(&s, 0, n, y);
     gr_room_give(y);
     return;
@@ -112,7 +112,7 @@ static void do_row(const gr_softmax_job *job, int64_t row, gr_parallel parallel)
   pieces = (job->n - 1) / s.piece + 1;
   gr_in_pieces(parallel, pieces, 1, sum_piece, &s);
   for (k = 0; k < pieces; k++) gr_counter_push(&c, GR_RED_SUM, GR_ACC_TREE, s.sums[k]);
-  s.factor = 1.0 / gr_counter_fold(&c, GR_RED_SUM, GR_ACC_TREE).f[0];
+  s.factor = gr_softmax_factor(job->dtype, gr_counter_fold(&c, GR_RED_SUM, GR_ACC_TREE).f[0]);
   gr_in_pieces(parallel, pieces, 1, scale_piece, &s);
 }
 

@@ -3,13 +3,15 @@
 ** the lanes of its leaves out, or several blocks, which publish the largest element and the sum of what they have; all
 ** keep their exponentials in registers until the sum is known. Rows of more blocks than there are multiprocessors take
 ** the reduction's maximum and three launches: sums of leaves, their fold, and the scaling. Sums follow the tree of
-** docs/numerics.md in f64.
+** docs/numerics.md in f64; exponentials are f32, but for elements of f64.
 */
 #include <cuda_runtime.h>
 #include <type_traits>
 #include "kernels/cuda/grid/combine.cuh"
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/norm/tuning.h"
+#include "kernels/numerics/functions/functions.h"
+#include "kernels/numerics/map.h"
 
 using Tuning = gr_norm_tuning;
 
@@ -30,59 +32,64 @@ template <gr_dtype D> struct shape {
   static constexpr int size = gr_size<D>, own = GR_LANES(size) / 32, rows = GR_LEAF_ROWS(size), leaf = GR_LEAF(size);
 };
 
-/* In which elements are compared: exact, and narrow elements without the f64 unit. */
+/* In which elements are compared, which is exact, and their exponentials made: narrow ones without the f64 unit. */
 template <gr_dtype D> using exact = std::conditional_t<D == GR_F64, double, float>;
 template <gr_dtype D> static __device__ __forceinline__ exact<D> get(const soft_job &q, int64_t row, int64_t k) {
   gr_type<D> x = *(const gr_type<D> *)(q.x + row * q.x_step + k * q.x_stride);
   if constexpr (D == GR_F64) return x;
   else return gr_to_f32<D>(x);
 }
-template <gr_dtype D> static __device__ __forceinline__ void put(const soft_job &q, int64_t row, int64_t k, double y) {
-  *(gr_type<D> *)(q.out + row * q.out_step + k * q.out_stride) = gr_from_f64<D>(y);
+static __device__ __forceinline__ gr_f16 half_of(float x) {
+  gr_f16 h;
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(h.bits) : "f"(x));
+  return x == x ? h : gr_f16{0x7e00};
+}
+template <gr_dtype D> static __device__ __forceinline__ void put(const soft_job &q, int64_t row, int64_t k, exact<D> y) {
+  gr_type<D> *to = (gr_type<D> *)(q.out + row * q.out_step + k * q.out_stride);
+  if constexpr (D == GR_F16) *to = half_of(y);
+  else if constexpr (D == GR_BF16) *to = gr_f32_to_bf16(y);
+  else if constexpr (D == GR_F32) *to = gr_canonical32(y);
+  else *to = gr_canonical(y);
 }
 
 /* Not NaN, which reaches all of its row by way of the sum, unlike the comparisons that would keep it here. */
 static __device__ __forceinline__ float larger(float m, float x) { return fmaxf(m, x); }
 static __device__ __forceinline__ double larger(double m, double x) { return x > m ? x : m; }
 
-/* gr_exp of a number that is not above 0, or NaN: one branch, which warps seldom part at. */
+/* e^x of a number that is not above 0, or NaN. In f64 it has one branch, which warps seldom part at. */
+static __device__ __forceinline__ float exp_down(float x) { return gr_exp_down_f32(x); }
 static __device__ __forceinline__ double exp_down(double x) {
   if (x >= GR_EXP_LOW) return gr_exp_within(x);
   return x == x ? 0.0 : gr_nan();
 }
 
 /*
-** An f32 from which on exponentials of differences to `most` are normal, rounded up; where most is infinite NaN, which
-** nothing is above, as a NaN is above nothing.
-*/
-static __device__ __forceinline__ float normal_from(float most) {
-  return __fadd_ru(most, (float)GR_EXP_NORMAL) + (most - most);
-}
-
-/*
 ** y = exp_down(v - most) of several, none above it. Without branches between them they overlap: each is a chain of
-** thirty operations, and a multiprocessor has too few warps for one at a time. The f64 unit is what limits, so whether
-** all are normal is asked without it: of f32, or of the upper halves of the differences, which are larger for NaN.
+** twenty or thirty operations, and a multiprocessor has too few warps for one at a time. In f64 that unit is what limits,
+** so whether all are normal is asked without it: of the upper halves of the differences, which are larger for NaN.
 */
-template <typename T, int count>
-static __device__ __forceinline__ void exponentials(const T *v, T most, double (&y)[count]) {
+template <int count>
+static __device__ __forceinline__ void exponentials(const float *v, float most, float (&y)[count]) {
+#pragma unroll
+  for (int j = 0; j < count; j++) y[j] = exp_down(v[j] - most);
+}
+template <int count>
+static __device__ __forceinline__ void exponentials(const double *v, double most, double (&y)[count]) {
+  const uint32_t least = (uint32_t)(gr_bits64(-GR_EXP_NORMAL) >> 32);
   bool normal = true;
-  if constexpr (sizeof(T) == 8) {
-    const uint32_t least = (uint32_t)(gr_bits64(-GR_EXP_NORMAL) >> 32);
 #pragma unroll
-    for (int j = 0; j < count; j++) normal = normal & (((uint32_t)__double2hiint(v[j] - most) & 0x7fffffffu) < least);
-  } else {
-#pragma unroll
-    for (int j = 0; j < count; j++) normal = normal & (v[j] >= normal_from(most));
-  }
+  for (int j = 0; j < count; j++) normal = normal & (((uint32_t)__double2hiint(v[j] - most) & 0x7fffffffu) < least);
   if (normal) {
 #pragma unroll
-    for (int j = 0; j < count; j++) y[j] = gr_exp_normal((double)v[j] - (double)most);
+    for (int j = 0; j < count; j++) y[j] = gr_exp_normal(v[j] - most);
   } else {
 #pragma unroll
-    for (int j = 0; j < count; j++) y[j] = exp_down((double)v[j] - (double)most);
+    for (int j = 0; j < count; j++) y[j] = exp_down(v[j] - most);
   }
 }
+
+/* What exponentials are multiplied by. */
+template <gr_dtype D> static __device__ __forceinline__ exact<D> factor_of(double sum) { return (exact<D>)(1.0 / sum); }
 
 /* A thread's lanes t, t + width, ... of a leaf: folded by halves, its own first. */
 template <int own> static __device__ __forceinline__ double fold_lanes(double (&s)[own], int width = 32) {
@@ -100,7 +107,8 @@ static __global__ void __launch_bounds__(Tuning::softmax_few_threads) softmax_fe
   int64_t thread = blockIdx.x * (int64_t)Tuning::softmax_few_threads + threadIdx.x, row = thread / q.width;
   int first = (int)threadIdx.x & (q.width - 1), n = row < q.count ? (int)q.n : 0;
   exact<D> v[own], most = (exact<D>)-INFINITY;
-  double y[own], s[own];
+  exact<D> y[own];
+  double s[own];
   gr_start_reading(false);
 #pragma unroll
   for (int j = 0; j < own; j++) {
@@ -115,8 +123,8 @@ static __global__ void __launch_bounds__(Tuning::softmax_few_threads) softmax_fe
   for (int j = 0; j < own; j++) v[j] = first + j * q.width < n ? v[j] : most;
   exponentials(v, most, y);
 #pragma unroll
-  for (int j = 0; j < own; j++) s[j] = first + j * q.width < n ? y[j] : -0.0;
-  double factor = 1.0 / fold_lanes<own>(s, q.width);
+  for (int j = 0; j < own; j++) s[j] = first + j * q.width < n ? (double)y[j] : -0.0;
+  exact<D> factor = factor_of<D>(fold_lanes<own>(s, q.width));
 #pragma unroll
   for (int j = 0; j < own; j++) {
     int k = first + j * q.width;
@@ -142,30 +150,30 @@ template <bool sum, typename T> static __device__ __forceinline__ T across(const
 ** first. No loop is left early: which rows are there are predicates, so that v and y stay in registers.
 */
 template <gr_dtype D, int rows>
-static __device__ __forceinline__ double sum_lane(const exact<D> (&v)[rows], double (&y)[rows], exact<D> most,
+static __device__ __forceinline__ double sum_lane(const exact<D> (&v)[rows], exact<D> (&y)[rows], exact<D> most,
                                                   int n, int lane) {
   constexpr int at_once = Tuning::softmax_at_once, apart = shape<D>::own * 32;
   double sum = -0.0;
 #pragma unroll
   for (int r = 0; r < rows; r += at_once) {
     exact<D> u[at_once];
-    double e[at_once];
+    exact<D> e[at_once];
 #pragma unroll
     for (int i = 0; i < at_once; i++) {
       u[i] = (r + i) * apart < n ? v[r + i] : most;
-      e[i] = -0.0;
+      e[i] = (exact<D>)-0.0;
     }
     if ((r + at_once - 1) * apart < n + lane) { /* the whole warp */
       exponentials(u, most, e);
     } else {
 #pragma unroll
       for (int i = 0; i < at_once - 1; i++)
-        if ((r + i) * apart < n + lane) e[i] = exp_down((double)u[i] - (double)most);
+        if ((r + i) * apart < n + lane) e[i] = exp_down(u[i] - most);
     }
 #pragma unroll
     for (int i = 0; i < at_once; i++) {
       y[r + i] = e[i];
-      sum = sum + ((r + i) * apart < n ? e[i] : -0.0);
+      sum = sum + ((r + i) * apart < n ? (double)e[i] : -0.0);
     }
   }
   return sum;
@@ -248,7 +256,7 @@ static __global__ void __launch_bounds__(warps * 32, Tuning::softmax_warps / war
   int64_t first = (piece * leaves + leaf) * S::leaf + warp % S::own * 32 + lane;
   int n = of_leaf<D>(q.n - first);
   exact<D> v[rows], most = (exact<D>)-INFINITY;
-  double y[rows];
+  exact<D> y[rows];
   gr_start_reading(false);
   get_lane<D>(v, q, row, first, n);
 #pragma unroll
@@ -266,7 +274,7 @@ static __global__ void __launch_bounds__(warps * 32, Tuning::softmax_warps / war
     sum = across<true>(sum_of, leaves);
   }
   if constexpr (!alone) sum = of_row<true>(q, sum, pieces[1]);
-  double factor = 1.0 / sum;
+  exact<D> factor = factor_of<D>(sum);
 #pragma unroll
   for (int r = 0; r < rows; r++)
     if (r * S::own * 32 < n) put<D>(q, row, first + r * S::own * 32, y[r] * factor);
@@ -284,7 +292,7 @@ static __global__ void __launch_bounds__(Tuning::softmax_leaves_warps * 32)
   int64_t first = (at - row * q.leaves) * S::leaf + warp % S::own * 32 + lane;
   int n = there ? of_leaf<D>(q.n - first) : 0;
   exact<D> v[S::rows];
-  double y[S::rows];
+  exact<D> y[S::rows];
   get_lane<D>(v, q, row, first, n);
   double sum = fold_leaf<D>(sum_lane<D>(v, y, (exact<D>)(there ? q.most[row] : 0.0), n, lane), part, warp, lane);
   if (lane == 0 && warp % S::own == 0 && there) q.leaf[at] = sum;
@@ -319,11 +327,11 @@ static __global__ void __launch_bounds__(Tuning::scale_threads)
   constexpr int at_once = Tuning::softmax_at_once;
   int64_t row = blockIdx.x / segments, k = blockIdx.x % segments * segment, end = min(k + segment, q.n);
   exact<D> most = (exact<D>)q.most[row];
-  double factor = 1.0 / q.up[row * q.pitch];
+  exact<D> factor = factor_of<D>(q.up[row * q.pitch]);
 #pragma unroll 1
   for (k += threadIdx.x; k < end; k += at_once * Tuning::scale_threads) {
     exact<D> v[at_once];
-    double y[at_once];
+    exact<D> y[at_once];
 #pragma unroll
     for (int i = 0; i < at_once; i++) {
       int64_t at = k + i * Tuning::scale_threads;
