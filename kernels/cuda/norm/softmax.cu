@@ -11,7 +11,6 @@
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/norm/tuning.h"
 #include "kernels/numerics/functions/functions.h"
-#include "kernels/numerics/map.h"
 
 using Tuning = gr_norm_tuning;
 
@@ -34,22 +33,15 @@ template <gr_dtype D> struct shape {
 
 /* In which elements are compared, which is exact, and their exponentials made: narrow ones without the f64 unit. */
 template <gr_dtype D> using exact = std::conditional_t<D == GR_F64, double, float>;
-template <gr_dtype D> static __device__ __forceinline__ exact<D> get(const soft_job &q, int64_t row, int64_t k) {
-  gr_type<D> x = *(const gr_type<D> *)(q.x + row * q.x_step + k * q.x_stride);
+/* The element at an address, and what is stored there, a NaN as its dtype's one. */
+template <gr_dtype D> static __device__ __forceinline__ exact<D> get(const char *at) {
+  gr_type<D> x = *(const gr_type<D> *)at;
   if constexpr (D == GR_F64) return x;
   else return gr_to_f32<D>(x);
 }
-static __device__ __forceinline__ gr_f16 half_of(float x) {
-  gr_f16 h;
-  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(h.bits) : "f"(x));
-  return x == x ? h : gr_f16{0x7e00};
-}
-template <gr_dtype D> static __device__ __forceinline__ void put(const soft_job &q, int64_t row, int64_t k, exact<D> y) {
-  gr_type<D> *to = (gr_type<D> *)(q.out + row * q.out_step + k * q.out_stride);
-  if constexpr (D == GR_F16) *to = half_of(y);
-  else if constexpr (D == GR_BF16) *to = gr_f32_to_bf16(y);
-  else if constexpr (D == GR_F32) *to = gr_canonical32(y);
-  else *to = gr_canonical(y);
+template <gr_dtype D> static __device__ __forceinline__ void put(char *at, exact<D> y) {
+  if constexpr (D == GR_F64) *(double *)at = gr_canonical(y);
+  else *(gr_type<D> *)at = gr_from_f32<D>(y);
 }
 
 /* Not NaN, which reaches all of its row by way of the sum, unlike the comparisons that would keep it here. */
@@ -106,15 +98,15 @@ template <gr_dtype D, int own>
 static __global__ void __launch_bounds__(Tuning::softmax_few_threads) softmax_few(const __grid_constant__ soft_job q) {
   int64_t thread = blockIdx.x * (int64_t)Tuning::softmax_few_threads + threadIdx.x, row = thread / q.width;
   int first = (int)threadIdx.x & (q.width - 1), n = row < q.count ? (int)q.n : 0;
-  exact<D> v[own], most = (exact<D>)-INFINITY;
-  exact<D> y[own];
+  const char *x = q.x + row * q.x_step + first * q.x_stride;
+  char *out = q.out + row * q.out_step + first * q.out_stride;
+  exact<D> v[own], most = (exact<D>)-INFINITY, y[own];
   double s[own];
   gr_start_reading(false);
 #pragma unroll
   for (int j = 0; j < own; j++) {
-    int k = first + j * q.width;
     v[j] = (exact<D>)-INFINITY;
-    if (k < n) v[j] = get<D>(q, row, k);
+    if (first + j * q.width < n) v[j] = get<D>(x + j * q.width * q.x_stride);
   }
 #pragma unroll
   for (int j = 0; j < own; j++) most = larger(most, v[j]);
@@ -126,10 +118,8 @@ static __global__ void __launch_bounds__(Tuning::softmax_few_threads) softmax_fe
   for (int j = 0; j < own; j++) s[j] = first + j * q.width < n ? (double)y[j] : -0.0;
   exact<D> factor = factor_of<D>(fold_lanes<own>(s, q.width));
 #pragma unroll
-  for (int j = 0; j < own; j++) {
-    int k = first + j * q.width;
-    if (k < n) put<D>(q, row, k, y[j] * factor);
-  }
+  for (int j = 0; j < own; j++)
+    if (first + j * q.width < n) put<D>(out + j * q.width * q.out_stride, y[j] * factor);
 }
 
 /* One value from each of `count` warps; all threads get them folded: the sum by adjacency, or the largest. */
@@ -146,8 +136,9 @@ template <bool sum, typename T> static __device__ __forceinline__ T across(const
 
 /*
 ** A warp has 32 lanes of a leaf, the element of row r of it `apart` behind that of row r - 1: each becomes its
-** exponential, several together where all are there, and their sum is what this returns. n: elements from this thread's
-** first. No loop is left early: which rows are there are predicates, so that v and y stay in registers.
+** exponential, several together, and their sum is what this returns. n: elements from this thread's first; v of others is
+** -infinity, whose exponential adds nothing. No loop is left early: which rows are there are predicates, so that v and y
+** stay in registers.
 */
 template <gr_dtype D, int rows>
 static __device__ __forceinline__ double sum_lane(const exact<D> (&v)[rows], exact<D> (&y)[rows], exact<D> most,
@@ -156,24 +147,20 @@ static __device__ __forceinline__ double sum_lane(const exact<D> (&v)[rows], exa
   double sum = -0.0;
 #pragma unroll
   for (int r = 0; r < rows; r += at_once) {
-    exact<D> u[at_once];
     exact<D> e[at_once];
 #pragma unroll
-    for (int i = 0; i < at_once; i++) {
-      u[i] = (r + i) * apart < n ? v[r + i] : most;
-      e[i] = (exact<D>)-0.0;
-    }
-    if ((r + at_once - 1) * apart < n + lane) { /* the whole warp */
-      exponentials(u, most, e);
-    } else {
+    for (int i = 0; i < at_once; i++) e[i] = (exact<D>)0.0;
+    if (D == GR_F64 ? (r + at_once - 1) * apart < n + lane : r * apart < n + lane) { /* the same for the whole warp */
+      exponentials(v + r, most, e);
+    } else if constexpr (D == GR_F64) { /* a row at a time: that unit is what limits */
 #pragma unroll
       for (int i = 0; i < at_once - 1; i++)
-        if ((r + i) * apart < n + lane) e[i] = exp_down(u[i] - most);
+        if ((r + i) * apart < n + lane) e[i] = exp_down(v[r + i] - most);
     }
 #pragma unroll
     for (int i = 0; i < at_once; i++) {
       y[r + i] = e[i];
-      sum = sum + ((r + i) * apart < n ? (double)e[i] : -0.0);
+      sum = sum + (double)e[i];
     }
   }
   return sum;
@@ -196,15 +183,14 @@ template <gr_dtype D> static __device__ __forceinline__ int of_leaf(int64_t n) {
   return (int)min(n, (int64_t)shape<D>::leaf);
 }
 
-/* This thread's lane of a leaf; n: elements from its first. */
+/* This thread's lane of a leaf, whose first element is at x; n: elements from there. */
 template <gr_dtype D, int rows>
-static __device__ __forceinline__ void get_lane(exact<D> (&v)[rows], const soft_job &q, int64_t row, int64_t first,
-                                                int n) {
+static __device__ __forceinline__ void get_lane(exact<D> (&v)[rows], const char *x, int64_t stride, int n) {
+  constexpr int apart = shape<D>::own * 32;
 #pragma unroll
   for (int r = 0; r < rows; r++) {
-    constexpr int apart = shape<D>::own * 32;
     v[r] = (exact<D>)-INFINITY;
-    if (r * apart < n) v[r] = get<D>(q, row, first + r * apart);
+    if (r * apart < n) v[r] = get<D>(x + r * apart * stride);
   }
 }
 
@@ -255,10 +241,9 @@ static __global__ void __launch_bounds__(warps * 32, Tuning::softmax_warps / war
   int64_t row = alone ? blockIdx.x : blockIdx.x / q.pieces, piece = alone ? 0 : blockIdx.x - row * q.pieces;
   int64_t first = (piece * leaves + leaf) * S::leaf + warp % S::own * 32 + lane;
   int n = of_leaf<D>(q.n - first);
-  exact<D> v[rows], most = (exact<D>)-INFINITY;
-  exact<D> y[rows];
+  exact<D> v[rows], most = (exact<D>)-INFINITY, y[rows];
   gr_start_reading(false);
-  get_lane<D>(v, q, row, first, n);
+  get_lane<D>(v, q.x + row * q.x_step + first * q.x_stride, q.x_stride, n);
 #pragma unroll
   for (int r = 0; r < rows; r++) most = larger(most, v[r]);
 #pragma unroll
@@ -275,9 +260,10 @@ static __global__ void __launch_bounds__(warps * 32, Tuning::softmax_warps / war
   }
   if constexpr (!alone) sum = of_row<true>(q, sum, pieces[1]);
   exact<D> factor = factor_of<D>(sum);
+  char *out = q.out + row * q.out_step + first * q.out_stride;
 #pragma unroll
   for (int r = 0; r < rows; r++)
-    if (r * S::own * 32 < n) put<D>(q, row, first + r * S::own * 32, y[r] * factor);
+    if (r * S::own * 32 < n) put<D>(out + r * S::own * 32 * q.out_stride, y[r] * factor);
 }
 
 /* Long rows: the sums of leaves' exponentials, likewise. */
@@ -291,9 +277,8 @@ static __global__ void __launch_bounds__(Tuning::softmax_leaves_warps * 32)
   bool there = row < q.count;
   int64_t first = (at - row * q.leaves) * S::leaf + warp % S::own * 32 + lane;
   int n = there ? of_leaf<D>(q.n - first) : 0;
-  exact<D> v[S::rows];
-  exact<D> y[S::rows];
-  get_lane<D>(v, q, row, first, n);
+  exact<D> v[S::rows], y[S::rows];
+  get_lane<D>(v, q.x + row * q.x_step + first * q.x_stride, q.x_stride, n);
   double sum = fold_leaf<D>(sum_lane<D>(v, y, (exact<D>)(there ? q.most[row] : 0.0), n, lane), part, warp, lane);
   if (lane == 0 && warp % S::own == 0 && there) q.leaf[at] = sum;
 }
@@ -330,17 +315,18 @@ static __global__ void __launch_bounds__(Tuning::scale_threads)
   exact<D> factor = factor_of<D>(q.up[row * q.pitch]);
 #pragma unroll 1
   for (k += threadIdx.x; k < end; k += at_once * Tuning::scale_threads) {
-    exact<D> v[at_once];
-    exact<D> y[at_once];
+    exact<D> v[at_once], y[at_once];
+    const char *x = q.x + row * q.x_step + k * q.x_stride;
+    char *out = q.out + row * q.out_step + k * q.out_stride;
 #pragma unroll
     for (int i = 0; i < at_once; i++) {
-      int64_t at = k + i * Tuning::scale_threads;
-      v[i] = at < end ? get<D>(q, row, at) : most;
+      v[i] = most;
+      if (k + i * Tuning::scale_threads < end) v[i] = get<D>(x + i * Tuning::scale_threads * q.x_stride);
     }
     exponentials(v, most, y);
 #pragma unroll
     for (int i = 0; i < at_once; i++)
-      if (k + i * Tuning::scale_threads < end) put<D>(q, row, k + i * Tuning::scale_threads, y[i] * factor);
+      if (k + i * Tuning::scale_threads < end) put<D>(out + i * Tuning::scale_threads * q.out_stride, y[i] * factor);
   }
 }
 

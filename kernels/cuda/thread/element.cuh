@@ -6,6 +6,7 @@
 #define GR_CUDA_THREAD_ELEMENT_CUH
 
 #include <type_traits>
+#include "kernels/numerics/map.h"
 #include "kernels/numerics/numerics.h"
 
 template <gr_dtype D>
@@ -73,6 +74,26 @@ __device__ __forceinline__ gr_type<D> gr_from_f64(double x) {
     return x == x ? h : gr_bf16{0x7fc0};
 #else
     return gr_f64_to_bf16(x);
+#endif
+  }
+}
+
+/* From f32, likewise. */
+template <gr_dtype D>
+__device__ __forceinline__ gr_type<D> gr_from_f32(float x) {
+  if constexpr (D == GR_F32) return gr_canonical32(x);
+  else if constexpr (D == GR_F16) {
+    gr_f16 h;
+    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(h.bits) : "f"(x));
+    return x == x ? h : gr_f16{0x7e00};
+  } else {
+    static_assert(D == GR_BF16, "a float of at most 32 bits");
+#if __CUDA_ARCH__ >= 800
+    gr_bf16 h;
+    asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(h.bits) : "f"(x));
+    return x == x ? h : gr_bf16{0x7fc0};
+#else
+    return gr_f32_to_bf16(x);
 #endif
   }
 }
