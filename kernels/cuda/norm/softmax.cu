@@ -1,9 +1,9 @@
 /*
-** Softmax of rows, read once: short rows lie side by side in warps; longer ones have a block each, whose warps share
-** the lanes of its leaves out, or several blocks, which publish the largest element and the sum of what they have; all
-** keep their exponentials in registers until the sum is known. Rows of more blocks than there are multiprocessors take
-** the reduction's maximum and three launches: sums of leaves, their fold, and the scaling. Sums follow the tree of
-** docs/numerics.md in f64; exponentials are f32, but for elements of f64.
+** Softmax of rows, read once: short rows lie side by side in warps; longer ones have a warp, a block or several blocks
+** each, which publish the largest element and the sum of what they have; all keep their exponentials in registers until
+** the sum is known. Rows of more blocks than there are multiprocessors take the reduction's maximum and three launches:
+** sums of leaves, their fold, and the scaling. Sums follow the tree of docs/numerics.md in f64; exponentials are f32,
+** but for elements of f64.
 */
 #include <cuda_runtime.h>
 #include <type_traits>
@@ -27,21 +27,36 @@ typedef struct soft_job {
   int32_t pieces;           /* blocks of a row */
 } soft_job;
 
-template <gr_dtype D> struct shape {
-  static constexpr int size = gr_size<D>, own = GR_LANES(size) / 32, rows = GR_LEAF_ROWS(size), leaf = GR_LEAF(size);
+/*
+** How warps share a leaf out: each has `each` times 32 of its lanes, apart by what folds last, and as many rows of them
+** as the leaf can have here. A thread has `count` elements. dense: the row's elements lie side by side.
+*/
+template <gr_dtype D, int most_rows, int lanes_each, bool is_dense> struct share {
+  static constexpr gr_dtype dtype = D;
+  static constexpr bool dense = is_dense;
+  static constexpr int rows = most_rows, each = lanes_each, count = rows * each;
+  static constexpr int lanes = GR_LANES(gr_size<D>), leaf = GR_LEAF(gr_size<D>), warps = lanes / 32 / each;
+  /* How far behind a thread's first element its element i is: they ascend. */
+  static __device__ __forceinline__ constexpr int at(int i) { return i / each * lanes + i % each * warps * 32; }
+  static __device__ __forceinline__ int64_t bytes(int i, int64_t stride) {
+    return dense ? at(i) * gr_size<D> : at(i) * stride;
+  }
 };
+/* For few rows, and those of f64 or any stride; and for many. */
+template <gr_dtype D> using thin = share<D, GR_LEAF_ROWS(gr_size<D>), 1, false>;
+template <gr_dtype D, int most_rows> using wide = share<D, most_rows, Tuning::softmax_elements / most_rows, true>;
 
 /* In which elements are compared, which is exact, and their exponentials made: narrow ones without the f64 unit. */
 template <gr_dtype D> using exact = std::conditional_t<D == GR_F64, double, float>;
-/* The element at an address, and what is stored there, a NaN as its dtype's one. */
+/* The element at an address, and what is stored at one, a NaN as its dtype's one. */
 template <gr_dtype D> static __device__ __forceinline__ exact<D> get(const char *at) {
   gr_type<D> x = *(const gr_type<D> *)at;
   if constexpr (D == GR_F64) return x;
   else return gr_to_f32<D>(x);
 }
-template <gr_dtype D> static __device__ __forceinline__ void put(char *at, exact<D> y) {
-  if constexpr (D == GR_F64) *(double *)at = gr_canonical(y);
-  else *(gr_type<D> *)at = gr_from_f32<D>(y);
+template <gr_dtype D> static __device__ __forceinline__ gr_type<D> rounded(exact<D> y) {
+  if constexpr (D == GR_F64) return gr_canonical(y);
+  else return gr_from_f32<D>(y);
 }
 
 /* Not NaN, which reaches all of its row by way of the sum, unlike the comparisons that would keep it here. */
@@ -80,6 +95,32 @@ static __device__ __forceinline__ void exponentials(const double *v, double most
   }
 }
 
+/*
+** Exponentials e of some of a thread's elements v, of which j is behind(j) behind its first; n: elements from there, and
+** of all: those of the thread that has the most. Elements that are not there are -infinity: they become 0.
+*/
+template <typename T, typename Behind>
+static __device__ __forceinline__ void exponentials_there(const T *v, T most, T (&e)[Tuning::softmax_at_once], int n,
+                                                          int of_all, Behind behind) {
+  constexpr int count = Tuning::softmax_at_once;
+#pragma unroll
+  for (int j = 0; j < count; j++) e[j] = (T)0.0;
+  if constexpr (sizeof(T) == 4) {
+    if (behind(0) < of_all) exponentials(v, most, e);
+  } else if (behind(count - 1) < of_all) { /* with numbers for those that are not there, so that all are normal */
+    T u[count];
+#pragma unroll
+    for (int j = 0; j < count; j++) u[j] = behind(j) < n ? v[j] : most;
+    exponentials(u, most, e);
+#pragma unroll
+    for (int j = 0; j < count; j++) e[j] = behind(j) < n ? e[j] : 0.0;
+  } else { /* no more than are there */
+#pragma unroll
+    for (int j = 0; j < count - 1; j++)
+      if (behind(j) < of_all) e[j] = exp_down(v[j] - most);
+  }
+}
+
 /* What exponentials are multiplied by. */
 template <gr_dtype D> static __device__ __forceinline__ exact<D> factor_of(double sum) { return (exact<D>)(1.0 / sum); }
 
@@ -93,33 +134,47 @@ template <int own> static __device__ __forceinline__ double fold_lanes(double (&
   return s[0];
 }
 
-/* Rows of a part of a leaf's first lanes: each has `width` threads, side by side in warps. */
-template <gr_dtype D, int own>
+/*
+** Rows of a part of a leaf's first lanes: each has `width` threads, side by side in warps, with `own` elements each.
+** dense_width: of rows whose elements lie side by side, else 0.
+*/
+template <gr_dtype D, int dense_width>
 static __global__ void __launch_bounds__(Tuning::softmax_few_threads) softmax_few(const __grid_constant__ soft_job q) {
-  int64_t thread = blockIdx.x * (int64_t)Tuning::softmax_few_threads + threadIdx.x, row = thread / q.width;
-  int first = (int)threadIdx.x & (q.width - 1), n = row < q.count ? (int)q.n : 0;
-  const char *x = q.x + row * q.x_step + first * q.x_stride;
-  char *out = q.out + row * q.out_step + first * q.out_stride;
+  constexpr int own = Tuning::softmax_few_own<gr_size<D>>, at_once = Tuning::softmax_at_once;
+  const int width = dense_width ? dense_width : q.width;
+  const int64_t in = dense_width ? gr_size<D> : q.x_stride, out_of = dense_width ? gr_size<D> : q.out_stride;
+  int64_t row = blockIdx.x * (int64_t)(Tuning::softmax_few_threads / width) + (int)threadIdx.x / width;
+  int first = (int)threadIdx.x & (width - 1), n = row < q.count ? (int)q.n : 0;
+  const char *x = q.x + row * q.x_step + first * in;
+  char *out = q.out + row * q.out_step + first * out_of;
   exact<D> v[own], most = (exact<D>)-INFINITY, y[own];
   double s[own];
   gr_start_reading(false);
 #pragma unroll
   for (int j = 0; j < own; j++) {
     v[j] = (exact<D>)-INFINITY;
-    if (first + j * q.width < n) v[j] = get<D>(x + j * q.width * q.x_stride);
+    if (first + j * width < n) v[j] = get<D>(x + j * width * in);
   }
 #pragma unroll
   for (int j = 0; j < own; j++) most = larger(most, v[j]);
-  for (int h = q.width / 2; h > 0; h /= 2) most = larger(most, __shfl_xor_sync(~0u, most, h));
 #pragma unroll
-  for (int j = 0; j < own; j++) v[j] = first + j * q.width < n ? v[j] : most;
-  exponentials(v, most, y);
+  for (int h = width / 2; h > 0; h /= 2) most = larger(most, __shfl_xor_sync(~0u, most, h));
 #pragma unroll
-  for (int j = 0; j < own; j++) s[j] = first + j * q.width < n ? (double)y[j] : -0.0;
-  exact<D> factor = factor_of<D>(fold_lanes<own>(s, q.width));
+  for (int j = 0; j < own; j += at_once) {
+    exact<D> e[at_once];
+    exponentials_there(v + j, most, e, n - first, (int)q.n, [&](int i) { return (j + i) * width; });
 #pragma unroll
-  for (int j = 0; j < own; j++)
-    if (first + j * q.width < n) put<D>(out + j * q.width * q.out_stride, y[j] * factor);
+    for (int i = 0; i < at_once; i++) {
+      y[j + i] = e[i];
+      s[j + i] = (double)e[i];
+    }
+  }
+  exact<D> factor = factor_of<D>(fold_lanes<own>(s, width));
+#pragma unroll
+  for (int j = 0; j < own; j++) {
+    gr_type<D> to = rounded<D>(y[j] * factor);
+    if (first + j * width < n) *(gr_type<D> *)(out + j * width * out_of) = to;
+  }
 }
 
 /* One value from each of `count` warps; all threads get them folded: the sum by adjacency, or the largest. */
@@ -135,62 +190,59 @@ template <bool sum, typename T> static __device__ __forceinline__ T across(const
 }
 
 /*
-** A warp has 32 lanes of a leaf, the element of row r of it `apart` behind that of row r - 1: each becomes its
-** exponential, several together, and their sum is what this returns. n: elements from this thread's first; v of others is
-** -infinity, whose exponential adds nothing. No loop is left early: which rows are there are predicates, so that v and y
-** stay in registers.
+** v of a thread become their exponentials y, several together, and the sums of its lanes, folded as far as they are its
+** own, are what this returns. n: elements from its first; v of others is -infinity, whose exponential adds nothing. No
+** loop is left early: which elements are there are predicates, so that v and y stay in registers.
 */
-template <gr_dtype D, int rows>
-static __device__ __forceinline__ double sum_lane(const exact<D> (&v)[rows], exact<D> (&y)[rows], exact<D> most,
-                                                  int n, int lane) {
-  constexpr int at_once = Tuning::softmax_at_once, apart = shape<D>::own * 32;
-  double sum = -0.0;
+template <typename S, typename T>
+static __device__ __forceinline__ double sum_lanes(const T (&v)[S::count], T (&y)[S::count], T most, int n, int lane) {
+  constexpr int at_once = Tuning::softmax_at_once;
+  double sum[S::each];
 #pragma unroll
-  for (int r = 0; r < rows; r += at_once) {
-    exact<D> e[at_once];
+  for (int g = 0; g < S::each; g++) sum[g] = -0.0;
 #pragma unroll
-    for (int i = 0; i < at_once; i++) e[i] = (exact<D>)0.0;
-    if (D == GR_F64 ? (r + at_once - 1) * apart < n + lane : r * apart < n + lane) { /* the same for the whole warp */
-      exponentials(v + r, most, e);
-    } else if constexpr (D == GR_F64) { /* a row at a time: that unit is what limits */
+  for (int i = 0; i < S::count; i += at_once) {
+    T e[at_once];
+    exponentials_there(v + i, most, e, n, n + lane, [&](int j) { return S::at(i + j); });
 #pragma unroll
-      for (int i = 0; i < at_once - 1; i++)
-        if ((r + i) * apart < n + lane) e[i] = exp_down(v[r + i] - most);
-    }
-#pragma unroll
-    for (int i = 0; i < at_once; i++) {
-      y[r + i] = e[i];
-      sum = sum + (double)e[i];
+    for (int j = 0; j < at_once; j++) {
+      y[i + j] = e[j];
+      sum[(i + j) % S::each] += (double)e[j];
     }
   }
-  return sum;
+#pragma unroll
+  for (int h = S::each / 2; h > 0; h /= 2)
+#pragma unroll
+    for (int g = 0; g < h; g++) sum[g] = sum[g] + sum[g + h];
+  return sum[0];
 }
 
-/* A leaf's sum from those of its lanes, which pass through shared memory: by each of its warps. */
-template <gr_dtype D>
+/* A leaf's sum from those of its threads, which pass through shared memory if it has several warps: to each of them. */
+template <typename S>
 static __device__ __forceinline__ double fold_leaf(double sum, double (*part)[32], int warp, int lane) {
-  using S = shape<D>;
-  double s[S::own];
-  part[warp][lane] = sum;
-  __syncthreads();
+  double s[S::warps];
+  s[0] = sum;
+  if constexpr (S::warps > 1) {
+    part[warp][lane] = sum;
+    __syncthreads();
 #pragma unroll
-  for (int j = 0; j < S::own; j++) s[j] = part[warp / S::own * S::own + j][lane];
-  return fold_lanes<S::own>(s);
+    for (int j = 0; j < S::warps; j++) s[j] = part[warp / S::warps * S::warps + j][lane];
+  }
+  return fold_lanes<S::warps>(s);
 }
 
 /* Elements from a thread's first, as far as the end of a leaf goes; below 0 where blocks reach past their row. */
-template <gr_dtype D> static __device__ __forceinline__ int of_leaf(int64_t n) {
-  return (int)min(n, (int64_t)shape<D>::leaf);
+template <typename S> static __device__ __forceinline__ int of_leaf(int64_t n) {
+  return (int)min(n, (int64_t)S::leaf);
 }
 
-/* This thread's lane of a leaf, whose first element is at x; n: elements from there. */
-template <gr_dtype D, int rows>
-static __device__ __forceinline__ void get_lane(exact<D> (&v)[rows], const char *x, int64_t stride, int n) {
-  constexpr int apart = shape<D>::own * 32;
+/* A thread's elements, whose first is at x; n: elements from there. */
+template <typename S, typename T>
+static __device__ __forceinline__ void get_lanes(T (&v)[S::count], const char *x, int64_t stride, int n) {
 #pragma unroll
-  for (int r = 0; r < rows; r++) {
-    v[r] = (exact<D>)-INFINITY;
-    if (r * apart < n) v[r] = get<D>(x + r * apart * stride);
+  for (int i = 0; i < S::count; i++) {
+    v[i] = (T)-INFINITY;
+    if (S::at(i) < n) v[i] = get<S::dtype>(x + S::bytes(i, stride));
   }
 }
 
@@ -226,61 +278,66 @@ static __device__ __forceinline__ double of_row(const soft_job &q, double v, dou
   return across<sum>(shared, units);
 }
 
-/*
-** A block has a row, or one of q.pieces of it, of leaves_log2 leaves; each warp 32 lanes of one of its leaves, so that
-** few registers keep what they have. rows: of a leaf, at most.
-*/
-template <gr_dtype D, int rows, int warps, bool alone>
-static __global__ void __launch_bounds__(warps * 32, Tuning::softmax_warps / warps)
-    softmax_rows(const __grid_constant__ soft_job q) {
-  using S = shape<D>;
-  __shared__ double part[warps][32], sum_of[warps], pieces[alone ? 1 : 2][32];
-  __shared__ exact<D> most_of[warps];
-  int lane = (int)(threadIdx.x & 31), warp = (int)(threadIdx.x >> 5), leaf = warp / S::own;
-  int leaves = (int)(blockDim.x >> 5) / S::own;
-  int64_t row = alone ? blockIdx.x : blockIdx.x / q.pieces, piece = alone ? 0 : blockIdx.x - row * q.pieces;
-  int64_t first = (piece * leaves + leaf) * S::leaf + warp % S::own * 32 + lane;
-  int n = of_leaf<D>(q.n - first);
-  exact<D> v[rows], most = (exact<D>)-INFINITY, y[rows];
+/* What has a row. */
+enum owner { OF_WARP, OF_BLOCK, OF_BLOCKS };
+
+/* A warp has a row of one leaf; or a block has a row, or one of q.pieces of it, of a power of two of leaves. */
+template <typename S, owner owns, int warps, int blocks>
+static __global__ void __launch_bounds__(warps * 32, blocks) softmax_rows(const __grid_constant__ soft_job q) {
+  using T = exact<S::dtype>;
+  __shared__ double part[S::warps > 1 ? warps : 1][32], sum_of[warps], pieces[owns == OF_BLOCKS ? 2 : 1][32];
+  __shared__ T most_of[warps];
+  int lane = (int)(threadIdx.x & 31), warp = (int)(threadIdx.x >> 5);
+  int leaf = owns == OF_WARP ? 0 : warp / S::warps, leaves = (int)(blockDim.x >> 5) / S::warps;
+  int64_t row = blockIdx.x, piece = 0;
+  if (owns == OF_WARP) row = row * warps + warp;
+  if (owns == OF_BLOCKS) row /= q.pieces, piece = blockIdx.x - row * q.pieces;
+  int64_t first = (piece * leaves + leaf) * S::leaf + warp % S::warps * 32 + lane;
+  int n = owns == OF_WARP && row >= q.count ? 0 : of_leaf<S>(q.n - first);
+  T v[S::count], y[S::count], most = (T)-INFINITY;
   gr_start_reading(false);
-  get_lane<D>(v, q.x + row * q.x_step + first * q.x_stride, q.x_stride, n);
+  get_lanes<S>(v, q.x + row * q.x_step + first * q.x_stride, q.x_stride, n);
 #pragma unroll
-  for (int r = 0; r < rows; r++) most = larger(most, v[r]);
+  for (int i = 0; i < S::count; i++) most = larger(most, v[i]);
 #pragma unroll
   for (int h = 16; h > 0; h /= 2) most = larger(most, __shfl_xor_sync(~0u, most, h));
-  if (lane == 0) most_of[warp] = most;
-  __syncthreads();
-  most = across<false>(most_of, (int)(blockDim.x >> 5));
-  if constexpr (!alone) most = (exact<D>)of_row<false>(q, (double)most, pieces[0]);
-  double sum = fold_leaf<D>(sum_lane<D>(v, y, most, n, lane), part, warp, lane);
-  if (leaves > 1) {
-    if (lane == 0 && warp % S::own == 0) sum_of[leaf] = sum;
+  if constexpr (owns != OF_WARP) {
+    if (lane == 0) most_of[warp] = most;
+    __syncthreads();
+    most = across<false>(most_of, (int)(blockDim.x >> 5));
+  }
+  if constexpr (owns == OF_BLOCKS) most = (T)of_row<false>(q, (double)most, pieces[0]);
+  double sum = fold_leaf<S>(sum_lanes<S>(v, y, most, n, lane), part, warp, lane);
+  if (owns != OF_WARP && leaves > 1) {
+    if (lane == 0 && warp % S::warps == 0) sum_of[leaf] = sum;
     __syncthreads();
     sum = across<true>(sum_of, leaves);
   }
-  if constexpr (!alone) sum = of_row<true>(q, sum, pieces[1]);
-  exact<D> factor = factor_of<D>(sum);
+  if constexpr (owns == OF_BLOCKS) sum = of_row<true>(q, sum, pieces[1]);
+  T factor = factor_of<S::dtype>(sum);
   char *out = q.out + row * q.out_step + first * q.out_stride;
 #pragma unroll
-  for (int r = 0; r < rows; r++)
-    if (r * S::own * 32 < n) put<D>(out + r * S::own * 32 * q.out_stride, y[r] * factor);
+  for (int i = 0; i < S::count; i++) {
+    gr_type<S::dtype> to = rounded<S::dtype>(y[i] * factor);
+    if (S::at(i) < n) *(gr_type<S::dtype> *)(out + S::bytes(i, q.out_stride)) = to;
+  }
 }
 
 /* Long rows: the sums of leaves' exponentials, likewise. */
-template <gr_dtype D>
+template <typename S>
 static __global__ void __launch_bounds__(Tuning::softmax_leaves_warps * 32)
     softmax_leaves(const __grid_constant__ soft_job q) {
-  using S = shape<D>;
-  __shared__ double part[Tuning::softmax_leaves_warps][32];
+  using T = exact<S::dtype>;
+  __shared__ double part[S::warps > 1 ? Tuning::softmax_leaves_warps : 1][32];
   int lane = (int)(threadIdx.x & 31), warp = (int)(threadIdx.x >> 5);
-  int64_t at = blockIdx.x * (int64_t)(Tuning::softmax_leaves_warps / S::own) + warp / S::own, row = at / q.leaves;
+  int64_t at = blockIdx.x * (int64_t)(Tuning::softmax_leaves_warps / S::warps) + warp / S::warps, row = at / q.leaves;
   bool there = row < q.count;
-  int64_t first = (at - row * q.leaves) * S::leaf + warp % S::own * 32 + lane;
-  int n = there ? of_leaf<D>(q.n - first) : 0;
-  exact<D> v[S::rows], y[S::rows];
-  get_lane<D>(v, q.x + row * q.x_step + first * q.x_stride, q.x_stride, n);
-  double sum = fold_leaf<D>(sum_lane<D>(v, y, (exact<D>)(there ? q.most[row] : 0.0), n, lane), part, warp, lane);
-  if (lane == 0 && warp % S::own == 0 && there) q.leaf[at] = sum;
+  int64_t first = (at - row * q.leaves) * S::leaf + warp % S::warps * 32 + lane;
+  int n = there ? of_leaf<S>(q.n - first) : 0;
+  T v[S::count], y[S::count];
+  get_lanes<S>(v, q.x + row * q.x_step + first * q.x_stride, q.x_stride, n);
+  double sum = fold_leaf<S>(sum_lanes<S>(v, y, (T)(there ? q.most[row] : 0.0), n, lane), part, warp, lane);
+  if (lane == 0 && warp % S::warps == 0 && there) q.leaf[at] = sum;
 }
 
 /* A block folds the leaves of its row, 256 at a time; what it leaves first in up is the sum. */
@@ -326,53 +383,92 @@ static __global__ void __launch_bounds__(Tuning::scale_threads)
     exponentials(v, most, y);
 #pragma unroll
     for (int i = 0; i < at_once; i++)
-      if (k + i * Tuning::scale_threads < end) put<D>(out + i * Tuning::scale_threads * q.out_stride, y[i] * factor);
+      if (k + i * Tuning::scale_threads < end)
+        *(gr_type<D> *)(out + i * Tuning::scale_threads * q.out_stride) = rounded<D>(y[i] * factor);
   }
 }
 
 /* ---- launching ---- */
 
-static size_t rounded(size_t bytes) { return (bytes + 255) & ~(size_t)255; }
+static size_t aligned(size_t bytes) { return (bytes + 255) & ~(size_t)255; }
 
-/* Rows whose elements all are in the first row of their leaf, of a warp or less. */
-template <gr_dtype D, int own> static cudaError_t start_few(soft_job *q, const gr_cuda_run *run) {
+static cudaError_t start_blocks(soft_job *q, const void *kernel, int64_t blocks, int warps, const gr_cuda_run *run) {
   void *args[] = {q};
-  q->width = 1;
-  while (q->width * own < q->n) q->width *= 2;
-  int64_t blocks = (q->count - 1) / (Tuning::softmax_few_threads / q->width) + 1;
-  return gr_start_early((const void *)softmax_few<D, own>, args, (int32_t)blocks, Tuning::softmax_few_threads, 0,
-                        run->chip->major >= 9, (cudaStream_t)run->stream);
+  return gr_start_early(kernel, args, (int32_t)blocks, warps * 32, 0, run->chip->major >= 9, (cudaStream_t)run->stream);
 }
 
-/* Leaves of a row that a block has: all, or, of several blocks, as few as there are blocks for. 0: there are not. */
-template <gr_dtype D> static int leaves_of_block(const soft_job &q, int sms) {
-  constexpr int own = shape<D>::own;
+template <gr_dtype D> static bool is_dense(const soft_job &q) {
+  return q.x_stride == gr_size<D> && q.out_stride == gr_size<D>;
+}
+
+/* Rows whose elements all are in the first row of their leaf, of a warp or less. */
+template <gr_dtype D> static cudaError_t start_few(soft_job *q, const gr_cuda_run *run) {
+  static const void *const dense[] = {
+      (const void *)softmax_few<D, 1>, (const void *)softmax_few<D, 2>,  (const void *)softmax_few<D, 4>,
+      (const void *)softmax_few<D, 8>, (const void *)softmax_few<D, 16>, (const void *)softmax_few<D, 32>};
+  constexpr int own = Tuning::softmax_few_own<gr_size<D>>, threads = Tuning::softmax_few_threads;
+  int which = 0;
+  while ((own << which) < q->n) which++;
+  q->width = 1 << which;
+  return start_blocks(q, is_dense<D>(*q) ? dense[which] : (const void *)softmax_few<D, 0>,
+                      (q->count - 1) / (threads / q->width) + 1, threads / 32, run);
+}
+
+/*
+** Leaves of a row that a block of so many warps has: all, or, of several blocks, as few as there are blocks for. 0: there
+** are not.
+*/
+template <typename S> static int leaves_of_block(const soft_job &q, int warps, int sms) {
   auto pieces = [&](int leaves) { return (q.leaves - 1) / leaves + 1; };
-  if (q.leaves * own <= Tuning::softmax_warps && (q.leaves == 1 || 2 * q.count > sms)) return (int)q.leaves;
-  int leaves = Tuning::softmax_pieces_warps / own;
+  if (q.leaves * S::warps <= warps && (q.leaves == 1 || 2 * q.count > sms)) return (int)q.leaves;
+  int leaves = Tuning::softmax_pieces_warps / S::warps;
   while (leaves > 1 && q.count * pieces(leaves / 2) <= sms) leaves /= 2;
   return pieces(leaves) <= sms && q.count * pieces(leaves) <= INT32_MAX ? leaves : 0;
 }
 
-/* Rows that are read once by a block, or by several. */
-template <gr_dtype D> static cudaError_t start_rows(soft_job *q, int leaves, const gr_cuda_run *run) {
-  using S = shape<D>;
-  constexpr int all = Tuning::softmax_warps, some = Tuning::softmax_pieces_warps, few = Tuning::softmax_at_once;
-  void *args[] = {q};
-  const void *kernel = (const void *)softmax_rows<D, S::rows, all, true>;
+/* Rows of a leaf at most, a warp each. */
+template <typename S> static cudaError_t start_warps(soft_job *q, const gr_cuda_run *run) {
+  constexpr int warps = Tuning::softmax_warp_rows, threads = Tuning::softmax_threads<S::count>;
+  static_assert(S::warps == 1, "nobody shares the row");
+  return start_blocks(q, (const void *)softmax_rows<S, OF_WARP, warps, threads / (warps * 32)>,
+                      (q->count - 1) / warps + 1, warps, run);
+}
+
+/* Rows of so few leaves that a block of so many warps has one. */
+template <typename S, int warps, int blocks> static cudaError_t start_rows(soft_job *q, const gr_cuda_run *run) {
+  q->pieces = 1;
+  return start_blocks(q, (const void *)softmax_rows<S, OF_BLOCK, warps, blocks>, q->count, (int)q->leaves * S::warps,
+                      run);
+}
+
+/* Rows that several blocks have. */
+template <typename S> static cudaError_t start_pieces(soft_job *q, int leaves, const gr_cuda_run *run) {
+  constexpr int warps = Tuning::softmax_pieces_warps;
   q->pieces = (int32_t)((q->leaves - 1) / leaves + 1);
-  if (q->pieces > 1) {
-    size_t halves = 2 * (size_t)(q->count * q->pieces) * sizeof(gr_halves);
-    int e = gr_cuda_need(run, GR_COUNTER_BYTES + halves);
-    if (e != cudaSuccess) return (cudaError_t)e;
-    q->partials = (gr_halves *)((char *)run->scratch->memory + GR_COUNTER_BYTES);
-    q->tag = gr_tag_of(run->epoch);
-    kernel = (const void *)softmax_rows<D, S::rows, some, false>;
-  } else if (q->n <= few * S::own * 32) {
-    kernel = (const void *)softmax_rows<D, few, S::own, true>;
+  size_t halves = 2 * (size_t)(q->count * q->pieces) * sizeof(gr_halves);
+  int e = gr_cuda_need(run, GR_COUNTER_BYTES + halves);
+  if (e != cudaSuccess) return (cudaError_t)e;
+  q->partials = (gr_halves *)((char *)run->scratch->memory + GR_COUNTER_BYTES);
+  q->tag = gr_tag_of(run->epoch);
+  return start_blocks(q, (const void *)softmax_rows<S, OF_BLOCKS, warps, Tuning::softmax_warps / warps>,
+                      q->count * q->pieces, leaves * S::warps, run);
+}
+
+/* Dense rows of more than a row of lanes, enough of them that all multiprocessors have warps of many elements. */
+template <gr_dtype D> static cudaError_t start_wide(soft_job *q, int leaves, const gr_cuda_run *run) {
+  constexpr int rows = GR_LEAF_ROWS(gr_size<D>), warps = Tuning::softmax_wide_warps;
+  using Few = share<D, Tuning::softmax_few_rows, thin<D>::lanes / 32, true>;
+  using Half = wide<D, rows / 2>;
+  using Whole = wide<D, rows>;
+  if (q->n <= Few::rows * Few::lanes) return start_warps<Few>(q, run);
+  if constexpr (Whole::warps == 1) {
+    if (q->leaves == 1) return start_warps<Whole>(q, run);
+  } else {
+    constexpr int blocks = Tuning::softmax_threads<Half::count> / (Half::warps * 32);
+    if (q->n <= Half::rows * Half::lanes) return start_rows<Half, Half::warps, blocks>(q, run);
   }
-  return gr_start_early(kernel, args, (int32_t)(q->count * q->pieces), leaves * S::own * 32, 0, run->chip->major >= 9,
-                        (cudaStream_t)run->stream);
+  if (leaves < q->leaves) return start_pieces<Whole>(q, leaves, run);
+  return start_rows<Whole, warps, Tuning::softmax_threads<Whole::count> / (warps * 32)>(q, run);
 }
 
 template <gr_dtype D> static cudaError_t start(const gr_softmax_job *job, const gr_cuda_run *run) {
@@ -388,17 +484,26 @@ template <gr_dtype D> static cudaError_t start(const gr_softmax_job *job, const 
   q.x_stride = job->x.stride;
   q.out_stride = job->out.stride;
   q.leaves = (job->n - 1) / GR_LEAF(gr_size<D>) + 1;
-  constexpr int own = Tuning::softmax_few_own;
-  if (q.n <= 32 * own && q.n <= GR_LANES(gr_size<D>)) return start_few<D, own>(&q, run);
-  if constexpr (GR_LANES(gr_size<D>) > 32 * own)
-    if (q.n <= GR_LANES(gr_size<D>)) return start_few<D, GR_LANES(gr_size<D>) / 32>(&q, run);
-  int leaves = leaves_of_block<D>(q, run->chip->sms);
-  if (leaves) return start_rows<D>(&q, leaves, run);
+  using T = thin<D>;
+  if (q.n <= T::lanes) return start_few<D>(&q, run);
+  int sms = run->chip->sms, leaves;
+  if constexpr (D != GR_F64) {
+    using W = wide<D, T::rows>;
+    leaves = leaves_of_block<W>(q, Tuning::softmax_wide_warps, sms);
+    if (leaves && is_dense<D>(q) && q.count * q.leaves * W::warps >= sms * Tuning::softmax_full_warps)
+      return start_wide<D>(&q, leaves, run);
+  } else {
+    using Few = share<D, Tuning::softmax_few_rows, 1, false>;
+    if (q.n <= Few::rows * Few::lanes) return start_rows<Few, Few::warps, Tuning::softmax_warps / Few::warps>(&q, run);
+  }
+  leaves = leaves_of_block<T>(q, Tuning::softmax_warps, sms);
+  if (leaves && leaves < q.leaves) return start_pieces<T>(&q, leaves, run);
+  if (leaves) return start_rows<T, Tuning::softmax_warps, 1>(&q, run);
   int64_t segment = Tuning::softmax_at_once * Tuning::scale_threads;
   if (job->n * job->count > segment * run->chip->sms * Tuning::softmax_scale_waves) segment = Tuning::scale_segment;
-  int64_t segments = (job->n + segment - 1) / segment, together = Tuning::softmax_leaves_warps / shape<D>::own;
+  int64_t segments = (job->n + segment - 1) / segment, together = Tuning::softmax_leaves_warps / T::warps;
   q.pitch = (q.leaves + 255) / 256;
-  size_t most = rounded((size_t)q.count * 8), leaf = rounded((size_t)(q.count * q.leaves) * 8),
+  size_t most = aligned((size_t)q.count * 8), leaf = aligned((size_t)(q.count * q.leaves) * 8),
          up = (size_t)(q.count * q.pitch) * 8;
   char *memory;
   gr_reduce_job maxima = gr_f64_of_each(GR_OP_max, D, job->x, job->n, job->count);
@@ -408,7 +513,7 @@ template <gr_dtype D> static cudaError_t start(const gr_softmax_job *job, const 
   q.leaf = (double *)(memory + most);
   q.up = (double *)(memory + most + leaf);
   void *args[] = {&q}, *more[] = {&q, &segments, &segment};
-  e = cudaLaunchKernel((const void *)softmax_leaves<D>,
+  e = cudaLaunchKernel((const void *)softmax_leaves<T>,
                        (unsigned)((q.count * q.leaves - 1) / together + 1),
                        Tuning::softmax_leaves_warps * 32, args, 0, stream);
   if (e == cudaSuccess)

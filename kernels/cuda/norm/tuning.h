@@ -43,9 +43,17 @@ struct gr_norm_tuning {
 
   /* softmax: limited by its exponentials where a warp has few registers and no row is too short for it. */
   static constexpr int softmax_few_threads = 256;  /* of a block that has many short rows */
-  static constexpr int softmax_few_own = 4;        /* elements of a thread, which need no shuffle */
+  template <int size> /* elements of a thread there, so that 32 have a row of lanes */
+  static constexpr int softmax_few_own = size == 2 ? 8 : 4;
   static constexpr int softmax_warps = 32;         /* of a row that one block takes, 32 lanes of a leaf each, */
+  static constexpr int softmax_wide_warps = 16;    /* or more of them each, */
   static constexpr int softmax_pieces_warps = 16;  /* and where several blocks take one, of each */
+  static constexpr int softmax_full_warps = 4;     /* of a multiprocessor, from which on each has more lanes */
+  static constexpr int softmax_elements = 32;      /* of a thread there */
+  template <int elements> /* of a multiprocessor, so that so many elements of each stay in registers */
+  static constexpr int softmax_threads = elements > 16 ? 1024 : 1536;
+  static constexpr int softmax_warp_rows = 4;      /* of a block, where each has a warp */
+  static constexpr int softmax_few_rows = 4;       /* of a leaf, that a warp takes whole */
   static constexpr int softmax_leaves_warps = 8;   /* of a block that sums leaves of long rows */
   static constexpr int softmax_at_once = 4;        /* exponentials of a thread that overlap */
   static constexpr int softmax_scale_waves = 8;    /* blocks of a multiprocessor from which on each takes a segment */
