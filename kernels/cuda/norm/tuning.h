@@ -47,8 +47,8 @@ struct gr_norm_tuning {
   static constexpr int softmax_few_own = size == 2 ? 8 : 4;
   static constexpr int softmax_warps = 32;         /* of a row that one block takes, 32 lanes of a leaf each, */
   static constexpr int softmax_wide_warps = 16;    /* or more of them each, */
-  static constexpr int softmax_pieces_warps = 16;  /* and where several blocks take one, of each */
-  static constexpr int softmax_full_warps = 4;     /* of a multiprocessor, from which on each has more lanes */
+  static constexpr int softmax_pieces_warps = 8;   /* and where several blocks take one, of each: f32 1024 x 65536 16: 188, now 177 */
+  static constexpr int softmax_full_warps = 1;     /* of a multiprocessor, from which on each has more lanes */
   static constexpr int softmax_elements = 32;      /* of a thread there */
   template <int elements> /* of a multiprocessor, so that so many elements of each stay in registers */
   static constexpr int softmax_threads = elements > 16 ? 1024 : 1536;

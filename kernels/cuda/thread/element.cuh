@@ -78,24 +78,32 @@ __device__ __forceinline__ gr_type<D> gr_from_f64(double x) {
   }
 }
 
-/* From f32, likewise. */
+/* From f32, rounded once; of a NaN some NaN. */
 template <gr_dtype D>
-__device__ __forceinline__ gr_type<D> gr_from_f32(float x) {
-  if constexpr (D == GR_F32) return gr_canonical32(x);
+__device__ __forceinline__ gr_type<D> gr_rounded_f32(float x) {
+  if constexpr (D == GR_F32) return x;
   else if constexpr (D == GR_F16) {
     gr_f16 h;
     asm("cvt.rn.f16.f32 %0, %1;" : "=h"(h.bits) : "f"(x));
-    return x == x ? h : gr_f16{0x7e00};
+    return h;
   } else {
     static_assert(D == GR_BF16, "a float of at most 32 bits");
 #if __CUDA_ARCH__ >= 800
     gr_bf16 h;
     asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(h.bits) : "f"(x));
-    return x == x ? h : gr_bf16{0x7fc0};
+    return h;
 #else
     return gr_f32_to_bf16(x);
 #endif
   }
+}
+
+/* -infinity of a float. */
+template <gr_dtype D>
+__device__ __forceinline__ gr_type<D> gr_minus_infinity() {
+  if constexpr (D == GR_F16) return gr_f16{0xfc00};
+  else if constexpr (D == GR_BF16) return gr_bf16{0xff80};
+  else return (gr_type<D>)-INFINITY;
 }
 
 template <gr_dtype D>
