@@ -47,7 +47,7 @@ static __global__ void __launch_bounds__(Tuning::softmax_fold_warps * 32)
 template <gr_dtype D>
 static __global__ void __launch_bounds__(Tuning::scale_threads)
     softmax_scale(const __grid_constant__ soft_job q, int64_t segments, int64_t segment) {
-  constexpr int count = Tuning::softmax_at_once, threads = Tuning::scale_threads;
+  constexpr int count = Tuning::softmax_scale_own, threads = Tuning::scale_threads;
   int64_t row = blockIdx.x / segments, k = blockIdx.x % segments * segment, end = min(k + segment, q.n);
   int lane = (int)(threadIdx.x & 31);
   exact<D> most = (exact<D>)q.most[row], factor = factor_of<D>(q.up[row * q.pitch]);
@@ -86,7 +86,7 @@ template <gr_dtype D> static cudaError_t start(const gr_softmax_job *job, const 
   cudaError_t e = cudaSuccess;
   if (q.n <= T::lanes) return start_few<D>(&q, run);
   if (start_held<D>(&q, run, &e)) return e;
-  int64_t segment = Tuning::softmax_at_once * Tuning::scale_threads;
+  int64_t segment = Tuning::softmax_scale_own * Tuning::scale_threads;
   if (job->n * job->count > segment * run->chip->sms * Tuning::softmax_scale_waves) segment = Tuning::scale_segment;
   int64_t segments = (job->n + segment - 1) / segment, together = Tuning::softmax_leaves_warps / T::warps;
   q.pitch = (q.leaves + 255) / 256;

@@ -57,7 +57,7 @@ struct present {
 /* use(i) of those that are there. */
 template <int count, typename Behind, typename Use>
 static __device__ __forceinline__ void each_present(present is, Behind behind, Use use) {
-  constexpr int at_once = Tuning::softmax_at_once;
+  constexpr int at_once = Tuning::softmax_at_once<count>;
 #pragma unroll
   for (int i = 0; i < count; i += at_once) {
     if (behind(i + at_once - 1) < is.least_n) {
@@ -127,7 +127,7 @@ static __device__ __forceinline__ double exp_normal(double x) { return gr_exp_no
 template <int count, typename Behind>
 static __device__ __forceinline__ void exponentials(const float (&v)[count], float most, float (&y)[count], present is,
                                                     Behind behind) {
-  constexpr int at_once = Tuning::softmax_at_once;
+  constexpr int at_once = Tuning::softmax_at_once<count>;
 #pragma unroll
   for (int i = 0; i < count; i += at_once) {
     float x[at_once], e[at_once];
@@ -152,25 +152,34 @@ static __device__ __forceinline__ void exponentials(const float (&v)[count], flo
 template <int count, typename Behind>
 static __device__ __forceinline__ void exponentials(const double (&v)[count], double most, double (&y)[count],
                                                     present is, Behind behind) {
-  constexpr int at_once = Tuning::softmax_at_once;
+  constexpr int at_once = Tuning::softmax_at_once<count>;
 #pragma unroll
   for (int i = 0; i < count; i += at_once) {
     double x[at_once], e[at_once];
 #pragma unroll
     for (int j = 0; j < at_once; j++) {
-      x[j] = (behind(i + j) < is.n ? v[i + j] : most) - most;
+      x[j] = v[i + j] - most;
       e[j] = 0;
     }
-    if (behind(i + at_once - 1) < is.most_n && are_normal(x)) {
+    if (behind(i + at_once - 1) < is.most_n) {
 #pragma unroll
-      for (int j = 0; j < at_once; j++) e[j] = exp_normal(x[j]);
+      for (int j = 0; j < at_once; j++) x[j] = behind(i + j) < is.n ? x[j] : 0.0;
+      if (are_normal(x)) {
+#pragma unroll
+        for (int j = 0; j < at_once; j++) e[j] = exp_normal(x[j]);
+      } else {
+#pragma unroll
+        for (int j = 0; j < at_once; j++) e[j] = exp_down(x[j]);
+      }
+#pragma unroll
+      for (int j = 0; j < at_once; j++) e[j] = behind(i + j) < is.n ? e[j] : 0.0;
     } else {
 #pragma unroll
-      for (int j = 0; j < at_once; j++)
+      for (int j = 0; j < at_once - 1; j++)
         if (behind(i + j) < is.most_n) e[j] = exp_down(x[j]);
     }
 #pragma unroll
-    for (int j = 0; j < at_once; j++) y[i + j] = behind(i + j) < is.n ? e[j] : 0.0;
+    for (int j = 0; j < at_once; j++) y[i + j] = e[j];
   }
 }
 

@@ -174,9 +174,9 @@ static __global__ void __launch_bounds__(warps * 32, blocks) softmax_rows(const 
 template <typename S> static int leaves_of_block(const soft_job &q, int warps, int sms) {
   auto pieces = [&](int leaves) { return (q.leaves - 1) / leaves + 1; };
   if (q.leaves * S::warps <= warps && (q.leaves == 1 || 2 * q.count > sms)) return (int)q.leaves;
-  int leaves = Tuning::softmax_pieces_warps / S::warps;
+  int leaves = max(Tuning::softmax_pieces_warps / S::warps, 1);
   while (leaves > 1 && q.count * pieces(leaves / 2) <= sms) leaves /= 2;
-  if (pieces(leaves) > sms) leaves *= 2;
+  while (pieces(leaves) > sms && leaves * S::warps < Tuning::softmax_wide_warps) leaves *= 2;
   return pieces(leaves) <= sms && q.count * pieces(leaves) <= INT32_MAX ? leaves : 0;
 }
 
@@ -197,7 +197,7 @@ template <typename S, int warps, int blocks> static cudaError_t start_rows(soft_
 
 /* Rows that several blocks have. */
 template <typename S> static cudaError_t start_pieces(soft_job *q, int leaves, const gr_cuda_run *run) {
-  constexpr int warps = 2 * Tuning::softmax_pieces_warps;
+  constexpr int warps = Tuning::softmax_wide_warps; /* at most */
   q->pieces = (int32_t)((q->leaves - 1) / leaves + 1);
   size_t halves = 2 * (size_t)(q->count * q->pieces) * sizeof(gr_halves);
   int e = gr_cuda_need(run, GR_COUNTER_BYTES + halves);

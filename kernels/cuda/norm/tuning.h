@@ -41,23 +41,32 @@ struct gr_norm_tuning {
   /* rmsnorm in two launches; softmax of long rows. */
   static constexpr int scale_threads = 256, scale_segment = 4096; /* elements of a block */
 
-  /* softmax: limited by its exponentials where a warp has few registers and no row is too short for it. */
-  static constexpr int softmax_few_threads = 256;  /* of a block that has many short rows */
-  template <int size> /* elements of a thread there, so that 32 have a row of lanes */
-  static constexpr int softmax_few_own = size == 2 ? 8 : 4;
-  static constexpr int softmax_warps = 32;         /* of a row that one block takes, 32 lanes of a leaf each, */
-  static constexpr int softmax_wide_warps = 16;    /* or more of them each, */
-  static constexpr int softmax_pieces_warps = 8;   /* and where several blocks take one, of each: f32 1024 x 65536 16: 188, now 177 */
-  static constexpr int softmax_full_warps = 1;     /* of a multiprocessor, from which on each has more lanes */
-  static constexpr int softmax_elements = 32;      /* of a thread there */
-  template <int elements> /* of a multiprocessor, so that so many elements of each stay in registers */
-  static constexpr int softmax_threads = elements > 16 ? 1024 : 1536;
-  static constexpr int softmax_warp_rows = 4;      /* of a block, where each has a warp */
-  static constexpr int softmax_few_rows = 4;       /* of a leaf, that a warp takes whole */
-  static constexpr int softmax_leaves_warps = 8;   /* of a block that sums leaves of long rows */
-  static constexpr int softmax_at_once = 4;        /* exponentials of a thread that overlap */
-  static constexpr int softmax_scale_waves = 8;    /* blocks of a multiprocessor from which on each takes a segment */
-  static constexpr int softmax_fold_warps = 16;    /* of a block that folds them */
+  /*
+  ** softmax. Rows of up to a row of lanes (softmax_few.cuh): threads of a block, and elements of a thread, so that 32
+  ** threads have a row. 128 threads: 2^20 x 64 138 -> 160.
+  */
+  static constexpr int softmax_few_threads = 256;
+  template <int size> static constexpr int softmax_few_own = size == 2 ? 8 : 4;
+  /* Exponentials of a thread that overlap, and share a test for what is there: f16 2^16 x 1024, 4: 87, now 80. */
+  template <int count> static constexpr int softmax_at_once = count > 8 ? 8 : 4;
+
+  /* Few rows, rows of f64 or of any stride (softmax_rows.cuh): warps of a block, 32 lanes of a leaf each. */
+  static constexpr int softmax_warps = 32;
+  /* Many: elements of a thread, 16: 1024 x 65536 188 -> 256; the warps of a block, 8: bf16 3630 x 15704 102 -> 130. */
+  static constexpr int softmax_elements = 32, softmax_wide_warps = 16;
+  static constexpr int softmax_full_warps = 1;    /* of a multiprocessor from which on rows are many: 4: 400 x 1500 +7 % */
+  static constexpr int softmax_few_rows = 4;      /* of a leaf, that a warp takes whole */
+  static constexpr int softmax_warp_rows = 4;     /* rows of a block whose warps have one each */
+  /* Threads of a multiprocessor, so that their elements stay in registers. */
+  template <int elements> static constexpr int softmax_threads = elements > 16 ? 1024 : 1536;
+  /* Warps of each of a row's blocks, where these are not too many: f32 1024 x 65536 16: 188, 8: 177; f16 1072 x 34140 8: 97, 4: 89. */
+  static constexpr int softmax_pieces_warps = 4;
+
+  /* Longer rows (softmax.cu). */
+  static constexpr int softmax_leaves_warps = 8;  /* of a block that sums leaves */
+  static constexpr int softmax_fold_warps = 16;   /* of a block that folds them */
+  static constexpr int softmax_scale_own = 4;     /* elements of a thread that scales, at a time */
+  static constexpr int softmax_scale_waves = 8;   /* blocks of a multiprocessor from which on each takes a segment */
 };
 
 #endif
