@@ -32,9 +32,9 @@ print(("%.3f %.3f %.3f %.3f"):format(y[1], y[2], y[3], y[4]))]],
         c.into },
       returns = { { "array", "of the input's dtype and length. A row with NaN or +infinity, or of nothing but "
         .. "-infinity, gives NaN" } },
-      dtypes = "f16 bf16 f32 f64; exponentials and sums in f64, rounded once.",
+      dtypes = "f16 bf16 f32 f64; sums in f64; exponentials in f32, of f64 in f64 (docs/numerics.md).",
       errors = "Integer dtypes; rows that do not divide the length.",
-      cost = "O(n): one launch for rows of up to 16 leaves (f32: 16384 elements), else four.",
+      cost = "O(n): one launch for rows of up to some 10^6 elements (f64: half as many), else four.",
       waits = c.no_wait,
       example = [[
 local y = gr.softmax(gr.array { 0, 0, 1000, 1000 }, { rows = 2 })
