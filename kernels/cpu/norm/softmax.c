@@ -1,6 +1,6 @@
 /*
-** Softmax of rows: exp(x - max), in f32 but for f64, over the tree's sum of these, in doubles. Pieces of a row are whole
-** subtrees; short rows keep their exponentials, others make them twice.
+** Softmax of rows: exp(x - max), in f32 but for f64, over the tree's sum of these, in doubles. Pieces of a row are
+** whole subtrees; short rows keep their exponentials, others make them twice.
 */
 #include "kernels/cpu/norm/narrow.h"
 #include "kernels/cpu/room.h"

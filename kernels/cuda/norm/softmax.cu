@@ -1,7 +1,7 @@
 /*
-** Softmax of rows. Sums follow the tree of docs/numerics.md in f64; exponentials are f32, but for elements of f64. Rows
-** that the registers of blocks that run at once hold are read once (softmax_few.cuh, softmax_rows.cuh); longer ones take
-** the reduction's maximum and three launches: sums of leaves, their fold, and the scaling.
+** Softmax of rows. Sums follow the tree of docs/numerics.md in f64; exponentials are f32, but for elements of f64.
+** Rows that the registers of blocks that run at once hold are read once (softmax_few.cuh, softmax_rows.cuh); longer
+** ones take the reduction's maximum and three launches: sums of leaves, their fold, and the scaling.
 */
 #include "kernels/cuda/norm/softmax_few.cuh"
 #include "kernels/cuda/norm/softmax_rows.cuh"

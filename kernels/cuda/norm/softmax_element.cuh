@@ -47,8 +47,8 @@ static __device__ __forceinline__ double larger(double m, double x) { return x >
 **   n          elements from the thread's first one
 **   most_n     of the thread of its warp that has the most
 **   least_n    of the one that has the least
-** Several together: whether all, some or none are there is the same for the whole warp. No loop is left early: which are
-** there are predicates, so that arrays stay in registers.
+** Several together: whether all, some or none are there is the same for the whole warp. No loop is left early: which
+** are there are predicates, so that arrays stay in registers.
 */
 struct present {
   int n, most_n, least_n;

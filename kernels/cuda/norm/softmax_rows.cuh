@@ -1,6 +1,6 @@
 /*
-** Softmax of rows of more than a row of lanes, which are read once and wait in registers for their sum: a row has a warp,
-** a block, or several blocks, which publish the largest element and the sum of what they have.
+** Softmax of rows of more than a row of lanes, which are read once and wait in registers for their sum: a row has a
+** warp, a block, or several blocks, which publish the largest element and the sum of what they have.
 */
 #ifndef GR_CUDA_NORM_SOFTMAX_ROWS_CUH
 #define GR_CUDA_NORM_SOFTMAX_ROWS_CUH
@@ -168,8 +168,8 @@ static __global__ void __launch_bounds__(warps * 32, blocks) softmax_rows(const 
 /* ---- launching ---- */
 
 /*
-** Leaves of a row that a block of so many warps has: all, or, of several blocks, as few as there are blocks for. 0: there
-** are not.
+** Leaves of a row that a block of so many warps has: all, or, of several blocks, as few as there are blocks for. 0:
+** there are not.
 */
 template <typename S> static int leaves_of_block(const soft_job &q, int warps, int sms) {
   auto pieces = [&](int leaves) { return (q.leaves - 1) / leaves + 1; };

@@ -52,14 +52,15 @@ struct gr_norm_tuning {
 
   /* Few rows, rows of f64 or of any stride (softmax_rows.cuh): warps of a block, 32 lanes of a leaf each. */
   static constexpr int softmax_warps = 32;
-  /* Many: elements of a thread, 16: 1024 x 65536 188 -> 256; the warps of a block, 8: bf16 3630 x 15704 102 -> 130. */
+  /* Many: elements of a thread, 16: 1024 x 65536 188 -> 256; warps of a block, 8: bf16 3630 x 15704 102 -> 130. */
   static constexpr int softmax_elements = 32, softmax_wide_warps = 16;
-  static constexpr int softmax_full_warps = 1;    /* of a multiprocessor from which on rows are many: 4: 400 x 1500 +7 % */
+  static constexpr int softmax_full_warps = 1;    /* of a multiprocessor, many from here; 4: 400 x 1500 +7 % */
   static constexpr int softmax_few_rows = 4;      /* of a leaf, that a warp takes whole */
   static constexpr int softmax_warp_rows = 4;     /* rows of a block whose warps have one each */
   /* Threads of a multiprocessor, so that their elements stay in registers. */
   template <int elements> static constexpr int softmax_threads = elements > 16 ? 1024 : 1536;
-  /* Warps of each of a row's blocks, where these are not too many: f32 1024 x 65536 16: 188, 8: 177; f16 1072 x 34140 8: 97, 4: 89. */
+  /* Warps of each of a row's blocks, where these are not too many: f32 1024 x 65536 16: 188, 8: 177; f16 1072 x 34140
+     8: 97, 4: 89. */
   static constexpr int softmax_pieces_warps = 4;
 
   /* Longer rows (softmax.cu). */
