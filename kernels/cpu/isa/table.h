@@ -154,6 +154,12 @@ typedef struct gr_down_job {
   void *lanes;   /* of GR_DOWN_LANES bytes, at the start of a cache line */
 } gr_down_job;
 typedef void (*gr_down)(const gr_down_job *job, gr_acc *states);
+/* Lanes that a sum by doubles keeps in memory, of n elements of that size: a quarter of them, or half of the tree's. */
+static inline int gr_down_kept(int size, int64_t n) {
+  int kept = 1;
+  while (4 * kept < n && 2 * kept < GR_LANES(size)) kept *= 2;
+  return kept;
+}
 static inline int gr_down_want(gr_op op) { return op == GR_OP_min ? 1 : op == GR_OP_max ? 2 : 3; }
 
 #define GR_SHORT 64 /* elements at most */
