@@ -100,7 +100,7 @@ static int any_order(const gr_plan *p) {
 
 static int columns_down(const gr_plan *p) {
   const int64_t n = p->job->n, lanes = GR_LANES(p->size);
-  const int64_t live = p->size > 2 ? gr_down_kept(p->size, n) : n < lanes ? n : lanes;
+  const int64_t live = gr_down_doubles(p->red, p->job->dtype, n) ? gr_down_kept(p->size, n) : n < lanes ? n : lanes;
   const int longer = n > GR_LEAF(p->size); /* else lanes stay in the first cache, and no counter is needed */
   const int64_t room = longer ? GR_DOWN_ROOM : GR_DOWN_ROOM / 2;
   int64_t columns = any_order(p) ? GR_DOWN_MOST : room / 8 / live / GR_DOWN_LEAST * GR_DOWN_LEAST;
@@ -116,7 +116,7 @@ static int columns_down(const gr_plan *p) {
 #define NOT_CACHED (1 << 20) /* bytes */
 static int64_t bytes_ahead(const gr_plan *p, int single, int columns) {
   const gr_reduce_job *job = p->job;
-  if (!single) return (p->size > 2 ? 1 : AHEAD) * job->a.stride;
+  if (!single) return (gr_down_doubles(p->red, p->job->dtype, p->job->n) ? 1 : AHEAD) * job->a.stride;
   return p->red == GR_RED_VARIANCE && job->n * job->count * p->size > NOT_CACHED ? (int64_t)columns * p->size : 0;
 }
 
